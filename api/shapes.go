@@ -1,0 +1,101 @@
+package api
+
+// Writer is the client that holds the lease on a session's input.
+type Writer struct {
+	Identity    string `json:"identity"`
+	Fingerprint string `json:"fingerprint"` // of the proven key; empty for callers on the machine
+	Client      string `json:"client"`      // the client's id, such as c12
+	Generation  uint64 `json:"generation"`
+	Since       Time   `json:"since"`
+	Expires     Time   `json:"expires"`
+}
+
+// Activity is what a working agent does.
+type Activity struct {
+	Kind string `json:"kind"`
+	Tool string `json:"tool"`
+}
+
+// Failure is why a session is in error.
+type Failure struct {
+	Class string `json:"class"`
+	Text  string `json:"text"`
+	Since Time   `json:"since"`
+}
+
+// Exit is how a session's program ended.
+type Exit struct {
+	Code    *int   `json:"code"`
+	Signal  string `json:"signal"`
+	Crashed bool   `json:"crashed"`
+	Lost    bool   `json:"lost"`
+	Time    Time   `json:"time"`
+}
+
+// Session is one row of ls.
+type Session struct {
+	Session string   `json:"session"`
+	ID      string   `json:"id"`
+	Agent   string   `json:"agent"`
+	State   string   `json:"state"`
+	Since   Time     `json:"since"`
+	Title   string   `json:"title"`
+	Prompt  any      `json:"prompt"`
+	Writer  *Writer  `json:"writer"`
+	Viewers int      `json:"viewers"`
+	Tags    []string `json:"tags"`
+	PID     int      `json:"pid"`
+	Cols    int      `json:"cols"`
+	Rows    int      `json:"rows"`
+}
+
+// State is the answer of the verb state.
+type State struct {
+	Session              string    `json:"session"`
+	ID                   string    `json:"id"`
+	Agent                string    `json:"agent"`
+	State                string    `json:"state"`
+	Activity             *Activity `json:"activity"`
+	Since                Time      `json:"since"`
+	Seq                  uint64    `json:"seq"`
+	Tier                 int       `json:"tier"`
+	Cause                string    `json:"cause"`
+	IdleGraceRemainingMS *int64    `json:"idle_grace_remaining_ms"`
+	Prompt               any       `json:"prompt"`
+	Prompts              []any     `json:"prompts"`
+	Failure              *Failure  `json:"failure"`
+	Exit                 *Exit     `json:"exit"`
+	Writer               *Writer   `json:"writer"`
+	Gate                 string    `json:"gate"`
+	Foreground           string    `json:"foreground"` // program in the PTY's foreground, as far as known
+	QuietMS              int64     `json:"quiet_ms"`   // since the last output
+}
+
+// Cursor is where the terminal's cursor stands, from 0.
+type Cursor struct {
+	Row     int  `json:"row"`
+	Col     int  `json:"col"`
+	Visible bool `json:"visible"`
+}
+
+// Screen is the answer of the verb screen.
+type Screen struct {
+	Session   string   `json:"session"`
+	ID        string   `json:"id"`
+	Lines     []string `json:"lines"`
+	Cols      int      `json:"cols"`
+	Rows      int      `json:"rows"`
+	Cursor    Cursor   `json:"cursor"`
+	AltScreen bool     `json:"alt_screen"`
+	Title     string   `json:"title"`
+	Revision  uint64   `json:"revision"`
+	Offset    int64    `json:"offset"`
+}
+
+// Output is the answer of the verb output; Data is base64 in JSON.
+type Output struct {
+	Data         []byte `json:"data"`
+	Offset       int64  `json:"offset"`
+	NextOffset   int64  `json:"next_offset"`
+	TotalWritten int64  `json:"total_written"`
+}
