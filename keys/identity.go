@@ -43,4 +43,19 @@ type Identity struct {
 	PID         int       // of the peer on the local socket
 	Session     string    // for KindAgent: the id of the session it lives in
 	Line        string    // file:line of the key line that let it in
+
+	RoleByDefault bool // the line had no role=
+}
+
+// Local is the identity of a process of the server's own user that is inside
+// no session.
+func Local(user string, pid int) Identity {
+	return Identity{Kind: KindLocal, Name: "local:" + cleanName(user), Role: Admin, Source: "unix", PID: pid}
+}
+
+// Agent is the identity of a process that descends from a session's holder.
+// Its rights are those of an agent whatever key it proved, so that it has no
+// role. The session is given by its immutable id and its present name.
+func Agent(session, name string, pid int) Identity {
+	return Identity{Kind: KindAgent, Name: "agent:" + name, Source: "unix", PID: pid, Session: session}
 }

@@ -1,0 +1,142 @@
+package keys
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// maxFile is the most bytes of a key file that are read: some 20,000 keys.
+const maxFile = 4 << 20
+
+// ModeError says that somebody else could have written a file.
+type ModeError struct {
+	Path   string // the file, or the folder above it, that is too open
+	Text   string
+	Remedy string
+}
+
+func (e *ModeError) Error() string { return e.Path + " " + e.Text + "; " + e.Remedy }
+
+// checkTrusted refuses what others could have changed: owner and mode of one
+// file or folder. A sticky folder may be open to others, as /tmp is: they
+// cannot replace in it what is ours.
+func checkTrusted(path string, info fs.FileInfo) error {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return &ModeError{path, "has no owner that can be read", "use a local file system"}
+	}
+	if uid := os.Geteuid(); st.Uid != 0 && int(st.Uid) != uid {
+		return &ModeError{path, fmt.Sprintf("belongs to uid %d", st.Uid), fmt.Sprintf("it must be root's or uid %d's: chown it", uid)}
+	}
+	sticky := info.IsDir() && info.Mode()&fs.ModeSticky != 0
+	if perm := info.Mode().Perm(); perm&0o022 != 0 && !sticky {
+		return &ModeError{path, fmt.Sprintf("can be written by others (mode %04o)", perm), "run: chmod go-w " + path}
+	}
+	return nil
+}
+
+// checkParents applies checkTrusted to every folder above a resolved path.
+func checkParents(resolved string) error {
+	for dir := filepath.Dir(resolved); ; dir = filepath.Dir(dir) {
+		info, err := os.Stat(dir)
+		if err != nil {
+			return err
+		}
+		if err := checkTrusted(dir, info); err != nil {
+			return err
+		}
+		if dir == filepath.Dir(dir) {
+			return nil
+		}
+	}
+}
+
+// readTrusted reads a file that decides who gets in. Neither it nor a folder
+// above it may be another user's or writable by others. Owner and mode are
+// those of the very file that is read.
+func readTrusted(path string) ([]byte, error) {
+	resolved, err := resolve(path)
+	if err != nil {
+		return nil, err
+	}
+	// O_NONBLOCK, so that a pipe in the file's place cannot hold us up.
+	f, err := os.OpenFile(resolved, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no regular file", path)
+	}
+	if err := checkTrusted(resolved, info); err != nil {
+		return nil, err
+	}
+	if err := checkParents(resolved); err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(data) > maxFile {
+		err = fmt.Errorf("%s is longer than %d bytes", path, maxFile)
+	}
+	return data, err
+}
+
+func resolve(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(abs)
+}
+
+// stamp changes when a file, or the owner or mode of anything above it, does.
+func stamp(path string) string {
+	resolved, err := resolve(path)
+	if err != nil {
+		return "absent: " + path
+	}
+	var b strings.Builder
+	for p := resolved; ; p = filepath.Dir(p) {
+		info, err := os.Stat(p)
+		if err != nil {
+			return "absent: " + p
+		}
+		st, ok := info.Sys().(*syscall.Stat_t)
+		if !ok {
+			return "unreadable: " + p
+		}
+		fmt.Fprintf(&b, "%s %d %d %o;", p, st.Ino, st.Uid, info.Mode())
+		if p == resolved {
+			fmt.Fprintf(&b, "%d %d;", info.Size(), info.ModTime().UnixNano())
+		}
+		if p == filepath.Dir(p) {
+			return b.String()
+		}
+	}
+}
+
+// problemOf turns an error about a whole file into a Problem.
+func problemOf(path string, err error) Problem {
+	p := Problem{File: path, Kind: Refused, Text: err.Error()}
+	var mode *ModeError
+	var pathErr *fs.PathError
+	switch {
+	case errors.As(err, &mode):
+		p.Text, p.Remedy = "file refused: "+mode.Path+" "+mode.Text, mode.Remedy
+	case errors.Is(err, fs.ErrNotExist):
+		p.Text, p.Remedy = "there is no such file", "make it, one public key a line; it is read as soon as it is there"
+	case errors.As(err, &pathErr):
+		p.Text = "file refused: " + pathErr.Err.Error()
+	}
+	return p
+}

@@ -1,0 +1,45 @@
+package keys
+
+import (
+	"strings"
+	"unicode"
+
+	"golang.org/x/crypto/ssh"
+)
+
+// nameLimit is how many runes of a key's comment become a name: enough for an
+// address of e-mail, short enough for a column.
+const nameLimit = 64
+
+// cleanName makes a key's comment safe to show and to log: printable ASCII
+// and letters of any script that have a width of their own; no control, bidi
+// or zero-width character. What names one of Berth's other kinds of caller is
+// no name for a key.
+func cleanName(comment string) string {
+	var b strings.Builder
+	n := 0
+	for _, r := range strings.TrimSpace(strings.ToValidUTF8(comment, "")) {
+		ascii := r >= ' ' && r <= '~'
+		letter := r > unicode.MaxASCII && unicode.In(r, unicode.L, unicode.Nd) && !unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
+		if !ascii && !letter {
+			continue
+		}
+		if n++; n > nameLimit {
+			break
+		}
+		b.WriteRune(r)
+	}
+	name := strings.Join(strings.Fields(b.String()), " ")
+	for _, kind := range []string{"agent:", "local:", "guest:", "sha256:"} {
+		if len(name) >= len(kind) && strings.EqualFold(name[:len(kind)], kind) {
+			return ""
+		}
+	}
+	return name
+}
+
+// shortFingerprint is the beginning of a key's SHA-256 fingerprint: 72 bits,
+// enough to tell the keys of a file apart.
+func shortFingerprint(key ssh.PublicKey) string {
+	return ssh.FingerprintSHA256(key)[:len("SHA256:")+12]
+}

@@ -1,0 +1,214 @@
+package keys
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// pollEvery is how often key files are looked at besides the kernel's notes,
+// which network file systems and changes of a parent's mode do not send.
+const pollEvery = 2 * time.Second
+
+// settle is how long after a note the files are read: an editor that moves
+// the old file away and then the new one into place is not to shut everybody
+// out in between.
+const settle = 100 * time.Millisecond
+
+// StoreOptions say where keys are read from.
+type StoreOptions struct {
+	Files     []string         // in the authorized_keys format; one that is missing is waited for
+	Authorize []string         // .pub files whose keys are admins, unless their line says otherwise
+	Now       func() time.Time // nil is time.Now
+	Problems  func([]Problem)  // told all problems of each reading that changed something; may be nil
+}
+
+// Store holds the keys of several files as they are now. Its methods may be
+// used from any goroutine.
+type Store struct {
+	o StoreOptions
+
+	mu       sync.Mutex
+	set      *Set
+	problems []Problem
+	stamps   []string
+	changed  chan struct{}
+}
+
+// OpenStore reads the files. A file with bad modes, or a bad line, is a
+// problem and lets in nobody; but a file of Authorize that gives no key is an
+// error, for it was named to let somebody in. An empty store is no error: ask
+// Empty.
+func OpenStore(o StoreOptions) (*Store, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	s := &Store{o: o, changed: make(chan struct{}), stamps: stampAll(o)}
+	s.set, s.problems = s.read()
+	for _, file := range o.Authorize {
+		set, problems := s.readOne(&Set{}, file, Admin)
+		if set.Empty() {
+			if len(problems) > 0 {
+				return nil, fmt.Errorf("authorize: %s", problems[0])
+			}
+			return nil, fmt.Errorf("authorize %s: it holds no key", file)
+		}
+	}
+	s.tell(s.problems)
+	return s, nil
+}
+
+// Current is the keys as last read.
+func (s *Store) Current() *Set {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.set
+}
+
+// Problems is what was wrong in the last reading.
+func (s *Store) Problems() []Problem {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.problems)
+}
+
+// Empty says that nobody can be let in: then the server must not start.
+func (s *Store) Empty() bool { return s.Current().Empty() }
+
+// Changed is closed when the keys next change. Take it before Current, and
+// again after each change, so that none is missed.
+func (s *Store) Changed() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.changed
+}
+
+// Reload reads all files again, now.
+func (s *Store) Reload() {
+	stamps := stampAll(s.o)
+	set, problems := s.read()
+	s.mu.Lock()
+	s.set, s.problems, s.stamps = set, problems, stamps
+	close(s.changed)
+	s.changed = make(chan struct{})
+	s.mu.Unlock()
+	s.tell(problems)
+}
+
+func (s *Store) tell(problems []Problem) {
+	if s.o.Problems != nil && len(problems) > 0 {
+		s.o.Problems(problems)
+	}
+}
+
+func (s *Store) read() (*Set, []Problem) {
+	set := &Set{}
+	var problems []Problem
+	for _, file := range s.o.Files {
+		_, p := s.readOne(set, file, Operator)
+		problems = append(problems, p...)
+	}
+	for _, file := range s.o.Authorize {
+		_, p := s.readOne(set, file, Admin)
+		problems = append(problems, p...)
+	}
+	return set, problems
+}
+
+func (s *Store) readOne(set *Set, file string, byDefault Role) (*Set, []Problem) {
+	data, err := readTrusted(file)
+	if err != nil {
+		return set, []Problem{problemOf(file, err)}
+	}
+	return set, set.add(file, data, byDefault, s.o.Now())
+}
+
+// Watch reads the files again when they change, until ctx ends. It returns
+// only then. Where the kernel cannot tell of changes, looking every two
+// seconds does alone.
+func (s *Store) Watch(ctx context.Context) error {
+	var events chan fsnotify.Event
+	var failures chan error
+	watcher, err := fsnotify.NewWatcher()
+	if err == nil {
+		defer watcher.Close()
+		events, failures = watcher.Events, watcher.Errors
+		s.watchFolders(watcher)
+	}
+	poll := time.NewTicker(pollEvery)
+	defer poll.Stop()
+	soon := time.NewTimer(settle)
+	defer soon.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case e, ok := <-events:
+			if !ok {
+				events = nil
+			} else if s.concerns(e.Name) {
+				soon.Reset(settle)
+			}
+		case _, ok := <-failures:
+			// A lost note (a full queue) is made good by looking.
+			if !ok {
+				failures = nil
+			}
+			soon.Reset(settle)
+		case <-soon.C:
+			s.look()
+		case <-poll.C:
+			s.look()
+			if watcher != nil {
+				s.watchFolders(watcher)
+			}
+		}
+	}
+}
+
+// watchFolders watches the folders of the files, for a file that is replaced
+// is another file. A folder that is not there yet is tried again at each poll.
+func (s *Store) watchFolders(w *fsnotify.Watcher) {
+	watched := w.WatchList()
+	for _, file := range s.files() {
+		if dir := filepath.Dir(file); !slices.Contains(watched, dir) {
+			if w.Add(dir) == nil {
+				watched = append(watched, dir)
+			}
+		}
+	}
+}
+
+func (s *Store) files() []string { return filesOf(s.o) }
+
+func filesOf(o StoreOptions) []string {
+	return append(slices.Clone(o.Files), o.Authorize...)
+}
+
+func (s *Store) concerns(name string) bool {
+	return slices.ContainsFunc(s.files(), func(f string) bool { return filepath.Clean(f) == filepath.Clean(name) })
+}
+
+// look reads the files if anything about them is other than it was.
+func (s *Store) look() {
+	now := stampAll(s.o)
+	s.mu.Lock()
+	same := slices.Equal(now, s.stamps)
+	s.mu.Unlock()
+	if !same {
+		s.Reload()
+	}
+}
+
+func stampAll(o StoreOptions) []string {
+	var out []string
+	for _, file := range filesOf(o) {
+		out = append(out, stamp(file))
+	}
+	return out
+}
