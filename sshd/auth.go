@@ -1,0 +1,182 @@
+package sshd
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	ssh "charm.land/ssh"
+	gossh "golang.org/x/crypto/ssh"
+
+	"berth/api"
+	"berth/keys"
+)
+
+// The algorithms offered: modern ones only, which OpenSSH, paramiko, plink and
+// dbclient all have a choice among (paramiko needs the ctr ciphers).
+var (
+	keyExchanges = []string{gossh.KeyExchangeMLKEM768X25519, gossh.KeyExchangeCurve25519}
+	ciphers      = []string{gossh.CipherAES128GCM, gossh.CipherAES256GCM, gossh.CipherChaCha20Poly1305, gossh.CipherAES128CTR, gossh.CipherAES256CTR}
+	macs         = []string{gossh.HMACSHA256ETM, gossh.HMACSHA512ETM}
+	keyTypes     = []string{
+		gossh.KeyAlgoED25519, gossh.KeyAlgoSKED25519,
+		gossh.KeyAlgoECDSA256, gossh.KeyAlgoECDSA384, gossh.KeyAlgoECDSA521, gossh.KeyAlgoSKECDSA256,
+		gossh.KeyAlgoRSASHA256, gossh.KeyAlgoRSASHA512,
+	}
+)
+
+// serverVersion is what both ends see first. It has no OpenSSH in it, so that
+// clients do not count on that server's extensions.
+const serverVersion = "SSH-2.0-Berth"
+
+// provenKey is the extension under which the key that a client proves comes
+// back from the handshake, in wire format.
+const provenKey = "key@berth"
+
+const (
+	maxUser    = 255
+	maxOffered = 8
+)
+
+var errUserName = errors.New("the user name is too long")
+
+// config is the server's side of c's handshake. On the local socket there is
+// nothing to prove: the kernel has said who it is.
+func (c *connection) config(ssh.Context) *gossh.ServerConfig {
+	limits := c.server.limits
+	conf := &gossh.ServerConfig{
+		Config:                  gossh.Config{KeyExchanges: keyExchanges, Ciphers: ciphers, MACs: macs},
+		PublicKeyAuthAlgorithms: keyTypes,
+		MaxAuthTries:            limits.AuthTries,
+		ServerVersion:           serverVersion,
+		PreAuthConnCallback:     func(gossh.ServerPreAuthConn) { c.server.startups.exchanged(c) },
+	}
+	if c.local {
+		conf.NoClientAuth = true
+		conf.NoClientAuthCallback = c.admitPeer
+		return conf
+	}
+	conf.PublicKeyCallback = c.checkKey
+	conf.VerifiedPublicKeyCallback = c.keyProven
+	return conf
+}
+
+// admitPeer lets in the process that the kernel vouched for at accept.
+func (c *connection) admitPeer(meta gossh.ConnMetadata) (*gossh.Permissions, error) {
+	if len(meta.User()) > maxUser {
+		return nil, errUserName
+	}
+	if c.refused != nil {
+		return nil, &gossh.BannerError{Err: c.refused, Message: "berth: " + c.refused.Error() + "\r\n"}
+	}
+	return &gossh.Permissions{}, nil
+}
+
+// checkKey answers for a key that a client offers. Nothing is remembered of
+// it but its fingerprint, for the log: a client may offer any public key, and
+// which one it has proven is told by the permissions that come back.
+func (c *connection) checkKey(meta gossh.ConnMetadata, key gossh.PublicKey) (*gossh.Permissions, error) {
+	fingerprint := gossh.FingerprintSHA256(key)
+	c.offer(meta.User(), fingerprint)
+	if len(meta.User()) > maxUser {
+		return nil, errUserName
+	}
+	if _, err := c.lookup(key); err != nil {
+		c.tries++
+		err = fmt.Errorf("key %s: %w", fingerprint, err)
+		if c.tries == c.server.limits.AuthTries {
+			return nil, &gossh.BannerError{Err: err, Message: c.manyKeys()}
+		}
+		return nil, err
+	}
+	return &gossh.Permissions{Extensions: map[string]string{provenKey: string(key.Marshal())}}, nil
+}
+
+// handshakeFailed notes why nobody got in.
+func (c *connection) handshakeFailed(_ net.Conn, err error) { c.failed = err }
+
+// manyKeys explains what otherwise shows as "Too many authentication
+// failures": an agent that holds other keys offers all of them first.
+func (c *connection) manyKeys() string {
+	return fmt.Sprintf("berth: none of the %d keys offered is let in here, and more are not taken.\r\n"+
+		"Offer the right one alone: ssh -o IdentitiesOnly=yes -i KEYFILE ...\r\n", c.tries)
+}
+
+// keyProven runs once the client has signed with the key. The login grace is
+// over; who it is gets looked at again when the handshake is.
+func (c *connection) keyProven(_ gossh.ConnMetadata, _ gossh.PublicKey, p *gossh.Permissions, _ string) (*gossh.Permissions, error) {
+	c.server.startups.remove(c)
+	return p, nil
+}
+
+// lookup asks the key source. A source that answers with no role, or with
+// rights that have run out, has let nobody in.
+func (c *connection) lookup(key gossh.PublicKey) (keys.Identity, error) {
+	now := c.server.clock()
+	id, err := c.server.keys.Lookup(key, c.wire.RemoteAddr(), now)
+	switch {
+	case err != nil:
+		return keys.Identity{}, err
+	case id.Role == keys.None:
+		return keys.Identity{}, errors.New("it has no role")
+	case !id.Expires.IsZero() && !now.Before(id.Expires):
+		return keys.Identity{}, fmt.Errorf("it expired at %s", api.At(id.Expires).UTC().Format(time.RFC3339))
+	}
+	id.Kind = keys.KindKey
+	id.Fingerprint = gossh.FingerprintSHA256(key)
+	id.Source = c.wire.RemoteAddr().String()
+	return id, nil
+}
+
+// establish settles who the client is, from what it has proven. It runs when
+// the handshake is over and before the first channel gets anything; later
+// calls give the first one's answer.
+//
+// charm.land/ssh has no hook between the two, which is why a connection that
+// opens no channel (ssh -N) is not looked at again until it does; its network
+// side is watched by TCP keepalive.
+func (c *connection) establish(conn *gossh.ServerConn) error {
+	c.establishing.Do(func() {
+		c.user = conn.User()
+		id, err := c.identify(conn)
+		if err != nil {
+			c.refused = err
+			c.server.refusedLogin(c, err)
+			return
+		}
+		c.identity.Store(&id)
+		c.server.acceptedLogin(c)
+		c.watch(conn)
+		c.review() // the keys may have changed before the rounds could see this identity
+	})
+	return c.refused
+}
+
+// watch starts what ends the connection when its client goes.
+func (c *connection) watch(conn *gossh.ServerConn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.closed {
+		c.workers.Go(func() { c.keepAlive(conn) })
+	}
+}
+
+func (c *connection) identify(conn *gossh.ServerConn) (keys.Identity, error) {
+	if c.local {
+		return c.peer, nil
+	}
+	if conn.Permissions == nil {
+		return keys.Identity{}, errors.New("no key was proven")
+	}
+	key, err := gossh.ParsePublicKey([]byte(conn.Permissions.Extensions[provenKey]))
+	if err != nil {
+		return keys.Identity{}, fmt.Errorf("no key was proven: %w", err)
+	}
+	c.key = key
+	id, err := c.lookup(key)
+	if err != nil {
+		return keys.Identity{}, fmt.Errorf("key %s: %w", gossh.FingerprintSHA256(key), err)
+	}
+	return c.server.agentOverTCP(c, id)
+}

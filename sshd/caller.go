@@ -1,0 +1,27 @@
+package sshd
+
+import (
+	"fmt"
+
+	"berth/keys"
+)
+
+// agentOverTCP gives id, or an agent's identity in its place when the client
+// is a process of this machine that descends from a holder: a key that an
+// agent can read must not make it a person.
+func (s *Server) agentOverTCP(c *connection, id keys.Identity) (keys.Identity, error) {
+	holders := s.holders()
+	if len(holders) == 0 {
+		return id, nil
+	}
+	holder, pid, err := callerOverTCP(c.wire.RemoteAddr(), c.wire.LocalAddr(), holders)
+	if err != nil {
+		return keys.Identity{}, fmt.Errorf("cannot tell which process of this machine is calling: %w", err)
+	}
+	if holder == nil {
+		return id, nil
+	}
+	agent := agentIdentity(*holder, pid, id.Source, id.Fingerprint)
+	agent.Line, agent.Expires = id.Line, id.Expires
+	return agent, nil
+}

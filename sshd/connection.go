@@ -1,0 +1,158 @@
+package sshd
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	ssh "charm.land/ssh"
+	gossh "golang.org/x/crypto/ssh"
+
+	"berth/keys"
+)
+
+// connection is one client's connection, from accept to its end.
+type connection struct {
+	server *Server
+	id     uint64
+	wire   *wire
+	local  bool          // came over the Unix socket
+	peer   keys.Identity // of the process there
+
+	establishing sync.Once
+	user         string
+	key          gossh.PublicKey // that was proven; nil on the Unix socket
+	refused      error           // why establishing failed
+	identity     atomic.Pointer[keys.Identity]
+
+	tries  int   // keys refused in this handshake, whose goroutine owns it
+	failed error // why the handshake failed, owned likewise
+
+	mu      sync.Mutex
+	offered []string // fingerprints, proven or not
+	offerer string   // the user name with them
+	closed  bool     // no channel opens any more
+	open    int      // channels
+	calls   map[*Call]struct{}
+	ending  error // once set: why all calls end
+	expiry  *time.Timer
+
+	workers sync.WaitGroup // channels and the watch for signs of life
+	stop    chan struct{}  // closed when the handshake failed or the connection ended
+}
+
+func (s *Server) newConnection(w *wire, local bool) *connection {
+	return &connection{server: s, id: s.connections.Add(1), wire: w, local: local,
+		calls: map[*Call]struct{}{}, stop: make(chan struct{})}
+}
+
+// serve runs the connection to its end and returns when nothing of it is left.
+// Each connection has an ssh.Server of its own, so that what that calls back
+// knows whose it is.
+func (c *connection) serve() {
+	server := &ssh.Server{
+		HostSigners:          c.server.hostKeys,
+		HandshakeTimeout:     c.server.limits.LoginGrace,
+		ServerConfigCallback: c.config,
+		ChannelHandlers: map[string]ssh.ChannelHandler{
+			"session": func(_ *ssh.Server, conn *gossh.ServerConn, offered gossh.NewChannel, _ ssh.Context) {
+				c.openSession(conn, offered)
+			},
+			"default": refuseChannel,
+		},
+		RequestHandlers: map[string]ssh.RequestHandler{"default": c.globalRequest},
+	}
+	server.ConnectionFailedCallback = c.handshakeFailed
+	server.HandleConn(c.wire)
+	c.finish()
+}
+
+func (c *connection) finish() {
+	_ = c.wire.Close()
+	c.server.startups.remove(c)
+	c.mu.Lock()
+	c.closed = true
+	if c.expiry != nil {
+		c.expiry.Stop()
+	}
+	c.mu.Unlock()
+	close(c.stop)
+	c.workers.Wait()
+	if c.failed != nil {
+		c.server.refusedLogin(c, c.failed)
+	}
+}
+
+// refuseChannel is for all channels but sessions: nothing is forwarded.
+func refuseChannel(_ *ssh.Server, _ *gossh.ServerConn, offered gossh.NewChannel, _ ssh.Context) {
+	switch offered.ChannelType() {
+	case "direct-tcpip", "direct-streamlocal@openssh.com", "forwarded-tcpip", "x11", "auth-agent@openssh.com", "tun@openssh.com":
+		_ = offered.Reject(gossh.Prohibited, "berth forwards nothing")
+	default:
+		_ = offered.Reject(gossh.UnknownChannelType, "berth knows session channels only")
+	}
+}
+
+// globalRequest answers no to all of them: forwarding, and what we do not
+// know. A keepalive of the client's is answered by that too.
+func (c *connection) globalRequest(ctx ssh.Context, _ *ssh.Server, _ *gossh.Request) (bool, []byte) {
+	if conn, ok := ctx.Value(ssh.ContextKeyConn).(*gossh.ServerConn); ok {
+		if c.establish(conn) != nil {
+			_ = c.wire.Close()
+		}
+	}
+	return false, nil
+}
+
+func (c *connection) refuse(offered gossh.NewChannel, err error) {
+	_ = offered.Reject(gossh.Prohibited, "berth: "+err.Error())
+	_ = c.wire.Close()
+}
+
+// offer remembers what a client claims, for the log.
+func (c *connection) offer(user, fingerprint string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.offerer = user[:min(len(user), maxUser)]
+	if len(c.offered) < maxOffered {
+		c.offered = append(c.offered, fingerprint)
+	}
+}
+
+// enter counts a channel in, or says why it may not open.
+func (c *connection) enter() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed || c.ending != nil {
+		return ErrConnectionLost
+	}
+	if c.open >= c.server.limits.Channels {
+		return fmt.Errorf("at most %d channels are open at once on a connection", c.server.limits.Channels)
+	}
+	c.open++
+	c.workers.Add(1)
+	return nil
+}
+
+func (c *connection) leave() {
+	c.mu.Lock()
+	c.open--
+	c.mu.Unlock()
+	c.workers.Done()
+}
+
+func (c *connection) began(call *Call) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.calls[call] = struct{}{}
+	if c.ending != nil {
+		call.cancel(c.ending)
+	}
+}
+
+func (c *connection) ended(call *Call) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.calls, call)
+}

@@ -1,0 +1,120 @@
+package sshd
+
+import (
+	"errors"
+	"time"
+
+	"berth/keys"
+)
+
+// When access ends, its calls are told first, so that an attached client gets
+// its terminal back and the reason; the connection is closed soon after,
+// whatever they do. The whole is done within a second.
+const (
+	endingPatience = 700 * time.Millisecond // for calls to return
+	endingGoodbye  = 150 * time.Millisecond // for what they wrote to arrive, and the client to hang up
+)
+
+// end ends the connection and all its calls because of cause. It returns at
+// once; the goroutine it starts is one of the server's.
+func (c *connection) end(cause error) {
+	c.mu.Lock()
+	if c.ending != nil || c.closed {
+		c.mu.Unlock()
+		return
+	}
+	c.ending = cause
+	calls := make([]*Call, 0, len(c.calls))
+	for call := range c.calls {
+		calls = append(calls, call)
+	}
+	c.workers.Add(1)
+	c.mu.Unlock()
+	for _, call := range calls {
+		call.cancel(cause)
+	}
+	go func() {
+		defer c.workers.Done()
+		c.goodbye(calls)
+	}()
+}
+
+func (c *connection) goodbye(calls []*Call) {
+	defer c.wire.Close()
+	patience := time.NewTimer(endingPatience)
+	defer patience.Stop()
+	for i, call := range calls {
+		select {
+		case <-call.done:
+			continue
+		case <-c.stop:
+			return
+		case <-patience.C:
+		}
+		for _, late := range calls[i:] {
+			select {
+			case <-late.done:
+			default:
+				// The write waits when the client reads nothing; closing the
+				// connection frees it.
+				c.workers.Go(func() { late.sayEnding() })
+			}
+		}
+		break
+	}
+	if len(calls) == 0 {
+		return
+	}
+	goodbye := time.NewTimer(endingGoodbye)
+	defer goodbye.Stop()
+	select {
+	case <-c.stop:
+	case <-goodbye.C:
+	}
+}
+
+// review holds the connection's rights against the key source again: they may
+// be gone, or others.
+func (c *connection) review() {
+	now := c.identity.Load()
+	if now == nil || c.key == nil { // in this order: the key is set before the identity
+		return
+	}
+	id, err := c.lookup(c.key)
+	if err != nil {
+		c.server.log.Info("access ended", "conn", c.id, "identity", now.Name, "fingerprint", now.Fingerprint, "reason", err)
+		c.end(&revoked{err})
+		return
+	}
+	if now.Kind != keys.KindAgent { // an agent's rights are not its key's
+		c.identity.Store(&id)
+	}
+	c.expireAt(id.Expires)
+}
+
+// expireAt has the rights reviewed when they run out.
+func (c *connection) expireAt(t time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.expiry != nil {
+		c.expiry.Stop()
+		c.expiry = nil
+	}
+	if t.IsZero() || c.closed {
+		return
+	}
+	// A timer counts no suspended time; the server's own rounds do the rest.
+	c.expiry = time.AfterFunc(t.Sub(c.server.clock()), c.review)
+}
+
+// revoked is ErrRevoked with the reason.
+type revoked struct{ reason error }
+
+func (r *revoked) Error() string        { return ErrRevoked.Error() + ": " + r.reason.Error() }
+func (r *revoked) Is(target error) bool { return target == ErrRevoked }
+func (r *revoked) Unwrap() error        { return r.reason }
+
+// wasEnded reports whether cause is one that the client must be told.
+func wasEnded(cause error) bool {
+	return errors.Is(cause, ErrRevoked) || errors.Is(cause, ErrShutdown)
+}

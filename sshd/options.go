@@ -1,0 +1,121 @@
+package sshd
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"time"
+
+	gossh "golang.org/x/crypto/ssh"
+
+	"berth/keys"
+)
+
+// Options is what a Server is made of. Keys is needed for Listen, HostKeys and
+// Serve always.
+type Options struct {
+	Listen   []string // TCP addresses such as 127.0.0.1:2222; port 0 picks one
+	Socket   string   // path of the Unix socket; empty for none
+	HostKeys []gossh.Signer
+	Keys     KeySource
+	Limits   Limits
+
+	// Serve runs one command or shell and returns its exit status. It is
+	// called on a goroutine of its own and must return soon after ctx ends;
+	// context.Cause then says why.
+	Serve func(ctx context.Context, c *Call) int
+
+	// Holders lists the holders that live now. It is called for each
+	// connection of a caller on this machine and must be quick. nil is none.
+	Holders func() []HolderProcess
+
+	Log   *slog.Logger     // nil is slog.Default()
+	Audit func(Login)      // told each login accepted and refused; nil is nobody. Called concurrently
+	Now   func() time.Time // wall clock for key expiry and audit; nil is time.Now
+}
+
+// KeySource says whom a key belongs to. Its methods are called concurrently.
+type KeySource interface {
+	// Lookup gives the identity of a key when used from remote at the time
+	// now, or why it lets nobody in. The error's text may be logged and
+	// audited, and shown to the client only once the key has been proven.
+	Lookup(key gossh.PublicKey, remote net.Addr, now time.Time) (keys.Identity, error)
+	// Changes receives after what Lookup answers may have changed. One
+	// pending value is enough for any number of changes. nil is never.
+	Changes() <-chan struct{}
+}
+
+// HolderProcess names the process that holds a session. Everything that
+// descends from it is that session's agent.
+type HolderProcess struct {
+	PID     int
+	Start   uint64 // field 22 of /proc/PID/stat: clock ticks since boot
+	Session string // the session's id
+	Name    string // the session's name
+}
+
+// Login is one attempt to get in, for the audit log. It holds no secret.
+type Login struct {
+	Time     time.Time
+	Accepted bool
+	Conn     uint64        // number of the connection, rising from 1
+	Identity keys.Identity // when accepted
+	User     string        // SSH user name as the client gave it; grants nothing
+	Source   string        // remote address, or unix
+	Offered  []string      // fingerprints of keys offered, proven or not; at most 8
+	Reason   string        // why refused
+}
+
+// Causes for which a Call's context ends.
+var (
+	ErrChannelClosed  = errors.New("the client closed the channel")
+	ErrConnectionLost = errors.New("the connection is gone")
+	ErrRevoked        = errors.New("your access has ended")
+	ErrShutdown       = errors.New("the server is shutting down")
+)
+
+// Limits bounds what clients may take. A zero field has its default.
+type Limits struct {
+	Startups          int           // connections not logged in yet: 200
+	StartupsPerSource int           // of these, from one address (IPv6: one /64): 100
+	LoginGrace        time.Duration // from accept to login: 20 s
+	AuthTries         int           // keys offered on a connection: 6
+	Connections       int           // all connections: 4096
+	Channels          int           // open at once on a connection: 64
+	EnvBytes          int           // names and values kept of a channel: 4 KiB
+	CommandBytes      int           // of a command line: 128 KiB
+	Requests          float64       // on a channel each second, with as many saved up as 10 s give: 100
+	Verbs             float64       // commands of one identity each second, with as many saved up as 2 s give: 10000
+	KeepAlive         time.Duration // silence after which a client is asked for a sign of life: 30 s
+	KeepAliveMissed   int           // such times without one before it is cut: 3
+}
+
+func (l Limits) withDefaults() Limits {
+	def := func(p *int, v int) {
+		if *p <= 0 {
+			*p = v
+		}
+	}
+	def(&l.Startups, 200)
+	def(&l.StartupsPerSource, 100)
+	def(&l.AuthTries, 6)
+	def(&l.Connections, 4096)
+	def(&l.Channels, 64)
+	def(&l.EnvBytes, 4<<10)
+	def(&l.CommandBytes, 128<<10)
+	def(&l.KeepAliveMissed, 3)
+	if l.LoginGrace <= 0 {
+		l.LoginGrace = 20 * time.Second
+	}
+	if l.KeepAlive <= 0 {
+		l.KeepAlive = 30 * time.Second
+	}
+	if l.Requests <= 0 {
+		l.Requests = 100
+	}
+	if l.Verbs <= 0 {
+		l.Verbs = 10000
+	}
+	return l
+}

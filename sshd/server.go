@@ -1,0 +1,319 @@
+package sshd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	ssh "charm.land/ssh"
+)
+
+// Server listens and serves. Make it with New.
+type Server struct {
+	hostKeys []ssh.Signer
+	keys     KeySource
+	limits   Limits
+	serve    func(context.Context, *Call) int
+	holders  func() []HolderProcess
+	log      *slog.Logger
+	audit    func(Login)
+	clock    func() time.Time
+
+	startups    *startups
+	verbs       *rates
+	connections atomic.Uint64
+	clients     atomic.Uint64
+
+	tcp  []net.Listener
+	unix *net.UnixListener
+
+	mu       sync.Mutex
+	stopping bool
+	live     map[*connection]struct{}
+	stop     chan struct{} // closed when stopping
+	running  sync.WaitGroup
+}
+
+// New checks o and opens its listeners. It refuses what would let anybody in:
+// TCP without a KeySource. Call Serve or Shutdown on what it returns.
+func New(o Options) (*Server, error) {
+	switch {
+	case o.Serve == nil:
+		return nil, errors.New("sshd: Options.Serve is missing")
+	case len(o.HostKeys) == 0:
+		return nil, errors.New("sshd: there is no host key")
+	case len(o.Listen) == 0 && o.Socket == "":
+		return nil, errors.New("sshd: there is nothing to listen on")
+	case len(o.Listen) > 0 && o.Keys == nil:
+		return nil, errors.New("sshd: listening on TCP needs keys to let in")
+	}
+	s := &Server{
+		keys: o.Keys, limits: o.Limits.withDefaults(), serve: o.Serve,
+		holders: o.Holders, log: o.Log, audit: o.Audit, clock: o.Now,
+		live: map[*connection]struct{}{}, stop: make(chan struct{}),
+	}
+	for _, k := range o.HostKeys {
+		s.hostKeys = append(s.hostKeys, k)
+	}
+	if s.holders == nil {
+		s.holders = func() []HolderProcess { return nil }
+	}
+	if s.log == nil {
+		s.log = slog.Default()
+	}
+	if s.audit == nil {
+		s.audit = func(Login) {}
+	}
+	if s.clock == nil {
+		s.clock = time.Now
+	}
+	s.startups = newStartups(s.limits.Startups, s.limits.StartupsPerSource)
+	s.verbs = newRates(s.limits.Verbs)
+	if err := s.listen(o); err != nil {
+		s.closeListeners()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Server) listen(o Options) error {
+	config := net.ListenConfig{KeepAliveConfig: net.KeepAliveConfig{
+		// For connections that never open a channel; the others are asked by
+		// keepAlive. Dead after 30 + 4 * 15 s.
+		Enable: true, Idle: 30 * time.Second, Interval: 15 * time.Second, Count: 4,
+	}}
+	for _, address := range o.Listen {
+		l, err := config.Listen(context.Background(), "tcp", address)
+		if err != nil {
+			return fmt.Errorf("listen on %s: %w", address, err)
+		}
+		s.tcp = append(s.tcp, l)
+	}
+	if o.Socket != "" {
+		l, err := listenUnix(o.Socket)
+		if err != nil {
+			return err
+		}
+		s.unix = l
+	}
+	return nil
+}
+
+// Addr is the first TCP address listened on; nil when there is none.
+func (s *Server) Addr() net.Addr {
+	if len(s.tcp) == 0 {
+		return nil
+	}
+	return s.tcp[0].Addr()
+}
+
+// Addrs are all TCP addresses listened on.
+func (s *Server) Addrs() []net.Addr {
+	out := make([]net.Addr, len(s.tcp))
+	for i, l := range s.tcp {
+		out[i] = l.Addr()
+	}
+	return out
+}
+
+// shutdownTime is how long Serve gives what runs when its context ends.
+const shutdownTime = time.Second
+
+// Serve serves until ctx ends or Shutdown is called, and returns when nothing
+// of the server runs any more. The error is a listener's that failed.
+func (s *Server) Serve(ctx context.Context) error {
+	s.mu.Lock()
+	if s.stopping {
+		s.mu.Unlock()
+		return net.ErrClosed
+	}
+	failed := make(chan error, len(s.tcp)+1)
+	for _, l := range s.tcp {
+		s.running.Go(func() { failed <- s.accept(l, s.admitTCP) })
+	}
+	if s.unix != nil {
+		s.running.Go(func() { failed <- s.accept(s.unix, s.admitUnix) })
+	}
+	s.running.Go(s.rounds)
+	s.mu.Unlock()
+
+	var err error
+	select {
+	case <-ctx.Done():
+	case <-s.stop:
+	case err = <-failed:
+	}
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTime)
+	defer cancel()
+	_ = s.Shutdown(grace)
+	s.running.Wait()
+	return err
+}
+
+// accept admits connections until the listener is closed, for which it
+// returns nil. When the process is out of file descriptors it tries again.
+func (s *Server) accept(l net.Listener, admit func(net.Conn)) error {
+	pause := time.Duration(0)
+	for {
+		conn, err := l.Accept()
+		if err == nil {
+			pause = 0
+			admit(conn)
+			continue
+		}
+		select {
+		case <-s.stop:
+			return nil
+		default:
+		}
+		if errors.Is(err, net.ErrClosed) {
+			return err
+		}
+		pause = min(max(2*pause, 5*time.Millisecond), time.Second)
+		s.log.Warn("accept failed", "listener", l.Addr(), "error", err, "again_in", pause)
+		select {
+		case <-time.After(pause):
+		case <-s.stop:
+			return nil
+		}
+	}
+}
+
+func (s *Server) admitTCP(conn net.Conn) {
+	c := s.newConnection(newWire(conn), false)
+	if !s.run(c) {
+		return
+	}
+	if victim := s.startups.add(c, sourceOf(conn.RemoteAddr()), time.Now()); victim != nil {
+		_ = victim.wire.Close()
+	}
+}
+
+func (s *Server) admitUnix(conn net.Conn) {
+	c := s.newConnection(newWire(conn), true)
+	c.peer, c.refused = s.peerIdentity(conn.(*net.UnixConn))
+	s.run(c)
+}
+
+// run gives c its goroutine, unless there are too many or none are wanted.
+func (s *Server) run(c *connection) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopping || len(s.live) >= s.limits.Connections {
+		s.log.Warn("connection refused", "source", c.source(), "connections", len(s.live), "stopping", s.stopping)
+		_ = c.wire.Close()
+		return false
+	}
+	s.live[c] = struct{}{}
+	s.running.Go(func() {
+		c.serve()
+		s.mu.Lock()
+		delete(s.live, c)
+		s.mu.Unlock()
+	})
+	return true
+}
+
+func (s *Server) snapshot() []*connection {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make([]*connection, 0, len(s.live))
+	for c := range s.live {
+		out = append(out, c)
+	}
+	return out
+}
+
+// roundTime is how often all rights are reviewed without a reason, for the
+// timers that a suspended machine has missed.
+const roundTime = 15 * time.Second
+
+// rounds reviews the rights of all that are connected: after each change of
+// the keys, and now and then.
+func (s *Server) rounds() {
+	var changes <-chan struct{}
+	if s.keys != nil {
+		changes = s.keys.Changes()
+	}
+	tick := time.NewTicker(roundTime)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.stop:
+			return
+		case _, ok := <-changes:
+			if !ok {
+				changes = nil
+			}
+		case <-tick.C:
+			if n := s.startups.takeDropped(); n > 0 {
+				s.log.Warn("too many connections that do not log in; older ones were closed", "closed", n)
+			}
+		}
+		for _, c := range s.snapshot() {
+			c.review()
+		}
+	}
+}
+
+// shutdownHead is the part of a shutdown in which calls run on undisturbed,
+// so that a verb that is nearly done is done.
+const shutdownHead = 300 * time.Millisecond
+
+// Shutdown stops listening, lets calls run on for a moment, then ends their
+// contexts with ErrShutdown, and closes everything when all have returned or
+// ctx ends, whose error it then returns. Connections that have no call are
+// closed at once. It may be called more than once and beside Serve.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.mu.Lock()
+	if !s.stopping {
+		s.stopping = true
+		close(s.stop)
+	}
+	s.mu.Unlock()
+	s.closeListeners()
+	for _, c := range s.snapshot() {
+		if !c.busy() {
+			_ = c.wire.Close()
+		}
+	}
+	gone := make(chan struct{})
+	go func() {
+		s.running.Wait()
+		close(gone)
+	}()
+	head := time.NewTimer(shutdownHead)
+	defer head.Stop()
+	select {
+	case <-gone:
+		return nil
+	case <-head.C:
+	case <-ctx.Done():
+	}
+	for _, c := range s.snapshot() {
+		c.end(ErrShutdown)
+	}
+	select {
+	case <-gone:
+		return nil
+	case <-ctx.Done():
+	}
+	for _, c := range s.snapshot() {
+		_ = c.wire.Close()
+	}
+	return ctx.Err()
+}
+
+func (s *Server) closeListeners() {
+	for _, l := range s.tcp {
+		_ = l.Close()
+	}
+	if s.unix != nil {
+		_ = s.unix.Close() // removes the socket
+	}
+}

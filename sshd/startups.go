@@ -1,0 +1,140 @@
+package sshd
+
+import (
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// startups are the connections that have not logged in yet. A new one is
+// always let in; when there are too many, an older one goes for it. Refusing
+// the new one instead would let a flood of silent connections shut the door.
+//
+// Who goes: first one that has not got through the key exchange, since a
+// silent flood never does and a person unlocking a key has; of these one that
+// had more than a second, since an honest client needs a few round trips; and
+// among equals a random one, so that a flood cannot choose its victim.
+type startups struct {
+	most, mostPerSource int
+
+	mu      sync.Mutex
+	waiting map[*connection]*startup
+	sources map[netip.Prefix]int
+	dropped int // since the last report
+}
+
+type startup struct {
+	source    netip.Prefix
+	since     time.Time
+	exchanged bool // the key exchange is done
+}
+
+// startupPatience is how long a connection is spared while there are older ones.
+const startupPatience = time.Second
+
+func newStartups(most, mostPerSource int) *startups {
+	return &startups{most: most, mostPerSource: mostPerSource,
+		waiting: map[*connection]*startup{}, sources: map[netip.Prefix]int{}}
+}
+
+// add lets c in and returns the connection to be closed for it, or nil.
+func (s *startups) add(c *connection, source netip.Prefix, now time.Time) (victim *connection) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.sources[source] >= s.mostPerSource:
+		victim = s.victim(now, func(u *startup) bool { return u.source == source })
+	case len(s.waiting) >= s.most:
+		victim = s.victim(now, func(*startup) bool { return true })
+	}
+	if victim != nil {
+		s.drop(victim)
+		s.dropped++
+	}
+	s.waiting[c] = &startup{source: source, since: now}
+	s.sources[source]++
+	return victim
+}
+
+// victim picks at random among the candidates of the lowest rank.
+func (s *startups) victim(now time.Time, candidate func(*startup) bool) *connection {
+	var chosen *connection
+	best, seen := 0, 0
+	for c, u := range s.waiting {
+		if !candidate(u) {
+			continue
+		}
+		rank := 0
+		if now.Sub(u.since) < startupPatience {
+			rank++
+		}
+		if u.exchanged {
+			rank += 2
+		}
+		switch {
+		case chosen == nil || rank < best:
+			chosen, best, seen = c, rank, 1
+		case rank == best:
+			seen++
+			if rand.IntN(seen) == 0 {
+				chosen = c
+			}
+		}
+	}
+	return chosen
+}
+
+// exchanged notes that c's key exchange is done.
+func (s *startups) exchanged(c *connection) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if u := s.waiting[c]; u != nil {
+		u.exchanged = true
+	}
+}
+
+// remove takes c out: it has logged in or ended.
+func (s *startups) remove(c *connection) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.drop(c)
+}
+
+func (s *startups) drop(c *connection) {
+	u := s.waiting[c]
+	if u == nil {
+		return
+	}
+	delete(s.waiting, c)
+	if s.sources[u.source]--; s.sources[u.source] == 0 {
+		delete(s.sources, u.source)
+	}
+}
+
+// takeDropped returns how many were dropped since it was last asked.
+func (s *startups) takeDropped() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.dropped
+	s.dropped = 0
+	return n
+}
+
+// sourceOf is what counts as one source: an IPv4 address, or the 64 bits of
+// IPv6 that one customer has.
+func sourceOf(addr net.Addr) netip.Prefix {
+	t, ok := addr.(*net.TCPAddr)
+	if !ok {
+		return netip.Prefix{}
+	}
+	ip, _ := netip.AddrFromSlice(t.IP)
+	ip = ip.Unmap()
+	bits := ip.BitLen()
+	if ip.Is6() {
+		bits = 64
+	}
+	p, _ := ip.Prefix(bits)
+	return p
+}

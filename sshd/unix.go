@@ -1,0 +1,110 @@
+package sshd
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"berth/keys"
+)
+
+// maxSocketPath is the longest path that fits a Unix address on both Linux
+// (108 with its end) and macOS (104).
+const maxSocketPath = 103
+
+// listenUnix opens the local socket, 0600 in a folder that only we may enter.
+// A socket left by a server that was killed is replaced; one that answers is not.
+func listenUnix(path string) (*net.UnixListener, error) {
+	if len(path) > maxSocketPath {
+		return nil, fmt.Errorf("the socket's path %s is longer than %d bytes: choose a shorter folder", path, maxSocketPath)
+	}
+	if err := privateFolder(filepath.Dir(path)); err != nil {
+		return nil, fmt.Errorf("the folder of the socket %s: %w", path, err)
+	}
+	if conn, err := net.Dial("unix", path); err == nil {
+		_ = conn.Close()
+		return nil, fmt.Errorf("the socket %s answers: another server runs there", path)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		if !errors.Is(err, syscall.ECONNREFUSED) {
+			return nil, fmt.Errorf("the socket %s: %w", path, err)
+		}
+		if err := os.Remove(path); err != nil {
+			return nil, fmt.Errorf("remove the stale socket: %w", err)
+		}
+	}
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", path, err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		_ = l.Close()
+		return nil, fmt.Errorf("protect %s: %w", path, err)
+	}
+	return l, nil
+}
+
+// privateFolder makes dir if need be, and refuses one that others may enter.
+func privateFolder(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("%s is no folder", dir)
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) != os.Geteuid() {
+		return fmt.Errorf("%s belongs to uid %d, not to us", dir, st.Uid)
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+		return fmt.Errorf("%s is open to others (mode %04o): chmod 700 it", dir, mode)
+	}
+	return nil
+}
+
+// peerIdentity says who is at the other end of the local socket, at the moment
+// of its accept: later the process may be gone and its number another's.
+func (s *Server) peerIdentity(conn *net.UnixConn) (keys.Identity, error) {
+	peer, err := peerOf(conn)
+	if err != nil {
+		return keys.Identity{}, fmt.Errorf("cannot tell which process this is: %w", err)
+	}
+	defer peer.close()
+	holder, err := holderOf(peer.pid, s.holders(), peer.alive)
+	switch {
+	case err != nil:
+		return keys.Identity{}, fmt.Errorf("cannot tell where process %d comes from: %w", peer.pid, err)
+	case holder != nil:
+		return agentIdentity(*holder, peer.pid, "unix", ""), nil
+	case peer.uid != os.Geteuid():
+		return keys.Identity{}, fmt.Errorf("this server belongs to uid %d, and you are uid %d", os.Geteuid(), peer.uid)
+	}
+	return keys.Identity{Kind: keys.KindLocal, Name: "local:" + userName(peer.uid), Role: keys.Admin, Source: "unix", PID: peer.pid}, nil
+}
+
+// peer is the process at the other end of a Unix connection.
+type peer struct {
+	pid, uid int
+	alive    func() bool // whether pid still is that process
+	close    func()
+}
+
+func agentIdentity(h HolderProcess, pid int, source, fingerprint string) keys.Identity {
+	return keys.Identity{Kind: keys.KindAgent, Name: "agent:" + h.Name, Role: keys.Viewer,
+		Session: h.Session, Source: source, PID: pid, Fingerprint: fingerprint}
+}
+
+func userName(uid int) string {
+	if u, err := user.LookupId(strconv.Itoa(uid)); err == nil {
+		return u.Username
+	}
+	return strconv.Itoa(uid)
+}
