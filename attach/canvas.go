@@ -1,0 +1,217 @@
+package attach
+
+import (
+	"slices"
+	"strconv"
+
+	"berth/terminal"
+)
+
+// rowView is what one row of the client's window shows: a part of a session's
+// line, or a row of our own text. Lines are immutable, so equal views show
+// equal cells, and the canvas need keep no cells of its own.
+type rowView struct {
+	line *terminal.Line // nil is blank
+	left int            // its first column shown
+	cols int            // the session's width; columns beyond are blank
+	over *label         // shown instead when not nil
+}
+
+// cell is column x of a window cols wide. A wide character that an edge would
+// cut in two is shown as a blank.
+func (r rowView) cell(x, cols int) terminal.Cell {
+	if r.over != nil {
+		return r.over.cell(x)
+	}
+	i := r.left + x
+	if r.line == nil || i >= r.cols {
+		return terminal.Cell{Rune: ' ', Width: 1}
+	}
+	c := r.line.Cell(i)
+	cut := c.Width == 0 && x == 0 || c.Width == 2 && (x == cols-1 || i == r.cols-1)
+	if c.Rune == 0 && c.Width != 0 || cut {
+		return terminal.Cell{Rune: ' ', Width: 1, Style: c.Style}
+	}
+	return c
+}
+
+// canvas draws rows on a client's terminal of cols x rows and knows what is
+// there, so that it writes only what changed.
+type canvas struct {
+	look       look
+	cols, rows int
+	drawn      []rowView
+	valid      bool // drawn is what the terminal shows
+	cursor     terminal.Cursor
+	shape      int // of the cursor, -1 for unknown
+}
+
+func newCanvas(l look, cols, rows int) *canvas {
+	return &canvas{look: l, cols: cols, rows: rows, drawn: make([]rowView, rows), shape: -1}
+}
+
+// draw appends what turns the screen into rows with the cursor as given, in the
+// window's coordinates; nothing when that is what it shows.
+func (c *canvas) draw(b []byte, rows []rowView, cur terminal.Cursor) []byte {
+	if c.valid && cur == c.cursor && slices.Equal(rows, c.drawn) {
+		return b
+	}
+	b = append(b, syncBegin+"\x1b[?25l"...)
+	if !c.valid {
+		b = append(b, "\x1b[0m\x1b[2J"...)
+	}
+	pen := terminal.Style{}
+	for y, r := range rows {
+		if c.valid && c.drawn[y] == r {
+			continue
+		}
+		b = c.drawRow(b, y, r, &pen)
+		c.drawn[y] = r
+	}
+	if pen != (terminal.Style{}) {
+		b = c.look.appendStyle(b, terminal.Style{}, pen)
+	}
+	b = appendMove(b, cur.Row, cur.Col)
+	if cur.Shape != c.shape && !c.look.plain {
+		b = append(b, "\x1b["...)
+		b = strconv.AppendInt(b, int64(cur.Shape), 10)
+		b = append(b, " q"...)
+		c.shape = cur.Shape
+	}
+	if cur.Visible {
+		b = append(b, "\x1b[?25h"...)
+	}
+	c.valid, c.cursor = true, cur
+	return append(b, syncEnd...)
+}
+
+// joinGap is how many unchanged cells are written again rather than jumped over:
+// a jump takes 4 to 8 bytes.
+const joinGap = 4
+
+func (c *canvas) drawRow(b []byte, y int, r rowView, pen *terminal.Style) []byte {
+	old := c.drawn[y]
+	if !c.valid {
+		old = rowView{} // as the erase has left it
+	}
+	end := c.blankFrom(r)
+	for x := 0; x < end; {
+		if r.cell(x, c.cols) == old.cell(x, c.cols) {
+			x++
+			continue
+		}
+		from, to := x, x+1
+		for x = to; x < end && x-to <= joinGap; x++ {
+			if r.cell(x, c.cols) != old.cell(x, c.cols) {
+				to = x + 1
+			}
+		}
+		if from > 0 && r.cell(from, c.cols).Width == 0 {
+			from--
+		}
+		b = c.drawSpan(b, y, r, from, to, pen)
+		x = to
+	}
+	for x := end; x < c.cols; x++ {
+		if old.cell(x, c.cols) != (terminal.Cell{Rune: ' ', Width: 1}) {
+			b = appendMove(b, y, end)
+			if *pen != (terminal.Style{}) {
+				b = c.look.appendStyle(b, terminal.Style{}, *pen)
+				*pen = terminal.Style{}
+			}
+			return append(b, "\x1b[K"...)
+		}
+	}
+	return b
+}
+
+// drawSpan writes columns from to before to. Behind a wide or composed
+// character it says where it goes on: the client's terminal may hold another
+// opinion of the character's width.
+func (c *canvas) drawSpan(b []byte, y int, r rowView, from, to int, pen *terminal.Style) []byte {
+	b = appendMove(b, y, from)
+	for x := from; x < to; x++ {
+		cell := r.cell(x, c.cols)
+		if cell.Width == 0 {
+			continue
+		}
+		if cell.Style != *pen {
+			b = c.look.appendStyle(b, cell.Style, *pen)
+			*pen = cell.Style
+		}
+		b = c.look.appendCell(b, cell)
+		if next := x + cell.Width; (cell.Width == 2 || cell.Rest != "") && next < to {
+			b = append(b, "\x1b["...)
+			b = strconv.AppendInt(b, int64(next+1), 10)
+			b = append(b, 'G')
+		}
+	}
+	return b
+}
+
+// blankFrom is the column from which the row is blank to its end.
+func (c *canvas) blankFrom(r rowView) int {
+	end := c.cols
+	if r.over == nil {
+		stored := 0
+		if r.line != nil {
+			stored = min(r.line.Len(), r.cols)
+		}
+		end = min(end, max(stored-r.left, 0))
+	}
+	for end > 0 && r.cell(end-1, c.cols) == (terminal.Cell{Rune: ' ', Width: 1}) {
+		end--
+	}
+	return end
+}
+
+// appendMove puts the cursor on a row and column counted from 0.
+func appendMove(b []byte, row, col int) []byte {
+	b = append(b, "\x1b["...)
+	b = strconv.AppendInt(b, int64(row+1), 10)
+	b = append(b, ';')
+	b = strconv.AppendInt(b, int64(col+1), 10)
+	return append(b, 'H')
+}
+
+// label is a row of Berth's own text, in reverse so that it is not taken for
+// the program's.
+type label struct {
+	cells []terminal.Cell
+}
+
+var labelStyle = terminal.Style{Attr: terminal.Reverse}
+
+// newLabel lays text out for a row of cols columns, cut to fit. Control
+// characters are dropped.
+func newLabel(text string, cols int) *label {
+	l := &label{}
+	for text != "" && len(l.cells) < cols {
+		cluster, rest, width := terminal.NextCluster(text)
+		text = rest
+		if width == 0 || len(l.cells)+width > cols {
+			continue
+		}
+		cell := terminal.Cell{Width: width, Style: labelStyle}
+		for i, r := range cluster {
+			if i == 0 {
+				cell.Rune = r
+				continue
+			}
+			cell.Rest = cluster[i:]
+			break
+		}
+		l.cells = append(l.cells, cell)
+		if width == 2 {
+			l.cells = append(l.cells, terminal.Cell{Style: labelStyle})
+		}
+	}
+	return l
+}
+
+func (l *label) cell(x int) terminal.Cell {
+	if x < len(l.cells) {
+		return l.cells[x]
+	}
+	return terminal.Cell{Rune: ' ', Width: 1, Style: labelStyle}
+}

@@ -1,0 +1,252 @@
+package attach
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"berth/terminal"
+)
+
+// way is how a client is being shown the session.
+type way int
+
+const (
+	wayNone way = iota // nothing painted yet
+	wayPass            // the output stream, after a repaint
+	wayView            // drawn from snapshots, on the alternate screen
+)
+
+// client is one attached terminal. All fields belong to the goroutine of run.
+type client struct {
+	Options
+	look   look
+	member Member
+	parser *inputParser
+	out    *output
+	ops    *ops
+
+	cols, rows int // the client's window
+	status     Status
+	writer     bool // as of status
+
+	way     way
+	queue   *Queue
+	canvas  *canvas
+	crop    crop
+	modes   *inputModes // as set in wayView; nil is unknown
+	overlay *overlay
+	pager   *pager
+	picture *terminal.Snapshot // last drawn in wayView
+
+	painted  bool // the session's main screen was painted on the client's
+	mainRow  int  // last row of it in use when it was last looked at, -1 unknown
+	history  bool // history was sent
+	stale    bool // something changed since the last frame
+	resync   bool // what was painted does not hold any more
+	hinted   bool // the size was explained
+	nextDraw time.Time
+	settle   time.Time // until when the session may follow our window
+
+	timers timers
+	over   error // why run is to end
+	ending bool
+	rest   []byte // what came behind the detach key
+}
+
+func newClient(o Options, m Member, cols, rows int) *client {
+	return &client{
+		Options: o, member: m, cols: cols, rows: rows,
+		look:   newLook(o.Term, o.Env),
+		parser: newInputParser(o.Prefix),
+		queue:  NewQueue(),
+		canvas: newCanvas(newLook(o.Term, o.Env), cols, rows),
+		timers: timers{clock: o.Clock},
+
+		mainRow: -1,
+		stale:   true,
+	}
+}
+
+// run is the client's loop. Beside it run one goroutine that reads, one that
+// writes, and one that waits for the session to take what was typed.
+func (c *client) run(ctx context.Context) error {
+	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	c.out = newOutput(c.Out)
+	c.ops = newOps(work, c.member)
+	chunks, failed := make(chan []byte), make(chan error, 1)
+	var reader sync.WaitGroup
+	reader.Go(func() { readInput(work, c.In, chunks, failed) })
+	defer func() {
+		cancel()
+		c.timers.stop()
+		c.ops.close()
+		reader.Wait()
+		if len(c.rest) > 0 { // before what the reader has put back
+			c.In.Unread(c.rest)
+		}
+	}()
+
+	c.refresh()
+	if !c.look.plain {
+		c.out.send([]byte(titlePush))
+	}
+	for !c.ending {
+		c.produce(ctx)
+		if c.ending {
+			break
+		}
+		c.wait(ctx, chunks, failed)
+	}
+	c.member.Unfollow(c.queue)
+	return c.leave()
+}
+
+// refresh takes in the session's status.
+func (c *client) refresh() {
+	before := c.writer
+	c.status = c.member.Status()
+	c.writer = c.status.Writer.Client == c.member.ID()
+	if c.writer != before {
+		c.resync = true // other modes
+	}
+	c.stale = true
+}
+
+// end makes run leave.
+func (c *client) end(why error) {
+	c.over, c.ending = why, true
+}
+
+// wait sleeps until there is something to do, and does it.
+func (c *client) wait(ctx context.Context, chunks <-chan []byte, failed <-chan error) {
+	if c.ops.full() {
+		chunks = nil
+	}
+	var ready <-chan struct{}
+	if c.way == wayPass {
+		ready = c.queue.Ready()
+	}
+	select {
+	case b := <-chunks:
+		c.timers.set(timerInput, 0)
+		c.input(ctx, c.parser.feed(b))
+		c.timers.set(timerInput, c.parser.hold())
+	case <-c.timers.c(timerInput):
+		c.timers.set(timerInput, 0)
+		c.input(ctx, c.parser.flush())
+	case <-failed:
+		c.end(ErrClientGone)
+	case <-ready:
+	case <-c.member.Changed():
+		c.refresh()
+	case n := <-c.member.Notices():
+		c.notice(n)
+	case <-c.Resized:
+		c.resized()
+	case <-c.timers.c(timerFrame):
+		c.timers.set(timerFrame, 0)
+	case <-c.timers.c(timerOverlay):
+		c.timers.set(timerOverlay, 0)
+		c.hide()
+	case <-c.timers.c(timerResize):
+		c.timers.set(timerResize, 0)
+		c.settle = time.Time{}
+	case err := <-c.out.done:
+		c.out.busy = false
+		if err != nil {
+			c.end(ErrClientGone)
+		}
+	case r := <-c.ops.results:
+		c.ops.finished(r)
+		c.answered(r)
+	case <-ctx.Done():
+		c.end(context.Cause(ctx))
+	}
+}
+
+// notice tells the client what the session has for it.
+func (c *client) notice(n Notice) {
+	switch n.Kind {
+	case NoticeLeaseLost:
+		c.say(n.By + " has taken over typing · " + c.parser.prefix.Label() + " w takes it back")
+	case NoticeKicked:
+		c.end(&KickedError{Reason: n.Text})
+	case NoticeText:
+		c.say(n.Text)
+	}
+}
+
+// resized takes in a new window.
+func (c *client) resized() {
+	cols, rows := c.window()
+	if cols == c.cols && rows == c.rows {
+		return
+	}
+	c.cols, c.rows = cols, rows
+	c.canvas = newCanvas(c.look, cols, rows)
+	c.stale, c.resync, c.hinted = true, true, false
+	if c.pager != nil {
+		c.pager.resize(cols, rows)
+	}
+	if c.writer && c.way == wayPass {
+		c.settle = c.Clock.Now().Add(resizeTime)
+		c.timers.set(timerResize, resizeTime)
+	}
+	c.member.Window(cols, rows)
+}
+
+// say shows one line for a moment.
+func (c *client) say(text string) { c.show([]string{text}, noticeTime) }
+
+// show lays lines over the picture, for d or, with 0, until a key is pressed.
+func (c *client) show(lines []string, d time.Duration) {
+	c.overlay = &overlay{lines: lines, sticky: d == 0}
+	c.timers.set(timerOverlay, d)
+	c.stale = true
+}
+
+func (c *client) hide() {
+	c.overlay = nil
+	c.timers.set(timerOverlay, 0)
+	c.stale = true
+}
+
+// timers are the few a client has, each off or running.
+type timers struct {
+	clock Clock
+	run   [timerCount]struct {
+		c    <-chan time.Time
+		stop func()
+	}
+}
+
+const (
+	timerInput   = iota // give up on a sequence
+	timerFrame          // the next frame may be drawn
+	timerOverlay        // a message goes
+	timerResize         // the session has had its time to follow
+	timerCount
+)
+
+// set starts a timer anew, or stops it when d is 0.
+func (t *timers) set(i int, d time.Duration) {
+	r := &t.run[i]
+	if r.stop != nil {
+		r.stop()
+		r.c, r.stop = nil, nil
+	}
+	if d > 0 {
+		r.c, r.stop = t.clock.Timer(d)
+	}
+}
+
+func (t *timers) c(i int) <-chan time.Time { return t.run[i].c }
+
+func (t *timers) on(i int) bool { return t.run[i].stop != nil }
+
+func (t *timers) stop() {
+	for i := range t.run {
+		t.set(i, 0)
+	}
+}

@@ -1,0 +1,225 @@
+package attach
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"berth/terminal"
+)
+
+// input obeys what the client's terminal sent.
+func (c *client) input(ctx context.Context, parts []input) {
+	for i, part := range parts {
+		switch part.kind {
+		case inputText:
+			c.typed(part.data)
+		case inputMouse:
+			c.mouse(part.data)
+		case inputFocus:
+			c.focus(ctx, part.data)
+		case inputCommand:
+			c.command(ctx, part.key)
+		}
+		if c.ending {
+			for _, left := range parts[i+1:] {
+				c.rest = append(c.rest, left.data...)
+			}
+			return
+		}
+	}
+}
+
+// typed takes keys: for the pager or a message if one is open, else for the
+// program.
+func (c *client) typed(b []byte) {
+	switch {
+	case c.pager != nil:
+		for _, k := range keyNames(b) {
+			if !c.pager.press(k) {
+				c.pager = nil
+				break
+			}
+		}
+		c.stale = true
+	case c.overlay != nil && c.overlay.sticky:
+		if len(keyNames(b)) > 0 {
+			c.hide()
+		}
+	case !c.mayWrite():
+		c.refused(ErrReadOnly)
+	default:
+		c.ops.ask(op{kind: opType, data: b})
+	}
+}
+
+func (c *client) mayWrite() bool { return c.MayWrite && !c.ReadOnly }
+
+// mouse passes an event on, in the session's coordinates. Looking on with the
+// mouse takes no lease.
+func (c *client) mouse(seq []byte) {
+	if !c.writer || c.pager != nil || c.overlay != nil && c.overlay.sticky {
+		return
+	}
+	if c.way == wayView {
+		if c.picture == nil {
+			return
+		}
+		seq = moveMouse(seq, c.crop.left, c.crop.top, c.picture.Cols, c.picture.Rows)
+	}
+	if seq != nil {
+		c.ops.ask(op{kind: opType, data: seq})
+	}
+}
+
+// focus passes on that the window was entered or left, to a program that asked.
+func (c *client) focus(_ context.Context, seq []byte) {
+	if c.writer && c.member.Status().Modes.FocusEvents {
+		c.ops.ask(op{kind: opType, data: seq})
+	}
+}
+
+// command obeys the key after the prefix.
+func (c *client) command(ctx context.Context, key rune) {
+	switch key {
+	case 'd':
+		c.end(nil)
+	case 'w', 'r':
+		if !c.mayWrite() {
+			c.refused(ErrReadOnly)
+			return
+		}
+		kind := opTake
+		if key == 'r' {
+			kind = opRelease
+		}
+		c.ops.ask(op{kind: kind})
+	case 'l':
+		c.ops.ask(op{kind: opWho})
+	case 's':
+		c.show(stateLines(c.Session.Name(), c.Host, c.member.Status(), c.Clock.Now()), 0)
+	case '[':
+		c.openPager(ctx)
+	case '?':
+		c.show(helpLines(c.parser.prefix.Label(), c.Session.Name(), c.mayWrite()), 0)
+	case 0: // Escape and the like: the prefix was a mistake
+	default:
+		label := c.parser.prefix.Label()
+		c.say(fmt.Sprintf("%s %c does nothing · %s ? helps", label, key, label))
+	}
+}
+
+func (c *client) openPager(ctx context.Context) {
+	s, err := c.member.Snapshot(ctx, pagerHistory)
+	if err != nil {
+		c.end(err)
+		return
+	}
+	c.overlay = nil
+	c.pager = newPager(s, c.cols, c.rows)
+	c.stale = true
+}
+
+// answered tells what came of something asked.
+func (c *client) answered(r opResult) {
+	switch {
+	case r.err != nil:
+		c.refused(r.err)
+	case r.op.kind == opTake:
+		c.refresh()
+		c.say("you are writing now")
+	case r.op.kind == opRelease:
+		c.say("others may write now · typing takes it back")
+	case r.op.kind == opWho:
+		c.show(whoLines(r.people, c.member.ID(), c.Clock.Now()), 0)
+	}
+}
+
+// refused says why typing did not arrive.
+func (c *client) refused(err error) {
+	if c.overlay != nil && c.overlay.sticky {
+		return
+	}
+	var busy *BusyError
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, ErrEnded):
+	case errors.As(err, &busy) && busy.MayTake:
+		c.say(busy.Writer.Name + " is writing · " + c.parser.prefix.Label() + " w takes over")
+	case errors.As(err, &busy):
+		c.say(busy.Writer.Name + " is writing, and your key may not take over")
+	case errors.Is(err, ErrReadOnly) && c.status.Writer.Client != "" && !c.writer:
+		c.say("you are looking on · " + c.status.Writer.Name + " is writing")
+	case errors.Is(err, ErrReadOnly):
+		c.say("you are looking on: typing does not arrive")
+	default:
+		c.say("that did not arrive: " + err.Error())
+	}
+}
+
+// hintText explains a window of another size than the session's.
+func (c *client) hintText(s *terminal.Snapshot) string {
+	text := fmt.Sprintf("%s is %dx%d", c.Session.Name(), s.Cols, s.Rows)
+	if s.Cols > c.cols || s.Rows > c.rows {
+		text += fmt.Sprintf(", you see %dx%d", min(c.cols, s.Cols), min(c.rows, s.Rows))
+	}
+	label := c.parser.prefix.Label()
+	if c.mayWrite() && !c.writer {
+		text += " · " + label + " w takes over and fits it"
+	}
+	return text + " · " + label + " ? helps"
+}
+
+// withoutMouse drops mouse, focus and alternate-scroll modes from a stream of
+// whole sequences.
+func withoutMouse(b []byte) []byte {
+	mark := []byte("\x1b[?")
+	if !bytes.Contains(b, mark) {
+		return b
+	}
+	out := make([]byte, 0, len(b))
+	for {
+		i := bytes.Index(b, mark)
+		if i < 0 {
+			return append(out, b...)
+		}
+		out = append(out, b[:i]...)
+		b = b[i:]
+		end := len(mark)
+		for end < len(b) && b[end] >= 0x20 && b[end] < 0x40 {
+			end++
+		}
+		if end == len(b) {
+			return append(out, b...)
+		}
+		out = appendKept(out, b[:end+1])
+		b = b[end+1:]
+	}
+}
+
+// appendKept appends a private mode sequence without the modes that a viewer's
+// terminal is not to have.
+func appendKept(out, seq []byte) []byte {
+	final := seq[len(seq)-1]
+	if final != 'h' && final != 'l' {
+		return append(out, seq...)
+	}
+	start := len(out)
+	out = append(out, seq[:3]...)
+	kept := 0
+	for _, mode := range bytes.Split(seq[3:len(seq)-1], []byte{';'}) {
+		switch string(mode) {
+		case "9", "1000", "1001", "1002", "1003", "1004", "1005", "1006", "1007", "1015", "1016":
+			continue
+		}
+		if kept > 0 {
+			out = append(out, ';')
+		}
+		out = append(out, mode...)
+		kept++
+	}
+	if kept == 0 {
+		return out[:start]
+	}
+	return append(out, final)
+}

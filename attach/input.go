@@ -1,0 +1,385 @@
+package attach
+
+import "time"
+
+// inputKind is what a part of the client's input is.
+type inputKind int
+
+const (
+	inputText    inputKind = iota + 1 // for the program, as it is
+	inputMouse                        // one mouse event
+	inputFocus                        // focus came or went
+	inputCommand                      // the key after the prefix
+)
+
+// input is a part of what the client's terminal sent.
+type input struct {
+	kind inputKind
+	data []byte // all but inputCommand
+	key  rune   // of inputCommand: the character, 0 for a key that is none
+}
+
+const (
+	// A lone ESC is the Escape key, or the start of a sequence whose rest is
+	// in the next packet. Terminals send a sequence in one write, so the rest
+	// is there within a few ms or never; 25 ms is below what a person notices.
+	escapeHold = 25 * time.Millisecond
+	// Once the third byte has come no person is typing it.
+	sequenceHold = 250 * time.Millisecond
+	// A paste that has been silent for so long has lost its end mark, without
+	// which the prefix key would be dead for good.
+	pasteHold = 10 * time.Second
+
+	sequenceLimit = 64      // the longest key or reply in CSI form, with room
+	stringLimit   = 4 << 10 // the longest string reply (XTGETTCAP), with room
+)
+
+const pasteEnd = "\x1b[201~"
+
+type parseState int
+
+const (
+	stateGround parseState = iota
+	stateEscape            // ESC
+	stateCSI               // ESC [
+	stateSS3               // ESC O
+	stateLinux             // ESC [ [
+	stateX10               // ESC [ M, three bytes to come
+	stateString            // ESC ] P _ ^ X
+	statePaste
+	stateRune // the rest of a UTF-8 character swallowed as a command
+)
+
+// inputParser splits what a client's terminal sends into text for the program,
+// mouse and focus events and prefix commands, and drops replies to queries.
+// It is pure: bytes in by feed at any boundary, time in by flush. All bytes
+// that belong to no command and no reply come out, in order.
+type inputParser struct {
+	prefix prefixKey
+
+	state    parseState
+	pending  []byte // the unfinished sequence, with its ESC
+	matched  int    // how much of pasteEnd the paste has just shown
+	skip     int    // bytes left in stateRune
+	awaiting bool   // the prefix was pressed: the next key is a command
+	swallow  []rune // keys whose press was ours and whose release may follow
+
+	out []input
+}
+
+func newInputParser(prefix byte) *inputParser {
+	return &inputParser{prefix: newPrefixKey(prefix)}
+}
+
+// feed takes the next bytes. What it gives is valid until the next call.
+func (p *inputParser) feed(b []byte) []input {
+	p.out = nil
+	for i := 0; i < len(b); {
+		if p.state == statePaste {
+			i += p.paste(b[i:])
+			continue
+		}
+		p.step(b[i])
+		i++
+	}
+	return p.out
+}
+
+// hold is how long after the last byte flush is to be called; 0 is never.
+func (p *inputParser) hold() time.Duration {
+	switch {
+	case p.state == statePaste:
+		return pasteHold
+	case len(p.pending) == 0:
+		return 0
+	case len(p.pending) <= 2:
+		return escapeHold
+	default:
+		return sequenceHold
+	}
+}
+
+// flush gives up waiting for the rest of a sequence.
+func (p *inputParser) flush() []input {
+	p.out = nil
+	if p.state == statePaste {
+		p.state, p.matched = stateGround, 0
+		return nil
+	}
+	if len(p.pending) > 0 {
+		p.giveUp()
+	}
+	return p.out
+}
+
+// inPaste tells whether the paste goes on.
+func (p *inputParser) inPaste() bool { return p.state == statePaste }
+
+func (p *inputParser) step(c byte) {
+	switch p.state {
+	case stateGround:
+		p.ground(c)
+	case stateEscape:
+		p.escape(c)
+	case stateCSI:
+		p.csi(c)
+	case stateSS3:
+		p.ss3(c)
+	case stateLinux:
+		p.pending = append(p.pending, c)
+		p.finish()
+	case stateX10:
+		p.pending = append(p.pending, c)
+		if len(p.pending) == 6 {
+			p.finish()
+		}
+	case stateString:
+		p.str(c)
+	case stateRune:
+		p.rest(c)
+	}
+}
+
+func (p *inputParser) ground(c byte) {
+	switch {
+	case c == 0x1b:
+		p.pending = append(p.pending[:0], c)
+		p.state = stateEscape
+	case c == p.prefix.legacy:
+		p.press(key{code: p.prefix.code, prefix: true, event: eventPress}, []byte{c})
+	case p.awaiting:
+		p.commandByte(c)
+	default:
+		p.text(c)
+	}
+}
+
+// commandByte takes the first byte of the key after the prefix. Of a
+// multi-byte character the rest goes the same way.
+func (p *inputParser) commandByte(c byte) {
+	p.awaiting = false
+	k := rune(c)
+	switch {
+	case c >= 0xf0:
+		p.skip, k = 3, 0
+	case c >= 0xe0:
+		p.skip, k = 2, 0
+	case c >= 0xc0:
+		p.skip, k = 1, 0
+	case c >= 0x80 || c < 0x20 || c == 0x7f:
+		k = 0
+	}
+	if p.skip > 0 {
+		p.state = stateRune
+	}
+	p.out = append(p.out, input{kind: inputCommand, key: k})
+}
+
+func (p *inputParser) rest(c byte) {
+	if c&0xc0 != 0x80 {
+		p.state, p.skip = stateGround, 0
+		p.step(c)
+		return
+	}
+	if p.skip--; p.skip == 0 {
+		p.state = stateGround
+	}
+}
+
+func (p *inputParser) escape(c byte) {
+	switch c {
+	case '[':
+		p.enter(c, stateCSI)
+	case 'O':
+		p.enter(c, stateSS3)
+	case ']', 'P', '_', '^', 'X':
+		p.enter(c, stateString)
+	case 0x1b, p.prefix.legacy:
+		// Escape, then the next key: packets coalesce what a quick hand types.
+		p.giveUp()
+		p.step(c)
+	default: // Alt and a key
+		p.enter(c, stateEscape)
+		p.finish()
+	}
+}
+
+func (p *inputParser) enter(c byte, s parseState) {
+	p.pending = append(p.pending, c)
+	p.state = s
+}
+
+func (p *inputParser) csi(c byte) {
+	switch {
+	case c < 0x20 || c >= 0x7f || len(p.pending) >= sequenceLimit:
+		p.giveUp()
+		p.step(c)
+	case c < 0x40: // parameters and intermediates
+		p.pending = append(p.pending, c)
+	case len(p.pending) == 2 && c == '[':
+		p.enter(c, stateLinux)
+	case len(p.pending) == 2 && c == 'M':
+		p.enter(c, stateX10)
+	default:
+		p.pending = append(p.pending, c)
+		p.finish()
+	}
+}
+
+func (p *inputParser) ss3(c byte) {
+	switch {
+	case c < 0x20 || c >= 0x7f || len(p.pending) >= sequenceLimit:
+		p.giveUp()
+		p.step(c)
+	case c < 0x40: // some terminals put a modifier here
+		p.pending = append(p.pending, c)
+	default:
+		p.pending = append(p.pending, c)
+		p.finish()
+	}
+}
+
+// str collects a string. One that cannot be a reply any more is not held back.
+func (p *inputParser) str(c byte) {
+	n := len(p.pending)
+	switch {
+	case p.pending[n-1] == 0x1b && c != '\\':
+		p.pending = p.pending[:n-1]
+		p.giveUp()
+		p.step(0x1b)
+		p.step(c)
+		return
+	case c == 0x1b && n > 2, c == 0x07 && n > 2, p.pending[n-1] == 0x1b:
+	case n >= stringLimit || !replyString(p.pending, c):
+		p.giveUp()
+		p.step(c)
+		return
+	}
+	p.pending = append(p.pending, c)
+	if c == 0x07 || p.pending[n-1] == 0x1b {
+		p.finishString()
+	}
+}
+
+// finishString drops a complete string reply; one that only began like a
+// reply is passed on.
+func (p *inputParser) finishString() {
+	if !replyStringDone(p.pending) {
+		p.giveUp()
+		return
+	}
+	p.pending, p.state = p.pending[:0], stateGround
+}
+
+// giveUp passes the unfinished sequence on as what it may be: keys. After the
+// prefix it is a command that is none.
+func (p *inputParser) giveUp() {
+	if p.awaiting {
+		p.awaiting = false
+		p.out = append(p.out, input{kind: inputCommand})
+	} else {
+		p.text(p.pending...)
+	}
+	p.pending, p.state = p.pending[:0], stateGround
+}
+
+// finish sorts a complete sequence.
+func (p *inputParser) finish() {
+	seq := p.pending
+	p.pending, p.state = p.pending[:0], stateGround
+	switch classify(seq) {
+	case seqReply:
+	case seqMouse:
+		p.event(inputMouse, seq)
+	case seqFocus:
+		p.event(inputFocus, seq)
+	case seqPaste:
+		p.awaiting = false
+		p.text(seq...)
+		p.state, p.matched = statePaste, 0
+	default:
+		p.press(decodeKey(seq, p.prefix), seq)
+	}
+}
+
+// press takes one key event: a press, a repeat or a release.
+func (p *inputParser) press(k key, seq []byte) {
+	switch {
+	case k.event == eventRelease:
+		if !p.forget(k.code) {
+			p.text(seq...)
+		}
+	case k.modifier: // Shift on its own, where the program asked for such
+		p.text(seq...)
+	case k.prefix && p.awaiting && k.event == eventRepeat:
+	case k.prefix && p.awaiting: // doubled
+		p.awaiting = false
+		p.forget(k.code)
+		p.text(seq...)
+	case k.prefix:
+		p.awaiting = true
+		p.ours(k.code)
+	case p.awaiting:
+		p.awaiting = false
+		p.ours(k.code)
+		p.out = append(p.out, input{kind: inputCommand, key: k.char})
+	default:
+		if k.event == eventPress {
+			p.forget(k.code)
+		}
+		p.text(seq...)
+	}
+}
+
+// ours remembers that the release of a key is not the program's either.
+func (p *inputParser) ours(code rune) {
+	if code == 0 || p.forget(code) {
+		return
+	}
+	if p.swallow = append(p.swallow, code); len(p.swallow) > 8 {
+		p.swallow = p.swallow[1:]
+	}
+}
+
+func (p *inputParser) forget(code rune) bool {
+	for i, c := range p.swallow {
+		if c == code {
+			p.swallow = append(p.swallow[:i], p.swallow[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+// paste passes on what belongs to a paste and tells how much that was.
+func (p *inputParser) paste(b []byte) int {
+	for i, c := range b {
+		switch {
+		case c == pasteEnd[p.matched]:
+			p.matched++
+		case c == pasteEnd[0]:
+			p.matched = 1
+		default:
+			p.matched = 0
+		}
+		if p.matched == len(pasteEnd) {
+			p.state, p.matched = stateGround, 0
+			p.text(b[:i+1]...)
+			return i + 1
+		}
+	}
+	p.text(b...)
+	return len(b)
+}
+
+func (p *inputParser) text(b ...byte) {
+	if n := len(p.out); n > 0 && p.out[n-1].kind == inputText {
+		p.out[n-1].data = append(p.out[n-1].data, b...)
+		return
+	}
+	p.out = append(p.out, input{kind: inputText, data: append([]byte(nil), b...)})
+}
+
+func (p *inputParser) event(k inputKind, seq []byte) {
+	p.out = append(p.out, input{kind: k, data: append([]byte(nil), seq...)})
+}

@@ -1,0 +1,106 @@
+package attach
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// noteMain remembers how far down the session's main screen is in use, while
+// that is what the client's main screen shows.
+func (c *client) noteMain(ctx context.Context) {
+	c.mainRow = -1
+	s, err := c.member.Snapshot(ctx, 0)
+	if err != nil || s.Modes.AltScreen || s.Rows != c.rows {
+		return
+	}
+	c.mainRow = s.Cursor.Row
+	for y, l := range s.Lines {
+		if y > c.mainRow && l.Text() != "" {
+			c.mainRow = y
+		}
+	}
+}
+
+// leave puts the client's terminal right and says how to come back.
+func (c *client) leave() error {
+	if errors.Is(c.over, ErrClientGone) {
+		c.Hangup()
+		c.out.close()
+		return c.over
+	}
+	deadline, stop := c.Clock.Timer(leaveTime)
+	defer stop()
+	if c.drained(deadline) {
+		c.out.send(c.farewell())
+		c.drained(deadline)
+	}
+	if c.out.busy {
+		c.Hangup()
+	}
+	c.out.close()
+	return c.over
+}
+
+// drained waits until no write is under way.
+func (c *client) drained(deadline <-chan time.Time) bool {
+	if !c.out.busy {
+		return true
+	}
+	select {
+	case err := <-c.out.done:
+		c.out.busy = false
+		return err == nil
+	case <-deadline:
+		return false
+	}
+}
+
+// farewell is the last that is written to the client.
+func (c *client) farewell() []byte {
+	if c.way == wayPass {
+		ctx, cancel := context.WithTimeout(context.Background(), leaveTime/2)
+		c.noteMain(ctx)
+		cancel()
+	}
+	b := []byte(syncEnd)
+	if c.look.plain {
+		b = append(b, plainReset+"\x1b[?25h"...)
+		b = appendMove(b, c.rows-1, 0)
+		return append(b, "\r\n"+c.lastLine()+"\r\n"...)
+	}
+	b = append(b, penReset+inputReset...)
+	if c.way != wayNone {
+		b = append(b, leaveAlternate...)
+	}
+	b = append(b, penReset+kittyReset+colorReset+cursorReset...)
+	switch {
+	case !c.painted: // the client's own screen is back, cursor and all
+		b = append(b, '\r')
+	case c.mainRow >= 0:
+		b = appendMove(b, min(c.mainRow, c.rows-1), 0)
+		b = append(b, "\r\n\x1b[J"...)
+	default:
+		b = appendMove(b, c.rows-1, 0)
+		b = append(b, "\r\n"...)
+	}
+	b = append(b, titlePop...)
+	return append(b, c.lastLine()+"\r\n"...)
+}
+
+func (c *client) lastLine() string {
+	name := c.Session.Name()
+	back := fmt.Sprintf("come back with: ssh -t %s attach %s", c.Host, name)
+	var kicked *KickedError
+	switch {
+	case c.over == nil:
+		return "detached from " + name + "; " + back
+	case errors.Is(c.over, ErrEnded):
+		return name + " has ended: " + c.member.Status().End
+	case errors.As(c.over, &kicked):
+		return "berth: " + kicked.Reason
+	default:
+		return "berth: " + c.over.Error() + "; " + back
+	}
+}

@@ -1,0 +1,137 @@
+package attach
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"berth/terminal"
+)
+
+// How long messages stay.
+const (
+	noticeTime = 3 * time.Second // one line: read at a glance
+	hintTime   = 5 * time.Second // on joining: there is more to take in
+)
+
+// overlay is Berth's own text over the picture.
+type overlay struct {
+	lines  []string
+	sticky bool     // stays until the next key
+	labels []*label // lines laid out for the width labelled
+	cols   int
+}
+
+// layout gives the overlay's rows for a window, at most as many as fit.
+func (o *overlay) layout(cols, rows int) []*label {
+	if o.cols != cols || o.labels == nil {
+		o.labels, o.cols = nil, cols
+		for _, line := range o.lines {
+			o.labels = append(o.labels, newLabel(" "+line, cols))
+		}
+	}
+	if len(o.labels) > rows {
+		return o.labels[:rows]
+	}
+	return o.labels
+}
+
+// cover lays the overlay over the rows, at the bottom; a single line goes to
+// the top when the cursor is on the last row, where people look.
+func (o *overlay) cover(view []rowView, cols int, cur *terminal.Cursor) {
+	labels := o.layout(cols, len(view))
+	first := len(view) - len(labels)
+	if len(labels) == 1 && cur.Visible && cur.Row == first && first > 0 {
+		first = 0
+	}
+	for i, l := range labels {
+		view[first+i] = rowView{over: l}
+	}
+	if cur.Row >= first && cur.Row < first+len(labels) {
+		cur.Visible = false
+	}
+}
+
+func helpLines(prefix, session string, mayWrite bool) []string {
+	lines := []string{
+		"berth · " + session + " · keys after " + prefix,
+		"d  detach",
+		"w  take over typing (and the size)",
+		"r  let others type",
+		"l  who is here",
+		"s  state and prompt",
+		"[  history",
+		"?  this help",
+		prefix + " again  sends it",
+	}
+	if !mayWrite {
+		lines[2], lines[3] = "   (your key may look on only)", ""
+		lines = append(lines[:3], lines[4:]...)
+	}
+	return append(lines, "any key closes this")
+}
+
+func whoLines(people []Person, self string, now time.Time) []string {
+	var lines []string
+	for _, p := range people {
+		var b strings.Builder
+		b.WriteString(p.Name)
+		if p.Client == self {
+			b.WriteString(" (you)")
+		}
+		if p.Writer {
+			b.WriteString(" · writing")
+		}
+		if p.Cols > 0 {
+			fmt.Fprintf(&b, " · %dx%d", p.Cols, p.Rows)
+		}
+		if !p.Since.IsZero() {
+			b.WriteString(" · for " + short(now.Sub(p.Since)))
+		}
+		lines = append(lines, b.String())
+	}
+	if len(lines) == 0 {
+		lines = []string{"nobody is here"}
+	}
+	return append(lines, "any key closes this")
+}
+
+func stateLines(name, host string, st Status, now time.Time) []string {
+	head := name + " · " + st.State
+	if st.Detail != "" {
+		head += " · " + st.Detail
+	}
+	if !st.Since.IsZero() {
+		head += " · for " + short(now.Sub(st.Since))
+	}
+	lines := []string{head, fmt.Sprintf("%dx%d · up %s · %s", st.Cols, st.Rows, short(st.Uptime), writes(st))}
+	if st.Title != "" {
+		lines = append(lines, st.Title)
+	}
+	lines = append(lines, st.Prompt...)
+	if st.Respond != "" {
+		lines = append(lines, "ssh "+host+" "+st.Respond)
+	}
+	return append(lines, "any key closes this")
+}
+
+func writes(st Status) string {
+	if st.Writer.Client == "" {
+		return "nobody writes"
+	}
+	return st.Writer.Name + " writes"
+}
+
+// short is a duration in its largest unit.
+func short(d time.Duration) string {
+	switch d = max(d, 0); {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	default:
+		return fmt.Sprintf("%dd", int(d.Hours()/24))
+	}
+}

@@ -1,0 +1,109 @@
+package attach
+
+import "sync"
+
+// QueueLimit is how many bytes of output a client may be behind before it is
+// repainted: several times what a terminal draws in a frame, and small beside
+// a session's own memory.
+const QueueLimit = 512 << 10
+
+// queueKeep is the buffer a quiet queue keeps.
+const queueKeep = 16 << 10
+
+// Queue takes the output stream for one client. Push never waits: when the
+// client is too far behind, all that is queued is dropped, the queue is lagging
+// and takes nothing more until Start. One goroutine pushes, one takes.
+type Queue struct {
+	limit int
+	ready chan struct{}
+
+	mu      sync.Mutex
+	pending []byte
+	spare   []byte // the buffer handed out before, to be filled next
+	running bool
+	lagged  bool
+}
+
+// NewQueue makes a queue that holds QueueLimit bytes. It takes nothing before
+// Start.
+func NewQueue() *Queue { return newQueue(QueueLimit) }
+
+func newQueue(limit int) *Queue {
+	return &Queue{limit: limit, ready: make(chan struct{}, 1)}
+}
+
+// Start empties the queue and lets it take what is pushed from now on.
+func (q *Queue) Start() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.pending, q.running, q.lagged = q.pending[:0], true, false
+}
+
+// Push appends p, which it copies: whole sequences only, so that what Take
+// gives may be followed by sequences of the client's own.
+func (q *Queue) Push(p []byte) {
+	if len(p) == 0 {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.running {
+		return
+	}
+	if len(q.pending)+len(p) > q.limit {
+		q.lagLocked()
+		return
+	}
+	q.pending = append(q.pending, p...)
+	q.signal()
+}
+
+// Lag drops what is queued and marks the queue lagging, as an overflow does:
+// what follows is not for the screen that the client has, as after a resize.
+func (q *Queue) Lag() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.running {
+		q.lagLocked()
+	}
+}
+
+func (q *Queue) lagLocked() {
+	q.pending, q.spare = nil, nil
+	q.running, q.lagged = false, true
+	q.signal()
+}
+
+// Stop drops what is queued and takes nothing more until Start.
+func (q *Queue) Stop() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.pending, q.spare = nil, nil
+	q.running, q.lagged = false, false
+}
+
+// Take gives all that is queued, or nil and whether the queue is lagging. The
+// bytes are the caller's until the next Take.
+func (q *Queue) Take() (p []byte, lagged bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.pending) == 0 {
+		return nil, q.lagged
+	}
+	p = q.pending
+	q.pending, q.spare = q.spare[:0], p
+	if cap(p) > queueKeep && len(p) < cap(p)/8 {
+		q.spare = nil // a flood is over: give its memory back
+	}
+	return p, false
+}
+
+// Ready holds one signal when there may be something to take.
+func (q *Queue) Ready() <-chan struct{} { return q.ready }
+
+func (q *Queue) signal() {
+	select {
+	case q.ready <- struct{}{}:
+	default:
+	}
+}
