@@ -1,0 +1,47 @@
+package hold
+
+import (
+	"fmt"
+	"net"
+	"os"
+)
+
+// checkPeer refuses a connection from another user, and one from inside the
+// session: a program must not drive its own holder.
+func checkPeer(c *net.UnixConn) error {
+	peer, err := connectedPeer(c)
+	if err != nil {
+		return err
+	}
+	defer peer.close()
+	if peer.uid != os.Geteuid() && peer.uid != 0 {
+		return fmt.Errorf("user %d is not this holder's", peer.uid)
+	}
+	before, err := lookProcess(peer.pid)
+	if err != nil {
+		return err
+	}
+	inside, err := descends(peer.pid, os.Getpid())
+	if err != nil {
+		return err
+	}
+	if inside {
+		return fmt.Errorf("process %d runs inside this session", peer.pid)
+	}
+	// The pid may have gone to another process while its parents were looked
+	// up: what was looked up counts only if the peer still lives.
+	if after, err := lookProcess(peer.pid); err != nil || after.start != before.start || !peer.living() {
+		return fmt.Errorf("process %d ended while it was looked at", peer.pid)
+	}
+	return nil
+}
+
+// serverOf returns the pid and user of whoever listens at the other end.
+func serverOf(c *net.UnixConn) (pid, uid int, err error) {
+	peer, err := connectedPeer(c)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer peer.close()
+	return peer.pid, peer.uid, nil
+}

@@ -1,0 +1,63 @@
+package hold
+
+// process is one entry of the system's process table.
+type process struct {
+	pid, parent int
+	// start tells two processes with the same pid apart. It is opaque.
+	start string
+	// dead says that it only waits to be reaped.
+	dead bool
+}
+
+// alive reports whether the process with this pid and start still runs.
+func alive(pid int, start string) bool {
+	p, err := lookProcess(pid)
+	return err == nil && !p.dead && p.start == start
+}
+
+// descendants returns the living processes below root.
+func descendants(root int) ([]process, error) {
+	all, err := listProcesses()
+	if err != nil {
+		return nil, err
+	}
+	children := make(map[int][]process)
+	for _, p := range all {
+		children[p.parent] = append(children[p.parent], p)
+	}
+	var found []process
+	seen := map[int]bool{root: true}
+	for todo := []int{root}; len(todo) > 0; {
+		next := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for _, p := range children[next] {
+			if seen[p.pid] {
+				continue
+			}
+			seen[p.pid] = true
+			todo = append(todo, p.pid)
+			if !p.dead {
+				found = append(found, p)
+			}
+		}
+	}
+	return found, nil
+}
+
+// descends reports whether pid is root or below it.
+func descends(pid, root int) (bool, error) {
+	for range 1 << 16 { // more steps than there are pids by default: a loop
+		if pid == root {
+			return true, nil
+		}
+		if pid <= 1 {
+			return false, nil
+		}
+		p, err := lookProcess(pid)
+		if err != nil {
+			return false, err
+		}
+		pid = p.parent
+	}
+	return true, nil
+}

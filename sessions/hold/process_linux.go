@@ -1,0 +1,100 @@
+package hold
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// bootID keeps a start time from one boot from matching one of the next.
+var bootID = sync.OnceValue(func() string {
+	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	return string(bytes.TrimSpace(id))
+})
+
+// lookProcess reads one entry of the process table.
+func lookProcess(pid int) (process, error) {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return process{}, fmt.Errorf("looking at process %d: %w", pid, err)
+	}
+	// "pid (name) state ppid ...": the name may hold anything. The start
+	// time is field 22, the 20th behind the name.
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	if len(fields) < 20 {
+		return process{}, fmt.Errorf("looking at process %d: its stat is short", pid)
+	}
+	parent, err := strconv.Atoi(string(fields[1]))
+	if err != nil {
+		return process{}, fmt.Errorf("looking at process %d: %w", pid, err)
+	}
+	state := fields[0][0]
+	return process{
+		pid:    pid,
+		parent: parent,
+		start:  string(fields[19]) + "@" + bootID(),
+		dead:   state == 'Z' || state == 'X',
+	}, nil
+}
+
+// listProcesses reads the process table. Processes that end meanwhile are
+// left out.
+func listProcesses() ([]process, error) {
+	d, err := os.Open("/proc")
+	if err != nil {
+		return nil, fmt.Errorf("listing processes: %w", err)
+	}
+	defer d.Close()
+	names, err := d.Readdirnames(-1)
+	if err != nil {
+		return nil, fmt.Errorf("listing processes: %w", err)
+	}
+	var all []process
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
+		if p, err := lookProcess(pid); err == nil {
+			all = append(all, p)
+		}
+	}
+	return all, nil
+}
+
+// becomeSubreaper makes orphans below this process its children, so that none
+// gets out of the session's tree.
+func becomeSubreaper() error {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("becoming a subreaper: %w", err)
+	}
+	return nil
+}
+
+// reapsAll says that no child left means no process left in the tree.
+const reapsAll = true
+
+// signalProcess sends to p only, never to a later process with its pid.
+func signalProcess(p process, sig syscall.Signal) error {
+	fd, err := unix.PidfdOpen(p.pid, 0)
+	if err != nil {
+		if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM) {
+			return unix.Kill(p.pid, sig)
+		}
+		return err
+	}
+	defer unix.Close(fd)
+	if now, err := lookProcess(p.pid); err != nil || now.start != p.start {
+		return unix.ESRCH
+	}
+	return unix.PidfdSendSignal(fd, sig, nil, 0)
+}

@@ -1,0 +1,102 @@
+package hold
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"berth/api"
+)
+
+// Kinds of control records that the holder writes by itself. Others are the
+// server's notes.
+const (
+	KindStarted = "started" // StartedData
+	KindInput   = "input"   // InputData: just before its first byte is typed
+	KindResize  = "resize"  // ResizeData: once it is in force
+	KindReply   = "reply"   // ReplyData
+	KindSignal  = "signal"  // SignalData
+	KindEnd     = "end"     // EndData: somebody asked for the program's end
+	KindLoss    = "loss"    // LossData
+	KindExit    = "exit"    // Exit: the last one
+)
+
+// A Record is one line of the control log.
+type Record struct {
+	// N counts from 1 and never repeats; numbers missing were dropped.
+	N uint64 `json:"n"`
+	// Time is the wall clock's.
+	Time api.Time `json:"time"`
+	// Offset is where the output stood.
+	Offset int64           `json:"offset"`
+	Kind   string          `json:"kind"`
+	Data   json.RawMessage `json:"data,omitempty"`
+}
+
+// StartedData is the data of KindStarted.
+type StartedData struct {
+	PID   int    `json:"pid"`
+	Start string `json:"start"`
+	Cols  int    `json:"cols"`
+	Rows  int    `json:"rows"`
+}
+
+// InputData is the data of KindInput: how much, never what.
+type InputData struct {
+	Bytes int             `json:"bytes"`
+	Mark  json.RawMessage `json:"mark,omitempty"`
+}
+
+// ResizeData is the data of KindResize.
+type ResizeData struct {
+	Cols int             `json:"cols"`
+	Rows int             `json:"rows"`
+	Mark json.RawMessage `json:"mark,omitempty"`
+}
+
+// ReplyData is the data of KindReply: the query answered ended at offset At.
+type ReplyData struct {
+	At    int64 `json:"at"`
+	Bytes int   `json:"bytes"`
+}
+
+// SignalData is the data of KindSignal.
+type SignalData struct {
+	Signal string          `json:"signal"`
+	Mark   json.RawMessage `json:"mark,omitempty"`
+}
+
+// EndData is the data of KindEnd.
+type EndData struct {
+	GraceMillis int64           `json:"grace_ms"`
+	Mark        json.RawMessage `json:"mark,omitempty"`
+}
+
+// LossData is the data of KindLoss: output from From up to To, or so many
+// control records, could not be written.
+type LossData struct {
+	From    int64  `json:"from"`
+	To      int64  `json:"to"`
+	Records int    `json:"records,omitempty"`
+	Why     string `json:"why"`
+}
+
+// encodeRecord is the record's line, with its newline.
+func encodeRecord(r Record) ([]byte, error) {
+	line, err := json.Marshal(r)
+	if err != nil {
+		return nil, fmt.Errorf("encoding a %s record: %w", r.Kind, err)
+	}
+	return append(line, '\n'), nil
+}
+
+// decodeRecord reads one line. A line cut short is an error.
+func decodeRecord(line []byte) (Record, error) {
+	var r Record
+	if err := json.Unmarshal(line, &r); err != nil {
+		return Record{}, fmt.Errorf("decoding a control record: %w", err)
+	}
+	if r.N == 0 || r.Kind == "" || r.Offset < 0 {
+		return Record{}, fmt.Errorf("control record %.40q has no number, kind or offset", line)
+	}
+	return r, nil
+}

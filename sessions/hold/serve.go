@@ -1,0 +1,346 @@
+package hold
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	// helloWithin is how long a new connection may take to say who it is.
+	helloWithin = 2 * time.Second
+	// maxHandshakes bounds the connections that have not.
+	maxHandshakes = 8
+	// byeWithin is how long the last words to a server may take.
+	byeWithin = 200 * time.Millisecond
+	// maxOut is how much may wait for a server before its requests do.
+	maxOut = 1 << 20
+	// keepBuffer is the largest buffer kept between two writes.
+	keepBuffer = 16 << 10
+)
+
+// serverConn is a server's connection. All fields but conn and kick are
+// guarded by the holder's mu.
+type serverConn struct {
+	conn *net.UnixConn
+	kick chan struct{} // there is something to send; holds one
+
+	out      []byte // frames to be sent, in order
+	consumed int64  // the server has read the output up to here
+	woken    bool   // a wake is out and not answered
+	wokenFor uint64 // the last control record a wake told of
+	told     bool   // the exit is in out
+	closing  bool   // close when out is sent
+}
+
+// accept takes connections until the listener is closed.
+func (h *holder) accept() {
+	var conns sync.WaitGroup
+	defer conns.Wait()
+	handshakes := make(chan struct{}, maxHandshakes)
+	for {
+		c, err := h.listen.AcceptUnix()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil { // out of descriptors: let some go
+			time.Sleep(10 * time.Millisecond)
+			continue
+		}
+		select {
+		case handshakes <- struct{}{}:
+		default:
+			c.Close()
+			continue
+		}
+		conns.Go(func() {
+			s, r, err := h.greet(c)
+			<-handshakes
+			if err != nil {
+				c.Close()
+				return
+			}
+			h.serve(s, r)
+		})
+	}
+}
+
+// greet checks who connects, agrees on a version and makes it the server.
+func (h *holder) greet(c *net.UnixConn) (*serverConn, *bufio.Reader, error) {
+	c.SetDeadline(time.Now().Add(helloWithin))
+	if err := checkPeer(c); err != nil {
+		refuse(c, refusePeer, err)
+		return nil, nil, err
+	}
+	r := bufio.NewReaderSize(c, 4<<10)
+	for {
+		t, payload, err := readFrame(r)
+		if err != nil {
+			return nil, nil, err
+		}
+		if t != frameHello {
+			continue
+		}
+		var greeting hello
+		if err := json.Unmarshal(payload, &greeting); err != nil {
+			return nil, nil, fmt.Errorf("decoding a hello: %w", err)
+		}
+		version, err := chooseVersion(greeting)
+		if err != nil {
+			refuse(c, refuseVersion, err)
+			return nil, nil, err
+		}
+		c.SetDeadline(time.Time{})
+		return h.adopt(c, version), r, nil
+	}
+}
+
+// refuse tells a connection why it is closed.
+func refuse(c *net.UnixConn, code string, why error) {
+	body, _ := json.Marshal(refusal{Code: code, Message: why.Error()})
+	c.Write(appendFrame(nil, frameRefuse, body))
+}
+
+// adopt makes c the server in place of any other.
+func (h *holder) adopt(c *net.UnixConn, version int) *serverConn {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if old := h.server; old != nil {
+		body, _ := json.Marshal(refusal{Code: refuseReplaced, Message: ErrReplaced.Error()})
+		old.out = appendFrame(old.out, frameBye, body)
+		old.closing = true
+		old.conn.SetWriteDeadline(time.Now().Add(byeWithin))
+		old.notify()
+	}
+	s := &serverConn{conn: c, kick: make(chan struct{}, 1), consumed: h.written, wokenFor: h.control.last}
+	body, _ := json.Marshal(Welcome{
+		Version:     version,
+		HolderPID:   h.self.pid,
+		HolderStart: h.self.start,
+		ChildPID:    h.child.pid,
+		ChildStart:  h.child.start,
+		Written:     h.written,
+		Control:     h.control.last,
+		Cols:        h.cols,
+		Rows:        h.rows,
+		StaleOffset: h.recent.before(time.Now()),
+		LastReply:   h.answered,
+		Queued:      h.queue.marks(),
+	})
+	s.out = appendFrame(s.out, frameWelcome, body)
+	for _, r := range h.control.queue {
+		s.out = appendFrame(s.out, frameRecord, r.line)
+	}
+	h.server, h.served = s, true
+	h.moved.Broadcast()
+	h.wake()
+	s.notify()
+	return s
+}
+
+// notify makes the sender look.
+func (s *serverConn) notify() {
+	select {
+	case s.kick <- struct{}{}:
+	default:
+	}
+}
+
+// wake makes the sender look if the server should hear of something.
+func (h *holder) wake() {
+	if s := h.server; s != nil && (len(s.out) > 0 || h.wantsWake(s) || h.exit != nil && !s.told) {
+		s.notify()
+	}
+}
+
+// wantsWake reports whether a wake is due: none is out, and there is more
+// than the server has read or was told of. The server's Consumed and every
+// change of the log are looked at under one lock, so no wake gets lost.
+func (h *holder) wantsWake(s *serverConn) bool {
+	return !s.woken && (h.written > s.consumed || h.control.last > s.wokenFor)
+}
+
+// ack puts an answer into the server's queue.
+func (h *holder) ack(s *serverConn, id uint32, code ackCode, text string) {
+	s.out = appendFrame(s.out, frameAck, encodeAck(id, code, text))
+	s.notify()
+}
+
+// dropServer disconnects the server, if there is one.
+func (h *holder) dropServer() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.server != nil {
+		h.server.conn.Close()
+	}
+}
+
+// serve runs one connection until it ends.
+func (h *holder) serve(s *serverConn, r *bufio.Reader) {
+	done := make(chan struct{})
+	var sending sync.WaitGroup
+	sending.Go(func() { h.send(s, done) })
+	for {
+		t, payload, err := readFrame(r)
+		if err != nil {
+			break
+		}
+		if err := h.handle(s, t, payload); err != nil {
+			break
+		}
+	}
+	s.conn.Close()
+	close(done)
+	h.mu.Lock()
+	if h.server == s {
+		h.server = nil
+	}
+	h.moved.Broadcast()
+	h.mu.Unlock()
+	sending.Wait()
+}
+
+// send writes what waits for the server. It never holds the lock while it
+// writes: a server that does not read holds nobody up.
+func (h *holder) send(s *serverConn, done <-chan struct{}) {
+	var spare []byte
+	for {
+		buf, closing := h.gather(s, spare)
+		if len(buf) > 0 {
+			if _, err := s.conn.Write(buf); err != nil {
+				s.conn.Close()
+				return
+			}
+		}
+		if closing {
+			s.conn.Close()
+			return
+		}
+		spare = nil
+		if cap(buf) <= keepBuffer {
+			spare = buf[:0]
+		}
+		if len(buf) > 0 {
+			continue
+		}
+		select {
+		case <-s.kick:
+		case <-done:
+			return
+		}
+	}
+}
+
+// gather takes the frames that wait and adds a wake, then the exit, if they
+// are due.
+func (h *holder) gather(s *serverConn, spare []byte) (buf []byte, closing bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	buf, s.out = s.out, spare
+	if h.wantsWake(s) {
+		s.woken, s.wokenFor = true, h.control.last
+		buf = appendFrame(buf, frameWake, encodeNumbers(uint64(h.written), h.control.last))
+	}
+	if h.exit != nil && !s.told {
+		s.told = true
+		body, _ := json.Marshal(h.exit)
+		buf = appendFrame(buf, frameExit, encodeNumbers(uint64(h.written), h.control.last), body)
+	}
+	if len(buf) > 0 {
+		h.moved.Broadcast()
+	}
+	return buf, s.closing
+}
+
+// handle does what one frame asks. An error ends the connection.
+func (h *holder) handle(s *serverConn, t frameType, payload []byte) error {
+	switch t {
+	case frameConsumed:
+		off, _, err := decodeOffset(payload)
+		if err != nil {
+			return err
+		}
+		h.consumedBy(s, off)
+		return nil
+	case frameReply:
+		at, data, err := decodeOffset(payload)
+		if err != nil {
+			return err
+		}
+		h.enqueue(op{kind: opReply, at: at, data: data, from: s})
+		return nil
+	case frameInput, frameResize, frameSignal, frameEnd, frameNote:
+		q, data, err := decodeRequest(payload)
+		if err != nil {
+			return err
+		}
+		code, text, later := h.request(s, t, q, data)
+		if !later {
+			h.answer(s, q.ID, code, text)
+		}
+	}
+	return nil // a type this version does not know
+}
+
+// answer acknowledges a request and waits while too much waits for a server
+// that does not read.
+func (h *holder) answer(s *serverConn, id uint32, code ackCode, text string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ack(s, id, code, text)
+	for len(s.out) > maxOut && h.server == s {
+		h.moved.Wait()
+	}
+}
+
+// request does one acknowledged thing. later says that the answer comes when
+// it is done.
+func (h *holder) request(s *serverConn, t frameType, q request, data []byte) (code ackCode, text string, later bool) {
+	if len(q.Mark) > maxMark {
+		return ackBad, "mark is too long", false
+	}
+	o := op{mark: q.Mark, id: q.ID, from: s}
+	switch t {
+	case frameInput:
+		if len(data) > MaxInput {
+			return ackBad, "input is too long", false
+		}
+		o.kind, o.data = opInput, data
+		code = h.enqueue(o)
+		return code, "", code == ackDone
+	case frameResize:
+		if err := checkSize(q.Cols, q.Rows); err != nil {
+			return ackBad, err.Error(), false
+		}
+		o.kind, o.cols, o.rows = opResize, q.Cols, q.Rows
+		return h.enqueue(o), "", false
+	case frameSignal:
+		o.kind, o.sig = opSignal, syscall.Signal(q.Sig)
+		return h.enqueue(o), "", false
+	case frameEnd:
+		h.end(time.Duration(q.Grace)*time.Millisecond, q.Mark)
+	case frameNote:
+		if q.Kind == "" {
+			return ackBad, "a note needs a kind", false
+		}
+		if err := h.record(q.Kind, q.Data); err != nil {
+			return ackBad, err.Error(), false
+		}
+	}
+	return ackDone, "", false
+}
+
+// consumedBy takes the server's word for how far it has read.
+func (h *holder) consumedBy(s *serverConn, off int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s.consumed = min(off, h.written)
+	s.woken = false
+	h.wake()
+	h.moved.Broadcast()
+}

@@ -1,0 +1,78 @@
+package hold
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+)
+
+// Limits that apply where a Spec says nothing.
+const (
+	DefaultOutputLimit  = 64 << 20
+	DefaultControlLimit = 8 << 20
+	DefaultGrace        = 10 * time.Second
+)
+
+// MaxInput is the most bytes one Input may carry.
+const MaxInput = 4 << 20
+
+// maxMark bounds the JSON a caller may attach to one message.
+const maxMark = 4 << 10
+
+// A Spec says what a holder is to run and where it keeps its journal.
+type Spec struct {
+	// Dir is the session's folder: it exists, mode 0700. A journal already
+	// there is continued: offsets and record numbers go on.
+	Dir string `json:"dir"`
+	// Socket is the path to listen on, short enough for a socket address.
+	Socket string `json:"socket"`
+	// Argv, Env and Path are the program: Path is what is executed.
+	Argv []string `json:"argv"`
+	Env  []string `json:"env"`
+	Path string   `json:"path"`
+	Cwd  string   `json:"cwd"`
+	// Cols and Rows are the first size, in cells.
+	Cols int `json:"cols"`
+	Rows int `json:"rows"`
+	// OutputLimit and ControlLimit bound the two halves of the journal, in
+	// bytes. 0 is the default.
+	OutputLimit  int64 `json:"output_limit"`
+	ControlLimit int64 `json:"control_limit"`
+	// Grace is what the rest of the process tree gets between SIGHUP and
+	// SIGKILL once the program itself has ended. 0 is the default.
+	Grace time.Duration `json:"grace"`
+}
+
+// complete checks the spec and fills in what was left out.
+func (s *Spec) complete() error {
+	if s.Dir == "" || s.Socket == "" || s.Path == "" || len(s.Argv) == 0 {
+		return errors.New("a holder needs a folder, a socket, a program and its arguments")
+	}
+	for _, p := range []string{s.Dir, s.Socket, s.Path} {
+		if !filepath.IsAbs(p) {
+			return fmt.Errorf("path %q is not absolute", p)
+		}
+	}
+	if err := checkSize(s.Cols, s.Rows); err != nil {
+		return err
+	}
+	if s.OutputLimit <= 0 {
+		s.OutputLimit = DefaultOutputLimit
+	}
+	if s.ControlLimit <= 0 {
+		s.ControlLimit = DefaultControlLimit
+	}
+	if s.Grace <= 0 {
+		s.Grace = DefaultGrace
+	}
+	return nil
+}
+
+// checkSize refuses what a winsize cannot carry.
+func checkSize(cols, rows int) error {
+	if cols < 1 || rows < 1 || cols > 0xffff || rows > 0xffff {
+		return fmt.Errorf("size %dx%d is not a terminal's", cols, rows)
+	}
+	return nil
+}
