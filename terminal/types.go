@@ -90,22 +90,23 @@ const (
 // Modes are the modes a client's terminal has to be put into to stand in for
 // this one.
 type Modes struct {
-	AltScreen      bool
-	AppCursor      bool // DECCKM
-	AppKeypad      bool // DECKPAM
-	BracketedPaste bool
-	FocusEvents    bool
-	Mouse          MouseMode
-	MouseSGR       bool // 1006
-	AutoWrap       bool
-	Insert         bool
-	Origin         bool
-	NewLine        bool  // LNM
-	ReverseVideo   bool  // DECSCNM
-	KittyFlags     int   // the kitty keyboard flags in force
-	ModifyOther    int   // xterm modifyOtherKeys level
-	ThemeUpdates   bool  // 2031
-	Tabs           []int // columns of tab stops, nil for every eighth
+	AltScreen       bool
+	AppCursor       bool // DECCKM
+	AppKeypad       bool // DECKPAM
+	BracketedPaste  bool
+	FocusEvents     bool
+	Mouse           MouseMode
+	MouseSGR        bool // 1006
+	AutoWrap        bool
+	Insert          bool
+	Origin          bool
+	NewLine         bool  // LNM
+	ReverseVideo    bool  // DECSCNM
+	KittyFlags      int   // the kitty keyboard flags in force
+	ModifyOther     int   // xterm modifyOtherKeys level
+	ThemeUpdates    bool  // 2031
+	AlternateScroll bool  // 1007
+	Tabs            []int // columns of tab stops, nil for every eighth
 }
 
 // Notice is something the program told its terminal beside the screen: a bell
@@ -133,4 +134,8 @@ type Options struct {
 	Handlers   Handlers
 	Clipboard  bool             // let OSC 52 writes through to clients
 	Now        func() time.Time // the clock for synchronized updates; nil is time.Now
+
+	// What OSC 10 and 11 queries are told until the program sets colours of its
+	// own; DefaultColor is light grey on black.
+	Foreground, Background Color
 }

@@ -1,0 +1,186 @@
+package terminal
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxPass is how much of the stream for clients is kept between two TakePass.
+// Beyond it, it is thrown away and the next TakePass is a repaint.
+const maxPass = 4 << 20
+
+// pass is the stream for clients that follow along: printable text, and the
+// sequences this terminal knows and policy lets through, written anew.
+type pass struct {
+	on      bool
+	repaint bool // too much was written, or the screen begun anew
+	out     []byte
+}
+
+// SetPass begins or ends the filtered stream for clients.
+func (t *Terminal) SetPass(on bool) { t.pass = pass{on: on} }
+
+// TakePass is the filtered stream since the last TakePass. It holds whole
+// sequences and runes, so that a client may begin with any TakePass after a
+// Repaint. After more than 4 MiB it is a repaint instead.
+func (t *Terminal) TakePass() []byte {
+	p := &t.pass
+	if p.repaint {
+		*p = pass{on: p.on}
+		return t.Repaint(RepaintOptions{})
+	}
+	out := p.out
+	p.out = nil
+	return out
+}
+
+// room says whether something may be added.
+func (p *pass) room() bool {
+	if !p.on || p.repaint {
+		return false
+	}
+	if len(p.out) > maxPass {
+		p.out, p.repaint = nil, true
+		return false
+	}
+	return true
+}
+
+func (p *pass) text(b []byte) {
+	if p.room() {
+		p.out = append(p.out, b...)
+	}
+}
+
+func (t *Terminal) passRebuild() {
+	if t.pass.on {
+		t.pass = pass{on: true, repaint: true}
+	}
+}
+
+func (t *Terminal) passRune(r rune) {
+	if t.pass.on && t.pass.room() {
+		t.pass.out = utf8.AppendRune(t.pass.out, r)
+	}
+}
+
+func (t *Terminal) passControl(b byte) {
+	if t.pass.on && t.pass.room() {
+		t.pass.out = append(t.pass.out, b)
+	}
+}
+
+// passColumn tells the column outright: clients' tab stops are their own.
+func (t *Terminal) passColumn() {
+	if t.scr.x < t.cols && t.pass.on && t.pass.room() {
+		t.pass.out = append(appendNumber(append(t.pass.out, "\x1b["...), t.scr.x+1), 'G')
+	}
+}
+
+func (t *Terminal) passEscape(s string) {
+	if t.pass.on && t.pass.room() {
+		t.pass.out = append(append(t.pass.out, 0x1b), s...)
+	}
+}
+
+func (t *Terminal) passCommand(s string) {
+	if t.pass.on && t.pass.room() {
+		t.pass.out = append(append(append(t.pass.out, "\x1b]"...), s...), "\x1b\\"...)
+	}
+}
+
+// passNotice passes a notification on as printable text.
+func (t *Terminal) passNotice(n int, payload string) {
+	if t.pass.on {
+		t.passCommand(strconv.Itoa(n) + ";" + cleanText(payload, maxTitle))
+	}
+}
+
+// passMode passes one mode on.
+func (t *Terminal) passMode(n int, on, private bool) {
+	if !t.pass.on || !t.pass.room() {
+		return
+	}
+	t.pass.out = appendMode(t.pass.out, n, on, private)
+}
+
+func appendMode(out []byte, n int, on, private bool) []byte {
+	out = append(out, "\x1b["...)
+	if private {
+		out = append(out, '?')
+	}
+	out = appendNumber(out, n)
+	if on {
+		return append(out, 'h')
+	}
+	return append(out, 'l')
+}
+
+func appendNumber(out []byte, n int) []byte { return strconv.AppendInt(out, int64(n), 10) }
+
+// passControlSequence passes a sequence on as it came, or rewritten when its
+// numbers were out of bounds.
+func (t *Terminal) passControlSequence(p *params, prefix, between, final byte, body []byte) {
+	if !t.pass.on {
+		return
+	}
+	if p.clamped || p.len > 1 && final != 'm' {
+		t.passMarked(p, prefix, between, final)
+		return
+	}
+	if t.pass.room() {
+		out := append(t.pass.out, 0x1b, '[')
+		t.pass.out = append(append(out, body...), final)
+	}
+}
+
+// passMarked writes a sequence from its parameters.
+func (t *Terminal) passMarked(p *params, prefix, between, final byte) {
+	if !t.pass.on || !t.pass.room() {
+		return
+	}
+	out := append(t.pass.out, 0x1b, '[')
+	if prefix != 0 {
+		out = append(out, prefix)
+	}
+	for i := range p.len {
+		switch {
+		case i > 0 && p.colon[i]:
+			out = append(out, ':')
+		case i > 0:
+			out = append(out, ';')
+		}
+		if p.n[i] >= 0 {
+			out = appendNumber(out, int(min(p.n[i], maxParam)))
+		}
+	}
+	if between != 0 {
+		out = append(out, between)
+	}
+	t.pass.out = append(out, final)
+}
+
+// passReset passes RIS on as a reset that keeps the client's own history.
+func (t *Terminal) passReset() {
+	if t.pass.on && t.pass.room() {
+		t.pass.out = append(t.pass.out, resetSequence...)
+	}
+}
+
+// passKittyOfAlt takes back what the program left pushed on the alternate
+// screen before a client's terminal leaves it, as leaving it does here.
+func (t *Terminal) passKittyOfAlt(enter bool) {
+	if n := len(t.alt.kitty); !enter && t.scr == t.alt && n > 0 && t.pass.on && t.pass.room() {
+		t.pass.out = append(appendNumber(append(t.pass.out, "\x1b[<"...), n), 'u')
+	}
+}
+
+// resetSequence brings a client's terminal to the state of a new one: main
+// screen, modes, margins, pen, keyboard, empty screen. It is spelled out as RIS
+// would also take the client's history.
+var resetSequence = strings.Join([]string{
+	"\x1b[<16u", "\x1b[?1049l", "\x1b[<16u", "\x1b[!p", "\x1b[?5;9;12;1000;1002;1003;1004;1006;1007;2004;2026;2031l",
+	"\x1b[20l", "\x1b[>4;0m", "\x1b[?7h\x1b[?25h", "\x1b[0 q", "\x1b]8;;\x1b\\", "\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\",
+	"\x1b[0m\x1b(B\x0f", "\x1b[H\x1b[2J", "\x1b[?5W",
+}, "")

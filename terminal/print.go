@@ -1,0 +1,192 @@
+package terminal
+
+import "unicode/utf8"
+
+// printASCII writes a run of printable ASCII: the path that most output takes.
+func (t *Terminal) printASCII(p []byte) {
+	if t.modes.insert || t.charsets[t.shift] != 'B' {
+		for _, b := range p {
+			t.printRune(t.translate(b))
+		}
+		return
+	}
+	if t.pass.on {
+		t.pass.text(p)
+	}
+	t.revision++
+	t.last = rune(p[len(p)-1])
+	t.join = joiner{base: t.last, last: t.last}
+	s := t.scr
+	for len(p) > 0 {
+		if s.x >= t.cols {
+			if !t.modes.wrap {
+				s.x = t.cols - 1
+				p = p[len(p)-1:] // each would land on the last column
+			} else {
+				t.wrapLine()
+			}
+		}
+		n := min(len(p), t.cols-s.x)
+		t.putASCII(t.row(s.y), s.x, p[:n])
+		s.x += n
+		p = p[n:]
+	}
+}
+
+// putASCII sets the cells from x on; they fit.
+func (t *Terminal) putASCII(l *Line, x int, p []byte) {
+	end := x + len(p)
+	l.extend(end, t.cols)
+	fill := t.pen.cell
+	if x > 0 && l.cells[x].ch&cellTail != 0 {
+		l.split(x, fill)
+	}
+	if end < len(l.cells) && l.cells[end].ch&cellTail != 0 {
+		l.split(end, fill)
+	}
+	if t.pen.extra != (extra{}) {
+		fill.attr |= l.extraIndex(t.pen.extra)
+	}
+	cells := l.cells[x:end]
+	for i, b := range p[:len(cells)] {
+		fill.ch = uint32(b)
+		cells[i] = fill
+	}
+}
+
+// printRune writes one rune: into a cell of its own, or into the cluster before.
+func (t *Terminal) printRune(r rune) {
+	width := RuneWidth(r)
+	s := t.scr
+	if width == 0 && t.join.base == 0 {
+		// A mark after a cursor movement still belongs to what is left of
+		// the cursor, when something is.
+		if r == byteOrderMark || !t.attach(r, -1) {
+			return
+		}
+		t.passRune(r)
+		return
+	}
+	if r == byteOrderMark {
+		return
+	}
+	if joined, grow := t.join.next(r); joined {
+		if t.attach(r, grow) {
+			t.passRune(r)
+		}
+		return
+	}
+	t.passRune(r)
+	t.revision++
+	t.last = r
+	if s.x+width > t.cols {
+		if t.modes.wrap {
+			for x := s.x; x < t.cols; x++ { // a wide one that did not fit leaves a blank
+				l := t.row(s.y)
+				l.erase(x, x+1, t.pen.cell, t.cols)
+			}
+			t.wrapLine()
+		} else {
+			s.x = t.cols - 1
+			if width == 2 {
+				return
+			}
+		}
+	}
+	l := t.row(s.y)
+	if t.modes.insert {
+		l.insert(s.x, width, t.pen.erased(), t.cols)
+	}
+	t.putRune(l, s.x, r, width)
+	s.x += width
+}
+
+// putRune sets the one or two cells from x on; they fit.
+func (t *Terminal) putRune(l *Line, x int, r rune, width int) {
+	fill := t.pen.cell
+	l.extend(x+width, t.cols)
+	l.split(x, fill)
+	l.split(x+width, fill)
+	if t.pen.extra != (extra{}) {
+		fill.attr |= l.extraIndex(t.pen.extra)
+	}
+	fill.ch = uint32(r)
+	if width == 2 {
+		fill.ch |= cellWide
+		tail := fill
+		tail.ch = cellTail
+		l.cells[x+1] = tail
+	}
+	l.cells[x] = fill
+}
+
+// attach adds r to the cluster left of the cursor and makes it width columns
+// wide when it has been narrower. It says whether there was one.
+func (t *Terminal) attach(r rune, width int) bool {
+	s := t.scr
+	x := min(s.x, t.cols) - 1
+	if x < 0 || x >= len(s.rows[s.y].cells) {
+		return false
+	}
+	l := t.row(s.y)
+	if l.cells[x].ch&cellTail != 0 && x > 0 {
+		x--
+	}
+	var text string
+	c := l.cells[x]
+	switch {
+	case c.ch&cellCluster != 0:
+		text = l.clusters[c.ch&cellValue]
+	case c.ch&cellValue == 0:
+		return false
+	default:
+		text = string(rune(c.ch & cellValue))
+	}
+	if len(text)+utf8.RuneLen(r) > maxCluster {
+		return false
+	}
+	t.revision++
+	index := l.addCluster(text + string(r))
+	c = l.cells[x]
+	c.ch = c.ch&cellWide | index
+	l.cells[x] = c
+	if width == 2 && c.ch&cellWide == 0 && x+1 == s.x && s.x < t.cols {
+		l.extend(x+2, t.cols)
+		l.split(x+2, t.pen.cell)
+		l.cells[x].ch |= cellWide
+		tail := l.cells[x]
+		tail.ch = cellTail
+		l.cells[x+1] = tail
+		s.x++
+	}
+	return true
+}
+
+// repeat is REP: the last rune again, n times.
+func (t *Terminal) repeat(n int) {
+	if t.last == 0 {
+		return
+	}
+	r := t.last
+	for range min(n, t.cols*t.rows) {
+		t.join = joiner{}
+		t.printRune(r)
+	}
+}
+
+// lineDrawing are the DEC special graphics from 0x5f on.
+var lineDrawing = [...]rune{
+	' ', '◆', '▒', '␉', '␌', '␍', '␊', '°', '±', '␤', '␋', '┘', '┐', '┌', '└', '┼',
+	'⎺', '⎻', '─', '⎼', '⎽', '├', '┤', '┴', '┬', '│', '≤', '≥', 'π', '≠', '£', '·',
+}
+
+// translate is what b shows in the charset in force.
+func (t *Terminal) translate(b byte) rune {
+	switch set := t.charsets[t.shift]; {
+	case set == '0' && b >= 0x5f && b <= 0x7e:
+		return lineDrawing[b-0x5f]
+	case set == 'A' && b == '#':
+		return '£'
+	}
+	return rune(b)
+}

@@ -1,0 +1,355 @@
+package terminal
+
+// row is row y for writing: a copy when a snapshot holds it.
+func (t *Terminal) row(y int) *Line {
+	l := t.scr.rows[y]
+	if l.frozen {
+		l = l.clone()
+		t.scr.rows[y] = l
+	}
+	return l
+}
+
+// newLine is a blank line, of spare storage when there is some.
+func (t *Terminal) newLine(fill cell) *Line {
+	l := t.spare
+	if l == nil {
+		l = &Line{}
+	}
+	t.spare = nil
+	if fill != (cell{}) {
+		l.fill(0, t.cols, fill, t.cols)
+	}
+	return l
+}
+
+// release takes back the storage of a line that is shown nowhere.
+func (t *Terminal) release(l *Line) {
+	if l != nil && !l.frozen {
+		l.reset()
+		t.spare = l
+	}
+}
+
+// eraseRow blanks a whole row and ends its being a continuation.
+func (t *Terminal) eraseRow(y int, fill cell) {
+	l := t.scr.rows[y]
+	if l.frozen {
+		l = &Line{}
+		t.scr.rows[y] = l
+	} else {
+		l.reset()
+	}
+	if fill != (cell{}) {
+		l.fill(0, t.cols, fill, t.cols)
+	}
+}
+
+// scrollUp moves rows top..bottom up by one. keep says whether the row that
+// goes may join the history: it does from the top of the main screen.
+func (t *Terminal) scrollUp(top, bottom int, keep bool) {
+	rows := t.scr.rows
+	out := rows[top]
+	if keep && top == 0 && t.scr == t.main {
+		t.release(t.history.push(out))
+	} else {
+		t.release(out)
+	}
+	copy(rows[top:bottom], rows[top+1:bottom+1])
+	rows[bottom] = t.newLine(t.pen.erased())
+}
+
+// scrollDown moves rows top..bottom down by one.
+func (t *Terminal) scrollDown(top, bottom int) {
+	rows := t.scr.rows
+	t.release(rows[bottom])
+	copy(rows[top+1:bottom+1], rows[top:bottom])
+	rows[top] = t.newLine(t.pen.erased())
+}
+
+// index moves the cursor down, scrolling at the bottom of the region.
+func (t *Terminal) index() {
+	s := t.scr
+	switch {
+	case s.y == s.bottom:
+		t.scrollUp(s.top, s.bottom, true)
+	case s.y < t.rows-1:
+		s.y++
+	}
+}
+
+func (t *Terminal) lineFeed() {
+	s := t.scr
+	if t.modes.newLine {
+		s.x = 0
+	}
+	t.cancelWrap()
+	t.index()
+	if s.rows[s.y].wrapped {
+		t.row(s.y).wrapped = false
+	}
+	t.revision++
+}
+
+func (t *Terminal) reverseIndex() {
+	s := t.scr
+	t.cancelWrap()
+	switch {
+	case s.y == s.top:
+		t.scrollDown(s.top, s.bottom)
+	case s.y > 0:
+		s.y--
+	}
+	t.revision++
+}
+
+// wrapLine goes on at the start of the next row.
+func (t *Terminal) wrapLine() {
+	t.index()
+	t.scr.x = 0
+	t.row(t.scr.y).wrapped = true
+}
+
+// cancelWrap brings a cursor that waits to wrap back onto the last column.
+func (t *Terminal) cancelWrap() {
+	if t.scr.x >= t.cols {
+		t.scr.x = t.cols - 1
+	}
+}
+
+// moveTo sets the cursor from 0, within the region in origin mode.
+func (t *Terminal) moveTo(row, col int) {
+	s := t.scr
+	low, high := 0, t.rows-1
+	if t.modes.origin {
+		low, high = s.top, s.bottom
+		row += s.top
+	}
+	s.y = min(max(row, low), high)
+	s.x = min(max(col, 0), t.cols-1)
+	t.revision++
+}
+
+// moveRows moves the cursor vertically. It stops at the region's edge when it
+// starts inside of it.
+func (t *Terminal) moveRows(n int) {
+	s := t.scr
+	t.cancelWrap()
+	low, high := 0, t.rows-1
+	if n < 0 && s.y >= s.top || t.modes.origin {
+		low = s.top
+	}
+	if n > 0 && s.y <= s.bottom || t.modes.origin {
+		high = s.bottom
+	}
+	s.y = min(max(s.y+n, low), high)
+	t.revision++
+}
+
+func (t *Terminal) moveCols(n int) {
+	t.cancelWrap()
+	t.scr.x = min(max(t.scr.x+n, 0), t.cols-1)
+	t.revision++
+}
+
+func (t *Terminal) setMargins(top, bottom int) {
+	top = max(top, 1)
+	if bottom <= 0 || bottom > t.rows {
+		bottom = t.rows
+	}
+	if bottom > top {
+		t.scr.top, t.scr.bottom = top-1, bottom-1
+		t.moveTo(0, 0)
+	}
+}
+
+func (t *Terminal) insertLines(n int) {
+	s := t.scr
+	if s.y < s.top || s.y > s.bottom {
+		return
+	}
+	for range min(n, s.bottom-s.y+1) {
+		t.scrollDown(s.y, s.bottom)
+	}
+	s.x = 0
+	t.revision++
+}
+
+func (t *Terminal) deleteLines(n int) {
+	s := t.scr
+	if s.y < s.top || s.y > s.bottom {
+		return
+	}
+	for range min(n, s.bottom-s.y+1) {
+		t.scrollUp(s.y, s.bottom, false)
+	}
+	s.x = 0
+	t.revision++
+}
+
+func (t *Terminal) scrollRegion(n int) {
+	s := t.scr
+	height := s.bottom - s.top + 1
+	for range min(n, height) {
+		t.scrollUp(s.top, s.bottom, false)
+	}
+	for range min(-n, height) {
+		t.scrollDown(s.top, s.bottom)
+	}
+	t.revision++
+}
+
+func (t *Terminal) insertCells(n int) {
+	t.cancelWrap()
+	t.row(t.scr.y).insert(t.scr.x, min(n, t.cols), t.pen.erased(), t.cols)
+	t.revision++
+}
+
+func (t *Terminal) deleteCells(n int) {
+	t.cancelWrap()
+	t.row(t.scr.y).remove(t.scr.x, min(n, t.cols), t.pen.erased(), t.cols)
+	t.revision++
+}
+
+// eraseCells blanks columns from to before to of row y.
+func (t *Terminal) eraseCells(y, from, to int, unwrap bool) {
+	l := t.row(y)
+	l.erase(from, min(to, t.cols), t.pen.erased(), t.cols)
+	if unwrap {
+		l.wrapped = false
+	}
+	t.revision++
+}
+
+// eraseLine is EL.
+func (t *Terminal) eraseLine(how int) {
+	s := t.scr
+	t.cancelWrap()
+	switch how {
+	case 0:
+		t.eraseCells(s.y, s.x, t.cols, s.x == 0)
+	case 1:
+		t.eraseCells(s.y, 0, s.x+1, false)
+	case 2:
+		t.eraseRow(s.y, t.pen.erased())
+		t.revision++
+	}
+}
+
+// eraseDisplay is ED.
+func (t *Terminal) eraseDisplay(how int) {
+	s := t.scr
+	t.cancelWrap()
+	from, to := 0, -1
+	switch how {
+	case 0:
+		t.eraseCells(s.y, s.x, t.cols, s.x == 0)
+		from, to = s.y+1, t.rows-1
+	case 1:
+		t.eraseCells(s.y, 0, s.x+1, true)
+		if s.x+1 >= t.cols && s.y+1 < t.rows {
+			t.row(s.y + 1).wrapped = false
+		}
+		to = s.y - 1
+	case 2:
+		to = t.rows - 1
+	case 3:
+		t.history.clear()
+	}
+	for y := from; y <= to; y++ {
+		t.eraseRow(y, t.pen.erased())
+	}
+	t.revision++
+}
+
+// fillWithE is DECALN.
+func (t *Terminal) fillWithE() {
+	fill := t.pen.cell
+	fill.ch = 'E'
+	for y := range t.scr.rows {
+		t.eraseRow(y, fill)
+	}
+	t.moveTo(0, 0)
+}
+
+func (t *Terminal) saveCursor() {
+	s := t.scr
+	s.saved = savedCursor{
+		x: min(s.x, t.cols-1), y: s.y,
+		pen: t.pen, charsets: t.charsets, shift: t.shift, origin: t.modes.origin, set: true,
+	}
+}
+
+func (t *Terminal) restoreCursor() {
+	s := t.scr
+	saved := s.saved
+	if !saved.set {
+		saved = savedCursor{charsets: [4]byte{'B', 'B', 'B', 'B'}}
+	}
+	t.pen, t.charsets, t.shift = saved.pen, saved.charsets, saved.shift
+	t.modes.origin = saved.origin
+	s.x, s.y = min(saved.x, t.cols-1), min(saved.y, t.rows-1)
+	t.revision++
+}
+
+// tab moves to the next tab stop.
+func (t *Terminal) tab(n int) {
+	s := t.scr
+	if s.x >= t.cols {
+		return
+	}
+	for ; n > 0 && s.x < t.cols-1; n-- {
+		s.x = t.nextTab(s.x)
+	}
+	t.revision++
+}
+
+func (t *Terminal) nextTab(x int) int {
+	if t.tabs == nil {
+		return min(x/8*8+8, t.cols-1)
+	}
+	for _, stop := range t.tabs {
+		if stop > x {
+			return min(stop, t.cols-1)
+		}
+	}
+	return t.cols - 1
+}
+
+func (t *Terminal) backTab(n int) {
+	s := t.scr
+	t.cancelWrap()
+	for ; n > 0 && s.x > 0; n-- {
+		to := 0
+		if t.tabs == nil {
+			to = (s.x - 1) / 8 * 8
+		}
+		for _, stop := range t.tabs {
+			if stop < s.x {
+				to = stop
+			}
+		}
+		s.x = to
+	}
+	t.revision++
+}
+
+// setTab puts or takes a tab stop at col; clearTabs takes all.
+func (t *Terminal) setTab(col int, on bool) {
+	if t.tabs == nil {
+		t.tabs = []int{}
+		for c := 8; c < t.cols; c += 8 {
+			t.tabs = append(t.tabs, c)
+		}
+	}
+	i := 0
+	for i < len(t.tabs) && t.tabs[i] < col {
+		i++
+	}
+	switch present := i < len(t.tabs) && t.tabs[i] == col; {
+	case on && !present:
+		t.tabs = append(t.tabs[:i], append([]int{col}, t.tabs[i:]...)...)
+	case !on && present:
+		t.tabs = append(t.tabs[:i], t.tabs[i+1:]...)
+	}
+}
