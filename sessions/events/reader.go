@@ -1,0 +1,372 @@
+package events
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+)
+
+// Reader pulls the events after a position, from memory when it keeps up and
+// from the files when not: one that is slow or stands still costs nobody
+// anything but its own small buffer. It is not safe for concurrent use and
+// needs no closing.
+type Reader struct {
+	log      *Log
+	position uint64 // everything up to here was given or is gone
+	file     place
+	until    uint64 // errEnd behind this cursor; 0 for never
+	held     *Line  // read from a file, and given after the gap before it
+
+	follow string // id of the one session to give, empty for all
+	seq    uint64 // its last number that was given or is gone
+	after  *Line  // given next: the event after a gap in the session's numbers
+	last   uint64 // cursor of what was given last
+}
+
+// Follow gives every event with a cursor above since. Where events are gone it
+// gives one gap line in their place.
+func (l *Log) Follow(since uint64) *Reader {
+	return &Reader{log: l, position: since}
+}
+
+// Next waits for the next line. Errors: that of the context, or ErrClosed.
+func (r *Reader) Next(ctx context.Context) (Line, error) {
+	for {
+		if after := r.after; after != nil {
+			r.after, r.last = nil, after.Cursor
+			return *after, nil
+		}
+		line, err := r.next(ctx)
+		if err != nil || r.follow == "" {
+			return line, err
+		}
+		if line, ok := r.ofSession(line); ok {
+			r.last = line.Cursor
+			return line, nil
+		}
+	}
+}
+
+// Position is the cursor from which Follow would go on.
+func (r *Reader) Position() uint64 { return r.position }
+
+func (r *Reader) next(ctx context.Context) (Line, error) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return Line{}, err
+		}
+		if held := r.held; held != nil {
+			r.held = nil
+			r.position = held.Cursor
+			return *held, nil
+		}
+		if r.until > 0 && r.position >= r.until {
+			return Line{}, errEnd
+		}
+		g := r.log.tail.look(r.position)
+		switch {
+		case g.have:
+			r.file = place{} // keeping up: no buffer
+			r.position = g.line.Cursor
+			return g.line, nil
+		case g.closed:
+			return Line{}, ErrClosed
+		case g.wake != nil:
+			r.file = place{}
+			select {
+			case <-g.wake:
+			case <-ctx.Done():
+				return Line{}, ctx.Err()
+			}
+		default:
+			line := r.fromFiles(g)
+			r.position = line.Cursor
+			return line, nil
+		}
+	}
+}
+
+// fromFiles gives the next line that is not in memory: an event, or the gap up
+// to the next one there is.
+func (r *Reader) fromFiles(g glance) Line {
+	f := &r.file
+	for {
+		raw, ok := f.line(r.log.dir, g, r.position)
+		if !ok {
+			why := f.why
+			if g.failure != "" {
+				why = g.failure
+			}
+			return r.gap(g.first-1, why)
+		}
+		line, err := parseLine(bytes.TrimSuffix(raw, []byte{' '}))
+		if err != nil || !json.Valid(raw) {
+			f.why = whyDamaged
+			continue
+		}
+		if line.Cursor <= r.position {
+			continue
+		}
+		if line.Cursor >= g.first {
+			why := f.why
+			*f = place{} // it has passed what memory gives next
+			return r.gap(g.first-1, why)
+		}
+		line.Raw = bytes.Clone(line.Raw) // of the reader's buffer
+		if line.Type == TypeGap {
+			why := f.why
+			f.why = whyMissing
+			return r.retell(line, why)
+		}
+		if line.Cursor > r.position+1 {
+			gap := r.gap(line.Cursor-1, f.why)
+			f.why = whyMissing
+			// Given next, whatever happens to the file meanwhile.
+			held := line
+			r.held = &held
+			return gap
+		}
+		f.why = whyMissing
+		return line
+	}
+}
+
+// gap stands for everything behind the position up to and including to.
+func (r *Reader) gap(to uint64, why string) Line {
+	return gapLine(Event{Cursor: to, Time: r.log.o.Now()}, gapData{
+		From: FormatCursor(r.position + 1), To: FormatCursor(to), Why: why,
+	})
+}
+
+// retell gives a gap of the file as this reader meets it. Which sessions lost
+// events is left out: not every reader may know of every session.
+func (r *Reader) retell(line Line, before string) Line {
+	var d gapData
+	if err := json.Unmarshal(line.Raw, &d); err != nil || d.Why == "" {
+		d.Why = before
+	}
+	out := gapLine(Event{Cursor: line.Cursor, Time: line.Time}, gapData{
+		From: FormatCursor(r.position + 1), To: FormatCursor(line.Cursor), Why: d.Why,
+	})
+	out.lost = line.lost
+	return out
+}
+
+// Why events are gone, as a gap says it.
+const (
+	whyRetention = "retention"
+	whyDamaged   = "damaged in the file"
+	whyMissing   = "missing from the file"
+)
+
+// place is where in the files a reader is.
+type place struct {
+	segment uint64 // 0 when it is nowhere yet
+	offset  int64  // of the end of buf
+	buf     []byte // read and not yet given
+	why     string // why the next line is not the next event, if it is not
+}
+
+// chunk is how much is read at once; a longer line makes it more for a while.
+const chunk = 32 << 10
+
+// line gives the next line of the files that can be seen at g; false when there
+// is none.
+func (p *place) line(dir string, g glance, position uint64) ([]byte, bool) {
+	if p.segment == 0 && !p.enter(dir, g.segments, position) {
+		return nil, false
+	}
+	want := chunk
+	for {
+		if i := bytes.IndexByte(p.buf, '\n'); i >= 0 {
+			raw := p.buf[:i]
+			p.buf = p.buf[i+1:]
+			return raw, true
+		}
+		if p.read(dir, g, want) {
+			want *= 2
+			continue
+		}
+		if !p.advance(g.segments) {
+			return nil, false
+		}
+		want = chunk
+	}
+}
+
+// enter goes to the segment that holds the event behind position.
+func (p *place) enter(dir string, segments []segment, position uint64) bool {
+	if len(segments) == 0 {
+		p.why = whyMissing
+		return false
+	}
+	at := holding(segments, position+1)
+	p.why = whyMissing
+	if at < 0 {
+		at, p.why = 0, whyRetention
+	}
+	p.segment, p.offset, p.buf = segments[at].first, 0, nil
+	if f, err := os.Open(segmentName(dir, p.segment)); err == nil {
+		defer f.Close()
+		p.offset = locate(f, segments[at].size, position)
+	}
+	return true
+}
+
+// read takes more of the segment into the buffer; false when there is no more.
+// The file is opened each time: a reader that stands still holds none open.
+func (p *place) read(dir string, g glance, want int) bool {
+	i := holding(g.segments, p.segment)
+	if i < 0 || g.segments[i].first != p.segment {
+		return false
+	}
+	size := g.segments[i].size
+	if i == len(g.segments)-1 {
+		size = g.size
+	}
+	n := min(int64(want), size-p.offset)
+	if n <= 0 {
+		return false
+	}
+	f, err := os.Open(segmentName(dir, p.segment))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	buf := make([]byte, len(p.buf), len(p.buf)+int(n))
+	copy(buf, p.buf)
+	got, _ := f.ReadAt(buf[len(buf):cap(buf)], p.offset) // what cannot be read is missing
+	p.buf = buf[:len(buf)+got]
+	p.offset += int64(got)
+	return got > 0
+}
+
+// advance goes to the next segment; false when there is none.
+func (p *place) advance(segments []segment) bool {
+	i := holding(segments, p.segment)
+	if i < 0 || segments[i].first != p.segment {
+		p.why = whyRetention // it was deleted meanwhile
+	}
+	if i+1 >= len(segments) {
+		return false
+	}
+	p.segment, p.offset, p.buf = segments[i+1].first, 0, nil
+	return true
+}
+
+// FollowSession gives the events of one session, by its id, with a number above
+// seq. Where some are gone it gives one gap line with from_seq and to_seq.
+func (l *Log) FollowSession(id string, seq uint64) *Reader {
+	first, gone := l.find(id, seq)
+	r := &Reader{log: l, position: first - min(first, 1), follow: id, seq: seq}
+	if gone > seq {
+		gap := r.seqGap(Line{Cursor: r.position, ID: id, Time: l.o.Now()}, gone, whyRetention)
+		r.after = &gap
+	}
+	return r
+}
+
+// ofSession lets through what is new of the one session.
+func (r *Reader) ofSession(line Line) (Line, bool) {
+	if line.Type == TypeGap {
+		if lost := line.lost[r.follow]; lost.Seq > r.seq {
+			var d gapData
+			if err := json.Unmarshal(line.Raw, &d); err != nil {
+				d.Why = whyMissing
+			}
+			line.ID = r.follow
+			return r.seqGap(line, lost.Seq, d.Why), true
+		}
+		return Line{}, false
+	}
+	if line.ID != r.follow || line.Seq <= r.seq {
+		return Line{}, false
+	}
+	if line.Seq > r.seq+1 {
+		after, before := line, line
+		r.after = &after
+		before.Cursor--
+		gap := r.seqGap(before, line.Seq-1, whyMissing)
+		r.seq = line.Seq
+		return gap, true
+	}
+	r.seq = line.Seq
+	return line, true
+}
+
+// seqGap stands for the session's events behind seq up to and including to.
+func (r *Reader) seqGap(at Line, to uint64, why string) Line {
+	e := Event{Cursor: at.Cursor, Session: at.Session, ID: at.ID, Seq: to, Time: at.Time}
+	gap := gapLine(e, gapData{
+		From: FormatCursor(min(r.last+1, at.Cursor)), To: FormatCursor(at.Cursor),
+		FromSeq: r.seq + 1, ToSeq: to, Why: why,
+	})
+	r.seq = to
+	return gap
+}
+
+// find gives the segment from which on all events of the session above seq lie,
+// and the last of its numbers that is gone.
+func (l *Log) find(id string, seq uint64) (first, gone uint64) {
+	l.tail.mu.RLock()
+	segments := l.tail.segments
+	l.tail.mu.RUnlock()
+	for i := len(segments) - 1; i >= 0; i-- {
+		h, err := loadHeads(l.dir, segments[i].first)
+		if err != nil { // not saved yet, or damaged: an older one will do
+			if i == 0 {
+				return segments[0].first, 0
+			}
+			continue
+		}
+		at := h.Sessions[id]
+		if at.Seq <= seq {
+			return segments[i].first, 0
+		}
+		if i == 0 {
+			return segments[0].first, at.Seq
+		}
+	}
+	return 1, 0
+}
+
+// ReadBack reads one event again. Errors: ErrNotFound, ErrGone, or that of the
+// context.
+func (l *Log) ReadBack(ctx context.Context, id string, seq uint64) (Line, error) {
+	failed := func(err error) (Line, error) {
+		return Line{}, fmt.Errorf("read event %d of session %s: %w", seq, id, err)
+	}
+	if seq == 0 || seq > l.LastSeq(id) {
+		return failed(ErrNotFound)
+	}
+	if line, ok := l.tail.find(id, seq); ok {
+		return line, nil
+	}
+	r := l.FollowSession(id, seq-1)
+	r.until = l.Head()
+	line, err := r.Next(ctx)
+	switch {
+	case errors.Is(err, errEnd), errors.Is(err, ErrClosed), err == nil && line.Type == TypeGap:
+		return failed(ErrGone)
+	case err != nil:
+		return failed(err)
+	}
+	return line, nil
+}
+
+var errEnd = errors.New("the reader's end")
+
+// find looks for an event in memory.
+func (t *tail) find(id string, seq uint64) (Line, bool) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	for i := t.count - 1; i >= 0; i-- {
+		if line := t.ring[(t.start+i)%tailEvents].line; line.ID == id && line.Seq == seq {
+			return line, true
+		}
+	}
+	return Line{}, false
+}
