@@ -77,14 +77,12 @@ func (c *connection) admitPeer(meta gossh.ConnMetadata) (*gossh.Permissions, err
 // it but its fingerprint, for the log: a client may offer any public key, and
 // which one it has proven is told by the permissions that come back.
 func (c *connection) checkKey(meta gossh.ConnMetadata, key gossh.PublicKey) (*gossh.Permissions, error) {
-	fingerprint := gossh.FingerprintSHA256(key)
-	c.offer(meta.User(), fingerprint)
+	c.offer(meta.User(), gossh.FingerprintSHA256(key))
 	if len(meta.User()) > maxUser {
 		return nil, errUserName
 	}
 	if _, err := c.lookup(key); err != nil {
 		c.tries++
-		err = fmt.Errorf("key %s: %w", fingerprint, err)
 		if c.tries == c.server.limits.AuthTries {
 			return nil, &gossh.BannerError{Err: err, Message: c.manyKeys()}
 		}
@@ -176,7 +174,7 @@ func (c *connection) identify(conn *gossh.ServerConn) (keys.Identity, error) {
 	c.key = key
 	id, err := c.lookup(key)
 	if err != nil {
-		return keys.Identity{}, fmt.Errorf("key %s: %w", gossh.FingerprintSHA256(key), err)
+		return keys.Identity{}, err
 	}
 	return c.server.agentOverTCP(c, id)
 }

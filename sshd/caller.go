@@ -21,7 +21,7 @@ func (s *Server) agentOverTCP(c *connection, id keys.Identity) (keys.Identity, e
 	if holder == nil {
 		return id, nil
 	}
-	agent := agentIdentity(*holder, pid, id.Source, id.Fingerprint)
-	agent.Line, agent.Expires = id.Line, id.Expires
+	agent := keys.Agent(holder.Session, holder.Name, pid)
+	agent.Source, agent.Fingerprint, agent.Line, agent.Expires = id.Source, id.Fingerprint, id.Line, id.Expires
 	return agent, nil
 }

@@ -40,7 +40,7 @@ type testKeys struct {
 }
 
 func newTestKeys() *testKeys {
-	return &testKeys{ids: map[string]keys.Identity{}, changes: make(chan struct{}, 1)}
+	return &testKeys{ids: map[string]keys.Identity{}, changes: make(chan struct{})}
 }
 
 func (k *testKeys) Lookup(key gossh.PublicKey, _ net.Addr, _ time.Time) (keys.Identity, error) {
@@ -54,20 +54,29 @@ func (k *testKeys) Lookup(key gossh.PublicKey, _ net.Addr, _ time.Time) (keys.Id
 	return id, nil
 }
 
-func (k *testKeys) Changes() <-chan struct{} { return k.changes }
+func (k *testKeys) Changed() <-chan struct{} {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.changes
+}
+
+func (k *testKeys) tell() {
+	close(k.changes)
+	k.changes = make(chan struct{})
+}
 
 func (k *testKeys) set(key gossh.PublicKey, id keys.Identity) {
 	k.mu.Lock()
 	k.ids[gossh.FingerprintSHA256(key)] = id
+	k.tell()
 	k.mu.Unlock()
-	wake(k.changes)
 }
 
 func (k *testKeys) remove(key gossh.PublicKey) {
 	k.mu.Lock()
 	delete(k.ids, gossh.FingerprintSHA256(key))
+	k.tell()
 	k.mu.Unlock()
-	wake(k.changes)
 }
 
 // keyPair is a key in memory and as files for the real client.

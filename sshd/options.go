@@ -41,9 +41,18 @@ type KeySource interface {
 	// now, or why it lets nobody in. The error's text may be logged and
 	// audited, and shown to the client only once the key has been proven.
 	Lookup(key gossh.PublicKey, remote net.Addr, now time.Time) (keys.Identity, error)
-	// Changes receives after what Lookup answers may have changed. One
-	// pending value is enough for any number of changes. nil is never.
-	Changes() <-chan struct{}
+	// Changed is closed when what Lookup answers next changes. It is taken
+	// anew before the Lookups that follow. nil is never.
+	Changed() <-chan struct{}
+}
+
+// StoreKeys is a keys.Store as a KeySource.
+func StoreKeys(s *keys.Store) KeySource { return storeKeys{s} }
+
+type storeKeys struct{ *keys.Store }
+
+func (s storeKeys) Lookup(key gossh.PublicKey, remote net.Addr, now time.Time) (keys.Identity, error) {
+	return s.Current().Lookup(key, remote, now)
 }
 
 // HolderProcess names the process that holds a session. Everything that

@@ -236,27 +236,25 @@ const roundTime = 15 * time.Second
 // rounds reviews the rights of all that are connected: after each change of
 // the keys, and now and then.
 func (s *Server) rounds() {
-	var changes <-chan struct{}
+	changed := func() <-chan struct{} { return nil }
 	if s.keys != nil {
-		changes = s.keys.Changes()
+		changed = s.keys.Changed
 	}
 	tick := time.NewTicker(roundTime)
 	defer tick.Stop()
 	for {
+		next := changed()
+		for _, c := range s.snapshot() {
+			c.review()
+		}
 		select {
 		case <-s.stop:
 			return
-		case _, ok := <-changes:
-			if !ok {
-				changes = nil
-			}
+		case <-next:
 		case <-tick.C:
 			if n := s.startups.takeDropped(); n > 0 {
 				s.log.Warn("too many connections that do not log in; older ones were closed", "closed", n)
 			}
-		}
-		for _, c := range s.snapshot() {
-			c.review()
 		}
 	}
 }

@@ -83,11 +83,11 @@ func (s *Server) peerIdentity(conn *net.UnixConn) (keys.Identity, error) {
 	case err != nil:
 		return keys.Identity{}, fmt.Errorf("cannot tell where process %d comes from: %w", peer.pid, err)
 	case holder != nil:
-		return agentIdentity(*holder, peer.pid, "unix", ""), nil
+		return keys.Agent(holder.Session, holder.Name, peer.pid), nil
 	case peer.uid != os.Geteuid():
 		return keys.Identity{}, fmt.Errorf("this server belongs to uid %d, and you are uid %d", os.Geteuid(), peer.uid)
 	}
-	return keys.Identity{Kind: keys.KindLocal, Name: "local:" + userName(peer.uid), Role: keys.Admin, Source: "unix", PID: peer.pid}, nil
+	return keys.Local(userName(peer.uid), peer.pid), nil
 }
 
 // peer is the process at the other end of a Unix connection.
@@ -95,11 +95,6 @@ type peer struct {
 	pid, uid int
 	alive    func() bool // whether pid still is that process
 	close    func()
-}
-
-func agentIdentity(h HolderProcess, pid int, source, fingerprint string) keys.Identity {
-	return keys.Identity{Kind: keys.KindAgent, Name: "agent:" + h.Name, Role: keys.Viewer,
-		Session: h.Session, Source: source, PID: pid, Fingerprint: fingerprint}
 }
 
 func userName(uid int) string {

@@ -1,0 +1,164 @@
+// Package local is the client of a server's Unix socket: how verbs run on the
+// host. It speaks SSH, so that a verb has one path whichever way it comes.
+package local
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"syscall"
+	"time"
+	"unicode/utf8"
+
+	gossh "golang.org/x/crypto/ssh"
+)
+
+// ErrNoServer is that nothing answers on the socket.
+var ErrNoServer = errors.New("no server is running")
+
+// handshakeTime bounds the handshake with a server that hangs.
+const handshakeTime = 10 * time.Second
+
+// Run has the server at socket run argv, or its shell when argv is empty, with
+// the given streams, and returns the exit status. With tty, and when stdin and
+// stdout are terminals, the server gets a terminal: stdin is raw until Run
+// returns, and changes of its size are passed on. The end of ctx closes the
+// connection. Run does not wait for a read of stdin that is under way.
+func Run(ctx context.Context, socket string, argv []string, stdin io.Reader, stdout, stderr io.Writer, tty bool) (int, error) {
+	client, err := dial(ctx, socket, stderr)
+	if err != nil {
+		return 0, err
+	}
+	defer client.Close()
+	stop := context.AfterFunc(ctx, func() { client.Close() })
+	defer stop()
+
+	session, err := client.NewSession()
+	if err != nil {
+		return 0, openError(err)
+	}
+	defer session.Close()
+	session.Stdout, session.Stderr = stdout, stderr
+	input, err := session.StdinPipe()
+	if err != nil {
+		return 0, fmt.Errorf("open the server's input: %w", err)
+	}
+	if tty {
+		restore, err := openTerminal(ctx, session, stdin, stdout)
+		if err != nil {
+			return 0, err
+		}
+		defer restore()
+	}
+	if err := begin(session, argv); err != nil {
+		return 0, err
+	}
+	go func() {
+		_, _ = io.Copy(input, stdin)
+		_ = input.Close()
+	}()
+	return status(ctx, session.Wait())
+}
+
+// begin starts the command. It travels as a JSON array, which no word splitter
+// touches.
+func begin(session *gossh.Session, argv []string) error {
+	if len(argv) == 0 {
+		if err := session.Shell(); err != nil {
+			return fmt.Errorf("start: %w", err)
+		}
+		return nil
+	}
+	for _, word := range argv {
+		if !utf8.ValidString(word) { // JSON would change it in silence
+			return fmt.Errorf("the word %q is not UTF-8: send it on standard input", word)
+		}
+	}
+	line, err := json.Marshal(argv)
+	if err != nil {
+		return fmt.Errorf("write the command: %w", err)
+	}
+	if err := session.Start(string(line)); err != nil {
+		return fmt.Errorf("start %s: %w", argv[0], err)
+	}
+	return nil
+}
+
+func status(ctx context.Context, err error) (int, error) {
+	var exit *gossh.ExitError
+	var missing *gossh.ExitMissingError
+	switch {
+	case err == nil:
+		return 0, nil
+	case errors.As(err, &exit):
+		return exit.ExitStatus(), nil
+	case ctx.Err() != nil:
+		return 0, context.Cause(ctx)
+	case errors.As(err, &missing):
+		return 0, errors.New("the server ended before the command did")
+	}
+	return 0, fmt.Errorf("run: %w", err)
+}
+
+// dial opens the connection. There is no host key to know: the socket's folder
+// belongs to one user only, and it is made sure that the socket does too.
+func dial(ctx context.Context, socket string, stderr io.Writer) (*gossh.Client, error) {
+	if err := checkOwner(socket); err != nil {
+		return nil, err
+	}
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "unix", socket)
+	if err != nil {
+		return nil, noServer(socket, err)
+	}
+	_ = conn.SetDeadline(time.Now().Add(handshakeTime))
+	config := &gossh.ClientConfig{
+		// The cheapest of what the server has: this is one machine.
+		Config:          gossh.Config{KeyExchanges: []string{gossh.KeyExchangeCurve25519}, Ciphers: []string{gossh.CipherAES128GCM}},
+		User:            "berth",
+		HostKeyCallback: func(string, net.Addr, gossh.PublicKey) error { return nil },
+		BannerCallback: func(message string) error { // why it lets us not in
+			_, err := io.WriteString(stderr, message)
+			return err
+		},
+	}
+	c, channels, requests, err := gossh.NewClientConn(conn, socket, config)
+	if err != nil {
+		_ = conn.Close()
+		return nil, fmt.Errorf("the server at %s does not let us in: %w", socket, err)
+	}
+	_ = conn.SetDeadline(time.Time{})
+	return gossh.NewClient(c, channels, requests), nil
+}
+
+func checkOwner(socket string) error {
+	info, err := os.Stat(socket)
+	if err != nil {
+		return noServer(socket, err)
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) != os.Geteuid() && os.Geteuid() != 0 && st.Uid != 0 {
+		return fmt.Errorf("the socket %s belongs to uid %d and you are uid %d", socket, st.Uid, os.Geteuid())
+	}
+	return nil
+}
+
+func noServer(socket string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
+		return fmt.Errorf("%w at %s: start one with `berth serve`", ErrNoServer, socket)
+	}
+	return fmt.Errorf("reach the server at %s: %w", socket, err)
+}
+
+// openError is the server's own reason where it gave one.
+func openError(err error) error {
+	var refused *gossh.OpenChannelError
+	if errors.As(err, &refused) {
+		return errors.New(refused.Message)
+	}
+	return fmt.Errorf("open a session: %w", err)
+}
