@@ -1,0 +1,114 @@
+package sshd
+
+import (
+	"context"
+	"io"
+	"os/exec"
+	"strconv"
+	"testing"
+
+	gossh "golang.org/x/crypto/ssh"
+)
+
+func quiet(_ context.Context, c *Call) int {
+	_, _ = io.WriteString(c.Stdout, "{\"ok\":true}\n")
+	return 0
+}
+
+func unlimited(o *Options) { o.Limits.Verbs = 1e9 }
+
+// BenchmarkRealClient is what a person waits for: ssh host true, whole.
+func BenchmarkRealClient(b *testing.B) {
+	h := start(b, quiet, unlimited)
+	for b.Loop() {
+		if out, err := h.command("agents@127.0.0.1", "true").CombinedOutput(); err != nil {
+			b.Fatalf("%v: %s", err, out)
+		}
+	}
+}
+
+// BenchmarkRealClientAlone is the part of it that the client costs by itself.
+func BenchmarkRealClientAlone(b *testing.B) {
+	for b.Loop() {
+		_ = exec.Command("ssh", "-V").Run()
+	}
+}
+
+func BenchmarkConnectExec(b *testing.B) {
+	h := start(b, quiet, unlimited)
+	b.RunParallel(func(p *testing.PB) {
+		for p.Next() {
+			c, err := gossh.Dial("tcp", h.server.Addr().String(), h.clientConfig())
+			if err != nil {
+				b.Error(err)
+				return
+			}
+			execOnce(b, c)
+			c.Close()
+		}
+	})
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "execs/s")
+}
+
+func execOnce(b *testing.B, c *gossh.Client) {
+	s, err := c.NewSession()
+	if err != nil {
+		b.Error(err)
+		return
+	}
+	if _, err := s.Output("true"); err != nil {
+		b.Error(err)
+	}
+	s.Close()
+}
+
+func BenchmarkExecSerial(b *testing.B) {
+	h := start(b, quiet, unlimited)
+	c := h.client()
+	for b.Loop() {
+		execOnce(b, c)
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "execs/s")
+}
+
+func BenchmarkExecParallel(b *testing.B) {
+	h := start(b, quiet, unlimited)
+	c := h.client()
+	b.SetParallelism(4)
+	b.RunParallel(func(p *testing.PB) {
+		for p.Next() {
+			execOnce(b, c)
+		}
+	})
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "execs/s")
+}
+
+// BenchmarkOutput writes in small pieces, which is what coalescing is for.
+func BenchmarkOutput(b *testing.B) {
+	for _, size := range []int{512, 4 << 10, 32 << 10} {
+		b.Run(strconv.Itoa(size), func(b *testing.B) {
+			piece := make([]byte, size)
+			const total = 64 << 20
+			h := start(b, func(_ context.Context, c *Call) int {
+				for n := 0; n < total; n += size {
+					if _, err := c.Stdout.Write(piece); err != nil {
+						return 1
+					}
+				}
+				return 0
+			}, unlimited)
+			c := h.client()
+			b.SetBytes(total)
+			for b.Loop() {
+				s, err := c.NewSession()
+				if err != nil {
+					b.Fatal(err)
+				}
+				s.Stdout = io.Discard
+				if err := s.Run("true"); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

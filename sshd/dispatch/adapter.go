@@ -1,0 +1,158 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+
+	"berth/api"
+	"berth/attach"
+	"berth/commands"
+	"berth/keys"
+	"berth/sessions"
+	"berth/sessions/lease"
+	"berth/sshd"
+	"berth/terminal"
+)
+
+// adapter shows a session to package attach, which knows no registry.
+type adapter struct {
+	to   commands.Attachment
+	call *sshd.Call
+}
+
+func (a adapter) Name() string { return a.to.Session.Status().Name }
+func (a adapter) ID() string   { return a.to.Session.ID() }
+
+func (a adapter) Join(ctx context.Context, c attach.Client) (attach.Member, error) {
+	visitor := sessions.Visitor{
+		Actor:    sessions.Actor{Identity: a.call.Identity(), Client: a.call.Client},
+		ReadOnly: !c.MayWrite, Terminal: c.Terminal, Cols: c.Cols, Rows: c.Rows,
+		Allowed: func() error { return a.call.Identity().May("attach", keys.Operator) },
+	}
+	m, err := a.to.Session.Join(ctx, visitor)
+	if err != nil {
+		return nil, err
+	}
+	joined := &member{Member: m, notices: make(chan attach.Notice, cap(m.Notices())), stop: make(chan struct{})}
+	go joined.forward()
+	return joined, nil
+}
+
+// member adds to a session's member what package attach wants in its own words.
+type member struct {
+	*sessions.Member
+	notices chan attach.Notice
+	stop    chan struct{}
+}
+
+// forward puts notices into attach's words until the member leaves.
+func (m *member) forward() {
+	for {
+		select {
+		case n := <-m.Member.Notices():
+			notice := attach.Notice{Kind: attach.NoticeLeaseLost, By: n.LostTo}
+			if n.Kicked != "" {
+				notice = attach.Notice{Kind: attach.NoticeKicked, Text: n.Kicked}
+			}
+			select {
+			case m.notices <- notice:
+			case <-m.stop:
+				return
+			}
+		case <-m.stop:
+			return
+		}
+	}
+}
+
+func (m *member) Leave() {
+	select {
+	case <-m.stop:
+		return // a second call
+	default:
+	}
+	close(m.stop)
+	m.Member.Leave()
+}
+
+func (m *member) Notices() <-chan attach.Notice { return m.notices }
+
+func (m *member) Snapshot(ctx context.Context, history int) (*terminal.Snapshot, error) {
+	return m.Session().Snapshot(ctx, history)
+}
+
+func (m *member) Resync(ctx context.Context, q *attach.Queue, o terminal.RepaintOptions) (attach.Paint, error) {
+	p, err := m.Member.Resync(ctx, q, o)
+	return attach.Paint(p), err
+}
+
+func (m *member) Unfollow(q *attach.Queue) { m.Member.Unfollow(q) }
+
+func (m *member) Type(ctx context.Context, data []byte) error {
+	return attachError(m.Member.Type(ctx, data))
+}
+
+func (m *member) Take(ctx context.Context) error { return attachError(m.Member.Take(ctx)) }
+
+func (m *member) Release(ctx context.Context) error { return attachError(m.Member.Release(ctx)) }
+
+// attachError turns a refusal into the one that package attach branches on.
+func attachError(err error) error {
+	var busy *lease.BusyError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &busy):
+		return &attach.BusyError{Writer: person(sessions.WriterOf(busy.Holder)), MayTake: true}
+	case errors.Is(err, sessions.ErrReadOnly):
+		return attach.ErrReadOnly
+	case api.AsError(err).Code == api.CodeExited:
+		return attach.ErrEnded
+	case api.AsError(err).Code == api.CodeDenied:
+		return attach.ErrReadOnly
+	}
+	return err
+}
+
+func person(w *api.Writer) attach.Person {
+	if w == nil {
+		return attach.Person{}
+	}
+	return attach.Person{Client: w.Client, Name: terminal.Printable(w.Identity), Writer: true, Since: w.Since.Time, Expires: w.Expires.Time}
+}
+
+func (m *member) Who(ctx context.Context) ([]attach.Person, error) {
+	list, err := m.Session().Who(ctx)
+	if err != nil {
+		return nil, err
+	}
+	people := []attach.Person{}
+	writer := m.Session().Status().Writer
+	joined := false
+	for _, a := range list {
+		p := attach.Person{Client: a.Client, Name: terminal.Printable(a.Identity), Writer: a.Writer, Cols: a.Cols, Rows: a.Rows, Since: a.Since.Time}
+		if a.Writer && writer != nil {
+			joined, p.Expires = true, writer.Expires.Time
+		}
+		people = append(people, p)
+	}
+	if writer != nil && !joined { // an exec call writes without having joined
+		people = append([]attach.Person{person(writer)}, people...)
+	}
+	return people, nil
+}
+
+func (m *member) Status() attach.Status {
+	st := m.Session().Status()
+	s := attach.Status{
+		Cols: st.Cols, Rows: st.Rows, Title: terminal.Printable(st.Title), State: string(st.Now), Detail: terminal.Printable(st.Program),
+		Since: st.Since, Writer: person(st.Writer), Viewers: st.Viewers, Ended: st.Over(),
+	}
+	if !st.Started.IsZero() {
+		s.Uptime = m.Session().Uptime()
+	}
+	if st.Exit != nil {
+		s.End = commands.ExitWords(st.Exit)
+	}
+	return s
+}

@@ -1,0 +1,169 @@
+// Package dispatch is between the SSH edge and what can be asked of Berth: it
+// turns a call into a verb or an attachment, with the caller's rights.
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+
+	"berth/api"
+	"berth/attach"
+	"berth/commands"
+	"berth/sshd"
+)
+
+// Dispatcher answers calls. Its fields do not change while it serves.
+type Dispatcher struct {
+	Commands *commands.Service
+	Prefix   byte   // attach's prefix key
+	Address  string // how clients reach this server: USER@HOST with -p where needed, for hints
+	Log      *slog.Logger
+}
+
+// Serve answers one call and returns its exit status.
+func (d *Dispatcher) Serve(ctx context.Context, c *sshd.Call) int {
+	r := commands.Request{
+		Identity: c.Identity, Client: c.Client, Line: c.Command, Terminal: c.PTY != nil,
+		In: c.Stdin, Out: c.Stdout, Err: c.Stderr,
+	}
+	switch {
+	case c.Shell || strings.TrimSpace(c.Command) == "":
+		return d.home(ctx, c, r)
+	case commands.VerbOf(c.Command) == "attach" && !asksHelp(c.Command):
+		to, err := d.Commands.Attach(r)
+		if err != nil {
+			return d.Commands.Fail(ctx, r, err)
+		}
+		return d.attach(ctx, c, r, to)
+	case c.PTY != nil && !readsInput(c.Command):
+		return d.interruptible(ctx, c, r)
+	}
+	return d.Commands.Run(ctx, r)
+}
+
+// asksHelp says whether a line only asks how the verb is used.
+func asksHelp(line string) bool {
+	for _, word := range strings.Fields(line) {
+		if word == "--help" || word == "-h" {
+			return true
+		}
+	}
+	return false
+}
+
+// home is a call without a command: the session that the SSH user name names,
+// or the list of sessions and how to go on.
+func (d *Dispatcher) home(ctx context.Context, c *sshd.Call, r commands.Request) int {
+	if to, ok := d.Commands.AttachByName(r, c.User); ok {
+		return d.attach(ctx, c, r, to)
+	}
+	r.Line, r.Terminal = "ls", c.PTY != nil
+	if !r.Terminal {
+		return d.Commands.Run(ctx, r)
+	}
+	if status := d.Commands.Run(ctx, r); status != api.StatusDone {
+		return status
+	}
+	text := "\r\nattach with: ssh -t " + d.address(c) + " attach NAME      all verbs: ssh " + d.address(c) + " help\r\n"
+	if _, err := c.Stdout.Write([]byte(text)); err != nil {
+		return api.CodeInternal.Status() // nobody is there
+	}
+	return api.StatusDone
+}
+
+// address is how the client would write this server behind ssh.
+func (d *Dispatcher) address(c *sshd.Call) string {
+	if c.Local() {
+		return d.Address
+	}
+	user := c.User
+	if strings.ContainsFunc(user, func(r rune) bool { return r <= ' ' || r > '~' }) || user == "" {
+		user = "agents"
+	}
+	_, host, found := strings.Cut(d.Address, "@")
+	if !found {
+		host = d.Address
+	}
+	return user + "@" + host
+}
+
+// readsInput says whether the verb takes standard input: then a Ctrl-C in it
+// is a byte like any other.
+func readsInput(line string) bool {
+	return strings.HasSuffix(strings.TrimRight(line, " "), " -") || strings.HasSuffix(line, `,"-"]`)
+}
+
+// errInterrupted is why a call ends on Ctrl-C.
+var errInterrupted = errors.New("interrupted")
+
+// interruptible runs a verb for a client whose terminal is raw, so that Ctrl-C
+// comes as a byte and not as a signal.
+func (d *Dispatcher) interruptible(ctx context.Context, c *sshd.Call, r commands.Request) int {
+	ctx, cancel := context.WithCancelCause(ctx)
+	listening := make(chan struct{})
+	go func() {
+		defer close(listening)
+		var buf [256]byte
+		for {
+			n, err := c.Input.ReadContext(ctx, buf[:])
+			for _, b := range buf[:n] {
+				if b == ctrlC {
+					cancel(errInterrupted)
+				}
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	status := d.Commands.Run(ctx, r)
+	if errors.Is(context.Cause(ctx), errInterrupted) {
+		status = interruptedStatus
+	}
+	cancel(nil)
+	<-listening
+	return status
+}
+
+const (
+	ctrlC             = 0x03
+	interruptedStatus = 130 // 128 + SIGINT, as shells have it
+)
+
+// attach shares the session's terminal with the client, or its text when the
+// client has none.
+func (d *Dispatcher) attach(ctx context.Context, c *sshd.Call, r commands.Request, to commands.Attachment) int {
+	session := adapter{to: to, call: c}
+	var err error
+	if c.PTY == nil {
+		err = attach.RunPlain(ctx, attach.PlainOptions{
+			Session: session, In: c.Input, Out: c.Stdout, Err: c.Stderr,
+			MayWrite: to.MayWrite, ReadOnly: to.ReadOnly, Identity: c.Identity().Name, Host: d.address(c),
+		})
+	} else {
+		env := c.Env()
+		err = attach.Run(ctx, attach.Options{
+			Session: session, In: c.Input, Out: c.Stdout, Hangup: c.Hangup, Window: c.Window, Resized: c.Resized(),
+			Term: c.PTY.Term, Env: env, Prefix: d.Prefix, MayWrite: to.MayWrite, ReadOnly: to.ReadOnly,
+			Identity: c.Identity().Name, Host: d.address(c),
+		})
+	}
+	return d.attachStatus(ctx, r, err)
+}
+
+// attachStatus is the exit status of an attachment that ended with err, about
+// which the client has been told.
+func (d *Dispatcher) attachStatus(ctx context.Context, r commands.Request, err error) int {
+	var kicked *attach.KickedError
+	switch {
+	case err == nil, errors.Is(err, attach.ErrEnded), errors.Is(err, attach.ErrClientGone):
+		return api.StatusDone
+	case errors.As(err, &kicked):
+		return api.CodeDenied.Status()
+	case ctx.Err() != nil:
+		return api.CodeInternal.Status() // the connection or the server ends
+	}
+	return d.Commands.Fail(ctx, r, err)
+}
