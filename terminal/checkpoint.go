@@ -90,11 +90,23 @@ func (e *encoder) state(t *Terminal) {
 	e.int(int(t.join.last))
 	e.int(t.join.regions)
 	e.int(int(t.last))
-	e.int(int(t.parser.state))
-	e.int(int(t.parser.kind))
-	e.bool(t.parser.overlong)
-	e.string(string(t.parser.partial))
-	e.string(string(t.parser.rune[:t.parser.runeLen]))
+	e.parser(&t.parser)
+}
+
+// parser leaves out what is only left over from a sequence that has ended.
+func (e *encoder) parser(p *parser) {
+	now := parser{state: p.state}
+	if p.state != ground {
+		now.partial = p.partial
+	}
+	if p.state == text || p.state == textEscape {
+		now.kind, now.overlong = p.kind, p.overlong
+	}
+	e.int(int(now.state))
+	e.int(int(now.kind))
+	e.bool(now.overlong)
+	e.string(string(now.partial))
+	e.string(string(p.rune[:p.runeLen]))
 }
 
 func (e *encoder) ints(list []int) {
@@ -138,6 +150,10 @@ func (e *encoder) style(c cell) {
 
 // line is written in runs of cells of one style.
 func (e *encoder) line(l *Line) {
+	if len(l.clusters)+len(l.extras) > 0 {
+		l = l.clone() // without what no cell names any more
+		l.compact()
+	}
 	e.bool(l.wrapped)
 	e.uint(uint64(len(l.cells)))
 	for i := 0; i < len(l.cells); {

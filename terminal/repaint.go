@@ -256,8 +256,8 @@ func (p *painter) cursor(t *Terminal) {
 	if m.wrap {
 		p.add("\x1b[?7h")
 	}
-	if s.x >= t.cols {
-		p.pendingWrap(s.rows[s.y], s.y-top)
+	if s.x >= t.cols || isPictograph(t.join.base) || isRegional(t.join.base) {
+		p.lastCell(s.rows[s.y], s.y-top, min(s.x, t.cols)-1)
 	}
 	p.setStyle(t.pen.style())
 	if m.insert {
@@ -271,9 +271,9 @@ func (p *painter) cursor(t *Terminal) {
 	}
 }
 
-// pendingWrap writes the last column again, so that the next rune wraps.
-func (p *painter) pendingWrap(l *Line, row int) {
-	x := p.cols - 1
+// lastCell writes the cell left of the cursor again, so that the next rune wraps
+// or joins it as it would have.
+func (p *painter) lastCell(l *Line, row, x int) {
 	c := l.at(x)
 	if c.ch&cellTail != 0 && x > 0 {
 		x--

@@ -221,10 +221,10 @@ func (t *Terminal) eraseCells(y, from, to int, unwrap bool) {
 	t.revision++
 }
 
-// eraseLine is EL.
+// eraseLine is EL. A cursor that waits to wrap goes on waiting, with nothing to
+// its right to erase.
 func (t *Terminal) eraseLine(how int) {
 	s := t.scr
-	t.cancelWrap()
 	switch how {
 	case 0:
 		t.eraseCells(s.y, s.x, t.cols, s.x == 0)
@@ -239,7 +239,6 @@ func (t *Terminal) eraseLine(how int) {
 // eraseDisplay is ED.
 func (t *Terminal) eraseDisplay(how int) {
 	s := t.scr
-	t.cancelWrap()
 	from, to := 0, -1
 	switch how {
 	case 0:
