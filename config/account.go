@@ -1,0 +1,66 @@
+package config
+
+import (
+	"bufio"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// Account is the OS user that sessions run as.
+type Account struct {
+	Name, Home, Shell string
+	UID               int
+}
+
+// CurrentAccount is the server's own: by $USER, $HOME and $SHELL, and where
+// those say nothing by /etc/passwd. The shell is /bin/sh if nothing names one.
+func CurrentAccount() Account { return account(os.Getenv, os.Getuid(), "/etc/passwd") }
+
+// account needs no os/user, whose C library costs every start.
+func account(getenv func(string) string, uid int, passwd string) Account {
+	a := Account{Name: getenv("USER"), Home: getenv("HOME"), Shell: getenv("SHELL"), UID: uid}
+	entry := passwdEntry(passwd, uid)
+	if a.Name == "" {
+		a.Name = getenv("LOGNAME")
+	}
+	if a.Name == "" {
+		a.Name = entry.Name
+	}
+	if a.Name == "" {
+		a.Name = strconv.Itoa(uid)
+	}
+	if !filepath.IsAbs(a.Home) {
+		a.Home = entry.Home
+	}
+	if !filepath.IsAbs(a.Shell) {
+		a.Shell = entry.Shell
+	}
+	if !filepath.IsAbs(a.Shell) {
+		a.Shell = "/bin/sh"
+	}
+	return a
+}
+
+func passwdEntry(path string, uid int) Account {
+	f, err := os.Open(path)
+	if err != nil {
+		return Account{}
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		p := strings.Split(lines.Text(), ":")
+		if len(p) == 7 && p[2] == strconv.Itoa(uid) {
+			return Account{Name: p[0], Home: p[5], Shell: p[6], UID: uid}
+		}
+	}
+	return Account{}
+}
+
+func homeDir(getenv func(string) string) string {
+	if home := getenv("HOME"); filepath.IsAbs(home) {
+		return home
+	}
+	return ""
+}

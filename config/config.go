@@ -1,0 +1,118 @@
+// Package config is how Berth is set up: berth.yaml, BERTH_* and flags merged
+// into one Config, with every mistake told by its place; the folders of state
+// and sockets; and the environment that sessions start with.
+package config
+
+import (
+	"log/slog"
+	"path/filepath"
+	"time"
+)
+
+// Config is how a server runs. Load fills it.
+type Config struct {
+	Listen         string   `yaml:"listen"` // HOST:PORT; port 0 takes a free one
+	StateDir       string   `yaml:"state_dir" path:"yes"`
+	RuntimeDir     string   `yaml:"runtime_dir" path:"yes"`
+	AuthorizedKeys []string `yaml:"authorized_keys" path:"yes"`
+	Authorize      []string `yaml:"authorize" path:"yes"` // .pub files whose keys are admins
+	HostKeys       []string `yaml:"host_keys" path:"yes"` // empty: host_key and host_key_* in the state folder
+	StopSessions   bool     `yaml:"stop_sessions"`        // end the sessions at shutdown
+	LogLevel       string   `yaml:"log_level"`            // debug, info, warn, error
+	LogFormat      string   `yaml:"log_format"`           // text, json
+	Prefix         string   `yaml:"prefix"`               // see ParsePrefix
+	Clipboard      bool     `yaml:"clipboard"`            // let OSC 52 through to attached clients
+
+	Limits    Limits    `yaml:"limits"`
+	Retention Retention `yaml:"retention"`
+
+	Defaults Session            `yaml:"defaults"` // under every session
+	Profiles map[string]Session `yaml:"profiles"` // by name, for new --profile
+	Sessions []Session          `yaml:"sessions"` // started with the server
+
+	File    string    `yaml:"-"` // the berth.yaml that was read; empty if there was none
+	Notices []Problem `yaml:"-"` // what is odd but no reason not to start
+}
+
+// Limits bound what clients can make the server hold or do.
+type Limits struct {
+	MaxStartups           int           `yaml:"max_startups"`            // connections at once that have not logged in
+	PerSource             int           `yaml:"per_source"`              // of these, from one address
+	LoginGrace            time.Duration `yaml:"login_grace"`             // until they must have
+	MaxAuthTries          int           `yaml:"max_auth_tries"`          // keys offered in one connection
+	ChannelsPerConnection int           `yaml:"channels_per_connection"` // at once
+	EnvBytes              Bytes         `yaml:"env_bytes"`               // of the environment a client sends
+	CommandBytes          Bytes         `yaml:"command_bytes"`           // of a command line
+	InputBytes            Bytes         `yaml:"input_bytes"`             // of one verb's standard input
+	VerbsPerSecond        int           `yaml:"verbs_per_second"`        // of one connection
+}
+
+// Retention is how long ended sessions are kept: the first bound that is
+// reached removes the one that ended first.
+type Retention struct {
+	Ended time.Duration `yaml:"ended"`
+	Keep  int           `yaml:"keep"`  // sessions
+	Total Bytes         `yaml:"total"` // of all ended sessions' folders
+}
+
+// Default is the configuration with nothing set. Folders are empty: they
+// depend on the environment, see Load.
+func Default() Config {
+	on := true
+	return Config{
+		Listen:    "127.0.0.1:2222",
+		LogLevel:  "info",
+		LogFormat: "text",
+		Prefix:    "Ctrl-]",
+		Limits: Limits{
+			MaxStartups:           512,
+			PerSource:             256,
+			LoginGrace:            20 * time.Second,
+			MaxAuthTries:          6,
+			ChannelsPerConnection: 64,
+			EnvBytes:              64 * KiB,
+			CommandBytes:          256 * KiB, // twice what Linux takes as one argument
+			InputBytes:            4 * MiB,
+			VerbsPerSecond:        20_000, // a brake on loops, above what one busy connection reaches
+		},
+		Retention: Retention{Ended: 7 * 24 * time.Hour, Keep: 50, Total: 10 * GB},
+		Defaults: Session{
+			LoginEnv:   &on,
+			Size:       Window{200, 50},
+			SizePolicy: "writer",
+			Restart:    "never",
+			Limits:     SessionLimits{Output: 64 * MiB, Scrollback: 2000},
+		},
+	}
+}
+
+// Level is LogLevel as slog has it.
+func (c *Config) Level() slog.Level {
+	var l slog.Level
+	if l.UnmarshalText([]byte(c.LogLevel)) != nil {
+		return slog.LevelInfo
+	}
+	return l
+}
+
+// PrefixByte is what the prefix key sends.
+func (c *Config) PrefixByte() byte {
+	b, err := ParsePrefix(c.Prefix)
+	if err != nil {
+		return 0x1d // Ctrl-]
+	}
+	return b
+}
+
+// complete fills in the folders and files that depend on the environment.
+func (c *Config) complete(getenv func(string) string, uid int) {
+	if c.StateDir == "" {
+		c.StateDir = stateDir(getenv)
+	}
+	if c.RuntimeDir == "" {
+		c.RuntimeDir = runtimeDir(getenv, uid, c.StateDir)
+	}
+	if c.AuthorizedKeys == nil {
+		c.AuthorizedKeys = []string{filepath.Join(c.StateDir, "authorized_keys")}
+	}
+}

@@ -1,0 +1,417 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// The library's own decoder stops at the first mistake, so the tree is walked
+// here: every field that is not known, or has a value of the wrong kind, is
+// told with its place, and the rest is still read.
+
+// The walk is bounded, for aliases can make a small file a huge one, or one
+// without an end.
+const (
+	maxNodes = 100_000
+	maxDepth = 64
+)
+
+// decoder reads one file into a Config.
+type decoder struct {
+	file, base, home string
+	anchors          map[string]ast.Node
+	places           map[string]place // of every field that is set, by its name
+	problems         Problems
+	nodes, depth     int
+}
+
+type place struct{ line, column int }
+
+// decode reads data, which came from file, over c.
+func decode(file string, data []byte, base, home string, c *Config) *decoder {
+	d := &decoder{file: file, base: base, home: home, anchors: map[string]ast.Node{}, places: map[string]place{}}
+	tree, err := parse(data)
+	if err != nil {
+		d.syntax(err)
+		return d
+	}
+	docs := slices.DeleteFunc(tree.Docs, func(doc *ast.DocumentNode) bool { return doc.Body == nil })
+	if len(docs) > 1 {
+		d.problem(docs[1].Body, "", "a second document begins here", "keep all in one, without ---")
+	}
+	if len(docs) > 0 {
+		ast.Walk(d, docs[0].Body)
+		d.value("", docs[0].Body, reflect.ValueOf(c).Elem(), false)
+	}
+	return d
+}
+
+// parse makes the tree. The library has panicked on odd input before; that is
+// no way to end a start.
+func parse(data []byte) (tree *ast.File, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the file cannot be read as YAML: %v", r)
+		}
+	}()
+	return parser.ParseBytes(data, 0, parser.AllowDuplicateMapKey())
+}
+
+// Visit collects the anchors; it makes decoder an ast.Visitor.
+func (d *decoder) Visit(n ast.Node) ast.Visitor {
+	if a, ok := n.(*ast.AnchorNode); ok && a.Name != nil {
+		d.anchors[a.Name.GetToken().Value] = a.Value
+	}
+	return d
+}
+
+func (d *decoder) syntax(err error) {
+	p := Problem{File: d.file, Text: err.Error()}
+	var located yaml.Error
+	if e, ok := err.(yaml.Error); ok {
+		located = e
+	}
+	if located != nil {
+		p.Text = located.GetMessage()
+		if t := located.GetToken(); t != nil && t.Position != nil {
+			p.Line, p.Column = t.Position.Line, t.Position.Column
+		}
+	}
+	d.problems = append(d.problems, p)
+}
+
+func (d *decoder) problem(n ast.Node, field, text, remedy string) {
+	p := placeOf(n)
+	d.problems = append(d.problems, Problem{
+		File: d.file, Line: p.line, Column: p.column, Field: field, Text: text, Remedy: remedy})
+}
+
+func placeOf(n ast.Node) place {
+	var t *token.Token
+	if m, ok := n.(*ast.MappingNode); ok && len(m.Values) > 0 {
+		n = m.Values[0].Key
+	}
+	if m, ok := n.(*ast.MappingValueNode); ok {
+		n = m.Key
+	}
+	if n != nil {
+		t = n.GetToken()
+	}
+	if t == nil || t.Position == nil {
+		return place{1, 1}
+	}
+	return place{t.Position.Line, t.Position.Column}
+}
+
+// resolve follows aliases and takes anchors and tags off. nil means that a
+// problem was told.
+func (d *decoder) resolve(field string, n ast.Node) ast.Node {
+	if d.nodes++; d.nodes > maxNodes {
+		if d.nodes == maxNodes+1 {
+			d.problem(n, field, "the file is too large once its aliases are followed", "write fewer aliases")
+		}
+		return nil
+	}
+	for range 20 {
+		switch v := n.(type) {
+		case *ast.AnchorNode:
+			n = v.Value
+		case *ast.TagNode:
+			n = v.Value
+		case *ast.AliasNode:
+			name := v.Value.GetToken().Value
+			target, ok := d.anchors[name]
+			if !ok {
+				d.problem(v, field, "there is no anchor "+quote(name), "")
+				return nil
+			}
+			n = target
+		default:
+			return n
+		}
+	}
+	d.problem(n, field, "its aliases lead in a circle", "")
+	return nil
+}
+
+// value reads the node into v. isPath says that strings in it are paths.
+func (d *decoder) value(field string, n ast.Node, v reflect.Value, isPath bool) {
+	if n = d.resolve(field, n); n == nil {
+		return
+	}
+	if d.depth++; d.depth > maxDepth {
+		d.problem(n, "", "the file is nested too deeply, or an alias stands within its own anchor", "write it out flatter")
+		return
+	}
+	defer func() { d.depth-- }()
+	if _, null := n.(*ast.NullNode); null {
+		if isPath && v.Kind() == reflect.String && n.GetToken().Value == "~" {
+			v.SetString(d.home) // YAML's other way to write null is what a home folder is called
+			return
+		}
+		if v.Kind() != reflect.Struct || v.Type() == reflect.TypeFor[Window]() {
+			d.problem(n, field, "has no value", "give it one, or remove it")
+		}
+		return
+	}
+	d.places[field] = placeOf(n)
+	switch {
+	case isScalar(v):
+		d.scalar(field, n, v, isPath)
+	case v.Kind() == reflect.Pointer:
+		fresh := reflect.New(v.Type().Elem())
+		d.value(field, n, fresh.Elem(), isPath)
+		v.Set(fresh)
+	case v.Kind() == reflect.Struct:
+		d.fields(field, n, v)
+	case v.Kind() == reflect.Slice:
+		d.list(field, n, v, isPath)
+	case v.Kind() == reflect.Map:
+		d.table(field, n, v)
+	case v.Kind() == reflect.Interface:
+		d.free(field, n, v)
+	}
+}
+
+func isScalar(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.String, reflect.Bool, reflect.Int, reflect.Int64:
+		return true
+	}
+	return v.Type() == reflect.TypeFor[Window]()
+}
+
+func (d *decoder) scalar(field string, n ast.Node, v reflect.Value, isPath bool) {
+	text, ok := scalarText(n)
+	if !ok {
+		d.problem(n, field, "one value is expected here, not "+kindOf(n), "")
+		return
+	}
+	if _, isBool := n.(*ast.BoolNode); v.Kind() == reflect.Bool && !isBool {
+		d.problem(n, field, quote(text)+" is neither true nor false", "write true or false, without quotes")
+		return
+	}
+	if err := setScalar(v, text); err != nil {
+		d.problem(n, field, err.Error(), "")
+		return
+	}
+	if isPath {
+		v.SetString(expand(text, d.base, d.home))
+	}
+}
+
+// scalarText is a scalar as it was written, so that 1.10 and 0755 stay so.
+func scalarText(n ast.Node) (string, bool) {
+	switch s := n.(type) {
+	case *ast.StringNode:
+		return s.Value, true
+	case *ast.LiteralNode:
+		return s.Value.Value, true
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
+		return s.GetToken().Value, true
+	}
+	return "", false
+}
+
+// setScalar reads text into v: a string, bool, whole number, Bytes, duration
+// or Window. Numbers are above 0: what means "none" is left out.
+func setScalar(v reflect.Value, text string) error {
+	switch v.Interface().(type) {
+	case Bytes:
+		n, err := ParseBytes(text)
+		return setNumber(v, int64(n), err)
+	case time.Duration:
+		n, err := ParseDuration(text)
+		return setNumber(v, int64(n), err)
+	case Window:
+		w, err := ParseWindow(text)
+		if err == nil {
+			v.Set(reflect.ValueOf(w))
+		}
+		return err
+	}
+	switch v.Kind() {
+	case reflect.Bool:
+		b, err := strconv.ParseBool(text)
+		if err != nil {
+			return fmt.Errorf("%s is neither true nor false", quote(text))
+		}
+		v.SetBool(b)
+	case reflect.Int:
+		n, err := strconv.ParseInt(text, 10, 32)
+		if err != nil {
+			err = fmt.Errorf("%s is no whole number", quote(text))
+		}
+		return setNumber(v, n, err)
+	default:
+		if strings.ContainsRune(text, 0) {
+			return fmt.Errorf("the text has a NUL character")
+		}
+		v.SetString(text)
+	}
+	return nil
+}
+
+func setNumber(v reflect.Value, n int64, err error) error {
+	if err == nil && n <= 0 {
+		err = fmt.Errorf("it must be more than 0")
+	}
+	if err == nil {
+		v.SetInt(n)
+	}
+	return err
+}
+
+func kindOf(n ast.Node) string {
+	switch n.(type) {
+	case *ast.MappingNode, *ast.MappingValueNode:
+		return "a group of fields"
+	case *ast.SequenceNode:
+		return "a list"
+	case *ast.NullNode:
+		return "nothing"
+	}
+	return "a single value"
+}
+
+func (d *decoder) list(field string, n ast.Node, v reflect.Value, isPath bool) {
+	seq, ok := n.(*ast.SequenceNode)
+	if !ok {
+		remedy := "write [...] or one element a line after -"
+		if text, scalar := scalarText(n); scalar && v.Type().Elem().Kind() == reflect.String {
+			remedy = "write [" + strings.Join(strings.Fields(quoteFree(text)), ", ") + "]"
+		}
+		d.problem(n, field, "a list is expected here, not "+kindOf(n), remedy)
+		return
+	}
+	out := reflect.MakeSlice(v.Type(), len(seq.Values), len(seq.Values))
+	for i, e := range seq.Values {
+		d.value(fmt.Sprintf("%s[%d]", field, i), e, out.Index(i), isPath)
+	}
+	v.Set(out)
+}
+
+// quoteFree is text if it can be shown as it is.
+func quoteFree(text string) string {
+	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) || len(text) > 60 {
+		return "..."
+	}
+	return text
+}
+
+// pairs are the entries of a mapping, each key once.
+func (d *decoder) pairs(field string, n ast.Node) []*ast.MappingValueNode {
+	var all []*ast.MappingValueNode
+	switch m := n.(type) {
+	case *ast.MappingNode:
+		all = m.Values
+	case *ast.MappingValueNode:
+		all = []*ast.MappingValueNode{m}
+	default:
+		d.problem(n, field, "a group of fields is expected here, not "+kindOf(n), "")
+		return nil
+	}
+	seen := map[string]place{}
+	return slices.DeleteFunc(slices.Clone(all), func(p *ast.MappingValueNode) bool {
+		key := keyOf(p)
+		if _, merge := p.Key.(*ast.MergeKeyNode); merge {
+			d.problem(p.Key, field, "merge keys (<<) are not read", "use a profile, or write the fields out")
+			return true
+		}
+		if first, twice := seen[key]; twice {
+			d.problem(p.Key, join(field, key), fmt.Sprintf("stands here a second time, first in line %d", first.line), "keep one")
+			return true
+		}
+		seen[key] = placeOf(p.Key)
+		return false
+	})
+}
+
+func keyOf(p *ast.MappingValueNode) string {
+	if s, ok := p.Key.(ast.Node); ok {
+		if text, ok := scalarText(s); ok {
+			return text
+		}
+	}
+	return p.Key.GetToken().Value
+}
+
+func join(field, name string) string {
+	if field == "" {
+		return name
+	}
+	return field + "." + name
+}
+
+func (d *decoder) fields(field string, n ast.Node, v reflect.Value) {
+	for _, p := range d.pairs(field, n) {
+		name := keyOf(p)
+		i := slices.Index(fieldNames(v.Type()), name)
+		if i < 0 || name == "-" {
+			remedy := "remove it"
+			if near := suggest(name, fieldNames(v.Type())); near != "" && near != "-" {
+				remedy = "did you mean " + near + "?"
+			}
+			d.problem(p.Key, join(field, quoteKey(name)), "unknown field", remedy)
+			continue
+		}
+		f := v.Type().Field(i)
+		d.value(join(field, name), p.Value, v.Field(i), f.Tag.Get("path") != "")
+	}
+}
+
+// quoteKey shows a key of the file in a message.
+func quoteKey(key string) string {
+	if q := quote(key); q != `"`+key+`"` {
+		return q
+	}
+	return key
+}
+
+// fieldNames are the names of a struct's fields as the file has them, in the
+// order of the fields; - for one that the file does not have.
+func fieldNames(t reflect.Type) []string {
+	names := make([]string, t.NumField())
+	for i := range names {
+		names[i] = t.Field(i).Tag.Get("yaml")
+	}
+	return names
+}
+
+func (d *decoder) table(field string, n ast.Node, v reflect.Value) {
+	out := reflect.MakeMap(v.Type())
+	for _, p := range d.pairs(field, n) {
+		e := reflect.New(v.Type().Elem()).Elem()
+		name := keyOf(p)
+		d.value(join(field, quoteKey(name)), p.Value, e, false)
+		out.SetMapIndex(reflect.ValueOf(name), e)
+	}
+	v.Set(out)
+}
+
+// free reads a value of no given form: settings that are handed on.
+func (d *decoder) free(field string, n ast.Node, v reflect.Value) {
+	switch s := n.(type) {
+	case *ast.MappingNode, *ast.MappingValueNode:
+		m := reflect.ValueOf(&map[string]any{}).Elem()
+		d.table(field, n, m)
+		v.Set(m)
+	case *ast.SequenceNode:
+		l := reflect.ValueOf(&[]any{}).Elem()
+		d.list(field, n, l, false)
+		v.Set(l)
+	case ast.ScalarNode:
+		if value := s.GetValue(); value != nil {
+			v.Set(reflect.ValueOf(value))
+		}
+	}
+}

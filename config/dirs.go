@@ -1,0 +1,132 @@
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// maxSocketPath keeps socket paths below what every system takes: 104 bytes
+// with the final NUL on macOS, 108 on Linux.
+const maxSocketPath = 100
+
+// MaxSocketName is the longest name, in bytes, of a socket in the runtime
+// folder. MakeRuntimeDir refuses a folder in which it would not fit.
+const MaxSocketName = 32
+
+// DefaultStateDir is where state is kept when nothing is said:
+// $STATE_DIRECTORY, which systemd sets; $XDG_STATE_HOME/berth;
+// ~/.local/state/berth; without a home folder /var/lib/berth.
+func DefaultStateDir() string { return stateDir(os.Getenv) }
+
+func stateDir(getenv func(string) string) string {
+	// systemd lists several folders with colons; ours is the first.
+	if d, _, _ := strings.Cut(getenv("STATE_DIRECTORY"), ":"); filepath.IsAbs(d) {
+		return filepath.Clean(d)
+	}
+	// The XDG specification says to pass over relative paths.
+	if d := getenv("XDG_STATE_HOME"); filepath.IsAbs(d) {
+		return filepath.Join(d, "berth")
+	}
+	if home := homeDir(getenv); home != "" {
+		return filepath.Join(home, ".local", "state", "berth")
+	}
+	return "/var/lib/berth"
+}
+
+// DefaultRuntimeDir is where the sockets of the server with that state folder
+// are: $RUNTIME_DIRECTORY, which systemd sets; $XDG_RUNTIME_DIR/berth, with a
+// short hash of the state folder unless it is the default one; else a folder
+// in the temp folder, named by uid and that hash. It makes nothing.
+func DefaultRuntimeDir(state string) string {
+	return runtimeDir(os.Getenv, os.Getuid(), state)
+}
+
+func runtimeDir(getenv func(string) string, uid int, state string) string {
+	if d, _, _ := strings.Cut(getenv("RUNTIME_DIRECTORY"), ":"); filepath.IsAbs(d) {
+		return filepath.Clean(d)
+	}
+	sum := sha256.Sum256([]byte(filepath.Clean(state)))
+	hash := hex.EncodeToString(sum[:4])
+	if d := getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(d) {
+		name := "berth"
+		if filepath.Clean(state) != stateDir(getenv) {
+			name += "-" + hash
+		}
+		if dir := filepath.Join(d, name); socketsFit(dir) {
+			return dir
+		}
+	}
+	name := "berth-" + strconv.Itoa(uid) + "-" + hash
+	if d := getenv("TMPDIR"); filepath.IsAbs(d) {
+		if dir := filepath.Join(d, name); socketsFit(dir) {
+			return dir
+		}
+	}
+	return filepath.Join("/tmp", name)
+}
+
+func socketsFit(dir string) bool { return len(dir)+1+MaxSocketName <= maxSocketPath }
+
+// MakeRuntimeDir makes the folder of the sockets with mode 0700, or checks
+// that the one there is ours alone: anybody may make folders in the temp
+// folder, under our name too.
+func MakeRuntimeDir(dir string) error {
+	if !socketsFit(dir) {
+		return fmt.Errorf("the runtime folder %s is %d bytes long, and socket paths in it would not fit; %d is the most: set runtime_dir",
+			dir, len(dir), maxSocketPath-1-MaxSocketName)
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		return fmt.Errorf("make the runtime folder: %w", err)
+	}
+	return makePrivate("runtime folder", dir)
+}
+
+// MakeStateDir makes the state folder with mode 0700, or checks the one there.
+func MakeStateDir(dir string) error {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		return fmt.Errorf("make the state folder: %w", err)
+	}
+	return makePrivate("state folder", dir)
+}
+
+// makePrivate makes dir with mode 0700. One that is there must be ours; if
+// others could have written into it, it is refused for what they may have
+// left there, and if they could only read it, it is closed to them.
+func makePrivate(what, dir string) error {
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("make the %s: %w", what, err)
+	}
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return fmt.Errorf("look at the %s: %w", what, err)
+	}
+	if info.Mode()&fs.ModeSymlink != 0 && what == "state folder" {
+		// A link that the operator made; what it leads to is checked.
+		if info, err = os.Stat(dir); err != nil {
+			return fmt.Errorf("look at the %s: %w", what, err)
+		}
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("the %s %s is no folder", what, dir)
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if uid := os.Geteuid(); !ok || int(st.Uid) != uid {
+		return fmt.Errorf("the %s %s belongs to another user than uid %d; choose another or chown it", what, dir, uid)
+	}
+	if perm := info.Mode().Perm(); perm&0o022 != 0 {
+		return fmt.Errorf("the %s %s can be written by others (mode %04o); look at what is in it, then run: chmod 700 %s", what, dir, perm, dir)
+	} else if perm != 0o700 {
+		if err := os.Chmod(dir, 0o700); err != nil {
+			return fmt.Errorf("close the %s to others: %w", what, err)
+		}
+	}
+	return nil
+}

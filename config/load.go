@@ -1,0 +1,180 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Source is what a configuration is made from. Later ones win: defaults,
+// berth.yaml, BERTH_* of the environment, flags.
+type Source struct {
+	Path    string    // of berth.yaml; empty: $BERTH_CONFIG, else the first of SearchPath that is there
+	Environ []string  // as os.Environ gives it
+	Flags   []Setting // only those that were given
+}
+
+// Load reads and checks the configuration. The error is a Problems that names
+// all that is wrong, each with its place.
+func Load(s Source) (*Config, error) {
+	getenv := lookup(s.Environ)
+	path, required := s.Path, s.Path != ""
+	if path == "" {
+		path = getenv("BERTH_CONFIG")
+		required = path != ""
+	}
+	if path == "" {
+		path = firstThere(SearchPath(s.Environ))
+	}
+	c := Default()
+	var d *decoder
+	var problems Problems
+	if path != "" {
+		var err error
+		if d, err = readFile(path, homeDir(getenv), &c); err == nil {
+			c.File = path
+			problems = d.problems
+		} else if required || !errors.Is(err, fs.ErrNotExist) {
+			return nil, Problems{fileProblem(path, err)}
+		}
+	}
+	from := map[string]string{}
+	problems = append(problems, c.applyEnviron(s.Environ, from)...)
+	problems = append(problems, c.applySettings(s.Flags, from)...)
+	if problems.orNil() == nil {
+		problems = append(problems, locate(c.Validate(), d, from)...)
+	}
+	if err := problems.orNil(); err != nil {
+		return nil, err
+	}
+	c.Notices = problems
+	c.complete(getenv, os.Getuid())
+	return &c, nil
+}
+
+// Check reads one berth.yaml as Load does, without environment and flags, and
+// returns all that is wrong with it, in the order of its lines.
+func Check(path string) []Problem {
+	c := Default()
+	d, err := readFile(path, homeDir(os.Getenv), &c)
+	if err != nil {
+		return []Problem{fileProblem(path, err)}
+	}
+	// What failed to be read is unset, so that Validate speaks of what was
+	// read, and nothing is told twice.
+	problems := append(d.problems, locate(c.Validate(), d, nil)...)
+	slices.SortStableFunc(problems, func(a, b Problem) int {
+		if a.Line != b.Line {
+			return a.Line - b.Line
+		}
+		return a.Column - b.Column
+	})
+	return problems
+}
+
+// SearchPath is where berth.yaml is looked for.
+func SearchPath(environ []string) []string {
+	getenv := lookup(environ)
+	var dirs []string
+	if d := getenv("XDG_CONFIG_HOME"); filepath.IsAbs(d) {
+		dirs = append(dirs, filepath.Join(d, "berth"))
+	} else if home := homeDir(getenv); home != "" {
+		dirs = append(dirs, filepath.Join(home, ".config", "berth"))
+	}
+	dirs = append(dirs, "/etc/berth")
+	for i, d := range dirs {
+		dirs[i] = filepath.Join(d, "berth.yaml")
+	}
+	return dirs
+}
+
+func firstThere(paths []string) string {
+	for _, p := range paths {
+		if _, err := os.Stat(p); err == nil {
+			return p
+		}
+	}
+	return ""
+}
+
+// maxFile is the longest berth.yaml that is read.
+const maxFile = 4 << 20
+
+func readFile(path, home string, c *Config) (*decoder, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(abs)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("it is no regular file")
+	}
+	if info.Size() > maxFile {
+		return nil, fmt.Errorf("it is longer than %d bytes", maxFile)
+	}
+	data, err := os.ReadFile(abs)
+	if err != nil {
+		return nil, err
+	}
+	return decode(path, data, filepath.Dir(abs), home, c), nil
+}
+
+func fileProblem(path string, err error) Problem {
+	p := Problem{File: path, Text: err.Error()}
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		p.Text = pathErr.Err.Error()
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		p.Text, p.Remedy = "there is no such file", "make it, or name another with --config"
+	}
+	return p
+}
+
+// locate gives problems that know only their field the place where the field
+// was set: by a flag or a variable (from), or in the file.
+func locate(problems []Problem, d *decoder, from map[string]string) []Problem {
+	for i := range problems {
+		p := &problems[i]
+		if source, ok := from[p.Field]; ok {
+			p.File, p.Field = source, ""
+			continue
+		}
+		if d == nil {
+			continue
+		}
+		// The nearest group around a field that is not set itself.
+		for field := p.Field; p.File == ""; field = parent(field) {
+			if at, ok := d.places[field]; ok || field == "" {
+				p.File, p.Line, p.Column = d.file, max(at.line, 1), max(at.column, 1)
+			}
+		}
+	}
+	return problems
+}
+
+func parent(field string) string {
+	if i := strings.LastIndexAny(field, ".["); i >= 0 {
+		return field[:i]
+	}
+	return ""
+}
+
+// lookup reads variables from a list as os.Environ gives it.
+func lookup(environ []string) func(string) string {
+	return func(name string) string {
+		for i := len(environ) - 1; i >= 0; i-- {
+			if k, v, ok := strings.Cut(environ[i], "="); ok && k == name {
+				return v
+			}
+		}
+		return ""
+	}
+}

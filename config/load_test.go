@@ -1,0 +1,283 @@
+package config
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+func yamlFile(t testing.TB, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "berth.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestOrderOfSources(t *testing.T) {
+	path := yamlFile(t, "listen: 127.0.0.1:1\nlog_level: warn\nlog_format: json\nauthorize: [a.pub]\nlimits: {keep: 1}\n")
+	if err := os.WriteFile(path, []byte("listen: 127.0.0.1:1\nlog_level: warn\nlog_format: json\nauthorize: [a.pub, ~/b.pub]\nlimits:\n  login_grace: 5s\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	environ := []string{"HOME=/home/u", "BERTH_LOG_LEVEL=debug", "BERTH_LISTEN=127.0.0.1:2", "BERTH_LIMITS_MAX_STARTUPS=7",
+		"BERTH=1", "BERTH_SESSION=x", "BERTH_STATE_DIR=/s", "BERTH_PREFIX="}
+	c, err := Load(Source{Path: path, Environ: environ, Flags: []Setting{{"listen", "127.0.0.1:3"}, {"limits.input_bytes", "1MiB"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Dir(path)
+	want := Default()
+	want.Listen, want.LogLevel, want.LogFormat, want.StateDir = "127.0.0.1:3", "debug", "json", "/s"
+	want.Limits.LoginGrace, want.Limits.MaxStartups, want.Limits.InputBytes = 5*time.Second, 7, MiB
+	want.Authorize = []string{dir + "/a.pub", "/home/u/b.pub"}
+	want.AuthorizedKeys, want.File = []string{"/s/authorized_keys"}, path
+	want.RuntimeDir = c.RuntimeDir
+	if !reflect.DeepEqual(*c, want) {
+		t.Errorf("\n got %+v\nwant %+v", *c, want)
+	}
+	c, err = Load(Source{Path: path, Environ: environ, Flags: []Setting{{"authorize", "/x.pub"}, {"authorize", "y.pub"}}})
+	wd, _ := os.Getwd()
+	if err != nil || !reflect.DeepEqual(c.Authorize, []string{"/x.pub", wd + "/y.pub"}) {
+		t.Errorf("a flag given twice: %v %v", c, err)
+	}
+}
+
+func TestWhereTheFileIsLookedFor(t *testing.T) {
+	home := t.TempDir()
+	environ := []string{"HOME=" + home, "XDG_CONFIG_HOME=" + home + "/c"}
+	if c, err := Load(Source{Environ: environ}); err != nil || c.File != "" && !strings.HasPrefix(c.File, "/etc") {
+		t.Errorf("no file: %v %v", c, err)
+	}
+	if err := errors.Join(os.MkdirAll(home+"/c/berth", 0o700), os.WriteFile(home+"/c/berth/berth.yaml", []byte("prefix: Ctrl-a\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := Load(Source{Environ: environ}); err != nil || c.PrefixByte() != 1 {
+		t.Errorf("the user's file: %v", err)
+	}
+	if _, err := Load(Source{Environ: append(environ, "BERTH_CONFIG=/no/such.yaml")}); err == nil || !strings.Contains(err.Error(), "/no/such.yaml: there is no such file") {
+		t.Errorf("BERTH_CONFIG: %v", err)
+	}
+	if _, err := Load(Source{Path: home}); err == nil || !strings.Contains(err.Error(), "no regular file") {
+		t.Errorf("a folder: %v", err)
+	}
+}
+
+// Each line of a file is held against the whole list of what is said about
+// it, with its place.
+func TestCheck(t *testing.T) {
+	for name, c := range map[string]struct {
+		yaml string
+		want []string // after the file's name
+	}{
+		"nothing":  {"", nil},
+		"comments": {"# only\n", nil},
+		"unknown fields, every one, with what is near": {
+			"lisen: x\nsessions:\n  - name: a\n    comand: [sh]\n    zzz: 1\n",
+			[]string{
+				":1:1: lisen: unknown field; did you mean listen?",
+				":4:5: sessions[0].comand: unknown field; did you mean command?",
+				":5:5: sessions[0].zzz: unknown field; remove it",
+			}},
+		"fields of later issues": {"notify: []\ndefaults:\n  gate: allow\n", []string{
+			":1:1: notify: unknown field; remove it", ":3:3: defaults.gate: unknown field; remove it"}},
+		"wrong kinds": {
+			"listen: [a]\nclipboard: \"yes\"\nlimits: 5\nsessions:\n  - name: a\n    command: vim x\n    size: 10\n",
+			[]string{
+				":1:9: listen: one value is expected here, not a list",
+				`:2:12: clipboard: "yes" is neither true nor false; write true or false, without quotes`,
+				":3:9: limits: a group of fields is expected here, not a single value",
+				":6:14: sessions[0].command: a list is expected here, not a single value; write [vim, x]",
+				`:7:11: sessions[0].size: "10" is no size: write COLUMNSxROWS, such as 200x50`,
+			}},
+		"wrong values": {
+			"listen: nowhere\nlog_level: warning\nprefix: Ctrl-m\nlimits:\n  login_grace: 20\n  max_auth_tries: 0\n  input_bytes: lots\n",
+			[]string{
+				`:1:9: listen: "nowhere" is no address; write HOST:PORT, such as 127.0.0.1:2222 or :2222`,
+				`:2:12: log_level: "warning" is not among its values; write debug, info, warn or error`,
+				`:3:9: prefix: "Ctrl-m" cannot be the prefix: terminals send it for Tab, Enter or Escape`,
+				`:5:16: limits.login_grace: "20" is no duration: write 30s, 10m, 12h or 7d`,
+				`:6:19: limits.max_auth_tries: it must be more than 0`,
+				`:7:16: limits.input_bytes: "lots" is no size: write 64MiB, 10GB or a number of bytes`,
+			}},
+		"sessions": {
+			"sessions:\n  - name: all\n  - name: A/b\n  - command: [sh]\n  - name: x\n    profile: nope\n  - name: x\n    tags: [ok, \"no good\"]\n    env: {\"1X\": a, BERTH_Y: b}\n    restart: sometimes\n",
+			[]string{
+				":2:11: sessions[0].name: the name all is reserved",
+				`:3:11: sessions[1].name: "A/b" is no session name: 1 to 32 of a-z 0-9 . _ -, beginning with a letter or digit`,
+				":4:5: sessions[2]: a session of berth.yaml needs a name; add name: NAME",
+				`:6:14: sessions[3].profile: there is no profile "nope": the configuration has none`,
+				`:7:11: sessions[4].name: sessions[3] has the name "x" already; choose another`,
+				`:8:16: sessions[4].tags[1]: "no good" is no tag: 1 to 64 letters, digits and . _ - : / @ +, beginning with a letter or digit`,
+				":9:17: sessions[4].env.1X: no name of a variable; use letters, digits and _, not beginning with a digit",
+				":9:29: sessions[4].env.BERTH_Y: variables named BERTH are set by Berth; choose another name",
+				`:10:14: sessions[4].restart: "sometimes" is not among its values; write never, on-failure or always`,
+			}},
+		"not yet": {
+			"sessions:\n  - name: a\n    agent: claude\n    prompt: hello\n    trust: false\n    settings: {a: [1, {b: null}]}\n  - name: b\n    agent: generic\n",
+			[]string{
+				":3:12: sessions[0].agent: claude is not supported yet; write generic, which runs any command",
+				":4:13: sessions[0].prompt: not supported yet; remove it",
+				":5:12: sessions[0].trust: not supported yet; remove it",
+				":6:16: sessions[0].settings: not supported yet; remove it",
+				":6:27: sessions[0].settings.a[1].b: has no value; give it one, or remove it",
+			}},
+		"profiles": {"profiles:\n  Bad: {}\n  p: {name: x, profile: q}\ndefaults: {profile: p}\n", []string{
+			`:2:8: profiles.Bad: "Bad" is no session name: 1 to 32 of a-z 0-9 . _ -, beginning with a letter or digit`,
+			":3:13: profiles.p.name: this stands under many sessions, which cannot share a name; remove it",
+			":3:25: profiles.p.profile: a profile cannot stand on another; write its fields out",
+			":4:21: defaults.profile: a profile stands above the defaults; remove it",
+		}},
+		"twice":          {"prefix: Ctrl-a\nprefix: Ctrl-b\n", []string{":2:1: prefix: stands here a second time, first in line 1; keep one"}},
+		"no value":       {"listen:\n", []string{":1:9: listen: has no value; give it one, or remove it"}},
+		"two documents":  {"prefix: Ctrl-a\n---\nprefix: Ctrl-b\n", []string{":3:1: a second document begins here; keep all in one, without ---"}},
+		"a bare list":    {"- a\n", []string{":1:1: a group of fields is expected here, not a list"}},
+		"merge keys":     {"defaults: &d {size: 80x24}\nsessions:\n  - <<: *d\n    name: a\n", []string{":3:5: sessions[0]: merge keys (<<) are not read; use a profile, or write the fields out"}},
+		"an alias":       {"profiles:\n  a: &a {size: 80x24}\n  b: *a\n", nil},
+		"no such anchor": {"prefix: *no\n", []string{`:1:9: prefix: there is no anchor "no"`}},
+		"escapes": {"\"\\e[31m\": 1\nsessions: [{name: \"a\\e\"}]\n", []string{
+			`:1:1: "\x1b[31m": unknown field; remove it`,
+			`:2:19: sessions[0].name: "a\x1b" is no session name: 1 to 32 of a-z 0-9 . _ -, beginning with a letter or digit`,
+		}},
+	} {
+		path := yamlFile(t, c.yaml)
+		var got []string
+		for _, p := range Check(path) {
+			got = append(got, strings.TrimPrefix(p.String(), path))
+		}
+		if !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s:\n got %s\nwant %s", name, strings.Join(got, "\n     "), strings.Join(c.want, "\n     "))
+		}
+	}
+}
+
+func TestSyntaxErrorsHaveAPlace(t *testing.T) {
+	for _, text := range []string{"a: [1\n", "a: b: c\n", "\tx: 1\n", "a: \"open\n", "a:\n  - b\n c: d\n", "{", "%"} {
+		problems := Check(yamlFile(t, "prefix: Ctrl-a\n"+text))
+		if len(problems) == 0 || problems[0].Line == 0 || problems[0].Text == "" || strings.Contains(problems[0].Text, "\n") {
+			t.Errorf("%q: %v", text, problems)
+		}
+	}
+}
+
+func TestProblemsOfVariablesAndFlags(t *testing.T) {
+	environ := []string{"HOME=/h", "BERTH_LOG_LEVEL=loud", "BERTH_LISTN=x", "BERTH_LIMITS_KEEP=1"}
+	_, err := Load(Source{Environ: environ, Flags: []Setting{{"prefix", "F1"}}})
+	want := []string{
+		"BERTH_LISTN: the variable sets nothing; did you mean BERTH_LISTEN?",
+		"BERTH_LIMITS_KEEP: the variable sets nothing",
+		`BERTH_LOG_LEVEL: "loud" is not among its values; write debug, info, warn or error`,
+		`--prefix: "F1" is no prefix key: write Ctrl- and one character, such as Ctrl-] or Ctrl-a`,
+	}
+	if err == nil || err.Error() != strings.Join(want, "\n") {
+		t.Errorf("got\n%v\nwant\n%s", err, strings.Join(want, "\n"))
+	}
+	_, err = Load(Source{Environ: []string{"BERTH_LIMITS_LOGIN_GRACE=x"}, Flags: []Setting{{"limits.env_bytes", "-1"}, {"sessions", "x"}}})
+	for _, part := range []string{"BERTH_LIMITS_LOGIN_GRACE: ", "--limits-env-bytes: ", "--sessions: there is no such field"} {
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("%q not in %v", part, err)
+		}
+	}
+	c, err := Load(Source{Environ: []string{"HOME=/h", "BERTH_LISTN=x"}})
+	if err != nil || len(c.Notices) != 1 || !c.Notices[0].Notice {
+		t.Errorf("a variable that sets nothing must not stop a start: %v %v", c, err)
+	}
+}
+
+func TestResolve(t *testing.T) {
+	path := yamlFile(t, `
+defaults: {size: 100x30, tags: [all-of-them], env: {A: default, D: d}}
+profiles:
+  p: {command: [top], size: 90x20, tags: [p], env: {A: profile, P: p}, login_env: false, limits: {ttl: 1h}}
+sessions:
+  - {name: s, profile: p, tags: [s], env: {A: own, PORT: 8080, VERSION: 1.10}, limits: {scrollback: 10}}
+`)
+	c, err := Load(Source{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := c.Resolve(c.Sessions[0])
+	off := false
+	want := Session{
+		Name: "s", Profile: "p", Command: []string{"top"}, Size: Window{90, 20}, SizePolicy: "writer", Restart: "never",
+		Tags: []string{"all-of-them", "p", "s"}, LoginEnv: &off,
+		Env:    map[string]string{"A": "own", "D": "d", "P": "p", "PORT": "8080", "VERSION": "1.10"},
+		Limits: SessionLimits{Output: 64 * MiB, Scrollback: 10, TTL: time.Hour},
+	}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("\n got %+v\nwant %+v (%v)", got, want, err)
+	}
+	if c.Profiles["p"].Env["D"] != "" || len(c.Profiles["p"].Tags) != 1 {
+		t.Error("Resolve changed the profile")
+	}
+	if _, err := c.Resolve(Session{Profile: "pp"}); err == nil || !strings.Contains(err.Error(), "did you mean p?") {
+		t.Errorf("an unknown profile: %v", err)
+	}
+	plain, err := c.Resolve(Session{})
+	if err != nil || plain.Size != (Window{100, 30}) || !*plain.LoginEnv {
+		t.Errorf("%+v %v", plain, err)
+	}
+}
+
+func TestExampleAndDocs(t *testing.T) {
+	if problems := Check("../docs/berth.example.yaml"); len(problems) > 0 {
+		t.Errorf("the example: %v", problems)
+	}
+	doc, err := os.ReadFile("../docs/configuration.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := append(fieldNames(reflect.TypeFor[Config]()), fieldNames(reflect.TypeFor[Session]())...)
+	for _, t := range []reflect.Type{reflect.TypeFor[Limits](), reflect.TypeFor[Retention](), reflect.TypeFor[SessionLimits]()} {
+		names = append(names, fieldNames(t)...)
+	}
+	for _, name := range names {
+		if name != "-" && !strings.Contains(string(doc), "`"+name+"`") {
+			t.Errorf("docs/configuration.md says nothing of %s", name)
+		}
+	}
+	for _, field := range Settable() {
+		if FlagName(field) == "" || EnvName(field) == "" {
+			t.Error(field)
+		}
+	}
+}
+
+func TestAliasesCannotGrowWithoutEnd(t *testing.T) {
+	text := "defaults:\n  settings:\n    a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
+	for _, pair := range []string{"1 0", "2 1", "3 2", "4 3", "5 4", "6 5", "7 6", "8 7"} {
+		a, b, _ := strings.Cut(pair, " ")
+		text += "    a" + a + ": &a" + a + " [" + strings.TrimSuffix(strings.Repeat("*a"+b+", ", 10), ", ") + "]\n"
+	}
+	problems := Check(yamlFile(t, text))
+	if len(problems) == 0 || !strings.Contains(Problems(problems).Error(), "aliases") {
+		t.Errorf("%v", problems)
+	}
+	problems = Check(yamlFile(t, "defaults:\n  settings: &s\n    a: *s\n"))
+	if len(problems) == 0 || !strings.Contains(problems[len(problems)-1].String(), "its own anchor") {
+		t.Errorf("an alias of itself: %v", problems)
+	}
+}
+
+func FuzzCheck(f *testing.F) {
+	example, err := os.ReadFile("../docs/berth.example.yaml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, seed := range []string{string(example), "a: *b", "&a a: *a", "? x\n: y", "!!str a: !x b", "{a: [b, {c: d}]}", "<<: {a: b}", "a: |\n  x\n", "- - -", "listen: ~"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c := Default()
+		d := decode("f", data, "/b", "/h", &c)
+		for _, p := range locate(append(d.problems, c.Validate()...), d, nil) {
+			if p.Line < 0 || p.Text == "" {
+				t.Fatalf("%+v", p)
+			}
+		}
+	})
+}

@@ -1,0 +1,126 @@
+package config
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// loginTimeout is how long a login shell may take with its rc files. Heavy
+// ones (nvm, conda) need about a second.
+const loginTimeout = 5 * time.Second
+
+// maxLoginOutput bounds what a shell may print.
+const maxLoginOutput = 4 << 20
+
+// systemPath is PATH where nothing else gives one.
+const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+// LoginEnv asks a's login shell for the environment that it gives its user:
+// PATH and all else the rc files export, as NAME=VALUE sorted by name. The
+// shell starts with next to nothing, so that no variable of the server's own
+// gets in, and has no terminal and no input.
+//
+// It always returns an environment to work with. With an error, for a log, it
+// is what could be learned, PATH at the least.
+func LoginEnv(ctx context.Context, a Account) ([]string, error) {
+	base := []string{
+		"HOME=" + a.Home, "USER=" + a.Name, "LOGNAME=" + a.Name, "SHELL=" + a.Shell, "PATH=" + systemPath,
+	}
+	printed, err := askShell(ctx, a, append(slices.Clone(base), "TERM=dumb"))
+	env := cleanLogin(printed)
+	for _, b := range base {
+		name, _, _ := strings.Cut(b, "=")
+		if !slices.ContainsFunc(env, func(e string) bool { return strings.HasPrefix(e, name+"=") }) {
+			env = append(env, b)
+		}
+	}
+	slices.Sort(env)
+	if err != nil {
+		err = fmt.Errorf("ask the login shell %s for its environment: %w", a.Shell, err)
+	}
+	return env, err
+}
+
+// askShell returns the entries that were printed between two marks, which
+// keep apart what rc files print. It gets as far as it can.
+func askShell(ctx context.Context, a Account, env []string) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, loginTimeout)
+	defer cancel()
+	mark := "berth-" + rand.Text()
+	// Interactive too: many rc files set PATH only then.
+	cmd := exec.CommandContext(ctx, a.Shell, "-l", "-i", "-c",
+		"printf %s "+mark+"; /usr/bin/env -0; printf %s "+mark)
+	if base := filepath.Base(a.Shell); base == "csh" || base == "tcsh" {
+		// Their -l must stand alone; they read the user's rc files without it.
+		cmd.Args = append(cmd.Args[:1], "-c", cmd.Args[4])
+	}
+	out := &capped{most: maxLoginOutput}
+	cmd.Env, cmd.Dir, cmd.Stdout = env, a.Home, out
+	if info, err := os.Stat(a.Home); err != nil || !info.IsDir() {
+		cmd.Dir = "/"
+	}
+	// A session of its own: no terminal to take, and a group to end.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	// What the rc files left running may hold the pipe open.
+	cmd.WaitDelay = 200 * time.Millisecond
+	err := cmd.Run()
+
+	_, printed, begun := bytes.Cut(out.data, []byte(mark))
+	printed, _, whole := bytes.Cut(printed, []byte(mark))
+	switch {
+	case whole:
+		return entries(printed), nil
+	case ctx.Err() != nil:
+		err = fmt.Errorf("no answer within %v", loginTimeout)
+	case err == nil || errors.Is(err, exec.ErrWaitDelay):
+		err = errors.New("it ended without an answer")
+	}
+	if !begun {
+		return nil, err
+	}
+	// The last entry may be cut short.
+	end := bytes.LastIndexByte(printed, 0)
+	return entries(printed[:max(end, 0)]), err
+}
+
+func entries(b []byte) []string {
+	return strings.Split(strings.TrimSuffix(string(b), "\x00"), "\x00")
+}
+
+// ownOfShell are variables about the shell that was asked, or that sessions
+// are given by Berth itself.
+var ownOfShell = []string{"_", "PWD", "OLDPWD", "SHLVL", "TERM", "COLORTERM", "COLUMNS", "LINES", "PS1", "PROMPT"}
+
+func cleanLogin(printed []string) []string {
+	var out []string
+	for _, e := range printed {
+		name, _, found := strings.Cut(e, "=")
+		// bash exports functions as BASH_FUNC_name%%, which is no name.
+		if found && isEnvName(name) && !slices.Contains(ownOfShell, name) && name != "BERTH" && !strings.HasPrefix(name, "BERTH_") {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// capped keeps the first bytes written to it and drops the rest.
+type capped struct {
+	data []byte
+	most int
+}
+
+func (c *capped) Write(p []byte) (int, error) {
+	c.data = append(c.data, p[:min(len(p), c.most-len(c.data))]...)
+	return len(p), nil
+}

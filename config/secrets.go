@@ -1,0 +1,44 @@
+package config
+
+import "strings"
+
+// Hidden stands in place of a value that must not be shown.
+const Hidden = "***"
+
+// secretWords mark a variable whose value is never shown.
+var secretWords = []string{"KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL"}
+
+// IsSecretName says that values of that name must not be shown: in info,
+// events, audit or errors.
+func IsSecretName(name string) bool {
+	upper := strings.ToUpper(name)
+	for _, w := range secretWords {
+		if strings.Contains(upper, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// RedactEnv is a copy of NAME=VALUE entries with the secret values hidden.
+func RedactEnv(env []string) []string {
+	out := make([]string, len(env))
+	for i, entry := range env {
+		name, _, found := strings.Cut(entry, "=")
+		if out[i] = entry; found && IsSecretName(name) {
+			out[i] = name + "=" + Hidden
+		}
+	}
+	return out
+}
+
+// RedactMap is RedactEnv for values by name.
+func RedactMap(env map[string]string) map[string]string {
+	out := make(map[string]string, len(env))
+	for name, value := range env {
+		if out[name] = value; IsSecretName(name) {
+			out[name] = Hidden
+		}
+	}
+	return out
+}

@@ -1,0 +1,176 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Session is what a session is made of. A zero field is not set: it is taken
+// from the profile, then from the defaults.
+type Session struct {
+	Name    string `yaml:"name"`
+	Profile string `yaml:"profile"` // name of an entry of profiles
+
+	Agent   string   `yaml:"agent"`
+	Command []string `yaml:"command"` // argv, run without a shell
+	Cwd     string   `yaml:"cwd" path:"yes"`
+
+	Env      map[string]string `yaml:"env"`
+	EnvFile  string            `yaml:"env_file" path:"yes"`
+	EnvPass  []string          `yaml:"env_pass"`  // names taken from the server's environment
+	LoginEnv *bool             `yaml:"login_env"` // not nil after Resolve
+
+	Prompt       string `yaml:"prompt"`
+	Conversation string `yaml:"conversation"`
+	Resume       string `yaml:"resume"`
+
+	Size       Window `yaml:"size"`
+	SizePolicy string `yaml:"size_policy"` // writer, fixed, smallest
+
+	Groom        string         `yaml:"groom"`
+	Trust        *bool          `yaml:"trust"`
+	AcceptBypass *bool          `yaml:"accept_bypass"`
+	Isolate      string         `yaml:"isolate"`
+	Restart      string         `yaml:"restart"` // never, on-failure, always
+	Settings     map[string]any `yaml:"settings"`
+	MCP          map[string]any `yaml:"mcp"`
+	Children     map[string]any `yaml:"children"`
+	User         string         `yaml:"user"`
+
+	Limits SessionLimits     `yaml:"limits"`
+	Tags   []string          `yaml:"tags"`
+	Meta   map[string]string `yaml:"meta"`
+}
+
+// SessionLimits bound one session; zero is none, but for Output and
+// Scrollback, which always have a bound after Resolve.
+type SessionLimits struct {
+	Output      Bytes         `yaml:"output"`       // of recording kept
+	Scrollback  int           `yaml:"scrollback"`   // lines
+	TTL         time.Duration `yaml:"ttl"`          // from its start
+	IdleTimeout time.Duration `yaml:"idle_timeout"` // without output or input
+	Memory      Bytes         `yaml:"memory"`       // where cgroup v2 allows
+	Processes   int           `yaml:"processes"`    // likewise
+}
+
+// Over lays s over base: what s sets holds, env and meta are merged by name,
+// tags are joined.
+func (s Session) Over(base Session) Session {
+	overlay(reflect.ValueOf(&s).Elem(), reflect.ValueOf(base))
+	return s
+}
+
+// overlay fills the unset fields of top from base and leaves base as it is.
+func overlay(top, base reflect.Value) {
+	for i := range top.NumField() {
+		t, b := top.Field(i), base.Field(i)
+		switch v := t.Interface().(type) {
+		case map[string]string:
+			merged := maps.Clone(b.Interface().(map[string]string))
+			if merged == nil && v != nil {
+				merged = map[string]string{}
+			}
+			maps.Copy(merged, v)
+			t.Set(reflect.ValueOf(merged))
+		case SessionLimits:
+			overlay(t, b)
+		default:
+			if t.IsZero() {
+				t.Set(b)
+			} else if top.Type().Field(i).Name == "Tags" {
+				t.Set(reflect.ValueOf(union(b.Interface().([]string), t.Interface().([]string))))
+			}
+		}
+	}
+}
+
+func union(a, b []string) []string {
+	out := slices.Clone(a)
+	for _, s := range b {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// Resolve makes a session whole: s over its profile over the defaults. What s
+// names that is not there is an error.
+func (c *Config) Resolve(s Session) (Session, error) {
+	if s.Profile != "" {
+		profile, ok := c.Profiles[s.Profile]
+		if !ok {
+			return s, fmt.Errorf("there is no profile %s%s", quote(s.Profile), c.profileHint(s.Profile))
+		}
+		name := s.Profile
+		s = s.Over(profile)
+		s.Profile = name
+	}
+	s = s.Over(c.Defaults)
+	return s.Over(Default().Defaults), nil
+}
+
+func (c *Config) profileHint(name string) string {
+	known := slices.Sorted(maps.Keys(c.Profiles))
+	if near := suggest(name, known); near != "" {
+		return ": did you mean " + near + "?"
+	}
+	if len(known) == 0 {
+		return ": the configuration has none"
+	}
+	return ": there are " + strings.Join(known, ", ")
+}
+
+// reservedNames mean something else where a session's name can stand.
+var reservedNames = []string{"all", "agents"}
+
+// CheckName says what is wrong with a session's name, nil if nothing.
+func CheckName(name string) error {
+	if slices.Contains(reservedNames, name) {
+		return fmt.Errorf("the name %s is reserved", name)
+	}
+	if !wellFormed(name, 32, "._-", false) {
+		return fmt.Errorf("%s is no session name: 1 to 32 of a-z 0-9 . _ -, beginning with a letter or digit", quote(name))
+	}
+	return nil
+}
+
+// CheckTag says what is wrong with a tag, nil if nothing.
+func CheckTag(tag string) error {
+	if !wellFormed(tag, 64, "._-:/@+", true) {
+		return fmt.Errorf("%s is no tag: 1 to 64 letters, digits and . _ - : / @ +, beginning with a letter or digit", quote(tag))
+	}
+	return nil
+}
+
+func wellFormed(s string, most int, others string, upper bool) bool {
+	if s == "" || len(s) > most {
+		return false
+	}
+	for i, c := range []byte(s) {
+		plain := c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || upper && c >= 'A' && c <= 'Z'
+		if !plain && (i == 0 || strings.IndexByte(others, c) < 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// expand makes a path of a configuration absolute: ~/ is the home folder, and
+// a relative path starts at base.
+func expand(path, base, home string) string {
+	switch {
+	case path == "" || filepath.IsAbs(path):
+		return path
+	case path == "~":
+		return home
+	case strings.HasPrefix(path, "~/"):
+		return filepath.Join(home, path[2:])
+	}
+	return filepath.Join(base, path)
+}

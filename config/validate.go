@@ -1,0 +1,195 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Validate checks what the values are, once their form is right. The problems
+// name fields; Load and Check add the places.
+func (c *Config) Validate() []Problem {
+	var v validation
+	if _, port, err := net.SplitHostPort(c.Listen); err != nil {
+		v.add("listen", quote(c.Listen)+" is no address", "write HOST:PORT, such as 127.0.0.1:2222 or :2222")
+	} else if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		v.add("listen", quote(port)+" is no port", "write a number from 0 (any free one) to 65535")
+	}
+	v.oneOf("log_level", c.LogLevel, "debug", "info", "warn", "error")
+	v.oneOf("log_format", c.LogFormat, "text", "json")
+	if _, err := ParsePrefix(c.Prefix); err != nil {
+		v.add("prefix", err.Error(), "")
+	}
+	v.sessions(c)
+	return v.problems
+}
+
+// Validate checks a session's fields, as berth.yaml or new gives them. It
+// refuses by name those that do nothing yet rather than pass over them.
+func (s Session) Validate() []Problem {
+	var v validation
+	v.session("", s)
+	return v.problems
+}
+
+type validation struct{ problems []Problem }
+
+func (v *validation) add(field, text, remedy string) {
+	v.problems = append(v.problems, Problem{Field: field, Text: text, Remedy: remedy})
+}
+
+func (v *validation) oneOf(field, value string, allowed ...string) {
+	if slices.Contains(allowed, value) {
+		return
+	}
+	remedy := "write " + strings.Join(allowed[:len(allowed)-1], ", ") + " or " + allowed[len(allowed)-1]
+	if near := suggest(value, allowed); near != "" {
+		remedy = "did you mean " + near + "?"
+	}
+	v.add(field, quote(value)+" is not among its values", remedy)
+}
+
+func (v *validation) sessions(c *Config) {
+	v.session("defaults", c.Defaults)
+	v.unnamed("defaults", c.Defaults)
+	if c.Defaults.Profile != "" {
+		v.add("defaults.profile", "a profile stands above the defaults", "remove it")
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Profiles)) {
+		field, p := "profiles."+quoteKey(name), c.Profiles[name]
+		// new makes a name of profile-xxxx, so it must leave room for that.
+		if err := CheckName(name); err != nil {
+			v.add(field, err.Error(), "")
+		} else if len(name) > 27 {
+			v.add(field, "the name of a profile has at most 27 letters", "sessions made from it are called "+name[:8]+"...-xxxx")
+		}
+		v.session(field, p)
+		v.unnamed(field, p)
+		if p.Profile != "" {
+			v.add(field+".profile", "a profile cannot stand on another", "write its fields out")
+		}
+	}
+	names := map[string]int{}
+	for i, s := range c.Sessions {
+		field := fmt.Sprintf("sessions[%d]", i)
+		v.session(field, s)
+		if s.Name == "" {
+			v.add(field, "a session of berth.yaml needs a name", "add name: NAME")
+		} else if first, twice := names[s.Name]; twice {
+			v.add(field+".name", fmt.Sprintf("sessions[%d] has the name %s already", first, quote(s.Name)), "choose another")
+		} else {
+			names[s.Name] = i
+		}
+		if _, err := c.Resolve(s); err != nil {
+			v.add(field+".profile", err.Error(), "")
+		}
+	}
+}
+
+func (v *validation) unnamed(field string, s Session) {
+	if s.Name != "" {
+		v.add(field+".name", "this stands under many sessions, which cannot share a name", "remove it")
+	}
+}
+
+func (v *validation) session(field string, s Session) {
+	at := func(name string) string { return join(field, name) }
+	if s.Name != "" {
+		if err := CheckName(s.Name); err != nil {
+			v.add(at("name"), err.Error(), "")
+		}
+	}
+	v.notYet(field, s)
+	if s.Command != nil && (len(s.Command) == 0 || s.Command[0] == "") {
+		v.add(at("command"), "the command is empty", "write a list of the program and its arguments")
+	}
+	v.environment(field, s)
+	if s.SizePolicy != "" {
+		v.oneOf(at("size_policy"), s.SizePolicy, "writer", "fixed", "smallest")
+	}
+	if s.Restart != "" {
+		v.oneOf(at("restart"), s.Restart, "never", "on-failure", "always")
+	}
+	for i, tag := range s.Tags {
+		if err := CheckTag(tag); err != nil {
+			v.add(fmt.Sprintf("%s[%d]", at("tags"), i), err.Error(), "")
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(s.Meta)) {
+		if len(key) == 0 || len(key) > 64 || len(s.Meta[key]) > 4096 {
+			v.add(join(at("meta"), quoteKey(key)), "a key has 1 to 64 bytes and its value at most 4096", "shorten it")
+		}
+	}
+	v.limits(at("limits"), s.Limits)
+}
+
+// The least and most of what a session may keep. One emulator row of 200
+// cells is some kilobytes, so a million lines is gigabytes already.
+const (
+	minOutput     = 1 * MiB
+	maxScrollback = 1_000_000
+)
+
+func (v *validation) limits(field string, l SessionLimits) {
+	if l.Output != 0 && l.Output < minOutput {
+		v.add(field+".output", fmt.Sprintf("%s is too little to come back from", l.Output), "give at least "+minOutput.String())
+	}
+	if l.Scrollback > maxScrollback {
+		v.add(field+".scrollback", fmt.Sprintf("%d lines are too many", l.Scrollback), fmt.Sprintf("give at most %d; limits.output keeps the rest", maxScrollback))
+	}
+}
+
+func (v *validation) environment(field string, s Session) {
+	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
+		at := join(join(field, "env"), quoteKey(name))
+		switch {
+		case !isEnvName(name):
+			v.add(at, "no name of a variable", "use letters, digits and _, not beginning with a digit")
+		case name == "BERTH" || strings.HasPrefix(name, "BERTH_"):
+			v.add(at, "variables named BERTH are set by Berth", "choose another name")
+		}
+	}
+	for i, name := range s.EnvPass {
+		if !isEnvName(name) {
+			v.add(fmt.Sprintf("%s[%d]", join(field, "env_pass"), i), quote(name)+" is no name of a variable", "list names alone; values go into env")
+		}
+	}
+}
+
+func isEnvName(s string) bool {
+	for i, c := range []byte(s) {
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// notYet refuses what is read but does nothing yet.
+func (v *validation) notYet(field string, s Session) {
+	if s.Agent != "" && s.Agent != "generic" {
+		known := []string{"claude", "codex", "gemini"}
+		if !slices.Contains(known, s.Agent) {
+			v.oneOf(join(field, "agent"), s.Agent, append(known, "generic")...)
+		} else {
+			v.add(join(field, "agent"), s.Agent+" is not supported yet", "write generic, which runs any command")
+		}
+	}
+	for _, f := range []struct {
+		name string
+		set  bool
+	}{
+		{"prompt", s.Prompt != ""}, {"conversation", s.Conversation != ""}, {"resume", s.Resume != ""},
+		{"groom", s.Groom != ""}, {"trust", s.Trust != nil}, {"accept_bypass", s.AcceptBypass != nil},
+		{"isolate", s.Isolate != ""}, {"settings", s.Settings != nil}, {"mcp", s.MCP != nil},
+		{"children", s.Children != nil}, {"user", s.User != ""},
+	} {
+		if f.set {
+			v.add(join(field, f.name), "not supported yet", "remove it")
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package config
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Bytes is an amount of memory or disk.
+type Bytes int64
+
+// The units that Bytes is written in.
+const (
+	KiB Bytes = 1 << 10
+	MiB Bytes = 1 << 20
+	GiB Bytes = 1 << 30
+	TiB Bytes = 1 << 40
+	KB  Bytes = 1000
+	MB  Bytes = 1000 * KB
+	GB  Bytes = 1000 * MB
+	TB  Bytes = 1000 * GB
+)
+
+var byteUnits = []struct {
+	name string
+	unit Bytes
+}{
+	{"TiB", TiB}, {"GiB", GiB}, {"MiB", MiB}, {"KiB", KiB},
+	{"TB", TB}, {"GB", GB}, {"MB", MB}, {"KB", KB}, {"B", 1},
+}
+
+// String writes the amount in the unit that gives the smallest whole number.
+func (b Bytes) String() string {
+	best := byteUnits[len(byteUnits)-1]
+	for _, u := range byteUnits {
+		if b%u.unit == 0 && u.unit > best.unit && b != 0 {
+			best = u
+		}
+	}
+	return strconv.FormatInt(int64(b/best.unit), 10) + best.name
+}
+
+// ParseBytes reads an amount such as 64MiB (1024s), 10GB (1000s) or 4096.
+func ParseBytes(s string) (Bytes, error) {
+	unit, number := Bytes(1), s
+	for _, u := range byteUnits {
+		if n, ok := cutSuffixFold(s, u.name); ok {
+			unit, number = u.unit, n
+			break
+		}
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(number), 10, 64)
+	if err != nil || n < 0 || n > math.MaxInt64/int64(unit) {
+		return 0, fmt.Errorf("%s is no size: write 64MiB, 10GB or a number of bytes", quote(s))
+	}
+	return Bytes(n) * unit, nil
+}
+
+func cutSuffixFold(s, suffix string) (string, bool) {
+	if len(s) < len(suffix) || !strings.EqualFold(s[len(s)-len(suffix):], suffix) {
+		return s, false
+	}
+	return s[:len(s)-len(suffix)], true
+}
+
+// ParseDuration reads a duration such as 30s, 10m, 1h30m, 7d or 2w; a day is
+// 24 hours.
+func ParseDuration(s string) (time.Duration, error) {
+	bad := fmt.Errorf("%s is no duration: write 30s, 10m, 12h or 7d", quote(s))
+	var total time.Duration
+	rest := s
+	for _, u := range []struct {
+		letter string
+		unit   time.Duration
+	}{{"w", 7 * 24 * time.Hour}, {"d", 24 * time.Hour}} {
+		number, after, found := strings.Cut(rest, u.letter)
+		if !found {
+			continue
+		}
+		n, err := strconv.ParseUint(number, 10, 31)
+		if err != nil || time.Duration(n) > (math.MaxInt64-total)/u.unit {
+			return 0, bad
+		}
+		total += time.Duration(n) * u.unit
+		if rest = after; rest == "" {
+			return total, nil
+		}
+	}
+	d, err := time.ParseDuration(rest)
+	if err != nil || d < 0 || d > math.MaxInt64-total {
+		return 0, bad
+	}
+	return total + d, nil
+}
+
+// Window is a terminal's size in cells.
+type Window struct{ Cols, Rows int }
+
+// The sizes a session can have. The upper bound keeps one screen of cells
+// within some tens of megabytes.
+const (
+	minCols, minRows = 2, 1
+	maxCols, maxRows = 1000, 1000
+)
+
+// String writes the size as COLSxROWS.
+func (w Window) String() string { return fmt.Sprintf("%dx%d", w.Cols, w.Rows) }
+
+// ParseWindow reads a size such as 200x50.
+func ParseWindow(s string) (Window, error) {
+	c, r, ok := strings.Cut(s, "x")
+	cols, err1 := strconv.ParseUint(c, 10, 16)
+	rows, err2 := strconv.ParseUint(r, 10, 16)
+	if !ok || err1 != nil || err2 != nil {
+		return Window{}, fmt.Errorf("%s is no size: write COLUMNSxROWS, such as 200x50", quote(s))
+	}
+	w := Window{int(cols), int(rows)}
+	if w.Cols < minCols || w.Rows < minRows || w.Cols > maxCols || w.Rows > maxRows {
+		return Window{}, fmt.Errorf("%s is out of bounds: %dx%d to %dx%d", w, minCols, minRows, maxCols, maxRows)
+	}
+	return w, nil
+}
+
+// ParsePrefix reads the name of the key that begins an attached client's
+// commands, such as Ctrl-], and returns the byte that it sends.
+func ParsePrefix(s string) (byte, error) {
+	key, ok := cutPrefixFold(s, "Ctrl-")
+	if !ok || len(key) != 1 {
+		return 0, fmt.Errorf("%s is no prefix key: write Ctrl- and one character, such as Ctrl-] or Ctrl-a", quote(s))
+	}
+	c := key[0]
+	if c >= 'a' && c <= 'z' {
+		c -= 'a' - 'A'
+	}
+	switch {
+	case c == 'I' || c == 'J' || c == 'M' || c == '[':
+		return 0, fmt.Errorf("%s cannot be the prefix: terminals send it for Tab, Enter or Escape", quote(s))
+	case c >= 'A' && c <= '_':
+		return c - '@', nil
+	}
+	return 0, fmt.Errorf(`%s is no prefix key: after Ctrl- stands a letter or one of ] \ ^ _`, quote(s))
+}
+
+func cutPrefixFold(s, prefix string) (string, bool) {
+	if len(s) < len(prefix) || !strings.EqualFold(s[:len(prefix)], prefix) {
+		return s, false
+	}
+	return s[len(prefix):], true
+}
