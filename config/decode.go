@@ -148,11 +148,12 @@ func (d *decoder) value(field string, n ast.Node, v reflect.Value, isPath bool) 
 	if n = d.resolve(field, n); n == nil {
 		return
 	}
-	if d.depth++; d.depth > maxDepth {
+	d.depth++
+	defer func() { d.depth-- }()
+	if d.depth > maxDepth {
 		d.problem(n, "", "the file is nested too deeply, or an alias stands within its own anchor", "write it out flatter")
 		return
 	}
-	defer func() { d.depth-- }()
 	if _, null := n.(*ast.NullNode); null {
 		if isPath && v.Kind() == reflect.String && n.GetToken().Value == "~" {
 			v.SetString(d.home) // YAML's other way to write null is what a home folder is called

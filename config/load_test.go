@@ -258,7 +258,7 @@ func TestAliasesCannotGrowWithoutEnd(t *testing.T) {
 		t.Errorf("%v", problems)
 	}
 	problems = Check(yamlFile(t, "defaults:\n  settings: &s\n    a: *s\n"))
-	if len(problems) == 0 || !strings.Contains(problems[len(problems)-1].String(), "its own anchor") {
+	if len(problems) == 0 || !strings.Contains(problems[0].String(), "its own anchor") {
 		t.Errorf("an alias of itself: %v", problems)
 	}
 }

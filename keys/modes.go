@@ -134,7 +134,8 @@ func problemOf(path string, err error) Problem {
 	case errors.As(err, &mode):
 		p.Text, p.Remedy = "file refused: "+mode.Path+" "+mode.Text, mode.Remedy
 	case errors.Is(err, fs.ErrNotExist):
-		p.Text, p.Remedy = "there is no such file", "make it, one public key a line; it is read as soon as it is there"
+		// Not an attack and not a slip: the other files may be enough.
+		p.Kind, p.Text, p.Remedy = Notice, "there is no such file", "make it, one public key a line; it is read as soon as it is there"
 	case errors.As(err, &pathErr):
 		p.Text = "file refused: " + pathErr.Err.Error()
 	}
