@@ -110,7 +110,7 @@ func (c *Config) complete(getenv func(string) string, uid int) {
 		c.StateDir = stateDir(getenv)
 	}
 	if c.RuntimeDir == "" {
-		c.RuntimeDir = runtimeDir(getenv, uid, c.StateDir)
+		c.RuntimeDir = runtimeDir(getenv, uid, ownFolder, c.StateDir)
 	}
 	if c.AuthorizedKeys == nil {
 		c.AuthorizedKeys = []string{filepath.Join(c.StateDir, "authorized_keys")}

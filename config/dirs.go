@@ -46,16 +46,27 @@ func stateDir(getenv func(string) string) string {
 // short hash of the state folder unless it is the default one; else a folder
 // in the temp folder, named by uid and that hash. It makes nothing.
 func DefaultRuntimeDir(state string) string {
-	return runtimeDir(os.Getenv, os.Getuid(), state)
+	return runtimeDir(os.Getenv, os.Getuid(), ownFolder, state)
 }
 
-func runtimeDir(getenv func(string) string, uid int, state string) string {
+// ownFolder says that dir is there and belongs to uid. After su, the variable
+// may still name the folder of whoever logged in.
+func ownFolder(dir string, uid int) bool {
+	info, err := os.Stat(dir)
+	if err != nil || !info.IsDir() {
+		return false
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(st.Uid) == uid
+}
+
+func runtimeDir(getenv func(string) string, uid int, owned func(string, int) bool, state string) string {
 	if d, _, _ := strings.Cut(getenv("RUNTIME_DIRECTORY"), ":"); filepath.IsAbs(d) {
 		return filepath.Clean(d)
 	}
 	sum := sha256.Sum256([]byte(filepath.Clean(state)))
 	hash := hex.EncodeToString(sum[:4])
-	if d := getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(d) {
+	if d := getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(d) && owned(d, uid) {
 		name := "berth"
 		if filepath.Clean(state) != stateDir(getenv) {
 			name += "-" + hash

@@ -11,6 +11,7 @@ import (
 )
 
 func TestStateAndRuntimeFolders(t *testing.T) {
+	owned := func(dir string, uid int) bool { return dir != "/run/user/0" && uid == 7 }
 	for _, c := range []struct {
 		environ        string
 		state, runtime string // runtime of the default state folder
@@ -19,6 +20,7 @@ func TestStateAndRuntimeFolders(t *testing.T) {
 		{"HOME=/home/u XDG_STATE_HOME=/x/state XDG_RUNTIME_DIR=/run/user/7", "/x/state/berth", "/run/user/7/berth"},
 		{"HOME=/home/u XDG_STATE_HOME=rel XDG_RUNTIME_DIR=rel", "/home/u/.local/state/berth", "/tmp/berth-7-"},
 		{"", "/var/lib/berth", "/tmp/berth-7-"},
+		{"HOME=/home/u XDG_RUNTIME_DIR=/run/user/0", "/home/u/.local/state/berth", "/tmp/berth-7-"},
 		{"HOME=/root STATE_DIRECTORY=/var/lib/berth:/other RUNTIME_DIRECTORY=/run/berth", "/var/lib/berth", "/run/berth"},
 		{"HOME=/home/u TMPDIR=/var/tmp/", "/home/u/.local/state/berth", "/var/tmp/berth-7-"},
 		{"HOME=/h TMPDIR=/" + strings.Repeat("t", 90) + " XDG_RUNTIME_DIR=/" + strings.Repeat("r", 90), "/h/.local/state/berth", "/tmp/berth-7-"},
@@ -27,7 +29,7 @@ func TestStateAndRuntimeFolders(t *testing.T) {
 		if got := stateDir(getenv); got != c.state {
 			t.Errorf("%s: state %s", c.environ, got)
 		}
-		got := runtimeDir(getenv, 7, c.state)
+		got := runtimeDir(getenv, 7, owned, c.state)
 		if strings.HasSuffix(c.runtime, "-") && len(got) == len(c.runtime)+8 {
 			got = got[:len(c.runtime)]
 		}
@@ -36,7 +38,7 @@ func TestStateAndRuntimeFolders(t *testing.T) {
 		}
 	}
 	getenv := lookup([]string{"HOME=/h", "XDG_RUNTIME_DIR=/run/user/7"})
-	a, b := runtimeDir(getenv, 7, "/a"), runtimeDir(getenv, 7, "/b")
+	a, b := runtimeDir(getenv, 7, owned, "/a"), runtimeDir(getenv, 7, owned, "/b")
 	if a == b || !strings.HasPrefix(a, "/run/user/7/berth-") {
 		t.Errorf("two servers share sockets: %s %s", a, b)
 	}
@@ -143,8 +145,23 @@ func TestLockState(t *testing.T) {
 	if _, err := LockState(dir); !errors.As(err, &held) || held.PID != os.Getpid() {
 		t.Errorf("a second time in one process: %v", err)
 	}
+	if pid, run, err := LastServer(dir); err != nil || pid != os.Getpid() || run != "" {
+		t.Errorf("before it is published: %d %q %v", pid, run, err)
+	}
+	if err := lock.Publish("/run/x"); err != nil {
+		t.Fatal(err)
+	}
+	if pid, run, err := LastServer(dir); err != nil || pid != os.Getpid() || run != "/run/x" {
+		t.Errorf("published: %d %q %v", pid, run, err)
+	}
 	if err := lock.Unlock(); err != nil {
 		t.Error(err)
+	}
+	if _, _, err := LastServer(dir); !errors.Is(err, ErrNoServer) {
+		t.Errorf("after its end: %v", err)
+	}
+	if _, _, err := LastServer(dir + "/none"); !errors.Is(err, ErrNoServer) {
+		t.Errorf("no state folder: %v", err)
 	}
 	if lock, err = LockState(dir); err != nil {
 		t.Fatal(err)

@@ -1,15 +1,19 @@
 package config
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 )
+
+// ErrNoServer says that no server has the state folder.
+var ErrNoServer = errors.New("no berth serve is running")
 
 // LockedError says that another server has the state folder.
 type LockedError struct {
@@ -39,39 +43,76 @@ func LockState(dir string) (*Lock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the lock of the state folder: %w", err)
 	}
-	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	err = flock(f)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		held := &LockedError{Dir: dir, PID: pidIn(f)}
+		pid, _ := holderIn(f)
 		f.Close()
-		return nil, held
+		return nil, &LockedError{Dir: dir, PID: pid}
 	}
+	l := &Lock{f}
 	if err == nil {
-		err = errors.Join(f.Truncate(0), writeAt(f, strconv.Itoa(os.Getpid())+"\n"))
+		err = l.Publish("")
 	}
 	if err != nil {
 		f.Close()
 		return nil, fmt.Errorf("lock the state folder %s: %w", dir, err)
 	}
-	return &Lock{f}, nil
+	return l, nil
 }
 
-func writeAt(f *os.File, s string) error {
-	_, err := f.WriteAt([]byte(s), 0)
+func flock(f *os.File) error {
+	for {
+		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); !errors.Is(err, syscall.EINTR) {
+			return err
+		}
+	}
+}
+
+// Publish writes down where this server's sockets are, for LastServer.
+func (l *Lock) Publish(runtimeDir string) error {
+	text := strconv.Itoa(os.Getpid()) + "\n" + runtimeDir + "\n"
+	if err := l.f.Truncate(0); err != nil {
+		return err
+	}
+	_, err := l.f.WriteAt([]byte(text), 0)
 	return err
-}
-
-func pidIn(f *os.File) int {
-	b, err := io.ReadAll(io.LimitReader(f, 32))
-	if err != nil {
-		return 0
-	}
-	pid, err := strconv.Atoi(string(bytes.TrimSpace(b)))
-	if err != nil {
-		return 0
-	}
-	return pid
 }
 
 // Unlock gives the lock back. The file stays: removing it would let two
 // servers lock two files of one name.
-func (l *Lock) Unlock() error { return l.f.Close() }
+func (l *Lock) Unlock() error {
+	return errors.Join(l.f.Truncate(0), l.f.Close())
+}
+
+// LastServer tells what the last server of a state folder wrote down: its pid
+// and the folder of its sockets, empty if it never said. The error is
+// ErrNoServer if none did, or if it ended in order. One that was killed left
+// its words behind: whether it still runs, its socket answers. (Trying the lock
+// would tell too, but could keep a server from starting at that moment.)
+func LastServer(stateDir string) (pid int, runtimeDir string, err error) {
+	f, err := os.Open(filepath.Join(stateDir, "lock"))
+	if err == nil {
+		defer f.Close()
+		pid, runtimeDir = holderIn(f)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return 0, "", fmt.Errorf("look for a running server: %w", err)
+	}
+	if pid == 0 {
+		return 0, "", fmt.Errorf("%w with the state folder %s", ErrNoServer, stateDir)
+	}
+	return pid, runtimeDir, nil
+}
+
+// holderIn reads what the one who has the lock wrote into it.
+func holderIn(f *os.File) (pid int, runtimeDir string) {
+	b, err := io.ReadAll(io.LimitReader(f, 4096))
+	if err != nil {
+		return 0, ""
+	}
+	first, rest, _ := strings.Cut(string(b), "\n")
+	runtimeDir, _, _ = strings.Cut(rest, "\n")
+	if pid, err = strconv.Atoi(first); err != nil {
+		return 0, ""
+	}
+	return pid, runtimeDir
+}

@@ -45,7 +45,7 @@ func splitOptions(line string) (options []option, rest string, f *fault) {
 			return options, strings.TrimLeft(line, " \t"), nil
 		default:
 			return nil, "", faultf("divide options with commas and end them with a blank",
-				"after the option %s stands %s", o.name, quote(line[:1]))
+				"after the option %s stands %s", shown(o.name), quote(line[:1]))
 		}
 	}
 }
@@ -57,7 +57,7 @@ func isOptionName(c byte) bool {
 // dequote reads a value in double quotes from the front of s.
 func dequote(name, s string) (value, rest string, f *fault) {
 	if !strings.HasPrefix(s, `"`) {
-		return "", "", faultf(fmt.Sprintf(`write %s="..."`, name), "the value of %s is not in double quotes", name)
+		return "", "", faultf(`write the value as "..."`, "the value of %s is not in double quotes", shown(name))
 	}
 	var b strings.Builder
 	for i := 1; i < len(s); i++ {
@@ -71,7 +71,7 @@ func dequote(name, s string) (value, rest string, f *fault) {
 			b.WriteByte(s[i])
 		}
 	}
-	return "", "", faultf("close the value with a double quote", "the value of %s has no closing quote", name)
+	return "", "", faultf("close the value with a double quote", "the value of %s has no closing quote", shown(name))
 }
 
 // grants is what the options of one line say.
@@ -199,7 +199,16 @@ func (g *grants) applyValue(name, value string) (notice string, f *fault) {
 }
 
 func unknownOption(name string) *fault {
-	return faultf("remove it: a line with an option that is not understood lets nobody in", "unknown option %s", quote(name))
+	return faultf("remove it: a line with an option that is not understood lets nobody in", "unknown option %s", shown(name))
+}
+
+// shown is an option's name in a message. A longer one than any option has may
+// be part of a private key put into the file by mistake.
+func shown(name string) string {
+	if len(name) > 24 {
+		return fmt.Sprintf("of %d letters", len(name))
+	}
+	return name
 }
 
 func readRole(value string) (Role, *fault) {

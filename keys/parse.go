@@ -59,7 +59,7 @@ func Parse(file string, data []byte, now time.Time) (*Set, []Problem) {
 func (s *Set) add(file string, data []byte, byDefault Role, now time.Time) []Problem {
 	var problems []Problem
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
-	if i := bytes.Index(data, []byte("-----BEGIN ")); i >= 0 && bytes.Contains(data[i:], []byte("PRIVATE KEY-----")) {
+	if bytes.HasPrefix(data, []byte("-----BEGIN ")) {
 		return []Problem{{File: file, Kind: Refused, Text: "this is a private key", Remedy: "give its .pub file"}}
 	}
 	for n := 1; len(data) > 0; n++ {

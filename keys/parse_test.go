@@ -91,8 +91,8 @@ func TestRefusedLines(t *testing.T) {
 	_, weakText := wrap(t, &weak.PublicKey)
 	fields := strings.Fields(text)
 	for line, want := range map[string]string{
-		`frm="10.0.0.0/8" ` + text:                      `unknown option "frm"`,
-		`require-magic ` + text:                         `unknown option "require-magic"`,
+		`frm="10.0.0.0/8" ` + text:                      `unknown option frm`,
+		`require-magic ` + text:                         `unknown option require-magic`,
 		`role="root" ` + text:                           `unknown role "root"`,
 		`role="" ` + text:                               `unknown role ""`,
 		`role ` + text:                                  `role has no value`,
@@ -123,6 +123,9 @@ func TestRefusedLines(t *testing.T) {
 		`restrict;pty ` + text:                          `after the option restrict`,
 		`restrict, ` + text:                             `cannot begin with`,
 		`restrict`:                                      `no key type`,
+		`-----BEGIN OPENSSH PRIVATE KEY-----`:           `unknown option`,
+		strings.Repeat("b3Blbn", 11):                    `unknown option of 66 letters`,
+		strings.Repeat("b3Blbn", 11) + `==`:             `not in double quotes`,
 		fields[0]:                                       `the key is missing`,
 		fields[0] + ` !!!!`:                             `not base64`,
 		fields[0] + ` AAAA`:                             `cannot be read`,
@@ -365,7 +368,7 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 		// Whatever stands before it, a good line on its own holds.
-		if strings.Contains(string(data), "PRIVATE KEY-----") {
+		if strings.HasPrefix(strings.TrimPrefix(string(data), "\ufeff"), "-----BEGIN ") {
 			return
 		}
 		set, _ = Parse("keys", fmt.Appendf(nil, "%s\nrole=\"viewer\" %s guard", data, guard), noon)

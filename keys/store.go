@@ -33,6 +33,7 @@ type StoreOptions struct {
 type Store struct {
 	o StoreOptions
 
+	reading  sync.Mutex // one reading at a time, so that none is overtaken by an older one
 	mu       sync.Mutex
 	set      *Set
 	problems []Problem
@@ -90,6 +91,8 @@ func (s *Store) Changed() <-chan struct{} {
 
 // Reload reads all files again, now.
 func (s *Store) Reload() {
+	s.reading.Lock()
+	defer s.reading.Unlock()
 	stamps := stampAll(s.o)
 	set, problems := s.read()
 	s.mu.Lock()
