@@ -125,6 +125,12 @@ func (l *Log) recover(segments []segment, headed []uint64) (damage, error) {
 			break
 		}
 	}
+	for _, first := range headed {
+		// A kill between deleting a segment and its heads leaves the heads.
+		if first < l.headed && (len(segments) == 0 || first < segments[0].first) {
+			_ = os.Remove(headsName(l.dir, first)) // the next Open tries again
+		}
+	}
 	var behind damage
 	scanned := false
 	for i, s := range segments {
