@@ -155,7 +155,7 @@ func (c *controlLog) write(n uint64, line []byte) error {
 			return err
 		}
 	}
-	if _, err := c.file.WriteAt(line, c.size); err != nil {
+	if _, err := c.file.Write(line); err != nil {
 		// A stump that cannot be cut off is skipped by readers, and the next
 		// record goes to a new segment in any case.
 		c.file.Truncate(c.size)
@@ -169,7 +169,7 @@ func (c *controlLog) write(n uint64, line []byte) error {
 // limit.
 func (c *controlLog) rotate(n uint64) error {
 	c.closeFile()
-	f, err := os.OpenFile(segmentName(c.dir, n, controlExt), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := os.OpenFile(segmentName(c.dir, n, controlExt), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return fmt.Errorf("beginning a segment of the control log: %w", err)
 	}

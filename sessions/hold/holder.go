@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -38,9 +39,10 @@ type holder struct {
 	signals <-chan os.Signal
 
 	// output is drain's until drained is closed, then finish's.
-	output  *outputLog
-	drained chan struct{}
-	stop    atomic.Bool // drain must end
+	output   *outputLog
+	drained  chan struct{}
+	typedAll chan struct{} // nothing is typed any more, all is answered
+	stop     atomic.Bool   // drain must end
 
 	exited chan struct{} // the program has ended; status is set
 	alone  chan struct{} // no process of its tree is left
@@ -90,6 +92,7 @@ func Main(stdin io.Reader) int {
 	// The heap is small and mostly still: collecting often costs nothing and
 	// keeps garbage from being most of the process.
 	debug.SetGCPercent(10)
+	runtime.GOMAXPROCS(1)
 	umask := unix.Umask(0o077)
 	ready := os.NewFile(readyFD, "ready")
 	unix.CloseOnExec(readyFD)
@@ -146,6 +149,7 @@ func newHolder(stdin io.Reader) (*holder, error) {
 		cols:     spec.Cols,
 		rows:     spec.Rows,
 		drained:  make(chan struct{}),
+		typedAll: make(chan struct{}),
 		exited:   make(chan struct{}),
 		alone:    make(chan struct{}),
 		hurry:    make(chan struct{}, 1),

@@ -125,6 +125,7 @@ func (h *holder) wantReply(at int64) bool {
 
 // typeInput does the ops one after the other until the program has ended.
 func (h *holder) typeInput() {
+	defer close(h.typedAll)
 	typed := 0
 	for {
 		o, ok := h.nextOp()

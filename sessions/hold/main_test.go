@@ -108,6 +108,10 @@ func endHolder(t testing.TB, l *Link) {
 		}
 		time.Sleep(time.Millisecond)
 	}
+	// A panic or a data race in the holder shows in its log only.
+	if log, err := os.ReadFile(filepath.Join(l.dir, logFile)); err == nil && len(log) > 0 {
+		t.Errorf("the holder said:\n%s", log)
+	}
 }
 
 // redial takes the holder over.

@@ -84,7 +84,9 @@ func (o *outputLog) write(p []byte, now time.Time) int {
 		}
 		o.mark(now)
 		n := min(int64(len(p)-done), o.segment-o.size)
-		w, err := o.file.WriteAt(p[done:done+int(n)], o.size)
+		// Write, not WriteAt: os.File.WriteAt forgets what a write that ended
+		// in an error had put into the file.
+		w, err := o.file.Write(p[done : done+int(n)])
 		o.size += int64(w)
 		o.next += int64(w)
 		done += w
@@ -119,7 +121,7 @@ func (o *outputLog) mark(now time.Time) {
 func (o *outputLog) rotate() error {
 	o.closeFiles()
 	first := uint64(o.next)
-	f, err := os.OpenFile(segmentName(o.dir, first, outputExt), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := os.OpenFile(segmentName(o.dir, first, outputExt), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return fmt.Errorf("beginning a segment of output: %w", err)
 	}

@@ -2,6 +2,7 @@ package hold
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -23,6 +24,8 @@ func testProgram(args []string) int {
 		n, _ = strconv.Atoi(args[1])
 	}
 	switch args[0] {
+	case "serve", "paste":
+		return serverProgram(args)
 	case "count": // n numbered lines, or for ever
 		return count(n)
 	case "pastes": // framed pastes of 64 KiB, each checked
@@ -32,21 +35,20 @@ func testProgram(args []string) int {
 	case "burst": // n bytes at once, then the end
 		os.Stdout.Write(make([]byte, n))
 		return 7
-	case "flood": // writes for ever
-		piece := make([]byte, 4096)
-		for i := range piece {
-			piece[i] = 'x'
-		}
-		for {
-			if _, err := os.Stdout.Write(piece); err != nil {
-				return 1
-			}
-		}
-	case "deaf": // never reads, dies of nothing milder than SIGKILL but USR1
+	case "print": // n bytes in pieces of 4 KiB, or for ever
+		return print4k(n)
+	case "echo": // what cat does, on a terminal that does not echo
+		raw()
+		fmt.Print("ready\n")
+		io.Copy(os.Stdout, os.Stdin)
+	case "deaf": // never reads, and ends at SIGUSR1 only
+		ask := make(chan os.Signal, 1)
+		signal.Notify(ask, syscall.SIGUSR1)
 		signal.Ignore(syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT)
 		raw()
 		fmt.Println("deaf")
-		time.Sleep(time.Hour)
+		<-ask
+		return 9
 	case "dial": // tries to drive its own holder
 		_, err := Dial(context.Background(), args[1])
 		fmt.Println("dial:", err, errors.Is(err, ErrRefused))
@@ -63,6 +65,17 @@ func count(n int) int {
 		}
 	}
 	w.Flush()
+	return 0
+}
+
+func print4k(n int) int {
+	raw()
+	piece := bytes.Repeat([]byte("0123456789abcdef"), 256)
+	for i := 0; n == 0 || i < n; i += len(piece) {
+		if _, err := os.Stdout.Write(piece); err != nil {
+			return 1
+		}
+	}
 	return 0
 }
 

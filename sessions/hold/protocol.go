@@ -13,6 +13,9 @@ const (
 	maxVersion = 1
 )
 
+// ProtocolVersion is the newest that this build speaks.
+const ProtocolVersion = maxVersion
+
 // hello is the first frame a server sends.
 type hello struct {
 	Min int `json:"min"`

@@ -116,6 +116,7 @@ func (h *holder) finish() {
 		h.pty.f.SetReadDeadline(time.Now())
 		<-h.drained
 	}
+	<-h.typedAll // so that no answer comes behind the exit
 	h.tellExit(left)
 	h.completeJournal()
 	h.sayFarewell()
