@@ -143,12 +143,14 @@ func (t *Terminal) plainControl(p *params, final byte, body []byte) {
 	case 'M':
 		t.deleteLines(p.count())
 	case 'S':
-		t.scrollRegion(p.count())
+		t.scrollUp(s.top, s.bottom, p.count(), false)
+		t.revision++
 	case 'T':
 		if p.len > 1 {
 			return // highlight mouse tracking
 		}
-		t.scrollRegion(-p.count())
+		t.scrollDown(s.top, s.bottom, p.count())
+		t.revision++
 	case 'r':
 		t.setMargins(p.at(0, 1), p.at(1, 0))
 	case 's':

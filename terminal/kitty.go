@@ -20,31 +20,49 @@ func (t *Terminal) kittyFlags() int {
 func (t *Terminal) setKitty(p *params, prefix byte) {
 	s := t.scr
 	flags := p.at(0, 0) & kittyFlags
+	t.revision++
+	t.join = joiner{}
 	switch prefix {
 	case '>':
 		if len(s.kitty) == maxKitty {
 			s.kitty = append([]int(nil), s.kitty[1:]...)
 		}
 		s.kitty = append(s.kitty, flags)
+		t.passKitty('>', flags)
 	case '<':
-		s.kitty = s.kitty[:len(s.kitty)-min(p.count(), len(s.kitty))]
+		// What a client's terminal had pushed before is not the program's to pop.
+		n := min(p.count(), len(s.kitty))
+		s.kitty = s.kitty[:len(s.kitty)-n]
+		t.passKitty('<', n)
 	case '=':
-		if len(s.kitty) == 0 {
-			s.kitty = append(s.kitty, 0)
-		}
-		top := &s.kitty[len(s.kitty)-1]
-		switch p.at(1, 1) {
-		case 1:
-			*top = flags
-		case 2:
-			*top |= flags
-		case 3:
-			*top &^= flags
-		}
+		t.changeKitty(flags, p.at(1, 1))
 	}
-	t.revision++
-	t.join = joiner{}
-	t.passMarked(p, prefix, 0, 'u')
+}
+
+// changeKitty sets (1), adds (2) or takes (3) flags.
+func (t *Terminal) changeKitty(flags, how int) {
+	s := t.scr
+	if len(s.kitty) == 0 {
+		s.kitty = append(s.kitty, 0)
+		t.passKitty('>', 0)
+	}
+	top := &s.kitty[len(s.kitty)-1]
+	switch how {
+	case 1:
+		*top = flags
+	case 2:
+		*top |= flags
+	case 3:
+		*top &^= flags
+	}
+	t.passKitty('=', *top)
+}
+
+func (t *Terminal) passKitty(prefix byte, n int) {
+	if !t.pass.on || !t.pass.room() || prefix == '<' && n == 0 {
+		return
+	}
+	t.pass.out = append(appendNumber(append(t.pass.out, 0x1b, '[', prefix), n), 'u')
 }
 
 func (t *Terminal) replyKitty() {

@@ -44,7 +44,12 @@ func (t *Terminal) Modes() Modes {
 		AlternateScroll: m.alternateScroll,
 	}
 	if t.tabs != nil {
-		out.Tabs = append([]int{}, t.tabs...)
+		out.Tabs = []int{}
+		for _, col := range t.tabs {
+			if col < t.cols { // those beyond come back with the columns
+				out.Tabs = append(out.Tabs, col)
+			}
+		}
 	}
 	return out
 }

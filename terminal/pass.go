@@ -16,6 +16,7 @@ type pass struct {
 	on      bool
 	repaint bool // too much was written, or the screen begun anew
 	out     []byte
+	taken   int // size of the last piece, as a hint for the next
 }
 
 // SetPass begins or ends the filtered stream for clients.
@@ -31,7 +32,7 @@ func (t *Terminal) TakePass() []byte {
 		return t.Repaint(RepaintOptions{})
 	}
 	out := p.out
-	p.out = nil
+	p.out, p.taken = nil, len(out)
 	return out
 }
 
@@ -43,6 +44,9 @@ func (p *pass) room() bool {
 	if len(p.out) > maxPass {
 		p.out, p.repaint = nil, true
 		return false
+	}
+	if p.out == nil {
+		p.out = make([]byte, 0, max(256, p.taken+p.taken/8))
 	}
 	return true
 }
@@ -171,8 +175,8 @@ func (t *Terminal) passReset() {
 // passKittyOfAlt takes back what the program left pushed on the alternate
 // screen before a client's terminal leaves it, as leaving it does here.
 func (t *Terminal) passKittyOfAlt(enter bool) {
-	if n := len(t.alt.kitty); !enter && t.scr == t.alt && n > 0 && t.pass.on && t.pass.room() {
-		t.pass.out = append(appendNumber(append(t.pass.out, "\x1b[<"...), n), 'u')
+	if !enter && t.scr == t.alt {
+		t.passKitty('<', len(t.alt.kitty))
 	}
 }
 

@@ -1,6 +1,9 @@
 package terminal
 
-import "unicode/utf8"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
 // printASCII writes a run of printable ASCII: the path that most output takes.
 func (t *Terminal) printASCII(p []byte) {
@@ -162,13 +165,21 @@ func (t *Terminal) attach(r rune, width int) bool {
 	return true
 }
 
-// repeat is REP: the last rune again, n times.
+// repeat is REP: the last rune again, n times, at most a screen of them.
 func (t *Terminal) repeat(n int) {
-	if t.last == 0 {
+	r := t.last
+	n = min(n, t.cols*t.rows)
+	if r == 0 {
 		return
 	}
-	r := t.last
-	for range min(n, t.cols*t.rows) {
+	if r < 0x80 && !t.modes.insert && t.charsets[t.shift] == 'B' {
+		for chunk := bytes.Repeat([]byte{byte(r)}, min(n, t.cols)); n > 0; n -= len(chunk) {
+			chunk = chunk[:min(n, len(chunk))]
+			t.printASCII(chunk)
+		}
+		return
+	}
+	for range n {
 		t.join = joiner{}
 		t.printRune(r)
 	}

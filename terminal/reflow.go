@@ -1,7 +1,7 @@
 package terminal
 
-// Resize gives the screen another size, brought within 2..2000 columns and
-// 1..1000 rows. Lines of the main screen that were wrapped are wrapped anew,
+// Resize gives the screen another size, brought within 2 to 1000 columns
+// and 1 to 500 rows. Lines of the main screen that were wrapped are wrapped anew,
 // but for the one the cursor is in: the program redraws that. The bottom of
 // both screens stays, and rows come back from the history when there is room.
 func (t *Terminal) Resize(cols, rows int) {

@@ -45,26 +45,36 @@ func (t *Terminal) eraseRow(y int, fill cell) {
 	}
 }
 
-// scrollUp moves rows top..bottom up by one. keep says whether the row that
-// goes may join the history: it does from the top of the main screen.
-func (t *Terminal) scrollUp(top, bottom int, keep bool) {
+// scrollUp moves rows top..bottom up by n. keep says whether the rows that go may
+// join the history: they do from the top of the main screen.
+func (t *Terminal) scrollUp(top, bottom, n int, keep bool) {
 	rows := t.scr.rows
-	out := rows[top]
-	if keep && top == 0 && t.scr == t.main {
-		t.release(t.history.push(out))
-	} else {
-		t.release(out)
+	n = min(n, bottom-top+1)
+	keep = keep && top == 0 && t.scr == t.main
+	for y := top; y < top+n; y++ {
+		if keep {
+			t.release(t.history.push(rows[y]))
+		} else {
+			t.release(rows[y])
+		}
 	}
-	copy(rows[top:bottom], rows[top+1:bottom+1])
-	rows[bottom] = t.newLine(t.pen.erased())
+	copy(rows[top:], rows[top+n:bottom+1])
+	for y := bottom - n + 1; y <= bottom; y++ {
+		rows[y] = t.newLine(t.pen.erased())
+	}
 }
 
-// scrollDown moves rows top..bottom down by one.
-func (t *Terminal) scrollDown(top, bottom int) {
+// scrollDown moves rows top..bottom down by n.
+func (t *Terminal) scrollDown(top, bottom, n int) {
 	rows := t.scr.rows
-	t.release(rows[bottom])
-	copy(rows[top+1:bottom+1], rows[top:bottom])
-	rows[top] = t.newLine(t.pen.erased())
+	n = min(n, bottom-top+1)
+	for y := bottom - n + 1; y <= bottom; y++ {
+		t.release(rows[y])
+	}
+	copy(rows[top+n:bottom+1], rows[top:])
+	for y := top; y < top+n; y++ {
+		rows[y] = t.newLine(t.pen.erased())
+	}
 }
 
 // index moves the cursor down, scrolling at the bottom of the region.
@@ -72,7 +82,7 @@ func (t *Terminal) index() {
 	s := t.scr
 	switch {
 	case s.y == s.bottom:
-		t.scrollUp(s.top, s.bottom, true)
+		t.scrollUp(s.top, s.bottom, 1, true)
 	case s.y < t.rows-1:
 		s.y++
 	}
@@ -96,7 +106,7 @@ func (t *Terminal) reverseIndex() {
 	t.cancelWrap()
 	switch {
 	case s.y == s.top:
-		t.scrollDown(s.top, s.bottom)
+		t.scrollDown(s.top, s.bottom, 1)
 	case s.y > 0:
 		s.y--
 	}
@@ -168,9 +178,7 @@ func (t *Terminal) insertLines(n int) {
 	if s.y < s.top || s.y > s.bottom {
 		return
 	}
-	for range min(n, s.bottom-s.y+1) {
-		t.scrollDown(s.y, s.bottom)
-	}
+	t.scrollDown(s.y, s.bottom, n)
 	s.x = 0
 	t.revision++
 }
@@ -180,22 +188,8 @@ func (t *Terminal) deleteLines(n int) {
 	if s.y < s.top || s.y > s.bottom {
 		return
 	}
-	for range min(n, s.bottom-s.y+1) {
-		t.scrollUp(s.y, s.bottom, false)
-	}
+	t.scrollUp(s.y, s.bottom, n, false)
 	s.x = 0
-	t.revision++
-}
-
-func (t *Terminal) scrollRegion(n int) {
-	s := t.scr
-	height := s.bottom - s.top + 1
-	for range min(n, height) {
-		t.scrollUp(s.top, s.bottom, false)
-	}
-	for range min(-n, height) {
-		t.scrollDown(s.top, s.bottom)
-	}
 	t.revision++
 }
 

@@ -8,7 +8,7 @@ import (
 // Limits of a screen; sizes are brought within them.
 const (
 	minCols, minRows = 2, 1
-	maxCols, maxRows = 2000, 1000
+	maxCols, maxRows = 1000, 500
 
 	// syncLimit is how long a synchronized update may hide what is written.
 	syncLimit = 150 * time.Millisecond
@@ -74,7 +74,8 @@ type Terminal struct {
 	panics   int
 }
 
-// New is a terminal with an empty screen.
+// New is a terminal with an empty screen. Sizes are brought within 2 to 1000
+// columns and 1 to 500 rows.
 func New(o Options) *Terminal {
 	if o.Now == nil {
 		o.Now = time.Now
