@@ -99,3 +99,13 @@ type Output struct {
 	NextOffset   int64  `json:"next_offset"`
 	TotalWritten int64  `json:"total_written"`
 }
+
+// EventHead is what every event begins with; what follows depends on its type.
+type EventHead struct {
+	Cursor  string `json:"cursor"`
+	Type    string `json:"type"`
+	Session string `json:"session"`
+	ID      string `json:"id"`
+	Seq     uint64 `json:"seq"`
+	Time    Time   `json:"time"`
+}

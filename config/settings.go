@@ -61,7 +61,7 @@ func settable(v reflect.Value, prefix string) []slot {
 
 // notSettings are variables of Berth's that set no field: those that every
 // session is given, and the one that Load reads itself.
-var notSettings = []string{"BERTH", "BERTH_CONFIG", "BERTH_SESSION", "BERTH_HOOK_SOCKET"}
+var notSettings = []string{"BERTH", "BERTH_CONFIG", "BERTH_SESSION", "BERTH_SOCKET", "BERTH_HOOK_SOCKET"}
 
 // applyEnviron applies BERTH_*. It notes in from, by field, which variable
 // set it. A variable that is set but empty counts as not set.

@@ -1,0 +1,62 @@
+package commands
+
+import (
+	"context"
+
+	"github.com/spf13/pflag"
+
+	"berth/api"
+	"berth/keys"
+	"berth/sessions"
+)
+
+func attachFlags(f *pflag.FlagSet) {
+	f.Bool("read-only", false, "only look on")
+}
+
+// Attachment is a parsed attach: the edge, which has the terminal, performs it.
+type Attachment struct {
+	Session  *sessions.Session
+	MayWrite bool
+	ReadOnly bool
+}
+
+// Attach reads an attach line and checks the caller's rights.
+func (s *Service) Attach(r Request) (Attachment, error) {
+	c := &Call{Service: s, Request: r}
+	verb, err := c.parse()
+	if err != nil {
+		return Attachment{}, err
+	}
+	if verb.Name != "attach" {
+		return Attachment{}, api.Errorf(api.CodeUsage, "%s is not attach", verb.Name)
+	}
+	readOnly, _ := c.flags.GetBool("read-only")
+	return c.attachment(c.Args[0], readOnly)
+}
+
+// AttachByName is attach for a client that gave a session's name as its SSH
+// user name; ok is false when there is none such for this caller.
+func (s *Service) AttachByName(r Request, name string) (a Attachment, ok bool) {
+	c := &Call{Service: s, Request: r}
+	a, err := c.attachment(name, false)
+	return a, err == nil
+}
+
+func (c *Call) attachment(name string, readOnly bool) (Attachment, error) {
+	id := c.Identity()
+	if err := id.May("attach", keys.Viewer); err != nil {
+		return Attachment{}, err
+	}
+	s, err := c.session(name)
+	if err != nil {
+		return Attachment{}, err
+	}
+	return Attachment{Session: s, ReadOnly: readOnly, MayWrite: !readOnly && id.May("attach", keys.Operator) == nil}, nil
+}
+
+// Fail writes an error as a verb's failure is written and gives its status.
+func (s *Service) Fail(ctx context.Context, r Request, err error) int {
+	c := &Call{Service: s, Request: r, JSON: !r.Terminal}
+	return c.finish(ctx, err)
+}

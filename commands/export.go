@@ -1,0 +1,64 @@
+package commands
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"berth/sessions"
+)
+
+func exportFlags(f *pflag.FlagSet) {
+	f.Bool("cast", false, "as an asciicast v2 file")
+}
+
+// castHeader is the first line of an asciicast v2 file.
+type castHeader struct {
+	Version   int               `json:"version"`
+	Width     int               `json:"width"`
+	Height    int               `json:"height"`
+	Timestamp int64             `json:"timestamp"`
+	Title     string            `json:"title"`
+	Env       map[string]string `json:"env"`
+}
+
+func export(ctx context.Context, c *Call) error {
+	s, err := c.session(c.Args[0])
+	if err != nil {
+		return err
+	}
+	if cast, _ := c.flags.GetBool("cast"); !cast {
+		return Lookup("export").usage(errors.New("say in which form: --cast"))
+	}
+	out := bufio.NewWriterSize(c.Out, 32<<10)
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	var start time.Time
+	err = s.Recording(ctx, func(part sessions.Part) error {
+		if start.IsZero() {
+			start = part.Time
+			head := castHeader{Version: 2, Width: part.Cols, Height: part.Rows, Timestamp: start.Unix(), Title: s.Status().Name, Env: map[string]string{"TERM": "xterm-256color"}}
+			if err := enc.Encode(head); err != nil {
+				return err
+			}
+			if part.Resize {
+				return nil
+			}
+		}
+		at := max(part.Time.Sub(start).Seconds(), 0)
+		kind, data := "o", string(part.Data)
+		if part.Resize {
+			kind, data = "r", fmt.Sprintf("%dx%d", part.Cols, part.Rows)
+		}
+		return enc.Encode([]any{json.Number(fmt.Sprintf("%.6f", at)), kind, data})
+	})
+	if err != nil {
+		return err
+	}
+	return out.Flush()
+}

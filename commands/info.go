@@ -1,0 +1,99 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sort"
+	"strings"
+
+	"berth/api"
+	"berth/keys"
+	"berth/sessions"
+)
+
+func infoVerb() *Verb {
+	return &Verb{
+		Name: "info", Group: "see", Synopsis: "S", Short: "all there is to know of a session but its secrets",
+		Need: keys.Viewer, MinArgs: 1, MaxArgs: 1, Answer: sessions.Info{}, Run: info,
+	}
+}
+
+func info(_ context.Context, c *Call) error {
+	s, err := c.session(c.Args[0])
+	if err != nil {
+		return err
+	}
+	i := s.Info()
+	return c.answer(i, func(w io.Writer) {
+		rows := [][]string{
+			{"session", i.Session}, {"id", i.ID}, {"agent", i.Agent}, {"state", i.State.State}, {"command", strings.Join(i.Command, " ")},
+			{"cwd", i.Cwd}, {"pid", fmt.Sprint(i.PID)}, {"size", fmt.Sprintf("%dx%d (%s)", i.Cols, i.Rows, i.SizePolicy)},
+			{"restart", i.Restart}, {"tags", orDash(strings.Join(i.Tags, " "))}, {"created", i.Created.Format(api.TimeLayout) + " by " + i.CreatedBy},
+			{"output", fmt.Sprintf("%d bytes printed, kept from %d", i.TotalWritten, i.OutputFrom)},
+		}
+		var names []string
+		for name := range i.Env {
+			names = append(names, name)
+		}
+		sort.Strings(names)
+		for _, name := range names {
+			rows = append(rows, []string{"env", name + "=" + i.Env[name]})
+		}
+		table(w, rows)
+	})
+}
+
+func whoVerb() *Verb {
+	return &Verb{
+		Name: "who", Group: "see", Synopsis: "[S]", Short: "who is attached, and who writes",
+		Need: keys.Viewer, MaxArgs: 1, Answer: []sessions.Attached{}, Run: who,
+	}
+}
+
+func who(ctx context.Context, c *Call) error {
+	list, err := c.targets(c.Args, orAll)
+	if err != nil {
+		return err
+	}
+	here := []sessions.Attached{}
+	for _, s := range list {
+		some, err := s.Who(ctx)
+		if err != nil {
+			return err
+		}
+		here = append(here, some...)
+	}
+	return c.answer(here, func(w io.Writer) {
+		if len(here) == 0 {
+			fmt.Fprintln(w, "nobody is attached")
+			return
+		}
+		rows := [][]string{{"SESSION", "CLIENT", "WHO", "WINDOW", "WRITES", "SINCE"}}
+		for _, a := range here {
+			writes := "-"
+			if a.Writer {
+				writes = "yes"
+			}
+			rows = append(rows, []string{a.Session, a.Client, a.Identity, fmt.Sprintf("%dx%d", a.Cols, a.Rows), writes, ago(c.Now(), a.Since.Time)})
+		}
+		table(w, rows)
+	})
+}
+
+func exportVerb() *Verb {
+	return &Verb{
+		Name: "export", Group: "keep", Synopsis: "S --cast", Short: "the kept output as an asciicast v2 recording",
+		Need: keys.Viewer, MinArgs: 1, MaxArgs: 1, Run: export, Flags: exportFlags,
+	}
+}
+
+func attachVerb() *Verb {
+	return &Verb{
+		Name: "attach", Group: "stay", Synopsis: "S [--read-only]", Short: "share a session's terminal (with ssh -t); Ctrl-] ? helps",
+		Need: keys.Viewer, MinArgs: 1, MaxArgs: 1, Flags: attachFlags,
+		Run: func(context.Context, *Call) error {
+			return api.Errorf(api.CodeBadRequest, "attach needs a terminal of its own: it cannot be called from here")
+		},
+	}
+}

@@ -1,0 +1,153 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+
+	"github.com/spf13/pflag"
+
+	"berth/api"
+	"berth/keys"
+	"berth/terminal"
+)
+
+func inputVerb() *Verb {
+	return &Verb{
+		Name: "input", Group: "drive", Synopsis: "S [--enter] [--wait-lock D] [--takeover] [--lease G] TEXT|-",
+		Short: "type these bytes, no more and no less; - reads standard input",
+		Need:  keys.Operator, Tail: true, Answer: Delivered{}, Run: input,
+		Flags: func(f *pflag.FlagSet) {
+			f.Bool("enter", false, "press Enter after it")
+			claimFlags(f)
+		},
+	}
+}
+
+func input(ctx context.Context, c *Call) error {
+	s, err := c.session(c.Args[0])
+	if err != nil {
+		return err
+	}
+	text, err := c.tailBytes()
+	if err != nil {
+		return err
+	}
+	enter, _ := c.flags.GetBool("enter")
+	if len(text) == 0 && !enter {
+		return api.Errorf(api.CodeUsage, "input: nothing to type. Usage: input S [--enter] TEXT|-")
+	}
+	writes := [][]byte{text}
+	if enter {
+		writes = append(writes, []byte("\r"))
+	}
+	if err := s.Deliver(ctx, c.claim("input", keys.Operator, s), writes...); err != nil {
+		return err
+	}
+	done := c.delivered(s, len(text))
+	return c.answer(done, func(w io.Writer) { fmt.Fprintf(w, "typed %d bytes into %s\n", done.Bytes, done.Session) })
+}
+
+// tailBytes is the text of a verb that takes one: as it stood on the line, or
+// standard input for "-". Too much is refused whole: a cut message would be
+// worse than none.
+func (c *Call) tailBytes() ([]byte, error) {
+	if !c.Stdin {
+		return []byte(c.Tail), nil
+	}
+	text, err := io.ReadAll(io.LimitReader(c.In, c.MaxInput+1))
+	if err != nil {
+		return nil, fmt.Errorf("read standard input: %w", err)
+	}
+	if int64(len(text)) > c.MaxInput {
+		return nil, api.Errorf(api.CodeLimit, "standard input is longer than %d bytes (limits.input_bytes): nothing was typed", c.MaxInput)
+	}
+	return text, nil
+}
+
+func keysVerb() *Verb {
+	return &Verb{
+		Name: "keys", Group: "drive", Synopsis: "S NAME... [--wait-lock D] [--takeover] [--lease G]",
+		Short: "press keys by name: Enter Escape Tab Up Ctrl-c Alt-x F1 Shift-Tab ...",
+		Need:  keys.Operator, MinArgs: 2, MaxArgs: maxKeys + 1, Answer: Delivered{}, Run: pressKeys, Flags: claimFlags,
+	}
+}
+
+// maxKeys is the most keys one call presses: enough to leave any dialog.
+const maxKeys = 256
+
+func pressKeys(ctx context.Context, c *Call) error {
+	s, err := c.session(c.Args[0])
+	if err != nil {
+		return err
+	}
+	names := c.Args[1:]
+	for _, name := range names {
+		if !utf8.ValidString(name) {
+			return api.Errorf(api.CodeUsage, "keys: %s is not UTF-8", clip(name))
+		}
+		if _, err := terminal.EncodeKey(name, terminal.Modes{}); err != nil {
+			return api.Errorf(api.CodeUsage, "keys: %w", err)
+		}
+	}
+	n, err := s.Press(ctx, c.claim("keys", keys.Operator, s), names)
+	if err != nil {
+		return err
+	}
+	done := c.delivered(s, n)
+	return c.answer(done, func(w io.Writer) { fmt.Fprintf(w, "pressed %d keys in %s\n", len(names), done.Session) })
+}
+
+func lockVerb() *Verb {
+	return &Verb{
+		Name: "lock", Group: "drive", Synopsis: "S [--for 30s] [--wait-lock D] [--takeover]", Short: "hold a session's input across calls; gives the generation to pass as --lease",
+		Need: keys.Operator, MinArgs: 1, MaxArgs: 1, Answer: api.Writer{}, Run: lock,
+		Flags: func(f *pflag.FlagSet) {
+			f.Duration("for", lockDefault, "how long, at most 10m")
+			claimFlags(f)
+		},
+	}
+}
+
+func lock(ctx context.Context, c *Call) error {
+	s, err := c.session(c.Args[0])
+	if err != nil {
+		return err
+	}
+	d, _ := c.flags.GetDuration("for")
+	if d <= 0 || d > lockLongest {
+		return api.Errorf(api.CodeUsage, "lock: --for wants a time up to %s", lockLongest)
+	}
+	w, err := s.Lock(ctx, c.claim("lock", keys.Operator, s), d)
+	if err != nil {
+		return err
+	}
+	return c.answer(w, func(out io.Writer) {
+		fmt.Fprintf(out, "locked until %s; pass --lease %d\n", w.Expires.Local().Format("15:04:05"), w.Generation)
+	})
+}
+
+func unlockVerb() *Verb {
+	return &Verb{
+		Name: "unlock", Group: "drive", Synopsis: "S --lease G", Short: "give a lock back",
+		Need: keys.Operator, MinArgs: 1, MaxArgs: 1, Answer: Delivered{}, Run: unlock,
+		Flags: func(f *pflag.FlagSet) { f.Uint64("lease", 0, "the generation that lock gave") },
+	}
+}
+
+func unlock(ctx context.Context, c *Call) error {
+	s, err := c.session(c.Args[0])
+	if err != nil {
+		return err
+	}
+	g, _ := c.flags.GetUint64("lease")
+	if g == 0 {
+		return Lookup("unlock").usage(errors.New("--lease is missing"))
+	}
+	if err := s.Unlock(ctx, c.actor(), g); err != nil {
+		return err
+	}
+	return c.answer(c.delivered(s, 0), func(w io.Writer) { fmt.Fprintln(w, "unlocked") })
+}

@@ -1,0 +1,210 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"berth/api"
+	"berth/keys"
+	"berth/sessions"
+)
+
+// Kept is the answer of the verbs that change a session as a whole.
+type Kept struct {
+	Session string            `json:"session"`
+	ID      string            `json:"id"`
+	State   string            `json:"state"`
+	PID     int               `json:"pid"`
+	Exit    *api.Exit         `json:"exit"`
+	Tags    []string          `json:"tags"`
+	Meta    map[string]string `json:"meta"`
+}
+
+func (c *Call) kept(s *sessions.Session, format string, args ...any) error {
+	st := s.Status()
+	k := Kept{Session: st.Name, ID: st.ID, State: string(st.Now), PID: st.PID, Exit: st.Exit, Tags: emptyNotNull(st.Tags), Meta: map[string]string{}}
+	for key, v := range st.Meta {
+		k.Meta[key] = v
+	}
+	return c.answer(k, func(w io.Writer) { fmt.Fprintf(w, format+"\n", args...) })
+}
+
+func killVerb() *Verb {
+	return &Verb{
+		Name: "kill", Group: "keep", Synopsis: "TARGET... [--grace 10s]", Short: "end a session's program: HUP, then KILL to the whole tree",
+		Need: keys.Admin, MinArgs: 1, MaxArgs: -1, Answer: Kept{}, Run: kill,
+		Flags: func(f *pflag.FlagSet) { f.Duration("grace", sessions.EndGrace, "between HUP and KILL") },
+	}
+}
+
+func kill(ctx context.Context, c *Call) error {
+	list, err := c.targets(c.Args, needsOne)
+	if err != nil {
+		return err
+	}
+	grace, _ := c.flags.GetDuration("grace")
+	if grace < 0 || grace > time.Minute {
+		return api.Errorf(api.CodeUsage, "kill: --grace wants a time up to 1m")
+	}
+	// All are told first, then all are waited for: ten sessions take ten
+	// seconds at most, not a hundred.
+	ended := make([]<-chan error, len(list))
+	for i, s := range list {
+		ended[i] = s.End(ctx, c.actor(), grace)
+	}
+	for i, s := range list {
+		if err := <-ended[i]; err != nil {
+			return err
+		}
+		if err := c.kept(s, "%s ended", s.Status().Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func restartVerb() *Verb {
+	return &Verb{
+		Name: "restart", Group: "keep", Synopsis: "S", Short: "end a session's program and start it again in the same session",
+		Need: keys.Admin, MinArgs: 1, MaxArgs: 1, Answer: Kept{}, Run: restart,
+	}
+}
+
+func restart(ctx context.Context, c *Call) error {
+	s, err := c.session(c.Args[0])
+	if err != nil {
+		return err
+	}
+	if err := c.Sessions.Restart(ctx, s, c.actor()); err != nil {
+		return err
+	}
+	return c.kept(s, "%s started again (pid %d)", s.Status().Name, s.Status().PID)
+}
+
+func renameVerb() *Verb {
+	return &Verb{
+		Name: "rename", Group: "keep", Synopsis: "S NAME", Short: "give a session another name; its id stays",
+		Need: keys.Admin, MinArgs: 2, MaxArgs: 2, Answer: Kept{}, Run: rename,
+	}
+}
+
+func rename(ctx context.Context, c *Call) error {
+	s, err := c.session(c.Args[0])
+	if err != nil {
+		return err
+	}
+	to := c.Args[1]
+	if err := sessions.CheckName(to); err != nil {
+		return err
+	}
+	if id := c.Identity(); !id.Sees(to, s.Status().Tags) {
+		return id.Denied("rename", to)
+	}
+	from := s.Status().Name
+	if err := c.Sessions.Rename(ctx, s, to, c.actor()); err != nil {
+		return err
+	}
+	return c.kept(s, "%s is now %s", from, to)
+}
+
+func rmVerb() *Verb {
+	return &Verb{
+		Name: "rm", Group: "keep", Synopsis: "S...", Short: "remove ended sessions with their screen and output",
+		Need: keys.Admin, MinArgs: 1, MaxArgs: -1, Answer: Kept{}, Run: rm,
+		Flags: func(f *pflag.FlagSet) { f.Bool("force", false, "end it first if it runs") },
+	}
+}
+
+func rm(ctx context.Context, c *Call) error {
+	list, err := c.targets(c.Args, needsOne)
+	if err != nil {
+		return err
+	}
+	force, _ := c.flags.GetBool("force")
+	for _, s := range list {
+		if s.Status().Running() && !force {
+			return api.Errorf(api.CodeBadRequest, "%s is running: kill it first, or rm --force", s.Status().Name)
+		}
+	}
+	for _, s := range list {
+		if err := <-s.End(ctx, c.actor(), sessions.EndGrace); err != nil {
+			return err
+		}
+		if err := c.Sessions.Remove(ctx, s, c.actor()); err != nil {
+			return err
+		}
+		if err := c.kept(s, "%s removed", s.Status().Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func tagVerb() *Verb {
+	return &Verb{
+		Name: "tag", Group: "keep", Synopsis: "S [TAG|-TAG]...", Short: "add tags, or remove them with a dash; without any, list them",
+		Need: keys.Admin, MinArgs: 1, MaxArgs: -1, Answer: Kept{}, Run: tag,
+		Flags: func(f *pflag.FlagSet) { f.StringArray("remove", nil, "a tag to remove") },
+	}
+}
+
+func tag(ctx context.Context, c *Call) error {
+	s, err := c.session(c.Args[0])
+	if err != nil {
+		return err
+	}
+	remove, _ := c.flags.GetStringArray("remove")
+	var add []string
+	for _, word := range c.Args[1:] {
+		if name, off := strings.CutPrefix(word, "-"); off {
+			remove = append(remove, name)
+			continue
+		}
+		if err := sessions.CheckTag(word); err != nil {
+			return err
+		}
+		add = append(add, word)
+	}
+	if len(add)+len(remove) > 0 {
+		if err := s.Retag(ctx, c.actor(), add, remove); err != nil {
+			return err
+		}
+	}
+	return c.kept(s, "%s: %s", s.Status().Name, orDash(strings.Join(s.Status().Tags, " ")))
+}
+
+func metaVerb() *Verb {
+	return &Verb{
+		Name: "meta", Group: "keep", Synopsis: "S [KEY=VALUE|KEY=]...", Short: "set free key-values, or drop one with an empty value; without any, list them",
+		Need: keys.Admin, MinArgs: 1, MaxArgs: -1, Answer: Kept{}, Run: meta,
+	}
+}
+
+func meta(ctx context.Context, c *Call) error {
+	s, err := c.session(c.Args[0])
+	if err != nil {
+		return err
+	}
+	change := map[string]string{}
+	for _, word := range c.Args[1:] {
+		k, v, ok := strings.Cut(word, "=")
+		if !ok {
+			return api.Errorf(api.CodeUsage, "meta: %s has no value: give KEY=VALUE", clip(word))
+		}
+		if err := sessions.CheckMeta(k, v); err != nil {
+			return err
+		}
+		change[k] = v
+	}
+	if len(change) > 0 {
+		if err := s.SetMeta(ctx, c.actor(), change); err != nil {
+			return err
+		}
+	}
+	return c.kept(s, "%s: %v", s.Status().Name, s.Status().Meta)
+}

@@ -1,0 +1,79 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"berth/api"
+	"berth/keys"
+	"berth/sessions"
+)
+
+func lsVerb() *Verb {
+	return &Verb{
+		Name: "ls", Group: "see", Synopsis: "[TARGET...]", Short: "list sessions",
+		Need: keys.Viewer, MaxArgs: -1, Answer: []api.Session{}, Run: ls,
+	}
+}
+
+func ls(_ context.Context, c *Call) error {
+	list, err := c.targets(c.Args, orAll)
+	if err != nil {
+		return err
+	}
+	rows := make([]api.Session, 0, len(list))
+	for _, s := range list {
+		rows = append(rows, s.Status().Row())
+	}
+	return c.answer(rows, func(w io.Writer) {
+		if len(rows) == 0 {
+			fmt.Fprintln(w, "no sessions; make one with: new NAME")
+			return
+		}
+		lines := [][]string{{"NAME", "STATE", "SINCE", "AGENT", "SIZE", "WRITER", "VIEWERS", "TAGS", "TITLE"}}
+		for _, r := range rows {
+			writer := "-"
+			if r.Writer != nil {
+				writer = r.Writer.Identity
+			}
+			lines = append(lines, []string{r.Session, r.State, ago(c.Now(), r.Since.Time), r.Agent,
+				fmt.Sprintf("%dx%d", r.Cols, r.Rows), writer, fmt.Sprint(r.Viewers), orDash(strings.Join(r.Tags, ",")), r.Title})
+		}
+		table(w, lines)
+	})
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+func waitingVerb() *Verb {
+	return &Verb{
+		Name: "waiting", Group: "see", Short: "list the sessions that wait for a person, the longest first",
+		Need: keys.Viewer, Answer: []api.Session{}, Run: waiting,
+	}
+}
+
+func waiting(_ context.Context, c *Call) error {
+	list, err := c.targets(nil, orAll)
+	if err != nil {
+		return err
+	}
+	rows := sessions.Waiting(list)
+	return c.answer(rows, func(w io.Writer) {
+		if len(rows) == 0 {
+			fmt.Fprintln(w, "nobody waits")
+			return
+		}
+		lines := [][]string{{"NAME", "STATE", "SINCE", "AGENT", "TITLE"}}
+		for _, r := range rows {
+			lines = append(lines, []string{r.Session, r.State, ago(c.Now(), r.Since.Time), r.Agent, r.Title})
+		}
+		table(w, lines)
+	})
+}

@@ -1,0 +1,139 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"berth/api"
+	"berth/keys"
+	"berth/sessions"
+)
+
+func newVerb() *Verb {
+	return &Verb{
+		Name: "new", Group: "keep",
+		Synopsis: "[NAME] [--profile P] [--agent A] [--cwd DIR] [--env K=V]... [--env-pass K]... [--size CxR] [--size-policy P] [--tag T]... [--restart M] [--ttl D] [-- ARGV]",
+		Short:    "start a session; without ARGV and profile the user's shell",
+		Need:     keys.Admin, MaxArgs: -1, Answer: api.Session{}, Run: newSession,
+		Flags: func(f *pflag.FlagSet) {
+			f.String("profile", "", "start from a profile of berth.yaml")
+			f.String("agent", "", "the program's kind; default inferred from the command")
+			f.String("cwd", "", "working directory on the server; default the user's home")
+			f.StringArray("env", nil, "K=V for the program's environment")
+			f.StringArray("env-pass", nil, "name of a variable to take from the server's environment")
+			f.String("size", "", "COLSxROWS until a writer attaches")
+			f.String("size-policy", "", "writer, fixed or smallest")
+			f.StringArray("tag", nil, "a label")
+			f.String("restart", "", "never, on-failure or always")
+			f.Duration("ttl", 0, "end it after this long")
+		},
+	}
+}
+
+func newSession(ctx context.Context, c *Call) error {
+	spec, err := c.specFromFlags()
+	if err != nil {
+		return err
+	}
+	id := c.Identity()
+	if len(spec.Command) > 0 && spec.Profile == "" || spec.Profile == "" {
+		if err := id.MayNewCommand(); err != nil {
+			return err
+		}
+	}
+	if spec.Name != "" && !id.Sees(spec.Name, spec.Tags) {
+		return id.Denied("new", spec.Name)
+	}
+	s, err := c.Sessions.New(ctx, spec, c.actor())
+	if err != nil {
+		return err
+	}
+	row := s.Status().Row()
+	return c.answer(row, func(w io.Writer) { fmt.Fprintf(w, "%s started (pid %d)\n", row.Session, row.PID) })
+}
+
+// specFromFlags lays what the caller gave over the profile.
+func (c *Call) specFromFlags() (sessions.Spec, error) {
+	spec, err := c.profile()
+	if err != nil {
+		return spec, err
+	}
+	dash := c.flags.ArgsLenAtDash()
+	if dash < 0 {
+		dash = len(c.Args)
+	}
+	if dash > 1 {
+		return spec, Lookup("new").usage(fmt.Errorf("%s is one name too many; a command stands after --", clip(c.Args[1])))
+	}
+	if dash == 1 {
+		spec.Name = c.Args[0]
+		if err := sessions.CheckName(spec.Name); err != nil {
+			return spec, err
+		}
+	}
+	if argv := c.Args[dash:]; len(argv) > 0 {
+		if spec.Profile != "" {
+			return spec, Lookup("new").usage(fmt.Errorf("a profile has its own command"))
+		}
+		spec.Command = argv
+	}
+	return c.specOptions(spec)
+}
+
+func (c *Call) profile() (sessions.Spec, error) {
+	name, _ := c.flags.GetString("profile")
+	if name == "" {
+		return sessions.Defaults(), nil
+	}
+	spec, ok := c.Profiles[name]
+	if !ok {
+		return spec, api.Errorf(api.CodeNotFound, "there is no profile %s in berth.yaml", clip(name))
+	}
+	spec.Profile = name
+	return spec, nil
+}
+
+func (c *Call) specOptions(spec sessions.Spec) (sessions.Spec, error) {
+	set := func(name string, into *string) {
+		if c.flags.Changed(name) {
+			*into, _ = c.flags.GetString(name)
+		}
+	}
+	set("agent", &spec.Agent)
+	set("cwd", &spec.Cwd)
+	var policy, restart = string(spec.SizePolicy), string(spec.Restart)
+	set("size-policy", &policy)
+	set("restart", &restart)
+	spec.SizePolicy, spec.Restart = sessions.SizePolicy(policy), sessions.Restart(restart)
+	if c.flags.Changed("ttl") {
+		spec.Limits.TTL, _ = c.flags.GetDuration("ttl")
+	}
+	if size, _ := c.flags.GetString("size"); size != "" {
+		var err error
+		if spec.Cols, spec.Rows, err = parseSize(size); err != nil {
+			return spec, err
+		}
+	}
+	tags, _ := c.flags.GetStringArray("tag")
+	spec.Tags = append(append([]string{}, spec.Tags...), tags...)
+	pass, _ := c.flags.GetStringArray("env-pass")
+	spec.EnvPass = append(append([]string{}, spec.EnvPass...), pass...)
+	pairs, _ := c.flags.GetStringArray("env")
+	env := map[string]string{}
+	for k, v := range spec.Env {
+		env[k] = v
+	}
+	for _, pair := range pairs {
+		k, v, ok := strings.Cut(pair, "=")
+		if !ok || k == "" {
+			return spec, api.Errorf(api.CodeUsage, "--env wants NAME=VALUE; the name %s has no value", clip(k))
+		}
+		env[k] = v
+	}
+	spec.Env = env
+	return spec, nil
+}

@@ -1,0 +1,38 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"berth/api"
+	"berth/keys"
+)
+
+func schemaVerb() *Verb {
+	return &Verb{Name: "schema", Group: "see", Synopsis: "VERB", Short: "the JSON Schema of a verb's answer", Need: keys.Viewer, MinArgs: 1, MaxArgs: 1, Run: schema}
+}
+
+func schema(_ context.Context, c *Call) error {
+	verb := Lookup(c.Args[0])
+	if verb == nil {
+		return unknownVerb(c.Args[0])
+	}
+	if verb.Answer == nil {
+		return api.Errorf(api.CodeBadRequest, "%s answers with text or bytes, not with JSON", verb.Name)
+	}
+	// A time is written as a string, which its Go type does not show.
+	s, err := jsonschema.ForType(reflect.TypeOf(verb.Answer), &jsonschema.ForOptions{
+		TypeSchemas: map[reflect.Type]*jsonschema.Schema{
+			reflect.TypeFor[api.Time](): {Types: []string{"string", "null"}, Format: "date-time"},
+			reflect.TypeFor[[]byte]():   {Type: "string", ContentEncoding: "base64"},
+		},
+	})
+	if err != nil {
+		return fmt.Errorf("schema of %s: %w", verb.Name, err)
+	}
+	s.Schema = "https://json-schema.org/draft/2020-12/schema"
+	return c.printJSON(s)
+}

@@ -1,0 +1,202 @@
+package commands
+
+import (
+	"context"
+	"io"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"berth/api"
+	"berth/keys"
+	"berth/sessions"
+	"berth/terminal"
+)
+
+func screenVerb() *Verb {
+	return &Verb{
+		Name: "screen", Group: "see", Synopsis: "S [--text|--ansi] [--scrollback N] [--follow]",
+		Short: "the session's screen, as text or with its colours",
+		Need:  keys.Viewer, MinArgs: 1, MaxArgs: 1, Answer: api.Screen{}, Run: screen,
+		Flags: func(f *pflag.FlagSet) {
+			f.Bool("ansi", false, "with colours, as escape sequences")
+			f.Int("scrollback", 0, "lines of history above the screen")
+			f.Bool("follow", false, "print again at each change")
+		},
+	}
+}
+
+func screen(ctx context.Context, c *Call) error {
+	s, err := c.session(c.Args[0])
+	if err != nil {
+		return err
+	}
+	ansi, _ := c.flags.GetBool("ansi")
+	history, _ := c.flags.GetInt("scrollback")
+	follow, _ := c.flags.GetBool("follow")
+	if history < 0 {
+		return api.Errorf(api.CodeUsage, "--scrollback wants a number of lines, 0 or more")
+	}
+	if !follow {
+		return c.printScreen(ctx, s, history, ansi)
+	}
+	changed, stop := s.Subscribe()
+	defer stop()
+	for {
+		if err := c.printScreen(ctx, s, history, ansi); err != nil {
+			return err
+		}
+		if !s.Status().Running() {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (c *Call) printScreen(ctx context.Context, s *sessions.Session, history int, ansi bool) error {
+	snap, err := s.Snapshot(ctx, history)
+	if err != nil {
+		return err
+	}
+	if ansi {
+		var picture []byte
+		for _, line := range append(slices.Clone(snap.History), snap.Lines...) {
+			picture = append(append(picture, line.ANSI()...), '\n')
+		}
+		_, err := c.Out.Write(c.lines(picture))
+		return err
+	}
+	st := s.Status()
+	shown := api.Screen{
+		Session: st.Name, ID: st.ID, Lines: textLines(snap), Cols: snap.Cols, Rows: snap.Rows,
+		Cursor:    api.Cursor{Row: snap.Cursor.Row, Col: snap.Cursor.Col, Visible: snap.Cursor.Visible},
+		AltScreen: snap.Modes.AltScreen, Title: terminal.Printable(snap.Title), Revision: snap.Revision, Offset: snap.Offset,
+	}
+	return c.answer(shown, func(w io.Writer) {
+		for _, line := range shown.Lines {
+			_, _ = io.WriteString(w, terminal.Printable(line)+"\n") // into a buffer, which does not fail
+		}
+	})
+}
+
+func textLines(snap *terminal.Snapshot) []string {
+	lines := make([]string, 0, len(snap.History)+len(snap.Lines))
+	for _, l := range snap.History {
+		lines = append(lines, l.Text())
+	}
+	for _, l := range snap.Lines {
+		lines = append(lines, l.Text())
+	}
+	return lines
+}
+
+func outputVerb() *Verb {
+	return &Verb{
+		Name: "output", Group: "see", Synopsis: "S [--offset N] [--limit N] [--raw] [--follow]",
+		Short: "the bytes the program printed, by offset",
+		Need:  keys.Viewer, MinArgs: 1, MaxArgs: 1, Answer: api.Output{}, Run: output,
+		Flags: func(f *pflag.FlagSet) {
+			f.Int64("offset", -1, "first byte wanted; default the oldest kept, with --follow the newest")
+			f.Int64("limit", maxOutput, "most bytes in one answer")
+			f.Bool("raw", false, "the bytes as they are, not in JSON")
+			f.Bool("follow", false, "go on as the program prints")
+		},
+	}
+}
+
+// maxOutput is the most bytes of output in one answer: as base64 in JSON about
+// 1.4 MB, which programs still read as one line.
+const maxOutput = 1 << 20
+
+func output(ctx context.Context, c *Call) error {
+	s, err := c.session(c.Args[0])
+	if err != nil {
+		return err
+	}
+	offset, _ := c.flags.GetInt64("offset")
+	limit, _ := c.flags.GetInt64("limit")
+	raw, _ := c.flags.GetBool("raw")
+	follow, _ := c.flags.GetBool("follow")
+	if limit < 1 || limit > maxOutput {
+		return api.Errorf(api.CodeUsage, "--limit wants a number of bytes from 1 to %d", maxOutput)
+	}
+	if c.flags.Changed("offset") && offset < 0 {
+		return api.Errorf(api.CodeUsage, "--offset wants a number of bytes, 0 or more")
+	}
+	if offset, err = s.OutputStart(offset, follow); err != nil {
+		return err
+	}
+	changed, stop := s.Subscribe()
+	defer stop()
+	for {
+		running := s.Status().Running() // before reading: what is printed until then is read
+		out, err := s.Output(offset, limit)
+		if err != nil {
+			return err
+		}
+		if len(out.Data) > 0 || !follow {
+			if err := c.printOutput(out, raw); err != nil {
+				return err
+			}
+		}
+		offset = out.NextOffset
+		switch {
+		case raw && !follow && len(out.Data) > 0 && !c.flags.Changed("limit"):
+			continue // raw without a limit is all there is
+		case !follow:
+			return nil
+		case len(out.Data) > 0:
+			continue
+		case !running:
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (c *Call) printOutput(out api.Output, raw bool) error {
+	if raw {
+		_, err := c.Out.Write(out.Data)
+		return err
+	}
+	if c.JSON {
+		return c.printJSON(out)
+	}
+	return c.answer(out, func(w io.Writer) {
+		for _, line := range plainLines(out.Data) {
+			_, _ = io.WriteString(w, line+"\n") // into a buffer, which does not fail
+		}
+	})
+}
+
+// plainLines shows output as text: escape sequences acted upon would reach the
+// reader's terminal, so what cannot be printed is made visible instead.
+func plainLines(data []byte) []string {
+	var lines []string
+	start := 0
+	for i, b := range data {
+		if b == '\n' {
+			lines = append(lines, terminal.Printable(trimCR(data[start:i])))
+			start = i + 1
+		}
+	}
+	if start < len(data) {
+		lines = append(lines, terminal.Printable(trimCR(data[start:])))
+	}
+	return lines
+}
+
+func trimCR(line []byte) string {
+	for len(line) > 0 && line[len(line)-1] == '\r' {
+		line = line[:len(line)-1]
+	}
+	return string(line)
+}

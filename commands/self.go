@@ -1,0 +1,113 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"time"
+
+	"berth/api"
+	"berth/keys"
+)
+
+// Version is the answer of the verb version.
+type Version struct {
+	Version  string `json:"version"`
+	Protocol int    `json:"protocol"` // of holder and hook
+	Go       string `json:"go"`
+	OS       string `json:"os"`
+	Arch     string `json:"arch"`
+}
+
+func versionVerb() *Verb {
+	return &Verb{Name: "version", Group: "see", Short: "which berth this is", Need: keys.Viewer, Answer: Version{}, Run: version}
+}
+
+func version(_ context.Context, c *Call) error {
+	v := Version{Version: c.Version, Protocol: c.Sessions.ProtocolVersion(), Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+	return c.answer(v, func(w io.Writer) {
+		fmt.Fprintf(w, "berth %s (%s, %s/%s)\n", v.Version, v.Go, v.OS, v.Arch)
+	})
+}
+
+// Whoami is the answer of the verb whoami.
+type Whoami struct {
+	Identity    string   `json:"identity"`
+	Kind        string   `json:"kind"`
+	Fingerprint string   `json:"fingerprint"`
+	Role        string   `json:"role"`
+	Sessions    []string `json:"sessions"`
+	Verbs       []string `json:"verbs"`
+	Expires     api.Time `json:"expires"`
+	Source      string   `json:"source"`
+	Client      string   `json:"client"`
+}
+
+func whoamiVerb() *Verb {
+	return &Verb{Name: "whoami", Group: "see", Short: "who you are to this server, and what you may do", Need: keys.Viewer, Answer: Whoami{}, Run: whoami}
+}
+
+func whoami(_ context.Context, c *Call) error {
+	id := c.Identity()
+	who := Whoami{
+		Identity: id.Name, Kind: string(id.Kind), Fingerprint: id.Fingerprint, Role: id.Role.String(),
+		Sessions: emptyNotNull(id.Sessions), Verbs: emptyNotNull(id.Verbs), Expires: api.At(id.Expires), Source: id.Source, Client: c.Client,
+	}
+	return c.answer(who, func(w io.Writer) {
+		fmt.Fprintf(w, "%s: %s, %s", who.Identity, who.Kind, who.Role)
+		if who.Fingerprint != "" {
+			fmt.Fprintf(w, ", key %s", who.Fingerprint)
+		}
+		fmt.Fprintln(w)
+	})
+}
+
+// emptyNotNull prints an absent list as [], which a shell's jq loops over.
+func emptyNotNull[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+func healthVerb() *Verb {
+	return &Verb{Name: "health", Group: "see", Short: "how the server itself fares", Need: keys.Viewer, Answer: Health{}, Run: health}
+}
+
+// Health is the answer of the verb health.
+type Health struct {
+	OK        bool           `json:"ok"`
+	Version   string         `json:"version"`
+	PID       int            `json:"pid"`
+	Started   api.Time       `json:"started"`
+	UptimeMS  int64          `json:"uptime_ms"`
+	Sessions  map[string]int `json:"sessions"` // by state
+	Problems  []string       `json:"problems"`
+	Events    any            `json:"events"`
+	Disk      any            `json:"disk"`
+	Memory    any            `json:"memory"`
+	Edge      map[string]any `json:"edge"`
+	Goroutine int            `json:"goroutines"`
+}
+
+func health(_ context.Context, c *Call) error {
+	inside := c.Sessions.Health()
+	h := Health{
+		OK: len(inside.Problems) == 0, Version: c.Version, PID: inside.PID, Started: api.At(c.Started),
+		UptimeMS: c.Now().Sub(c.Started).Milliseconds(), Sessions: inside.States, Problems: emptyNotNull(inside.Problems),
+		Events: inside.Events, Disk: inside.Disk, Memory: inside.Memory, Goroutine: runtime.NumGoroutine(),
+	}
+	if c.Edge != nil {
+		h.Edge = c.Edge()
+	}
+	return c.answer(h, func(w io.Writer) {
+		if h.OK {
+			fmt.Fprintf(w, "ok: up %s, sessions %v\n", (time.Duration(h.UptimeMS) * time.Millisecond).Round(time.Second), h.Sessions)
+			return
+		}
+		for _, p := range h.Problems {
+			fmt.Fprintln(w, "problem:", p)
+		}
+	})
+}

@@ -1,0 +1,56 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"berth/api"
+	"berth/keys"
+)
+
+func stateVerb() *Verb {
+	return &Verb{
+		Name: "state", Group: "see", Synopsis: "TARGET...", Short: "what a session is doing, and why that is believed",
+		Need: keys.Viewer, MinArgs: 1, MaxArgs: -1, Answer: api.State{}, Run: state,
+	}
+}
+
+func state(_ context.Context, c *Call) error {
+	list, err := c.targets(c.Args, needsOne)
+	if err != nil {
+		return err
+	}
+	for _, s := range list {
+		st := s.Status().State(c.Now())
+		err := c.answer(st, func(w io.Writer) {
+			fmt.Fprintf(w, "%s: %s for %s (tier %d, %s)\n", st.Session, st.State, ago(c.Now(), st.Since.Time), st.Tier, st.Cause)
+			if st.Foreground != "" {
+				fmt.Fprintf(w, "  foreground: %s\n", st.Foreground)
+			}
+			if st.Exit != nil {
+				fmt.Fprintf(w, "  exit: %s\n", ExitWords(st.Exit))
+			}
+			if st.Writer != nil {
+				fmt.Fprintf(w, "  writer: %s (%s)\n", st.Writer.Identity, st.Writer.Client)
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ExitWords says in words how a program ended.
+func ExitWords(e *api.Exit) string {
+	switch {
+	case e.Lost:
+		return "lost: its end was not seen"
+	case e.Signal != "":
+		return "by signal " + e.Signal
+	case e.Code != nil:
+		return fmt.Sprintf("status %d", *e.Code)
+	}
+	return "unknown"
+}

@@ -1,0 +1,38 @@
+package commands
+
+import (
+	"github.com/spf13/pflag"
+
+	"berth/api"
+	"berth/commands/words"
+)
+
+// parseTail takes apart the line of a verb that ends in free text.
+func (c *Call) parseTail(verb *Verb) error {
+	form := words.Spec{Lead: verb.Lead}
+	c.flags.VisitAll(func(f *pflag.Flag) {
+		o := words.Option{Name: f.Name, TakesValue: f.NoOptDefVal == ""}
+		if f.Shorthand != "" {
+			o.Short = f.Shorthand[0]
+		}
+		form.Options = append(form.Options, o)
+	})
+	got, err := words.ParseTail(c.Line, form)
+	if err != nil {
+		return verb.usage(err)
+	}
+	if err := c.flags.Parse(got.Args); err != nil {
+		return verb.usage(err)
+	}
+	if got.Session == "" {
+		return verb.usage(errMissing)
+	}
+	c.Args = append([]string{got.Session}, got.Lead...)
+	c.Tail, c.HasTail, c.Stdin = got.Tail, got.HasTail, got.Stdin
+	return nil
+}
+
+// usage wraps what is wrong with a call of the verb with how to call it.
+func (v *Verb) usage(err error) error {
+	return api.Errorf(api.CodeUsage, "%s: %w. Usage: %s", v.Name, err, v.Usage())
+}

@@ -1,0 +1,82 @@
+package commands
+
+import (
+	"strings"
+
+	"berth/api"
+	"berth/keys"
+	"berth/sessions"
+)
+
+// orAll and needsOne say what an empty list of targets means.
+const (
+	orAll    = true
+	needsOne = false
+)
+
+// sees says whether the caller may know of a session at all. What it may not
+// see is to it as if it did not exist.
+func (c *Call) sees(s *sessions.Session) bool {
+	id := c.Identity()
+	st := s.Status()
+	if id.Kind == keys.KindAgent {
+		return st.ID == id.Session || c.Sessions.Descends(st.ID, id.Session)
+	}
+	return id.Sees(st.Name, st.Tags)
+}
+
+// session finds the one session that word names, by name or id.
+func (c *Call) session(word string) (*sessions.Session, error) {
+	s, ok := c.Sessions.Find(word)
+	if !ok || !c.sees(s) {
+		return nil, api.Errorf(api.CodeNotFound, "there is no session %s: ls lists them", clip(word)).With("session", word)
+	}
+	return s, nil
+}
+
+// targets finds the sessions that words name: a name, an id, tag:T or all;
+// each session once, in the order named and then by name.
+func (c *Call) targets(list []string, emptyIsAll bool) ([]*sessions.Session, error) {
+	if len(list) == 0 {
+		if !emptyIsAll {
+			return nil, api.Errorf(api.CodeUsage, "name a session, tag:TAG or all")
+		}
+		list = []string{"all"}
+	}
+	var found []*sessions.Session
+	seen := map[string]bool{}
+	add := func(s *sessions.Session) {
+		if id := s.Status().ID; !seen[id] {
+			seen[id] = true
+			found = append(found, s)
+		}
+	}
+	for _, word := range list {
+		tag, isTag := strings.CutPrefix(word, "tag:")
+		if word != "all" && !isTag {
+			s, err := c.session(word)
+			if err != nil {
+				return nil, err
+			}
+			add(s)
+			continue
+		}
+		for _, s := range c.Sessions.All() {
+			if c.sees(s) && (!isTag || s.Status().HasTag(tag)) {
+				add(s)
+			}
+		}
+	}
+	return found, nil
+}
+
+// allowed checks the caller's rights for the verb itself; which sessions it
+// may be used on is checked where they are found, and again at each write.
+func (c *Call) allowed(v *Verb) error {
+	return c.Identity().May(v.Name, v.Need)
+}
+
+// actor is the caller as sessions and events record it.
+func (c *Call) actor() sessions.Actor {
+	return sessions.Actor{Identity: c.Identity(), Client: c.Client}
+}

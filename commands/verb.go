@@ -1,0 +1,294 @@
+// Package commands has one file a verb: arguments in, JSON or text out. It
+// knows no SSH: a verb gets a context, an identity, streams and the service
+// it acts on.
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"berth/api"
+	"berth/commands/words"
+	"berth/keys"
+	"berth/sessions"
+	"berth/terminal"
+)
+
+// Service is what the verbs act on.
+type Service struct {
+	Sessions *sessions.Registry
+	Profiles map[string]sessions.Spec // what new may start from
+	Version  string
+	Started  time.Time
+	Now      func() time.Time
+	Log      *slog.Logger
+	// Edge gives what the SSH edge knows of itself, for health.
+	Edge func() map[string]any
+	// MaxInput bounds what one call reads from standard input, in bytes.
+	MaxInput int64
+}
+
+// Request is one call of a verb as the edge hands it in.
+type Request struct {
+	Identity func() keys.Identity // the rights as they are now
+	Client   string               // the caller's id, such as c12
+	Line     string               // the command as it arrived
+	Terminal bool                 // a PTY was asked for: text for people
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// Call is a Request with its words taken apart.
+type Call struct {
+	*Service
+	Request
+	JSON    bool     // the answer is JSON
+	Args    []string // words that are no options
+	Tail    string   // of verbs that have one
+	HasTail bool     // there is a tail, even if it is empty
+	Stdin   bool     // the tail is a lone -
+	flags   *pflag.FlagSet
+}
+
+// Verb is one command.
+type Verb struct {
+	Name     string
+	Group    string // see, follow, drive, keep, access, stay
+	Synopsis string // without the name
+	Short    string
+	Need     keys.Role
+	Tail     bool // it ends in free text, taken as it stands
+	Lead     int  // words between the session and the text
+	MinArgs  int
+	MaxArgs  int // -1: any number
+	TextOnly bool
+	Flags    func(*pflag.FlagSet)
+	Answer   any // a value whose JSON Schema describes the answer; nil: none
+	Run      func(context.Context, *Call) error
+}
+
+// statusError ends a verb with a status that is no failure, such as 20 of wait.
+type statusError int
+
+func (s statusError) Error() string { return fmt.Sprintf("status %d", int(s)) }
+
+// verbs is filled by all, once: a table built at first use costs nothing to
+// the processes (hold, hook) that never look at it.
+func verbs() []*Verb {
+	return []*Verb{
+		lsVerb(), stateVerb(), waitingVerb(), screenVerb(), outputVerb(), infoVerb(), whoVerb(), healthVerb(),
+		versionVerb(), whoamiVerb(), schemaVerb(), helpVerb(),
+		watchVerb(), waitVerb(),
+		inputVerb(), keysVerb(), resizeVerb(), signalVerb(), lockVerb(), unlockVerb(),
+		newVerb(), killVerb(), restartVerb(), renameVerb(), rmVerb(), tagVerb(), metaVerb(), exportVerb(),
+		attachVerb(),
+	}
+}
+
+// Lookup finds a verb by its exact name; nil if there is none.
+func Lookup(name string) *Verb {
+	for _, v := range verbs() {
+		if v.Name == name {
+			return v
+		}
+	}
+	return nil
+}
+
+// Names lists all verbs.
+func Names() []string {
+	var names []string
+	for _, v := range verbs() {
+		names = append(names, v.Name)
+	}
+	sort.Strings(names)
+	return names
+}
+
+// Run performs one request and returns its exit status. Everything the caller
+// should know has then been written.
+func (s *Service) Run(ctx context.Context, r Request) int {
+	c := &Call{Service: s, Request: r, JSON: !r.Terminal}
+	verb, err := c.parse()
+	if err == nil {
+		err = c.allowed(verb)
+	}
+	if err == nil {
+		err = verb.Run(ctx, c)
+	}
+	return c.finish(ctx, err)
+}
+
+// finish writes a failure in the form the caller asked for.
+func (c *Call) finish(ctx context.Context, err error) int {
+	var status statusError
+	switch {
+	case err == nil:
+		return api.StatusDone
+	case errors.As(err, &status):
+		return int(status)
+	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
+		return api.CodeInternal.Status() // nobody is there to read more
+	}
+	shown := api.AsError(err)
+	if shown.Code == api.CodeInternal {
+		c.Log.Error("verb failed", "line", c.verbName(), "identity", c.Identity().Name, "error", err)
+	}
+	if c.JSON {
+		c.printJSON(map[string]any{"error": shown})
+	}
+	_, _ = c.Err.Write(c.lines([]byte("berth: " + terminal.Printable(shown.Message) + "\n"))) // nobody is left to tell of a failure
+	return shown.Code.Status()
+}
+
+// verbName is the first word of the line, for the log: later words may be
+// somebody's text.
+func (c *Call) verbName() string {
+	name, _, _ := strings.Cut(strings.TrimSpace(c.Line), " ")
+	return name
+}
+
+// VerbOf reads which verb a line asks for, without parsing the rest; empty if
+// none can be read.
+func VerbOf(line string) string {
+	name, err := words.Verb(line)
+	if err != nil {
+		return ""
+	}
+	return name
+}
+
+// parse takes the line apart by the form of its verb.
+func (c *Call) parse() (*Verb, error) {
+	c.wantsText()
+	name, err := words.Verb(c.Line)
+	if err != nil {
+		return nil, api.Errorf(api.CodeUsage, "%w", err)
+	}
+	if name == "" {
+		return nil, api.Errorf(api.CodeUsage, "no verb: try help")
+	}
+	verb := Lookup(name)
+	if verb == nil {
+		return nil, unknownVerb(name)
+	}
+	c.flags = newFlags(verb)
+	if verb.Tail {
+		err = c.parseTail(verb)
+	} else {
+		err = c.parseWords(verb)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return verb, c.chooseForm(verb)
+}
+
+// wantsText looks for --json and --text before anything else is understood, so
+// that a usage error too comes in the form that was asked for.
+func (c *Call) wantsText() {
+	for _, word := range strings.Fields(c.Line) {
+		switch word {
+		case "--json":
+			c.JSON = true
+		case "--text":
+			c.JSON = false
+		case "--":
+			return
+		}
+	}
+}
+
+func newFlags(verb *Verb) *pflag.FlagSet {
+	flags := pflag.NewFlagSet(verb.Name, pflag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.Usage = func() {}
+	flags.Bool("json", false, "print JSON")
+	if verb.Flags != nil {
+		verb.Flags(flags)
+	}
+	if flags.Lookup("text") == nil {
+		flags.Bool("text", false, "print text for people")
+	}
+	return flags
+}
+
+func (c *Call) parseWords(verb *Verb) error {
+	list, err := words.Words(c.Line)
+	if err != nil {
+		return api.Errorf(api.CodeUsage, "%s: %w", verb.Name, err)
+	}
+	if err := c.flags.Parse(list[1:]); err != nil {
+		return verb.usage(err)
+	}
+	c.Args = c.flags.Args()
+	return c.countArgs(verb)
+}
+
+func (c *Call) countArgs(verb *Verb) error {
+	switch {
+	case len(c.Args) < verb.MinArgs:
+		return verb.usage(errMissing)
+	case verb.MaxArgs >= 0 && len(c.Args) > verb.MaxArgs:
+		return verb.usage(fmt.Errorf("%q is one argument too many", clip(c.Args[verb.MaxArgs])))
+	}
+	return nil
+}
+
+// chooseForm settles JSON or text from the parsed options.
+func (c *Call) chooseForm(verb *Verb) error {
+	c.JSON = !c.Terminal && !verb.TextOnly
+	if asJSON, _ := c.flags.GetBool("json"); asJSON {
+		c.JSON = true
+	}
+	if f := c.flags.Lookup("text"); f != nil && f.Value.Type() == "bool" && f.Changed {
+		if c.flags.Changed("json") {
+			return verb.usage(errors.New("--json and --text exclude each other"))
+		}
+		c.JSON = false
+	}
+	return nil
+}
+
+// Usage is how the verb is called.
+func (v *Verb) Usage() string { return strings.TrimSpace(v.Name + " " + v.Synopsis) }
+
+var errMissing = errors.New("an argument is missing")
+
+func unknownVerb(name string) error {
+	var near []string
+	for _, known := range Names() {
+		if strings.HasPrefix(known, name) && name != "" || strings.EqualFold(known, name) {
+			near = append(near, known)
+		}
+	}
+	hint := "help lists them"
+	if len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, " or ") + "? help lists them all"
+	}
+	return api.Errorf(api.CodeUsage, "there is no verb %s: %s", clip(name), hint)
+}
+
+// clip shows a caller's word safely: quoted, escaped, and of bounded length.
+func clip(s string) string {
+	const most = 64
+	if r := []rune(s); len(r) > most {
+		return fmt.Sprintf("%+q...", string(r[:most]))
+	}
+	return fmt.Sprintf("%+q", s)
+}
+
+// HasForms says whether the verb answers in JSON or in text as the caller
+// likes: then it has the options --json and --text.
+func (v *Verb) HasForms() bool {
+	f := newFlags(v).Lookup("text")
+	return v.Answer != nil && f.Value.Type() == "bool"
+}

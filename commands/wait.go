@@ -1,0 +1,243 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"berth/agent"
+	"berth/api"
+	"berth/keys"
+	"berth/sessions"
+)
+
+func waitVerb() *Verb {
+	return &Verb{
+		Name: "wait", Group: "follow", Synopsis: "TARGET... [--until STATE,..] [--text REGEX] [--after SEQ] [--all] [--timeout D]",
+		Short: "until a session is idle, or in a state, or shows a text", Need: keys.Viewer, MinArgs: 1, MaxArgs: -1, Answer: api.State{}, Run: wait,
+		Flags: func(f *pflag.FlagSet) {
+			f.StringSlice("until", nil, "states to wait for; default idle, with prompt, error and exited ending it too")
+			f.String("text", "", "a regular expression that a line of the screen matches")
+			f.Uint64("after", 0, "only what happened after event number SEQ of the session")
+			f.Bool("all", false, "until every target is there, not the first")
+			f.Duration("timeout", 0, "give up after this long, with status 10")
+		},
+	}
+}
+
+// condition is what one call of wait waits for.
+type condition struct {
+	until map[agent.State]bool // empty: idle, and whatever ends the wait for it
+	text  *regexp.Regexp
+	after uint64
+}
+
+func wait(ctx context.Context, c *Call) error {
+	cond, err := c.condition()
+	if err != nil {
+		return err
+	}
+	list, err := c.targets(c.Args, needsOne)
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		return api.Errorf(api.CodeNotFound, "no session matches %s", strings.Join(c.Args, " "))
+	}
+	for _, s := range list {
+		if err := cond.possible(s.Status()); err != nil {
+			return err
+		}
+	}
+	if d, _ := c.flags.GetDuration("timeout"); d > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, d, errWaited)
+		defer cancel()
+	}
+	all, _ := c.flags.GetBool("all")
+	worst, err := c.waitFor(ctx, list, cond, all)
+	if errors.Is(context.Cause(ctx), errWaited) {
+		return api.Errorf(api.CodeTimeout, "%s was not reached within --timeout", cond)
+	}
+	if err == nil && worst != api.StatusDone {
+		return statusError(worst)
+	}
+	return err
+}
+
+func (c *Call) condition() (condition, error) {
+	var cond condition
+	list, _ := c.flags.GetStringSlice("until")
+	for _, word := range list {
+		st := agent.State(word)
+		if !knownState(st) {
+			return cond, unknownState(word)
+		}
+		if cond.until == nil {
+			cond.until = map[agent.State]bool{}
+		}
+		cond.until[st] = true
+	}
+	cond.after, _ = c.flags.GetUint64("after")
+	if pattern, _ := c.flags.GetString("text"); pattern != "" {
+		re, err := regexp.Compile(pattern)
+		if err != nil {
+			return cond, api.Errorf(api.CodeUsage, "--text: %w", err)
+		}
+		cond.text = re
+	}
+	return cond, nil
+}
+
+func (cond condition) String() string {
+	if cond.text != nil {
+		return "the text"
+	}
+	if len(cond.until) == 0 {
+		return "idle"
+	}
+	var words []string
+	for _, st := range agent.States {
+		if cond.until[st] {
+			words = append(words, string(st))
+		}
+	}
+	return strings.Join(words, " or ")
+}
+
+// possible refuses to wait for what the session can never report.
+func (cond condition) possible(st *sessions.Status) error {
+	if cond.text != nil {
+		return nil
+	}
+	can := sessions.Reportable(st)
+	if len(cond.until) == 0 {
+		if can[agent.Idle] {
+			return nil
+		}
+	}
+	for want := range cond.until {
+		if can[want] {
+			return nil
+		}
+	}
+	if st.Now == agent.Exited && len(cond.until) == 0 {
+		return nil // the answer is 22, at once
+	}
+	return api.Errorf(api.CodeNoDriver, "%s runs %s, of which berth cannot tell when it is %s; wait --text REGEX and --until exited work",
+		st.Name, clip(strings.Join(st.Command, " ")), cond).With("session", st.Name)
+}
+
+// waitFor waits on all targets at once and prints the state of each as it gets
+// there. It returns the highest status among them.
+func (c *Call) waitFor(ctx context.Context, list []*sessions.Session, cond condition, all bool) (int, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	type arrival struct {
+		s      *sessions.Session
+		status int
+		err    error
+	}
+	arrivals := make(chan arrival, len(list)) // each sends once: nobody blocks when the first wins
+	for _, s := range list {
+		go func() {
+			status, err := cond.wait(ctx, s)
+			arrivals <- arrival{s, status, err}
+		}()
+	}
+	worst := api.StatusDone
+	for range list {
+		got := <-arrivals
+		if got.err != nil {
+			return worst, got.err
+		}
+		worst = max(worst, got.status)
+		st := got.s.Status().State(c.Now())
+		if err := c.answer(st, func(w io.Writer) { fmt.Fprintf(w, "%s is %s\n", st.Session, st.State) }); err != nil {
+			return worst, err
+		}
+		if !all {
+			return worst, nil
+		}
+	}
+	return worst, nil
+}
+
+// textEvery bounds how often a screen is searched while it changes all the time.
+const textEvery = 50 * time.Millisecond
+
+// wait returns when the session meets the condition, or can no longer.
+func (cond condition) wait(ctx context.Context, s *sessions.Session) (int, error) {
+	changed, stop := s.Subscribe()
+	defer stop()
+	for {
+		st := s.Status()
+		met, err := cond.met(ctx, s, st)
+		switch {
+		case err != nil:
+			return 0, err
+		case met:
+			return api.StatusDone, nil
+		}
+		if status, over := cond.over(st); over {
+			return status, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
+		if cond.text != nil {
+			select {
+			case <-time.After(textEvery):
+			case <-ctx.Done():
+				return 0, ctx.Err()
+			}
+		}
+	}
+}
+
+func (cond condition) met(ctx context.Context, s *sessions.Session, st *sessions.Status) (bool, error) {
+	if cond.text != nil {
+		snap, err := s.Snapshot(ctx, 0)
+		if err != nil {
+			return false, err
+		}
+		for _, line := range snap.Text() {
+			if cond.text.MatchString(line) {
+				return true, nil
+			}
+		}
+		return false, nil
+	}
+	if st.StateSeq <= cond.after && cond.after > 0 {
+		return false, nil
+	}
+	if len(cond.until) == 0 {
+		return st.Now == agent.Idle, nil
+	}
+	return cond.until[st.Now], nil
+}
+
+// over says with which status the wait ends although its condition is not met.
+func (cond condition) over(st *sessions.Status) (int, bool) {
+	if st.Now == agent.Exited {
+		return api.StatusExited, true
+	}
+	if cond.text != nil || len(cond.until) > 0 || st.StateSeq <= cond.after && cond.after > 0 {
+		return 0, false
+	}
+	switch st.Now {
+	case agent.Prompt:
+		return api.StatusPrompt, true
+	case agent.InError:
+		return api.StatusError, true
+	}
+	return 0, false
+}

@@ -1,0 +1,249 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"berth/agent"
+	"berth/api"
+	"berth/keys"
+	"berth/sessions"
+	"berth/sessions/events"
+	"berth/terminal"
+)
+
+// heartbeatEvery is how often a quiet watch says that it is alive; the design
+// promises 15 s.
+const heartbeatEvery = 15 * time.Second
+
+func watchVerb() *Verb {
+	return &Verb{
+		Name: "watch", Group: "follow", Synopsis: "[TARGET...] [--type T,..] [--since CURSOR] [--until STATE] [--timeout D]",
+		Short: "follow events, one a line", Need: keys.Viewer, MaxArgs: -1, Answer: api.EventHead{}, Run: watch,
+		Flags: func(f *pflag.FlagSet) {
+			f.StringSlice("type", nil, "only these types of events")
+			f.String("since", "", "every event after this cursor (e123) or after event N of session S (S:N)")
+			f.String("until", "", "end when a session is in this state")
+			f.Duration("timeout", 0, "end after this long, with status 10")
+		},
+	}
+}
+
+// watcher is one call of watch: its filter, and where it reads.
+type watcher struct {
+	*Call
+	targets []string
+	types   map[string]bool
+	until   agent.State
+	reader  *events.Reader
+}
+
+func watch(ctx context.Context, c *Call) error {
+	w, err := newWatcher(c)
+	if err != nil {
+		return err
+	}
+	if d, _ := c.flags.GetDuration("timeout"); d > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, d, errWaited)
+		defer cancel()
+	}
+	if !c.flags.Changed("since") {
+		if done, err := w.begin(); done || err != nil {
+			return err
+		}
+	}
+	err = w.follow(ctx)
+	if errors.Is(context.Cause(ctx), errWaited) {
+		return api.Errorf(api.CodeTimeout, "watch ended after its --timeout")
+	}
+	return err
+}
+
+var errWaited = errors.New("waited long enough")
+
+func newWatcher(c *Call) (*watcher, error) {
+	w := &watcher{Call: c, targets: c.Args}
+	if _, err := c.targets(c.Args, orAll); err != nil {
+		return nil, err
+	}
+	if list, _ := c.flags.GetStringSlice("type"); len(list) > 0 {
+		w.types = map[string]bool{}
+		for _, t := range list {
+			if !sessions.KnownEvent(t) {
+				return nil, api.Errorf(api.CodeUsage, "there is no event type %s: %s", clip(t), strings.Join(sessions.EventTypes, " "))
+			}
+			w.types[t] = true
+		}
+	}
+	if until, _ := c.flags.GetString("until"); until != "" {
+		if w.until = agent.State(until); !knownState(w.until) {
+			return nil, unknownState(until)
+		}
+	}
+	since, _ := c.flags.GetString("since")
+	var err error
+	w.reader, err = c.readerSince(since)
+	return w, err
+}
+
+// readerSince opens the log after what --since names; the empty string is now.
+func (c *Call) readerSince(since string) (*events.Reader, error) {
+	log := c.Sessions.Events()
+	if since == "" {
+		return log.Follow(log.Head()), nil
+	}
+	if name, number, ok := strings.Cut(since, ":"); ok {
+		s, err := c.session(name)
+		if err != nil {
+			return nil, err
+		}
+		seq, err := strconv.ParseUint(number, 10, 64)
+		if err != nil {
+			return nil, api.Errorf(api.CodeUsage, "--since %s: after the colon stands the number (seq) of an event", clip(since))
+		}
+		return log.FollowSession(s.ID(), seq), nil
+	}
+	cursor, err := events.ParseCursor(since)
+	if err != nil {
+		return nil, api.Errorf(api.CodeUsage, "--since %s is no cursor: give one that an event carried, such as e123, or S:N", clip(since))
+	}
+	if cursor > log.Head() {
+		return nil, api.Errorf(api.CodeBadRequest, "--since %s is later than the newest event, e%d: is it another server's?", since, log.Head())
+	}
+	return log.Follow(cursor), nil
+}
+
+// begin prints the present state of every session and where the live part
+// starts. It reports whether --until is met already.
+func (w *watcher) begin() (done bool, err error) {
+	list, err := w.Call.targets(w.targets, orAll)
+	if err != nil {
+		return false, err
+	}
+	for _, s := range list {
+		st := s.Status().State(w.Now())
+		if err := w.print("snapshot", st, func(out io.Writer) { fmt.Fprintf(out, "%s is %s\n", st.Session, st.State) }); err != nil {
+			return false, err
+		}
+		done = done || w.until != "" && st.State == string(w.until)
+	}
+	return done, w.print("live", nil, func(io.Writer) {})
+}
+
+// print writes a line that stands in no log: snapshot, live, heartbeat.
+func (w *watcher) print(kind string, data any, text func(io.Writer)) error {
+	if w.types != nil && !w.types[kind] {
+		return nil
+	}
+	head := map[string]any{"cursor": events.FormatCursor(w.reader.Position()), "type": kind, "time": api.At(w.Now())}
+	if st, ok := data.(api.State); ok {
+		head["session"], head["id"], head["seq"], head["snapshot"] = st.Session, st.ID, st.Seq, st
+	}
+	return w.answer(head, text)
+}
+
+// follow prints events until the caller, --until or the clock ends it.
+func (w *watcher) follow(ctx context.Context) error {
+	for {
+		quiet, cancel := context.WithTimeout(ctx, heartbeatEvery)
+		line, err := w.reader.Next(quiet)
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, context.DeadlineExceeded):
+			if err := w.print("heartbeat", nil, func(io.Writer) {}); err != nil {
+				return err
+			}
+			continue
+		case err != nil:
+			return fmt.Errorf("read the event log: %w", err)
+		}
+		if !w.wants(line) {
+			continue
+		}
+		if err := w.printLine(line); err != nil {
+			return err
+		}
+		if w.until != "" && line.Type == "state_change" && sessions.NextState(line.Raw) == w.until {
+			return nil
+		}
+	}
+}
+
+// wants applies rights, targets and types to one event.
+func (w *watcher) wants(line events.Line) bool {
+	if w.types != nil && !w.types[line.Type] {
+		return false
+	}
+	if line.ID == "" {
+		return true // a gap, or the server's own
+	}
+	return w.mayRead(line) && w.aimedAt(line)
+}
+
+// mayRead is the right to know of the event's session; one that is gone is
+// judged by the name it had.
+func (w *watcher) mayRead(line events.Line) bool {
+	if s, ok := w.Sessions.Find(line.ID); ok {
+		return w.sees(s)
+	}
+	id := w.Identity()
+	return id.Kind != keys.KindAgent && id.Sees(line.Session, nil)
+}
+
+func (w *watcher) aimedAt(line events.Line) bool {
+	if len(w.targets) == 0 {
+		return true
+	}
+	for _, t := range w.targets {
+		tag, isTag := strings.CutPrefix(t, "tag:")
+		switch {
+		case t == "all" || t == line.Session || t == line.ID:
+			return true
+		case isTag:
+			if s, ok := w.Sessions.Find(line.ID); ok && s.Status().HasTag(tag) {
+				return true
+			}
+		}
+		if s, ok := w.Sessions.Find(t); ok && s.ID() == line.ID {
+			return true // it was renamed since
+		}
+	}
+	return false
+}
+
+func (w *watcher) printLine(line events.Line) error {
+	if w.JSON {
+		_, err := w.Out.Write(append(line.Raw, '\n'))
+		return err
+	}
+	text := fmt.Sprintf("%s  %-16s %-14s %s\n", line.Time.Local().Format("15:04:05"), line.Session, line.Type, sessions.Describe(line))
+	_, err := w.Out.Write(w.lines([]byte(terminal.Printable(strings.TrimSuffix(text, "\n")) + "\n")))
+	return err
+}
+
+func knownState(s agent.State) bool {
+	for _, known := range agent.States {
+		if s == known {
+			return true
+		}
+	}
+	return false
+}
+
+func unknownState(word string) error {
+	var list []string
+	for _, s := range agent.States {
+		list = append(list, string(s))
+	}
+	return api.Errorf(api.CodeUsage, "there is no state %s: %s", clip(word), strings.Join(list, " "))
+}

@@ -1,0 +1,239 @@
+package sessions
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"berth/agent"
+	"berth/api"
+	"berth/sessions/events"
+	"berth/sessions/hold"
+	"berth/sessions/lease"
+)
+
+// adoptAtOnce bounds how many sessions are taken up at the same time: reading
+// a journal is work for a processor.
+const adoptAtOnce = 4
+
+// adoptAll takes up every session that the state folder tells of. One that
+// cannot be read is left alone and told in the log, not deleted.
+func (r *Registry) adoptAll(ctx context.Context) error {
+	entries, err := os.ReadDir(r.sessionsDir())
+	if err != nil {
+		return err
+	}
+	var found []*adoption
+	for _, e := range entries {
+		if !e.IsDir() {
+			continue
+		}
+		a, err := r.findSession(filepath.Join(r.sessionsDir(), e.Name()))
+		if err != nil {
+			r.log.Error("a session's folder cannot be used", "folder", e.Name(), "error", err)
+			continue
+		}
+		found = append(found, a)
+	}
+	if err := r.recallStates(ctx, found); err != nil {
+		return err
+	}
+	slots := make(chan struct{}, adoptAtOnce)
+	var work sync.WaitGroup
+	for _, a := range found {
+		slots <- struct{}{}
+		work.Go(func() {
+			defer func() { <-slots }()
+			a.adopt(ctx)
+		})
+	}
+	work.Wait()
+	for _, a := range found {
+		r.run(a.core)
+	}
+	return nil
+}
+
+// adoption is a session on its way back.
+type adoption struct {
+	*core
+	from checkpoint
+}
+
+// findSession reads what a session's folder says of it.
+func (r *Registry) findSession(dir string) (*adoption, error) {
+	spec, err := loadSpec(dir)
+	if err != nil {
+		return nil, err
+	}
+	from, err := loadCheckpoint(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		r.log.Warn("a checkpoint cannot be used; the screen is made from the whole journal", "session", spec.Name, "error", err)
+	}
+	c := r.newCore(spec, dir)
+	c.told = r.events.LastCause(spec.ID)
+	c.state, c.since, c.stateSeq = from.State, from.Since.Time, from.StateSeq
+	c.tier, c.cause = from.Tier, from.Cause
+	if c.state == "" {
+		c.state, c.since = agent.Starting, spec.Created.Time
+	}
+	return &adoption{core: c, from: from}, nil
+}
+
+// recallStates finds the state that each session was last said to be in: that
+// of its checkpoint, or of a later event.
+func (r *Registry) recallStates(ctx context.Context, found []*adoption) error {
+	byID := map[string]*adoption{}
+	since := uint64(math.MaxUint64)
+	for _, a := range found {
+		byID[a.s.id] = a
+		if a.from.Exit == nil || a.from.State != agent.Exited {
+			since = min(since, a.from.Cursor)
+		}
+	}
+	head := r.events.Head()
+	if since >= head {
+		return nil
+	}
+	reader := r.events.Follow(since)
+	for reader.Position() < head {
+		line, err := reader.Next(ctx)
+		if err != nil {
+			return err
+		}
+		a := byID[line.ID]
+		if a != nil && line.Cursor > a.from.Cursor {
+			a.recallEvent(line)
+		}
+	}
+	return nil
+}
+
+// recallEvent brings the checkpoint's state and lease up to date.
+func (a *adoption) recallEvent(line events.Line) {
+	switch line.Type {
+	case "state_change":
+		var e stateEvent
+		if json.Unmarshal(line.Raw, &e) == nil {
+			a.state, a.tier, a.cause = agent.State(e.Next), e.Tier, e.Cause
+			a.since, a.stateSeq = line.Time, line.Seq
+		}
+	case "writer_change":
+		var change lease.Change
+		if json.Unmarshal(line.Raw, &change) == nil {
+			a.from.Lease = a.from.Lease.After(change)
+		}
+	}
+}
+
+// adopt finds the session's holder, or what became of it.
+func (a *adoption) adopt(ctx context.Context) {
+	c := a.core
+	c.recall(a.from)
+	if a.from.Exit != nil && a.from.State == agent.Exited && !c.hasNews(a.from) {
+		c.exit, c.applied = a.from.Exit, a.from.Control
+		return // the screen is loaded when somebody looks
+	}
+	c.load(a.from)
+	c.connect(ctx)
+}
+
+// recall takes over what only the checkpoint knows.
+func (c *core) recall(from checkpoint) {
+	c.child = process{pid: from.PID, start: from.Start, shell: c.spec.shell()}
+	c.started, c.lastOut, c.lastIn = from.Started.Time, from.LastOut.Time, from.LastIn.Time
+	c.holderPID, c.holderStart = from.HolderPID, from.HolderStart
+	c.losses, c.replyAt, c.ending = from.Losses, from.Reply, from.Ending
+	var changes []lease.Change
+	c.lease, changes = lease.Restore(lease.Options{}, from.Lease, c.now())
+	c.unsaid = changes
+	c.saved, c.savedAt, c.savedTitle = c.now(), from.Offset, from.Title
+	if from.Cols > 0 {
+		c.spec.Cols, c.spec.Rows = from.Cols, from.Rows
+	}
+}
+
+// hasNews says whether the control log goes on after the checkpoint: then an
+// ended session was started again.
+func (c *core) hasNews(from checkpoint) bool {
+	news := false
+	err := hold.ReadControl(c.s.dir, from.Control, func(hold.Record) error {
+		news = true
+		return errEnough
+	})
+	return news || err != nil && !errors.Is(err, errEnough)
+}
+
+// load rebuilds the emulator from a checkpoint and, without a holder to ask,
+// the journal after it.
+func (c *core) load(from checkpoint) {
+	c.restoreTerm(from)
+	_ = c.control.Close() // a read-only file
+	c.control = hold.OpenControl(c.s.dir, c.applied)
+	c.pending, c.recordsRead = nil, c.applied
+	if c.link == nil && c.exit != nil {
+		c.replay()
+	}
+}
+
+// connect finds the holder. Without one the journal is read to its end; if no
+// exit stands there the program is lost.
+func (c *core) connect(ctx context.Context) {
+	link, err := hold.Dial(ctx, c.s.dir)
+	switch {
+	case err == nil:
+		c.hold(link)
+		c.replyAt = max(c.replyAt, link.Welcome().LastReply, link.Welcome().StaleOffset)
+		c.looked, c.looks = time.Time{}, looksAfterActivity
+		c.problem = ""
+	case errors.Is(err, hold.ErrGone):
+		c.replay()
+		if c.exit == nil {
+			c.log.Warn("the holder is gone and left no exit", "error", err)
+			c.ended(&api.Exit{Lost: true, Time: api.At(c.now())}, hold.Record{})
+		}
+	default:
+		c.trouble("reach the holder", err)
+		c.setState(agent.Unknown, agent.TierProcess, "process:no-answer")
+	}
+	c.dialed, c.dirty = c.now(), true
+}
+
+// reconnect looks after a link that ended and holders that did not answer.
+func (c *core) reconnect(now time.Time) {
+	if c.exit != nil || c.starting {
+		return
+	}
+	if c.link != nil {
+		err := c.link.Err()
+		if err == nil || errors.Is(err, hold.ErrEnded) {
+			return
+		}
+		c.log.Info("the link to the holder broke", "error", err)
+		c.unlink()
+	} else if now.Sub(c.dialed) < dialAgain {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), dialPatience)
+	defer cancel()
+	c.connect(ctx)
+}
+
+// unlink lets go of a link that is over.
+func (c *core) unlink() {
+	_ = c.link.Close()  // it has ended: nothing is left to fail
+	c.link.CloseFiles() // opened again when somebody looks
+	c.link = nil
+	c.control = hold.OpenControl(c.s.dir, c.recordsRead)
+	c.dirty = true
+}
+
+// dialPatience is how long the loop waits for a holder on a Unix socket, whose
+// answer takes well below a millisecond.
+const dialPatience = 500 * time.Millisecond

@@ -1,0 +1,295 @@
+package sessions
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"berth/agent"
+	"berth/api"
+	"berth/sessions/events"
+	"berth/sessions/hold"
+	"berth/terminal"
+)
+
+// mark is what the server writes beside an input, resize or signal into the
+// control log, so that the event made of it says who it was.
+type mark struct {
+	By    By     `json:"by"`
+	Typed bool   `json:"typed,omitempty"` // keystrokes of an attached client
+	Verb  string `json:"verb,omitempty"`
+}
+
+func (m mark) json() json.RawMessage {
+	data, err := json.Marshal(m)
+	if err != nil {
+		return nil // strings always encode
+	}
+	return data
+}
+
+func readMark(data json.RawMessage) (m mark) {
+	_ = json.Unmarshal(data, &m) // a mark that cannot be read names nobody
+	return m
+}
+
+// apply does what one control record says, to the emulator always and as an
+// event if it has not made one before.
+func (c *core) apply(r hold.Record) {
+	var err error
+	switch r.Kind {
+	case hold.KindStarted:
+		err = c.applyStarted(r)
+	case hold.KindInput:
+		err = c.applyInput(r)
+	case hold.KindResize:
+		err = c.applyResize(r)
+	case hold.KindReply:
+		err = c.applyReply(r)
+	case hold.KindSignal:
+		err = c.applySignal(r)
+	case hold.KindLoss:
+		err = c.applyLoss(r)
+	case hold.KindExit:
+		err = c.applyExit(r)
+	}
+	if err != nil {
+		c.trouble(fmt.Sprintf("read control record %d (%s)", r.N, r.Kind), err)
+	}
+	c.applied = r.N
+}
+
+func decode[T any](r hold.Record) (T, error) {
+	var v T
+	err := json.Unmarshal(r.Data, &v)
+	return v, err
+}
+
+// freshStart puts the emulator into the state of a new terminal but for its
+// history, when a program starts anew in an old session: normal screen, soft
+// reset, mouse and other modes off, below what was there.
+const freshStart = "\x18\x1b[?1049l\x1b[!p\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1006l\x1b[?2004l\x1b[<99u\x1b[>4;0m\x1b[0m\x1b[r\x1b[999;1H\r\n"
+
+func (c *core) applyStarted(r hold.Record) error {
+	d, err := decode[hold.StartedData](r)
+	if err != nil {
+		return err
+	}
+	c.child = process{pid: d.PID, start: d.Start, shell: c.spec.shell()}
+	c.exit, c.started, c.dirty = nil, r.Time.Time, true
+	first := r.N == 1
+	if !first {
+		at := c.term.Offset()
+		_, _ = c.term.Write([]byte(freshStart)) // never fails
+		c.term.SetOffset(at)
+	}
+	c.resizeTerm(d.Cols, d.Rows)
+	c.flushTyping(c.now(), true)
+	if first {
+		c.event(r, "session_created", created{Agent: c.spec.Agent, PID: d.PID, Parent: orNil(c.spec.Parent), Depth: c.spec.Depth, By: c.spec.CreatedBy, Cols: d.Cols, Rows: d.Rows})
+	} else {
+		c.event(r, "restarted", created{Agent: c.spec.Agent, PID: d.PID, Parent: orNil(c.spec.Parent), Depth: c.spec.Depth, Cols: d.Cols, Rows: d.Rows})
+	}
+	c.active()
+	return nil
+}
+
+func (c *core) applyInput(r hold.Record) error {
+	d, err := decode[hold.InputData](r)
+	if err != nil {
+		return err
+	}
+	m := readMark(d.Mark)
+	c.lastIn = r.Time.Time
+	c.active()
+	if !m.Typed {
+		c.flushTyping(c.now(), true)
+		c.event(r, "input", inputEvent{By: m.By, Bytes: d.Bytes, Verb: m.Verb})
+		return nil
+	}
+	if c.typing.open && c.typing.by != m.By {
+		c.flushTyping(c.now(), true)
+	}
+	c.typing.add(m.By, d.Bytes, r.N, c.now())
+	return nil
+}
+
+func (c *core) applyResize(r hold.Record) error {
+	d, err := decode[hold.ResizeData](r)
+	if err != nil {
+		return err
+	}
+	c.resizeTerm(d.Cols, d.Rows)
+	c.flushTyping(c.now(), true)
+	c.event(r, "resize", resizeEvent{By: readMark(d.Mark).By, Cols: d.Cols, Rows: d.Rows})
+	return nil
+}
+
+// resizeTerm gives the emulator another size. Clients that follow get the last
+// bytes of the old size first and are repainted then.
+func (c *core) resizeTerm(cols, rows int) {
+	c.spec.Cols, c.spec.Rows = cols, rows
+	if oldCols, oldRows := c.term.Size(); oldCols == cols && oldRows == rows {
+		return
+	}
+	c.passOn()
+	c.term.Resize(cols, rows)
+	if len(c.followers) > 0 {
+		_ = c.term.TakePass() // nothing of a resize is for a client
+	}
+	for f := range c.followers {
+		f.Lag()
+	}
+	c.dirty = true
+}
+
+func (c *core) applyReply(r hold.Record) error {
+	d, err := decode[hold.ReplyData](r)
+	if err == nil {
+		c.replyAt = max(c.replyAt, d.At)
+	}
+	return err
+}
+
+func (c *core) applySignal(r hold.Record) error {
+	d, err := decode[hold.SignalData](r)
+	if err != nil {
+		return err
+	}
+	c.flushTyping(c.now(), true)
+	c.event(r, "signal", signalEvent{By: readMark(d.Mark).By, Signal: d.Signal})
+	return nil
+}
+
+func (c *core) applyLoss(r hold.Record) error {
+	d, err := decode[hold.LossData](r)
+	if err != nil {
+		return err
+	}
+	c.losses += d.To - d.From
+	c.flushTyping(c.now(), true)
+	c.event(r, "gap", lossEvent{From: d.From, To: d.To, Records: d.Records, Why: d.Why})
+	return nil
+}
+
+func (c *core) applyExit(r hold.Record) error {
+	d, err := decode[hold.Exit](r)
+	if err != nil {
+		return err
+	}
+	exit := &api.Exit{Signal: d.Signal, Time: r.Time}
+	if d.Signal == "" {
+		code := d.Code
+		exit.Code = &code
+	}
+	exit.Crashed = !c.ending && (d.Signal != "" || d.Code != 0)
+	c.ended(exit, r)
+	return nil
+}
+
+// ended makes the session an ended one. Its screen, output and events stay.
+func (c *core) ended(exit *api.Exit, r hold.Record) {
+	c.exit, c.pictureAge = exit, c.now()
+	c.flushTyping(c.now(), true)
+	c.freeLease()
+	c.event(r, "exited", exitEvent{Code: exit.Code, Signal: exit.Signal, Crashed: exit.Crashed, Lost: exit.Lost})
+	c.setState(agent.Exited, agent.TierProcess, "process:exit")
+	for _, done := range c.ends {
+		done <- nil
+	}
+	c.ends = nil
+	c.dirty = true
+	c.planRestart()
+}
+
+// event writes an event that a control record caused, unless that record has
+// made one before.
+func (c *core) event(r hold.Record, kind string, data any) {
+	if r.N != 0 && r.N <= c.told {
+		return
+	}
+	c.append(events.Event{Type: kind, Cause: r.N, Data: data})
+	c.told = max(c.told, r.N)
+}
+
+// note writes an event that the server itself caused.
+func (c *core) note(kind string, data any) uint64 {
+	return c.append(events.Event{Type: kind, Data: data})
+}
+
+func (c *core) append(e events.Event) uint64 {
+	e.Session, e.ID = c.spec.Name, c.s.id
+	done, err := c.s.reg.events.Append(e)
+	if err != nil {
+		c.trouble("write the event "+e.Type, err)
+	}
+	c.dirty = true
+	return done.Seq
+}
+
+// setState moves the session to a state and tells it, if it is another.
+func (c *core) setState(state agent.State, tier int, cause string) {
+	if c.state == state {
+		c.tier, c.cause = tier, cause
+		return
+	}
+	prev := c.state
+	c.state, c.since, c.tier, c.cause = state, c.now(), tier, cause
+	c.stateSeq = c.note("state_change", stateEvent{Prev: string(prev), Next: string(state), Tier: tier, Cause: cause})
+}
+
+// typing gathers the keystrokes of one attached client into one event.
+type typing struct {
+	open  bool
+	by    By
+	bytes int
+	last  uint64 // control record of the newest keystroke
+	first time.Time
+}
+
+// typingWindow is how long keystrokes are gathered before their event is
+// written: a person's word or two, not a record of single keys.
+const typingWindow = time.Second
+
+func (t *typing) add(by By, n int, record uint64, now time.Time) {
+	if !t.open {
+		*t = typing{open: true, by: by, first: now}
+	}
+	t.bytes += n
+	t.last = record
+}
+
+func (t *typing) due() (time.Time, bool) { return t.first.Add(typingWindow), t.open }
+
+// flushTyping writes the event of gathered keystrokes when it is due, or now.
+func (c *core) flushTyping(now time.Time, force bool) {
+	at, open := c.typing.due()
+	if !open || !force && now.Before(at) {
+		return
+	}
+	t := c.typing
+	c.typing = typing{}
+	c.event(hold.Record{N: t.last}, "input", inputEvent{By: t.by, Bytes: t.bytes, Verb: "attach"})
+}
+
+// termOptions are those of the session's emulator.
+func (c *core) termOptions() terminal.Options {
+	return terminal.Options{
+		Cols: c.spec.Cols, Rows: c.spec.Rows, Scrollback: c.spec.Limits.Scrollback, Clipboard: c.s.reg.options.Clipboard, Now: c.s.reg.now,
+		Handlers: terminal.Handlers{
+			Reply: c.reply,
+			Title: func(string) { c.dirty = true },
+		},
+	}
+}
+
+// reply answers the program's query of its terminal, unless that was done
+// before or is a replay. The holder has the last word: it types each answer
+// once, and none that is late.
+func (c *core) reply(data []byte, at int64) {
+	if c.link == nil || at <= c.replyAt {
+		return
+	}
+	c.replyAt = at
+	c.link.Reply(data, at)
+}

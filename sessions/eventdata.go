@@ -1,0 +1,129 @@
+package sessions
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"berth/agent"
+	"berth/sessions/events"
+)
+
+// EventTypes are the types that watch --type knows.
+var EventTypes = []string{
+	"snapshot", "live", "heartbeat", "gap", "session_created", "session_removed", "renamed", "state_change",
+	"input", "writer_change", "client_attached", "client_detached", "resize", "signal", "tags", "session_limit", "restarted", "exited",
+}
+
+// KnownEvent says whether there are events of that type.
+func KnownEvent(t string) bool { return slices.Contains(EventTypes, t) }
+
+// What the events carry beside their head.
+type (
+	created struct {
+		Agent  string  `json:"agent"`
+		PID    int     `json:"pid"`
+		Parent *string `json:"parent"`
+		Depth  int     `json:"depth"`
+		By     string  `json:"by,omitempty"`
+		Cols   int     `json:"cols"`
+		Rows   int     `json:"rows"`
+	}
+	inputEvent struct {
+		By    By     `json:"by"`
+		Bytes int    `json:"bytes"`
+		Verb  string `json:"verb"`
+	}
+	resizeEvent struct {
+		By   By  `json:"by"`
+		Cols int `json:"cols"`
+		Rows int `json:"rows"`
+	}
+	signalEvent struct {
+		By     By     `json:"by"`
+		Signal string `json:"signal"`
+	}
+	lossEvent struct {
+		From    int64  `json:"from"`
+		To      int64  `json:"to"`
+		Records int    `json:"records"`
+		Why     string `json:"why"`
+	}
+	exitEvent struct {
+		Code    *int   `json:"code"`
+		Signal  string `json:"signal"`
+		Crashed bool   `json:"crashed"`
+		Lost    bool   `json:"lost"`
+	}
+	stateEvent struct {
+		Prev  string `json:"prev"`
+		Next  string `json:"next"`
+		Tier  int    `json:"tier"`
+		Cause string `json:"cause"`
+	}
+	clientEvent struct {
+		By       By   `json:"by"`
+		Terminal bool `json:"terminal"`
+		Cols     int  `json:"cols"`
+		Rows     int  `json:"rows"`
+	}
+	renamedEvent struct {
+		By   By     `json:"by"`
+		From string `json:"from"`
+	}
+	tagsEvent struct {
+		By   By                `json:"by"`
+		Tags []string          `json:"tags"`
+		Meta map[string]string `json:"meta"`
+	}
+	limitEvent struct {
+		Why string `json:"why"` // ttl or idle_timeout
+	}
+	removedEvent struct {
+		By  By     `json:"by"`
+		Why string `json:"why"`
+	}
+)
+
+// NextState is the state that a state_change event leads to.
+func NextState(raw []byte) agent.State {
+	var e stateEvent
+	if json.Unmarshal(raw, &e) != nil {
+		return ""
+	}
+	return agent.State(e.Next)
+}
+
+// Describe says in a line for people what an event tells beside its head.
+func Describe(line events.Line) string {
+	var fields map[string]any
+	if json.Unmarshal(line.Raw, &fields) != nil {
+		return ""
+	}
+	for _, head := range []string{"cursor", "type", "session", "id", "seq", "time", "cause_record"} {
+		delete(fields, head)
+	}
+	if line.Type == "state_change" {
+		return fmt.Sprintf("%v -> %v (%v)", fields["prev"], fields["next"], fields["cause"])
+	}
+	if by, ok := fields["by"].(map[string]any); ok {
+		fields["by"] = by["identity"]
+	}
+	var words []string
+	for key, value := range fields {
+		if value != nil && value != "" {
+			words = append(words, fmt.Sprintf("%s=%v", key, value))
+		}
+	}
+	sort.Strings(words)
+	return strings.Join(words, " ")
+}
+
+func orNil(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

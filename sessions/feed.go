@@ -1,0 +1,189 @@
+package sessions
+
+import (
+	"errors"
+	"io"
+	"math"
+
+	"berth/sessions/hold"
+)
+
+// batch is the most output read between two looks at calls and timers; the
+// design's figure.
+const batch = 64 << 10
+
+// recordsAtOnce bounds the control records held in memory while the output
+// before them is read.
+const recordsAtOnce = 1024
+
+var errEnough = errors.New("enough records for now")
+
+// A Follower takes the output stream of one client as the emulator passed it
+// on. Its methods are called on the session's loop and must not wait.
+type Follower interface {
+	Start()        // what is pushed from now on follows the repaint just made
+	Push(p []byte) // whole sequences; p is only lent
+	Lag()          // what comes next does not fit the screen the client has
+}
+
+// catchUp applies what the holder has written since the last time. It stops
+// after a batch and reports whether there is more.
+func (c *core) catchUp() (more bool) {
+	if c.link == nil {
+		return false
+	}
+	written, records := c.link.Written()
+	more = c.advance(written, records, batch)
+	c.passOn()
+	if more {
+		return true
+	}
+	c.link.Consumed(c.term.Offset())
+	if errors.Is(c.link.Err(), hold.ErrEnded) {
+		c.unlink() // all that it had to say is applied
+	}
+	return false
+}
+
+// replay applies all that lies in the journal, with no holder to ask.
+func (c *core) replay() {
+	_, written, err := c.output.Range()
+	if err != nil {
+		c.trouble("look at the output", err)
+		return
+	}
+	for c.advance(written, math.MaxUint64, batch) {
+	}
+}
+
+// advance applies control records in their order, each after the output that
+// came before it, up to what the arguments say is there; at most budget bytes
+// of output. It reports whether something is left.
+func (c *core) advance(written int64, records uint64, budget int) (more bool) {
+	var buf [batch]byte
+	for {
+		c.readRecords(records)
+		limit := written
+		if len(c.pending) > 0 {
+			limit = min(limit, c.pending[0].Offset)
+		}
+		offset := c.term.Offset()
+		switch {
+		case offset < limit && budget <= 0:
+			return true
+		case offset < limit:
+			n, ok := c.read(buf[:min(int64(budget), limit-offset)])
+			if !ok {
+				return false
+			}
+			budget -= n
+		case len(c.pending) > 0 && c.pending[0].Offset <= offset:
+			record := c.pending[0]
+			c.pending = c.pending[1:]
+			c.apply(record)
+		default:
+			return false
+		}
+	}
+}
+
+// readRecords reads the control log up to record number upTo once all that
+// was read before is applied.
+func (c *core) readRecords(upTo uint64) {
+	if len(c.pending) > 0 || c.recordsRead >= upTo {
+		return
+	}
+	c.pending = nil
+	err := c.records(func(r hold.Record) error {
+		c.pending = append(c.pending, r)
+		if len(c.pending) >= recordsAtOnce {
+			return errEnough
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		c.trouble("read the control log", err)
+	}
+}
+
+// read feeds the emulator with the next output, at most len(buf) bytes. It is
+// false when there is none to be had for now.
+func (c *core) read(buf []byte) (n int, ok bool) {
+	offset := c.term.Offset()
+	n, err := c.readOutput(buf, offset)
+	var trimmed *hold.TrimmedError
+	switch {
+	case errors.As(err, &trimmed):
+		c.skip(offset, trimmed.First)
+		return 0, trimmed.First > offset
+	case n == 0:
+		if err != nil && !errors.Is(err, io.EOF) {
+			c.trouble("read the output", err)
+		}
+		return 0, false
+	}
+	_, _ = c.term.Write(buf[:n]) // never fails
+	c.lastOut = c.now()
+	c.active()
+	return n, true
+}
+
+// records reads the control records after the last one read.
+func (c *core) records(fn func(hold.Record) error) error {
+	if c.link == nil {
+		err := c.control.Read(fn)
+		c.recordsRead = c.control.Last()
+		return err
+	}
+	return c.link.ReadControl(c.recordsRead, func(r hold.Record) error {
+		c.recordsRead = r.N
+		return fn(r)
+	})
+}
+
+func (c *core) readOutput(buf []byte, offset int64) (int, error) {
+	if c.link != nil {
+		return c.link.ReadOutput(buf, offset)
+	}
+	return c.output.ReadAt(buf, offset)
+}
+
+// skip goes over output that is not to be had: deleted as old while nobody
+// read it, or lost to a full disk. A sequence cut in two by that is cancelled.
+func (c *core) skip(from, to int64) {
+	_, _ = c.term.Write([]byte{can}) // never fails
+	c.term.SetOffset(to)
+	c.dirty = true
+	c.log.Warn("output is gone", "from", from, "to", to)
+}
+
+// can is CAN, which ends any escape sequence.
+const can = 0x18
+
+// passOn hands what the emulator let through to the clients that follow.
+func (c *core) passOn() {
+	if len(c.followers) == 0 {
+		return
+	}
+	if p := c.term.TakePass(); len(p) > 0 {
+		for f := range c.followers {
+			f.Push(p)
+		}
+	}
+}
+
+// active notes that something went in or out: the foreground may have changed.
+func (c *core) active() {
+	c.looks = looksAfterActivity
+	c.dirty = true
+}
+
+// trouble notes a failure that the session survives; health shows it.
+func (c *core) trouble(what string, err error) {
+	text := "could not " + what + ": " + err.Error()
+	if c.problem == text {
+		return
+	}
+	c.problem, c.dirty = text, true
+	c.log.Error("could not "+what, "error", err)
+}

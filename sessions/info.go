@@ -1,0 +1,127 @@
+package sessions
+
+import (
+	"errors"
+	"io"
+
+	"berth/api"
+	"berth/sessions/hold"
+)
+
+// Info is the answer of the verb info.
+type Info struct {
+	api.State
+	Profile      string            `json:"profile"`
+	Command      []string          `json:"command"`
+	Cwd          string            `json:"cwd"`
+	Env          map[string]string `json:"env"` // values of secret names are not shown
+	EnvFile      string            `json:"env_file"`
+	EnvPass      []string          `json:"env_pass"`
+	LoginEnv     bool              `json:"login_env"`
+	SizePolicy   string            `json:"size_policy"`
+	Restart      string            `json:"restart"`
+	Limits       InfoLimits        `json:"limits"`
+	Tags         []string          `json:"tags"`
+	Meta         map[string]string `json:"meta"`
+	Parent       *string           `json:"parent"`
+	Depth        int               `json:"depth"`
+	Created      api.Time          `json:"created"`
+	CreatedBy    string            `json:"created_by"`
+	Started      api.Time          `json:"started"`
+	Title        string            `json:"title"`
+	PID          int               `json:"pid"`
+	HolderPID    int               `json:"holder_pid"`
+	Cols         int               `json:"cols"`
+	Rows         int               `json:"rows"`
+	TotalWritten int64             `json:"total_written"`
+	OutputFrom   int64             `json:"output_from"` // oldest byte kept
+	LostBytes    int64             `json:"lost_bytes"`
+	Problem      string            `json:"problem"`
+}
+
+// InfoLimits is how info shows a session's limits.
+type InfoLimits struct {
+	Output        int64 `json:"output"`
+	Scrollback    int   `json:"scrollback"`
+	TTLMS         int64 `json:"ttl_ms"`
+	IdleTimeoutMS int64 `json:"idle_timeout_ms"`
+}
+
+// Info is all there is to know of the session but its secrets.
+func (s *Session) Info() Info {
+	st := s.Status()
+	i := Info{
+		State: st.State(s.reg.now()), Profile: st.Profile, Command: st.Command, Cwd: st.Cwd, Env: s.reg.options.Environment.Redact(st.Env),
+		EnvFile: st.EnvFile, EnvPass: noNil(st.EnvPass), LoginEnv: st.LoginEnv, SizePolicy: string(st.SizePolicy), Restart: string(st.Spec.Restart),
+		Limits: InfoLimits{Output: st.Limits.Output, Scrollback: st.Limits.Scrollback, TTLMS: st.Limits.TTL.Milliseconds(), IdleTimeoutMS: st.Limits.IdleTimeout.Milliseconds()},
+		Tags:   noNil(st.Tags), Meta: st.Meta, Parent: orNil(st.Parent), Depth: st.Depth, Created: st.Created, CreatedBy: st.CreatedBy,
+		Started: api.At(st.Started), Title: st.Row().Title, PID: st.PID, HolderPID: st.HolderPID, Cols: st.Cols, Rows: st.Rows,
+		TotalWritten: st.Offset, LostBytes: st.Losses, Problem: st.Problem,
+	}
+	if i.Meta == nil {
+		i.Meta = map[string]string{}
+	}
+	out := hold.OpenOutput(s.dir)
+	defer out.Close()
+	if first, next, err := out.Range(); err == nil {
+		i.OutputFrom, i.TotalWritten = first, max(next, i.TotalWritten)
+	}
+	return i
+}
+
+func noNil(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}
+
+// OutputStart settles where reading output begins: at offset, or for a
+// negative one at the oldest byte kept, or at the newest to follow from there.
+func (s *Session) OutputStart(offset int64, newest bool) (int64, error) {
+	if offset >= 0 {
+		return offset, nil
+	}
+	out := hold.OpenOutput(s.dir)
+	defer out.Close()
+	first, next, err := out.Range()
+	if err != nil {
+		return 0, err
+	}
+	if newest {
+		return next, nil
+	}
+	return first, nil
+}
+
+// Output reads kept output from an offset, at most limit bytes. Where output
+// is gone the answer begins at the next byte there is: its offset says so.
+func (s *Session) Output(offset, limit int64) (api.Output, error) {
+	out := hold.OpenOutput(s.dir)
+	defer out.Close()
+	_, next, err := out.Range()
+	if err != nil {
+		return api.Output{}, err
+	}
+	if offset > next {
+		return api.Output{}, api.Errorf(api.CodeBadRequest, "offset %d is behind the end of the output, %d", offset, next).With("total_written", next)
+	}
+	answer := api.Output{Data: []byte{}, Offset: offset, NextOffset: offset, TotalWritten: next}
+	buf := make([]byte, min(limit, max(next-offset, 1)))
+	for int64(len(answer.Data)) < int64(len(buf)) {
+		n, err := out.ReadAt(buf[len(answer.Data):], answer.NextOffset)
+		var trimmed *hold.TrimmedError
+		switch {
+		case errors.As(err, &trimmed) && len(answer.Data) == 0:
+			answer.Offset, answer.NextOffset = trimmed.First, trimmed.First
+			continue
+		case errors.As(err, &trimmed), errors.Is(err, io.EOF):
+			return answer, nil
+		case err != nil:
+			return answer, err
+		}
+		answer.Data = buf[:len(answer.Data)+n]
+		answer.NextOffset += int64(n)
+	}
+	return answer, nil
+}

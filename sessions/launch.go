@@ -1,0 +1,141 @@
+package sessions
+
+import (
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"berth/api"
+)
+
+// Environment is what the server knows of the user that sessions run as.
+type Environment struct {
+	Login    map[string]string // the login shell's PATH and friends, asked once
+	Server   func(name string) (string, bool)
+	ReadFile func(path string) ([]string, error)       // an env_file as NAME=VALUE, checked to be private
+	Redact   func(map[string]string) map[string]string // hides the values of secret names
+	Socket   string                                    // where this server's local socket is
+	Home     string
+	User     string
+	Shell    string
+}
+
+// fallbackPath is what a session searches when nobody told a PATH.
+const fallbackPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+// program is a command ready to be executed.
+type program struct {
+	path string // resolved executable
+	argv []string
+	env  []string
+	cwd  string
+}
+
+// resolve turns a spec into a program, or says what is missing and where it
+// was looked for.
+func (e Environment) resolve(s Spec) (program, error) {
+	env, err := e.values(s)
+	if err != nil {
+		return program{}, err
+	}
+	cwd := s.Cwd
+	if cwd == "" {
+		cwd = e.Home
+	}
+	if info, err := os.Stat(cwd); err != nil || !info.IsDir() {
+		return program{}, api.Errorf(api.CodeBadRequest, "the working directory %s is not a folder on the server: make it or give another with --cwd", quoted(cwd))
+	}
+	path, err := lookPath(s.Command[0], cwd, env["PATH"])
+	if err != nil {
+		return program{}, err
+	}
+	return program{path: path, argv: s.Command, env: flatten(env), cwd: cwd}, nil
+}
+
+// values lays the environment in layers, the surest last: the account, the
+// login shell, names taken from the server, the file, the spec, Berth's own.
+func (e Environment) values(s Spec) (map[string]string, error) {
+	env := map[string]string{
+		"HOME": e.Home, "USER": e.User, "LOGNAME": e.User, "SHELL": e.Shell, "PATH": fallbackPath,
+	}
+	if s.LoginEnv {
+		for k, v := range e.Login {
+			env[k] = v
+		}
+	}
+	for _, name := range s.EnvPass {
+		if v, ok := e.Server(name); ok {
+			env[name] = v
+		}
+	}
+	if s.EnvFile != "" {
+		file, err := e.ReadFile(s.EnvFile)
+		if err != nil {
+			return nil, api.Errorf(api.CodeBadRequest, "env_file: %w", err)
+		}
+		for _, pair := range file {
+			if k, v, ok := strings.Cut(pair, "="); ok {
+				env[k] = v
+			}
+		}
+	}
+	for k, v := range s.Env {
+		env[k] = v
+	}
+	env["TERM"], env["COLORTERM"] = "xterm-256color", "truecolor"
+	env["BERTH"], env["BERTH_SESSION"] = "1", s.ID
+	if e.Socket != "" {
+		env["BERTH_SOCKET"] = e.Socket
+	}
+	return env, nil
+}
+
+func flatten(env map[string]string) []string {
+	flat := make([]string, 0, len(env))
+	for k, v := range env {
+		flat = append(flat, k+"="+v)
+	}
+	sort.Strings(flat)
+	return flat
+}
+
+// lookPath finds an executable as a shell in cwd with that PATH would.
+func lookPath(name, cwd, path string) (string, error) {
+	if strings.Contains(name, "/") {
+		full := name
+		if !filepath.IsAbs(full) {
+			full = filepath.Join(cwd, full)
+		}
+		if !executable(full) {
+			return "", api.Errorf(api.CodeNotFound, "the command %s is not an executable file on the server", quoted(full))
+		}
+		return full, nil
+	}
+	for _, dir := range filepath.SplitList(path) {
+		if !filepath.IsAbs(dir) {
+			continue // a relative PATH entry would depend on where the session runs
+		}
+		if full := filepath.Join(dir, name); executable(full) {
+			return full, nil
+		}
+	}
+	return "", api.Errorf(api.CodeNotFound,
+		"the command %s was not found; searched PATH=%s. Install it, give its full path, or set PATH with --env or env_file", quoted(name), path)
+}
+
+func executable(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+}
+
+// EnvMap reads NAME=VALUE entries.
+func EnvMap(entries []string) map[string]string {
+	env := map[string]string{}
+	for _, e := range entries {
+		if k, v, ok := strings.Cut(e, "="); ok {
+			env[k] = v
+		}
+	}
+	return env
+}

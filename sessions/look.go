@@ -1,0 +1,51 @@
+package sessions
+
+import (
+	"time"
+
+	"berth/agent"
+	"berth/detect"
+)
+
+// process is what is known of a session's own program.
+type process struct {
+	pid     int
+	start   string // tells two processes of one pid apart
+	shell   bool
+	program string // name of the program in the foreground
+}
+
+// shell says whether the session's command is an interactive shell.
+func (s Spec) shell() bool { return detect.IsShell(s.Command) }
+
+// look asks the system who is in the foreground of the session's terminal and
+// judges the state by it.
+func (c *core) look(now time.Time) {
+	if !c.running() || c.child.pid == 0 {
+		return
+	}
+	every := lookQuiet
+	if c.looks > 0 {
+		every = lookActive
+	}
+	if now.Sub(c.looked) < every {
+		return
+	}
+	c.looked = now
+	if c.looks > 0 {
+		c.looks--
+	}
+	seen := detect.Process{Running: true, Asked: c.link != nil, Shell: c.child.shell}
+	if c.link != nil {
+		seen.Leader, seen.Foreground, seen.Program = foreground(c.child.pid)
+	}
+	if seen.Program != c.child.program {
+		c.child.program, c.dirty = seen.Program, true
+	}
+	v := detect.FromProcess(seen)
+	c.setState(v.State, v.Tier, v.Cause)
+}
+
+// Reportable are the states that a session can ever be in by what is known of
+// its program.
+func Reportable(st *Status) map[agent.State]bool { return detect.Reportable(st.shell()) }

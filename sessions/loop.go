@@ -1,0 +1,245 @@
+package sessions
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"berth/agent"
+	"berth/api"
+	"berth/sessions/hold"
+	"berth/sessions/lease"
+	"berth/terminal"
+)
+
+// core is what a session's loop owns. Nothing else touches it.
+type core struct {
+	s    *Session
+	spec Spec
+	log  *slog.Logger
+
+	term        *terminal.Terminal // nil for an ended session nobody looks at
+	link        *hold.Link         // nil without a holder that answers
+	output      *hold.Output
+	control     *hold.Control
+	pending     []hold.Record // read and not applied yet: output before them is still to come
+	recordsRead uint64        // number of the last control record read
+	applied     uint64        // number of the last control record applied to term
+	told        uint64        // number of the last control record that made its event
+	replyAt     int64         // queries that ended at or before it are not answered again
+
+	state       agent.State
+	since       time.Time
+	tier        int
+	cause       string
+	stateSeq    uint64
+	exit        *api.Exit
+	ending      bool      // somebody asked for the end: no automatic restart
+	starting    bool      // a holder is being started
+	dialed      time.Time // when the holder was last asked for
+	child       process
+	holderPID   int
+	holderStart string
+	started     time.Time
+	lastOut     time.Time
+	lastIn      time.Time
+	losses      int64
+	problem     string
+
+	lease     *lease.Lease
+	unsaid    []lease.Change // what the last server's end did to the lease, to be told
+	members   map[string]*Member
+	followers map[Follower]*Member
+	settling  []func()
+	typing    typing
+	ends      []chan error // callers who wait for the program's end
+	restarts  restarts
+
+	looked             time.Time // when the foreground was last looked at
+	saved              time.Time // when the checkpoint was last written
+	savedAt            int64     // output offset of that checkpoint
+	savedTitle         string    // title in the checkpoint that an ended session was found with
+	looks              int       // how often to look again soon, since there was output or input
+	pictureAge         time.Time // when an ended session's picture was last wanted
+	dirty              bool      // status to publish
+	wantCols, wantRows int       // the size asked for last
+	resizing           bool      // the holder has yet to answer a resize
+	removed            bool      // the loop ends
+}
+
+// The loop's own times.
+const (
+	lookActive         = 50 * time.Millisecond // foreground, after output or input
+	looksAfterActivity = 3                     // so often
+	lookQuiet          = 2 * time.Second       // foreground, without
+	settleEvery        = 10 * time.Millisecond // while somebody waits for a synchronized update to end
+	checkpointTime     = 30 * time.Second      // most time of change between checkpoints
+	checkpointSize     = 8 << 20               // most output between checkpoints, bytes
+	dropPicture        = time.Minute           // an ended session's screen unused this long leaves memory
+	dialAgain          = 5 * time.Second       // a holder that does not answer is asked again
+)
+
+// run is the session's loop. It ends with ctx; the program does not.
+func (c *core) run(ctx context.Context) {
+	defer close(c.s.over)
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	c.tellLease(c.unsaid)
+	c.unsaid = nil
+	c.publish()
+	for {
+		more := c.catchUp()
+		c.tick(c.now())
+		c.publish()
+		if more {
+			select { // look at calls between two pieces of a flood
+			case call := <-c.s.calls:
+				call(c)
+			case <-ctx.Done():
+				c.shut()
+				return
+			default:
+			}
+			continue
+		}
+		if c.removed {
+			return
+		}
+		timer.Reset(c.pause(c.now()))
+		select {
+		case call := <-c.s.calls:
+			call(c)
+		case <-c.wake():
+		case <-timer.C:
+		case <-ctx.Done():
+			c.shut()
+			return
+		}
+	}
+}
+
+func (c *core) now() time.Time { return c.s.reg.now() }
+
+// wake is the holder's signal; nil, which never comes, without a holder.
+func (c *core) wake() <-chan struct{} {
+	if c.link == nil {
+		return nil
+	}
+	return c.link.Wake()
+}
+
+// tick does what is due by the clock.
+func (c *core) tick(now time.Time) {
+	c.settle()
+	c.flushTyping(now, false)
+	c.expireLease(now)
+	c.look(now)
+	c.reconnect(now)
+	c.limits(now)
+	c.saveIfDue(now)
+	if c.exit != nil && c.term != nil && len(c.members) == 0 && now.Sub(c.pictureAge) > dropPicture {
+		c.term = nil
+	}
+}
+
+// pause is how long nothing is due.
+func (c *core) pause(now time.Time) time.Duration {
+	next := time.Hour
+	due := func(at time.Time) { next = min(next, max(at.Sub(now), 0)) }
+	if len(c.settling) > 0 {
+		next = settleEvery
+	}
+	if at, ok := c.typing.due(); ok {
+		due(at)
+	}
+	if at, ok := c.leaseDue(); ok {
+		due(at)
+	}
+	if c.running() {
+		every := lookQuiet
+		if c.looks > 0 {
+			every = lookActive
+		}
+		due(c.looked.Add(every))
+	}
+	if at, ok := c.limitsDue(); ok {
+		due(at)
+	}
+	if at, ok := c.restarts.due(); ok {
+		due(at)
+	}
+	if c.term != nil && c.exit == nil && c.term.Offset() > c.savedAt {
+		due(c.saved.Add(checkpointTime))
+	}
+	if c.exit != nil && c.term != nil {
+		due(c.pictureAge.Add(dropPicture + time.Second))
+	}
+	return next
+}
+
+// running says whether the program is there, as far as known.
+func (c *core) running() bool { return c.exit == nil && c.state != agent.Exited }
+
+// whenSettled runs fn now, or when the synchronized update under way is over.
+func (c *core) whenSettled(fn func()) {
+	if c.term == nil || !c.term.InSync() {
+		fn()
+		return
+	}
+	c.settling = append(c.settling, fn)
+}
+
+func (c *core) settle() {
+	if len(c.settling) == 0 || c.term != nil && c.term.InSync() {
+		return
+	}
+	ready := c.settling
+	c.settling = nil
+	for _, fn := range ready {
+		fn()
+	}
+}
+
+// publish makes the present status the one that everybody reads.
+func (c *core) publish() {
+	if !c.dirty && c.s.status.Load() != nil {
+		return
+	}
+	c.dirty = false
+	st := &Status{
+		Spec: c.spec, Now: c.state, Since: c.since, Seq: c.s.reg.events.LastSeq(c.s.id), StateSeq: c.stateSeq, Tier: c.tier, Cause: c.cause,
+		Exit: c.exit, Writer: c.writer(), Viewers: c.viewers(), PID: c.child.pid, Cols: c.spec.Cols, Rows: c.spec.Rows,
+		Program: c.child.program, Started: c.started, LastOutput: c.lastOut, Losses: c.losses, Problem: c.problem,
+	}
+	if c.exit == nil {
+		st.HolderPID, st.HolderStart = c.holderPID, c.holderStart
+	}
+	if c.term != nil {
+		st.Title, st.Offset, st.Panics = c.term.Title(), c.term.Offset(), c.term.Panics()
+		st.Cols, st.Rows = c.term.Size()
+	} else if old := c.s.status.Load(); old != nil {
+		st.Title, st.Offset, st.Panics, st.Cols, st.Rows = old.Title, old.Offset, old.Panics, old.Cols, old.Rows
+	} else {
+		st.Title, st.Offset = c.savedTitle, c.savedAt
+	}
+	c.s.status.Store(st)
+	c.s.bells.ring()
+	for _, m := range c.members {
+		ringOne(m.changed)
+	}
+}
+
+// shut leaves everything so that the next server finds it.
+func (c *core) shut() {
+	c.flushTyping(c.now(), true)
+	c.save()
+	for _, fn := range c.settling {
+		fn()
+	}
+	c.settling = nil
+	if c.link != nil {
+		_ = c.link.Close() // the holder notices by itself
+	}
+	_ = c.output.Close()  // read-only files: nothing can be lost
+	_ = c.control.Close() // likewise
+}

@@ -1,0 +1,77 @@
+package sessions
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"berth/api"
+)
+
+// maxTags bounds a session's tags.
+const maxTags = 64
+
+// Retag adds and removes tags.
+func (s *Session) Retag(ctx context.Context, by Actor, add, remove []string) error {
+	return s.change(ctx, func(c *core) error {
+		tags := slices.DeleteFunc(slices.Clone(c.spec.Tags), func(t string) bool { return slices.Contains(remove, t) })
+		for _, t := range add {
+			if !slices.Contains(tags, t) {
+				tags = append(tags, t)
+			}
+		}
+		if len(tags) > maxTags {
+			return api.Errorf(api.CodeLimit, "%s would have %d tags: at most %d are kept", c.spec.Name, len(tags), maxTags)
+		}
+		slices.Sort(tags)
+		return c.changeSpec(func(spec *Spec) { spec.Tags = tags }, func() { c.noteTags(by) })
+	})
+}
+
+// SetMeta sets key-values; an empty value drops its key.
+func (s *Session) SetMeta(ctx context.Context, by Actor, change map[string]string) error {
+	return s.change(ctx, func(c *core) error {
+		meta := maps.Clone(c.spec.Meta)
+		if meta == nil {
+			meta = map[string]string{}
+		}
+		for k, v := range change {
+			if v == "" {
+				delete(meta, k)
+			} else {
+				meta[k] = v
+			}
+		}
+		if len(meta) > maxMetaKeys {
+			return api.Errorf(api.CodeLimit, "%s would have %d meta keys: at most %d are kept", c.spec.Name, len(meta), maxMetaKeys)
+		}
+		return c.changeSpec(func(spec *Spec) { spec.Meta = meta }, func() { c.noteTags(by) })
+	})
+}
+
+func (c *core) noteTags(by Actor) {
+	c.note("tags", tagsEvent{By: by.by(), Tags: noNil(c.spec.Tags), Meta: c.spec.Meta})
+}
+
+// change runs fn on the loop to its end, whether or not the caller waits.
+func (s *Session) change(ctx context.Context, fn func(*core) error) error {
+	_, err := ask(context.WithoutCancel(ctx), s, func(c *core) (struct{}, error) { return struct{}{}, fn(c) })
+	return err
+}
+
+// Uptime is how long the program has run, or ran.
+func (s *Session) Uptime() time.Duration {
+	st := s.Status()
+	if st.Started.IsZero() {
+		return 0
+	}
+	if st.Exit != nil && st.Exit.Time.After(st.Started) {
+		return st.Exit.Time.Sub(st.Started)
+	}
+	return max(s.reg.now().Sub(st.Started), 0)
+}
+
+// Over says that the program is gone, its last output is in the picture, and
+// nobody is about to start it again.
+func (s *Status) Over() bool { return s.Exit != nil && !s.Running() }

@@ -1,0 +1,227 @@
+package sessions
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"berth/agent"
+	"berth/api"
+	"berth/keys"
+	"berth/sessions/events"
+)
+
+// Retention says how long ended sessions are kept.
+type Retention struct {
+	Ended time.Duration // since their end
+	Keep  int           // the newest so many
+	Total int64         // bytes of all of them together
+}
+
+// DefaultRetention is the design's.
+var DefaultRetention = Retention{Ended: 7 * 24 * time.Hour, Keep: 50, Total: 10 << 30}
+
+// retainEvery is how often ended sessions are looked over.
+const retainEvery = time.Minute
+
+// leastFree is the part of the disk that must be free for a new session.
+const leastFree = 0.05
+
+// retain removes ended sessions that are past retention, until ctx ends.
+func (r *Registry) retain(ctx context.Context) {
+	tick := time.NewTicker(retainEvery)
+	defer tick.Stop()
+	for {
+		r.removeOld(ctx)
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (r *Registry) removeOld(ctx context.Context) {
+	var ended []*Session
+	for _, s := range r.All() {
+		if st := s.Status(); st.Now == agent.Exited && st.Exit != nil {
+			ended = append(ended, s)
+		}
+	}
+	slices.SortFunc(ended, func(a, b *Session) int { return b.Status().Exit.Time.Compare(a.Status().Exit.Time.Time) })
+	var total int64
+	for i, s := range ended {
+		size, err := folderSize(s.dir)
+		if err != nil {
+			r.log.Warn("a session's folder could not be measured", "session", s.Status().Name, "error", err)
+		}
+		total += size
+		why := ""
+		switch keep := r.options.Retention; {
+		case keep.Keep > 0 && i >= keep.Keep:
+			why = "retention: more than are kept"
+		case keep.Ended > 0 && r.now().Sub(s.Status().Exit.Time.Time) > keep.Ended:
+			why = "retention: age"
+		case keep.Total > 0 && total > keep.Total:
+			why = "retention: total size"
+		default:
+			continue
+		}
+		by := Actor{Identity: keys.Identity{Name: "berth"}}
+		if err := r.remove(ctx, s, by, why); err != nil && ctx.Err() == nil {
+			r.log.Error("an old session could not be removed", "session", s.Status().Name, "error", err)
+		}
+	}
+}
+
+func folderSize(dir string) (int64, error) {
+	var total int64
+	err := filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			total += info.Size()
+		}
+		return nil
+	})
+	return total, err
+}
+
+// Remove forgets an ended session and deletes its folder.
+func (r *Registry) Remove(ctx context.Context, s *Session, by Actor) error {
+	return r.remove(ctx, s, by, "rm")
+}
+
+func (r *Registry) remove(ctx context.Context, s *Session, by Actor, why string) error {
+	running := false
+	err := s.do(ctx, func(c *core) {
+		if running = c.exit == nil || c.starting; running {
+			return
+		}
+		c.note("session_removed", removedEvent{By: by.by(), Why: why})
+		for _, m := range c.members {
+			m.notify(Notice{Kicked: "the session was removed"})
+		}
+		c.removed = true // the loop ends after this call
+	})
+	if err != nil {
+		return err
+	}
+	if running {
+		return api.Errorf(api.CodeBadRequest, "%s is running: kill it first", s.Status().Name)
+	}
+	<-s.over
+	r.mu.Lock()
+	delete(r.byID, s.id)
+	delete(r.names, s.Status().Name)
+	r.mu.Unlock()
+	r.events.Forget(s.id)
+	if err := os.RemoveAll(s.dir); err != nil {
+		return fmt.Errorf("delete the session's folder: %w", err)
+	}
+	return nil
+}
+
+// roomOnDisk refuses a new session when the disk is nearly full.
+func (r *Registry) roomOnDisk() error {
+	d, err := r.disk()
+	if err != nil {
+		return err
+	}
+	if float64(d.FreeBytes) < leastFree*float64(d.TotalBytes) {
+		return api.Errorf(api.CodeLimit, "the disk of the state folder has %d of %d MiB free, less than 5 %%: make room, or rm ended sessions",
+			d.FreeBytes>>20, d.TotalBytes>>20)
+	}
+	return nil
+}
+
+// Disk is the state folder's file system.
+type Disk struct {
+	FreeBytes  uint64 `json:"free_bytes"`
+	TotalBytes uint64 `json:"total_bytes"`
+}
+
+func (r *Registry) disk() (Disk, error) {
+	var s unix.Statfs_t
+	if err := unix.Statfs(r.options.StateDir, &s); err != nil {
+		return Disk{}, fmt.Errorf("look at the state folder's disk: %w", err)
+	}
+	block := uint64(s.Bsize)
+	return Disk{FreeBytes: s.Bavail * block, TotalBytes: s.Blocks * block}, nil
+}
+
+// Health is how the sessions fare.
+type Health struct {
+	PID      int
+	States   map[string]int
+	Problems []string
+	Events   any
+	Disk     Disk
+	Memory   Memory
+}
+
+// Memory is what the server's own heap takes.
+type Memory struct {
+	HeapBytes uint64 `json:"heap_bytes"`
+	SysBytes  uint64 `json:"sys_bytes"`
+}
+
+// Health gathers what is wrong, if anything.
+func (r *Registry) Health() Health {
+	h := Health{PID: os.Getpid(), States: map[string]int{}}
+	for _, s := range r.All() {
+		st := s.Status()
+		h.States[string(st.Now)]++
+		if st.Problem != "" {
+			h.Problems = append(h.Problems, st.Name+": "+st.Problem)
+		}
+		if st.Losses > 0 {
+			h.Problems = append(h.Problems, fmt.Sprintf("%s: %d bytes of output could not be kept", st.Name, st.Losses))
+		}
+		if st.Panics > 0 {
+			h.Problems = append(h.Problems, fmt.Sprintf("%s: the emulator recovered from %d panics", st.Name, st.Panics))
+		}
+	}
+	h.Events = r.eventHealth(&h)
+	var err error
+	if h.Disk, err = r.disk(); err != nil {
+		h.Problems = append(h.Problems, err.Error())
+	} else if float64(h.Disk.FreeBytes) < leastFree*float64(h.Disk.TotalBytes) {
+		h.Problems = append(h.Problems, "the disk of the state folder is nearly full: no new session is made")
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	h.Memory = Memory{HeapBytes: m.HeapAlloc, SysBytes: m.Sys}
+	return h
+}
+
+// EventHealth is how the event log does.
+type EventHealth struct {
+	Head     string `json:"head"`  // cursor of the newest event
+	First    string `json:"first"` // of the oldest kept
+	Segments int    `json:"segments"`
+	Bytes    int64  `json:"bytes"`
+	Pending  int    `json:"pending"` // events that wait for the disk
+	Dropped  uint64 `json:"dropped"` // events lost that way
+}
+
+func (r *Registry) eventHealth(h *Health) EventHealth {
+	s := r.events.Stats()
+	if s.Failing {
+		h.Problems = append(h.Problems, fmt.Sprintf("the event log cannot be written: %v; %d events wait in memory", s.Err, s.Pending))
+	}
+	if s.Dropped > 0 {
+		h.Problems = append(h.Problems, fmt.Sprintf("%d events were lost while the event log could not be written", s.Dropped))
+	}
+	return EventHealth{
+		Head: events.FormatCursor(s.Head), First: events.FormatCursor(s.First), Segments: s.Segments, Bytes: s.Bytes, Pending: s.Pending, Dropped: s.Dropped,
+	}
+}

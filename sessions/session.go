@@ -1,0 +1,149 @@
+package sessions
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"berth/api"
+	"berth/terminal"
+)
+
+// Session is one program on one PTY. Its loop alone touches what changes;
+// these methods may be called from anywhere.
+type Session struct {
+	id     string
+	dir    string
+	reg    *Registry
+	calls  chan func(*core)
+	over   chan struct{} // closed when the loop has ended
+	status atomic.Pointer[Status]
+	bells  bells
+}
+
+// ID is the session's immutable id.
+func (s *Session) ID() string { return s.id }
+
+// Status is the newest published picture of the session.
+func (s *Session) Status() *Status { return s.status.Load() }
+
+// errStopped is what calls get when the server is going down.
+var errStopped = api.Errorf(api.CodeInternal, "the server is going down; the session runs on")
+
+// do runs fn on the session's loop and returns when it has run. A caller that
+// gives up leaves fn to run without it, so fn keeps its results to itself.
+func (s *Session) do(ctx context.Context, fn func(*core)) error {
+	done := make(chan struct{})
+	call := func(c *core) { defer close(done); fn(c) }
+	select {
+	case s.calls <- call:
+	case <-s.over:
+		return errStopped
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// ask is do for a function with a result.
+func ask[T any](ctx context.Context, s *Session, fn func(*core) (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	got := make(chan result, 1)
+	err := s.do(ctx, func(c *core) {
+		value, err := fn(c)
+		got <- result{value, err}
+	})
+	if err != nil {
+		var none T
+		return none, err
+	}
+	r := <-got
+	return r.value, r.err
+}
+
+// Snapshot is the present picture with at most history lines above it, never
+// one from inside a synchronized update.
+func (s *Session) Snapshot(ctx context.Context, history int) (*terminal.Snapshot, error) {
+	return settled(ctx, s, func(c *core) (*terminal.Snapshot, error) {
+		term, err := c.picture()
+		if err != nil {
+			return nil, err
+		}
+		return term.Snapshot(history), nil
+	})
+}
+
+// settled runs fn on the loop when no synchronized update is under way.
+func settled[T any](ctx context.Context, s *Session, fn func(*core) (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	got := make(chan result, 1)
+	var none T
+	err := s.do(ctx, func(c *core) {
+		c.whenSettled(func() {
+			value, err := fn(c)
+			got <- result{value, err}
+		})
+	})
+	if err != nil {
+		return none, err
+	}
+	select {
+	case r := <-got:
+		return r.value, r.err
+	case <-s.over:
+		return none, errStopped
+	case <-ctx.Done():
+		return none, ctx.Err()
+	}
+}
+
+// Subscribe gives a channel that holds one signal when the session's picture
+// or status changed since it was last received from. stop ends it.
+func (s *Session) Subscribe() (changed <-chan struct{}, stop func()) { return s.bells.add() }
+
+// bells are latest-wins signals to any number of listeners.
+type bells struct {
+	mu   sync.Mutex
+	list map[chan struct{}]struct{}
+}
+
+func (b *bells) add() (<-chan struct{}, func()) {
+	bell := make(chan struct{}, 1)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.list == nil {
+		b.list = map[chan struct{}]struct{}{}
+	}
+	b.list[bell] = struct{}{}
+	return bell, func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		delete(b.list, bell)
+	}
+}
+
+func (b *bells) ring() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for bell := range b.list {
+		ringOne(bell)
+	}
+}
+
+func ringOne(bell chan struct{}) {
+	select {
+	case bell <- struct{}{}:
+	default: // one signal is enough
+	}
+}

@@ -1,0 +1,101 @@
+package sessions
+
+import (
+	"slices"
+	"sort"
+	"time"
+
+	"berth/agent"
+	"berth/api"
+	"berth/keys"
+	"berth/terminal"
+)
+
+// Actor is who does something: recorded in events, and judged again at each
+// write.
+type Actor struct {
+	Identity keys.Identity
+	Client   string // the caller's id, such as c12
+}
+
+// by is the actor as events show it.
+func (a Actor) by() By {
+	return By{Identity: a.Identity.Name, Fingerprint: a.Identity.Fingerprint, Client: a.Client}
+}
+
+// By says in an event who caused it.
+type By struct {
+	Identity    string `json:"identity"`
+	Fingerprint string `json:"fingerprint"`
+	Client      string `json:"client"`
+}
+
+// Status is an immutable picture of a session, published by its loop at each
+// change; reading it waits for nobody.
+type Status struct {
+	Spec
+	Now         agent.State
+	Since       time.Time
+	Seq         uint64 // of the newest event
+	StateSeq    uint64 // of the event that made the state what it is
+	Tier        int
+	Cause       string
+	Title       string
+	Exit        *api.Exit
+	Writer      *api.Writer
+	Viewers     int // attached clients that do not write
+	PID         int // of the program
+	HolderPID   int
+	HolderStart string
+	Cols, Rows  int
+	Program     string // in the foreground
+	Started     time.Time
+	LastOutput  time.Time
+	Offset      int64 // output shown on the screen
+	Losses      int64 // bytes of output that could not be kept
+	Panics      int   // of the emulator, recovered
+	Problem     string
+}
+
+// Running says whether the session's program is there, as far as known.
+func (s *Status) Running() bool { return s.Now != agent.Exited }
+
+// HasTag says whether the session carries the tag.
+func (s *Status) HasTag(tag string) bool { return slices.Contains(s.Tags, tag) }
+
+// Row is the session as ls lists it.
+func (s *Status) Row() api.Session {
+	tags := s.Tags
+	if tags == nil {
+		tags = []string{}
+	}
+	return api.Session{
+		Session: s.Name, ID: s.ID, Agent: s.Agent, State: string(s.Now), Since: api.At(s.Since),
+		Title: terminal.Printable(s.Title), Writer: s.Writer, Viewers: s.Viewers, Tags: tags, PID: s.PID, Cols: s.Cols, Rows: s.Rows,
+	}
+}
+
+// State is the session as the verb state shows it.
+func (s *Status) State(now time.Time) api.State {
+	quiet := int64(0)
+	if !s.LastOutput.IsZero() {
+		quiet = max(now.Sub(s.LastOutput).Milliseconds(), 0)
+	}
+	return api.State{
+		Session: s.Name, ID: s.ID, Agent: s.Agent, State: string(s.Now), Since: api.At(s.Since), Seq: s.Seq,
+		Tier: s.Tier, Cause: terminal.Printable(s.Cause), Prompts: []any{}, Exit: s.Exit, Writer: s.Writer, Gate: "allow",
+		Foreground: terminal.Printable(s.Program), QuietMS: quiet,
+	}
+}
+
+// Waiting picks those that wait for a person, the longest first.
+func Waiting(list []*Session) []api.Session {
+	rows := []api.Session{}
+	for _, s := range list {
+		if st := s.Status(); st.Now == agent.Prompt || st.Now == agent.InError {
+			rows = append(rows, st.Row())
+		}
+	}
+	sort.SliceStable(rows, func(i, j int) bool { return rows[i].Since.Before(rows[j].Since.Time) })
+	return rows
+}
