@@ -1,0 +1,44 @@
+# Berth's build. Go, OpenSSH's client and tmux are all that build and test need.
+
+GO ?= go
+BIN := bin/berth
+# The emulator's and holder's own code is fast enough; -trimpath keeps paths of
+# the building machine out of the binary.
+GOFLAGS_BUILD := -trimpath
+
+.PHONY: all build run test vet bench fuzz clean
+
+all: build
+
+build:
+	$(GO) build $(GOFLAGS_BUILD) -o $(BIN) ./cmd/berth
+
+# Start on 127.0.0.1:2222 with a session to try, letting in your own keys.
+run: build
+	@$(BIN) serve --demo
+
+vet:
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "gofmt would change:"; echo "$$unformatted"; exit 1; }
+	$(GO) vet ./...
+	GOOS=darwin $(GO) vet ./...
+
+# Everything that must be green.
+test: vet
+	$(GO) test -race -timeout 20m ./...
+
+# Side by side with sshd and tmux, as ratios; needs Debian's openssh-server and tmux.
+bench: build
+	$(GO) run ./test/bench -berth $(BIN)
+
+# Each fuzz target for a short while; FUZZTIME=5m for a long one.
+FUZZTIME ?= 10s
+fuzz:
+	@for pkg in $$($(GO) list ./...); do \
+		for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+			echo "$$pkg $$target"; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -parallel 2 $$pkg || exit 1; \
+		done; \
+	done
+
+clean:
+	rm -rf bin
