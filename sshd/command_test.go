@@ -203,10 +203,10 @@ func TestLimitsAfterLogin(t *testing.T) {
 		op.Limits.Channels = 3
 		op.Limits.CommandBytes = 1000
 	})
-	c := h.client()
-	if out, err := newSession(t, c).Output(strings.Repeat("x", 1001)); exitStatus(err) != 11 || !strings.Contains(string(out), `"code":"LIMIT"`) {
+	if out, err := newSession(t, h.client()).Output(strings.Repeat("x", 1001)); exitStatus(err) != 11 || !strings.Contains(string(out), `"code":"LIMIT"`) {
 		t.Errorf("a long command: %v %s", err, out)
 	}
+	c := h.client()
 	var sessions []*gossh.Session
 	for range 3 {
 		s, err := c.NewSession()

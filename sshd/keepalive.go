@@ -17,16 +17,19 @@ func (c *connection) keepAlive(conn *gossh.ServerConn) {
 	timer := time.NewTimer(interval)
 	defer timer.Stop()
 	var asking atomic.Bool
-	for missed := 0; ; {
+	missed, last := 0, int64(-1)
+	for {
 		select {
 		case <-c.stop:
 			return
 		case <-timer.C:
 		}
+		if heard := c.wire.heard.Load(); heard != last {
+			missed, last = 0, heard
+		}
 		silent := c.wire.silent()
 		switch {
 		case silent < interval:
-			missed = 0
 			timer.Reset(interval - silent)
 			continue
 		case missed == most:

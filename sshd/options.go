@@ -86,8 +86,8 @@ var (
 
 // Limits bounds what clients may take. A zero field has its default.
 type Limits struct {
-	Startups          int           // connections not logged in yet: 200
-	StartupsPerSource int           // of these, from one address (IPv6: one /64): 100
+	Startups          int           // connections not logged in yet: 300
+	StartupsPerSource int           // of these, from one address (IPv6: one /64): 150
 	LoginGrace        time.Duration // from accept to login: 20 s
 	AuthTries         int           // keys offered on a connection: 6
 	Connections       int           // all connections: 4096
@@ -106,8 +106,8 @@ func (l Limits) withDefaults() Limits {
 			*p = v
 		}
 	}
-	def(&l.Startups, 200)
-	def(&l.StartupsPerSource, 100)
+	def(&l.Startups, 300)
+	def(&l.StartupsPerSource, 150)
 	def(&l.AuthTries, 6)
 	def(&l.Connections, 4096)
 	def(&l.Channels, 64)

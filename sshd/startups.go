@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 )
@@ -12,10 +13,11 @@ import (
 // always let in; when there are too many, an older one goes for it. Refusing
 // the new one instead would let a flood of silent connections shut the door.
 //
-// Who goes: first one that has not got through the key exchange, since a
-// silent flood never does and a person unlocking a key has; of these one that
-// had more than a second, since an honest client needs a few round trips; and
-// among equals a random one, so that a flood cannot choose its victim.
+// Who goes: of those that got least far (said nothing; said something; done
+// with the key exchange, as a person unlocking a key is), those that had more
+// than a second before the younger ones, and of these a random one of the older
+// half. So a login of a few round trips gets through a flood, and one that
+// takes longer has a chance that a flood cannot take away.
 type startups struct {
 	most, mostPerSource int
 
@@ -58,32 +60,41 @@ func (s *startups) add(c *connection, source netip.Prefix, now time.Time) (victi
 	return victim
 }
 
-// victim picks at random among the candidates of the lowest rank.
+// victim picks one of the candidates.
 func (s *startups) victim(now time.Time, candidate func(*startup) bool) *connection {
-	var chosen *connection
-	best, seen := 0, 0
+	var group []*connection
+	lowest := 0
 	for c, u := range s.waiting {
 		if !candidate(u) {
 			continue
 		}
-		rank := 0
-		if now.Sub(u.since) < startupPatience {
-			rank++
+		rank := u.rank(c, now)
+		if len(group) == 0 || rank < lowest {
+			group, lowest = group[:0], rank
 		}
-		if u.exchanged {
-			rank += 2
-		}
-		switch {
-		case chosen == nil || rank < best:
-			chosen, best, seen = c, rank, 1
-		case rank == best:
-			seen++
-			if rand.IntN(seen) == 0 {
-				chosen = c
-			}
+		if rank == lowest {
+			group = append(group, c)
 		}
 	}
-	return chosen
+	if len(group) == 0 {
+		return nil
+	}
+	slices.SortFunc(group, func(a, b *connection) int { return s.waiting[a].since.Compare(s.waiting[b].since) })
+	return group[rand.IntN((len(group)+1)/2)]
+}
+
+func (u *startup) rank(c *connection, now time.Time) int {
+	rank := 0
+	switch {
+	case u.exchanged:
+		rank = 4
+	case c.wire.heard.Load() > 0:
+		rank = 2
+	}
+	if now.Sub(u.since) < startupPatience {
+		rank++
+	}
+	return rank
 }
 
 // exchanged notes that c's key exchange is done.
