@@ -18,22 +18,46 @@ type rowView struct {
 }
 
 // cell is column x of a window cols wide. A wide character that an edge would
-// cut in two is shown as a blank.
+// cut in two is shown as a blank, and so is one that is not as wide as a
+// terminal will draw it, such as a flag that had no room at the screen's edge.
 func (r rowView) cell(x, cols int) terminal.Cell {
 	if r.over != nil {
 		return r.over.cell(x)
 	}
 	i := r.left + x
 	if r.line == nil || i >= r.cols {
-		return terminal.Cell{Rune: ' ', Width: 1}
+		return blankCell
 	}
 	c := r.line.Cell(i)
-	cut := c.Width == 0 && x == 0 || c.Width == 2 && (x == cols-1 || i == r.cols-1)
-	if c.Rune == 0 && c.Width != 0 || cut {
+	var cut bool
+	switch c.Width {
+	case 0:
+		cut = x == 0 || !fits(r.line.Cell(i-1))
+	case 2:
+		cut = x == cols-1 || i == r.cols-1 || !fits(c)
+	default:
+		cut = c.Rune == 0 || !fits(c)
+	}
+	if cut {
 		return terminal.Cell{Rune: ' ', Width: 1, Style: c.Style}
 	}
 	return c
 }
+
+var blankCell = terminal.Cell{Rune: ' ', Width: 1}
+
+// fits tells whether a cell's cluster, written at once, takes the cell's width.
+func fits(c terminal.Cell) bool {
+	if c.Rest == "" {
+		return true
+	}
+	_, rest, width := terminal.NextCluster(string(c.Rune) + c.Rest)
+	return rest == "" && width == c.Width
+}
+
+// joins tells runes that may join their neighbours: regional indicators and
+// skin tones.
+func joins(r rune) bool { return r >= 0x1f1e6 && r <= 0x1f1ff || r >= 0x1f3fb && r <= 0x1f3ff }
 
 // canvas draws rows on a client's terminal of cols x rows and knows what is
 // there, so that it writes only what changed.
@@ -113,7 +137,7 @@ func (c *canvas) drawRow(b []byte, y int, r rowView, pen *terminal.Style) []byte
 		x = to
 	}
 	for x := end; x < c.cols; x++ {
-		if old.cell(x, c.cols) != (terminal.Cell{Rune: ' ', Width: 1}) {
+		if old.cell(x, c.cols) != blankCell {
 			b = appendMove(b, y, end)
 			if *pen != (terminal.Style{}) {
 				b = c.look.appendStyle(b, terminal.Style{}, *pen)
@@ -130,21 +154,23 @@ func (c *canvas) drawRow(b []byte, y int, r rowView, pen *terminal.Style) []byte
 // opinion of the character's width.
 func (c *canvas) drawSpan(b []byte, y int, r rowView, from, to int, pen *terminal.Style) []byte {
 	b = appendMove(b, y, from)
+	lost := false // the client's cursor may be elsewhere
 	for x := from; x < to; x++ {
 		cell := r.cell(x, c.cols)
 		if cell.Width == 0 {
 			continue
+		}
+		if lost || joins(cell.Rune) && x > from {
+			b = append(b, "\x1b["...)
+			b = strconv.AppendInt(b, int64(x+1), 10)
+			b = append(b, 'G')
 		}
 		if cell.Style != *pen {
 			b = c.look.appendStyle(b, cell.Style, *pen)
 			*pen = cell.Style
 		}
 		b = c.look.appendCell(b, cell)
-		if next := x + cell.Width; (cell.Width == 2 || cell.Rest != "") && next < to {
-			b = append(b, "\x1b["...)
-			b = strconv.AppendInt(b, int64(next+1), 10)
-			b = append(b, 'G')
-		}
+		lost = cell.Width == 2 || cell.Rest != "" || joins(cell.Rune)
 	}
 	return b
 }
@@ -159,7 +185,7 @@ func (c *canvas) blankFrom(r rowView) int {
 		}
 		end = min(end, max(stored-r.left, 0))
 	}
-	for end > 0 && r.cell(end-1, c.cols) == (terminal.Cell{Rune: ' ', Width: 1}) {
+	for end > 0 && r.cell(end-1, c.cols) == blankCell {
 		end--
 	}
 	return end

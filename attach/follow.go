@@ -114,7 +114,7 @@ func (c *client) prologue(b []byte) []byte {
 	if c.painted || c.way == wayView {
 		b = append(b, leaveAlternate...)
 	}
-	b = append(b, penReset+inputReset...)
+	b = append(b, marginReset+penReset+inputReset...)
 	if !c.painted {
 		b = appendMove(b, c.rows-1, 0)
 		for range c.rows {
@@ -167,7 +167,7 @@ func (c *client) begin(b []byte) []byte {
 	if c.look.plain {
 		b = append(b, plainReset...)
 	} else {
-		b = append(b, enterAlternate+penReset+wrapOff...)
+		b = append(b, enterAlternate+marginReset+penReset+wrapOff...)
 	}
 	c.way, c.modes, c.resync = wayView, nil, false
 	c.canvas.valid, c.canvas.shape = false, -1

@@ -70,7 +70,7 @@ func (c *client) farewell() []byte {
 		b = appendMove(b, c.rows-1, 0)
 		return append(b, "\r\n"+c.lastLine()+"\r\n"...)
 	}
-	b = append(b, penReset+inputReset...)
+	b = append(b, marginReset+penReset+inputReset...)
 	if c.way != wayNone {
 		b = append(b, leaveAlternate...)
 	}
@@ -79,9 +79,11 @@ func (c *client) farewell() []byte {
 	case !c.painted: // the client's own screen is back, cursor and all
 		b = append(b, '\r')
 	case c.mainRow >= 0:
+		b = append(b, marginReset...)
 		b = appendMove(b, min(c.mainRow, c.rows-1), 0)
 		b = append(b, "\r\n\x1b[J"...)
 	default:
+		b = append(b, marginReset...)
 		b = appendMove(b, c.rows-1, 0)
 		b = append(b, "\r\n"...)
 	}

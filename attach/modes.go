@@ -85,9 +85,12 @@ const (
 	titlePush = "\x1b[22;0t"
 	titlePop  = "\x1b[23;0t"
 
-	// penReset ends what changes how text is drawn: region, origin, insert,
-	// wrap, character sets, colours, link.
-	penReset = "\x1b[r\x1b[?6l\x1b[4l\x1b[?7h\x1b(B\x1b)B\x0f\x1b[0m\x1b]8;;\x1b\\"
+	// marginReset ends region and origin mode; the cursor goes home with it.
+	marginReset = "\x1b[r\x1b[?6l"
+
+	// penReset ends what else changes how text is drawn: insert, wrap,
+	// character sets, colours, link.
+	penReset = "\x1b[4l\x1b[?7h\x1b(B\x1b)B\x0f\x1b[0m\x1b]8;;\x1b\\"
 
 	// inputReset takes a terminal out of all modes a program may have set.
 	// The kitty keyboard's stack is emptied: a pop of more than there is does

@@ -1,0 +1,313 @@
+package attach
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"berth/terminal"
+)
+
+// PlainOptions are those of RunPlain. Session, In and Out are needed.
+type PlainOptions struct {
+	Session Session
+
+	In     Input     // lines to type; its end ends nothing but the typing
+	Out    io.Writer // the screen and then its new lines, as UTF-8 text with LF
+	Err    io.Writer // what is said beside it; nil is nowhere
+	Hangup func()    // makes a blocked Write to Out return; called when ctx is done
+
+	MayWrite bool // the key's rights
+	ReadOnly bool
+	Identity string
+	Host     string // as in Options
+	Clock    Clock  // nil is SystemClock
+}
+
+const (
+	// settleTime is how long a line has to be left alone to count as written.
+	settleTime = 200 * time.Millisecond
+	// plainHistory is how far apart two looks may be without a line lost.
+	plainHistory = 2000
+	// lineLimit is the longest line that is typed in one piece.
+	lineLimit = 64 << 10
+)
+
+// RunPlain attaches a client without a terminal: the screen as text once, then
+// each line when it has settled, which is when it scrolled off or when the
+// cursor is elsewhere and nothing has touched it for 200 ms. Lines that come in
+// are typed with Enter. It ends with the session (ErrEnded), with ctx (its
+// cause) or when Out fails (ErrClientGone). No goroutine outlives it.
+func RunPlain(ctx context.Context, o PlainOptions) error {
+	if o.Session == nil || o.In == nil || o.Out == nil {
+		return errors.New("attach: Session, In and Out are needed")
+	}
+	if o.Clock == nil {
+		o.Clock = SystemClock{}
+	}
+	if o.Err == nil {
+		o.Err = io.Discard
+	}
+	member, err := o.Session.Join(ctx, Client{Identity: o.Identity, MayWrite: o.MayWrite && !o.ReadOnly})
+	if err != nil {
+		return fmt.Errorf("attach to %s: %w", o.Session.Name(), err)
+	}
+	defer member.Leave()
+	fmt.Fprintf(o.Err, "berth: no terminal: you get %s as text, and lines you type are sent with Enter; "+
+		"ssh -t %s attach %s gives the terminal itself\n", o.Session.Name(), o.Host, o.Session.Name())
+	work, cancel := context.WithCancel(ctx)
+	var typing sync.WaitGroup
+	typing.Go(func() { typeLines(work, o, member) })
+	defer func() {
+		cancel()
+		typing.Wait()
+	}()
+	if o.Hangup != nil {
+		stop := context.AfterFunc(ctx, o.Hangup)
+		defer stop()
+	}
+	return (&plain{PlainOptions: o, member: member}).run(ctx)
+}
+
+// plain follows a session as text.
+type plain struct {
+	PlainOptions
+	member Member
+	lines  settler
+}
+
+func (p *plain) run(ctx context.Context) error {
+	for {
+		st := p.member.Status()
+		s, err := p.member.Snapshot(ctx, plainHistory)
+		if err != nil {
+			return err
+		}
+		text := p.lines.look(s, p.Clock.Now(), st.Ended)
+		if len(text) > 0 {
+			if _, err := io.WriteString(p.Out, strings.Join(text, "\n")+"\n"); err != nil {
+				if ctx.Err() != nil {
+					return context.Cause(ctx)
+				}
+				return ErrClientGone
+			}
+		}
+		if st.Ended {
+			fmt.Fprintf(p.Err, "berth: %s has ended: %s\n", p.Session.Name(), st.End)
+			return ErrEnded
+		}
+		if err := p.pause(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// pause waits for a change, or for lines to have settled. Between two looks
+// lies at least a frame, so that a flood costs no more than a look each.
+func (p *plain) pause(ctx context.Context) error {
+	rest, stop := p.Clock.Timer(frameTime)
+	defer stop()
+	changed, settled := p.member.Changed(), (<-chan time.Time)(nil)
+	if p.lines.waiting {
+		c, stop := p.Clock.Timer(settleTime)
+		defer stop()
+		settled = c
+	}
+	ready, rested := false, false
+	for !ready || !rested {
+		select {
+		case <-rest:
+			rested = true
+		case <-changed:
+			ready = true
+		case <-settled:
+			ready = true
+		case n := <-p.member.Notices():
+			if n.Kind == NoticeKicked {
+				return &KickedError{Reason: n.Text}
+			}
+			if n.Text != "" {
+				fmt.Fprintf(p.Err, "berth: %s\n", n.Text)
+			}
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// typeLines types what comes in, line by line.
+func typeLines(ctx context.Context, o PlainOptions, m Member) {
+	buf := make([]byte, 4<<10)
+	var line []byte
+	for {
+		n, err := o.In.ReadContext(ctx, buf)
+		for _, c := range buf[:n] {
+			if c != '\n' && len(line) < lineLimit {
+				line = append(line, c)
+				continue
+			}
+			if c != '\n' {
+				typeLine(ctx, o, m, line, "")
+				line = append(line[:0], c)
+				continue
+			}
+			typeLine(ctx, o, m, trimCR(line), "\r")
+			line = line[:0]
+		}
+		if err != nil {
+			if isEOF(err) && len(line) > 0 {
+				typeLine(ctx, o, m, line, "\r")
+			}
+			return
+		}
+	}
+}
+
+func typeLine(ctx context.Context, o PlainOptions, m Member, line []byte, end string) {
+	err := m.Type(ctx, append(append([]byte(nil), line...), end...))
+	var busy *BusyError
+	switch {
+	case err == nil, ctx.Err() != nil:
+	case errors.As(err, &busy):
+		fmt.Fprintf(o.Err, "berth: not typed: %s is writing\n", busy.Writer.Name)
+	default:
+		fmt.Fprintf(o.Err, "berth: not typed: %v\n", err)
+	}
+}
+
+func trimCR(b []byte) []byte {
+	if n := len(b); n > 0 && b[n-1] == '\r' {
+		return b[:n-1]
+	}
+	return b
+}
+
+// settler finds the lines of a screen that are new and done.
+type settler struct {
+	started bool
+	alt     bool
+	cols    int
+	rows    []settling // what the last look saw, oldest first
+	waiting bool       // a line has yet to settle
+}
+
+// settling is a row of the picture as last seen.
+type settling struct {
+	line  *terminal.Line
+	text  string
+	since time.Time // nothing touched it since
+	told  bool
+}
+
+// look takes a picture and gives the text to tell. At the first it is the
+// screen; at the last all that was not told yet.
+func (s *settler) look(p *terminal.Snapshot, now time.Time, last bool) []string {
+	if !s.started {
+		return s.first(p, now)
+	}
+	if p.Modes.AltScreen != s.alt || p.Cols != s.cols {
+		// Another screen, or all lines broken anew: what was told is told, and
+		// rows are compared with it by their text alone.
+		s.alt, s.cols = p.Modes.AltScreen, p.Cols
+	}
+	rows := s.match(p, now)
+	first := len(rows) - len(p.Lines)
+	end := used(p.Lines) + first
+	var out []string
+	s.waiting = false
+	for i := range rows {
+		r := &rows[i]
+		if r.told || i >= end {
+			continue
+		}
+		onScreen := i >= first
+		if onScreen && !last && (i-first == p.Cursor.Row || now.Sub(r.since) < settleTime) {
+			s.waiting = s.waiting || i-first != p.Cursor.Row
+			if !s.alt {
+				break // lines are told in their order
+			}
+			continue
+		}
+		r.told = true
+		if r.text != "" || i+1 < end {
+			out = append(out, r.text)
+		}
+	}
+	s.rows = rows
+	return out
+}
+
+func (s *settler) first(p *terminal.Snapshot, now time.Time) []string {
+	s.started, s.alt, s.cols = true, p.Modes.AltScreen, p.Cols
+	var out []string
+	n := used(p.Lines)
+	for i, l := range p.Lines {
+		s.rows = append(s.rows, settling{line: l, text: printed(l), since: now, told: i < n})
+		if i < n {
+			out = append(out, s.rows[i].text)
+		}
+	}
+	return out
+}
+
+// match carries over what is known of rows from the last look. A row is the
+// same one while its line is the same value, which lines keep when they scroll;
+// one with the same text in the same place was only drawn again.
+func (s *settler) match(p *terminal.Snapshot, now time.Time) []settling {
+	var lines []*terminal.Line
+	if !s.alt {
+		lines = append(lines, p.History...)
+	}
+	lines = append(lines, p.Lines...)
+	known := make(map[*terminal.Line]int, len(s.rows))
+	for i, r := range s.rows {
+		known[r.line] = i
+	}
+	shift, found := 0, false // of the old rows against the new
+	for i, l := range lines {
+		if j, ok := known[l]; ok {
+			shift, found = i-j, true
+			break
+		}
+	}
+	if !found {
+		shift = len(lines) - len(s.rows)
+		if len(s.rows) == 0 {
+			shift = len(lines)
+		}
+	}
+	rows := make([]settling, 0, len(lines))
+	for i, l := range lines {
+		r := settling{line: l, text: printed(l), since: now}
+		if j := i - shift; j >= 0 && j < len(s.rows) {
+			old := s.rows[j]
+			switch {
+			case old.line == l:
+				r = old
+			case old.text == r.text:
+				r.told = old.told
+			}
+		} else if i < shift && i < len(lines)-len(p.Lines) && found {
+			r.told = true // history from before the first look
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// used is how many rows there are up to the last that is not blank.
+func used(lines []*terminal.Line) int {
+	n := len(lines)
+	for n > 0 && lines[n-1].Text() == "" {
+		n--
+	}
+	return n
+}
+
+// printed is a line's text made safe to print.
+func printed(l *terminal.Line) string { return terminal.Printable(l.Text()) }
