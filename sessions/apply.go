@@ -84,6 +84,7 @@ func (c *core) applyStarted(r hold.Record) error {
 		c.term.SetOffset(at)
 	}
 	c.resizeTerm(d.Cols, d.Rows)
+	c.asked = window{d.Cols, d.Rows}
 	c.flushTyping(c.now(), true)
 	if first {
 		c.event(r, "session_created", created{Agent: c.spec.Agent, PID: d.PID, Parent: orNil(c.spec.Parent), Depth: c.spec.Depth, By: c.spec.CreatedBy, Cols: d.Cols, Rows: d.Rows})
@@ -120,6 +121,12 @@ func (c *core) applyResize(r hold.Record) error {
 		return err
 	}
 	c.resizeTerm(d.Cols, d.Rows)
+	if d.Cols == c.wantCols && d.Rows == c.wantRows {
+		c.wantCols, c.wantRows = 0, 0
+	}
+	if !c.resizing {
+		c.asked = window{d.Cols, d.Rows}
+	}
 	c.flushTyping(c.now(), true)
 	c.event(r, "resize", resizeEvent{By: readMark(d.Mark).By, Cols: d.Cols, Rows: d.Rows})
 	return nil

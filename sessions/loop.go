@@ -62,6 +62,7 @@ type core struct {
 	looks              int       // how often to look again soon, since there was output or input
 	pictureAge         time.Time // when an ended session's picture was last wanted
 	dirty              bool      // status to publish
+	asked              window    // the size the holder was asked for last
 	wantCols, wantRows int       // the size asked for last
 	resizing           bool      // the holder has yet to answer a resize
 	removed            bool      // the loop ends

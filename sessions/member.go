@@ -63,7 +63,22 @@ func (s *Session) Join(ctx context.Context, v Visitor) (*Member, error) {
 	if err != nil {
 		return nil, err
 	}
+	m.awaitSize(ctx)
 	return m, nil
+}
+
+// sizePatience is how long a client that joins waits for its window to become
+// the session's: the holder answers within a millisecond or so.
+const sizePatience = 250 * time.Millisecond
+
+// awaitSize lets a resize that joining has caused come into force, so that the
+// first picture has the size of those that follow.
+func (m *Member) awaitSize(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, sizePatience)
+	defer cancel()
+	_ = m.session.until(ctx, func(c *core) bool { // a size that comes late is a repaint, no harm
+		return !c.resizing && (c.wantCols == 0 || c.spec.Cols == c.wantCols && c.spec.Rows == c.wantRows) || c.exit != nil
+	})
 }
 
 // mayWrite is nil when the client may and wants to write.

@@ -361,6 +361,7 @@ func (c *core) hold(link *hold.Link) {
 	c.link = link
 	w := link.Welcome()
 	c.holderPID, c.holderStart = w.HolderPID, w.HolderStart
+	c.asked = window{w.Cols, w.Rows}
 	c.child = process{pid: w.ChildPID, start: w.ChildStart, shell: c.spec.shell()}
 	c.dirty = true
 	c.save() // so that the next server knows the holder even if it does not answer

@@ -394,14 +394,15 @@ func (c *core) fitSize() {
 // sendSize asks the holder for the wanted size, off the loop.
 func (c *core) sendSize() {
 	cols, rows := c.wantCols, c.wantRows
-	if cur, curRows := c.term.Size(); cols == cur && rows == curRows {
+	if cols == 0 || c.asked == (window{cols, rows}) {
+		c.wantCols, c.wantRows = 0, 0
 		return
 	}
 	by := By{Identity: "berth"}
 	if h, ok := c.lease.Holder(); ok {
 		by = By{Identity: h.Identity, Fingerprint: h.Fingerprint, Client: h.ID}
 	}
-	c.resizing = true
+	c.resizing, c.asked = true, window{cols, rows}
 	link := c.link
 	c.background(func() {
 		err := link.Resize(cols, rows, mark{By: by, Verb: "attach"}.json())
