@@ -1,0 +1,64 @@
+// Command berth hosts terminals for AI coding agents and is the client to it
+// on the same machine.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"berth/sessions/hold"
+)
+
+func main() {
+	// A holder is this binary again, for as long as its session lives: it is
+	// on its way before anything else of the program costs it memory.
+	if len(os.Args) == 2 && os.Args[1] == "hold" {
+		os.Exit(hold.Main(os.Stdin))
+	}
+	os.Exit(run(os.Args[1:]))
+}
+
+// run performs what the arguments ask for and gives the exit status.
+func run(args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	root := rootCommand()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	var status exitStatus
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &status):
+		return int(status)
+	}
+	fmt.Fprintln(os.Stderr, "berth:", err)
+	return 2
+}
+
+// exitStatus ends the program with a status after everything has been said.
+type exitStatus int
+
+func (s exitStatus) Error() string { return fmt.Sprintf("status %d", int(s)) }
+
+// version is the module's version, or the revision it was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return v
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+			return "devel-" + s.Value[:12]
+		}
+	}
+	return "devel"
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"berth/commands"
+	"berth/config"
+	"berth/sshd/local"
+)
+
+// socketName is the local socket's name in the runtime folder.
+const socketName = "berth.sock"
+
+func rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "berth VERB [options] ...",
+		Short: "Terminals for AI coding agents, shared over SSH",
+		Long: "berth serve starts the server. Every verb of the server can be called here too:\n" +
+			"berth ls, berth attach NAME, berth help. The caller is then known by its process, not by a key.",
+		SilenceErrors: true, SilenceUsage: true,
+		Args:              cobra.ArbitraryArgs,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return callServer(cmd, args)
+		},
+	}
+	root.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true}) // help is a verb of the server
+	root.AddCommand(serveCommand(), configCommand())
+	for _, name := range commands.Names() {
+		root.AddCommand(verbCommand(name))
+	}
+	return root
+}
+
+// verbCommand hands a verb of the server on as it is: its options are the
+// server's to read.
+func verbCommand(name string) *cobra.Command {
+	verb := commands.Lookup(name)
+	return &cobra.Command{
+		Use: verb.Usage(), Short: verb.Short, DisableFlagParsing: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return callServer(cmd, append([]string{name}, args...))
+		},
+	}
+}
+
+// callServer runs a verb on the server of this machine's local socket.
+func callServer(cmd *cobra.Command, argv []string) error {
+	socket, err := localSocket()
+	if err != nil {
+		return err
+	}
+	tty := len(argv) == 0 || argv[0] == "attach" && term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd()))
+	if !tty && term.IsTerminal(int(os.Stdout.Fd())) && !slices.Contains(argv, "--json") && !slices.Contains(argv, "--text") {
+		argv = inText(argv)
+	}
+	status, err := local.Run(cmd.Context(), socket, argv, os.Stdin, os.Stdout, os.Stderr, tty)
+	if err != nil {
+		if errors.Is(err, local.ErrNoServer) {
+			return fmt.Errorf("%w; start one with: berth serve", err)
+		}
+		return err
+	}
+	if status != 0 {
+		return exitStatus(status)
+	}
+	return nil
+}
+
+// inText asks for text where the verb would answer in JSON for want of a
+// terminal on the connection: a person reads this one.
+func inText(argv []string) []string {
+	verb := commands.Lookup(argv[0])
+	if verb == nil || verb.TextOnly || !verb.HasForms() {
+		return argv
+	}
+	return append([]string{argv[0], "--text"}, argv[1:]...)
+}
+
+// localSocket is where the server of this environment listens: BERTH_SOCKET,
+// which sessions are given, or in the runtime folder of the configuration.
+func localSocket() (string, error) {
+	if s := os.Getenv("BERTH_SOCKET"); s != "" {
+		return s, nil
+	}
+	c, err := config.Load(config.Source{Environ: os.Environ()})
+	if err != nil {
+		return "", fmt.Errorf("find the server's socket: %w", err)
+	}
+	return filepath.Join(c.RuntimeDir, socketName), nil
+}

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"berth/config"
+	"berth/sessions"
+)
+
+// spec turns a session of the configuration into one to start.
+func spec(c config.Session) sessions.Spec {
+	s := sessions.Spec{
+		Name: c.Name, Profile: c.Profile, Agent: c.Agent, Command: c.Command, Cwd: c.Cwd, Env: c.Env, EnvFile: c.EnvFile, EnvPass: c.EnvPass,
+		LoginEnv: c.LoginEnv == nil || *c.LoginEnv, Cols: c.Size.Cols, Rows: c.Size.Rows,
+		SizePolicy: sessions.SizePolicy(c.SizePolicy), Restart: sessions.Restart(c.Restart), Tags: c.Tags, Meta: c.Meta,
+		Limits: sessions.Limits{Output: int64(c.Limits.Output), Scrollback: c.Limits.Scrollback, TTL: c.Limits.TTL, IdleTimeout: c.Limits.IdleTimeout},
+	}
+	return s
+}
+
+// profiles are what new --profile may start from.
+func (s *server) profiles() (map[string]sessions.Spec, error) {
+	out := map[string]sessions.Spec{}
+	for name, p := range s.config.Profiles {
+		whole, err := s.config.Resolve(p)
+		if err != nil {
+			return nil, fmt.Errorf("profile %s: %w", name, err)
+		}
+		out[name] = spec(whole)
+	}
+	return out, nil
+}
+
+// startSessions starts the configured sessions that are not there yet. One
+// that is there, running or ended, is left as it is.
+func (s *server) startSessions(ctx context.Context) error {
+	for _, c := range s.config.Sessions {
+		if _, there := s.sessions.Find(c.Name); there {
+			continue
+		}
+		whole, err := s.config.Resolve(c)
+		if err != nil {
+			return err
+		}
+		if _, err := s.sessions.New(ctx, spec(whole), server0); err != nil {
+			s.log.Error("a session of the configuration could not be started", "session", c.Name, "error", err)
+		}
+	}
+	return nil
+}
