@@ -181,7 +181,7 @@ func sameStyle(a, b cell) bool { return a.fg == b.fg && a.bg == b.bg && a.attr =
 
 func (e *encoder) modes(m *modes) {
 	e.bool(m.appCursor, m.appKeypad, m.paste, m.focus, m.mouseSGR, m.wrap, m.insert, m.origin, m.newLine,
-		m.reverse, m.cursor, m.blink, m.alternateScroll, m.theme, m.sync)
+		m.reverse, m.cursor, m.blink, m.alternateScroll, m.theme, m.sync, m.reverseWrap)
 	e.ints([]int{int(m.mouse), m.modifyOther, m.shape})
 	e.uint(uint64(max(m.syncSince.UnixMilli(), 0)))
 }
@@ -415,7 +415,7 @@ func (d *decoder) extras(l *Line) {
 
 func (d *decoder) modes(m *modes) {
 	d.bools(&m.appCursor, &m.appKeypad, &m.paste, &m.focus, &m.mouseSGR, &m.wrap, &m.insert, &m.origin, &m.newLine,
-		&m.reverse, &m.cursor, &m.blink, &m.alternateScroll, &m.theme, &m.sync)
+		&m.reverse, &m.cursor, &m.blink, &m.alternateScroll, &m.theme, &m.sync, &m.reverseWrap)
 	n := d.numbers(3)
 	m.mouse, m.modifyOther, m.shape = MouseMode(n[0]), n[1], n[2]
 	m.syncSince = time.UnixMilli(int64(d.uint(1<<62 - 1)))

@@ -119,12 +119,12 @@ func (t *Terminal) plainControl(p *params, final byte, body []byte) {
 		t.moveTo(p.count()-1, min(s.x, t.cols-1))
 	case 'I':
 		t.tab(p.count())
-		t.join = joiner{}
+		t.endCluster()
 		t.passColumn()
 		return
 	case 'Z':
 		t.backTab(p.count())
-		t.join = joiner{}
+		t.endCluster()
 		t.passColumn()
 		return
 	case 'J':
@@ -155,12 +155,12 @@ func (t *Terminal) plainControl(p *params, final byte, body []byte) {
 		t.setMargins(p.at(0, 1), p.at(1, 0))
 	case 's':
 		t.saveCursor()
-		t.join = joiner{}
+		t.endCluster()
 		t.passEscape("7")
 		return
 	case 'u':
 		t.restoreCursor()
-		t.join = joiner{}
+		t.endCluster()
 		t.passEscape("8")
 		return
 	case 'g':
@@ -185,17 +185,8 @@ func (t *Terminal) plainControl(p *params, final byte, body []byte) {
 	default:
 		return
 	}
-	t.join = joiner{}
+	t.endCluster()
 	t.passControlSequence(p, 0, 0, final, body)
-}
-
-func (t *Terminal) clearTab(how int) {
-	switch how {
-	case 0:
-		t.setTab(min(t.scr.x, t.cols-1), false)
-	case 3:
-		t.tabs = []int{}
-	}
 }
 
 // markedControl are the sequences with a private marker or an intermediate.
@@ -205,11 +196,11 @@ func (t *Terminal) markedControl(p *params, prefix, between, final byte) {
 		t.setPrivateModes(p, final == 'h')
 	case [3]byte{'?', 0, 'J'}:
 		t.eraseDisplay(p.at(0, 0))
-		t.join = joiner{}
+		t.endCluster()
 		t.passMarked(p, 0, 0, final)
 	case [3]byte{'?', 0, 'K'}:
 		t.eraseLine(p.at(0, 0))
-		t.join = joiner{}
+		t.endCluster()
 		t.passMarked(p, 0, 0, final)
 	case [3]byte{'?', 0, 'W'}:
 		if p.at(0, 0) == 5 {
@@ -222,6 +213,8 @@ func (t *Terminal) markedControl(p *params, prefix, between, final byte) {
 			t.revision++
 			t.passMarked(p, 0, ' ', final)
 		}
+	case [3]byte{0, ' ', '@'}, [3]byte{0, ' ', 'A'}, [3]byte{0, '\'', '}'}, [3]byte{0, '\'', '~'}:
+		t.shiftControl(p, between, final)
 	case [3]byte{0, '!', 'p'}:
 		t.softReset()
 		t.passMarked(p, 0, '!', final)
@@ -248,10 +241,25 @@ func (t *Terminal) markedControl(p *params, prefix, between, final byte) {
 	}
 }
 
+// shiftControl is SL, SR, DECIC or DECDC.
+func (t *Terminal) shiftControl(p *params, between, final byte) {
+	x, n := 0, p.count()
+	if between == '\'' {
+		t.cancelWrap()
+		x = t.scr.x
+	}
+	if final == '@' || final == '~' {
+		n = -n
+	}
+	t.shiftRows(x, n)
+	t.endCluster()
+	t.passMarked(p, 0, between, final)
+}
+
 func (t *Terminal) setModes(p *params, on bool) {
 	for i := range p.len {
 		if n := p.at(i, 0); t.setMode(n, on) {
-			t.join = joiner{}
+			t.endCluster()
 			t.revision++
 			t.passMode(n, on, false)
 		}
@@ -270,7 +278,7 @@ func (t *Terminal) setPrivateModes(p *params, on bool) {
 		}
 		t.revision++
 		if toClients {
-			t.join = joiner{}
+			t.endCluster()
 			t.passMode(n, on, true)
 		}
 	}
@@ -285,6 +293,6 @@ func (t *Terminal) softReset() {
 	t.charsets, t.shift = [4]byte{'B', 'B', 'B', 'B'}, 0
 	t.scr.top, t.scr.bottom = 0, t.rows-1
 	t.scr.saved = savedCursor{}
-	t.join = joiner{}
+	t.endCluster()
 	t.revision++
 }

@@ -21,7 +21,7 @@ func (t *Terminal) setKitty(p *params, prefix byte) {
 	s := t.scr
 	flags := p.at(0, 0) & kittyFlags
 	t.revision++
-	t.join = joiner{}
+	t.endCluster()
 	switch prefix {
 	case '>':
 		if len(s.kitty) == maxKitty {
@@ -78,7 +78,7 @@ func (t *Terminal) setKeyOptions(p *params) {
 		return
 	}
 	t.revision++
-	t.join = joiner{}
+	t.endCluster()
 	t.passMarked(p, '>', 0, 'm')
 }
 

@@ -13,6 +13,7 @@ type modes struct {
 	cursor                        bool
 	blink                         bool // ATT610, kept apart from the shape
 	alternateScroll               bool
+	reverseWrap                   bool // BS goes on at the end of the row above
 	modifyOther                   int
 	theme                         bool
 	shape                         int
@@ -44,12 +45,7 @@ func (t *Terminal) Modes() Modes {
 		AlternateScroll: m.alternateScroll,
 	}
 	if t.tabs != nil {
-		out.Tabs = []int{}
-		for _, col := range t.tabs {
-			if col < t.cols { // those beyond come back with the columns
-				out.Tabs = append(out.Tabs, col)
-			}
-		}
+		out.Tabs = append([]int{}, t.tabs...)
 	}
 	return out
 }
@@ -92,6 +88,9 @@ func (t *Terminal) setPrivateMode(n int, on bool) (known, toClients bool) {
 		m.blink = on
 	case 25:
 		m.cursor = on
+	case 45:
+		m.reverseWrap = on
+		return true, false // clients are told where the cursor goes
 	case 66:
 		m.appKeypad = on
 	case 1004:
@@ -200,6 +199,8 @@ func (t *Terminal) modeState(private bool, n int) int {
 		return state(m.blink)
 	case 25:
 		return state(m.cursor)
+	case 45:
+		return state(m.reverseWrap)
 	case 47, 1047, 1049:
 		return state(t.scr == t.alt)
 	case 66:

@@ -268,13 +268,17 @@ func (t *Terminal) execute(b byte) {
 		t.notice(-1, "")
 		return
 	case 0x08:
-		t.moveCols(-1)
+		if t.backspace() {
+			t.endCluster()
+			t.passPlace()
+			return
+		}
 	case 0x09:
 		if s.x < t.cols {
 			t.tab(1)
 			t.passColumn()
 		}
-		t.join = joiner{}
+		t.endCluster()
 		return
 	case 0x0a, 0x0b, 0x0c:
 		t.lineFeed()
@@ -288,7 +292,7 @@ func (t *Terminal) execute(b byte) {
 	default:
 		return
 	}
-	t.join = joiner{}
+	t.endCluster()
 	t.passControl(b)
 }
 
@@ -300,7 +304,7 @@ func (t *Terminal) escapeSequence(between []byte, final byte) {
 		}
 		if between[0] == '#' && final == '8' {
 			t.fillWithE()
-			t.join = joiner{}
+			t.endCluster()
 			t.passEscape("#8")
 		}
 		return
@@ -336,7 +340,7 @@ func (t *Terminal) escapeSequence(between []byte, final byte) {
 	default:
 		return
 	}
-	t.join = joiner{}
+	t.endCluster()
 	t.passEscape(string(final))
 }
 

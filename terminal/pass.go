@@ -82,6 +82,19 @@ func (t *Terminal) passColumn() {
 	}
 }
 
+// passPlace tells the cursor's place outright.
+func (t *Terminal) passPlace() {
+	if !t.pass.on || !t.pass.room() {
+		return
+	}
+	row := t.scr.y
+	if t.modes.origin {
+		row -= t.scr.top
+	}
+	out := appendNumber(append(t.pass.out, "\x1b["...), row+1)
+	t.pass.out = append(appendNumber(append(out, ';'), t.scr.x+1), 'H')
+}
+
 func (t *Terminal) passEscape(s string) {
 	if t.pass.on && t.pass.room() {
 		t.pass.out = append(append(t.pass.out, 0x1b), s...)

@@ -165,6 +165,12 @@ func (t *Terminal) attach(r rune, width int) bool {
 	return true
 }
 
+// endCluster makes the next rune begin a cluster, and leaves REP nothing to
+// repeat: the cursor was moved or the screen changed since the last rune.
+func (t *Terminal) endCluster() {
+	t.join, t.last = joiner{}, 0
+}
+
 // repeat is REP: the last rune again, n times, at most a screen of them.
 func (t *Terminal) repeat(n int) {
 	r := t.last

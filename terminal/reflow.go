@@ -16,9 +16,10 @@ func (t *Terminal) Resize(cols, rows int) {
 	alt := t.gather(t.alt, nil, 0)
 	alt.setRows(rows)
 	alt.spread(t.alt, cols)
+	t.resizeTabs(cols)
 	t.cols, t.rows = cols, rows
 	t.spare = nil
-	t.join = joiner{}
+	t.endCluster()
 	t.revision++
 }
 

@@ -196,7 +196,7 @@ func (p *painter) tabStops(t *Terminal) {
 		return
 	}
 	p.add("\x1b[3g")
-	for _, col := range t.Modes().Tabs {
+	for _, col := range t.tabs {
 		p.number("\x1b[", col+1, "G\x1bH")
 	}
 }

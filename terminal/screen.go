@@ -162,6 +162,50 @@ func (t *Terminal) moveCols(n int) {
 	t.revision++
 }
 
+// backspace moves left, in mode 45 also from the start of a row to the end of the
+// one above that it goes on from. It says whether it did the latter.
+func (t *Terminal) backspace() (up bool) {
+	s := t.scr
+	if !t.modes.reverseWrap {
+		t.moveCols(-1)
+		return false
+	}
+	t.revision++
+	if s.x > 0 {
+		s.x--
+		return s.x == t.cols-1
+	}
+	if s.y <= s.top || s.y > s.bottom || !s.rows[s.y].wrapped {
+		return false
+	}
+	t.row(s.y).wrapped = false
+	s.y--
+	s.x = t.cols - 1
+	if s.rows[s.y].at(s.x).ch == 0 { // the gap before a wide rune
+		s.x--
+	}
+	return true
+}
+
+// shiftRows moves what is right of column x by n columns in every row of the
+// region: right when n is positive.
+func (t *Terminal) shiftRows(x, n int) {
+	s := t.scr
+	if s.y < s.top || s.y > s.bottom {
+		return
+	}
+	for y := s.top; y <= s.bottom; y++ {
+		l := t.row(y)
+		if n > 0 {
+			l.insert(x, min(n, t.cols), t.pen.erased(), t.cols)
+		} else {
+			l.remove(x, min(-n, t.cols), t.pen.erased(), t.cols)
+		}
+		l.wrapped = false
+	}
+	t.revision++
+}
+
 func (t *Terminal) setMargins(top, bottom int) {
 	top = max(top, 1)
 	if bottom <= 0 || bottom > t.rows {
@@ -283,66 +327,4 @@ func (t *Terminal) restoreCursor() {
 	t.modes.origin = saved.origin
 	s.x, s.y = min(saved.x, t.cols-1), min(saved.y, t.rows-1)
 	t.revision++
-}
-
-// tab moves to the next tab stop.
-func (t *Terminal) tab(n int) {
-	s := t.scr
-	if s.x >= t.cols {
-		return
-	}
-	for ; n > 0 && s.x < t.cols-1; n-- {
-		s.x = t.nextTab(s.x)
-	}
-	t.revision++
-}
-
-func (t *Terminal) nextTab(x int) int {
-	if t.tabs == nil {
-		return min(x/8*8+8, t.cols-1)
-	}
-	for _, stop := range t.tabs {
-		if stop > x {
-			return min(stop, t.cols-1)
-		}
-	}
-	return t.cols - 1
-}
-
-func (t *Terminal) backTab(n int) {
-	s := t.scr
-	t.cancelWrap()
-	for ; n > 0 && s.x > 0; n-- {
-		to := 0
-		if t.tabs == nil {
-			to = (s.x - 1) / 8 * 8
-		}
-		for _, stop := range t.tabs {
-			if stop < s.x {
-				to = stop
-			}
-		}
-		s.x = to
-	}
-	t.revision++
-}
-
-// setTab puts or takes a tab stop at col; clearTabs takes all.
-func (t *Terminal) setTab(col int, on bool) {
-	if t.tabs == nil {
-		t.tabs = []int{}
-		for c := 8; c < t.cols; c += 8 {
-			t.tabs = append(t.tabs, c)
-		}
-	}
-	i := 0
-	for i < len(t.tabs) && t.tabs[i] < col {
-		i++
-	}
-	switch present := i < len(t.tabs) && t.tabs[i] == col; {
-	case on && !present:
-		t.tabs = append(t.tabs[:i], append([]int{col}, t.tabs[i:]...)...)
-	case !on && present:
-		t.tabs = append(t.tabs[:i], t.tabs[i+1:]...)
-	}
 }
