@@ -18,7 +18,7 @@ import (
 type Dispatcher struct {
 	Commands *commands.Service
 	Prefix   byte   // attach's prefix key
-	Address  string // how clients reach this server: USER@HOST with -p where needed, for hints
+	Address  string // how clients reach this server: agents@HOST with -p before it where needed, for hints
 	Log      *slog.Logger
 }
 
@@ -82,11 +82,7 @@ func (d *Dispatcher) address(c *sshd.Call) string {
 	if strings.ContainsFunc(user, func(r rune) bool { return r <= ' ' || r > '~' }) || user == "" {
 		user = "agents"
 	}
-	_, host, found := strings.Cut(d.Address, "@")
-	if !found {
-		host = d.Address
-	}
-	return user + "@" + host
+	return strings.Replace(d.Address, "agents@", user+"@", 1)
 }
 
 // readsInput says whether the verb takes standard input: then a Ctrl-C in it
