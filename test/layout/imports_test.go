@@ -1,0 +1,82 @@
+// Package layout holds the tree to its map: which package may import which.
+package layout
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// rank orders the packages of docs/architecture.md: a package imports only
+// packages of a lower rank. Packages of one rank do not know each other.
+var rank = map[string]int{
+	"berth/api":             0,
+	"berth/agent":           1,
+	"berth/terminal":        2,
+	"berth/keys":            2,
+	"berth/detect":          2,
+	"berth/config":          2,
+	"berth/commands/words":  2,
+	"berth/sessions/hold":   2,
+	"berth/sessions/events": 2,
+	"berth/sessions/lease":  2,
+	"berth/sessions":        3,
+	"berth/attach":          4,
+	"berth/commands":        4,
+	"berth/sshd":            5,
+	"berth/sshd/local":      5,
+	"berth/sshd/dispatch":   6,
+	"berth/cmd/berth":       7,
+}
+
+// TestImportsPointOneWay lists what each package imports, tests left out.
+func TestImportsPointOneWay(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "berth/...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	seen := map[string]bool{}
+	for line := range strings.Lines(string(out)) {
+		words := strings.Fields(line)
+		from := words[0]
+		seen[from] = true
+		if strings.HasPrefix(from, "berth/test") {
+			continue // tests look at everything
+		}
+		height, known := rank[from]
+		if !known {
+			t.Errorf("%s has no place in the order: give it a rank here and a line in docs/architecture.md", from)
+			continue
+		}
+		for _, to := range words[1:] {
+			if !strings.HasPrefix(to, "berth/") {
+				continue
+			}
+			if below, ok := rank[to]; !ok || below >= height {
+				t.Errorf("%s (rank %d) imports %s (rank %d)", from, height, to, below)
+			}
+		}
+	}
+	for pkg := range rank {
+		if !seen[pkg] {
+			t.Errorf("%s is in the order and not in the tree", pkg)
+		}
+	}
+}
+
+// TestHolderStaysSmall keeps out of the holder's package what would cost every
+// session memory.
+func TestHolderStaysSmall(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "berth/sessions/hold").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	for dep := range strings.Lines(string(out)) {
+		switch dep = strings.TrimSpace(dep); {
+		case strings.HasPrefix(dep, "berth/") && dep != "berth/api" && dep != "berth/sessions/hold":
+			t.Errorf("the holder knows %s", dep)
+		case dep == "net/http", strings.HasPrefix(dep, "golang.org/x/crypto"), strings.HasPrefix(dep, "github.com/spf13"):
+			t.Errorf("the holder carries %s", dep)
+		}
+	}
+}
