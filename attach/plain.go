@@ -8,8 +8,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"berth/terminal"
 )
 
 // PlainOptions are those of RunPlain. Session, In and Out are needed.
@@ -87,7 +85,11 @@ func (p *plain) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		text := p.lines.look(s, p.Clock.Now(), st.Ended)
+		text, lost := p.lines.look(s, p.Clock.Now(), st.Ended)
+		if lost {
+			fmt.Fprintf(p.Err, "berth: lines were skipped, %s prints too fast for this; "+
+				"ssh %s output %s has every byte\n", p.Session.Name(), p.Host, p.Session.Name())
+		}
 		if len(text) > 0 {
 			if _, err := io.WriteString(p.Out, strings.Join(text, "\n")+"\n"); err != nil {
 				if ctx.Err() != nil {
@@ -186,128 +188,3 @@ func trimCR(b []byte) []byte {
 	}
 	return b
 }
-
-// settler finds the lines of a screen that are new and done.
-type settler struct {
-	started bool
-	alt     bool
-	cols    int
-	rows    []settling // what the last look saw, oldest first
-	waiting bool       // a line has yet to settle
-}
-
-// settling is a row of the picture as last seen.
-type settling struct {
-	line  *terminal.Line
-	text  string
-	since time.Time // nothing touched it since
-	told  bool
-}
-
-// look takes a picture and gives the text to tell. At the first it is the
-// screen; at the last all that was not told yet.
-func (s *settler) look(p *terminal.Snapshot, now time.Time, last bool) []string {
-	if !s.started {
-		return s.first(p, now)
-	}
-	if p.Modes.AltScreen != s.alt || p.Cols != s.cols {
-		// Another screen, or all lines broken anew: what was told is told, and
-		// rows are compared with it by their text alone.
-		s.alt, s.cols = p.Modes.AltScreen, p.Cols
-	}
-	rows := s.match(p, now)
-	first := len(rows) - len(p.Lines)
-	end := used(p.Lines) + first
-	var out []string
-	s.waiting = false
-	for i := range rows {
-		r := &rows[i]
-		if r.told || i >= end {
-			continue
-		}
-		onScreen := i >= first
-		if onScreen && !last && (i-first == p.Cursor.Row || now.Sub(r.since) < settleTime) {
-			s.waiting = s.waiting || i-first != p.Cursor.Row
-			if !s.alt {
-				break // lines are told in their order
-			}
-			continue
-		}
-		r.told = true
-		if r.text != "" || i+1 < end {
-			out = append(out, r.text)
-		}
-	}
-	s.rows = rows
-	return out
-}
-
-func (s *settler) first(p *terminal.Snapshot, now time.Time) []string {
-	s.started, s.alt, s.cols = true, p.Modes.AltScreen, p.Cols
-	var out []string
-	n := used(p.Lines)
-	for i, l := range p.Lines {
-		s.rows = append(s.rows, settling{line: l, text: printed(l), since: now, told: i < n})
-		if i < n {
-			out = append(out, s.rows[i].text)
-		}
-	}
-	return out
-}
-
-// match carries over what is known of rows from the last look. A row is the
-// same one while its line is the same value, which lines keep when they scroll;
-// one with the same text in the same place was only drawn again.
-func (s *settler) match(p *terminal.Snapshot, now time.Time) []settling {
-	var lines []*terminal.Line
-	if !s.alt {
-		lines = append(lines, p.History...)
-	}
-	lines = append(lines, p.Lines...)
-	known := make(map[*terminal.Line]int, len(s.rows))
-	for i, r := range s.rows {
-		known[r.line] = i
-	}
-	shift, found := 0, false // of the old rows against the new
-	for i, l := range lines {
-		if j, ok := known[l]; ok {
-			shift, found = i-j, true
-			break
-		}
-	}
-	if !found {
-		shift = len(lines) - len(s.rows)
-		if len(s.rows) == 0 {
-			shift = len(lines)
-		}
-	}
-	rows := make([]settling, 0, len(lines))
-	for i, l := range lines {
-		r := settling{line: l, text: printed(l), since: now}
-		if j := i - shift; j >= 0 && j < len(s.rows) {
-			old := s.rows[j]
-			switch {
-			case old.line == l:
-				r = old
-			case old.text == r.text:
-				r.told = old.told
-			}
-		} else if i < shift && i < len(lines)-len(p.Lines) && found {
-			r.told = true // history from before the first look
-		}
-		rows = append(rows, r)
-	}
-	return rows
-}
-
-// used is how many rows there are up to the last that is not blank.
-func used(lines []*terminal.Line) int {
-	n := len(lines)
-	for n > 0 && lines[n-1].Text() == "" {
-		n--
-	}
-	return n
-}
-
-// printed is a line's text made safe to print.
-func printed(l *terminal.Line) string { return terminal.Printable(l.Text()) }
