@@ -41,16 +41,19 @@ type client struct {
 
 	painted  bool // the session's main screen was painted on the client's
 	mainRow  int  // last row of it in use when it was last looked at, -1 unknown
-	history  bool // history was sent
-	stale    bool // something changed since the last frame
-	resync   bool // what was painted does not hold any more
-	hinted   bool // the size was explained
+	mark     *mark
+	title    *string // as set in wayView; nil is unknown
+	history  bool    // history was sent
+	stale    bool    // something changed since the last frame
+	resync   bool    // what was painted does not hold any more
+	hinted   bool    // the size was explained
 	nextDraw time.Time
 	settle   time.Time // until when the session may follow our window
 
 	timers timers
 	over   error // why run is to end
 	ending bool
+	broken bool   // a write failed
 	rest   []byte // what came behind the detach key
 }
 
@@ -155,6 +158,7 @@ func (c *client) wait(ctx context.Context, chunks <-chan []byte, failed <-chan e
 	case err := <-c.out.done:
 		c.out.busy = false
 		if err != nil {
+			c.broken = true
 			c.end(ErrClientGone)
 		}
 	case r := <-c.ops.results:

@@ -18,7 +18,7 @@ func (c *client) input(ctx context.Context, parts []input) {
 		case inputMouse:
 			c.mouse(part.data)
 		case inputFocus:
-			c.focus(ctx, part.data)
+			c.focus(part.data)
 		case inputCommand:
 			c.command(ctx, part.key)
 		}
@@ -50,6 +50,9 @@ func (c *client) typed(b []byte) {
 	case !c.mayWrite():
 		c.refused(ErrReadOnly)
 	default:
+		if c.writer && c.overlay != nil { // read, or not of interest
+			c.hide()
+		}
 		c.ops.ask(op{kind: opType, data: b})
 	}
 }
@@ -74,7 +77,7 @@ func (c *client) mouse(seq []byte) {
 }
 
 // focus passes on that the window was entered or left, to a program that asked.
-func (c *client) focus(_ context.Context, seq []byte) {
+func (c *client) focus(seq []byte) {
 	if c.writer && c.member.Status().Modes.FocusEvents {
 		c.ops.ask(op{kind: opType, data: seq})
 	}

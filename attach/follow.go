@@ -79,8 +79,10 @@ func (c *client) passOn() (b []byte, again bool, err error) {
 // repaint begins, or begins anew, to follow the stream.
 func (c *client) repaint(ctx context.Context) ([]byte, error) {
 	var o terminal.RepaintOptions
-	if !c.history && c.History > 0 {
-		o.History = c.History
+	if !c.history {
+		o.History = max(c.History, 0)
+	} else if c.way == wayView {
+		o.History = c.missed(ctx)
 	}
 	paint, err := c.member.Resync(ctx, c.queue, o)
 	if err != nil {
@@ -102,7 +104,7 @@ func (c *client) repaint(ctx context.Context) ([]byte, error) {
 	b = append(b, syncEnd...)
 	c.way, c.resync = wayPass, false
 	c.painted, c.history = true, true
-	c.picture, c.modes = nil, nil
+	c.picture, c.modes, c.title, c.mark = nil, nil, nil, nil
 	c.settle = time.Time{}
 	return b, nil
 }
@@ -189,6 +191,7 @@ func (c *client) drawPicture(ctx context.Context, b []byte) ([]byte, error) {
 		c.hint(s)
 	}
 	b = c.setModes(b, modesFor(s.Modes, c.writer))
+	b = c.setTitle(b, s.Title)
 	rows, cursor := c.crop.view(s, c.cols, c.rows)
 	if c.overlay != nil {
 		c.overlay.cover(rows, c.cols, &cursor)
@@ -207,6 +210,17 @@ func (c *client) setModes(b []byte, to inputModes) []byte {
 	b = appendModes(b, c.modes, to)
 	c.modes = &to
 	return b
+}
+
+// setTitle gives the client's window the session's title.
+func (c *client) setTitle(b []byte, title string) []byte {
+	if c.look.plain || c.title != nil && *c.title == title {
+		return b
+	}
+	c.title = &title
+	b = append(b, "\x1b]2;"...)
+	b = append(b, terminal.Printable(title)...)
+	return append(b, "\x1b\\"...)
 }
 
 // hint explains once for each window why the picture is not whole, or smaller

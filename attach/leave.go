@@ -4,15 +4,32 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
+
+	"berth/terminal"
 )
 
+// mark is the last line above the session's main screen at a moment: what comes
+// behind it later has scrolled off since.
+type mark struct {
+	line *terminal.Line // nil when there was none
+}
+
 // noteMain remembers how far down the session's main screen is in use, while
-// that is what the client's main screen shows.
+// that is what the client's main screen shows, and what the client's scrollback
+// ends with.
 func (c *client) noteMain(ctx context.Context) {
-	c.mainRow = -1
-	s, err := c.member.Snapshot(ctx, 0)
-	if err != nil || s.Modes.AltScreen || s.Rows != c.rows {
+	c.mainRow, c.mark = -1, nil
+	s, err := c.member.Snapshot(ctx, 1)
+	if err != nil {
+		return
+	}
+	c.mark = &mark{}
+	if n := len(s.History); n > 0 {
+		c.mark.line = s.History[n-1]
+	}
+	if s.Modes.AltScreen || s.Rows != c.rows {
 		return
 	}
 	c.mainRow = s.Cursor.Row
@@ -23,9 +40,31 @@ func (c *client) noteMain(ctx context.Context) {
 	}
 }
 
+// missed is how many lines have scrolled off the session's main screen while
+// the client was shown something else, at most as many as a client is given at
+// first. Lines broken anew by a resize are not found again: then it is 0.
+func (c *client) missed(ctx context.Context) int {
+	if c.mark == nil || c.History <= 0 {
+		return 0
+	}
+	s, err := c.member.Snapshot(ctx, c.History)
+	if err != nil {
+		return 0
+	}
+	if c.mark.line == nil {
+		return len(s.History)
+	}
+	for n, l := range slices.Backward(s.History) {
+		if l == c.mark.line {
+			return len(s.History) - 1 - n
+		}
+	}
+	return 0
+}
+
 // leave puts the client's terminal right and says how to come back.
 func (c *client) leave() error {
-	if errors.Is(c.over, ErrClientGone) {
+	if c.broken {
 		c.Hangup()
 		c.out.close()
 		return c.over
@@ -51,6 +90,7 @@ func (c *client) drained(deadline <-chan time.Time) bool {
 	select {
 	case err := <-c.out.done:
 		c.out.busy = false
+		c.broken = err != nil
 		return err == nil
 	case <-deadline:
 		return false
@@ -96,7 +136,7 @@ func (c *client) lastLine() string {
 	back := fmt.Sprintf("come back with: ssh -t %s attach %s", c.Host, name)
 	var kicked *KickedError
 	switch {
-	case c.over == nil:
+	case c.over == nil, errors.Is(c.over, ErrClientGone):
 		return "detached from " + name + "; " + back
 	case errors.Is(c.over, ErrEnded):
 		return name + " has ended: " + c.member.Status().End

@@ -42,7 +42,7 @@ type Options struct {
 }
 
 // ErrClientGone is what Run returns when the client's input ended or its
-// output failed: nobody is there to be told anything.
+// output failed.
 var ErrClientGone = errors.New("the client is gone")
 
 // KickedError is what Run returns when the session sent the client away.
