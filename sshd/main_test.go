@@ -7,13 +7,11 @@ import (
 	"crypto/rand"
 	"encoding/pem"
 	"errors"
-	"io"
 	"log/slog"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -259,14 +257,4 @@ func eventually(t testing.TB, what string, ok func() bool) {
 		}
 		time.Sleep(2 * time.Millisecond)
 	}
-}
-
-// testProcess is what this test binary does when started as another process.
-func testProcess(mode string) int {
-	switch mode {
-	case "status":
-		_, _ = io.WriteString(os.Stdout, strconv.Itoa(os.Getpid()))
-		return 0
-	}
-	return 99
 }

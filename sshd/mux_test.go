@@ -109,6 +109,15 @@ func TestWindowChangesDoNotStallTheConnection(t *testing.T) {
 	if call.PTY == nil || call.PTY.Cols != 80 || call.PTY.Rows != 24 {
 		t.Fatalf("terminal %+v", call.PTY)
 	}
+	// A client that shares a connection passes signals on only some time after
+	// its command has begun; those before are lost.
+	cols := uint16(200)
+	eventually(t, "a first change arrives", func() bool {
+		cols++
+		_ = pty.Setsize(terminal, &pty.Winsize{Cols: cols, Rows: 40})
+		now, _ := call.Window()
+		return now > 200
+	})
 	for i := range 60 {
 		size := &pty.Winsize{Cols: uint16(100 + i), Rows: 40}
 		if err := pty.Setsize(terminal, size); err != nil {

@@ -30,6 +30,14 @@ const handshakeTime = 10 * time.Second
 // returns, and changes of its size are passed on. The end of ctx closes the
 // connection. Run does not wait for a read of stdin that is under way.
 func Run(ctx context.Context, socket string, argv []string, stdin io.Reader, stdout, stderr io.Writer, tty bool) (int, error) {
+	exit, err := run(ctx, socket, argv, stdin, stdout, stderr, tty)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx) // whatever it broke
+	}
+	return exit, err
+}
+
+func run(ctx context.Context, socket string, argv []string, stdin io.Reader, stdout, stderr io.Writer, tty bool) (int, error) {
 	client, err := dial(ctx, socket, stderr)
 	if err != nil {
 		return 0, err
@@ -62,7 +70,7 @@ func Run(ctx context.Context, socket string, argv []string, stdin io.Reader, std
 		_, _ = io.Copy(input, stdin)
 		_ = input.Close()
 	}()
-	return status(ctx, session.Wait())
+	return status(session.Wait())
 }
 
 // begin starts the command. It travels as a JSON array, which no word splitter
@@ -89,7 +97,7 @@ func begin(session *gossh.Session, argv []string) error {
 	return nil
 }
 
-func status(ctx context.Context, err error) (int, error) {
+func status(err error) (int, error) {
 	var exit *gossh.ExitError
 	var missing *gossh.ExitMissingError
 	switch {
@@ -97,8 +105,6 @@ func status(ctx context.Context, err error) (int, error) {
 		return 0, nil
 	case errors.As(err, &exit):
 		return exit.ExitStatus(), nil
-	case ctx.Err() != nil:
-		return 0, context.Cause(ctx)
 	case errors.As(err, &missing):
 		return 0, errors.New("the server ended before the command did")
 	}

@@ -24,6 +24,14 @@ func openTerminal(ctx context.Context, session *gossh.Session, stdin io.Reader, 
 	if in < 0 || out < 0 {
 		return nil, ErrNoTerminal
 	}
+	// Before the size is asked, so that no change of it is missed.
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, syscall.SIGWINCH, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT)
+	defer func() {
+		if err != nil {
+			signal.Stop(signals)
+		}
+	}()
 	cols, rows, err := term.GetSize(out)
 	if err != nil {
 		return nil, fmt.Errorf("ask the terminal's size: %w", err)
@@ -44,7 +52,7 @@ func openTerminal(ctx context.Context, session *gossh.Session, stdin io.Reader, 
 	var once sync.Once
 	var watching sync.WaitGroup
 	back := func() { once.Do(func() { _ = term.Restore(in, before) }) }
-	watching.Go(func() { watch(ctx, session, out, back) })
+	watching.Go(func() { watch(ctx, signals, session, out, back) })
 	return func() {
 		cancel()
 		back()
@@ -54,9 +62,7 @@ func openTerminal(ctx context.Context, session *gossh.Session, stdin io.Reader, 
 
 // watch passes changes of the size on, and gives the terminal back before a
 // signal ends us.
-func watch(ctx context.Context, session *gossh.Session, out int, back func()) {
-	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, syscall.SIGWINCH, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT)
+func watch(ctx context.Context, signals chan os.Signal, session *gossh.Session, out int, back func()) {
 	defer signal.Stop(signals)
 	for {
 		select {

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package sshd
+
+func testProcess(string) int { return 99 }
