@@ -40,6 +40,7 @@ type holder struct {
 
 	// output is drain's until drained is closed, then finish's.
 	output   *outputLog
+	turn     *turn // drain's
 	drained  chan struct{}
 	typedAll chan struct{} // nothing is typed any more, all is answered
 	stop     atomic.Bool   // drain must end
@@ -48,24 +49,25 @@ type holder struct {
 	alone  chan struct{} // no process of its tree is left
 	status syscall.WaitStatus
 
-	mu       sync.Mutex
-	moved    sync.Cond // on mu: the queue, the server or the end changed
-	control  *controlLog
-	flusher  *time.Timer // runs while the control log fails
-	written  int64
-	inline   bool // output is not reaching the disk
-	recent   staleness
-	answered int64 // offset of the last query answered
-	cols     int
-	rows     int
-	queue    inputQueue
-	server   *serverConn
-	served   bool // there has been a server
-	ending   bool // SIGHUP was sent
-	deadline time.Time
-	hurry    chan struct{} // the deadline moved
-	over     bool          // no more input: the program has ended
-	exit     *Exit
+	mu         sync.Mutex
+	moved      sync.Cond // on mu: the queue, the server or the end changed
+	control    *controlLog
+	flusher    *time.Timer // runs while the control log fails
+	newsworthy uint64      // the last control record that is worth a wake
+	written    int64
+	inline     bool // output is not reaching the disk
+	recent     staleness
+	answered   int64 // offset of the last query answered
+	cols       int
+	rows       int
+	queue      inputQueue
+	server     *serverConn
+	served     bool // there has been a server
+	ending     bool // SIGHUP was sent
+	deadline   time.Time
+	hurry      chan struct{} // the deadline moved
+	over       bool          // no more input: the program has ended
+	exit       *Exit
 }
 
 // identity is holder.json: enough to find the holder and to know it again.
@@ -92,7 +94,7 @@ func Main(stdin io.Reader) int {
 	// The heap is small and mostly still: collecting often costs nothing and
 	// keeps garbage from being most of the process.
 	debug.SetGCPercent(10)
-	runtime.GOMAXPROCS(1)
+	runtime.GOMAXPROCS(1) // see turn
 	umask := unix.Umask(0o077)
 	ready := os.NewFile(readyFD, "ready")
 	unix.CloseOnExec(readyFD)
@@ -156,6 +158,9 @@ func newHolder(stdin io.Reader) (*holder, error) {
 		answered: -1,
 	}
 	h.moved.L = &h.mu
+	if h.turn, err = newTurn(); err != nil {
+		return nil, err
+	}
 	if h.control, err = openControlLog(spec.Dir, spec.ControlLimit); err != nil {
 		return nil, err
 	}
@@ -253,6 +258,7 @@ func (h *holder) writeIdentity() error {
 func (h *holder) run() {
 	var serving sync.WaitGroup
 	go h.endOnTerm() // ends with the process
+	serving.Go(h.turn.serve)
 	serving.Go(h.reap)
 	serving.Go(h.drain)
 	serving.Go(h.typeInput)
@@ -286,6 +292,7 @@ func (h *holder) endOnTerm() {
 // drain reads the PTY to its end.
 func (h *holder) drain() {
 	defer close(h.drained)
+	defer h.turn.close()
 	buf := make([]byte, readSize)
 	limited := false
 	for {
@@ -304,7 +311,9 @@ func (h *holder) drain() {
 		n, err := h.pty.read(buf)
 		switch {
 		case n > 0:
-			h.take(buf[:n])
+			now := time.Now()
+			h.take(buf[:n], now)
+			h.turn.yield(now)
 		case os.IsTimeout(err):
 			if h.output.retry(time.Now()) {
 				h.setInline(false)
@@ -333,8 +342,7 @@ func (h *holder) ended() bool {
 
 // take puts a piece of output into the journal, or what of it does not go
 // there onto the socket, and tells the server.
-func (h *holder) take(p []byte) {
-	now := time.Now()
+func (h *holder) take(p []byte, now time.Time) {
 	n := h.output.write(p, now)
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -391,6 +399,11 @@ func (h *holder) recordLocked(kind string, data any) error {
 	}
 	if line != nil && h.server != nil {
 		h.server.out = appendFrame(h.server.out, frameRecord, line)
+	}
+	// A server knows of what it had typed by the answer: a wake for the record
+	// as well would stand in the way of the echo's.
+	if kind != KindInput && kind != KindReply {
+		h.newsworthy = h.control.last
 	}
 	h.wake()
 	if h.control.failing() && h.flusher == nil {

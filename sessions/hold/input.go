@@ -254,6 +254,9 @@ func (h *holder) act(o op) {
 	}
 	group, err := h.pty.foreground()
 	if err != nil || group <= 1 {
+		if h.ended() {
+			return
+		}
 		group = h.child.pid
 	}
 	if err := syscall.Kill(-group, o.sig); err != nil {

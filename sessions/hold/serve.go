@@ -20,6 +20,14 @@ const (
 	byeWithin = 200 * time.Millisecond
 	// maxOut is how much may wait for a server before its requests do.
 	maxOut = 1 << 20
+	// A trickle of output, such as the echo of a key, is told of at once, more
+	// in batches: each wakePause, or streamPause for a stream, or wakeBatch.
+	// The server's reading takes time from the program's writing.
+	trickle     = 1 << 10
+	wakePause   = time.Millisecond
+	streaming   = 32 << 10
+	streamPause = 3 * time.Millisecond
+	wakeBatch   = 256 << 10
 	// keepBuffer is the largest buffer kept between two writes.
 	keepBuffer = 16 << 10
 )
@@ -33,6 +41,9 @@ type serverConn struct {
 	out      []byte // frames to be sent, in order
 	consumed int64  // the server has read the output up to here
 	woken    bool   // a wake is out and not answered
+	wokenAt  time.Time
+	wokenTo  int64  // the offset the last wake told of
+	pausing  bool   // the sender waits for the next wake to be worth it
 	wokenFor uint64 // the last control record a wake told of
 	told     bool   // the exit is in out
 	closing  bool   // close when out is sent
@@ -117,7 +128,7 @@ func (h *holder) adopt(c *net.UnixConn, version int) *serverConn {
 		old.conn.SetWriteDeadline(time.Now().Add(byeWithin))
 		old.notify()
 	}
-	s := &serverConn{conn: c, kick: make(chan struct{}, 1), consumed: h.written, wokenFor: h.control.last}
+	s := &serverConn{conn: c, kick: make(chan struct{}, 1), consumed: h.written, wokenTo: h.written, wokenFor: h.control.last}
 	body, _ := json.Marshal(Welcome{
 		Version:     version,
 		HolderPID:   h.self.pid,
@@ -153,16 +164,33 @@ func (s *serverConn) notify() {
 
 // wake makes the sender look if the server should hear of something.
 func (h *holder) wake() {
-	if s := h.server; s != nil && (len(s.out) > 0 || h.wantsWake(s) || h.exit != nil && !s.told) {
+	s := h.server
+	if s == nil {
+		return
+	}
+	due, in := h.wantsWake(s)
+	if due && (in == 0 || !s.pausing) || len(s.out) > 0 || h.exit != nil && !s.told {
 		s.notify()
 	}
 }
 
-// wantsWake reports whether a wake is due: none is out, and there is more
-// than the server has read or was told of. The server's Consumed and every
-// change of the log are looked at under one lock, so no wake gets lost.
-func (h *holder) wantsWake(s *serverConn) bool {
-	return !s.woken && (h.written > s.consumed || h.control.last > s.wokenFor)
+// wantsWake reports whether a wake is due, and if one is, how much later it
+// should be sent: none is out, and there is more than the server has read or
+// was told of. The server's Consumed and every change of the log are looked
+// at under one lock, so no wake gets lost.
+func (h *holder) wantsWake(s *serverConn) (due bool, in time.Duration) {
+	if s.woken || h.written <= s.consumed && h.newsworthy <= s.wokenFor {
+		return false, 0
+	}
+	fresh := h.written - s.wokenTo
+	if h.newsworthy > s.wokenFor || fresh < trickle || fresh >= wakeBatch || h.exit != nil {
+		return true, 0
+	}
+	pause := wakePause
+	if fresh >= streaming {
+		pause = streamPause
+	}
+	return true, max(0, pause-time.Since(s.wokenAt))
 }
 
 // ack puts an answer into the server's queue.
@@ -209,8 +237,10 @@ func (h *holder) serve(s *serverConn, r *bufio.Reader) {
 // writes: a server that does not read holds nobody up.
 func (h *holder) send(s *serverConn, done <-chan struct{}) {
 	var spare []byte
+	pause := time.NewTimer(0)
+	defer pause.Stop()
 	for {
-		buf, closing := h.gather(s, spare)
+		buf, in, closing := h.gather(s, spare)
 		if len(buf) > 0 {
 			if _, err := s.conn.Write(buf); err != nil {
 				s.conn.Close()
@@ -228,8 +258,14 @@ func (h *holder) send(s *serverConn, done <-chan struct{}) {
 		if len(buf) > 0 {
 			continue
 		}
+		var paused <-chan time.Time
+		if in > 0 {
+			pause.Reset(in)
+			paused = pause.C
+		}
 		select {
 		case <-s.kick:
+		case <-paused:
 		case <-done:
 			return
 		}
@@ -238,12 +274,15 @@ func (h *holder) send(s *serverConn, done <-chan struct{}) {
 
 // gather takes the frames that wait and adds a wake, then the exit, if they
 // are due.
-func (h *holder) gather(s *serverConn, spare []byte) (buf []byte, closing bool) {
+func (h *holder) gather(s *serverConn, spare []byte) (buf []byte, in time.Duration, closing bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	buf, s.out = s.out, spare
-	if h.wantsWake(s) {
+	due, in := h.wantsWake(s)
+	s.pausing = due && in > 0
+	if due && in == 0 {
 		s.woken, s.wokenFor = true, h.control.last
+		s.wokenAt, s.wokenTo = time.Now(), h.written
 		buf = appendFrame(buf, frameWake, encodeNumbers(uint64(h.written), h.control.last))
 	}
 	if h.exit != nil && !s.told {
@@ -254,7 +293,7 @@ func (h *holder) gather(s *serverConn, spare []byte) (buf []byte, closing bool) 
 	if len(buf) > 0 {
 		h.moved.Broadcast()
 	}
-	return buf, s.closing
+	return buf, in, s.closing
 }
 
 // handle does what one frame asks. An error ends the connection.

@@ -61,6 +61,10 @@ func (h *holder) end(grace time.Duration, mark json.RawMessage) {
 	}
 	h.recordLocked(KindEnd, EndData{GraceMillis: grace.Milliseconds(), Mark: mark})
 	h.setDeadline(grace)
+	if h.ended() { // its group may be another's by now
+		h.hangUpRest()
+		return
+	}
 	h.hangUp()
 }
 
