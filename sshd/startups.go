@@ -13,11 +13,11 @@ import (
 // always let in; when there are too many, an older one goes for it. Refusing
 // the new one instead would let a flood of silent connections shut the door.
 //
-// Who goes: of those that got least far (said nothing; said something; done
-// with the key exchange, as a person unlocking a key is), those that had more
-// than a second before the younger ones, and of these a random one of the older
-// half. So a login of a few round trips gets through a flood, and one that
-// takes longer has a chance that a flood cannot take away.
+// Who goes is in the order of the ranks below, and of the lowest rank there is,
+// a random one of the older half. So a login of a few round trips gets through
+// a flood of silent connections and of ones that hang after the key exchange,
+// a person unlocking a key through the first, and what takes longer has a
+// chance that a flood cannot take away.
 type startups struct {
 	most, mostPerSource int
 
@@ -33,7 +33,7 @@ type startup struct {
 	exchanged bool // the key exchange is done
 }
 
-// startupPatience is how long a connection is spared while there are older ones.
+// startupPatience is how long a connection counts as young.
 const startupPatience = time.Second
 
 func newStartups(most, mostPerSource int) *startups {
@@ -83,18 +83,35 @@ func (s *startups) victim(now time.Time, candidate func(*startup) bool) *connect
 	return group[rand.IntN((len(group)+1)/2)]
 }
 
+// The ranks: how far a connection has got, and whether it had more than
+// startupPatience for it. A flood leaves old connections or many silent ones;
+// an honest client speaks at once and is through its key exchange in a few
+// round trips, after which there may be a person who has to find a key.
+const (
+	silentOld = iota
+	spokeOld
+	silentYoung
+	exchangedOld
+	spokeYoung
+	exchangedYoung
+)
+
 func (u *startup) rank(c *connection, now time.Time) int {
-	rank := 0
+	old := now.Sub(u.since) >= startupPatience
+	silent := c.wire.heard.Load() == 0
 	switch {
+	case u.exchanged && old:
+		return exchangedOld
 	case u.exchanged:
-		rank = 4
-	case c.wire.heard.Load() > 0:
-		rank = 2
+		return exchangedYoung
+	case silent && old:
+		return silentOld
+	case silent:
+		return silentYoung
+	case old:
+		return spokeOld
 	}
-	if now.Sub(u.since) < startupPatience {
-		rank++
-	}
-	return rank
+	return spokeYoung
 }
 
 // exchanged notes that c's key exchange is done.

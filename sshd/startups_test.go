@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	gossh "golang.org/x/crypto/ssh"
 )
 
 func prefix(s string) netip.Prefix { return netip.MustParsePrefix(s) }
@@ -41,6 +43,17 @@ func TestWhoGoesForANewConnection(t *testing.T) {
 	a.wire.heard.Store(1)
 	if v := s.add(c, one, at(5000)); v != b {
 		t.Error("not the silent one went")
+	}
+
+	// With a flood that hangs after the key exchange, a young one that has
+	// spoken stays before the old ones of the flood.
+	s = newStartups(2, 2)
+	s.add(a, one, at(0))
+	s.exchanged(a)
+	b.wire.heard.Store(1)
+	s.add(b, one, at(5000))
+	if v := s.add(c, one, at(5001)); v != a {
+		t.Error("a login under way went for one that hangs")
 	}
 
 	// Among equals the older than a second go first, and any of them may.
@@ -126,6 +139,53 @@ func (h *harness) silent(say string) net.Conn {
 		h.t.Fatal(err)
 	}
 	return c
+}
+
+// Connections that hang after the key exchange do not keep a good login out.
+func TestHangingConnections(t *testing.T) {
+	h := start(t, echo, func(o *Options) {
+		o.Limits.LoginGrace = 30 * time.Second
+		o.Limits.Startups, o.Limits.StartupsPerSource = 40, 20
+	})
+	release := make(chan struct{})
+	var hanging sync.WaitGroup
+	hang := func() {
+		config := h.clientConfig()
+		config.Auth = []gossh.AuthMethod{gossh.PublicKeysCallback(func() ([]gossh.Signer, error) {
+			<-release
+			return nil, errors.New("enough")
+		})}
+		conn := h.silent("")
+		hanging.Go(func() {
+			if c, _, _, err := gossh.NewClientConn(conn, "x", config); err == nil {
+				c.Close()
+			}
+		})
+	}
+	for range 40 {
+		hang()
+	}
+	waiting := func() (n, exchanged int) {
+		h.server.startups.mu.Lock()
+		defer h.server.startups.mu.Unlock()
+		for _, u := range h.server.startups.waiting {
+			if u.exchanged {
+				exchanged++
+			}
+		}
+		return len(h.server.startups.waiting), exchanged
+	}
+	eventually(t, "all there is room for hang", func() bool { n, exchanged := waiting(); return n == 20 && exchanged == 20 })
+	time.Sleep(startupPatience) // until they are old
+	for range 10 {
+		hang()
+		if r := h.ssh("", "a@127.0.0.1", "say"); r.status != 0 {
+			t.Errorf("a good login: %+v", r)
+		}
+		hang()
+	}
+	close(release)
+	hanging.Wait()
 }
 
 // Trap 13: connections that never log in do not keep a good login out, and
