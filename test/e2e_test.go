@@ -1,0 +1,99 @@
+// Package e2e tests Berth from outside: the real binary, built with the race
+// detector, through OpenSSH's own client. Each script of testdata has a server
+// of its own, with its own home, state and keys, and leaves nothing running.
+package e2e
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// berth is the binary under test.
+var berth string
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "berth-e2e-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "make a folder for the binary:", err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	berth = filepath.Join(dir, "berth")
+	build := exec.Command("go", "build", "-race", "-o", berth, "berth/cmd/berth")
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build berth: %v\n%s", err, out)
+		return 1
+	}
+	// Scripts mostly wait for each other's processes, so that more of them
+	// than there are cores go on at once. A -parallel of the caller's holds.
+	if given := flag.Lookup("test.parallel"); given.Value.String() == given.DefValue {
+		if err := flag.Set("test.parallel", "6"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
+	return m.Run()
+}
+
+func TestScripts(t *testing.T) {
+	for _, program := range []string{"ssh", "sftp"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Fatalf("the tests need OpenSSH's client: %v", err)
+		}
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata", Setup: setUp, Cmds: commands(), RequireUniqueNames: true,
+	})
+}
+
+type command = func(ts *testscript.TestScript, neg bool, args []string)
+
+// commands are what scripts have beside testscript's own:
+//
+//	serve [K=V]... [flags]      start the server; wait for its address
+//	stopserver                  end it as Ctrl-C does
+//	killserver                  kill -9
+//	KEY [-in FILE] [ssh flags] VERB...   ssh with that key; ! wants a failure
+//	local [K=V]... [-in FILE] VERB...    berth VERB on the host
+//	bg NAME KEY ...             ssh in the background, into NAME.out and NAME.err
+//	type NAME TEXT              to a background client; \r and \x1b as in Go
+//	fg NAME                     wait for its end; stdout, stderr, status are its
+//	stop NAME                   end it, as a closed terminal window does
+//	key NAME [OPTIONS]          make a key; with options, let it in
+//	unlist NAME                 take a key's line out of authorized_keys
+//	status N                    the last call's exit status
+//	fails CODE STATUS           it failed so, and told so in both ways
+//	json [-line N] PATH VALUE   a field of the last output; ~REGEXP, #LENGTH
+//	shape [-line N] PATH FIELD=TYPE...   an object has exactly these fields
+//	save VAR PATH               a field into a variable
+//	decode PATH FILE            a base64 field into a file
+//	tour WORDS                  run the ssh line with these words that serve --demo printed
+//	waitfor ...                 poll until it is so: see waitFor
+//	snapshot FILE               what ls says, and the event log, as they are
+func commands() map[string]command {
+	all := map[string]command{
+		"serve": serve, "stopserver": stopServer, "killserver": killServer,
+		"local": local, "bg": background, "type": typeInto, "fg": foreground, "stop": stop,
+		"key": addKey, "unlist": unlist,
+		"status": checkStatus, "fails": checkFails, "json": checkJSON, "shape": checkShape,
+		"save": save, "decode": decode, "tour": tour, "waitfor": waitFor, "snapshot": snapshot,
+	}
+	for _, name := range keyNames {
+		all[name] = func(ts *testscript.TestScript, neg bool, args []string) {
+			callAs(ts, neg, append([]string{name}, args...))
+		}
+	}
+	all["as"] = callAs
+	return all
+}

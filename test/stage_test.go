@@ -1,0 +1,253 @@
+package e2e
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/pem"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	gossh "golang.org/x/crypto/ssh"
+)
+
+// patience is how long scripts wait for what must happen. It only matters when
+// something is broken, or the machine is very busy.
+const patienceSeconds = 30
+
+// keyNames are the keys that every script has; the options are those of their
+// lines. The attacker stands in no file.
+var (
+	keyNames = []string{"admin", "operator", "responder", "viewer", "narrow", "lister", "attacker"}
+	keyLines = map[string]string{
+		"admin": `role="admin"`, "operator": `role="operator"`, "responder": `role="responder"`, "viewer": `role="viewer"`,
+		"narrow": `role="operator",sessions="web-*,tag:shared"`,
+		"lister": `role="admin",verbs="ls,screen,new"`,
+	}
+)
+
+// stage is what one script plays on.
+type stage struct {
+	t       testing.TB
+	dir     string // short, for sockets; holds everything of the script's
+	state   string
+	runtime string
+
+	server *server // nil when none runs
+
+	stdout, stderr string // of the last call
+	status         int
+	running        map[string]*client
+}
+
+type stageKey struct{}
+
+func stageOf(ts *testscript.TestScript) *stage { return ts.Value(stageKey{}).(*stage) }
+
+func setUp(env *testscript.Env) error {
+	dir, err := os.MkdirTemp("/tmp", "be")
+	if err != nil {
+		return err
+	}
+	s := &stage{
+		t: env.T().(testing.TB), dir: dir, state: filepath.Join(dir, "state"), runtime: filepath.Join(dir, "run"),
+		running: map[string]*client{},
+	}
+	env.Values[stageKey{}] = s
+	env.Defer(s.tearDown)
+	for _, d := range []string{"home", "state", "keys"} {
+		if err := os.Mkdir(filepath.Join(dir, d), 0o700); err != nil {
+			return err
+		}
+	}
+	for _, name := range keyNames {
+		if err := s.makeKey(name); err != nil {
+			return err
+		}
+		if options := keyLines[name]; options != "" {
+			if err := s.list(name, options); err != nil {
+				return err
+			}
+		}
+	}
+	env.Setenv("D", dir)
+	env.Setenv("STATE", s.state)
+	env.Setenv("KEYS", s.authorizedKeys())
+	env.Setenv("BERTH", berth)
+	env.Setenv("SSH", filepath.Join(dir, "ssh_config"))
+	env.Setenv("HOME", filepath.Join(dir, "home"))
+	return nil
+}
+
+// environ is what the server and local calls run with: nothing of the tester's
+// own but what finds programs.
+func (s *stage) environ(more ...string) []string {
+	env := []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(s.dir, "home"), "SHELL=/bin/sh", "USER=tester", "LANG=C.UTF-8",
+		"TMPDIR=" + s.dir, "BERTH_STATE_DIR=" + s.state, "BERTH_RUNTIME_DIR=" + s.runtime, "SERVER_SECRET=do-not-leak",
+		"GORACE=atexit_sleep_ms=0", // a second at each end of a local call otherwise
+	}
+	return append(env, more...)
+}
+
+func (s *stage) authorizedKeys() string { return filepath.Join(s.state, "authorized_keys") }
+
+func (s *stage) keyFile(name string) string { return filepath.Join(s.dir, "keys", name) }
+
+func (s *stage) makeKey(name string) error {
+	_, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return err
+	}
+	signer, err := gossh.NewSignerFromSigner(private)
+	if err != nil {
+		return err
+	}
+	block, err := gossh.MarshalPrivateKey(private, name)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(s.keyFile(name), pem.EncodeToMemory(block), 0o600); err != nil {
+		return err
+	}
+	public := string(bytes.TrimSpace(gossh.MarshalAuthorizedKey(signer.PublicKey()))) + " " + name + "\n"
+	return os.WriteFile(s.keyFile(name)+".pub", []byte(public), 0o600)
+}
+
+// list adds the key's line to authorized_keys.
+func (s *stage) list(name, options string) error {
+	public, err := os.ReadFile(s.keyFile(name) + ".pub")
+	if err != nil {
+		return err
+	}
+	old, err := os.ReadFile(s.authorizedKeys())
+	if err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	return s.writeKeys(string(old) + options + " " + string(public))
+}
+
+// writeKeys replaces authorized_keys in one step, as an editor does.
+func (s *stage) writeKeys(text string) error {
+	aside := s.authorizedKeys() + ".aside"
+	if err := os.WriteFile(aside, []byte(text), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(aside, s.authorizedKeys())
+}
+
+func addKey(ts *testscript.TestScript, neg bool, args []string) {
+	s := stageOf(ts)
+	if neg || len(args) < 1 || len(args) > 2 {
+		ts.Fatalf("usage: key NAME [OPTIONS]")
+	}
+	ts.Check(s.makeKey(args[0]))
+	if len(args) == 2 {
+		ts.Check(s.list(args[0], args[1]))
+	}
+}
+
+func unlist(ts *testscript.TestScript, neg bool, args []string) {
+	s := stageOf(ts)
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: unlist NAME")
+	}
+	old, err := os.ReadFile(s.authorizedKeys())
+	ts.Check(err)
+	lines := strings.SplitAfter(string(old), "\n")
+	kept := slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return strings.HasSuffix(l, " "+args[0]+"\n") })
+	if len(kept) == len(lines) {
+		ts.Fatalf("authorized_keys has no line of %s", args[0])
+	}
+	ts.Check(s.writeKeys(strings.Join(kept, "")))
+}
+
+// tearDown ends everything that the script started, and says what should not
+// have been there.
+func (s *stage) tearDown() {
+	for _, c := range s.running {
+		c.end()
+	}
+	if s.server != nil {
+		if s.sessionsLeft() {
+			// Over the local socket, which needs none of the script's keys.
+			kill := exec.Command(berth, "kill", "all", "--grace", "0s")
+			kill.Env = s.environ()
+			if out, err := kill.CombinedOutput(); err != nil {
+				s.t.Logf("end the sessions: %v\n%s", err, out)
+			}
+		}
+		if err := s.server.stop(); err != nil {
+			s.t.Errorf("the server did not end well: %v", err)
+		}
+		s.server = nil
+	}
+	s.endHolders()
+	if left := s.leftovers(); len(left) > 0 {
+		s.t.Errorf("left running:\n%s", strings.Join(left, "\n"))
+		s.killLeftovers()
+	}
+	s.readLog()
+	if err := os.RemoveAll(s.dir); err != nil {
+		s.t.Error(err)
+	}
+}
+
+// readLog looks for what no server may ever write, and shows the log of a
+// script that failed.
+func (s *stage) readLog() {
+	log, err := os.ReadFile(filepath.Join(s.dir, "server.log"))
+	if err != nil {
+		return
+	}
+	for _, bad := range []string{"DATA RACE", "panic", "fatal error", "INTERNAL"} {
+		if i := bytes.Index(log, []byte(bad)); i >= 0 {
+			s.t.Errorf("the server's log says %s:\n%s", bad, log[max(0, i-200):min(len(log), i+4000)])
+			return
+		}
+	}
+	if s.t.Failed() {
+		s.t.Logf("server.log:\n%s", log[max(0, len(log)-8000):])
+	}
+}
+
+// ssh is the client with one of the stage's keys.
+func (s *stage) ssh(key string, args ...string) *exec.Cmd {
+	cmd := exec.Command("ssh", append([]string{"-F", filepath.Join(s.dir, "ssh_config"), key}, args...)...)
+	cmd.Env = append(s.environ(), "TERM=xterm-256color", "CLIENT_SECRET=do-not-leak", "LC_CLIENT=do-not-leak")
+	return cmd
+}
+
+// writeSSHConfig tells the client where the server is now. A host's name is
+// the name of the key to prove.
+func (s *stage) writeSSHConfig(port string) error {
+	text := fmt.Sprintf(`Host *
+  HostName 127.0.0.1
+  Port %s
+  User agents
+  IdentityFile %s/keys/%%n
+  HostKeyAlias berth
+  SendEnv CLIENT_SECRET LC_CLIENT
+%s`, port, s.dir, s.plainSSHConfig())
+	return os.WriteFile(filepath.Join(s.dir, "ssh_config"), []byte(text), 0o600)
+}
+
+// plainSSHConfig keeps the tester's own files and agent out of it.
+func (s *stage) plainSSHConfig() string {
+	return fmt.Sprintf(`  IdentitiesOnly yes
+  IdentityAgent none
+  BatchMode yes
+  PasswordAuthentication no
+  KbdInteractiveAuthentication no
+  UserKnownHostsFile %s/known_hosts
+  GlobalKnownHostsFile /dev/null
+  StrictHostKeyChecking accept-new
+  LogLevel ERROR
+`, s.dir)
+}
