@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -86,5 +87,35 @@ func BenchmarkStringWidth(b *testing.B) {
 	b.SetBytes(int64(len(s)))
 	for b.Loop() {
 		StringWidth(s)
+	}
+}
+
+// BenchmarkCheckpoint is a checkpoint, and a restore, of a full history.
+func BenchmarkCheckpoint(b *testing.B) {
+	term := New(Options{Cols: 200, Rows: 50, Scrollback: 10_000})
+	term.Write(bytes.Repeat(benchmarkInputs()["sgr"], 3))
+	point := term.Checkpoint()
+	b.Run("take", func(b *testing.B) {
+		b.SetBytes(int64(len(point)))
+		for b.Loop() {
+			term.Checkpoint()
+		}
+	})
+	b.Run("restore", func(b *testing.B) {
+		b.SetBytes(int64(len(point)))
+		for b.Loop() {
+			if _, err := Restore(Options{Scrollback: 10_000}, point); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+func BenchmarkRepaint(b *testing.B) {
+	term := New(Options{Cols: 200, Rows: 50, Scrollback: 10_000})
+	term.Write(benchmarkInputs()["tui"])
+	b.ReportAllocs()
+	for b.Loop() {
+		term.Repaint(RepaintOptions{})
 	}
 }

@@ -210,6 +210,11 @@ func (d *decoder) fail() {
 }
 
 func (d *decoder) uint(limit uint64) uint64 {
+	if len(d.in) > 0 && d.in[0] < 0x80 && uint64(d.in[0]) <= limit { // most of them
+		n := d.in[0]
+		d.in = d.in[1:]
+		return uint64(n)
+	}
 	n, size := binary.Uvarint(d.in)
 	if size <= 0 || n > limit {
 		d.fail()

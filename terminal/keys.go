@@ -133,7 +133,7 @@ func encodeFunction(f functionKey, mods int, m Modes) []byte {
 		return []byte("\x1b[13~")
 	case m.KittyFlags != 0 && f.ss3:
 		return []byte{0x1b, '[', f.letter}
-	case f.ss3, f.cursor && m.AppCursor:
+	case f.ss3, f.cursor && m.AppCursor && m.KittyFlags == 0:
 		return []byte{0x1b, 'O', f.letter}
 	}
 	return []byte{0x1b, '[', f.letter}

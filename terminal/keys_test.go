@@ -37,7 +37,7 @@ func TestEncodeKey(t *testing.T) {
 		{"Shift-Tab", kitty, "\x1b[9;2u"}, {"Ctrl-c", kitty, "\x1b[99;5u"}, {"Ctrl-]", kitty, "\x1b[93;5u"}, {"Alt-x", kitty, "\x1b[120;3u"},
 		{"Ctrl-X", kitty, "\x1b[120;6u"}, {"a", kitty, "a"}, {"A", kitty, "A"}, {"Shift-a", kitty, "A"}, {"Space", kitty, " "},
 		{"Ctrl-Space", kitty, "\x1b[32;5u"}, {"Backspace", kitty, "\x7f"}, {"Alt-Backspace", kitty, "\x1b[127;3u"},
-		{"Up", kitty, "\x1b[A"}, {"Ctrl-Up", kitty, "\x1b[1;5A"}, {"F1", kitty, "\x1b[P"}, {"F3", kitty, "\x1b[13~"}, {"Super-a", kitty, "\x1b[97;9u"},
+		{"Up", kitty, "\x1b[A"}, {"Up", Modes{KittyFlags: 1, AppCursor: true}, "\x1b[A"}, {"Ctrl-Up", kitty, "\x1b[1;5A"}, {"F1", kitty, "\x1b[P"}, {"F3", kitty, "\x1b[13~"}, {"Super-a", kitty, "\x1b[97;9u"},
 		{"Enter", all, "\x1b[13u"}, {"a", all, "\x1b[97;;97u"}, {"A", all, "\x1b[97;2;65u"}, {"Ctrl-a", all, "\x1b[97;5u"},
 	} {
 		got, err := EncodeKey(c.name, c.m)

@@ -274,11 +274,11 @@ func (t *Terminal) execute(b byte) {
 			return
 		}
 	case 0x09:
+		t.endCluster()
 		if s.x < t.cols {
 			t.tab(1)
 			t.passColumn()
 		}
-		t.endCluster()
 		return
 	case 0x0a, 0x0b, 0x0c:
 		t.lineFeed()
@@ -361,6 +361,7 @@ func (t *Terminal) lineFeedKeepingColumn() {
 
 // reset is RIS.
 func (t *Terminal) reset() {
+	t.endCluster()
 	t.clear()
 	t.history.clear()
 	t.passReset()

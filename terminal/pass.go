@@ -17,6 +17,7 @@ type pass struct {
 	repaint bool // too much was written, or the screen begun anew
 	out     []byte
 	taken   int // size of the last piece, as a hint for the next
+	column  int // from 1, to be told before what comes next; 0 for none
 }
 
 // SetPass begins or ends the filtered stream for clients.
@@ -32,7 +33,7 @@ func (t *Terminal) TakePass() []byte {
 		return t.Repaint(RepaintOptions{})
 	}
 	out := p.out
-	p.out, p.taken = nil, len(out)
+	p.out, p.taken = nil, len(out) // p.column is still to be told
 	return out
 }
 
@@ -80,6 +81,27 @@ func (t *Terminal) passColumn() {
 	if t.scr.x < t.cols && t.pass.on && t.pass.room() {
 		t.pass.out = append(appendNumber(append(t.pass.out, "\x1b["...), t.scr.x+1), 'G')
 	}
+}
+
+// passAlignLater has the column told once the cluster under way has ended, when
+// it is one of several runes that terminals differ about: joined emoji, skin
+// tones, flags, selectors.
+func (t *Terminal) passAlignLater(grown int) {
+	if t.pass.on && grown > 0 {
+		if t.pass.column = t.scr.x + 1; t.scr.x >= t.cols {
+			t.pass.column = 0
+		}
+	}
+}
+
+func (t *Terminal) passAlign() {
+	if t.pass.column == 0 {
+		return
+	}
+	if t.pass.room() {
+		t.pass.out = append(appendNumber(append(t.pass.out, "\x1b["...), t.pass.column), 'G')
+	}
+	t.pass.column = 0
 }
 
 // passPlace tells the cursor's place outright.

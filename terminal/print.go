@@ -14,6 +14,7 @@ func (t *Terminal) printASCII(p []byte) {
 		return
 	}
 	if t.pass.on {
+		t.passAlign()
 		t.pass.text(p)
 	}
 	t.revision++
@@ -76,9 +77,11 @@ func (t *Terminal) printRune(r rune) {
 	if joined, grow := t.join.next(r); joined {
 		if t.attach(r, grow) {
 			t.passRune(r)
+			t.passAlignLater(grow)
 		}
 		return
 	}
+	t.passAlign()
 	t.passRune(r)
 	t.revision++
 	t.last = r
@@ -168,6 +171,7 @@ func (t *Terminal) attach(r rune, width int) bool {
 // endCluster makes the next rune begin a cluster, and leaves REP nothing to
 // repeat: the cursor was moved or the screen changed since the last rune.
 func (t *Terminal) endCluster() {
+	t.passAlign()
 	t.join, t.last = joiner{}, 0
 }
 

@@ -71,7 +71,7 @@ func (p *painter) setStyle(s Style) {
 	link := p.style.Link
 	p.style.Link = s.Link
 	if s != p.style {
-		p.add(s.SGR())
+		p.out = s.appendSGR(p.out)
 	}
 	if s.Link != link {
 		p.add("\x1b]8;;" + s.Link + "\x1b\\")

@@ -102,7 +102,7 @@ func (t *Terminal) reportSetting(name string) {
 	value := ""
 	switch name {
 	case "m":
-		value = t.pen.graphics() + "m"
+		value = string(t.pen.style().appendGraphics(nil)) + "m"
 	case "r":
 		value = fmt.Sprintf("%d;%dr", t.scr.top+1, t.scr.bottom+1)
 	case " q":

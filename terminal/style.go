@@ -5,14 +5,19 @@ import "strconv"
 // SGR is the sequence that sets exactly this style, whatever was in force, but
 // for the link, which is set by OSC 8.
 func (s Style) SGR() string {
-	return string(append(append([]byte("\x1b["), s.graphics()...), 'm'))
+	return string(s.appendSGR(nil))
+}
+
+func (s Style) appendSGR(out []byte) []byte {
+	return append(s.appendGraphics(append(out, "\x1b["...)), 'm')
 }
 
 // sgrNumbers are the SGR parameters of the attributes, in the order of their bits.
 var sgrNumbers = [...]int{1, 2, 3, 5, 7, 8, 9, 53}
 
-func (s Style) graphics() string {
-	out := []byte{'0'}
+// appendGraphics adds the parameters of SGR.
+func (s Style) appendGraphics(out []byte) []byte {
+	out = append(out, '0')
 	for i, n := range sgrNumbers {
 		if s.Attr&(1<<i) != 0 {
 			out = appendNumber(append(out, ';'), n)
@@ -27,8 +32,7 @@ func (s Style) graphics() string {
 	}
 	out = appendColor(out, s.Fg, 30, 90, "38;5;", "38;2;", ";")
 	out = appendColor(out, s.Bg, 40, 100, "48;5;", "48;2;", ";")
-	out = appendColor(out, s.UnderlineColor, 0, 0, "58:5:", "58:2::", ":")
-	return string(out)
+	return appendColor(out, s.UnderlineColor, 0, 0, "58:5:", "58:2::", ":")
 }
 
 // appendColor adds c: by its short number below 16 when it has one.
@@ -61,5 +65,3 @@ func (p *pen) style() Style {
 		Link:      p.extra.link,
 	}
 }
-
-func (p *pen) graphics() string { return p.style().graphics() }
