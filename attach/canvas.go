@@ -17,31 +17,41 @@ type rowView struct {
 	over *label         // shown instead when not nil
 }
 
-// cell is column x of a window cols wide. A wide character that an edge would
-// cut in two is shown as a blank, and so is one that is not as wide as a
-// terminal will draw it, such as a flag that had no room at the screen's edge.
-func (r rowView) cell(x, cols int) terminal.Cell {
-	if r.over != nil {
-		return r.over.cell(x)
+// cells fills a row of the window. A wide character that an edge would cut in
+// two is shown as a blank, and so is one that is not as wide as a terminal will
+// draw it, such as a flag that had no room at the screen's edge.
+func (r rowView) cells(row []terminal.Cell) {
+	n := 0
+	switch {
+	case r.over != nil:
+		n = copy(row, r.over.cells)
+		for i := n; i < len(row); i++ {
+			row[i] = terminal.Cell{Rune: ' ', Width: 1, Style: labelStyle}
+		}
+		return
+	case r.line != nil:
+		n = min(len(row), max(min(r.line.Len(), r.cols)-r.left, 0))
 	}
-	i := r.left + x
-	if r.line == nil || i >= r.cols {
-		return blankCell
+	for x := range n {
+		i := r.left + x
+		c := r.line.Cell(i)
+		var cut bool
+		switch c.Width {
+		case 0:
+			cut = x == 0 || !fits(r.line.Cell(i-1))
+		case 2:
+			cut = x == len(row)-1 || i == r.cols-1 || !fits(c)
+		default:
+			cut = c.Rune == 0 || !fits(c)
+		}
+		if cut {
+			c = terminal.Cell{Rune: ' ', Width: 1, Style: c.Style}
+		}
+		row[x] = c
 	}
-	c := r.line.Cell(i)
-	var cut bool
-	switch c.Width {
-	case 0:
-		cut = x == 0 || !fits(r.line.Cell(i-1))
-	case 2:
-		cut = x == cols-1 || i == r.cols-1 || !fits(c)
-	default:
-		cut = c.Rune == 0 || !fits(c)
+	for x := n; x < len(row); x++ {
+		row[x] = blankCell
 	}
-	if cut {
-		return terminal.Cell{Rune: ' ', Width: 1, Style: c.Style}
-	}
-	return c
 }
 
 var blankCell = terminal.Cell{Rune: ' ', Width: 1}
@@ -65,13 +75,15 @@ type canvas struct {
 	look       look
 	cols, rows int
 	drawn      []rowView
-	valid      bool // drawn is what the terminal shows
+	is, was    []terminal.Cell // of the row being drawn
+	valid      bool            // drawn is what the terminal shows
 	cursor     terminal.Cursor
 	shape      int // of the cursor, -1 for unknown
 }
 
 func newCanvas(l look, cols, rows int) *canvas {
-	return &canvas{look: l, cols: cols, rows: rows, drawn: make([]rowView, rows), shape: -1}
+	return &canvas{look: l, cols: cols, rows: rows, drawn: make([]rowView, rows), shape: -1,
+		is: make([]terminal.Cell, cols), was: make([]terminal.Cell, cols)}
 }
 
 // draw appends what turns the screen into rows with the cursor as given, in the
@@ -118,33 +130,34 @@ func (c *canvas) drawRow(b []byte, y int, r rowView, pen *terminal.Style) []byte
 	if !c.valid {
 		old = rowView{} // as the erase has left it
 	}
-	end := c.blankFrom(r)
+	is, was := c.is, c.was
+	r.cells(is)
+	old.cells(was)
+	end := used(is)
 	for x := 0; x < end; {
-		if r.cell(x, c.cols) == old.cell(x, c.cols) {
+		if is[x] == was[x] {
 			x++
 			continue
 		}
 		from, to := x, x+1
 		for x = to; x < end && x-to <= joinGap; x++ {
-			if r.cell(x, c.cols) != old.cell(x, c.cols) {
+			if is[x] != was[x] {
 				to = x + 1
 			}
 		}
-		if from > 0 && r.cell(from, c.cols).Width == 0 {
+		if from > 0 && is[from].Width == 0 {
 			from--
 		}
-		b = c.drawSpan(b, y, r, from, to, pen)
+		b = c.drawSpan(b, y, from, to, pen)
 		x = to
 	}
-	for x := end; x < c.cols; x++ {
-		if old.cell(x, c.cols) != blankCell {
-			b = appendMove(b, y, end)
-			if *pen != (terminal.Style{}) {
-				b = c.look.appendStyle(b, terminal.Style{}, *pen)
-				*pen = terminal.Style{}
-			}
-			return append(b, "\x1b[K"...)
+	if used(was) > end {
+		b = appendMove(b, y, end)
+		if *pen != (terminal.Style{}) {
+			b = c.look.appendStyle(b, terminal.Style{}, *pen)
+			*pen = terminal.Style{}
 		}
+		b = append(b, "\x1b[K"...)
 	}
 	return b
 }
@@ -152,11 +165,11 @@ func (c *canvas) drawRow(b []byte, y int, r rowView, pen *terminal.Style) []byte
 // drawSpan writes columns from to before to. Behind a wide or composed
 // character it says where it goes on: the client's terminal may hold another
 // opinion of the character's width.
-func (c *canvas) drawSpan(b []byte, y int, r rowView, from, to int, pen *terminal.Style) []byte {
+func (c *canvas) drawSpan(b []byte, y, from, to int, pen *terminal.Style) []byte {
 	b = appendMove(b, y, from)
 	lost := false // the client's cursor may be elsewhere
 	for x := from; x < to; x++ {
-		cell := r.cell(x, c.cols)
+		cell := &c.is[x]
 		if cell.Width == 0 {
 			continue
 		}
@@ -169,26 +182,19 @@ func (c *canvas) drawSpan(b []byte, y int, r rowView, from, to int, pen *termina
 			b = c.look.appendStyle(b, cell.Style, *pen)
 			*pen = cell.Style
 		}
-		b = c.look.appendCell(b, cell)
+		b = c.look.appendCell(b, *cell)
 		lost = cell.Width == 2 || cell.Rest != "" || joins(cell.Rune)
 	}
 	return b
 }
 
-// blankFrom is the column from which the row is blank to its end.
-func (c *canvas) blankFrom(r rowView) int {
-	end := c.cols
-	if r.over == nil {
-		stored := 0
-		if r.line != nil {
-			stored = min(r.line.Len(), r.cols)
-		}
-		end = min(end, max(stored-r.left, 0))
+// used is how many cells there are up to the last that is not blank.
+func used(cells []terminal.Cell) int {
+	n := len(cells)
+	for n > 0 && cells[n-1] == blankCell {
+		n--
 	}
-	for end > 0 && r.cell(end-1, c.cols) == blankCell {
-		end--
-	}
-	return end
+	return n
 }
 
 // appendMove puts the cursor on a row and column counted from 0.
@@ -233,11 +239,4 @@ func newLabel(text string, cols int) *label {
 		}
 	}
 	return l
-}
-
-func (l *label) cell(x int) terminal.Cell {
-	if x < len(l.cells) {
-		return l.cells[x]
-	}
-	return terminal.Cell{Rune: ' ', Width: 1, Style: labelStyle}
 }

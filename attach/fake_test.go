@@ -358,7 +358,7 @@ func (p *person) left() error {
 }
 
 // eventually polls until check gives "", and fails with its last word.
-func eventually(t *testing.T, check func() string) {
+func eventually(t testing.TB, check func() string) {
 	t.Helper()
 	deadline := time.Now().Add(10 * time.Second)
 	for {

@@ -108,7 +108,7 @@ func (c *client) farewell() []byte {
 	if c.look.plain {
 		b = append(b, plainReset+"\x1b[?25h"...)
 		b = appendMove(b, c.rows-1, 0)
-		return append(b, "\r\n"+c.lastLine()+"\r\n"...)
+		return append(b, "\r\n"+terminal.Printable(c.lastLine())+"\r\n"...)
 	}
 	b = append(b, marginReset+penReset+inputReset...)
 	if c.way != wayNone {
@@ -128,7 +128,7 @@ func (c *client) farewell() []byte {
 		b = append(b, "\r\n"...)
 	}
 	b = append(b, titlePop...)
-	return append(b, c.lastLine()+"\r\n"...)
+	return append(b, terminal.Printable(c.lastLine())+"\r\n"...)
 }
 
 func (c *client) lastLine() string {

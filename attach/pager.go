@@ -13,6 +13,8 @@ type pager struct {
 	top, left int
 	winCols   int
 	winRows   int
+	place     string // what the last row tells
+	label     *label
 }
 
 // pagerHistory is as many lines as a pager goes back: those a session keeps
@@ -31,7 +33,7 @@ func newPager(s *terminal.Snapshot, cols, rows int) *pager {
 }
 
 func (p *pager) resize(cols, rows int) {
-	p.winCols, p.winRows = cols, rows
+	p.winCols, p.winRows, p.label = cols, rows, nil
 	p.clamp()
 }
 
@@ -87,7 +89,10 @@ func (p *pager) view() []rowView {
 	if p.winRows > 1 {
 		to := min(p.top+p.page(), len(p.lines))
 		place := fmt.Sprintf(" %d-%d of %d · PgUp PgDn g G · q ends", min(p.top+1, to), to, len(p.lines))
-		rows[p.winRows-1] = rowView{over: newLabel(place, p.winCols)}
+		if place != p.place || p.label == nil {
+			p.place, p.label = place, newLabel(place, p.winCols)
+		}
+		rows[p.winRows-1] = rowView{over: p.label}
 	}
 	return rows
 }

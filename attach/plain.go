@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"berth/terminal"
 )
 
 // PlainOptions are those of RunPlain. Session, In and Out are needed.
@@ -99,7 +101,7 @@ func (p *plain) run(ctx context.Context) error {
 			}
 		}
 		if st.Ended {
-			fmt.Fprintf(p.Err, "berth: %s has ended: %s\n", p.Session.Name(), st.End)
+			fmt.Fprintf(p.Err, "berth: %s has ended: %s\n", p.Session.Name(), terminal.Printable(st.End))
 			return ErrEnded
 		}
 		if err := p.pause(ctx); err != nil {
@@ -133,7 +135,7 @@ func (p *plain) pause(ctx context.Context) error {
 				return &KickedError{Reason: n.Text}
 			}
 			if n.Text != "" {
-				fmt.Fprintf(p.Err, "berth: %s\n", n.Text)
+				fmt.Fprintf(p.Err, "berth: %s\n", terminal.Printable(n.Text))
 			}
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -176,7 +178,7 @@ func typeLine(ctx context.Context, o PlainOptions, m Member, line []byte, end st
 	switch {
 	case err == nil, ctx.Err() != nil:
 	case errors.As(err, &busy):
-		fmt.Fprintf(o.Err, "berth: not typed: %s is writing\n", busy.Writer.Name)
+		fmt.Fprintf(o.Err, "berth: not typed: %s is writing\n", terminal.Printable(busy.Writer.Name))
 	default:
 		fmt.Fprintf(o.Err, "berth: not typed: %v\n", err)
 	}

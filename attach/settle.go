@@ -55,14 +55,14 @@ func (s *settler) look(p *terminal.Snapshot, now time.Time, last bool) (text []s
 		*before = seen{rows, p.Cols}
 		if !s.started {
 			s.started = true
-			return tell(rows[first:], used(p.Lines)), false
+			return tell(rows[first:], inUse(p.Lines)), false
 		}
 	}
 	byText := p.Modes.AltScreen || p.Cols != before.cols
 	rows, found := carry(before.rows, lines, now, byText)
 	lost = !byText && !found && first > 0
 	*before = seen{rows, p.Cols}
-	return s.done(rows, first, used(p.Lines)+first, p.Cursor.Row+first, now, last), lost
+	return s.done(rows, first, inUse(p.Lines)+first, p.Cursor.Row+first, now, last), lost
 }
 
 // carry gives rows for lines with what the last look knew of them. A row is the
@@ -181,8 +181,8 @@ func joined(rows []settling) string {
 	return b.String()
 }
 
-// used is how many rows there are up to the last that is not blank.
-func used(lines []*terminal.Line) int {
+// inUse is how many rows there are up to the last that is not blank.
+func inUse(lines []*terminal.Line) int {
 	n := len(lines)
 	for n > 0 && lines[n-1].Text() == "" {
 		n--
