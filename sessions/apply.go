@@ -201,12 +201,13 @@ func (c *core) ended(exit *api.Exit, r hold.Record) {
 	c.freeLease()
 	c.event(r, "exited", exitEvent{Code: exit.Code, Signal: exit.Signal, Crashed: exit.Crashed, Lost: exit.Lost})
 	c.setState(agent.Exited, agent.TierProcess, "process:exit")
+	c.dirty = true
+	c.planRestart()
+	c.publish() // who waits for the end reads the status next
 	for _, done := range c.ends {
 		done <- nil
 	}
 	c.ends = nil
-	c.dirty = true
-	c.planRestart()
 }
 
 // event writes an event that a control record caused, unless that record has

@@ -30,11 +30,12 @@ func (s *Session) Status() *Status { return s.status.Load() }
 // errStopped is what calls get when the server is going down.
 var errStopped = api.Errorf(api.CodeInternal, "the server is going down; the session runs on")
 
-// do runs fn on the session's loop and returns when it has run. A caller that
-// gives up leaves fn to run without it, so fn keeps its results to itself.
+// do runs fn on the session's loop and returns when it has run and Status shows
+// what it changed. A caller that gives up leaves fn to run without it, so fn
+// keeps its results to itself.
 func (s *Session) do(ctx context.Context, fn func(*core)) error {
 	done := make(chan struct{})
-	call := func(c *core) { defer close(done); fn(c) }
+	call := func(c *core) { defer close(done); fn(c); c.publish() }
 	select {
 	case s.calls <- call:
 	case <-s.over:
