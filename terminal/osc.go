@@ -100,6 +100,7 @@ func (t *Terminal) popTitle() {
 // paletteCommand is OSC 4: pairs of an index and a colour or a question mark.
 func (t *Terminal) paletteCommand(s string) {
 	parts := strings.Split(s, ";")
+	answer := "" // one for all, as each reply needs an offset of its own
 	for i := 0; i+1 < len(parts) && i < 512; i += 2 {
 		n, err := strconv.ParseUint(parts[i], 10, 8)
 		if err != nil {
@@ -110,7 +111,7 @@ func (t *Terminal) paletteCommand(s string) {
 			if !set {
 				c = Palette(uint8(n))
 			}
-			t.reply(fmt.Sprintf("\x1b]4;%d;%s\x1b\\", n, colorReport(c)))
+			answer += fmt.Sprintf("\x1b]4;%d;%s\x1b\\", n, colorReport(c))
 			continue
 		}
 		if c, ok := parseColor(parts[i+1]); ok {
@@ -122,6 +123,7 @@ func (t *Terminal) paletteCommand(s string) {
 			t.passCommand(fmt.Sprintf("4;%d;%s", n, colorReport(c)))
 		}
 	}
+	t.reply(answer)
 }
 
 func (t *Terminal) resetPalette(s string) {
@@ -145,9 +147,10 @@ func (t *Terminal) resetPalette(s string) {
 // colorCommand is OSC 10, 11 and 12. More than one value goes on with the next
 // number.
 func (t *Terminal) colorCommand(n int, s string) {
+	answer := ""
 	for _, part := range strings.Split(s, ";") {
 		if n > 12 {
-			return
+			break
 		}
 		if part == "?" {
 			c := t.foreground()
@@ -157,13 +160,14 @@ func (t *Terminal) colorCommand(n int, s string) {
 			case 12:
 				c = firstSet(t.colors.cursor, c)
 			}
-			t.reply(fmt.Sprintf("\x1b]%d;%s\x1b\\", n, colorReport(c)))
+			answer += fmt.Sprintf("\x1b]%d;%s\x1b\\", n, colorReport(c))
 		} else if c, ok := parseColor(part); ok {
 			t.setTermColor(n, c)
 			t.passCommand(fmt.Sprintf("%d;%s", n, colorReport(c)))
 		}
 		n++
 	}
+	t.reply(answer)
 }
 
 func (t *Terminal) setTermColor(n int, c Color) {

@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// reply hands out the answer to the query that ends here.
+// reply hands out the answer to the query that ends here. A query is answered at
+// most once: offsets tell answers apart.
 func (t *Terminal) reply(answer string) {
-	if f := t.options.Handlers.Reply; f != nil {
+	if f := t.options.Handlers.Reply; f != nil && answer != "" {
 		f([]byte(answer), t.at())
 	}
 }

@@ -104,10 +104,16 @@ func TestSGR(t *testing.T) {
 
 func TestColorReports(t *testing.T) {
 	var got strings.Builder
-	term := New(Options{Cols: 20, Rows: 2, Background: RGB(255, 255, 255), Handlers: Handlers{Reply: func(r []byte, _ int64) { got.Write(r) }}})
-	term.Write([]byte("\x1b]11;?\x07\x1b[?996n\x1b]11;#123456\x07\x1b]10;#fff;?\x07\x1b[?996n\x1b]4;7;rgb:1/2/3;7;?;300;?\x07\x1b]104\x07\x1b]4;7;?\x07"))
+	last := int64(-1)
+	term := New(Options{Cols: 20, Rows: 2, Background: RGB(255, 255, 255), Handlers: Handlers{Reply: func(r []byte, at int64) {
+		if got.Write(r); at <= last {
+			t.Errorf("reply at %d after one at %d", at, last)
+		}
+		last = at
+	}}})
+	term.Write([]byte("\x1b]11;?\x07\x1b[?996n\x1b]11;#123456\x07\x1b]10;#fff;?\x07\x1b[?996n\x1b]4;7;rgb:1/2/3;7;?;300;?;1;?\x07\x1b]104\x07\x1b]4;7;?\x07"))
 	want := "\x1b]11;rgb:ffff/ffff/ffff\x1b\\\x1b[?997;2n\x1b]11;rgb:1212/3434/5656\x1b\\\x1b[?997;1n" +
-		"\x1b]4;7;rgb:1111/2222/3333\x1b\\\x1b]4;7;rgb:e5e5/e5e5/e5e5\x1b\\"
+		"\x1b]4;7;rgb:1111/2222/3333\x1b\\\x1b]4;1;rgb:cdcd/0000/0000\x1b\\\x1b]4;7;rgb:e5e5/e5e5/e5e5\x1b\\"
 	if got.String() != want {
 		t.Errorf("%q, want %q", got.String(), want)
 	}
