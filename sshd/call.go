@@ -92,9 +92,16 @@ func argv(command string) []string {
 	if !strings.HasPrefix(command, "[") {
 		return nil
 	}
-	var words []string
-	if json.Unmarshal([]byte(command), &words) != nil {
+	var list []*string // null is no string
+	if json.Unmarshal([]byte(command), &list) != nil {
 		return nil
+	}
+	words := make([]string, len(list))
+	for i, word := range list {
+		if word == nil {
+			return nil
+		}
+		words[i] = *word
 	}
 	return words
 }

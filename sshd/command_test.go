@@ -77,6 +77,7 @@ func TestArgv(t *testing.T) {
 		{`["ls","a b",""]`, []string{"ls", "a b", ""}},
 		{`[]`, []string{}},
 		{`["ls",1]`, nil},
+		{`["ls",null]`, nil},
 		{`["ls"] x`, nil},
 		{`ls`, nil},
 		{``, nil},

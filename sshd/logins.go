@@ -1,5 +1,7 @@
 package sshd
 
+import "time"
+
 // source is where the client is, as shown.
 func (c *connection) source() string {
 	if c.local {
@@ -24,12 +26,24 @@ func (s *Server) refusedLogin(c *connection, err error) {
 		user = c.user
 	}
 	offered := c.offers()
+	s.punish(c, len(offered) > 0)
 	if len(offered) == 0 && c.refused == nil {
 		s.log.Debug("connection ended before login", "conn", c.id, "source", c.source(), "error", err)
 		return
 	}
 	s.log.Warn("login refused", "conn", c.id, "source", c.source(), "user", user, "offered", offered, "error", err)
 	s.audit(Login{Time: s.clock(), Conn: c.id, User: user, Source: c.source(), Offered: offered, Reason: err.Error()})
+}
+
+func (s *Server) punish(c *connection, offered bool) {
+	if c.local {
+		return
+	}
+	penalty := penaltyNothing
+	if offered {
+		penalty = penaltyRefused
+	}
+	s.penalties.add(sourceOf(c.wire.RemoteAddr()), penalty, time.Now())
 }
 
 func (c *connection) offers() []string {

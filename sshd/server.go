@@ -25,6 +25,7 @@ type Server struct {
 	clock    func() time.Time
 
 	startups    *startups
+	penalties   *penalties
 	verbs       *rates
 	connections atomic.Uint64
 	clients     atomic.Uint64
@@ -73,6 +74,7 @@ func New(o Options) (*Server, error) {
 		s.clock = time.Now
 	}
 	s.startups = newStartups(s.limits.Startups, s.limits.StartupsPerSource)
+	s.penalties = newPenalties()
 	s.verbs = newRates(s.limits.Verbs)
 	if err := s.listen(o); err != nil {
 		s.closeListeners()
@@ -185,13 +187,17 @@ func (s *Server) accept(l net.Listener, admit func(net.Conn)) error {
 }
 
 func (s *Server) admitTCP(conn net.Conn) {
-	c := s.newConnection(newWire(conn), false)
-	if !s.run(c) {
+	source, now := sourceOf(conn.RemoteAddr()), time.Now()
+	if s.penalties.refuses(source, now) {
+		s.log.Debug("connection refused after too many failed logins", "source", conn.RemoteAddr())
+		_ = conn.Close()
 		return
 	}
-	if victim := s.startups.add(c, sourceOf(conn.RemoteAddr()), time.Now()); victim != nil {
+	c := s.newConnection(newWire(conn), false)
+	if victim := s.startups.add(c, source, now); victim != nil {
 		_ = victim.wire.Close()
 	}
+	s.run(c)
 }
 
 func (s *Server) admitUnix(conn net.Conn) {
@@ -201,13 +207,14 @@ func (s *Server) admitUnix(conn net.Conn) {
 }
 
 // run gives c its goroutine, unless there are too many or none are wanted.
-func (s *Server) run(c *connection) bool {
+func (s *Server) run(c *connection) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopping || len(s.live) >= s.limits.Connections {
 		s.log.Warn("connection refused", "source", c.source(), "connections", len(s.live), "stopping", s.stopping)
 		_ = c.wire.Close()
-		return false
+		s.startups.remove(c)
+		return
 	}
 	s.live[c] = struct{}{}
 	s.running.Go(func() {
@@ -216,7 +223,6 @@ func (s *Server) run(c *connection) bool {
 		delete(s.live, c)
 		s.mu.Unlock()
 	})
-	return true
 }
 
 func (s *Server) snapshot() []*connection {

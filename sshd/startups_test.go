@@ -101,6 +101,41 @@ func TestSourceOf(t *testing.T) {
 	}
 }
 
+func TestPenalties(t *testing.T) {
+	now := time.Unix(1000, 0)
+	p := newPenalties()
+	bad, good, here := prefix("192.0.2.1/32"), prefix("192.0.2.2/32"), prefix("127.0.0.1/32")
+	for i := range 3 {
+		if p.refuses(bad, now) {
+			t.Errorf("refused after %d failures", i)
+		}
+		p.add(bad, penaltyRefused, now)
+		p.add(here, penaltyMost, now)
+	}
+	if !p.refuses(bad, now) || p.refuses(good, now) || p.refuses(here, now) {
+		t.Error("after three failures")
+	}
+	now = now.Add(time.Second)
+	if p.refuses(bad, now) {
+		t.Error("still refused when part of the time has passed")
+	}
+	for range 1000 {
+		p.add(bad, penaltyRefused, now)
+	}
+	if now = now.Add(penaltyMost - penaltyFrom); !p.refuses(bad, now) {
+		t.Error("not refused for long")
+	}
+	if now = now.Add(penaltyFrom); p.refuses(bad, now) || len(p.until) != 0 {
+		t.Error("refused or remembered after the longest time")
+	}
+	for i := range 2 * penaltySources {
+		p.add(netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), 32), time.Second, now)
+	}
+	if len(p.until) > penaltySources {
+		t.Errorf("%d sources remembered", len(p.until))
+	}
+}
+
 func TestBucket(t *testing.T) {
 	now := time.Unix(1000, 0)
 	b := newBucket(10, 2, now)
