@@ -5,13 +5,14 @@ BIN := bin/berth
 # The emulator's and holder's own code is fast enough; -trimpath keeps paths of
 # the building machine out of the binary.
 GOFLAGS_BUILD := -trimpath
+REVISION := $(shell git describe --tags --always --dirty 2>/dev/null)
 
 .PHONY: all build run test vet bench fuzz clean
 
 all: build
 
 build:
-	$(GO) build $(GOFLAGS_BUILD) -o $(BIN) ./cmd/berth
+	$(GO) build $(GOFLAGS_BUILD) -ldflags "-X main.revision=$(REVISION)" -o $(BIN) ./cmd/berth
 
 # Start on 127.0.0.1:2222 with a session to try, letting in your own keys.
 run: build

@@ -33,6 +33,24 @@ func schema(_ context.Context, c *Call) error {
 	if err != nil {
 		return fmt.Errorf("schema of %s: %w", verb.Name, err)
 	}
+	open(s)
 	s.Schema = "https://json-schema.org/draft/2020-12/schema"
 	return c.printJSON(s)
+}
+
+// open lets objects have more properties than are named: fields are only ever
+// added.
+func open(s *jsonschema.Schema) {
+	if s == nil {
+		return
+	}
+	if s.Type == "object" || len(s.Properties) > 0 {
+		if named := s.AdditionalProperties; named != nil && named.Not != nil {
+			s.AdditionalProperties = nil
+		}
+	}
+	for _, p := range s.Properties {
+		open(p)
+	}
+	open(s.Items)
 }

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"strings"
 	"time"
 
+	"berth/agent"
 	"berth/api"
 	"berth/keys"
 )
@@ -103,11 +105,25 @@ func health(_ context.Context, c *Call) error {
 	}
 	return c.answer(h, func(w io.Writer) {
 		if h.OK {
-			fmt.Fprintf(w, "ok: up %s, sessions %v\n", (time.Duration(h.UptimeMS) * time.Millisecond).Round(time.Second), h.Sessions)
+			fmt.Fprintf(w, "ok: up %s; sessions: %s\n", (time.Duration(h.UptimeMS) * time.Millisecond).Round(time.Second), counts(h.Sessions))
 			return
 		}
 		for _, p := range h.Problems {
 			fmt.Fprintln(w, "problem:", p)
 		}
 	})
+}
+
+// counts says how many sessions are in each state.
+func counts(states map[string]int) string {
+	var words []string
+	for _, st := range agent.States {
+		if n := states[string(st)]; n > 0 {
+			words = append(words, fmt.Sprintf("%d %s", n, st))
+		}
+	}
+	if len(words) == 0 {
+		return "none"
+	}
+	return strings.Join(words, ", ")
 }

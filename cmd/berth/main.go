@@ -46,19 +46,20 @@ type exitStatus int
 
 func (s exitStatus) Error() string { return fmt.Sprintf("status %d", int(s)) }
 
-// version is the module's version, or the revision it was built from.
+// revision is set by the Makefile: what git calls the tree that is built.
+var revision string
+
+// version is that revision, or the module's version.
 func version() string {
+	if revision != "" {
+		return revision
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"
 	}
 	if v := info.Main.Version; v != "" && v != "(devel)" {
 		return v
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-			return "devel-" + s.Value[:12]
-		}
 	}
 	return "devel"
 }
