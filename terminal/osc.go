@@ -14,8 +14,6 @@ const (
 	maxTitles = 10
 	// maxLink is the longest target of a link that is kept, as in VTE.
 	maxLink = 2083
-	// maxNotice is how many bytes of a notice are handed out.
-	maxNotice = 8 << 10
 )
 
 // command is an OSC string: a number, and what it is about.
@@ -43,13 +41,9 @@ func (t *Terminal) command(content []byte) {
 	case 52:
 		t.clipboardCommand(rest)
 	case 7, 9, 99, 133, 777, 7501:
-		payload := rest
-		if len(payload) > maxNotice {
-			payload = payload[:maxNotice]
-		}
-		t.notice(n, strings.ToValidUTF8(payload, ""))
+		t.notice(n, strings.ToValidUTF8(rest, ""))
 		if n == 9 || n == 777 {
-			t.passNotice(n, payload)
+			t.passNotice(n, rest)
 		}
 	}
 }

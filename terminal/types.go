@@ -110,7 +110,8 @@ type Modes struct {
 }
 
 // Notice is something the program told its terminal beside the screen: a bell
-// (OSC -1), or a notification or signal by OSC 7, 9, 99, 133, 777, 7501.
+// (OSC -1), or a notification or signal by OSC 7, 9, 99, 133, 777, 7501. Its
+// payload is UTF-8 of at most 64 KB, as the program wrote it: see Printable.
 type Notice struct {
 	OSC     int
 	Payload string
