@@ -86,7 +86,7 @@ func pressKeys(ctx context.Context, c *Call) error {
 	names := c.Args[1:]
 	for _, name := range names {
 		if !utf8.ValidString(name) {
-			return api.Errorf(api.CodeUsage, "keys: %s is not UTF-8", clip(name))
+			return api.Errorf(api.CodeUsage, "keys: %s is not UTF-8", api.Quote(name))
 		}
 		if _, err := terminal.EncodeKey(name, terminal.Modes{}); err != nil {
 			return api.Errorf(api.CodeUsage, "keys: %w", err)

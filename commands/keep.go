@@ -99,7 +99,7 @@ func rename(ctx context.Context, c *Call) error {
 		return err
 	}
 	to := c.Args[1]
-	if err := sessions.CheckName(to); err != nil {
+	if err := api.CheckName(to); err != nil {
 		return err
 	}
 	if id := c.Identity(); !id.Sees(to, s.Status().Tags) {
@@ -165,7 +165,7 @@ func tag(ctx context.Context, c *Call) error {
 			remove = append(remove, name)
 			continue
 		}
-		if err := sessions.CheckTag(word); err != nil {
+		if err := api.CheckTag(word); err != nil {
 			return err
 		}
 		add = append(add, word)
@@ -194,9 +194,9 @@ func meta(ctx context.Context, c *Call) error {
 	for _, word := range c.Args[1:] {
 		k, v, ok := strings.Cut(word, "=")
 		if !ok {
-			return api.Errorf(api.CodeUsage, "meta: %s has no value: give KEY=VALUE", clip(word))
+			return api.Errorf(api.CodeUsage, "meta: %s has no value: give KEY=VALUE", api.Quote(word))
 		}
-		if err := sessions.CheckMeta(k, v); err != nil {
+		if err := api.CheckMeta(k, v); err != nil {
 			return err
 		}
 		change[k] = v

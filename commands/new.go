@@ -67,11 +67,11 @@ func (c *Call) specFromFlags() (sessions.Spec, error) {
 		dash = len(c.Args)
 	}
 	if dash > 1 {
-		return spec, Lookup("new").usage(fmt.Errorf("%s is one name too many; a command stands after --", clip(c.Args[1])))
+		return spec, Lookup("new").usage(fmt.Errorf("%s is one name too many; a command stands after --", api.Quote(c.Args[1])))
 	}
 	if dash == 1 {
 		spec.Name = c.Args[0]
-		if err := sessions.CheckName(spec.Name); err != nil {
+		if err := api.CheckName(spec.Name); err != nil {
 			return spec, err
 		}
 	}
@@ -91,7 +91,7 @@ func (c *Call) profile() (sessions.Spec, error) {
 	}
 	spec, ok := c.Profiles[name]
 	if !ok {
-		return spec, api.Errorf(api.CodeNotFound, "there is no profile %s in berth.yaml", clip(name))
+		return spec, api.Errorf(api.CodeNotFound, "there is no profile %s in berth.yaml", api.Quote(name))
 	}
 	spec.Profile = name
 	return spec, nil
@@ -130,7 +130,7 @@ func (c *Call) specOptions(spec sessions.Spec) (sessions.Spec, error) {
 	for _, pair := range pairs {
 		k, v, ok := strings.Cut(pair, "=")
 		if !ok || k == "" {
-			return spec, api.Errorf(api.CodeUsage, "--env wants NAME=VALUE; the name %s has no value", clip(k))
+			return spec, api.Errorf(api.CodeUsage, "--env wants NAME=VALUE; the name %s has no value", api.Quote(k))
 		}
 		env[k] = v
 	}

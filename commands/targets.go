@@ -29,7 +29,7 @@ func (c *Call) sees(s *sessions.Session) bool {
 func (c *Call) session(word string) (*sessions.Session, error) {
 	s, ok := c.Sessions.Find(word)
 	if !ok || !c.sees(s) {
-		return nil, api.Errorf(api.CodeNotFound, "there is no session %s: ls lists them", clip(word)).With("session", word)
+		return nil, api.Errorf(api.CodeNotFound, "there is no session %s: ls lists them", api.Quote(word)).With("session", word)
 	}
 	return s, nil
 }

@@ -238,7 +238,7 @@ func (c *Call) countArgs(verb *Verb) error {
 	case len(c.Args) < verb.MinArgs:
 		return verb.usage(errMissing)
 	case verb.MaxArgs >= 0 && len(c.Args) > verb.MaxArgs:
-		return verb.usage(fmt.Errorf("%q is one argument too many", clip(c.Args[verb.MaxArgs])))
+		return verb.usage(fmt.Errorf("%q is one argument too many", api.Quote(c.Args[verb.MaxArgs])))
 	}
 	return nil
 }
@@ -274,16 +274,7 @@ func unknownVerb(name string) error {
 	if len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, " or ") + "? help lists them all"
 	}
-	return api.Errorf(api.CodeUsage, "there is no verb %s: %s", clip(name), hint)
-}
-
-// clip shows a caller's word safely: quoted, escaped, and of bounded length.
-func clip(s string) string {
-	const most = 64
-	if r := []rune(s); len(r) > most {
-		return fmt.Sprintf("%+q...", string(r[:most]))
-	}
-	return fmt.Sprintf("%+q", s)
+	return api.Errorf(api.CodeUsage, "there is no verb %s: %s", api.Quote(name), hint)
 }
 
 // HasForms says whether the verb answers in JSON or in text as the caller

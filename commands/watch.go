@@ -78,7 +78,7 @@ func newWatcher(c *Call) (*watcher, error) {
 		w.types = map[string]bool{}
 		for _, t := range list {
 			if !sessions.KnownEvent(t) {
-				return nil, api.Errorf(api.CodeUsage, "there is no event type %s: %s", clip(t), strings.Join(sessions.EventTypes, " "))
+				return nil, api.Errorf(api.CodeUsage, "there is no event type %s: %s", api.Quote(t), strings.Join(sessions.EventTypes, " "))
 			}
 			w.types[t] = true
 		}
@@ -107,13 +107,13 @@ func (c *Call) readerSince(since string) (*events.Reader, error) {
 		}
 		seq, err := strconv.ParseUint(number, 10, 64)
 		if err != nil {
-			return nil, api.Errorf(api.CodeUsage, "--since %s: after the colon stands the number (seq) of an event", clip(since))
+			return nil, api.Errorf(api.CodeUsage, "--since %s: after the colon stands the number (seq) of an event", api.Quote(since))
 		}
 		return log.FollowSession(s.ID(), seq), nil
 	}
 	cursor, err := events.ParseCursor(since)
 	if err != nil {
-		return nil, api.Errorf(api.CodeUsage, "--since %s is no cursor: give one that an event carried, such as e123, or S:N", clip(since))
+		return nil, api.Errorf(api.CodeUsage, "--since %s is no cursor: give one that an event carried, such as e123, or S:N", api.Quote(since))
 	}
 	if cursor > log.Head() {
 		return nil, api.Errorf(api.CodeBadRequest, "--since %s is later than the newest event, e%d: is it another server's?", since, log.Head())
@@ -245,5 +245,5 @@ func unknownState(word string) error {
 	for _, s := range agent.States {
 		list = append(list, string(s))
 	}
-	return api.Errorf(api.CodeUsage, "there is no state %s: %s", clip(word), strings.Join(list, " "))
+	return api.Errorf(api.CodeUsage, "there is no state %s: %s", api.Quote(word), strings.Join(list, " "))
 }

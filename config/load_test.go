@@ -118,13 +118,15 @@ func TestCheck(t *testing.T) {
 				`:10:14: sessions[4].restart: "sometimes" is not among its values; write never, on-failure or always`,
 			}},
 		"not yet": {
-			"sessions:\n  - name: a\n    agent: claude\n    prompt: hello\n    trust: false\n    settings: {a: [1, {b: null}]}\n  - name: b\n    agent: generic\n",
+			"sessions:\n  - name: a\n    agent: claude\n    prompt: hello\n    trust: false\n    settings: {a: [1, {b: null}]}\n  - name: b\n    agent: generic\n    limits: {memory: 1GiB, processes: 9}\n",
 			[]string{
 				":3:12: sessions[0].agent: claude is not supported yet; write generic, which runs any command",
 				":4:13: sessions[0].prompt: not supported yet; remove it",
 				":5:12: sessions[0].trust: not supported yet; remove it",
 				":6:16: sessions[0].settings: not supported yet; remove it",
 				":6:27: sessions[0].settings.a[1].b: has no value; give it one, or remove it",
+				":9:22: sessions[1].limits.memory: not supported yet; remove it",
+				":9:39: sessions[1].limits.processes: not supported yet; remove it",
 			}},
 		"profiles": {"profiles:\n  Bad: {}\n  p: {name: x, profile: q}\ndefaults: {profile: p}\n", []string{
 			`:2:8: profiles.Bad: "Bad" is no session name: 1 to 32 of a-z 0-9 . _ -, beginning with a letter or digit`,

@@ -2,8 +2,9 @@ package config
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
+
+	"berth/api"
 )
 
 // Problem is something wrong with the configuration, and where.
@@ -59,13 +60,7 @@ func (p Problems) orNil() error {
 }
 
 // quote shows a piece of input in a message: ASCII only, and not much of it.
-func quote(s string) string {
-	const most = 60
-	if len(s) > most {
-		return strconv.QuoteToASCII(strings.ToValidUTF8(s[:most], "")) + "..."
-	}
-	return strconv.QuoteToASCII(s)
-}
+func quote(s string) string { return api.Quote(s) }
 
 // suggest finds the known word that a mistyped one is nearest to, or "".
 func suggest(word string, known []string) string {

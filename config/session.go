@@ -126,41 +126,6 @@ func (c *Config) profileHint(name string) string {
 	return ": there are " + strings.Join(known, ", ")
 }
 
-// reservedNames mean something else where a session's name can stand.
-var reservedNames = []string{"all", "agents"}
-
-// CheckName says what is wrong with a session's name, nil if nothing.
-func CheckName(name string) error {
-	if slices.Contains(reservedNames, name) {
-		return fmt.Errorf("the name %s is reserved", name)
-	}
-	if !wellFormed(name, 32, "._-", false) {
-		return fmt.Errorf("%s is no session name: 1 to 32 of a-z 0-9 . _ -, beginning with a letter or digit", quote(name))
-	}
-	return nil
-}
-
-// CheckTag says what is wrong with a tag, nil if nothing.
-func CheckTag(tag string) error {
-	if !wellFormed(tag, 64, "._-:/@+", true) {
-		return fmt.Errorf("%s is no tag: 1 to 64 letters, digits and . _ - : / @ +, beginning with a letter or digit", quote(tag))
-	}
-	return nil
-}
-
-func wellFormed(s string, most int, others string, upper bool) bool {
-	if s == "" || len(s) > most {
-		return false
-	}
-	for i, c := range []byte(s) {
-		plain := c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || upper && c >= 'A' && c <= 'Z'
-		if !plain && (i == 0 || strings.IndexByte(others, c) < 0) {
-			return false
-		}
-	}
-	return true
-}
-
 // expand makes a path of a configuration absolute: ~/ is the home folder, and
 // a relative path starts at base.
 func expand(path, base, home string) string {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"berth/api"
 )
 
 // Validate checks what the values are, once their form is right. The problems
@@ -61,7 +63,7 @@ func (v *validation) sessions(c *Config) {
 	for _, name := range slices.Sorted(maps.Keys(c.Profiles)) {
 		field, p := "profiles."+quoteKey(name), c.Profiles[name]
 		// new makes a name of profile-xxxx, so it must leave room for that.
-		if err := CheckName(name); err != nil {
+		if err := api.CheckName(name); err != nil {
 			v.add(field, err.Error(), "")
 		} else if len(name) > 27 {
 			v.add(field, "the name of a profile has at most 27 letters", "sessions made from it are called "+name[:8]+"...-xxxx")
@@ -98,7 +100,7 @@ func (v *validation) unnamed(field string, s Session) {
 func (v *validation) session(field string, s Session) {
 	at := func(name string) string { return join(field, name) }
 	if s.Name != "" {
-		if err := CheckName(s.Name); err != nil {
+		if err := api.CheckName(s.Name); err != nil {
 			v.add(at("name"), err.Error(), "")
 		}
 	}
@@ -114,13 +116,13 @@ func (v *validation) session(field string, s Session) {
 		v.oneOf(at("restart"), s.Restart, "never", "on-failure", "always")
 	}
 	for i, tag := range s.Tags {
-		if err := CheckTag(tag); err != nil {
+		if err := api.CheckTag(tag); err != nil {
 			v.add(fmt.Sprintf("%s[%d]", at("tags"), i), err.Error(), "")
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(s.Meta)) {
-		if len(key) == 0 || len(key) > 64 || len(s.Meta[key]) > 4096 {
-			v.add(join(at("meta"), quoteKey(key)), "a key has 1 to 64 bytes and its value at most 4096", "shorten it")
+		if err := api.CheckMeta(key, s.Meta[key]); err != nil {
+			v.add(join(at("meta"), quoteKey(key)), err.Error(), "")
 		}
 	}
 	v.limits(at("limits"), s.Limits)
@@ -187,6 +189,7 @@ func (v *validation) notYet(field string, s Session) {
 		{"groom", s.Groom != ""}, {"trust", s.Trust != nil}, {"accept_bypass", s.AcceptBypass != nil},
 		{"isolate", s.Isolate != ""}, {"settings", s.Settings != nil}, {"mcp", s.MCP != nil},
 		{"children", s.Children != nil}, {"user", s.User != ""},
+		{"limits.memory", s.Limits.Memory != 0}, {"limits.processes", s.Limits.Processes != 0},
 	} {
 		if f.set {
 			v.add(join(field, f.name), "not supported yet", "remove it")

@@ -44,7 +44,7 @@ func (e Environment) resolve(s Spec) (program, error) {
 		cwd = e.Home
 	}
 	if info, err := os.Stat(cwd); err != nil || !info.IsDir() {
-		return program{}, api.Errorf(api.CodeBadRequest, "the working directory %s is not a folder on the server: make it or give another with --cwd", quoted(cwd))
+		return program{}, api.Errorf(api.CodeBadRequest, "the working directory %s is not a folder on the server: make it or give another with --cwd", api.Quote(cwd))
 	}
 	path, err := lookPath(s.Command[0], cwd, env["PATH"])
 	if err != nil {
@@ -108,7 +108,7 @@ func lookPath(name, cwd, path string) (string, error) {
 			full = filepath.Join(cwd, full)
 		}
 		if !executable(full) {
-			return "", api.Errorf(api.CodeNotFound, "the command %s is not an executable file on the server", quoted(full))
+			return "", api.Errorf(api.CodeNotFound, "the command %s is not an executable file on the server", api.Quote(full))
 		}
 		return full, nil
 	}
@@ -121,7 +121,7 @@ func lookPath(name, cwd, path string) (string, error) {
 		}
 	}
 	return "", api.Errorf(api.CodeNotFound,
-		"the command %s was not found; searched PATH=%s. Install it, give its full path, or set PATH with --env or env_file", quoted(name), path)
+		"the command %s was not found; searched PATH=%s. Install it, give its full path, or set PATH with --env or env_file", api.Quote(name), path)
 }
 
 func executable(path string) bool {

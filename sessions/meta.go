@@ -9,9 +9,6 @@ import (
 	"berth/api"
 )
 
-// maxTags bounds a session's tags.
-const maxTags = 64
-
 // Retag adds and removes tags.
 func (s *Session) Retag(ctx context.Context, by Actor, add, remove []string) error {
 	return s.change(ctx, func(c *core) error {

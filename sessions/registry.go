@@ -220,42 +220,9 @@ func (r *Registry) complete(spec Spec) (Spec, error) {
 	case spec.Agent == "":
 		spec.Agent = agent.Generic
 	case spec.Agent != agent.Generic:
-		return spec, api.Errorf(api.CodeNoDriver, "berth has no driver for the agent %s yet: leave --agent out to run it as any program", quoted(spec.Agent))
+		return spec, api.Errorf(api.CodeNoDriver, "berth has no driver for the agent %s yet: leave --agent out to run it as any program", api.Quote(spec.Agent))
 	}
 	return spec, spec.check()
-}
-
-// check says what is wrong with a complete spec.
-func (s Spec) check() error {
-	switch s.SizePolicy {
-	case SizeWriter, SizeFixed, SizeSmallest:
-	default:
-		return api.Errorf(api.CodeBadRequest, "there is no size policy %s: writer, fixed, smallest", quoted(string(s.SizePolicy)))
-	}
-	switch s.Restart {
-	case RestartNever, RestartOnFailure, RestartAlways:
-	default:
-		return api.Errorf(api.CodeBadRequest, "there is no restart policy %s: never, on-failure, always", quoted(string(s.Restart)))
-	}
-	for _, t := range s.Tags {
-		if err := CheckTag(t); err != nil {
-			return err
-		}
-	}
-	for name := range s.Env {
-		if strings.ContainsAny(name, "=\x00") || name == "" {
-			return api.Errorf(api.CodeBadRequest, "%s cannot be the name of an environment variable", quoted(name))
-		}
-	}
-	for _, word := range s.Command {
-		if strings.ContainsRune(word, 0) {
-			return api.Errorf(api.CodeBadRequest, "the command has a NUL byte in %s, which no program can be given", quoted(word))
-		}
-	}
-	if s.Command[0] == "" {
-		return api.Errorf(api.CodeBadRequest, "the command is empty")
-	}
-	return nil
 }
 
 // New makes a session and starts its program.
@@ -291,7 +258,7 @@ func (r *Registry) reserve(spec Spec) (string, error) {
 		return "", errStopped
 	}
 	if spec.Name != "" {
-		if err := CheckName(spec.Name); err != nil {
+		if err := api.CheckName(spec.Name); err != nil {
 			return "", err
 		}
 		if _, taken := r.names[spec.Name]; taken {
@@ -380,7 +347,7 @@ func (c *core) launch(ctx context.Context) (*hold.Link, error) {
 	})
 	var refused *hold.StartError
 	if errors.As(err, &refused) {
-		return nil, api.Errorf(api.CodeBadRequest, "%s could not be started: %s", quoted(prog.path), refused.Message)
+		return nil, api.Errorf(api.CodeBadRequest, "%s could not be started: %s", api.Quote(prog.path), refused.Message)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("start the holder of %s: %w", c.spec.Name, err)
@@ -390,7 +357,7 @@ func (c *core) launch(ctx context.Context) (*hold.Link, error) {
 
 // Rename gives the session another name.
 func (r *Registry) Rename(ctx context.Context, s *Session, name string, by Actor) error {
-	if err := CheckName(name); err != nil {
+	if err := api.CheckName(name); err != nil {
 		return err
 	}
 	r.mu.Lock()

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
+	"strings"
 	"time"
 
 	"berth/api"
@@ -92,62 +92,73 @@ func CheckSize(cols, rows int) error {
 	return nil
 }
 
-var nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,31}$`)
-
-// reserved names mean something else where a session's name may stand.
-var reserved = map[string]bool{"all": true, "agents": true}
-
-// CheckName says why a name cannot be a session's, or nil.
-func CheckName(name string) error {
-	switch {
-	case reserved[name]:
-		return api.Errorf(api.CodeBadRequest, "the name %q is reserved: choose another", name)
-	case !nameForm.MatchString(name):
-		return api.Errorf(api.CodeBadRequest,
-			"%s cannot be a session's name: use 1 to 32 of a-z, 0-9, dot, underscore and dash, beginning with a letter or digit", quoted(name))
-	}
-	return nil
-}
-
-var tagForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,63}$`)
-
-// CheckTag says why a word cannot be a tag, or nil.
-func CheckTag(tag string) error {
-	if !tagForm.MatchString(tag) {
-		return api.Errorf(api.CodeBadRequest,
-			"%s cannot be a tag: use 1 to 64 of letters, digits, dot, underscore, slash and dash, beginning with a letter or digit", quoted(tag))
-	}
-	return nil
-}
-
-var metaKeyForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
-
-// Bounds of meta: enough for links and ticket numbers, too little to be a store.
+// Bounds of what a session carries beside its program.
 const (
-	maxMetaKeys  = 64
-	maxMetaValue = 4096 // bytes
+	maxTags     = 64
+	maxMetaKeys = 64
 )
 
-// CheckMeta says why a key and value cannot be kept as meta, or nil.
-func CheckMeta(key, value string) error {
-	if !metaKeyForm.MatchString(key) {
-		return api.Errorf(api.CodeBadRequest,
-			"%s cannot be a meta key: use 1 to 64 of letters, digits, dot, underscore and dash, beginning with a letter or digit", quoted(key))
+// check says what is wrong with a complete spec.
+func (s Spec) check() error {
+	switch s.SizePolicy {
+	case SizeWriter, SizeFixed, SizeSmallest:
+	default:
+		return api.Errorf(api.CodeBadRequest, "there is no size policy %s: writer, fixed, smallest", api.Quote(string(s.SizePolicy)))
 	}
-	if len(value) > maxMetaValue {
-		return api.Errorf(api.CodeLimit, "the value of meta key %s has %d bytes: at most %d are kept", key, len(value), maxMetaValue)
+	switch s.Restart {
+	case RestartNever, RestartOnFailure, RestartAlways:
+	default:
+		return api.Errorf(api.CodeBadRequest, "there is no restart policy %s: never, on-failure, always", api.Quote(string(s.Restart)))
+	}
+	if s.Limits.TTL < 0 || s.Limits.IdleTimeout < 0 {
+		return api.Errorf(api.CodeBadRequest, "ttl and idle_timeout are times above 0; without them there is no limit")
+	}
+	if err := s.checkLabels(); err != nil {
+		return err
+	}
+	return s.checkProgram()
+}
+
+func (s Spec) checkLabels() error {
+	if len(s.Tags) > maxTags || len(s.Meta) > maxMetaKeys {
+		return api.Errorf(api.CodeLimit, "%d tags and %d meta keys are too many: %d and %d are kept", len(s.Tags), len(s.Meta), maxTags, maxMetaKeys)
+	}
+	for _, t := range s.Tags {
+		if err := api.CheckTag(t); err != nil {
+			return err
+		}
+	}
+	for k, v := range s.Meta {
+		if err := api.CheckMeta(k, v); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// quoted shows a caller's word with everything odd in it escaped, cut to a
-// length that fits a line.
-func quoted(s string) string {
-	const most = 64
-	if r := []rune(s); len(r) > most {
-		return fmt.Sprintf("%+q...", string(r[:most]))
+// checkProgram refuses what execve cannot be given. No value of the
+// environment is quoted: it may be a secret.
+func (s Spec) checkProgram() error {
+	for name, value := range s.Env {
+		if strings.ContainsAny(name, "=\x00") || name == "" {
+			return api.Errorf(api.CodeBadRequest, "%s cannot be the name of an environment variable", api.Quote(name))
+		}
+		if strings.ContainsRune(value, 0) {
+			return api.Errorf(api.CodeBadRequest, "the value of the environment variable %s has a NUL byte, which no program can be given", api.Quote(name))
+		}
 	}
-	return fmt.Sprintf("%+q", s)
+	for _, word := range s.Command {
+		if strings.ContainsRune(word, 0) {
+			return api.Errorf(api.CodeBadRequest, "the command has a NUL byte in %s, which no program can be given", api.Quote(word))
+		}
+	}
+	if s.Command[0] == "" {
+		return api.Errorf(api.CodeBadRequest, "the command is empty")
+	}
+	if s.Cwd != "" && !filepath.IsAbs(s.Cwd) {
+		return api.Errorf(api.CodeBadRequest, "the working directory %s is not an absolute path on the server", api.Quote(s.Cwd))
+	}
+	return nil
 }
 
 const specFile = "session.json"
