@@ -91,6 +91,7 @@ func (c *client) repaint(ctx context.Context) ([]byte, error) {
 	if paint.Cols != c.cols || paint.Rows != c.rows {
 		// The session was resized since: status says so now, or the writer's
 		// window is on its way.
+		c.member.Unfollow(c.queue)
 		c.queue.Stop()
 		c.status.Cols, c.status.Rows = paint.Cols, paint.Rows
 		return nil, nil

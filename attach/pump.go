@@ -43,12 +43,12 @@ func NewPump(r io.Reader) *Pump {
 
 func (p *Pump) run(r io.Reader) {
 	defer close(p.chunks)
+	buf := make([]byte, pumpSize)
 	for {
-		buf := make([]byte, pumpSize)
 		n, err := r.Read(buf)
 		if n > 0 {
 			select {
-			case p.chunks <- buf[:n]:
+			case p.chunks <- append([]byte(nil), buf[:n]...):
 			case <-p.done:
 				p.err = io.ErrClosedPipe
 				return

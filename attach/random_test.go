@@ -61,7 +61,7 @@ func randomOutput(r *rand.Rand, n int) []byte {
 // TestRandomStreams holds three people to a session of random output, resizes
 // and stalls: one of the session's size, one smaller, one larger.
 func TestRandomStreams(t *testing.T) {
-	seeds := 30
+	seeds := 20
 	if testing.Short() {
 		seeds = 5
 	}

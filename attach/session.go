@@ -47,7 +47,8 @@ type Client struct {
 }
 
 // Member is a client that has joined. Its methods are safe for concurrent use
-// and never wait for another client.
+// and never wait for another client. Once the session has ended Status,
+// Snapshot and Resync go on answering with the last picture.
 type Member interface {
 	ID() string // of the client, such as c12
 
