@@ -111,8 +111,6 @@ type Member interface {
 type Paint struct {
 	Bytes      []byte // terminal.Repaint's
 	Cols, Rows int    // the session's size these are for
-	Modes      terminal.Modes
-	Cursor     terminal.Cursor
 }
 
 // Status is what a session is, as far as somebody attached wants to know.
