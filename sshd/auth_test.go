@@ -139,12 +139,17 @@ func TestTooManyKeys(t *testing.T) {
 func TestNoStartWithoutKeys(t *testing.T) {
 	dir := t.TempDir()
 	host := []gossh.Signer{newKey(t, dir, "host").signer}
+	empty, err := keys.OpenStore(keys.StoreOptions{Files: []string{filepath.Join(dir, "none")}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, o := range map[string]Options{
-		"no keys":       {Listen: []string{"127.0.0.1:0"}, HostKeys: host, Serve: echo},
-		"no host key":   {Listen: []string{"127.0.0.1:0"}, Keys: newTestKeys(), Serve: echo},
-		"nothing":       {HostKeys: host, Keys: newTestKeys(), Serve: echo},
-		"no handler":    {Listen: []string{"127.0.0.1:0"}, HostKeys: host, Keys: newTestKeys()},
-		"a bad address": {Listen: []string{"256.0.0.1:x"}, HostKeys: host, Keys: newTestKeys(), Serve: echo},
+		"no keys":           {Listen: []string{"127.0.0.1:0"}, HostKeys: host, Serve: echo},
+		"an empty key file": {Listen: []string{"127.0.0.1:0"}, HostKeys: host, Keys: StoreKeys(empty), Serve: echo},
+		"no host key":       {Listen: []string{"127.0.0.1:0"}, Keys: newTestKeys(), Serve: echo},
+		"nothing":           {HostKeys: host, Keys: newTestKeys(), Serve: echo},
+		"no handler":        {Listen: []string{"127.0.0.1:0"}, HostKeys: host, Keys: newTestKeys()},
+		"a bad address":     {Listen: []string{"256.0.0.1:x"}, HostKeys: host, Keys: newTestKeys(), Serve: echo},
 	} {
 		if s, err := New(o); err == nil {
 			_ = s.Shutdown(context.Background())

@@ -115,3 +115,35 @@ func BenchmarkOutput(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkEcho is one key to the server and back.
+func BenchmarkEcho(b *testing.B) {
+	for name, out := range map[string]func(*Call) io.Writer{
+		"call":    func(c *Call) io.Writer { return c.Stdout },
+		"channel": func(c *Call) io.Writer { return c.channel },
+	} {
+		b.Run(name, func(b *testing.B) {
+			h := start(b, func(_ context.Context, c *Call) int {
+				_, _ = io.Copy(out(c), c.Stdin)
+				return 0
+			})
+			s, err := h.client().NewSession()
+			if err != nil {
+				b.Fatal(err)
+			}
+			stdin, _ := s.StdinPipe()
+			stdout, _ := s.StdoutPipe()
+			if err := s.Start("cat"); err != nil {
+				b.Fatal(err)
+			}
+			key := make([]byte, 1)
+			for b.Loop() {
+				_, _ = stdin.Write(key)
+				if _, err := io.ReadFull(stdout, key); err != nil {
+					b.Fatal(err)
+				}
+			}
+			stdin.Close()
+		})
+	}
+}

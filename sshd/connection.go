@@ -156,3 +156,10 @@ func (c *connection) ended(call *Call) {
 	defer c.mu.Unlock()
 	delete(c.calls, call)
 }
+
+// running is how many calls run.
+func (c *connection) running() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.calls)
+}

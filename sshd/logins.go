@@ -51,10 +51,3 @@ func (c *connection) offers() []string {
 	defer c.mu.Unlock()
 	return append([]string(nil), c.offered...)
 }
-
-// busy reports whether a call runs.
-func (c *connection) busy() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(c.calls) > 0
-}

@@ -44,6 +44,8 @@ type KeySource interface {
 	// Changed is closed when what Lookup answers next changes. It is taken
 	// anew before the Lookups that follow. nil is never.
 	Changed() <-chan struct{}
+
+	// A source may also have Empty() bool: with one that is, New fails.
 }
 
 // StoreKeys is a keys.Store as a KeySource.
@@ -75,6 +77,10 @@ type Login struct {
 	Offered  []string      // fingerprints of keys offered, proven or not; at most 8
 	Reason   string        // why refused
 }
+
+// ErrNoKeys is that there is nobody to let in: no server starts open to all,
+// nor to none.
+var ErrNoKeys = errors.New("there is no key to let in")
 
 // Causes for which a Call's context ends.
 var (

@@ -40,8 +40,9 @@ type Server struct {
 	running  sync.WaitGroup
 }
 
-// New checks o and opens its listeners. It refuses what would let anybody in:
-// TCP without a KeySource. Call Serve or Shutdown on what it returns.
+// New checks o and opens its listeners. It refuses to listen on TCP with no
+// keys to let in, for which the error is ErrNoKeys. Call Serve or Shutdown on
+// what it returns.
 func New(o Options) (*Server, error) {
 	switch {
 	case o.Serve == nil:
@@ -50,8 +51,8 @@ func New(o Options) (*Server, error) {
 		return nil, errors.New("sshd: there is no host key")
 	case len(o.Listen) == 0 && o.Socket == "":
 		return nil, errors.New("sshd: there is nothing to listen on")
-	case len(o.Listen) > 0 && o.Keys == nil:
-		return nil, errors.New("sshd: listening on TCP needs keys to let in")
+	case len(o.Listen) > 0 && noKeys(o.Keys):
+		return nil, ErrNoKeys
 	}
 	s := &Server{
 		keys: o.Keys, limits: o.Limits.withDefaults(), serve: o.Serve,
@@ -81,6 +82,14 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+func noKeys(k KeySource) bool {
+	if k == nil {
+		return true
+	}
+	e, ok := k.(interface{ Empty() bool })
+	return ok && e.Empty()
 }
 
 func (s *Server) listen(o Options) error {
@@ -225,6 +234,24 @@ func (s *Server) run(c *connection) {
 	})
 }
 
+// Stats are counts of now.
+type Stats struct {
+	Connections int    // all of them
+	Waiting     int    // of these, over TCP and not logged in yet
+	Calls       int    // that run
+	Served      uint64 // calls since the start
+}
+
+// Stats counts.
+func (s *Server) Stats() Stats {
+	all := s.snapshot()
+	out := Stats{Connections: len(all), Waiting: s.startups.count(), Served: s.clients.Load()}
+	for _, c := range all {
+		out.Calls += c.running()
+	}
+	return out
+}
+
 func (s *Server) snapshot() []*connection {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -282,7 +309,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Unlock()
 	s.closeListeners()
 	for _, c := range s.snapshot() {
-		if !c.busy() {
+		if c.running() == 0 {
 			_ = c.wire.Close()
 		}
 	}

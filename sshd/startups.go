@@ -141,6 +141,12 @@ func (s *startups) drop(c *connection) {
 	}
 }
 
+func (s *startups) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.waiting)
+}
+
 // takeDropped returns how many were dropped since it was last asked.
 func (s *startups) takeDropped() int {
 	s.mu.Lock()
