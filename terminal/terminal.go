@@ -1,9 +1,6 @@
 package terminal
 
-import (
-	"math"
-	"time"
-)
+import "time"
 
 // Limits of a screen; sizes are brought within them.
 const (
@@ -182,8 +179,5 @@ func (t *Terminal) Cursor() Cursor {
 
 // at is the stream offset just after the byte being handled.
 func (t *Terminal) at() int64 {
-	if t.pos >= math.MaxInt32 {
-		return t.offset
-	}
 	return t.offset + int64(t.pos) + 1
 }

@@ -104,7 +104,7 @@ type Modes struct {
 	ReverseVideo    bool  // DECSCNM
 	KittyFlags      int   // the kitty keyboard flags in force
 	ModifyOther     int   // xterm modifyOtherKeys level
-	ThemeUpdates    bool  // 2031
+	ThemeUpdates    bool  // 2031; the server's to answer, so neither repaints nor the clients' stream set it
 	AlternateScroll bool  // 1007
 	Tabs            []int // columns of tab stops, nil for every eighth
 }
