@@ -239,8 +239,8 @@ func TestJournalGoesOnInTheNextHolder(t *testing.T) {
 func TestServerInsideTheSessionIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	for name, script := range map[string]string{
-		"child":  `"$0" program dial "$1"`,
-		"daemon": `(setsid "$0" program dial "$1" &) ; sleep 1000`,
+		"child":  `read x; "$0" program dial "$1"`,
+		"daemon": `read x; (setsid "$0" program dial "$1" &) ; sleep 1000`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec := specIn(t, dir+"/"+name, "sh", "-c", script, exe(t), dir+"/"+name)
@@ -248,8 +248,12 @@ func TestServerInsideTheSessionIsRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			l := start(t, spec)
+			if err := l.Input(t.Context(), []byte("\n"), nil); err != nil {
+				t.Fatal(err)
+			}
 			f := follow(l, 0)
-			f.untilText(t, "\r\n")
+			f.untilText(t, "dial:")
+			f.until(t, "the whole line", func() bool { return bytes.HasSuffix(f.text, []byte("e\r\n")) })
 			if !strings.Contains(string(f.text), "runs inside this session true") {
 				t.Errorf("from inside: %q", f.text)
 			}

@@ -189,13 +189,16 @@ func TestEndKillsTheWholeTree(t *testing.T) {
 }
 
 func TestGrandchildEndsAfterTheProgram(t *testing.T) {
-	spec := testSpec(t, "sh", "-c", `setsid sh -c 'trap "" HUP; echo daemon; sleep 1000' & sleep 0.3; echo bye; exit 5`)
+	spec := testSpec(t, "sh", "-c", `setsid sh -c 'trap "" HUP; echo daemon; sleep 1000' & read x; echo bye; exit 5`)
 	spec.Grace = 200 * time.Millisecond
 	l := start(t, spec)
 	f := follow(l, 0)
 	f.untilText(t, "daemon")
 	tree, err := descendants(l.Welcome().HolderPID)
 	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Input(t.Context(), []byte("\n"), nil); err != nil {
 		t.Fatal(err)
 	}
 	if exit := f.untilEnd(t); exit != (Exit{Code: 5}) {

@@ -126,5 +126,6 @@ func sumInput(n int) int {
 		return 1
 	}
 	fmt.Printf("sum %x\n", h.Sum(nil))
+	io.Copy(io.Discard, os.Stdin)
 	return 0
 }
