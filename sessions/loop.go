@@ -218,6 +218,7 @@ func (c *core) publish() {
 	if c.term != nil {
 		st.Title, st.Offset, st.Panics = c.term.Title(), c.term.Offset(), c.term.Panics()
 		st.Cols, st.Rows = c.term.Size()
+		st.Modes = c.term.Modes()
 	} else if old := c.s.status.Load(); old != nil {
 		st.Title, st.Offset, st.Panics, st.Cols, st.Rows = old.Title, old.Offset, old.Panics, old.Cols, old.Rows
 	} else {

@@ -139,8 +139,6 @@ func (m *Member) notify(n Notice) {
 type Paint struct {
 	Bytes      []byte
 	Cols, Rows int
-	Modes      terminal.Modes
-	Cursor     terminal.Cursor
 }
 
 // Resync gives, in one step, the bytes that repaint a terminal of the returned
@@ -152,7 +150,7 @@ func (m *Member) Resync(ctx context.Context, f Follower, o terminal.RepaintOptio
 			return Paint{}, err
 		}
 		c.passOn()
-		p := Paint{Bytes: term.Repaint(o), Modes: term.Modes(), Cursor: term.Cursor()}
+		p := Paint{Bytes: term.Repaint(o)}
 		p.Cols, p.Rows = term.Size()
 		if m.gone {
 			return p, nil

@@ -48,6 +48,7 @@ type Status struct {
 	HolderPID   int
 	HolderStart string
 	Cols, Rows  int
+	Modes       terminal.Modes
 	Program     string // in the foreground
 	Started     time.Time
 	LastOutput  time.Time

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -63,9 +62,6 @@ func callServer(cmd *cobra.Command, argv []string) error {
 	}
 	status, err := local.Run(cmd.Context(), socket, argv, os.Stdin, os.Stdout, os.Stderr, tty)
 	if err != nil {
-		if errors.Is(err, local.ErrNoServer) {
-			return fmt.Errorf("%w; start one with: berth serve", err)
-		}
 		return err
 	}
 	if status != 0 {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -35,7 +36,7 @@ func serveCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&demo, "demo", false, "let in your own public keys, keep a session demo, and print how to try it")
 	given := configFlags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		c, err := config.Load(config.Source{Path: file, Environ: os.Environ(), Flags: given(cmd.Flags())})
+		c, err := config.Load(config.Source{Path: file, Environ: os.Environ(), Flags: given()})
 		if err != nil {
 			return err
 		}
@@ -47,31 +48,71 @@ func serveCommand() *cobra.Command {
 // flagOf are flags whose names are not the field's.
 var flagOf = map[string]string{"host_keys": "host-key"}
 
+// helpOf says what the fields do; docs/configuration.md says it at length.
+var helpOf = map[string]string{
+	"listen":                         "`address` to listen on; port 0 takes a free one",
+	"state_dir":                      "`folder` of keys, sessions and events",
+	"runtime_dir":                    "`folder` of the sockets",
+	"authorized_keys":                "`file` of keys that may log in (repeatable)",
+	"authorize":                      "public key `file` to let in as admin (repeatable)",
+	"host_keys":                      "private key `file` of the server (repeatable)",
+	"stop_sessions":                  "end the sessions at shutdown; else they go on",
+	"log_level":                      "debug, info, warn or error",
+	"log_format":                     "text or json",
+	"prefix":                         "prefix `key` of attached terminals, such as Ctrl-]",
+	"clipboard":                      "let programs set the clipboards of attached terminals",
+	"limits.max_startups":            "`connections` at once that have not logged in",
+	"limits.per_source":              "of these, `connections` from one address",
+	"limits.login_grace":             "`time` in which a client must have logged in",
+	"limits.max_auth_tries":          "`keys` a client may offer",
+	"limits.channels_per_connection": "`channels` at once on one connection",
+	"limits.env_bytes":               "`bytes` of environment kept of a client",
+	"limits.command_bytes":           "`bytes` of a command line",
+	"limits.input_bytes":             "`bytes` of one verb's standard input",
+	"limits.verbs_per_second":        "`verbs` of one identity each second",
+	"retention.ended":                "`time` that ended sessions are kept",
+	"retention.keep":                 "`sessions` kept of the ended ones",
+	"retention.total":                "`bytes` that ended sessions may take",
+}
+
+// setting gathers what one flag was given.
+type setting struct {
+	values []string
+	word   string // what kind of value it is
+}
+
+func (s *setting) String() string { return strings.Join(s.values, ",") }
+func (s *setting) Type() string   { return s.word }
+
+func (s *setting) Set(v string) error {
+	s.values = append(s.values, v)
+	return nil
+}
+
 // configFlags makes a flag of every settable field. What it returns lists
 // those that were given.
-func configFlags(flags *pflag.FlagSet) func(*pflag.FlagSet) []config.Setting {
-	names := map[string]string{}
+func configFlags(flags *pflag.FlagSet) func() []config.Setting {
+	given := map[string]*setting{}
 	for _, field := range config.Settable() {
 		name := config.FlagName(field)[2:]
 		if n, ok := flagOf[field]; ok {
 			name = n
 		}
-		names[name] = field
-		flags.StringArray(name, nil, "sets "+field)
+		value := &setting{word: "value"}
+		given[field] = value
+		flags.Var(value, name, helpOf[field])
 		if field == "stop_sessions" || field == "clipboard" {
+			value.word = "bool"
 			flags.Lookup(name).NoOptDefVal = "true"
 		}
 	}
-	return func(flags *pflag.FlagSet) []config.Setting {
+	return func() []config.Setting {
 		var out []config.Setting
-		flags.Visit(func(f *pflag.Flag) {
-			if field, ok := names[f.Name]; ok {
-				values, _ := flags.GetStringArray(f.Name)
-				for _, v := range values {
-					out = append(out, config.Setting{Field: field, Value: v})
-				}
+		for field, s := range given {
+			for _, v := range s.values {
+				out = append(out, config.Setting{Field: field, Value: v})
 			}
-		})
+		}
 		return out
 	}
 }

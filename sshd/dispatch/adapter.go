@@ -145,7 +145,7 @@ func (m *member) Who(ctx context.Context) ([]attach.Person, error) {
 func (m *member) Status() attach.Status {
 	st := m.Session().Status()
 	s := attach.Status{
-		Cols: st.Cols, Rows: st.Rows, Title: terminal.Printable(st.Title), State: string(st.Now), Detail: terminal.Printable(st.Program),
+		Cols: st.Cols, Rows: st.Rows, Modes: st.Modes, Title: terminal.Printable(st.Title), State: string(st.Now), Detail: terminal.Printable(st.Program),
 		Since: st.Since, Writer: person(st.Writer), Viewers: st.Viewers, Ended: st.Over(),
 	}
 	if !st.Started.IsZero() {
