@@ -23,6 +23,7 @@ func heap(f func() any) (size uint64, kept any) {
 }
 
 func TestMemoryOfFreshTerminals(t *testing.T) {
+	withoutRaceDetector(t)
 	const n = 100
 	size, kept := heap(func() any {
 		terminals := make([]*Terminal, n)
@@ -40,6 +41,7 @@ func TestMemoryOfFreshTerminals(t *testing.T) {
 }
 
 func TestMemoryOfScrollback(t *testing.T) {
+	withoutRaceDetector(t)
 	const lines = 10_000
 	for name, line := range map[string]string{
 		"full":   strings.Repeat("x", 200),
@@ -66,6 +68,7 @@ func TestMemoryOfScrollback(t *testing.T) {
 
 // TestMemoryStaysBounded writes what tries to make the terminal keep more and more.
 func TestMemoryStaysBounded(t *testing.T) {
+	withoutRaceDetector(t)
 	var overwritten bytes.Buffer
 	for i := range 20_000 {
 		fmt.Fprintf(&overwritten, "\x1b[H\x1b]8;;https://example.com/%d\x07\x1b[58:2::%d:%d:1mx\u0301%s", i, i%256, i/256, "\x1b[3Ge\u0301\u0302")
@@ -94,5 +97,12 @@ func TestMemoryStaysBounded(t *testing.T) {
 			t.Errorf("%s: %d bytes kept", name, size)
 		}
 		runtime.KeepAlive(kept)
+	}
+}
+
+func withoutRaceDetector(t *testing.T) {
+	t.Helper()
+	if raceDetector {
+		t.Skip("the race detector has memory of its own and slows down what this writes")
 	}
 }

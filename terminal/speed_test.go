@@ -20,9 +20,7 @@ func cpuTime(t *testing.T) time.Duration {
 // the stream for clients. They are a quarter of what is measured on an idle
 // machine, so that a busy one passes too.
 func TestSpeed(t *testing.T) {
-	if raceDetector {
-		t.Skip("the race detector slows down all memory accesses")
-	}
+	withoutRaceDetector(t)
 	inputs := benchmarkInputs()
 	for name, goal := range map[string]float64{"log": 60, "sgr": 100, "tui": 60} {
 		for _, pass := range []bool{false, true} {
