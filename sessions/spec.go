@@ -78,16 +78,17 @@ type Spec struct {
 // Sizes a session's terminal may have. A row of 1,000 columns is wider than
 // any screen; the product bounds the emulator's memory.
 const (
-	MinSize = 1
+	MinCols = 2 // a wide character has to fit
+	MinRows = 1
 	MaxCols = 1000
-	MaxRows = 1000
+	MaxRows = 500
 )
 
 // CheckSize refuses a terminal size that no screen has.
 func CheckSize(cols, rows int) error {
-	if cols < MinSize || rows < MinSize || cols > MaxCols || rows > MaxRows {
+	if cols < MinCols || rows < MinRows || cols > MaxCols || rows > MaxRows {
 		return api.Errorf(api.CodeBadRequest, "size %dx%d is out of range: give COLSxROWS between %dx%d and %dx%d",
-			cols, rows, MinSize, MinSize, MaxCols, MaxRows)
+			cols, rows, MinCols, MinRows, MaxCols, MaxRows)
 	}
 	return nil
 }
