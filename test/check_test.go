@@ -144,9 +144,9 @@ func checkJSON(ts *testscript.TestScript, neg bool, args []string) {
 		re, err := regexp.Compile(want[1:])
 		ts.Check(err)
 		same = re.MatchString(plain(got))
-	case strings.HasPrefix(want, "#"):
+	case strings.HasPrefix(want, "len="):
 		list, ok := got.([]any)
-		same = ok && strconv.Itoa(len(list)) == want[1:]
+		same = ok && strconv.Itoa(len(list)) == strings.TrimPrefix(want, "len=")
 	default:
 		same = plain(got) == want
 	}

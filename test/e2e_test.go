@@ -74,7 +74,7 @@ type command = func(ts *testscript.TestScript, neg bool, args []string)
 //	unlist NAME                 take a key's line out of authorized_keys
 //	status N                    the last call's exit status
 //	fails CODE STATUS           it failed so, and told so in both ways
-//	json [-line N] PATH VALUE   a field of the last output; ~REGEXP, #LENGTH
+//	json [-line N] PATH VALUE   a field of the last output; ~REGEXP, len=LENGTH
 //	shape [-line N] PATH FIELD=TYPE...   an object has exactly these fields
 //	save VAR PATH               a field into a variable
 //	decode PATH FILE            a base64 field into a file

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	gossh "golang.org/x/crypto/ssh"
+)
+
+// The window of every client and the size of every session it sees.
+const (
+	cols = 120
+	rws  = 40
+)
+
+// bench is one run: a folder, a key, and the servers started so far.
+type bench struct {
+	ctx    context.Context
+	dir    string
+	exe    string // berth
+	self   string // this program, which is also what runs in sessions
+	user   string
+	rounds float64
+	key    string
+	signer gossh.Signer
+
+	berthd *berthServer
+	sshds  map[sshdKind]string // addresses
+	panes  *tmuxServer
+	undo   []func() error
+}
+
+func newBench(ctx context.Context, berth string, rounds float64) (*bench, error) {
+	exe, err := filepath.Abs(berth)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(exe); err != nil {
+		return nil, fmt.Errorf("the binary to measure: %w", err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	who, err := user.Current()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "bench") // short: sockets are in it
+	if err != nil {
+		return nil, err
+	}
+	b := &bench{ctx: ctx, dir: dir, exe: exe, self: self, user: who.Username, rounds: rounds, sshds: map[sshdKind]string{}}
+	b.later(func() error { return os.RemoveAll(dir) })
+	if b.key, b.signer, err = b.newKey("client"); err != nil {
+		return nil, errors.Join(err, b.close())
+	}
+	return b, nil
+}
+
+// later is done when the run is over, the last first.
+func (b *bench) later(f func() error) { b.undo = append(b.undo, f) }
+
+func (b *bench) close() (err error) {
+	for len(b.undo) > 0 {
+		f := b.undo[len(b.undo)-1]
+		b.undo = b.undo[:len(b.undo)-1]
+		err = errors.Join(err, f())
+	}
+	return err
+}
+
+// times is n times the asked-for number of rounds, at least one.
+func (b *bench) times(n int) int { return max(int(float64(n)*b.rounds), 1) }
+
+func (b *bench) newKey(name string) (file string, signer gossh.Signer, err error) {
+	_, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return "", nil, err
+	}
+	if signer, err = gossh.NewSignerFromSigner(private); err != nil {
+		return "", nil, err
+	}
+	block, err := gossh.MarshalPrivateKey(private, name)
+	if err != nil {
+		return "", nil, err
+	}
+	file = filepath.Join(b.dir, name)
+	if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
+		return "", nil, err
+	}
+	return file, signer, os.WriteFile(file+".pub", gossh.MarshalAuthorizedKey(signer.PublicKey()), 0o600)
+}
+
+// env is what servers and clients are started with.
+func (b *bench) env() []string {
+	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + b.dir, "USER=" + b.user, "SHELL=/bin/sh", "LANG=C.UTF-8", "TERM=xterm-256color"}
+}
+
+// stop ends a process with a signal, and with SIGKILL if that is not heeded.
+func stop(cmd *exec.Cmd, sig syscall.Signal, grace time.Duration) error {
+	over := make(chan struct{})
+	go func() {
+		_ = cmd.Wait() // how it ends does not matter
+		close(over)
+	}()
+	_ = cmd.Process.Signal(sig)
+	select {
+	case <-over:
+		return nil
+	case <-time.After(grace):
+	}
+	_ = cmd.Process.Kill()
+	<-over
+	return fmt.Errorf("%s did not end within %s of %s", filepath.Base(cmd.Path), grace, sig)
+}
+
+// poll asks until ok, the end of the run, or half a minute.
+func (b *bench) poll(what string, ok func() bool) error {
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(30 * time.Second)
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			return fmt.Errorf("%s: did not happen", what)
+		case <-b.ctx.Done():
+			return context.Cause(b.ctx)
+		}
+	}
+	return nil
+}
+
+// versions are of what Berth is held against.
+func versions(ctx context.Context) string {
+	client, _ := exec.CommandContext(ctx, "ssh", "-V").CombinedOutput() // on standard error
+	mux, _ := exec.CommandContext(ctx, "tmux", "-V").CombinedOutput()
+	first, _, _ := strings.Cut(string(bytes.TrimSpace(client)), ",")
+	return first + ", " + string(bytes.TrimSpace(mux))
+}
