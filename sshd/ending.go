@@ -11,8 +11,8 @@ import (
 // its terminal back and the reason; the connection is closed soon after,
 // whatever they do. The whole is done within a second.
 const (
-	endingPatience = 700 * time.Millisecond // for calls to return
-	endingGoodbye  = 150 * time.Millisecond // for what they wrote to arrive, and the client to hang up
+	endingPatience = 500 * time.Millisecond // for calls to return
+	endingGoodbye  = 100 * time.Millisecond // for what they wrote to arrive, and the client to hang up
 )
 
 // end ends the connection and all its calls because of cause. It returns at
