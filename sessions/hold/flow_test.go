@@ -7,11 +7,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 func TestMegabytePasteIntoCat(t *testing.T) {
@@ -229,7 +232,16 @@ func TestRepliesAreTypedOnce(t *testing.T) {
 func TestProgramStartsClean(t *testing.T) {
 	old := syscall.Umask(0o027)
 	defer syscall.Umask(old)
-	spec := testSpec(t, "sh", "-c", `umask; ls -l /proc/self/fd | grep -c -e '->'; grep SigIgn /proc/self/status; env; sleep 1000`)
+	// A file the server inherited from whoever started it.
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if _, err := unix.FcntlInt(w.Fd(), unix.F_SETFD, 0); err != nil {
+		t.Fatal(err)
+	}
+	spec := testSpec(t, "sh", "-c", `umask; grep SigIgn /proc/self/status; env; sleep 1000`)
 	spec.Env = append(spec.Env, "LAST=1")
 	l := start(t, spec)
 	f := follow(l, 0)
@@ -240,6 +252,11 @@ func TestProgramStartsClean(t *testing.T) {
 	}
 	if !strings.Contains(text, "SigIgn:\t0000000000000000") {
 		t.Errorf("signals are ignored: %q", text)
+	}
+	w.Close()
+	r.SetReadDeadline(time.Now().Add(patience))
+	if _, err := r.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+		t.Errorf("holder or program keeps the server's files open: %v", err)
 	}
 	info, err := os.Stat(spec.Socket)
 	if err != nil || info.Mode().Perm() != 0o600 {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -95,6 +96,7 @@ func Main(stdin io.Reader) int {
 	// keeps garbage from being most of the process.
 	debug.SetGCPercent(10)
 	runtime.GOMAXPROCS(1) // see turn
+	closeInherited()
 	umask := unix.Umask(0o077)
 	ready := os.NewFile(readyFD, "ready")
 	unix.CloseOnExec(readyFD)
@@ -111,6 +113,25 @@ func Main(stdin io.Reader) int {
 	}
 	h.run()
 	return 0
+}
+
+// closeInherited closes the files that the server had itself been handed, such
+// as the pipe of a script that waits for its end: neither holder nor program
+// may keep them open. This process's own are all closed on exec.
+func closeInherited() {
+	names, err := os.ReadDir("/dev/fd")
+	if err != nil {
+		return
+	}
+	for _, name := range names {
+		fd, err := strconv.Atoi(name.Name())
+		if err != nil || fd <= readyFD {
+			continue
+		}
+		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
+			unix.Close(fd)
+		}
+	}
 }
 
 // tellStarter reports how the start went and closes the pipe.
