@@ -119,7 +119,7 @@ func (b *bench) sshdConfig(kind sshdKind, addr, host string) string {
 		// The shell that runs a command sources the user's .bashrc: how slow
 		// that one is has nothing to do with sshd.
 		"SetEnv HOME=" + b.dir,
-		"UsePAM no", "StrictModes no", "PermitRootLogin yes", "PrintMotd no", "PrintLastLog no", "MaxStartups 1000",
+		"UsePAM no", "StrictModes no", "PermitRootLogin yes", "PrintMotd no", "PrintLastLog no", "MaxStartups 1000", "MaxSessions 100",
 	}
 	if kind == sshdSame {
 		lines = append(lines, "KexAlgorithms curve25519-sha256", "Ciphers aes128-gcm@openssh.com")
