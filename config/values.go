@@ -102,7 +102,7 @@ type Window struct{ Cols, Rows int }
 // within some tens of megabytes.
 const (
 	minCols, minRows = 2, 1
-	maxCols, maxRows = 1000, 1000
+	maxCols, maxRows = 1000, 500
 )
 
 // String writes the size as COLSxROWS.

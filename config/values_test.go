@@ -35,7 +35,7 @@ func TestParseDuration(t *testing.T) {
 
 func TestParseWindow(t *testing.T) {
 	for s, want := range map[string]Window{
-		"200x50": {200, 50}, "2x1": {2, 1}, "1000x1000": {1000, 1000},
+		"200x50": {200, 50}, "2x1": {2, 1}, "1000x500": {1000, 500},
 		"": {}, "200": {}, "x": {}, "0x0": {}, "1x1": {}, "80x": {}, "80x24x2": {}, "2000x5": {}, "-80x24": {}, "80X24": {}, " 80x24": {},
 	} {
 		if got, err := ParseWindow(s); (err != nil) != (want == Window{}) || got != want {
