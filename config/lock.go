@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // ErrNoServer says that no server has the state folder.
@@ -43,9 +44,16 @@ func LockState(dir string) (*Lock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the lock of the state folder: %w", err)
 	}
-	err = flock(f)
+	pid := 0
+	for end := time.Now().Add(lockPatience); ; time.Sleep(5 * time.Millisecond) {
+		if err = flock(f); !errors.Is(err, syscall.EWOULDBLOCK) {
+			break
+		}
+		if pid, _ = holderIn(f); pid == 0 || !gone(pid) || time.Now().After(end) {
+			break
+		}
+	}
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		pid, _ := holderIn(f)
 		f.Close()
 		return nil, &LockedError{Dir: dir, PID: pid}
 	}
@@ -59,6 +67,13 @@ func LockState(dir string) (*Lock, error) {
 	}
 	return l, nil
 }
+
+// lockPatience is how long a dead server's lock is waited for. One that is
+// killed while it starts a process leaves the lock to that child until the
+// child executes its program, a moment later.
+const lockPatience = 2 * time.Second
+
+func gone(pid int) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
 
 func flock(f *os.File) error {
 	for {
@@ -105,7 +120,7 @@ func LastServer(stateDir string) (pid int, runtimeDir string, err error) {
 
 // holderIn reads what the one who has the lock wrote into it.
 func holderIn(f *os.File) (pid int, runtimeDir string) {
-	b, err := io.ReadAll(io.LimitReader(f, 4096))
+	b, err := io.ReadAll(io.NewSectionReader(f, 0, 4096))
 	if err != nil {
 		return 0, ""
 	}
