@@ -95,6 +95,20 @@ func TestNoWakeIsLost(t *testing.T) {
 	f.until(t, "every record", func() bool { return control() && seen == all })
 }
 
+// TestInputWithoutEchoIsToldOf types into a program that prints nothing: the
+// record of it must come by a wake of its own.
+func TestInputWithoutEchoIsToldOf(t *testing.T) {
+	l := start(t, testSpec(t, "/bin/sh", "-c", "stty -echo; echo ready; exec cat >/dev/null"))
+	f := follow(l, 0)
+	f.untilText(t, "ready")
+	for i := range 3 {
+		if err := l.Input(context.Background(), []byte("unseen\n"), nil); err != nil {
+			t.Fatal(err)
+		}
+		f.until(t, fmt.Sprintf("record %d", i), func() bool { _, last := l.Written(); return last == uint64(2+i) })
+	}
+}
+
 func TestLaggingServerHoldsTheProgramBack(t *testing.T) {
 	spec := own(t, "print", "0")
 	l := start(t, spec)

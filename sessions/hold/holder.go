@@ -54,7 +54,8 @@ type holder struct {
 	moved      sync.Cond // on mu: the queue, the server or the end changed
 	control    *controlLog
 	flusher    *time.Timer // runs while the control log fails
-	newsworthy uint64      // the last control record that is worth a wake
+	newsworthy uint64      // the last control record that is worth a wake at once
+	recorded   time.Time   // when the last control record was made
 	written    int64
 	inline     bool // output is not reaching the disk
 	recent     staleness
@@ -414,15 +415,17 @@ func (h *holder) record(kind string, data any) error {
 // recordLocked adds to the control log, tells the server, and hands it the
 // record itself when that is in no file.
 func (h *holder) recordLocked(kind string, data any) error {
-	line, err := h.control.append(kind, data, h.written, time.Now())
+	now := time.Now()
+	line, err := h.control.append(kind, data, h.written, now)
 	if err != nil {
 		return err
 	}
 	if line != nil && h.server != nil {
 		h.server.out = appendFrame(h.server.out, frameRecord, line)
 	}
-	// A server knows of what it had typed by the answer: a wake for the record
-	// as well would stand in the way of the echo's.
+	// What was typed is mostly echoed: a wake for the record at once would stand
+	// in the way of the echo's.
+	h.recorded = now
 	if kind != KindInput && kind != KindReply {
 		h.newsworthy = h.control.last
 	}

@@ -71,8 +71,8 @@ func (l *Link) Welcome() Welcome { return l.welcome }
 
 // Wake is sent to when there may be new output or control records, and when
 // the link has ended. It holds one wake. Whoever takes it reads both to their
-// ends and calls Consumed. Records of input and replies cause no wake of their
-// own: they are there to be read with the next.
+// ends and calls Consumed. Records of input and replies are told of with the
+// echo, or a moment later when there is none.
 func (l *Link) Wake() <-chan struct{} { return l.wake }
 
 // Done is closed when the link is over; Err says why.

@@ -28,6 +28,9 @@ const (
 	streaming   = 32 << 10
 	streamPause = 3 * time.Millisecond
 	wakeBatch   = 256 << 10
+	// recordPause is how long a record of input or of a reply waits for an echo
+	// whose wake tells of both. A program that echoes nothing makes none.
+	recordPause = 10 * time.Millisecond
 	// keepBuffer is the largest buffer kept between two writes.
 	keepBuffer = 16 << 10
 )
@@ -179,8 +182,12 @@ func (h *holder) wake() {
 // was told of. The server's Consumed and every change of the log are looked
 // at under one lock, so no wake gets lost.
 func (h *holder) wantsWake(s *serverConn) (due bool, in time.Duration) {
-	if s.woken || h.written <= s.consumed && h.newsworthy <= s.wokenFor {
+	output := h.written > s.consumed
+	if s.woken || !output && h.control.last <= s.wokenFor {
 		return false, 0
+	}
+	if !output && h.newsworthy <= s.wokenFor && h.exit == nil {
+		return true, max(0, recordPause-time.Since(h.recorded))
 	}
 	fresh := h.written - s.wokenTo
 	if h.newsworthy > s.wokenFor || fresh < trickle || fresh >= wakeBatch || h.exit != nil {
