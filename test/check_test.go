@@ -274,6 +274,8 @@ func (s *stage) eventLog() ([]byte, error) {
 //	waitfor file FILE [REGEXP]    it is there, with a line like that
 //	waitfor lines FILE N          it has as many
 //	waitfor gone PID              no such process
+//	waitfor as KEY                it is let in
+//	waitfor denied KEY VERB...    it may not
 //	waitfor printed REGEXP        by the server on standard output, which the
 //	                              checks then speak of
 func waitFor(ts *testscript.TestScript, neg bool, args []string) {
@@ -307,6 +309,16 @@ func waitFor(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(err)
 		poll(ts, func() (bool, string) {
 			return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH), fmt.Sprintf("process %d is there", pid)
+		})
+	case "as":
+		poll(ts, func() (bool, string) {
+			out, err := s.ssh(args[0], "version").CombinedOutput()
+			return err == nil, string(out)
+		})
+	case "denied":
+		poll(ts, func() (bool, string) {
+			out, err := s.ssh(args[0], args[1:]...).CombinedOutput()
+			return exitStatus(err) == 4, string(out)
 		})
 	case "printed":
 		pattern := regexp.MustCompile("(?m)" + args[0])

@@ -180,6 +180,27 @@ func foreground(ts *testscript.TestScript, neg bool, args []string) {
 	s.wanted(ts, neg)
 }
 
+// within checks that the clients end by themselves in this time. The clock
+// starts here, and the scheduler's delays count for the server: the time given
+// is the promise and a margin.
+func within(ts *testscript.TestScript, neg bool, args []string) {
+	s := stageOf(ts)
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: within TIME NAME...")
+	}
+	most, err := time.ParseDuration(args[0])
+	ts.Check(err)
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	for _, name := range args[1:] {
+		select {
+		case <-s.client(ts, []string{name}, 1).ended:
+		case <-timer.C:
+			ts.Fatalf("%s goes on after %s", name, most)
+		}
+	}
+}
+
 func stop(ts *testscript.TestScript, neg bool, args []string) {
 	s := stageOf(ts)
 	c := s.client(ts, args, 1)

@@ -69,6 +69,7 @@ type command = func(ts *testscript.TestScript, neg bool, args []string)
 //	bg NAME KEY ...             ssh in the background, into NAME.out and NAME.err
 //	type NAME TEXT              to a background client; \r and \x1b as in Go
 //	fg NAME                     wait for its end; stdout, stderr, status are its
+//	within TIME NAME...         they end by themselves in that time
 //	stop NAME                   end it, as a closed terminal window does
 //	key NAME [OPTIONS]          make a key; with options, let it in
 //	unlist NAME                 take a key's line out of authorized_keys
@@ -84,7 +85,7 @@ type command = func(ts *testscript.TestScript, neg bool, args []string)
 func commands() map[string]command {
 	all := map[string]command{
 		"serve": serve, "stopserver": stopServer, "killserver": killServer,
-		"local": local, "bg": background, "type": typeInto, "fg": foreground, "stop": stop,
+		"local": local, "bg": background, "type": typeInto, "fg": foreground, "stop": stop, "within": within,
 		"key": addKey, "unlist": unlist,
 		"status": checkStatus, "fails": checkFails, "json": checkJSON, "shape": checkShape,
 		"save": save, "decode": decode, "tour": tour, "waitfor": waitFor, "snapshot": snapshot,

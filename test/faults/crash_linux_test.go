@@ -94,7 +94,7 @@ func (c *crash) round(round int) {
 	using.Go(func() { c.paste(stop) })
 	var seen *screen
 	using.Go(func() { seen = c.look(round) })
-	time.Sleep(rand.N(400 * time.Millisecond))
+	time.Sleep(rand.N(500 * time.Millisecond))
 	c.kill()
 	close(stop)
 	using.Wait()
