@@ -54,6 +54,12 @@ func (r *Registry) adoptAll(ctx context.Context) error {
 		})
 	}
 	work.Wait()
+	if err := ctx.Err(); err != nil {
+		for _, a := range found {
+			a.close()
+		}
+		return err
+	}
 	for _, a := range found {
 		r.run(a.core)
 	}
@@ -124,6 +130,12 @@ func (a *adoption) recallEvent(line events.Line) {
 			a.state, a.tier, a.cause = agent.State(e.Next), e.Tier, e.Cause
 			a.since, a.stateSeq = line.Time, line.Seq
 		}
+	case "exited":
+		if line.Cause == 0 {
+			a.lost = &api.Exit{Lost: true, Time: api.At(line.Time)}
+		}
+	case "restarted":
+		a.lost = nil
 	case "writer_change":
 		var change lease.Change
 		if json.Unmarshal(line.Raw, &change) == nil {
@@ -136,13 +148,19 @@ func (a *adoption) recallEvent(line events.Line) {
 func (a *adoption) adopt(ctx context.Context) {
 	c := a.core
 	c.recall(a.from)
-	if a.from.Exit != nil && a.from.State == agent.Exited && !c.hasNews(a.from) {
-		c.exit, c.applied = a.from.Exit, a.from.Control
+	if c.exit = a.from.Exit; c.exit != nil && !c.hasNews(a.from) {
+		c.applied = a.from.Control
 		return // the screen is loaded when somebody looks
 	}
 	c.load(a.from)
+	c.liveFrom = math.MaxInt64
+	ctx, cancel := context.WithTimeout(ctx, adoptPatience)
+	defer cancel()
 	c.connect(ctx)
 }
+
+// adoptPatience is how long a start of the server waits for one holder.
+const adoptPatience = 2 * time.Second
 
 // recall takes over what only the checkpoint knows.
 func (c *core) recall(from checkpoint) {
@@ -153,7 +171,8 @@ func (c *core) recall(from checkpoint) {
 	var changes []lease.Change
 	c.lease, changes = lease.Restore(lease.Options{}, from.Lease, c.now())
 	c.unsaid = changes
-	c.saved, c.savedAt, c.savedTitle = c.now(), from.Offset, from.Title
+	c.saved, c.savedAt, c.savedTitle, c.savedCursor = c.now(), from.Offset, from.Title, from.Cursor
+	c.restarts.running = c.started
 	if from.Cols > 0 {
 		c.spec.Cols, c.spec.Rows = from.Cols, from.Rows
 	}
@@ -170,16 +189,12 @@ func (c *core) hasNews(from checkpoint) bool {
 	return news || err != nil && !errors.Is(err, errEnough)
 }
 
-// load rebuilds the emulator from a checkpoint and, without a holder to ask,
-// the journal after it.
+// load rebuilds the emulator from a checkpoint.
 func (c *core) load(from checkpoint) {
 	c.restoreTerm(from)
 	_ = c.control.Close() // a read-only file
 	c.control = hold.OpenControl(c.s.dir, c.applied)
 	c.pending, c.recordsRead = nil, c.applied
-	if c.link == nil && c.exit != nil {
-		c.replay()
-	}
 }
 
 // connect finds the holder. Without one the journal is read to its end; if no
@@ -191,13 +206,18 @@ func (c *core) connect(ctx context.Context) {
 		c.hold(link)
 		c.replyAt = max(c.replyAt, link.Welcome().LastReply, link.Welcome().StaleOffset)
 		c.looked, c.looks = time.Time{}, looksAfterActivity
-		c.problem = ""
+		c.cured("reach the holder")
 	case errors.Is(err, hold.ErrGone):
 		c.replay()
-		if c.exit == nil {
+		switch {
+		case c.exit != nil:
+		case c.lost != nil:
+			c.ended(c.lost, hold.Record{}, true)
+		default:
 			c.log.Warn("the holder is gone and left no exit", "error", err)
-			c.ended(&api.Exit{Lost: true, Time: api.At(c.now())}, hold.Record{})
+			c.ended(&api.Exit{Lost: true, Time: api.At(c.now())}, hold.Record{}, false)
 		}
+	case errors.Is(ctx.Err(), context.Canceled): // this server's start is called off
 	default:
 		c.trouble("reach the holder", err)
 		c.setState(agent.Unknown, agent.TierProcess, "process:no-answer")

@@ -3,7 +3,6 @@ package sessions
 import (
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"berth/agent"
 	"berth/api"
@@ -36,6 +35,11 @@ func readMark(data json.RawMessage) (m mark) {
 // apply does what one control record says, to the emulator always and as an
 // event if it has not made one before.
 func (c *core) apply(r hold.Record) {
+	if c.reviewing {
+		c.review(r)
+		c.applied = r.N
+		return
+	}
 	var err error
 	switch r.Kind {
 	case hold.KindStarted:
@@ -50,6 +54,8 @@ func (c *core) apply(r hold.Record) {
 		err = c.applySignal(r)
 	case hold.KindLoss:
 		err = c.applyLoss(r)
+	case hold.KindEnd:
+		err = c.applyEnd(r)
 	case hold.KindExit:
 		err = c.applyExit(r)
 	}
@@ -76,16 +82,16 @@ func (c *core) applyStarted(r hold.Record) error {
 		return err
 	}
 	c.child = process{pid: d.PID, start: d.Start, shell: c.spec.shell()}
-	c.exit, c.started, c.dirty = nil, r.Time.Time, true
+	c.exit, c.lost, c.started, c.dirty = nil, nil, r.Time.Time, true
+	c.ending, c.again = false, false // an end asked for since has its own record behind this one
+	c.restarts.cancel()
 	first := r.N == 1
-	if !first {
-		at := c.term.Offset()
-		_, _ = c.term.Write([]byte(freshStart)) // never fails
-		c.term.SetOffset(at)
-	}
-	c.resizeTerm(d.Cols, d.Rows)
+	c.freshTerm(first, d.Cols, d.Rows)
 	c.asked = window{d.Cols, d.Rows}
 	c.flushTyping(c.now(), true)
+	if c.state == agent.Exited { // the server before this one could not say so
+		c.setState(agent.Restarting, agent.TierProcess, "process:restart")
+	}
 	if first {
 		c.event(r, "session_created", created{Agent: c.spec.Agent, PID: d.PID, Parent: orNil(c.spec.Parent), Depth: c.spec.Depth, By: c.spec.CreatedBy, Cols: d.Cols, Rows: d.Rows})
 	} else {
@@ -93,6 +99,30 @@ func (c *core) applyStarted(r hold.Record) error {
 	}
 	c.active()
 	return nil
+}
+
+// freshTerm makes the emulator ready for a new program.
+func (c *core) freshTerm(first bool, cols, rows int) {
+	if !first {
+		at := c.term.Offset()
+		_, _ = c.term.Write([]byte(freshStart)) // never fails
+		c.term.SetOffset(at)
+	}
+	c.resizeTerm(cols, rows)
+}
+
+// review does what a record means for the picture alone.
+func (c *core) review(r hold.Record) {
+	switch r.Kind {
+	case hold.KindStarted:
+		if d, err := decode[hold.StartedData](r); err == nil {
+			c.freshTerm(r.N == 1, d.Cols, d.Rows)
+		}
+	case hold.KindResize:
+		if d, err := decode[hold.ResizeData](r); err == nil {
+			c.resizeTerm(d.Cols, d.Rows)
+		}
+	}
 }
 
 func (c *core) applyInput(r hold.Record) error {
@@ -108,10 +138,14 @@ func (c *core) applyInput(r hold.Record) error {
 		c.event(r, "input", inputEvent{By: m.By, Bytes: d.Bytes, Verb: m.Verb})
 		return nil
 	}
-	if c.typing.open && c.typing.by != m.By {
-		c.flushTyping(c.now(), true)
+	at := r.Time.Time
+	if now := c.now(); now.Before(at) { // the clock was set back
+		at = now
 	}
-	c.typing.add(m.By, d.Bytes, r.N, c.now())
+	if c.typing.open && (c.typing.by != m.By || at.Sub(c.typing.first) >= typingWindow) {
+		c.flushTyping(at, true)
+	}
+	c.typing.add(m.By, d.Bytes, r.N, at)
 	return nil
 }
 
@@ -128,7 +162,9 @@ func (c *core) applyResize(r hold.Record) error {
 		c.asked = window{d.Cols, d.Rows}
 	}
 	c.flushTyping(c.now(), true)
-	c.event(r, "resize", resizeEvent{By: readMark(d.Mark).By, Cols: d.Cols, Rows: d.Rows})
+	by := readMark(d.Mark).By
+	c.event(r, "resize", resizeEvent{By: by, Cols: d.Cols, Rows: d.Rows})
+	c.sized(by.Client)
 	return nil
 }
 
@@ -175,7 +211,7 @@ func (c *core) applyLoss(r hold.Record) error {
 	}
 	c.losses += d.To - d.From
 	c.flushTyping(c.now(), true)
-	c.event(r, "gap", lossEvent{From: d.From, To: d.To, Records: d.Records, Why: d.Why})
+	c.event(r, "output_lost", lossEvent{From: d.From, To: d.To, Records: d.Records, Why: d.Why})
 	return nil
 }
 
@@ -190,24 +226,8 @@ func (c *core) applyExit(r hold.Record) error {
 		exit.Code = &code
 	}
 	exit.Crashed = !c.ending && (d.Signal != "" || d.Code != 0)
-	c.ended(exit, r)
+	c.ended(exit, r, r.N <= c.told)
 	return nil
-}
-
-// ended makes the session an ended one. Its screen, output and events stay.
-func (c *core) ended(exit *api.Exit, r hold.Record) {
-	c.exit, c.pictureAge = exit, c.now()
-	c.flushTyping(c.now(), true)
-	c.freeLease()
-	c.event(r, "exited", exitEvent{Code: exit.Code, Signal: exit.Signal, Crashed: exit.Crashed, Lost: exit.Lost})
-	c.setState(agent.Exited, agent.TierProcess, "process:exit")
-	c.dirty = true
-	c.planRestart()
-	c.publish() // who waits for the end reads the status next
-	for _, done := range c.ends {
-		done <- nil
-	}
-	c.ends = nil
 }
 
 // event writes an event that a control record caused, unless that record has
@@ -228,10 +248,12 @@ func (c *core) note(kind string, data any) uint64 {
 func (c *core) append(e events.Event) uint64 {
 	e.Session, e.ID = c.spec.Name, c.s.id
 	done, err := c.s.reg.events.Append(e)
-	if err != nil {
-		c.trouble("write the event "+e.Type, err)
-	}
 	c.dirty = true
+	if err != nil {
+		c.trouble("write an event", err)
+		return done.Seq
+	}
+	c.cured("write an event")
 	return done.Seq
 }
 
@@ -244,40 +266,6 @@ func (c *core) setState(state agent.State, tier int, cause string) {
 	prev := c.state
 	c.state, c.since, c.tier, c.cause = state, c.now(), tier, cause
 	c.stateSeq = c.note("state_change", stateEvent{Prev: string(prev), Next: string(state), Tier: tier, Cause: cause})
-}
-
-// typing gathers the keystrokes of one attached client into one event.
-type typing struct {
-	open  bool
-	by    By
-	bytes int
-	last  uint64 // control record of the newest keystroke
-	first time.Time
-}
-
-// typingWindow is how long keystrokes are gathered before their event is
-// written: a person's word or two, not a record of single keys.
-const typingWindow = time.Second
-
-func (t *typing) add(by By, n int, record uint64, now time.Time) {
-	if !t.open {
-		*t = typing{open: true, by: by, first: now}
-	}
-	t.bytes += n
-	t.last = record
-}
-
-func (t *typing) due() (time.Time, bool) { return t.first.Add(typingWindow), t.open }
-
-// flushTyping writes the event of gathered keystrokes when it is due, or now.
-func (c *core) flushTyping(now time.Time, force bool) {
-	at, open := c.typing.due()
-	if !open || !force && now.Before(at) {
-		return
-	}
-	t := c.typing
-	c.typing = typing{}
-	c.event(hold.Record{N: t.last}, "input", inputEvent{By: t.by, Bytes: t.bytes, Verb: "attach"})
 }
 
 // termOptions are those of the session's emulator.

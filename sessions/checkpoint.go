@@ -58,7 +58,8 @@ func (c *core) saveIfDue(now time.Time) {
 	}
 	change := c.term.Offset() - c.savedAt
 	old := now.Sub(c.saved)
-	if change > 0 && old >= checkpointTime || change >= checkpointSize && old >= time.Second {
+	behind := c.s.reg.events.Head() - c.savedCursor
+	if (change > 0 || behind > checkpointEvents) && old >= checkpointTime || change >= checkpointSize && old >= time.Second {
 		c.save()
 	}
 }
@@ -68,7 +69,8 @@ func (c *core) save() {
 	if c.term == nil {
 		return
 	}
-	c.saved, c.savedAt = c.now(), c.term.Offset()
+	c.flushTyping(c.now(), true) // records behind a checkpoint make no event any more
+	c.saved = c.now()
 	cols, rows := c.term.Size()
 	head := checkpoint{
 		Version: checkpointVersion, Cursor: c.s.reg.events.Head(), Control: c.applied, Offset: c.term.Offset(), Reply: c.replyAt,
@@ -78,7 +80,10 @@ func (c *core) save() {
 	}
 	if err := writeCheckpoint(c.s.dir, head, c.term.Checkpoint()); err != nil {
 		c.trouble("save the checkpoint", err)
+		return
 	}
+	c.savedAt, c.savedCursor = head.Offset, head.Cursor
+	c.cured("save the checkpoint")
 }
 
 func writeCheckpoint(dir string, head checkpoint, screen []byte) error {
@@ -134,5 +139,16 @@ func (c *core) picture() (*terminal.Terminal, error) {
 		c.trouble("load the screen", err)
 	}
 	c.load(from)
+	c.reviewing = true
+	c.replay() // a checkpoint that could not be written leaves something to do
+	c.reviewing = false
 	return c.term, nil
+}
+
+// dropPicture frees the emulator of an ended session.
+func (c *core) dropPicture() {
+	c.savedTitle, c.savedAt = c.term.Title(), c.term.Offset()
+	c.term = nil
+	_ = c.output.Close()  // read-only files: nothing can be lost
+	_ = c.control.Close() // likewise
 }

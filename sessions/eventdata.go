@@ -14,7 +14,7 @@ import (
 // EventTypes are the types that watch --type knows.
 var EventTypes = []string{
 	"snapshot", "live", "heartbeat", "gap", "session_created", "session_removed", "renamed", "state_change",
-	"input", "writer_change", "client_attached", "client_detached", "resize", "signal", "tags", "session_limit", "restarted", "exited",
+	"input", "writer_change", "client_attached", "client_detached", "resize", "signal", "tags", "session_limit", "output_lost", "restarted", "exited",
 }
 
 // KnownEvent says whether there are events of that type.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"sync"
 
 	"berth/sessions/hold"
 )
@@ -15,6 +16,9 @@ const batch = 64 << 10
 // recordsAtOnce bounds the control records held in memory while the output
 // before them is read.
 const recordsAtOnce = 1024
+
+// buffers are shared by all sessions, of which few read at a time.
+var buffers = sync.Pool{New: func() any { return new([batch]byte) }}
 
 var errEnough = errors.New("enough records for now")
 
@@ -32,15 +36,25 @@ func (c *core) catchUp() (more bool) {
 	if c.link == nil {
 		return false
 	}
+	ended := errors.Is(c.link.Err(), hold.ErrEnded) // asked first: then what follows is the last
 	written, records := c.link.Written()
+	if c.unread {
+		records = math.MaxUint64
+	}
 	more = c.advance(written, records, batch)
 	c.passOn()
 	if more {
 		return true
 	}
-	c.link.Consumed(c.term.Offset())
-	if errors.Is(c.link.Err(), hold.ErrEnded) {
+	c.liveFrom = min(c.liveFrom, c.term.Offset()) // what cannot be read is not waited for
+	c.unread = false
+	if ended {
 		c.unlink() // all that it had to say is applied
+		return false
+	}
+	if offset := c.term.Offset(); c.woken || offset > c.consumed {
+		c.woken, c.consumed = false, offset
+		c.link.Consumed(offset)
 	}
 	return false
 }
@@ -60,7 +74,8 @@ func (c *core) replay() {
 // came before it, up to what the arguments say is there; at most budget bytes
 // of output. It reports whether something is left.
 func (c *core) advance(written int64, records uint64, budget int) (more bool) {
-	var buf [batch]byte
+	buf := buffers.Get().(*[batch]byte)
+	defer buffers.Put(buf)
 	for {
 		c.readRecords(records)
 		limit := written
@@ -123,7 +138,10 @@ func (c *core) read(buf []byte) (n int, ok bool) {
 		return 0, false
 	}
 	_, _ = c.term.Write(buf[:n]) // never fails
-	c.lastOut = c.now()
+	if !c.reviewing && offset >= c.liveFrom {
+		c.lastOut = c.now()
+	}
+	c.cured("read the output")
 	c.active()
 	return n, true
 }
@@ -184,6 +202,13 @@ func (c *core) trouble(what string, err error) {
 	if c.problem == text {
 		return
 	}
-	c.problem, c.dirty = text, true
+	c.problem, c.problemOf, c.dirty = text, what, true
 	c.log.Error("could not "+what, "error", err)
+}
+
+// cured takes back a failure once the same thing has worked.
+func (c *core) cured(what string) {
+	if c.problemOf == what {
+		c.problem, c.problemOf, c.dirty = "", "", true
+	}
 }

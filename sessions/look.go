@@ -5,6 +5,7 @@ import (
 
 	"berth/agent"
 	"berth/detect"
+	"berth/terminal"
 )
 
 // process is what is known of a session's own program.
@@ -38,6 +39,7 @@ func (c *core) look(now time.Time) {
 	seen := detect.Process{Running: true, Asked: c.link != nil, Shell: c.child.shell}
 	if c.link != nil {
 		seen.Leader, seen.Foreground, seen.Program = foreground(c.child.pid)
+		seen.Program = terminal.Printable(seen.Program) // any process may call itself anything
 	}
 	if seen.Program != c.child.program {
 		c.child.program, c.dirty = seen.Program, true

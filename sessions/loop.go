@@ -22,6 +22,11 @@ type core struct {
 	link        *hold.Link         // nil without a holder that answers
 	output      *hold.Output
 	control     *hold.Control
+	woken       bool          // the holder waits to hear how far it was read
+	consumed    int64         // what it heard last
+	unread      bool          // there are records that no wake tells of
+	typedAt     time.Time     // when keystrokes were sent whose records are unread; zero: none
+	liveFrom    int64         // output before it was printed to the server before this one
 	pending     []hold.Record // read and not applied yet: output before them is still to come
 	recordsRead uint64        // number of the last control record read
 	applied     uint64        // number of the last control record applied to term
@@ -34,8 +39,12 @@ type core struct {
 	cause       string
 	stateSeq    uint64
 	exit        *api.Exit
+	lost        *api.Exit // an end without a record, as an event has told it
 	ending      bool      // somebody asked for the end: no automatic restart
+	again       bool      // and for a new start after it
+	endSoon     *mark     // and while a holder was being started
 	starting    bool      // a holder is being started
+	reviewing   bool      // the journal is read for the picture alone
 	dialed      time.Time // when the holder was last asked for
 	child       process
 	holderPID   int
@@ -45,6 +54,7 @@ type core struct {
 	lastIn      time.Time
 	losses      int64
 	problem     string
+	problemOf   string // what could not be done
 
 	lease     *lease.Lease
 	unsaid    []lease.Change // what the last server's end did to the lease, to be told
@@ -53,11 +63,14 @@ type core struct {
 	settling  []func()
 	typing    typing
 	ends      []chan error // callers who wait for the program's end
+	begins    []chan error // and for its start
+	sizes     []sizeWait   // and for a size
 	restarts  restarts
 
 	looked             time.Time // when the foreground was last looked at
 	saved              time.Time // when the checkpoint was last written
 	savedAt            int64     // output offset of that checkpoint
+	savedCursor        uint64    // newest event when it was written
 	savedTitle         string    // title in the checkpoint that an ended session was found with
 	looks              int       // how often to look again soon, since there was output or input
 	pictureAge         time.Time // when an ended session's picture was last wanted
@@ -76,6 +89,7 @@ const (
 	settleEvery        = 10 * time.Millisecond // while somebody waits for a synchronized update to end
 	checkpointTime     = 30 * time.Second      // most time of change between checkpoints
 	checkpointSize     = 8 << 20               // most output between checkpoints, bytes
+	checkpointEvents   = 20_000                // most events of all sessions since one: the next server reads them all
 	dropPicture        = time.Minute           // an ended session's screen unused this long leaves memory
 	dialAgain          = 5 * time.Second       // a holder that does not answer is asked again
 )
@@ -83,6 +97,7 @@ const (
 // run is the session's loop. It ends with ctx; the program does not.
 func (c *core) run(ctx context.Context) {
 	defer close(c.s.over)
+	defer c.close()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	c.tellLease(c.unsaid)
@@ -92,28 +107,25 @@ func (c *core) run(ctx context.Context) {
 		more := c.catchUp()
 		c.tick(c.now())
 		c.publish()
-		if more {
-			select { // look at calls between two pieces of a flood
-			case call := <-c.s.calls:
-				call(c)
-			case <-ctx.Done():
-				c.shut()
-				return
-			default:
-			}
-			continue
-		}
 		if c.removed {
 			return
 		}
-		timer.Reset(c.pause(c.now()))
+		pause := time.Duration(0) // calls are looked at between two pieces of a flood
+		if !more {
+			pause = c.pause(c.now())
+		}
+		timer.Reset(pause)
 		select {
 		case call := <-c.s.calls:
 			call(c)
+		case <-c.s.poke:
+			c.lookAtWindows()
 		case <-c.wake():
+			c.woken = true
 		case <-timer.C:
 		case <-ctx.Done():
-			c.shut()
+			c.flushTyping(c.now(), true)
+			c.save()
 			return
 		}
 	}
@@ -132,19 +144,29 @@ func (c *core) wake() <-chan struct{} {
 // tick does what is due by the clock.
 func (c *core) tick(now time.Time) {
 	c.settle()
+	c.readTyped(now)
 	c.flushTyping(now, false)
 	c.expireLease(now)
 	c.look(now)
 	c.reconnect(now)
+	c.judgeEnd(now)
 	c.limits(now)
 	c.saveIfDue(now)
-	if c.exit != nil && c.term != nil && len(c.members) == 0 && now.Sub(c.pictureAge) > dropPicture {
-		c.term = nil
+	if c.pictureIsIdle() && now.Sub(c.pictureAge) > dropPicture {
+		c.dropPicture()
 	}
+}
+
+// pictureIsIdle says that only memory of lookers-on keeps the emulator.
+func (c *core) pictureIsIdle() bool {
+	return c.exit != nil && c.term != nil && c.link == nil && !c.starting && len(c.members) == 0
 }
 
 // pause is how long nothing is due.
 func (c *core) pause(now time.Time) time.Duration {
+	if c.unread {
+		return 0
+	}
 	next := time.Hour
 	due := func(at time.Time) { next = min(next, max(at.Sub(now), 0)) }
 	if len(c.settling) > 0 {
@@ -152,6 +174,9 @@ func (c *core) pause(now time.Time) time.Duration {
 	}
 	if at, ok := c.typing.due(); ok {
 		due(at)
+	}
+	if !c.typedAt.IsZero() {
+		due(c.typedAt.Add(typingWindow))
 	}
 	if at, ok := c.leaseDue(); ok {
 		due(at)
@@ -166,24 +191,31 @@ func (c *core) pause(now time.Time) time.Duration {
 	if at, ok := c.limitsDue(); ok {
 		due(at)
 	}
-	if at, ok := c.restarts.due(); ok {
+	if at, ok := c.restarts.due(); ok && !c.starting {
 		due(at)
 	}
 	if c.term != nil && c.exit == nil && c.term.Offset() > c.savedAt {
 		due(c.saved.Add(checkpointTime))
 	}
-	if c.exit != nil && c.term != nil {
+	if c.pictureIsIdle() {
 		due(c.pictureAge.Add(dropPicture + time.Second))
 	}
 	return next
 }
 
 // running says whether the program is there, as far as known.
-func (c *core) running() bool { return c.exit == nil && c.state != agent.Exited }
+func (c *core) running() bool { return c.exit == nil }
 
-// whenSettled runs fn now, or when the synchronized update under way is over.
+// unsettled says that the picture is none to show: a synchronized update is
+// under way, or what the last server saw is still being read again. A picture
+// from before that would take a client back in time.
+func (c *core) unsettled() bool {
+	return c.term != nil && (c.term.InSync() || c.link != nil && c.term.Offset() < c.liveFrom)
+}
+
+// whenSettled runs fn now, or when there is a picture to show.
 func (c *core) whenSettled(fn func()) {
-	if c.term == nil || !c.term.InSync() {
+	if !c.unsettled() {
 		fn()
 		return
 	}
@@ -191,7 +223,7 @@ func (c *core) whenSettled(fn func()) {
 }
 
 func (c *core) settle() {
-	if len(c.settling) == 0 || c.term != nil && c.term.InSync() {
+	if len(c.settling) == 0 || c.unsettled() {
 		return
 	}
 	ready := c.settling
@@ -231,16 +263,18 @@ func (c *core) publish() {
 	}
 }
 
-// shut leaves everything so that the next server finds it.
-func (c *core) shut() {
-	c.flushTyping(c.now(), true)
-	c.save()
+// close gives everything back when the loop ends. The program runs on.
+func (c *core) close() {
 	for _, fn := range c.settling {
 		fn()
 	}
 	c.settling = nil
+	c.endsDone(c.s.stopped())
+	c.begun(c.s.stopped())
+	c.sizesDone()
 	if c.link != nil {
 		_ = c.link.Close() // the holder notices by itself
+		c.link.CloseFiles()
 	}
 	_ = c.output.Close()  // read-only files: nothing can be lost
 	_ = c.control.Close() // likewise

@@ -36,6 +36,7 @@ type Member struct {
 	changed chan struct{}
 	notices chan Notice
 	window  atomic.Pointer[window] // told and not looked at yet
+	joined  bool                   // the loop's
 	gone    bool                   // the loop's: it has left
 }
 
@@ -52,7 +53,7 @@ type Notice struct {
 func (s *Session) Join(ctx context.Context, v Visitor) (*Member, error) {
 	m := &Member{Visitor: v, session: s, changed: make(chan struct{}, 1), notices: make(chan Notice, noticesKept)}
 	err := s.do(ctx, func(c *core) {
-		m.since = c.now()
+		m.since, m.joined = c.now(), true
 		c.members[v.Client] = m
 		c.note("client_attached", clientEvent{By: v.by(), Terminal: v.Terminal, Cols: v.Cols, Rows: v.Rows})
 		if c.exit == nil && m.mayWrite() == nil {
@@ -61,6 +62,7 @@ func (s *Session) Join(ctx context.Context, v Visitor) (*Member, error) {
 		c.fitSize()
 	})
 	if err != nil {
+		m.Leave() // a caller that gave up may have joined all the same
 		return nil, err
 	}
 	m.awaitSize(ctx)
@@ -98,7 +100,7 @@ var ErrReadOnly = api.Errorf(api.CodeDenied, "this client only looks on")
 // Leave ends the membership. A second call does nothing.
 func (m *Member) Leave() {
 	_ = m.session.do(context.Background(), func(c *core) { // a loop that has ended knows no members
-		if m.gone {
+		if m.gone || !m.joined {
 			return
 		}
 		m.gone = true
@@ -192,6 +194,9 @@ func (m *Member) Type(ctx context.Context, data []byte) error {
 		if err := c.leaseOnType(m); err != nil {
 			return nil, err
 		}
+		if c.typedAt.IsZero() {
+			c.typedAt = c.now()
+		}
 		return c.link.InputLater(data, mark{By: m.by(), Typed: true}.json())
 	})
 	if err != nil {
@@ -230,16 +235,21 @@ func (m *Member) Window(cols, rows int) {
 	if CheckSize(cols, rows) != nil {
 		return // nobody can see anything in it
 	}
-	if m.window.Swap(&window{cols, rows}) != nil {
-		return // the loop has yet to look at the one before: it will see this one
+	m.window.Store(&window{cols, rows})
+	ringOne(m.session.poke)
+}
+
+// lookAtWindows takes up what clients have told of their windows.
+func (c *core) lookAtWindows() {
+	changed := false
+	for _, m := range c.members {
+		if w := m.window.Swap(nil); w != nil {
+			m.Cols, m.Rows, changed = w.cols, w.rows, true
+		}
 	}
-	m.session.reg.loops.Go(func() {
-		_ = m.session.do(m.session.reg.ctx, func(c *core) { // a loop that has ended needs no size
-			w := m.window.Swap(nil)
-			m.Cols, m.Rows = w.cols, w.rows
-			c.fitSize()
-		})
-	})
+	if changed {
+		c.fitSize()
+	}
 }
 
 // Attached is somebody who has joined, as who lists them.

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"sort"
@@ -23,6 +24,7 @@ import (
 	"berth/api"
 	"berth/sessions/events"
 	"berth/sessions/hold"
+	"berth/sessions/lease"
 )
 
 // EndGrace is the time between HUP and KILL when a session is ended.
@@ -58,7 +60,7 @@ type Registry struct {
 	mu    sync.RWMutex
 	byID  map[string]*Session
 	names map[string]*Session // nil while a name is being made
-	stop  bool
+	stop  bool                // no session is started any more
 }
 
 // Open takes up the sessions that the state folder tells of: programs that
@@ -88,23 +90,37 @@ func (r *Registry) Close() error {
 	r.mu.Lock()
 	r.stop = true
 	r.mu.Unlock()
+	r.launching.Lock() // starts under way are seen through
+	r.launching.Unlock()
 	r.cancel()
 	r.loops.Wait()
 	return r.events.Close()
 }
 
-// EndAll ends every running session's program and waits for it.
+// EndAll ends every running session's program and waits for it, as long as
+// that may take.
 func (r *Registry) EndAll(ctx context.Context, by Actor) error {
+	ctx, cancel := context.WithTimeout(ctx, EndGrace+endPatience)
+	defer cancel()
 	var waits []<-chan error
 	for _, s := range r.All() {
 		waits = append(waits, s.End(ctx, by, EndGrace))
 	}
 	var failed error
 	for _, w := range waits {
-		failed = errors.Join(failed, <-w)
+		select {
+		case err := <-w:
+			failed = errors.Join(failed, err)
+		case <-ctx.Done():
+			return errors.Join(failed, fmt.Errorf("wait for the sessions' ends: %w", ctx.Err()))
+		}
 	}
 	return failed
 }
+
+// endPatience is what the kernel may need for a tree of processes beyond the
+// grace that they got.
+const endPatience = 10 * time.Second
 
 // Events is the log of all sessions' events.
 func (r *Registry) Events() *events.Log { return r.events }
@@ -237,13 +253,20 @@ func (r *Registry) New(ctx context.Context, spec Spec, by Actor) (*Session, erro
 	if spec.Name, err = r.reserve(spec); err != nil {
 		return nil, err
 	}
+	forget := func() {
+		r.mu.Lock()
+		delete(r.names, spec.Name)
+		r.mu.Unlock()
+	}
+	if !by.Identity.Sees(spec.Name, spec.Tags) {
+		forget()
+		return nil, by.Identity.Denied("new", spec.Name)
+	}
 	spec.ID = ulid.Make().String()
 	spec.Created, spec.CreatedBy = api.At(r.now()), by.Identity.Name
 	s, err := r.start(ctx, spec)
 	if err != nil {
-		r.mu.Lock()
-		delete(r.names, spec.Name)
-		r.mu.Unlock()
+		forget()
 		return nil, err
 	}
 	// One turn of the loop: the program's start is then on record.
@@ -302,16 +325,37 @@ func (r *Registry) start(ctx context.Context, spec Spec) (_ *Session, err error)
 	}
 	c := r.newCore(spec, dir)
 	c.restoreTerm(checkpoint{})
-	c.save() // what the event log says from here on concerns this session
+	c.save()                                         // what the event log says from here on concerns this session
+	prog, err := r.options.Environment.resolve(spec) // before the lock: a dead file system may hold it up
+	if err != nil {
+		return nil, err
+	}
 	r.launching.RLock()
 	defer r.launching.RUnlock()
-	link, err := c.launch(ctx)
+	r.mu.RLock()
+	stop := r.stop
+	r.mu.RUnlock()
+	if stop {
+		return nil, errStopped
+	}
+	link, err := c.s.launch(ctx, spec, prog)
 	if err != nil {
 		return nil, err
 	}
 	c.hold(link)
 	r.run(c)
 	return c.s, nil
+}
+
+// newCore makes a session that has no emulator and no holder yet.
+func (r *Registry) newCore(spec Spec, dir string) *core {
+	s := &Session{id: spec.ID, dir: dir, reg: r, calls: make(chan func(*core)), poke: make(chan struct{}, 1), over: make(chan struct{})}
+	return &core{
+		s: s, spec: spec, log: r.log.With("session", spec.Name, "id", spec.ID),
+		output: hold.OpenOutput(dir), control: hold.OpenControl(dir, 0),
+		state: agent.Starting, since: r.now(), tier: agent.TierProcess, cause: "process:start",
+		lease: lease.New(lease.Options{}), members: map[string]*Member{}, followers: map[Follower]*Member{}, saved: r.now(),
+	}
 }
 
 // run makes the session known and starts its loop.
@@ -330,27 +374,32 @@ func (c *core) hold(link *hold.Link) {
 	c.holderPID, c.holderStart = w.HolderPID, w.HolderStart
 	c.asked = window{w.Cols, w.Rows}
 	c.child = process{pid: w.ChildPID, start: w.ChildStart, shell: c.spec.shell()}
-	c.dirty = true
+	c.dirty, c.woken, c.consumed = true, true, 0
+	if c.liveFrom == math.MaxInt64 {
+		c.liveFrom = w.Written
+	}
 	c.save() // so that the next server knows the holder even if it does not answer
 }
 
+// launchWithin bounds how long a holder may take to start: while it does,
+// callers on the machine cannot be told apart and wait.
+const launchWithin = 10 * time.Second
+
 // launch starts a holder with the session's program.
-func (c *core) launch(ctx context.Context) (*hold.Link, error) {
-	prog, err := c.s.reg.options.Environment.resolve(c.spec)
-	if err != nil {
-		return nil, err
-	}
-	link, err := hold.Start(ctx, c.s.reg.options.Exe, hold.Spec{
-		Dir: c.s.dir, Socket: filepath.Join(c.s.reg.options.RuntimeDir, strings.ToLower(c.s.id)),
-		Argv: prog.argv, Env: prog.env, Path: prog.path, Cwd: prog.cwd, Cols: c.spec.Cols, Rows: c.spec.Rows,
-		OutputLimit: c.spec.Limits.Output, ControlLimit: controlLimit,
+func (s *Session) launch(ctx context.Context, spec Spec, prog program) (*hold.Link, error) {
+	ctx, cancel := context.WithTimeout(ctx, launchWithin)
+	defer cancel()
+	link, err := hold.Start(ctx, s.reg.options.Exe, hold.Spec{
+		Dir: s.dir, Socket: filepath.Join(s.reg.options.RuntimeDir, strings.ToLower(s.id)),
+		Argv: prog.argv, Env: prog.env, Path: prog.path, Cwd: prog.cwd, Cols: spec.Cols, Rows: spec.Rows,
+		OutputLimit: spec.Limits.Output, ControlLimit: controlLimit,
 	})
 	var refused *hold.StartError
 	if errors.As(err, &refused) {
 		return nil, api.Errorf(api.CodeBadRequest, "%s could not be started: %s", api.Quote(prog.path), refused.Message)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("start the holder of %s: %w", c.spec.Name, err)
+		return nil, fmt.Errorf("start the holder of %s: %w", spec.Name, err)
 	}
 	return link, nil
 }
@@ -370,19 +419,24 @@ func (r *Registry) Rename(ctx context.Context, s *Session, name string, by Actor
 	}
 	r.names[name] = nil
 	r.mu.Unlock()
-	old, err := ask(context.WithoutCancel(ctx), s, func(c *core) (string, error) {
+	err := s.change(ctx, func(c *core) error {
 		old := c.spec.Name
-		return old, c.changeSpec(func(spec *Spec) { spec.Name = name }, func() { c.note("renamed", renamedEvent{By: by.by(), From: old}) })
+		err := c.changeSpec(func(spec *Spec) { spec.Name = name }, func() { c.note("renamed", renamedEvent{By: by.by(), From: old}) })
+		if err != nil {
+			return err
+		}
+		r.mu.Lock() // in the loop's order, so that renames that meet leave no name behind
+		defer r.mu.Unlock()
+		delete(r.names, old)
+		r.names[name] = s
+		return nil
 	})
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	if err != nil {
+		r.mu.Lock()
 		delete(r.names, name)
-		return err
+		r.mu.Unlock()
 	}
-	delete(r.names, old)
-	r.names[name] = s
-	return nil
+	return err
 }
 
 // changeSpec keeps a changed spec on disk before it is used and told.

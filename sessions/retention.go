@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -84,8 +85,11 @@ func (r *Registry) removeOld(ctx context.Context) {
 func folderSize(dir string) (int64, error) {
 	var total int64
 	err := filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
-		if err != nil {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // segments come and go
 			return err
+		}
+		if e == nil {
+			return nil
 		}
 		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
 			total += info.Size()
@@ -103,14 +107,16 @@ func (r *Registry) Remove(ctx context.Context, s *Session, by Actor) error {
 func (r *Registry) remove(ctx context.Context, s *Session, by Actor, why string) error {
 	running := false
 	err := s.do(ctx, func(c *core) {
-		if running = c.exit == nil || c.starting; running {
+		if running = c.exit == nil || c.starting; running || c.removed {
 			return
 		}
+		c.restarts.cancel()
 		c.note("session_removed", removedEvent{By: by.by(), Why: why})
 		for _, m := range c.members {
 			m.notify(Notice{Kicked: "the session was removed"})
 		}
 		c.removed = true // the loop ends after this call
+		c.s.gone.Store(true)
 	})
 	if err != nil {
 		return err

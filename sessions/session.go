@@ -16,7 +16,9 @@ type Session struct {
 	dir    string
 	reg    *Registry
 	calls  chan func(*core)
+	poke   chan struct{} // holds one: a window has changed
 	over   chan struct{} // closed when the loop has ended
+	gone   atomic.Bool   // it was removed
 	status atomic.Pointer[Status]
 	bells  bells
 }
@@ -30,6 +32,15 @@ func (s *Session) Status() *Status { return s.status.Load() }
 // errStopped is what calls get when the server is going down.
 var errStopped = api.Errorf(api.CodeInternal, "the server is going down; the session runs on")
 
+// stopped is what calls get when the loop has ended.
+func (s *Session) stopped() error {
+	if s.gone.Load() {
+		name := s.Status().Name
+		return api.Errorf(api.CodeNotFound, "the session %s was removed", name).With("session", name)
+	}
+	return errStopped
+}
+
 // do runs fn on the session's loop and returns when it has run and Status shows
 // what it changed. A caller that gives up leaves fn to run without it, so fn
 // keeps its results to itself.
@@ -39,7 +50,7 @@ func (s *Session) do(ctx context.Context, fn func(*core)) error {
 	select {
 	case s.calls <- call:
 	case <-s.over:
-		return errStopped
+		return s.stopped()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -103,7 +114,12 @@ func settled[T any](ctx context.Context, s *Session, fn func(*core) (T, error)) 
 	case r := <-got:
 		return r.value, r.err
 	case <-s.over:
-		return none, errStopped
+		select {
+		case r := <-got: // the loop's last act
+			return r.value, r.err
+		default:
+			return none, s.stopped()
+		}
 	case <-ctx.Done():
 		return none, ctx.Err()
 	}

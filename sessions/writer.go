@@ -3,11 +3,11 @@ package sessions
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"syscall"
 	"time"
 
 	"berth/api"
-	"berth/sessions/hold"
 	"berth/sessions/lease"
 	"berth/terminal"
 )
@@ -158,12 +158,18 @@ func (s *Session) delivery(ctx context.Context, claim Claim, work func(write fun
 		grant, err = c.begin(claim)
 		return err
 	})
+	defer func() { // after a caller gave up too: the loop may have granted it all the same
+		_ = s.do(context.WithoutCancel(ctx), func(c *core) { // a loop that has ended has no lease
+			if grant.Generation != 0 {
+				c.unread = c.link != nil // the holder does not wake the server for input
+				c.catchUp()
+				c.tellLease(c.lease.End(c.now(), grant))
+			}
+		})
+	}()
 	if err != nil {
 		return writeError(err)
 	}
-	defer func() {
-		_ = s.do(context.WithoutCancel(ctx), func(c *core) { c.tellLease(c.lease.End(c.now(), grant)) }) // a loop that has ended has no lease
-	}()
 	return writeError(work(func(send func(*core) (<-chan error, error)) error {
 		written, err := ask(ctx, s, func(c *core) (<-chan error, error) {
 			if err := c.lease.Authorize(grant); err != nil {
@@ -229,15 +235,16 @@ func (s *Session) Deliver(ctx context.Context, claim Claim, writes ...[]byte) er
 
 // Press types keys by name, encoded by the modes in force at each. It returns
 // how many bytes that were.
-func (s *Session) Press(ctx context.Context, claim Claim, names []string) (n int, err error) {
-	err = s.delivery(ctx, claim, func(write func(func(*core) (<-chan error, error)) error) error {
+func (s *Session) Press(ctx context.Context, claim Claim, names []string) (int, error) {
+	var typed atomic.Int64 // the loop's, also for a caller that gave up
+	err := s.delivery(ctx, claim, func(write func(func(*core) (<-chan error, error)) error) error {
 		for _, name := range names {
 			err := write(func(c *core) (<-chan error, error) {
 				data, err := terminal.EncodeKey(name, c.term.Modes())
 				if err != nil {
 					return nil, api.Errorf(api.CodeUsage, "keys: %w", err)
 				}
-				n += len(data)
+				typed.Add(int64(len(data)))
 				return c.link.InputLater(data, mark{By: claim.by(), Verb: claim.Verb}.json())
 			})
 			if err != nil {
@@ -246,29 +253,13 @@ func (s *Session) Press(ctx context.Context, claim Claim, names []string) (n int
 		}
 		return nil
 	})
-	return n, err
-}
-
-// Resize sets the session's size and returns when the emulator has it.
-func (s *Session) Resize(ctx context.Context, claim Claim, cols, rows int) error {
-	if err := CheckSize(cols, rows); err != nil {
-		return err
-	}
-	err := s.delivery(ctx, claim, func(write func(func(*core) (<-chan error, error)) error) error {
-		return write(func(c *core) (<-chan error, error) {
-			return later(func() error { return c.link.Resize(cols, rows, mark{By: claim.by(), Verb: claim.Verb}.json()) }), nil
-		})
-	})
-	if err != nil {
-		return err
-	}
-	return s.until(ctx, func(c *core) bool { return c.spec.Cols == cols && c.spec.Rows == rows || c.exit != nil })
+	return int(typed.Load()), err
 }
 
 // later runs a call to the holder that answers at once, off the loop.
-func later(call func() error) <-chan error {
+func (c *core) later(call func() error) <-chan error {
 	done := make(chan error, 1)
-	go func() { done <- call() }() // ends with the call, which is bounded in time
+	c.background(func() { done <- call() })
 	return done
 }
 
@@ -284,7 +275,7 @@ func (s *Session) until(ctx context.Context, cond func(*core) bool) error {
 		select {
 		case <-changed:
 		case <-s.over:
-			return errStopped
+			return s.stopped()
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -304,7 +295,7 @@ func (s *Session) Signal(ctx context.Context, claim Claim, sig syscall.Signal) e
 			return nil, c.exitedError()
 		}
 		link := c.link
-		return later(func() error { return link.Signal(sig, mark{By: claim.by(), Verb: claim.Verb}.json()) }), nil
+		return c.later(func() error { return link.Signal(sig, mark{By: claim.by(), Verb: claim.Verb}.json()) }), nil
 	})
 	if err != nil {
 		return err
@@ -314,7 +305,7 @@ func (s *Session) Signal(ctx context.Context, claim Claim, sig syscall.Signal) e
 
 // Lock holds the session's input for later calls of the same identity.
 func (s *Session) Lock(ctx context.Context, claim Claim, d time.Duration) (*api.Writer, error) {
-	var w *api.Writer
+	var held atomic.Pointer[api.Writer] // the loop's, also for a caller that gave up
 	err := s.untilFree(ctx, claim.Wait, func(c *core) error {
 		if claim.Allowed != nil {
 			if err := claim.Allowed(); err != nil {
@@ -327,11 +318,11 @@ func (s *Session) Lock(ctx context.Context, claim Claim, d time.Duration) (*api.
 		h, changes, err := c.lease.Lock(c.now(), claim.client(true), d, lease.Want{Lease: claim.Lease, Takeover: claim.Takeover})
 		c.tellLease(changes)
 		if err == nil {
-			w = WriterOf(h)
+			held.Store(WriterOf(h))
 		}
 		return err
 	})
-	return w, writeError(err)
+	return held.Load(), writeError(err)
 }
 
 // Unlock gives a lock back.
@@ -358,68 +349,4 @@ func (c *core) freeLease() {
 		return
 	}
 	c.tellLease(c.lease.Release(c.now(), h.ID))
-}
-
-// fitSize makes the session's size what the policy says of the windows of who
-// is here. Nobody here: it stays.
-func (c *core) fitSize() {
-	if c.link == nil || c.exit != nil || c.spec.SizePolicy == SizeFixed {
-		return
-	}
-	cols, rows := 0, 0
-	if c.spec.SizePolicy == SizeSmallest {
-		for _, m := range c.members {
-			if m.Terminal && m.Cols > 0 {
-				if cols == 0 {
-					cols, rows = m.Cols, m.Rows
-				}
-				cols, rows = min(cols, m.Cols), min(rows, m.Rows)
-			}
-		}
-	} else if h, ok := c.lease.Holder(); ok {
-		if m := c.members[h.ID]; m != nil && m.Terminal {
-			cols, rows = m.Cols, m.Rows
-		}
-	}
-	if cols <= 0 || CheckSize(cols, rows) != nil {
-		return
-	}
-	c.wantCols, c.wantRows = cols, rows
-	if c.resizing {
-		return // the one under way is followed by the newest: bursts are coalesced
-	}
-	c.sendSize()
-}
-
-// sendSize asks the holder for the wanted size, off the loop.
-func (c *core) sendSize() {
-	cols, rows := c.wantCols, c.wantRows
-	if cols == 0 || c.asked == (window{cols, rows}) {
-		c.wantCols, c.wantRows = 0, 0
-		return
-	}
-	by := By{Identity: "berth"}
-	if h, ok := c.lease.Holder(); ok {
-		by = By{Identity: h.Identity, Fingerprint: h.Fingerprint, Client: h.ID}
-	}
-	c.resizing, c.asked = true, window{cols, rows}
-	link := c.link
-	c.background(func() {
-		err := link.Resize(cols, rows, mark{By: by, Verb: "attach"}.json())
-		_ = c.s.do(c.s.reg.ctx, func(c *core) { // a loop that has ended resizes nothing
-			c.resizing = false
-			if err != nil && !errors.Is(err, hold.ErrEnded) {
-				c.log.Warn("the session could not be resized", "error", err)
-			} else if c.wantCols != cols || c.wantRows != rows {
-				c.fitAgain()
-			}
-		})
-	})
-}
-
-// fitAgain follows a resize that was overtaken by another window change.
-func (c *core) fitAgain() {
-	if c.link != nil && c.exit == nil {
-		c.sendSize()
-	}
 }

@@ -1,0 +1,110 @@
+package sessions
+
+import (
+	"time"
+
+	"berth/agent"
+)
+
+// Back-off between automatic restarts: doubled each time, begun anew after the
+// program has run well for a while.
+const (
+	backOffFirst = time.Second
+	backOffMost  = time.Minute
+	ranWell      = time.Minute
+)
+
+// restarts is the plan for starting an ended program again.
+type restarts struct {
+	at      time.Time // zero: none planned
+	wait    time.Duration
+	running time.Time // when it last started
+}
+
+func (r *restarts) due() (time.Time, bool) { return r.at, !r.at.IsZero() }
+func (r *restarts) cancel()                { r.at = time.Time{} }
+func (r *restarts) started(now time.Time)  { r.running, r.at = now, time.Time{} }
+
+func (r *restarts) plan(now time.Time) {
+	if r.wait == 0 || now.Sub(r.running) > ranWell {
+		r.wait = backOffFirst
+	} else {
+		r.wait = min(2*r.wait, backOffMost)
+	}
+	r.at = now.Add(r.wait)
+}
+
+// planRestart decides whether an ended program is started again.
+func (c *core) planRestart() {
+	failed := c.exit.Lost || c.exit.Signal != "" || c.exit.Code != nil && *c.exit.Code != 0
+	again := c.spec.Restart == RestartAlways || c.spec.Restart == RestartOnFailure && failed
+	switch {
+	case c.again: // somebody asked for it
+		c.again = false
+		c.restarts.at = c.now()
+	case again && !c.ending:
+		c.restarts.plan(c.now())
+	default:
+		return
+	}
+	c.setState(agent.Restarting, agent.TierProcess, "process:exit")
+}
+
+// judgeEnd sets right what a server before this one could not say any more:
+// the state of an ended program, and a start that it had promised.
+func (c *core) judgeEnd(now time.Time) {
+	if c.exit == nil || c.starting || c.link != nil {
+		return
+	}
+	switch c.state {
+	case agent.Exited:
+	case agent.Restarting:
+		if _, planned := c.restarts.due(); !planned {
+			c.restarts.plan(now)
+		}
+	default:
+		c.setState(agent.Exited, agent.TierProcess, "process:exit")
+	}
+}
+
+// limits starts a program again when that is due, and ends one whose time is
+// over.
+func (c *core) limits(now time.Time) {
+	if at, ok := c.restarts.due(); ok && !now.Before(at) && !c.starting && c.exit != nil {
+		c.startAgain()
+	}
+	if at, ok := c.limitsDue(); ok && !now.Before(at) {
+		c.note("session_limit", limitEvent{Why: c.limitWhy(now)})
+		c.end(mark{By: By{Identity: "berth"}, Verb: "limit"}, EndGrace, make(chan error, 1))
+	}
+}
+
+// limitsDue is when the session's ttl or idle_timeout runs out.
+func (c *core) limitsDue() (time.Time, bool) {
+	var at time.Time
+	if c.exit != nil || c.ending || c.link == nil || c.started.IsZero() {
+		return at, false
+	}
+	if ttl := c.spec.Limits.TTL; ttl > 0 {
+		at = c.started.Add(ttl)
+	}
+	if idle := c.spec.Limits.IdleTimeout; idle > 0 {
+		last := c.started
+		for _, t := range []time.Time{c.lastOut, c.lastIn} {
+			if t.After(last) {
+				last = t
+			}
+		}
+		if t := last.Add(idle); at.IsZero() || t.Before(at) {
+			at = t
+		}
+	}
+	return at, !at.IsZero()
+}
+
+func (c *core) limitWhy(now time.Time) string {
+	if ttl := c.spec.Limits.TTL; ttl > 0 && !now.Before(c.started.Add(ttl)) {
+		return "ttl"
+	}
+	return "idle_timeout"
+}
