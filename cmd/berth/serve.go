@@ -307,4 +307,10 @@ func (s *server) holders() []sshd.HolderProcess {
 	return out
 }
 
-func (s *server) edgeHealth() map[string]any { return map[string]any{"listen": s.edge.Addr().String()} }
+// edgeHealth is what the SSH edge says of itself.
+func (s *server) edgeHealth() map[string]any {
+	st := s.edge.Stats()
+	return map[string]any{
+		"listen": s.edge.Addr().String(), "connections": st.Connections, "logging_in": st.Waiting, "calls": st.Calls, "calls_served": st.Served,
+	}
+}
