@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"sort"
@@ -44,10 +45,20 @@ func (c *Control) Last() uint64 { return c.last }
 // cut short by a full disk are skipped; numbers that jump tell of records
 // deleted as old or lost.
 func (c *Control) Read(fn func(Record) error) error {
+	return c.readTo(math.MaxUint64, fn)
+}
+
+// readTo is Read for a reader who knows the number of the newest record: with
+// that one read it looks for no further segment. Listing the folder was 40 of
+// the 130 µs that the server takes between a key and its echo.
+func (c *Control) readTo(newest uint64, fn func(Record) error) error {
 	for {
 		if c.file != nil {
 			if err := c.readLines(fn); err != nil {
 				return err
+			}
+			if c.last >= newest {
+				return nil
 			}
 		}
 		more, err := c.advance()

@@ -442,7 +442,7 @@ func (l *Link) ReadControl(after uint64, fn func(Record) error) error {
 	l.mu.Lock()
 	records := slices.Clone(l.records)
 	l.mu.Unlock()
-	if err := l.control.Read(fn); err != nil {
+	if err := l.control.readTo(l.last.Load(), fn); err != nil {
 		return err
 	}
 	for _, r := range records {
