@@ -1,0 +1,78 @@
+package agent
+
+import "time"
+
+// Driver is what Berth knows about one agent. It is pure: what it is given are
+// bytes a source produced, what it returns are facts without a time. It keeps
+// nothing between calls and may be used by many at once.
+//
+// An error says that the bytes were not what that source produces; there are
+// no facts in it then.
+type Driver interface {
+	Name() string
+
+	// Hook reads one event of the agent's hooks, as its JSON came.
+	Hook(payload []byte) ([]Fact, error)
+	// Registry reads the agent's live state file; nil facts for a file that is
+	// not one. A torn file is an error: the last value holds.
+	Registry(name string, data []byte) ([]Fact, error)
+	// Title reads a terminal title, OSC another sequence by its number.
+	Title(title string) []Fact
+	OSC(number int, payload string) []Fact
+	// Log reads one whole line of the session log, Stream one of the structured
+	// output.
+	Log(line []byte) ([]Fact, error)
+	Stream(line []byte) ([]Fact, error)
+	// Screen reads the bottom of the screen.
+	Screen(v *View) *Reading
+
+	// FromDialog is the prompt a dialog asks, without id and time, for a dialog
+	// that no other source told of.
+	FromDialog(d *Dialog) *Request
+	// Shows says whether the dialog on the screen is that prompt's.
+	Shows(d *Dialog, p *Request) bool
+	// Fill puts into the prompt what only the dialog tells.
+	Fill(p *Request, d *Dialog)
+	// Waiting is the prompt of which a live state file only says that there is
+	// one.
+	Waiting(f *Fact) *Request
+
+	// Table names for each move the sources that may cause it.
+	Table() Table
+}
+
+// Move is a change of what is believed of an agent.
+type Move string
+
+// The moves.
+const (
+	MoveReady  Move = "ready"  // it has started up
+	MoveWork   Move = "work"   // it works on something
+	MoveDone   Move = "done"   // its turn ended, by its own word
+	MoveRest   Move = "rest"   // its turn is over, inferred: interrupted, denied
+	MoveFail   Move = "fail"   // its turn ended in an error
+	MoveAsk    Move = "ask"    // it asks
+	MoveAnswer Move = "answer" // what it asked is answered
+	MoveFollow Move = "follow" // it goes on with another conversation
+)
+
+// Witness is a source that may cause a move, once what it shows has held that
+// long.
+type Witness struct {
+	Source Source
+	After  time.Duration
+}
+
+// Table names for each move the sources that may cause it. What any other
+// source says of it is evidence and moves nothing.
+type Table map[Move][]Witness
+
+// May says whether the source may cause the move, and what must have passed.
+func (t Table) May(m Move, s Source) (after time.Duration, ok bool) {
+	for _, w := range t[m] {
+		if w.Source == s {
+			return w.After, true
+		}
+	}
+	return 0, false
+}

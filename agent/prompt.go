@@ -1,0 +1,114 @@
+package agent
+
+import (
+	"encoding/json"
+	"unicode/utf8"
+)
+
+// PromptType is the kind of question an agent has stopped at.
+type PromptType string
+
+// The types of prompts.
+const (
+	PromptPermission PromptType = "permission"
+	PromptPlan       PromptType = "plan"
+	PromptQuestion   PromptType = "question"
+	PromptForm       PromptType = "form"
+	PromptSetup      PromptType = "setup"
+	PromptNotice     PromptType = "notice"
+)
+
+// Subtypes of prompts. Trust is a permission's, the others belong to setup.
+const (
+	SubtypeTrust         = "trust"
+	SubtypeTheme         = "theme_picker"
+	SubtypeLoginMethod   = "login_method"
+	SubtypeAPIKey        = "api_key"
+	SubtypeSecurityNotes = "security_notes"
+	SubtypeTerminalSetup = "terminal_setup"
+	SubtypeOAuthLogin    = "oauth_login"
+	SubtypeLoginSuccess  = "login_success"
+	SubtypeSettingsError = "settings_error"
+	SubtypeBypass        = "bypass"
+)
+
+// Channels by which a prompt can be answered.
+const (
+	ChannelHook = "hook" // a hook of the agent waits for the answer
+	ChannelKeys = "keys" // by keys, at the dialog
+)
+
+// InputLimit is how many characters of a tool's input a prompt shows.
+const InputLimit = 200
+
+// Request is a prompt: a question an agent has stopped at.
+type Request struct {
+	ID              string          `json:"id"`
+	Type            PromptType      `json:"type"`
+	Subtype         *string         `json:"subtype"`
+	Agent           *string         `json:"agent"` // type of the subagent that asks, null for the main one
+	Tool            *string         `json:"tool"`
+	Title           *string         `json:"title"`
+	Input           *string         `json:"input"` // what the tool would do, at most InputLimit characters
+	InputBytes      int             `json:"input_bytes"`
+	InputTruncated  bool            `json:"input_truncated"`
+	Text            *string         `json:"text"` // of a plan, a question, a notice
+	Options         []string        `json:"options"`
+	OptionsFallback bool            `json:"options_fallback"` // not read off the screen but known from elsewhere
+	Questions       []Question      `json:"questions"`
+	QuestionCurrent int             `json:"question_current"`  // len(Questions) on the page that confirms
+	Schema          json.RawMessage `json:"schema,omitempty"`  // of a form
+	Message         *string         `json:"message,omitempty"` // of a form
+	Ready           bool            `json:"ready"`
+	OnScreen        bool            `json:"on_screen"`
+	Modal           bool            `json:"modal"`
+	Channel         string          `json:"channel"`
+	Since           string          `json:"since"`
+	Expires         *string         `json:"expires"`
+
+	// What Input leaves out, and what the dialog looks like: for those who ask
+	// for all of it.
+	FullInput string   `json:"-"`
+	Lines     []string `json:"-"`
+}
+
+// Question is one of those asked at once.
+type Question struct {
+	Header       string   `json:"header"`
+	Text         string   `json:"text"`
+	Options      []string `json:"options"`
+	Descriptions []string `json:"descriptions"`
+	MultiSelect  bool     `json:"multi_select"`
+}
+
+// SetInput puts what the tool would do into the prompt.
+func (p *Request) SetInput(input string) {
+	p.FullInput, p.InputBytes = input, len(input)
+	shown := input
+	if utf8.RuneCountInString(input) > InputLimit {
+		shown = string([]rune(input)[:InputLimit])
+	}
+	p.InputTruncated = len(shown) < len(input)
+	p.Input = &shown
+}
+
+// Clone is a copy that shares nothing that changes.
+func (p *Request) Clone() *Request {
+	if p == nil {
+		return nil
+	}
+	c := *p
+	c.Options = append([]string{}, p.Options...)
+	c.Questions = append([]Question{}, p.Questions...)
+	c.Lines = append([]string(nil), p.Lines...)
+	return &c
+}
+
+// Pointer is a pointer to s, nil when s is empty: for the fields that are null
+// when there is nothing to say.
+func Pointer(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

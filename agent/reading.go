@@ -1,0 +1,72 @@
+package agent
+
+// Reading is what a driver makes of a View: the structure at the bottom of the
+// screen, where an agent has its composer or its dialog.
+type Reading struct {
+	Composer *Composer
+	Dialog   *Dialog
+	Busy     string // what shows that it works: the spinner's line, a footer; empty when nothing does
+	Retry    *Activity
+	Footer   string
+	Stashed  bool // a draft is put aside
+}
+
+// Bare says that the screen shows the composer and neither a dialog nor work.
+func (r *Reading) Bare() bool {
+	return r != nil && r.Composer != nil && r.Dialog == nil && r.Busy == ""
+}
+
+// ComposerMode is what the composer would do with a text.
+type ComposerMode string
+
+// The modes of a composer.
+const (
+	ModeMessage ComposerMode = "message"
+	ModeShell   ComposerMode = "shell"
+	ModeSearch  ComposerMode = "search"
+)
+
+// Composer is the box that messages are typed into.
+type Composer struct {
+	Mode    ComposerMode
+	Empty   bool   // nothing typed: blank, or a placeholder
+	Hint    string // the placeholder
+	Text    string // what is typed, lines joined with \n as the screen shows them
+	Focused bool   // it shows its caret
+}
+
+// Dialog is a question drawn on the screen.
+type Dialog struct {
+	Type    PromptType
+	Subtype string
+	Title   string
+	Body    string // what it says, lines joined with \n
+	Agent   string // type of the subagent that asks
+	Tool    string // the tool, where the dialog tells
+	Options []Option
+	// Of several questions asked at once: their headers, and which is shown,
+	// len(Tabs) on the page that confirms.
+	Tabs    []string
+	Current int
+	Confirm bool // the page that confirms
+	Partial bool // it is painted, but not to its end
+	Lines   []string
+}
+
+// Option is one line of a dialog that can be chosen.
+type Option struct {
+	Number   int // what it is chosen by, 0 when it has no number
+	Label    string
+	Focused  bool
+	Multiple bool // one of several that can be ticked
+	Ticked   bool
+}
+
+// Labels are the options' texts in their order.
+func (d *Dialog) Labels() []string {
+	out := make([]string, 0, len(d.Options))
+	for _, o := range d.Options {
+		out = append(out, o.Label)
+	}
+	return out
+}

@@ -1,0 +1,64 @@
+package agent
+
+// View is a screen as drivers read it: text, and of its looks what carries
+// meaning. Its rows are shared and never change.
+type View struct {
+	Cols, Rows int
+	Lines      []Row // Rows of them
+	Cursor     Caret
+	Alt        bool // the alternate screen
+	Title      string
+}
+
+// Caret is the terminal's cursor, from 0.
+type Caret struct {
+	Row, Col int
+	Visible  bool
+}
+
+// Row is a line of the screen. Text is without blanks at its end, but for such
+// as are drawn inverse; Spans are the stretches that are inverse or dim.
+type Row struct {
+	Text  string
+	Spans []Span
+}
+
+// Span is a stretch of a row's text, by byte offsets.
+type Span struct {
+	From, To     int
+	Dim, Inverse bool
+}
+
+// Inverse is where the row's first inverse stretch begins and ends, ok false
+// when there is none.
+func (r Row) Inverse() (from, to int, ok bool) {
+	for _, s := range r.Spans {
+		if s.Inverse {
+			return s.From, s.To, true
+		}
+	}
+	return 0, 0, false
+}
+
+// Dim says whether all of the row's text from byte offset from on that is not
+// blank is dim.
+func (r Row) Dim(from int) bool {
+	for i := from; i < len(r.Text); i++ {
+		if c := r.Text[i]; c == ' ' {
+			continue
+		}
+		if !r.dimAt(i) {
+			return false
+		}
+	}
+	return true
+}
+
+func (r Row) dimAt(i int) bool {
+	for _, s := range r.Spans {
+		if i >= s.From && i < s.To {
+			return s.Dim
+		}
+	}
+	return false
+}
