@@ -42,13 +42,7 @@ func export(ctx context.Context, c *Call) error {
 	err = s.Recording(ctx, func(part sessions.Part) error {
 		if start.IsZero() {
 			start = part.Time
-			head := castHeader{Version: 2, Width: part.Cols, Height: part.Rows, Timestamp: start.Unix(), Title: s.Status().Name, Env: map[string]string{"TERM": "xterm-256color"}}
-			if err := enc.Encode(head); err != nil {
-				return err
-			}
-			if part.Resize {
-				return nil
-			}
+			return enc.Encode(castHead(s, start, part.Cols, part.Rows)) // the first part is the size
 		}
 		at := max(part.Time.Sub(start).Seconds(), 0)
 		kind, data := "o", string(part.Data)
@@ -57,8 +51,16 @@ func export(ctx context.Context, c *Call) error {
 		}
 		return enc.Encode([]any{json.Number(fmt.Sprintf("%.6f", at)), kind, data})
 	})
+	if err == nil && start.IsZero() { // nothing was printed yet: an empty recording is one too
+		st := s.Status()
+		err = enc.Encode(castHead(s, st.Created.Time, st.Cols, st.Rows))
+	}
 	if err != nil {
 		return err
 	}
 	return out.Flush()
+}
+
+func castHead(s *sessions.Session, start time.Time, cols, rows int) castHeader {
+	return castHeader{Version: 2, Width: cols, Height: rows, Timestamp: start.Unix(), Title: s.Status().Name, Env: map[string]string{"TERM": "xterm-256color"}}
 }

@@ -1,9 +1,11 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -57,15 +59,29 @@ func kill(ctx context.Context, c *Call) error {
 	for i, s := range list {
 		ended[i] = s.End(ctx, c.actor(), grace)
 	}
+	var failed error // of the first that could not be ended; the others are still told
 	for i, s := range list {
-		if err := <-ended[i]; err != nil {
-			return err
+		if err := awaitEnd(ctx, ended[i]); err != nil {
+			if ctx.Err() != nil {
+				return err
+			}
+			failed = cmp.Or(failed, err)
+			continue
 		}
 		if err := c.kept(s, "%s ended", s.Status().Name); err != nil {
 			return err
 		}
 	}
-	return nil
+	return failed
+}
+
+func awaitEnd(ctx context.Context, end <-chan error) error {
+	select {
+	case err := <-end:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 func restartVerb() *Verb {
@@ -132,7 +148,7 @@ func rm(ctx context.Context, c *Call) error {
 		}
 	}
 	for _, s := range list {
-		if err := <-s.End(ctx, c.actor(), sessions.EndGrace); err != nil {
+		if err := awaitEnd(ctx, s.End(ctx, c.actor(), sessions.EndGrace)); err != nil {
 			return err
 		}
 		if err := c.Sessions.Remove(ctx, s, c.actor()); err != nil {
@@ -149,8 +165,23 @@ func tagVerb() *Verb {
 	return &Verb{
 		Name: "tag", Group: "keep", Synopsis: "S [TAG|-TAG]...", Short: "add tags, or remove them with a dash; without any, list them",
 		Need: keys.Admin, MinArgs: 1, MaxArgs: -1, Answer: Kept{}, Run: tag,
-		Flags: func(f *pflag.FlagSet) { f.StringArray("remove", nil, "a tag to remove") },
+		Flags:   func(f *pflag.FlagSet) { f.StringArray("remove", nil, "a tag to remove") },
+		Rewrite: dashRemoves,
 	}
+}
+
+// dashRemoves turns -TAG into an option: it would be read as one in any case.
+func dashRemoves(list []string) []string {
+	list = slices.Clone(list)
+	for i := 2; i < len(list); i++ { // behind tag and the session
+		if list[i] == "--" {
+			break
+		}
+		if name, off := strings.CutPrefix(list[i], "-"); off && name != "" && name[0] != '-' && name != "h" {
+			list[i] = "--remove=" + name
+		}
+	}
+	return list
 }
 
 func tag(ctx context.Context, c *Call) error {

@@ -40,7 +40,7 @@ func newSession(ctx context.Context, c *Call) error {
 		return err
 	}
 	id := c.Identity()
-	if len(spec.Command) > 0 && spec.Profile == "" || spec.Profile == "" {
+	if c.ownProgram() {
 		if err := id.MayNewCommand(); err != nil {
 			return err
 		}
@@ -54,6 +54,18 @@ func newSession(ctx context.Context, c *Call) error {
 	}
 	row := s.Status().Row()
 	return c.answer(row, func(w io.Writer) { fmt.Fprintf(w, "%s started (pid %d)\n", row.Session, row.PID) })
+}
+
+// ownProgram says whether the caller decides what is run. Beside a command that
+// is the environment and the folder, by which most programs can be made to run
+// anything; and a name of the server's environment shows its value.
+func (c *Call) ownProgram() bool {
+	for _, name := range []string{"env", "env-pass", "cwd", "agent"} {
+		if c.flags.Changed(name) {
+			return true
+		}
+	}
+	return !c.flags.Changed("profile")
 }
 
 // specFromFlags lays what the caller gave over the profile.
@@ -86,7 +98,7 @@ func (c *Call) specFromFlags() (sessions.Spec, error) {
 
 func (c *Call) profile() (sessions.Spec, error) {
 	name, _ := c.flags.GetString("profile")
-	if name == "" {
+	if !c.flags.Changed("profile") {
 		return sessions.Defaults(), nil
 	}
 	spec, ok := c.Profiles[name]
@@ -110,7 +122,9 @@ func (c *Call) specOptions(spec sessions.Spec) (sessions.Spec, error) {
 	set("restart", &restart)
 	spec.SizePolicy, spec.Restart = sessions.SizePolicy(policy), sessions.Restart(restart)
 	if c.flags.Changed("ttl") {
-		spec.Limits.TTL, _ = c.flags.GetDuration("ttl")
+		if spec.Limits.TTL, _ = c.flags.GetDuration("ttl"); spec.Limits.TTL <= 0 {
+			return spec, api.Errorf(api.CodeUsage, "--ttl wants a time above 0, such as 8h")
+		}
 	}
 	if size, _ := c.flags.GetString("size"); size != "" {
 		var err error

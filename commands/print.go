@@ -21,18 +21,23 @@ func (c *Call) printJSON(v any) error {
 	if err := enc.Encode(v); err != nil {
 		return fmt.Errorf("encode the answer of %s: %w", c.verbName(), err)
 	}
-	_, err := c.Out.Write(line.Bytes())
+	_, err := c.Out.Write(c.lines(line.Bytes()))
 	return err
 }
 
-// answer prints v as JSON, or what text writes for people.
+// answer prints v as JSON, or what text writes for people, in which nothing is
+// left that would move their terminal.
 func (c *Call) answer(v any, text func(io.Writer)) error {
 	if c.JSON {
 		return c.printJSON(v)
 	}
 	var out bytes.Buffer
 	text(&out)
-	_, err := c.Out.Write(c.lines(out.Bytes()))
+	var safe bytes.Buffer
+	for line := range strings.Lines(out.String()) {
+		safe.WriteString(terminal.Printable(strings.TrimSuffix(line, "\n")) + "\n")
+	}
+	_, err := c.Out.Write(c.lines(safe.Bytes()))
 	return err
 }
 

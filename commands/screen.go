@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -37,16 +38,40 @@ func screen(ctx context.Context, c *Call) error {
 	if history < 0 {
 		return api.Errorf(api.CodeUsage, "--scrollback wants a number of lines, 0 or more")
 	}
-	if !follow {
-		return c.printScreen(ctx, s, history, ansi)
+	if follow {
+		return c.followScreen(ctx, s, history, ansi)
 	}
+	snap, err := s.Snapshot(ctx, history)
+	if err != nil {
+		return err
+	}
+	return c.printScreen(s, snap, ansi)
+}
+
+// screenEvery bounds how often a screen that changes all the time is printed.
+const screenEvery = 50 * time.Millisecond
+
+// followScreen prints the screen at each change until the session has ended.
+func (c *Call) followScreen(ctx context.Context, s *sessions.Session, history int, ansi bool) error {
 	changed, stop := s.Subscribe()
 	defer stop()
+	var last *terminal.Snapshot
 	for {
-		if err := c.printScreen(ctx, s, history, ansi); err != nil {
+		if err := c.may("screen", keys.Viewer, s); err != nil {
 			return err
 		}
-		if !s.Status().Running() {
+		running := s.Status().Running() // before the picture, which is then the last
+		snap, err := s.Snapshot(ctx, history)
+		if err != nil {
+			return err
+		}
+		if last == nil || last.Revision != snap.Revision || last.Cursor != snap.Cursor || last.Title != snap.Title {
+			if err := c.printScreen(s, snap, ansi); err != nil {
+				return err
+			}
+		}
+		last = snap
+		if !running {
 			return nil
 		}
 		select {
@@ -54,14 +79,25 @@ func screen(ctx context.Context, c *Call) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
+		if err := pause(ctx, screenEvery); err != nil {
+			return err
+		}
 	}
 }
 
-func (c *Call) printScreen(ctx context.Context, s *sessions.Session, history int, ansi bool) error {
-	snap, err := s.Snapshot(ctx, history)
-	if err != nil {
-		return err
+// pause lets time pass, unless ctx ends first.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
+}
+
+func (c *Call) printScreen(s *sessions.Session, snap *terminal.Snapshot, ansi bool) error {
 	if ansi {
 		var picture []byte
 		for _, line := range append(slices.Clone(snap.History), snap.Lines...) {
@@ -130,25 +166,52 @@ func output(ctx context.Context, c *Call) error {
 	if offset, err = s.OutputStart(offset, follow); err != nil {
 		return err
 	}
+	if follow {
+		return c.followOutput(ctx, s, offset, limit, raw)
+	}
+	out, err := s.Output(offset, limit)
+	if err != nil {
+		return err
+	}
+	if err := c.printOutput(out, raw); err != nil || !raw || c.flags.Changed("limit") {
+		return err
+	}
+	for end := out.TotalWritten; out.NextOffset < end; { // raw without a limit is all there was when it was asked
+		if out, err = s.Output(out.NextOffset, min(limit, end-out.NextOffset)); err != nil || len(out.Data) == 0 {
+			return err
+		}
+		if err := c.printOutput(out, raw); err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// followOutput prints what the program prints until the session has ended.
+func (c *Call) followOutput(ctx context.Context, s *sessions.Session, offset, limit int64, raw bool) error {
 	changed, stop := s.Subscribe()
 	defer stop()
 	for {
+		if err := c.may("output", keys.Viewer, s); err != nil {
+			return err
+		}
 		running := s.Status().Running() // before reading: what is printed until then is read
 		out, err := s.Output(offset, limit)
 		if err != nil {
 			return err
 		}
-		if len(out.Data) > 0 || !follow {
+		if len(out.Data) > 0 {
 			if err := c.printOutput(out, raw); err != nil {
 				return err
 			}
 		}
 		offset = out.NextOffset
 		switch {
-		case raw && !follow && len(out.Data) > 0 && !c.flags.Changed("limit"):
-			continue // raw without a limit is all there is
-		case !follow:
-			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
 		case len(out.Data) > 0:
 			continue
 		case !running:

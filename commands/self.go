@@ -94,7 +94,7 @@ type Health struct {
 }
 
 func health(_ context.Context, c *Call) error {
-	inside := c.Sessions.Health()
+	inside := c.Sessions.Health(c.sees)
 	h := Health{
 		OK: len(inside.Problems) == 0, Version: c.Version, PID: inside.PID, Started: api.At(c.Started),
 		UptimeMS: c.Now().Sub(c.Started).Milliseconds(), Sessions: inside.States, Problems: emptyNotNull(inside.Problems),

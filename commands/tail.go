@@ -9,7 +9,7 @@ import (
 
 // parseTail takes apart the line of a verb that ends in free text.
 func (c *Call) parseTail(verb *Verb) error {
-	form := words.Spec{Lead: verb.Lead}
+	form := words.Spec{Lead: verb.Lead, Options: []words.Option{{Name: "help", Short: 'h'}}}
 	c.flags.VisitAll(func(f *pflag.Flag) {
 		o := words.Option{Name: f.Name, TakesValue: f.NoOptDefVal == ""}
 		if f.Shorthand != "" {

@@ -67,6 +67,9 @@ func (c *Call) targets(list []string, emptyIsAll bool) ([]*sessions.Session, err
 			}
 		}
 	}
+	if len(found) == 0 && !emptyIsAll {
+		return nil, api.Errorf(api.CodeNotFound, "no session matches %s", api.Quote(strings.Join(list, " ")))
+	}
 	return found, nil
 }
 

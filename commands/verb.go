@@ -71,7 +71,8 @@ type Verb struct {
 	MaxArgs  int // -1: any number
 	TextOnly bool
 	Flags    func(*pflag.FlagSet)
-	Answer   any // a value whose JSON Schema describes the answer; nil: none
+	Rewrite  func(words []string) []string // puts words into the form that flags are parsed from
+	Answer   any                           // a value whose JSON Schema describes the answer; nil: none
 	Run      func(context.Context, *Call) error
 }
 
@@ -168,8 +169,8 @@ func VerbOf(line string) string {
 
 // parse takes the line apart by the form of its verb.
 func (c *Call) parse() (*Verb, error) {
-	c.wantsText()
 	name, err := words.Verb(c.Line)
+	c.wantsText(name)
 	if err != nil {
 		return nil, api.Errorf(api.CodeUsage, "%w", err)
 	}
@@ -186,22 +187,39 @@ func (c *Call) parse() (*Verb, error) {
 	} else {
 		err = c.parseWords(verb)
 	}
+	if errors.Is(err, pflag.ErrHelp) {
+		return c.helpFor(verb), nil
+	}
 	if err != nil {
 		return nil, err
 	}
 	return verb, c.chooseForm(verb)
 }
 
+// helpFor answers VERB --help as help VERB does.
+func (c *Call) helpFor(verb *Verb) *Verb {
+	c.JSON = false
+	return &Verb{Name: "help", Need: keys.Viewer, Run: func(context.Context, *Call) error { return c.helpOn(verb.Name) }}
+}
+
 // wantsText looks for --json and --text before anything else is understood, so
 // that a usage error too comes in the form that was asked for.
-func (c *Call) wantsText() {
-	for _, word := range strings.Fields(c.Line) {
-		switch word {
-		case "--json":
+func (c *Call) wantsText(name string) {
+	list, err := words.Words(c.Line)
+	if err != nil {
+		list = strings.Fields(c.Line)
+	}
+	takesText := false // --text has a meaning of its own
+	if verb := Lookup(name); verb != nil {
+		takesText = newFlags(verb).Lookup("text").Value.Type() != "bool"
+	}
+	for _, word := range list {
+		switch {
+		case word == "--json":
 			c.JSON = true
-		case "--text":
+		case word == "--text" && !takesText:
 			c.JSON = false
-		case "--":
+		case word == "--":
 			return
 		}
 	}
@@ -225,6 +243,9 @@ func (c *Call) parseWords(verb *Verb) error {
 	list, err := words.Words(c.Line)
 	if err != nil {
 		return api.Errorf(api.CodeUsage, "%s: %w", verb.Name, err)
+	}
+	if verb.Rewrite != nil {
+		list = verb.Rewrite(list)
 	}
 	if err := c.flags.Parse(list[1:]); err != nil {
 		return verb.usage(err)

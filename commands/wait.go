@@ -7,6 +7,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -47,22 +48,19 @@ func wait(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	if len(list) == 0 {
-		return api.Errorf(api.CodeNotFound, "no session matches %s", strings.Join(c.Args, " "))
-	}
 	for _, s := range list {
 		if err := cond.possible(s.Status()); err != nil {
 			return err
 		}
 	}
-	if d, _ := c.flags.GetDuration("timeout"); d > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, d, errWaited)
-		defer cancel()
+	ctx, cancel, err := c.timeout(ctx)
+	if err != nil {
+		return err
 	}
+	defer cancel()
 	all, _ := c.flags.GetBool("all")
 	worst, err := c.waitFor(ctx, list, cond, all)
-	if errors.Is(context.Cause(ctx), errWaited) {
+	if err != nil && errors.Is(context.Cause(ctx), errWaited) {
 		return api.Errorf(api.CodeTimeout, "%s was not reached within --timeout", cond)
 	}
 	if err == nil && worst != api.StatusDone {
@@ -71,9 +69,25 @@ func wait(ctx context.Context, c *Call) error {
 	return err
 }
 
+// timeout bounds ctx by --timeout, if that was given.
+func (c *Call) timeout(ctx context.Context) (context.Context, context.CancelFunc, error) {
+	d, _ := c.flags.GetDuration("timeout")
+	if !c.flags.Changed("timeout") {
+		return ctx, func() {}, nil
+	}
+	if d <= 0 {
+		return nil, nil, api.Errorf(api.CodeUsage, "--timeout wants a time above 0, such as 30s")
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, d, errWaited)
+	return ctx, cancel, nil
+}
+
 func (c *Call) condition() (condition, error) {
 	var cond condition
 	list, _ := c.flags.GetStringSlice("until")
+	if len(list) == 0 && c.flags.Changed("until") {
+		return cond, unknownState("")
+	}
 	for _, word := range list {
 		st := agent.State(word)
 		if !knownState(st) {
@@ -85,7 +99,13 @@ func (c *Call) condition() (condition, error) {
 		cond.until[st] = true
 	}
 	cond.after, _ = c.flags.GetUint64("after")
-	if pattern, _ := c.flags.GetString("text"); pattern != "" {
+	if pattern, _ := c.flags.GetString("text"); c.flags.Changed("text") {
+		if pattern == "" {
+			return cond, api.Errorf(api.CodeUsage, "--text wants a regular expression")
+		}
+		if len(cond.until) > 0 {
+			return cond, api.Errorf(api.CodeUsage, "--text and --until exclude each other")
+		}
 		re, err := regexp.Compile(pattern)
 		if err != nil {
 			return cond, api.Errorf(api.CodeUsage, "--text: %w", err)
@@ -137,6 +157,8 @@ func (cond condition) possible(st *sessions.Status) error {
 // waitFor waits on all targets at once and prints the state of each as it gets
 // there. It returns the highest status among them.
 func (c *Call) waitFor(ctx context.Context, list []*sessions.Session, cond condition, all bool) (int, error) {
+	var waiting sync.WaitGroup
+	defer waiting.Wait()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	type arrival struct {
@@ -146,10 +168,10 @@ func (c *Call) waitFor(ctx context.Context, list []*sessions.Session, cond condi
 	}
 	arrivals := make(chan arrival, len(list)) // each sends once: nobody blocks when the first wins
 	for _, s := range list {
-		go func() {
+		waiting.Go(func() {
 			status, err := cond.wait(ctx, s)
 			arrivals <- arrival{s, status, err}
-		}()
+		})
 	}
 	worst := api.StatusDone
 	for range list {
@@ -194,10 +216,8 @@ func (cond condition) wait(ctx context.Context, s *sessions.Session) (int, error
 			return 0, ctx.Err()
 		}
 		if cond.text != nil {
-			select {
-			case <-time.After(textEvery):
-			case <-ctx.Done():
-				return 0, ctx.Err()
+			if err := pause(ctx, textEvery); err != nil {
+				return 0, err
 			}
 		}
 	}

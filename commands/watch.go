@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -50,18 +51,18 @@ func watch(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	if d, _ := c.flags.GetDuration("timeout"); d > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, d, errWaited)
-		defer cancel()
+	ctx, cancel, err := c.timeout(ctx)
+	if err != nil {
+		return err
 	}
+	defer cancel()
 	if !c.flags.Changed("since") {
 		if done, err := w.begin(); done || err != nil {
 			return err
 		}
 	}
 	err = w.follow(ctx)
-	if errors.Is(context.Cause(ctx), errWaited) {
+	if err != nil && errors.Is(context.Cause(ctx), errWaited) {
 		return api.Errorf(api.CodeTimeout, "watch ended after its --timeout")
 	}
 	return err
@@ -153,24 +154,21 @@ func (w *watcher) print(kind string, data any, text func(io.Writer)) error {
 // follow prints events until the caller, --until or the clock ends it.
 func (w *watcher) follow(ctx context.Context) error {
 	for {
+		// What does not concern this watcher leaves the heartbeat's time alone.
 		quiet, cancel := context.WithTimeout(ctx, heartbeatEvery)
-		line, err := w.reader.Next(quiet)
+		line, err := w.next(quiet)
 		cancel()
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case errors.Is(err, context.DeadlineExceeded):
-			if err := w.print("heartbeat", nil, func(io.Writer) {}); err != nil {
-				return err
-			}
-			continue
+			err = w.print("heartbeat", nil, func(io.Writer) {})
 		case err != nil:
 			return fmt.Errorf("read the event log: %w", err)
+		default:
+			err = w.tell(line)
 		}
-		if !w.wants(line) {
-			continue
-		}
-		if err := w.printLine(line); err != nil {
+		if err != nil {
 			return err
 		}
 		if w.until != "" && line.Type == "state_change" && sessions.NextState(line.Raw) == w.until {
@@ -179,11 +177,33 @@ func (w *watcher) follow(ctx context.Context) error {
 	}
 }
 
-// wants applies rights, targets and types to one event.
-func (w *watcher) wants(line events.Line) bool {
-	if w.types != nil && !w.types[line.Type] {
-		return false
+// next waits for an event that this watcher may and wants to know of.
+func (w *watcher) next(ctx context.Context) (events.Line, error) {
+	for {
+		line, err := w.reader.Next(ctx)
+		if err != nil {
+			return events.Line{}, err
+		}
+		if w.concerns(line) && (w.wants(line) || w.until != "" && line.Type == "state_change") {
+			return line, nil
+		}
 	}
+}
+
+// wants applies --type. A gap is told to all: what is gone may have been theirs.
+func (w *watcher) wants(line events.Line) bool {
+	return w.types == nil || w.types[line.Type] || line.Type == events.TypeGap
+}
+
+func (w *watcher) tell(line events.Line) error {
+	if !w.wants(line) {
+		return nil
+	}
+	return w.printLine(line)
+}
+
+// concerns applies rights and targets to one event.
+func (w *watcher) concerns(line events.Line) bool {
 	if line.ID == "" {
 		return true // a gap, or the server's own
 	}
@@ -223,7 +243,7 @@ func (w *watcher) aimedAt(line events.Line) bool {
 
 func (w *watcher) printLine(line events.Line) error {
 	if w.JSON {
-		_, err := w.Out.Write(append(line.Raw, '\n'))
+		_, err := w.Out.Write(w.lines(append(slices.Clip(line.Raw), '\n')))
 		return err
 	}
 	text := fmt.Sprintf("%s  %-16s %-14s %s\n", line.Time.Local().Format("15:04:05"), line.Session, line.Type, sessions.Describe(line))

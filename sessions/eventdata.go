@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	"berth/agent"
+	"berth/api"
 	"berth/sessions/events"
+	"berth/sessions/lease"
 )
 
 // EventTypes are the types that watch --type knows.
@@ -78,6 +80,13 @@ type (
 		Tags []string          `json:"tags"`
 		Meta map[string]string `json:"meta"`
 	}
+	writerEvent struct {
+		Kind       lease.Happening `json:"kind"`
+		How        lease.How       `json:"how"`
+		By         *api.Writer     `json:"by"`   // who has it now
+		From       *api.Writer     `json:"from"` // who had it
+		Generation uint64          `json:"generation"`
+	}
 	limitEvent struct {
 		Why string `json:"why"` // ttl or idle_timeout
 	}
@@ -86,6 +95,18 @@ type (
 		Why string `json:"why"`
 	}
 )
+
+// toldChange is a change of the lease as watchers are told of it.
+func toldChange(c lease.Change) writerEvent {
+	told := writerEvent{Kind: c.Kind, How: c.How, Generation: c.Generation}
+	if c.By != nil {
+		told.By = WriterOf(*c.By)
+	}
+	if c.From != nil {
+		told.From = WriterOf(*c.From)
+	}
+	return told
+}
 
 // NextState is the state that a state_change event leads to.
 func NextState(raw []byte) agent.State {

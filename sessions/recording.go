@@ -28,9 +28,10 @@ type cut struct {
 	rows   int
 }
 
-// Recording gives the kept output with its times and sizes, in order.
+// Recording gives the kept output with its times and sizes, in order. It
+// begins with a size.
 func (s *Session) Recording(ctx context.Context, each func(Part) error) error {
-	cuts, err := s.cuts()
+	sizes, err := s.sizeCuts()
 	if err != nil {
 		return err
 	}
@@ -40,38 +41,37 @@ func (s *Session) Recording(ctx context.Context, each func(Part) error) error {
 	if err != nil {
 		return err
 	}
-	p := player{out: out, at: first, end: next, each: each}
-	for _, c := range cuts {
-		if c.resize && c.at < first {
-			p.cols, p.rows = c.cols, c.rows
-		}
+	st := s.Status()
+	p := player{out: out, at: first, end: next, each: each, now: st.Created.Time, cols: st.Cols, rows: st.Rows}
+	if len(sizes) > 0 {
+		p.cols, p.rows = sizes[0].cols, sizes[0].rows
 	}
-	for _, c := range cuts {
+	// Times are many: they are taken as they are read, and the sizes between.
+	err = hold.ReadTimes(s.dir, func(at time.Time, offset int64) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if c.at < first {
-			p.now = c.time
-			continue
+		for len(sizes) > 0 && (sizes[0].at < offset || sizes[0].at == offset && sizes[0].time.Before(at)) {
+			if err := p.reach(sizes[0]); err != nil {
+				return err
+			}
+			sizes = sizes[1:]
 		}
-		if err := p.reach(c); err != nil {
-			return err
-		}
+		return p.reach(cut{at: offset, time: at})
+	})
+	for ; err == nil && len(sizes) > 0; sizes = sizes[1:] {
+		err = p.reach(sizes[0])
+	}
+	if err != nil {
+		return err
 	}
 	return p.play(next)
 }
 
-// cuts reads times and sizes beside the output, by their place in it.
-func (s *Session) cuts() ([]cut, error) {
+// sizeCuts reads the sizes out of the control log, which is in their order.
+func (s *Session) sizeCuts() ([]cut, error) {
 	var cuts []cut
-	err := hold.ReadTimes(s.dir, func(at time.Time, offset int64) error {
-		cuts = append(cuts, cut{at: offset, time: at})
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	err = hold.ReadControl(s.dir, 0, func(r hold.Record) error {
+	err := hold.ReadControl(s.dir, 0, func(r hold.Record) error {
 		if r.Kind != hold.KindResize && r.Kind != hold.KindStarted {
 			return nil
 		}
@@ -79,12 +79,6 @@ func (s *Session) cuts() ([]cut, error) {
 			cuts = append(cuts, cut{at: r.Offset, time: r.Time.Time, resize: true, cols: d.Cols, rows: d.Rows})
 		}
 		return nil // a record that cannot be read changes no size
-	})
-	slices.SortStableFunc(cuts, func(a, b cut) int {
-		if a.at != b.at {
-			return int(min(max(a.at-b.at, -1), 1))
-		}
-		return a.time.Compare(b.time)
 	})
 	return cuts, err
 }
@@ -105,7 +99,9 @@ func (p *player) reach(c cut) error {
 	if err := p.play(c.at); err != nil {
 		return err
 	}
-	p.now = c.time
+	if c.time.After(p.now) {
+		p.now = c.time
+	}
 	if !c.resize {
 		return nil
 	}

@@ -17,6 +17,7 @@ import (
 	"berth/api"
 	"berth/keys"
 	"berth/sessions/events"
+	"berth/sessions/hold"
 )
 
 // Retention says how long ended sessions are kept.
@@ -180,14 +181,21 @@ type Memory struct {
 	SysBytes  uint64 `json:"sys_bytes"`
 }
 
-// Health gathers what is wrong, if anything.
-func (r *Registry) Health() Health {
+// Health gathers what is wrong, if anything, with the sessions that the caller
+// sees and with what all share.
+func (r *Registry) Health(sees func(*Session) bool) Health {
 	h := Health{PID: os.Getpid(), States: map[string]int{}}
 	for _, s := range r.All() {
+		if !sees(s) {
+			continue
+		}
 		st := s.Status()
 		h.States[string(st.Now)]++
 		if st.Problem != "" {
 			h.Problems = append(h.Problems, st.Name+": "+st.Problem)
+		}
+		if n := s.unwritten(st); n > 0 {
+			h.Problems = append(h.Problems, fmt.Sprintf("%s: the newest %d bytes of output could not be written to disk", st.Name, n))
 		}
 		if st.Losses > 0 {
 			h.Problems = append(h.Problems, fmt.Sprintf("%s: %d bytes of output could not be kept", st.Name, st.Losses))
@@ -207,6 +215,21 @@ func (r *Registry) Health() Health {
 	runtime.ReadMemStats(&m)
 	h.Memory = Memory{HeapBytes: m.HeapAlloc, SysBytes: m.Sys}
 	return h
+}
+
+// unwritten is how much of the output on the screen has reached no file. The
+// journal tells of that only when it is over.
+func (s *Session) unwritten(st *Status) int64 {
+	if !st.Running() {
+		return 0
+	}
+	out := hold.OpenOutput(s.dir)
+	defer out.Close() // a read-only file
+	_, next, err := out.Range()
+	if err != nil {
+		return 0 // looking at the output is tried, and its failure told, by the loop
+	}
+	return max(0, st.Offset-next)
 }
 
 // EventHealth is how the event log does.

@@ -55,7 +55,7 @@ func (c *core) viewers() int {
 func (c *core) tellLease(changes []lease.Change) {
 	for _, change := range changes {
 		c.flushTyping(c.now(), true)
-		c.note("writer_change", change)
+		c.note("writer_change", toldChange(change))
 		if loser, lost := change.Loser(); lost && change.By != nil {
 			if m := c.members[loser.ID]; m != nil {
 				m.notify(Notice{LostTo: change.By.Identity})
