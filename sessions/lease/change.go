@@ -37,12 +37,12 @@ const (
 
 // Change is one change of the lease, as the event writer_change tells it.
 type Change struct {
-	Time       time.Time `json:"-"`
-	Kind       Happening `json:"kind"`
-	How        How       `json:"how"`
-	By         *Holder   `json:"by"`   // who has it now; nil after a release
-	From       *Holder   `json:"from"` // who had it; nil when it was free
-	Generation uint64    `json:"generation"`
+	Time       time.Time
+	Kind       Happening
+	How        How
+	By         *Holder // who has it now; nil after a release
+	From       *Holder // who had it; nil when it was free
+	Generation uint64
 }
 
 // Loser is the client that lost the lease against its will and has to be told,
