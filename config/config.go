@@ -71,7 +71,7 @@ func Default() Config {
 			MaxAuthTries:          6,
 			ChannelsPerConnection: 64,
 			EnvBytes:              64 * KiB,
-			CommandBytes:          256 * KiB, // twice what Linux takes as one argument
+			CommandBytes:          128 * KiB, // what Linux takes as one argument; SSH ends a connection at 256 KiB, without a word
 			InputBytes:            4 * MiB,
 			VerbsPerSecond:        20_000, // a brake on loops, above what one busy connection reaches
 		},
