@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -81,7 +82,9 @@ func inText(argv []string) []string {
 }
 
 // localSocket is where the server of this environment listens: BERTH_SOCKET,
-// which sessions are given, or in the runtime folder of the configuration.
+// which sessions are given, or what the server with the configured state
+// folder has written down, whose environment may have been another; or in the
+// runtime folder of the configuration.
 func localSocket() (string, error) {
 	if s := os.Getenv("BERTH_SOCKET"); s != "" {
 		return s, nil
@@ -90,5 +93,11 @@ func localSocket() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("find the server's socket: %w", err)
 	}
-	return filepath.Join(c.RuntimeDir, socketName), nil
+	dir := c.RuntimeDir
+	if _, told, err := config.LastServer(c.StateDir); err == nil && told != "" {
+		dir = told
+	} else if err != nil && !errors.Is(err, config.ErrNoServer) {
+		return "", fmt.Errorf("find the server's socket: %w", err)
+	}
+	return filepath.Join(dir, socketName), nil
 }

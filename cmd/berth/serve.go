@@ -178,6 +178,9 @@ func serve(ctx context.Context, c *config.Config, demo bool) (err error) {
 	if err := s.listen(); err != nil {
 		return err
 	}
+	if err := lock.Publish(c.RuntimeDir); err != nil {
+		return errors.Join(fmt.Errorf("say where the socket is: %w", err), s.edge.Shutdown(context.Background()))
+	}
 	if err := s.startSessions(ctx); err != nil {
 		return errors.Join(err, s.edge.Shutdown(context.Background()))
 	}
