@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // patience is how long anything may take that has no bound of its own: far
@@ -84,6 +86,7 @@ func (h *host) close() {
 		data, _ := os.ReadFile(name)
 		h.t.Errorf("a race:\n%s", data)
 	}
+	_ = unix.Unmount(h.state, unix.MNT_DETACH) // where it is a disk of its own
 	if err := os.RemoveAll(h.dir); err != nil {
 		h.t.Error(err)
 	}
