@@ -156,12 +156,9 @@ func (t *Terminal) plainControl(p *params, final byte, body []byte) {
 	case 's':
 		t.saveCursor()
 		t.endCluster()
-		t.passEscape("7")
 		return
 	case 'u':
-		t.restoreCursor()
-		t.endCluster()
-		t.passEscape("8")
+		t.restoreSaved()
 		return
 	case 'g':
 		t.clearTab(p.at(0, 0))
@@ -217,7 +214,6 @@ func (t *Terminal) markedControl(p *params, prefix, between, final byte) {
 		t.shiftControl(p, between, final)
 	case [3]byte{0, '!', 'p'}:
 		t.softReset()
-		t.passMarked(p, 0, '!', final)
 	case [3]byte{'>', 0, 'm'}:
 		t.setKeyOptions(p)
 	case [3]byte{'>', 0, 'u'}, [3]byte{'<', 0, 'u'}, [3]byte{'=', 0, 'u'}:
@@ -269,9 +265,6 @@ func (t *Terminal) setModes(p *params, on bool) {
 func (t *Terminal) setPrivateModes(p *params, on bool) {
 	for i := range p.len {
 		n := p.at(i, 0)
-		if n == 47 || n == 1047 || n == 1049 {
-			t.passKittyOfAlt(on)
-		}
 		known, toClients := t.setPrivateMode(n, on)
 		if !known {
 			continue
@@ -294,5 +287,6 @@ func (t *Terminal) softReset() {
 	t.scr.top, t.scr.bottom = 0, t.rows-1
 	t.scr.saved = savedCursor{}
 	t.endCluster()
+	t.passSoftReset()
 	t.revision++
 }

@@ -110,6 +110,7 @@ func (t *Terminal) setPrivateMode(n int, on bool) (known, toClients bool) {
 		return true, false
 	case 47, 1047, 1049, 1048:
 		t.setAltMode(n, on)
+		return true, false // which tells clients what it comes to
 	default:
 		return false, false
 	}
@@ -125,20 +126,30 @@ func (t *Terminal) setSync(on bool) {
 
 // setAltMode is the alternate screen and its companion, the saved cursor.
 func (t *Terminal) setAltMode(n int, on bool) {
-	if on {
-		if n != 47 && n != 1047 {
+	t.endCluster()
+	shown, modes := t.scr, t.modes
+	withCursor := n != 47 && n != 1047
+	switch {
+	case on:
+		if withCursor {
 			t.saveCursor()
 		}
 		if n != 1048 {
 			t.enterAlt()
 		}
-		return
+	default:
+		if n != 1048 {
+			t.leaveAlt()
+		}
+		if withCursor {
+			t.restoreCursor()
+		}
 	}
-	if n != 1048 {
-		t.leaveAlt()
-	}
-	if n != 47 && n != 1047 {
-		t.restoreCursor()
+	switch {
+	case t.scr != shown:
+		t.passSwitch(on)
+	case withCursor && !on:
+		t.passRestored(&modes)
 	}
 }
 
@@ -149,6 +160,7 @@ func (t *Terminal) enterAlt() {
 	}
 	t.alt.x, t.alt.y = t.main.x, t.main.y
 	t.scr = t.alt
+	t.holdInside()
 	for y := range t.rows {
 		t.eraseRow(y, t.pen.erased())
 	}
@@ -160,6 +172,8 @@ func (t *Terminal) leaveAlt() {
 	}
 	t.main.x, t.main.y = t.alt.x, t.alt.y
 	t.scr = t.main
+	t.holdInside()
+	t.passKitty('<', len(t.alt.kitty)) // as leaving the screen does here
 	t.alt.kitty = nil
 	for y := range t.alt.rows {
 		t.alt.rows[y] = &Line{}

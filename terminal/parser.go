@@ -315,8 +315,11 @@ func (t *Terminal) escapeSequence(between []byte, final byte) {
 	switch final {
 	case '7':
 		t.saveCursor()
+		t.endCluster()
+		return
 	case '8':
-		t.restoreCursor()
+		t.restoreSaved()
+		return
 	case '=', '>':
 		t.modes.appKeypad = final == '='
 	case 'D':

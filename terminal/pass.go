@@ -16,12 +16,19 @@ type pass struct {
 	on      bool
 	repaint bool // too much was written, or the screen begun anew
 	out     []byte
-	taken   int // size of the last piece, as a hint for the next
-	column  int // from 1, to be told before what comes next; 0 for none
+	taken   int  // size of the last piece, as a hint for the next
+	mark    int  // len(out) after the last rune
+	cut     bool // the cluster under way ended here, of which clients were sent no sign
+	column  int  // from 1, to be told before what comes next; 0 for none
 }
 
-// SetPass begins or ends the filtered stream for clients.
-func (t *Terminal) SetPass(on bool) { t.pass = pass{on: on} }
+// SetPass begins or ends the filtered stream for clients. To begin one that is
+// on already changes nothing: others follow it.
+func (t *Terminal) SetPass(on bool) {
+	if on != t.pass.on {
+		t.pass = pass{on: on}
+	}
+}
 
 // TakePass is the filtered stream since the last TakePass. It holds whole
 // sequences and runes, so that a client may begin with any TakePass after a
@@ -33,12 +40,18 @@ func (t *Terminal) TakePass() []byte {
 		return t.Repaint(RepaintOptions{})
 	}
 	out := p.out
-	p.out, p.taken = nil, len(out) // p.column is still to be told
+	p.out, p.taken, p.mark = nil, len(out), 0 // p.column is still to be told
 	return out
 }
 
-// room says whether something may be added.
+// room says whether a sequence may be added that ends the cluster before it.
 func (p *pass) room() bool {
+	p.cut = false
+	return p.able()
+}
+
+// able says whether something may be added.
+func (p *pass) able() bool {
 	if !p.on || p.repaint {
 		return false
 	}
@@ -52,9 +65,11 @@ func (p *pass) room() bool {
 	return true
 }
 
+// text adds ASCII, which joins no cluster.
 func (p *pass) text(b []byte) {
 	if p.room() {
 		p.out = append(p.out, b...)
+		p.mark = len(p.out)
 	}
 }
 
@@ -64,14 +79,63 @@ func (t *Terminal) passRebuild() {
 	}
 }
 
+// passRune passes on a rune that begins a cluster, or a mark that goes to one
+// which has ended: neither may join what clients' terminals have under way.
 func (t *Terminal) passRune(r rune) {
-	if t.pass.on && t.pass.room() {
+	if !t.pass.on {
+		return
+	}
+	if t.pass.cut {
+		t.passCut()
+	}
+	if t.pass.able() {
 		t.pass.out = utf8.AppendRune(t.pass.out, r)
+		t.pass.mark = len(t.pass.out)
 	}
 }
 
+// passCut ends a cluster on clients' terminals, by telling them what they know.
+func (t *Terminal) passCut() {
+	switch {
+	case t.scr.x < t.cols:
+		t.passColumn()
+	default: // a movement would end the waiting to wrap
+		t.passMode(7, t.modes.wrap, true)
+	}
+}
+
+// passJoined passes on a rune that has joined the cluster before it. When other
+// things were passed since the cluster's runes, or a client may have begun since,
+// the cluster is written anew: what one terminal lets a cluster go on after,
+// another does not.
+func (t *Terminal) passJoined(r rune) {
+	p := &t.pass
+	if !p.on || !p.able() {
+		return
+	}
+	if p.mark > 0 && p.mark == len(p.out) {
+		p.out = utf8.AppendRune(p.out, r)
+		p.mark = len(p.out)
+		return
+	}
+	painter := t.passPainter()
+	painter.style = t.pen.style()
+	if t.modes.insert {
+		painter.add("\x1b[4l")
+	}
+	painter.cellBefore(t)
+	painter.setStyle(t.pen.style())
+	if t.modes.insert {
+		painter.add("\x1b[4h")
+	}
+	p.out, p.mark = painter.out, 0
+}
+
 func (t *Terminal) passControl(b byte) {
-	if t.pass.on && t.pass.room() {
+	if b != 0x07 {
+		t.pass.cut = false
+	}
+	if t.pass.on && t.pass.able() {
 		t.pass.out = append(t.pass.out, b)
 	}
 }
@@ -124,7 +188,7 @@ func (t *Terminal) passEscape(s string) {
 }
 
 func (t *Terminal) passCommand(s string) {
-	if t.pass.on && t.pass.room() {
+	if t.pass.on && t.pass.able() {
 		t.pass.out = append(append(append(t.pass.out, "\x1b]"...), s...), "\x1b\\"...)
 	}
 }
@@ -168,7 +232,7 @@ func (t *Terminal) passControlSequence(p *params, prefix, between, final byte, b
 		t.passMarked(p, prefix, between, final)
 		return
 	}
-	if t.pass.room() {
+	if final != 'm' && t.pass.room() || t.pass.able() {
 		out := append(t.pass.out, 0x1b, '[')
 		t.pass.out = append(append(out, body...), final)
 	}
@@ -176,8 +240,11 @@ func (t *Terminal) passControlSequence(p *params, prefix, between, final byte, b
 
 // passMarked writes a sequence from its parameters.
 func (t *Terminal) passMarked(p *params, prefix, between, final byte) {
-	if !t.pass.on || !t.pass.room() {
+	if !t.pass.on || !t.pass.able() {
 		return
+	}
+	if final != 'm' || prefix != 0 {
+		t.pass.cut = false
 	}
 	out := append(t.pass.out, 0x1b, '[')
 	if prefix != 0 {
@@ -203,23 +270,80 @@ func (t *Terminal) passMarked(p *params, prefix, between, final byte) {
 // passReset passes RIS on as a reset that keeps the client's own history.
 func (t *Terminal) passReset() {
 	if t.pass.on && t.pass.room() {
-		t.pass.out = append(t.pass.out, resetSequence...)
+		t.pass.out = append(append(t.pass.out, resetSequence...), "\x1b[?2026l\x1b]2;\x1b\\"...)
 	}
 }
 
-// passKittyOfAlt takes back what the program left pushed on the alternate
-// screen before a client's terminal leaves it, as leaving it does here.
-func (t *Terminal) passKittyOfAlt(enter bool) {
-	if !enter && t.scr == t.alt {
-		t.passKitty('<', len(t.alt.kitty))
+// passSoftReset spells DECSTR out: terminals differ about what belongs to it,
+// and for some it is a reset of everything.
+func (t *Terminal) passSoftReset() {
+	if t.pass.on && t.pass.room() {
+		p := t.passPainter()
+		p.add(softResetSequence + "\x1b]8;;\x1b\\")
+		p.place(t)
+		p.lastCell(t)
+		p.setStyle(t.pen.style())
+		t.pass.out = p.out
 	}
 }
+
+// passPainter adds to the stream what a repaint would.
+func (t *Terminal) passPainter() *painter { return &painter{out: t.pass.out, cols: t.cols} }
+
+// passRestored tells outright what DECRC brought back. What clients' terminals
+// save and restore is their own: it differs between them, and a client that
+// came later has not seen what was saved. before is what the modes were.
+func (t *Terminal) passRestored(before *modes) {
+	if !t.pass.on || !t.pass.room() {
+		return
+	}
+	p := t.passPainter()
+	if before.origin {
+		p.add("\x1b[?6l")
+	}
+	p.place(t)
+	p.pen(t.pen.style())
+	t.pass.out = p.out
+}
+
+// passSwitch passes a change of the screen on, with all that a client's terminal
+// may keep for each screen or may not, and what it may restore with the switch.
+func (t *Terminal) passSwitch(enter bool) {
+	if !t.pass.on || !t.pass.room() {
+		return
+	}
+	m := &t.modes
+	p := t.passPainter()
+	p.mode(1049, enter)
+	p.add("\x1b[?6l\x1b[r")
+	p.margins(t.scr, t.rows)
+	p.mode(5, m.reverse)
+	p.mode(7, m.wrap)
+	p.pen(t.pen.style())
+	if enter && t.pen.bg != DefaultColor {
+		p.add(eraseSequence)
+	}
+	p.place(t)
+	p.lastCell(t)
+	p.setStyle(t.pen.style())
+	t.pass.out = p.out
+}
+
+const (
+	// eraseSequence empties the screen from its last cell up: for ED 2, and for
+	// ED 0 from the top, some terminals move what is on it into their scrollback.
+	eraseSequence = "\x1b[9999;9999H\x1b[1J\x1b[H"
+
+	// softResetSequence is what DECSTR does, with the cursor going home.
+	softResetSequence = "\x1b[4l\x1b[?1;6l\x1b[r\x1b>\x1b[?7;25h\x1b[0m"
+)
 
 // resetSequence brings a client's terminal to the state of a new one: main
 // screen, modes, margins, pen, keyboard, empty screen. It is spelled out as RIS
-// would also take the client's history.
+// would also take the client's history. Mode 2026 it leaves to whoever sends it:
+// a client may be inside an update of its own that is to cover all this.
 var resetSequence = strings.Join([]string{
-	"\x1b[<16u", "\x1b[?1049l", "\x1b[<16u", "\x1b[!p", "\x1b[?5;9;12;1000;1002;1003;1004;1006;1007;2004;2026;2031l",
-	"\x1b[20l", "\x1b[>4;0m", "\x1b[?7h\x1b[?25h", "\x1b[0 q", "\x1b]8;;\x1b\\", "\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\",
-	"\x1b[0m\x1b(B\x0f", "\x1b[H\x1b[2J", "\x1b[?5W",
+	"\x1b[<16u", "\x1b[?1049l", "\x1b[<16u", "\x1b[?69l", softResetSequence, "\x1b[?5;9;12;1000;1002;1003;1004;1006;1007;2004;2031l",
+	"\x1b[20l", "\x1b[>4;0m", "\x1b[0 q", "\x1b]8;;\x1b\\", "\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\",
+	"\x1b(B\x0f", eraseSequence, "\x1b[?5W",
 }, "")

@@ -36,7 +36,7 @@ func TestPassPolicy(t *testing.T) {
 		{"\x1b]9;done\u200b\x01\x07\x1b]777;notify;t;b\x1b\\", "\x1b]9;done\x1b\\\x1b]777;notify;t;b\x1b\\"},
 		{"\x1b]133;A\x07\x1b]7;file://h/d\x07\x1b]99;i=1;x\x07\x1b]7501;s\x07", ""},
 		// Modes, one by one, only those known.
-		{"\x1b[?1049;2004;9999;2031;1005h", "\x1b[?1049h\x1b[?2004h"},
+		{"\x1b[?1049;2004;9999;2031;1005h", "\x1b[?1049h\x1b[?6l\x1b[r\x1b[?5l\x1b[?7h\x1b[0m\x1b]8;;\x1b\\\x1b[1;1H\x1b[?2004h"},
 		{"\x1b[4;99h", "\x1b[4h"},
 		// Numbers out of bounds, sequences malformed or unknown.
 		{"\x1b[99999999999999999999A", "\x1b[65535A"},
@@ -49,7 +49,7 @@ func TestPassPolicy(t *testing.T) {
 		// Nothing of the client's own is popped.
 		{"\x1b[<u\x1b[>5u\x1b[<9u", "\x1b[>5u\x1b[<1u"},
 		{"\x1b[=3u", "\x1b[>0u\x1b[=3u"},
-		{"\x1b[?1049h\x1b[>1u\x1b[?1049l", "\x1b[?1049h\x1b[>1u\x1b[<1u\x1b[?1049l"},
+		{"\x1b[?1049h\x1b[>1u\x1b[?1049l", "\x1b[?1049h\x1b[?6l\x1b[r\x1b[?5l\x1b[?7h\x1b[0m\x1b]8;;\x1b\\\x1b[1;1H\x1b[>1u\x1b[<1u\x1b[?1049l\x1b[?6l\x1b[r\x1b[?5l\x1b[?7h\x1b[0m\x1b]8;;\x1b\\\x1b[1;1H"},
 		// A column is told after what terminals take for differently wide.
 		{"\u26a0\ufe0fx\u26a0\ufe0f\x1b[1m \U0001f44d\U0001f3fd\x1b[2C\u4f60e\u0301x", "\u26a0\ufe0f\x1b[3Gx\u26a0\ufe0f\x1b[1m\x1b[6G \U0001f44d\U0001f3fd\x1b[9G\x1b[2C\u4f60e\u0301x"},
 		// Colours, in a form of our own.

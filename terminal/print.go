@@ -65,26 +65,34 @@ func (t *Terminal) printRune(r rune) {
 	if width == 0 && t.join.base == 0 {
 		// A mark after a cursor movement still belongs to what is left of
 		// the cursor, when something is.
-		if r == byteOrderMark || !t.attach(r, -1) {
-			return
+		if r != byteOrderMark && t.attach(r, -1) {
+			t.passRune(r)
 		}
-		t.passRune(r)
 		return
 	}
 	if r == byteOrderMark {
 		return
 	}
+	if width > 0 && s.x >= t.cols && !t.wideBefore() {
+		t.breakCluster() // a flag or a tone would have no room to grow
+	}
 	if joined, grow := t.join.next(r); joined {
 		if t.attach(r, grow) {
-			t.passRune(r)
+			t.passJoined(r)
 			t.passAlignLater(grow)
 		}
 		return
 	}
 	t.passAlign()
-	t.passRune(r)
 	t.revision++
 	t.last = r
+	if width == 2 && s.x+2 > t.cols && !t.modes.wrap { // there is no place for it
+		s.x = t.cols - 1
+		t.breakCluster()
+		t.passColumn()
+		return
+	}
+	t.passRune(r)
 	if s.x+width > t.cols {
 		if t.modes.wrap {
 			for x := s.x; x < t.cols; x++ { // a wide one that did not fit leaves a blank
@@ -94,9 +102,6 @@ func (t *Terminal) printRune(r rune) {
 			t.wrapLine()
 		} else {
 			s.x = t.cols - 1
-			if width == 2 {
-				return
-			}
 		}
 	}
 	l := t.row(s.y)
@@ -105,6 +110,11 @@ func (t *Terminal) printRune(r rune) {
 	}
 	t.putRune(l, s.x, r, width)
 	s.x += width
+}
+
+// wideBefore says whether the cluster left of the cursor is wide.
+func (t *Terminal) wideBefore() bool {
+	return t.scr.rows[t.scr.y].at(min(t.scr.x, t.cols)-1).ch&cellTail != 0
 }
 
 // putRune sets the one or two cells from x on; they fit.
@@ -158,7 +168,9 @@ func (t *Terminal) attach(r rune, width int) bool {
 	l.cells[x] = c
 	if width == 2 && c.ch&cellWide == 0 && x+1 == s.x && s.x < t.cols {
 		l.extend(x+2, t.cols)
-		l.split(x+2, t.pen.cell)
+		fill := l.cells[x]
+		fill.ch, fill.attr = 0, fill.attr&^extraMask
+		l.split(x+2, fill)
 		l.cells[x].ch |= cellWide
 		tail := l.cells[x]
 		tail.ch = cellTail
@@ -172,7 +184,16 @@ func (t *Terminal) attach(r rune, width int) bool {
 // repeat: the cursor was moved or the screen changed since the last rune.
 func (t *Terminal) endCluster() {
 	t.passAlign()
-	t.join, t.last = joiner{}, 0
+	t.breakCluster()
+	t.last = 0
+}
+
+// breakCluster makes the next rune begin a cluster.
+func (t *Terminal) breakCluster() {
+	if t.join.base != 0 {
+		t.pass.cut = true
+		t.join = joiner{}
+	}
 }
 
 // repeat is REP: the last rune again, n times, at most a screen of them.
@@ -190,7 +211,7 @@ func (t *Terminal) repeat(n int) {
 		return
 	}
 	for range n {
-		t.join = joiner{}
+		t.breakCluster()
 		t.printRune(r)
 	}
 }

@@ -9,7 +9,11 @@ type RepaintOptions struct {
 
 // Repaint is bytes that give a terminal of the same size, whatever state it was
 // in, this picture and these modes. The main screen is drawn first, then the
-// alternate one when it is shown.
+// alternate one when it is shown. What does not show (saved cursors, charsets,
+// margins of the other screen) is left out, as the stream of TakePass, which
+// goes on from here, does not depend on it. A synchronized update (mode 2026)
+// begun before a Repaint covers all of it; the last thing in it is that mode, as
+// it is here.
 func (t *Terminal) Repaint(o RepaintOptions) []byte {
 	p := &painter{out: make([]byte, 0, 8<<10), cols: t.cols}
 	p.add(resetSequence)
@@ -17,14 +21,11 @@ func (t *Terminal) Repaint(o RepaintOptions) []byte {
 	p.history(t.historyTail(o.History), len(t.main.rows))
 	p.screen(t.main)
 	if t.scr == t.alt {
-		p.margins(t.main, t.rows)
 		p.kitty(t.main)
-		p.savedCursor(t.main)
-		p.add("\x1b[?1049h\x1b[?6l\x1b[r\x1b[0m\x1b[2J")
-		p.style = Style{}
+		p.move(t.main.saved.y, t.main.saved.x) // where the client's cursor is left when it goes back
+		p.add("\x1b[?1049h\x1b[r" + eraseSequence)
 		p.screen(t.alt)
 	}
-	p.saved(t.scr)
 	p.margins(t.scr, t.rows)
 	p.kitty(t.scr)
 	p.tabStops(t)
@@ -156,28 +157,6 @@ func (p *painter) cluster(text string, x, width int) {
 	}
 }
 
-// saved sets what DECRC brings back.
-func (p *painter) saved(s *screen) {
-	if s.saved.set {
-		p.savedCursor(s)
-		p.add("\x1b7\x1b[?6l\x1b[0m")
-		p.setStyle(Style{})
-	}
-}
-
-// savedCursor puts cursor and pen where DECSC had them.
-func (p *painter) savedCursor(s *screen) {
-	saved := &s.saved
-	row := saved.y
-	if saved.origin {
-		p.margins(s, len(s.rows))
-		p.add("\x1b[?6h")
-		row = max(row-s.top, 0)
-	}
-	p.move(row, saved.x)
-	p.setStyle(saved.pen.style())
-}
-
 func (p *painter) margins(s *screen, rows int) {
 	if s.top != 0 || s.bottom != rows-1 {
 		p.number("\x1b[", s.top+1, ";")
@@ -246,44 +225,64 @@ func (p *painter) colors(c *colors) {
 // cursor ends the repaint: the cursor and pen, and the modes that would have
 // changed what was painted.
 func (p *painter) cursor(t *Terminal) {
-	s, m := t.scr, &t.modes
-	top := 0
-	if m.origin {
-		p.add("\x1b[?6h")
-		top = s.top
-	}
-	p.move(s.y-top, min(s.x, t.cols-1))
+	m := &t.modes
+	p.place(t)
 	if m.wrap {
 		p.add("\x1b[?7h")
 	}
-	if s.x >= t.cols || isPictograph(t.join.base) || isRegional(t.join.base) {
-		p.lastCell(s.rows[s.y], s.y-top, min(s.x, t.cols)-1)
-	}
+	p.lastCell(t)
 	p.setStyle(t.pen.style())
 	if m.insert {
-		p.out = appendMode(p.out, 4, true, false)
+		p.add("\x1b[4h")
 	}
 	if !m.cursor {
 		p.add("\x1b[?25l")
 	}
-	if m.sync {
-		p.add("\x1b[?2026h")
+	p.mode(2026, m.sync)
+}
+
+// place sets origin mode, which is off, and the cursor.
+func (p *painter) place(t *Terminal) {
+	row := t.scr.y
+	if t.modes.origin {
+		p.add("\x1b[?6h")
+		row -= t.scr.top
+	}
+	p.move(row, min(t.scr.x, t.cols-1))
+}
+
+// pen sets a style whatever was in force.
+func (p *painter) pen(s Style) {
+	p.out = s.appendSGR(p.out)
+	p.add("\x1b]8;;" + s.Link + "\x1b\\")
+	p.style = s
+}
+
+// mode sets a DEC mode or takes it back.
+func (p *painter) mode(n int, on bool) { p.out = appendMode(p.out, n, on, true) }
+
+// lastCell writes the last cell of the row again when the cursor waits to wrap.
+// Insert mode changes nothing there.
+func (p *painter) lastCell(t *Terminal) {
+	if t.scr.x >= t.cols {
+		p.cellBefore(t)
 	}
 }
 
-// lastCell writes the cell left of the cursor again, so that the next rune wraps
-// or joins it as it would have.
-func (p *painter) lastCell(l *Line, row, x int) {
-	c := l.at(x)
-	if c.ch&cellTail != 0 && x > 0 {
+// cellBefore writes the cell left of the cursor again.
+func (p *painter) cellBefore(t *Terminal) {
+	l := t.scr.rows[t.scr.y]
+	x := min(t.scr.x, t.cols) - 1
+	c, width := l.at(x), 1
+	if c.ch&cellTail != 0 {
 		x--
-		c = l.at(x)
+		c, width = l.at(x), 2
 	}
-	p.move(row, x)
+	p.number("\x1b[", x+1, "G")
 	p.setStyle(l.style(c))
 	switch {
 	case c.ch&cellCluster != 0:
-		p.add(l.clusters[c.ch&cellValue])
+		p.cluster(l.clusters[c.ch&cellValue], x, width)
 	case c.ch&cellValue == 0:
 		p.add(" ")
 	default:

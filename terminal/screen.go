@@ -326,5 +326,22 @@ func (t *Terminal) restoreCursor() {
 	t.pen, t.charsets, t.shift = saved.pen, saved.charsets, saved.shift
 	t.modes.origin = saved.origin
 	s.x, s.y = min(saved.x, t.cols-1), min(saved.y, t.rows-1)
+	t.holdInside()
 	t.revision++
+}
+
+// restoreSaved is DECRC.
+func (t *Terminal) restoreSaved() {
+	t.endCluster()
+	before := t.modes
+	t.restoreCursor()
+	t.passRestored(&before)
+}
+
+// holdInside keeps the cursor within the margins in origin mode, which another
+// screen or a restored cursor brings to margins that were not its own.
+func (t *Terminal) holdInside() {
+	if s := t.scr; t.modes.origin {
+		s.y = min(max(s.y, s.top), s.bottom)
+	}
 }
