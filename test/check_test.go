@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -276,6 +278,7 @@ func (s *stage) eventLog() ([]byte, error) {
 //	waitfor gone PID              no such process
 //	waitfor as KEY                it is let in
 //	waitfor denied KEY VERB...    it may not
+//	waitfor nobody SESSION        is attached
 //	waitfor printed REGEXP        by the server on standard output, which the
 //	                              checks then speak of
 func waitFor(ts *testscript.TestScript, neg bool, args []string) {
@@ -289,10 +292,11 @@ func waitFor(ts *testscript.TestScript, neg bool, args []string) {
 	case "state":
 		s.waitVerb(ts, "wait", args[0], "--until", args[1])
 	case "file":
-		pattern := regexp.MustCompile("")
-		if len(args) > 1 {
-			pattern = regexp.MustCompile("(?m)" + args[1])
+		if len(args) == 1 {
+			poll(ts, func() (bool, string) { _, err := os.Stat(ts.MkAbs(args[0])); return err == nil, fmt.Sprint(err) })
+			return
 		}
+		pattern := regexp.MustCompile("(?m)" + args[1])
 		poll(ts, func() (bool, string) {
 			data, err := os.ReadFile(ts.MkAbs(args[0]))
 			return err == nil && pattern.Match(data), fmt.Sprintf("%s: %v %s", args[0], err, data)
@@ -319,6 +323,11 @@ func waitFor(ts *testscript.TestScript, neg bool, args []string) {
 		poll(ts, func() (bool, string) {
 			out, err := s.ssh(args[0], args[1:]...).CombinedOutput()
 			return exitStatus(err) == 4, string(out)
+		})
+	case "nobody":
+		poll(ts, func() (bool, string) {
+			out, err := s.ssh("admin", "who", args[0]).Output()
+			return err == nil && strings.TrimSpace(string(out)) == "[]", string(out)
 		})
 	case "printed":
 		pattern := regexp.MustCompile("(?m)" + args[0])
@@ -354,5 +363,20 @@ func poll(ts *testscript.TestScript, is func() (bool, string)) {
 			ts.Fatalf("it never came: %s", shown)
 		}
 		time.Sleep(10 * time.Millisecond) // between two looks at a real condition
+	}
+}
+
+// checkTunnel connects to a socket that ssh forwards and wants it closed
+// without a byte.
+func checkTunnel(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: tunnel SOCKET")
+	}
+	conn, err := net.Dial("unix", args[0])
+	ts.Check(err)
+	defer conn.Close()
+	ts.Check(conn.SetDeadline(time.Now().Add(patienceSeconds * time.Second)))
+	if data, err := io.ReadAll(conn); err != nil && !errors.Is(err, syscall.ECONNRESET) || len(data) > 0 {
+		ts.Fatalf("it carried %q, %v", data, err)
 	}
 }

@@ -201,7 +201,7 @@ func within(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-func stop(ts *testscript.TestScript, neg bool, args []string) {
+func hangUp(ts *testscript.TestScript, neg bool, args []string) {
 	s := stageOf(ts)
 	c := s.client(ts, args, 1)
 	c.end()

@@ -70,7 +70,7 @@ type command = func(ts *testscript.TestScript, neg bool, args []string)
 //	type NAME TEXT              to a background client; \r and \x1b as in Go
 //	fg NAME                     wait for its end; stdout, stderr, status are its
 //	within TIME NAME...         they end by themselves in that time
-//	stop NAME                   end it, as a closed terminal window does
+//	hangup NAME                 end it, as a closed terminal window does
 //	key NAME [OPTIONS]          make a key; with options, let it in
 //	unlist NAME                 take a key's line out of authorized_keys
 //	status N                    the last call's exit status
@@ -80,15 +80,17 @@ type command = func(ts *testscript.TestScript, neg bool, args []string)
 //	save VAR PATH               a field into a variable
 //	decode PATH FILE            a base64 field into a file
 //	tour WORDS                  run the ssh line with these words that serve --demo printed
+//	cast FILE                   it is asciicast v2
+//	tunnel SOCKET               a forwarded socket carries nothing
 //	waitfor ...                 poll until it is so: see waitFor
 //	snapshot FILE               what ls says, and the event log, as they are
 func commands() map[string]command {
 	all := map[string]command{
 		"serve": serve, "stopserver": stopServer, "killserver": killServer,
-		"local": local, "bg": background, "type": typeInto, "fg": foreground, "stop": stop, "within": within,
+		"local": local, "bg": background, "type": typeInto, "fg": foreground, "hangup": hangUp, "within": within,
 		"key": addKey, "unlist": unlist,
 		"status": checkStatus, "fails": checkFails, "json": checkJSON, "shape": checkShape,
-		"save": save, "decode": decode, "tour": tour, "waitfor": waitFor, "snapshot": snapshot,
+		"save": save, "decode": decode, "cast": checkCast, "tour": tour, "tunnel": checkTunnel, "waitfor": waitFor, "snapshot": snapshot,
 	}
 	for _, name := range keyNames {
 		all[name] = func(ts *testscript.TestScript, neg bool, args []string) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -65,3 +66,36 @@ func cpu(pid int) time.Duration {
 }
 
 func mib(bytes int64) string { return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20)) }
+
+// descendants are the living processes below one.
+func descendants(pid int) []int {
+	children := map[int][]int{}
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, name := range stats {
+		stat, err := os.ReadFile(name)
+		if err != nil {
+			continue // it has ended
+		}
+		_, rest, _ := strings.Cut(string(stat), ") ")
+		fields := strings.Fields(rest)
+		if len(fields) < 2 || fields[0] == "Z" {
+			continue
+		}
+		parent, _ := strconv.Atoi(fields[1])
+		child, _ := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+		children[parent] = append(children[parent], child)
+	}
+	var all []int
+	for next := []int{pid}; len(next) > 0; next = next[1:] {
+		all = append(all, children[next[0]]...)
+		next = append(next, children[next[0]]...)
+	}
+	return all
+}
+
+func goEnv(t *testing.T, name string) string {
+	t.Helper()
+	out, err := exec.Command("go", "env", name).Output()
+	must(t, err)
+	return strings.TrimSpace(string(out))
+}

@@ -20,23 +20,33 @@ type pane struct {
 	ssh    int // pid
 }
 
-// attach attaches to a session in a tmux pane. tmux wakes a stopped child of
-// its own, so ssh is a shell's child.
-func (h *host) attach(session string) *pane {
+// tmux runs a command in a new tmux server's pane.
+func (h *host) tmux(words ...string) *pane {
 	h.t.Helper()
 	p := &pane{t: h.t, socket: filepath.Join(h.dir, "tmux")}
 	conf := filepath.Join(h.dir, "tmux.conf")
 	must(h.t, os.WriteFile(conf, []byte("set -g status off\nset -g remain-on-exit on\nset -g default-terminal tmux-256color\n"), 0o600))
-	script, pidFile := filepath.Join(h.dir, "attach"), filepath.Join(h.dir, "ssh.pid")
-	text := fmt.Sprintf("#!/bin/sh\nsh -c 'echo $$ > %s.new; mv %s.new %s; exec ssh -t %s attach %s'\ntrue\n",
-		pidFile, pidFile, pidFile, strings.Join(h.sshArgs(), " "), session)
-	must(h.t, os.WriteFile(script, []byte(text), 0o700))
-	cmd := exec.Command("tmux", "-S", p.socket, "-f", conf, "new-session", "-d", "-x", "200", "-y", "50", script)
+	cmd := exec.Command("tmux", append([]string{"-S", p.socket, "-f", conf, "new-session", "-d", "-x", "200", "-y", "50"}, words...)...)
 	cmd.Env = h.environ()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		h.t.Fatalf("tmux: %v\n%s", err, out)
 	}
-	h.t.Cleanup(func() { _ = exec.Command("tmux", "-S", p.socket, "kill-server").Run() })
+	h.t.Cleanup(p.close)
+	return p
+}
+
+// close ends the tmux server; a second time nothing happens.
+func (p *pane) close() { _ = exec.Command("tmux", "-S", p.socket, "kill-server").Run() }
+
+// attach attaches to a session in a tmux pane. tmux wakes a stopped child of
+// its own, so ssh is a shell's child.
+func (h *host) attach(session string) *pane {
+	h.t.Helper()
+	script, pidFile := filepath.Join(h.dir, "attach"), filepath.Join(h.dir, "ssh.pid")
+	text := fmt.Sprintf("#!/bin/sh\nsh -c 'echo $$ > %s.new; mv %s.new %s; exec ssh -t %s attach %s'\ntrue\n",
+		pidFile, pidFile, pidFile, strings.Join(h.sshArgs(), " "), session)
+	must(h.t, os.WriteFile(script, []byte(text), 0o700))
+	p := h.tmux(script)
 	waitFor(h.t, "ssh to run", func() bool {
 		data, err := os.ReadFile(pidFile)
 		if err != nil {
@@ -112,7 +122,7 @@ func TestClientStopped(t *testing.T) {
 	for range rounds {
 		p.keys("C-]", "d")
 		waitFor(t, "the client to have gone", func() bool { return !alive(p.ssh) })
-		_ = exec.Command("tmux", "-S", p.socket, "kill-server").Run()
+		p.close()
 		alone = min(alone, print())
 		shown()
 		must(t, os.Remove(filepath.Join(h.dir, "ssh.pid")))

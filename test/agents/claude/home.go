@@ -1,0 +1,108 @@
+package claude
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Seed is what a home has behind it when Claude Code first starts there: each
+// false leaves a dialog to be answered.
+type Seed struct {
+	Onboarded      bool // theme and security notes
+	KeyApproved    bool // the API key of the environment
+	Trusted        bool // the workspace
+	BypassAccepted bool // the warning about bypassed permissions
+}
+
+// Ready is the seed of a home that goes straight to the prompt.
+func Ready() Seed { return Seed{true, true, true, true} }
+
+// Home is a home folder with Claude Code's own files and a workspace.
+type Home struct {
+	Dir       string // $HOME
+	Config    string // $CLAUDE_CONFIG_DIR
+	Workspace string // where it starts
+	Key       string // the API key, which only looks like one
+}
+
+// NewHome makes a home below dir, which exists.
+func NewHome(dir string, seed Seed) (*Home, error) {
+	dir, err := filepath.EvalSymlinks(dir) // projects are known by their real path
+	if err != nil {
+		return nil, err
+	}
+	h := &Home{
+		Dir: filepath.Join(dir, "home"), Config: filepath.Join(dir, "config"), Workspace: filepath.Join(dir, "ws"),
+		Key: "sk-ant-lab-0123456789-abcdefghijklmnopqrst",
+	}
+	for _, d := range []string{h.Dir, h.Config, h.Workspace} {
+		if err := os.Mkdir(d, 0o700); err != nil {
+			return nil, err
+		}
+	}
+	if err := os.WriteFile(filepath.Join(h.Workspace, "sample.txt"), []byte("hello\n"), 0o644); err != nil {
+		return nil, err
+	}
+	return h, h.seed(seed)
+}
+
+// keyTail is how much of a key's end Claude Code keeps to know it again.
+const keyTail = 20
+
+func (h *Home) seed(seed Seed) error {
+	config := map[string]any{}
+	if seed.Onboarded {
+		config["hasCompletedOnboarding"] = true
+		config["lastOnboardingVersion"] = Version
+		config["theme"] = "dark"
+	}
+	if seed.KeyApproved {
+		config["customApiKeyResponses"] = map[string]any{"approved": []string{h.Key[len(h.Key)-keyTail:]}, "rejected": []string{}}
+	}
+	if seed.Trusted {
+		config["projects"] = map[string]any{h.Workspace: map[string]any{"hasTrustDialogAccepted": true}}
+	}
+	if len(config) > 0 {
+		if err := writeJSON(filepath.Join(h.Config, ".claude.json"), config); err != nil {
+			return err
+		}
+	}
+	// The renderer is set because it depends on the terminal otherwise.
+	settings := map[string]any{"tui": "default"}
+	if seed.BypassAccepted {
+		settings["skipDangerousModePermissionPrompt"] = true
+	}
+	return writeJSON(filepath.Join(h.Config, "settings.json"), settings)
+}
+
+func writeJSON(file string, v any) error {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(file, append(data, '\n'), 0o600); err != nil {
+		return fmt.Errorf("seed a home: %w", err)
+	}
+	return nil
+}
+
+// Env is the environment to add for Claude Code: its home, the model API in
+// place of Anthropic's, and no traffic beside it. What it tries nonetheless goes
+// to the model API as to a proxy, which refuses it and tells the test.
+func (h *Home) Env(api string) map[string]string {
+	env := map[string]string{
+		"HOME": h.Dir, "CLAUDE_CONFIG_DIR": h.Config,
+		"ANTHROPIC_API_KEY": h.Key, "ANTHROPIC_BASE_URL": api,
+		"HTTPS_PROXY": api, "HTTP_PROXY": api, "NO_PROXY": "127.0.0.1,localhost",
+		"DISABLE_TELEMETRY": "1", "DISABLE_ERROR_REPORTING": "1", "DISABLE_AUTOUPDATER": "1", "DISABLE_BUG_COMMAND": "1",
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+		"CLAUDE_CODE_FORCE_SYNC_OUTPUT":            "1",
+		"LANG":                                     "C.UTF-8",
+	}
+	if os.Geteuid() == 0 {
+		env["IS_SANDBOX"] = "1" // bypassed permissions are refused to root otherwise
+	}
+	return env
+}

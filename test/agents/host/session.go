@@ -1,0 +1,133 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Session is a program in a session of a host.
+type Session struct {
+	host *Host
+	Name string
+}
+
+// New starts a program in a session. Nothing of the server's environment that a
+// terminal leaves there reaches it.
+func (h *Host) New(ctx context.Context, name, dir, size string, env map[string]string, argv ...string) (*Session, error) {
+	words := []string{"new", name, "--agent", "generic", "--cwd", dir, "--size", size, "--size-policy", "fixed"}
+	for _, k := range slices.Sorted(maps.Keys(env)) {
+		words = append(words, "--env", k+"="+env[k])
+	}
+	if _, err := h.Call(ctx, nil, append(append(words, "--"), argv...)...); err != nil {
+		return nil, err
+	}
+	return &Session{h, name}, nil
+}
+
+// Screen is the text of the session's screen.
+func (s *Session) Screen(ctx context.Context) (string, error) {
+	out, err := s.host.Call(ctx, nil, "screen", s.Name, "--text")
+	return string(out), err
+}
+
+// pollEvery is the time between two looks at a screen.
+const pollEvery = 40 * time.Millisecond
+
+// See waits until each pattern matches a line of the screen, and gives that
+// screen. Several patterns must match the same screen.
+func (s *Session) See(ctx context.Context, most time.Duration, patterns ...string) (string, error) {
+	if err := s.wait(ctx, most, patterns[0]); err != nil {
+		return "", err
+	}
+	return s.poll(ctx, most, "shows not all of "+strings.Join(patterns, " | "), func(screen string) bool { return matchesAll(screen, patterns) })
+}
+
+// Gone waits until a pattern matches no line of the screen.
+func (s *Session) Gone(ctx context.Context, most time.Duration, pattern string) (string, error) {
+	return s.poll(ctx, most, "still shows "+pattern, func(screen string) bool { return !matchesAll(screen, []string{pattern}) })
+}
+
+func (s *Session) wait(ctx context.Context, most time.Duration, pattern string) error {
+	_, err := s.host.Call(ctx, nil, "wait", s.Name, "--text", pattern, "--timeout", most.String())
+	if err != nil {
+		screen, _ := s.Screen(ctx) // the first error is the one that counts
+		return fmt.Errorf("wait for %q: %w\n%s", pattern, err, screen)
+	}
+	return nil
+}
+
+func (s *Session) poll(ctx context.Context, most time.Duration, otherwise string, is func(string) bool) (string, error) {
+	deadline := time.Now().Add(most)
+	ticker := time.NewTicker(pollEvery)
+	defer ticker.Stop()
+	for {
+		screen, err := s.Screen(ctx)
+		switch {
+		case err != nil:
+			return "", err
+		case is(screen):
+			return screen, nil
+		case time.Now().After(deadline):
+			return screen, fmt.Errorf("after %s the screen %s:\n%s", most, otherwise, screen)
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
+	}
+}
+
+func matchesAll(screen string, patterns []string) bool {
+	for _, p := range patterns {
+		if !regexp.MustCompile("(?m)" + p).MatchString(screen) {
+			return false
+		}
+	}
+	return true
+}
+
+// Type writes bytes as they are, in one write.
+func (s *Session) Type(ctx context.Context, text string) error {
+	_, err := s.host.Call(ctx, []byte(text), "input", s.Name, "-")
+	return err
+}
+
+// Press presses keys by name, all of one call in one write.
+func (s *Session) Press(ctx context.Context, names ...string) error {
+	_, err := s.host.Call(ctx, nil, append([]string{"keys", s.Name}, names...)...)
+	return err
+}
+
+// Paste writes a text as a terminal pastes it.
+func (s *Session) Paste(ctx context.Context, text string) error {
+	return s.Type(ctx, "\x1b[200~"+text+"\x1b[201~")
+}
+
+// Exited waits for the program's end and gives its exit code.
+func (s *Session) Exited(ctx context.Context, most time.Duration) (int, error) {
+	if _, err := s.host.Call(ctx, nil, "wait", s.Name, "--until", "exited", "--timeout", most.String()); err != nil {
+		screen, _ := s.Screen(ctx) // the first error is the one that counts
+		return 0, fmt.Errorf("%w\n%s", err, screen)
+	}
+	out, err := s.host.Call(ctx, nil, "state", s.Name)
+	if err != nil {
+		return 0, err
+	}
+	var state struct {
+		Exit *struct{ Code *int }
+	}
+	if err := json.Unmarshal(out, &state); err != nil {
+		return 0, err
+	}
+	if state.Exit == nil || state.Exit.Code == nil {
+		return 0, fmt.Errorf("%s has no exit code: %s", s.Name, out)
+	}
+	return *state.Exit.Code, nil
+}

@@ -1,0 +1,271 @@
+// Package modelapi serves Anthropic's Messages API on loopback, with a script in
+// the model's place, so that the real Claude Code can be tested without a
+// network, an account or a model.
+//
+// What the model does in a turn is a [Scenario]. The user's message chooses it
+// by a line
+//
+//	MOCK: name args
+//
+// or the test by [Server.Queue]; a message that chooses nothing gets a short
+// text. [Scenarios] has the names. The server keeps every request, so that a
+// test can check that a message arrived once and as it was sent.
+package modelapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Bounds of what the server keeps and takes.
+const (
+	// keepBodies is how much of request bodies is kept: the newest. A turn of
+	// Claude Code is about 150 KB, most of it tools.
+	keepBodies = 64 << 20
+	maxBody    = 64 << 20
+)
+
+// Server is the API. Its methods may be called from any goroutine.
+type Server struct {
+	url  string
+	stop context.CancelFunc
+	done chan struct{} // closed when nothing of the server runs any more
+
+	mu       sync.Mutex
+	requests []Request
+	kept     int // bytes of bodies in requests
+	bare     int // requests[:bare] have lost their bodies
+	changed  chan struct{}
+	queue    []Scenario
+	turns    map[turnKey]*turn
+	arrivals map[string]int
+}
+
+// turnKey tells turns apart that may be asked for more than once: Claude
+// repeats a request that failed.
+type turnKey struct {
+	session string
+	index   int // of the prompt among the messages
+	prompt  string
+}
+
+type turn struct {
+	// script is asked at each request: a scenario may need what the client told
+	// only in the midst of the turn, such as the plan's file.
+	script   func(Scene) Scenario
+	failures map[int]int // failed answers given, by step
+}
+
+// Start serves on a free port of 127.0.0.1 until the context ends or Close.
+func Start(ctx context.Context) (*Server, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("listen for the model API: %w", err)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	s := &Server{
+		url: "http://" + listener.Addr().String(), stop: stop, done: make(chan struct{}),
+		changed: make(chan struct{}), turns: map[turnKey]*turn{}, arrivals: map[string]int{},
+	}
+	web := &http.Server{
+		Handler: s, ReadHeaderTimeout: 10 * time.Second,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+	served := make(chan struct{})
+	go func() {
+		_ = web.Serve(listener) // ends with ErrServerClosed
+		close(served)
+	}()
+	go func() {
+		<-ctx.Done()
+		_ = web.Close() // a connection that does not close is closed by its peer
+		<-served
+		close(s.done)
+	}()
+	return s, nil
+}
+
+// URL is what ANTHROPIC_BASE_URL is set to.
+func (s *Server) URL() string { return s.url }
+
+// Close stops the server and waits for it.
+func (s *Server) Close() {
+	s.stop()
+	<-s.done
+}
+
+// Queue adds scenarios for the next prompts that choose none themselves.
+func (s *Server) Queue(list ...Scenario) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.queue = append(s.queue, list...)
+}
+
+// ServeHTTP answers one request of the client's.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	record := Request{Time: time.Now(), Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Header: r.Header.Clone(), Body: body}
+	record.read()
+	if r.Method == http.MethodConnect || r.URL.Host != "" {
+		record.Kind, record.Path = KindOutside, r.Host
+	}
+	var step Step
+	if record.Kind == KindTurn {
+		step = s.step(&record)
+	}
+	s.keep(record)
+	switch record.Kind {
+	case KindTurn:
+		answer(r.Context(), w, record, step)
+	case KindTitle:
+		answer(r.Context(), w, record, Step{Blocks: []Block{Text(`{"title":"Lab session"}`)}})
+	case KindCompact:
+		answer(r.Context(), w, record, Step{Blocks: []Block{Text("<analysis>Short.</analysis>\n<summary>The user and the model tested.</summary>")}})
+	case KindClassify:
+		answer(r.Context(), w, record, Step{Blocks: []Block{Text("<block>no</block>")}})
+	case KindSide:
+		answer(r.Context(), w, record, Step{Blocks: []Block{Text("ok")}})
+	case KindOutside:
+		http.Error(w, "the lab has no way outside", http.StatusForbidden)
+	case KindCount:
+		writeJSON(w, http.StatusOK, map[string]int{"input_tokens": len(body) / 4})
+	default:
+		writeJSON(w, http.StatusOK, map[string]any{})
+	}
+}
+
+// step finds what the model does next, and notes it in the record.
+func (s *Server) step(r *Request) Step {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := turnKey{r.Session, r.promptIndex, r.Prompt}
+	t := s.turns[key]
+	if t == nil {
+		t = &turn{script: s.choose(r), failures: map[int]int{}}
+		s.turns[key] = t
+	}
+	scenario := t.script(r.Scene)
+	r.Scenario = scenario.Name
+	before := r.Step // good answers that the conversation holds; failed ones leave nothing there
+	for i, step := range scenario.Steps {
+		switch {
+		case !step.fails() && before == 0:
+			return step
+		case !step.fails():
+			before--
+		case before == 0 && (step.Times == 0 || t.failures[i] < step.Times):
+			t.failures[i]++
+			return step
+		}
+	}
+	return Say(Text("Done."))
+}
+
+// choose finds the script of a turn that begins.
+func (s *Server) choose(r *Request) func(Scene) Scenario {
+	if name, args, ok := chosen(r.Prompt); ok {
+		return func(scene Scene) Scenario {
+			scenario, err := Named(name, args, scene)
+			if err != nil {
+				return Scenario{Name: name, Steps: []Step{Say(Text(err.Error()))}}
+			}
+			return scenario
+		}
+	}
+	next := Scenario{Name: "plain", Steps: []Step{Say(Text("Understood."))}}
+	if len(s.queue) > 0 && !r.Subagent {
+		next, s.queue = s.queue[0], s.queue[1:]
+	}
+	return func(Scene) Scenario { return next }
+}
+
+func (s *Server) keep(r Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.N = len(s.requests) + 1
+	s.requests = append(s.requests, r)
+	s.kept += len(r.Body)
+	for ; s.kept > keepBodies && s.bare < len(s.requests)-1; s.bare++ {
+		s.kept -= len(s.requests[s.bare].Body)
+		s.requests[s.bare].Body = nil
+	}
+	if r.Kind == KindTurn && !r.Subagent {
+		counts := map[string]int{}
+		for _, text := range r.texts {
+			counts[text]++
+		}
+		for text, n := range counts {
+			s.arrivals[text] = max(s.arrivals[text], n)
+		}
+	}
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// Requests are all requests so far, oldest first. Of very many only the newest
+// still have their bodies.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Request(nil), s.requests...)
+}
+
+// Outside are the hosts that the client tried to reach beside the API.
+func (s *Server) Outside() []string {
+	var hosts []string
+	for _, r := range s.Requests() {
+		if r.Kind == KindOutside {
+			hosts = append(hosts, r.Path)
+		}
+	}
+	return hosts
+}
+
+// Arrivals is how often a text stands as a message of the user's in the
+// conversation that the model was given: 1 when it arrived once, byte for byte.
+// A conversation that was cleared since counts with the most it ever held.
+func (s *Server) Arrivals(text string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.arrivals[text]
+}
+
+// Wait returns the first request, also of those that came before, of which
+// match says yes.
+func (s *Server) Wait(ctx context.Context, match func(Request) bool) (Request, error) {
+	for seen := 0; ; {
+		s.mu.Lock()
+		list, changed := s.requests[seen:], s.changed
+		seen = len(s.requests)
+		s.mu.Unlock()
+		for _, r := range list {
+			if match(r) {
+				return r, nil
+			}
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return Request{}, errors.Join(fmt.Errorf("none of %d requests is the one waited for", seen), ctx.Err())
+		case <-s.done:
+			return Request{}, errors.New("the model API was closed")
+		}
+	}
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v) // the client may have left
+}

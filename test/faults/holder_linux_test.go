@@ -1,0 +1,137 @@
+package faults
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestHolderKilled kills a session's holder: its program goes with the
+// terminal, and the server says at once that the session is lost.
+func TestHolderKilled(t *testing.T) {
+	h := newHost(t, checked)
+	h.start()
+	h.create("lost", "--", "sleep", "1000")
+	h.create("other", "--", "sleep", "1000")
+	i := h.info("lost")
+	must(t, syscall.Kill(i.HolderPID, syscall.SIGKILL))
+	told := waitWithin(t, time.Second, "the session to be lost", func() bool {
+		got := h.info("lost")
+		return got.State == "exited" && got.Exit != nil && got.Exit.Lost
+	})
+	t.Logf("told after %v", told.Round(time.Millisecond))
+	waitFor(t, "the program to be gone", func() bool { return !alive(i.PID) })
+	ends := 0
+	for _, line := range h.events() {
+		var e event
+		must(t, json.Unmarshal([]byte(line), &e))
+		if e.Type == "exited" && e.Lost {
+			ends++
+		}
+	}
+	if ends != 1 {
+		t.Errorf("%d events tell of the loss", ends)
+	}
+	if !alive(h.info("other").PID) {
+		t.Error("the other session went too")
+	}
+
+	// The same while no server is there.
+	i = h.info("other")
+	h.kill()
+	must(t, syscall.Kill(i.HolderPID, syscall.SIGKILL))
+	waitFor(t, "the program to be gone", func() bool { return !alive(i.PID) })
+	for range 2 { // told once, by the first server that finds it
+		h.start()
+		if got := h.info("other"); got.State != "exited" || !got.Exit.Lost {
+			t.Errorf("after a restart the session is %+v", got)
+		}
+		h.kill()
+	}
+	h.start()
+	ends = 0
+	for _, line := range h.events() {
+		if strings.Contains(line, `"type":"exited"`) {
+			ends++
+		}
+	}
+	if ends != 2 {
+		t.Errorf("%d events tell of the two ends", ends)
+	}
+	judgeOrder(t, h.events())
+}
+
+// TestServerStopped ends the server in the ways it is ended, and looks for its
+// sessions.
+func TestServerStopped(t *testing.T) {
+	h := newHost(t, checked)
+	h.start()
+	h.create("sleep", "--", "sh", "-c", "trap '' HUP; sleep 1000 & setsid sleep 1000 & wait")
+	i := h.info("sleep")
+	var tree []int
+	waitFor(t, "the program's tree", func() bool { tree = descendants(i.HolderPID); return len(tree) == 3 })
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		state := h.signal(sig)
+		if !state.Success() {
+			t.Errorf("at %v the server ended with %v", sig, state)
+		}
+		for _, pid := range append([]int{i.HolderPID}, tree...) {
+			if !alive(pid) {
+				t.Errorf("%v to the server ended %d", sig, pid)
+			}
+		}
+		h.start()
+		if got := h.info("sleep"); got.State == "exited" || got.PID != i.PID {
+			t.Errorf("after %v the session is %+v", sig, got)
+		}
+	}
+	h.signal(syscall.SIGTERM)
+	h.start("--stop-sessions")
+	begun := time.Now()
+	h.signal(syscall.SIGTERM)
+	t.Logf("--stop-sessions ended a program that ignores HUP after %v", time.Since(begun).Round(time.Millisecond))
+	for _, pid := range append([]int{i.HolderPID}, tree...) {
+		if alive(pid) {
+			t.Errorf("--stop-sessions left %d: %q", pid, cmdline(pid))
+		}
+	}
+	h.start()
+	if got := h.info("sleep"); got.State != "exited" || got.Exit.Lost {
+		t.Errorf("after --stop-sessions the session is %+v", got)
+	}
+}
+
+// TestMakeRun presses Ctrl-C in a terminal in which make run runs.
+func TestMakeRun(t *testing.T) {
+	h := newHost(t, checked)
+	must(t, os.MkdirAll(filepath.Join(h.dir, "run"), 0o700))
+	root, err := filepath.Abs("../..")
+	must(t, err)
+	p := h.tmux("env", "BERTH_LISTEN=127.0.0.1:0", "BERTH_STATE_DIR="+h.state, "BERTH_RUNTIME_DIR="+filepath.Join(h.dir, "run"),
+		"BERTH_AUTHORIZE="+h.key+".pub", "GOCACHE="+goEnv(t, "GOCACHE"), "GOPATH="+goEnv(t, "GOPATH"), "GOFLAGS=-buildvcs=false",
+		"make", "-C", root, "run", "BIN="+filepath.Join(h.dir, "berth"))
+	waitFor(t, "the server to listen", func() bool {
+		for _, line := range p.lines() {
+			if found := listening.FindStringSubmatch(line); found != nil {
+				h.setAddr(found[1])
+				return strings.Contains(strings.Join(p.lines(), "\n"), "Ctrl-C here stops the server")
+			}
+		}
+		return false
+	})
+	i := h.info("demo")
+	server := answer[struct{ PID int }](h, "health").PID
+	p.keys("C-c")
+	waitFor(t, "the server to end", func() bool { return !alive(server) })
+	if !alive(i.PID) || !alive(i.HolderPID) {
+		t.Fatal("Ctrl-C reached the session")
+	}
+	h.start()
+	if got := h.info("demo"); got.PID != i.PID || got.State == "exited" {
+		t.Errorf("after Ctrl-C the session is %+v", got)
+	}
+}
