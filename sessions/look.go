@@ -25,11 +25,7 @@ func (c *core) look(now time.Time) {
 	if !c.running() || c.child.pid == 0 {
 		return
 	}
-	every := lookQuiet
-	if c.looks > 0 {
-		every = lookActive
-	}
-	if now.Sub(c.looked) < every {
+	if now.Before(c.nextLook()) {
 		return
 	}
 	c.looked = now
@@ -46,6 +42,16 @@ func (c *core) look(now time.Time) {
 	}
 	v := detect.FromProcess(seen)
 	c.setState(v.State, v.Tier, v.Cause)
+}
+
+// nextLook is when to look again.
+func (c *core) nextLook() time.Time {
+	if c.looks > 0 {
+		return c.looked.Add(lookActive)
+	}
+	// All quiet sessions look at the same time: to wake up costs the server
+	// more than to look.
+	return c.looked.Add(lookQuiet - time.Duration(c.looked.UnixNano()%int64(lookQuiet)))
 }
 
 // Reportable are the states that a session can ever be in by what is known of

@@ -182,11 +182,7 @@ func (c *core) pause(now time.Time) time.Duration {
 		due(at)
 	}
 	if c.running() {
-		every := lookQuiet
-		if c.looks > 0 {
-			every = lookActive
-		}
-		due(c.looked.Add(every))
+		due(c.nextLook())
 	}
 	if at, ok := c.limitsDue(); ok {
 		due(at)
