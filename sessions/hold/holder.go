@@ -335,7 +335,7 @@ func (h *holder) drain() {
 		case n > 0:
 			now := time.Now()
 			h.take(buf[:n], now)
-			h.turn.yield(now)
+			h.turn.yield(now, h.pty.waited)
 		case os.IsTimeout(err):
 			if h.output.retry(time.Now()) {
 				h.setInline(false)

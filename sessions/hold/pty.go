@@ -15,8 +15,9 @@ import (
 // master is the holder's side of the PTY: non-blocking and in the runtime's
 // poller, so that reading, writing and deadlines do not wait for each other.
 type master struct {
-	f   *os.File
-	raw syscall.RawConn
+	f      *os.File
+	raw    syscall.RawConn
+	waited bool // the last read had to; belongs to the reader
 }
 
 // openPTY opens a PTY of this size. The slave is for the program only.
@@ -53,12 +54,14 @@ func openPTY(cols, rows int) (*master, *os.File, error) {
 func (m *master) read(p []byte) (int, error) {
 	n := 0
 	var failed error
+	m.waited = false
 	err := m.raw.Read(func(fd uintptr) bool {
 		for n < len(p) {
 			k, err := unix.Read(int(fd), p[n:])
 			switch {
 			case errors.Is(err, unix.EINTR):
 			case errors.Is(err, unix.EAGAIN):
+				m.waited = m.waited || n == 0
 				return n > 0
 			case err != nil:
 				failed = err

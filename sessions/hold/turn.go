@@ -45,7 +45,11 @@ func (t *turn) serve() {
 }
 
 // yield lets everything that is ready run, if the last time is a while ago.
-func (t *turn) yield(now time.Time) {
+// Draining that has just waited for output has let them run.
+func (t *turn) yield(now time.Time, waited bool) {
+	if waited {
+		t.last = now
+	}
 	if now.Sub(t.last) < turnEvery {
 		return
 	}
