@@ -70,7 +70,9 @@ func TestHolderKilled(t *testing.T) {
 func TestServerStopped(t *testing.T) {
 	h := newHost(t, checked)
 	h.start()
-	h.create("sleep", "--", "sh", "-c", "trap '' HUP; sleep 1000 & setsid sleep 1000 & wait")
+	script := filepath.Join(h.dir, "script")
+	must(t, os.WriteFile(script, []byte("#!/bin/sh\nsleep 1000 &\nsetsid sleep 1000 &\nwait\n"), 0o700))
+	h.create("sleep", "--", script)
 	i := h.info("sleep")
 	var tree []int
 	waitFor(t, "the program's tree", func() bool { tree = descendants(i.HolderPID); return len(tree) == 3 })
@@ -93,7 +95,7 @@ func TestServerStopped(t *testing.T) {
 	h.start("--stop-sessions")
 	begun := time.Now()
 	h.signal(syscall.SIGTERM)
-	t.Logf("--stop-sessions ended a program that ignores HUP after %v", time.Since(begun).Round(time.Millisecond))
+	t.Logf("--stop-sessions took %v", time.Since(begun).Round(time.Millisecond))
 	for _, pid := range append([]int{i.HolderPID}, tree...) {
 		if alive(pid) {
 			t.Errorf("--stop-sessions left %d: %q", pid, cmdline(pid))
@@ -114,7 +116,12 @@ func TestMakeRun(t *testing.T) {
 	p := h.tmux("env", "BERTH_LISTEN=127.0.0.1:0", "BERTH_STATE_DIR="+h.state, "BERTH_RUNTIME_DIR="+filepath.Join(h.dir, "run"),
 		"BERTH_AUTHORIZE="+h.key+".pub", "GOCACHE="+goEnv(t, "GOCACHE"), "GOPATH="+goEnv(t, "GOPATH"), "GOFLAGS=-buildvcs=false",
 		"make", "-C", root, "run", "BIN="+filepath.Join(h.dir, "berth"))
-	waitFor(t, "the server to listen", func() bool {
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the pane:\n%s", strings.Join(p.lines(), "\n"))
+		}
+	})
+	waitWithin(t, 3*time.Minute, "make to build and the server to listen", func() bool {
 		for _, line := range p.lines() {
 			if found := listening.FindStringSubmatch(line); found != nil {
 				h.setAddr(found[1])
