@@ -202,12 +202,14 @@ func (t *Terminal) markedControl(p *params, prefix, between, final byte) {
 	case [3]byte{'?', 0, 'W'}:
 		if p.at(0, 0) == 5 {
 			t.tabs = nil // DECST8C
+			t.endCluster()
 			t.passMarked(p, '?', 0, final)
 		}
 	case [3]byte{0, ' ', 'q'}:
 		if n := p.at(0, 0); n <= 6 {
 			t.modes.shape = n
 			t.revision++
+			t.endCluster()
 			t.passMarked(p, 0, ' ', final)
 		}
 	case [3]byte{0, ' ', '@'}, [3]byte{0, ' ', 'A'}, [3]byte{0, '\'', '}'}, [3]byte{0, '\'', '~'}:

@@ -59,7 +59,7 @@ func (t *Terminal) changeKitty(flags, how int) {
 }
 
 func (t *Terminal) passKitty(prefix byte, n int) {
-	if !t.pass.on || !t.pass.room() || prefix == '<' && n == 0 {
+	if prefix == '<' && n == 0 || !t.pass.on || !t.pass.room() {
 		return
 	}
 	t.pass.out = append(appendNumber(append(t.pass.out, 0x1b, '[', prefix), n), 'u')

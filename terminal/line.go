@@ -1,6 +1,9 @@
 package terminal
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // cell is one column of a line as stored: 16 bytes, so that a line of 200
 // columns is 3.2 KB. Clusters, links and underline colours, all rare, are kept
@@ -78,6 +81,15 @@ func (l *Line) Cell(i int) Cell {
 		break
 	}
 	return out
+}
+
+// first is the first rune of what c shows.
+func (l *Line) first(c cell) rune {
+	if c.ch&cellCluster == 0 {
+		return rune(c.ch & cellValue)
+	}
+	r, _ := utf8.DecodeRuneInString(l.clusters[c.ch&cellValue])
+	return r
 }
 
 func (l *Line) style(c cell) Style {

@@ -115,7 +115,7 @@ func (p *painter) line(l *Line) {
 			lost = true
 			continue
 		}
-		if lost || isSkinTone(rune(c.ch&cellValue)) {
+		if lost || isSkinTone(l.first(c)) {
 			p.number("\x1b[", x+1, "G")
 			lost = false
 		}
