@@ -14,6 +14,7 @@ import (
 	"berth/api"
 	"berth/keys"
 	"berth/sessions"
+	"berth/terminal"
 )
 
 // Kept is the answer of the verbs that change a session as a whole.
@@ -237,5 +238,10 @@ func meta(ctx context.Context, c *Call) error {
 			return err
 		}
 	}
-	return c.kept(s, "%s: %v", s.Status().Name, s.Status().Meta)
+	var pairs []string
+	for k, v := range s.Status().Meta {
+		pairs = append(pairs, k+"="+v)
+	}
+	slices.Sort(pairs)
+	return c.kept(s, "%s: %s", s.Status().Name, orDash(terminal.Printable(strings.Join(pairs, " "))))
 }

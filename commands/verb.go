@@ -259,7 +259,7 @@ func (c *Call) countArgs(verb *Verb) error {
 	case len(c.Args) < verb.MinArgs:
 		return verb.usage(errMissing)
 	case verb.MaxArgs >= 0 && len(c.Args) > verb.MaxArgs:
-		return verb.usage(fmt.Errorf("%q is one argument too many", api.Quote(c.Args[verb.MaxArgs])))
+		return verb.usage(fmt.Errorf("%s is one argument too many", api.Quote(c.Args[verb.MaxArgs])))
 	}
 	return nil
 }
