@@ -213,9 +213,6 @@ func (s *server) openKeys() (err error) {
 	if err != nil {
 		return err
 	}
-	for _, p := range s.keys.Problems() {
-		s.log.Warn("key file", "problem", p.String())
-	}
 	if s.keys.Empty() {
 		return fmt.Errorf("no key may log in: put a public key into %s, or name one with --authorize FILE.pub", s.config.AuthorizedKeys[0])
 	}
