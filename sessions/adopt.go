@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math"
 	"os"
@@ -37,6 +38,7 @@ func (r *Registry) adoptAll(ctx context.Context) error {
 		a, err := r.findSession(filepath.Join(r.sessionsDir(), e.Name()))
 		if err != nil {
 			r.log.Error("a session's folder cannot be used", "folder", e.Name(), "error", err)
+			r.unusable = append(r.unusable, fmt.Sprintf("the session's folder %s cannot be used: %v", e.Name(), err))
 			continue
 		}
 		found = append(found, a)

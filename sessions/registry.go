@@ -49,6 +49,8 @@ type Registry struct {
 	now     func() time.Time
 	events  *events.Log
 
+	unusable []string // folders that could not be taken up, and why
+
 	ctx    context.Context // of the loops
 	cancel context.CancelFunc
 	loops  sync.WaitGroup

@@ -184,7 +184,7 @@ type Memory struct {
 // Health gathers what is wrong, if anything, with the sessions that the caller
 // sees and with what all share.
 func (r *Registry) Health(sees func(*Session) bool) Health {
-	h := Health{PID: os.Getpid(), States: map[string]int{}}
+	h := Health{PID: os.Getpid(), States: map[string]int{}, Problems: slices.Clone(r.unusable)}
 	for _, s := range r.All() {
 		if !sees(s) {
 			continue
