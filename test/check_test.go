@@ -278,6 +278,7 @@ func (s *stage) eventLog() ([]byte, error) {
 //	waitfor gone PID              no such process
 //	waitfor as KEY                it is let in
 //	waitfor denied KEY VERB...    it may not
+//	waitfor json VERB PATH VALUE  in the verb's answer
 //	waitfor nobody SESSION        is attached
 //	waitfor printed REGEXP        by the server on standard output, which the
 //	                              checks then speak of
@@ -323,6 +324,16 @@ func waitFor(ts *testscript.TestScript, neg bool, args []string) {
 		poll(ts, func() (bool, string) {
 			out, err := s.ssh(args[0], args[1:]...).CombinedOutput()
 			return exitStatus(err) == 4, string(out)
+		})
+	case "json":
+		poll(ts, func() (bool, string) {
+			out, err := s.ssh("admin", args[0]).Output()
+			var v any
+			if err != nil || json.Unmarshal(out, &v) != nil {
+				return false, string(out)
+			}
+			got, err := field(v, args[1])
+			return err == nil && plain(got) == args[2], string(out)
 		})
 	case "nobody":
 		poll(ts, func() (bool, string) {
