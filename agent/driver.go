@@ -34,7 +34,7 @@ type Driver interface {
 	// Fill puts into the prompt what only the dialog tells.
 	Fill(p *Request, d *Dialog)
 	// Waiting is the prompt of which a live state file only says that there is
-	// one.
+	// one; the fact carries the tool call that is pending, when one is known.
 	Waiting(f *Fact) *Request
 
 	// Table names for each move the sources that may cause it.

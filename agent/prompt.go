@@ -3,6 +3,8 @@ package agent
 import (
 	"encoding/json"
 	"unicode/utf8"
+
+	"berth/api"
 )
 
 // PromptType is the kind of question an agent has stopped at.
@@ -57,14 +59,13 @@ type Request struct {
 	OptionsFallback bool            `json:"options_fallback"` // not read off the screen but known from elsewhere
 	Questions       []Question      `json:"questions"`
 	QuestionCurrent int             `json:"question_current"`  // len(Questions) on the page that confirms
-	Schema          json.RawMessage `json:"schema,omitempty"`  // of a form
-	Message         *string         `json:"message,omitempty"` // of a form
+	Schema          json.RawMessage `json:"schema,omitempty"` // of a form
 	Ready           bool            `json:"ready"`
 	OnScreen        bool            `json:"on_screen"`
 	Modal           bool            `json:"modal"`
 	Channel         string          `json:"channel"`
-	Since           string          `json:"since"`
-	Expires         *string         `json:"expires"`
+	Since           api.Time        `json:"since"`
+	Expires         *api.Time       `json:"expires"`
 
 	// What Input leaves out, and what the dialog looks like: for those who ask
 	// for all of it.

@@ -1,0 +1,143 @@
+package claude
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"berth/agent"
+)
+
+// ErrEvent is the error for bytes that are no hook event of Claude's.
+var ErrEvent = errors.New("not a hook event")
+
+// event is what the payloads of the hooks have in common, and of each what
+// detection reads.
+type event struct {
+	Session        string          `json:"session_id"`
+	Name           string          `json:"hook_event_name"`
+	Turn           string          `json:"prompt_id"`
+	Agent          string          `json:"agent_id"`
+	AgentType      string          `json:"agent_type"`
+	Tool           string          `json:"tool_name"`
+	Input          json.RawMessage `json:"tool_input"`
+	Call           string          `json:"tool_use_id"`
+	Prompt         string          `json:"prompt"`
+	Source         string          `json:"source"`
+	Reason         string          `json:"reason"`
+	Trigger        string          `json:"trigger"`
+	Error          string          `json:"error"`
+	ErrorDetails   string          `json:"error_details"`
+	LastMessage    string          `json:"last_assistant_message"`
+	Notification   string          `json:"notification_type"`
+	Message        string          `json:"message"`
+	Server         string          `json:"mcp_server_name"`
+	Schema         json.RawMessage `json:"requested_schema"`
+	Action         string          `json:"action"`
+	Delta          string          `json:"delta"`
+	Background     []task          `json:"background_tasks"`
+	StopHookActive bool            `json:"stop_hook_active"`
+}
+
+type task struct {
+	ID     string `json:"id"`
+	Type   string `json:"type"`
+	Status string `json:"status"`
+}
+
+// Hook reads one event. Every event of the measured version gives a fact, if
+// only evidence; so does one that is not known.
+func (d Driver) Hook(payload []byte) ([]agent.Fact, error) {
+	var e event
+	if err := json.Unmarshal(payload, &e); err != nil {
+		return nil, fmt.Errorf("read a hook event: %w: %w", ErrEvent, err)
+	}
+	if e.Name == "" || e.Session == "" {
+		return nil, fmt.Errorf("read a hook event: %w: no name or no session", ErrEvent)
+	}
+	f := agent.Fact{
+		Kind: agent.Noted, Source: agent.SourceHook, Cause: "hook:" + e.Name,
+		Conversation: e.Session, Turn: e.Turn, Agent: e.Agent, AgentType: e.AgentType,
+		Tool: e.Tool, Call: e.Call, Input: e.Input,
+	}
+	e.fill(&f)
+	return []agent.Fact{f}, nil
+}
+
+// fill makes the fact say what the event says.
+func (e *event) fill(f *agent.Fact) {
+	switch e.Name {
+	case "SessionStart":
+		f.Kind, f.Text, f.Evidence = agent.ConversationStarted, e.Source, e.Source
+	case "SessionEnd":
+		f.Kind, f.Text, f.Evidence = agent.ConversationEnded, e.Reason, e.Reason
+	case "UserPromptSubmit":
+		f.Kind, f.Text, f.Evidence = agent.TurnStarted, e.Prompt, firstLine(e.Prompt)
+	case "PreToolUse":
+		f.Kind, f.Evidence = agent.ToolStarted, e.Tool
+	case "PostToolUse", "PostToolUseFailure", "PermissionDenied":
+		f.Kind, f.Evidence = agent.ToolEnded, e.Tool
+	case "PostToolBatch":
+		f.Kind = agent.StepEnded
+	case "PermissionRequest":
+		f.Kind, f.Request, f.Evidence = agent.Asked, request(e.Tool, e.Input, e.AgentType), e.Tool
+	case "Elicitation":
+		f.Kind, f.Request, f.Evidence = agent.Asked, form(e.Server, e.Message, e.Schema), e.Message
+	case "ElicitationResult":
+		f.Kind, f.Request, f.Evidence = agent.Answered, &agent.Request{Type: agent.PromptForm}, e.Action
+	case "Stop":
+		f.Kind, f.How, f.Text, f.Evidence = agent.TurnEnded, agent.Completed, e.LastMessage, firstLine(e.LastMessage)
+		f.Background = subagents(e.Background)
+	case "StopFailure":
+		f.Kind, f.How, f.Text = agent.TurnEnded, agent.Failed, e.LastMessage
+		f.Failure = failure(e.Error, e.LastMessage+" "+e.ErrorDetails, e.LastMessage)
+		f.Evidence = e.Error + ": " + firstLine(e.LastMessage)
+	case "SubagentStart":
+		f.Kind, f.Evidence = agent.SubagentStarted, e.AgentType
+	case "SubagentStop":
+		f.Kind, f.Evidence = agent.SubagentEnded, e.AgentType
+	case "PreCompact":
+		e.compacts(f)
+	case "PostCompact":
+		f.Kind, f.Activity = agent.Acting, &agent.Activity{Kind: agent.Thinking}
+		if e.Trigger == "manual" {
+			f.Kind, f.How = agent.TurnEnded, agent.Completed
+		}
+		f.Evidence = e.Trigger
+	case "MessageDisplay":
+		f.Kind, f.Activity, f.Evidence = agent.Acting, &agent.Activity{Kind: agent.Responding}, firstLine(e.Delta)
+	case "Notification":
+		f.Evidence = e.Notification + ": " + firstLine(e.Message)
+	}
+}
+
+// compacts: asked for by a person it is a turn of its own, without the event
+// that begins other turns; by itself it is part of one.
+func (e *event) compacts(f *agent.Fact) {
+	f.Activity, f.Evidence = &agent.Activity{Kind: agent.Compacting}, e.Trigger
+	f.Kind = agent.Acting
+	if e.Trigger == "manual" {
+		f.Kind, f.Text = agent.TurnStarted, "/compact"
+	}
+}
+
+// subagents are those of the tasks that keep the agent busy after a turn: a
+// background shell does not.
+func subagents(tasks []task) []string {
+	var ids []string
+	for _, t := range tasks {
+		if t.Type == "subagent" && t.Status == "running" {
+			ids = append(ids, t.ID)
+		}
+	}
+	return ids
+}
+
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	if r := []rune(s); len(r) > 120 {
+		return string(r[:119]) + "…"
+	}
+	return s
+}

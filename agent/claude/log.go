@@ -1,0 +1,146 @@
+package claude
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"berth/agent"
+)
+
+// ErrLine is the error for a line that is no JSON object.
+var ErrLine = errors.New("not a line of Claude's")
+
+// entry is a line of the session log; lines of the structured output are
+// shaped alike.
+type entry struct {
+	Type        string    `json:"type"`
+	Subtype     string    `json:"subtype"`
+	Session     string    `json:"sessionId"`
+	Turn        string    `json:"promptId"`
+	Timestamp   time.Time `json:"timestamp"`
+	Sidechain   bool      `json:"isSidechain"`
+	Meta        bool      `json:"isMeta"`
+	Summary     bool      `json:"isCompactSummary"`
+	APIError    bool      `json:"isApiErrorMessage"`
+	Error       string    `json:"error"`
+	PromptFrom  string    `json:"promptSource"`
+	Operation   string    `json:"operation"`
+	Content     string    `json:"-"`
+	Message     message   `json:"message"`
+	RawContent  any       `json:"content"`
+	Interrupted string    `json:"interruptedMessageId"`
+}
+
+type message struct {
+	Content json.RawMessage `json:"content"`
+}
+
+type block struct {
+	Type    string          `json:"type"`
+	Text    string          `json:"text"`
+	ID      string          `json:"id"`
+	Name    string          `json:"name"`
+	Input   json.RawMessage `json:"input"`
+	ToolUse string          `json:"tool_use_id"`
+}
+
+// interrupted begins the message that Claude writes in the user's name when a
+// turn was interrupted or a tool refused.
+const interrupted = "[Request interrupted by user"
+
+// Log reads one whole line of the session log. Lines of subagents and lines
+// that say nothing of the turn give evidence only.
+func (Driver) Log(line []byte) ([]agent.Fact, error) {
+	var e entry
+	if err := json.Unmarshal(line, &e); err != nil {
+		return nil, fmt.Errorf("read a log line: %w: %w", ErrLine, err)
+	}
+	base := agent.Fact{
+		Kind: agent.Noted, Source: agent.SourceLog, Cause: "log:" + e.Type, At: e.Timestamp,
+		Conversation: e.Session, Turn: e.Turn,
+	}
+	if e.Sidechain {
+		return []agent.Fact{base}, nil
+	}
+	var facts []agent.Fact
+	switch e.Type {
+	case "user":
+		facts = e.user(base)
+	case "assistant":
+		facts = e.assistant(base)
+	case "system":
+		base.Cause = "log:" + e.Subtype
+		if e.Subtype == "turn_duration" {
+			base.Kind, base.How = agent.TurnEnded, agent.Completed
+		}
+	case "queue-operation":
+		base.Cause = "log:" + e.Operation
+		if text, ok := e.RawContent.(string); ok && e.Operation == "enqueue" {
+			base.Kind, base.Text, base.Evidence = agent.Queued, text, firstLine(text)
+		}
+	}
+	if len(facts) == 0 {
+		facts = []agent.Fact{base}
+	}
+	return facts, nil
+}
+
+// blocks are the parts of a message; a bare string is one of text.
+func (m message) blocks() []block {
+	var text string
+	if json.Unmarshal(m.Content, &text) == nil {
+		return []block{{Type: "text", Text: text}}
+	}
+	var all []block
+	_ = json.Unmarshal(m.Content, &all) // what has another shape has no parts
+	return all
+}
+
+// user reads what stands in the user's name: messages, results of tools,
+// interruptions, and the records of commands, which begin with a tag.
+func (e *entry) user(base agent.Fact) []agent.Fact {
+	var facts []agent.Fact
+	for _, b := range e.Message.blocks() {
+		f := base
+		switch {
+		case b.Type == "tool_result":
+			f.Kind, f.Call, f.Cause = agent.ToolEnded, b.ToolUse, string(f.Source)+":tool_result"
+		case b.Type != "text" || e.Meta || e.Summary:
+			continue
+		case strings.HasPrefix(b.Text, interrupted):
+			f.Kind, f.How, f.Cause, f.Evidence = agent.TurnEnded, agent.Interrupted, string(f.Source)+":interrupted", b.Text
+		case e.Turn == "" || e.PromptFrom == "" && !strings.HasPrefix(b.Text, "<task-notification>"):
+			continue
+		default:
+			f.Kind, f.Text, f.Evidence = agent.TurnStarted, b.Text, firstLine(b.Text)
+		}
+		facts = append(facts, f)
+	}
+	return facts
+}
+
+func (e *entry) assistant(base agent.Fact) []agent.Fact {
+	var facts []agent.Fact
+	for _, b := range e.Message.blocks() {
+		f := base
+		f.Kind = agent.Acting
+		switch b.Type {
+		case "tool_use":
+			f.Kind, f.Tool, f.Call, f.Input, f.Evidence = agent.ToolStarted, b.Name, b.ID, b.Input, b.Name
+		case "thinking":
+			f.Activity = &agent.Activity{Kind: agent.Thinking}
+		case "text":
+			f.Activity, f.Evidence = &agent.Activity{Kind: agent.Responding}, firstLine(b.Text)
+			if e.APIError {
+				f.Kind, f.Failure, f.Cause = agent.FailureSeen, failure(e.Error, b.Text, b.Text), string(f.Source)+":api_error"
+			}
+		default:
+			continue
+		}
+		facts = append(facts, f)
+	}
+	return facts
+}

@@ -1,0 +1,281 @@
+package claude
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"berth/agent"
+)
+
+// Names of the tools whose permission is a question of its own kind.
+const (
+	toolQuestion = "AskUserQuestion"
+	toolPlan     = "ExitPlanMode"
+)
+
+// What a question offers beside its own options.
+const (
+	optionOther = "Type something."
+	optionChat  = "Chat about this"
+)
+
+// request is what a permission for the tool asks, as far as its input tells.
+func request(tool string, input json.RawMessage, agentType string) *agent.Request {
+	r := &agent.Request{
+		Type: agent.PromptPermission, Tool: agent.Pointer(tool), Agent: agent.Pointer(agentType),
+		Title: agent.Pointer(titles[tool]), OptionsFallback: true, Modal: true, Channel: agent.ChannelKeys,
+	}
+	switch tool {
+	case toolQuestion:
+		asks(r, input)
+	case toolPlan:
+		var in struct{ Plan, PlanFilePath string }
+		_ = json.Unmarshal(input, &in) // a plan without its text is still a plan
+		r.Type, r.Text, r.Options = agent.PromptPlan, agent.Pointer(in.Plan), []string{"Yes", "No"}
+		if in.PlanFilePath != "" {
+			r.SetInput(in.PlanFilePath)
+		}
+	default:
+		r.Options = []string{"Yes", "No"}
+		setInput(r, tool, input)
+	}
+	return r
+}
+
+// titles are what the dialogs of these tools are headed by.
+var titles = map[string]string{
+	"Bash": "Bash command", "Edit": "Edit file", "Write": "Create file", "WebFetch": "Fetch",
+	toolPlan: "Ready to code?",
+}
+
+func asks(r *agent.Request, input json.RawMessage) {
+	var in struct {
+		Questions []struct {
+			Question, Header string
+			MultiSelect      bool
+			Options          []struct{ Label, Description string }
+		}
+	}
+	_ = json.Unmarshal(input, &in) // the dialog tells what the input does not
+	r.Type, r.Options = agent.PromptQuestion, nil
+	for _, q := range in.Questions {
+		one := agent.Question{Header: q.Header, Text: q.Question, MultiSelect: q.MultiSelect}
+		for _, o := range q.Options {
+			one.Options = append(one.Options, o.Label)
+			one.Descriptions = append(one.Descriptions, o.Description)
+		}
+		r.Questions = append(r.Questions, one)
+	}
+	if len(r.Questions) > 0 {
+		q := r.Questions[0]
+		r.Title, r.Text = agent.Pointer(q.Header), agent.Pointer(q.Text)
+		r.Options = append(append([]string{}, q.Options...), optionOther, optionChat)
+	}
+}
+
+// mainField is the field of a tool's input that says what it does.
+var mainField = map[string]string{
+	"Bash": "command", "WebFetch": "url", "WebSearch": "query", "Read": "file_path", "Edit": "file_path",
+	"Write": "file_path", "NotebookEdit": "notebook_path", "Agent": "prompt", "Skill": "skill",
+}
+
+// setInput shows the field that says what the tool does. Where the input holds
+// more than a person has to know (the text of a file), the whole is the full
+// input, and the short one is marked as cut.
+func setInput(r *agent.Request, tool string, input json.RawMessage) {
+	var in map[string]json.RawMessage
+	_ = json.Unmarshal(input, &in)
+	var main string
+	if json.Unmarshal(in[mainField[tool]], &main) == nil && main != "" {
+		r.SetInput(main)
+		if tool == "Bash" || tool == "WebFetch" || tool == "WebSearch" || tool == "Read" {
+			return
+		}
+		r.FullInput = compact(input)
+		r.InputBytes, r.InputTruncated = len(r.FullInput), true
+		return
+	}
+	if whole := compact(input); whole != "" {
+		r.SetInput(whole)
+	}
+}
+
+func compact(input json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Compact(&b, input) != nil {
+		return ""
+	}
+	return b.String()
+}
+
+// form is what an MCP server asks by elicitation.
+func form(server, message string, schema json.RawMessage) *agent.Request {
+	return &agent.Request{
+		Type: agent.PromptForm, Title: agent.Pointer("MCP server “" + server + "” requests your input"),
+		Text: agent.Pointer(message), Schema: schema, Options: []string{"Accept", "Decline"}, OptionsFallback: true,
+		Modal: true, Channel: agent.ChannelKeys,
+	}
+}
+
+// dialogOpen is what the live file says of dialogs that ask nothing about the
+// work.
+const dialogOpen = "dialog open"
+
+// Waiting is what the live file's "waiting" asks: it says no more than that
+// there is a dialog. The call that has not come back is what it asks about.
+func (Driver) Waiting(f *agent.Fact) *agent.Request {
+	if f.Text != dialogOpen && f.Tool != "" {
+		return request(f.Tool, f.Input, f.AgentType)
+	}
+	r := &agent.Request{Type: agent.PromptPermission, Modal: true, Channel: agent.ChannelKeys, OptionsFallback: true, Options: []string{}}
+	if f.Text == dialogOpen {
+		r.Type = agent.PromptNotice
+	}
+	return r
+}
+
+// FromDialog is the prompt of a dialog that no other source told of.
+func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
+	r := &agent.Request{
+		Type: dialog.Type, Subtype: agent.Pointer(dialog.Subtype), Agent: agent.Pointer(dialog.Agent),
+		Tool: agent.Pointer(dialog.Tool), Modal: true, Channel: agent.ChannelKeys,
+	}
+	if r.Type == agent.PromptPermission && dialog.Subtype == "" {
+		if input := dialogInput(dialog); input != "" {
+			r.SetInput(input)
+		}
+	}
+	d.Fill(r, dialog)
+	return r
+}
+
+// dialogInput is what a permission's dialog shows of the tool's input: the
+// first lines under its title.
+func dialogInput(d *agent.Dialog) string {
+	body, _, _ := strings.Cut(d.Body, "\nDo you want")
+	line, _, _ := strings.Cut(strings.TrimSpace(body), "\n")
+	return strings.TrimSpace(line)
+}
+
+// Shows says whether the dialog is that prompt's: of its kind, and showing
+// some of what it asks.
+func (Driver) Shows(dialog *agent.Dialog, r *agent.Request) bool {
+	if dialog.Type != r.Type {
+		return false
+	}
+	switch r.Type {
+	case agent.PromptQuestion:
+		return showsQuestion(dialog, r)
+	case agent.PromptSetup, agent.PromptNotice:
+		return deref(r.Subtype) == dialog.Subtype && (r.Title == nil || deref(r.Title) == dialog.Title)
+	case agent.PromptPermission:
+		if (deref(r.Subtype) == agent.SubtypeTrust) != (dialog.Subtype == agent.SubtypeTrust) {
+			return false
+		}
+		return showsInput(dialog, r)
+	}
+	return true
+}
+
+func showsQuestion(dialog *agent.Dialog, r *agent.Request) bool {
+	if dialog.Confirm || len(r.Questions) == 0 || len(dialog.Body) == 0 {
+		return true
+	}
+	shown := squeeze(dialog.Body)
+	for _, q := range r.Questions {
+		if text := squeeze(q.Text); text != "" && (strings.Contains(shown, text) || strings.Contains(text, shown)) {
+			return true
+		}
+	}
+	return false
+}
+
+// showsInput: a dialog shows a command broken into lines and cut, so the
+// beginning of its first line decides.
+func showsInput(dialog *agent.Dialog, r *agent.Request) bool {
+	if r.Tool == nil || r.Input == nil || *r.Tool != "Bash" {
+		return true
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(*r.Input), "\n")
+	first = squeeze(first)
+	if n := []rune(first); len(n) > 30 {
+		first = string(n[:30])
+	}
+	return first == "" || strings.Contains(squeeze(dialog.Title+dialog.Body), first)
+}
+
+// squeeze is s without blanks: lines break anywhere on a screen.
+func squeeze(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
+		return r == ' ' || r == '\n' || r == '\t' || r == '\u00a0' || r == '│'
+	}), "")
+}
+
+// Fill puts into the prompt what the dialog tells: its title, its options, and
+// of several questions which is shown.
+func (Driver) Fill(r *agent.Request, dialog *agent.Dialog) {
+	if dialog.Title != "" {
+		r.Title = &dialog.Title
+	}
+	r.Lines = dialog.Lines
+	if labels := dialog.Labels(); len(labels) > 0 || r.Options == nil {
+		r.Options, r.OptionsFallback = labels, false
+	}
+	r.Ready = !dialog.Partial
+	switch r.Type {
+	case agent.PromptQuestion:
+		fillQuestion(r, dialog)
+	case agent.PromptPlan, agent.PromptForm, agent.PromptPermission:
+		if r.Text == nil && (r.Type != agent.PromptPermission || r.Subtype != nil) {
+			r.Text = agent.Pointer(dialog.Body)
+		}
+	default:
+		r.Text = agent.Pointer(dialog.Body)
+	}
+	if r.Agent == nil {
+		r.Agent = agent.Pointer(dialog.Agent)
+	}
+}
+
+func fillQuestion(r *agent.Request, dialog *agent.Dialog) {
+	if len(r.Questions) == 0 && !dialog.Confirm {
+		q := agent.Question{Text: dialog.Body, Header: dialog.Title}
+		for _, o := range dialog.Options {
+			if o.Label != optionOther && o.Label != optionChat {
+				q.Options = append(q.Options, o.Label)
+			}
+			q.MultiSelect = q.MultiSelect || o.Multiple
+		}
+		r.Questions = []agent.Question{q}
+	}
+	r.QuestionCurrent = current(r, dialog)
+	if r.QuestionCurrent < len(r.Questions) {
+		r.Text = agent.Pointer(r.Questions[r.QuestionCurrent].Text)
+		r.Title = agent.Pointer(r.Questions[r.QuestionCurrent].Header)
+	} else {
+		r.Text = agent.Pointer(dialog.Body)
+	}
+}
+
+// current is which question the dialog shows, found by its text: the tabs only
+// say which are answered.
+func current(r *agent.Request, dialog *agent.Dialog) int {
+	if dialog.Confirm {
+		return len(r.Questions)
+	}
+	shown := squeeze(dialog.Body)
+	for i, q := range r.Questions {
+		if text := squeeze(q.Text); text != "" && strings.Contains(shown, text) {
+			return i
+		}
+	}
+	return r.QuestionCurrent
+}
+
+func deref(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

@@ -1,0 +1,186 @@
+package claude
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"berth/agent"
+)
+
+// Screen reads the bottom of the screen: either the composer, between two
+// rules with the footer below, and the spinner above it; or a dialog in their
+// place. Text higher up is the conversation, which can look like anything.
+func (Driver) Screen(v *agent.View) *agent.Reading {
+	r := &agent.Reading{}
+	s := screen{view: v, last: lastRow(v)}
+	if s.last < 0 {
+		return r
+	}
+	if top, bottom, ok := s.composer(); ok {
+		r.Composer = readComposer(v.Lines[top+1 : bottom])
+		s.footer(r, bottom)
+		s.spinner(r, top)
+		return r
+	}
+	r.Dialog = s.dialog()
+	return r
+}
+
+// screen is a View being read.
+type screen struct {
+	view *agent.View
+	last int // the last row that is not blank
+}
+
+func (s *screen) text(row int) string { return s.view.Lines[row].Text }
+
+func lastRow(v *agent.View) int {
+	for i := len(v.Lines) - 1; i >= 0; i-- {
+		if strings.TrimSpace(v.Lines[i].Text) != "" {
+			return i
+		}
+	}
+	return -1
+}
+
+// isRule: the upper rule may carry a label at its right end.
+func isRule(text string) bool { return strings.HasPrefix(text, "───") }
+
+// Marks of the composer: the glyph and a no-break space. A message already
+// sent is drawn with an ordinary one.
+const (
+	markMessage = "❯\u00a0"
+	markShell   = "!\u00a0"
+)
+
+// composer finds the rows of the composer's two rules: the last two of the
+// screen, with the mark below the upper one.
+func (s *screen) composer() (top, bottom int, ok bool) {
+	bottom = -1
+	for i := s.last; i >= 0; i-- {
+		if !isRule(s.text(i)) {
+			continue
+		}
+		if bottom < 0 {
+			bottom = i
+			continue
+		}
+		first := ""
+		if i+1 < bottom {
+			first = s.text(i + 1)
+		}
+		return i, bottom, isMark(first)
+	}
+	return 0, 0, false
+}
+
+func isMark(text string) bool {
+	return strings.HasPrefix(text, markMessage) || strings.HasPrefix(text, markShell) ||
+		text == strings.TrimRight(markMessage, "\u00a0")
+}
+
+// readComposer reads the rows between the rules.
+func readComposer(rows []agent.Row) *agent.Composer {
+	c := &agent.Composer{Mode: agent.ModeMessage}
+	if strings.HasPrefix(rows[0].Text, markShell) {
+		c.Mode = agent.ModeShell
+	}
+	start := min(len(markMessage), len(rows[0].Text))
+	if c.Mode == agent.ModeShell {
+		start = len(markShell)
+	}
+	var lines []string
+	caretRow, caretAt := -1, -1
+	for i, row := range rows {
+		from := 0
+		text := row.Text
+		if i == 0 {
+			from, text = start, row.Text[start:]
+		} else {
+			text = strings.TrimPrefix(text, "  ")
+		}
+		if at, _, ok := row.Inverse(); ok && caretRow < 0 {
+			caretRow, caretAt = i, at-from
+		}
+		lines = append(lines, strings.TrimRight(text, " "))
+	}
+	c.Focused = caretRow >= 0
+	c.Text = strings.TrimRight(strings.Join(lines, "\n"), "\n")
+	atStart := caretRow < 0 || caretRow == 0 && caretAt == 0
+	switch {
+	case strings.TrimSpace(c.Text) == "":
+		c.Text, c.Empty = "", atStart
+	case atStart && len(lines) == 1 && isHint(rows[0], start):
+		c.Hint, c.Text, c.Empty = c.Text, "", true
+	}
+	return c
+}
+
+// isHint: of a placeholder the first character is the caret and all the rest
+// is dim. What a person types never is.
+func isHint(row agent.Row, start int) bool {
+	if from, to, ok := row.Inverse(); ok && from == start {
+		return to < len(row.Text) && row.Dim(to)
+	}
+	return row.Dim(start)
+}
+
+// footer reads what stands below the composer.
+func (s *screen) footer(r *agent.Reading, bottom int) {
+	var lines []string
+	for i := bottom + 1; i <= s.last; i++ {
+		if text := strings.TrimSpace(s.text(i)); text != "" {
+			lines = append(lines, text)
+		}
+	}
+	r.Footer = strings.Join(lines, "\n")
+	r.Stashed = strings.Contains(r.Footer, "› stashed")
+	if strings.Contains(r.Footer, "search prompts:") {
+		r.Composer.Mode, r.Composer.Empty = agent.ModeSearch, false
+	}
+	if strings.Contains(r.Footer, "esc to interrupt") {
+		r.Busy = "esc to interrupt"
+	}
+}
+
+// spinnerGlyphs are the frames of the spinner.
+const spinnerGlyphs = "·✢✳✶✻✽*"
+
+var retryLine = regexp.MustCompile(`Retrying in (\d+)\s*s(?:econds?)? · attempt (\d+)/(\d+)`)
+
+// spinner looks for the line of work above the composer. Between them there
+// may be tips, tasks and queued messages, all indented; the first line of the
+// conversation ends the search.
+func (s *screen) spinner(r *agent.Reading, top int) {
+	const reach = 24 // rows of tasks and queued messages looked past
+	for i := top - 1; i >= 0 && i > top-reach; i-- {
+		text := s.text(i)
+		if text == "" || strings.HasPrefix(text, " ") {
+			continue
+		}
+		glyph, rest, ok := strings.Cut(text, " ")
+		if !ok || glyph == "" || len([]rune(glyph)) != 1 || !strings.Contains(spinnerGlyphs, glyph) {
+			return
+		}
+		if m := retryLine.FindStringSubmatch(rest); m != nil {
+			r.Busy, r.Retry = text, retry(m)
+			return
+		}
+		if strings.Contains(rest, "…") {
+			r.Busy = text
+		}
+		return
+	}
+}
+
+func retry(m []string) *agent.Activity {
+	seconds, _ := strconv.Atoi(m[1]) // digits, by the pattern
+	attempt, _ := strconv.Atoi(m[2])
+	of, _ := strconv.Atoi(m[3])
+	return &agent.Activity{
+		Kind: agent.Retrying, Attempt: attempt, Of: of,
+		DelayMS: int64(min(seconds, 1<<20)) * int64(time.Second/time.Millisecond),
+	}
+}

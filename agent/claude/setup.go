@@ -1,0 +1,67 @@
+package claude
+
+import (
+	"strings"
+
+	"berth/agent"
+)
+
+// A startup dialog is known by phrases that all stand in it.
+type startup struct {
+	subtype string
+	title   string
+	phrases []string
+	options int // at least so many
+}
+
+var startups = []startup{
+	{agent.SubtypeTrust, "Accessing workspace", []string{"Accessing workspace:", "Yes, I trust this folder"}, 2},
+	{agent.SubtypeBypass, "Bypass Permissions mode", []string{"running in Bypass Permissions mode", "Yes, I accept"}, 2},
+	{agent.SubtypeAPIKey, "Detected a custom API key in your environment", []string{"Detected a custom API key", "Do you want to use this API key?"}, 2},
+	{agent.SubtypeTheme, "Choose the text style", []string{"Choose the text style that looks best", "Dark mode"}, 3},
+	{agent.SubtypeLoginMethod, "Select login method", []string{"Select login method:", "Anthropic Console account"}, 2},
+	{agent.SubtypeTerminalSetup, "Terminal setup", []string{"terminal setup", "Shift+Enter", "Yes"}, 2},
+	{agent.SubtypeSettingsError, "Settings Error", []string{"Settings Error", "Exit and fix"}, 2},
+	{agent.SubtypeSecurityNotes, "Security notes", []string{"Security notes:", "Press Enter to continue"}, 0},
+	{agent.SubtypeLoginSuccess, "Login successful", []string{"Login successful", "Press Enter to continue"}, 0},
+	{agent.SubtypeOAuthLogin, "Sign in", []string{"Welcome to Claude Code", "Opening browser to sign in"}, 0},
+	{agent.SubtypeOAuthLogin, "Sign in", []string{"Paste code here if prompted", "https://"}, 0},
+}
+
+// setup reads the dialogs before the first composer. Some have no rule above
+// them: then the whole screen is theirs, as nothing else was drawn yet.
+func (b *bottomBlock) setup() bool {
+	for _, s := range startups {
+		if len(b.dialog.Options) < s.options || !b.has(s.phrases...) {
+			continue
+		}
+		d := b.dialog
+		d.Type, d.Subtype, d.Title = agent.PromptSetup, s.subtype, s.title
+		if s.subtype == agent.SubtypeTrust {
+			d.Type = agent.PromptPermission
+		}
+		switch {
+		case s.options == 0:
+			d.Body, d.Options = b.after(s.phrases[0]), nil
+			if s.subtype == agent.SubtypeSecurityNotes || s.subtype == agent.SubtypeLoginSuccess {
+				d.Options = []agent.Option{{Label: "Press Enter to continue", Focused: true}}
+			}
+		default:
+			d.Body = b.after(s.phrases[0])
+		}
+		return true
+	}
+	return false
+}
+
+// after is the dialog's text from that phrase on, up to its options.
+func (b *bottomBlock) after(phrase string) string {
+	text := b.all
+	if b.first <= b.screen.last {
+		text = b.body()
+	}
+	if i := strings.Index(text, phrase); i >= 0 {
+		return text[i:]
+	}
+	return text
+}

@@ -1,0 +1,80 @@
+package detect
+
+import (
+	"strings"
+
+	"berth/agent"
+	"berth/terminal"
+)
+
+// Viewer makes Views of snapshots. It keeps the rows of the last one: a line
+// that did not change is not read again. It is for one goroutine.
+type Viewer struct {
+	rows map[*terminal.Line]agent.Row
+}
+
+// View is the snapshot as drivers read it.
+func (w *Viewer) View(s *terminal.Snapshot) *agent.View {
+	v := &agent.View{
+		Cols: s.Cols, Rows: s.Rows, Alt: s.Modes.AltScreen, Title: s.Title,
+		Cursor: agent.Caret{Row: s.Cursor.Row, Col: s.Cursor.Col, Visible: s.Cursor.Visible},
+		Lines:  make([]agent.Row, len(s.Lines)),
+	}
+	seen := make(map[*terminal.Line]agent.Row, len(s.Lines))
+	for i, line := range s.Lines {
+		row, ok := w.rows[line]
+		if !ok {
+			row = readRow(line)
+		}
+		seen[line], v.Lines[i] = row, row
+	}
+	w.rows = seen
+	return v
+}
+
+const marked = terminal.Faint | terminal.Reverse
+
+// readRow keeps of a line its text and where it is dim or inverse. Blanks at
+// its end are dropped, unless they are inverse: that is how a caret is drawn.
+func readRow(line *terminal.Line) agent.Row {
+	var text strings.Builder
+	var row agent.Row
+	kept := 0
+	for i := range line.Len() {
+		cell := line.Cell(i)
+		if cell.Width == 0 && i > 0 {
+			continue // the right half of a wide cluster
+		}
+		from := text.Len()
+		blank := cell.Rune == 0 || cell.Rune == ' '
+		if blank {
+			text.WriteByte(' ')
+		} else {
+			text.WriteRune(cell.Rune)
+			text.WriteString(cell.Rest)
+		}
+		if !blank || cell.Style.Attr&terminal.Reverse != 0 {
+			kept = text.Len()
+		}
+		if cell.Style.Attr&marked != 0 {
+			row.Spans = addSpan(row.Spans, from, text.Len(), cell.Style.Attr)
+		}
+	}
+	row.Text = text.String()[:kept]
+	for n := len(row.Spans); n > 0 && row.Spans[n-1].From >= kept; n = len(row.Spans) {
+		row.Spans = row.Spans[:n-1]
+	}
+	return row
+}
+
+// addSpan lengthens the last span when the looks go on.
+func addSpan(spans []agent.Span, from, to int, attr terminal.Attr) []agent.Span {
+	next := agent.Span{From: from, To: to, Dim: attr&terminal.Faint != 0, Inverse: attr&terminal.Reverse != 0}
+	if n := len(spans); n > 0 {
+		if last := &spans[n-1]; last.To == from && last.Dim == next.Dim && last.Inverse == next.Inverse {
+			last.To = to
+			return spans
+		}
+	}
+	return append(spans, next)
+}
