@@ -98,8 +98,10 @@ func (h *Home) Env(api string) map[string]string {
 		"HTTPS_PROXY": api, "HTTP_PROXY": api, "NO_PROXY": "127.0.0.1,localhost",
 		"DISABLE_TELEMETRY": "1", "DISABLE_ERROR_REPORTING": "1", "DISABLE_AUTOUPDATER": "1", "DISABLE_BUG_COMMAND": "1",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-		"CLAUDE_CODE_FORCE_SYNC_OUTPUT":            "1",
-		"LANG":                                     "C.UTF-8",
+		// What the setting above leaves: a git clone from the network at the start.
+		"CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL": "1",
+		"CLAUDE_CODE_FORCE_SYNC_OUTPUT":                        "1",
+		"LANG":                                                 "C.UTF-8",
 	}
 	if os.Geteuid() == 0 {
 		env["IS_SANDBOX"] = "1" // bypassed permissions are refused to root otherwise

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -164,11 +165,16 @@ func (l *lab) ready() {
 	l.see(prompt, "for agents|for shortcuts")
 }
 
-// send pastes a message, sees its beginning in the composer, and presses Enter.
+// send pastes a message, sees it in the composer, and presses Enter.
 func (l *lab) send(message string) {
 	l.t.Helper()
 	check(l.t, l.Paste(l.ctx, message))
-	l.see(prompt + `(.*MOCK|\[Pasted text|\S)`)
+	first, _, several := strings.Cut(message, "\n")
+	echo := regexp.QuoteMeta(string([]rune(first)[:min(20, len([]rune(first)))]))
+	if several {
+		echo = `.*\[Pasted text|` + prompt + echo // which of them depends on the lines
+	}
+	l.see(prompt + echo)
 	l.key("Enter")
 }
 

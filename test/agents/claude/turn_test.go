@@ -13,3 +13,4 @@ func TestText(t *testing.T) {
 	l.ready()
 	l.once("MOCK: text the lab answers")
 }
+

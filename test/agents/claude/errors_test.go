@@ -1,0 +1,66 @@
+//go:build agents
+
+package claude
+
+import "testing"
+
+// TestErrors has the API fail in each way that ends a turn, and looks for the
+// words by which the screen tells.
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	l := newLabWith(t, Ready(), map[string]string{"CLAUDE_CODE_MAX_RETRIES": "1"})
+	l.ready()
+	for _, failure := range []struct{ scenario, shown string }{
+		{"error 400", "API Error: 400"},
+		{"error 401", "Invalid API key"},
+		{"error 403", `Please run /login · API Error: 403`},
+		{"error 429", "rate limit"},
+		{"error 500", "API Error: 500"},
+		{"error 529", "Overloaded"},
+		{"credit", "Credit balance is too low"},
+		{"mid-error", "the lab ends this"},
+		{"drop", "API Error: "},
+		{"refusal", "API Error: "},
+	} {
+		message := "MOCK: " + failure.scenario
+		l.send(message)
+		l.asked(message, 0)
+		screen, err := l.See(l.ctx, patient, failure.shown)
+		t.Log(failure.scenario, err, "\n"+screen)
+		l.ready()
+	}
+	l.send("MOCK: text all well again")
+	l.see("● all well again")
+}
+
+// TestRetry has the API fail until the client tries again.
+func TestRetry(t *testing.T) {
+	l := newLab(t, Ready())
+	l.ready()
+	l.send("MOCK: error 500 1")
+	l.see("Retrying in|It worked after all")
+	l.see("● It worked after all")
+	l.ready()
+	l.send("MOCK: drop 1")
+	l.see("● The line is back")
+	l.ready()
+}
+
+// TestInterrupt stops a turn amid its text, and one before it.
+func TestInterrupt(t *testing.T) {
+	l := newLab(t, Ready())
+	l.ready()
+	l.send("MOCK: slow 100 100")
+	l.see("line 003", "esc to interrupt")
+	l.key("Escape")
+	l.see("Interrupted · What should Claude do instead", prompt)
+	l.gone("esc to interrupt")
+
+	// Before any output the message comes back into the composer.
+	l.send("MOCK: hang here")
+	l.asked("MOCK: hang here", 0)
+	l.see("esc to interrupt")
+	l.key("Escape")
+	l.gone("esc to interrupt")
+	l.see(prompt + "MOCK: hang here")
+}
