@@ -1,0 +1,123 @@
+package faults
+
+import (
+	"fmt"
+	"os/exec"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/term"
+)
+
+// TestFlood types into one session while others print without end.
+func TestFlood(t *testing.T) {
+	h := newHost(t, fast)
+	h.start()
+	h.create("echo", "--size", "80x24", "--", "cat")
+	quiet := h.echo(t, 100)
+	const floods = 5
+	for i := range floods {
+		h.create(fmt.Sprintf("flood%d", i), "--", "yes")
+	}
+	for i := range floods {
+		waitFor(t, "the flood", func() bool { return h.info(fmt.Sprintf("flood%d", i)).TotalWritten > 1<<20 })
+	}
+	written := func() (sum int64) {
+		for i := range floods {
+			sum += h.info(fmt.Sprintf("flood%d", i)).TotalWritten
+		}
+		return sum
+	}
+	begun, from := time.Now(), written()
+	loud := h.echo(t, 300)
+	rate := float64(written()-from) / 1e6 / time.Since(begun).Seconds()
+	median, most := h.logins()
+	t.Logf("echo of a key: p50 %v, p99 %v; beside %d sessions that print %.0f MB/s: p50 %v, p99 %v", at(quiet, 50), at(quiet, 99), floods, rate, at(loud, 50), at(loud, 99))
+	t.Logf("a login and a verb beside them: %v, at most %v", median.Round(time.Millisecond), most.Round(time.Millisecond))
+	if at(loud, 99) > 250*time.Millisecond {
+		t.Errorf("echo beside a flood: p99 %v", at(loud, 99))
+	}
+	if most > 3*time.Second {
+		t.Errorf("a login beside a flood took %v", most)
+	}
+	for i := range floods {
+		h.run("kill", fmt.Sprintf("flood%d", i))
+	}
+}
+
+func at(sorted []time.Duration, percent int) time.Duration {
+	return sorted[(len(sorted)-1)*percent/100].Round(10 * time.Microsecond)
+}
+
+// echo types keys through an attached ssh one after the other and gives the
+// times until something came back, sorted.
+func (h *host) echo(t *testing.T, keys int) []time.Duration {
+	t.Helper()
+	cmd := exec.Command("ssh", append(h.sshArgs("-tt"), "attach", "echo")...)
+	cmd.Env = h.environ()
+	tty, line, err := pty.Open()
+	must(t, err)
+	must(t, pty.Setsize(tty, &pty.Winsize{Cols: 80, Rows: 24}))
+	_, err = term.MakeRaw(int(line.Fd())) // else the terminal itself echoes what is typed before ssh is ready
+	must(t, err)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = line, line, line
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	must(t, cmd.Start())
+	must(t, line.Close())
+	came := make(chan []byte, 64)
+	go func() { // ends with ssh
+		defer close(came)
+		for {
+			buf := make([]byte, 4096)
+			n, err := tty.Read(buf)
+			if err != nil {
+				return
+			}
+			came <- buf[:n]
+		}
+	}()
+	defer func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		_ = tty.Close()
+	}()
+	next := func(key byte) {
+		t.Helper()
+		for late := time.After(patience); ; {
+			select {
+			case got, ok := <-came:
+				if !ok {
+					t.Fatal("ssh has ended")
+				}
+				if slices.Contains(got, key) {
+					return
+				}
+			case <-late:
+				t.Fatalf("no echo of %q", key)
+			}
+		}
+	}
+	// The client is there when a key comes back.
+	_, err = tty.Write([]byte("~"))
+	must(t, err)
+	next('~')
+	var took []time.Duration
+	for i := range keys {
+		key := "XYZ"[i%3]
+		begun := time.Now()
+		_, err := tty.Write([]byte{key})
+		must(t, err)
+		next(key)
+		took = append(took, time.Since(begun))
+		if i%60 == 59 { // a line the terminal has room for
+			_, err := tty.Write([]byte("\r~"))
+			must(t, err)
+			next('~')
+		}
+	}
+	slices.Sort(took)
+	return took
+}
