@@ -56,7 +56,7 @@ func at(sorted []time.Duration, percent int) time.Duration {
 // times until something came back, sorted.
 func (h *host) echo(t *testing.T, keys int) []time.Duration {
 	t.Helper()
-	cmd := exec.Command("ssh", append(h.sshArgs("-tt"), "attach", "echo")...)
+	cmd := exec.Command("ssh", append(h.sshArgs("-tt", "-e", "none"), "attach", "echo")...)
 	cmd.Env = h.environ()
 	tty, line, err := pty.Open()
 	must(t, err)
