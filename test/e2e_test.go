@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -47,9 +48,12 @@ func run(m *testing.M) int {
 }
 
 func TestScripts(t *testing.T) {
-	for _, program := range []string{"ssh", "sftp"} {
+	if runtime.GOOS != "linux" {
+		t.Skip("the scripts look for processes in /proc, and call Linux's setsid and stat")
+	}
+	for _, program := range []string{"ssh", "sftp", "tmux", "vim"} {
 		if _, err := exec.LookPath(program); err != nil {
-			t.Fatalf("the tests need OpenSSH's client: %v", err)
+			t.Fatalf("the tests need OpenSSH's client, tmux and vim: %v", err)
 		}
 	}
 	testscript.Run(t, testscript.Params{
@@ -79,6 +83,7 @@ type command = func(ts *testscript.TestScript, neg bool, args []string)
 //	shape [-line N] PATH FIELD=TYPE...   an object has exactly these fields
 //	save VAR PATH               a field into a variable
 //	decode PATH FILE            a base64 field into a file
+//	terminal ...                what a person does and sees: see terminalCommand
 //	tour WORDS                  run the ssh line with these words that serve --demo printed
 //	cast FILE                   it is asciicast v2
 //	tunnel SOCKET               a forwarded socket carries nothing
@@ -90,7 +95,7 @@ func commands() map[string]command {
 		"local": local, "bg": background, "type": typeInto, "fg": foreground, "hangup": hangUp, "within": within,
 		"key": addKey, "unlist": unlist,
 		"status": checkStatus, "fails": checkFails, "json": checkJSON, "shape": checkShape,
-		"save": save, "decode": decode, "cast": checkCast, "tour": tour, "tunnel": checkTunnel, "waitfor": waitFor, "snapshot": snapshot,
+		"save": save, "decode": decode, "cast": checkCast, "terminal": terminalCommand, "tour": tour, "tunnel": checkTunnel, "waitfor": waitFor, "snapshot": snapshot,
 	}
 	for _, name := range keyNames {
 		all[name] = func(ts *testscript.TestScript, neg bool, args []string) {

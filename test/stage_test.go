@@ -174,6 +174,7 @@ func (s *stage) tearDown() {
 	for _, c := range s.running {
 		c.end()
 	}
+	s.closeTerminals()
 	if s.server != nil {
 		if s.sessionsLeft() {
 			// Over the local socket, which needs none of the script's keys.
