@@ -91,6 +91,7 @@ func (t *Terminal) control(raw []byte) {
 // plainControl are the sequences without private marker and intermediates.
 func (t *Terminal) plainControl(p *params, final byte, body []byte) {
 	s := t.scr
+	before, waiting := s.x, s.x >= t.cols
 	switch final {
 	case 'm':
 		t.selectGraphics(p)
@@ -140,8 +141,10 @@ func (t *Terminal) plainControl(p *params, final byte, body []byte) {
 		t.deleteCells(p.count())
 	case 'L':
 		t.insertLines(p.count())
+		waiting = before > 0 // not all terminals move the cursor
 	case 'M':
 		t.deleteLines(p.count())
+		waiting = before > 0
 	case 'S':
 		t.scrollUp(s.top, s.bottom, p.count(), false)
 		t.revision++
@@ -183,7 +186,22 @@ func (t *Terminal) plainControl(p *params, final byte, body []byte) {
 		return
 	}
 	t.endCluster()
-	t.passControlSequence(p, 0, 0, final, body)
+	t.passControlSequence(p, 0, 0, commonFinal(final), body)
+	t.passUnwrapped(waiting && final != 'H' && final != 'f' && final != 'G')
+}
+
+// commonFinal is the final byte of the sequence known to more terminals that
+// does the same.
+func commonFinal(final byte) byte {
+	switch final {
+	case 'a':
+		return 'C'
+	case 'e':
+		return 'B'
+	case '`':
+		return 'G'
+	}
+	return final
 }
 
 // markedControl are the sequences with a private marker or an intermediate.

@@ -262,6 +262,7 @@ func (t *Terminal) endText(well bool) {
 // execute is a C0 control character.
 func (t *Terminal) execute(b byte) {
 	s := t.scr
+	waiting := s.x >= t.cols
 	switch b {
 	case 0x07:
 		t.passControl(b)
@@ -282,7 +283,10 @@ func (t *Terminal) execute(b byte) {
 		return
 	case 0x0a, 0x0b, 0x0c:
 		t.lineFeed()
-		b = '\n'
+		if b = '\n'; t.modes.newLine { // which not all terminals have
+			t.endCluster()
+			t.passControl('\r')
+		}
 	case 0x0d:
 		s.x = 0
 		t.revision++
@@ -294,6 +298,7 @@ func (t *Terminal) execute(b byte) {
 	}
 	t.endCluster()
 	t.passControl(b)
+	t.passUnwrapped(waiting && b != '\r')
 }
 
 // escapeSequence is ESC, intermediate bytes, final byte.
@@ -312,6 +317,7 @@ func (t *Terminal) escapeSequence(between []byte, final byte) {
 	if len(between) > 0 {
 		return
 	}
+	waiting := t.scr.x >= t.cols
 	switch final {
 	case '7':
 		t.saveCursor()
@@ -345,6 +351,7 @@ func (t *Terminal) escapeSequence(between []byte, final byte) {
 	}
 	t.endCluster()
 	t.passEscape(string(final))
+	t.passUnwrapped(waiting && (final == 'D' || final == 'M'))
 }
 
 func (t *Terminal) setCharset(i int, set byte) {

@@ -79,6 +79,14 @@ func (t *Terminal) passRebuild() {
 	}
 }
 
+// passUnwrapped tells the column when the cursor was waiting to wrap before the
+// sequence just passed: terminals differ about where it waits.
+func (t *Terminal) passUnwrapped(waiting bool) {
+	if waiting {
+		t.passColumn()
+	}
+}
+
 // passRune passes on a rune that begins a cluster, or a mark that goes to one
 // which has ended: neither may join what clients' terminals have under way.
 func (t *Terminal) passRune(r rune) {
@@ -100,7 +108,9 @@ func (t *Terminal) passCut() {
 	case t.scr.x < t.cols:
 		t.passColumn()
 	default: // a movement would end the waiting to wrap
-		t.passMode(7, t.modes.wrap, true)
+		if t.pass.room() {
+			t.pass.out = appendMode(t.pass.out, 7, t.modes.wrap, true)
+		}
 	}
 }
 
@@ -206,6 +216,22 @@ func (t *Terminal) passMode(n int, on, private bool) {
 		return
 	}
 	t.pass.out = appendMode(t.pass.out, n, on, private)
+	if n == 7 && on && private {
+		t.passWaiting()
+	}
+}
+
+// passWaiting has clients' terminals wait to wrap as this one does: some do not
+// begin to while autowrap is off.
+func (t *Terminal) passWaiting() {
+	if t.scr.x < t.cols {
+		return
+	}
+	p := t.passPainter()
+	p.style = t.pen.style()
+	p.lastCell(t)
+	p.setStyle(t.pen.style())
+	t.pass.out, t.pass.cut = p.out, true
 }
 
 func appendMode(out []byte, n int, on, private bool) []byte {
@@ -280,10 +306,7 @@ func (t *Terminal) passSoftReset() {
 	if t.pass.on && t.pass.room() {
 		p := t.passPainter()
 		p.add(softResetSequence + "\x1b]8;;\x1b\\")
-		p.place(t)
-		p.lastCell(t)
-		p.setStyle(t.pen.style())
-		t.pass.out = p.out
+		t.passSettled(p)
 	}
 }
 
@@ -323,10 +346,15 @@ func (t *Terminal) passSwitch(enter bool) {
 	if enter && t.pen.bg != DefaultColor {
 		p.add(eraseSequence)
 	}
+	t.passSettled(p)
+}
+
+// passSettled ends what p has painted with the cursor and the pen.
+func (t *Terminal) passSettled(p *painter) {
 	p.place(t)
 	p.lastCell(t)
 	p.setStyle(t.pen.style())
-	t.pass.out = p.out
+	t.pass.out, t.pass.cut = p.out, t.scr.x >= t.cols
 }
 
 const (
