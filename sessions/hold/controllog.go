@@ -2,7 +2,6 @@ package hold
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -33,6 +32,12 @@ type controlLog struct {
 	queue   []queuedRecord
 	queued  int // bytes
 	dropped int
+
+	// waiting are the hooks, at opening, whose wait has no end in the log.
+	waiting unendedHooks
+	// trimmed is called with the number of the first record that is left when
+	// older ones were deleted.
+	trimmed func(first uint64)
 }
 
 type queuedRecord struct {
@@ -62,6 +67,7 @@ func openControlLog(session string, limit int64) (*controlLog, error) {
 	err = ReadControl(session, 0, func(r Record) error {
 		c.last = max(c.last, r.N)
 		c.lastOffset = max(c.lastOffset, r.Offset)
+		c.waiting.see(r)
 		return nil
 	})
 	return c, err
@@ -86,7 +92,7 @@ func repair(name string) (int64, error) {
 // that a server can be told of it in another way. An error means that the
 // record is no record; a full disk is not one.
 func (c *controlLog) append(kind string, data any, offset int64, now time.Time) (unwritten []byte, err error) {
-	raw, err := json.Marshal(data)
+	raw, err := encodePlain(data)
 	if err != nil {
 		return nil, fmt.Errorf("encoding %s: %w", kind, err)
 	}
@@ -192,6 +198,9 @@ func (c *controlLog) trim() {
 		}
 		total -= c.kept[0].size
 		c.kept = append(c.kept[:0], c.kept[1:]...)
+		if c.trimmed != nil {
+			c.trimmed(c.kept[0].first)
+		}
 	}
 }
 

@@ -24,6 +24,10 @@ var (
 	ErrReplaced = errors.New("another server has taken over")
 	// ErrClosed says that the link was closed by its own side.
 	ErrClosed = errors.New("the link to the holder is closed")
+	// ErrNotWaiting says that a hook waits for no verdict (any more).
+	ErrNotWaiting = errors.New("the hook no longer waits for an answer")
+	// ErrNoHooks says that the holder has no hook socket, or is too old for one.
+	ErrNoHooks = errors.New("the session's holder takes no hooks")
 	// ErrBadRequest says that the holder could not make sense of a message.
 	ErrBadRequest = errors.New("the holder does not take this message")
 )

@@ -18,6 +18,8 @@ const (
 	holderFile = "holder.json"
 	logFile    = "holder.log"
 	probeFile  = "probe"
+	hooksDir   = "hooks"
+	hookExt    = ".json"
 )
 
 // segmentName is the file whose first byte or record is number first.

@@ -34,7 +34,7 @@ const (
 	frameExit     frameType = 15 // to the server: Exit
 	frameBye      frameType = 16 // to the server: refusal; the connection ends
 
-	// 32 to 63 are kept for hooks.
+	// 32 to 63 are the hooks'.
 )
 
 const (
@@ -62,12 +62,33 @@ func appendFrame(dst []byte, t frameType, parts ...[]byte) []byte {
 // readFrame reads one whole frame. A stream that ends inside a frame is
 // io.ErrUnexpectedEOF and nothing of the frame is returned.
 func readFrame(r io.Reader) (frameType, []byte, error) {
+	return readFrameUpTo(r, maxPayload)
+}
+
+// readSmallFrame is readFrame where only short frames are expected.
+func readSmallFrame(r io.Reader) (frameType, []byte, error) {
+	return readFrameUpTo(r, 4<<10)
+}
+
+// readFrameHead reads a frame's type and the length of its payload.
+func readFrameHead(r io.Reader) (frameType, int, error) {
 	var head [frameHeader]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
-		return 0, nil, err
+		return 0, 0, err
 	}
 	n := binary.BigEndian.Uint32(head[:4])
 	if n > maxPayload {
+		return 0, 0, errFrameTooLarge
+	}
+	return frameType(head[4]), int(n), nil
+}
+
+func readFrameUpTo(r io.Reader, most int) (frameType, []byte, error) {
+	t, n, err := readFrameHead(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	if n > most {
 		return 0, nil, errFrameTooLarge
 	}
 	payload := make([]byte, n)
@@ -77,5 +98,5 @@ func readFrame(r io.Reader) (frameType, []byte, error) {
 		}
 		return 0, nil, err
 	}
-	return frameType(head[4]), payload, nil
+	return t, payload, nil
 }

@@ -10,7 +10,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -66,6 +68,7 @@ type holder struct {
 	server     *serverConn
 	served     bool // there has been a server
 	ending     bool // SIGHUP was sent
+	hooks      hooks
 	deadline   time.Time
 	hurry      chan struct{} // the deadline moved
 	over       bool          // no more input: the program has ended
@@ -190,6 +193,10 @@ func newHolder(stdin io.Reader) (*holder, error) {
 	if err != nil {
 		return nil, err
 	}
+	h.control.trimmed = func(first uint64) { h.hooks.files.trimBefore(first) }
+	if h.hooks.files, err = openHookFiles(spec.Dir, hookFilesLimit); err != nil {
+		return nil, err
+	}
 	h.written = h.output.next
 	h.recent.reset(h.written)
 	return h, nil
@@ -210,6 +217,14 @@ func (h *holder) start(umask int) (err error) {
 	if err := os.Chmod(h.spec.Socket, 0o600); err != nil {
 		return fmt.Errorf("closing the socket to others: %w", err)
 	}
+	if err := h.listenForHooks(); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil && h.hooks.listen != nil {
+			h.hooks.listen.Close()
+		}
+	}()
 	m, slave, err := openPTY(h.cols, h.rows)
 	if err != nil {
 		return err
@@ -244,7 +259,7 @@ func (h *holder) runProgram(slave *os.File, umask int) error {
 	unix.Umask(umask) // nothing else runs yet that could make a file
 	pid, err := syscall.ForkExec(h.spec.Path, h.spec.Argv, &syscall.ProcAttr{
 		Dir:   h.spec.Cwd,
-		Env:   h.spec.Env,
+		Env:   h.environ(),
 		Files: []uintptr{fd, fd, fd},
 		Sys:   &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0},
 	})
@@ -257,6 +272,17 @@ func (h *holder) runProgram(slave *os.File, umask int) error {
 		h.child = process{pid: pid} // it has ended already and is not reaped yet
 	}
 	return nil
+}
+
+// environ is the program's environment.
+func (h *holder) environ() []string {
+	if h.spec.HookSocket == "" {
+		return h.spec.Env
+	}
+	env := slices.DeleteFunc(slices.Clone(h.spec.Env), func(v string) bool {
+		return strings.HasPrefix(v, HookSocketEnv+"=")
+	})
+	return append(env, HookSocketEnv+"="+h.spec.HookSocket)
 }
 
 // writeIdentity writes holder.json aside and renames it. On a full disk the
@@ -285,6 +311,9 @@ func (h *holder) run() {
 	serving.Go(h.drain)
 	serving.Go(h.typeInput)
 	serving.Go(h.accept)
+	if h.hooks.listen != nil {
+		h.hooks.done.Go(h.acceptHooks)
+	}
 	debug.FreeOSMemory()
 	h.finish()
 	h.listen.Close() // removes the socket

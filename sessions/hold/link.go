@@ -313,9 +313,14 @@ func (l *Link) ask(ctx context.Context, t frameType, q request, data []byte) err
 
 // askSoon is ask for what the holder answers at once.
 func (l *Link) askSoon(t frameType, q request) error {
+	return l.askSoonWith(t, q, nil)
+}
+
+// askSoonWith is askSoon with data behind the request.
+func (l *Link) askSoonWith(t frameType, q request, data []byte) error {
 	ctx, cancel := context.WithTimeout(context.Background(), requestWithin)
 	defer cancel()
-	err := l.ask(ctx, t, q, nil)
+	err := l.ask(ctx, t, q, data)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("%w: no acknowledgement", ErrNoAnswer)
 	}

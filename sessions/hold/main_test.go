@@ -22,6 +22,8 @@ func TestMain(m *testing.M) {
 			os.Exit(Main(os.Stdin))
 		case "program":
 			os.Exit(testProgram(os.Args[2:]))
+		case "hook":
+			os.Exit(Hook(os.Args[2:]))
 		}
 	}
 	os.Exit(m.Run())

@@ -36,6 +36,43 @@ func checkPeer(c *net.UnixConn) error {
 	return nil
 }
 
+// walks is how often the parents of a process are followed anew when one of
+// them ended meanwhile.
+const walks = 10
+
+// checkInside refuses a connection from a process that does not run in this
+// session, and returns the pid of one that does.
+func checkInside(c *net.UnixConn) (pid int, err error) {
+	peer, err := connectedPeer(c)
+	if err != nil {
+		return 0, err
+	}
+	defer peer.close()
+	before, err := lookProcess(peer.pid)
+	if err != nil {
+		return 0, err
+	}
+	inside, err := below(before, os.Getpid())
+	for range walks { // one of its parents may have ended on the way
+		if err == nil || !peer.living() {
+			break
+		}
+		if before, err = lookProcess(peer.pid); err == nil {
+			inside, err = below(before, os.Getpid())
+		}
+	}
+	if err != nil {
+		return 0, err
+	}
+	if !inside {
+		return 0, fmt.Errorf("process %d does not run inside this session", peer.pid)
+	}
+	if after, err := lookProcess(peer.pid); err != nil || after.start != before.start || !peer.living() {
+		return 0, fmt.Errorf("process %d ended while it was looked at", peer.pid)
+	}
+	return peer.pid, nil
+}
+
 // serverOf returns the pid and user of whoever listens at the other end.
 func serverOf(c *net.UnixConn) (pid, uid int, err error) {
 	peer, err := connectedPeer(c)

@@ -1,8 +1,11 @@
 package hold
 
+import "fmt"
+
 // process is one entry of the system's process table.
 type process struct {
 	pid, parent int
+	name        string // of its program, at most 15 bytes of it
 	// start tells two processes with the same pid apart. It is opaque.
 	start string
 	// dead says that it only waits to be reaped.
@@ -42,6 +45,30 @@ func descendants(root int) ([]process, error) {
 		}
 	}
 	return found, nil
+}
+
+// below reports whether p runs below root. Parents may end meanwhile, and a
+// pid be used again: a parent counts if it is still the parent after it was
+// looked at.
+func below(p process, root int) (bool, error) {
+	for range 1 << 10 {
+		if p.parent == root || p.parent <= 1 {
+			return p.parent == root, nil
+		}
+		parent, err := lookProcess(p.parent)
+		again, gone := lookProcess(p.pid)
+		switch {
+		case gone != nil:
+			return false, gone
+		case again.parent != p.parent:
+			p = again // the parent ended: it has another one now
+		case err != nil:
+			return false, err
+		default:
+			p = parent
+		}
+	}
+	return false, fmt.Errorf("process %d: its parents come to no end", p.pid)
 }
 
 // descends reports whether pid is root or below it.

@@ -16,6 +16,7 @@ func processOf(k *unix.KinfoProc) process {
 	return process{
 		pid:    int(k.Proc.P_pid),
 		parent: int(k.Eproc.Ppid),
+		name:   unix.ByteSliceToString(k.Proc.P_comm[:]),
 		start:  strconv.FormatInt(started.Sec*1e6+int64(started.Usec), 10),
 		dead:   k.Proc.P_stat == zombieState,
 	}

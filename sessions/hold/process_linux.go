@@ -29,8 +29,9 @@ func lookProcess(pid int) (process, error) {
 	}
 	// "pid (name) state ppid ...": the name may hold anything. The start
 	// time is field 22, the 20th behind the name.
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	if len(fields) < 20 {
+	behind := bytes.LastIndexByte(stat, ')')
+	fields := bytes.Fields(stat[behind+1:])
+	if behind < 0 || len(fields) < 20 {
 		return process{}, fmt.Errorf("looking at process %d: its stat is short", pid)
 	}
 	parent, err := strconv.Atoi(string(fields[1]))
@@ -41,6 +42,7 @@ func lookProcess(pid int) (process, error) {
 	return process{
 		pid:    pid,
 		parent: parent,
+		name:   string(stat[bytes.IndexByte(stat, '(')+1 : behind]),
 		start:  string(fields[19]) + "@" + bootID(),
 		dead:   state == 'Z' || state == 'X',
 	}, nil

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/signal"
 	"strconv"
@@ -49,6 +50,12 @@ func testProgram(args []string) int {
 		fmt.Println("deaf")
 		<-ask
 		return 9
+	case "agent": // runs what it is asked to on a socket
+		return agentProgram(args[1])
+	case "storm": // n events, one after the other
+		return storm(n)
+	case "waits": // n hooks that wait
+		return waits(n)
 	case "dial": // tries to drive its own holder
 		_, err := Dial(context.Background(), args[1])
 		fmt.Println("dial:", err, errors.Is(err, ErrRefused))
@@ -127,5 +134,61 @@ func sumInput(n int) int {
 	}
 	fmt.Printf("sum %x\n", h.Sum(nil))
 	io.Copy(io.Discard, os.Stdin)
+	return 0
+}
+
+// handOver speaks as `berth hook` does.
+func handOver(head hookHead, payload string) (net.Conn, uint64, error) {
+	c, err := net.Dial("unix", os.Getenv(HookSocketEnv))
+	if err != nil {
+		return nil, 0, err
+	}
+	body, err := encodeHook(head)
+	if err != nil {
+		return nil, 0, err
+	}
+	if _, err := c.Write(appendFrame(nil, frameHook, body, []byte(payload))); err != nil {
+		return nil, 0, err
+	}
+	t, p, err := readFrame(c)
+	if err != nil || t != frameTaken {
+		return nil, 0, fmt.Errorf("answer %d, %w", t, err)
+	}
+	n, _, err := decodeNumber(p)
+	return c, n, err
+}
+
+func storm(n int) int {
+	for range n {
+		c, _, err := handOver(hookHead{Event: "Storm"}, `{"hook_event_name":"Storm"}`)
+		if err != nil {
+			fmt.Println(err)
+			return 1
+		}
+		c.Close()
+	}
+	return 0
+}
+
+func waits(n int) int {
+	letGo := 0
+	var conns []net.Conn
+	for i := range n {
+		c, _, err := handOver(hookHead{Event: fmt.Sprint("Ask", i%50), Ask: true, HoldMillis: 3600_000, GraceMillis: 3600_000}, `{}`)
+		if err != nil {
+			fmt.Println(err)
+			return 1
+		}
+		conns = append(conns, c)
+		if i >= maxWaiting {
+			if t, _, err := readFrame(c); err == nil && t == frameLetGo {
+				letGo++
+			}
+		}
+	}
+	for _, c := range conns {
+		c.Close()
+	}
+	fmt.Println(letGo, "let go")
 	return 0
 }

@@ -45,6 +45,10 @@ type Welcome struct {
 	// Queued are the marks of messages an earlier server handed over that
 	// will still be typed and have no record yet, in order.
 	Queued []json.RawMessage `json:"queued,omitempty"`
+	// TakesHooks says that the holder listens for hooks, and Hooks are those
+	// that wait for a verdict, oldest first.
+	TakesHooks bool          `json:"takes_hooks,omitempty"`
+	Hooks      []WaitingHook `json:"hooks,omitempty"`
 }
 
 // Exit is how the program ended.
@@ -79,6 +83,9 @@ type request struct {
 	Grace int64           `json:"grace_ms,omitempty"`
 	Kind  string          `json:"kind,omitempty"`
 	Data  json.RawMessage `json:"data,omitempty"`
+	// Hook and Status are of verdicts and releases.
+	Hook   uint64 `json:"hook,omitempty"`
+	Status int    `json:"status,omitempty"`
 }
 
 // ackCode answers a request.
@@ -89,6 +96,7 @@ const (
 	ackBusy
 	ackEnded
 	ackBad
+	ackNotWaiting
 )
 
 // ackError is the error an acknowledgement stands for.
@@ -100,6 +108,8 @@ func ackError(c ackCode, text string) error {
 		return ErrBusy
 	case ackEnded:
 		return ErrEnded
+	case ackNotWaiting:
+		return ErrNotWaiting
 	}
 	return fmt.Errorf("%w: %s", ErrBadRequest, text)
 }
@@ -118,18 +128,27 @@ func encodeRequest(q request) ([]byte, error) {
 // decodeRequest splits a payload into head and data.
 func decodeRequest(p []byte) (request, []byte, error) {
 	var q request
+	head, data, err := splitHead(p)
+	if err != nil {
+		return q, nil, err
+	}
+	if err := json.Unmarshal(head, &q); err != nil {
+		return q, nil, fmt.Errorf("decoding a request: %w", err)
+	}
+	return q, data, nil
+}
+
+// splitHead parts a payload that begins with the length of its head.
+func splitHead(p []byte) (head, data []byte, err error) {
 	if len(p) < 4 {
-		return q, nil, errShort
+		return nil, nil, errShort
 	}
 	n := binary.BigEndian.Uint32(p)
 	p = p[4:]
 	if uint64(n) > uint64(len(p)) {
-		return q, nil, errShort
+		return nil, nil, errShort
 	}
-	if err := json.Unmarshal(p[:n], &q); err != nil {
-		return q, nil, fmt.Errorf("decoding a request: %w", err)
-	}
-	return q, p[n:], nil
+	return p[:n], p[n:], nil
 }
 
 // encodeNumbers is the payload of frames that are counters.

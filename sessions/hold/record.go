@@ -1,6 +1,7 @@
 package hold
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -82,11 +83,21 @@ type LossData struct {
 
 // encodeRecord is the record's line, with its newline.
 func encodeRecord(r Record) ([]byte, error) {
-	line, err := json.Marshal(r)
+	line, err := encodePlain(r)
 	if err != nil {
 		return nil, fmt.Errorf("encoding a %s record: %w", r.Kind, err)
 	}
-	return append(line, '\n'), nil
+	return line, nil
+}
+
+// encodePlain is v's JSON and a newline, with no character of an agent's
+// escaped for the sake of HTML.
+func encodePlain(v any) ([]byte, error) {
+	var buf bytes.Buffer
+	e := json.NewEncoder(&buf)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return buf.Bytes(), err
 }
 
 // decodeRecord reads one line. A line cut short is an error.

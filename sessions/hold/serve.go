@@ -45,11 +45,11 @@ type serverConn struct {
 	consumed int64  // the server has read the output up to here
 	woken    bool   // a wake is out and not answered
 	wokenAt  time.Time
-	wokenTo  int64  // the offset the last wake told of
-	pausing  bool   // the sender waits for the next wake to be worth it
-	wokenFor uint64 // the last control record a wake told of
-	told     bool   // the exit is in out
-	closing  bool   // close when out is sent
+	wokenTo  int64     // the offset the last wake told of
+	pausing  time.Time // until when the sender waits for the next wake to be worth it; zero when it does not
+	wokenFor uint64    // the last control record a wake told of
+	told     bool      // the exit is in out
+	closing  bool      // close when out is sent
 }
 
 // accept takes connections until the listener is closed.
@@ -145,12 +145,15 @@ func (h *holder) adopt(c *net.UnixConn, version int) *serverConn {
 		StaleOffset: h.recent.before(time.Now()),
 		LastReply:   h.answered,
 		Queued:      h.queue.marks(),
+		TakesHooks:  h.hooks.listen != nil,
+		Hooks:       h.hooks.table.welcome(),
 	})
 	s.out = appendFrame(s.out, frameWelcome, body)
 	for _, r := range h.control.queue {
 		s.out = appendFrame(s.out, frameRecord, r.line)
 	}
 	h.server, h.served = s, true
+	h.serverMoved()
 	h.moved.Broadcast()
 	h.wake()
 	s.notify()
@@ -172,7 +175,7 @@ func (h *holder) wake() {
 		return
 	}
 	due, in := h.wantsWake(s)
-	if due && (in == 0 || !s.pausing) || len(s.out) > 0 || h.exit != nil && !s.told {
+	if due && (in == 0 || s.pausing.IsZero() || time.Until(s.pausing) > in) || len(s.out) > 0 || h.exit != nil && !s.told {
 		s.notify()
 	}
 }
@@ -234,6 +237,7 @@ func (h *holder) serve(s *serverConn, r *bufio.Reader) {
 	h.mu.Lock()
 	if h.server == s {
 		h.server = nil
+		h.serverMoved()
 	}
 	h.moved.Broadcast()
 	h.mu.Unlock()
@@ -286,7 +290,10 @@ func (h *holder) gather(s *serverConn, spare []byte) (buf []byte, in time.Durati
 	defer h.mu.Unlock()
 	buf, s.out = s.out, spare
 	due, in := h.wantsWake(s)
-	s.pausing = due && in > 0
+	s.pausing = time.Time{}
+	if due && in > 0 {
+		s.pausing = time.Now().Add(in)
+	}
 	if due && in == 0 {
 		s.woken, s.wokenFor = true, h.control.last
 		s.wokenAt, s.wokenTo = time.Now(), h.written
@@ -320,7 +327,7 @@ func (h *holder) handle(s *serverConn, t frameType, payload []byte) error {
 		}
 		h.enqueue(op{kind: opReply, at: at, data: data, from: s})
 		return nil
-	case frameInput, frameResize, frameSignal, frameEnd, frameNote:
+	case frameInput, frameResize, frameSignal, frameEnd, frameNote, frameVerdict, frameRelease:
 		q, data, err := decodeRequest(payload)
 		if err != nil {
 			return err
@@ -377,6 +384,11 @@ func (h *holder) request(s *serverConn, t frameType, q request, data []byte) (co
 		if err := h.record(q.Kind, q.Data); err != nil {
 			return ackBad, err.Error(), false
 		}
+	case frameVerdict:
+		code, text = h.verdict(q, data)
+		return code, text, false
+	case frameRelease:
+		return h.release(q.Hook, GoneReleased), "", false
 	}
 	return ackDone, "", false
 }

@@ -27,6 +27,10 @@ type Spec struct {
 	Dir string `json:"dir"`
 	// Socket is the path to listen on, short enough for a socket address.
 	Socket string `json:"socket"`
+	// HookSocket is the path on which to listen for hooks, as short, in a
+	// folder of mode 0700. Empty is none. What runs in the session finds it as
+	// HookSocketEnv in its environment.
+	HookSocket string `json:"hook_socket,omitempty"`
 	// Argv, Env and Path are the program: Path is what is executed.
 	Argv []string `json:"argv"`
 	Env  []string `json:"env"`
@@ -53,6 +57,9 @@ func (s *Spec) complete() error {
 		if !filepath.IsAbs(p) {
 			return fmt.Errorf("path %q is not absolute", p)
 		}
+	}
+	if s.HookSocket != "" && !filepath.IsAbs(s.HookSocket) {
+		return fmt.Errorf("path %q is not absolute", s.HookSocket)
 	}
 	if err := checkSize(s.Cols, s.Rows); err != nil {
 		return err

@@ -107,6 +107,7 @@ func (h *holder) hangUpRest() {
 // and the server through to it.
 func (h *holder) finish() {
 	h.waitProgram()
+	h.endWaits()
 	left := h.clearTree()
 	h.mu.Lock()
 	h.over = true
@@ -121,6 +122,7 @@ func (h *holder) finish() {
 		<-h.drained
 	}
 	<-h.typedAll // so that no answer comes behind the exit
+	h.endHooks()
 	h.tellExit(left)
 	h.completeJournal()
 	h.sayFarewell()

@@ -1,0 +1,117 @@
+package hold
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+const (
+	// hookBinary is the name of the program that agents' hooks run.
+	hookBinary = "berth"
+	// sharedBinary begins the name of the copy that the sessions share where
+	// exe itself cannot be linked to.
+	sharedBinary = ".berth-"
+)
+
+// LinkHook puts a hard link to exe into a session's folder and returns its
+// path, for the agent's settings: it stays what it is when exe is replaced or
+// removed. Where exe is on another file system, or the system allows no link
+// to it, the folder above gets one copy for all its sessions. Where nothing in
+// the folder may be run it is exe itself. Calls for folders beside each other
+// must not run at the same time.
+func LinkHook(dir, exe string) (path string, err error) {
+	real, err := filepath.EvalSymlinks(exe)
+	if err != nil {
+		return "", fmt.Errorf("linking to %s: %w", exe, err)
+	}
+	if !mayRun(dir) {
+		return real, nil
+	}
+	path = filepath.Join(dir, hookBinary)
+	if err := relink(real, path); err == nil {
+		return path, nil
+	}
+	shared, err := shareCopy(filepath.Dir(dir), real)
+	if err == nil {
+		err = relink(shared, path)
+	}
+	if err != nil {
+		return "", fmt.Errorf("linking to %s: %w", exe, err)
+	}
+	return path, nil
+}
+
+// relink makes path a link to file, in place of what it was.
+func relink(file, path string) error {
+	aside := path + ".new"
+	os.Remove(aside)
+	if err := os.Link(file, aside); err != nil {
+		return err
+	}
+	// Renaming one link to another of the same file does nothing: aside stays.
+	defer os.Remove(aside)
+	return os.Rename(aside, path)
+}
+
+// shareCopy gives the copy of exe in folder dir, and deletes those of other
+// versions that no session has a link to.
+func shareCopy(dir, exe string) (string, error) {
+	info, err := os.Stat(exe)
+	if err != nil {
+		return "", err
+	}
+	name := fmt.Sprintf("%s%x-%x", sharedBinary, info.Size(), info.ModTime().UnixNano())
+	dropCopies(dir, name)
+	path := filepath.Join(dir, name)
+	if _, err := os.Stat(path); err == nil {
+		return path, nil
+	}
+	from, err := os.Open(exe)
+	if err != nil {
+		return "", err
+	}
+	defer from.Close()
+	to, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o700)
+	if err != nil {
+		return "", err
+	}
+	_, err = io.Copy(to, from)
+	if closed := to.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	if err != nil {
+		os.Remove(path + ".new")
+		return "", err
+	}
+	return path, nil
+}
+
+// dropCopies deletes the copies but for one that nobody links to.
+func dropCopies(dir, but string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), sharedBinary) || e.Name() == but {
+			continue
+		}
+		info, err := e.Info()
+		if err != nil {
+			continue
+		}
+		if stat, ok := info.Sys().(*syscall.Stat_t); ok && stat.Nlink == 1 {
+			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil && !errors.Is(err, os.ErrNotExist) {
+				return
+			}
+		}
+	}
+}
