@@ -20,6 +20,10 @@ func main() {
 	if len(os.Args) == 2 && os.Args[1] == "hold" {
 		os.Exit(hold.Main(os.Stdin))
 	}
+	// Hooks run many times a turn and hold the agent up.
+	if len(os.Args) > 1 && os.Args[1] == "hook" {
+		os.Exit(hold.Hook(os.Args[2:]))
+	}
 	os.Exit(run(os.Args[1:]))
 }
 
