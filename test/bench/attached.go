@@ -31,6 +31,9 @@ func (b *bench) pair(name string, args ...string) (p pair, err error) {
 		return p, err
 	}
 	argv := append([]string{b.self, "program"}, args...)
+	if args[0] == "echo" {
+		argv = []string{b.echo}
+	}
 	line := fmt.Sprintf("new %s --size %dx%d -- %s", name, cols, rws, strings.Join(argv, " "))
 	if out, err := b.ssh(p.berth.addr, nil, line).CombinedOutput(); err != nil {
 		return p, fmt.Errorf("%s: %w: %s", line, err, out)

@@ -32,6 +32,7 @@ type bench struct {
 	exe    string // berth
 	self   string // this program, which is also what runs in sessions
 	user   string
+	echo   string // a program that types back each key
 	rounds float64
 	key    string
 	signer gossh.Signer
@@ -65,6 +66,10 @@ func newBench(ctx context.Context, berth string, rounds float64) (*bench, error)
 	b := &bench{ctx: ctx, dir: dir, exe: exe, self: self, user: who.Username, rounds: rounds, sshds: map[sshdKind]string{}}
 	b.later(func() error { return os.RemoveAll(dir) })
 	if b.key, b.signer, err = b.newKey("client"); err != nil {
+		return nil, errors.Join(err, b.close())
+	}
+	b.echo = filepath.Join(dir, "echo")
+	if err := os.WriteFile(b.echo, []byte("#!/bin/sh\nstty raw -echo\nprintf "+ready+"\nexec cat\n"), 0o700); err != nil {
 		return nil, errors.Join(err, b.close())
 	}
 	return b, nil

@@ -22,8 +22,6 @@ func program(args []string) int {
 	switch args[0] {
 	case "page": // a full screen, then nothing
 		page()
-	case "echo": // types back each key
-		echo()
 	case "log": // at each key, n bytes of log
 		logAtKey(n)
 	case "tick": // a line each n ms while it is told to
@@ -59,21 +57,6 @@ func raw() {
 		os.Exit(1)
 	}
 	fmt.Print(ready)
-}
-
-func echo() {
-	raw()
-	key := make([]byte, 1)
-	for column := 0; ; column++ {
-		if _, err := os.Stdin.Read(key); err != nil {
-			return
-		}
-		if column%100 == 0 {
-			_, _ = os.Stdout.Write([]byte{'\r', key[0]}) // its reader notices
-			continue
-		}
-		_, _ = os.Stdout.Write(key)
-	}
 }
 
 // logLine is one numbered line of log.
