@@ -139,9 +139,9 @@ func (a *adoption) recallEvent(line events.Line) {
 	case "restarted":
 		a.lost = nil
 	case "writer_change":
-		var change lease.Change
-		if json.Unmarshal(line.Raw, &change) == nil {
-			a.from.Lease = a.from.Lease.After(change)
+		var told writerEvent
+		if json.Unmarshal(line.Raw, &told) == nil {
+			a.from.Lease = a.from.Lease.After(told.change())
 		}
 	}
 }

@@ -82,14 +82,17 @@ func (c *core) applyStarted(r hold.Record) error {
 		return err
 	}
 	c.child = process{pid: d.PID, start: d.Start, shell: c.spec.shell()}
-	c.exit, c.lost, c.started, c.dirty = nil, nil, r.Time.Time, true
+	c.exit, c.started, c.dirty = nil, r.Time.Time, true
+	if r.N > c.told {
+		c.lost = nil // that was the program before
+	}
 	c.ending, c.again = false, false // an end asked for since has its own record behind this one
 	c.restarts.cancel()
 	first := r.N == 1
 	c.freshTerm(first, d.Cols, d.Rows)
 	c.asked = window{d.Cols, d.Rows}
 	c.flushTyping(c.now(), true)
-	if c.state == agent.Exited { // the server before this one could not say so
+	if r.N > c.told && c.state == agent.Exited { // the server before this one could not say so
 		c.setState(agent.Restarting, agent.TierProcess, "process:restart")
 	}
 	if first {

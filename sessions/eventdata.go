@@ -83,8 +83,9 @@ type (
 	writerEvent struct {
 		Kind       lease.Happening `json:"kind"`
 		How        lease.How       `json:"how"`
-		By         *api.Writer     `json:"by"`   // who has it now
-		From       *api.Writer     `json:"from"` // who had it
+		Holds      *lease.Kind     `json:"holds"` // how it is held now: attach, exec, lock
+		By         *api.Writer     `json:"by"`    // who has it now
+		From       *api.Writer     `json:"from"`  // who had it
 		Generation uint64          `json:"generation"`
 	}
 	limitEvent struct {
@@ -100,12 +101,24 @@ type (
 func toldChange(c lease.Change) writerEvent {
 	told := writerEvent{Kind: c.Kind, How: c.How, Generation: c.Generation}
 	if c.By != nil {
-		told.By = WriterOf(*c.By)
+		told.By, told.Holds = WriterOf(*c.By), &c.By.Kind
 	}
 	if c.From != nil {
 		told.From = WriterOf(*c.From)
 	}
 	return told
+}
+
+// change is what told of it: enough for the next server to go on from.
+func (told writerEvent) change() lease.Change {
+	c := lease.Change{Kind: told.Kind, How: told.How, Generation: told.Generation}
+	if w := told.By; w != nil && told.Holds != nil {
+		c.By = &lease.Holder{
+			Client: lease.Client{ID: w.Client, Identity: w.Identity, Fingerprint: w.Fingerprint, MayWrite: true},
+			Kind:   *told.Holds, Generation: w.Generation, Since: w.Since.Time, LastInput: w.Since.Time, Expires: w.Expires.Time,
+		}
+	}
+	return c
 }
 
 // NextState is the state that a state_change event leads to.

@@ -48,7 +48,11 @@ func (s *Session) SetMeta(ctx context.Context, by Actor, change map[string]strin
 }
 
 func (c *core) noteTags(by Actor) {
-	c.note("tags", tagsEvent{By: by.by(), Tags: noNil(c.spec.Tags), Meta: c.spec.Meta})
+	meta := c.spec.Meta
+	if meta == nil {
+		meta = map[string]string{}
+	}
+	c.note("tags", tagsEvent{By: by.by(), Tags: noNil(c.spec.Tags), Meta: meta})
 }
 
 // change runs fn on the loop to its end, whether or not the caller waits.

@@ -4,8 +4,6 @@ package sessions
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -17,8 +15,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/oklog/ulid/v2"
 
 	"berth/agent"
 	"berth/api"
@@ -203,152 +199,6 @@ func startTicks(start string) uint64 {
 	return n
 }
 
-// Defaults is what a session is made from when nothing is said.
-func Defaults() Spec {
-	return Spec{
-		LoginEnv: true, Cols: DefaultCols, Rows: DefaultRows, SizePolicy: SizeWriter, Restart: RestartNever,
-		Limits: Limits{Output: DefaultOutputLimit, Scrollback: DefaultScrollback},
-	}
-}
-
-// complete fills in what a caller left out and checks the rest.
-func (r *Registry) complete(spec Spec) (Spec, error) {
-	if spec.Cols == 0 {
-		spec.Cols, spec.Rows = DefaultCols, DefaultRows
-	}
-	if err := CheckSize(spec.Cols, spec.Rows); err != nil {
-		return spec, err
-	}
-	if spec.SizePolicy == "" {
-		spec.SizePolicy = SizeWriter
-	}
-	if spec.Restart == "" {
-		spec.Restart = RestartNever
-	}
-	if spec.Limits.Output <= 0 {
-		spec.Limits.Output = DefaultOutputLimit
-	}
-	if spec.Limits.Scrollback <= 0 {
-		spec.Limits.Scrollback = DefaultScrollback
-	}
-	if len(spec.Command) == 0 {
-		spec.Command = []string{r.options.Environment.Shell}
-	}
-	switch {
-	case spec.Agent == "":
-		spec.Agent = agent.Generic
-	case spec.Agent != agent.Generic:
-		return spec, api.Errorf(api.CodeNoDriver, "berth has no driver for the agent %s yet: leave --agent out to run it as any program", api.Quote(spec.Agent))
-	}
-	return spec, spec.check()
-}
-
-// New makes a session and starts its program.
-func (r *Registry) New(ctx context.Context, spec Spec, by Actor) (*Session, error) {
-	spec, err := r.complete(spec)
-	if err != nil {
-		return nil, err
-	}
-	if err := r.roomOnDisk(); err != nil {
-		return nil, err
-	}
-	if spec.Name, err = r.reserve(spec); err != nil {
-		return nil, err
-	}
-	forget := func() {
-		r.mu.Lock()
-		delete(r.names, spec.Name)
-		r.mu.Unlock()
-	}
-	if !by.Identity.Sees(spec.Name, spec.Tags) {
-		forget()
-		return nil, by.Identity.Denied("new", spec.Name)
-	}
-	spec.ID = ulid.Make().String()
-	spec.Created, spec.CreatedBy = api.At(r.now()), by.Identity.Name
-	s, err := r.start(ctx, spec)
-	if err != nil {
-		forget()
-		return nil, err
-	}
-	// One turn of the loop: the program's start is then on record.
-	return s, s.do(ctx, func(*core) {})
-}
-
-// reserve takes the session's name, or makes one.
-func (r *Registry) reserve(spec Spec) (string, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.stop {
-		return "", errStopped
-	}
-	if spec.Name != "" {
-		if err := api.CheckName(spec.Name); err != nil {
-			return "", err
-		}
-		if _, taken := r.names[spec.Name]; taken {
-			return "", api.Errorf(api.CodeBadRequest, "there is a session %s already: choose another name, or rm that one", spec.Name).With("session", spec.Name)
-		}
-		r.names[spec.Name] = nil
-		return spec.Name, nil
-	}
-	base := spec.Profile
-	if base == "" {
-		base = "session"
-	}
-	if len(base) > 27 {
-		base = base[:27]
-	}
-	for {
-		var salt [2]byte
-		_, _ = rand.Read(salt[:]) // never fails
-		name := base + "-" + hex.EncodeToString(salt[:])
-		if _, taken := r.names[name]; !taken {
-			r.names[name] = nil
-			return name, nil
-		}
-	}
-}
-
-// start makes the session's folder, starts its holder and its loop. On failure
-// nothing of it is left.
-func (r *Registry) start(ctx context.Context, spec Spec) (_ *Session, err error) {
-	dir := filepath.Join(r.sessionsDir(), spec.ID)
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the session's folder: %w", err)
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.RemoveAll(dir))
-		}
-	}()
-	if err := saveSpec(dir, spec); err != nil {
-		return nil, err
-	}
-	c := r.newCore(spec, dir)
-	c.restoreTerm(checkpoint{})
-	c.save()                                         // what the event log says from here on concerns this session
-	prog, err := r.options.Environment.resolve(spec) // before the lock: a dead file system may hold it up
-	if err != nil {
-		return nil, err
-	}
-	r.launching.RLock()
-	defer r.launching.RUnlock()
-	r.mu.RLock()
-	stop := r.stop
-	r.mu.RUnlock()
-	if stop {
-		return nil, errStopped
-	}
-	link, err := c.s.launch(ctx, spec, prog)
-	if err != nil {
-		return nil, err
-	}
-	c.hold(link)
-	r.run(c)
-	return c.s, nil
-}
-
 // newCore makes a session that has no emulator and no holder yet.
 func (r *Registry) newCore(spec Spec, dir string) *core {
 	s := &Session{id: spec.ID, dir: dir, reg: r, calls: make(chan func(*core)), poke: make(chan struct{}, 1), over: make(chan struct{})}
@@ -381,29 +231,6 @@ func (c *core) hold(link *hold.Link) {
 		c.liveFrom = w.Written
 	}
 	c.save() // so that the next server knows the holder even if it does not answer
-}
-
-// launchWithin bounds how long a holder may take to start: while it does,
-// callers on the machine cannot be told apart and wait.
-const launchWithin = 10 * time.Second
-
-// launch starts a holder with the session's program.
-func (s *Session) launch(ctx context.Context, spec Spec, prog program) (*hold.Link, error) {
-	ctx, cancel := context.WithTimeout(ctx, launchWithin)
-	defer cancel()
-	link, err := hold.Start(ctx, s.reg.options.Exe, hold.Spec{
-		Dir: s.dir, Socket: filepath.Join(s.reg.options.RuntimeDir, strings.ToLower(s.id)),
-		Argv: prog.argv, Env: prog.env, Path: prog.path, Cwd: prog.cwd, Cols: spec.Cols, Rows: spec.Rows,
-		OutputLimit: spec.Limits.Output, ControlLimit: controlLimit,
-	})
-	var refused *hold.StartError
-	if errors.As(err, &refused) {
-		return nil, api.Errorf(api.CodeBadRequest, "%s could not be started: %s", api.Quote(prog.path), refused.Message)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("start the holder of %s: %w", spec.Name, err)
-	}
-	return link, nil
 }
 
 // Rename gives the session another name.

@@ -131,6 +131,7 @@ func (r *Registry) remove(ctx context.Context, s *Session, by Actor, why string)
 	delete(r.names, s.Status().Name)
 	r.mu.Unlock()
 	r.events.Forget(s.id)
+	s.dropSockets()
 	if err := os.RemoveAll(s.dir); err != nil {
 		return fmt.Errorf("delete the session's folder: %w", err)
 	}

@@ -1,0 +1,249 @@
+package sessions
+
+import (
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"berth/agent"
+	"berth/api"
+	"berth/sessions/hold"
+	"berth/sessions/lease"
+)
+
+// What stood before the server's end stands after it, and is told once.
+func TestAdoptRunningSession(t *testing.T) {
+	p := open(t)
+	s := p.sh("one", `printf 'before\n'; read x; printf 'while %s\n' "$x"; read y; printf 'after %s\n' "$y"; sleep 600`)
+	shows(t, s, "before")
+	claim := Claim{Actor: tester, Verb: "input"}
+	locked, err := s.Lock(t.Context(), claim, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := checkpointOf(t, s)
+	claim.Lease = locked.Generation
+	if err := s.Deliver(t.Context(), claim, []byte("typed"), []byte("\r")); err != nil {
+		t.Fatal(err)
+	}
+	shows(t, s, "while typed")
+	if err := s.Resize(t.Context(), claim, 50, 7); err != nil {
+		t.Fatal(err)
+	}
+	screen, status := screenText(t, s), s.Status()
+
+	p.crash(s, kept)
+	s = p.find("one")
+	shows(t, s, "while typed")
+	if got := screenText(t, s); got != screen {
+		t.Errorf("screen\n%s\nwas\n%s", got, screen)
+	}
+	got := within(t, s, "the size", func(st *Status) bool { return st.Cols == 50 && st.Rows == 7 })
+	if got.PID != status.PID || got.HolderPID != status.HolderPID || got.Offset != status.Offset || !got.Started.Equal(status.Started) {
+		t.Errorf("status %+v, was %+v", got, status)
+	}
+	if got.Writer == nil || got.Writer.Generation != locked.Generation {
+		t.Errorf("the lock is %+v, was %+v", got.Writer, locked)
+	}
+	if err := s.Deliver(t.Context(), Claim{Actor: tester, Verb: "input"}, []byte("no")); codeOf(err) != api.CodeWriterBusy {
+		t.Errorf("input beside the lock: %v", err)
+	}
+	if err := s.Deliver(t.Context(), claim, []byte("again\r")); err != nil {
+		t.Fatal(err)
+	}
+	shows(t, s, "after again")
+	p.counts(s.ID(), map[string]int{"session_created": 1, "input": 3, "resize": 1, "exited": 0})
+}
+
+// A program that ended while no server was there has ended once, with its
+// last output, whatever the checkpoint knew.
+func TestAdoptWhatEndedMeanwhile(t *testing.T) {
+	p := open(t)
+	s := p.sh("one", `echo first; read x; echo last; exit 7`)
+	shows(t, s, "first")
+	kept := checkpointOf(t, s)
+	p.close()
+	link, err := hold.Dial(t.Context(), s.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := link.Input(t.Context(), []byte("\r"), nil); err != nil {
+		t.Fatal(err)
+	}
+	<-link.Done()
+	link.Close()
+	p.open()
+	s = p.find("one")
+	for range 3 { // and again, with the old checkpoint each time
+		st := within(t, s, "the end", ended)
+		if *st.Exit.Code != 7 || st.Exit.Lost {
+			t.Errorf("exit %+v", st.Exit)
+		}
+		shows(t, s, "last")
+		p.crash(s, kept)
+		s = p.find("one")
+	}
+	p.counts(s.ID(), map[string]int{"session_created": 1, "exited": 1, "restarted": 0})
+}
+
+// An end that was asked for is no crash for the next server either, and does
+// not start the program again.
+func TestKillOverAServersEnd(t *testing.T) {
+	p := open(t)
+	s := p.sh("one", "sleep 600", func(s *Spec) { s.Restart = RestartAlways })
+	kept := checkpointOf(t, s)
+	if err := <-s.End(t.Context(), tester, 0); err != nil {
+		t.Fatal(err)
+	}
+	p.crash(s, kept)
+	s = p.find("one")
+	if st := within(t, s, "the end", ended); st.Exit.Crashed {
+		t.Errorf("exit %+v", st.Exit)
+	}
+	p.counts(s.ID(), map[string]int{"exited": 1, "restarted": 0})
+}
+
+// Restarts behind the checkpoint are told once, and the state is the last one.
+func TestRestartOverAServersEnd(t *testing.T) {
+	p := open(t)
+	s := p.sh("one", "echo run; sleep 600")
+	shows(t, s, "run")
+	kept := checkpointOf(t, s)
+	if err := p.reg.Restart(t.Context(), s, tester); err != nil {
+		t.Fatal(err)
+	}
+	pid := s.Status().PID
+	within(t, s, "the state", func(st *Status) bool { return st.Now == agent.Unknown })
+	changes := len(p.log(s.ID())["state_change"])
+	p.crash(s, kept)
+	s = p.find("one")
+	if st := within(t, s, "the program", func(st *Status) bool { return st.Exit == nil && st.PID == pid }); st.Now != agent.Unknown {
+		t.Errorf("state %s", st.Now)
+	}
+	p.counts(s.ID(), map[string]int{"exited": 1, "restarted": 1, "state_change": changes})
+}
+
+// A holder that was killed leaves a lost program behind, told once.
+func TestLostHolder(t *testing.T) {
+	p := open(t)
+	s := p.sh("one", "echo here; sleep 600")
+	shows(t, s, "here")
+	kept := checkpointOf(t, s)
+	if err := syscall.Kill(s.Status().HolderPID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if st := within(t, s, "the end", ended); !st.Exit.Lost {
+			t.Errorf("exit %+v", st.Exit)
+		}
+		p.crash(s, kept)
+		s = p.find("one")
+	}
+	p.counts(s.ID(), map[string]int{"exited": 1})
+	shows(t, s, "here")
+	if err := p.reg.Restart(t.Context(), s, tester); err != nil { // which takes its socket over
+		t.Fatal(err)
+	}
+}
+
+// Keystrokes become one event a burst, none is lost behind a checkpoint, and a
+// program that does not answer keeps none of them back.
+func TestTypingIsToldInBursts(t *testing.T) {
+	p := open(t)
+	s := p.sh("one", `stty -echo; echo ready; cat >/dev/null`)
+	shows(t, s, "ready")
+	m, err := s.Join(t.Context(), Visitor{Actor: tester, Terminal: true, Cols: 40, Rows: 6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { m.Leave() }()
+	for range 5 {
+		if err := m.Type(t.Context(), []byte("ab")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	changed, stop := s.Subscribe()
+	defer stop()
+	for deadline := time.After(patience); len(p.log(s.ID())["input"]) == 0; {
+		select {
+		case <-changed:
+		case <-deadline:
+			t.Fatal("keystrokes that nothing echoes are not told")
+		}
+	}
+	lines := p.log(s.ID())["input"]
+	if len(lines) != 1 || !strings.Contains(string(lines[0].Raw), `"bytes":10`) {
+		t.Errorf("told %d times: %s", len(lines), lines[0].Raw)
+	}
+
+	if err := m.Type(t.Context(), []byte("abc")); err != nil {
+		t.Fatal(err)
+	}
+	p.reopen() // a checkpoint is written with the burst still open
+	s = p.find("one")
+	within(t, s, "the program", (*Status).Running)
+	for deadline := time.Now().Add(patience); len(p.log(s.ID())["input"]) < 2; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the second burst is lost")
+		}
+	}
+	p.reopen()
+	p.counts(s.ID(), map[string]int{"input": 2})
+}
+
+func TestEndedSessionsFreeTheirEmulator(t *testing.T) {
+	p := open(t)
+	now := time.Now()
+	s := p.sh("one", "printf 'bye\\033]0;a title\\007'")
+	within(t, s, "the end", ended)
+	for dropped, deadline := false, now.Add(patience); !dropped; {
+		s.change(t.Context(), func(c *core) error {
+			c.pictureAge = now.Add(-2 * dropPicture)
+			c.tick(c.now()) // it stays until the link to the holder has ended too
+			dropped, c.dirty = c.term == nil, true
+			return nil
+		})
+		if time.Now().After(deadline) {
+			t.Fatal("the emulator stays")
+		}
+	}
+	if st := s.Status(); st.Title != "a title" || st.Cols != 40 || st.Offset == 0 {
+		t.Errorf("status %+v", st)
+	}
+	if got := screenText(t, s); got != "bye" {
+		t.Errorf("screen %q", got)
+	}
+	// Without its checkpoint the picture comes from the journal, and nothing
+	// else comes of it.
+	s.change(t.Context(), func(c *core) error { c.dropPicture(); return nil })
+	if err := os.Remove(s.dir + "/" + checkpointFile); err != nil {
+		t.Fatal(err)
+	}
+	if got := screenText(t, s); got != "bye" || !ended(s.Status()) {
+		t.Errorf("screen %q, state %s", got, s.Status().Now)
+	}
+	p.counts(s.ID(), map[string]int{"session_created": 1, "exited": 1})
+}
+
+// What of the lease an event tells brings the checkpoint's up to date.
+func TestLeaseAfterAServersEnd(t *testing.T) {
+	p := open(t)
+	s := p.sh("one", "sleep 600")
+	m, err := s.Join(t.Context(), Visitor{Actor: tester, Terminal: true, Cols: 40, Rows: 6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := s.Status().Writer
+	if held == nil || held.Client != tester.Client {
+		t.Fatalf("who joins a free session writes; it is %+v", held)
+	}
+	p.reopen()
+	m.Leave()
+	s = p.find("one")
+	within(t, s, "the release", func(st *Status) bool { return st.Writer == nil })
+	if w, err := s.Lock(t.Context(), Claim{Actor: tester}, lease.DefaultLock); err != nil || w.Generation <= held.Generation {
+		t.Errorf("the next generation is %+v, %v", w, err)
+	}
+}
