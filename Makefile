@@ -7,7 +7,7 @@ BIN := bin/berth
 GOFLAGS_BUILD := -trimpath
 REVISION := $(shell git describe --tags --always --dirty 2>/dev/null)
 
-.PHONY: all build run test vet bench fuzz clean
+.PHONY: all build run test test-agents soak-agents vet bench fuzz clean
 
 all: build
 
@@ -22,10 +22,21 @@ vet:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "gofmt would change:"; echo "$$unformatted"; exit 1; }
 	$(GO) vet ./...
 	GOOS=darwin $(GO) vet ./...
+	$(GO) vet -tags agents ./test/agents/...
 
 # Everything that must be green.
 test: vet
 	$(GO) test -race -timeout 20m ./...
+
+# The real agents, at pinned versions that npm installs into the cache folder,
+# against model APIs on loopback. Where npm does not answer they say so.
+test-agents:
+	$(GO) test -tags agents -v -count=1 -timeout 15m ./test/agents/...
+
+# Each of them this often.
+SOAK ?= 20
+soak-agents:
+	$(GO) test -tags agents -v -count=$(SOAK) -timeout 3h ./test/agents/...
 
 # Side by side with sshd and tmux, as ratios; needs Debian's openssh-server and tmux.
 bench: build

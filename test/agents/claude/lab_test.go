@@ -159,11 +159,20 @@ func (l *lab) key(name string) {
 	check(l.t, l.Press(l.ctx, name))
 }
 
-// ready waits for the prompt of a Claude Code that has nothing to do.
+// ready waits for an empty composer of a Claude Code that has nothing to do: no
+// turn runs and no dialog is open. Other words of the footer come and go.
 func (l *lab) ready() {
 	l.t.Helper()
-	l.see(prompt, "for agents|for shortcuts")
+	_, err := l.Until(l.ctx, patient, "shows no empty composer", func(screen string) bool {
+		return empty.MatchString(screen) && !occupied.MatchString(screen)
+	})
+	check(l.t, err)
 }
+
+var (
+	empty    = regexp.MustCompile("(?m)" + prompt + "? *$")
+	occupied = regexp.MustCompile("esc to interrupt|Esc to cancel|Enter to confirm")
+)
 
 // send pastes a message, sees it in the composer, and presses Enter.
 func (l *lab) send(message string) {

@@ -13,4 +13,3 @@ func TestText(t *testing.T) {
 	l.ready()
 	l.once("MOCK: text the lab answers")
 }
-

@@ -45,12 +45,12 @@ func (s *Session) See(ctx context.Context, most time.Duration, patterns ...strin
 	if err := s.wait(ctx, most, patterns[0]); err != nil {
 		return "", err
 	}
-	return s.poll(ctx, most, "shows not all of "+strings.Join(patterns, " | "), func(screen string) bool { return matchesAll(screen, patterns) })
+	return s.Until(ctx, most, "shows not all of "+strings.Join(patterns, " | "), func(screen string) bool { return matchesAll(screen, patterns) })
 }
 
 // Gone waits until a pattern matches no line of the screen.
 func (s *Session) Gone(ctx context.Context, most time.Duration, pattern string) (string, error) {
-	return s.poll(ctx, most, "still shows "+pattern, func(screen string) bool { return !matchesAll(screen, []string{pattern}) })
+	return s.Until(ctx, most, "still shows "+pattern, func(screen string) bool { return !matchesAll(screen, []string{pattern}) })
 }
 
 func (s *Session) wait(ctx context.Context, most time.Duration, pattern string) error {
@@ -62,7 +62,9 @@ func (s *Session) wait(ctx context.Context, most time.Duration, pattern string) 
 	return nil
 }
 
-func (s *Session) poll(ctx context.Context, most time.Duration, otherwise string, is func(string) bool) (string, error) {
+// Until looks at the screen until it is as wanted; otherwise says what it is when
+// it never is.
+func (s *Session) Until(ctx context.Context, most time.Duration, otherwise string, is func(string) bool) (string, error) {
 	deadline := time.Now().Add(most)
 	ticker := time.NewTicker(pollEvery)
 	defer ticker.Stop()
