@@ -92,6 +92,7 @@ func (t *Terminal) control(raw []byte) {
 func (t *Terminal) plainControl(p *params, final byte, body []byte) {
 	s := t.scr
 	before, waiting := s.x, s.x >= t.cols
+	inside := s.y >= s.top && s.y <= s.bottom // else some terminals do more than nothing for IL and DL
 	switch final {
 	case 'm':
 		t.selectGraphics(p)
@@ -140,10 +141,16 @@ func (t *Terminal) plainControl(p *params, final byte, body []byte) {
 	case 'P':
 		t.deleteCells(p.count())
 	case 'L':
-		t.insertLines(p.count())
+		if t.insertLines(p.count()); !inside {
+			t.endCluster()
+			return
+		}
 		waiting = before > 0 // not all terminals move the cursor
 	case 'M':
-		t.deleteLines(p.count())
+		if t.deleteLines(p.count()); !inside {
+			t.endCluster()
+			return
+		}
 		waiting = before > 0
 	case 'S':
 		t.scrollUp(s.top, s.bottom, p.count(), false)
@@ -155,7 +162,15 @@ func (t *Terminal) plainControl(p *params, final byte, body []byte) {
 		t.scrollDown(s.top, s.bottom, p.count())
 		t.revision++
 	case 'r':
-		t.setMargins(p.at(0, 1), p.at(1, 0))
+		if !t.setMargins(p.at(0, 1), p.at(1, 0)) {
+			return
+		}
+		t.endCluster()
+		t.passControlSequence(p, 0, 0, final, body)
+		if t.modes.origin { // where home is, terminals differ about
+			t.passPlace()
+		}
+		return
 	case 's':
 		t.saveCursor()
 		t.endCluster()

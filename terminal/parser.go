@@ -310,7 +310,7 @@ func (t *Terminal) escapeSequence(between []byte, final byte) {
 		if between[0] == '#' && final == '8' {
 			t.fillWithE()
 			t.endCluster()
-			t.passEscape("#8")
+			t.passAlignment()
 		}
 		return
 	}

@@ -16,10 +16,11 @@ type pass struct {
 	on      bool
 	repaint bool // too much was written, or the screen begun anew
 	out     []byte
-	taken   int  // size of the last piece, as a hint for the next
-	mark    int  // len(out) after the last rune
-	cut     bool // the cluster under way ended here, of which clients were sent no sign
-	column  int  // from 1, to be told before what comes next; 0 for none
+	taken   int    // size of the last piece, as a hint for the next
+	mark    int    // len(out) after the last rune
+	cut     bool   // the cluster under way ended here, of which clients were sent no sign
+	join    joiner // that cluster, unless it is one that was painted
+	column  int    // from 1, to be told before what comes next; 0 for none
 }
 
 // SetPass begins or ends the filtered stream for clients. To begin one that is
@@ -79,66 +80,20 @@ func (t *Terminal) passRebuild() {
 	}
 }
 
-// passUnwrapped tells the column when the cursor was waiting to wrap before the
-// sequence just passed: terminals differ about where it waits.
-func (t *Terminal) passUnwrapped(waiting bool) {
-	if waiting {
-		t.passColumn()
-	}
-}
-
 // passRune passes on a rune that begins a cluster, or a mark that goes to one
 // which has ended: neither may join what clients' terminals have under way.
 func (t *Terminal) passRune(r rune) {
 	if !t.pass.on {
 		return
 	}
-	if t.pass.cut {
+	if p := &t.pass; p.cut && (p.join.base == 0 || p.join.takes(r)) {
 		t.passCut()
 	}
+	t.pass.cut = false
 	if t.pass.able() {
 		t.pass.out = utf8.AppendRune(t.pass.out, r)
 		t.pass.mark = len(t.pass.out)
 	}
-}
-
-// passCut ends a cluster on clients' terminals, by telling them what they know.
-func (t *Terminal) passCut() {
-	switch {
-	case t.scr.x < t.cols:
-		t.passColumn()
-	default: // a movement would end the waiting to wrap
-		if t.pass.room() {
-			t.pass.out = appendMode(t.pass.out, 7, t.modes.wrap, true)
-		}
-	}
-}
-
-// passJoined passes on a rune that has joined the cluster before it. When other
-// things were passed since the cluster's runes, or a client may have begun since,
-// the cluster is written anew: what one terminal lets a cluster go on after,
-// another does not.
-func (t *Terminal) passJoined(r rune) {
-	p := &t.pass
-	if !p.on || !p.able() {
-		return
-	}
-	if p.mark > 0 && p.mark == len(p.out) {
-		p.out = utf8.AppendRune(p.out, r)
-		p.mark = len(p.out)
-		return
-	}
-	painter := t.passPainter()
-	painter.style = t.pen.style()
-	if t.modes.insert {
-		painter.add("\x1b[4l")
-	}
-	painter.cellBefore(t)
-	painter.setStyle(t.pen.style())
-	if t.modes.insert {
-		painter.add("\x1b[4h")
-	}
-	p.out, p.mark = painter.out, 0
 }
 
 func (t *Terminal) passControl(b byte) {
@@ -221,19 +176,6 @@ func (t *Terminal) passMode(n int, on, private bool) {
 	}
 }
 
-// passWaiting has clients' terminals wait to wrap as this one does: some do not
-// begin to while autowrap is off.
-func (t *Terminal) passWaiting() {
-	if t.scr.x < t.cols {
-		return
-	}
-	p := t.passPainter()
-	p.style = t.pen.style()
-	p.lastCell(t)
-	p.setStyle(t.pen.style())
-	t.pass.out, t.pass.cut = p.out, true
-}
-
 func appendMode(out []byte, n int, on, private bool) []byte {
 	out = append(out, "\x1b["...)
 	if private {
@@ -291,70 +233,6 @@ func (t *Terminal) passMarked(p *params, prefix, between, final byte) {
 		out = append(out, between)
 	}
 	t.pass.out = append(out, final)
-}
-
-// passReset passes RIS on as a reset that keeps the client's own history.
-func (t *Terminal) passReset() {
-	if t.pass.on && t.pass.room() {
-		t.pass.out = append(append(t.pass.out, resetSequence...), "\x1b[?2026l\x1b]2;\x1b\\"...)
-	}
-}
-
-// passSoftReset spells DECSTR out: terminals differ about what belongs to it,
-// and for some it is a reset of everything.
-func (t *Terminal) passSoftReset() {
-	if t.pass.on && t.pass.room() {
-		p := t.passPainter()
-		p.add(softResetSequence + "\x1b]8;;\x1b\\")
-		t.passSettled(p)
-	}
-}
-
-// passPainter adds to the stream what a repaint would.
-func (t *Terminal) passPainter() *painter { return &painter{out: t.pass.out, cols: t.cols} }
-
-// passRestored tells outright what DECRC brought back. What clients' terminals
-// save and restore is their own: it differs between them, and a client that
-// came later has not seen what was saved. before is what the modes were.
-func (t *Terminal) passRestored(before *modes) {
-	if !t.pass.on || !t.pass.room() {
-		return
-	}
-	p := t.passPainter()
-	if before.origin {
-		p.add("\x1b[?6l")
-	}
-	p.place(t)
-	p.pen(t.pen.style())
-	t.pass.out = p.out
-}
-
-// passSwitch passes a change of the screen on, with all that a client's terminal
-// may keep for each screen or may not, and what it may restore with the switch.
-func (t *Terminal) passSwitch(enter bool) {
-	if !t.pass.on || !t.pass.room() {
-		return
-	}
-	m := &t.modes
-	p := t.passPainter()
-	p.mode(1049, enter)
-	p.add("\x1b[?6l\x1b[r")
-	p.margins(t.scr, t.rows)
-	p.mode(5, m.reverse)
-	p.mode(7, m.wrap)
-	p.pen(t.pen.style())
-	if enter && t.pen.bg != DefaultColor {
-		p.add(eraseSequence)
-	}
-	t.passSettled(p)
-}
-
-// passSettled ends what p has painted with the cursor and the pen.
-func (t *Terminal) passSettled(p *painter) {
-	p.place(t)
-	p.lastCell(t)
-	p.setStyle(t.pen.style())
-	t.pass.out, t.pass.cut = p.out, t.scr.x >= t.cols
 }
 
 const (

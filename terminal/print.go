@@ -73,7 +73,7 @@ func (t *Terminal) printRune(r rune) {
 	if r == byteOrderMark {
 		return
 	}
-	if width > 0 && s.x >= t.cols && !t.wideBefore() {
+	if width > 0 && s.x >= t.cols && t.join.takes(r) && !t.wideBefore() {
 		t.breakCluster() // a flag or a tone would have no room to grow
 	}
 	if joined, grow := t.join.next(r); joined {
@@ -191,7 +191,7 @@ func (t *Terminal) endCluster() {
 // breakCluster makes the next rune begin a cluster.
 func (t *Terminal) breakCluster() {
 	if t.join.base != 0 {
-		t.pass.cut = true
+		t.pass.cut, t.pass.join = true, t.join
 		t.join = joiner{}
 	}
 }

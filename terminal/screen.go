@@ -206,15 +206,18 @@ func (t *Terminal) shiftRows(x, n int) {
 	t.revision++
 }
 
-func (t *Terminal) setMargins(top, bottom int) {
+// setMargins is DECSTBM, and false for margins that are none.
+func (t *Terminal) setMargins(top, bottom int) bool {
 	top = max(top, 1)
 	if bottom <= 0 || bottom > t.rows {
 		bottom = t.rows
 	}
-	if bottom > top {
-		t.scr.top, t.scr.bottom = top-1, bottom-1
-		t.moveTo(0, 0)
+	if bottom <= top {
+		return false
 	}
+	t.scr.top, t.scr.bottom = top-1, bottom-1
+	t.moveTo(0, 0)
+	return true
 }
 
 func (t *Terminal) insertLines(n int) {

@@ -80,6 +80,12 @@ func (j *joiner) next(r rune) (joined bool, width int) {
 	return false, 0
 }
 
+// takes says whether r would join the cluster before it.
+func (j joiner) takes(r rune) bool {
+	joined, _ := j.next(r)
+	return joined
+}
+
 // NextCluster cuts the first cluster off s: what a terminal shows in one place.
 // width is its columns, 0 for control characters and marks without a base.
 func NextCluster(s string) (cluster, rest string, width int) {
