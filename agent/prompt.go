@@ -58,7 +58,7 @@ type Request struct {
 	Options         []string        `json:"options"`
 	OptionsFallback bool            `json:"options_fallback"` // not read off the screen but known from elsewhere
 	Questions       []Question      `json:"questions"`
-	QuestionCurrent int             `json:"question_current"`  // len(Questions) on the page that confirms
+	QuestionCurrent int             `json:"question_current"` // len(Questions) on the page that confirms
 	Schema          json.RawMessage `json:"schema,omitempty"` // of a form
 	Ready           bool            `json:"ready"`
 	OnScreen        bool            `json:"on_screen"`

@@ -33,6 +33,9 @@ const (
 	restHolds = 200 * time.Millisecond
 	// The live file follows the title by 10 to 100 ms.
 	registryHolds = 100 * time.Millisecond
+	// It says "waiting" with the hook or up to 90 ms later, and does not say for
+	// what: only when no hook tells is it asked.
+	waitingHolds = 400 * time.Millisecond
 	// A dialog is painted at most 77 ms before its hook arrives (1 s on a
 	// loaded machine): only one that no hook announces is told by the screen.
 	dialogHolds = 150 * time.Millisecond
@@ -62,11 +65,11 @@ func (Driver) Table() agent.Table {
 		},
 		agent.MoveAsk: {
 			{Source: agent.SourceHook}, {Source: agent.SourceStream},
-			{Source: agent.SourceRegistry, After: registryHolds}, {Source: agent.SourceScreen, After: dialogHolds},
+			{Source: agent.SourceRegistry, After: waitingHolds}, {Source: agent.SourceScreen, After: dialogHolds},
 		},
 		agent.MoveAnswer: {
-			{Source: agent.SourceHook}, {Source: agent.SourceLog}, {Source: agent.SourceStream}, {Source: agent.SourceRegistry},
-			{Source: agent.SourceTitle, After: busyHolds}, {Source: agent.SourceOSC, After: busyHolds},
+			{Source: agent.SourceHook}, {Source: agent.SourceLog}, {Source: agent.SourceStream},
+			{Source: agent.SourceRegistry, After: registryHolds}, {Source: agent.SourceTitle, After: busyHolds}, {Source: agent.SourceOSC, After: busyHolds},
 			{Source: agent.SourceScreen, After: answerHolds},
 		},
 		agent.MoveFollow: {{Source: agent.SourceHook}, {Source: agent.SourceRegistry}, {Source: agent.SourceStream}},

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -45,6 +46,14 @@ type block struct {
 	Name    string          `json:"name"`
 	Input   json.RawMessage `json:"input"`
 	ToolUse string          `json:"tool_use_id"`
+	Error   bool            `json:"is_error"`
+	Content json.RawMessage `json:"content"`
+}
+
+// refused says that the result stands for a tool that was not let run. What
+// comes of the turn then, the lines after it tell.
+func (b block) refused() bool {
+	return b.Error && bytes.Contains(b.Content, []byte("The user doesn't want to "))
 }
 
 // interrupted begins the message that Claude writes in the user's name when a
@@ -108,6 +117,9 @@ func (e *entry) user(base agent.Fact) []agent.Fact {
 		switch {
 		case b.Type == "tool_result":
 			f.Kind, f.Call, f.Cause = agent.ToolEnded, b.ToolUse, string(f.Source)+":tool_result"
+			if b.refused() {
+				f.Kind, f.Evidence = agent.Noted, "refused"
+			}
 		case b.Type != "text" || e.Meta || e.Summary:
 			continue
 		case strings.HasPrefix(b.Text, interrupted):

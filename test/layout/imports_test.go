@@ -12,9 +12,11 @@ import (
 var rank = map[string]int{
 	"berth/api":             0,
 	"berth/agent":           1,
-	"berth/terminal":        2,
+	"berth/terminal":        1, // drawn beside detect on the map; detect reads its snapshots, it knows nobody
 	"berth/keys":            2,
 	"berth/detect":          2,
+	"berth/agent/claude":    2,
+	"berth/detect/replay":   3,
 	"berth/config":          2,
 	"berth/commands/words":  2,
 	"berth/sessions/hold":   2,

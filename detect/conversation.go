@@ -1,0 +1,50 @@
+package detect
+
+import "berth/agent"
+
+// follows says whether the fact is of the conversation that this session
+// follows. It moves to another one only by the agent's own word.
+func (f *Fold) follows(fact *agent.Fact) bool {
+	m := &f.m
+	id := fact.Conversation
+	switch {
+	case id == "" || id == m.Conversation:
+		if fact.Kind == agent.ConversationStarted && id != "" {
+			m.ConversationOver = false
+			m.Resumed = fact.Text == "resume"
+		}
+		return true
+	case !f.may(agent.MoveFollow, fact.Source):
+		// A log is read because it is the conversation's own.
+		return fact.Source == agent.SourceLog && m.Conversation == ""
+	case m.Conversation == "":
+		if fact.Kind == agent.ConversationEnded {
+			return true
+		}
+	case fact.Source == agent.SourceRegistry:
+		// Its own file, by its pid.
+	case fact.Kind == agent.ConversationStarted && (fact.Text == "clear" || m.ConversationOver):
+	case fact.Kind == agent.TurnStarted && m.Resumed && m.Turns == 0:
+		// A fork is announced by the id of what it was forked from.
+	default:
+		return false
+	}
+	if m.Conversation != "" {
+		f.leave(fact)
+	}
+	m.Conversation, m.ConversationOver = id, false
+	m.Resumed = fact.Kind == agent.ConversationStarted && fact.Text == "resume"
+	return true
+}
+
+// leave ends what belongs to the conversation so far. A live file that is
+// late tells of the one that has begun meanwhile.
+func (f *Fold) leave(fact *agent.Fact) {
+	m := &f.m
+	f.mark(fact.Source, fact.Cause, fact.Evidence)
+	if m.Turn.Phase != "" && fact.Source != agent.SourceRegistry {
+		f.finish(true)
+	}
+	m.Failure, m.Pending = nil, nil
+	m.Turns = 0
+}

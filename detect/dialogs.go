@@ -1,0 +1,148 @@
+package detect
+
+import (
+	"strings"
+	"time"
+
+	"berth/agent"
+)
+
+// spentHolds is how long an answered dialog may stay on the screen before it
+// is taken for one that asks anew.
+const spentHolds = time.Second
+
+// spent says that the dialog on the screen is answered, and only not yet taken
+// away.
+func (f *Fold) spent() bool {
+	at := f.m.Screen.Spent
+	return !at.IsZero() && f.now.Sub(at) < spentHolds
+}
+
+func (f *Fold) dialog() *agent.Dialog {
+	if r := f.m.Screen.Reading; r != nil {
+		return r.Dialog
+	}
+	return nil
+}
+
+// dialogKey tells one dialog from another. What is chosen or ticked in it does
+// not make it another.
+func dialogKey(d *agent.Dialog) string {
+	if d == nil {
+		return ""
+	}
+	if d.Type == agent.PromptQuestion {
+		return string(d.Type) + "\x00" + strings.Join(d.Tabs, "\x00") // its pages are one prompt
+	}
+	body := d.Body
+	if d.Type == agent.PromptNotice || d.Type == agent.PromptForm {
+		body = "" // what is typed into it changes it
+	}
+	return strings.Join([]string{string(d.Type), d.Subtype, d.Title, body}, "\x00")
+}
+
+// match puts the dialog on the screen and the prompts together.
+func (f *Fold) match(d *agent.Dialog) {
+	m := &f.m
+	var shown *request
+	if d != nil && !f.spent() {
+		for _, r := range m.Requests {
+			if f.driver.Shows(d, r.Prompt) && (shown == nil || r.Prompt.OnScreen && !shown.Prompt.OnScreen) {
+				shown = r
+			}
+		}
+	}
+	for _, r := range m.Requests {
+		if r != shown {
+			r.Prompt.OnScreen = false
+		}
+	}
+	if shown != nil {
+		f.show(shown, d)
+	}
+}
+
+// show: the dialog is this prompt's. A prompt that was on the screen before is
+// over then.
+func (f *Fold) show(r *request, d *agent.Dialog) {
+	f.driver.Fill(r.Prompt, d)
+	r.Prompt.OnScreen, r.Seen, r.Lines = true, true, r.Prompt.Lines
+	f.closeAll("gone", agent.SourceScreen, "screen:dialog", func(o *request) bool { return o != r && o.Seen })
+}
+
+// seen: a dialog is on the screen that no source told of.
+func (f *Fold) seen() {
+	m := &f.m
+	d := f.dialog()
+	if d == nil || d.Partial || !f.may(agent.MoveAsk, agent.SourceScreen) {
+		return
+	}
+	if !m.Screen.Spent.IsZero() && !f.due(m.Screen.Spent, spentHolds) {
+		return
+	}
+	for _, r := range m.Requests {
+		if r.Prompt.OnScreen {
+			return
+		}
+	}
+	if !f.due(m.Screen.Shown, f.after(agent.MoveAsk, agent.SourceScreen)) {
+		return
+	}
+	fact := agent.Fact{
+		Source: agent.SourceScreen, Cause: "screen:" + string(d.Type), Evidence: d.Title, Turn: m.Turn.ID, Tool: d.Tool,
+	}
+	for _, r := range m.Requests { // the live file's word for it, which did not say what it is
+		if !r.Told && r.Tool == "" && r.Prompt.Title == nil {
+			p := f.driver.FromDialog(d)
+			p.ID, p.Since = r.Prompt.ID, r.Prompt.Since
+			r.Prompt, r.Tool = p, d.Tool
+			f.show(r, d)
+			return
+		}
+	}
+	if m.Turn.Phase == "" && ofWork(d.Type) && m.Ready {
+		f.start("", agent.SourceScreen, fact.Cause, fact.Evidence)
+		fact.Turn = ""
+	}
+	f.open(f.driver.FromDialog(d), &fact, false)
+}
+
+// ofWork says whether a prompt of that type is asked in a turn.
+func ofWork(t agent.PromptType) bool {
+	switch t {
+	case agent.PromptPermission, agent.PromptPlan, agent.PromptQuestion, agent.PromptForm:
+		return true
+	}
+	return false
+}
+
+// gone: a prompt's dialog was on the screen, and now the composer is.
+func (f *Fold) gone() {
+	m := &f.m
+	if len(m.Requests) == 0 || m.Screen.Gone.IsZero() || !f.may(agent.MoveAnswer, agent.SourceScreen) {
+		return
+	}
+	after := f.after(agent.MoveAnswer, agent.SourceScreen)
+	f.closeAll("gone", agent.SourceScreen, "screen:composer", func(r *request) bool {
+		if r.Seen {
+			return f.due(m.Screen.Gone, after)
+		}
+		// A dialog is held back while a person types; one that never comes was
+		// answered before it was drawn.
+		return !m.Screen.Bare.IsZero() && f.due(latest(m.Screen.Bare, m.Screen.Changed, m.Changed, r.Opened), silence)
+	})
+}
+
+// retries follows the line that tells of another attempt.
+func (f *Fold) retries(r *agent.Reading) {
+	m := &f.m
+	if m.Turn.Phase != running {
+		return
+	}
+	switch {
+	case r.Retry != nil:
+		m.Activity = r.Retry
+	case m.Activity != nil && m.Activity.Kind == agent.Retrying:
+		m.Activity = &agent.Activity{Kind: agent.Thinking}
+	}
+}

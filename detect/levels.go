@@ -1,0 +1,163 @@
+package detect
+
+import (
+	"time"
+
+	"berth/agent"
+)
+
+// levelIs: a source that always shows a state says what it shows. It speaks by
+// changing.
+func (f *Fold) levelIs(fact *agent.Fact) {
+	m := &f.m
+	l := m.Levels[fact.Source]
+	if l == nil {
+		l = &level{Source: fact.Source}
+		m.Levels[fact.Source] = l
+	}
+	l.Spoke = f.now
+	if l.Value != fact.Level {
+		l.Prev, l.Value, l.Since, l.Text = l.Value, fact.Level, f.now, fact.Text
+		if !fact.At.IsZero() && fact.At.Before(f.now) && f.now.Sub(fact.At) < silence {
+			l.Since = fact.At
+		}
+	}
+	l.Cause, l.Evidence = fact.Cause, fact.Evidence
+	f.ready(fact.Source, fact.Cause)
+}
+
+// level is the word of the source that spoke last.
+func (f *Fold) level() *level {
+	var best *level
+	for _, s := range []agent.Source{agent.SourceRegistry, agent.SourceTitle, agent.SourceOSC} {
+		if l := f.m.Levels[s]; l != nil && (best == nil || l.Since.After(best.Since)) {
+			best = l
+		}
+	}
+	return best
+}
+
+// settle applies the rules that wait for something to have held, in the order
+// in which they rest on each other.
+func (f *Fold) settle() {
+	f.next = time.Time{}
+	if f.m.Exit != nil {
+		return
+	}
+	f.answeredByLevel()
+	f.seen()
+	f.gone()
+	f.waiting()
+	f.rest()
+	f.interrupted()
+	f.works()
+	f.readyByScreen()
+}
+
+// answeredByLevel: what said "waiting" or "not busy" while the agent asked says
+// "busy" or "idle" now.
+func (f *Fold) answeredByLevel() {
+	m := &f.m
+	if len(m.Requests) == 0 {
+		return
+	}
+	for _, s := range []agent.Source{agent.SourceRegistry, agent.SourceTitle, agent.SourceOSC} {
+		l := m.Levels[s]
+		if l == nil || !f.may(agent.MoveAnswer, s) {
+			continue
+		}
+		over := l.Value == agent.LevelBusy && l.Prev != agent.LevelBusy || l.Value == agent.LevelIdle && l.Prev == agent.LevelWaiting
+		if s == agent.SourceRegistry {
+			over = over && l.Prev == agent.LevelWaiting
+		}
+		if !over || !f.m.askedBefore(l.Since) || !f.due(l.Since, f.after(agent.MoveAnswer, s)) {
+			continue
+		}
+		f.closeAll("answered", s, l.Cause, func(r *request) bool {
+			return r.Opened.Before(l.Since) && r.levelTells(s)
+		})
+	}
+}
+
+func (m *memory) askedBefore(t time.Time) bool {
+	for _, r := range m.Requests {
+		if r.Opened.Before(t) {
+			return true
+		}
+	}
+	return false
+}
+
+// levelTells says whether the source shows when the prompt is answered: a
+// title goes on saying "busy" while a form is open, and no level speaks of
+// what is asked outside of turns.
+func (r *request) levelTells(s agent.Source) bool {
+	switch r.Prompt.Type {
+	case agent.PromptSetup, agent.PromptNotice:
+		return s == agent.SourceRegistry
+	case agent.PromptForm:
+		return s == agent.SourceRegistry
+	}
+	return true
+}
+
+// waiting: a level says that a dialog is open, and nothing told which.
+func (f *Fold) waiting() {
+	m := &f.m
+	l := m.Levels[agent.SourceRegistry]
+	if l == nil || l.Value != agent.LevelWaiting || len(m.Requests) > 0 || !f.may(agent.MoveAsk, l.Source) {
+		return
+	}
+	since, hold := l.Since, f.after(agent.MoveAsk, l.Source)
+	if m.ClosedAt.After(since) {
+		since, hold = m.ClosedAt, spentHolds // it has not noticed yet
+	}
+	if !f.due(since, hold) {
+		return
+	}
+	fact := agent.Fact{Source: l.Source, Cause: l.Cause, Evidence: l.Evidence, Text: l.Text, Turn: m.Turn.ID}
+	if n := len(m.Calls); n > 0 {
+		c := m.Calls[n-1]
+		fact.Tool, fact.Call, fact.Agent, fact.AgentType = c.Tool, c.ID, c.Agent, c.AgentType
+		fact.Input = []byte(c.Input)
+	}
+	f.open(f.driver.Waiting(&fact), &fact, false)
+}
+
+// works: a level, or the spinner on the screen, says that the agent works
+// though no turn was told of.
+func (f *Fold) works() {
+	m := &f.m
+	if m.Turn.Phase != "" || len(m.Requests) > 0 {
+		return
+	}
+	l := f.level()
+	if l != nil && l.Value == agent.LevelBusy {
+		if f.may(agent.MoveWork, l.Source) && l.Since.After(m.EndedAt) && f.due(l.Since, f.after(agent.MoveWork, l.Source)) {
+			f.start("", l.Source, l.Cause, l.Evidence)
+			m.Turn.Started = l.Since
+		}
+		return
+	}
+	if m.Screen.Busy.IsZero() || !f.may(agent.MoveWork, agent.SourceScreen) {
+		return
+	}
+	since, hold := m.Screen.Busy, f.after(agent.MoveWork, agent.SourceScreen)
+	if l != nil {
+		since, hold = latest(since, l.Spoke, m.EndedAt), silence
+	}
+	if f.due(since, hold) {
+		f.start("", agent.SourceScreen, "screen:spinner", m.Screen.Reading.Busy)
+	}
+}
+
+// readyByScreen: a composer, with nothing else that told of the start.
+func (f *Fold) readyByScreen() {
+	m := &f.m
+	if m.Ready || m.Screen.Bare.IsZero() || !f.may(agent.MoveReady, agent.SourceScreen) {
+		return
+	}
+	if f.due(m.Screen.Bare, f.o.ScreenGrace) {
+		f.ready(agent.SourceScreen, "screen:composer")
+	}
+}

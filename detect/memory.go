@@ -1,0 +1,126 @@
+package detect
+
+import (
+	"time"
+
+	"berth/agent"
+)
+
+// memory is all a fold knows. It is what a checkpoint holds.
+type memory struct {
+	State agent.State
+	Since time.Time
+	Asked uint64 // number of the prompt the state was last told with
+	Why   why    // of the last thing that moved anything
+	Owed  why    // of the last transition
+
+	Ready bool
+	Exit  *agent.Exit
+	Gate  bool
+
+	Conversation     string
+	Given            bool // it was Berth that gave its id
+	ConversationOver bool
+	Resumed          bool // it began as one taken up, and may yet turn out to be a fork
+	Turns            int
+
+	Turn     turn
+	Ended    []string // ids of the last turns that ended
+	EndedAt  time.Time
+	Inferred bool // the last turn's end was not told but inferred
+	Failure  *agent.Failure
+	Pending  *agent.Failure // told, while the turn it ends has not ended
+	Activity *agent.Activity
+	Calls    []call // tool calls that have not come back
+
+	Levels     map[agent.Source]*level
+	Background map[string]bool // subagents that go on after their turn
+	Requests   []*request
+	Opened     uint64
+	ClosedAt   time.Time // when the last one was closed
+	Screen     screen
+	Changed    time.Time // of the last sign of life
+
+	Words map[agent.Source]Word
+}
+
+// why is what a change is owed to.
+type why struct {
+	Tier     int
+	Cause    string
+	Evidence string
+}
+
+// Phases of a turn.
+const (
+	running = "running"
+	ending  = "ending" // its end was told, but something still says busy
+)
+
+type turn struct {
+	Phase   string
+	ID      string
+	Started time.Time
+	Source  agent.Source // that told of it first
+	How     agent.How
+}
+
+type call struct {
+	ID, Tool, Agent, AgentType string
+	Input                      string
+}
+
+// level is what a source that always shows a state shows.
+type level struct {
+	Source   agent.Source
+	Value    agent.Level
+	Prev     agent.Level
+	Since    time.Time // it has shown this since
+	Spoke    time.Time // it last said so
+	Text     string
+	Cause    string
+	Evidence string
+}
+
+// request is a prompt, with what is needed to know when it is over.
+type request struct {
+	Number uint64
+	Prompt *agent.Request
+	Full   string // the prompt's full input
+	Lines  []string
+	Why    why
+	Opened time.Time
+	Turn   string
+	Agent  string
+	Tool   string
+	Call   string
+	Input  string // canonical
+	Hook   string
+	Told   bool // by the agent's own event, not only seen
+	Seen   bool // on the screen, at some time
+}
+
+type screen struct {
+	Reading *agent.Reading
+	Changed time.Time
+	Bare    time.Time // since when it shows a composer and neither dialog nor work
+	Busy    time.Time // since when it shows work
+	Gone    time.Time // since when it shows a composer and no dialog
+	Key     string    // of the dialog on it
+	Shown   time.Time // since when that dialog is shown
+	Spent   time.Time // when that dialog was answered, though it is still shown
+}
+
+const turnsKept = 32
+
+func (m *memory) ended(id string) bool {
+	if id == "" {
+		return false
+	}
+	for _, e := range m.Ended {
+		if e == id {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,237 @@
+// Package replay runs recordings of an agent through detection on their own
+// clock: what the PTY printed, and beside it what the hooks, the session log
+// and the live state file said.
+package replay
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Recording is what was recorded of one run.
+type Recording struct {
+	Name       string
+	Cols, Rows int
+	Start      time.Time
+	events     []event
+	end        time.Duration
+}
+
+// End is when the program's output ended.
+func (r *Recording) End() time.Duration { return r.end }
+
+// event is one thing that happened at a moment of the recording.
+type event struct {
+	at   time.Duration
+	kind kind
+	data []byte
+	name string
+	cols int
+	rows int
+}
+
+type kind int
+
+const (
+	output kind = iota
+	resized
+	hooked
+	logged
+	registered
+)
+
+// ErrRecording is the error for a file that is no recording.
+var ErrRecording = errors.New("not a recording")
+
+// Load reads NAME.cast (asciicast 2) and, where they are beside it,
+// NAME.hooks.jsonl, NAME.log.jsonl and NAME.sessions-dir.json.
+func Load(fsys fs.FS, cast string) (*Recording, error) {
+	data, err := fs.ReadFile(fsys, cast)
+	if err != nil {
+		return nil, fmt.Errorf("read the recording: %w", err)
+	}
+	base := strings.TrimSuffix(cast, ".cast")
+	r := &Recording{Name: path.Base(base)}
+	if err := r.cast(data); err != nil {
+		return nil, fmt.Errorf("read %s: %w", cast, err)
+	}
+	for suffix, read := range map[string]func([]byte) error{
+		".hooks.jsonl": r.hooks, ".sessions-dir.json": r.registry,
+	} {
+		if err := beside(fsys, base+suffix, read); err != nil {
+			return nil, err
+		}
+	}
+	if err := beside(fsys, base+".log.jsonl", r.log); err != nil { // by the hooks' clock
+		return nil, err
+	}
+	slices.SortStableFunc(r.events, func(a, b event) int { return int(a.at - b.at) })
+	return r, nil
+}
+
+func beside(fsys fs.FS, name string, read func([]byte) error) error {
+	data, err := fs.ReadFile(fsys, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = read(data)
+	}
+	if err != nil {
+		return fmt.Errorf("read %s: %w", name, err)
+	}
+	return nil
+}
+
+// lines calls fn for each line that is not blank.
+func lines(data []byte, fn func([]byte) error) error {
+	s := bufio.NewScanner(bytes.NewReader(data))
+	s.Buffer(nil, 64<<20)
+	for n := 1; s.Scan(); n++ {
+		if len(bytes.TrimSpace(s.Bytes())) == 0 {
+			continue
+		}
+		if err := fn(bytes.Clone(s.Bytes())); err != nil {
+			return fmt.Errorf("line %d: %w", n, err)
+		}
+	}
+	return s.Err()
+}
+
+func seconds(t float64) time.Duration { return time.Duration(t * float64(time.Second)) }
+
+func (r *Recording) cast(data []byte) error {
+	first := true
+	return lines(data, func(line []byte) error {
+		if first {
+			first = false
+			var h struct {
+				Version, Width, Height int
+				Timestamp              int64
+			}
+			if err := json.Unmarshal(line, &h); err != nil || h.Version != 2 {
+				return fmt.Errorf("%w: no header of asciicast 2", ErrRecording)
+			}
+			r.Cols, r.Rows, r.Start = h.Width, h.Height, time.Unix(h.Timestamp, 0)
+			return nil
+		}
+		var t float64
+		var code, text string
+		if err := json.Unmarshal(line, &[]any{&t, &code, &text}); err != nil {
+			return fmt.Errorf("%w: %w", ErrRecording, err)
+		}
+		e := event{at: seconds(t), data: []byte(text)}
+		switch code {
+		case "o":
+			e.kind = output
+			r.end = max(r.end, e.at)
+		case "r":
+			e.kind = resized
+			if _, err := fmt.Sscanf(text, "%dx%d", &e.cols, &e.rows); err != nil {
+				return fmt.Errorf("%w: size %q", ErrRecording, text)
+			}
+		default:
+			return nil // what was typed moves nothing
+		}
+		r.events = append(r.events, e)
+		return nil
+	})
+}
+
+func (r *Recording) hooks(data []byte) error {
+	return lines(data, func(line []byte) error {
+		var h struct {
+			T       float64
+			Payload json.RawMessage
+		}
+		if err := json.Unmarshal(line, &h); err != nil {
+			return fmt.Errorf("%w: %w", ErrRecording, err)
+		}
+		if h.T >= 0 { // before: of another run with the same settings
+			r.events = append(r.events, event{at: seconds(h.T), kind: hooked, data: h.Payload})
+		}
+		return nil
+	})
+}
+
+func (r *Recording) registry(data []byte) error {
+	var all [][]any
+	if err := json.Unmarshal(data, &all); err != nil {
+		return fmt.Errorf("%w: %w", ErrRecording, err)
+	}
+	for _, one := range all {
+		if len(one) != 3 {
+			return fmt.Errorf("%w: %v", ErrRecording, one)
+		}
+		t, _ := one[0].(float64)
+		name, _ := one[1].(string)
+		text, ok := one[2].(string)
+		if !ok {
+			continue // the file was removed
+		}
+		r.events = append(r.events, event{at: seconds(t), kind: registered, name: name, data: []byte(text)})
+	}
+	return nil
+}
+
+// log lines carry the time of day. Where the recording began in it is found by
+// the messages that the hooks reported too.
+func (r *Recording) log(data []byte) error {
+	begin := r.began(data)
+	at := time.Duration(0)
+	return lines(data, func(line []byte) error {
+		var l struct{ Timestamp time.Time }
+		if json.Unmarshal(line, &l) != nil {
+			return nil // trimmed when it was recorded
+		}
+		if !l.Timestamp.IsZero() {
+			at = max(at, l.Timestamp.Sub(begin))
+		}
+		r.events = append(r.events, event{at: at, kind: logged, data: line})
+		return nil
+	})
+}
+
+// began is the time of day of the recording's zero: the median of what the
+// turns' beginnings say.
+func (r *Recording) began(log []byte) time.Time {
+	started := map[string]time.Duration{}
+	for _, e := range r.events {
+		var h struct {
+			Name string `json:"hook_event_name"`
+			Turn string `json:"prompt_id"`
+		}
+		if e.kind == hooked && json.Unmarshal(e.data, &h) == nil && h.Name == "UserPromptSubmit" {
+			started[h.Turn] = e.at
+		}
+	}
+	var begins []time.Time
+	_ = lines(log, func(line []byte) error {
+		var l struct {
+			Type      string
+			PromptID  string
+			Timestamp time.Time
+		}
+		if json.Unmarshal(line, &l) != nil || l.Type != "user" {
+			return nil
+		}
+		if at, ok := started[l.PromptID]; ok {
+			begins = append(begins, l.Timestamp.Add(-at))
+			delete(started, l.PromptID)
+		}
+		return nil
+	})
+	if len(begins) == 0 {
+		return r.Start
+	}
+	slices.SortFunc(begins, func(a, b time.Time) int { return a.Compare(b) })
+	return begins[len(begins)/2]
+}

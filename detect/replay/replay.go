@@ -1,0 +1,183 @@
+package replay
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"berth/agent"
+	"berth/detect"
+	"berth/terminal"
+)
+
+// Options of a run.
+type Options struct {
+	Without map[agent.Source]bool // sources to leave out
+	// Pace is how soon after output the screen is read; 0 is 25 ms.
+	Pace time.Duration
+	// Conversation is the id the agent was given, if it was.
+	Conversation string
+	// Each, when set, is called with the fold after each event, at that moment.
+	Each func(at time.Duration, f *detect.Fold)
+}
+
+// Step is a transition at a moment of the recording.
+type Step struct {
+	At time.Duration
+	detect.Transition
+}
+
+// MarshalJSON is the line that explain prints of it.
+func (s Step) MarshalJSON() ([]byte, error) {
+	line := struct {
+		T        float64         `json:"t"`
+		Prev     agent.State     `json:"prev"`
+		Next     agent.State     `json:"next"`
+		Prompt   *agent.Request  `json:"prompt,omitempty"`
+		Failure  *agent.Failure  `json:"failure,omitempty"`
+		Activity *agent.Activity `json:"activity,omitempty"`
+		Tier     int             `json:"tier"`
+		Cause    string          `json:"cause"`
+		Evidence string          `json:"evidence,omitempty"`
+	}{s.At.Seconds(), s.Prev, s.Next, s.Request, s.Failure, s.Activity, s.Tier, s.Cause, s.Evidence}
+	out, err := json.Marshal(line)
+	if err != nil {
+		return nil, fmt.Errorf("write a transition: %w", err)
+	}
+	return out, nil
+}
+
+// Run replays the recording and returns every transition, the first being the
+// start. Sources that cannot be read are left out, as they would be live.
+func Run(r *Recording, d agent.Driver, o Options) []Step {
+	if o.Pace == 0 {
+		o.Pace = 25 * time.Millisecond
+	}
+	p := &player{rec: r, driver: d, o: o}
+	p.fold = detect.New(d, detect.Options{Start: r.Start, Conversation: o.Conversation, PromptID: func(n uint64) string {
+		return fmt.Sprintf("%s-%d", r.Name, n)
+	}})
+	p.term = terminal.New(terminal.Options{
+		Cols: r.Cols, Rows: r.Rows, Now: func() time.Time { return r.Start.Add(p.now) },
+		Handlers: terminal.Handlers{Title: p.title, Notice: p.notice},
+	})
+	p.steps = []Step{{Transition: detect.Transition{Time: r.Start, Next: agent.Starting, Tier: agent.TierProcess, Cause: "process:start"}}}
+	for _, e := range r.events {
+		if e.at > r.end {
+			break // the program had ended
+		}
+		p.until(e.at)
+		p.play(e)
+	}
+	p.until(r.end)
+	p.look()
+	p.apply(agent.Fact{Kind: agent.ProgramExited, Source: agent.SourceProcess, Cause: "process:exit"})
+	return p.steps
+}
+
+type player struct {
+	rec    *Recording
+	driver agent.Driver
+	o      Options
+	fold   *detect.Fold
+	term   *terminal.Terminal
+	viewer detect.Viewer
+	now    time.Duration
+	unread bool
+	readAt time.Duration
+	steps  []Step
+}
+
+// until lets time pass: the screen is read and the fold is woken when due.
+func (p *player) until(at time.Duration) {
+	for {
+		next, wake := at, false
+		if d := p.fold.Deadline(); !d.IsZero() && d.Sub(p.rec.Start) < next {
+			next, wake = max(d.Sub(p.rec.Start), p.now), true
+		}
+		if p.unread && p.readAt <= next {
+			p.now = max(p.readAt, p.now)
+			p.look()
+			continue
+		}
+		p.now = max(next, p.now)
+		if !wake {
+			return
+		}
+		p.keep(p.fold.Tick(p.rec.Start.Add(p.now)))
+	}
+}
+
+func (p *player) play(e event) {
+	switch e.kind {
+	case output:
+		_, _ = p.term.Write(e.data) // takes all, never fails
+		p.drawn()
+	case resized:
+		p.term.Resize(e.cols, e.rows)
+		p.drawn()
+	case hooked:
+		p.facts(p.driver.Hook(e.data))
+	case logged:
+		facts, err := p.driver.Log(e.data)
+		for i := range facts {
+			facts[i].At = p.rec.Start.Add(e.at)
+		}
+		p.facts(facts, err)
+	case registered:
+		facts, err := p.driver.Registry(e.name, e.data)
+		for i := range facts {
+			facts[i].At = time.Time{} // of another clock
+		}
+		p.facts(facts, err)
+	}
+}
+
+func (p *player) drawn() {
+	if !p.unread {
+		p.unread, p.readAt = true, p.now+p.o.Pace
+	}
+}
+
+// look reads the screen, unless it is in the middle of an update.
+func (p *player) look() {
+	if !p.unread {
+		return
+	}
+	if p.term.InSync() {
+		p.readAt = p.now + p.o.Pace
+		return
+	}
+	p.unread = false
+	p.apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: p.driver.Screen(p.viewer.View(p.term.Snapshot(0)))})
+}
+
+func (p *player) title(title string) { p.facts(p.driver.Title(title), nil) }
+
+func (p *player) notice(n terminal.Notice) { p.facts(p.driver.OSC(n.OSC, n.Payload), nil) }
+
+func (p *player) facts(facts []agent.Fact, err error) {
+	if err != nil {
+		return // its last word holds
+	}
+	for _, f := range facts {
+		p.apply(f)
+	}
+}
+
+func (p *player) apply(f agent.Fact) {
+	if p.o.Without[f.Source] {
+		return
+	}
+	f.Time = p.rec.Start.Add(p.now)
+	p.keep(p.fold.Apply(f))
+}
+
+func (p *player) keep(r detect.Result) {
+	for _, t := range r.Transitions {
+		p.steps = append(p.steps, Step{At: t.Time.Sub(p.rec.Start), Transition: t})
+	}
+	if p.o.Each != nil {
+		p.o.Each(p.now, p.fold)
+	}
+}

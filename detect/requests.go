@@ -1,0 +1,243 @@
+package detect
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"berth/agent"
+	"berth/api"
+)
+
+// current is the prompt on the screen, else the one that was opened first; nil
+// when there is none.
+func (f *Fold) current() *request {
+	m := &f.m
+	for _, r := range m.Requests {
+		if r.Prompt.OnScreen {
+			return r
+		}
+	}
+	if len(m.Requests) > 0 {
+		return m.Requests[0]
+	}
+	return nil
+}
+
+// asked opens a prompt, or fills in the one that was seen before it was told.
+func (f *Fold) asked(fact *agent.Fact) {
+	m := &f.m
+	if fact.Request == nil || !f.may(agent.MoveAsk, fact.Source) {
+		return
+	}
+	dialog := f.dialog()
+	if m.ended(fact.Turn) && (dialog == nil || !f.driver.Shows(dialog, fact.Request)) {
+		return // of a turn that is over: nobody waits for its answer
+	}
+	for _, r := range m.Requests {
+		if r.Told && r.Turn == fact.Turn && r.Agent == fact.Agent && r.Tool == fact.Tool && r.Input == canonical(fact.Input) &&
+			r.Prompt.Type == fact.Request.Type {
+			f.wait(r, fact) // reported by two hooks
+			return
+		}
+		if !r.Told && r.Prompt.Type == fact.Request.Type && (r.Tool == "" || r.Tool == fact.Tool) {
+			f.tell(r, fact)
+			return
+		}
+	}
+	if m.Turn.Phase == "" && !m.ended(fact.Turn) {
+		f.start(fact.Turn, fact.Source, fact.Cause, fact.Evidence)
+	}
+	f.open(fact.Request.Clone(), fact, true)
+}
+
+// tell puts what the agent says of a prompt into one that was only seen. Its
+// id, its options and its place on the screen stay.
+func (f *Fold) tell(r *request, fact *agent.Fact) {
+	old := r.Prompt
+	p := fact.Request.Clone()
+	p.ID, p.Since, p.OnScreen, p.Ready = old.ID, old.Since, old.OnScreen, old.Ready
+	if !old.OptionsFallback && len(old.Options) > 0 {
+		p.Options, p.OptionsFallback = old.Options, false
+	}
+	r.Prompt, r.Told = p, true
+	r.Turn, r.Agent, r.Tool, r.Input = fact.Turn, fact.Agent, fact.Tool, canonical(fact.Input)
+	f.wait(r, fact)
+	f.nameCall(r)
+	if d := f.dialog(); d != nil && f.driver.Shows(d, p) {
+		f.driver.Fill(p, d)
+		p.OnScreen, r.Seen = true, true
+	}
+	r.Full, r.Lines = p.FullInput, p.Lines
+}
+
+func (f *Fold) wait(r *request, fact *agent.Fact) {
+	if fact.Hook != "" {
+		r.Hook, r.Prompt.Channel = fact.Hook, agent.ChannelHook
+	}
+}
+
+// open puts a prompt on the list.
+func (f *Fold) open(p *agent.Request, fact *agent.Fact, told bool) *request {
+	m := &f.m
+	m.Opened++
+	p.ID, p.Since = f.o.PromptID(m.Opened), api.At(f.now)
+	if p.Options == nil {
+		p.Options = []string{}
+	}
+	if p.Questions == nil {
+		p.Questions = []agent.Question{}
+	}
+	r := &request{
+		Number: m.Opened, Prompt: p, Opened: f.now, Told: told, Turn: fact.Turn, Agent: fact.Agent, Tool: fact.Tool,
+		Call: fact.Call, Input: canonical(fact.Input),
+		Why: why{Tier: fact.Source.Tier(), Cause: fact.Cause, Evidence: fact.Evidence},
+	}
+	f.wait(r, fact)
+	f.nameCall(r)
+	m.Why = r.Why
+	m.Requests = append(m.Requests, r)
+	if d := f.dialog(); d != nil && !f.spent() && f.driver.Shows(d, p) {
+		f.show(r, d)
+	}
+	r.Full = p.FullInput
+	f.result.Opened = append(f.result.Opened, p.Clone())
+	return r
+}
+
+// nameCall finds the tool call the prompt is about, so that its end can name
+// it even if the answer changed its input.
+func (f *Fold) nameCall(r *request) {
+	for _, c := range f.m.Calls {
+		if r.Call == "" && c.Tool == r.Tool && c.Agent == r.Agent && c.Input == r.Input {
+			r.Call = c.ID
+		}
+	}
+}
+
+// closeAll closes the prompts for which over holds. It is what the state will
+// be owed to, if any does.
+func (f *Fold) closeAll(how string, s agent.Source, cause string, over func(*request) bool) {
+	if f.drop(how, why{Tier: s.Tier(), Cause: cause}, over) {
+		f.mark(s, cause, "")
+	}
+}
+
+// drop closes the prompts for which over holds, on the strength of w.
+func (f *Fold) drop(how string, w why, over func(*request) bool) bool {
+	m := &f.m
+	kept := m.Requests[:0:0]
+	for _, r := range m.Requests {
+		if !over(r) {
+			kept = append(kept, r)
+			continue
+		}
+		if r.Prompt.OnScreen && w.Tier != agent.TierScreen {
+			m.Screen.Spent = f.now
+		}
+		m.ClosedAt = f.now
+		f.result.Closed = append(f.result.Closed, Resolution{Request: r.Prompt.Clone(), How: how, Tier: w.Tier, Cause: w.Cause})
+	}
+	closed := len(kept) < len(m.Requests)
+	m.Requests = kept
+	return closed
+}
+
+// answered: the agent says that something of that type was answered.
+func (f *Fold) answered(fact *agent.Fact) {
+	if fact.Request == nil || !f.may(agent.MoveAnswer, fact.Source) {
+		return
+	}
+	f.closeAll("answered", fact.Source, fact.Cause, func(r *request) bool {
+		return r.Prompt.Type == fact.Request.Type && r.Agent == fact.Agent
+	})
+}
+
+// hookGone: nobody waits any more for the answer by hook. The dialog, where
+// there is one, stays.
+func (f *Fold) hookGone(fact *agent.Fact) {
+	for _, r := range f.m.Requests {
+		if r.Hook == fact.Hook && fact.Hook != "" {
+			r.Hook, r.Prompt.Channel = "", agent.ChannelKeys
+		}
+	}
+}
+
+// Calls that are kept at most; one that never comes back is forgotten.
+const callsKept = 64
+
+func (f *Fold) toolStarted(fact *agent.Fact) {
+	m := &f.m
+	for _, c := range m.Calls {
+		if c.ID == fact.Call && c.ID != "" {
+			return // told by another source
+		}
+	}
+	c := call{ID: fact.Call, Tool: fact.Tool, Agent: fact.Agent, AgentType: fact.AgentType, Input: canonical(fact.Input)}
+	if m.Calls = append(m.Calls, c); len(m.Calls) > callsKept {
+		m.Calls = append([]call(nil), m.Calls[1:]...)
+	}
+	if fact.Agent != "" || m.ended(fact.Turn) && m.Turn.Phase != ending {
+		return
+	}
+	if m.Turn.Phase == ending && fact.Source == agent.SourceHook {
+		m.Turn.Phase = running // somebody's stop hook made it go on
+	}
+	if m.Turn.Phase != "" {
+		m.Activity = &agent.Activity{Kind: agent.UsingTool, Tool: fact.Tool}
+	}
+}
+
+// toolEnded closes what was asked about the call, by its id or by its input;
+// the end of a step closes all that step asked.
+func (f *Fold) toolEnded(fact *agent.Fact) {
+	m := &f.m
+	input := canonical(fact.Input)
+	step := fact.Kind == agent.StepEnded
+	kept := m.Calls[:0:0]
+	for _, c := range m.Calls {
+		if over := step && c.Agent == fact.Agent || !step && c.ID == fact.Call; !over {
+			kept = append(kept, c)
+		}
+	}
+	m.Calls = kept
+	if f.may(agent.MoveAnswer, fact.Source) {
+		f.closeAll("answered", fact.Source, fact.Cause, func(r *request) bool {
+			switch {
+			case step:
+				return r.Agent == fact.Agent && r.Turn == fact.Turn
+			case r.Call != "" && fact.Call != "":
+				return r.Call == fact.Call && r.Prompt.Type != agent.PromptForm
+			}
+			return fact.Tool != "" && r.Agent == fact.Agent && r.Tool == fact.Tool && r.Input == input
+		})
+	}
+	if m.Turn.Phase == running && fact.Agent == "" {
+		m.Activity = &agent.Activity{Kind: agent.Thinking}
+	}
+}
+
+func (f *Fold) acting(fact *agent.Fact) {
+	m := &f.m
+	if m.Turn.Phase != running || fact.Activity == nil || fact.Agent != "" || m.ended(fact.Turn) {
+		return
+	}
+	m.Activity = fact.Activity
+}
+
+// canonical is the JSON with its keys in order and without blanks.
+func canonical(raw json.RawMessage) string {
+	if len(raw) == 0 {
+		return ""
+	}
+	var v any
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if d.Decode(&v) != nil {
+		return string(raw)
+	}
+	out, err := json.Marshal(v)
+	if err != nil {
+		return string(raw)
+	}
+	return string(out)
+}

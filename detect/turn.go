@@ -1,0 +1,232 @@
+package detect
+
+import (
+	"time"
+
+	"berth/agent"
+)
+
+const (
+	// Between a turn and the one queued behind it, what shows a state shows "not
+	// busy" for a moment; the state does not.
+	turnGap = 100 * time.Millisecond
+	// Before a source gives way to a less sure one, it and everything else must
+	// have been silent for so long.
+	silence = 5 * time.Second
+)
+
+// ready: the agent has started up. Whatever it asked on the way is over.
+func (f *Fold) ready(s agent.Source, cause string) {
+	m := &f.m
+	if m.Ready || !f.may(agent.MoveReady, s) {
+		return
+	}
+	m.Ready = true
+	f.mark(s, cause, "")
+	f.closeAll("answered", s, cause, func(r *request) bool { return !r.Told })
+}
+
+func (f *Fold) turnStarted(fact *agent.Fact) {
+	m := &f.m
+	if fact.Agent != "" || !f.may(agent.MoveWork, fact.Source) {
+		return
+	}
+	if fact.Turn != "" && (fact.Turn == m.Turn.ID && m.Turn.Phase != "" || m.ended(fact.Turn)) {
+		return // told before, by a quicker source
+	}
+	if fact.Source != agent.SourceHook && !fact.At.IsZero() && fact.At.Before(m.EndedAt) {
+		return
+	}
+	m.Turns++
+	if m.Turn.Phase == running && m.Turn.ID == "" && fact.Turn != "" {
+		m.Turn.ID = fact.Turn // the level that spoke first did not know it
+		return
+	}
+	f.start(fact.Turn, fact.Source, fact.Cause, fact.Evidence)
+}
+
+// start begins a turn: the one before is over, and so is an error.
+func (f *Fold) start(id string, s agent.Source, cause, evidence string) {
+	m := &f.m
+	if m.Turn.Phase != "" {
+		f.remember(m.Turn.ID)
+	}
+	f.ready(s, cause)
+	m.Ready = true
+	f.closeAll("ended", s, cause, func(r *request) bool { return r.Agent == "" && (r.Turn != id || id == "") })
+	m.Turn = turn{Phase: running, ID: id, Started: f.now, Source: s}
+	m.Failure, m.Pending, m.Calls = nil, nil, nil
+	m.Activity = &agent.Activity{Kind: agent.Thinking}
+	f.mark(s, cause, evidence)
+}
+
+func (f *Fold) remember(id string) {
+	m := &f.m
+	if id == "" || m.ended(id) {
+		return
+	}
+	if m.Ended = append(m.Ended, id); len(m.Ended) > turnsKept {
+		m.Ended = append([]string(nil), m.Ended[1:]...)
+	}
+}
+
+// turnEnded: by the agent's own word.
+func (f *Fold) turnEnded(fact *agent.Fact) {
+	m := &f.m
+	move := agent.MoveDone
+	if fact.How == agent.Failed {
+		move = agent.MoveFail
+	}
+	if fact.Agent != "" || !f.may(move, fact.Source) {
+		return
+	}
+	if m.Turn.Phase == "" {
+		f.lateFailure(fact)
+		return
+	}
+	if fact.Turn != "" && fact.Turn != m.Turn.ID && m.Turn.ID != "" && m.ended(fact.Turn) {
+		return
+	}
+	if fact.Turn == "" && !fact.At.IsZero() && fact.At.Before(m.Turn.Started) {
+		return
+	}
+	f.remember(fact.Turn)
+	if m.Turn.Phase == ending && fact.How == m.Turn.How && fact.Source.Tier() > m.Why.Tier {
+		return // said before, by a surer one
+	}
+	if fact.How == agent.Failed || m.Pending != nil && fact.How == agent.Completed {
+		f.fail(fact)
+		return
+	}
+	clear(m.Background)
+	for _, id := range fact.Background {
+		m.Background[id] = true
+	}
+	m.Turn.Phase, m.Turn.How = ending, fact.How
+	f.mark(fact.Source, fact.Cause, fact.Evidence)
+	f.drop("ended", m.Why, func(r *request) bool { return !m.Background[r.Agent] })
+}
+
+// lateFailure: a level said "not busy" before the event that says why arrived.
+func (f *Fold) lateFailure(fact *agent.Fact) {
+	m := &f.m
+	late := m.Inferred && f.now.Sub(m.EndedAt) < silence
+	if fact.How == agent.Failed && m.Failure == nil && (late || !m.ended(fact.Turn)) {
+		f.remember(fact.Turn)
+		f.fail(fact)
+	}
+}
+
+// fail ends the turn in an error.
+func (f *Fold) fail(fact *agent.Fact) {
+	m := &f.m
+	failure := fact.Failure
+	if failure == nil {
+		failure = m.Pending
+	}
+	if failure == nil {
+		failure = &agent.Failure{Class: agent.OtherFailure, Text: fact.Text}
+	}
+	f.finish(false)
+	one := *failure
+	one.Since = f.now
+	m.Failure, m.Ready = &one, true
+	f.mark(fact.Source, fact.Cause, fact.Evidence)
+}
+
+// finish ends the turn. Inferred: nobody told of its end.
+func (f *Fold) finish(inferred bool) {
+	m := &f.m
+	f.remember(m.Turn.ID)
+	f.drop("ended", m.Why, func(r *request) bool { return !m.Background[r.Agent] })
+	failure := m.Pending
+	m.Turn, m.EndedAt, m.Inferred = turn{}, f.now, inferred
+	m.Activity, m.Pending, m.Calls = nil, nil, nil
+	if failure != nil {
+		one := *failure
+		one.Since = f.now
+		m.Failure = &one
+	}
+}
+
+// rest is the rule by which a turn ends that was told to end: when nothing
+// says busy any more.
+func (f *Fold) rest() {
+	m := &f.m
+	if m.Turn.Phase != ending || m.Gate {
+		return
+	}
+	l := f.level()
+	switch {
+	case l == nil:
+		if len(m.Background) > 0 && m.Turn.How == agent.Completed {
+			return
+		}
+	case l.Value == agent.LevelBusy:
+		if !f.silent(l) {
+			return
+		}
+	case !f.due(l.Since, turnGap):
+		return
+	}
+	f.finish(false)
+}
+
+// interrupted is the rule by which a turn ends that nobody told to end.
+func (f *Fold) interrupted() {
+	m := &f.m
+	if m.Turn.Phase != running || len(m.Requests) > 0 || m.Gate {
+		return
+	}
+	l, bare := f.level(), m.Screen.Bare
+	if l != nil && l.Value == agent.LevelIdle && !l.Since.Before(m.Turn.Started) && f.may(agent.MoveRest, l.Source) {
+		if f.due(l.Since, f.after(agent.MoveRest, l.Source)) {
+			f.mark(l.Source, l.Cause, l.Evidence)
+			f.finish(true)
+		}
+		return
+	}
+	if bare.IsZero() {
+		return
+	}
+	switch {
+	case l == nil:
+		if m.Turn.Source == agent.SourceScreen {
+			f.restByScreen(latest(bare, m.Turn.Started), f.o.ScreenGrace)
+		} else if f.restByScreen(latest(bare, m.Changed, m.Screen.Changed), silence) {
+			return
+		}
+	case l.Value == agent.LevelBusy:
+		if f.silent(l) {
+			f.restByScreen(bare, silence)
+		}
+	case l.Since.Before(m.Turn.Started.Add(-turnGap)):
+		f.restByScreen(latest(bare, m.Turn.Started), f.o.ScreenGrace) // it never spoke of this turn
+	default:
+		if f.due(latest(l.Since, bare), f.after(agent.MoveRest, l.Source)) && f.may(agent.MoveRest, l.Source) {
+			f.mark(l.Source, l.Cause, "composer on the screen, no work, no dialog")
+			f.finish(true)
+		}
+	}
+}
+
+// restByScreen ends the turn when the composer has been there for long enough.
+func (f *Fold) restByScreen(since time.Time, grace time.Duration) bool {
+	if !f.may(agent.MoveRest, agent.SourceScreen) || !f.due(since, grace) {
+		return false
+	}
+	f.mark(agent.SourceScreen, "screen:composer", "composer on the screen, no work, no dialog")
+	f.finish(true)
+	return true
+}
+
+// silent says whether a level that says busy has not said it for so long, with
+// everything else still and the composer on the screen, that it is not
+// believed any more.
+func (f *Fold) silent(l *level) bool {
+	m := &f.m
+	if m.Screen.Bare.IsZero() {
+		return false
+	}
+	return f.due(latest(l.Spoke, m.Screen.Bare, m.Screen.Changed, m.Changed), silence)
+}
