@@ -57,6 +57,7 @@ func TestPermission(t *testing.T) {
 	l.send(message)
 	l.see("touch feedback.txt", proceed)
 	l.key("Down")
+	l.see(`❯ 2\. Yes`)
 	l.key("Down")
 	l.see(`❯ 3\. No`)
 	l.key("Tab")
@@ -155,6 +156,7 @@ func TestQuestions(t *testing.T) {
 	l.send("MOCK: ask own words")
 	l.see("Which color do you want", `4\. Type something`)
 	l.key("4")
+	l.see(`❯ 4\.`) // a digit and text in one read would both be ignored
 	check(t, l.Type(l.ctx, "a dark violet"))
 	l.see("a dark violet")
 	l.key("Enter")
@@ -208,6 +210,7 @@ func TestPlan(t *testing.T) {
 	l.send(message)
 	l.see(planning, `3\. Tell Claude`)
 	l.key("3")
+	l.see(`❯ 3\.`) // a digit and text in one read would both be ignored
 	check(t, l.Type(l.ctx, "use python"))
 	l.see("use python")
 	l.key("Enter")
