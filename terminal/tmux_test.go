@@ -61,7 +61,7 @@ func (s *tmuxServer) show(cols, rows int, content []byte) string {
 func (s *tmuxServer) sees(name, format string, want []string) string {
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
-	for deadline := time.Now().Add(5 * time.Second); ; <-ticker.C {
+	for deadline := time.Now().Add(30 * time.Second); ; <-ticker.C {
 		got := strings.Split(s.run("capture-pane", "-p", "-t", name, ";", "display-message", "-p", "-t", name, format), "\n")
 		diff := ""
 		for y, line := range want {
