@@ -18,6 +18,14 @@ func (f *Fold) spent() bool {
 	return !at.IsZero() && f.now.Sub(at) < spentHolds
 }
 
+// spend: the turn is over, and with it what it asked, though its dialog may
+// not have been taken away yet.
+func (f *Fold) spend() {
+	if d := f.dialog(); d != nil && ofWork(d) {
+		f.m.Screen.Spent = f.now
+	}
+}
+
 func (f *Fold) dialog() *agent.Dialog {
 	if r := f.m.Screen.Reading; r != nil {
 		return r.Dialog
@@ -100,18 +108,18 @@ func (f *Fold) seen() {
 			return
 		}
 	}
-	if m.Turn.Phase == "" && ofWork(d.Type) && m.Ready {
+	if m.Turn.Phase == "" && ofWork(d) {
 		f.start("", agent.SourceScreen, fact.Cause, fact.Evidence)
 		fact.Turn = ""
 	}
 	f.open(f.driver.FromDialog(d), &fact, false)
 }
 
-// ofWork says whether a prompt of that type is asked in a turn.
-func ofWork(t agent.PromptType) bool {
-	switch t {
+// ofWork says whether the dialog is one of those that are asked in a turn.
+func ofWork(d *agent.Dialog) bool {
+	switch d.Type {
 	case agent.PromptPermission, agent.PromptPlan, agent.PromptQuestion, agent.PromptForm:
-		return true
+		return d.Subtype == ""
 	}
 	return false
 }

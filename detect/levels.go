@@ -142,9 +142,9 @@ func (f *Fold) works() {
 	if m.Screen.Busy.IsZero() || !f.may(agent.MoveWork, agent.SourceScreen) {
 		return
 	}
-	since, hold := m.Screen.Busy, f.after(agent.MoveWork, agent.SourceScreen)
+	since, hold := latest(m.Screen.Busy, m.EndedAt), f.after(agent.MoveWork, agent.SourceScreen)
 	if l != nil {
-		since, hold = latest(since, l.Spoke, m.EndedAt), silence
+		since, hold = latest(since, l.Spoke), silence
 	}
 	if f.due(since, hold) {
 		f.start("", agent.SourceScreen, "screen:spinner", m.Screen.Reading.Busy)

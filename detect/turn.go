@@ -103,6 +103,7 @@ func (f *Fold) turnEnded(fact *agent.Fact) {
 		m.Background[id] = true
 	}
 	m.Turn.Phase, m.Turn.How = ending, fact.How
+	f.spend()
 	f.mark(fact.Source, fact.Cause, fact.Evidence)
 	f.drop("ended", m.Why, func(r *request) bool { return !m.Background[r.Agent] })
 }
@@ -139,6 +140,7 @@ func (f *Fold) finish(inferred bool) {
 	m := &f.m
 	f.remember(m.Turn.ID)
 	f.drop("ended", m.Why, func(r *request) bool { return !m.Background[r.Agent] })
+	f.spend()
 	failure := m.Pending
 	m.Turn, m.EndedAt, m.Inferred = turn{}, f.now, inferred
 	m.Activity, m.Pending, m.Calls = nil, nil, nil
