@@ -86,7 +86,7 @@ func (p *pane) keys(names ...string) {
 // TestClientStopped stops a client of the session's size while the session
 // prints.
 func TestClientStopped(t *testing.T) {
-	size, rounds := int64(200<<20), 2
+	size := int64(200 << 20)
 	if testing.Short() {
 		size = 40 << 20
 		t.Log("40 MB instead of 200 MB, for -short")
@@ -119,7 +119,11 @@ func TestClientStopped(t *testing.T) {
 	alone, stopped := time.Duration(1<<62), time.Duration(1<<62)
 	var grown int64
 	var back time.Duration
-	for range rounds {
+	// Whoever else uses the machine slows some prints: the best of each kind
+	// are compared, and more are made while those differ.
+	const enough = 0.8
+	ratio, rounds := 0.0, 0
+	for ; rounds < 2 || ratio < enough && rounds < 5; rounds++ {
 		p.keys("C-]", "d")
 		waitFor(t, "the client to have gone", func() bool { return !alive(p.ssh) })
 		p.close()
@@ -136,12 +140,12 @@ func TestClientStopped(t *testing.T) {
 		grown = max(grown, most-before, anonymous(t, h.pid())-before)
 		must(t, syscall.Kill(p.ssh, syscall.SIGCONT))
 		back = max(back, waitWithin(t, 5*time.Second, "the client to show the present screen", func() bool { return slices.Equal(p.lines(), want) }))
+		ratio = alone.Seconds() / stopped.Seconds()
 	}
-	ratio := alone.Seconds() / stopped.Seconds()
 	mbs := func(d time.Duration) float64 { return float64(size) / 1e6 / d.Seconds() }
-	t.Logf("%d MiB: %.0f MB/s alone, %.0f MB/s with a stopped client: ratio %.2f", size>>20, mbs(alone), mbs(stopped), ratio)
+	t.Logf("best of %d, %d MiB: %.0f MB/s alone, %.0f MB/s with a stopped client: ratio %.2f", rounds, size>>20, mbs(alone), mbs(stopped), ratio)
 	t.Logf("the server's anonymous memory grew by at most %s; the client was back after %v", mib(grown), back.Round(time.Millisecond))
-	if ratio < 0.8 {
+	if ratio < enough {
 		t.Errorf("a stopped client slows the session: ratio %.2f", ratio)
 	}
 	if grown >= 8<<20 {
