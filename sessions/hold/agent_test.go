@@ -13,6 +13,10 @@ import (
 	"time"
 )
 
+// raceExit keeps the race detector from sleeping for a second at the end of
+// each process: hooks are many.
+const raceExit = "GORACE=atexit_sleep_ms=0"
+
 // errand is a command for the program in the session to run.
 type errand struct {
 	Argv  []string
@@ -78,6 +82,7 @@ func newAgentIn(t testing.TB, dir string) *agent {
 	a := &agent{t: t, spec: spec, socket: spec.Socket + "agent"}
 	a.spec.Argv[3] = a.socket
 	a.spec.HookSocket = spec.Socket + "hook"
+	a.spec.Env = append(a.spec.Env, raceExit)
 	return a
 }
 

@@ -253,6 +253,32 @@ func TestOrphanedHookEnds(t *testing.T) {
 	}
 }
 
+// TestHookEndsWithItsReader closes what would be read of the answer.
+func TestHookEndsWithItsReader(t *testing.T) {
+	a := newAgent(t)
+	start(t, a.spec)
+	a.run("", "sh", "-c", `echo {} | "$0" hook --ask 1h 1h | :`, exe(t)).silent()
+	if g := a.gone(a.asked(1)); g.Why != GoneHungUp {
+		t.Errorf("%+v", g)
+	}
+}
+
+// TestStoppedHolderHoldsNoAgentUp asks and tells while the holder does nothing.
+func TestStoppedHolderHoldsNoAgentUp(t *testing.T) {
+	a := newAgent(t)
+	l := start(t, a.spec)
+	warm := a.hook(`{}`, "--tell")
+	warm.silent()
+	holder := l.Welcome().HolderPID
+	if err := syscall.Kill(holder, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Kill(holder, syscall.SIGCONT)
+	tell, ask := a.hook(`{}`, "--tell"), a.hook(`{}`, "--ask", "1h", "1h")
+	tell.silent()
+	ask.silent()
+}
+
 // TestProgramsEndEndsWaits kills the program under waiting hooks, one of them
 // deaf to all but SIGKILL.
 func TestProgramsEndEndsWaits(t *testing.T) {
@@ -312,7 +338,7 @@ func TestPeerOutsideTheSessionIsRefused(t *testing.T) {
 	start(t, a.spec)
 	for _, args := range [][]string{{"--tell", "Stop"}, {"--ask", "1h", "1h"}} {
 		cmd := exec.Command(exe(t), append([]string{"hook"}, args...)...)
-		cmd.Env = append(os.Environ(), HookSocketEnv+"="+a.spec.HookSocket)
+		cmd.Env = append(os.Environ(), raceExit, HookSocketEnv+"="+a.spec.HookSocket)
 		cmd.Stdin = strings.NewReader(`{"forged":true}`)
 		if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
 			t.Errorf("%q: %q, %v", args, out, err)
@@ -336,7 +362,7 @@ func TestHookFailsOpen(t *testing.T) {
 	for _, socket := range []string{"", none, dead, strings.Repeat("/long", 60)} {
 		for _, args := range [][]string{{"--tell"}, {"--tell", "Stop"}, {"--ask", "1h", "1h"}} {
 			cmd := exec.Command(exe(t), append([]string{"hook"}, args...)...)
-			cmd.Env = append(os.Environ(), HookSocketEnv+"="+socket)
+			cmd.Env = append(os.Environ(), raceExit, HookSocketEnv+"="+socket)
 			cmd.Stdin = strings.NewReader(strings.Repeat("x", 200<<10))
 			if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
 				t.Errorf("%q %q: %q, %v", socket, args, out, err)
@@ -344,7 +370,9 @@ func TestHookFailsOpen(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{nil, {"state", "idle"}, {"--ask", "x", "1h"}, {"--ask", "1h"}, {"--tell", "a", "b"}} {
-		err := exec.Command(exe(t), append([]string{"hook"}, args...)...).Run()
+		cmd := exec.Command(exe(t), append([]string{"hook"}, args...)...)
+		cmd.Env = append(os.Environ(), raceExit)
+		err := cmd.Run()
 		var exit *exec.ExitError
 		if !errors.As(err, &exit) || exit.ExitCode() != 1 {
 			t.Errorf("%q: %v", args, err)

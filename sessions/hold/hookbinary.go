@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 )
 
@@ -18,12 +19,15 @@ const (
 	sharedBinary = ".berth-"
 )
 
+// copying keeps two callers from making or deleting the copy at once: one
+// server alone works in a folder of sessions.
+var copying sync.Mutex
+
 // LinkHook puts a hard link to exe into a session's folder and returns its
 // path, for the agent's settings: it stays what it is when exe is replaced or
 // removed. Where exe is on another file system, or the system allows no link
 // to it, the folder above gets one copy for all its sessions. Where nothing in
-// the folder may be run it is exe itself. Calls for folders beside each other
-// must not run at the same time.
+// the folder may be run it is exe itself. Any goroutine may call it.
 func LinkHook(dir, exe string) (path string, err error) {
 	real, err := filepath.EvalSymlinks(exe)
 	if err != nil {
@@ -36,6 +40,8 @@ func LinkHook(dir, exe string) (path string, err error) {
 	if err := relink(real, path); err == nil {
 		return path, nil
 	}
+	copying.Lock()
+	defer copying.Unlock()
 	shared, err := shareCopy(filepath.Dir(dir), real)
 	if err == nil {
 		err = relink(shared, path)

@@ -15,7 +15,7 @@ import (
 const (
 	// tellWithin is how long `berth hook` may take for all that does not wait
 	// for a verdict: it holds an agent up.
-	tellWithin = 3 * time.Second
+	tellWithin = 5 * time.Second
 	// holdSlack is how much longer than HOLD it waits for a holder that was
 	// stopped.
 	holdSlack = 5 * time.Second

@@ -18,7 +18,7 @@ const (
 	maxWaiting   = 128
 	// hookWithin is how long an asker may take to hand over its event, and
 	// deliverWithin to take a verdict.
-	hookWithin    = 2 * time.Second
+	hookWithin    = 4 * time.Second
 	deliverWithin = 10 * time.Second
 	// largeAtOnce bounds the payloads above maxHookInline in memory.
 	largeAtOnce = 2

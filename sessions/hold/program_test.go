@@ -54,6 +54,8 @@ func testProgram(args []string) int {
 		return agentProgram(args[1])
 	case "storm": // n events, one after the other
 		return storm(n)
+	case "tells": // n times `berth hook --tell`, each timed
+		return tells(n, args[2])
 	case "waits": // n hooks that wait
 		return waits(n)
 	case "dial": // tries to drive its own holder
