@@ -262,3 +262,16 @@ func TestPassGivesTheSamePicture(t *testing.T) {
 		}
 	})
 }
+
+// TestRepaintIsOneUpdate: a client that has begun a synchronized update sees
+// nothing of a repaint before its end.
+func TestRepaintIsOneUpdate(t *testing.T) {
+	for _, c := range []struct{ in, end string }{{"text", "\x1b[?2026l"}, {"\x1b[?1049h\x1b[?2026htext", "\x1b[?2026h"}} {
+		term := New(Options{Cols: 20, Rows: 5, Now: fixedClock})
+		term.Write([]byte(c.in))
+		out := term.Repaint(RepaintOptions{})
+		if !bytes.HasSuffix(out, []byte(c.end)) || bytes.Count(out, []byte("2026")) != 1 {
+			t.Errorf("after %q: %q", c.in, out)
+		}
+	}
+}
