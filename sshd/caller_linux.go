@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"net/netip"
 	"os"
@@ -77,7 +78,7 @@ func ownerOf(sock socket, holders []HolderProcess) (*HolderProcess, int, error) 
 	return nil, 0, nil
 }
 
-// processes lists all process ids, the highest first.
+// processes lists all process ids, the newest first.
 func processes() ([]int, error) {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -94,8 +95,33 @@ func processes() ([]int, error) {
 			pids = append(pids, pid)
 		}
 	}
-	slices.SortFunc(pids, func(a, b int) int { return cmp.Compare(b, a) })
+	// Numbers begin anew behind the highest: those above the last one given
+	// out are the oldest.
+	last := lastPID()
+	slices.SortFunc(pids, func(a, b int) int {
+		if (a > last) != (b > last) {
+			if a > last {
+				return 1
+			}
+			return -1
+		}
+		return cmp.Compare(b, a)
+	})
 	return pids, nil
+}
+
+// lastPID is the process id given out last; the highest there can be when the
+// kernel does not tell.
+func lastPID() int {
+	b, err := os.ReadFile("/proc/loadavg")
+	if err == nil {
+		if fields := strings.Fields(string(b)); len(fields) == 5 {
+			if pid, err := strconv.Atoi(fields[4]); err == nil {
+				return pid
+			}
+		}
+	}
+	return math.MaxInt
 }
 
 // hasOpen reports whether one of pid's file descriptors is target.
