@@ -90,7 +90,7 @@ func pictureRow(b *bench) ([]result, error) {
 		return time.Since(began), err
 	}
 	var ours, theirs times
-	for i := range b.times(15) + 1 {
+	for range b.times(15) {
 		t, err := look(b.viewBerth)
 		if err != nil {
 			return nil, fmt.Errorf("attach: %w", err)
@@ -99,9 +99,7 @@ func pictureRow(b *bench) ([]result, error) {
 		if err != nil {
 			return nil, fmt.Errorf("tmux attach: %w", err)
 		}
-		if i > 0 { // the first brings the sizes in line
-			ours, theirs = append(ours, t), append(theirs, u)
-		}
+		ours, theirs = append(ours, t), append(theirs, u)
 	}
 	r := ratio(ours.median(), theirs.median())
 	return []result{{"attach to first full picture", ms(ours.median()), "ssh + tmux attach: " + ms(theirs.median()), fmt.Sprintf("%.2f", r), "≤ 0.33", verdictOf(r <= 1./3)}}, nil
@@ -141,7 +139,7 @@ func echoRow(b *bench) ([]result, error) {
 	defer ours.close()
 	defer theirs.close()
 	var a, z times
-	for i := range b.times(12) + 1 {
+	for range b.times(12) {
 		t, err := ours.typeKeys(100, keyPause)
 		if err != nil {
 			return nil, err
@@ -150,9 +148,7 @@ func echoRow(b *bench) ([]result, error) {
 		if err != nil {
 			return nil, err
 		}
-		if i > 0 { // the first warms up
-			a, z = append(a, t...), append(z, u...)
-		}
+		a, z = append(a, t...), append(z, u...)
 	}
 	return echoResults("keystroke echo through attach", a, z), nil
 }

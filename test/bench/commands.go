@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"iter"
 	"os/exec"
 	"path/filepath"
 	"sync"
@@ -45,7 +46,7 @@ type side struct {
 }
 
 // inTurn runs each side's command once a round.
-func (b *bench) inTurn(rounds int, sides ...*side) error {
+func (b *bench) inTurn(rounds iter.Seq[int], sides ...*side) error {
 	for range rounds {
 		for _, s := range sides {
 			took, cpu, err := timed(s.command())
