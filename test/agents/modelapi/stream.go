@@ -22,6 +22,7 @@ func answer(ctx context.Context, w http.ResponseWriter, r Request, step Step) {
 	switch {
 	case step.Hang:
 		<-ctx.Done()
+		panic(http.ErrAbortHandler) // to return would be an answer
 	case step.Status != 0:
 		for name, value := range step.Header {
 			w.Header().Set(name, value)
