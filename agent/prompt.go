@@ -93,7 +93,7 @@ func (p *Request) SetInput(input string) {
 	p.Input = &shown
 }
 
-// Clone is a copy that shares nothing that changes.
+// Clone is a copy that shares nothing that changes. Its lists are never nil.
 func (p *Request) Clone() *Request {
 	if p == nil {
 		return nil
@@ -101,6 +101,11 @@ func (p *Request) Clone() *Request {
 	c := *p
 	c.Options = append([]string{}, p.Options...)
 	c.Questions = append([]Question{}, p.Questions...)
+	for i := range c.Questions {
+		q := &c.Questions[i]
+		q.Options = append([]string{}, q.Options...)
+		q.Descriptions = append([]string{}, q.Descriptions...)
+	}
 	c.Lines = append([]string(nil), p.Lines...)
 	return &c
 }

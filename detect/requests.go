@@ -81,12 +81,6 @@ func (f *Fold) open(p *agent.Request, fact *agent.Fact, told bool) *request {
 	m := &f.m
 	m.Opened++
 	p.ID, p.Since = f.o.PromptID(m.Opened), api.At(f.now)
-	if p.Options == nil {
-		p.Options = []string{}
-	}
-	if p.Questions == nil {
-		p.Questions = []agent.Question{}
-	}
 	r := &request{
 		Number: m.Opened, Prompt: p, Opened: f.now, Told: told, Turn: fact.Turn, Agent: fact.Agent, Tool: fact.Tool,
 		Call: fact.Call, Input: canonical(fact.Input),

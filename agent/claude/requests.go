@@ -178,9 +178,20 @@ func (Driver) Shows(dialog *agent.Dialog, r *agent.Request) bool {
 	return true
 }
 
+// showsQuestion: of several questions the pages have the same tabs; one alone
+// is known by its text.
 func showsQuestion(dialog *agent.Dialog, r *agent.Request) bool {
 	if dialog.Confirm || len(r.Questions) == 0 || len(dialog.Body) == 0 {
 		return true
+	}
+	if len(r.Questions) > 1 && len(dialog.Tabs) == len(r.Questions) {
+		same := true
+		for i, q := range r.Questions {
+			same = same && squeeze(q.Header) == squeeze(dialog.Tabs[i])
+		}
+		if same {
+			return true
+		}
 	}
 	shown := squeeze(dialog.Body)
 	for _, q := range r.Questions {
@@ -238,28 +249,42 @@ func (Driver) Fill(r *agent.Request, dialog *agent.Dialog) {
 	}
 }
 
+// fillQuestion: what no hook told is put together from the pages as they are
+// shown.
 func fillQuestion(r *agent.Request, dialog *agent.Dialog) {
-	if len(r.Questions) == 0 && !dialog.Confirm {
-		q := agent.Question{Text: dialog.Body, Header: dialog.Title}
-		for _, o := range dialog.Options {
-			if o.Label != optionOther && o.Label != optionChat {
-				q.Options = append(q.Options, o.Label)
-			}
-			q.MultiSelect = q.MultiSelect || o.Multiple
+	if len(r.Questions) == 0 {
+		for _, header := range dialog.Tabs {
+			r.Questions = append(r.Questions, agent.Question{Header: header})
 		}
-		r.Questions = []agent.Question{q}
 	}
 	r.QuestionCurrent = current(r, dialog)
-	if r.QuestionCurrent < len(r.Questions) {
-		r.Text = agent.Pointer(r.Questions[r.QuestionCurrent].Text)
-		r.Title = agent.Pointer(r.Questions[r.QuestionCurrent].Header)
-	} else {
+	if r.QuestionCurrent >= len(r.Questions) {
 		r.Text = agent.Pointer(dialog.Body)
+		return
+	}
+	q := &r.Questions[r.QuestionCurrent]
+	if q.Text == "" {
+		readQuestion(q, dialog)
+	}
+	r.Text, r.Title = agent.Pointer(q.Text), agent.Pointer(q.Header)
+	if n := len(q.Options); n < len(r.Options) && r.Options[n] != optionChat {
+		r.Options[n] = optionOther // which shows what is typed into it
+	}
+}
+
+func readQuestion(q *agent.Question, dialog *agent.Dialog) {
+	q.Text = dialog.Body
+	for _, o := range dialog.Options {
+		if o.Label == optionChat || strings.HasPrefix(o.Label, strings.TrimSuffix(optionOther, ".")) {
+			break
+		}
+		q.Options = append(q.Options, o.Label)
+		q.MultiSelect = q.MultiSelect || o.Multiple
 	}
 }
 
 // current is which question the dialog shows, found by its text: the tabs only
-// say which are answered.
+// say which are answered. One not seen before is the first that was not read.
 func current(r *agent.Request, dialog *agent.Dialog) int {
 	if dialog.Confirm {
 		return len(r.Questions)
@@ -267,6 +292,11 @@ func current(r *agent.Request, dialog *agent.Dialog) int {
 	shown := squeeze(dialog.Body)
 	for i, q := range r.Questions {
 		if text := squeeze(q.Text); text != "" && strings.Contains(shown, text) {
+			return i
+		}
+	}
+	for i, q := range r.Questions {
+		if q.Text == "" {
 			return i
 		}
 	}

@@ -16,7 +16,7 @@ type startup struct {
 
 var startups = []startup{
 	{agent.SubtypeTrust, "Accessing workspace", []string{"Accessing workspace:", "Yes, I trust this folder"}, 2},
-	{agent.SubtypeBypass, "Bypass Permissions mode", []string{"running in Bypass Permissions mode", "Yes, I accept"}, 2},
+	{agent.SubtypeBypass, "Bypass Permissions mode", []string{"WARNING: Claude Code running in Bypass Permissions mode", "Yes, I accept"}, 2},
 	{agent.SubtypeAPIKey, "Detected a custom API key in your environment", []string{"Detected a custom API key", "Do you want to use this API key?"}, 2},
 	{agent.SubtypeTheme, "Choose the text style", []string{"Choose the text style that looks best", "Dark mode"}, 3},
 	{agent.SubtypeLoginMethod, "Select login method", []string{"Select login method:", "Anthropic Console account"}, 2},
@@ -24,7 +24,7 @@ var startups = []startup{
 	{agent.SubtypeSettingsError, "Settings Error", []string{"Settings Error", "Exit and fix"}, 2},
 	{agent.SubtypeSecurityNotes, "Security notes", []string{"Security notes:", "Press Enter to continue"}, 0},
 	{agent.SubtypeLoginSuccess, "Login successful", []string{"Login successful", "Press Enter to continue"}, 0},
-	{agent.SubtypeOAuthLogin, "Sign in", []string{"Welcome to Claude Code", "Opening browser to sign in"}, 0},
+	{agent.SubtypeOAuthLogin, "Sign in", []string{"Opening browser to sign in", "Welcome to Claude Code"}, 0},
 	{agent.SubtypeOAuthLogin, "Sign in", []string{"Paste code here if prompted", "https://"}, 0},
 }
 
@@ -40,26 +40,21 @@ func (b *bottomBlock) setup() bool {
 		if s.subtype == agent.SubtypeTrust {
 			d.Type = agent.PromptPermission
 		}
-		switch {
-		case s.options == 0:
-			d.Body, d.Options = b.after(s.phrases[0]), nil
-			if s.subtype == agent.SubtypeSecurityNotes || s.subtype == agent.SubtypeLoginSuccess {
-				d.Options = []agent.Option{{Label: "Press Enter to continue", Focused: true}}
-			}
-		default:
-			d.Body = b.after(s.phrases[0])
+		if s.options > 0 {
+			d.Body = from(b.body(), s.phrases[0])
+			return true
+		}
+		d.Body, d.Options = from(b.screen.join(0, b.screen.last), s.phrases[0]), nil // numbers are of its text
+		if s.subtype == agent.SubtypeSecurityNotes || s.subtype == agent.SubtypeLoginSuccess {
+			d.Options = []agent.Option{{Label: "Press Enter to continue", Focused: true}}
 		}
 		return true
 	}
 	return false
 }
 
-// after is the dialog's text from that phrase on, up to its options.
-func (b *bottomBlock) after(phrase string) string {
-	text := b.all
-	if b.first <= b.screen.last {
-		text = b.body()
-	}
+// from is the text from that phrase on.
+func from(text, phrase string) string {
 	if i := strings.Index(text, phrase); i >= 0 {
 		return text[i:]
 	}
