@@ -38,12 +38,13 @@ func (h *host) tmux(words ...string) *pane {
 // close ends the tmux server; a second time nothing happens.
 func (p *pane) close() { _ = exec.Command("tmux", "-S", p.socket, "kill-server").Run() }
 
-// attach attaches to a session in a tmux pane. tmux wakes a stopped child of
+// attach attaches to a session in a tmux pane, as one who only looks on: a
+// writer is told of other writers, on the screen that is compared. tmux wakes a stopped child of
 // its own, so ssh is a shell's child.
 func (h *host) attach(session string) *pane {
 	h.t.Helper()
 	script, pidFile := filepath.Join(h.dir, "attach"), filepath.Join(h.dir, "ssh.pid")
-	text := fmt.Sprintf("#!/bin/sh\nsh -c 'echo $$ > %s.new; mv %s.new %s; exec ssh -t %s attach %s'\ntrue\n",
+	text := fmt.Sprintf("#!/bin/sh\nsh -c 'echo $$ > %s.new; mv %s.new %s; exec ssh -t %s attach %s --read-only'\ntrue\n",
 		pidFile, pidFile, pidFile, strings.Join(h.sshArgs(), " "), session)
 	must(h.t, os.WriteFile(script, []byte(text), 0o700))
 	p := h.tmux(script)
@@ -97,7 +98,7 @@ func TestClientStopped(t *testing.T) {
 	prints := 0
 	print := func() time.Duration {
 		t.Helper()
-		h.run("input", "log", "--takeover", "--enter", fmt.Sprint(prints))
+		h.run("input", "log", "--enter", fmt.Sprint(prints))
 		prints++
 		return h.printed(prints)
 	}
