@@ -19,6 +19,9 @@ type Attachment struct {
 	Session  *sessions.Session
 	MayWrite bool
 	ReadOnly bool
+	// Allowed judges the right to write with the rights and the session's name
+	// and tags as they are when it is called.
+	Allowed func() error
 }
 
 // Attach reads an attach line and checks the caller's rights.
@@ -52,7 +55,8 @@ func (c *Call) attachment(name string, readOnly bool) (Attachment, error) {
 	if err != nil {
 		return Attachment{}, err
 	}
-	return Attachment{Session: s, ReadOnly: readOnly, MayWrite: !readOnly && id.May("attach", keys.Operator) == nil}, nil
+	allowed := func() error { return c.may("attach", keys.Operator, s) }
+	return Attachment{Session: s, ReadOnly: readOnly, MayWrite: !readOnly && allowed() == nil, Allowed: allowed}, nil
 }
 
 // Fail writes an error as a verb's failure is written and gives its status.

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -138,6 +139,14 @@ func (a *adoption) recallEvent(line events.Line) {
 		}
 	case "restarted":
 		a.lost = nil
+	case "client_attached", "client_detached":
+		var told clientEvent
+		if json.Unmarshal(line.Raw, &told) == nil {
+			a.from.Here = slices.DeleteFunc(a.from.Here, func(by By) bool { return by == told.By })
+			if line.Type == "client_attached" {
+				a.from.Here = append(a.from.Here, told.By)
+			}
+		}
 	case "writer_change":
 		var told writerEvent
 		if json.Unmarshal(line.Raw, &told) == nil {
@@ -173,6 +182,9 @@ func (c *core) recall(from checkpoint) {
 	var changes []lease.Change
 	c.lease, changes = lease.Restore(lease.Options{}, from.Lease, c.now())
 	c.unsaid = changes
+	if from.Exit == nil {
+		c.departed = from.Here
+	}
 	c.saved, c.savedAt, c.savedTitle, c.savedCursor = c.now(), from.Offset, from.Title, from.Cursor
 	c.restarts.running = c.started
 	if from.Cols > 0 {

@@ -247,3 +247,31 @@ func TestLeaseAfterAServersEnd(t *testing.T) {
 		t.Errorf("the next generation is %+v, %v", w, err)
 	}
 }
+
+// Clients that were attached when the server died are told of as gone, once
+// each, whatever the checkpoint knew of them.
+func TestClientsGoWithTheServer(t *testing.T) {
+	p := open(t)
+	s := p.sh("one", "sleep 600")
+	join := func(client string) *Member {
+		t.Helper()
+		m, err := s.Join(t.Context(), Visitor{Actor: Actor{Identity: tester.Identity, Client: client}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	join("c101") // in the checkpoint and still here at the end
+	left := join("c102")
+	kept := checkpointOf(t, s)
+	left.Leave()
+	join("c103") // only in the log
+	for range 2 {
+		p.crash(s, kept)
+		s = p.find("one")
+		if err := s.do(t.Context(), func(*core) {}); err != nil { // its loop has begun
+			t.Fatal(err)
+		}
+		p.counts(s.ID(), map[string]int{"client_attached": 3, "client_detached": 3})
+	}
+}

@@ -45,6 +45,7 @@ type checkpoint struct {
 	Cols        int         `json:"cols"`
 	Rows        int         `json:"rows"`
 	Lease       lease.State `json:"lease"`
+	Here        []By        `json:"here"` // clients that had joined
 	Taken       api.Time    `json:"taken"`
 	Screen      []byte      `json:"-"`
 }
@@ -76,7 +77,7 @@ func (c *core) save() {
 		Version: checkpointVersion, Cursor: c.s.reg.events.Head(), Control: c.applied, Offset: c.term.Offset(), Reply: c.replyAt,
 		State: c.state, Since: api.At(c.since), StateSeq: c.stateSeq, Tier: c.tier, Cause: c.cause, Exit: c.exit, Ending: c.ending,
 		HolderPID: c.holderPID, HolderStart: c.holderStart, PID: c.child.pid, Start: c.child.start, Started: api.At(c.started), LastOut: api.At(c.lastOut), LastIn: api.At(c.lastIn), Losses: c.losses,
-		Title: c.term.Title(), Cols: cols, Rows: rows, Lease: c.lease.State(), Taken: api.At(c.now()),
+		Title: c.term.Title(), Cols: cols, Rows: rows, Lease: c.lease.State(), Here: c.here(), Taken: api.At(c.now()),
 	}
 	if err := writeCheckpoint(c.s.dir, head, c.term.Checkpoint()); err != nil {
 		c.trouble("save the checkpoint", err)

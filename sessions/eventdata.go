@@ -66,10 +66,11 @@ type (
 		Cause string `json:"cause"`
 	}
 	clientEvent struct {
-		By       By   `json:"by"`
-		Terminal bool `json:"terminal"`
-		Cols     int  `json:"cols"`
-		Rows     int  `json:"rows"`
+		By       By     `json:"by"`
+		Terminal bool   `json:"terminal"`
+		Cols     int    `json:"cols"`
+		Rows     int    `json:"rows"`
+		Why      string `json:"why"` // restart: its connection ended with the server
 	}
 	renamedEvent struct {
 		By   By     `json:"by"`

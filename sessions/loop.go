@@ -58,6 +58,7 @@ type core struct {
 
 	lease     *lease.Lease
 	unsaid    []lease.Change // what the last server's end did to the lease, to be told
+	departed  []By           // clients whose connections ended with the last server, to be told
 	members   map[string]*Member
 	followers map[Follower]*Member
 	settling  []func()
@@ -100,8 +101,7 @@ func (c *core) run(ctx context.Context) {
 	defer c.close()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	c.tellLease(c.unsaid)
-	c.unsaid = nil
+	c.tellDeparted()
 	c.publish()
 	for {
 		more := c.catchUp()

@@ -117,6 +117,28 @@ func (m *Member) Leave() {
 	})
 }
 
+// here lists the clients that have joined a running session. From an ended one
+// they go at once, and its checkpoint is not written again.
+func (c *core) here() []By {
+	var list []By
+	if c.exit != nil {
+		return nil
+	}
+	for _, m := range c.members {
+		list = append(list, m.by())
+	}
+	return list
+}
+
+// tellDeparted tells what the end of the last server meant for its clients.
+func (c *core) tellDeparted() {
+	c.tellLease(c.unsaid)
+	for _, by := range c.departed {
+		c.note("client_detached", clientEvent{By: by, Why: "restart"})
+	}
+	c.unsaid, c.departed = nil, nil
+}
+
 // ID is the client's id.
 func (m *Member) ID() string { return m.Client }
 

@@ -7,7 +7,6 @@ import (
 	"berth/api"
 	"berth/attach"
 	"berth/commands"
-	"berth/keys"
 	"berth/sessions"
 	"berth/sessions/lease"
 	"berth/sshd"
@@ -27,7 +26,7 @@ func (a adapter) Join(ctx context.Context, c attach.Client) (attach.Member, erro
 	visitor := sessions.Visitor{
 		Actor:    sessions.Actor{Identity: a.call.Identity(), Client: a.call.Client},
 		ReadOnly: !c.MayWrite, Terminal: c.Terminal, Cols: c.Cols, Rows: c.Rows,
-		Allowed: func() error { return a.call.Identity().May("attach", keys.Operator) },
+		Allowed: a.to.Allowed,
 	}
 	m, err := a.to.Session.Join(ctx, visitor)
 	if err != nil {
