@@ -190,9 +190,9 @@ func (v *viewer) log() (r logRun, err error) {
 			return r, err
 		}
 		seen = append(seen, p...)
-		if i := bytes.LastIndex(seen, []byte(endOfLog)); i >= 0 {
+		if i := bytes.LastIndex(seen, []byte(endOfLog)); i >= 0 { // of this log: an older one may be drawn again
 			var written int64
-			if n, _ := fmt.Sscanf(string(seen[i+len(endOfLog):]), "%d %d.", &r.last, &written); n == 2 && bytes.IndexByte(seen[i:], '.') >= 0 {
+			if n, _ := fmt.Sscanf(string(seen[i+len(endOfLog):]), "%d %d.", &r.last, &written); n == 2 && bytes.IndexByte(seen[i:], '.') >= 0 && written > began.UnixNano() {
 				took := time.Since(began)
 				r.lag = time.Since(time.Unix(0, written))
 				r.rate, r.sent = logBytes/1e6/took.Seconds(), v.got-before
