@@ -175,7 +175,8 @@ func (h *holder) wake() {
 		return
 	}
 	due, in := h.wantsWake(s)
-	if due && (in == 0 || s.pausing.IsZero() || time.Until(s.pausing) > in) || len(s.out) > 0 || h.exit != nil && !s.told {
+	// A sender that pauses is disturbed only for what is clearly sooner.
+	if due && (in == 0 || s.pausing.IsZero() || time.Until(s.pausing) > in+wakePause) || len(s.out) > 0 || h.exit != nil && !s.told {
 		s.notify()
 	}
 }
