@@ -94,7 +94,8 @@ func writeJSON(file string, v any) error {
 func (h *Home) Env(api string) map[string]string {
 	env := map[string]string{
 		"HOME": h.Dir, "CLAUDE_CONFIG_DIR": h.Config,
-		"ANTHROPIC_API_KEY": h.Key, "ANTHROPIC_BASE_URL": api,
+		"CLAUDE_CODE_TMPDIR": h.Dir, // of background tasks; /tmp/claude-UID otherwise
+		"ANTHROPIC_API_KEY":  h.Key, "ANTHROPIC_BASE_URL": api,
 		"HTTPS_PROXY": api, "HTTP_PROXY": api, "NO_PROXY": "127.0.0.1,localhost",
 		"DISABLE_TELEMETRY": "1", "DISABLE_ERROR_REPORTING": "1", "DISABLE_AUTOUPDATER": "1", "DISABLE_BUG_COMMAND": "1",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",

@@ -62,6 +62,8 @@ type lab struct {
 	api  *modelapi.Server
 	home *Home
 	host *host.Host
+	// reachesOut lets it try hosts beside the API, without success.
+	reachesOut bool
 	*host.Session
 }
 
@@ -113,6 +115,9 @@ func (l *lab) end() {
 		}
 	}
 	check(l.t, l.host.Close())
+	if hosts := l.api.Outside(); len(hosts) > 0 && !l.reachesOut {
+		l.t.Errorf("it tried to reach %v", hosts)
+	}
 	if keep := os.Getenv("BERTH_LAB_KEEP"); keep != "" {
 		l.keep(keep)
 	}

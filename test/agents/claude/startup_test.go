@@ -47,6 +47,7 @@ func TestFirstRunByEnter(t *testing.T) {
 // TestNoWayOut is a home that knows nothing on a machine without a network.
 func TestNoWayOut(t *testing.T) {
 	l := newLab(t, Seed{})
+	l.reachesOut = true
 	l.see("Unable to connect to Anthropic services")
 	l.exits(1)
 }

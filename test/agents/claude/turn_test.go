@@ -2,7 +2,13 @@
 
 package claude
 
-import "testing"
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"berth/test/agents/modelapi"
+)
 
 // TestText is the simplest turn: a message there, a text back.
 func TestText(t *testing.T) {
@@ -12,4 +18,75 @@ func TestText(t *testing.T) {
 	l.see("● the lab answers")
 	l.ready()
 	l.once("MOCK: text the lab answers")
+}
+
+// TestBackground has work go on beside the conversation, and a turn begin by its
+// end, which nobody typed.
+func TestBackground(t *testing.T) {
+	l := newLab(t, Ready())
+	l.ready()
+	l.send("MOCK: agent-bg MOCK: slow 4 250")
+	l.see("● The subagent works in the background.")
+	l.see(`● Agent "Sub task" finished`)
+	l.see("● Understood.") // what the model says to the notice
+	l.ready()
+	l.send("MOCK: shell sleep 2; echo shell-done")
+	l.see("● It runs in the background.")
+	l.see(`1 shell`)
+	l.see("● Background command .* completed")
+	l.ready()
+	for _, want := range []string{`Agent "Sub task"`, "Run the lab's command"} {
+		ctx, cancel := context.WithTimeout(l.ctx, patient)
+		_, err := l.api.Wait(ctx, func(r modelapi.Request) bool {
+			return strings.HasPrefix(r.Prompt, "<task-notification>") && strings.Contains(r.Prompt, want)
+		})
+		cancel()
+		check(t, err)
+	}
+}
+
+// TestCompact summarises the conversation, when told to and when it is too long.
+func TestCompact(t *testing.T) {
+	l := newLab(t, Ready())
+	l.ready()
+	for _, word := range []string{"one", "two", "three"} {
+		l.send("MOCK: text answer " + word)
+		l.see("● answer " + word)
+		l.ready()
+	}
+	l.send("/compact")
+	l.see("Conversation compacted")
+	l.ready()
+	for _, word := range []string{"four", "five"} { // a summary alone is not summarised again
+		l.send("MOCK: text answer " + word)
+		l.see("● answer " + word)
+		l.ready()
+	}
+	l.send("MOCK: too-long")
+	l.see("Context limit reached · /compact or /clear to continue")
+	l.ready()
+	compacted := 0
+	for _, r := range l.api.Requests() {
+		if r.Kind == modelapi.KindCompact {
+			compacted++
+		}
+	}
+	if compacted < 2 {
+		t.Errorf("the model was asked for %d summaries", compacted)
+	}
+}
+
+// TestQueued sends messages while a turn runs: each is delivered after it, once.
+func TestQueued(t *testing.T) {
+	l := newLab(t, Ready())
+	l.ready()
+	l.send("MOCK: slow 12 250")
+	l.see("line 002", "esc to interrupt")
+	l.send("MOCK: text the first that waited")
+	l.see("Press up to edit queued messages")
+	l.see("slow end")
+	l.see("● the first that waited")
+	l.ready()
+	l.once("MOCK: slow 12 250")
+	l.once("MOCK: text the first that waited")
 }

@@ -150,7 +150,7 @@ func lastText(list []message) string {
 }
 
 // notices are texts that the client writes in the user's place.
-var notices = []string{"<system-reminder>", "[Request interrupted", "<local-command", "<command-", "<bash-", "Caveat: "}
+var notices = []string{"<system-reminder>", "[Request interrupted", "<local-command", "<command-", "<bash-", "Caveat: ", "Output token limit hit"}
 
 func isNotice(text string) bool {
 	text = strings.TrimSpace(text)
