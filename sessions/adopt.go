@@ -40,6 +40,7 @@ func (r *Registry) adoptAll(ctx context.Context) error {
 		if err != nil {
 			r.log.Error("a session's folder cannot be used", "folder", e.Name(), "error", err)
 			r.unusable = append(r.unusable, fmt.Sprintf("the session's folder %s cannot be used: %v", e.Name(), err))
+			r.keepStray(filepath.Join(r.sessionsDir(), e.Name()))
 			continue
 		}
 		found = append(found, a)
@@ -67,6 +68,14 @@ func (r *Registry) adoptAll(ctx context.Context) error {
 		r.run(a.core)
 	}
 	return nil
+}
+
+// keepStray remembers the holder of a session that cannot be taken up: what
+// runs below it is an agent all the same, and never the server's user.
+func (r *Registry) keepStray(dir string) {
+	if pid, start, ok := hold.Living(dir); ok {
+		r.strays = append(r.strays, Holder{PID: pid, Start: startTicks(start), ID: filepath.Base(dir), Name: "unknown"})
+	}
 }
 
 // adoption is a session on its way back.

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -274,4 +275,30 @@ func TestClientsGoWithTheServer(t *testing.T) {
 		}
 		p.counts(s.ID(), map[string]int{"client_attached": 3, "client_detached": 3})
 	}
+}
+
+// The processes of a session whose spec cannot be read stay an agent's: they
+// must not pass for the server's user.
+func TestUnreadableSessionKeepsItsHolder(t *testing.T) {
+	p := open(t)
+	s := p.sh("one", "sleep 600")
+	holder := s.Status().HolderPID
+	spec := filepath.Join(s.dir, specFile)
+	whole, err := os.ReadFile(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.close()
+	if err := os.WriteFile(spec, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.open()
+	if list := p.reg.Holders(); len(list) != 1 || list[0].PID != holder || list[0].ID != s.ID() || list[0].Start == 0 {
+		t.Errorf("holders %+v, want that of pid %d", list, holder)
+	}
+	p.close()
+	if err := os.WriteFile(spec, whole, 0o600); err != nil { // so that it is ended with the test
+		t.Fatal(err)
+	}
+	p.open()
 }

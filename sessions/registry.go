@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -46,6 +47,7 @@ type Registry struct {
 	events  *events.Log
 
 	unusable []string // folders that could not be taken up, and why
+	strays   []Holder // what still runs of them
 
 	ctx    context.Context // of the loops
 	cancel context.CancelFunc
@@ -173,7 +175,7 @@ func (r *Registry) Holders() []Holder {
 	defer r.launching.Unlock()
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	var list []Holder
+	list := slices.Clone(r.strays)
 	for _, s := range r.byID {
 		if st := s.Status(); st.HolderPID != 0 {
 			list = append(list, Holder{PID: st.HolderPID, Start: startTicks(st.HolderStart), ID: st.ID, Name: st.Name})

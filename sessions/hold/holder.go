@@ -234,14 +234,15 @@ func (h *holder) start(umask int) (err error) {
 	// What this process was told to ignore the program must not ignore: a
 	// signal that is caught is reset by exec.
 	h.signals = catchSignals()
+	// Before there is a program: a server killed from here on is followed by
+	// one that finds this holder.
+	if err := h.writeIdentity(); err != nil {
+		return err
+	}
 	if err := h.runProgram(slave, umask); err != nil {
 		return err
 	}
 	h.record(KindStarted, StartedData{PID: h.child.pid, Start: h.child.start, Cols: h.cols, Rows: h.rows})
-	if err := h.writeIdentity(); err != nil {
-		syscall.Kill(-h.child.pid, syscall.SIGKILL)
-		return err
-	}
 	return nil
 }
 
