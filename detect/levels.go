@@ -139,14 +139,10 @@ func (f *Fold) works() {
 		}
 		return
 	}
-	if m.Screen.Busy.IsZero() || !f.may(agent.MoveWork, agent.SourceScreen) {
-		return
+	if l != nil || m.Screen.Busy.IsZero() || !f.may(agent.MoveWork, agent.SourceScreen) {
+		return // a spinner on the screen does not undo what a level says
 	}
-	since, hold := latest(m.Screen.Busy, m.EndedAt), f.after(agent.MoveWork, agent.SourceScreen)
-	if l != nil {
-		since, hold = latest(since, l.Spoke), silence
-	}
-	if f.due(since, hold) {
+	if f.due(latest(m.Screen.Busy, m.EndedAt), f.after(agent.MoveWork, agent.SourceScreen)) {
 		f.start("", agent.SourceScreen, "screen:spinner", m.Screen.Reading.Busy)
 	}
 }

@@ -1,0 +1,342 @@
+package detect
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/agent"
+)
+
+// lab is a driver with a table like a real one's, fed with facts by hand.
+type lab struct{ agent.Driver }
+
+func (lab) Table() agent.Table {
+	ms := func(s agent.Source, n int) agent.Witness {
+		return agent.Witness{Source: s, After: time.Duration(n) * time.Millisecond}
+	}
+	return agent.Table{
+		agent.MoveReady:  {ms("hook", 0), ms("title", 0), ms("screen", 2000)},
+		agent.MoveWork:   {ms("hook", 0), ms("log", 0), ms("registry", 0), ms("title", 80), ms("screen", 500)},
+		agent.MoveDone:   {ms("hook", 0), ms("log", 0)},
+		agent.MoveFail:   {ms("hook", 0), ms("log", 0)},
+		agent.MoveRest:   {ms("registry", 100), ms("title", 200), ms("log", 0), ms("screen", 2000)},
+		agent.MoveAsk:    {ms("hook", 0), ms("registry", 400), ms("screen", 150)},
+		agent.MoveAnswer: {ms("hook", 0), ms("log", 0), ms("registry", 100), ms("title", 80), ms("screen", 200)},
+		agent.MoveFollow: {ms("hook", 0), ms("registry", 0)},
+	}
+}
+
+func (lab) Shows(d *agent.Dialog, r *agent.Request) bool {
+	return d.Type == r.Type && (r.Tool == nil || d.Tool == *r.Tool) && (r.Subtype == nil || d.Subtype == *r.Subtype)
+}
+func (lab) Fill(r *agent.Request, d *agent.Dialog) {
+	r.Options, r.OptionsFallback, r.Ready = d.Labels(), false, !d.Partial
+}
+func (l lab) FromDialog(d *agent.Dialog) *agent.Request {
+	r := &agent.Request{Type: d.Type, Subtype: agent.Pointer(d.Subtype), Tool: agent.Pointer(d.Tool), Title: agent.Pointer(d.Title), Channel: agent.ChannelKeys}
+	l.Fill(r, d)
+	return r
+}
+func (lab) Waiting(f *agent.Fact) *agent.Request {
+	return &agent.Request{Type: agent.PromptPermission, Tool: agent.Pointer(f.Tool), Channel: agent.ChannelKeys}
+}
+
+var t0 = time.Unix(1_000_000, 0)
+
+// bench runs a fold on a clock of its own, in milliseconds.
+type bench struct {
+	t    *testing.T
+	fold *Fold
+	now  int
+	log  []string
+}
+
+func newBench(t *testing.T, o Options) *bench {
+	o.Start = t0
+	return &bench{t: t, fold: New(lab{}, o)}
+}
+
+// at lets time pass up to ms, waking the fold when it asks to be.
+func (b *bench) at(ms int) *bench {
+	for {
+		d := b.fold.Deadline()
+		wake := int(d.Sub(t0).Milliseconds())
+		if d.IsZero() || wake > ms {
+			break
+		}
+		b.now = max(wake, b.now)
+		b.keep(b.fold.Tick(t0.Add(time.Duration(b.now) * time.Millisecond)))
+		if next := b.fold.Deadline(); !next.IsZero() && !next.After(d) {
+			b.t.Fatalf("the fold asks again for a moment that has passed: %v", next.Sub(t0))
+		}
+	}
+	b.now = ms
+	return b
+}
+
+func (b *bench) say(f agent.Fact) Result {
+	f.Time = t0.Add(time.Duration(b.now) * time.Millisecond)
+	if f.Cause == "" {
+		f.Cause = string(f.Source) + ":" + string(f.Kind)
+	}
+	r := b.fold.Apply(f)
+	b.keep(r)
+	return r
+}
+
+func (b *bench) keep(r Result) {
+	for _, t := range r.Transitions {
+		line := fmt.Sprintf("%d %s", t.Time.Sub(t0).Milliseconds(), t.Next)
+		if t.Request != nil {
+			line += "/" + t.Request.ID
+		}
+		if t.Failure != nil {
+			line += "/" + string(t.Failure.Class)
+		}
+		b.log = append(b.log, line)
+	}
+}
+
+// hook and friends are facts in short.
+func (b *bench) hook(k agent.Kind, turn string) Result {
+	return b.say(agent.Fact{Kind: k, Source: agent.SourceHook, Turn: turn, How: agent.Completed, Conversation: "c"})
+}
+
+func (b *bench) ask(turn, sub, tool, input string) Result {
+	return b.say(agent.Fact{Kind: agent.Asked, Source: agent.SourceHook, Turn: turn, Agent: sub, Tool: tool, Input: []byte(`"` + input + `"`),
+		Conversation: "c", Request: &agent.Request{Type: agent.PromptPermission, Tool: &tool, OptionsFallback: true, Channel: agent.ChannelKeys}})
+}
+
+func (b *bench) tool(k agent.Kind, turn, sub, tool, input string) Result {
+	return b.say(agent.Fact{Kind: k, Source: agent.SourceHook, Turn: turn, Agent: sub, Tool: tool, Input: []byte(`"` + input + `"`), Conversation: "c"})
+}
+
+func (b *bench) title(l agent.Level) Result {
+	return b.say(agent.Fact{Kind: agent.LevelIs, Source: agent.SourceTitle, Level: l})
+}
+
+func (b *bench) registry(l agent.Level) Result {
+	return b.say(agent.Fact{Kind: agent.LevelIs, Source: agent.SourceRegistry, Level: l, Conversation: "c"})
+}
+
+func (b *bench) screen(r agent.Reading) Result {
+	return b.say(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: &r})
+}
+
+func composer(busy string) agent.Reading {
+	return agent.Reading{Composer: &agent.Composer{Mode: agent.ModeMessage, Empty: true, Focused: true}, Busy: busy}
+}
+
+func dialog(tool string) agent.Reading {
+	return agent.Reading{Dialog: &agent.Dialog{Type: agent.PromptPermission, Tool: tool, Title: tool, Options: []agent.Option{{Label: "Yes"}, {Label: "No"}}}}
+}
+
+func (b *bench) want(lines ...string) {
+	b.t.Helper()
+	if got := strings.Join(b.log, ", "); got != strings.Join(lines, ", ") {
+		b.t.Errorf("told\n %s, want\n %s", got, strings.Join(lines, ", "))
+	}
+}
+
+// started is an idle agent that follows conversation c.
+func started(t *testing.T) *bench {
+	b := newBench(t, Options{})
+	b.at(100).title(agent.LevelNotBusy)
+	b.at(110).screen(composer(""))
+	b.at(150).hook(agent.ConversationStarted, "")
+	b.log = nil
+	return b
+}
+
+// working is one whose turn a runs.
+func working(t *testing.T) *bench {
+	b := started(t)
+	b.at(1000).hook(agent.TurnStarted, "a")
+	b.at(1020).title(agent.LevelBusy)
+	b.at(1030).screen(composer("✻ Brewing…"))
+	b.log = nil
+	return b
+}
+
+func TestTurns(t *testing.T) {
+	for name, c := range map[string]struct {
+		run  func(b *bench)
+		want []string
+	}{
+		"ended by its own word, once nothing is busy": {func(b *bench) {
+			b.at(2000).hook(agent.TurnEnded, "a")
+			b.at(2300).title(agent.LevelNotBusy)
+			b.at(9000)
+		}, []string{"2400 idle"}},
+		"ended, and the level was quicker": {func(b *bench) {
+			b.at(2000).title(agent.LevelNotBusy)
+			b.at(2150).hook(agent.TurnEnded, "a")
+			b.at(9000)
+		}, []string{"2150 idle"}},
+		"another one queued behind it": {func(b *bench) {
+			b.at(2000).hook(agent.TurnEnded, "a")
+			b.at(2050).title(agent.LevelNotBusy)
+			b.at(2090).title(agent.LevelBusy)
+			b.at(2150).hook(agent.TurnStarted, "b")
+			b.at(3000).hook(agent.TurnEnded, "b")
+			b.at(3010).title(agent.LevelNotBusy)
+			b.at(9000)
+		}, []string{"3110 idle"}},
+		"somebody's stop hook makes it go on": {func(b *bench) {
+			b.at(2000).hook(agent.TurnEnded, "a")
+			b.at(2500).tool(agent.ToolStarted, "a", "", "Bash", "ls")
+			b.at(2600).title(agent.LevelNotBusy) // a dialog is about to open
+			b.at(2700)
+		}, nil},
+		"a message that arrives after its end": {func(b *bench) {
+			b.at(2000).hook(agent.TurnEnded, "a")
+			b.at(2010).title(agent.LevelNotBusy)
+			b.at(2200).say(agent.Fact{Kind: agent.Acting, Source: agent.SourceHook, Turn: "a", Conversation: "c", Activity: &agent.Activity{Kind: agent.Responding}})
+			b.tool(agent.ToolEnded, "a", "", "Bash", "ls")
+			b.hook(agent.TurnStarted, "a")
+			b.at(9000)
+		}, []string{"2110 idle"}},
+		"interrupted": {func(b *bench) {
+			b.at(2000).title(agent.LevelNotBusy)
+			b.at(2050).screen(composer(""))
+			b.at(9000)
+		}, []string{"2250 idle"}},
+		"interrupted, by the live file": {func(b *bench) {
+			b.at(2000).registry(agent.LevelBusy)
+			b.at(3000).registry(agent.LevelIdle)
+			b.at(9000)
+		}, []string{"3100 idle"}},
+		"not busy, but no composer: a dialog may be about to open": {func(b *bench) {
+			b.at(2000).title(agent.LevelNotBusy)
+			b.at(2010).screen(agent.Reading{})
+			b.at(60000)
+		}, nil},
+		"failed, and no idle after it": {func(b *bench) {
+			b.at(2000).say(agent.Fact{Kind: agent.TurnEnded, Source: agent.SourceHook, Turn: "a", How: agent.Failed, Conversation: "c",
+				Failure: &agent.Failure{Class: agent.RateLimited}})
+			b.at(2050).title(agent.LevelNotBusy)
+			b.screen(composer(""))
+			b.at(60000)
+			b.hook(agent.TurnStarted, "b")
+		}, []string{"2000 error/rate_limited", "60000 working"}},
+		"failed, told after the level": {func(b *bench) {
+			b.at(2000).title(agent.LevelNotBusy)
+			b.screen(composer(""))
+			b.at(2300).say(agent.Fact{Kind: agent.TurnEnded, Source: agent.SourceHook, Turn: "a", How: agent.Failed, Conversation: "c",
+				Failure: &agent.Failure{Class: agent.Overloaded}})
+		}, []string{"2200 idle", "2300 error/overloaded"}},
+		"failed, by the log alone": {func(b *bench) {
+			b.at(2000).say(agent.Fact{Kind: agent.FailureSeen, Source: agent.SourceLog, Conversation: "c", Failure: &agent.Failure{Class: agent.Network}})
+			b.at(2010).say(agent.Fact{Kind: agent.TurnEnded, Source: agent.SourceLog, How: agent.Completed, Conversation: "c"})
+		}, []string{"2010 error/network"}},
+		"a log line of the turn before, read late": {func(b *bench) {
+			b.at(2000).say(agent.Fact{Kind: agent.TurnEnded, Source: agent.SourceLog, How: agent.Completed, Conversation: "c", At: t0})
+			b.at(2100).title(agent.LevelNotBusy)
+			b.at(2200)
+		}, nil},
+		"a subagent's end is not the turn's": {func(b *bench) {
+			b.at(2000).say(agent.Fact{Kind: agent.TurnEnded, Source: agent.SourceHook, Turn: "a", Agent: "s", How: agent.Completed, Conversation: "c"})
+			b.at(2010).title(agent.LevelNotBusy)
+			b.at(2100)
+		}, nil},
+		"a level that stopped speaking gives way after 5 s of silence": {func(b *bench) {
+			b.at(2000).screen(composer(""))
+			b.at(4000).say(agent.Fact{Kind: agent.Spoke, Source: agent.SourceProcess})
+			b.at(20000)
+		}, []string{"9000 idle"}},
+		"the gate holds it": {func(b *bench) {
+			b.fold.SetGate(true, t0.Add(1900*time.Millisecond))
+			b.at(2000).hook(agent.TurnEnded, "a")
+			b.at(2010).title(agent.LevelNotBusy)
+			b.at(5000)
+			b.keep(b.fold.SetGate(false, t0.Add(5*time.Second)))
+		}, []string{"5000 idle"}},
+		"compacted by hand": {func(b *bench) {
+			b.at(2000).hook(agent.TurnEnded, "a")
+			b.at(2010).title(agent.LevelNotBusy)
+			b.at(3000).hook(agent.TurnStarted, "k")
+			b.at(3010).title(agent.LevelBusy)
+			b.at(4000).hook(agent.ConversationStarted, "")
+			b.hook(agent.TurnEnded, "k")
+			b.at(4050).title(agent.LevelNotBusy)
+			b.at(9000)
+		}, []string{"2110 idle", "3000 working", "4150 idle"}},
+		"the holder says it exited": {func(b *bench) {
+			b.at(2000).hook(agent.ConversationEnded, "")
+			b.at(2100).say(agent.Fact{Kind: agent.ProgramExited, Source: agent.SourceProcess})
+			b.at(2200).title(agent.LevelBusy)
+			b.hook(agent.TurnStarted, "b")
+			b.at(9000)
+		}, []string{"2100 exited"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := working(t)
+			c.run(b)
+			b.want(c.want...)
+		})
+	}
+}
+
+func TestWithoutLevels(t *testing.T) {
+	b := newBench(t, Options{})
+	b.at(100).hook(agent.ConversationStarted, "")
+	b.at(1000).hook(agent.TurnStarted, "a")
+	b.at(2000).say(agent.Fact{Kind: agent.TurnEnded, Source: agent.SourceHook, Turn: "a", How: agent.Completed, Conversation: "c", Background: []string{"s"}})
+	b.at(5000).say(agent.Fact{Kind: agent.SubagentEnded, Source: agent.SourceHook, Agent: "s", Conversation: "c"})
+	b.at(6000).hook(agent.TurnStarted, "b")
+	b.screen(composer(""))
+	b.at(20000) // nobody tells of its end: 5 s, as a hook told of its beginning
+	b.want("100 idle", "1000 working", "5000 idle", "6000 working", "11000 idle")
+
+	b = newBench(t, Options{})
+	b.at(100).screen(composer(""))
+	b.at(4000).screen(composer("✻ Brewing…"))
+	b.at(8000).screen(composer(""))
+	b.at(20000) // the screen alone: 2 s
+	b.want("2100 idle", "4500 working", "10000 idle")
+}
+
+func TestLevelsAlone(t *testing.T) {
+	b := started(t)
+	b.at(1000).title(agent.LevelBusy)
+	b.at(1040).title(agent.LevelNotBusy) // a command that is not known
+	b.at(5000).title(agent.LevelBusy)
+	b.at(5500).hook(agent.TurnStarted, "a") // told late: the same turn
+	b.at(6000).hook(agent.TurnEnded, "a")
+	b.at(6010).title(agent.LevelNotBusy)
+	b.at(9000)
+	b.want("5080 working", "6110 idle")
+}
+
+func TestCheckpoint(t *testing.T) {
+	b := working(t)
+	b.at(2000).ask("a", "", "Bash", "ls")
+	b.at(2050).screen(dialog("Bash"))
+	data, err := b.fold.Checkpoint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Restore(lab{}, Options{Start: t0}, data, t0.Add(2060*time.Millisecond))
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, _ := json.Marshal(b.fold.Status())
+	two, _ := json.Marshal(again.Status())
+	if string(one) != string(two) {
+		t.Errorf("restored\n%s\nof\n%s", two, one)
+	}
+	b.fold = again
+	b.log = nil
+	b.at(3000).title(agent.LevelNotBusy)
+	b.at(3500).screen(composer("✻ Brewing…"))
+	b.at(3800)
+	b.want("3700 working")
+	for _, bad := range []string{"", "{", `{"Requests":[null]}`, `{"Requests":[{}]}`} {
+		if _, err := Restore(lab{}, Options{}, []byte(bad), t0); err == nil {
+			t.Errorf("restored of %q", bad)
+		}
+	}
+}

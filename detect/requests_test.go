@@ -1,0 +1,276 @@
+package detect
+
+import (
+	"testing"
+	"time"
+
+	"berth/agent"
+)
+
+func TestRequests(t *testing.T) {
+	for name, c := range map[string]struct {
+		run  func(b *bench)
+		want []string
+	}{
+		"answered: the tool ran": {func(b *bench) {
+			b.at(2000).ask("a", "", "Bash", "ls")
+			b.at(3000).tool(agent.ToolEnded, "a", "", "Bash", "pwd") // another call
+			b.at(4000).tool(agent.ToolEnded, "a", "", "Bash", "ls")
+		}, []string{"2000 prompt/1", "4000 working"}},
+		"answered with another input: the call is named by its id": {func(b *bench) {
+			b.at(1900).say(agent.Fact{Kind: agent.ToolStarted, Source: agent.SourceHook, Turn: "a", Tool: "Bash", Call: "k", Input: []byte(`"ls"`), Conversation: "c"})
+			b.at(2000).ask("a", "", "Bash", "ls")
+			b.at(4000).say(agent.Fact{Kind: agent.ToolEnded, Source: agent.SourceHook, Turn: "a", Tool: "Bash", Call: "k", Input: []byte(`"ls -l"`), Conversation: "c"})
+		}, []string{"2000 prompt/1", "4000 working"}},
+		"answered: the title says busy again": {func(b *bench) {
+			b.at(2000).ask("a", "", "Bash", "ls")
+			b.at(2020).title(agent.LevelNotBusy)
+			b.at(4000).title(agent.LevelBusy)
+			b.at(9000)
+		}, []string{"2000 prompt/1", "4080 working"}},
+		"the title was busy all along": {func(b *bench) {
+			b.at(2000).ask("a", "", "Bash", "ls")
+			b.at(3000).title(agent.LevelBusy)
+			b.at(9000)
+		}, []string{"2000 prompt/1"}},
+		"answered: the live file says so": {func(b *bench) {
+			b.at(1990).registry(agent.LevelBusy)
+			b.at(2000).ask("a", "", "Bash", "ls")
+			b.at(2050).registry(agent.LevelWaiting)
+			b.at(4000).registry(agent.LevelBusy)
+			b.at(9000)
+		}, []string{"2000 prompt/1", "4100 working"}},
+		"a live file that is late about the turn's beginning": {func(b *bench) {
+			b.at(2000).ask("a", "", "Bash", "ls")
+			b.at(2050).registry(agent.LevelBusy)
+			b.at(9000)
+		}, []string{"2000 prompt/1"}},
+		"refused, and the turn with it: nobody tells": {func(b *bench) {
+			b.at(2000).ask("a", "", "Bash", "ls")
+			b.at(2020).title(agent.LevelNotBusy)
+			b.screen(dialog("Bash"))
+			b.at(4000).screen(composer(""))
+			b.at(9000)
+		}, []string{"2000 prompt/1", "4200 idle"}},
+		"the dialog is held back while a person types": {func(b *bench) {
+			b.at(2000).ask("a", "", "Bash", "ls")
+			b.at(2020).title(agent.LevelNotBusy)
+			b.screen(composer(""))
+			b.at(4000).screen(dialog("Bash"))
+			b.at(5000)
+		}, []string{"2000 prompt/1"}},
+		"a dialog that never comes": {func(b *bench) {
+			b.at(2000).ask("a", "", "Bash", "ls")
+			b.screen(composer(""))
+			b.at(9000)
+		}, []string{"2000 prompt/1", "7000 idle"}},
+		"two at once, each closed by its own": {func(b *bench) {
+			b.at(2000).ask("a", "", "Bash", "ls")
+			b.at(2100).ask("a", "sub", "Bash", "ls")
+			b.at(3000).tool(agent.ToolEnded, "a", "sub", "Bash", "ls")
+			b.at(4000).tool(agent.ToolEnded, "a", "", "Bash", "ls")
+		}, []string{"2000 prompt/1", "4000 working"}},
+		"two at once, the second drawn first": {func(b *bench) {
+			b.at(2000).ask("a", "", "Bash", "ls")
+			b.at(2010).ask("a", "", "Edit", "f")
+			b.at(2050).screen(dialog("Edit"))
+			b.at(3000).screen(dialog("Bash"))
+			b.at(4000).tool(agent.ToolEnded, "a", "", "Bash", "ls")
+		}, []string{"2000 prompt/1", "2050 prompt/2", "3000 prompt/1", "4000 working"}},
+		"told by two hooks": {func(b *bench) {
+			b.at(2000).ask("a", "", "Bash", "ls")
+			b.at(2010).ask("a", "", "Bash", "ls")
+			b.at(4000).tool(agent.ToolEnded, "a", "", "Bash", "ls")
+		}, []string{"2000 prompt/1", "4000 working"}},
+		"of a turn that is over": {func(b *bench) {
+			b.at(2000).hook(agent.TurnEnded, "a")
+			b.at(2010).title(agent.LevelNotBusy)
+			b.at(3000).ask("a", "", "Bash", "ls")
+		}, []string{"2110 idle"}},
+		"the turn's end closes it": {func(b *bench) {
+			b.at(2000).ask("a", "", "Bash", "ls")
+			b.at(3000).hook(agent.TurnEnded, "a")
+			b.at(3010).title(agent.LevelNotBusy)
+			b.at(9000)
+		}, []string{"2000 prompt/1", "3000 working", "3110 idle"}},
+		"a background subagent's stays": {func(b *bench) {
+			b.at(2000).ask("a", "sub", "Bash", "ls")
+			b.at(3000).say(agent.Fact{Kind: agent.TurnEnded, Source: agent.SourceHook, Turn: "a", How: agent.Completed, Conversation: "c", Background: []string{"sub"}})
+			b.at(4000).tool(agent.ToolEnded, "a", "sub", "Bash", "ls")
+		}, []string{"2000 prompt/1", "4000 working"}},
+		"seen, and told afterwards: one prompt": {func(b *bench) {
+			b.at(2000).screen(dialog("Bash"))
+			b.at(2500).ask("a", "", "Bash", "ls")
+			b.at(2600).screen(dialog("Bash"))
+			b.at(4000).tool(agent.ToolEnded, "a", "", "Bash", "ls")
+			b.screen(composer("✻"))
+		}, []string{"2150 prompt/1", "4000 working"}},
+		"only seen": {func(b *bench) {
+			b.at(2000).screen(dialog("Bash"))
+			b.at(4000).screen(composer("✻"))
+			b.at(5000)
+		}, []string{"2150 prompt/1", "4200 working"}},
+		"a flicker is none": {func(b *bench) {
+			b.at(2000).screen(dialog("Bash"))
+			b.at(2100).screen(composer("✻"))
+			b.at(5000)
+		}, nil},
+		"answered, and taken away later": {func(b *bench) {
+			b.at(2000).ask("a", "", "Bash", "ls")
+			b.at(2050).screen(dialog("Bash"))
+			b.at(4000).tool(agent.ToolEnded, "a", "", "Bash", "ls")
+			b.at(4400).screen(composer("✻"))
+			b.at(9000)
+		}, []string{"2000 prompt/1", "4000 working"}},
+		"answered, it seems, but it stays": {func(b *bench) {
+			b.at(2000).ask("a", "", "Bash", "ls")
+			b.at(2050).screen(dialog("Bash"))
+			b.at(4000).tool(agent.ToolEnded, "a", "", "Bash", "ls")
+			b.at(9000)
+		}, []string{"2000 prompt/1", "4000 working", "5000 prompt/2"}},
+		"the live file alone": {func(b *bench) {
+			b.at(1990).registry(agent.LevelBusy)
+			b.at(2000).tool(agent.ToolStarted, "a", "", "Bash", "ls")
+			b.at(2050).registry(agent.LevelWaiting)
+			b.at(3000).registry(agent.LevelBusy)
+			b.at(9000)
+		}, []string{"2450 prompt/1", "3100 working"}},
+		"the live file has not noticed the answer yet": {func(b *bench) {
+			b.at(2000).ask("a", "", "Bash", "ls")
+			b.at(2050).registry(agent.LevelWaiting)
+			b.at(4000).tool(agent.ToolEnded, "a", "", "Bash", "ls")
+			b.at(4100).registry(agent.LevelBusy)
+			b.at(9000)
+		}, []string{"2000 prompt/1", "4000 working"}},
+		"a notice while idle": {func(b *bench) {
+			b.at(2000).hook(agent.TurnEnded, "a")
+			b.at(2010).title(agent.LevelNotBusy)
+			b.at(2020).screen(composer(""))
+			b.at(3000).screen(agent.Reading{Dialog: &agent.Dialog{Type: agent.PromptNotice, Title: "Help"}})
+			b.at(5000).screen(composer(""))
+			b.at(9000)
+		}, []string{"2110 idle", "3150 prompt/1", "5200 idle"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := working(t)
+			c.run(b)
+			b.want(c.want...)
+		})
+	}
+}
+
+func TestPromptStatus(t *testing.T) {
+	b := working(t)
+	f := agent.Fact{Kind: agent.Asked, Source: agent.SourceHook, Turn: "a", Tool: "Bash", Input: []byte(`{"b":1,"a":2}`), Hook: "h7",
+		Conversation: "c", Request: &agent.Request{Type: agent.PromptPermission, Tool: agent.Pointer("Bash"), Options: []string{"Yes", "No"},
+			OptionsFallback: true, Channel: agent.ChannelKeys, FullInput: "all of it"}}
+	b.at(2000).say(f)
+	p := b.fold.Status().Request
+	if p.Ready || p.OnScreen || !p.OptionsFallback || p.Channel != agent.ChannelHook || p.Since.Sub(t0) != 2*time.Second {
+		t.Errorf("told: %+v", p)
+	}
+	b.at(2100).screen(dialog("Bash"))
+	p = b.fold.Status().Request
+	if !p.Ready || !p.OnScreen || p.OptionsFallback || p.ID != "1" || p.FullInput != "all of it" {
+		t.Errorf("drawn: %+v", p)
+	}
+	b.at(2200).say(agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Hook: "h7", Conversation: "c"})
+	if p = b.fold.Status().Request; p.Channel != agent.ChannelKeys {
+		t.Errorf("nobody waits by hook: %+v", p)
+	}
+	r := b.at(3000).say(agent.Fact{Kind: agent.StepEnded, Source: agent.SourceHook, Turn: "a", Conversation: "c"})
+	if len(r.Closed) != 1 || r.Closed[0].Request.ID != "1" || r.Closed[0].How != "answered" || r.Closed[0].Cause != "hook:step_ended" {
+		t.Errorf("closed: %+v", r.Closed)
+	}
+}
+
+func TestConversations(t *testing.T) {
+	from := func(b *bench, k agent.Kind, conversation, turn, text string) bool {
+		return b.say(agent.Fact{Kind: k, Source: agent.SourceHook, Conversation: conversation, Turn: turn, Text: text, How: agent.Completed}).Foreign
+	}
+	t.Run("a nested one is foreign", func(t *testing.T) {
+		b := working(t)
+		b.at(2000)
+		for _, k := range []agent.Kind{agent.ConversationStarted, agent.TurnStarted, agent.TurnEnded, agent.ConversationEnded} {
+			if !from(b, k, "nested", "n", "startup") {
+				t.Errorf("%s of another conversation is not foreign", k)
+			}
+		}
+		b.at(3000)
+		b.want()
+		if b.fold.Status().Conversation != "c" {
+			t.Errorf("follows %s", b.fold.Status().Conversation)
+		}
+	})
+	t.Run("clear moves it", func(t *testing.T) {
+		b := started(t)
+		b.at(2000)
+		if from(b, agent.ConversationEnded, "c", "", "clear") || from(b, agent.ConversationStarted, "d", "", "clear") || !from(b, agent.TurnStarted, "c", "x", "") {
+			t.Error("not moved")
+		}
+		b.want()
+		from(b, agent.TurnStarted, "d", "y", "")
+		b.want("2000 working")
+	})
+	t.Run("clear ends an error", func(t *testing.T) {
+		b := working(t)
+		b.at(2000).say(agent.Fact{Kind: agent.TurnEnded, Source: agent.SourceHook, Turn: "a", How: agent.Failed, Conversation: "c", Failure: &agent.Failure{Class: agent.Invalid}})
+		b.title(agent.LevelNotBusy)
+		b.at(3000)
+		from(b, agent.ConversationEnded, "c", "", "clear")
+		from(b, agent.ConversationStarted, "d", "", "clear")
+		b.want("2000 error/invalid", "3000 idle")
+	})
+	t.Run("a fork is known by its first turn", func(t *testing.T) {
+		b := newBench(t, Options{})
+		b.at(100)
+		from(b, agent.ConversationStarted, "old", "", "resume")
+		if from(b, agent.TurnStarted, "new", "a", "") || b.fold.Status().Conversation != "new" {
+			t.Error("not followed")
+		}
+	})
+	t.Run("the one Berth gave", func(t *testing.T) {
+		b := newBench(t, Options{Conversation: "given"})
+		b.at(100)
+		if !from(b, agent.ConversationStarted, "nested", "", "startup") || from(b, agent.ConversationStarted, "given", "", "startup") {
+			t.Error("follows the first instead of the given")
+		}
+	})
+	t.Run("the live file of its own process", func(t *testing.T) {
+		b := started(t)
+		b.at(2000).say(agent.Fact{Kind: agent.LevelIs, Source: agent.SourceRegistry, Level: agent.LevelIdle, Conversation: "z"})
+		if got := b.fold.Status().Conversation; got != "z" {
+			t.Errorf("follows %s", got)
+		}
+	})
+}
+
+func TestStart(t *testing.T) {
+	setup := func(subtype string) agent.Reading {
+		return agent.Reading{Dialog: &agent.Dialog{Type: agent.PromptSetup, Subtype: subtype, Title: subtype}}
+	}
+	b := newBench(t, Options{})
+	b.at(500).screen(setup("theme"))
+	b.at(1500).screen(agent.Reading{}) // between two
+	b.at(1600).screen(setup("key"))
+	b.at(3000).title(agent.LevelNotBusy)
+	b.at(3050).screen(composer(""))
+	b.at(9000)
+	b.want("650 prompt/1", "1750 prompt/2", "3000 idle")
+}
+
+func TestExplain(t *testing.T) {
+	b := working(t)
+	b.at(2000).ask("a", "", "Bash", "ls")
+	b.at(2100).screen(dialog("Bash"))
+	e := b.fold.Explain()
+	if e.Status.State != agent.Prompt || e.Status.Tier != 1 || e.Status.Cause != "hook:asked" {
+		t.Errorf("status: %+v", e.Status)
+	}
+	if len(e.Words) != 3 || e.Words[0].Source != agent.SourceHook || e.Words[1].Source != agent.SourceTitle || e.Words[2].Evidence != "permission: Bash" {
+		t.Errorf("words: %+v", e.Words)
+	}
+	if age := b.fold.now.Sub(e.Words[1].Time); age != 1080*time.Millisecond {
+		t.Errorf("the title's word is %v old", age)
+	}
+}
