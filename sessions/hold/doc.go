@@ -11,9 +11,14 @@
 //	output/00000000000000000000.out    bytes, named by the offset of the first
 //	output/00000000000000000000.time   "unix_millis offset" lines beside them
 //	control/00000000000000000001.jsonl one Record a line, named by the first
+//	hooks/00000000000000000007.json    a hook's payload too long for its record
 //	holder.json                        how to find the holder (Dial)
 //	holder.log                         what the holder could tell nobody else
 //
 // A segment's start plus its length is the next offset of the stream: there
 // is no second place that could disagree.
+//
+// A second socket takes what agents' hooks tell (Hook, which is `berth hook`).
+// Those that wait for a verdict wait in the holder, for whichever server
+// answers first: see HookData and Link.Verdict.
 package hold
