@@ -22,7 +22,10 @@ func (f *Fold) follows(fact *agent.Fact) bool {
 			return true
 		}
 	case fact.Source == agent.SourceRegistry:
-		// Its own file, by its pid.
+		// Its own file, by its pid. It may be late about a move just made.
+		if id == m.Left && f.now.Sub(m.LeftAt) < silence {
+			return true
+		}
 	case fact.Kind == agent.ConversationStarted && (fact.Text == "clear" || m.ConversationOver):
 	case fact.Kind == agent.TurnStarted && m.Resumed && m.Turns == 0:
 		// A fork is announced by the id of what it was forked from.
@@ -46,5 +49,5 @@ func (f *Fold) leave(fact *agent.Fact) {
 		f.finish(true)
 	}
 	m.Failure, m.Pending = nil, nil
-	m.Turns = 0
+	m.Turns, m.Left, m.LeftAt = 0, m.Conversation, f.now
 }

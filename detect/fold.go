@@ -143,7 +143,7 @@ func (f *Fold) take(fact *agent.Fact) {
 	case agent.TurnEnded:
 		f.turnEnded(fact)
 	case agent.FailureSeen:
-		if m.Turn.Phase != "" {
+		if m.Turn.Phase != "" && (fact.At.IsZero() || !fact.At.Before(m.Turn.Started)) {
 			m.Pending = fact.Failure
 		}
 	case agent.ToolStarted:

@@ -21,6 +21,8 @@ type memory struct {
 	Conversation     string
 	Given            bool // it was Berth that gave its id
 	ConversationOver bool
+	Left             string // the conversation before, and when it was left
+	LeftAt           time.Time
 	Resumed          bool // it began as one taken up, and may yet turn out to be a fork
 	Turns            int
 

@@ -30,7 +30,7 @@ func (f *Fold) asked(fact *agent.Fact) {
 		return
 	}
 	dialog := f.dialog()
-	if m.ended(fact.Turn) && (dialog == nil || !f.driver.Shows(dialog, fact.Request)) {
+	if m.ended(fact.Turn) && !m.Background[fact.Agent] && (dialog == nil || f.spent() || !f.driver.Shows(dialog, fact.Request)) {
 		return // of a turn that is over: nobody waits for its answer
 	}
 	for _, r := range m.Requests {

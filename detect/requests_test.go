@@ -98,6 +98,15 @@ func TestRequests(t *testing.T) {
 			b.at(3000).say(agent.Fact{Kind: agent.TurnEnded, Source: agent.SourceHook, Turn: "a", How: agent.Completed, Conversation: "c", Background: []string{"sub"}})
 			b.at(4000).tool(agent.ToolEnded, "a", "sub", "Bash", "ls")
 		}, []string{"2000 prompt/1", "4000 working"}},
+		"a background subagent asks after the turn": {func(b *bench) {
+			b.at(2000).say(agent.Fact{Kind: agent.TurnEnded, Source: agent.SourceHook, Turn: "a", How: agent.Completed, Conversation: "c", Background: []string{"sub"}})
+			b.at(3000).ask("a", "sub", "Bash", "ls")
+			b.at(3010).title(agent.LevelNotBusy)
+			b.at(4000).title(agent.LevelBusy)
+			b.at(9000).title(agent.LevelNotBusy)
+			b.at(9010).screen(composer(""))
+			b.at(9900)
+		}, []string{"3000 prompt/1", "4080 working", "9210 idle"}},
 		"seen, and told afterwards: one prompt": {func(b *bench) {
 			b.at(2000).screen(dialog("Bash"))
 			b.at(2500).ask("a", "", "Bash", "ls")
@@ -234,6 +243,16 @@ func TestConversations(t *testing.T) {
 		b.at(100)
 		if !from(b, agent.ConversationStarted, "nested", "", "startup") || from(b, agent.ConversationStarted, "given", "", "startup") {
 			t.Error("follows the first instead of the given")
+		}
+	})
+	t.Run("a live file that is late about a clear", func(t *testing.T) {
+		b := started(t)
+		b.at(2000)
+		from(b, agent.ConversationEnded, "c", "", "clear")
+		from(b, agent.ConversationStarted, "d", "", "clear")
+		b.at(2050).registry(agent.LevelIdle)
+		if got := b.fold.Status().Conversation; got != "d" {
+			t.Errorf("went back to %s", got)
 		}
 	})
 	t.Run("the live file of its own process", func(t *testing.T) {

@@ -235,7 +235,7 @@ func (b *bottomBlock) permission() bool {
 	return true
 }
 
-var leave = regexp.MustCompile(`(?i)\besc to (cancel|exit|close|go back|dismiss|return|clear)`)
+var leave = regexp.MustCompile(`(?i)\b(esc to (cancel|exit|close|go back|dismiss|return|clear|reject|skip)|enter to (confirm|continue|select))`)
 
 // notice: any other dialog: below a rule, ended by how to leave it.
 func (b *bottomBlock) notice() bool {

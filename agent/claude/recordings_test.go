@@ -224,9 +224,40 @@ func TestRecordings(t *testing.T) {
 			all := truths(t, fsys, name)
 			v := judge(steps, all, rec.End().Seconds())
 			t.Logf("wrong for %v, longest %v, %d transitions, %d prompts, %d missed", v.wrong, v.longest, len(steps), v.prompts, v.missed)
+			if got, want := sequence(steps), wanted(all); got != want {
+				t.Errorf("in this order:\n%s\nwant\n%s", got, want)
+			}
 			if v.longest > tolerance || v.missed > 0 {
 				t.Errorf("wrong:\n%s", strings.Join(v.at, "\n"))
 			}
 		})
 	}
+}
+
+// sequence is the states in their order, each once however often its prompt
+// changes.
+func sequence(steps []replay.Step) string {
+	var out []string
+	for _, s := range steps {
+		if n := len(out); n == 0 || out[n-1] != string(s.Next) {
+			out = append(out, string(s.Next))
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// wanted is the true order. A stretch that was left unjudged is an error here:
+// the model refused, and Claude itself says that the turn failed.
+func wanted(all []truth) string {
+	var out []string
+	for _, w := range all {
+		state := w.State
+		if state == "unjudged" {
+			state = string(agent.InError)
+		}
+		if n := len(out); n == 0 || out[n-1] != state {
+			out = append(out, state)
+		}
+	}
+	return strings.Join(out, " ")
 }

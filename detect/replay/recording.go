@@ -6,14 +6,18 @@ package replay
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"path"
 	"slices"
 	"strings"
 	"time"
+
+	"berth/agent"
 )
 
 // Recording is what was recorded of one run.
@@ -25,17 +29,39 @@ type Recording struct {
 	end        time.Duration
 }
 
+// kindOf is the kind of the events of a source.
+var kindOf = map[agent.Source]kind{agent.SourceHook: hooked, agent.SourceLog: logged, agent.SourceRegistry: registered}
+
+// Late is the recording as it would be if that source, one of hook, log and
+// registry, had come so much later: as on a loaded machine.
+func (r *Recording) Late(s agent.Source, by time.Duration) *Recording {
+	late := *r
+	late.events = slices.Clone(r.events)
+	for i := range late.events {
+		if k, ok := kindOf[s]; ok && late.events[i].kind == k {
+			late.events[i].at += by
+		}
+	}
+	late.sort()
+	return &late
+}
+
+func (r *Recording) sort() {
+	slices.SortStableFunc(r.events, func(a, b event) int { return cmp.Compare(a.at, b.at) })
+}
+
 // End is when the program's output ended.
 func (r *Recording) End() time.Duration { return r.end }
 
 // event is one thing that happened at a moment of the recording.
 type event struct {
-	at   time.Duration
-	kind kind
-	data []byte
-	name string
-	cols int
-	rows int
+	at    time.Duration
+	stamp time.Duration // when the source says that it was
+	kind  kind
+	data  []byte
+	name  string
+	cols  int
+	rows  int
 }
 
 type kind int
@@ -73,7 +99,7 @@ func Load(fsys fs.FS, cast string) (*Recording, error) {
 	if err := beside(fsys, base+".log.jsonl", r.log); err != nil { // by the hooks' clock
 		return nil, err
 	}
-	slices.SortStableFunc(r.events, func(a, b event) int { return int(a.at - b.at) })
+	r.sort()
 	return r, nil
 }
 
@@ -162,11 +188,16 @@ func (r *Recording) hooks(data []byte) error {
 	})
 }
 
+// registry holds [seconds, name, text] of each version of each file. What the
+// files say of when they were written is of another clock: no file was read
+// before it was written.
 func (r *Recording) registry(data []byte) error {
 	var all [][]any
 	if err := json.Unmarshal(data, &all); err != nil {
 		return fmt.Errorf("%w: %w", ErrRecording, err)
 	}
+	first := len(r.events)
+	ahead := time.Duration(math.MinInt64)
 	for _, one := range all {
 		if len(one) != 3 {
 			return fmt.Errorf("%w: %v", ErrRecording, one)
@@ -177,7 +208,18 @@ func (r *Recording) registry(data []byte) error {
 		if !ok {
 			continue // the file was removed
 		}
-		r.events = append(r.events, event{at: seconds(t), kind: registered, name: name, data: []byte(text)})
+		e := event{at: seconds(t), kind: registered, name: name, data: []byte(text)}
+		var written struct{ StatusUpdatedAt int64 }
+		if json.Unmarshal(e.data, &written) == nil && written.StatusUpdatedAt > 0 {
+			e.stamp = time.Duration(written.StatusUpdatedAt) * time.Millisecond
+			ahead = max(ahead, e.stamp-e.at)
+		}
+		r.events = append(r.events, e)
+	}
+	for i := range r.events[first:] {
+		if e := &r.events[first+i]; e.stamp > 0 {
+			e.stamp -= ahead
+		}
 	}
 	return nil
 }
@@ -195,7 +237,7 @@ func (r *Recording) log(data []byte) error {
 		if !l.Timestamp.IsZero() {
 			at = max(at, l.Timestamp.Sub(begin))
 		}
-		r.events = append(r.events, event{at: at, kind: logged, data: line})
+		r.events = append(r.events, event{at: at, stamp: at, kind: logged, data: line})
 		return nil
 	})
 }

@@ -49,27 +49,31 @@ func (s Step) MarshalJSON() ([]byte, error) {
 
 // Run replays the recording and returns every transition, the first being the
 // start. Sources that cannot be read are left out, as they would be live.
-func Run(r *Recording, d agent.Driver, o Options) []Step {
+func Run(r *Recording, d agent.Driver, o Options) []Step { return newPlayer(r, d, o).run() }
+
+func newPlayer(r *Recording, d agent.Driver, o Options) *player {
 	if o.Pace == 0 {
 		o.Pace = 25 * time.Millisecond
 	}
 	p := &player{rec: r, driver: d, o: o}
-	p.fold = detect.New(d, detect.Options{Start: r.Start, Conversation: o.Conversation, PromptID: func(n uint64) string {
-		return fmt.Sprintf("%s-%d", r.Name, n)
-	}})
+	p.fold = detect.New(d, p.options())
 	p.term = terminal.New(terminal.Options{
 		Cols: r.Cols, Rows: r.Rows, Now: func() time.Time { return r.Start.Add(p.now) },
 		Handlers: terminal.Handlers{Title: p.title, Notice: p.notice},
 	})
 	p.steps = []Step{{Transition: detect.Transition{Time: r.Start, Next: agent.Starting, Tier: agent.TierProcess, Cause: "process:start"}}}
-	for _, e := range r.events {
-		if e.at > r.end {
+	return p
+}
+
+func (p *player) run() []Step {
+	for _, e := range p.rec.events {
+		if e.at > p.rec.end {
 			break // the program had ended
 		}
 		p.until(e.at)
 		p.play(e)
 	}
-	p.until(r.end)
+	p.until(p.rec.end)
 	p.look()
 	p.apply(agent.Fact{Kind: agent.ProgramExited, Source: agent.SourceProcess, Cause: "process:exit"})
 	return p.steps
@@ -86,6 +90,12 @@ type player struct {
 	unread bool
 	readAt time.Duration
 	steps  []Step
+}
+
+func (p *player) options() detect.Options {
+	return detect.Options{Start: p.rec.Start, Conversation: p.o.Conversation, PromptID: func(n uint64) string {
+		return fmt.Sprintf("%s-%d", p.rec.Name, n)
+	}}
 }
 
 // until lets time pass: the screen is read and the fold is woken when due.
@@ -119,18 +129,19 @@ func (p *player) play(e event) {
 	case hooked:
 		p.facts(p.driver.Hook(e.data))
 	case logged:
-		facts, err := p.driver.Log(e.data)
-		for i := range facts {
-			facts[i].At = p.rec.Start.Add(e.at)
-		}
-		p.facts(facts, err)
+		p.stamped(e, p.driver.Log)
 	case registered:
-		facts, err := p.driver.Registry(e.name, e.data)
-		for i := range facts {
-			facts[i].At = time.Time{} // of another clock
-		}
-		p.facts(facts, err)
+		p.stamped(e, func(data []byte) ([]agent.Fact, error) { return p.driver.Registry(e.name, data) })
 	}
+}
+
+// stamped reads facts that say when they were, by the recording's clock.
+func (p *player) stamped(e event, read func([]byte) ([]agent.Fact, error)) {
+	facts, err := read(e.data)
+	for i := range facts {
+		facts[i].At = p.rec.Start.Add(e.stamp)
+	}
+	p.facts(facts, err)
 }
 
 func (p *player) drawn() {
