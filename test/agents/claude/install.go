@@ -116,8 +116,18 @@ func npm(ctx context.Context, most time.Duration, args ...string) (string, error
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.WaitDelay = time.Second
 	if err := cmd.Run(); err != nil {
-		said := stderr.String()
-		return "", fmt.Errorf("npm %s: %w: %s", args[0], err, said[max(0, len(said)-500):])
+		return "", fmt.Errorf("npm %s: %w: %s", args[0], err, reason(stderr.String()))
 	}
 	return stdout.String(), nil
+}
+
+// reason is what npm says of a failure before it goes into detail.
+func reason(said string) string {
+	var lines []string
+	for line := range strings.Lines(said) {
+		if text, ok := strings.CutPrefix(strings.TrimSpace(line), "npm error "); ok && len(lines) < 4 {
+			lines = append(lines, text)
+		}
+	}
+	return strings.Join(lines, "; ")
 }
