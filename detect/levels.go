@@ -26,15 +26,37 @@ func (f *Fold) levelIs(fact *agent.Fact) {
 	f.ready(fact.Source, fact.Cause)
 }
 
+// levelSources are those that always show a state, the plainest first.
+var levelSources = []agent.Source{agent.SourceRegistry, agent.SourceOSC, agent.SourceTitle}
+
 // level is the word of the source that spoke last.
 func (f *Fold) level() *level {
 	var best *level
-	for _, s := range []agent.Source{agent.SourceRegistry, agent.SourceTitle, agent.SourceOSC} {
+	for _, s := range levelSources {
 		if l := f.m.Levels[s]; l != nil && (best == nil || l.Since.After(best.Since)) {
 			best = l
 		}
 	}
 	return best
+}
+
+// waits is a source that says that a dialog is open, with none that has said
+// otherwise since. "Not busy" is not otherwise.
+func (f *Fold) waits() *level {
+	for _, s := range levelSources {
+		l := f.m.Levels[s]
+		if l == nil || l.Value != agent.LevelWaiting {
+			continue
+		}
+		undone := false
+		for _, o := range f.m.Levels {
+			undone = undone || (o.Value == agent.LevelBusy || o.Value == agent.LevelIdle) && o.Since.After(l.Since)
+		}
+		if !undone {
+			return l
+		}
+	}
+	return nil
 }
 
 // settle applies the rules that wait for something to have held, in the order
@@ -61,15 +83,13 @@ func (f *Fold) answeredByLevel() {
 	if len(m.Requests) == 0 {
 		return
 	}
-	for _, s := range []agent.Source{agent.SourceRegistry, agent.SourceTitle, agent.SourceOSC} {
+	for _, s := range levelSources {
 		l := m.Levels[s]
 		if l == nil || !f.may(agent.MoveAnswer, s) {
 			continue
 		}
-		over := l.Value == agent.LevelBusy && l.Prev != agent.LevelBusy || l.Value == agent.LevelIdle && l.Prev == agent.LevelWaiting
-		if s == agent.SourceRegistry {
-			over = over && l.Prev == agent.LevelWaiting
-		}
+		over := l.Value == agent.LevelBusy && (l.Prev == agent.LevelNotBusy || l.Prev == agent.LevelWaiting) ||
+			l.Value == agent.LevelIdle && l.Prev == agent.LevelWaiting
 		if !over || !f.m.askedBefore(l.Since) || !f.due(l.Since, f.after(agent.MoveAnswer, s)) {
 			continue
 		}
@@ -104,8 +124,8 @@ func (r *request) levelTells(s agent.Source) bool {
 // waiting: a level says that a dialog is open, and nothing told which.
 func (f *Fold) waiting() {
 	m := &f.m
-	l := m.Levels[agent.SourceRegistry]
-	if l == nil || l.Value != agent.LevelWaiting || len(m.Requests) > 0 || !f.may(agent.MoveAsk, l.Source) {
+	l := f.waits()
+	if l == nil || len(m.Requests) > 0 || !f.may(agent.MoveAsk, l.Source) {
 		return
 	}
 	since, hold := l.Since, f.after(agent.MoveAsk, l.Source)

@@ -144,6 +144,15 @@ func TestRequests(t *testing.T) {
 			b.at(3000).registry(agent.LevelBusy)
 			b.at(9000)
 		}, []string{"2450 prompt/1", "3100 working"}},
+		"the live file alone, the dialog held back by a draft": {func(b *bench) {
+			b.at(2000).registry(agent.LevelWaiting)
+			b.at(2020).title(agent.LevelNotBusy)
+			b.at(2030).screen(composer(""))
+			b.at(3000).screen(dialog("Bash"))
+			b.at(4000).screen(composer("✻"))
+			b.at(4020).title(agent.LevelBusy)
+			b.at(9000)
+		}, []string{"2400 prompt/1", "4100 working"}},
 		"the live file has not noticed the answer yet": {func(b *bench) {
 			b.at(2000).ask("a", "", "Bash", "ls")
 			b.at(2050).registry(agent.LevelWaiting)

@@ -177,7 +177,7 @@ func (f *Fold) rest() {
 // interrupted is the rule by which a turn ends that nobody told to end.
 func (f *Fold) interrupted() {
 	m := &f.m
-	if m.Turn.Phase != running || len(m.Requests) > 0 || m.Gate {
+	if m.Turn.Phase != running || len(m.Requests) > 0 || m.Gate || f.waits() != nil {
 		return
 	}
 	l, bare := f.level(), m.Screen.Bare

@@ -1,6 +1,7 @@
 package claude_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -102,19 +103,33 @@ func text(s *string) string {
 	return *s
 }
 
+// asked are the prompts of a run, each with the moment from which on it was so.
+type asked struct {
+	at     time.Duration
+	prompt *agent.Request
+}
+
+var runs = map[string][]asked{}
+
 // promptAt is what is asked at a moment of the recording.
 func promptAt(t *testing.T, rec *replay.Recording, at float64, without bool) *agent.Request {
 	t.Helper()
-	var p *agent.Request
-	o := replay.Options{Each: func(now time.Duration, f *detect.Fold) {
-		if now.Seconds() <= at {
-			p = f.Status().Request
+	key := fmt.Sprint(rec.Name, without)
+	if runs[key] == nil {
+		o := replay.Options{Each: func(now time.Duration, f *detect.Fold) {
+			runs[key] = append(runs[key], asked{now, f.Status().Request})
+		}}
+		if without {
+			o.Without = map[agent.Source]bool{agent.SourceHook: true, agent.SourceLog: true}
 		}
-	}}
-	if without {
-		o.Without = map[agent.Source]bool{agent.SourceHook: true, agent.SourceLog: true}
+		replay.Run(rec, claude.Driver{}, o)
 	}
-	replay.Run(rec, claude.Driver{}, o)
+	var p *agent.Request
+	for _, one := range runs[key] {
+		if one.at.Seconds() <= at {
+			p = one.prompt
+		}
+	}
 	return p
 }
 

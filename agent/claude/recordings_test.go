@@ -201,12 +201,19 @@ func names(t testing.TB, fsys fs.FS) []string {
 	return files
 }
 
+// loaded are the recordings read so far: they do not change.
+var loaded = map[string]*replay.Recording{}
+
 func load(t testing.TB, fsys fs.FS, name string) *replay.Recording {
 	t.Helper()
+	if rec := loaded[name]; rec != nil {
+		return rec
+	}
 	rec, err := replay.Load(fsys, "recordings/"+name+".cast")
 	if err != nil {
 		t.Fatal(err)
 	}
+	loaded[name] = rec
 	return rec
 }
 

@@ -54,6 +54,9 @@ func TestImportsPointOneWay(t *testing.T) {
 			if !strings.HasPrefix(to, "berth/") {
 				continue
 			}
+			if strings.HasPrefix(to, "berth/agent/") && from != "berth/cmd/berth" {
+				t.Errorf("%s imports %s: drivers are known to cmd alone", from, to)
+			}
 			if below, ok := rank[to]; !ok || below >= height {
 				t.Errorf("%s (rank %d) imports %s (rank %d)", from, height, to, below)
 			}

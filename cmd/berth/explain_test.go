@@ -1,0 +1,55 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestExplainFile(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"a.cast": `{"version": 2, "width": 60, "height": 12, "timestamp": 1000}` + "\n" +
+			`[0.5, "o", "\u001b]0;✳ Claude Code\u0007"]` + "\n" + `[3, "o", "."]` + "\n",
+		"a.hooks.jsonl": `{"t":1,"payload":{"hook_event_name":"UserPromptSubmit","session_id":"s","prompt_id":"p","prompt":"go\u001b[2J"}}` + "\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(args ...string) (string, error) {
+		cmd := explainCommand()
+		var out bytes.Buffer
+		cmd.SetOut(&out)
+		cmd.SetErr(&out)
+		cmd.SetArgs(args)
+		err := cmd.Execute()
+		return out.String(), err
+	}
+	out, err := run("--file", filepath.Join(dir, "a.cast"), "--agent", "claude", "--json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var states []string
+	for line := range strings.Lines(out) {
+		var step struct{ Next, Cause string }
+		if err := json.Unmarshal([]byte(line), &step); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		states = append(states, step.Next+" "+step.Cause)
+	}
+	if got, want := strings.Join(states, ", "), "starting process:start, idle title:✳, working hook:UserPromptSubmit, exited process:exit"; got != want {
+		t.Errorf("told %s, want %s", got, want)
+	}
+	if out, err = run("--file", filepath.Join(dir, "a.cast")); err != nil || strings.Contains(out, "\x1b") || !strings.Contains(out, "(go␛[2J)") {
+		t.Errorf("for people: %q, %v", out, err)
+	}
+	for _, args := range [][]string{{}, {"--file", filepath.Join(dir, "none.cast")}, {"--file", filepath.Join(dir, "a.cast"), "--agent", "nobody"}} {
+		if _, err := run(args...); err == nil {
+			t.Errorf("%v went well", args)
+		}
+	}
+}
