@@ -12,8 +12,11 @@ type Writer struct {
 
 // Activity is what a working agent does.
 type Activity struct {
-	Kind string `json:"kind"`
-	Tool string `json:"tool"`
+	Kind    string `json:"kind"`
+	Tool    string `json:"tool"`
+	Attempt int    `json:"attempt"`  // of a retry, from 1
+	Of      int    `json:"of"`       // how many there will be
+	DelayMS int64  `json:"delay_ms"` // until it
 }
 
 // Failure is why a session is in error.

@@ -135,6 +135,12 @@ func (r *Registry) recallStates(ctx context.Context, found []*adoption) error {
 
 // recallEvent brings the checkpoint's state and lease up to date.
 func (a *adoption) recallEvent(line events.Line) {
+	if line.Cause != 0 {
+		if a.seqOf == nil {
+			a.seqOf = map[uint64]uint64{}
+		}
+		a.seqOf[line.Cause] = line.Seq
+	}
 	switch line.Type {
 	case "state_change":
 		var e stateEvent
@@ -173,6 +179,7 @@ func (a *adoption) adopt(ctx context.Context) {
 		return // the screen is loaded when somebody looks
 	}
 	c.load(a.from)
+	c.restoreDetection(a.from)
 	c.liveFrom = math.MaxInt64
 	ctx, cancel := context.WithTimeout(ctx, adoptPatience)
 	defer cancel()

@@ -54,6 +54,10 @@ func (c *core) apply(r hold.Record) {
 		err = c.applySignal(r)
 	case hold.KindLoss:
 		err = c.applyLoss(r)
+	case hold.KindHook:
+		err = c.applyHook(r)
+	case hold.KindCoalesced:
+		err = c.applyCoalesced(r)
 	case hold.KindEnd:
 		err = c.applyEnd(r)
 	case hold.KindExit:
@@ -89,6 +93,7 @@ func (c *core) applyStarted(r hold.Record) error {
 	c.ending, c.again = false, false // an end asked for since has its own record behind this one
 	c.restarts.cancel()
 	first := r.N == 1
+	c.newDetection(r.Time.Time)
 	c.freshTerm(first, d.Cols, d.Rows)
 	c.asked = window{d.Cols, d.Rows}
 	c.flushTyping(c.now(), true)
@@ -276,10 +281,36 @@ func (c *core) termOptions() terminal.Options {
 	return terminal.Options{
 		Cols: c.spec.Cols, Rows: c.spec.Rows, Scrollback: c.spec.Limits.Scrollback, Clipboard: c.s.reg.options.Clipboard, Now: c.s.reg.now,
 		Handlers: terminal.Handlers{
-			Reply: c.reply,
-			Title: func(string) { c.dirty = true },
+			Reply:  c.reply,
+			Title:  c.titled,
+			Notice: c.noticed,
 		},
 	}
+}
+
+// titled and noticed pass on what the program tells its terminal.
+func (c *core) titled(title string) {
+	c.dirty = true
+	if c.detection != nil {
+		c.facts(c.detection.driver.Title(title))
+	}
+}
+
+func (c *core) noticed(n terminal.Notice) {
+	if c.detection != nil {
+		c.facts(c.detection.driver.OSC(n.OSC, n.Payload))
+	}
+}
+
+// applyCoalesced tells of hook events that were too many to be told singly.
+func (c *core) applyCoalesced(r hold.Record) error {
+	d, err := decode[hold.CoalescedData](r)
+	if err != nil {
+		return err
+	}
+	c.flushTyping(c.now(), true)
+	c.event(r, "hook", hookEvent{Event: "coalesced", Count: d.Count, Events: d.Events})
+	return nil
 }
 
 // reply answers the program's query of its terminal, unless that was done

@@ -48,6 +48,8 @@ type checkpoint struct {
 	Here        []By        `json:"here"` // clients that had joined
 	Taken       api.Time    `json:"taken"`
 	Screen      []byte      `json:"-"`
+
+	Detection json.RawMessage `json:"detection,omitempty"` // the fold's own form
 }
 
 const checkpointVersion = 1
@@ -78,6 +80,12 @@ func (c *core) save() {
 		State: c.state, Since: api.At(c.since), StateSeq: c.stateSeq, Tier: c.tier, Cause: c.cause, Exit: c.exit, Ending: c.ending,
 		HolderPID: c.holderPID, HolderStart: c.holderStart, PID: c.child.pid, Start: c.child.start, Started: api.At(c.started), LastOut: api.At(c.lastOut), LastIn: api.At(c.lastIn), Losses: c.losses,
 		Title: c.term.Title(), Cols: cols, Rows: rows, Lease: c.lease.State(), Here: c.here(), Taken: api.At(c.now()),
+	}
+	if c.detection != nil {
+		var err error
+		if head.Detection, err = c.detection.fold.Checkpoint(); err != nil {
+			c.trouble("save what is known of the agent", err)
+		}
 	}
 	if err := writeCheckpoint(c.s.dir, head, c.term.Checkpoint()); err != nil {
 		c.trouble("save the checkpoint", err)

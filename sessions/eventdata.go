@@ -16,7 +16,7 @@ import (
 // EventTypes are the types that watch --type knows.
 var EventTypes = []string{
 	"snapshot", "live", "heartbeat", "gap", "session_created", "session_removed", "renamed", "state_change",
-	"input", "writer_change", "client_attached", "client_detached", "resize", "signal", "tags", "session_limit", "output_lost", "restarted", "exited",
+	"input", "hook", "prompt", "prompt_resolved", "writer_change", "client_attached", "client_detached", "resize", "signal", "tags", "session_limit", "output_lost", "restarted", "exited",
 }
 
 // KnownEvent says whether there are events of that type.
@@ -60,10 +60,35 @@ type (
 		Lost    bool   `json:"lost"`
 	}
 	stateEvent struct {
-		Prev  string `json:"prev"`
-		Next  string `json:"next"`
-		Tier  int    `json:"tier"`
-		Cause string `json:"cause"`
+		Prev     string          `json:"prev"`
+		Next     string          `json:"next"`
+		Tier     int             `json:"tier"`
+		Cause    string          `json:"cause"`
+		Evidence string          `json:"evidence,omitempty"`
+		Prompt   *agent.Request  `json:"prompt,omitempty"`
+		Activity *agent.Activity `json:"activity,omitempty"`
+		Failure  *agent.Failure  `json:"failure,omitempty"`
+	}
+	hookEvent struct {
+		Event     string          `json:"event"`
+		Foreign   bool            `json:"foreign"` // of another conversation: it moves nothing
+		Payload   json.RawMessage `json:"payload"` // the agent's own JSON; null when too long
+		Head      string          `json:"head,omitempty"`
+		Bytes     int64           `json:"bytes"`
+		Truncated bool            `json:"truncated,omitempty"`
+		Malformed bool            `json:"malformed,omitempty"`
+		Count     int             `json:"count,omitempty"`
+		Events    map[string]int  `json:"events,omitempty"`
+	}
+	promptEvent struct {
+		Prompt *agent.Request `json:"prompt"`
+	}
+	resolvedEvent struct {
+		Prompt string           `json:"prompt"`
+		Kind   agent.PromptType `json:"prompt_type"`
+		How    string           `json:"how"`
+		Tier   int              `json:"tier"`
+		Cause  string           `json:"cause"`
 	}
 	clientEvent struct {
 		By       By     `json:"by"`

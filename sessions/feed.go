@@ -142,6 +142,7 @@ func (c *core) read(buf []byte) (n int, ok bool) {
 		c.lastOut = c.now()
 	}
 	c.cured("read the output")
+	c.screenChanged()
 	c.active()
 	return n, true
 }

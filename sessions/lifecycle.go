@@ -132,6 +132,9 @@ func (s *Session) relaunch(spec Spec) {
 	defer s.reg.launching.RUnlock()
 	var link *hold.Link
 	if failed == nil {
+		prog, _, failed = s.prepare(spec, prog)
+	}
+	if failed == nil {
 		link, failed = s.launch(ctx, spec, prog)
 	}
 	err := s.do(ctx, func(c *core) { c.launched(link, failed) })
@@ -179,6 +182,7 @@ func (c *core) ended(exit *api.Exit, r hold.Record, told bool) {
 	c.exit, c.pictureAge = exit, c.now()
 	c.flushTyping(c.now(), true)
 	c.freeLease()
+	c.foldEnd(told)
 	if !told {
 		c.event(r, "exited", exitEvent{Code: exit.Code, Signal: exit.Signal, Crashed: exit.Crashed, Lost: exit.Lost})
 		c.setState(agent.Exited, agent.TierProcess, "process:exit")

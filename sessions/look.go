@@ -40,6 +40,10 @@ func (c *core) look(now time.Time) {
 	if seen.Program != c.child.program {
 		c.child.program, c.dirty = seen.Program, true
 	}
+	if c.detection != nil && seen.Asked {
+		c.readStateFile()
+		return // its driver judges
+	}
 	v := detect.FromProcess(seen)
 	c.setState(v.State, v.Tier, v.Cause)
 }
@@ -56,4 +60,13 @@ func (c *core) nextLook() time.Time {
 
 // Reportable are the states that a session can ever be in by what is known of
 // its program.
-func Reportable(st *Status) map[agent.State]bool { return detect.Reportable(st.shell()) }
+func Reportable(st *Status) map[agent.State]bool {
+	if !st.Driven {
+		return detect.Reportable(st.shell())
+	}
+	all := map[agent.State]bool{}
+	for _, s := range agent.States {
+		all[s] = true
+	}
+	return all
+}

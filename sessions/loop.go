@@ -56,6 +56,9 @@ type core struct {
 	problem     string
 	problemOf   string // what could not be done
 
+	detection *detection        // nil for a program without a driver
+	seqOf     map[uint64]uint64 // numbers of the events that records behind the checkpoint made
+
 	lease     *lease.Lease
 	unsaid    []lease.Change // what the last server's end did to the lease, to be told
 	departed  []By           // clients whose connections ended with the last server, to be told
@@ -148,6 +151,7 @@ func (c *core) tick(now time.Time) {
 	c.flushTyping(now, false)
 	c.expireLease(now)
 	c.look(now)
+	c.detect(now)
 	c.reconnect(now)
 	c.judgeEnd(now)
 	c.limits(now)
@@ -183,6 +187,9 @@ func (c *core) pause(now time.Time) time.Duration {
 	}
 	if c.running() {
 		due(c.nextLook())
+	}
+	if at, ok := c.detectionDue(); ok {
+		due(at)
 	}
 	if at, ok := c.limitsDue(); ok {
 		due(at)
@@ -240,6 +247,8 @@ func (c *core) publish() {
 		Exit: c.exit, Writer: c.writer(), Viewers: c.viewers(), PID: c.child.pid, Cols: c.spec.Cols, Rows: c.spec.Rows,
 		Program: c.child.program, Started: c.started, LastOutput: c.lastOut, Losses: c.losses, Problem: c.problem,
 	}
+	st.Driven = c.s.reg.options.Drivers[c.spec.Agent] != nil
+	c.believed(st)
 	if c.exit == nil {
 		st.HolderPID, st.HolderStart = c.holderPID, c.holderStart
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
-	"berth/agent"
 	"berth/api"
 	"berth/sessions/hold"
 )
@@ -46,14 +45,9 @@ func (r *Registry) complete(spec Spec) (Spec, error) {
 	if spec.Limits.Scrollback <= 0 {
 		spec.Limits.Scrollback = DefaultScrollback
 	}
-	if len(spec.Command) == 0 {
-		spec.Command = []string{r.options.Environment.Shell}
-	}
-	switch {
-	case spec.Agent == "":
-		spec.Agent = agent.Generic
-	case spec.Agent != agent.Generic:
-		return spec, api.Errorf(api.CodeNoDriver, "berth has no driver for the agent %s yet: leave --agent out to run it as any program", api.Quote(spec.Agent))
+	spec, err := r.inferAgent(spec)
+	if err != nil {
+		return spec, err
 	}
 	return spec, spec.check()
 }
@@ -155,6 +149,16 @@ func (r *Registry) start(ctx context.Context, spec Spec) (_ *Session, err error)
 	if stop {
 		return nil, errStopped
 	}
+	prog, launch, err := c.s.prepare(spec, prog)
+	if err != nil {
+		return nil, err
+	}
+	if c.spec.StateFile != launch.StateFile {
+		c.spec.StateFile = launch.StateFile
+		if err := saveSpec(dir, c.spec); err != nil {
+			return nil, err
+		}
+	}
 	link, err := c.s.launch(ctx, spec, prog)
 	if err != nil {
 		return nil, err
@@ -172,8 +176,13 @@ const launchWithin = 10 * time.Second
 func (s *Session) launch(ctx context.Context, spec Spec, prog program) (*hold.Link, error) {
 	ctx, cancel := context.WithTimeout(ctx, launchWithin)
 	defer cancel()
+	socket := s.newSocket()
+	hooks := "" // a program without a driver has none
+	if s.reg.options.Drivers[spec.Agent] != nil {
+		hooks = socket + "h"
+	}
 	link, err := hold.Start(ctx, s.reg.options.Exe, hold.Spec{
-		Dir: s.dir, Socket: s.newSocket(),
+		Dir: s.dir, Socket: socket, HookSocket: hooks,
 		Argv: prog.argv, Env: prog.env, Path: prog.path, Cwd: prog.cwd, Cols: spec.Cols, Rows: spec.Rows,
 		OutputLimit: spec.Limits.Output, ControlLimit: controlLimit,
 	})

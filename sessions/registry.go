@@ -34,7 +34,8 @@ type Options struct {
 	Exe         string // the binary that holders are started from
 	Environment Environment
 	Retention   Retention
-	Clipboard   bool // let programs set the clipboards of clients
+	Clipboard   bool                    // let programs set the clipboards of clients
+	Drivers     map[string]agent.Driver // by the agents' names
 	Log         *slog.Logger
 	Now         func() time.Time
 }

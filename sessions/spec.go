@@ -73,6 +73,9 @@ type Spec struct {
 	Depth      int               `json:"depth"`
 	Created    api.Time          `json:"created"`
 	CreatedBy  string            `json:"created_by"`
+
+	Conversation string `json:"conversation"` // id that the agent's conversation is given
+	StateFile    string `json:"state_file"`   // of the agent, with %d for its process id
 }
 
 // Sizes a session's terminal may have. A row of 1,000 columns is wider than

@@ -56,6 +56,14 @@ type Status struct {
 	Losses      int64 // bytes of output that could not be kept
 	Panics      int   // of the emulator, recovered
 	Problem     string
+
+	Driven          bool             // by a driver of its agent
+	Activity        *api.Activity    // while working, as far as known
+	Failure         *api.Failure     // while in error
+	Request         *agent.Request   // what it asks, the one on the screen
+	Requests        []*agent.Request // all of it
+	RestDue         time.Time        // when an inferred end of the turn is believed; zero: none is
+	ConversationNow string           // the agent's id of its conversation
 }
 
 // Running says whether the session's program is there, as far as known.
@@ -71,7 +79,7 @@ func (s *Status) Row() api.Session {
 		tags = []string{}
 	}
 	return api.Session{
-		Session: s.Name, ID: s.ID, Agent: s.Agent, State: string(s.Now), Since: api.At(s.Since),
+		Prompt: promptOrNil(s.Request), Session: s.Name, ID: s.ID, Agent: s.Agent, State: string(s.Now), Since: api.At(s.Since),
 		Title: terminal.Printable(s.Title), Writer: s.Writer, Viewers: s.Viewers, Tags: tags, PID: s.PID, Cols: s.Cols, Rows: s.Rows,
 	}
 }
@@ -82,9 +90,18 @@ func (s *Status) State(now time.Time) api.State {
 	if !s.LastOutput.IsZero() {
 		quiet = max(now.Sub(s.LastOutput).Milliseconds(), 0)
 	}
+	prompts := []any{}
+	for _, r := range s.Requests {
+		prompts = append(prompts, r)
+	}
+	var grace *int64
+	if !s.RestDue.IsZero() {
+		left := max(s.RestDue.Sub(now).Milliseconds(), 0)
+		grace = &left
+	}
 	return api.State{
-		Session: s.Name, ID: s.ID, Agent: s.Agent, State: string(s.Now), Since: api.At(s.Since), Seq: s.Seq,
-		Tier: s.Tier, Cause: terminal.Printable(s.Cause), Prompts: []any{}, Exit: s.Exit, Writer: s.Writer, Gate: "allow",
+		Activity: s.Activity, Failure: s.Failure, Prompt: promptOrNil(s.Request), IdleGraceRemainingMS: grace, Session: s.Name, ID: s.ID, Agent: s.Agent, State: string(s.Now), Since: api.At(s.Since), Seq: s.Seq,
+		Tier: s.Tier, Cause: terminal.Printable(s.Cause), Prompts: prompts, Exit: s.Exit, Writer: s.Writer, Gate: "allow",
 		Foreground: terminal.Printable(s.Program), QuietMS: quiet,
 	}
 }
@@ -99,4 +116,12 @@ func Waiting(list []*Session) []api.Session {
 	}
 	sort.SliceStable(rows, func(i, j int) bool { return rows[i].Since.Before(rows[j].Since.Time) })
 	return rows
+}
+
+// promptOrNil keeps a missing prompt null in JSON.
+func promptOrNil(r *agent.Request) any {
+	if r == nil {
+		return nil
+	}
+	return r
 }

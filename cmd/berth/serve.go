@@ -236,7 +236,7 @@ func (s *server) openSessions(ctx context.Context) error {
 			Socket: filepath.Join(s.config.RuntimeDir, socketName), Home: account.Home, User: account.Name, Shell: account.Shell,
 		},
 		Retention: sessions.Retention{Ended: s.config.Retention.Ended, Keep: s.config.Retention.Keep, Total: int64(s.config.Retention.Total)},
-		Clipboard: s.config.Clipboard,
+		Clipboard: s.config.Clipboard, Drivers: drivers,
 	})
 	return err
 }

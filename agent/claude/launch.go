@@ -1,0 +1,109 @@
+package claude
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"berth/agent"
+)
+
+var _ agent.Launcher = Driver{}
+
+// events are the hook events that are asked for: all of the measured version
+// but WorktreeCreate, which replaces what git does, FileChanged, which needs
+// files to be named, and MessageDisplay, which runs for every flush of text.
+var events = []string{
+	"PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "Notification", "UserPromptSubmit", "UserPromptExpansion",
+	"SessionStart", "SessionEnd", "Stop", "StopFailure", "SubagentStart", "SubagentStop", "PreCompact", "PostCompact",
+	"PermissionRequest", "PermissionDenied", "Setup", "TeammateIdle", "TaskCreated", "TaskCompleted", "Elicitation",
+	"ElicitationResult", "ConfigChange", "WorktreeRemove", "InstructionsLoaded", "CwdChanged",
+}
+
+// unset are variables by which Claude believes to be in some other terminal,
+// which changes what it draws and which keys it asks for.
+var unset = []string{"TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TMUX", "TMUX_PANE", "STY", "WT_SESSION", "KITTY_*", "ITERM_*", "ConEmu*", "VSCODE_*", "NO_COLOR"}
+
+// settingsName is the file of Berth's own settings in the session's folder.
+const settingsName = "claude-settings.json"
+
+// hookSeconds is how long Claude gives a hook that only tells: it takes some
+// milliseconds, and must never hold the agent up for long.
+const hookSeconds = 10
+
+// Command is what is run when nobody says otherwise.
+func (Driver) Command() []string { return []string{"claude"} }
+
+// Launch adds to the command what makes Claude tell of itself: settings with
+// our hooks, which Claude merges with the user's own, and the conversation's
+// id unless the command takes up another one.
+func (Driver) Launch(s agent.Start) (agent.Launch, error) {
+	l := agent.Launch{
+		Set:       map[string]string{"CLAUDE_CODE_FORCE_SYNC_OUTPUT": "1"},
+		Unset:     unset,
+		StateFile: filepath.Join(configDir(s.Env), "sessions", "%d.json"),
+	}
+	var add []string
+	if s.Hook != "" && !given(s.Argv, "--settings") {
+		settings, err := settings(s.Hook)
+		if err != nil {
+			return l, err
+		}
+		file := filepath.Join(s.Folder, settingsName)
+		l.Files = map[string][]byte{file: settings}
+		add = append(add, "--settings", file)
+	}
+	if s.Conversation != "" && !given(s.Argv, "--session-id", "--resume", "-r", "--continue", "-c") {
+		l.Conversation = s.Conversation
+		add = append(add, "--session-id", s.Conversation)
+	}
+	l.Argv = slices.Insert(slices.Clone(s.Argv), 1, add...)
+	return l, nil
+}
+
+// configDir is where Claude keeps its files.
+func configDir(env map[string]string) string {
+	if dir := env["CLAUDE_CONFIG_DIR"]; dir != "" {
+		return dir
+	}
+	return filepath.Join(env["HOME"], ".claude")
+}
+
+// given says whether the command has one of these options.
+func given(argv []string, options ...string) bool {
+	for _, word := range argv[1:] {
+		name, _, _ := strings.Cut(word, "=")
+		if slices.Contains(options, name) {
+			return true
+		}
+	}
+	return false
+}
+
+type hookCommand struct {
+	Type    string `json:"type"`
+	Command string `json:"command"`
+	Timeout int    `json:"timeout"` // seconds
+}
+
+type hookGroup struct {
+	Hooks []hookCommand `json:"hooks"`
+}
+
+// settings makes every event run the hook program.
+func settings(hook string) ([]byte, error) {
+	groups := map[string][]hookGroup{}
+	for _, e := range events {
+		groups[e] = []hookGroup{{[]hookCommand{{Type: "command", Command: quote(hook) + " hook --tell " + e, Timeout: hookSeconds}}}}
+	}
+	out, err := json.MarshalIndent(map[string]any{"hooks": groups}, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("encode the hooks: %w", err)
+	}
+	return append(out, '\n'), nil
+}
+
+// quote makes a path one word for the shell that Claude runs hooks with.
+func quote(path string) string { return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'" }

@@ -1,0 +1,315 @@
+package sessions
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"berth/agent"
+	"berth/api"
+	"berth/detect"
+	"berth/sessions/events"
+	"berth/sessions/hold"
+)
+
+// screenPace is how soon after output the screen is read: what an agent draws
+// comes in several writes.
+const screenPace = 25 * time.Millisecond
+
+// detection is what is believed of a session's agent, and why. A program
+// without a driver has none.
+type detection struct {
+	driver    agent.Driver
+	fold      *detect.Fold
+	viewer    detect.Viewer
+	stateFile string // with %d for the process id
+	stateSeen []byte // what it said last
+	screenAt  time.Time
+	last      time.Time // of the newest fact: time does not go back
+	opening   uint64    // number of the event that opens a prompt, if one opens now
+	awake     bool      // what the last server saw has been taken in again
+}
+
+// newDetection begins anew with a program.
+func (c *core) newDetection(at time.Time) {
+	driver := c.s.reg.options.Drivers[c.spec.Agent]
+	if driver == nil {
+		return
+	}
+	d := &detection{driver: driver, stateFile: c.spec.StateFile, last: at}
+	d.fold = detect.New(driver, d.options(c, at))
+	c.detection = d
+}
+
+func (d *detection) options(c *core, start time.Time) detect.Options {
+	return detect.Options{
+		Conversation: c.spec.Conversation, Start: start,
+		PromptID: func(uint64) string { return fmt.Sprintf("%s-%d", c.s.id, d.opening) },
+	}
+}
+
+// restoreDetection goes on where a checkpoint left off.
+func (c *core) restoreDetection(from checkpoint) {
+	driver := c.s.reg.options.Drivers[c.spec.Agent]
+	if driver == nil || len(from.Detection) == 0 {
+		return
+	}
+	d := &detection{driver: driver, stateFile: c.spec.StateFile, last: from.Taken.Time}
+	fold, err := detect.Restore(driver, d.options(c, from.Started.Time), from.Detection, from.Taken.Time)
+	if err != nil {
+		c.trouble("restore what was known of the agent", err)
+		c.newDetection(from.Taken.Time)
+		return
+	}
+	d.fold = fold
+	c.detection = d
+}
+
+// clock is the moment of a fact: never before the one told last.
+func (d *detection) clock(at time.Time) time.Time {
+	if at.Before(d.last) {
+		return d.last
+	}
+	d.last = at
+	return at
+}
+
+// applyHook takes in an event of the agent's hooks. It and all that follows
+// from it become events in one step, so that a kill leaves all or none.
+func (c *core) applyHook(r hold.Record) error {
+	h, err := decode[hold.HookData](r)
+	if err != nil {
+		return err
+	}
+	told := r.N <= c.told
+	e := hookEvent{Event: h.Event, Bytes: h.Bytes, Payload: h.Payload, Head: h.Head, Truncated: h.Truncated || h.Head != "" && !h.File, Malformed: h.Malformed}
+	payload := []byte(h.Payload)
+	if h.File {
+		if whole, err := hold.ReadHook(c.s.dir, r.N); err == nil {
+			payload = whole
+		}
+	}
+	var results []detect.Result
+	if d := c.detection; d != nil && len(payload) > 0 {
+		d.opening = c.eventNumber(r, told)
+		facts, err := d.driver.Hook(payload)
+		if err == nil {
+			for _, f := range facts {
+				f.Time = d.clock(r.Time.Time)
+				result := d.fold.Apply(f)
+				e.Foreign = e.Foreign || result.Foreign
+				results = append(results, result)
+			}
+		}
+	}
+	c.flushTyping(c.now(), true)
+	if told {
+		return nil // and so is all that followed from it
+	}
+	c.told = r.N
+	c.tell(results, events.Event{Type: "hook", Cause: r.N, Data: e})
+	return nil
+}
+
+// eventNumber is the number of the event that a record makes, or made.
+func (c *core) eventNumber(r hold.Record, told bool) uint64 {
+	if seq, ok := c.seqOf[r.N]; told && ok {
+		return seq
+	}
+	return c.s.reg.events.LastSeq(c.s.id) + 1
+}
+
+// facts takes in what a source other than the hooks reports now. While the
+// journal is read again its titles are of the past.
+func (c *core) facts(facts []agent.Fact) {
+	d := c.detection
+	if d == nil || !d.awake || c.exit != nil {
+		return
+	}
+	var results []detect.Result
+	for _, f := range facts {
+		d.opening = c.s.reg.events.LastSeq(c.s.id) + 1
+		f.Time = d.clock(c.now())
+		results = append(results, d.fold.Apply(f))
+	}
+	c.tell(results)
+}
+
+// tell makes events of what facts have changed, behind those that are given,
+// all in one step.
+func (c *core) tell(results []detect.Result, first ...events.Event) {
+	batch := first
+	add := func(kind string, data any) { batch = append(batch, events.Event{Type: kind, Data: data}) }
+	moved, asked := -1, false
+	for _, r := range results {
+		for _, done := range r.Closed {
+			add("prompt_resolved", resolvedEvent{Prompt: done.Request.ID, Kind: done.Request.Type, How: done.How, Tier: done.Tier, Cause: done.Cause})
+			asked = true
+		}
+		for _, t := range r.Transitions {
+			if t.Next == c.state {
+				c.tier, c.cause = t.Tier, t.Cause
+				continue
+			}
+			add("state_change", stateEvent{Prev: string(c.state), Next: string(t.Next), Tier: t.Tier, Cause: t.Cause, Evidence: t.Evidence, Prompt: t.Request, Activity: t.Activity, Failure: t.Failure})
+			moved = len(batch) - 1
+			c.state, c.since, c.tier, c.cause = t.Next, t.Time, t.Tier, t.Cause
+		}
+		for _, request := range r.Opened {
+			add("prompt", promptEvent{Prompt: request})
+			asked = true
+		}
+	}
+	c.dirty = true
+	if len(batch) == 0 {
+		return
+	}
+	done := c.appendAll(batch)
+	if moved >= 0 && moved < len(done) {
+		c.stateSeq = done[moved].Seq
+	}
+	if asked {
+		c.save() // a prompt keeps its id over a server's end
+	}
+}
+
+// appendAll writes events of this session in one step.
+func (c *core) appendAll(batch []events.Event) []events.Event {
+	for i := range batch {
+		batch[i].Session, batch[i].ID = c.spec.Name, c.s.id
+	}
+	done, err := c.s.reg.events.AppendAll(batch...)
+	if err != nil {
+		c.trouble("write an event", err)
+		return done
+	}
+	c.cured("write an event")
+	return done
+}
+
+// detect looks at the sources that do not report by themselves, and lets time
+// pass.
+func (c *core) detect(now time.Time) {
+	d := c.detection
+	if d == nil || c.exit != nil || c.link == nil || c.term.Offset() < c.liveFrom {
+		return
+	}
+	if !d.awake {
+		c.wakeDetection(now)
+	}
+	if !d.screenAt.IsZero() && !now.Before(d.screenAt) && !c.term.InSync() {
+		c.readScreen()
+	}
+	if at := d.fold.Deadline(); !at.IsZero() && !now.Before(at) {
+		d.opening = c.s.reg.events.LastSeq(c.s.id) + 1
+		c.tell([]detect.Result{d.fold.Tick(d.clock(now))})
+	}
+	if believed := d.fold.Status(); believed.State != c.state { // the holder did not answer for a while, or a server ended
+		c.setState(believed.State, believed.Tier, believed.Cause)
+	}
+}
+
+// wakeDetection takes in what is to be seen, once all that the last server saw
+// has been read again.
+func (c *core) wakeDetection(now time.Time) {
+	d := c.detection
+	d.awake = true
+	if title := c.term.Title(); title != "" {
+		c.facts(d.driver.Title(title))
+	}
+	c.readStateFile()
+	d.screenAt = now
+}
+
+func (c *core) readScreen() {
+	d := c.detection
+	d.screenAt = time.Time{}
+	reading := d.driver.Screen(d.viewer.View(c.term.Snapshot(0)))
+	c.facts([]agent.Fact{{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: reading}})
+}
+
+// screenChanged plans a look at the screen.
+func (c *core) screenChanged() {
+	if d := c.detection; d != nil && d.screenAt.IsZero() {
+		d.screenAt = c.now().Add(screenPace)
+	}
+}
+
+// detectionDue is when detect has something to do.
+func (c *core) detectionDue() (time.Time, bool) {
+	d := c.detection
+	if d == nil || c.exit != nil || c.link == nil {
+		return time.Time{}, false
+	}
+	at := d.screenAt
+	if due := d.fold.Deadline(); !due.IsZero() && (at.IsZero() || due.Before(at)) {
+		at = due
+	}
+	return at, !at.IsZero()
+}
+
+// readStateFile reads the file in which the agent keeps its live state. A torn
+// one is read again at the next look; a missing one says nothing.
+func (c *core) readStateFile() {
+	d := c.detection
+	if d == nil || d.stateFile == "" || !d.awake {
+		return
+	}
+	name := fmt.Sprintf(d.stateFile, c.child.pid)
+	data, err := os.ReadFile(name)
+	if err != nil || bytes.Equal(data, d.stateSeen) || !ownStateFile(data, c.child.start) {
+		return
+	}
+	facts, err := d.driver.Registry(name, data)
+	if err != nil {
+		return
+	}
+	d.stateSeen = data
+	c.facts(facts)
+}
+
+// ownStateFile says whether the file is of the process that runs now: a killed
+// one leaves its file, and its id may have gone to another.
+func ownStateFile(data []byte, start string) bool {
+	var head struct {
+		Start string `json:"procStart"`
+	}
+	if json.NewDecoder(bytes.NewReader(data)).Decode(&head) != nil {
+		return false
+	}
+	ticks, _, _ := strings.Cut(start, "@")
+	return head.Start == "" || head.Start == ticks
+}
+
+// foldEnd tells the fold of the program's end and what that settles.
+func (c *core) foldEnd(told bool) {
+	d := c.detection
+	if d == nil {
+		return
+	}
+	result := d.fold.Apply(agent.Fact{Kind: agent.ProgramExited, Source: agent.SourceProcess, Cause: "process:exit", Time: d.clock(c.now())})
+	if told {
+		return
+	}
+	result.Transitions = nil // the end is told as every program's
+	c.tell([]detect.Result{result})
+}
+
+// believed fills a status with what detection has to say.
+func (c *core) believed(st *Status) {
+	if c.detection == nil || c.exit != nil {
+		return
+	}
+	b := c.detection.fold.Status()
+	st.Request, st.Requests, st.RestDue = b.Request, b.Requests, b.RestDue
+	st.ConversationNow = b.Conversation
+	if b.Activity != nil {
+		st.Activity = &api.Activity{Kind: string(b.Activity.Kind), Tool: b.Activity.Tool, Attempt: b.Activity.Attempt, Of: b.Activity.Of, DelayMS: b.Activity.DelayMS}
+	}
+	if b.Failure != nil {
+		st.Failure = &api.Failure{Class: string(b.Failure.Class), Text: b.Failure.Text, Since: api.At(b.Failure.Since)}
+	}
+}
