@@ -76,6 +76,12 @@ func newLab(t *testing.T, seed Seed, args ...string) *lab {
 
 func newLabWith(t *testing.T, seed Seed, env map[string]string, args ...string) *lab {
 	t.Helper()
+	return newLabAs(t, "generic", seed, env, args...)
+}
+
+// newLabAs has the driver of an agent follow it.
+func newLabAs(t *testing.T, agent string, seed Seed, env map[string]string, args ...string) *lab {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	t.Cleanup(cancel)
 	// Sockets live below it, whose paths may not be long.
@@ -100,7 +106,7 @@ func newLabWith(t *testing.T, seed Seed, env map[string]string, args ...string) 
 		}
 		all[k] = v
 	}
-	l.Session, err = l.host.New(ctx, "lab", l.home.Workspace, size, all, append([]string{claudeExe}, args...)...)
+	l.Session, err = l.host.NewAs(ctx, agent, "lab", l.home.Workspace, size, all, append([]string{claudeExe}, args...)...)
 	check(t, err)
 	return l
 }

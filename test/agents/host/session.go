@@ -20,7 +20,12 @@ type Session struct {
 // New starts a program in a session. Nothing of the server's environment that a
 // terminal leaves there reaches it.
 func (h *Host) New(ctx context.Context, name, dir, size string, env map[string]string, argv ...string) (*Session, error) {
-	words := []string{"new", name, "--agent", "generic", "--cwd", dir, "--size", size, "--size-policy", "fixed"}
+	return h.NewAs(ctx, "generic", name, dir, size, env, argv...)
+}
+
+// NewAs is New with the driver of an agent.
+func (h *Host) NewAs(ctx context.Context, agent, name, dir, size string, env map[string]string, argv ...string) (*Session, error) {
+	words := []string{"new", name, "--agent", agent, "--cwd", dir, "--size", size, "--size-policy", "fixed"}
 	for _, k := range slices.Sorted(maps.Keys(env)) {
 		words = append(words, "--env", k+"="+env[k])
 	}

@@ -1,0 +1,142 @@
+//go:build agents
+
+package claude
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+)
+
+// said is what state says, as far as it is looked at here.
+type said struct {
+	State  string
+	Tier   int
+	Cause  string
+	Prompt *struct {
+		ID, Type, Tool, Title, Input string
+		Options                      []string
+	}
+	Failure *struct{ Class, Text string }
+}
+
+func (l *lab) state() said {
+	l.t.Helper()
+	out, err := l.host.Call(l.ctx, nil, "state", l.Name)
+	check(l.t, err)
+	var s said
+	check(l.t, json.Unmarshal(out, &s))
+	return s
+}
+
+// is waits for a state and gives all that is said with it.
+func (l *lab) is(state string) said {
+	l.t.Helper()
+	ctx, cancel := context.WithTimeout(l.ctx, patient)
+	defer cancel()
+	if _, err := l.host.Call(ctx, nil, "wait", l.Name, "--until", state, "--timeout", patient.String()); err != nil {
+		l.t.Fatalf("wait for %s: %v; it is %+v", state, err, l.state())
+	}
+	return l.state()
+}
+
+func newStateLab(t *testing.T, seed Seed) *lab {
+	t.Helper()
+	t.Parallel()
+	return newLabAs(t, "claude", seed, nil)
+}
+
+// TestStates follows a session through what it does.
+func TestStates(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.is("idle")
+
+	l.send("MOCK: slow 20 100")
+	l.is("working")
+	l.is("idle")
+
+	l.send("MOCK: bash touch one.txt")
+	s := l.is("prompt")
+	if s.Prompt == nil || s.Prompt.Type != "permission" || s.Prompt.Tool != "Bash" || s.Prompt.Input != "touch one.txt" {
+		t.Fatalf("the prompt is %+v", s.Prompt)
+	}
+	l.see(proceed)
+	deadline := time.Now().Add(patient)
+	for len(s.Prompt.Options) < 3 && time.Now().Before(deadline) {
+		s = l.state()
+	}
+	if len(s.Prompt.Options) != 3 || s.Prompt.Options[0] != "Yes" || !strings.HasPrefix(s.Prompt.Options[2], "No") {
+		t.Errorf("options %q", s.Prompt.Options)
+	}
+
+	// The server is killed: the same prompt is there afterwards, by the same id.
+	check(t, l.host.Kill())
+	check(t, l.host.Start())
+	again := l.is("prompt")
+	if again.Prompt == nil || again.Prompt.ID != s.Prompt.ID {
+		t.Errorf("the prompt was %s and is %+v", s.Prompt.ID, again.Prompt)
+	}
+	l.key("1")
+	l.is("idle")
+	if !l.made("one.txt") {
+		t.Error("allowed, and it did not run")
+	}
+
+	// Esc while it works, which no hook tells.
+	l.send("MOCK: slow 50 200")
+	l.is("working")
+	l.see("line 002")
+	l.key("Escape")
+	l.is("idle")
+}
+
+// TestErrorState tells an error from an end.
+func TestErrorState(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.is("idle")
+	l.send("MOCK: error 403")
+	if s := l.is("error"); s.Failure == nil || s.Failure.Class != "unauthorized" {
+		t.Errorf("the failure is %+v", s.Failure)
+	}
+	l.send("MOCK: text better")
+	l.is("idle")
+}
+
+// TestEventsOfATurn watches a turn: each hook once, and the states in order.
+func TestEventsOfATurn(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.is("idle")
+	l.send("MOCK: text done")
+	l.see("● done")
+	l.is("idle")
+	out, err := l.host.Call(l.ctx, nil, "watch", l.Name, "--since", "e1", "--timeout", "1s")
+	if err == nil {
+		t.Fatal("watch ended before its timeout")
+	}
+	hooks := map[string]int{}
+	for line := range strings.Lines(string(out)) {
+		var e struct{ Type, Event string }
+		check(t, json.Unmarshal([]byte(line), &e))
+		if e.Type == "hook" {
+			hooks[e.Event]++
+		}
+	}
+	for _, name := range []string{"SessionStart", "UserPromptSubmit", "Stop"} {
+		if hooks[name] != 1 {
+			t.Errorf("%s was told %d times: %v", name, hooks[name], hooks)
+		}
+	}
+}
+
+// TestDialogStates reports the dialogs before the first prompt.
+func TestDialogStates(t *testing.T) {
+	l := newStateLab(t, Seed{Onboarded: true, KeyApproved: true})
+	s := l.is("prompt")
+	if s.Prompt == nil || s.Prompt.Type != "permission" || len(s.Prompt.Options) != 2 {
+		t.Errorf("trust is asked as %+v", s.Prompt)
+	}
+	l.key("1")
+	l.is("idle")
+}
