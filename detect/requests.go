@@ -215,6 +215,13 @@ func (f *Fold) acting(fact *agent.Fact) {
 	if m.Turn.Phase != running || fact.Activity == nil || fact.Agent != "" || m.ended(fact.Turn) {
 		return
 	}
+	if kind := fact.Activity.Kind; kind == agent.Responding || kind == agent.Thinking {
+		for _, c := range m.Calls {
+			if c.Agent == "" {
+				return // what was said before the call arrives after it
+			}
+		}
+	}
 	m.Activity = fact.Activity
 }
 

@@ -43,6 +43,9 @@ func (f *Fold) turnStarted(fact *agent.Fact) {
 		return
 	}
 	f.start(fact.Turn, fact.Source, fact.Cause, fact.Evidence)
+	if fact.Activity != nil {
+		m.Activity = fact.Activity
+	}
 }
 
 // start begins a turn: the one before is over, and so is an error.

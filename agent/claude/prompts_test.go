@@ -150,3 +150,29 @@ func TestPromptKeepsItsID(t *testing.T) {
 		}
 	}
 }
+
+// TestActivities looks at what the agent is at, at moments of the recordings.
+func TestActivities(t *testing.T) {
+	fsys := reference(t)
+	for _, c := range []struct {
+		recording string
+		at        float64
+		want      agent.Activity
+	}{
+		{"12_error_401", 21.3, agent.Activity{Kind: agent.Retrying, Attempt: 6, Of: 10, DelayMS: 15000}},
+		{"22_hook_coverage", 35.8, agent.Activity{Kind: agent.Compacting}},
+		{"22_hook_coverage", 9.5, agent.Activity{Kind: agent.UsingTool, Tool: "Agent"}},
+		{"22_hook_coverage", 7.0, agent.Activity{Kind: agent.Thinking}},
+		{"04_text_slow_think", 3.5, agent.Activity{Kind: agent.Thinking}},
+	} {
+		var got *agent.Activity
+		replay.Run(load(t, fsys, c.recording), claude.Driver{}, replay.Options{Each: func(now time.Duration, f *detect.Fold) {
+			if now.Seconds() <= c.at {
+				got = f.Status().Activity
+			}
+		}})
+		if got == nil || *got != c.want {
+			t.Errorf("%s at %v: %+v, want %+v", c.recording, c.at, got, c.want)
+		}
+	}
+}

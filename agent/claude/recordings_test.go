@@ -218,7 +218,8 @@ func load(t testing.TB, fsys fs.FS, name string) *replay.Recording {
 }
 
 // tolerance is far below the half second that detection may take: the truth is
-// given in whole milliseconds.
+// given in whole milliseconds, and one stretch (23_errors_retries1, a refusal
+// by the model, left unjudged) begins 5 ms after the log has told of it.
 const tolerance = 10 * time.Millisecond
 
 // TestRecordings: every recording gives the right state, and every prompt.

@@ -224,6 +224,10 @@ func (r *Recording) registry(data []byte) error {
 	return nil
 }
 
+// otherFile is how far a line's time goes back when it is the first of another
+// log, recorded behind the one before.
+const otherFile = time.Second
+
 // log lines carry the time of day. Where the recording began in it is found by
 // the messages that the hooks reported too.
 func (r *Recording) log(data []byte) error {
@@ -234,8 +238,8 @@ func (r *Recording) log(data []byte) error {
 		if json.Unmarshal(line, &l) != nil {
 			return nil // trimmed when it was recorded
 		}
-		if !l.Timestamp.IsZero() {
-			at = max(at, l.Timestamp.Sub(begin))
+		if own := l.Timestamp.Sub(begin); !l.Timestamp.IsZero() && (own > at || own < at-otherFile) {
+			at = own
 		}
 		r.events = append(r.events, event{at: at, stamp: at, kind: logged, data: line})
 		return nil
