@@ -206,7 +206,7 @@ func (s *server) openKeys() (err error) {
 		Files: s.config.AuthorizedKeys, Authorize: s.config.Authorize,
 		Problems: func(list []keys.Problem) {
 			for _, p := range list {
-				s.log.Warn("key file", "problem", p.String())
+				s.tellKeyProblem(p)
 			}
 		},
 	})
@@ -217,6 +217,16 @@ func (s *server) openKeys() (err error) {
 		return fmt.Errorf("no key may log in: put a public key into %s, or name one with --authorize FILE.pub", s.config.AuthorizedKeys[0])
 	}
 	return nil
+}
+
+// tellKeyProblem logs what is odd about a key file: a line that lets nobody in
+// is a warning, one that only does less than it says is not.
+func (s *server) tellKeyProblem(p keys.Problem) {
+	level := slog.LevelWarn
+	if p.Kind == keys.Notice {
+		level = slog.LevelInfo
+	}
+	s.log.Log(context.Background(), level, "key file", "problem", p.String())
 }
 
 func (s *server) openSessions(ctx context.Context) error {
