@@ -15,6 +15,7 @@ type Start struct {
 	Folder       string            // of the session, for files of Berth's own
 	Hook         string            // program that the agent's hooks run; empty for no hooks
 	Conversation string            // id to give the conversation
+	Resume       bool              // that conversation is there and is to be taken up
 }
 
 // Launch is how to start it.

@@ -61,7 +61,7 @@ func (s *Session) prepare(spec Spec, prog program) (program, agent.Launch, error
 		return prog, agent.Launch{}, fmt.Errorf("link the program of the hooks: %w", err)
 	}
 	launch, err := l.Launch(agent.Start{
-		Argv: prog.argv, Env: EnvMap(prog.env), Folder: s.dir, Hook: hook, Conversation: spec.Conversation,
+		Argv: prog.argv, Env: EnvMap(prog.env), Folder: s.dir, Hook: hook, Conversation: spec.Conversation, Resume: spec.Spoken,
 	})
 	if err != nil {
 		return prog, launch, fmt.Errorf("prepare %s: %w", spec.Agent, err)

@@ -62,7 +62,7 @@ func (c *core) saveIfDue(now time.Time) {
 	change := c.term.Offset() - c.savedAt
 	old := now.Sub(c.saved)
 	behind := c.s.reg.events.Head() - c.savedCursor
-	if (change > 0 || behind > checkpointEvents) && old >= checkpointTime || change >= checkpointSize && old >= time.Second {
+	if c.saveSoon || (change > 0 || behind > checkpointEvents) && old >= checkpointTime || change >= checkpointSize && old >= time.Second {
 		c.save()
 	}
 }
@@ -72,6 +72,7 @@ func (c *core) save() {
 	if c.term == nil {
 		return
 	}
+	c.saveSoon = false
 	c.flushTyping(c.now(), true) // records behind a checkpoint make no event any more
 	c.saved = c.now()
 	cols, rows := c.term.Size()

@@ -100,6 +100,7 @@ func (c *core) applyHook(r hold.Record) error {
 			for _, f := range facts {
 				f.Time = d.clock(r.Time.Time)
 				result := d.fold.Apply(f)
+				c.noteConversation(f, result)
 				e.Foreign = e.Foreign || result.Foreign
 				results = append(results, result)
 			}
@@ -112,6 +113,22 @@ func (c *core) applyHook(r hold.Record) error {
 	c.told = r.N
 	c.tell(results, events.Event{Type: "hook", Cause: r.N, Data: e})
 	return nil
+}
+
+// noteConversation keeps which conversation a new start takes up: the one that
+// the agent is in, once something was said in it.
+func (c *core) noteConversation(f agent.Fact, r detect.Result) {
+	if r.Foreign || f.Kind != agent.TurnStarted {
+		return
+	}
+	id := c.detection.fold.Status().Conversation
+	if id == "" || c.spec.Spoken && c.spec.Conversation == id {
+		return
+	}
+	err := c.changeSpec(func(s *Spec) { s.Conversation, s.Spoken = id, true }, func() {})
+	if err != nil {
+		c.trouble("keep the conversation's id", err)
+	}
 }
 
 // eventNumber is the number of the event that a record makes, or made.
@@ -171,9 +188,7 @@ func (c *core) tell(results []detect.Result, first ...events.Event) {
 	if moved >= 0 && moved < len(done) {
 		c.stateSeq = done[moved].Seq
 	}
-	if asked {
-		c.save() // a prompt keeps its id over a server's end
-	}
+	c.saveSoon = c.saveSoon || asked // a prompt keeps its id over a server's end
 }
 
 // appendAll writes events of this session in one step.
@@ -290,10 +305,12 @@ func (c *core) foldEnd(told bool) {
 	if d == nil {
 		return
 	}
+	c.detection = nil // the next program has its own
 	result := d.fold.Apply(agent.Fact{Kind: agent.ProgramExited, Source: agent.SourceProcess, Cause: "process:exit", Time: d.clock(c.now())})
 	if told {
 		return
 	}
+	c.saveSoon = false       // the end is saved by itself
 	result.Transitions = nil // the end is told as every program's
 	c.tell([]detect.Result{result})
 }

@@ -27,6 +27,7 @@ type Info struct {
 	Depth        int               `json:"depth"`
 	Created      api.Time          `json:"created"`
 	CreatedBy    string            `json:"created_by"`
+	Conversation string            `json:"conversation"` // the agent's id of it; empty for a program without a driver
 	Started      api.Time          `json:"started"`
 	Title        string            `json:"title"`
 	PID          int               `json:"pid"`
@@ -54,7 +55,7 @@ func (s *Session) Info() Info {
 		State: st.State(s.reg.now()), Profile: st.Profile, Command: st.Command, Cwd: st.Cwd, Env: s.reg.options.Environment.Redact(st.Env),
 		EnvFile: st.EnvFile, EnvPass: noNil(st.EnvPass), LoginEnv: st.LoginEnv, SizePolicy: string(st.SizePolicy), Restart: string(st.Spec.Restart),
 		Limits: InfoLimits{Output: st.Limits.Output, Scrollback: st.Limits.Scrollback, TTLMS: st.Limits.TTL.Milliseconds(), IdleTimeoutMS: st.Limits.IdleTimeout.Milliseconds()},
-		Tags:   noNil(st.Tags), Meta: st.Meta, Parent: orNil(st.Parent), Depth: st.Depth, Created: st.Created, CreatedBy: st.CreatedBy,
+		Tags:   noNil(st.Tags), Meta: st.Meta, Parent: orNil(st.Parent), Depth: st.Depth, Created: st.Created, CreatedBy: st.CreatedBy, Conversation: st.Conversation,
 		Started: api.At(st.Started), Title: st.Row().Title, PID: st.PID, HolderPID: st.HolderPID, Cols: st.Cols, Rows: st.Rows,
 		TotalWritten: st.Offset, LostBytes: st.Losses, Problem: st.Problem,
 	}

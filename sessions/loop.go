@@ -56,6 +56,7 @@ type core struct {
 	problem     string
 	problemOf   string // what could not be done
 
+	saveSoon  bool              // a checkpoint is due at the end of this turn of the loop
 	detection *detection        // nil for a program without a driver
 	seqOf     map[uint64]uint64 // numbers of the events that records behind the checkpoint made
 

@@ -75,6 +75,7 @@ type Spec struct {
 	CreatedBy  string            `json:"created_by"`
 
 	Conversation string `json:"conversation"` // id that the agent's conversation is given
+	Spoken       bool   `json:"spoken"`       // something was said in it: a new start takes it up
 	StateFile    string `json:"state_file"`   // of the agent, with %d for its process id
 }
 

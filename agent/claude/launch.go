@@ -57,7 +57,11 @@ func (Driver) Launch(s agent.Start) (agent.Launch, error) {
 	}
 	if s.Conversation != "" && !given(s.Argv, "--session-id", "--resume", "-r", "--continue", "-c") {
 		l.Conversation = s.Conversation
-		add = append(add, "--session-id", s.Conversation)
+		option := "--session-id" // which Claude refuses for one that is there
+		if s.Resume {
+			option = "--resume"
+		}
+		add = append(add, option, s.Conversation)
 	}
 	l.Argv = slices.Insert(slices.Clone(s.Argv), 1, add...)
 	return l, nil

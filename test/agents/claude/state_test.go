@@ -140,3 +140,25 @@ func TestDialogStates(t *testing.T) {
 	l.key("1")
 	l.is("idle")
 }
+
+// TestRestartTakesUpTheConversation ends the program and starts it again: what
+// was said is still known, and states go on.
+func TestRestartTakesUpTheConversation(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.is("idle")
+	_, err := l.host.Call(l.ctx, nil, "restart", l.Name) // nothing was said yet
+	check(t, err)
+	l.is("idle")
+	l.send("MOCK: text remember the lab")
+	l.see("● remember the lab")
+	l.is("idle")
+	_, err = l.host.Call(l.ctx, nil, "restart", l.Name)
+	check(t, err)
+	l.is("idle")
+	message := "MOCK: text and now"
+	l.send(message)
+	l.see("● and now")
+	if r := l.asked(message, 0); !strings.Contains(string(r.Body), "remember the lab") {
+		t.Error("the conversation was not taken up")
+	}
+}
