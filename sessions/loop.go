@@ -66,6 +66,7 @@ type core struct {
 	members   map[string]*Member
 	followers map[Follower]*Member
 	settling  []func()
+	alone     time.Time // since when nobody has looked; zero: somebody does
 	typing    typing
 	ends      []chan error // callers who wait for the program's end
 	begins    []chan error // and for its start
@@ -148,6 +149,7 @@ func (c *core) wake() <-chan struct{} {
 // tick does what is due by the clock.
 func (c *core) tick(now time.Time) {
 	c.settle()
+	c.pacing(now)
 	c.readTyped(now)
 	c.flushTyping(now, false)
 	c.expireLease(now)

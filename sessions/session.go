@@ -19,6 +19,7 @@ type Session struct {
 	poke   chan struct{} // holds one: a window has changed
 	over   chan struct{} // closed when the loop has ended
 	gone   atomic.Bool   // it was removed
+	slowed atomic.Bool   // its holder was asked to take its time
 	status atomic.Pointer[Status]
 	bells  bells
 }
@@ -127,7 +128,13 @@ func settled[T any](ctx context.Context, s *Session, fn func(*core) (T, error)) 
 
 // Subscribe gives a channel that holds one signal when the session's picture
 // or status changed since it was last received from. stop ends it.
-func (s *Session) Subscribe() (changed <-chan struct{}, stop func()) { return s.bells.add() }
+func (s *Session) Subscribe() (changed <-chan struct{}, stop func()) {
+	changed, stop = s.bells.add()
+	if s.slowed.Load() {
+		ringOne(s.poke) // the loop hurries it again
+	}
+	return changed, stop
+}
 
 // bells are latest-wins signals to any number of listeners.
 type bells struct {
@@ -148,6 +155,12 @@ func (b *bells) add() (<-chan struct{}, func()) {
 		defer b.mu.Unlock()
 		delete(b.list, bell)
 	}
+}
+
+func (b *bells) any() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.list) > 0
 }
 
 func (b *bells) ring() {

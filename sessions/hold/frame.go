@@ -33,6 +33,7 @@ const (
 	frameRecord   frameType = 14 // to the server: a control line that is in no file
 	frameExit     frameType = 15 // to the server: Exit
 	frameBye      frameType = 16 // to the server: refusal; the connection ends
+	framePace     frameType = 17 // to the holder, if its Welcome has Credit: uint64 milliseconds
 
 	// 32 to 63 are the hooks'.
 )

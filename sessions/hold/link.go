@@ -31,6 +31,7 @@ type Link struct {
 	wake    chan struct{}
 	done    chan struct{}
 	written atomic.Int64
+	told    atomic.Int64 // what the holder last heard to be consumed
 	last    atomic.Uint64
 
 	writing sync.Mutex // one frame at a time
@@ -60,6 +61,7 @@ func newLink(dir string, c *net.UnixConn, r *bufio.Reader, w Welcome) *Link {
 		waiting: make(map[uint32]chan error),
 	}
 	l.written.Store(w.Written)
+	l.told.Store(w.Written)
 	l.last.Store(w.Control)
 	l.notify() // there may be something to read already
 	go l.receive(r)
@@ -246,7 +248,7 @@ func (l *Link) keepBytes(at int64, data []byte) {
 
 // Consumed says that the output was read up to offset. The holder waits when
 // it is too far ahead of that, and sends the next wake at once if there is
-// more.
+// more. As long as it is within its credit it is not told.
 func (l *Link) Consumed(offset int64) {
 	l.mu.Lock()
 	if n := offset - l.memoryAt; n > 0 && len(l.memory) > 0 {
@@ -254,7 +256,22 @@ func (l *Link) Consumed(offset int64) {
 		l.memoryAt = max(l.memoryAt, offset)
 	}
 	l.mu.Unlock()
+	// Looked at behind the reading: a wake that comes later and uses the credit
+	// up has its own Consumed.
+	if l.written.Load()-l.told.Load() <= l.welcome.Credit && offset-l.told.Load() <= l.welcome.Credit && l.welcome.Credit > 0 {
+		return
+	}
+	l.told.Store(max(offset, 0))
 	l.send(appendFrame(nil, frameConsumed, encodeNumbers(uint64(max(offset, 0)))))
+}
+
+// Pace asks the holder to send wakes for output alone at most once in each
+// pace, in the long run: nobody waits for this session. 0 is as they come. A
+// holder that is too old goes on as it did.
+func (l *Link) Pace(pace time.Duration) {
+	if l.welcome.Credit > 0 {
+		l.send(appendFrame(nil, framePace, encodeNumbers(uint64(pace.Milliseconds()))))
+	}
 }
 
 // send writes one frame. A frame that cannot be sent whole ends the link:

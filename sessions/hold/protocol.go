@@ -45,6 +45,10 @@ type Welcome struct {
 	// Queued are the marks of messages an earlier server handed over that
 	// will still be typed and have no record yet, in order.
 	Queued []json.RawMessage `json:"queued,omitempty"`
+	// Credit is how many bytes of output beyond the last frameConsumed wakes
+	// may tell of without waiting for the next one, which is not sent before
+	// that. 0 is a holder which waits for one after each wake.
+	Credit int64 `json:"credit,omitempty"`
 	// TakesHooks says that the holder listens for hooks, and Hooks are those
 	// that wait for a verdict, oldest first.
 	TakesHooks bool          `json:"takes_hooks,omitempty"`

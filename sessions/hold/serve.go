@@ -20,8 +20,8 @@ const (
 	byeWithin = 200 * time.Millisecond
 	// maxOut is how much may wait for a server before its requests do.
 	maxOut = 1 << 20
-	// A trickle of output, such as the echo of a key, is told of at once, more
-	// in batches: each wakePause, or streamPause for a stream, or wakeBatch.
+	// A trickle of output behind input, such as the echo of a key, is told of at
+	// once, else each wakePause, or streamPause for a stream, or wakeBatch.
 	// The server's reading takes time from the program's writing.
 	trickle     = 1 << 10
 	wakePause   = time.Millisecond
@@ -31,6 +31,14 @@ const (
 	// recordPause is how long a record of input or of a reply waits for an echo
 	// whose wake tells of both. A program that echoes nothing makes none.
 	recordPause = 10 * time.Millisecond
+	// wakeCredit is Welcome's Credit: some dozen lines or keys. To hear of each
+	// was a third of what the holder of a session that prints lines does.
+	wakeCredit = 4 << 10
+	// paceBurst is how many wakes a paced session has before it is slowed down,
+	// so that a few lines, or a program's questions to its terminal, are not.
+	paceBurst = 8
+	// maxPace bounds what a server may ask for.
+	maxPace = time.Second
 	// keepBuffer is the largest buffer kept between two writes.
 	keepBuffer = 16 << 10
 )
@@ -43,13 +51,15 @@ type serverConn struct {
 
 	out      []byte // frames to be sent, in order
 	consumed int64  // the server has read the output up to here
-	woken    bool   // a wake is out and not answered
+	woken    bool   // a wake is out that has to be answered
 	wokenAt  time.Time
-	wokenTo  int64     // the offset the last wake told of
-	pausing  time.Time // until when the sender waits for the next wake to be worth it; zero when it does not
-	wokenFor uint64    // the last control record a wake told of
-	told     bool      // the exit is in out
-	closing  bool      // close when out is sent
+	wokenTo  int64         // the offset the last wake told of
+	pausing  time.Time     // until when the sender waits for the next wake to be worth it; zero when it does not
+	wokenFor uint64        // the last control record a wake told of
+	pace     time.Duration // between wakes for output alone, in the long run; 0: none
+	paced    time.Time     // how far ahead of that they are: as if so many had been sent up to then
+	told     bool          // the exit is in out
+	closing  bool          // close when out is sent
 }
 
 // accept takes connections until the listener is closed.
@@ -144,6 +154,7 @@ func (h *holder) adopt(c *net.UnixConn, version int) *serverConn {
 		Rows:        h.rows,
 		StaleOffset: h.recent.before(time.Now()),
 		LastReply:   h.answered,
+		Credit:      wakeCredit,
 		Queued:      h.queue.marks(),
 		TakesHooks:  h.hooks.listen != nil,
 		Hooks:       h.hooks.table.welcome(),
@@ -186,7 +197,7 @@ func (h *holder) wake() {
 // was told of. The server's Consumed and every change of the log are looked
 // at under one lock, so no wake gets lost.
 func (h *holder) wantsWake(s *serverConn) (due bool, in time.Duration) {
-	output := h.written > s.consumed
+	output := h.written > max(s.consumed, s.wokenTo)
 	if s.woken || !output && h.control.last <= s.wokenFor {
 		return false, 0
 	}
@@ -194,14 +205,31 @@ func (h *holder) wantsWake(s *serverConn) (due bool, in time.Duration) {
 		return true, max(0, recordPause-time.Since(h.recorded))
 	}
 	fresh := h.written - s.wokenTo
-	if h.newsworthy > s.wokenFor || fresh < trickle || fresh >= wakeBatch || h.exit != nil {
+	answer := fresh < trickle && h.control.last > s.wokenFor // to input: an echo
+	if answer || h.newsworthy > s.wokenFor || fresh >= wakeBatch || h.exit != nil {
 		return true, 0
 	}
+	now := time.Now()
 	pause := wakePause
-	if fresh >= streaming {
+	switch {
+	case fresh >= streaming:
 		pause = streamPause
+	case s.pace > 0 && now.Sub(h.recorded) >= recordPause:
+		pause = max(pause, s.paced.Add(-paceBurst*s.pace).Sub(s.wokenAt))
 	}
-	return true, max(0, pause-time.Since(s.wokenAt))
+	return true, max(0, pause-now.Sub(s.wokenAt))
+}
+
+// sentWake notes a wake for all that there is now. One that tells of more than
+// the credit is waited for.
+func (h *holder) sentWake(s *serverConn) {
+	now := time.Now()
+	s.woken = h.written-s.consumed > wakeCredit
+	s.wokenFor, s.wokenTo, s.wokenAt = h.control.last, h.written, now
+	if s.paced.Before(now) {
+		s.paced = now
+	}
+	s.paced = s.paced.Add(s.pace)
 }
 
 // ack puts an answer into the server's queue.
@@ -296,8 +324,7 @@ func (h *holder) gather(s *serverConn, spare []byte) (buf []byte, in time.Durati
 		s.pausing = time.Now().Add(in)
 	}
 	if due && in == 0 {
-		s.woken, s.wokenFor = true, h.control.last
-		s.wokenAt, s.wokenTo = time.Now(), h.written
+		h.sentWake(s)
 		buf = appendFrame(buf, frameWake, encodeNumbers(uint64(h.written), h.control.last))
 	}
 	if h.exit != nil && !s.told {
@@ -320,6 +347,13 @@ func (h *holder) handle(s *serverConn, t frameType, payload []byte) error {
 			return err
 		}
 		h.consumedBy(s, off)
+		return nil
+	case framePace:
+		pace, _, err := decodeNumber(payload)
+		if err != nil {
+			return err
+		}
+		h.setPace(s, time.Duration(min(pace, uint64(maxPace.Milliseconds())))*time.Millisecond)
 		return nil
 	case frameReply:
 		at, data, err := decodeOffset(payload)
@@ -399,7 +433,17 @@ func (h *holder) consumedBy(s *serverConn, off int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s.consumed = min(off, h.written)
-	s.woken = false
+	if s.woken {
+		s.woken, s.wokenTo = false, min(s.wokenTo, s.consumed) // what it left unread it is told of again
+	}
 	h.wake()
 	h.moved.Broadcast()
+}
+
+// setPace sets how far apart wakes for output are to be.
+func (h *holder) setPace(s *serverConn, pace time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s.pace, s.paced = pace, time.Time{}
+	s.notify()
 }
