@@ -24,6 +24,9 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == "hook" {
 		os.Exit(hold.Hook(os.Args[2:]))
 	}
+	if len(os.Args) > 1 && os.Args[1] == "serve" {
+		hold.SlackTimers()
+	}
 	os.Exit(run(os.Args[1:]))
 }
 

@@ -258,11 +258,15 @@ func (h *holder) runProgram(slave *os.File, umask int) error {
 	}
 	fd := slave.Fd()
 	unix.Umask(umask) // nothing else runs yet that could make a file
-	pid, err := syscall.ForkExec(h.spec.Path, h.spec.Argv, &syscall.ProcAttr{
-		Dir:   h.spec.Cwd,
-		Env:   h.environ(),
-		Files: []uintptr{fd, fd, fd},
-		Sys:   &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0},
+	var pid int
+	var err error
+	withUsualSlack(func() {
+		pid, err = syscall.ForkExec(h.spec.Path, h.spec.Argv, &syscall.ProcAttr{
+			Dir:   h.spec.Cwd,
+			Env:   h.environ(),
+			Files: []uintptr{fd, fd, fd},
+			Sys:   &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0},
+		})
 	})
 	unix.Umask(0o077)
 	if err != nil {
