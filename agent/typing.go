@@ -1,0 +1,29 @@
+package agent
+
+// Typist is a Driver that knows how a message is typed to its agent. Like all
+// of a Driver it is pure.
+type Typist interface {
+	// Message is the text as it is typed so that the agent takes it as a
+	// message and as nothing else: no key, no command, no file to attach.
+	Message(text string) string
+	// Slash is a text that the agent takes as a command of its own; ok is
+	// false for a text that is none.
+	Slash(text string) (typed string, ok bool)
+	// Paste is the typed text as bytes for the terminal, whose mode of
+	// bracketed paste is on or not; ok is false when it cannot be typed so.
+	Paste(typed string, bracketed bool) (data []byte, ok bool)
+	// Same says whether the message that the agent tells of is the typed one,
+	// after the changes that the agent itself makes.
+	Same(typed, told string) bool
+	// Holds says whether the composer holds exactly what was typed, as far as
+	// a screen can show; Displays, whether it shows the text itself and no mark in
+	// its place.
+	Holds(typed string, c *Composer) bool
+	Displays(typed string, c *Composer) bool
+	// Clear is the key that takes away from what the composer holds; stuck says
+	// how many keys before it changed nothing. Nil when there is none left to
+	// try. No such key answers a dialog.
+	Clear(c *Composer, stuck int) []byte
+	// Interrupt is what ends a turn that is under way.
+	Interrupt() []byte
+}
