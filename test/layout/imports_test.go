@@ -10,25 +10,26 @@ import (
 // rank orders the packages of docs/architecture.md: a package imports only
 // packages of a lower rank. Packages of one rank do not know each other.
 var rank = map[string]int{
-	"berth/api":             0,
-	"berth/agent":           1,
-	"berth/terminal":        1, // drawn beside detect on the map; detect reads its snapshots, it knows nobody
-	"berth/keys":            2,
-	"berth/detect":          2,
-	"berth/agent/claude":    2,
-	"berth/detect/replay":   3,
-	"berth/config":          2,
-	"berth/commands/words":  2,
-	"berth/sessions/hold":   2,
-	"berth/sessions/events": 2,
-	"berth/sessions/lease":  2,
-	"berth/sessions":        3,
-	"berth/attach":          4,
-	"berth/commands":        4,
-	"berth/sshd":            5,
-	"berth/sshd/local":      5,
-	"berth/sshd/dispatch":   6,
-	"berth/cmd/berth":       7,
+	"berth/api":              0,
+	"berth/agent":            1,
+	"berth/terminal":         1, // drawn beside detect on the map; detect reads its snapshots, it knows nobody
+	"berth/keys":             2,
+	"berth/detect":           2,
+	"berth/agent/claude":     2,
+	"berth/detect/replay":    3,
+	"berth/config":           2,
+	"berth/commands/words":   2,
+	"berth/sessions/hold":    2,
+	"berth/sessions/events":  2,
+	"berth/sessions/lease":   2,
+	"berth/sessions/deliver": 2,
+	"berth/sessions":         3,
+	"berth/attach":           4,
+	"berth/commands":         4,
+	"berth/sshd":             5,
+	"berth/sshd/local":       5,
+	"berth/sshd/dispatch":    6,
+	"berth/cmd/berth":        7,
 }
 
 // TestImportsPointOneWay lists what each package imports, tests left out.

@@ -1,0 +1,359 @@
+package deliver
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"berth/agent"
+	"berth/api"
+)
+
+// plain is a typist without rules of its own.
+type plain struct{}
+
+func (plain) Message(text string) string       { return text }
+func (plain) Slash(text string) (string, bool) { return text, strings.HasPrefix(text, "/") }
+func (plain) Paste(typed string, bracketed bool) ([]byte, bool) {
+	return []byte("<" + typed + ">"), bracketed || !strings.Contains(typed, "\n")
+}
+func (plain) Same(typed, told string) bool { return typed == told }
+func (p plain) Holds(typed string, c *agent.Composer) bool {
+	return c != nil && (c.Text == typed || c.Text == "[mark]")
+}
+func (plain) Displays(typed string, c *agent.Composer) bool { return c != nil && c.Text == typed }
+func (plain) Clear(_ *agent.Composer, stuck int) []byte {
+	return [][]byte{[]byte("U"), []byte("K"), nil}[min(stuck, 2)]
+}
+func (plain) Interrupt() []byte { return []byte("I") }
+
+// scene is an agent on a fake clock: what it shows changes by the script.
+type scene struct {
+	t       *testing.T
+	m       *Machine
+	now     time.Time
+	seen    Seen
+	written string
+	done    *Outcome
+}
+
+var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func composer(text string) *agent.Reading {
+	return &agent.Reading{Composer: &agent.Composer{Mode: agent.ModeMessage, Text: text, Empty: text == "", Focused: true}}
+}
+
+var dialog = &agent.Reading{Dialog: &agent.Dialog{Type: agent.PromptPermission}}
+
+func newScene(t *testing.T, o Options) *scene {
+	o.Typist = plain{}
+	if o.Typed == "" {
+		o.Typed = "hello"
+	}
+	return &scene{t: t, m: New(o, start), now: start, seen: Seen{State: agent.Idle, Reading: composer(""), Paste: true}}
+}
+
+// step gives the machine a look, and takes what it writes.
+func (s *scene) step() string {
+	s.t.Helper()
+	if s.done != nil {
+		s.t.Fatal("it goes on after its end")
+	}
+	step := s.m.Step(s.seen, s.now)
+	s.done = step.Done
+	s.written += string(step.Write)
+	return string(step.Write)
+}
+
+// run lets time pass until the machine writes or ends, at most d.
+func (s *scene) run(d time.Duration) string {
+	s.t.Helper()
+	for end := s.now.Add(d); !s.now.After(end); s.now = s.now.Add(10 * time.Millisecond) {
+		if out := s.step(); out != "" || s.done != nil {
+			return out
+		}
+	}
+	return ""
+}
+
+func (s *scene) wrote(want string) {
+	s.t.Helper()
+	if got := s.run(5 * time.Second); got != want {
+		s.t.Fatalf("it wrote %q, not %q (%+v)", got, want, s.done)
+	}
+}
+
+func (s *scene) ended(v Verdict, code api.Code) {
+	s.t.Helper()
+	for end := s.now.Add(10 * time.Second); s.done == nil && s.now.Before(end); s.now = s.now.Add(10 * time.Millisecond) {
+		s.step()
+	}
+	if s.done == nil || s.done.Verdict != v || s.done.Code != code {
+		s.t.Fatalf("it ended with %+v, not %s %s; it wrote %q", s.done, v, code, s.written)
+	}
+}
+
+func (s *scene) told(text string) {
+	s.m.Fact(agent.Fact{Kind: agent.TurnStarted, Source: agent.SourceHook, Cause: "hook:UserPromptSubmit", Turn: "t1", Text: text})
+}
+
+func TestDelivered(t *testing.T) {
+	for _, state := range []agent.State{agent.Idle, agent.InError} {
+		s := newScene(t, Options{})
+		s.seen.State = state
+		s.wrote("<hello>")
+		if out := s.run(300 * time.Millisecond); out != "" || s.done != nil {
+			t.Fatalf("it wrote %q before the echo", out)
+		}
+		s.seen.Reading = composer("hello")
+		s.wrote("\r")
+		s.seen.Reading = composer("")
+		s.told("hello")
+		s.ended(Confirmed, "")
+		if s.done.Turn != "t1" || s.done.Evidence != "hook:UserPromptSubmit" {
+			t.Errorf("%+v", s.done)
+		}
+	}
+}
+
+func TestRefusedAtOnce(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*scene)
+		code   api.Code
+	}{
+		"working":    {func(s *scene) { s.seen.State = agent.Working }, api.CodeAgentBusy},
+		"starting":   {func(s *scene) { s.seen.State = agent.Starting }, api.CodeAgentBusy},
+		"prompt":     {func(s *scene) { s.seen.State, s.seen.Asks = agent.Prompt, true }, api.CodeAgentBusy},
+		"asks":       {func(s *scene) { s.seen.Asks = true }, api.CodeAgentBusy},
+		"dialog":     {func(s *scene) { s.seen.Reading = dialog }, api.CodeAgentBusy},
+		"spinner":    {func(s *scene) { s.seen.Reading.Busy = "Churning…" }, api.CodeAgentBusy},
+		"nothing":    {func(s *scene) { s.seen.Reading = &agent.Reading{} }, api.CodeAgentBusy},
+		"unsettled":  {func(s *scene) { s.seen.Reading = nil }, api.CodeAgentBusy},
+		"draft":      {func(s *scene) { s.seen.Reading = composer("my draft") }, api.CodeDraftPresent},
+		"shell mode": {func(s *scene) { s.seen.Reading.Composer.Mode = agent.ModeShell }, api.CodeDraftPresent},
+		"search":     {func(s *scene) { s.seen.Reading.Composer.Mode = agent.ModeSearch }, api.CodeDraftPresent},
+		"busy level": {func(s *scene) { s.m.Fact(agent.Fact{Kind: agent.LevelIs, Level: agent.LevelBusy, Cause: "title"}) }, api.CodeAgentBusy},
+		"no paste":   {func(s *scene) { s.seen.Paste = false; s.m.o.Typed = "a\nb" }, api.CodeNotReady},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t, Options{})
+			c.change(s)
+			s.ended(Refused, c.code)
+			if s.written != "" {
+				t.Errorf("it wrote %q", s.written)
+			}
+		})
+	}
+}
+
+func TestWaitsForAFrame(t *testing.T) {
+	s := newScene(t, Options{})
+	s.seen.Reading = nil
+	if out := s.run(200 * time.Millisecond); out != "" || s.done != nil {
+		t.Fatalf("%q %+v", out, s.done)
+	}
+	s.seen.Reading = composer("")
+	s.wrote("<hello>")
+}
+
+// TestDialogAtEveryStep has something come between, in each way in which it
+// may be noticed, at each step before Enter: Enter is never pressed.
+func TestDialogAtEveryStep(t *testing.T) {
+	signs := map[string]func(*scene){
+		"dialog on the screen": func(s *scene) { s.seen.Reading = dialog },
+		"prompt":               func(s *scene) { s.seen.State, s.seen.Asks = agent.Prompt, true },
+		"asked": func(s *scene) {
+			s.m.Fact(agent.Fact{Kind: agent.Asked, Source: agent.SourceHook, Cause: "hook:PermissionRequest"})
+		},
+		"tool": func(s *scene) { s.m.Fact(agent.Fact{Kind: agent.ToolStarted, Cause: "hook:PreToolUse"}) },
+		"waiting": func(s *scene) {
+			s.m.Fact(agent.Fact{Kind: agent.LevelIs, Level: agent.LevelWaiting, Cause: "registry"})
+		},
+		"working":               func(s *scene) { s.seen.State = agent.Working },
+		"turn":                  func(s *scene) { s.told("another message") },
+		"own turn before Enter": func(s *scene) { s.told("hello") },
+		"exit":                  func(s *scene) { s.m.Fact(agent.Fact{Kind: agent.ProgramExited, Cause: "process:exit"}) },
+	}
+	steps := []struct {
+		name  string
+		reach func(*scene)
+	}{
+		{"at the start", func(*scene) {}},
+		{"clearing", func(s *scene) { s.m.o.Clear = true; s.seen.Reading = composer("draft"); s.wrote("U") }},
+		{"typed", func(s *scene) { s.wrote("<hello>") }},
+		{"typed a while ago", func(s *scene) { s.wrote("<hello>"); s.run(500 * time.Millisecond) }},
+		{"with the echo", func(s *scene) { s.wrote("<hello>"); s.seen.Reading = composer("hello") }},
+	}
+	for sign, happen := range signs {
+		for _, at := range steps {
+			t.Run(sign+" "+at.name, func(t *testing.T) {
+				s := newScene(t, Options{})
+				at.reach(s)
+				happen(s)
+				s.ended(Refused, api.CodeAgentBusy)
+				if strings.Contains(s.written, "\r") {
+					t.Errorf("Enter was pressed: %q", s.written)
+				}
+			})
+		}
+	}
+}
+
+// TestTakenBack clears what was typed when a turn began in between, and only
+// while the composer shows that it is ours.
+func TestTakenBack(t *testing.T) {
+	s := newScene(t, Options{})
+	s.wrote("<hello>")
+	s.seen.State = agent.Working
+	s.run(100 * time.Millisecond)
+	s.seen.Reading = composer("hello")
+	s.wrote("U")
+	s.seen.Reading = composer("hel")
+	s.wrote("U")
+	s.seen.Reading = composer("")
+	s.ended(Refused, api.CodeAgentBusy)
+	if s.done.Left {
+		t.Error("it was cleared")
+	}
+}
+
+func TestTakingBackLeavesADialogAlone(t *testing.T) {
+	s := newScene(t, Options{})
+	s.wrote("<hello>")
+	s.seen.Reading = composer("hello")
+	s.seen.State, s.seen.Asks = agent.Prompt, true // not painted yet: the composer holds text
+	s.wrote("U")
+	s.seen.Reading = dialog
+	s.ended(Refused, api.CodeAgentBusy)
+	if s.written != "<hello>U" || !s.done.Left {
+		t.Errorf("%q %+v", s.written, s.done)
+	}
+}
+
+func TestSomebodyElseTypedAtTheSameTime(t *testing.T) {
+	s := newScene(t, Options{})
+	s.wrote("<hello>")
+	s.seen.Reading = composer("xhello")
+	s.ended(Refused, api.CodeDraftPresent)
+	if s.written != "<hello>" || !s.done.Left {
+		t.Errorf("%q %+v", s.written, s.done)
+	}
+}
+
+func TestClear(t *testing.T) {
+	s := newScene(t, Options{Clear: true})
+	s.seen.Reading = composer("a draft")
+	s.wrote("U")
+	if out := s.run(50 * time.Millisecond); out != "" {
+		t.Fatalf("%q before the key was drawn", out)
+	}
+	s.seen.Reading = composer("ft") // what was behind the caret
+	s.wrote("U")
+	s.wrote("K")
+	s.seen.Reading = composer("")
+	s.wrote("<hello>")
+}
+
+func TestClearInVain(t *testing.T) {
+	s := newScene(t, Options{Clear: true})
+	s.seen.Reading = composer("a draft")
+	s.ended(Refused, api.CodeDraftPresent)
+	if s.written != "UK" {
+		t.Errorf("%q", s.written)
+	}
+}
+
+// TestOwnMessage: what an interrupt put back is ours and no draft; a mark could
+// stand for anything.
+func TestOwnMessage(t *testing.T) {
+	s := newScene(t, Options{Own: "before"})
+	s.seen.Reading = composer("before")
+	s.wrote("U")
+	s.seen.Reading = composer("")
+	s.wrote("<hello>")
+	s = newScene(t, Options{Own: "before"})
+	s.seen.Reading = composer("[mark]")
+	s.ended(Refused, api.CodeDraftPresent)
+}
+
+func TestOneSecondEnter(t *testing.T) {
+	s := newScene(t, Options{})
+	s.wrote("<hello>")
+	s.seen.Reading = composer("hello")
+	s.wrote("\r")
+	if out := s.run(900 * time.Millisecond); out != "" {
+		t.Fatalf("%q within a second", out)
+	}
+	s.wrote("\r")
+	s.seen.Reading = composer("")
+	s.told("hello")
+	s.ended(Confirmed, "")
+
+	s = newScene(t, Options{})
+	s.wrote("<hello>")
+	s.seen.Reading = composer("hello")
+	s.wrote("\r")
+	s.wrote("\r")
+	s.ended(Unconfirmed, api.CodeUnconfirmed)
+	if !s.done.Left || s.written != "<hello>\r\r" {
+		t.Errorf("%q %+v", s.written, s.done)
+	}
+}
+
+// TestNoSecondEnter: whatever has happened since the first rules it out.
+func TestNoSecondEnter(t *testing.T) {
+	for name, happen := range map[string]func(*scene){
+		"emptied": func(s *scene) { s.seen.Reading = composer("") },
+		"changed": func(s *scene) { s.seen.Reading = composer("hello you") },
+		"dialog":  func(s *scene) { s.seen.Reading = dialog },
+		"prompt":  func(s *scene) { s.seen.State, s.seen.Asks = agent.Prompt, true },
+		"working": func(s *scene) { s.seen.State = agent.Working },
+		"turn":    func(s *scene) { s.told("another") },
+		"unread":  func(s *scene) { s.seen.Reading = nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t, Options{})
+			s.wrote("<hello>")
+			s.seen.Reading = composer("hello")
+			s.wrote("\r")
+			happen(s)
+			s.ended(Unconfirmed, api.CodeUnconfirmed)
+			if s.written != "<hello>\r" {
+				t.Errorf("%q", s.written)
+			}
+		})
+	}
+}
+
+// TestConfirmedWithoutHooks goes by the agent's state when nothing tells its
+// text.
+func TestConfirmedWithoutHooks(t *testing.T) {
+	s := newScene(t, Options{})
+	s.wrote("<hello>")
+	s.seen.Reading = composer("hello")
+	s.wrote("\r")
+	s.m.Fact(agent.Fact{Kind: agent.LevelIs, Level: agent.LevelBusy, Cause: "registry:busy"})
+	s.seen.State, s.seen.Reading = agent.Working, composer("")
+	s.ended(Confirmed, "")
+	if !strings.HasPrefix(s.done.Evidence, "registry:busy") {
+		t.Errorf("%+v", s.done)
+	}
+}
+
+func TestSlashCommand(t *testing.T) {
+	s := newScene(t, Options{Typed: "/compact", Slash: true})
+	s.wrote("</compact>")
+	s.seen.Reading = composer("/compact")
+	s.wrote("\r")
+	s.seen.Reading = dialog
+	s.ended(Confirmed, "")
+}
+
+func TestQueuedByTheAgent(t *testing.T) {
+	s := newScene(t, Options{})
+	s.wrote("<hello>")
+	s.seen.Reading = composer("hello")
+	s.wrote("\r")
+	s.m.Fact(agent.Fact{Kind: agent.Queued, Source: agent.SourceLog, Cause: "log:enqueue", Text: "hello"})
+	s.ended(Confirmed, "")
+}
