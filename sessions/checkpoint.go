@@ -50,6 +50,7 @@ type checkpoint struct {
 	Screen      []byte      `json:"-"`
 
 	Detection json.RawMessage `json:"detection,omitempty"` // the fold's own form
+	Said      *Said           `json:"said,omitempty"`      // the agent's last message
 }
 
 const checkpointVersion = 1
@@ -83,6 +84,7 @@ func (c *core) save() {
 		Title: c.term.Title(), Cols: cols, Rows: rows, Lease: c.lease.State(), Here: c.here(), Taken: api.At(c.now()),
 	}
 	if c.detection != nil {
+		head.Said = c.detection.said
 		var err error
 		if head.Detection, err = c.detection.fold.Checkpoint(); err != nil {
 			c.trouble("save what is known of the agent", err)

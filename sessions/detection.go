@@ -28,9 +28,14 @@ type detection struct {
 	stateFile string // with %d for the process id
 	stateSeen []byte // what it said last
 	screenAt  time.Time
-	last      time.Time // of the newest fact: time does not go back
-	opening   uint64    // number of the event that opens a prompt, if one opens now
-	awake     bool      // what the last server saw has been taken in again
+	last      time.Time      // of the newest fact: time does not go back
+	opening   uint64         // number of the event that opens a prompt, if one opens now
+	awake     bool           // what the last server saw has been taken in again
+	reading   *agent.Reading // of the newest screen
+	said      *Said          // the last message
+	own       string         // the last message of ours, as it was typed
+	nudging   *nudging       // nil without a delivery in progress
+	watches   []*turnWatch   // turns that somebody waits for
 }
 
 // newDetection begins anew with a program.
@@ -64,7 +69,7 @@ func (c *core) restoreDetection(from checkpoint) {
 		c.newDetection(from.Taken.Time)
 		return
 	}
-	d.fold = fold
+	d.fold, d.said = fold, from.Said
 	c.detection = d
 }
 
@@ -102,6 +107,7 @@ func (c *core) applyHook(r hold.Record) error {
 				result := d.fold.Apply(f)
 				c.noteConversation(f, result)
 				e.Foreign = e.Foreign || result.Foreign
+				d.listen(f, result, f.Time)
 				results = append(results, result)
 			}
 		}
@@ -150,7 +156,9 @@ func (c *core) facts(facts []agent.Fact) {
 	for _, f := range facts {
 		d.opening = c.s.reg.events.LastSeq(c.s.id) + 1
 		f.Time = d.clock(c.now())
-		results = append(results, d.fold.Apply(f))
+		result := d.fold.Apply(f)
+		d.listen(f, result, f.Time)
+		results = append(results, result)
 	}
 	c.tell(results)
 }
@@ -242,8 +250,8 @@ func (c *core) wakeDetection(now time.Time) {
 func (c *core) readScreen() {
 	d := c.detection
 	d.screenAt = time.Time{}
-	reading := d.driver.Screen(d.viewer.View(c.term.Snapshot(0)))
-	c.facts([]agent.Fact{{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: reading}})
+	d.reading = d.driver.Screen(d.viewer.View(c.term.Snapshot(0)))
+	c.facts([]agent.Fact{{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: d.reading}})
 }
 
 // screenChanged plans a look at the screen.
@@ -323,6 +331,7 @@ func (c *core) believed(st *Status) {
 	b := c.detection.fold.Status()
 	st.Request, st.Requests, st.RestDue = b.Request, b.Requests, b.RestDue
 	st.ConversationNow = b.Conversation
+	st.Said = c.detection.said
 	if b.Activity != nil {
 		st.Activity = &api.Activity{Kind: string(b.Activity.Kind), Tool: b.Activity.Tool, Attempt: b.Activity.Attempt, Of: b.Activity.Of, DelayMS: b.Activity.DelayMS}
 	}

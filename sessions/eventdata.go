@@ -16,7 +16,7 @@ import (
 // EventTypes are the types that watch --type knows.
 var EventTypes = []string{
 	"snapshot", "live", "heartbeat", "gap", "session_created", "session_removed", "renamed", "state_change",
-	"input", "hook", "prompt", "prompt_resolved", "writer_change", "client_attached", "client_detached", "resize", "signal", "tags", "session_limit", "output_lost", "restarted", "exited",
+	"input", "hook", "prompt", "prompt_resolved", "nudge", "writer_change", "client_attached", "client_detached", "resize", "signal", "tags", "session_limit", "output_lost", "restarted", "exited",
 }
 
 // KnownEvent says whether there are events of that type.
@@ -82,6 +82,14 @@ type (
 	}
 	promptEvent struct {
 		Prompt *agent.Request `json:"prompt"`
+	}
+	nudgeEvent struct {
+		By       By     `json:"by"`
+		Nudge    string `json:"nudge"`
+		Bytes    int    `json:"bytes"` // as typed; never the text
+		Verdict  string `json:"verdict"`
+		Code     string `json:"code,omitempty"` // of one that is not confirmed
+		Evidence string `json:"evidence"`
 	}
 	resolvedEvent struct {
 		Prompt string           `json:"prompt"`

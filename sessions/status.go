@@ -64,6 +64,7 @@ type Status struct {
 	Requests        []*agent.Request // all of it
 	RestDue         time.Time        // when an inferred end of the turn is believed; zero: none is
 	ConversationNow string           // the agent's id of its conversation
+	Said            *Said            // the last message of its last turn that ended well; nil: none yet
 }
 
 // Running says whether the session's program is there, as far as known.

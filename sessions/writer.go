@@ -151,8 +151,12 @@ func (c *core) begin(claim Claim) (lease.Grant, error) {
 	return grant, err
 }
 
+// writing has send write on the loop, if the delivery still may, and returns
+// when that was written.
+type writing = func(send func(*core) (<-chan error, error)) error
+
 // delivery runs work as a claim's own delivery: nobody's input comes between.
-func (s *Session) delivery(ctx context.Context, claim Claim, work func(write func(func(*core) (<-chan error, error)) error) error) error {
+func (s *Session) delivery(ctx context.Context, claim Claim, work func(writing) error) error {
 	var grant lease.Grant
 	err := s.untilFree(ctx, claim.Wait, func(c *core) (err error) {
 		grant, err = c.begin(claim)
@@ -217,7 +221,7 @@ func writeError(err error) error {
 // Deliver types each of the writes as one message, in order, with nobody's
 // input in between. It returns when the program's terminal has taken all.
 func (s *Session) Deliver(ctx context.Context, claim Claim, writes ...[]byte) error {
-	return s.delivery(ctx, claim, func(write func(func(*core) (<-chan error, error)) error) error {
+	return s.delivery(ctx, claim, func(write writing) error {
 		for _, data := range writes {
 			if len(data) == 0 {
 				continue
@@ -237,7 +241,7 @@ func (s *Session) Deliver(ctx context.Context, claim Claim, writes ...[]byte) er
 // how many bytes that were.
 func (s *Session) Press(ctx context.Context, claim Claim, names []string) (int, error) {
 	var typed atomic.Int64 // the loop's, also for a caller that gave up
-	err := s.delivery(ctx, claim, func(write func(func(*core) (<-chan error, error)) error) error {
+	err := s.delivery(ctx, claim, func(write writing) error {
 		for _, name := range names {
 			err := write(func(c *core) (<-chan error, error) {
 				data, err := terminal.EncodeKey(name, c.term.Modes())

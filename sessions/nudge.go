@@ -1,0 +1,282 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"berth/agent"
+	"berth/api"
+	"berth/detect"
+	"berth/sessions/deliver"
+	"berth/sessions/lease"
+)
+
+// Nudge is a message for an agent.
+type Nudge struct {
+	Text  string
+	Slash bool // it is a command of the agent's own, such as /compact
+	Clear bool // a draft in the composer is cleared
+}
+
+// Nudged is what became of a Nudge.
+type Nudged struct {
+	ID       string // n and a number that grows
+	Before   agent.State
+	Bytes    int // as typed
+	Verdict  deliver.Verdict
+	Evidence string
+	Seq      uint64 // of its event
+	turn     *turnWatch
+}
+
+// nudging is a delivery in progress. The loop owns it.
+type nudging struct {
+	nudge   Nudge
+	machine *deliver.Machine
+	typed   string
+	before  agent.State
+	id      string
+	turn    turnWatch
+}
+
+// nudgeMost bounds a delivery whose caller may be gone: the machine's own times
+// are below it.
+const nudgeMost = 15 * time.Second
+
+// ownMost is the longest message of ours, in bytes, that is looked for in the
+// composer after an interrupt. A longer one is drawn as a mark.
+const ownMost = 4096
+
+// Nudge delivers a message to the agent at its composer: nobody's input comes
+// between, and Enter is pressed only while the screen shows that the composer
+// holds it. The error of a message that was not delivered is AGENT_BUSY,
+// DRAFT_PRESENT or NOT_READY, that of one whose arrival nothing shows
+// UNCONFIRMED. A caller that gives up ends the wait for the lease, not a
+// delivery in progress.
+func (s *Session) Nudge(ctx context.Context, claim Claim, n Nudge) (Nudged, error) {
+	own, cancel := context.WithTimeout(context.WithoutCancel(ctx), claim.Wait+nudgeMost)
+	defer cancel()
+	attached := context.AfterFunc(ctx, cancel)
+	defer attached()
+	var d *nudging
+	var outcome deliver.Outcome
+	err := s.delivery(own, claim, func(write writing) (err error) {
+		if !attached() {
+			return ctx.Err()
+		}
+		if d, err = ask(own, s, func(c *core) (*nudging, error) { return c.beginNudge(n) }); err != nil {
+			return err
+		}
+		outcome, err = s.work(own, claim, d, write)
+		return err
+	})
+	if d == nil {
+		return Nudged{}, err
+	}
+	if err != nil { // the server, the holder or the lease: nothing is known of the message
+		outcome = deliver.Outcome{Verdict: deliver.Unconfirmed, Code: api.CodeUnconfirmed, Evidence: err.Error()}
+	}
+	done, told := ask(context.WithoutCancel(ctx), s, func(c *core) (Nudged, error) { return c.endNudge(d, claim, outcome), nil })
+	if err == nil {
+		err = told
+	}
+	if err == nil {
+		err = nudgeError(s.Status().Name, done, outcome)
+	}
+	return done, err
+}
+
+// beginNudge prepares a delivery on the loop.
+func (c *core) beginNudge(n Nudge) (*nudging, error) {
+	if c.detection == nil {
+		return nil, c.noTypist()
+	}
+	typist, ok := c.detection.driver.(agent.Typist)
+	if !ok {
+		return nil, c.noTypist()
+	}
+	typed := typist.Message(n.Text)
+	if n.Slash {
+		if typed, ok = typist.Slash(n.Text); !ok {
+			return nil, api.Errorf(api.CodeUsage, "nudge: --command wants a command of the agent's, such as /compact, on one line")
+		}
+	}
+	if typed == "" {
+		return nil, api.Errorf(api.CodeUsage, "nudge: there is nothing to say: the message is empty")
+	}
+	d := &nudging{
+		nudge: n, typed: typed, before: c.state, id: fmt.Sprintf("n%d", c.s.reg.events.LastSeq(c.s.id)+1),
+		machine: deliver.New(deliver.Options{Typist: typist, Typed: typed, Slash: n.Slash, Clear: n.Clear, Own: c.detection.own}, c.now()),
+	}
+	c.detection.nudging = d
+	c.detection.watches = append(c.detection.watches, &d.turn)
+	return d, nil
+}
+
+func (c *core) noTypist() error {
+	return api.Errorf(api.CodeNoDriver, "%s runs %s, of which berth cannot tell when it takes a message; type with input %s --enter TEXT",
+		c.spec.Name, c.spec.Agent, c.spec.Name).With("session", c.spec.Name)
+}
+
+// work runs the machine: each step sees all that there is to see, and is
+// written on the loop before anything else can happen there.
+func (s *Session) work(ctx context.Context, claim Claim, d *nudging, write writing) (deliver.Outcome, error) {
+	changed, stop := s.Subscribe()
+	defer stop()
+	for {
+		steps := make(chan deliver.Step, 1)
+		err := write(func(c *core) (<-chan error, error) {
+			step, err := c.stepNudge(d)
+			if err != nil {
+				return nil, err
+			}
+			steps <- step
+			if len(step.Write) == 0 {
+				return written, nil
+			}
+			return c.link.InputLater(step.Write, mark{By: claim.by(), Verb: claim.Verb}.json())
+		})
+		var lost *lease.LostError
+		if errors.As(err, &lost) { // after Enter there is no more to write but a second one
+			err = s.stepUnwritten(ctx, d, steps)
+		}
+		if err != nil {
+			return deliver.Outcome{}, err
+		}
+		step := <-steps
+		if step.Done != nil {
+			return *step.Done, nil
+		}
+		if err := pauseFor(ctx, changed, step.Wait); err != nil {
+			return deliver.Outcome{}, err
+		}
+	}
+}
+
+// written is the answer to a write of nothing.
+var written = func() <-chan error {
+	done := make(chan error)
+	close(done)
+	return done
+}()
+
+// stepUnwritten steps without the right to write, once Enter was pressed.
+func (s *Session) stepUnwritten(ctx context.Context, d *nudging, steps chan<- deliver.Step) error {
+	step, err := ask(ctx, s, func(c *core) (deliver.Step, error) {
+		if !d.machine.Entered() {
+			return deliver.Step{}, api.Errorf(api.CodeWriterBusy, "another writer took over while the message was typed; it may stand in the composer")
+		}
+		return c.stepNudge(d)
+	})
+	if err == nil {
+		steps <- step
+	}
+	return err
+}
+
+func (c *core) stepNudge(d *nudging) (deliver.Step, error) {
+	c.freshen()
+	if c.link == nil || c.exit != nil {
+		return deliver.Step{}, c.exitedError()
+	}
+	return d.machine.Step(c.seen(), c.now()), nil
+}
+
+func pauseFor(ctx context.Context, changed <-chan struct{}, most time.Duration) error {
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-changed:
+	case <-timer.C:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return nil
+}
+
+// freshest bounds how much output is read before a look at the screen: an agent
+// that prints more than that is not at rest.
+const freshest = 16
+
+// freshen takes in all that the agent's sources say now.
+func (c *core) freshen() {
+	c.unread = c.link != nil
+	for range freshest {
+		if !c.catchUp() {
+			break
+		}
+	}
+	c.detect(c.now())
+	d := c.detection
+	if d == nil || c.link == nil || c.exit != nil {
+		return
+	}
+	c.readStateFile()
+	if d.awake && !d.screenAt.IsZero() && !c.term.InSync() {
+		c.readScreen()
+	}
+}
+
+// seen is what a delivery goes by.
+func (c *core) seen() deliver.Seen {
+	d := c.detection
+	seen := deliver.Seen{State: c.state, Asks: len(d.fold.Status().Requests) > 0, Paste: c.term.Modes().BracketedPaste}
+	written, _ := c.link.Written()
+	if d.awake && d.screenAt.IsZero() && !c.unsettled() && c.term.Offset() >= written {
+		seen.Reading = d.reading
+	}
+	return seen
+}
+
+// endNudge tells what became of it.
+func (c *core) endNudge(d *nudging, claim Claim, o deliver.Outcome) Nudged {
+	if det := c.detection; det != nil {
+		det.nudging = nil
+		if o.Verdict == deliver.Confirmed && len(d.typed) <= ownMost {
+			det.own = d.typed
+		}
+		if o.Verdict != deliver.Confirmed {
+			det.unwatch(&d.turn)
+		}
+	}
+	d.turn.id = o.Turn
+	done := Nudged{ID: d.id, Before: d.before, Bytes: len(d.typed), Verdict: o.Verdict, Evidence: o.Evidence, turn: &d.turn}
+	c.flushTyping(c.now(), true)
+	done.Seq = c.note("nudge", nudgeEvent{By: claim.by(), Nudge: d.id, Bytes: done.Bytes, Verdict: string(o.Verdict), Code: string(o.Code), Evidence: o.Evidence})
+	return done
+}
+
+func nudgeError(name string, done Nudged, o deliver.Outcome) error {
+	if o.Verdict == deliver.Confirmed {
+		return nil
+	}
+	message := "%s did not get the message: %s"
+	if o.Verdict == deliver.Unconfirmed {
+		message = "whether %s has the message is not known: %s"
+	}
+	remedy := map[api.Code]string{
+		api.CodeAgentBusy:    "; wait for it with: wait " + name,
+		api.CodeDraftPresent: "; it stays as it is, unless --clear is given",
+	}[o.Code]
+	return api.Errorf(o.Code, message+"%s", name, o.Evidence, remedy).With("session", name).With("nudge", done.ID).
+		With("delivered", o.Verdict == deliver.Unconfirmed).With("confirmed", false).With("state_before", string(done.Before)).
+		With("seq", done.Seq).With("left_in_composer", o.Left)
+}
+
+// listen passes a fact of the conversation on to those who wait for one.
+func (d *detection) listen(f agent.Fact, r detect.Result, now time.Time) {
+	if r.Foreign {
+		return
+	}
+	if d.nudging != nil {
+		d.nudging.machine.Fact(f)
+	}
+	if f.Kind == agent.TurnEnded && f.Agent == "" && f.How == agent.Completed && f.Text != "" {
+		d.said = &Said{Text: f.Text, Time: api.At(now)}
+	}
+	for _, w := range d.watches {
+		w.fact(f)
+	}
+}

@@ -1,0 +1,135 @@
+package sessions
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"berth/agent"
+	"berth/api"
+)
+
+// Said is the last message of an agent's turn.
+type Said struct {
+	Text string   `json:"text"`
+	Time api.Time `json:"time"`
+}
+
+// turnWatch follows the turn that a message began. The loop owns it.
+type turnWatch struct {
+	id    string // of the turn; empty when the agent gives none
+	ended []agent.Fact
+	begun []string // ids of the turns that began since
+}
+
+// turnsWatched bounds what is kept of turns that end or begin while it is not
+// known yet which is the one.
+const turnsWatched = 16
+
+func (w *turnWatch) fact(f agent.Fact) {
+	if f.Agent != "" {
+		return
+	}
+	switch {
+	case f.Kind == agent.TurnEnded && len(w.ended) < turnsWatched:
+		w.ended = append(w.ended, f)
+	case f.Kind == agent.TurnStarted && len(w.begun) < turnsWatched:
+		w.begun = append(w.begun, f.Turn)
+	}
+}
+
+// over is the turn's end by the agent's own word.
+func (w *turnWatch) over() (agent.Fact, bool) {
+	for _, f := range w.ended {
+		if w.id == "" || f.Turn == w.id || f.Turn == "" {
+			return f, true
+		}
+	}
+	return agent.Fact{}, false
+}
+
+// next says whether another turn has begun behind it.
+func (w *turnWatch) next() bool {
+	at := slices.Index(w.begun, w.id)
+	return at >= 0 && at+1 < len(w.begun)
+}
+
+func (d *detection) unwatch(w *turnWatch) {
+	d.watches = slices.DeleteFunc(d.watches, func(o *turnWatch) bool { return o == w })
+}
+
+// Turn is how the turn of a message stands.
+type Turn struct {
+	State   agent.State
+	Message *string // the agent's last one in it, nil before its end and after an interrupt
+}
+
+// inferredHolds is how long a turn's end that the agent itself did not tell must
+// be believed: the state of the turn before may be reported late, and then the
+// new one's follows.
+const inferredHolds = 500 * time.Millisecond
+
+// Await returns when the turn that took the message is over, or has come to a
+// prompt; with the context's error before that. Forget is called in any case.
+func (s *Session) Await(ctx context.Context, n Nudged) (Turn, error) {
+	changed, stop := s.Subscribe()
+	defer stop()
+	var rested time.Time
+	for {
+		t, err := ask(ctx, s, func(c *core) (standing, error) { return n.turn.stands(c.state), nil })
+		if err != nil {
+			return Turn{State: s.Status().Now}, err
+		}
+		if !t.inferred {
+			rested = time.Time{}
+		} else if rested.IsZero() {
+			rested = s.reg.now()
+		}
+		if t.over || t.inferred && s.reg.now().Sub(rested) >= inferredHolds {
+			return t.Turn, nil
+		}
+		wait := time.Hour
+		if t.inferred {
+			wait = inferredHolds
+		}
+		if err := pauseFor(ctx, changed, wait); err != nil {
+			return Turn{State: s.Status().Now}, err
+		}
+	}
+}
+
+// standing is how a turn stands at a moment.
+type standing struct {
+	Turn
+	over     bool // or at a prompt
+	inferred bool // nobody told of its end, and the agent is at rest
+}
+
+func (w *turnWatch) stands(state agent.State) standing {
+	t := standing{Turn: Turn{State: state}}
+	end, told := w.over()
+	if told && end.How == agent.Completed {
+		t.Message = &end.Text
+	}
+	switch state {
+	case agent.Idle, agent.InError:
+		t.over, t.inferred = told, !told
+	case agent.Working, agent.Starting:
+		t.over = told && w.next()
+	default:
+		t.over = true
+	}
+	return t
+}
+
+// Forget ends what follows the turn of a message.
+func (s *Session) Forget(ctx context.Context, n Nudged) {
+	if n.turn == nil {
+		return
+	}
+	_ = s.do(context.WithoutCancel(ctx), func(c *core) { // a loop that has ended follows nothing
+		if c.detection != nil {
+			c.detection.unwatch(n.turn)
+		}
+	})
+}
