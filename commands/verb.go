@@ -70,6 +70,7 @@ type Verb struct {
 	MinArgs  int
 	MaxArgs  int // -1: any number
 	TextOnly bool
+	Prose    bool // text unless --json asks for more
 	Flags    func(*pflag.FlagSet)
 	Rewrite  func(words []string) []string // puts words into the form that flags are parsed from
 	Answer   any                           // a value whose JSON Schema describes the answer; nil: none
@@ -85,9 +86,10 @@ func (s statusError) Error() string { return fmt.Sprintf("status %d", int(s)) }
 // the processes (hold, hook) that never look at it.
 func verbs() []*Verb {
 	return []*Verb{
-		lsVerb(), stateVerb(), waitingVerb(), screenVerb(), outputVerb(), infoVerb(), whoVerb(), healthVerb(),
+		lsVerb(), stateVerb(), waitingVerb(), screenVerb(), outputVerb(), lastVerb(), infoVerb(), whoVerb(), healthVerb(),
 		versionVerb(), whoamiVerb(), schemaVerb(), helpVerb(),
 		watchVerb(), waitVerb(),
+		nudgeVerb(), askVerb(), interruptVerb(),
 		inputVerb(), keysVerb(), resizeVerb(), signalVerb(), lockVerb(), unlockVerb(),
 		newVerb(), killVerb(), restartVerb(), renameVerb(), rmVerb(), tagVerb(), metaVerb(), exportVerb(),
 		attachVerb(),
@@ -146,8 +148,13 @@ func (c *Call) finish(ctx context.Context, err error) int {
 	if c.JSON {
 		c.printJSON(map[string]any{"error": shown})
 	}
-	_, _ = c.Err.Write(c.lines([]byte("berth: " + terminal.Printable(shown.Message) + "\n"))) // nobody is left to tell of a failure
+	c.warn(shown.Message)
 	return shown.Code.Status()
+}
+
+// warn tells people on the error stream.
+func (c *Call) warn(message string) {
+	_, _ = c.Err.Write(c.lines([]byte("berth: " + terminal.Printable(message) + "\n"))) // nobody is left to tell of a failure
 }
 
 // verbName is the first word of the line, for the log: later words may be
@@ -266,7 +273,7 @@ func (c *Call) countArgs(verb *Verb) error {
 
 // chooseForm settles JSON or text from the parsed options.
 func (c *Call) chooseForm(verb *Verb) error {
-	c.JSON = !c.Terminal && !verb.TextOnly
+	c.JSON = !c.Terminal && !verb.TextOnly && !verb.Prose
 	if asJSON, _ := c.flags.GetBool("json"); asJSON {
 		c.JSON = true
 	}
