@@ -1,0 +1,266 @@
+//go:build agents
+
+package claude
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/test/agents/host"
+)
+
+// nudged is what nudge answers, and the status it ends with.
+type nudged struct {
+	Delivered, Confirmed bool
+	Nudge, Evidence      string
+	StateBefore          string  `json:"state_before"`
+	State                *string `json:"state"`
+	LastMessage          *string `json:"last_message"`
+	Error                *struct {
+		Code, Message string
+		Details       map[string]any
+	}
+	status int
+}
+
+// nudge gives a message over standard input, so that no shell and no word
+// splitting is between.
+func (l *lab) nudge(text string, flags ...string) nudged {
+	l.t.Helper()
+	words := append(append([]string{"nudge"}, flags...), l.Name, "-")
+	out, err := l.host.Call(l.ctx, []byte(text), words...)
+	var n nudged
+	var failure *host.Failure
+	switch {
+	case errors.As(err, &failure):
+		n.status = failure.Status
+	case err != nil:
+		l.t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		check(l.t, json.Unmarshal([]byte(line), &n))
+	}
+	return n
+}
+
+// confirmed gives a message and demands that it is confirmed, and that the model
+// has it once, as it is typed.
+func (l *lab) confirmed(text, arrives string) {
+	l.t.Helper()
+	started := time.Now()
+	n := l.nudge(text, "--wait", "--timeout", patient.String())
+	if n.status != 0 || !n.Confirmed || n.Evidence != "hook:UserPromptSubmit" {
+		l.t.Fatalf("%.60q (%d bytes): %+v %+v", text, len(text), n, n.Error)
+	}
+	if got := l.api.Arrivals(arrives); got != 1 {
+		last := ""
+		for _, r := range l.api.Requests() {
+			if texts := r.Texts(); len(texts) > 0 {
+				last = texts[len(texts)-1]
+			}
+		}
+		l.t.Errorf("%.60q (%d bytes) arrived %d times; the last to arrive was %.80q", text, len(text), got, last)
+	}
+	if took := time.Since(started); took > 5*time.Second {
+		l.t.Logf("%.40q took %s", text, took)
+	}
+}
+
+const shield = "\u200b"
+
+// TestNudges gives messages of all kinds. Each arrives once, exactly, and with a
+// true verdict.
+func TestNudges(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.is("idle")
+	check(t, os.WriteFile(filepath.Join(l.home.Workspace, "notes.txt"), []byte("secret notes\n"), 0o600))
+	for _, c := range [][2]string{
+		{"fix the login bug", ""},
+		{"x", ""},
+		{"!touch ran.txt", shield + "!touch ran.txt"},
+		{"/help", shield + "/help"},
+		{" /clear", shield + " /clear"},
+		{"exit", shield + "exit"},
+		{"quit", shield + "quit"},
+		{"?", shield + "?"},
+		{"@notes.txt", shield + "@notes.txt"},
+		{"read @notes.txt now", "read " + shield + "@notes.txt now"},
+		{"ping @no", "ping " + shield + "@no"},
+		{"mail a@b.example", ""},
+		{"two\nlines", ""},
+		{"three\n\nlines", ""},
+		{"a\nb\nc\nd\ne", ""},
+		{"first\n/second\n!third\nexit", ""},
+		{"tab\there", "tab    here"},
+		{"trailing blanks  \n\n", "trailing blanks"},
+		{"e\u0301te\u0301", "\u00e9t\u00e9"},
+		{"an ESC \x1b[201~\r!touch ran.txt", "an ESC [201~\n!touch ran.txt"},
+		{"修复登录错误，然后运行测试。", ""},
+		{"日本語のメッセージ\nと二行目", ""},
+		{"emoji 👨‍👩‍👧 🇩🇪 👍🏽 done", ""},
+		{"don't \"quote\" $HOME `x` \\ * ~", ""},
+		{strings.Repeat("word ", 60) + "end", ""},
+		{strings.Repeat("漢", 300), ""},
+		{strings.TrimSpace(strings.Repeat("a line of text\n", 40)), ""},
+		{strings.Repeat("0123456789", 100), ""},
+		{strings.Repeat("0123456789", 1000), ""},
+		{strings.TrimSpace(strings.Repeat("a line of a long message, with words in it\n", 240)), ""},
+	} {
+		arrives := c[1]
+		if arrives == "" {
+			arrives = c[0]
+		}
+		l.confirmed(c[0], arrives)
+		if t.Failed() {
+			return
+		}
+	}
+	if l.made("ran.txt") {
+		t.Error("a message ran as a command")
+	}
+	for _, r := range l.api.Requests() {
+		if strings.Contains(string(r.Body), "secret notes") {
+			t.Fatal("a file was attached")
+		}
+	}
+}
+
+// TestNudgeRefusals keeps messages from an agent that is at work or asks, and
+// drafts as they are.
+func TestNudgeRefusals(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.is("idle")
+	refused := func(code string, status int, flags ...string) {
+		t.Helper()
+		n := l.nudge("not now", flags...)
+		if n.status != status || n.Error == nil || n.Error.Code != code {
+			t.Fatalf("%+v %+v, not %s", n, n.Error, code)
+		}
+	}
+	check(t, l.Type(l.ctx, "my draft"))
+	l.see(prompt + "my draft")
+	refused("DRAFT_PRESENT", 5)
+	l.see(prompt + "my draft$")
+	if n := l.nudge("MOCK: slow 20 100", "--clear"); n.status != 0 || !n.Confirmed {
+		t.Fatalf("%+v %+v", n, n.Error)
+	}
+	l.asked("MOCK: slow 20 100", 0)
+	refused("AGENT_BUSY", 5)
+	l.is("idle")
+
+	n := l.nudge("MOCK: bash touch one.txt", "--wait", "--timeout", patient.String())
+	if n.status != 20 || n.State == nil || *n.State != "prompt" {
+		out, _ := l.host.Call(l.ctx, nil, "watch", l.Name, "--since", "e1", "--timeout", "1s")
+		t.Fatalf("%+v %+v\n%s", n, n.Error, out)
+	}
+	refused("AGENT_BUSY", 5)
+	l.see(proceed)
+	l.key("Escape")
+	l.is("idle")
+	if l.made("one.txt") || l.api.Arrivals("not now") != 0 {
+		t.Error("a refused message was delivered, or answered the dialog")
+	}
+
+	n = l.nudge("MOCK: error 403", "--wait", "--timeout", patient.String())
+	if n.status != 21 {
+		t.Fatalf("%+v %+v", n, n.Error)
+	}
+	out, err := l.host.Call(l.ctx, nil, "ask", l.Name, "MOCK: text better now")
+	check(t, err)
+	if string(out) != "better now\n" {
+		t.Errorf("ask gave %q", out)
+	}
+	out, err = l.host.Call(l.ctx, nil, "last", l.Name)
+	check(t, err)
+	if string(out) != "better now\n" {
+		t.Errorf("last gave %q", out)
+	}
+	if n := l.nudge("/compact", "--command"); n.status != 0 || !n.Confirmed {
+		t.Errorf("%+v %+v", n, n.Error)
+	}
+}
+
+// TestInterruptVerb ends a turn, and presses nothing at rest.
+func TestInterruptVerb(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.is("idle")
+	interrupt := func() (done struct {
+		Delivered, Confirmed bool
+		State                string
+	}) {
+		t.Helper()
+		out, err := l.host.Call(l.ctx, nil, "interrupt", l.Name)
+		check(t, err)
+		check(t, json.Unmarshal(out, &done))
+		return done
+	}
+	if done := interrupt(); done.Delivered || done.State != "idle" {
+		t.Errorf("at rest: %+v", done)
+	}
+	if n := l.nudge("MOCK: slow 50 200"); n.status != 0 {
+		t.Fatalf("%+v %+v", n, n.Error)
+	}
+	l.see("line 002")
+	if done := interrupt(); !done.Delivered || !done.Confirmed || done.State != "idle" {
+		t.Errorf("at work: %+v", done)
+	}
+	l.see(stopped)
+	l.confirmed("and on", "and on")
+}
+
+// TestNudgeAgainstADialog gives messages at offsets around the appearance of a
+// dialog: none of them answers it.
+func TestNudgeAgainstADialog(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.is("idle")
+	counts := map[string]int{}
+	const offsets = 60
+	for i := range offsets {
+		l.is("idle")
+		name := "ran-" + string(rune('a'+i/26)) + string(rune('a'+i%26)) + ".txt"
+		ctx, cancel := context.WithCancel(l.ctx)
+		late := make(chan nudged, 1)
+		message := "a message " + name
+		// The task ends a turn of its own and asks: its dialog comes some 100 ms
+		// after the message that leads to it.
+		n := l.nudge("MOCK: bash touch " + name)
+		if n.status != 0 {
+			t.Fatalf("%+v %+v", n, n.Error)
+		}
+		timer := time.NewTimer(time.Duration(i) * 10 * time.Millisecond)
+		<-timer.C
+		go func() { late <- l.nudge(message) }()
+		got := <-late
+		cancel()
+		_ = ctx
+		code := "confirmed"
+		if got.Error != nil {
+			code = got.Error.Code
+		}
+		counts[code]++
+		l.is("prompt")
+		if l.made(name) {
+			t.Fatalf("offset %d: the message allowed the command: %+v", i, got)
+		}
+		l.see(proceed)
+		l.key("Escape")
+		l.is("idle")
+		if l.made(name) {
+			t.Fatalf("offset %d: the message allowed the command: %+v", i, got)
+		}
+		want := 0
+		if got.Confirmed {
+			want = 1
+		}
+		if l.api.Arrivals(message) != want {
+			t.Fatalf("offset %d: %+v, and it arrived %d times", i, got, l.api.Arrivals(message))
+		}
+	}
+	t.Log(counts)
+}
