@@ -54,7 +54,7 @@ func (c *Control) Read(fn func(Record) error) error {
 func (c *Control) readTo(newest uint64, fn func(Record) error) error {
 	for {
 		if c.file != nil {
-			if err := c.readLines(fn); err != nil {
+			if err := c.readLines(newest, fn); err != nil {
 				return err
 			}
 			if c.last >= newest {
@@ -115,8 +115,8 @@ func (c *Control) grown() bool {
 	return bytes.IndexByte(rest[:n], '\n') >= 0
 }
 
-// readLines gives out the whole lines behind pos.
-func (c *Control) readLines(fn func(Record) error) error {
+// readLines gives out the whole lines behind pos, to the newest at least.
+func (c *Control) readLines(newest uint64, fn func(Record) error) error {
 	buf := make([]byte, 0, 4<<10)
 	for {
 		if len(buf) == cap(buf) {
@@ -139,7 +139,7 @@ func (c *Control) readLines(fn func(Record) error) error {
 		}
 		c.pos += int64(used)
 		buf = buf[:copy(buf, buf[used:])]
-		if errors.Is(err, io.EOF) {
+		if errors.Is(err, io.EOF) || err == nil && c.last >= newest {
 			return nil
 		}
 		if err != nil {

@@ -92,11 +92,7 @@ func repair(name string) (int64, error) {
 // that a server can be told of it in another way. An error means that the
 // record is no record; a full disk is not one.
 func (c *controlLog) append(kind string, data any, offset int64, now time.Time) (unwritten []byte, err error) {
-	raw, err := encodePlain(data)
-	if err != nil {
-		return nil, fmt.Errorf("encoding %s: %w", kind, err)
-	}
-	line, err := encodeRecord(Record{N: c.last + 1, Time: api.At(now), Offset: offset, Kind: kind, Data: raw})
+	line, err := encodeData(Record{N: c.last + 1, Time: api.At(now), Offset: offset, Kind: kind}, data)
 	if err != nil {
 		return nil, err
 	}

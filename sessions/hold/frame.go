@@ -34,6 +34,7 @@ const (
 	frameExit     frameType = 15 // to the server: Exit
 	frameBye      frameType = 16 // to the server: refusal; the connection ends
 	framePace     frameType = 17 // to the holder, if its Welcome has Credit: uint64 milliseconds
+	frameTyped    frameType = 18 // to the holder, if its Welcome has Types: uint32 id, uint32 length of the mark, mark, then the bytes
 
 	// 32 to 63 are the hooks'.
 )

@@ -36,6 +36,7 @@ const (
 type op struct {
 	kind       opKind
 	data       []byte
+	typed      bool  // opInput: the answer may wait for the echo
 	at         int64 // opReply: where the query ended
 	cols, rows int
 	sig        syscall.Signal
@@ -203,6 +204,10 @@ func (h *holder) typed(o op, err error) {
 	}
 	if err != nil {
 		h.ack(o.from, o.id, ackEnded, err.Error())
+		return
+	}
+	if o.typed {
+		h.ackSoon(o.from, o.id)
 		return
 	}
 	h.ack(o.from, o.id, ackDone, "")

@@ -9,28 +9,56 @@ import (
 // message has its place in the order when it returns, and the channel receives
 // Input's error once.
 func (l *Link) InputLater(data []byte, mark json.RawMessage) (<-chan error, error) {
-	if len(data) > MaxInput || len(mark) > maxMark {
-		return nil, fmt.Errorf("%w: %d bytes of input, a mark of %d", ErrTooLarge, len(data), len(mark))
-	}
 	answer := make(chan error, 1)
-	l.mu.Lock()
-	if l.ended {
-		defer l.mu.Unlock()
-		return nil, l.err
-	}
-	l.nextID++
-	id := l.nextID
-	l.waiting[id] = answer
-	l.mu.Unlock()
-	head, err := encodeRequest(request{ID: id, Mark: mark})
-	if err == nil {
-		err = l.send(appendFrame(nil, frameInput, head, data))
-	}
+	err := l.later(data, mark, func(err error) { answer <- err }, func(id uint32) ([]byte, error) {
+		head, err := encodeRequest(request{ID: id, Mark: mark})
+		return appendFrame(nil, frameInput, head, data), err
+	})
 	if err != nil {
-		l.mu.Lock()
-		delete(l.waiting, id)
-		l.mu.Unlock()
 		return nil, err
 	}
 	return answer, nil
+}
+
+// Type is InputLater for what a person types: the answer may come with the
+// echo, or 10 ms later when there is none. answered is called once, unless
+// there is an error; it must neither wait nor use the link.
+func (l *Link) Type(data []byte, mark json.RawMessage, answered func(error)) error {
+	return l.later(data, mark, answered, func(id uint32) ([]byte, error) {
+		if l.welcome.Types {
+			return appendFrame(nil, frameTyped, encodeTyped(id, mark), data), nil
+		}
+		head, err := encodeRequest(request{ID: id, Mark: mark})
+		return appendFrame(nil, frameInput, head, data), err
+	})
+}
+
+// later sends the frame of a message and leaves its answer to answered.
+func (l *Link) later(data []byte, mark json.RawMessage, answered func(error), frame func(id uint32) ([]byte, error)) error {
+	if len(data) > MaxInput || len(mark) > maxMark {
+		return fmt.Errorf("%w: %d bytes of input, a mark of %d", ErrTooLarge, len(data), len(mark))
+	}
+	l.mu.Lock()
+	if l.ended {
+		defer l.mu.Unlock()
+		return l.err
+	}
+	l.nextID++
+	id := l.nextID
+	l.waiting[id] = answered
+	l.mu.Unlock()
+	p, err := frame(id)
+	if err == nil {
+		err = l.send(p)
+	}
+	if err == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, waits := l.waiting[id]; !waits {
+		return nil // it was answered already, by the link's end
+	}
+	delete(l.waiting, id)
+	return err
 }

@@ -38,7 +38,7 @@ type Link struct {
 
 	mu      sync.Mutex
 	nextID  uint32
-	waiting map[uint32]chan error
+	waiting map[uint32]func(error) // called under mu, once
 	err     error
 	ended   bool // done is closed
 	exit    *Exit
@@ -58,7 +58,7 @@ func newLink(dir string, c *net.UnixConn, r *bufio.Reader, w Welcome) *Link {
 		control: OpenControl(dir, 0),
 		wake:    make(chan struct{}, 1),
 		done:    make(chan struct{}),
-		waiting: make(map[uint32]chan error),
+		waiting: make(map[uint32]func(error)),
 	}
 	l.written.Store(w.Written)
 	l.told.Store(w.Written)
@@ -119,8 +119,8 @@ func (l *Link) fail(err error) {
 		return
 	}
 	l.ended, l.err = true, err
-	for id, ch := range l.waiting {
-		ch <- err
+	for id, answer := range l.waiting {
+		answer(err)
 		delete(l.waiting, id)
 	}
 	l.conn.Close()
@@ -229,8 +229,8 @@ func (l *Link) takeExit(p []byte) error {
 func (l *Link) answered(id uint32, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if ch, ok := l.waiting[id]; ok {
-		ch <- err
+	if answer, ok := l.waiting[id]; ok {
+		answer(err)
 		delete(l.waiting, id)
 	}
 }
@@ -300,7 +300,7 @@ func (l *Link) ask(ctx context.Context, t frameType, q request, data []byte) err
 	}
 	l.nextID++
 	q.ID = l.nextID
-	l.waiting[q.ID] = answer
+	l.waiting[q.ID] = func(err error) { answer <- err }
 	l.mu.Unlock()
 	defer func() {
 		l.mu.Lock()

@@ -49,6 +49,8 @@ type Welcome struct {
 	// may tell of without waiting for the next one, which is not sent before
 	// that. 0 is a holder which waits for one after each wake.
 	Credit int64 `json:"credit,omitempty"`
+	// Types says that the holder takes frameTyped.
+	Types bool `json:"types,omitempty"`
 	// TakesHooks says that the holder listens for hooks, and Hooks are those
 	// that wait for a verdict, oldest first.
 	TakesHooks bool          `json:"takes_hooks,omitempty"`
@@ -127,6 +129,23 @@ func encodeRequest(q request) ([]byte, error) {
 		return nil, fmt.Errorf("encoding a request: %w", err)
 	}
 	return append(binary.BigEndian.AppendUint32(nil, uint32(len(head))), head...), nil
+}
+
+// encodeTyped is the head of a frameTyped.
+func encodeTyped(id uint32, mark []byte) []byte {
+	p := make([]byte, 0, 8+len(mark))
+	p = binary.BigEndian.AppendUint32(p, id)
+	p = binary.BigEndian.AppendUint32(p, uint32(len(mark)))
+	return append(p, mark...)
+}
+
+// decodeTyped splits a frameTyped.
+func decodeTyped(p []byte) (id uint32, mark, data []byte, err error) {
+	if len(p) < 4 {
+		return 0, nil, nil, errShort
+	}
+	mark, data, err = splitHead(p[4:])
+	return binary.BigEndian.Uint32(p), mark, data, err
 }
 
 // decodeRequest splits a payload into head and data.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 
 	"berth/api"
 )
@@ -79,6 +80,46 @@ type LossData struct {
 	To      int64  `json:"to"`
 	Records int    `json:"records,omitempty"`
 	Why     string `json:"why"`
+}
+
+// encodeData is the line of a record with this data.
+func encodeData(r Record, data any) ([]byte, error) {
+	if d, ok := data.(InputData); ok && r.Kind == KindInput {
+		if line, ok := encodeInput(r, d); ok {
+			return line, nil
+		}
+	}
+	raw, err := encodePlain(data)
+	if err != nil {
+		return nil, fmt.Errorf("encoding %s: %w", r.Kind, err)
+	}
+	r.Data = raw
+	return encodeRecord(r)
+}
+
+// encodeInput is encodeData for the record that each key makes: without
+// reflection, it costs a fifth.
+func encodeInput(r Record, d InputData) ([]byte, bool) {
+	if r.Time.IsZero() {
+		return nil, false
+	}
+	line := make([]byte, 0, 128+len(d.Mark))
+	line = append(line, `{"n":`...)
+	line = strconv.AppendUint(line, r.N, 10)
+	line = append(line, `,"time":"`...)
+	line = r.Time.UTC().AppendFormat(line, api.TimeLayout)
+	line = append(line, `","offset":`...)
+	line = strconv.AppendInt(line, r.Offset, 10)
+	line = append(line, `,"kind":"`+KindInput+`","data":{"bytes":`...)
+	line = strconv.AppendInt(line, int64(d.Bytes), 10)
+	if len(d.Mark) > 0 {
+		mark := bytes.NewBuffer(append(line, `,"mark":`...))
+		if json.Compact(mark, d.Mark) != nil {
+			return nil, false
+		}
+		line = mark.Bytes()
+	}
+	return append(line, "}}\n"...), true
 }
 
 // encodeRecord is the record's line, with its newline.

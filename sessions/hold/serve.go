@@ -50,6 +50,7 @@ type serverConn struct {
 	kick chan struct{} // there is something to send; holds one
 
 	out      []byte // frames to be sent, in order
+	held     []byte // answers that wait for the next wake; only while one is due
 	consumed int64  // the server has read the output up to here
 	woken    bool   // a wake is out that has to be answered
 	wokenAt  time.Time
@@ -155,6 +156,7 @@ func (h *holder) adopt(c *net.UnixConn, version int) *serverConn {
 		StaleOffset: h.recent.before(time.Now()),
 		LastReply:   h.answered,
 		Credit:      wakeCredit,
+		Types:       true,
 		Queued:      h.queue.marks(),
 		TakesHooks:  h.hooks.listen != nil,
 		Hooks:       h.hooks.table.welcome(),
@@ -236,6 +238,17 @@ func (h *holder) sentWake(s *serverConn) {
 func (h *holder) ack(s *serverConn, id uint32, code ackCode, text string) {
 	s.out = appendFrame(s.out, frameAck, encodeAck(id, code, text))
 	s.notify()
+}
+
+// ackSoon is ack for what may wait for the echo, which is one write and one
+// wakeup of the server less for each key. A wake that is due now is due until
+// it is sent: at the latest recordPause behind the record of the input.
+func (h *holder) ackSoon(s *serverConn, id uint32) {
+	if due, _ := h.wantsWake(s); !due || h.server != s {
+		h.ack(s, id, ackDone, "")
+		return
+	}
+	s.held = appendFrame(s.held, frameAck, encodeAck(id, ackDone, ""))
 }
 
 // dropServer disconnects the server, if there is one.
@@ -325,6 +338,8 @@ func (h *holder) gather(s *serverConn, spare []byte) (buf []byte, in time.Durati
 	}
 	if due && in == 0 {
 		h.sentWake(s)
+		buf = append(buf, s.held...)
+		s.held = s.held[:0]
 		buf = appendFrame(buf, frameWake, encodeNumbers(uint64(h.written), h.control.last))
 	}
 	if h.exit != nil && !s.told {
@@ -362,6 +377,8 @@ func (h *holder) handle(s *serverConn, t frameType, payload []byte) error {
 		}
 		h.enqueue(op{kind: opReply, at: at, data: data, from: s})
 		return nil
+	case frameTyped:
+		return h.takeTyped(s, payload)
 	case frameInput, frameResize, frameSignal, frameEnd, frameNote, frameVerdict, frameRelease:
 		q, data, err := decodeRequest(payload)
 		if err != nil {
@@ -426,6 +443,22 @@ func (h *holder) request(s *serverConn, t frameType, q request, data []byte) (co
 		return h.release(q.Hook, GoneReleased), "", false
 	}
 	return ackDone, "", false
+}
+
+// takeTyped queues what a person types.
+func (h *holder) takeTyped(s *serverConn, payload []byte) error {
+	id, mark, data, err := decodeTyped(payload)
+	if err != nil {
+		return err
+	}
+	code, text := ackBad, "mark is too long or no JSON, or input is too long"
+	if len(mark) <= maxMark && len(data) <= MaxInput && (len(mark) == 0 || json.Valid(mark)) {
+		code, text = h.enqueue(op{kind: opInput, typed: true, data: data, mark: mark, id: id, from: s}), ""
+	}
+	if code != ackDone {
+		h.answer(s, id, code, text)
+	}
+	return nil
 }
 
 // consumedBy takes the server's word for how far it has read.
