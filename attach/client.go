@@ -23,6 +23,8 @@ type client struct {
 	look   look
 	member Member
 	parser *inputParser
+	prompt promptInput // In, if it is one, and
+	keys   []byte      // the buffer for it
 	out    *output
 	ops    *ops
 
@@ -79,7 +81,11 @@ func (c *client) run(ctx context.Context) error {
 	c.ops = newOps(work, c.member)
 	chunks, failed := make(chan []byte), make(chan error, 1)
 	var reader sync.WaitGroup
-	reader.Go(func() { readInput(work, c.In, chunks, failed) })
+	if in, ok := c.In.(promptInput); ok {
+		c.prompt, c.keys = in, make([]byte, 4<<10)
+	} else {
+		reader.Go(func() { readInput(work, c.In, chunks, failed) })
+	}
 	defer func() {
 		cancel()
 		c.timers.stop()
@@ -126,15 +132,28 @@ func (c *client) wait(ctx context.Context, chunks <-chan []byte, failed <-chan e
 	if c.ops.full() {
 		chunks = nil
 	}
-	var ready <-chan struct{}
+	var typed, ready <-chan struct{}
+	if c.prompt != nil && !c.ops.full() {
+		typed = c.prompt.Ready()
+	}
 	if c.way == wayPass {
 		ready = c.queue.Ready()
 	}
+	// While this loop sleeps, all that it would do with an echo is to hand it on.
+	if c.way == wayPass && c.writer && !c.resync && c.out.prompt != nil && !c.out.busy {
+		c.queue.Straight(c.out.straight)
+		defer c.queue.Straight(nil)
+	}
 	select {
 	case b := <-chunks:
-		c.timers.set(timerInput, 0)
-		c.input(ctx, c.parser.feed(b))
-		c.timers.set(timerInput, c.parser.hold())
+		c.received(ctx, b)
+	case <-typed:
+		switch n, err, ok := c.prompt.TryRead(c.keys); {
+		case n > 0:
+			c.received(ctx, c.keys[:n])
+		case ok && err != nil:
+			c.end(ErrClientGone)
+		}
 	case <-c.timers.c(timerInput):
 		c.timers.set(timerInput, 0)
 		c.input(ctx, c.parser.flush())
@@ -161,12 +180,21 @@ func (c *client) wait(ctx context.Context, chunks <-chan []byte, failed <-chan e
 			c.broken = true
 			c.end(ErrClientGone)
 		}
+	case err := <-c.ops.refused:
+		c.refused(err)
 	case r := <-c.ops.results:
 		c.ops.finished(r)
 		c.answered(r)
 	case <-ctx.Done():
 		c.end(context.Cause(ctx))
 	}
+}
+
+// received takes what the client's terminal sent.
+func (c *client) received(ctx context.Context, b []byte) {
+	c.timers.set(timerInput, 0)
+	c.input(ctx, c.parser.feed(b))
+	c.timers.set(timerInput, c.parser.hold())
 }
 
 // notice tells the client what the session has for it.

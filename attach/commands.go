@@ -53,7 +53,7 @@ func (c *client) typed(b []byte) {
 		if c.writer && c.overlay != nil { // read, or not of interest
 			c.hide()
 		}
-		c.ops.ask(op{kind: opType, data: b})
+		c.ops.typed(b)
 	}
 }
 

@@ -178,6 +178,9 @@ func (m *fakeMember) Unfollow(q *Queue) {
 	delete(m.s.queues, q)
 }
 
+// TypeSoon is what a session that is busy answers: all goes by Type.
+func (m *fakeMember) TypeSoon([]byte, func(error)) bool { return false }
+
 func (m *fakeMember) Type(_ context.Context, data []byte) error {
 	m.s.mu.Lock()
 	defer m.s.mu.Unlock()

@@ -20,6 +20,7 @@ func (c *client) produce(ctx context.Context) {
 		switch {
 		case err != nil:
 			c.end(err)
+		case len(b) > 0 && want == wayPass && c.out.try(b):
 		case len(b) > 0:
 			c.out.send(b)
 		case again:

@@ -16,6 +16,19 @@ type Input interface {
 	Unread(p []byte)
 }
 
+// promptInput is an Input that can be asked without waiting, so that a key
+// needs no goroutine on its way to the client's loop.
+type promptInput interface {
+	Ready() <-chan struct{} // holds one signal when there may be something
+	TryRead(p []byte) (n int, err error, ok bool)
+}
+
+// promptOutput is an output with room of its own: TryWrite takes all of p
+// without waiting, or nothing.
+type promptOutput interface {
+	TryWrite(p []byte) bool
+}
+
 // pumpSize is how far a Pump reads ahead: a packet of SSH's.
 const pumpSize = 32 << 10
 

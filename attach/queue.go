@@ -22,6 +22,8 @@ type Queue struct {
 	spare   []byte // the buffer handed out before, to be filled next
 	running bool
 	lagged  bool
+
+	straight func(p []byte) bool // takes p at once or not at all; nil: all is queued
 }
 
 // NewQueue makes a queue that holds QueueLimit bytes. It takes nothing before
@@ -50,12 +52,24 @@ func (q *Queue) Push(p []byte) {
 	if !q.running {
 		return
 	}
+	if q.straight != nil && len(q.pending) == 0 && q.straight(p) {
+		return
+	}
 	if len(q.pending)+len(p) > q.limit {
 		q.lagLocked()
 		return
 	}
 	q.pending = append(q.pending, p...)
 	q.signal()
+}
+
+// Straight has what is pushed offered to a function first, which takes it at
+// once or not at all and must not wait; nil ends that. What is queued goes
+// before it.
+func (q *Queue) Straight(to func(p []byte) bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.straight = to
 }
 
 // Lag drops what is queued and marks the queue lagging, as an overflow does:

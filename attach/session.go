@@ -89,6 +89,11 @@ type Member interface {
 	// program does not read, until ctx is done.
 	Type(ctx context.Context, data []byte) error
 
+	// TypeSoon is Type for a client that has the lease, without waiting: false
+	// says that nothing was typed and Type has to be called. What Type would
+	// return answered gets, once, on any goroutine; it must not wait.
+	TypeSoon(data []byte, answered func(error)) bool
+
 	// Window tells the client's present window. It becomes the session's when
 	// this client is the writer and the size policy says so. It does not wait.
 	Window(cols, rows int)

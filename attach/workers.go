@@ -3,6 +3,7 @@ package attach
 import (
 	"context"
 	"io"
+	"sync/atomic"
 )
 
 // output writes buffers to the client, one at a time, so that a client that
@@ -10,11 +11,17 @@ import (
 type output struct {
 	buffers chan []byte
 	done    chan error // one for each buffer
-	busy    bool       // the owner's: a buffer is under way
+	prompt  promptOutput
+	busy    bool // the owner's: a buffer is under way
 }
+
+// promptSize is how much goes to the client without a goroutine in between:
+// echoes. More has to be taken before there is the next.
+const promptSize = 1 << 10
 
 func newOutput(w io.Writer) *output {
 	out := &output{buffers: make(chan []byte, 1), done: make(chan error, 1)}
+	out.prompt, _ = w.(promptOutput)
 	go func() {
 		defer close(out.done)
 		for b := range out.buffers {
@@ -30,6 +37,17 @@ func newOutput(w io.Writer) *output {
 func (o *output) send(b []byte) {
 	o.busy = true
 	o.buffers <- b
+}
+
+// try writes a little at once, if nothing is in its way.
+func (o *output) try(b []byte) bool {
+	return o.prompt != nil && !o.busy && o.straight(b)
+}
+
+// straight is try for any goroutine, while the owner sees to it that nothing is
+// in the way.
+func (o *output) straight(b []byte) bool {
+	return len(b) <= promptSize && o.prompt.TryWrite(b)
 }
 
 // close waits for the goroutine to end.
@@ -95,10 +113,17 @@ type ops struct {
 	waiting []op
 	size    int // bytes in waiting
 	busy    bool
+
+	member  Member
+	soon    atomic.Int64 // bytes typed by TypeSoon and not answered
+	refused chan error   // an answer that was an error; holds one
 }
 
+// soonLimit is how much may be typed ahead of its answer without a wait.
+const soonLimit = 4 << 10
+
 func newOps(ctx context.Context, m Member) *ops {
-	o := &ops{next: make(chan op, 1), results: make(chan opResult, 1)}
+	o := &ops{next: make(chan op, 1), results: make(chan opResult, 1), member: m, refused: make(chan error, 1)}
 	go func() {
 		defer close(o.results)
 		for p := range o.next {
@@ -121,6 +146,31 @@ func do(ctx context.Context, m Member, p op) opResult {
 		r.people, r.err = m.Who(ctx)
 	}
 	return r
+}
+
+// typed types b at once if it can, behind all that was asked before.
+func (o *ops) typed(b []byte) {
+	n := int64(len(b))
+	if !o.busy && len(o.waiting) == 0 && o.soon.Load()+n <= soonLimit {
+		o.soon.Add(n)
+		if o.member.TypeSoon(b, func(err error) { o.answered(n, err) }) {
+			return
+		}
+		o.soon.Add(-n)
+	}
+	o.ask(op{kind: opType, data: b})
+}
+
+// answered is called when typing ahead has come to its end.
+func (o *ops) answered(n int64, err error) {
+	o.soon.Add(-n)
+	if err == nil {
+		return
+	}
+	select {
+	case o.refused <- err:
+	default: // one is told already
+	}
 }
 
 // ask queues p; typing is joined to typing.

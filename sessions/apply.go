@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -138,7 +139,10 @@ func (c *core) applyInput(r hold.Record) error {
 	if err != nil {
 		return err
 	}
-	m := readMark(d.Mark)
+	if !bytes.Equal(d.Mark, c.markRead) || c.markRead == nil { // a row of keys has one mark
+		c.markRead, c.mark = d.Mark, readMark(d.Mark)
+	}
+	m := c.mark
 	c.lastIn = r.Time.Time
 	c.active()
 	if !m.Typed {

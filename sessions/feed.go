@@ -194,7 +194,7 @@ func (c *core) passOn() {
 // active notes that something went in or out: the foreground may have changed.
 func (c *core) active() {
 	c.looks = looksAfterActivity
-	c.dirty = true
+	c.moved = true
 }
 
 // trouble notes a failure that the session survives; health shows it.

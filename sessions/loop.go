@@ -68,6 +68,8 @@ type core struct {
 	settling  []func()
 	alone     time.Time // since when nobody has looked; zero: somebody does
 	typing    typing
+	markRead  []byte       // of the last input, and
+	mark      mark         // what it says
 	ends      []chan error // callers who wait for the program's end
 	begins    []chan error // and for its start
 	sizes     []sizeWait   // and for a size
@@ -81,6 +83,7 @@ type core struct {
 	looks              int       // how often to look again soon, since there was output or input
 	pictureAge         time.Time // when an ended session's picture was last wanted
 	dirty              bool      // status to publish
+	moved              bool      // likewise, for the times and the offset in it alone
 	asked              window    // the size the holder was asked for last
 	wantCols, wantRows int       // the size asked for last
 	resizing           bool      // the holder has yet to answer a resize
@@ -109,6 +112,7 @@ func (c *core) run(ctx context.Context) {
 	c.tellDeparted()
 	c.publish()
 	for {
+		c.closeLane()
 		more := c.catchUp()
 		c.tick(c.now())
 		c.publish()
@@ -120,8 +124,10 @@ func (c *core) run(ctx context.Context) {
 			pause = c.pause(c.now())
 		}
 		timer.Reset(pause)
+		c.openLane()
 		select {
 		case call := <-c.s.calls:
+			c.closeLane()
 			call(c)
 		case <-c.s.poke:
 			c.lookAtWindows()
@@ -129,6 +135,7 @@ func (c *core) run(ctx context.Context) {
 			c.woken = true
 		case <-timer.C:
 		case <-ctx.Done():
+			c.closeLane()
 			c.flushTyping(c.now(), true)
 			c.save()
 			return
@@ -241,10 +248,11 @@ func (c *core) settle() {
 
 // publish makes the present status the one that everybody reads.
 func (c *core) publish() {
-	if !c.dirty && c.s.status.Load() != nil {
+	if !c.dirty && !c.moved && c.s.status.Load() != nil {
 		return
 	}
-	c.dirty = false
+	visible := c.dirty
+	c.dirty, c.moved = false, false
 	st := &Status{
 		Spec: c.spec, Now: c.state, Since: c.since, Seq: c.s.reg.events.LastSeq(c.s.id), StateSeq: c.stateSeq, Tier: c.tier, Cause: c.cause,
 		Exit: c.exit, Writer: c.writer(), Viewers: c.viewers(), PID: c.child.pid, Cols: c.spec.Cols, Rows: c.spec.Rows,
@@ -267,7 +275,9 @@ func (c *core) publish() {
 	c.s.status.Store(st)
 	c.s.bells.ring()
 	for _, m := range c.members {
-		ringOne(m.changed)
+		if visible || !c.follows(m) {
+			ringOne(m.changed)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package sessions
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"sync/atomic"
@@ -36,6 +37,7 @@ type Member struct {
 	changed chan struct{}
 	notices chan Notice
 	window  atomic.Pointer[window] // told and not looked at yet
+	mark    json.RawMessage        // beside its keystrokes
 	joined  bool                   // the loop's
 	gone    bool                   // the loop's: it has left
 }
@@ -52,6 +54,7 @@ type Notice struct {
 // client may write.
 func (s *Session) Join(ctx context.Context, v Visitor) (*Member, error) {
 	m := &Member{Visitor: v, session: s, changed: make(chan struct{}, 1), notices: make(chan Notice, noticesKept)}
+	m.mark = mark{By: m.by(), Typed: true}.json()
 	err := s.do(ctx, func(c *core) {
 		m.since, m.joined = c.now(), true
 		c.members[v.Client] = m
@@ -202,6 +205,17 @@ func (c *core) unfollow(f Follower) {
 	}
 }
 
+// follows says that the member is pushed the output, so that it need not be
+// told that there was some.
+func (c *core) follows(m *Member) bool {
+	for _, owner := range c.followers {
+		if owner == m {
+			return true
+		}
+	}
+	return false
+}
+
 // Type writes data to the program as one message. It takes the lease when it
 // may; else a *lease.BusyError, DENIED or EXITED. It waits while the program
 // does not read, until ctx is done.
@@ -219,7 +233,8 @@ func (m *Member) Type(ctx context.Context, data []byte) error {
 		if c.typedAt.IsZero() {
 			c.typedAt = c.now()
 		}
-		return c.link.InputLater(data, mark{By: m.by(), Typed: true}.json())
+		answer := make(chan error, 1)
+		return answer, c.link.Type(data, m.mark, func(err error) { answer <- err })
 	})
 	if err != nil {
 		return inputError(err)

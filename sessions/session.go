@@ -22,6 +22,7 @@ type Session struct {
 	slowed atomic.Bool   // its holder was asked to take its time
 	status atomic.Pointer[Status]
 	bells  bells
+	lane   lane
 }
 
 // ID is the session's immutable id.

@@ -55,6 +55,16 @@ func (in *Input) ReadContext(ctx context.Context, p []byte) (int, error) {
 	}
 }
 
+// Ready holds one signal when there may be something for TryRead. It is for
+// the one reader there is at the time.
+func (in *Input) Ready() <-chan struct{} {
+	in.start.Do(func() { in.pumping.Go(in.pump) })
+	return in.fresh
+}
+
+// TryRead is Read that does not wait: false says that there is nothing yet.
+func (in *Input) TryRead(p []byte) (n int, err error, ok bool) { return in.take(p) }
+
 // Reader gives the input to one reader until ctx ends, which it is told as
 // io.EOF.
 func (in *Input) Reader(ctx context.Context) io.Reader { return inputReader{in, ctx} }

@@ -52,19 +52,35 @@ func (o *output) Write(p []byte) (int, error) {
 			o.changed.Wait()
 			continue
 		}
-		if o.chunk == nil {
-			o.chunk = chunks.Get().(*[outputChunk]byte)
-		}
-		n := copy(o.chunk[o.n:], p[done:])
-		o.n += n
-		done += n
-		if !o.running {
-			o.running = true
-			go o.flush()
-		}
-		o.changed.Broadcast()
+		done += o.put(p[done:])
 	}
 	return done, nil
+}
+
+// TryWrite takes all of p without waiting, or nothing of it.
+func (o *output) TryWrite(p []byte) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err != nil || o.closed || o.n+len(p) > outputChunk {
+		return false
+	}
+	o.put(p)
+	return true
+}
+
+// put takes what there is room for.
+func (o *output) put(p []byte) int {
+	if o.chunk == nil {
+		o.chunk = chunks.Get().(*[outputChunk]byte)
+	}
+	n := copy(o.chunk[o.n:], p)
+	o.n += n
+	if !o.running {
+		o.running = true
+		go o.flush()
+	}
+	o.changed.Broadcast()
+	return n
 }
 
 // flush writes what has gathered until the output is closed. It owns each
