@@ -86,10 +86,10 @@ func (s statusError) Error() string { return fmt.Sprintf("status %d", int(s)) }
 // the processes (hold, hook) that never look at it.
 func verbs() []*Verb {
 	return []*Verb{
-		lsVerb(), stateVerb(), waitingVerb(), screenVerb(), outputVerb(), lastVerb(), infoVerb(), whoVerb(), healthVerb(),
+		lsVerb(), stateVerb(), waitingVerb(), promptVerb(), screenVerb(), outputVerb(), lastVerb(), infoVerb(), whoVerb(), healthVerb(),
 		versionVerb(), whoamiVerb(), schemaVerb(), helpVerb(),
 		watchVerb(), waitVerb(),
-		nudgeVerb(), askVerb(), interruptVerb(),
+		nudgeVerb(), askVerb(), interruptVerb(), respondVerb(),
 		inputVerb(), keysVerb(), resizeVerb(), signalVerb(), lockVerb(), unlockVerb(),
 		newVerb(), killVerb(), restartVerb(), renameVerb(), rmVerb(), tagVerb(), metaVerb(), exportVerb(),
 		attachVerb(),

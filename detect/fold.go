@@ -65,6 +65,7 @@ type Resolution struct {
 	How     string // answered, ended, replaced, gone
 	Tier    int
 	Cause   string
+	Hook    string // that still waits for its answer, empty for none
 }
 
 // New is the fold of an agent that was just started.

@@ -36,6 +36,10 @@ type detection struct {
 	own       string         // the last message of ours, as it was typed
 	nudging   *nudging       // nil without a delivery in progress
 	watches   []*turnWatch   // turns that somebody waits for
+
+	asking   map[uint64]bool       // hooks that wait for a verdict, by their records
+	answers  map[string]*answering // on their way, by prompt
+	othersAt time.Time             // when somebody else than respond last typed
 }
 
 // newDetection begins anew with a program.
@@ -104,6 +108,9 @@ func (c *core) applyHook(r hold.Record) error {
 		if err == nil {
 			for _, f := range facts {
 				f.Time = d.clock(r.Time.Time)
+				if h.Ask && f.Kind == agent.Asked {
+					f.Hook = hookID(r.N)
+				}
 				result := d.fold.Apply(f)
 				c.noteConversation(f, result)
 				e.Foreign = e.Foreign || result.Foreign
@@ -112,12 +119,16 @@ func (c *core) applyHook(r hold.Record) error {
 			}
 		}
 	}
+	if d := c.detection; d != nil && h.Ask {
+		d.asks(r.N)
+	}
 	c.flushTyping(c.now(), true)
 	if told {
 		return nil // and so is all that followed from it
 	}
 	c.told = r.N
 	c.tell(results, events.Event{Type: "hook", Cause: r.N, Data: e})
+	c.letGo()
 	return nil
 }
 
@@ -171,7 +182,9 @@ func (c *core) tell(results []detect.Result, first ...events.Event) {
 	moved, asked := -1, false
 	for _, r := range results {
 		for _, done := range r.Closed {
-			add("prompt_resolved", resolvedEvent{Prompt: done.Request.ID, Kind: done.Request.Type, How: done.How, Tier: done.Tier, Cause: done.Cause})
+			by, answered := c.closes(&done)
+			add("prompt_resolved", resolvedEvent{Prompt: done.Request.ID, Kind: done.Request.Type, How: done.How, Tier: done.Tier, Cause: done.Cause, By: by})
+			batch = append(batch, answered...)
 			asked = true
 		}
 		for _, t := range r.Transitions {
@@ -191,6 +204,9 @@ func (c *core) tell(results []detect.Result, first ...events.Event) {
 	c.dirty = true
 	if len(batch) == 0 {
 		return
+	}
+	if asked {
+		defer c.letGo()
 	}
 	done := c.appendAll(batch)
 	if moved >= 0 && moved < len(done) {
@@ -240,11 +256,17 @@ func (c *core) detect(now time.Time) {
 func (c *core) wakeDetection(now time.Time) {
 	d := c.detection
 	d.awake = true
+	for _, h := range c.link.Welcome().Hooks {
+		if h.ID <= c.applied { // one that has gone since is let go in vain
+			d.asks(h.ID)
+		}
+	}
 	if title := c.term.Title(); title != "" {
 		c.facts(d.driver.Title(title))
 	}
 	c.readStateFile()
 	d.screenAt = now
+	c.letGo()
 }
 
 func (c *core) readScreen() {

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"berth/agent"
 )
@@ -32,6 +34,14 @@ const settingsName = "claude-settings.json"
 // hookSeconds is how long Claude gives a hook that only tells: it takes some
 // milliseconds, and must never hold the agent up for long.
 const hookSeconds = 10
+
+// askHold is how long a hook waits for somebody's answer, with a server and
+// without one: as long as a dialog is left open over a night.
+const askHold = 24 * time.Hour
+
+// asking are the events whose hooks wait for an answer, beside the dialog that
+// Claude shows all the while.
+var asking = []string{"PermissionRequest"}
 
 // Command is what is run when nobody says otherwise.
 func (Driver) Command() []string { return []string{"claude"} }
@@ -100,7 +110,13 @@ type hookGroup struct {
 func settings(hook string) ([]byte, error) {
 	groups := map[string][]hookGroup{}
 	for _, e := range events {
-		groups[e] = []hookGroup{{[]hookCommand{{Type: "command", Command: quote(hook) + " hook --tell " + e, Timeout: hookSeconds}}}}
+		one := hookCommand{Type: "command", Command: quote(hook) + " hook --tell " + e, Timeout: hookSeconds}
+		if slices.Contains(asking, e) {
+			hold := strconv.Itoa(int(askHold.Hours())) + "h"
+			one.Command = quote(hook) + " hook --ask " + hold + " " + hold + " " + e
+			one.Timeout = int(askHold.Seconds())
+		}
+		groups[e] = []hookGroup{{[]hookCommand{one}}}
 	}
 	out, err := json.MarshalIndent(map[string]any{"hooks": groups}, "", "  ")
 	if err != nil {

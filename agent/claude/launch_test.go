@@ -44,7 +44,11 @@ func TestSettingsRunEveryEvent(t *testing.T) {
 	if err := json.Unmarshal(raw, &got); err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range []string{"PermissionRequest", "Stop", "SessionStart"} {
+	ask := got.Hooks["PermissionRequest"]
+	if len(ask) != 1 || ask[0].Hooks[0].Command != `'/it'\''s/berth' hook --ask 24h 24h PermissionRequest` || ask[0].Hooks[0].Timeout != 24*60*60 {
+		t.Errorf("PermissionRequest runs %+v", ask)
+	}
+	for _, e := range []string{"PreToolUse", "Stop", "SessionStart"} {
 		if len(got.Hooks[e]) != 1 || got.Hooks[e][0].Hooks[0].Command != `'/it'\''s/berth' hook --tell `+e {
 			t.Errorf("%s runs %+v", e, got.Hooks[e])
 		}

@@ -1,0 +1,83 @@
+package agent
+
+import (
+	"errors"
+	"time"
+)
+
+// AnswerKind is how somebody answers a prompt.
+type AnswerKind string
+
+// The ways to answer.
+const (
+	Accept       AnswerKind = "accept"
+	Deny         AnswerKind = "deny"   // Text: why, or empty
+	ChooseOption AnswerKind = "option" // Option
+	AnswerText   AnswerKind = "text"   // Text, in one's own words
+	AnswerEach   AnswerKind = "answer" // Each
+)
+
+// Answer is what somebody answers a prompt with.
+type Answer struct {
+	Kind   AnswerKind
+	Text   string
+	Option int            // from 1, as the prompt lists them
+	Each   []QuestionPick // of the prompt's questions, in their order
+}
+
+// QuestionPick answers one of several questions: by options, from 1, or in
+// one's own words.
+type QuestionPick struct {
+	Options []int
+	Text    string
+}
+
+// Outcomes of answers.
+const (
+	OutcomeAccepted  = "accepted"
+	OutcomeDenied    = "denied"
+	OutcomeAnswered  = "answered"
+	OutcomeElsewhere = "answered_elsewhere" // somebody else was first
+)
+
+var (
+	// ErrNotReady: the prompt's options are not read yet.
+	ErrNotReady = errors.New("the prompt's options are not read yet")
+	// ErrOnlyByKeys: a waiting hook cannot say it; the dialog can.
+	ErrOnlyByKeys = errors.New("only keys at the dialog can say it")
+	// ErrAnswer: the prompt has no such answer. What wraps it says what to do
+	// instead.
+	ErrAnswer = errors.New("the prompt takes no such answer")
+	// ErrCannot: the agent has no way to take it. What wraps it says what to do
+	// instead.
+	ErrCannot = errors.New("the agent cannot take it")
+)
+
+// Verdict is what a waiting hook prints.
+type Verdict struct {
+	Stdout  []byte
+	Outcome string
+}
+
+// Step is one key of an answer, written alone.
+type Step struct {
+	Key   string                // its name: Enter, Down, 1
+	Paste string                // in place of a key: text, as a terminal pastes it
+	Ready func(r *Reading) bool // what the screen must show right before it
+	Wants string                // the same in words
+	Pause time.Duration         // after it, before the screen counts again
+}
+
+// KeyAnswer is an answer by keys.
+type KeyAnswer struct {
+	Steps   []Step
+	Outcome string
+}
+
+// Answerer is a Driver that knows how its agent is answered. It is pure.
+type Answerer interface {
+	// Verdict is the answer for the hook that waits, whose payload is given.
+	Verdict(p *Request, a Answer, payload []byte) (Verdict, error)
+	// Keys is the answer at the dialog that is on the screen.
+	Keys(p *Request, a Answer, d *Dialog) (KeyAnswer, error)
+}

@@ -1,0 +1,248 @@
+package claude
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"berth/agent"
+)
+
+// between is the pause after a key: 80 ms were enough whenever it was tried.
+const between = 100 * time.Millisecond
+
+// Keys is the answer at the dialog. A digit chooses and confirms at once; where
+// it only moves, what it did is looked at before the next key.
+func (Driver) Keys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+	if d == nil || d.Partial {
+		return agent.KeyAnswer{}, agent.ErrNotReady
+	}
+	switch p.Type {
+	case agent.PromptSetup:
+		return setupKeys(a, d)
+	case agent.PromptPermission:
+		return permissionKeys(a, d)
+	case agent.PromptPlan:
+		return planKeys(a, d)
+	case agent.PromptQuestion:
+		return questionKeys(p, a, d)
+	case agent.PromptNotice:
+		if a.Kind == agent.Deny && a.Text == "" {
+			return agent.KeyAnswer{Steps: []agent.Step{press("Escape", d)}, Outcome: agent.OutcomeDenied}, nil
+		}
+	}
+	return agent.KeyAnswer{}, fmt.Errorf("%w: use keys or attach", agent.ErrCannot)
+}
+
+// press presses a key while the dialog is as it was.
+func press(key string, d *agent.Dialog) agent.Step {
+	return agent.Step{Key: key, Pause: between, Wants: "the dialog as it was", Ready: func(r *agent.Reading) bool { return same(r.Dialog, d) }}
+}
+
+// same says whether a dialog is the one that was seen, with the same choices.
+func same(now, seen *agent.Dialog) bool {
+	if now == nil || now.Partial || now.Type != seen.Type || now.Subtype != seen.Subtype || now.Title != seen.Title ||
+		now.Body != seen.Body || now.Confirm != seen.Confirm || len(now.Options) != len(seen.Options) {
+		return false
+	}
+	for i, o := range now.Options {
+		if o.Number != seen.Options[i].Number || o.Label != seen.Options[i].Label {
+			return false
+		}
+	}
+	return true
+}
+
+// digit presses the number of an option.
+func digit(n int, d *agent.Dialog, outcome string) (agent.KeyAnswer, error) {
+	if n < 1 || n > len(d.Options) {
+		return agent.KeyAnswer{}, fmt.Errorf("%w: it has the options 1 to %d", agent.ErrAnswer, len(d.Options))
+	}
+	number := d.Options[n-1].Number
+	if number == 0 || number > 9 {
+		return agent.KeyAnswer{}, fmt.Errorf("%w: that option has no key; use keys or attach", agent.ErrCannot)
+	}
+	return agent.KeyAnswer{Steps: []agent.Step{press(strconv.Itoa(number), d)}, Outcome: outcome}, nil
+}
+
+// enter presses Enter where nothing is chosen.
+func enter(d *agent.Dialog) agent.KeyAnswer {
+	return agent.KeyAnswer{Steps: []agent.Step{press("Enter", d)}, Outcome: agent.OutcomeAccepted}
+}
+
+// setupKeys: the dialogs before the first prompt. What accepts is the option
+// that says yes, never the one that happens to be chosen: Enter would refuse a
+// key, and end Claude at the warning about permissions.
+func setupKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+	yes, no := 0, 0
+	switch d.Subtype {
+	case agent.SubtypeSecurityNotes, agent.SubtypeLoginSuccess:
+		if a.Kind == agent.Accept || a.Kind == agent.ChooseOption && a.Option == 1 {
+			return enter(d), nil
+		}
+		return agent.KeyAnswer{}, fmt.Errorf("%w: it only takes accept", agent.ErrAnswer)
+	case agent.SubtypeAPIKey, agent.SubtypeBypass, agent.SubtypeTerminalSetup:
+		yes, no = beginning(d, "Yes"), beginning(d, "No")
+	case agent.SubtypeTheme:
+		yes = chosen(d)
+	case agent.SubtypeOAuthLogin:
+		return agent.KeyAnswer{}, fmt.Errorf("%w: sign in with the URL it shows, or attach", agent.ErrCannot)
+	}
+	return choice(a, d, yes, no)
+}
+
+// choice answers a dialog of numbered options, of which one accepts and one
+// refuses, or none (0).
+func choice(a agent.Answer, d *agent.Dialog, yes, no int) (agent.KeyAnswer, error) {
+	switch {
+	case a.Kind == agent.ChooseOption:
+		outcome := agent.OutcomeAnswered
+		switch a.Option {
+		case yes:
+			outcome = agent.OutcomeAccepted
+		case no:
+			outcome = agent.OutcomeDenied
+		}
+		return digit(a.Option, d, outcome)
+	case a.Kind == agent.Accept && yes > 0:
+		return digit(yes, d, agent.OutcomeAccepted)
+	case a.Kind == agent.Deny && a.Text == "" && no > 0:
+		return digit(no, d, agent.OutcomeDenied)
+	case a.Kind == agent.Deny && a.Text != "":
+		return agent.KeyAnswer{}, fmt.Errorf("%w: this dialog takes no reason; deny without one, then nudge", agent.ErrCannot)
+	}
+	return agent.KeyAnswer{}, fmt.Errorf("%w: choose with option N", agent.ErrAnswer)
+}
+
+// beginning is the number of the one option that begins so, 0 when there is
+// none or several.
+func beginning(d *agent.Dialog, word string) int {
+	found := 0
+	for i, o := range d.Options {
+		if o.Label == word || strings.HasPrefix(o.Label, word+",") || strings.HasPrefix(o.Label, word+" ") {
+			if found > 0 {
+				return 0
+			}
+			found = i + 1
+		}
+	}
+	return found
+}
+
+// chosen is the option that the dialog has chosen already.
+func chosen(d *agent.Dialog) int {
+	for i, o := range d.Options {
+		if o.Focused {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+func permissionKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+	no := beginning(d, "No")
+	if a.Kind == agent.Deny && a.Text != "" && d.Subtype == "" && no > 0 {
+		return feedback(a.Text, d, no)
+	}
+	return choice(a, d, 1, no) // the first says yes, and no more than that
+}
+
+// planKeys: which option accepts depends on the modes there are; only the one
+// under which every edit is still asked for is sure.
+func planKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+	tell := 0
+	for i, o := range d.Options {
+		if strings.HasPrefix(o.Label, "Tell Claude") {
+			tell = i + 1
+		}
+	}
+	switch {
+	case a.Kind == agent.Deny && a.Text == "":
+		return agent.KeyAnswer{Steps: []agent.Step{press("Escape", d)}, Outcome: agent.OutcomeDenied}, nil
+	case (a.Kind == agent.Deny || a.Kind == agent.AnswerText) && tell > 0:
+		return words(a.Text, d, tell, agent.OutcomeDenied)
+	case a.Kind == agent.ChooseOption && a.Option == tell:
+		return agent.KeyAnswer{}, fmt.Errorf("%w: say what to change with deny TEXT", agent.ErrAnswer)
+	}
+	manually := 0
+	for i, o := range d.Options {
+		if strings.HasPrefix(o.Label, "Yes, manually approve") {
+			manually = i + 1
+		}
+	}
+	return choice(a, d, manually, 0)
+}
+
+// focuses says whether the option is the one the dialog has under its mark.
+func focuses(r *agent.Reading, kind agent.PromptType, n int) bool {
+	return r.Dialog != nil && r.Dialog.Type == kind && len(r.Dialog.Options) >= n && r.Dialog.Options[n-1].Focused
+}
+
+// feedback moves to the last option, opens its input, and types.
+func feedback(text string, d *agent.Dialog, no int) (agent.KeyAnswer, error) {
+	at := chosen(d)
+	if at == 0 {
+		return agent.KeyAnswer{}, agent.ErrNotReady
+	}
+	var steps []agent.Step
+	for n := at; n < no; n++ {
+		steps = append(steps, agent.Step{Key: "Down", Pause: between, Wants: "option " + strconv.Itoa(n) + " chosen", Ready: func(r *agent.Reading) bool {
+			return same(r.Dialog, d) && focuses(r, d.Type, n)
+		}})
+	}
+	steps = append(steps, agent.Step{Key: "Tab", Pause: between, Wants: "No chosen", Ready: func(r *agent.Reading) bool {
+		return same(r.Dialog, d) && focuses(r, d.Type, no)
+	}})
+	return typed(steps, text, d, no, agent.OutcomeDenied), nil
+}
+
+// words opens an option's input by its digit and types into it.
+func words(text string, d *agent.Dialog, n int, outcome string) (agent.KeyAnswer, error) {
+	answer, err := digit(n, d, outcome)
+	if err != nil {
+		return answer, err
+	}
+	return typed(answer.Steps, text, d, n, outcome), nil
+}
+
+// typed types into the input that an option has become, and presses Enter when
+// it stands there.
+func typed(steps []agent.Step, text string, d *agent.Dialog, n int, outcome string) agent.KeyAnswer {
+	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	echo := squeeze(first)
+	if r := []rune(echo); len(r) > 20 {
+		echo = string(r[:20])
+	}
+	return agent.KeyAnswer{Outcome: outcome, Steps: append(steps,
+		agent.Step{Paste: text, Pause: between, Wants: "its input", Ready: func(r *agent.Reading) bool {
+			return focuses(r, d.Type, n)
+		}},
+		agent.Step{Key: "Enter", Pause: between, Wants: "the text in its input", Ready: func(r *agent.Reading) bool {
+			return focuses(r, d.Type, n) && strings.Contains(squeeze(r.Dialog.Options[n-1].Label), echo)
+		}})}
+}
+
+// questionKeys answers one question of one option; several are many keys, for
+// which there is the hook.
+func questionKeys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+	if a.Kind == agent.Deny && a.Text == "" {
+		return agent.KeyAnswer{Steps: []agent.Step{press("Escape", d)}, Outcome: agent.OutcomeDenied}, nil
+	}
+	if a.Kind == agent.AnswerEach && len(a.Each) == 1 && a.Each[0].Text == "" && len(a.Each[0].Options) == 1 {
+		a = agent.Answer{Kind: agent.ChooseOption, Option: a.Each[0].Options[0]}
+	}
+	if len(p.Questions) != 1 || p.Questions[0].MultiSelect || d.Confirm || len(d.Tabs) > 1 {
+		return agent.KeyAnswer{}, fmt.Errorf("%w: its hook has gone; use keys or attach", agent.ErrCannot)
+	}
+	other := len(p.Questions[0].Options) + 1
+	switch {
+	case a.Kind == agent.AnswerText:
+		return words(a.Text, d, other, agent.OutcomeAnswered)
+	case a.Kind == agent.ChooseOption && a.Option == other:
+		return agent.KeyAnswer{}, fmt.Errorf("%w: for words of your own use text TEXT", agent.ErrAnswer)
+	case a.Kind == agent.ChooseOption:
+		return digit(a.Option, d, agent.OutcomeAnswered)
+	}
+	return agent.KeyAnswer{}, fmt.Errorf("%w: a question takes option N, text TEXT or deny", agent.ErrAnswer)
+}

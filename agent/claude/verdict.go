@@ -1,0 +1,240 @@
+package claude
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"berth/agent"
+)
+
+var _ agent.Answerer = Driver{}
+
+// decision is what a PermissionRequest hook says.
+type decision struct {
+	Behavior    string          `json:"behavior"`
+	Input       json.RawMessage `json:"updatedInput,omitempty"`
+	Permissions json.RawMessage `json:"updatedPermissions,omitempty"`
+	Message     string          `json:"message,omitempty"`
+	Interrupt   bool            `json:"interrupt,omitempty"`
+}
+
+func verdict(d decision, outcome string) (agent.Verdict, error) {
+	var out struct {
+		Specific struct {
+			Event    string   `json:"hookEventName"`
+			Decision decision `json:"decision"`
+		} `json:"hookSpecificOutput"`
+	}
+	out.Specific.Event, out.Specific.Decision = "PermissionRequest", d
+	stdout, err := json.Marshal(out)
+	if err != nil {
+		return agent.Verdict{}, fmt.Errorf("encode the answer: %w", err)
+	}
+	return agent.Verdict{Stdout: stdout, Outcome: outcome}, nil
+}
+
+// refused is what Claude tells the model of a plain No.
+const refused = "The user does not want to proceed with this. Stop what you are doing and wait for the user to tell you how to go on."
+
+// Verdict is the answer for a waiting PermissionRequest hook. A plain deny
+// ends the turn, as No does at the dialog; with a reason the model goes on.
+func (Driver) Verdict(p *agent.Request, a agent.Answer, payload []byte) (agent.Verdict, error) {
+	var e struct {
+		Input       json.RawMessage   `json:"tool_input"`
+		Suggestions []json.RawMessage `json:"permission_suggestions"`
+	}
+	if err := json.Unmarshal(payload, &e); err != nil {
+		return agent.Verdict{}, fmt.Errorf("read the event of the hook that waits: %w", err)
+	}
+	if a.Kind == agent.Deny {
+		return deny(a.Text)
+	}
+	switch p.Type {
+	case agent.PromptQuestion:
+		return questionVerdict(p, a, e.Input)
+	case agent.PromptPlan:
+		return planVerdict(p, a)
+	case agent.PromptPermission:
+		return permissionVerdict(p, a, e.Suggestions)
+	}
+	return agent.Verdict{}, agent.ErrOnlyByKeys
+}
+
+func deny(reason string) (agent.Verdict, error) {
+	if reason == "" {
+		return verdict(decision{Behavior: "deny", Message: refused, Interrupt: true}, agent.OutcomeDenied)
+	}
+	return verdict(decision{Behavior: "deny", Message: reason}, agent.OutcomeDenied)
+}
+
+func allow() (agent.Verdict, error) {
+	return verdict(decision{Behavior: "allow"}, agent.OutcomeAccepted)
+}
+
+// option is the label of the option chosen, once the dialog has told the
+// options.
+func option(p *agent.Request, n int) (string, error) {
+	if p.OptionsFallback || len(p.Options) == 0 {
+		return "", agent.ErrNotReady
+	}
+	if n < 1 || n > len(p.Options) {
+		return "", fmt.Errorf("%w: it has the options 1 to %d", agent.ErrAnswer, len(p.Options))
+	}
+	return p.Options[n-1], nil
+}
+
+func permissionVerdict(p *agent.Request, a agent.Answer, suggestions []json.RawMessage) (agent.Verdict, error) {
+	switch a.Kind {
+	case agent.Accept:
+		return allow()
+	case agent.ChooseOption:
+	default:
+		return agent.Verdict{}, fmt.Errorf("%w: a permission takes accept, deny [TEXT] or option N", agent.ErrAnswer)
+	}
+	label, err := option(p, a.Option)
+	switch {
+	case err != nil:
+		return agent.Verdict{}, err
+	case label == "Yes":
+		return allow()
+	case a.Option == len(p.Options) && strings.HasPrefix(label, "No"):
+		return deny("")
+	case strings.HasPrefix(label, "Yes") && len(suggestions) > 0:
+		all, err := json.Marshal(suggestions)
+		if err != nil {
+			return agent.Verdict{}, fmt.Errorf("encode the permissions: %w", err)
+		}
+		return verdict(decision{Behavior: "allow", Permissions: all}, agent.OutcomeAccepted)
+	}
+	return agent.Verdict{}, agent.ErrOnlyByKeys
+}
+
+// manual leaves plan mode for the one in which every edit is asked for.
+var manual = json.RawMessage(`[{"type":"setMode","mode":"default","destination":"session"}]`)
+
+// planVerdict: what the options mean depends on the modes there are, and not
+// all of them can be said by hook.
+func planVerdict(p *agent.Request, a agent.Answer) (agent.Verdict, error) {
+	switch a.Kind {
+	case agent.Accept:
+		return allow()
+	case agent.AnswerText:
+		return deny(a.Text)
+	case agent.ChooseOption:
+	default:
+		return agent.Verdict{}, fmt.Errorf("%w: a plan takes accept, deny [TEXT], option N or text TEXT", agent.ErrAnswer)
+	}
+	label, err := option(p, a.Option)
+	switch {
+	case err != nil:
+		return agent.Verdict{}, err
+	case strings.HasPrefix(label, "Yes, manually approve"):
+		return verdict(decision{Behavior: "allow", Permissions: manual}, agent.OutcomeAccepted)
+	case strings.HasPrefix(label, "Tell Claude"):
+		return agent.Verdict{}, fmt.Errorf("%w: say what to change with deny TEXT", agent.ErrAnswer)
+	}
+	return agent.Verdict{}, agent.ErrOnlyByKeys
+}
+
+// questionVerdict answers the questions in the words of their options: the
+// tool's own input goes back with the answers put in.
+func questionVerdict(p *agent.Request, a agent.Answer, input json.RawMessage) (agent.Verdict, error) {
+	answers, err := answersOf(p, a)
+	if err != nil {
+		return agent.Verdict{}, err
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(input, &fields); err != nil {
+		return agent.Verdict{}, fmt.Errorf("read the questions: %w", err)
+	}
+	if fields["answers"], err = json.Marshal(answers); err != nil {
+		return agent.Verdict{}, fmt.Errorf("encode the answers: %w", err)
+	}
+	updated, err := json.Marshal(fields)
+	if err != nil {
+		return agent.Verdict{}, fmt.Errorf("encode the answers: %w", err)
+	}
+	return verdict(decision{Behavior: "allow", Input: updated}, agent.OutcomeAnswered)
+}
+
+// picks are the answers, one for each question.
+func picks(p *agent.Request, a agent.Answer) ([]agent.QuestionPick, error) {
+	each := a.Each
+	switch a.Kind {
+	case agent.ChooseOption:
+		each = []agent.QuestionPick{{Options: []int{a.Option}}}
+	case agent.AnswerText:
+		each = []agent.QuestionPick{{Text: a.Text}}
+	case agent.AnswerEach:
+	default:
+		return nil, fmt.Errorf("%w: a question takes option N, text TEXT, answer Q=N or deny", agent.ErrAnswer)
+	}
+	if len(p.Questions) == 0 {
+		return nil, agent.ErrNotReady
+	}
+	if a.Kind != agent.AnswerEach && len(p.Questions) > 1 {
+		return nil, fmt.Errorf("%w: it asks %d questions; answer each: answer 1=N 2=N", agent.ErrAnswer, len(p.Questions))
+	}
+	if len(each) != len(p.Questions) {
+		return nil, fmt.Errorf("%w: it asks %d questions and %d are answered", agent.ErrAnswer, len(p.Questions), len(each))
+	}
+	for i, pick := range each {
+		if err := checkPick(i+1, p.Questions[i], pick); err != nil {
+			return nil, err
+		}
+	}
+	return each, nil
+}
+
+func checkPick(n int, q agent.Question, pick agent.QuestionPick) error {
+	switch {
+	case pick.Text == "" && len(pick.Options) == 0:
+		return fmt.Errorf("%w: question %d (%s) is not answered", agent.ErrAnswer, n, q.Header)
+	case len(pick.Options) > 1 && !q.MultiSelect:
+		return fmt.Errorf("%w: question %d (%s) takes one option", agent.ErrAnswer, n, q.Header)
+	case len(pick.Options) > 0 && pick.Text != "" && !q.MultiSelect:
+		return fmt.Errorf("%w: question %d (%s) takes an option or a text", agent.ErrAnswer, n, q.Header)
+	}
+	seen := map[int]bool{}
+	for _, o := range pick.Options {
+		switch {
+		case o == len(q.Options)+1:
+			return fmt.Errorf("%w: for words of your own use text TEXT, or an answer's \"text\" on standard input", agent.ErrAnswer)
+		case o < 1 || o > len(q.Options):
+			return fmt.Errorf("%w: question %d (%s) has the options 1 to %d", agent.ErrAnswer, n, q.Header, len(q.Options))
+		case seen[o]:
+			return fmt.Errorf("%w: question %d (%s) is given option %d twice", agent.ErrAnswer, n, q.Header, o)
+		}
+		seen[o] = true
+	}
+	return nil
+}
+
+// answersOf are the answers as Claude keeps them: by the question's text, the
+// options' labels joined with a comma.
+func answersOf(p *agent.Request, a agent.Answer) (map[string]string, error) {
+	if a.Kind == agent.ChooseOption && len(p.Questions) == 1 && a.Option == len(p.Questions[0].Options)+2 {
+		return nil, agent.ErrOnlyByKeys // to chat about it
+	}
+	each, err := picks(p, a)
+	if err != nil {
+		return nil, err
+	}
+	answers := map[string]string{}
+	for i, pick := range each {
+		q := p.Questions[i]
+		if q.Text == "" {
+			return nil, agent.ErrNotReady
+		}
+		var words []string
+		for _, o := range pick.Options {
+			words = append(words, q.Options[o-1])
+		}
+		if pick.Text != "" {
+			words = append(words, pick.Text)
+		}
+		answers[q.Text] = strings.Join(words, ", ")
+	}
+	return answers, nil
+}

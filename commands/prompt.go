@@ -1,0 +1,107 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"berth/agent"
+	"berth/api"
+	"berth/keys"
+)
+
+func promptVerb() *Verb {
+	return &Verb{
+		Name: "prompt", Group: "see", Synopsis: "S [--full]", Short: "what a session asks, with its options",
+		Need: keys.Viewer, MinArgs: 1, MaxArgs: 1, Answer: fullPrompt{}, Run: showPrompt,
+		Flags: func(f *pflag.FlagSet) { f.Bool("full", false, "with all of its input, and the dialog's lines") },
+	}
+}
+
+// fullPrompt is a prompt; the last two are there with --full.
+type fullPrompt struct {
+	Session string `json:"session"`
+	*agent.Request
+	FullInput *string  `json:"full_input,omitempty"`
+	Lines     []string `json:"lines,omitempty"`
+}
+
+func showPrompt(_ context.Context, c *Call) error {
+	s, err := c.session(c.Args[0])
+	if err != nil {
+		return err
+	}
+	st := s.Status()
+	r := st.Request
+	if r == nil {
+		return api.Errorf(api.CodeNoPrompt, "%s asks nothing: its state is %s", st.Name, st.Now)
+	}
+	out := fullPrompt{Session: st.Name, Request: r}
+	full, _ := c.flags.GetBool("full")
+	if full {
+		out.FullInput, out.Lines = &r.FullInput, r.Lines
+	}
+	return c.answer(out, func(w io.Writer) { writePrompt(w, st.Name, r, full) })
+}
+
+// writePrompt shows a prompt to people, with how to answer it.
+func writePrompt(w io.Writer, name string, r *agent.Request, full bool) {
+	text := func(s *string) string {
+		if s == nil {
+			return ""
+		}
+		return *s
+	}
+	fmt.Fprintf(w, "%s asks: %s %s\n", name, r.Type, text(r.Subtype))
+	if title := text(r.Title); title != "" {
+		fmt.Fprintf(w, "  %s\n", title)
+	}
+	input := text(r.Input)
+	if full && r.FullInput != "" {
+		input = r.FullInput
+	}
+	for line := range strings.Lines(input) {
+		fmt.Fprintf(w, "  | %s\n", strings.TrimSuffix(line, "\n"))
+	}
+	for line := range strings.Lines(text(r.Text)) {
+		fmt.Fprintf(w, "  %s\n", strings.TrimSuffix(line, "\n"))
+	}
+	if len(r.Questions) > 1 {
+		for i, q := range r.Questions {
+			fmt.Fprintf(w, "  question %d, %s: %s\n", i+1, q.Header, q.Text)
+			for n, o := range q.Options {
+				fmt.Fprintf(w, "    %d. %s\n", n+1, o)
+			}
+		}
+	} else {
+		for i, o := range r.Options {
+			fmt.Fprintf(w, "  %d. %s\n", i+1, o)
+		}
+	}
+	fmt.Fprintf(w, "  answer with: respond %s --prompt %s %s\n", name, r.ID, ways(r))
+	if full {
+		fmt.Fprintln(w)
+		for _, line := range r.Lines {
+			fmt.Fprintf(w, "  %s\n", line)
+		}
+	}
+}
+
+// ways are the answers that a prompt takes.
+func ways(r *agent.Request) string {
+	switch r.Type {
+	case agent.PromptQuestion:
+		if len(r.Questions) > 1 {
+			return "answer 1=N 2=N | deny [TEXT]"
+		}
+		return "option N | text TEXT | deny [TEXT]"
+	case agent.PromptNotice:
+		return "deny"
+	case agent.PromptSetup:
+		return "accept | option N"
+	}
+	return "accept | deny [TEXT] | option N"
+}

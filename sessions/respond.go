@@ -1,0 +1,243 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"berth/agent"
+	"berth/api"
+	"berth/detect"
+	"berth/sessions/hold"
+)
+
+const verbRespond = "respond"
+
+// optionsWithin is how long an answer waits for the prompt's options to be
+// read; the design's figure.
+const optionsWithin = 3 * time.Second
+
+// Response is what became of an answer.
+type Response struct {
+	Session   string           `json:"session"`
+	ID        string           `json:"id"`
+	Delivered bool             `json:"delivered"`
+	Confirmed bool             `json:"confirmed"`
+	Prompt    string           `json:"prompt"`
+	Type      agent.PromptType `json:"type"`
+	Channel   string           `json:"channel"`
+	Outcome   string           `json:"outcome"`
+	State     string           `json:"state"`
+	Seq       uint64           `json:"seq"`
+}
+
+var errHookGone = errors.New("the hook waits no more")
+
+// Respond answers a prompt: the one with that id, or with none the one on the
+// screen. By the hook that waits where there is one, else by keys under the
+// lease. An error may come with a response that says how far it got.
+func (s *Session) Respond(ctx context.Context, claim Claim, prompt string, answer agent.Answer) (*Response, error) {
+	changed, stop := s.Subscribe()
+	defer stop()
+	deadline := time.NewTimer(optionsWithin)
+	defer deadline.Stop()
+	for bound := false; ; bound = true {
+		p, err := ask(ctx, s, func(c *core) (detect.Pending, error) { return c.pendingPrompt(claim, prompt) })
+		if err != nil {
+			return nil, err
+		}
+		if p.Request == nil {
+			if bound {
+				return s.elsewhere(prompt), stalePrompt(prompt)
+			}
+			return nil, s.noPrompt(prompt)
+		}
+		prompt = p.Request.ID
+		a, err := s.give(ctx, claim, p, answer)
+		if err == nil {
+			return s.outcome(ctx, a)
+		}
+		if !errors.Is(err, agent.ErrNotReady) && !errors.Is(err, errHookGone) {
+			return nil, answerError(err)
+		}
+		select {
+		case <-changed:
+		case <-time.After(optionsWithin / 30): // a hook's end changes nothing that is published
+		case <-deadline.C:
+			return nil, api.Errorf(api.CodeNotReady, "%w after %s: look at screen %s, or answer with keys", err, optionsWithin, s.Status().Name).With("prompt", prompt)
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// pendingPrompt finds the prompt to be answered, if the caller may answer it.
+func (c *core) pendingPrompt(claim Claim, id string) (detect.Pending, error) {
+	if claim.Allowed != nil {
+		if err := claim.Allowed(); err != nil {
+			return detect.Pending{}, err
+		}
+	}
+	d := c.detection
+	switch {
+	case c.exit != nil || c.link == nil:
+		return detect.Pending{}, c.exitedError()
+	case d == nil:
+		return detect.Pending{}, api.Errorf(api.CodeNoDriver, "berth does not know what %s asks: it has no driver for it. Answer with keys or input", c.spec.Name)
+	}
+	if _, ok := d.driver.(agent.Answerer); !ok {
+		return detect.Pending{}, api.Errorf(api.CodeNoDriver, "berth cannot answer %s yet: answer with keys or input", d.driver.Name())
+	}
+	p, ok := d.fold.Pending(id)
+	if !ok {
+		return detect.Pending{}, nil
+	}
+	if a := d.answers[p.Request.ID]; a != nil && c.now().Sub(a.at) < answerSettles {
+		return detect.Pending{}, api.Errorf(api.CodeStalePrompt, "%s is answering this prompt right now", a.By.Identity).With("prompt", p.Request.ID)
+	}
+	return p, nil
+}
+
+// give gives the answer by the surest way there is.
+func (s *Session) give(ctx context.Context, claim Claim, p detect.Pending, answer agent.Answer) (*answering, error) {
+	driver := s.reg.options.Drivers[s.Status().Agent].(agent.Answerer)
+	if p.Hook != "" {
+		n, err := strconv.ParseUint(p.Hook, 10, 64)
+		if err != nil {
+			return nil, err
+		}
+		payload, err := hold.ReadHook(s.dir, n)
+		if err != nil {
+			return nil, err
+		}
+		v, err := driver.Verdict(p.Request, answer, payload)
+		if err == nil {
+			return s.giveByHook(ctx, claim, p, n, v)
+		}
+		if !errors.Is(err, agent.ErrOnlyByKeys) {
+			return nil, err
+		}
+	}
+	k, err := driver.Keys(p.Request, answer, p.Dialog)
+	if err != nil {
+		return nil, err
+	}
+	return s.giveByKeys(ctx, claim, p, k)
+}
+
+// begin keeps that the prompt is being answered, if it is still as it was.
+func (c *core) beginAnswer(claim Claim, p detect.Pending, channel, outcome string) (*answering, error) {
+	now, err := c.pendingPrompt(claim, p.Request.ID)
+	if err != nil {
+		return nil, err
+	}
+	if now.Request == nil || channel == agent.ChannelHook && now.Hook != p.Hook {
+		return nil, errHookGone
+	}
+	a := &answering{
+		By: claim.by(), Prompt: p.Request.ID, Type: p.Request.Type, Channel: channel, Outcome: outcome, Verb: verbRespond,
+		opened: p.Request.Since.Time, at: c.now(), done: make(chan struct{}),
+	}
+	if channel == agent.ChannelHook {
+		a.hook = p.Hook
+	}
+	c.detection.follow(a)
+	return a, nil
+}
+
+// giveByHook writes no byte to the PTY and needs no lease.
+func (s *Session) giveByHook(ctx context.Context, claim Claim, p detect.Pending, hook uint64, v agent.Verdict) (*answering, error) {
+	type begun struct {
+		a    *answering
+		link *hold.Link
+	}
+	b, err := ask(ctx, s, func(c *core) (begun, error) {
+		a, err := c.beginAnswer(claim, p, agent.ChannelHook, v.Outcome)
+		return begun{a, c.link}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = b.link.VerdictMarked(hook, v.Stdout, 0, b.a.mark())
+	if err == nil {
+		return b.a, nil
+	}
+	_ = s.do(context.WithoutCancel(ctx), func(c *core) { // a loop that has ended follows no answers
+		if !errors.Is(err, hold.ErrNoAnswer) { // which may have been taken
+			c.settleAnswer(b.a, respondEvent{})
+		}
+	})
+	if errors.Is(err, hold.ErrNotWaiting) {
+		err = errHookGone
+	}
+	return nil, err
+}
+
+// outcome waits until it is known what became of an answer.
+func (s *Session) outcome(ctx context.Context, a *answering) (*Response, error) {
+	timer := time.NewTimer(answerSettles)
+	defer timer.Stop()
+	select {
+	case <-a.done:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	e, err := ask(context.WithoutCancel(ctx), s, func(c *core) (respondEvent, error) {
+		if !a.judged {
+			c.unread = c.link != nil
+			c.catchUp()
+		}
+		if !a.judged && c.detection != nil {
+			c.tellAnswer(a, c.judgeAnswer(a, a.closed))
+		}
+		return a.result, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	r := s.response(e)
+	switch {
+	case e.Outcome == agent.OutcomeElsewhere:
+		return r, stalePrompt(a.Prompt)
+	case !e.Confirmed:
+		return r, api.Errorf(api.CodeUnconfirmed, "the answer was given, and nothing tells that it was taken: look at state and screen").With("prompt", a.Prompt)
+	}
+	return r, nil
+}
+
+func (s *Session) response(e respondEvent) *Response {
+	st := s.Status()
+	return &Response{
+		Session: st.Name, ID: st.ID, Delivered: e.Delivered, Confirmed: e.Confirmed, Prompt: e.Prompt, Type: e.Type,
+		Channel: e.Channel, Outcome: e.Outcome, State: string(st.Now), Seq: st.Seq,
+	}
+}
+
+// elsewhere is for a prompt that was answered before this answer was given.
+func (s *Session) elsewhere(prompt string) *Response {
+	return s.response(respondEvent{Prompt: prompt, Outcome: agent.OutcomeElsewhere})
+}
+
+func stalePrompt(prompt string) error {
+	return api.Errorf(api.CodeStalePrompt, "somebody else answered this prompt first").With("prompt", prompt)
+}
+
+func (s *Session) noPrompt(prompt string) error {
+	name := s.Status().Name
+	if prompt != "" {
+		return api.Errorf(api.CodeStalePrompt, "the prompt %s is not pending any more: prompt %s shows what is", api.Quote(prompt), name).With("prompt", prompt)
+	}
+	return api.Errorf(api.CodeNoPrompt, "%s asks nothing: its state is %s", name, s.Status().Now)
+}
+
+// answerError puts what a driver refuses into words for a caller.
+func answerError(err error) error {
+	switch {
+	case errors.Is(err, agent.ErrAnswer):
+		return api.Errorf(api.CodeBadRequest, "%w", err)
+	case errors.Is(err, agent.ErrCannot):
+		return api.Errorf(api.CodeNoDriver, "%w", err)
+	}
+	return writeError(err)
+}

@@ -1,0 +1,117 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"berth/agent"
+	"berth/api"
+	"berth/detect"
+	"berth/terminal"
+)
+
+// stepWithin is how long the screen may take to show what the last key did.
+const stepWithin = 3 * time.Second
+
+var errNotShown = errors.New("the screen does not show it")
+
+// giveByKeys presses the keys of an answer under the lease, each only if the
+// screen shows what it was meant for.
+func (s *Session) giveByKeys(ctx context.Context, claim Claim, p detect.Pending, k agent.KeyAnswer) (*answering, error) {
+	var a *answering
+	pressed := 0
+	err := s.delivery(ctx, claim, func(write func(func(*core) (<-chan error, error)) error) error {
+		begun, err := ask(ctx, s, func(c *core) (*answering, error) { return c.beginAnswer(claim, p, agent.ChannelKeys, k.Outcome) })
+		if err != nil {
+			return err
+		}
+		a = begun
+		for i, step := range k.Steps {
+			if err := s.press(ctx, write, a, step, i == len(k.Steps)-1); err != nil {
+				return err
+			}
+			pressed++
+		}
+		return nil
+	})
+	if err == nil {
+		return a, nil
+	}
+	if a != nil {
+		_ = s.do(context.WithoutCancel(ctx), func(c *core) { c.settleAnswer(a, respondEvent{}) }) // a loop that has ended follows no answers
+	}
+	if pressed > 0 && errors.Is(err, errHookGone) { // what was begun is not begun again
+		err = api.Errorf(api.CodeStalePrompt, "somebody else typed while the answer was given: look at screen %s", s.Status().Name).With("prompt", p.Request.ID)
+	}
+	return nil, err
+}
+
+// press presses one key once the screen shows what it wants.
+func (s *Session) press(ctx context.Context, write func(func(*core) (<-chan error, error)) error, a *answering, step agent.Step, last bool) error {
+	changed, stop := s.Subscribe()
+	defer stop()
+	deadline := time.NewTimer(stepWithin)
+	defer deadline.Stop()
+	for {
+		err := write(func(c *core) (<-chan error, error) { return c.pressIf(a, step, last) })
+		if !errors.Is(err, errNotShown) {
+			if err != nil {
+				return err
+			}
+			break
+		}
+		select {
+		case <-changed:
+		case <-deadline.C:
+			return api.Errorf(api.CodeNotReady, "the dialog does not show %s: no more keys were pressed", step.Wants).With("prompt", a.Prompt)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	if last {
+		return nil
+	}
+	pause := time.NewTimer(step.Pause)
+	defer pause.Stop()
+	select {
+	case <-pause.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// pressIf looks at the screen as it is now and presses the key in the same
+// step of the loop.
+func (c *core) pressIf(a *answering, step agent.Step, last bool) (<-chan error, error) {
+	d := c.detection
+	c.unread = true // what others typed may be unread
+	if more := c.catchUp(); more || c.link == nil || c.unsettled() {
+		return nil, errNotShown
+	}
+	p, ok := d.fold.Pending(a.Prompt)
+	if !ok || a.judged {
+		return nil, errHookGone // answered meanwhile
+	}
+	reading := d.driver.Screen(d.viewer.View(c.term.Snapshot(0)))
+	if reading.Dialog == nil || !d.driver.Shows(reading.Dialog, p.Request) || step.Ready != nil && !step.Ready(reading) {
+		return nil, errNotShown
+	}
+	if d.othersAt.After(c.now().Add(-keyShows)) && d.othersAt.After(a.opened) {
+		return nil, errHookGone // somebody else is answering
+	}
+	data := []byte(step.Paste)
+	if step.Key != "" {
+		var err error
+		if data, err = terminal.EncodeKey(step.Key, c.term.Modes()); err != nil {
+			return nil, err
+		}
+	} else if c.term.Modes().BracketedPaste {
+		data = []byte("\x1b[200~" + step.Paste + "\x1b[201~")
+	}
+	if last {
+		a.given = c.now()
+	}
+	return c.link.InputLater(data, mark{By: a.By, Verb: verbRespond}.json())
+}

@@ -1,0 +1,189 @@
+//go:build agents
+
+package claude
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/test/agents/host"
+)
+
+// response is what respond says.
+type response struct {
+	Delivered, Confirmed         bool
+	Prompt, Type, Channel, State string
+	Outcome                      string
+	Error                        *struct{ Code, Message string }
+}
+
+// try responds and gives what is said, with the status.
+func (l *lab) try(stdin string, words ...string) (response, int) {
+	l.t.Helper()
+	out, err := l.host.Call(l.ctx, []byte(stdin), append([]string{"respond", l.Name}, words...)...)
+	status := 0
+	var failure *host.Failure
+	if errors.As(err, &failure) {
+		status = failure.Status
+	} else {
+		check(l.t, err)
+	}
+	var r response
+	check(l.t, json.Unmarshal(out, &r))
+	return r, status
+}
+
+// respond answers and checks that the answer is told to be taken, by that way.
+func (l *lab) respond(channel, outcome string, words ...string) response {
+	l.t.Helper()
+	r, status := l.try("", words...)
+	if status != 0 || !r.Delivered || !r.Confirmed || r.Channel != channel || r.Outcome != outcome {
+		l.t.Fatalf("respond %q: status %d, %+v; error %+v", words, status, r, r.Error)
+	}
+	return r
+}
+
+// asks sends a message and waits for the prompt it leads to.
+func (l *lab) asks(message string) said {
+	l.t.Helper()
+	l.send(message)
+	return l.is("prompt")
+}
+
+// TestRespondPermission answers a command's permission in each way, by hook.
+func TestRespondPermission(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.is("idle")
+
+	s := l.asks("MOCK: bash touch one.txt")
+	r := l.respond("hook", "accepted", "accept")
+	if r.Prompt != s.Prompt.ID || r.Type != "permission" {
+		t.Errorf("answered %+v, asked %+v", r, s.Prompt)
+	}
+	l.is("idle")
+	if !l.made("one.txt") {
+		t.Error("accepted, and it did not run")
+	}
+	if r, status := l.try("", "--prompt", s.Prompt.ID, "accept"); status != 6 || r.Error == nil || r.Error.Code != "STALE_PROMPT" {
+		t.Errorf("the same prompt again: status %d, %+v", status, r)
+	}
+	if r, status := l.try("", "accept"); status != 6 || r.Error == nil || r.Error.Code != "NO_PROMPT" {
+		t.Errorf("no prompt: status %d, %+v", status, r)
+	}
+
+	l.asks("MOCK: bash touch denied.txt")
+	l.respond("hook", "denied", "deny")
+	l.is("idle")
+
+	message := "MOCK: bash touch reason.txt"
+	l.asks(message)
+	l.respond("hook", "denied", "deny", "use another file, don't touch this")
+	if r := l.asked(message, 1); !strings.Contains(string(r.Body), "use another file, don't touch this") {
+		t.Error("the reason did not reach the model")
+	}
+	l.is("idle")
+
+	l.asks("MOCK: bash touch three.txt")
+	l.respond("hook", "denied", "option", "3")
+	l.is("idle")
+	for _, name := range []string{"denied.txt", "reason.txt", "three.txt"} {
+		if l.made(name) {
+			t.Error(name, "was refused, and it ran")
+		}
+	}
+
+	l.asks("MOCK: bash touch always.txt")
+	l.respond("hook", "accepted", "option", "2")
+	l.is("idle")
+	if !l.made("always.txt") {
+		t.Error("accepted, and it did not run")
+	}
+	l.send("MOCK: bash touch again.txt") // allowed now
+	l.see("● The command finished.")
+	l.is("idle")
+	deadline := time.Now().Add(patient)
+	for !l.made("again.txt") {
+		if time.Now().After(deadline) {
+			t.Fatal("always allowed, and it asks again")
+		}
+	}
+}
+
+// TestRespondTwoInARow: one answer never answers two dialogs.
+func TestRespondTwoInARow(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.is("idle")
+	for _, way := range []struct{ message, first, second string }{
+		{"MOCK: bash2", "first.txt", "second.txt"}, {"MOCK: parallel", "p1.txt", "p2.txt"},
+	} {
+		one := l.asks(way.message)
+		l.respond("hook", "accepted", "--prompt", one.Prompt.ID, "accept")
+		l.see(`^ +touch `+way.second, proceed, cancel)
+		two := l.is("prompt")
+		if !l.made(way.first) || l.made(way.second) {
+			t.Errorf("%s: first %v, second %v after one answer", way.message, l.made(way.first), l.made(way.second))
+		}
+		if two.Prompt == nil || two.Prompt.ID == one.Prompt.ID {
+			t.Fatalf("the second prompt is %+v", two.Prompt)
+		}
+		if r, status := l.try("", "--prompt", one.Prompt.ID, "accept"); status != 6 {
+			t.Errorf("the first again: status %d, %+v", status, r)
+		}
+		if l.made(way.second) {
+			t.Error("an answer to the first allowed the second")
+		}
+		l.respond("hook", "denied", "deny")
+		l.is("idle")
+		if l.made(way.second) {
+			t.Error(way.message, "ran a command that was refused")
+		}
+	}
+}
+
+// TestRespondServerKilled: the prompt is the same one afterwards, and is
+// answered by its hook, once.
+func TestRespondServerKilled(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.is("idle")
+	s := l.asks("MOCK: bash touch after.txt")
+	check(t, l.host.Kill())
+	check(t, l.host.Start())
+	again := l.is("prompt")
+	if again.Prompt == nil || again.Prompt.ID != s.Prompt.ID {
+		t.Fatalf("the prompt was %s and is %+v", s.Prompt.ID, again.Prompt)
+	}
+	l.respond("hook", "accepted", "--prompt", s.Prompt.ID, "accept")
+	l.is("idle")
+	if !l.made("after.txt") {
+		t.Error("accepted, and it did not run")
+	}
+	if r, status := l.try("", "--prompt", s.Prompt.ID, "accept"); status != 6 {
+		t.Errorf("answered twice: status %d, %+v", status, r)
+	}
+}
+
+// TestRespondAfterAPerson: somebody pressed the key first.
+func TestRespondAfterAPerson(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.is("idle")
+	for range 5 {
+		s := l.asks("MOCK: bash2")
+		l.see("touch first.txt", proceed, cancel)
+		l.key("1")
+		r, status := l.try("", "--prompt", s.Prompt.ID, "accept")
+		if status != 6 || r.Confirmed {
+			t.Errorf("after a person's key: status %d, %+v", status, r)
+		}
+		t.Logf("outcome %q, error %+v", r.Outcome, r.Error)
+		l.see(`^ +touch second.txt`, proceed, cancel)
+		if l.made("second.txt") {
+			t.Fatal("an answer to the first allowed the second")
+		}
+		l.is("prompt")
+		l.respond("hook", "denied", "deny")
+		l.is("idle")
+	}
+}
