@@ -185,6 +185,9 @@ func (d *detection) follow(a *answering) {
 // closes judges the answer to a prompt that was closed, if there is one on its
 // way, and gives what is told of it.
 func (c *core) closes(done *detect.Resolution) (by *By, told []events.Event) {
+	if c.detection == nil {
+		return nil, nil // the program has ended, and with it what was answered
+	}
 	a := c.detection.answers[done.Request.ID]
 	if a == nil {
 		return nil, nil
@@ -245,5 +248,15 @@ func (c *core) tellAnswer(a *answering, e respondEvent) {
 	c.settleAnswer(a, e)
 	if c.detection.awake {
 		c.note(verbRespond, e)
+	}
+}
+
+// endAnswers: the program has ended. That is what some answers lead to.
+func (c *core) endAnswers(told bool) {
+	for _, a := range c.detection.answers {
+		e := c.judgeAnswer(a, &detect.Resolution{})
+		if c.settleAnswer(a, e); !told {
+			c.note(verbRespond, e)
+		}
 	}
 }

@@ -335,6 +335,7 @@ func (c *core) foldEnd(told bool) {
 	if d == nil {
 		return
 	}
+	c.endAnswers(told)
 	c.detection = nil // the next program has its own
 	result := d.fold.Apply(agent.Fact{Kind: agent.ProgramExited, Source: agent.SourceProcess, Cause: "process:exit", Time: d.clock(c.now())})
 	if told {

@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"berth/agent"
@@ -101,17 +102,27 @@ func (c *core) pressIf(a *answering, step agent.Step, last bool) (<-chan error, 
 	if d.othersAt.After(c.now().Add(-keyShows)) && d.othersAt.After(a.opened) {
 		return nil, errHookGone // somebody else is answering
 	}
-	data := []byte(step.Paste)
+	data := []byte(plainText(step.Paste))
 	if step.Key != "" {
 		var err error
 		if data, err = terminal.EncodeKey(step.Key, c.term.Modes()); err != nil {
 			return nil, err
 		}
 	} else if c.term.Modes().BracketedPaste {
-		data = []byte("\x1b[200~" + step.Paste + "\x1b[201~")
+		data = []byte("\x1b[200~" + string(data) + "\x1b[201~")
 	}
 	if last {
 		a.given = c.now()
 	}
 	return c.link.InputLater(data, mark{By: a.By, Verb: verbRespond}.json())
+}
+
+// plainText is text without what a terminal would take as keys.
+func plainText(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 {
+			return -1
+		}
+		return r
+	}, text)
 }

@@ -1,0 +1,125 @@
+//go:build agents
+
+package claude
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestRespondQuestions answers questions in the words of their options.
+func TestRespondQuestions(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.is("idle")
+
+	l.asks("MOCK: ask")
+	l.respond("hook", "answered", "option", "2")
+	l.answered("MOCK: ask", "Green")
+	l.is("idle")
+
+	l.asks("MOCK: ask own words")
+	l.respond("hook", "answered", "text", "a dark violet, 'quoted'")
+	l.answered("MOCK: ask own words", "a dark violet, 'quoted'")
+	l.is("idle")
+
+	s := l.asks("MOCK: ask-two")
+	if r, status := l.try("", "answer", "1=3"); status != 2 {
+		t.Errorf("one of two answered: status %d, %+v", status, r)
+	}
+	l.respond("hook", "answered", "--prompt", s.Prompt.ID, "answer", "2=2", "1=3")
+	l.answered("MOCK: ask-two", "Blue")
+	l.answered("MOCK: ask-two", "Large")
+	l.is("idle")
+
+	l.asks("MOCK: ask-many")
+	l.respond("hook", "answered", "answer", "1=1,3")
+	l.answered("MOCK: ask-many", "Logging, Tracing")
+	l.is("idle")
+
+	l.asks("MOCK: ask-three")
+	r, status := l.try(`{"answers":[{"option":2},{"text":"Gigantic"},{"options":[3,1]}]}`, "-")
+	if status != 0 || !r.Confirmed {
+		t.Fatalf("answers as JSON: status %d, %+v, %+v", status, r, r.Error)
+	}
+	for _, want := range []string{"Green", "Gigantic", "Tracing, Logging"} {
+		l.answered("MOCK: ask-three", want)
+	}
+	l.is("idle")
+
+	l.asks("MOCK: ask denied")
+	l.respond("hook", "denied", "deny")
+	l.is("idle")
+}
+
+// TestRespondPlan answers a plan in each way.
+func TestRespondPlan(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.is("idle")
+
+	s := l.asks("MOCK: plan")
+	if s.Prompt.Type != "plan" {
+		t.Errorf("the prompt is %+v", s.Prompt)
+	}
+	l.respond("hook", "denied", "deny", "use python")
+	if r := l.asked("MOCK: plan", 3); !strings.Contains(string(r.Body), "use python") {
+		t.Error("the words did not reach the model")
+	}
+	l.is("idle")
+
+	l.asks("MOCK: plan-now")
+	l.respond("hook", "denied", "deny")
+	l.is("idle")
+	l.see("⏸ plan mode on")
+
+	l.asks("MOCK: plan-now again")
+	l.respond("hook", "accepted", "option", "2")
+	if r := l.asked("MOCK: plan-now again", 2); !strings.Contains(string(r.Body), "has approved your plan") {
+		t.Error("the model was not told that the plan is approved")
+	}
+	l.gone("plan mode on")
+	l.is("idle")
+
+	l.asks("MOCK: plan third")
+	l.respond("hook", "accepted", "accept")
+	l.gone("plan mode on")
+	l.is("idle")
+}
+
+// TestRespondSetup answers the dialogs before the first prompt, by keys.
+func TestRespondSetup(t *testing.T) {
+	t.Parallel()
+	l := newLabAs(t, "claude", Seed{KeyApproved: true}, nil)
+	l.see("Choose the text style", "Dark mode ✔")
+	l.is("prompt")
+	l.respond("keys", "answered", "option", "3")
+	l.see("Press Enter to continue")
+	l.respond("keys", "accepted", "accept")
+	l.see("Quick safety check")
+	l.respond("keys", "accepted", "accept")
+	l.is("idle")
+	settings, err := os.ReadFile(filepath.Join(l.home.Config, "settings.json"))
+	if err != nil || !strings.Contains(string(settings), "light") {
+		t.Errorf("the theme chosen is not in the settings: %v", err)
+	}
+}
+
+func TestRespondSetupKeyAndBypass(t *testing.T) {
+	t.Parallel()
+	l := newLabAs(t, "claude", Seed{Onboarded: true, Trusted: true}, nil, "--dangerously-skip-permissions")
+	l.see("Detected a custom API key")
+	l.is("prompt")
+	l.respond("keys", "accepted", "accept")
+	l.see("WARNING: Claude Code running in Bypass Permissions mode")
+	l.respond("keys", "accepted", "accept")
+	l.is("idle")
+	l.see("⏵⏵ bypass permissions on")
+}
+
+func TestRespondTrustRefused(t *testing.T) {
+	l := newStateLab(t, Seed{Onboarded: true, KeyApproved: true})
+	l.is("prompt")
+	l.respond("keys", "denied", "deny")
+	l.exits(1)
+}
