@@ -68,11 +68,54 @@ func (a *answering) mark() json.RawMessage {
 // hookID is a hook's id as facts carry it.
 func hookID(n uint64) string { return strconv.FormatUint(n, 10) }
 
-// heed takes in what a record means for what the agent asks.
-func (c *core) heed(r hold.Record) {
-	if c.detection == nil || c.reviewing {
+// records reads the control log for what becomes of hooks and answers.
+type records struct {
+	log    *hold.Control // nil while nothing waits
+	after  uint64        // the last record seen
+	behind []hold.Record // read, and not yet applied to the session
+}
+
+// close frees the open file.
+func (l *records) close() {
+	if l.log != nil {
+		_ = l.log.Close() // a read-only file
+	}
+	*l = records{after: l.after}
+}
+
+// heedRecords reads what became of hooks and who typed, as far as the records
+// are applied. Only while a hook waits or an answer is on its way: else it
+// costs nothing.
+func (c *core) heedRecords() {
+	d := c.detection
+	if d == nil {
 		return
 	}
+	if l := &d.records; d.awake && len(d.asking) == 0 && len(d.answers) == 0 {
+		l.close()
+		l.after = c.applied
+		return
+	} else if l.after >= c.applied {
+		return
+	} else if l.log == nil {
+		l.log = hold.OpenControl(c.s.dir, l.after)
+	}
+	err := d.records.log.Read(func(r hold.Record) error {
+		d.records.behind = append(d.records.behind, r)
+		return nil
+	})
+	if err != nil {
+		c.trouble("read the control log", err)
+	}
+	for c.detection == d && len(d.records.behind) > 0 && d.records.behind[0].N <= c.applied {
+		r := d.records.behind[0]
+		d.records.behind, d.records.after = d.records.behind[1:], r.N
+		c.heed(r)
+	}
+}
+
+// heed takes in what a record means for what the agent asks.
+func (c *core) heed(r hold.Record) {
 	var err error
 	switch r.Kind {
 	case hold.KindInput:
@@ -134,6 +177,9 @@ func (c *core) heedVerdict(r hold.Record) error {
 	}
 	d := c.detection
 	delete(d.asking, v.Hook)
+	if c.now().Sub(r.Time.Time) > answerSettles {
+		return nil // nobody waits for what becomes of it
+	}
 	a := &answering{hook: hookID(v.Hook), at: r.Time.Time}
 	if json.Unmarshal(v.Mark, a) != nil || a.Verb != verbRespond || d.answers[a.Prompt] != nil {
 		return nil

@@ -37,6 +37,7 @@ type detection struct {
 	nudging   *nudging       // nil without a delivery in progress
 	watches   []*turnWatch   // turns that somebody waits for
 
+	records  records               // of the control log, about hooks and answers
 	asking   map[uint64]bool       // hooks that wait for a verdict, by their records
 	answers  map[string]*answering // on their way, by prompt
 	othersAt time.Time             // when somebody else than respond last typed
@@ -50,6 +51,7 @@ func (c *core) newDetection(at time.Time) {
 	}
 	d := &detection{driver: driver, stateFile: c.spec.StateFile, last: at}
 	d.fold = detect.New(driver, d.options(c, at))
+	d.records.after = c.applied
 	c.detection = d
 }
 
@@ -74,6 +76,7 @@ func (c *core) restoreDetection(from checkpoint) {
 		return
 	}
 	d.fold, d.said = fold, from.Said
+	d.records.after = from.Control
 	c.detection = d
 }
 
@@ -236,6 +239,7 @@ func (c *core) detect(now time.Time) {
 	if d == nil || c.exit != nil || c.link == nil || c.term.Offset() < c.liveFrom {
 		return
 	}
+	c.heedRecords()
 	if !d.awake {
 		c.wakeDetection(now)
 	}
@@ -336,6 +340,7 @@ func (c *core) foldEnd(told bool) {
 		return
 	}
 	c.endAnswers(told)
+	d.records.close()
 	c.detection = nil // the next program has its own
 	result := d.fold.Apply(agent.Fact{Kind: agent.ProgramExited, Source: agent.SourceProcess, Cause: "process:exit", Time: d.clock(c.now())})
 	if told {

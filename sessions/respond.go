@@ -187,6 +187,7 @@ func (s *Session) outcome(ctx context.Context, a *answering) (*Response, error) 
 		if !a.judged {
 			c.unread = c.link != nil
 			c.catchUp()
+			c.heedRecords()
 		}
 		if !a.judged && c.detection != nil {
 			c.tellAnswer(a, c.judgeAnswer(a, a.closed))

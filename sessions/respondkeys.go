@@ -22,7 +22,7 @@ var errNotShown = errors.New("the screen does not show it")
 func (s *Session) giveByKeys(ctx context.Context, claim Claim, p detect.Pending, k agent.KeyAnswer) (*answering, error) {
 	var a *answering
 	pressed := 0
-	err := s.delivery(ctx, claim, func(write func(func(*core) (<-chan error, error)) error) error {
+	err := s.delivery(ctx, claim, func(write writing) error {
 		begun, err := ask(ctx, s, func(c *core) (*answering, error) { return c.beginAnswer(claim, p, agent.ChannelKeys, k.Outcome) })
 		if err != nil {
 			return err
@@ -49,7 +49,7 @@ func (s *Session) giveByKeys(ctx context.Context, claim Claim, p detect.Pending,
 }
 
 // press presses one key once the screen shows what it wants.
-func (s *Session) press(ctx context.Context, write func(func(*core) (<-chan error, error)) error, a *answering, step agent.Step, last bool) error {
+func (s *Session) press(ctx context.Context, write writing, a *answering, step agent.Step, last bool) error {
 	changed, stop := s.Subscribe()
 	defer stop()
 	deadline := time.NewTimer(stepWithin)
@@ -91,6 +91,7 @@ func (c *core) pressIf(a *answering, step agent.Step, last bool) (<-chan error, 
 	if more := c.catchUp(); more || c.link == nil || c.unsettled() {
 		return nil, errNotShown
 	}
+	c.heedRecords()
 	p, ok := d.fold.Pending(a.Prompt)
 	if !ok || a.judged {
 		return nil, errHookGone // answered meanwhile
