@@ -128,6 +128,9 @@ func (c *Call) nudge(ctx context.Context, wait bool, text func(io.Writer, Nudged
 
 // message is the text of a verb that has one for an agent.
 func (c *Call) message() (string, error) {
+	if !c.HasTail && !c.Stdin {
+		return "", api.Errorf(api.CodeUsage, "%s: the message is missing", c.verbName())
+	}
 	text, err := c.tailBytes()
 	if err != nil {
 		return "", err

@@ -35,14 +35,20 @@ type interruption struct {
 // at rest the key would mean something else, and a dialog it would refuse. Its
 // errors are AGENT_BUSY at a prompt, and UNCONFIRMED when the agent works on.
 func (s *Session) Interrupt(ctx context.Context, claim Claim) (Interrupted, error) {
+	typist, err := s.typist()
+	if err != nil {
+		return Interrupted{}, err
+	}
 	var done Interrupted
-	err := s.delivery(ctx, claim, func(write writing) error {
+	err = s.delivery(ctx, claim, func(write writing) error {
 		within, cancel := context.WithTimeoutCause(ctx, interruptFor, errNotInterrupted)
 		defer cancel()
-		try, err := s.tryInterrupt(within, claim, write)
+		try, err := s.tryInterrupt(within, claim, typist.Interrupt(), write)
 		done = Interrupted{Pressed: try.pressed, Before: try.before, State: try.before}
 		if err == nil && try.pressed {
-			err = s.until(within, func(c *core) bool { return c.state != agent.Working || c.detection.fold.Status().Turn != try.turn })
+			err = s.until(within, func(c *core) bool {
+				return c.state != agent.Working || c.detection == nil || c.detection.fold.Status().Turn != try.turn
+			})
 		}
 		done.State = s.Status().Now
 		if errors.Is(context.Cause(within), errNotInterrupted) && err != nil {
@@ -57,7 +63,7 @@ func (s *Session) Interrupt(ctx context.Context, claim Claim) (Interrupted, erro
 var errNotInterrupted = errors.New("it works on")
 
 // tryInterrupt presses the key once it may be.
-func (s *Session) tryInterrupt(ctx context.Context, claim Claim, write writing) (interruption, error) {
+func (s *Session) tryInterrupt(ctx context.Context, claim Claim, key []byte, write writing) (interruption, error) {
 	for {
 		tries := make(chan interruption, 1)
 		err := write(func(c *core) (<-chan error, error) {
@@ -69,7 +75,6 @@ func (s *Session) tryInterrupt(ctx context.Context, claim Claim, write writing) 
 			if !try.pressed {
 				return written, nil
 			}
-			key := c.detection.driver.(agent.Typist).Interrupt() // as interrupt found it
 			return c.link.InputLater(key, mark{By: claim.by(), Verb: claim.Verb}.json())
 		})
 		if err != nil {
@@ -94,14 +99,8 @@ func (s *Session) tryInterrupt(ctx context.Context, claim Claim, write writing) 
 
 // interrupt says whether the key may be pressed now.
 func (c *core) interrupt() (interruption, error) {
-	if c.detection == nil {
-		return interruption{}, c.noTypist()
-	}
-	if _, ok := c.detection.driver.(agent.Typist); !ok {
-		return interruption{}, c.noTypist()
-	}
 	c.freshen()
-	if c.link == nil || c.exit != nil {
+	if c.link == nil || c.exit != nil || c.detection == nil {
 		return interruption{}, c.exitedError()
 	}
 	seen := c.seen()

@@ -33,7 +33,6 @@ type Nudged struct {
 
 // nudging is a delivery in progress. The loop owns it.
 type nudging struct {
-	nudge   Nudge
 	machine *deliver.Machine
 	typed   string
 	before  agent.State
@@ -56,17 +55,25 @@ const ownMost = 4096
 // UNCONFIRMED. A caller that gives up ends the wait for the lease, not a
 // delivery in progress.
 func (s *Session) Nudge(ctx context.Context, claim Claim, n Nudge) (Nudged, error) {
+	typist, err := s.typist()
+	if err != nil {
+		return Nudged{}, err
+	}
+	typed, err := n.typed(typist)
+	if err != nil {
+		return Nudged{}, err
+	}
 	own, cancel := context.WithTimeout(context.WithoutCancel(ctx), claim.Wait+nudgeMost)
 	defer cancel()
 	attached := context.AfterFunc(ctx, cancel)
 	defer attached()
 	var d *nudging
 	var outcome deliver.Outcome
-	err := s.delivery(own, claim, func(write writing) (err error) {
+	err = s.delivery(own, claim, func(write writing) (err error) {
 		if !attached() {
 			return ctx.Err()
 		}
-		if d, err = ask(own, s, func(c *core) (*nudging, error) { return c.beginNudge(n) }); err != nil {
+		if d, err = ask(own, s, func(c *core) (*nudging, error) { return c.beginNudge(n, typist, typed) }); err != nil {
 			return err
 		}
 		outcome, err = s.work(own, claim, d, write)
@@ -88,36 +95,43 @@ func (s *Session) Nudge(ctx context.Context, claim Claim, n Nudge) (Nudged, erro
 	return done, err
 }
 
-// beginNudge prepares a delivery on the loop.
-func (c *core) beginNudge(n Nudge) (*nudging, error) {
-	if c.detection == nil {
-		return nil, c.noTypist()
+// typist is what is known of typing to the session's agent.
+func (s *Session) typist() (agent.Typist, error) {
+	st := s.Status()
+	if typist, ok := s.reg.options.Drivers[st.Agent].(agent.Typist); ok {
+		return typist, nil
 	}
-	typist, ok := c.detection.driver.(agent.Typist)
-	if !ok {
-		return nil, c.noTypist()
-	}
-	typed := typist.Message(n.Text)
+	return nil, api.Errorf(api.CodeNoDriver, "%s runs %s, of which berth cannot tell when it takes a message; type with input %s --enter TEXT", st.Name, st.Agent, st.Name).
+		With("session", st.Name)
+}
+
+// typed is the message as it is typed.
+func (n Nudge) typed(typist agent.Typist) (string, error) {
+	typed, ok := typist.Message(n.Text), true
 	if n.Slash {
-		if typed, ok = typist.Slash(n.Text); !ok {
-			return nil, api.Errorf(api.CodeUsage, "nudge: --command wants a command of the agent's, such as /compact, on one line")
-		}
+		typed, ok = typist.Slash(n.Text)
 	}
-	if typed == "" {
-		return nil, api.Errorf(api.CodeUsage, "nudge: there is nothing to say: the message is empty")
+	switch {
+	case !ok:
+		return "", api.Errorf(api.CodeUsage, "--command wants a command of the agent's, such as /compact, on one line")
+	case typed == "":
+		return "", api.Errorf(api.CodeUsage, "the message is empty: nothing was typed")
+	}
+	return typed, nil
+}
+
+// beginNudge prepares a delivery on the loop.
+func (c *core) beginNudge(n Nudge, typist agent.Typist, typed string) (*nudging, error) {
+	if c.detection == nil || c.exit != nil {
+		return nil, c.exitedError()
 	}
 	d := &nudging{
-		nudge: n, typed: typed, before: c.state, id: fmt.Sprintf("n%d", c.s.reg.events.LastSeq(c.s.id)+1),
+		typed: typed, before: c.state, id: fmt.Sprintf("n%d", c.s.reg.events.LastSeq(c.s.id)+1),
 		machine: deliver.New(deliver.Options{Typist: typist, Typed: typed, Slash: n.Slash, Clear: n.Clear, Own: c.detection.own}, c.now()),
 	}
 	c.detection.nudging = d
 	c.detection.watches = append(c.detection.watches, &d.turn)
 	return d, nil
-}
-
-func (c *core) noTypist() error {
-	return api.Errorf(api.CodeNoDriver, "%s runs %s, of which berth cannot tell when it takes a message; type with input %s --enter TEXT",
-		c.spec.Name, c.spec.Agent, c.spec.Name).With("session", c.spec.Name)
 }
 
 // work runs the machine: each step sees all that there is to see, and is
