@@ -220,7 +220,7 @@ func TestInterruptVerb(t *testing.T) {
 // a turn, and that asks. No message answers it.
 func TestNudgeAgainstADialog(t *testing.T) {
 	l := newStateLab(t, Ready())
-	const offsets = 60
+	const offsets = 20 // of 30 ms
 	counts := map[string]int{}
 	waits := 0 // turns that will ask, and have not yet
 	for i := range offsets {
@@ -242,7 +242,7 @@ func TestNudgeAgainstADialog(t *testing.T) {
 		message := fmt.Sprintf("MOCK: text number %d", i)
 		given := make(chan nudged, 1)
 		go func() { given <- l.nudge(message) }()
-		<-time.After(time.Duration(i) * 10 * time.Millisecond)
+		<-time.After(time.Duration(i) * 30 * time.Millisecond)
 		check(t, os.WriteFile(filepath.Join(l.home.Workspace, gate), nil, 0o600))
 		got := <-given
 		code := "confirmed"
