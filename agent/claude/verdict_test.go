@@ -1,0 +1,42 @@
+package claude
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"berth/agent"
+)
+
+func TestVerdict(t *testing.T) {
+	bash := &agent.Request{Type: agent.PromptPermission, Options: []string{"Yes", "Yes, and always", "No"}}
+	unread := &agent.Request{Type: agent.PromptPermission, Options: []string{"Yes", "No"}, OptionsFallback: true}
+	plan := &agent.Request{Type: agent.PromptPlan, Options: []string{"Yes, and use auto mode", "Yes, manually approve edits", "Tell Claude what to change"}}
+	one := &agent.Request{Type: agent.PromptQuestion, Questions: []agent.Question{{Text: "Which?", Options: []string{"A", "B"}, MultiSelect: true}}}
+	const payload = `{"tool_input":{"questions":[{"question":"Which?"}]},"permission_suggestions":[{"type":"setMode"}]}`
+	for name, c := range map[string]struct {
+		prompt *agent.Request
+		answer agent.Answer
+		want   string
+		err    error
+	}{
+		"accept":        {bash, agent.Answer{Kind: agent.Accept}, `{"behavior":"allow"}`, nil},
+		"deny":          {bash, agent.Answer{Kind: agent.Deny}, `"interrupt":true`, nil},
+		"deny why":      {bash, agent.Answer{Kind: agent.Deny, Text: "no \"x\""}, `{"behavior":"deny","message":"no \"x\""}`, nil},
+		"always":        {bash, agent.Answer{Kind: agent.ChooseOption, Option: 2}, `{"behavior":"allow","updatedPermissions":[{"type":"setMode"}]}`, nil},
+		"no":            {bash, agent.Answer{Kind: agent.ChooseOption, Option: 3}, `"interrupt":true`, nil},
+		"beyond":        {bash, agent.Answer{Kind: agent.ChooseOption, Option: 4}, "", agent.ErrAnswer},
+		"not read yet":  {unread, agent.Answer{Kind: agent.ChooseOption, Option: 2}, "", agent.ErrNotReady},
+		"text":          {bash, agent.Answer{Kind: agent.AnswerText, Text: "x"}, "", agent.ErrAnswer},
+		"plan by mode":  {plan, agent.Answer{Kind: agent.ChooseOption, Option: 1}, "", agent.ErrOnlyByKeys},
+		"plan manually": {plan, agent.Answer{Kind: agent.ChooseOption, Option: 2}, `"mode":"default"`, nil},
+		"two ticked":    {one, agent.Answer{Kind: agent.AnswerEach, Each: []agent.QuestionPick{{Options: []int{2, 1}}}}, `"answers":{"Which?":"B, A"}`, nil},
+		"own words":     {one, agent.Answer{Kind: agent.AnswerText, Text: "C"}, `"answers":{"Which?":"C"}`, nil},
+		"unanswered":    {one, agent.Answer{Kind: agent.AnswerEach, Each: []agent.QuestionPick{{}}}, "", agent.ErrAnswer},
+	} {
+		v, err := Driver{}.Verdict(c.prompt, c.answer, []byte(payload))
+		if !errors.Is(err, c.err) || !strings.Contains(string(v.Stdout), c.want) {
+			t.Errorf("%s: %s, %v; want %s, %v", name, v.Stdout, err, c.want, c.err)
+		}
+	}
+}
