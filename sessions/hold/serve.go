@@ -232,6 +232,10 @@ func (h *holder) sentWake(s *serverConn) {
 		s.paced = now
 	}
 	s.paced = s.paced.Add(s.pace)
+	// A stream's wakes come faster than the pace: its end waits for one pace.
+	if most := now.Add((paceBurst + 1) * s.pace); s.paced.After(most) {
+		s.paced = most
+	}
 }
 
 // ack puts an answer into the server's queue.
@@ -465,7 +469,7 @@ func (h *holder) takeTyped(s *serverConn, payload []byte) error {
 func (h *holder) consumedBy(s *serverConn, off int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	s.consumed = min(off, h.written)
+	s.consumed = min(off, h.written+readSize) // what is in the files may be read before it is counted
 	if s.woken {
 		s.woken, s.wokenTo = false, min(s.wokenTo, s.consumed) // what it left unread it is told of again
 	}

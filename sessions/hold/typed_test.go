@@ -107,3 +107,29 @@ func TestPaceKeepsWakesApart(t *testing.T) {
 		}
 	}
 }
+
+// TestEndOfAStreamIsToldAtPace has far more wakes come than the pace allows.
+func TestEndOfAStreamIsToldAtPace(t *testing.T) {
+	l := start(t, testSpec(t, "/bin/sh", "-c", "stty -echo; echo ready; read _; head -c 20000000 /dev/zero; echo; sleep 0.1; echo end; exec cat"))
+	f := follow(l, 0)
+	f.untilText(t, "ready")
+	l.Pace(maxPace)
+	if err := l.Input(t.Context(), []byte("\n"), nil); err != nil {
+		t.Fatal(err)
+	}
+	o := OpenOutput(l.dir)
+	defer o.Close()
+	printed := make(chan time.Time, 1)
+	go func() {
+		for range time.Tick(10 * time.Millisecond) {
+			if _, next, err := o.Range(); err != nil || next >= 20_000_000+int64(len("ready\r\n\r\nend\r\n")) {
+				printed <- time.Now()
+				return
+			}
+		}
+	}()
+	f.untilText(t, "end")
+	if took := time.Since(<-printed); took > 3*maxPace {
+		t.Errorf("the end was told of %s after it was printed", took)
+	}
+}
