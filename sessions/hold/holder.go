@@ -369,6 +369,10 @@ func (h *holder) drain() {
 		case n > 0:
 			now := time.Now()
 			h.take(buf[:n], now)
+			if n <= echoSize {
+				runtime.Gosched() // who tells the server first
+			}
+			h.output.noteTime()
 			h.turn.yield(now, h.pty.waited)
 		case os.IsTimeout(err):
 			if h.output.retry(time.Now()) {

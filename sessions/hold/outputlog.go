@@ -33,6 +33,7 @@ type outputLog struct {
 	size  int64 // of the open segment
 
 	lastMark time.Time
+	unmarked []byte // a mark to be written; see noteTime
 	failure  error
 	lossFrom int64
 	tried    time.Time
@@ -98,19 +99,31 @@ func (o *outputLog) write(p []byte, now time.Time) int {
 	return done
 }
 
-// mark notes the time of the next byte, unless one was noted just before. A
-// mark that cannot be written ends the marks of this segment, so that no
-// later one is glued to its stump.
+// mark notes the time of the next byte, unless one was noted just before.
 func (o *outputLog) mark(now time.Time) {
 	if o.marks == nil || now.Sub(o.lastMark) < markEvery {
 		return
 	}
 	o.lastMark = now
-	line := make([]byte, 0, 40)
-	line = strconv.AppendInt(line, now.UnixMilli(), 10)
+	o.noteTime()
+	line := strconv.AppendInt(o.unmarked, now.UnixMilli(), 10)
 	line = append(line, ' ')
 	line = strconv.AppendInt(line, o.next, 10)
-	line = append(line, '\n')
+	o.unmarked = append(line, '\n')
+}
+
+// noteTime writes the mark of what was written last: behind it, and behind the
+// word to the server, which an echo waits for. A mark that cannot be written
+// ends the marks of this segment, so that no later one is glued to its stump.
+func (o *outputLog) noteTime() {
+	if len(o.unmarked) == 0 {
+		return
+	}
+	line := o.unmarked
+	o.unmarked = o.unmarked[:0]
+	if o.marks == nil {
+		return
+	}
 	if _, err := o.marks.Write(line); err != nil {
 		o.marks.Close()
 		o.marks = nil
@@ -157,6 +170,7 @@ func (o *outputLog) closeFiles() {
 	if o.file == nil {
 		return
 	}
+	o.noteTime()
 	o.file.Close()
 	if o.marks != nil {
 		o.marks.Close()

@@ -49,6 +49,9 @@ func openPTY(cols, rows int) (*master, *os.File, error) {
 	return m, slave, nil
 }
 
+// echoSize is what comes alone: a key's echo. What is longer may go on.
+const echoSize = 32
+
 // read waits for output, then takes all there is up to len(p). Bytes come
 // with a nil error; the error that ended them comes with the next read.
 func (m *master) read(p []byte) (int, error) {
@@ -70,7 +73,9 @@ func (m *master) read(p []byte) (int, error) {
 				failed = io.EOF
 				return true
 			default:
-				n += k
+				if n += k; n <= echoSize {
+					return true // most probably that was all
+				}
 			}
 		}
 		return true
