@@ -188,7 +188,7 @@ func (c *core) ended(exit *api.Exit, r hold.Record, told bool) {
 		c.setState(agent.Exited, agent.TierProcess, "process:exit")
 	}
 	c.dirty = true
-	c.planRestart()
+	c.planRestart(told)
 	c.save()
 	c.publish()
 	c.endsDone(nil)

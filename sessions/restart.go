@@ -35,7 +35,7 @@ func (r *restarts) plan(now time.Time) {
 }
 
 // planRestart decides whether an ended program is started again.
-func (c *core) planRestart() {
+func (c *core) planRestart(told bool) {
 	failed := c.exit.Lost || c.exit.Signal != "" || c.exit.Code != nil && *c.exit.Code != 0
 	again := c.spec.Restart == RestartAlways || c.spec.Restart == RestartOnFailure && failed
 	switch {
@@ -47,7 +47,9 @@ func (c *core) planRestart() {
 	default:
 		return
 	}
-	c.setState(agent.Restarting, agent.TierProcess, "process:exit")
+	if !told { // else the start that followed has been told too, or follows now
+		c.setState(agent.Restarting, agent.TierProcess, "process:exit")
+	}
 }
 
 // judgeEnd sets right what a server before this one could not say any more:
