@@ -257,8 +257,16 @@ func TestOrphanedHookEnds(t *testing.T) {
 func TestHookEndsWithItsReader(t *testing.T) {
 	a := newAgent(t)
 	start(t, a.spec)
-	a.run("", "sh", "-c", `echo {} | "$0" hook --ask 1h 1h | :`, exe(t)).silent()
-	if g := a.gone(a.asked(1)); g.Why != GoneHungUp {
+	// The reader goes once the hook waits: one that is gone before leaves
+	// nothing to ask.
+	leave := filepath.Join(t.TempDir(), "leave")
+	hook := a.run("", "sh", "-c", `echo {} | "$0" hook --ask 1h 1h | { until test -e "$1"; do sleep 0.01; done; }`, exe(t), leave)
+	id := a.asked(1)
+	if err := os.WriteFile(leave, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	hook.silent()
+	if g := a.gone(id); g.Why != GoneHungUp {
 		t.Errorf("%+v", g)
 	}
 }
