@@ -3,8 +3,7 @@
 GO ?= go
 BIN := bin/berth
 # Without cgo the binary starts 0.7 ms sooner, which every hook of an agent pays;
-# -trimpath keeps paths of
-# the building machine out of the binary.
+# -trimpath keeps paths of the building machine out of the binary.
 GOFLAGS_BUILD := -trimpath
 REVISION := $(shell git describe --tags --always --dirty 2>/dev/null)
 
