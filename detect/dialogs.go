@@ -85,7 +85,7 @@ func (f *Fold) seen() {
 	if d == nil || d.Partial || !f.may(agent.MoveAsk, agent.SourceScreen) {
 		return
 	}
-	if !m.Screen.Spent.IsZero() && !f.due(m.Screen.Spent, spentHolds) {
+	if !m.Screen.Spent.IsZero() && !f.due(agent.MoveAsk, agent.SourceScreen, m.Screen.Spent, spentHolds) {
 		return
 	}
 	for _, r := range m.Requests {
@@ -93,7 +93,7 @@ func (f *Fold) seen() {
 			return
 		}
 	}
-	if !f.due(m.Screen.Shown, f.after(agent.MoveAsk, agent.SourceScreen)) {
+	if !f.due(agent.MoveAsk, agent.SourceScreen, m.Screen.Shown, f.after(agent.MoveAsk, agent.SourceScreen)) {
 		return
 	}
 	fact := agent.Fact{
@@ -133,11 +133,11 @@ func (f *Fold) gone() {
 	after := f.after(agent.MoveAnswer, agent.SourceScreen)
 	f.closeAll("gone", agent.SourceScreen, "screen:composer", func(r *request) bool {
 		if r.Seen {
-			return f.due(m.Screen.Gone, after)
+			return f.due(agent.MoveAnswer, agent.SourceScreen, m.Screen.Gone, after)
 		}
 		// A dialog is held back while a person types; one that never comes was
 		// answered before it was drawn.
-		return !m.Screen.Bare.IsZero() && f.due(latest(m.Screen.Bare, m.Screen.Changed, m.Changed, r.Opened), silence)
+		return !m.Screen.Bare.IsZero() && f.due(agent.MoveAnswer, agent.SourceScreen, latest(m.Screen.Bare, m.Screen.Changed, m.Changed, r.Opened), silence)
 	})
 }
 

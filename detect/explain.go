@@ -3,6 +3,7 @@ package detect
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sort"
 	"time"
 
@@ -21,18 +22,73 @@ type Word struct {
 	Foreign      bool
 }
 
-// Explanation is why the state is what it is: what it is owed to, and the last
-// word of each source, the surest first.
+// Explanation is why the state is what it is, and what would make it another.
 type Explanation struct {
-	Status Status
-	Words  []Word
+	Status  Status
+	Words   []Word // the last of each source, the surest first
+	Turn    *Turn  // under way; nil: none is
+	Asked   []Asked
+	Calls   []Call   // tool calls that have not come back
+	Subs    []string // subagents that go on after their turn
+	Pending []Wait   // what is on its way to be believed
+	Ways    []Way    // what would change the state
+}
+
+// Turn is the turn under way.
+type Turn struct {
+	ID      string
+	Phase   string    // running; ending: its end was told, but something still says busy
+	How     agent.How // of one that is ending
+	Started time.Time
+	Source  agent.Source // that told of it first
+}
+
+// Asked is an open prompt with who told of it.
+type Asked struct {
+	Request *agent.Request
+	Opened  time.Time
+	Tier    int
+	Cause   string
+	Told    bool // by the agent's own event, not only seen
+	Seen    bool // on the screen, at some time
+	Hook    bool // one waits for the answer
+}
+
+// Call is a tool call that has not come back.
+type Call struct{ ID, Tool, Agent string }
+
+// Wait is a rule that waits for what a source shows to have held for long
+// enough.
+type Wait struct {
+	Move   agent.Move
+	Source agent.Source
+	Since  time.Time
+	Due    time.Time
+}
+
+// Way is a move that would lead out of the state, and who may cause it.
+type Way struct {
+	Move agent.Move
+	Next agent.State
+	By   []agent.Witness
 }
 
 // hear keeps the source's last word.
 func (f *Fold) hear(fact *agent.Fact) {
-	if fact.Kind == agent.Spoke {
-		return
+	if fact.Kind != agent.Spoke {
+		f.m.Words[fact.Source] = f.word(fact)
 	}
+}
+
+// overhear keeps the last word of another conversation, beside that of the one
+// that is followed.
+func (f *Fold) overhear(fact *agent.Fact) {
+	w := f.word(fact)
+	w.Foreign = true
+	f.m.Strangers[fact.Source] = w
+}
+
+func (f *Fold) word(fact *agent.Fact) Word {
 	w := Word{
 		Source: fact.Source, Tier: fact.Source.Tier(), Kind: fact.Kind, Time: f.now, Cause: fact.Cause,
 		Evidence: fact.Evidence, Conversation: fact.Conversation,
@@ -40,8 +96,7 @@ func (f *Fold) hear(fact *agent.Fact) {
 	if fact.Reading != nil {
 		w.Cause, w.Evidence = tell(fact.Reading)
 	}
-	w.Foreign = fact.Conversation != "" && f.m.Conversation != "" && fact.Conversation != f.m.Conversation
-	f.m.Words[fact.Source] = w
+	return w
 }
 
 // tell is a reading in a line.
@@ -60,17 +115,90 @@ func tell(r *agent.Reading) (cause, evidence string) {
 	}
 }
 
+// words are the last of each source, the surest first; those of other
+// conversations behind the followed one's.
+func (f *Fold) words() []Word {
+	var list []Word
+	for _, w := range f.m.Words {
+		list = append(list, w)
+	}
+	for _, w := range f.m.Strangers {
+		list = append(list, w)
+	}
+	sort.Slice(list, func(i, j int) bool {
+		a, b := list[i], list[j]
+		if a.Tier != b.Tier {
+			return a.Tier < b.Tier
+		}
+		if a.Source != b.Source {
+			return a.Source < b.Source
+		}
+		return !a.Foreign && b.Foreign
+	})
+	return list
+}
+
 // Explain is what stands behind the state.
 func (f *Fold) Explain() Explanation {
-	e := Explanation{Status: f.Status()}
-	for _, w := range f.m.Words {
-		e.Words = append(e.Words, w)
+	m := &f.m
+	e := Explanation{Status: f.Status(), Words: f.words(), Pending: f.waiters(), Ways: f.ways()}
+	if t := m.Turn; t.Phase != "" {
+		e.Turn = &Turn{ID: t.ID, Phase: t.Phase, How: t.How, Started: t.Started, Source: t.Source}
 	}
-	sort.Slice(e.Words, func(i, j int) bool {
-		a, b := e.Words[i], e.Words[j]
-		return a.Tier < b.Tier || a.Tier == b.Tier && a.Source < b.Source
-	})
+	for _, r := range m.Requests {
+		e.Asked = append(e.Asked, Asked{
+			Request: r.Prompt.Clone(), Opened: r.Opened, Tier: r.Why.Tier, Cause: r.Why.Cause,
+			Told: r.Told, Seen: r.Seen, Hook: r.Hook != "",
+		})
+	}
+	for _, c := range m.Calls {
+		e.Calls = append(e.Calls, Call{c.ID, c.Tool, c.Agent})
+	}
+	for id := range m.Background {
+		e.Subs = append(e.Subs, id)
+	}
+	sort.Strings(e.Subs)
 	return e
+}
+
+// waiters are the rules that wait, the soonest first, each once: two rules may
+// wait for the same.
+func (f *Fold) waiters() []Wait {
+	var list []Wait
+	for _, w := range f.pending {
+		if !slices.Contains(list, w) {
+			list = append(list, w)
+		}
+	}
+	sort.SliceStable(list, func(i, j int) bool { return list[i].Due.Before(list[j].Due) })
+	return list
+}
+
+// leads are the moves out of each state, and where they lead when nothing else
+// holds the agent.
+var leads = map[agent.State][]Way{
+	agent.Starting: {{Move: agent.MoveReady, Next: agent.Idle}, {Move: agent.MoveWork, Next: agent.Working}, {Move: agent.MoveAsk, Next: agent.Prompt}},
+	agent.Idle:     {{Move: agent.MoveWork, Next: agent.Working}, {Move: agent.MoveAsk, Next: agent.Prompt}},
+	agent.InError:  {{Move: agent.MoveWork, Next: agent.Working}, {Move: agent.MoveAsk, Next: agent.Prompt}},
+	agent.Working: {
+		{Move: agent.MoveDone, Next: agent.Idle}, {Move: agent.MoveRest, Next: agent.Idle}, {Move: agent.MoveFail, Next: agent.InError},
+		{Move: agent.MoveAsk, Next: agent.Prompt},
+	},
+	agent.Prompt: {
+		{Move: agent.MoveAnswer, Next: agent.Working}, {Move: agent.MoveDone, Next: agent.Idle}, {Move: agent.MoveFail, Next: agent.InError},
+	},
+}
+
+// ways are the moves out of the present state that the driver's table lets
+// anybody cause.
+func (f *Fold) ways() []Way {
+	var list []Way
+	for _, w := range leads[f.m.State] {
+		if w.By = append([]agent.Witness(nil), f.table[w.Move]...); len(w.By) > 0 {
+			list = append(list, w)
+		}
+	}
+	return list
 }
 
 // Status is what a fold believes.
@@ -106,9 +234,7 @@ func (f *Fold) Status() Status {
 	switch m.State {
 	case agent.Working:
 		s.Activity = m.Activity
-		if !m.Screen.Bare.IsZero() {
-			s.RestDue = f.next
-		}
+		s.RestDue = f.restDue()
 	case agent.InError:
 		s.Failure = m.Failure
 	}
@@ -119,6 +245,17 @@ func (f *Fold) Status() Status {
 		s.Request = r.Prompt.Clone()
 	}
 	return s
+}
+
+// restDue is when the first of the ends being inferred will be believed.
+func (f *Fold) restDue() time.Time {
+	var due time.Time
+	for _, w := range f.pending {
+		if w.Move == agent.MoveRest && (due.IsZero() || w.Due.Before(due)) {
+			due = w.Due
+		}
+	}
+	return due
 }
 
 // Checkpoint is all the fold knows, as JSON; Restore makes a fold of it that

@@ -29,13 +29,14 @@ type Options struct {
 // Time must not go back between calls. Between two facts, Tick is due at
 // Deadline; a Tick that comes late is only late.
 type Fold struct {
-	driver agent.Driver
-	table  agent.Table
-	o      Options
-	m      memory
-	now    time.Time
-	next   time.Time // the earliest moment at which a rule may have its way
-	result Result
+	driver  agent.Driver
+	table   agent.Table
+	o       Options
+	m       memory
+	now     time.Time
+	next    time.Time // the earliest moment at which a rule may have its way
+	pending []Wait    // the rules that wait for it
+	result  Result
 }
 
 // Result is what one fact, or the passing of time, has changed.
@@ -57,6 +58,7 @@ type Transition struct {
 	Request  *agent.Request // in prompt
 	Activity *agent.Activity
 	Failure  *agent.Failure
+	Words    []Word // the last of each source by then, the surest first
 }
 
 // Resolution is the end of a prompt.
@@ -80,7 +82,7 @@ func New(d agent.Driver, o Options) *Fold {
 	f.m = memory{
 		State: agent.Starting, Since: o.Start, Why: why{Tier: agent.TierProcess, Cause: "process:start"},
 		Conversation: o.Conversation, Given: o.Conversation != "",
-		Levels: map[agent.Source]*level{}, Background: map[string]bool{}, Words: map[agent.Source]Word{}, Changed: o.Start,
+		Levels: map[agent.Source]*level{}, Background: map[string]bool{}, Words: map[agent.Source]Word{}, Strangers: map[agent.Source]Word{}, Changed: o.Start,
 	}
 	return f
 }
@@ -90,11 +92,12 @@ func (f *Fold) Apply(fact agent.Fact) Result {
 	f.begin(fact.Time)
 	f.settle() // what time alone had already decided
 	f.conclude()
-	f.hear(&fact)
 	if !f.follows(&fact) {
+		f.overhear(&fact)
 		f.result.Foreign = true
 		return f.result
 	}
+	f.hear(&fact)
 	f.take(&fact)
 	f.settle()
 	f.conclude()
@@ -185,13 +188,14 @@ func (f *Fold) after(m agent.Move, s agent.Source) time.Duration {
 	return d
 }
 
-// due says whether what began at since has held for d. When it has not, the
-// fold asks for a Tick when it will have.
-func (f *Fold) due(since time.Time, d time.Duration) bool {
+// due says whether what began at since has held for d, so that the source may
+// cause the move. When it has not, the fold asks for a Tick when it will have.
+func (f *Fold) due(m agent.Move, s agent.Source, since time.Time, d time.Duration) bool {
 	at := since.Add(d)
 	if !at.After(f.now) {
 		return true
 	}
+	f.pending = append(f.pending, Wait{Move: m, Source: s, Since: since, Due: at})
 	if f.next.IsZero() || at.Before(f.next) {
 		f.next = at
 	}
@@ -263,6 +267,7 @@ func (f *Fold) conclude() {
 	}
 	m.State, m.Asked = next, asked
 	m.Owed = why{Tier: t.Tier, Cause: t.Cause, Evidence: t.Evidence}
+	t.Words = f.words()
 	f.result.Transitions = append(f.result.Transitions, t)
 }
 

@@ -62,7 +62,7 @@ func (f *Fold) waits() *level {
 // settle applies the rules that wait for something to have held, in the order
 // in which they rest on each other.
 func (f *Fold) settle() {
-	f.next = time.Time{}
+	f.next, f.pending = time.Time{}, nil
 	if f.m.Exit != nil {
 		return
 	}
@@ -90,7 +90,7 @@ func (f *Fold) answeredByLevel() {
 		}
 		over := l.Value == agent.LevelBusy && (l.Prev == agent.LevelNotBusy || l.Prev == agent.LevelWaiting) ||
 			l.Value == agent.LevelIdle && l.Prev == agent.LevelWaiting
-		if !over || !f.m.askedBefore(l.Since) || !f.due(l.Since, f.after(agent.MoveAnswer, s)) {
+		if !over || !f.m.askedBefore(l.Since) || !f.due(agent.MoveAnswer, s, l.Since, f.after(agent.MoveAnswer, s)) {
 			continue
 		}
 		f.closeAll("answered", s, l.Cause, func(r *request) bool {
@@ -132,7 +132,7 @@ func (f *Fold) waiting() {
 	if m.ClosedAt.After(since) {
 		since, hold = m.ClosedAt, spentHolds // it has not noticed yet
 	}
-	if !f.due(since, hold) {
+	if !f.due(agent.MoveAsk, l.Source, since, hold) {
 		return
 	}
 	fact := agent.Fact{Source: l.Source, Cause: l.Cause, Evidence: l.Evidence, Text: l.Text, Turn: m.Turn.ID}
@@ -153,7 +153,7 @@ func (f *Fold) works() {
 	}
 	l := f.level()
 	if l != nil && l.Value == agent.LevelBusy {
-		if f.may(agent.MoveWork, l.Source) && l.Since.After(m.EndedAt) && f.due(l.Since, f.after(agent.MoveWork, l.Source)) {
+		if f.may(agent.MoveWork, l.Source) && l.Since.After(m.EndedAt) && f.due(agent.MoveWork, l.Source, l.Since, f.after(agent.MoveWork, l.Source)) {
 			f.start("", l.Source, l.Cause, l.Evidence)
 			m.Turn.Started = l.Since
 		}
@@ -162,7 +162,7 @@ func (f *Fold) works() {
 	if l != nil || m.Screen.Busy.IsZero() || !f.may(agent.MoveWork, agent.SourceScreen) {
 		return // a spinner on the screen does not undo what a level says
 	}
-	if f.due(latest(m.Screen.Busy, m.EndedAt), f.after(agent.MoveWork, agent.SourceScreen)) {
+	if f.due(agent.MoveWork, agent.SourceScreen, latest(m.Screen.Busy, m.EndedAt), f.after(agent.MoveWork, agent.SourceScreen)) {
 		f.start("", agent.SourceScreen, "screen:spinner", m.Screen.Reading.Busy)
 	}
 }
@@ -173,7 +173,7 @@ func (f *Fold) readyByScreen() {
 	if m.Ready || m.Screen.Bare.IsZero() || !f.may(agent.MoveReady, agent.SourceScreen) {
 		return
 	}
-	if f.due(m.Screen.Bare, f.o.ScreenGrace) {
+	if f.due(agent.MoveReady, agent.SourceScreen, m.Screen.Bare, f.o.ScreenGrace) {
 		f.ready(agent.SourceScreen, "screen:composer")
 	}
 }

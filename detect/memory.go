@@ -43,7 +43,8 @@ type memory struct {
 	Screen     screen
 	Changed    time.Time // of the last sign of life
 
-	Words map[agent.Source]Word
+	Words     map[agent.Source]Word
+	Strangers map[agent.Source]Word // of other conversations
 }
 
 // why is what a change is owed to.

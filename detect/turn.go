@@ -171,7 +171,7 @@ func (f *Fold) rest() {
 		if !f.silent(l) {
 			return
 		}
-	case !f.due(l.Since, turnGap):
+	case !f.due(agent.MoveDone, l.Source, l.Since, turnGap):
 		return
 	}
 	f.finish(false)
@@ -185,7 +185,7 @@ func (f *Fold) interrupted() {
 	}
 	l, bare := f.level(), m.Screen.Bare
 	if l != nil && l.Value == agent.LevelIdle && !l.Since.Before(m.Turn.Started) && f.may(agent.MoveRest, l.Source) {
-		if f.due(l.Since, f.after(agent.MoveRest, l.Source)) {
+		if f.due(agent.MoveRest, l.Source, l.Since, f.after(agent.MoveRest, l.Source)) {
 			f.mark(l.Source, l.Cause, l.Evidence)
 			f.finish(true)
 		}
@@ -208,7 +208,7 @@ func (f *Fold) interrupted() {
 	case l.Since.Before(m.Turn.Started.Add(-turnGap)):
 		f.restByScreen(latest(bare, m.Turn.Started), f.o.ScreenGrace) // it never spoke of this turn
 	default:
-		if f.due(latest(l.Since, bare), f.after(agent.MoveRest, l.Source)) && f.may(agent.MoveRest, l.Source) {
+		if f.due(agent.MoveRest, l.Source, latest(l.Since, bare), f.after(agent.MoveRest, l.Source)) && f.may(agent.MoveRest, l.Source) {
 			f.mark(l.Source, l.Cause, "composer on the screen, no work, no dialog")
 			f.finish(true)
 		}
@@ -217,7 +217,7 @@ func (f *Fold) interrupted() {
 
 // restByScreen ends the turn when the composer has been there for long enough.
 func (f *Fold) restByScreen(since time.Time, grace time.Duration) bool {
-	if !f.may(agent.MoveRest, agent.SourceScreen) || !f.due(since, grace) {
+	if !f.may(agent.MoveRest, agent.SourceScreen) || !f.due(agent.MoveRest, agent.SourceScreen, since, grace) {
 		return false
 	}
 	f.mark(agent.SourceScreen, "screen:composer", "composer on the screen, no work, no dialog")
@@ -233,5 +233,5 @@ func (f *Fold) silent(l *level) bool {
 	if m.Screen.Bare.IsZero() {
 		return false
 	}
-	return f.due(latest(l.Spoke, m.Screen.Bare, m.Screen.Changed, m.Changed), silence)
+	return f.due(agent.MoveRest, agent.SourceScreen, latest(l.Spoke, m.Screen.Bare, m.Screen.Changed, m.Changed), silence)
 }

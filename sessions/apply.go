@@ -277,7 +277,9 @@ func (c *core) setState(state agent.State, tier int, cause string) {
 	}
 	prev := c.state
 	c.state, c.since, c.tier, c.cause = state, c.now(), tier, cause
-	c.stateSeq = c.note("state_change", stateEvent{Prev: string(prev), Next: string(state), Tier: tier, Cause: cause})
+	c.stateSeq = c.note("state_change", stateEvent{
+		Prev: string(prev), Next: string(state), Tier: tier, Cause: cause, Sources: sourceWords(c.words(), c.since),
+	})
 }
 
 // termOptions are those of the session's emulator.

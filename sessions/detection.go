@@ -52,7 +52,7 @@ func (c *core) newDetection(at time.Time) {
 	d := &detection{driver: driver, stateFile: c.spec.StateFile, last: at}
 	d.fold = detect.New(driver, d.options(c, at))
 	d.records.after = c.applied
-	c.detection = d
+	c.detection, c.lastWords = d, nil
 }
 
 func (d *detection) options(c *core, start time.Time) detect.Options {
@@ -195,7 +195,7 @@ func (c *core) tell(results []detect.Result, first ...events.Event) {
 				c.tier, c.cause = t.Tier, t.Cause
 				continue
 			}
-			add("state_change", stateEvent{Prev: string(c.state), Next: string(t.Next), Tier: t.Tier, Cause: t.Cause, Evidence: t.Evidence, Prompt: t.Request, Activity: t.Activity, Failure: t.Failure})
+			add("state_change", stateEvent{Prev: string(c.state), Next: string(t.Next), Tier: t.Tier, Cause: t.Cause, Evidence: t.Evidence, Prompt: t.Request, Activity: t.Activity, Failure: t.Failure, Sources: sourceWords(t.Words, t.Time)})
 			moved = len(batch) - 1
 			c.state, c.since, c.tier, c.cause = t.Next, t.Time, t.Tier, t.Cause
 		}
@@ -342,6 +342,7 @@ func (c *core) foldEnd(told bool) {
 	c.endAnswers(told)
 	d.records.close()
 	c.detection = nil // the next program has its own
+	c.lastWords = d.fold.Explain().Words
 	result := d.fold.Apply(agent.Fact{Kind: agent.ProgramExited, Source: agent.SourceProcess, Cause: "process:exit", Time: d.clock(c.now())})
 	if told {
 		return

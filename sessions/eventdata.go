@@ -68,6 +68,7 @@ type (
 		Prompt   *agent.Request  `json:"prompt,omitempty"`
 		Activity *agent.Activity `json:"activity,omitempty"`
 		Failure  *agent.Failure  `json:"failure,omitempty"`
+		Sources  []SourceWord    `json:"sources,omitempty"` // what each had said by then
 	}
 	hookEvent struct {
 		Event     string          `json:"event"`

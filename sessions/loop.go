@@ -7,6 +7,7 @@ import (
 
 	"berth/agent"
 	"berth/api"
+	"berth/detect"
 	"berth/sessions/hold"
 	"berth/sessions/lease"
 	"berth/terminal"
@@ -58,6 +59,7 @@ type core struct {
 
 	saveSoon  bool              // a checkpoint is due at the end of this turn of the loop
 	detection *detection        // nil for a program without a driver
+	lastWords []detect.Word     // of the sources, when the program ended
 	seqOf     map[uint64]uint64 // numbers of the events that records behind the checkpoint made
 
 	lease     *lease.Lease

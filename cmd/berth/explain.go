@@ -4,14 +4,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"berth/agent"
 	"berth/agent/claude"
+	"berth/commands"
 	"berth/detect/replay"
 	"berth/terminal"
 )
@@ -22,20 +26,31 @@ var drivers = map[string]agent.Driver{claude.Name: claude.Driver{}}
 // explainCommand replays a recording when a file is named; without one it is
 // the server's verb of the same name.
 func explainCommand() *cobra.Command {
+	verb := commands.Lookup("explain")
 	cmd := &cobra.Command{
-		Use:   "explain --file NAME.cast --agent AGENT [--json]",
-		Short: "replay a recording through detection and print a transition a line",
-		Long: "explain replays NAME.cast (asciicast 2) with NAME.hooks.jsonl, NAME.log.jsonl and\n" +
-			"NAME.sessions-dir.json, where they are beside it, on the recording's own clock.",
-		Args: cobra.NoArgs,
+		Use:   verb.Usage() + " | --file NAME.cast --agent AGENT [--json]",
+		Short: verb.Short,
+		Long: "explain S says why the state of a session is believed. explain --file NAME.cast replays\n" +
+			"a recording (asciicast 2) through detection, with NAME.hooks.jsonl, NAME.log.jsonl and\n" +
+			"NAME.sessions-dir.json where they are beside it, on the recording's own clock, and prints\n" +
+			"a transition a line.",
+		DisableFlagParsing: true, // without a file its options are the server's to read
 	}
-	file := cmd.Flags().String("file", "", "the recording")
-	name := cmd.Flags().String("agent", claude.Name, "the agent that was recorded")
-	asJSON := cmd.Flags().Bool("json", false, "one JSON object a transition")
-	without := cmd.Flags().StringSlice("without", nil, "sources to leave out: hook, registry, title, osc, log, screen")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if *file == "" {
-			return errors.New("name a recording: berth explain --file NAME.cast --agent claude")
+	flags := pflag.NewFlagSet("explain", pflag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	file := flags.String("file", "", "the recording")
+	name := flags.String("agent", claude.Name, "the agent that was recorded")
+	asJSON := flags.Bool("json", false, "one JSON object a transition")
+	without := flags.StringSlice("without", nil, "sources to leave out: hook, registry, title, osc, log, screen")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if !namesFile(args) {
+			return callServer(cmd, append([]string{"explain"}, args...))
+		}
+		if err := flags.Parse(args); err != nil {
+			return fmt.Errorf("explain: %w", err)
+		}
+		if flags.NArg() > 0 || *file == "" {
+			return errors.New("name a recording and nothing else: berth explain --file NAME.cast --agent claude")
 		}
 		left := map[agent.Source]bool{}
 		for _, s := range *without {
@@ -44,6 +59,10 @@ func explainCommand() *cobra.Command {
 		return explainFile(cmd, *file, *name, *asJSON, left)
 	}
 	return cmd
+}
+
+func namesFile(args []string) bool {
+	return slices.ContainsFunc(args, func(a string) bool { return a == "--file" || strings.HasPrefix(a, "--file=") })
 }
 
 func explainFile(cmd *cobra.Command, file, name string, asJSON bool, without map[agent.Source]bool) error {

@@ -47,7 +47,7 @@ func TestExplainFile(t *testing.T) {
 	if out, err = run("--file", filepath.Join(dir, "a.cast")); err != nil || strings.Contains(out, "\x1b") || !strings.Contains(out, "(go␛[2J)") {
 		t.Errorf("for people: %q, %v", out, err)
 	}
-	for _, args := range [][]string{{}, {"--file", filepath.Join(dir, "none.cast")}, {"--file", filepath.Join(dir, "a.cast"), "--agent", "nobody"}} {
+	for _, args := range [][]string{{"--file", ""}, {"--file", filepath.Join(dir, "none.cast")}, {"--file", filepath.Join(dir, "a.cast"), "--agent", "nobody"}} {
 		if _, err := run(args...); err == nil {
 			t.Errorf("%v went well", args)
 		}

@@ -34,7 +34,9 @@ func rootCommand() *cobra.Command {
 	root.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true}) // help is a verb of the server
 	root.AddCommand(serveCommand(), configCommand(), explainCommand())
 	for _, name := range commands.Names() {
-		root.AddCommand(verbCommand(name))
+		if name != "explain" { // which knows files too
+			root.AddCommand(verbCommand(name))
+		}
 	}
 	return root
 }
