@@ -1,5 +1,7 @@
 package agent
 
+import "time"
+
 // Typist is a Driver that knows how a message is typed to its agent. Like all
 // of a Driver it is pure.
 type Typist interface {
@@ -12,6 +14,9 @@ type Typist interface {
 	// Paste is the typed text as bytes for the terminal, whose mode of
 	// bracketed paste is on or not; ok is false when it cannot be typed so.
 	Paste(typed string, bracketed bool) (data []byte, ok bool)
+	// Pause is what must lie between the text and Enter, whatever the screen
+	// shows by then: to some agents an Enter that comes sooner is a line break.
+	Pause() time.Duration
 	// Same says whether the message that the agent tells of is the typed one,
 	// after the changes that the agent itself makes.
 	Same(typed, told string) bool

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
@@ -104,6 +105,9 @@ func (Driver) Paste(typed string, bracketed bool) ([]byte, bool) {
 	}
 	return []byte(typed), !strings.ContainsAny(typed, "\n\t")
 }
+
+// Pause: the echo is enough.
+func (Driver) Pause() time.Duration { return 0 }
 
 // normal is a message after the changes that Claude makes.
 func normal(text string) string {

@@ -248,7 +248,7 @@ func (m *Machine) await(s Seen, now time.Time) Step {
 	if why := m.occupied(s); why != "" {
 		return m.retire(s, now, why)
 	}
-	if box := at(s); box != nil && m.o.Typist.Holds(m.o.Typed, box) {
+	if box := at(s); box != nil && m.o.Typist.Holds(m.o.Typed, box) && m.over(now, m.o.Typist.Pause()) {
 		return m.press(now)
 	}
 	if m.over(now, echoFor) {

@@ -10,7 +10,9 @@ import (
 )
 
 // plain is a typist without rules of its own.
-type plain struct{}
+type plain struct{ pause time.Duration }
+
+func (p plain) Pause() time.Duration { return p.pause }
 
 func (plain) Message(text string) string       { return text }
 func (plain) Slash(text string) (string, bool) { return text, strings.HasPrefix(text, "/") }
@@ -46,7 +48,9 @@ func composer(text string) *agent.Reading {
 var dialog = &agent.Reading{Dialog: &agent.Dialog{Type: agent.PromptPermission}}
 
 func newScene(t *testing.T, o Options) *scene {
-	o.Typist = plain{}
+	if o.Typist == nil {
+		o.Typist = plain{}
+	}
 	if o.Typed == "" {
 		o.Typed = "hello"
 	}
@@ -95,6 +99,19 @@ func (s *scene) ended(v Verdict, code api.Code) {
 
 func (s *scene) told(text string) {
 	s.m.Fact(agent.Fact{Kind: agent.TurnStarted, Source: agent.SourceHook, Cause: "hook:UserPromptSubmit", Turn: "t1", Text: text})
+}
+
+// TestPause: an echo that comes before the agent takes Enter for Enter is not
+// enough.
+func TestPause(t *testing.T) {
+	s := newScene(t, Options{Typist: plain{pause: 200 * time.Millisecond}})
+	s.wrote("<hello>")
+	s.seen.Reading = composer("hello")
+	typed := s.now
+	s.wrote("\r")
+	if waited := s.now.Sub(typed); waited < 200*time.Millisecond || waited > 250*time.Millisecond {
+		t.Errorf("Enter was pressed after %v", waited)
+	}
 }
 
 func TestDelivered(t *testing.T) {
