@@ -32,3 +32,13 @@ type Typist interface {
 	// Interrupt is what ends a turn that is under way.
 	Interrupt() []byte
 }
+
+// Stasher is a Typist whose agent can put a draft aside.
+type Stasher interface {
+	// Stash is the key that puts the draft in the composer aside, as the screen
+	// shows it now; nil, with the reason, when it would not, or would do harm.
+	// Unstash is the key that brings it back into an empty composer. Neither does
+	// anything to a dialog.
+	Stash(r *Reading) (key []byte, why string)
+	Unstash() []byte
+}

@@ -31,6 +31,7 @@ type Nudged struct {
 
 func nudgeFlags(f *pflag.FlagSet) {
 	f.Bool("clear", false, "clear a draft in the composer first")
+	f.Bool("stash", false, "put a draft in the composer aside, and bring it back after")
 	f.Bool("command", false, "TEXT is a command of the agent's own, such as /compact")
 	f.Duration("timeout", 0, "give up waiting for the turn's end after this long, with status 10")
 	claimFlags(f)
@@ -38,7 +39,7 @@ func nudgeFlags(f *pflag.FlagSet) {
 
 func nudgeVerb() *Verb {
 	return &Verb{
-		Name: "nudge", Group: "drive", Synopsis: "S [--wait] [--timeout D] [--clear] [--command] [--wait-lock D] [--takeover] [--lease G] TEXT|-",
+		Name: "nudge", Group: "drive", Synopsis: "S [--wait] [--timeout D] [--stash|--clear] [--command] [--wait-lock D] [--takeover] [--lease G] TEXT|-",
 		Short: "give the agent a message; with --wait until the end of its turn",
 		Need:  keys.Responder, Tail: true, Answer: Nudged{}, Run: nudge,
 		Flags: func(f *pflag.FlagSet) {
@@ -50,7 +51,7 @@ func nudgeVerb() *Verb {
 
 func askVerb() *Verb {
 	return &Verb{
-		Name: "ask", Group: "drive", Synopsis: "S [--timeout D] [--clear] [--command] [--wait-lock D] [--takeover] [--lease G] TEXT|-",
+		Name: "ask", Group: "drive", Synopsis: "S [--timeout D] [--stash|--clear] [--command] [--wait-lock D] [--takeover] [--lease G] TEXT|-",
 		Short: "nudge --wait that prints only the agent's last message",
 		Need:  keys.Responder, Tail: true, Answer: Nudged{}, Run: askFor, Flags: nudgeFlags, Prose: true,
 	}
@@ -97,7 +98,11 @@ func (c *Call) nudge(ctx context.Context, wait bool, text func(io.Writer, Nudged
 	defer cancel()
 	slash, _ := c.flags.GetBool("command")
 	clear, _ := c.flags.GetBool("clear")
-	done, err := s.Nudge(ctx, c.claim(c.verbName(), keys.Responder, s), sessions.Nudge{Text: message, Slash: slash, Clear: clear})
+	stash, _ := c.flags.GetBool("stash")
+	if clear && stash {
+		return api.Errorf(api.CodeUsage, "%s: --stash and --clear exclude each other", c.verbName())
+	}
+	done, err := s.Nudge(ctx, c.claim(c.verbName(), keys.Responder, s), sessions.Nudge{Text: message, Slash: slash, Clear: clear, Stash: stash})
 	if err != nil {
 		return err
 	}

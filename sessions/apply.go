@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"berth/agent"
 	"berth/api"
@@ -144,6 +145,9 @@ func (c *core) applyInput(r hold.Record) error {
 	}
 	m := c.mark
 	c.lastIn = r.Time.Time
+	if m.Typed || m.Verb == "input" || m.Verb == "keys" {
+		c.personAt = later(c.personAt, r.Time.Time)
+	}
 	c.active()
 	if !m.Typed {
 		c.flushTyping(c.now(), true)
@@ -159,6 +163,13 @@ func (c *core) applyInput(r hold.Record) error {
 	}
 	c.typing.add(m.By, d.Bytes, r.N, at)
 	return nil
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 func (c *core) applyResize(r hold.Record) error {

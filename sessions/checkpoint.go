@@ -51,6 +51,7 @@ type checkpoint struct {
 
 	Detection json.RawMessage `json:"detection,omitempty"` // the fold's own form
 	Said      *Said           `json:"said,omitempty"`      // the agent's last message
+	Own       string          `json:"own,omitempty"`       // the last message of ours, as it was typed
 }
 
 const checkpointVersion = 1
@@ -84,7 +85,7 @@ func (c *core) save() {
 		Title: c.term.Title(), Cols: cols, Rows: rows, Lease: c.lease.State(), Here: c.here(), Taken: api.At(c.now()),
 	}
 	if c.detection != nil {
-		head.Said = c.detection.said
+		head.Said, head.Own = c.detection.said, c.detection.own
 		var err error
 		if head.Detection, err = c.detection.fold.Checkpoint(); err != nil {
 			c.trouble("save what is known of the agent", err)

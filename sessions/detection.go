@@ -34,7 +34,7 @@ type detection struct {
 	reading   *agent.Reading // of the newest screen
 	said      *Said          // the last message
 	own       string         // the last message of ours, as it was typed
-	nudging   *nudging       // nil without a delivery in progress
+	nudging   []*nudging     // deliveries in progress: one, and those that wait for their confirmation
 	watches   []*turnWatch   // turns that somebody waits for
 
 	records  records               // of the control log, about hooks and answers
@@ -75,7 +75,7 @@ func (c *core) restoreDetection(from checkpoint) {
 		c.newDetection(from.Taken.Time)
 		return
 	}
-	d.fold, d.said = fold, from.Said
+	d.fold, d.said, d.own = fold, from.Said, from.Own
 	d.records.after = from.Control
 	c.detection = d
 }

@@ -16,7 +16,7 @@ import (
 // EventTypes are the types that watch --type knows.
 var EventTypes = []string{
 	"snapshot", "live", "heartbeat", "gap", "session_created", "session_removed", "renamed", "state_change",
-	"input", "hook", "prompt", "prompt_resolved", "nudge", "respond", "writer_change", "client_attached", "client_detached", "resize", "signal", "tags", "session_limit", "output_lost", "restarted", "exited",
+	"input", "hook", "prompt", "prompt_resolved", "nudge", "draft_stashed", "respond", "writer_change", "client_attached", "client_detached", "resize", "signal", "tags", "session_limit", "output_lost", "restarted", "exited",
 }
 
 // KnownEvent says whether there are events of that type.
@@ -91,6 +91,12 @@ type (
 		Verdict  string `json:"verdict"`
 		Code     string `json:"code,omitempty"` // of one that is not confirmed
 		Evidence string `json:"evidence"`
+		Aside    bool   `json:"draft_aside,omitempty"` // a person's draft is put aside still
+	}
+	draftEvent struct {
+		By    By     `json:"by"`
+		Nudge string `json:"nudge"` // for whose sake
+		Draft string `json:"draft"` // stashed, restored
 	}
 	resolvedEvent struct {
 		Prompt string           `json:"prompt"`

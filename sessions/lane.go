@@ -50,6 +50,7 @@ func (c *core) closeLane() {
 		if c.typedAt.IsZero() {
 			c.typedAt = typed
 		}
+		c.personAt = typed
 	}
 }
 

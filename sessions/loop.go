@@ -53,6 +53,7 @@ type core struct {
 	started     time.Time
 	lastOut     time.Time
 	lastIn      time.Time
+	personAt    time.Time // when somebody last typed, at a terminal or by input and keys
 	losses      int64
 	problem     string
 	problemOf   string // what could not be done

@@ -217,30 +217,35 @@ func (c *core) follows(m *Member) bool {
 }
 
 // Type writes data to the program as one message. It takes the lease when it
-// may; else a *lease.BusyError, DENIED or EXITED. It waits while the program
-// does not read, until ctx is done.
+// may; else a *lease.BusyError, DENIED or EXITED. A delivery in progress, of
+// which nobody's keys may come in between, is waited for: what a person types
+// meanwhile arrives behind it. Type waits too while the program does not read,
+// until ctx is done.
 func (m *Member) Type(ctx context.Context, data []byte) error {
-	written, err := ask(ctx, m.session, func(c *core) (<-chan error, error) {
+	var written atomic.Pointer[chan error] // the loop's, also for a caller that gave up
+	err := m.session.afterDelivery(ctx, func(c *core) error {
 		if err := m.mayWrite(); err != nil {
-			return nil, err
+			return err
 		}
 		if c.link == nil || c.exit != nil {
-			return nil, c.exitedError()
+			return c.exitedError()
 		}
 		if err := c.leaseOnType(m); err != nil {
-			return nil, err
+			return err
 		}
 		if c.typedAt.IsZero() {
 			c.typedAt = c.now()
 		}
+		c.personAt = c.now()
 		answer := make(chan error, 1)
-		return answer, c.link.Type(data, m.mark, func(err error) { answer <- err })
+		written.Store(&answer)
+		return c.link.Type(data, m.mark, func(err error) { answer <- err })
 	})
 	if err != nil {
 		return inputError(err)
 	}
 	select {
-	case err := <-written:
+	case err := <-*written.Load():
 		return inputError(err)
 	case <-ctx.Done():
 		return ctx.Err()

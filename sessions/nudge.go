@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"berth/agent"
@@ -18,6 +19,7 @@ type Nudge struct {
 	Text  string
 	Slash bool // it is a command of the agent's own, such as /compact
 	Clear bool // a draft in the composer is cleared
+	Stash bool // a draft in the composer is put aside, and brought back
 }
 
 // Nudged is what became of a Nudge.
@@ -37,6 +39,8 @@ type nudging struct {
 	typed   string
 	before  agent.State
 	id      string
+	by      By
+	kept    bool // it may stand in the composer
 	turn    turnWatch
 }
 
@@ -73,7 +77,7 @@ func (s *Session) Nudge(ctx context.Context, claim Claim, n Nudge) (Nudged, erro
 		if !attached() {
 			return ctx.Err()
 		}
-		if d, err = ask(own, s, func(c *core) (*nudging, error) { return c.beginNudge(n, typist, typed) }); err != nil {
+		if d, err = ask(own, s, func(c *core) (*nudging, error) { return c.beginNudge(claim, n, typist, typed) }); err != nil {
 			return err
 		}
 		outcome, err = s.work(own, claim, d, write)
@@ -121,15 +125,15 @@ func (n Nudge) typed(typist agent.Typist) (string, error) {
 }
 
 // beginNudge prepares a delivery on the loop.
-func (c *core) beginNudge(n Nudge, typist agent.Typist, typed string) (*nudging, error) {
+func (c *core) beginNudge(claim Claim, n Nudge, typist agent.Typist, typed string) (*nudging, error) {
 	if c.detection == nil || c.exit != nil {
 		return nil, c.exitedError()
 	}
 	d := &nudging{
-		typed: typed, before: c.state, id: fmt.Sprintf("n%d", c.s.reg.events.LastSeq(c.s.id)+1),
-		machine: deliver.New(deliver.Options{Typist: typist, Typed: typed, Slash: n.Slash, Clear: n.Clear, Own: c.detection.own}, c.now()),
+		typed: typed, before: c.state, by: claim.by(), id: fmt.Sprintf("n%d", c.s.reg.events.LastSeq(c.s.id)+1),
+		machine: deliver.New(deliver.Options{Typist: typist, Typed: typed, Slash: n.Slash, Clear: n.Clear, Stash: n.Stash, Own: c.detection.own}, c.now()),
 	}
-	c.detection.nudging = d
+	c.detection.nudging = append(c.detection.nudging, d)
 	c.detection.watches = append(c.detection.watches, &d.turn)
 	return d, nil
 }
@@ -195,7 +199,17 @@ func (c *core) stepNudge(d *nudging) (deliver.Step, error) {
 	if c.link == nil || c.exit != nil {
 		return deliver.Step{}, c.exitedError()
 	}
-	return d.machine.Step(c.seen(), c.now()), nil
+	step := d.machine.Step(c.seen(), c.now())
+	if d.machine.Typed() && !d.kept { // from here on it may stand in the composer
+		d.kept = true
+		if len(d.typed) <= ownMost {
+			c.detection.own, c.saveSoon = d.typed, true
+		}
+	}
+	if step.Draft != "" {
+		c.note("draft_stashed", draftEvent{By: d.by, Nudge: d.id, Draft: string(step.Draft)})
+	}
+	return step, nil
 }
 
 func pauseFor(ctx context.Context, changed <-chan struct{}, most time.Duration) error {
@@ -236,7 +250,9 @@ func (c *core) freshen() {
 // seen is what a delivery goes by.
 func (c *core) seen() deliver.Seen {
 	d := c.detection
-	seen := deliver.Seen{State: c.state, Asks: len(d.fold.Status().Requests) > 0, Paste: c.term.Modes().BracketedPaste}
+	seen := deliver.Seen{
+		State: c.state, Asks: len(d.fold.Status().Requests) > 0, Paste: c.term.Modes().BracketedPaste, Typed: c.personAt,
+	}
 	written, _ := c.link.Written()
 	if d.awake && d.screenAt.IsZero() && !c.unsettled() && c.term.Offset() >= written {
 		seen.Reading = d.reading
@@ -247,10 +263,7 @@ func (c *core) seen() deliver.Seen {
 // endNudge tells what became of it.
 func (c *core) endNudge(d *nudging, claim Claim, o deliver.Outcome) Nudged {
 	if det := c.detection; det != nil {
-		det.nudging = nil
-		if o.Verdict == deliver.Confirmed && len(d.typed) <= ownMost {
-			det.own = d.typed
-		}
+		det.nudging = slices.DeleteFunc(det.nudging, func(o *nudging) bool { return o == d })
 		if o.Verdict != deliver.Confirmed {
 			det.unwatch(&d.turn)
 		}
@@ -258,7 +271,7 @@ func (c *core) endNudge(d *nudging, claim Claim, o deliver.Outcome) Nudged {
 	d.turn.id = o.Turn
 	done := Nudged{ID: d.id, Before: d.before, Bytes: len(d.typed), Verdict: o.Verdict, Evidence: o.Evidence, turn: &d.turn}
 	c.flushTyping(c.now(), true)
-	done.Seq = c.note("nudge", nudgeEvent{By: claim.by(), Nudge: d.id, Bytes: done.Bytes, Verdict: string(o.Verdict), Code: string(o.Code), Evidence: o.Evidence})
+	done.Seq = c.note("nudge", nudgeEvent{By: claim.by(), Nudge: d.id, Bytes: done.Bytes, Verdict: string(o.Verdict), Code: string(o.Code), Evidence: o.Evidence, Aside: o.Aside})
 	return done
 }
 
@@ -272,11 +285,14 @@ func nudgeError(name string, done Nudged, o deliver.Outcome) error {
 	}
 	remedy := map[api.Code]string{
 		api.CodeAgentBusy:    "; wait for it with: wait " + name,
-		api.CodeDraftPresent: "; it stays as it is, unless --clear is given",
+		api.CodeDraftPresent: "; it stays as it is, unless --stash or --clear is given",
 	}[o.Code]
+	if o.Aside {
+		remedy += "; the draft is put aside still, and comes back with the agent's own key for that"
+	}
 	return api.Errorf(o.Code, message+"%s", name, o.Evidence, remedy).With("session", name).With("nudge", done.ID).
 		With("delivered", o.Verdict == deliver.Unconfirmed).With("confirmed", false).With("state_before", string(done.Before)).
-		With("seq", done.Seq).With("left_in_composer", o.Left)
+		With("seq", done.Seq).With("left_in_composer", o.Left).With("draft_aside", o.Aside)
 }
 
 // listen passes a fact of the conversation on to those who wait for one.
@@ -284,8 +300,8 @@ func (d *detection) listen(f agent.Fact, r detect.Result, now time.Time) {
 	if r.Foreign {
 		return
 	}
-	if d.nudging != nil {
-		d.nudging.machine.Fact(f)
+	for _, n := range d.nudging {
+		n.machine.Fact(f)
 	}
 	if f.Kind == agent.TurnEnded && f.Agent == "" && f.How == agent.Completed && f.Text != "" {
 		d.said = &Said{Text: f.Text, Time: api.At(now)}

@@ -109,6 +109,16 @@ func (m *Member) Release(ctx context.Context) error {
 // untilFree tries fn on the loop until it is not refused for another writer's
 // sake, at most for patience; then it gives that refusal.
 func (s *Session) untilFree(ctx context.Context, patience time.Duration, fn func(*core) error) error {
+	return s.untilGranted(ctx, patience, fn, func(*lease.BusyError) bool { return true })
+}
+
+// afterDelivery tries fn as untilFree does, but waits for nothing else than the
+// end of a delivery in progress, which comes within 5 s.
+func (s *Session) afterDelivery(ctx context.Context, fn func(*core) error) error {
+	return s.untilGranted(ctx, lease.DefaultCutAfter+time.Second, fn, func(busy *lease.BusyError) bool { return busy.Delivering })
+}
+
+func (s *Session) untilGranted(ctx context.Context, patience time.Duration, fn func(*core) error, worth func(*lease.BusyError) bool) error {
 	changed, stop := s.Subscribe()
 	defer stop()
 	deadline := time.NewTimer(patience)
@@ -116,7 +126,7 @@ func (s *Session) untilFree(ctx context.Context, patience time.Duration, fn func
 	for {
 		_, err := ask(ctx, s, func(c *core) (struct{}, error) { return struct{}{}, fn(c) })
 		var busy *lease.BusyError
-		if !errors.As(err, &busy) {
+		if !errors.As(err, &busy) || !worth(busy) {
 			return err
 		}
 		var retry <-chan time.Time

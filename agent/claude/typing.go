@@ -12,7 +12,10 @@ import (
 	"berth/agent"
 )
 
-var _ agent.Typist = Driver{}
+var (
+	_ agent.Typist  = Driver{}
+	_ agent.Stasher = Driver{}
+)
 
 // shield is a zero-width space. In front of a message's first character it
 // keeps Claude from looking for a command there, and between a blank and an @
@@ -84,8 +87,7 @@ func shieldFiles(text string) string {
 // closeMenu appends a blank to a text whose last word begins with @: the menu of
 // files would be open, and Enter would choose from it. Claude drops the blank.
 func closeMenu(text string) string {
-	last := text[strings.LastIndexFunc(text, blank)+1:]
-	if strings.Contains(last, "@") {
+	if strings.Contains(lastWord(text), "@") {
 		return text + " "
 	}
 	return text
@@ -169,6 +171,29 @@ func (Driver) Clear(_ *agent.Composer, stuck int) []byte {
 	}
 	return nil
 }
+
+// stashKey is Ctrl-S, which puts a draft aside and brings it back.
+const stashKey = 'S' - '@'
+
+// Stash: there is one place to put a draft, and what lies there is lost to a
+// second one. A list of files that is open stays so, and Enter would choose
+// from it.
+func (Driver) Stash(r *agent.Reading) ([]byte, string) {
+	switch box := r.Composer; {
+	case r.Stashed:
+		return nil, "the composer holds a draft, and another one is put aside already"
+	case box == nil || box.Mode != agent.ModeMessage || strings.TrimSpace(box.Text) == "":
+		return nil, "the composer holds nothing that could be put aside"
+	case strings.HasPrefix(lastWord(box.Text), "@"):
+		return nil, "the composer holds a draft whose last word names a file: its list of files would stay open"
+	}
+	return []byte{stashKey}, ""
+}
+
+// Unstash is the same key.
+func (Driver) Unstash() []byte { return []byte{stashKey} }
+
+func lastWord(text string) string { return text[strings.LastIndexFunc(text, blank)+1:] }
 
 // Interrupt is a lone Esc.
 func (Driver) Interrupt() []byte { return []byte{0x1b} }

@@ -29,6 +29,9 @@ const (
 	againAfter = time.Second
 	// A hook of somebody's own may hold the message back.
 	confirmFor = 2500 * time.Millisecond
+	// What a person typed last may not be drawn yet: so long after it the screen
+	// is believed. Nobody else types meanwhile.
+	drawnAfter = 400 * time.Millisecond
 	// What was typed and is not to be sent is taken back, as soon as the
 	// composer shows it.
 	takeBackFor = 1500 * time.Millisecond
@@ -45,7 +48,11 @@ type Options struct {
 	Typed  string // the text as it is typed
 	Slash  bool   // it is a command of the agent's own
 	Clear  bool   // a draft in the composer is cleared
+	Stash  bool   // a draft in the composer is put aside, and brought back
 	Own    string // a message of ours that an interrupt may have put back: it is no draft
+	// Typed before, by a delivery that was cut off: a mark in the composer that
+	// could stand for it does.
+	Cut bool
 }
 
 // Seen is what is known at a moment.
@@ -54,6 +61,7 @@ type Seen struct {
 	Asks    bool           // a prompt is open, on the screen or not yet
 	Reading *agent.Reading // of the newest screen; nil while that is being drawn
 	Paste   bool           // the terminal's mode of bracketed paste
+	Typed   time.Time      // when a person last typed
 }
 
 // Verdict is what became of the message.
@@ -73,6 +81,7 @@ type Outcome struct {
 	Code     api.Code // of a verdict that is not Confirmed
 	Turn     string   // the agent's id of the turn that took it, where it gives one
 	Left     bool     // what was typed stands in the composer still, or may
+	Aside    bool     // the draft that was put aside was not seen to come back
 }
 
 // Step is what to do now: write these bytes, or nothing, and look again at the
@@ -81,6 +90,7 @@ type Step struct {
 	Write []byte
 	Wait  time.Duration
 	Done  *Outcome
+	Draft Draft // what has become of a person's draft, to be told
 }
 
 // phase is how far the delivery is.
@@ -89,9 +99,11 @@ type phase int
 const (
 	begun phase = iota
 	clearing
-	typed    // and not echoed yet
-	entered  // Enter was pressed
-	retiring // what was typed is being taken back
+	stashing  // a draft is being put aside
+	typed     // and not echoed yet
+	entered   // Enter was pressed
+	retiring  // what was typed is being taken back
+	returning // the draft is being brought back
 )
 
 // Machine is one delivery. It is for one goroutine.
@@ -100,19 +112,29 @@ type Machine struct {
 	phase phase
 	since time.Time // of the phase
 
-	stir    string // the first report since the start that the agent works or asks
-	busy    string // the same, since Enter
-	told    bool   // the agent's own word that it has the message
-	cause   string
-	turn    string
-	resent  bool
-	entry   time.Time // of the last Enter
-	refusal Outcome   // that the taking back ends in
-	keys    clearer
+	stir   string // the first report since the start that the agent works or asks
+	wrote  bool   // the message was typed
+	busy   string // the same, since Enter
+	told   bool   // the agent's own word that it has the message
+	cause  string
+	turn   string
+	resent bool
+	entry  time.Time // of the last Enter
+	ending Outcome   // that taking back, or bringing back, ends in
+	keys   clearer
+
+	aside     bool // a draft is put aside, by us
+	draftTold bool // and that was told
+	stashed   bool // one was put aside when the message was typed, by whomever
+	returned  bool // the key that brings it back was pressed
 }
 
 // New is a delivery that begins now.
 func New(o Options, now time.Time) *Machine { return &Machine{o: o, since: now} }
+
+// Typed says whether the message was typed, so that it may stand in the
+// composer.
+func (m *Machine) Typed() bool { return m.wrote }
 
 // Entered says whether Enter was pressed.
 func (m *Machine) Entered() bool { return !m.entry.IsZero() }
@@ -148,12 +170,16 @@ func (m *Machine) Step(s Seen, now time.Time) Step {
 		return m.begin(s, now)
 	case clearing:
 		return m.clear(s, now)
+	case stashing:
+		return m.putAside(s, now)
 	case typed:
 		return m.await(s, now)
 	case entered:
 		return m.confirm(s, now)
-	default:
+	case retiring:
 		return m.takeBack(s, now)
+	default:
+		return m.bringBack(s, now)
 	}
 }
 
@@ -195,6 +221,9 @@ func (m *Machine) begin(s Seen, now time.Time) Step {
 	if why := m.occupied(s); why != "" {
 		return refuse(api.CodeAgentBusy, why)
 	}
+	if now.Sub(s.Typed) < drawnAfter && !m.over(now, drawnAfter) {
+		return look()
+	}
 	box := at(s)
 	switch {
 	case box == nil && m.over(now, settleFor):
@@ -205,11 +234,24 @@ func (m *Machine) begin(s Seen, now time.Time) Step {
 		return m.paste(s, now)
 	case box.Mode != agent.ModeMessage:
 		return refuse(api.CodeDraftPresent, "the composer is in "+string(box.Mode)+" mode")
-	case m.o.Clear, m.o.Own != "" && m.o.Typist.Displays(m.o.Own, box):
+	case m.o.Clear, m.ours(box):
 		m.enter(clearing, now)
 		return m.clear(s, now)
+	case m.o.Stash:
+		return m.stash(s, now)
 	}
 	return refuse(api.CodeDraftPresent, "the composer holds a draft")
+}
+
+// ours says that the composer holds what we typed ourselves.
+func (m *Machine) ours(box *agent.Composer) bool {
+	switch {
+	case m.o.Own == "":
+		return false
+	case m.o.Cut:
+		return m.o.Typist.Holds(m.o.Own, box)
+	}
+	return m.o.Typist.Displays(m.o.Own, box)
 }
 
 // clear empties the composer, key by key, each once the one before was drawn.
@@ -237,10 +279,17 @@ func write(data []byte) Step {
 func (m *Machine) paste(s Seen, now time.Time) Step {
 	data, ok := m.o.Typist.Paste(m.o.Typed, s.Paste)
 	if !ok {
-		return refuse(api.CodeNotReady, "its terminal takes no paste, and the text has several lines")
+		return refuse(api.CodeNotReady, noPaste)
 	}
+	m.wrote, m.stashed = true, s.Reading.Stashed
 	m.enter(typed, now)
 	return write(data)
+}
+
+// holds says that the composer holds what was typed and not yet taken: a draft
+// that was put aside, and may be the same text, comes back when it is.
+func (m *Machine) holds(s Seen, box *agent.Composer) bool {
+	return box != nil && m.o.Typist.Holds(m.o.Typed, box) && s.Reading.Stashed == m.stashed
 }
 
 // await waits for the echo, and presses Enter on it.
@@ -248,7 +297,7 @@ func (m *Machine) await(s Seen, now time.Time) Step {
 	if why := m.occupied(s); why != "" {
 		return m.retire(s, now, why)
 	}
-	if box := at(s); box != nil && m.o.Typist.Holds(m.o.Typed, box) && m.over(now, m.o.Typist.Pause()) {
+	if m.holds(s, at(s)) && m.over(now, m.o.Typist.Pause()) {
 		return m.press(now)
 	}
 	if m.over(now, echoFor) {
@@ -256,6 +305,8 @@ func (m *Machine) await(s Seen, now time.Time) Step {
 	}
 	return look()
 }
+
+const noPaste = "its terminal takes no paste, and the text has several lines"
 
 func (m *Machine) press(now time.Time) Step {
 	m.enter(entered, now)
@@ -268,95 +319,38 @@ func (m *Machine) confirm(s Seen, now time.Time) Step {
 	box := at(s)
 	switch {
 	case m.told:
-		return m.confirmed(m.cause)
+		return m.end(s, now, m.confirmed(m.cause))
 	case m.o.Slash && s.Reading != nil && !m.o.Typist.Holds(m.o.Typed, s.Reading.Composer):
-		return m.confirmed("screen:composer")
+		return m.end(s, now, m.confirmed("screen:composer"))
 	case now.Sub(m.entry) >= confirmFor:
-		return m.undecided(s, box)
-	case !m.resent && now.Sub(m.entry) >= againAfter && m.occupied(s) == "" && box != nil && m.o.Typist.Holds(m.o.Typed, box):
+		return m.end(s, now, m.undecided(s, box))
+	case !m.resent && now.Sub(m.entry) >= againAfter && m.occupied(s) == "" && m.holds(s, box):
 		m.resent, m.entry = true, now
 		return write([]byte{'\r'})
 	}
 	return look()
 }
 
-func (m *Machine) confirmed(cause string) Step {
-	return Step{Done: &Outcome{Verdict: Confirmed, Evidence: cause, Turn: m.turn}}
+func (m *Machine) confirmed(cause string) Outcome {
+	return Outcome{Verdict: Confirmed, Evidence: cause, Turn: m.turn}
 }
 
 // undecided: the agent has not said that it has the message. That it works,
-// and that its composer is empty, says so too: nobody else could type.
-func (m *Machine) undecided(s Seen, box *agent.Composer) Step {
-	if s.Reading != nil && s.Reading.Composer != nil && s.Reading.Composer.Empty && m.busy != "" {
-		return m.confirmed(m.busy + ", and the composer is empty")
+// and that its composer is empty, or holds the draft again, says so too: nobody
+// else could type.
+func (m *Machine) undecided(s Seen, box *agent.Composer) Outcome {
+	if s.Reading != nil && s.Reading.Composer != nil && m.busy != "" {
+		switch {
+		case s.Reading.Composer.Empty:
+			return m.confirmed(m.busy + ", and the composer is empty")
+		case m.stashed && !s.Reading.Stashed:
+			return m.confirmed(m.busy + ", and the composer holds the draft again")
+		}
 	}
-	left := box != nil && m.o.Typist.Holds(m.o.Typed, box)
+	left := m.holds(s, box)
 	why := "Enter was pressed, and nothing says that the message was taken"
 	if left {
 		why = "Enter had no effect: the composer still holds the message"
 	}
-	return Step{Done: &Outcome{Verdict: Unconfirmed, Code: api.CodeUnconfirmed, Evidence: why, Left: left}}
-}
-
-// retire takes back what was typed.
-func (m *Machine) retire(s Seen, now time.Time, why string) Step {
-	m.enter(retiring, now)
-	m.refusal = Outcome{Verdict: Refused, Code: api.CodeAgentBusy, Evidence: why}
-	if box := at(s); box != nil && !box.Empty && m.occupied(s) == "" {
-		m.refusal.Code = api.CodeDraftPresent // something else was typed at the same time
-	}
-	m.keys = clearer{}
-	return m.takeBack(s, now)
-}
-
-func (m *Machine) takeBack(s Seen, now time.Time) Step {
-	var box *agent.Composer
-	if s.Reading != nil && s.Reading.Dialog == nil {
-		box = s.Reading.Composer
-	}
-	if box != nil && box.Empty && m.keys.pressed > 0 {
-		return Step{Done: &m.refusal}
-	}
-	if m.over(now, takeBackFor) {
-		m.refusal.Left = m.keys.pressed > 0 || box != nil && !box.Empty
-		return Step{Done: &m.refusal}
-	}
-	if box == nil || box.Empty || m.keys.pressed == 0 && !m.o.Typist.Holds(m.o.Typed, box) {
-		return look() // the echo may be late, and a person's draft is not touched
-	}
-	key, stuck := m.keys.next(m.o.Typist, box, now)
-	if stuck {
-		m.refusal.Left = true
-		return Step{Done: &m.refusal}
-	}
-	return write(key)
-}
-
-// clearer presses the keys that clear, one at a time.
-type clearer struct {
-	pressed, stuck int
-	text           string // before the last key
-	at             time.Time
-}
-
-// next is the key to press now, nil to wait; stuck when no key helps.
-func (k *clearer) next(t agent.Typist, box *agent.Composer, now time.Time) (key []byte, stuck bool) {
-	if box == nil {
-		return nil, false
-	}
-	if k.pressed > 0 {
-		if box.Text != k.text {
-			k.stuck = 0
-		} else if now.Sub(k.at) < clearHolds {
-			return nil, false
-		} else {
-			k.stuck++
-		}
-	}
-	key = t.Clear(box, k.stuck)
-	if key == nil || k.pressed >= clearKeys {
-		return nil, true
-	}
-	k.pressed, k.text, k.at = k.pressed+1, box.Text, now
-	return key, false
+	return Outcome{Verdict: Unconfirmed, Code: api.CodeUnconfirmed, Evidence: why, Left: left}
 }

@@ -28,6 +28,13 @@ func (plain) Clear(_ *agent.Composer, stuck int) []byte {
 	return [][]byte{[]byte("U"), []byte("K"), nil}[min(stuck, 2)]
 }
 func (plain) Interrupt() []byte { return []byte("I") }
+func (plain) Unstash() []byte   { return []byte("S") }
+func (plain) Stash(r *agent.Reading) ([]byte, string) {
+	if r.Stashed {
+		return nil, "one is put aside already"
+	}
+	return []byte("S"), ""
+}
 
 // scene is an agent on a fake clock: what it shows changes by the script.
 type scene struct {
@@ -36,6 +43,7 @@ type scene struct {
 	now     time.Time
 	seen    Seen
 	written string
+	drafts  string // as told
 	done    *Outcome
 }
 
@@ -66,6 +74,9 @@ func (s *scene) step() string {
 	step := s.m.Step(s.seen, s.now)
 	s.done = step.Done
 	s.written += string(step.Write)
+	if step.Draft != "" {
+		s.drafts += string(step.Draft) + " "
+	}
 	return string(step.Write)
 }
 

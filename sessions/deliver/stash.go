@@ -1,0 +1,127 @@
+package deliver
+
+import (
+	"time"
+
+	"berth/agent"
+	"berth/api"
+)
+
+// Draft is what a step has seen become of a person's draft.
+type Draft string
+
+// What becomes of a draft.
+const (
+	DraftAside Draft = "stashed"  // it was put aside
+	DraftBack  Draft = "restored" // it stands in the composer again
+)
+
+const (
+	// The key that puts a draft aside was drawn within 60 ms on a quiet machine.
+	stashFor = 2 * time.Second
+	// The agent itself brings the draft back when it has the message, at once.
+	returnsWithin = time.Second
+	returnFor     = 2 * time.Second
+)
+
+// stash begins to put a draft aside.
+func (m *Machine) stash(s Seen, now time.Time) Step {
+	stasher, ok := m.o.Typist.(agent.Stasher)
+	if !ok {
+		return refuse(api.CodeDraftPresent, "the composer holds a draft, which this agent cannot put aside")
+	}
+	key, why := stasher.Stash(s.Reading)
+	if key == nil {
+		return refuse(api.CodeDraftPresent, why)
+	}
+	if _, ok := m.o.Typist.Paste(m.o.Typed, s.Paste); !ok {
+		return refuse(api.CodeNotReady, noPaste)
+	}
+	m.enter(stashing, now)
+	return write(key)
+}
+
+// putAside waits until the screen shows that the draft is put aside, and types
+// the message then.
+func (m *Machine) putAside(s Seen, now time.Time) Step {
+	box, why := at(s), m.occupied(s)
+	switch {
+	case why != "":
+		m.ending = Outcome{Verdict: Refused, Code: api.CodeAgentBusy, Evidence: why}
+	case box != nil && isAside(s.Reading):
+		m.aside, m.draftTold = true, true
+		step := m.paste(s, now)
+		step.Draft = DraftAside
+		return step
+	case m.over(now, stashFor):
+		m.ending = Outcome{Verdict: Refused, Code: api.CodeDraftPresent, Evidence: "the draft could not be put aside"}
+	default:
+		return look()
+	}
+	m.aside = true // or it will be: the key is on its way
+	return m.end(s, now, m.ending)
+}
+
+// isAside says that the screen shows an empty composer and a draft put aside.
+func isAside(r *agent.Reading) bool {
+	return r != nil && r.Dialog == nil && r.Composer != nil && r.Composer.Mode == agent.ModeMessage && r.Composer.Empty && r.Stashed
+}
+
+// isBack says that it shows a draft, and none put aside.
+func isBack(r *agent.Reading) bool {
+	return r != nil && r.Dialog == nil && r.Composer != nil && !r.Composer.Empty && !r.Stashed
+}
+
+// Aside says that a draft was put aside and not seen to come back.
+func (m *Machine) Aside() bool { return m.aside }
+
+// end ends the delivery, once the draft that was put aside is back.
+func (m *Machine) end(s Seen, now time.Time, o Outcome) Step {
+	if !m.aside {
+		return Step{Done: &o}
+	}
+	m.ending = o
+	m.enter(returning, now)
+	return m.bringBack(s, now)
+}
+
+// bringBack presses the key that brings the draft back, once, and only into an
+// empty composer: with another text in it the key would put that in the draft's
+// place.
+func (m *Machine) bringBack(s Seen, now time.Time) Step {
+	step := look()
+	switch {
+	case isBack(s.Reading):
+		m.aside = false
+		step.Done = &m.ending
+	case m.over(now, returnFor):
+		m.ending.Aside = true
+		step.Done = &m.ending
+	case isAside(s.Reading) && !s.Asks && !m.returned && (m.ending.Verdict != Confirmed || m.over(now, returnsWithin)):
+		m.returned = true
+		step.Write = m.o.Typist.(agent.Stasher).Unstash() // it has put one aside
+	}
+	step.Draft = m.news(s.Reading)
+	return step
+}
+
+// news is what has become of the draft and was not told yet.
+func (m *Machine) news(r *agent.Reading) Draft {
+	switch {
+	case isAside(r) && !m.draftTold:
+		m.draftTold = true
+		return DraftAside
+	case isBack(r) && m.draftTold:
+		return DraftBack
+	}
+	return ""
+}
+
+// Return is the bringing back of a draft that an earlier delivery has put aside;
+// t is an agent.Stasher.
+func Return(t agent.Typist, now time.Time) *Machine {
+	m := New(Options{Typist: t}, now)
+	m.aside, m.draftTold, m.phase = true, true, returning
+	m.ending = Outcome{Verdict: Refused}
+	return m
+}
