@@ -217,3 +217,13 @@ func (l *lab) once(message string) {
 		l.t.Errorf("the message %.60q arrived %d times", message, n)
 	}
 }
+
+// pause is the time between two keys of a person's, in milliseconds.
+func (l *lab) pause(ms int) {
+	timer := time.NewTimer(time.Duration(ms) * time.Millisecond)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-l.ctx.Done():
+	}
+}

@@ -256,6 +256,12 @@ func (h *Host) Attach(ctx context.Context, session string, flags ...string) (*Vi
 	return v, nil
 }
 
+// Type sends what a person types, in one write.
+func (v *Viewer) Type(text string) error {
+	_, err := io.WriteString(v.in, text)
+	return err
+}
+
 // Close ends the client as a closed terminal window does.
 func (v *Viewer) Close() {
 	_ = v.in.Close()

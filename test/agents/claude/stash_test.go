@@ -1,0 +1,131 @@
+//go:build agents
+
+package claude
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestStash gives messages while a draft of a person's stands in the composer:
+// each arrives exactly, and the draft is there afterwards as it was, which its
+// being sent then shows.
+func TestStash(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.is("idle")
+	lines := strings.TrimSpace(strings.Repeat("a line of text\n", 8))
+	for i, c := range []struct{ draft, shows, arrives, message string }{
+		{"my draft", "my draft", "", "one line"},
+		{"日本語の下書き 👍🏽", "日本語の下書き", "", "two\nlines"},
+		{"\x1b[200~" + lines + "\x1b[201~", `\[Pasted text #\d+ \+7 lines\]`, lines, "a\nb\nc\nd\ne\nf"},
+		{"\x1b[200~one\ntwo\nthree\x1b[201~", "one", "one\ntwo\nthree", strings.TrimSpace(strings.Repeat("a line of a long message, with words in it\n", 200))},
+		{"the message itself", "the message itself", "", "the message itself"},
+		{strings.Repeat("a long draft that wraps ", 12) + "end", "end$", "", "!touch ran.txt"},
+		{"with a blank at its end ", "with a blank", "with a blank at its end", "exit"},
+		{"/he", "/he", "", "with a menu open"},
+	} {
+		check(t, l.Type(l.ctx, c.draft))
+		l.see(c.shows)
+		n := l.nudge(c.message, "--stash", "--wait", "--timeout", patient.String())
+		if n.status != 0 || !n.Confirmed || n.Evidence != "hook:UserPromptSubmit" {
+			t.Fatalf("%d: %+v %+v", i, n, n.Error)
+		}
+		arrives := c.message
+		if strings.HasPrefix(arrives, "!") || arrives == "exit" {
+			arrives = shield + arrives
+		}
+		l.once(arrives)
+		l.see(c.shows)
+		if c.draft == "/he" {
+			l.key("Ctrl-u")
+			l.ready()
+			continue
+		}
+		l.key("Enter")
+		if c.arrives == "" {
+			c.arrives = c.draft
+		}
+		want := 1
+		if c.draft == c.message {
+			want = 2
+		}
+		l.is("working")
+		l.is("idle")
+		if got := l.api.Arrivals(c.arrives); got != want {
+			t.Fatalf("%d: the draft %.40q arrived %d times", i, c.arrives, got)
+		}
+		if t.Failed() {
+			return
+		}
+	}
+	if l.made("ran.txt") {
+		t.Error("a message ran as a command")
+	}
+
+	// What would lose or run something is refused, and stays as it is.
+	for _, draft := range []string{"!ls", "see @no"} {
+		check(t, l.Type(l.ctx, draft[:1]))
+		check(t, l.Type(l.ctx, draft[1:]))
+		l.see(draft[1:])
+		if n := l.nudge("not now", "--stash"); n.status != 5 || n.Error.Code != "DRAFT_PRESENT" {
+			t.Fatalf("%s: %+v %+v", draft, n, n.Error)
+		}
+		l.see(draft[1:])
+		l.key("Ctrl-u")
+		l.key("Backspace") // leaves the shell's mode
+		l.ready()
+	}
+	check(t, l.Type(l.ctx, "first"))
+	l.see("first")
+	l.key("Ctrl-s")
+	l.see("› stashed")
+	check(t, l.Type(l.ctx, "second"))
+	l.see("second")
+	if n := l.nudge("not now", "--stash"); n.status != 5 || n.Error.Code != "DRAFT_PRESENT" {
+		t.Fatalf("%+v %+v", n, n.Error)
+	}
+	l.see("second", "› stashed")
+	if l.api.Arrivals("not now") != 0 {
+		t.Error("a refused message arrived")
+	}
+}
+
+// TestStashWhileSomebodyTypes: what is typed during the delivery arrives behind
+// it, every key once and in its order.
+func TestStashWhileSomebodyTypes(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.is("idle")
+	v, err := l.host.Attach(l.ctx, l.Name)
+	check(t, err)
+	defer v.Close()
+	for i := range 5 {
+		message := "message " + string(rune('a'+i))
+		draft := ""
+		done := make(chan nudged, 1)
+		for k := range 120 {
+			if k == 20 {
+				go func() { done <- l.nudge(message, "--stash", "--takeover") }()
+			}
+			key := string(rune('a' + k%26))
+			draft += key
+			check(t, v.Type(key))
+			l.pause(15)
+		}
+		n := <-done
+		if n.status != 0 || !n.Confirmed {
+			t.Fatalf("%+v %+v", n, n.Error)
+		}
+		l.once(message)
+		l.is("idle")
+		_, err := l.Until(l.ctx, patient, "does not show the whole draft", func(screen string) bool {
+			return strings.Contains(strings.Join(strings.Fields(screen), ""), draft)
+		})
+		check(t, err)
+		check(t, v.Type("\r")) // who writes
+		l.is("working")
+		l.is("idle")
+		if got := l.api.Arrivals(draft); got != i+1 {
+			t.Fatalf("the draft arrived %d times, not %d", got, i+1)
+		}
+	}
+}
