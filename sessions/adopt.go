@@ -148,6 +148,14 @@ func (a *adoption) recallEvent(line events.Line) {
 			a.state, a.tier, a.cause = agent.State(e.Next), e.Tier, e.Cause
 			a.since, a.stateSeq = line.Time, line.Seq
 		}
+	case verbRespond:
+		var e respondEvent
+		if json.Unmarshal(line.Raw, &e) == nil {
+			if a.responded == nil {
+				a.responded = map[string]time.Time{}
+			}
+			a.responded[e.Prompt] = line.Time
+		}
 	case "exited":
 		if line.Cause == 0 {
 			a.lost = &api.Exit{Lost: true, Time: api.At(line.Time)}

@@ -26,7 +26,8 @@ const (
 )
 
 // answering is an answer on its way, from before it is given until it is known
-// what became of it.
+// what became of it. Its JSON stands beside the answer in the control log, and
+// in the checkpoint.
 type answering struct {
 	By      By               `json:"by"`
 	Prompt  string           `json:"prompt"`
@@ -34,15 +35,18 @@ type answering struct {
 	Channel string           `json:"channel"`
 	Outcome string           `json:"outcome"`
 	Verb    string           `json:"verb"`
+	Last    bool             `json:"last,omitempty"` // the key beside which it stands is the last
+	Hook    string           `json:"hook,omitempty"` // that takes it, empty for keys
+	Opened  time.Time        `json:"opened,omitzero"`
+	At      time.Time        `json:"at,omitzero"`    // when it was begun
+	Given   time.Time        `json:"given,omitzero"` // when the agent had it: the hook's bytes, the last key
 
-	hook   string // that takes it, empty for keys
-	opened time.Time
-	at     time.Time // when it was begun
-	given  time.Time // when the agent had it: the hook's bytes, the last key
-	closed *detect.Resolution
-	done   chan struct{} // closed once it is judged
-	result respondEvent
-	judged bool
+	closed   *detect.Resolution
+	settleBy time.Time // when nothing more is expected of it; zero while keys are being pressed
+	swept    bool      // and all that was there was read then
+	done     chan struct{}
+	result   respondEvent
+	judged   bool
 }
 
 // respondEvent tells of an answer and what became of it.
@@ -57,10 +61,12 @@ type respondEvent struct {
 }
 
 // mark is what the control log says of the answer.
-func (a *answering) mark() json.RawMessage {
-	data, err := json.Marshal(a)
+func (a *answering) mark(last bool) json.RawMessage {
+	told := *a
+	told.Last = last
+	data, err := json.Marshal(told)
 	if err != nil {
-		return nil // strings always encode
+		return nil // strings and times always encode
 	}
 	return data
 }
@@ -68,54 +74,12 @@ func (a *answering) mark() json.RawMessage {
 // hookID is a hook's id as facts carry it.
 func hookID(n uint64) string { return strconv.FormatUint(n, 10) }
 
-// records reads the control log for what becomes of hooks and answers.
-type records struct {
-	log    *hold.Control // nil while nothing waits
-	after  uint64        // the last record seen
-	behind []hold.Record // read, and not yet applied to the session
-}
-
-// close frees the open file.
-func (l *records) close() {
-	if l.log != nil {
-		_ = l.log.Close() // a read-only file
-	}
-	*l = records{after: l.after}
-}
-
-// heedRecords reads what became of hooks and who typed, as far as the records
-// are applied. Only while a hook waits or an answer is on its way: else it
-// costs nothing.
-func (c *core) heedRecords() {
-	d := c.detection
-	if d == nil {
-		return
-	}
-	if l := &d.records; d.awake && len(d.asking) == 0 && len(d.answers) == 0 {
-		l.close()
-		l.after = c.applied
-		return
-	} else if l.after >= c.applied {
-		return
-	} else if l.log == nil {
-		l.log = hold.OpenControl(c.s.dir, l.after)
-	}
-	err := d.records.log.Read(func(r hold.Record) error {
-		d.records.behind = append(d.records.behind, r)
-		return nil
-	})
-	if err != nil {
-		c.trouble("read the control log", err)
-	}
-	for c.detection == d && len(d.records.behind) > 0 && d.records.behind[0].N <= c.applied {
-		r := d.records.behind[0]
-		d.records.behind, d.records.after = d.records.behind[1:], r.N
-		c.heed(r)
-	}
-}
-
-// heed takes in what a record means for what the agent asks.
+// heed takes in what a record means for what the agent asks. The record is
+// applied already.
 func (c *core) heed(r hold.Record) {
+	if c.detection == nil {
+		return
+	}
 	var err error
 	switch r.Kind {
 	case hold.KindInput:
@@ -130,13 +94,48 @@ func (c *core) heed(r hold.Record) {
 	}
 }
 
-// heedInput keeps when somebody typed.
+// heedInput keeps when somebody typed. Keys of an answer that a server before
+// this one pressed are followed like its own.
 func (c *core) heedInput(r hold.Record) error {
-	input, err := decode[hold.InputData](r)
-	if err == nil && readMark(input.Mark).Verb != verbRespond {
-		c.detection.othersAt = r.Time.Time
+	d := c.detection
+	if c.mark.Verb != verbRespond { // read as the record was applied
+		d.othersAt = r.Time.Time
+		return nil
 	}
-	return err
+	input, err := decode[hold.InputData](r)
+	if err != nil {
+		return err
+	}
+	a := &answering{}
+	if json.Unmarshal(input.Mark, a) != nil {
+		return nil
+	}
+	own := d.answers[a.Prompt]
+	if own == nil {
+		own = c.takeUp(a, r)
+	} else if own.done == nil { // of a server before this one
+		own.settleBy = r.Time.Add(answerSettles)
+	}
+	if own != nil && own.Hook == "" && a.Last {
+		own.Given = r.Time.Time
+	}
+	return nil
+}
+
+// takeUp follows an answer of a server before this one, unless that one told
+// what became of it, or it is too old for anybody to wait for.
+func (c *core) takeUp(a *answering, r hold.Record) *answering {
+	d := c.detection
+	if a.Verb != verbRespond || c.now().Sub(r.Time.Time) > answerSettles || !r.Time.Time.After(c.responded[a.Prompt]) {
+		return nil
+	}
+	p, ok := d.fold.Pending(a.Prompt)
+	if !ok {
+		return nil
+	}
+	a.Opened, a.Given, a.settleBy = p.Request.Since.Time, time.Time{}, r.Time.Add(answerSettles)
+	d.follow(a)
+	return a
 }
 
 // asks takes in that a hook waits for a verdict.
@@ -177,16 +176,10 @@ func (c *core) heedVerdict(r hold.Record) error {
 	}
 	d := c.detection
 	delete(d.asking, v.Hook)
-	if c.now().Sub(r.Time.Time) > answerSettles {
-		return nil // nobody waits for what becomes of it
-	}
-	a := &answering{hook: hookID(v.Hook), at: r.Time.Time}
-	if json.Unmarshal(v.Mark, a) != nil || a.Verb != verbRespond || d.answers[a.Prompt] != nil {
-		return nil
-	}
-	if p, ok := d.fold.Pending(a.Prompt); ok {
-		a.opened = p.Request.Since.Time
-		d.follow(a)
+	a := &answering{}
+	if json.Unmarshal(v.Mark, a) == nil && d.answers[a.Prompt] == nil {
+		a.Hook = hookID(v.Hook)
+		c.takeUp(a, r)
 	}
 	return nil
 }
@@ -201,14 +194,14 @@ func (c *core) heedHookOver(r hold.Record) error {
 	delete(d.asking, g.Hook)
 	id := hookID(g.Hook)
 	for _, a := range d.answers {
-		if a.hook != id {
+		if a.Hook != id {
 			continue
 		}
 		if r.Kind == hold.KindDelivered {
-			a.given = r.Time.Time
+			a.Given = r.Time.Time
 		}
 		if a.closed != nil {
-			c.tellAnswer(a, c.judgeAnswer(a, a.closed))
+			c.settleAnswer(a, c.judgeAnswer(a), true)
 		}
 	}
 	result := d.fold.Apply(agent.Fact{
@@ -220,12 +213,35 @@ func (c *core) heedHookOver(r hold.Record) error {
 	return nil
 }
 
-// follow keeps an answer until it is judged.
+// follow keeps an answer until its prompt is closed.
 func (d *detection) follow(a *answering) {
 	if d.answers == nil {
 		d.answers = map[string]*answering{}
 	}
 	d.answers[a.Prompt] = a
+}
+
+// underWay are the answers that nobody knows the end of yet, for the
+// checkpoint.
+func (d *detection) underWay() []answering {
+	var all []answering
+	for _, a := range d.answers {
+		if !a.judged {
+			all = append(all, *a)
+		}
+	}
+	return all
+}
+
+// resume follows the answers that were under way when the checkpoint was
+// written.
+func (d *detection) resume(saved []answering, told map[string]time.Time) {
+	for _, a := range saved {
+		if a.At.After(told[a.Prompt]) {
+			a.settleBy = a.At.Add(answerSettles)
+			d.follow(&a)
+		}
+	}
 }
 
 // closes judges the answer to a prompt that was closed, if there is one on its
@@ -238,23 +254,37 @@ func (c *core) closes(done *detect.Resolution) (by *By, told []events.Event) {
 	if a == nil {
 		return nil, nil
 	}
-	if a.closed = done; a.hook != "" && a.given.IsZero() {
+	if a.judged {
+		delete(c.detection.answers, a.Prompt)
+		return nil, nil
+	}
+	if a.closed = done; a.Hook != "" && a.Given.IsZero() {
 		return nil, nil // the record that says what became of it is still to come
 	}
-	e := c.judgeAnswer(a, done)
+	e := c.judgeAnswer(a)
 	if e.Confirmed {
 		by = &a.By
 	}
-	c.settleAnswer(a, e)
+	c.settleAnswer(a, e, false)
 	return by, []events.Event{{Type: verbRespond, Data: e}}
+}
+
+// closedBefore takes in what closed prompts when a server before this one had
+// told of it, and of their answers with it.
+func (c *core) closedBefore(results []detect.Result) {
+	for _, r := range results {
+		for _, done := range r.Closed {
+			_, _ = c.closes(&done) // these events stand in the log
+		}
+	}
 }
 
 // judgeAnswer says what became of an answer: it was taken if the prompt was
 // closed after the agent had it, and nobody else had typed.
-func (c *core) judgeAnswer(a *answering, done *detect.Resolution) respondEvent {
-	e := respondEvent{By: a.By, Prompt: a.Prompt, Type: a.Type, Channel: a.Channel, Outcome: a.Outcome, Delivered: !a.given.IsZero()}
+func (c *core) judgeAnswer(a *answering) respondEvent {
+	e := respondEvent{By: a.By, Prompt: a.Prompt, Type: a.Type, Channel: a.Channel, Outcome: a.Outcome, Delivered: !a.Given.IsZero()}
 	switch {
-	case done == nil: // still open
+	case a.closed == nil: // still open
 	case !e.Delivered || c.othersTyped(a):
 		e.Outcome = agent.OutcomeElsewhere
 	default:
@@ -263,46 +293,78 @@ func (c *core) judgeAnswer(a *answering, done *detect.Resolution) respondEvent {
 	return e
 }
 
-// othersTyped says whether somebody else's key may have been the answer.
+// othersTyped says whether somebody else's key may have been the answer: one
+// that came before ours, and not so long before that it would have shown.
 func (c *core) othersTyped(a *answering) bool {
-	typed := c.detection.othersAt
-	if !typed.After(a.opened) || typed.Before(a.at.Add(-keyShows)) {
-		return false
+	typed, before := c.detection.othersAt, a.Given
+	if a.Hook != "" {
+		before = before.Add(hookAhead)
 	}
-	return a.hook == "" || typed.Before(a.given.Add(hookAhead))
+	return typed.After(a.Opened) && typed.After(a.At.Add(-keyShows)) && typed.Before(before)
 }
 
-// settleAnswer ends the following of an answer.
-func (c *core) settleAnswer(a *answering, e respondEvent) {
+// othersJustTyped says that somebody else has typed so shortly before that
+// nobody knows yet whether it answered the prompt.
+func (c *core) othersJustTyped(opened time.Time) bool {
+	typed := c.detection.othersAt
+	return typed.After(opened) && typed.After(c.now().Add(-keyShows))
+}
+
+// settleAnswer ends the waiting for an answer, and tells of it.
+func (c *core) settleAnswer(a *answering, e respondEvent, tell bool) {
 	if a.judged {
 		return
 	}
 	a.judged, a.result = true, e
-	if c.detection != nil && c.detection.answers[a.Prompt] == a {
-		delete(c.detection.answers, a.Prompt)
+	if d := c.detection; d != nil && a.closed != nil && d.answers[a.Prompt] == a {
+		delete(d.answers, a.Prompt)
 	}
 	if a.done != nil {
 		close(a.done)
 	}
-}
-
-// tellAnswer settles an answer and writes its event.
-func (c *core) tellAnswer(a *answering, e respondEvent) {
-	if a.judged {
-		return
-	}
-	c.settleAnswer(a, e)
-	if c.detection.awake {
+	if tell {
 		c.note(verbRespond, e)
 	}
+}
+
+// forgetAnswer ends an answer of which the agent got nothing.
+func (c *core) forgetAnswer(a *answering) {
+	c.settleAnswer(a, respondEvent{}, false)
+	if d := c.detection; d != nil && d.answers[a.Prompt] == a {
+		delete(d.answers, a.Prompt)
+	}
+}
+
+// settleAnswers gives up on the answers of which nothing was heard in time,
+// after a last look at what there is to read.
+func (c *core) settleAnswers(now time.Time) {
+	for _, a := range c.detection.answers {
+		switch {
+		case a.judged || a.settleBy.IsZero() || now.Before(a.settleBy):
+		case !a.swept:
+			a.swept, c.unread = true, c.link != nil
+		default:
+			c.settleAnswer(a, c.judgeAnswer(a), true)
+		}
+	}
+}
+
+// answersDue is when settleAnswers has something to do; zero: never.
+func (d *detection) answersDue() (at time.Time) {
+	for _, a := range d.answers {
+		if !a.judged && !a.settleBy.IsZero() && (at.IsZero() || a.settleBy.Before(at)) {
+			at = a.settleBy
+		}
+	}
+	return at
 }
 
 // endAnswers: the program has ended. That is what some answers lead to.
 func (c *core) endAnswers(told bool) {
 	for _, a := range c.detection.answers {
-		e := c.judgeAnswer(a, &detect.Resolution{})
-		if c.settleAnswer(a, e); !told {
-			c.note(verbRespond, e)
+		if !a.judged {
+			a.closed = &detect.Resolution{}
+			c.settleAnswer(a, c.judgeAnswer(a), !told)
 		}
 	}
 }

@@ -52,6 +52,7 @@ type checkpoint struct {
 	Detection json.RawMessage `json:"detection,omitempty"` // the fold's own form
 	Said      *Said           `json:"said,omitempty"`      // the agent's last message
 	Own       string          `json:"own,omitempty"`       // the last message of ours, as it was typed
+	Answers   []answering     `json:"answers,omitempty"`   // to its prompts, under way
 }
 
 const checkpointVersion = 1
@@ -85,7 +86,7 @@ func (c *core) save() {
 		Title: c.term.Title(), Cols: cols, Rows: rows, Lease: c.lease.State(), Here: c.here(), Taken: api.At(c.now()),
 	}
 	if c.detection != nil {
-		head.Said, head.Own = c.detection.said, c.detection.own
+		head.Said, head.Own, head.Answers = c.detection.said, c.detection.own, c.detection.underWay()
 		var err error
 		if head.Detection, err = c.detection.fold.Checkpoint(); err != nil {
 			c.trouble("save what is known of the agent", err)

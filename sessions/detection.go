@@ -37,7 +37,6 @@ type detection struct {
 	nudging   []*nudging     // deliveries in progress: one, and those that wait for their confirmation
 	watches   []*turnWatch   // turns that somebody waits for
 
-	records  records               // of the control log, about hooks and answers
 	asking   map[uint64]bool       // hooks that wait for a verdict, by their records
 	answers  map[string]*answering // on their way, by prompt
 	othersAt time.Time             // when somebody else than respond last typed
@@ -51,7 +50,6 @@ func (c *core) newDetection(at time.Time) {
 	}
 	d := &detection{driver: driver, stateFile: c.spec.StateFile, last: at}
 	d.fold = detect.New(driver, d.options(c, at))
-	d.records.after = c.applied
 	c.detection, c.lastWords = d, nil
 }
 
@@ -76,7 +74,7 @@ func (c *core) restoreDetection(from checkpoint) {
 		return
 	}
 	d.fold, d.said, d.own = fold, from.Said, from.Own
-	d.records.after = from.Control
+	d.resume(from.Answers, c.responded)
 	c.detection = d
 }
 
@@ -126,8 +124,9 @@ func (c *core) applyHook(r hold.Record) error {
 		d.asks(r.N)
 	}
 	c.flushTyping(c.now(), true)
-	if told {
-		return nil // and so is all that followed from it
+	if told { // and so is all that followed from it
+		c.closedBefore(results)
+		return nil
 	}
 	c.told = r.N
 	c.tell(results, events.Event{Type: "hook", Cause: r.N, Data: e})
@@ -239,10 +238,10 @@ func (c *core) detect(now time.Time) {
 	if d == nil || c.exit != nil || c.link == nil || c.term.Offset() < c.liveFrom {
 		return
 	}
-	c.heedRecords()
 	if !d.awake {
 		c.wakeDetection(now)
 	}
+	c.settleAnswers(now)
 	if !d.screenAt.IsZero() && !now.Before(d.screenAt) && !c.term.InSync() {
 		c.readScreen()
 	}
@@ -297,6 +296,9 @@ func (c *core) detectionDue() (time.Time, bool) {
 	if due := d.fold.Deadline(); !due.IsZero() && (at.IsZero() || due.Before(at)) {
 		at = due
 	}
+	if due := d.answersDue(); !due.IsZero() && (at.IsZero() || due.Before(at)) {
+		at = due
+	}
 	return at, !at.IsZero()
 }
 
@@ -340,7 +342,6 @@ func (c *core) foldEnd(told bool) {
 		return
 	}
 	c.endAnswers(told)
-	d.records.close()
 	c.detection = nil // the next program has its own
 	c.lastWords = d.fold.Explain().Words
 	result := d.fold.Apply(agent.Fact{Kind: agent.ProgramExited, Source: agent.SourceProcess, Cause: "process:exit", Time: d.clock(c.now())})

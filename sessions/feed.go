@@ -96,6 +96,9 @@ func (c *core) advance(written int64, records uint64, budget int) (more bool) {
 			record := c.pending[0]
 			c.pending = c.pending[1:]
 			c.apply(record)
+			if !c.reviewing {
+				c.heed(record)
+			}
 		default:
 			return false
 		}

@@ -58,10 +58,11 @@ type core struct {
 	problem     string
 	problemOf   string // what could not be done
 
-	saveSoon  bool              // a checkpoint is due at the end of this turn of the loop
-	detection *detection        // nil for a program without a driver
-	lastWords []detect.Word     // of the sources, when the program ended
-	seqOf     map[uint64]uint64 // numbers of the events that records behind the checkpoint made
+	saveSoon  bool                 // a checkpoint is due at the end of this turn of the loop
+	detection *detection           // nil for a program without a driver
+	lastWords []detect.Word        // of the sources, when the program ended
+	responded map[string]time.Time // when the newest answer to a prompt behind the checkpoint was told
+	seqOf     map[uint64]uint64    // numbers of the events that records behind the checkpoint made
 
 	lease     *lease.Lease
 	unsaid    []lease.Change // what the last server's end did to the lease, to be told

@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -32,11 +33,17 @@ type Response struct {
 	Seq       uint64           `json:"seq"`
 }
 
-var errHookGone = errors.New("the hook waits no more")
+var (
+	errHookGone   = errors.New("the hook waits no more")
+	errOthersType = errors.New("somebody types at the dialog")
+)
 
 // Respond answers a prompt: the one with that id, or with none the one on the
 // screen. By the hook that waits where there is one, else by keys under the
 // lease. An error may come with a response that says how far it got.
+//
+// What is begun is carried through and told of as an event, also when the
+// caller goes away meanwhile.
 func (s *Session) Respond(ctx context.Context, claim Claim, prompt string, answer agent.Answer) (*Response, error) {
 	changed, stop := s.Subscribe()
 	defer stop()
@@ -58,18 +65,32 @@ func (s *Session) Respond(ctx context.Context, claim Claim, prompt string, answe
 		if err == nil {
 			return s.outcome(ctx, a)
 		}
-		if !errors.Is(err, agent.ErrNotReady) && !errors.Is(err, errHookGone) {
+		if !errors.Is(err, agent.ErrNotReady) && !errors.Is(err, errHookGone) && !errors.Is(err, errOthersType) {
 			return nil, answerError(err)
 		}
 		select {
 		case <-changed:
 		case <-time.After(optionsWithin / 30): // a hook's end changes nothing that is published
 		case <-deadline.C:
-			return nil, api.Errorf(api.CodeNotReady, "%w after %s: look at screen %s, or answer with keys", err, optionsWithin, s.Status().Name).With("prompt", prompt)
+			return nil, s.notReady(p, err)
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
 	}
+}
+
+// notReady says why a prompt could not be answered in time, and what to do.
+func (s *Session) notReady(p detect.Pending, err error) error {
+	name := s.Status().Name
+	why, remedy := fmt.Sprintf("%v", err), fmt.Sprintf("look at screen %s, or answer with keys", name)
+	switch {
+	case errors.Is(err, errOthersType):
+		remedy = "wait until that is done, or attach"
+	case p.Dialog == nil:
+		why = "its dialog is not on the screen"
+		remedy = fmt.Sprintf("what is, screen %s shows; a draft in the composer holds a dialog back", name)
+	}
+	return api.Errorf(api.CodeNotReady, "the prompt cannot be answered yet: %s after %s; %s", why, optionsWithin, remedy).With("prompt", p.Request.ID)
 }
 
 // pendingPrompt finds the prompt to be answered, if the caller may answer it.
@@ -93,8 +114,8 @@ func (c *core) pendingPrompt(claim Claim, id string) (detect.Pending, error) {
 	if !ok {
 		return detect.Pending{}, nil
 	}
-	if a := d.answers[p.Request.ID]; a != nil && c.now().Sub(a.at) < answerSettles {
-		return detect.Pending{}, api.Errorf(api.CodeStalePrompt, "%s is answering this prompt right now", a.By.Identity).With("prompt", p.Request.ID)
+	if a := d.answers[p.Request.ID]; a != nil && !a.judged {
+		return detect.Pending{}, api.Errorf(api.CodeStalePrompt, "%s is answering this prompt right now: state tells in a moment what became of it", a.By.Identity).With("prompt", p.Request.ID)
 	}
 	return p, nil
 }
@@ -128,19 +149,24 @@ func (s *Session) give(ctx context.Context, claim Claim, p detect.Pending, answe
 
 // begin keeps that the prompt is being answered, if it is still as it was.
 func (c *core) beginAnswer(claim Claim, p detect.Pending, channel, outcome string) (*answering, error) {
+	c.unread = c.link != nil // what others typed may be unread
+	c.catchUp()
 	now, err := c.pendingPrompt(claim, p.Request.ID)
 	if err != nil {
 		return nil, err
 	}
-	if now.Request == nil || channel == agent.ChannelHook && now.Hook != p.Hook {
+	switch {
+	case now.Request == nil || channel == agent.ChannelHook && now.Hook != p.Hook:
 		return nil, errHookGone
+	case c.othersJustTyped(p.Request.Since.Time):
+		return nil, errOthersType
 	}
 	a := &answering{
 		By: claim.by(), Prompt: p.Request.ID, Type: p.Request.Type, Channel: channel, Outcome: outcome, Verb: verbRespond,
-		opened: p.Request.Since.Time, at: c.now(), done: make(chan struct{}),
+		Opened: p.Request.Since.Time, At: c.now(), done: make(chan struct{}),
 	}
 	if channel == agent.ChannelHook {
-		a.hook = p.Hook
+		a.Hook, a.settleBy = p.Hook, a.At.Add(answerSettles)
 	}
 	c.detection.follow(a)
 	return a, nil
@@ -159,50 +185,34 @@ func (s *Session) giveByHook(ctx context.Context, claim Claim, p detect.Pending,
 	if err != nil {
 		return nil, err
 	}
-	err = b.link.VerdictMarked(hook, v.Stdout, 0, b.a.mark())
-	if err == nil {
+	err = b.link.VerdictMarked(hook, v.Stdout, 0, b.a.mark(false))
+	if err == nil || errors.Is(err, hold.ErrNoAnswer) { // it may have been taken: what becomes of it will tell
 		return b.a, nil
 	}
-	_ = s.do(context.WithoutCancel(ctx), func(c *core) { // a loop that has ended follows no answers
-		if !errors.Is(err, hold.ErrNoAnswer) { // which may have been taken
-			c.settleAnswer(b.a, respondEvent{})
-		}
-	})
+	_ = s.do(context.WithoutCancel(ctx), func(c *core) { c.forgetAnswer(b.a) }) // a loop that has ended follows no answers
 	if errors.Is(err, hold.ErrNotWaiting) {
 		err = errHookGone
 	}
 	return nil, err
 }
 
-// outcome waits until it is known what became of an answer.
+// outcome waits until it is known what became of an answer, which is for the
+// loop to find out and to tell.
 func (s *Session) outcome(ctx context.Context, a *answering) (*Response, error) {
-	timer := time.NewTimer(answerSettles)
-	defer timer.Stop()
 	select {
 	case <-a.done:
-	case <-timer.C:
+	case <-s.over:
+		return nil, s.stopped()
 	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
-	e, err := ask(context.WithoutCancel(ctx), s, func(c *core) (respondEvent, error) {
-		if !a.judged {
-			c.unread = c.link != nil
-			c.catchUp()
-			c.heedRecords()
-		}
-		if !a.judged && c.detection != nil {
-			c.tellAnswer(a, c.judgeAnswer(a, a.closed))
-		}
-		return a.result, nil
-	})
-	if err != nil {
-		return nil, err
-	}
+	e := a.result // written before done was closed
 	r := s.response(e)
 	switch {
 	case e.Outcome == agent.OutcomeElsewhere:
 		return r, stalePrompt(a.Prompt)
 	case !e.Confirmed:
-		return r, api.Errorf(api.CodeUnconfirmed, "the answer was given, and nothing tells that it was taken: look at state and screen").With("prompt", a.Prompt)
+		return r, api.Errorf(api.CodeUnconfirmed, "the answer was given, and in %s nothing has told that it was taken: look at state and screen %s before answering again", answerSettles, r.Session).With("prompt", a.Prompt)
 	}
 	return r, nil
 }
@@ -221,7 +231,7 @@ func (s *Session) elsewhere(prompt string) *Response {
 }
 
 func stalePrompt(prompt string) error {
-	return api.Errorf(api.CodeStalePrompt, "somebody else answered this prompt first").With("prompt", prompt)
+	return api.Errorf(api.CodeStalePrompt, "somebody else answered this prompt first: state shows what is asked now").With("prompt", prompt)
 }
 
 func (s *Session) noPrompt(prompt string) error {
@@ -229,7 +239,7 @@ func (s *Session) noPrompt(prompt string) error {
 	if prompt != "" {
 		return api.Errorf(api.CodeStalePrompt, "the prompt %s is not pending any more: prompt %s shows what is", api.Quote(prompt), name).With("prompt", prompt)
 	}
-	return api.Errorf(api.CodeNoPrompt, "%s asks nothing: its state is %s", name, s.Status().Now)
+	return api.Errorf(api.CodeNoPrompt, "%s asks nothing: its state is %s; wait %s --until prompt waits for a question", name, s.Status().Now, name)
 }
 
 // answerError puts what a driver refuses into words for a caller.

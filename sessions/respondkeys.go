@@ -18,21 +18,28 @@ const stepWithin = 3 * time.Second
 var errNotShown = errors.New("the screen does not show it")
 
 // giveByKeys presses the keys of an answer under the lease, each only if the
-// screen shows what it was meant for.
+// screen shows what it was meant for. Once the first is pressed the others
+// follow, also without a caller: half an answer helps nobody.
 func (s *Session) giveByKeys(ctx context.Context, claim Claim, p detect.Pending, k agent.KeyAnswer) (*answering, error) {
+	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	attached := context.AfterFunc(ctx, cancel)
+	defer attached()
 	var a *answering
 	pressed := 0
-	err := s.delivery(ctx, claim, func(write writing) error {
-		begun, err := ask(ctx, s, func(c *core) (*answering, error) { return c.beginAnswer(claim, p, agent.ChannelKeys, k.Outcome) })
+	err := s.delivery(own, claim, func(write writing) error {
+		begun, err := ask(own, s, func(c *core) (*answering, error) { return c.beginAnswer(claim, p, agent.ChannelKeys, k.Outcome) })
 		if err != nil {
 			return err
 		}
 		a = begun
 		for i, step := range k.Steps {
-			if err := s.press(ctx, write, a, step, i == len(k.Steps)-1); err != nil {
+			if err := s.press(own, write, a, step, i == len(k.Steps)-1); err != nil {
 				return err
 			}
-			pressed++
+			if pressed++; pressed == 1 {
+				attached()
+			}
 		}
 		return nil
 	})
@@ -40,10 +47,16 @@ func (s *Session) giveByKeys(ctx context.Context, claim Claim, p detect.Pending,
 		return a, nil
 	}
 	if a != nil {
-		_ = s.do(context.WithoutCancel(ctx), func(c *core) { c.settleAnswer(a, respondEvent{}) }) // a loop that has ended follows no answers
+		_ = s.do(context.WithoutCancel(ctx), func(c *core) { // a loop that has ended follows no answers
+			if pressed == 0 {
+				c.forgetAnswer(a)
+				return
+			}
+			c.settleAnswer(a, c.judgeAnswer(a), true)
+		})
 	}
-	if pressed > 0 && errors.Is(err, errHookGone) { // what was begun is not begun again
-		err = api.Errorf(api.CodeStalePrompt, "somebody else typed while the answer was given: look at screen %s", s.Status().Name).With("prompt", p.Request.ID)
+	if pressed > 0 && (errors.Is(err, errHookGone) || errors.Is(err, errOthersType)) { // what was begun is not begun again
+		err = api.Errorf(api.CodeStalePrompt, "the dialog was answered or left while the answer was given: look at screen %s", s.Status().Name).With("prompt", p.Request.ID)
 	}
 	return nil, err
 }
@@ -91,7 +104,6 @@ func (c *core) pressIf(a *answering, step agent.Step, last bool) (<-chan error, 
 	if more := c.catchUp(); more || c.link == nil || c.unsettled() {
 		return nil, errNotShown
 	}
-	c.heedRecords()
 	p, ok := d.fold.Pending(a.Prompt)
 	if !ok || a.judged {
 		return nil, errHookGone // answered meanwhile
@@ -100,8 +112,8 @@ func (c *core) pressIf(a *answering, step agent.Step, last bool) (<-chan error, 
 	if reading.Dialog == nil || !d.driver.Shows(reading.Dialog, p.Request) || step.Ready != nil && !step.Ready(reading) {
 		return nil, errNotShown
 	}
-	if d.othersAt.After(c.now().Add(-keyShows)) && d.othersAt.After(a.opened) {
-		return nil, errHookGone // somebody else is answering
+	if c.othersJustTyped(a.Opened) {
+		return nil, errOthersType
 	}
 	data := []byte(plainText(step.Paste))
 	if step.Key != "" {
@@ -113,9 +125,9 @@ func (c *core) pressIf(a *answering, step agent.Step, last bool) (<-chan error, 
 		data = []byte("\x1b[200~" + string(data) + "\x1b[201~")
 	}
 	if last {
-		a.given = c.now()
+		a.Given, a.settleBy = c.now(), c.now().Add(answerSettles)
 	}
-	return c.link.InputLater(data, mark{By: a.By, Verb: verbRespond}.json())
+	return c.link.InputLater(data, a.mark(last))
 }
 
 // plainText is text without what a terminal would take as keys.
