@@ -3,20 +3,10 @@
 package claude
 
 import (
-	"strings"
+	"encoding/json"
 	"testing"
 	"time"
-
-	"berth/test/agents/modelapi"
 )
-
-// slowThought is a turn that thinks for long before it says anything.
-func slowThought() modelapi.Scenario {
-	return modelapi.Scenario{Name: "slow-thought", Steps: []modelapi.Step{{
-		Blocks: []modelapi.Block{modelapi.Thinking(strings.Repeat("There is much to be thought about. ", 200)), modelapi.Text("Thought.")},
-		Gap:    60 * time.Millisecond,
-	}}}
-}
 
 // answering waits until the API has begun to answer the newest request of a turn.
 func (l *lab) answering(message string) {
@@ -34,23 +24,22 @@ func TestDelayInterrupt(t *testing.T) {
 		c.send("MOCK: hang " + key.name)
 		c.answering("MOCK: hang " + key.name)
 		c.key(key.press)
-		c.follows(key.name+" before any output", working(), resting())
+		c.cut("MOCK: hang "+key.name, c.follows(key.name+" before any output", working(), resting()))
 		c.clearDraft()
 
 		c.begin()
-		c.api.Queue(slowThought())
-		c.send("Think of " + key.name)
-		c.answering("Think of " + key.name)
+		c.send("MOCK: ponder 60 " + key.name)
+		c.answering("MOCK: ponder 60 " + key.name)
 		time.Sleep(400 * time.Millisecond) // into the thought, which shows nothing
 		c.key(key.press)
-		c.follows(key.name+" while it thinks", working(), resting())
+		c.cut("MOCK: ponder 60 "+key.name, c.follows(key.name+" while it thinks", working(), resting()))
 		c.clearDraft()
 
 		c.begin()
-		c.send("MOCK: slow 100 100")
+		c.send("MOCK: slow 100 100 " + key.name)
 		c.see("line 003")
 		c.key(key.press)
-		c.follows(key.name+" while it answers", working(), resting())
+		c.cut("MOCK: slow 100 100 "+key.name, c.follows(key.name+" while it answers", working(), resting()))
 		c.clearDraft()
 
 		c.begin()
@@ -59,6 +48,23 @@ func TestDelayInterrupt(t *testing.T) {
 		c.key(key.press)
 		c.follows(key.name+" while a tool runs", working(), resting())
 		c.clearDraft()
+	}
+}
+
+// cut checks by another clock, the API's, when a turn was cut off.
+func (c *chronicle) cut(message string, told []moment) {
+	c.t.Helper()
+	if len(told) == 0 {
+		return
+	}
+	r := c.asked(message, 0)
+	for deadline := time.Now().Add(patient); r.Ended.IsZero() && time.Now().Before(deadline); r = c.api.Requests()[r.N-1] {
+		time.Sleep(time.Millisecond)
+	}
+	delay := told[len(told)-1].Told.Sub(r.Ended)
+	delays.add("cut off, by the API's log", "idle", delay)
+	if !r.Left || delay > bar {
+		c.t.Errorf("%s: the API saw its client leave: %v, and idle was told %v later", message, r.Left, delay)
 	}
 }
 
@@ -99,7 +105,7 @@ func TestDelayDenial(t *testing.T) {
 // TestDelayAllowed allows what is asked: it works on, then rests.
 func TestDelayAllowed(t *testing.T) {
 	c := newChronicle(t, Ready(), nil)
-	for _, message := range []string{"MOCK: bash sleep 1", "MOCK: ask"} {
+	for _, message := range []string{"MOCK: bash touch allowed.txt && sleep 1", "MOCK: ask"} {
 		c.begin()
 		c.send(message)
 		c.see(cancel)
@@ -148,16 +154,19 @@ func TestDelayError(t *testing.T) {
 // retries waits for state to say that another attempt is to come.
 func (c *chronicle) retries(name string) {
 	c.t.Helper()
-	deadline := time.Now().Add(patient)
-	for time.Now().Before(deadline) {
+	c.waitFor(name, 1) // it works, and is not in the last error any more
+	for len(c.watch.since(c.moments)) < 2 {
 		out, err := c.host.Call(c.ctx, nil, "state", c.Name)
 		check(c.t, err)
-		s := string(out)
-		if strings.Contains(s, `"kind":"retrying"`) && strings.Contains(s, `"attempt":1`) {
-			return
+		var s struct {
+			Activity *struct {
+				Kind        string
+				Attempt, Of int
+			}
 		}
-		if strings.Contains(s, `"state":"error"`) {
-			break
+		check(c.t, json.Unmarshal(out, &s))
+		if a := s.Activity; a != nil && a.Kind == "retrying" && a.Attempt > 0 && a.Of >= a.Attempt {
+			return
 		}
 	}
 	c.t.Errorf("%s: no retry was told", name)
