@@ -30,15 +30,15 @@ var kinds = map[string]agent.Kind{
 
 // TestHookPayloads reads a real payload of every event.
 func TestHookPayloads(t *testing.T) {
-	fsys := reference(t)
-	files, err := fs.Glob(fsys, "hooks_payloads/*.json")
+	ref := reference(t)
+	files, err := fs.Glob(ref, "hooks_payloads/*.json")
 	if err != nil {
 		t.Fatal(err)
 	}
 	seen := map[string]bool{}
 	for _, file := range files {
 		event, _, _ := strings.Cut(path.Base(file), ".")
-		data, err := fs.ReadFile(fsys, file)
+		data, err := fs.ReadFile(ref, file)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -94,7 +94,7 @@ func TestLogMeanings(t *testing.T) {
 
 // TestStream folds what -p printed: each turn begins, and ends as it did.
 func TestStream(t *testing.T) {
-	fsys := reference(t)
+	ref := reference(t)
 	for file, want := range map[string]struct {
 		states string
 		asked  int
@@ -112,7 +112,7 @@ func TestStream(t *testing.T) {
 		fold := detect.New(claude.Driver{}, detect.Options{Start: now})
 		var states []string
 		asked := 0
-		eachLine(t, fsys, "recordings/print_mode/"+file, func(_ string, line []byte) {
+		eachLine(t, ref, "recordings/print_mode/"+file, func(_ string, line []byte) {
 			if bytes.Contains(line[:min(len(line), 20)], []byte(`"_stdin"`)) {
 				return // what was sent to it
 			}

@@ -17,7 +17,7 @@ const noHooks = true
 // TestPrompts looks at the prompt at moments of the recordings, as the hooks
 // and the screen tell it together, and as the screen tells it alone.
 func TestPrompts(t *testing.T) {
-	fsys := reference(t)
+	ref := reference(t)
 	color := []string{"Red", "Green", "Blue", "Type something.", "Chat about this"}
 	bash := []string{"Yes", "Yes, and always allow access to ws/ from this project", "No"}
 	plan := []string{"Yes, and use auto mode", "Yes, manually approve edits", "Tell Claude what to change"}
@@ -71,7 +71,7 @@ func TestPrompts(t *testing.T) {
 		{"30_fullscreen_renderer", 2.9, false, "permission Bash", "Bash command", "", "touch made-by-bash.txt && echo ran-bash", bash, 0, 0},
 		{"19_focus_resize", 14.0, noHooks, "permission Bash", "Bash command", "", "touch made-by-bash.txt && echo ran-bash", bash, 0, 0}, // at 60x20
 	} {
-		p := promptAt(t, load(t, fsys, c.recording), c.at, c.without)
+		p := promptAt(t, ref.Recording(t, c.recording), c.at, c.without)
 		name := c.recording + " " + time.Duration(c.at*float64(time.Second)).String()
 		if p == nil {
 			t.Errorf("%s: nothing is asked", name)
@@ -136,9 +136,9 @@ func promptAt(t *testing.T, rec *replay.Recording, at float64, without bool) *ag
 // TestPromptKeepsItsID: filling in its options, turning its pages, keeps a
 // prompt what it is; another one is another.
 func TestPromptKeepsItsID(t *testing.T) {
-	fsys := reference(t)
+	ref := reference(t)
 	for _, without := range []bool{false, noHooks} {
-		rec := load(t, fsys, "08_ask_multi")
+		rec := ref.Recording(t, "08_ask_multi")
 		first := promptAt(t, rec, 2.5, without)
 		for _, at := range []float64{3.2, 6.0, 6.78} {
 			if p := promptAt(t, rec, at, without); p == nil || p.ID != first.ID {
@@ -153,7 +153,7 @@ func TestPromptKeepsItsID(t *testing.T) {
 
 // TestActivities looks at what the agent is at, at moments of the recordings.
 func TestActivities(t *testing.T) {
-	fsys := reference(t)
+	ref := reference(t)
 	for _, c := range []struct {
 		recording string
 		at        float64
@@ -166,7 +166,7 @@ func TestActivities(t *testing.T) {
 		{"04_text_slow_think", 3.5, agent.Activity{Kind: agent.Thinking}},
 	} {
 		var got *agent.Activity
-		replay.Run(load(t, fsys, c.recording), claude.Driver{}, replay.Options{Each: func(now time.Duration, f *detect.Fold) {
+		replay.Run(ref.Recording(t, c.recording), claude.Driver{}, replay.Options{Each: func(now time.Duration, f *detect.Fold) {
 			if now.Seconds() <= c.at {
 				got = f.Status().Activity
 			}

@@ -13,7 +13,7 @@ import (
 // TestLate: sources that come late, as on a loaded machine, still give the
 // right state within the half second, and every prompt.
 func TestLate(t *testing.T) {
-	fsys := reference(t)
+	ref := reference(t)
 	for name, o := range map[string]struct {
 		hook, log, registry, pace time.Duration
 	}{
@@ -26,13 +26,13 @@ func TestLate(t *testing.T) {
 		"all":                    {hook: 100 * time.Millisecond, log: 200 * time.Millisecond, registry: 120 * time.Millisecond, pace: 80 * time.Millisecond},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
-			for _, name := range names(t, fsys) {
-				rec := load(t, fsys, name).Late(agent.SourceHook, o.hook).Late(agent.SourceLog, o.log).Late(agent.SourceRegistry, o.registry)
-				v := judge(replay.Run(rec, claude.Driver{}, replay.Options{Pace: o.pace}), truths(t, fsys, name), rec.End().Seconds())
-				if v.longest > 500*time.Millisecond || v.missed > 0 {
-					t.Errorf("%s: wrong for %v, longest %v, missed %d of %d: %s", name, v.wrong, v.longest, v.missed, v.prompts, strings.Join(v.at, "; "))
-				} else if v.wrong > 50*time.Millisecond {
-					t.Logf("%s: wrong for %v, longest %v: %s", name, v.wrong, v.longest, strings.Join(v.at, "; "))
+			for _, name := range ref.Names(t) {
+				rec := ref.Recording(t, name).Late(agent.SourceHook, o.hook).Late(agent.SourceLog, o.log).Late(agent.SourceRegistry, o.registry)
+				v := ref.Judge(replay.Run(rec, claude.Driver{}, replay.Options{Pace: o.pace}), ref.Truth(t, name), rec.End().Seconds())
+				if v.Longest > 500*time.Millisecond || v.Missed > 0 {
+					t.Errorf("%s: wrong for %v, longest %v, missed %d of %d: %s", name, v.Wrong, v.Longest, v.Missed, v.Prompts, strings.Join(v.At, "; "))
+				} else if v.Wrong > 50*time.Millisecond {
+					t.Logf("%s: wrong for %v, longest %v: %s", name, v.Wrong, v.Longest, strings.Join(v.At, "; "))
 				}
 			}
 		})
@@ -43,7 +43,7 @@ func TestLate(t *testing.T) {
 // bar: a share of the judged time that must be right, and of the prompts that
 // must be seen.
 func TestWithoutSources(t *testing.T) {
-	fsys := reference(t)
+	ref := reference(t)
 	for _, c := range []struct {
 		name    string
 		without []agent.Source
@@ -69,13 +69,13 @@ func TestWithoutSources(t *testing.T) {
 			}
 			var wrong, longest, total time.Duration
 			prompts, missed := 0, 0
-			for _, name := range names(t, fsys) {
-				rec := load(t, fsys, name)
-				v := judge(replay.Run(rec, claude.Driver{}, replay.Options{Without: without}), truths(t, fsys, name), rec.End().Seconds())
-				wrong, longest, total = wrong+v.wrong, max(longest, v.longest), total+rec.End()
-				prompts, missed = prompts+v.prompts, missed+v.missed
-				if v.longest > 500*time.Millisecond || v.missed > 0 {
-					t.Logf("%s: wrong for %v, longest %v, missed %d of %d: %s", name, v.wrong.Round(time.Millisecond), v.longest.Round(time.Millisecond), v.missed, v.prompts, strings.Join(v.at[:min(len(v.at), 6)], "; "))
+			for _, name := range ref.Names(t) {
+				rec := ref.Recording(t, name)
+				v := ref.Judge(replay.Run(rec, claude.Driver{}, replay.Options{Without: without}), ref.Truth(t, name), rec.End().Seconds())
+				wrong, longest, total = wrong+v.Wrong, max(longest, v.Longest), total+rec.End()
+				prompts, missed = prompts+v.Prompts, missed+v.Missed
+				if v.Longest > 500*time.Millisecond || v.Missed > 0 {
+					t.Logf("%s: wrong for %v, longest %v, missed %d of %d: %s", name, v.Wrong.Round(time.Millisecond), v.Longest.Round(time.Millisecond), v.Missed, v.Prompts, strings.Join(v.At[:min(len(v.At), 6)], "; "))
 				}
 			}
 			right := 1 - wrong.Seconds()/total.Seconds()

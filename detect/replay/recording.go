@@ -25,29 +25,34 @@ type Recording struct {
 	Name       string
 	Cols, Rows int
 	Start      time.Time
-	events     []event
+	events     []event // but for the log's
 	end        time.Duration
+	logged     []logLine
+	logLate    time.Duration
 }
 
 // kindOf is the kind of the events of a source.
-var kindOf = map[agent.Source]kind{agent.SourceHook: hooked, agent.SourceLog: logged, agent.SourceRegistry: registered}
+var kindOf = map[agent.Source]kind{agent.SourceHook: hooked, agent.SourceRegistry: registered}
 
 // Late is the recording as it would be if that source, one of hook, log and
 // registry, had come so much later: as on a loaded machine.
 func (r *Recording) Late(s agent.Source, by time.Duration) *Recording {
 	late := *r
+	if s == agent.SourceLog {
+		late.logLate += by
+	}
 	late.events = slices.Clone(r.events)
 	for i := range late.events {
 		if k, ok := kindOf[s]; ok && late.events[i].kind == k {
 			late.events[i].at += by
 		}
 	}
-	late.sort()
+	sortEvents(late.events)
 	return &late
 }
 
-func (r *Recording) sort() {
-	slices.SortStableFunc(r.events, func(a, b event) int { return cmp.Compare(a.at, b.at) })
+func sortEvents(events []event) {
+	slices.SortStableFunc(events, func(a, b event) int { return cmp.Compare(a.at, b.at) })
 }
 
 // End is when the program's output ended.
@@ -90,16 +95,13 @@ func Load(fsys fs.FS, cast string) (*Recording, error) {
 		return nil, fmt.Errorf("read %s: %w", cast, err)
 	}
 	for suffix, read := range map[string]func([]byte) error{
-		".hooks.jsonl": r.hooks, ".sessions-dir.json": r.registry,
+		".hooks.jsonl": r.hooks, ".sessions-dir.json": r.registry, ".log.jsonl": r.log,
 	} {
 		if err := beside(fsys, base+suffix, read); err != nil {
 			return nil, err
 		}
 	}
-	if err := beside(fsys, base+".log.jsonl", r.log); err != nil { // by the hooks' clock
-		return nil, err
-	}
-	r.sort()
+	sortEvents(r.events)
 	return r, nil
 }
 
@@ -228,53 +230,77 @@ func (r *Recording) registry(data []byte) error {
 // log, recorded behind the one before.
 const otherFile = time.Second
 
-// log lines carry the time of day. Where the recording began in it is found by
-// the messages that the hooks reported too.
+// log keeps the lines. They carry the time of day, and only what a driver
+// reads in them tells where in it the recording began.
 func (r *Recording) log(data []byte) error {
-	begin := r.began(data)
-	at := time.Duration(0)
 	return lines(data, func(line []byte) error {
 		var l struct{ Timestamp time.Time }
-		if json.Unmarshal(line, &l) != nil {
-			return nil // trimmed when it was recorded
+		if json.Unmarshal(line, &l) == nil { // else trimmed when it was recorded
+			r.logged = append(r.logged, logLine{l.Timestamp, line})
 		}
-		if own := l.Timestamp.Sub(begin); !l.Timestamp.IsZero() && (own > at || own < at-otherFile) {
-			at = own
-		}
-		r.events = append(r.events, event{at: at, stamp: at, kind: logged, data: line})
 		return nil
 	})
 }
 
-// began is the time of day of the recording's zero: the median of what the
-// turns' beginnings say.
-func (r *Recording) began(log []byte) time.Time {
-	started := map[string]time.Duration{}
-	for _, e := range r.events {
-		var h struct {
-			Name string `json:"hook_event_name"`
-			Turn string `json:"prompt_id"`
+// logLine is a line of the session log and the time it gives, zero for none.
+type logLine struct {
+	time time.Time
+	data []byte
+}
+
+// all are the recording's events with the log's among them, by the driver's
+// reading of its clock.
+func (r *Recording) all(d agent.Driver) []event {
+	begin := r.began(d)
+	at := time.Duration(0)
+	events := slices.Clone(r.events)
+	for _, l := range r.logged {
+		if own := l.time.Sub(begin); !l.time.IsZero() && (own > at || own < at-otherFile) {
+			at = own
 		}
-		if e.kind == hooked && json.Unmarshal(e.data, &h) == nil && h.Name == "UserPromptSubmit" {
-			started[h.Turn] = e.at
+		events = append(events, event{at: at + r.logLate, stamp: at, kind: logged, data: l.data})
+	}
+	sortEvents(events)
+	return events
+}
+
+// began is the time of day of the recording's zero: the median of what the
+// turns' beginnings say, which the hooks told of and the log too; without one,
+// what their ends say.
+func (r *Recording) began(d agent.Driver) time.Time {
+	started, ended := map[string]time.Duration{}, map[string]time.Duration{}
+	for _, e := range r.events {
+		if e.kind != hooked {
+			continue
+		}
+		facts, _ := d.Hook(e.data) // what is no event of the agent's tells no time
+		for _, f := range facts {
+			switch {
+			case f.Turn == "" || f.Agent != "":
+			case f.Kind == agent.TurnStarted:
+				started[f.Turn] = e.at
+			case f.How != "":
+				ended[f.Turn] = e.at
+			}
 		}
 	}
-	var begins []time.Time
-	_ = lines(log, func(line []byte) error {
-		var l struct {
-			Type      string
-			PromptID  string
-			Timestamp time.Time
+	var begins, ends []time.Time
+	for _, l := range r.logged {
+		facts, _ := d.Log(l.data)
+		for _, f := range facts {
+			if at, ok := started[f.Turn]; ok && f.Kind == agent.TurnStarted && f.Text != "" {
+				begins = append(begins, l.time.Add(-at))
+				delete(started, f.Turn)
+			}
+			if at, ok := ended[f.Turn]; ok && f.Kind == agent.TurnEnded {
+				ends = append(ends, l.time.Add(-at))
+				delete(ended, f.Turn)
+			}
 		}
-		if json.Unmarshal(line, &l) != nil || l.Type != "user" {
-			return nil
-		}
-		if at, ok := started[l.PromptID]; ok {
-			begins = append(begins, l.Timestamp.Add(-at))
-			delete(started, l.PromptID)
-		}
-		return nil
-	})
+	}
+	if len(begins) == 0 {
+		begins = ends
+	}
 	if len(begins) == 0 {
 		return r.Start
 	}

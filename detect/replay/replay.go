@@ -66,7 +66,7 @@ func newPlayer(r *Recording, d agent.Driver, o Options) *player {
 }
 
 func (p *player) run() []Step {
-	for _, e := range p.rec.events {
+	for _, e := range p.rec.all(p.driver) {
 		if e.at > p.rec.end {
 			break // the program had ended
 		}
