@@ -54,6 +54,9 @@ const (
 	MoveAsk    Move = "ask"    // it asks
 	MoveAnswer Move = "answer" // what it asked is answered
 	MoveFollow Move = "follow" // it goes on with another conversation
+	// MoveReplace: so it does whenever one begins of which the one followed so
+	// far tells no turn. Only for agents that tell of their main one alone.
+	MoveReplace Move = "replace"
 )
 
 // Witness is a source that may cause a move, once what it shows has held that

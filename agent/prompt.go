@@ -32,6 +32,10 @@ const (
 	SubtypeLoginSuccess  = "login_success"
 	SubtypeSettingsError = "settings_error"
 	SubtypeBypass        = "bypass"
+	SubtypeUpdate        = "update"
+	SubtypeModelOffer    = "model_offer"
+	SubtypeHookReview    = "hook_review"
+	SubtypeTerminal      = "startup_terminal"
 )
 
 // Channels by which a prompt can be answered.

@@ -50,7 +50,9 @@ type Dialog struct {
 	Current int
 	Confirm bool // the page that confirms
 	Partial bool // it is painted, but not to its end
-	Lines   []string
+	// AfterTurn: it asks about the turn that has just ended, and outlasts it.
+	AfterTurn bool
+	Lines     []string
 }
 
 // Option is one line of a dialog that can be chosen.

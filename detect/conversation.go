@@ -7,6 +7,7 @@ import "berth/agent"
 func (f *Fold) follows(fact *agent.Fact) bool {
 	m := &f.m
 	id := fact.Conversation
+	replaced := false
 	switch {
 	case id == "" || id == m.Conversation:
 		if fact.Kind == agent.ConversationStarted && id != "" {
@@ -27,13 +28,16 @@ func (f *Fold) follows(fact *agent.Fact) bool {
 			return true
 		}
 	case fact.Kind == agent.ConversationStarted && (fact.Text == "clear" || m.ConversationOver):
+	case f.may(agent.MoveReplace, fact.Source) && m.Turn.ID == "" && fact.Agent == "" &&
+		(fact.Kind == agent.ConversationStarted || fact.Kind == agent.TurnStarted && id == m.Left):
+		replaced = true
 	case fact.Kind == agent.TurnStarted && m.Resumed && m.Turns == 0:
 		// A fork is announced by the id of what it was forked from.
 	default:
 		return false
 	}
 	if m.Conversation != "" {
-		f.leave(fact)
+		f.leave(fact, replaced)
 	}
 	m.Conversation, m.ConversationOver = id, false
 	m.Resumed = fact.Kind == agent.ConversationStarted && fact.Text == "resume"
@@ -41,11 +45,12 @@ func (f *Fold) follows(fact *agent.Fact) bool {
 }
 
 // leave ends what belongs to the conversation so far. A live file that is
-// late tells of the one that has begun meanwhile.
-func (f *Fold) leave(fact *agent.Fact) {
+// late tells of the one that has begun meanwhile; and a turn that is under way
+// without a name when another conversation takes its place is that one's.
+func (f *Fold) leave(fact *agent.Fact, replaced bool) {
 	m := &f.m
 	f.mark(fact.Source, fact.Cause, fact.Evidence)
-	if m.Turn.Phase != "" && fact.Source != agent.SourceRegistry {
+	if m.Turn.Phase != "" && fact.Source != agent.SourceRegistry && !replaced {
 		f.finish(true)
 	}
 	m.Failure, m.Pending = nil, nil

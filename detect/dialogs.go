@@ -26,6 +26,21 @@ func (f *Fold) spend() {
 	}
 }
 
+// afterwards: a dialog about the turn that ends is on the screen, and only not
+// yet one of the prompts.
+func (f *Fold) afterwards() bool {
+	d := f.dialog()
+	if d == nil || !d.AfterTurn || d.Partial || f.spent() || !f.may(agent.MoveAsk, agent.SourceScreen) {
+		return false
+	}
+	for _, r := range f.m.Requests {
+		if r.Prompt.OnScreen {
+			return false
+		}
+	}
+	return true
+}
+
 func (f *Fold) dialog() *agent.Dialog {
 	if r := f.m.Screen.Reading; r != nil {
 		return r.Dialog
@@ -112,14 +127,14 @@ func (f *Fold) seen() {
 		f.start("", agent.SourceScreen, fact.Cause, fact.Evidence)
 		fact.Turn = ""
 	}
-	f.open(f.driver.FromDialog(d), &fact, false)
+	f.open(f.driver.FromDialog(d), &fact, false).AfterTurn = d.AfterTurn
 }
 
 // ofWork says whether the dialog is one of those that are asked in a turn.
 func ofWork(d *agent.Dialog) bool {
 	switch d.Type {
 	case agent.PromptPermission, agent.PromptPlan, agent.PromptQuestion, agent.PromptForm:
-		return d.Subtype == ""
+		return d.Subtype == "" && !d.AfterTurn
 	}
 	return false
 }

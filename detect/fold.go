@@ -147,7 +147,7 @@ func (f *Fold) take(fact *agent.Fact) {
 	case agent.TurnEnded:
 		f.turnEnded(fact)
 	case agent.FailureSeen:
-		if m.Turn.Phase != "" && (fact.At.IsZero() || !fact.At.Before(m.Turn.Started)) {
+		if m.Turn.Phase != "" && fact.Agent == "" && (fact.At.IsZero() || !fact.At.Before(m.Turn.Started)) {
 			m.Pending = fact.Failure
 		}
 	case agent.ToolStarted:

@@ -101,6 +101,8 @@ type request struct {
 	Hook   string
 	Told   bool // by the agent's own event, not only seen
 	Seen   bool // on the screen, at some time
+	// AfterTurn: it outlasts the turn it was asked at the end of.
+	AfterTurn bool
 }
 
 type screen struct {

@@ -83,6 +83,9 @@ func (f *Fold) turnEnded(fact *agent.Fact) {
 	if fact.Agent != "" || !f.may(move, fact.Source) {
 		return
 	}
+	if m.Turn.Phase == "" && f.unbelieved(fact) {
+		f.start("", fact.Source, fact.Cause, fact.Evidence)
+	}
 	if m.Turn.Phase == "" {
 		f.lateFailure(fact)
 		return
@@ -108,12 +111,30 @@ func (f *Fold) turnEnded(fact *agent.Fact) {
 	m.Turn.Phase, m.Turn.How = ending, fact.How
 	f.spend()
 	f.mark(fact.Source, fact.Cause, fact.Evidence)
-	f.drop("ended", m.Why, func(r *request) bool { return !m.Background[r.Agent] })
+	f.drop("ended", m.Why, m.ofTurn)
 }
 
-// lateFailure: a level said "not busy" before the event that says why arrived.
+// ofTurn says whether the prompt ends with the turn.
+func (m *memory) ofTurn(r *request) bool { return !m.Background[r.Agent] && !r.AfterTurn }
+
+// unbelieved: the source said "busy", for too short a time to be believed, and
+// now that a turn ended. So there was one.
+func (f *Fold) unbelieved(fact *agent.Fact) bool {
+	l := f.m.Levels[fact.Source]
+	return l != nil && l.Value == agent.LevelBusy && l.Since.After(f.m.EndedAt) && fact.Turn == ""
+}
+
+// lateFailure: a level said "not busy" before the event that says why arrived;
+// or the turn's failure was told without a reason, and this is it.
 func (f *Fold) lateFailure(fact *agent.Fact) {
 	m := &f.m
+	if fact.How == agent.Failed && fact.Failure != nil && m.Failure != nil && m.Failure.Text == "" && f.now.Sub(m.EndedAt) < silence {
+		one := *fact.Failure
+		one.Since = m.Failure.Since
+		m.Failure = &one
+		f.remember(fact.Turn)
+		return
+	}
 	late := m.Inferred && f.now.Sub(m.EndedAt) < silence
 	if fact.How == agent.Failed && m.Failure == nil && (late || !m.ended(fact.Turn)) {
 		f.remember(fact.Turn)
@@ -142,7 +163,7 @@ func (f *Fold) fail(fact *agent.Fact) {
 func (f *Fold) finish(inferred bool) {
 	m := &f.m
 	f.remember(m.Turn.ID)
-	f.drop("ended", m.Why, func(r *request) bool { return !m.Background[r.Agent] })
+	f.drop("ended", m.Why, m.ofTurn)
 	f.spend()
 	failure := m.Pending
 	m.Turn, m.EndedAt, m.Inferred = turn{}, f.now, inferred
@@ -158,7 +179,7 @@ func (f *Fold) finish(inferred bool) {
 // says busy any more.
 func (f *Fold) rest() {
 	m := &f.m
-	if m.Turn.Phase != ending || m.Gate {
+	if m.Turn.Phase != ending || m.Gate || f.afterwards() {
 		return
 	}
 	l := f.level()
