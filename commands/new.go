@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"berth/agent"
 	"berth/api"
 	"berth/keys"
 	"berth/sessions"
@@ -16,7 +17,7 @@ import (
 func newVerb() *Verb {
 	return &Verb{
 		Name: "new", Group: "keep",
-		Synopsis: "[NAME] [--profile P] [--agent A] [--cwd DIR] [--env K=V]... [--env-pass K]... [--size CxR] [--size-policy P] [--tag T]... [--restart M] [--ttl D] [-- ARGV]",
+		Synopsis: "[NAME] [--profile P] [--agent A] [--cwd DIR] [--env K=V]... [--env-pass K]... [--size CxR] [--size-policy P] [--tag T]... [--resume ID|latest] [--conversation UUID] [--isolate M] [--groom M] [--trust] [--accept-bypass] [--restart M] [--ttl D] [-- ARGV]",
 		Short:    "start a session; without ARGV and profile the user's shell",
 		Need:     keys.Admin, MaxArgs: -1, Answer: api.Session{}, Run: newSession,
 		Flags: func(f *pflag.FlagSet) {
@@ -28,6 +29,12 @@ func newVerb() *Verb {
 			f.String("size", "", "COLSxROWS until a writer attaches")
 			f.String("size-policy", "", "writer, fixed or smallest")
 			f.StringArray("tag", nil, "a label")
+			f.String("resume", "", "take up the agent's conversation of this id, or the latest of the folder")
+			f.String("conversation", "", "id for the agent's new conversation")
+			f.String("isolate", "", "hooks, full or none: how much of the agent's own files the session keeps for itself")
+			f.String("groom", "", "auto, manual or pristine: who answers the agent's start-up dialogs")
+			f.Bool("trust", false, "let Berth say yes when the agent asks whether the folder is trusted")
+			f.Bool("accept-bypass", false, "let Berth say yes to the agent's warning about skipped permissions")
 			f.String("restart", "", "never, on-failure or always")
 			f.Duration("ttl", 0, "end it after this long")
 		},
@@ -58,9 +65,11 @@ func newSession(ctx context.Context, c *Call) error {
 
 // ownProgram says whether the caller decides what is run. Beside a command that
 // is the environment and the folder, by which most programs can be made to run
-// anything; and a name of the server's environment shows its value.
+// anything; a name of the server's environment shows its value, and a
+// conversation what was said in it; and what the profile says about hooks and
+// trust is not the caller's to change.
 func (c *Call) ownProgram() bool {
-	for _, name := range []string{"env", "env-pass", "cwd", "agent"} {
+	for _, name := range []string{"env", "env-pass", "cwd", "agent", "resume", "conversation", "isolate", "groom", "trust", "accept-bypass"} {
 		if c.flags.Changed(name) {
 			return true
 		}
@@ -93,7 +102,30 @@ func (c *Call) specFromFlags() (sessions.Spec, error) {
 		}
 		spec.Command = argv
 	}
-	return c.specOptions(spec)
+	return c.specOptions(c.agentOptions(spec))
+}
+
+// agentOptions are those about how an agent is started.
+func (c *Call) agentOptions(spec sessions.Spec) sessions.Spec {
+	text := func(name string, is string) string {
+		if c.flags.Changed(name) {
+			is, _ = c.flags.GetString(name)
+		}
+		return is
+	}
+	yes := func(name string, is bool) bool {
+		if c.flags.Changed(name) {
+			is, _ = c.flags.GetBool(name)
+		}
+		return is
+	}
+	if c.flags.Changed("resume") || c.flags.Changed("conversation") {
+		spec.TakeUp, spec.Conversation = text("resume", ""), text("conversation", "")
+	}
+	spec.Isolate = agent.Isolation(text("isolate", string(spec.Isolate)))
+	spec.Groom = agent.Groom(text("groom", string(spec.Groom)))
+	spec.Trust, spec.AcceptBypass = yes("trust", spec.Trust), yes("accept-bypass", spec.AcceptBypass)
+	return spec
 }
 
 func (c *Call) profile() (sessions.Spec, error) {

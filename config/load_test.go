@@ -118,15 +118,37 @@ func TestCheck(t *testing.T) {
 				`:10:14: sessions[4].restart: "sometimes" is not among its values; write never, on-failure or always`,
 			}},
 		"not yet": {
-			"sessions:\n  - name: a\n    agent: claude\n    prompt: hello\n    trust: false\n    settings: {a: [1, {b: null}]}\n  - name: b\n    agent: generic\n    limits: {memory: 1GiB, processes: 9}\n",
+			"sessions:\n  - name: a\n    agent: codex\n    user: root\n    settings: {a: [1, {b: null}]}\n  - name: b\n    agent: generic\n    limits: {memory: 1GiB, processes: 9}\n",
 			[]string{
-				":3:12: sessions[0].agent: claude is not supported yet; write generic, which runs any command",
-				":4:13: sessions[0].prompt: not supported yet; remove it",
-				":5:12: sessions[0].trust: not supported yet; remove it",
-				":6:16: sessions[0].settings: not supported yet; remove it",
-				":6:27: sessions[0].settings.a[1].b: has no value; give it one, or remove it",
-				":9:22: sessions[1].limits.memory: not supported yet; remove it",
-				":9:39: sessions[1].limits.processes: not supported yet; remove it",
+				":3:12: sessions[0].agent: codex is not supported yet; write generic, which runs any command",
+				":4:11: sessions[0].user: not supported yet; remove it",
+				":5:27: sessions[0].settings.a[1].b: has no value; give it one, or remove it",
+				":8:22: sessions[1].limits.memory: not supported yet; remove it",
+				":8:39: sessions[1].limits.processes: not supported yet; remove it",
+			}},
+		"an agent": {"sessions:\n  - name: a\n    agent: claude\n    conversation: 11111111-2222-4333-8444-555555555555\n    isolate: full\n    groom: manual\n" +
+			"    trust: true\n    accept_bypass: false\n    settings: {model: x, hooks: {Stop: [{hooks: []}]}}\n    mcp: {one: {command: x}, two: {url: y}}\n" +
+			"  - {name: b, agent: claude, resume: latest, groom: pristine}\n", nil},
+		"a wrong agent": {
+			"sessions:\n  - name: a\n    agent: clade\n    isolate: fully\n    groom: never\n    conversation: a b\n    resume: latest\n    settings: {hooks: {Stop: {}}}\n    mcp: {one: {args: [x]}}\n" +
+				"  - name: b\n    groom: pristine\n    isolate: full\n    trust: true\n    mcp: {mcpServers: {one: 1}}\n" +
+				"  - name: c\n    agent: generic\n    resume: latest\n    settings: {hooks: []}\ndefaults: {conversation: x}\n",
+			[]string{
+				`:3:12: sessions[0].agent: "clade" is not among its values; did you mean claude?`,
+				`:4:14: sessions[0].isolate: "fully" is not among its values; did you mean full?`,
+				`:5:12: sessions[0].groom: "never" is not among its values; write auto, manual or pristine`,
+				`:6:19: sessions[0].conversation: "a b" is no id of a conversation; write the agent's own id of it`,
+				`:6:19: sessions[0].conversation: resume says which conversation it is; remove one of the two`,
+				":8:30: sessions[0].settings.hooks.Stop: a list is expected here; write Stop: [{hooks: [{type: command, command: ...}]}]",
+				":9:17: sessions[0].mcp.one: a server needs a command or a url; write one: {command: PROGRAM, args: [...]}",
+				":12:14: sessions[1].isolate: groom: pristine leaves the agent as it is; remove it, or write groom: manual",
+				":13:12: sessions[1].trust: groom: pristine leaves the agent as it is; remove it, or write groom: manual",
+				":14:11: sessions[1].mcp: groom: pristine leaves the agent as it is; remove it, or write groom: manual",
+				":14:29: sessions[1].mcp.mcpServers.one: a server needs a command or a url; write one: {command: PROGRAM, args: [...]}",
+				":17:13: sessions[2].resume: it means nothing to a generic agent; name another agent, or remove it",
+				":18:16: sessions[2].settings: it means nothing to a generic agent; name another agent, or remove it",
+				":18:23: sessions[2].settings.hooks: a group of events is expected here; write hooks: {Stop: [{hooks: [{type: command, command: ...}]}]}",
+				":19:26: defaults.conversation: this stands under many sessions, which cannot share a conversation; remove it",
 			}},
 		"profiles": {"profiles:\n  Bad: {}\n  p: {name: x, profile: q}\ndefaults: {profile: p}\n", []string{
 			`:2:8: profiles.Bad: "Bad" is no session name: 1 to 32 of a-z 0-9 . _ -, beginning with a letter or digit`,

@@ -57,6 +57,7 @@ func (v *validation) oneOf(field, value string, allowed ...string) {
 func (v *validation) sessions(c *Config) {
 	v.session("defaults", c.Defaults)
 	v.unnamed("defaults", c.Defaults)
+	v.shared("defaults", c.Defaults)
 	if c.Defaults.Profile != "" {
 		v.add("defaults.profile", "a profile stands above the defaults", "remove it")
 	}
@@ -70,6 +71,7 @@ func (v *validation) sessions(c *Config) {
 		}
 		v.session(field, p)
 		v.unnamed(field, p)
+		v.shared(field, p)
 		if p.Profile != "" {
 			v.add(field+".profile", "a profile cannot stand on another", "write its fields out")
 		}
@@ -105,6 +107,7 @@ func (v *validation) session(field string, s Session) {
 		}
 	}
 	v.notYet(field, s)
+	v.agent(field, s)
 	if s.Command != nil && (len(s.Command) == 0 || s.Command[0] == "") {
 		v.add(at("command"), "the command is empty", "write a list of the program and its arguments")
 	}
@@ -173,21 +176,10 @@ func isEnvName(s string) bool {
 
 // notYet refuses what is read but does nothing yet.
 func (v *validation) notYet(field string, s Session) {
-	if s.Agent != "" && s.Agent != "generic" {
-		known := []string{"claude", "codex", "gemini"}
-		if !slices.Contains(known, s.Agent) {
-			v.oneOf(join(field, "agent"), s.Agent, append(known, "generic")...)
-		} else {
-			v.add(join(field, "agent"), s.Agent+" is not supported yet", "write generic, which runs any command")
-		}
-	}
 	for _, f := range []struct {
 		name string
 		set  bool
 	}{
-		{"prompt", s.Prompt != ""}, {"conversation", s.Conversation != ""}, {"resume", s.Resume != ""},
-		{"groom", s.Groom != ""}, {"trust", s.Trust != nil}, {"accept_bypass", s.AcceptBypass != nil},
-		{"isolate", s.Isolate != ""}, {"settings", s.Settings != nil}, {"mcp", s.MCP != nil},
 		{"children", s.Children != nil}, {"user", s.User != ""},
 		{"limits.memory", s.Limits.Memory != 0}, {"limits.processes", s.Limits.Processes != 0},
 	} {

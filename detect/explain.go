@@ -216,6 +216,7 @@ type Status struct {
 	Conversation string
 	Turn         string // id of the turn under way
 	Composer     *agent.Composer
+	Ready        bool // it has started up
 	// RestDue is when an end of the turn that is being inferred will be
 	// believed; zero when none is.
 	RestDue time.Time
@@ -226,7 +227,7 @@ func (f *Fold) Status() Status {
 	m := &f.m
 	s := Status{
 		State: m.State, Since: m.Since, Tier: m.Owed.Tier, Cause: m.Owed.Cause, Evidence: m.Owed.Evidence,
-		Exit: m.Exit, Conversation: m.Conversation, Turn: m.Turn.ID,
+		Exit: m.Exit, Conversation: m.Conversation, Turn: m.Turn.ID, Ready: m.Ready,
 	}
 	if m.Screen.Reading != nil {
 		s.Composer = m.Screen.Reading.Composer

@@ -2,7 +2,11 @@ package sessions
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,10 +37,30 @@ func (r *Registry) inferAgent(spec Spec) (Spec, error) {
 			spec.Command = l.Command()
 		}
 	}
-	if r.options.Drivers[spec.Agent] != nil && spec.Conversation == "" {
-		spec.Conversation = newConversation()
+	return spec, r.forAgent(&spec)
+}
+
+// forAgent settles what is of agents alone.
+func (r *Registry) forAgent(spec *Spec) error {
+	if _, ok := r.options.Drivers[spec.Agent].(agent.Launcher); ok {
+		// An agent that is left untouched chooses its own.
+		if spec.Conversation == "" && spec.TakeUp == "" && (spec.Isolate != agent.IsolateNone || spec.Fork.Conversation != "") {
+			spec.Conversation = newConversation()
+		}
+		return nil
 	}
-	return spec, nil
+	for _, field := range []struct {
+		name string
+		set  bool
+	}{
+		{"conversation", spec.Conversation != ""}, {"resume", spec.TakeUp != ""},
+		{"settings", len(spec.Settings) > 0}, {"mcp", len(spec.MCP) > 0},
+	} {
+		if field.set {
+			return api.Errorf(api.CodeNoDriver, "%s means nothing to %s, which is run as any program: name the agent with --agent, or leave it out", field.name, api.Quote(spec.Command[0]))
+		}
+	}
+	return nil
 }
 
 // newConversation makes a version 4 UUID, which is what agents name their
@@ -56,30 +80,136 @@ func (s *Session) prepare(spec Spec, prog program) (program, agent.Launch, error
 	if !ok {
 		return prog, agent.Launch{}, nil
 	}
-	hook, err := hold.LinkHook(s.dir, s.reg.options.Exe)
-	if err != nil {
-		return prog, agent.Launch{}, fmt.Errorf("link the program of the hooks: %w", err)
-	}
-	launch, err := l.Launch(agent.Start{
-		Argv: prog.argv, Env: EnvMap(prog.env), Folder: s.dir, Hook: hook, Conversation: spec.Conversation, Resume: spec.Spoken,
-	})
-	if err != nil {
-		return prog, launch, fmt.Errorf("prepare %s: %w", spec.Agent, err)
-	}
-	for path, data := range launch.Files {
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			return prog, launch, fmt.Errorf("write %s: %w", path, err)
+	hook := ""
+	if spec.Isolate != agent.IsolateNone {
+		var err error
+		if hook, err = hold.LinkHook(s.dir, s.reg.options.Exe); err != nil {
+			return prog, agent.Launch{}, fmt.Errorf("link the program of the hooks: %w", err)
 		}
 	}
-	prog.argv = launch.Argv
-	prog.env = slices.DeleteFunc(slices.Clone(prog.env), func(entry string) bool {
-		name, _, _ := strings.Cut(entry, "=")
-		return spec.Env[name] == "" && unsets(launch.Unset, name)
-	})
-	for name, value := range launch.Set {
-		prog.env = append(prog.env, name+"="+value)
+	cwd, err := filepath.EvalSymlinks(prog.cwd)
+	if err != nil {
+		return prog, agent.Launch{}, fmt.Errorf("find the real path of the working directory: %w", err)
 	}
+	start := agent.Start{
+		Argv: prog.argv, Env: EnvMap(prog.env), Own: prog.own, Cwd: cwd, Folder: s.dir, Hook: hook, Disk: os.DirFS("/"),
+		Conversation: spec.Conversation, Resume: spec.Spoken, Isolate: spec.Isolate, Groom: spec.Groom, Trust: spec.Trust, AcceptBypass: spec.AcceptBypass,
+		Settings: spec.Settings, MCP: spec.MCP,
+	}
+	if !spec.Spoken {
+		start.TakeUp, start.Fork = spec.TakeUp, spec.Fork.Conversation
+		if spec.Fork.Session != "" {
+			start.ForkFolder = filepath.Join(s.reg.sessionsDir(), spec.Fork.Session)
+		}
+	}
+	launch, err := l.Launch(start)
+	if err != nil {
+		return prog, launch, launchError(spec.Agent, err)
+	}
+	if err := lay(launch); err != nil {
+		return prog, launch, err
+	}
+	prog.argv, prog.env = launch.Argv, launchEnv(prog, launch)
 	return prog, launch, nil
+}
+
+// launchError puts what a driver refuses into words for a caller.
+func launchError(name string, err error) error {
+	switch {
+	case errors.Is(err, agent.ErrNoConversation):
+		return api.Errorf(api.CodeNotFound, "%w", err)
+	case errors.Is(err, agent.ErrStart):
+		return api.Errorf(api.CodeBadRequest, "%w", err)
+	}
+	return fmt.Errorf("prepare %s: %w", name, err)
+}
+
+// lay makes the folders and files that an agent is started with.
+func lay(l agent.Launch) error {
+	for _, dir := range l.Folders {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return fmt.Errorf("make a folder for the agent: %w", err)
+		}
+	}
+	for path, data := range l.Files {
+		if err := writeAside(path, data); err != nil {
+			return err
+		}
+	}
+	for path, from := range l.Copies {
+		if err := copyFile(path, from); err != nil {
+			return fmt.Errorf("copy %s: %w", from, err)
+		}
+	}
+	for path, target := range l.Links {
+		if err := os.Symlink(target, path); err != nil && !errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("link %s: %w", target, err)
+		}
+	}
+	return nil
+}
+
+// copyFile copies a file to where none is yet.
+func copyFile(path, from string) (err error) {
+	if _, err := os.Lstat(path); err == nil {
+		return nil
+	}
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	aside := path + ".new"
+	out, err := os.OpenFile(aside, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	if _, err = io.Copy(out, in); err == nil {
+		err = os.Rename(aside, path)
+	}
+	return errors.Join(err, out.Close())
+}
+
+// launchEnv is the environment with what the agent needs, and without what it
+// must not see.
+func launchEnv(prog program, l agent.Launch) []string {
+	env := EnvMap(prog.env)
+	maps.DeleteFunc(env, func(name, _ string) bool {
+		_, own := prog.own[name]
+		return !own && unsets(l.Unset, name)
+	})
+	for name, value := range l.Default {
+		if _, own := prog.own[name]; !own {
+			env[name] = value
+		}
+	}
+	maps.Copy(env, l.Set)
+	return flatten(env)
+}
+
+// launched is the spec with what is known of the agent now that it is started
+// so.
+func launched(spec Spec, l agent.Launch) Spec {
+	spec.StateFile, spec.Vouched = l.StateFile, l.Vouched
+	if l.Conversation != "" {
+		spec.Conversation = l.Conversation
+	}
+	return spec
+}
+
+// apart refuses a conversation that another session is in: both would write
+// its log.
+func (r *Registry) apart(spec Spec) error {
+	if spec.TakeUp == "" || spec.Conversation == "" {
+		return nil
+	}
+	for _, s := range r.All() {
+		st := s.Status()
+		if st.ID != spec.ID && st.Agent == spec.Agent && st.Running() && (st.ConversationNow == spec.Conversation || st.ConversationNow == "" && st.Conversation == spec.Conversation) {
+			return api.Errorf(api.CodeBadRequest, "another session is in the conversation %s: fork that session, or end it first", spec.Conversation).With("conversation", spec.Conversation)
+		}
+	}
+	return nil
 }
 
 // unsets says whether a name is to be left out of the environment.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -135,9 +136,11 @@ func (c *core) applyHook(r hold.Record) error {
 }
 
 // noteConversation keeps which conversation a new start takes up: the one that
-// the agent is in, once something was said in it.
+// the agent is in, once something was said in it. Where no hook tells of the
+// turn, that it works does.
 func (c *core) noteConversation(f agent.Fact, r detect.Result) {
-	if r.Foreign || f.Kind != agent.TurnStarted {
+	works := slices.ContainsFunc(r.Transitions, func(t detect.Transition) bool { return t.Next == agent.Working })
+	if r.Foreign || f.Kind != agent.TurnStarted && !works {
 		return
 	}
 	id := c.detection.fold.Status().Conversation
@@ -170,6 +173,7 @@ func (c *core) facts(facts []agent.Fact) {
 		d.opening = c.s.reg.events.LastSeq(c.s.id) + 1
 		f.Time = d.clock(c.now())
 		result := d.fold.Apply(f)
+		c.noteConversation(f, result)
 		d.listen(f, result, f.Time)
 		results = append(results, result)
 	}

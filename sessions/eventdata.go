@@ -58,6 +58,9 @@ type (
 		Signal  string `json:"signal"`
 		Crashed bool   `json:"crashed"`
 		Lost    bool   `json:"lost"`
+		// LastLines are what an agent showed that ended before it was ready: its
+		// own word for why.
+		LastLines []string `json:"last_lines,omitempty"`
 	}
 	stateEvent struct {
 		Prev     string          `json:"prev"`

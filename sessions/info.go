@@ -3,6 +3,8 @@ package sessions
 import (
 	"errors"
 	"io"
+	"maps"
+	"slices"
 
 	"berth/api"
 	"berth/sessions/hold"
@@ -27,7 +29,15 @@ type Info struct {
 	Depth        int               `json:"depth"`
 	Created      api.Time          `json:"created"`
 	CreatedBy    string            `json:"created_by"`
-	Conversation string            `json:"conversation"` // the agent's id of it; empty for a program without a driver
+	Isolate      string            `json:"isolate"`
+	Groom        string            `json:"groom"`
+	Trust        bool              `json:"trust"`
+	AcceptBypass bool              `json:"accept_bypass"`
+	Settings     []string          `json:"settings"`     // names of the session's own, for the agent
+	MCP          []string          `json:"mcp"`          // names of its servers of tools
+	Conversation string            `json:"conversation"` // the agent's id of it; empty for a program without a driver, or while not known
+	Resumable    bool              `json:"resumable"`    // restart takes the conversation up, and fork can begin from it
+	Fork         *InfoFork         `json:"fork"`         // what it began as a copy of
 	Started      api.Time          `json:"started"`
 	Title        string            `json:"title"`
 	PID          int               `json:"pid"`
@@ -38,6 +48,25 @@ type Info struct {
 	OutputFrom   int64             `json:"output_from"` // oldest byte kept
 	LostBytes    int64             `json:"lost_bytes"`
 	Problem      string            `json:"problem"`
+}
+
+// InfoFork is the conversation that a session's own began as a copy of.
+type InfoFork struct {
+	ID           string `json:"id"` // of the session
+	Conversation string `json:"conversation"`
+}
+
+func names(m map[string]any) []string {
+	return append([]string{}, slices.Sorted(maps.Keys(m))...)
+}
+
+// serverNames are the servers of tools, which may stand below a key of their
+// own, as in the agent's file.
+func serverNames(mcp map[string]any) []string {
+	if whole, ok := mcp["mcpServers"].(map[string]any); ok {
+		return names(whole)
+	}
+	return names(mcp)
 }
 
 // InfoLimits is how info shows a session's limits.
@@ -55,9 +84,14 @@ func (s *Session) Info() Info {
 		State: st.State(s.reg.now()), Profile: st.Profile, Command: st.Command, Cwd: st.Cwd, Env: s.reg.options.Environment.Redact(st.Env),
 		EnvFile: st.EnvFile, EnvPass: noNil(st.EnvPass), LoginEnv: st.LoginEnv, SizePolicy: string(st.SizePolicy), Restart: string(st.Spec.Restart),
 		Limits: InfoLimits{Output: st.Limits.Output, Scrollback: st.Limits.Scrollback, TTLMS: st.Limits.TTL.Milliseconds(), IdleTimeoutMS: st.Limits.IdleTimeout.Milliseconds()},
-		Tags:   noNil(st.Tags), Meta: st.Meta, Parent: orNil(st.Parent), Depth: st.Depth, Created: st.Created, CreatedBy: st.CreatedBy, Conversation: st.Conversation,
+		Tags:   noNil(st.Tags), Meta: st.Meta, Parent: orNil(st.Parent), Depth: st.Depth, Created: st.Created, CreatedBy: st.CreatedBy,
+		Isolate: string(st.Isolate), Groom: string(st.Groom), Trust: st.Trust, AcceptBypass: st.AcceptBypass, Settings: names(st.Settings), MCP: serverNames(st.MCP),
+		Conversation: st.Talk(), Resumable: st.Driven && st.Spoken && st.Talk() != "",
 		Started: api.At(st.Started), Title: st.Row().Title, PID: st.PID, HolderPID: st.HolderPID, Cols: st.Cols, Rows: st.Rows,
 		TotalWritten: st.Offset, LostBytes: st.Losses, Problem: st.Problem,
+	}
+	if st.Fork.Conversation != "" {
+		i.Fork = &InfoFork{st.Fork.Session, st.Fork.Conversation}
 	}
 	if i.Meta == nil {
 		i.Meta = map[string]string{}

@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"sort"
@@ -29,13 +30,14 @@ type program struct {
 	path string // resolved executable
 	argv []string
 	env  []string
+	own  map[string]string // what of env the session itself gives
 	cwd  string
 }
 
 // resolve turns a spec into a program, or says what is missing and where it
 // was looked for.
 func (e Environment) resolve(s Spec) (program, error) {
-	env, err := e.values(s)
+	env, own, err := e.values(s)
 	if err != nil {
 		return program{}, err
 	}
@@ -50,15 +52,16 @@ func (e Environment) resolve(s Spec) (program, error) {
 	if err != nil {
 		return program{}, err
 	}
-	return program{path: path, argv: s.Command, env: flatten(env), cwd: cwd}, nil
+	return program{path: path, argv: s.Command, env: flatten(env), own: own, cwd: cwd}, nil
 }
 
 // values lays the environment in layers, the surest last: the account, the
 // login shell, names taken from the server, the file, the spec, Berth's own.
-func (e Environment) values(s Spec) (map[string]string, error) {
-	env := map[string]string{
+// own is what the session itself gives: by name, in its file, in its spec.
+func (e Environment) values(s Spec) (env, own map[string]string, err error) {
+	env, own = map[string]string{
 		"HOME": e.Home, "USER": e.User, "LOGNAME": e.User, "SHELL": e.Shell, "PATH": fallbackPath,
-	}
+	}, map[string]string{}
 	if s.LoginEnv {
 		for k, v := range e.Login {
 			env[k] = v
@@ -66,29 +69,28 @@ func (e Environment) values(s Spec) (map[string]string, error) {
 	}
 	for _, name := range s.EnvPass {
 		if v, ok := e.Server(name); ok {
-			env[name] = v
+			own[name] = v
 		}
 	}
 	if s.EnvFile != "" {
 		file, err := e.ReadFile(s.EnvFile)
 		if err != nil {
-			return nil, api.Errorf(api.CodeBadRequest, "env_file: %w", err)
+			return nil, nil, api.Errorf(api.CodeBadRequest, "env_file: %w", err)
 		}
 		for _, pair := range file {
 			if k, v, ok := strings.Cut(pair, "="); ok {
-				env[k] = v
+				own[k] = v
 			}
 		}
 	}
-	for k, v := range s.Env {
-		env[k] = v
-	}
+	maps.Copy(own, s.Env)
+	maps.Copy(env, own)
 	env["TERM"], env["COLORTERM"] = "xterm-256color", "truecolor"
 	env["BERTH"], env["BERTH_SESSION"] = "1", s.ID
 	if e.Socket != "" {
 		env["BERTH_SOCKET"] = e.Socket
 	}
-	return env, nil
+	return env, own, nil
 }
 
 func flatten(env map[string]string) []string {

@@ -3,11 +3,13 @@ package sessions
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"berth/agent"
 	"berth/api"
 	"berth/sessions/hold"
+	"berth/terminal"
 )
 
 // End ends the session's program: HUP to its group, grace, KILL to the whole
@@ -131,20 +133,21 @@ func (s *Session) relaunch(spec Spec) {
 	s.reg.launching.RLock()
 	defer s.reg.launching.RUnlock()
 	var link *hold.Link
+	var launch agent.Launch
 	if failed == nil {
-		prog, _, failed = s.prepare(spec, prog)
+		prog, launch, failed = s.prepare(spec, prog)
 	}
 	if failed == nil {
 		link, failed = s.launch(ctx, spec, prog)
 	}
-	err := s.do(ctx, func(c *core) { c.launched(link, failed) })
+	err := s.do(ctx, func(c *core) { c.launched(link, launch, failed) })
 	if err != nil && link != nil {
 		_ = link.Close() // the server goes down, and the next one finds it
 	}
 }
 
 // launched takes on a new holder, or the reason why there is none.
-func (c *core) launched(link *hold.Link, failed error) {
+func (c *core) launched(link *hold.Link, launch agent.Launch, failed error) {
 	c.starting = false
 	soon := c.endSoon
 	c.endSoon = nil
@@ -165,6 +168,9 @@ func (c *core) launched(link *hold.Link, failed error) {
 		_ = c.link.Close() // that of the program before
 	}
 	c.exit, c.lost = nil, nil
+	if err := c.changeSpec(func(s *Spec) { *s = launched(*s, launch) }, func() {}); err != nil {
+		c.trouble("keep how the agent was started", err)
+	}
 	c.hold(link)
 	c.publish()
 	c.looked = time.Time{}
@@ -180,11 +186,12 @@ func (c *core) launched(link *hold.Link, failed error) {
 // What was told before, by the server before this one, is not told again.
 func (c *core) ended(exit *api.Exit, r hold.Record, told bool) {
 	c.exit, c.pictureAge = exit, c.now()
+	last := c.lastLines()
 	c.flushTyping(c.now(), true)
 	c.freeLease()
 	c.foldEnd(told)
 	if !told {
-		c.event(r, "exited", exitEvent{Code: exit.Code, Signal: exit.Signal, Crashed: exit.Crashed, Lost: exit.Lost})
+		c.event(r, "exited", exitEvent{Code: exit.Code, Signal: exit.Signal, Crashed: exit.Crashed, Lost: exit.Lost, LastLines: last})
 		c.setState(agent.Exited, agent.TierProcess, "process:exit")
 	}
 	c.dirty = true
@@ -193,6 +200,31 @@ func (c *core) ended(exit *api.Exit, r hold.Record, told bool) {
 	c.publish()
 	c.endsDone(nil)
 	c.sizesDone()
+}
+
+// An end before the agent was ready is told with so much of what it showed.
+const (
+	lastLinesMost = 12
+	lastLineMost  = 300 // characters
+)
+
+// lastLines are the last lines on the screen of an agent that never was ready;
+// nil for any other program.
+func (c *core) lastLines() []string {
+	if c.detection == nil || c.term == nil || c.ending || c.detection.fold.Status().Ready {
+		return nil
+	}
+	var lines []string
+	for _, text := range c.term.Snapshot(0).Text() {
+		text = strings.TrimSpace(terminal.Printable(text))
+		if r := []rune(text); len(r) > lastLineMost {
+			text = string(r[:lastLineMost])
+		}
+		if text != "" {
+			lines = append(lines, text)
+		}
+	}
+	return lines[max(0, len(lines)-lastLinesMost):]
 }
 
 // endsDone tells those who wait for the program's end.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
+	"berth/agent"
 	"berth/api"
 	"berth/sessions/hold"
 )
@@ -38,6 +39,15 @@ func (r *Registry) complete(spec Spec) (Spec, error) {
 	}
 	if spec.Restart == "" {
 		spec.Restart = RestartNever
+	}
+	if spec.Groom == "" {
+		spec.Groom = agent.GroomAuto
+	}
+	if spec.Isolate == "" {
+		spec.Isolate = agent.IsolateHooks
+		if spec.Groom == agent.GroomPristine {
+			spec.Isolate = agent.IsolateNone
+		}
 	}
 	if spec.Limits.Output <= 0 {
 		spec.Limits.Output = DefaultOutputLimit
@@ -153,11 +163,12 @@ func (r *Registry) start(ctx context.Context, spec Spec) (_ *Session, err error)
 	if err != nil {
 		return nil, err
 	}
-	if c.spec.StateFile != launch.StateFile {
-		c.spec.StateFile = launch.StateFile
-		if err := saveSpec(dir, c.spec); err != nil {
-			return nil, err
-		}
+	c.spec = launched(c.spec, launch)
+	if err := r.apart(c.spec); err != nil {
+		return nil, err
+	}
+	if err := saveSpec(dir, c.spec); err != nil {
+		return nil, err
 	}
 	link, err := c.s.launch(ctx, spec, prog)
 	if err != nil {
@@ -178,7 +189,7 @@ func (s *Session) launch(ctx context.Context, spec Spec, prog program) (*hold.Li
 	defer cancel()
 	socket := s.newSocket()
 	hooks := "" // a program without a driver has none
-	if s.reg.options.Drivers[spec.Agent] != nil {
+	if s.reg.options.Drivers[spec.Agent] != nil && spec.Isolate != agent.IsolateNone {
 		hooks = socket + "h"
 	}
 	link, err := hold.Start(ctx, s.reg.options.Exe, hold.Spec{

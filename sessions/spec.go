@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"berth/agent"
 	"berth/api"
 )
 
@@ -74,9 +75,25 @@ type Spec struct {
 	Created    api.Time          `json:"created"`
 	CreatedBy  string            `json:"created_by"`
 
-	Conversation string `json:"conversation"` // id that the agent's conversation is given
-	Spoken       bool   `json:"spoken"`       // something was said in it: a new start takes it up
-	StateFile    string `json:"state_file"`   // of the agent, with %d for its process id
+	Isolate      agent.Isolation `json:"isolate"`
+	Groom        agent.Groom     `json:"groom"`
+	Trust        bool            `json:"trust"`         // yes to the agent's question whether its folder is trusted
+	AcceptBypass bool            `json:"accept_bypass"` // the same for its warning about skipped permissions
+	Settings     map[string]any  `json:"settings"`      // merged into the agent's own
+	MCP          map[string]any  `json:"mcp"`
+
+	Conversation string            `json:"conversation"` // id of the agent's conversation, as far as known
+	Spoken       bool              `json:"spoken"`       // something was said in it: a new start takes it up
+	TakeUp       string            `json:"take_up"`      // id of the conversation that the first start takes up, or latest
+	Fork         Fork              `json:"fork"`
+	StateFile    string            `json:"state_file"` // of the agent, with %d for its process id
+	Vouched      map[string]string `json:"vouched"`    // see agent.Launch
+}
+
+// Fork is the conversation that a session begins as a copy of.
+type Fork struct {
+	Session      string `json:"session"` // id
+	Conversation string `json:"conversation"`
 }
 
 // Sizes a session's terminal may have. A row of 1,000 columns is wider than
@@ -115,6 +132,9 @@ func (s Spec) check() error {
 	default:
 		return api.Errorf(api.CodeBadRequest, "there is no restart policy %s: never, on-failure, always", api.Quote(string(s.Restart)))
 	}
+	if err := s.checkAgent(); err != nil {
+		return err
+	}
 	if s.Limits.TTL < 0 || s.Limits.IdleTimeout < 0 {
 		return api.Errorf(api.CodeBadRequest, "ttl and idle_timeout are times above 0; without them there is no limit")
 	}
@@ -122,6 +142,28 @@ func (s Spec) check() error {
 		return err
 	}
 	return s.checkProgram()
+}
+
+// checkAgent looks at how the agent is started.
+func (s Spec) checkAgent() error {
+	switch s.Isolate {
+	case agent.IsolateHooks, agent.IsolateFull, agent.IsolateNone:
+	default:
+		return api.Errorf(api.CodeBadRequest, "there is no isolation %s: hooks, full, none", api.Quote(string(s.Isolate)))
+	}
+	switch s.Groom {
+	case agent.GroomAuto, agent.GroomManual:
+	case agent.GroomPristine:
+		if s.Isolate != agent.IsolateNone || s.Trust || s.AcceptBypass || len(s.Settings) > 0 || len(s.MCP) > 0 {
+			return api.Errorf(api.CodeBadRequest, "groom pristine leaves the agent as it is: without isolate, trust, accept_bypass, settings and mcp")
+		}
+	default:
+		return api.Errorf(api.CodeBadRequest, "there is no way to groom %s: auto, manual, pristine", api.Quote(string(s.Groom)))
+	}
+	if s.TakeUp != "" && s.Conversation != "" {
+		return api.Errorf(api.CodeBadRequest, "resume says which conversation it is: leave conversation out")
+	}
+	return nil
 }
 
 func (s Spec) checkLabels() error {

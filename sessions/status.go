@@ -70,6 +70,14 @@ type Status struct {
 // Running says whether the session's program is there, as far as known.
 func (s *Status) Running() bool { return s.Now != agent.Exited }
 
+// Talk is the agent's id of its conversation, as far as known.
+func (s *Status) Talk() string {
+	if s.ConversationNow != "" {
+		return s.ConversationNow
+	}
+	return s.Conversation
+}
+
 // HasTag says whether the session carries the tag.
 func (s *Status) HasTag(tag string) bool { return slices.Contains(s.Tags, tag) }
 

@@ -5,75 +5,69 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
-	"time"
 
 	"berth/agent"
 )
 
 var _ agent.Launcher = Driver{}
 
-// events are the hook events that are asked for: all of the measured version
-// but WorktreeCreate, which replaces what git does, FileChanged, which needs
-// files to be named, and MessageDisplay, which runs for every flush of text.
-var events = []string{
-	"PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "Notification", "UserPromptSubmit", "UserPromptExpansion",
-	"SessionStart", "SessionEnd", "Stop", "StopFailure", "SubagentStart", "SubagentStop", "PreCompact", "PostCompact",
-	"PermissionRequest", "PermissionDenied", "Setup", "TeammateIdle", "TaskCreated", "TaskCompleted", "Elicitation",
-	"ElicitationResult", "ConfigChange", "WorktreeRemove", "InstructionsLoaded", "CwdChanged",
+// unset are variables by which Claude believes to be in some other terminal,
+// which changes what it draws and which keys it asks for, or inside a session
+// of an agent: a server that was started from there must not pass that on.
+var unset = []string{
+	"TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TERMINAL_EMULATOR", "LC_TERMINAL", "LC_TERMINAL_VERSION", "TMUX", "TMUX_PANE", "STY", "ZELLIJ*",
+	"WT_SESSION", "WT_PROFILE_ID", "KITTY_*", "ITERM_*", "ConEmu*", "VSCODE_*", "GHOSTTY_*", "WEZTERM_*", "ALACRITTY_*", "KONSOLE_*", "VTE_VERSION",
+	"NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES",
+	"CLAUDECODE", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_NO_FLICKER",
+	"CLAUDE_PROJECT_DIR", "CLAUDE_ENV_FILE", "CLAUDE_EFFORT", "AI_AGENT",
 }
 
-// unset are variables by which Claude believes to be in some other terminal,
-// which changes what it draws and which keys it asks for.
-var unset = []string{"TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TMUX", "TMUX_PANE", "STY", "WT_SESSION", "KITTY_*", "ITERM_*", "ConEmu*", "VSCODE_*", "NO_COLOR"}
-
-// settingsName is the file of Berth's own settings in the session's folder.
-const settingsName = "claude-settings.json"
-
-// hookSeconds is how long Claude gives a hook that only tells: it takes some
-// milliseconds, and must never hold the agent up for long.
-const hookSeconds = 10
-
-// askHold is how long a hook waits for somebody's answer, with a server and
-// without one: as long as a dialog is left open over a night.
-const askHold = 24 * time.Hour
-
-// asking are the events whose hooks wait for an answer, beside the dialog that
-// Claude shows all the while.
-var asking = []string{"PermissionRequest"}
+// Files of Berth's own in the session's folder.
+const (
+	settingsName = "claude-settings.json"
+	mcpName      = "claude-mcp.json"
+	homeName     = "claude" // of a session with a home of its own
+)
 
 // Command is what is run when nobody says otherwise.
 func (Driver) Command() []string { return []string{"claude"} }
 
 // Launch adds to the command what makes Claude tell of itself: settings with
 // our hooks, which Claude merges with the user's own, and the conversation's
-// id unless the command takes up another one.
+// id. What the command itself says is kept and merged, never said twice.
 func (Driver) Launch(s agent.Start) (agent.Launch, error) {
-	l := agent.Launch{
-		Set:       map[string]string{"CLAUDE_CODE_FORCE_SYNC_OUTPUT": "1"},
-		Unset:     unset,
-		StateFile: filepath.Join(configDir(s.Env), "sessions", "%d.json"),
+	l := agent.Launch{Argv: slices.Clone(s.Argv), Files: map[string][]byte{}}
+	config := configDir(s.Env)
+	if s.Isolate == agent.IsolateFull {
+		config = filepath.Join(s.Folder, homeName)
 	}
-	var add []string
-	if s.Hook != "" && !given(s.Argv, "--settings") {
-		settings, err := settings(s.Hook)
-		if err != nil {
+	l.StateFile = filepath.Join(config, "sessions", "%d.json")
+	if isSubcommand(s.Argv) {
+		return l, nil // it has no conversation
+	}
+	if s.Groom != agent.GroomPristine {
+		l.Unset, l.Default = unset, map[string]string{"CLAUDE_CODE_FORCE_SYNC_OUTPUT": "1"}
+		l.Vouched = vouched(s.Own)
+	}
+	if s.Isolate == agent.IsolateFull {
+		if err := ownHome(&l, s, config); err != nil {
 			return l, err
 		}
-		file := filepath.Join(s.Folder, settingsName)
-		l.Files = map[string][]byte{file: settings}
-		add = append(add, "--settings", file)
 	}
-	if s.Conversation != "" && !given(s.Argv, "--session-id", "--resume", "-r", "--continue", "-c") {
-		l.Conversation = s.Conversation
-		option := "--session-id" // which Claude refuses for one that is there
-		if s.Resume {
-			option = "--resume"
-		}
-		add = append(add, option, s.Conversation)
+	options := parseOptions(s.Argv)
+	settings, err := addSettings(&l, s, options)
+	if err != nil {
+		return l, err
 	}
-	l.Argv = slices.Insert(slices.Clone(s.Argv), 1, add...)
+	mcp, err := addMCP(&l, s)
+	if err != nil {
+		return l, err
+	}
+	conversation, err := addConversation(&l, s, options, config)
+	if err != nil {
+		return l, err
+	}
+	l.Argv = slices.Insert(options.rest(), 1, slices.Concat(settings, mcp, conversation)...)
 	return l, nil
 }
 
@@ -85,45 +79,69 @@ func configDir(env map[string]string) string {
 	return filepath.Join(env["HOME"], ".claude")
 }
 
-// given says whether the command has one of these options.
-func given(argv []string, options ...string) bool {
-	for _, word := range argv[1:] {
-		name, _, _ := strings.Cut(word, "=")
-		if slices.Contains(options, name) {
-			return true
-		}
+// addSettings writes the settings: those of the command, the session's over
+// them, and our hooks behind the caller's.
+func addSettings(l *agent.Launch, s agent.Start, options *options) ([]string, error) {
+	if s.Hook == "" && len(s.Settings) == 0 {
+		return nil, nil // what the command says stays there
 	}
-	return false
-}
-
-type hookCommand struct {
-	Type    string `json:"type"`
-	Command string `json:"command"`
-	Timeout int    `json:"timeout"` // seconds
-}
-
-type hookGroup struct {
-	Hooks []hookCommand `json:"hooks"`
-}
-
-// settings makes every event run the hook program.
-func settings(hook string) ([]byte, error) {
-	groups := map[string][]hookGroup{}
-	for _, e := range events {
-		one := hookCommand{Type: "command", Command: quote(hook) + " hook --tell " + e, Timeout: hookSeconds}
-		if slices.Contains(asking, e) {
-			hold := strconv.Itoa(int(askHold.Hours())) + "h"
-			one.Command = quote(hook) + " hook --ask " + hold + " " + hold + " " + e
-			one.Timeout = int(askHold.Seconds())
-		}
-		groups[e] = []hookGroup{{[]hookCommand{one}}}
-	}
-	out, err := json.MarshalIndent(map[string]any{"hooks": groups}, "", "  ")
+	given, err := options.settings(s)
 	if err != nil {
-		return nil, fmt.Errorf("encode the hooks: %w", err)
+		return nil, err
+	}
+	all := merge(given, s.Settings)
+	if s.Hook != "" {
+		if all["disableAllHooks"] == true {
+			return nil, fmt.Errorf("%w: the settings have disableAllHooks, by which nothing could be told of Claude; remove it, or write isolate: none", agent.ErrStart)
+		}
+		if all["tui"] == nil {
+			all["tui"] = "default" // Claude may choose another renderer otherwise
+		}
+		if all["hooks"], err = withOurs(all["hooks"], s.Hook); err != nil {
+			return nil, err
+		}
+	}
+	file := filepath.Join(s.Folder, settingsName)
+	if l.Files[file], err = encode(all); err != nil {
+		return nil, err
+	}
+	options.drop("--settings")
+	return []string{"--settings", file}, nil
+}
+
+// addMCP writes the session's servers of tools into a file that Claude reads
+// beside all others that it is given. With = it takes no words behind it.
+func addMCP(l *agent.Launch, s agent.Start) ([]string, error) {
+	if len(s.MCP) == 0 {
+		return nil, nil
+	}
+	config := s.MCP
+	if _, whole := config["mcpServers"]; !whole {
+		config = map[string]any{"mcpServers": s.MCP}
+	}
+	servers, ok := config["mcpServers"].(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("%w: mcp has no servers; write mcp: {NAME: {command: PROGRAM, args: [...]}}", agent.ErrStart)
+	}
+	for name, server := range servers {
+		fields, ok := server.(map[string]any)
+		if !ok || fields["command"] == nil && fields["url"] == nil {
+			return nil, fmt.Errorf("%w: the server %q of mcp has neither command nor url", agent.ErrStart, name)
+		}
+	}
+	data, err := encode(config)
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(s.Folder, mcpName)
+	l.Files[file] = data
+	return []string{"--mcp-config=" + file}, nil
+}
+
+func encode(v any) ([]byte, error) {
+	out, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("encode what Claude is started with: %w", err)
 	}
 	return append(out, '\n'), nil
 }
-
-// quote makes a path one word for the shell that Claude runs hooks with.
-func quote(path string) string { return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'" }

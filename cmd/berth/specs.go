@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"berth/agent"
 	"berth/config"
 	"berth/sessions"
 )
@@ -16,6 +17,9 @@ func spec(c config.Session) sessions.Spec {
 		SizePolicy: sessions.SizePolicy(c.SizePolicy), Restart: sessions.Restart(c.Restart), Tags: c.Tags, Meta: c.Meta,
 		Limits: sessions.Limits{Output: int64(c.Limits.Output), Scrollback: c.Limits.Scrollback, TTL: c.Limits.TTL, IdleTimeout: c.Limits.IdleTimeout},
 	}
+	s.Isolate, s.Groom = agent.Isolation(c.Isolate), agent.Groom(c.Groom)
+	s.Trust, s.AcceptBypass = c.Trust != nil && *c.Trust, c.AcceptBypass != nil && *c.AcceptBypass
+	s.Settings, s.MCP, s.Conversation, s.TakeUp = c.Settings, c.MCP, c.Conversation, c.Resume
 	return s
 }
 

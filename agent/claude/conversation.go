@@ -1,0 +1,165 @@
+package claude
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf16"
+
+	"berth/agent"
+)
+
+// ways are the options of a command that choose its conversation.
+var ways = []string{"--session-id", "--resume", "--continue", "--fork-session", "--from-pr"}
+
+var uuid = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+
+// addConversation says which conversation it will be. One that was spoken in
+// is taken up, whatever the command says: that was for the first start.
+func addConversation(l *agent.Launch, s agent.Start, o *options, config string) ([]string, error) {
+	logs := logs{s.Disk, config}
+	for _, id := range []string{s.Conversation, s.TakeUp, s.Fork} {
+		if id != "" && id != agent.Latest && !uuid.MatchString(id) {
+			return nil, fmt.Errorf("%w: %q is no conversation of Claude Code's: those have ids such as 11111111-2222-4333-8444-555555555555", agent.ErrStart, id)
+		}
+	}
+	switch {
+	case s.Resume && s.Conversation != "" && logs.have(s.Conversation):
+		o.drop(ways...)
+		l.Conversation = s.Conversation
+		return []string{"--resume", s.Conversation}, nil
+	case s.TakeUp != "":
+		o.drop(ways...)
+		return takeUp(l, s, logs)
+	case s.Fork != "":
+		o.drop(ways...)
+		return fork(l, s, logs)
+	case o.has(ways...):
+		if one, ok := o.last("--session-id"); ok {
+			l.Conversation = one.value
+		}
+		if one, ok := o.last("--resume"); ok && !o.has("--fork-session") && uuid.MatchString(one.value) {
+			l.Conversation = one.value
+		}
+		return nil, nil
+	case s.Conversation == "":
+		return nil, nil
+	case logs.have(s.Conversation) && !s.Resume:
+		return nil, fmt.Errorf("%w: the conversation %s is there already; take it up with resume", agent.ErrStart, s.Conversation)
+	}
+	l.Conversation = s.Conversation
+	return []string{"--session-id", s.Conversation}, nil
+}
+
+// takeUp goes on with a conversation that is there.
+func takeUp(l *agent.Launch, s agent.Start, logs logs) ([]string, error) {
+	id := s.TakeUp
+	if id == agent.Latest {
+		if id = logs.latest(s.Cwd); id == "" {
+			return nil, fmt.Errorf("%w: Claude Code has none of the folder %s in %s", agent.ErrNoConversation, s.Cwd, logs.config)
+		}
+	} else if !logs.have(id) {
+		return nil, fmt.Errorf("%w: Claude Code has no %s in %s", agent.ErrNoConversation, id, logs.config)
+	}
+	l.Conversation = id
+	return []string{"--resume", id}, nil
+}
+
+// fork begins as a copy of another conversation, with an id of its own.
+func fork(l *agent.Launch, s agent.Start, own logs) ([]string, error) {
+	if !own.have(s.Fork) {
+		// In a home of its own the other session has it.
+		others := logs{s.Disk, filepath.Join(s.ForkFolder, homeName)}
+		found := others.find(s.Fork)
+		if s.Isolate != agent.IsolateFull || s.ForkFolder == "" || found == "" {
+			return nil, fmt.Errorf("%w: Claude Code has no %s in %s", agent.ErrNoConversation, s.Fork, own.config)
+		}
+		folder := filepath.Join(own.config, "projects", munge(s.Cwd))
+		l.Folders = append(l.Folders, filepath.Dir(folder), folder)
+		l.Copies = map[string]string{filepath.Join(folder, s.Fork+".jsonl"): found}
+	}
+	l.Conversation = s.Conversation
+	return []string{"--resume", s.Fork, "--fork-session", "--session-id", s.Conversation}, nil
+}
+
+// logs are the session logs of a home: projects/FOLDER/ID.jsonl. One is there
+// from the first message on.
+type logs struct {
+	disk   fs.FS
+	config string
+}
+
+// find is the path of a conversation's log, empty when there is none.
+func (l logs) find(id string) string {
+	if l.disk == nil {
+		return ""
+	}
+	root := onDisk(filepath.Join(l.config, "projects"))
+	folders, err := fs.ReadDir(l.disk, root)
+	if err != nil {
+		return ""
+	}
+	for _, f := range folders {
+		name := path.Join(root, f.Name(), id+".jsonl")
+		if info, err := fs.Stat(l.disk, name); err == nil && info.Mode().IsRegular() {
+			return "/" + name
+		}
+	}
+	return ""
+}
+
+func (l logs) have(id string) bool { return l.find(id) != "" }
+
+// latest is the conversation of a folder that was spoken in last.
+func (l logs) latest(cwd string) string {
+	if l.disk == nil {
+		return ""
+	}
+	entries, err := fs.ReadDir(l.disk, path.Join(onDisk(filepath.Join(l.config, "projects")), munge(cwd)))
+	if err != nil {
+		return ""
+	}
+	newest, at := "", time.Time{}
+	for _, e := range entries {
+		id, isLog := strings.CutSuffix(e.Name(), ".jsonl")
+		if !isLog || !uuid.MatchString(id) {
+			continue
+		}
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && (newest == "" || info.ModTime().After(at)) {
+			newest, at = id, info.ModTime()
+		}
+	}
+	return newest
+}
+
+// mungedMost is how long a folder's name is before it ends in a hash.
+const mungedMost = 200
+
+// munge is the name under which Claude keeps a working folder's logs: each
+// UTF-16 unit that is no letter or digit of ASCII is a dash.
+func munge(cwd string) string {
+	units := utf16.Encode([]rune(cwd))
+	name := make([]byte, 0, len(units))
+	var hash int32
+	for _, u := range units {
+		hash = hash*31 + int32(u)
+		if u >= 'a' && u <= 'z' || u >= 'A' && u <= 'Z' || u >= '0' && u <= '9' {
+			name = append(name, byte(u))
+		} else {
+			name = append(name, '-')
+		}
+	}
+	if len(name) <= mungedMost {
+		return string(name)
+	}
+	h := int64(hash)
+	if h < 0 {
+		h = -h
+	}
+	return string(name[:mungedMost]) + "-" + strconv.FormatInt(h, 36)
+}

@@ -1,0 +1,144 @@
+package claude
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"berth/agent"
+)
+
+// subcommands of the measured version do something else than talk.
+var subcommands = []string{
+	"agents", "auth", "auto-mode", "doctor", "gateway", "install", "mcp", "plugin", "plugins", "project", "setup-token", "ultrareview", "update", "upgrade",
+}
+
+func isSubcommand(argv []string) bool { return len(argv) > 1 && slices.Contains(subcommands, argv[1]) }
+
+// givenOption is one that the command gives and that concerns us.
+type givenOption struct {
+	name     string // as it is written in full
+	value    string
+	hasValue bool
+	at, end  int // words of the command: from, and behind it
+}
+
+// options are those of a command that concern us, in their order.
+type options struct {
+	argv []string
+	list []givenOption
+}
+
+// taking says what the options that concern us take: a value, one that may be
+// left out, or none.
+var taking = map[string]string{
+	"--settings": "value", "--session-id": "value", "--resume": "may", "--continue": "", "--fork-session": "", "--from-pr": "may",
+}
+
+var long = map[string]string{"-r": "--resume", "-c": "--continue"}
+
+// parseOptions reads a command as Claude does: --name VALUE or --name=VALUE,
+// nothing behind --.
+func parseOptions(argv []string) *options {
+	o := &options{argv: argv}
+	for i := 1; i < len(argv) && argv[i] != "--"; i++ {
+		name, value, has := strings.Cut(argv[i], "=")
+		if full := long[name]; full != "" && !has {
+			name = full
+		}
+		takes, known := taking[name]
+		if !known {
+			continue
+		}
+		one := givenOption{name: name, value: value, hasValue: has, at: i, end: i + 1}
+		next := i+1 < len(argv) && (takes == "value" || takes == "may" && !strings.HasPrefix(argv[i+1], "-"))
+		if !has && next {
+			one.value, one.hasValue, one.end = argv[i+1], true, i+2
+			i++
+		}
+		o.list = append(o.list, one)
+	}
+	return o
+}
+
+// last is the last option of that name, which is the one that counts.
+func (o *options) last(name string) (givenOption, bool) {
+	for _, one := range slices.Backward(o.list) {
+		if one.name == name {
+			return one, true
+		}
+	}
+	return givenOption{}, false
+}
+
+func (o *options) has(names ...string) bool {
+	return slices.ContainsFunc(o.list, func(one givenOption) bool { return slices.Contains(names, one.name) })
+}
+
+// drop takes options out of the command.
+func (o *options) drop(names ...string) {
+	for _, one := range slices.Backward(o.list) {
+		if slices.Contains(names, one.name) {
+			o.argv = slices.Concat(o.argv[:one.at], o.argv[one.end:])
+		}
+	}
+	*o = *parseOptions(o.argv)
+}
+
+// rest is the command without what was dropped.
+func (o *options) rest() []string { return slices.Clone(o.argv) }
+
+// settingsMost is the longest file of settings that is merged.
+const settingsMost = 4 << 20
+
+// settings are those that the command gives: JSON as it stands there, or a
+// file's.
+func (o *options) settings(s agent.Start) (map[string]any, error) {
+	one, ok := o.last("--settings")
+	if !ok {
+		return map[string]any{}, nil
+	}
+	data, from := []byte(one.value), "--settings"
+	if !strings.HasPrefix(strings.TrimSpace(one.value), "{") {
+		path := one.value
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(s.Cwd, path)
+		}
+		from = path
+		var err error
+		if data, err = readDisk(s.Disk, path); err != nil {
+			return nil, fmt.Errorf("%w: the settings of the command cannot be read: %w", agent.ErrStart, err)
+		}
+	}
+	var given map[string]any
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber() // numbers go on as they are written
+	if err := d.Decode(&given); err != nil || given == nil {
+		return nil, fmt.Errorf("%w: %s holds no JSON object", agent.ErrStart, from)
+	}
+	return given, nil
+}
+
+// readDisk reads a file by its absolute path.
+func readDisk(disk fs.FS, path string) ([]byte, error) {
+	info, err := fs.Stat(disk, onDisk(path))
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > settingsMost {
+		return nil, fmt.Errorf("%s is no file of settings", path)
+	}
+	return fs.ReadFile(disk, onDisk(path))
+}
+
+// onDisk is an absolute path as an fs.FS names it.
+func onDisk(path string) string {
+	if name := strings.Trim(filepath.Clean(path), "/"); name != "" {
+		return name
+	}
+	return "."
+}

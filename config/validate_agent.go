@@ -1,0 +1,116 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// The agents that Berth knows, and those of them that it can drive.
+var (
+	knownAgents  = []string{"claude", "codex", "gemini", "generic"}
+	drivenAgents = []string{"claude"}
+)
+
+// conversationID is what any agent names a conversation by.
+var conversationID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
+
+// agent checks the fields that say how an agent is started.
+func (v *validation) agent(field string, s Session) {
+	at := func(name string) string { return join(field, name) }
+	switch {
+	case s.Agent == "" || s.Agent == "generic" || slices.Contains(drivenAgents, s.Agent):
+	case slices.Contains(knownAgents, s.Agent):
+		v.add(at("agent"), s.Agent+" is not supported yet", "write generic, which runs any command")
+	default:
+		v.oneOf(at("agent"), s.Agent, knownAgents...)
+	}
+	if s.Isolate != "" {
+		v.oneOf(at("isolate"), s.Isolate, "hooks", "full", "none")
+	}
+	if s.Groom != "" {
+		v.oneOf(at("groom"), s.Groom, "auto", "manual", "pristine")
+	}
+	v.pristine(field, s)
+	for _, f := range []struct{ name, value string }{{"conversation", s.Conversation}, {"resume", s.Resume}} {
+		if f.value != "" && !conversationID.MatchString(f.value) {
+			v.add(at(f.name), quote(f.value)+" is no id of a conversation", "write the agent's own id of it")
+		}
+	}
+	if s.Conversation != "" && s.Resume != "" {
+		v.add(at("conversation"), "resume says which conversation it is", "remove one of the two")
+	}
+	if s.Agent == "generic" {
+		for _, f := range []struct {
+			name string
+			set  bool
+		}{
+			{"conversation", s.Conversation != ""}, {"resume", s.Resume != ""},
+			{"settings", s.Settings != nil}, {"mcp", s.MCP != nil},
+		} {
+			if f.set {
+				v.add(at(f.name), "it means nothing to a generic agent", "name another agent, or remove it")
+			}
+		}
+	}
+	v.settings(at("settings"), s.Settings)
+	v.mcp(at("mcp"), s.MCP)
+}
+
+// pristine changes nothing about the agent: what would is a contradiction.
+func (v *validation) pristine(field string, s Session) {
+	if s.Groom != "pristine" {
+		return
+	}
+	for _, f := range []struct {
+		name string
+		set  bool
+	}{
+		{"isolate", s.Isolate != "" && s.Isolate != "none"}, {"trust", s.Trust != nil && *s.Trust}, {"accept_bypass", s.AcceptBypass != nil && *s.AcceptBypass},
+		{"settings", s.Settings != nil}, {"mcp", s.MCP != nil},
+	} {
+		if f.set {
+			v.add(join(field, f.name), "groom: pristine leaves the agent as it is", "remove it, or write groom: manual")
+		}
+	}
+}
+
+// shared refuses what only one session can have.
+func (v *validation) shared(field string, s Session) {
+	if s.Conversation != "" {
+		v.add(field+".conversation", "this stands under many sessions, which cannot share a conversation", "remove it")
+	}
+}
+
+// settings checks the form of hooks; what else there is, the agent reads.
+func (v *validation) settings(field string, settings map[string]any) {
+	hooks, ok := settings["hooks"]
+	if !ok {
+		return
+	}
+	events, ok := hooks.(map[string]any)
+	if !ok {
+		v.add(field+".hooks", "a group of events is expected here", "write hooks: {Stop: [{hooks: [{type: command, command: ...}]}]}")
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(events)) {
+		if _, ok := events[name].([]any); !ok {
+			v.add(join(field+".hooks", quoteKey(name)), "a list is expected here", "write "+quoteFree(name)+": [{hooks: [{type: command, command: ...}]}]")
+		}
+	}
+}
+
+// mcp checks that each server of tools can be started or reached.
+func (v *validation) mcp(field string, mcp map[string]any) {
+	if whole, ok := mcp["mcpServers"].(map[string]any); ok {
+		field, mcp = field+".mcpServers", whole
+	}
+	for _, name := range slices.Sorted(maps.Keys(mcp)) {
+		server, ok := mcp[name].(map[string]any)
+		if !ok || server["command"] == nil && server["url"] == nil {
+			v.add(join(field, quoteKey(name)), "a server needs a command or a url", fmt.Sprintf("write %s: {command: PROGRAM, args: [...]}", strings.TrimSpace(quoteFree(name))))
+		}
+	}
+}
