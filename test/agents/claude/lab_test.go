@@ -46,9 +46,7 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	status := m.Run()
-	delays.print()
-	return status
+	return m.Run()
 }
 
 const (

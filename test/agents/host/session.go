@@ -35,6 +35,9 @@ func (h *Host) NewAs(ctx context.Context, agent, name, dir, size string, env map
 	return &Session{h, name}, nil
 }
 
+// Known is a session that is there.
+func (h *Host) Known(name string) *Session { return &Session{h, name} }
+
 // Screen is the text of the session's screen.
 func (s *Session) Screen(ctx context.Context) (string, error) {
 	out, err := s.host.Call(ctx, nil, "screen", s.Name, "--text")

@@ -1,0 +1,419 @@
+//go:build agents
+
+package claude
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"berth/test/agents/host"
+	"berth/test/agents/modelapi"
+)
+
+// newStartLab is a lab whose session is yet to be started. prepare may write a
+// berth.yaml.
+func newStartLab(t *testing.T, seed Seed, yaml func(l *lab) string) *lab {
+	t.Helper()
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	t.Cleanup(cancel)
+	dir, err := os.MkdirTemp("/tmp", "ba")
+	check(t, err)
+	t.Cleanup(func() { check(t, os.RemoveAll(dir)) })
+	l := &lab{t: t, ctx: ctx}
+	l.api, err = modelapi.Start(ctx)
+	check(t, err)
+	t.Cleanup(l.api.Close)
+	l.home, err = NewHome(dir, seed)
+	check(t, err)
+	l.host, err = host.New(ctx, berthExe, dir)
+	check(t, err)
+	if yaml != nil {
+		// The server looks for it here.
+		folder := filepath.Join(dir, ".config", "berth")
+		check(t, os.MkdirAll(folder, 0o700))
+		check(t, os.WriteFile(filepath.Join(folder, "berth.yaml"), []byte(yaml(l)), 0o600))
+	}
+	check(t, l.host.Start())
+	t.Cleanup(l.end)
+	return l
+}
+
+// start starts a session with these options of new; env changes the home's,
+// an empty value removes one.
+func (l *lab) start(name string, env map[string]string, flags []string, argv ...string) *host.Session {
+	l.t.Helper()
+	out, err := l.tryStart(name, env, flags, argv...)
+	if err != nil {
+		l.t.Fatalf("new %s: %v: %s", name, err, out)
+	}
+	s := l.host.Known(name)
+	if l.Session == nil {
+		l.Session = s
+	}
+	return s
+}
+
+func (l *lab) tryStart(name string, env map[string]string, flags []string, argv ...string) ([]byte, error) {
+	all := l.home.Env(l.api.URL())
+	maps.Copy(all, env)
+	words := []string{"new", name, "--agent", "claude", "--cwd", l.home.Workspace, "--size", size, "--size-policy", "fixed"}
+	if slices.Contains(flags, "--profile") {
+		words = []string{"new", name}
+	}
+	for _, k := range slices.Sorted(maps.Keys(all)) {
+		if all[k] != "" {
+			words = append(words, "--env", k+"="+all[k])
+		}
+	}
+	words = append(words, flags...)
+	if !slices.Contains(flags, "--profile") {
+		words = append(append(words, "--", claudeExe), argv...)
+	}
+	return l.host.Call(l.ctx, nil, words...)
+}
+
+// with makes what follows about another session.
+func (l *lab) with(name string) *lab {
+	other := *l
+	other.Session = l.host.Known(name)
+	return &other
+}
+
+// info is what info says, as far as it is looked at here.
+type info struct {
+	ID, State, Isolate, Groom, Conversation string
+	Trust, Resumable                        bool
+	PID, HolderPID                          int
+	Settings, MCP                           []string
+	Fork                                    *struct{ ID, Conversation string }
+}
+
+func (l *lab) info() info {
+	l.t.Helper()
+	out, err := l.host.Call(l.ctx, nil, "info", l.Name)
+	check(l.t, err)
+	var i info
+	check(l.t, json.Unmarshal(out, &i))
+	var pids struct {
+		PID    int `json:"pid"`
+		Holder int `json:"holder_pid"`
+	}
+	check(l.t, json.Unmarshal(out, &pids))
+	i.PID, i.HolderPID = pids.PID, pids.Holder
+	return i
+}
+
+// untilFile waits for a file that holds a text.
+func (l *lab) untilFile(path, text string) {
+	l.t.Helper()
+	deadline := time.Now().Add(patient)
+	for {
+		data, err := os.ReadFile(path)
+		if err == nil && strings.Contains(string(data), text) {
+			return
+		}
+		if time.Now().After(deadline) {
+			l.t.Fatalf("%s does not hold %q: %v: %s", path, text, err, data)
+		}
+		time.Sleep(pollFile)
+	}
+}
+
+const pollFile = 20 * time.Millisecond
+
+// hookEvents counts the session's hook events of a kind that were no foreigner's.
+func (l *lab) hookEvents(kind string) int {
+	l.t.Helper()
+	n := 0
+	for _, e := range l.events("hook") {
+		if e["event"] == kind && e["foreign"] == false {
+			n++
+		}
+	}
+	return n
+}
+
+// events are all events of a type so far.
+func (l *lab) events(kind string) []map[string]any {
+	l.t.Helper()
+	out, err := l.host.Call(l.ctx, nil, "watch", l.Name, "--type", kind, "--since", l.Name+":0", "--timeout", "200ms")
+	var failure *host.Failure
+	if err != nil && (!errors.As(err, &failure) || failure.Status != 10) {
+		l.t.Fatal(err)
+	}
+	var list []map[string]any
+	for line := range strings.Lines(string(out)) {
+		var e map[string]any
+		check(l.t, json.Unmarshal([]byte(line), &e))
+		if e["type"] == kind {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// TestOwnSettings: hooks of the user's home, of the command and of the session
+// all run beside ours, and the files of the first two stay as they are.
+func TestOwnSettings(t *testing.T) {
+	hook := func(l *lab, name string) string {
+		return fmt.Sprintf(`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"echo ran > %s"}]}]}}`, filepath.Join(l.home.Dir, name))
+	}
+	l := newStartLab(t, Ready(), func(l *lab) string {
+		return fmt.Sprintf("profiles:\n  own:\n    agent: claude\n    cwd: %s\n    size: %s\n    command: [%s, --settings, mine.json]\n    settings: %s\n",
+			l.home.Workspace, size, claudeExe, hook(l, "session.txt"))
+	})
+	user := filepath.Join(l.home.Config, "settings.json")
+	mine := filepath.Join(l.home.Workspace, "mine.json")
+	check(t, os.WriteFile(user, []byte(hook(l, "user.txt")), 0o600))
+	check(t, os.WriteFile(mine, []byte(hook(l, "command.txt")), 0o600))
+	l.start("own", nil, []string{"--profile", "own"})
+	l.is("idle")
+	l.send("MOCK: text with hooks")
+	l.see("● with hooks")
+	for _, name := range []string{"user.txt", "command.txt", "session.txt"} {
+		l.untilFile(filepath.Join(l.home.Dir, name), "ran")
+	}
+	l.is("idle")
+	if l.hookEvents("Stop") != 1 {
+		t.Error("our own hook did not run, or more than once")
+	}
+	for path, name := range map[string]string{user: "user.txt", mine: "command.txt"} {
+		if data, err := os.ReadFile(path); err != nil || string(data) != hook(l, name) {
+			t.Errorf("%s was changed: %v: %s", path, err, data)
+		}
+	}
+	if i := l.info(); !slices.Equal(i.Settings, []string{"hooks"}) || i.Isolate != "hooks" || i.Groom != "auto" {
+		t.Errorf("info says %+v", i)
+	}
+}
+
+// TestIsolateNone: without hooks it is followed by what else tells of it, and
+// taken up again.
+func TestIsolateNone(t *testing.T) {
+	l := newStartLab(t, Ready(), nil)
+	l.start("none", nil, []string{"--isolate", "none"})
+	l.is("idle")
+	l.send("MOCK: slow 10 100")
+	l.is("working")
+	l.is("idle")
+	l.send("MOCK: bash touch one.txt")
+	if s := l.is("prompt"); s.Prompt == nil || s.Prompt.Type != "permission" {
+		t.Fatalf("the prompt is %+v", s.Prompt)
+	}
+	l.see(proceed)
+	l.respond("keys", "accepted", "accept")
+	l.is("idle")
+	if !l.made("one.txt") {
+		t.Error("accepted, and it did not run")
+	}
+	if n := len(l.events("hook")); n != 0 {
+		t.Errorf("%d hooks ran", n)
+	}
+	before := l.info()
+	if before.Conversation == "" || !before.Resumable {
+		t.Fatalf("nothing is known of its conversation: %+v", before)
+	}
+	l.call("restart", l.Name)
+	l.see("● The command finished.")
+	l.is("idle")
+	if after := l.info(); after.Conversation != before.Conversation {
+		t.Errorf("it was in %s and is in %s", before.Conversation, after.Conversation)
+	}
+}
+
+func (l *lab) call(words ...string) []byte {
+	l.t.Helper()
+	out, err := l.host.Call(l.ctx, nil, words...)
+	if err != nil {
+		l.t.Fatalf("%v: %v", words, err)
+	}
+	return out
+}
+
+// TestIsolateFull: a home of its own goes to the composer at once, as far as
+// the session says; the user's is not touched.
+func TestIsolateFull(t *testing.T) {
+	l := newStartLab(t, Seed{}, nil)
+	check(t, os.WriteFile(filepath.Join(l.home.Config, ".credentials.json"), []byte("{}"), 0o600))
+	before := l.tree(l.home.Config)
+	l.start("full", nil, []string{"--isolate", "full", "--trust", "--accept-bypass"}, "--dangerously-skip-permissions")
+	l.is("idle")
+	l.see("bypass permissions on")
+	l.send("MOCK: text at home")
+	l.see("● at home")
+	if after := l.tree(l.home.Config); after != before {
+		t.Errorf("the user's home was\n%s\nand is\n%s", before, after)
+	}
+	i := l.info()
+	own := filepath.Join(filepath.Dir(l.home.Dir), "state", "sessions", i.ID, "claude")
+	stat, err := os.Stat(own)
+	check(t, err)
+	if stat.Mode().Perm() != 0o700 {
+		t.Errorf("its home has mode %v", stat.Mode())
+	}
+	if target, err := os.Readlink(filepath.Join(own, ".credentials.json")); err != nil || target != filepath.Join(l.home.Config, ".credentials.json") {
+		t.Errorf("the credentials are %q: %v", target, err)
+	}
+	l.is("idle")
+	l.call("restart", l.Name)
+	l.see("● at home")
+	l.is("idle")
+
+	// Without trust it asks, and goes no further.
+	l.start("asks", nil, []string{"--isolate", "full", "--groom", "auto"})
+	if s := l.with("asks").is("prompt"); s.Prompt == nil || s.Prompt.Type != "permission" {
+		t.Errorf("without trust it asks %+v", s.Prompt)
+	}
+}
+
+// tree lists a folder's files with what is in them.
+func (l *lab) tree(dir string) string {
+	l.t.Helper()
+	var b strings.Builder
+	check(l.t, filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		fmt.Fprintf(&b, "%s %x\n", path, data)
+		return err
+	}))
+	return b.String()
+}
+
+// TestEnvironment: what the server was started from does not reach the agent.
+func TestEnvironment(t *testing.T) {
+	l := newStartLab(t, Ready(), nil)
+	l.start("env", map[string]string{"LANG": "C.UTF-8", "TERM_PROGRAM": "mine"}, []string{"--env-pass", "PATH"})
+	l.is("idle")
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", l.info().PID))
+	check(t, err)
+	env := map[string]string{}
+	for _, e := range strings.Split(string(data), "\x00") {
+		k, v, _ := strings.Cut(e, "=")
+		if _, twice := env[k]; twice {
+			t.Errorf("%s stands there twice", k)
+		}
+		env[k] = v
+	}
+	for k, want := range map[string]string{
+		"TERM": "xterm-256color", "COLORTERM": "truecolor", "CLAUDE_CODE_FORCE_SYNC_OUTPUT": "1", "BERTH": "1", "TERM_PROGRAM": "mine", "CLAUDECODE": "", "TMUX": "",
+	} {
+		if env[k] != want {
+			t.Errorf("%s is %q, not %q", k, env[k], want)
+		}
+	}
+}
+
+// TestResume takes up what was said: after a restart, by id, the latest, and
+// not while another session is in it.
+func TestResume(t *testing.T) {
+	l := newStartLab(t, Ready(), nil)
+	l.start("one", nil, nil)
+	l.is("idle")
+	l.send("MOCK: text said by one")
+	l.see("● said by one")
+	l.is("idle")
+	id := l.info().Conversation
+
+	out, err := l.tryStart("two", nil, []string{"--resume", "latest"})
+	if err == nil || !strings.Contains(string(out), "BAD_REQUEST") || !strings.Contains(string(out), "fork") {
+		t.Errorf("a conversation was taken from a session that is in it: %s", out)
+	}
+	l.call("kill", "one")
+	for name, resume := range map[string]string{"two": "latest", "three": id} {
+		l.start(name, nil, []string{"--resume", resume})
+		s := l.with(name)
+		s.see("● said by one")
+		s.is("idle")
+		if i := s.info(); i.Conversation != id {
+			t.Errorf("%s is in %s, not %s", name, i.Conversation, id)
+		}
+		l.call("kill", name)
+	}
+	for resume, code := range map[string]string{"00000000-2222-4333-8444-555555555555": "NOT_FOUND", "nonsense": "BAD_REQUEST"} {
+		if out, err := l.tryStart("no", nil, []string{"--resume", resume}); err == nil || !strings.Contains(string(out), code) {
+			t.Errorf("resume %s: %s", resume, out)
+		}
+	}
+	// Claude's own word for what only it finds wrong.
+	l.start("bogus", nil, nil, "--resume", "00000000-2222-4333-8444-555555555555")
+	if code, err := l.host.Known("bogus").Exited(l.ctx, patient); err != nil || code != 1 {
+		t.Fatalf("it ended with %d, %v", code, err)
+	}
+	ended := l.with("bogus").events("exited")
+	if len(ended) != 1 || !strings.Contains(fmt.Sprint(ended[0]["last_lines"]), "No conversation found with session ID: 00000000") {
+		t.Errorf("the end is told as %v", ended)
+	}
+}
+
+// TestResumeLongFolder: the newest of a folder whose name Claude shortens.
+func TestResumeLongFolder(t *testing.T) {
+	l := newStartLab(t, Ready(), nil)
+	deep := filepath.Join(l.home.Workspace, strings.Repeat("long_", 20), strings.Repeat("ü", 30), strings.Repeat("er.", 40))
+	check(t, os.MkdirAll(deep, 0o700))
+	l.home.Workspace = deep
+	l.start("deep", nil, nil)
+	l.is("idle")
+	l.send("MOCK: text deep down")
+	l.see("● deep down")
+	l.is("idle")
+	l.call("kill", "deep")
+	l.start("again", nil, []string{"--resume", "latest"})
+	l.with("again").see("● deep down")
+}
+
+func kill9(pid int) error { return syscall.Kill(pid, syscall.SIGKILL) }
+
+// TestKilledTogether: holder and agent are killed, and the conversation is
+// taken up, by a person and by the session's own policy.
+func TestKilledTogether(t *testing.T) {
+	l := newStartLab(t, Ready(), nil)
+	l.start("killed", nil, []string{"--restart", "on-failure"})
+	l.is("idle")
+	l.send("MOCK: text before the end")
+	l.see("● before the end")
+	l.is("idle")
+	id := l.info().Conversation
+	for range 2 {
+		i := l.info()
+		check(t, kill9(i.HolderPID))
+		check(t, kill9(i.PID))
+		ctx, cancel := context.WithTimeout(l.ctx, patient)
+		_, err := l.Until(ctx, patient, "is not started again", func(string) bool { n := l.info(); return n.PID != i.PID && n.PID != 0 && n.State == "idle" })
+		cancel()
+		check(t, err)
+		l.see("● before the end")
+		if now := l.info().Conversation; now != id {
+			t.Fatalf("it was in %s and is in %s", id, now)
+		}
+	}
+	// And found so by a server that starts later.
+	i := l.info()
+	check(t, l.host.Kill())
+	check(t, kill9(i.HolderPID))
+	check(t, kill9(i.PID))
+	check(t, l.host.Start())
+	l.is("idle")
+	l.see("● before the end")
+	l.send("MOCK: text and after it")
+	l.see("● and after it")
+	if now := l.info().Conversation; now != id {
+		t.Errorf("it was in %s and is in %s", id, now)
+	}
+	if !regexp.MustCompile("before the end").Match(l.asked("MOCK: text and after it", 0).Body) {
+		t.Error("the model does not know what was said before")
+	}
+}
