@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"regexp"
 	"strings"
 
 	"berth/agent"
@@ -12,47 +13,72 @@ func failure(code, detail, text string) *agent.Failure {
 	return &agent.Failure{Class: class(code, detail), Text: text}
 }
 
+// byCode are the classes of Claude's own words that say enough.
+var byCode = map[string]agent.Class{
+	"authentication_failed": agent.Unauthorized,
+	"oauth_org_not_allowed": agent.Unauthorized,
+	"billing_error":         agent.OutOfCredits,
+	"rate_limit":            agent.RateLimited,
+	"overloaded":            agent.Overloaded,
+}
+
+// statusOf finds the HTTP status that an error's text names. Other numbers
+// stand in it too, such as the port of a gateway.
+var statusOf = regexp.MustCompile(`(?i)\bapi error: (\d{3})\b|\((\d{3})\)`)
+
 func class(code, detail string) agent.Class {
 	low := strings.ToLower(detail)
-	has := func(words ...string) bool {
-		for _, w := range words {
-			if strings.Contains(low, w) {
-				return true
-			}
-		}
-		return false
+	if c, ok := byCode[code]; ok {
+		return c
 	}
-	switch code {
-	case "authentication_failed", "oauth_org_not_allowed":
-		return agent.Unauthorized
-	case "billing_error":
-		return agent.OutOfCredits
-	case "rate_limit":
-		return agent.RateLimited
-	case "overloaded":
-		return agent.Overloaded
-	case "invalid_request":
-		if has("prompt is too long", "context limit", "context window") {
-			return agent.ContextFull
-		}
+	if hasAny(low, "prompt is too long", "context limit", "context window") {
+		return agent.ContextFull
+	}
+	if code == "invalid_request" {
 		return agent.Invalid
 	}
-	switch {
-	case has("prompt is too long", "context limit"):
-		return agent.ContextFull
-	case has("connection closed", "connection error", "connection was closed", "econn", "enotfound", "etimedout",
-		"timed out", "fetch failed", "unable to connect", "socket"):
+	if hasAny(low, "connection closed", "connection error", "connection was closed", "econn", "enotfound", "etimedout",
+		"timed out", "fetch failed", "unable to connect", "socket") {
 		return agent.Network
-	case has("credit balance"):
+	}
+	if hasAny(low, "credit balance") {
 		return agent.OutOfCredits
-	case has("invalid api key", "/login", "401", "403"):
+	}
+	if m := statusOf.FindStringSubmatch(detail); m != nil {
+		return classOfStatus(m[1] + m[2])
+	}
+	switch {
+	case hasAny(low, "invalid api key", "/login"):
 		return agent.Unauthorized
-	case has("(429)", "rate limit"):
+	case hasAny(low, "rate limit"):
 		return agent.RateLimited
-	case has("overloaded", "api error: 5", " 529 "), code == "server_error":
+	case hasAny(low, "overloaded"), code == "server_error":
 		return agent.Overloaded
-	case has("api error: 400", "api error: 4", "usage policy"):
+	case hasAny(low, "usage policy"):
 		return agent.Invalid
 	}
 	return agent.OtherFailure
+}
+
+func classOfStatus(status string) agent.Class {
+	switch {
+	case status == "401", status == "403":
+		return agent.Unauthorized
+	case status == "429":
+		return agent.RateLimited
+	case status[0] == '4':
+		return agent.Invalid
+	case status[0] == '5':
+		return agent.Overloaded
+	}
+	return agent.OtherFailure
+}
+
+func hasAny(text string, words ...string) bool {
+	for _, w := range words {
+		if strings.Contains(text, w) {
+			return true
+		}
+	}
+	return false
 }

@@ -46,7 +46,9 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	return m.Run()
+	status := m.Run()
+	delays.print()
+	return status
 }
 
 const (

@@ -209,6 +209,58 @@ func (h *Host) Call(ctx context.Context, stdin []byte, words ...string) ([]byte,
 	return stdout.Bytes(), err
 }
 
+// Follower is a verb that goes on, such as watch.
+type Follower struct {
+	Lines <-chan Line // closed at its end
+	stop  context.CancelFunc
+	ended chan struct{}
+}
+
+// Line is a line of a Follower's, and when it was read.
+type Line struct {
+	Time time.Time
+	Text []byte
+}
+
+// Follow runs a verb that goes on through ssh. Whoever calls it reads Lines to
+// their end, which Close brings.
+func (h *Host) Follow(ctx context.Context, words ...string) (*Follower, error) {
+	line, err := json.Marshal(words)
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	cmd := h.ssh(ctx, "berth", string(line))
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		stop()
+		return nil, err
+	}
+	lines := make(chan Line, 64)
+	f := &Follower{Lines: lines, stop: stop, ended: make(chan struct{})}
+	go func() {
+		defer close(f.ended)
+		defer close(lines)
+		in := bufio.NewScanner(out)
+		in.Buffer(nil, 16<<20)
+		for in.Scan() {
+			lines <- Line{time.Now(), bytes.Clone(in.Bytes())}
+		}
+		_ = cmd.Wait() // it is ended by us, or by a server that was killed
+	}()
+	return f, nil
+}
+
+// Close ends it. Its lines are read to their end by somebody.
+func (f *Follower) Close() {
+	f.stop()
+	<-f.ended
+}
+
 // Viewer is an attached client.
 type Viewer struct {
 	in    io.WriteCloser

@@ -43,6 +43,9 @@ type Request struct {
 	Scenario string
 	Scene    Scene
 
+	Ended time.Time // when it was answered, or its client left; zero: it is being answered
+	Left  bool      // its client left before the answer's end
+
 	promptIndex int
 	texts       []string
 }

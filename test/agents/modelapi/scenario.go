@@ -122,6 +122,7 @@ func named() map[string]maker {
 	return map[string]maker{
 		"text":     text,     // [WORDS]
 		"thinking": thinking, // [WORDS]
+		"ponder":   ponder,   // [MS]: thinks, each delta so far from the last, for a long time
 		"slow":     slow,     // [DELTAS [MS]]: that many lines, so far apart
 		"long":     long,     // [LINES]
 		"cjk":      func(string, Scene) []Step { return []Step{Say(Text(cjk))} },
@@ -164,6 +165,11 @@ func text(args string, _ Scene) []Step {
 
 func thinking(args string, _ Scene) []Step {
 	return []Step{{Blocks: []Block{Thinking("Let me think about it for a moment. There are two ways."), Text(cmp.Or(args, "I thought about it."))}, Gap: 20 * time.Millisecond}}
+}
+
+func ponder(args string, _ Scene) []Step {
+	gap := time.Duration(numbers(args, 60)[0]) * time.Millisecond
+	return []Step{{Blocks: []Block{Thinking(strings.Repeat("There is much to think about. ", 200)), Text("I have thought.")}, Gap: gap}}
 }
 
 // numbers reads up to len(defaults) numbers.

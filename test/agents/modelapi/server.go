@@ -124,7 +124,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if record.Kind == KindTurn {
 		step = s.step(&record)
 	}
-	s.keep(record)
+	defer s.answered(s.keep(record), r)
 	switch record.Kind {
 	case KindTurn:
 		answer(r.Context(), w, record, step)
@@ -190,7 +190,16 @@ func (s *Server) choose(r *Request) func(Scene) Scenario {
 	return func(Scene) Scenario { return next }
 }
 
-func (s *Server) keep(r Request) {
+// answered notes the end of an answer.
+func (s *Server) answered(n int, r *http.Request) {
+	now, left := time.Now(), r.Context().Err() != nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests[n-1].Ended, s.requests[n-1].Left = now, left
+}
+
+// keep puts a request on the list and gives its number.
+func (s *Server) keep(r Request) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r.N = len(s.requests) + 1
@@ -211,6 +220,7 @@ func (s *Server) keep(r Request) {
 	}
 	close(s.changed)
 	s.changed = make(chan struct{})
+	return r.N
 }
 
 // Requests are all requests so far, oldest first. Of very many only the newest

@@ -1,0 +1,173 @@
+//go:build agents
+
+package claude
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+)
+
+// answering waits until the API has begun to answer the newest request of a turn.
+func (l *lab) answering(message string) {
+	l.t.Helper()
+	l.asked(message, 0)
+	l.see("esc to interrupt")
+}
+
+// TestDelayInterrupt interrupts a turn at each of its stages, by Esc and by
+// Ctrl-C. No hook tells of it.
+func TestDelayInterrupt(t *testing.T) {
+	c := newChronicle(t, Ready(), nil, "--allowedTools", "Bash(sleep:*)")
+	for _, key := range []struct{ name, press string }{{"Esc", "Escape"}, {"Ctrl-C", "Ctrl-c"}} {
+		c.begin()
+		c.send("MOCK: hang " + key.name)
+		c.answering("MOCK: hang " + key.name)
+		c.key(key.press)
+		c.cut("MOCK: hang "+key.name, c.follows(key.name+" before any output", working(), resting()))
+		c.clearDraft()
+
+		c.begin()
+		c.send("MOCK: ponder 60 " + key.name)
+		c.answering("MOCK: ponder 60 " + key.name)
+		time.Sleep(400 * time.Millisecond) // into the thought, which shows nothing
+		c.key(key.press)
+		c.cut("MOCK: ponder 60 "+key.name, c.follows(key.name+" while it thinks", working(), resting()))
+		c.clearDraft()
+
+		c.begin()
+		c.send("MOCK: slow 100 100 " + key.name)
+		c.see("line 003")
+		c.key(key.press)
+		c.cut("MOCK: slow 100 100 "+key.name, c.follows(key.name+" while it answers", working(), resting()))
+		c.clearDraft()
+
+		c.begin()
+		c.send("MOCK: bash sleep 30")
+		c.see("sleep 30", "Running")
+		c.key(key.press)
+		c.follows(key.name+" while a tool runs", working(), resting())
+		c.clearDraft()
+	}
+}
+
+// cut checks by another clock, the API's, when a turn was cut off.
+func (c *chronicle) cut(message string, told []moment) {
+	c.t.Helper()
+	if len(told) == 0 {
+		return
+	}
+	r := c.asked(message, 0)
+	for deadline := time.Now().Add(patient); r.Ended.IsZero() && time.Now().Before(deadline); r = c.api.Requests()[r.N-1] {
+		time.Sleep(time.Millisecond)
+	}
+	delay := told[len(told)-1].Told.Sub(r.Ended)
+	delays.add("cut off, by the API's log", "idle", delay)
+	if !r.Left || delay > bar {
+		c.t.Errorf("%s: the API saw its client leave: %v, and idle was told %v later", message, r.Left, delay)
+	}
+}
+
+// clearDraft empties the composer of a message that came back.
+func (c *chronicle) clearDraft() {
+	c.t.Helper()
+	time.Sleep(150 * time.Millisecond) // after Esc: a key too soon would be read with it
+	for range 3 {
+		screen, err := c.Screen(c.ctx)
+		check(c.t, err)
+		if empty.MatchString(screen) {
+			return
+		}
+		c.key("Ctrl-u")
+		time.Sleep(100 * time.Millisecond) // for its effect to be painted
+	}
+	c.ready()
+}
+
+// TestDelayDenial refuses what is asked, of which no hook tells.
+func TestDelayDenial(t *testing.T) {
+	c := newChronicle(t, Ready(), nil)
+	for _, way := range []struct{ name, message, shown, key string }{
+		{"permission refused by 3", "MOCK: bash touch a.txt", `3\. No`, "3"},
+		{"permission refused by Esc", "MOCK: bash touch b.txt", `3\. No`, "Escape"},
+		{"Esc on a question", "MOCK: ask", "Chat about this", "Escape"},
+		{"Esc on several questions", "MOCK: ask-two", "☐ Size", "Escape"},
+		{"Esc on a plan", "MOCK: plan", `3\. Tell Claude`, "Escape"},
+	} {
+		c.begin()
+		c.send(way.message)
+		c.see(way.shown)
+		c.key(way.key)
+		c.follows(way.name, working(), asking(), resting())
+	}
+}
+
+// TestDelayAllowed allows what is asked: it works on, then rests.
+func TestDelayAllowed(t *testing.T) {
+	c := newChronicle(t, Ready(), nil)
+	for _, message := range []string{"MOCK: bash touch allowed.txt && sleep 1", "MOCK: ask"} {
+		c.begin()
+		c.send(message)
+		c.see(cancel)
+		c.key("1")
+		c.follows("allowed by 1", working(), asking(), working(), resting())
+	}
+	c.begin()
+	c.send("MOCK: text a short answer")
+	c.follows("a turn", working(), resting())
+}
+
+// TestDelayError has the API fail in each way. Retries show as such while they
+// last, the class is right, and an error is never told as idle.
+func TestDelayError(t *testing.T) {
+	c := newChronicle(t, Ready(), map[string]string{"CLAUDE_CODE_MAX_RETRIES": "2"})
+	for _, failure := range []struct {
+		scenario, class string
+		retries         bool
+	}{
+		{"error 400", "invalid", false},
+		{"error 401", "unauthorized", true},
+		{"error 403", "unauthorized", false},
+		{"error 429", "rate_limited", true},
+		{"error 500", "overloaded", true},
+		{"error 529", "overloaded", true},
+		{"credit", "out_of_credits", false},
+		{"mid-error", "other", false},
+		{"drop", "network", true},
+		{"refusal", "invalid", false},
+	} {
+		c.begin()
+		c.send("MOCK: " + failure.scenario)
+		if failure.retries {
+			c.retries(failure.scenario)
+		}
+		got := c.follows(failure.scenario, working(), failing())
+		if n := len(got); n > 0 && (got[n-1].Failure == nil || got[n-1].Failure.Class != failure.class) {
+			t.Errorf("%s: the failure is %+v, want the class %s", failure.scenario, got[n-1].Failure, failure.class)
+		}
+	}
+	c.begin()
+	c.send("MOCK: text all well again")
+	c.follows("a turn after an error", working(), resting())
+}
+
+// retries waits for state to say that another attempt is to come.
+func (c *chronicle) retries(name string) {
+	c.t.Helper()
+	c.waitFor(name, 1) // it works, and is not in the last error any more
+	for len(c.watch.since(c.moments)) < 2 {
+		out, err := c.host.Call(c.ctx, nil, "state", c.Name)
+		check(c.t, err)
+		var s struct {
+			Activity *struct {
+				Kind        string
+				Attempt, Of int
+			}
+		}
+		check(c.t, json.Unmarshal(out, &s))
+		if a := s.Activity; a != nil && a.Kind == "retrying" && a.Attempt > 0 && a.Of >= a.Attempt {
+			return
+		}
+	}
+	c.t.Errorf("%s: no retry was told", name)
+}

@@ -1,0 +1,354 @@
+//go:build agents
+
+package claude
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"berth/test/agents/host"
+)
+
+// bar is how late a state may be known: from the moment at which it is true by
+// a clock that is not Berth's, to the line of a watch through ssh.
+const bar = 500 * time.Millisecond
+
+// stamp is what Claude's own state file said, and since when by its own word.
+type stamp struct {
+	At, Seen time.Time
+	Status   string
+}
+
+// truth reads the file in which Claude keeps its state, each few milliseconds,
+// for itself: what it finds there was written by Claude with the time of it.
+type truth struct {
+	dir  string
+	stop chan struct{}
+	done chan struct{}
+
+	mu   sync.Mutex
+	list []stamp
+}
+
+const truthEvery = 3 * time.Millisecond
+
+func followTruth(config string) *truth {
+	tr := &truth{dir: filepath.Join(config, "sessions"), stop: make(chan struct{}), done: make(chan struct{})}
+	go tr.run()
+	return tr
+}
+
+func (tr *truth) run() {
+	defer close(tr.done)
+	tick := time.NewTicker(truthEvery)
+	defer tick.Stop()
+	last := map[string]stamp{}
+	for {
+		select {
+		case <-tick.C:
+		case <-tr.stop:
+			return
+		}
+		files, _ := filepath.Glob(filepath.Join(tr.dir, "*.json"))
+		for _, f := range files {
+			data, err := os.ReadFile(f)
+			if err != nil {
+				continue
+			}
+			var e struct {
+				Status          string
+				StatusUpdatedAt int64
+				Kind            string
+			}
+			if json.NewDecoder(strings.NewReader(string(data))).Decode(&e) != nil || e.Kind != "interactive" {
+				continue // torn; or a nested one
+			}
+			s := stamp{At: time.UnixMilli(e.StatusUpdatedAt), Seen: time.Now(), Status: e.Status}
+			if old := last[f]; old.Status == s.Status && old.At.Equal(s.At) {
+				continue
+			}
+			last[f] = s
+			tr.mu.Lock()
+			tr.list = append(tr.list, s)
+			tr.mu.Unlock()
+		}
+	}
+}
+
+func (tr *truth) close() { close(tr.stop); <-tr.done }
+
+func (tr *truth) since(n int) []stamp {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	return slices.Clone(tr.list[n:])
+}
+
+// moment is a change of state as somebody who watches was told of it.
+type moment struct {
+	Told  time.Time `json:"-"`
+	Seq   uint64
+	Time  time.Time
+	Prev  string
+	Next  string
+	Tier  int
+	Cause string
+
+	Prompt   *struct{ Type, Tool string }
+	Failure  *struct{ Class, Text string }
+	Activity *struct{ Kind string }
+}
+
+// watcher follows the session as users do.
+type watcher struct {
+	t    *testing.T
+	from *host.Follower
+	done chan struct{}
+
+	mu      sync.Mutex
+	list    []moment
+	hooks   []hookTold
+	changed chan struct{}
+}
+
+type hookTold struct {
+	Told    time.Time `json:"-"`
+	Time    time.Time
+	Event   string
+	Foreign bool
+	Seq     uint64
+}
+
+func (l *lab) watch() *watcher {
+	l.t.Helper()
+	from, err := l.host.Follow(l.ctx, "watch", l.Name, "--type", "state_change,hook,live")
+	check(l.t, err)
+	w := &watcher{t: l.t, from: from, done: make(chan struct{}), changed: make(chan struct{})}
+	live := make(chan struct{})
+	go w.run(live)
+	select {
+	case <-live:
+	case <-time.After(patient):
+		l.t.Fatal("the watch did not begin")
+	}
+	return w
+}
+
+func (w *watcher) run(live chan struct{}) {
+	defer close(w.done)
+	for line := range w.from.Lines {
+		var head struct{ Type string }
+		if json.Unmarshal(line.Text, &head) != nil {
+			continue
+		}
+		w.mu.Lock()
+		switch head.Type {
+		case "live":
+			close(live)
+		case "state_change":
+			m := moment{Told: line.Time}
+			if json.Unmarshal(line.Text, &m) == nil {
+				w.list = append(w.list, m)
+			}
+		case "hook":
+			h := hookTold{Told: line.Time}
+			if json.Unmarshal(line.Text, &h) == nil {
+				w.hooks = append(w.hooks, h)
+			}
+		}
+		close(w.changed)
+		w.changed = make(chan struct{})
+		w.mu.Unlock()
+	}
+}
+
+func (w *watcher) close() { w.from.Close(); <-w.done }
+
+func (w *watcher) since(n int) []moment {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.list[n:])
+}
+
+func (w *watcher) heard() []hookTold {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.hooks)
+}
+
+// chronicle is a lab whose states are followed by two: by what Claude itself
+// writes down, and by somebody who watches Berth.
+type chronicle struct {
+	*lab
+	truth *truth
+	watch *watcher
+	// What was there before the case that runs.
+	stamps, moments int
+}
+
+func newChronicle(t *testing.T, seed Seed, env map[string]string, args ...string) *chronicle {
+	t.Helper()
+	t.Parallel()
+	l := newLabAs(t, "claude", seed, env, args...)
+	l.is("idle")
+	return l.chronicle()
+}
+
+func (l *lab) chronicle() *chronicle {
+	l.t.Helper()
+	c := &chronicle{lab: l, truth: followTruth(l.home.Config), watch: l.watch()}
+	l.t.Cleanup(func() { c.truth.close(); c.watch.close() })
+	return c
+}
+
+// step is a state that is expected, and what Claude's file says when it is
+// true; empty when the file does not tell, and what does is given by hand.
+type step struct {
+	state  string
+	status string
+	// at is when it was true, where the file does not tell; nil: the file does.
+	at func() time.Time
+	// soft: no delay is measured, only that it comes.
+	soft bool
+}
+
+func working() step             { return step{state: "working", status: "busy"} }
+func asking() step              { return step{state: "prompt", status: "waiting"} }
+func resting() step             { return step{state: "idle", status: "idle"} }
+func failing() step             { return step{state: "error", status: "idle"} }
+func (s step) unmeasured() step { s.soft = true; return s }
+
+// quiet is how long nothing may follow the last expected state.
+const quiet = 700 * time.Millisecond
+
+// begin starts a case: what was told before is of the past.
+func (c *chronicle) begin() {
+	c.stamps, c.moments = len(c.truth.since(0)), len(c.watch.since(0))
+}
+
+// follows checks that exactly these states were told since begin, each in time.
+// It gives them.
+func (c *chronicle) follows(name string, steps ...step) []moment {
+	c.t.Helper()
+	c.waitFor(name, len(steps))
+	time.Sleep(quiet) // that nothing more is told is what is checked
+	got := c.watch.since(c.moments)
+	stamps := c.truth.since(c.stamps)
+	if told, want := tellMoments(got), tellSteps(steps); told != want {
+		c.t.Errorf("%s: told %s, want %s\nClaude's file said %s", name, told, want, tellStamps(stamps))
+		return got
+	}
+	at := 0
+	for i, s := range steps {
+		if s.soft {
+			continue
+		}
+		true_ := time.Time{}
+		if s.at != nil {
+			true_ = s.at()
+		} else {
+			for at < len(stamps) && stamps[at].Status != s.status {
+				at++
+			}
+			if at == len(stamps) {
+				c.t.Errorf("%s: Claude's file never said %s: %s", name, s.status, tellStamps(stamps))
+				return got
+			}
+			true_ = stamps[at].At
+			at++
+		}
+		delay := got[i].Told.Sub(true_)
+		delays.add(name, s.state, delay)
+		if delay > bar {
+			c.t.Errorf("%s: %s was told %d ms after it was true (%s, tier %d), more than %v", name, s.state, delay.Milliseconds(), got[i].Cause, got[i].Tier, bar)
+		}
+	}
+	return got
+}
+
+func (c *chronicle) waitFor(name string, n int) {
+	c.t.Helper()
+	deadline := time.NewTimer(patient)
+	defer deadline.Stop()
+	for {
+		c.watch.mu.Lock()
+		have, changed := len(c.watch.list)-c.moments, c.watch.changed
+		c.watch.mu.Unlock()
+		if have >= n {
+			return
+		}
+		select {
+		case <-changed:
+		case <-deadline.C:
+			c.t.Errorf("%s: only told %s; Claude's file said %s", name, tellMoments(c.watch.since(c.moments)), tellStamps(c.truth.since(c.stamps)))
+			return
+		}
+	}
+}
+
+func tellMoments(list []moment) string {
+	var words []string
+	for _, m := range list {
+		words = append(words, m.Next+"("+m.Cause+")")
+	}
+	for i, w := range words {
+		words[i], _, _ = strings.Cut(w, "(")
+	}
+	return strings.Join(words, " ")
+}
+
+func tellSteps(list []step) string {
+	var words []string
+	for _, s := range list {
+		words = append(words, s.state)
+	}
+	return strings.Join(words, " ")
+}
+
+func tellStamps(list []stamp) string {
+	var words []string
+	for _, s := range list {
+		words = append(words, s.Status+" "+s.At.Format("05.000"))
+	}
+	return strings.Join(words, ", ")
+}
+
+// delays are what was measured in this run, by case and state.
+var delays = delayTable{rows: map[string][]time.Duration{}}
+
+type delayTable struct {
+	mu   sync.Mutex
+	rows map[string][]time.Duration
+}
+
+func (d *delayTable) add(name, state string, delay time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	key := name + " | " + state
+	d.rows[key] = append(d.rows[key], delay)
+}
+
+// print shows the table: of each case the median, the most, and how often.
+func (d *delayTable) print() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var keys []string
+	for k := range d.rows {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	if len(keys) > 0 {
+		fmt.Println("| what happened | state | median | most | times |")
+	}
+	for _, k := range keys {
+		row := slices.Clone(d.rows[k])
+		slices.Sort(row)
+		fmt.Printf("| %s | %d ms | %d ms | %d |\n", k, row[len(row)/2].Milliseconds(), row[len(row)-1].Milliseconds(), len(row))
+	}
+}
