@@ -41,6 +41,14 @@ type Driver interface {
 	Table() Table
 }
 
+// Namer is a Driver whose agent asks without saying which of its tool calls it
+// asks about.
+type Namer interface {
+	// Names is the asked fact's prompt, completed with the tool call that has not
+	// come back; nil when the prompt is not about that call.
+	Names(asked, call *Fact) *Request
+}
+
 // Move is a change of what is believed of an agent.
 type Move string
 

@@ -36,6 +36,7 @@ const (
 	SubtypeModelOffer    = "model_offer"
 	SubtypeHookReview    = "hook_review"
 	SubtypeTerminal      = "startup_terminal"
+	SubtypeAuth          = "auth"
 )
 
 // Channels by which a prompt can be answered.

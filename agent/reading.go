@@ -9,6 +9,12 @@ type Reading struct {
 	Retry    *Activity
 	Footer   string
 	Stashed  bool // a draft is put aside
+	// Queued are the messages that the agent keeps for the end of the turn, each
+	// as far as it is shown.
+	Queued []string
+	// Failed is an error that stands at the end of the conversation, for agents
+	// that tell of errors in no other way.
+	Failed *Failure
 }
 
 // Bare says that the screen shows the composer and neither a dialog nor work.

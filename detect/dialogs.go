@@ -139,9 +139,27 @@ func ofWork(d *agent.Dialog) bool {
 	return false
 }
 
+// blankHolds is how long the screen may show nothing after a dialog that comes
+// before the first composer, while the next one is made.
+const blankHolds = 500 * time.Millisecond
+
+// leftBlank: what was asked at the start has gone, and nothing came in its
+// place: the agent starts up, maybe once more.
+func (f *Fold) leftBlank() {
+	m := &f.m
+	if m.Ready || len(m.Requests) == 0 || m.Screen.Blank.IsZero() || !f.may(agent.MoveAnswer, agent.SourceScreen) {
+		return
+	}
+	if !f.due(agent.MoveAnswer, agent.SourceScreen, m.Screen.Blank, blankHolds) {
+		return
+	}
+	f.closeAll("gone", agent.SourceScreen, "screen:nothing", func(r *request) bool { return r.Seen && !r.Told })
+}
+
 // gone: a prompt's dialog was on the screen, and now the composer is.
 func (f *Fold) gone() {
 	m := &f.m
+	f.leftBlank()
 	if len(m.Requests) == 0 || m.Screen.Gone.IsZero() || !f.may(agent.MoveAnswer, agent.SourceScreen) {
 		return
 	}

@@ -280,7 +280,12 @@ func (f *Fold) screenShows(r *agent.Reading) {
 	if s.Reading == nil || !reflect.DeepEqual(s.Reading, r) {
 		s.Changed = f.now
 	}
+	if r.Failed == nil || s.Reading == nil || s.Reading.Failed == nil || s.Reading.Failed.Text != r.Failed.Text {
+		s.Failed = time.Time{}
+	}
 	s.Reading = r
+	hold(&s.Failed, r.Failed != nil, f.now)
+	hold(&s.Blank, r.Composer == nil && r.Dialog == nil, f.now)
 	hold(&s.Bare, r.Bare(), f.now)
 	hold(&s.Busy, r.Busy != "", f.now)
 	hold(&s.Gone, r.Composer != nil && r.Dialog == nil, f.now)

@@ -18,7 +18,7 @@ func (lab) Table() agent.Table {
 		return agent.Witness{Source: s, After: time.Duration(n) * time.Millisecond}
 	}
 	return agent.Table{
-		agent.MoveReady:  {ms("hook", 0), ms("title", 0), ms("screen", 2000)},
+		agent.MoveReady:  {ms("hook", 0), ms("title", 0), ms("screen", 0)},
 		agent.MoveWork:   {ms("hook", 0), ms("log", 0), ms("registry", 0), ms("title", 80), ms("screen", 500)},
 		agent.MoveDone:   {ms("hook", 0), ms("log", 0)},
 		agent.MoveFail:   {ms("hook", 0), ms("log", 0)},

@@ -72,6 +72,7 @@ func (f *Fold) settle() {
 	f.waiting()
 	f.rest()
 	f.interrupted()
+	f.failedByScreen()
 	f.works()
 	f.readyByScreen()
 }
@@ -167,13 +168,19 @@ func (f *Fold) works() {
 	}
 }
 
-// readyByScreen: a composer, with nothing else that told of the start.
+// readyByScreen: a composer, with nothing else that told of the start. Where
+// the table says how long it must stand, it is the sign to go by; else it is
+// believed for want of a better one.
 func (f *Fold) readyByScreen() {
 	m := &f.m
 	if m.Ready || m.Screen.Bare.IsZero() || !f.may(agent.MoveReady, agent.SourceScreen) {
 		return
 	}
-	if f.due(agent.MoveReady, agent.SourceScreen, m.Screen.Bare, f.o.ScreenGrace) {
+	grace := f.after(agent.MoveReady, agent.SourceScreen)
+	if grace == 0 {
+		grace = f.o.ScreenGrace
+	}
+	if f.due(agent.MoveReady, agent.SourceScreen, m.Screen.Bare, grace) {
 		f.ready(agent.SourceScreen, "screen:composer")
 	}
 }

@@ -64,6 +64,7 @@ type turn struct {
 	Phase   string
 	ID      string
 	Started time.Time
+	At      time.Time    // when it began, by the source that told of it
 	Source  agent.Source // that told of it first
 	How     agent.How
 }
@@ -111,6 +112,8 @@ type screen struct {
 	Bare    time.Time // since when it shows a composer and neither dialog nor work
 	Busy    time.Time // since when it shows work
 	Gone    time.Time // since when it shows a composer and no dialog
+	Blank   time.Time // since when it shows neither
+	Failed  time.Time // since when it shows that error
 	Key     string    // of the dialog on it
 	Shown   time.Time // since when that dialog is shown
 	Spent   time.Time // when that dialog was answered, though it is still shown

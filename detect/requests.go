@@ -29,6 +29,10 @@ func (f *Fold) asked(fact *agent.Fact) {
 	if fact.Request == nil || !f.may(agent.MoveAsk, fact.Source) {
 		return
 	}
+	if m.Turn.Phase == "" && f.overBy(fact) {
+		return // late: what it asked is over, with its turn
+	}
+	fact = f.named(fact)
 	dialog := f.dialog()
 	if m.ended(fact.Turn) && !m.Background[fact.Agent] && (dialog == nil || f.spent() || !f.driver.Shows(dialog, fact.Request)) {
 		return // of a turn that is over: nobody waits for its answer
@@ -48,6 +52,31 @@ func (f *Fold) asked(fact *agent.Fact) {
 		f.start(fact.Turn, fact.Source, fact.Cause, fact.Evidence)
 	}
 	f.open(fact.Request.Clone(), fact, true)
+}
+
+// named is the fact with the call that it is about, for agents that do not say
+// which.
+func (f *Fold) named(fact *agent.Fact) *agent.Fact {
+	namer, ok := f.driver.(agent.Namer)
+	if !ok || fact.Tool != "" {
+		return fact
+	}
+	whole := *fact
+	for i := len(f.m.Calls) - 1; i >= 0; i-- {
+		c := f.m.Calls[i]
+		call := agent.Fact{Tool: c.Tool, Call: c.ID, Agent: c.Agent, AgentType: c.AgentType, Input: []byte(c.Input)}
+		if c.Agent != fact.Agent {
+			continue
+		}
+		if p := namer.Names(fact, &call); p != nil {
+			whole.Request, whole.Tool, whole.Call, whole.Input = p, c.Tool, c.ID, call.Input
+			return &whole
+		}
+	}
+	if p := fact.Request; p.Tool != nil {
+		whole.Tool = *p.Tool
+	}
+	return &whole
 }
 
 // tell puts what the agent says of a prompt into one that was only seen. Its
@@ -188,8 +217,14 @@ func (f *Fold) toolEnded(fact *agent.Fact) {
 	input := canonical(fact.Input)
 	step := fact.Kind == agent.StepEnded
 	kept := m.Calls[:0:0]
+	found := false
 	for _, c := range m.Calls {
-		if over := step && c.Agent == fact.Agent || !step && c.ID == fact.Call; !over {
+		over := step && c.Agent == fact.Agent || !step && fact.Call != "" && c.ID == fact.Call
+		if !step && fact.Call == "" && !found { // calls without ids come back by what they were
+			over = c.Tool == fact.Tool && c.Agent == fact.Agent && c.Input == input
+			found = over
+		}
+		if !over {
 			kept = append(kept, c)
 		}
 	}

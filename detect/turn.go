@@ -13,6 +13,8 @@ const (
 	// Before a source gives way to a less sure one, it and everything else must
 	// have been silent for so long.
 	silence = 5 * time.Second
+	// How long after a turn's end its error may still be painted.
+	paintedLate = 2 * time.Second
 )
 
 // ready: the agent has started up. Whatever it asked on the way is over.
@@ -34,18 +36,53 @@ func (f *Fold) turnStarted(fact *agent.Fact) {
 	if fact.Turn != "" && (fact.Turn == m.Turn.ID && m.Turn.Phase != "" || m.ended(fact.Turn)) {
 		return // told before, by a quicker source
 	}
-	if fact.Source != agent.SourceHook && !fact.At.IsZero() && fact.At.Before(m.EndedAt) {
+	if f.overBy(fact) {
 		return
 	}
 	m.Turns++
+	if f.sameTurn(fact) {
+		m.Turn.At, m.Turn.Started = fact.At, earlier(m.Turn.Started, fact.At)
+		return
+	}
 	if m.Turn.Phase == running && m.Turn.ID == "" && fact.Turn != "" {
 		m.Turn.ID = fact.Turn // the level that spoke first did not know it
 		return
 	}
 	f.start(fact.Turn, fact.Source, fact.Cause, fact.Evidence)
+	if m.Turn.At = fact.At; fact.Turn == "" && !fact.At.IsZero() {
+		m.Turn.Started = earlier(f.now, fact.At)
+	}
 	if fact.Activity != nil {
 		m.Activity = fact.Activity
 	}
+}
+
+// overBy says that the turn which the fact is of is over: by the time that the
+// source gives for it. A hook's is that of the event itself, and what showed the
+// end did so a little before it was believed.
+func (f *Fold) overBy(fact *agent.Fact) bool {
+	end := f.m.EndedAt
+	if fact.Source == agent.SourceHook {
+		end = end.Add(-turnGap)
+	}
+	return !fact.At.IsZero() && fact.At.Before(end)
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// sameTurn: of turns without ids, the one that a level told of first, or that
+// a second hook tells of once more.
+func (f *Fold) sameTurn(fact *agent.Fact) bool {
+	t := &f.m.Turn
+	if fact.Turn != "" || t.ID != "" || t.Phase != running || fact.At.IsZero() {
+		return false
+	}
+	return t.At.Equal(fact.At) || t.At.IsZero() && t.Source != fact.Source
 }
 
 // start begins a turn: the one before is over, and so is an error.
@@ -100,7 +137,7 @@ func (f *Fold) turnEnded(fact *agent.Fact) {
 	if m.Turn.Phase == ending && fact.How == m.Turn.How && fact.Source.Tier() > m.Why.Tier {
 		return // said before, by a surer one
 	}
-	if fact.How == agent.Failed || m.Pending != nil && fact.How == agent.Completed {
+	if fact.How == agent.Failed || f.failing() != nil && fact.How == agent.Completed {
 		f.fail(fact)
 		return
 	}
@@ -111,7 +148,9 @@ func (f *Fold) turnEnded(fact *agent.Fact) {
 	m.Turn.Phase, m.Turn.How = ending, fact.How
 	f.spend()
 	f.mark(fact.Source, fact.Cause, fact.Evidence)
-	f.drop("ended", m.Why, m.ofTurn)
+	if fact.How != agent.Interrupted { // of a refusal, what was asked and the turn end at once
+		f.drop("ended", m.Why, m.ofTurn)
+	}
 }
 
 // ofTurn says whether the prompt ends with the turn.
@@ -147,16 +186,49 @@ func (f *Fold) fail(fact *agent.Fact) {
 	m := &f.m
 	failure := fact.Failure
 	if failure == nil {
-		failure = m.Pending
+		failure = f.failing()
 	}
 	if failure == nil {
 		failure = &agent.Failure{Class: agent.OtherFailure, Text: fact.Text}
 	}
+	seen := fact.Failure == nil && m.Pending == nil && f.failing() != nil
 	f.finish(false)
 	one := *failure
 	one.Since = f.now
 	m.Failure, m.Ready = &one, true
 	f.mark(fact.Source, fact.Cause, fact.Evidence)
+	if seen {
+		f.mark(agent.SourceScreen, "screen:error", one.Text)
+	}
+}
+
+// failing is the error that the turn under way has come to: told, or to be seen
+// since it began.
+func (f *Fold) failing() *agent.Failure {
+	m := &f.m
+	switch {
+	case m.Pending != nil:
+		return m.Pending
+	case m.Turn.Phase == "" || m.Screen.Failed.IsZero() || !m.Screen.Failed.After(m.Turn.Started):
+		return nil
+	case !f.may(agent.MoveFail, agent.SourceScreen):
+		return nil
+	}
+	return m.Screen.Reading.Failed
+}
+
+// failedByScreen: the error is painted after the turn's end was told.
+func (f *Fold) failedByScreen() {
+	m := &f.m
+	if m.Turn.Phase != "" || m.Failure != nil || m.EndedAt.IsZero() || m.Screen.Failed.Before(m.EndedAt) || !f.may(agent.MoveFail, agent.SourceScreen) {
+		return
+	}
+	if m.Screen.Failed.Sub(m.EndedAt) < paintedLate {
+		one := *m.Screen.Reading.Failed
+		one.Since = f.now
+		m.Failure = &one
+		f.mark(agent.SourceScreen, "screen:error", one.Text)
+	}
 }
 
 // finish ends the turn. Inferred: nobody told of its end.
@@ -165,7 +237,7 @@ func (f *Fold) finish(inferred bool) {
 	f.remember(m.Turn.ID)
 	f.drop("ended", m.Why, m.ofTurn)
 	f.spend()
-	failure := m.Pending
+	failure := f.failing()
 	m.Turn, m.EndedAt, m.Inferred = turn{}, f.now, inferred
 	m.Activity, m.Pending, m.Calls = nil, nil, nil
 	if failure != nil {

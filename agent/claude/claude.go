@@ -49,7 +49,7 @@ func (Driver) Table() agent.Table {
 	return agent.Table{
 		agent.MoveReady: {
 			{Source: agent.SourceTitle}, {Source: agent.SourceHook}, {Source: agent.SourceRegistry},
-			{Source: agent.SourceStream}, {Source: agent.SourceScreen, After: 2 * time.Second},
+			{Source: agent.SourceStream}, {Source: agent.SourceScreen},
 		},
 		agent.MoveWork: {
 			{Source: agent.SourceHook}, {Source: agent.SourceRegistry}, {Source: agent.SourceLog}, {Source: agent.SourceStream},

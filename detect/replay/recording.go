@@ -29,6 +29,7 @@ type Recording struct {
 	end        time.Duration
 	logged     []logLine
 	logLate    time.Duration
+	hookLate   time.Duration
 }
 
 // kindOf is the kind of the events of a source.
@@ -38,8 +39,11 @@ var kindOf = map[agent.Source]kind{agent.SourceHook: hooked, agent.SourceRegistr
 // registry, had come so much later: as on a loaded machine.
 func (r *Recording) Late(s agent.Source, by time.Duration) *Recording {
 	late := *r
-	if s == agent.SourceLog {
+	switch s {
+	case agent.SourceLog:
 		late.logLate += by
+	case agent.SourceHook:
+		late.hookLate += by
 	}
 	late.events = slices.Clone(r.events)
 	for i := range late.events {
@@ -255,6 +259,12 @@ func (r *Recording) all(d agent.Driver) []event {
 	at := time.Duration(0)
 	events := slices.Clone(r.events)
 	for _, l := range r.logged {
+		facts, _ := d.Log(l.data)
+		for _, f := range facts { // of a message that is written again, the time of what is new
+			if f.At.After(l.time) {
+				l.time = f.At
+			}
+		}
 		if own := l.time.Sub(begin); !l.time.IsZero() && (own > at || own < at-otherFile) {
 			at = own
 		}
@@ -262,6 +272,24 @@ func (r *Recording) all(d agent.Driver) []event {
 	}
 	sortEvents(events)
 	return events
+}
+
+// told is the time of day of the recording's zero by the times that the hooks'
+// events give for themselves: the latest that any of them allows, as none was
+// received before it happened.
+func (r *Recording) told(d agent.Driver) (zero time.Time, ok bool) {
+	for _, e := range r.events {
+		if e.kind != hooked {
+			continue
+		}
+		facts, _ := d.Hook(e.data) // what is no event of the agent's tells no time
+		for _, f := range facts {
+			if at := f.At.Add(r.hookLate - e.at); !f.At.IsZero() && at.After(zero) {
+				zero, ok = at, true
+			}
+		}
+	}
+	return zero, ok
 }
 
 // began is the time of day of the recording's zero: the median of what the
@@ -300,6 +328,9 @@ func (r *Recording) began(d agent.Driver) time.Time {
 	}
 	if len(begins) == 0 {
 		begins = ends
+	}
+	if zero, ok := r.told(d); ok && len(begins) == 0 {
+		return zero
 	}
 	if len(begins) == 0 {
 		return r.Start

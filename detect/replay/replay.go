@@ -56,6 +56,7 @@ func newPlayer(r *Recording, d agent.Driver, o Options) *player {
 		o.Pace = 25 * time.Millisecond
 	}
 	p := &player{rec: r, driver: d, o: o}
+	p.told, _ = r.told(d)
 	p.fold = detect.New(d, p.options())
 	p.term = terminal.New(terminal.Options{
 		Cols: r.Cols, Rows: r.Rows, Now: func() time.Time { return r.Start.Add(p.now) },
@@ -87,6 +88,7 @@ type player struct {
 	term   *terminal.Terminal
 	viewer detect.Viewer
 	now    time.Duration
+	told   time.Time // the time of day of the recording's zero, as the hooks tell it
 	unread bool
 	readAt time.Duration
 	steps  []Step
@@ -127,7 +129,7 @@ func (p *player) play(e event) {
 		p.term.Resize(e.cols, e.rows)
 		p.drawn()
 	case hooked:
-		p.facts(p.driver.Hook(e.data))
+		p.hook(e)
 	case logged:
 		p.stamped(e, p.driver.Log)
 	case registered:
@@ -140,6 +142,18 @@ func (p *player) stamped(e event, read func([]byte) ([]agent.Fact, error)) {
 	facts, err := read(e.data)
 	for i := range facts {
 		facts[i].At = p.rec.Start.Add(e.stamp)
+	}
+	p.facts(facts, err)
+}
+
+// hook reads an event. The time that it gives is moved to the recording's
+// clock.
+func (p *player) hook(e event) {
+	facts, err := p.driver.Hook(e.data)
+	for i := range facts {
+		if at := &facts[i].At; !at.IsZero() {
+			*at = p.rec.Start.Add(at.Sub(p.told))
+		}
 	}
 	p.facts(facts, err)
 }
