@@ -15,6 +15,14 @@ type Launcher interface {
 	Launch(Start) (Launch, error)
 }
 
+// Recaller is a Launcher that knows where its agent keeps what was said. It is
+// pure.
+type Recaller interface {
+	// Recalls says whether the conversation can be taken up, of an agent with
+	// that state file.
+	Recalls(disk fs.FS, stateFile, conversation string) bool
+}
+
 var (
 	// ErrStart: the agent cannot be started from what was given. What wraps it
 	// says what to change.
@@ -57,7 +65,7 @@ type Start struct {
 	Disk   fs.FS             // the machine's files, from / on, to be read
 
 	Conversation string // id to give the conversation; empty: the agent's own choice
-	Resume       bool   // that conversation has been spoken in and is to be taken up
+	Resume       bool   // that conversation is to be taken up, if anything was said in it
 	TakeUp       string // id of a conversation to take up at the first start, or Latest
 	Fork         string // id of the conversation that this one begins as a copy of
 	ForkFolder   string // of the session whose conversation that is

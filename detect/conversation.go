@@ -18,6 +18,8 @@ func (f *Fold) follows(fact *agent.Fact) bool {
 	case !f.may(agent.MoveFollow, fact.Source):
 		// A log is read because it is the conversation's own.
 		return fact.Source == agent.SourceLog && m.Conversation == ""
+	case id == f.o.Forked && fact.Kind == agent.ConversationStarted && fact.Text == "resume" && m.Turns == 0 && m.Left == "":
+		return true // its own begin, and no move
 	case m.Conversation == "":
 		if fact.Kind == agent.ConversationEnded {
 			return true

@@ -13,6 +13,9 @@ type Options struct {
 	// Conversation is the id that Berth gave the agent; empty: the first that
 	// arrives is followed.
 	Conversation string
+	// Forked is the id of the conversation that this one begins as a copy of: the
+	// agent announces the copy by it.
+	Forked string
 	// Start is when the program was started.
 	Start time.Time
 	// ScreenGrace is how long a composer must be seen before it is believed

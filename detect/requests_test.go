@@ -248,6 +248,22 @@ func TestConversations(t *testing.T) {
 			t.Error("not followed")
 		}
 	})
+	t.Run("a fork with an id that Berth gave", func(t *testing.T) {
+		b := newBench(t, Options{Conversation: "new", Forked: "old"})
+		b.at(100)
+		if from(b, agent.ConversationStarted, "old", "", "resume") || b.fold.Status().Conversation != "new" {
+			t.Error("its own begin is foreign, or moves it")
+		}
+		if from(b, agent.TurnStarted, "new", "a", "") {
+			t.Error("not followed")
+		}
+		b.want("100 idle", "100 working")
+		for _, k := range []agent.Kind{agent.ConversationStarted, agent.TurnEnded, agent.ConversationEnded} {
+			if !from(b, k, "old", "b", "resume") {
+				t.Errorf("%s of what it was forked from is not foreign", k)
+			}
+		}
+	})
 	t.Run("the one Berth gave", func(t *testing.T) {
 		b := newBench(t, Options{Conversation: "given"})
 		b.at(100)

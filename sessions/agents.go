@@ -93,14 +93,14 @@ func (s *Session) prepare(spec Spec, prog program) (program, agent.Launch, error
 	}
 	start := agent.Start{
 		Argv: prog.argv, Env: EnvMap(prog.env), Own: prog.own, Cwd: cwd, Folder: s.dir, Hook: hook, Disk: os.DirFS("/"),
-		Conversation: spec.Conversation, Resume: spec.Spoken, Isolate: spec.Isolate, Groom: spec.Groom, Trust: spec.Trust, AcceptBypass: spec.AcceptBypass,
+		Conversation: spec.Conversation, Resume: spec.begun(), Isolate: spec.Isolate, Groom: spec.Groom, Trust: spec.Trust, AcceptBypass: spec.AcceptBypass,
 		Settings: spec.Settings, MCP: spec.MCP,
 	}
-	if !spec.Spoken {
+	if !spec.Spoken { // else all that is past
 		start.TakeUp, start.Fork = spec.TakeUp, spec.Fork.Conversation
-		if spec.Fork.Session != "" {
-			start.ForkFolder = filepath.Join(s.reg.sessionsDir(), spec.Fork.Session)
-		}
+	}
+	if start.Fork != "" {
+		start.ForkFolder = filepath.Join(s.reg.sessionsDir(), spec.Fork.Session)
 	}
 	launch, err := l.Launch(start)
 	if err != nil {

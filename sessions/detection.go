@@ -56,7 +56,7 @@ func (c *core) newDetection(at time.Time) {
 
 func (d *detection) options(c *core, start time.Time) detect.Options {
 	return detect.Options{
-		Conversation: c.spec.Conversation, Start: start,
+		Conversation: c.spec.Conversation, Start: start, Forked: c.spec.forked(),
 		PromptID: func(uint64) string { return fmt.Sprintf("%s-%d", c.s.id, d.opening) },
 	}
 }
@@ -135,19 +135,20 @@ func (c *core) applyHook(r hold.Record) error {
 	return nil
 }
 
-// noteConversation keeps which conversation a new start takes up: the one that
-// the agent is in, once something was said in it. Where no hook tells of the
-// turn, that it works does.
+// noteConversation keeps which conversation a new start takes up: the first
+// that is known, and then the one in which something was said. Where no hook
+// tells of the turn, that it works does.
 func (c *core) noteConversation(f agent.Fact, r detect.Result) {
-	works := slices.ContainsFunc(r.Transitions, func(t detect.Transition) bool { return t.Next == agent.Working })
-	if r.Foreign || f.Kind != agent.TurnStarted && !works {
-		return
-	}
 	id := c.detection.fold.Status().Conversation
-	if id == "" || c.spec.Spoken && c.spec.Conversation == id {
+	if r.Foreign || id == "" {
 		return
 	}
-	err := c.changeSpec(func(s *Spec) { s.Conversation, s.Spoken = id, true }, func() {})
+	spoken := f.Kind == agent.TurnStarted || slices.ContainsFunc(r.Transitions, func(t detect.Transition) bool { return t.Next == agent.Working })
+	same := c.spec.Conversation == id
+	if same && (c.spec.Spoken || !spoken) || !same && c.spec.Conversation != "" && !spoken {
+		return
+	}
+	err := c.changeSpec(func(s *Spec) { s.Conversation, s.Spoken = id, spoken }, func() {})
 	if err != nil {
 		c.trouble("keep the conversation's id", err)
 	}

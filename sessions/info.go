@@ -86,7 +86,7 @@ func (s *Session) Info() Info {
 		Limits: InfoLimits{Output: st.Limits.Output, Scrollback: st.Limits.Scrollback, TTLMS: st.Limits.TTL.Milliseconds(), IdleTimeoutMS: st.Limits.IdleTimeout.Milliseconds()},
 		Tags:   noNil(st.Tags), Meta: st.Meta, Parent: orNil(st.Parent), Depth: st.Depth, Created: st.Created, CreatedBy: st.CreatedBy,
 		Isolate: string(st.Isolate), Groom: string(st.Groom), Trust: st.Trust, AcceptBypass: st.AcceptBypass, Settings: names(st.Settings), MCP: serverNames(st.MCP),
-		Conversation: st.Talk(), Resumable: st.Driven && st.Spoken && st.Talk() != "",
+		Conversation: st.Talk(), Resumable: s.reg.resumable(st),
 		Started: api.At(st.Started), Title: st.Row().Title, PID: st.PID, HolderPID: st.HolderPID, Cols: st.Cols, Rows: st.Rows,
 		TotalWritten: st.Offset, LostBytes: st.Losses, Problem: st.Problem,
 	}

@@ -96,6 +96,18 @@ type Fork struct {
 	Conversation string `json:"conversation"`
 }
 
+// begun says that the agent was started before.
+func (s Spec) begun() bool { return s.StateFile != "" }
+
+// forked is the conversation that the agent's own is a copy of, until something
+// is said in the copy.
+func (s Spec) forked() string {
+	if s.Spoken {
+		return ""
+	}
+	return s.Fork.Conversation
+}
+
 // Sizes a session's terminal may have. A row of 1,000 columns is wider than
 // any screen; the product bounds the emulator's memory.
 const (

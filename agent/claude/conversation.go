@@ -94,6 +94,11 @@ type logs struct {
 	config string
 }
 
+// Recalls says whether the conversation has a log.
+func (Driver) Recalls(disk fs.FS, stateFile, conversation string) bool {
+	return uuid.MatchString(conversation) && logs{disk, filepath.Dir(filepath.Dir(stateFile))}.have(conversation)
+}
+
 // find is the path of a conversation's log, empty when there is none.
 func (l logs) find(id string) string {
 	if l.disk == nil {

@@ -417,3 +417,64 @@ func TestKilledTogether(t *testing.T) {
 		t.Error("the model does not know what was said before")
 	}
 }
+
+// TestFork: two sessions go on from the same words, each in its own
+// conversation, also from an ended one and from a home of its own.
+func TestFork(t *testing.T) {
+	for _, isolate := range []string{"hooks", "full", "none"} {
+		t.Run(isolate, func(t *testing.T) { testFork(t, isolate) })
+	}
+}
+
+func testFork(t *testing.T, isolate string) {
+	l := newStartLab(t, Ready(), nil)
+	l.start("one", nil, []string{"--isolate", isolate, "--trust"})
+	l.is("idle")
+	var failure *host.Failure
+	if _, err := l.host.Call(l.ctx, nil, "fork", "one", "early"); !errors.As(err, &failure) || failure.Status != 5 {
+		t.Errorf("nothing was said, and it was forked: %v", err)
+	}
+	l.send("MOCK: text said before")
+	l.see("● said before")
+	l.is("idle")
+	parent := l.info()
+	l.call("fork", "one", "two")
+	two := l.with("two")
+	two.see("● said before")
+	two.is("idle")
+	if i := two.info(); i.Fork == nil || i.Fork.ID != parent.ID || i.Fork.Conversation != parent.Conversation || i.Conversation == parent.Conversation {
+		t.Fatalf("forked from %+v: %+v", parent, i)
+	}
+	two.send("MOCK: text said by two")
+	two.see("● said by two")
+	two.is("idle")
+	l.send("MOCK: text said by one")
+	l.see("● said by one")
+	l.is("idle")
+	forked := two.info()
+	if forked.Conversation == parent.Conversation || !forked.Resumable || l.info().Conversation != parent.Conversation {
+		t.Errorf("they are in %s and %s", l.info().Conversation, forked.Conversation)
+	}
+	for _, s := range []*lab{l, two} {
+		if n := s.hookEvents("Stop"); isolate != "none" && n != map[string]int{"one": 2, "two": 1}[s.Name] {
+			t.Errorf("%s has %d ends of turns", s.Name, n)
+		}
+		for _, e := range s.events("hook") {
+			if e["foreign"] == true {
+				t.Errorf("%s has a foreigner's event: %v", s.Name, e)
+			}
+		}
+	}
+	if body := string(l.asked("MOCK: text said by two", 0).Body); !strings.Contains(body, "said before") || strings.Contains(body, "said by one") {
+		t.Error("the fork does not know what was said, or knows too much")
+	}
+	l.call("restart", "two")
+	two.see("● said by two")
+	two.is("idle")
+	if i := two.info(); i.Conversation != forked.Conversation {
+		t.Errorf("after a restart it is in %s, not %s", i.Conversation, forked.Conversation)
+	}
+	l.call("kill", "one")
+	l.call("fork", "one", "three")
+	l.with("three").see("● said by one")
+}

@@ -1,0 +1,46 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"berth/api"
+	"berth/keys"
+	"berth/sessions"
+)
+
+func forkVerb() *Verb {
+	return &Verb{
+		Name: "fork", Group: "keep", Synopsis: "S [NAME]",
+		Short: "start a session like S whose agent begins from the conversation of S",
+		Need:  keys.Admin, MinArgs: 1, MaxArgs: 2, Answer: api.Session{}, Run: fork,
+	}
+}
+
+// fork needs rights on both: on what is gone on with, and on the name that
+// results. What is run is what runs there already, so that a narrowed key may.
+func fork(ctx context.Context, c *Call) error {
+	s, err := c.session(c.Args[0])
+	if err != nil {
+		return err
+	}
+	name := ""
+	if len(c.Args) == 2 {
+		name = c.Args[1]
+		if err := api.CheckName(name); err != nil {
+			return err
+		}
+		if id := c.Identity(); !id.Sees(name, s.Status().Tags) {
+			return id.Denied("fork", name)
+		}
+	}
+	made, err := c.Sessions.Fork(ctx, s, name, func(*sessions.Spec) {}, c.actor())
+	if err != nil {
+		return err
+	}
+	row := made.Status().Row()
+	return c.answer(row, func(w io.Writer) {
+		fmt.Fprintf(w, "%s started from the conversation of %s (pid %d)\n", row.Session, s.Status().Name, row.PID)
+	})
+}
