@@ -45,7 +45,7 @@ const (
 	ConversationEnded   Kind = "conversation_ended"   // Text: why
 	TurnStarted         Kind = "turn_started"         // Turn; Text: the message
 	TurnEnded           Kind = "turn_ended"           // Turn, How; Failure; Text: the last message; Background
-	ToolStarted         Kind = "tool_started"         // Tool, Call, Input
+	ToolStarted         Kind = "tool_started"         // Tool, Call, Input; Request: what it will ask before it runs the tool
 	ToolEnded           Kind = "tool_ended"           // the same
 	StepEnded           Kind = "step_ended"           // every tool call the agent made at once is through
 	Acting              Kind = "acting"               // Activity

@@ -15,6 +15,7 @@ type Reading struct {
 	// Failed is an error that stands at the end of the conversation, for agents
 	// that tell of errors in no other way.
 	Failed *Failure
+	Hook   bool // it waits for one of its hooks
 }
 
 // Bare says that the screen shows the composer and neither a dialog nor work.

@@ -127,7 +127,32 @@ func (f *Fold) seen() {
 		f.start("", agent.SourceScreen, fact.Cause, fact.Evidence)
 		fact.Turn = ""
 	}
-	f.open(f.driver.FromDialog(d), &fact, false).AfterTurn = d.AfterTurn
+	p := f.questioned(d, &fact)
+	if p == nil {
+		p = f.driver.FromDialog(d)
+	}
+	f.open(p, &fact, false).AfterTurn = d.AfterTurn
+}
+
+// questioned is the prompt of a dialog of questions as the call has it that has
+// not come back, which tells those too that are not shown yet; nil when there is
+// none.
+func (f *Fold) questioned(d *agent.Dialog, fact *agent.Fact) *agent.Request {
+	if d.Type != agent.PromptQuestion || d.Tool == "" {
+		return nil
+	}
+	for i := len(f.m.Calls) - 1; i >= 0; i-- {
+		if c := &f.m.Calls[i]; c.Tool == d.Tool {
+			about := *fact
+			c.name(&about)
+			if p := f.driver.Waiting(&about); p.Type == d.Type && f.driver.Shows(d, p) {
+				f.driver.Fill(p, d)
+				*fact = about
+				return p
+			}
+		}
+	}
+	return nil
 }
 
 // ofWork says whether the dialog is one of those that are asked in a turn.

@@ -152,6 +152,8 @@ func (f *Fold) take(fact *agent.Fact) {
 	case agent.FailureSeen:
 		if m.Turn.Phase != "" && fact.Agent == "" && (fact.At.IsZero() || !fact.At.Before(m.Turn.Started)) {
 			m.Pending = fact.Failure
+		} else if m.Turn.Phase == "" && fact.Agent == "" && fact.At.IsZero() {
+			f.reason(fact.Failure)
 		}
 	case agent.ToolStarted:
 		f.toolStarted(fact)
@@ -291,6 +293,7 @@ func (f *Fold) screenShows(r *agent.Reading) {
 	hold(&s.Blank, r.Composer == nil && r.Dialog == nil, f.now)
 	hold(&s.Bare, r.Bare(), f.now)
 	hold(&s.Busy, r.Busy != "", f.now)
+	hold(&s.Hook, r.Hook, f.now)
 	hold(&s.Gone, r.Composer != nil && r.Dialog == nil, f.now)
 	key := dialogKey(r.Dialog)
 	if key != s.Key {

@@ -70,6 +70,7 @@ func (f *Fold) settle() {
 	f.seen()
 	f.gone()
 	f.waiting()
+	f.held()
 	f.rest()
 	f.interrupted()
 	f.failedByScreen()
@@ -94,9 +95,15 @@ func (f *Fold) answeredByLevel() {
 		if !over || !f.m.askedBefore(l.Since) || !f.due(agent.MoveAnswer, s, l.Since, f.after(agent.MoveAnswer, s)) {
 			continue
 		}
+		begins := false // what was asked after a turn is answered by the next
 		f.closeAll("answered", s, l.Cause, func(r *request) bool {
-			return r.Opened.Before(l.Since) && r.levelTells(s)
+			over := r.Opened.Before(l.Since) && r.levelTells(s)
+			begins = begins || over && r.AfterTurn
+			return over
 		})
+		if begins && l.Value == agent.LevelBusy && m.Turn.Phase == "" && f.may(agent.MoveWork, s) {
+			f.start("", s, l.Cause, l.Evidence)
+		}
 	}
 }
 
@@ -138,11 +145,42 @@ func (f *Fold) waiting() {
 	}
 	fact := agent.Fact{Source: l.Source, Cause: l.Cause, Evidence: l.Evidence, Text: l.Text, Turn: m.Turn.ID}
 	if n := len(m.Calls); n > 0 {
-		c := m.Calls[n-1]
-		fact.Tool, fact.Call, fact.Agent, fact.AgentType = c.Tool, c.ID, c.Agent, c.AgentType
-		fact.Input = []byte(c.Input)
+		m.Calls[n-1].name(&fact)
 	}
-	f.open(f.driver.Waiting(&fact), &fact, false)
+	p := f.driver.Waiting(&fact)
+	if m.Turn.Phase == "" && (p.Type == agent.PromptPermission || p.Type == agent.PromptQuestion) {
+		f.start("", l.Source, l.Cause, l.Evidence) // it asks in a turn
+		fact.Turn = ""
+	}
+	f.open(p, &fact, false)
+}
+
+// name says in the fact which call it is about.
+func (c *call) name(fact *agent.Fact) {
+	fact.Tool, fact.Call, fact.Agent, fact.AgentType = c.Tool, c.ID, c.Agent, c.AgentType
+	fact.Input = []byte(c.Input)
+}
+
+// held: a call for which the agent will ask waits for a hook of somebody
+// else's, whose decision that is then. Our own would have told.
+func (f *Fold) held() {
+	m := &f.m
+	if m.Turn.Phase != running || len(m.Requests) > 0 || m.Screen.Hook.IsZero() || !f.may(agent.MoveAsk, agent.SourceLog) {
+		return
+	}
+	for i := range m.Calls {
+		c := &m.Calls[i]
+		if c.Asks == nil || c.Hooked || !f.due(agent.MoveAsk, agent.SourceLog, latest(m.Screen.Hook, c.Since), f.after(agent.MoveAsk, agent.SourceLog)) {
+			continue
+		}
+		p := c.Asks.Clone()
+		c.Asks = nil // once
+		f.open(p, &agent.Fact{
+			Source: agent.SourceLog, Cause: "log:held", Evidence: m.Screen.Reading.Busy,
+			Turn: m.Turn.ID, Tool: c.Tool, Call: c.ID, Agent: c.Agent, Input: []byte(c.Input),
+		}, false)
+		return
+	}
 }
 
 // works: a level, or the spinner on the screen, says that the agent works
@@ -150,6 +188,10 @@ func (f *Fold) waiting() {
 func (f *Fold) works() {
 	m := &f.m
 	if m.Turn.Phase != "" || len(m.Requests) > 0 {
+		return
+	}
+	if w := f.waits(); w != nil && w.Prev == agent.LevelBusy && w.Since.After(m.EndedAt) && f.may(agent.MoveWork, w.Source) {
+		f.start("", w.Source, w.Cause, w.Evidence) // it asks, so it was at work
 		return
 	}
 	l := f.level()

@@ -72,6 +72,9 @@ type turn struct {
 type call struct {
 	ID, Tool, Agent, AgentType string
 	Input                      string
+	Asks                       *agent.Request // what is asked before it is run, by the log's word
+	Since                      time.Time      // when it was told of
+	Hooked                     bool           // a hook told of it, and would tell what is asked
 }
 
 // level is what a source that always shows a state shows.
@@ -114,6 +117,7 @@ type screen struct {
 	Gone    time.Time // since when it shows a composer and no dialog
 	Blank   time.Time // since when it shows neither
 	Failed  time.Time // since when it shows that error
+	Hook    time.Time // since when it shows that a hook runs
 	Key     string    // of the dialog on it
 	Shown   time.Time // since when that dialog is shown
 	Spent   time.Time // when that dialog was answered, though it is still shown

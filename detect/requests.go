@@ -190,12 +190,13 @@ const callsKept = 64
 
 func (f *Fold) toolStarted(fact *agent.Fact) {
 	m := &f.m
-	for _, c := range m.Calls {
-		if c.ID == fact.Call && c.ID != "" {
+	for i := range m.Calls {
+		if c := &m.Calls[i]; c.ID == fact.Call && c.ID != "" {
+			c.Hooked = c.Hooked || fact.Source == agent.SourceHook
 			return // told by another source
 		}
 	}
-	c := call{ID: fact.Call, Tool: fact.Tool, Agent: fact.Agent, AgentType: fact.AgentType, Input: canonical(fact.Input)}
+	c := call{Asks: fact.Request, Since: f.now, Hooked: fact.Source == agent.SourceHook, ID: fact.Call, Tool: fact.Tool, Agent: fact.Agent, AgentType: fact.AgentType, Input: canonical(fact.Input)}
 	if m.Calls = append(m.Calls, c); len(m.Calls) > callsKept {
 		m.Calls = append([]call(nil), m.Calls[1:]...)
 	}
@@ -232,8 +233,8 @@ func (f *Fold) toolEnded(fact *agent.Fact) {
 	if f.may(agent.MoveAnswer, fact.Source) {
 		f.closeAll("answered", fact.Source, fact.Cause, func(r *request) bool {
 			switch {
-			case step:
-				return r.Agent == fact.Agent && r.Turn == fact.Turn
+			case step: // what no such event told of may have been asked after this one
+				return r.Told && r.Agent == fact.Agent && r.Turn == fact.Turn
 			case r.Call != "" && fact.Call != "":
 				return r.Call == fact.Call && r.Prompt.Type != agent.PromptForm
 			}

@@ -163,14 +163,23 @@ func (f *Fold) unbelieved(fact *agent.Fact) bool {
 	return l != nil && l.Value == agent.LevelBusy && l.Since.After(f.m.EndedAt) && fact.Turn == ""
 }
 
+// reason is why the last turn failed, told after that it did.
+func (f *Fold) reason(failure *agent.Failure) bool {
+	m := &f.m
+	if failure == nil || m.Failure == nil || m.Failure.Text != "" || f.now.Sub(m.EndedAt) >= silence {
+		return false
+	}
+	one := *failure
+	one.Since = m.Failure.Since
+	m.Failure = &one
+	return true
+}
+
 // lateFailure: a level said "not busy" before the event that says why arrived;
 // or the turn's failure was told without a reason, and this is it.
 func (f *Fold) lateFailure(fact *agent.Fact) {
 	m := &f.m
-	if fact.How == agent.Failed && fact.Failure != nil && m.Failure != nil && m.Failure.Text == "" && f.now.Sub(m.EndedAt) < silence {
-		one := *fact.Failure
-		one.Since = m.Failure.Since
-		m.Failure = &one
+	if fact.How == agent.Failed && f.reason(fact.Failure) {
 		f.remember(fact.Turn)
 		return
 	}

@@ -15,6 +15,7 @@ import (
 
 	"berth/agent"
 	"berth/agent/claude"
+	"berth/agent/codex"
 	"berth/commands"
 	"berth/detect/replay"
 	"berth/terminal"
@@ -22,6 +23,10 @@ import (
 
 // drivers are the agents that Berth knows.
 var drivers = map[string]agent.Driver{claude.Name: claude.Driver{}}
+
+// readers are the agents that Berth can read but does not start yet: recordings
+// of them can be replayed.
+var readers = map[string]agent.Driver{codex.Name: codex.Driver{}}
 
 // explainCommand replays a recording when a file is named; without one it is
 // the server's verb of the same name.
@@ -67,6 +72,9 @@ func namesFile(args []string) bool {
 
 func explainFile(cmd *cobra.Command, file, name string, asJSON bool, without map[agent.Source]bool) error {
 	driver, ok := drivers[name]
+	if !ok {
+		driver, ok = readers[name]
+	}
 	if !ok {
 		return fmt.Errorf("no driver for the agent %q", name)
 	}

@@ -268,6 +268,9 @@ func (r *Recording) all(d agent.Driver) []event {
 		if own := l.time.Sub(begin); !l.time.IsZero() && (own > at || own < at-otherFile) {
 			at = own
 		}
+		if at < 0 {
+			continue // of an earlier run
+		}
 		events = append(events, event{at: at + r.logLate, stamp: at, kind: logged, data: l.data})
 	}
 	sortEvents(events)

@@ -16,6 +16,7 @@ var rank = map[string]int{
 	"berth/keys":             2,
 	"berth/detect":           2,
 	"berth/agent/claude":     2,
+	"berth/agent/codex":      2,
 	"berth/detect/replay":    3,
 	"berth/config":           2,
 	"berth/commands/words":   2,

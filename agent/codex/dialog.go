@@ -1,0 +1,228 @@
+package codex
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"berth/agent"
+)
+
+// dialog reads the dialog at the bottom of a screen without a composer; nil
+// when there is none, or not enough of one.
+func (s *screen) dialog() *agent.Dialog {
+	options, first, end := s.options()
+	b := block{dialog: &agent.Dialog{Options: options}, screen: s, first: first, end: end}
+	b.foot = s.join(end+1, s.last)
+	for _, read := range []func() bool{b.setup, b.question, b.plan, b.permission, b.notice} {
+		if read() {
+			for i := max(b.top, 0); i <= s.last; i++ {
+				b.dialog.Lines = append(b.dialog.Lines, strings.TrimRight(s.text(i), " "))
+			}
+			return b.dialog
+		}
+	}
+	return nil
+}
+
+// block is the part of the screen in which a dialog may be.
+type block struct {
+	dialog     *agent.Dialog
+	screen     *screen
+	top        int    // row of its first line, once it is known
+	first, end int    // rows of the first and last option; first > last row when there are none
+	foot       string // the text below the options
+}
+
+func (s *screen) join(from, to int) string {
+	var lines []string
+	for i := max(from, 0); i <= to; i++ {
+		lines = append(lines, strings.TrimSpace(s.text(i)))
+	}
+	return strings.Trim(strings.Join(lines, "\n"), "\n")
+}
+
+// above is the nearest row above the options that the pattern fits; ok false
+// when there is none.
+func (b *block) above(pattern *regexp.Regexp) (row int, ok bool) {
+	for i := min(b.first-1, b.screen.last); i >= 0; i-- {
+		if pattern.MatchString(b.screen.text(i)) {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+var optionLine = regexp.MustCompile(`^( *)([›>] )?( *)(\d{1,2})\. (.*)$`)
+
+// description begins what is drawn to the right of an option's label.
+var description = regexp.MustCompile(` {2,}\S.*$`)
+
+// options reads the last list of numbered lines that counts up from 1. first
+// is beyond the last row when there is none.
+func (s *screen) options() (list []agent.Option, first, end int) {
+	want := 0
+	var rows []int
+	for i := s.last; i >= 0; i-- {
+		m := optionLine.FindStringSubmatch(s.text(i))
+		if m == nil {
+			continue
+		}
+		o := agent.Option{Number: number(m[4]), Focused: m[2] != "", Label: strings.TrimSpace(description.ReplaceAllString(m[5], ""))}
+		if want != 0 && o.Number != want {
+			continue // a number in an option's description
+		}
+		list, rows, want = append([]agent.Option{o}, list...), append([]int{i}, rows...), o.Number-1
+		if want == 0 {
+			return list, rows[0], s.goOn(list, rows)
+		}
+	}
+	return nil, s.last + 1, s.last
+}
+
+// goOn puts the rest of a label that was broken into lines behind it: rows that
+// are indented as far as the label, in a list of answers to a permission.
+// Elsewhere such rows are descriptions. It returns the list's last row.
+func (s *screen) goOn(list []agent.Option, rows []int) (end int) {
+	end = rows[len(rows)-1]
+	for k, row := range rows {
+		for i := row + 1; i <= s.last && strings.HasPrefix(s.text(i), "     ") && (k+1 == len(rows) || i < rows[k+1]); i++ {
+			if strings.HasPrefix(list[0].Label, "Yes, proceed") {
+				list[k].Label += " " + strings.TrimSpace(s.text(i))
+			}
+			end = max(end, i)
+		}
+	}
+	return end
+}
+
+var questionHead = regexp.MustCompile(`^  Question (\d+)/(\d+)\b`)
+
+// question: headed by which of how many it is, and ended by how to answer.
+func (b *block) question() bool {
+	d := b.dialog
+	row, ok := b.above(questionHead)
+	if !ok || len(d.Options) == 0 {
+		return false
+	}
+	m := questionHead.FindStringSubmatch(b.screen.text(row))
+	n, of := number(m[1]), min(number(m[2]), maxQuestions)
+	if n < 1 || n > of {
+		return false
+	}
+	b.top = row
+	d.Type, d.Tool, d.Title = agent.PromptQuestion, toolQuestion, "Question "+m[1]+"/"+m[2]
+	d.Body = b.screen.join(row+1, b.first-1)
+	for i := range of {
+		d.Tabs = append(d.Tabs, strconv.Itoa(i+1))
+	}
+	d.Current = n - 1
+	d.Partial = !strings.Contains(b.foot, "enter to submit")
+	return true
+}
+
+// maxQuestions bounds what is believed of a number on the screen.
+const maxQuestions = 20
+
+// notes is the input that Tab opens under a question: its text, and whether it
+// is open.
+func notes(d *agent.Dialog) (text string, open bool) {
+	for i := len(d.Lines) - 1; i >= 0; i-- {
+		if rest, ok := strings.CutPrefix(d.Lines[i], "  "+mark+" "); ok && optionLine.FindStringSubmatch(d.Lines[i]) == nil {
+			return rest, true
+		}
+	}
+	return "", false
+}
+
+var planAsked = regexp.MustCompile(`^  Implement this plan\?`)
+
+// plan: asked when the turn that made it is over. The plan itself stands in the
+// conversation above.
+func (b *block) plan() bool {
+	d := b.dialog
+	row, ok := b.above(planAsked)
+	if !ok || len(d.Options) == 0 || !strings.HasPrefix(d.Options[0].Label, "Yes, implement") {
+		return false
+	}
+	b.top = row
+	d.Type, d.Title, d.AfterTurn = agent.PromptPlan, "Implement this plan?", true
+	d.Partial = len(d.Options) < 2 || !strings.Contains(b.foot, "enter select")
+	d.Body = b.proposed(row)
+	return true
+}
+
+// proposed is the plan as far as the screen still shows it.
+func (b *block) proposed(row int) string {
+	for i := row - 1; i >= 0; i-- {
+		if strings.HasPrefix(b.screen.text(i), "• Proposed Plan") {
+			var lines []string
+			for k := i + 1; k < row && (b.screen.text(k) == "" || strings.HasPrefix(b.screen.text(k), "  ")); k++ {
+				lines = append(lines, strings.TrimPrefix(b.screen.text(k), "  "))
+			}
+			return strings.TrimSpace(strings.Join(lines, "\n"))
+		}
+	}
+	return ""
+}
+
+var (
+	asksWhether = regexp.MustCompile(`^  (Would you like to|Do you want to|Allow) .*`)
+	isYes       = regexp.MustCompile(`^(Yes|Allow|Approve)\b`)
+	isNo        = regexp.MustCompile(`^(No|Cancel|Decline|Deny)\b`)
+)
+
+// toolOf is the tool whose permission's dialog is headed so.
+var toolOf = map[string]string{
+	"Would you like to run the following command?": toolCommand,
+	"Would you like to make the following edits?":  toolPatch,
+}
+
+// permission: answers that begin with yes, ended by how to refuse. Its head may
+// have been pushed off the screen by a long command.
+func (b *block) permission() bool {
+	d := b.dialog
+	if len(d.Options) < 2 || !isYes.MatchString(d.Options[0].Label) {
+		return false
+	}
+	row, headed := b.above(asksWhether)
+	confirm := strings.Contains(b.foot, "esc to cancel")
+	if !headed && !confirm {
+		return false
+	}
+	d.Type = agent.PromptPermission
+	if headed {
+		b.top = row
+		d.Title, d.Body = strings.TrimSpace(b.screen.text(row)), b.screen.join(row+1, b.first-1)
+		d.Tool = toolOf[d.Title]
+	} else {
+		d.Body = b.screen.join(0, b.first-1)
+	}
+	d.Partial = !confirm || !isNo.MatchString(d.Options[len(d.Options)-1].Label)
+	return true
+}
+
+var leave = regexp.MustCompile(`(?i)\besc (to )?(cancel|exit|close|go back|back|dismiss|skip)\b|\benter (to )?(confirm|continue|select|open)\b`)
+
+// notice: any other dialog: no caret on the screen, and ended by how to leave
+// it.
+func (b *block) notice() bool {
+	s := b.screen
+	if s.view.Cursor.Visible || !leave.MatchString(s.text(s.last)) {
+		return false
+	}
+	top := min(b.first, s.last)
+	for top > 0 && !s.blank(top-1) {
+		top--
+	}
+	for top > 1 && s.blank(top-1) && !s.blank(top-2) && strings.HasPrefix(s.text(top-2), "  ") { // its head, above a blank row
+		for top -= 2; top > 0 && !s.blank(top-1); top-- {
+		}
+	}
+	b.top = top
+	d := b.dialog
+	d.Type = agent.PromptNotice
+	d.Title = strings.TrimSpace(s.text(top))
+	d.Body = s.join(top+1, min(b.first, s.last)-1)
+	return true
+}

@@ -1,0 +1,55 @@
+package codex
+
+import (
+	"strings"
+
+	"berth/agent"
+)
+
+// failure sorts an error by Codex's own word for it, where the log gives one,
+// and by its text.
+func failure(code, text string) *agent.Failure {
+	return &agent.Failure{Class: class(code, text), Text: text}
+}
+
+// classOf are the names that Codex's log uses, in lower case without blanks
+// and underscores.
+var classOf = map[string]agent.Class{
+	"contextwindowexceeded": agent.ContextFull,
+	"usagelimitexceeded":    agent.OutOfCredits,
+	"serveroverloaded":      agent.Overloaded,
+	"internalservererror":   agent.Overloaded,
+	"unauthorized":          agent.Unauthorized,
+	"badrequest":            agent.Invalid,
+}
+
+// phrases are what its messages say, the first that fits.
+var phrases = []struct {
+	class agent.Class
+	words []string
+}{
+	{agent.ContextFull, []string{"context window", "context length"}},
+	{agent.OutOfCredits, []string{"quota exceeded", "billing", "usage limit", "insufficient_quota", "out of credits"}},
+	{agent.RateLimited, []string{"429 too many", "status: 429", "status 429", "too many requests", "rate limit"}},
+	{agent.Unauthorized, []string{"401 unauthorized", "403 forbidden", "unauthorized", "api key"}},
+	{agent.Overloaded, []string{"high demand", "overloaded", "server is busy", "status 500", "status 502", "status 503", "status 529", "internal server error"}},
+	{agent.Network, []string{
+		"stream disconnected", "stream closed", "error sending request", "connection", "timed out", "timeout", "dns",
+	}},
+	{agent.Invalid, []string{"400 bad request", "status 4", "invalid_request", "invalid request"}},
+}
+
+func class(code, text string) agent.Class {
+	if c, ok := classOf[strings.NewReplacer("_", "", " ", "", `"`, "").Replace(strings.ToLower(code))]; ok {
+		return c
+	}
+	low := strings.ToLower(text)
+	for _, p := range phrases {
+		for _, w := range p.words {
+			if strings.Contains(low, w) {
+				return p.class
+			}
+		}
+	}
+	return agent.OtherFailure
+}

@@ -1,0 +1,168 @@
+package codex
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"berth/agent"
+)
+
+// ErrLine is the error for a line that is no JSON object.
+var ErrLine = errors.New("not a line of Codex's")
+
+// entry is a line of the session log.
+type entry struct {
+	Type      string    `json:"type"`
+	Timestamp time.Time `json:"timestamp"`
+	Payload   payload   `json:"payload"`
+}
+
+// payload is what the lines carry, all kinds of them.
+type payload struct {
+	Type      string   `json:"type"`
+	ID        string   `json:"id"` // of the conversation, in session_meta
+	Turn      string   `json:"turn_id"`
+	Item      item     `json:"item"`
+	Last      string   `json:"last_agent_message"`
+	Error     *problem `json:"error"`
+	Reason    string   `json:"reason"`
+	Name      string   `json:"name"`
+	Arguments string   `json:"arguments"`
+	Call      string   `json:"call_id"`
+	Meta      struct {
+		Turn string `json:"turn_id"`
+	} `json:"internal_chat_message_metadata_passthrough"`
+}
+
+type item struct {
+	Type    string `json:"type"`
+	ID      string `json:"id"`
+	Text    string `json:"text"`
+	Content []struct {
+		Text string `json:"text"`
+	} `json:"content"`
+}
+
+// problem is why a turn failed. The code is a word, or an object of which the
+// only key is one.
+type problem struct {
+	Message string          `json:"message"`
+	Code    json.RawMessage `json:"codex_error_info"`
+}
+
+func (p *problem) failure() *agent.Failure {
+	var word string
+	if json.Unmarshal(p.Code, &word) != nil {
+		var object map[string]json.RawMessage
+		_ = json.Unmarshal(p.Code, &object) // no code then
+		for key := range object {
+			word = key
+		}
+	}
+	return failure(word, p.Message)
+}
+
+// Log reads one whole line of the session log.
+func (Driver) Log(line []byte) ([]agent.Fact, error) {
+	var e entry
+	if err := json.Unmarshal(line, &e); err != nil {
+		return nil, fmt.Errorf("read a log line: %w: %w", ErrLine, err)
+	}
+	f := agent.Fact{
+		Kind: agent.Noted, Source: agent.SourceLog, Cause: "log:" + e.Type, At: e.Timestamp, Turn: e.Payload.Turn,
+	}
+	switch e.Type {
+	case "session_meta":
+		f.Evidence = e.Payload.ID
+	case "event_msg":
+		f.Cause = "log:" + e.Payload.Type
+		e.Payload.event(&f)
+	case "response_item":
+		f.Cause, f.Turn = "log:"+e.Payload.Type, e.Payload.Meta.Turn
+		e.Payload.response(&f)
+	}
+	return []agent.Fact{f}, nil
+}
+
+// event: what Codex tells of the turn. While something is asked it says
+// nothing.
+func (p *payload) event(f *agent.Fact) {
+	switch p.Type {
+	case "task_started":
+		f.Kind = agent.TurnStarted
+	case "task_complete":
+		f.Kind, f.How, f.Text, f.Evidence = agent.TurnEnded, agent.Completed, p.Last, firstLine(p.Last)
+		if p.Error != nil {
+			f.How, f.Failure, f.Evidence = agent.Failed, p.Error.failure(), firstLine(p.Error.Message)
+		}
+	case "turn_aborted":
+		f.Kind, f.How, f.Evidence = agent.TurnEnded, agent.Interrupted, p.Reason
+	case "item_completed":
+		f.Cause += ":" + p.Item.Type
+		p.Item.read(f)
+	}
+}
+
+func (i *item) read(f *agent.Fact) {
+	text := i.Text
+	for _, c := range i.Content {
+		text += c.Text
+	}
+	f.Evidence = firstLine(text)
+	switch i.Type {
+	case "UserMessage": // the message of a turn that was told of before, or one that joins it
+		f.Kind, f.Text = agent.TurnStarted, text
+	case "AgentMessage":
+		f.Kind, f.Activity = agent.Acting, &agent.Activity{Kind: agent.Responding}
+	case "Reasoning":
+		f.Kind, f.Activity = agent.Acting, &agent.Activity{Kind: agent.Thinking}
+	case "ContextCompaction":
+		f.Kind, f.Activity = agent.Acting, &agent.Activity{Kind: agent.Compacting}
+	}
+}
+
+// response: the model's calls and what came of them. A call made from within
+// its code is only told as that code.
+func (p *payload) response(f *agent.Fact) {
+	switch p.Type {
+	case "function_call":
+		f.Kind, f.Tool, f.Call, f.Input = agent.ToolStarted, p.Name, p.Call, json.RawMessage(p.Arguments)
+		var in struct {
+			Command     string `json:"cmd"`
+			Permissions string `json:"sandbox_permissions"`
+			Reason      string `json:"justification"`
+		}
+		if p.Name == logCommand && json.Unmarshal(f.Input, &in) == nil {
+			f.Tool, f.Input = toolCommand, commandInput(in.Command)
+			if in.Permissions == escalated {
+				f.Request = permission(f.Tool, f.Input, "")
+				f.Request.Text = agent.Pointer(in.Reason)
+			}
+		}
+		if !json.Valid(f.Input) {
+			f.Input = nil
+		}
+		f.Evidence = f.Tool
+	case "function_call_output":
+		f.Kind, f.Call = agent.ToolEnded, p.Call
+	case "custom_tool_call":
+		f.Kind, f.Activity, f.Evidence = agent.Acting, &agent.Activity{Kind: agent.UsingTool, Tool: p.Name}, p.Name
+	case "custom_tool_call_output":
+		f.Kind, f.Activity = agent.Acting, &agent.Activity{Kind: agent.Thinking}
+	}
+}
+
+// escalated is what a call asks for that is to be run outside the sandbox: a
+// person decides.
+const escalated = "require_escalated"
+
+// commandInput is a command as the hooks tell of it.
+func commandInput(command string) json.RawMessage {
+	out, err := json.Marshal(map[string]string{"command": command})
+	if err != nil { // a map of strings has an encoding
+		return nil
+	}
+	return out
+}

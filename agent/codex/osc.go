@@ -1,0 +1,87 @@
+package codex
+
+import (
+	"strings"
+
+	"berth/agent"
+)
+
+// stateOSC is the number of the sequence by which Codex tells its state.
+const stateOSC = 7501
+
+// OSC reads OSC 7501, "state=S:app=codex[:kind=K]", and of OSC 9 the progress
+// that other programs send. Codex's own OSC 9 are notifications: evidence.
+func (Driver) OSC(number int, payload string) []agent.Fact {
+	f := agent.Fact{Kind: agent.Noted, Source: agent.SourceOSC, Cause: "osc", Evidence: firstLine(payload)}
+	switch {
+	case number == stateOSC:
+		return state(f, payload)
+	case number == 9 && strings.HasPrefix(payload, "4;"):
+		value, _, _ := strings.Cut(payload[len("4;"):], ";")
+		f.Cause = "osc:9;4;" + value
+	}
+	return []agent.Fact{f}
+}
+
+// state: "done" and "error" are ends of a turn; "done" leaves open whether a
+// plan is asked about, for which there is no state.
+func state(f agent.Fact, payload string) []agent.Fact {
+	fields := map[string]string{}
+	for _, part := range strings.Split(payload, ":") {
+		key, value, _ := strings.Cut(part, "=")
+		fields[key] = value
+	}
+	if app := fields["app"]; app != Name { // "clear", at the exit, has none
+		return []agent.Fact{f}
+	}
+	f.Cause, f.Evidence = "osc:7501:"+firstLine(fields["state"]), firstLine(payload)
+	end := f
+	end.Kind = agent.TurnEnded
+	f.Kind = agent.LevelIs
+	switch fields["state"] {
+	case "working":
+		f.Level = agent.LevelBusy
+	case "idle":
+		f.Level = agent.LevelIdle
+	case "blocked":
+		f.Level, f.Text = agent.LevelWaiting, fields["kind"]
+	case "done":
+		end.How, f.Level = agent.Completed, agent.LevelNotBusy
+		return []agent.Fact{end, f}
+	case "error":
+		end.How, f.Level = agent.Failed, agent.LevelNotBusy
+		return []agent.Fact{end, f}
+	default:
+		f.Kind = agent.Noted
+	}
+	return []agent.Fact{f}
+}
+
+// actionRequired stands in the title while something is open that wants an
+// answer; the mark before it blinks.
+const actionRequired = "] Action Required"
+
+// Title reads a terminal title: a spinner while Codex works, else names alone.
+// "Action Required" is no word of its own for what is asked: it stands there
+// while an asynchronous question is open too, at which Codex works on. It says
+// that the turn is not over.
+func (Driver) Title(title string) []agent.Fact {
+	f := agent.Fact{Kind: agent.Noted, Source: agent.SourceTitle, Cause: "title", Evidence: title}
+	glyph, _, _ := strings.Cut(title, " ")
+	switch {
+	case strings.TrimSpace(title) == "": // at the exit
+	case isSpinner(glyph):
+		f.Kind, f.Level, f.Cause = agent.LevelIs, agent.LevelBusy, "title:spinner"
+	case strings.HasPrefix(title, "[ ") && strings.HasPrefix(title[min(3, len(title)):], " "+actionRequired):
+		f.Kind, f.Level, f.Cause = agent.LevelIs, agent.LevelBusy, "title:action_required"
+	default:
+		f.Kind, f.Level, f.Cause = agent.LevelIs, agent.LevelNotBusy, "title:names"
+	}
+	return []agent.Fact{f}
+}
+
+// isSpinner: one braille character.
+func isSpinner(glyph string) bool {
+	r := []rune(glyph)
+	return len(r) == 1 && r[0] > '\u2800' && r[0] <= '\u28ff'
+}

@@ -1,0 +1,262 @@
+package codex
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"berth/agent"
+)
+
+// Names of the tools as the hooks have them.
+const (
+	toolCommand  = "Bash"
+	toolPatch    = "apply_patch"
+	toolQuestion = "request_user_input"
+)
+
+// logCommand is what the session log calls the tool for commands.
+const logCommand = "exec_command"
+
+// kindQuestion is what the state sequence says is asked when it is no
+// permission.
+const kindQuestion = "question"
+
+// permission is what a permission for the tool asks, as far as its input
+// tells.
+func permission(tool string, input json.RawMessage, agentType string) *agent.Request {
+	r := &agent.Request{
+		Type: agent.PromptPermission, Tool: agent.Pointer(tool), Agent: agent.Pointer(agentType), Title: agent.Pointer(titles[tool]),
+		Options: []string{"Yes, proceed", "No"}, OptionsFallback: true, Modal: true, Channel: agent.ChannelKeys,
+	}
+	var in struct {
+		Command     string `json:"command"`
+		Description string `json:"description"`
+	}
+	_ = json.Unmarshal(input, &in) // another tool's input has another shape
+	r.Text = agent.Pointer(in.Description)
+	switch {
+	case in.Command != "":
+		r.SetInput(in.Command)
+	default:
+		if whole := compact(input); whole != "" {
+			r.SetInput(whole)
+		}
+	}
+	return r
+}
+
+// titles are what the dialogs of these tools are headed by.
+var titles = map[string]string{
+	toolCommand: "Would you like to run the following command?",
+	toolPatch:   "Would you like to make the following edits?",
+}
+
+func compact(input json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Compact(&b, input) != nil {
+		return ""
+	}
+	return b.String()
+}
+
+// question is what the tool for questions asks.
+func question(input json.RawMessage) *agent.Request {
+	var in struct {
+		Questions []struct {
+			Header, Question string
+			Options          []struct{ Label, Description string }
+		}
+	}
+	_ = json.Unmarshal(input, &in) // the dialog tells what the input does not
+	r := &agent.Request{
+		Type: agent.PromptQuestion, Tool: agent.Pointer(toolQuestion), OptionsFallback: true, Modal: true, Channel: agent.ChannelKeys,
+	}
+	for _, q := range in.Questions {
+		one := agent.Question{Header: q.Header, Text: q.Question}
+		for _, o := range q.Options {
+			one.Options = append(one.Options, o.Label)
+			one.Descriptions = append(one.Descriptions, o.Description)
+		}
+		r.Questions = append(r.Questions, one)
+	}
+	if len(r.Questions) > 0 {
+		q := r.Questions[0]
+		r.Title, r.Text = agent.Pointer(q.Header), agent.Pointer(q.Text)
+		r.Options = append(append([]string{}, q.Options...), optionOther)
+	}
+	return r
+}
+
+// optionOther is what a question offers beside its own options.
+const optionOther = "None of the above"
+
+// Waiting is what "blocked" asks: it says whether it is a permission or a
+// question. The call that has not come back is what it asks about.
+func (Driver) Waiting(f *agent.Fact) *agent.Request {
+	switch {
+	case f.Tool == toolQuestion:
+		return question(f.Input)
+	case f.Text == kindQuestion:
+		return question(nil)
+	case f.Tool != "":
+		return permission(f.Tool, f.Input, f.AgentType)
+	}
+	return &agent.Request{Type: agent.PromptPermission, Modal: true, Channel: agent.ChannelKeys, OptionsFallback: true, Options: []string{}}
+}
+
+// FromDialog is the prompt of a dialog that no other source told of.
+func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
+	r := &agent.Request{
+		Type: dialog.Type, Subtype: agent.Pointer(dialog.Subtype), Tool: agent.Pointer(dialog.Tool),
+		Modal: true, Channel: agent.ChannelKeys,
+	}
+	if r.Type == agent.PromptPermission && dialog.Subtype == "" {
+		if input := dialogInput(dialog); input != "" {
+			r.SetInput(input)
+		}
+	}
+	d.Fill(r, dialog)
+	return r
+}
+
+// dialogInput is what a permission's dialog shows of the tool's input: the
+// command behind the dollar sign, or where the edits go.
+func dialogInput(d *agent.Dialog) string {
+	if _, command, ok := strings.Cut("\n"+d.Body, "\n$ "); ok {
+		return strings.TrimSpace(command)
+	}
+	if _, to, ok := strings.Cut("\n"+d.Body, "\nDestination: "); ok {
+		return strings.TrimSpace(to)
+	}
+	return ""
+}
+
+// Shows says whether the dialog is that prompt's: of its kind, and showing some
+// of what it asks. Of two calls at once Codex asks about the last one first.
+func (Driver) Shows(dialog *agent.Dialog, r *agent.Request) bool {
+	if dialog.Type != r.Type || dialog.Subtype != deref(r.Subtype) {
+		return false
+	}
+	switch r.Type {
+	case agent.PromptQuestion:
+		return showsQuestion(dialog, r)
+	case agent.PromptSetup, agent.PromptNotice:
+		return r.Title == nil || *r.Title == dialog.Title
+	case agent.PromptPermission:
+		return dialog.Subtype != "" || showsInput(dialog, r)
+	}
+	return true
+}
+
+func showsQuestion(dialog *agent.Dialog, r *agent.Request) bool {
+	if len(r.Questions) == 0 || dialog.Body == "" {
+		return true
+	}
+	if len(dialog.Tabs) != len(r.Questions) {
+		return false
+	}
+	asked, shown := squeeze(r.Questions[dialog.Current].Text), squeeze(dialog.Body)
+	return asked == "" || strings.Contains(shown, asked) || strings.Contains(asked, shown)
+}
+
+// showsInput: of a command the dialog shows the text, broken into lines and
+// perhaps cut; of edits where they go, which the patch names by the file alone.
+func showsInput(dialog *agent.Dialog, r *agent.Request) bool {
+	tool := deref(r.Tool)
+	if dialog.Tool != "" && tool != "" && dialog.Tool != tool {
+		return false
+	}
+	if tool != toolCommand || r.Input == nil {
+		return true
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(*r.Input), "\n")
+	first = squeeze(first)
+	if n := []rune(first); len(n) > 30 {
+		first = string(n[:30])
+	}
+	return first == "" || strings.Contains(squeeze(dialog.Body), first)
+}
+
+// squeeze is s without blanks: lines break anywhere on a screen.
+func squeeze(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
+		return r == ' ' || r == '\n' || r == '\t' || r == '\u00a0'
+	}), "")
+}
+
+// Fill puts into the prompt what the dialog tells: its title, its options, and
+// of several questions which is shown.
+func (Driver) Fill(r *agent.Request, dialog *agent.Dialog) {
+	if r.Tool == nil {
+		r.Tool = agent.Pointer(dialog.Tool)
+	}
+	if dialog.Title != "" {
+		r.Title = &dialog.Title
+	}
+	r.Lines = dialog.Lines
+	if labels := dialog.Labels(); len(labels) > 0 || r.Options == nil {
+		r.Options, r.OptionsFallback = labels, false
+	}
+	r.Ready = !dialog.Partial
+	switch r.Type {
+	case agent.PromptQuestion:
+		fillQuestion(r, dialog)
+	case agent.PromptPermission:
+		fillPermission(r, dialog)
+	default:
+		r.Text = agent.Pointer(dialog.Body)
+	}
+}
+
+// fillPermission: without the hook the dialog alone tells the reason and the
+// command.
+func fillPermission(r *agent.Request, dialog *agent.Dialog) {
+	if r.Input == nil && dialog.Subtype == "" {
+		if input := dialogInput(dialog); input != "" {
+			r.SetInput(input)
+		}
+	}
+	switch {
+	case r.Text != nil:
+	case dialog.Subtype != "":
+		r.Text = agent.Pointer(dialog.Body)
+	default:
+		if _, reason, ok := strings.Cut("\n"+dialog.Body, "\nReason: "); ok {
+			reason, _, _ = strings.Cut(reason, "\n\n")
+			r.Text = agent.Pointer(strings.TrimSpace(reason))
+		}
+	}
+}
+
+// fillQuestion: what no hook told is put together from the pages as they are
+// shown.
+func fillQuestion(r *agent.Request, dialog *agent.Dialog) {
+	for len(r.Questions) < len(dialog.Tabs) {
+		r.Questions = append(r.Questions, agent.Question{})
+	}
+	r.QuestionCurrent = dialog.Current
+	if dialog.Current >= len(r.Questions) {
+		return
+	}
+	q := &r.Questions[dialog.Current]
+	if q.Text == "" {
+		q.Text = dialog.Body
+		for _, o := range dialog.Options {
+			if o.Label != optionOther {
+				q.Options = append(q.Options, o.Label)
+			}
+		}
+	}
+	r.Text = agent.Pointer(q.Text)
+	if q.Header != "" {
+		r.Title = agent.Pointer(q.Header)
+	}
+}
+
+func deref(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

@@ -1,0 +1,179 @@
+package codex
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"berth/agent"
+)
+
+// Screen reads the bottom of the screen: either the composer, where the caret
+// is, with its footer below and the line of work above; or a dialog in their
+// place, which has no caret. Text higher up is the conversation, which can
+// look like anything.
+func (Driver) Screen(v *agent.View) *agent.Reading {
+	r := &agent.Reading{}
+	s := screen{view: v, last: lastRow(v)}
+	if s.last < 0 {
+		return r
+	}
+	if first, end, ok := s.composer(); ok {
+		r.Composer = s.readComposer(first, end)
+		s.footer(r, end)
+		s.work(r, first)
+		return r
+	}
+	r.Dialog = s.dialog()
+	return r
+}
+
+// screen is a View being read.
+type screen struct {
+	view *agent.View
+	last int // the last row that is not blank
+}
+
+func (s *screen) text(row int) string { return s.view.Lines[row].Text }
+
+func (s *screen) blank(row int) bool { return strings.TrimSpace(s.text(row)) == "" }
+
+func lastRow(v *agent.View) int {
+	for i := len(v.Lines) - 1; i >= 0; i-- {
+		if strings.TrimSpace(v.Lines[i].Text) != "" {
+			return i
+		}
+	}
+	return -1
+}
+
+// mark stands before the composer's first line, before a message that was sent,
+// where it is dim, and before the option that is chosen.
+const mark = "›"
+
+// isMark says whether the row begins with the composer's mark.
+func isMark(row agent.Row) bool {
+	return (row.Text == mark || strings.HasPrefix(row.Text, mark+" ")) && !dimAt(row, 0)
+}
+
+func dimAt(row agent.Row, at int) bool {
+	for _, s := range row.Spans {
+		if at >= s.From && at < s.To {
+			return s.Dim
+		}
+	}
+	return false
+}
+
+// composer finds its rows: from the last mark above the caret on, until the
+// blank row above the footer. The row after the last one is end.
+func (s *screen) composer() (first, end int, ok bool) {
+	caret := s.view.Cursor
+	if !caret.Visible || caret.Row >= len(s.view.Lines) {
+		return 0, 0, false
+	}
+	first = caret.Row
+	for first >= 0 && !isMark(s.view.Lines[first]) {
+		if text := s.text(first); text != "" && !strings.HasPrefix(text, "  ") {
+			return 0, 0, false
+		}
+		first--
+	}
+	if first < 0 || s.view.Cursor.Col < 2 {
+		return 0, 0, false
+	}
+	end = s.last + 1
+	for end > first && !s.blank(end-1) { // over the footer
+		end--
+	}
+	if end <= first { // a screen without a footer, or too low for one
+		end = s.last + 2
+	}
+	end-- // the blank row
+	return first, end, caret.Row < end || caret.Row == first
+}
+
+// readComposer reads its rows.
+func (s *screen) readComposer(first, end int) *agent.Composer {
+	c := &agent.Composer{Mode: agent.ModeMessage, Focused: true}
+	var lines []string
+	for i := first; i < min(end, len(s.view.Lines)); i++ {
+		text := strings.TrimPrefix(s.text(i), "  ")
+		if i == first {
+			text = strings.TrimPrefix(strings.TrimPrefix(s.text(i), mark), " ")
+		}
+		lines = append(lines, strings.TrimRight(text, " "))
+	}
+	c.Text = strings.TrimRight(strings.Join(lines, "\n"), "\n")
+	start := s.view.Cursor.Row == first && s.view.Cursor.Col == 2
+	switch {
+	case strings.TrimSpace(c.Text) == "":
+		c.Text, c.Empty = "", s.view.Cursor.Row == first // else there are line breaks in it
+	case start && s.view.Lines[first].Dim(len(mark)): // what a person types is never dim
+		c.Hint, c.Text, c.Empty = c.Text, "", true
+	}
+	return c
+}
+
+// footer reads what stands below the composer.
+func (s *screen) footer(r *agent.Reading, end int) {
+	var lines []string
+	for i := end; i <= s.last; i++ {
+		if text := strings.TrimSpace(s.text(i)); text != "" {
+			lines = append(lines, text)
+		}
+	}
+	r.Footer = strings.Join(lines, "\n")
+}
+
+// interruptHint ends the line of work; a part of it is dim, which nothing in
+// the conversation is.
+const interruptHint = "esc to interrupt)"
+
+var runningHook = regexp.MustCompile(`· Running (\d+ )?hooks?\b`)
+
+var reconnecting = regexp.MustCompile(`reconnecting (\d+)/(\d+)`)
+
+// waitingLists begin the lists of messages that stand between the line of work and
+// the composer.
+var waitingLists = []string{"• Queued follow-up inputs", "• Messages to be submitted"}
+
+// work looks for the line of work above the composer. Between them there may
+// be menus and messages that wait; the first line of the conversation ends the
+// search. While text streams in there is no such line.
+func (s *screen) work(r *agent.Reading, first int) {
+	const reach = 24 // rows of menus and messages looked past
+	for i := first - 1; i >= 0 && i > first-reach; i-- {
+		text := s.text(i)
+		if text == "" || strings.HasPrefix(text, " ") || isMark(s.view.Lines[i]) || waits(text) {
+			continue
+		}
+		at := strings.Index(text, interruptHint)
+		if !strings.HasPrefix(text, "• ") || at < 0 || !dimAt(s.view.Lines[i], at+len("esc")) {
+			return
+		}
+		r.Busy, r.Hook = text, runningHook.MatchString(text[at:])
+		if m := reconnecting.FindStringSubmatch(text); m != nil {
+			r.Retry = &agent.Activity{Kind: agent.Retrying, Attempt: number(m[1]), Of: number(m[2])}
+		}
+		return
+	}
+}
+
+func waits(text string) bool {
+	for _, w := range waitingLists {
+		if strings.HasPrefix(text, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// number is that of digits.
+func number(digits string) int {
+	n, err := strconv.Atoi(digits)
+	if err != nil {
+		return 0 // more of them than a number has
+	}
+	return n
+}
