@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"berth/agent"
@@ -79,8 +80,8 @@ func decode[T any](r hold.Record) (T, error) {
 
 // freshStart puts the emulator into the state of a new terminal but for its
 // history, when a program starts anew in an old session: normal screen, soft
-// reset, mouse and other modes off, below what was there.
-const freshStart = "\x18\x1b[?1049l\x1b[!p\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1006l\x1b[?2004l\x1b[<99u\x1b[>4;0m\x1b[0m\x1b[r\x1b[999;1H\r\n"
+// reset, mouse and other modes off, no title, below what was there.
+const freshStart = "\x18\x1b]0;\x07\x1b[?1049l\x1b[!p\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1006l\x1b[?2004l\x1b[<99u\x1b[>4;0m\x1b[0m\x1b[r\x1b[999;1H\r\n"
 
 func (c *core) applyStarted(r hold.Record) error {
 	d, err := decode[hold.StartedData](r)
@@ -116,9 +117,24 @@ func (c *core) freshTerm(first bool, cols, rows int) {
 	if !first {
 		at := c.term.Offset()
 		_, _ = c.term.Write([]byte(freshStart)) // never fails
+		if c.s.reg.options.Drivers[c.spec.Agent] != nil {
+			c.scrollOut()
+		}
 		c.term.SetOffset(at)
 	}
 	c.resizeTerm(cols, rows)
+}
+
+// scrollOut moves what is on the screen into the history. A driver reads the
+// screen: a dialog that the program before left there would be taken for one
+// of its own.
+func (c *core) scrollOut() {
+	lines := c.term.Snapshot(0).Lines
+	used := len(lines)
+	for used > 0 && strings.TrimSpace(lines[used-1].Text()) == "" {
+		used--
+	}
+	_, _ = c.term.Write([]byte("\x1b[999;1H" + strings.Repeat("\n", used) + "\x1b[H")) // never fails
 }
 
 // review does what a record means for the picture alone.

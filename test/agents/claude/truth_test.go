@@ -241,7 +241,7 @@ func (c *chronicle) follows(name string, steps ...step) []moment {
 	got := c.watch.since(c.moments)
 	stamps := c.truth.since(c.stamps)
 	if told, want := tellMoments(got), tellSteps(steps); told != want {
-		c.t.Errorf("%s: told %s, want %s\nClaude's file said %s", name, told, want, tellStamps(stamps))
+		c.t.Errorf("%s: told %s, want %s\nby %s\nClaude's file said %s", name, told, want, tellCauses(got), tellStamps(stamps))
 		return got
 	}
 	at := 0
@@ -295,12 +295,17 @@ func (c *chronicle) waitFor(name string, n int) {
 func tellMoments(list []moment) string {
 	var words []string
 	for _, m := range list {
-		words = append(words, m.Next+"("+m.Cause+")")
-	}
-	for i, w := range words {
-		words[i], _, _ = strings.Cut(w, "(")
+		words = append(words, m.Next)
 	}
 	return strings.Join(words, " ")
+}
+
+func tellCauses(list []moment) string {
+	var words []string
+	for _, m := range list {
+		words = append(words, fmt.Sprintf("%s %s %s", m.Time.Format("05.000"), m.Next, m.Cause))
+	}
+	return strings.Join(words, ", ")
 }
 
 func tellSteps(list []step) string {

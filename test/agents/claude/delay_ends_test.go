@@ -1,0 +1,134 @@
+//go:build agents
+
+package claude
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// info is what info says of the program.
+func (l *lab) info() (pid, holder int) {
+	l.t.Helper()
+	out, err := l.host.Call(l.ctx, nil, "info", l.Name)
+	check(l.t, err)
+	var i struct {
+		PID       int
+		HolderPID int `json:"holder_pid"`
+	}
+	check(l.t, json.Unmarshal(out, &i))
+	return i.PID, i.HolderPID
+}
+
+// whenGone gives the moment from which on the process is not there, or only as
+// something to be waited for.
+func whenGone(pid int) <-chan time.Time {
+	at := make(chan time.Time, 1)
+	go func() {
+		defer close(at)
+		for deadline := time.Now().Add(patient); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+			stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+			_, rest, _ := strings.Cut(string(stat), ") ")
+			if err != nil || strings.HasPrefix(rest, "Z") || strings.HasPrefix(rest, "X") {
+				at <- time.Now()
+				return
+			}
+		}
+	}()
+	return at
+}
+
+// ended is a step to exited, true from the moment that the process is gone.
+func ended(gone <-chan time.Time) step {
+	return step{state: "exited", at: func() time.Time { return <-gone }}
+}
+
+// TestDelayEnd ends Claude Code in each way and at each stage.
+func TestDelayEnd(t *testing.T) {
+	c := newChronicle(t, Ready(), nil)
+	first := true
+	fresh := func() <-chan time.Time {
+		if !first {
+			_, err := c.host.Call(c.ctx, nil, "restart", c.Name)
+			check(t, err)
+			c.is("idle")
+		}
+		first = false
+		c.begin()
+		pid, _ := c.info()
+		return whenGone(pid)
+	}
+	ends := func(code *int, signal string, crashed bool) {
+		t.Helper()
+		out, err := c.host.Call(c.ctx, nil, "state", c.Name)
+		check(t, err)
+		var s struct {
+			Exit *struct {
+				Code          *int
+				Signal        string
+				Crashed, Lost bool
+			}
+		}
+		check(t, json.Unmarshal(out, &s))
+		e := s.Exit
+		if e == nil || (e.Code == nil) != (code == nil) || code != nil && *e.Code != *code || e.Signal != signal || e.Crashed != crashed || e.Lost {
+			t.Errorf("the end is told as %s", out)
+		}
+	}
+	status := func(n int) *int { return &n }
+	send := func(sig syscall.Signal) {
+		t.Helper()
+		pid, _ := c.info()
+		check(t, syscall.Kill(pid, sig))
+	}
+
+	gone := fresh()
+	send(syscall.SIGKILL)
+	c.follows("kill -9 at rest", ended(gone))
+	ends(nil, "SIGKILL", true)
+
+	gone = fresh()
+	c.send("MOCK: slow 100 100")
+	c.see("line 003")
+	send(syscall.SIGKILL)
+	c.follows("kill -9 at work", working(), ended(gone))
+	ends(nil, "SIGKILL", true)
+
+	gone = fresh()
+	c.send("MOCK: bash touch killed.txt")
+	c.see(proceed)
+	send(syscall.SIGKILL)
+	c.follows("kill -9 at a prompt", working(), asking(), ended(gone))
+	ends(nil, "SIGKILL", true)
+
+	gone = fresh()
+	c.send("MOCK: slow 100 100")
+	c.see("line 003")
+	send(syscall.SIGTERM)
+	c.follows("SIGTERM at work", working(), ended(gone))
+	ends(status(143), "", true)
+
+	gone = fresh()
+	c.send("/exit")
+	c.follows("/exit", ended(gone))
+	ends(status(0), "", false)
+
+	gone = fresh()
+	c.key("Ctrl-d")
+	c.see("Press Ctrl-D again to exit")
+	c.key("Ctrl-d")
+	c.follows("Ctrl-D twice", ended(gone))
+	ends(status(0), "", false)
+
+	gone = fresh()
+	c.key("Ctrl-c")
+	c.see("Press Ctrl-C again to exit")
+	c.key("Ctrl-c")
+	c.follows("Ctrl-C twice", ended(gone))
+	ends(status(0), "", false)
+}
