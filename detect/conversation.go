@@ -53,8 +53,24 @@ func (f *Fold) leave(fact *agent.Fact, replaced bool) {
 	m := &f.m
 	f.mark(fact.Source, fact.Cause, fact.Evidence)
 	if m.Turn.Phase != "" && fact.Source != agent.SourceRegistry && !replaced {
-		f.finish(true)
+		f.leaveTurn()
 	}
 	m.Failure, m.Pending = nil, nil
 	m.Turns, m.Left, m.LeftAt = 0, m.Conversation, f.now
+}
+
+// leaveTurn ends the turn that belongs to the conversation so far. To go over
+// to another one is work too: it is at rest when nothing says busy any more.
+func (f *Fold) leaveTurn() {
+	m := &f.m
+	if l := f.level(); l == nil || l.Value != agent.LevelBusy {
+		f.finish(true)
+		return
+	}
+	f.remember(m.Turn.ID)
+	f.drop("ended", m.Why, func(*request) bool { return true })
+	f.spend()
+	clear(m.Background)
+	m.Turn = turn{Phase: ending, How: agent.Completed, Started: m.Turn.Started, Source: m.Turn.Source}
+	m.Calls, m.Activity = nil, &agent.Activity{Kind: agent.Thinking}
 }

@@ -231,6 +231,17 @@ func TestConversations(t *testing.T) {
 		from(b, agent.TurnStarted, "d", "y", "")
 		b.want("2000 working")
 	})
+	t.Run("clear is work for as long as a level says so", func(t *testing.T) {
+		b := started(t)
+		b.at(2000).title(agent.LevelBusy)
+		b.at(2200)
+		from(b, agent.ConversationEnded, "c", "", "clear")
+		b.at(2400)
+		from(b, agent.ConversationStarted, "d", "", "clear")
+		b.at(2800).title(agent.LevelNotBusy)
+		b.at(4000)
+		b.want("2080 working", "2900 idle")
+	})
 	t.Run("clear ends an error", func(t *testing.T) {
 		b := working(t)
 		b.at(2000).say(agent.Fact{Kind: agent.TurnEnded, Source: agent.SourceHook, Turn: "a", How: agent.Failed, Conversation: "c", Failure: &agent.Failure{Class: agent.Invalid}})
