@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// info is what info says of the program.
-func (l *lab) info() (pid, holder int) {
+// processes are those of the program and of its holder.
+func (l *lab) processes() (pid, holder int) {
 	l.t.Helper()
 	out, err := l.host.Call(l.ctx, nil, "info", l.Name)
 	check(l.t, err)
@@ -60,7 +60,7 @@ func TestDelayEnd(t *testing.T) {
 		}
 		first = false
 		c.begin()
-		pid, _ := c.info()
+		pid, _ := c.processes()
 		return whenGone(pid)
 	}
 	ends := func(code *int, signal string, crashed bool) {
@@ -83,7 +83,7 @@ func TestDelayEnd(t *testing.T) {
 	status := func(n int) *int { return &n }
 	send := func(sig syscall.Signal) {
 		t.Helper()
-		pid, _ := c.info()
+		pid, _ := c.processes()
 		check(t, syscall.Kill(pid, sig))
 	}
 

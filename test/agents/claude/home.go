@@ -14,10 +14,14 @@ type Seed struct {
 	KeyApproved    bool // the API key of the environment
 	Trusted        bool // the workspace
 	BypassAccepted bool // the warning about bypassed permissions
+
+	Hooks map[string]string // the user's own: commands by event
 }
 
 // Ready is the seed of a home that goes straight to the prompt.
-func Ready() Seed { return Seed{true, true, true, true} }
+func Ready() Seed {
+	return Seed{Onboarded: true, KeyApproved: true, Trusted: true, BypassAccepted: true}
+}
 
 // Home is a home folder with Claude Code's own files and a workspace.
 type Home struct {
@@ -73,6 +77,13 @@ func (h *Home) seed(seed Seed) error {
 	settings := map[string]any{"tui": "default"}
 	if seed.BypassAccepted {
 		settings["skipDangerousModePermissionPrompt"] = true
+	}
+	hooks := map[string]any{}
+	for event, command := range seed.Hooks {
+		hooks[event] = []any{map[string]any{"hooks": []any{map[string]any{"type": "command", "command": command}}}}
+	}
+	if len(hooks) > 0 {
+		settings["hooks"] = hooks
 	}
 	return writeJSON(filepath.Join(h.Config, "settings.json"), settings)
 }

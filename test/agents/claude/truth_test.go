@@ -260,6 +260,15 @@ func (c *chronicle) follows(name string, steps ...step) []moment {
 				c.t.Errorf("%s: Claude's file never said %s: %s", name, s.status, tellStamps(stamps))
 				return got
 			}
+			if i == len(steps)-1 {
+				// Between a turn and the next the file rests for a moment: the
+				// last state is true since it was last written.
+				for later := at + 1; later < len(stamps); later++ {
+					if stamps[later].Status == s.status {
+						at = later
+					}
+				}
+			}
 			true_ = stamps[at].At
 			at++
 		}

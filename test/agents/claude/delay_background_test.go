@@ -1,0 +1,183 @@
+//go:build agents
+
+package claude
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// hooksSince are the events of hooks that a watcher was told since a moment, by name.
+func (c *chronicle) hooksSince(from time.Time, name string) (own, foreign int) {
+	for _, h := range c.watch.heard() {
+		switch {
+		case h.Event != name || h.Told.Before(from):
+		case h.Foreign:
+			foreign++
+		default:
+			own++
+		}
+	}
+	return own, foreign
+}
+
+// waitHook waits for the n-th event of that name since from.
+func (c *chronicle) waitHook(from time.Time, name string, n int) {
+	c.t.Helper()
+	for deadline := time.Now().Add(patient); ; {
+		c.watch.mu.Lock()
+		changed := c.watch.changed
+		c.watch.mu.Unlock()
+		if own, _ := c.hooksSince(from, name); own >= n {
+			return
+		}
+		select {
+		case <-changed:
+		case <-time.After(time.Until(deadline)):
+			c.t.Fatalf("the hook %s was not told", name)
+		}
+	}
+}
+
+// TestDelayConversation clears and compacts: no turn is told that there was
+// none, and the conversation that is followed is the right one.
+func TestDelayConversation(t *testing.T) {
+	c := newChronicle(t, Ready(), nil)
+	for _, word := range []string{"one", "two", "three"} {
+		c.send("MOCK: text answer " + word)
+		c.see("● answer " + word)
+		c.is("idle")
+	}
+	time.Sleep(quiet)
+
+	c.begin()
+	c.send("/compact")
+	got := c.follows("/compact", working(), resting())
+	if len(got) == 2 && (got[0].Activity == nil || got[0].Activity.Kind != "compacting") {
+		t.Errorf("/compact: the activity is %+v", got[0].Activity)
+	}
+
+	from := time.Now()
+	c.begin()
+	c.send("/clear")
+	c.waitHook(from, "SessionStart", 1)
+	time.Sleep(quiet)
+	if len(c.watch.since(c.moments)) == 0 {
+		c.follows("/clear")
+	} else { // it works on it for long enough to be told
+		c.follows("/clear", working(), resting())
+	}
+
+	// Hooks of the conversation that it is now are its own.
+	from = time.Now()
+	c.begin()
+	c.send("MOCK: text after the clear")
+	c.follows("a turn after /clear", working(), resting())
+	if own, foreign := c.hooksSince(from, "Stop"); own != 1 || foreign != 0 {
+		t.Errorf("after /clear: %d events of its own, %d foreign", own, foreign)
+	}
+
+	for _, word := range []string{"four", "five"} { // a summary alone is not summarised again
+		c.send("MOCK: text answer " + word)
+		c.see("● answer " + word)
+		c.is("idle")
+	}
+	time.Sleep(quiet)
+	c.begin()
+	from = time.Now()
+	c.send("MOCK: too-long")
+	got = c.follows("prompt too long, compacted by itself", working(), failing())
+	if n := len(got); n > 0 && (got[n-1].Failure == nil || got[n-1].Failure.Class != "context_full") {
+		t.Errorf("too long: the failure is %+v", got[n-1].Failure)
+	}
+	if own, _ := c.hooksSince(from, "PreCompact"); own != 1 {
+		t.Errorf("it compacted %d times", own)
+	}
+}
+
+// backgroundShell is what the file says while a shell runs beside an idle Claude.
+func restingWithShell() step { return step{state: "idle", status: "shell"} }
+
+// TestDelayBackground has work go on behind a turn's end.
+func TestDelayBackground(t *testing.T) {
+	c := newChronicle(t, Ready(), nil, "--allowedTools", "Bash(sleep:*)")
+	c.begin()
+	c.send("MOCK: shell sleep 3")
+	c.follows("background shell, and the turn of its end", working(), restingWithShell(), working(), resting())
+
+	// A subagent in the background keeps Claude busy; its end begins a turn.
+	c.begin()
+	c.send("MOCK: agent-bg MOCK: slow 8 250")
+	c.see("● The subagent works in the background.")
+	c.see(`● Agent "Sub task" finished`)
+	got := c.follows("background subagent, and the turn of its end", working(), resting())
+	if len(got) == 2 && got[1].Time.Sub(got[0].Time) < 2*time.Second {
+		t.Errorf("idle was told after %v, while the subagent worked", got[1].Time.Sub(got[0].Time))
+	}
+
+	c.begin()
+	c.send("MOCK: agent MOCK: slow 6 250")
+	c.follows("subagent in the turn", working(), resting())
+}
+
+// TestDelayStopHook has a hook of the user's own run on after ours: the turn is
+// not over before it is.
+func TestDelayStopHook(t *testing.T) {
+	seed := Ready()
+	seed.Hooks = map[string]string{"Stop": "sleep 2"}
+	c := newChronicle(t, seed, nil)
+	c.begin()
+	c.send("MOCK: text all but the hook")
+	got := c.follows("another stop hook still runs", working(), resting())
+	if len(got) == 2 && got[1].Time.Sub(got[0].Time) < 2*time.Second {
+		t.Errorf("idle was told after %v, while the hook ran", got[1].Time.Sub(got[0].Time))
+	}
+}
+
+// TestNestedClaude runs another Claude Code in a tool of the first, which
+// reports by the same hooks: it is passed on as foreign and moves nothing.
+func TestNestedClaude(t *testing.T) {
+	c := newChronicle(t, Ready(), nil)
+	settings, err := filepath.Glob(filepath.Join(c.home.Dir, "..", "state", "sessions", "*", "claude-settings.json"))
+	if err != nil || len(settings) != 1 {
+		t.Fatalf("the settings with our hooks: %v, %v", settings, err)
+	}
+	// Short names: the composer breaks a long message into lines.
+	check(t, os.Symlink(settings[0], filepath.Join(c.home.Workspace, "s.json")))
+	check(t, os.Symlink(claudeExe, filepath.Join(c.home.Workspace, "nested")))
+	for _, nested := range []struct{ name, message string }{
+		{"a nested claude -p", "MOCK: text from within"}, {"a nested claude -p that fails", "MOCK: error 403"},
+	} {
+		from := time.Now()
+		c.begin()
+		c.send("MOCK: bash ./nested -p --settings s.json '" + nested.message + "'; sleep 1")
+		c.see(proceed)
+		c.key("1")
+		c.follows(nested.name, working(), asking(), working(), resting())
+		if _, foreign := c.hooksSince(from, "UserPromptSubmit"); foreign != 1 {
+			t.Errorf("%s: %d foreign turns were told", nested.name, foreign)
+		}
+		if own, _ := c.hooksSince(from, "Stop"); own != 1 {
+			t.Errorf("%s: %d ends of its own", nested.name, own)
+		}
+	}
+}
+
+// TestDelayLocalDialogs opens dialogs that ask nothing about the work.
+func TestDelayLocalDialogs(t *testing.T) {
+	c := newChronicle(t, Ready(), nil)
+	for _, command := range []string{"/help", "/model"} {
+		c.begin()
+		c.send(command)
+		c.waitFor(command, 1)
+		c.see(`Esc to|esc to|Enter to`)
+		c.key("Escape")
+		c.follows(command+", closed by Esc", asking(), resting())
+	}
+	c.begin()
+	c.send("/nonsense")
+	c.see("Unknown command")
+	c.follows("an unknown command")
+}
