@@ -76,6 +76,11 @@ type Start struct {
 	AcceptBypass bool
 	Settings     map[string]any // to be merged into the agent's
 	MCP          map[string]any // the same for its servers of tools
+
+	Berth string // how berth is called from the agent's commands
+	// The hooks at a turn's end and at a conversation's begin wait for an answer
+	// while the file of that name is there, and only tell while it is not.
+	EndAsks, BeginAsks string
 }
 
 // Launch is how to start it.
@@ -98,4 +103,6 @@ type Launch struct {
 	// session's own environment, each with a digest by which the driver knows it
 	// again. It holds no secret.
 	Vouched map[string]string
+	// Berth is how berth is called from the agent's commands.
+	Berth string
 }

@@ -15,7 +15,7 @@ func helpVerb() *Verb {
 	return &Verb{Name: "help", Group: "see", Synopsis: "[VERB]", Short: "this list, or one verb in full", Need: keys.Viewer, MaxArgs: 1, TextOnly: true, Run: help}
 }
 
-var groups = []string{"see", "follow", "drive", "keep", "access", "stay"}
+var groups = []string{"see", "follow", "drive", "keep", "talk", "access", "stay"}
 
 func help(_ context.Context, c *Call) error {
 	if len(c.Args) == 1 {

@@ -9,7 +9,7 @@ import (
 
 // parseTail takes apart the line of a verb that ends in free text.
 func (c *Call) parseTail(verb *Verb) error {
-	form := words.Spec{Lead: verb.Lead, Options: []words.Option{{Name: "help", Short: 'h'}}}
+	form := words.Spec{Lead: verb.Lead, NoSession: verb.NoSession, Options: []words.Option{{Name: "help", Short: 'h'}}}
 	c.flags.VisitAll(func(f *pflag.Flag) {
 		o := words.Option{Name: f.Name, TakesValue: f.NoOptDefVal == ""}
 		if f.Shorthand != "" {
@@ -24,10 +24,12 @@ func (c *Call) parseTail(verb *Verb) error {
 	if err := c.flags.Parse(got.Args); err != nil {
 		return verb.usage(err)
 	}
-	if got.Session == "" {
-		return verb.usage(errMissing)
+	if c.Args = got.Lead; !verb.NoSession {
+		if got.Session == "" {
+			return verb.usage(errMissing)
+		}
+		c.Args = append([]string{got.Session}, got.Lead...)
 	}
-	c.Args = append([]string{got.Session}, got.Lead...)
 	c.Tail, c.HasTail, c.Stdin = got.Tail, got.HasTail, got.Stdin
 	return nil
 }

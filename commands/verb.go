@@ -61,20 +61,22 @@ type Call struct {
 // Verb is one command.
 type Verb struct {
 	Name     string
-	Group    string // see, follow, drive, keep, access, stay
+	Group    string // see, follow, drive, keep, talk, access, stay
 	Synopsis string // without the name
 	Short    string
 	Need     keys.Role
 	Tail     bool // it ends in free text, taken as it stands
 	Lead     int  // words between the session and the text
-	MinArgs  int
-	MaxArgs  int // -1: any number
-	TextOnly bool
-	Prose    bool // text unless --json asks for more
-	Flags    func(*pflag.FlagSet)
-	Rewrite  func(words []string) []string // puts words into the form that flags are parsed from
-	Answer   any                           // a value whose JSON Schema describes the answer; nil: none
-	Run      func(context.Context, *Call) error
+	// NoSession: the line names no session; its first words are the lead's.
+	NoSession bool
+	MinArgs   int
+	MaxArgs   int // -1: any number
+	TextOnly  bool
+	Prose     bool // text unless --json asks for more
+	Flags     func(*pflag.FlagSet)
+	Rewrite   func(words []string) []string // puts words into the form that flags are parsed from
+	Answer    any                           // a value whose JSON Schema describes the answer; nil: none
+	Run       func(context.Context, *Call) error
 }
 
 // statusError ends a verb with a status that is no failure, such as 20 of wait.
@@ -92,6 +94,7 @@ func verbs() []*Verb {
 		nudgeVerb(), askVerb(), interruptVerb(), respondVerb(),
 		inputVerb(), keysVerb(), resizeVerb(), signalVerb(), lockVerb(), unlockVerb(),
 		newVerb(), forkVerb(), killVerb(), restartVerb(), renameVerb(), rmVerb(), tagVerb(), metaVerb(), exportVerb(),
+		gateVerb(), reportVerb(),
 		attachVerb(),
 	}
 }

@@ -46,6 +46,12 @@ func (f *Fold) follows(fact *agent.Fact) bool {
 	return true
 }
 
+// Ours says whether something of that conversation is of the one that is
+// followed, without moving to it.
+func (f *Fold) Ours(conversation string) bool {
+	return conversation == "" || f.m.Conversation == "" || conversation == f.m.Conversation
+}
+
 // leave ends what belongs to the conversation so far. A live file that is
 // late tells of the one that has begun meanwhile; and a turn that is under way
 // without a name when another conversation takes its place is that one's.

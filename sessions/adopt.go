@@ -182,6 +182,9 @@ func (a *adoption) recallEvent(line events.Line) {
 func (a *adoption) adopt(ctx context.Context) {
 	c := a.core
 	c.recall(a.from)
+	if err := c.s.askAgain(c.spec); err != nil { // a kill may have come between the two
+		c.trouble("have hooks ask", err)
+	}
 	if c.exit = a.from.Exit; c.exit != nil && !c.hasNews(a.from) {
 		c.applied = a.from.Control
 		return // the screen is loaded when somebody looks

@@ -44,6 +44,9 @@ func (r *Registry) inferAgent(spec Spec) (Spec, error) {
 func (r *Registry) forAgent(spec *Spec) error {
 	if _, ok := r.options.Drivers[spec.Agent].(agent.Launcher); ok {
 		// An agent that is left untouched chooses its own.
+		if spec.Gate.Closed() && !r.mayHold(*spec) {
+			return cannotHold(*spec)
+		}
 		if spec.Conversation == "" && spec.TakeUp == "" && (spec.Isolate != agent.IsolateNone || spec.Fork.Conversation != "") {
 			spec.Conversation = newConversation()
 		}
@@ -54,7 +57,7 @@ func (r *Registry) forAgent(spec *Spec) error {
 		set  bool
 	}{
 		{"conversation", spec.Conversation != ""}, {"resume", spec.TakeUp != ""},
-		{"settings", len(spec.Settings) > 0}, {"mcp", len(spec.MCP) > 0},
+		{"settings", len(spec.Settings) > 0}, {"mcp", len(spec.MCP) > 0}, {"gate", spec.Gate.Closed()},
 	} {
 		if field.set {
 			return api.Errorf(api.CodeNoDriver, "%s means nothing to %s, which is run as any program: name the agent with --agent, or leave it out", field.name, api.Quote(spec.Command[0]))
@@ -95,6 +98,7 @@ func (s *Session) prepare(spec Spec, prog program) (program, agent.Launch, error
 		Argv: prog.argv, Env: EnvMap(prog.env), Own: prog.own, Cwd: cwd, Folder: s.dir, Hook: hook, Disk: os.DirFS("/"),
 		Conversation: spec.Conversation, Resume: spec.begun(), Isolate: spec.Isolate, Groom: spec.Groom, Trust: spec.Trust, AcceptBypass: spec.AcceptBypass,
 		Settings: spec.Settings, MCP: spec.MCP,
+		Berth: callBerth(hook, cwd, EnvMap(prog.env)["PATH"]), EndAsks: filepath.Join(s.dir, endAsksFile),
 	}
 	if !spec.Spoken { // else all that is past
 		start.TakeUp, start.Fork = spec.TakeUp, spec.Fork.Conversation
@@ -106,7 +110,11 @@ func (s *Session) prepare(spec Spec, prog program) (program, agent.Launch, error
 	if err != nil {
 		return prog, launch, launchError(spec.Agent, err)
 	}
+	launch.Berth = start.Berth
 	if err := lay(launch); err != nil {
+		return prog, launch, err
+	}
+	if err := s.askAgain(spec); err != nil {
 		return prog, launch, err
 	}
 	prog.argv, prog.env = launch.Argv, launchEnv(prog, launch)
@@ -190,7 +198,7 @@ func launchEnv(prog program, l agent.Launch) []string {
 // launched is the spec with what is known of the agent now that it is started
 // so.
 func launched(spec Spec, l agent.Launch) Spec {
-	spec.StateFile, spec.Vouched = l.StateFile, l.Vouched
+	spec.StateFile, spec.Vouched, spec.Berth = l.StateFile, l.Vouched, l.Berth
 	if l.Conversation != "" {
 		spec.Conversation = l.Conversation
 	}
@@ -220,4 +228,13 @@ func unsets(list []string, name string) bool {
 		}
 		return name == pattern
 	})
+}
+
+// callBerth is how berth is called from inside: by its name where that finds
+// one, else by the link in the session's folder, which is always there.
+func callBerth(link, cwd, path string) string {
+	if _, err := lookPath("berth", cwd, path); err == nil {
+		return "berth"
+	}
+	return link
 }

@@ -154,7 +154,7 @@ func (c *core) letGo() {
 		return
 	}
 	for n := range d.asking {
-		if d.fold.Holds(hookID(n)) {
+		if d.fold.Holds(hookID(n)) || d.gate.Hook == n {
 			continue
 		}
 		delete(d.asking, n)

@@ -61,6 +61,14 @@ func (c *core) apply(r hold.Record) {
 		err = c.applyHook(r)
 	case hold.KindCoalesced:
 		err = c.applyCoalesced(r)
+	case hold.KindVerdict:
+		err = c.applyVerdict(r)
+	case hold.KindDelivered, hold.KindGone:
+		err = c.applyHookOver(r)
+	case kindReport:
+		err = c.applyReport(r)
+	case kindGateOpened:
+		err = c.applyGateOpened(r)
 	case hold.KindEnd:
 		err = c.applyEnd(r)
 	case hold.KindExit:

@@ -12,6 +12,7 @@ import (
 
 	"berth/agent"
 	"berth/api"
+	"berth/orchestrate/gate"
 	"berth/sessions/lease"
 	"berth/terminal"
 )
@@ -53,6 +54,7 @@ type checkpoint struct {
 	Said      *Said           `json:"said,omitempty"`      // the agent's last message
 	Own       string          `json:"own,omitempty"`       // the last message of ours, as it was typed
 	Answers   []answering     `json:"answers,omitempty"`   // to its prompts, under way
+	Gate      gate.State      `json:"gate"`
 }
 
 const checkpointVersion = 1
@@ -87,6 +89,7 @@ func (c *core) save() {
 	}
 	if c.detection != nil {
 		head.Said, head.Own, head.Answers = c.detection.said, c.detection.own, c.detection.underWay()
+		head.Gate = c.detection.gate
 		var err error
 		if head.Detection, err = c.detection.fold.Checkpoint(); err != nil {
 			c.trouble("save what is known of the agent", err)

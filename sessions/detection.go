@@ -12,6 +12,7 @@ import (
 	"berth/agent"
 	"berth/api"
 	"berth/detect"
+	"berth/orchestrate/gate"
 	"berth/sessions/events"
 	"berth/sessions/hold"
 )
@@ -41,6 +42,9 @@ type detection struct {
 	asking   map[uint64]bool       // hooks that wait for a verdict, by their records
 	answers  map[string]*answering // on their way, by prompt
 	othersAt time.Time             // when somebody else than respond last typed
+
+	gate gate.State // of the turn
+	kept keeping
 }
 
 // newDetection begins anew with a program.
@@ -76,6 +80,7 @@ func (c *core) restoreDetection(from checkpoint) {
 	}
 	d.fold, d.said, d.own = fold, from.Said, from.Own
 	d.resume(from.Answers, c.responded)
+	d.gate = from.Gate
 	c.detection = d
 }
 
@@ -104,6 +109,7 @@ func (c *core) applyHook(r hold.Record) error {
 		}
 	}
 	var results []detect.Result
+	var also []events.Event
 	if d := c.detection; d != nil && len(payload) > 0 {
 		d.opening = c.eventNumber(r, told)
 		facts, err := d.driver.Hook(payload)
@@ -113,11 +119,9 @@ func (c *core) applyHook(r hold.Record) error {
 				if h.Ask && f.Kind == agent.Asked {
 					f.Hook = hookID(r.N)
 				}
-				result := d.fold.Apply(f)
-				c.noteConversation(f, result)
-				e.Foreign = e.Foreign || result.Foreign
-				d.listen(f, result, f.Time)
-				results = append(results, result)
+				some, beside := c.believe(f, r.N, h.Ask)
+				e.Foreign = e.Foreign || some[0].Foreign
+				results, also = append(results, some...), append(also, beside...)
 			}
 		}
 	}
@@ -130,7 +134,7 @@ func (c *core) applyHook(r hold.Record) error {
 		return nil
 	}
 	c.told = r.N
-	c.tell(results, events.Event{Type: "hook", Cause: r.N, Data: e})
+	c.tell(results, append([]events.Event{{Type: "hook", Cause: r.N, Data: e}}, also...)...)
 	c.letGo()
 	return nil
 }
@@ -247,6 +251,7 @@ func (c *core) detect(now time.Time) {
 		c.wakeDetection(now)
 	}
 	c.settleAnswers(now)
+	c.keepBack()
 	if !d.screenAt.IsZero() && !now.Before(d.screenAt) && !c.term.InSync() {
 		c.readScreen()
 	}

@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"berth/agent"
 	"berth/api"
+	"berth/orchestrate/gate"
 )
 
 // Defaults of a session, from the design's table of fields.
@@ -88,7 +90,13 @@ type Spec struct {
 	Fork         Fork              `json:"fork"`
 	StateFile    string            `json:"state_file"` // of the agent, with %d for its process id
 	Vouched      map[string]string `json:"vouched"`    // see agent.Launch
+
+	Gate  gate.Config `json:"gate"`
+	Berth string      `json:"berth"` // how berth is called inside; empty: by its name
 }
+
+// berth is how the agent's commands call berth.
+func (s Spec) berth() string { return cmp.Or(s.Berth, "berth") }
 
 // Fork is the conversation that a session begins as a copy of.
 type Fork struct {
@@ -149,6 +157,9 @@ func (s Spec) check() error {
 	}
 	if s.Limits.TTL < 0 || s.Limits.IdleTimeout < 0 {
 		return api.Errorf(api.CodeBadRequest, "ttl and idle_timeout are times above 0; without them there is no limit")
+	}
+	if err := s.Gate.Check(); err != nil {
+		return api.Errorf(api.CodeBadRequest, "gate: %w", err)
 	}
 	if err := s.checkLabels(); err != nil {
 		return err

@@ -110,7 +110,7 @@ func (s *Status) State(now time.Time) api.State {
 	}
 	return api.State{
 		Activity: s.Activity, Failure: s.Failure, Prompt: promptOrNil(s.Request), IdleGraceRemainingMS: grace, Session: s.Name, ID: s.ID, Agent: s.Agent, State: string(s.Now), Since: api.At(s.Since), Seq: s.Seq,
-		Tier: s.Tier, Cause: terminal.Printable(s.Cause), Prompts: prompts, Exit: s.Exit, Writer: s.Writer, Gate: "allow",
+		Tier: s.Tier, Cause: terminal.Printable(s.Cause), Prompts: prompts, Exit: s.Exit, Writer: s.Writer, Gate: string(s.Gate.Shown()),
 		Foreground: terminal.Printable(s.Program), QuietMS: quiet,
 	}
 }

@@ -97,9 +97,10 @@ func addSettings(l *agent.Launch, s agent.Start, options *options) ([]string, er
 		if all["tui"] == nil {
 			all["tui"] = "default" // Claude may choose another renderer otherwise
 		}
-		if all["hooks"], err = withOurs(all["hooks"], s.Hook); err != nil {
+		if all["hooks"], err = withOurs(all["hooks"], s); err != nil {
 			return nil, err
 		}
+		all = merge(all, map[string]any{"permissions": map[string]any{"allow": reports(s)}})
 	}
 	file := filepath.Join(s.Folder, settingsName)
 	if l.Files[file], err = encode(all); err != nil {

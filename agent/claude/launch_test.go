@@ -39,7 +39,7 @@ func disk() fs.FS {
 func begin(argv ...string) agent.Start {
 	return agent.Start{
 		Argv: append([]string{"claude"}, argv...), Env: map[string]string{"HOME": "/h"}, Cwd: "/ws", Folder: "/s", Hook: "/s/berth", Disk: disk(),
-		Conversation: "99999999-2222-4333-8444-555555555555", Isolate: agent.IsolateHooks, Groom: agent.GroomAuto,
+		Conversation: "99999999-2222-4333-8444-555555555555", Isolate: agent.IsolateHooks, Groom: agent.GroomAuto, EndAsks: "/s/end", BeginAsks: "/s/begin",
 	}
 }
 
@@ -146,10 +146,10 @@ func TestSettingsAreMerged(t *testing.T) {
 	for _, g := range got.Hooks["Stop"] {
 		stop = append(stop, g.Hooks[0].Command)
 	}
-	if want := []string{"own", "mine", "'/s/berth' hook --tell Stop"}; !slices.Equal(stop, want) {
+	if want := []string{"own", "mine", "'/s/berth' hook --ask 15s 5s --if '/s/end' Stop"}; !slices.Equal(stop, want) {
 		t.Errorf("Stop runs %q, want %q", stop, want)
 	}
-	if got.Model != "m" || got.TUI != "fullscreen" || strings.Join(got.Permissions["allow"], "") != "AB" || len(got.Permissions["deny"]) != 1 {
+	if got.Model != "m" || got.TUI != "fullscreen" || strings.Join(got.Permissions["allow"], " ") != "A B Bash(berth report:*)" || len(got.Permissions["deny"]) != 1 {
 		t.Errorf("merged to %s", l.Files[set])
 	}
 	if plain, err := (Driver{}).Launch(begin()); err != nil || !strings.Contains(string(plain.Files[set]), `"tui": "default"`) {
@@ -158,7 +158,7 @@ func TestSettingsAreMerged(t *testing.T) {
 }
 
 func TestSettingsRunEveryEvent(t *testing.T) {
-	hooks, err := withOurs(nil, "/it's/berth")
+	hooks, err := withOurs(nil, agent.Start{Hook: "/it's/berth", EndAsks: "/it's/end", BeginAsks: "/it's/begin"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +166,13 @@ func TestSettingsRunEveryEvent(t *testing.T) {
 	if ask := command("PermissionRequest"); ask.Command != `'/it'\''s/berth' hook --ask 24h 24h PermissionRequest` || ask.Timeout != 24*60*60 {
 		t.Errorf("PermissionRequest runs %+v", ask)
 	}
-	for _, e := range []string{"PreToolUse", "Stop", "SessionStart"} {
+	for e, file := range map[string]string{"Stop": "end", "SessionStart": "begin"} {
+		want := `'/it'\''s/berth' hook --ask 15s 5s --if '/it'\''s/` + file + `' ` + e
+		if got := command(e); got.Command != want || got.Timeout != 30 {
+			t.Errorf("%s runs %+v, want %s", e, got, want)
+		}
+	}
+	for _, e := range []string{"PreToolUse", "SubagentStop", "SessionEnd"} {
 		if command(e).Command != `'/it'\''s/berth' hook --tell `+e {
 			t.Errorf("%s runs %+v", e, hooks[e])
 		}
@@ -177,7 +183,7 @@ func TestSettingsRunEveryEvent(t *testing.T) {
 		}
 	}
 	for name, bad := range map[string]any{"no events": []any{}, "no list": map[string]any{"Stop": "x"}} {
-		if _, err := withOurs(bad, "/b"); !errors.Is(err, agent.ErrStart) {
+		if _, err := withOurs(bad, agent.Start{Hook: "/b"}); !errors.Is(err, agent.ErrStart) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

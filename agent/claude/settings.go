@@ -29,9 +29,13 @@ const hookSeconds = 10
 // without one: as long as a dialog is left open over a night.
 const askHold = 24 * time.Hour
 
-// asking are the events whose hooks wait for an answer, beside the dialog that
-// Claude shows all the while.
-var asking = []string{"PermissionRequest"}
+// Hooks that Claude itself waits for: at a turn's end and at a conversation's
+// begin. The grace lets a restart of the server fit in.
+const (
+	ownHold  = 15 * time.Second
+	ownGrace = 5 * time.Second
+	ownSlack = 15 * time.Second // for what runs the hook, and a holder that was stopped
+)
 
 type hookCommand struct {
 	Type    string `json:"type"`
@@ -44,18 +48,38 @@ type hookGroup struct {
 }
 
 // ours is the group that makes an event run the hook program.
-func ours(hook, event string) hookGroup {
-	one := hookCommand{Type: "command", Command: quote(hook) + " hook --tell " + event, Timeout: hookSeconds}
-	if slices.Contains(asking, event) {
+func ours(s agent.Start, event string) hookGroup {
+	hook := quote(s.Hook) + " hook "
+	one := hookCommand{Type: "command", Command: hook + "--tell " + event, Timeout: hookSeconds}
+	switch event {
+	case "PermissionRequest": // beside the dialog, which Claude shows all the while
 		hold := strconv.Itoa(int(askHold.Hours())) + "h"
-		one.Command = quote(hook) + " hook --ask " + hold + " " + hold + " " + event
-		one.Timeout = int(askHold.Seconds())
+		one.Command, one.Timeout = hook+"--ask "+hold+" "+hold+" "+event, int(askHold.Seconds())
+	case "Stop":
+		one.Command, one.Timeout = hook+askWhile(s.EndAsks)+event, int((ownHold + ownSlack).Seconds())
+	case "SessionStart":
+		one.Command, one.Timeout = hook+askWhile(s.BeginAsks)+event, int((ownHold + ownSlack).Seconds())
 	}
 	return hookGroup{[]hookCommand{one}}
 }
 
+// askWhile makes a hook wait for its answer while the file is there.
+func askWhile(file string) string {
+	return fmt.Sprintf("--ask %s %s --if %s ", ownHold, ownGrace, quote(file))
+}
+
+// reports are the rules by which a report needs nobody's permission: it makes
+// an event and no more.
+func reports(s agent.Start) []any {
+	rules := []any{"Bash(berth report:*)"}
+	if s.Berth != "" && s.Berth != "berth" {
+		rules = append(rules, "Bash("+s.Berth+" report:*)")
+	}
+	return rules
+}
+
 // withOurs puts our hooks behind the caller's.
-func withOurs(callers any, hook string) (map[string]any, error) {
+func withOurs(callers any, s agent.Start) (map[string]any, error) {
 	all := map[string]any{}
 	if callers != nil {
 		given, ok := callers.(map[string]any)
@@ -71,7 +95,7 @@ func withOurs(callers any, hook string) (map[string]any, error) {
 	}
 	for _, e := range events {
 		before, _ := all[e].([]any)
-		all[e] = append(slices.Clone(before), ours(hook, e))
+		all[e] = append(slices.Clone(before), ours(s, e))
 	}
 	return all, nil
 }

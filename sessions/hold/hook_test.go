@@ -388,6 +388,29 @@ func TestHookFailsOpen(t *testing.T) {
 	}
 }
 
+// TestAskIf asks while the file is there and tells while it is not.
+func TestAskIf(t *testing.T) {
+	a := newAgent(t)
+	l := start(t, a.spec)
+	file := filepath.Join(t.TempDir(), "asks")
+	a.hook(`{}`, "--ask", "1h", "1h", "--if", file, "Stop").silent()
+	a.asked(1)
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := a.hook(`{}`, "--ask", "1h", "1h", "--if", file, "Stop")
+	if err := l.Verdict(a.asked(2), []byte("go on"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if out := r.wait(); string(out.Stdout) != "go on" {
+		t.Errorf("%+v", out)
+	}
+	_, hooks := hooksOf(t, a.spec.Dir)
+	if hooks[0].Ask || !hooks[1].Ask || hooks[0].Event != "Stop" || hooks[1].Event != "Stop" {
+		t.Errorf("%+v", hooks)
+	}
+}
+
 func TestPayloads(t *testing.T) {
 	a := newAgent(t)
 	start(t, a.spec)

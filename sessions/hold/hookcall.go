@@ -42,6 +42,9 @@ type call struct {
 //	--tell [EVENT]             hands over the event whose JSON is on stdin
 //	--ask HOLD GRACE [EVENT]   and waits for a verdict, at most HOLD, or GRACE
 //	                           while no server is there (durations: 15s, 24h)
+//	--ask HOLD GRACE --if FILE [EVENT]
+//	                           the same while FILE is there, else as --tell: who
+//	                           wants nothing of an event costs the agent no wait
 //
 // It returns the exit status: 0 with no output, but for a verdict, which says
 // both, and for arguments it does not know, which are 1: 2 would block agents.
@@ -87,8 +90,14 @@ func parseHook(args []string) (hookHead, error) {
 		}
 		q.Ask, q.HoldMillis, q.GraceMillis = true, hold.Milliseconds(), grace.Milliseconds()
 		rest = args[3:]
+		if len(rest) >= 2 && rest[0] == "--if" {
+			if unix.Access(rest[1], unix.F_OK) != nil {
+				q = hookHead{}
+			}
+			rest = rest[2:]
+		}
 	default:
-		return q, errors.New("it takes --tell [EVENT] or --ask HOLD GRACE [EVENT]")
+		return q, errors.New("it takes --tell [EVENT] or --ask HOLD GRACE [--if FILE] [EVENT]")
 	}
 	if len(rest) > 1 {
 		return q, fmt.Errorf("%q is one argument too many", rest[1])

@@ -1,0 +1,344 @@
+//go:build agents
+
+package claude
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/sessions/hold"
+	"berth/test/agents/modelapi"
+)
+
+// verb runs a verb that has to go well, and gives what it printed.
+func (l *lab) verb(words ...string) string {
+	l.t.Helper()
+	out, err := l.host.Call(l.ctx, nil, words...)
+	check(l.t, err)
+	return string(out)
+}
+
+// event is an event as far as it is looked at here.
+type event struct {
+	Type, Kind, Why, Mode, Event, Prev, Next, Message string
+	Blocks, N, Lines                                  int
+	Time                                              time.Time
+	By                                                *struct{ Identity string }
+	OK                                                *bool
+	Error, Rule, Source, Reason, Conversation         string
+	Foreign                                           bool
+}
+
+// told are all events of the session so far, of these types.
+func (l *lab) told(types ...string) []event {
+	l.t.Helper()
+	out, err := l.host.Call(l.ctx, nil, "watch", l.Name, "--since", l.Name+":0", "--type", strings.Join(types, ","), "--timeout", "300ms")
+	if err == nil {
+		l.t.Fatal("watch ended before its timeout")
+	}
+	var all []event
+	for line := range strings.Lines(string(out)) {
+		if strings.HasPrefix(line, `{"error"`) {
+			continue
+		}
+		var e event
+		check(l.t, json.Unmarshal([]byte(line), &e))
+		all = append(all, e)
+	}
+	return all
+}
+
+// kinds are the events of the gate in short.
+func (l *lab) gateStory() string {
+	l.t.Helper()
+	var words []string
+	for _, e := range l.told("gate") {
+		words = append(words, strings.Trim(e.Kind+":"+e.Why, ":"))
+	}
+	return strings.Join(words, " ")
+}
+
+// feedbacks is how often the model was told a text by the gate.
+func (l *lab) feedbacks(text string) int {
+	n := 0
+	for _, r := range l.api.Requests() {
+		if r.Kind == modelapi.KindTurn && !r.Subagent && strings.HasPrefix(r.Prompt, "Stop hook feedback:\n") && strings.Contains(r.Prompt, text) && r.Step == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// fed waits until the model has been told that often.
+func (l *lab) fed(text string, n int) {
+	l.t.Helper()
+	ctx, cancel := context.WithTimeout(l.ctx, patient)
+	defer cancel()
+	for l.feedbacks(text) < n {
+		select {
+		case <-ctx.Done():
+			l.t.Fatalf("the model was told %d times, want %d", l.feedbacks(text), n)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// TestGateText holds the agent back up to the cap: the model gets the text each
+// time, and the session never looks idle in between.
+func TestGateText(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.is("idle")
+	l.verb("gate", l.Name, "--cap", "3", "gate", "MOCK: text not done yet")
+	l.send("MOCK: text first answer")
+	l.is("working")
+	l.is("idle")
+	if n := l.feedbacks("not done yet"); n != 3 {
+		t.Errorf("the model was told %d times, want 3", n)
+	}
+	if story := l.gateStory(); story != "set blocked blocked blocked let_go:cap" {
+		t.Errorf("the gate: %s", story)
+	}
+	var states []string
+	for _, e := range l.told("state_change") {
+		states = append(states, e.Next)
+	}
+	if got := strings.Join(states, " "); got != "idle working idle" {
+		t.Errorf("states: %s", got)
+	}
+	// The message of the turn is the last one, not the first that was blocked.
+	if out := l.verb("last", l.Name); !strings.Contains(out, "not done yet") {
+		t.Errorf("last: %s", out)
+	}
+	// The next turn counts anew.
+	l.verb("gate", l.Name, "--cap", "1", "gate", "MOCK: text once more")
+	l.send("MOCK: text second answer")
+	l.is("working")
+	l.is("idle")
+	if n := l.feedbacks("once more"); n != 1 {
+		t.Errorf("the model was told %d times, want 1", n)
+	}
+}
+
+// TestGateReport: the model runs berth report by its Bash tool, which needs
+// nobody's permission, and that lets it go.
+func TestGateReport(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.is("idle")
+	l.verb("gate", l.Name, "auto")
+	auto := l.reportCommand()
+	l.verb("gate", l.Name, "gate", "Report. MOCK: bash "+auto+" complete done it all")
+	l.send("MOCK: text working on it")
+	l.is("working")
+	l.is("idle")
+	reports := l.told("report")
+	if len(reports) != 1 || reports[0].Kind != "complete" || reports[0].Message != "done it all" || reports[0].By.Identity != "agent:lab" {
+		t.Errorf("reports: %+v", reports)
+	}
+	if n := l.feedbacks("Report."); n != 1 {
+		t.Errorf("the model was told %d times, want 1", n)
+	}
+	if story := l.gateStory(); !strings.HasSuffix(story, "set blocked let_go:report") {
+		t.Errorf("the gate: %s", story)
+	}
+	// A report of the turn before does not count for the next, nor does continue.
+	l.verb("gate", l.Name, "--cap", "2", "gate", "Go on. MOCK: bash "+auto+" continue not yet")
+	l.send("MOCK: text more work")
+	l.is("working")
+	l.is("idle")
+	if story := l.gateStory(); !strings.HasSuffix(story, "set blocked blocked let_go:cap") {
+		t.Errorf("the gate: %s", story)
+	}
+	if n := len(l.told("prompt")); n != 0 {
+		t.Errorf("%d prompts were opened for reports", n)
+	}
+}
+
+// reportCommand is how the generated text calls berth: the model is told it, so
+// it is read from there.
+func (l *lab) reportCommand() string {
+	l.t.Helper()
+	l.verb("gate", l.Name, "--cap", "1", "auto")
+	l.send("MOCK: text for the command")
+	l.fed("report complete MESSAGE", 1)
+	l.is("idle")
+	for _, r := range l.api.Requests() {
+		for line := range strings.Lines(r.Prompt) {
+			if command, _, ok := strings.Cut(strings.TrimSpace(line), " complete MESSAGE"); ok && strings.HasPrefix(r.Prompt, "Stop hook feedback") {
+				return command
+			}
+		}
+	}
+	l.t.Fatal("the generated text names no command")
+	return ""
+}
+
+// TestGateSchema tells the agent what is wrong with its message, so that it can
+// report again.
+func TestGateSchema(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.is("idle")
+	berth := l.reportCommand()
+	l.verb("gate", l.Name, "--schema", `{"type":"object","required":["pr"]}`, "auto")
+	l.api.Queue(
+		modelapi.Scenario{Name: "report", Steps: []modelapi.Step{
+			modelapi.Say(modelapi.Tool("Bash", map[string]any{"command": berth + " complete done", "description": "report"})),
+			modelapi.Say(modelapi.Tool("Bash", map[string]any{"command": berth + ` complete '{"pr":7}'`, "description": "report"})),
+			modelapi.Say(modelapi.Text("Reported.")),
+		}},
+	)
+	l.send("MOCK: text to be reported")
+	l.is("working")
+	l.see("● Reported.")
+	l.is("idle")
+	reports := l.told("report")
+	if len(reports) != 1 || reports[0].Message != `{"pr":7}` {
+		t.Errorf("reports: %+v", reports)
+	}
+	told := false
+	for _, r := range l.api.Requests() {
+		told = told || strings.Contains(string(r.Body), "has to be JSON of this schema")
+	}
+	if !told {
+		t.Error("the model was not told what is wrong with its report")
+	}
+}
+
+// TestGateOpen lets the agent go by hand, amid a turn.
+func TestGateOpen(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.is("idle")
+	l.verb("gate", l.Name, "--cap", "100", "gate", "MOCK: slow 4 100")
+	l.send("MOCK: text begin")
+	l.fed("MOCK: slow", 2)
+	if s := l.state(); s.State != "working" {
+		t.Errorf("held back, it is %s", s.State)
+	}
+	l.verb("gate", l.Name, "open")
+	l.is("idle")
+	if story := l.gateStory(); !strings.HasSuffix(story, "let_go:opened") {
+		t.Errorf("the gate: %s", story)
+	}
+	told := l.feedbacks("MOCK: slow")
+	l.send("MOCK: text the next turn is held back again")
+	l.fed("MOCK: slow", told+1)
+	// A person ends it: no hook tells, and the gate is not asked.
+	l.see("line 00")
+	l.key("Escape")
+	l.is("idle")
+}
+
+// TestGateError: a turn that ends in an error is not held back.
+func TestGateError(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.is("idle")
+	l.verb("gate", l.Name, "gate", "MOCK: error 403")
+	l.send("MOCK: text begin")
+	if s := l.is("error"); s.Failure == nil || s.Failure.Class != "unauthorized" {
+		t.Errorf("the failure is %+v", s.Failure)
+	}
+	if n := l.feedbacks("MOCK: error"); n == 0 {
+		t.Error("the model was never told")
+	}
+}
+
+// TestGateServerRestarted stops the server for 2 s while a stop waits: the agent
+// is held back all the same, once for each stop.
+func TestGateServerRestarted(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.is("idle")
+	l.verb("gate", l.Name, "--cap", "3", "gate", "MOCK: slow 10 200")
+	l.send("MOCK: slow 10 200")
+	l.see("line 008")
+	check(t, l.host.Kill())
+	time.Sleep(2 * time.Second) // the time that the server is away
+	check(t, l.host.Start())
+	l.fed("MOCK: slow", 1)
+	l.see("line 008")
+	check(t, l.host.Kill()) // with the answer given
+	check(t, l.host.Start())
+	l.fed("MOCK: slow", 3)
+	l.is("idle")
+	if n := l.feedbacks("MOCK: slow"); n != 3 {
+		t.Errorf("the model was told %d times, want 3", n)
+	}
+	if story := l.gateStory(); story != "set blocked blocked blocked let_go:cap" {
+		t.Errorf("the gate: %s", story)
+	}
+}
+
+// TestGateServerAway leaves the server away for a minute: no stop holds the
+// agent up for longer than the grace, and a gate that allows not at all.
+func TestGateServerAway(t *testing.T) {
+	for _, mode := range []string{"allow", "auto"} {
+		t.Run(mode, func(t *testing.T) {
+			l := newStateLab(t, Ready())
+			l.is("idle")
+			l.verb("gate", l.Name, mode)
+			l.send("MOCK: slow 10 200")
+			l.see("line 002")
+			check(t, l.host.Kill())
+			away := time.Now()
+			time.Sleep(time.Minute - time.Since(away)) // the time that the server is away
+			check(t, l.host.Start())
+			l.is("idle")
+			var stop, over time.Time
+			for _, e := range l.hookTimes() {
+				if e.name == "Stop" {
+					stop, over = e.at, e.over
+				}
+			}
+			took := over.Sub(stop)
+			t.Logf("gate %s: the stop was answered after %s", mode, took.Round(time.Millisecond))
+			if most := 5500 * time.Millisecond; mode == "auto" && (took < 4500*time.Millisecond || took > most) {
+				t.Errorf("the stop waited %s, want the grace of 5 s", took)
+			}
+			if mode == "allow" && took != 0 {
+				t.Errorf("the stop waited %s", took)
+			}
+			if n := l.feedbacks("report"); n != 0 {
+				t.Errorf("the model was told %d times by a server that was away", n)
+			}
+			l.send(fmt.Sprintf("MOCK: text and on with %s", mode))
+			l.see("● and on with " + mode)
+		})
+	}
+}
+
+// hookTime is when a hook came and, of one that waited, when its wait ended.
+type hookTime struct {
+	name     string
+	at, over time.Time
+	asked    bool
+}
+
+// hookTimes reads the session's control log.
+func (l *lab) hookTimes() []hookTime {
+	l.t.Helper()
+	var info struct{ ID string }
+	check(l.t, json.Unmarshal([]byte(l.verb("info", l.Name)), &info))
+	dir := filepath.Join(filepath.Dir(l.home.Dir), "state", "sessions", info.ID)
+	var all []hookTime
+	byRecord := map[uint64]int{}
+	check(l.t, hold.ReadControl(dir, 0, func(r hold.Record) error {
+		switch r.Kind {
+		case hold.KindHook:
+			var d hold.HookData
+			check(l.t, json.Unmarshal(r.Data, &d))
+			byRecord[r.N] = len(all)
+			all = append(all, hookTime{name: d.Event, at: r.Time.Time, over: r.Time.Time, asked: d.Ask})
+		case hold.KindDelivered, hold.KindGone:
+			var d hold.GoneData
+			check(l.t, json.Unmarshal(r.Data, &d))
+			if i, ok := byRecord[d.Hook]; ok {
+				all[i].over = r.Time.Time
+			}
+		}
+		return nil
+	}))
+	return all
+}
