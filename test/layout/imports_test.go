@@ -17,6 +17,8 @@ var rank = map[string]int{
 	"berth/detect":           2,
 	"berth/agent/claude":     2,
 	"berth/agent/codex":      2,
+	"berth/detect/tail":      1, // drawn beside detect on the map; they know nobody
+	"berth/detect/watch":     1,
 	"berth/detect/replay":    3,
 	"berth/config":           2,
 	"berth/commands/words":   2,
