@@ -150,11 +150,7 @@ func (f *Fold) take(fact *agent.Fact) {
 	case agent.TurnEnded:
 		f.turnEnded(fact)
 	case agent.FailureSeen:
-		if m.Turn.Phase != "" && fact.Agent == "" && (fact.At.IsZero() || !fact.At.Before(m.Turn.Started)) {
-			m.Pending = fact.Failure
-		} else if m.Turn.Phase == "" && fact.Agent == "" && fact.At.IsZero() {
-			f.reason(fact.Failure)
-		}
+		f.failureSeen(fact)
 	case agent.ToolStarted:
 		f.toolStarted(fact)
 	case agent.ToolEnded, agent.StepEnded:

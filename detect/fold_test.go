@@ -340,3 +340,29 @@ func TestCheckpoint(t *testing.T) {
 		}
 	}
 }
+
+// TestTogether: messages that wait are delivered at once, each with an id of its
+// own by the hooks and all with the last one's by the log: it is one turn, and
+// whoever tells of its end by whichever id is right.
+func TestTogether(t *testing.T) {
+	for _, end := range []string{"1", "2", "3"} {
+		b := newBench(t, Options{})
+		is := func(state agent.State) {
+			t.Helper()
+			if got := b.fold.Status().State; got != state {
+				t.Fatalf("ended as %s: it is %s, want %s", end, got, state)
+			}
+		}
+		b.at(0).title(agent.LevelNotBusy)
+		b.at(10).say(agent.Fact{Kind: agent.TurnStarted, Source: agent.SourceLog, Turn: "3"})
+		for i, id := range []string{"1", "2", "3"} {
+			b.at(30 + 20*i).say(agent.Fact{Kind: agent.TurnStarted, Source: agent.SourceHook, Turn: id})
+		}
+		is(agent.Working)
+		b.at(500).say(agent.Fact{Kind: agent.TurnEnded, Source: agent.SourceHook, How: agent.Completed, Turn: end})
+		b.at(1000)
+		is(agent.Idle)
+		b.say(agent.Fact{Kind: agent.TurnStarted, Source: agent.SourceLog, Turn: "3", At: t0.Add(20 * time.Millisecond)})
+		is(agent.Idle)
+	}
+}

@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"slices"
 	"time"
 
 	"berth/agent"
@@ -27,7 +28,8 @@ type memory struct {
 	Turns            int
 
 	Turn     turn
-	Ended    []string // ids of the last turns that ended
+	Ended    []string  // ids of the last turns that ended
+	BegunAt  time.Time // when the last one that ended had begun
 	EndedAt  time.Time
 	Inferred bool // the last turn's end was not told but inferred
 	Failure  *agent.Failure
@@ -63,11 +65,16 @@ const (
 type turn struct {
 	Phase   string
 	ID      string
+	Also    []string // ids of messages that were delivered with it as one turn
 	Started time.Time
 	At      time.Time    // when it began, by the source that told of it
+	Ended   time.Time    // when its end was told, zero before
 	Source  agent.Source // that told of it first
 	How     agent.How
 }
+
+// is says whether the id is the turn's.
+func (t *turn) is(id string) bool { return t.ID == id || slices.Contains(t.Also, id) }
 
 type call struct {
 	ID, Tool, Agent, AgentType string

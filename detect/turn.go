@@ -33,7 +33,7 @@ func (f *Fold) turnStarted(fact *agent.Fact) {
 	if fact.Agent != "" || !f.may(agent.MoveWork, fact.Source) {
 		return
 	}
-	if fact.Turn != "" && (fact.Turn == m.Turn.ID && m.Turn.Phase != "" || m.ended(fact.Turn)) {
+	if fact.Turn != "" && (m.Turn.is(fact.Turn) && m.Turn.Phase != "" || m.ended(fact.Turn)) {
 		return // told before, by a quicker source
 	}
 	if f.overBy(fact) {
@@ -49,9 +49,7 @@ func (f *Fold) turnStarted(fact *agent.Fact) {
 		return
 	}
 	f.start(fact.Turn, fact.Source, fact.Cause, fact.Evidence)
-	if m.Turn.At = fact.At; fact.Turn == "" && !fact.At.IsZero() {
-		m.Turn.Started = earlier(f.now, fact.At)
-	}
+	m.Turn.Started, m.Turn.At = f.when(fact), fact.At
 	if fact.Activity != nil {
 		m.Activity = fact.Activity
 	}
@@ -68,13 +66,6 @@ func (f *Fold) overBy(fact *agent.Fact) bool {
 	return !fact.At.IsZero() && fact.At.Before(end)
 }
 
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
-}
-
 // sameTurn: of turns without ids, the one that a level told of first, or that
 // a second hook tells of once more.
 func (f *Fold) sameTurn(fact *agent.Fact) bool {
@@ -85,19 +76,60 @@ func (f *Fold) sameTurn(fact *agent.Fact) bool {
 	return t.At.Equal(fact.At) || t.At.IsZero() && t.Source != fact.Source
 }
 
+// when is the moment of what the fact tells of: a log may be read long after it
+// was written, and what it says next is not older than that.
+func (f *Fold) when(fact *agent.Fact) time.Time {
+	if fact.At.IsZero() {
+		return f.now
+	}
+	return earlier(f.now, fact.At)
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
 // start begins a turn: the one before is over, and so is an error.
 func (f *Fold) start(id string, s agent.Source, cause, evidence string) {
 	m := &f.m
-	if m.Turn.Phase != "" {
-		f.remember(m.Turn.ID)
-	}
+	also := f.together(id)
 	f.ready(s, cause)
 	m.Ready = true
 	f.closeAll("ended", s, cause, func(r *request) bool { return r.Agent == "" && (r.Turn != id || id == "") })
-	m.Turn = turn{Phase: running, ID: id, Started: f.now, Source: s}
+	m.Turn = turn{Phase: running, ID: id, Also: also, Started: f.now, Source: s}
 	m.Failure, m.Pending, m.Calls = nil, nil, nil
 	m.Activity = &agent.Activity{Kind: agent.Thinking}
 	f.mark(s, cause, evidence)
+}
+
+// togetherWithin is how far the beginnings of messages lie apart that are
+// delivered as one turn, at the most: 10 to 70 ms were seen.
+const togetherWithin = 2 * time.Second
+
+// together are the ids of the turn that is under way when another message is
+// delivered with its own. A log names them all by the last one's id, and so
+// does the turn's end.
+func (f *Fold) together(id string) []string {
+	t := &f.m.Turn
+	switch {
+	case t.Phase == "":
+		return nil
+	case t.Phase == running && t.ID != "" && id != "" && f.now.Sub(t.Started) < togetherWithin && len(t.Also) < turnsKept:
+		return append(t.Also, t.ID)
+	}
+	f.forget()
+	return nil
+}
+
+// forget: the turn under way is one that has ended.
+func (f *Fold) forget() {
+	for _, id := range f.m.Turn.Also {
+		f.remember(id)
+	}
+	f.remember(f.m.Turn.ID)
 }
 
 func (f *Fold) remember(id string) {
@@ -145,7 +177,7 @@ func (f *Fold) turnEnded(fact *agent.Fact) {
 	for _, id := range fact.Background {
 		m.Background[id] = true
 	}
-	m.Turn.Phase, m.Turn.How = ending, fact.How
+	m.Turn.Phase, m.Turn.How, m.Turn.Ended = ending, fact.How, f.when(fact)
 	f.spend()
 	f.mark(fact.Source, fact.Cause, fact.Evidence)
 	if fact.How != agent.Interrupted { // of a refusal, what was asked and the turn end at once
@@ -186,6 +218,23 @@ func (f *Fold) lateFailure(fact *agent.Fact) {
 	late := m.Inferred && f.now.Sub(m.EndedAt) < silence
 	if fact.How == agent.Failed && m.Failure == nil && (late || !m.ended(fact.Turn)) {
 		f.remember(fact.Turn)
+		f.fail(fact)
+	}
+}
+
+// failureSeen: the turn will end in an error, or did: a live file may say that
+// the agent rests before its log says why.
+func (f *Fold) failureSeen(fact *agent.Fact) {
+	m := &f.m
+	switch {
+	case fact.Agent != "":
+	case m.Turn.Phase != "":
+		if fact.At.IsZero() || !fact.At.Before(m.Turn.Started) {
+			m.Pending = fact.Failure
+		}
+	case fact.At.IsZero():
+		f.reason(fact.Failure)
+	case m.Inferred && m.Failure == nil && f.now.Sub(m.EndedAt) < silence && !fact.At.Before(m.BegunAt):
 		f.fail(fact)
 	}
 }
@@ -243,11 +292,16 @@ func (f *Fold) failedByScreen() {
 // finish ends the turn. Inferred: nobody told of its end.
 func (f *Fold) finish(inferred bool) {
 	m := &f.m
-	f.remember(m.Turn.ID)
+	f.forget()
 	f.drop("ended", m.Why, m.ofTurn)
 	f.spend()
 	failure := f.failing()
-	m.Turn, m.EndedAt, m.Inferred = turn{}, f.now, inferred
+	ended := m.Turn.Ended
+	if ended.IsZero() {
+		ended = f.now
+	}
+	m.BegunAt = m.Turn.Started
+	m.Turn, m.EndedAt, m.Inferred = turn{}, ended, inferred
 	m.Activity, m.Pending, m.Calls = nil, nil, nil
 	if failure != nil {
 		one := *failure

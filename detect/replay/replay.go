@@ -87,6 +87,7 @@ type player struct {
 	fold   *detect.Fold
 	term   *terminal.Terminal
 	viewer detect.Viewer
+	ledger detect.Ledger
 	now    time.Duration
 	told   time.Time // the time of day of the recording's zero, as the hooks tell it
 	unread bool
@@ -131,10 +132,19 @@ func (p *player) play(e event) {
 	case hooked:
 		p.hook(e)
 	case logged:
-		p.stamped(e, p.driver.Log)
+		p.stamped(e, p.entry)
 	case registered:
 		p.stamped(e, func(data []byte) ([]agent.Fact, error) { return p.driver.Registry(e.name, data) })
 	}
+}
+
+// entry reads an entry of the log, with what those before it tell of it.
+func (p *player) entry(line []byte) ([]agent.Fact, error) {
+	facts, err := p.driver.Log(line)
+	for i := range facts {
+		p.ledger.Enter(&facts[i])
+	}
+	return facts, err
 }
 
 // stamped reads facts that say when they were, by the recording's clock.
