@@ -48,7 +48,7 @@ const (
 	ToolStarted         Kind = "tool_started"         // Tool, Call, Input; Request: what it will ask before it runs the tool
 	ToolEnded           Kind = "tool_ended"           // the same
 	StepEnded           Kind = "step_ended"           // every tool call the agent made at once is through
-	Acting              Kind = "acting"               // Activity
+	Acting              Kind = "acting"               // Activity; Text: what it says
 	Asked               Kind = "asked"                // Request; Tool, Input; Hook where one waits for the answer
 	Answered            Kind = "answered"             // Request: the type of what was answered; Tool, Input where known
 	HookGone            Kind = "hook_gone"            // Hook: nobody waits for its answer any more
@@ -112,6 +112,28 @@ type Fact struct {
 	Background []string // subagents that go on after the turn
 	Reading    *Reading
 	Exit       *Exit
+
+	Log     string // path of the conversation's session log, where the source names it
+	Version string // of the agent, where the source tells it
+	Usage   *Usage // of the model, where the source tells it
+}
+
+// Usage is what one answer of the model took, or with Whole what a turn took.
+// Several facts may tell of one answer: the last is right.
+type Usage struct {
+	Answer  string // the model's id of its answer
+	Whole   bool
+	Model   string
+	Answers int // with Whole: how many answers there were
+	Tokens
+}
+
+// Tokens are counted by the model.
+type Tokens struct {
+	Input         int64 `json:"input_tokens"`
+	Output        int64 `json:"output_tokens"`
+	CacheRead     int64 `json:"cache_read_input_tokens"`
+	CacheCreation int64 `json:"cache_creation_input_tokens"`
 }
 
 // Exit is how the program ended.

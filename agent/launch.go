@@ -96,6 +96,10 @@ type Launch struct {
 	// StateFile is where the agent keeps its live state, with %d for its
 	// process id; empty when it has none.
 	StateFile string
+	// LogFiles is where the agent keeps the logs of its conversations, for when it
+	// does not say itself: FOLDER/*/NAME, with %s in NAME for the conversation's
+	// id, in any folder of FOLDER. Empty when it has none.
+	LogFiles string
 	// Conversation is the id that the agent's conversation will have, empty when
 	// that is not known.
 	Conversation string

@@ -141,6 +141,7 @@ func (a *adoption) recallEvent(line events.Line) {
 		}
 		a.seqOf[line.Cause] = line.Seq
 	}
+	a.recallPlace(line)
 	switch line.Type {
 	case "state_change":
 		var e stateEvent
@@ -175,6 +176,21 @@ func (a *adoption) recallEvent(line events.Line) {
 		if json.Unmarshal(line.Raw, &told) == nil {
 			a.from.Lease = a.from.Lease.After(told.change())
 		}
+	}
+}
+
+// recallPlace finds how far the session log was told of.
+func (a *adoption) recallPlace(line events.Line) {
+	switch line.Type {
+	case "state_change", "prompt", "prompt_resolved":
+	default:
+		return
+	}
+	var e struct {
+		At *sourcePlace `json:"at"`
+	}
+	if json.Unmarshal(line.Raw, &e) == nil && e.At != nil && !a.logTold.covers(e.At) {
+		a.logTold = e.At
 	}
 }
 

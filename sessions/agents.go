@@ -198,7 +198,7 @@ func launchEnv(prog program, l agent.Launch) []string {
 // launched is the spec with what is known of the agent now that it is started
 // so.
 func launched(spec Spec, l agent.Launch) Spec {
-	spec.StateFile, spec.Vouched, spec.Berth = l.StateFile, l.Vouched, l.Berth
+	spec.StateFile, spec.LogFiles, spec.Vouched, spec.Berth = l.StateFile, l.LogFiles, l.Vouched, l.Berth
 	if l.Conversation != "" {
 		spec.Conversation = l.Conversation
 	}

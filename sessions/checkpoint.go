@@ -55,6 +55,7 @@ type checkpoint struct {
 	Own       string          `json:"own,omitempty"`       // the last message of ours, as it was typed
 	Answers   []answering     `json:"answers,omitempty"`   // to its prompts, under way
 	Gate      gate.State      `json:"gate"`
+	Log       *savedLog       `json:"log,omitempty"` // how far its session log was taken in
 }
 
 const checkpointVersion = 1
@@ -89,7 +90,7 @@ func (c *core) save() {
 	}
 	if c.detection != nil {
 		head.Said, head.Own, head.Answers = c.detection.said, c.detection.own, c.detection.underWay()
-		head.Gate = c.detection.gate
+		head.Gate, head.Log = c.detection.gate, c.detection.files.log.saved()
 		var err error
 		if head.Detection, err = c.detection.fold.Checkpoint(); err != nil {
 			c.trouble("save what is known of the agent", err)

@@ -1,12 +1,8 @@
 package sessions
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"berth/agent"
@@ -27,12 +23,13 @@ type detection struct {
 	driver    agent.Driver
 	fold      *detect.Fold
 	viewer    detect.Viewer
-	stateFile string // with %d for the process id
-	stateSeen []byte // what it said last
+	files     files
+	stateSeen []byte // what the live state file said last
 	screenAt  time.Time
 	last      time.Time      // of the newest fact: time does not go back
 	opening   uint64         // number of the event that opens a prompt, if one opens now
 	awake     bool           // what the last server saw has been taken in again
+	restored  bool           // it goes on where a checkpoint left off
 	reading   *agent.Reading // of the newest screen
 	said      *Said          // the last message
 	own       string         // the last message of ours, as it was typed
@@ -53,7 +50,8 @@ func (c *core) newDetection(at time.Time) {
 	if driver == nil {
 		return
 	}
-	d := &detection{driver: driver, stateFile: c.spec.StateFile, last: at}
+	c.detection.close()
+	d := &detection{driver: driver, last: at}
 	d.fold = detect.New(driver, d.options(c, at))
 	c.detection, c.lastWords = d, nil
 }
@@ -71,7 +69,7 @@ func (c *core) restoreDetection(from checkpoint) {
 	if driver == nil || len(from.Detection) == 0 {
 		return
 	}
-	d := &detection{driver: driver, stateFile: c.spec.StateFile, last: from.Taken.Time}
+	d := &detection{driver: driver, last: from.Taken.Time, restored: true}
 	fold, err := detect.Restore(driver, d.options(c, from.Started.Time), from.Detection, from.Taken.Time)
 	if err != nil {
 		c.trouble("restore what was known of the agent", err)
@@ -79,9 +77,17 @@ func (c *core) restoreDetection(from checkpoint) {
 		return
 	}
 	d.fold, d.said, d.own = fold, from.Said, from.Own
+	d.restoreLog(from.Log)
 	d.resume(from.Answers, c.responded)
 	d.gate = from.Gate
 	c.detection = d
+}
+
+// close ends what the detection has others do for it. It may be nil.
+func (d *detection) close() {
+	if d != nil {
+		d.files.close()
+	}
 }
 
 // clock is the moment of a fact: never before the one told last.
@@ -179,6 +185,7 @@ func (c *core) facts(facts []agent.Fact) {
 		f.Time = d.clock(c.now())
 		result := d.fold.Apply(f)
 		c.noteConversation(f, result)
+		c.followLog(d, f, result)
 		d.listen(f, result, f.Time)
 		results = append(results, result)
 	}
@@ -188,13 +195,18 @@ func (c *core) facts(facts []agent.Fact) {
 // tell makes events of what facts have changed, behind those that are given,
 // all in one step.
 func (c *core) tell(results []detect.Result, first ...events.Event) {
+	c.tellFrom(nil, results, first...)
+}
+
+// tellFrom is tell for facts that stand at a place in a file.
+func (c *core) tellFrom(at *sourcePlace, results []detect.Result, first ...events.Event) {
 	batch := first
 	add := func(kind string, data any) { batch = append(batch, events.Event{Type: kind, Data: data}) }
 	moved, asked := -1, false
 	for _, r := range results {
 		for _, done := range r.Closed {
 			by, answered := c.closes(&done)
-			add("prompt_resolved", resolvedEvent{Prompt: done.Request.ID, Kind: done.Request.Type, How: done.How, Tier: done.Tier, Cause: done.Cause, By: by})
+			add("prompt_resolved", resolvedEvent{Prompt: done.Request.ID, Kind: done.Request.Type, How: done.How, Tier: done.Tier, Cause: done.Cause, By: by, At: at})
 			batch = append(batch, answered...)
 			asked = true
 		}
@@ -203,12 +215,12 @@ func (c *core) tell(results []detect.Result, first ...events.Event) {
 				c.tier, c.cause = t.Tier, t.Cause
 				continue
 			}
-			add("state_change", stateEvent{Prev: string(c.state), Next: string(t.Next), Tier: t.Tier, Cause: t.Cause, Evidence: t.Evidence, Prompt: t.Request, Activity: t.Activity, Failure: t.Failure, Sources: sourceWords(t.Words, t.Time)})
+			add("state_change", stateEvent{Prev: string(c.state), Next: string(t.Next), Tier: t.Tier, Cause: t.Cause, Evidence: t.Evidence, Prompt: t.Request, Activity: t.Activity, Failure: t.Failure, Sources: sourceWords(t.Words, t.Time), At: at})
 			moved = len(batch) - 1
 			c.state, c.since, c.tier, c.cause = t.Next, t.Time, t.Tier, t.Cause
 		}
 		for _, request := range r.Opened {
-			add("prompt", promptEvent{Prompt: request})
+			add("prompt", promptEvent{Prompt: request, At: at})
 			asked = true
 		}
 	}
@@ -248,7 +260,14 @@ func (c *core) detect(now time.Time) {
 		return
 	}
 	if !d.awake {
+		if c.readLog(); d.files.log.more {
+			return // all that the last server took in comes first
+		}
 		c.wakeDetection(now)
+	}
+	if c.stirred || d.files.log.more {
+		c.stirred = false
+		c.readFiles()
 	}
 	c.settleAnswers(now)
 	c.keepBack()
@@ -277,6 +296,7 @@ func (c *core) wakeDetection(now time.Time) {
 	if title := c.term.Title(); title != "" {
 		c.facts(d.driver.Title(title))
 	}
+	c.watchFiles()
 	c.readStateFile()
 	d.screenAt = now
 	c.letGo()
@@ -302,6 +322,9 @@ func (c *core) detectionDue() (time.Time, bool) {
 	if d == nil || c.exit != nil || c.link == nil {
 		return time.Time{}, false
 	}
+	if d.files.log.more {
+		return c.now(), true
+	}
 	at := d.screenAt
 	if due := d.fold.Deadline(); !due.IsZero() && (at.IsZero() || due.Before(at)) {
 		at = due
@@ -312,39 +335,6 @@ func (c *core) detectionDue() (time.Time, bool) {
 	return at, !at.IsZero()
 }
 
-// readStateFile reads the file in which the agent keeps its live state. A torn
-// one is read again at the next look; a missing one says nothing.
-func (c *core) readStateFile() {
-	d := c.detection
-	if d == nil || d.stateFile == "" || !d.awake {
-		return
-	}
-	name := fmt.Sprintf(d.stateFile, c.child.pid)
-	data, err := os.ReadFile(name)
-	if err != nil || bytes.Equal(data, d.stateSeen) || !ownStateFile(data, c.child.start) {
-		return
-	}
-	facts, err := d.driver.Registry(name, data)
-	if err != nil {
-		return
-	}
-	d.stateSeen = data
-	c.facts(facts)
-}
-
-// ownStateFile says whether the file is of the process that runs now: a killed
-// one leaves its file, and its id may have gone to another.
-func ownStateFile(data []byte, start string) bool {
-	var head struct {
-		Start string `json:"procStart"`
-	}
-	if json.NewDecoder(bytes.NewReader(data)).Decode(&head) != nil {
-		return false
-	}
-	ticks, _, _ := strings.Cut(start, "@")
-	return head.Start == "" || head.Start == ticks
-}
-
 // foldEnd tells the fold of the program's end and what that settles.
 func (c *core) foldEnd(told bool) {
 	d := c.detection
@@ -352,6 +342,7 @@ func (c *core) foldEnd(told bool) {
 		return
 	}
 	c.endAnswers(told)
+	d.close()
 	c.detection = nil // the next program has its own
 	c.lastWords = d.fold.Explain().Words
 	result := d.fold.Apply(agent.Fact{Kind: agent.ProgramExited, Source: agent.SourceProcess, Cause: "process:exit", Time: d.clock(c.now())})

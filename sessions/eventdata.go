@@ -72,6 +72,7 @@ type (
 		Activity *agent.Activity `json:"activity,omitempty"`
 		Failure  *agent.Failure  `json:"failure,omitempty"`
 		Sources  []SourceWord    `json:"sources,omitempty"` // what each had said by then
+		At       *sourcePlace    `json:"at,omitempty"`
 	}
 	hookEvent struct {
 		Event     string          `json:"event"`
@@ -86,6 +87,7 @@ type (
 	}
 	promptEvent struct {
 		Prompt *agent.Request `json:"prompt"`
+		At     *sourcePlace   `json:"at,omitempty"`
 	}
 	nudgeEvent struct {
 		By       By     `json:"by"`
@@ -108,6 +110,7 @@ type (
 		Tier   int              `json:"tier"`
 		Cause  string           `json:"cause"`
 		By     *By              `json:"by"` // who answered by respond; null: somebody at the terminal, or nobody
+		At     *sourcePlace     `json:"at,omitempty"`
 	}
 	clientEvent struct {
 		By       By     `json:"by"`

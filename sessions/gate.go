@@ -71,6 +71,7 @@ func (c *core) believe(f agent.Fact, hook uint64, asks bool) (results []detect.R
 	}
 	result := d.fold.Apply(f)
 	c.noteConversation(f, result)
+	c.followLog(d, f, result)
 	d.listen(f, result, f.Time)
 	results = append(results, result)
 	if held {

@@ -41,7 +41,9 @@ func (c *core) look(now time.Time) {
 		c.child.program, c.dirty = seen.Program, true
 	}
 	if c.detection != nil && seen.Asked {
-		c.readStateFile()
+		c.seekLog(now)
+		c.watchFiles()
+		c.readFiles()
 		return // its driver judges
 	}
 	v := detect.FromProcess(seen)

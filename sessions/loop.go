@@ -60,6 +60,8 @@ type core struct {
 
 	saveSoon  bool                 // a checkpoint is due at the end of this turn of the loop
 	detection *detection           // nil for a program without a driver
+	stirred   bool                 // one of the agent's files has changed
+	logTold   *sourcePlace         // the last entry of its session log that made an event
 	lastWords []detect.Word        // of the sources, when the program ended
 	responded map[string]time.Time // when the newest answer to a prompt behind the checkpoint was told
 	seqOf     map[uint64]uint64    // numbers of the events that records behind the checkpoint made
@@ -135,6 +137,8 @@ func (c *core) run(ctx context.Context) {
 			call(c)
 		case <-c.s.poke:
 			c.lookAtWindows()
+		case <-c.s.stirred:
+			c.stirred = true
 		case <-c.wake():
 			c.woken = true
 		case <-timer.C:
@@ -294,6 +298,7 @@ func (c *core) close() {
 	c.endsDone(c.s.stopped())
 	c.begun(c.s.stopped())
 	c.sizesDone()
+	c.detection.close()
 	if c.link != nil {
 		_ = c.link.Close() // the holder notices by itself
 		c.link.CloseFiles()

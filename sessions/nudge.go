@@ -133,6 +133,7 @@ func (c *core) beginNudge(claim Claim, n Nudge, typist agent.Typist, typed strin
 		typed: typed, before: c.state, by: claim.by(), id: fmt.Sprintf("n%d", c.s.reg.events.LastSeq(c.s.id)+1),
 		machine: deliver.New(deliver.Options{Typist: typist, Typed: typed, Slash: n.Slash, Clear: n.Clear, Stash: n.Stash, Own: c.detection.own}, c.now()),
 	}
+	d.turn.typed, d.turn.typist = typed, typist
 	c.detection.nudging = append(c.detection.nudging, d)
 	c.detection.watches = append(c.detection.watches, &d.turn)
 	return d, nil
@@ -241,7 +242,7 @@ func (c *core) freshen() {
 	if d == nil || c.link == nil || c.exit != nil {
 		return
 	}
-	c.readStateFile()
+	c.readFiles()
 	if d.awake && !d.screenAt.IsZero() && !c.term.InSync() {
 		c.readScreen()
 	}
@@ -268,7 +269,9 @@ func (c *core) endNudge(d *nudging, claim Claim, o deliver.Outcome) Nudged {
 			det.unwatch(&d.turn)
 		}
 	}
-	d.turn.id = o.Turn
+	if d.turn.id = o.Turn; o.Queued {
+		d.turn.wait()
+	}
 	done := Nudged{ID: d.id, Before: d.before, Bytes: len(d.typed), Verdict: o.Verdict, Evidence: o.Evidence, turn: &d.turn}
 	c.flushTyping(c.now(), true)
 	done.Seq = c.note("nudge", nudgeEvent{By: claim.by(), Nudge: d.id, Bytes: done.Bytes, Verdict: string(o.Verdict), Code: string(o.Code), Evidence: o.Evidence, Aside: o.Aside})
@@ -304,7 +307,9 @@ func (d *detection) listen(f agent.Fact, r detect.Result, now time.Time) {
 		n.machine.Fact(f)
 	}
 	if f.Kind == agent.TurnEnded && f.Agent == "" && f.How == agent.Completed && f.Text != "" {
-		d.said = &Said{Text: f.Text, Time: api.At(now)}
+		if d.said == nil || f.Turn == "" || d.said.Turn != f.Turn {
+			d.said = &Said{Text: f.Text, Time: api.At(now), Turn: f.Turn}
+		}
 	}
 	for _, w := range d.watches {
 		w.fact(f)

@@ -19,6 +19,7 @@ import (
 
 	"berth/agent"
 	"berth/api"
+	"berth/detect/watch"
 	"berth/sessions/events"
 	"berth/sessions/hold"
 	"berth/sessions/lease"
@@ -46,6 +47,7 @@ type Registry struct {
 	log     *slog.Logger
 	now     func() time.Time
 	events  *events.Log
+	watcher *watch.Watcher // of agents' files; nil where the system gives none
 
 	unusable []string // folders that could not be taken up, and why
 	strays   []Holder // what still runs of them
@@ -76,6 +78,9 @@ func Open(ctx context.Context, o Options) (*Registry, error) {
 		return nil, fmt.Errorf("open the event log: %w", err)
 	}
 	r.events = log
+	if r.watcher, err = watch.New(); err != nil {
+		r.log.Warn("agents' files are only looked at now and then: the system tells of no changes", "error", err)
+	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	if err := r.adoptAll(ctx); err != nil {
 		return nil, errors.Join(err, r.Close())
@@ -95,6 +100,9 @@ func (r *Registry) Close() error {
 	r.launching.Unlock()
 	r.cancel()
 	r.loops.Wait()
+	if r.watcher != nil {
+		_ = r.watcher.Close() // nobody listens any more
+	}
 	return r.events.Close()
 }
 
@@ -204,7 +212,7 @@ func startTicks(start string) uint64 {
 
 // newCore makes a session that has no emulator and no holder yet.
 func (r *Registry) newCore(spec Spec, dir string) *core {
-	s := &Session{id: spec.ID, dir: dir, reg: r, calls: make(chan func(*core)), poke: make(chan struct{}, 1), over: make(chan struct{})}
+	s := &Session{id: spec.ID, dir: dir, reg: r, calls: make(chan func(*core)), poke: make(chan struct{}, 1), stirred: make(chan struct{}, 1), over: make(chan struct{})}
 	return &core{
 		s: s, spec: spec, log: r.log.With("session", spec.Name, "id", spec.ID),
 		output: hold.OpenOutput(dir), control: hold.OpenControl(dir, 0),

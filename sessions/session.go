@@ -12,17 +12,18 @@ import (
 // Session is one program on one PTY. Its loop alone touches what changes;
 // these methods may be called from anywhere.
 type Session struct {
-	id     string
-	dir    string
-	reg    *Registry
-	calls  chan func(*core)
-	poke   chan struct{} // holds one: a window has changed
-	over   chan struct{} // closed when the loop has ended
-	gone   atomic.Bool   // it was removed
-	slowed atomic.Bool   // its holder was asked to take its time
-	status atomic.Pointer[Status]
-	bells  bells
-	lane   lane
+	id      string
+	dir     string
+	reg     *Registry
+	calls   chan func(*core)
+	poke    chan struct{} // holds one: a window has changed
+	stirred chan struct{} // holds one: a file of the agent's has changed
+	over    chan struct{} // closed when the loop has ended
+	gone    atomic.Bool   // it was removed
+	slowed  atomic.Bool   // its holder was asked to take its time
+	status  atomic.Pointer[Status]
+	bells   bells
+	lane    lane
 }
 
 // ID is the session's immutable id.

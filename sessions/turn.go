@@ -13,13 +13,17 @@ import (
 type Said struct {
 	Text string   `json:"text"`
 	Time api.Time `json:"time"`
+	Turn string   `json:"turn,omitempty"` // the agent's id of it
 }
 
 // turnWatch follows the turn that a message began. The loop owns it.
 type turnWatch struct {
-	id    string // of the turn; empty when the agent gives none
-	ended []agent.Fact
-	begun []string // ids of the turns that began since
+	id     string // of the turn; empty when the agent gives none
+	queued bool   // the turn that takes the message has not begun
+	typed  string // the message
+	typist agent.Typist
+	ended  []agent.Fact
+	begun  []agent.Fact // turns that began since
 }
 
 // turnsWatched bounds what is kept of turns that end or begin while it is not
@@ -34,24 +38,62 @@ func (w *turnWatch) fact(f agent.Fact) {
 	case f.Kind == agent.TurnEnded && len(w.ended) < turnsWatched:
 		w.ended = append(w.ended, f)
 	case f.Kind == agent.TurnStarted && len(w.begun) < turnsWatched:
-		w.begun = append(w.begun, f.Turn)
+		w.begun = append(w.begun, f)
+	}
+	if w.queued && f.Kind == agent.TurnStarted && w.takes(f) {
+		w.id, w.queued = f.Turn, false
+		w.ended = nil // of turns before it
 	}
 }
 
-// over is the turn's end by the agent's own word.
+// takes says whether the turn that begins is the one with the message.
+func (w *turnWatch) takes(f agent.Fact) bool {
+	return w.typist != nil && w.typist.Same(w.typed, f.Text)
+}
+
+// wait has the watch look for the turn that takes a message which the agent
+// keeps for later; it may have begun by now.
+func (w *turnWatch) wait() {
+	w.queued = true
+	for _, f := range slices.Clone(w.begun) {
+		if w.takes(f) {
+			w.id, w.queued = f.Turn, false
+		}
+	}
+}
+
+// over is the turn's end by the agent's own word. Messages that are delivered
+// together each begin a turn, and the end may be that of any of them.
 func (w *turnWatch) over() (agent.Fact, bool) {
+	ours := false
+	ids := []string{w.id, ""}
+	for _, f := range w.begun {
+		if ours = ours || f.Turn == w.id; ours {
+			ids = append(ids, f.Turn)
+		}
+	}
 	for _, f := range w.ended {
-		if w.id == "" || f.Turn == w.id || f.Turn == "" {
+		if w.id == "" || slices.Contains(ids, f.Turn) {
 			return f, true
 		}
 	}
 	return agent.Fact{}, false
 }
 
+// message is the last one of the turn, by whoever told of its end with words.
+func (w *turnWatch) message(end agent.Fact) *string {
+	for _, f := range w.ended {
+		if f.Turn == end.Turn && f.Text != "" {
+			return &f.Text
+		}
+	}
+	return &end.Text
+}
+
 // next says whether another turn has begun behind it.
 func (w *turnWatch) next() bool {
-	at := slices.Index(w.begun, w.id)
-	return at >= 0 && at+1 < len(w.begun)
+	at := slices.IndexFunc(w.begun, func(f agent.Fact) bool { return f.Turn == w.id })
+	return at >= 0 && slices.ContainsFunc(w.begun[at:], func(f agent.Fact) bool { return f.Turn != w.id })
 }
 
 func (d *detection) unwatch(w *turnWatch) {
@@ -108,8 +150,9 @@ type standing struct {
 func (w *turnWatch) stands(state agent.State) standing {
 	t := standing{Turn: Turn{State: state}}
 	end, told := w.over()
+	told = told && !w.queued
 	if told && end.How == agent.Completed {
-		t.Message = &end.Text
+		t.Message = w.message(end)
 	}
 	switch state {
 	case agent.Idle, agent.InError:

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"berth/agent"
@@ -38,6 +39,7 @@ type event struct {
 	Delta          string          `json:"delta"`
 	Background     []task          `json:"background_tasks"`
 	StopHookActive bool            `json:"stop_hook_active"`
+	Transcript     string          `json:"transcript_path"`
 }
 
 type task struct {
@@ -59,10 +61,19 @@ func (d Driver) Hook(payload []byte) ([]agent.Fact, error) {
 	f := agent.Fact{
 		Kind: agent.Noted, Source: agent.SourceHook, Cause: "hook:" + e.Name,
 		Conversation: e.Session, Turn: e.Turn, Agent: e.Agent, AgentType: e.AgentType,
-		Tool: e.Tool, Call: e.Call, Input: e.Input,
+		Tool: e.Tool, Call: e.Call, Input: e.Input, Log: e.log(),
 	}
 	e.fill(&f)
 	return []agent.Fact{f}, nil
+}
+
+// log is where the conversation's session log is. It is a file named by the
+// conversation, and no other is read because somebody says so.
+func (e *event) log() string {
+	if !filepath.IsAbs(e.Transcript) || filepath.Base(e.Transcript) != e.Session+".jsonl" {
+		return ""
+	}
+	return filepath.Clean(e.Transcript)
 }
 
 // fill makes the fact say what the event says.

@@ -42,6 +42,7 @@ func (Driver) Launch(s agent.Start) (agent.Launch, error) {
 		config = filepath.Join(s.Folder, homeName)
 	}
 	l.StateFile = filepath.Join(config, "sessions", "%d.json")
+	l.LogFiles = filepath.Join(config, "projects", "*", "%s.jsonl")
 	if isSubcommand(s.Argv) {
 		return l, nil // it has no conversation
 	}

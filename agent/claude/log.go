@@ -33,10 +33,26 @@ type entry struct {
 	Message     message   `json:"message"`
 	RawContent  any       `json:"content"`
 	Interrupted string    `json:"interruptedMessageId"`
+	Version     string    `json:"version"`
 }
 
 type message struct {
 	Content json.RawMessage `json:"content"`
+	ID      string          `json:"id"`
+	Model   string          `json:"model"`
+	Usage   *agent.Tokens   `json:"usage"`
+}
+
+// synthetic is the model of what Claude writes in the model's name.
+const synthetic = "<synthetic>"
+
+// usage is what the answer took; nil for what no model said. Each of an answer's
+// blocks is an entry of its own with the same numbers.
+func (m message) usage() *agent.Usage {
+	if m.ID == "" || m.Usage == nil || m.Model == synthetic {
+		return nil
+	}
+	return &agent.Usage{Answer: m.ID, Model: m.Model, Tokens: *m.Usage}
 }
 
 type block struct {
@@ -69,7 +85,7 @@ func (Driver) Log(line []byte) ([]agent.Fact, error) {
 	}
 	base := agent.Fact{
 		Kind: agent.Noted, Source: agent.SourceLog, Cause: "log:" + e.Type, At: e.Timestamp,
-		Conversation: e.Session, Turn: e.Turn,
+		Conversation: e.Session, Turn: e.Turn, Version: e.Version,
 	}
 	if e.Sidechain {
 		return []agent.Fact{base}, nil
@@ -79,6 +95,7 @@ func (Driver) Log(line []byte) ([]agent.Fact, error) {
 	case "user":
 		facts = e.user(base)
 	case "assistant":
+		base.Usage = e.Message.usage()
 		facts = e.assistant(base)
 	case "system":
 		base.Cause = "log:" + e.Subtype
@@ -145,7 +162,7 @@ func (e *entry) assistant(base agent.Fact) []agent.Fact {
 		case "thinking":
 			f.Activity = &agent.Activity{Kind: agent.Thinking}
 		case "text":
-			f.Activity, f.Evidence = &agent.Activity{Kind: agent.Responding}, firstLine(b.Text)
+			f.Activity, f.Text, f.Evidence = &agent.Activity{Kind: agent.Responding}, b.Text, firstLine(b.Text)
 			if e.APIError {
 				f.Kind, f.Failure, f.Cause = agent.FailureSeen, failure(e.Error, b.Text, b.Text), string(f.Source)+":api_error"
 			}

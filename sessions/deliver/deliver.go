@@ -80,6 +80,7 @@ type Outcome struct {
 	Evidence string   // what says so
 	Code     api.Code // of a verdict that is not Confirmed
 	Turn     string   // the agent's id of the turn that took it, where it gives one
+	Queued   bool     // the agent keeps it for a turn that has not begun
 	Left     bool     // what was typed stands in the composer still, or may
 	Aside    bool     // the draft that was put aside was not seen to come back
 }
@@ -118,6 +119,7 @@ type Machine struct {
 	told   bool   // the agent's own word that it has the message
 	cause  string
 	turn   string
+	queued bool
 	resent bool
 	entry  time.Time // of the last Enter
 	ending Outcome   // that taking back, or bringing back, ends in
@@ -144,7 +146,7 @@ func (m *Machine) Fact(f agent.Fact) {
 	switch f.Kind {
 	case agent.TurnStarted, agent.Queued:
 		if f.Agent == "" && m.Entered() && m.o.Typist.Same(m.o.Typed, f.Text) && !m.told {
-			m.told, m.cause, m.turn = true, f.Cause, f.Turn
+			m.told, m.cause, m.turn, m.queued = true, f.Cause, f.Turn, f.Kind == agent.Queued
 			return
 		}
 	case agent.ToolStarted, agent.Asked, agent.ProgramExited:
@@ -332,7 +334,7 @@ func (m *Machine) confirm(s Seen, now time.Time) Step {
 }
 
 func (m *Machine) confirmed(cause string) Outcome {
-	return Outcome{Verdict: Confirmed, Evidence: cause, Turn: m.turn}
+	return Outcome{Verdict: Confirmed, Evidence: cause, Turn: m.turn, Queued: m.queued}
 }
 
 // undecided: the agent has not said that it has the message. That it works,

@@ -14,6 +14,7 @@ type Seed struct {
 	KeyApproved    bool // the API key of the environment
 	Trusted        bool // the workspace
 	BypassAccepted bool // the warning about bypassed permissions
+	NoHooks        bool // the user has turned hooks off
 
 	Hooks map[string]string // the user's own: commands by event
 }
@@ -77,6 +78,9 @@ func (h *Home) seed(seed Seed) error {
 	settings := map[string]any{"tui": "default"}
 	if seed.BypassAccepted {
 		settings["skipDangerousModePermissionPrompt"] = true
+	}
+	if seed.NoHooks {
+		settings["disableAllHooks"] = true
 	}
 	hooks := map[string]any{}
 	for event, command := range seed.Hooks {

@@ -1,0 +1,216 @@
+package sessions
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"berth/agent"
+	"berth/detect"
+	"berth/detect/tail"
+	"berth/detect/watch"
+)
+
+const (
+	// A log that is named later than its first line was written is read from a
+	// little before.
+	logNamedLate = time.Second
+	// Without a word of the agent's for so long the log is sought in the folder
+	// where such logs are: its hooks are off.
+	logSoughtAfter = 3 * time.Second
+)
+
+// sessionLog is the log that the agent keeps of its conversation.
+type sessionLog struct {
+	tail   *tail.Tail          // nil while nobody has said where it is
+	notes  *watch.Subscription // of its changes
+	since  time.Time           // entries up to then are of the past: they move nothing
+	newest time.Time           // of the entries taken in
+	more   bool                // it was not read to its end
+
+	ledger      detect.Ledger
+	renewals    uint64    // how often it was replaced or cut short
+	sought      string    // the conversation whose log is sought, or was found by seeking
+	soughtSince time.Time // and since when
+}
+
+// savedLog is what a checkpoint keeps of it.
+type savedLog struct {
+	Mark     tail.Mark     `json:"mark"`
+	Since    time.Time     `json:"since"`
+	Newest   time.Time     `json:"newest"`
+	Ledger   detect.Ledger `json:"ledger"`
+	Renewals uint64        `json:"renewals"`
+}
+
+func (l *sessionLog) saved() *savedLog {
+	if l.tail == nil {
+		return nil
+	}
+	return &savedLog{Mark: l.tail.Mark(), Since: l.since, Newest: l.newest, Renewals: l.renewals, Ledger: l.ledger}
+}
+
+// sourcePlace is where what caused an event stands in a file of the agent's. What was
+// told of up to there is not told again.
+type sourcePlace struct {
+	Source  agent.Source `json:"source"`
+	File    string       `json:"file"`
+	Renewed uint64       `json:"renewed"` // how often it had been replaced or cut short
+	Offset  int64        `json:"offset"`  // right behind it
+}
+
+func placeOf(l tail.Line) *sourcePlace {
+	return &sourcePlace{Source: agent.SourceLog, File: l.File, Renewed: l.Renewed, Offset: l.Next}
+}
+
+// covers says whether the other place is not behind this one.
+func (p *sourcePlace) covers(o *sourcePlace) bool {
+	return p != nil && p.File == o.File && (o.Renewed < p.Renewed || o.Renewed == p.Renewed && o.Offset <= p.Offset)
+}
+
+// followLog goes over to the log that the agent names, if it is another.
+func (c *core) followLog(d *detection, f agent.Fact, r detect.Result) {
+	if f.Log == "" || r.Foreign || d.files.log.tail != nil && d.files.log.tail.Mark().Path == f.Log {
+		return
+	}
+	since := c.started
+	if d.files.log.tail != nil || d.restored {
+		since = f.Time.Add(-logNamedLate)
+	}
+	c.openLog(d, f.Log, since)
+}
+
+// openLog follows the log at a path. What it held by then is the past, and no
+// news: also when an old conversation is taken up.
+func (c *core) openLog(d *detection, path string, since time.Time) {
+	l := &d.files.log
+	l.notes.Stop()
+	*l = sessionLog{since: since, newest: since, sought: l.sought, soughtSince: l.soughtSince}
+	l.tail = tail.New(tail.OS{}, path, d.oldEntry)
+	l.more = true
+}
+
+// restoreLog goes on where a checkpoint left off.
+func (d *detection) restoreLog(from *savedLog) {
+	if from == nil {
+		return
+	}
+	d.files.log = sessionLog{tail: tail.Resume(tail.OS{}, from.Mark, d.oldEntry), since: from.Since, newest: from.Newest, renewals: from.Renewals, ledger: from.Ledger, more: true}
+}
+
+func (d *detection) oldEntry(line []byte) bool {
+	facts, err := d.driver.Log(line)
+	if err != nil || len(facts) == 0 || facts[0].At.IsZero() {
+		return false
+	}
+	return !facts[0].At.After(d.files.log.since)
+}
+
+// readLog takes in what was added to the log, a batch at a time.
+func (c *core) readLog() {
+	d := c.detection
+	if d == nil || c.exit != nil {
+		return
+	}
+	l := &d.files.log
+	if l.tail == nil {
+		return
+	}
+	before := l.tail.Mark()
+	more, err := l.tail.Look(batch, func(line tail.Line) { c.applyEntry(d, line) })
+	l.more = more
+	if err != nil {
+		c.trouble("read the session log", err)
+		return
+	}
+	c.cured("read the session log")
+	if now := l.tail.Mark(); now.Skipped > before.Skipped {
+		c.log.Warn("lines of the session log are too long and were skipped", "lines", now.Skipped-before.Skipped, "log", now.Path)
+	}
+}
+
+// applyEntry takes in one entry. Of one that the last server told of, only the
+// fold hears again.
+func (c *core) applyEntry(d *detection, line tail.Line) {
+	facts, err := d.driver.Log(line.Data)
+	if err != nil {
+		return // what is not an entry says nothing
+	}
+	l := &d.files.log
+	if l.renewals != line.Renewed {
+		l.renewals, l.since = line.Renewed, l.newest
+	}
+	at := placeOf(line)
+	told := c.logTold.covers(at)
+	var results []detect.Result
+	for _, f := range facts {
+		if !f.At.IsZero() && !f.At.After(l.since) {
+			continue
+		}
+		l.ledger.Enter(&f)
+		if f.At.After(l.newest) {
+			l.newest = f.At
+		}
+		if !told {
+			d.opening = c.s.reg.events.LastSeq(c.s.id) + 1
+		}
+		f.Time = d.clock(c.now())
+		result := d.fold.Apply(f)
+		c.noteConversation(f, result)
+		d.listen(f, result, f.Time)
+		results = append(results, result)
+	}
+	if told {
+		c.closedBefore(results)
+		return
+	}
+	c.tellFrom(at, results)
+}
+
+// seekLog looks for the log of the conversation where the agent keeps such logs,
+// when nobody has said which it is.
+func (c *core) seekLog(now time.Time) {
+	d := c.detection
+	if d == nil || c.spec.LogFiles == "" || !d.awake {
+		return
+	}
+	l := &d.files.log
+	id := d.fold.Status().Conversation
+	if l.tail != nil && (l.sought == "" || l.sought == id) {
+		return
+	}
+	if id == "" || filepath.Base(id) != id {
+		return
+	}
+	if l.sought != id {
+		l.sought, l.soughtSince = id, now
+		if l.tail == nil {
+			l.soughtSince = c.started
+		}
+	}
+	if now.Sub(c.started) < logSoughtAfter {
+		return
+	}
+	if path := findLog(c.spec.LogFiles, id); path != "" {
+		c.openLog(d, path, l.soughtSince)
+	}
+}
+
+// findLog is the file of that name in any of the folders of a folder: the
+// pattern is FOLDER/*/NAME with %s in the name.
+func findLog(pattern, id string) string {
+	folder, name, ok := strings.Cut(pattern, "/*/")
+	if !ok {
+		return ""
+	}
+	name = strings.ReplaceAll(name, "%s", id)
+	entries, _ := os.ReadDir(folder) // one that is not there holds none
+	for _, e := range entries {
+		path := filepath.Join(folder, e.Name(), name)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			return path
+		}
+	}
+	return ""
+}

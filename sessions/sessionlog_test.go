@@ -1,0 +1,252 @@
+package sessions
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/agent"
+)
+
+// diary is an agent of which a live state file and a session log tell: the one
+// says where the other is, and nothing of the state.
+type diary struct{ dir string }
+
+type diaryEntry struct {
+	Kind agent.Kind
+	How  agent.How
+	Turn string
+	Time time.Time
+	Log  string
+	Fill string
+}
+
+func (diary) Name() string                             { return "diary" }
+func (diary) Hook([]byte) ([]agent.Fact, error)        { return nil, nil }
+func (diary) Title(string) []agent.Fact                { return nil }
+func (diary) OSC(int, string) []agent.Fact             { return nil }
+func (diary) Stream([]byte) ([]agent.Fact, error)      { return nil, nil }
+func (diary) Screen(*agent.View) *agent.Reading        { return &agent.Reading{} }
+func (diary) FromDialog(*agent.Dialog) *agent.Request  { return &agent.Request{} }
+func (diary) Shows(*agent.Dialog, *agent.Request) bool { return false }
+func (diary) Fill(*agent.Request, *agent.Dialog)       {}
+func (diary) Waiting(*agent.Fact) *agent.Request       { return &agent.Request{} }
+func (diary) Command() []string                        { return []string{"sleep", "600"} }
+func (d diary) Launch(s agent.Start) (agent.Launch, error) {
+	return agent.Launch{Argv: s.Argv, StateFile: filepath.Join(d.dir, "%d.json")}, nil
+}
+
+func (diary) Table() agent.Table {
+	log := []agent.Witness{{Source: agent.SourceLog}}
+	return agent.Table{agent.MoveReady: log, agent.MoveWork: log, agent.MoveDone: log, agent.MoveRest: log}
+}
+
+func (diary) Registry(_ string, data []byte) ([]agent.Fact, error) {
+	var e diaryEntry
+	err := json.Unmarshal(data, &e)
+	return []agent.Fact{{Kind: agent.Noted, Source: agent.SourceRegistry, Cause: "registry:here", Log: e.Log}}, err
+}
+
+func (diary) Log(line []byte) ([]agent.Fact, error) {
+	var e diaryEntry
+	err := json.Unmarshal(line, &e)
+	return []agent.Fact{{Kind: e.Kind, How: e.How, Turn: e.Turn, Source: agent.SourceLog, Cause: "log:" + string(e.Kind), At: e.Time}}, err
+}
+
+// keeper is a session of that agent with its log.
+type keeper struct {
+	*place
+	s    *Session
+	path string
+}
+
+func newKeeper(t *testing.T, before string) *keeper {
+	t.Helper()
+	dir := t.TempDir()
+	p := open(t)
+	p.close()
+	p.options.Drivers = map[string]agent.Driver{"diary": diary{dir}}
+	p.open()
+	k := &keeper{place: p, path: filepath.Join(dir, "log")}
+	if before != "" {
+		k.write(before)
+	}
+	k.s = p.sh("one", "sleep 600", func(s *Spec) { s.Agent = "diary" })
+	data, err := json.Marshal(diaryEntry{Log: k.path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, fmt.Sprint(k.s.Status().PID)+".json"), data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func (k *keeper) write(text string) {
+	k.t.Helper()
+	f, err := os.OpenFile(k.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	if _, err = f.WriteString(text); err != nil {
+		k.t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		k.t.Fatal(err)
+	}
+}
+
+func entry(kind agent.Kind, turn string, at time.Time) string {
+	data, _ := json.Marshal(diaryEntry{Kind: kind, Turn: turn, Time: at, How: agent.Completed})
+	return string(data) + "\n"
+}
+
+func (k *keeper) turn(id string) string {
+	return entry(agent.TurnStarted, id, time.Now()) + entry(agent.TurnEnded, id, time.Now())
+}
+
+func (k *keeper) is(state agent.State) *Status {
+	k.t.Helper()
+	return within(k.t, k.s, string(state), func(st *Status) bool { return st.Now == state })
+}
+
+// states are the session's states as events told them, with where in the log.
+func (k *keeper) states() string {
+	var all []string
+	last := int64(0)
+	for _, l := range k.log(k.s.ID())["state_change"] {
+		var e struct {
+			Next string
+			At   *sourcePlace
+		}
+		if err := json.Unmarshal(l.Raw, &e); err != nil {
+			k.t.Fatal(err)
+		}
+		all = append(all, e.Next)
+		if e.At == nil {
+			k.t.Errorf("no place in %s", l.Raw)
+		} else if e.At.Offset <= last {
+			k.t.Errorf("the place is not behind %d in %s", last, l.Raw)
+		} else {
+			last = e.At.Offset
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+// TestLogIsFollowed: a log that is made late is followed, line by line, through
+// replacement, and what stood there before the program is no news.
+func TestLogIsFollowed(t *testing.T) {
+	k := newKeeper(t, "")
+	k.write(entry(agent.TurnStarted, "1", time.Now()))
+	if st := k.is(agent.Working); st.Tier != agent.TierLog || st.Cause != "log:turn_started" {
+		t.Errorf("tier %d, cause %s", st.Tier, st.Cause)
+	}
+	end := entry(agent.TurnEnded, "1", time.Now())
+	k.write(end[:20])
+	k.write(end[20:])
+	k.is(agent.Idle)
+	for i := range 20 {
+		k.write(entry(agent.TurnStarted, fmt.Sprint("a", i), time.Now()))
+		k.is(agent.Working)
+		k.write(entry(agent.TurnEnded, fmt.Sprint("a", i), time.Now()))
+		k.is(agent.Idle)
+	}
+	if got, want := k.states(), strings.TrimSpace(strings.Repeat("working idle ", 21)); got != want {
+		t.Errorf("told of %s", got)
+	}
+}
+
+func TestLogOfAnOldConversation(t *testing.T) {
+	old := time.Now().Add(-time.Hour)
+	k := newKeeper(t, strings.Repeat(entry(agent.TurnStarted, "old", old)+entry(agent.TurnEnded, "old", old), 5000)+entry(agent.TurnStarted, "left", old))
+	k.write(k.turn("1") + entry(agent.TurnStarted, "2", time.Now()))
+	within(t, k.s, "the second turn", func(st *Status) bool { return st.Now == agent.Working && st.Seq > 3 })
+	if got := k.states(); got != "working idle working" {
+		t.Errorf("told of %s", got)
+	}
+}
+
+// TestLogReplaced: what a replaced log says again is not told again.
+func TestLogReplaced(t *testing.T) {
+	k := newKeeper(t, "")
+	first := k.turn("1")
+	k.write(first)
+	k.is(agent.Idle)
+	if err := os.WriteFile(k.path+".new", []byte(first), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(k.path+".new", k.path); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(2 * time.Millisecond) // entries are known by their milliseconds
+	k.write(entry(agent.TurnStarted, "2", time.Now()))
+	k.is(agent.Working)
+	var all []string
+	for _, l := range k.log(k.s.ID())["state_change"] {
+		all = append(all, string(NextState(l.Raw)))
+	}
+	if got := strings.Join(all, " "); got != "working idle working" {
+		t.Errorf("told of %s", got)
+	}
+}
+
+// TestLogAfterACrash: of each entry there has been one event, however old the
+// checkpoint is that the next server goes on from.
+func TestLogAfterACrash(t *testing.T) {
+	k := newKeeper(t, "")
+	k.write(k.turn("1") + entry(agent.TurnStarted, "2", time.Now()))
+	within(t, k.s, "the second turn", func(st *Status) bool { return st.Now == agent.Working && st.Seq > 3 })
+	kept := checkpointOf(t, k.s)
+	k.write(entry(agent.TurnEnded, "2", time.Now()) + k.turn("3") + entry(agent.TurnStarted, "4", time.Now()))
+	want := "working idle working idle working idle working"
+	within(t, k.s, "the fourth turn", func(st *Status) bool { return k.states() == want })
+	for range 3 {
+		k.crash(k.s, kept)
+		k.s = k.find("one")
+		k.is(agent.Working)
+	}
+	if got := k.states(); got != want {
+		t.Errorf("told of %s", got)
+	}
+	k.place.close() // and what is written while no server is there
+	k.write(entry(agent.TurnEnded, "4", time.Now()) + k.turn("5") + entry(agent.TurnStarted, "6", time.Now()) + `{"kind":"turn_`)
+	k.place.open()
+	k.s = k.find("one")
+	want += " idle working idle working"
+	within(t, k.s, "the sixth turn", func(st *Status) bool { return k.states() == want })
+	k.write("ended\",\"how\":\"completed\",\"turn\":\"6\",\"time\":\"" + time.Now().UTC().Format(time.RFC3339Nano) + "\"}\n")
+	k.is(agent.Idle)
+	if got := k.states(); got != want+" idle" {
+		t.Errorf("told of %s", got)
+	}
+}
+
+// TestLogFlood: a log that grows by megabytes at once holds up nobody.
+func TestLogFlood(t *testing.T) {
+	k := newKeeper(t, "")
+	k.write(entry(agent.TurnStarted, "1", time.Now()))
+	k.is(agent.Working)
+	var flood strings.Builder
+	for range 2000 {
+		data, _ := json.Marshal(diaryEntry{Kind: agent.Noted, Time: time.Now(), Fill: strings.Repeat("x", 10_000)})
+		flood.Write(append(data, '\n'))
+	}
+	k.write(flood.String() + entry(agent.TurnEnded, "1", time.Now()))
+	worst := time.Duration(0)
+	for k.s.Status().Now != agent.Idle {
+		began := time.Now()
+		if err := k.s.do(t.Context(), func(*core) {}); err != nil {
+			t.Fatal(err)
+		}
+		worst = max(worst, time.Since(began))
+	}
+	t.Logf("20 MB; a call waited %v at most", worst)
+	if worst > time.Second { // 64 KiB take some ms
+		t.Errorf("a call waited %v", worst)
+	}
+}
