@@ -133,7 +133,7 @@ func (c *core) beginNudge(claim Claim, n Nudge, typist agent.Typist, typed strin
 		typed: typed, before: c.state, by: claim.by(), id: fmt.Sprintf("n%d", c.s.reg.events.LastSeq(c.s.id)+1),
 		machine: deliver.New(deliver.Options{Typist: typist, Typed: typed, Slash: n.Slash, Clear: n.Clear, Stash: n.Stash, Own: c.detection.own}, c.now()),
 	}
-	d.turn.typed, d.turn.typist = typed, typist
+	d.turn.since, d.turn.typed, d.turn.typist = c.now().Truncate(time.Millisecond), typed, typist
 	c.detection.nudging = append(c.detection.nudging, d)
 	c.detection.watches = append(c.detection.watches, &d.turn)
 	return d, nil

@@ -18,6 +18,7 @@ type Said struct {
 
 // turnWatch follows the turn that a message began. The loop owns it.
 type turnWatch struct {
+	since  time.Time
 	id     string // of the turn; empty when the agent gives none
 	queued bool   // the turn that takes the message has not begun
 	typed  string // the message
@@ -31,8 +32,8 @@ type turnWatch struct {
 const turnsWatched = 16
 
 func (w *turnWatch) fact(f agent.Fact) {
-	if f.Agent != "" {
-		return
+	if f.Agent != "" || !f.At.IsZero() && f.At.Before(w.since) {
+		return // a log tells of the turn before
 	}
 	switch {
 	case f.Kind == agent.TurnEnded && len(w.ended) < turnsWatched:

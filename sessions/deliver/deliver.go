@@ -112,6 +112,7 @@ type Machine struct {
 	o     Options
 	phase phase
 	since time.Time // of the phase
+	start time.Time
 
 	stir   string // the first report since the start that the agent works or asks
 	wrote  bool   // the message was typed
@@ -121,6 +122,7 @@ type Machine struct {
 	turn   string
 	queued bool
 	resent bool
+	first  time.Time // Enter
 	entry  time.Time // of the last Enter
 	ending Outcome   // that taking back, or bringing back, ends in
 	keys   clearer
@@ -132,7 +134,7 @@ type Machine struct {
 }
 
 // New is a delivery that begins now.
-func New(o Options, now time.Time) *Machine { return &Machine{o: o, since: now} }
+func New(o Options, now time.Time) *Machine { return &Machine{o: o, since: now, start: now} }
 
 // Typed says whether the message was typed, so that it may stand in the
 // composer.
@@ -143,9 +145,12 @@ func (m *Machine) Entered() bool { return !m.entry.IsZero() }
 
 // Fact takes in what a source reports of the conversation.
 func (m *Machine) Fact(f agent.Fact) {
+	if f.Kind != agent.LevelIs && older(f, m.start) {
+		return // a log tells of the turn before
+	}
 	switch f.Kind {
 	case agent.TurnStarted, agent.Queued:
-		if f.Agent == "" && m.Entered() && m.o.Typist.Same(m.o.Typed, f.Text) && !m.told {
+		if f.Agent == "" && m.Entered() && !older(f, m.first) && m.o.Typist.Same(m.o.Typed, f.Text) && !m.told {
 			m.told, m.cause, m.turn, m.queued = true, f.Cause, f.Turn, f.Kind == agent.Queued
 			return
 		}
@@ -163,6 +168,12 @@ func (m *Machine) Fact(f agent.Fact) {
 	if m.Entered() && m.busy == "" {
 		m.busy = f.Cause
 	}
+}
+
+// older says whether what the fact tells of was before a moment. Agents give
+// their times in milliseconds.
+func older(f agent.Fact, moment time.Time) bool {
+	return !f.At.IsZero() && f.At.Before(moment.Truncate(time.Millisecond))
 }
 
 // Step is what to do, from what is seen now.
@@ -312,7 +323,7 @@ const noPaste = "its terminal takes no paste, and the text has several lines"
 
 func (m *Machine) press(now time.Time) Step {
 	m.enter(entered, now)
-	m.entry = now
+	m.first, m.entry = now, now
 	return write([]byte{'\r'})
 }
 

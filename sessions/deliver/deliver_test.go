@@ -385,3 +385,26 @@ func TestQueuedByTheAgent(t *testing.T) {
 	s.m.Fact(agent.Fact{Kind: agent.Queued, Source: agent.SourceLog, Cause: "log:enqueue", Text: "hello"})
 	s.ended(Confirmed, "")
 }
+
+// TestLateLog: what a log tells late of the turn before neither keeps a message
+// back nor passes for its arrival, though the same was said then.
+func TestLateLog(t *testing.T) {
+	s := newScene(t, Options{})
+	late := agent.Fact{Kind: agent.TurnStarted, Source: agent.SourceLog, Cause: "log:user", Turn: "t0", Text: "hello", At: s.now.Add(-time.Second)}
+	s.m.Fact(late)
+	s.wrote("<hello>")
+	s.seen.Reading = composer("hello")
+	typed := s.now
+	s.wrote("\r")
+	late.At = typed.Add(-time.Millisecond)
+	s.m.Fact(late)
+	if step := s.m.Step(s.seen, s.now); step.Done != nil {
+		t.Fatalf("%+v", step.Done)
+	}
+	own := late
+	own.Turn, own.At = "t1", s.now
+	s.m.Fact(own)
+	if step := s.m.Step(s.seen, s.now); step.Done == nil || step.Done.Verdict != Confirmed || step.Done.Turn != "t1" {
+		t.Errorf("%+v", step.Done)
+	}
+}

@@ -12,8 +12,8 @@ import (
 	"berth/test/agents/modelapi"
 )
 
-// event is what events are looked at for here.
-type event struct {
+// happening is what events are looked at for here.
+type happening struct {
 	Type, Next, Cause, Event string
 	Seq                      uint64
 	At                       *struct {
@@ -24,15 +24,15 @@ type event struct {
 }
 
 // happened is all of the session so far.
-func (l *lab) happened() []event {
+func (l *lab) happened() []happening {
 	l.t.Helper()
 	out, err := l.host.Call(l.ctx, nil, "watch", l.Name, "--since", "e1", "--timeout", "1s")
 	if err == nil {
 		l.t.Fatal("watch ended before its timeout")
 	}
-	var all []event
+	var all []happening
 	for line := range strings.Lines(string(out)) {
-		var e event
+		var e happening
 		check(l.t, json.Unmarshal([]byte(line), &e))
 		all = append(all, e)
 	}
