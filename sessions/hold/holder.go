@@ -7,29 +7,15 @@ import (
 	"net"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
-)
-
-const (
-	// pauseAhead is how far the output may run ahead of a living server.
-	pauseAhead = 16 << 20
-	// pauseInline is the same while output goes over the socket for want of
-	// a disk: it bounds the memory on both sides.
-	pauseInline = 1 << 20
-	// readSize is the most taken from the PTY at once. The kernel gives at
-	// most 4 KiB a read; more of them share a write to the journal.
-	readSize = 64 << 10
 )
 
 // holder is the state of one `berth hold` process.
@@ -202,111 +188,6 @@ func newHolder(stdin io.Reader) (*holder, error) {
 	return h, nil
 }
 
-// start opens socket and PTY and runs the program with this umask.
-func (h *holder) start(umask int) (err error) {
-	os.Remove(h.spec.Socket)
-	h.listen, err = net.ListenUnix("unix", &net.UnixAddr{Name: h.spec.Socket, Net: "unix"})
-	if err != nil {
-		return fmt.Errorf("listening for the server: %w", err)
-	}
-	defer func() {
-		if err != nil {
-			h.listen.Close()
-		}
-	}()
-	if err := os.Chmod(h.spec.Socket, 0o600); err != nil {
-		return fmt.Errorf("closing the socket to others: %w", err)
-	}
-	if err := h.listenForHooks(); err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil && h.hooks.listen != nil {
-			h.hooks.listen.Close()
-		}
-	}()
-	m, slave, err := openPTY(h.cols, h.rows)
-	if err != nil {
-		return err
-	}
-	defer slave.Close()
-	h.pty = m
-	// What this process was told to ignore the program must not ignore: a
-	// signal that is caught is reset by exec.
-	h.signals = catchSignals()
-	// Before there is a program: a server killed from here on is followed by
-	// one that finds this holder.
-	if err := h.writeIdentity(); err != nil {
-		return err
-	}
-	if err := h.runProgram(slave, umask); err != nil {
-		return err
-	}
-	h.record(KindStarted, StartedData{PID: h.child.pid, Start: h.child.start, Cols: h.cols, Rows: h.rows})
-	return nil
-}
-
-// runProgram starts the program as the leader of a session of its own with
-// the PTY as its terminal.
-func (h *holder) runProgram(slave *os.File, umask int) error {
-	if h.spec.Cwd != "" {
-		if info, err := os.Stat(h.spec.Cwd); err != nil {
-			return fmt.Errorf("starting in folder %s: %w", h.spec.Cwd, err)
-		} else if !info.IsDir() {
-			return fmt.Errorf("starting in folder %s: %w", h.spec.Cwd, syscall.ENOTDIR)
-		}
-	}
-	fd := slave.Fd()
-	unix.Umask(umask) // nothing else runs yet that could make a file
-	var pid int
-	var err error
-	withUsualSlack(func() {
-		pid, err = syscall.ForkExec(h.spec.Path, h.spec.Argv, &syscall.ProcAttr{
-			Dir:   h.spec.Cwd,
-			Env:   h.environ(),
-			Files: []uintptr{fd, fd, fd},
-			Sys:   &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0},
-		})
-	})
-	unix.Umask(0o077)
-	if err != nil {
-		return fmt.Errorf("running %s: %w", h.spec.Path, err)
-	}
-	h.child, err = lookProcess(pid)
-	if err != nil {
-		h.child = process{pid: pid} // it has ended already and is not reaped yet
-	}
-	return nil
-}
-
-// environ is the program's environment.
-func (h *holder) environ() []string {
-	if h.spec.HookSocket == "" {
-		return h.spec.Env
-	}
-	env := slices.DeleteFunc(slices.Clone(h.spec.Env), func(v string) bool {
-		return strings.HasPrefix(v, HookSocketEnv+"=")
-	})
-	return append(env, HookSocketEnv+"="+h.spec.HookSocket)
-}
-
-// writeIdentity writes holder.json aside and renames it. On a full disk the
-// file may be missing: the start fails.
-func (h *holder) writeIdentity() error {
-	data, err := json.Marshal(identity{PID: h.self.pid, Start: h.self.start, Version: maxVersion, Socket: h.spec.Socket})
-	if err != nil {
-		return fmt.Errorf("writing %s: %w", holderFile, err)
-	}
-	name := filepath.Join(h.spec.Dir, holderFile)
-	if err := os.WriteFile(name+".new", data, 0o600); err != nil {
-		return fmt.Errorf("writing %s: %w", holderFile, err)
-	}
-	if err := os.Rename(name+".new", name); err != nil {
-		return fmt.Errorf("writing %s: %w", holderFile, err)
-	}
-	return nil
-}
-
 // run serves until the program has ended and everything is told.
 func (h *holder) run() {
 	var serving sync.WaitGroup
@@ -343,104 +224,6 @@ func (h *holder) endOnTerm() {
 			h.end(h.spec.Grace, nil)
 		}
 	}
-}
-
-// drain reads the PTY to its end.
-func (h *holder) drain() {
-	defer close(h.drained)
-	defer h.turn.close()
-	buf := make([]byte, readSize)
-	limited := false
-	for {
-		h.waitForServer()
-		if failing := h.output.failing(); failing || limited {
-			limited = failing
-			var until time.Time
-			if failing {
-				until = time.Now().Add(retryEvery)
-			}
-			h.pty.f.SetReadDeadline(until)
-		}
-		if h.stop.Load() {
-			return
-		}
-		n, err := h.pty.read(buf)
-		switch {
-		case n > 0:
-			now := time.Now()
-			h.take(buf[:n], now)
-			if n <= echoSize {
-				runtime.Gosched() // who tells the server first
-			}
-			h.output.noteTime()
-			h.turn.yield(now, h.pty.waited)
-		case os.IsTimeout(err):
-			if h.output.retry(time.Now()) {
-				h.setInline(false)
-			}
-		case h.ended():
-			return
-		default:
-			// The program closed its terminal and lives: it may open it again.
-			select {
-			case <-h.exited:
-			case <-time.After(100 * time.Millisecond):
-			}
-		}
-	}
-}
-
-// ended reports whether the program itself has ended.
-func (h *holder) ended() bool {
-	select {
-	case <-h.exited:
-		return true
-	default:
-		return false
-	}
-}
-
-// take puts a piece of output into the journal, or what of it does not go
-// there onto the socket, and tells the server.
-func (h *holder) take(p []byte, now time.Time) {
-	n := h.output.write(p, now)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.inline = h.output.failing()
-	if s := h.server; s != nil && n < len(p) {
-		s.out = appendFrame(s.out, frameBytes, encodeNumbers(uint64(h.written)+uint64(n)), p[n:])
-	}
-	h.written += int64(len(p))
-	h.recent.add(now, h.written)
-	h.wake()
-}
-
-func (h *holder) setInline(inline bool) {
-	h.mu.Lock()
-	h.inline = inline
-	h.mu.Unlock()
-}
-
-// waitForServer holds the reading back while a server is connected and too
-// far behind. Without one, and once the program has ended, it never waits.
-func (h *holder) waitForServer() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for h.server != nil && !h.over {
-		ahead := int64(pauseAhead)
-		if h.inline {
-			ahead = pauseInline
-		}
-		if h.written-h.server.consumed < ahead {
-			return
-		}
-		h.moved.Wait()
-	}
-}
-
-// lost records output that reached no file.
-func (h *holder) lost(from, to int64, why string) {
-	h.record(KindLoss, LossData{From: from, To: to, Why: why})
 }
 
 // record adds to the control log.
@@ -483,43 +266,4 @@ func (h *holder) flush() {
 		return
 	}
 	h.flusher.Reset(retryEvery)
-}
-
-// staleness knows where the output stood a second ago.
-type staleness struct {
-	marks []mark
-}
-
-type mark struct {
-	at     time.Time
-	offset int64
-}
-
-// replyWithin is how long after a query its answer may still be typed.
-const replyWithin = time.Second
-
-func (s *staleness) reset(offset int64) {
-	s.marks = append(s.marks[:0], mark{offset: offset})
-}
-
-// add notes that the output reached offset now. A mark stands for up to 10 ms:
-// what came with it counts as old by as much too early.
-func (s *staleness) add(now time.Time, offset int64) {
-	if last := &s.marks[len(s.marks)-1]; now.Sub(last.at) < markEvery {
-		last.offset = offset
-		return
-	}
-	s.before(now)
-	s.marks = append(s.marks, mark{now, offset})
-}
-
-// before is the offset below which all output is older than replyWithin. It
-// forgets the marks before that.
-func (s *staleness) before(now time.Time) int64 {
-	i := 0
-	for i+1 < len(s.marks) && now.Sub(s.marks[i+1].at) >= replyWithin {
-		i++
-	}
-	s.marks = append(s.marks[:0], s.marks[i:]...)
-	return s.marks[0].offset
 }

@@ -1,0 +1,119 @@
+package hold
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// start opens socket and PTY and runs the program with this umask.
+func (h *holder) start(umask int) (err error) {
+	os.Remove(h.spec.Socket)
+	h.listen, err = net.ListenUnix("unix", &net.UnixAddr{Name: h.spec.Socket, Net: "unix"})
+	if err != nil {
+		return fmt.Errorf("listening for the server: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			h.listen.Close()
+		}
+	}()
+	if err := os.Chmod(h.spec.Socket, 0o600); err != nil {
+		return fmt.Errorf("closing the socket to others: %w", err)
+	}
+	if err := h.listenForHooks(); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil && h.hooks.listen != nil {
+			h.hooks.listen.Close()
+		}
+	}()
+	m, slave, err := openPTY(h.cols, h.rows)
+	if err != nil {
+		return err
+	}
+	defer slave.Close()
+	h.pty = m
+	// What this process was told to ignore the program must not ignore: a
+	// signal that is caught is reset by exec.
+	h.signals = catchSignals()
+	// Before there is a program: a server killed from here on is followed by
+	// one that finds this holder.
+	if err := h.writeIdentity(); err != nil {
+		return err
+	}
+	if err := h.runProgram(slave, umask); err != nil {
+		return err
+	}
+	h.record(KindStarted, StartedData{PID: h.child.pid, Start: h.child.start, Cols: h.cols, Rows: h.rows})
+	return nil
+}
+
+// runProgram starts the program as the leader of a session of its own with
+// the PTY as its terminal.
+func (h *holder) runProgram(slave *os.File, umask int) error {
+	if h.spec.Cwd != "" {
+		if info, err := os.Stat(h.spec.Cwd); err != nil {
+			return fmt.Errorf("starting in folder %s: %w", h.spec.Cwd, err)
+		} else if !info.IsDir() {
+			return fmt.Errorf("starting in folder %s: %w", h.spec.Cwd, syscall.ENOTDIR)
+		}
+	}
+	fd := slave.Fd()
+	unix.Umask(umask) // nothing else runs yet that could make a file
+	var pid int
+	var err error
+	withUsualSlack(func() {
+		pid, err = syscall.ForkExec(h.spec.Path, h.spec.Argv, &syscall.ProcAttr{
+			Dir:   h.spec.Cwd,
+			Env:   h.environ(),
+			Files: []uintptr{fd, fd, fd},
+			Sys:   &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0},
+		})
+	})
+	unix.Umask(0o077)
+	if err != nil {
+		return fmt.Errorf("running %s: %w", h.spec.Path, err)
+	}
+	h.child, err = lookProcess(pid)
+	if err != nil {
+		h.child = process{pid: pid} // it has ended already and is not reaped yet
+	}
+	return nil
+}
+
+// environ is the program's environment.
+func (h *holder) environ() []string {
+	if h.spec.HookSocket == "" {
+		return h.spec.Env
+	}
+	env := slices.DeleteFunc(slices.Clone(h.spec.Env), func(v string) bool {
+		return strings.HasPrefix(v, HookSocketEnv+"=")
+	})
+	return append(env, HookSocketEnv+"="+h.spec.HookSocket)
+}
+
+// writeIdentity writes holder.json aside and renames it. On a full disk the
+// file may be missing: the start fails.
+func (h *holder) writeIdentity() error {
+	data, err := json.Marshal(identity{PID: h.self.pid, Start: h.self.start, Version: maxVersion, Socket: h.spec.Socket})
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", holderFile, err)
+	}
+	name := filepath.Join(h.spec.Dir, holderFile)
+	if err := os.WriteFile(name+".new", data, 0o600); err != nil {
+		return fmt.Errorf("writing %s: %w", holderFile, err)
+	}
+	if err := os.Rename(name+".new", name); err != nil {
+		return fmt.Errorf("writing %s: %w", holderFile, err)
+	}
+	return nil
+}
