@@ -33,10 +33,10 @@ test: vet
 test-agents:
 	$(GO) test -tags agents -v -count=1 -timeout 15m ./test/agents/...
 
-# Each of them this often.
+# Each of them this often, with the server away for a minute where it is away.
 SOAK ?= 20
 soak-agents:
-	$(GO) test -tags agents -v -count=$(SOAK) -timeout 3h ./test/agents/...
+	BERTH_LAB_AWAY=1m $(GO) test -tags agents -v -count=$(SOAK) -timeout 5h ./test/agents/...
 
 # Side by side with sshd and tmux, as ratios; needs Debian's openssh-server and tmux.
 bench: build

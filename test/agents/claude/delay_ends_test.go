@@ -12,19 +12,6 @@ import (
 	"time"
 )
 
-// processes are those of the program and of its holder.
-func (l *lab) processes() (pid, holder int) {
-	l.t.Helper()
-	out, err := l.host.Call(l.ctx, nil, "info", l.Name)
-	check(l.t, err)
-	var i struct {
-		PID       int
-		HolderPID int `json:"holder_pid"`
-	}
-	check(l.t, json.Unmarshal(out, &i))
-	return i.PID, i.HolderPID
-}
-
 // whenGone gives the moment from which on the process is not there, or only as
 // something to be waited for.
 func whenGone(pid int) <-chan time.Time {
@@ -60,7 +47,7 @@ func TestDelayEnd(t *testing.T) {
 		}
 		first = false
 		c.begin()
-		pid, _ := c.processes()
+		pid := c.info().PID
 		return whenGone(pid)
 	}
 	ends := func(code *int, signal string, crashed bool) {
@@ -83,7 +70,7 @@ func TestDelayEnd(t *testing.T) {
 	status := func(n int) *int { return &n }
 	send := func(sig syscall.Signal) {
 		t.Helper()
-		pid, _ := c.processes()
+		pid := c.info().PID
 		check(t, syscall.Kill(pid, sig))
 	}
 

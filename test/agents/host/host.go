@@ -134,6 +134,12 @@ func (h *Host) Kill() error {
 	return nil
 }
 
+// Freeze stops the server with SIGSTOP; Thaw lets it go on.
+func (h *Host) Freeze() error { return h.cmd.Process.Signal(syscall.SIGSTOP) }
+
+// Thaw lets a frozen server go on.
+func (h *Host) Thaw() error { return h.cmd.Process.Signal(syscall.SIGCONT) }
+
 // Close ends all sessions and the server.
 func (h *Host) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
