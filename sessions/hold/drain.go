@@ -12,6 +12,10 @@ const (
 	// pauseInline is the same while output goes over the socket for want of
 	// a disk: it bounds the memory on both sides.
 	pauseInline = 1 << 20
+	// stillFor is how long the holder waits for a server that reads nothing at
+	// all, such as one that was stopped: a program must not stand still with
+	// it. One that works, however slowly, reads some 64 KiB in milliseconds.
+	stillFor = 5 * time.Second
 	// readSize is the most taken from the PTY at once. The kernel gives at
 	// most 4 KiB a read; more of them share a write to the journal.
 	readSize = 64 << 10
@@ -93,21 +97,47 @@ func (h *holder) setInline(inline bool) {
 	h.mu.Unlock()
 }
 
-// waitForServer holds the reading back while a server is connected and too
-// far behind. Without one, and once the program has ended, it never waits.
+// waitForServer holds the reading back while a server is connected that reads
+// and is too far behind. Without one, and once the program has ended, it never
+// waits. A server that stands still is as good as none until it reads again:
+// it finds the output in the journal, as the next one would.
 func (h *holder) waitForServer() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for h.server != nil && !h.over {
-		ahead := int64(pauseAhead)
-		if h.inline {
-			ahead = pauseInline
+	var wake *time.Timer
+	for began := time.Now(); h.behind(); h.moved.Wait() {
+		s := h.server
+		heard := began
+		if s.heard.After(began) {
+			heard = s.heard
 		}
-		if h.written-h.server.consumed < ahead {
+		still := time.Since(heard)
+		if still >= stillFor && !h.inline { // what goes over the socket is bounded by waiting alone
+			s.still = true
 			return
 		}
-		h.moved.Wait()
+		if wake == nil {
+			wake = time.AfterFunc(stillFor-still, h.moved.Broadcast)
+			defer wake.Stop()
+		} else {
+			wake.Reset(max(stillFor-still, time.Millisecond))
+		}
 	}
+}
+
+// behind says whether a server is there that reads and is too far behind. The
+// holder's mu is held.
+func (h *holder) behind() bool {
+	if h.server == nil || h.over {
+		return false
+	}
+	ahead := int64(pauseAhead)
+	if h.inline {
+		ahead = pauseInline
+	} else if h.server.still {
+		return false
+	}
+	return h.written-h.server.consumed >= ahead
 }
 
 // lost records output that reached no file.

@@ -140,6 +140,39 @@ func TestLaggingServerHoldsTheProgramBack(t *testing.T) {
 	eventually(t, "nobody holds it back", func() bool { return size() >= 3*pauseAhead })
 }
 
+// TestStillServerHoldsNobodyBack has a server that is connected and reads
+// nothing, as one that was stopped. The program waits for it for a while, and
+// goes on; when it reads again, it is waited for again.
+func TestStillServerHoldsNobodyBack(t *testing.T) {
+	spec := own(t, "print", "0")
+	began := time.Now()
+	l := start(t, spec)
+	o := OpenOutput(spec.Dir)
+	defer o.Close()
+	size := func() int64 {
+		_, next, err := o.Range()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return next
+	}
+	eventually(t, "the program goes on", func() bool { return size() >= 2*pauseAhead })
+	if waited := time.Since(began); waited < stillFor {
+		t.Errorf("it was held back for %v", waited)
+	}
+	read := size()
+	l.Consumed(read)
+	eventually(t, "16 MiB more are written", func() bool { return size() >= read+pauseAhead })
+	// Nothing announces that nothing happens: the program could write some
+	// 10 MB in each of these times.
+	time.Sleep(100 * time.Millisecond)
+	stopped := size()
+	time.Sleep(100 * time.Millisecond)
+	if now := size(); now != stopped {
+		t.Errorf("a server that reads again is not waited for: %d, then %d", stopped, now)
+	}
+}
+
 func TestQueueIsBounded(t *testing.T) {
 	l := start(t, own(t, "deaf"))
 	follow(l, 0).untilText(t, "deaf")

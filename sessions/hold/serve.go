@@ -49,10 +49,12 @@ type serverConn struct {
 	conn *net.UnixConn
 	kick chan struct{} // there is something to send; holds one
 
-	out      []byte // frames to be sent, in order
-	held     []byte // answers that wait for the next wake; only while one is due
-	consumed int64  // the server has read the output up to here
-	woken    bool   // a wake is out that has to be answered
+	out      []byte    // frames to be sent, in order
+	held     []byte    // answers that wait for the next wake; only while one is due
+	consumed int64     // the server has read the output up to here
+	heard    time.Time // when it said so last
+	still    bool      // it has read nothing for long: nobody waits for it
+	woken    bool      // a wake is out that has to be answered
 	wokenAt  time.Time
 	wokenTo  int64         // the offset the last wake told of
 	pausing  time.Time     // until when the sender waits for the next wake to be worth it; zero when it does not
@@ -142,7 +144,7 @@ func (h *holder) adopt(c *net.UnixConn, version int) *serverConn {
 		old.conn.SetWriteDeadline(time.Now().Add(byeWithin))
 		old.notify()
 	}
-	s := &serverConn{conn: c, kick: make(chan struct{}, 1), consumed: h.written, wokenTo: h.written, wokenFor: h.control.last}
+	s := &serverConn{conn: c, kick: make(chan struct{}, 1), consumed: h.written, heard: time.Now(), wokenTo: h.written, wokenFor: h.control.last}
 	body, _ := json.Marshal(Welcome{
 		Version:     version,
 		HolderPID:   h.self.pid,
@@ -469,6 +471,7 @@ func (h *holder) takeTyped(s *serverConn, payload []byte) error {
 func (h *holder) consumedBy(s *serverConn, off int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	s.heard, s.still = time.Now(), false
 	s.consumed = min(off, h.written+readSize) // what is in the files may be read before it is counted
 	if s.woken {
 		s.woken, s.wokenTo = false, min(s.wokenTo, s.consumed) // what it left unread it is told of again
