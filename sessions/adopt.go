@@ -149,8 +149,10 @@ func (a *adoption) recallEvent(line events.Line) {
 			a.state, a.tier, a.cause = agent.State(e.Next), e.Tier, e.Cause
 			a.since, a.stateSeq = line.Time, line.Seq
 		}
-	case verbRespond:
-		var e respondEvent
+	case verbRespond, verbGroom:
+		var e struct {
+			Prompt string `json:"prompt"`
+		}
 		if json.Unmarshal(line.Raw, &e) == nil {
 			if a.responded == nil {
 				a.responded = map[string]time.Time{}

@@ -32,9 +32,10 @@ type answering struct {
 	By      By               `json:"by"`
 	Prompt  string           `json:"prompt"`
 	Type    agent.PromptType `json:"type"`
+	Subtype *string          `json:"subtype,omitempty"`
 	Channel string           `json:"channel"`
 	Outcome string           `json:"outcome"`
-	Verb    string           `json:"verb"`
+	Verb    string           `json:"verb"`           // respond or groom
 	Last    bool             `json:"last,omitempty"` // the key beside which it stands is the last
 	Hook    string           `json:"hook,omitempty"` // that takes it, empty for keys
 	Opened  time.Time        `json:"opened,omitzero"`
@@ -98,7 +99,7 @@ func (c *core) heed(r hold.Record) {
 // this one pressed are followed like its own.
 func (c *core) heedInput(r hold.Record) error {
 	d := c.detection
-	if c.mark.Verb != verbRespond { // read as the record was applied
+	if !isAnswer(c.mark.Verb) { // read as the record was applied
 		d.othersAt = r.Time.Time
 		return nil
 	}
@@ -109,6 +110,9 @@ func (c *core) heedInput(r hold.Record) error {
 	a := &answering{}
 	if json.Unmarshal(input.Mark, a) != nil {
 		return nil
+	}
+	if a.Verb == verbGroom && a.Last {
+		d.groom.Given(a.Prompt, r.Time.Time)
 	}
 	own := d.answers[a.Prompt]
 	if own == nil {
@@ -126,7 +130,7 @@ func (c *core) heedInput(r hold.Record) error {
 // what became of it, or it is too old for anybody to wait for.
 func (c *core) takeUp(a *answering, r hold.Record) *answering {
 	d := c.detection
-	if a.Verb != verbRespond || c.now().Sub(r.Time.Time) > answerSettles || !r.Time.Time.After(c.responded[a.Prompt]) {
+	if !isAnswer(a.Verb) || c.now().Sub(r.Time.Time) > answerSettles || !r.Time.Time.After(c.responded[a.Prompt]) {
 		return nil
 	}
 	p, ok := d.fold.Pending(a.Prompt)
@@ -266,7 +270,7 @@ func (c *core) closes(done *detect.Resolution) (by *By, told []events.Event) {
 		by = &a.By
 	}
 	c.settleAnswer(a, e, false)
-	return by, []events.Event{{Type: verbRespond, Data: e}}
+	return by, []events.Event{c.answerTold(a, e)}
 }
 
 // closedBefore takes in what closed prompts when a server before this one had
@@ -323,7 +327,7 @@ func (c *core) settleAnswer(a *answering, e respondEvent, tell bool) {
 		close(a.done)
 	}
 	if tell {
-		c.note(verbRespond, e)
+		c.append(c.answerTold(a, e))
 	}
 }
 

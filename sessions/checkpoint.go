@@ -13,6 +13,7 @@ import (
 	"berth/agent"
 	"berth/api"
 	"berth/orchestrate/gate"
+	"berth/sessions/groom"
 	"berth/sessions/lease"
 	"berth/terminal"
 )
@@ -56,6 +57,7 @@ type checkpoint struct {
 	Answers   []answering     `json:"answers,omitempty"`   // to its prompts, under way
 	Gate      gate.State      `json:"gate"`
 	Log       *savedLog       `json:"log,omitempty"` // how far its session log was taken in
+	Groom     groom.Machine   `json:"groom"`
 }
 
 const checkpointVersion = 1
@@ -91,6 +93,7 @@ func (c *core) save() {
 	if c.detection != nil {
 		head.Said, head.Own, head.Answers = c.detection.said, c.detection.own, c.detection.underWay()
 		head.Gate, head.Log = c.detection.gate, c.detection.files.log.saved()
+		head.Groom = c.detection.groom
 		var err error
 		if head.Detection, err = c.detection.fold.Checkpoint(); err != nil {
 			c.trouble("save what is known of the agent", err)

@@ -10,6 +10,7 @@ import (
 	"berth/detect"
 	"berth/orchestrate/gate"
 	"berth/sessions/events"
+	"berth/sessions/groom"
 	"berth/sessions/hold"
 )
 
@@ -40,8 +41,11 @@ type detection struct {
 	answers  map[string]*answering // on their way, by prompt
 	othersAt time.Time             // when somebody else than respond last typed
 
-	gate gate.State // of the turn
-	kept keeping
+	gate     gate.State // of the turn
+	kept     keeping
+	groom    groom.Machine
+	groomAt  time.Time // when it has something to do
+	grooming bool      // an answer is being given
 }
 
 // newDetection begins anew with a program.
@@ -76,7 +80,7 @@ func (c *core) restoreDetection(from checkpoint) {
 		c.newDetection(from.Taken.Time)
 		return
 	}
-	d.fold, d.said, d.own = fold, from.Said, from.Own
+	d.fold, d.said, d.own, d.groom = fold, from.Said, from.Own, from.Groom
 	d.restoreLog(from.Log)
 	d.resume(from.Answers, c.responded)
 	d.gate = from.Gate
@@ -281,6 +285,7 @@ func (c *core) detect(now time.Time) {
 	if believed := d.fold.Status(); believed.State != c.state { // the holder did not answer for a while, or a server ended
 		c.setState(believed.State, believed.Tier, believed.Cause)
 	}
+	c.groom(now)
 }
 
 // wakeDetection takes in what is to be seen, once all that the last server saw
@@ -329,8 +334,10 @@ func (c *core) detectionDue() (time.Time, bool) {
 	if due := d.fold.Deadline(); !due.IsZero() && (at.IsZero() || due.Before(at)) {
 		at = due
 	}
-	if due := d.answersDue(); !due.IsZero() && (at.IsZero() || due.Before(at)) {
-		at = due
+	for _, due := range []time.Time{d.answersDue(), d.groomAt} {
+		if !due.IsZero() && (at.IsZero() || due.Before(at)) {
+			at = due
+		}
 	}
 	return at, !at.IsZero()
 }

@@ -161,8 +161,12 @@ func (c *core) beginAnswer(claim Claim, p detect.Pending, channel, outcome strin
 	case c.othersJustTyped(p.Request.Since.Time):
 		return nil, errOthersType
 	}
+	verb := verbRespond
+	if claim.Verb == verbGroom {
+		verb = verbGroom
+	}
 	a := &answering{
-		By: claim.by(), Prompt: p.Request.ID, Type: p.Request.Type, Channel: channel, Outcome: outcome, Verb: verbRespond,
+		By: claim.by(), Prompt: p.Request.ID, Type: p.Request.Type, Subtype: p.Request.Subtype, Channel: channel, Outcome: outcome, Verb: verb,
 		Opened: p.Request.Since.Time, At: c.now(), done: make(chan struct{}),
 	}
 	if channel == agent.ChannelHook {

@@ -27,6 +27,7 @@ var rank = map[string]int{
 	"berth/sessions/lease":   2,
 	"berth/sessions/deliver": 2,
 	"berth/orchestrate/gate": 2,
+	"berth/sessions/groom":   2,
 	"berth/sessions":         3,
 	"berth/attach":           4,
 	"berth/commands":         4,

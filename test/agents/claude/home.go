@@ -53,6 +53,17 @@ func NewHome(dir string, seed Seed) (*Home, error) {
 	return h, h.seed(seed)
 }
 
+// Reset makes the home one with another seed behind it. Nothing may run in it.
+func (h *Home) Reset(seed Seed) error {
+	if err := os.RemoveAll(h.Config); err != nil {
+		return err
+	}
+	if err := os.Mkdir(h.Config, 0o700); err != nil {
+		return err
+	}
+	return h.seed(seed)
+}
+
 // keyTail is how much of a key's end Claude Code keeps to know it again.
 const keyTail = 20
 

@@ -66,6 +66,7 @@ type lab struct {
 	host *host.Host
 	// reachesOut lets it try hosts beside the API, without success.
 	reachesOut bool
+	wrapper    string // started in place of claude; it starts that
 	*host.Session
 }
 

@@ -3,6 +3,7 @@
 package claude
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -79,7 +80,7 @@ func (l *lab) tryStart(name string, env map[string]string, flags []string, argv 
 	}
 	words = append(words, flags...)
 	if !slices.Contains(flags, "--profile") {
-		words = append(append(words, "--", claudeExe), argv...)
+		words = append(append(words, "--", cmp.Or(l.wrapper, claudeExe)), argv...)
 	}
 	return l.host.Call(l.ctx, nil, words...)
 }

@@ -16,8 +16,8 @@ type said struct {
 	Tier   int
 	Cause  string
 	Prompt *struct {
-		ID, Type, Tool, Title, Input string
-		Options                      []string
+		ID, Type, Subtype, Tool, Title, Input string
+		Options                               []string
 	}
 	Failure *struct{ Class, Text string }
 }

@@ -1,0 +1,181 @@
+//go:build agents
+
+package claude
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// groomed are the groom events so far, as subtype, answer and outcome.
+func (l *lab) groomed() []string {
+	l.t.Helper()
+	var list []string
+	for _, e := range l.events("groom") {
+		if e["by"] != "groom" || e["prompt"] == "" {
+			l.t.Errorf("an answer that tells not whose it is, or to what: %v", e)
+		}
+		list = append(list, fmt.Sprintf("%v %v %v", e["subtype"], e["answer"], e["outcome"]))
+	}
+	return list
+}
+
+// asksFor waits for a prompt of that subtype.
+func (l *lab) asksFor(subtype string) {
+	l.t.Helper()
+	_, err := l.Until(l.ctx, patient, "does not lead to "+subtype, func(string) bool {
+		s := l.state()
+		return s.State == "prompt" && s.Prompt != nil && s.Prompt.Subtype == subtype
+	})
+	check(l.t, err)
+}
+
+// TestGroomEmptyHome answers all but whether the folder is trusted.
+func TestGroomEmptyHome(t *testing.T) {
+	l := newStartLab(t, Seed{KeyApproved: true}, nil)
+	l.start("empty", nil, nil)
+	l.asksFor("trust")
+	if got, want := l.groomed(), []string{"theme_picker accept accepted", "security_notes accept accepted"}; !slices.Equal(got, want) {
+		t.Errorf("answered %q, want %q", got, want)
+	}
+	for _, e := range l.events("prompt_resolved") {
+		if by, _ := e["by"].(map[string]any); by == nil || by["identity"] != "groom" {
+			t.Errorf("answered by %v", e["by"])
+		}
+	}
+	l.respond("keys", "accepted", "accept")
+	l.is("idle")
+	if n := len(l.groomed()); n != 2 {
+		t.Errorf("%d answers", n)
+	}
+}
+
+// TestGroomAll goes to the composer by itself where the session says yes to all.
+func TestGroomAll(t *testing.T) {
+	l := newStartLab(t, Seed{}, nil)
+	l.reachesOut = true
+	// A token in place of a key: an empty home wants the network otherwise.
+	l.start("every", map[string]string{"ANTHROPIC_API_KEY": "", "ANTHROPIC_AUTH_TOKEN": "sk-ant-lab-token"}, []string{"--trust", "--accept-bypass"}, "--dangerously-skip-permissions")
+	l.is("idle")
+	l.see("bypass permissions on")
+	want := []string{"theme_picker accept accepted", "security_notes accept accepted", "trust accept accepted", "bypass accept accepted"}
+	if got := l.groomed(); !slices.Equal(got, want) {
+		t.Errorf("answered %q, want %q", got, want)
+	}
+}
+
+// TestGroomKey says yes to the key of the session's own environment, and to no
+// other.
+func TestGroomKey(t *testing.T) {
+	l := newStartLab(t, Seed{Onboarded: true, Trusted: true}, nil)
+	l.start("own", nil, nil)
+	l.is("idle")
+	if got := l.groomed(); !slices.Equal(got, []string{"api_key accept accepted"}) {
+		t.Errorf("answered %q", got)
+	}
+	l.send("MOCK: text with the key")
+	l.see("● with the key")
+}
+
+// TestGroomForeignKey: the same key, which the login shell gives.
+func TestGroomForeignKey(t *testing.T) {
+	l := newStartLab(t, Seed{Onboarded: true, Trusted: true}, nil)
+	check(t, l.host.Kill())
+	profile := filepath.Join(filepath.Dir(l.home.Dir), ".profile")
+	check(t, os.WriteFile(profile, fmt.Appendf(nil, "export ANTHROPIC_API_KEY=%s\n", l.home.Key), 0o600))
+	check(t, l.host.Start())
+	l.start("foreign", map[string]string{"ANTHROPIC_API_KEY": ""}, nil)
+	l.asksFor("api_key")
+	if got := l.groomed(); len(got) > 0 {
+		t.Errorf("answered %q", got)
+	}
+	l.respond("keys", "accepted", "accept")
+	l.is("idle")
+}
+
+// TestGroomManual reports each dialog and answers none.
+func TestGroomManual(t *testing.T) {
+	l := newStartLab(t, Seed{KeyApproved: true}, nil)
+	l.start("manual", nil, []string{"--groom", "manual", "--trust"})
+	for _, subtype := range []string{"theme_picker", "security_notes", "trust"} {
+		l.asksFor(subtype)
+		l.respond("keys", "accepted", "accept")
+	}
+	l.is("idle")
+	if got := l.groomed(); len(got) > 0 {
+		t.Errorf("answered %q", got)
+	}
+}
+
+// TestGroomPristine: no hooks, nothing answered, and still followed.
+func TestGroomPristine(t *testing.T) {
+	l := newStartLab(t, Seed{Onboarded: true, KeyApproved: true}, nil)
+	l.start("pristine", nil, []string{"--groom", "pristine"})
+	l.asksFor("trust")
+	l.respond("keys", "accepted", "accept")
+	l.is("idle")
+	l.send("MOCK: text untouched")
+	l.see("● untouched")
+	if n := len(l.events("hook")); n > 0 || len(l.groomed()) > 0 {
+		t.Errorf("%d hooks ran", n)
+	}
+}
+
+// TestGroomYieldsToAWriter: while somebody holds the lease nothing is answered,
+// and it is when they have gone.
+func TestGroomYieldsToAWriter(t *testing.T) {
+	l := newStartLab(t, Seed{Onboarded: true, KeyApproved: true}, nil)
+	gate := filepath.Join(l.home.Dir, "go")
+	l.wrapper = filepath.Join(l.home.Dir, "wait")
+	check(t, os.WriteFile(l.wrapper, fmt.Appendf(nil, "#!/bin/sh\nwhile [ ! -e %s ]; do sleep 0.02; done\nexec %s \"$@\"\n", gate, claudeExe), 0o700))
+	l.start("held", nil, []string{"--trust"})
+	v, err := l.host.Attach(l.ctx, "held")
+	check(t, err)
+	check(t, os.WriteFile(gate, nil, 0o600))
+	l.asksFor("trust")
+	l.see("Yes, I trust this folder")
+	if got := l.groomed(); len(got) > 0 {
+		t.Errorf("answered %q while somebody holds the lease", got)
+	}
+	v.Close()
+	l.is("idle")
+	left, answered := l.events("client_detached"), l.events("groom")
+	if len(left) != 1 || len(answered) != 1 || answered[0]["seq"].(float64) < left[0]["seq"].(float64) {
+		t.Errorf("left %v, answered %v", left, answered)
+	}
+}
+
+// TestGroomServerKilled: a server that ends amid the dialogs leaves none
+// answered twice, and the next one goes on.
+func TestGroomServerKilled(t *testing.T) {
+	l := newStartLab(t, Seed{KeyApproved: true}, nil)
+	for i, subtype := range []string{"theme_picker", "security_notes", "trust"} {
+		name := "k" + fmt.Sprint(i)
+		if i > 0 {
+			check(t, l.home.Reset(Seed{KeyApproved: true}))
+		}
+		l.start(name, nil, []string{"--trust"})
+		s := l.with(name)
+		_, err := s.Until(l.ctx, patient, "does not come to "+subtype, func(string) bool {
+			return slices.ContainsFunc(s.events("prompt"), func(e map[string]any) bool { return strings.Contains(fmt.Sprint(e["prompt"]), subtype) })
+		})
+		check(t, err)
+		check(t, l.host.Kill())
+		check(t, l.host.Start())
+		s.is("idle")
+		keys := 0
+		for _, e := range s.events("input") {
+			if e["verb"] == "groom" {
+				keys++
+			}
+		}
+		if keys != 3 {
+			t.Errorf("%s: %d keys for three dialogs: %v", subtype, keys, s.groomed())
+		}
+		l.call("kill", name)
+	}
+}
