@@ -15,6 +15,7 @@ const (
 	ChooseOption AnswerKind = "option" // Option
 	AnswerText   AnswerKind = "text"   // Text, in one's own words
 	AnswerEach   AnswerKind = "answer" // Each
+	Cancel       AnswerKind = "cancel" // neither yes nor no, where the prompt knows that
 )
 
 // Answer is what somebody answers a prompt with.
@@ -23,6 +24,9 @@ type Answer struct {
 	Text   string
 	Option int            // from 1, as the prompt lists them
 	Each   []QuestionPick // of the prompt's questions, in their order
+	// Fields are what a form is filled in with before it is accepted, by the
+	// names in its schema: strings, numbers, booleans and lists of strings.
+	Fields map[string]any
 }
 
 // QuestionPick answers one of several questions: by options, from 1, or in
@@ -37,6 +41,7 @@ const (
 	OutcomeAccepted  = "accepted"
 	OutcomeDenied    = "denied"
 	OutcomeAnswered  = "answered"
+	OutcomeCancelled = "cancelled"
 	OutcomeElsewhere = "answered_elsewhere" // somebody else was first
 )
 

@@ -85,6 +85,7 @@ type Question struct {
 	Options      []string `json:"options"`
 	Descriptions []string `json:"descriptions"`
 	MultiSelect  bool     `json:"multi_select"`
+	Previews     bool     `json:"previews"` // its options are shown with what they would look like
 }
 
 // SetInput puts what the tool would do into the prompt.

@@ -51,6 +51,7 @@ type Dialog struct {
 	Agent   string // type of the subagent that asks
 	Tool    string // the tool, where the dialog tells
 	Options []Option
+	Fields  []Field // of a form
 	// Of several questions asked at once: their headers, and which is shown,
 	// len(Tabs) on the page that confirms.
 	Tabs    []string
@@ -68,7 +69,17 @@ type Option struct {
 	Label    string
 	Focused  bool
 	Multiple bool // one of several that can be ticked
-	Ticked   bool
+	Ticked   bool // such a one, or the one chosen before
+}
+
+// Field is one line of a form.
+type Field struct {
+	Label   string
+	Value   string // as it is shown, lines joined with \n; empty while not set
+	Set     bool   // it has a value, which is accepted
+	Wrong   bool   // what it holds, or that it holds nothing, is not accepted
+	Focused bool
+	List    []Option // what can be chosen, while that is shown
 }
 
 // Labels are the options' texts in their order.

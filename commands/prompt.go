@@ -66,20 +66,24 @@ func writePrompt(w io.Writer, name string, r *agent.Request, full bool) {
 	for line := range strings.Lines(input) {
 		fmt.Fprintf(w, "  | %s\n", strings.TrimSuffix(line, "\n"))
 	}
+	if r.InputTruncated && !full {
+		fmt.Fprintf(w, "  | … %d bytes in all: prompt %s --full\n", r.InputBytes, name)
+	}
 	for line := range strings.Lines(text(r.Text)) {
 		fmt.Fprintf(w, "  %s\n", strings.TrimSuffix(line, "\n"))
 	}
 	if len(r.Questions) > 1 {
-		for i, q := range r.Questions {
-			fmt.Fprintf(w, "  question %d, %s: %s\n", i+1, q.Header, q.Text)
-			for n, o := range q.Options {
-				fmt.Fprintf(w, "    %d. %s\n", n+1, o)
-			}
-		}
+		writeQuestions(w, r.Questions)
 	} else {
 		for i, o := range r.Options {
 			fmt.Fprintf(w, "  %d. %s\n", i+1, o)
 		}
+	}
+	if full && len(r.Schema) > 0 {
+		fmt.Fprintf(w, "  its fields: %s\n", r.Schema)
+	}
+	if !r.OnScreen {
+		fmt.Fprintln(w, "  its dialog is not on the screen now")
 	}
 	fmt.Fprintf(w, "  answer with: respond %s --prompt %s %s\n", name, r.ID, ways(r))
 	if full {
@@ -90,18 +94,39 @@ func writePrompt(w io.Writer, name string, r *agent.Request, full bool) {
 	}
 }
 
+func writeQuestions(w io.Writer, questions []agent.Question) {
+	for i, q := range questions {
+		several := ""
+		if q.MultiSelect {
+			several = " (several may be chosen)"
+		}
+		fmt.Fprintf(w, "  question %d, %s: %s%s\n", i+1, q.Header, q.Text, several)
+		for n, o := range q.Options {
+			fmt.Fprintf(w, "    %d. %s\n", n+1, o)
+		}
+	}
+}
+
 // ways are the answers that a prompt takes.
 func ways(r *agent.Request) string {
 	switch r.Type {
 	case agent.PromptQuestion:
-		if len(r.Questions) > 1 {
-			return "answer 1=N 2=N | deny [TEXT]"
+		switch {
+		case len(r.Questions) > 1:
+			return "answer 1=N 2=N,N 3=WORDS | deny [TEXT]"
+		case len(r.Questions) == 1 && r.Questions[0].MultiSelect:
+			return "answer 1=N,N | text TEXT | deny [TEXT]"
 		}
 		return "option N | text TEXT | deny [TEXT]"
+	case agent.PromptForm:
+		return `accept | deny | cancel | - with {"action":"accept","content":{...}} on standard input`
 	case agent.PromptNotice:
-		return "deny"
+		return "deny, which closes it"
 	case agent.PromptSetup:
 		return "accept | option N"
+	}
+	if r.Subtype != nil && *r.Subtype == agent.SubtypeTrust {
+		return "accept | deny, which ends the agent"
 	}
 	return "accept | deny [TEXT] | option N"
 }

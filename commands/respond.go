@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -22,7 +23,7 @@ import (
 
 func respondVerb() *Verb {
 	return &Verb{
-		Name: "respond", Group: "drive", Synopsis: "S [--prompt ID] accept | deny [TEXT] | option N | text TEXT | answer Q=N.. | -",
+		Name: "respond", Group: "drive", Synopsis: "S [--prompt ID] accept | deny [TEXT] | option N | text TEXT | answer Q=N|WORDS.. | cancel | -",
 		Short: "answer what a session asks; - reads the answers as JSON",
 		Need:  keys.Responder, Tail: true, Lead: 1, Answer: sessions.Response{}, Run: respond,
 		Flags: func(f *pflag.FlagSet) {
@@ -80,15 +81,15 @@ func (c *Call) readAnswer() (agent.Answer, error) {
 	}
 	if len(c.Args) < 2 {
 		if c.Stdin {
-			return readAnswers(text)
+			return readJSON(text)
 		}
 		return bad(errMissing.Error())
 	}
 	tail := strings.TrimSpace(string(text))
 	switch kind := agent.AnswerKind(c.Args[1]); kind {
-	case agent.Accept:
+	case agent.Accept, agent.Cancel:
 		if tail != "" {
-			return bad("accept takes no text")
+			return bad(string(kind) + " takes no text")
 		}
 		return agent.Answer{Kind: kind}, nil
 	case agent.Deny:
@@ -117,54 +118,117 @@ func (c *Call) readAnswer() (agent.Answer, error) {
 // maxQuestions is the most questions that are answered at once.
 const maxQuestions = 16
 
-// readPicks reads 1=2 2=1,3: of each question the options.
-func readPicks(words string) ([]agent.QuestionPick, error) {
+var (
+	pickHead    = regexp.MustCompile(`(?:^|\s)(\d{1,9})=`)
+	pickOptions = regexp.MustCompile(`^\d+(,\d+)*$`)
+	pickUnclear = regexp.MustCompile(`^\d+,`)
+)
+
+// readPicks reads 1=2 2=1,3 3=words of one's own: of each question the options
+// or an answer in words, which end where the next question begins.
+func readPicks(tail string) ([]agent.QuestionPick, error) {
+	heads := pickHead.FindAllStringSubmatchIndex(tail, -1)
+	if len(heads) == 0 || strings.TrimSpace(tail[:heads[0][0]]) != "" {
+		return nil, errors.New("answer needs Q=N or Q=WORDS for each question, such as 1=2 2=1,3 3=neither")
+	}
 	var each []agent.QuestionPick
-	for _, word := range strings.Fields(words) {
-		q, list, ok := strings.Cut(word, "=")
-		n, err := strconv.Atoi(q)
-		if !ok || err != nil || n < 1 || n > maxQuestions {
-			return nil, fmt.Errorf("%s is not Q=N, a question's number and an option's", api.Quote(word))
+	for i, head := range heads {
+		end := len(tail)
+		if i+1 < len(heads) {
+			end = heads[i+1][0]
+		}
+		n, err := strconv.Atoi(tail[head[2]:head[3]])
+		if err != nil || n < 1 || n > maxQuestions {
+			return nil, fmt.Errorf("there is no question %s: they count from 1 to at most %d", tail[head[2]:head[3]], maxQuestions)
 		}
 		for len(each) < n {
 			each = append(each, agent.QuestionPick{})
 		}
-		if len(each[n-1].Options) > 0 {
+		if len(each[n-1].Options) > 0 || each[n-1].Text != "" {
 			return nil, fmt.Errorf("question %d is answered twice", n)
 		}
-		for o := range strings.SplitSeq(list, ",") {
-			option, err := strconv.Atoi(o)
-			if err != nil || option < 1 {
-				return nil, fmt.Errorf("%s is not Q=N, a question's number and an option's", api.Quote(word))
-			}
-			each[n-1].Options = append(each[n-1].Options, option)
+		if each[n-1], err = readPick(strings.TrimSpace(tail[head[1]:end])); err != nil {
+			return nil, fmt.Errorf("question %d: %w", n, err)
 		}
-	}
-	if len(each) == 0 {
-		return nil, errors.New("answer needs Q=N for each question")
 	}
 	return each, nil
 }
 
-// readAnswers reads {"answers":[{"option":2},{"options":[1,3]},{"text":"Redis"}]}.
-func readAnswers(data []byte) (agent.Answer, error) {
+// readPick reads the answer to one question: numbers are options, all else
+// words, without the quotes around them.
+func readPick(value string) (agent.QuestionPick, error) {
+	if !pickOptions.MatchString(value) {
+		if pickUnclear.MatchString(value) {
+			return agent.QuestionPick{}, fmt.Errorf("%s is no list of options; put words into quotes", api.Quote(value))
+		}
+		if n := len(value); n > 1 && (value[0] == '"' || value[0] == '\'') && value[n-1] == value[0] {
+			value = value[1 : n-1]
+		}
+		if strings.TrimSpace(value) == "" {
+			return agent.QuestionPick{}, errors.New("it has no answer")
+		}
+		return agent.QuestionPick{Text: value}, nil
+	}
+	var pick agent.QuestionPick
+	for o := range strings.SplitSeq(value, ",") {
+		option, err := strconv.Atoi(o)
+		if err != nil || option < 1 {
+			return agent.QuestionPick{}, fmt.Errorf("%s is no option: they count from 1", api.Quote(o))
+		}
+		pick.Options = append(pick.Options, option)
+	}
+	return pick, nil
+}
+
+// jsonForms are the forms of an answer on standard input.
+const jsonForms = `{"answers":[{"option":2},{"options":[1,3]},{"text":"..."}]} or {"action":"accept","content":{...}}`
+
+// readJSON reads the answers to questions, or of a form what it is filled in
+// with.
+func readJSON(data []byte) (agent.Answer, error) {
 	var in struct {
-		Answers []struct {
-			Option  int    `json:"option"`
-			Options []int  `json:"options"`
-			Text    string `json:"text"`
-		} `json:"answers"`
+		Answers []jsonPick     `json:"answers"`
+		Action  string         `json:"action"`
+		Content map[string]any `json:"content"`
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
+	d.UseNumber() // as it was written
 	if err := d.Decode(&in); err != nil {
-		return agent.Answer{}, api.Errorf(api.CodeBadRequest, `standard input is not {"answers":[{"option":2},{"options":[1,3]},{"text":"..."}]}: %w`, err)
+		return agent.Answer{}, api.Errorf(api.CodeBadRequest, `standard input is not %s: %w`, jsonForms, err)
 	}
-	if len(in.Answers) == 0 || len(in.Answers) > maxQuestions {
-		return agent.Answer{}, api.Errorf(api.CodeBadRequest, "standard input has %d answers: 1 to %d are taken", len(in.Answers), maxQuestions)
+	if d.More() {
+		return agent.Answer{}, api.Errorf(api.CodeBadRequest, "standard input has more than one answer")
+	}
+	switch {
+	case in.Action != "" && in.Answers != nil:
+		return agent.Answer{}, api.Errorf(api.CodeBadRequest, "standard input has both action and answers: it is %s", jsonForms)
+	case in.Answers != nil:
+		return jsonAnswers(in.Answers)
+	}
+	kind, ok := map[string]agent.AnswerKind{"accept": agent.Accept, "decline": agent.Deny, "deny": agent.Deny, "cancel": agent.Cancel}[in.Action]
+	switch {
+	case !ok:
+		return agent.Answer{}, api.Errorf(api.CodeBadRequest, "standard input is not %s: an action is accept, decline or cancel", jsonForms)
+	case kind != agent.Accept && len(in.Content) > 0:
+		return agent.Answer{}, api.Errorf(api.CodeBadRequest, "only accept has a content")
+	}
+	return agent.Answer{Kind: kind, Fields: in.Content}, nil
+}
+
+// jsonPick answers one question.
+type jsonPick struct {
+	Option  int    `json:"option"`
+	Options []int  `json:"options"`
+	Text    string `json:"text"`
+}
+
+func jsonAnswers(picks []jsonPick) (agent.Answer, error) {
+	if len(picks) == 0 || len(picks) > maxQuestions {
+		return agent.Answer{}, api.Errorf(api.CodeBadRequest, "standard input has %d answers: 1 to %d are taken", len(picks), maxQuestions)
 	}
 	a := agent.Answer{Kind: agent.AnswerEach}
-	for _, one := range in.Answers {
+	for _, one := range picks {
 		pick := agent.QuestionPick{Options: one.Options, Text: one.Text}
 		if one.Option != 0 {
 			pick.Options = append(pick.Options, one.Option)

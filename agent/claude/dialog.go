@@ -182,27 +182,24 @@ func (b *bottomBlock) question() bool {
 		return true
 	}
 	d.Title = d.Tabs[0]
+	for i := range d.Options {
+		o := &d.Options[i]
+		if label, ok := strings.CutSuffix(o.Label, " ✔"); ok { // what was chosen when the page was left
+			o.Label, o.Ticked = label, true
+		}
+	}
 	if last := d.Options[len(d.Options)-1]; last.Label != optionChat && strings.Contains(b.foot, optionChat) {
-		d.Options = append(d.Options, agent.Option{Label: optionChat}) // without a number beside a preview
+		// Without a number beside a preview. The list keeps a mark of its own.
+		d.Options = append(d.Options, agent.Option{Label: optionChat, Focused: strings.Contains(b.foot, "❯ "+optionChat)})
 	}
 	return true
 }
 
-var server = regexp.MustCompile(`^MCP server “.*” requests your input`)
-
-// form: an MCP server's, with two buttons.
-func (b *bottomBlock) form() bool {
-	top := b.screen.top(b.screen.last)
-	text := b.screen.join(top+1, b.screen.last)
-	title, rest := head(text)
-	if !server.MatchString(title) || !strings.Contains(text, "Accept") || !strings.Contains(text, "Esc to cancel") {
-		return false
-	}
-	d := b.dialog
-	d.Type, d.Title = agent.PromptForm, title
-	d.Body, _ = head(rest)
-	d.Options = []agent.Option{{Label: "Accept"}, {Label: "Decline"}}
-	return true
+// previews says that the question's options are shown with what they would
+// look like: then a digit only moves to one.
+func previews(d *agent.Dialog) bool {
+	n := len(d.Options)
+	return n > 0 && d.Options[n-1].Label == optionChat && d.Options[n-1].Number == 0
 }
 
 var (

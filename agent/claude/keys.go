@@ -27,10 +27,13 @@ func (Driver) Keys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.Key
 		return planKeys(a, d)
 	case agent.PromptQuestion:
 		return questionKeys(p, a, d)
+	case agent.PromptForm:
+		return formKeys(p, a, d)
 	case agent.PromptNotice:
-		if a.Kind == agent.Deny && a.Text == "" {
+		if (a.Kind == agent.Deny || a.Kind == agent.Cancel) && a.Text == "" {
 			return agent.KeyAnswer{Steps: []agent.Step{press("Escape", d)}, Outcome: agent.OutcomeDenied}, nil
 		}
+		return agent.KeyAnswer{}, fmt.Errorf("%w: berth only closes this one, with deny; to choose in it use keys or attach", agent.ErrCannot)
 	}
 	return agent.KeyAnswer{}, fmt.Errorf("%w: use keys or attach", agent.ErrCannot)
 }
@@ -194,21 +197,26 @@ func feedback(text string, d *agent.Dialog, no int) (agent.KeyAnswer, error) {
 	steps = append(steps, agent.Step{Key: "Tab", Pause: between, Wants: "No chosen", Ready: func(r *agent.Reading) bool {
 		return same(r.Dialog, d) && focuses(r, d.Type, no)
 	}})
-	return typed(steps, text, d, no, agent.OutcomeDenied), nil
+	return typed(steps, text, d, no, agent.OutcomeDenied, func(now *agent.Dialog) bool {
+		return now.Options[no-1].Label != d.Options[no-1].Label // which tells what to type
+	}), nil
 }
 
 // words opens an option's input by its digit and types into it.
 func words(text string, d *agent.Dialog, n int, outcome string) (agent.KeyAnswer, error) {
 	answer, err := digit(n, d, outcome)
-	if err != nil {
+	switch {
+	case err != nil:
 		return answer, err
+	case chosen(d) == n: // its input is open, and the digit would be text
+		return agent.KeyAnswer{}, fmt.Errorf("%w: somebody has begun to type an answer there; attach, or deny", agent.ErrCannot)
 	}
-	return typed(answer.Steps, text, d, n, outcome), nil
+	return typed(answer.Steps, text, d, n, outcome, func(*agent.Dialog) bool { return true }), nil
 }
 
 // typed types into the input that an option has become, and presses Enter when
 // it stands there.
-func typed(steps []agent.Step, text string, d *agent.Dialog, n int, outcome string) agent.KeyAnswer {
+func typed(steps []agent.Step, text string, d *agent.Dialog, n int, outcome string, open func(*agent.Dialog) bool) agent.KeyAnswer {
 	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	echo := squeeze(first)
 	if r := []rune(echo); len(r) > 20 {
@@ -216,33 +224,9 @@ func typed(steps []agent.Step, text string, d *agent.Dialog, n int, outcome stri
 	}
 	return agent.KeyAnswer{Outcome: outcome, Steps: append(steps,
 		agent.Step{Paste: text, Pause: between, Wants: "its input", Ready: func(r *agent.Reading) bool {
-			return focuses(r, d.Type, n)
+			return focuses(r, d.Type, n) && open(r.Dialog)
 		}},
 		agent.Step{Key: "Enter", Pause: between, Wants: "the text in its input", Ready: func(r *agent.Reading) bool {
 			return focuses(r, d.Type, n) && strings.Contains(squeeze(r.Dialog.Options[n-1].Label), echo)
 		}})}
-}
-
-// questionKeys answers one question of one option; several are many keys, for
-// which there is the hook.
-func questionKeys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
-	if a.Kind == agent.Deny && a.Text == "" {
-		return agent.KeyAnswer{Steps: []agent.Step{press("Escape", d)}, Outcome: agent.OutcomeDenied}, nil
-	}
-	if a.Kind == agent.AnswerEach && len(a.Each) == 1 && a.Each[0].Text == "" && len(a.Each[0].Options) == 1 {
-		a = agent.Answer{Kind: agent.ChooseOption, Option: a.Each[0].Options[0]}
-	}
-	if len(p.Questions) != 1 || p.Questions[0].MultiSelect || d.Confirm || len(d.Tabs) > 1 {
-		return agent.KeyAnswer{}, fmt.Errorf("%w: its hook has gone; use keys or attach", agent.ErrCannot)
-	}
-	other := len(p.Questions[0].Options) + 1
-	switch {
-	case a.Kind == agent.AnswerText:
-		return words(a.Text, d, other, agent.OutcomeAnswered)
-	case a.Kind == agent.ChooseOption && a.Option == other:
-		return agent.KeyAnswer{}, fmt.Errorf("%w: for words of your own use text TEXT", agent.ErrAnswer)
-	case a.Kind == agent.ChooseOption:
-		return digit(a.Option, d, agent.OutcomeAnswered)
-	}
-	return agent.KeyAnswer{}, fmt.Errorf("%w: a question takes option N, text TEXT or deny", agent.ErrAnswer)
 }

@@ -54,7 +54,7 @@ func asks(r *agent.Request, input json.RawMessage) {
 		Questions []struct {
 			Question, Header string
 			MultiSelect      bool
-			Options          []struct{ Label, Description string }
+			Options          []struct{ Label, Description, Preview string }
 		}
 	}
 	_ = json.Unmarshal(input, &in) // the dialog tells what the input does not
@@ -64,6 +64,7 @@ func asks(r *agent.Request, input json.RawMessage) {
 		for _, o := range q.Options {
 			one.Options = append(one.Options, o.Label)
 			one.Descriptions = append(one.Descriptions, o.Description)
+			one.Previews = one.Previews || o.Preview != ""
 		}
 		r.Questions = append(r.Questions, one)
 	}
@@ -281,6 +282,7 @@ func readQuestion(q *agent.Question, dialog *agent.Dialog) {
 		q.Options = append(q.Options, o.Label)
 		q.MultiSelect = q.MultiSelect || o.Multiple
 	}
+	q.Previews = previews(dialog)
 }
 
 // current is which question the dialog shows, found by its text: the tabs only

@@ -199,8 +199,8 @@ func checkPick(n int, q agent.Question, pick agent.QuestionPick) error {
 	seen := map[int]bool{}
 	for _, o := range pick.Options {
 		switch {
-		case o == len(q.Options)+1:
-			return fmt.Errorf("%w: for words of your own use text TEXT, or an answer's \"text\" on standard input", agent.ErrAnswer)
+		case o == len(q.Options)+1 && !q.Previews:
+			return fmt.Errorf("%w: for words of your own use text TEXT, or of several questions answer %d=WORDS", agent.ErrAnswer, n)
 		case o < 1 || o > len(q.Options):
 			return fmt.Errorf("%w: question %d (%s) has the options 1 to %d", agent.ErrAnswer, n, q.Header, len(q.Options))
 		case seen[o]:
@@ -214,8 +214,8 @@ func checkPick(n int, q agent.Question, pick agent.QuestionPick) error {
 // answersOf are the answers as Claude keeps them: by the question's text, the
 // options' labels joined with a comma.
 func answersOf(p *agent.Request, a agent.Answer) (map[string]string, error) {
-	if a.Kind == agent.ChooseOption && len(p.Questions) == 1 && a.Option == len(p.Questions[0].Options)+2 {
-		return nil, agent.ErrOnlyByKeys // to chat about it
+	if chats(p, a) {
+		return nil, agent.ErrOnlyByKeys
 	}
 	each, err := picks(p, a)
 	if err != nil {
@@ -227,14 +227,7 @@ func answersOf(p *agent.Request, a agent.Answer) (map[string]string, error) {
 		if q.Text == "" {
 			return nil, agent.ErrNotReady
 		}
-		var words []string
-		for _, o := range pick.Options {
-			words = append(words, q.Options[o-1])
-		}
-		if pick.Text != "" {
-			words = append(words, pick.Text)
-		}
-		answers[q.Text] = strings.Join(words, ", ")
+		answers[q.Text] = spoken(q, pick)
 	}
 	return answers, nil
 }

@@ -2,6 +2,7 @@ package modelapi
 
 import (
 	"cmp"
+	"strings"
 	"time"
 )
 
@@ -42,6 +43,34 @@ func question(list ...asked) maker {
 			Say(Text("I have a question."), Tool("AskUserQuestion", map[string]any{"questions": questions})),
 			Say(Text("Thank you for the answer.")),
 		}
+	}
+}
+
+// fields are what a form may ask for.
+var fields = map[string]map[string]any{
+	"name":  {"type": "string", "title": "Name", "description": "What it is called"},
+	"sure":  {"type": "boolean", "title": "Sure", "description": "Whether it is sure"},
+	"size":  {"type": "string", "title": "Size", "enum": []any{"small", "medium", "large"}},
+	"count": {"type": "integer", "title": "Count", "minimum": 1, "maximum": 10},
+	"ratio": {"type": "number", "title": "Ratio"},
+	"note":  {"type": "string", "title": "Note", "default": "as before"},
+	"tags":  {"type": "array", "title": "Tags", "items": map[string]any{"type": "string", "enum": []any{"red", "green", "blue"}}},
+}
+
+// form has the lab's MCP server ask for the fields that are named; the name is
+// required.
+func form(args string, _ Scene) []Step {
+	properties := map[string]any{}
+	for _, name := range strings.Fields(cmp.Or(args, "name sure")) {
+		properties[name] = fields[name]
+	}
+	schema := map[string]any{"type": "object", "properties": properties, "required": []any{}}
+	if properties["name"] != nil {
+		schema["required"] = []any{"name"}
+	}
+	return []Step{
+		Say(Text("The server will ask."), Tool("mcp__lab__ask", map[string]any{"message": "Please fill this in", "schema": schema})),
+		Say(Text("The form is done.")),
 	}
 }
 

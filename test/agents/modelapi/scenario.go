@@ -143,6 +143,9 @@ func named() map[string]maker {
 		"ask-three":  question(color, size, features),
 		"ask-many":   question(features),
 		"ask-layout": question(layout), // options with previews
+		"ask-mixed":  question(features, layout, size),
+
+		"form": form, // [FIELD..]: an MCP server's tool asks for text, flag, choice, number
 
 		"plan":     plan,     // enters plan mode, writes the plan, asks
 		"plan-now": planNow,  // the same for a session in plan mode

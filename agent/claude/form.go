@@ -1,0 +1,257 @@
+package claude
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"berth/agent"
+)
+
+var server = regexp.MustCompile(`^MCP server “.*” requests your input`)
+
+// form: an MCP server's, with its fields and two buttons.
+func (b *bottomBlock) form() bool {
+	top := b.screen.top(b.screen.last)
+	text := b.screen.join(top+1, b.screen.last)
+	title, rest := head(text)
+	if !server.MatchString(title) || !strings.Contains(text, "Accept") || !strings.Contains(text, "Esc to cancel") {
+		return false
+	}
+	d := b.dialog
+	d.Type, d.Title = agent.PromptForm, title
+	d.Body, _ = head(rest)
+	d.Options = []agent.Option{{Label: buttonAccept}, {Label: buttonDecline}}
+	for i := top + 2; i <= b.screen.last; i++ {
+		readFormRow(d, b.screen.text(i))
+	}
+	return true
+}
+
+const (
+	buttonAccept  = "Accept"
+	buttonDecline = "Decline"
+)
+
+var (
+	formButtons = regexp.MustCompile(`^ *(❯ )? *Accept +(❯ )? *Decline$`)
+	formField   = regexp.MustCompile(`^([ ❯*✔⚠]{6})([^ :][^:]*):(?: (.*))?$`)
+	formChoice  = regexp.MustCompile(`^ {8}(❯| ) ([◯◉☐☒]) (.*)$`)
+	formGoesOn  = regexp.MustCompile(`^ {9,}(\S.*)$`) // of a value; what explains a field stands at the ninth column
+)
+
+// readFormRow reads a row of a form.
+func readFormRow(d *agent.Dialog, row string) {
+	if m := formButtons.FindStringSubmatch(row); m != nil {
+		d.Options[0].Focused, d.Options[1].Focused = m[1] != "", m[2] != ""
+		return
+	}
+	if m := formField.FindStringSubmatch(row); m != nil {
+		f := agent.Field{Label: m[2], Value: fieldValue(m[3]), Focused: strings.Contains(m[1], "❯"), Wrong: strings.Contains(m[1], "⚠")}
+		f.Set = f.Value != "" && strings.Contains(m[1], "✔")
+		d.Fields = append(d.Fields, f)
+		return
+	}
+	if len(d.Fields) == 0 || d.Options[0].Focused || d.Options[1].Focused {
+		return
+	}
+	f := &d.Fields[len(d.Fields)-1]
+	if m := formChoice.FindStringSubmatch(row); m != nil {
+		f.List = append(f.List, agent.Option{Label: m[3], Focused: m[1] == "❯", Multiple: m[2] == "☐" || m[2] == "☒", Ticked: m[2] == "◉" || m[2] == "☒"})
+	} else if m := formGoesOn.FindStringSubmatch(row); m != nil && f.Value != "" {
+		f.Value += "\n" + m[1]
+	}
+}
+
+// Values of a field that is to be ticked.
+const (
+	valueYes = "☒"
+	valueNo  = "☐"
+)
+
+// fieldValue is a value without what stands in its place or marks it.
+func fieldValue(shown string) string {
+	shown = strings.TrimSpace(shown)
+	for _, mark := range []string{"▸", "▾"} {
+		shown = strings.TrimSpace(strings.TrimPrefix(shown, mark))
+	}
+	if shown == "not set" || shown == "Type something…" {
+		return ""
+	}
+	return shown
+}
+
+// property is a field as a form's schema has it.
+type property struct {
+	name     string
+	kind     string // string, number, integer, boolean, array
+	required bool
+	values   []string // to choose from
+	labels   []string // what they are shown as
+}
+
+// properties are the fields of a schema in their order, which is that of the
+// form.
+func properties(schema json.RawMessage) ([]property, error) {
+	var top struct {
+		Properties json.RawMessage
+		Required   []string
+	}
+	if err := json.Unmarshal(schema, &top); err != nil {
+		return nil, fmt.Errorf("read the form's schema: %w", err)
+	}
+	var each map[string]json.RawMessage
+	if err := json.Unmarshal(top.Properties, &each); err != nil {
+		return nil, fmt.Errorf("read the form's fields: %w", err)
+	}
+	var all []property
+	for _, name := range names(top.Properties) {
+		var in struct {
+			Type      string
+			Enum      []string
+			EnumNames []string
+			OneOf     []titled
+			Items     struct {
+				Enum  []string
+				AnyOf []titled
+			}
+		}
+		if json.Unmarshal(each[name], &in) != nil {
+			in.Type = "" // one that is not known how to fill in
+		}
+		p := property{name: name, kind: in.Type, required: slices.Contains(top.Required, name), values: in.Enum, labels: in.EnumNames}
+		if in.Type == "array" {
+			p.values = in.Items.Enum
+		}
+		for _, t := range append(in.OneOf, in.Items.AnyOf...) {
+			p.values, p.labels = append(p.values, t.Const), append(p.labels, t.Title)
+		}
+		if len(p.labels) != len(p.values) {
+			p.labels = p.values
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+type titled struct{ Const, Title string }
+
+// names are the names in a JSON object, in their order.
+func names(object json.RawMessage) []string {
+	var all []string
+	d := json.NewDecoder(bytes.NewReader(object))
+	depth := 0
+	for {
+		t, err := d.Token()
+		if err != nil {
+			return all
+		}
+		switch t := t.(type) {
+		case json.Delim:
+			if t == '{' || t == '[' {
+				depth++
+			} else {
+				depth--
+			}
+		case string:
+			if depth != 1 {
+				continue
+			}
+			all = append(all, t)
+			var value json.RawMessage
+			if d.Decode(&value) != nil {
+				return all
+			}
+		}
+	}
+}
+
+// wanted is what a field shall hold: as it is typed and shown, or the places
+// of what is chosen.
+type wanted struct {
+	text   string
+	yes    bool
+	chosen []int
+}
+
+// want puts a value into the form of its field.
+func (p *property) want(value any) (wanted, error) {
+	bad := func(what string) (wanted, error) {
+		return wanted{}, fmt.Errorf("%w: %s wants %s", agent.ErrAnswer, p.name, what)
+	}
+	choose := func(s string) (int, error) {
+		if i := slices.Index(p.values, s); i >= 0 {
+			return i, nil
+		}
+		return 0, fmt.Errorf("%w: %s wants one of %s", agent.ErrAnswer, p.name, strings.Join(p.values, ", "))
+	}
+	switch {
+	case p.kind == "boolean":
+		yes, ok := value.(bool)
+		if !ok {
+			return bad("true or false")
+		}
+		return wanted{yes: yes}, nil
+	case p.kind == "array" && len(p.values) > 0:
+		list, ok := value.([]any)
+		if !ok {
+			return bad("a list of " + strings.Join(p.values, ", "))
+		}
+		var w wanted
+		for _, one := range list {
+			s, _ := one.(string)
+			i, err := choose(s)
+			if err != nil {
+				return wanted{}, err
+			}
+			w.chosen = append(w.chosen, i)
+		}
+		return w, nil
+	case p.kind == "string" && len(p.values) > 0:
+		s, ok := value.(string)
+		if !ok {
+			return bad("one of " + strings.Join(p.values, ", "))
+		}
+		i, err := choose(s)
+		return wanted{chosen: []int{i}}, err
+	case p.kind == "string":
+		s, ok := value.(string)
+		if !ok || s == "" {
+			return bad("a text")
+		}
+		return wanted{text: s}, nil
+	case p.kind == "number" || p.kind == "integer":
+		n, ok := value.(json.Number)
+		if !ok {
+			return bad("a number")
+		}
+		return wanted{text: n.String()}, nil
+	}
+	return wanted{}, fmt.Errorf("%w: berth does not know how %s is filled in; use keys or attach", agent.ErrCannot, p.name)
+}
+
+// shown says whether the field holds what is wanted.
+func (p *property) shown(f agent.Field, w wanted) bool {
+	if !f.Set {
+		return p.kind == "array" && len(w.chosen) == 0 && !f.Wrong
+	}
+	switch {
+	case p.kind == "boolean":
+		return f.Value == map[bool]string{true: valueYes, false: valueNo}[w.yes]
+	case len(p.values) > 0:
+		var labels []string
+		for i, label := range p.labels {
+			if slices.Contains(w.chosen, i) {
+				labels = append(labels, label)
+			}
+		}
+		shown := strings.Split(f.Value, ", ") // in the order of choice, or of the list
+		slices.Sort(shown)
+		slices.Sort(labels)
+		return squeeze(strings.Join(shown, ",")) == squeeze(strings.Join(labels, ","))
+	}
+	return squeeze(f.Value) == squeeze(w.text)
+}

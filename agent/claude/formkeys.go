@@ -1,0 +1,230 @@
+package claude
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"berth/agent"
+)
+
+// formKeys fills a form in, field by field from where the focus is, and presses
+// a button once every field shows what it was given.
+func formKeys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+	w := formWalk{at: formFocus(d), fields: len(d.Fields)}
+	switch {
+	case a.Kind == agent.Cancel:
+		return agent.KeyAnswer{Steps: []agent.Step{press("Escape", d)}, Outcome: agent.OutcomeCancelled}, nil
+	case w.at < 0 || w.at < w.fields && d.Fields[w.at].List != nil:
+		return agent.KeyAnswer{}, agent.ErrNotReady
+	case a.Kind == agent.Deny && a.Text != "":
+		return agent.KeyAnswer{}, fmt.Errorf("%w: a form takes no reason; deny without one, then nudge", agent.ErrCannot)
+	case a.Kind == agent.Deny || a.Kind == agent.ChooseOption && a.Option == 2:
+		w.to(w.fields + 1)
+		w.key("Enter", "Decline chosen", nil)
+		return agent.KeyAnswer{Steps: w.steps, Outcome: agent.OutcomeDenied}, nil
+	case a.Kind == agent.Accept || a.Kind == agent.ChooseOption && a.Option == 1:
+	default:
+		return agent.KeyAnswer{}, fmt.Errorf(`%w: a form takes accept, deny, cancel, or {"action":"accept","content":{...}} on standard input`, agent.ErrAnswer)
+	}
+	fill, err := filling(p, a, d)
+	if err != nil {
+		return agent.KeyAnswer{}, err
+	}
+	for i := range d.Fields {
+		if one, ok := fill[i]; ok && !one.shown(d.Fields[i], one.wanted) {
+			w.to(i)
+			w.fill(&one, d.Fields[i])
+			w.then = func(now *agent.Dialog) bool { return one.shown(now.Fields[i], one.wanted) }
+		}
+	}
+	w.to(w.fields)
+	w.key("Enter", "every field as it was given", func(now *agent.Dialog) bool {
+		for i, one := range fill {
+			if !one.shown(now.Fields[i], one.wanted) {
+				return false
+			}
+		}
+		return !slices.ContainsFunc(now.Fields, func(f agent.Field) bool { return f.Wrong })
+	})
+	return agent.KeyAnswer{Steps: w.steps, Outcome: agent.OutcomeAccepted}, nil
+}
+
+// filled is a field and what it shall hold.
+type filled struct {
+	property
+	wanted
+}
+
+// filling is what goes into which field.
+func filling(p *agent.Request, a agent.Answer, d *agent.Dialog) (map[int]filled, error) {
+	if len(p.Schema) == 0 {
+		if len(a.Fields) > 0 {
+			return nil, fmt.Errorf("%w: what the form's fields are called is not known; use keys or attach", agent.ErrCannot)
+		}
+		return nil, nil
+	}
+	all, err := properties(p.Schema)
+	if err != nil {
+		return nil, err
+	}
+	if len(all) != len(d.Fields) {
+		return nil, agent.ErrNotReady // not all of it fits the screen, or is painted
+	}
+	fill := map[int]filled{}
+	for i, one := range all {
+		value, given := a.Fields[one.name]
+		switch {
+		case given:
+			w, err := one.want(value)
+			if err != nil {
+				return nil, err
+			}
+			fill[i] = filled{one, w}
+		case one.required && !d.Fields[i].Set:
+			return nil, fmt.Errorf(`%w: the form wants %s: give it as {"action":"accept","content":{%q:...}} on standard input`, agent.ErrAnswer, one.name, one.name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.Fields)) {
+		if !slices.ContainsFunc(all, func(one property) bool { return one.name == name }) {
+			return nil, fmt.Errorf("%w: the form has no field %q", agent.ErrAnswer, name)
+		}
+	}
+	return fill, nil
+}
+
+// formFocus is the place in the ring of fields and buttons that has the focus;
+// -1 when none has.
+func formFocus(d *agent.Dialog) int {
+	for i, f := range d.Fields {
+		if f.Focused {
+			return i
+		}
+	}
+	for i, o := range d.Options {
+		if o.Focused {
+			return len(d.Fields) + i
+		}
+	}
+	return -1
+}
+
+// formWalk is a way through a form, key by key.
+type formWalk struct {
+	steps  []agent.Step
+	at     int // where the focus will be
+	fields int
+	then   func(*agent.Dialog) bool // what the last field must show before the next key
+}
+
+// key presses a key where the walk is, if the form is as it should be.
+func (w *formWalk) key(name, wants string, ready func(*agent.Dialog) bool) {
+	w.step(agent.Step{Key: name, Wants: wants}, ready)
+}
+
+func (w *formWalk) step(s agent.Step, ready func(*agent.Dialog) bool) {
+	at, fields, then := w.at, w.fields, w.then
+	w.then, s.Pause = nil, between
+	s.Ready = func(r *agent.Reading) bool {
+		d := r.Dialog
+		return d != nil && d.Type == agent.PromptForm && len(d.Fields) == fields && formFocus(d) == at && (then == nil || then(d)) && (ready == nil || ready(d))
+	}
+	w.steps = append(w.steps, s)
+}
+
+// to goes down the ring until the focus is there.
+func (w *formWalk) to(place int) {
+	for ; w.at != place; w.at = (w.at + 1) % (w.fields + 2) {
+		w.key("Down", "field "+strconv.Itoa(w.at+1)+" chosen", func(d *agent.Dialog) bool { return !listed(d) })
+	}
+}
+
+// listed says that a field shows what can be chosen: Down moves there then.
+func listed(d *agent.Dialog) bool {
+	return slices.ContainsFunc(d.Fields, func(f agent.Field) bool { return f.List != nil })
+}
+
+// fill puts a value into the field that has the focus.
+func (w *formWalk) fill(one *filled, now agent.Field) {
+	switch at := w.at; {
+	case one.kind == "boolean":
+		w.tick(one, now)
+	case len(one.values) > 0:
+		w.choose(one, now)
+	default:
+		if now.Value != "" {
+			w.key("Ctrl-u", "the field's old value", nil)
+		}
+		w.step(agent.Step{Paste: one.text, Wants: "an empty field"}, func(d *agent.Dialog) bool { return d.Fields[at].Value == "" })
+	}
+}
+
+// tick presses Space until the field says so: not set, yes, no, yes ...
+func (w *formWalk) tick(one *filled, now agent.Field) {
+	at := w.at
+	space := func(set bool, value string) {
+		w.key("Space", "the field as it was", func(d *agent.Dialog) bool {
+			return d.Fields[at].Set == set && (!set || d.Fields[at].Value == value)
+		})
+	}
+	switch {
+	case now.Set:
+		space(true, now.Value)
+	case one.yes:
+		space(false, "")
+	default:
+		space(false, "")
+		space(true, valueYes)
+	}
+}
+
+// choose opens the field's list and chooses there, one or several. Enter closes
+// it and goes on to the next field.
+func (w *formWalk) choose(one *filled, now agent.Field) {
+	at, row := w.at, 0
+	if len(one.chosen) == 0 {
+		w.key("Backspace", "its list closed", func(d *agent.Dialog) bool { return !listed(d) })
+		return
+	}
+	w.key("Right", "its list closed", func(d *agent.Dialog) bool { return !listed(d) })
+	on := func(row int, ticked func(agent.Option) bool) func(*agent.Dialog) bool {
+		return func(d *agent.Dialog) bool {
+			list := d.Fields[at].List
+			return len(list) == len(one.values) && list[row].Focused && squeeze(list[row].Label) == squeeze(one.labels[row]) && (ticked == nil || ticked(list[row]))
+		}
+	}
+	if one.kind != "array" {
+		if i := slices.IndexFunc(one.labels, func(l string) bool { return now.Set && squeeze(l) == squeeze(now.Value) }); i > 0 {
+			row = i // where its list opens
+		}
+		for ; row < one.chosen[0]; row++ {
+			w.key("Down", "its list", on(row, nil))
+		}
+		for ; row > one.chosen[0]; row-- {
+			w.key("Up", "its list", on(row, nil))
+		}
+		w.key("Enter", one.labels[row]+" chosen", on(row, nil))
+		w.at++
+		return
+	}
+	held := strings.Split(now.Value, ", ")
+	tick := func(i int) func(*agent.Dialog) bool {
+		return on(i, func(o agent.Option) bool { return o.Ticked == slices.Contains(one.chosen, i) })
+	}
+	for i, label := range one.labels {
+		has, wants := now.Set && slices.Contains(held, label), slices.Contains(one.chosen, i)
+		if has != wants {
+			w.key("Space", label, on(i, func(o agent.Option) bool { return o.Ticked == has }))
+		}
+		if row = i; i < len(one.labels)-1 {
+			w.key("Down", label, tick(i))
+		}
+	}
+	for ; !slices.Contains(one.chosen, row); row-- { // Enter chooses what it is pressed at
+		w.key("Up", one.labels[row], tick(row))
+	}
+	w.key("Enter", one.labels[row], tick(row))
+	w.at++
+}
