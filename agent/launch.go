@@ -100,6 +100,9 @@ type Launch struct {
 	// does not say itself: FOLDER/*/NAME, with %s in NAME for the conversation's
 	// id, in any folder of FOLDER. Empty when it has none.
 	LogFiles string
+	// Again are the exit statuses by which the agent asks to be started once
+	// more, at once: no end of its work.
+	Again []int
 	// Conversation is the id that the agent's conversation will have, empty when
 	// that is not known.
 	Conversation string

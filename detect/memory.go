@@ -104,6 +104,7 @@ type request struct {
 	Lines  []string
 	Why    why
 	Opened time.Time
+	At     time.Time // when it came up, by the source that told of it
 	Turn   string
 	Agent  string
 	Tool   string

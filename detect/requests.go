@@ -89,7 +89,7 @@ func (f *Fold) tell(r *request, fact *agent.Fact) {
 		p.Options, p.OptionsFallback = old.Options, false
 	}
 	r.Prompt, r.Told = p, true
-	r.Turn, r.Agent, r.Tool, r.Input = fact.Turn, fact.Agent, fact.Tool, canonical(fact.Input)
+	r.Turn, r.Agent, r.Tool, r.Input, r.At = fact.Turn, fact.Agent, fact.Tool, canonical(fact.Input), fact.At
 	f.wait(r, fact)
 	f.nameCall(r)
 	if d := f.dialog(); d != nil && f.driver.Shows(d, p) {
@@ -112,7 +112,7 @@ func (f *Fold) open(p *agent.Request, fact *agent.Fact, told bool) *request {
 	p.ID, p.Since = f.o.PromptID(m.Opened), api.At(f.now)
 	r := &request{
 		Number: m.Opened, Prompt: p, Opened: f.now, Told: told, Turn: fact.Turn, Agent: fact.Agent, Tool: fact.Tool,
-		Call: fact.Call, Input: canonical(fact.Input),
+		Call: fact.Call, Input: canonical(fact.Input), At: fact.At,
 		Why: why{Tier: fact.Source.Tier(), Cause: fact.Cause, Evidence: fact.Evidence},
 	}
 	f.wait(r, fact)
@@ -234,7 +234,7 @@ func (f *Fold) toolEnded(fact *agent.Fact) {
 		f.closeAll("answered", fact.Source, fact.Cause, func(r *request) bool {
 			switch {
 			case step: // what no such event told of may have been asked after this one
-				return r.Told && r.Agent == fact.Agent && r.Turn == fact.Turn
+				return r.Told && r.Agent == fact.Agent && r.Turn == fact.Turn && !r.since(fact)
 			case r.Call != "" && fact.Call != "":
 				return r.Call == fact.Call && r.Prompt.Type != agent.PromptForm
 			}
@@ -244,6 +244,16 @@ func (f *Fold) toolEnded(fact *agent.Fact) {
 	if m.Turn.Phase == running && fact.Agent == "" {
 		m.Activity = &agent.Activity{Kind: agent.Thinking}
 	}
+}
+
+// since says that the prompt came up after the step, by the time that the step's
+// source gives for it: a hook may be late.
+func (r *request) since(step *agent.Fact) bool {
+	opened := r.Opened
+	if !r.At.IsZero() {
+		opened = r.At
+	}
+	return !step.At.IsZero() && step.At.Before(opened)
 }
 
 func (f *Fold) acting(fact *agent.Fact) {

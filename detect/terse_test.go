@@ -103,6 +103,12 @@ func TestTerse(t *testing.T) {
 			b.at(160).say(terseAt(90, agent.TurnStarted))
 			b.at(5000)
 		}, []string{"100 working", "150 prompt/1"}},
+		"a step that ended before it was asked, told of behind it": {func(b *bench) {
+			b.at(100).say(terseAt(90, agent.TurnStarted))
+			b.at(300).say(terseAsk(300, "ls"))
+			b.at(600).say(terseAt(250, agent.StepEnded))
+			b.at(5000).say(terseAt(5000, agent.StepEnded))
+		}, []string{"100 working", "300 prompt/1", "5000 working"}},
 		"an error that the screen shows before the end": {func(b *bench) {
 			b.at(100).say(terseAt(90, agent.TurnStarted))
 			b.at(900).screen(failed("400"))

@@ -16,6 +16,7 @@ import (
 	"berth/agent"
 	"berth/agent/claude"
 	"berth/agent/codex"
+	"berth/agent/gemini"
 	"berth/commands"
 	"berth/detect/replay"
 	"berth/terminal"
@@ -26,7 +27,7 @@ var drivers = map[string]agent.Driver{claude.Name: claude.Driver{}}
 
 // readers are the agents that Berth can read but does not start yet: recordings
 // of them can be replayed.
-var readers = map[string]agent.Driver{codex.Name: codex.Driver{}}
+var readers = map[string]agent.Driver{codex.Name: codex.Driver{}, gemini.Name: gemini.Driver{}}
 
 // explainCommand replays a recording when a file is named; without one it is
 // the server's verb of the same name.

@@ -19,6 +19,7 @@ var rank = map[string]int{
 	"berth/agent/codex":      2,
 	"berth/detect/tail":      1, // drawn beside detect on the map; they know nobody
 	"berth/detect/watch":     1,
+	"berth/agent/gemini":     2,
 	"berth/detect/replay":    3,
 	"berth/config":           2,
 	"berth/commands/words":   2,

@@ -1,0 +1,96 @@
+package gemini
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"berth/agent"
+)
+
+var uuid = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+
+// ways are the options of a command that choose its conversation, and how many
+// words each may take.
+var ways = map[string]string{"--session-id": "value", "--resume": "may", "-r": "may"}
+
+// addConversation says which conversation it will be. One that was spoken in
+// is taken up, whatever the command says: that was for the first start.
+func addConversation(l *agent.Launch, s agent.Start, h home) ([]string, error) {
+	for _, id := range []string{s.Conversation, s.TakeUp} {
+		if id != "" && id != agent.Latest && !uuid.MatchString(id) {
+			return nil, fmt.Errorf("%w: %q is no conversation of Gemini's: those have ids such as 11111111-2222-4333-8444-555555555555", agent.ErrStart, id)
+		}
+	}
+	if s.Fork != "" {
+		return nil, fmt.Errorf("%w: Gemini makes no copies of conversations", agent.ErrStart)
+	}
+	argv, given := without(s.Argv)
+	there := chat{}
+	found := false
+	if s.Conversation != "" {
+		there, found = h.find(s.Conversation)
+	}
+	switch {
+	case s.Resume && found:
+		l.Argv, l.Conversation = argv, s.Conversation
+		return []string{"--resume", s.Conversation}, nil
+	case s.TakeUp != "":
+		l.Argv = argv
+		return takeUp(l, s, h)
+	case given.name != "":
+		if uuid.MatchString(given.value) {
+			l.Conversation = given.value
+		}
+		return nil, nil
+	case s.Conversation == "":
+		return nil, nil
+	case found && there.spoken:
+		return nil, fmt.Errorf("%w: the conversation %s is there already; take it up with resume", agent.ErrStart, s.Conversation)
+	case found: // Gemini writes the file before anything is said, and takes no id twice
+		l.Conversation = s.Conversation
+		return []string{"--resume", s.Conversation}, nil
+	}
+	l.Conversation = s.Conversation
+	return []string{"--session-id", s.Conversation}, nil
+}
+
+// takeUp goes on with a conversation that is there.
+func takeUp(l *agent.Launch, s agent.Start, h home) ([]string, error) {
+	id := s.TakeUp
+	if id == agent.Latest {
+		if id = h.latest(s.Cwd); id == "" {
+			return nil, fmt.Errorf("%w: Gemini has none of the folder %s", agent.ErrNoConversation, s.Cwd)
+		}
+	} else if _, ok := h.find(id); !ok {
+		return nil, fmt.Errorf("%w: Gemini has no %s", agent.ErrNoConversation, id)
+	}
+	l.Conversation = id
+	return []string{"--resume", id}, nil
+}
+
+type option struct{ name, value string }
+
+// without is the command without the options that choose its conversation, and
+// the last of them.
+func without(argv []string) (rest []string, last option) {
+	for i := 0; i < len(argv); i++ {
+		if argv[i] == "--" {
+			return append(rest, argv[i:]...), last
+		}
+		name, value, has := strings.Cut(argv[i], "=")
+		takes, known := ways[name]
+		if i == 0 || !known {
+			rest = append(rest, argv[i])
+			continue
+		}
+		last = option{name, value}
+		next := i+1 < len(argv) && (takes == "value" || !strings.HasPrefix(argv[i+1], "-"))
+		if !has && next {
+			i++
+			last.value = argv[i]
+		}
+	}
+	return slices.Clone(rest), last
+}

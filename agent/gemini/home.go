@@ -1,0 +1,210 @@
+package gemini
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"berth/agent"
+)
+
+// homeVariable names the folder in which Gemini has its .gemini; it wins over
+// HOME.
+const homeVariable = "GEMINI_CLI_HOME"
+
+// Files of that folder.
+const (
+	filesName    = ".gemini"
+	settingsName = "settings.json"
+	rootName     = ".project_root" // in the folder of a project's chats: its path
+)
+
+// shared are the files of a login, which a home of a session's own has too.
+var shared = []string{"gemini-credentials.json", "oauth_creds.json", "google_accounts.json"}
+
+// home is the session's own, beside the user's.
+type home struct {
+	disk       fs.FS
+	own, users string
+}
+
+func usersHome(env map[string]string) string {
+	if dir := env[homeVariable]; dir != "" {
+		return dir
+	}
+	return env["HOME"]
+}
+
+// make lays it out: links to what the user has, and settings of its own.
+func (h home) make(l *agent.Launch, s agent.Start) error {
+	dir := filepath.Join(h.own, filesName)
+	l.Folders = []string{h.own, dir}
+	l.Links = map[string]string{}
+	for _, name := range h.toLink(s.Isolate == agent.IsolateFull) {
+		l.Links[filepath.Join(dir, name)] = filepath.Join(h.users, filesName, name)
+	}
+	data, err := h.settings(s)
+	if err != nil {
+		return err
+	}
+	l.Files = map[string][]byte{filepath.Join(dir, settingsName): data}
+	return nil
+}
+
+// toLink are the user's files that the session shares: all there are, or those
+// of the login.
+func (h home) toLink(full bool) []string {
+	if full {
+		return shared
+	}
+	if h.disk == nil {
+		return nil
+	}
+	entries, err := fs.ReadDir(h.disk, onDisk(filepath.Join(h.users, filesName)))
+	if err != nil {
+		return nil // the user has none yet
+	}
+	var names []string
+	for _, e := range entries {
+		if e.Name() != settingsName {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+// settingsMost is the longest file of settings that is merged.
+const settingsMost = 4 << 20
+
+func (h home) usersSettings() (map[string]any, error) {
+	given := map[string]any{}
+	if h.disk == nil {
+		return given, nil
+	}
+	file := filepath.Join(h.users, filesName, settingsName)
+	data, err := readDisk(h.disk, file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return given, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: Gemini's settings cannot be read: %w", agent.ErrStart, err)
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber() // numbers go on as they are written
+	if err := d.Decode(&given); err != nil || given == nil {
+		return nil, fmt.Errorf("%w: %s is no JSON object; take comments out of it, or write isolate: none or full", agent.ErrStart, file)
+	}
+	return given, nil
+}
+
+func readDisk(disk fs.FS, path string) ([]byte, error) {
+	info, err := fs.Stat(disk, onDisk(path))
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > settingsMost {
+		return nil, fmt.Errorf("%s is no such file", path)
+	}
+	return fs.ReadFile(disk, onDisk(path))
+}
+
+// onDisk is an absolute path as an fs.FS names it.
+func onDisk(path string) string {
+	if name := strings.Trim(filepath.Clean(path), "/"); name != "" {
+		return name
+	}
+	return "."
+}
+
+// chats finds the chat files of a folder's name, or of all, in both homes:
+// .gemini/tmp/NAME/chats/session-TIME-ID8.jsonl.
+func (h home) chats(project, tail string) []string {
+	if h.disk == nil {
+		return nil
+	}
+	var found []string
+	for _, dir := range []string{h.own, h.users} {
+		names, _ := fs.Glob(h.disk, path.Join(onDisk(filepath.Join(dir, filesName)), "tmp", project, "chats", "session-*"+tail+".jsonl"))
+		found = append(found, names...)
+	}
+	return found
+}
+
+// chat is what a chat file is of.
+type chat struct {
+	id     string
+	spoken bool // somebody said something in it
+}
+
+// preamble begins the message that Gemini itself puts first.
+const preamble = "<session_context>"
+
+func (h home) read(file string) (c chat, ok bool) {
+	data, err := fs.ReadFile(h.disk, file)
+	if err != nil {
+		return c, false
+	}
+	for line := range bytes.Lines(data) {
+		var r record
+		if json.Unmarshal(line, &r) != nil {
+			continue
+		}
+		if c.id == "" {
+			c.id = r.Session
+		}
+		if c.spoken = r.Type == "user" && !strings.HasPrefix(r.text(), preamble); c.spoken {
+			break
+		}
+	}
+	return c, c.id != ""
+}
+
+// find is the conversation of that id.
+func (h home) find(id string) (c chat, ok bool) {
+	for _, file := range h.chats("*", "-"+id[:min(8, len(id))]) {
+		if c, ok := h.read(file); ok && c.id == id {
+			return c, true
+		}
+	}
+	return chat{}, false
+}
+
+// latest is the conversation of a folder that was written to last.
+func (h home) latest(cwd string) string {
+	newest, at := "", int64(0)
+	for _, dir := range []string{h.own, h.users} {
+		project := h.project(dir, cwd)
+		if project == "" {
+			continue
+		}
+		for _, file := range h.chats(project, "") {
+			info, err := fs.Stat(h.disk, file)
+			if err != nil || info.ModTime().UnixNano() <= at {
+				continue
+			}
+			if c, ok := h.read(file); ok && c.spoken {
+				newest, at = c.id, info.ModTime().UnixNano()
+			}
+		}
+	}
+	return newest
+}
+
+// project is the name that Gemini has given a folder.
+func (h home) project(dir, cwd string) string {
+	if h.disk == nil {
+		return ""
+	}
+	roots, _ := fs.Glob(h.disk, path.Join(onDisk(filepath.Join(dir, filesName)), "tmp", "*", rootName))
+	for _, file := range roots {
+		if data, err := fs.ReadFile(h.disk, file); err == nil && strings.TrimSpace(string(data)) == cwd {
+			return path.Base(path.Dir(file))
+		}
+	}
+	return ""
+}

@@ -1,0 +1,94 @@
+package gemini
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"berth/agent"
+)
+
+// ErrEvent is the error for bytes that are no hook event of Gemini's.
+var ErrEvent = errors.New("not a hook event")
+
+// event is what the payloads of the hooks have in common, and of each what
+// detection reads. The reply is not read: Gemini repeats parts of it.
+type event struct {
+	Session      string          `json:"session_id"`
+	Name         string          `json:"hook_event_name"`
+	Time         time.Time       `json:"timestamp"`
+	Prompt       string          `json:"prompt"`
+	Source       string          `json:"source"`
+	Reason       string          `json:"reason"`
+	Trigger      string          `json:"trigger"`
+	Tool         string          `json:"tool_name"`
+	Input        json.RawMessage `json:"tool_input"`
+	Notification string          `json:"notification_type"`
+	Message      string          `json:"message"`
+	Details      details         `json:"details"`
+}
+
+// Hook reads one event. Every event of the measured version gives a fact, if
+// only evidence; so does one that is not known.
+func (Driver) Hook(payload []byte) ([]agent.Fact, error) {
+	var e event
+	if err := json.Unmarshal(payload, &e); err != nil {
+		return nil, fmt.Errorf("read a hook event: %w: %w", ErrEvent, err)
+	}
+	if e.Name == "" || e.Session == "" {
+		return nil, fmt.Errorf("read a hook event: %w: no name or no session", ErrEvent)
+	}
+	f := agent.Fact{
+		Kind: agent.Noted, Source: agent.SourceHook, Cause: "hook:" + e.Name, At: e.Time,
+		Conversation: e.Session, Tool: e.Tool, Input: e.Input,
+	}
+	e.fill(&f)
+	return []agent.Fact{f}, nil
+}
+
+// fill makes the fact say what the event says. Nothing names turns or calls.
+func (e *event) fill(f *agent.Fact) {
+	switch e.Name {
+	case "SessionStart":
+		f.Kind, f.Text, f.Evidence = agent.ConversationStarted, e.Source, e.Source
+	case "SessionEnd": // twice when the program ends
+		f.Kind, f.Text, f.Evidence = agent.ConversationEnded, e.Reason, e.Reason
+	case "BeforeAgent":
+		f.Kind, f.Text, f.Evidence = agent.TurnStarted, e.Prompt, firstLine(e.Prompt)
+	case "AfterAgent":
+		f.Kind, f.How, f.Evidence = agent.TurnEnded, agent.Completed, firstLine(e.Prompt)
+	case "BeforeTool":
+		f.Kind, f.Evidence = agent.ToolStarted, e.Tool
+	case "AfterTool":
+		f.Kind, f.Evidence = agent.ToolEnded, e.Tool
+	case "PreCompress":
+		e.compresses(f)
+	case "Notification":
+		f.Evidence = e.Notification + ": " + firstLine(e.Message)
+		if e.Notification == "ToolPermission" {
+			f.Kind, f.Request = agent.Asked, asked(&e.Details)
+		}
+	}
+}
+
+// compresses: "auto" is told before every step of the model, whether anything
+// is compressed or not: what the step before asked is over.
+func (e *event) compresses(f *agent.Fact) {
+	f.Evidence = e.Trigger
+	switch e.Trigger {
+	case "auto":
+		f.Kind = agent.StepEnded
+	case "manual":
+		f.Kind, f.Activity = agent.Acting, &agent.Activity{Kind: agent.Compacting}
+	}
+}
+
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	if r := []rune(s); len(r) > 120 {
+		return string(r[:119]) + "…"
+	}
+	return s
+}

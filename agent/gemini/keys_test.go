@@ -1,0 +1,160 @@
+package gemini_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"berth/agent"
+	"berth/agent/gemini"
+)
+
+// press is the keys of an answer, in short.
+func press(k agent.KeyAnswer) string {
+	var out []string
+	for _, s := range k.Steps {
+		if s.Paste != "" {
+			out = append(out, "<"+s.Paste+">")
+			continue
+		}
+		out = append(out, s.Key)
+	}
+	return strings.Join(out, " ") + " " + k.Outcome
+}
+
+func TestKeys(t *testing.T) {
+	ref := reference(t)
+	exec, trust := at(t, ref, "02_approval_keys", 4), at(t, ref, "01_startup_trust_auth", 5.9)
+	auth, key := at(t, ref, "01_startup_trust_auth", 11), at(t, ref, "01_startup_trust_auth", 14.4)
+	one, several := at(t, ref, "04_ask_user_plan", 3.3), at(t, ref, "04_ask_user_plan", 6.5)
+	multi, plan, quota := at(t, ref, "04_ask_user_plan", 13.2), at(t, ref, "04_ask_user_plan", 20.5), at(t, ref, "27_quota", 2.8)
+	edit := draw(box("? WriteFile  Writing to w0.txt", "Apply this change?", "● 1. Allow once", "  2. Allow for this session",
+		"  3. Modify with external editor", "  4. No, suggest changes (esc)")...)
+	written := draw(box("Answer Questions", "", "What name?", "", "> a name", "", "Enter to submit · Esc to cancel")...)
+	accept, deny := agent.Answer{Kind: agent.Accept}, agent.Answer{Kind: agent.Deny}
+	why := agent.Answer{Kind: agent.Deny, Text: "no"}
+	option := func(n int) agent.Answer { return agent.Answer{Kind: agent.ChooseOption, Option: n} }
+	words := agent.Answer{Kind: agent.AnswerText, Text: "bob"}
+	each := func(picks ...agent.QuestionPick) agent.Answer {
+		return agent.Answer{Kind: agent.AnswerEach, Each: picks}
+	}
+	pick := func(n int) agent.QuestionPick { return agent.QuestionPick{Options: []int{n}} }
+	for _, c := range []struct {
+		name   string
+		screen *agent.Reading
+		answer agent.Answer
+		want   string
+		err    error
+	}{
+		{"a command", exec, accept, "1 accepted", nil},
+		{"a command", exec, deny, "3 denied", nil},
+		{"a command", exec, why, "", agent.ErrCannot},
+		{"a command", exec, option(2), "2 answered", nil},
+		{"a command", exec, option(4), "", agent.ErrAnswer},
+		{"a command", exec, words, "", agent.ErrAnswer},
+		{"a change", edit, accept, "1 accepted", nil},
+		{"a change", edit, deny, "4 denied", nil},
+		{"a change", edit, option(3), "", agent.ErrCannot},
+		{"trust", trust, accept, "1 accepted", nil},
+		{"trust", trust, deny, "3 denied", nil},
+		{"trust", trust, option(2), "2 answered", nil},
+		{"a login", auth, option(2), "2 answered", nil},
+		{"a login", auth, accept, "", agent.ErrAnswer},
+		{"a key", key, words, "", agent.ErrCannot},
+		{"a key", key, deny, "Escape denied", nil},
+		{"a question", one, option(2), "2 answered", nil},
+		{"a question", one, each(pick(3)), "3 answered", nil},
+		{"a question", one, words, "", agent.ErrCannot},
+		{"a question", one, deny, "Escape denied", nil},
+		{"a question", one, why, "", agent.ErrCannot},
+		{"a question", one, option(4), "", agent.ErrAnswer},
+		{"a question in words", written, words, "<bob> Enter answered", nil},
+		{"a question in words", written, agent.Answer{Kind: agent.AnswerText, Text: "a\nb"}, "", agent.ErrAnswer},
+		{"several", multi, option(1), "", agent.ErrCannot}, // of one question at once
+		{"a plan", plan, accept, "2 accepted", nil},
+		{"a plan", plan, option(1), "1 answered", nil},
+		{"a plan", plan, option(3), "", agent.ErrCannot},
+		{"a plan", plan, deny, "Escape denied", nil},
+		{"a plan", plan, why, "", agent.ErrCannot},
+		{"a limit", quota, accept, "1 accepted", nil},
+		{"a limit", quota, deny, "2 denied", nil},
+		{"three questions", several, option(1), "", agent.ErrAnswer},
+		{"three questions", several, each(pick(1)), "", agent.ErrAnswer},
+	} {
+		if c.screen.Dialog == nil {
+			t.Fatalf("%s: no dialog", c.name)
+		}
+		p := gemini.Driver{}.FromDialog(c.screen.Dialog)
+		k, err := gemini.Driver{}.Keys(p, c.answer, c.screen.Dialog)
+		got := ""
+		if err == nil {
+			got = press(k)
+		}
+		if got != c.want || !errors.Is(err, c.err) {
+			t.Errorf("%s, %s %d %q: %q (%v), want %q (%v)", c.name, c.answer.Kind, c.answer.Option, c.answer.Text, got, err, c.want, c.err)
+		}
+		for _, s := range k.Steps {
+			if s.Ready == nil || s.Wants == "" || s.Pause <= 0 {
+				t.Errorf("%s: a key without a check: %+v", c.name, s)
+			}
+		}
+		if err == nil && !k.Steps[0].Ready(c.screen) {
+			t.Errorf("%s: the first key waits for another screen than the one it is for", c.name)
+		}
+		if err == nil && (k.Steps[0].Ready(draw("", ruled, upper, hinted, lower, foot)) || k.Steps[0].Ready(draw(box("? Shell  other", "Allow execution of [Shell]?", "● 1. Allow once", "  2. No, suggest changes (esc)")...))) {
+			t.Errorf("%s: the first key is pressed at another screen", c.name)
+		}
+	}
+	if _, err := (gemini.Driver{}).Keys(&agent.Request{Type: agent.PromptPermission}, accept, nil); !errors.Is(err, agent.ErrNotReady) {
+		t.Errorf("without a dialog: %v", err)
+	}
+	if _, err := (gemini.Driver{}).Verdict(nil, accept, nil); !errors.Is(err, agent.ErrOnlyByKeys) {
+		t.Errorf("by hook: %v", err)
+	}
+}
+
+// TestPages answers three questions as they were answered in the recording:
+// each key waits for the screen that was there, and for no other.
+func TestPages(t *testing.T) {
+	ref := reference(t)
+	const name = "04_ask_user_plan"
+	first := at(t, ref, name, 6.5)
+	p := promptAt(t, ref.Recording(t, name), 6.5, false)
+	k, err := gemini.Driver{}.Keys(p, agent.Answer{Kind: agent.AnswerEach, Each: []agent.QuestionPick{
+		{Options: []int{1}}, {Options: []int{1}}, {Text: "bob"},
+	}}, first.Dialog)
+	if err != nil || press(k) != "Enter Enter <bob> Enter Enter answered" {
+		t.Fatalf("%s, %v", press(k), err)
+	}
+	moments := []float64{6.5, 7.3, 8.2, 8.5, 9.5}
+	for i, step := range k.Steps {
+		for j, moment := range moments {
+			ready := step.Ready(at(t, ref, name, moment))
+			// The line that takes the words is the same before and behind them.
+			if want := i == j || i == 2 && j == 3; ready != want {
+				t.Errorf("key %d at %v: %v, want %v", i, moment, ready, want)
+			}
+		}
+	}
+	k, err = gemini.Driver{}.Keys(p, agent.Answer{Kind: agent.AnswerEach, Each: []agent.QuestionPick{
+		{Options: []int{3}}, {Options: []int{2}}, {Text: "bob"},
+	}}, first.Dialog)
+	if err != nil || press(k) != "Down Down Enter Down Enter <bob> Enter Enter answered" || k.Steps[1].Ready(first) {
+		t.Errorf("%s, %v", press(k), err)
+	}
+	for name, picks := range map[string][]agent.QuestionPick{
+		"an option that is not there": {{Options: []int{4}}, {Options: []int{1}}, {Text: "bob"}},
+		"words for an option":         {{Text: "red"}, {Options: []int{1}}, {Text: "bob"}},
+		"an option for words":         {{Options: []int{1}}, {Options: []int{1}}, {Options: []int{1}}},
+		"nothing":                     {{Options: []int{1}}, {}, {Text: "bob"}},
+	} {
+		if k, err := (gemini.Driver{}).Keys(p, agent.Answer{Kind: agent.AnswerEach, Each: picks}, first.Dialog); !errors.Is(err, agent.ErrAnswer) {
+			t.Errorf("%s: %s, %v", name, press(k), err)
+		}
+	}
+	later := promptAt(t, ref.Recording(t, name), 7.3, false)
+	if _, err := (gemini.Driver{}).Keys(later, agent.Answer{Kind: agent.AnswerEach, Each: []agent.QuestionPick{
+		{Options: []int{1}}, {Options: []int{1}}, {Text: "bob"}}}, at(t, ref, name, 7.3).Dialog); !errors.Is(err, agent.ErrCannot) {
+		t.Errorf("from the second page on: %v", err)
+	}
+}

@@ -1,0 +1,171 @@
+package gemini
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"berth/agent"
+)
+
+var _ agent.Launcher = Driver{}
+
+// events are the hooks that are asked for: those of the conversation. Never
+// AfterModel, BeforeModel, BeforeToolSelection: Gemini waits for them at every
+// piece of an answer and draws all of it anew each time.
+var events = []string{
+	"SessionStart", "SessionEnd", "BeforeAgent", "AfterAgent", "BeforeTool", "AfterTool", "PreCompress", "Notification",
+}
+
+// hookMillis is how long Gemini gives a hook: it takes some milliseconds, and
+// Gemini waits for it.
+const hookMillis = 10_000
+
+// unset are variables by which Gemini believes to be in some other terminal or
+// an editor, or inside a session of an agent.
+var unset = []string{
+	"TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TERMINAL_EMULATOR", "TMUX", "TMUX_PANE", "STY", "ZELLIJ*", "WT_SESSION", "KITTY_*", "ITERM_*",
+	"VSCODE_*", "GHOSTTY_*", "WEZTERM_*", "ALACRITTY_*", "KONSOLE_*", "VTE_VERSION", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES",
+	"GEMINI_CLI", "GEMINI_SESSION_ID", "GEMINI_PROJECT_DIR", "GEMINI_CWD", "GEMINI_PLANS_DIR", "CLAUDE_PROJECT_DIR",
+}
+
+// again is the status by which Gemini asks to be started once more, to take on
+// whom it trusts or how it logs in. It starts itself unless it is told not to:
+// then there would be two processes, of which the first passes no signal on and
+// both outlive the terminal.
+const again = 199
+
+// Command is what is run when nobody says otherwise.
+func (Driver) Command() []string { return []string{"gemini"} }
+
+// Launch gives Gemini a home of the session's, which is made of links to the
+// user's own files but for the settings: those have our hooks in them. There is
+// no other place for hooks that a user may write.
+func (Driver) Launch(s agent.Start) (agent.Launch, error) {
+	l := agent.Launch{Argv: slices.Clone(s.Argv)}
+	if s.Isolate == agent.IsolateNone || isSubcommand(s.Argv) {
+		return l, nil
+	}
+	h := home{disk: s.Disk, own: filepath.Join(s.Folder, Name), users: usersHome(s.Env)}
+	l.Again = []int{again}
+	l.Default = map[string]string{"GEMINI_CLI_NO_RELAUNCH": "true"}
+	if s.Groom != agent.GroomPristine {
+		l.Unset = unset
+	}
+	if s.Trust {
+		l.Default["GEMINI_CLI_TRUST_WORKSPACE"] = "true"
+	}
+	if s.Isolate == agent.IsolateFull || s.Hook != "" || len(s.Settings) > 0 || len(s.MCP) > 0 {
+		l.Set = map[string]string{homeVariable: h.own}
+		if err := h.make(&l, s); err != nil {
+			return l, err
+		}
+	}
+	words, err := addConversation(&l, s, h)
+	if err != nil {
+		return l, err
+	}
+	l.Argv = slices.Insert(l.Argv, min(1, len(l.Argv)), words...)
+	return l, nil
+}
+
+// subcommands do something else than talk.
+var subcommands = []string{"mcp", "extensions", "extension", "skills", "skill", "hooks", "hook"}
+
+func isSubcommand(argv []string) bool { return len(argv) > 1 && slices.Contains(subcommands, argv[1]) }
+
+// settings are the user's, the session's over them, its servers of tools, and
+// our hooks behind all others.
+func (h home) settings(s agent.Start) ([]byte, error) {
+	given := map[string]any{}
+	if s.Isolate != agent.IsolateFull {
+		var err error
+		if given, err = h.usersSettings(); err != nil {
+			return nil, err
+		}
+	}
+	if s.Isolate == agent.IsolateFull && s.Groom == agent.GroomAuto && s.Own["GEMINI_API_KEY"] != "" {
+		given["security"] = map[string]any{"auth": map[string]any{"selectedType": "gemini-api-key"}}
+	}
+	all := merge(given, s.Settings)
+	if len(s.MCP) > 0 {
+		servers := s.MCP
+		if whole, ok := s.MCP["mcpServers"].(map[string]any); ok {
+			servers = whole
+		}
+		all = merge(all, map[string]any{"mcpServers": servers})
+	}
+	if s.Hook != "" {
+		hooks, err := withOurs(all["hooks"], s.Hook)
+		if err != nil {
+			return nil, err
+		}
+		all["hooks"] = hooks
+	}
+	out, err := json.MarshalIndent(all, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("encode what Gemini is started with: %w", err)
+	}
+	return append(out, '\n'), nil
+}
+
+type hookCommand struct {
+	Type    string `json:"type"`
+	Name    string `json:"name"`
+	Command string `json:"command"`
+	Timeout int    `json:"timeout"` // milliseconds
+}
+
+type hookGroup struct {
+	Hooks []hookCommand `json:"hooks"`
+}
+
+// withOurs puts our hooks behind the caller's. All of them only tell.
+func withOurs(callers any, hook string) (map[string]any, error) {
+	all := map[string]any{}
+	if callers != nil {
+		given, ok := callers.(map[string]any)
+		if !ok {
+			return nil, fmt.Errorf("%w: hooks of the settings is no group of events; write hooks: {AfterAgent: [{hooks: [...]}]}", agent.ErrStart)
+		}
+		maps.Copy(all, given)
+	}
+	for _, e := range events {
+		before, ok := all[e].([]any)
+		if !ok && all[e] != nil {
+			return nil, fmt.Errorf("%w: hooks.%s of the settings is no list; write %s: [{hooks: [{type: command, command: ...}]}]", agent.ErrStart, e, e)
+		}
+		one := hookCommand{Type: "command", Name: "berth", Command: quote(hook) + " hook --tell " + e, Timeout: hookMillis}
+		all[e] = append(slices.Clone(before), hookGroup{[]hookCommand{one}})
+	}
+	return all, nil
+}
+
+// merge lays settings over others: groups are merged, lists joined, those
+// below first, and of anything else the upper holds. Neither is changed.
+func merge(below, above map[string]any) map[string]any {
+	all := map[string]any{}
+	maps.Copy(all, below)
+	for name, value := range above {
+		switch value := value.(type) {
+		case map[string]any:
+			if old, ok := all[name].(map[string]any); ok {
+				all[name] = merge(old, value)
+				continue
+			}
+		case []any:
+			if old, ok := all[name].([]any); ok {
+				all[name] = slices.Concat(old, value)
+				continue
+			}
+		}
+		all[name] = value
+	}
+	return all
+}
+
+// quote makes a path one word for the shell that Gemini runs hooks with.
+func quote(path string) string { return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'" }

@@ -1,0 +1,96 @@
+package gemini
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"berth/agent"
+)
+
+// ErrLine is the error for a line that is no JSON object.
+var ErrLine = errors.New("not a line of Gemini's")
+
+// record is a line of the chat file: its header, a change of what was written
+// before ("$set"), or a message. A message is written again, under its id, when
+// its tools have ended.
+type record struct {
+	Session string          `json:"sessionId"`
+	Set     json.RawMessage `json:"$set"`
+	Type    string          `json:"type"`
+	Time    time.Time       `json:"timestamp"`
+	Content json.RawMessage `json:"content"`
+	Calls   []toolCall      `json:"toolCalls"`
+}
+
+type toolCall struct {
+	Name   string          `json:"name"`
+	Args   json.RawMessage `json:"args"`
+	Status string          `json:"status"`
+	Time   time.Time       `json:"timestamp"`
+}
+
+type part struct {
+	Text string `json:"text"`
+}
+
+// cancelled is the note that Gemini leaves of an interruption or a refusal.
+const cancelled = "Request cancelled."
+
+// Log reads one whole line of the chat file. Messages are evidence only: behind
+// an interruption the file holds all of them once more, as new ones.
+func (Driver) Log(line []byte) ([]agent.Fact, error) {
+	var r record
+	if err := json.Unmarshal(line, &r); err != nil {
+		return nil, fmt.Errorf("read a line of the chat file: %w: %w", ErrLine, err)
+	}
+	f := agent.Fact{Kind: agent.Noted, Source: agent.SourceLog, Cause: "log:" + r.Type, At: r.Time, Conversation: r.Session}
+	switch {
+	case r.Type == "" && len(r.Set) > 0:
+		f.Cause = "log:$set"
+	case r.Type == "":
+		f.Cause = "log:header"
+	case r.Type == "gemini" && len(r.Calls) > 0:
+		return r.ended(f), nil
+	case r.Type == "info" && r.text() == cancelled:
+		f.Kind, f.How, f.Cause, f.Evidence = agent.TurnEnded, agent.Interrupted, "log:cancelled", cancelled
+	case r.Type == "error":
+		f.Kind, f.Failure, f.Evidence = agent.FailureSeen, failure(firstLine(r.text())), firstLine(r.text())
+	default:
+		f.Evidence = firstLine(r.text())
+	}
+	return []agent.Fact{f}, nil
+}
+
+// ended are the tool calls that have ended. Of one that was not let run, the
+// note behind it says what became of the turn.
+func (r *record) ended(base agent.Fact) []agent.Fact {
+	var facts []agent.Fact
+	for _, c := range r.Calls {
+		f := base
+		f.Kind, f.Tool, f.Input, f.Evidence, f.Cause = agent.ToolEnded, c.Name, c.Args, c.Name+": "+c.Status, "log:tool"
+		if !c.Time.IsZero() {
+			f.At = c.Time
+		}
+		if c.Status == "cancelled" {
+			f.Kind = agent.Noted
+		}
+		facts = append(facts, f)
+	}
+	return facts
+}
+
+// text is what a message says: a string, or parts of which some have a text.
+func (r *record) text() string {
+	var text string
+	if json.Unmarshal(r.Content, &text) == nil {
+		return text
+	}
+	var parts []part
+	_ = json.Unmarshal(r.Content, &parts) // what has another shape says nothing
+	for _, p := range parts {
+		text += p.Text
+	}
+	return text
+}

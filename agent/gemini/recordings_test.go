@@ -1,0 +1,60 @@
+package gemini_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"berth/agent"
+	"berth/agent/gemini"
+	"berth/detect/replay"
+	"berth/test/agents/truth"
+)
+
+// reference is the recordings, with what is true over each of them, read by
+// eye.
+func reference(t testing.TB) *truth.Reference {
+	t.Helper()
+	r := truth.Open(t, "testdata/reference.zip")
+	r.Classes = map[string][]agent.Class{"invalid_request": {agent.Invalid}}
+	return r
+}
+
+// tolerance is that of the times, which are given in whole milliseconds.
+const tolerance = 5 * time.Millisecond
+
+// TestRecordings: every recording gives the right state, and every prompt.
+func TestRecordings(t *testing.T) {
+	ref := reference(t)
+	for _, name := range ref.Names(t) {
+		t.Run(name, func(t *testing.T) {
+			rec := ref.Recording(t, name)
+			steps := replay.Run(rec, gemini.Driver{}, replay.Options{})
+			all := ref.Truth(t, name)
+			v := ref.Judge(steps, all, rec.End().Seconds())
+			t.Logf("wrong for %v, longest %v, %d transitions, %d prompts, %d missed", v.Wrong, v.Longest, len(steps), v.Prompts, v.Missed)
+			if got, want := truth.Sequence(steps), wanted(all); got != want {
+				t.Errorf("in this order:\n%s\nwant\n%s", got, want)
+			}
+			if v.Longest > tolerance || v.Missed > 0 {
+				t.Errorf("wrong:\n%s", strings.Join(v.At, "\n"))
+			}
+		})
+	}
+}
+
+// wanted is the true order. What was left unjudged, a compression that was
+// asked for while idle, is no work of Gemini's own telling. A recording that is
+// cut ends here like any other.
+func wanted(all []truth.Stretch) string {
+	var out []string
+	for _, w := range append(all, truth.Stretch{State: string(agent.Exited)}) {
+		if w.State == truth.Unjudged {
+			continue
+		}
+		if n := len(out); n == 0 || out[n-1] != w.State {
+			out = append(out, w.State)
+		}
+	}
+	return strings.Join(out, " ")
+}

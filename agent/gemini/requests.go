@@ -1,0 +1,346 @@
+package gemini
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"berth/agent"
+)
+
+// Names of the tools that Berth knows something about.
+const (
+	toolShell     = "run_shell_command"
+	toolWrite     = "write_file"
+	toolAsk       = "ask_user"
+	toolPlan      = "exit_plan_mode"
+	toolEnterPlan = "enter_plan_mode"
+)
+
+// Kinds of confirmations, by the notification's own word.
+const (
+	kindExec = "exec"
+	kindEdit = "edit"
+	kindAsk  = "ask_user"
+	kindPlan = "exit_plan_mode"
+)
+
+// details is what a notification tells of what it asks.
+type details struct {
+	Kind    string `json:"type"`
+	Title   string `json:"title"`
+	Command string `json:"command"`
+	File    string `json:"filePath"`
+	Diff    string `json:"fileDiff"`
+	Prompt  string `json:"prompt"`
+}
+
+// What the dialogs offer, until they are read.
+var (
+	allowing = []string{"Allow once", "Allow for this session", "No, suggest changes (esc)"}
+	editing  = []string{"Allow once", "Allow for this session", "Modify with external editor", "No, suggest changes (esc)"}
+	planning = []string{"Yes, automatically accept edits", "Yes, manually accept edits", "Type your feedback..."}
+)
+
+// asked is the prompt of a notification, which does not say which tool it is
+// about: Names finds that.
+func asked(d *details) *agent.Request {
+	r := permission()
+	switch d.Kind {
+	case kindAsk:
+		r.Type, r.Tool = agent.PromptQuestion, agent.Pointer(toolAsk)
+	case kindPlan:
+		r.Type, r.Tool, r.Title, r.Options = agent.PromptPlan, agent.Pointer(toolPlan), agent.Pointer(askReady), planning
+	case kindExec:
+		r.Tool, r.Title = agent.Pointer(toolShell), agent.Pointer("Shell")
+		r.SetInput(d.Command)
+	case kindEdit:
+		r.Title, r.Options = agent.Pointer(d.Title), editing
+		r.SetInput(d.File)
+		if d.Diff != "" {
+			r.FullInput, r.InputBytes, r.InputTruncated = d.Diff, len(d.Diff), true
+		}
+	default:
+		r.Title = agent.Pointer(d.Title)
+		r.Tool = agent.Pointer(tools[d.Title])
+		if d.Prompt != "" {
+			r.SetInput(d.Prompt)
+		}
+	}
+	return r.Clone()
+}
+
+func permission() *agent.Request {
+	return &agent.Request{
+		Type: agent.PromptPermission, Options: allowing, OptionsFallback: true, Modal: true, Channel: agent.ChannelKeys,
+	}
+}
+
+// Names completes what a notification asks with the call it is about: for a
+// command or a file the one that has it, for the rest the one of its tool.
+func (Driver) Names(asked, call *agent.Fact) *agent.Request {
+	r := asked.Request.Clone()
+	if r.Tool != nil && *r.Tool != call.Tool {
+		return nil
+	}
+	var in struct {
+		Command string `json:"command"`
+		File    string `json:"file_path"`
+	}
+	_ = json.Unmarshal(call.Input, &in) // what has another shape is none of these
+	switch {
+	case r.Type == agent.PromptQuestion:
+		asks(r, call.Input)
+	case r.Type == agent.PromptPlan:
+		r.Input = nil
+		setPlan(r, call.Input)
+	case r.Tool != nil && *r.Tool == toolShell:
+		if strings.TrimSpace(in.Command) != strings.TrimSpace(r.FullInput) {
+			return nil
+		}
+	case len(r.Options) == len(editing):
+		if in.File == "" || !sameFile(in.File, deref(r.Input)) {
+			return nil
+		}
+	case r.Input == nil:
+		setInput(r, call.Tool, call.Input)
+	}
+	r.Tool = agent.Pointer(call.Tool)
+	return r
+}
+
+// sameFile: the call may name it from its own folder.
+func sameFile(named, full string) bool {
+	return named == full || strings.HasSuffix(full, "/"+strings.TrimPrefix(named, "./"))
+}
+
+// Waiting is what a title that says "Action Required" asks: the call that has
+// not come back, as far as it is known.
+func (Driver) Waiting(f *agent.Fact) *agent.Request {
+	r := permission()
+	r.Tool = agent.Pointer(f.Tool)
+	switch f.Tool {
+	case toolAsk:
+		r.Type = agent.PromptQuestion
+		asks(r, f.Input)
+	case toolPlan:
+		r.Type, r.Title, r.Options = agent.PromptPlan, agent.Pointer(askReady), planning
+		setPlan(r, f.Input)
+	default:
+		setInput(r, f.Tool, f.Input)
+	}
+	return r.Clone()
+}
+
+func asks(r *agent.Request, input json.RawMessage) {
+	var in struct {
+		Questions []struct {
+			Question, Header string
+			Type             string
+			MultiSelect      bool
+			Options          []struct{ Label, Description string }
+		}
+	}
+	_ = json.Unmarshal(input, &in) // the dialog tells what the input does not
+	r.Questions, r.Options = nil, nil
+	for _, q := range in.Questions {
+		one := agent.Question{Header: q.Header, Text: q.Question, MultiSelect: q.MultiSelect}
+		for _, o := range q.Options {
+			one.Options = append(one.Options, o.Label)
+			one.Descriptions = append(one.Descriptions, o.Description)
+		}
+		if q.Type == "yesno" {
+			one.Options, one.Descriptions = []string{"Yes", "No"}, []string{"", ""}
+		}
+		r.Questions = append(r.Questions, one)
+	}
+	if len(r.Questions) > 0 {
+		q := r.Questions[0]
+		r.Title, r.Text, r.Options = agent.Pointer(q.Header), agent.Pointer(q.Text), q.Options
+	}
+}
+
+func setPlan(r *agent.Request, input json.RawMessage) {
+	var in struct {
+		Path string `json:"plan_path"`
+	}
+	if json.Unmarshal(input, &in) == nil && in.Path != "" {
+		r.SetInput(in.Path)
+	}
+}
+
+// setInput shows the field that says what the tool does, else all of them.
+func setInput(r *agent.Request, tool string, input json.RawMessage) {
+	var in map[string]json.RawMessage
+	_ = json.Unmarshal(input, &in)
+	var main string
+	field := map[string]string{toolShell: "command", toolWrite: "file_path", toolEnterPlan: "reason"}[tool]
+	if json.Unmarshal(in[field], &main) == nil && main != "" {
+		r.SetInput(main)
+		if tool == toolWrite {
+			r.FullInput = compact(input)
+			r.InputBytes, r.InputTruncated = len(r.FullInput), true
+		}
+		return
+	}
+	if whole := compact(input); whole != "" {
+		r.SetInput(whole)
+	}
+}
+
+func compact(input json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Compact(&b, input) != nil {
+		return ""
+	}
+	return b.String()
+}
+
+// FromDialog is the prompt of a dialog that no other source told of.
+func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
+	r := &agent.Request{
+		Type: dialog.Type, Subtype: agent.Pointer(dialog.Subtype), Tool: agent.Pointer(dialog.Tool),
+		Modal: true, Channel: agent.ChannelKeys,
+	}
+	if r.Type == agent.PromptPermission && dialog.Subtype == "" {
+		if input, _, _ := strings.Cut(dialog.Body, "\n"); input != "" {
+			r.SetInput(strings.TrimSpace(input))
+		}
+	}
+	d.Fill(r, dialog)
+	return r
+}
+
+// Shows says whether the dialog is that prompt's: of its kind, and showing some
+// of what it asks.
+func (Driver) Shows(dialog *agent.Dialog, r *agent.Request) bool {
+	if dialog.Type != r.Type || dialog.Subtype != deref(r.Subtype) {
+		return false
+	}
+	switch r.Type {
+	case agent.PromptQuestion:
+		return showsQuestion(dialog, r)
+	case agent.PromptSetup, agent.PromptNotice:
+		return r.Title == nil || *r.Title == dialog.Title
+	case agent.PromptPermission:
+		return showsInput(dialog, r)
+	}
+	return true
+}
+
+// showsQuestion: of several questions the pages have the same tabs; one alone
+// is known by its text.
+func showsQuestion(dialog *agent.Dialog, r *agent.Request) bool {
+	if dialog.Confirm || len(r.Questions) == 0 || dialog.Body == "" {
+		return true
+	}
+	if len(r.Questions) > 1 {
+		same := len(dialog.Tabs) == len(r.Questions)
+		for i, q := range r.Questions {
+			same = same && squeeze(q.Header) == squeeze(dialog.Tabs[i])
+		}
+		return same
+	}
+	return strings.HasPrefix(squeeze(dialog.Body), squeeze(r.Questions[0].Text))
+}
+
+// showsInput: a dialog shows a command broken into lines and cut, so the
+// beginning of its first line decides; of other tools only the name.
+func showsInput(dialog *agent.Dialog, r *agent.Request) bool {
+	if dialog.Tool != "" && r.Tool != nil && dialog.Tool != *r.Tool {
+		return false
+	}
+	if r.Input == nil || deref(r.Tool) != toolShell {
+		return true
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(*r.Input), "\n")
+	first = squeeze(first)
+	if n := []rune(first); len(n) > 30 {
+		first = string(n[:30])
+	}
+	return strings.Contains(squeeze(dialog.Body), first)
+}
+
+// squeeze is s without blanks: lines break anywhere on a screen.
+func squeeze(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
+		return r == ' ' || r == '\n' || r == '\t' || r == '\u00a0' || r == '│'
+	}), "")
+}
+
+// Fill puts into the prompt what the dialog tells: its options, and of several
+// questions which is shown.
+func (Driver) Fill(r *agent.Request, dialog *agent.Dialog) {
+	if dialog.Title != "" && (r.Title == nil || r.Type != agent.PromptPermission || r.OptionsFallback) {
+		r.Title = &dialog.Title
+	}
+	r.Lines, r.Ready = dialog.Lines, true
+	r.Options, r.OptionsFallback = dialog.Labels(), false
+	switch r.Type {
+	case agent.PromptQuestion:
+		fillQuestion(r, dialog)
+	case agent.PromptPermission:
+		if r.Subtype != nil && r.Text == nil {
+			r.Text = agent.Pointer(dialog.Body)
+		}
+		if r.Tool == nil {
+			r.Tool = agent.Pointer(dialog.Tool)
+		}
+	default:
+		r.Text = agent.Pointer(dialog.Body)
+	}
+}
+
+// fillQuestion: what no hook told is put together from the pages as they are
+// shown.
+func fillQuestion(r *agent.Request, dialog *agent.Dialog) {
+	if len(r.Questions) == 0 {
+		for _, header := range dialog.Tabs {
+			r.Questions = append(r.Questions, agent.Question{Header: header})
+		}
+		if len(dialog.Tabs) == 0 {
+			r.Questions = []agent.Question{{}}
+		}
+	}
+	r.QuestionCurrent = current(r, dialog)
+	if r.QuestionCurrent >= len(r.Questions) {
+		r.Title, r.Text = nil, agent.Pointer(dialog.Body)
+		return
+	}
+	q := &r.Questions[r.QuestionCurrent]
+	if q.Text == "" {
+		q.Text = dialog.Body
+		for _, o := range dialog.Options {
+			q.Options = append(q.Options, o.Label)
+			q.MultiSelect = q.MultiSelect || o.Multiple
+		}
+	}
+	r.Title, r.Text = agent.Pointer(q.Header), agent.Pointer(q.Text)
+}
+
+// current is which question the dialog shows, found by its text: the tabs only
+// say which are answered. One not seen before is the first that was not read.
+func current(r *agent.Request, dialog *agent.Dialog) int {
+	if dialog.Confirm {
+		return len(r.Questions)
+	}
+	shown := squeeze(dialog.Body)
+	for i, q := range r.Questions {
+		if text := squeeze(q.Text); text != "" && strings.HasPrefix(shown, text) {
+			return i
+		}
+	}
+	for i, q := range r.Questions {
+		if q.Text == "" {
+			return i
+		}
+	}
+	return r.QuestionCurrent
+}
+
+func deref(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

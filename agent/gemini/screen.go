@@ -1,0 +1,226 @@
+package gemini
+
+import (
+	"regexp"
+	"strings"
+
+	"berth/agent"
+)
+
+// Screen reads the bottom of the screen: either the composer, between two rows
+// of half blocks with the footer below and the line of work above it; or a
+// dialog in their place, a box that ends the screen. What stands higher up is
+// the conversation, which can look like anything.
+func (Driver) Screen(v *agent.View) *agent.Reading {
+	r := &agent.Reading{}
+	s := screen{view: v, last: lastRow(v)}
+	if s.last < 0 {
+		return r
+	}
+	if top, bottom, ok := s.composer(); ok {
+		r.Composer = readComposer(v.Lines[top+1 : bottom])
+		r.Footer = s.join(bottom+1, s.last)
+		s.above(r, top)
+		return r
+	}
+	r.Dialog = s.dialog()
+	return r
+}
+
+// screen is a View being read.
+type screen struct {
+	view *agent.View
+	last int // the last row that is not blank
+}
+
+func (s *screen) text(row int) string { return s.view.Lines[row].Text }
+
+func lastRow(v *agent.View) int {
+	for i := len(v.Lines) - 1; i >= 0; i-- {
+		if strings.TrimSpace(v.Lines[i].Text) != "" {
+			return i
+		}
+	}
+	return -1
+}
+
+func (s *screen) join(from, to int) string {
+	var lines []string
+	for i := max(from, 0); i <= to; i++ {
+		if text := strings.TrimSpace(s.text(i)); text != "" {
+			lines = append(lines, text)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// The rows of half blocks around the composer, and around each message that was
+// sent; and the rule above the composer's.
+const (
+	upperEdge = "▄▄▄"
+	lowerEdge = "▀▀▀"
+	rule      = "───"
+)
+
+// footerRows is how far below the composer the screen may go on.
+const footerRows = 4
+
+// composer finds the rows of the composer's edges. A message that was sent has
+// the same, but neither a footer below it nor a caret in it.
+func (s *screen) composer() (top, bottom int, ok bool) {
+	bottom = -1
+	for i := s.last; i >= max(0, s.last-footerRows); i-- {
+		if strings.HasPrefix(s.text(i), lowerEdge) {
+			bottom = i
+			break
+		}
+	}
+	if bottom < 0 {
+		return 0, 0, false
+	}
+	caret := false
+	for i := bottom - 1; i >= 0; i-- {
+		if !strings.HasPrefix(s.text(i), upperEdge) {
+			_, _, inverse := s.view.Lines[i].Inverse()
+			caret = caret || inverse
+			continue
+		}
+		return i, bottom, i+1 < bottom && mark.MatchString(s.text(i+1)) && (caret || s.isFooter(bottom+1))
+	}
+	return 0, 0, false
+}
+
+// isFooter says whether what is left of the screen is the footer: rows with one
+// blank before them. What the model or a tool says has none or more.
+func (s *screen) isFooter(from int) bool {
+	some := false
+	for i := from; i <= s.last; i++ {
+		text := s.text(i)
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
+		if some = true; !strings.HasPrefix(text, " ") || strings.HasPrefix(text, "  ") {
+			return false
+		}
+	}
+	return some
+}
+
+// mark begins the composer's first row: a message, the same when every tool is
+// let run, a command for the shell, a search.
+var mark = regexp.MustCompile(`^ (>|\*|!|\(r:\))( |$)`)
+
+var modes = map[string]agent.ComposerMode{
+	">": agent.ModeMessage, "*": agent.ModeMessage, "!": agent.ModeShell, "(r:)": agent.ModeSearch,
+}
+
+// readComposer reads the rows between the edges.
+func readComposer(rows []agent.Row) *agent.Composer {
+	m := mark.FindStringSubmatch(rows[0].Text)
+	c := &agent.Composer{Mode: modes[m[1]]}
+	indent := len(m[0])
+	if m[2] == "" {
+		indent++
+	}
+	var lines []string
+	caretRow, caretAt := -1, -1
+	for i, row := range rows {
+		text := ""
+		switch {
+		case i > 0:
+			text = strings.TrimPrefix(row.Text, "   ")
+		case len(row.Text) > indent:
+			text = row.Text[indent:]
+		}
+		if at, _, ok := row.Inverse(); ok && caretRow < 0 {
+			caretRow, caretAt = i, at-indent
+		}
+		lines = append(lines, strings.TrimRight(text, " "))
+	}
+	c.Focused = caretRow >= 0
+	c.Text = strings.TrimRight(strings.Join(lines, "\n"), "\n")
+	atStart := caretRow < 0 || caretRow == 0 && caretAt == 0
+	switch {
+	case strings.TrimSpace(c.Text) == "":
+		c.Empty = atStart && len(lines) == 1
+		c.Text = ""
+	case len(lines) == 1 && isHint(c.Text, c.Focused, caretRow == 0 && caretAt == 0):
+		c.Hint, c.Text, c.Empty = strings.TrimSpace(c.Text), "", true
+	}
+	return c
+}
+
+// The placeholders: the one that was seen, and what all of them are drawn like:
+// two blanks, the caret on the first. A draft that begins so, with its caret
+// put there, cannot be told from one; what is typed in front of it shows that.
+const placeholder = "  Type your message or @path/to/file"
+
+func isHint(text string, focused, caretFirst bool) bool {
+	return caretFirst && strings.HasPrefix(text, "  ") || !focused && text == placeholder
+}
+
+// statusRows is how many rows above the rule may belong to the line of work.
+const statusRows = 3
+
+var (
+	spinning = regexp.MustCompile(`^ [⠀-⣿] `)
+	toCancel = regexp.MustCompile(`\(esc to cancel(, [^)]*)?\)`)
+	queueRow = regexp.MustCompile(`^  Queued \(press ↑ to edit\):`)
+)
+
+// above reads what stands above the composer: a rule; over it the line of work,
+// of which a redraw may leave only the end; over that the messages that wait,
+// and the end of the conversation.
+func (s *screen) above(r *agent.Reading, top int) {
+	at := top - 1
+	for ; at >= 0 && at > top-footerRows && !strings.HasPrefix(s.text(at), rule); at-- {
+	}
+	if at < 0 || !strings.HasPrefix(s.text(at), rule) {
+		at = top
+	}
+	i := at - 1
+	for ; i >= 0 && i >= at-statusRows && strings.TrimSpace(s.text(i)) != ""; i-- {
+		if text := s.text(i); spinning.MatchString(text) || toCancel.MatchString(text) {
+			r.Busy = strings.TrimSpace(text)
+		}
+	}
+	r.Queued = s.queued(i)
+	r.Failed = s.failed(i)
+}
+
+// queued are the messages that Gemini keeps for the end of the turn, of each
+// its first row.
+func (s *screen) queued(from int) []string {
+	const reach = 12
+	for i := from; i >= 0 && i > from-reach; i-- {
+		if !queueRow.MatchString(s.text(i)) {
+			continue
+		}
+		var list []string
+		for k := i + 1; k <= from; k++ {
+			if text := strings.TrimSpace(s.text(k)); text != "" {
+				list = append(list, text)
+			}
+		}
+		return list
+	}
+	return nil
+}
+
+// failed is the error below the last message, when nothing of the model's
+// stands below it.
+func (s *screen) failed(from int) *agent.Failure {
+	for i := from; i >= 0; i-- {
+		text := s.text(i)
+		switch {
+		case strings.HasPrefix(text, lowerEdge), strings.HasPrefix(text, "✦"), strings.HasPrefix(text, "╰"):
+			return nil
+		case strings.HasPrefix(text, failureMark):
+			for k := i + 1; k <= from && strings.HasPrefix(s.text(k), "  "); k++ {
+				text += " " + strings.TrimSpace(s.text(k))
+			}
+			return failure(strings.TrimPrefix(text, failureMark))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,31 @@
+package gemini
+
+import (
+	"strings"
+
+	"berth/agent"
+)
+
+// levels are the glyphs that begin a title, whatever words follow: those can be
+// the subject of a thought. The last one shows while a command prints nothing.
+var levels = map[string]agent.Level{
+	"◇": agent.LevelIdle, "✋": agent.LevelWaiting, "✦": agent.LevelBusy, "⏲": agent.LevelBusy,
+}
+
+// Title reads a terminal title. An empty one is set at the program's end, and
+// also when it only starts itself again.
+func (Driver) Title(title string) []agent.Fact {
+	f := agent.Fact{Kind: agent.Noted, Source: agent.SourceTitle, Cause: "title", Evidence: strings.TrimSpace(title)}
+	glyph, _, _ := strings.Cut(f.Evidence, " ")
+	glyph = strings.TrimSuffix(glyph, "\ufe0f")
+	if level, ok := levels[glyph]; ok {
+		f.Kind, f.Level, f.Cause = agent.LevelIs, level, "title:"+glyph
+	}
+	return []agent.Fact{f}
+}
+
+// OSC is evidence: the notifications (777, 9) that a setting turns on say no
+// more than the title, and later.
+func (Driver) OSC(_ int, payload string) []agent.Fact {
+	return []agent.Fact{{Kind: agent.Noted, Source: agent.SourceOSC, Cause: "osc", Evidence: payload}}
+}

@@ -1,0 +1,187 @@
+package gemini
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"berth/agent"
+)
+
+var _ agent.Typist = Driver{}
+
+// submitAfter is what must lie between a text and Enter. After up to 30 ms the
+// Enter became a line break every time it was tried, after 40 to 50 ms it
+// never did, and a paste takes longer on a busy machine.
+const submitAfter = 200 * time.Millisecond
+
+// shield is a zero-width space. In front of a message's first character it
+// keeps Gemini from looking for a command there, and behind an @ that begins a
+// word from finding a file of that name.
+const shield = "\u200b"
+
+// alone are words that end the program, or do something else than to be sent,
+// when the message is nothing else.
+var alone = map[string]bool{"?": true, "exit": true, "quit": true}
+
+// Message makes a text safe to type.
+func (Driver) Message(text string) string {
+	text = shieldFiles(clean(text))
+	body := trim(text)
+	switch {
+	case body == "":
+		return ""
+	case alone[body], body[0] == '/', body[0] == '!':
+		text = shield + text
+	}
+	if last := text[strings.LastIndexFunc(text, blank)+1:]; strings.Contains(last, "@") {
+		text += " " // the menu of files would be open, and Enter would choose from it
+	}
+	return text
+}
+
+// Slash is a text that begins with a slash, on one line.
+func (Driver) Slash(text string) (string, bool) {
+	text = trim(clean(text))
+	if !strings.HasPrefix(text, "/") || len(text) == 1 || strings.Contains(text, "\n") {
+		return "", false
+	}
+	return text, true
+}
+
+// clean takes out what a terminal or Gemini would take as something other than
+// text: ESC, of which one could end the paste, all other control characters but
+// tab and line feed, and what turns the direction of the text around it.
+func clean(text string) string {
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n").Replace(text)
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n', r == '\t':
+			return r
+		case unicode.IsControl(r), r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// blank is white space as JavaScript has it.
+func blank(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' }
+
+func trim(text string) string { return strings.TrimFunc(text, blank) }
+
+// shieldFiles keeps names behind an @ from being read as files, where the @
+// begins a word. Inside of one, as in an address, it stays as it is.
+func shieldFiles(text string) string {
+	var b strings.Builder
+	before := ' '
+	for i, r := range text {
+		b.WriteRune(r)
+		if r == '@' && !unicode.IsLetter(before) && !unicode.IsDigit(before) && i+1 < len(text) {
+			if next, _ := utf8.DecodeRuneInString(text[i+1:]); !blank(next) {
+				b.WriteString(shield)
+			}
+		}
+		before = r
+	}
+	return b.String()
+}
+
+// Marks of a bracketed paste.
+const (
+	pasteBegin = "\x1b[200~"
+	pasteEnd   = "\x1b[201~"
+)
+
+// Paste is a bracketed paste. Without that mode a line feed is a line break
+// still, but a tab would be a key.
+func (Driver) Paste(typed string, bracketed bool) ([]byte, bool) {
+	if bracketed {
+		return []byte(pasteBegin + typed + pasteEnd), true
+	}
+	return []byte(typed), !strings.Contains(typed, "\t")
+}
+
+// Pause is long: an Enter that comes early is a line break.
+func (Driver) Pause() time.Duration { return submitAfter }
+
+// normal is a message as it is compared.
+func normal(text string) string {
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\t", "    ").Replace(text)
+	return norm.NFC.String(trim(text))
+}
+
+// Same compares without blanks at the ends. Several messages that Gemini kept
+// for the end of a turn are sent as one: that is not the same as any of them.
+func (Driver) Same(typed, told string) bool { return normal(typed) == normal(told) }
+
+// pasted is what stands in the composer for a long paste.
+var pasted = regexp.MustCompile(`^\[Pasted Text: (\d+) (chars|lines)(?: #\d+)?\]$`)
+
+// Holds: the text itself, or the mark that stands for a paste of that size.
+func (d Driver) Holds(typed string, c *agent.Composer) bool {
+	if c == nil || c.Mode != agent.ModeMessage || c.Empty {
+		return false
+	}
+	m := pasted.FindStringSubmatch(strings.TrimSpace(c.Text))
+	if m == nil {
+		return d.Displays(typed, c)
+	}
+	size, err := strconv.Atoi(m[1])
+	if err != nil {
+		return false
+	}
+	if m[2] == "lines" {
+		return strings.Count(typed, "\n")+1 == size || strings.Count(normal(typed), "\n")+1 == size
+	}
+	for _, text := range []string{typed, normal(typed)} {
+		if size == utf8.RuneCountInString(text) || size == len(utf16.Encode([]rune(text))) || size == len(text) {
+			return true
+		}
+	}
+	return false
+}
+
+// Displays compares what is visible: the screen breaks lines, drops blanks at
+// their ends and shows nothing of characters without a width.
+func (Driver) Displays(typed string, c *agent.Composer) bool {
+	if c == nil || c.Mode != agent.ModeMessage || c.Empty {
+		return false
+	}
+	want := visible(normal(typed))
+	return want != "" && want == visible(norm.NFC.String(c.Text))
+}
+
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		if blank(r) || unicode.In(r, unicode.Cf, unicode.Mn, unicode.Me, unicode.Variation_Selector) {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// Clear: Ctrl-U takes the line away before the caret, Ctrl-K what is behind it
+// and joins the next line, Backspace joins the one above. None of them does
+// anything to a dialog. Esc and Ctrl-C would refuse one, and Ctrl-C twice ends
+// Gemini.
+func (Driver) Clear(_ *agent.Composer, stuck int) []byte {
+	switch stuck {
+	case 0:
+		return []byte{'U' - '@'}
+	case 1:
+		return []byte{'K' - '@'}
+	case 2:
+		return []byte{0x7f}
+	}
+	return nil
+}
+
+// Interrupt is a lone Esc.
+func (Driver) Interrupt() []byte { return []byte{0x1b} }

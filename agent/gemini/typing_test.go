@@ -1,0 +1,118 @@
+package gemini_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"berth/agent"
+	"berth/agent/gemini"
+)
+
+func TestMessage(t *testing.T) {
+	for text, want := range map[string]string{
+		"fix it":                 "fix it",
+		" \n ":                   "",
+		"/help me":               "\u200b/help me",
+		"  /help":                "\u200b  /help",
+		"!ls":                    "\u200b!ls",
+		"?":                      "\u200b?",
+		"what?":                  "what?",
+		"quit":                   "\u200bquit",
+		"quit smoking":           "quit smoking",
+		"a\x1b[201~b\x03\rc":     "a[201~b\nc",
+		"a\r\nb\u2028c\td":       "a\nb\nc\td",
+		"a\u202eb":               "ab",
+		"see @main.go, or @/etc": "see @\u200bmain.go, or @\u200b/etc ",
+		"(@main.go) x":           "(@\u200bmain.go) x",
+		"a@b.c says @ x":         "a@b.c says @ x",
+		"write to a@b.c":         "write to a@b.c ",
+	} {
+		if got := (gemini.Driver{}).Message(text); got != want {
+			t.Errorf("%q is typed as %q, want %q", text, got, want)
+		}
+	}
+	for text, ok := range map[string]bool{"/stats": true, " /chat save x ": true, "/": false, "stats": false, "/a\nb": false} {
+		if _, got := (gemini.Driver{}).Slash(text); got != ok {
+			t.Errorf("%q is a command: %v", text, got)
+		}
+	}
+}
+
+func TestPaste(t *testing.T) {
+	for _, c := range []struct {
+		typed     string
+		bracketed bool
+		want      string
+		ok        bool
+	}{
+		{"a\nb", true, "\x1b[200~a\nb\x1b[201~", true},
+		{"a\nb", false, "a\nb", true},
+		{"a\tb", false, "a\tb", false},
+	} {
+		if got, ok := (gemini.Driver{}).Paste(c.typed, c.bracketed); string(got) != c.want || ok != c.ok {
+			t.Errorf("%q, %v: %q, %v", c.typed, c.bracketed, got, ok)
+		}
+	}
+	if p := (gemini.Driver{}).Pause(); p < 150*time.Millisecond {
+		t.Errorf("Enter after %v may be a line break", p)
+	}
+}
+
+// TestHolds compares what was typed in the recordings with the composer that
+// showed it.
+func TestHolds(t *testing.T) {
+	ref := reference(t)
+	lines := at(t, ref, "07_nudging", 34.3).Composer // with the line break that an early Enter made
+	const typed = "SCENARIO:echo pasted\nsecond line\nthird 中文 😀"
+	long := strings.Repeat("中", 10244)
+	box := func(text string) *agent.Composer { return &agent.Composer{Mode: agent.ModeMessage, Text: text} }
+	for name, c := range map[string]struct {
+		typed           string
+		box             *agent.Composer
+		holds, displays bool
+	}{
+		"three lines":        {typed, lines, true, true},
+		"another text":       {typed + "x", lines, false, false},
+		"a long one":         {long, box("[Pasted Text: 10244 chars]"), true, false},
+		"not so long":        {long + "x", box("[Pasted Text: 10244 chars]"), false, false},
+		"many lines":         {"a\nb\nc\nd\ne\nf\ng", box("[Pasted Text: 7 lines]"), true, false},
+		"the mark, and more": {long, box("[Pasted Text: 10244 chars] and"), false, false},
+		"shielded":           {"\u200b/x", box("/x"), true, true},
+		"empty":              {"x", &agent.Composer{Mode: agent.ModeMessage, Empty: true, Hint: "x"}, false, false},
+		"another mode":       {"x", &agent.Composer{Mode: agent.ModeShell, Text: "x"}, false, false},
+		"none":               {"x", nil, false, false},
+	} {
+		if got := (gemini.Driver{}).Holds(c.typed, c.box); got != c.holds {
+			t.Errorf("%s: holds %v", name, got)
+		}
+		if got := (gemini.Driver{}).Displays(c.typed, c.box); got != c.displays {
+			t.Errorf("%s: displays %v", name, got)
+		}
+	}
+}
+
+func TestSame(t *testing.T) {
+	prompt := payload(t, "BeforeAgent").Text
+	if !(gemini.Driver{}).Same(prompt+"  \n", prompt) || (gemini.Driver{}).Same("x", prompt) || (gemini.Driver{}).Same(prompt, prompt+"\n\nand another") {
+		t.Errorf("what BeforeAgent tells: %q", prompt)
+	}
+}
+
+// TestNoKeyAnswers: what clears a composer is none of the keys that a dialog
+// takes.
+func TestNoKeyAnswers(t *testing.T) {
+	stuck := 0
+	for ; stuck < 9; stuck++ {
+		key := gemini.Driver{}.Clear(nil, stuck)
+		if key == nil {
+			break
+		}
+		if strings.ContainsAny(string(key), "\r\n\x1b\x03\x04 0123456789") {
+			t.Errorf("key %d is %q", stuck, key)
+		}
+	}
+	if stuck != 3 || string((gemini.Driver{}).Interrupt()) != "\x1b" {
+		t.Errorf("%d keys", stuck)
+	}
+}
