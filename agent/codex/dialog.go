@@ -17,6 +17,9 @@ func (s *screen) dialog() *agent.Dialog {
 	for _, read := range []func() bool{b.setup, b.question, b.plan, b.permission, b.notice} {
 		if read() {
 			for i := max(b.top, 0); i <= s.last; i++ {
+				if b.secret && strings.HasPrefix(s.text(i), "│") {
+					continue
+				}
 				b.dialog.Lines = append(b.dialog.Lines, strings.TrimRight(s.text(i), " "))
 			}
 			return b.dialog
@@ -32,6 +35,7 @@ type block struct {
 	top        int    // row of its first line, once it is known
 	first, end int    // rows of the first and last option; first > last row when there are none
 	foot       string // the text below the options
+	secret     bool   // what is typed into its box is not to be told
 }
 
 func (s *screen) join(from, to int) string {

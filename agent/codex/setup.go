@@ -92,6 +92,11 @@ func (b *block) fill(one startup, top int) {
 	if one.option == "" {
 		d.Options = nil // numbers are of its text
 		d.Body = s.join(top, s.last)
+		if one.subtype == agent.SubtypeAPIKey {
+			b.secret = true
+			d.Body, _, _ = strings.Cut(d.Body, "╭")
+			d.Body = strings.TrimSpace(d.Body)
+		}
 		return
 	}
 	d.Body = s.join(top, b.first-1)

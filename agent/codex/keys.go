@@ -1,0 +1,401 @@
+package codex
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"berth/agent"
+)
+
+// between is the pause after a key; a dialog goes or moves with the next frame.
+const between = 100 * time.Millisecond
+
+// Keys is the answer at the dialog that is drawn. Codex withholds a dialog for a
+// second after the last key, and a key sent then stands in the composer: that
+// is why each step looks for the dialog. Some lists take a digit at once, in
+// others it only moves, and Enter takes whatever is chosen: so Enter is never
+// pressed but on an option that was seen to be chosen.
+func (Driver) Keys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+	if d == nil || d.Partial {
+		return agent.KeyAnswer{}, agent.ErrNotReady
+	}
+	switch p.Type {
+	case agent.PromptPermission:
+		if d.Subtype == agent.SubtypeTrust {
+			return trustKeys(a, d)
+		}
+		return permissionKeys(a, d)
+	case agent.PromptQuestion:
+		return questionKeys(p, a, d)
+	case agent.PromptPlan:
+		return planKeys(a, d)
+	case agent.PromptSetup:
+		return setupKeys(a, d)
+	case agent.PromptNotice:
+		return noticeKeys(a, d)
+	}
+	return agent.KeyAnswer{}, cannot("use keys or attach")
+}
+
+func cannot(instead string) error { return fmt.Errorf("%w: %s", agent.ErrCannot, instead) }
+
+func wrong(takes string) error { return fmt.Errorf("%w: it takes %s", agent.ErrAnswer, takes) }
+
+// press presses a key while the dialog is as it was.
+func press(key string, d *agent.Dialog) agent.Step {
+	return agent.Step{Key: key, Pause: between, Wants: "the dialog as it was", Ready: func(r *agent.Reading) bool { return same(r.Dialog, d) }}
+}
+
+// same says whether a dialog is the one that was seen, with the same choices.
+func same(now, seen *agent.Dialog) bool {
+	if now == nil || now.Partial || now.Type != seen.Type || now.Subtype != seen.Subtype || now.Title != seen.Title ||
+		now.Body != seen.Body || len(now.Options) != len(seen.Options) {
+		return false
+	}
+	for i, o := range now.Options {
+		if o.Number != seen.Options[i].Number || o.Label != seen.Options[i].Label {
+			return false
+		}
+	}
+	return true
+}
+
+// digit presses the number of an option, in a list that takes it at once.
+func digit(n int, d *agent.Dialog, outcome string) (agent.KeyAnswer, error) {
+	if err := listed(n, d); err != nil {
+		return agent.KeyAnswer{}, err
+	}
+	number := d.Options[n-1].Number
+	if number < 1 || number > 9 {
+		return agent.KeyAnswer{}, cannot("that option has no key; use keys or attach")
+	}
+	return agent.KeyAnswer{Steps: []agent.Step{press(strconv.Itoa(number), d)}, Outcome: outcome}, nil
+}
+
+func listed(n int, d *agent.Dialog) error {
+	if n < 1 || n > len(d.Options) {
+		return fmt.Errorf("%w: it has the options 1 to %d", agent.ErrAnswer, len(d.Options))
+	}
+	return nil
+}
+
+// chosen is the option that the dialog has chosen, 0 when it shows none.
+func chosen(d *agent.Dialog) int {
+	for i, o := range d.Options {
+		if o.Focused {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// move chooses an option by arrows, each once the one before it was seen to
+// have moved, and ends with a step that may be taken on that option alone.
+func move(n int, d *agent.Dialog, last agent.Step) ([]agent.Step, error) {
+	if err := listed(n, d); err != nil {
+		return nil, err
+	}
+	at := chosen(d)
+	if at == 0 {
+		return nil, agent.ErrNotReady
+	}
+	step, key := 1, "Down"
+	if n < at {
+		step, key = -1, "Up"
+	}
+	var steps []agent.Step
+	for i := at; i != n; i += step {
+		steps = append(steps, on(i, d, agent.Step{Key: key, Pause: between}))
+	}
+	return append(steps, on(n, d, last)), nil
+}
+
+// on makes a step that is taken on that option alone.
+func on(n int, d *agent.Dialog, s agent.Step) agent.Step {
+	s.Wants = fmt.Sprintf("option %d chosen", n)
+	s.Ready = func(r *agent.Reading) bool {
+		if !same(r.Dialog, d) || chosen(r.Dialog) != n {
+			return false
+		}
+		_, open := notes(r.Dialog) // in which a key would be text
+		return !open
+	}
+	return s
+}
+
+// enter chooses an option and presses Enter on it, in a list in which a digit
+// only moves.
+func enter(n int, d *agent.Dialog, outcome string) (agent.KeyAnswer, error) {
+	steps, err := move(n, d, agent.Step{Key: "Enter", Pause: between})
+	return agent.KeyAnswer{Steps: steps, Outcome: outcome}, err
+}
+
+// beginning is the number of the one option that begins so, 0 when there is
+// none or several.
+func beginning(d *agent.Dialog, word string) int {
+	found := 0
+	for i, o := range d.Options {
+		if strings.HasPrefix(o.Label, word) {
+			if found > 0 {
+				return 0
+			}
+			found = i + 1
+		}
+	}
+	return found
+}
+
+// reasonless says what to do in place of a refusal with a reason.
+func reasonless() error {
+	return cannot("this dialog takes no reason: deny without one, which ends the turn, then nudge")
+}
+
+// outcomeOf is what choosing an option means.
+func outcomeOf(n, yes, no int) string {
+	switch n {
+	case yes:
+		return agent.OutcomeAccepted
+	case no:
+		return agent.OutcomeDenied
+	}
+	return agent.OutcomeAnswered
+}
+
+// permissionKeys: accept is the first option, which says yes to this once; to
+// say no is to end the turn.
+func permissionKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+	no := beginning(d, "No")
+	switch {
+	case a.Kind == agent.Accept:
+		return digit(1, d, agent.OutcomeAccepted)
+	case a.Kind == agent.Deny && a.Text != "":
+		return agent.KeyAnswer{}, reasonless()
+	case a.Kind == agent.Deny && no > 0:
+		return digit(no, d, agent.OutcomeDenied)
+	case a.Kind == agent.ChooseOption && a.Option == 1:
+		return digit(1, d, agent.OutcomeAccepted)
+	case a.Kind == agent.ChooseOption:
+		outcome := agent.OutcomeAccepted // the others allow more
+		if a.Option == no {
+			outcome = agent.OutcomeDenied
+		}
+		return digit(a.Option, d, outcome)
+	}
+	return agent.KeyAnswer{}, wrong("accept, deny or option N")
+}
+
+// trustKeys: it stands on yes. No leads to a list of agents, not to an end.
+func trustKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+	yes, no := beginning(d, "Trust"), beginning(d, "Back")
+	switch {
+	case a.Kind == agent.Accept && yes > 0:
+		return enter(yes, d, agent.OutcomeAccepted)
+	case a.Kind == agent.Deny && a.Text == "" && no > 0:
+		return enter(no, d, agent.OutcomeDenied)
+	case a.Kind == agent.ChooseOption:
+		return enter(a.Option, d, outcomeOf(a.Option, yes, no))
+	}
+	return agent.KeyAnswer{}, wrong("accept, deny or option N")
+}
+
+// planKeys: what begins the work in the same conversation accepts.
+func planKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+	yes, no := beginning(d, "Yes, implement this plan"), beginning(d, "No")
+	switch {
+	case a.Kind == agent.Accept && yes > 0:
+		return digit(yes, d, agent.OutcomeAccepted)
+	case a.Kind == agent.Deny && a.Text == "" && no > 0:
+		return digit(no, d, agent.OutcomeDenied)
+	case a.Kind == agent.Deny || a.Kind == agent.AnswerText:
+		return agent.KeyAnswer{}, cannot("this dialog takes no text: deny, then nudge what to change")
+	case a.Kind == agent.ChooseOption:
+		return digit(a.Option, d, outcomeOf(a.Option, yes, no))
+	}
+	return agent.KeyAnswer{}, wrong("accept, deny or option N")
+}
+
+// setupKeys: Enter would update Codex by npm, take another model, or open the
+// review of hooks; Esc takes the other model too. Nothing is accepted by
+// default but what is named.
+func setupKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+	switch d.Subtype {
+	case agent.SubtypeUpdate:
+		return declined(a, d, beginning(d, "Skip until"), 2, digit)
+	case agent.SubtypeLoginMethod:
+		if a.Kind == agent.ChooseOption {
+			return digit(a.Option, d, agent.OutcomeAnswered)
+		}
+		return agent.KeyAnswer{}, wrong("option N")
+	case agent.SubtypeHookReview:
+		return declined(a, d, 0, beginning(d, "Continue without"), enter)
+	case agent.SubtypeModelOffer:
+		return declined(a, d, 0, beginning(d, "Use existing"), enter)
+	case agent.SubtypeAPIKey:
+		return agent.KeyAnswer{}, cannot("type the key with keys, or attach; or give the session OPENAI_API_KEY or an auth.json")
+	case agent.SubtypeOAuthLogin:
+		return agent.KeyAnswer{}, cannot("sign in with the URL it shows, or attach")
+	}
+	return agent.KeyAnswer{}, cannot("use keys or attach")
+}
+
+// declined answers a dialog that is refused by one of its options and accepted
+// only by number.
+func declined(
+	a agent.Answer, d *agent.Dialog, later, no int, choose func(int, *agent.Dialog, string) (agent.KeyAnswer, error),
+) (agent.KeyAnswer, error) {
+	switch {
+	case a.Kind == agent.Deny && a.Text == "" && no > 0:
+		return choose(no, d, agent.OutcomeDenied)
+	case a.Kind == agent.ChooseOption && (a.Option == no || a.Option == later):
+		return choose(a.Option, d, agent.OutcomeDenied)
+	case a.Kind == agent.ChooseOption:
+		return choose(a.Option, d, agent.OutcomeAnswered)
+	}
+	return agent.KeyAnswer{}, wrong("deny or option N")
+}
+
+// noticeKeys: Esc, where the dialog says that Esc leaves it: at some it
+// confirms.
+func noticeKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+	last := ""
+	if n := len(d.Lines); n > 0 {
+		last = strings.ToLower(d.Lines[n-1])
+	}
+	if a.Kind != agent.Deny || a.Text != "" || !escLeaves(last) {
+		return agent.KeyAnswer{}, cannot("use keys or attach")
+	}
+	return agent.KeyAnswer{Steps: []agent.Step{press("Escape", d)}, Outcome: agent.OutcomeDenied}, nil
+}
+
+func escLeaves(foot string) bool {
+	for _, word := range []string{"cancel", "exit", "close", "go back", "back", "dismiss", "skip"} {
+		if strings.Contains(foot, "esc to "+word) || strings.Contains(foot, "esc "+word) {
+			return true
+		}
+	}
+	return false
+}
+
+// questionKeys: one question takes a digit at once. Of several each page is
+// answered by Enter on the option, which leads to the next; the last sends all.
+func questionKeys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+	if _, open := notes(d); open {
+		return agent.KeyAnswer{}, cannot("somebody is typing notes into it; use keys or attach")
+	}
+	switch {
+	case a.Kind == agent.Deny && a.Text == "":
+		return agent.KeyAnswer{Steps: []agent.Step{press("Escape", d)}, Outcome: agent.OutcomeDenied}, nil
+	case a.Kind == agent.AnswerEach:
+		return eachKeys(p, a.Each, d)
+	case a.Kind != agent.ChooseOption && a.Kind != agent.AnswerText:
+		return agent.KeyAnswer{}, wrong("option N, text TEXT, answer Q=N or deny")
+	case len(d.Tabs) > 1:
+		return agent.KeyAnswer{}, fmt.Errorf("%w: it asks %d questions; answer each: answer 1=N 2=N", agent.ErrAnswer, len(d.Tabs))
+	case a.Kind == agent.AnswerText:
+		return words(a.Text, d)
+	}
+	return digit(a.Option, d, agent.OutcomeAnswered)
+}
+
+// words goes to the option that is none of those offered, opens its notes,
+// types, and sends it when the text stands there.
+func words(text string, d *agent.Dialog) (agent.KeyAnswer, error) {
+	other := beginning(d, optionOther)
+	if other == 0 {
+		return agent.KeyAnswer{}, cannot("it takes no words of your own; use option N")
+	}
+	steps, err := move(other, d, agent.Step{Key: "Tab", Pause: between})
+	if err != nil {
+		return agent.KeyAnswer{}, err
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	echo := squeeze(first)
+	if r := []rune(echo); len(r) > 20 {
+		echo = string(r[:20])
+	}
+	return agent.KeyAnswer{Outcome: agent.OutcomeAnswered, Steps: append(steps,
+		agent.Step{Paste: text, Pause: between, Wants: "its notes open", Ready: func(r *agent.Reading) bool {
+			return noted(r, d, other, "")
+		}},
+		agent.Step{Key: "Enter", Pause: between, Wants: "the text in its notes", Ready: func(r *agent.Reading) bool {
+			return noted(r, d, other, echo)
+		}})}, nil
+}
+
+// noted says whether the notes of that option are open and begin with the text.
+func noted(r *agent.Reading, d *agent.Dialog, n int, text string) bool {
+	if r.Dialog == nil || !same(r.Dialog, d) || chosen(r.Dialog) != n {
+		return false
+	}
+	shown, open := notes(r.Dialog)
+	return open && strings.HasPrefix(squeeze(shown), text)
+}
+
+// eachKeys answers all the questions, from the first page on.
+func eachKeys(p *agent.Request, each []agent.QuestionPick, d *agent.Dialog) (agent.KeyAnswer, error) {
+	if len(each) != len(d.Tabs) {
+		return agent.KeyAnswer{}, fmt.Errorf("%w: it asks %d questions and %d are answered", agent.ErrAnswer, len(d.Tabs), len(each))
+	}
+	for i, pick := range each {
+		if pick.Text != "" || len(pick.Options) != 1 {
+			return agent.KeyAnswer{}, cannot("each takes one option; for words of your own use keys or attach")
+		}
+		if most := offered(p, d, i); most > 0 && (pick.Options[0] < 1 || pick.Options[0] > most) {
+			return agent.KeyAnswer{}, fmt.Errorf("%w: question %d has the options 1 to %d", agent.ErrAnswer, i+1, most)
+		}
+	}
+	if len(each) == 1 {
+		return digit(each[0].Options[0], d, agent.OutcomeAnswered)
+	}
+	if d.Current != 0 {
+		return agent.KeyAnswer{}, cannot("some of its questions are answered already; use keys or attach")
+	}
+	var steps []agent.Step
+	for i, pick := range each {
+		at := 1
+		if i == 0 {
+			at = chosen(d)
+		}
+		steps = append(steps, page(i, at, pick.Options[0])...)
+	}
+	return agent.KeyAnswer{Steps: steps, Outcome: agent.OutcomeAnswered}, nil
+}
+
+// offered is how many options a question has, 0 when that is not known yet.
+func offered(p *agent.Request, d *agent.Dialog, i int) int {
+	if i == d.Current {
+		return len(d.Options)
+	}
+	if i < len(p.Questions) && len(p.Questions[i].Options) > 0 {
+		return len(p.Questions[i].Options) + 1
+	}
+	return 0
+}
+
+// page moves from one option to another on a question's page, and presses Enter
+// there.
+func page(question, from, to int) []agent.Step {
+	step, key := 1, "Down"
+	if to < from {
+		step, key = -1, "Up"
+	}
+	var steps []agent.Step
+	for i := from; ; i += step {
+		s := agent.Step{Key: key, Pause: between, Wants: fmt.Sprintf("question %d with option %d chosen", question+1, i)}
+		s.Ready = func(r *agent.Reading) bool {
+			if r.Dialog == nil || r.Dialog.Type != agent.PromptQuestion || r.Dialog.Partial || r.Dialog.Current != question {
+				return false
+			}
+			_, open := notes(r.Dialog)
+			return !open && chosen(r.Dialog) == i
+		}
+		if i == to {
+			s.Key = "Enter"
+		}
+		if steps = append(steps, s); i == to {
+			return steps
+		}
+	}
+}

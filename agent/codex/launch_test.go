@@ -1,0 +1,212 @@
+package codex_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"berth/agent"
+	"berth/agent/codex"
+)
+
+const (
+	session = "/state/sessions/S"
+	own     = session + "/codex"
+	spoken  = "01a1f9aa-e455-71a3-9d59-ad3bc92a116d"
+)
+
+// disk is a machine on which somebody has used Codex.
+func disk() fstest.MapFS {
+	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
+	return fstest.MapFS{
+		"home/me/.codex/config.toml":        file("model = \"gpt\"\n[hooks.state.\"/home/me/.codex/hooks.json:stop:0:0\"]\ntrusted_hash = \"sha256:mine\""),
+		"home/me/.codex/hooks.json":         file(`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"mine <&>"}]}],"Other":[{"x":1}]}}`),
+		"home/me/.codex/auth.json":          file("{}"),
+		"home/me/.codex/state_5.sqlite":     file(""),
+		"home/me/.codex/state_5.sqlite-wal": file(""),
+		"home/me/.codex/version.json":       file("{}"),
+		"home/me/.codex/packages/daemon":    file(""),
+		"home/me/.codex/sessions/2026/11/20/rollout-2026-11-20T15-54-55-" + spoken + ".jsonl": file("{}"),
+	}
+}
+
+func start(change func(s *agent.Start)) agent.Start {
+	s := agent.Start{
+		Argv: []string{"codex"}, Env: map[string]string{"HOME": "/home/me"}, Cwd: "/w", Folder: session, Hook: "/state/bin/berth's hook",
+		Disk: disk(), Isolate: agent.IsolateHooks, Groom: agent.GroomAuto,
+	}
+	if change != nil {
+		change(&s)
+	}
+	return s
+}
+
+func TestLaunchCommand(t *testing.T) {
+	argv := func(words ...string) func(s *agent.Start) { return func(s *agent.Start) { s.Argv = words } }
+	for name, c := range map[string]struct {
+		change func(s *agent.Start)
+		want   string
+		err    error
+	}{
+		"plain":               {nil, "codex --no-daemon", nil},
+		"with options":        {argv("codex", "-m", "exec", "do it"), "codex --no-daemon -m exec do it", nil},
+		"without a daemon":    {argv("codex", "--no-daemon", "x"), "codex --no-daemon x", nil},
+		"exec":                {argv("codex", "exec", "--json", "x"), "codex exec --json x", nil},
+		"its version":         {argv("codex", "--version"), "codex --version", nil},
+		"a message":           {argv("codex", "--", "exec"), "codex --no-daemon -- exec", nil},
+		"a resume of theirs":  {func(s *agent.Start) { s.Argv, s.TakeUp = []string{"codex", "resume", "X"}, agent.Latest }, "codex --no-daemon resume X", nil},
+		"taken up":            {func(s *agent.Start) { s.TakeUp = spoken }, "codex --no-daemon resume " + spoken, nil},
+		"the latest":          {func(s *agent.Start) { s.TakeUp = agent.Latest }, "codex --no-daemon resume --last", nil},
+		"one that is not":     {func(s *agent.Start) { s.TakeUp = "01a1f9aa-0000" }, "", agent.ErrNoConversation},
+		"one that is a path":  {func(s *agent.Start) { s.TakeUp = "../*" }, "", agent.ErrNoConversation},
+		"again":               {func(s *agent.Start) { s.Resume, s.Conversation = true, spoken }, "codex --no-daemon resume " + spoken, nil},
+		"again, never spoken": {func(s *agent.Start) { s.Resume, s.Conversation = true, "01a1f9aa-0000" }, "codex --no-daemon", nil},
+		"an id of our own":    {func(s *agent.Start) { s.Conversation = "01a1f9aa-0000" }, "codex --no-daemon", nil}, // Codex chooses its own
+		"untouched":           {func(s *agent.Start) { s.Isolate = agent.IsolateNone }, "codex", nil},
+		"settings":            {func(s *agent.Start) { s.Settings = map[string]any{"model": "x"} }, "", agent.ErrStart},
+		"a fork":              {func(s *agent.Start) { s.Fork = spoken }, "", agent.ErrStart},
+		"torn hooks":          {func(s *agent.Start) { s.Disk.(fstest.MapFS)["home/me/.codex/hooks.json"].Data = []byte("{") }, "", agent.ErrStart},
+	} {
+		s := start(c.change)
+		given := slices.Clone(s.Argv)
+		l, err := codex.Driver{}.Launch(s)
+		if !errors.Is(err, c.err) || err == nil && strings.Join(l.Argv, " ") != c.want || !slices.Equal(s.Argv, given) {
+			t.Errorf("%s: %q, %v; want %q, %v", name, l.Argv, err, c.want, c.err)
+		}
+		if err == nil && c.want == "codex --no-daemon resume "+spoken && l.Conversation != spoken {
+			t.Errorf("%s: the conversation is %q", name, l.Conversation)
+		}
+		touched := strings.Contains(c.want, "--no-daemon")
+		if err == nil && (l.Set["CODEX_HOME"] == own) != touched {
+			t.Errorf("%s: %v", name, l.Set)
+		}
+	}
+}
+
+// TestLaunchHome: the session's home has the user's files by links, and copies
+// of those that Codex or Berth write into.
+func TestLaunchHome(t *testing.T) {
+	l, err := codex.Driver{}.Launch(start(func(s *agent.Start) { s.Trust = true }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var links []string
+	for from, to := range l.Links {
+		if strings.TrimPrefix(from, own) != strings.TrimPrefix(to, "/home/me/.codex") {
+			t.Errorf("%s is linked to %s", from, to)
+		}
+		links = append(links, strings.TrimPrefix(from, own+"/"))
+	}
+	slices.Sort(links)
+	if got := strings.Join(links, " "); got != "auth.json sessions state_5.sqlite" {
+		t.Errorf("links %s", got)
+	}
+	config := string(l.Files[own+"/config.toml"])
+	for _, want := range []string{
+		"check_for_update_on_startup = false\nmodel = \"gpt\"\n",
+		"[hooks.state.\"" + own + "/hooks.json:stop:0:0\"]\ntrusted_hash = \"sha256:mine\"\n",
+		"[projects.\"/w\"]\ntrust_level = \"trusted\"\n",
+		"[hooks.state.\"" + own + "/hooks.json:stop:1:0\"]\n",
+		"[hooks.state.\"" + own + "/hooks.json:pre_tool_use:0:0\"]\n",
+	} {
+		if !strings.Contains(config, want) {
+			t.Errorf("no %q in\n%s", want, config)
+		}
+	}
+	if strings.Contains(config, "/home/me") || strings.Count(config, "trusted_hash") != 15 {
+		t.Errorf("trust in\n%s", config)
+	}
+	if len(l.Folders) != 1 || l.Folders[0] != own || len(l.Files) != 2 {
+		t.Errorf("folders %v, %d files", l.Folders, len(l.Files))
+	}
+}
+
+// TestTrust: each of our hooks is trusted by the hash of what stands in the
+// file, put together here by hand.
+func TestTrust(t *testing.T) {
+	l, err := codex.Driver{}.Launch(start(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Hooks map[string][]struct {
+			Hooks []map[string]any
+		}
+	}
+	if err := json.Unmarshal(l.Files[own+"/hooks.json"], &file); err != nil {
+		t.Fatal(err)
+	}
+	config := string(l.Files[own+"/config.toml"])
+	for event, key := range map[string]string{
+		"Stop": "stop:1:0", "PermissionRequest": "permission_request:0:0", "SessionEnd": "session_end:0:0", "Interrupt": "interrupt:0:0", "PreModelRequest": "pre_model_request:0:0",
+	} {
+		groups := file.Hooks[event]
+		hook := groups[len(groups)-1].Hooks[0]
+		command, _ := hook["command"].(string)
+		if len(hook) != 2 || hook["type"] != "command" || !strings.HasPrefix(command, `'/state/bin/berth'\''s hook' hook --`) || !strings.HasSuffix(command, event) {
+			t.Errorf("%s runs %v", event, hook)
+		}
+		timeout := "600"
+		if event == "SessionEnd" || event == "Interrupt" {
+			timeout = "1"
+		}
+		name, _, _ := strings.Cut(key, ":")
+		quoted := strings.ReplaceAll(command, `\`, `\\`)
+		sum := sha256.Sum256([]byte(`{"event_name":"` + name + `","hooks":[{"async":false,"command":"` + quoted + `","timeout":` + timeout + `,"type":"command"}]}`))
+		want := "[hooks.state.\"" + own + "/hooks.json:" + key + "\"]\ntrusted_hash = \"sha256:" + hex.EncodeToString(sum[:]) + "\""
+		if !strings.Contains(config, want) {
+			t.Errorf("%s: no %s", event, want)
+		}
+	}
+	if got := string(l.Files[own+"/hooks.json"]); !strings.Contains(got, "--ask 590s 1s PermissionRequest") || !strings.Contains(got, `"Other"`) || !strings.Contains(got, "--tell Stop") {
+		t.Errorf("the hooks are\n%s", got)
+	}
+}
+
+// TestLaunchAgain: what Codex wrote into the session's settings is kept, and
+// ours is not added twice.
+func TestLaunchAgain(t *testing.T) {
+	s := start(nil)
+	first, err := codex.Driver{}.Launch(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	written := string(first.Files[own+"/config.toml"]) + "\n[tui]\nscreen_reader_detection_done = true\n"
+	s.Disk.(fstest.MapFS)[strings.TrimPrefix(own, "/")+"/config.toml"] = &fstest.MapFile{Data: []byte(written)}
+	again, err := codex.Driver{}.Launch(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(again.Files[own+"/config.toml"]); got != written {
+		t.Errorf("the second start makes it\n%s", got)
+	}
+}
+
+// TestLaunchAlone: a home of its own shares the credentials and no more; a user
+// who has none is no error; pristine changes nothing about Codex.
+func TestLaunchAlone(t *testing.T) {
+	l, err := codex.Driver{}.Launch(start(func(s *agent.Start) { s.Isolate = agent.IsolateFull }))
+	if err != nil || len(l.Links) != 1 || l.Links[own+"/auth.json"] != "/home/me/.codex/auth.json" {
+		t.Fatalf("links %v, %v", l.Links, err)
+	}
+	if c := string(l.Files[own+"/config.toml"]); strings.Contains(c, "model = ") || strings.Contains(string(l.Files[own+"/hooks.json"]), "mine") {
+		t.Errorf("the user's settings are in it:\n%s", c)
+	}
+	l, err = codex.Driver{}.Launch(start(func(s *agent.Start) { s.Disk, s.Env = fstest.MapFS{}, map[string]string{"CODEX_HOME": "/none"} }))
+	if err != nil || len(l.Links) != 0 || l.Files[own+"/config.toml"] == nil {
+		t.Errorf("with no home: %v, %v", l.Links, err)
+	}
+	l, err = codex.Driver{}.Launch(start(func(s *agent.Start) { s.Groom = agent.GroomPristine }))
+	if err != nil || l.Unset != nil || strings.Contains(string(l.Files[own+"/config.toml"]), "check_for_update") {
+		t.Errorf("pristine: %v, %v", l.Unset, err)
+	}
+	l, err = codex.Driver{}.Launch(start(func(s *agent.Start) { s.Hook = "" }))
+	if err != nil || strings.Contains(string(l.Files[own+"/hooks.json"]), "berth") {
+		t.Errorf("without our hooks: %v", err)
+	}
+}

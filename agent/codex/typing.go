@@ -1,0 +1,162 @@
+package codex
+
+import (
+	"regexp"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"berth/agent"
+)
+
+var _ agent.Typist = Driver{}
+
+// shield is a zero-width space. In front of a character that opens a menu or
+// makes a command of what follows, it is text like any other, and it is no
+// blank: Codex trims those away.
+const shield = "\u200b"
+
+// Message makes a text safe to type: neither command (/), shell command (!) nor
+// a name of a file (@) or a skill ($), whose menu would take the Enter.
+func (Driver) Message(text string) string {
+	text = shieldNames(clean(text))
+	body := trim(text)
+	switch {
+	case body == "":
+		return ""
+	case body[0] == '/', body[0] == '!', body == "?":
+		text = shield + strings.TrimLeftFunc(text, blank)
+	}
+	return text
+}
+
+// Slash is a text that begins with a slash, on one line.
+func (Driver) Slash(text string) (string, bool) {
+	text = trim(clean(text))
+	if !strings.HasPrefix(text, "/") || len(text) == 1 || strings.Contains(text, "\n") {
+		return "", false
+	}
+	return text, true
+}
+
+// clean takes out what a terminal or Codex would take as something other than
+// text: ESC, of which one could end the paste, all other control characters but
+// tab and line feed, and what turns the direction of the text around it.
+func clean(text string) string {
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n").Replace(text)
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n', r == '\t':
+			return r
+		case unicode.IsControl(r), r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
+			return -1
+		}
+		return r
+	}, text)
+}
+
+func blank(r rune) bool { return unicode.IsSpace(r) }
+
+func trim(text string) string { return strings.TrimFunc(text, blank) }
+
+// shieldNames keeps words that begin with @ or $ from being looked up.
+func shieldNames(text string) string {
+	var b strings.Builder
+	before := ' '
+	for _, r := range text {
+		if (r == '@' || r == '$') && blank(before) {
+			b.WriteString(shield)
+		}
+		b.WriteRune(r)
+		before = r
+	}
+	return b.String()
+}
+
+// Marks of a bracketed paste.
+const (
+	pasteBegin = "\x1b[200~"
+	pasteEnd   = "\x1b[201~"
+)
+
+// bareLimit is how many bytes may be typed without the marks of a paste: of more
+// than about 1 KB Codex reads no further for a minute.
+const bareLimit = 512
+
+// Paste is a bracketed paste. Without that mode only a short single line is
+// typed.
+func (Driver) Paste(typed string, bracketed bool) ([]byte, bool) {
+	if bracketed {
+		return []byte(pasteBegin + typed + pasteEnd), true
+	}
+	return []byte(typed), !strings.ContainsAny(typed, "\n\t") && len(typed) <= bareLimit
+}
+
+// Pause: an Enter within 30 ms of text that came without the marks of a paste is
+// a line break, after 50 ms it never was. Behind a marked paste none was ever
+// lost; the pause is for the other case too.
+func (Driver) Pause() time.Duration { return 150 * time.Millisecond }
+
+// normal is a message after the changes that Codex makes: it trims it.
+func normal(text string) string {
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\t", "    ").Replace(text)
+	return norm.NFC.String(trim(text))
+}
+
+// Same compares after those changes.
+func (Driver) Same(typed, told string) bool { return normal(typed) == normal(told) }
+
+// pasted is what stands in the composer for a paste of more than a thousand
+// characters.
+var pasted = regexp.MustCompile(`^\[Pasted Content (\d+) chars\]$`)
+
+// Holds: the text itself, or the mark that stands for a paste of so many
+// characters.
+func (d Driver) Holds(typed string, c *agent.Composer) bool {
+	if c == nil || c.Mode != agent.ModeMessage || c.Empty {
+		return false
+	}
+	if m := pasted.FindStringSubmatch(strings.TrimSpace(c.Text)); m != nil {
+		return number(m[1]) == utf8.RuneCountInString(typed)
+	}
+	return d.Displays(typed, c)
+}
+
+// Displays compares what is visible: the screen breaks lines, drops blanks at
+// their ends and shows nothing of characters without a width.
+func (Driver) Displays(typed string, c *agent.Composer) bool {
+	if c == nil || c.Mode != agent.ModeMessage || c.Empty {
+		return false
+	}
+	want := visible(normal(typed))
+	return want != "" && want == visible(norm.NFC.String(c.Text))
+}
+
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		if blank(r) || unicode.In(r, unicode.Cf, unicode.Mn, unicode.Me, unicode.Variation_Selector) {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// Clear: Ctrl-U takes the line away before the caret, Ctrl-K behind it. Neither
+// answers a dialog. Ctrl-C would clear a draft at once, and ends Codex when the
+// draft has gone by then; Esc would interrupt, refuse, or open the last message.
+func (Driver) Clear(_ *agent.Composer, stuck int) []byte {
+	switch stuck {
+	case 0:
+		return []byte{'U' - '@'}
+	case 1:
+		return []byte{'K' - '@'}
+	}
+	return nil
+}
+
+// Interrupt is a lone Esc. One Ctrl-C would do it too, and would end Codex at
+// once if the turn were just over.
+func (Driver) Interrupt() []byte { return []byte{0x1b} }
