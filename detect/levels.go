@@ -174,6 +174,7 @@ func (f *Fold) held() {
 			continue
 		}
 		p := c.Asks.Clone()
+		p.FullInput = c.Full
 		c.Asks = nil // once
 		f.open(p, &agent.Fact{
 			Source: agent.SourceLog, Cause: "log:held", Evidence: m.Screen.Reading.Busy,

@@ -80,6 +80,7 @@ type call struct {
 	ID, Tool, Agent, AgentType string
 	Input                      string
 	Asks                       *agent.Request // what is asked before it is run, by the log's word
+	Full                       string         // that prompt's full input
 	Since                      time.Time      // when it was told of
 	Hooked                     bool           // a hook told of it, and would tell what is asked
 }

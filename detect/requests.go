@@ -196,7 +196,13 @@ func (f *Fold) toolStarted(fact *agent.Fact) {
 			return // told by another source
 		}
 	}
-	c := call{Asks: fact.Request, Since: f.now, Hooked: fact.Source == agent.SourceHook, ID: fact.Call, Tool: fact.Tool, Agent: fact.Agent, AgentType: fact.AgentType, Input: canonical(fact.Input)}
+	c := call{
+		ID: fact.Call, Tool: fact.Tool, Agent: fact.Agent, AgentType: fact.AgentType, Input: canonical(fact.Input),
+		Asks: fact.Request.Clone(), Since: f.now, Hooked: fact.Source == agent.SourceHook,
+	}
+	if c.Asks != nil {
+		c.Full = c.Asks.FullInput
+	}
 	if m.Calls = append(m.Calls, c); len(m.Calls) > callsKept {
 		m.Calls = append([]call(nil), m.Calls[1:]...)
 	}

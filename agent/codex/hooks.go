@@ -18,6 +18,7 @@ type event struct {
 	Session     string          `json:"session_id"`
 	Name        string          `json:"hook_event_name"`
 	Turn        string          `json:"turn_id"`
+	Transcript  string          `json:"transcript_path"`
 	Agent       string          `json:"agent_id"`
 	AgentType   string          `json:"agent_type"`
 	Tool        string          `json:"tool_name"`
@@ -57,6 +58,9 @@ func (Driver) Hook(payload []byte) ([]agent.Fact, error) {
 		Kind: agent.Noted, Source: agent.SourceHook, Cause: "hook:" + e.Name,
 		Conversation: e.Session, Turn: e.Turn, Agent: e.Agent, AgentType: e.AgentType,
 		Tool: e.Tool, Call: e.Call, Input: e.Input,
+	}
+	if e.Agent == "" { // a subagent's has a log of its own
+		f.Log = e.Transcript
 	}
 	return e.facts(f), nil
 }

@@ -58,6 +58,9 @@ func TestHookPayloads(t *testing.T) {
 			if sub := strings.HasSuffix(name, "in_subagent") || strings.HasPrefix(event, "Subagent"); sub != (f.Agent != "") {
 				t.Errorf("%s: of the agent %q", file, f.Agent)
 			}
+			if f.Log != "" && (f.Agent != "" || !strings.Contains(f.Log, "/rollout-")) {
+				t.Errorf("%s: its log is %s", file, f.Log)
+			}
 			if f.Kind == agent.Asked && (f.Request == nil || f.Request.Input == nil) {
 				t.Errorf("%s asks about nothing", file)
 			}

@@ -83,6 +83,13 @@ func TestLogDetails(t *testing.T) {
 	if call = read(`{"type":"response_item","payload":{"type":"function_call","name":"other","arguments":"{torn"}}`); call.Tool != "other" || call.Input != nil {
 		t.Errorf("torn arguments: %+v", call)
 	}
+	used := read(`{"type":"token_usage_record","payload":{"response_id":"r","usage":{"input_tokens":1200,"cached_input_tokens":800,"cache_write_input_tokens":1,"output_tokens":42}}}`)
+	if used.Usage == nil || *used.Usage != (agent.Usage{Answer: "r", Tokens: agent.Tokens{Input: 400, CacheRead: 800, CacheCreation: 1, Output: 42}}) {
+		t.Errorf("usage: %+v", used.Usage)
+	}
+	if meta := read(`{"type":"session_meta","payload":{"id":"c","cli_version":"0.169.0"}}`); meta.Version != "0.169.0" || meta.Conversation != "" {
+		t.Errorf("its first line: %+v", meta)
+	}
 	for line, want := range map[string]agent.Failure{
 		`{"message":"We’re currently experiencing high demand, which may cause temporary errors."}`:                                   {Class: agent.Overloaded},
 		`{"message":"Codex ran out of room in the model's context window.","codex_error_info":"context_window_exceeded"}`:             {Class: agent.ContextFull},

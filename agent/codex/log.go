@@ -22,7 +22,10 @@ type entry struct {
 // payload is what the lines carry, all kinds of them.
 type payload struct {
 	Type      string   `json:"type"`
-	ID        string   `json:"id"` // of the conversation, in session_meta
+	ID        string   `json:"id"`          // of the conversation, in session_meta
+	Version   string   `json:"cli_version"` // there too
+	Answer    string   `json:"response_id"`
+	Usage     *usage   `json:"usage"`
 	Turn      string   `json:"turn_id"`
 	Item      item     `json:"item"`
 	Last      string   `json:"last_agent_message"`
@@ -34,6 +37,19 @@ type payload struct {
 	Meta      struct {
 		Turn string `json:"turn_id"`
 	} `json:"internal_chat_message_metadata_passthrough"`
+}
+
+// usage is what one answer of the model took. What was read from the cache is
+// counted among the input.
+type usage struct {
+	Input  int64 `json:"input_tokens"`
+	Cached int64 `json:"cached_input_tokens"`
+	Cache  int64 `json:"cache_write_input_tokens"`
+	Output int64 `json:"output_tokens"`
+}
+
+func (u *usage) tokens() agent.Tokens {
+	return agent.Tokens{Input: u.Input - u.Cached, Output: u.Output, CacheRead: u.Cached, CacheCreation: u.Cache}
 }
 
 type item struct {
@@ -75,7 +91,11 @@ func (Driver) Log(line []byte) ([]agent.Fact, error) {
 	}
 	switch e.Type {
 	case "session_meta":
-		f.Evidence = e.Payload.ID
+		f.Evidence, f.Version = e.Payload.ID, e.Payload.Version
+	case "token_usage_record":
+		if u := e.Payload.Usage; u != nil && e.Payload.Answer != "" {
+			f.Usage = &agent.Usage{Answer: e.Payload.Answer, Tokens: u.tokens()}
+		}
 	case "event_msg":
 		f.Cause = "log:" + e.Payload.Type
 		e.Payload.event(&f)
@@ -115,7 +135,7 @@ func (i *item) read(f *agent.Fact) {
 	case "UserMessage": // the message of a turn that was told of before, or one that joins it
 		f.Kind, f.Text = agent.TurnStarted, text
 	case "AgentMessage":
-		f.Kind, f.Activity = agent.Acting, &agent.Activity{Kind: agent.Responding}
+		f.Kind, f.Activity, f.Text = agent.Acting, &agent.Activity{Kind: agent.Responding}, text
 	case "Reasoning":
 		f.Kind, f.Activity = agent.Acting, &agent.Activity{Kind: agent.Thinking}
 	case "ContextCompaction":

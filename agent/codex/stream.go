@@ -12,6 +12,7 @@ type streamLine struct {
 	Type    string `json:"type"`
 	Thread  string `json:"thread_id"`
 	Message string `json:"message"`
+	Usage   *usage `json:"usage"`
 	Error   struct {
 		Message string `json:"message"`
 	} `json:"error"`
@@ -38,6 +39,9 @@ func (Driver) Stream(line []byte) ([]agent.Fact, error) {
 		f.Kind = agent.TurnStarted
 	case "turn.completed":
 		f.Kind, f.How = agent.TurnEnded, agent.Completed
+		if s.Usage != nil {
+			f.Usage = &agent.Usage{Whole: true, Tokens: s.Usage.tokens()}
+		}
 	case "turn.failed":
 		f.Kind, f.How, f.Failure = agent.TurnEnded, agent.Failed, failure("", s.Error.Message)
 		f.Evidence = firstLine(s.Error.Message)
@@ -54,7 +58,7 @@ func (s *streamLine) item(f *agent.Fact) {
 	f.Evidence = firstLine(s.Item.Text)
 	switch s.Item.Type {
 	case "agent_message":
-		f.Kind, f.Activity = agent.Acting, &agent.Activity{Kind: agent.Responding}
+		f.Kind, f.Activity, f.Text = agent.Acting, &agent.Activity{Kind: agent.Responding}, s.Item.Text
 	case "reasoning":
 		f.Kind, f.Activity = agent.Acting, &agent.Activity{Kind: agent.Thinking}
 	case "command_execution", "file_change":

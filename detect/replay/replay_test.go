@@ -10,13 +10,15 @@ import (
 	"testing/fstest"
 	"time"
 
+	"berth/agent"
 	"berth/agent/claude"
+	"berth/agent/codex"
 	"berth/detect"
 )
 
-func recording(t *testing.T, name string) *Recording {
+func recording(t *testing.T, driver agent.Driver, name string) *Recording {
 	t.Helper()
-	z, err := zip.OpenReader("../../agent/claude/testdata/reference.zip")
+	z, err := zip.OpenReader("../../agent/" + driver.Name() + "/testdata/reference.zip")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,12 +33,14 @@ func recording(t *testing.T, name string) *Recording {
 // TestRestart stops detection in the middle of recordings, again and again, and
 // goes on from what it knew: nothing changes by it.
 func TestRestart(t *testing.T) {
-	for _, name := range []string{
-		"08_ask_multi", "14_hook_answers", "22_hook_coverage", "23_errors_retries1", "28_sessions_status_file",
+	for name, driver := range map[string]agent.Driver{
+		"08_ask_multi": claude.Driver{}, "14_hook_answers": claude.Driver{}, "22_hook_coverage": claude.Driver{}, "23_errors_retries1": claude.Driver{},
+		"28_sessions_status_file": claude.Driver{}, "04_plan_mode_question_plan": codex.Driver{}, "14_permission_hook_deny": codex.Driver{},
+		"17_codex_queue_cmd": codex.Driver{}, "09_resume": codex.Driver{},
 	} {
-		rec := recording(t, name)
-		whole := Run(rec, claude.Driver{}, Options{})
-		p := newPlayer(rec, claude.Driver{}, Options{})
+		rec := recording(t, driver, name)
+		whole := Run(rec, driver, Options{})
+		p := newPlayer(rec, driver, Options{})
 		taken := 0
 		p.o.Each = func(at time.Duration, f *detect.Fold) {
 			if taken++; taken%7 != 0 {
@@ -102,7 +106,7 @@ func TestLoad(t *testing.T) {
 
 // TestStepJSON pins the line that explain prints.
 func TestStepJSON(t *testing.T) {
-	for _, step := range Run(recording(t, "05_permission_bash"), claude.Driver{}, Options{}) {
+	for _, step := range Run(recording(t, claude.Driver{}, "05_permission_bash"), claude.Driver{}, Options{}) {
 		line, err := json.Marshal(step)
 		if err != nil {
 			t.Fatal(err)
