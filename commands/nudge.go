@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/pflag"
@@ -15,18 +17,22 @@ import (
 	"berth/sessions"
 )
 
-// Nudged is the answer of nudge. What --wait waited for is null without it.
+// Nudged is the answer of nudge, for each target. What --wait waited for is null
+// without it.
 type Nudged struct {
-	Session     string  `json:"session"`
-	ID          string  `json:"id"`
-	Delivered   bool    `json:"delivered"`
-	Confirmed   bool    `json:"confirmed"`
-	Nudge       string  `json:"nudge"`
-	StateBefore string  `json:"state_before"`
-	Evidence    string  `json:"evidence"`
-	Seq         uint64  `json:"seq"`
-	State       *string `json:"state"`        // at the end of the turn that took the message
-	LastMessage *string `json:"last_message"` // of that turn
+	Session     string     `json:"session"`
+	ID          string     `json:"id"`
+	Delivered   bool       `json:"delivered"`
+	Confirmed   bool       `json:"confirmed"`
+	Queued      bool       `json:"queued"` // it waits: delivered is false then
+	QueueID     *string    `json:"queue_id"`
+	Nudge       string     `json:"nudge"`
+	StateBefore string     `json:"state_before"`
+	Evidence    string     `json:"evidence"`
+	Seq         uint64     `json:"seq"`
+	State       *string    `json:"state"`           // at the end of the turn that took the message
+	LastMessage *string    `json:"last_message"`    // of that turn
+	Error       *api.Error `json:"error,omitempty"` // of one target of several
 }
 
 func nudgeFlags(f *pflag.FlagSet) {
@@ -39,11 +45,14 @@ func nudgeFlags(f *pflag.FlagSet) {
 
 func nudgeVerb() *Verb {
 	return &Verb{
-		Name: "nudge", Group: "drive", Synopsis: "S [--wait] [--timeout D] [--stash|--clear] [--command] [--wait-lock D] [--takeover] [--lease G] TEXT|-",
-		Short: "give the agent a message; with --wait until the end of its turn",
-		Need:  keys.Responder, Tail: true, Answer: Nudged{}, Run: nudge,
+		Name: "nudge", Group: "drive",
+		Synopsis: "TARGET[,TARGET...] [--wait] [--timeout D] [--queue [--expires D]] [--stash|--clear] [--command] [--wait-lock D] [--takeover] [--lease G] TEXT|-",
+		Short:    "give the agent a message; with --wait until the end of its turn",
+		Need:     keys.Responder, Tail: true, Answer: Nudged{}, Run: nudge,
 		Flags: func(f *pflag.FlagSet) {
 			f.Bool("wait", false, "until the end of the turn that took the message: status 0 idle, 20 prompt, 21 error, 22 exited")
+			f.Bool("queue", false, "keep it until the agent takes messages; queue S lists what waits")
+			f.Duration("expires", 0, "with --queue: drop it when it has waited this long")
 			nudgeFlags(f)
 		},
 	}
@@ -57,13 +66,43 @@ func askVerb() *Verb {
 	}
 }
 
+// errand is what one call of nudge or ask is to do with each target.
+type errand struct {
+	nudge   sessions.Nudge
+	wait    bool
+	queue   bool
+	expires time.Duration
+}
+
 func nudge(ctx context.Context, c *Call) error {
-	wait, _ := c.flags.GetBool("wait")
-	if c.flags.Changed("timeout") && !wait {
+	var e errand
+	e.wait, _ = c.flags.GetBool("wait")
+	e.queue, _ = c.flags.GetBool("queue")
+	e.expires, _ = c.flags.GetDuration("expires")
+	switch {
+	case c.flags.Changed("timeout") && !e.wait:
 		return api.Errorf(api.CodeUsage, "nudge: --timeout is for --wait")
+	case c.flags.Changed("expires") && !e.queue:
+		return api.Errorf(api.CodeUsage, "nudge: --expires is for --queue")
+	case c.flags.Changed("expires") && e.expires <= 0:
+		return api.Errorf(api.CodeUsage, "nudge: --expires wants a time above 0, such as 1h")
+	case e.queue && (c.flags.Changed("lease") || c.flags.Changed("takeover") || c.flags.Changed("wait-lock")):
+		return api.Errorf(api.CodeUsage, "nudge: a queued message waits for writers by itself: --lease, --takeover and --wait-lock are not for --queue")
 	}
-	return c.nudge(ctx, wait, func(w io.Writer, n Nudged) {
-		fmt.Fprintf(w, "%s has the message (%s)\n", n.Session, n.Evidence)
+	list, err := c.targets(strings.Split(c.Args[0], ","), needsOne)
+	if err != nil {
+		return err
+	}
+	if len(list) > 1 && c.flags.Changed("lease") {
+		return api.Errorf(api.CodeUsage, "nudge: --lease is of one session")
+	}
+	return c.nudge(ctx, list, e, func(w io.Writer, n Nudged) {
+		switch {
+		case n.Queued:
+			fmt.Fprintf(w, "%s has the message in its queue as %s\n", n.Session, *n.QueueID)
+		default:
+			fmt.Fprintf(w, "%s has the message (%s)\n", n.Session, n.Evidence)
+		}
 		if n.State != nil {
 			fmt.Fprintf(w, "%s is %s\n", n.Session, *n.State)
 		}
@@ -74,19 +113,19 @@ func nudge(ctx context.Context, c *Call) error {
 }
 
 func askFor(ctx context.Context, c *Call) error {
-	return c.nudge(ctx, true, func(w io.Writer, n Nudged) {
+	s, err := c.session(c.Args[0])
+	if err != nil {
+		return err
+	}
+	return c.nudge(ctx, []*sessions.Session{s}, errand{wait: true}, func(w io.Writer, n Nudged) {
 		if n.LastMessage != nil {
 			fmt.Fprintln(w, *n.LastMessage)
 		}
 	})
 }
 
-// nudge delivers the message, waits if asked to, and answers.
-func (c *Call) nudge(ctx context.Context, wait bool, text func(io.Writer, Nudged)) error {
-	s, err := c.session(c.Args[0])
-	if err != nil {
-		return err
-	}
+// nudge gives the message to each of the list, waits if asked to, and answers.
+func (c *Call) nudge(ctx context.Context, list []*sessions.Session, e errand, text func(io.Writer, Nudged)) error {
 	message, err := c.message()
 	if err != nil {
 		return err
@@ -96,39 +135,108 @@ func (c *Call) nudge(ctx context.Context, wait bool, text func(io.Writer, Nudged
 		return err
 	}
 	defer cancel()
-	slash, _ := c.flags.GetBool("command")
-	clear, _ := c.flags.GetBool("clear")
-	stash, _ := c.flags.GetBool("stash")
-	if clear && stash {
+	e.nudge.Text = message
+	e.nudge.Slash, _ = c.flags.GetBool("command")
+	e.nudge.Clear, _ = c.flags.GetBool("clear")
+	e.nudge.Stash, _ = c.flags.GetBool("stash")
+	if e.nudge.Clear && e.nudge.Stash {
 		return api.Errorf(api.CodeUsage, "%s: --stash and --clear exclude each other", c.verbName())
 	}
-	done, err := s.Nudge(ctx, c.claim(c.verbName(), keys.Responder, s), sessions.Nudge{Text: message, Slash: slash, Clear: clear, Stash: stash})
-	if err != nil {
-		return err
+	return c.each(ctx, list, func(s *sessions.Session) result {
+		answer, status, err := c.nudgeOne(ctx, patience, s, e)
+		return result{
+			err: err, status: status, partly: answer.State != nil,
+			answer: func(failed *api.Error) any {
+				answer.Error = failed
+				return answer
+			},
+			text: func(w io.Writer) { text(w, answer) },
+		}
+	})
+}
+
+// nudgeOne gives the message to one session.
+func (c *Call) nudgeOne(ctx, patience context.Context, s *sessions.Session, e errand) (Nudged, int, error) {
+	st := s.Status()
+	answer := Nudged{Session: st.Name, ID: st.ID, StateBefore: string(st.Now)}
+	claim := c.claim(c.verbName(), keys.Responder, s)
+	var done sessions.Nudged
+	var err error
+	if e.queue {
+		done, err = c.enqueue(ctx, patience, s, claim, e, &answer)
+	} else {
+		done, err = s.Nudge(ctx, claim, e.nudge)
 	}
 	defer s.Forget(ctx, done)
-	st := s.Status()
-	answer := Nudged{
-		Session: st.Name, ID: st.ID, Delivered: true, Confirmed: true, Nudge: done.ID, StateBefore: string(done.Before),
-		Evidence: done.Evidence, Seq: done.Seq,
+	if done.Before != "" {
+		answer.StateBefore = string(done.Before)
 	}
-	show := func(w io.Writer) { text(w, answer) }
-	if !wait {
-		return c.answer(answer, show)
+	answer.Nudge, answer.Evidence, answer.Seq = done.ID, done.Evidence, done.Seq
+	if err != nil || answer.Queued {
+		return answer, c.overStatus(s, answer), err
+	}
+	answer.Delivered, answer.Confirmed = true, true
+	if !e.wait {
+		return answer, 0, nil
 	}
 	turn, err := s.Await(patience, done)
 	state := string(turn.State)
 	answer.State, answer.LastMessage = &state, turn.Message
-	if err != nil && !errors.Is(context.Cause(patience), errWaited) {
-		return err
-	}
-	if printed := c.answer(answer, show); printed != nil {
-		return printed
+	if err != nil && errors.Is(context.Cause(patience), errWaited) {
+		return answer, 0, api.Errorf(api.CodeTimeout, "%s has the message and was still %s at the end of --timeout", answer.Session, state)
 	}
 	if err != nil {
-		return api.Errorf(api.CodeTimeout, "%s has the message and was still %s at the end of --timeout", answer.Session, state)
+		answer.State = nil
+		return answer, 0, err
 	}
-	return c.turnStatus(s, turn.State)
+	return answer, c.turnStatus(s, turn.State), nil
+}
+
+// enqueue puts the message into the session's queue, and gives what became of it
+// when that is known at once, or waited for.
+func (c *Call) enqueue(ctx, patience context.Context, s *sessions.Session, claim sessions.Claim, e errand, answer *Nudged) (sessions.Nudged, error) {
+	ticket, err := s.Enqueue(ctx, claim, e.nudge, e.expires)
+	if err != nil {
+		return sessions.Nudged{}, err
+	}
+	defer ticket.Close()
+	answer.QueueID = &ticket.ID
+	parked := ticket.Parked
+	if e.wait {
+		parked = nil
+	}
+	changed, stop := s.Subscribe()
+	defer stop()
+	for {
+		select {
+		case done := <-ticket.Done:
+			return done.Nudged, done.Err
+		case <-parked:
+			answer.Queued = true
+			return sessions.Nudged{}, nil
+		case <-changed:
+			if e.wait && s.Status().Over() { // it would wait for a restart
+				state := string(agent.Exited)
+				answer.Queued, answer.State = true, &state
+				return sessions.Nudged{}, nil
+			}
+		case <-patience.Done():
+			answer.Queued = true
+			if errors.Is(context.Cause(patience), errWaited) {
+				return sessions.Nudged{}, api.Errorf(api.CodeTimeout, "the message waits still in the queue of %s as %s at the end of --timeout", answer.Session, ticket.ID)
+			}
+			return sessions.Nudged{}, patience.Err()
+		}
+	}
+}
+
+// overStatus is the status of an answer that came before the message was
+// delivered.
+func (c *Call) overStatus(s *sessions.Session, n Nudged) int {
+	if n.State == nil {
+		return 0
+	}
+	return c.turnStatus(s, agent.State(*n.State))
 }
 
 // message is the text of a verb that has one for an agent.
@@ -148,87 +256,14 @@ func (c *Call) message() (string, error) {
 
 // turnStatus is the status of a wait for a turn's end. In text the reason is
 // told beside the answer.
-func (c *Call) turnStatus(s *sessions.Session, state agent.State) error {
+func (c *Call) turnStatus(s *sessions.Session, state agent.State) int {
 	status := map[agent.State]int{agent.Prompt: api.StatusPrompt, agent.InError: api.StatusError, agent.Exited: api.StatusExited}[state]
-	if status == api.StatusDone {
-		return nil
-	}
-	if !c.JSON {
+	if status != api.StatusDone && !c.JSON {
 		why := ""
 		if f := s.Status().Failure; f != nil {
 			why = ": " + f.Text
 		}
 		c.warn(fmt.Sprintf("%s is %s%s", s.Status().Name, state, why))
 	}
-	return statusError(status)
-}
-
-// Interrupted is the answer of interrupt.
-type Interrupted struct {
-	Session     string `json:"session"`
-	ID          string `json:"id"`
-	Delivered   bool   `json:"delivered"` // false: it was at rest, and nothing was pressed
-	Confirmed   bool   `json:"confirmed"`
-	StateBefore string `json:"state_before"`
-	State       string `json:"state"`
-	Seq         uint64 `json:"seq"`
-}
-
-func interruptVerb() *Verb {
-	return &Verb{
-		Name: "interrupt", Group: "drive", Synopsis: "S [--wait-lock D] [--takeover] [--lease G]", Short: "end the turn that is under way",
-		Need: keys.Responder, MinArgs: 1, MaxArgs: 1, Answer: Interrupted{}, Run: interrupt, Flags: claimFlags,
-	}
-}
-
-func interrupt(ctx context.Context, c *Call) error {
-	s, err := c.session(c.Args[0])
-	if err != nil {
-		return err
-	}
-	done, err := s.Interrupt(ctx, c.claim("interrupt", keys.Responder, s))
-	if err != nil {
-		return err
-	}
-	st := s.Status()
-	answer := Interrupted{
-		Session: st.Name, ID: st.ID, Delivered: done.Pressed, Confirmed: true, StateBefore: string(done.Before), State: string(done.State), Seq: st.Seq,
-	}
-	return c.answer(answer, func(w io.Writer) {
-		if !answer.Delivered {
-			fmt.Fprintf(w, "%s is %s: there is nothing to interrupt\n", answer.Session, answer.State)
-			return
-		}
-		fmt.Fprintf(w, "interrupted; %s is %s\n", answer.Session, answer.State)
-	})
-}
-
-// Last is the answer of last.
-type Last struct {
-	Session string   `json:"session"`
-	ID      string   `json:"id"`
-	Text    string   `json:"text"`
-	Time    api.Time `json:"time"`
-}
-
-func lastVerb() *Verb {
-	return &Verb{
-		Name: "last", Group: "see", Synopsis: "S", Short: "the agent's last message",
-		Need: keys.Viewer, MinArgs: 1, MaxArgs: 1, Answer: Last{}, Run: last, Prose: true,
-	}
-}
-
-func last(_ context.Context, c *Call) error {
-	s, err := c.session(c.Args[0])
-	if err != nil {
-		return err
-	}
-	st := s.Status()
-	switch {
-	case !st.Driven:
-		return api.Errorf(api.CodeNoDriver, "%s runs %s, of which berth cannot tell what is a message; screen %s shows it", st.Name, st.Agent, st.Name).With("session", st.Name)
-	case st.Said == nil:
-		return api.Errorf(api.CodeNotFound, "%s has not ended a turn with a message yet", st.Name).With("session", st.Name)
-	}
-	return c.answer(Last{st.Name, st.ID, st.Said.Text, st.Said.Time}, func(w io.Writer) { fmt.Fprintln(w, st.Said.Text) })
+	return status
 }

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"errors"
 	"io"
 	"slices"
 	"time"
@@ -132,7 +133,7 @@ func textLines(snap *terminal.Snapshot) []string {
 
 func outputVerb() *Verb {
 	return &Verb{
-		Name: "output", Group: "see", Synopsis: "S [--offset N] [--limit N] [--raw] [--follow]",
+		Name: "output", Group: "see", Synopsis: "S [--offset N] [--limit N] [--raw] [--follow|--hook SEQ]",
 		Short: "the bytes the program printed, by offset",
 		Need:  keys.Viewer, MinArgs: 1, MaxArgs: 1, Answer: api.Output{}, Run: output,
 		Flags: func(f *pflag.FlagSet) {
@@ -140,6 +141,7 @@ func outputVerb() *Verb {
 			f.Int64("limit", maxOutput, "most bytes in one answer")
 			f.Bool("raw", false, "the bytes as they are, not in JSON")
 			f.Bool("follow", false, "go on as the program prints")
+			f.Uint64("hook", 0, "instead the payload of the hook event with this seq, whole")
 		},
 	}
 }
@@ -162,6 +164,9 @@ func output(ctx context.Context, c *Call) error {
 	}
 	if c.flags.Changed("offset") && offset < 0 {
 		return api.Errorf(api.CodeUsage, "--offset wants a number of bytes, 0 or more")
+	}
+	if c.flags.Changed("hook") {
+		return c.hookOutput(ctx, s, max(offset, 0), limit, raw)
 	}
 	if offset, err = s.OutputStart(offset, follow); err != nil {
 		return err
@@ -188,6 +193,26 @@ func output(ctx context.Context, c *Call) error {
 		}
 	}
 	return nil
+}
+
+// hookOutput prints what a hook event was told, of which the event itself holds
+// no more than the beginning when it is long.
+func (c *Call) hookOutput(ctx context.Context, s *sessions.Session, offset, limit int64, raw bool) error {
+	seq, _ := c.flags.GetUint64("hook")
+	if follow, _ := c.flags.GetBool("follow"); follow {
+		return Lookup("output").usage(errors.New("--hook and --follow exclude each other"))
+	}
+	payload, err := s.HookPayload(ctx, seq)
+	if err != nil {
+		return err
+	}
+	total := int64(len(payload))
+	offset = min(offset, total)
+	if raw && !c.flags.Changed("limit") {
+		limit = total
+	}
+	end := min(offset+limit, total)
+	return c.printOutput(api.Output{Data: payload[offset:end], Offset: offset, NextOffset: end, TotalWritten: total}, raw)
 }
 
 // followOutput prints what the program prints until the session has ended.

@@ -88,7 +88,7 @@ func (s statusError) Error() string { return fmt.Sprintf("status %d", int(s)) }
 // the processes (hold, hook) that never look at it.
 func verbs() []*Verb {
 	return []*Verb{
-		lsVerb(), stateVerb(), waitingVerb(), explainVerb(), promptVerb(), screenVerb(), outputVerb(), lastVerb(), infoVerb(), whoVerb(), healthVerb(),
+		lsVerb(), stateVerb(), waitingVerb(), explainVerb(), promptVerb(), screenVerb(), outputVerb(), lastVerb(), queueVerb(), infoVerb(), whoVerb(), healthVerb(),
 		versionVerb(), whoamiVerb(), schemaVerb(), helpVerb(),
 		watchVerb(), waitVerb(),
 		nudgeVerb(), askVerb(), interruptVerb(), respondVerb(),

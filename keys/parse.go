@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -244,6 +245,28 @@ func (s *Set) Lookup(key ssh.PublicKey, remote net.Addr, now time.Time) (Identit
 		}
 	}
 	return Identity{}, err
+}
+
+// ByFingerprint is Lookup for a key that was proven at an earlier time, from
+// source, and is known by its fingerprint alone.
+func (s *Set) ByFingerprint(fingerprint, source string, now time.Time) (Identity, error) {
+	var remote net.Addr
+	if addr, err := netip.ParseAddr(source); err == nil {
+		remote = net.TCPAddrFromAddrPort(netip.AddrPortFrom(addr, 0))
+	} else if at, err := netip.ParseAddrPort(source); err == nil {
+		remote = net.TCPAddrFromAddrPort(at)
+	}
+	for wire, entries := range s.byKey {
+		if entries[0].fingerprint != fingerprint {
+			continue
+		}
+		key, err := ssh.ParsePublicKey([]byte(wire))
+		if err != nil {
+			return Identity{}, fmt.Errorf("%s: %w", fingerprint, err)
+		}
+		return s.Lookup(key, remote, now)
+	}
+	return Identity{}, fmt.Errorf("%s: %w", fingerprint, ErrNotListed)
 }
 
 func (e entry) identity(remote net.Addr) Identity {

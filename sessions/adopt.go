@@ -101,6 +101,9 @@ func (r *Registry) findSession(dir string) (*adoption, error) {
 	if c.state == "" {
 		c.state, c.since = agent.Starting, spec.Created.Time
 	}
+	if err := c.loadMail(); err != nil {
+		c.trouble("take up its messages", err)
+	}
 	return &adoption{core: c, from: from}, nil
 }
 

@@ -141,6 +141,7 @@ func (c *core) applyHook(r hold.Record) error {
 	c.flushTyping(c.now(), true)
 	if told { // and so is all that followed from it
 		c.closedBefore(results)
+		c.settleTaken(0)
 		return nil
 	}
 	c.told = r.N
@@ -190,7 +191,7 @@ func (c *core) facts(facts []agent.Fact) {
 		result := d.fold.Apply(f)
 		c.noteConversation(f, result)
 		c.followLog(d, f, result)
-		d.listen(f, result, f.Time)
+		c.listen(f, result)
 		results = append(results, result)
 	}
 	c.tell(results)
@@ -205,6 +206,10 @@ func (c *core) tell(results []detect.Result, first ...events.Event) {
 // tellFrom is tell for facts that stand at a place in a file.
 func (c *core) tellFrom(at *sourcePlace, results []detect.Result, first ...events.Event) {
 	batch := first
+	taken := len(batch)
+	for _, e := range c.takenEvent() {
+		batch = append(batch, events.Event{Type: "nudge", Data: e})
+	}
 	add := func(kind string, data any) { batch = append(batch, events.Event{Type: kind, Data: data}) }
 	moved, asked := -1, false
 	for _, r := range results {
@@ -236,6 +241,9 @@ func (c *core) tellFrom(at *sourcePlace, results []detect.Result, first ...event
 		defer c.letGo()
 	}
 	done := c.appendAll(batch)
+	if c.mail.taken != nil && taken < len(done) {
+		c.settleTaken(done[taken].Seq)
+	}
 	if moved >= 0 && moved < len(done) {
 		c.stateSeq = done[moved].Seq
 	}

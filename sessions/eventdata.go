@@ -16,7 +16,7 @@ import (
 // EventTypes are the types that watch --type knows.
 var EventTypes = []string{
 	"snapshot", "live", "heartbeat", "gap", "session_created", "session_removed", "renamed", "state_change",
-	"input", "hook", "prompt", "prompt_resolved", "nudge", "draft_stashed", "respond", "groom", "gate", "report", "writer_change", "client_attached", "client_detached", "resize", "signal", "tags", "session_limit", "output_lost", "restarted", "exited",
+	"input", "hook", "prompt", "prompt_resolved", "message", "nudge", "draft_stashed", "respond", "groom", "gate", "report", "writer_change", "client_attached", "client_detached", "resize", "signal", "tags", "session_limit", "output_lost", "restarted", "exited",
 }
 
 // KnownEvent says whether there are events of that type.
@@ -92,11 +92,20 @@ type (
 	nudgeEvent struct {
 		By       By     `json:"by"`
 		Nudge    string `json:"nudge"`
-		Bytes    int    `json:"bytes"` // as typed; never the text
+		Queue    string `json:"queue_id,omitempty"` // of one that was queued
+		Bytes    int    `json:"bytes"`              // as typed; never the text
 		Verdict  string `json:"verdict"`
 		Code     string `json:"code,omitempty"` // of one that is not confirmed
 		Evidence string `json:"evidence"`
 		Aside    bool   `json:"draft_aside,omitempty"` // a person's draft is put aside still
+	}
+	messageEvent struct {
+		By      By        `json:"by"`
+		Queue   string    `json:"queue_id"`
+		What    string    `json:"what"`  // queued, removed, expired, denied; a delivery is a nudge
+		Bytes   int       `json:"bytes"` // never the text
+		Expires *api.Time `json:"expires"`
+		Why     string    `json:"why,omitempty"`
 	}
 	draftEvent struct {
 		By    By     `json:"by"`

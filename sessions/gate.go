@@ -72,7 +72,7 @@ func (c *core) believe(f agent.Fact, hook uint64, asks bool) (results []detect.R
 	result := d.fold.Apply(f)
 	c.noteConversation(f, result)
 	c.followLog(d, f, result)
-	d.listen(f, result, f.Time)
+	c.listen(f, result)
 	results = append(results, result)
 	if held {
 		results = append(results, d.fold.SetGate(true, f.Time))
@@ -174,7 +174,7 @@ func (c *core) endTurn(hook uint64, at time.Time) []detect.Result {
 	for _, f := range facts {
 		f.Time = d.clock(at)
 		result := d.fold.Apply(f)
-		d.listen(f, result, f.Time)
+		c.listen(f, result)
 		results = append(results, result)
 	}
 	return results

@@ -80,6 +80,7 @@ type core struct {
 	begins    []chan error // and for its start
 	sizes     []sizeWait   // and for a size
 	restarts  restarts
+	mail      mail
 
 	looked             time.Time // when the foreground was last looked at
 	saved              time.Time // when the checkpoint was last written
@@ -116,6 +117,7 @@ func (c *core) run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	c.tellDeparted()
+	c.carry()
 	c.publish()
 	for {
 		c.closeLane()
@@ -296,6 +298,7 @@ func (c *core) close() {
 	}
 	c.settling = nil
 	c.endsDone(c.s.stopped())
+	c.endTickets()
 	c.begun(c.s.stopped())
 	c.sizesDone()
 	c.detection.close()

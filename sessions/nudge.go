@@ -16,10 +16,10 @@ import (
 
 // Nudge is a message for an agent.
 type Nudge struct {
-	Text  string
-	Slash bool // it is a command of the agent's own, such as /compact
-	Clear bool // a draft in the composer is cleared
-	Stash bool // a draft in the composer is put aside, and brought back
+	Text  string `json:"text"`
+	Slash bool   `json:"slash"` // it is a command of the agent's own, such as /compact
+	Clear bool   `json:"clear"` // a draft in the composer is cleared
+	Stash bool   `json:"stash"` // a draft in the composer is put aside, and brought back
 }
 
 // Nudged is what became of a Nudge.
@@ -40,7 +40,10 @@ type nudging struct {
 	before  agent.State
 	id      string
 	by      By
-	kept    bool // it may stand in the composer
+	kept    bool    // it may stand in the composer
+	queued  *queued // nil for one that was not queued
+	aside   bool    // it has put a draft aside
+	told    uint64  // the number of the event that tells its end, once that is written
 	turn    turnWatch
 }
 
@@ -59,12 +62,16 @@ const ownMost = 4096
 // UNCONFIRMED. A caller that gives up ends the wait for the lease, not a
 // delivery in progress.
 func (s *Session) Nudge(ctx context.Context, claim Claim, n Nudge) (Nudged, error) {
+	return s.nudge(ctx, claim, n, nil)
+}
+
+// nudge is Nudge also for a message of the queue.
+func (s *Session) nudge(ctx context.Context, claim Claim, n Nudge, q *queued) (Nudged, error) {
 	typist, err := s.typist()
 	if err != nil {
 		return Nudged{}, err
 	}
-	typed, err := n.typed(typist)
-	if err != nil {
+	if _, err := n.typed(typist); err != nil {
 		return Nudged{}, err
 	}
 	own, cancel := context.WithTimeout(context.WithoutCancel(ctx), claim.Wait+nudgeMost)
@@ -77,7 +84,7 @@ func (s *Session) Nudge(ctx context.Context, claim Claim, n Nudge) (Nudged, erro
 		if !attached() {
 			return ctx.Err()
 		}
-		if d, err = ask(own, s, func(c *core) (*nudging, error) { return c.beginNudge(claim, n, typist, typed) }); err != nil {
+		if d, err = ask(own, s, func(c *core) (*nudging, error) { return c.beginNudge(claim, n, q, typist) }); err != nil {
 			return err
 		}
 		outcome, err = s.work(own, claim, d, write)
@@ -86,10 +93,11 @@ func (s *Session) Nudge(ctx context.Context, claim Claim, n Nudge) (Nudged, erro
 	if d == nil {
 		return Nudged{}, err
 	}
-	if err != nil { // the server, the holder or the lease: nothing is known of the message
+	broken := err != nil // by the server, the holder or the lease: nothing is known of the message
+	if broken {
 		outcome = deliver.Outcome{Verdict: deliver.Unconfirmed, Code: api.CodeUnconfirmed, Evidence: err.Error()}
 	}
-	done, told := ask(context.WithoutCancel(ctx), s, func(c *core) (Nudged, error) { return c.endNudge(d, claim, outcome), nil })
+	done, told := ask(context.WithoutCancel(ctx), s, func(c *core) (Nudged, error) { return c.endNudge(d, claim, outcome, broken), nil })
 	if err == nil {
 		err = told
 	}
@@ -125,18 +133,35 @@ func (n Nudge) typed(typist agent.Typist) (string, error) {
 }
 
 // beginNudge prepares a delivery on the loop.
-func (c *core) beginNudge(claim Claim, n Nudge, typist agent.Typist, typed string) (*nudging, error) {
+func (c *core) beginNudge(claim Claim, n Nudge, q *queued, typist agent.Typist) (*nudging, error) {
 	if c.detection == nil || c.exit != nil {
 		return nil, c.exitedError()
 	}
-	d := &nudging{
-		typed: typed, before: c.state, by: claim.by(), id: fmt.Sprintf("n%d", c.s.reg.events.LastSeq(c.s.id)+1),
-		machine: deliver.New(deliver.Options{Typist: typist, Typed: typed, Slash: n.Slash, Clear: n.Clear, Stash: n.Stash, Own: c.detection.own}, c.now()),
+	if q != nil && !slices.Contains(c.mail.queue, q) {
+		return nil, api.Errorf(api.CodeNotFound, "the message %s was taken out of the queue", q.ID)
 	}
-	d.turn.since, d.turn.typed, d.turn.typist = c.now().Truncate(time.Millisecond), typed, typist
+	options, err := c.options(n, q, typist)
+	if err != nil {
+		return nil, err
+	}
+	d := &nudging{
+		typed: options.Typed, before: c.state, by: claim.by(), queued: q, id: fmt.Sprintf("n%d", c.s.reg.events.LastSeq(c.s.id)+1),
+		machine: deliver.New(options, c.now()),
+	}
+	d.turn.since, d.turn.typed, d.turn.typist = c.now().Truncate(time.Millisecond), options.Typed, typist
 	c.detection.nudging = append(c.detection.nudging, d)
 	c.detection.watches = append(c.detection.watches, &d.turn)
 	return d, nil
+}
+
+// options say how a message is delivered now.
+func (c *core) options(n Nudge, q *queued, typist agent.Typist) (deliver.Options, error) {
+	typed, err := n.typed(typist)
+	o := deliver.Options{Typist: typist, Typed: typed, Slash: n.Slash, Clear: n.Clear, Stash: n.Stash, Own: c.detection.own}
+	if cut := q.cutOff(typist); cut != "" {
+		o.Own, o.Cut = cut, true
+	}
+	return o, err
 }
 
 // work runs the machine: each step sees all that there is to see, and is
@@ -207,10 +232,40 @@ func (c *core) stepNudge(d *nudging) (deliver.Step, error) {
 			c.detection.own, c.saveSoon = d.typed, true
 		}
 	}
+	if err := c.keepStep(d, step); err != nil {
+		return deliver.Step{}, err
+	}
 	if step.Draft != "" {
 		c.note("draft_stashed", draftEvent{By: d.by, Nudge: d.id, Draft: string(step.Draft)})
 	}
 	return step, nil
+}
+
+// keepStep keeps on disk what the next server has to know if this one is killed
+// before the step's bytes have had their effect.
+func (c *core) keepStep(d *nudging, step deliver.Step) error {
+	if q := d.queued; q != nil && d.told == 0 && slices.Contains(c.mail.queue, q) {
+		to := stageWaiting
+		switch {
+		case d.machine.Entered():
+			to = stageEntered
+		case d.machine.Typed():
+			to = stageTyped
+		}
+		if to != stageWaiting {
+			if err := c.stage(q, to); err != nil {
+				return err
+			}
+		}
+	}
+	switch {
+	case step.Draft == deliver.DraftBack:
+		c.dropAside()
+	case d.machine.Stashing():
+		d.aside = true
+		return c.keepAside(d.by, d.id)
+	}
+	return nil
 }
 
 func pauseFor(ctx context.Context, changed <-chan struct{}, most time.Duration) error {
@@ -262,7 +317,7 @@ func (c *core) seen() deliver.Seen {
 }
 
 // endNudge tells what became of it.
-func (c *core) endNudge(d *nudging, claim Claim, o deliver.Outcome) Nudged {
+func (c *core) endNudge(d *nudging, claim Claim, o deliver.Outcome, broken bool) Nudged {
 	if det := c.detection; det != nil {
 		det.nudging = slices.DeleteFunc(det.nudging, func(o *nudging) bool { return o == d })
 		if o.Verdict != deliver.Confirmed {
@@ -272,10 +327,60 @@ func (c *core) endNudge(d *nudging, claim Claim, o deliver.Outcome) Nudged {
 	if d.turn.id = o.Turn; o.Queued {
 		d.turn.wait()
 	}
+	if d.aside && !d.machine.Aside() {
+		c.dropAside()
+	}
 	done := Nudged{ID: d.id, Before: d.before, Bytes: len(d.typed), Verdict: o.Verdict, Evidence: o.Evidence, turn: &d.turn}
 	c.flushTyping(c.now(), true)
-	done.Seq = c.note("nudge", nudgeEvent{By: claim.by(), Nudge: d.id, Bytes: done.Bytes, Verdict: string(o.Verdict), Code: string(o.Code), Evidence: o.Evidence, Aside: o.Aside})
+	e := nudgeEvent{By: claim.by(), Nudge: d.id, Bytes: done.Bytes, Verdict: string(o.Verdict), Code: string(o.Code), Evidence: o.Evidence, Aside: o.Aside}
+	if d.queued != nil {
+		done.Seq = c.endQueued(d, o, e, broken)
+		d.settle(c, done, o)
+	} else {
+		done.Seq = c.note("nudge", e)
+	}
+	c.carry()
 	return done
+}
+
+// endQueued takes a message of the queue out of it, or keeps it for another
+// try.
+func (c *core) endQueued(d *nudging, o deliver.Outcome, e nudgeEvent, broken bool) uint64 {
+	q := d.queued
+	e.Queue = q.ID
+	switch {
+	case d.told != 0: // with what told of it
+		return d.told
+	case o.Verdict == deliver.Confirmed:
+		c.mail.taken = nil // its event could not be written
+		c.forgetQueued(q)
+		return c.note("nudge", e)
+	case broken && d.machine.Entered():
+		return 0 // as after a kill: what the agent tells decides
+	case o.Verdict == deliver.Unconfirmed && d.machine.Entered() && (!o.Left || q.Tries >= carryTries):
+		return c.unconfirmed(q, e)
+	}
+	to := stageWaiting
+	if o.Left || broken && d.machine.Typed() {
+		to = stageTyped
+		q.Tries++
+	}
+	if err := c.stage(q, to); err != nil {
+		c.trouble("keep a message", err)
+	}
+	q.park(o.Evidence)
+	return 0
+}
+
+// settle tells whoever waits for a queued message that it is delivered, or will
+// not be.
+func (d *nudging) settle(c *core, done Nudged, o deliver.Outcome) {
+	if done.Seq == 0 {
+		return // it is tried again
+	}
+	if !d.queued.settle(done, nudgeError(c.spec.Name, done, o)) && c.detection != nil {
+		c.detection.unwatch(&d.turn)
+	}
 }
 
 func nudgeError(name string, done Nudged, o deliver.Outcome) error {
@@ -291,7 +396,7 @@ func nudgeError(name string, done Nudged, o deliver.Outcome) error {
 		api.CodeDraftPresent: "; it stays as it is, unless --stash or --clear is given",
 	}[o.Code]
 	if o.Aside {
-		remedy += "; the draft is put aside still, and comes back with the agent's own key for that"
+		remedy += "; the draft is put aside still, and is brought back once the composer is free"
 	}
 	return api.Errorf(o.Code, message+"%s", name, o.Evidence, remedy).With("session", name).With("nudge", done.ID).
 		With("delivered", o.Verdict == deliver.Unconfirmed).With("confirmed", false).With("state_before", string(done.Before)).
@@ -299,16 +404,18 @@ func nudgeError(name string, done Nudged, o deliver.Outcome) error {
 }
 
 // listen passes a fact of the conversation on to those who wait for one.
-func (d *detection) listen(f agent.Fact, r detect.Result, now time.Time) {
+func (c *core) listen(f agent.Fact, r detect.Result) {
 	if r.Foreign {
 		return
 	}
+	d := c.detection
 	for _, n := range d.nudging {
 		n.machine.Fact(f)
 	}
+	c.heedTaken(f)
 	if f.Kind == agent.TurnEnded && f.Agent == "" && f.How == agent.Completed && f.Text != "" {
 		if d.said == nil || f.Turn == "" || d.said.Turn != f.Turn {
-			d.said = &Said{Text: f.Text, Time: api.At(now), Turn: f.Turn}
+			d.said = &Said{Text: f.Text, Time: api.At(f.Time), Turn: f.Turn}
 		}
 	}
 	for _, w := range d.watches {

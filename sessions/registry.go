@@ -20,6 +20,7 @@ import (
 	"berth/agent"
 	"berth/api"
 	"berth/detect/watch"
+	"berth/keys"
 	"berth/sessions/events"
 	"berth/sessions/hold"
 	"berth/sessions/lease"
@@ -37,8 +38,11 @@ type Options struct {
 	Retention   Retention
 	Clipboard   bool                    // let programs set the clipboards of clients
 	Drivers     map[string]agent.Driver // by the agents' names
-	Log         *slog.Logger
-	Now         func() time.Time
+	// Rights gives an identity with the rights that it has now, or why it has
+	// none any more: its kind, name, fingerprint and source are given.
+	Rights func(keys.Identity) (keys.Identity, error)
+	Log    *slog.Logger
+	Now    func() time.Time
 }
 
 // Registry keeps all sessions of one server.

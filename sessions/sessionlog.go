@@ -158,7 +158,7 @@ func (c *core) applyEntry(d *detection, line tail.Line) {
 		f.Time = d.clock(c.now())
 		result := d.fold.Apply(f)
 		c.noteConversation(f, result)
-		d.listen(f, result, f.Time)
+		c.listen(f, result)
 		results = append(results, result)
 	}
 	if told {

@@ -246,9 +246,22 @@ func (s *server) openSessions(ctx context.Context) error {
 			Socket: filepath.Join(s.config.RuntimeDir, socketName), Home: account.Home, User: account.Name, Shell: account.Shell,
 		},
 		Retention: sessions.Retention{Ended: s.config.Retention.Ended, Keep: s.config.Retention.Keep, Total: int64(s.config.Retention.Total)},
-		Clipboard: s.config.Clipboard, Drivers: drivers,
+		Clipboard: s.config.Clipboard, Drivers: drivers, Rights: s.rights,
 	})
 	return err
+}
+
+// rights is what somebody who called before may do now. A process of the
+// server's own user may all as long as there is a server.
+func (s *server) rights(id keys.Identity) (keys.Identity, error) {
+	switch id.Kind {
+	case keys.KindKey:
+		return s.keys.Current().ByFingerprint(id.Fingerprint, id.Source, time.Now())
+	case keys.KindLocal:
+		id.Role = keys.Admin
+		return id, nil
+	}
+	return keys.Identity{}, fmt.Errorf("%s has no rights of its own", id.Name)
 }
 
 // listen opens the SSH edge and wires it to the verbs.

@@ -75,6 +75,9 @@ func isBack(r *agent.Reading) bool {
 // Aside says that a draft was put aside and not seen to come back.
 func (m *Machine) Aside() bool { return m.aside }
 
+// Stashing says that a draft is put aside, or about to be.
+func (m *Machine) Stashing() bool { return m.aside || m.phase == stashing }
+
 // end ends the delivery, once the draft that was put aside is back.
 func (m *Machine) end(s Seen, now time.Time, o Outcome) Step {
 	if !m.aside {

@@ -18,6 +18,8 @@ import (
 // nudged is what nudge answers, and the status it ends with.
 type nudged struct {
 	Delivered, Confirmed bool
+	Queued               bool
+	QueueID              string `json:"queue_id"`
 	Nudge, Evidence      string
 	StateBefore          string  `json:"state_before"`
 	State                *string `json:"state"`

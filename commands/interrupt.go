@@ -1,0 +1,68 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/pflag"
+
+	"berth/api"
+	"berth/keys"
+	"berth/sessions"
+)
+
+// Interrupted is the answer of interrupt, for each target.
+type Interrupted struct {
+	Session     string     `json:"session"`
+	ID          string     `json:"id"`
+	Delivered   bool       `json:"delivered"` // false: it was at rest, and nothing was pressed
+	Confirmed   bool       `json:"confirmed"`
+	StateBefore string     `json:"state_before"`
+	State       string     `json:"state"`
+	Seq         uint64     `json:"seq"`
+	Error       *api.Error `json:"error,omitempty"` // of one target of several
+}
+
+func interruptVerb() *Verb {
+	return &Verb{
+		Name: "interrupt", Group: "drive", Synopsis: "TARGET... [--wait-lock D] [--takeover] [--lease G]", Short: "end the turn that is under way",
+		Need: keys.Responder, MinArgs: 1, MaxArgs: -1, Answer: Interrupted{}, Run: interrupt,
+		Flags: func(f *pflag.FlagSet) { claimFlags(f) },
+	}
+}
+
+func interrupt(ctx context.Context, c *Call) error {
+	list, err := c.targets(c.Args, needsOne)
+	if err != nil {
+		return err
+	}
+	if len(list) > 1 && c.flags.Changed("lease") {
+		return Lookup("interrupt").usage(errors.New("--lease is of one session"))
+	}
+	return c.each(ctx, list, func(s *sessions.Session) result {
+		done, err := s.Interrupt(ctx, c.claim("interrupt", keys.Responder, s))
+		st := s.Status()
+		answer := Interrupted{
+			Session: st.Name, ID: st.ID, Delivered: done.Pressed, Confirmed: err == nil, StateBefore: string(done.Before), State: string(st.Now), Seq: st.Seq,
+		}
+		if err == nil {
+			answer.State = string(done.State)
+		}
+		return result{
+			err: err,
+			answer: func(failed *api.Error) any {
+				answer.Error = failed
+				return answer
+			},
+			text: func(w io.Writer) {
+				if !answer.Delivered {
+					fmt.Fprintf(w, "%s is %s: there is nothing to interrupt\n", answer.Session, answer.State)
+					return
+				}
+				fmt.Fprintf(w, "interrupted; %s is %s\n", answer.Session, answer.State)
+			},
+		}
+	})
+}

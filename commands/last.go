@@ -1,0 +1,40 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"berth/api"
+	"berth/keys"
+)
+
+// Last is the answer of last.
+type Last struct {
+	Session string   `json:"session"`
+	ID      string   `json:"id"`
+	Text    string   `json:"text"`
+	Time    api.Time `json:"time"`
+}
+
+func lastVerb() *Verb {
+	return &Verb{
+		Name: "last", Group: "see", Synopsis: "S", Short: "the agent's last message",
+		Need: keys.Viewer, MinArgs: 1, MaxArgs: 1, Answer: Last{}, Run: last, Prose: true,
+	}
+}
+
+func last(_ context.Context, c *Call) error {
+	s, err := c.session(c.Args[0])
+	if err != nil {
+		return err
+	}
+	st := s.Status()
+	switch {
+	case !st.Driven:
+		return api.Errorf(api.CodeNoDriver, "%s runs %s, of which berth cannot tell what is a message; screen %s shows it", st.Name, st.Agent, st.Name).With("session", st.Name)
+	case st.Said == nil:
+		return api.Errorf(api.CodeNotFound, "%s has not ended a turn with a message yet", st.Name).With("session", st.Name)
+	}
+	return c.answer(Last{st.Name, st.ID, st.Said.Text, st.Said.Time}, func(w io.Writer) { fmt.Fprintln(w, st.Said.Text) })
+}

@@ -1,0 +1,78 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"berth/keys"
+	"berth/sessions"
+	"berth/terminal"
+)
+
+func queueVerb() *Verb {
+	return &Verb{
+		Name: "queue", Group: "see", Synopsis: "S [rm ID]", Short: "the messages that nudge --queue keeps for the agent, the next first; rm drops one",
+		Need: keys.Viewer, MinArgs: 1, MaxArgs: 3, Answer: []sessions.Queued{}, Run: queue,
+	}
+}
+
+// headLength is how much of a message is listed, in characters; as much as of
+// what a prompt asks about.
+const headLength = 200
+
+func queue(ctx context.Context, c *Call) error {
+	s, err := c.session(c.Args[0])
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(c.Args) == 3 && c.Args[1] == "rm":
+		err = s.Unqueue(ctx, c.actor(), c.Args[2], func(by sessions.By) error { return c.mayDrop(s, by) })
+	case len(c.Args) != 1:
+		return Lookup("queue").usage(errors.New("after the session stands nothing, or rm and a message's id"))
+	}
+	if err != nil {
+		return err
+	}
+	list, err := s.Queue(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		list[i].Text, list[i].Why = head(list[i].Text), terminal.Printable(list[i].Why)
+	}
+	return c.answer(list, func(w io.Writer) {
+		if len(list) == 0 {
+			fmt.Fprintf(w, "no message waits for %s\n", s.Status().Name)
+			return
+		}
+		rows := [][]string{{"ID", "SINCE", "EXPIRES", "BY", "WHY", "TEXT"}}
+		for _, q := range list {
+			expires := "-"
+			if q.Expires != nil {
+				expires = q.Expires.Local().Format("Jan 2 15:04:05")
+			}
+			rows = append(rows, []string{q.QueueID, ago(c.Now(), q.Since.Time), expires, q.By.Identity, q.Why, q.Text})
+		}
+		table(w, rows)
+	})
+}
+
+// mayDrop: one's own message whoever may nudge, anybody's an operator.
+func (c *Call) mayDrop(s *sessions.Session, by sessions.By) error {
+	id := c.Identity()
+	if by.Identity == id.Name && by.Fingerprint == id.Fingerprint {
+		return c.may("queue", keys.Responder, s)
+	}
+	return c.may("queue", keys.Operator, s)
+}
+
+// head is the beginning of a text, such as can be shown.
+func head(text string) string {
+	if r := []rune(text); len(r) > headLength {
+		text = string(r[:headLength]) + "…"
+	}
+	return terminal.Printable(text)
+}

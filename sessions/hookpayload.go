@@ -1,0 +1,39 @@
+package sessions
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+
+	"berth/api"
+	"berth/sessions/hold"
+)
+
+// HookPayload is what the hook event with this number was told, whole. NOT_FOUND
+// when there is no such event, or its payload was dropped as old.
+func (s *Session) HookPayload(ctx context.Context, seq uint64) ([]byte, error) {
+	name := s.Status().Name
+	none := api.Errorf(api.CodeNotFound, "%s has no hook event with the number %d: watch --type hook shows their seq", name, seq).With("session", name)
+	if seq == 0 || seq > s.reg.events.LastSeq(s.id) {
+		return nil, none
+	}
+	line, err := s.reg.events.FollowSession(s.id, seq-1).Next(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var e hookEvent
+	if line.Seq != seq || line.Type != "hook" || line.Cause == 0 || json.Unmarshal(line.Raw, &e) != nil || e.Event == "coalesced" {
+		return nil, none
+	}
+	payload, err := hold.ReadHook(s.dir, line.Cause)
+	switch {
+	case err == nil && len(payload) > 0:
+		return payload, nil
+	case len(e.Payload) > 0 && string(e.Payload) != "null":
+		return e.Payload, nil
+	case err == nil || errors.Is(err, fs.ErrNotExist):
+		return nil, api.Errorf(api.CodeNotFound, "the payload of hook event %d of %s is gone; the event holds its beginning", seq, name).With("session", name)
+	}
+	return nil, err
+}

@@ -1,0 +1,440 @@
+package sessions
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"berth/agent"
+	"berth/api"
+	"berth/keys"
+	"berth/sessions/deliver"
+)
+
+// Bounds of a session's queue.
+const (
+	queueMost  = 100     // messages; the design's figure
+	queueBytes = 8 << 20 // of their texts together, which are held in memory
+)
+
+// Files of the session's folder: a message each, and the draft that a delivery
+// has put aside.
+const (
+	queueDir  = "queue"
+	asideFile = "aside.json"
+)
+
+// stage is how far the delivery of a queued message has come. It is on disk
+// before the bytes are on their way, so that the next server knows.
+type stage string
+
+const (
+	stageWaiting stage = "waiting"
+	stageTyped   stage = "typed"   // it may stand in the composer; Enter was not pressed
+	stageEntered stage = "entered" // Enter may have been pressed
+)
+
+// queued is a message that waits for its session's agent to rest.
+type queued struct {
+	ID      string    `json:"queue_id"`
+	By      By        `json:"by"`
+	Kind    keys.Kind `json:"kind"`
+	Source  string    `json:"source"` // where the caller came from
+	Nudge   Nudge     `json:"nudge"`
+	Since   api.Time  `json:"since"`
+	Expires api.Time  `json:"expires"` // zero: never
+	Stage   stage     `json:"stage"`
+	StageAt api.Time  `json:"stage_at"`
+	Tries   int       `json:"tries"` // of deliveries that left it in the composer
+
+	number uint64
+	why    string // it waits
+	busy   bool   // it is being delivered
+	ticket *Ticket
+}
+
+// aside is a draft that a delivery has put aside and that is to be brought back.
+type aside struct {
+	By    By        `json:"by"`
+	Nudge string    `json:"nudge"`
+	gone  time.Time // since when the screen shows none put aside
+}
+
+// mail is what a session's loop keeps of messages beyond a delivery.
+type mail struct {
+	queue    []*queued
+	aside    *aside
+	carrying bool      // a goroutine looks after it
+	since    time.Time // when this server took it up
+	taken    *queued   // which the agent has by its own word, to be told with what told it, and
+	takenBy  string    // what that was
+}
+
+// Ticket follows one queued message. Its holder closes it.
+type Ticket struct {
+	ID     string
+	Parked <-chan struct{} // closed once it has to wait
+	Done   <-chan Carried  // what became of it
+
+	session *Session
+	parked  chan struct{}
+	done    chan Carried
+}
+
+// Carried is what became of a queued message: as Nudge returns it.
+type Carried struct {
+	Nudged
+	Err error
+}
+
+// Enqueue keeps a message until the agent rests and delivers it then, in the
+// order of the queue; expires is 0 for no end. It survives the server and a
+// restart of the program. Errors: LIMIT, EXITED, those of the message itself.
+func (s *Session) Enqueue(ctx context.Context, claim Claim, n Nudge, expires time.Duration) (*Ticket, error) {
+	typist, err := s.typist()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := n.typed(typist); err != nil {
+		return nil, err
+	}
+	return ask(context.WithoutCancel(ctx), s, func(c *core) (*Ticket, error) { return c.enqueue(claim, n, expires) })
+}
+
+func (c *core) enqueue(claim Claim, n Nudge, expires time.Duration) (*Ticket, error) {
+	if claim.Allowed != nil {
+		if err := claim.Allowed(); err != nil {
+			return nil, err
+		}
+	}
+	if c.exit != nil && c.state != agent.Restarting {
+		return nil, c.exitedError()
+	}
+	size := len(n.Text)
+	for _, q := range c.mail.queue {
+		size += len(q.Nudge.Text)
+	}
+	if len(c.mail.queue) >= queueMost || size > queueBytes {
+		return nil, api.Errorf(api.CodeLimit, "%d messages wait for %s already: at most %d, of %d bytes together, are kept; queue %s lists them",
+			len(c.mail.queue), c.spec.Name, queueMost, queueBytes, c.spec.Name).With("session", c.spec.Name)
+	}
+	now := c.now()
+	number := c.s.reg.events.LastSeq(c.s.id) + 1
+	q := &queued{
+		ID: fmt.Sprintf("q%d", number), number: number, By: claim.by(), Kind: claim.Identity.Kind, Source: claim.Identity.Source,
+		Nudge: n, Since: api.At(now), Stage: stageWaiting, ticket: &Ticket{session: c.s, parked: make(chan struct{}), done: make(chan Carried, 1)},
+	}
+	if expires > 0 {
+		q.Expires = api.At(now.Add(expires))
+	}
+	q.ticket.ID, q.ticket.Parked, q.ticket.Done = q.ID, q.ticket.parked, q.ticket.done
+	if err := c.saveQueued(q); err != nil {
+		return nil, err
+	}
+	c.mail.queue = append(c.mail.queue, q)
+	c.tellQueued(q, "queued", q.By, "")
+	c.carry()
+	return q.ticket, nil
+}
+
+// Close ends the following; the message stays queued.
+func (t *Ticket) Close() {
+	_ = t.session.do(context.Background(), func(c *core) { // a loop that has ended follows nothing
+		for _, q := range c.mail.queue {
+			if q.ticket == t {
+				q.ticket = nil
+			}
+		}
+		select {
+		case done := <-t.done:
+			if c.detection != nil && done.turn != nil {
+				c.detection.unwatch(done.turn)
+			}
+		default:
+		}
+	})
+}
+
+// park tells whoever follows the message that it has to wait.
+func (q *queued) park(why string) {
+	q.why = why
+	if q.ticket == nil {
+		return
+	}
+	select {
+	case <-q.ticket.parked:
+	default:
+		close(q.ticket.parked)
+	}
+}
+
+// settle tells whoever follows the message what became of it. It says whether
+// somebody does.
+func (q *queued) settle(done Nudged, err error) bool {
+	if q.ticket == nil {
+		return false
+	}
+	q.ticket.done <- Carried{done, err} // it holds one, and there is but one
+	q.ticket = nil
+	return true
+}
+
+// Queued is a message that waits, as queue lists it.
+type Queued struct {
+	Session string    `json:"session"`
+	ID      string    `json:"id"`
+	QueueID string    `json:"queue_id"`
+	Text    string    `json:"text"` // its beginning
+	Bytes   int       `json:"bytes"`
+	By      By        `json:"by"`
+	Since   api.Time  `json:"since"`
+	Expires *api.Time `json:"expires"`
+	Stage   string    `json:"stage"` // waiting, or typed or entered while it is delivered
+	Why     string    `json:"why"`   // it waits
+}
+
+// Queue lists the messages that wait, the next first.
+func (s *Session) Queue(ctx context.Context) ([]Queued, error) {
+	return ask(ctx, s, func(c *core) ([]Queued, error) {
+		list := []Queued{}
+		for _, q := range c.mail.queue {
+			row := Queued{
+				Session: c.spec.Name, ID: c.s.id, QueueID: q.ID, Text: q.Nudge.Text, Bytes: len(q.Nudge.Text), By: q.By, Since: q.Since,
+				Stage: string(q.Stage), Why: q.why,
+			}
+			if !q.Expires.IsZero() {
+				row.Expires = &q.Expires
+			}
+			list = append(list, row)
+		}
+		return list, nil
+	})
+}
+
+// Unqueue takes a message out of the queue. may is asked whether the caller may
+// take out one that is by's.
+func (s *Session) Unqueue(ctx context.Context, by Actor, id string, may func(by By) error) error {
+	return s.change(ctx, func(c *core) error {
+		i := slices.IndexFunc(c.mail.queue, func(q *queued) bool { return q.ID == id })
+		if i < 0 {
+			return api.Errorf(api.CodeNotFound, "no message %s waits for %s: queue %s lists those that do", api.Quote(id), c.spec.Name, c.spec.Name).With("session", c.spec.Name)
+		}
+		q := c.mail.queue[i]
+		if err := may(q.By); err != nil {
+			return err
+		}
+		if q.busy || q.Stage == stageEntered {
+			return api.Errorf(api.CodeNotReady, "the message %s is being delivered right now", id).With("session", c.spec.Name)
+		}
+		c.dropQueued(q, "removed", by.by(), "")
+		return nil
+	})
+}
+
+// dropQueued takes a message out of the queue and tells it.
+func (c *core) dropQueued(q *queued, what string, by By, why string) {
+	c.forgetQueued(q)
+	c.tellQueued(q, what, by, why)
+	text := "the message " + q.ID + " was " + what
+	if why != "" {
+		text += ": " + why
+	}
+	code := map[string]api.Code{"expired": api.CodeTimeout, "denied": api.CodeDenied}[what]
+	if code == "" {
+		code = api.CodeNotFound
+	}
+	q.settle(Nudged{}, api.Errorf(code, "%s", text).With("session", c.spec.Name).With("queue_id", q.ID))
+}
+
+func (c *core) tellQueued(q *queued, what string, by By, why string) {
+	e := messageEvent{By: by, Queue: q.ID, What: what, Bytes: len(q.Nudge.Text), Why: why}
+	if !q.Expires.IsZero() {
+		e.Expires = &q.Expires
+	}
+	c.note("message", e)
+}
+
+// forgetQueued takes a message out of the queue.
+func (c *core) forgetQueued(q *queued) {
+	c.mail.queue = slices.DeleteFunc(c.mail.queue, func(o *queued) bool { return o == q })
+	if err := os.Remove(c.queuedFile(q)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		c.trouble("take a message out of the queue", err)
+	}
+}
+
+func (c *core) queuedFile(q *queued) string {
+	return filepath.Join(c.s.dir, queueDir, fmt.Sprintf("%020d.json", q.number))
+}
+
+func (c *core) saveQueued(q *queued) error {
+	data, err := json.Marshal(q)
+	if err != nil {
+		return fmt.Errorf("encode a message: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Join(c.s.dir, queueDir), 0o700); err != nil {
+		return fmt.Errorf("keep a message: %w", err)
+	}
+	return writeAside(c.queuedFile(q), data)
+}
+
+// stage keeps how far a message has come.
+func (c *core) stage(q *queued, to stage) error {
+	if q.Stage == to {
+		return nil
+	}
+	before, at := q.Stage, q.StageAt
+	q.Stage, q.StageAt = to, api.At(c.now())
+	err := c.saveQueued(q)
+	if err != nil {
+		q.Stage, q.StageAt = before, at
+	}
+	return err
+}
+
+// loadMail takes up what the server before has left.
+func (c *core) loadMail() error {
+	c.mail.since = c.now()
+	var found aside
+	data, err := os.ReadFile(filepath.Join(c.s.dir, asideFile))
+	if err == nil && json.Unmarshal(data, &found) == nil {
+		c.mail.aside = &found
+	}
+	files, err := os.ReadDir(filepath.Join(c.s.dir, queueDir)) // by name, and so by number
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return fmt.Errorf("read the queue: %w", err)
+	}
+	var failed error
+	for _, file := range files {
+		if filepath.Ext(file.Name()) != ".json" {
+			continue
+		}
+		name := filepath.Join(c.s.dir, queueDir, file.Name())
+		data, err := os.ReadFile(name)
+		q := &queued{}
+		if err == nil {
+			_, err = fmt.Sscanf(file.Name(), "%d.json", &q.number)
+		}
+		if err == nil {
+			err = json.Unmarshal(data, q)
+		}
+		if err != nil {
+			failed = errors.Join(failed, fmt.Errorf("read the message in %s: %w", name, err))
+			continue
+		}
+		c.mail.queue = append(c.mail.queue, q)
+	}
+	return failed
+}
+
+// keepAside keeps that a draft is put aside, before it is.
+func (c *core) keepAside(by By, nudge string) error {
+	if c.mail.aside != nil {
+		return nil
+	}
+	a := &aside{By: by, Nudge: nudge}
+	data, err := json.Marshal(a)
+	if err == nil {
+		err = writeAside(filepath.Join(c.s.dir, asideFile), data)
+	}
+	if err == nil {
+		c.mail.aside = a
+	}
+	return err
+}
+
+// dropAside forgets it.
+func (c *core) dropAside() {
+	if c.mail.aside == nil {
+		return
+	}
+	c.mail.aside = nil
+	if err := os.Remove(filepath.Join(c.s.dir, asideFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		c.trouble("forget a draft that was put aside", err)
+	}
+}
+
+// cutOff is a message that a delivery before this one has typed, or may have;
+// empty without.
+func (q *queued) cutOff(typist agent.Typist) string {
+	if q == nil || q.Stage == stageWaiting {
+		return ""
+	}
+	typed, err := q.Nudge.typed(typist)
+	if err != nil {
+		return ""
+	}
+	return typed
+}
+
+// heedTaken looks for the agent's own word that it has the message of which
+// Enter may have been pressed.
+func (c *core) heedTaken(f agent.Fact) {
+	if len(c.mail.queue) == 0 || c.mail.taken != nil || f.Agent != "" || f.Kind != agent.TurnStarted && f.Kind != agent.Queued {
+		return
+	}
+	q := c.mail.queue[0]
+	typist, ok := c.s.reg.options.Drivers[c.spec.Agent].(agent.Typist)
+	when := f.At // in milliseconds, as a log gives it
+	if when.IsZero() {
+		when = f.Time
+	}
+	if !ok || q.Stage != stageEntered || when.Before(q.StageAt.Truncate(time.Millisecond)) || !typist.Same(q.cutOff(typist), f.Text) {
+		return
+	}
+	c.mail.taken, c.mail.takenBy = q, f.Cause
+}
+
+// takenEvent tells that a queued message was delivered. It is written in one
+// step with what told of it, so that a kill leaves both or none.
+func (c *core) takenEvent() (told []any) {
+	q := c.mail.taken
+	if q == nil {
+		return nil
+	}
+	e := nudgeEvent{By: q.By, Queue: q.ID, Bytes: len(q.Nudge.Text), Verdict: string(deliver.Confirmed), Evidence: c.mail.takenBy}
+	if d := c.delivering(q); d != nil {
+		e.Nudge, e.Bytes = d.id, len(d.typed)
+	}
+	return []any{e}
+}
+
+// settleTaken takes it out of the queue, once that is told.
+func (c *core) settleTaken(seq uint64) {
+	q := c.mail.taken
+	if q == nil {
+		return
+	}
+	c.mail.taken = nil
+	if d := c.delivering(q); d != nil {
+		d.told = seq
+	}
+	c.forgetQueued(q)
+}
+
+// endTickets tells those who follow messages that the loop ends.
+func (c *core) endTickets() {
+	for _, q := range c.mail.queue {
+		q.settle(Nudged{}, c.s.stopped())
+	}
+}
+
+// delivering is the delivery of a queued message that is under way.
+func (c *core) delivering(q *queued) *nudging {
+	if c.detection == nil {
+		return nil
+	}
+	for _, d := range c.detection.nudging {
+		if d.queued == q {
+			return d
+		}
+	}
+	return nil
+}

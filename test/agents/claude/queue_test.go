@@ -1,0 +1,198 @@
+//go:build agents
+
+package claude
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand"
+	"strings"
+	"testing"
+	"time"
+)
+
+type waiting struct {
+	QueueID string `json:"queue_id"`
+	Text    string
+	Why     string
+}
+
+// queue lists what waits.
+func (l *lab) queue(words ...string) []waiting {
+	l.t.Helper()
+	out, err := l.host.Call(l.ctx, nil, append([]string{"queue", l.Name}, words...)...)
+	check(l.t, err)
+	var list []waiting
+	check(l.t, json.Unmarshal(out, &list))
+	return list
+}
+
+// waits queues a message and demands that it has to wait.
+func (l *lab) waits(text string, flags ...string) string {
+	l.t.Helper()
+	n := l.nudge(text, append([]string{"--queue"}, flags...)...)
+	if n.status != 0 || n.Delivered || !n.Queued || n.QueueID == "" {
+		l.t.Fatalf("%.40q: %+v %+v", text, n, n.Error)
+	}
+	return n.QueueID
+}
+
+// arrives waits until the model has a message once.
+func (l *lab) arrives(text string) {
+	l.t.Helper()
+	deadline := time.Now().Add(patient)
+	for l.api.Arrivals(text) == 0 {
+		if time.Now().After(deadline) {
+			l.t.Fatalf("%.60q did not arrive; queue: %+v", text, l.queue())
+		}
+		l.pause(20)
+	}
+	l.once(text)
+}
+
+// order is the order in which messages reached the model.
+func (l *lab) order(texts ...string) {
+	l.t.Helper()
+	var got []string
+	for _, r := range l.api.Requests() {
+		for _, text := range texts {
+			if r.Prompt == text && r.Step == 0 && (len(got) == 0 || got[len(got)-1] != text) {
+				got = append(got, text)
+			}
+		}
+	}
+	if strings.Join(got, "|") != strings.Join(texts, "|") {
+		l.t.Errorf("they arrived as %q, not %q", got, texts)
+	}
+}
+
+// TestQueue keeps messages through a turn, a dialog and a draft, in their order.
+func TestQueue(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.is("idle")
+
+	// At rest it is delivered at once.
+	if n := l.nudge("MOCK: slow 30 100", "--queue"); n.status != 0 || !n.Confirmed || n.Queued {
+		t.Fatalf("%+v %+v", n, n.Error)
+	}
+	l.is("working")
+	l.waits("first")
+	l.waits("too late", "--expires", "300ms")
+	id := l.waits("not at all")
+	l.waits("MOCK: bash touch asked.txt")
+	l.waits("!touch ran.txt\nlast")
+	if list := l.queue(); len(list) != 5 || list[0].Text != "first" || list[0].Why != "it is working" {
+		t.Errorf("%+v", list)
+	}
+	if list := l.queue("rm", id); len(list) > 4 {
+		t.Errorf("%+v", list)
+	}
+	if n := l.api.Arrivals("first"); n != 0 {
+		t.Error("it was typed while a turn ran")
+	}
+
+	l.arrives("first")
+	l.is("prompt") // the third of them
+	if list := l.queue(); len(list) != 1 || l.api.Arrivals("too late") != 0 || l.api.Arrivals("not at all") != 0 {
+		t.Errorf("%+v", list)
+	}
+	if r, status := l.try("", "accept"); status != 0 || !r.Confirmed {
+		t.Fatalf("%+v", r)
+	}
+	l.arrives(shield + "!touch ran.txt\nlast")
+	l.is("idle")
+	l.order("first", "MOCK: bash touch asked.txt", shield+"!touch ran.txt\nlast")
+	if l.made("ran.txt") {
+		t.Error("a message ran as a command")
+	}
+
+	// A draft is waited for.
+	check(t, l.Type(l.ctx, "a draft"))
+	l.see("a draft")
+	l.waits("behind the draft")
+	l.see("a draft")
+	if list := l.queue(); len(list) != 1 || list[0].Why != "the composer holds a draft" {
+		t.Errorf("%+v", list)
+	}
+	l.key("Ctrl-u")
+	l.arrives("behind the draft")
+	l.is("idle")
+
+	// --wait waits for the delivery and the turn.
+	if n := l.nudge("MOCK: slow 10 100"); n.status != 0 {
+		t.Fatalf("%+v", n.Error)
+	}
+	n := l.nudge("MOCK: text the end", "--queue", "--wait", "--timeout", patient.String())
+	if n.status != 0 || !n.Confirmed || n.Queued || n.State == nil || *n.State != "idle" || n.LastMessage == nil || *n.LastMessage != "the end" {
+		t.Fatalf("%+v %+v", n, n.Error)
+	}
+}
+
+// TestQueueOverKills kills the server at any moment of a queue's delivery: each
+// message arrives once, in its order, and the verdict is told once.
+func TestQueueOverKills(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.is("idle")
+	rounds := kills()
+	delivered := 0
+	for i := range rounds {
+		if n := l.nudge("MOCK: slow 3 100"); n.status != 0 {
+			t.Fatalf("%+v %+v", n, n.Error)
+		}
+		var texts []string
+		for k := range 3 {
+			texts = append(texts, fmt.Sprintf("message %d of round %d", k, i))
+			l.waits(texts[k])
+		}
+		for range 3 {
+			l.pause(100 + rand.Intn(500))
+			check(t, l.host.Kill())
+			l.pause(rand.Intn(150))
+			check(t, l.host.Start())
+		}
+		for _, text := range texts {
+			l.arrives(text)
+		}
+		deadline := time.Now().Add(patient)
+		for len(l.queue()) > 0 {
+			if time.Now().After(deadline) {
+				t.Fatalf("%+v", l.queue())
+			}
+			l.pause(50)
+		}
+		l.is("idle")
+		l.order(texts...)
+		for _, text := range texts {
+			l.once(text)
+			delivered++
+		}
+		if t.Failed() {
+			return
+		}
+	}
+	out, err := l.host.Call(l.ctx, nil, "watch", l.Name, "--since", "e0", "--type", "nudge", "--timeout", "500ms")
+	if err == nil {
+		t.Fatal("watch ended by itself")
+	}
+	verdicts := map[string]int{}
+	ids := map[string]int{}
+	for line := range strings.Lines(string(out)) {
+		var e struct {
+			Verdict string
+			Queue   string `json:"queue_id"`
+		}
+		if json.Unmarshal([]byte(line), &e) == nil && e.Queue != "" {
+			verdicts[e.Verdict]++
+			ids[e.Queue]++
+		}
+	}
+	for id, n := range ids {
+		if n != 1 {
+			t.Errorf("%d verdicts of %s", n, id)
+		}
+	}
+	if len(ids) != delivered {
+		t.Errorf("%d messages have verdicts, %d were delivered", len(ids), delivered)
+	}
+	t.Logf("%d rounds of 3 kills: %d messages, verdicts %v", rounds, delivered, verdicts)
+}
