@@ -307,7 +307,7 @@ func (c *core) freshen() {
 func (c *core) seen() deliver.Seen {
 	d := c.detection
 	seen := deliver.Seen{
-		State: c.state, Asks: len(d.fold.Status().Requests) > 0, Paste: c.term.Modes().BracketedPaste, Typed: c.personAt,
+		State: c.state, Asks: len(d.fold.Status().Requests) > 0, Paste: c.term.Modes().BracketedPaste, Typed: c.personAt, Printed: c.lastOut,
 	}
 	written, _ := c.link.Written()
 	if d.awake && d.screenAt.IsZero() && !c.unsettled() && c.term.Offset() >= written {

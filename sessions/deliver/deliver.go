@@ -29,8 +29,9 @@ const (
 	againAfter = time.Second
 	// A hook of somebody's own may hold the message back.
 	confirmFor = 2500 * time.Millisecond
-	// What a person typed last may not be drawn yet: so long after it the screen
-	// is believed. Nobody else types meanwhile.
+	// What a person typed last may not be drawn yet: the screen is believed so long
+	// after it when there was output since, and without any after echoFor. Nobody
+	// else types meanwhile.
 	drawnAfter = 400 * time.Millisecond
 	// What was typed and is not to be sent is taken back, as soon as the
 	// composer shows it.
@@ -62,6 +63,7 @@ type Seen struct {
 	Reading *agent.Reading // of the newest screen; nil while that is being drawn
 	Paste   bool           // the terminal's mode of bracketed paste
 	Typed   time.Time      // when a person last typed
+	Printed time.Time      // when there was output last
 }
 
 // Verdict is what became of the message.
@@ -234,7 +236,7 @@ func (m *Machine) begin(s Seen, now time.Time) Step {
 	if why := m.occupied(s); why != "" {
 		return refuse(api.CodeAgentBusy, why)
 	}
-	if now.Sub(s.Typed) < drawnAfter && !m.over(now, drawnAfter) {
+	if m.undrawn(s, now) {
 		return look()
 	}
 	box := at(s)
@@ -254,6 +256,15 @@ func (m *Machine) begin(s Seen, now time.Time) Step {
 		return m.stash(s, now)
 	}
 	return refuse(api.CodeDraftPresent, "the composer holds a draft")
+}
+
+// undrawn says that what a person typed last may not be on the screen yet.
+func (m *Machine) undrawn(s Seen, now time.Time) bool {
+	most := drawnAfter
+	if !s.Printed.After(s.Typed) {
+		most = echoFor
+	}
+	return now.Sub(s.Typed) < most && !m.over(now, most)
 }
 
 // ours says that the composer holds what we typed ourselves.

@@ -193,11 +193,25 @@ func TestReturn(t *testing.T) {
 func TestDrawnKeys(t *testing.T) {
 	s := newScene(t, Options{})
 	s.seen.Typed = s.now.Add(-100 * time.Millisecond)
+	if out := s.run(2500 * time.Millisecond); out != "" {
+		t.Fatalf("%q, and nothing was drawn", out)
+	}
+	s.seen.Printed, s.seen.Reading = s.now, composer("x")
+	s.ended(Refused, api.CodeDraftPresent)
+
+	s = newScene(t, Options{})
+	s.seen.Typed, s.seen.Printed = s.now.Add(-100*time.Millisecond), s.now
 	if out := s.run(250 * time.Millisecond); out != "" {
 		t.Fatalf("%q", out)
 	}
-	s.seen.Reading = composer("x")
-	s.ended(Refused, api.CodeDraftPresent)
+	s.wrote("<hello>")
+
+	s = newScene(t, Options{}) // keys that nothing is drawn for
+	s.seen.Typed = s.now.Add(-100 * time.Millisecond)
+	s.wrote("<hello>")
+	if took := s.now.Sub(start); took < 2500*time.Millisecond {
+		t.Errorf("after %s", took)
+	}
 
 	s = newScene(t, Options{})
 	s.seen.Typed = s.now.Add(time.Hour) // a clock that was set back

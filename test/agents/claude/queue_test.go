@@ -37,17 +37,19 @@ func (l *lab) waits(text string, flags ...string) string {
 	return n.QueueID
 }
 
-// arrives waits until the model has a message once.
-func (l *lab) arrives(text string) {
+// arrived waits until the model has a message so often, and no more.
+func (l *lab) arrived(text string, times int) {
 	l.t.Helper()
 	deadline := time.Now().Add(patient)
-	for l.api.Arrivals(text) == 0 {
+	for l.api.Arrivals(text) < times {
 		if time.Now().After(deadline) {
-			l.t.Fatalf("%.60q did not arrive; queue: %+v", text, l.queue())
+			l.t.Fatalf("%.60q arrived %d times, not %d; queue: %+v", text, l.api.Arrivals(text), times, l.queue())
 		}
 		l.pause(20)
 	}
-	l.once(text)
+	if got := l.api.Arrivals(text); got != times {
+		l.t.Errorf("%.60q arrived %d times, not %d", text, got, times)
+	}
 }
 
 // order is the order in which messages reached the model.
@@ -91,7 +93,7 @@ func TestQueue(t *testing.T) {
 		t.Error("it was typed while a turn ran")
 	}
 
-	l.arrives("first")
+	l.arrived("first", 1)
 	l.is("prompt") // the third of them
 	if list := l.queue(); len(list) != 1 || l.api.Arrivals("too late") != 0 || l.api.Arrivals("not at all") != 0 {
 		t.Errorf("%+v", list)
@@ -99,7 +101,7 @@ func TestQueue(t *testing.T) {
 	if r, status := l.try("", "accept"); status != 0 || !r.Confirmed {
 		t.Fatalf("%+v", r)
 	}
-	l.arrives(shield + "!touch ran.txt\nlast")
+	l.arrived(shield + "!touch ran.txt\nlast", 1)
 	l.is("idle")
 	l.order("first", "MOCK: bash touch asked.txt", shield+"!touch ran.txt\nlast")
 	if l.made("ran.txt") {
@@ -115,7 +117,7 @@ func TestQueue(t *testing.T) {
 		t.Errorf("%+v", list)
 	}
 	l.key("Ctrl-u")
-	l.arrives("behind the draft")
+	l.arrived("behind the draft", 1)
 	l.is("idle")
 
 	// --wait waits for the delivery and the turn.
@@ -151,7 +153,7 @@ func TestQueueOverKills(t *testing.T) {
 			check(t, l.host.Start())
 		}
 		for _, text := range texts {
-			l.arrives(text)
+			l.arrived(text, 1)
 		}
 		deadline := time.Now().Add(patient)
 		for len(l.queue()) > 0 {

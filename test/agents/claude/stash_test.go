@@ -49,11 +49,8 @@ func TestStash(t *testing.T) {
 		if c.draft == c.message {
 			want = 2
 		}
-		l.is("working")
+		l.arrived(c.arrives, want)
 		l.is("idle")
-		if got := l.api.Arrivals(c.arrives); got != want {
-			t.Fatalf("%d: the draft %.40q arrived %d times", i, c.arrives, got)
-		}
 		if t.Failed() {
 			return
 		}
@@ -72,7 +69,10 @@ func TestStash(t *testing.T) {
 		}
 		l.see(draft[1:])
 		l.key("Ctrl-u")
-		l.key("Backspace") // leaves the shell's mode
+		if draft[0] == '!' {
+			l.see("^!\u00a0? *$")
+			l.key("Backspace") // leaves the shell's mode
+		}
 		l.ready()
 	}
 	check(t, l.Type(l.ctx, "first"))
@@ -115,17 +115,14 @@ func TestStashWhileSomebodyTypes(t *testing.T) {
 		if n.status != 0 || !n.Confirmed {
 			t.Fatalf("%+v %+v", n, n.Error)
 		}
-		l.once(message)
+		l.arrived(message, 1)
 		l.is("idle")
 		_, err := l.Until(l.ctx, patient, "does not show the whole draft", func(screen string) bool {
 			return strings.Contains(strings.Join(strings.Fields(screen), ""), draft)
 		})
 		check(t, err)
 		check(t, v.Type("\r")) // who writes
-		l.is("working")
+		l.arrived(draft, i+1)
 		l.is("idle")
-		if got := l.api.Arrivals(draft); got != i+1 {
-			t.Fatalf("the draft arrived %d times, not %d", got, i+1)
-		}
 	}
 }
