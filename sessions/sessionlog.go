@@ -163,6 +163,7 @@ func (c *core) applyEntry(d *detection, line tail.Line) {
 	}
 	if told {
 		c.closedBefore(results)
+		c.settleTaken(0)
 		return
 	}
 	c.tellFrom(at, results)
