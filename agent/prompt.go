@@ -60,6 +60,7 @@ type Request struct {
 	InputBytes      int             `json:"input_bytes"`
 	InputTruncated  bool            `json:"input_truncated"`
 	Text            *string         `json:"text"` // of a plan, a question, a notice
+	URL             *string         `json:"url"`  // to be opened in a browser
 	Options         []string        `json:"options"`
 	OptionsFallback bool            `json:"options_fallback"` // not read off the screen but known from elsewhere
 	Questions       []Question      `json:"questions"`

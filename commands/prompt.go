@@ -72,6 +72,9 @@ func writePrompt(w io.Writer, name string, r *agent.Request, full bool) {
 	for line := range strings.Lines(text(r.Text)) {
 		fmt.Fprintf(w, "  %s\n", strings.TrimSuffix(line, "\n"))
 	}
+	if r.URL != nil {
+		fmt.Fprintf(w, "  %s\n", *r.URL)
+	}
 	if len(r.Questions) > 1 {
 		writeQuestions(w, r.Questions)
 	} else {
@@ -123,6 +126,9 @@ func ways(r *agent.Request) string {
 	case agent.PromptNotice:
 		return "deny, which closes it"
 	case agent.PromptSetup:
+		if r.URL != nil {
+			return "text CODE | deny"
+		}
 		return "accept | option N"
 	}
 	if r.Subtype != nil && *r.Subtype == agent.SubtypeTrust {

@@ -58,8 +58,8 @@ func dialogKey(d *agent.Dialog) string {
 		return string(d.Type) + "\x00" + strings.Join(d.Tabs, "\x00") // its pages are one prompt
 	}
 	body := d.Body
-	if d.Type == agent.PromptNotice || d.Type == agent.PromptForm {
-		body = "" // what is typed into it changes it
+	if d.Type == agent.PromptNotice || d.Type == agent.PromptForm || d.Subtype == agent.SubtypeOAuthLogin {
+		body = "" // what is typed into it, or goes on elsewhere, changes it
 	}
 	return strings.Join([]string{string(d.Type), d.Subtype, d.Title, body}, "\x00")
 }

@@ -2,9 +2,12 @@ package claude
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"berth/agent"
 )
@@ -90,9 +93,70 @@ func setupKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	case agent.SubtypeTheme:
 		yes = chosen(d)
 	case agent.SubtypeOAuthLogin:
-		return agent.KeyAnswer{}, fmt.Errorf("%w: sign in with the URL it shows, or attach", agent.ErrCannot)
+		return signInKeys(a, d)
+	case agent.SubtypeLoginMethod:
+		if a.Kind == agent.Deny && a.Text == "" && cancels(d) {
+			return agent.KeyAnswer{Steps: []agent.Step{press("Escape", d)}, Outcome: agent.OutcomeDenied}, nil
+		}
 	}
 	return choice(a, d, yes, no)
+}
+
+// cancels says whether the dialog can be left: at the first start it cannot.
+func cancels(d *agent.Dialog) bool {
+	return slices.ContainsFunc(d.Lines, func(line string) bool { return strings.Contains(line, "Esc to cancel") })
+}
+
+// signInKeys: the code that the browser showed is pasted into the page's field,
+// and sent once the field shows as much. The field hides what it holds.
+func signInKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+	switch {
+	case a.Kind == agent.Deny && a.Text == "" && cancels(d):
+		leave := agent.Step{Key: "Escape", Wants: "the page of the sign-in", Ready: func(r *agent.Reading) bool { return signsIn(r, d.Title) }}
+		return agent.KeyAnswer{Steps: []agent.Step{leave}, Outcome: agent.OutcomeDenied}, nil
+	case d.Title == titleSignInFailed:
+		if a.Kind == agent.Accept || a.Kind == agent.ChooseOption && a.Option == 1 {
+			return enter(d), nil
+		}
+		return agent.KeyAnswer{}, fmt.Errorf("%w: the sign-in failed; accept tries again, deny leaves it", agent.ErrAnswer)
+	case a.Kind != agent.AnswerText:
+		return agent.KeyAnswer{}, fmt.Errorf("%w: open its URL, and give the code that the browser shows with text CODE", agent.ErrAnswer)
+	case d.URL == "" && d.Input == "":
+		return agent.KeyAnswer{}, agent.ErrNotReady
+	case d.Input != "":
+		return agent.KeyAnswer{}, fmt.Errorf("%w: something is typed at its page already; use keys or attach", agent.ErrCannot)
+	}
+	code := strings.TrimSpace(a.Text)
+	if strings.ContainsFunc(code, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
+		return agent.KeyAnswer{}, fmt.Errorf("%w: a code is one word", agent.ErrAnswer)
+	}
+	return agent.KeyAnswer{Outcome: agent.OutcomeAnswered, Steps: []agent.Step{
+		{Paste: code, Pause: between, Wants: "its empty field", Ready: func(r *agent.Reading) bool { return signsIn(r, d.Title) && r.Dialog.Input == "" }},
+		{Key: "Enter", Pause: between, Wants: "the code in its field", Ready: func(r *agent.Reading) bool {
+			return signsIn(r, d.Title) && showsCode(r.Dialog.Input, code)
+		}},
+	}}, nil
+}
+
+// codeTail is how many characters of a code its field does not hide, at its end.
+const codeTail = 6
+
+// showsCode says whether the field shows that it holds the code: a star for
+// each character but the last ones, cut where the line ends.
+func showsCode(field, code string) bool {
+	shown, cut := strings.CutSuffix(field, "…")
+	n, all := utf8.RuneCountInString(shown), utf8.RuneCountInString(code)
+	end := []rune(code)[max(0, all-codeTail):]
+	tail := strings.TrimLeft(shown, "*")
+	if cut {
+		return n < all && tail != "" && strings.HasPrefix(string(end), tail)
+	}
+	return n == all && strings.HasSuffix(shown, string(end))
+}
+
+// signsIn says whether that page of the sign-in is on the screen.
+func signsIn(r *agent.Reading, title string) bool {
+	return r.Dialog != nil && r.Dialog.Subtype == agent.SubtypeOAuthLogin && r.Dialog.Title == title
 }
 
 // choice answers a dialog of numbered options, of which one accepts and one

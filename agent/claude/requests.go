@@ -245,6 +245,9 @@ func (Driver) Fill(r *agent.Request, dialog *agent.Dialog) {
 	default:
 		r.Text = agent.Pointer(dialog.Body)
 	}
+	if r.URL == nil { // which is drawn whole but once
+		r.URL = agent.Pointer(dialog.URL)
+	}
 	if r.Agent == nil {
 		r.Agent = agent.Pointer(dialog.Agent)
 	}

@@ -169,3 +169,31 @@ func FuzzScreen(f *testing.F) {
 		}
 	})
 }
+
+// TestSignIn: pages of a sign-in by browser as the real Claude Code 2.1.197 drew
+// them at 120 columns, the last after a key.
+func TestSignIn(t *testing.T) {
+	const (
+		one   = "https://claude.com/cai/oauth/authorize?code=true&client_id=9d1c250a-e61b-44d9-88ed-5944d1962f5e&response_type=code&redir"
+		two   = "ect_uri=https%3A%2F%2Fplatform.claude.com%2Foauth%2Fcode%2Fcallback&scope=org%3Acreate_api_key+user%3Aprofile+user%3Ainf"
+		three = "erence&code_challenge_method=S256&state=N9dRh2rwzLn0XdlqiD-gSJY9uT67UmA-OWgN6H3xAWw"
+		begin = rule + "  Login\n\n  Browser didn't open? Use the url below to sign in (c to copy)\n\n"
+		end   = "\n\n  Esc to cancel\n"
+		field = "\n\n  Paste code here if prompted >"
+	)
+	page := agent.Dialog{Type: agent.PromptSetup, Subtype: agent.SubtypeOAuthLogin, Title: "Sign in", Body: "Browser didn't open? Use the url below to sign in"}
+	for name, c := range map[string]struct {
+		drawn, title, body, url, input string
+		partial                        bool
+	}{
+		"opening": {rule + "  Login\n\n  · Opening browser to sign in…" + end, page.Title, "Opening browser to sign in…", "", "", true},
+		"the URL": {begin + one + "\n" + two + "\n" + three + field + end, page.Title, page.Body, one + two + three, "", false},
+		"a code":  {begin + "  " + one[2:] + "\n  " + two[2:] + "\n  " + three[2:] + field + " ******#state" + end, page.Title, page.Body, "", "******#state", false},
+		"failed":  {rule + "  Login\n\n  OAuth error: Socket is closed\n\n  Press Enter to retry.\n\n  Esc to cancel\n", "Sign in failed", "OAuth error: Socket is closed", "", "", false},
+	} {
+		d := draw(120, 24, "❯ /login\n\n"+c.drawn).Dialog
+		if d == nil || d.Type != page.Type || d.Subtype != page.Subtype || d.Title != c.title || d.Body != c.body || d.URL != c.url || d.Input != c.input || d.Partial != c.partial {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+}

@@ -24,9 +24,16 @@ var startups = []startup{
 	{agent.SubtypeSettingsError, "Settings Error", []string{"Settings Error", "Exit and fix"}, 2},
 	{agent.SubtypeSecurityNotes, "Security notes", []string{"Security notes:", "Press Enter to continue"}, 0},
 	{agent.SubtypeLoginSuccess, "Login successful", []string{"Login successful", "Press Enter to continue"}, 0},
-	{agent.SubtypeOAuthLogin, "Sign in", []string{"Opening browser to sign in", "Welcome to Claude Code"}, 0},
-	{agent.SubtypeOAuthLogin, "Sign in", []string{"Paste code here if prompted", "https://"}, 0},
+	{agent.SubtypeOAuthLogin, titleSignIn, []string{"Opening browser to sign in", "Welcome to Claude Code"}, 0},
+	{agent.SubtypeOAuthLogin, titleSignIn, []string{"Opening browser to sign in", "Esc to cancel"}, 0},
+	{agent.SubtypeOAuthLogin, titleSignIn, []string{"Paste code here if prompted", "to sign in"}, 0},
+	{agent.SubtypeOAuthLogin, titleSignInFailed, []string{"OAuth error:", "Press Enter to retry"}, 0},
 }
+
+const (
+	titleSignIn       = "Sign in"
+	titleSignInFailed = "Sign in failed"
+)
 
 // setup reads the dialogs before the first composer. Some have no rule above
 // them: then the whole screen is theirs, as nothing else was drawn yet.
@@ -45,12 +52,56 @@ func (b *bottomBlock) setup() bool {
 			return true
 		}
 		d.Body, d.Options = from(b.screen.join(0, b.screen.last), s.phrases[0]), nil // numbers are of its text
+		if s.subtype == agent.SubtypeOAuthLogin {
+			b.signIn()
+			return true
+		}
 		if s.subtype == agent.SubtypeSecurityNotes || s.subtype == agent.SubtypeLoginSuccess {
 			d.Options = []agent.Option{{Label: "Press Enter to continue", Focused: true}}
 		}
 		return true
 	}
 	return false
+}
+
+// signIn reads the pages of a sign-in by browser: what goes on, the URL, what
+// was typed of the code. Claude draws the URL as rows of the full width without
+// a mark that they go on; when it draws them again it cuts each row's begin off.
+func (b *bottomBlock) signIn() {
+	d := b.dialog
+	lines := strings.Split(d.Body, "\n")
+	switch {
+	case d.Title == titleSignInFailed:
+		d.Body, d.Options = strings.TrimSpace(lines[0]), []agent.Option{{Label: "Press Enter to retry", Focused: true}}
+		return
+	case !b.has(codePhrase):
+		d.Body = strings.TrimSpace(lines[0])
+		d.Partial = b.has("Esc to cancel") // the URL follows in some seconds
+		return
+	}
+	d.Body = "Browser didn't open? Use the url below to sign in"
+	all := strings.Split(b.screen.join(0, b.screen.last), "\n")
+	for i, line := range all {
+		if strings.HasPrefix(line, "https://") && d.URL == "" {
+			d.URL = strings.Join(paragraph(all[i:]), "")
+		}
+		if _, code, ok := strings.Cut(line, codePhrase); ok {
+			rest := append([]string{strings.TrimPrefix(strings.TrimSpace(code), ">")}, paragraph(all[i+1:])...)
+			d.Input = strings.TrimSpace(strings.Join(rest, ""))
+		}
+	}
+}
+
+const codePhrase = "Paste code here if prompted"
+
+// paragraph are the lines before the first blank one.
+func paragraph(lines []string) []string {
+	for i, line := range lines {
+		if line == "" {
+			return lines[:i]
+		}
+	}
+	return lines
 }
 
 // from is the text from that phrase on.

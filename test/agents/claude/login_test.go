@@ -1,0 +1,70 @@
+//go:build agents
+
+package claude
+
+import (
+	"encoding/json"
+	"net/url"
+	"testing"
+)
+
+// signIn is what prompt says of a page of the sign-in.
+func (l *lab) signIn() (text, link string) {
+	l.t.Helper()
+	var p struct {
+		Prompt struct {
+			Text, URL *string
+		}
+	}
+	check(l.t, json.Unmarshal(l.call("state", l.Name), &p))
+	if p.Prompt.Text != nil {
+		text = *p.Prompt.Text
+	}
+	if p.Prompt.URL != nil {
+		link = *p.Prompt.URL
+	}
+	return text, link
+}
+
+// TestSignIn goes as far as it gets without the hosts of a sign-in: the menu,
+// the URL, which is drawn over several rows, the code, and the error.
+func TestSignIn(t *testing.T) {
+	for _, way := range []string{"1", "2"} {
+		t.Run(way, func(t *testing.T) { testSignIn(t, way) })
+	}
+}
+
+func testSignIn(t *testing.T, way string) {
+	l := newStartLab(t, Seed{Onboarded: true, Trusted: true}, nil)
+	l.reachesOut = true
+	l.start("login", map[string]string{"ANTHROPIC_API_KEY": ""}, nil)
+	l.is("idle")
+	l.send("/login")
+	l.asksFor("login_method")
+	l.respond("keys", "answered", "option", way)
+	l.asksFor("oauth_login")
+	text, link := l.signIn()
+	u, err := url.Parse(link)
+	check(t, err)
+	q := u.Query()
+	if u.Scheme != "https" || q.Get("code_challenge_method") != "S256" || len(q.Get("code_challenge")) != 43 || len(q.Get("state")) != 43 || q.Get("redirect_uri") == "" {
+		t.Errorf("the URL is %q; it says %q", link, text)
+	}
+	if r, status := l.try("", "accept"); status == 0 {
+		t.Errorf("a page that wants a code was accepted: %+v", r)
+	}
+	if r, status := l.try("", "text", "two words"); status == 0 {
+		t.Errorf("two words are no code: %+v", r)
+	}
+	code := "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFG#" + q.Get("state")
+	r := l.respond("keys", "answered", "text", code)
+	l.see("OAuth error")
+	l.asksFor("oauth_login")
+	if s := l.state(); s.Prompt.ID == r.Prompt || s.Prompt.Title != "Sign in failed" {
+		t.Errorf("the error is told as %+v", s.Prompt)
+	}
+	l.respond("keys", "accepted", "accept")
+	l.asksFor("login_method")
+	l.respond("keys", "denied", "deny")
+	l.is("idle")
+}
