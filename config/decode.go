@@ -171,6 +171,10 @@ func (d *decoder) value(field string, n ast.Node, v reflect.Value, isPath bool) 
 		d.value(field, n, fresh.Elem(), isPath)
 		v.Set(fresh)
 	case v.Kind() == reflect.Struct:
+		if mode, ok := scalarText(n); ok && v.Type() == reflect.TypeFor[Gate]() {
+			v.Set(reflect.ValueOf(Gate{Mode: mode}))
+			return
+		}
 		d.fields(field, n, v)
 	case v.Kind() == reflect.Slice:
 		d.list(field, n, v, isPath)

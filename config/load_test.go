@@ -74,8 +74,18 @@ func TestCheck(t *testing.T) {
 		yaml string
 		want []string // after the file's name
 	}{
-		"nothing":  {"", nil},
-		"comments": {"# only\n", nil},
+		"nothing":                  {"", nil},
+		"comments":                 {"# only\n", nil},
+		"gates and start contexts": {"defaults:\n  gate: auto\n  start: {any: {text: hello}, compact: {run: [git, log]}}\nprofiles:\n  p:\n    gate: {mode: gate, text: go on, cap: 3, schema: {type: object}}\n", nil},
+		"gates and start contexts that cannot be": {"profiles:\n  p:\n    gate: shut\n    start: {now: {text: x}}\n  q:\n    gate: {mode: gate}\n    start: {any: {text: x, run: [y]}}\n  r:\n    gate: {mode: auto, schema: {pattern: (}}\n    start: {any: x}\n", []string{
+			`:3:11: profiles.p.gate: there is no mode "shut": allow, gate, auto; write gate: auto, or gate: {mode: gate, text: ...}`,
+			`:4:19: profiles.p.start.now: there is no source "now": startup, resume, clear, compact, any; write startup, resume, clear, compact or any, each with text: ... or run: [...]`,
+			`:6:12: profiles.q.gate: the mode gate needs a text for the agent; write gate: auto, or gate: {mode: gate, text: ...}`,
+			`:7:19: profiles.q.start.any: any: it has a text and a command: give one of the two; write startup, resume, clear, compact or any, each with text: ... or run: [...]`,
+			":9:12: profiles.r.gate: the schema cannot be used: jsonschema.Schema: <anonymous schema>: pattern: error parsing regexp: missing closing ): `(`; write gate: auto, or gate: {mode: gate, text: ...}",
+			`:10:18: profiles.r.start.any: a group of fields is expected here, not a single value`,
+			`:10:18: profiles.r.start.any: any: the text is empty; write startup, resume, clear, compact or any, each with text: ... or run: [...]`,
+		}},
 		"unknown fields, every one, with what is near": {
 			"lisen: x\nsessions:\n  - name: a\n    comand: [sh]\n    zzz: 1\n",
 			[]string{
@@ -83,8 +93,6 @@ func TestCheck(t *testing.T) {
 				":4:5: sessions[0].comand: unknown field; did you mean command?",
 				":5:5: sessions[0].zzz: unknown field; remove it",
 			}},
-		"fields of later issues": {"notify: []\ndefaults:\n  gate: allow\n", []string{
-			":1:1: notify: unknown field; remove it", ":3:3: defaults.gate: unknown field; remove it"}},
 		"wrong kinds": {
 			"listen: [a]\nclipboard: \"yes\"\nlimits: 5\nsessions:\n  - name: a\n    command: vim x\n    size: 10\n",
 			[]string{

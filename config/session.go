@@ -42,9 +42,28 @@ type Session struct {
 	Children     map[string]any `yaml:"children"`
 	User         string         `yaml:"user"`
 
+	Gate  Gate             `yaml:"gate"`
+	Start map[string]Start `yaml:"start"` // by source
+
 	Limits SessionLimits     `yaml:"limits"`
 	Tags   []string          `yaml:"tags"`
 	Meta   map[string]string `yaml:"meta"`
+}
+
+// Gate is what holds an agent back from the end of its turn. One word in its
+// place is the mode.
+type Gate struct {
+	Mode   string         `yaml:"mode"` // allow, gate, auto
+	Text   string         `yaml:"text"` // of the mode gate
+	Cap    int            `yaml:"cap"`  // blocks in a turn
+	Schema map[string]any `yaml:"schema"`
+}
+
+// Start is what an agent is told when a conversation begins: a text, or what a
+// command prints.
+type Start struct {
+	Text string   `yaml:"text"`
+	Run  []string `yaml:"run"`
 }
 
 // SessionLimits bound one session; zero is none, but for Output and

@@ -129,6 +129,7 @@ func (v *validation) session(field string, s Session) {
 		}
 	}
 	v.limits(at("limits"), s.Limits)
+	v.orchestrate(field, s)
 }
 
 // The least and most of what a session may keep. One emulator row of 200

@@ -47,6 +47,9 @@ func (r *Registry) forAgent(spec *Spec) error {
 		if spec.Gate.Closed() && !r.mayHold(*spec) {
 			return cannotHold(*spec)
 		}
+		if len(spec.Start) > 0 && !r.mayHold(*spec) {
+			return cannotBegin(*spec)
+		}
 		if spec.Conversation == "" && spec.TakeUp == "" && (spec.Isolate != agent.IsolateNone || spec.Fork.Conversation != "") {
 			spec.Conversation = newConversation()
 		}
@@ -57,7 +60,7 @@ func (r *Registry) forAgent(spec *Spec) error {
 		set  bool
 	}{
 		{"conversation", spec.Conversation != ""}, {"resume", spec.TakeUp != ""},
-		{"settings", len(spec.Settings) > 0}, {"mcp", len(spec.MCP) > 0}, {"gate", spec.Gate.Closed()},
+		{"settings", len(spec.Settings) > 0}, {"mcp", len(spec.MCP) > 0}, {"gate", spec.Gate.Closed()}, {"start", len(spec.Start) > 0},
 	} {
 		if field.set {
 			return api.Errorf(api.CodeNoDriver, "%s means nothing to %s, which is run as any program: name the agent with --agent, or leave it out", field.name, api.Quote(spec.Command[0]))
@@ -98,7 +101,8 @@ func (s *Session) prepare(spec Spec, prog program) (program, agent.Launch, error
 		Argv: prog.argv, Env: EnvMap(prog.env), Own: prog.own, Cwd: cwd, Folder: s.dir, Hook: hook, Disk: os.DirFS("/"),
 		Conversation: spec.Conversation, Resume: spec.begun(), Isolate: spec.Isolate, Groom: spec.Groom, Trust: spec.Trust, AcceptBypass: spec.AcceptBypass,
 		Settings: spec.Settings, MCP: spec.MCP,
-		Berth: callBerth(hook, cwd, EnvMap(prog.env)["PATH"]), EndAsks: filepath.Join(s.dir, endAsksFile),
+		Berth:   callBerth(hook, cwd, EnvMap(prog.env)["PATH"]),
+		EndAsks: filepath.Join(s.dir, endAsksFile), BeginAsks: filepath.Join(s.dir, beginAsksFile),
 	}
 	if !spec.Spoken { // else all that is past
 		start.TakeUp, start.Fork = spec.TakeUp, spec.Fork.Conversation

@@ -58,6 +58,8 @@ type checkpoint struct {
 	Gate      gate.State      `json:"gate"`
 	Log       *savedLog       `json:"log,omitempty"` // how far its session log was taken in
 	Groom     groom.Machine   `json:"groom"`
+
+	Beginnings map[uint64]*beginning `json:"beginnings,omitempty"` // by the hooks that wait
 }
 
 const checkpointVersion = 1
@@ -94,6 +96,7 @@ func (c *core) save() {
 		head.Said, head.Own, head.Answers = c.detection.said, c.detection.own, c.detection.underWay()
 		head.Gate, head.Log = c.detection.gate, c.detection.files.log.saved()
 		head.Groom = c.detection.groom
+		head.Beginnings = c.detection.beginnings
 		var err error
 		if head.Detection, err = c.detection.fold.Checkpoint(); err != nil {
 			c.trouble("save what is known of the agent", err)

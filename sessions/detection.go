@@ -46,6 +46,8 @@ type detection struct {
 	groom    groom.Machine
 	groomAt  time.Time // when it has something to do
 	grooming bool      // an answer is being given
+
+	beginnings map[uint64]*beginning // conversations that begin, by the hooks that wait
 }
 
 // newDetection begins anew with a program.
@@ -83,7 +85,7 @@ func (c *core) restoreDetection(from checkpoint) {
 	d.fold, d.said, d.own, d.groom = fold, from.Said, from.Own, from.Groom
 	d.restoreLog(from.Log)
 	d.resume(from.Answers, c.responded)
-	d.gate = from.Gate
+	d.gate, d.beginnings = from.Gate, from.Beginnings
 	c.detection = d
 }
 
@@ -283,6 +285,7 @@ func (c *core) detect(now time.Time) {
 	}
 	c.settleAnswers(now)
 	c.keepBack()
+	c.giveContexts()
 	if !d.screenAt.IsZero() && !now.Before(d.screenAt) && !c.term.InSync() {
 		c.readScreen()
 	}

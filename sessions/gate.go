@@ -74,6 +74,9 @@ func (c *core) believe(f agent.Fact, hook uint64, asks bool) (results []detect.R
 	c.followLog(d, f, result)
 	c.listen(f, result)
 	results = append(results, result)
+	if asks && f.Kind == agent.ConversationStarted && f.Agent == "" && !result.Foreign {
+		c.conversationBegins(f, hook)
+	}
 	if held {
 		results = append(results, d.fold.SetGate(true, f.Time))
 	}
@@ -118,8 +121,12 @@ func (c *core) gateAnswered(n uint64, err error) {
 // its business.
 func (c *core) applyVerdict(r hold.Record) error {
 	v, err := decode[hold.VerdictData](r)
-	if err != nil || c.detection == nil || readMark(v.Mark).Verb != verbGate {
+	if err != nil || c.detection == nil {
 		return err
+	}
+	c.detection.contextAnswered(v.Hook, v.Mark)
+	if readMark(v.Mark).Verb != verbGate {
+		return nil
 	}
 	c.detection.gate.Blocked(v.Hook)
 	c.flushTyping(c.now(), true)
@@ -127,24 +134,19 @@ func (c *core) applyVerdict(r hold.Record) error {
 	return nil
 }
 
-// applyHookOver takes in that a hook waits no more. When it is the one that
-// the gate held back, the agent goes on with the gate's answer, or was let go
-// without one and its turn is over.
+// applyHookOver takes in that a hook waits no more.
 func (c *core) applyHookOver(r hold.Record) error {
 	g, err := decode[hold.GoneData](r) // delivered names the hook too
 	d := c.detection
-	if err != nil || d == nil || !d.gate.Over(g.Hook) {
+	if err != nil || d == nil {
 		return err
 	}
-	results := []detect.Result{d.fold.SetGate(false, d.clock(r.Time.Time))}
-	var told []events.Event
-	if r.Kind == hold.KindGone {
-		_, why := d.gate.Holds(c.spec.Gate)
-		if g.Why != hold.GoneReleased {
-			why = g.Why
-		}
-		told = append(told, events.Event{Type: verbGate, Cause: r.N, Data: c.gateEvent("let_go", why, nil)})
-		results = append(results, c.endTurn(g.Hook, r.Time.Time)...)
+	told := c.contextOver(r, g)
+	var results []detect.Result
+	if d.gate.Over(g.Hook) {
+		var let []events.Event
+		results, let = c.heldBackOver(r, g)
+		told = append(told, let...)
 	}
 	c.flushTyping(c.now(), true)
 	if r.N <= c.told {
@@ -156,6 +158,22 @@ func (c *core) applyHookOver(r hold.Record) error {
 	}
 	c.tell(results, told...)
 	return nil
+}
+
+// heldBackOver: the agent that the gate held back goes on with its answer, or
+// was let go without one and its turn is over.
+func (c *core) heldBackOver(r hold.Record, g hold.GoneData) (results []detect.Result, told []events.Event) {
+	d := c.detection
+	results = append(results, d.fold.SetGate(false, d.clock(r.Time.Time)))
+	if r.Kind == hold.KindGone {
+		_, why := d.gate.Holds(c.spec.Gate)
+		if g.Why != hold.GoneReleased {
+			why = g.Why
+		}
+		told = append(told, events.Event{Type: verbGate, Cause: r.N, Data: c.gateEvent("let_go", why, nil)})
+		results = append(results, c.endTurn(g.Hook, r.Time.Time)...)
+	}
+	return results, told
 }
 
 // endTurn believes the end of the turn that a hook has told.
@@ -250,7 +268,7 @@ func (s *Session) SetGate(ctx context.Context, by Actor, set gate.Config) (Gate,
 	return now, err
 }
 
-// mayHold says whether the agent asks before it rests.
+// mayHold says whether the agent asks before it rests, and when it begins.
 func (r *Registry) mayHold(spec Spec) bool {
 	_, asks := r.options.Drivers[spec.Agent].(agent.Steward)
 	return asks && spec.Isolate != agent.IsolateNone
@@ -298,10 +316,14 @@ func (s *Session) record(ctx context.Context, kind string, data json.RawMessage,
 // askAgain makes the files that are to be there. One that is not to be there
 // and is costs no more than an answer.
 func (s *Session) askAgain(spec Spec) error {
-	if !spec.Gate.Closed() {
-		return nil
+	var failed error
+	if spec.Gate.Closed() {
+		failed = s.asks(endAsksFile, true)
 	}
-	return s.asks(endAsksFile, true)
+	if len(spec.Start) > 0 {
+		failed = errors.Join(failed, s.asks(beginAsksFile, true))
+	}
+	return failed
 }
 
 // asks makes or takes away a file by which a hook knows whether to wait.

@@ -12,6 +12,7 @@ import (
 
 	"berth/agent"
 	"berth/api"
+	"berth/orchestrate/begin"
 	"berth/orchestrate/gate"
 )
 
@@ -92,8 +93,9 @@ type Spec struct {
 	LogFiles     string            `json:"log_files"`  // where its session logs are: FOLDER/*/NAME with %s for the conversation's id
 	Vouched      map[string]string `json:"vouched"`    // see agent.Launch
 
-	Gate  gate.Config `json:"gate"`
-	Berth string      `json:"berth"` // how berth is called inside; empty: by its name
+	Gate  gate.Config  `json:"gate"`
+	Start begin.Config `json:"start"`
+	Berth string       `json:"berth"` // how berth is called inside; empty: by its name
 }
 
 // berth is how the agent's commands call berth.
@@ -161,6 +163,9 @@ func (s Spec) check() error {
 	}
 	if err := s.Gate.Check(); err != nil {
 		return api.Errorf(api.CodeBadRequest, "gate: %w", err)
+	}
+	if err := s.Start.Check(); err != nil {
+		return api.Errorf(api.CodeBadRequest, "start: %w", err)
 	}
 	if err := s.checkLabels(); err != nil {
 		return err

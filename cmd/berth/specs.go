@@ -19,6 +19,8 @@ func spec(c config.Session) sessions.Spec {
 	}
 	s.Isolate, s.Groom = agent.Isolation(c.Isolate), agent.Groom(c.Groom)
 	s.Trust, s.AcceptBypass = c.Trust != nil && *c.Trust, c.AcceptBypass != nil && *c.AcceptBypass
+	s.Gate, _ = c.Gate.Config() // checked as the configuration was loaded
+	s.Start = c.Begins()
 	s.Settings, s.MCP, s.Conversation, s.TakeUp = c.Settings, c.MCP, c.Conversation, c.Resume
 	return s
 }

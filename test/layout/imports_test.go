@@ -27,7 +27,6 @@ var rank = map[string]int{
 	"berth/sessions/events":  2,
 	"berth/sessions/lease":   2,
 	"berth/sessions/deliver": 2,
-	"berth/orchestrate/gate": 2,
 	"berth/sessions/groom":   2,
 	"berth/sessions":         3,
 	"berth/attach":           4,
@@ -36,6 +35,11 @@ var rank = map[string]int{
 	"berth/sshd/local":       5,
 	"berth/sshd/dispatch":    6,
 	"berth/cmd/berth":        7,
+
+	// What an orchestrator builds on.
+	"berth/orchestrate/begin":   1,
+	"berth/orchestrate/command": 1,
+	"berth/orchestrate/gate":    1,
 }
 
 // TestImportsPointOneWay lists what each package imports, tests left out.

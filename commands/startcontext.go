@@ -1,0 +1,100 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"berth/api"
+	"berth/commands/words"
+	"berth/keys"
+	"berth/orchestrate/begin"
+	"berth/sessions"
+)
+
+func startContextVerb() *Verb {
+	return &Verb{
+		Name: "start-context", Group: "keep", Synopsis: "S [SOURCE (TEXT|- | --run ARGV... | --clear)]",
+		Short: "what the agent is told when a conversation begins by startup, resume, clear, compact or any; without SOURCE, show it",
+		Need:  keys.Admin, Tail: true, Lead: 1, Answer: sessions.StartContexts{}, Run: startContext,
+		Flags: func(f *pflag.FlagSet) {
+			f.Bool("run", false, "what follows is a command, whose output is told; it runs on the server, without a shell")
+			f.Bool("clear", false, "tell nothing")
+		},
+	}
+}
+
+func startContext(ctx context.Context, c *Call) error {
+	s, err := c.session(c.Args[0])
+	if err != nil {
+		return err
+	}
+	if len(c.Args) > 1 {
+		one, err := c.startContext()
+		if err != nil {
+			return err
+		}
+		if err := s.SetStartContext(ctx, c.actor(), begin.Source(c.Args[1]), one); err != nil {
+			return err
+		}
+	}
+	now := s.StartContexts()
+	return c.answer(now, func(w io.Writer) {
+		if len(now.Start) == 0 {
+			fmt.Fprintf(w, "%s: nothing is told\n", now.Session)
+		}
+		for _, source := range slices.Sorted(maps.Keys(now.Start)) {
+			one := now.Start[source]
+			if one.Run != nil {
+				fmt.Fprintf(w, "%s, %s: what this prints: %s\n", now.Session, source, strings.Join(one.Run, " "))
+				continue
+			}
+			fmt.Fprintf(w, "%s, %s:\n%s\n", now.Session, source, one.Text)
+		}
+	})
+}
+
+// startContext reads what is to be told; nil for nothing. The options may stand
+// before the text, where words are options, and in its place.
+func (c *Call) startContext() (*begin.Context, error) {
+	run, _ := c.flags.GetBool("run")
+	clear, _ := c.flags.GetBool("clear")
+	if !run && !clear {
+		first, _, _ := strings.Cut(c.Tail, " ")
+		run, clear = first == "--run", c.Tail == "--clear"
+	}
+	switch {
+	case run && clear || clear && c.HasTail && c.Tail != "--clear":
+		return nil, Lookup("start-context").usage(fmt.Errorf("--clear stands alone"))
+	case clear:
+		return nil, nil
+	case run:
+		argv, err := c.argvBehind("--run")
+		return &begin.Context{Run: argv}, err
+	}
+	text, err := c.message()
+	return &begin.Context{Text: text}, err
+}
+
+// argvBehind are the words behind an option, and behind the -- that may follow
+// it. On the host they are those of the caller's argv.
+func (c *Call) argvBehind(option string) ([]string, error) {
+	list, err := words.Words(c.Line)
+	if err != nil {
+		return nil, api.Errorf(api.CodeUsage, "%s: %w", c.verbName(), err)
+	}
+	at := slices.Index(list, option)
+	if source := slices.Index(list, c.Args[1]); at < source { // --run SOURCE ARGV
+		at = source
+	}
+	argv := list[at+1:]
+	if len(argv) > 0 && argv[0] == "--" {
+		argv = argv[1:]
+	}
+	return argv, nil
+}

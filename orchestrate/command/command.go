@@ -1,0 +1,85 @@
+// Package command runs a command that must not hold anybody up: without a
+// shell, for a bounded time, with a bounded part of its output kept.
+package command
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"syscall"
+	"time"
+)
+
+// Command is what is run once.
+type Command struct {
+	Path   string   // of the executable
+	Argv   []string // with its name first
+	Env    []string // all of it
+	Dir    string
+	Stdin  []byte
+	Most   int           // bytes of its standard output that are kept; the rest is thrown away
+	Within time.Duration // after which it and all of its group are killed
+}
+
+// Result is what it printed. Its error stream is thrown away.
+type Result struct {
+	Output []byte
+	Cut    bool // it printed more
+	Took   time.Duration
+}
+
+// pipesWithin is how long what a program has left behind may keep its output
+// open.
+const pipesWithin = 500 * time.Millisecond
+
+// ErrTime is that the program took longer than it may.
+var ErrTime = errors.New("it took longer than it may")
+
+// Run runs the command to its end. An error names neither arguments nor
+// environment, which may be secret.
+func Run(ctx context.Context, p Command) (Result, error) {
+	began := time.Now()
+	ctx, cancel := context.WithTimeoutCause(ctx, p.Within, ErrTime)
+	defer cancel()
+	out := &head{most: p.Most}
+	cmd := exec.CommandContext(ctx, p.Path)
+	cmd.Args, cmd.Env, cmd.Dir = p.Argv, p.Env, p.Dir
+	cmd.Stdin, cmd.Stdout = bytes.NewReader(p.Stdin), out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = pipesWithin
+	err := cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case err == nil, errors.Is(err, exec.ErrWaitDelay): // it has ended, and what it left behind goes on
+		err = nil
+	case ctx.Err() != nil:
+		err = context.Cause(ctx)
+		if errors.Is(err, ErrTime) {
+			err = fmt.Errorf("%w: %s", ErrTime, p.Within)
+		}
+	case errors.As(err, &exit) && exit.Exited():
+		err = fmt.Errorf("it ended with status %d", exit.ExitCode())
+	case errors.As(err, &exit):
+		err = fmt.Errorf("it ended by a signal: %s", exit.ProcessState)
+	default:
+		err = fmt.Errorf("it could not be started: %w", errors.Unwrap(err))
+	}
+	return Result{Output: out.kept.Bytes(), Cut: out.cut, Took: time.Since(began)}, err
+}
+
+// head keeps the beginning of what is written to it.
+type head struct {
+	most int
+	kept bytes.Buffer
+	cut  bool
+}
+
+func (h *head) Write(p []byte) (int, error) {
+	room := h.most - h.kept.Len()
+	h.cut = h.cut || len(p) > room
+	h.kept.Write(p[:max(min(room, len(p)), 0)])
+	return len(p), nil
+}

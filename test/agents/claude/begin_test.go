@@ -1,0 +1,214 @@
+//go:build agents
+
+package claude
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// knows says whether the model, asked for that message, was told a text.
+func (l *lab) knows(message, text string) bool {
+	l.t.Helper()
+	return strings.Contains(string(l.asked(message, 0).Body), text)
+}
+
+// TestStartContext: the model is told the context of each source, and of no
+// other.
+func TestStartContext(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.is("idle")
+	for deadline := time.Now().Add(patient); l.hookEvents("SessionStart") == 0; { // which comes behind the first title
+		if time.Now().After(deadline) {
+			t.Fatal("no conversation has begun")
+		}
+	}
+	for _, source := range []string{"startup", "resume", "clear", "compact"} {
+		l.verb("start-context", l.Name, source, "The lab's word for "+source+" is <"+source+"-word> & \"quoted\".")
+	}
+	word := func(source string) string { return "<" + source + `-word>` }
+	says := func(text, source string) { // in JSON, as requests are
+		t.Helper()
+		l.send("MOCK: text " + text)
+		l.see("● " + text)
+		l.is("idle")
+		body := string(l.asked("MOCK: text "+text, 0).Body)
+		for _, s := range []string{"startup", "resume", "clear", "compact"} {
+			escaped := strings.NewReplacer("<", `\u003c`, ">", `\u003e`).Replace(word(s))
+			told := strings.Contains(body, word(s)) || strings.Contains(body, escaped)
+			if told != (s == source) {
+				t.Errorf("%s: that the model was told of %s is %v", text, s, told)
+			}
+		}
+	}
+	l.verb("restart", l.Name) // nothing was said yet: a startup
+	l.is("idle")
+	says("one", "startup")
+	l.verb("restart", l.Name)
+	l.is("idle")
+	body := func(text string) string { return string(l.asked("MOCK: text "+text, 0).Body) }
+	l.send("MOCK: text two")
+	l.see("● two")
+	l.is("idle")
+	if !strings.Contains(body("two"), "resume-word") {
+		t.Error("the model was not told when it was resumed")
+	}
+	l.send("/clear")
+	l.ready()
+	l.is("idle")
+	says("three", "clear")
+	l.send("MOCK: text four")
+	l.see("● four")
+	l.is("idle")
+	l.send("/compact")
+	l.see("Conversation compacted")
+	l.is("idle")
+	l.send("MOCK: text five")
+	l.see("● five")
+	l.is("idle")
+	if !strings.Contains(body("five"), "compact-word") {
+		t.Error("the model was not told after a compaction")
+	}
+	story := ""
+	for _, e := range l.told("start_context") {
+		if e.Kind != "set" {
+			story += e.Kind + ":" + e.Source + " "
+		}
+	}
+	if story != "given:startup given:resume given:clear given:compact " {
+		t.Errorf("told: %s", story)
+	}
+}
+
+// TestStartContextRun tells what a command prints, in the session's folder and
+// environment; data, which nothing executes.
+func TestStartContextRun(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.is("idle")
+	script := filepath.Join(l.home.Dir, "context.sh")
+	check(t, os.WriteFile(script, []byte("#!/bin/sh\necho \"here is $(pwd) for $BERTH_START_SOURCE with $LANG\"\necho '$(touch pwned) MOCK: never'\n"), 0o700))
+	l.verb("start-context", l.Name, "any", "--run", script)
+	l.send("/clear")
+	l.ready()
+	l.is("idle")
+	l.send("MOCK: text after")
+	l.see("● after")
+	if want := "here is " + l.home.Workspace + " for clear with C.UTF-8"; !l.knows("MOCK: text after", want) {
+		t.Errorf("the model was not told %q", want)
+	}
+	if l.made("pwned") {
+		t.Error("what the command printed was run")
+	}
+	// What fails leaves the agent to begin without.
+	for name, c := range map[string]struct{ script, wrong string }{
+		"status":  {"exit 7", "status 7"},
+		"nothing": {"true", "printed nothing"},
+		"slow":    {"sleep 60", "longer than it may"},
+		"gone":    {"", "not an executable file"},
+	} {
+		check(t, os.WriteFile(script, []byte("#!/bin/sh\n"+c.script+"\n"), 0o700))
+		if c.script == "" {
+			check(t, os.Remove(script))
+		}
+		began := time.Now()
+		l.send("/clear")
+		l.is("working")
+		l.is("idle")
+		l.ready()
+		if took := time.Since(began); took > 15*time.Second {
+			t.Errorf("%s: the agent was held up for %s", name, took)
+		}
+		all := l.told("start_context")
+		last := all[len(all)-1]
+		if last.Kind != "failed" || !strings.Contains(last.Error, c.wrong) {
+			t.Errorf("%s: %+v, want %q", name, last, c.wrong)
+		}
+		l.send("MOCK: text still here after " + name)
+		l.see("● still here after " + name)
+		l.is("idle")
+	}
+}
+
+// TestStartContextLong: up to 10,000 characters reach the model whole. Of more
+// Claude Code itself makes a file, and tells the model its beginning and where
+// it is.
+func TestStartContextLong(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.is("idle")
+	for _, size := range []int{9_900, 10_100, 64 << 10} {
+		first, last := fmt.Sprintf("first-of-%d ", size), fmt.Sprintf(" last-of-%d", size)
+		text := first + strings.Repeat("x", size-len(first)-len(last)) + last
+		_, err := l.host.Call(l.ctx, []byte(text), "start-context", l.Name, "clear", "-")
+		check(t, err)
+		l.send("/clear")
+		l.ready()
+		l.is("idle")
+		message := fmt.Sprintf("MOCK: text after %d", size)
+		l.send(message)
+		l.see(fmt.Sprintf("● after %d", size))
+		l.is("idle")
+		body := string(l.asked(message, 0).Body)
+		if !strings.Contains(body, first) {
+			t.Errorf("%d bytes: the model was not told their beginning", size)
+		}
+		if whole := strings.Contains(body, last); whole != (size <= 10_000) {
+			t.Errorf("%d bytes: that the model was told their end is %v", size, whole)
+		}
+		if size <= 10_000 {
+			continue
+		}
+		m := regexp.MustCompile(`Full output saved to: ([^\\"]+)\\n`).FindStringSubmatch(body)
+		if m == nil {
+			t.Fatalf("%d bytes: the model was told of no file", size)
+		}
+		kept, err := os.ReadFile(m[1])
+		check(t, err)
+		if string(kept) != text {
+			t.Errorf("%d bytes: the file has %d others", size, len(kept))
+		}
+	}
+}
+
+// TestStartContextServerRestarted stops the server while a command's output is
+// awaited: the agent has it all the same.
+func TestStartContextServerRestarted(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.is("idle")
+	script := filepath.Join(l.home.Dir, "context.sh")
+	check(t, os.WriteFile(script, []byte("#!/bin/sh\necho ran >> "+script+".log\nsleep 2\necho here-after-all\n"), 0o700))
+	l.verb("start-context", l.Name, "clear", "--run", script)
+	l.send("/clear")
+	deadline := time.Now().Add(patient)
+	for {
+		if _, err := os.Stat(script + ".log"); err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the command never ran")
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	check(t, l.host.Kill())
+	check(t, l.host.Start())
+	l.is("idle")
+	l.ready()
+	l.send("MOCK: text after")
+	l.see("● after")
+	if !l.knows("MOCK: text after", "here-after-all") {
+		t.Error("the model was not told")
+	}
+	given := 0
+	for _, e := range l.told("start_context") {
+		if e.Kind == "given" {
+			given++
+		}
+	}
+	if given != 1 {
+		t.Errorf("given %d times", given)
+	}
+}
