@@ -55,6 +55,7 @@ var rows = []struct {
 	{"echo", echoRow},
 	{"log", logRow},
 	{"emulator", emulatorRow},
+	{"hook", hookRow},
 	{"idle", idleRow},
 	{"crowd", crowdRow},
 	{"holder", holderRow},

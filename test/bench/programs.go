@@ -28,6 +28,8 @@ func program(args []string) int {
 		tick(time.Duration(n) * time.Millisecond)
 	case "print": // n bytes in pieces of 4 KiB
 		print4k(n)
+	case "hooks": // runs hooks of the binary that is named
+		return runHooks(args[1])
 	default:
 		return 2
 	}

@@ -128,15 +128,14 @@ func named() map[string]maker {
 		"cjk":      func(string, Scene) []Step { return []Step{Say(Text(cjk))} },
 		"markdown": func(string, Scene) []Step { return []Step{Say(Text(markdown))} },
 
-		"bash":     bash,      // [COMMAND]
-		"bash2":    bash2,     // two commands, one after the other
-		"steps":    manySteps, // N COMMAND: the command N times, a step each
-		"write":    write,     // [FILE]
-		"edit":     edit,      // [FILE]: read, then hello becomes goodbye
-		"fetch":    fetch,     // [URL]
-		"parallel": parallel,  // three commands in one message
-		"mixed":    mixed,     // Write, Bash and WebFetch in one message
-		"shell":    shell,     // [COMMAND]: Bash in the background
+		"bash":     bash,     // [COMMAND]
+		"bash2":    bash2,    // two commands, one after the other
+		"write":    write,    // [FILE]
+		"edit":     edit,     // [FILE]: read, then hello becomes goodbye
+		"fetch":    fetch,    // [URL]
+		"parallel": parallel, // three commands in one message
+		"mixed":    mixed,    // Write, Bash and WebFetch in one message
+		"shell":    shell,    // [COMMAND]: Bash in the background
 
 		"ask":        question(color),
 		"ask-two":    question(color, size),
@@ -217,21 +216,6 @@ func bash(args string, _ Scene) []Step {
 
 func bash2(string, Scene) []Step {
 	return []Step{Say(runs("touch first.txt && echo first")), Say(runs("touch second.txt && echo second")), Say(Text("Both finished."))}
-}
-
-// manySteps runs the first two words behind the number: what follows them only
-// tells messages apart.
-func manySteps(args string, _ Scene) []Step {
-	words := strings.Fields(args)
-	n, command := numbers(args, 10)[0], "sleep 0.1"
-	if len(words) >= 3 {
-		command = strings.Join(words[1:3], " ")
-	}
-	var steps []Step
-	for range n {
-		steps = append(steps, Say(runs(command)))
-	}
-	return append(steps, Say(Text("All steps are done.")))
 }
 
 func shell(args string, _ Scene) []Step {

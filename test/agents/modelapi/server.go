@@ -20,7 +20,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -43,7 +45,7 @@ type Server struct {
 	kept     int // bytes of bodies in requests
 	bare     int // requests[:bare] have lost their bodies
 	changed  chan struct{}
-	queue    []Scenario
+	queue    []func() Scenario
 	turns    map[turnKey]*turn
 	arrivals map[string]int
 }
@@ -105,7 +107,26 @@ func (s *Server) Close() {
 func (s *Server) Queue(list ...Scenario) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.queue = append(s.queue, list...)
+	for _, scenario := range list {
+		s.queue = append(s.queue, func() Scenario { return scenario })
+	}
+}
+
+// QueueWork adds a turn that goes on with the same step until enough is called,
+// for the next prompt that chooses none itself.
+func (s *Server) QueueWork(name string, step Step) (enough func()) {
+	var over atomic.Bool
+	const most = 10_000 // steps: more than any test waits for
+	all := Scenario{Name: name, Steps: slices.Repeat([]Step{step}, most)}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.queue = append(s.queue, func() Scenario {
+		if over.Load() {
+			return Scenario{Name: name}
+		}
+		return all
+	})
+	return func() { over.Store(true) }
 }
 
 // ServeHTTP answers one request of the client's.
@@ -183,11 +204,11 @@ func (s *Server) choose(r *Request) func(Scene) Scenario {
 			return scenario
 		}
 	}
-	next := Scenario{Name: "plain", Steps: []Step{Say(Text("Understood."))}}
+	next := func() Scenario { return Scenario{Name: "plain", Steps: []Step{Say(Text("Understood."))}} }
 	if len(s.queue) > 0 && !r.Subagent {
 		next, s.queue = s.queue[0], s.queue[1:]
 	}
-	return func(Scene) Scenario { return next }
+	return func(Scene) Scenario { return next() }
 }
 
 // answered notes the end of an answer.
