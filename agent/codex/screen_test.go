@@ -212,3 +212,33 @@ func TestShowsTheLastFirst(t *testing.T) {
 		t.Error("edits and commands are mixed up")
 	}
 }
+
+// FuzzScreen: no screen, however small or torn, stops the reading of it.
+func FuzzScreen(f *testing.F) {
+	for _, s := range []string{runs, edits, offer, pick, hint + footer, "› 1. \n  2. ", "\x1b[1;3H›", "  Question 9/2\n  › 1. a\n", "╭\n│", "Continue anyway? [y/N]:"} {
+		f.Add(s, uint8(20), uint8(5), uint8(1), uint8(2), true)
+	}
+	f.Fuzz(func(t *testing.T, text string, cols, rows, row, col uint8, visible bool) {
+		v := &agent.View{Cols: int(cols), Rows: int(rows), Cursor: agent.Caret{Row: int(row), Col: int(col), Visible: visible}}
+		for _, line := range strings.Split(text, "\n") {
+			v.Lines = append(v.Lines, agent.Row{Text: strings.TrimRight(line, " ")})
+		}
+		r := codex.Driver{}.Screen(v)
+		if r.Composer != nil && r.Dialog != nil {
+			t.Errorf("both a composer and a dialog: %q", text)
+		}
+		if d := r.Dialog; d != nil {
+			p := codex.Driver{}.FromDialog(d)
+			if !d.Partial && !(codex.Driver{}).Shows(d, p) {
+				t.Errorf("a dialog that is not its own prompt's: %+v, %+v", d, p)
+			}
+			for _, a := range []agent.Answer{{Kind: agent.Accept}, {Kind: agent.Deny}, {Kind: agent.ChooseOption, Option: 1}, {Kind: agent.AnswerText, Text: "x"},
+				{Kind: agent.AnswerEach, Each: []agent.QuestionPick{{Options: []int{1}}, {Options: []int{2}}}}} {
+				answer, err := codex.Driver{}.Keys(p, a, d)
+				if (err == nil) != (len(answer.Steps) > 0) {
+					t.Errorf("%+v: %d keys, %v", a, len(answer.Steps), err)
+				}
+			}
+		}
+	})
+}
