@@ -52,8 +52,8 @@ type Dialog struct {
 	Tool    string // the tool, where the dialog tells
 	Options []Option
 	Fields  []Field // of a form
-	URL     string // to be opened somewhere
-	Input   string // what was typed into its only field, as it shows it
+	URL     string  // to be opened somewhere
+	Input   string  // what was typed into its only field, as it shows it
 	// Of several questions asked at once: their headers, and which is shown,
 	// len(Tabs) on the page that confirms.
 	Tabs    []string

@@ -1,0 +1,130 @@
+package codex
+
+import (
+	"fmt"
+	"strings"
+
+	"berth/agent"
+)
+
+// questionKeys: one question takes a digit at once. Of several each page is
+// answered by Enter on the option, which leads to the next; the last sends all.
+func questionKeys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+	if _, open := notes(d); open {
+		return agent.KeyAnswer{}, cannot("somebody is typing notes into it; use keys or attach")
+	}
+	switch {
+	case a.Kind == agent.Deny && a.Text == "":
+		return agent.KeyAnswer{Steps: []agent.Step{press("Escape", d)}, Outcome: agent.OutcomeDenied}, nil
+	case a.Kind == agent.AnswerEach:
+		return eachKeys(p, a.Each, d)
+	case a.Kind != agent.ChooseOption && a.Kind != agent.AnswerText:
+		return agent.KeyAnswer{}, wrong("option N, text TEXT, answer Q=N or deny")
+	case len(d.Tabs) > 1:
+		return agent.KeyAnswer{}, fmt.Errorf("%w: it asks %d questions; answer each: answer 1=N 2=N", agent.ErrAnswer, len(d.Tabs))
+	case a.Kind == agent.AnswerText:
+		return words(a.Text, d)
+	}
+	return digit(a.Option, d, agent.OutcomeAnswered)
+}
+
+// words goes to the option that is none of those offered, opens its notes,
+// types, and sends it when the text stands there.
+func words(text string, d *agent.Dialog) (agent.KeyAnswer, error) {
+	other := beginning(d, optionOther)
+	if other == 0 {
+		return agent.KeyAnswer{}, cannot("it takes no words of your own; use option N")
+	}
+	steps, err := move(other, d, agent.Step{Key: "Tab", Pause: between})
+	if err != nil {
+		return agent.KeyAnswer{}, err
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	echo := squeeze(first)
+	if r := []rune(echo); len(r) > 20 {
+		echo = string(r[:20])
+	}
+	return agent.KeyAnswer{Outcome: agent.OutcomeAnswered, Steps: append(steps,
+		agent.Step{Paste: text, Pause: between, Wants: "its notes open", Ready: func(r *agent.Reading) bool {
+			return noted(r, d, other, "")
+		}},
+		agent.Step{Key: "Enter", Pause: between, Wants: "the text in its notes", Ready: func(r *agent.Reading) bool {
+			return noted(r, d, other, echo)
+		}})}, nil
+}
+
+// noted says whether the notes of that option are open and begin with the text.
+func noted(r *agent.Reading, d *agent.Dialog, n int, text string) bool {
+	if r.Dialog == nil || !same(r.Dialog, d) || chosen(r.Dialog) != n {
+		return false
+	}
+	shown, open := notes(r.Dialog)
+	return open && strings.HasPrefix(squeeze(shown), text)
+}
+
+// eachKeys answers all the questions, from the first page on.
+func eachKeys(p *agent.Request, each []agent.QuestionPick, d *agent.Dialog) (agent.KeyAnswer, error) {
+	if len(each) != len(d.Tabs) {
+		return agent.KeyAnswer{}, fmt.Errorf("%w: it asks %d questions and %d are answered", agent.ErrAnswer, len(d.Tabs), len(each))
+	}
+	for i, pick := range each {
+		if pick.Text != "" || len(pick.Options) != 1 {
+			return agent.KeyAnswer{}, cannot("each takes one option; for words of your own use keys or attach")
+		}
+		if most := offered(p, d, i); most > 0 && (pick.Options[0] < 1 || pick.Options[0] > most) {
+			return agent.KeyAnswer{}, fmt.Errorf("%w: question %d has the options 1 to %d", agent.ErrAnswer, i+1, most)
+		}
+	}
+	if len(each) == 1 {
+		return digit(each[0].Options[0], d, agent.OutcomeAnswered)
+	}
+	if d.Current != 0 {
+		return agent.KeyAnswer{}, cannot("some of its questions are answered already; use keys or attach")
+	}
+	var steps []agent.Step
+	for i, pick := range each {
+		at := 1
+		if i == 0 {
+			at = chosen(d)
+		}
+		steps = append(steps, page(i, at, pick.Options[0])...)
+	}
+	return agent.KeyAnswer{Steps: steps, Outcome: agent.OutcomeAnswered}, nil
+}
+
+// offered is how many options a question has, 0 when that is not known yet.
+func offered(p *agent.Request, d *agent.Dialog, i int) int {
+	if i == d.Current {
+		return len(d.Options)
+	}
+	if i < len(p.Questions) && len(p.Questions[i].Options) > 0 {
+		return len(p.Questions[i].Options) + 1
+	}
+	return 0
+}
+
+// page moves from one option to another on a question's page, and presses Enter
+// there.
+func page(question, from, to int) []agent.Step {
+	step, key := 1, "Down"
+	if to < from {
+		step, key = -1, "Up"
+	}
+	var steps []agent.Step
+	for i := from; ; i += step {
+		s := agent.Step{Key: key, Pause: between, Wants: fmt.Sprintf("question %d with option %d chosen", question+1, i)}
+		s.Ready = func(r *agent.Reading) bool {
+			if r.Dialog == nil || r.Dialog.Type != agent.PromptQuestion || r.Dialog.Partial || r.Dialog.Current != question {
+				return false
+			}
+			_, open := notes(r.Dialog)
+			return !open && chosen(r.Dialog) == i
+		}
+		if i == to {
+			s.Key = "Enter"
+		}
+		if steps = append(steps, s); i == to {
+			return steps
+		}
+	}
+}
