@@ -15,7 +15,6 @@ const (
 	askReady     = "Ready to start implementation?"
 	askQuestions = "Answer Questions"
 	askReview    = "Review your answers:"
-	askQuota     = "Usage limit reached for "
 	askAction    = "Action Required"
 )
 
@@ -344,15 +343,12 @@ func heading(row string) (name, about string) {
 var leave = regexp.MustCompile(`(?i)\b(esc to (cancel|close|exit|go back)|use enter to select)`)
 
 // notice: any other box with a list of which one is chosen, or with a word on
-// how to leave it: the one about a limit that is reached, those of commands.
+// how to leave it: the one about a limit that is reached, those of commands. In
+// one with a spinner Gemini itself waits for something.
 func (b *box) notice() bool {
 	head, next := b.head()
-	spins := spinning.MatchString(" " + head) // it waits for something itself
-	if spins || len(b.list) < 2 && !leave.MatchString(b.foot()) {
+	if spins(head) || len(b.list) < 2 && !leave.MatchString(b.foot()) {
 		return false
-	}
-	if strings.HasPrefix(head, askQuota) {
-		b.is(agent.PromptNotice, "", head)
 	}
 	b.dialog.Body = b.text(next, b.first)
 	return b.is(agent.PromptNotice, "", head)

@@ -50,7 +50,7 @@ const (
 )
 
 // Table names for each move the sources that were seen to be right about it.
-// The chat file begins no turn: at every interruption Gemini writes the whole
+// The chat file begins no turn: behind a refusal Gemini writes the whole
 // conversation to it once more. Only the screen tells of errors.
 func (Driver) Table() agent.Table {
 	return agent.Table{

@@ -39,7 +39,7 @@ type part struct {
 const cancelled = "Request cancelled."
 
 // Log reads one whole line of the chat file. Messages are evidence only: behind
-// an interruption the file holds all of them once more, as new ones.
+// a refusal the file holds all of them once more, as new ones.
 func (Driver) Log(line []byte) ([]agent.Fact, error) {
 	var r record
 	if err := json.Unmarshal(line, &r); err != nil {

@@ -203,12 +203,33 @@ func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 		Modal: true, Channel: agent.ChannelKeys,
 	}
 	if r.Type == agent.PromptPermission && dialog.Subtype == "" {
-		if input, _, _ := strings.Cut(dialog.Body, "\n"); input != "" {
+		input, _, _ := strings.Cut(dialog.Body, "\n")
+		if whole := inner(dialog.Lines); whole != "" && dialog.Tool == toolShell {
+			input = whole // of which the first row shows as much as fits
+		}
+		if input != "" {
 			r.SetInput(strings.TrimSpace(input))
 		}
 	}
 	d.Fill(r, dialog)
 	return r
+}
+
+// inner is what stands in the box inside of a dialog, as it is broken into rows.
+func inner(rows []string) string {
+	var lines []string
+	open := false
+	for _, row := range rows {
+		switch row = strings.TrimSpace(row); {
+		case strings.HasPrefix(row, "╭──"):
+			open, lines = true, nil
+		case strings.HasPrefix(row, "╰──"):
+			return strings.TrimSpace(strings.Join(lines, "\n"))
+		case open:
+			lines = append(lines, strings.TrimRight(strings.TrimPrefix(strings.TrimSuffix(strings.TrimPrefix(row, "│"), "│"), " "), " "))
+		}
+	}
+	return ""
 }
 
 // Shows says whether the dialog is that prompt's: of its kind, and showing some

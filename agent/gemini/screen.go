@@ -3,6 +3,7 @@ package gemini
 import (
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"berth/agent"
 )
@@ -162,11 +163,17 @@ func isHint(text string, focused, caretFirst bool) bool {
 // statusRows is how many rows above the rule may belong to the line of work.
 const statusRows = 3
 
-var (
-	spinning = regexp.MustCompile(`^ [⠀-⣿] `)
-	toCancel = regexp.MustCompile(`\(esc to cancel(, [^)]*)?\)`)
-	queueRow = regexp.MustCompile(`^  Queued \(press ↑ to edit\):`)
+// What the line of work ends with, and what heads the messages that wait.
+const (
+	toCancel = "(esc to cancel"
+	queueRow = "  Queued (press ↑ to edit):"
 )
+
+// spins says whether the text begins with a frame of the spinner.
+func spins(text string) bool {
+	r, size := utf8.DecodeRuneInString(text)
+	return r >= '⠀' && r <= '⣿' && strings.HasPrefix(text[size:], " ")
+}
 
 // above reads what stands above the composer: a rule; over it the line of work,
 // of which a redraw may leave only the end; over that the messages that wait,
@@ -180,7 +187,7 @@ func (s *screen) above(r *agent.Reading, top int) {
 	}
 	i := at - 1
 	for ; i >= 0 && i >= at-statusRows && strings.TrimSpace(s.text(i)) != ""; i-- {
-		if text := s.text(i); spinning.MatchString(text) || toCancel.MatchString(text) {
+		if text := s.text(i); strings.HasPrefix(text, " ") && spins(text[1:]) || strings.Contains(text, toCancel) {
 			r.Busy = strings.TrimSpace(text)
 		}
 	}
@@ -193,7 +200,7 @@ func (s *screen) above(r *agent.Reading, top int) {
 func (s *screen) queued(from int) []string {
 	const reach = 12
 	for i := from; i >= 0 && i > from-reach; i-- {
-		if !queueRow.MatchString(s.text(i)) {
+		if !strings.HasPrefix(s.text(i), queueRow) {
 			continue
 		}
 		var list []string

@@ -275,6 +275,11 @@ func TestDialogs(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
+	roofed := []string{"╭" + strings.Repeat("─", 70) + "╮", "│ cat <<EOF > notes" + strings.Repeat(" ", 52) + "│", "│   1. Allow once" + strings.Repeat(" ", 54) + "│", "╰" + strings.Repeat("─", 70) + "╯"}
+	shell := draw(box(slices.Concat([]string{"? Shell  cat <<EOF > notes …"}, roofed, []string{"Allow execution of [Shell]?", "", "● 1. Allow once", "  2. Allow for this session", "  3. No, suggest changes (esc)"})...)...).Dialog
+	if p := (gemini.Driver{}).FromDialog(shell); text(p.Input) != "cat <<EOF > notes\n  1. Allow once" || text(p.Tool) != "run_shell_command" || len(p.Options) != 3 {
+		t.Errorf("a command of two lines: %+v, input %q", p, text(p.Input))
+	}
 	d := draw(edit...).Dialog
 	if d.Options[3].Number != 4 || d.Options[3].Label != "No, suggest changes (esc)" || !d.Options[0].Focused || d.Options[1].Focused || !strings.HasPrefix(d.Body, "Writing to w0.txt\n") {
 		t.Errorf("%+v", d)

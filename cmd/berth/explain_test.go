@@ -56,8 +56,12 @@ func TestExplainFile(t *testing.T) {
 	if out, err = run("--file", filepath.Join(dir, "c.cast"), "--agent", "codex"); err != nil || !strings.Contains(out, "0.500  idle     tier 1  osc:7501:idle") || !strings.Contains(out, "1.250  working") {
 		t.Errorf("codex: %q, %v", out, err)
 	}
-	if drivers["codex"] != nil {
-		t.Error("codex is started, though it cannot be driven yet")
+	if drivers["codex"] != nil || drivers["gemini"] != nil {
+		t.Error("an agent is started, though it cannot be driven yet")
+	}
+	// The same title says nothing of Gemini, and neither does the event's name.
+	if out, err = run("--file", filepath.Join(dir, "a.cast"), "--agent", "gemini"); err != nil || strings.Count(out, "\n") != 2 || !strings.Contains(out, "starting") {
+		t.Errorf("as Gemini's: %q, %v", out, err)
 	}
 	for _, args := range [][]string{{"--file", ""}, {"--file", filepath.Join(dir, "none.cast")}, {"--file", filepath.Join(dir, "a.cast"), "--agent", "nobody"}} {
 		if _, err := run(args...); err == nil {

@@ -346,6 +346,9 @@ func (m *Machine) confirm(s Seen, now time.Time) Step {
 		return m.end(s, now, m.confirmed(m.cause))
 	case m.o.Slash && s.Reading != nil && !m.o.Typist.Holds(m.o.Typed, s.Reading.Composer):
 		return m.end(s, now, m.confirmed("screen:composer"))
+	case m.kept(s):
+		m.queued = true
+		return m.end(s, now, m.confirmed("screen:queue"))
 	case now.Sub(m.entry) >= confirmFor:
 		return m.end(s, now, m.undecided(s, box))
 	case !m.resent && now.Sub(m.entry) >= againAfter && m.occupied(s) == "" && m.holds(s, box):
@@ -353,6 +356,20 @@ func (m *Machine) confirm(s Seen, now time.Time) Step {
 		return write([]byte{'\r'})
 	}
 	return look()
+}
+
+// kept says that the agent shows the message among those that it keeps for the
+// end of the turn: one began just before Enter.
+func (m *Machine) kept(s Seen) bool {
+	if s.Reading == nil {
+		return false
+	}
+	for _, text := range s.Reading.Queued {
+		if m.o.Typist.Displays(m.o.Typed, &agent.Composer{Mode: agent.ModeMessage, Text: text}) {
+			return true
+		}
+	}
+	return false
 }
 
 func (m *Machine) confirmed(cause string) Outcome {

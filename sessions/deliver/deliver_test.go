@@ -125,6 +125,27 @@ func TestPause(t *testing.T) {
 	}
 }
 
+// TestQueued: a turn began just before Enter, and the agent shows that it keeps
+// the message; another one that it keeps says nothing.
+func TestQueued(t *testing.T) {
+	for _, kept := range []string{"hello", "another"} {
+		s := newScene(t, Options{})
+		s.wrote("<hello>")
+		s.seen.Reading = composer("hello")
+		s.wrote("\r")
+		busy := composer("")
+		busy.Busy, busy.Queued = "working", []string{kept}
+		s.seen.State, s.seen.Reading = agent.Working, busy
+		if kept == "hello" {
+			if s.ended(Confirmed, ""); !s.done.Queued {
+				t.Error("it is not said to wait for the end of the turn")
+			}
+			continue
+		}
+		s.ended(Unconfirmed, api.CodeUnconfirmed)
+	}
+}
+
 func TestDelivered(t *testing.T) {
 	for _, state := range []agent.State{agent.Idle, agent.InError} {
 		s := newScene(t, Options{})
