@@ -136,6 +136,11 @@ type Tokens struct {
 	CacheCreation int64 `json:"cache_creation_input_tokens"`
 }
 
+// Plus is the sum of both.
+func (t Tokens) Plus(o Tokens) Tokens {
+	return Tokens{t.Input + o.Input, t.Output + o.Output, t.CacheRead + o.CacheRead, t.CacheCreation + o.CacheCreation}
+}
+
 // Exit is how the program ended.
 type Exit struct {
 	Code    *int    `json:"code"`

@@ -7,6 +7,7 @@ import (
 
 	"berth/api"
 	"berth/keys"
+	"berth/sessions"
 )
 
 // Last is the answer of last.
@@ -15,6 +16,8 @@ type Last struct {
 	ID      string   `json:"id"`
 	Text    string   `json:"text"`
 	Time    api.Time `json:"time"`
+
+	Usage *sessions.Usage `json:"usage"` // of its turn; null when not known
 }
 
 func lastVerb() *Verb {
@@ -24,7 +27,7 @@ func lastVerb() *Verb {
 	}
 }
 
-func last(_ context.Context, c *Call) error {
+func last(ctx context.Context, c *Call) error {
 	s, err := c.session(c.Args[0])
 	if err != nil {
 		return err
@@ -36,5 +39,6 @@ func last(_ context.Context, c *Call) error {
 	case st.Said == nil:
 		return api.Errorf(api.CodeNotFound, "%s has not ended a turn with a message yet", st.Name).With("session", st.Name)
 	}
-	return c.answer(Last{st.Name, st.ID, st.Said.Text, st.Said.Time}, func(w io.Writer) { fmt.Fprintln(w, st.Said.Text) })
+	said := s.LastSaid(ctx)
+	return c.answer(Last{st.Name, st.ID, said.Text, said.Time, said.Usage}, func(w io.Writer) { fmt.Fprintln(w, said.Text) })
 }

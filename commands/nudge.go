@@ -20,19 +20,20 @@ import (
 // Nudged is the answer of nudge, for each target. What --wait waited for is null
 // without it.
 type Nudged struct {
-	Session     string     `json:"session"`
-	ID          string     `json:"id"`
-	Delivered   bool       `json:"delivered"`
-	Confirmed   bool       `json:"confirmed"`
-	Queued      bool       `json:"queued"` // it waits: delivered is false then
-	QueueID     *string    `json:"queue_id"`
-	Nudge       string     `json:"nudge"`
-	StateBefore string     `json:"state_before"`
-	Evidence    string     `json:"evidence"`
-	Seq         uint64     `json:"seq"`
-	State       *string    `json:"state"`           // at the end of the turn that took the message
-	LastMessage *string    `json:"last_message"`    // of that turn
-	Error       *api.Error `json:"error,omitempty"` // of one target of several
+	Session     string          `json:"session"`
+	ID          string          `json:"id"`
+	Delivered   bool            `json:"delivered"`
+	Confirmed   bool            `json:"confirmed"`
+	Queued      bool            `json:"queued"` // it waits: delivered is false then
+	QueueID     *string         `json:"queue_id"`
+	Nudge       string          `json:"nudge"`
+	StateBefore string          `json:"state_before"`
+	Evidence    string          `json:"evidence"`
+	Seq         uint64          `json:"seq"`
+	State       *string         `json:"state"`           // at the end of the turn that took the message
+	LastMessage *string         `json:"last_message"`    // of that turn
+	Usage       *sessions.Usage `json:"usage"`           // of that turn; null when not known
+	Error       *api.Error      `json:"error,omitempty"` // of one target of several
 }
 
 func nudgeFlags(f *pflag.FlagSet) {
@@ -181,7 +182,7 @@ func (c *Call) nudgeOne(ctx, patience context.Context, s *sessions.Session, e er
 	}
 	turn, err := s.Await(patience, done)
 	state := string(turn.State)
-	answer.State, answer.LastMessage = &state, turn.Message
+	answer.State, answer.LastMessage, answer.Usage = &state, turn.Message, turn.Usage
 	if err != nil && errors.Is(context.Cause(patience), errWaited) {
 		return answer, 0, api.Errorf(api.CodeTimeout, "%s has the message and was still %s at the end of --timeout", answer.Session, state)
 	}

@@ -226,7 +226,7 @@ func (c *core) recall(from checkpoint) {
 	c.child = process{pid: from.PID, start: from.Start, shell: c.spec.shell()}
 	c.started, c.lastOut, c.lastIn = from.Started.Time, from.LastOut.Time, from.LastIn.Time
 	c.holderPID, c.holderStart = from.HolderPID, from.HolderStart
-	c.losses, c.replyAt, c.ending = from.Losses, from.Reply, from.Ending
+	c.losses, c.replyAt, c.ending, c.said = from.Losses, from.Reply, from.Ending, from.Said
 	var changes []lease.Change
 	c.lease, changes = lease.Restore(lease.Options{}, from.Lease, c.now())
 	c.unsaid = changes

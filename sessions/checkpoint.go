@@ -53,6 +53,7 @@ type checkpoint struct {
 
 	Detection json.RawMessage `json:"detection,omitempty"` // the fold's own form
 	Said      *Said           `json:"said,omitempty"`      // the agent's last message
+	Meter     meter           `json:"meter"`               // what its turns take
 	Own       string          `json:"own,omitempty"`       // the last message of ours, as it was typed
 	Answers   []answering     `json:"answers,omitempty"`   // to its prompts, under way
 	Gate      gate.State      `json:"gate"`
@@ -92,8 +93,9 @@ func (c *core) save() {
 		HolderPID: c.holderPID, HolderStart: c.holderStart, PID: c.child.pid, Start: c.child.start, Started: api.At(c.started), LastOut: api.At(c.lastOut), LastIn: api.At(c.lastIn), Losses: c.losses,
 		Title: c.term.Title(), Cols: cols, Rows: rows, Lease: c.lease.State(), Here: c.here(), Taken: api.At(c.now()),
 	}
+	head.Said = c.lastSaid()
 	if c.detection != nil {
-		head.Said, head.Own, head.Answers = c.detection.said, c.detection.own, c.detection.underWay()
+		head.Meter, head.Own, head.Answers = c.detection.meter, c.detection.own, c.detection.underWay()
 		head.Gate, head.Log = c.detection.gate, c.detection.files.log.saved()
 		head.Groom = c.detection.groom
 		head.Beginnings = c.detection.beginnings

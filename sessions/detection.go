@@ -33,6 +33,7 @@ type detection struct {
 	restored  bool           // it goes on where a checkpoint left off
 	reading   *agent.Reading // of the newest screen
 	said      *Said          // the last message
+	meter     meter          // of what turns take
 	own       string         // the last message of ours, as it was typed
 	nudging   []*nudging     // deliveries in progress: one, and those that wait for their confirmation
 	watches   []*turnWatch   // turns that somebody waits for
@@ -82,7 +83,7 @@ func (c *core) restoreDetection(from checkpoint) {
 		c.newDetection(from.Taken.Time)
 		return
 	}
-	d.fold, d.said, d.own, d.groom = fold, from.Said, from.Own, from.Groom
+	d.fold, d.said, d.own, d.groom, d.meter = fold, from.Said, from.Own, from.Groom, from.Meter
 	d.restoreLog(from.Log)
 	d.resume(from.Answers, c.responded)
 	d.gate, d.beginnings = from.Gate, from.Beginnings
@@ -360,7 +361,11 @@ func (c *core) foldEnd(told bool) {
 		return
 	}
 	c.endAnswers(told)
+	if !told {
+		c.readLogToItsEnd()
+	}
 	d.close()
+	c.said = c.lastSaid()
 	c.detection = nil // the next program has its own
 	c.lastWords = d.fold.Explain().Words
 	result := d.fold.Apply(agent.Fact{Kind: agent.ProgramExited, Source: agent.SourceProcess, Cause: "process:exit", Time: d.clock(c.now())})
@@ -374,13 +379,13 @@ func (c *core) foldEnd(told bool) {
 
 // believed fills a status with what detection has to say.
 func (c *core) believed(st *Status) {
+	st.Said = c.lastSaid()
 	if c.detection == nil || c.exit != nil {
 		return
 	}
 	b := c.detection.fold.Status()
 	st.Request, st.Requests, st.RestDue = b.Request, b.Requests, b.RestDue
 	st.ConversationNow = b.Conversation
-	st.Said = c.detection.said
 	if b.Activity != nil {
 		st.Activity = &api.Activity{Kind: string(b.Activity.Kind), Tool: b.Activity.Tool, Attempt: b.Activity.Attempt, Of: b.Activity.Of, DelayMS: b.Activity.DelayMS}
 	}

@@ -61,6 +61,7 @@ type core struct {
 	saveSoon  bool                 // a checkpoint is due at the end of this turn of the loop
 	detection *detection           // nil for a program without a driver
 	stirred   bool                 // one of the agent's files has changed
+	said      *Said                // the last message of a program that ended
 	logTold   *sourcePlace         // the last entry of its session log that made an event
 	lastWords []detect.Word        // of the sources, when the program ended
 	responded map[string]time.Time // when the newest answer to a prompt behind the checkpoint was told

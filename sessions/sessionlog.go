@@ -110,7 +110,7 @@ func (d *detection) oldEntry(line []byte) bool {
 // readLog takes in what was added to the log, a batch at a time.
 func (c *core) readLog() {
 	d := c.detection
-	if d == nil || c.exit != nil {
+	if d == nil {
 		return
 	}
 	l := &d.files.log
@@ -129,6 +129,18 @@ func (c *core) readLog() {
 		c.log.Warn("lines of the session log are too long and were skipped", "lines", now.Skipped-before.Skipped, "log", now.Path)
 	}
 }
+
+// readLogToItsEnd: the program is over, and writes no more.
+func (c *core) readLogToItsEnd() {
+	for range lastBatches {
+		if c.readLog(); c.detection == nil || !c.detection.files.log.more {
+			return
+		}
+	}
+}
+
+// lastBatches bounds how much of a log is read at its program's end.
+const lastBatches = 64
 
 // applyEntry takes in one entry. Of one that the last server told of, only the
 // fold hears again.
@@ -149,6 +161,7 @@ func (c *core) applyEntry(d *detection, line tail.Line) {
 			continue
 		}
 		l.ledger.Enter(&f)
+		d.meter.take(l.ledger.Turn, f)
 		if f.At.After(l.newest) {
 			l.newest = f.At
 		}

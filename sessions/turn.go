@@ -14,6 +14,21 @@ type Said struct {
 	Text string   `json:"text"`
 	Time api.Time `json:"time"`
 	Turn string   `json:"turn,omitempty"` // the agent's id of it
+
+	Usage *Usage `json:"usage,omitempty"` // of its turn, as far as known
+}
+
+// lastSaid is the last message with what its turn took, as far as known now.
+func (c *core) lastSaid() *Said {
+	d := c.detection
+	if d == nil || d.said == nil {
+		return c.said
+	}
+	said := *d.said
+	if u := d.meter.usage(said.Turn); u != nil {
+		said.Usage = u
+	}
+	return &said
 }
 
 // turnWatch follows the turn that a message began. The loop owns it.
@@ -105,6 +120,7 @@ func (d *detection) unwatch(w *turnWatch) {
 type Turn struct {
 	State   agent.State
 	Message *string // the agent's last one in it, nil before its end and after an interrupt
+	Usage   *Usage  // nil when not known
 }
 
 // inferredHolds is how long a turn's end that the agent itself did not tell must
@@ -129,6 +145,7 @@ func (s *Session) Await(ctx context.Context, n Nudged) (Turn, error) {
 			rested = s.reg.now()
 		}
 		if t.over || t.inferred && s.reg.now().Sub(rested) >= inferredHolds {
+			t.Usage = s.used(ctx, t.turn, t.State != agent.Prompt)
 			return t.Turn, nil
 		}
 		wait := time.Hour
@@ -144,14 +161,17 @@ func (s *Session) Await(ctx context.Context, n Nudged) (Turn, error) {
 // standing is how a turn stands at a moment.
 type standing struct {
 	Turn
-	over     bool // or at a prompt
-	inferred bool // nobody told of its end, and the agent is at rest
+	turn     string // the agent's id of it
+	over     bool   // or at a prompt
+	inferred bool   // nobody told of its end, and the agent is at rest
 }
 
 func (w *turnWatch) stands(state agent.State) standing {
-	t := standing{Turn: Turn{State: state}}
+	t := standing{Turn: Turn{State: state}, turn: w.id}
 	end, told := w.over()
-	told = told && !w.queued
+	if told = told && !w.queued; told {
+		t.turn = end.Turn
+	}
 	if told && end.How == agent.Completed {
 		t.Message = w.message(end)
 	}
