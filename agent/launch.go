@@ -103,6 +103,9 @@ type Launch struct {
 	// Again are the exit statuses by which the agent asks to be started once
 	// more, at once: no end of its work.
 	Again []int
+	// Stream says that what the agent prints are lines which Driver.Stream reads.
+	// Headless says that it takes no messages: it ends with its answer.
+	Stream, Headless bool
 	// Conversation is the id that the agent's conversation will have, empty when
 	// that is not known.
 	Conversation string

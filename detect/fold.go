@@ -16,6 +16,8 @@ type Options struct {
 	// Forked is the id of the conversation that this one begins as a copy of: the
 	// agent announces the copy by it.
 	Forked string
+	// Headless says that the agent takes no messages: it works until its end.
+	Headless bool
 	// Start is when the program was started.
 	Start time.Time
 	// ScreenGrace is how long a composer must be seen before it is believed
@@ -230,6 +232,8 @@ func (f *Fold) judge() agent.State {
 		return agent.Working
 	case m.Failure != nil:
 		return agent.InError
+	case m.Ready && f.o.Headless:
+		return agent.Working
 	case m.Ready:
 		return agent.Idle
 	default:

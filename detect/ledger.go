@@ -1,14 +1,22 @@
 package detect
 
-import "berth/agent"
+import (
+	"time"
 
-// Ledger gives the entries of a session log what only those before them tell:
-// the turn they are of, and at its end its last words. It may be copied, and
-// goes into a checkpoint as it is.
+	"berth/agent"
+)
+
+// Ledger gives the entries of a session log what only the others tell: the turn
+// they are of, and at its end its last words. Entries are mostly in the order
+// of time; but when Claude Code makes the file, the end of a short first turn may
+// stand before its beginning. A Ledger may be copied, and goes into a checkpoint
+// as it is.
 type Ledger struct {
-	Turn   string `json:"turn"`   // of the newest entry that names one
-	Answer string `json:"answer"` // the model's id of its last answer with words in it
-	Words  string `json:"words"`  // of that answer
+	Turn   string    `json:"turn"`   // of the newest entry that names one
+	Over   bool      `json:"over"`   // its end was told
+	Loose  time.Time `json:"loose"`  // when a turn ended whose beginning was not told yet
+	Answer string    `json:"answer"` // the model's id of its last answer with words in it
+	Words  string    `json:"words"`  // of that answer
 }
 
 // wordsLimit bounds the last words, in bytes. A model's answer is below that.
@@ -20,7 +28,7 @@ func (l *Ledger) Enter(f *agent.Fact) {
 		return
 	}
 	if f.Turn != "" && f.Turn != l.Turn {
-		*l = Ledger{Turn: f.Turn}
+		*l = Ledger{Turn: f.Turn, Loose: l.Loose, Over: !f.At.IsZero() && f.At.Before(l.Loose)}
 	}
 	switch f.Kind {
 	case agent.Acting:
@@ -28,12 +36,20 @@ func (l *Ledger) Enter(f *agent.Fact) {
 			l.say(f)
 		}
 	case agent.TurnEnded:
-		if f.Turn == "" {
-			f.Turn = l.Turn
-		}
-		if f.How == agent.Completed && f.Text == "" {
-			f.Text = l.Words
-		}
+		l.end(f)
+	}
+}
+
+// end: an end that names no turn is that of the newest one, unless that is over
+// or there is none.
+func (l *Ledger) end(f *agent.Fact) {
+	if f.Turn == "" && (l.Turn == "" || l.Over) {
+		l.Loose = f.At
+		return
+	}
+	l.Over, f.Turn = true, l.Turn
+	if f.How == agent.Completed && f.Text == "" {
+		f.Text = l.Words
 	}
 }
 

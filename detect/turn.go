@@ -41,7 +41,9 @@ func (f *Fold) turnStarted(fact *agent.Fact) {
 	}
 	m.Turns++
 	if f.sameTurn(fact) {
-		m.Turn.At, m.Turn.Started = fact.At, earlier(m.Turn.Started, fact.At)
+		if !fact.At.IsZero() {
+			m.Turn.At, m.Turn.Started = fact.At, earlier(m.Turn.Started, fact.At)
+		}
 		return
 	}
 	if m.Turn.Phase == running && m.Turn.ID == "" && fact.Turn != "" {
@@ -70,6 +72,9 @@ func (f *Fold) overBy(fact *agent.Fact) bool {
 // a second hook tells of once more.
 func (f *Fold) sameTurn(fact *agent.Fact) bool {
 	t := &f.m.Turn
+	if fact.Source == agent.SourceStream && fact.Turn == "" && t.Phase == running {
+		return true // its turns do not overlap
+	}
 	if fact.Turn != "" || t.ID != "" || t.Phase != running || fact.At.IsZero() {
 		return false
 	}

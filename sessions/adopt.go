@@ -184,7 +184,8 @@ func (a *adoption) recallEvent(line events.Line) {
 	}
 }
 
-// recallPlace finds how far the session log was told of.
+// recallPlace finds how far the session log and the structured output were told
+// of.
 func (a *adoption) recallPlace(line events.Line) {
 	switch line.Type {
 	case "state_change", "prompt", "prompt_resolved":
@@ -194,8 +195,15 @@ func (a *adoption) recallPlace(line events.Line) {
 	var e struct {
 		At *sourcePlace `json:"at"`
 	}
-	if json.Unmarshal(line.Raw, &e) == nil && e.At != nil && !a.logTold.covers(e.At) {
-		a.logTold = e.At
+	if json.Unmarshal(line.Raw, &e) != nil || e.At == nil {
+		return
+	}
+	last := &a.logTold
+	if e.At.Source == agent.SourceStream {
+		last = &a.streamTold
+	}
+	if !(*last).covers(e.At) {
+		*last = e.At
 	}
 }
 

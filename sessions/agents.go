@@ -203,6 +203,7 @@ func launchEnv(prog program, l agent.Launch) []string {
 // so.
 func launched(spec Spec, l agent.Launch) Spec {
 	spec.StateFile, spec.LogFiles, spec.Vouched, spec.Berth = l.StateFile, l.LogFiles, l.Vouched, l.Berth
+	spec.Stream, spec.Headless = l.Stream, l.Headless
 	if l.Conversation != "" {
 		spec.Conversation = l.Conversation
 	}

@@ -12,6 +12,7 @@ import (
 
 	"berth/agent"
 	"berth/api"
+	"berth/detect/tail"
 	"berth/orchestrate/gate"
 	"berth/sessions/groom"
 	"berth/sessions/lease"
@@ -61,6 +62,7 @@ type checkpoint struct {
 	Groom     groom.Machine   `json:"groom"`
 
 	Beginnings map[uint64]*beginning `json:"beginnings,omitempty"` // by the hooks that wait
+	Stream     *tail.Place           `json:"stream,omitempty"`     // how far its structured output was taken in
 }
 
 const checkpointVersion = 1
@@ -99,6 +101,10 @@ func (c *core) save() {
 		head.Gate, head.Log = c.detection.gate, c.detection.files.log.saved()
 		head.Groom = c.detection.groom
 		head.Beginnings = c.detection.beginnings
+		if stream := c.detection.stream; stream != nil {
+			place := stream.Place()
+			head.Stream = &place
+		}
 		var err error
 		if head.Detection, err = c.detection.fold.Checkpoint(); err != nil {
 			c.trouble("save what is known of the agent", err)

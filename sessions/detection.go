@@ -8,6 +8,7 @@ import (
 	"berth/agent"
 	"berth/api"
 	"berth/detect"
+	"berth/detect/tail"
 	"berth/orchestrate/gate"
 	"berth/sessions/events"
 	"berth/sessions/groom"
@@ -25,7 +26,8 @@ type detection struct {
 	fold      *detect.Fold
 	viewer    detect.Viewer
 	files     files
-	stateSeen []byte // what the live state file said last
+	stream    *tail.Assembler // of lines in the output that tell of the agent; nil where there are none
+	stateSeen []byte          // what the live state file said last
 	screenAt  time.Time
 	last      time.Time      // of the newest fact: time does not go back
 	opening   uint64         // number of the event that opens a prompt, if one opens now
@@ -60,12 +62,13 @@ func (c *core) newDetection(at time.Time) {
 	c.detection.close()
 	d := &detection{driver: driver, last: at}
 	d.fold = detect.New(driver, d.options(c, at))
+	c.newStream(d, tail.Place{Offset: c.term.Offset()})
 	c.detection, c.lastWords = d, nil
 }
 
 func (d *detection) options(c *core, start time.Time) detect.Options {
 	return detect.Options{
-		Conversation: c.spec.Conversation, Start: start, Forked: c.spec.forked(),
+		Conversation: c.spec.Conversation, Start: start, Headless: c.spec.Headless, Forked: c.spec.forked(),
 		PromptID: func(uint64) string { return fmt.Sprintf("%s-%d", c.s.id, d.opening) },
 	}
 }
@@ -85,6 +88,9 @@ func (c *core) restoreDetection(from checkpoint) {
 	}
 	d.fold, d.said, d.own, d.groom, d.meter = fold, from.Said, from.Own, from.Groom, from.Meter
 	d.restoreLog(from.Log)
+	if from.Stream != nil {
+		c.newStream(d, *from.Stream)
+	}
 	d.resume(from.Answers, c.responded)
 	d.gate, d.beginnings = from.Gate, from.Beginnings
 	c.detection = d

@@ -141,6 +141,9 @@ func (c *core) read(buf []byte) (n int, ok bool) {
 		return 0, false
 	}
 	_, _ = c.term.Write(buf[:n]) // never fails
+	if !c.reviewing {
+		c.readStream(buf[:n], offset)
+	}
 	if !c.reviewing && offset >= c.liveFrom {
 		c.lastOut = c.now()
 	}

@@ -58,14 +58,15 @@ type core struct {
 	problem     string
 	problemOf   string // what could not be done
 
-	saveSoon  bool                 // a checkpoint is due at the end of this turn of the loop
-	detection *detection           // nil for a program without a driver
-	stirred   bool                 // one of the agent's files has changed
-	said      *Said                // the last message of a program that ended
-	logTold   *sourcePlace         // the last entry of its session log that made an event
-	lastWords []detect.Word        // of the sources, when the program ended
-	responded map[string]time.Time // when the newest answer to a prompt behind the checkpoint was told
-	seqOf     map[uint64]uint64    // numbers of the events that records behind the checkpoint made
+	saveSoon   bool                 // a checkpoint is due at the end of this turn of the loop
+	detection  *detection           // nil for a program without a driver
+	stirred    bool                 // one of the agent's files has changed
+	said       *Said                // the last message of a program that ended
+	streamTold *sourcePlace         // the last line of its output that made an event
+	logTold    *sourcePlace         // the last entry of its session log that made an event
+	lastWords  []detect.Word        // of the sources, when the program ended
+	responded  map[string]time.Time // when the newest answer to a prompt behind the checkpoint was told
+	seqOf      map[uint64]uint64    // numbers of the events that records behind the checkpoint made
 
 	lease     *lease.Lease
 	unsaid    []lease.Change // what the last server's end did to the lease, to be told

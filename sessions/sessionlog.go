@@ -51,13 +51,13 @@ func (l *sessionLog) saved() *savedLog {
 	return &savedLog{Mark: l.tail.Mark(), Since: l.since, Newest: l.newest, Renewals: l.renewals, Ledger: l.ledger}
 }
 
-// sourcePlace is where what caused an event stands in a file of the agent's. What was
-// told of up to there is not told again.
+// sourcePlace is where what caused an event stands in a file of the agent's, or
+// in what it prints. What was told of up to there is not told again.
 type sourcePlace struct {
-	Source  agent.Source `json:"source"`
-	File    string       `json:"file"`
-	Renewed uint64       `json:"renewed"` // how often it had been replaced or cut short
-	Offset  int64        `json:"offset"`  // right behind it
+	Source  agent.Source `json:"source"`         // log, stream
+	File    string       `json:"file,omitempty"` // its id, empty for what is printed
+	Renewed uint64       `json:"renewed"`        // how often it had been replaced or cut short
+	Offset  int64        `json:"offset"`         // right behind it
 }
 
 func placeOf(l tail.Line) *sourcePlace {
@@ -161,7 +161,7 @@ func (c *core) applyEntry(d *detection, line tail.Line) {
 			continue
 		}
 		l.ledger.Enter(&f)
-		d.meter.take(l.ledger.Turn, f)
+		d.meter.take(l.ledger.Turn, f, l.ledger.Over)
 		if f.At.After(l.newest) {
 			l.newest = f.At
 		}

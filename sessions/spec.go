@@ -90,6 +90,8 @@ type Spec struct {
 	TakeUp       string            `json:"take_up"`      // id of the conversation that the first start takes up, or latest
 	Fork         Fork              `json:"fork"`
 	StateFile    string            `json:"state_file"` // of the agent, with %d for its process id
+	Stream       bool              `json:"stream"`     // what the agent prints are lines that tell of it
+	Headless     bool              `json:"headless"`   // the agent takes no messages: it ends with its answer
 	LogFiles     string            `json:"log_files"`  // where its session logs are: FOLDER/*/NAME with %s for the conversation's id
 	Vouched      map[string]string `json:"vouched"`    // see agent.Launch
 

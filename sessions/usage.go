@@ -44,13 +44,9 @@ type answerTook struct {
 	Took   agent.Tokens `json:"took"`
 }
 
-// take takes in what a fact of the turn says.
-func (m *meter) take(turn string, f agent.Fact) {
-	if f.Agent != "" {
-		return
-	}
-	ends := f.Kind == agent.TurnEnded
-	if f.Usage == nil && !ends {
+// take takes in what a fact of the turn says. Over: no more answers follow.
+func (m *meter) take(turn string, f agent.Fact, over bool) {
+	if f.Agent != "" || f.Usage == nil && !over {
 		return
 	}
 	t := m.of(turn)
@@ -60,7 +56,7 @@ func (m *meter) take(turn string, f agent.Fact) {
 			m.Turns = m.Turns[1:]
 		}
 	}
-	t.Over = t.Over || ends
+	t.Over = t.Over || over
 	switch u := f.Usage; {
 	case u == nil:
 	case u.Whole:
@@ -96,10 +92,10 @@ func (m *meter) of(turn string) *metered {
 	return nil
 }
 
-// usage is what the turn took so far; nil when nothing is known.
+// usage is what the turn took; nil when that is not known, or not whole yet.
 func (m *meter) usage(turn string) *Usage {
 	t := m.of(turn)
-	if t == nil || t.Count == 0 && t.Whole == nil {
+	if t == nil || !t.Over || t.Count == 0 && t.Whole == nil {
 		return nil
 	}
 	u := &Usage{Tokens: t.Before, Requests: t.Count, Model: t.Model}

@@ -29,8 +29,12 @@ func TestMeter(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var m meter
 			for _, f := range c.facts {
-				m.take("1", f)
+				m.take("1", f, false)
 			}
+			if u := m.usage("1"); u != nil && !m.complete("1") {
+				t.Errorf("%+v before the turn's end", u)
+			}
+			m.take("1", done("1", ""), true)
 			got, err := json.Marshal(m.usage("1"))
 			if err != nil || string(got) != c.want {
 				t.Errorf("%s, %v; want %s", got, err, c.want)
@@ -44,8 +48,9 @@ func TestMeterIsBounded(t *testing.T) {
 	var m meter
 	for turn := range 20 {
 		for i := range 1000 {
-			m.take(fmt.Sprint(turn), took(fmt.Sprint("a", i), 1, 2))
+			m.take(fmt.Sprint(turn), took(fmt.Sprint("a", i), 1, 2), false)
 		}
+		m.take(fmt.Sprint(turn), done("", ""), true)
 	}
 	u := m.usage("19")
 	if u == nil || u.Requests != 1000 || u.Input != 1000 || u.Output != 2000 || m.usage("3") != nil || len(m.Turns) != turnsMetered {

@@ -56,6 +56,7 @@ func (Driver) Launch(s agent.Start) (agent.Launch, error) {
 		}
 	}
 	options := parseOptions(s.Argv)
+	l.Stream, l.Headless = options.prints()
 	settings, err := addSettings(&l, s, options)
 	if err != nil {
 		return l, err

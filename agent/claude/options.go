@@ -37,9 +37,10 @@ type options struct {
 // left out, or none.
 var taking = map[string]string{
 	"--settings": "value", "--session-id": "value", "--resume": "may", "--continue": "", "--fork-session": "", "--from-pr": "may",
+	"--print": "", "--output-format": "value", "--input-format": "value",
 }
 
-var long = map[string]string{"-r": "--resume", "-c": "--continue"}
+var long = map[string]string{"-r": "--resume", "-c": "--continue", "-p": "--print"}
 
 // parseOptions reads a command as Claude does: --name VALUE or --name=VALUE,
 // nothing behind --.
@@ -74,6 +75,19 @@ func (o *options) last(name string) (givenOption, bool) {
 	}
 	return givenOption{}, false
 }
+
+// prints says whether the command prints its answer and ends: as lines of JSON,
+// and without taking more messages.
+func (o *options) prints() (lines, headless bool) {
+	if !o.has("--print") {
+		return false, false
+	}
+	output, _ := o.last("--output-format")
+	input, _ := o.last("--input-format")
+	return output.value == streamJSON, input.value != streamJSON
+}
+
+const streamJSON = "stream-json"
 
 func (o *options) has(names ...string) bool {
 	return slices.ContainsFunc(o.list, func(one givenOption) bool { return slices.Contains(names, one.name) })

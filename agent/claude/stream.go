@@ -3,6 +3,7 @@ package claude
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"berth/agent"
 )
@@ -19,6 +20,26 @@ type streamLine struct {
 		Input   json.RawMessage `json:"input"`
 	} `json:"request"`
 	RequestID string `json:"request_id"`
+	Version   string `json:"claude_code_version"`
+
+	Usage      *agent.Tokens              `json:"usage"` // of a result
+	Turns      int                        `json:"num_turns"`
+	ModelUsage map[string]json.RawMessage `json:"modelUsage"`
+}
+
+// usage is what the whole turn took. The name of a model may carry the size of
+// its context, as in claude-opus-4-8[1m], which its answers do not.
+func (s *streamLine) usage() *agent.Usage {
+	if s.Usage == nil || len(s.ModelUsage) == 0 {
+		return nil
+	}
+	u := &agent.Usage{Whole: true, Answers: s.Turns, Tokens: *s.Usage}
+	if len(s.ModelUsage) == 1 {
+		for name := range s.ModelUsage {
+			u.Model, _, _ = strings.Cut(name, "[")
+		}
+	}
+	return u
 }
 
 // Stream reads one line of -p --output-format stream-json.
@@ -31,7 +52,7 @@ func (Driver) Stream(line []byte) ([]agent.Fact, error) {
 	if err := json.Unmarshal(line, &s); err != nil {
 		return nil, fmt.Errorf("read a line of output: %w: %w", ErrLine, err)
 	}
-	base := agent.Fact{Kind: agent.Noted, Source: agent.SourceStream, Cause: "stream:" + e.Type, Conversation: s.Session}
+	base := agent.Fact{Kind: agent.Noted, Source: agent.SourceStream, Cause: "stream:" + e.Type, Conversation: s.Session, Version: s.Version}
 	if s.Parent != "" {
 		return []agent.Fact{base}, nil // a subagent's
 	}
@@ -55,7 +76,7 @@ func (Driver) Stream(line []byte) ([]agent.Fact, error) {
 			base.Request = request(s.Request.Tool, s.Request.Input, "")
 		}
 	case "result":
-		base.Kind, base.How, base.Text = agent.TurnEnded, agent.Completed, s.Result
+		base.Kind, base.How, base.Text, base.Usage = agent.TurnEnded, agent.Completed, s.Result, s.usage()
 		if s.IsError {
 			base.How, base.Failure = agent.Failed, failure(e.Error, s.Result, s.Result)
 		}

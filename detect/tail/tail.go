@@ -45,11 +45,9 @@ type Info struct {
 
 // Mark is how far a file was taken in.
 type Mark struct {
-	Path    string `json:"path"`
-	File    string `json:"file"`    // its id; empty: it was not there yet
-	Offset  int64  `json:"offset"`  // where the first line begins that was not taken in
-	Inside  bool   `json:"inside"`  // Offset lies within a line that is too long
-	Skipped uint64 `json:"skipped"` // lines that were too long
+	Path string `json:"path"`
+	File string `json:"file"` // its id; empty: it was not there yet
+	Place
 	Renewed uint64 `json:"renewed"` // times that the file was replaced or cut short
 }
 
@@ -65,8 +63,10 @@ type Line struct {
 type Tail struct {
 	fs      FS
 	old     func(line []byte) bool
-	mark    Mark
-	partial []byte // what was read behind the mark: no whole line yet
+	path    string
+	file    string
+	renewed uint64
+	lines   *Assembler
 }
 
 // New follows the file at a path. A file that is there at the first look is
@@ -78,80 +78,80 @@ func New(fsys FS, path string, old func(line []byte) bool) *Tail {
 
 // Resume goes on where a mark was made.
 func Resume(fsys FS, m Mark, old func(line []byte) bool) *Tail {
-	return &Tail{fs: fsys, old: old, mark: m}
+	return &Tail{fs: fsys, old: old, path: m.Path, file: m.File, renewed: m.Renewed, lines: Assemble(m.Place, LineLimit)}
 }
 
 // Mark is how far the file was taken in.
-func (t *Tail) Mark() Mark { return t.mark }
+func (t *Tail) Mark() Mark {
+	return Mark{Path: t.path, File: t.file, Place: t.lines.Place(), Renewed: t.renewed}
+}
 
 // Look takes in what was added since the last time, reading at most budget
 // bytes of it, and calls each for each line. More says that there is something
 // left. A file that is not there, or not there any more, is no error.
 func (t *Tail) Look(budget int, each func(Line)) (more bool, err error) {
-	info, err := t.fs.Stat(t.mark.Path)
+	info, err := t.fs.Stat(t.path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && t.unchanged(info) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("look at %s: %w", t.mark.Path, err)
+		return false, fmt.Errorf("look at %s: %w", t.path, err)
 	}
-	f, err := t.fs.Open(t.mark.Path)
+	f, err := t.fs.Open(t.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("open %s: %w", t.mark.Path, err)
+		return false, fmt.Errorf("open %s: %w", t.path, err)
 	}
 	defer f.Close() // it was only read
 	if info, err = f.Info(); err != nil {
-		return false, fmt.Errorf("look at %s: %w", t.mark.Path, err)
+		return false, fmt.Errorf("look at %s: %w", t.path, err)
 	}
 	if err := t.place(f, info); err != nil {
-		return false, fmt.Errorf("read %s: %w", t.mark.Path, err)
+		return false, fmt.Errorf("read %s: %w", t.path, err)
 	}
 	if more, err = t.read(f, info.Size, budget, each); err != nil {
-		return false, fmt.Errorf("read %s: %w", t.mark.Path, err)
+		return false, fmt.Errorf("read %s: %w", t.path, err)
 	}
 	return more, nil
 }
 
-func (t *Tail) at() int64 { return t.mark.Offset + int64(len(t.partial)) }
-
 func (t *Tail) unchanged(info Info) bool {
-	return info.ID == t.mark.File && info.Size == t.at()
+	return info.ID == t.file && info.Size == t.lines.At()
 }
 
 // place finds where to read on: another file, or one that was cut short or
 // written anew, is read from its beginning.
 func (t *Tail) place(f File, info Info) error {
 	switch {
-	case t.mark.File == "":
+	case t.file == "":
 		offset, err := t.beginning(f, info.Size)
 		if err != nil {
 			return err
 		}
-		t.mark.File, t.mark.Offset = info.ID, offset
+		t.file, t.lines = info.ID, Assemble(Place{Offset: offset}, LineLimit)
 		return nil
-	case info.ID == t.mark.File && info.Size >= t.at():
+	case info.ID == t.file && info.Size >= t.lines.At():
 		same, err := t.endsLine(f)
 		if err != nil || same {
 			return err
 		}
 	}
-	t.mark.File, t.mark.Offset, t.mark.Inside = info.ID, 0, false
-	t.mark.Renewed++
-	t.partial = nil
+	t.file, t.lines = info.ID, Assemble(Place{Skipped: t.lines.Place().Skipped}, LineLimit)
+	t.renewed++
 	return nil
 }
 
 // endsLine says whether a line ends where the mark is, as one did when it was
 // made.
 func (t *Tail) endsLine(f File) (bool, error) {
-	if t.mark.Offset == 0 || t.mark.Inside || len(t.partial) > 0 {
+	p := t.lines.Place()
+	if p.Offset == 0 || p.Inside || p.Offset < t.lines.At() {
 		return true, nil
 	}
 	var before [1]byte
-	if _, err := f.ReadAt(before[:], t.mark.Offset-1); err != nil {
+	if _, err := f.ReadAt(before[:], p.Offset-1); err != nil {
 		return false, err
 	}
 	return before[0] == '\n', nil
@@ -202,7 +202,7 @@ func (t *Tail) lastOld(piece []byte, whole bool) (int, bool) {
 
 // read takes in at most budget bytes.
 func (t *Tail) read(f File, size int64, budget int, each func(Line)) (more bool, err error) {
-	from := t.at()
+	from := t.lines.At()
 	want := min(size-from, int64(budget))
 	if want <= 0 {
 		return size > from, nil
@@ -212,53 +212,10 @@ func (t *Tail) read(f File, size int64, budget int, each func(Line)) (more bool,
 	if err != nil && !errors.Is(err, io.EOF) {
 		return false, err
 	}
-	t.take(buf[:n], each)
+	t.lines.Take(buf[:n], func(line []byte, next int64) {
+		each(Line{Data: line, File: t.file, Next: next, Renewed: t.renewed})
+	})
 	return n > 0 && size > from+int64(n), nil
-}
-
-// take divides what was read into lines.
-func (t *Tail) take(data []byte, each func(Line)) {
-	for len(data) > 0 {
-		end := bytes.IndexByte(data, '\n')
-		if end < 0 {
-			t.keep(data)
-			return
-		}
-		piece := data[:end+1]
-		data = data[end+1:]
-		switch {
-		case t.mark.Inside: // the end of a line that was too long
-			t.mark.Offset += int64(len(piece))
-			t.mark.Inside = false
-			continue
-		case len(t.partial)+len(piece) > LineLimit:
-			t.mark.Offset += int64(len(t.partial) + len(piece))
-			t.partial = nil
-			t.mark.Skipped++
-			continue
-		case len(t.partial) > 0:
-			piece = append(t.partial, piece...)
-			t.partial = nil
-		}
-		t.mark.Offset += int64(len(piece))
-		if piece = trim(piece); len(piece) > 0 {
-			each(Line{Data: piece, File: t.mark.File, Next: t.mark.Offset, Renewed: t.mark.Renewed})
-		}
-	}
-}
-
-// keep puts by what has no end yet.
-func (t *Tail) keep(data []byte) {
-	if !t.mark.Inside && len(t.partial)+len(data) > LineLimit {
-		t.mark.Offset += int64(len(t.partial))
-		t.partial, t.mark.Inside = nil, true
-		t.mark.Skipped++
-	}
-	if t.mark.Inside {
-		t.mark.Offset += int64(len(data))
-		return
-	}
-	t.partial = append(t.partial, data...)
 }
 
 // trim takes off a line's end, be it LF or CR LF.

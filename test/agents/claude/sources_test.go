@@ -167,3 +167,120 @@ func TestQueuedNudge(t *testing.T) {
 		t.Error("a message that Claude kept was not confirmed")
 	}
 }
+
+// used is what a turn took, as the verbs say.
+type used struct {
+	Input         int64  `json:"input_tokens"`
+	Output        int64  `json:"output_tokens"`
+	CacheRead     int64  `json:"cache_read_input_tokens"`
+	CacheCreation int64  `json:"cache_creation_input_tokens"`
+	Requests      int    `json:"requests"`
+	Model         string `json:"model"`
+}
+
+// served is what the API says that the requests of a turn took.
+func (l *lab) served(prompt string) used {
+	l.t.Helper()
+	var u used
+	for _, r := range l.api.Requests() {
+		if r.Kind != modelapi.KindTurn || r.Subagent || r.Prompt != prompt || r.Usage == nil {
+			continue
+		}
+		u.Input += int64(r.Usage["input_tokens"])
+		u.Output += int64(r.Usage["output_tokens"])
+		u.CacheRead += int64(r.Usage["cache_read_input_tokens"])
+		u.CacheCreation += int64(r.Usage["cache_creation_input_tokens"])
+		u.Requests++
+		u.Model = r.Model
+	}
+	return u
+}
+
+func (l *lab) last() (last struct {
+	Text  string
+	Usage *used
+}) {
+	l.t.Helper()
+	out, err := l.host.Call(l.ctx, nil, "last", l.Name, "--json")
+	check(l.t, err)
+	check(l.t, json.Unmarshal(out, &last))
+	return last
+}
+
+// TestUsage compares what a turn took by the log with what the API served.
+func TestUsage(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.ready()
+	l.is("idle")
+	known := 0
+	for _, message := range []string{"MOCK: text short", "MOCK: thinking", "MOCK: edit", "MOCK: long 200"} {
+		out, err := l.host.Call(l.ctx, []byte(message), "nudge", "--wait", "--timeout", patient.String(), l.Name, "-")
+		if strings.HasPrefix(message, "MOCK: edit") { // it asks, and goes on
+			l.see(`Do you want to make this edit`)
+			l.key("1")
+			l.is("idle")
+		} else {
+			check(t, err)
+			var n struct{ Usage *used }
+			check(t, json.Unmarshal(out, &n))
+			if n.Usage != nil { // on a machine with much to do the log may lag for longer than is waited
+				known++
+				if *n.Usage != l.served(message) {
+					t.Errorf("%s took %+v, served was %+v", message, n.Usage, l.served(message))
+				}
+			}
+		}
+		last := l.last()
+		for deadline := time.Now().Add(patient); last.Usage == nil && time.Now().Before(deadline); {
+			last = l.last()
+		}
+		if last.Usage == nil || *last.Usage != l.served(message) {
+			t.Errorf("%s took %+v by last, served was %+v", message, last.Usage, l.served(message))
+		}
+	}
+	t.Logf("%d of 3 were known at the turn's end", known)
+}
+
+// TestPrinting runs Claude Code without a composer: what it prints, its hooks and
+// its end tell the states.
+func TestPrinting(t *testing.T) {
+	for name, c := range map[string]struct {
+		args   []string
+		prompt string
+		states string
+		last   string
+		code   int
+	}{
+		"lines":                        {[]string{"-p", "--verbose", "--output-format", "stream-json"}, "MOCK: slow 10 100", "working exited", "line 001\nline 002\nline 003\nline 004\nline 005\nline 006\nline 007\nline 008\nline 009\nline 010\nslow end", 0},
+		"a tool":                       {[]string{"--print", "--verbose", "--output-format=stream-json", "--allowedTools", "Bash(echo:*)"}, "MOCK: bash echo hello", "working exited", "The command finished.", 0},
+		"an error":                     {[]string{"-p", "--verbose", "--output-format", "stream-json"}, "MOCK: error 400", "working error exited", "", 1},
+		"text":                         {[]string{"-p"}, "MOCK: text plain", "working exited", "plain", 0},
+		"an error, in text":            {[]string{"-p"}, "MOCK: error 400", "working error exited", "", 1},
+		"lines, and no log of its own": {[]string{"-p", "--verbose", "--output-format", "stream-json", "--no-session-persistence"}, "MOCK: text kept nowhere", "working exited", "kept nowhere", 0},
+	} {
+		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
+			t.Parallel()
+			l := newLabAs(t, "claude", Ready(), nil, append(c.args, "--", c.prompt)...)
+			code, err := l.Exited(l.ctx, patient)
+			check(t, err)
+			if code != c.code {
+				t.Errorf("it ended with %d", code)
+			}
+			if order, causes := l.states(); order != c.states {
+				t.Errorf("states %s (%v), want %s", order, causes, c.states)
+			} else {
+				t.Logf("%s by %v", order, causes)
+			}
+			if c.last == "" {
+				return
+			}
+			last := l.last()
+			if last.Text != c.last {
+				t.Errorf("the last message is %q", last.Text)
+			}
+			if served := l.served(c.prompt); last.Usage == nil || *last.Usage != served {
+				t.Errorf("it took %+v, served was %+v", last.Usage, served)
+			}
+		})
+	}
+}

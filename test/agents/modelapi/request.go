@@ -42,6 +42,7 @@ type Request struct {
 	Step     int    // answers the turn has had
 	Scenario string
 	Scene    Scene
+	Usage    map[string]int // of the answer, in tokens; nil for a failure
 
 	Ended time.Time // when it was answered, or its client left; zero: it is being answered
 	Left  bool      // its client left before the answer's end

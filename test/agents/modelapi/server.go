@@ -143,7 +143,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	var step Step
 	if record.Kind == KindTurn {
-		step = s.step(&record)
+		if step = s.step(&record); !step.fails() {
+			record.Usage = usage(step)
+		}
 	}
 	defer s.answered(s.keep(record), r)
 	switch record.Kind {
