@@ -351,5 +351,8 @@ func (b *box) notice() bool {
 		return false
 	}
 	b.dialog.Body = b.text(next, b.first)
+	for _, o := range b.list { // asked as the turn ends, and the title says that it has
+		b.dialog.AfterTurn = b.dialog.AfterTurn || strings.Contains(o.Label, "loop detection")
+	}
 	return b.is(agent.PromptNotice, "", head)
 }

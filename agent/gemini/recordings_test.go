@@ -58,3 +58,32 @@ func wanted(all []truth.Stretch) string {
 	}
 	return strings.Join(out, " ")
 }
+
+// TestBehindTheCut: of the recordings that are cut, the titles, the hooks and the chat
+// file go on to the end. Without a screen nothing tells that Gemini has started
+// up; all else is known: a queued turn is no idle, a command that is allowed for
+// the session asks nothing.
+func TestBehindTheCut(t *testing.T) {
+	ref := reference(t)
+	turn, asks, refused := "working idle ", "working prompt working idle ", "working prompt idle "
+	for name, want := range map[string]string{
+		"02_approval_keys":        strings.Repeat(asks, 2) + strings.Repeat(refused, 6) + strings.Repeat(asks, 2) + turn,
+		"05_slow_interrupt_queue": strings.Repeat(turn, 5) + asks,
+		"07_nudging":              strings.Repeat(turn, 22),
+		"11_long_cjk_resize":      strings.Repeat(turn, 3) + asks + turn,
+	} {
+		rec, err := replay.Load(ref, "titles/"+name+".cast")
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps := replay.Run(rec, gemini.Driver{}, replay.Options{})
+		if got := truth.Sequence(steps); got != "starting "+want+"exited" {
+			t.Errorf("%s:\n%s\nwant\nstarting %sexited", name, got, want)
+		}
+		for i, s := range steps[:len(steps)-1] {
+			if lasts := steps[i+1].At - s.At; s.Next == agent.Idle && lasts < 200*time.Millisecond {
+				t.Errorf("%s: idle for %v at %v", name, lasts, s.At)
+			}
+		}
+	}
+}

@@ -280,6 +280,9 @@ func TestDialogs(t *testing.T) {
 	if p := (gemini.Driver{}).FromDialog(shell); text(p.Input) != "cat <<EOF > notes\n  1. Allow once" || text(p.Tool) != "run_shell_command" || len(p.Options) != 3 {
 		t.Errorf("a command of two lines: %+v, input %q", p, text(p.Input))
 	}
+	if loop := draw(box("A potential loop was detected", "● 1. Keep loop detection enabled (esc)", "  2. Disable loop detection for this session")...).Dialog; !loop.AfterTurn {
+		t.Errorf("a loop: %+v", loop)
+	}
 	d := draw(edit...).Dialog
 	if d.Options[3].Number != 4 || d.Options[3].Label != "No, suggest changes (esc)" || !d.Options[0].Focused || d.Options[1].Focused || !strings.HasPrefix(d.Body, "Writing to w0.txt\n") {
 		t.Errorf("%+v", d)
