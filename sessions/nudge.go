@@ -30,6 +30,7 @@ type Nudged struct {
 	Verdict  deliver.Verdict
 	Evidence string
 	Seq      uint64 // of its event
+	Typed    bool   // something of it was typed, if only to be taken back
 	turn     *turnWatch
 }
 
@@ -330,7 +331,7 @@ func (c *core) endNudge(d *nudging, claim Claim, o deliver.Outcome, broken bool)
 	if d.aside && !d.machine.Aside() {
 		c.dropAside()
 	}
-	done := Nudged{ID: d.id, Before: d.before, Bytes: len(d.typed), Verdict: o.Verdict, Evidence: o.Evidence, turn: &d.turn}
+	done := Nudged{ID: d.id, Before: d.before, Bytes: len(d.typed), Verdict: o.Verdict, Evidence: o.Evidence, Typed: d.machine.Typed(), turn: &d.turn}
 	c.flushTyping(c.now(), true)
 	e := nudgeEvent{By: claim.by(), Nudge: d.id, Bytes: done.Bytes, Verdict: string(o.Verdict), Code: string(o.Code), Evidence: o.Evidence, Aside: o.Aside}
 	if d.queued != nil {
@@ -400,7 +401,7 @@ func nudgeError(name string, done Nudged, o deliver.Outcome) error {
 	}
 	return api.Errorf(o.Code, message+"%s", name, o.Evidence, remedy).With("session", name).With("nudge", done.ID).
 		With("delivered", o.Verdict == deliver.Unconfirmed).With("confirmed", false).With("state_before", string(done.Before)).
-		With("seq", done.Seq).With("left_in_composer", o.Left).With("draft_aside", o.Aside)
+		With("seq", done.Seq).With("typed", done.Typed).With("left_in_composer", o.Left).With("draft_aside", o.Aside)
 }
 
 // listen passes a fact of the conversation on to those who wait for one.

@@ -21,7 +21,9 @@ import (
 const (
 	// A frame in which there is neither composer nor dialog, or in which a
 	// spinner still stands, is given so long to become one that can be typed at.
-	settleFor = 500 * time.Millisecond
+	// At its start an agent says that it is ready before it has drawn anything; on a
+	// machine with a load of 18, a second before.
+	settleFor = 2 * time.Second
 	// The echo of a paste took 70 to 250 ms, 700 ms on a loaded machine, and more on one with a load of 20.
 	echoFor = 3 * time.Second
 	// UserPromptSubmit follows Enter by 10 to 60 ms; of an Enter that had no
@@ -30,9 +32,10 @@ const (
 	// A hook of somebody's own may hold the message back.
 	confirmFor = 2500 * time.Millisecond
 	// What a person typed last may not be drawn yet: the screen is believed so long
-	// after it when there was output since, and without any after echoFor. Nobody
-	// else types meanwhile.
+	// after it when there was output since and that has ended for a moment, else
+	// after echoFor. Nobody else types meanwhile.
 	drawnAfter = 400 * time.Millisecond
+	drawnRest  = 200 * time.Millisecond
 	// What was typed and is not to be sent is taken back, as soon as the
 	// composer shows it.
 	takeBackFor = 1500 * time.Millisecond
@@ -260,11 +263,10 @@ func (m *Machine) begin(s Seen, now time.Time) Step {
 
 // undrawn says that what a person typed last may not be on the screen yet.
 func (m *Machine) undrawn(s Seen, now time.Time) bool {
-	most := drawnAfter
-	if !s.Printed.After(s.Typed) {
-		most = echoFor
+	if now.Sub(s.Typed) >= echoFor || m.over(now, echoFor) {
+		return false
 	}
-	return now.Sub(s.Typed) < most && !m.over(now, most)
+	return !s.Printed.After(s.Typed) || now.Sub(s.Typed) < drawnAfter || now.Sub(s.Printed) < drawnRest
 }
 
 // ours says that the composer holds what we typed ourselves.

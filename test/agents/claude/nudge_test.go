@@ -3,7 +3,6 @@
 package claude
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -219,53 +218,44 @@ func TestInterruptVerb(t *testing.T) {
 	l.confirmed("and on", "and on")
 }
 
-// TestNudgeAgainstADialog gives messages at offsets around the appearance of a
-// dialog: none of them answers it.
-func TestNudgeAgainstADialog(t *testing.T) {
+// TestInterruptedMessage: a message that an interrupt put back into the composer
+// is ours, and no draft, also to the server after this one.
+func TestInterruptedMessage(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.is("idle")
-	counts := map[string]int{}
-	const offsets = 60
-	for i := range offsets {
-		l.is("idle")
-		name := "ran-" + string(rune('a'+i/26)) + string(rune('a'+i%26)) + ".txt"
-		ctx, cancel := context.WithCancel(l.ctx)
-		late := make(chan nudged, 1)
-		message := "a message " + name
-		// The task ends a turn of its own and asks: its dialog comes some 100 ms
-		// after the message that leads to it.
-		n := l.nudge("MOCK: bash touch " + name)
-		if n.status != 0 {
+	for i, restart := range []bool{false, true} {
+		if n := l.nudge("MOCK: hang"); n.status != 0 {
 			t.Fatalf("%+v %+v", n, n.Error)
 		}
-		timer := time.NewTimer(time.Duration(i) * 10 * time.Millisecond)
-		<-timer.C
-		go func() { late <- l.nudge(message) }()
-		got := <-late
-		cancel()
-		_ = ctx
-		code := "confirmed"
-		if got.Error != nil {
-			code = got.Error.Code
+		l.is("working")
+		if _, err := l.host.Call(l.ctx, nil, "interrupt", "all"); err != nil {
+			t.Fatal(err)
 		}
-		counts[code]++
-		l.is("prompt")
-		if l.made(name) {
-			t.Fatalf("offset %d: the message allowed the command: %+v", i, got)
+		l.see(prompt + "MOCK: hang$")
+		if restart {
+			check(t, l.host.Kill())
+			check(t, l.host.Start())
+			l.is("idle")
 		}
-		l.see(proceed)
-		l.key("Escape")
-		l.is("idle")
-		if l.made(name) {
-			t.Fatalf("offset %d: the message allowed the command: %+v", i, got)
-		}
-		want := 0
-		if got.Confirmed {
-			want = 1
-		}
-		if l.api.Arrivals(message) != want {
-			t.Fatalf("offset %d: %+v, and it arrived %d times", i, got, l.api.Arrivals(message))
-		}
+		l.confirmed("instead "+string(rune('a'+i)), "instead "+string(rune('a'+i)))
 	}
-	t.Log(counts)
+
+	// At a prompt an interrupt would be an answer.
+	if n := l.nudge("MOCK: bash touch one.txt", "--wait"); n.status != 20 {
+		t.Fatalf("%+v %+v", n, n.Error)
+	}
+	_, err := l.host.Call(l.ctx, nil, "interrupt", l.Name)
+	var failure *host.Failure
+	if !errors.As(err, &failure) || failure.Status != 5 {
+		t.Errorf("at a prompt: %v", err)
+	}
+	l.see(proceed)
+	l.key("Escape")
+	l.is("idle")
+	if n := l.nudge("MOCK: error 403", "--wait"); n.status != 21 {
+		t.Fatalf("%+v %+v", n, n.Error)
+	}
+	if out, err := l.host.Call(l.ctx, nil, "interrupt", l.Name); err != nil || !strings.Contains(string(out), `"delivered":false`) {
+		t.Errorf("in an error: %v %s", err, out)
+	}
 }

@@ -101,7 +101,7 @@ func TestQueue(t *testing.T) {
 	if r, status := l.try("", "accept"); status != 0 || !r.Confirmed {
 		t.Fatalf("%+v", r)
 	}
-	l.arrived(shield + "!touch ran.txt\nlast", 1)
+	l.arrived(shield+"!touch ran.txt\nlast", 1)
 	l.is("idle")
 	l.order("first", "MOCK: bash touch asked.txt", shield+"!touch ran.txt\nlast")
 	if l.made("ran.txt") {

@@ -18,3 +18,8 @@ func soak() int {
 
 // kills is how many rounds a queue is killed in.
 func kills() int { return 3 * soak() }
+
+// messages is how many are given while people come and go, and dialogs how many
+// of them around the appearance of a dialog.
+func messages() int { return 40 * soak() }
+func dialogs() int  { return 20 * soak() }

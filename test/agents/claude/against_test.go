@@ -1,0 +1,108 @@
+//go:build agents
+
+package claude
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"testing"
+	"time"
+
+	"berth/test/agents/modelapi"
+)
+
+// TestNudgeAgainstADialog gives messages to an agent at rest that begins a turn
+// by itself, at the end of a background command, and asks: at offsets from before
+// that to after the dialog. None of them answers it.
+func TestNudgeAgainstADialog(t *testing.T) {
+	l := newDialogLab(t)
+	l.is("idle")
+	check(t, os.WriteFile(filepath.Join(l.home.Workspace, "wait.sh"), []byte("while [ ! -e go-$1 ]; do sleep 0.01; done\n"), 0o600))
+	counts := map[string]int{}
+	rounds := dialogs()
+	const from, to = -400 * time.Millisecond, 1600 * time.Millisecond // of the nudge's call, against the command's end
+	for i := range rounds {
+		l.is("idle")
+		ran := fmt.Sprintf("ran-%d.txt", i)
+		if n := l.nudge(fmt.Sprintf("MOCK: shell sh wait.sh %d", i), "--wait", "--timeout", patient.String()); n.status != 0 {
+			t.Fatalf("%d: %+v %+v", i, n, n.Error)
+		}
+		l.api.Queue(modelapi.Scenario{Steps: []modelapi.Step{
+			modelapi.Say(modelapi.Tool("Bash", map[string]any{"command": "touch " + ran, "description": "Run the lab's command"})),
+			modelapi.Say(modelapi.Text("The command finished.")),
+		}})
+		// Every 10 ms once in a long run, in no order that the machine's load could follow.
+		offset := from + (to-from)*time.Duration(i*73%rounds)/time.Duration(rounds)
+		message := fmt.Sprintf("MOCK: text message %d", i)
+		late := make(chan nudged, 1)
+		go func() {
+			l.pause(int((offset - from).Milliseconds()))
+			late <- l.nudge(message)
+		}()
+		l.pause(int(-from.Milliseconds()))
+		check(t, os.WriteFile(filepath.Join(l.home.Workspace, fmt.Sprintf("go-%d", i)), nil, 0o600))
+		got := <-late
+		what := fate(got)
+		counts[what]++
+		l.is("prompt")
+		l.see(proceed)
+		if l.made(ran) {
+			t.Fatalf("offset %s: the message allowed the command: %s %+v %+v", offset, what, got, got.Error)
+		}
+		l.key("Escape")
+		if got.Confirmed {
+			l.arrived(message, 1)
+		}
+		l.is("idle")
+		if l.made(ran) {
+			t.Fatalf("offset %s: the message allowed the command: %s %+v %+v", offset, what, got, got.Error)
+		}
+		want := 0
+		if got.Confirmed {
+			want = 1
+		}
+		if n := l.api.Arrivals(message); n != want {
+			t.Fatalf("offset %s: %s %+v %+v, and it arrived %d times", offset, what, got, got.Error, n)
+		}
+		if i%20 == 19 {
+			t.Logf("%d: %s", i+1, told(counts))
+		}
+	}
+	t.Logf("%d messages around a dialog: %s; 0 answered it", rounds, told(counts))
+}
+
+// newDialogLab lets the command that is waited for run without a question.
+func newDialogLab(t *testing.T) *lab {
+	t.Helper()
+	t.Parallel()
+	return newLabAs(t, "claude", Ready(), nil, "--allowedTools", "Bash(sh wait.sh:*)")
+}
+
+// fate says what became of a message.
+func fate(n nudged) string {
+	if n.Error == nil {
+		return "delivered"
+	}
+	typed, _ := n.Error.Details["typed"].(bool)
+	left, _ := n.Error.Details["left_in_composer"].(bool)
+	switch {
+	case n.Error.Code == "UNCONFIRMED":
+		return "unconfirmed"
+	case !typed:
+		return "refused before the paste"
+	case left:
+		return "stopped after the paste, left in the composer"
+	}
+	return "stopped after the paste, taken back"
+}
+
+func told(counts map[string]int) string {
+	var words []string
+	for what, n := range counts {
+		words = append(words, fmt.Sprintf("%d %s", n, what))
+	}
+	sort.Strings(words)
+	return fmt.Sprint(words)
+}

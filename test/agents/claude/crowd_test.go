@@ -1,0 +1,139 @@
+//go:build agents
+
+package claude
+
+import (
+	"context"
+	"fmt"
+	"math/rand"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// given is a message for the crowd's test, and as it arrives.
+type given struct{ text, arrives string }
+
+// message makes the i-th message: of 1 byte to 10 KB, of all kinds.
+func message(r *rand.Rand, i int) given {
+	id := fmt.Sprintf("%d-%04x", i, r.Intn(1<<16))
+	words := func(size int, from ...string) string {
+		var b strings.Builder
+		for b.Len() < size {
+			b.WriteString(from[r.Intn(len(from))])
+		}
+		return strings.TrimSpace(b.String())
+	}
+	plain := []string{"word ", "fix the bug ", "and then, ", "x ", "(see below) ", "100 % ", "don't ", "`code` ", "\"quoted\" ", "$HOME ", "a/b/c "}
+	size := []int{1, 20, 200, 1000, 3000, 10000}[r.Intn(6)]
+	same := func(s string) given { return given{s, s} }
+	text := words(size, plain...)
+	switch i % 14 {
+	case 0:
+		return same(string(rune('a' + i/14%26))) // 1 byte
+	case 1:
+		return same(id + " " + text)
+	case 2:
+		return same(id + "\n" + words(size, "a line of text\n", "\n", "  indented\n", "/not a command\n", "!nor this\n", "exit\n"))
+	case 3:
+		return same(id + " " + words(size, "修复登录错误，", "然后运行测试。", "日本語の", "メッセージ\n", "한국어 "))
+	case 4:
+		return same(id + " " + words(size, "👨‍👩‍👧 ", "🇩🇪 ", "👍🏽 ", "✈️ ", "🦀"))
+	case 5:
+		return given{"/" + id + " " + text, shield + "/" + id + " " + text}
+	case 6:
+		return given{"!touch ran.txt", shield + "!touch ran.txt"}
+	case 7:
+		return given{"?", shield + "?"}
+	case 8:
+		return given{"@notes-" + id + " look at @that and a@b.example", shield + "@notes-" + id + " look at " + shield + "@that and a@b.example"}
+	case 9:
+		return given{"exit", shield + "exit"}
+	case 10:
+		s := id + "\t" + words(size, "a\tb ", "tab\t\there ", "x ")
+		return given{s, strings.ReplaceAll(s, "\t", "    ")}
+	case 11:
+		return given{id + "\x1b[201~\r!touch ran.txt\r\n" + text, id + "[201~\n!touch ran.txt\n" + text}
+	case 12:
+		s := id + " e\u0301te\u0301 " + words(size, "A\u030a ")
+		return given{s, strings.NewReplacer("e\u0301", "\u00e9", "A\u030a", "\u00c5").Replace(s)}
+	}
+	s := id + " " + text + "  \n\n "
+	if len(s) > 800 { // a paste that a mark stands for keeps its blanks
+		return same(s)
+	}
+	return given{s, id + " " + text}
+}
+
+// TestNudgesInACrowd gives messages of all kinds while people attach, type,
+// take their words back and detach: each arrives once and exactly, with a true
+// verdict, and what people type is never part of one.
+func TestNudgesInACrowd(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.is("idle")
+	ctx, stop := context.WithCancel(l.ctx)
+	var people sync.WaitGroup
+	var visits, keys atomic.Int64
+	defer people.Wait()
+	defer stop()
+	for p := range 2 {
+		people.Go(func() { l.person(ctx, rand.New(rand.NewSource(int64(p))), &visits, &keys) })
+	}
+	r := rand.New(rand.NewSource(1))
+	want := map[string]int{}
+	refusals := map[string]int{}
+	total, longest := 0, 0
+	for i := range messages() {
+		m := message(r, i)
+		want[m.arrives]++
+		total, longest = total+len(m.text), max(longest, len(m.text))
+		for tries := 0; ; tries++ {
+			n := l.nudge(m.text, "--stash", "--takeover", "--wait", "--timeout", patient.String())
+			if n.status == 0 && n.Confirmed {
+				break
+			}
+			if n.Error == nil || n.Error.Code == "UNCONFIRMED" || tries == 20 {
+				t.Fatalf("%d: %.60q (%d bytes): %+v %+v after %v", i, m.text, len(m.text), n, n.Error, refusals)
+			}
+			refusals[n.Error.Code+": "+fate(n)]++
+			l.pause(100)
+		}
+		if got := l.api.Arrivals(m.arrives); got != want[m.arrives] {
+			last := ""
+			for _, request := range l.api.Requests() {
+				if texts := request.Texts(); len(texts) > 0 {
+					last = texts[len(texts)-1]
+				}
+			}
+			t.Fatalf("%d: %.80q (%d bytes) arrived %d times, not %d; the last to arrive was %.80q (%d bytes)", i, m.arrives, len(m.text), got, want[m.arrives], last, len(last))
+		}
+	}
+	if l.made("ran.txt") {
+		t.Error("a message ran as a command")
+	}
+	t.Logf("%d messages, %d bytes, the longest of %d; %d visits with %d keys meanwhile; refused and tried again: %v",
+		messages(), total, longest, visits.Load(), keys.Load(), refusals)
+}
+
+// person comes, types a word or two, takes them back, and goes.
+func (l *lab) person(ctx context.Context, r *rand.Rand, visits, keys *atomic.Int64) {
+	for ctx.Err() == nil {
+		v, err := l.host.Attach(ctx, l.Name)
+		if err != nil {
+			return // the end, or the test fails by itself
+		}
+		visits.Add(1)
+		for range 3 + r.Intn(12) {
+			if v.Type(string(rune('a'+r.Intn(26)))) != nil {
+				break
+			}
+			keys.Add(1)
+			l.pause(20 + r.Intn(150))
+		}
+		_ = v.Type("\x15") // Ctrl-U; a connection that is gone takes nothing back
+		l.pause(r.Intn(500))
+		v.Close()
+		l.pause(r.Intn(300))
+	}
+}
