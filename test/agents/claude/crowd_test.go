@@ -4,6 +4,7 @@ package claude
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand"
 	"strings"
@@ -112,6 +113,9 @@ func TestNudgesInACrowd(t *testing.T) {
 	if l.made("ran.txt") {
 		t.Error("a message ran as a command")
 	}
+	if rests := l.restsInTurns(); len(rests) > 0 {
+		t.Errorf("it was said to be idle in the middle of a turn: %v", rests)
+	}
 	t.Logf("%d messages, %d bytes, the longest of %d; %d visits with %d keys meanwhile; refused and tried again: %v",
 		messages(), total, longest, visits.Load(), keys.Load(), refusals)
 }
@@ -136,4 +140,31 @@ func (l *lab) person(ctx context.Context, r *rand.Rand, visits, keys *atomic.Int
 		v.Close()
 		l.pause(r.Intn(300))
 	}
+}
+
+// restsInTurns lists what said that the agent was idle between a message's
+// arrival and the end of its turn, by the agent's own words for both.
+func (l *lab) restsInTurns() (rests []string) {
+	l.t.Helper()
+	out, err := l.host.Call(l.ctx, nil, "watch", l.Name, "--since", l.Name+":0", "--type", "hook,state_change", "--timeout", "1s")
+	if err == nil {
+		l.t.Fatal("watch ended before its timeout")
+	}
+	inTurn := false
+	for line := range strings.Lines(string(out)) {
+		var e struct {
+			Event, Next, Cause string
+			Seq                uint64
+		}
+		check(l.t, json.Unmarshal([]byte(line), &e))
+		switch {
+		case e.Event == "UserPromptSubmit":
+			inTurn = true
+		case e.Event == "Stop" || e.Event == "StopFailure":
+			inTurn = false
+		case e.Next == "idle" && inTurn:
+			rests = append(rests, fmt.Sprintf("%s (event %d)", e.Cause, e.Seq))
+		}
+	}
+	return rests
 }
