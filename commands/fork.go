@@ -5,16 +5,20 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/spf13/pflag"
+
 	"berth/api"
 	"berth/keys"
-	"berth/sessions"
 )
 
 func forkVerb() *Verb {
 	return &Verb{
-		Name: "fork", Group: "keep", Synopsis: "S [NAME]",
+		Name: "fork", Group: "keep", Synopsis: "S [NAME] [--prompt TEXT|-]",
 		Short: "start a session like S whose agent begins from the conversation of S",
 		Need:  keys.Admin, MinArgs: 1, MaxArgs: 2, Answer: api.Session{}, Run: fork,
+		Flags: func(f *pflag.FlagSet) {
+			f.String("prompt", "", "first message, given when the agent is ready; - reads standard input")
+		},
 	}
 }
 
@@ -35,7 +39,11 @@ func fork(ctx context.Context, c *Call) error {
 			return id.Denied("fork", name)
 		}
 	}
-	made, err := c.Sessions.Fork(ctx, s, name, func(*sessions.Spec) {}, c.actor())
+	prompt, err := c.promptOption("")
+	if err != nil {
+		return err
+	}
+	made, err := c.Sessions.Fork(ctx, s, name, prompt, c.actor())
 	if err != nil {
 		return err
 	}

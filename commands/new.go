@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/pflag"
 
@@ -17,7 +18,7 @@ import (
 func newVerb() *Verb {
 	return &Verb{
 		Name: "new", Group: "keep",
-		Synopsis: "[NAME] [--profile P] [--agent A] [--cwd DIR] [--env K=V]... [--env-pass K]... [--size CxR] [--size-policy P] [--tag T]... [--resume ID|latest] [--conversation UUID] [--isolate M] [--groom M] [--trust] [--accept-bypass] [--restart M] [--ttl D] [-- ARGV]",
+		Synopsis: "[NAME] [--profile P] [--agent A] [--cwd DIR] [--env K=V]... [--env-pass K]... [--size CxR] [--size-policy P] [--tag T]... [--prompt TEXT|-] [--resume ID|latest] [--conversation UUID] [--isolate M] [--groom M] [--trust] [--accept-bypass] [--restart M] [--ttl D] [-- ARGV]",
 		Short:    "start a session; without ARGV and profile the user's shell",
 		Need:     keys.Admin, MaxArgs: -1, Answer: api.Session{}, Run: newSession,
 		Flags: func(f *pflag.FlagSet) {
@@ -29,6 +30,7 @@ func newVerb() *Verb {
 			f.String("size", "", "COLSxROWS until a writer attaches")
 			f.String("size-policy", "", "writer, fixed or smallest")
 			f.StringArray("tag", nil, "a label")
+			f.String("prompt", "", "first message, given when the agent is ready; - reads standard input")
 			f.String("resume", "", "take up the agent's conversation of this id, or the latest of the folder")
 			f.String("conversation", "", "id for the agent's new conversation")
 			f.String("isolate", "", "hooks, full or none: how much of the agent's own files the session keeps for itself")
@@ -55,12 +57,39 @@ func newSession(ctx context.Context, c *Call) error {
 	if spec.Name != "" && !id.Sees(spec.Name, spec.Tags) {
 		return id.Denied("new", spec.Name)
 	}
+	if spec.Prompt, err = c.promptOption(spec.Prompt); err != nil {
+		return err
+	}
 	s, err := c.Sessions.New(ctx, spec, c.actor())
 	if err != nil {
 		return err
 	}
 	row := s.Status().Row()
 	return c.answer(row, func(w io.Writer) { fmt.Fprintf(w, "%s started (pid %d)\n", row.Session, row.PID) })
+}
+
+// promptOption is the message of --prompt, of which - is standard input. Who
+// gives one must be one who may give messages.
+func (c *Call) promptOption(is string) (string, error) {
+	if !c.flags.Changed("prompt") {
+		return is, nil
+	}
+	if err := c.Identity().May("nudge", keys.Responder); err != nil {
+		return "", err
+	}
+	if c.Tail, _ = c.flags.GetString("prompt"); c.Tail == "-" {
+		c.Stdin = true
+	}
+	text, err := c.tailBytes()
+	switch {
+	case err != nil:
+		return "", err
+	case !utf8.Valid(text):
+		return "", api.Errorf(api.CodeBadRequest, "the message is not UTF-8: nothing was started")
+	case strings.TrimSpace(string(text)) == "":
+		return "", api.Errorf(api.CodeUsage, "--prompt: the message is empty")
+	}
+	return string(text), nil
 }
 
 // ownProgram says whether the caller decides what is run. Beside a command that

@@ -136,11 +136,11 @@ func TestCheck(t *testing.T) {
 			}},
 		"an agent": {"sessions:\n  - name: a\n    agent: claude\n    conversation: 11111111-2222-4333-8444-555555555555\n    isolate: full\n    groom: manual\n" +
 			"    trust: true\n    accept_bypass: false\n    settings: {model: x, hooks: {Stop: [{hooks: []}]}}\n    mcp: {one: {command: x}, two: {url: y}}\n" +
-			"  - {name: b, agent: claude, resume: latest, groom: pristine}\n", nil},
+			"  - {name: b, agent: claude, resume: latest, groom: pristine, prompt: hello}\n", nil},
 		"a wrong agent": {
 			"sessions:\n  - name: a\n    agent: clade\n    isolate: fully\n    groom: never\n    conversation: a b\n    resume: latest\n    settings: {hooks: {Stop: {}}}\n    mcp: {one: {args: [x]}}\n" +
 				"  - name: b\n    groom: pristine\n    isolate: full\n    trust: true\n    mcp: {mcpServers: {one: 1}}\n" +
-				"  - name: c\n    agent: generic\n    resume: latest\n    settings: {hooks: []}\ndefaults: {conversation: x}\n",
+				"  - name: c\n    agent: generic\n    resume: latest\n    settings: {hooks: []}\n    prompt: \" \"\ndefaults: {conversation: x}\n",
 			[]string{
 				`:3:12: sessions[0].agent: "clade" is not among its values; did you mean claude?`,
 				`:4:14: sessions[0].isolate: "fully" is not among its values; did you mean full?`,
@@ -156,7 +156,9 @@ func TestCheck(t *testing.T) {
 				":17:13: sessions[2].resume: it means nothing to a generic agent; name another agent, or remove it",
 				":18:16: sessions[2].settings: it means nothing to a generic agent; name another agent, or remove it",
 				":18:23: sessions[2].settings.hooks: a group of events is expected here; write hooks: {Stop: [{hooks: [{type: command, command: ...}]}]}",
-				":19:26: defaults.conversation: this stands under many sessions, which cannot share a conversation; remove it",
+				`:19:13: sessions[2].prompt: the message is empty; write one, or remove it`,
+				":19:13: sessions[2].prompt: it means nothing to a generic agent; name another agent, or remove it",
+				":20:26: defaults.conversation: this stands under many sessions, which cannot share a conversation; remove it",
 			}},
 		"profiles": {"profiles:\n  Bad: {}\n  p: {name: x, profile: q}\ndefaults: {profile: p}\n", []string{
 			`:2:8: profiles.Bad: "Bad" is no session name: 1 to 32 of a-z 0-9 . _ -, beginning with a letter or digit`,

@@ -39,6 +39,9 @@ func (v *validation) agent(field string, s Session) {
 			v.add(at(f.name), quote(f.value)+" is no id of a conversation", "write the agent's own id of it")
 		}
 	}
+	if s.Prompt != "" && strings.TrimSpace(s.Prompt) == "" {
+		v.add(at("prompt"), "the message is empty", "write one, or remove it")
+	}
 	if s.Conversation != "" && s.Resume != "" {
 		v.add(at("conversation"), "resume says which conversation it is", "remove one of the two")
 	}
@@ -47,7 +50,7 @@ func (v *validation) agent(field string, s Session) {
 			name string
 			set  bool
 		}{
-			{"conversation", s.Conversation != ""}, {"resume", s.Resume != ""},
+			{"prompt", s.Prompt != ""}, {"conversation", s.Conversation != ""}, {"resume", s.Resume != ""},
 			{"settings", s.Settings != nil}, {"mcp", s.MCP != nil},
 		} {
 			if f.set {

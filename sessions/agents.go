@@ -43,23 +43,23 @@ func (r *Registry) inferAgent(spec Spec) (Spec, error) {
 // forAgent settles what is of agents alone.
 func (r *Registry) forAgent(spec *Spec) error {
 	if _, ok := r.options.Drivers[spec.Agent].(agent.Launcher); ok {
-		// An agent that is left untouched chooses its own.
 		if spec.Gate.Closed() && !r.mayHold(*spec) {
 			return cannotHold(*spec)
 		}
 		if len(spec.Start) > 0 && !r.mayHold(*spec) {
 			return cannotBegin(*spec)
 		}
+		// An agent that is left untouched chooses its own.
 		if spec.Conversation == "" && spec.TakeUp == "" && (spec.Isolate != agent.IsolateNone || spec.Fork.Conversation != "") {
 			spec.Conversation = newConversation()
 		}
-		return nil
+		return r.checkPrompt(spec)
 	}
 	for _, field := range []struct {
 		name string
 		set  bool
 	}{
-		{"conversation", spec.Conversation != ""}, {"resume", spec.TakeUp != ""},
+		{"prompt", spec.Prompt != ""}, {"conversation", spec.Conversation != ""}, {"resume", spec.TakeUp != ""},
 		{"settings", len(spec.Settings) > 0}, {"mcp", len(spec.MCP) > 0}, {"gate", spec.Gate.Closed()}, {"start", len(spec.Start) > 0},
 	} {
 		if field.set {
@@ -67,6 +67,19 @@ func (r *Registry) forAgent(spec *Spec) error {
 		}
 	}
 	return nil
+}
+
+// checkPrompt refuses a first message that could never be typed.
+func (r *Registry) checkPrompt(spec *Spec) error {
+	if spec.Prompt == "" {
+		return nil
+	}
+	typist, ok := r.options.Drivers[spec.Agent].(agent.Typist)
+	if !ok {
+		return api.Errorf(api.CodeNoDriver, "prompt means nothing to %s, of which berth cannot tell when it takes a message: leave it out", api.Quote(spec.Agent))
+	}
+	_, err := Nudge{Text: spec.Prompt}.typed(typist)
+	return err
 }
 
 // newConversation makes a version 4 UUID, which is what agents name their

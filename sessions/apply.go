@@ -112,7 +112,7 @@ func (c *core) applyStarted(r hold.Record) error {
 		c.setState(agent.Restarting, agent.TierProcess, "process:restart")
 	}
 	if first {
-		c.event(r, "session_created", created{Agent: c.spec.Agent, PID: d.PID, Parent: orNil(c.spec.Parent), Depth: c.spec.Depth, By: c.spec.CreatedBy, Cols: d.Cols, Rows: d.Rows})
+		c.event(r, "session_created", created{Agent: c.spec.Agent, PID: d.PID, Parent: orNil(c.spec.Parent), Depth: c.spec.Depth, By: c.spec.CreatedBy, Cols: d.Cols, Rows: d.Rows, Queue: c.firstQueued()})
 	} else {
 		c.event(r, "restarted", created{Agent: c.spec.Agent, PID: d.PID, Parent: orNil(c.spec.Parent), Depth: c.spec.Depth, Cols: d.Cols, Rows: d.Rows})
 	}

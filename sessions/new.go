@@ -85,7 +85,7 @@ func (r *Registry) New(ctx context.Context, spec Spec, by Actor) (*Session, erro
 	}
 	spec.ID = ulid.Make().String()
 	spec.Created, spec.CreatedBy = api.At(r.now()), by.Identity.Name
-	s, err := r.start(ctx, spec)
+	s, err := r.start(ctx, spec, by)
 	if err != nil {
 		forget()
 		return nil, err
@@ -131,7 +131,7 @@ func (r *Registry) reserve(spec Spec) (string, error) {
 
 // start makes the session's folder, starts its holder and its loop. On failure
 // nothing of it is left.
-func (r *Registry) start(ctx context.Context, spec Spec) (_ *Session, err error) {
+func (r *Registry) start(ctx context.Context, spec Spec, by Actor) (_ *Session, err error) {
 	dir := filepath.Join(r.sessionsDir(), spec.ID)
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the session's folder: %w", err)
@@ -145,6 +145,11 @@ func (r *Registry) start(ctx context.Context, spec Spec) (_ *Session, err error)
 		return nil, err
 	}
 	c := r.newCore(spec, dir)
+	if spec.Prompt != "" {
+		if err := c.enqueueFirst(by, spec.Prompt); err != nil {
+			return nil, err
+		}
+	}
 	c.restoreTerm(checkpoint{})
 	c.save()                                         // what the event log says from here on concerns this session
 	prog, err := r.options.Environment.resolve(spec) // before the lock: a dead file system may hold it up

@@ -51,7 +51,8 @@ type queued struct {
 	Expires api.Time  `json:"expires"` // zero: never
 	Stage   stage     `json:"stage"`
 	StageAt api.Time  `json:"stage_at"`
-	Tries   int       `json:"tries"` // of deliveries that left it in the composer
+	Tries   int       `json:"tries"`           // of deliveries that left it in the composer
+	First   bool      `json:"first,omitempty"` // it came with the session: whoever made that was allowed to
 
 	number uint64
 	why    string // it waits
@@ -141,6 +142,29 @@ func (c *core) enqueue(claim Claim, n Nudge, expires time.Duration) (*Ticket, er
 	c.tellQueued(q, "queued", q.By, "")
 	c.carry()
 	return q.ticket, nil
+}
+
+// enqueueFirst keeps the message that a session is made with. It is on disk
+// before the program is started, and part of what session_created tells.
+func (c *core) enqueueFirst(by Actor, text string) error {
+	q := &queued{ID: firstID, By: by.by(), Kind: by.Identity.Kind, Source: by.Identity.Source, Nudge: Nudge{Text: text}, Since: api.At(c.now()), Stage: stageWaiting, First: true}
+	if err := c.saveQueued(q); err != nil {
+		return err
+	}
+	c.mail.queue = append(c.mail.queue, q)
+	return nil
+}
+
+// firstID is the queue's id of a session's first message: those of others have
+// the numbers of events, which begin with 1.
+const firstID = "q0"
+
+// firstQueued is that id while the message waits.
+func (c *core) firstQueued() string {
+	if len(c.mail.queue) > 0 && c.mail.queue[0].First {
+		return firstID
+	}
+	return ""
 }
 
 // Close ends the following; the message stays queued.

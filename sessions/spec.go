@@ -87,6 +87,7 @@ type Spec struct {
 
 	Conversation string            `json:"conversation"` // id of the agent's conversation, as far as known
 	Spoken       bool              `json:"spoken"`       // something was said in it: a new start takes it up
+	Prompt       string            `json:"-"`            // first message; the queue keeps it
 	TakeUp       string            `json:"take_up"`      // id of the conversation that the first start takes up, or latest
 	Fork         Fork              `json:"fork"`
 	StateFile    string            `json:"state_file"` // of the agent, with %d for its process id

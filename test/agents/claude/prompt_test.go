@@ -1,0 +1,114 @@
+//go:build agents
+
+package claude
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// gets waits until the model has a message, and checks that it has it once.
+func (l *lab) gets(message string) {
+	l.t.Helper()
+	l.asked(message, 0)
+	l.is("idle")
+	l.once(message)
+}
+
+// empties waits until no message is queued.
+func (l *lab) empties() {
+	l.t.Helper()
+	_, err := l.Until(l.ctx, patient, "keeps a message in its queue", func(string) bool {
+		var list []any
+		check(l.t, json.Unmarshal(l.call("queue", l.Name), &list))
+		return len(list) == 0
+	})
+	check(l.t, err)
+}
+
+// TestFirstMessage is given when the agent is ready, exactly: behind dialogs
+// that Berth answers, and one that a person answers later.
+func TestFirstMessage(t *testing.T) {
+	l := newStartLab(t, Seed{KeyApproved: true}, nil)
+	message := "MOCK: text the first\nand a second line, with $HOME and \"quotes\" and 'more'"
+	l.start("first", nil, []string{"--prompt", message})
+	l.asksFor("trust")
+	if n := l.api.Arrivals(message); n != 0 {
+		t.Errorf("it arrived %d times before the agent was ready", n)
+	}
+	l.respond("keys", "accepted", "accept")
+	l.gets(message)
+	l.empties()
+	nudges := l.events("nudge")
+	if len(nudges) != 1 || nudges[0]["verdict"] != "confirmed" {
+		t.Errorf("its delivery is told as %v", nudges)
+	}
+	l.call("restart", l.Name)
+	l.see("● the first")
+	l.is("idle")
+	l.once(message)
+}
+
+// TestFirstMessageIsNoCommand: a message is a message.
+func TestFirstMessageIsNoCommand(t *testing.T) {
+	l := newStartLab(t, Ready(), nil)
+	l.start("bang", nil, []string{"--prompt", "!touch ran.txt"})
+	l.asked(shield+"!touch ran.txt", 0)
+	l.is("idle")
+	if l.made("ran.txt") {
+		t.Error("it ran as a command")
+	}
+}
+
+// TestFirstMessageOfAFork goes to the fork alone.
+func TestFirstMessageOfAFork(t *testing.T) {
+	l := newStartLab(t, Ready(), nil)
+	l.start("one", nil, []string{"--prompt", "MOCK: text from one"})
+	l.gets("MOCK: text from one")
+	l.call("fork", "one", "two", "--prompt", "MOCK: text from two")
+	two := l.with("two")
+	two.gets("MOCK: text from two")
+	two.see("● from two")
+	if !strings.Contains(string(l.asked("MOCK: text from two", 0).Body), "from one") {
+		t.Error("the fork does not know what was said before")
+	}
+	l.once("MOCK: text from one")
+}
+
+// TestFirstMessageWithoutHooks has only the screen and what else tells.
+func TestFirstMessageWithoutHooks(t *testing.T) {
+	l := newStartLab(t, Ready(), nil)
+	l.start("none", nil, []string{"--isolate", "none", "--prompt", "MOCK: text unheard"})
+	l.gets("MOCK: text unheard")
+	l.empties()
+}
+
+// TestFirstMessageServerKilled kills the server at moments around the delivery:
+// the message arrives once, whatever the moment.
+func TestFirstMessageServerKilled(t *testing.T) {
+	l := newStartLab(t, Ready(), nil)
+	for i, after := range []time.Duration{0, 300 * time.Millisecond, 500 * time.Millisecond, 700 * time.Millisecond, 900 * time.Millisecond, 1100 * time.Millisecond} {
+		name, message := fmt.Sprintf("k%d", i), fmt.Sprintf("MOCK: text message %d", i)
+		l.start(name, nil, []string{"--prompt", message})
+		time.Sleep(after) // the moment is what is tried
+		check(t, l.host.Kill())
+		check(t, l.host.Start())
+		s := l.with(name)
+		s.empties()
+		verdicts := []string{}
+		for _, e := range s.events("nudge") {
+			verdicts = append(verdicts, fmt.Sprint(e["verdict"]))
+		}
+		if slices.Contains(verdicts, "confirmed") {
+			s.gets(message)
+		} else if n := l.api.Arrivals(message); n > 1 || !slices.Contains(verdicts, "unconfirmed") {
+			t.Errorf("killed after %s: it arrived %d times, told as %v", after, n, verdicts)
+		}
+		t.Logf("killed after %s: %v", after, verdicts)
+		l.call("kill", name)
+	}
+}
