@@ -94,7 +94,7 @@ func verbs() []*Verb {
 		nudgeVerb(), askVerb(), interruptVerb(), respondVerb(),
 		inputVerb(), keysVerb(), resizeVerb(), signalVerb(), lockVerb(), unlockVerb(),
 		newVerb(), forkVerb(), killVerb(), restartVerb(), renameVerb(), rmVerb(), tagVerb(), metaVerb(), exportVerb(),
-		gateVerb(), startContextVerb(), reportVerb(),
+		gateVerb(), startContextVerb(), reportVerb(), transcriptVerb(),
 		attachVerb(),
 	}
 }

@@ -53,6 +53,8 @@ type Retention struct {
 	Ended time.Duration `yaml:"ended"`
 	Keep  int           `yaml:"keep"`  // sessions
 	Total Bytes         `yaml:"total"` // of all ended sessions' folders
+
+	Transcripts Bytes `yaml:"transcripts"` // of one session's saved transcripts, the oldest go first
 }
 
 // Default is the configuration with nothing set. Folders are empty: they
@@ -75,7 +77,7 @@ func Default() Config {
 			InputBytes:            4 * MiB,
 			VerbsPerSecond:        20_000, // a brake on loops, above what one busy connection reaches
 		},
-		Retention: Retention{Ended: 7 * 24 * time.Hour, Keep: 50, Total: 10 * GB},
+		Retention: Retention{Ended: 7 * 24 * time.Hour, Keep: 50, Total: 10 * GB, Transcripts: 256 * MiB},
 		Defaults: Session{
 			LoginEnv:   &on,
 			Size:       Window{200, 50},

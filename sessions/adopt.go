@@ -168,6 +168,11 @@ func (a *adoption) recallEvent(line events.Line) {
 		}
 	case "restarted":
 		a.lost = nil
+	case eventTranscript:
+		var told transcriptEvent
+		if json.Unmarshal(line.Raw, &told) == nil {
+			a.from.Saved = max(a.from.Saved, told.N)
+		}
 	case "client_attached", "client_detached":
 		var told clientEvent
 		if json.Unmarshal(line.Raw, &told) == nil {
@@ -243,6 +248,7 @@ func (c *core) recall(from checkpoint) {
 	}
 	c.saved, c.savedAt, c.savedTitle, c.savedCursor = c.now(), from.Offset, from.Title, from.Cursor
 	c.restarts.running = c.started
+	c.restoreTranscripts(from)
 	if from.Cols > 0 {
 		c.spec.Cols, c.spec.Rows = from.Cols, from.Rows
 	}

@@ -158,7 +158,7 @@ func (c *core) letGo() {
 		return
 	}
 	for n := range d.asking {
-		if d.fold.Holds(hookID(n)) || d.gate.Hook == n || d.beginnings[n] != nil {
+		if d.fold.Holds(hookID(n)) || d.gate.Hook == n || d.beginnings[n] != nil || c.transcripts.waiting[n] {
 			continue
 		}
 		delete(d.asking, n)

@@ -14,6 +14,7 @@ import (
 	"berth/api"
 	"berth/detect/tail"
 	"berth/orchestrate/gate"
+	"berth/orchestrate/transcript"
 	"berth/sessions/groom"
 	"berth/sessions/lease"
 	"berth/terminal"
@@ -63,6 +64,9 @@ type checkpoint struct {
 
 	Beginnings map[uint64]*beginning `json:"beginnings,omitempty"` // by the hooks that wait
 	Stream     *tail.Place           `json:"stream,omitempty"`     // how far its structured output was taken in
+
+	LogWords []transcript.Word `json:"log_words,omitempty"` // of the agent's, not taken in yet
+	Saved    int               `json:"saved"`               // the last transcript that was told
 }
 
 const checkpointVersion = 1
@@ -96,6 +100,7 @@ func (c *core) save() {
 		Title: c.term.Title(), Cols: cols, Rows: rows, Lease: c.lease.State(), Here: c.here(), Taken: api.At(c.now()),
 	}
 	head.Said = c.lastSaid()
+	head.LogWords, head.Saved = c.transcripts.words, c.transcripts.told
 	if c.detection != nil {
 		head.Meter, head.Own, head.Answers = c.detection.meter, c.detection.own, c.detection.underWay()
 		head.Gate, head.Log = c.detection.gate, c.detection.files.log.saved()

@@ -293,6 +293,7 @@ func (c *core) detect(now time.Time) {
 	c.settleAnswers(now)
 	c.keepBack()
 	c.giveContexts()
+	c.keepTranscripts()
 	if !d.screenAt.IsZero() && !now.Before(d.screenAt) && !c.term.InSync() {
 		c.readScreen()
 	}

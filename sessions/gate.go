@@ -74,6 +74,9 @@ func (c *core) believe(f agent.Fact, hook uint64, asks bool) (results []detect.R
 	c.followLog(d, f, result)
 	c.listen(f, result)
 	results = append(results, result)
+	if !result.Foreign {
+		c.saysOfLog(f, hook, asks)
+	}
 	if asks && f.Kind == agent.ConversationStarted && f.Agent == "" && !result.Foreign {
 		c.conversationBegins(f, hook)
 	}

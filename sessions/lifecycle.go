@@ -189,6 +189,7 @@ func (c *core) ended(exit *api.Exit, r hold.Record, told bool) {
 	last := c.lastLines()
 	c.flushTyping(c.now(), true)
 	c.freeLease()
+	c.keepTranscripts() // what the agent said last of its log
 	c.foldEnd(told)
 	if !told {
 		c.event(r, "exited", exitEvent{Code: exit.Code, Signal: exit.Signal, Crashed: exit.Crashed, Lost: exit.Lost, LastLines: last})

@@ -68,6 +68,8 @@ type core struct {
 	responded  map[string]time.Time // when the newest answer to a prompt behind the checkpoint was told
 	seqOf      map[uint64]uint64    // numbers of the events that records behind the checkpoint made
 
+	transcripts transcripts
+
 	lease     *lease.Lease
 	unsaid    []lease.Change // what the last server's end did to the lease, to be told
 	departed  []By           // clients whose connections ended with the last server, to be told

@@ -25,6 +25,8 @@ type Retention struct {
 	Ended time.Duration // since their end
 	Keep  int           // the newest so many
 	Total int64         // bytes of all of them together
+
+	Transcripts int64 // bytes of one session's transcripts together; 0 is the default
 }
 
 // DefaultRetention is the design's.

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"berth/api"
+	"berth/orchestrate/transcript"
 	"berth/terminal"
 )
 
@@ -24,6 +25,10 @@ type Session struct {
 	status  atomic.Pointer[Status]
 	bells   bells
 	lane    lane
+
+	storing sync.Mutex
+	store   *transcript.Store // nil until it is wanted
+	storeOf string            // the folder that it is for
 }
 
 // ID is the session's immutable id.

@@ -57,6 +57,8 @@ func ours(s agent.Start, event string) hookGroup {
 		one.Command, one.Timeout = hook+"--ask "+hold+" "+hold+" "+event, int(askHold.Seconds())
 	case "Stop":
 		one.Command, one.Timeout = hook+askWhile(s.EndAsks)+event, int((ownHold + ownSlack).Seconds())
+	case "PreCompact": // the log so far is copied before it goes on
+		one.Command, one.Timeout = hook+fmt.Sprintf("--ask %s %s ", ownHold, ownGrace)+event, int((ownHold + ownSlack).Seconds())
 	case "SessionStart":
 		one.Command, one.Timeout = hook+askWhile(s.BeginAsks)+event, int((ownHold + ownSlack).Seconds())
 	}

@@ -73,6 +73,7 @@ var helpOf = map[string]string{
 	"retention.ended":                "`time` that ended sessions are kept",
 	"retention.keep":                 "`sessions` kept of the ended ones",
 	"retention.total":                "`bytes` that ended sessions may take",
+	"retention.transcripts":          "`bytes` that one session's saved transcripts may take",
 }
 
 // setting gathers what one flag was given.
@@ -245,7 +246,7 @@ func (s *server) openSessions(ctx context.Context) error {
 			Login: sessions.EnvMap(login), Server: os.LookupEnv, ReadFile: config.LoadEnvFile, Redact: config.RedactMap,
 			Socket: filepath.Join(s.config.RuntimeDir, socketName), Home: account.Home, User: account.Name, Shell: account.Shell,
 		},
-		Retention: sessions.Retention{Ended: s.config.Retention.Ended, Keep: s.config.Retention.Keep, Total: int64(s.config.Retention.Total)},
+		Retention: sessions.Retention{Ended: s.config.Retention.Ended, Keep: s.config.Retention.Keep, Total: int64(s.config.Retention.Total), Transcripts: int64(s.config.Retention.Transcripts)},
 		Clipboard: s.config.Clipboard, Drivers: drivers, Rights: s.rights,
 	})
 	return err

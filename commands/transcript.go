@@ -1,0 +1,130 @@
+package commands
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"berth/api"
+	"berth/keys"
+	"berth/orchestrate/transcript"
+	"berth/terminal"
+)
+
+// TranscriptLine is one entry of a transcript. Entry is the agent's JSON,
+// untouched; null for a line that is none, which is in Text, or is too long.
+type TranscriptLine struct {
+	N     int             `json:"n"`
+	Line  int             `json:"line"`
+	Entry json.RawMessage `json:"entry"`
+	Text  *string         `json:"text,omitempty"`
+}
+
+func transcriptVerb() *Verb {
+	return &Verb{
+		Name: "transcript", Group: "see", Synopsis: "S [N [--raw]] [--since N:LINE]",
+		Short: "the agent's session log in parts, of which each ends with a clear or a compaction: list them, or print one, or all behind a line",
+		Need:  keys.Viewer, MinArgs: 1, MaxArgs: 2, Answer: []transcript.Listed{}, Run: showTranscript,
+		Flags: func(f *pflag.FlagSet) {
+			f.String("since", "", "every line behind line LINE of part N, up to now")
+			f.Bool("raw", false, "the part as it is")
+		},
+	}
+}
+
+func showTranscript(ctx context.Context, c *Call) error {
+	s, err := c.session(c.Args[0])
+	if err != nil {
+		return err
+	}
+	store, err := s.Transcripts()
+	if err != nil {
+		return err
+	}
+	since, _ := c.flags.GetString("since")
+	raw, _ := c.flags.GetBool("raw")
+	each := c.transcriptLine
+	if raw {
+		each = func(l transcript.Line) error { return c.rawLine(l) }
+	}
+	switch {
+	case since != "" && len(c.Args) == 2, raw && len(c.Args) < 2:
+		return Lookup("transcript").usage(errors.New("give N, or --since N:LINE; --raw belongs to N"))
+	case since != "":
+		n, line, err := sinceLine(since)
+		if err != nil {
+			return err
+		}
+		return transcriptError(store.Since(ctx, n, line, each))
+	case len(c.Args) == 2:
+		n, err := strconv.Atoi(c.Args[1])
+		if err != nil || n < 1 {
+			return api.Errorf(api.CodeUsage, "transcript: %s is no number of a part: transcript S lists them", api.Quote(c.Args[1]))
+		}
+		return transcriptError(store.Lines(ctx, n, 0, each))
+	}
+	list, err := store.List()
+	if err != nil {
+		return err
+	}
+	return c.answer(list, func(w io.Writer) {
+		rows := [][]string{{"N", "LINES", "BYTES", "ENDED BY", "SAVED", "CONVERSATION"}}
+		for _, p := range list {
+			reason, saved := p.Reason, ago(c.Now(), p.Saved.Time)
+			if p.Live {
+				reason, saved = "-", "now"
+			}
+			rows = append(rows, []string{strconv.Itoa(p.N), strconv.Itoa(p.Lines), strconv.FormatInt(p.Bytes, 10), reason, saved, p.Conversation})
+		}
+		table(w, rows)
+	})
+}
+
+// sinceLine reads N:LINE; line 0 is before the first.
+func sinceLine(word string) (n, line int, err error) {
+	part, after, ok := strings.Cut(word, ":")
+	if n, err = strconv.Atoi(part); ok && err == nil {
+		line, err = strconv.Atoi(after)
+	}
+	if !ok || err != nil || n < 1 || line < 0 {
+		return 0, 0, api.Errorf(api.CodeUsage, "transcript: --since %s wants N:LINE, such as 1:0 for all", api.Quote(word))
+	}
+	return n, line, nil
+}
+
+func transcriptError(err error) error {
+	if errors.Is(err, transcript.ErrNone) || errors.Is(err, transcript.ErrGone) {
+		return api.Errorf(api.CodeNotFound, "%w", err)
+	}
+	return err
+}
+
+func (c *Call) transcriptLine(l transcript.Line) error {
+	if !c.JSON {
+		_, err := c.Out.Write(c.lines([]byte(fmt.Sprintf("%d:%d  %s\n", l.N, l.Line, terminal.Printable(string(l.Data))))))
+		return err
+	}
+	out := TranscriptLine{N: l.N, Line: l.Line}
+	if data := bytes.TrimSpace(l.Data); json.Valid(data) {
+		out.Entry = data
+	} else if l.Data != nil {
+		text := string(l.Data)
+		out.Text = &text
+	}
+	return c.printJSON(out)
+}
+
+func (c *Call) rawLine(l transcript.Line) error {
+	if l.Data == nil {
+		return api.Errorf(api.CodeLimit, "line %d of transcript %d is longer than %d bytes", l.Line, l.N, transcript.MostLine)
+	}
+	_, err := c.Out.Write(append(l.Data, '\n'))
+	return err
+}

@@ -1,0 +1,267 @@
+// Package transcript keeps what an agent's conversations were before they were
+// cleared or compacted: parts of its session log, numbered from 1. Each entry
+// of the log is in exactly one part, in its order; the last part is the log
+// itself, from where the one before ends.
+package transcript
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"berth/api"
+)
+
+const (
+	indexName = "index.json"
+	// mostParts bounds the parts of a session, beside their bytes.
+	mostParts = 1000
+	// DefaultBytes is what the parts of a session may take together.
+	DefaultBytes = 256 << 20
+)
+
+// Why a part ends.
+const (
+	ReasonClear   = "clear"   // the conversation was cleared
+	ReasonCompact = "compact" // it was compacted
+	ReasonLeft    = "left"    // the agent went over to another one
+)
+
+// Part is a part that was saved.
+type Part struct {
+	N            int      `json:"n"`
+	Bytes        int64    `json:"bytes"`
+	Lines        int      `json:"lines"`
+	Reason       string   `json:"reason"`
+	Conversation string   `json:"conversation"`
+	Saved        api.Time `json:"saved"`
+}
+
+// live is the log that is being written.
+type live struct {
+	Path         string `json:"path"`
+	File         string `json:"file"` // its id; empty before it was seen
+	From         int64  `json:"from"` // where the part begins that is not saved yet
+	Conversation string `json:"conversation"`
+	Cleared      bool   `json:"cleared"` // the agent said that it clears it
+}
+
+// index is what is kept of a session beside the parts.
+type index struct {
+	Applied uint64 `json:"applied"` // the last record that changed it
+	Next    int    `json:"next"`    // number of the next part
+	Parts   []Part `json:"parts"`
+	Live    live   `json:"live"`
+}
+
+// Word is what an agent's hook says of its log.
+type Word struct {
+	Record       uint64 `json:"record"` // its number: words are taken in once and in order
+	Path         string `json:"path"`
+	Conversation string `json:"conversation"`
+	Clears       bool   `json:"clears"`   // the conversation will be another one
+	Compacts     bool   `json:"compacts"` // it will be a summary
+}
+
+// Store has the parts of one session. Its methods may be called from anywhere.
+type Store struct {
+	dir, folder string // of the parts, of the agent's logs
+	most        int64
+	now         func() api.Time
+
+	mu    sync.Mutex
+	index *index // nil before it was read
+}
+
+// Open is the store in dir, which need not be there, for logs below folder.
+func Open(dir, folder string, most int64, now func() api.Time) *Store {
+	if most <= 0 {
+		most = DefaultBytes
+	}
+	return &Store{dir: dir, folder: folder, most: most, now: now}
+}
+
+// Hear takes in what the agent says of its log, and saves the part that ends
+// with it. What was heard before is not heard again. After an error that is
+// none of the log's own the word is to be heard again.
+func (s *Store) Hear(w Word) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x, err := s.load()
+	if err != nil || w.Record <= x.Applied {
+		return err
+	}
+	var odd error // about a log that cannot be had: the next one can
+	if l := &x.Live; l.Path != w.Path {
+		if l.Path != "" {
+			reason := ReasonLeft
+			if l.Cleared {
+				reason = ReasonClear
+			}
+			if odd, err = s.save(x, reason); err != nil {
+				return err
+			}
+		}
+		if _, ok := below(s.folder, w.Path); !ok {
+			return errors.Join(odd, fmt.Errorf("the session log %s: %w in %s", w.Path, errOutside, s.folder))
+		}
+		x.Live = live{Path: w.Path, Conversation: w.Conversation}
+	}
+	if x.Live.Cleared = w.Clears; w.Compacts {
+		also, err := s.save(x, ReasonCompact)
+		if odd = errors.Join(odd, also); err != nil {
+			return err
+		}
+	}
+	x.Applied = w.Record
+	return errors.Join(odd, s.keep(x))
+}
+
+// save copies what the log has beyond the parts into a new one. A log without
+// anything new makes none. odd is that the log cannot be had at all.
+func (s *Store) save(x *index, reason string) (odd, err error) {
+	f, err := openLog(s.folder, x.Live.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // nothing was said in it
+	}
+	if err != nil {
+		return err, nil
+	}
+	defer f.Close() // it was only read
+	end, err := x.Live.reach(f)
+	if err != nil {
+		return err, nil
+	}
+	if end <= x.Live.From {
+		return nil, nil
+	}
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the folder of the transcripts: %w", err)
+	}
+	p := Part{N: x.Next, Bytes: end - x.Live.From, Reason: reason, Conversation: x.Live.Conversation, Saved: s.now()}
+	if p.Lines, err = copyPart(s.name(p.N), io.NewSectionReader(f, x.Live.From, p.Bytes)); err != nil {
+		return nil, err
+	}
+	x.Parts, x.Next, x.Live.From = append(x.Parts, p), x.Next+1, end
+	s.drop(x)
+	return nil, nil
+}
+
+// reach is the end of the last whole line. A log that was written anew, or cut
+// short, is another one: it is read from its beginning.
+func (l *live) reach(f *os.File) (int64, error) {
+	id, size, err := fileID(f)
+	if err != nil {
+		return 0, err
+	}
+	if l.File != "" && l.File != id || size < l.From {
+		l.From = 0
+	}
+	l.File = id
+	buf := make([]byte, 64<<10)
+	for end := size; end > l.From; {
+		n := min(int64(len(buf)), end-l.From)
+		if _, err := f.ReadAt(buf[:n], end-n); err != nil {
+			return 0, fmt.Errorf("read %s: %w", l.Path, err)
+		}
+		for i := n - 1; i >= 0; i-- {
+			if buf[i] == '\n' {
+				return end - n + i + 1, nil
+			}
+		}
+		end -= n
+	}
+	return l.From, nil
+}
+
+// copyPart writes a part aside and renames it: a kill leaves all of it or
+// nothing.
+func copyPart(path string, from io.Reader) (lines int, err error) {
+	aside := path + ".new"
+	out, err := os.OpenFile(aside, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return 0, fmt.Errorf("save a transcript: %w", err)
+	}
+	count := &lineCounter{}
+	_, err = io.Copy(out, io.TeeReader(from, count))
+	if err = errors.Join(err, out.Close()); err == nil {
+		err = os.Rename(aside, path)
+	}
+	if err != nil {
+		_ = os.Remove(aside) // a full disk leaves a torn file behind
+		return 0, fmt.Errorf("save a transcript: %w", err)
+	}
+	return count.lines, nil
+}
+
+type lineCounter struct{ lines int }
+
+func (c *lineCounter) Write(p []byte) (int, error) {
+	for _, b := range p {
+		if b == '\n' {
+			c.lines++
+		}
+	}
+	return len(p), nil
+}
+
+// drop deletes the oldest parts beyond the bounds, but for the newest.
+func (s *Store) drop(x *index) {
+	var total int64
+	for _, p := range x.Parts {
+		total += p.Bytes
+	}
+	for len(x.Parts) > 1 && (total > s.most || len(x.Parts) > mostParts) {
+		_ = os.Remove(s.name(x.Parts[0].N)) // the index knows it no more
+		total -= x.Parts[0].Bytes
+		x.Parts = x.Parts[1:]
+	}
+}
+
+func (s *Store) name(n int) string { return filepath.Join(s.dir, fmt.Sprintf("%d.jsonl", n)) }
+
+// load reads the index. The caller holds mu.
+func (s *Store) load() (*index, error) {
+	if s.index != nil {
+		return s.index, nil
+	}
+	x := &index{Next: 1}
+	data, err := os.ReadFile(filepath.Join(s.dir, indexName))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, fmt.Errorf("read the list of transcripts: %w", err)
+	default:
+		if err := json.Unmarshal(data, x); err != nil {
+			return nil, fmt.Errorf("read the list of transcripts: %w", err)
+		}
+	}
+	s.index = x
+	return x, nil
+}
+
+// keep writes the index aside and renames it. What was not kept is forgotten,
+// and heard again by the next server.
+func (s *Store) keep(x *index) error {
+	data, err := json.Marshal(x)
+	if err == nil {
+		err = os.MkdirAll(s.dir, 0o700)
+	}
+	path := filepath.Join(s.dir, indexName)
+	if err == nil {
+		err = os.WriteFile(path+".new", data, 0o600)
+	}
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	if err != nil {
+		s.index = nil
+		return fmt.Errorf("keep the list of transcripts: %w", err)
+	}
+	return nil
+}

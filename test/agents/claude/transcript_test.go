@@ -1,0 +1,213 @@
+//go:build agents
+
+package claude
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/test/agents/modelapi"
+)
+
+// listed is a part as transcript lists it.
+type listed struct {
+	N, Lines             int
+	Bytes                int64
+	Reason, Conversation string
+	Live                 bool
+}
+
+func (l *lab) parts() []listed {
+	l.t.Helper()
+	var list []listed
+	check(l.t, json.Unmarshal([]byte(l.verb("transcript", l.Name)), &list))
+	return list
+}
+
+// entry is a line of a transcript.
+type entry struct {
+	N, Line int
+	Entry   json.RawMessage
+}
+
+func (l *lab) entries(words ...string) []entry {
+	l.t.Helper()
+	var all []entry
+	for line := range strings.Lines(l.verb(append([]string{"transcript", l.Name}, words...)...)) {
+		var e entry
+		check(l.t, json.Unmarshal([]byte(line), &e))
+		all = append(all, e)
+	}
+	return all
+}
+
+// says sends a message and waits for its answer's end.
+func (l *lab) says(words ...string) {
+	l.t.Helper()
+	for _, word := range words {
+		l.send("MOCK: text " + word)
+		l.see("● " + word)
+		l.is("idle")
+	}
+}
+
+// TestTranscripts clears and compacts, and holds the parts against the log's
+// files and against what the model was asked: each message is in one part, in
+// order, and no byte of a file is missing or there twice.
+func TestTranscripts(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.is("idle")
+	if n := len(l.parts()); n > 1 {
+		t.Errorf("%d parts before anything was said", n)
+	}
+	l.says("one", "two")
+	l.send("/compact")
+	l.see("Conversation compacted")
+	l.is("idle")
+	l.ready()
+	l.says("three")
+	l.send("/clear")
+	l.ready()
+	l.is("idle")
+	l.says("four", "five")
+	check(t, l.host.Kill())
+	check(t, l.host.Start())
+	l.is("idle")
+	l.send("/compact")
+	l.see("Conversation compacted")
+	l.is("idle")
+	l.ready()
+	l.says("six")
+
+	parts := l.parts()
+	var story []string
+	for _, p := range parts {
+		word := p.Reason
+		if p.Live {
+			word = "live"
+		}
+		story = append(story, word)
+	}
+	if got := strings.Join(story, " "); got != "compact clear compact live" {
+		t.Fatalf("parts: %s", got)
+	}
+	var told []string
+	for _, e := range l.told("transcript_saved") {
+		told = append(told, e.Reason)
+		if p := parts[e.N-1]; p.Lines != e.Lines || p.Conversation != e.Conversation {
+			t.Errorf("told %+v, listed %+v", e, p)
+		}
+	}
+	if got := strings.Join(told, " "); got != "compact clear compact" {
+		t.Errorf("told: %s", got)
+	}
+	l.holdsFiles(parts)
+
+	// Each message in its part, once.
+	where := map[string]int{}
+	for _, e := range l.entries("--since", "1:0") {
+		for _, word := range []string{"one", "two", "three", "four", "five", "six"} {
+			var user struct {
+				Type    string
+				Message struct{ Content json.RawMessage }
+			}
+			if json.Unmarshal(e.Entry, &user) == nil && user.Type == "user" && string(user.Message.Content) == `"MOCK: text `+word+`"` {
+				if where[word] != 0 {
+					t.Errorf("%s is in parts %d and %d", word, where[word], e.N)
+				}
+				where[word] = e.N
+			}
+		}
+	}
+	for word, n := range map[string]int{"one": 1, "two": 1, "three": 2, "four": 3, "five": 3, "six": 4} {
+		if where[word] != n {
+			t.Errorf("%s is in part %d, want %d", word, where[word], n)
+		}
+		if l.api.Arrivals("MOCK: text "+word) != 1 {
+			t.Errorf("the model had %s %d times", word, l.api.Arrivals("MOCK: text "+word))
+		}
+	}
+	asked := 0
+	for _, r := range l.api.Requests() {
+		if r.Kind == modelapi.KindTurn && !r.Subagent {
+			asked++
+		}
+	}
+	if asked != len(where) {
+		t.Errorf("the model was asked for %d turns, and the parts have %d messages", asked, len(where))
+	}
+
+	// Catching up from anywhere gives what is behind it.
+	all := l.entries("--since", "1:0")
+	for _, i := range []int{0, len(all) / 3, len(all) / 2, len(all) - 1} {
+		at := all[i]
+		rest := l.entries("--since", jsonWord(at.N)+":"+jsonWord(at.Line))
+		if len(rest) < len(all)-i-1 || len(rest) > 0 && i+1 < len(all) && (rest[0].N != all[i+1].N || rest[0].Line != all[i+1].Line) {
+			t.Errorf("behind %d:%d there are %d entries, want %d", at.N, at.Line, len(rest), len(all)-i-1)
+		}
+	}
+}
+
+func jsonWord(n int) string {
+	data, _ := json.Marshal(n)
+	return string(data)
+}
+
+// holdsFiles compares the parts of each conversation, put together, with its
+// log as Claude Code has it.
+func (l *lab) holdsFiles(parts []listed) {
+	l.t.Helper()
+	kept := map[string]string{}
+	for _, p := range parts {
+		kept[p.Conversation] += l.verb("transcript", l.Name, jsonWord(p.N), "--raw")
+	}
+	files, err := filepath.Glob(filepath.Join(l.home.Config, "projects", "*", "*.jsonl"))
+	check(l.t, err)
+	if len(files) != len(kept) {
+		l.t.Errorf("%d logs, and parts of %d conversations", len(files), len(kept))
+	}
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		check(l.t, err)
+		got := kept[strings.TrimSuffix(filepath.Base(f), ".jsonl")]
+		if !strings.HasPrefix(string(data), got) || len(data)-len(got) > 4096 { // it may have grown since
+			l.t.Errorf("%s has %d bytes, and its parts %d", filepath.Base(f), len(data), len(got))
+		}
+	}
+}
+
+// TestTranscriptServerAway compacts and clears while no server is there: all of
+// it is in parts afterwards, and Claude was held up for no longer than the grace.
+func TestTranscriptServerAway(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.is("idle")
+	l.says("one", "two")
+	l.send("MOCK: slow 30 100") // the keys below are typed while it works, and read then
+	l.see("line 003")
+	check(t, l.Type(l.ctx, "\x1b[200~/compact\x1b[201~"))
+	l.see(prompt + "/compact")
+	l.key("Enter")
+	check(t, l.host.Kill())
+	time.Sleep(12 * time.Second) // the turn ends, the hook waits out its grace, the summary is made
+	check(t, l.host.Start())
+	l.is("idle")
+	l.ready()
+	l.says("three")
+	for _, h := range l.hookTimes() {
+		if took := h.over.Sub(h.at); h.name == "PreCompact" {
+			t.Logf("the compaction waited %s", took.Round(time.Millisecond))
+			if took > 5500*time.Millisecond {
+				t.Errorf("the compaction waited %s", took)
+			}
+		}
+	}
+	parts := l.parts()
+	l.holdsFiles(parts)
+	if len(parts) != 2 || parts[0].Reason != "compact" {
+		t.Errorf("parts: %+v", parts)
+	}
+}
