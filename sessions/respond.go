@@ -210,7 +210,8 @@ func (s *Session) outcome(ctx context.Context, a *answering) (*Response, error) 
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	e := a.result // written before done was closed
+	e := a.result                                        // written before done was closed
+	_ = s.do(context.WithoutCancel(ctx), func(*core) {}) // what follows from it is published then; a loop that has ended has said all
 	r := s.response(e)
 	switch {
 	case e.Outcome == agent.OutcomeElsewhere:

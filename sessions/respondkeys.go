@@ -12,8 +12,14 @@ import (
 	"berth/terminal"
 )
 
-// stepWithin is how long the screen may take to show what the last key did.
-const stepWithin = 3 * time.Second
+// How long the screen may take to show what a key is for: the first, and one
+// that follows others, since half an answer is worse than a late one. Claude
+// took up to 3 s for a key on a machine with eight times the work it can do.
+const (
+	firstWithin = 3 * time.Second
+	stepWithin  = 10 * time.Second
+	lookAgain   = 50 * time.Millisecond // a synchronized update that is never ended changes nothing that is published
+)
 
 var errNotShown = errors.New("the screen does not show it")
 
@@ -34,7 +40,11 @@ func (s *Session) giveByKeys(ctx context.Context, claim Claim, p detect.Pending,
 		}
 		a = begun
 		for i, step := range k.Steps {
-			if err := s.press(own, write, a, step, i == len(k.Steps)-1); err != nil {
+			within := stepWithin
+			if i == 0 {
+				within = firstWithin
+			}
+			if err := s.press(own, write, a, step, within, i == len(k.Steps)-1); err != nil {
 				return err
 			}
 			if pressed++; pressed == 1 {
@@ -62,11 +72,13 @@ func (s *Session) giveByKeys(ctx context.Context, claim Claim, p detect.Pending,
 }
 
 // press presses one key once the screen shows what it wants.
-func (s *Session) press(ctx context.Context, write writing, a *answering, step agent.Step, last bool) error {
+func (s *Session) press(ctx context.Context, write writing, a *answering, step agent.Step, within time.Duration, last bool) error {
 	changed, stop := s.Subscribe()
 	defer stop()
-	deadline := time.NewTimer(stepWithin)
+	deadline := time.NewTimer(within)
 	defer deadline.Stop()
+	again := time.NewTicker(lookAgain)
+	defer again.Stop()
 	for {
 		err := write(func(c *core) (<-chan error, error) { return c.pressIf(a, step, last) })
 		if !errors.Is(err, errNotShown) {
@@ -77,6 +89,7 @@ func (s *Session) press(ctx context.Context, write writing, a *answering, step a
 		}
 		select {
 		case <-changed:
+		case <-again.C:
 		case <-deadline.C:
 			return api.Errorf(api.CodeNotReady, "the dialog does not show %s: no more keys were pressed", step.Wants).With("prompt", a.Prompt)
 		case <-ctx.Done():

@@ -232,7 +232,7 @@ func (b *bottomBlock) permission() bool {
 	return true
 }
 
-var leave = regexp.MustCompile(`(?i)\b(esc to (cancel|exit|close|go back|dismiss|return|clear|reject|skip)|enter to (confirm|continue|select))`)
+var leave = regexp.MustCompile(`(?i)\b(esc to (cancel|exit|close|go back|dismiss|return|clear|reject|skip)|enter to (confirm|continue|select|close))`)
 
 // notice: any other dialog: below a rule, ended by how to leave it.
 func (b *bottomBlock) notice() bool {

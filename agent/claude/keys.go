@@ -18,6 +18,9 @@ const between = 100 * time.Millisecond
 // Keys is the answer at the dialog. A digit chooses and confirms at once; where
 // it only moves, what it did is looked at before the next key.
 func (Driver) Keys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+	if err := onlyForms(p, a); err != nil {
+		return agent.KeyAnswer{}, err
+	}
 	if d == nil || d.Partial {
 		return agent.KeyAnswer{}, agent.ErrNotReady
 	}
@@ -34,11 +37,39 @@ func (Driver) Keys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.Key
 		return formKeys(p, a, d)
 	case agent.PromptNotice:
 		if (a.Kind == agent.Deny || a.Kind == agent.Cancel) && a.Text == "" {
-			return agent.KeyAnswer{Steps: []agent.Step{press("Escape", d)}, Outcome: agent.OutcomeDenied}, nil
+			return closing(d), nil
 		}
 		return agent.KeyAnswer{}, fmt.Errorf("%w: berth only closes this one, with deny; to choose in it use keys or attach", agent.ErrCannot)
 	}
 	return agent.KeyAnswer{}, fmt.Errorf("%w: use keys or attach", agent.ErrCannot)
+}
+
+// closing leaves a dialog that asks nothing. In one that filters as one types
+// Esc clears that first.
+func closing(d *agent.Dialog) agent.KeyAnswer {
+	k := agent.KeyAnswer{Steps: []agent.Step{press("Escape", d)}, Outcome: agent.OutcomeDenied}
+	if strings.Contains(foot(d), "Esc to clear") {
+		k.Steps = append(k.Steps, agent.Step{Key: "Escape", Pause: between, Wants: "Esc to close", Ready: func(r *agent.Reading) bool {
+			return r.Dialog != nil && r.Dialog.Type == d.Type && r.Dialog.Title == d.Title && strings.Contains(foot(r.Dialog), "Esc to close")
+		}})
+	}
+	return k
+}
+
+// foot is a dialog's last line, which tells how to leave it.
+func foot(d *agent.Dialog) string {
+	if len(d.Lines) == 0 {
+		return ""
+	}
+	return d.Lines[len(d.Lines)-1]
+}
+
+// onlyForms refuses what a form is filled in with for any other prompt.
+func onlyForms(p *agent.Request, a agent.Answer) error {
+	if len(a.Fields) > 0 && p.Type != agent.PromptForm {
+		return fmt.Errorf("%w: a content is for forms, and this is a %s", agent.ErrAnswer, p.Type)
+	}
+	return nil
 }
 
 // press presses a key while the dialog is as it was.
@@ -165,17 +196,19 @@ func choice(a agent.Answer, d *agent.Dialog, yes, no int) (agent.KeyAnswer, erro
 	switch {
 	case a.Kind == agent.ChooseOption:
 		outcome := agent.OutcomeAnswered
-		switch a.Option {
-		case yes:
-			outcome = agent.OutcomeAccepted
-		case no:
+		switch {
+		case a.Option == no:
 			outcome = agent.OutcomeDenied
+		case a.Option == yes, a.Option > 0 && a.Option <= len(d.Options) && strings.HasPrefix(d.Options[a.Option-1].Label, "Yes"):
+			outcome = agent.OutcomeAccepted
 		}
 		return digit(a.Option, d, outcome)
 	case a.Kind == agent.Accept && yes > 0:
 		return digit(yes, d, agent.OutcomeAccepted)
 	case a.Kind == agent.Deny && a.Text == "" && no > 0:
 		return digit(no, d, agent.OutcomeDenied)
+	case a.Kind == agent.Deny && a.Text == "" && strings.Contains(foot(d), "Esc to cancel"):
+		return agent.KeyAnswer{Steps: []agent.Step{press("Escape", d)}, Outcome: agent.OutcomeDenied}, nil
 	case a.Kind == agent.Deny && a.Text != "":
 		return agent.KeyAnswer{}, fmt.Errorf("%w: this dialog takes no reason; deny without one, then nudge", agent.ErrCannot)
 	}
@@ -209,8 +242,8 @@ func chosen(d *agent.Dialog) int {
 
 func permissionKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	no := beginning(d, "No")
-	if a.Kind == agent.Deny && a.Text != "" && d.Subtype == "" && no > 0 {
-		return feedback(a.Text, d, no)
+	if a.Kind == agent.Deny && a.Text != "" && d.Subtype == "" && no > 0 && d.Options[no-1].Label == "No" {
+		return feedback(a.Text, d, no) // an option of more words has no input behind it
 	}
 	return choice(a, d, 1, no) // the first says yes, and no more than that
 }

@@ -109,10 +109,10 @@ func TestKeys(t *testing.T) {
 	}{
 		{"accept", command, agent.Answer{Kind: agent.Accept}, `1@bash`, "accepted"},
 		{"deny", command, denied(""), `3@bash`, "denied"},
-		{"option", command, optionN(2), `2@bash`, "answered"},
+		{"option", command, optionN(2), `2@bash`, "accepted"},
 		{"last option", command, optionN(3), `3@bash`, "denied"},
 		{"deny why", command, denied("use another file"), `Down@bash Down@bash2 Tab@bash_no "use another file"@bash_no_input Enter@bash_no_typed`, "denied"},
-		{"plan by option", planned, optionN(1), `1@plan`, "answered"},
+		{"plan by option", planned, optionN(1), `1@plan`, "accepted"},
 		{"plan accepted", planned, agent.Answer{Kind: agent.Accept}, `2@plan`, "accepted"},
 		{"plan in words", planned, agent.Answer{Kind: agent.AnswerText, Text: "use python"}, `3@plan "use python"@plan_input Enter@plan_typed`, "denied"},
 		{"plan refused", planned, denied(""), `Escape@plan`, "denied"},

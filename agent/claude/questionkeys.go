@@ -66,7 +66,7 @@ func chat(d *agent.Dialog) (agent.KeyAnswer, error) {
 
 // inInput says that the focus is where digits are text.
 func inInput(d *agent.Dialog) bool {
-	return len(d.Lines) > 0 && strings.Contains(d.Lines[len(d.Lines)-1], "ctrl+g to edit") || submitFocused(d)
+	return strings.Contains(foot(d), "ctrl+g to edit") || submitFocused(d)
 }
 
 // submitFocused says that the focus is below the options, on the row that goes

@@ -40,6 +40,9 @@ const refused = "The user does not want to proceed with this. Stop what you are 
 // Verdict is the answer for a waiting PermissionRequest hook. A plain deny
 // ends the turn, as No does at the dialog; with a reason the model goes on.
 func (Driver) Verdict(p *agent.Request, a agent.Answer, payload []byte) (agent.Verdict, error) {
+	if err := onlyForms(p, a); err != nil {
+		return agent.Verdict{}, err
+	}
 	var e struct {
 		Input       json.RawMessage   `json:"tool_input"`
 		Suggestions []json.RawMessage `json:"permission_suggestions"`

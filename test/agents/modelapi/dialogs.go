@@ -62,7 +62,9 @@ var fields = map[string]map[string]any{
 func form(args string, _ Scene) []Step {
 	properties := map[string]any{}
 	for _, name := range strings.Fields(cmp.Or(args, "name sure")) {
-		properties[name] = fields[name]
+		if fields[name] != nil {
+			properties[name] = fields[name]
+		}
 	}
 	schema := map[string]any{"type": "object", "properties": properties, "required": []any{}}
 	if properties["name"] != nil {

@@ -1,0 +1,311 @@
+//go:build agents
+
+package claude
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"berth/test/agents/modelapi"
+)
+
+// cell is a way to answer a dialog and what comes of it: an outcome, or the
+// code of the refusal, after which the dialog is as it was.
+type cell struct {
+	way   string // the words, or JSON for standard input
+	want  string
+	keys  string // by keys, where that differs
+	tells string // what the model gets of it
+}
+
+// dialog is a line of the table.
+type dialog struct {
+	name    string
+	kind    string
+	message string // with %d for the cell
+	file    string // made if and only if it is accepted
+	allow   bool   // the MCP server's tool
+	cells   []cell
+}
+
+const badRequest, noDriver = "BAD_REQUEST", "NO_DRIVER"
+
+// refused are the ways that a permission does not take.
+func permissions(last string) []cell {
+	return []cell{
+		{"text hello", badRequest, "", ""}, {"answer 1=1", badRequest, "", ""}, {"cancel", badRequest, "", ""}, {"option 9", badRequest, "", ""},
+		{`{"action":"accept","content":{"a":1}}`, badRequest, "", ""},
+		{"accept", "accepted", "", ""}, {"deny", "denied", "", ""}, {"deny use another one, please", "denied", "", "use another one, please"},
+		{"option 1", "accepted", "", ""}, {"option " + last, "denied", "", ""},
+	}
+}
+
+// answerable is the table: each dialog of a turn, each way.
+var answerable = []dialog{
+	{"bash", "permission", "MOCK: bash touch bash%d.txt", "bash%d.txt", false, append(permissions("3"), cell{"option 2", "accepted", "", ""})},
+	{"write", "permission", "MOCK: write write%d.txt", "write%d.txt", false, append(permissions("3"), cell{"option 2", "accepted", "", ""})},
+	{"fetch", "permission", "MOCK: fetch https://berth.invalid/%d", "", false, []cell{
+		{"text hello", badRequest, "", ""}, {"deny", "denied", "", ""}, {"deny look elsewhere", "denied", noDriver, "look elsewhere"}, {"option 3", "denied", "", ""},
+	}},
+	{"subagent", "permission", "MOCK: agent MOCK: bash touch sub%d.txt", "sub%d.txt", false, []cell{
+		{"text hello", badRequest, "", ""}, {"accept", "accepted", "", ""}, {"deny not you", "denied", "", ""}, {"option 1", "accepted", "", ""}, {"option 3", "denied", "", ""},
+	}},
+	{"one question", "question", "MOCK: ask %d", "", false, []cell{
+		{"accept", badRequest, "", ""}, {"cancel", badRequest, "", ""}, {"option 4", badRequest, "", ""}, {"option 9", badRequest, "", ""}, {"answer 1=1 2=1", badRequest, "", ""},
+		{"option 2", "answered", "", "Green"}, {"text a dark violet, 'quoted'", "answered", "", "a dark violet, 'quoted'"}, {"option 5", "answered", "", "wants to clarify"},
+		{"answer 1=3", "answered", "", "Blue"}, {"answer 1=none of them", "answered", "", "none of them"}, {`{"answers":[{"text":"first\nsecond"}]}`, "answered", "", `first\nsecond`},
+		{"deny", "denied", "", ""}, {"deny ask later", "denied", noDriver, ""},
+	}},
+	{"several to tick", "question", "MOCK: ask-many %d", "", false, []cell{
+		{"answer 1=1,1", badRequest, "", ""}, {"answer 1=4", badRequest, "", ""},
+		{"answer 1=1,3", "answered", "", "Logging, Tracing"}, {"answer 1=3,1", "answered", "", "Tracing, Logging"}, {"option 2", "answered", "", "Metrics"},
+		{"text my own", "answered", "", "my own"}, {`{"answers":[{"options":[2],"text":"my own"}]}`, "answered", "", "Metrics, my own"},
+		{"option 5", "answered", "", "wants to clarify"}, {"deny", "denied", "", ""},
+	}},
+	{"three questions", "question", "MOCK: ask-three %d", "", false, []cell{
+		{"option 1", badRequest, "", ""}, {"text hello", badRequest, "", ""}, {"answer 1=1 2=1", badRequest, "", ""}, {"answer 1=1 2=1,2 3=1", badRequest, "", ""},
+		{"answer 1=2 2=1 3=1,3", "answered", "", "Logging, Tracing"}, {"answer 1=my own 2=words of mine 3=1", "answered", "", "words of mine"},
+		{`{"answers":[{"option":2},{"text":"Gigantic"},{"options":[3,1],"text":"more"}]}`, "answered", "", "Tracing, Logging, more"},
+		{"option 5", "answered", "", "wants to clarify"}, {"deny", "denied", "", ""},
+	}},
+	{"mixed questions", "question", "MOCK: ask-mixed %d", "", false, []cell{
+		{"answer 1=2 2=2 3=1", "answered", "", "Topbar"}, {"answer 1=1,2 2=1 3=huge", "answered", "", "huge"}, {"answer 1=mine 2=2 3=2", "answered", "", "mine"}, {"deny", "denied", "", ""},
+	}},
+	{"previews", "question", "MOCK: ask-layout %d", "", false, []cell{
+		{"option 9", badRequest, "", ""}, {"text something else", "answered", noDriver, "something else"},
+		{"option 2", "answered", "", "Topbar"}, {"option 1", "answered", "", "Sidebar"}, {"option 3", "answered", "", "wants to clarify"}, {"deny", "denied", "", ""},
+	}},
+	{"plan", "plan", "MOCK: plan %d", "", false, []cell{
+		{"option 3", badRequest, "", ""}, {"option 9", badRequest, "", ""}, {"answer 1=1", badRequest, "", ""}, {"cancel", badRequest, "", ""},
+		{"deny", "denied", "", ""}, {"deny use python", "denied", "", "use python"}, {"text use go, not python", "denied", "", "use go, not python"},
+		{"option 2", "accepted", "", "has approved your plan"}, {"accept", "accepted", "", "has approved your plan"}, {"option 1", "accepted", "", "has approved your plan"},
+	}},
+	{"MCP tool", "permission", "MOCK: form name %d", "", false, []cell{
+		{"text hello", badRequest, "", ""}, {"deny", "denied", "", ""}, {"deny not now", "denied", "", "not now"}, {"option 3", "denied", "", ""}, {"accept", "accepted", "", ""}, {"option 1", "accepted", "", ""},
+	}},
+	{"form", "form", "MOCK: form name sure size count ratio tags %d", "", true, []cell{
+		{"accept", badRequest, "", ""}, {"text hello", badRequest, "", ""}, {"option 9", badRequest, "", ""}, {"deny no", noDriver, "", ""},
+		{`{"action":"accept","content":{"nope":1}}`, badRequest, "", ""}, {`{"action":"accept","content":{"name":7}}`, badRequest, "", ""},
+		{`{"action":"accept","content":{"name":"Ann Lee","sure":true,"size":"medium","count":4,"ratio":0.5,"tags":["blue","red"]}}`, "accepted", "",
+			`\"count\":4,\"name\":\"Ann Lee\",\"ratio\":0.5`},
+		{`{"action":"accept","content":{"name":"Bob","sure":false,"size":"small"}}`, "accepted", "", `\"sure\":false`},
+		{"deny", "denied", "", `\"decline\"`}, {"option 2", "denied", "", `\"decline\"`}, {`{"action":"decline"}`, "denied", "", `\"decline\"`},
+		{"cancel", "cancelled", "", `\"cancel\"`}, {`{"action":"cancel"}`, "cancelled", "", `\"cancel\"`},
+	}},
+}
+
+// TestWays goes through the table, by the hook that waits and by keys alone.
+func TestWays(t *testing.T) {
+	for _, d := range answerable {
+		for _, channel := range []string{"hook", "keys"} {
+			if d.kind == "form" && channel == "hook" {
+				continue // none waits for a form
+			}
+			t.Run(d.name+" by "+channel, func(t *testing.T) { d.test(t, channel) })
+		}
+	}
+}
+
+func (d *dialog) test(t *testing.T, channel string) {
+	t.Parallel()
+	args := []string{"--mcp-config", mcpConfig(t)}
+	if d.allow {
+		args = append(args, "--allowedTools", "mcp__lab__ask")
+	}
+	l := newLabAs(t, "claude", Ready(), nil, args...)
+	l.is("idle")
+	open, message, file := false, "", ""
+	for i, c := range d.cells {
+		want := c.want
+		if channel == "keys" && c.keys != "" {
+			want = c.keys
+		}
+		if !open {
+			message, file = d.open(l, i, channel), fmt.Sprintf(d.file, i)
+		}
+		r, status := l.way(c.way)
+		what := fmt.Sprintf("%s: %s", message, c.way)
+		if open = want == badRequest || want == noDriver; open {
+			if r.Error == nil || r.Error.Code != want {
+				t.Fatalf("%s: status %d, %+v, error %+v; want %s", what, status, r, r.Error, want)
+			}
+			continue
+		}
+		wantChannel := channel
+		if r.Channel != channel && channel == "hook" && c.byKeysOnly(d) {
+			wantChannel = "keys"
+		}
+		if status != 0 || !r.Confirmed || r.Outcome != want || r.Channel != wantChannel || r.Type != d.kind {
+			t.Fatalf("%s: status %d, %+v, error %+v", what, status, r, r.Error)
+		}
+		d.after(l, message, file, &c)
+	}
+	if n := l.hooksWaiting(); len(n) > 0 {
+		t.Errorf("%d hooks are left", len(n))
+	}
+}
+
+// byKeysOnly: some things no hook can say.
+func (c *cell) byKeysOnly(d *dialog) bool {
+	return c.tells == "wants to clarify" || d.kind == "plan" && c.way == "option 1"
+}
+
+// open leads to the dialog, and waits until it is on the screen.
+func (d *dialog) open(l *lab, i int, channel string) string {
+	l.t.Helper()
+	message := d.message
+	if d.kind == "plan" {
+		screen, err := l.Screen(l.ctx)
+		check(l.t, err)
+		if strings.Contains(screen, "plan mode on") {
+			message = "MOCK: plan-now %d"
+		}
+	}
+	message = fmt.Sprintf(message, i)
+	l.send(message)
+	l.promptShown(d.kind)
+	if d.kind != "form" {
+		l.promptUntil("one that a hook waits for", func(p shown) bool { return p.Channel == "hook" })
+		if channel == "keys" {
+			l.byKeys()
+		}
+	}
+	return message
+}
+
+// after checks what the answer led to.
+func (d *dialog) after(l *lab, message, file string, c *cell) {
+	l.t.Helper()
+	if d.name == "MCP tool" && c.want == "accepted" {
+		l.promptShown("form")
+		l.respond("keys", "cancelled", "cancel")
+	}
+	l.is("idle")
+	l.see(prompt)
+	if c.tells != "" {
+		l.modelGot(message, c.tells)
+	}
+	if d.file != "" {
+		if made := l.made(file); made != (c.want == "accepted") {
+			l.t.Fatalf("%s: made is %v after %s", file, made, c.way)
+		}
+	}
+}
+
+// way responds in the words of a cell.
+func (l *lab) way(way string) (response, int) {
+	l.t.Helper()
+	if strings.HasPrefix(way, "{") {
+		return l.try(way, "-")
+	}
+	first, rest, _ := strings.Cut(way, " ")
+	if rest == "" {
+		return l.try("", first)
+	}
+	return l.try("", first, rest)
+}
+
+// modelGot waits for the model to get a text in the turn that a message began.
+func (l *lab) modelGot(message, text string) {
+	l.t.Helper()
+	ctx, cancel := context.WithTimeout(l.ctx, patient)
+	defer cancel()
+	_, err := l.api.Wait(ctx, func(r modelapi.Request) bool {
+		return r.Kind == modelapi.KindTurn && r.Prompt == message && bytes.Contains(r.Body, []byte(text))
+	})
+	if err != nil {
+		l.t.Fatalf("%s: the model did not get %q: %v", message, text, err)
+	}
+}
+
+// shown is what prompt says.
+type shown struct {
+	ID, Type, Channel string
+	Ready             bool
+	OnScreen          bool `json:"on_screen"`
+	Options           []string
+}
+
+func (l *lab) prompt() (shown, error) {
+	var p shown
+	out, err := l.host.Call(l.ctx, nil, "prompt", l.Name)
+	if err == nil {
+		err = json.Unmarshal(out, &p)
+	}
+	return p, err
+}
+
+// promptUntil waits for a prompt that is as wanted.
+func (l *lab) promptUntil(what string, is func(shown) bool) shown {
+	l.t.Helper()
+	deadline := time.Now().Add(patient)
+	for {
+		p, err := l.prompt()
+		if err == nil && is(p) {
+			return p
+		}
+		if time.Now().After(deadline) {
+			l.t.Fatalf("no prompt is %s: it is %+v, %v", what, p, err)
+		}
+	}
+}
+
+// promptShown waits for a prompt of that kind on the screen.
+func (l *lab) promptShown(kind string) shown {
+	l.t.Helper()
+	return l.promptUntil("a "+kind+" on the screen", func(p shown) bool { return p.Type == kind && p.Ready && p.OnScreen })
+}
+
+// hooksWaiting are the processes of the hooks that wait for an answer.
+func (l *lab) hooksWaiting() []int {
+	l.t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	check(l.t, err)
+	var pids []int
+	for _, name := range all {
+		line, err := os.ReadFile(name)
+		if err != nil {
+			continue // it has ended
+		}
+		words := strings.Split(string(line), "\x00")
+		if strings.HasPrefix(words[0], filepath.Dir(l.home.Workspace)+"/") && len(words) > 2 && words[1] == "hook" && words[2] == "--ask" {
+			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+			check(l.t, err)
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// byKeys kills the hook that waits, so that only keys can answer.
+func (l *lab) byKeys() {
+	l.t.Helper()
+	for _, pid := range l.hooksWaiting() {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && err != syscall.ESRCH {
+			l.t.Fatal(err)
+		}
+	}
+	l.promptUntil("answered by keys", func(p shown) bool { return p.Channel == "keys" })
+}
+
+// mcpConfig names a built server that asks.
+func mcpConfig(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	exe, file := filepath.Join(dir, "mcpserver"), filepath.Join(dir, "mcp.json")
+	if out, err := exec.Command("go", "build", "-o", exe, "berth/test/agents/mcpserver").CombinedOutput(); err != nil {
+		t.Fatalf("build the server: %v\n%s", err, out)
+	}
+	check(t, writeJSON(file, map[string]any{"mcpServers": map[string]any{"lab": map[string]any{"command": exe, "args": []string{}}}}))
+	return file
+}
