@@ -32,6 +32,9 @@ func info(_ context.Context, c *Call) error {
 			{"restart", i.Restart}, {"tags", orDash(strings.Join(i.Tags, " "))}, {"created", i.Created.Format(api.TimeLayout) + " by " + i.CreatedBy},
 			{"output", fmt.Sprintf("%d bytes printed, kept from %d", i.TotalWritten, i.OutputFrom)},
 		}
+		if i.Driven {
+			rows = append(rows, agentRows(i)...)
+		}
 		var names []string
 		for name := range i.Env {
 			names = append(names, name)
@@ -42,6 +45,29 @@ func info(_ context.Context, c *Call) error {
 		}
 		table(w, rows)
 	})
+}
+
+// agentRows say how the session's agent is started.
+func agentRows(i sessions.Info) [][]string {
+	may := []string{}
+	if i.Trust {
+		may = append(may, "trust")
+	}
+	if i.AcceptBypass {
+		may = append(may, "accept_bypass")
+	}
+	conversation := orDash(i.Conversation)
+	if i.Resumable {
+		conversation += " (can be taken up)"
+	}
+	rows := [][]string{
+		{"isolate", i.Isolate}, {"groom", i.Groom}, {"says yes to", orDash(strings.Join(may, " "))},
+		{"settings", orDash(strings.Join(i.Settings, " "))}, {"mcp", orDash(strings.Join(i.MCP, " "))}, {"conversation", conversation},
+	}
+	if i.Fork != nil {
+		rows = append(rows, []string{"forked from", i.Fork.Conversation + " of " + i.Fork.ID})
+	}
+	return rows
 }
 
 func whoVerb() *Verb {

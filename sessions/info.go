@@ -29,6 +29,7 @@ type Info struct {
 	Depth        int               `json:"depth"`
 	Created      api.Time          `json:"created"`
 	CreatedBy    string            `json:"created_by"`
+	Driven       bool              `json:"driven"` // berth has a driver for its agent
 	Isolate      string            `json:"isolate"`
 	Groom        string            `json:"groom"`
 	Trust        bool              `json:"trust"`
@@ -85,7 +86,7 @@ func (s *Session) Info() Info {
 		EnvFile: st.EnvFile, EnvPass: noNil(st.EnvPass), LoginEnv: st.LoginEnv, SizePolicy: string(st.SizePolicy), Restart: string(st.Spec.Restart),
 		Limits: InfoLimits{Output: st.Limits.Output, Scrollback: st.Limits.Scrollback, TTLMS: st.Limits.TTL.Milliseconds(), IdleTimeoutMS: st.Limits.IdleTimeout.Milliseconds()},
 		Tags:   noNil(st.Tags), Meta: st.Meta, Parent: orNil(st.Parent), Depth: st.Depth, Created: st.Created, CreatedBy: st.CreatedBy,
-		Isolate: string(st.Isolate), Groom: string(st.Groom), Trust: st.Trust, AcceptBypass: st.AcceptBypass, Settings: names(st.Settings), MCP: serverNames(st.MCP),
+		Driven: st.Driven, Isolate: string(st.Isolate), Groom: string(st.Groom), Trust: st.Trust, AcceptBypass: st.AcceptBypass, Settings: names(st.Settings), MCP: serverNames(st.MCP),
 		Conversation: st.Talk(), Resumable: s.reg.resumable(st),
 		Started: api.At(st.Started), Title: st.Row().Title, PID: st.PID, HolderPID: st.HolderPID, Cols: st.Cols, Rows: st.Rows,
 		TotalWritten: st.Offset, LostBytes: st.Losses, Problem: st.Problem,

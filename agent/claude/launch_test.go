@@ -31,8 +31,9 @@ func disk() fs.FS {
 		"h/.claude/projects/-ws/not-a-log.jsonl":           {Data: []byte("{}"), ModTime: now.Add(time.Hour)},
 		"h/.claude/projects/-other/" + idThree + ".jsonl":  {Data: []byte("{}"), ModTime: now.Add(time.Hour)},
 		"parent/claude/projects/-ws/" + idThree + ".jsonl": {Data: []byte("{}"), ModTime: now},
-		"ws/own.json": {Data: []byte(`{"model":"m","hooks":{"Stop":[{"hooks":[{"type":"command","command":"own"}]}]},"permissions":{"allow":["A"]}}`)},
-		"ws/bad.json": {Data: []byte(`[]`)},
+		"h/.claude/.credentials.json":                      {Data: []byte("{}")},
+		"ws/own.json":                                      {Data: []byte(`{"model":"m","hooks":{"Stop":[{"hooks":[{"type":"command","command":"own"}]}]},"permissions":{"allow":["A"]}}`)},
+		"ws/bad.json":                                      {Data: []byte(`[]`)},
 	}
 }
 
@@ -228,8 +229,8 @@ func TestOwnHome(t *testing.T) {
 	l = full(func(s *agent.Start) {
 		s.Disk = fstest.MapFS{"s/claude/.claude.json": {Data: []byte("{}")}}
 	})
-	if l.Files[home+"/.claude.json"] != nil {
-		t.Error("what Claude has written is written over")
+	if l.Files[home+"/.claude.json"] != nil || len(l.Links) > 0 {
+		t.Error("what Claude has written is written over, or credentials are linked that are not there")
 	}
 }
 

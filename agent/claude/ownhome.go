@@ -22,7 +22,10 @@ const keyTail = 20
 func ownHome(l *agent.Launch, s agent.Start, dir string) error {
 	l.Folders = append(l.Folders, dir)
 	l.Set = map[string]string{"CLAUDE_CONFIG_DIR": dir}
-	l.Links = map[string]string{filepath.Join(dir, credentials): filepath.Join(configDir(s.Env), credentials)}
+	// Where there are none, a sign-in here must not make some there.
+	if theirs := filepath.Join(configDir(s.Env), credentials); there(s.Disk, theirs) {
+		l.Links = map[string]string{filepath.Join(dir, credentials): theirs}
+	}
 	if s.Groom != agent.GroomAuto {
 		return nil
 	}
@@ -39,10 +42,8 @@ func ownHome(l *agent.Launch, s agent.Start, dir string) error {
 	}
 	for name, value := range seeds {
 		file := filepath.Join(dir, name)
-		if s.Disk != nil {
-			if _, err := fs.Stat(s.Disk, onDisk(file)); err == nil {
-				continue
-			}
+		if there(s.Disk, file) {
+			continue
 		}
 		data, err := encode(value)
 		if err != nil {
@@ -51,6 +52,11 @@ func ownHome(l *agent.Launch, s agent.Start, dir string) error {
 		l.Files[file] = data
 	}
 	return nil
+}
+
+func there(disk fs.FS, path string) bool {
+	_, err := fs.Stat(disk, onDisk(path))
+	return err == nil
 }
 
 const apiKey = "ANTHROPIC_API_KEY"

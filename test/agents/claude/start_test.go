@@ -419,6 +419,37 @@ func TestKilledTogether(t *testing.T) {
 	}
 }
 
+// TestLostAndRestarted: a session that was found lost, as after a reboot, is
+// taken up by restart.
+func TestLostAndRestarted(t *testing.T) {
+	l := newStartLab(t, Ready(), nil)
+	l.start("lost", nil, nil)
+	l.is("idle")
+	l.send("MOCK: text before the reboot")
+	l.see("● before the reboot")
+	l.is("idle")
+	i := l.info()
+	check(t, l.host.Kill())
+	check(t, kill9(i.HolderPID))
+	check(t, kill9(i.PID))
+	check(t, l.host.Start())
+	l.is("exited")
+	var s struct{ Exit struct{ Lost bool } }
+	check(t, json.Unmarshal(l.call("state", l.Name), &s))
+	if !s.Exit.Lost {
+		t.Error("nothing says that it was lost")
+	}
+	if now := l.info(); !now.Resumable || now.Conversation != i.Conversation {
+		t.Errorf("an ended session says %+v", now)
+	}
+	l.call("restart", l.Name)
+	l.see("● before the reboot")
+	l.is("idle")
+	if now := l.info(); now.Conversation != i.Conversation {
+		t.Errorf("it was in %s and is in %s", i.Conversation, now.Conversation)
+	}
+}
+
 // TestFork: two sessions go on from the same words, each in its own
 // conversation, also from an ended one and from a home of its own.
 func TestFork(t *testing.T) {

@@ -1,0 +1,51 @@
+//go:build agents
+
+package claude
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestServers: servers of tools of the session, of its command and of the
+// user's home are all there.
+func TestServers(t *testing.T) {
+	var server string
+	l := newStartLab(t, Ready(), func(l *lab) string {
+		server = filepath.Join(l.home.Dir, "mcpserver")
+		return fmt.Sprintf("profiles:\n  tools:\n    agent: claude\n    cwd: %s\n    size: %s\n    command: [%s, --mcp-config, own.json]\n    mcp: {one: {command: %s}}\n",
+			l.home.Workspace, size, claudeExe, server)
+	})
+	if out, err := exec.CommandContext(l.ctx, "go", "build", "-o", server, "berth/test/agents/mcpserver").CombinedOutput(); err != nil {
+		t.Fatalf("build the server: %v\n%s", err, out)
+	}
+	own := filepath.Join(l.home.Workspace, "own.json")
+	check(t, os.WriteFile(own, fmt.Appendf(nil, `{"mcpServers":{"two":{"command":%q}}}`, server), 0o600))
+	user := filepath.Join(l.home.Config, ".claude.json")
+	data, err := os.ReadFile(user)
+	check(t, err)
+	check(t, os.WriteFile(user, []byte(strings.Replace(string(data), "{", fmt.Sprintf(`{"mcpServers":{"three":{"command":%q}},`, server), 1)), 0o600))
+	l.start("tools", nil, []string{"--profile", "tools"})
+	l.is("idle")
+	l.send("/mcp")
+	l.see(`\bone\b.*connected`, `\btwo\b.*connected`, `\bthree\b.*connected`)
+	l.key("Escape")
+	l.see("MCP dialog dismissed")
+	l.ready()
+	l.send("MOCK: text with tools")
+	l.see("● with tools")
+	l.is("idle")
+	body := string(l.asked("MOCK: text with tools", 0).Body)
+	for _, name := range []string{"one", "two", "three"} {
+		if !strings.Contains(body, "mcp__"+name+"__ask") {
+			t.Errorf("the model is not told of the tool of %s", name)
+		}
+	}
+	if i := l.info(); len(i.MCP) != 1 || i.MCP[0] != "one" {
+		t.Errorf("info lists %q", i.MCP)
+	}
+}
