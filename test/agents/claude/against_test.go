@@ -15,7 +15,8 @@ import (
 
 // TestNudgeAgainstADialog gives messages to an agent at rest that begins a turn
 // by itself, at the end of a background command, and asks: at offsets from before
-// that to after the dialog. None of them answers it.
+// that to after the dialog. None of them answers it. In every other try there is
+// a draft, which is put aside for the message: it is there afterwards.
 func TestNudgeAgainstADialog(t *testing.T) {
 	l := newDialogLab(t)
 	l.is("idle")
@@ -35,16 +36,24 @@ func TestNudgeAgainstADialog(t *testing.T) {
 		}})
 		// Every 10 ms once in a long run, in no order that the machine's load could follow.
 		offset := from + (to-from)*time.Duration(i*73%rounds)/time.Duration(rounds)
-		message := fmt.Sprintf("MOCK: text message %d", i)
+		message, flags, draft := fmt.Sprintf("MOCK: text message %d", i), []string{}, ""
+		if i%2 == 1 {
+			draft, flags = fmt.Sprintf("draft %d", i), []string{"--stash"}
+			check(t, l.Type(l.ctx, draft))
+			l.see(prompt + draft + "$")
+		}
 		late := make(chan nudged, 1)
 		go func() {
 			l.pause(int((offset - from).Milliseconds()))
-			late <- l.nudge(message)
+			late <- l.nudge(message, flags...)
 		}()
 		l.pause(int(-from.Milliseconds()))
 		check(t, os.WriteFile(filepath.Join(l.home.Workspace, fmt.Sprintf("go-%d", i)), nil, 0o600))
 		got := <-late
 		what := fate(got)
+		if draft != "" {
+			what += " (with a draft)"
+		}
 		counts[what]++
 		l.is("prompt")
 		l.see(proceed)
@@ -58,6 +67,11 @@ func TestNudgeAgainstADialog(t *testing.T) {
 		l.is("idle")
 		if l.made(ran) {
 			t.Fatalf("offset %s: the message allowed the command: %s %+v %+v", offset, what, got, got.Error)
+		}
+		if draft != "" {
+			l.see(prompt + draft + "$")
+			l.key("Ctrl-u")
+			l.ready()
 		}
 		want := 0
 		if got.Confirmed {

@@ -13,8 +13,9 @@ import (
 	"testing"
 )
 
-// given is a message for the crowd's test, and as it arrives.
-type given struct{ text, arrives string }
+// given is a message for the crowd's test, as it arrives, and as it does when it
+// is long: a paste that a mark stands for is not changed by Claude.
+type given struct{ text, arrives, whole string }
 
 // message makes the i-th message: of 1 byte to 10 KB, of all kinds.
 func message(r *rand.Rand, i int) given {
@@ -28,7 +29,7 @@ func message(r *rand.Rand, i int) given {
 	}
 	plain := []string{"word ", "fix the bug ", "and then, ", "x ", "(see below) ", "100 % ", "don't ", "`code` ", "\"quoted\" ", "$HOME ", "a/b/c "}
 	size := []int{1, 20, 200, 1000, 3000, 10000}[r.Intn(6)]
-	same := func(s string) given { return given{s, s} }
+	same := func(s string) given { return given{s, s, s} }
 	text := words(size, plain...)
 	switch i % 14 {
 	case 0:
@@ -42,30 +43,31 @@ func message(r *rand.Rand, i int) given {
 	case 4:
 		return same(id + " " + words(size, "👨‍👩‍👧 ", "🇩🇪 ", "👍🏽 ", "✈️ ", "🦀"))
 	case 5:
-		return given{"/" + id + " " + text, shield + "/" + id + " " + text}
+		return shielded("/" + id + " " + text)
 	case 6:
-		return given{"!touch ran.txt", shield + "!touch ran.txt"}
+		return shielded("!touch ran.txt")
 	case 7:
-		return given{"?", shield + "?"}
+		return shielded("?")
 	case 8:
-		return given{"@notes-" + id + " look at @that and a@b.example", shield + "@notes-" + id + " look at " + shield + "@that and a@b.example"}
+		arrives := shield + "@notes-" + id + " look at " + shield + "@that and a@b.example"
+		return given{"@notes-" + id + " look at @that and a@b.example", arrives, arrives}
 	case 9:
-		return given{"exit", shield + "exit"}
+		return shielded("exit")
 	case 10:
 		s := id + "\t" + words(size, "a\tb ", "tab\t\there ", "x ")
-		return given{s, strings.ReplaceAll(s, "\t", "    ")}
+		return given{s, strings.ReplaceAll(s, "\t", "    "), s}
 	case 11:
-		return given{id + "\x1b[201~\r!touch ran.txt\r\n" + text, id + "[201~\n!touch ran.txt\n" + text}
+		arrives := id + "[201~\n!touch ran.txt\n" + text
+		return given{id + "\x1b[201~\r!touch ran.txt\r\n" + text, arrives, arrives}
 	case 12:
 		s := id + " e\u0301te\u0301 " + words(size, "A\u030a ")
-		return given{s, strings.NewReplacer("e\u0301", "\u00e9", "A\u030a", "\u00c5").Replace(s)}
+		return given{s, strings.NewReplacer("e\u0301", "\u00e9", "A\u030a", "\u00c5").Replace(s), s}
 	}
 	s := id + " " + text + "  \n\n "
-	if len(s) > 800 { // a paste that a mark stands for keeps its blanks
-		return same(s)
-	}
-	return given{s, id + " " + text}
+	return given{s, id + " " + text, s}
 }
+
+func shielded(s string) given { return given{s, shield + s, shield + s} }
 
 // TestNudgesInACrowd gives messages of all kinds while people attach, type,
 // take their words back and detach: each arrives once and exactly, with a true
@@ -100,7 +102,11 @@ func TestNudgesInACrowd(t *testing.T) {
 			refusals[n.Error.Code+": "+fate(n)]++
 			l.pause(100)
 		}
-		if got := l.api.Arrivals(m.arrives); got != want[m.arrives] {
+		got := l.api.Arrivals(m.arrives)
+		if m.whole != m.arrives {
+			got += l.api.Arrivals(m.whole)
+		}
+		if got != want[m.arrives] {
 			last := ""
 			for _, request := range l.api.Requests() {
 				if texts := request.Texts(); len(texts) > 0 {
