@@ -132,10 +132,11 @@ type Machine struct {
 	ending Outcome   // that taking back, or bringing back, ends in
 	keys   clearer
 
-	aside     bool // a draft is put aside, by us
-	draftTold bool // and that was told
-	stashed   bool // one was put aside when the message was typed, by whomever
-	returned  bool // the key that brings it back was pressed
+	aside     bool      // a draft is put aside, by us
+	stashAt   time.Time // when the key for that was pressed
+	draftTold bool      // it was seen, and told
+	stashed   bool      // one was put aside when the message was typed, by whomever
+	returned  bool      // the key that brings it back was pressed
 }
 
 // New is a delivery that begins now.

@@ -38,6 +38,7 @@ func (m *Machine) stash(s Seen, now time.Time) Step {
 		return refuse(api.CodeNotReady, noPaste)
 	}
 	m.enter(stashing, now)
+	m.stashAt = now
 	return write(key)
 }
 
@@ -94,7 +95,7 @@ func (m *Machine) end(s Seen, now time.Time, o Outcome) Step {
 func (m *Machine) bringBack(s Seen, now time.Time) Step {
 	step := look()
 	switch {
-	case isBack(s.Reading):
+	case isBack(s.Reading) && (m.draftTold || now.Sub(m.stashAt) >= stashFor): // before, the key may not be drawn yet
 		m.aside = false
 		step.Done = &m.ending
 	case m.over(now, returnFor):

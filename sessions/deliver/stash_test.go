@@ -176,6 +176,36 @@ func TestStashAbandoned(t *testing.T) {
 	}
 }
 
+// TestStashNotDrawn: refused before the key is drawn, the draft that still
+// stands in the composer is not yet back.
+func TestStashNotDrawn(t *testing.T) {
+	s := newScene(t, Options{Stash: true})
+	s.seen.Reading = composer("a draft")
+	s.wrote("S")
+	s.seen.State = agent.Working
+	if s.run(100 * time.Millisecond); s.done != nil {
+		t.Fatalf("%+v", s.done)
+	}
+	s.seen.Reading = aside("")
+	s.wrote("S")
+	s.seen.Reading = composer("a draft")
+	s.ended(Refused, api.CodeAgentBusy)
+	if s.drafts != "stashed restored " || s.done.Aside {
+		t.Errorf("told %q: %+v", s.drafts, s.done)
+	}
+
+	s = newScene(t, Options{Stash: true})
+	s.seen.Reading = composer("a draft")
+	s.wrote("S")
+	s.seen.State, s.seen.Asks = agent.Prompt, true
+	s.run(100 * time.Millisecond)
+	s.seen.Reading = dialog
+	s.ended(Refused, api.CodeAgentBusy)
+	if !s.done.Aside {
+		t.Errorf("%+v", s.done)
+	}
+}
+
 // TestReturn brings back later what an abandoned delivery could not.
 func TestReturn(t *testing.T) {
 	s := newScene(t, Options{})
