@@ -49,6 +49,11 @@ type Namer interface {
 	Names(asked, call *Fact) *Request
 }
 
+// Measurer is a Driver that was measured with one version of its agent.
+type Measurer interface {
+	MeasuredVersion() string
+}
+
 // Move is a change of what is believed of an agent.
 type Move string
 

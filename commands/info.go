@@ -35,6 +35,13 @@ func info(_ context.Context, c *Call) error {
 		if i.Driven {
 			rows = append(rows, agentRows(i)...)
 		}
+		if v := i.AgentVersion; v != nil {
+			said := v.Version
+			if v.Note != nil {
+				said += ": " + *v.Note
+			}
+			rows = append(rows, []string{"version", said})
+		}
 		var names []string
 		for name := range i.Env {
 			names = append(names, name)

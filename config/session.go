@@ -45,6 +45,8 @@ type Session struct {
 	Gate  Gate             `yaml:"gate"`
 	Start map[string]Start `yaml:"start"` // by source
 
+	IdleGrace time.Duration `yaml:"idle_grace"` // of silence, before an agent whose turn nobody told to end is taken to rest
+
 	Limits SessionLimits     `yaml:"limits"`
 	Tags   []string          `yaml:"tags"`
 	Meta   map[string]string `yaml:"meta"`

@@ -215,6 +215,8 @@ type Status struct {
 	Exit         *agent.Exit
 	Conversation string
 	Turn         string // id of the turn under way
+	Version      string // of the agent, empty when it has not told
+	Unmeasured   bool   // it is not the one that was measured
 	Composer     *agent.Composer
 	Ready        bool // it has started up
 	// RestDue is when an end of the turn that is being inferred will be
@@ -227,7 +229,7 @@ func (f *Fold) Status() Status {
 	m := &f.m
 	s := Status{
 		State: m.State, Since: m.Since, Tier: m.Owed.Tier, Cause: m.Owed.Cause, Evidence: m.Owed.Evidence,
-		Exit: m.Exit, Conversation: m.Conversation, Turn: m.Turn.ID, Ready: m.Ready,
+		Exit: m.Exit, Conversation: m.Conversation, Turn: m.Turn.ID, Version: m.Version, Unmeasured: m.Unmeasured, Ready: m.Ready,
 	}
 	if m.Screen.Reading != nil {
 		s.Composer = m.Screen.Reading.Composer

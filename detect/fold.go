@@ -23,6 +23,9 @@ type Options struct {
 	// ScreenGrace is how long a composer must be seen before it is believed
 	// with nothing else to go by; 0 is 2 s.
 	ScreenGrace time.Duration
+	// IdleGrace is how long nothing must have been logged or printed before an
+	// agent whose turn nobody told to end is taken to rest; 0 is 60 s.
+	IdleGrace time.Duration
 	// PromptID makes an id of a prompt's number, which grows from 1; nil makes
 	// "1", "2" ...
 	PromptID func(number uint64) string
@@ -72,13 +75,15 @@ type Resolution struct {
 	How     string // answered, ended, replaced, gone
 	Tier    int
 	Cause   string
-	Hook    string // that still waits for its answer, empty for none
 }
 
 // New is the fold of an agent that was just started.
 func New(d agent.Driver, o Options) *Fold {
 	if o.ScreenGrace == 0 {
 		o.ScreenGrace = 2 * time.Second
+	}
+	if o.IdleGrace == 0 {
+		o.IdleGrace = time.Minute
 	}
 	if o.PromptID == nil {
 		o.PromptID = func(n uint64) string { return fmt.Sprint(n) }
@@ -142,6 +147,7 @@ func (f *Fold) take(fact *agent.Fact) {
 	if fact.Kind != agent.Noted {
 		m.Changed = f.now
 	}
+	f.heedVersion(fact)
 	switch fact.Kind {
 	case agent.ConversationStarted:
 		f.ready(fact.Source, fact.Cause)
@@ -183,12 +189,6 @@ func (f *Fold) take(fact *agent.Fact) {
 func (f *Fold) may(m agent.Move, s agent.Source) bool {
 	_, ok := f.table.May(m, s)
 	return ok
-}
-
-// after is how long the source's word must hold before it causes the move.
-func (f *Fold) after(m agent.Move, s agent.Source) time.Duration {
-	d, _ := f.table.May(m, s)
-	return d
 }
 
 // due says whether what began at since has held for d, so that the source may

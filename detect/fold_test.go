@@ -366,3 +366,70 @@ func TestTogether(t *testing.T) {
 		is(agent.Idle)
 	}
 }
+
+// TestQuiet: where neither a level nor the screen tells, a turn whose end nobody
+// told is over after the grace; not while a tool runs, and not while anything is
+// logged or printed.
+func TestQuiet(t *testing.T) {
+	log := func(k agent.Kind) agent.Fact {
+		return agent.Fact{Kind: k, Source: agent.SourceLog, Turn: "1", Call: "c", Tool: "Bash", Activity: &agent.Activity{Kind: agent.Thinking}}
+	}
+	b := newBench(t, Options{})
+	b.at(0).say(log(agent.TurnStarted))
+	b.at(59_900).say(log(agent.Acting))
+	b.at(119_000).say(agent.Fact{Kind: agent.Spoke, Source: agent.SourceProcess})
+	if s := b.at(178_900).fold.Status(); s.State != agent.Working || !s.RestDue.Equal(t0.Add(179*time.Second)) {
+		t.Errorf("%s, rest due %v", s.State, s.RestDue.Sub(t0))
+	}
+	if s := b.at(179_000).fold.Status(); s.State != agent.Idle || s.Tier != agent.TierLog || s.Cause != "log:quiet" {
+		t.Errorf("%s by %s", s.State, s.Cause)
+	}
+	b = newBench(t, Options{IdleGrace: time.Second})
+	b.at(0).say(log(agent.TurnStarted))
+	b.at(10).say(log(agent.ToolStarted))
+	if s := b.at(3_600_000).fold.Status(); s.State != agent.Working {
+		t.Errorf("%s while a tool runs", s.State)
+	}
+	b.say(log(agent.ToolEnded))
+	if s := b.at(3_601_000).fold.Status(); s.State != agent.Idle {
+		t.Errorf("%s a second after the tool", s.State)
+	}
+}
+
+// measured is a driver that was measured with version 1.
+type measured struct{ agent.Driver }
+
+func (measured) MeasuredVersion() string { return "1" }
+
+// TestUnmeasured: of another version than the measured one no single source ends
+// a turn; all that speak must have said so for a while.
+func TestUnmeasured(t *testing.T) {
+	for version, want := range map[string]agent.State{"1": agent.Idle, "2": agent.Working} {
+		b := newBench(t, Options{})
+		b.fold.driver = measured{b.fold.driver}
+		b.at(0).say(agent.Fact{Kind: agent.LevelIs, Source: agent.SourceRegistry, Level: agent.LevelIdle, Conversation: "c", Version: version})
+		b.at(10).hook(agent.TurnStarted, "1")
+		b.at(20).registry(agent.LevelBusy)
+		b.at(30).title(agent.LevelBusy)
+		b.at(1000).hook(agent.TurnEnded, "1")
+		b.at(1010).registry(agent.LevelIdle)
+		b.at(1020).title(agent.LevelNotBusy)
+		b.at(1030).screen(composer(""))
+		if s := b.at(2000).fold.Status(); s.State != want || s.Unmeasured != (version == "2") || s.Version != version {
+			t.Errorf("version %s: %s %+v", version, s.State, s.Unmeasured)
+		}
+		if version == "2" && b.fold.Status().RestDue != t0.Add(3030*time.Millisecond) {
+			t.Errorf("rest due %v", b.fold.Status().RestDue.Sub(t0))
+		}
+		if s := b.at(3040).fold.Status(); s.State != agent.Idle {
+			t.Errorf("version %s: %s in the end", version, s.State)
+		}
+		b.at(4000).hook(agent.TurnStarted, "2")
+		b.at(4010).registry(agent.LevelBusy)
+		b.at(5000).hook(agent.TurnEnded, "2") // and the live file never says otherwise
+		b.at(5010).screen(composer("spinner"))
+		if s := b.at(60_000).fold.Status(); s.State != agent.Working {
+			t.Errorf("version %s: %s though the live file and the screen say busy", version, s.State)
+		}
+	}
+}

@@ -45,6 +45,9 @@ type memory struct {
 	Screen     screen
 	Changed    time.Time // of the last sign of life
 
+	Version    string // of the agent, as it told last
+	Unmeasured bool   // it is not the one that was measured
+
 	Words     map[agent.Source]Word
 	Strangers map[agent.Source]Word // of other conversations
 }

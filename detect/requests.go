@@ -158,7 +158,7 @@ func (f *Fold) drop(how string, w why, over func(*request) bool) bool {
 			m.Screen.Spent = f.now
 		}
 		m.ClosedAt = f.now
-		f.result.Closed = append(f.result.Closed, Resolution{Request: r.Prompt.Clone(), How: how, Tier: w.Tier, Cause: w.Cause, Hook: r.Hook})
+		f.result.Closed = append(f.result.Closed, Resolution{Request: r.Prompt.Clone(), How: how, Tier: w.Tier, Cause: w.Cause})
 	}
 	closed := len(kept) < len(m.Requests)
 	m.Requests = kept

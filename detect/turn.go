@@ -335,7 +335,9 @@ func (f *Fold) rest() {
 	case !f.due(agent.MoveDone, l.Source, l.Since, turnGap):
 		return
 	}
-	f.finish(false)
+	if f.agree() {
+		f.finish(false)
+	}
 }
 
 // interrupted is the rule by which a turn ends that nobody told to end.
@@ -346,13 +348,16 @@ func (f *Fold) interrupted() {
 	}
 	l, bare := f.level(), m.Screen.Bare
 	if l != nil && l.Value == agent.LevelIdle && !l.Since.Before(m.Turn.Started) && f.may(agent.MoveRest, l.Source) {
-		if f.due(agent.MoveRest, l.Source, l.Since, f.after(agent.MoveRest, l.Source)) {
+		if f.due(agent.MoveRest, l.Source, l.Since, f.after(agent.MoveRest, l.Source)) && f.agree() {
 			f.mark(l.Source, l.Cause, l.Evidence)
 			f.finish(true)
 		}
 		return
 	}
 	if bare.IsZero() {
+		if l == nil {
+			f.quiet()
+		}
 		return
 	}
 	switch {
@@ -369,7 +374,7 @@ func (f *Fold) interrupted() {
 	case l.Since.Before(m.Turn.Started.Add(-turnGap)):
 		f.restByScreen(latest(bare, m.Turn.Started), f.o.ScreenGrace) // it never spoke of this turn
 	default:
-		if f.due(agent.MoveRest, l.Source, latest(l.Since, bare), f.after(agent.MoveRest, l.Source)) && f.may(agent.MoveRest, l.Source) {
+		if f.due(agent.MoveRest, l.Source, latest(l.Since, bare), f.after(agent.MoveRest, l.Source)) && f.may(agent.MoveRest, l.Source) && f.agree() {
 			f.mark(l.Source, l.Cause, "composer on the screen, no work, no dialog")
 			f.finish(true)
 		}
@@ -378,7 +383,7 @@ func (f *Fold) interrupted() {
 
 // restByScreen ends the turn when the composer has been there for long enough.
 func (f *Fold) restByScreen(since time.Time, grace time.Duration) bool {
-	if !f.may(agent.MoveRest, agent.SourceScreen) || !f.due(agent.MoveRest, agent.SourceScreen, since, grace) {
+	if !f.may(agent.MoveRest, agent.SourceScreen) || !f.due(agent.MoveRest, agent.SourceScreen, since, grace) || !f.agree() {
 		return false
 	}
 	f.mark(agent.SourceScreen, "screen:composer", "composer on the screen, no work, no dialog")

@@ -25,6 +25,7 @@ type detection struct {
 	driver    agent.Driver
 	fold      *detect.Fold
 	viewer    detect.Viewer
+	looks     detect.Looks
 	files     files
 	stream    *tail.Assembler // of lines in the output that tell of the agent; nil where there are none
 	stateSeen []byte          // what the live state file said last
@@ -68,7 +69,7 @@ func (c *core) newDetection(at time.Time) {
 
 func (d *detection) options(c *core, start time.Time) detect.Options {
 	return detect.Options{
-		Conversation: c.spec.Conversation, Start: start, Headless: c.spec.Headless, Forked: c.spec.forked(),
+		Conversation: c.spec.Conversation, Start: start, Headless: c.spec.Headless, IdleGrace: c.spec.IdleGrace, Forked: c.spec.forked(),
 		PromptID: func(uint64) string { return fmt.Sprintf("%s-%d", c.s.id, d.opening) },
 	}
 }
@@ -330,7 +331,9 @@ func (c *core) readScreen() {
 	d := c.detection
 	d.screenAt = time.Time{}
 	d.reading = d.driver.Screen(d.viewer.View(c.term.Snapshot(0)))
-	c.facts([]agent.Fact{{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: d.reading}})
+	if f, ok := d.looks.Fact(d.reading, c.now()); ok {
+		c.facts([]agent.Fact{f})
+	}
 }
 
 // screenChanged plans a look at the screen.
@@ -393,6 +396,7 @@ func (c *core) believed(st *Status) {
 	b := c.detection.fold.Status()
 	st.Request, st.Requests, st.RestDue = b.Request, b.Requests, b.RestDue
 	st.ConversationNow = b.Conversation
+	st.AgentVersion = agentVersion(c.detection.driver, b)
 	if b.Activity != nil {
 		st.Activity = &api.Activity{Kind: string(b.Activity.Kind), Tool: b.Activity.Tool, Attempt: b.Activity.Attempt, Of: b.Activity.Of, DelayMS: b.Activity.DelayMS}
 	}

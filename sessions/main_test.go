@@ -47,7 +47,7 @@ const patience = 20 * time.Second
 
 // place is a state folder with the server that has it open.
 type place struct {
-	t       *testing.T
+	t       testing.TB
 	options Options
 	reg     *Registry
 }
@@ -55,7 +55,7 @@ type place struct {
 // tester is who does things in tests.
 var tester = Actor{Identity: keys.Identity{Kind: keys.KindKey, Name: "tester", Role: keys.Admin}, Client: "c1"}
 
-func open(t *testing.T) *place {
+func open(t testing.TB) *place {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
@@ -153,7 +153,7 @@ func (p *place) find(name string) *Session {
 }
 
 // within waits until the session's status is as it should be.
-func within(t *testing.T, s *Session, what string, ok func(*Status) bool) *Status {
+func within(t testing.TB, s *Session, what string, ok func(*Status) bool) *Status {
 	t.Helper()
 	changed, stop := s.Subscribe()
 	defer stop()

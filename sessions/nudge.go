@@ -158,7 +158,7 @@ func (c *core) beginNudge(claim Claim, n Nudge, q *queued, typist agent.Typist) 
 // options say how a message is delivered now.
 func (c *core) options(n Nudge, q *queued, typist agent.Typist) (deliver.Options, error) {
 	typed, err := n.typed(typist)
-	o := deliver.Options{Typist: typist, Typed: typed, Slash: n.Slash, Clear: n.Clear, Stash: n.Stash, Own: c.detection.own}
+	o := deliver.Options{Typist: typist, Typed: typed, Slash: n.Slash, Clear: n.Clear, Stash: n.Stash, Own: c.detection.own, Unmeasured: c.unmeasured()}
 	if cut := q.cutOff(typist); cut != "" {
 		o.Own, o.Cut = cut, true
 	}

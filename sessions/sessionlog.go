@@ -89,6 +89,7 @@ func (c *core) openLog(d *detection, path string, since time.Time) {
 	*l = sessionLog{since: since, newest: since, sought: l.sought, soughtSince: l.soughtSince}
 	l.tail = tail.New(tail.OS{}, path, d.oldEntry)
 	l.more = true
+	c.saveSoon = true // so that the next server goes on there before it believes anything
 }
 
 // restoreLog goes on where a checkpoint left off.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -64,7 +65,7 @@ type keeper struct {
 	path string
 }
 
-func newKeeper(t *testing.T, before string) *keeper {
+func newKeeper(t testing.TB, before string) *keeper {
 	t.Helper()
 	dir := t.TempDir()
 	p := open(t)
@@ -249,4 +250,24 @@ func TestLogFlood(t *testing.T) {
 	if worst > time.Second { // 64 KiB take some ms
 		t.Errorf("a call waited %v", worst)
 	}
+}
+
+// BenchmarkLogToState is from an entry's last byte to the state that all can
+// read.
+func BenchmarkLogToState(b *testing.B) {
+	k := newKeeper(b, "")
+	k.write(k.turn("0"))
+	k.is(agent.Idle)
+	var all []time.Duration
+	for i := range b.N {
+		k.write(entry(agent.TurnStarted, fmt.Sprint("t", i), time.Now()))
+		began := time.Now()
+		k.is(agent.Working)
+		all = append(all, time.Since(began))
+		k.write(entry(agent.TurnEnded, fmt.Sprint("t", i), time.Now()))
+		k.is(agent.Idle)
+	}
+	slices.Sort(all)
+	b.ReportMetric(float64(all[len(all)/2].Microseconds()), "p50-µs")
+	b.ReportMetric(float64(all[len(all)*99/100].Microseconds()), "p99-µs")
 }

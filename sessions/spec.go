@@ -85,6 +85,8 @@ type Spec struct {
 	Settings     map[string]any  `json:"settings"`      // merged into the agent's own
 	MCP          map[string]any  `json:"mcp"`
 
+	IdleGrace time.Duration `json:"idle_grace"` // see detect.Options; 0 is its default
+
 	Conversation string            `json:"conversation"` // id of the agent's conversation, as far as known
 	Spoken       bool              `json:"spoken"`       // something was said in it: a new start takes it up
 	Prompt       string            `json:"-"`            // first message; the queue keeps it

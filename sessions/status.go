@@ -63,6 +63,7 @@ type Status struct {
 	Request         *agent.Request   // what it asks, the one on the screen
 	Requests        []*agent.Request // all of it
 	RestDue         time.Time        // when an inferred end of the turn is believed; zero: none is
+	AgentVersion    *AgentVersion    // nil while the agent has not told
 	ConversationNow string           // the agent's id of its conversation
 	Said            *Said            // the last message of its last turn that ended well; nil: none yet
 }

@@ -15,6 +15,9 @@ const Name = "claude"
 // Measured is the version that was measured.
 const Measured = "2.1.197"
 
+// MeasuredVersion is that version.
+func (Driver) MeasuredVersion() string { return Measured }
+
 // Driver reads Claude Code. Its zero value is ready.
 type Driver struct{}
 

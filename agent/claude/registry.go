@@ -54,7 +54,7 @@ func (Driver) Registry(name string, data []byte) ([]agent.Fact, error) {
 	}
 	f := agent.Fact{
 		Kind: agent.LevelIs, Source: agent.SourceRegistry, Cause: "registry:" + e.Status,
-		Conversation: e.Session, Text: e.WaitingFor, Evidence: strings.TrimSpace(e.Status + " " + e.WaitingFor),
+		Conversation: e.Session, Version: e.Version, Text: e.WaitingFor, Evidence: strings.TrimSpace(e.Status + " " + e.WaitingFor),
 	}
 	if e.StatusUpdatedAt > 0 {
 		f.At = time.UnixMilli(e.StatusUpdatedAt)

@@ -15,6 +15,9 @@ const Name = "codex"
 // Measured is the version that was measured.
 const Measured = "0.169.0"
 
+// MeasuredVersion is that version.
+func (Driver) MeasuredVersion() string { return Measured }
+
 // Driver reads Codex. Its zero value is ready.
 type Driver struct{}
 

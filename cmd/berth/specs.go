@@ -15,7 +15,8 @@ func spec(c config.Session) sessions.Spec {
 		Name: c.Name, Profile: c.Profile, Agent: c.Agent, Command: c.Command, Cwd: c.Cwd, Env: c.Env, EnvFile: c.EnvFile, EnvPass: c.EnvPass,
 		LoginEnv: c.LoginEnv == nil || *c.LoginEnv, Cols: c.Size.Cols, Rows: c.Size.Rows,
 		SizePolicy: sessions.SizePolicy(c.SizePolicy), Restart: sessions.Restart(c.Restart), Tags: c.Tags, Meta: c.Meta,
-		Limits: sessions.Limits{Output: int64(c.Limits.Output), Scrollback: c.Limits.Scrollback, TTL: c.Limits.TTL, IdleTimeout: c.Limits.IdleTimeout},
+		IdleGrace: c.IdleGrace,
+		Limits:    sessions.Limits{Output: int64(c.Limits.Output), Scrollback: c.Limits.Scrollback, TTL: c.Limits.TTL, IdleTimeout: c.Limits.IdleTimeout},
 	}
 	s.Isolate, s.Groom = agent.Isolation(c.Isolate), agent.Groom(c.Groom)
 	s.Trust, s.AcceptBypass = c.Trust != nil && *c.Trust, c.AcceptBypass != nil && *c.AcceptBypass

@@ -87,6 +87,7 @@ type player struct {
 	fold   *detect.Fold
 	term   *terminal.Terminal
 	viewer detect.Viewer
+	looks  detect.Looks
 	ledger detect.Ledger
 	now    time.Duration
 	told   time.Time // the time of day of the recording's zero, as the hooks tell it
@@ -184,7 +185,9 @@ func (p *player) look() {
 		return
 	}
 	p.unread = false
-	p.apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: p.driver.Screen(p.viewer.View(p.term.Snapshot(0)))})
+	if f, ok := p.looks.Fact(p.driver.Screen(p.viewer.View(p.term.Snapshot(0))), p.rec.Start.Add(p.now)); ok {
+		p.apply(f)
+	}
 }
 
 func (p *player) title(title string) { p.facts(p.driver.Title(title), nil) }

@@ -48,12 +48,13 @@ const (
 
 // Options say what is delivered, and how.
 type Options struct {
-	Typist agent.Typist
-	Typed  string // the text as it is typed
-	Slash  bool   // it is a command of the agent's own
-	Clear  bool   // a draft in the composer is cleared
-	Stash  bool   // a draft in the composer is put aside, and brought back
-	Own    string // a message of ours that an interrupt may have put back: it is no draft
+	Typist     agent.Typist
+	Typed      string // the text as it is typed
+	Slash      bool   // it is a command of the agent's own
+	Clear      bool   // a draft in the composer is cleared
+	Stash      bool   // a draft in the composer is put aside, and brought back
+	Own        string // a message of ours that an interrupt may have put back: it is no draft
+	Unmeasured bool   // the agent is of a version whose pauses are not known
 	// Typed before, by a delivery that was cut off: a mark in the composer that
 	// could stand for it does.
 	Cut bool
@@ -319,12 +320,23 @@ func (m *Machine) holds(s Seen, box *agent.Composer) bool {
 	return box != nil && m.o.Typist.Holds(m.o.Typed, box) && s.Reading.Stashed == m.stashed
 }
 
+// unmeasuredPause is what lies between a text and Enter where it is not known
+// what the agent needs; the design's figure.
+const unmeasuredPause = 200 * time.Millisecond
+
+func (m *Machine) pause() time.Duration {
+	if m.o.Unmeasured {
+		return max(m.o.Typist.Pause(), unmeasuredPause)
+	}
+	return m.o.Typist.Pause()
+}
+
 // await waits for the echo, and presses Enter on it.
 func (m *Machine) await(s Seen, now time.Time) Step {
 	if why := m.occupied(s); why != "" {
 		return m.retire(s, now, why)
 	}
-	if m.holds(s, at(s)) && m.over(now, m.o.Typist.Pause()) {
+	if m.holds(s, at(s)) && m.over(now, m.pause()) {
 		return m.press(now)
 	}
 	if m.over(now, echoFor) {

@@ -284,3 +284,65 @@ func TestPrinting(t *testing.T) {
 		})
 	}
 }
+
+// TestKilledAmidTurns kills the server again and again while a Claude Code
+// without hooks works: the log is read on from where it was, each entry makes one
+// event, and the states are as if nobody had been killed.
+func TestKilledAmidTurns(t *testing.T) {
+	seed := Ready()
+	seed.NoHooks = true
+	l := newStateLab(t, seed)
+	l.ready()
+	l.is("idle")
+	for i := range 3 {
+		message := "MOCK: slow 25 10" + string(rune('0'+i))
+		l.send(message)
+		l.is("working")
+		for range 2 {
+			check(t, l.host.Kill())
+			check(t, l.host.Start())
+			l.is("working")
+		}
+		check(t, l.host.Kill())
+		timer := time.NewTimer(3 * time.Second) // the turn ends while no server is there
+		<-timer.C
+		check(t, l.host.Start())
+		l.is("idle")
+		if last := l.last(); !strings.HasSuffix(last.Text, "slow end") || last.Usage == nil || *last.Usage != l.served(message) {
+			t.Errorf("the last message is %.20q, it took %+v, served was %+v", last.Text, last.Usage, l.served(message))
+		}
+	}
+	order, causes := l.states()
+	if want := "idle" + strings.Repeat(" working idle", 3); order != want {
+		t.Errorf("states %s, want %s", order, want)
+	}
+	t.Logf("caused by %v", causes)
+}
+
+// TestVersion: the version that runs is the one that was measured.
+func TestVersion(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.is("idle")
+	deadline := time.Now().Add(patient)
+	for {
+		out, err := l.host.Call(l.ctx, nil, "info", l.Name)
+		check(t, err)
+		var info struct {
+			Version *struct {
+				Version  string
+				Measured bool
+				Note     *string
+			} `json:"agent_version"`
+		}
+		check(t, json.Unmarshal(out, &info))
+		if v := info.Version; v != nil {
+			if v.Version != Version || !v.Measured || v.Note != nil {
+				t.Errorf("%+v", v)
+			}
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("no version in %s", out)
+		}
+	}
+}
