@@ -33,7 +33,8 @@ test: vet
 test-agents:
 	$(GO) test -tags agents -v -count=1 -timeout 15m ./test/agents/...
 
-# Each of them this often, with the server away for a minute where it is away.
+# Each of them this often (BERTH_SOAK=5 in the environment makes those of chance
+# five times as long), with the server away for a minute where it is away.
 SOAK ?= 20
 soak-agents:
 	BERTH_LAB_AWAY=1m $(GO) test -tags agents -v -count=$(SOAK) -timeout 5h ./test/agents/...

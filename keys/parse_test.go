@@ -240,6 +240,36 @@ func TestCertAuthorityLetsInNobody(t *testing.T) {
 	}
 }
 
+// TestByFingerprint finds who has proven a key before, with the rights and for
+// the address of now.
+func TestByFingerprint(t *testing.T) {
+	key, text := newKey(t)
+	set, problems := parseOne(t, `role="responder",from="10.0.0.0/8",expiry-time="20261121Z" `+text+" alice")
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	print := ssh.FingerprintSHA256(key)
+	for _, source := range []string{"10.1.2.3:4242", "10.1.2.3"} {
+		if id, err := set.ByFingerprint(print, source, noon); err != nil || id.Role != Responder || id.Name != "alice" {
+			t.Errorf("from %s: %+v %v", source, id, err)
+		}
+	}
+	for _, c := range []struct {
+		print, source string
+		at            time.Time
+		want          error
+	}{
+		{print, "11.1.2.3:4242", noon, ErrSource},
+		{print, "unix", noon, ErrSource},
+		{print, "10.1.2.3:4242", noon.Add(48 * time.Hour), ErrExpired},
+		{"SHA256:other", "10.1.2.3:4242", noon, ErrNotListed},
+	} {
+		if _, err := set.ByFingerprint(c.print, c.source, c.at); !errors.Is(err, c.want) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
 func TestSources(t *testing.T) {
 	for _, c := range []struct {
 		from, addr string

@@ -2,19 +2,16 @@ package sessions
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"berth/agent"
 	"berth/api"
 	"berth/keys"
-	"berth/sessions/deliver"
 )
 
 // Bounds of a session's queue.
@@ -292,96 +289,10 @@ func (c *core) forgetQueued(q *queued) {
 	}
 }
 
-func (c *core) queuedFile(q *queued) string {
-	return filepath.Join(c.s.dir, queueDir, fmt.Sprintf("%020d.json", q.number))
-}
-
-func (c *core) saveQueued(q *queued) error {
-	data, err := json.Marshal(q)
-	if err != nil {
-		return fmt.Errorf("encode a message: %w", err)
-	}
-	if err := os.MkdirAll(filepath.Join(c.s.dir, queueDir), 0o700); err != nil {
-		return fmt.Errorf("keep a message: %w", err)
-	}
-	return writeAside(c.queuedFile(q), data)
-}
-
-// stage keeps how far a message has come.
-func (c *core) stage(q *queued, to stage) error {
-	if q.Stage == to {
-		return nil
-	}
-	before, at := q.Stage, q.StageAt
-	q.Stage, q.StageAt = to, api.At(c.now())
-	err := c.saveQueued(q)
-	if err != nil {
-		q.Stage, q.StageAt = before, at
-	}
-	return err
-}
-
-// loadMail takes up what the server before has left.
-func (c *core) loadMail() error {
-	c.mail.since = c.now()
-	var found aside
-	data, err := os.ReadFile(filepath.Join(c.s.dir, asideFile))
-	if err == nil && json.Unmarshal(data, &found) == nil {
-		c.mail.aside = &found
-	}
-	files, err := os.ReadDir(filepath.Join(c.s.dir, queueDir)) // by name, and so by number
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	} else if err != nil {
-		return fmt.Errorf("read the queue: %w", err)
-	}
-	var failed error
-	for _, file := range files {
-		if filepath.Ext(file.Name()) != ".json" {
-			continue
-		}
-		name := filepath.Join(c.s.dir, queueDir, file.Name())
-		data, err := os.ReadFile(name)
-		q := &queued{}
-		if err == nil {
-			_, err = fmt.Sscanf(file.Name(), "%d.json", &q.number)
-		}
-		if err == nil {
-			err = json.Unmarshal(data, q)
-		}
-		if err != nil {
-			failed = errors.Join(failed, fmt.Errorf("read the message in %s: %w", name, err))
-			continue
-		}
-		c.mail.queue = append(c.mail.queue, q)
-	}
-	return failed
-}
-
-// keepAside keeps that a draft is put aside, before it is.
-func (c *core) keepAside(by By, nudge string) error {
-	if c.mail.aside != nil {
-		return nil
-	}
-	a := &aside{By: by, Nudge: nudge}
-	data, err := json.Marshal(a)
-	if err == nil {
-		err = writeAside(filepath.Join(c.s.dir, asideFile), data)
-	}
-	if err == nil {
-		c.mail.aside = a
-	}
-	return err
-}
-
-// dropAside forgets it.
-func (c *core) dropAside() {
-	if c.mail.aside == nil {
-		return
-	}
-	c.mail.aside = nil
-	if err := os.Remove(filepath.Join(c.s.dir, asideFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		c.trouble("forget a draft that was put aside", err)
+// endTickets tells those who follow messages that the loop ends.
+func (c *core) endTickets() {
+	for _, q := range c.mail.queue {
+		q.settle(Nudged{}, c.s.stopped())
 	}
 }
 
@@ -396,69 +307,4 @@ func (q *queued) cutOff(typist agent.Typist) string {
 		return ""
 	}
 	return typed
-}
-
-// heedTaken looks for the agent's own word that it has the message of which
-// Enter may have been pressed.
-func (c *core) heedTaken(f agent.Fact) {
-	if len(c.mail.queue) == 0 || c.mail.taken != nil || f.Agent != "" || f.Kind != agent.TurnStarted && f.Kind != agent.Queued {
-		return
-	}
-	q := c.mail.queue[0]
-	typist, ok := c.s.reg.options.Drivers[c.spec.Agent].(agent.Typist)
-	when := f.At // in milliseconds, as a log gives it
-	if when.IsZero() {
-		when = f.Time
-	}
-	if !ok || q.Stage != stageEntered || when.Before(q.StageAt.Truncate(time.Millisecond)) || !typist.Same(q.cutOff(typist), f.Text) {
-		return
-	}
-	c.mail.taken, c.mail.takenBy = q, f.Cause
-}
-
-// takenEvent tells that a queued message was delivered. It is written in one
-// step with what told of it, so that a kill leaves both or none.
-func (c *core) takenEvent() (told []any) {
-	q := c.mail.taken
-	if q == nil {
-		return nil
-	}
-	e := nudgeEvent{By: q.By, Queue: q.ID, Bytes: len(q.Nudge.Text), Verdict: string(deliver.Confirmed), Evidence: c.mail.takenBy}
-	if d := c.delivering(q); d != nil {
-		e.Nudge, e.Bytes = d.id, len(d.typed)
-	}
-	return []any{e}
-}
-
-// settleTaken takes it out of the queue, once that is told.
-func (c *core) settleTaken(seq uint64) {
-	q := c.mail.taken
-	if q == nil {
-		return
-	}
-	c.mail.taken = nil
-	if d := c.delivering(q); d != nil {
-		d.told = seq
-	}
-	c.forgetQueued(q)
-}
-
-// endTickets tells those who follow messages that the loop ends.
-func (c *core) endTickets() {
-	for _, q := range c.mail.queue {
-		q.settle(Nudged{}, c.s.stopped())
-	}
-}
-
-// delivering is the delivery of a queued message that is under way.
-func (c *core) delivering(q *queued) *nudging {
-	if c.detection == nil {
-		return nil
-	}
-	for _, d := range c.detection.nudging {
-		if d.queued == q {
-			return d
-		}
-	}
-	return nil
 }

@@ -1,0 +1,95 @@
+package sessions
+
+import (
+	"slices"
+
+	"berth/api"
+	"berth/sessions/deliver"
+)
+
+// endNudge tells what became of it.
+func (c *core) endNudge(d *nudging, claim Claim, o deliver.Outcome, broken bool) Nudged {
+	if det := c.detection; det != nil {
+		det.nudging = slices.DeleteFunc(det.nudging, func(o *nudging) bool { return o == d })
+		if o.Verdict != deliver.Confirmed {
+			det.unwatch(&d.turn)
+		}
+	}
+	if d.turn.id = o.Turn; o.Queued {
+		d.turn.wait()
+	}
+	if d.aside && !d.machine.Aside() {
+		c.dropAside()
+	}
+	done := Nudged{ID: d.id, Before: d.before, Bytes: len(d.typed), Verdict: o.Verdict, Evidence: o.Evidence, Typed: d.machine.Typed(), turn: &d.turn}
+	c.flushTyping(c.now(), true)
+	e := nudgeEvent{By: claim.by(), Nudge: d.id, Bytes: done.Bytes, Verdict: string(o.Verdict), Code: string(o.Code), Evidence: o.Evidence, Aside: o.Aside}
+	if d.queued != nil {
+		done.Seq = c.endQueued(d, o, e, broken)
+		d.settle(c, done, o)
+	} else {
+		done.Seq = c.note("nudge", e)
+	}
+	c.carry()
+	return done
+}
+
+// endQueued takes a message of the queue out of it, or keeps it for another
+// try.
+func (c *core) endQueued(d *nudging, o deliver.Outcome, e nudgeEvent, broken bool) uint64 {
+	q := d.queued
+	e.Queue = q.ID
+	switch {
+	case d.told != 0: // with what told of it
+		return d.told
+	case o.Verdict == deliver.Confirmed:
+		c.mail.taken = nil // its event could not be written
+		c.forgetQueued(q)
+		return c.note("nudge", e)
+	case broken && d.machine.Entered():
+		return 0 // as after a kill: what the agent tells decides
+	case o.Verdict == deliver.Unconfirmed && d.machine.Entered() && (!o.Left || q.Tries >= carryTries):
+		return c.unconfirmed(q, e)
+	}
+	to := stageWaiting
+	if o.Left || broken && d.machine.Typed() {
+		to = stageTyped
+		q.Tries++
+	}
+	if err := c.stage(q, to); err != nil {
+		c.trouble("keep a message", err)
+	}
+	q.park(o.Evidence)
+	return 0
+}
+
+// settle tells whoever waits for a queued message that it is delivered, or will
+// not be.
+func (d *nudging) settle(c *core, done Nudged, o deliver.Outcome) {
+	if done.Seq == 0 {
+		return // it is tried again
+	}
+	if !d.queued.settle(done, nudgeError(c.spec.Name, done, o)) && c.detection != nil {
+		c.detection.unwatch(&d.turn)
+	}
+}
+
+func nudgeError(name string, done Nudged, o deliver.Outcome) error {
+	if o.Verdict == deliver.Confirmed {
+		return nil
+	}
+	message := "%s did not get the message: %s"
+	if o.Verdict == deliver.Unconfirmed {
+		message = "whether %s has the message is not known: %s"
+	}
+	remedy := map[api.Code]string{
+		api.CodeAgentBusy:    "; wait for it with: wait " + name,
+		api.CodeDraftPresent: "; it stays as it is, unless --stash or --clear is given",
+	}[o.Code]
+	if o.Aside {
+		remedy += "; the draft is put aside still, and is brought back once the composer is free"
+	}
+	return api.Errorf(o.Code, message+"%s", name, o.Evidence, remedy).With("session", name).With("nudge", done.ID).
+		With("delivered", o.Verdict == deliver.Unconfirmed).With("confirmed", false).With("state_before", string(done.Before)).
+		With("seq", done.Seq).With("typed", done.Typed).With("left_in_composer", o.Left).With("draft_aside", o.Aside)
+}

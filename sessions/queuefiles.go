@@ -1,0 +1,105 @@
+package sessions
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"berth/api"
+)
+
+func (c *core) queuedFile(q *queued) string {
+	return filepath.Join(c.s.dir, queueDir, fmt.Sprintf("%020d.json", q.number))
+}
+
+func (c *core) saveQueued(q *queued) error {
+	data, err := json.Marshal(q)
+	if err != nil {
+		return fmt.Errorf("encode a message: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Join(c.s.dir, queueDir), 0o700); err != nil {
+		return fmt.Errorf("keep a message: %w", err)
+	}
+	return writeAside(c.queuedFile(q), data)
+}
+
+// stage keeps how far a message has come.
+func (c *core) stage(q *queued, to stage) error {
+	if q.Stage == to {
+		return nil
+	}
+	before, at := q.Stage, q.StageAt
+	q.Stage, q.StageAt = to, api.At(c.now())
+	err := c.saveQueued(q)
+	if err != nil {
+		q.Stage, q.StageAt = before, at
+	}
+	return err
+}
+
+// loadMail takes up what the server before has left.
+func (c *core) loadMail() error {
+	c.mail.since = c.now()
+	var found aside
+	data, err := os.ReadFile(filepath.Join(c.s.dir, asideFile))
+	if err == nil && json.Unmarshal(data, &found) == nil {
+		c.mail.aside = &found
+	}
+	files, err := os.ReadDir(filepath.Join(c.s.dir, queueDir)) // by name, and so by number
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return fmt.Errorf("read the queue: %w", err)
+	}
+	var failed error
+	for _, file := range files {
+		if filepath.Ext(file.Name()) != ".json" {
+			continue
+		}
+		name := filepath.Join(c.s.dir, queueDir, file.Name())
+		data, err := os.ReadFile(name)
+		q := &queued{}
+		if err == nil {
+			_, err = fmt.Sscanf(file.Name(), "%d.json", &q.number)
+		}
+		if err == nil {
+			err = json.Unmarshal(data, q)
+		}
+		if err != nil {
+			failed = errors.Join(failed, fmt.Errorf("read the message in %s: %w", name, err))
+			continue
+		}
+		c.mail.queue = append(c.mail.queue, q)
+	}
+	return failed
+}
+
+// keepAside keeps that a draft is put aside, before it is.
+func (c *core) keepAside(by By, nudge string) error {
+	if c.mail.aside != nil {
+		return nil
+	}
+	a := &aside{By: by, Nudge: nudge}
+	data, err := json.Marshal(a)
+	if err == nil {
+		err = writeAside(filepath.Join(c.s.dir, asideFile), data)
+	}
+	if err == nil {
+		c.mail.aside = a
+	}
+	return err
+}
+
+// dropAside forgets it.
+func (c *core) dropAside() {
+	if c.mail.aside == nil {
+		return
+	}
+	c.mail.aside = nil
+	if err := os.Remove(filepath.Join(c.s.dir, asideFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		c.trouble("forget a draft that was put aside", err)
+	}
+}
