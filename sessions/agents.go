@@ -226,12 +226,12 @@ func launched(spec Spec, l agent.Launch) Spec {
 // apart refuses a conversation that another session is in: both would write
 // its log.
 func (r *Registry) apart(spec Spec) error {
-	if spec.TakeUp == "" || spec.Conversation == "" {
+	if spec.Conversation == "" {
 		return nil
 	}
 	for _, s := range r.All() {
 		st := s.Status()
-		if st.ID != spec.ID && st.Agent == spec.Agent && st.Running() && (st.ConversationNow == spec.Conversation || st.ConversationNow == "" && st.Conversation == spec.Conversation) {
+		if st.ID != spec.ID && st.Agent == spec.Agent && st.Running() && st.Talk() == spec.Conversation {
 			return api.Errorf(api.CodeBadRequest, "another session is in the conversation %s: fork that session, or end it first", spec.Conversation).With("conversation", spec.Conversation)
 		}
 	}

@@ -138,6 +138,9 @@ func (s *Session) relaunch(spec Spec) {
 		prog, launch, failed = s.prepare(spec, prog)
 	}
 	if failed == nil {
+		failed = s.reg.apart(launched(spec, launch))
+	}
+	if failed == nil {
 		link, failed = s.launch(ctx, spec, prog)
 	}
 	err := s.do(ctx, func(c *core) { c.launched(link, launch, failed) })
