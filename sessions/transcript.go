@@ -43,7 +43,7 @@ func (c *core) saysOfLog(f agent.Fact, record uint64, asks bool) {
 	w.Clears = f.Kind == agent.ConversationEnded && f.Text == "clear"
 	w.Compacts = f.Activity != nil && f.Activity.Kind == agent.Compacting
 	t := &c.transcripts
-	if f.Log == "" || f.Agent != "" || c.s.logFolder() == "" || w.Path == t.path && !w.Clears && !w.Compacts {
+	if f.Log == "" || f.Agent != "" || c.spec.logFolder() == "" || w.Path == t.path && !w.Clears && !w.Compacts {
 		return
 	}
 	t.path = w.Path
@@ -74,7 +74,7 @@ func (c *core) keepTranscripts() {
 		return
 	}
 	t.busy = true
-	w, store := t.words[0], c.s.transcripts()
+	w, store := t.words[0], c.s.transcripts(c.spec.logFolder())
 	c.background(func() {
 		err := store.Hear(w)
 		parts, listed := store.Saved()
@@ -109,17 +109,17 @@ func (c *core) heardOfLog(w transcript.Word, parts []transcript.Part, err error)
 
 // logFolder is the folder below which the agent keeps its logs, empty when it
 // has none.
-func (s *Session) logFolder() string {
-	folder, _, _ := strings.Cut(s.Status().LogFiles, "/*/")
+func (s Spec) logFolder() string {
+	folder, _, _ := strings.Cut(s.LogFiles, "/*/")
 	return folder
 }
 
 // transcripts is the store of the session's. Its folder of logs is settled when
 // the program starts.
-func (s *Session) transcripts() *transcript.Store {
+func (s *Session) transcripts(folder string) *transcript.Store {
 	s.storing.Lock()
 	defer s.storing.Unlock()
-	if folder := s.logFolder(); s.store == nil || s.storeOf != folder {
+	if s.store == nil || s.storeOf != folder {
 		s.storeOf = folder
 		s.store = transcript.Open(filepath.Join(s.dir, "transcripts"), folder, s.reg.options.Retention.Transcripts, func() api.Time { return api.At(s.reg.now()) })
 	}
@@ -130,8 +130,9 @@ func (s *Session) transcripts() *transcript.Store {
 // at a clear or a compaction, and the log itself.
 func (s *Session) Transcripts() (*transcript.Store, error) {
 	st := s.Status()
-	if s.logFolder() == "" {
+	folder := s.Status().logFolder()
+	if folder == "" {
 		return nil, api.Errorf(api.CodeNoDriver, "%s runs %s, which keeps no session log that berth knows; output %s has what it printed", st.Name, st.Agent, st.Name).With("session", st.Name)
 	}
-	return s.transcripts(), nil
+	return s.transcripts(folder), nil
 }

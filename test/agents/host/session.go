@@ -23,9 +23,10 @@ func (h *Host) New(ctx context.Context, name, dir, size string, env map[string]s
 	return h.NewAs(ctx, "generic", name, dir, size, env, argv...)
 }
 
-// NewAs is New with the driver of an agent.
+// NewAs is New with the driver of an agent, whose dialogs are the caller's to
+// answer.
 func (h *Host) NewAs(ctx context.Context, agent, name, dir, size string, env map[string]string, argv ...string) (*Session, error) {
-	words := []string{"new", name, "--agent", agent, "--cwd", dir, "--size", size, "--size-policy", "fixed"}
+	words := []string{"new", name, "--agent", agent, "--cwd", dir, "--size", size, "--size-policy", "fixed", "--groom", "manual"}
 	for _, k := range slices.Sorted(maps.Keys(env)) {
 		words = append(words, "--env", k+"="+env[k])
 	}
