@@ -75,6 +75,7 @@ type Resolution struct {
 	How     string // answered, ended, replaced, gone
 	Tier    int
 	Cause   string
+	Stopped bool // the work stopped with it, as after a refusal
 }
 
 // New is the fold of an agent that was just started.

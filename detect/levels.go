@@ -95,12 +95,14 @@ func (f *Fold) answeredByLevel() {
 		if !over || !f.m.askedBefore(l.Since) || !f.due(agent.MoveAnswer, s, l.Since, f.after(agent.MoveAnswer, s)) {
 			continue
 		}
+		closed := len(f.result.Closed)
 		begins := false // what was asked after a turn is answered by the next
 		f.closeAll("answered", s, l.Cause, func(r *request) bool {
 			over := r.Opened.Before(l.Since) && r.levelTells(s)
 			begins = begins || over && r.AfterTurn
 			return over
 		})
+		f.stopped(closed, l.Value == agent.LevelIdle)
 		if begins && l.Value == agent.LevelBusy && m.Turn.Phase == "" && f.may(agent.MoveWork, s) {
 			f.start("", s, l.Cause, l.Evidence)
 		}

@@ -165,6 +165,13 @@ func (f *Fold) drop(how string, w why, over func(*request) bool) bool {
 	return closed
 }
 
+// stopped marks the prompts closed since then: the work stopped with them.
+func (f *Fold) stopped(since int, stopped bool) {
+	for i := range f.result.Closed[since:] {
+		f.result.Closed[since+i].Stopped = stopped
+	}
+}
+
 // answered: the agent says that something of that type was answered.
 func (f *Fold) answered(fact *agent.Fact) {
 	if fact.Request == nil || !f.may(agent.MoveAnswer, fact.Source) {

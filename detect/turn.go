@@ -298,7 +298,9 @@ func (f *Fold) failedByScreen() {
 func (f *Fold) finish(inferred bool) {
 	m := &f.m
 	f.forget()
+	closed := len(f.result.Closed)
 	f.drop("ended", m.Why, m.ofTurn)
+	f.stopped(closed, inferred || m.Turn.How == agent.Interrupted)
 	f.spend()
 	failure := f.failing()
 	ended := m.Turn.Ended

@@ -18,9 +18,11 @@ const (
 	// Until settled, another answer to the same prompt is refused; the design's
 	// figure.
 	answerSettles = 4 * time.Second
-	// A key takes Claude up to 130 ms, a second on a loaded machine, before it
-	// shows in any source: somebody's key that recent may be the answer.
-	keyShows = time.Second
+	// A key takes Claude up to 130 ms before it shows in any source: somebody's
+	// key that recent may be the answer. On a machine with nine times the work
+	// it can do it took 1.5 s, in which nothing was drawn.
+	keyShows       = time.Second
+	keyShowsUnseen = 2500 * time.Millisecond
 	// A hook that was 10 ms ahead of a key won each time.
 	hookAhead = 10 * time.Millisecond
 )
@@ -100,7 +102,7 @@ func (c *core) heed(r hold.Record) {
 func (c *core) heedInput(r hold.Record) error {
 	d := c.detection
 	if !isAnswer(c.mark.Verb) { // read as the record was applied
-		d.othersAt = r.Time.Time
+		d.othersAt, d.othersTo = r.Time.Time, r.Offset
 		return nil
 	}
 	input, err := decode[hold.InputData](r)
@@ -298,20 +300,28 @@ func (c *core) judgeAnswer(a *answering) respondEvent {
 }
 
 // othersTyped says whether somebody else's key may have been the answer: one
-// that came before ours, and not so long before that it would have shown.
+// that came before ours, and not so long before that it would have shown; or
+// any, if what we allowed was refused.
 func (c *core) othersTyped(a *answering) bool {
 	typed, before := c.detection.othersAt, a.Given
 	if a.Hook != "" {
 		before = before.Add(hookAhead)
 	}
-	return typed.After(a.Opened) && typed.After(a.At.Add(-keyShows)) && typed.Before(before)
+	if !typed.After(a.Opened) || !typed.Before(before) {
+		return false
+	}
+	refused := a.closed.Stopped && (a.Outcome == agent.OutcomeAccepted || a.Outcome == agent.OutcomeAnswered)
+	return refused || typed.After(a.At.Add(-keyShows))
 }
 
 // othersJustTyped says that somebody else has typed so shortly before that
 // nobody knows yet whether it answered the prompt.
 func (c *core) othersJustTyped(opened time.Time) bool {
-	typed := c.detection.othersAt
-	return typed.After(opened) && typed.After(c.now().Add(-keyShows))
+	d, now := c.detection, c.now()
+	if !d.othersAt.After(opened) {
+		return false
+	}
+	return d.othersAt.After(now.Add(-keyShows)) || c.term.Offset() <= d.othersTo && d.othersAt.After(now.Add(-keyShowsUnseen))
 }
 
 // settleAnswer ends the waiting for an answer, and tells of it.

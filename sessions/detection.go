@@ -44,6 +44,7 @@ type detection struct {
 	asking   map[uint64]bool       // hooks that wait for a verdict, by their records
 	answers  map[string]*answering // on their way, by prompt
 	othersAt time.Time             // when somebody else than respond last typed
+	othersTo int64                 // and how much was printed by then
 
 	gate     gate.State // of the turn
 	kept     keeping

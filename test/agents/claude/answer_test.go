@@ -89,8 +89,7 @@ func TestRespondPlan(t *testing.T) {
 
 // TestRespondSetup answers the dialogs before the first prompt, by keys.
 func TestRespondSetup(t *testing.T) {
-	t.Parallel()
-	l := newLabAs(t, "claude", Seed{KeyApproved: true}, nil)
+	l := newManualLab(t, Seed{KeyApproved: true})
 	l.see("Choose the text style", "Dark mode ✔")
 	l.is("prompt")
 	l.respond("keys", "answered", "option", "3")
@@ -106,8 +105,7 @@ func TestRespondSetup(t *testing.T) {
 }
 
 func TestRespondSetupKeyAndBypass(t *testing.T) {
-	t.Parallel()
-	l := newLabAs(t, "claude", Seed{Onboarded: true, Trusted: true}, nil, "--dangerously-skip-permissions")
+	l := newManualLab(t, Seed{Onboarded: true, Trusted: true}, "--dangerously-skip-permissions")
 	l.see("Detected a custom API key")
 	l.is("prompt")
 	l.respond("keys", "accepted", "accept")
@@ -118,7 +116,7 @@ func TestRespondSetupKeyAndBypass(t *testing.T) {
 }
 
 func TestRespondTrustRefused(t *testing.T) {
-	l := newStateLab(t, Seed{Onboarded: true, KeyApproved: true})
+	l := newManualLab(t, Seed{Onboarded: true, KeyApproved: true})
 	l.is("prompt")
 	l.respond("keys", "denied", "deny")
 	l.exits(1)

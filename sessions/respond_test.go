@@ -1,0 +1,194 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/agent"
+	"berth/api"
+)
+
+// asker is an agent that draws its questions: "asks 1: a", which it takes one
+// key for, or of two pages "asks 1: a b".
+type asker struct{}
+
+var asks = regexp.MustCompile(`asks (\d+): (\w+)(?: (\w+))?`)
+
+func (asker) Name() string                                  { return "asker" }
+func (asker) Hook([]byte) ([]agent.Fact, error)             { return nil, nil }
+func (asker) Title(string) []agent.Fact                     { return nil }
+func (asker) OSC(int, string) []agent.Fact                  { return nil }
+func (asker) Log([]byte) ([]agent.Fact, error)              { return nil, nil }
+func (asker) Stream([]byte) ([]agent.Fact, error)           { return nil, nil }
+func (asker) Registry(string, []byte) ([]agent.Fact, error) { return nil, nil }
+func (asker) Fill(r *agent.Request, d *agent.Dialog)        { r.Options, r.Ready = d.Labels(), true }
+func (asker) Waiting(*agent.Fact) *agent.Request            { return &agent.Request{} }
+func (asker) Shows(d *agent.Dialog, r *agent.Request) bool {
+	return r.Title != nil && *r.Title == d.Title
+}
+func (asker) Verdict(*agent.Request, agent.Answer, []byte) (agent.Verdict, error) {
+	return agent.Verdict{}, agent.ErrOnlyByKeys
+}
+
+func (asker) Screen(v *agent.View) *agent.Reading {
+	for _, row := range v.Lines {
+		if m := asks.FindStringSubmatch(row.Text); m != nil {
+			return &agent.Reading{Dialog: &agent.Dialog{Type: agent.PromptPermission, Title: m[1], Body: m[2], Options: []agent.Option{{Number: 1, Label: "Yes"}}}}
+		}
+	}
+	return &agent.Reading{Composer: &agent.Composer{Empty: true, Focused: true}}
+}
+
+func (asker) FromDialog(d *agent.Dialog) *agent.Request {
+	return &agent.Request{Type: d.Type, Title: &d.Title, Options: d.Labels(), Ready: true, Channel: agent.ChannelKeys}
+}
+
+func (asker) Table() agent.Table {
+	screen := []agent.Witness{{Source: agent.SourceScreen}}
+	return agent.Table{agent.MoveReady: screen, agent.MoveAsk: screen, agent.MoveAnswer: screen, agent.MoveRest: screen}
+}
+
+// Keys presses y on each page that the answer has, and n to deny.
+func (asker) Keys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+	if d == nil {
+		return agent.KeyAnswer{}, agent.ErrNotReady
+	}
+	page := func(key, body string) agent.Step {
+		return agent.Step{Key: key, Wants: "page " + body, Pause: time.Millisecond, Ready: func(r *agent.Reading) bool { return r.Dialog != nil && r.Dialog.Body == body }}
+	}
+	switch a.Kind {
+	case agent.Accept:
+		return agent.KeyAnswer{Steps: []agent.Step{page("y", "a")}, Outcome: agent.OutcomeAccepted}, nil
+	case agent.AnswerEach:
+		return agent.KeyAnswer{Steps: []agent.Step{page("y", "a"), page("y", "b")}, Outcome: agent.OutcomeAnswered}, nil
+	}
+	return agent.KeyAnswer{}, fmt.Errorf("%w: say yes", agent.ErrCannot)
+}
+
+// newAsker runs a program that asks these, each a page after the other; a page
+// called stop is never left.
+func newAsker(t *testing.T, pages ...string) (*place, *Session) {
+	t.Helper()
+	p := open(t)
+	p.close()
+	p.options.Drivers = map[string]agent.Driver{"asker": asker{}}
+	p.open()
+	script := "stty raw -echo\n"
+	for _, page := range pages {
+		script += fmt.Sprintf("printf '\\033[2J\\033[H%s'\nwhile k=$(dd bs=1 count=1 2>/dev/null) && [ \"$k\" != y ] && [ \"$k\" != n ]; do :; done\n", page)
+	}
+	s := p.sh("one", script+"printf '\\033[2J\\033[Hrests'\nsleep 600", func(s *Spec) { s.Agent = "asker" })
+	within(t, s, "a prompt", func(st *Status) bool { return st.Request != nil && st.Request.Ready })
+	return p, s
+}
+
+func claim(client string) Claim {
+	c := Claim{Actor: tester, Verb: "respond"}
+	if c.Client = client; client == "c2" { // who types
+		c.Verb = "input"
+	}
+	return c
+}
+
+func code(err error) string {
+	if err == nil {
+		return ""
+	}
+	return string(api.AsError(err).Code)
+}
+
+func TestRespondByKeys(t *testing.T) {
+	p, s := newAsker(t, "asks 1: a", "asks 2: a", "asks 3: b")
+	if r, err := s.Respond(t.Context(), claim("c1"), "", agent.Answer{Kind: agent.Deny}); code(err) != string(api.CodeNoDriver) {
+		t.Errorf("what it cannot take: %+v, %v", r, err)
+	}
+	first := s.Status().Request.ID
+	r, err := s.Respond(t.Context(), claim("c1"), first, agent.Answer{Kind: agent.Accept})
+	if err != nil || !r.Delivered || !r.Confirmed || r.Outcome != agent.OutcomeAccepted || r.Channel != agent.ChannelKeys {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	within(t, s, "the second prompt", func(st *Status) bool { return st.Request != nil && st.Request.ID != first })
+	if r, err := s.Respond(t.Context(), claim("c1"), first, agent.Answer{Kind: agent.Accept}); code(err) != string(api.CodeStalePrompt) {
+		t.Errorf("the first again: %+v, %v", r, err)
+	}
+	// A key that is none of an answer's is waited for, and is then no answer.
+	if err := s.Deliver(t.Context(), claim("c2"), []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now()
+	if r, err = s.Respond(t.Context(), claim("c1"), "", agent.Answer{Kind: agent.Accept}); err != nil || !r.Confirmed {
+		t.Fatalf("after a key: %+v, %v", r, err)
+	}
+	if waited := time.Since(begun); waited < keyShows {
+		t.Errorf("the key was waited for for %s", waited)
+	}
+	// A person's answer is a person's.
+	third := within(t, s, "the third prompt", func(st *Status) bool { return st.Request != nil && *st.Request.Title == "3" }).Request.ID
+	if err := s.Deliver(t.Context(), claim("c2"), []byte("n")); err != nil {
+		t.Fatal(err)
+	}
+	r, err = s.Respond(t.Context(), claim("c1"), third, agent.Answer{Kind: agent.Accept})
+	if code(err) != string(api.CodeStalePrompt) || r != nil && r.Confirmed {
+		t.Errorf("after a person: %+v, %v", r, err)
+	}
+	p.counts(s.id, map[string]int{"respond": 2, "prompt": 3})
+}
+
+// TestRespondCallerLost: what was begun is ended, and told once.
+func TestRespondCallerLost(t *testing.T) {
+	p, s := newAsker(t, "asks 1: a x", "asks 1: b x")
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		_, err := s.Respond(ctx, claim("c1"), "", agent.Answer{Kind: agent.AnswerEach})
+		done <- err
+	}()
+	shows(t, s, "asks 1: b")
+	cancel()
+	if err := <-done; err != nil && !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	shows(t, s, "rests")
+	within(t, s, "its end", func(st *Status) bool { return st.Request == nil })
+	p.counts(s.id, map[string]int{"respond": 1, "prompt_resolved": 1})
+	if raw := string(p.log(s.id)["respond"][0].Raw); !strings.Contains(raw, `"confirmed":true`) {
+		t.Error(raw)
+	}
+}
+
+// TestRespondUnconfirmed: the key was pressed and changed nothing. That is
+// told once, also when the server is killed before it knows.
+func TestRespondUnconfirmed(t *testing.T) {
+	for _, killed := range []bool{false, true} {
+		p, s := newAsker(t, "asks 1: a", "asks 1: a")
+		kept := checkpointOf(t, s)
+		if killed {
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan struct{})
+			go func() {
+				_, _ = s.Respond(ctx, claim("c1"), "", agent.Answer{Kind: agent.Accept})
+				close(done)
+			}()
+			within(t, s, "the key", func(*Status) bool { return len(p.log(s.id)["input"]) > 0 })
+			cancel()
+			<-done
+			p.crash(s, kept)
+			s = p.find("one")
+		} else if r, err := s.Respond(t.Context(), claim("c1"), "", agent.Answer{Kind: agent.Accept}); code(err) != string(api.CodeUnconfirmed) || !r.Delivered || r.Confirmed {
+			t.Errorf("%+v, %v", r, err)
+		}
+		deadline := time.Now().Add(patience)
+		for len(p.log(s.id)["respond"]) == 0 && time.Now().Before(deadline) {
+			time.Sleep(10 * time.Millisecond)
+		}
+		p.counts(s.id, map[string]int{"respond": 1})
+		if all := p.log(s.id)["respond"]; len(all) == 1 && !strings.Contains(string(all[0].Raw), `"delivered":true,"confirmed":false`) {
+			t.Errorf("killed %v: %s", killed, all[0].Raw)
+		}
+	}
+}

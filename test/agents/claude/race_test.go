@@ -1,0 +1,248 @@
+//go:build agents
+
+package claude
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"berth/test/agents/host"
+)
+
+// TestKeysTwoInARow: by keys too one answer never answers two dialogs.
+func TestKeysTwoInARow(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.is("idle")
+	for _, way := range []struct{ message, first, second string }{
+		{"MOCK: bash2", "first.txt", "second.txt"}, {"MOCK: parallel", "p1.txt", "p2.txt"},
+	} {
+		l.send(way.message)
+		l.hookWaits()
+		l.byKeys()
+		one, _ := l.prompt()
+		l.respond("keys", "accepted", "--prompt", one.ID, "accept")
+		l.see(`^ +touch `+way.second, proceed, cancel)
+		two := l.hookWaits()
+		if !l.made(way.first) || l.made(way.second) || two.ID == one.ID {
+			t.Fatalf("%s: first %v, second %v after one answer; prompts %s and %s", way.message, l.made(way.first), l.made(way.second), one.ID, two.ID)
+		}
+		if r, status := l.try("", "--prompt", one.ID, "accept"); status != 6 {
+			t.Errorf("the first again: status %d, %+v", status, r)
+		}
+		l.byKeys()
+		l.respond("keys", "denied", "deny")
+		l.is("idle")
+		if l.made(way.second) {
+			t.Fatal(way.message, "ran a command that was refused")
+		}
+	}
+}
+
+// TestRespondRaces has a person press a key around the moment of an answer:
+// whoever is first is told so, and no second key reaches the dialog behind it.
+func TestRespondRaces(t *testing.T) {
+	for _, channel := range []string{"hook", "keys"} {
+		t.Run(channel, func(t *testing.T) {
+			l := newStateLab(t, Ready())
+			l.is("idle")
+			for ms := -300; ms <= 300; ms += 30 {
+				l.race(channel, time.Duration(ms)*time.Millisecond)
+			}
+		})
+	}
+}
+
+// race lets a person refuse, ahead of an answer that accepts by that much.
+func (l *lab) race(channel string, ahead time.Duration) {
+	l.t.Helper()
+	file := fmt.Sprintf("race%d.txt", ahead.Milliseconds())
+	l.send("MOCK: bash touch " + file)
+	p := l.hookWaits()
+	l.promptShown("permission")
+	if channel == "keys" {
+		l.byKeys()
+	}
+	person := make(chan error, 1)
+	go func() {
+		time.Sleep(max(0, -ahead))
+		_, err := l.host.Call(l.ctx, []byte("3"), "input", l.Name, "-")
+		person <- err
+	}()
+	time.Sleep(max(0, ahead))
+	r, status := l.try("", "--prompt", p.ID, "accept")
+	busy := <-person // the lease may be ours in that moment
+	var refused *host.Failure
+	if busy != nil && !errors.As(busy, &refused) {
+		l.t.Fatal(busy)
+	}
+	if busy != nil && status != 0 {
+		l.t.Fatalf("a person %s ahead of %s: neither was let: status %d, %+v, error %+v; person %v", ahead, channel, status, r, r.Error, busy)
+	}
+	l.is("idle")
+	made := l.made(file)
+	if r.Confirmed != made || !made && status != 6 || made && r.Outcome != "accepted" {
+		l.t.Errorf("a person %s ahead of %s: made is %v; status %d, %+v, error %+v; person %v", ahead, channel, made, status, r, r.Error, busy)
+		for _, kind := range []string{"state_change", "prompt_resolved", "respond", "input", "hook"} {
+			all := l.events(kind)
+			for _, e := range all[max(0, len(all)-8):] {
+				delete(e, "payload")
+				l.t.Logf("%v", e)
+			}
+		}
+	}
+	l.t.Logf("a person %s ahead of %s: made %v, outcome %s, status %d", ahead, channel, made, r.Outcome, status)
+	if n := l.hooksWaiting(); len(n) > 0 {
+		l.t.Errorf("%d hooks are left", len(n))
+	}
+	l.key("Ctrl-u") // a key that came behind the answer is a draft
+}
+
+// hookWaits waits for a prompt that a hook waits for.
+func (l *lab) hookWaits() shown {
+	l.t.Helper()
+	return l.promptUntil("one that a hook waits for", func(p shown) bool { return p.Channel == "hook" })
+}
+
+// TestRespondAfterAnArrow: a key that chooses nothing is no answer.
+func TestRespondAfterAnArrow(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.is("idle")
+	for i, channel := range []string{"hook", "keys"} {
+		l.send(fmt.Sprintf("MOCK: bash touch arrow%d.txt", i))
+		l.hookWaits()
+		l.promptShown("permission")
+		if channel == "keys" {
+			l.byKeys()
+		}
+		l.key("Down")
+		l.respond(channel, "accepted", "accept")
+		l.is("idle")
+		if !l.made(fmt.Sprintf("arrow%d.txt", i)) {
+			t.Error("accepted, and it did not run")
+		}
+	}
+}
+
+// TestHooksEnd: a hook ends when a person has answered at the dialog, in each
+// of the ways that Claude itself lets it live on after.
+func TestHooksEnd(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.is("idle")
+	for i, way := range []string{"1", "3", "Escape", "words"} {
+		l.send(fmt.Sprintf("MOCK: bash touch end%d.txt", i))
+		l.hookWaits()
+		l.promptShown("permission")
+		if len(l.hooksWaiting()) != 1 {
+			t.Fatalf("%d hooks wait", len(l.hooksWaiting()))
+		}
+		if way == "words" {
+			l.key("Down")
+			l.see(`❯ 2\. Yes`)
+			l.key("Down")
+			l.see(`❯ 3\. No`)
+			l.key("Tab")
+			l.see("No, and tell Claude what to do differently")
+			check(t, l.Type(l.ctx, "use another file"))
+			l.see("use another file")
+			way = "Enter"
+		}
+		l.key(way)
+		l.is("idle")
+		deadline := time.Now().Add(patient)
+		for len(l.hooksWaiting()) > 0 {
+			if time.Now().After(deadline) {
+				t.Fatalf("after %s a hook is left", way)
+			}
+		}
+	}
+}
+
+// TestRespondHeldBack: while a draft is in the composer Claude holds a dialog
+// back. The hook answers all the same; keys wait for the dialog.
+func TestRespondHeldBack(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.is("idle")
+	for i, channel := range []string{"hook", "keys"} {
+		l.send(fmt.Sprintf("MOCK: bash sleep 1; touch held%d.txt", i))
+		l.see("esc to interrupt|" + proceed)
+		check(t, l.Type(l.ctx, "half a draft"))
+		l.hookWaits()
+		if channel == "keys" {
+			l.byKeys()
+		}
+		l.respond(channel, "accepted", "accept")
+		l.is("idle")
+		if !l.made(fmt.Sprintf("held%d.txt", i)) {
+			t.Error("accepted, and it did not run")
+		}
+		l.see(prompt + "half a draft *$") // no key of the answer is in it
+		l.key("Ctrl-u")
+		l.ready()
+	}
+}
+
+// TestRespondCallerGone: the connection is lost amid the keys of an answer. It
+// is given to its end, and told of.
+func TestRespondCallerGone(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.is("idle")
+	message := "MOCK: ask-three gone"
+	l.send(message)
+	l.hookWaits()
+	l.promptShown("question")
+	l.byKeys()
+	ctx, cancel := context.WithCancel(l.ctx)
+	done := make(chan error, 1)
+	go func() {
+		_, err := l.host.Call(ctx, nil, "respond", l.Name, "answer", "1=3 2=my own 3=1,3")
+		done <- err
+	}()
+	l.see("Which size do you want") // the first key is pressed
+	cancel()
+	if err := <-done; err == nil {
+		t.Log("the answer was through before its caller was gone")
+	}
+	l.modelGot(message, "my own")
+	l.is("idle")
+	if e := l.events("respond"); len(e) != 1 || e[0]["confirmed"] != true {
+		t.Errorf("told %v", e)
+	}
+}
+
+// TestForeignHooks: another Claude, run by a tool, asks nobody: its hook is
+// released at once and the session's state is its own.
+func TestForeignHooks(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.is("idle")
+	// Its own settings hold our hooks; its command needs a permission, which with
+	// -p is refused unless a hook says otherwise.
+	all, err := filepath.Glob(filepath.Join(filepath.Dir(l.home.Workspace), "state", "sessions", "*", "claude-settings.json"))
+	if err != nil || len(all) != 1 {
+		t.Fatalf("settings %q, %v", all, err)
+	}
+	check(t, os.Symlink(all[0], filepath.Join(l.home.Workspace, "s.json")))
+	check(t, os.Symlink(claudeExe, filepath.Join(l.home.Workspace, "nested")))
+	command := "./nested -p --settings s.json 'MOCK: bash touch nested.txt'; touch over.txt"
+	l.send("MOCK: bash " + command)
+	l.hookWaits()
+	l.respond("hook", "accepted", "accept")
+	l.is("idle")
+	if !l.made("over.txt") {
+		t.Fatal("the nested one has not ended")
+	}
+	asked := 0
+	for _, e := range l.events("hook") {
+		if e["foreign"] == true && e["event"] == "PermissionRequest" {
+			asked++
+		}
+	}
+	if len(l.events("prompt")) != 1 || asked > 0 && len(l.hooksWaiting()) > 0 {
+		t.Errorf("prompts %v, %d hooks wait", l.events("prompt"), len(l.hooksWaiting()))
+	}
+	t.Logf("the nested one's PermissionRequest came %d times", asked)
+}

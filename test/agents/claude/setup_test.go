@@ -1,0 +1,91 @@
+//go:build agents
+
+package claude
+
+import "testing"
+
+// TestRespondEachSetup answers the dialogs before the first prompt, and those
+// that end the program by it.
+func TestRespondEachSetup(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		seed    Seed
+		args    []string
+		see     string
+		way     string
+		outcome string
+		exit    int    // the code, -1 for going on
+		then    string // what is on the screen then
+	}{
+		{"theme accepted", Seed{KeyApproved: true}, nil, "Choose the text style", "accept", "accepted", -1, "Security notes"},
+		{"trust by option", Seed{Onboarded: true, KeyApproved: true}, nil, "Quick safety check", "option 1", "accepted", -1, prompt},
+		{"trust refused by option", Seed{Onboarded: true, KeyApproved: true}, nil, "Quick safety check", "option 2", "denied", 1, ""},
+		{"key refused", Seed{Onboarded: true, Trusted: true}, nil, "Detected a custom API key", "deny", "denied", -1, "Not logged in"},
+		{"key by option", Seed{Onboarded: true, Trusted: true}, nil, "Detected a custom API key", "option 1", "accepted", -1, prompt},
+		{"bypass refused", Seed{Onboarded: true, KeyApproved: true, Trusted: true}, []string{"--dangerously-skip-permissions"}, "WARNING: Claude Code running in Bypass", "deny", "denied", 1, ""},
+		{"bypass by option", Seed{Onboarded: true, KeyApproved: true, Trusted: true}, []string{"--dangerously-skip-permissions"}, "WARNING: Claude Code running in Bypass", "option 2", "accepted", -1, "bypass permissions on"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l := newManualLab(t, c.seed, c.args...)
+			l.see(c.see)
+			l.is("prompt")
+			if r, status := l.way("text hello"); status != 2 {
+				t.Errorf("text: status %d, %+v", status, r)
+			}
+			r, status := l.way(c.way)
+			if status != 0 || !r.Confirmed || r.Outcome != c.outcome || r.Channel != "keys" {
+				t.Fatalf("%s: status %d, %+v, error %+v", c.way, status, r, r.Error)
+			}
+			if c.exit >= 0 {
+				l.exits(c.exit)
+				return
+			}
+			l.see(c.then)
+		})
+	}
+}
+
+// newManualLab is a lab in which all that is asked at the start is asked of us.
+func newManualLab(t *testing.T, seed Seed, args ...string) *lab {
+	t.Helper()
+	l := newStartLab(t, seed, nil)
+	l.start("manual", nil, []string{"--groom", "manual"}, args...)
+	return l
+}
+
+// TestRespondNotices closes the dialogs that ask nothing about the work.
+func TestRespondNotices(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.is("idle")
+	for _, c := range []struct{ command, title string }{
+		{"/help", "Help"}, {"/model", "Select model"}, {"/status", "Settings"}, {"/config", "Settings"}, {"/resume", "Resume session"},
+		{"/hooks", "Hooks"}, {"/agents", "Agents"}, {"/memory", "Memory"}, {"/login", "Select login method"},
+	} {
+		check(t, l.Type(l.ctx, c.command))
+		l.see(prompt + c.command)
+		l.key("Enter")
+		p := l.promptShown(map[bool]string{true: "setup", false: "notice"}[c.command == "/login"])
+		if c.title != "" && p.Title != c.title {
+			t.Fatalf("%s: %+v", c.command, p)
+		}
+		if r, status := l.try("", "accept"); status == 0 {
+			t.Errorf("%s accepted: %+v", c.command, r)
+		}
+		r := l.respond("keys", "denied", "deny")
+		if r.State != "idle" {
+			t.Errorf("%s: closed, and the state is %s", c.command, r.State)
+		}
+		l.ready()
+	}
+	// The list of earlier messages.
+	l.send("MOCK: text one")
+	l.see("● one")
+	l.is("idle")
+	l.key("Escape")
+	l.key("Escape")
+	l.see("Rewind")
+	l.promptShown("notice")
+	l.respond("keys", "denied", "deny")
+	l.is("idle")
+	l.ready()
+}
