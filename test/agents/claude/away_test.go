@@ -56,11 +56,12 @@ func between(list []modelapi.Request, from, to time.Time) []time.Duration {
 	return times
 }
 
-// spread is the median of times and the longest.
-func spread(times []time.Duration) (median, most time.Duration) {
+// spread is the lower quartile of times, the median, and the longest.
+func spread(times []time.Duration) (quick, median, most time.Duration) {
 	sorted := slices.Clone(times)
 	slices.Sort(sorted)
-	return sorted[len(sorted)/2].Round(time.Millisecond), sorted[len(sorted)-1].Round(time.Millisecond)
+	n := len(sorted)
+	return sorted[n/4].Round(time.Millisecond), sorted[n/2].Round(time.Millisecond), sorted[n-1].Round(time.Millisecond)
 }
 
 // hookWatch looks at the hooks of a session's as the system shows them: which
@@ -172,12 +173,14 @@ func TestServerAway(t *testing.T) {
 		l.is("idle")
 
 		all := l.requests(message)
-		median, most := spread(append(between(all, time.Time{}, left), between(all, there, time.Now())...))
-		medianAway, mostAway := spread(between(all, left, back))
+		quick, median, most := spread(append(between(all, time.Time{}, left), between(all, there, time.Now())...))
+		quickAway, medianAway, mostAway := spread(between(all, left, back))
 		t.Logf("with a server %v a step, at most %v; %s for %v: %v, at most %v, %d steps; %d hooks were seen, the longest ran %v",
 			median, most, way.name, back.Sub(left).Round(time.Millisecond), medianAway, mostAway, len(between(all, left, back)), seen, longest.Round(time.Millisecond))
-		if medianAway > median*3/2+50*time.Millisecond {
-			t.Errorf("%s: %v a step, %v with a server", way.name, medianAway, median)
+		// Whoever else uses the machine slows many of the steps: the quick ones are
+		// compared. What waited for the server would do so at every step.
+		if quickAway > 2*quick {
+			t.Errorf("%s: a quick step takes %v, %v with a server", way.name, quickAway, quick)
 		}
 		if longest >= hookMost || mostAway >= hookMost {
 			t.Errorf("%s: a hook ran %v, a step took %v", way.name, longest, mostAway)

@@ -63,12 +63,7 @@ func TestDelayConversation(t *testing.T) {
 	c.begin()
 	c.send("/clear")
 	c.waitHook(from, "SessionStart", 1)
-	time.Sleep(quiet)
-	if len(c.watch.since(c.moments)) == 0 {
-		c.follows("/clear")
-	} else { // it works on it for long enough to be told
-		c.follows("/clear", working(), resting())
-	}
+	c.followsBriefly("/clear")
 
 	// Hooks of the conversation that it is now are its own.
 	from = time.Now()
@@ -179,5 +174,5 @@ func TestDelayLocalDialogs(t *testing.T) {
 	c.begin()
 	c.send("/nonsense")
 	c.see("Unknown command")
-	c.follows("an unknown command")
+	c.followsBriefly("an unknown command")
 }

@@ -15,43 +15,46 @@ func (l *lab) answering(message string) {
 	l.see("esc to interrupt")
 }
 
-// TestDelayInterrupt interrupts a turn at each of its stages, by Esc and by
-// Ctrl-C. No hook tells of it.
-func TestDelayInterrupt(t *testing.T) {
+// TestDelayEsc and TestDelayCtrlC interrupt a turn at each of its stages. No
+// hook tells of it.
+func TestDelayEsc(t *testing.T)   { interruptAtEach(t, "Esc", "Escape") }
+func TestDelayCtrlC(t *testing.T) { interruptAtEach(t, "Ctrl-C", "Ctrl-c") }
+
+func interruptAtEach(t *testing.T, name, key string) {
 	c := newChronicle(t, Ready(), nil, "--allowedTools", "Bash(sleep:*)")
-	for _, key := range []struct{ name, press string }{{"Esc", "Escape"}, {"Ctrl-C", "Ctrl-c"}} {
-		c.begin()
-		c.send("MOCK: hang " + key.name)
-		c.answering("MOCK: hang " + key.name)
-		c.key(key.press)
-		c.cut("MOCK: hang "+key.name, c.follows(key.name+" before any output", working(), resting()))
-		c.clearDraft()
 
-		c.begin()
-		c.send("MOCK: ponder 60 " + key.name)
-		c.answering("MOCK: ponder 60 " + key.name)
-		time.Sleep(400 * time.Millisecond) // into the thought, which shows nothing
-		c.key(key.press)
-		c.cut("MOCK: ponder 60 "+key.name, c.follows(key.name+" while it thinks", working(), resting()))
-		c.clearDraft()
+	c.begin()
+	c.send("MOCK: hang here")
+	c.answering("MOCK: hang here")
+	c.key(key)
+	c.cut("MOCK: hang here", c.follows(name+" before any output", working(), resting()))
+	c.clearDraft()
 
-		c.begin()
-		c.send("MOCK: slow 100 100 " + key.name)
-		c.see("line 003")
-		c.key(key.press)
-		c.cut("MOCK: slow 100 100 "+key.name, c.follows(key.name+" while it answers", working(), resting()))
-		c.clearDraft()
+	c.begin()
+	c.send("MOCK: ponder 60")
+	c.answering("MOCK: ponder 60")
+	time.Sleep(400 * time.Millisecond) // into the thought, which shows nothing
+	c.key(key)
+	c.cut("MOCK: ponder 60", c.follows(name+" while it thinks", working(), resting()))
+	c.clearDraft()
 
-		c.begin()
-		c.send("MOCK: bash sleep 30")
-		c.see("sleep 30", "Running")
-		c.key(key.press)
-		c.follows(key.name+" while a tool runs", working(), resting())
-		c.clearDraft()
-	}
+	c.begin()
+	c.send("MOCK: slow 100 100")
+	c.see("line 003")
+	c.key(key)
+	c.cut("MOCK: slow 100 100", c.follows(name+" while it answers", working(), resting()))
+	c.clearDraft()
+
+	c.begin()
+	c.send("MOCK: bash sleep 30")
+	c.see("sleep 30", "Running")
+	c.key(key)
+	c.follows(name+" while a tool runs", working(), resting())
 }
 
-// cut checks by another clock, the API's, when a turn was cut off.
+// cut checks by another clock, the API's, that a turn was cut off, and notes how
+// much later that was told. Between the two is also what Claude itself takes, to
+// which no bar applies.
 func (c *chronicle) cut(message string, told []moment) {
 	c.t.Helper()
 	if len(told) == 0 {
@@ -63,8 +66,8 @@ func (c *chronicle) cut(message string, told []moment) {
 	}
 	delay := told[len(told)-1].Told.Sub(r.Ended)
 	delays.add("cut off, by the API's log", "idle", delay)
-	if !r.Left || delay > bar {
-		c.t.Errorf("%s: the API saw its client leave: %v, and idle was told %v later", message, r.Left, delay)
+	if !r.Left {
+		c.t.Errorf("%s: the API did not see its client leave", message)
 	}
 }
 

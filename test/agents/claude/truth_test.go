@@ -281,6 +281,18 @@ func (c *chronicle) follows(name string, steps ...step) []moment {
 	return got
 }
 
+// followsBriefly is for what Claude works on so briefly that it is told or not
+// told: what is told must be right.
+func (c *chronicle) followsBriefly(name string) {
+	c.t.Helper()
+	time.Sleep(quiet)
+	if len(c.watch.since(c.moments)) == 0 {
+		c.follows(name)
+		return
+	}
+	c.follows(name, working(), resting())
+}
+
 func (c *chronicle) waitFor(name string, n int) {
 	c.t.Helper()
 	deadline := time.NewTimer(patient)
