@@ -204,6 +204,13 @@ func TestTurns(t *testing.T) {
 			b.at(2050).screen(composer(""))
 			b.at(9000)
 		}, []string{"2250 idle"}},
+		"interrupted, by the live file, of which the title says less and later": {func(b *bench) {
+			b.registry(agent.LevelBusy)
+			b.at(5000).registry(agent.LevelIdle)
+			b.at(5050).title(agent.LevelNotBusy)
+			b.at(5060).screen(composer(""))
+			b.at(9000)
+		}, []string{"5100 idle"}},
 		"interrupted, by the live file": {func(b *bench) {
 			b.at(2000).registry(agent.LevelBusy)
 			b.at(3000).registry(agent.LevelIdle)

@@ -42,15 +42,23 @@ func (f *Fold) level() *level {
 
 // waits is a source that says that a dialog is open, with none that has said
 // otherwise since. "Not busy" is not otherwise.
-func (f *Fold) waits() *level {
+func (f *Fold) waits() *level { return f.holds(agent.LevelWaiting, agent.LevelIdle) }
+
+// idles is a source that says that the agent is at its composer, in the same
+// way. "Not busy" is what another says of the same.
+func (f *Fold) idles() *level { return f.holds(agent.LevelIdle, agent.LevelWaiting) }
+
+// holds is a source that shows the value, when none has shown that it is busy
+// or the other value since.
+func (f *Fold) holds(value, other agent.Level) *level {
 	for _, s := range levelSources {
 		l := f.m.Levels[s]
-		if l == nil || l.Value != agent.LevelWaiting {
+		if l == nil || l.Value != value {
 			continue
 		}
 		undone := false
 		for _, o := range f.m.Levels {
-			undone = undone || (o.Value == agent.LevelBusy || o.Value == agent.LevelIdle) && o.Since.After(l.Since)
+			undone = undone || (o.Value == agent.LevelBusy || o.Value == other) && o.Since.After(l.Since)
 		}
 		if !undone {
 			return l

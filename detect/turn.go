@@ -349,9 +349,9 @@ func (f *Fold) interrupted() {
 		return
 	}
 	l, bare := f.level(), m.Screen.Bare
-	if l != nil && l.Value == agent.LevelIdle && !l.Since.Before(m.Turn.Started) && f.may(agent.MoveRest, l.Source) {
-		if f.due(agent.MoveRest, l.Source, l.Since, f.after(agent.MoveRest, l.Source)) && f.agree() {
-			f.mark(l.Source, l.Cause, l.Evidence)
+	if i := f.idles(); i != nil && !i.Since.Before(m.Turn.Started) && f.may(agent.MoveRest, i.Source) {
+		if f.due(agent.MoveRest, i.Source, i.Since, f.after(agent.MoveRest, i.Source)) && f.agree() {
+			f.mark(i.Source, i.Cause, i.Evidence)
 			f.finish(true)
 		}
 		return
