@@ -89,6 +89,7 @@ func TestDelayEnd(t *testing.T) {
 	gone = fresh()
 	c.send("MOCK: bash touch killed.txt")
 	c.see(proceed)
+	c.waitFor("kill -9 at a prompt", 2) // on a busy machine the dialog is drawn before anybody is told
 	send(syscall.SIGKILL)
 	c.follows("kill -9 at a prompt", working(), asking(), ended(gone))
 	ends(nil, "SIGKILL", true)
