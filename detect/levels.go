@@ -69,11 +69,48 @@ func (f *Fold) holds(value, other agent.Level) *level {
 
 // settle applies the rules that wait for something to have held, in the order
 // in which they rest on each other.
+//
+// The later ones may settle what the earlier ones look at: a turn that is over
+// has its dialog answered, and from then on it is waited for to be taken away.
+// So they are applied until none has anything to say, which two or three rounds
+// bring about.
 func (f *Fold) settle() {
 	f.next, f.pending = time.Time{}, nil
 	if f.m.Exit != nil {
 		return
 	}
+	for range settleRounds {
+		before := f.settled()
+		f.next, f.pending = time.Time{}, nil
+		f.rules()
+		if f.settled() == before {
+			return
+		}
+	}
+}
+
+// settleRounds bounds the rounds, whatever the rules make of each other.
+const settleRounds = 4
+
+// settled is what rules change of what other rules look at.
+type settled struct {
+	phase               string
+	started, ended      time.Time
+	asked               int
+	opened              uint64
+	closed, spent       time.Time
+	ready, failed, busy bool
+}
+
+func (f *Fold) settled() settled {
+	m := &f.m
+	return settled{
+		m.Turn.Phase, m.Turn.Started, m.EndedAt, len(m.Requests), m.Opened, m.ClosedAt, m.Screen.Spent,
+		m.Ready, m.Failure != nil, len(m.Background) > 0,
+	}
+}
+
+func (f *Fold) rules() {
 	f.answeredByLevel()
 	f.seen()
 	f.gone()
