@@ -1,7 +1,9 @@
 package sessions
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,7 +17,10 @@ import (
 
 // diary is an agent of which a live state file and a session log tell: the one
 // says where the other is, and nothing of the state.
-type diary struct{ dir string }
+type diary struct {
+	dir    string
+	prints bool // what it prints tells of it, in place of the log
+}
 
 type diaryEntry struct {
 	Kind agent.Kind
@@ -24,13 +29,14 @@ type diaryEntry struct {
 	Time time.Time
 	Log  string
 	Fill string
+
+	Level agent.Level
 }
 
 func (diary) Name() string                             { return "diary" }
 func (diary) Hook([]byte) ([]agent.Fact, error)        { return nil, nil }
 func (diary) Title(string) []agent.Fact                { return nil }
 func (diary) OSC(int, string) []agent.Fact             { return nil }
-func (diary) Stream([]byte) ([]agent.Fact, error)      { return nil, nil }
 func (diary) Screen(*agent.View) *agent.Reading        { return &agent.Reading{} }
 func (diary) FromDialog(*agent.Dialog) *agent.Request  { return &agent.Request{} }
 func (diary) Shows(*agent.Dialog, *agent.Request) bool { return false }
@@ -38,24 +44,36 @@ func (diary) Fill(*agent.Request, *agent.Dialog)       {}
 func (diary) Waiting(*agent.Fact) *agent.Request       { return &agent.Request{} }
 func (diary) Command() []string                        { return []string{"sleep", "600"} }
 func (d diary) Launch(s agent.Start) (agent.Launch, error) {
-	return agent.Launch{Argv: s.Argv, StateFile: filepath.Join(d.dir, "%d.json")}, nil
+	return agent.Launch{Argv: s.Argv, StateFile: filepath.Join(d.dir, "%d.json"), Stream: d.prints}, nil
 }
 
 func (diary) Table() agent.Table {
 	log := []agent.Witness{{Source: agent.SourceLog}}
-	return agent.Table{agent.MoveReady: log, agent.MoveWork: log, agent.MoveDone: log, agent.MoveRest: log}
+	told := append(log, agent.Witness{Source: agent.SourceStream})
+	all := append(told, agent.Witness{Source: agent.SourceRegistry})
+	return agent.Table{agent.MoveReady: all, agent.MoveWork: all, agent.MoveDone: told, agent.MoveRest: all}
 }
 
 func (diary) Registry(_ string, data []byte) ([]agent.Fact, error) {
 	var e diaryEntry
-	err := json.Unmarshal(data, &e)
-	return []agent.Fact{{Kind: agent.Noted, Source: agent.SourceRegistry, Cause: "registry:here", Log: e.Log}}, err
+	err := json.NewDecoder(bytes.NewReader(data)).Decode(&e)
+	f := agent.Fact{Kind: agent.Noted, Source: agent.SourceRegistry, Cause: "registry:here", Log: e.Log}
+	if e.Level != "" {
+		f.Kind, f.Level = agent.LevelIs, e.Level
+	}
+	return []agent.Fact{f}, err
 }
 
 func (diary) Log(line []byte) ([]agent.Fact, error) {
 	var e diaryEntry
 	err := json.Unmarshal(line, &e)
 	return []agent.Fact{{Kind: e.Kind, How: e.How, Turn: e.Turn, Source: agent.SourceLog, Cause: "log:" + string(e.Kind), At: e.Time}}, err
+}
+
+func (diary) Stream(line []byte) ([]agent.Fact, error) {
+	var e diaryEntry
+	err := json.Unmarshal(line, &e)
+	return []agent.Fact{{Kind: e.Kind, How: e.How, Turn: e.Turn, Source: agent.SourceStream, Cause: "stream:" + string(e.Kind)}}, err
 }
 
 // keeper is a session of that agent with its log.
@@ -70,7 +88,7 @@ func newKeeper(t testing.TB, before string) *keeper {
 	dir := t.TempDir()
 	p := open(t)
 	p.close()
-	p.options.Drivers = map[string]agent.Driver{"diary": diary{dir}}
+	p.options.Drivers = map[string]agent.Driver{"diary": diary{dir: dir}}
 	p.open()
 	k := &keeper{place: p, path: filepath.Join(dir, "log")}
 	if before != "" {
@@ -270,4 +288,38 @@ func BenchmarkLogToState(b *testing.B) {
 	slices.Sort(all)
 	b.ReportMetric(float64(all[len(all)/2].Microseconds()), "p50-µs")
 	b.ReportMetric(float64(all[len(all)*99/100].Microseconds()), "p99-µs")
+}
+
+// BenchmarkStateFileToState is from a live state file's last byte, written as
+// Claude Code does, to the state that all can read.
+func BenchmarkStateFileToState(b *testing.B) {
+	k := newKeeper(b, "")
+	name := filepath.Join(filepath.Dir(k.path), fmt.Sprint(k.s.Status().PID)+".json")
+	var all []time.Duration
+	for range b.N {
+		for _, change := range []struct {
+			level agent.Level
+			state agent.State
+		}{{agent.LevelBusy, agent.Working}, {agent.LevelIdle, agent.Idle}} {
+			data, err := json.Marshal(diaryEntry{Level: change.level})
+			if err != nil {
+				b.Fatal(err)
+			}
+			f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o600)
+			if err != nil {
+				b.Fatal(err)
+			}
+			_, err = f.Write(data)
+			if err := errors.Join(err, f.Truncate(int64(len(data))), f.Close()); err != nil {
+				b.Fatal(err)
+			}
+			began := time.Now()
+			k.is(change.state)
+			all = append(all, time.Since(began))
+		}
+	}
+	slices.Sort(all)
+	b.ReportMetric(float64(all[len(all)/2].Microseconds()), "p50-µs")
+	b.ReportMetric(float64(all[len(all)*99/100].Microseconds()), "p99-µs")
+	b.ReportMetric(float64(all[len(all)-1].Microseconds()), "most-µs")
 }
