@@ -65,6 +65,7 @@ type Start struct {
 	Disk   fs.FS             // the machine's files, from / on, to be read
 
 	Conversation string // id to give the conversation; empty: the agent's own choice
+	Fresh        string // id to give it where that one cannot be used any more
 	Resume       bool   // that conversation is to be taken up, if anything was said in it
 	TakeUp       string // id of a conversation to take up at the first start, or Latest
 	Fork         string // id of the conversation that this one begins as a copy of

@@ -112,7 +112,7 @@ func (s *Session) prepare(spec Spec, prog program) (program, agent.Launch, error
 	}
 	start := agent.Start{
 		Argv: prog.argv, Env: EnvMap(prog.env), Own: prog.own, Cwd: cwd, Folder: s.dir, Hook: hook, Disk: os.DirFS("/"),
-		Conversation: spec.Conversation, Resume: spec.begun(), Isolate: spec.Isolate, Groom: spec.Groom, Trust: spec.Trust, AcceptBypass: spec.AcceptBypass,
+		Conversation: spec.Conversation, Fresh: newConversation(), Resume: spec.begun(), Isolate: spec.Isolate, Groom: spec.Groom, Trust: spec.Trust, AcceptBypass: spec.AcceptBypass,
 		Settings: spec.Settings, MCP: spec.MCP,
 		Berth:   callBerth(hook, cwd, EnvMap(prog.env)["PATH"]),
 		EndAsks: filepath.Join(s.dir, endAsksFile), BeginAsks: filepath.Join(s.dir, beginAsksFile),
@@ -217,8 +217,8 @@ func launchEnv(prog program, l agent.Launch) []string {
 func launched(spec Spec, l agent.Launch) Spec {
 	spec.StateFile, spec.LogFiles, spec.Vouched, spec.Berth = l.StateFile, l.LogFiles, l.Vouched, l.Berth
 	spec.Stream, spec.Headless = l.Stream, l.Headless
-	if l.Conversation != "" {
-		spec.Conversation = l.Conversation
+	if l.Conversation != "" && l.Conversation != spec.Conversation {
+		spec.Conversation, spec.Spoken = l.Conversation, false
 	}
 	return spec
 }

@@ -140,17 +140,22 @@ func (s *Session) relaunch(spec Spec) {
 	if failed == nil {
 		failed = s.reg.apart(launched(spec, launch))
 	}
+	if failed == nil { // on disk before the agent can tell of it
+		_, failed = ask(ctx, s, func(c *core) (struct{}, error) {
+			return struct{}{}, c.changeSpec(func(s *Spec) { *s = launched(*s, launch) }, func() {})
+		})
+	}
 	if failed == nil {
 		link, failed = s.launch(ctx, spec, prog)
 	}
-	err := s.do(ctx, func(c *core) { c.launched(link, launch, failed) })
+	err := s.do(ctx, func(c *core) { c.launched(link, failed) })
 	if err != nil && link != nil {
 		_ = link.Close() // the server goes down, and the next one finds it
 	}
 }
 
 // launched takes on a new holder, or the reason why there is none.
-func (c *core) launched(link *hold.Link, launch agent.Launch, failed error) {
+func (c *core) launched(link *hold.Link, failed error) {
 	c.starting = false
 	soon := c.endSoon
 	c.endSoon = nil
@@ -171,9 +176,6 @@ func (c *core) launched(link *hold.Link, launch agent.Launch, failed error) {
 		_ = c.link.Close() // that of the program before
 	}
 	c.exit, c.lost = nil, nil
-	if err := c.changeSpec(func(s *Spec) { *s = launched(*s, launch) }, func() {}); err != nil {
-		c.trouble("keep how the agent was started", err)
-	}
 	c.hold(link)
 	c.publish()
 	c.looked = time.Time{}

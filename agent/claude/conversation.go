@@ -1,7 +1,11 @@
 package claude
 
 import (
+	"bufio"
+	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path"
 	"path/filepath"
@@ -29,7 +33,7 @@ func addConversation(l *agent.Launch, s agent.Start, o *options, config string) 
 		}
 	}
 	switch {
-	case s.Resume && s.Conversation != "" && logs.have(s.Conversation):
+	case s.Resume && s.Conversation != "" && logs.said(s.Conversation):
 		o.drop(ways...)
 		l.Conversation = s.Conversation
 		return []string{"--resume", s.Conversation}, nil
@@ -49,11 +53,14 @@ func addConversation(l *agent.Launch, s agent.Start, o *options, config string) 
 		return nil, nil
 	case s.Conversation == "":
 		return nil, nil
-	case logs.have(s.Conversation) && !s.Resume:
+	case logs.find(s.Conversation) == "":
+		l.Conversation = s.Conversation
+	case s.Resume: // killed before what was said was on disk: the id is in use, and there is nothing to take up
+		l.Conversation = s.Fresh
+	default:
 		return nil, fmt.Errorf("%w: the conversation %s is there already; take it up with resume", agent.ErrStart, s.Conversation)
 	}
-	l.Conversation = s.Conversation
-	return []string{"--session-id", s.Conversation}, nil
+	return []string{"--session-id", l.Conversation}, nil
 }
 
 // takeUp goes on with a conversation that is there.
@@ -63,7 +70,7 @@ func takeUp(l *agent.Launch, s agent.Start, logs logs) ([]string, error) {
 		if id = logs.latest(s.Cwd); id == "" {
 			return nil, fmt.Errorf("%w: Claude Code has none of the folder %s in %s", agent.ErrNoConversation, s.Cwd, logs.config)
 		}
-	} else if !logs.have(id) {
+	} else if !logs.said(id) {
 		return nil, fmt.Errorf("%w: Claude Code has no %s in %s", agent.ErrNoConversation, id, logs.config)
 	}
 	l.Conversation = id
@@ -72,7 +79,7 @@ func takeUp(l *agent.Launch, s agent.Start, logs logs) ([]string, error) {
 
 // fork begins as a copy of another conversation, with an id of its own.
 func fork(l *agent.Launch, s agent.Start, own logs) ([]string, error) {
-	if !own.have(s.Fork) {
+	if !own.said(s.Fork) {
 		// In a home of its own the other session has it.
 		others := logs{s.Disk, filepath.Join(s.ForkFolder, homeName)}
 		found := others.find(s.Fork)
@@ -96,7 +103,7 @@ type logs struct {
 
 // Recalls says whether the conversation has a log.
 func (Driver) Recalls(disk fs.FS, stateFile, conversation string) bool {
-	return uuid.MatchString(conversation) && logs{disk, filepath.Dir(filepath.Dir(stateFile))}.have(conversation)
+	return uuid.MatchString(conversation) && logs{disk, filepath.Dir(filepath.Dir(stateFile))}.said(conversation)
 }
 
 // find is the path of a conversation's log, empty when there is none.
@@ -118,7 +125,38 @@ func (l logs) find(id string) string {
 	return ""
 }
 
-func (l logs) have(id string) bool { return l.find(id) != "" }
+// saidWithin is how far into a log its first message is looked for; it comes
+// behind some lines of 100 bytes, and the attachments of the start.
+const saidWithin = 4 << 20
+
+// messages are how lines begin, but for other fields, that hold what was said.
+var messages = [][]byte{[]byte(`"type":"user"`), []byte(`"type":"assistant"`)}
+
+// said says whether a message stands in the conversation's log. A Claude that is
+// killed may leave one without: then it finds no conversation there.
+func (l logs) said(id string) bool {
+	name := l.find(id)
+	if name == "" {
+		return false
+	}
+	f, err := l.disk.Open(onDisk(name))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	in := bufio.NewReaderSize(io.LimitReader(f, saidWithin), 64<<10)
+	for {
+		line, err := in.ReadSlice('\n')
+		for _, m := range messages {
+			if bytes.Contains(line, m) {
+				return true
+			}
+		}
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			return false
+		}
+	}
+}
 
 // latest is the conversation of a folder that was spoken in last.
 func (l logs) latest(cwd string) string {
@@ -135,7 +173,7 @@ func (l logs) latest(cwd string) string {
 		if !isLog || !uuid.MatchString(id) {
 			continue
 		}
-		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && (newest == "" || info.ModTime().After(at)) {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && (newest == "" || info.ModTime().After(at)) && l.said(id) {
 			newest, at = id, info.ModTime()
 		}
 	}

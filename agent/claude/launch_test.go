@@ -18,6 +18,8 @@ const (
 	idOne   = "11111111-2222-4333-8444-555555555555"
 	idTwo   = "22222222-2222-4333-8444-555555555555"
 	idThree = "33333333-2222-4333-8444-555555555555"
+	idEmpty = "44444444-2222-4333-8444-555555555555"
+	idFresh = "55555555-2222-4333-8444-555555555555"
 	set     = "/s/claude-settings.json"
 )
 
@@ -26,11 +28,13 @@ const (
 func disk() fs.FS {
 	now := time.Unix(1_000_000, 0)
 	return fstest.MapFS{
-		"h/.claude/projects/-ws/" + idOne + ".jsonl":       {Data: []byte("{}"), ModTime: now},
-		"h/.claude/projects/-ws/" + idTwo + ".jsonl":       {Data: []byte("{}"), ModTime: now.Add(time.Minute)},
-		"h/.claude/projects/-ws/not-a-log.jsonl":           {Data: []byte("{}"), ModTime: now.Add(time.Hour)},
-		"h/.claude/projects/-other/" + idThree + ".jsonl":  {Data: []byte("{}"), ModTime: now.Add(time.Hour)},
-		"parent/claude/projects/-ws/" + idThree + ".jsonl": {Data: []byte("{}"), ModTime: now},
+		"h/.claude/projects/-ws/" + idOne + ".jsonl": {Data: []byte(`{"type":"mode"}` + "\n" + `{"parentUuid":null,"type":"user"}` + "\n"), ModTime: now},
+		"h/.claude/projects/-ws/" + idTwo + ".jsonl": {Data: []byte(`{"type":"mode"}` + "\n" + `{"parentUuid":null,"type":"user"}` + "\n"), ModTime: now.Add(time.Minute)},
+		// Of one that was killed, the newest, with nothing said.
+		"h/.claude/projects/-ws/" + idEmpty + ".jsonl":     {Data: []byte(`{"type":"ai-title"}` + "\n" + `{"type":"mode"}` + "\n"), ModTime: now.Add(time.Hour)},
+		"h/.claude/projects/-ws/not-a-log.jsonl":           {Data: []byte(`{"type":"mode"}` + "\n" + `{"parentUuid":null,"type":"user"}` + "\n"), ModTime: now.Add(time.Hour)},
+		"h/.claude/projects/-other/" + idThree + ".jsonl":  {Data: []byte(`{"type":"mode"}` + "\n" + `{"parentUuid":null,"type":"user"}` + "\n"), ModTime: now.Add(time.Hour)},
+		"parent/claude/projects/-ws/" + idThree + ".jsonl": {Data: []byte(`{"type":"mode"}` + "\n" + `{"parentUuid":null,"type":"user"}` + "\n"), ModTime: now},
 		"h/.claude/.credentials.json":                      {Data: []byte("{}")},
 		"ws/own.json":                                      {Data: []byte(`{"model":"m","hooks":{"Stop":[{"hooks":[{"type":"command","command":"own"}]}]},"permissions":{"allow":["A"]}}`)},
 		"ws/bad.json":                                      {Data: []byte(`[]`)},
@@ -84,6 +88,10 @@ func TestLaunch(t *testing.T) {
 		"again, not as at first": {argv: "--continue --fork-session x", want: "--settings " + set + " --resume " + idOne + " x", is: idOne, change: func(s *agent.Start) {
 			s.Conversation, s.Resume = idOne, true
 		}},
+		"again, nothing said": {want: "--settings " + set + " --session-id " + idFresh, is: idFresh, change: func(s *agent.Start) {
+			s.Conversation, s.Fresh, s.Resume = idEmpty, idFresh, true
+		}},
+		"none said":          {fails: agent.ErrNoConversation, change: func(s *agent.Start) { s.Conversation, s.TakeUp = "", idEmpty }},
 		"one that is there":  {fails: agent.ErrStart, change: func(s *agent.Start) { s.Conversation = idOne }},
 		"no id":              {fails: agent.ErrStart, change: func(s *agent.Start) { s.Conversation = "mine" }},
 		"take up":            {argv: "-c", want: "--settings " + set + " --resume " + idOne, is: idOne, change: func(s *agent.Start) { s.Conversation, s.TakeUp = "", idOne }},

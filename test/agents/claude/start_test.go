@@ -376,6 +376,18 @@ func TestResumeLongFolder(t *testing.T) {
 	l.with("again").see("● deep down")
 }
 
+// logged waits until Claude has written down what was said: until then a kill
+// takes it.
+func (l *lab) logged(text string) {
+	l.t.Helper()
+	found, err := filepath.Glob(filepath.Join(l.home.Config, "projects", "*", l.info().Conversation+".jsonl"))
+	check(l.t, err)
+	if len(found) != 1 {
+		l.t.Fatalf("its logs are %q", found)
+	}
+	l.untilFile(found[0], `"text":"`+text+`"`)
+}
+
 func kill9(pid int) error { return syscall.Kill(pid, syscall.SIGKILL) }
 
 // TestKilledTogether: holder and agent are killed, and the conversation is
@@ -387,6 +399,7 @@ func TestKilledTogether(t *testing.T) {
 	l.send("MOCK: text before the end")
 	l.see("● before the end")
 	l.is("idle")
+	l.logged("before the end")
 	id := l.info().Conversation
 	for range 2 {
 		i := l.info()
@@ -419,6 +432,35 @@ func TestKilledTogether(t *testing.T) {
 	}
 }
 
+// TestKilledBeforeItsLog: of a conversation whose log holds nothing that was
+// said Claude knows nothing. The session starts anew, and does not fail for ever.
+func TestKilledBeforeItsLog(t *testing.T) {
+	l := newStartLab(t, Ready(), nil)
+	l.start("early", nil, nil)
+	l.is("idle")
+	l.send("MOCK: text soon gone")
+	l.see("● soon gone")
+	l.is("idle")
+	l.logged("soon gone")
+	i := l.info()
+	check(t, kill9(i.PID))
+	l.is("exited")
+	found, err := filepath.Glob(filepath.Join(l.home.Config, "projects", "*", i.Conversation+".jsonl"))
+	check(t, err)
+	check(t, os.WriteFile(found[0], fmt.Appendf(nil, `{"type":"mode","mode":"normal","sessionId":%q}`+"\n", i.Conversation), 0o600))
+	if now := l.info(); now.Resumable {
+		t.Errorf("nothing can be taken up, and it says %+v", now)
+	}
+	l.call("restart", l.Name)
+	l.is("idle")
+	l.send("MOCK: text said anew")
+	l.see("● said anew")
+	l.is("idle")
+	if now := l.info(); now.Conversation == i.Conversation || !now.Resumable || l.hookEvents("Stop") != 2 {
+		t.Errorf("it was in %s, and is now %+v", i.Conversation, now)
+	}
+}
+
 // TestLostAndRestarted: a session that was found lost, as after a reboot, is
 // taken up by restart.
 func TestLostAndRestarted(t *testing.T) {
@@ -428,6 +470,7 @@ func TestLostAndRestarted(t *testing.T) {
 	l.send("MOCK: text before the reboot")
 	l.see("● before the reboot")
 	l.is("idle")
+	l.logged("before the reboot")
 	i := l.info()
 	check(t, l.host.Kill())
 	check(t, kill9(i.HolderPID))
@@ -469,6 +512,8 @@ func testFork(t *testing.T, isolate string) {
 	l.send("MOCK: text said before")
 	l.see("● said before")
 	l.is("idle")
+	_, err := l.Until(l.ctx, patient, "is not written down", func(string) bool { return l.info().Resumable })
+	check(t, err)
 	parent := l.info()
 	l.call("fork", "one", "two")
 	two := l.with("two")
