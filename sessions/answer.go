@@ -47,6 +47,7 @@ type answering struct {
 	closed   *detect.Resolution
 	settleBy time.Time // when nothing more is expected of it; zero while keys are being pressed
 	swept    bool      // and all that was there was read then
+	pressed  bool      // a key of it was
 	done     chan struct{}
 	result   respondEvent
 	judged   bool

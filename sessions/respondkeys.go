@@ -24,21 +24,23 @@ const (
 var errNotShown = errors.New("the screen does not show it")
 
 // giveByKeys presses the keys of an answer under the lease, each only if the
-// screen shows what it was meant for. Once the first is pressed the others
-// follow, also without a caller: half an answer helps nobody.
+// screen shows what it was meant for. Once it has the lease it is given to its
+// end, also without a caller: half an answer helps nobody.
 func (s *Session) giveByKeys(ctx context.Context, claim Claim, p detect.Pending, k agent.KeyAnswer) (*answering, error) {
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	attached := context.AfterFunc(ctx, cancel)
 	defer attached()
 	var a *answering
-	pressed := 0
+	pressed := false
 	err := s.delivery(own, claim, func(write writing) error {
 		begun, err := ask(own, s, func(c *core) (*answering, error) { return c.beginAnswer(claim, p, agent.ChannelKeys, k.Outcome) })
 		if err != nil {
 			return err
 		}
-		a = begun
+		if a = begun; !attached() {
+			return ctx.Err() // gone before the first key
+		}
 		for i, step := range k.Steps {
 			within := stepWithin
 			if i == 0 {
@@ -46,9 +48,6 @@ func (s *Session) giveByKeys(ctx context.Context, claim Claim, p detect.Pending,
 			}
 			if err := s.press(own, write, a, step, within, i == len(k.Steps)-1); err != nil {
 				return err
-			}
-			if pressed++; pressed == 1 {
-				attached()
 			}
 		}
 		return nil
@@ -58,14 +57,14 @@ func (s *Session) giveByKeys(ctx context.Context, claim Claim, p detect.Pending,
 	}
 	if a != nil {
 		_ = s.do(context.WithoutCancel(ctx), func(c *core) { // a loop that has ended follows no answers
-			if pressed == 0 {
+			if pressed = a.pressed; !pressed {
 				c.forgetAnswer(a)
 				return
 			}
 			c.settleAnswer(a, c.judgeAnswer(a), true)
 		})
 	}
-	if pressed > 0 && (errors.Is(err, errHookGone) || errors.Is(err, errOthersType)) { // what was begun is not begun again
+	if pressed && (errors.Is(err, errHookGone) || errors.Is(err, errOthersType)) { // what was begun is not begun again
 		err = api.Errorf(api.CodeStalePrompt, "the dialog was answered or left while the answer was given: look at screen %s", s.Status().Name).With("prompt", p.Request.ID)
 	}
 	return nil, err
@@ -107,13 +106,14 @@ func (s *Session) press(ctx context.Context, write writing, a *answering, step a
 			return ctx.Err()
 		}
 	}
-	if last {
-		return nil
-	}
+	// After the last too, unless it has shown its effect: with a key that somebody
+	// else presses right behind it, read at once, both may count for nothing.
 	pause := time.NewTimer(s.keyPause(step))
 	defer pause.Stop()
 	select {
 	case <-pause.C:
+		return nil
+	case <-a.done:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -148,7 +148,7 @@ func (c *core) pressIf(a *answering, step agent.Step, last bool) (<-chan error, 
 	} else if c.term.Modes().BracketedPaste {
 		data = []byte("\x1b[200~" + string(data) + "\x1b[201~")
 	}
-	if last {
+	if a.pressed = true; last {
 		a.Given, a.settleBy = c.now(), c.now().Add(answerSettles)
 	}
 	return c.link.InputLater(data, a.mark(last))
