@@ -45,6 +45,7 @@ func TestKeysTwoInARow(t *testing.T) {
 
 // TestRespondRaces has a person press a key around the moment of an answer:
 // whoever is first is told so, and no second key reaches the dialog behind it.
+// An answer by keys may find the person writing (status 7).
 func TestRespondRaces(t *testing.T) {
 	for _, channel := range []string{"hook", "keys"} {
 		t.Run(channel, func(t *testing.T) {
@@ -85,7 +86,7 @@ func (l *lab) race(channel string, ahead time.Duration) {
 	}
 	l.is("idle")
 	made := l.made(file)
-	if r.Confirmed != made || !made && status != 6 || made && r.Outcome != "accepted" {
+	if r.Confirmed != made || !made && status != 6 && !(status == 7 && busy == nil) || made && r.Outcome != "accepted" {
 		l.t.Errorf("a person %s ahead of %s: made is %v; status %d, %+v, error %+v; person %v", ahead, channel, made, status, r, r.Error, busy)
 		for _, kind := range []string{"state_change", "prompt_resolved", "respond", "input", "hook"} {
 			all := l.events(kind)
