@@ -26,6 +26,9 @@ type Config struct {
 	Limits    Limits    `yaml:"limits"`
 	Retention Retention `yaml:"retention"`
 
+	PublicHost string   `yaml:"public_host"` // how clients reach the server: HOST or HOST:PORT
+	Notify     []Notify `yaml:"notify"`      // of all sessions
+
 	Defaults Session            `yaml:"defaults"` // under every session
 	Profiles map[string]Session `yaml:"profiles"` // by name, for new --profile
 	Sessions []Session          `yaml:"sessions"` // started with the server

@@ -74,8 +74,17 @@ func TestCheck(t *testing.T) {
 		yaml string
 		want []string // after the file's name
 	}{
-		"nothing":                  {"", nil},
-		"comments":                 {"# only\n", nil},
+		"nothing":  {"", nil},
+		"comments": {"# only\n", nil},
+		"notices":  {"public_host: build.example.org:2222\nnotify:\n  - on: [prompt, idle>1d, report:escalate]\n    run: [/bin/tell]\n  - {name: hook, on: [error, report:complete, prompt], url: \"https://hooks.example/x\", tags: [ci]}\ndefaults:\n  notify: [{on: [exited], run: [x]}]\n", nil},
+		"notices that cannot be": {"public_host: a b\nnotify:\n  - on: [asks]\n    run: [x]\n  - {name: a, on: [error], url: \"ftp://secret\"}\n  - {name: a, on: [error], run: [x]}\n  - on: prompt\n", []string{
+			`:1:14: public_host: "a b" is no host; write HOST or HOST:PORT, such as build.example.org:2222`,
+			`:3:5: notify[0]: "asks" is nothing to notify of: prompt, error, exited, idle>10m, report, report:escalate`,
+			`:5:6: notify[1]: the url has to begin with https:// or http:// and name a host`,
+			`:6:6: notify[2]: there is a rule a already; give it another name`,
+			`:7:5: notify[3]: it says nothing of when: add on: [prompt, error, exited, idle>10m, report:escalate]`,
+			`:7:9: notify[3].on: a list is expected here, not a single value; write [prompt]`,
+		}},
 		"gates and start contexts": {"defaults:\n  gate: auto\n  start: {any: {text: hello}, compact: {run: [git, log]}}\nprofiles:\n  p:\n    gate: {mode: gate, text: go on, cap: 3, schema: {type: object}}\n", nil},
 		"gates and start contexts that cannot be": {"profiles:\n  p:\n    gate: shut\n    start: {now: {text: x}}\n  q:\n    gate: {mode: gate}\n    start: {any: {text: x, run: [y]}}\n  r:\n    gate: {mode: auto, schema: {pattern: (}}\n    start: {any: x}\n", []string{
 			`:3:11: profiles.p.gate: there is no mode "shut": allow, gate, auto; write gate: auto, or gate: {mode: gate, text: ...}`,

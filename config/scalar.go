@@ -20,6 +20,9 @@ func isScalar(v reflect.Value) bool {
 
 func (d *decoder) scalar(field string, n ast.Node, v reflect.Value, isPath bool) {
 	text, ok := scalarText(n)
+	if !ok && v.Kind() == reflect.String {
+		text, ok = withColon(n)
+	}
 	if !ok {
 		d.problem(n, field, "one value is expected here, not "+kindOf(n), "")
 		return
@@ -35,6 +38,25 @@ func (d *decoder) scalar(field string, n ast.Node, v reflect.Value, isPath bool)
 	if isPath {
 		v.SetString(expand(text, d.base, d.home))
 	}
+}
+
+// withColon is a word such as report:escalate, of which the library makes a
+// group of one field where it stands in a list within {}.
+func withColon(n ast.Node) (string, bool) {
+	if m, ok := n.(*ast.MappingNode); ok && len(m.Values) == 1 {
+		n = m.Values[0]
+	}
+	pair, ok := n.(*ast.MappingValueNode)
+	if !ok {
+		return "", false
+	}
+	key, ok := scalarText(pair.Key)
+	value, also := scalarText(pair.Value)
+	at, behind := placeOf(pair.Key), placeOf(pair.Value)
+	if !ok || !also || at.line != behind.line || behind.column != at.column+len(key)+1 {
+		return "", false
+	}
+	return key + ":" + value, true
 }
 
 // scalarText is a scalar as it was written, so that 1.10 and 0755 stay so.

@@ -46,6 +46,7 @@ type Session struct {
 	Start map[string]Start `yaml:"start"` // by source
 
 	IdleGrace time.Duration `yaml:"idle_grace"` // of silence, before an agent whose turn nobody told to end is taken to rest
+	Notify    []Notify      `yaml:"notify"`
 
 	Limits SessionLimits     `yaml:"limits"`
 	Tags   []string          `yaml:"tags"`
@@ -59,6 +60,16 @@ type Gate struct {
 	Text   string         `yaml:"text"` // of the mode gate
 	Cap    int            `yaml:"cap"`  // blocks in a turn
 	Schema map[string]any `yaml:"schema"`
+}
+
+// Notify says whom to tell when an agent waits.
+type Notify struct {
+	Name     string   `yaml:"name"`
+	On       []string `yaml:"on"` // prompt, error, exited, idle>10m, report, report:KIND
+	Run      []string `yaml:"run"`
+	URL      string   `yaml:"url"`
+	Sessions []string `yaml:"sessions"` // patterns
+	Tags     []string `yaml:"tags"`     // patterns
 }
 
 // Start is what an agent is told when a conversation begins: a text, or what a

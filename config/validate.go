@@ -25,6 +25,8 @@ func (c *Config) Validate() []Problem {
 	if _, err := ParsePrefix(c.Prefix); err != nil {
 		v.add("prefix", err.Error(), "")
 	}
+	v.publicHost(c.PublicHost)
+	v.notify("notify", c.Notify)
 	v.sessions(c)
 	return v.problems
 }

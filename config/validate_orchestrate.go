@@ -2,11 +2,16 @@ package config
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
+	"net"
+	"regexp"
 	"slices"
+	"strconv"
 
 	"berth/orchestrate/begin"
 	"berth/orchestrate/gate"
+	"berth/orchestrate/notify"
 )
 
 // Config is the gate as sessions have it.
@@ -32,11 +37,61 @@ func (s Session) Begins() begin.Config {
 	return c
 }
 
+// Rules are what to tell of sessions, as the server has it.
+func Rules(list []Notify) []notify.Rule {
+	var out []notify.Rule
+	for _, n := range list {
+		r := notify.Rule{Name: n.Name, Run: n.Run, URL: n.URL, Sessions: n.Sessions, Tags: n.Tags}
+		for _, word := range n.On {
+			if c, err := notify.ParseCondition(word, ParseDuration); err == nil && c.Kind == notify.KindIdle {
+				word = "idle>" + c.After.String() // 1d is a day
+			}
+			r.On = append(r.On, word)
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// notify checks rules. Each has a name of its own, or none.
+func (v *validation) notify(field string, list []Notify) {
+	names := map[string]bool{}
+	for i, r := range Rules(list) {
+		at := fmt.Sprintf("%s[%d]", field, i)
+		if err := r.Check(); err != nil {
+			v.add(at, err.Error(), "")
+		}
+		if names[r.ID()] {
+			v.add(at, "there is a rule "+quoteFree(r.ID())+" already", "give it another name")
+		}
+		names[r.ID()] = true
+	}
+}
+
+// publicHost checks how clients are said to reach the server.
+func (v *validation) publicHost(host string) {
+	if host == "" {
+		return
+	}
+	name, port, err := net.SplitHostPort(host)
+	if err != nil {
+		name, port = host, "22"
+	}
+	_, err = strconv.ParseUint(port, 10, 16)
+	if err != nil || !hostName.MatchString(name) {
+		v.add("public_host", quote(host)+" is no host", "write HOST or HOST:PORT, such as build.example.org:2222")
+	}
+}
+
+// hostName is what can stand in a command line behind @ as it is.
+var hostName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$|^[0-9a-fA-F:]+$`)
+
 // orchestrate checks the fields that an orchestrator sets.
 func (v *validation) orchestrate(field string, s Session) {
 	if _, err := s.Gate.Config(); err != nil {
 		v.add(join(field, "gate"), err.Error(), "write gate: auto, or gate: {mode: gate, text: ...}")
 	}
+	v.notify(join(field, "notify"), s.Notify)
 	all := s.Begins()
 	for _, source := range slices.Sorted(maps.Keys(all)) {
 		if err := (begin.Config{source: all[source]}).Check(); err != nil {

@@ -17,7 +17,7 @@ import (
 var EventTypes = []string{
 	"snapshot", "live", "heartbeat", "gap", "session_created", "session_removed", "renamed", "state_change",
 	"input", "hook", "prompt", "prompt_resolved", "message", "nudge", "draft_stashed", "respond", "groom", "gate", "report", "writer_change", "client_attached", "client_detached", "resize", "signal", "tags", "session_limit", "output_lost", "restarted", "exited",
-	"start_context", "transcript_saved",
+	"start_context", "transcript_saved", "notify",
 }
 
 // KnownEvent says whether there are events of that type.

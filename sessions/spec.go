@@ -14,6 +14,7 @@ import (
 	"berth/api"
 	"berth/orchestrate/begin"
 	"berth/orchestrate/gate"
+	"berth/orchestrate/notify"
 )
 
 // Defaults of a session, from the design's table of fields.
@@ -100,7 +101,9 @@ type Spec struct {
 
 	Gate  gate.Config  `json:"gate"`
 	Start begin.Config `json:"start"`
-	Berth string       `json:"berth"` // how berth is called inside; empty: by its name
+
+	Notify []notify.Rule `json:"notify"`
+	Berth  string        `json:"berth"` // how berth is called inside; empty: by its name
 }
 
 // berth is how the agent's commands call berth.

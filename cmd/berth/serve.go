@@ -19,6 +19,7 @@ import (
 	"berth/commands"
 	"berth/config"
 	"berth/keys"
+	"berth/orchestrate/notify/post"
 	"berth/sessions"
 	"berth/sshd"
 	"berth/sshd/dispatch"
@@ -60,6 +61,7 @@ var helpOf = map[string]string{
 	"log_level":                      "debug, info, warn or error",
 	"log_format":                     "text or json",
 	"prefix":                         "prefix `key` of attached terminals, such as Ctrl-]",
+	"public_host":                    "`host` or host:port by which clients reach the server",
 	"clipboard":                      "let programs set the clipboards of attached terminals",
 	"limits.max_startups":            "`connections` at once that have not logged in",
 	"limits.per_source":              "of these, `connections` from one address",
@@ -182,6 +184,11 @@ func serve(ctx context.Context, c *config.Config, demo bool) (err error) {
 	if err := lock.Publish(c.RuntimeDir); err != nil {
 		return errors.Join(fmt.Errorf("say where the socket is: %w", err), s.edge.Shutdown(context.Background()))
 	}
+	poster := post.Start(post.Options{
+		Sessions: s.sessions, Rules: config.Rules(c.Notify), File: filepath.Join(c.StateDir, "notify.json"),
+		SSH: "ssh " + s.address(), Version: version(), Log: s.log, Now: time.Now,
+	})
+	defer poster.Close()
 	if err := s.startSessions(ctx); err != nil {
 		return errors.Join(err, s.edge.Shutdown(context.Background()))
 	}
@@ -300,11 +307,28 @@ func (s *server) listen() error {
 	if err != nil {
 		return err
 	}
-	d.Address = address(s.edge.Addr())
+	d.Address = s.address()
 	return nil
 }
 
-// address is how a client writes this server behind ssh.
+// address is how a client writes this server behind ssh: as the configuration
+// says, else as it listens.
+func (s *server) address() string {
+	public := s.config.PublicHost
+	if public == "" {
+		return address(s.edge.Addr())
+	}
+	host, port, err := net.SplitHostPort(public)
+	if err != nil {
+		host, port = public, "22"
+	}
+	if port == "22" {
+		return "agents@" + host
+	}
+	return "-p " + port + " agents@" + host
+}
+
+// address is how a client on the machine writes it.
 func address(a net.Addr) string {
 	tcp, ok := a.(*net.TCPAddr)
 	if !ok {

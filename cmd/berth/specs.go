@@ -22,6 +22,7 @@ func spec(c config.Session) sessions.Spec {
 	s.Trust, s.AcceptBypass = c.Trust != nil && *c.Trust, c.AcceptBypass != nil && *c.AcceptBypass
 	s.Gate, _ = c.Gate.Config() // checked as the configuration was loaded
 	s.Start = c.Begins()
+	s.Notify = config.Rules(c.Notify)
 	s.Prompt, s.Settings, s.MCP, s.Conversation, s.TakeUp = c.Prompt, c.Settings, c.MCP, c.Conversation, c.Resume
 	return s
 }

@@ -37,12 +37,12 @@ var rank = map[string]int{
 	"berth/cmd/berth":        7,
 
 	// What an orchestrator builds on.
-
-	// What an orchestrator builds on.
-	"berth/orchestrate/begin":      1,
-	"berth/orchestrate/command":    1,
-	"berth/orchestrate/gate":       1,
-	"berth/orchestrate/transcript": 1,
+	"berth/orchestrate/begin":       1,
+	"berth/orchestrate/command":     1,
+	"berth/orchestrate/gate":        1,
+	"berth/orchestrate/notify":      1,
+	"berth/orchestrate/notify/post": 4,
+	"berth/orchestrate/transcript":  1,
 }
 
 // TestImportsPointOneWay lists what each package imports, tests left out.

@@ -1,0 +1,155 @@
+package post
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"berth/agent"
+	"berth/api"
+	"berth/orchestrate/notify"
+	"berth/sessions"
+	"berth/terminal"
+)
+
+// Body is what a command gets on its standard input, and a URL as the body of
+// a POST: one JSON object.
+type Body struct {
+	ID        string          `json:"id"` // the same each time that this is told
+	Rule      string          `json:"rule"`
+	Kind      string          `json:"kind"` // prompt, error, exited, idle, report
+	Text      string          `json:"text"` // in a line for people
+	Time      api.Time        `json:"time"` // when it began
+	Session   string          `json:"session"`
+	SessionID string          `json:"session_id"`
+	Agent     string          `json:"agent"`
+	State     string          `json:"state"`
+	Since     api.Time        `json:"since"`
+	Tags      []string        `json:"tags"`
+	Prompt    *agent.Request  `json:"prompt"`
+	Failure   *api.Failure    `json:"failure"`
+	Exit      *api.Exit       `json:"exit"`
+	Report    json.RawMessage `json:"report"` // kind, message
+	// Lines to paste: how to answer the prompt, and how to look.
+	Respond []string `json:"respond"`
+	Attach  string   `json:"attach"`
+}
+
+// body makes it. Values of the session's that are secret are not in it.
+func (p *Poster) body(s *sessions.Session, n notify.Notice) ([]byte, error) {
+	st := s.Status()
+	b := Body{
+		ID: n.Occasion.Key, Rule: n.Rule.ID(), Kind: n.Occasion.Kind, Time: api.At(n.Occasion.Since), Session: st.Name, SessionID: st.ID, Agent: st.Agent,
+		State: string(st.Now), Since: api.At(st.Since), Tags: append([]string{}, st.Tags...), Failure: st.Failure, Exit: st.Exit, Respond: []string{},
+		Attach: strings.Replace(p.o.SSH, "ssh ", "ssh -t ", 1) + " attach " + st.Name,
+	}
+	for _, r := range st.Requests {
+		if r.ID == n.Occasion.Prompt {
+			b.Prompt = r
+			b.Respond = p.lines(st.Name, r)
+		}
+	}
+	if n.Occasion.Kind == notify.KindReport {
+		var e struct {
+			Kind    string `json:"kind"`
+			Message string `json:"message"`
+		}
+		if err := json.Unmarshal(n.Occasion.Data, &e); err != nil {
+			return nil, fmt.Errorf("read a report: %w", err)
+		}
+		b.Report, _ = json.Marshal(e) // strings always encode
+		b.Text = fmt.Sprintf("%s reports %s: %s", st.Name, e.Kind, e.Message)
+	} else {
+		b.Text = says(b)
+	}
+	b.Text = short(terminal.Printable(b.Text))
+	data, err := encode(b)
+	if err != nil {
+		return nil, fmt.Errorf("encode a notice: %w", err)
+	}
+	return hide(data, s.Secrets()), nil
+}
+
+// says is the notice in words.
+func says(b Body) string {
+	switch b.Kind {
+	case notify.KindPrompt:
+		if b.Prompt == nil {
+			return b.Session + " asks something"
+		}
+		words := []string{b.Session, "asks:", string(b.Prompt.Type)}
+		for _, s := range []*string{b.Prompt.Title, b.Prompt.Input, b.Prompt.Text} {
+			if s != nil {
+				words = append(words, *s)
+			}
+		}
+		return strings.Join(words, " ")
+	case notify.KindError:
+		if b.Failure != nil {
+			return b.Session + " is in error: " + b.Failure.Text
+		}
+		return b.Session + " is in error"
+	case notify.KindExited:
+		return b.Session + " has ended"
+	}
+	return b.Session + " is idle"
+}
+
+// mostText is how much of what an agent says stands in a line for people.
+const mostText = 300
+
+func short(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > mostText {
+		return string(r[:mostText-1]) + "…"
+	}
+	return s
+}
+
+// lines are how to answer the prompt by ssh, the plainest first.
+func (p *Poster) lines(name string, r *agent.Request) []string {
+	call := fmt.Sprintf("%s respond %s --prompt %s ", p.o.SSH, name, r.ID)
+	switch r.Type {
+	case agent.PromptQuestion:
+		if len(r.Questions) > 1 {
+			var words []string
+			for i := range r.Questions {
+				words = append(words, fmt.Sprintf("%d=1", i+1))
+			}
+			return []string{call + "answer " + strings.Join(words, " "), call + "deny"}
+		}
+		return []string{call + "option 1", call + "deny"}
+	case agent.PromptNotice:
+		return []string{call + "deny"}
+	}
+	return []string{call + "accept", call + "deny"}
+}
+
+func encode(v any) ([]byte, error) {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return out.Bytes(), err
+}
+
+// leastSecret is the shortest value that is looked for: a shorter one stands in
+// many a text by chance.
+const leastSecret = 6
+
+// hide takes secrets out of JSON, also where its strings escape them.
+func hide(data []byte, secrets []string) []byte {
+	for _, s := range secrets {
+		if len(s) < leastSecret {
+			continue
+		}
+		quoted, err := encode(s)
+		if err != nil {
+			continue
+		}
+		inner := bytes.TrimSpace(quoted)
+		data = bytes.ReplaceAll(data, inner[1:len(inner)-1], []byte("***"))
+	}
+	return data
+}

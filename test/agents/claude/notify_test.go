@@ -1,0 +1,202 @@
+//go:build agents
+
+package claude
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// notice is what is told, as far as it is looked at here.
+type notice struct {
+	ID, Rule, Kind, Text, Session, State string
+	Prompt                               *struct{ ID, Type, Tool, Input string }
+	Failure                              *struct{ Class string }
+	Report                               *struct{ Kind, Message string }
+	Respond                              []string
+	Attach                               string
+}
+
+// notices reads what the rule's command was given.
+func notices(t *testing.T, file string) []notice {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if os.IsNotExist(err) {
+		return nil
+	}
+	check(t, err)
+	var all []notice
+	for line := range strings.Lines(string(data)) {
+		var n notice
+		check(t, json.Unmarshal([]byte(line), &n))
+		all = append(all, n)
+	}
+	return all
+}
+
+// TestNotify: a permission prompt of the real Claude Code is told to a command
+// and to a URL, once each, and the line that is told answers it.
+func TestNotify(t *testing.T) {
+	var mu sync.Mutex
+	var posted []notice
+	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		var n notice
+		if err == nil {
+			err = json.Unmarshal(body, &n)
+		}
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		posted = append(posted, n)
+	}))
+	t.Cleanup(hook.Close)
+	file := ""
+	l := newStartLab(t, Ready(), func(l *lab) string {
+		file = filepath.Join(l.home.Dir, "notices")
+		return fmt.Sprintf("notify:\n  - {name: run, on: [prompt, error, exited, report:escalate], run: [sh, -c, 'cat >> %s']}\n  - {name: hook, on: [prompt], url: %s/x?token=hush-hush}\n", file, hook.URL)
+	})
+	l.start("lab", map[string]string{"DEPLOY_TOKEN": "very-secret-value"}, nil)
+	l.is("idle")
+	till := func(n int) []notice {
+		t.Helper()
+		deadline := time.Now().Add(patient)
+		for len(notices(t, file)) < n {
+			if time.Now().After(deadline) {
+				t.Fatalf("%d notices, want %d; events %+v", len(notices(t, file)), n, l.told("notify"))
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		return notices(t, file)
+	}
+
+	// One that is answered within 3 s is told to nobody.
+	l.send("MOCK: bash touch quick.txt")
+	l.is("prompt")
+	l.respond("hook", "accepted", "accept")
+	l.is("idle")
+
+	asked := time.Now()
+	l.send("MOCK: bash touch notified.txt # very-secret-value")
+	s := l.is("prompt")
+	one := till(1)[0]
+	if took := time.Since(asked); took < 3*time.Second {
+		t.Errorf("told after %s", took)
+	}
+	if one.Kind != "prompt" || one.Prompt == nil || one.Prompt.ID != s.Prompt.ID || one.Prompt.Tool != "Bash" || len(one.Respond) == 0 || one.Session != "lab" {
+		t.Fatalf("told: %+v", one)
+	}
+	if raw, err := os.ReadFile(file); err != nil || strings.Contains(string(raw), "very-secret-value") || !strings.Contains(one.Prompt.Input, "***") {
+		t.Errorf("a secret is told: %s, %v", raw, err)
+	}
+	// The server is another one: nothing is told again.
+	check(t, l.host.Kill())
+	check(t, l.host.Start())
+	l.is("prompt")
+	time.Sleep(5 * time.Second) // in which it would be
+	if all := notices(t, file); len(all) != 1 {
+		t.Errorf("after a restart told %d times: %+v", len(all), all)
+	}
+	l.runs(strings.Replace(one.Respond[0], "-p "+portOf(one.Respond[0]), "-p "+l.port(), 1))
+	l.is("idle")
+	if !l.made("notified.txt") {
+		t.Error("the line was run, and the command did not")
+	}
+	mu.Lock()
+	if len(posted) != 1 || posted[0].Prompt == nil || posted[0].Prompt.ID != one.Prompt.ID || posted[0].Respond[0] != one.Respond[0] {
+		t.Errorf("posted: %+v", posted)
+	}
+	mu.Unlock()
+
+	// A prompt that opens while no server is there is told by the next.
+	l.send("MOCK: slow 20 100")
+	l.see("line 003")
+	check(t, l.Paste(l.ctx, "MOCK: bash touch away.txt"))
+	l.see(prompt + "MOCK: bash touch away")
+	l.key("Enter")
+	check(t, l.host.Kill())
+	time.Sleep(6 * time.Second) // the time that the server is away
+	check(t, l.host.Start())
+	two := till(2)[1]
+	if two.Kind != "prompt" || two.Prompt == nil || two.Prompt.Input != "touch away.txt" || len(two.Respond) != 2 {
+		t.Fatalf("told: %+v; %+v\n%s", two, l.state().Prompt, l.story())
+	}
+	l.runs(strings.Replace(two.Respond[1], "-p "+portOf(two.Respond[1]), "-p "+l.port(), 1))
+	l.is("idle")
+	if l.made("away.txt") {
+		t.Error("refused, and it ran")
+	}
+
+	l.send("MOCK: error 403")
+	l.is("error")
+	if three := till(3)[2]; three.Kind != "error" || three.Failure == nil || three.Failure.Class != "unauthorized" {
+		t.Errorf("told: %+v", three)
+	}
+	for _, e := range l.told("notify") {
+		if e.OK == nil || !*e.OK || e.Error != "" {
+			t.Errorf("event: %+v", e)
+		}
+	}
+	if n := len(l.told("notify")); n != 5 {
+		t.Errorf("%d events, want 5", n)
+	}
+}
+
+// port is where the server listens now.
+func (l *lab) port() string {
+	l.t.Helper()
+	var h struct{ Edge struct{ Listen string } }
+	check(l.t, json.Unmarshal([]byte(l.verb("health")), &h))
+	_, port, _ := strings.Cut(h.Edge.Listen, ":")
+	return port
+}
+
+func portOf(line string) string {
+	words := strings.Fields(line)
+	for i, w := range words {
+		if w == "-p" {
+			return words[i+1]
+		}
+	}
+	return "22"
+}
+
+// runs runs a line as a person pastes it, in a shell whose ssh knows the lab's
+// key.
+func (l *lab) runs(line string) {
+	l.t.Helper()
+	dir := filepath.Dir(l.home.Dir)
+	bin := filepath.Join(dir, "bin")
+	check(l.t, os.MkdirAll(bin, 0o700))
+	ssh, err := exec.LookPath("ssh")
+	check(l.t, err)
+	wrapper := fmt.Sprintf("#!/bin/sh\nexec %s -i %s/key -o IdentitiesOnly=yes -o IdentityAgent=none -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR \"$@\"\n", ssh, dir)
+	check(l.t, os.WriteFile(filepath.Join(bin, "ssh"), []byte(wrapper), 0o700))
+	ctx, cancel := context.WithTimeout(l.ctx, patient)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "sh", "-c", line)
+	cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		l.t.Fatalf("%s: %v\n%s", line, err, out)
+	}
+}
+
+// story is all that was told of the session's prompts.
+func (l *lab) story() string {
+	out, _ := l.host.Call(l.ctx, nil, "watch", l.Name, "--since", l.Name+":0", "--type", "prompt,prompt_resolved,state_change,notify", "--timeout", "300ms")
+	return string(out)
+}
