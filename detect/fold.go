@@ -45,6 +45,7 @@ type Fold struct {
 	next    time.Time // the earliest moment at which a rule may have its way
 	pending []Wait    // the rules that wait for it
 	result  Result
+	asleep  bool
 }
 
 // Result is what one fact, or the passing of time, has changed.
@@ -130,6 +131,20 @@ func (f *Fold) Deadline() time.Time { return f.next }
 func (f *Fold) SetGate(held bool, now time.Time) Result {
 	f.begin(now)
 	f.m.Gate = held
+	f.settle()
+	f.conclude()
+	return f.result
+}
+
+// Sleep begins a time in which facts of the past are taken in again while what
+// the screen and the levels show is older than they: they
+// decide nothing. Wake ends it, once both are of the present.
+func (f *Fold) Sleep() { f.asleep = true }
+
+// Wake ends Sleep.
+func (f *Fold) Wake(now time.Time) Result {
+	f.begin(now)
+	f.asleep = false
 	f.settle()
 	f.conclude()
 	return f.result

@@ -440,3 +440,33 @@ func TestUnmeasured(t *testing.T) {
 		}
 	}
 }
+
+// TestSleep: what a screen of the past shows opens nothing while hooks that came
+// behind it are taken in again.
+func TestSleep(t *testing.T) {
+	for _, asleep := range []bool{false, true} {
+		b := newBench(t, Options{Conversation: "c"})
+		b.hook(agent.TurnStarted, "a")
+		b.at(100).screen(dialog("Bash"))
+		b.at(400)
+		if asleep {
+			b.fold.Sleep()
+		}
+		opened := 0
+		for i, turn := range []string{"b", "c", "d"} {
+			r := b.fold.Apply(agent.Fact{Kind: agent.TurnStarted, Source: agent.SourceHook, Turn: turn, Conversation: "c", Time: t0.Add(time.Duration(5*i+5) * time.Second)})
+			opened += len(r.Opened)
+		}
+		if (opened > 0) == asleep {
+			t.Errorf("asleep %v: %d prompts were opened by a screen of the past", asleep, opened)
+		}
+		if !asleep {
+			continue
+		}
+		now := composer("✻ Working…")
+		b.fold.Apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: &now, Time: t0.Add(20 * time.Second)})
+		if r := b.fold.Wake(t0.Add(20 * time.Second)); len(r.Opened) > 0 || b.fold.Status().State != agent.Working {
+			t.Errorf("awake: %+v", r)
+		}
+	}
+}

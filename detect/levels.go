@@ -111,6 +111,10 @@ func (f *Fold) settled() settled {
 }
 
 func (f *Fold) rules() {
+	if f.asleep { // an end that was told is one all the same
+		f.rest()
+		return
+	}
 	f.answeredByLevel()
 	f.seen()
 	f.gone()

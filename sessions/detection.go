@@ -95,6 +95,7 @@ func (c *core) restoreDetection(from checkpoint) {
 	}
 	d.resume(from.Answers, c.responded)
 	d.gate, d.beginnings = from.Gate, from.Beginnings
+	d.fold.Sleep()
 	c.detection = d
 }
 
@@ -257,7 +258,11 @@ func (c *core) wakeDetection(now time.Time) {
 	}
 	c.watchFiles()
 	c.readStateFile()
-	d.screenAt = now
+	if d.screenAt = now; !c.term.InSync() {
+		c.readScreen()
+	}
+	d.opening = c.s.reg.events.LastSeq(c.s.id) + 1
+	c.tell([]detect.Result{d.fold.Wake(d.clock(now))})
 	c.letGo()
 }
 
