@@ -83,6 +83,9 @@ func (c *core) errand() errand {
 	if !ok || len(c.detection.nudging) > 0 { // whose end is a change
 		return errand{wait: next}
 	}
+	if _, can := typist.(agent.Stasher); !can {
+		c.dropAside()
+	}
 	if c.mail.aside != nil {
 		if run, over := c.asideErrand(typist, now); run != nil {
 			return errand{run: run}

@@ -39,7 +39,8 @@ type Options struct {
 	Clipboard   bool                    // let programs set the clipboards of clients
 	Drivers     map[string]agent.Driver // by the agents' names
 	// Rights gives an identity with the rights that it has now, or why it has
-	// none any more: its kind, name, fingerprint and source are given.
+	// none any more: its kind, name, fingerprint and source are given. Without it
+	// nobody has any.
 	Rights func(keys.Identity) (keys.Identity, error)
 	Log    *slog.Logger
 	Now    func() time.Time
@@ -73,6 +74,11 @@ type Registry struct {
 // Open takes up the sessions that the state folder tells of: programs that
 // still run are adopted, the others are kept as ended.
 func Open(ctx context.Context, o Options) (*Registry, error) {
+	if o.Rights == nil {
+		o.Rights = func(id keys.Identity) (keys.Identity, error) {
+			return keys.Identity{}, fmt.Errorf("nobody can tell what %s may do now", id.Name)
+		}
+	}
 	r := &Registry{options: o, log: o.Log, now: o.Now, byID: map[string]*Session{}, names: map[string]*Session{}}
 	if err := os.MkdirAll(r.sessionsDir(), 0o700); err != nil {
 		return nil, fmt.Errorf("make the sessions' folder: %w", err)
