@@ -160,12 +160,9 @@ func (c *Call) warn(message string) {
 	_, _ = c.Err.Write(c.lines([]byte("berth: " + terminal.Printable(message) + "\n"))) // nobody is left to tell of a failure
 }
 
-// verbName is the first word of the line, for the log: later words may be
-// somebody's text.
-func (c *Call) verbName() string {
-	name, _, _ := strings.Cut(strings.TrimSpace(c.Line), " ")
-	return name
-}
+// verbName is the verb of the line, for the log and for events: later words may
+// be somebody's text.
+func (c *Call) verbName() string { return VerbOf(c.Line) }
 
 // VerbOf reads which verb a line asks for, without parsing the rest; empty if
 // none can be read.

@@ -97,6 +97,9 @@ func (s *Session) nudge(ctx context.Context, claim Claim, n Nudge, q *queued) (N
 	broken := err != nil // by the server, the holder or the lease: nothing is known of the message
 	if broken {
 		outcome = deliver.Outcome{Verdict: deliver.Unconfirmed, Code: api.CodeUnconfirmed, Evidence: err.Error()}
+		if !d.machine.Entered() { // but that it was not sent
+			outcome = deliver.Outcome{Verdict: deliver.Refused, Code: api.AsError(err).Code, Evidence: err.Error(), Left: d.machine.Typed()}
+		}
 	}
 	done, told := ask(context.WithoutCancel(ctx), s, func(c *core) (Nudged, error) { return c.endNudge(d, claim, outcome, broken), nil })
 	if err == nil {

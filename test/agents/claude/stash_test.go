@@ -95,6 +95,7 @@ func TestStash(t *testing.T) {
 func TestStashWhileSomebodyTypes(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.is("idle")
+	l.confirmed("it reads its keys", "it reads its keys") // what is typed while it starts comes behind a paste
 	v, err := l.host.Attach(l.ctx, l.Name)
 	check(t, err)
 	defer v.Close()
