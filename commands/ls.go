@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"berth/agent"
 	"berth/api"
 	"berth/keys"
 	"berth/sessions"
@@ -70,10 +71,32 @@ func waiting(_ context.Context, c *Call) error {
 			fmt.Fprintln(w, "nobody waits")
 			return
 		}
-		lines := [][]string{{"NAME", "STATE", "SINCE", "AGENT", "TITLE"}}
+		lines := [][]string{{"NAME", "STATE", "SINCE", "AGENT", "ASKS", "ANSWER WITH"}}
 		for _, r := range rows {
-			lines = append(lines, []string{r.Session, r.State, ago(c.Now(), r.Since.Time), r.Agent, r.Title})
+			what, answer := "-", "-"
+			if p, ok := r.Prompt.(*agent.Request); ok {
+				what, answer = asksFor(p), "respond "+r.Session+" "+ways(p)
+			}
+			lines = append(lines, []string{r.Session, r.State, ago(c.Now(), r.Since.Time), r.Agent, what, answer})
 		}
 		table(w, lines)
 	})
 }
+
+// asksFor is what a prompt asks, in a line.
+func asksFor(p *agent.Request) string {
+	words := []string{string(p.Type)}
+	for _, s := range []*string{p.Subtype, p.Title, p.Input, p.Text} {
+		if s != nil {
+			words = append(words, *s)
+		}
+	}
+	line := []rune(strings.Join(strings.Fields(strings.Join(words, " ")), " "))
+	if len(line) > asksMost {
+		line = append(line[:asksMost-1], '…')
+	}
+	return string(line)
+}
+
+// asksMost is how many characters of what is asked a line of a list has.
+const asksMost = 60

@@ -110,6 +110,11 @@ func TestGateText(t *testing.T) {
 	if got := strings.Join(states, " "); got != "idle working idle" {
 		t.Errorf("states: %s", got)
 	}
+	for _, h := range l.hookTimes() {
+		if h.name == "Stop" {
+			t.Logf("a stop was answered after %s", h.over.Sub(h.at))
+		}
+	}
 	// The message of the turn is the last one, not the first that was blocked.
 	if out := l.verb("last", l.Name); !strings.Contains(out, "not done yet") {
 		t.Errorf("last: %s", out)
