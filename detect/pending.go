@@ -7,6 +7,7 @@ type Pending struct {
 	Request *agent.Request // a copy
 	Hook    string         // id of the hook that waits, empty when none does
 	Dialog  *agent.Dialog  // on the screen, nil when it is not this prompt's
+	Told    bool           // by the agent itself, and not only seen
 }
 
 // Pending finds the prompt with that id; empty: the one on the screen, else
@@ -24,7 +25,7 @@ func (f *Fold) Pending(id string) (Pending, bool) {
 	if found == nil {
 		return Pending{}, false
 	}
-	p := Pending{Request: found.Prompt.Clone(), Hook: found.Hook}
+	p := Pending{Request: found.Prompt.Clone(), Hook: found.Hook, Told: found.Told}
 	if found.Prompt.OnScreen {
 		p.Dialog = f.dialog()
 	}

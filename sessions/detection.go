@@ -45,6 +45,7 @@ type detection struct {
 	answers  map[string]*answering // on their way, by prompt
 	othersAt time.Time             // when somebody else than respond last typed
 	othersTo int64                 // and how much was printed by then
+	hooked   bool                  // its hooks tell of it
 
 	gate     gate.State // of the turn
 	kept     keeping
@@ -146,6 +147,9 @@ func (c *core) applyHook(r hold.Record) error {
 				results, also = append(results, some...), append(also, beside...)
 			}
 		}
+	}
+	if d := c.detection; d != nil {
+		d.hooked = true
 	}
 	if d := c.detection; d != nil && h.Ask {
 		d.asks(r.N)

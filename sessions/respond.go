@@ -36,6 +36,7 @@ type Response struct {
 var (
 	errHookGone   = errors.New("the hook waits no more")
 	errOthersType = errors.New("somebody types at the dialog")
+	errHookSoon   = errors.New("its hook has not come yet")
 )
 
 // Respond answers a prompt: the one with that id, or with none the one on the
@@ -50,7 +51,12 @@ func (s *Session) Respond(ctx context.Context, claim Claim, prompt string, answe
 	deadline := time.NewTimer(optionsWithin)
 	defer deadline.Stop()
 	for bound := false; ; bound = true {
-		p, err := ask(ctx, s, func(c *core) (detect.Pending, error) { return c.pendingPrompt(claim, prompt) })
+		soon := false // written on the loop before ask returns
+		p, err := ask(ctx, s, func(c *core) (detect.Pending, error) {
+			p, err := c.pendingPrompt(claim, prompt)
+			soon = err == nil && c.hookComes(p)
+			return p, err
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -61,11 +67,14 @@ func (s *Session) Respond(ctx context.Context, claim Claim, prompt string, answe
 			return nil, s.noPrompt(prompt)
 		}
 		prompt = p.Request.ID
-		a, err := s.give(ctx, claim, p, answer)
+		var a *answering
+		if err = errHookSoon; !soon {
+			a, err = s.give(ctx, claim, p, answer)
+		}
 		if err == nil {
 			return s.outcome(ctx, a)
 		}
-		if !errors.Is(err, agent.ErrNotReady) && !errors.Is(err, errHookGone) && !errors.Is(err, errOthersType) {
+		if !errors.Is(err, agent.ErrNotReady) && !errors.Is(err, errHookGone) && !errors.Is(err, errOthersType) && !errors.Is(err, errHookSoon) {
 			return nil, answerError(err)
 		}
 		select {
@@ -77,6 +86,23 @@ func (s *Session) Respond(ctx context.Context, claim Claim, prompt string, answe
 			return nil, ctx.Err()
 		}
 	}
+}
+
+// hookLags is how much later than its dialog a hook may come: 77 ms, and a
+// second on a loaded machine.
+const hookLags = time.Second
+
+// hookComes says that the prompt was only seen so far, and so shortly before
+// that the hook which tells of it may be on its way.
+func (c *core) hookComes(p detect.Pending) bool {
+	if p.Request == nil || p.Told || !c.detection.hooked || p.Request.Subtype != nil || c.now().Sub(p.Request.Since.Time) >= hookLags {
+		return false
+	}
+	switch p.Request.Type {
+	case agent.PromptPermission, agent.PromptPlan, agent.PromptQuestion:
+		return true
+	}
+	return false
 }
 
 // notReady says why a prompt could not be answered in time, and what to do.
