@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -12,11 +13,12 @@ import (
 	"berth/terminal"
 )
 
-// How long the screen may take to show what a key is for: the first, and one
-// that follows others, since half an answer is worse than a late one. Claude
-// took up to 3 s for a key on a machine with eight times the work it can do.
+// How long the screen may take to show what a key is for: the first, before
+// the keys are made anew for what it shows then; and one that follows others,
+// since half an answer is worse than a late one. Claude took up to 3 s for a key
+// on a machine with eight times the work it can do.
 const (
-	firstWithin = 3 * time.Second
+	firstWithin = time.Second
 	stepWithin  = 10 * time.Second
 	lookAgain   = 50 * time.Millisecond // a synchronized update that is never ended changes nothing that is published
 )
@@ -101,6 +103,9 @@ func (s *Session) press(ctx context.Context, write writing, a *answering, step a
 		case <-changed:
 		case <-again.C:
 		case <-deadline.C:
+			if !a.pressed { // written on the loop, before the steps that asked for it returned
+				return fmt.Errorf("%w: the dialog does not show %s", agent.ErrNotReady, step.Wants)
+			}
 			return api.Errorf(api.CodeNotReady, "the dialog does not show %s: no more keys were pressed", step.Wants).With("prompt", a.Prompt)
 		case <-ctx.Done():
 			return ctx.Err()

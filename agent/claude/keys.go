@@ -47,10 +47,13 @@ func (Driver) Keys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.Key
 // closing leaves a dialog that asks nothing. In one that filters as one types
 // Esc clears that first.
 func closing(d *agent.Dialog) agent.KeyAnswer {
-	k := agent.KeyAnswer{Steps: []agent.Step{press("Escape", d)}, Outcome: agent.OutcomeDenied}
+	shown := func(r *agent.Reading) bool { // what it lists may still be coming in
+		return r.Dialog != nil && r.Dialog.Type == d.Type && r.Dialog.Title == d.Title
+	}
+	k := agent.KeyAnswer{Outcome: agent.OutcomeDenied, Steps: []agent.Step{{Key: "Escape", Pause: between, Wants: "the dialog", Ready: shown}}}
 	if strings.Contains(foot(d), "Esc to clear") {
 		k.Steps = append(k.Steps, agent.Step{Key: "Escape", Pause: between, Wants: "Esc to close", Ready: func(r *agent.Reading) bool {
-			return r.Dialog != nil && r.Dialog.Type == d.Type && r.Dialog.Title == d.Title && strings.Contains(foot(r.Dialog), "Esc to close")
+			return shown(r) && strings.Contains(foot(r.Dialog), "Esc to close")
 		}})
 	}
 	return k
