@@ -98,6 +98,7 @@ func (r *Registry) findSession(dir string) (*adoption, error) {
 	c.told = r.events.LastCause(spec.ID)
 	c.state, c.since, c.stateSeq = from.State, from.Since.Time, from.StateSeq
 	c.tier, c.cause = from.Tier, from.Cause
+	c.logTold, c.streamTold = from.LogTold, from.StreamTold
 	if c.state == "" {
 		c.state, c.since = agent.Starting, spec.Created.Time
 	}
@@ -216,6 +217,7 @@ func (a *adoption) recallPlace(line events.Line) {
 func (a *adoption) adopt(ctx context.Context) {
 	c := a.core
 	c.recall(a.from)
+	c.recalledAt = c.since
 	if err := c.s.askAgain(c.spec); err != nil { // a kill may have come between the two
 		c.trouble("have hooks ask", err)
 	}

@@ -63,7 +63,12 @@ type checkpoint struct {
 	Groom     groom.Machine   `json:"groom"`
 
 	Beginnings map[uint64]*beginning `json:"beginnings,omitempty"` // by the hooks that wait
-	Stream     *tail.Place           `json:"stream,omitempty"`     // how far its structured output was taken in
+	// The last entry and line that events were told of: behind what was taken in
+	// when a server that is still reading again is killed itself.
+	LogTold    *sourcePlace `json:"log_told,omitempty"`
+	StreamTold *sourcePlace `json:"stream_told,omitempty"`
+
+	Stream *tail.Place `json:"stream,omitempty"` // how far its structured output was taken in
 
 	LogWords []transcript.Word `json:"log_words,omitempty"` // of the agent's, not taken in yet
 	Saved    int               `json:"saved"`               // the last transcript that was told
@@ -99,7 +104,7 @@ func (c *core) save() {
 		HolderPID: c.holderPID, HolderStart: c.holderStart, PID: c.child.pid, Start: c.child.start, Started: api.At(c.started), LastOut: api.At(c.lastOut), LastIn: api.At(c.lastIn), Losses: c.losses,
 		Title: c.term.Title(), Cols: cols, Rows: rows, Lease: c.lease.State(), Here: c.here(), Taken: api.At(c.now()),
 	}
-	head.Said = c.lastSaid()
+	head.Said, head.LogTold, head.StreamTold = c.lastSaid(), c.logTold, c.streamTold
 	head.LogWords, head.Saved = c.transcripts.words, c.transcripts.told
 	if c.detection != nil {
 		head.Meter, head.Own, head.Answers = c.detection.meter, c.detection.own, c.detection.underWay()

@@ -33,6 +33,8 @@ type detection struct {
 	last      time.Time      // of the newest fact: time does not go back
 	opening   uint64         // number of the event that opens a prompt, if one opens now
 	awake     bool           // what the last server saw has been taken in again
+	wokeAt    time.Time      // and since when
+	rousing   bool           // that is being done: what follows for the state is seen when all have spoken
 	restored  bool           // it goes on where a checkpoint left off
 	reading   *agent.Reading // of the newest screen
 	said      *Said          // the last message
@@ -208,6 +210,9 @@ func (c *core) facts(facts []agent.Fact) {
 		c.noteConversation(f, result)
 		c.followLog(d, f, result)
 		c.listen(f, result)
+		if d.rousing {
+			result.Transitions = nil
+		}
 		results = append(results, result)
 	}
 	c.tell(results)
@@ -221,6 +226,9 @@ func (c *core) detect(now time.Time) {
 		return
 	}
 	if !d.awake {
+		if c.recalled() {
+			c.seekLog(now)
+		}
 		if c.readLog(); d.files.log.more {
 			return // all that the last server took in comes first
 		}
@@ -241,17 +249,34 @@ func (c *core) detect(now time.Time) {
 		d.opening = c.s.reg.events.LastSeq(c.s.id) + 1
 		c.tell([]detect.Result{d.fold.Tick(d.clock(now))})
 	}
-	if believed := d.fold.Status(); believed.State != c.state { // the holder did not answer for a while, or a server ended
+	if believed := d.fold.Status(); believed.State != c.state && !c.waking(now) { // the holder did not answer for a while, or a server ended
 		c.setState(believed.State, believed.Tier, believed.Cause)
 	}
 	c.groom(now)
+}
+
+// wakesWithin is how long what the last server told stands against an older
+// checkpoint, while the agent's sources say something that is not believed yet.
+const wakesWithin = time.Second
+
+// recalled says that the program was there before this server: what a server told
+// of it is newer than what is believed by a checkpoint.
+func (c *core) recalled() bool { return c.started.Before(c.s.reg.opened) }
+
+// waking says that the state which was told last is newer than what is believed:
+// a turn began after the checkpoint, and of what tells of it a title must hold
+// for a while and the log may lag.
+func (c *core) waking(now time.Time) bool {
+	d := c.detection
+	return c.recalled() && c.state != agent.Unknown && now.Sub(d.wokeAt) < wakesWithin && !d.fold.Deadline().IsZero()
 }
 
 // wakeDetection takes in what is to be seen, once all that the last server saw
 // has been read again.
 func (c *core) wakeDetection(now time.Time) {
 	d := c.detection
-	d.awake = true
+	d.awake, d.wokeAt, d.rousing = true, now, c.recalled()
+	defer func() { d.rousing = false }()
 	for _, h := range c.link.Welcome().Hooks {
 		if h.ID <= c.applied { // one that has gone since is let go in vain
 			d.asks(h.ID)
@@ -299,7 +324,11 @@ func (c *core) detectionDue() (time.Time, bool) {
 	if due := d.fold.Deadline(); !due.IsZero() && (at.IsZero() || due.Before(at)) {
 		at = due
 	}
-	for _, due := range []time.Time{d.answersDue(), d.groomAt} {
+	rouse := time.Time{}
+	if c.waking(c.now()) {
+		rouse = d.wokeAt.Add(wakesWithin)
+	}
+	for _, due := range []time.Time{d.answersDue(), d.groomAt, rouse} {
 		if !due.IsZero() && (at.IsZero() || due.Before(at)) {
 			at = due
 		}
@@ -317,6 +346,7 @@ func (c *core) foldEnd(told bool) {
 	if !told {
 		c.readLogToItsEnd()
 	}
+	d.meter.end()
 	d.close()
 	c.said = c.lastSaid()
 	c.detection = nil // the next program has its own

@@ -63,6 +63,7 @@ type core struct {
 	stirred    bool                 // one of the agent's files has changed
 	said       *Said                // the last message of a program that ended
 	streamTold *sourcePlace         // the last line of its output that made an event
+	recalledAt time.Time            // of the newest state that the last server told of
 	logTold    *sourcePlace         // the last entry of its session log that made an event
 	lastWords  []detect.Word        // of the sources, when the program ended
 	responded  map[string]time.Time // when the newest answer to a prompt behind the checkpoint was told

@@ -52,6 +52,7 @@ type Registry struct {
 	log     *slog.Logger
 	now     func() time.Time
 	events  *events.Log
+	opened  time.Time      // when this server took up its sessions
 	watcher *watch.Watcher // of agents' files; nil where the system gives none
 
 	unusable []string // folders that could not be taken up, and why
@@ -87,7 +88,7 @@ func Open(ctx context.Context, o Options) (*Registry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the event log: %w", err)
 	}
-	r.events = log
+	r.events, r.opened = log, o.Now()
 	if r.watcher, err = watch.New(); err != nil {
 		r.log.Warn("agents' files are only looked at now and then: the system tells of no changes", "error", err)
 	}

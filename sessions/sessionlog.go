@@ -143,8 +143,8 @@ func (c *core) readLogToItsEnd() {
 // lastBatches bounds how much of a log is read at its program's end.
 const lastBatches = 64
 
-// applyEntry takes in one entry. Of one that the last server told of, only the
-// fold hears again.
+// applyEntry takes in one entry. Of one that the last server told of, by it or
+// by what another source said of the same, only the fold hears again.
 func (c *core) applyEntry(d *detection, line tail.Line) {
 	facts, err := d.driver.Log(line.Data)
 	if err != nil {
@@ -166,6 +166,7 @@ func (c *core) applyEntry(d *detection, line tail.Line) {
 		if f.At.After(l.newest) {
 			l.newest = f.At
 		}
+		told = told || !f.At.IsZero() && !f.At.After(c.recalledAt)
 		if !told {
 			d.opening = c.s.reg.events.LastSeq(c.s.id) + 1
 		}
@@ -187,7 +188,7 @@ func (c *core) applyEntry(d *detection, line tail.Line) {
 // when nobody has said which it is.
 func (c *core) seekLog(now time.Time) {
 	d := c.detection
-	if d == nil || c.spec.LogFiles == "" || !d.awake {
+	if d == nil || c.spec.LogFiles == "" {
 		return
 	}
 	l := &d.files.log

@@ -232,6 +232,14 @@ func TestLogAfterACrash(t *testing.T) {
 	if got := k.states(); got != want {
 		t.Errorf("told of %s", got)
 	}
+	k.crash(k.s, kept) // and the next one in the midst of reading again, with a checkpoint of its own
+	k.s = k.find("one")
+	k.crash(k.s, checkpointOf(t, k.s))
+	k.s = k.find("one")
+	k.is(agent.Working)
+	if got := k.states(); got != want {
+		t.Errorf("told of %s", got)
+	}
 	k.place.close() // and what is written while no server is there
 	k.write(entry(agent.TurnEnded, "4", time.Now()) + k.turn("5") + entry(agent.TurnStarted, "6", time.Now()) + `{"kind":"turn_`)
 	k.place.open()

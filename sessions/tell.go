@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"berth/agent"
 	"berth/detect"
 	"berth/sessions/events"
 )
@@ -45,6 +46,7 @@ func (c *core) tellFrom(at *sourcePlace, results []detect.Result, first ...event
 	if len(batch) == 0 {
 		return
 	}
+	c.toldOf(at)
 	if asked {
 		defer c.letGo()
 	}
@@ -70,4 +72,15 @@ func (c *core) appendAll(batch []events.Event) []events.Event {
 	}
 	c.cured("write an event")
 	return done
+}
+
+// toldOf keeps how far the log and the output were told of.
+func (c *core) toldOf(at *sourcePlace) {
+	switch {
+	case at == nil:
+	case at.Source == agent.SourceStream:
+		c.streamTold = at
+	default:
+		c.logTold = at
+	}
 }

@@ -82,6 +82,14 @@ func (t *metered) answer(u *agent.Usage) {
 	}
 }
 
+// end: the program is over, and so are its turns. A claude -p logs no end of its
+// turn.
+func (m *meter) end() {
+	for _, t := range m.Turns {
+		t.Over = true
+	}
+}
+
 // of is the turn's, nil when nothing is known of it.
 func (m *meter) of(turn string) *metered {
 	for i := len(m.Turns) - 1; i >= 0; i-- {

@@ -5,6 +5,8 @@ package claude
 import (
 	"context"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -285,6 +287,27 @@ func TestPrinting(t *testing.T) {
 	}
 }
 
+// logHolds waits until the session logs hold that many entries of a subtype.
+func (l *lab) logHolds(subtype string, entries int) {
+	l.t.Helper()
+	for deadline := time.Now().Add(patient); ; time.Sleep(pollFile) {
+		files, err := filepath.Glob(filepath.Join(l.home.Config, "projects", "*", "*.jsonl"))
+		check(l.t, err)
+		n := 0
+		for _, file := range files {
+			data, err := os.ReadFile(file)
+			check(l.t, err)
+			n += strings.Count(string(data), `"subtype":"`+subtype+`"`)
+		}
+		if n >= entries {
+			return
+		}
+		if time.Now().After(deadline) {
+			l.t.Fatalf("%d entries %s are logged, not %d", n, subtype, entries)
+		}
+	}
+}
+
 // TestKilledAmidTurns kills the server again and again while a Claude Code
 // without hooks works: the log is read on from where it was, each entry makes one
 // event, and the states are as if nobody had been killed.
@@ -295,7 +318,7 @@ func TestKilledAmidTurns(t *testing.T) {
 	l.ready()
 	l.is("idle")
 	for i := range 3 {
-		message := "MOCK: slow 25 10" + string(rune('0'+i))
+		message := "MOCK: slow 60 10" + string(rune('0'+i))
 		l.send(message)
 		l.is("working")
 		for range 2 {
@@ -304,8 +327,7 @@ func TestKilledAmidTurns(t *testing.T) {
 			l.is("working")
 		}
 		check(t, l.host.Kill())
-		timer := time.NewTimer(3 * time.Second) // the turn ends while no server is there
-		<-timer.C
+		l.logHolds("turn_duration", i+1) // the turn ends while no server is there
 		check(t, l.host.Start())
 		l.is("idle")
 		if last := l.last(); !strings.HasSuffix(last.Text, "slow end") || last.Usage == nil || *last.Usage != l.served(message) {
