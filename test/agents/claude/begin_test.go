@@ -115,9 +115,11 @@ func TestStartContextRun(t *testing.T) {
 		if c.script == "" {
 			check(t, os.Remove(script))
 		}
+		before := len(l.told("start_context"))
 		began := time.Now()
 		l.send("/clear")
-		l.is("working")
+		_, err := l.Until(l.ctx, patient, "is not told of a failure", func(string) bool { return len(l.told("start_context")) > before })
+		check(t, err)
 		l.is("idle")
 		l.ready()
 		if took := time.Since(began); took > 15*time.Second {
