@@ -255,7 +255,7 @@ func at(key, question string, n int) agent.Step {
 
 // typed types into a question's line, and presses Enter when it stands there.
 func typed(steps []agent.Step, question, text string) (agent.KeyAnswer, error) {
-	text = strings.TrimSpace(clean(text))
+	text = strings.TrimSpace(agent.CleanMessage(text))
 	if text == "" || strings.Contains(text, "\n") || question == "" {
 		return agent.KeyAnswer{}, fmt.Errorf("%w: it takes one line of text", agent.ErrAnswer)
 	}

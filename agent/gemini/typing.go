@@ -32,7 +32,7 @@ var alone = map[string]bool{"?": true, "exit": true, "quit": true}
 
 // Message makes a text safe to type.
 func (Driver) Message(text string) string {
-	text = shieldFiles(clean(text))
+	text = shieldFiles(agent.CleanMessage(text))
 	body := trim(text)
 	switch {
 	case body == "":
@@ -48,27 +48,11 @@ func (Driver) Message(text string) string {
 
 // Slash is a text that begins with a slash, on one line.
 func (Driver) Slash(text string) (string, bool) {
-	text = trim(clean(text))
+	text = trim(agent.CleanMessage(text))
 	if !strings.HasPrefix(text, "/") || len(text) == 1 || strings.Contains(text, "\n") {
 		return "", false
 	}
 	return text, true
-}
-
-// clean takes out what a terminal or Gemini would take as something other than
-// text: ESC, of which one could end the paste, all other control characters but
-// tab and line feed, and what turns the direction of the text around it.
-func clean(text string) string {
-	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n").Replace(text)
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n', r == '\t':
-			return r
-		case unicode.IsControl(r), r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
-			return -1
-		}
-		return r
-	}, text)
 }
 
 // blank is white space as JavaScript has it.
