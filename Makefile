@@ -7,7 +7,7 @@ BIN := bin/berth
 GOFLAGS_BUILD := -trimpath
 REVISION := $(shell git describe --tags --always --dirty 2>/dev/null)
 
-.PHONY: all build run test test-agents soak-agents vet bench fuzz clean
+.PHONY: all build run test test-agents test-gemini soak-agents soak-dialogs vet bench fuzz fuzz-edge clean
 
 all: build
 
@@ -29,15 +29,31 @@ test: vet
 	$(GO) test -race -timeout 20m ./...
 
 # The real agents, at pinned versions that npm installs into the cache folder,
-# against model APIs on loopback. Where npm does not answer they say so.
+# against model APIs on loopback. Where npm does not answer they say so. They wait
+# more than they work: AGENTS_PARALLEL of them are what two processors follow. One agent's
+# tests follow the other's (-p 1), so that what is measured has no neighbours.
+AGENTS_PARALLEL ?= 4
+AGENTS_TEST = $(GO) test -tags agents -v -p 1 -parallel $(AGENTS_PARALLEL)
+# Gemini CLI takes twice a processor at its start: three of it at once are as many as
+# two processors follow.
+AGENTS_OTHERS = $$($(GO) list -tags agents ./test/agents/... | grep -v /gemini$$)
 test-agents:
-	$(GO) test -tags agents -v -count=1 -timeout 15m ./test/agents/...
+	$(AGENTS_TEST) -count=1 -timeout 15m $(AGENTS_OTHERS)
+	$(MAKE) test-gemini
+test-gemini: AGENTS_PARALLEL = 3
+test-gemini:
+	$(AGENTS_TEST) -count=1 -timeout 15m ./test/agents/gemini
 
 # Each of them this often (BERTH_SOAK=5 in the environment makes those of chance
 # five times as long), with the server away for a minute where it is away.
 SOAK ?= 20
 soak-agents:
-	BERTH_LAB_AWAY=1m $(GO) test -tags agents -v -count=$(SOAK) -timeout 5h ./test/agents/...
+	BERTH_LAB_AWAY=1m $(AGENTS_TEST) -count=$(SOAK) -timeout 5h ./test/agents/...
+
+# Of the real Claude Code's tests those that answer dialogs, this often.
+DIALOGS := TestWays|TestRespond|TestKeys|TestHooksEnd|TestForeignHooks|TestPermission|TestFilesAndPages|TestTwoInARow|TestQuestions|TestPlan$$|TestSubagents|TestAskedWhileAway|TestGroom|TestSignIn|TestFirstRun|TestNoWayOut|TestKey|TestNoKey|TestTrustRefused|TestBypass|TestStates|TestDialogStates
+soak-dialogs:
+	$(AGENTS_TEST) -count=$(SOAK) -timeout 5h -run '$(DIALOGS)' ./test/agents/claude
 
 # Side by side with sshd and tmux, as ratios; needs Debian's openssh-server and tmux.
 bench: build
@@ -52,6 +68,15 @@ fuzz:
 			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -parallel 2 $$pkg || exit 1; \
 		done; \
 	done
+
+# Of these, those that read what strangers and agents send: key lines, certificates,
+# revocations, the command line, hooks, and the holder's protocol. By name, so that
+# one that is renamed is missed. Two at a time.
+EDGE := keys:FuzzParse keys:FuzzCertificate keys:FuzzRevoked commands/words:FuzzSplit commands/words:FuzzParseTail \
+	sessions/hold:FuzzFrames sessions/hold:FuzzHook sessions/hold:FuzzAnswer sessions/hold:FuzzHookFrames sessions/hold:FuzzControlLine \
+	agent/claude:FuzzHook agent/codex:FuzzHook agent/gemini:FuzzHook agent/generic:FuzzHook
+fuzz-edge:
+	@echo $(EDGE) | tr ' ' '\n' | GO=$(GO) xargs -P 2 -I{} .ci/fuzz {} $(FUZZTIME)
 
 clean:
 	rm -rf bin

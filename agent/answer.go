@@ -2,6 +2,9 @@ package agent
 
 import (
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -34,6 +37,25 @@ type Answer struct {
 type QuestionPick struct {
 	Options []int
 	Text    string
+}
+
+// Clean is the answer with its texts as they can be typed, so that drivers look
+// for what will stand there. ErrAnswer for a text of which nothing is left: a
+// refusal without its reason is another answer.
+func (a Answer) Clean() (Answer, error) {
+	clean := func(text *string) error {
+		was := *text
+		if *text = CleanMessage(was); was != "" && strings.TrimSpace(*text) == "" {
+			return fmt.Errorf("%w: of its text nothing can be typed", ErrAnswer)
+		}
+		return nil
+	}
+	err := clean(&a.Text)
+	a.Each = slices.Clone(a.Each)
+	for i := range a.Each {
+		err = errors.Join(err, clean(&a.Each[i].Text))
+	}
+	return a, err
 }
 
 // Outcomes of answers.
@@ -71,6 +93,13 @@ type Step struct {
 	Ready func(r *Reading) bool // what the screen must show right before it
 	Wants string                // the same in words
 	Pause time.Duration         // after it, before the screen counts again
+	// Stood is for how long the screen must have shown what the key is for: a first
+	// key's dialog, a later one's page. Some agents draw before they listen.
+	Stood time.Duration
+	// Told: it need not have, where a title or the like has come to say that a
+	// dialog is open; the agent says so when it listens. While that says that it
+	// works still, it is waited for longer.
+	Told bool
 }
 
 // KeyAnswer is an answer by keys.

@@ -13,7 +13,8 @@ const (
 	SourceHook     Source = "hook"     // an event the agent's own hooks report
 	SourceRegistry Source = "registry" // a file in which the agent keeps its live state
 	SourceTitle    Source = "title"    // the terminal title, where the agent shows its state in it
-	SourceOSC      Source = "osc"      // a state or progress sequence of its own
+	SourceOSC      Source = "osc"      // a state sequence of its own
+	SourceProgress Source = "progress" // a progress sequence, which says less: heard where no other says its state
 	SourceLog      Source = "log"      // its session log
 	SourceStream   Source = "stream"   // its structured output
 	SourceProcess  Source = "process"  // the operating system, the holder
@@ -23,7 +24,7 @@ const (
 // Tier is how sure the source is, 1 the surest.
 func (s Source) Tier() int {
 	switch s {
-	case SourceHook, SourceRegistry, SourceTitle, SourceOSC:
+	case SourceHook, SourceRegistry, SourceTitle, SourceOSC, SourceProgress:
 		return TierAgent
 	case SourceLog:
 		return TierLog
@@ -52,6 +53,7 @@ const (
 	Asked               Kind = "asked"                // Request; Tool, Input; Hook where one waits for the answer
 	Answered            Kind = "answered"             // Request: the type of what was answered; Tool, Input where known
 	HookGone            Kind = "hook_gone"            // Hook: nobody waits for its answer any more
+	HookAnswered        Kind = "hook_answered"        // Hook: it was given one, which settles what it asked
 	LevelIs             Kind = "level"                // Level: what a source that always shows a state shows now
 	FailureSeen         Kind = "failure_seen"         // Failure: an error that ends the turn, told before its end
 	Queued              Kind = "queued"               // Text: a message the agent keeps for the end of the turn
@@ -82,6 +84,7 @@ const (
 	LevelIdle    Level = "idle"     // said to be at its composer
 	LevelNotBusy Level = "not_busy" // idle or waiting: the source does not tell which
 	LevelWaiting Level = "waiting"  // a dialog is open
+	LevelUnknown Level = "unknown"  // the source cannot tell, or takes back what it said
 )
 
 // Fact is one thing a source reported. Which fields are set depends on Kind.

@@ -18,9 +18,15 @@ type Launcher interface {
 // Recaller is a Launcher that knows where its agent keeps what was said. It is
 // pure.
 type Recaller interface {
-	// Recalls says whether the conversation can be taken up, of an agent with
-	// that state file.
-	Recalls(disk fs.FS, stateFile, conversation string) bool
+	// Recalls says whether the conversation can be taken up, of an agent whose
+	// logs are there, see Launch.
+	Recalls(disk fs.FS, logFiles, conversation string) bool
+}
+
+// Chooser is a Launcher whose agent chooses the ids of its conversations itself:
+// they are known when it tells them.
+type Chooser interface {
+	ChoosesConversations()
 }
 
 var (
@@ -98,8 +104,9 @@ type Launch struct {
 	// process id; empty when it has none.
 	StateFile string
 	// LogFiles is where the agent keeps the logs of its conversations, for when it
-	// does not say itself: FOLDER/*/NAME, with %s in NAME for the conversation's
-	// id, in any folder of FOLDER. Empty when it has none.
+	// does not say itself: FOLDER/*/NAME, in any folder of FOLDER. In NAME %s is
+	// the conversation's id, %.8s the first eight characters of it, and * any part
+	// of a file's name. Empty when it has none.
 	LogFiles string
 	// Again are the exit statuses by which the agent asks to be started once
 	// more, at once: no end of its work.

@@ -1,6 +1,9 @@
 package agent
 
-import "testing"
+import (
+	"errors"
+	"testing"
+)
 
 func TestCleanMessage(t *testing.T) {
 	for text, want := range map[string]string{
@@ -14,5 +17,21 @@ func TestCleanMessage(t *testing.T) {
 		if got := CleanMessage(text); got != want {
 			t.Errorf("%q is cleaned to %q, want %q", text, got, want)
 		}
+	}
+}
+
+func TestCleanAnswer(t *testing.T) {
+	in := Answer{Kind: AnswerEach, Text: "why\x1b\r\nnot", Each: []QuestionPick{{Options: []int{1}}, {Text: "Re\u202edis"}}}
+	got, err := in.Clean()
+	if err != nil || got.Text != "why\nnot" || got.Each[1].Text != "Redis" || in.Each[1].Text == "Redis" {
+		t.Errorf("%+v of %+v, %v", got, in, err)
+	}
+	for _, nothing := range []Answer{{Kind: Deny, Text: "\x1b"}, {Kind: AnswerEach, Each: []QuestionPick{{Text: "\u202e \n"}}}} {
+		if got, err := nothing.Clean(); !errors.Is(err, ErrAnswer) {
+			t.Errorf("%+v, %v", got, err)
+		}
+	}
+	if got, err := (Answer{Kind: Deny}).Clean(); err != nil || got.Text != "" {
+		t.Errorf("%+v, %v", got, err)
 	}
 }

@@ -16,11 +16,17 @@ type Reading struct {
 	// that tell of errors in no other way.
 	Failed *Failure
 	Hook   bool // it waits for one of its hooks
+	// Clear: what is drawn is no dialog for certain, though it may be no composer
+	// either.
+	Clear bool
+	// Guess: that it works is guessed, since nothing else is seen.
+	Guess bool
 }
 
-// Bare says that the screen shows the composer and neither a dialog nor work.
+// Bare says that the screen shows the composer and neither a dialog nor work, nor
+// messages that will be work.
 func (r *Reading) Bare() bool {
-	return r != nil && r.Composer != nil && r.Dialog == nil && r.Busy == ""
+	return r != nil && r.Composer != nil && r.Dialog == nil && r.Busy == "" && len(r.Queued) == 0
 }
 
 // ComposerMode is what the composer would do with a text.
@@ -39,6 +45,8 @@ type Composer struct {
 	Empty   bool   // nothing typed: blank, or a placeholder
 	Hint    string // the placeholder
 	Text    string // what is typed, lines joined with \n as the screen shows them
+	Above   bool   // more of it stands above what is shown: Text is its end
+	Blank   int    // empty lines behind what is typed
 	Focused bool   // it shows its caret
 }
 
@@ -60,6 +68,8 @@ type Dialog struct {
 	Current int
 	Confirm bool // the page that confirms
 	Partial bool // it is painted, but not to its end
+	// Key tells it from another where the fields above do not; empty: they do.
+	Key string
 	// AfterTurn: it asks about the turn that has just ended, and outlasts it.
 	AfterTurn bool
 	Lines     []string
@@ -67,7 +77,8 @@ type Dialog struct {
 
 // Option is one line of a dialog that can be chosen.
 type Option struct {
-	Number   int // what it is chosen by, 0 when it has no number
+	Number   int    // what it is chosen by, 0 when it has no number
+	Key      string // the same where that is no number
 	Label    string
 	Focused  bool
 	Multiple bool // one of several that can be ticked
@@ -80,6 +91,7 @@ type Field struct {
 	Value   string // as it is shown, lines joined with \n; empty while not set
 	Set     bool   // it has a value, which is accepted
 	Wrong   bool   // what it holds, or that it holds nothing, is not accepted
+	Missing bool   // it has to have a value, and has none yet
 	Focused bool
 	List    []Option // what can be chosen, while that is shown
 }

@@ -42,3 +42,17 @@ type Stasher interface {
 	Stash(r *Reading) (key []byte, why string)
 	Unstash() []byte
 }
+
+// Breaker is a Typist whose agent may read Enter as a line break, and sends a
+// message twice of which it reads two Enters at once.
+type Breaker interface {
+	// Broke says whether the composer, which is as given now and was as given when
+	// Enter was pressed, shows that Enter broke a line. Only then is it pressed
+	// again.
+	Broke(before, now *Composer) bool
+}
+
+// Enterer is a Typist whose agent takes a message by another key than Enter.
+type Enterer interface {
+	Enter() []byte
+}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"berth/terminal"
+	"berth/terminal/paint"
 )
 
 // BenchmarkFrame draws a screen of 200x50 in which every row is new.
@@ -16,7 +17,7 @@ func BenchmarkFrame(b *testing.B) {
 	for _, rows := range []int{1, 50} {
 		b.Run(fmt.Sprintf("%d rows", rows), func(b *testing.B) {
 			t := terminal.New(terminal.Options{Cols: 200, Rows: 50})
-			canvas := newCanvas(look{depth: depthTrue, utf8: true}, 200, 50)
+			canvas := newCanvas(paint.Look{Depth: paint.DepthTrue, UTF8: true}, 200, 50)
 			var c crop
 			var out []byte
 			for i := range b.N {

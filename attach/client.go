@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"berth/terminal"
+	"berth/terminal/paint"
 )
 
 // way is how a client is being shown the session.
@@ -20,7 +21,7 @@ const (
 // client is one attached terminal. All fields belong to the goroutine of run.
 type client struct {
 	Options
-	look   look
+	look   paint.Look
 	member Member
 	parser *inputParser
 	prompt promptInput // In, if it is one, and
@@ -62,10 +63,10 @@ type client struct {
 func newClient(o Options, m Member, cols, rows int) *client {
 	return &client{
 		Options: o, member: m, cols: cols, rows: rows,
-		look:   newLook(o.Term, o.Env),
+		look:   paint.NewLook(o.Term, o.Env),
 		parser: newInputParser(o.Prefix),
 		queue:  NewQueue(),
-		canvas: newCanvas(newLook(o.Term, o.Env), cols, rows),
+		canvas: newCanvas(paint.NewLook(o.Term, o.Env), cols, rows),
 		timers: timers{clock: o.Clock},
 
 		mainRow: -1,
@@ -97,7 +98,7 @@ func (c *client) run(ctx context.Context) error {
 	}()
 
 	c.refresh()
-	if !c.look.plain {
+	if !c.look.Plain {
 		c.out.send([]byte(titlePush))
 	}
 	for !c.ending {

@@ -88,6 +88,12 @@ func (c *client) command(ctx context.Context, key rune) {
 	switch key {
 	case 'd':
 		c.end(nil)
+	case 'b':
+		if !c.Dashboard {
+			c.say("there is no dashboard for you here")
+			return
+		}
+		c.end(ErrDashboard)
 	case 'w', 'r':
 		if !c.mayWrite() {
 			c.refused(ErrReadOnly)
@@ -105,7 +111,7 @@ func (c *client) command(ctx context.Context, key rune) {
 	case '[':
 		c.openPager(ctx)
 	case '?':
-		c.show(helpLines(c.parser.prefix.Label(), c.Session.Name(), c.mayWrite()), 0)
+		c.show(helpLines(c.parser.prefix.Label(), c.Session.Name(), c.mayWrite(), c.Dashboard), 0)
 	case 0: // Escape and the like: the prefix was a mistake
 	default:
 		label := c.parser.prefix.Label()

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"berth/terminal"
+	"berth/terminal/paint"
 )
 
 // cellAt is a cell as compared: blanks are all alike.
@@ -47,14 +48,14 @@ func samePicture(got, want *terminal.Snapshot) string {
 func sameCrop(got, want *terminal.Snapshot, top, left int) string {
 	for y := range got.Rows {
 		for x := range got.Cols {
-			w := blankCell
+			w := paint.Blank
 			if top+y < want.Rows && left+x < want.Cols {
 				w = cellAt(want.Lines[top+y], left+x)
 				head := w
 				if w.Width == 0 {
 					head = cellAt(want.Lines[top+y], left+x-1)
 				}
-				if w.Width == 0 && x == 0 || w.Width == 2 && x == got.Cols-1 || !fits(head) {
+				if w.Width == 0 && x == 0 || w.Width == 2 && x == got.Cols-1 || !paint.Fits(head) {
 					w = terminal.Cell{Rune: ' ', Width: 1, Style: w.Style}
 				}
 			}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"berth/terminal"
+	"berth/terminal/paint"
 )
 
 // produce starts the next write to the client when none is under way and there
@@ -53,7 +54,7 @@ func (c *client) next(ctx context.Context, want way) (b []byte, again bool, err 
 // is about to change by itself.
 func (c *client) want() (w way, now bool) {
 	switch {
-	case c.pager != nil || c.overlay != nil || c.look.plain || !c.look.utf8:
+	case c.pager != nil || c.overlay != nil || c.look.Plain || !c.look.UTF8:
 		return wayView, true
 	case c.status.Cols == c.cols && c.status.Rows == c.rows:
 		return wayPass, true
@@ -120,7 +121,7 @@ func (c *client) prologue(b []byte) []byte {
 	}
 	b = append(b, marginReset+penReset+inputReset...)
 	if !c.painted {
-		b = appendMove(b, c.rows-1, 0)
+		b = paint.AppendMove(b, c.rows-1, 0)
 		for range c.rows {
 			b = append(b, '\n')
 		}
@@ -168,7 +169,7 @@ func (c *client) begin(b []byte) []byte {
 		}
 		return b
 	}
-	if c.look.plain {
+	if c.look.Plain {
 		b = append(b, plainReset...)
 	} else {
 		b = append(b, enterAlternate+marginReset+penReset+wrapOff...)
@@ -203,7 +204,7 @@ func (c *client) drawPicture(ctx context.Context, b []byte) ([]byte, error) {
 
 // setModes changes what the client's terminal sends.
 func (c *client) setModes(b []byte, to inputModes) []byte {
-	if c.look.plain { // these know none, and print what they do not know
+	if c.look.Plain { // these know none, and print what they do not know
 		to.kitty, to.modifyOther = 0, 0
 		if c.modes == nil {
 			c.modes = &inputModes{}
@@ -216,7 +217,7 @@ func (c *client) setModes(b []byte, to inputModes) []byte {
 
 // setTitle gives the client's window the session's title.
 func (c *client) setTitle(b []byte, title string) []byte {
-	if c.look.plain || c.title != nil && *c.title == title {
+	if c.look.Plain || c.title != nil && *c.title == title {
 		return b
 	}
 	c.title = &title

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"berth/terminal"
+	"berth/terminal/paint"
 )
 
 // mark is the last line above the session's main screen at a moment: what comes
@@ -105,12 +106,15 @@ func (c *client) farewell() []byte {
 		cancel()
 	}
 	b := []byte(syncEnd)
-	if c.look.plain {
+	if c.look.Plain {
 		b = append(b, plainReset+"\x1b[?25h"...)
-		b = appendMove(b, c.rows-1, 0)
+		b = paint.AppendMove(b, c.rows-1, 0)
 		return append(b, "\r\n"+terminal.Printable(c.lastLine())+"\r\n"...)
 	}
-	b = append(b, marginReset+penReset+inputReset...)
+	if c.way != wayNone { // else the cursor is where the client's own screen has it
+		b = append(b, marginReset...)
+	}
+	b = append(b, penReset+inputReset...)
 	if c.way != wayNone {
 		b = append(b, leaveAlternate...)
 	}
@@ -120,11 +124,11 @@ func (c *client) farewell() []byte {
 		b = append(b, '\r')
 	case c.mainRow >= 0:
 		b = append(b, marginReset...)
-		b = appendMove(b, min(c.mainRow, c.rows-1), 0)
+		b = paint.AppendMove(b, min(c.mainRow, c.rows-1), 0)
 		b = append(b, "\r\n\x1b[J"...)
 	default:
 		b = append(b, marginReset...)
-		b = appendMove(b, c.rows-1, 0)
+		b = paint.AppendMove(b, c.rows-1, 0)
 		b = append(b, "\r\n"...)
 	}
 	b = append(b, titlePop...)
@@ -136,7 +140,7 @@ func (c *client) lastLine() string {
 	back := fmt.Sprintf("come back with: ssh -t %s attach %s", c.Host, name)
 	var kicked *KickedError
 	switch {
-	case c.over == nil, errors.Is(c.over, ErrClientGone):
+	case c.over == nil, errors.Is(c.over, ErrClientGone), errors.Is(c.over, ErrDashboard):
 		return "detached from " + name + "; " + back
 	case errors.Is(c.over, ErrEnded):
 		return name + " has ended: " + c.member.Status().End

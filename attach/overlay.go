@@ -2,6 +2,7 @@ package attach
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,7 +53,7 @@ func (o *overlay) cover(view []rowView, cols int, cur *terminal.Cursor) {
 	}
 }
 
-func helpLines(prefix, session string, mayWrite bool) []string {
+func helpLines(prefix, session string, mayWrite, dashboard bool) []string {
 	lines := []string{
 		"berth · " + session + " · keys after " + prefix,
 		"d  detach",
@@ -67,6 +68,9 @@ func helpLines(prefix, session string, mayWrite bool) []string {
 	if !mayWrite {
 		lines[2], lines[3] = "   (your key may look on only)", ""
 		lines = append(lines[:3], lines[4:]...)
+	}
+	if dashboard {
+		lines = slices.Insert(lines, 2, "b  dashboard")
 	}
 	return append(lines, "any key closes this")
 }

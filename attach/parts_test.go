@@ -82,47 +82,6 @@ func TestPump(t *testing.T) {
 	p.Close()
 }
 
-func TestLook(t *testing.T) {
-	for _, c := range []struct {
-		term string
-		env  map[string]string
-		want look
-	}{
-		{"xterm-256color", nil, look{depth256, true, false}},
-		{"xterm-256color", map[string]string{"COLORTERM": "truecolor"}, look{depthTrue, true, false}},
-		{"xterm-kitty", map[string]string{"LANG": "C"}, look{depthTrue, false, false}},
-		{"screen.xterm-256color", map[string]string{"LANG": "C", "LC_ALL": "de_DE.UTF-8"}, look{depth256, true, false}},
-		{"linux", nil, look{depth16, true, true}},
-		{"dumb", map[string]string{"COLORTERM": "truecolor"}, look{depthNone, true, true}},
-	} {
-		if got := newLook(c.term, c.env); got != c.want {
-			t.Errorf("%s %v: %+v, want %+v", c.term, c.env, got, c.want)
-		}
-	}
-}
-
-func TestColors(t *testing.T) {
-	style := terminal.Style{Fg: terminal.RGB(255, 0, 10), Bg: terminal.Palette(236), Underline: terminal.CurlyUnderline, Attr: terminal.Bold}
-	for d, want := range map[depth]string{
-		depthTrue: "\x1b[0;1;4:3;38;2;255;0;10;48;5;236m",
-		depth256:  "\x1b[0;1;4;38;5;196;48;5;236m",
-		depth16:   "\x1b[0;1;4;91;40m",
-		depthNone: "\x1b[0;1;4m",
-	} {
-		if got := string(look{depth: d}.appendStyle(nil, style, terminal.Style{})); got != want {
-			t.Errorf("depth %d: %q, want %q", d, got, want)
-		}
-	}
-	link := terminal.Style{Link: "https://example.org/"}
-	if got := string(look{depth: depth256}.appendStyle(nil, link, terminal.Style{})); got != "\x1b[0m\x1b]8;;https://example.org/\x1b\\" {
-		t.Errorf("%q", got)
-	}
-	evil := terminal.Style{Link: "file:///etc/passwd"}
-	if got := string(look{depth: depth256}.appendStyle(nil, evil, link)); got != "\x1b[0m\x1b]8;;\x1b\\" {
-		t.Errorf("%q", got)
-	}
-}
-
 func TestWithoutMouse(t *testing.T) {
 	for in, want := range map[string]string{
 		"text":                          "text",

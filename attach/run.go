@@ -35,6 +35,8 @@ type Options struct {
 	MayWrite bool // the key's rights
 	ReadOnly bool // the client asked to only look on
 
+	Dashboard bool // prefix b ends Run with ErrDashboard
+
 	Identity string // who it is, as shown to others
 	Host     string // USER@HOST (and -p PORT) as the client would write it behind ssh, for how to come back
 	History  int    // lines for the client's scrollback; 0 is DefaultHistory, less is none
@@ -45,13 +47,16 @@ type Options struct {
 // output failed.
 var ErrClientGone = errors.New("the client is gone")
 
+// ErrDashboard is what Run returns when the client left for the dashboard.
+var ErrDashboard = errors.New("the client left for the dashboard")
+
 // KickedError is what Run returns when the session sent the client away.
 type KickedError struct{ Reason string }
 
 func (e *KickedError) Error() string { return e.Reason }
 
 // Run attaches a client's terminal to a session until the client detaches
-// (nil), the session ends (ErrEnded), the client vanishes (ErrClientGone), the
+// (nil, or ErrDashboard), the session ends (ErrEnded), the client vanishes (ErrClientGone), the
 // session sends it away (*KickedError) or ctx is done (its cause). In all cases
 // but a vanished client the terminal has been put right and told how to come
 // back. What came in behind the detach key is put back into In. No goroutine

@@ -22,6 +22,8 @@ type Attachment struct {
 	// Allowed judges the right to write with the rights and the session's name
 	// and tags as they are when it is called.
 	Allowed func() error
+	// Sees judges likewise whether the caller may know of the session at all.
+	Sees func() bool
 }
 
 // Attach reads an attach line and checks the caller's rights.
@@ -56,7 +58,7 @@ func (c *Call) attachment(name string, readOnly bool) (Attachment, error) {
 		return Attachment{}, err
 	}
 	allowed := func() error { return c.may("attach", keys.Operator, s) }
-	return Attachment{Session: s, ReadOnly: readOnly, MayWrite: !readOnly && allowed() == nil, Allowed: allowed}, nil
+	return Attachment{Session: s, ReadOnly: readOnly, MayWrite: !readOnly && allowed() == nil, Allowed: allowed, Sees: func() bool { return c.sees(s) }}, nil
 }
 
 // Fail writes an error as a verb's failure is written and gives its status.

@@ -32,6 +32,9 @@ func info(_ context.Context, c *Call) error {
 			{"restart", i.Restart}, {"tags", orDash(strings.Join(i.Tags, " "))}, {"created", i.Created.Format(api.TimeLayout) + " by " + i.CreatedBy},
 			{"output", fmt.Sprintf("%d bytes printed, kept from %d", i.TotalWritten, i.OutputFrom)},
 		}
+		if i.Rules != nil {
+			rows = append(rows, []string{"rules", *i.Rules})
+		}
 		if i.Driven {
 			rows = append(rows, agentRows(i)...)
 		}

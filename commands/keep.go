@@ -149,8 +149,10 @@ func rm(ctx context.Context, c *Call) error {
 		}
 	}
 	for _, s := range list {
-		if err := awaitEnd(ctx, s.End(ctx, c.actor(), sessions.EndGrace)); err != nil {
-			return err
+		if force { // else one that was started again meanwhile is refused, and not ended
+			if err := awaitEnd(ctx, s.End(ctx, c.actor(), sessions.EndGrace)); err != nil {
+				return err
+			}
 		}
 		if err := c.Sessions.Remove(ctx, s, c.actor()); err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"berth/agent"
 	"berth/api"
 	"berth/keys"
 	"berth/sessions"
@@ -17,7 +18,8 @@ type Last struct {
 	Text    string   `json:"text"`
 	Time    api.Time `json:"time"`
 
-	Usage *sessions.Usage `json:"usage"` // of its turn; null when not known
+	Conversation *string         `json:"conversation"` // the agent's id of it; null when not known
+	Usage        *sessions.Usage `json:"usage"`        // of its turn; null when not known
 }
 
 func lastVerb() *Verb {
@@ -37,8 +39,8 @@ func last(ctx context.Context, c *Call) error {
 	case !st.Driven:
 		return api.Errorf(api.CodeNoDriver, "%s runs %s, of which berth cannot tell what is a message; screen %s shows it", st.Name, st.Agent, st.Name).With("session", st.Name)
 	case st.Said == nil:
-		return api.Errorf(api.CodeNotFound, "%s has not ended a turn with a message yet", st.Name).With("session", st.Name)
+		return api.Errorf(api.CodeNotFound, "%s has not ended a turn with a message in this conversation yet", st.Name).With("session", st.Name)
 	}
 	said := s.LastSaid(ctx)
-	return c.answer(Last{st.Name, st.ID, said.Text, said.Time, said.Usage}, func(w io.Writer) { fmt.Fprintln(w, said.Text) })
+	return c.answer(Last{st.Name, st.ID, said.Text, said.Time, agent.Pointer(said.Conversation), said.Usage}, func(w io.Writer) { fmt.Fprintln(w, said.Text) })
 }

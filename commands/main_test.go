@@ -3,7 +3,10 @@ package commands
 import (
 	"bytes"
 	"context"
+	"crypto/ed25519"
+	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -15,7 +18,11 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+	gossh "golang.org/x/crypto/ssh"
 
+	"berth/agent"
+	"berth/agent/generic"
+	"berth/audit"
 	"berth/keys"
 	"berth/sessions"
 	"berth/sessions/hold"
@@ -67,6 +74,7 @@ func newDesk(t *testing.T) *desk {
 	}
 	log := slog.New(slog.DiscardHandler)
 	reg, err := sessions.Open(t.Context(), sessions.Options{
+		Drivers:  map[string]agent.Driver{agent.Generic: generic.Driver{}},
 		StateDir: t.TempDir(), RuntimeDir: sockets, Exe: exe, Log: log, Now: time.Now,
 		Environment: sessions.Environment{
 			Server: os.LookupEnv, Home: t.TempDir(), User: "tester", Shell: "/bin/sh",
@@ -78,7 +86,20 @@ func newDesk(t *testing.T) *desk {
 	}
 	profile := sessions.Defaults()
 	profile.Command = []string{"sleep", "600"}
+	_, secret, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signer, err := gossh.NewSignerFromSigner(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	record, err := audit.Open(t.TempDir(), audit.Options{Signer: signer, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
 	d := &desk{t, &Service{
+		Audit:    record,
 		Sessions: reg, Profiles: map[string]sessions.Spec{"web": profile}, Version: "v0", Started: time.Now(), Now: time.Now, Log: log, MaxInput: 1 << 20,
 	}}
 	t.Cleanup(func() {
@@ -91,7 +112,7 @@ func newDesk(t *testing.T) *desk {
 				t.Error("a session did not end")
 			}
 		}
-		if err := reg.Close(); err != nil {
+		if err := errors.Join(reg.Close(), record.Close()); err != nil {
 			t.Error(err)
 		}
 		for left := []os.DirEntry{nil}; len(left) > 0 && ctx.Err() == nil; time.Sleep(time.Millisecond) {

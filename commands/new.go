@@ -18,12 +18,13 @@ import (
 func newVerb() *Verb {
 	return &Verb{
 		Name: "new", Group: "keep",
-		Synopsis: "[NAME] [--profile P] [--agent A] [--cwd DIR] [--env K=V]... [--env-pass K]... [--size CxR] [--size-policy P] [--tag T]... [--prompt TEXT|-] [--resume ID|latest] [--conversation UUID] [--isolate M] [--groom M] [--trust] [--accept-bypass] [--restart M] [--ttl D] [-- ARGV]",
+		Synopsis: "[NAME] [--profile P] [--agent A] [--rules NAME] [--cwd DIR] [--env K=V]... [--env-pass K]... [--size CxR] [--size-policy P] [--tag T]... [--prompt TEXT|-] [--resume ID|latest] [--conversation UUID] [--isolate M] [--groom M] [--trust] [--accept-bypass] [--restart M] [--ttl D] [-- ARGV]",
 		Short:    "start a session; without ARGV and profile the user's shell",
 		Need:     keys.Admin, MaxArgs: -1, Answer: api.Session{}, Run: newSession,
 		Flags: func(f *pflag.FlagSet) {
 			f.String("profile", "", "start from a profile of berth.yaml")
 			f.String("agent", "", "the program's kind; default inferred from the command")
+			f.String("rules", "", "rules of berth.yaml that the program is read by; default those for its name")
 			f.String("cwd", "", "working directory on the server; default the user's home")
 			f.StringArray("env", nil, "K=V for the program's environment")
 			f.StringArray("env-pass", nil, "name of a variable to take from the server's environment")
@@ -54,7 +55,7 @@ func newSession(ctx context.Context, c *Call) error {
 			return err
 		}
 	}
-	if spec.Name != "" && !id.Sees(spec.Name, spec.Tags) {
+	if spec.Name != "" && id.Kind != keys.KindAgent && !id.Sees(spec.Name, spec.Tags) { // of an agent's child the registry judges
 		return id.Denied("new", spec.Name)
 	}
 	if spec.Prompt, err = c.promptOption(spec.Prompt); err != nil {
@@ -74,8 +75,11 @@ func (c *Call) promptOption(is string) (string, error) {
 	if !c.flags.Changed("prompt") {
 		return is, nil
 	}
-	if err := c.Identity().May("nudge", keys.Responder); err != nil {
-		return "", err
+	// What an agent starts has its first message from it: that is what it is for.
+	if id := c.Identity(); id.Kind != keys.KindAgent {
+		if err := id.May("nudge", keys.Responder); err != nil {
+			return "", err
+		}
 	}
 	if c.Tail, _ = c.flags.GetString("prompt"); c.Tail == "-" {
 		c.Stdin = true
@@ -98,9 +102,16 @@ func (c *Call) promptOption(is string) (string, error) {
 // conversation what was said in it; and what the profile says about hooks and
 // trust is not the caller's to change.
 func (c *Call) ownProgram() bool {
-	for _, name := range []string{"env", "env-pass", "cwd", "agent", "resume", "conversation", "isolate", "groom", "trust", "accept-bypass"} {
+	for _, name := range []string{"env", "env-pass", "cwd", "agent", "rules", "resume", "conversation", "isolate", "groom", "trust", "accept-bypass"} {
 		if c.flags.Changed(name) {
 			return true
+		}
+	}
+	if c.Identity().Kind == keys.KindAgent { // who sees a session is told by its tags
+		for _, name := range []string{"tag", "restart", "size-policy"} {
+			if c.flags.Changed(name) {
+				return true
+			}
 		}
 	}
 	return !c.flags.Changed("profile")
@@ -151,6 +162,7 @@ func (c *Call) agentOptions(spec sessions.Spec) sessions.Spec {
 	if c.flags.Changed("resume") || c.flags.Changed("conversation") {
 		spec.TakeUp, spec.Conversation = text("resume", ""), text("conversation", "")
 	}
+	spec.Rules = text("rules", spec.Rules)
 	spec.Isolate = agent.Isolation(text("isolate", string(spec.Isolate)))
 	spec.Groom = agent.Groom(text("groom", string(spec.Groom)))
 	spec.Trust, spec.AcceptBypass = yes("trust", spec.Trust), yes("accept-bypass", spec.AcceptBypass)

@@ -87,6 +87,8 @@ func nudge(ctx context.Context, c *Call) error {
 		return api.Errorf(api.CodeUsage, "nudge: --expires is for --queue")
 	case c.flags.Changed("expires") && e.expires <= 0:
 		return api.Errorf(api.CodeUsage, "nudge: --expires wants a time above 0, such as 1h")
+	case e.queue && c.Identity().Kind == keys.KindAgent:
+		return api.Errorf(api.CodeDenied, "nudge --queue: what a process inside a session says is said while it is there, not kept").With("verb", "nudge").With("identity", c.Identity().Name)
 	case e.queue && (c.flags.Changed("lease") || c.flags.Changed("takeover") || c.flags.Changed("wait-lock")):
 		return api.Errorf(api.CodeUsage, "nudge: a queued message waits for writers by itself: --lease, --takeover and --wait-lock are not for --queue")
 	}

@@ -13,7 +13,8 @@ import (
 )
 
 // printJSON writes one value as one line. HTML escaping is off: the reader is
-// a program or a person at a terminal, not a browser.
+// a program or a person at a terminal, not a browser. What would move that
+// terminal is escaped.
 func (c *Call) printJSON(v any) error {
 	var line bytes.Buffer
 	enc := json.NewEncoder(&line)
@@ -21,7 +22,7 @@ func (c *Call) printJSON(v any) error {
 	if err := enc.Encode(v); err != nil {
 		return fmt.Errorf("encode the answer of %s: %w", c.verbName(), err)
 	}
-	_, err := c.Out.Write(c.lines(line.Bytes()))
+	_, err := c.Out.Write(c.lines(terminal.EscapeJSON(line.Bytes())))
 	return err
 }
 

@@ -14,7 +14,7 @@ import (
 func queueVerb() *Verb {
 	return &Verb{
 		Name: "queue", Group: "see", Synopsis: "S [rm ID]", Short: "the messages that nudge --queue keeps for the agent, the next first; rm drops one",
-		Need: keys.Viewer, MinArgs: 1, MaxArgs: 3, Answer: []sessions.Queued{}, Run: queue,
+		Need: keys.Viewer, MinArgs: 1, MaxArgs: 3, Answer: []sessions.Queued{}, Run: queue, Changes: func(args []string) bool { return len(args) > 1 },
 	}
 }
 

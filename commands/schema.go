@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"reflect"
 
@@ -26,8 +27,9 @@ func schema(_ context.Context, c *Call) error {
 	// A time is written as a string, which its Go type does not show.
 	s, err := jsonschema.ForType(reflect.TypeOf(verb.Answer), &jsonschema.ForOptions{
 		TypeSchemas: map[reflect.Type]*jsonschema.Schema{
-			reflect.TypeFor[api.Time](): {Types: []string{"string", "null"}, Format: "date-time"},
-			reflect.TypeFor[[]byte]():   {Type: "string", ContentEncoding: "base64"},
+			reflect.TypeFor[api.Time]():        {Types: []string{"string", "null"}, Format: "date-time"},
+			reflect.TypeFor[[]byte]():          {Type: "string", ContentEncoding: "base64"},
+			reflect.TypeFor[json.RawMessage](): {}, // JSON of somebody else's, such as a form's own schema
 		},
 	})
 	if err != nil {

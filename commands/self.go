@@ -89,16 +89,20 @@ type Health struct {
 	Events    any            `json:"events"`
 	Disk      any            `json:"disk"`
 	Memory    any            `json:"memory"`
+	Hooks     any            `json:"hooks"` // since the server began
 	Edge      map[string]any `json:"edge"`
 	Goroutine int            `json:"goroutines"`
 }
 
 func health(_ context.Context, c *Call) error {
 	inside := c.Sessions.Health(c.sees)
+	if c.Audit.Failing() {
+		inside.Problems = append(inside.Problems, "the audit log cannot be written: until it can, nothing is changed but by kill, rm, interrupt, unlock, access rm, guest narrow and guest revoke")
+	}
 	h := Health{
 		OK: len(inside.Problems) == 0, Version: c.Version, PID: inside.PID, Started: api.At(c.Started),
 		UptimeMS: c.Now().Sub(c.Started).Milliseconds(), Sessions: inside.States, Problems: emptyNotNull(inside.Problems),
-		Events: inside.Events, Disk: inside.Disk, Memory: inside.Memory, Goroutine: runtime.NumGoroutine(),
+		Events: inside.Events, Disk: inside.Disk, Memory: inside.Memory, Hooks: inside.Hooks, Goroutine: runtime.NumGoroutine(),
 	}
 	if c.Edge != nil {
 		h.Edge = c.Edge()

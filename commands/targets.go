@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"slices"
 	"strings"
 
 	"berth/api"
@@ -20,14 +21,29 @@ func (c *Call) sees(s *sessions.Session) bool {
 	id := c.Identity()
 	st := s.Status()
 	if id.Kind == keys.KindAgent {
-		return st.ID == id.Session || c.Sessions.Descends(st.ID, id.Session)
+		if st.ID == id.Session {
+			return keys.Itself(c.verbName())
+		}
+		return c.Sessions.Descends(st.ID, id.Session)
 	}
 	return id.Sees(st.Name, st.Tags)
+}
+
+// Seen are the sessions that the caller may know of, by name.
+func (s *Service) Seen(r Request) []*sessions.Session {
+	c := &Call{Service: s, Request: r}
+	if c.Identity().May("ls", keys.Viewer) != nil {
+		return nil
+	}
+	return slices.DeleteFunc(s.Sessions.All(), func(one *sessions.Session) bool { return !c.sees(one) })
 }
 
 // session finds the one session that word names, by name or id.
 func (c *Call) session(word string) (*sessions.Session, error) {
 	s, ok := c.Sessions.Find(word)
+	if id := c.Identity(); ok && id.Kind == keys.KindAgent && s.ID() == id.Session && !c.sees(s) {
+		return nil, id.Denied(c.verbName(), s.Status().Name)
+	}
 	if !ok || !c.sees(s) {
 		return nil, api.Errorf(api.CodeNotFound, "there is no session %s: ls lists them", api.Quote(word)).With("session", word)
 	}

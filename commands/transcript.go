@@ -87,6 +87,29 @@ func showTranscript(ctx context.Context, c *Call) error {
 	})
 }
 
+// TranscriptParts are the numbers of the parts of a session's transcript, of one
+// that the caller may read.
+func (s *Service) TranscriptParts(r Request, id string) ([]int, error) {
+	c := &Call{Service: s, Request: r}
+	one, err := c.session(id)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.may("transcript", keys.Viewer, one); err != nil {
+		return nil, err
+	}
+	store, err := one.Transcripts()
+	if err != nil {
+		return nil, err
+	}
+	list, err := store.List()
+	var numbers []int
+	for _, p := range list {
+		numbers = append(numbers, p.N)
+	}
+	return numbers, err
+}
+
 // sinceLine reads N:LINE; line 0 is before the first.
 func sinceLine(word string) (n, line int, err error) {
 	part, after, ok := strings.Cut(word, ":")

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"berth/api"
+	"berth/audit"
 	"berth/commands/words"
 	"berth/keys"
 	"berth/sessions"
@@ -34,6 +35,10 @@ type Service struct {
 	Edge func() map[string]any
 	// MaxInput bounds what one call reads from standard input, in bytes.
 	MaxInput int64
+	// Keys is who may log in.
+	Keys *keys.Store
+	// Audit is where it is written down who does what.
+	Audit *audit.Log
 }
 
 // Request is one call of a verb as the edge hands it in.
@@ -65,8 +70,10 @@ type Verb struct {
 	Synopsis string // without the name
 	Short    string
 	Need     keys.Role
-	Tail     bool // it ends in free text, taken as it stands
-	Lead     int  // words between the session and the text
+	Parts    []string                 // first words that say what of it is wanted, as access ls
+	Changes  func(args []string) bool // whether it does more than look, of a verb whose group only looks; nil: never
+	Tail     bool                     // it ends in free text, taken as it stands
+	Lead     int                      // words between the session and the text
 	// NoSession: the line names no session; its first words are the lead's.
 	NoSession bool
 	MinArgs   int
@@ -95,6 +102,7 @@ func verbs() []*Verb {
 		inputVerb(), keysVerb(), resizeVerb(), signalVerb(), lockVerb(), unlockVerb(),
 		newVerb(), forkVerb(), killVerb(), restartVerb(), renameVerb(), rmVerb(), tagVerb(), metaVerb(), exportVerb(),
 		gateVerb(), startContextVerb(), reportVerb(), transcriptVerb(),
+		accessVerb(), guestVerb(), auditVerb(),
 		attachVerb(),
 	}
 }
@@ -128,7 +136,7 @@ func (s *Service) Run(ctx context.Context, r Request) int {
 		err = c.allowed(verb)
 	}
 	if err == nil {
-		err = verb.Run(ctx, c)
+		err = c.recorded(verb, func() error { return verb.Run(ctx, c) })
 	}
 	return c.finish(ctx, err)
 }
@@ -145,6 +153,9 @@ func (c *Call) finish(ctx context.Context, err error) int {
 		return api.CodeInternal.Status() // nobody is there to read more
 	}
 	shown := api.AsError(err)
+	if shown.Code == api.CodeDenied {
+		c.refused(shown)
+	}
 	if shown.Code == api.CodeInternal {
 		c.Log.Error("verb failed", "line", c.verbName(), "identity", c.Identity().Name, "error", err)
 	}

@@ -219,3 +219,19 @@ func TestTagsWithADash(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 }
+
+// TestJSONMovesNoTerminal: without a terminal asked for the answer is JSON, and
+// that of a person who typed ssh agents@host info alpha is on a terminal.
+func TestJSONMovesNoTerminal(t *testing.T) {
+	d := newDesk(t)
+	const odd = "\u009b2J \u202egnp.exe \u200b!"
+	d.call(admin, "new odd --env 'A="+odd+"' -- sleep 600")
+	a := d.call(admin, "info odd")
+	if strings.ContainsAny(a.out, "\u009b\u202e\u200b") {
+		t.Errorf("%q", a.out)
+	}
+	if env, _ := a.lines(t)[0]["env"].(map[string]any); env["A"] != odd {
+		t.Errorf("%q", a.out)
+	}
+	d.call(admin, "kill odd --grace 0s")
+}

@@ -26,11 +26,12 @@ const heartbeatEvery = 15 * time.Second
 
 func watchVerb() *Verb {
 	return &Verb{
-		Name: "watch", Group: "follow", Synopsis: "[TARGET...] [--type T,..] [--since CURSOR] [--until STATE] [--timeout D]",
+		Name: "watch", Group: "follow", Synopsis: "[TARGET...] [--type T,..] [--since CURSOR] [--past] [--until STATE] [--timeout D]",
 		Short: "follow events, one a line", Need: keys.Viewer, MaxArgs: -1, Answer: api.EventHead{}, Run: watch,
 		Flags: func(f *pflag.FlagSet) {
 			f.StringSlice("type", nil, "only these types of events")
 			f.String("since", "", "every event after this cursor (e123) or after event N of session S (S:N)")
+			f.Bool("past", false, "end with the newest event there is")
 			f.String("until", "", "end when a session is in this state")
 			f.Duration("timeout", 0, "end after this long, with status 10")
 		},
@@ -56,7 +57,16 @@ func watch(ctx context.Context, c *Call) error {
 		return err
 	}
 	defer cancel()
-	if !c.flags.Changed("since") {
+	past, _ := c.flags.GetBool("past")
+	head := c.Sessions.Events().Head()
+	switch {
+	case past && !c.flags.Changed("since"):
+		return Lookup("watch").usage(errors.New("--past goes with --since: e0 is the beginning, S:0 that of a session"))
+	case past && head <= w.reader.Position():
+		return nil
+	case past:
+		w.reader.Until(head)
+	case !c.flags.Changed("since"):
 		if done, err := w.begin(); done || err != nil {
 			return err
 		}
@@ -159,6 +169,8 @@ func (w *watcher) follow(ctx context.Context) error {
 		line, err := w.next(quiet)
 		cancel()
 		switch {
+		case errors.Is(err, events.ErrEnd):
+			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case errors.Is(err, context.DeadlineExceeded):
@@ -243,7 +255,7 @@ func (w *watcher) aimedAt(line events.Line) bool {
 
 func (w *watcher) printLine(line events.Line) error {
 	if w.JSON {
-		_, err := w.Out.Write(w.lines(append(slices.Clip(line.Raw), '\n')))
+		_, err := w.Out.Write(w.lines(terminal.EscapeJSON(append(slices.Clip(line.Raw), '\n'))))
 		return err
 	}
 	text := fmt.Sprintf("%s  %-16s %-14s %s\n", line.Time.Local().Format("15:04:05"), line.Session, line.Type, sessions.Describe(line))

@@ -4,9 +4,13 @@
 package config
 
 import (
+	"fmt"
 	"log/slog"
+	"net/netip"
 	"path/filepath"
 	"time"
+
+	"berth/rules"
 )
 
 // Config is how a server runs. Load fills it.
@@ -15,19 +19,22 @@ type Config struct {
 	StateDir       string   `yaml:"state_dir" path:"yes"`
 	RuntimeDir     string   `yaml:"runtime_dir" path:"yes"`
 	AuthorizedKeys []string `yaml:"authorized_keys" path:"yes"`
-	Authorize      []string `yaml:"authorize" path:"yes"` // .pub files whose keys are admins
-	HostKeys       []string `yaml:"host_keys" path:"yes"` // empty: host_key and host_key_* in the state folder
-	StopSessions   bool     `yaml:"stop_sessions"`        // end the sessions at shutdown
-	LogLevel       string   `yaml:"log_level"`            // debug, info, warn, error
-	LogFormat      string   `yaml:"log_format"`           // text, json
-	Prefix         string   `yaml:"prefix"`               // see ParsePrefix
-	Clipboard      bool     `yaml:"clipboard"`            // let OSC 52 through to attached clients
+	Authorize      []string `yaml:"authorize" path:"yes"`    // .pub files whose keys are admins
+	RevokedKeys    string   `yaml:"revoked_keys" path:"yes"` // empty: revoked_keys in the state folder
+	HostKeys       []string `yaml:"host_keys" path:"yes"`    // empty: host_key and host_key_* in the state folder
+	StopSessions   bool     `yaml:"stop_sessions"`           // end the sessions at shutdown
+	LogLevel       string   `yaml:"log_level"`               // debug, info, warn, error
+	LogFormat      string   `yaml:"log_format"`              // text, json
+	Prefix         string   `yaml:"prefix"`                  // see ParsePrefix
+	Clipboard      bool     `yaml:"clipboard"`               // let OSC 52 through to attached clients
 
 	Limits    Limits    `yaml:"limits"`
 	Retention Retention `yaml:"retention"`
 
 	PublicHost string   `yaml:"public_host"` // how clients reach the server: HOST or HOST:PORT
 	Notify     []Notify `yaml:"notify"`      // of all sessions
+
+	Rules map[string]rules.Set `yaml:"rules"` // by name, for programs without a driver
 
 	Defaults Session            `yaml:"defaults"` // under every session
 	Profiles map[string]Session `yaml:"profiles"` // by name, for new --profile
@@ -47,7 +54,13 @@ type Limits struct {
 	EnvBytes              Bytes         `yaml:"env_bytes"`               // of the environment a client sends
 	CommandBytes          Bytes         `yaml:"command_bytes"`           // of a command line
 	InputBytes            Bytes         `yaml:"input_bytes"`             // of one verb's standard input
-	VerbsPerSecond        int           `yaml:"verbs_per_second"`        // of one connection
+	VerbsPerSecond        int           `yaml:"verbs_per_second"`        // of one identity
+	LoginsPerSecond       int           `yaml:"logins_per_second"`       // of one identity
+	Connections           int           `yaml:"connections"`             // all at once
+	Penalty               time.Duration `yaml:"penalty"`                 // for a login that is refused
+	PenaltyFrom           time.Duration `yaml:"penalty_from"`            // gathered: then the source waits
+	PenaltyMost           time.Duration `yaml:"penalty_most"`            // gathered at once
+	PenaltyExempt         []string      `yaml:"penalty_exempt"`          // networks that never wait; nil: this machine
 }
 
 // Retention is how long ended sessions are kept: the first bound that is
@@ -57,7 +70,9 @@ type Retention struct {
 	Keep  int           `yaml:"keep"`  // sessions
 	Total Bytes         `yaml:"total"` // of all ended sessions' folders
 
-	Transcripts Bytes `yaml:"transcripts"` // of one session's saved transcripts, the oldest go first
+	Audit       Bytes         `yaml:"audit"`       // of the audit log, the oldest files go first
+	AuditAge    time.Duration `yaml:"audit_age"`   // of its lines; zero is for ever
+	Transcripts Bytes         `yaml:"transcripts"` // of one session's saved transcripts, the oldest go first
 }
 
 // Default is the configuration with nothing set. Folders are empty: they
@@ -79,8 +94,13 @@ func Default() Config {
 			CommandBytes:          128 * KiB, // what Linux takes as one argument; SSH ends a connection at 256 KiB, without a word
 			InputBytes:            4 * MiB,
 			VerbsPerSecond:        20_000, // a brake on loops, above what one busy connection reaches
+			LoginsPerSecond:       1000,   // likewise
+			Connections:           4096,
+			Penalty:               5 * time.Second, // as OpenSSH's PerSourcePenalties
+			PenaltyFrom:           15 * time.Second,
+			PenaltyMost:           10 * time.Minute,
 		},
-		Retention: Retention{Ended: 7 * 24 * time.Hour, Keep: 50, Total: 10 * GB, Transcripts: 256 * MiB},
+		Retention: Retention{Ended: 7 * 24 * time.Hour, Keep: 50, Total: 10 * GB, Audit: GB, Transcripts: 256 * MiB},
 		Defaults: Session{
 			LoginEnv:   &on,
 			Size:       Window{200, 50},
@@ -100,6 +120,23 @@ func (c *Config) Level() slog.Level {
 	return l
 }
 
+// Exempt is penalty_exempt as networks; nil where it is not set.
+func (l Limits) Exempt() ([]netip.Prefix, error) {
+	var out []netip.Prefix
+	for _, text := range l.PenaltyExempt {
+		if addr, err := netip.ParseAddr(text); err == nil {
+			out = append(out, netip.PrefixFrom(addr.Unmap(), addr.Unmap().BitLen()))
+			continue
+		}
+		network, err := netip.ParsePrefix(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s is no address and no network", quote(text))
+		}
+		out = append(out, network.Masked())
+	}
+	return out, nil
+}
+
 // PrefixByte is what the prefix key sends.
 func (c *Config) PrefixByte() byte {
 	b, err := ParsePrefix(c.Prefix)
@@ -116,6 +153,9 @@ func (c *Config) complete(getenv func(string) string, uid int) {
 	}
 	if c.RuntimeDir == "" {
 		c.RuntimeDir = runtimeDir(getenv, uid, ownFolder, c.StateDir)
+	}
+	if c.RevokedKeys == "" {
+		c.RevokedKeys = filepath.Join(c.StateDir, "revoked_keys")
 	}
 	if c.AuthorizedKeys == nil {
 		c.AuthorizedKeys = []string{filepath.Join(c.StateDir, "authorized_keys")}

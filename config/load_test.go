@@ -35,7 +35,7 @@ func TestOrderOfSources(t *testing.T) {
 	want.Listen, want.LogLevel, want.LogFormat, want.StateDir = "127.0.0.1:3", "debug", "json", "/s"
 	want.Limits.LoginGrace, want.Limits.MaxStartups, want.Limits.InputBytes = 5*time.Second, 7, MiB
 	want.Authorize = []string{dir + "/a.pub", "/home/u/b.pub"}
-	want.AuthorizedKeys, want.File = []string{"/s/authorized_keys"}, path
+	want.AuthorizedKeys, want.RevokedKeys, want.File = []string{"/s/authorized_keys"}, "/s/revoked_keys", path
 	want.RuntimeDir = c.RuntimeDir
 	if !reflect.DeepEqual(*c, want) {
 		t.Errorf("\n got %+v\nwant %+v", *c, want)
@@ -135,9 +135,8 @@ func TestCheck(t *testing.T) {
 				`:10:14: sessions[4].restart: "sometimes" is not among its values; write never, on-failure or always`,
 			}},
 		"not yet": {
-			"sessions:\n  - name: a\n    agent: codex\n    user: root\n    settings: {a: [1, {b: null}]}\n  - name: b\n    agent: generic\n    limits: {memory: 1GiB, processes: 9}\n",
+			"sessions:\n  - name: a\n    agent: gemini\n    user: root\n    settings: {a: [1, {b: null}]}\n  - name: b\n    agent: generic\n    limits: {memory: 1GiB, processes: 9}\n",
 			[]string{
-				":3:12: sessions[0].agent: codex is not supported yet; write generic, which runs any command",
 				":4:11: sessions[0].user: not supported yet; remove it",
 				":5:27: sessions[0].settings.a[1].b: has no value; give it one, or remove it",
 				":8:22: sessions[1].limits.memory: not supported yet; remove it",

@@ -17,6 +17,7 @@ type Session struct {
 	Profile string `yaml:"profile"` // name of an entry of profiles
 
 	Agent   string   `yaml:"agent"`
+	Rules   string   `yaml:"rules"`   // name of an entry of rules
 	Command []string `yaml:"command"` // argv, run without a shell
 	Cwd     string   `yaml:"cwd" path:"yes"`
 
@@ -39,7 +40,7 @@ type Session struct {
 	Restart      string         `yaml:"restart"` // never, on-failure, always
 	Settings     map[string]any `yaml:"settings"`
 	MCP          map[string]any `yaml:"mcp"`
-	Children     map[string]any `yaml:"children"`
+	Children     *Children      `yaml:"children"`
 	User         string         `yaml:"user"`
 
 	Gate  Gate             `yaml:"gate"`
@@ -60,6 +61,13 @@ type Gate struct {
 	Text   string         `yaml:"text"` // of the mode gate
 	Cap    int            `yaml:"cap"`  // blocks in a turn
 	Schema map[string]any `yaml:"schema"`
+}
+
+// Children is what an agent inside a session may start, and do to it.
+type Children struct {
+	Profiles []string `yaml:"profiles"`
+	Max      int      `yaml:"max"` // that run at once
+	Verbs    []string `yaml:"verbs"`
 }
 
 // Notify says whom to tell when an agent waits.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"berth/api"
+	"berth/keys"
 )
 
 // Validate checks what the values are, once their form is right. The problems
@@ -26,7 +27,14 @@ func (c *Config) Validate() []Problem {
 		v.add("prefix", err.Error(), "")
 	}
 	v.publicHost(c.PublicHost)
+	if _, err := c.Limits.Exempt(); err != nil {
+		v.add("limits.penalty_exempt", err.Error(), "write addresses and networks, such as 10.0.0.0/8")
+	}
+	if c.Limits.PenaltyMost < c.Limits.PenaltyFrom {
+		v.add("limits.penalty_most", "less than limits.penalty_from: nobody would ever wait", "give more")
+	}
 	v.notify("notify", c.Notify)
+	v.rules(c)
 	v.sessions(c)
 	return v.problems
 }
@@ -60,6 +68,7 @@ func (v *validation) sessions(c *Config) {
 	v.session("defaults", c.Defaults)
 	v.unnamed("defaults", c.Defaults)
 	v.shared("defaults", c.Defaults)
+	v.known("defaults", c, c.Defaults)
 	if c.Defaults.Profile != "" {
 		v.add("defaults.profile", "a profile stands above the defaults", "remove it")
 	}
@@ -74,6 +83,7 @@ func (v *validation) sessions(c *Config) {
 		v.session(field, p)
 		v.unnamed(field, p)
 		v.shared(field, p)
+		v.known(field, c, p)
 		if p.Profile != "" {
 			v.add(field+".profile", "a profile cannot stand on another", "write its fields out")
 		}
@@ -82,6 +92,7 @@ func (v *validation) sessions(c *Config) {
 	for i, s := range c.Sessions {
 		field := fmt.Sprintf("sessions[%d]", i)
 		v.session(field, s)
+		v.known(field, c, s)
 		if s.Name == "" {
 			v.add(field, "a session of berth.yaml needs a name", "add name: NAME")
 		} else if first, twice := names[s.Name]; twice {
@@ -131,7 +142,38 @@ func (v *validation) session(field string, s Session) {
 		}
 	}
 	v.limits(at("limits"), s.Limits)
+	v.children(at("children"), s.Children)
 	v.orchestrate(field, s)
+}
+
+// children checks what can be checked without the profiles; see known.
+func (v *validation) children(field string, c *Children) {
+	if c == nil {
+		return
+	}
+	if len(c.Profiles) == 0 {
+		v.add(field+".profiles", "which profiles may be started is missing", "list some, or remove children")
+	}
+	if c.Max <= 0 {
+		v.add(field+".max", "how many may run at once is missing", "give a number")
+	}
+	for i, verb := range c.Verbs {
+		if !slices.Contains(keys.ChildVerbs(), verb) {
+			v.add(fmt.Sprintf("%s.verbs[%d]", field, i), quote(verb)+" is none that an agent can be given", "write some of "+strings.Join(keys.ChildVerbs(), ", "))
+		}
+	}
+}
+
+// known checks that the profiles which a session's children name are there.
+func (v *validation) known(field string, c *Config, s Session) {
+	if s.Children == nil {
+		return
+	}
+	for i, name := range s.Children.Profiles {
+		if _, ok := c.Profiles[name]; !ok {
+			v.add(fmt.Sprintf("%s.profiles[%d]", join(field, "children"), i), "there is no profile "+quote(name)+c.profileHint(name), "")
+		}
+	}
 }
 
 // The least and most of what a session may keep. One emulator row of 200
@@ -183,7 +225,7 @@ func (v *validation) notYet(field string, s Session) {
 		name string
 		set  bool
 	}{
-		{"children", s.Children != nil}, {"user", s.User != ""},
+		{"user", s.User != ""},
 		{"limits.memory", s.Limits.Memory != 0}, {"limits.processes", s.Limits.Processes != 0},
 	} {
 		if f.set {

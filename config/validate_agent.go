@@ -8,11 +8,8 @@ import (
 	"strings"
 )
 
-// The agents that Berth knows, and those of them that it can drive.
-var (
-	knownAgents  = []string{"claude", "codex", "gemini", "generic"}
-	drivenAgents = []string{"claude"}
-)
+// knownAgents are those that Berth knows; generic is any program.
+var knownAgents = []string{"claude", "codex", "gemini", "generic"}
 
 // conversationID is what any agent names a conversation by.
 var conversationID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
@@ -20,11 +17,7 @@ var conversationID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
 // agent checks the fields that say how an agent is started.
 func (v *validation) agent(field string, s Session) {
 	at := func(name string) string { return join(field, name) }
-	switch {
-	case s.Agent == "" || s.Agent == "generic" || slices.Contains(drivenAgents, s.Agent):
-	case slices.Contains(knownAgents, s.Agent):
-		v.add(at("agent"), s.Agent+" is not supported yet", "write generic, which runs any command")
-	default:
+	if s.Agent != "" {
 		v.oneOf(at("agent"), s.Agent, knownAgents...)
 	}
 	if s.Isolate != "" {
@@ -50,7 +43,7 @@ func (v *validation) agent(field string, s Session) {
 			name string
 			set  bool
 		}{
-			{"prompt", s.Prompt != ""}, {"conversation", s.Conversation != ""}, {"resume", s.Resume != ""},
+			{"prompt", s.Prompt != "" && s.Rules == ""}, {"conversation", s.Conversation != ""}, {"resume", s.Resume != ""},
 			{"settings", s.Settings != nil}, {"mcp", s.MCP != nil},
 		} {
 			if f.set {

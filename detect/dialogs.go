@@ -54,6 +54,9 @@ func dialogKey(d *agent.Dialog) string {
 	if d == nil {
 		return ""
 	}
+	if d.Key != "" {
+		return d.Key
+	}
 	if d.Type == agent.PromptQuestion {
 		return string(d.Type) + "\x00" + strings.Join(d.Tabs, "\x00") // its pages are one prompt
 	}
@@ -69,11 +72,7 @@ func (f *Fold) match(d *agent.Dialog) {
 	m := &f.m
 	var shown *request
 	if d != nil && !f.spent() {
-		for _, r := range m.Requests {
-			if f.driver.Shows(d, r.Prompt) && (shown == nil || r.Prompt.OnScreen && !shown.Prompt.OnScreen) {
-				shown = r
-			}
-		}
+		shown = f.asking(d)
 	}
 	for _, r := range m.Requests {
 		if r != shown {
@@ -83,6 +82,39 @@ func (f *Fold) match(d *agent.Dialog) {
 	if shown != nil {
 		f.show(shown, d)
 	}
+}
+
+// asking is whose dialog it is: of several that it may be, the prompt that most is
+// seen of, else the one that is on the screen; nil when it is nobody's.
+func (f *Fold) asking(d *agent.Dialog) (of *request) {
+	var most likeness
+	for _, r := range f.m.Requests {
+		if !f.driver.Shows(d, r.Prompt) {
+			continue
+		}
+		l := like(d, r.Prompt)
+		if of == nil || most.less(l) || !l.less(most) && r.Prompt.OnScreen && !of.Prompt.OnScreen {
+			of, most = r, l
+		}
+	}
+	return of
+}
+
+// Asks says whether the dialog is that of the prompt with this id.
+func (f *Fold) Asks(d *agent.Dialog, id string) bool {
+	r := f.asking(d)
+	return r != nil && r.Prompt.ID == id
+}
+
+// others says that the dialog is rather that of another prompt that is on the screen.
+func (f *Fold) others(d *agent.Dialog, r *request) bool {
+	mine := like(d, r.Prompt)
+	for _, o := range f.m.Requests {
+		if o != r && o.Prompt.OnScreen && f.driver.Shows(d, o.Prompt) && mine.less(like(d, o.Prompt)) {
+			return true
+		}
+	}
+	return false
 }
 
 // show: the dialog is this prompt's. A prompt that was on the screen before is
@@ -143,16 +175,49 @@ func (f *Fold) questioned(d *agent.Dialog, fact *agent.Fact) *agent.Request {
 	}
 	for i := len(f.m.Calls) - 1; i >= 0; i-- {
 		if c := &f.m.Calls[i]; c.Tool == d.Tool {
-			about := *fact
-			c.name(&about)
-			if p := f.driver.Waiting(&about); p.Type == d.Type && f.driver.Shows(d, p) {
-				f.driver.Fill(p, d)
-				*fact = about
+			if p := f.questionOf(c, d, fact); p != nil {
 				return p
 			}
 		}
 	}
 	return nil
+}
+
+// questionOf is the prompt of a dialog of questions as that call has it, and the
+// fact with the call's name; nil when the dialog is another's.
+func (f *Fold) questionOf(c *call, d *agent.Dialog, fact *agent.Fact) *agent.Request {
+	about := *fact
+	c.name(&about)
+	p := f.driver.Waiting(&about)
+	if p.Type != d.Type || !f.driver.Shows(d, p) {
+		return nil
+	}
+	f.driver.Fill(p, d)
+	*fact = about
+	return p
+}
+
+// learn: the log may tell of a call after its dialog was seen. What it says of
+// the questions that are not shown yet goes into that dialog's prompt.
+func (f *Fold) learn(c *call) {
+	d := f.dialog()
+	if d == nil || d.Type != agent.PromptQuestion || d.Tool != c.Tool {
+		return
+	}
+	for _, r := range f.m.Requests {
+		if r.Told || !r.Prompt.OnScreen || r.Call != "" || r.Prompt.Type != d.Type {
+			continue
+		}
+		var fact agent.Fact
+		p := f.questionOf(c, d, &fact)
+		if p == nil {
+			continue
+		}
+		p.ID, p.Since, p.OnScreen, p.Channel = r.Prompt.ID, r.Prompt.Since, true, r.Prompt.Channel
+		r.Prompt, r.Agent, r.Call, r.Input = p, c.Agent, c.ID, c.Input
+		r.Full, r.Lines = p.FullInput, p.Lines
+		return
+	}
 }
 
 // ofWork says whether the dialog is one of those that are asked in a turn.

@@ -99,11 +99,28 @@ func (f *Fold) word(fact *agent.Fact) Word {
 	return w
 }
 
+// Told says whether the program has told of itself in any way.
+func (f *Fold) Told() bool {
+	if f.m.Turns > 0 || f.m.Failure != nil || len(f.m.Requests) > 0 {
+		return true
+	}
+	for s := range f.m.Levels {
+		if s != agent.SourceProcess {
+			return true
+		}
+	}
+	return false
+}
+
 // tell is a reading in a line.
 func tell(r *agent.Reading) (cause, evidence string) {
 	switch {
 	case r.Dialog != nil:
 		return "screen:dialog", string(r.Dialog.Type) + ": " + r.Dialog.Title
+	case r.Composer == nil && r.Failed != nil:
+		return "screen:error", r.Failed.Text
+	case r.Composer == nil && r.Busy != "":
+		return "screen:working", r.Busy
 	case r.Composer == nil:
 		return "screen:nothing", "neither composer nor dialog"
 	case r.Busy != "":

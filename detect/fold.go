@@ -1,3 +1,5 @@
+// Package detect turns what sources report into a session's state. It is
+// pure: values in, values out, the clock passed in.
 package detect
 
 import (
@@ -18,6 +20,9 @@ type Options struct {
 	Forked string
 	// Headless says that the agent takes no messages: it works until its end.
 	Headless bool
+	// Again says that the agent may end, to be started once more, when what it asked
+	// at its start was answered.
+	Again bool
 	// Start is when the program was started.
 	Start time.Time
 	// ScreenGrace is how long a composer must be seen before it is believed
@@ -160,7 +165,7 @@ func (f *Fold) begin(now time.Time) {
 // take lets a fact of the conversation that is followed have its way.
 func (f *Fold) take(fact *agent.Fact) {
 	m := &f.m
-	if fact.Kind != agent.Noted {
+	if fact.Kind != agent.Noted && !(fact.Kind == agent.LevelIs && fact.Source == agent.SourceProcess) {
 		m.Changed = f.now
 	}
 	f.heedVersion(fact)
@@ -185,6 +190,8 @@ func (f *Fold) take(fact *agent.Fact) {
 		f.asked(fact)
 	case agent.Answered:
 		f.answered(fact)
+	case agent.HookAnswered:
+		f.closeAll("answered", fact.Source, fact.Cause, func(r *request) bool { return r.Hook == fact.Hook && fact.Hook != "" })
 	case agent.HookGone:
 		f.hookGone(fact)
 	case agent.LevelIs:
@@ -252,6 +259,8 @@ func (f *Fold) judge() agent.State {
 		return agent.Working
 	case m.Ready:
 		return agent.Idle
+	case f.dark():
+		return agent.Unknown
 	default:
 		return agent.Starting
 	}
@@ -310,7 +319,7 @@ func (f *Fold) screenShows(r *agent.Reading) {
 	hold(&s.Bare, r.Bare(), f.now)
 	hold(&s.Busy, r.Busy != "", f.now)
 	hold(&s.Hook, r.Hook, f.now)
-	hold(&s.Gone, r.Composer != nil && r.Dialog == nil, f.now)
+	hold(&s.Gone, (r.Composer != nil || r.Clear) && r.Dialog == nil, f.now)
 	key := dialogKey(r.Dialog)
 	if key != s.Key {
 		s.Key, s.Shown, s.Spent = key, f.now, time.Time{}

@@ -41,6 +41,11 @@ func (l lab) FromDialog(d *agent.Dialog) *agent.Request {
 	return r
 }
 func (lab) Waiting(f *agent.Fact) *agent.Request {
+	if f.Tool == "Ask" {
+		r := &agent.Request{Type: agent.PromptQuestion, Tool: agent.Pointer(f.Tool), Channel: agent.ChannelKeys}
+		r.SetInput(string(f.Input))
+		return r
+	}
 	return &agent.Request{Type: agent.PromptPermission, Tool: agent.Pointer(f.Tool), Channel: agent.ChannelKeys}
 }
 
@@ -107,7 +112,7 @@ func (b *bench) hook(k agent.Kind, turn string) Result {
 
 func (b *bench) ask(turn, sub, tool, input string) Result {
 	return b.say(agent.Fact{Kind: agent.Asked, Source: agent.SourceHook, Turn: turn, Agent: sub, Tool: tool, Input: []byte(`"` + input + `"`),
-		Conversation: "c", Request: &agent.Request{Type: agent.PromptPermission, Tool: &tool, OptionsFallback: true, Channel: agent.ChannelKeys}})
+		Conversation: "c", Request: &agent.Request{Type: agent.PromptPermission, Tool: &tool, Input: &input, OptionsFallback: true, Channel: agent.ChannelKeys}})
 }
 
 func (b *bench) tool(k agent.Kind, turn, sub, tool, input string) Result {
@@ -171,6 +176,18 @@ func TestTurns(t *testing.T) {
 			b.at(2300).title(agent.LevelNotBusy)
 			b.at(9000)
 		}, []string{"2400 idle"}},
+		"a turn ends whose name nobody told, and its log is read late": {func(b *bench) {
+			b.at(2000).hook(agent.TurnEnded, "a")
+			b.at(2010).title(agent.LevelNotBusy)
+			b.at(3000).title(agent.LevelBusy)
+			b.at(4000).title(agent.LevelNotBusy)
+			b.screen(composer(""))
+			b.at(5000).title(agent.LevelBusy)
+			b.at(5100).screen(dialog("Bash"))
+			b.at(5500).say(agent.Fact{Kind: agent.TurnStarted, Source: agent.SourceLog, Turn: "b", At: t0.Add(3000 * time.Millisecond), Conversation: "c"})
+			b.say(agent.Fact{Kind: agent.TurnEnded, Source: agent.SourceLog, Turn: "b", How: agent.Completed, At: t0.Add(4000 * time.Millisecond), Conversation: "c"})
+			b.at(7000)
+		}, []string{"2110 idle", "3080 working", "4200 idle", "5080 working", "5250 prompt/1"}},
 		"ended, and the level was quicker": {func(b *bench) {
 			b.at(2000).title(agent.LevelNotBusy)
 			b.at(2150).hook(agent.TurnEnded, "a")

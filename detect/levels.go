@@ -10,10 +10,18 @@ import (
 // changing.
 func (f *Fold) levelIs(fact *agent.Fact) {
 	m := &f.m
+	if fact.Level == agent.LevelUnknown && fact.Source != agent.SourceProcess {
+		f.withdraw(fact.Source, fact.Cause, fact.Evidence)
+		return
+	}
 	l := m.Levels[fact.Source]
 	if l == nil {
-		l = &level{Source: fact.Source}
+		l = &level{Source: fact.Source, Text: fact.Text}
 		m.Levels[fact.Source] = l
+	}
+	if fact.Source == agent.SourceProcess && l.Text != fact.Text {
+		l.Since = f.now
+		f.succeeds(l, fact)
 	}
 	l.Spoke = f.now
 	if l.Value != fact.Level {
@@ -23,21 +31,61 @@ func (f *Fold) levelIs(fact *agent.Fact) {
 		}
 	}
 	l.Cause, l.Evidence = fact.Cause, fact.Evidence
+	if fact.Level == agent.LevelUnknown {
+		if !m.Ready {
+			f.mark(fact.Source, fact.Cause, fact.Evidence)
+		}
+		return
+	}
 	f.ready(fact.Source, fact.Cause)
 }
 
 // levelSources are those that always show a state, the plainest first.
-var levelSources = []agent.Source{agent.SourceRegistry, agent.SourceOSC, agent.SourceTitle}
+var levelSources = []agent.Source{
+	agent.SourceHook, agent.SourceRegistry, agent.SourceOSC, agent.SourceTitle, agent.SourceProgress, agent.SourceProcess,
+}
+
+// rank orders them: one is heard only where none of a lower rank says anything.
+func rank(s agent.Source) int {
+	switch s {
+	case agent.SourceProgress:
+		return 2
+	case agent.SourceProcess:
+		return 3
+	}
+	return 1
+}
+
+// heard are the levels that count, the plainest first.
+func (f *Fold) heard() []*level {
+	var list []*level
+	for _, s := range levelSources {
+		l := f.m.Levels[s]
+		if l == nil || l.Value == agent.LevelUnknown || len(list) > 0 && rank(s) > rank(list[0].Source) {
+			continue
+		}
+		list = append(list, l)
+	}
+	return list
+}
 
 // level is the word of the source that spoke last.
 func (f *Fold) level() *level {
 	var best *level
-	for _, s := range levelSources {
-		if l := f.m.Levels[s]; l != nil && (best == nil || l.Since.After(best.Since)) {
+	for _, l := range f.heard() {
+		if best == nil || l.Since.After(best.Since) {
 			best = l
 		}
 	}
 	return best
+}
+
+// Stirs says that a source which shows a state shows work, and has not done so
+// for long enough to be believed.
+func (f *Fold) Stirs() bool {
+	m := &f.m
+	l := f.level()
+	return m.Turn.Phase == "" && l != nil && l.Value == agent.LevelBusy && l.Since.After(m.EndedAt) && f.may(agent.MoveWork, l.Source)
 }
 
 // waits is a source that says that a dialog is open, with none that has said
@@ -51,13 +99,13 @@ func (f *Fold) idles() *level { return f.holds(agent.LevelIdle, agent.LevelWaiti
 // holds is a source that shows the value, when none has shown that it is busy
 // or the other value since.
 func (f *Fold) holds(value, other agent.Level) *level {
-	for _, s := range levelSources {
-		l := f.m.Levels[s]
-		if l == nil || l.Value != value {
+	list := f.heard()
+	for _, l := range list {
+		if l.Value != value {
 			continue
 		}
 		undone := false
-		for _, o := range f.m.Levels {
+		for _, o := range list {
 			undone = undone || (o.Value == agent.LevelBusy || o.Value == other) && o.Since.After(l.Since)
 		}
 		if !undone {
@@ -115,6 +163,7 @@ func (f *Fold) rules() {
 		f.rest()
 		return
 	}
+	f.outlived()
 	f.answeredByLevel()
 	f.seen()
 	f.gone()
@@ -123,6 +172,7 @@ func (f *Fold) rules() {
 	f.rest()
 	f.interrupted()
 	f.failedByScreen()
+	f.stuck()
 	f.works()
 	f.readyByScreen()
 }
@@ -257,8 +307,13 @@ func (f *Fold) works() {
 	if l != nil || m.Screen.Busy.IsZero() || !f.may(agent.MoveWork, agent.SourceScreen) {
 		return // a spinner on the screen does not undo what a level says
 	}
+	if m.Screen.Reading.Guess && !m.Screen.Busy.After(m.EndedAt) {
+		return // so it stood there when the turn ended
+	}
 	if f.due(agent.MoveWork, agent.SourceScreen, latest(m.Screen.Busy, m.EndedAt), f.after(agent.MoveWork, agent.SourceScreen)) {
+		since := m.Screen.Busy
 		f.start("", agent.SourceScreen, "screen:spinner", m.Screen.Reading.Busy)
+		m.Turn.Started = since
 	}
 }
 
@@ -274,7 +329,15 @@ func (f *Fold) readyByScreen() {
 	if grace == 0 {
 		grace = f.o.ScreenGrace
 	}
+	if f.o.Again && m.Opened > 0 {
+		grace = max(grace, endsWithin)
+	}
 	if f.due(agent.MoveReady, agent.SourceScreen, m.Screen.Bare, grace) {
 		f.ready(agent.SourceScreen, "screen:composer")
 	}
 }
+
+// endsWithin is how long after an answer at its start an agent may still end to be
+// started once more, with its composer drawn meanwhile: Gemini CLI took 0.75 s on a
+// machine with ten times the work it can do.
+const endsWithin = 2 * time.Second

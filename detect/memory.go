@@ -107,6 +107,7 @@ type request struct {
 	Full   string // the prompt's full input
 	Lines  []string
 	Why    why
+	By     agent.Source
 	Opened time.Time
 	At     time.Time // when it came up, by the source that told of it
 	Turn   string

@@ -1,6 +1,10 @@
 package detect
 
-import "berth/agent"
+import (
+	"time"
+
+	"berth/agent"
+)
 
 // Pending is a prompt that waits for its answer.
 type Pending struct {
@@ -8,6 +12,9 @@ type Pending struct {
 	Hook    string         // id of the hook that waits, empty when none does
 	Dialog  *agent.Dialog  // on the screen, nil when it is not this prompt's
 	Told    bool           // by the agent itself, and not only seen
+	Shown   time.Time      // since when its dialog is on the screen; zero when it is not
+	Waits   bool           // a level has come to say that a dialog is open since the prompt before was closed
+	Busy    bool           // a level says that it works still
 }
 
 // Pending finds the prompt with that id; empty: the one on the screen, else
@@ -27,17 +34,27 @@ func (f *Fold) Pending(id string) (Pending, bool) {
 	}
 	p := Pending{Request: found.Prompt.Clone(), Hook: found.Hook, Told: found.Told}
 	if found.Prompt.OnScreen {
-		p.Dialog = f.dialog()
+		p.Dialog, p.Shown = f.dialog(), f.m.Screen.Shown
+		l := f.waits()
+		p.Waits = l != nil && l.Since.After(f.m.ClosedAt)
+		l = f.level()
+		p.Busy = l != nil && l.Value == agent.LevelBusy
 	}
 	return p, true
 }
 
 // Holds says whether a prompt is open that the hook waits for.
 func (f *Fold) Holds(hook string) bool {
+	_, ok := f.HeldBy(hook)
+	return ok
+}
+
+// HeldBy is a copy of the prompt that the hook waits for.
+func (f *Fold) HeldBy(hook string) (*agent.Request, bool) {
 	for _, r := range f.m.Requests {
 		if r.Hook == hook {
-			return true
+			return r.Prompt.Clone(), true
 		}
 	}
-	return false
+	return nil, false
 }

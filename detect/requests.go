@@ -105,21 +105,32 @@ func (f *Fold) wait(r *request, fact *agent.Fact) {
 	}
 }
 
+// requestsKept bounds the prompts that are open at once. Of more the oldest goes
+// that is not on the screen; what asked by it is let go, and its dialog drawn.
+const requestsKept = 64
+
 // open puts a prompt on the list.
 func (f *Fold) open(p *agent.Request, fact *agent.Fact, told bool) *request {
 	m := &f.m
+	if len(m.Requests) >= requestsKept {
+		oldest := m.Requests[0]
+		if oldest.Prompt.OnScreen {
+			oldest = m.Requests[1]
+		}
+		f.drop("too_many", why{Tier: fact.Source.Tier(), Cause: fact.Cause}, func(r *request) bool { return r == oldest })
+	}
 	m.Opened++
 	p.ID, p.Since = f.o.PromptID(m.Opened), api.At(f.now)
 	r := &request{
 		Number: m.Opened, Prompt: p, Opened: f.now, Told: told, Turn: fact.Turn, Agent: fact.Agent, Tool: fact.Tool,
-		Call: fact.Call, Input: canonical(fact.Input), At: fact.At,
+		Call: fact.Call, Input: canonical(fact.Input), At: fact.At, By: fact.Source,
 		Why: why{Tier: fact.Source.Tier(), Cause: fact.Cause, Evidence: fact.Evidence},
 	}
 	f.wait(r, fact)
 	f.nameCall(r)
 	m.Why = r.Why
 	m.Requests = append(m.Requests, r)
-	if d := f.dialog(); d != nil && !f.spent() && f.driver.Shows(d, p) {
+	if d := f.dialog(); d != nil && !f.spent() && f.driver.Shows(d, p) && !f.others(d, r) {
 		f.show(r, d)
 	}
 	r.Full = p.FullInput
@@ -213,6 +224,7 @@ func (f *Fold) toolStarted(fact *agent.Fact) {
 	if m.Calls = append(m.Calls, c); len(m.Calls) > callsKept {
 		m.Calls = append([]call(nil), m.Calls[1:]...)
 	}
+	f.learn(&c)
 	if fact.Agent != "" || m.ended(fact.Turn) && m.Turn.Phase != ending {
 		return
 	}

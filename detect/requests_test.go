@@ -71,6 +71,20 @@ func TestRequests(t *testing.T) {
 			b.at(3000).tool(agent.ToolEnded, "a", "sub", "Bash", "ls")
 			b.at(4000).tool(agent.ToolEnded, "a", "", "Bash", "ls")
 		}, []string{"2000 prompt/1", "4000 working"}},
+		"two of one tool, the first one's dialog up as the second asks": {func(b *bench) {
+			b.at(2000).ask("a", "", "Bash", "git push origin main")
+			b.at(2010).screen(about("Bash", "git push origin main"))
+			b.at(2100).ask("a", "", "Bash", "git push origin main --force")
+			b.at(3000).screen(about("Bash", "git push origin\n main --force"))
+			b.at(4000).tool(agent.ToolEnded, "a", "", "Bash", "git push origin main --force")
+		}, []string{"2000 prompt/1", "3000 prompt/2", "4000 working"}},
+		"two of one tool, the second drawn first": {func(b *bench) {
+			b.at(2000).ask("a", "", "Bash", "git push origin main")
+			b.at(2010).ask("a", "", "Bash", "git push origin main --force")
+			b.at(2050).screen(about("Bash", "git push origin main --force"))
+			b.at(3000).screen(about("Bash", "git push origin main"))
+			b.at(4000).tool(agent.ToolEnded, "a", "", "Bash", "git push origin main")
+		}, []string{"2000 prompt/1", "2050 prompt/2", "3000 prompt/1", "4000 working"}},
 		"two at once, the second drawn first": {func(b *bench) {
 			b.at(2000).ask("a", "", "Bash", "ls")
 			b.at(2010).ask("a", "", "Edit", "f")
@@ -366,4 +380,82 @@ func TestExplainPending(t *testing.T) {
 	if e := b.fold.Explain(); e.Status.State != agent.Idle || e.Turn != nil || len(e.Pending) != 0 {
 		t.Errorf("at rest: %+v", e)
 	}
+}
+
+// TestQuestionsToldLate: a log tells of the call after its dialog was seen. What
+// it says of pages that were not shown yet goes into the same prompt.
+func TestQuestionsToldLate(t *testing.T) {
+	b := working(t)
+	b.at(2000).screen(agent.Reading{Dialog: &agent.Dialog{Type: agent.PromptQuestion, Tool: "Ask", Title: "Color", Options: []agent.Option{{Label: "Red"}}}})
+	b.at(2200)
+	seen := b.fold.Status().Request
+	if seen == nil || seen.Input != nil {
+		t.Fatalf("seen as %+v", seen)
+	}
+	b.at(2500).say(agent.Fact{Kind: agent.ToolStarted, Source: agent.SourceLog, Turn: "a", Tool: "Other", Call: "j", Conversation: "c"})
+	b.say(agent.Fact{Kind: agent.ToolStarted, Source: agent.SourceLog, Turn: "a", Tool: "Ask", Call: "k", Input: []byte(`"two"`), Conversation: "c"})
+	p := b.fold.Status().Request
+	if p.ID != seen.ID || !p.Since.Equal(seen.Since.Time) || p.Input == nil || *p.Input != `"two"` || len(p.Options) != 1 || !p.OnScreen || !p.Ready {
+		t.Errorf("told as %+v", p)
+	}
+	b.at(4000).say(agent.Fact{Kind: agent.ToolEnded, Source: agent.SourceLog, Turn: "a", Call: "k", Conversation: "c"})
+	b.want("2150 prompt/1", "4000 working")
+}
+
+// TestRequestsAreBounded: an agent that asks without end fills no memory. The
+// prompt on the screen stays, and so do the newest.
+func TestRequestsAreBounded(t *testing.T) {
+	b := working(t)
+	b.at(2000).ask("a", "", "Bash", "on the screen")
+	b.screen(dialog("Bash"))
+	var closed []string
+	for i := range 5 * requestsKept {
+		r := b.at(2010+i).ask("a", "", "Edit", fmt.Sprint(i))
+		for _, done := range r.Closed {
+			closed = append(closed, done.Request.ID+" "+done.How)
+		}
+	}
+	st := b.fold.Status()
+	if len(st.Requests) != requestsKept || st.Request.ID != "1" || !st.Request.OnScreen {
+		t.Errorf("%d prompts, the first %+v", len(st.Requests), st.Request)
+	}
+	if newest := st.Requests[len(st.Requests)-1].ID; newest != fmt.Sprint(5*requestsKept+1) {
+		t.Errorf("the newest is %s", newest)
+	}
+	if len(closed) != 4*requestsKept+1 || closed[0] != "2 too_many" {
+		t.Errorf("%d closed, the first %v", len(closed), closed[:min(len(closed), 1)])
+	}
+}
+
+// about is a dialog that shows what it asks about.
+func about(tool, text string) agent.Reading {
+	r := dialog(tool)
+	r.Dialog.Body = text + "\nThis command requires approval"
+	return r
+}
+
+// TestRefusedWithoutHooks: rest that closes a prompt waits for no log that might
+// tell of an error; rest that comes by itself does.
+func TestRefusedWithoutHooks(t *testing.T) {
+	begin := func() *bench {
+		b := newBench(t, Options{})
+		b.say(agent.Fact{Kind: agent.ConversationStarted, Source: agent.SourceHook, Conversation: "c"})
+		b.at(500).registry(agent.LevelIdle)
+		b.at(1000).screen(composer(""))
+		b.at(2000).registry(agent.LevelBusy)
+		return b
+	}
+	b := begin()
+	b.at(2100).registry(agent.LevelWaiting)
+	b.screen(dialog("Bash"))
+	b.at(4000).registry(agent.LevelIdle)
+	b.screen(composer(""))
+	b.at(9000)
+	b.want("0 idle", "2000 working", "2250 prompt/1", "4100 idle")
+
+	b = begin()
+	b.at(4000).registry(agent.LevelIdle)
+	b.at(4250).say(agent.Fact{Kind: agent.FailureSeen, Source: agent.SourceLog, Conversation: "c", Failure: &agent.Failure{Class: agent.Overloaded}})
+	b.at(9000)
+	b.want("0 idle", "2000 working", "4300 error/overloaded")
 }

@@ -119,6 +119,16 @@ func TestStatesInItsOwnWords(t *testing.T) {
 			b.say(agent.Fact{Kind: agent.ToolEnded, Source: agent.SourceLog, Call: "k"})
 			b.at(9000)
 		}, []string{"1000 working", "2700 prompt/1", "5000 working"}},
+		"asked behind the end of another turn, of two at once": {func(b *bench) {
+			b.hook(agent.TurnStarted, "")
+			b.osc(agent.LevelBusy)
+			b.at(2000).hook(agent.TurnEnded, "")
+			b.at(3000).ask("", "", "Bash", "ls")
+			b.at(3100).osc(agent.LevelWaiting)
+			b.at(5000).osc(agent.LevelBusy)
+			b.at(6000).osc(agent.LevelIdle)
+			b.at(9000)
+		}, []string{"1000 working", "3000 prompt/1", "5000 working", "6100 idle"}},
 		"our own hooks would have told": {func(b *bench) {
 			b.hook(agent.TurnStarted, "a")
 			b.at(2000).call("k", agent.SourceLog)
@@ -134,6 +144,35 @@ func TestStatesInItsOwnWords(t *testing.T) {
 			b.want(c.want...)
 		})
 	}
+}
+
+// TestStartedAgain: where an answer at the start may have the agent end, to be
+// started once more, its composer is no sign that it has started up for a while.
+func TestStartedAgain(t *testing.T) {
+	for again, want := range map[bool]string{false: "2000 idle", true: "3000 idle"} {
+		b := newBench(t, Options{})
+		b.fold = New(shower{}, Options{Start: t0, Again: again})
+		trust := agent.Reading{Dialog: &agent.Dialog{Type: agent.PromptPermission, Subtype: agent.SubtypeTrust, Title: "Trust?", Options: []agent.Option{{Number: 1, Label: "Yes"}}}}
+		b.at(500).screen(trust)
+		b.at(1000).screen(composer(""))
+		b.at(9000)
+		b.want("650 prompt/1", "1200 starting", want)
+		b = newBench(t, Options{}) // nothing was asked
+		b.fold = New(shower{}, Options{Start: t0, Again: again})
+		b.at(1000).screen(composer(""))
+		b.at(9000)
+		b.want("2000 idle")
+	}
+}
+
+// shower is a driver whose agent's composer says that it has started up.
+type shower struct{ lab }
+
+func (shower) Table() agent.Table {
+	t := lab{}.Table()
+	t[agent.MoveReady] = []agent.Witness{{Source: agent.SourceScreen, After: time.Second}}
+	t[agent.MoveAnswer] = []agent.Witness{{Source: agent.SourceScreen, After: 200 * time.Millisecond}}
+	return t
 }
 
 // call is a call that will be asked about.

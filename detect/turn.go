@@ -13,6 +13,9 @@ const (
 	// Before a source gives way to a less sure one, it and everything else must
 	// have been silent for so long.
 	silence = 5 * time.Second
+	// A turn whose beginning a hook tells shows in a title only when it is drawn:
+	// Gemini CLI took 6 s for that with a message of 10 KB at a load of 19.
+	drawsWithin = 20 * time.Second
 	// How long after a turn's end its error may still be painted.
 	paintedLate = 2 * time.Second
 )
@@ -106,8 +109,16 @@ func (f *Fold) start(id string, s agent.Source, cause, evidence string) {
 	f.closeAll("ended", s, cause, func(r *request) bool { return r.Agent == "" && (r.Turn != id || id == "") })
 	m.Turn = turn{Phase: running, ID: id, Also: also, Started: f.now, Source: s}
 	m.Failure, m.Pending, m.Calls = nil, nil, nil
-	m.Activity = &agent.Activity{Kind: agent.Thinking}
+	m.Activity = f.labor()
 	f.mark(s, cause, evidence)
+}
+
+// labor is what an agent is at of which all that is known is that it works.
+func (f *Fold) labor() *agent.Activity {
+	if l, ok := f.driver.(agent.Laborer); ok {
+		return l.Labor()
+	}
+	return &agent.Activity{Kind: agent.Thinking}
 }
 
 // togetherWithin is how far the beginnings of messages lie apart that are
@@ -164,8 +175,9 @@ func (f *Fold) turnEnded(fact *agent.Fact) {
 		f.lateFailure(fact)
 		return
 	}
-	if fact.Turn != "" && fact.Turn != m.Turn.ID && m.Turn.ID != "" && m.ended(fact.Turn) {
-		return
+	if fact.Turn != "" && !m.Turn.is(fact.Turn) && (m.Turn.ID != "" && m.ended(fact.Turn) || f.overBy(fact)) {
+		f.remember(fact.Turn)
+		return // of one before, whose end something else told
 	}
 	if fact.Turn == "" && !fact.At.IsZero() && fact.At.Before(m.Turn.Started) {
 		return
@@ -294,6 +306,35 @@ func (f *Fold) failedByScreen() {
 	}
 }
 
+// stuck is the rule for agents that show an error and nothing else: where the
+// table says how long it must stand, it is the end of the turn, if it is newer
+// than that.
+func (f *Fold) stuck() {
+	m := &f.m
+	after, r := f.after(agent.MoveFail, agent.SourceScreen), m.Screen.Reading
+	if after == 0 || m.Screen.Failed.IsZero() || r.Busy != "" && !r.Guess || r.Dialog != nil || m.Failure != nil || len(m.Requests) > 0 {
+		return
+	}
+	if l := f.level(); l != nil && l.Value == agent.LevelBusy {
+		return
+	}
+	begun := m.EndedAt
+	if m.Turn.Phase != "" {
+		begun = m.Turn.Started
+	}
+	if !m.Screen.Failed.Before(begun) && f.due(agent.MoveFail, agent.SourceScreen, m.Screen.Failed, after) {
+		f.fail(&agent.Fact{Source: agent.SourceScreen, Cause: "screen:error", Evidence: r.Failed.Text, Failure: r.Failed})
+	}
+}
+
+// restGrace is how long a composer must be there with nothing else to go by.
+func (f *Fold) restGrace() time.Duration {
+	if after := f.after(agent.MoveRest, agent.SourceScreen); after > 0 {
+		return after
+	}
+	return f.o.ScreenGrace
+}
+
 // finish ends the turn. Inferred: nobody told of its end.
 func (f *Fold) finish(inferred bool) {
 	m := &f.m
@@ -334,12 +375,44 @@ func (f *Fold) rest() {
 		if !f.silent(l) {
 			return
 		}
+	case l.Value == agent.LevelWaiting && f.askedAgain():
+		return
 	case !f.due(agent.MoveDone, l.Source, l.Since, turnGap):
 		return
 	}
 	if f.agree() {
 		f.finish(false)
 	}
+}
+
+// askedAgain says that something is asked since the turn was told to end: it was
+// another's end, of two that went on at once, and what is asked is not over.
+func (f *Fold) askedAgain() bool {
+	for _, r := range f.m.Requests {
+		if r.Agent == "" && r.Opened.After(f.m.Turn.Ended) {
+			return true
+		}
+	}
+	return false
+}
+
+// logLags is how much longer than a live state file the log takes to tell why a
+// turn ended, of an agent without hooks: the file said idle up to 150 ms before
+// the log told of the error, on a machine that had more to do.
+const logLags = 200 * time.Millisecond
+
+// logFollows is how much longer a live state file's word waits for the log's, so
+// that an error is not told as idle first. Where a hook told of the turn, one
+// tells of its failure too. Rest that closes a prompt is a person's no, and no
+// error.
+func (f *Fold) logFollows(s agent.Source, rests time.Time) time.Duration {
+	if !f.m.ClosedAt.IsZero() && !f.m.ClosedAt.Before(rests) {
+		return 0
+	}
+	if s != agent.SourceRegistry || f.m.Turn.Source == agent.SourceHook || !f.may(agent.MoveFail, agent.SourceLog) {
+		return 0
+	}
+	return logLags
 }
 
 // interrupted is the rule by which a turn ends that nobody told to end.
@@ -350,7 +423,7 @@ func (f *Fold) interrupted() {
 	}
 	l, bare := f.level(), m.Screen.Bare
 	if i := f.idles(); i != nil && !i.Since.Before(m.Turn.Started) && f.may(agent.MoveRest, i.Source) {
-		if f.due(agent.MoveRest, i.Source, i.Since, f.after(agent.MoveRest, i.Source)) && f.agree() {
+		if f.due(agent.MoveRest, i.Source, i.Since, f.after(agent.MoveRest, i.Source)+f.logFollows(i.Source, i.Since)) && f.agree() {
 			f.mark(i.Source, i.Cause, i.Evidence)
 			f.finish(true)
 		}
@@ -365,7 +438,7 @@ func (f *Fold) interrupted() {
 	switch {
 	case l == nil:
 		if m.Turn.Source == agent.SourceScreen {
-			f.restByScreen(latest(bare, m.Turn.Started), f.o.ScreenGrace)
+			f.restByScreen(latest(bare, m.Turn.Started), f.restGrace())
 		} else if f.restByScreen(latest(bare, m.Changed, m.Screen.Changed), silence) {
 			return
 		}
@@ -373,8 +446,12 @@ func (f *Fold) interrupted() {
 		if f.silent(l) {
 			f.restByScreen(bare, silence)
 		}
-	case l.Since.Before(m.Turn.Started.Add(-turnGap)):
-		f.restByScreen(latest(bare, m.Turn.Started), f.o.ScreenGrace) // it never spoke of this turn
+	case l.Since.Before(m.Turn.Started.Add(-turnGap)): // it never spoke of this turn
+		if l.Source == agent.SourceTitle && m.Turn.Source == agent.SourceHook {
+			f.restByScreen(latest(bare, m.Turn.Started, m.Changed, m.Screen.Changed), drawsWithin)
+			return
+		}
+		f.restByScreen(latest(bare, m.Turn.Started), f.restGrace())
 	default:
 		if f.due(agent.MoveRest, l.Source, latest(l.Since, bare), f.after(agent.MoveRest, l.Source)) && f.may(agent.MoveRest, l.Source) && f.agree() {
 			f.mark(l.Source, l.Cause, "composer on the screen, no work, no dialog")

@@ -33,6 +33,24 @@ func HostKeyPaths(stateDir string) []string {
 	return append([]string{first}, others...)
 }
 
+// RetiredHostKeys are the public halves beside the host keys of a state folder,
+// also of those whose private half is gone: what they signed can be checked as
+// long as their .pub is kept. What cannot be read as one is left out.
+func RetiredHostKeys(stateDir string) []ssh.PublicKey {
+	paths, _ := filepath.Glob(filepath.Join(stateDir, "host_key*.pub")) // the pattern is well formed
+	var out []ssh.PublicKey
+	for _, p := range paths {
+		data, err := readTrusted(p)
+		if err != nil {
+			continue
+		}
+		if key, _, _, _, err := ssh.ParseAuthorizedKey(data); err == nil {
+			out = append(out, key)
+		}
+	}
+	return out
+}
+
 // LoadOrCreateHostKeys reads host keys in the order given. The first is made
 // (ed25519, mode 0600, its .pub beside it) if there is no file at that path;
 // the others must be there. A file that is there is never written: one that

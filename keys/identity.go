@@ -35,12 +35,13 @@ type Identity struct {
 	Fingerprint string // SHA256:..., empty for callers on the machine
 	Role        Role
 	Sessions    []string  // patterns of session names, tag:T for tags; empty is all
-	Verbs       []string  // empty is all that the role may
+	Verbs       []string  // empty is all that the role may; for KindAgent what its session's children widens
 	Command     string    // forced command: replaces what the client asked, whole
 	NoPTY       bool      // no-pty or restrict
 	Expires     time.Time // zero is never
 	Source      string    // remote address or unix
 	PID         int       // of the peer on the local socket
+	Certificate []byte    // that was proven, in wire form; nil for a plain key
 	Session     string    // for KindAgent: the id of the session it lives in
 	Line        string    // file:line of the key line that let it in
 

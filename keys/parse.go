@@ -27,14 +27,16 @@ var (
 	ErrNotListed = errors.New("the key stands in no key file")
 	ErrSource    = errors.New("the key may not be used from this address")
 	ErrExpired   = errors.New("the key has expired")
-	ErrAuthority = errors.New("the key is a certificate authority, which lets in nobody itself")
+	ErrAuthority = errors.New("the key is a certificate authority, which lets in nobody without a certificate")
 )
 
 // Set is the keys of one or more files. It never changes once made and may be
 // used from any goroutine.
 type Set struct {
-	byKey map[string][]entry // by the key's wire form, in the order of the files
-	size  int
+	byKey   map[string][]entry // by the key's wire form, in the order of the files
+	size    int
+	revoked *revocations
+	guests  *guestRules
 }
 
 // entry is one line that holds.
@@ -43,6 +45,7 @@ type entry struct {
 	name        string
 	fingerprint string
 	line        string // file:line
+	order       int    // among the lines of all files
 	defaulted   bool   // the line has no role=
 }
 
@@ -89,9 +92,6 @@ func (s *Set) add(file string, data []byte, byDefault Role, now time.Time) []Pro
 		for _, text := range notices {
 			problem(Notice, text, "")
 		}
-		if e.authority {
-			problem(Notice, "cert-authority is understood, but certificates let in nobody yet", "")
-		}
 		if !e.expires.IsZero() && !now.Before(e.expires) {
 			problem(Notice, "the key expired on "+e.expires.UTC().Format(time.RFC3339), "remove the line, or give a later expiry-time=")
 		}
@@ -105,6 +105,7 @@ func (s *Set) put(key ssh.PublicKey, e entry) {
 		s.byKey = map[string][]entry{}
 	}
 	wire := string(key.Marshal())
+	e.order = s.size
 	s.byKey[wire] = append(s.byKey[wire], e)
 	s.size++
 }
@@ -205,18 +206,9 @@ func rsaBits(key ssh.PublicKey) int {
 	return 0
 }
 
-// Len is the number of lines that let somebody in, expired ones included.
-func (s *Set) Len() int {
-	n := 0
-	for _, entries := range s.byKey {
-		for _, e := range entries {
-			if !e.authority {
-				n++
-			}
-		}
-	}
-	return n
-}
+// Len is the number of lines that let somebody in, by a key or by the
+// certificates of an authority, expired ones included.
+func (s *Set) Len() int { return s.size }
 
 // Empty says that there is no key that could let anybody in.
 func (s *Set) Empty() bool { return s.Len() == 0 }
@@ -225,8 +217,15 @@ func (s *Set) Empty() bool { return s.Len() == 0 }
 // merely offered. Where a key stands in several lines, the first one in the
 // order of the files whose from= and expiry-time= are met decides alone: its
 // rights are not added to those of later lines. The error is one of
-// ErrNotListed, ErrSource, ErrExpired and ErrAuthority, with the line named.
+// ErrNotListed, ErrSource, ErrExpired, ErrAuthority and ErrRevoked, with the line
+// named; of a certificate ErrNoAuthority, ErrCertificate or ErrRevoked besides.
 func (s *Set) Lookup(key ssh.PublicKey, remote net.Addr, now time.Time) (Identity, error) {
+	if cert, ok := key.(*ssh.Certificate); ok {
+		return s.lookupCertificate(cert, remote, now)
+	}
+	if s.revoked.key(ssh.FingerprintSHA256(key)) {
+		return Identity{}, fmt.Errorf("%s: %w", ssh.FingerprintSHA256(key), ErrRevoked)
+	}
 	err := fmt.Errorf("%s: %w", ssh.FingerprintSHA256(key), ErrNotListed)
 	for i, e := range s.byKey[string(key.Marshal())] {
 		var why error
@@ -250,12 +249,7 @@ func (s *Set) Lookup(key ssh.PublicKey, remote net.Addr, now time.Time) (Identit
 // ByFingerprint is Lookup for a key that was proven at an earlier time, from
 // source, and is known by its fingerprint alone.
 func (s *Set) ByFingerprint(fingerprint, source string, now time.Time) (Identity, error) {
-	var remote net.Addr
-	if addr, err := netip.ParseAddr(source); err == nil {
-		remote = net.TCPAddrFromAddrPort(netip.AddrPortFrom(addr, 0))
-	} else if at, err := netip.ParseAddrPort(source); err == nil {
-		remote = net.TCPAddrFromAddrPort(at)
-	}
+	remote := address(source)
 	for wire, entries := range s.byKey {
 		if entries[0].fingerprint != fingerprint {
 			continue
@@ -267,6 +261,18 @@ func (s *Set) ByFingerprint(fingerprint, source string, now time.Time) (Identity
 		return s.Lookup(key, remote, now)
 	}
 	return Identity{}, fmt.Errorf("%s: %w", fingerprint, ErrNotListed)
+}
+
+// address reads where a client was, as its identity says; nil if that is no
+// address.
+func address(source string) net.Addr {
+	if addr, err := netip.ParseAddr(source); err == nil {
+		return net.TCPAddrFromAddrPort(netip.AddrPortFrom(addr, 0))
+	}
+	if at, err := netip.ParseAddrPort(source); err == nil {
+		return net.TCPAddrFromAddrPort(at)
+	}
+	return nil
 }
 
 func (e entry) identity(remote net.Addr) Identity {

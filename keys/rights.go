@@ -31,11 +31,30 @@ func ParseRole(s string) (Role, error) {
 var accessVerbs = map[string]bool{"access": true, "guest": true, "audit": true, "start-context": true}
 
 // agentVerbs are what a process inside a session may ask: to look (at itself,
-// see SeesSession), to report, and what gives nothing away. new is added by
-// the session's children field when that is supported.
+// see SeesSession), to report, and what gives nothing away.
 var agentVerbs = map[string]bool{
 	"ls": true, "state": true, "info": true, "last": true, "report": true,
 	"help": true, "schema": true, "version": true, "whoami": true,
+}
+
+// childVerbs are what a session's field children may widen that by, for what was
+// started from inside it: to follow, to drive and to end. None of them changes who
+// may see or do what, attaches, or makes the server run something.
+var childVerbs = []string{
+	"ask", "explain", "input", "interrupt", "keys", "kill", "nudge", "output", "prompt", "queue", "respond", "restart", "rm",
+	"screen", "transcript", "wait", "waiting", "watch",
+}
+
+// ChildVerbs are the verbs that a session's field children may name.
+func ChildVerbs() []string { return slices.Clone(childVerbs) }
+
+// Itself says whether a process inside a session may use the verb on that session
+// itself: to look, never to drive, whatever its children may be done to.
+func Itself(verb string) bool { return agentVerbs[verb] }
+
+// widened says whether the session's children let a process inside it use the verb.
+func (id Identity) widened(verb string) bool {
+	return slices.Contains(id.Verbs, verb) && (verb == "new" || slices.Contains(childVerbs, verb))
 }
 
 // Narrowed says that the key has sessions= or verbs=. Such a key never has
@@ -47,7 +66,7 @@ func (id Identity) Narrowed() bool { return len(id.Sessions) > 0 || len(id.Verbs
 // session: ask Sees or SeesSession too.
 func (id Identity) May(verb string, need Role) error {
 	if id.Kind == KindAgent {
-		if agentVerbs[verb] {
+		if agentVerbs[verb] || id.widened(verb) {
 			return nil
 		}
 		return id.denied(verb, "a process inside a session may not use "+verb)
@@ -72,7 +91,10 @@ func (id Identity) May(verb string, need Role) error {
 // MayNewCommand checks that id may start a command of its own with new, not
 // only a profile.
 func (id Identity) MayNewCommand() error {
-	if id.Kind != KindAgent && !id.Narrowed() && id.Role >= Admin {
+	if id.Kind == KindAgent {
+		return id.denied("new", "a process inside a session may start only profiles that the field children of its session names, with a name, a size, a ttl and a first message")
+	}
+	if !id.Narrowed() && id.Role >= Admin {
 		return nil
 	}
 	if id.Narrowed() {

@@ -145,3 +145,24 @@ func TestRoles(t *testing.T) {
 		}
 	}
 }
+
+func TestAgentsChildren(t *testing.T) {
+	id := Agent("ID", "lead", 7)
+	for _, verb := range []string{"new", "nudge", "kill", "access"} {
+		if id.May(verb, Viewer) == nil {
+			t.Errorf("%s without children", verb)
+		}
+	}
+	id.Verbs = []string{"new", "nudge", "access", "tag", "gate", "start-context", "attach", "audit", "guest"}
+	for verb, may := range map[string]bool{
+		"new": true, "nudge": true, "ls": true, "report": true, "kill": false,
+		"access": false, "tag": false, "gate": false, "start-context": false, "attach": false, "audit": false, "guest": false,
+	} {
+		if (id.May(verb, Viewer) == nil) != may {
+			t.Errorf("%s: %v", verb, id.May(verb, Viewer))
+		}
+	}
+	if id.MayNewCommand() == nil || id.Sees("lead", nil) || Itself("nudge") || !Itself("state") {
+		t.Error("a command of its own, a session by its name, or itself")
+	}
+}

@@ -2,7 +2,10 @@ package keys
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -22,10 +25,14 @@ const settle = 100 * time.Millisecond
 
 // StoreOptions say where keys are read from.
 type StoreOptions struct {
-	Files     []string         // in the authorized_keys format; one that is missing is waited for
-	Authorize []string         // .pub files whose keys are admins, unless their line says otherwise
-	Now       func() time.Time // nil is time.Now
-	Problems  func([]Problem)  // told all problems of each reading that changed something; may be nil
+	Files   []string // in the authorized_keys format; one that is missing is waited for
+	Revoked string   // of revocations; empty, or no such file, is none
+	// Guests is the server's own file of guests, GuestAuthority the key that
+	// certifies them, which is made with the first. Empty: there are none.
+	Guests, GuestAuthority string
+	Authorize              []string         // .pub files whose keys are admins, unless their line says otherwise
+	Now                    func() time.Time // nil is time.Now
+	Problems               func([]Problem)  // told all problems of each reading that changed something; may be nil
 }
 
 // Store holds the keys of several files as they are now. Its methods may be
@@ -33,6 +40,7 @@ type StoreOptions struct {
 type Store struct {
 	o StoreOptions
 
+	editing  sync.Mutex // one change of the files at a time; taken before reading
 	reading  sync.Mutex // one reading at a time, so that none is overtaken by an older one
 	mu       sync.Mutex
 	set      *Set
@@ -120,7 +128,42 @@ func (s *Store) read() (*Set, []Problem) {
 		_, p := s.readOne(set, file, Admin)
 		problems = append(problems, p...)
 	}
-	return set, problems
+	revoked, p := s.readRevoked()
+	set.revoked = revoked
+	problems = append(problems, p...)
+	set.guests, p = s.readGuests()
+	return set, append(problems, p...)
+}
+
+// readRevoked reads the revocations. What is there and cannot be read, or could
+// have been written by others, may have been meant for any certificate.
+func (s *Store) readRevoked() (*revocations, []Problem) {
+	if s.o.Revoked == "" {
+		return nil, nil
+	}
+	data, err := readTrusted(s.o.Revoked)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return s.lastRevoked(), []Problem{problemOf(s.o.Revoked, err)}
+	}
+	return parseRevoked(s.o.Revoked, data)
+}
+
+// lastRevoked is for revocations that cannot be read, or that others could have
+// written: whoever made them so is not to let in the keys that were revoked.
+// What others write here only takes away.
+func (s *Store) lastRevoked() *revocations {
+	r := &revocations{unsound: true, keys: map[string]bool{}}
+	if data, err := readRegular(s.o.Revoked); err == nil {
+		now, _ := parseRevoked(s.o.Revoked, data)
+		maps.Copy(r.keys, now.keys)
+	}
+	if set := s.Current(); set != nil && set.revoked != nil {
+		maps.Copy(r.keys, set.revoked.keys)
+	}
+	return r
 }
 
 func (s *Store) readOne(set *Set, file string, byDefault Role) (*Set, []Problem) {
@@ -190,7 +233,13 @@ func (s *Store) watchFolders(w *fsnotify.Watcher) {
 func (s *Store) files() []string { return filesOf(s.o) }
 
 func filesOf(o StoreOptions) []string {
-	return append(slices.Clone(o.Files), o.Authorize...)
+	files := append(slices.Clone(o.Files), o.Authorize...)
+	for _, more := range []string{o.Revoked, o.Guests, o.GuestAuthority} {
+		if more != "" {
+			files = append(files, more)
+		}
+	}
+	return files
 }
 
 func (s *Store) concerns(name string) bool {

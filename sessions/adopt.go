@@ -238,7 +238,7 @@ const adoptPatience = 2 * time.Second
 
 // recall takes over what only the checkpoint knows.
 func (c *core) recall(from checkpoint) {
-	c.child = process{pid: from.PID, start: from.Start, shell: c.spec.shell()}
+	c.child = process{pid: from.PID, start: from.Start}
 	c.started, c.lastOut, c.lastIn = from.Started.Time, from.LastOut.Time, from.LastIn.Time
 	c.holderPID, c.holderStart = from.HolderPID, from.HolderStart
 	c.losses, c.replyAt, c.ending, c.said = from.Losses, from.Reply, from.Ending, from.Said

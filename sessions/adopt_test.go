@@ -42,7 +42,7 @@ func TestAdoptRunningSession(t *testing.T) {
 		t.Errorf("screen\n%s\nwas\n%s", got, screen)
 	}
 	got := within(t, s, "the size", func(st *Status) bool { return st.Cols == 50 && st.Rows == 7 })
-	if got.PID != status.PID || got.HolderPID != status.HolderPID || got.Offset != status.Offset || !got.Started.Equal(status.Started) {
+	if got.PID != status.PID || got.HolderPID != status.HolderPID || got.Offset != status.Offset || !got.Started.Round(0).Equal(status.Started.Round(0)) {
 		t.Errorf("status %+v, was %+v", got, status)
 	}
 	if got.Writer == nil || got.Writer.Generation != locked.Generation {

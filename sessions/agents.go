@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -11,11 +12,73 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"berth/agent"
 	"berth/api"
+	"berth/detect"
 	"berth/sessions/hold"
 )
+
+// drivers are the agents that Berth knows, by their names.
+func (r *Registry) drivers() map[string]agent.Driver { return *r.known.Load() }
+
+// driver is what is known of the agent of a session that is made so; nil: this
+// server knows none of that name.
+func (r *Registry) driver(spec Spec) agent.Driver {
+	d := r.drivers()[spec.Agent]
+	if f, ok := d.(agent.Fitter); ok {
+		return f.Fit(spec.Command, spec.Rules)
+	}
+	return d
+}
+
+// SetDrivers gives the server other drivers: sessions that there are go on with
+// them. Those that have not changed go on as they did.
+func (r *Registry) SetDrivers(ctx context.Context, drivers map[string]agent.Driver) error {
+	r.known.Store(&drivers)
+	var errs []error
+	for _, s := range r.All() {
+		errs = append(errs, s.do(ctx, func(c *core) { c.refit() }))
+	}
+	return errors.Join(errs...)
+}
+
+// refit goes on with the driver that the session has now.
+func (c *core) refit() {
+	d, driver := c.detection, c.s.reg.driver(c.spec)
+	c.dirty = true
+	if _, fits := c.s.reg.drivers()[c.spec.Agent].(agent.Fitter); d == nil || !fits || d.driver == driver {
+		return
+	}
+	d.driver, d.looksAt, d.looks, d.reading = driver, looksAtScreen(driver), detect.Looks{}, nil
+	now := c.now()
+	d.opening = c.s.reg.events.LastSeq(c.s.id) + 1
+	if result := d.fold.Refit(driver, d.clock(now)); d.awake {
+		c.tell([]detect.Result{result})
+	}
+	c.looked, d.screenAt = time.Time{}, now // both are read anew
+}
+
+// checkRules refuses rules that there are not, or that nobody would go by.
+func (r *Registry) checkRules(spec *Spec) error {
+	if spec.Rules == "" {
+		return nil
+	}
+	f, ok := r.drivers()[spec.Agent].(agent.Fitter)
+	if !ok {
+		return api.Errorf(api.CodeBadRequest, "rules are for programs that berth has no driver for: %s has one; leave rules out", spec.Agent)
+	}
+	known := f.Rules()
+	if slices.Contains(known, spec.Rules) {
+		return nil
+	}
+	there := "it has none"
+	if len(known) > 0 {
+		there = "there are " + strings.Join(known, ", ")
+	}
+	return api.Errorf(api.CodeNotFound, "berth.yaml has no rules %s: %s", api.Quote(spec.Rules), there)
+}
 
 // inferAgent finds the driver that a command calls for: by the name said, or
 // by the program's.
@@ -23,17 +86,17 @@ func (r *Registry) inferAgent(spec Spec) (Spec, error) {
 	switch {
 	case spec.Agent == "" && len(spec.Command) > 0:
 		spec.Agent = agent.Generic
-		if name := filepath.Base(spec.Command[0]); r.options.Drivers[name] != nil {
+		if name := filepath.Base(spec.Command[0]); r.drivers()[name] != nil {
 			spec.Agent = name
 		}
 	case spec.Agent == "":
 		spec.Agent = agent.Generic
-	case spec.Agent != agent.Generic && r.options.Drivers[spec.Agent] == nil:
+	case spec.Agent != agent.Generic && r.drivers()[spec.Agent] == nil:
 		return spec, api.Errorf(api.CodeNoDriver, "berth has no driver for the agent %s yet: leave --agent out to run it as any program", api.Quote(spec.Agent))
 	}
 	if len(spec.Command) == 0 {
 		spec.Command = []string{r.options.Environment.Shell}
-		if l, ok := r.options.Drivers[spec.Agent].(agent.Launcher); ok {
+		if l, ok := r.driver(spec).(agent.Launcher); ok {
 			spec.Command = l.Command()
 		}
 	}
@@ -42,15 +105,23 @@ func (r *Registry) inferAgent(spec Spec) (Spec, error) {
 
 // forAgent settles what is of agents alone.
 func (r *Registry) forAgent(spec *Spec) error {
-	if _, ok := r.options.Drivers[spec.Agent].(agent.Launcher); ok {
+	if err := r.checkRules(spec); err != nil {
+		return err
+	}
+	driver := r.driver(*spec)
+	if _, ok := driver.(agent.Launcher); ok {
 		if spec.Gate.Closed() && !r.mayHold(*spec) {
 			return cannotHold(*spec)
 		}
 		if len(spec.Start) > 0 && !r.mayHold(*spec) {
 			return cannotBegin(*spec)
 		}
+		_, chooses := driver.(agent.Chooser)
+		if chooses && spec.Conversation != "" {
+			return api.Errorf(api.CodeBadRequest, "%s chooses the ids of its conversations itself: leave conversation out; resume takes one up", spec.Agent)
+		}
 		// An agent that is left untouched chooses its own.
-		if spec.Conversation == "" && spec.TakeUp == "" && (spec.Isolate != agent.IsolateNone || spec.Fork.Conversation != "") {
+		if !chooses && spec.Conversation == "" && spec.TakeUp == "" && (spec.Isolate != agent.IsolateNone || spec.Fork.Conversation != "") {
 			spec.Conversation = newConversation()
 		}
 		return r.checkPrompt(spec)
@@ -59,14 +130,14 @@ func (r *Registry) forAgent(spec *Spec) error {
 		name string
 		set  bool
 	}{
-		{"prompt", spec.Prompt != ""}, {"conversation", spec.Conversation != ""}, {"resume", spec.TakeUp != ""},
+		{"conversation", spec.Conversation != ""}, {"resume", spec.TakeUp != ""},
 		{"settings", len(spec.Settings) > 0}, {"mcp", len(spec.MCP) > 0}, {"gate", spec.Gate.Closed()}, {"start", len(spec.Start) > 0},
 	} {
 		if field.set {
 			return api.Errorf(api.CodeNoDriver, "%s means nothing to %s, which is run as any program: name the agent with --agent, or leave it out", field.name, api.Quote(spec.Command[0]))
 		}
 	}
-	return nil
+	return r.checkPrompt(spec)
 }
 
 // checkPrompt refuses a first message that could never be typed.
@@ -74,9 +145,9 @@ func (r *Registry) checkPrompt(spec *Spec) error {
 	if spec.Prompt == "" {
 		return nil
 	}
-	typist, ok := r.options.Drivers[spec.Agent].(agent.Typist)
+	typist, ok := r.driver(*spec).(agent.Typist)
 	if !ok {
-		return api.Errorf(api.CodeNoDriver, "prompt means nothing to %s, of which berth cannot tell when it takes a message: leave it out", api.Quote(spec.Agent))
+		return api.Errorf(api.CodeNoDriver, "prompt means nothing to %s, of which berth cannot tell when it takes a message: name its agent with --agent, write rules for it, or leave it out", api.Quote(spec.Command[0]))
 	}
 	_, err := Nudge{Text: spec.Prompt}.typed(typist)
 	return err
@@ -95,7 +166,8 @@ func newConversation() string {
 // and files by which the agent tells of itself. A program without a driver
 // stays as it is.
 func (s *Session) prepare(spec Spec, prog program) (program, agent.Launch, error) {
-	l, ok := s.reg.options.Drivers[spec.Agent].(agent.Launcher)
+	s.keepSecrets(prog)
+	l, ok := s.reg.driver(spec).(agent.Launcher)
 	if !ok {
 		return prog, agent.Launch{}, nil
 	}
@@ -216,7 +288,7 @@ func launchEnv(prog program, l agent.Launch) []string {
 // so.
 func launched(spec Spec, l agent.Launch) Spec {
 	spec.StateFile, spec.LogFiles, spec.Vouched, spec.Berth = l.StateFile, l.LogFiles, l.Vouched, l.Berth
-	spec.Stream, spec.Headless = l.Stream, l.Headless
+	spec.Stream, spec.Headless, spec.Again, spec.Begun = l.Stream, l.Headless, l.Again, true
 	if l.Conversation != "" && l.Conversation != spec.Conversation {
 		spec.Conversation, spec.Spoken = l.Conversation, false
 	}

@@ -103,7 +103,7 @@ func (c *core) heed(r hold.Record) {
 func (c *core) heedInput(r hold.Record) error {
 	d := c.detection
 	if !isAnswer(c.mark.Verb) { // read as the record was applied
-		d.othersAt, d.othersTo = r.Time.Time, r.Offset
+		d.othersAt, d.othersTo = c.onClock(r.Time.Time), r.Offset
 		return nil
 	}
 	input, err := decode[hold.InputData](r)
@@ -115,16 +115,16 @@ func (c *core) heedInput(r hold.Record) error {
 		return nil
 	}
 	if a.Verb == verbGroom && a.Last {
-		d.groom.Given(a.Prompt, r.Time.Time)
+		d.groom.Given(a.Prompt, c.onClock(r.Time.Time))
 	}
 	own := d.answers[a.Prompt]
 	if own == nil {
 		own = c.takeUp(a, r)
 	} else if own.done == nil { // of a server before this one
-		own.settleBy = r.Time.Add(answerSettles)
+		own.settleBy = c.onClock(r.Time.Time).Add(answerSettles)
 	}
 	if own != nil && own.Hook == "" && a.Last {
-		own.Given = r.Time.Time
+		own.Given = c.onClock(r.Time.Time)
 	}
 	return nil
 }
@@ -140,7 +140,7 @@ func (c *core) takeUp(a *answering, r hold.Record) *answering {
 	if !ok {
 		return nil
 	}
-	a.Opened, a.Given, a.settleBy = p.Request.Since.Time, time.Time{}, r.Time.Add(answerSettles)
+	a.Opened, a.Given, a.settleBy = p.Request.Since.Time, time.Time{}, c.onClock(r.Time.Time).Add(answerSettles)
 	d.follow(a)
 	return a
 }
@@ -151,6 +151,52 @@ func (d *detection) asks(n uint64) {
 		d.asking = map[uint64]bool{}
 	}
 	d.asking[n] = true
+}
+
+// faced says that the prompt is to be asked on the screen, where a client that
+// may write is looking, and not of a hook that would keep it from there.
+func (c *core) faced(p *agent.Request) bool {
+	if !c.detection.withholds(p) {
+		return false
+	}
+	for _, m := range c.members {
+		if m.mayWrite() == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// withholds says that the prompt is on no screen while its hook waits.
+func (d *detection) withholds(p *agent.Request) bool {
+	w, ok := d.driver.(agent.Withholder)
+	return ok && p != nil && w.Withholds(p)
+}
+
+// unveil lets the hooks go that keep dialogs from a client which has just
+// joined. What they asked goes on being asked, there.
+func (c *core) unveil() {
+	d := c.detection
+	if d == nil || !d.awake || c.link == nil {
+		return
+	}
+	for n := range d.asking {
+		if p, ok := d.fold.HeldBy(hookID(n)); ok && c.faced(p) {
+			c.release(n)
+		}
+	}
+}
+
+// release lets a hook go, which says nothing then. That it is gone is a record
+// of its own.
+func (c *core) release(n uint64) {
+	delete(c.detection.asking, n)
+	link := c.link
+	c.background(func() {
+		if err := link.Release(n); err != nil && !errors.Is(err, hold.ErrNotWaiting) && !errors.Is(err, hold.ErrEnded) {
+			c.log.Warn("could not release a hook", "hook", n, "error", err)
+		}
+	})
 }
 
 // letGo releases the hooks that no prompt waits for: it was answered on the
@@ -164,13 +210,7 @@ func (c *core) letGo() {
 		if d.fold.Holds(hookID(n)) || d.gate.Hook == n || d.beginnings[n] != nil || c.transcripts.waiting[n] {
 			continue
 		}
-		delete(d.asking, n)
-		link := c.link
-		c.background(func() {
-			if err := link.Release(n); err != nil && !errors.Is(err, hold.ErrNotWaiting) && !errors.Is(err, hold.ErrEnded) {
-				c.log.Warn("could not release a hook", "hook", n, "error", err)
-			}
-		})
+		c.release(n)
 	}
 }
 
@@ -205,17 +245,23 @@ func (c *core) heedHookOver(r hold.Record) error {
 			continue
 		}
 		if r.Kind == hold.KindDelivered {
-			a.Given = r.Time.Time
+			a.Given = c.onClock(r.Time.Time)
 		}
 		if a.closed != nil {
 			c.settleAnswer(a, c.judgeAnswer(a), true)
 		}
 	}
+	kind := agent.HookGone
+	if p, held := d.fold.HeldBy(id); held && r.Kind == hold.KindDelivered && d.withholds(p) {
+		kind = agent.HookAnswered // there was no other way to answer it
+	}
 	result := d.fold.Apply(agent.Fact{
-		Kind: agent.HookGone, Source: agent.SourceHook, Cause: "hook:" + r.Kind, Hook: id, Evidence: g.Why, Time: d.clock(r.Time.Time),
+		Kind: kind, Source: agent.SourceHook, Cause: "hook:" + r.Kind, Hook: id, Evidence: g.Why, Time: d.clock(c.onClock(r.Time.Time)),
 	})
-	if d.awake {
-		c.tell([]detect.Result{result})
+	if results := []detect.Result{result}; d.awake {
+		c.tell(results)
+	} else {
+		c.closedBefore(results)
 	}
 	return nil
 }
@@ -294,8 +340,9 @@ func (c *core) judgeAnswer(a *answering) respondEvent {
 	case a.closed == nil: // still open
 	case !e.Delivered || c.othersTyped(a):
 		e.Outcome = agent.OutcomeElsewhere
+	case c.nobodyKnows(a):
 	default:
-		e.Confirmed = c.exit == nil || a.Outcome == agent.OutcomeDenied
+		e.Confirmed = c.exit == nil || c.onceMore() || a.Outcome == agent.OutcomeDenied
 	}
 	return e
 }
@@ -311,8 +358,27 @@ func (c *core) othersTyped(a *answering) bool {
 	if !typed.After(a.Opened) || !typed.Before(before) {
 		return false
 	}
-	refused := a.closed.Stopped && (a.Outcome == agent.OutcomeAccepted || a.Outcome == agent.OutcomeAnswered)
-	return refused || typed.After(a.At.Add(-keyShows))
+	if a.allows() {
+		if a.closed.Stopped {
+			return true
+		}
+		if a.Hook != "" && typed.After(a.At) {
+			return false // of a hook and a key at once either may be first; theirs, if it refused, would have stopped the work
+		}
+	}
+	return typed.After(a.At.Add(-keyShows))
+}
+
+// allows: what follows shows whether it was this answer that was taken.
+func (a *answering) allows() bool {
+	return a.Outcome == agent.OutcomeAccepted || a.Outcome == agent.OutcomeAnswered
+}
+
+// nobodyKnows: a hook was answered, of its dialog is known that it is gone and no
+// more, and a key of somebody else may have lain unread before.
+func (c *core) nobodyKnows(a *answering) bool {
+	typed := c.detection.othersAt
+	return a.Hook != "" && a.closed.How == "gone" && a.allows() && typed.After(a.Opened) && typed.After(a.At.Add(-keyShowsUnseen)) && typed.Before(a.Given.Add(hookAhead))
 }
 
 // othersJustTyped says that somebody else has typed so shortly before that

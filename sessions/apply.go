@@ -96,8 +96,8 @@ func (c *core) applyStarted(r hold.Record) error {
 	if err != nil {
 		return err
 	}
-	c.child = process{pid: d.PID, start: d.Start, shell: c.spec.shell()}
-	c.exit, c.started, c.dirty = nil, r.Time.Time, true
+	c.child = process{pid: d.PID, start: d.Start}
+	c.exit, c.started, c.dirty = nil, c.onClock(r.Time.Time), true
 	if r.N > c.told {
 		c.lost = nil // that was the program before
 	}
@@ -125,7 +125,7 @@ func (c *core) freshTerm(first bool, cols, rows int) {
 	if !first {
 		at := c.term.Offset()
 		_, _ = c.term.Write([]byte(freshStart)) // never fails
-		if c.s.reg.options.Drivers[c.spec.Agent] != nil {
+		if looksAtScreen(c.s.reg.driver(c.spec)) {
 			c.scrollOut()
 		}
 		c.term.SetOffset(at)
@@ -168,9 +168,9 @@ func (c *core) applyInput(r hold.Record) error {
 		c.markRead, c.mark = d.Mark, readMark(d.Mark)
 	}
 	m := c.mark
-	c.lastIn = r.Time.Time
+	c.lastIn = c.onClock(r.Time.Time)
 	if m.Typed || m.Verb == "input" || m.Verb == "keys" {
-		c.personAt = later(c.personAt, r.Time.Time)
+		c.personAt = later(c.personAt, c.lastIn)
 	}
 	c.active()
 	if !m.Typed {
@@ -178,10 +178,7 @@ func (c *core) applyInput(r hold.Record) error {
 		c.event(r, "input", inputEvent{By: m.By, Bytes: d.Bytes, Verb: m.Verb})
 		return nil
 	}
-	at := r.Time.Time
-	if now := c.now(); now.Before(at) { // the clock was set back
-		at = now
-	}
+	at := c.lastIn
 	if c.typing.open && (c.typing.by != m.By || at.Sub(c.typing.first) >= typingWindow) {
 		c.flushTyping(at, true)
 	}
@@ -338,9 +335,16 @@ func (c *core) titled(title string) {
 }
 
 func (c *core) noticed(n terminal.Notice) {
-	if c.detection != nil {
-		c.facts(c.detection.driver.OSC(n.OSC, n.Payload))
+	d := c.detection
+	if d == nil {
+		return
 	}
+	facts := d.driver.OSC(n.OSC, n.Payload)
+	if !d.awake && !c.reviewing {
+		d.recall(facts)
+		return
+	}
+	c.facts(facts)
 }
 
 // applyCoalesced tells of hook events that were too many to be told singly.
@@ -350,6 +354,10 @@ func (c *core) applyCoalesced(r hold.Record) error {
 		return err
 	}
 	c.flushTyping(c.now(), true)
+	if r.N > c.told {
+		c.hooks.add(HookCounts{Coalesced: uint64(max(d.Count, 0))})
+		c.moved = true
+	}
 	c.event(r, "hook", hookEvent{Event: "coalesced", Count: d.Count, Events: d.Events})
 	return nil
 }

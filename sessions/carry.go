@@ -25,9 +25,6 @@ const (
 	evidenceWithin = 2500 * time.Millisecond
 	// A message that Enter did not send is typed again so often.
 	carryTries = 3
-	// A draft that is put aside is told in the footer, which other words may take
-	// for a moment.
-	asideGone = 2 * time.Second
 )
 
 // errand is what is to be done for a session's messages.
@@ -79,7 +76,7 @@ func (c *core) errand() errand {
 		c.parkAll("it is " + string(c.state))
 		return errand{wait: next}
 	}
-	typist, ok := c.s.reg.options.Drivers[c.spec.Agent].(agent.Typist)
+	typist, ok := c.s.reg.driver(c.spec).(agent.Typist)
 	if !ok || len(c.detection.nudging) > 0 { // whose end is a change
 		return errand{wait: next}
 	}
@@ -142,7 +139,7 @@ func (c *core) queueErrand(typist agent.Typist, now time.Time) errand {
 			return errand{wait: wait}
 		}
 	}
-	if left := evidenceWithin - now.Sub(q.StageAt.Time); q.Stage == stageTyped && left > 0 && seen.Reading.Bare() && seen.Reading.Composer.Empty {
+	if left := evidenceWithin - now.Sub(q.staged); q.Stage == stageTyped && left > 0 && seen.Reading.Bare() && seen.Reading.Composer.Empty {
 		return errand{wait: min(left, carryAgain)} // a server before this one typed it, and it is not drawn yet
 	}
 	id, err := c.sender(q)
@@ -178,7 +175,7 @@ func (c *core) queueErrand(typist agent.Typist, now time.Time) errand {
 // was pressed: nothing to wait for and not over means that it was not, for the
 // composer holds it still.
 func (c *core) judgeEntered(q *queued, typist agent.Typist, seen deliver.Seen, now time.Time) (wait time.Duration, over bool) {
-	if left := evidenceWithin - now.Sub(later(q.StageAt.Time, c.mail.since)); left > 0 {
+	if left := evidenceWithin - now.Sub(later(q.staged, c.mail.since)); left > 0 {
 		return left, false
 	}
 	if seen.Reading == nil || seen.Reading.Composer == nil {
@@ -203,7 +200,7 @@ func (c *core) sender(q *queued) (keys.Identity, error) {
 	if q.First {
 		return keys.Identity{Kind: q.Kind, Name: q.By.Identity, Fingerprint: q.By.Fingerprint}, nil
 	}
-	id, err := c.s.reg.options.Rights(keys.Identity{Kind: q.Kind, Name: q.By.Identity, Fingerprint: q.By.Fingerprint, Source: q.Source})
+	id, err := c.s.reg.options.Rights(keys.Identity{Kind: q.Kind, Name: q.By.Identity, Fingerprint: q.By.Fingerprint, Source: q.Source, Certificate: q.Proof})
 	if err == nil {
 		err = id.May("nudge", keys.Responder)
 	}
@@ -233,17 +230,10 @@ func (c *core) asideErrand(typist agent.Typist, now time.Time) (run func(context
 		return nil, false
 	}
 	seen := c.seen()
-	if r := seen.Reading; r != nil && r.Composer != nil && !r.Stashed {
-		if c.mail.aside.gone.IsZero() {
-			c.mail.aside.gone = now
-		}
-		if now.Sub(c.mail.aside.gone) < asideGone {
-			return nil, false
-		}
-		c.dropAside() // a person has brought it back
+	if c.mail.aside.over(seen.Reading, c.personAt, now) {
+		c.dropAside()
 		return nil, true
 	}
-	c.mail.aside.gone = time.Time{}
 	if now.Sub(c.personAt) < carryAgain || len(deliver.Return(typist, now).Step(seen, now).Write) == 0 {
 		return nil, false
 	}

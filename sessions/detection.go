@@ -19,8 +19,8 @@ import (
 // comes in several writes.
 const screenPace = 25 * time.Millisecond
 
-// detection is what is believed of a session's agent, and why. A program
-// without a driver has none.
+// detection is what is believed of a session's agent, and why. An agent that
+// this server does not know has none.
 type detection struct {
 	driver    agent.Driver
 	fold      *detect.Fold
@@ -29,7 +29,9 @@ type detection struct {
 	files     files
 	stream    *tail.Assembler // of lines in the output that tell of the agent; nil where there are none
 	stateSeen []byte          // what the live state file said last
+	looksAt   bool            // its driver reads the screen
 	screenAt  time.Time
+	spokeAt   time.Time      // when output was last told of to a driver that does not
 	last      time.Time      // of the newest fact: time does not go back
 	opening   uint64         // number of the event that opens a prompt, if one opens now
 	awake     bool           // what the last server saw has been taken in again
@@ -37,7 +39,10 @@ type detection struct {
 	rousing   bool           // that is being done: what follows for the state is seen when all have spoken
 	restored  bool           // it goes on where a checkpoint left off
 	reading   *agent.Reading // of the newest screen
+	composed  time.Time      // when the first composer was seen
 	said      *Said          // the last message
+	words     string         // what an agent that prints lines has said since its turn began
+	told      activityTold   // of what it does
 	meter     meter          // of what turns take
 	own       string         // the last message of ours, as it was typed
 	nudging   []*nudging     // deliveries in progress: one, and those that wait for their confirmation
@@ -60,12 +65,12 @@ type detection struct {
 
 // newDetection begins anew with a program.
 func (c *core) newDetection(at time.Time) {
-	driver := c.s.reg.options.Drivers[c.spec.Agent]
+	driver := c.s.reg.driver(c.spec)
 	if driver == nil {
 		return
 	}
 	c.detection.close()
-	d := &detection{driver: driver, last: at}
+	d := &detection{driver: driver, last: c.onClock(at), looksAt: looksAtScreen(driver)}
 	d.fold = detect.New(driver, d.options(c, at))
 	c.newStream(d, tail.Place{Offset: c.term.Offset()})
 	c.detection, c.lastWords = d, nil
@@ -74,17 +79,24 @@ func (c *core) newDetection(at time.Time) {
 func (d *detection) options(c *core, start time.Time) detect.Options {
 	return detect.Options{
 		Conversation: c.spec.Conversation, Start: start, Headless: c.spec.Headless, IdleGrace: c.spec.IdleGrace, Forked: c.spec.forked(),
+		Again:    len(c.spec.Again) > 0,
 		PromptID: func(uint64) string { return fmt.Sprintf("%s-%d", c.s.id, d.opening) },
 	}
 }
 
 // restoreDetection goes on where a checkpoint left off.
 func (c *core) restoreDetection(from checkpoint) {
-	driver := c.s.reg.options.Drivers[c.spec.Agent]
-	if driver == nil || len(from.Detection) == 0 {
+	driver := c.s.reg.driver(c.spec)
+	switch {
+	case driver == nil:
+		return
+	case len(from.Detection) == 0: // by a server that followed no such program
+		if from.PID != 0 {
+			c.newDetection(from.Started.Time)
+		}
 		return
 	}
-	d := &detection{driver: driver, last: from.Taken.Time, restored: true}
+	d := &detection{driver: driver, last: c.onClock(from.Taken.Time), restored: true, looksAt: looksAtScreen(driver)}
 	fold, err := detect.Restore(driver, d.options(c, from.Started.Time), from.Detection, from.Taken.Time)
 	if err != nil {
 		c.trouble("restore what was known of the agent", err)
@@ -92,7 +104,7 @@ func (c *core) restoreDetection(from checkpoint) {
 		return
 	}
 	d.fold, d.said, d.own, d.groom, d.meter = fold, from.Said, from.Own, from.Groom, from.Meter
-	d.restoreLog(from.Log)
+	d.restoreLog(c.spec.logFolder(), from.Log)
 	if from.Stream != nil {
 		c.newStream(d, *from.Stream)
 	}
@@ -118,6 +130,13 @@ func (d *detection) clock(at time.Time) time.Time {
 	return at
 }
 
+// onClock is a moment that a file tells of, as the loop's own clock has it. The
+// system's may have been set back since: a moment ahead of it would be waited for.
+func (c *core) onClock(at time.Time) time.Time {
+	now := c.now()
+	return now.Add(min(at.Round(0).Sub(now.Round(0)), 0))
+}
+
 // applyHook takes in an event of the agent's hooks. It and all that follows
 // from it become events in one step, so that a kill leaves all or none.
 func (c *core) applyHook(r hold.Record) error {
@@ -126,6 +145,10 @@ func (c *core) applyHook(r hold.Record) error {
 		return err
 	}
 	told := r.N <= c.told
+	if !told {
+		c.hooks.hook(h)
+		c.moved = true
+	}
 	e := hookEvent{Event: h.Event, Bytes: h.Bytes, Payload: h.Payload, Head: h.Head, Truncated: h.Truncated || h.Head != "" && !h.File, Malformed: h.Malformed}
 	payload := []byte(h.Payload)
 	if h.File {
@@ -140,9 +163,12 @@ func (c *core) applyHook(r hold.Record) error {
 		facts, err := d.driver.Hook(payload)
 		if err == nil {
 			for _, f := range facts {
-				f.Time = d.clock(r.Time.Time)
-				if h.Ask && f.Kind == agent.Asked {
+				f.Time = d.clock(c.onClock(r.Time.Time))
+				if h.Ask && f.Kind == agent.Asked && !c.faced(f.Request) {
 					f.Hook = hookID(r.N)
+				}
+				if !told && wordless(f) {
+					c.readLog() // what it said last stands there by now
 				}
 				some, beside := c.believe(f, r.N, h.Ask)
 				e.Foreign = e.Foreign || some[0].Foreign
@@ -252,6 +278,7 @@ func (c *core) detect(now time.Time) {
 	if believed := d.fold.Status(); believed.State != c.state && !c.waking(now) { // the holder did not answer for a while, or a server ended
 		c.setState(believed.State, believed.Tier, believed.Cause)
 	}
+	c.tellActivity(now)
 	c.groom(now)
 }
 
@@ -287,6 +314,7 @@ func (c *core) wakeDetection(now time.Time) {
 	}
 	c.watchFiles()
 	c.readStateFile()
+	c.looked = time.Time{} // who is in the foreground now, the loop asks next
 	if d.screenAt = now; !c.term.InSync() {
 		c.readScreen()
 	}
@@ -295,10 +323,49 @@ func (c *core) wakeDetection(now time.Time) {
 	c.letGo()
 }
 
+// recall takes in what a sequence said while a server before this one, or none,
+// was there. A title can be asked for again; a sequence is said once. Told is
+// only what is believed once all has been read.
+func (d *detection) recall(facts []agent.Fact) {
+	for _, f := range facts {
+		f.Time = d.last
+		_ = d.fold.Apply(f)
+	}
+}
+
+// looksAtScreen says whether what is on the screen may move anything.
+func looksAtScreen(driver agent.Driver) bool {
+	if driver == nil {
+		return false
+	}
+	for _, witnesses := range driver.Table() {
+		for _, w := range witnesses {
+			if w.Source == agent.SourceScreen {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// spokeEvery is how often output is told of to a driver that does not look at
+// it: who waits for silence waits for seconds.
+const spokeEvery = 500 * time.Millisecond
+
 func (c *core) readScreen() {
 	d := c.detection
 	d.screenAt = time.Time{}
+	if !d.looksAt {
+		if now := c.now(); now.Sub(d.spokeAt) >= spokeEvery {
+			d.spokeAt = now
+			c.facts([]agent.Fact{{Kind: agent.Spoke, Source: agent.SourceProcess, Cause: "process:output"}})
+		}
+		return
+	}
 	d.reading = d.driver.Screen(d.viewer.View(c.term.Snapshot(0)))
+	if d.composed.IsZero() && d.reading != nil && d.reading.Composer != nil {
+		d.composed = c.now()
+	}
 	if f, ok := d.looks.Fact(d.reading, c.now()); ok {
 		c.facts([]agent.Fact{f})
 	}
@@ -328,7 +395,7 @@ func (c *core) detectionDue() (time.Time, bool) {
 	if c.waking(c.now()) {
 		rouse = d.wokeAt.Add(wakesWithin)
 	}
-	for _, due := range []time.Time{d.answersDue(), d.groomAt, rouse} {
+	for _, due := range []time.Time{d.answersDue(), d.groomAt, d.told.again, rouse} {
 		if !due.IsZero() && (at.IsZero() || due.Before(at)) {
 			at = due
 		}
@@ -347,6 +414,9 @@ func (c *core) foldEnd(told bool) {
 		c.readLogToItsEnd()
 	}
 	d.meter.end()
+	for _, w := range d.watches {
+		w.cut = true
+	}
 	d.close()
 	c.said = c.lastSaid()
 	c.detection = nil // the next program has its own

@@ -15,7 +15,7 @@ import (
 
 // EventTypes are the types that watch --type knows.
 var EventTypes = []string{
-	"snapshot", "live", "heartbeat", "gap", "session_created", "session_removed", "renamed", "state_change",
+	"snapshot", "live", "heartbeat", "gap", "session_created", "session_removed", "renamed", "state_change", "activity",
 	"input", "hook", "prompt", "prompt_resolved", "message", "nudge", "draft_stashed", "respond", "groom", "gate", "report", "writer_change", "client_attached", "client_detached", "resize", "signal", "tags", "session_limit", "output_lost", "restarted", "exited",
 	"start_context", "transcript_saved", "notify",
 }
@@ -75,6 +75,9 @@ type (
 		Failure  *agent.Failure  `json:"failure,omitempty"`
 		Sources  []SourceWord    `json:"sources,omitempty"` // what each had said by then
 		At       *sourcePlace    `json:"at,omitempty"`
+	}
+	activityEvent struct {
+		Activity agent.Activity `json:"activity"` // of an agent that goes on working
 	}
 	hookEvent struct {
 		Event     string          `json:"event"`

@@ -39,6 +39,21 @@ func foreground(pid int) (group, front int, program string) {
 	return group, front, string(bytes.TrimSuffix(readProc(buf[:], front, "comm"), []byte("\n")))
 }
 
+// unread is how many bytes lie in the input of pid's terminal that no program has
+// read; -1 when the system does not tell.
+func unread(pid int) int {
+	fd, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/fd/0", unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1
+	}
+	defer unix.Close(fd)
+	n, err := unix.IoctlGetInt(fd, unix.TIOCINQ)
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
 // readProc reads what fits into buf of a file of /proc, and nothing if there is
 // none. It is done a hundred times a second with a hundred sessions:
 // os.ReadFile, which prepares for files that block and for long ones, takes

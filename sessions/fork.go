@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"time"
 
 	"berth/agent"
 	"berth/api"
@@ -15,8 +16,11 @@ import (
 // prompt is its first message, or empty.
 func (r *Registry) Fork(ctx context.Context, s *Session, name, prompt string, by Actor) (*Session, error) {
 	st := s.Status()
-	if _, ok := r.options.Drivers[st.Agent].(agent.Launcher); !ok {
+	if _, ok := r.driver(st.Spec).(agent.Launcher); !ok {
 		return nil, api.Errorf(api.CodeNoDriver, "%s runs %s, of which berth knows no conversation", st.Name, st.Agent).With("session", st.Name)
+	}
+	if err := r.writtenDown(ctx, s); err != nil {
+		return nil, err
 	}
 	if !r.resumable(st) {
 		return nil, api.Errorf(api.CodeNotReady, "nothing was said in the conversation of %s yet: there is nothing to begin from", st.Name).With("session", st.Name)
@@ -24,14 +28,39 @@ func (r *Registry) Fork(ctx context.Context, s *Session, name, prompt string, by
 	spec := st.Spec
 	spec.ID, spec.Name, spec.Parent, spec.Depth, spec.Prompt = "", name, "", 0, prompt
 	spec.Fork = Fork{Session: st.ID, Conversation: st.Talk()}
-	spec.Conversation, spec.Spoken, spec.TakeUp, spec.StateFile, spec.Vouched = "", false, "", "", nil
-	spec.Tags, spec.Meta = slices.Clone(spec.Tags), maps.Clone(spec.Meta)
+	spec.Conversation, spec.Spoken, spec.TakeUp, spec.StateFile, spec.Begun, spec.Vouched = "", false, "", "", false, nil
+	spec.Tags, spec.Meta, spec.Configured = slices.Clone(spec.Tags), maps.Clone(spec.Meta), nil
 	return r.New(ctx, spec, by)
 }
 
 // resumable says whether a new start takes the agent's conversation up, and
 // another session can begin from it: something was said in it.
 func (r *Registry) resumable(st *Status) bool {
-	driver, ok := r.options.Drivers[st.Agent].(agent.Recaller)
-	return ok && st.Talk() != "" && driver.Recalls(os.DirFS("/"), st.StateFile, st.Talk())
+	driver, ok := r.driver(st.Spec).(agent.Recaller)
+	return ok && st.Talk() != "" && driver.Recalls(os.DirFS("/"), st.LogFiles, st.Talk())
+}
+
+const (
+	// An agent writes down what was said a moment after it. How long that takes was
+	// not measured; 2 s is a guess that a caller can wait for.
+	writesWithin = 2 * time.Second
+	writesLook   = 20 * time.Millisecond
+)
+
+// writtenDown waits, for a while, until the agent has written down what was said:
+// one that is ended before leaves nothing to take up. The error is the
+// context's.
+func (r *Registry) writtenDown(ctx context.Context, s *Session) error {
+	for end := time.Now().Add(writesWithin); time.Now().Before(end); {
+		st := s.Status()
+		_, recalls := r.driver(st.Spec).(agent.Recaller)
+		silent := !st.Spoken && st.LastInput.Before(st.Started) // of one without hooks only its log says what was said
+		if !recalls || silent || st.Exit != nil || r.resumable(st) {
+			return nil
+		}
+		if err := sleep(ctx, writesLook); err != nil {
+			return err
+		}
+	}
+	return nil
 }

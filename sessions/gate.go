@@ -60,7 +60,9 @@ func (c *core) believe(f agent.Fact, hook uint64, asks bool) (results []detect.R
 	held := false
 	switch {
 	case ours && f.Kind == agent.TurnStarted:
-		d.gate.Began(f.Turn)
+		if !c.goesOn(f) {
+			d.gate.Began(f.Turn)
+		}
 	case ours && f.Kind == agent.TurnEnded && f.How == agent.Completed && asks:
 		var why string
 		if held, why = d.gate.Ends(f.Turn, hook, c.spec.Gate); held {
@@ -72,11 +74,12 @@ func (c *core) believe(f agent.Fact, hook uint64, asks bool) (results []detect.R
 	result := d.fold.Apply(f)
 	c.noteConversation(f, result)
 	c.followLog(d, f, result)
-	c.listen(f, result)
-	results = append(results, result)
 	if !result.Foreign {
 		c.saysOfLog(f, hook, asks)
+		f = d.worded(f)
 	}
+	c.listen(f, result)
+	results = append(results, result)
 	if asks && f.Kind == agent.ConversationStarted && f.Agent == "" && !result.Foreign {
 		c.conversationBegins(f, hook)
 	}
@@ -84,6 +87,13 @@ func (c *core) believe(f agent.Fact, hook uint64, asks bool) (results []detect.R
 		results = append(results, d.fold.SetGate(true, f.Time))
 	}
 	return results, also
+}
+
+// goesOn says that what begins is what the gate itself had the agent do: one that
+// names no turns tells of it as of any message.
+func (c *core) goesOn(f agent.Fact) bool {
+	typist, ok := c.detection.driver.(agent.Typist)
+	return ok && f.Turn == "" && c.detection.gate.Blocks > 0 && typist.Same(c.spec.Gate.Answer(c.spec.berth()), f.Text)
 }
 
 // keepBack answers the hook at the turn's end that the gate holds back: at
@@ -146,9 +156,10 @@ func (c *core) applyHookOver(r hold.Record) error {
 	}
 	told := c.contextOver(r, g)
 	var results []detect.Result
+	late := d.gate.Late
 	if d.gate.Over(g.Hook) {
 		var let []events.Event
-		results, let = c.heldBackOver(r, g)
+		results, let = c.heldBackOver(r, g, late)
 		told = append(told, let...)
 	}
 	c.flushTyping(c.now(), true)
@@ -164,11 +175,11 @@ func (c *core) applyHookOver(r hold.Record) error {
 }
 
 // heldBackOver: the agent that the gate held back goes on with its answer, or
-// was let go without one and its turn is over.
-func (c *core) heldBackOver(r hold.Record, g hold.GoneData) (results []detect.Result, told []events.Event) {
+// was let go without one and its turn is over. late: another one has begun.
+func (c *core) heldBackOver(r hold.Record, g hold.GoneData, late bool) (results []detect.Result, told []events.Event) {
 	d := c.detection
-	results = append(results, d.fold.SetGate(false, d.clock(r.Time.Time)))
-	if r.Kind == hold.KindGone {
+	results = append(results, d.fold.SetGate(false, d.clock(c.onClock(r.Time.Time))))
+	if r.Kind == hold.KindGone && !late {
 		_, why := d.gate.Holds(c.spec.Gate)
 		if g.Why != hold.GoneReleased {
 			why = g.Why
@@ -193,9 +204,9 @@ func (c *core) endTurn(hook uint64, at time.Time) []detect.Result {
 	}
 	var results []detect.Result
 	for _, f := range facts {
-		f.Time = d.clock(at)
+		f.Time = d.clock(c.onClock(at))
 		result := d.fold.Apply(f)
-		c.listen(f, result)
+		c.listen(d.worded(f), result)
 		results = append(results, result)
 	}
 	return results
@@ -273,7 +284,7 @@ func (s *Session) SetGate(ctx context.Context, by Actor, set gate.Config) (Gate,
 
 // mayHold says whether the agent asks before it rests, and when it begins.
 func (r *Registry) mayHold(spec Spec) bool {
-	_, asks := r.options.Drivers[spec.Agent].(agent.Steward)
+	_, asks := r.driver(spec).(agent.Steward)
 	return asks && spec.Isolate != agent.IsolateNone
 }
 

@@ -27,9 +27,11 @@ type Info struct {
 	Meta         map[string]string `json:"meta"`
 	Parent       *string           `json:"parent"`
 	Depth        int               `json:"depth"`
+	Children     *Children         `json:"children"` // what its agent may start; null: nothing
 	Created      api.Time          `json:"created"`
 	CreatedBy    string            `json:"created_by"`
 	Driven       bool              `json:"driven"` // berth has a driver for its agent
+	Rules        *string           `json:"rules"`  // name of those that its program is read by; null: none
 	Isolate      string            `json:"isolate"`
 	Groom        string            `json:"groom"`
 	Trust        bool              `json:"trust"`
@@ -87,13 +89,16 @@ func (s *Session) Info() Info {
 		EnvFile: st.EnvFile, EnvPass: noNil(st.EnvPass), LoginEnv: st.LoginEnv, SizePolicy: string(st.SizePolicy), Restart: string(st.Spec.Restart),
 		Limits: InfoLimits{Output: st.Limits.Output, Scrollback: st.Limits.Scrollback, TTLMS: st.Limits.TTL.Milliseconds(), IdleTimeoutMS: st.Limits.IdleTimeout.Milliseconds()},
 		Tags:   noNil(st.Tags), Meta: st.Meta, Parent: orNil(st.Parent), Depth: st.Depth, Created: st.Created, CreatedBy: st.CreatedBy,
-		Driven: st.Driven, Isolate: string(st.Isolate), Groom: string(st.Groom), Trust: st.Trust, AcceptBypass: st.AcceptBypass, Settings: names(st.Settings), MCP: serverNames(st.MCP),
+		Driven: st.Driven, Rules: orNil(st.RulesName), Isolate: string(st.Isolate), Groom: string(st.Groom), Trust: st.Trust, AcceptBypass: st.AcceptBypass, Settings: names(st.Settings), MCP: serverNames(st.MCP),
 		AgentVersion: st.AgentVersion, Conversation: st.Talk(), Resumable: s.reg.resumable(st),
 		Started: api.At(st.Started), Title: st.Row().Title, PID: st.PID, HolderPID: st.HolderPID, Cols: st.Cols, Rows: st.Rows,
 		TotalWritten: st.Offset, LostBytes: st.Losses, Problem: st.Problem,
 	}
 	if st.Fork.Conversation != "" {
 		i.Fork = &InfoFork{st.Fork.Session, st.Fork.Conversation}
+	}
+	if len(st.Children.Profiles) > 0 {
+		i.Children = &Children{Profiles: st.Children.Profiles, Max: st.Children.Max, Verbs: noNil(st.Children.Verbs)}
 	}
 	if i.Meta == nil {
 		i.Meta = map[string]string{}

@@ -27,6 +27,9 @@ func (s *Session) End(ctx context.Context, by Actor, grace time.Duration) <-chan
 // What was begun goes on when the caller gives up.
 func (r *Registry) Restart(ctx context.Context, s *Session, by Actor) error {
 	done := make(chan error, 1)
+	if err := r.writtenDown(ctx, s); err != nil {
+		return err
+	}
 	if err := s.do(context.WithoutCancel(ctx), func(c *core) { c.restart(by.by(), done) }); err != nil {
 		return err
 	}
@@ -129,14 +132,15 @@ func (c *core) startAgain() {
 // relaunch starts the holder off the loop, which goes on serving lookers-on.
 func (s *Session) relaunch(spec Spec) {
 	ctx := context.Background() // of its own: a start is not left half done
-	prog, failed := s.reg.options.Environment.resolve(spec)
-	s.reg.launching.RLock()
-	defer s.reg.launching.RUnlock()
 	var link *hold.Link
 	var launch agent.Launch
+	// Before the lock: a dead file system may hold it up.
+	prog, failed := s.reg.options.Environment.resolve(spec)
 	if failed == nil {
 		prog, launch, failed = s.prepare(spec, prog)
 	}
+	s.reg.launching.RLock()
+	defer s.reg.launching.RUnlock()
 	if failed == nil {
 		failed = s.reg.apart(launched(spec, launch))
 	}
@@ -191,12 +195,13 @@ func (c *core) launched(link *hold.Link, failed error) {
 // What was told before, by the server before this one, is not told again.
 func (c *core) ended(exit *api.Exit, r hold.Record, told bool) {
 	c.exit, c.pictureAge = exit, c.now()
+	exit.Crashed = exit.Crashed && !c.onceMore()
 	last := c.lastLines()
 	c.flushTyping(c.now(), true)
 	c.freeLease()
 	c.keepTranscripts() // what the agent said last of its log
 	c.foldEnd(told)
-	if !told {
+	if !told && !c.onceMore() {
 		c.event(r, "exited", exitEvent{Code: exit.Code, Signal: exit.Signal, Crashed: exit.Crashed, Lost: exit.Lost, LastLines: last})
 		c.setState(agent.Exited, agent.TierProcess, "process:exit")
 	}

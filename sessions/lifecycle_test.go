@@ -92,6 +92,76 @@ func TestBadSpecsLeaveNothing(t *testing.T) {
 	p.sh("x", "sleep 600") // the name is free
 }
 
+// slow is an agent whose start takes as long as the test wants.
+type slow struct {
+	diary
+	goOn chan struct{}
+}
+
+func (d slow) Launch(s agent.Start) (agent.Launch, error) {
+	<-d.goOn
+	return d.diary.Launch(s)
+}
+
+// TestStartHoldsNobodyUp: what is read before a program is started may lie on a
+// file system that does not answer. Callers are told apart all the same.
+func TestStartHoldsNobodyUp(t *testing.T) {
+	p := open(t)
+	p.close()
+	goOn := make(chan struct{})
+	p.options.Drivers = map[string]agent.Driver{"slow": slow{diary{dir: t.TempDir()}, goOn}}
+	p.open()
+	other := p.sh("other", "sleep 600")
+	quick := func(what string) {
+		t.Helper()
+		known := make(chan int, 1)
+		go func() { known <- len(p.reg.Holders()) }()
+		select {
+		case n := <-known:
+			if n < 1 {
+				t.Errorf("%s: %d holders", what, n)
+			}
+		case <-time.After(patience / 2):
+			close(goOn) // for good
+			<-known
+			t.Fatalf("%s: nobody is told apart", what)
+		}
+	}
+	made := make(chan error, 1)
+	go func() {
+		_, err := p.reg.New(context.Background(), Spec{Name: "one", Agent: "slow", Command: []string{"sleep", "600"}}, tester)
+		made <- err
+	}()
+	for !p.reg.reserved("one") {
+		time.Sleep(time.Millisecond)
+	}
+	quick("a new session")
+	goOn <- struct{}{}
+	if err := <-made; err != nil {
+		t.Fatal(err)
+	}
+	s := p.find("one")
+	restarted := make(chan error, 1)
+	go func() { restarted <- p.reg.Restart(context.Background(), s, tester) }()
+	within(t, s, "its start", func(st *Status) bool { return st.Now == agent.Restarting })
+	quick("a restart")
+	goOn <- struct{}{}
+	if err := <-restarted; err != nil {
+		t.Fatal(err)
+	}
+	if !other.Status().Running() {
+		t.Error("the other session has ended")
+	}
+}
+
+// reserved says whether the name is taken, be it by a session that is being made.
+func (r *Registry) reserved(name string) bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	_, taken := r.names[name]
+	return taken
+}
+
 func TestRestartGoesOnInTheSameSession(t *testing.T) {
 	p := open(t)
 	s := p.sh("one", "echo run $$; sleep 600")

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"berth/agent"
-	"berth/detect"
 	"berth/terminal"
 )
 
@@ -12,12 +11,8 @@ import (
 type process struct {
 	pid     int
 	start   string // tells two processes of one pid apart
-	shell   bool
 	program string // name of the program in the foreground
 }
-
-// shell says whether the session's command is an interactive shell.
-func (s Spec) shell() bool { return detect.IsShell(s.Command) }
 
 // look asks the system who is in the foreground of the session's terminal and
 // judges the state by it.
@@ -32,7 +27,7 @@ func (c *core) look(now time.Time) {
 	if c.looks > 0 {
 		c.looks--
 	}
-	seen := detect.Process{Running: true, Asked: c.link != nil, Shell: c.child.shell}
+	var seen agent.Process
 	if c.link != nil {
 		seen.Leader, seen.Foreground, seen.Program = foreground(c.child.pid)
 		seen.Program = terminal.Printable(seen.Program) // any process may call itself anything
@@ -40,14 +35,24 @@ func (c *core) look(now time.Time) {
 	if seen.Program != c.child.program {
 		c.child.program, c.dirty = seen.Program, true
 	}
-	if c.detection != nil && seen.Asked {
+	switch {
+	case c.link == nil:
+		c.setState(agent.Unknown, agent.TierProcess, "process:no-answer")
+	case c.detection == nil: // an agent of another version of Berth's
+		c.setState(agent.Unknown, agent.TierProcess, "process:running")
+	default:
+		c.supervise(seen)
 		c.seekLog(now)
 		c.watchFiles()
 		c.readFiles()
-		return // its driver judges
 	}
-	v := detect.FromProcess(seen)
-	c.setState(v.State, v.Tier, v.Cause)
+}
+
+// supervise tells a driver that goes by it who is in the foreground.
+func (c *core) supervise(seen agent.Process) {
+	if d, ok := c.detection.driver.(agent.Supervisor); ok {
+		c.facts(d.Process(seen))
+	}
 }
 
 // nextLook is when to look again.
@@ -63,12 +68,22 @@ func (c *core) nextLook() time.Time {
 // Reportable are the states that a session can ever be in by what is known of
 // its program.
 func Reportable(st *Status) map[agent.State]bool {
-	if !st.Driven {
-		return detect.Reportable(st.shell())
+	can := map[agent.State]bool{agent.Unknown: true, agent.Exited: true, agent.Starting: true, agent.Restarting: true}
+	for _, state := range st.Tells {
+		can[state] = true
 	}
-	all := map[agent.State]bool{}
-	for _, s := range agent.States {
-		all[s] = true
+	return can
+}
+
+// tells are the states that the driver can tell of its program: all of them,
+// once a program of which little is known has told of itself.
+func (c *core) tells(driver agent.Driver) []agent.State {
+	limited, ok := driver.(agent.Limited)
+	switch {
+	case driver == nil:
+		return nil
+	case !ok, c.detection != nil && c.detection.fold.Told():
+		return agent.States
 	}
-	return all
+	return limited.Tells()
 }

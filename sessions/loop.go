@@ -55,6 +55,7 @@ type core struct {
 	lastIn      time.Time
 	personAt    time.Time // when somebody last typed, at a terminal or by input and keys
 	losses      int64
+	hooks       HookCounts
 	problem     string
 	problemOf   string // what could not be done
 
@@ -271,9 +272,16 @@ func (c *core) publish() {
 	st := &Status{
 		Spec: c.spec, Now: c.state, Since: c.since, Seq: c.s.reg.events.LastSeq(c.s.id), StateSeq: c.stateSeq, Tier: c.tier, Cause: c.cause,
 		Exit: c.exit, Writer: c.writer(), Viewers: c.viewers(), PID: c.child.pid, Cols: c.spec.Cols, Rows: c.spec.Rows,
-		Program: c.child.program, Started: c.started, LastOutput: c.lastOut, Losses: c.losses, Problem: c.problem,
+		Program: c.child.program, Started: c.started, LastOutput: c.lastOut, LastInput: c.lastIn, Losses: c.losses, Problem: c.problem, Hooks: c.hooks,
 	}
-	st.Driven = c.s.reg.options.Drivers[c.spec.Agent] != nil
+	driver := c.s.reg.driver(c.spec)
+	st.Tells, st.Driven = c.tells(driver), driver != nil
+	if _, limited := driver.(agent.Limited); limited {
+		st.Driven = false
+	}
+	if d, ok := driver.(agent.Ruled); ok {
+		st.RulesName = d.RulesName()
+	}
 	c.believed(st)
 	if c.exit == nil {
 		st.HolderPID, st.HolderStart = c.holderPID, c.holderStart

@@ -12,6 +12,8 @@ import (
 
 	"go.uber.org/goleak"
 
+	"berth/agent"
+	"berth/agent/generic"
 	"berth/keys"
 	"berth/sessions/events"
 	"berth/sessions/hold"
@@ -67,6 +69,7 @@ func open(t testing.TB) *place {
 	}
 	home := t.TempDir()
 	p := &place{t: t, options: Options{
+		Drivers:  map[string]agent.Driver{agent.Generic: generic.Driver{}},
 		StateDir: t.TempDir(), RuntimeDir: sockets, Exe: exe, Log: slog.New(slog.DiscardHandler), Now: time.Now,
 		Environment: Environment{
 			Server: os.LookupEnv, Home: home, User: "tester", Shell: "/bin/sh",

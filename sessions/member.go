@@ -22,6 +22,7 @@ const noticesKept = 16
 type Visitor struct {
 	Actor
 	Allowed  func() error // whether it may write, with its rights as they are now; nil result: it may
+	Sees     func() bool  // whether it may know of the session as it is now; nil: it may
 	ReadOnly bool         // it does not want to
 	Terminal bool
 	Cols     int // of its window; 0 without a terminal
@@ -61,6 +62,7 @@ func (s *Session) Join(ctx context.Context, v Visitor) (*Member, error) {
 		c.note("client_attached", clientEvent{By: v.by(), Terminal: v.Terminal, Cols: v.Cols, Rows: v.Rows})
 		if c.exit == nil && m.mayWrite() == nil {
 			c.leaseOnJoin(m)
+			c.unveil()
 		}
 		c.fitSize()
 	})

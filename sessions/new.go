@@ -15,6 +15,7 @@ import (
 
 	"berth/agent"
 	"berth/api"
+	"berth/keys"
 	"berth/sessions/hold"
 )
 
@@ -71,6 +72,14 @@ func (r *Registry) New(ctx context.Context, spec Spec, by Actor) (*Session, erro
 	if err := r.roomOnDisk(); err != nil {
 		return nil, err
 	}
+	inside := by.Identity.Kind == keys.KindAgent
+	if inside {
+		r.children.Lock()
+		defer r.children.Unlock()
+		if spec, err = r.child(spec, by); err != nil {
+			return nil, err
+		}
+	}
 	if spec.Name, err = r.reserve(spec); err != nil {
 		return nil, err
 	}
@@ -79,7 +88,7 @@ func (r *Registry) New(ctx context.Context, spec Spec, by Actor) (*Session, erro
 		delete(r.names, spec.Name)
 		r.mu.Unlock()
 	}
-	if !by.Identity.Sees(spec.Name, spec.Tags) {
+	if !inside && !by.Identity.Sees(spec.Name, spec.Tags) {
 		forget()
 		return nil, by.Identity.Denied("new", spec.Name)
 	}
@@ -151,9 +160,18 @@ func (r *Registry) start(ctx context.Context, spec Spec, by Actor) (_ *Session, 
 		}
 	}
 	c.restoreTerm(checkpoint{})
-	c.save()                                         // what the event log says from here on concerns this session
-	prog, err := r.options.Environment.resolve(spec) // before the lock: a dead file system may hold it up
+	c.save() // what the event log says from here on concerns this session
+	// Before the lock: a dead file system may hold it up.
+	prog, err := r.options.Environment.resolve(spec)
 	if err != nil {
+		return nil, err
+	}
+	prog, launch, err := c.s.prepare(spec, prog)
+	if err != nil {
+		return nil, err
+	}
+	c.spec = launched(c.spec, launch)
+	if err := saveSpec(dir, c.spec); err != nil {
 		return nil, err
 	}
 	r.launching.RLock()
@@ -164,15 +182,7 @@ func (r *Registry) start(ctx context.Context, spec Spec, by Actor) (_ *Session, 
 	if stop {
 		return nil, errStopped
 	}
-	prog, launch, err := c.s.prepare(spec, prog)
-	if err != nil {
-		return nil, err
-	}
-	c.spec = launched(c.spec, launch)
 	if err := r.apart(c.spec); err != nil {
-		return nil, err
-	}
-	if err := saveSpec(dir, c.spec); err != nil {
 		return nil, err
 	}
 	link, err := c.s.launch(ctx, spec, prog)
@@ -194,7 +204,7 @@ func (s *Session) launch(ctx context.Context, spec Spec, prog program) (*hold.Li
 	defer cancel()
 	socket := s.newSocket()
 	hooks := "" // a program without a driver has none
-	if s.reg.options.Drivers[spec.Agent] != nil && spec.Isolate != agent.IsolateNone {
+	if s.reg.driver(spec) != nil && spec.Isolate != agent.IsolateNone {
 		hooks = socket + "h"
 	}
 	link, err := hold.Start(ctx, s.reg.options.Exe, hold.Spec{

@@ -25,15 +25,34 @@ func (s *Session) Notified(ctx context.Context, n Notified) error {
 	})
 }
 
-// Secrets are the values of the session's environment that must not be shown.
+// Secrets are the values of the session's environment that must not be shown: those
+// that its program was started with, as far as this server knows, and those that it
+// would be started with now.
 func (s *Session) Secrets() []string {
-	env := s.Status().Env
-	shown := s.reg.options.Environment.Redact(env)
 	var secrets []string
+	if then := s.secrets.Load(); then != nil {
+		secrets = slices.Clone(*then)
+	}
+	spec := s.Status().Spec
+	env, _, err := s.reg.options.Environment.values(spec)
+	if err != nil { // its file is gone, say
+		env = spec.Env
+	}
+	return append(secrets, s.secretsOf(env)...)
+}
+
+func (s *Session) secretsOf(env map[string]string) (secrets []string) {
+	shown := s.reg.options.Environment.Redact(env)
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		if shown[name] != env[name] {
 			secrets = append(secrets, env[name])
 		}
 	}
 	return secrets
+}
+
+// keepSecrets remembers what a program is started with.
+func (s *Session) keepSecrets(prog program) {
+	secrets := s.secretsOf(EnvMap(prog.env))
+	s.secrets.Store(&secrets)
 }

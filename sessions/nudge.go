@@ -38,13 +38,15 @@ type Nudged struct {
 type nudging struct {
 	machine *deliver.Machine
 	typed   string
+	slash   bool // it is a command of the agent's own
 	before  agent.State
 	id      string
 	by      By
-	kept    bool    // it may stand in the composer
-	queued  *queued // nil for one that was not queued
-	aside   bool    // it has put a draft aside
-	told    uint64  // the number of the event that tells its end, once that is written
+	kept    bool            // it may stand in the composer
+	queued  *queued         // nil for one that was not queued
+	aside   bool            // it has put a draft aside
+	told    uint64          // the number of the event that tells its end, once that is written, and
+	taken   deliver.Outcome // what that tells
 	turn    turnWatch
 }
 
@@ -114,7 +116,7 @@ func (s *Session) nudge(ctx context.Context, claim Claim, n Nudge, q *queued) (N
 // typist is what is known of typing to the session's agent.
 func (s *Session) typist() (agent.Typist, error) {
 	st := s.Status()
-	if typist, ok := s.reg.options.Drivers[st.Agent].(agent.Typist); ok {
+	if typist, ok := s.reg.driver(st.Spec).(agent.Typist); ok {
 		return typist, nil
 	}
 	return nil, api.Errorf(api.CodeNoDriver, "%s runs %s, of which berth cannot tell when it takes a message; type with input %s --enter TEXT", st.Name, st.Agent, st.Name).
@@ -149,7 +151,7 @@ func (c *core) beginNudge(claim Claim, n Nudge, q *queued, typist agent.Typist) 
 		return nil, err
 	}
 	d := &nudging{
-		typed: options.Typed, before: c.state, by: claim.by(), queued: q, id: fmt.Sprintf("n%d", c.s.reg.events.LastSeq(c.s.id)+1),
+		typed: options.Typed, slash: n.Slash, before: c.state, by: claim.by(), queued: q, id: fmt.Sprintf("n%d", c.s.reg.events.LastSeq(c.s.id)+1),
 		machine: deliver.New(options, c.now()),
 	}
 	d.turn.since, d.turn.typed, d.turn.typist = c.now().Truncate(time.Millisecond), options.Typed, typist
@@ -162,6 +164,11 @@ func (c *core) beginNudge(claim Claim, n Nudge, q *queued, typist agent.Typist) 
 func (c *core) options(n Nudge, q *queued, typist agent.Typist) (deliver.Options, error) {
 	typed, err := n.typed(typist)
 	o := deliver.Options{Typist: typist, Typed: typed, Slash: n.Slash, Clear: n.Clear, Stash: n.Stash, Own: c.detection.own, Unmeasured: c.unmeasured()}
+	table := c.detection.driver.Table()
+	o.Flutters = func(s agent.Source) bool {
+		after, _ := table.May(agent.MoveWork, s)
+		return after > 0
+	}
 	if cut := q.cutOff(typist); cut != "" {
 		o.Own, o.Cut = cut, true
 	}
@@ -189,6 +196,9 @@ func (s *Session) work(ctx context.Context, claim Claim, d *nudging, write writi
 		var lost *lease.LostError
 		if errors.As(err, &lost) { // after Enter there is no more to write but a second one
 			err = s.stepUnwritten(ctx, d, steps)
+		}
+		if d.slash && d.machine.Entered() && err != nil && api.AsError(err).Code == api.CodeExited { // that is what it was for
+			return deliver.Outcome{Verdict: deliver.Confirmed, Evidence: "process:exit"}, nil
 		}
 		if err != nil {
 			return deliver.Outcome{}, err
@@ -229,7 +239,11 @@ func (c *core) stepNudge(d *nudging) (deliver.Step, error) {
 	if c.link == nil || c.exit != nil {
 		return deliver.Step{}, c.exitedError()
 	}
+	entered := d.machine.Entered()
 	step := d.machine.Step(c.seen(), c.now())
+	if !entered && d.machine.Entered() {
+		d.turn.ended = nil // what was told so far, by whichever source was late, is of turns before
+	}
 	if d.machine.Typed() && !d.kept { // from here on it may stand in the composer
 		d.kept = true
 		if len(d.typed) <= ownMost {
@@ -311,10 +325,11 @@ func (c *core) freshen() {
 func (c *core) seen() deliver.Seen {
 	d := c.detection
 	seen := deliver.Seen{
-		State: c.state, Asks: len(d.fold.Status().Requests) > 0, Paste: c.term.Modes().BracketedPaste, Typed: c.personAt, Printed: c.lastOut,
+		State: c.state, Asks: len(d.fold.Status().Requests) > 0, Paste: c.term.Modes().BracketedPaste, Typed: c.personAt, Printed: c.lastOut, Composed: d.composed,
+		Unread: unread(c.child.pid),
 	}
 	written, _ := c.link.Written()
-	if d.awake && d.screenAt.IsZero() && !c.unsettled() && c.term.Offset() >= written {
+	if d.awake && d.screenAt.IsZero() && !c.unsettled() && c.term.Offset() >= written && !d.fold.Stirs() {
 		seen.Reading = d.reading
 	}
 	return seen
@@ -332,7 +347,7 @@ func (c *core) listen(f agent.Fact, r detect.Result) {
 	c.heedTaken(f)
 	if f.Kind == agent.TurnEnded && f.Agent == "" && f.How == agent.Completed && f.Text != "" {
 		if d.said == nil || f.Turn == "" || d.said.Turn != f.Turn {
-			d.said = &Said{Text: f.Text, Time: api.At(f.Time), Turn: f.Turn}
+			d.said = &Said{Text: f.Text, Time: api.At(f.Time), Turn: f.Turn, Conversation: d.fold.Status().Conversation}
 		}
 	}
 	for _, w := range d.watches {

@@ -9,6 +9,10 @@ import (
 
 // endNudge tells what became of it.
 func (c *core) endNudge(d *nudging, claim Claim, o deliver.Outcome, broken bool) Nudged {
+	if d.told != 0 && o.Verdict != deliver.Confirmed { // an Enter of before has worked
+		d.taken.Left, d.taken.Aside = o.Left, o.Aside
+		o = d.taken
+	}
 	if det := c.detection; det != nil {
 		det.nudging = slices.DeleteFunc(det.nudging, func(o *nudging) bool { return o == d })
 		if o.Verdict != deliver.Confirmed {
@@ -18,8 +22,12 @@ func (c *core) endNudge(d *nudging, claim Claim, o deliver.Outcome, broken bool)
 	if d.turn.id = o.Turn; o.Queued {
 		d.turn.wait()
 	}
-	if d.aside && !d.machine.Aside() {
+	switch a := c.mail.aside; {
+	case a == nil || !d.aside || d.machine.Aside():
+	case d.machine.SeenAside():
 		c.dropAside()
+	default:
+		a.late = c.now()
 	}
 	done := Nudged{ID: d.id, Before: d.before, Bytes: len(d.typed), Verdict: o.Verdict, Evidence: o.Evidence, Typed: d.machine.Typed(), turn: &d.turn}
 	c.flushTyping(c.now(), true)

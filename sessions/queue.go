@@ -42,16 +42,21 @@ type queued struct {
 	ID      string    `json:"queue_id"`
 	By      By        `json:"by"`
 	Kind    keys.Kind `json:"kind"`
-	Source  string    `json:"source"` // where the caller came from
+	Source  string    `json:"source"`                // where the caller came from
+	Proof   []byte    `json:"certificate,omitempty"` // that the caller proved; nil for a plain key
 	Nudge   Nudge     `json:"nudge"`
 	Since   api.Time  `json:"since"`
 	Expires api.Time  `json:"expires"` // zero: never
 	Stage   stage     `json:"stage"`
 	StageAt api.Time  `json:"stage_at"`
+	Entered api.Time  `json:"entered"`         // when Enter may have been pressed first; it may work late
 	Tries   int       `json:"tries"`           // of deliveries that left it in the composer
 	First   bool      `json:"first,omitempty"` // it came with the session: whoever made that was allowed to
 
 	number uint64
+	// StageAt and Entered, by this server's clock.
+	staged, entered time.Time
+
 	why    string // it waits
 	busy   bool   // it is being delivered
 	ticket *Ticket
@@ -62,16 +67,45 @@ type aside struct {
 	By    By        `json:"by"`
 	Nudge string    `json:"nudge"`
 	gone  time.Time // since when the screen shows none put aside
+	late  time.Time // when the delivery ended that pressed the key for it and never saw its effect
+}
+
+const (
+	// A draft that is put aside is told in the footer, which other words may take
+	// for a moment.
+	asideGone = 2 * time.Second
+	// An agent that is busy at a dialog may read its keys later. How much later was
+	// not measured; 30 s is chosen to be long enough.
+	asideLate = 30 * time.Second
+)
+
+// over takes in what the screen shows, and says that no draft is put aside any
+// more: a person has brought it back, or it never was. person is when one typed
+// last.
+func (a *aside) over(r *agent.Reading, person, now time.Time) bool {
+	switch {
+	case r == nil || r.Composer == nil:
+		return false
+	case r.Stashed:
+		a.gone, a.late = time.Time{}, time.Time{}
+		return false
+	case a.gone.IsZero():
+		a.gone = now
+	}
+	if !a.late.IsZero() && !person.After(a.late) {
+		return now.Sub(a.late) >= asideLate
+	}
+	return now.Sub(a.gone) >= asideGone
 }
 
 // mail is what a session's loop keeps of messages beyond a delivery.
 type mail struct {
 	queue    []*queued
 	aside    *aside
-	carrying bool      // a goroutine looks after it
-	since    time.Time // when this server took it up
-	taken    *queued   // which the agent has by its own word, to be told with what told it, and
-	takenBy  string    // what that was
+	carrying bool       // a goroutine looks after it
+	since    time.Time  // when this server took it up
+	taken    *queued    // which the agent has by its own word, to be told with what told it, and
+	takenBy  agent.Fact // what that was
 }
 
 // Ticket follows one queued message. Its holder closes it.
@@ -125,7 +159,7 @@ func (c *core) enqueue(claim Claim, n Nudge, expires time.Duration) (*Ticket, er
 	now := c.now()
 	number := c.s.reg.events.LastSeq(c.s.id) + 1
 	q := &queued{
-		ID: fmt.Sprintf("q%d", number), number: number, By: claim.by(), Kind: claim.Identity.Kind, Source: claim.Identity.Source,
+		ID: fmt.Sprintf("q%d", number), number: number, By: claim.by(), Kind: claim.Identity.Kind, Source: claim.Identity.Source, Proof: claim.Identity.Certificate,
 		Nudge: n, Since: api.At(now), Stage: stageWaiting, ticket: &Ticket{session: c.s, parked: make(chan struct{}), done: make(chan Carried, 1)},
 	}
 	if expires > 0 {

@@ -12,6 +12,7 @@ import (
 	"berth/agent"
 	"berth/api"
 	"berth/keys"
+	"berth/sessions/deliver"
 )
 
 // listener is an agent that takes messages, and is never said to be at rest.
@@ -135,6 +136,67 @@ func TestQueueExpires(t *testing.T) {
 	p.counts(s.ID(), map[string]int{"message": 5})
 }
 
+// TestEnterThatWorkedLate: the composer still held the message long after Enter,
+// so that it is to be typed again; then the agent says that it has it. It is not
+// delivered twice, by whichever server.
+func TestEnterThatWorkedLate(t *testing.T) {
+	for _, killed := range []bool{false, true} {
+		p, s := newListener(t)
+		ticket, err := s.Enqueue(t.Context(), Claim{Actor: tester, Verb: "nudge"}, Nudge{Text: "hello"}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		do := func(fn func(c *core, q *queued)) {
+			t.Helper()
+			if err := s.do(t.Context(), func(c *core) { fn(c, c.mail.queue[0]) }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		says := func(c *core, text string, at time.Time) {
+			c.heedTaken(agent.Fact{Kind: agent.TurnStarted, Source: agent.SourceHook, Cause: "hook:late", Turn: "late", Text: text, Time: at})
+			c.tell(nil)
+		}
+		var early time.Time
+		do(func(c *core, q *queued) {
+			early = c.now().Add(-time.Minute)
+			says(c, "hello", c.now()) // somebody else's: nothing was typed yet
+			for _, stage := range []stage{stageTyped, stageEntered, stageTyped, stageWaiting} {
+				if err := c.stage(q, stage); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		if killed {
+			p.reopen()
+			s = p.find("one")
+		}
+		do(func(c *core, _ *queued) {
+			says(c, "hello", early)
+			says(c, "hello you", c.now())
+		})
+		if got := texts(t, s); len(got) != 1 {
+			t.Fatalf("killed %v: %q wait", killed, got)
+		}
+		do(func(c *core, _ *queued) { says(c, "hello", c.now()) })
+		if got := texts(t, s); len(got) != 0 {
+			t.Errorf("killed %v: %q wait", killed, got)
+		}
+		p.counts(s.ID(), map[string]int{"nudge": 1})
+		if killed {
+			continue // nobody follows it any more
+		}
+		select {
+		case got := <-ticket.Done:
+			if got.Err != nil || got.Verdict != deliver.Confirmed || got.Seq == 0 || got.turn == nil || got.turn.id != "late" {
+				t.Errorf("who waits is told %+v", got)
+			}
+			s.Forget(t.Context(), got.Nudged)
+		default:
+			t.Error("who waits is told nothing")
+		}
+	}
+}
+
 // TestQueueFileDamaged: what cannot be read of a queue is told, and the rest
 // waits on.
 func TestQueueFileDamaged(t *testing.T) {
@@ -226,4 +288,49 @@ func TestTypingWaitsForADelivery(t *testing.T) {
 		t.Fatal(err)
 	}
 	shows("<onetwo>abc")
+}
+
+// TestAsideOver: a draft is put aside until the screen says for a while that it is
+// not; where the key for it was pressed and its effect not seen, it may come late.
+func TestAsideOver(t *testing.T) {
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	plain := &agent.Reading{Composer: &agent.Composer{Text: "a draft"}}
+	stashed := &agent.Reading{Composer: &agent.Composer{Empty: true}, Stashed: true}
+	for name, c := range map[string]struct {
+		late    bool
+		person  time.Duration // after the start; 0: nobody typed
+		shows   *agent.Reading
+		during  time.Duration
+		want    bool
+		stashed time.Duration // when it was seen put aside after all
+	}{
+		"brought back":                         {shows: plain, during: asideGone, want: true},
+		"hidden for a moment":                  {shows: plain, during: asideGone - time.Millisecond},
+		"no screen":                            {during: time.Minute},
+		"the key works late":                   {late: true, shows: plain, during: 10 * time.Second},
+		"the key had no effect":                {late: true, shows: plain, during: asideLate, want: true},
+		"a person typed since":                 {late: true, person: time.Second, shows: plain, during: asideGone, want: true},
+		"it worked late, and was brought back": {late: true, stashed: 5 * time.Second, shows: plain, during: 5*time.Second + asideGone, want: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := &aside{}
+			if c.late {
+				a.late = start
+			}
+			person := time.Time{}
+			if c.person > 0 {
+				person = start.Add(c.person)
+			}
+			got := a.over(c.shows, person, start)
+			if c.stashed > 0 {
+				got = a.over(stashed, person, start.Add(c.stashed)) || a.over(c.shows, person, start.Add(c.stashed))
+			}
+			if got {
+				t.Fatal("it is over at once")
+			}
+			if got = a.over(c.shows, person, start.Add(c.during)); got != c.want {
+				t.Errorf("over: %v, want %v", got, c.want)
+			}
+		})
+	}
 }

@@ -31,11 +31,15 @@ func (c *core) stage(q *queued, to stage) error {
 	if q.Stage == to {
 		return nil
 	}
-	before, at := q.Stage, q.StageAt
-	q.Stage, q.StageAt = to, api.At(c.now())
+	before := *q
+	q.Stage, q.staged = to, c.now()
+	q.StageAt = api.At(q.staged)
+	if to == stageEntered && q.entered.IsZero() {
+		q.Entered, q.entered = q.StageAt, q.staged
+	}
 	err := c.saveQueued(q)
 	if err != nil {
-		q.Stage, q.StageAt = before, at
+		q.Stage, q.StageAt, q.staged, q.Entered, q.entered = before.Stage, before.StageAt, before.staged, before.Entered, before.entered
 	}
 	return err
 }
@@ -71,6 +75,13 @@ func (c *core) loadMail() error {
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("read the message in %s: %w", name, err))
 			continue
+		}
+		q.staged = c.onClock(q.StageAt.Time)
+		if q.Entered.IsZero() && q.Stage == stageEntered { // of a server that did not keep it
+			q.Entered = q.StageAt
+		}
+		if !q.Entered.IsZero() {
+			q.entered = c.onClock(q.Entered.Time)
 		}
 		c.mail.queue = append(c.mail.queue, q)
 	}

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"berth/agent"
@@ -37,7 +38,7 @@ type Options struct {
 	Environment Environment
 	Retention   Retention
 	Clipboard   bool                    // let programs set the clipboards of clients
-	Drivers     map[string]agent.Driver // by the agents' names
+	Drivers     map[string]agent.Driver // by the agents' names; one of generic reads any other program
 	// Rights gives an identity with the rights that it has now, or why it has
 	// none any more: its kind, name, fingerprint and source are given. Without it
 	// nobody has any.
@@ -54,6 +55,7 @@ type Registry struct {
 	events  *events.Log
 	opened  time.Time      // when this server took up its sessions
 	watcher *watch.Watcher // of agents' files; nil where the system gives none
+	known   atomic.Pointer[map[string]agent.Driver]
 
 	unusable []string // folders that could not be taken up, and why
 	strays   []Holder // what still runs of them
@@ -65,6 +67,8 @@ type Registry struct {
 	// launching is read-locked while a holder is started and not yet known:
 	// its processes must never pass for somebody else's.
 	launching sync.RWMutex
+	// children is held while an agent's child is made: they are counted first.
+	children sync.Mutex
 
 	mu    sync.RWMutex
 	byID  map[string]*Session
@@ -81,6 +85,7 @@ func Open(ctx context.Context, o Options) (*Registry, error) {
 		}
 	}
 	r := &Registry{options: o, log: o.Log, now: o.Now, byID: map[string]*Session{}, names: map[string]*Session{}}
+	r.known.Store(&o.Drivers)
 	if err := os.MkdirAll(r.sessionsDir(), 0o700); err != nil {
 		return nil, fmt.Errorf("make the sessions' folder: %w", err)
 	}
@@ -198,7 +203,7 @@ func (r *Registry) Holders() []Holder {
 	list := slices.Clone(r.strays)
 	for _, s := range r.byID {
 		if st := s.Status(); st.HolderPID != 0 {
-			list = append(list, Holder{PID: st.HolderPID, Start: startTicks(st.HolderStart), ID: st.ID, Name: st.Name})
+			list = append(list, Holder{PID: st.HolderPID, Start: startTicks(st.HolderStart), ID: st.ID, Name: st.Name, Verbs: st.Children.verbs()})
 		}
 	}
 	return list
@@ -209,6 +214,7 @@ type Holder struct {
 	PID      int
 	Start    uint64 // clock ticks since boot, as the system counts them
 	ID, Name string
+	Verbs    []string // that what descends from it may use, beside what all such may
 }
 
 // startTicks reads the ticks in front of a start that the holder told.
@@ -247,7 +253,7 @@ func (c *core) hold(link *hold.Link) {
 	w := link.Welcome()
 	c.holderPID, c.holderStart = w.HolderPID, w.HolderStart
 	c.asked = window{w.Cols, w.Rows}
-	c.child = process{pid: w.ChildPID, start: w.ChildStart, shell: c.spec.shell()}
+	c.child = process{pid: w.ChildPID, start: w.ChildStart}
 	c.dirty, c.woken, c.consumed = true, true, 0
 	if c.liveFrom == math.MaxInt64 {
 		c.liveFrom = w.Written
@@ -300,5 +306,22 @@ func (c *core) changeSpec(change func(*Spec), told func()) error {
 	c.spec, c.dirty = spec, true
 	told()
 	c.publish()
+	c.dismiss()
 	return nil
+}
+
+// dismiss sends away clients that may not see the session under the name and
+// the tags that it has now. They get no more of its output.
+func (c *core) dismiss() {
+	for _, m := range c.members {
+		if m.Sees == nil || m.Sees() {
+			continue
+		}
+		for f, owner := range c.followers {
+			if owner == m {
+				c.unfollow(f)
+			}
+		}
+		m.notify(Notice{Kicked: "the session has another name or other tags, and is beyond your rights now"})
+	}
 }

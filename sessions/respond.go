@@ -37,6 +37,7 @@ var (
 	errHookGone   = errors.New("the hook waits no more")
 	errOthersType = errors.New("somebody types at the dialog")
 	errHookSoon   = errors.New("its hook has not come yet")
+	errUnveiled   = errors.New("its dialog was kept back by its hook until now")
 )
 
 // Respond answers a prompt: the one with that id, or with none the one on the
@@ -46,6 +47,10 @@ var (
 // What is begun is carried through and told of as an event, also when the
 // caller goes away meanwhile.
 func (s *Session) Respond(ctx context.Context, claim Claim, prompt string, answer agent.Answer) (*Response, error) {
+	answer, err := answer.Clean()
+	if err != nil {
+		return nil, answerError(err)
+	}
 	changed, stop := s.Subscribe()
 	defer stop()
 	deadline := time.NewTimer(optionsWithin)
@@ -74,7 +79,9 @@ func (s *Session) Respond(ctx context.Context, claim Claim, prompt string, answe
 		if err == nil {
 			return s.outcome(ctx, a)
 		}
-		if !errors.Is(err, agent.ErrNotReady) && !errors.Is(err, errHookGone) && !errors.Is(err, errOthersType) && !errors.Is(err, errHookSoon) {
+		if errors.Is(err, errUnveiled) { // its dialog is to be drawn
+			deadline.Reset(optionsWithin)
+		} else if !errors.Is(err, agent.ErrNotReady) && !errors.Is(err, errHookGone) && !errors.Is(err, errOthersType) && !errors.Is(err, errHookSoon) {
 			return nil, answerError(err)
 		}
 		select {
@@ -148,7 +155,7 @@ func (c *core) pendingPrompt(claim Claim, id string) (detect.Pending, error) {
 
 // give gives the answer by the surest way there is.
 func (s *Session) give(ctx context.Context, claim Claim, p detect.Pending, answer agent.Answer) (*answering, error) {
-	driver := s.reg.options.Drivers[s.Status().Agent].(agent.Answerer)
+	driver := s.reg.driver(s.Status().Spec).(agent.Answerer)
 	if p.Hook != "" {
 		n, err := strconv.ParseUint(p.Hook, 10, 64)
 		if err != nil {
@@ -165,12 +172,30 @@ func (s *Session) give(ctx context.Context, claim Claim, p detect.Pending, answe
 		if !errors.Is(err, agent.ErrOnlyByKeys) {
 			return nil, err
 		}
+		if w, ok := driver.(agent.Withholder); ok && w.Withholds(p.Request) {
+			return nil, s.unveil(ctx, claim, p, n)
+		}
 	}
 	k, err := driver.Keys(p.Request, answer, p.Dialog)
 	if err != nil {
 		return nil, err
 	}
 	return s.giveByKeys(ctx, claim, p, k)
+}
+
+// unveil lets the hook go that keeps the prompt's dialog from the screen.
+func (s *Session) unveil(ctx context.Context, claim Claim, p detect.Pending, hook uint64) error {
+	_, err := ask(ctx, s, func(c *core) (struct{}, error) {
+		now, err := c.pendingPrompt(claim, p.Request.ID)
+		if err == nil && now.Hook == p.Hook {
+			c.release(hook)
+		}
+		return struct{}{}, err
+	})
+	if err != nil {
+		return err
+	}
+	return errUnveiled
 }
 
 // begin keeps that the prompt is being answered, if it is still as it was.
@@ -243,7 +268,7 @@ func (s *Session) outcome(ctx context.Context, a *answering) (*Response, error) 
 	case e.Outcome == agent.OutcomeElsewhere:
 		return r, stalePrompt(a.Prompt)
 	case !e.Confirmed:
-		return r, api.Errorf(api.CodeUnconfirmed, "the answer was given, and in %s nothing has told that it was taken: look at state and screen %s before answering again", answerSettles, r.Session).With("prompt", a.Prompt)
+		return r, api.Errorf(api.CodeUnconfirmed, "the answer was given, and nothing has told that it was the one taken: look at state and screen %s before answering again", r.Session).With("prompt", a.Prompt)
 	}
 	return r, nil
 }

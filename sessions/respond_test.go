@@ -19,9 +19,17 @@ type asker struct{}
 
 var asks = regexp.MustCompile(`asks (\d+): (\w+)(?: (\w+))?`)
 
-func (asker) Name() string                                  { return "asker" }
-func (asker) Hook([]byte) ([]agent.Fact, error)             { return nil, nil }
-func (asker) Title(string) []agent.Fact                     { return nil }
+func (asker) Name() string                      { return "asker" }
+func (asker) Hook([]byte) ([]agent.Fact, error) { return nil, nil }
+
+// Title says that it waits for a key.
+func (asker) Title(title string) []agent.Fact {
+	if title != "listens" {
+		return nil
+	}
+	return []agent.Fact{{Kind: agent.LevelIs, Source: agent.SourceTitle, Cause: "title", Level: agent.LevelWaiting}}
+}
+
 func (asker) OSC(int, string) []agent.Fact                  { return nil }
 func (asker) Log([]byte) ([]agent.Fact, error)              { return nil, nil }
 func (asker) Stream([]byte) ([]agent.Fact, error)           { return nil, nil }
@@ -53,7 +61,8 @@ func (asker) Table() agent.Table {
 	return agent.Table{agent.MoveReady: screen, agent.MoveAsk: screen, agent.MoveAnswer: screen, agent.MoveRest: screen}
 }
 
-// Keys presses y on each page that the answer has, and n to deny.
+// Keys presses y on each page that the answer has; each must have stood for a
+// while for a form's fields, the first unless it is told of.
 func (asker) Keys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	if d == nil {
 		return agent.KeyAnswer{}, agent.ErrNotReady
@@ -64,11 +73,21 @@ func (asker) Keys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyA
 	switch a.Kind {
 	case agent.Accept:
 		return agent.KeyAnswer{Steps: []agent.Step{page("y", "a")}, Outcome: agent.OutcomeAccepted}, nil
+	case agent.AnswerText:
+		paste := page("", "a")
+		paste.Paste = a.Text
+		return agent.KeyAnswer{Steps: []agent.Step{paste}, Outcome: agent.OutcomeAnswered}, nil
+	case agent.Cancel:
+		first, second := page("y", "a"), page("y", "b")
+		first.Stood, first.Told, second.Stood = stoodFor, true, stoodFor
+		return agent.KeyAnswer{Steps: []agent.Step{first, second}, Outcome: agent.OutcomeCancelled}, nil
 	case agent.AnswerEach:
 		return agent.KeyAnswer{Steps: []agent.Step{page("y", "a"), page("y", "b")}, Outcome: agent.OutcomeAnswered}, nil
 	}
 	return agent.KeyAnswer{}, fmt.Errorf("%w: say yes", agent.ErrCannot)
 }
+
+const stoodFor = 700 * time.Millisecond
 
 // newAsker runs a program that asks these, each a page after the other; a page
 // called stop is never left.
@@ -137,6 +156,41 @@ func TestRespondByKeys(t *testing.T) {
 		t.Errorf("after a person: %+v, %v", r, err)
 	}
 	p.counts(s.id, map[string]int{"respond": 2, "prompt": 3})
+}
+
+// TestRespondToOneThatDrawsFirst: its dialog must have stood, unless its title
+// says that it listens, and the pages behind the first must have, too.
+func TestRespondToOneThatDrawsFirst(t *testing.T) {
+	for _, c := range []struct {
+		title string
+		least time.Duration
+		most  time.Duration
+	}{{"", 2 * stoodFor, time.Minute}, {`\033]0;listens\007`, stoodFor, 2*stoodFor - 50*time.Millisecond}} {
+		_, s := newAsker(t, "asks 1: a x"+c.title, "asks 1: b x")
+		begun := s.Status().Request.Since.Time
+		r, err := s.Respond(t.Context(), claim("c1"), "", agent.Answer{Kind: agent.Cancel})
+		if err != nil || !r.Confirmed {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		if took := time.Since(begun); took < c.least || took > c.most {
+			t.Errorf("with the title %q it took %v", c.title, took)
+		}
+	}
+}
+
+// TestRespondTypesNoKeys: where a terminal takes no paste, a line's end in an
+// answer would be a key, and may choose.
+func TestRespondTypesNoKeys(t *testing.T) {
+	p, s := newAsker(t, "asks 1: a")
+	for _, text := range []string{"one\ntwo", "one\ttwo"} {
+		if r, err := s.Respond(t.Context(), claim("c1"), "", agent.Answer{Kind: agent.AnswerText, Text: text}); code(err) != string(api.CodeNotReady) {
+			t.Errorf("%q: %+v, %v", text, r, err)
+		}
+	}
+	p.counts(s.id, map[string]int{"input": 0, "respond": 0})
+	if r, err := s.Respond(t.Context(), claim("c1"), "", agent.Answer{Kind: agent.AnswerText, Text: "y"}); err != nil || !r.Confirmed {
+		t.Errorf("%+v, %v", r, err)
+	}
 }
 
 // TestRespondCallerLost: what was begun is ended, and told once.

@@ -15,12 +15,14 @@ import (
 
 // How long the screen may take to show what a key is for: the first, before
 // the keys are made anew for what it shows then; and one that follows others,
-// since half an answer is worse than a late one. Claude took up to 3 s for a key
-// on a machine with eight times the work it can do.
+// since half an answer is worse than a late one. Claude took up to 3 s to read a
+// key on a machine with eight times the work it can do.
 const (
 	firstWithin = time.Second
 	stepWithin  = 10 * time.Second
-	lookAgain   = 50 * time.Millisecond // a synchronized update that is never ended changes nothing that is published
+	// lastWithin is how long nobody else's key is let in behind the last one.
+	lastWithin = 3 * time.Second
+	lookAgain  = 50 * time.Millisecond // a synchronized update that is never ended changes nothing that is published
 )
 
 var errNotShown = errors.New("the screen does not show it")
@@ -91,8 +93,9 @@ func (s *Session) press(ctx context.Context, write writing, a *answering, step a
 	defer deadline.Stop()
 	again := time.NewTicker(lookAgain)
 	defer again.Stop()
+	var shown time.Time // since when the screen shows what a key behind others is for; the loop's
 	for {
-		err := write(func(c *core) (<-chan error, error) { return c.pressIf(a, step, last) })
+		err := write(func(c *core) (<-chan error, error) { return c.pressIf(a, step, last, &shown) })
 		if !errors.Is(err, errNotShown) {
 			if err != nil {
 				return err
@@ -111,9 +114,13 @@ func (s *Session) press(ctx context.Context, write writing, a *answering, step a
 			return ctx.Err()
 		}
 	}
-	// After the last too, unless it has shown its effect: with a key that somebody
-	// else presses right behind it, read at once, both may count for nothing.
-	pause := time.NewTimer(s.keyPause(step))
+	// The last has had its effect when the prompt is closed: with a key that
+	// somebody else presses before it is read, both count for nothing.
+	wait := s.keyPause(step)
+	if last {
+		wait = max(wait, lastWithin)
+	}
+	pause := time.NewTimer(wait)
 	defer pause.Stop()
 	select {
 	case <-pause.C:
@@ -127,7 +134,7 @@ func (s *Session) press(ctx context.Context, write writing, a *answering, step a
 
 // pressIf looks at the screen as it is now and presses the key in the same
 // step of the loop.
-func (c *core) pressIf(a *answering, step agent.Step, last bool) (<-chan error, error) {
+func (c *core) pressIf(a *answering, step agent.Step, last bool, shown *time.Time) (<-chan error, error) {
 	d := c.detection
 	c.unread = true // what others typed may be unread
 	if more := c.catchUp(); more || c.link == nil || c.unsettled() {
@@ -138,20 +145,24 @@ func (c *core) pressIf(a *answering, step agent.Step, last bool) (<-chan error, 
 		return nil, errHookGone // answered meanwhile
 	}
 	reading := d.driver.Screen(d.viewer.View(c.term.Snapshot(0)))
-	if reading.Dialog == nil || !d.driver.Shows(reading.Dialog, p.Request) || step.Ready != nil && !step.Ready(reading) {
+	if reading.Dialog == nil || !d.fold.Asks(reading.Dialog, a.Prompt) || step.Ready != nil && !step.Ready(reading) {
+		*shown = time.Time{}
 		return nil, errNotShown
 	}
 	if c.othersJustTyped(a.Opened) {
 		return nil, errOthersType
 	}
-	data := []byte(plainText(step.Paste))
-	if step.Key != "" {
-		var err error
-		if data, err = terminal.EncodeKey(step.Key, c.term.Modes()); err != nil {
-			return nil, err
-		}
-	} else if c.term.Modes().BracketedPaste {
-		data = []byte("\x1b[200~" + string(data) + "\x1b[201~")
+	if !a.pressed && !p.Shown.IsZero() {
+		*shown = p.Shown
+	} else if shown.IsZero() {
+		*shown = c.now()
+	}
+	if c.now().Sub(*shown) < stood(step, p) {
+		return nil, errNotShown
+	}
+	data, err := stepBytes(step, c.term.Modes())
+	if err != nil {
+		return nil, err
 	}
 	if a.pressed = true; last {
 		a.Given, a.settleBy = c.now(), c.now().Add(answerSettles)
@@ -159,12 +170,33 @@ func (c *core) pressIf(a *answering, step agent.Step, last bool) (<-chan error, 
 	return c.link.InputLater(data, a.mark(last))
 }
 
-// plainText is text without what a terminal would take as keys.
-func plainText(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 {
-			return -1
-		}
-		return r
-	}, text)
+// toldWithin is how long what tells that a dialog is open is waited for while it
+// says something else.
+const toldWithin = 2 * time.Second
+
+// stood is for how long the screen must have shown what the key is for.
+func stood(step agent.Step, p detect.Pending) time.Duration {
+	switch {
+	case step.Told && p.Waits:
+		return 0
+	case step.Told && p.Busy:
+		return max(step.Stood, toldWithin)
+	}
+	return step.Stood
+}
+
+// stepBytes is a key, or a text as a paste. Without that mode the end of a line
+// would be a key too.
+func stepBytes(step agent.Step, modes terminal.Modes) ([]byte, error) {
+	if step.Key != "" {
+		return terminal.EncodeKey(step.Key, modes)
+	}
+	text := agent.CleanMessage(step.Paste)
+	switch {
+	case modes.BracketedPaste:
+		text = "\x1b[200~" + text + "\x1b[201~"
+	case strings.ContainsAny(text, "\n\t"):
+		return nil, api.Errorf(api.CodeNotReady, "its terminal takes no paste now, and the answer has several lines or a tab: nothing of it was typed")
+	}
+	return []byte(text), nil
 }

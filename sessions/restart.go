@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"slices"
 	"time"
 
 	"berth/agent"
@@ -12,6 +13,7 @@ const (
 	backOffFirst = time.Second
 	backOffMost  = time.Minute
 	ranWell      = time.Minute
+	ranAMoment   = time.Second // too short to have asked anybody anything
 )
 
 // restarts is the plan for starting an ended program again.
@@ -34,6 +36,21 @@ func (r *restarts) plan(now time.Time) {
 	r.at = now.Add(r.wait)
 }
 
+// more is the same for one that asked for it itself: at once, unless it has just
+// been started.
+func (r *restarts) more(now time.Time) {
+	if now.Sub(r.running) < ranAMoment {
+		r.plan(now)
+		return
+	}
+	r.at = now
+}
+
+// onceMore says that the program ended to be started once more.
+func (c *core) onceMore() bool {
+	return !c.ending && c.exit.Code != nil && slices.Contains(c.spec.Again, *c.exit.Code)
+}
+
 // planRestart decides whether an ended program is started again.
 func (c *core) planRestart(told bool) {
 	failed := c.exit.Lost || c.exit.Signal != "" || c.exit.Code != nil && *c.exit.Code != 0
@@ -42,6 +59,8 @@ func (c *core) planRestart(told bool) {
 	case c.again: // somebody asked for it
 		c.again = false
 		c.restarts.at = c.now()
+	case c.onceMore(): // it asked itself
+		c.restarts.more(c.now())
 	case again && !c.ending:
 		c.restarts.plan(c.now())
 	default:

@@ -176,6 +176,7 @@ type Health struct {
 	Events   any
 	Disk     Disk
 	Memory   Memory
+	Hooks    HookHealth
 }
 
 // Memory is what the server's own heap takes.
@@ -187,13 +188,14 @@ type Memory struct {
 // Health gathers what is wrong, if anything, with the sessions that the caller
 // sees and with what all share.
 func (r *Registry) Health(sees func(*Session) bool) Health {
-	h := Health{PID: os.Getpid(), States: map[string]int{}, Problems: slices.Clone(r.unusable)}
+	h := Health{PID: os.Getpid(), States: map[string]int{}, Problems: slices.Clone(r.unusable), Hooks: HookHealth{Storms: []HookStorm{}}}
 	for _, s := range r.All() {
 		if !sees(s) {
 			continue
 		}
 		st := s.Status()
 		h.States[string(st.Now)]++
+		h.Hooks.see(st)
 		if st.Problem != "" {
 			h.Problems = append(h.Problems, st.Name+": "+st.Problem)
 		}
@@ -207,6 +209,7 @@ func (r *Registry) Health(sees func(*Session) bool) Health {
 			h.Problems = append(h.Problems, fmt.Sprintf("%s: the emulator recovered from %d panics", st.Name, st.Panics))
 		}
 	}
+	h.Hooks.sort()
 	h.Events = r.eventHealth(&h)
 	var err error
 	if h.Disk, err = r.disk(); err != nil {

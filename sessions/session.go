@@ -23,6 +23,7 @@ type Session struct {
 	gone    atomic.Bool   // it was removed
 	slowed  atomic.Bool   // its holder was asked to take its time
 	status  atomic.Pointer[Status]
+	secrets atomic.Pointer[[]string] // that its program was started with, by this server
 	bells   bells
 	lane    lane
 

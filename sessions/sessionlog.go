@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,7 +18,7 @@ const (
 	// little before.
 	logNamedLate = time.Second
 	// Without a word of the agent's for so long the log is sought in the folder
-	// where such logs are: its hooks are off.
+	// where such logs are: its hooks are off. A session that has none seeks at once.
 	logSoughtAfter = 3 * time.Second
 )
 
@@ -31,6 +32,7 @@ type sessionLog struct {
 
 	ledger      detect.Ledger
 	renewals    uint64    // how often it was replaced or cut short
+	outside     string    // named by the agent, and not among its own
 	sought      string    // the conversation whose log is sought, or was found by seeking
 	soughtSince time.Time // and since when
 }
@@ -74,6 +76,13 @@ func (c *core) followLog(d *detection, f agent.Fact, r detect.Result) {
 	if f.Log == "" || r.Foreign || d.files.log.tail != nil && d.files.log.tail.Mark().Path == f.Log {
 		return
 	}
+	if !tail.Below(c.spec.logFolder()).Holds(f.Log) {
+		if d.files.log.outside != f.Log {
+			d.files.log.outside = f.Log
+			c.log.Warn("the agent names a session log that is not among its own: it is not read", "log", f.Log, "folder", c.spec.logFolder())
+		}
+		return
+	}
 	since := c.started
 	if d.files.log.tail != nil || d.restored {
 		since = f.Time.Add(-logNamedLate)
@@ -87,17 +96,17 @@ func (c *core) openLog(d *detection, path string, since time.Time) {
 	l := &d.files.log
 	l.notes.Stop()
 	*l = sessionLog{since: since, newest: since, sought: l.sought, soughtSince: l.soughtSince}
-	l.tail = tail.New(tail.OS{}, path, d.oldEntry)
+	l.tail = tail.New(tail.Below(c.spec.logFolder()), path, d.oldEntry)
 	l.more = true
 	c.saveSoon = true // so that the next server goes on there before it believes anything
 }
 
 // restoreLog goes on where a checkpoint left off.
-func (d *detection) restoreLog(from *savedLog) {
+func (d *detection) restoreLog(folder string, from *savedLog) {
 	if from == nil {
 		return
 	}
-	d.files.log = sessionLog{tail: tail.Resume(tail.OS{}, from.Mark, d.oldEntry), since: from.Since, newest: from.Newest, renewals: from.Renewals, ledger: from.Ledger, more: true}
+	d.files.log = sessionLog{tail: tail.Resume(tail.Below(folder), from.Mark, d.oldEntry), since: from.Since, newest: from.Newest, renewals: from.Renewals, ledger: from.Ledger, more: true}
 }
 
 func (d *detection) oldEntry(line []byte) bool {
@@ -176,12 +185,24 @@ func (c *core) applyEntry(d *detection, line tail.Line) {
 		c.listen(f, result)
 		results = append(results, result)
 	}
-	if told {
-		c.closedBefore(results)
-		c.settleTaken(0)
-		return
+	c.tellOnce(told, at, results)
+}
+
+// wordless says that the agent tells of its turn's end and not of what it said.
+func wordless(f agent.Fact) bool {
+	return f.Kind == agent.TurnEnded && f.How == agent.Completed && f.Agent == "" && f.Text == "" && f.Turn == ""
+}
+
+// worded gives the end of a turn that was told without words and without its name
+// what the log has of it. The log itself may not tell that it is over.
+func (d *detection) worded(f agent.Fact) agent.Fact {
+	l := &d.files.log.ledger
+	if !wordless(f) || l.Turn == "" {
+		return f
 	}
-	c.tellFrom(at, results)
+	f.Turn, f.Text = l.Turn, l.Words
+	d.meter.take(f.Turn, agent.Fact{}, true)
+	return f
 }
 
 // seekLog looks for the log of the conversation where the agent keeps such logs,
@@ -205,7 +226,7 @@ func (c *core) seekLog(now time.Time) {
 			l.soughtSince = c.started
 		}
 	}
-	if now.Sub(c.started) < logSoughtAfter {
+	if c.spec.Isolate != agent.IsolateNone && now.Sub(c.started) < logSoughtAfter {
 		return
 	}
 	if path := findLog(c.spec.LogFiles, id); path != "" {
@@ -214,16 +235,16 @@ func (c *core) seekLog(now time.Time) {
 }
 
 // findLog is the file of that name in any of the folders of a folder: the
-// pattern is FOLDER/*/NAME with %s in the name.
+// pattern is as agent.Launch has it.
 func findLog(pattern, id string) string {
 	folder, name, ok := strings.Cut(pattern, "/*/")
-	if !ok {
+	if !ok || strings.ContainsAny(id, `*?[\`) {
 		return ""
 	}
-	name = strings.ReplaceAll(name, "%s", id)
-	entries, _ := os.ReadDir(folder) // one that is not there holds none
-	for _, e := range entries {
-		path := filepath.Join(folder, e.Name(), name)
+	name = strings.NewReplacer("%s", id, "%.8s", id[:min(8, len(id))]).Replace(name)
+	found, _ := fs.Glob(os.DirFS(folder), "*/"+name) // a folder that is not there holds none
+	for _, file := range found {
+		path := filepath.Join(folder, file)
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 			return path
 		}

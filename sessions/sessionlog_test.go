@@ -44,7 +44,7 @@ func (diary) Fill(*agent.Request, *agent.Dialog)       {}
 func (diary) Waiting(*agent.Fact) *agent.Request       { return &agent.Request{} }
 func (diary) Command() []string                        { return []string{"sleep", "600"} }
 func (d diary) Launch(s agent.Start) (agent.Launch, error) {
-	return agent.Launch{Argv: s.Argv, StateFile: filepath.Join(d.dir, "%d.json"), Stream: d.prints}, nil
+	return agent.Launch{Argv: s.Argv, StateFile: filepath.Join(d.dir, "%d.json"), LogFiles: filepath.Join(d.dir, "*", "%s"), Stream: d.prints}, nil
 }
 
 func (diary) Table() agent.Table {
@@ -178,6 +178,49 @@ func TestLogIsFollowed(t *testing.T) {
 	if got, want := k.states(), strings.TrimSpace(strings.Repeat("working idle ", 21)); got != want {
 		t.Errorf("told of %s", got)
 	}
+}
+
+// TestLogElsewhere: an agent names as its log what is none of its own, by a path
+// elsewhere, by a way out, and by links, also one that takes the place of a log that
+// is followed. Nothing of it is read.
+func TestLogElsewhere(t *testing.T) {
+	k := newKeeper(t, "")
+	k.write(k.turn("1"))
+	k.is(agent.Idle)
+	secret := filepath.Join(t.TempDir(), "secret")
+	inside := filepath.Dir(k.path)
+	link := filepath.Join(inside, "link")
+	folder := filepath.Join(inside, "folder")
+	if err := errors.Join(os.WriteFile(secret, []byte(entry(agent.TurnStarted, "stolen", time.Now().Add(time.Hour))), 0o600),
+		os.Symlink(secret, link), os.Symlink(filepath.Dir(secret), folder)); err != nil {
+		t.Fatal(err)
+	}
+	name := func(path string) {
+		if err := k.s.do(t.Context(), func(c *core) {
+			c.facts([]agent.Fact{{Kind: agent.Noted, Source: agent.SourceRegistry, Cause: "registry:here", Log: path, Time: time.Now()}})
+			c.readLog()
+			c.readLog()
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if st := k.s.Status(); st.Now != agent.Idle {
+			t.Errorf("with %s it is %s by %s", path, st.Now, st.Cause)
+		}
+	}
+	for _, path := range []string{secret, inside + "/../" + filepath.Base(filepath.Dir(secret)) + "/secret", "secret", "/", inside, link, filepath.Join(folder, "secret")} {
+		name(path)
+	}
+	name(k.path)
+	if err := errors.Join(os.Remove(k.path), os.Symlink(secret, k.path)); err != nil {
+		t.Fatal(err)
+	}
+	name(k.path)
+	// Its own log is followed again when it is one.
+	if err := os.Remove(k.path); err != nil {
+		t.Fatal(err)
+	}
+	k.write(entry(agent.TurnStarted, "2", time.Now().Add(time.Minute)))
+	k.is(agent.Working)
 }
 
 func TestLogOfAnOldConversation(t *testing.T) {

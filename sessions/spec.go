@@ -76,6 +76,7 @@ type Spec struct {
 	Meta       map[string]string `json:"meta"`
 	Parent     string            `json:"parent"` // id of the session whose agent made this one
 	Depth      int               `json:"depth"`
+	Children   Children          `json:"children"`
 	Created    api.Time          `json:"created"`
 	CreatedBy  string            `json:"created_by"`
 
@@ -86,6 +87,7 @@ type Spec struct {
 	Settings     map[string]any  `json:"settings"`      // merged into the agent's own
 	MCP          map[string]any  `json:"mcp"`
 
+	Rules     string        `json:"rules"`      // name of the rules that its program is read by; empty: those for the program
 	IdleGrace time.Duration `json:"idle_grace"` // see detect.Options; 0 is its default
 
 	Conversation string            `json:"conversation"` // id of the agent's conversation, as far as known
@@ -96,14 +98,18 @@ type Spec struct {
 	StateFile    string            `json:"state_file"` // of the agent, with %d for its process id
 	Stream       bool              `json:"stream"`     // what the agent prints are lines that tell of it
 	Headless     bool              `json:"headless"`   // the agent takes no messages: it ends with its answer
-	LogFiles     string            `json:"log_files"`  // where its session logs are: FOLDER/*/NAME with %s for the conversation's id
+	LogFiles     string            `json:"log_files"`  // where its session logs are, see agent.Launch
+	Again        []int             `json:"again"`      // exit statuses by which it asks to be started once more
+	Begun        bool              `json:"begun"`      // it was started before
 	Vouched      map[string]string `json:"vouched"`    // see agent.Launch
 
 	Gate  gate.Config  `json:"gate"`
 	Start begin.Config `json:"start"`
 
 	Notify []notify.Rule `json:"notify"`
-	Berth  string        `json:"berth"` // how berth is called inside; empty: by its name
+
+	Configured *Configured `json:"configured,omitempty"` // of a session from the configuration
+	Berth      string      `json:"berth"`                // how berth is called inside; empty: by its name
 }
 
 // berth is how the agent's commands call berth.
@@ -116,7 +122,7 @@ type Fork struct {
 }
 
 // begun says that the agent was started before.
-func (s Spec) begun() bool { return s.StateFile != "" }
+func (s Spec) begun() bool { return s.Begun || s.StateFile != "" }
 
 // forked is the conversation that the agent's own is a copy of, until something
 // is said in the copy.

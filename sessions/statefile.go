@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
+	"io"
+	"path/filepath"
 	"strings"
+
+	"berth/detect/tail"
 )
 
 // stateFilePath is where the agent that runs now keeps its live state; empty
@@ -28,7 +31,7 @@ func (c *core) readStateFile() {
 	if name == "" {
 		return
 	}
-	data, err := os.ReadFile(name)
+	data, err := readSmall(name, stateFileMost)
 	if err != nil || bytes.Equal(data, d.stateSeen) || !ownStateFile(data, c.child.start) {
 		return
 	}
@@ -38,6 +41,28 @@ func (c *core) readStateFile() {
 	}
 	d.stateSeen = data
 	c.facts(facts)
+}
+
+// stateFileMost is more than any such file has, in bytes: Claude's has some 500.
+const stateFileMost = 64 << 10
+
+// readSmall reads a regular file of this user's, of at most so many bytes. The
+// agent may put anything in its place: to read a pipe could take for ever, and a
+// link may lead to what only the server may read.
+func readSmall(name string, most int) ([]byte, error) {
+	f, err := tail.OpenBelow(filepath.Dir(name), name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // it was only read
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > int64(most) {
+		return nil, fmt.Errorf("%s has %d bytes, and at most %d are read", name, info.Size(), most)
+	}
+	return io.ReadAll(io.LimitReader(f, info.Size()))
 }
 
 // ownStateFile says whether the file is of the process that runs now: a killed

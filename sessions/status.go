@@ -52,12 +52,16 @@ type Status struct {
 	Program     string // in the foreground
 	Started     time.Time
 	LastOutput  time.Time
-	Offset      int64 // output shown on the screen
-	Losses      int64 // bytes of output that could not be kept
-	Panics      int   // of the emulator, recovered
+	LastInput   time.Time // by whomever
+	Offset      int64     // output shown on the screen
+	Losses      int64     // bytes of output that could not be kept
+	Panics      int       // of the emulator, recovered
+	Hooks       HookCounts
 	Problem     string
 
 	Driven          bool             // by a driver of its agent
+	RulesName       string           // of those that its program is read by; empty: none
+	Tells           []agent.State    // that can be told of it, beside those that every session has
 	Activity        *api.Activity    // while working, as far as known
 	Failure         *api.Failure     // while in error
 	Request         *agent.Request   // what it asks, the one on the screen

@@ -76,13 +76,23 @@ func (c *core) applyStreamLine(d *detection, line []byte, next int64) {
 		if !result.Foreign {
 			d.meter.take(turn, f, f.Kind == agent.TurnEnded)
 		}
-		c.listen(f, result)
+		c.listen(d.printed(f), result)
 		results = append(results, result)
 	}
-	if told {
-		c.closedBefore(results)
-		c.settleTaken(0)
-		return
+	c.tellOnce(told, at, results)
+}
+
+// printed gives the end of a turn that is told without words the last that were
+// printed before it.
+func (d *detection) printed(f agent.Fact) agent.Fact {
+	switch {
+	case f.Agent != "":
+	case f.Kind == agent.Acting && f.Text != "":
+		d.words = f.Text
+	case f.Kind == agent.TurnEnded && f.Text == "":
+		f.Text, d.words = d.words, ""
+	case f.Kind == agent.TurnStarted:
+		d.words = ""
 	}
-	c.tellFrom(at, results)
+	return f
 }

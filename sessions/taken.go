@@ -8,21 +8,25 @@ import (
 )
 
 // heedTaken looks for the agent's own word that it has the message of which
-// Enter may have been pressed.
+// Enter may have been pressed, be it long ago: a composer that is not drawn anew
+// may show a message that is on its way.
 func (c *core) heedTaken(f agent.Fact) {
 	if len(c.mail.queue) == 0 || c.mail.taken != nil || f.Agent != "" || f.Kind != agent.TurnStarted && f.Kind != agent.Queued {
 		return
 	}
 	q := c.mail.queue[0]
-	typist, ok := c.s.reg.options.Drivers[c.spec.Agent].(agent.Typist)
-	when := f.At // in milliseconds, as a log gives it
-	if when.IsZero() {
-		when = f.Time
+	typist, ok := c.s.reg.driver(c.spec).(agent.Typist)
+	early := f.At.Before(q.Entered.Truncate(time.Millisecond)) // as a log gives it
+	if f.At.IsZero() {
+		early = f.Time.Before(q.entered.Add(-time.Millisecond))
 	}
-	if !ok || q.Stage != stageEntered || when.Before(q.StageAt.Truncate(time.Millisecond)) || !typist.Same(q.cutOff(typist), f.Text) {
+	if !ok || q.entered.IsZero() || early {
 		return
 	}
-	c.mail.taken, c.mail.takenBy = q, f.Cause
+	if typed, err := q.Nudge.typed(typist); err != nil || !typist.Same(typed, f.Text) {
+		return
+	}
+	c.mail.taken, c.mail.takenBy = q, f
 }
 
 // takenEvent tells that a queued message was delivered. It is written in one
@@ -32,7 +36,7 @@ func (c *core) takenEvent() (told []any) {
 	if q == nil {
 		return nil
 	}
-	e := nudgeEvent{By: q.By, Queue: q.ID, Bytes: len(q.Nudge.Text), Verdict: string(deliver.Confirmed), Evidence: c.mail.takenBy}
+	e := nudgeEvent{By: q.By, Queue: q.ID, Bytes: len(q.Nudge.Text), Verdict: string(deliver.Confirmed), Evidence: c.mail.takenBy.Cause}
 	if d := c.delivering(q); d != nil {
 		e.Nudge, e.Bytes = d.id, len(d.typed)
 	}
@@ -46,10 +50,24 @@ func (c *core) settleTaken(seq uint64) {
 		return
 	}
 	c.mail.taken = nil
-	if d := c.delivering(q); d != nil {
-		d.told = seq
-	}
 	c.forgetQueued(q)
+	f := c.mail.takenBy
+	o := deliver.Outcome{Verdict: deliver.Confirmed, Evidence: f.Cause, Turn: f.Turn, Queued: f.Kind == agent.Queued}
+	if d := c.delivering(q); d != nil {
+		d.told, d.taken = seq, o
+		return
+	}
+	if q.ticket == nil || c.detection == nil {
+		return
+	}
+	typist := c.s.reg.driver(c.spec).(agent.Typist) // it knew the message
+	w := &turnWatch{id: f.Turn, typist: typist}
+	w.typed, _ = q.Nudge.typed(typist)
+	if w.fact(f); o.Queued {
+		w.wait()
+	}
+	c.detection.watches = append(c.detection.watches, w)
+	q.settle(Nudged{Bytes: len(w.typed), Verdict: o.Verdict, Evidence: o.Evidence, Seq: seq, Typed: true, turn: w}, nil)
 }
 
 // delivering is the delivery of a queued message that is under way.

@@ -36,6 +36,9 @@ func (c *core) tellFrom(at *sourcePlace, results []detect.Result, first ...event
 			add("state_change", stateEvent{Prev: string(c.state), Next: string(t.Next), Tier: t.Tier, Cause: t.Cause, Evidence: t.Evidence, Prompt: t.Request, Activity: t.Activity, Failure: t.Failure, Sources: sourceWords(t.Words, t.Time), At: at})
 			moved = len(batch) - 1
 			c.state, c.since, c.tier, c.cause = t.Next, t.Time, t.Tier, t.Cause
+			if c.detection != nil {
+				c.detection.told.tells(t.Activity, c.now())
+			}
 		}
 		for _, request := range r.Opened {
 			add("prompt", promptEvent{Prompt: request, At: at})
@@ -58,6 +61,16 @@ func (c *core) tellFrom(at *sourcePlace, results []detect.Result, first ...event
 		c.stateSeq = done[moved].Seq
 	}
 	c.saveSoon = c.saveSoon || asked // a prompt keeps its id over a server's end
+}
+
+// tellOnce is tellFrom, unless a server before this one has told of it.
+func (c *core) tellOnce(told bool, at *sourcePlace, results []detect.Result) {
+	if !told {
+		c.tellFrom(at, results)
+		return
+	}
+	c.closedBefore(results)
+	c.settleTaken(0)
 }
 
 // appendAll writes events of this session in one step.

@@ -77,8 +77,12 @@ func (c *core) keepTranscripts() {
 	w, store := t.words[0], c.s.transcripts(c.spec.logFolder())
 	c.background(func() {
 		err := store.Hear(w)
+		heard := store.Heard(w)
 		parts, listed := store.Saved()
 		_ = c.s.do(context.Background(), func(c *core) { // a loop that has ended leaves it to the next server
+			if !heard && c.transcripts.path == w.Path {
+				c.transcripts.path = "" // the next hook says it again
+			}
 			c.heardOfLog(w, parts, errors.Join(err, listed))
 		})
 	})

@@ -15,14 +15,28 @@ type Said struct {
 	Time api.Time `json:"time"`
 	Turn string   `json:"turn,omitempty"` // the agent's id of it
 
+	Conversation string `json:"conversation,omitempty"` // the agent's id of the one it was said in
+
 	Usage *Usage `json:"usage,omitempty"` // of its turn, as far as known
 }
 
-// lastSaid is the last message with what its turn took, as far as known now.
+// lastSaid is the last message with what its turn took, as far as known now. One
+// of a conversation that the agent has left, by a clear or a start without taking
+// it up, is not its last any more.
 func (c *core) lastSaid() *Said {
 	d := c.detection
-	if d == nil || d.said == nil {
+	if d == nil {
 		return c.said
+	}
+	here := func(said *Said) bool {
+		now := d.fold.Status().Conversation
+		return said != nil && (said.Conversation == "" || now == "" || said.Conversation == now)
+	}
+	switch {
+	case d.said == nil && here(c.said):
+		return c.said
+	case !here(d.said):
+		return nil
 	}
 	said := *d.said
 	if u := d.meter.usage(said.Turn); u != nil {
@@ -40,6 +54,7 @@ type turnWatch struct {
 	typist agent.Typist
 	ended  []agent.Fact
 	begun  []agent.Fact // turns that began since
+	cut    bool         // the program has ended
 }
 
 // turnsWatched bounds what is kept of turns that end or begin while it is not
@@ -99,7 +114,7 @@ func (w *turnWatch) over() (agent.Fact, bool) {
 // message is the last one of the turn, by whoever told of its end with words.
 func (w *turnWatch) message(end agent.Fact) *string {
 	for _, f := range w.ended {
-		if f.Turn == end.Turn && f.Text != "" {
+		if (f.Turn == end.Turn || end.Turn == "") && f.Text != "" { // a source without words and names may be first
 			return &f.Text
 		}
 	}
@@ -135,7 +150,7 @@ func (s *Session) Await(ctx context.Context, n Nudged) (Turn, error) {
 	defer stop()
 	var rested time.Time
 	for {
-		t, err := ask(ctx, s, func(c *core) (standing, error) { return n.turn.stands(c.state), nil })
+		t, err := ask(ctx, s, func(c *core) (standing, error) { return n.turn.stands(c.state, c.detection.keeps()), nil })
 		if err != nil {
 			return Turn{State: s.Status().Now}, err
 		}
@@ -166,7 +181,11 @@ type standing struct {
 	inferred bool   // nobody told of its end, and the agent is at rest
 }
 
-func (w *turnWatch) stands(state agent.State) standing {
+// stands: keeps says that the agent shows messages that it keeps for later.
+func (w *turnWatch) stands(state agent.State, keeps bool) standing {
+	if w.cut { // and may have been started again
+		state = agent.Exited
+	}
 	t := standing{Turn: Turn{State: state}, turn: w.id}
 	end, told := w.over()
 	if told = told && !w.queued; told {
@@ -176,15 +195,19 @@ func (w *turnWatch) stands(state agent.State) standing {
 		t.Message = w.message(end)
 	}
 	switch state {
-	case agent.Idle, agent.InError:
-		t.over, t.inferred = told, !told
-	case agent.Working, agent.Starting:
-		t.over = told && w.next()
-	default:
+	case agent.Exited, agent.Prompt:
 		t.over = true
+	case agent.Idle, agent.InError:
+		t.over, t.inferred = told, !told && !(w.queued && keeps)
+	default: // of one that cannot be asked now, nobody knows whether it works
+		t.over = told && w.next()
 	}
 	return t
 }
+
+// keeps says that the screen shows messages that the agent keeps for later. The
+// detection may be nil.
+func (d *detection) keeps() bool { return d != nil && d.reading != nil && len(d.reading.Queued) > 0 }
 
 // Forget ends what follows the turn of a message.
 func (s *Session) Forget(ctx context.Context, n Nudged) {

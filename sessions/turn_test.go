@@ -19,6 +19,39 @@ func done(id, text string) agent.Fact {
 	return agent.Fact{Kind: agent.TurnEnded, How: agent.Completed, Turn: id, Text: text}
 }
 
+// TestTurnOfAProgramThatEnds: it is over with it, also when that has been started
+// again before anybody looks; and not because the holder does not answer.
+func TestTurnOfAProgramThatEnds(t *testing.T) {
+	w := &turnWatch{id: "2", typed: "us", typist: exact{}}
+	w.fact(began("2", "us"))
+	for _, state := range []agent.State{agent.Unknown, agent.Working} {
+		if s := w.stands(state, false); s.over || s.inferred {
+			t.Errorf("%s: %+v", state, s)
+		}
+	}
+	if s := w.stands(agent.Prompt, false); !s.over {
+		t.Errorf("at a prompt: %+v", s)
+	}
+	k := newKeeper(t, "")
+	k.write(k.turn("1"))
+	k.is(agent.Idle)
+	if err := k.s.do(t.Context(), func(c *core) { c.detection.watches = append(c.detection.watches, w) }); err != nil {
+		t.Fatal(err)
+	}
+	if err := k.reg.Restart(t.Context(), k.s, tester); err != nil {
+		t.Fatal(err)
+	}
+	if err := k.s.do(t.Context(), func(c *core) {
+		for _, state := range []agent.State{agent.Starting, agent.Idle, agent.Restarting} {
+			if s := w.stands(state, false); !s.over || s.State != agent.Exited {
+				t.Errorf("started again, and %s: %+v", state, s)
+			}
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestTurnOfAMessage: whatever order hooks and log tell in, the message is that
 // of the turn which took the text.
 func TestTurnOfAMessage(t *testing.T) {
@@ -55,7 +88,7 @@ func TestTurnOfAMessage(t *testing.T) {
 				w.fact(f)
 			}
 			got := ""
-			if s := w.stands(c.state); s.over && s.Message == nil {
+			if s := w.stands(c.state, false); s.over && s.Message == nil {
 				got = "-"
 			} else if s.over {
 				got = *s.Message
@@ -64,5 +97,16 @@ func TestTurnOfAMessage(t *testing.T) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+// TestTurnWordless: a source that names neither turn nor words may be the first
+// to tell of the end.
+func TestTurnWordless(t *testing.T) {
+	w := &turnWatch{id: "2"}
+	w.fact(agent.Fact{Kind: agent.TurnEnded, How: agent.Completed})
+	w.fact(agent.Fact{Kind: agent.TurnEnded, How: agent.Completed, Turn: "2", Text: "the answer"})
+	if got := w.stands(agent.Idle, false); !got.over || got.Message == nil || *got.Message != "the answer" {
+		t.Errorf("%+v", got)
 	}
 }

@@ -123,6 +123,8 @@ func (s *Session) untilGranted(ctx context.Context, patience time.Duration, fn f
 	defer stop()
 	deadline := time.NewTimer(patience)
 	defer deadline.Stop()
+	again := time.NewTimer(patience)
+	defer again.Stop()
 	for {
 		_, err := ask(ctx, s, func(c *core) (struct{}, error) { return struct{}{}, fn(c) })
 		var busy *lease.BusyError
@@ -131,9 +133,8 @@ func (s *Session) untilGranted(ctx context.Context, patience time.Duration, fn f
 		}
 		var retry <-chan time.Time
 		if wait := busy.Retry.Sub(s.reg.now()); wait > 0 {
-			timer := time.NewTimer(wait)
-			defer timer.Stop()
-			retry = timer.C
+			again.Reset(wait)
+			retry = again.C
 		}
 		select {
 		case <-changed:

@@ -77,7 +77,7 @@ func (c *connection) admitPeer(meta gossh.ConnMetadata) (*gossh.Permissions, err
 // it but its fingerprint, for the log: a client may offer any public key, and
 // which one it has proven is told by the permissions that come back.
 func (c *connection) checkKey(meta gossh.ConnMetadata, key gossh.PublicKey) (*gossh.Permissions, error) {
-	c.offer(meta.User(), gossh.FingerprintSHA256(key))
+	c.offer(meta.User(), gossh.FingerprintSHA256(keys.Plain(key)))
 	if len(meta.User()) > maxUser {
 		return nil, errUserName
 	}
@@ -122,7 +122,7 @@ func (c *connection) lookup(key gossh.PublicKey) (keys.Identity, error) {
 		return keys.Identity{}, fmt.Errorf("it expired at %s", api.At(id.Expires).UTC().Format(time.RFC3339))
 	}
 	id.Kind = keys.KindKey
-	id.Fingerprint = gossh.FingerprintSHA256(key)
+	id.Fingerprint = gossh.FingerprintSHA256(keys.Plain(key))
 	id.Source = c.wire.RemoteAddr().String()
 	return id, nil
 }
@@ -138,6 +138,10 @@ func (c *connection) establish(conn *gossh.ServerConn) error {
 	c.establishing.Do(func() {
 		c.user = conn.User()
 		id, err := c.identify(conn)
+		if err == nil && !c.server.logins.take(id, c.server.clock()) {
+			c.server.counts.manyLogins.Add(1)
+			err = errManyLogins
+		}
 		if err != nil {
 			c.refused = err
 			c.server.refusedLogin(c, err)

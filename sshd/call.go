@@ -26,6 +26,7 @@ type Call struct {
 	Args      []string // the command line when it came as a JSON array of strings, else nil
 	Requested string   // what the client asked for when Command is its key's command=
 	Shell     bool     // the client asked for a shell: no command
+	Subsystem string   // sftp, or empty: what the client asked for in place of a command
 	PTY       *PTY     // nil without a terminal
 
 	Input  *Input    // what the client sends
@@ -74,7 +75,7 @@ func (c *Call) Resized() <-chan struct{} { return c.resized }
 // to be read; what comes on top of that is dropped.
 func (c *Call) Signals() <-chan string { return c.signals }
 
-// Env is what is kept of the client's environment: LANG, LC_*, TERM, COLORTERM.
+// Env is what is kept of the client's environment: LANG, LC_*, TERM, COLORTERM, NO_COLOR.
 func (c *Call) Env() map[string]string { return maps.Clone(c.env) }
 
 // RemoteAddr is where the client is.

@@ -21,7 +21,14 @@ func (s *Server) agentOverTCP(c *connection, id keys.Identity) (keys.Identity, e
 	if holder == nil {
 		return id, nil
 	}
-	agent := keys.Agent(holder.Session, holder.Name, pid)
+	agent := holder.agent(pid)
 	agent.Source, agent.Fingerprint, agent.Line, agent.Expires = id.Source, id.Fingerprint, id.Line, id.Expires
 	return agent, nil
+}
+
+// agent is a process that descends from the holder.
+func (h *HolderProcess) agent(pid int) keys.Identity {
+	id := keys.Agent(h.Session, h.Name, pid)
+	id.Verbs = h.Verbs
+	return id
 }

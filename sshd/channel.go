@@ -28,6 +28,7 @@ func (c *connection) openSession(conn *gossh.ServerConn, offered gossh.NewChanne
 		return
 	}
 	if err := c.enter(); err != nil {
+		c.server.counts.channels.Add(1)
 		_ = offered.Reject(gossh.ResourceShortage, "berth: "+err.Error())
 		return
 	}
@@ -173,7 +174,7 @@ func (s *session) setEnv(payload []byte) bool {
 		return false
 	}
 	switch m.Name {
-	case "LANG", "TERM", "COLORTERM":
+	case "LANG", "TERM", "COLORTERM", "NO_COLOR":
 	default:
 		if !strings.HasPrefix(m.Name, "LC_") {
 			return false
@@ -215,14 +216,23 @@ func (s *session) command(r *gossh.Request) bool {
 	call.Command, call.Shell = m.Value, r.Type == "shell"
 	who := call.Identity()
 	switch {
-	case r.Type == "subsystem":
-		s.finish(api.Errorf(api.CodeNoDriver, "there is no subsystem %.64q here: sftp and scp do not work; berth takes verbs (try: help)", m.Value))
+	case r.Type == "subsystem" && who.Command != "":
+		s.finish(api.Errorf(api.CodeDenied, "%s has one command, and no sftp", who.Name))
+		return true
+	case r.Type == "subsystem" && m.Value != "sftp":
+		s.finish(api.Errorf(api.CodeNoDriver, "there is no subsystem %.64q here: berth takes verbs (try: help), and sftp", m.Value))
 		return true
 	case len(call.Command) > server.limits.CommandBytes:
+		server.counts.commands.Add(1)
 		s.finish(api.Errorf(api.CodeLimit, "the command is %d bytes long, and at most %d are taken: send long text on standard input, with - in its place", len(call.Command), server.limits.CommandBytes))
 		return true
 	case !server.verbs.take(who, server.clock()):
+		server.counts.verbs.Add(1)
 		s.finish(api.Errorf(api.CodeLimit, "more than %g commands a second from %q: wait a second", server.limits.Verbs, who.Name))
+		return true
+	}
+	if r.Type == "subsystem" {
+		call.Subsystem, call.Command = m.Value, ""
 		return true
 	}
 	if who.Command != "" {

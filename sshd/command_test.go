@@ -161,8 +161,8 @@ func TestWhatIsRefused(t *testing.T) {
 	if r := h.ssh("", "-o", "ExitOnForwardFailure=yes", "-R", "0:127.0.0.1:1", "agents@127.0.0.1", "x"); r.status == 0 {
 		t.Errorf("-R: %+v", r)
 	}
-	if r := h.ssh("", "-s", "agents@127.0.0.1", "sftp"); r.status != 8 || !strings.Contains(r.err, "berth: there is no subsystem \"sftp\"") {
-		t.Errorf("sftp: %+v", r)
+	if r := h.ssh("", "-s", "agents@127.0.0.1", "netconf"); r.status != 8 || !strings.Contains(r.err, "berth: there is no subsystem \"netconf\"") {
+		t.Errorf("netconf: %+v", r)
 	}
 }
 
@@ -254,6 +254,9 @@ func TestVerbsPerSecond(t *testing.T) {
 	r := h.ssh("", "a@127.0.0.1", "say")
 	if r.status != 11 || !strings.Contains(r.err, `berth: more than 2 commands a second from "admin"`) || !strings.Contains(r.out, `{"error":{"code":"LIMIT"`) {
 		t.Errorf("%+v", r)
+	}
+	if r := h.ssh("", "-s", "a@127.0.0.1", "sftp"); r.status != 11 || !strings.Contains(r.err, "more than 2 commands") {
+		t.Errorf("sftp counts as one: %+v", r)
 	}
 }
 

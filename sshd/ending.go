@@ -88,8 +88,24 @@ func (c *connection) review() {
 	}
 	if now.Kind != keys.KindAgent { // an agent's rights are not its key's
 		c.identity.Store(&id)
+		if narrowed(*now, id) {
+			c.server.log.Info("access narrowed", "conn", c.id, "identity", now.Name, "fingerprint", now.Fingerprint, "key", id.Line)
+			c.end(&revoked{errNarrowed})
+			return
+		}
 	}
 	c.expireAt(id.Expires)
+}
+
+// errNarrowed is why a connection ends whose key may still log in.
+var errNarrowed = errors.New("the key may do less than it could: connect again for what it still may")
+
+// narrowed says that a right was taken away which was looked at when something
+// was opened: to see a session, to use a verb, to have a terminal, to say what is
+// to be done. A lower role is none of these: it is asked at each write.
+func narrowed(before, now keys.Identity) bool {
+	before.Role = now.Role
+	return before.NarrowedTo(now)
 }
 
 // expireAt has the rights reviewed when they run out.

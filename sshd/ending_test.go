@@ -76,8 +76,8 @@ func TestRevocation(t *testing.T) {
 	}
 }
 
-// Rights that are narrowed hold for what is open; those that run out end it.
-func TestNarrowingAndExpiry(t *testing.T) {
+// A lower role holds for what is open; rights that run out end it.
+func TestLowerRoleAndExpiry(t *testing.T) {
 	o := newHolding()
 	h := start(t, o.serve)
 	_, done := h.background("a@127.0.0.1", "hold")
@@ -85,12 +85,39 @@ func TestNarrowingAndExpiry(t *testing.T) {
 	if id := call.Identity(); id.Role != keys.Admin || id.Kind != keys.KindKey || id.Fingerprint != gossh.FingerprintSHA256(h.admin.public()) {
 		t.Errorf("%+v", id)
 	}
-	h.keys.set(h.admin.public(), keys.Identity{Name: "admin", Role: keys.Viewer, Sessions: []string{"a*"}})
+	h.keys.set(h.admin.public(), keys.Identity{Name: "admin", Role: keys.Viewer})
 	eventually(t, "the rights are narrowed", func() bool { return call.Identity().Role == keys.Viewer })
 	h.keys.set(h.admin.public(), keys.Identity{Name: "admin", Role: keys.Viewer, Expires: time.Now().Add(400 * time.Millisecond)})
 	r := receive(t, "the client's end", done)
 	if !strings.Contains(r.err, "berth: your access has ended: it expired at ") || r.status != 4 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// What is looked at when something is opened, and taken away later, ends what is
+// open: an attachment to a session, a verb, a terminal.
+func TestNarrowing(t *testing.T) {
+	for name, narrow := range map[string]func(*keys.Identity){
+		"sessions": func(id *keys.Identity) { id.Sessions = []string{"a*"} },
+		"verbs":    func(id *keys.Identity) { id.Verbs = []string{"ls"} },
+		"command":  func(id *keys.Identity) { id.Command = "ls" },
+		"no-pty":   func(id *keys.Identity) { id.NoPTY = true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := newHolding()
+			h := start(t, o.serve)
+			_, done := h.background("a@127.0.0.1", "hold")
+			o.call(t)
+			id := keys.Identity{Name: "admin", Role: keys.Admin}
+			narrow(&id)
+			h.keys.set(h.admin.public(), id)
+			if r := receive(t, "the client's end", done); !strings.Contains(r.err, "berth: your access has ended: the key may do less") || r.status != 4 {
+				t.Errorf("%+v", r)
+			}
+			if cause := receive(t, "the cause", o.ends); !errors.Is(cause, ErrRevoked) {
+				t.Errorf("cause %v", cause)
+			}
+		})
 	}
 }
 

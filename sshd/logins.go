@@ -1,6 +1,12 @@
 package sshd
 
-import "time"
+import (
+	"errors"
+	"time"
+)
+
+// errManyLogins is that somebody who may log in does so too often.
+var errManyLogins = errors.New("too many logins in a second: wait a second, or use one connection for many commands (ssh -o ControlMaster)")
 
 // source is where the client is, as shown.
 func (c *connection) source() string {
@@ -13,6 +19,7 @@ func (c *connection) source() string {
 func (s *Server) acceptedLogin(c *connection) {
 	id := *c.identity.Load()
 	s.log.Info("login", "conn", c.id, "identity", id.Name, "fingerprint", id.Fingerprint, "source", c.source(), "pid", id.PID, "user", c.user, "key", id.Line)
+	s.counts.logins.Add(1)
 	s.audit(Login{Time: s.clock(), Accepted: true, Conn: c.id, Identity: id, User: c.user, Source: c.source(), Offered: c.offers()})
 }
 
@@ -26,24 +33,16 @@ func (s *Server) refusedLogin(c *connection, err error) {
 		user = c.user
 	}
 	offered := c.offers()
-	s.punish(c, len(offered) > 0)
+	if !c.local && !errors.Is(err, errManyLogins) { // such a one is known
+		s.penalties.failed(sourceOf(c.wire.RemoteAddr()), len(offered) > 0, time.Now())
+	}
 	if len(offered) == 0 && c.refused == nil {
 		s.log.Debug("connection ended before login", "conn", c.id, "source", c.source(), "error", err)
 		return
 	}
+	s.counts.refused.Add(1)
 	s.log.Warn("login refused", "conn", c.id, "source", c.source(), "user", user, "offered", offered, "error", err)
 	s.audit(Login{Time: s.clock(), Conn: c.id, User: user, Source: c.source(), Offered: offered, Reason: err.Error()})
-}
-
-func (s *Server) punish(c *connection, offered bool) {
-	if c.local {
-		return
-	}
-	penalty := penaltyNothing
-	if offered {
-		penalty = penaltyRefused
-	}
-	s.penalties.add(sourceOf(c.wire.RemoteAddr()), penalty, time.Now())
 }
 
 func (c *connection) offers() []string {

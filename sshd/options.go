@@ -61,9 +61,10 @@ func (s storeKeys) Lookup(key gossh.PublicKey, remote net.Addr, now time.Time) (
 // descends from it is that session's agent.
 type HolderProcess struct {
 	PID     int
-	Start   uint64 // field 22 of /proc/PID/stat: clock ticks since boot
-	Session string // the session's id
-	Name    string // the session's name
+	Start   uint64   // field 22 of /proc/PID/stat: clock ticks since boot
+	Session string   // the session's id
+	Name    string   // the session's name
+	Verbs   []string // that its processes may use beside what all such may
 }
 
 // Login is one attempt to get in, for the audit log. It holds no secret.
@@ -100,6 +101,8 @@ type Limits struct {
 	Channels          int           // open at once on a connection: 64
 	EnvBytes          int           // names and values kept of a channel: 4 KiB
 	CommandBytes      int           // of a command line: 128 KiB
+	Logins            float64       // of one identity each second, with as many saved up as 2 s give: 1000
+	Penalties         Penalties
 	Requests          float64       // on a channel each second, with as many saved up as 10 s give: 100
 	Verbs             float64       // commands of one identity each second, with as many saved up as 2 s give: 10000
 	KeepAlive         time.Duration // silence after which a client is asked for a sign of life: 30 s
@@ -107,6 +110,7 @@ type Limits struct {
 }
 
 func (l Limits) withDefaults() Limits {
+	l.Penalties = l.Penalties.withDefaults()
 	def := func(p *int, v int) {
 		if *p <= 0 {
 			*p = v
@@ -131,6 +135,9 @@ func (l Limits) withDefaults() Limits {
 	}
 	if l.Verbs <= 0 {
 		l.Verbs = 10000
+	}
+	if l.Logins <= 0 {
+		l.Logins = 1000
 	}
 	return l
 }

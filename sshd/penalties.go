@@ -2,34 +2,67 @@ package sshd
 
 import (
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 )
 
 // penalties make sources wait that keep failing to log in. Each failure adds
 // to a source's time, which runs down by itself; while there is so much of it
-// that it is no accident, connections from there are refused. The numbers are
-// OpenSSH's.
-//
-// This machine itself is never made to wait: one process here could shut out
-// all others.
+// that it is no accident, connections from there are refused.
 type penalties struct {
+	o     Penalties
 	mu    sync.Mutex
 	until map[netip.Prefix]time.Time
 }
 
-const (
-	penaltyRefused = 5 * time.Second  // keys were offered and none is let in
-	penaltyNothing = time.Second      // it went, or was cut, without offering any
-	penaltyFrom    = 15 * time.Second // less is not held against anybody
-	penaltyMost    = 10 * time.Minute
-	penaltySources = 4096 // remembered at once
-)
+// Penalties are how long sources wait that keep failing to log in. A zero field
+// has its default; the numbers are OpenSSH's.
+type Penalties struct {
+	Refused time.Duration // for keys of which none is let in: 5 s. For offering none, or being cut, a fifth
+	From    time.Duration // less than this is not held against anybody: 15 s
+	Most    time.Duration // gathered at once: 10 min
+	// Exempt never wait. nil is this machine itself: one process here could shut
+	// out all others.
+	Exempt []netip.Prefix
+}
 
-func newPenalties() *penalties { return &penalties{until: map[netip.Prefix]time.Time{}} }
+func (p Penalties) withDefaults() Penalties {
+	def := func(d *time.Duration, v time.Duration) {
+		if *d <= 0 {
+			*d = v
+		}
+	}
+	def(&p.Refused, 5*time.Second)
+	def(&p.From, 15*time.Second)
+	def(&p.Most, 10*time.Minute)
+	if p.Exempt == nil {
+		p.Exempt = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
+	}
+	return p
+}
+
+const penaltySources = 4096 // remembered at once
+
+func newPenalties(o Penalties) *penalties {
+	return &penalties{o: o.withDefaults(), until: map[netip.Prefix]time.Time{}}
+}
+
+// failed counts a login that came to nothing; offered says that keys were offered.
+func (p *penalties) failed(source netip.Prefix, offered bool, now time.Time) {
+	d := p.o.Refused
+	if !offered {
+		d /= 5
+	}
+	p.add(source, d, now)
+}
+
+func (p *penalties) exempt(source netip.Prefix) bool {
+	return !source.IsValid() || slices.ContainsFunc(p.o.Exempt, func(e netip.Prefix) bool { return e.Contains(source.Addr()) })
+}
 
 func (p *penalties) add(source netip.Prefix, d time.Duration, now time.Time) {
-	if !source.IsValid() || source.Addr().IsLoopback() {
+	if p.exempt(source) {
 		return
 	}
 	p.mu.Lock()
@@ -41,8 +74,8 @@ func (p *penalties) add(source netip.Prefix, d time.Duration, now time.Time) {
 	if t.Before(now) {
 		t = now
 	}
-	if t = t.Add(d); t.After(now.Add(penaltyMost)) {
-		t = now.Add(penaltyMost)
+	if t = t.Add(d); t.After(now.Add(p.o.Most)) {
+		t = now.Add(p.o.Most)
 	}
 	p.until[source] = t
 }
@@ -74,5 +107,17 @@ func (p *penalties) refuses(source netip.Prefix, now time.Time) bool {
 		delete(p.until, source)
 		return false
 	}
-	return t.Sub(now) >= penaltyFrom
+	return t.Sub(now) >= p.o.From
+}
+
+// count is how many sources have to wait.
+func (p *penalties) count(now time.Time) (n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, t := range p.until {
+		if t.Sub(now) >= p.o.From {
+			n++
+		}
+	}
+	return n
 }

@@ -27,6 +27,8 @@ type Server struct {
 	startups    *startups
 	penalties   *penalties
 	verbs       *rates
+	logins      *rates
+	counts      counts
 	connections atomic.Uint64
 	clients     atomic.Uint64
 
@@ -75,7 +77,8 @@ func New(o Options) (*Server, error) {
 		s.clock = time.Now
 	}
 	s.startups = newStartups(s.limits.Startups, s.limits.StartupsPerSource)
-	s.penalties = newPenalties()
+	s.penalties = newPenalties(s.limits.Penalties)
+	s.logins = newRates(s.limits.Logins)
 	s.verbs = newRates(s.limits.Verbs)
 	if err := s.listen(o); err != nil {
 		s.closeListeners()
@@ -198,12 +201,14 @@ func (s *Server) accept(l net.Listener, admit func(net.Conn)) error {
 func (s *Server) admitTCP(conn net.Conn) {
 	source, now := sourceOf(conn.RemoteAddr()), time.Now()
 	if s.penalties.refuses(source, now) {
+		s.counts.penalized.Add(1)
 		s.log.Debug("connection refused after too many failed logins", "source", conn.RemoteAddr())
 		_ = conn.Close()
 		return
 	}
 	c := s.newConnection(newWire(conn), false)
 	if victim := s.startups.add(c, source, now); victim != nil {
+		s.counts.dropped.Add(1)
 		_ = victim.wire.Close()
 	}
 	s.run(c)
@@ -220,6 +225,7 @@ func (s *Server) run(c *connection) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopping || len(s.live) >= s.limits.Connections {
+		s.counts.full.Add(1)
 		s.log.Warn("connection refused", "source", c.source(), "connections", len(s.live), "stopping", s.stopping)
 		_ = c.wire.Close()
 		s.startups.remove(c)
@@ -232,24 +238,6 @@ func (s *Server) run(c *connection) {
 		delete(s.live, c)
 		s.mu.Unlock()
 	})
-}
-
-// Stats are counts of now.
-type Stats struct {
-	Connections int    // all of them
-	Waiting     int    // of these, over TCP and not logged in yet
-	Calls       int    // that run
-	Served      uint64 // calls since the start
-}
-
-// Stats counts.
-func (s *Server) Stats() Stats {
-	all := s.snapshot()
-	out := Stats{Connections: len(all), Waiting: s.startups.count(), Served: s.clients.Load()}
-	for _, c := range all {
-		out.Calls += c.running()
-	}
-	return out
 }
 
 func (s *Server) snapshot() []*connection {

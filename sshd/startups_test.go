@@ -103,14 +103,14 @@ func TestSourceOf(t *testing.T) {
 
 func TestPenalties(t *testing.T) {
 	now := time.Unix(1000, 0)
-	p := newPenalties()
+	p := newPenalties(Penalties{})
 	bad, good, here := prefix("192.0.2.1/32"), prefix("192.0.2.2/32"), prefix("127.0.0.1/32")
 	for i := range 3 {
 		if p.refuses(bad, now) {
 			t.Errorf("refused after %d failures", i)
 		}
-		p.add(bad, penaltyRefused, now)
-		p.add(here, penaltyMost, now)
+		p.failed(bad, true, now)
+		p.add(here, p.o.Most, now)
 	}
 	if !p.refuses(bad, now) || p.refuses(good, now) || p.refuses(here, now) {
 		t.Error("after three failures")
@@ -120,12 +120,12 @@ func TestPenalties(t *testing.T) {
 		t.Error("still refused when part of the time has passed")
 	}
 	for range 1000 {
-		p.add(bad, penaltyRefused, now)
+		p.failed(bad, true, now)
 	}
-	if now = now.Add(penaltyMost - penaltyFrom); !p.refuses(bad, now) {
+	if now = now.Add(p.o.Most - p.o.From); !p.refuses(bad, now) {
 		t.Error("not refused for long")
 	}
-	if now = now.Add(penaltyFrom); p.refuses(bad, now) || len(p.until) != 0 {
+	if now = now.Add(p.o.From); p.refuses(bad, now) || len(p.until) != 0 {
 		t.Error("refused or remembered after the longest time")
 	}
 	for i := range 2 * penaltySources {

@@ -83,7 +83,7 @@ func (s *Server) peerIdentity(conn *net.UnixConn) (keys.Identity, error) {
 	case err != nil:
 		return keys.Identity{}, fmt.Errorf("cannot tell where process %d comes from: %w", peer.pid, err)
 	case holder != nil:
-		return keys.Agent(holder.Session, holder.Name, peer.pid), nil
+		return holder.agent(peer.pid), nil
 	case peer.uid != os.Geteuid():
 		return keys.Identity{}, fmt.Errorf("this server belongs to uid %d, and you are uid %d", os.Geteuid(), peer.uid)
 	}

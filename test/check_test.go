@@ -277,6 +277,7 @@ func (s *stage) eventLog() ([]byte, error) {
 //	waitfor lines FILE N          it has as many
 //	waitfor gone PID              no such process
 //	waitfor as KEY                it is let in
+//	waitfor out KEY               it is not let in
 //	waitfor denied KEY VERB...    it may not
 //	waitfor json VERB PATH VALUE  in the verb's answer
 //	waitfor nobody SESSION        is attached
@@ -319,6 +320,11 @@ func waitFor(ts *testscript.TestScript, neg bool, args []string) {
 		poll(ts, func() (bool, string) {
 			out, err := s.ssh(args[0], "version").CombinedOutput()
 			return err == nil, string(out)
+		})
+	case "out":
+		poll(ts, func() (bool, string) {
+			out, err := s.ssh(args[0], "version").CombinedOutput()
+			return exitStatus(err) == 255, string(out)
 		})
 	case "denied":
 		poll(ts, func() (bool, string) {

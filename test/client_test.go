@@ -190,11 +190,13 @@ func within(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	most, err := time.ParseDuration(args[0])
 	ts.Check(err)
+	began := time.Now()
 	timer := time.NewTimer(most)
 	defer timer.Stop()
 	for _, name := range args[1:] {
 		select {
 		case <-s.client(ts, []string{name}, 1).ended:
+			ts.Logf("%s ended after %d ms", name, time.Since(began).Milliseconds())
 		case <-timer.C:
 			ts.Fatalf("%s goes on after %s", name, most)
 		}

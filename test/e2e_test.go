@@ -51,14 +51,22 @@ func TestScripts(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the scripts look for processes in /proc, and call Linux's setsid and stat")
 	}
-	for _, program := range []string{"ssh", "sftp", "tmux", "vim"} {
+	for _, program := range []string{"ssh", "sftp", "tmux", "vim", "whiptail", "dialog"} {
 		if _, err := exec.LookPath(program); err != nil {
-			t.Fatalf("the tests need OpenSSH's client, tmux and vim: %v", err)
+			t.Fatalf("the tests need OpenSSH's client, tmux, vim, whiptail and dialog: %v", err)
 		}
 	}
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata", Setup: setUp, Cmds: commands(), RequireUniqueNames: true,
+		Dir: "testdata", Setup: setUp, Cmds: commands(), Condition: condition, RequireUniqueNames: true,
 	})
+}
+
+// condition knows what else a script may need: paramiko, of the system's Python.
+func condition(what string) (bool, error) {
+	if what != "paramiko" {
+		return false, fmt.Errorf("there is no condition %s", what)
+	}
+	return exec.Command("/usr/bin/python3", "-c", "import paramiko").Run() == nil, nil
 }
 
 type command = func(ts *testscript.TestScript, neg bool, args []string)
@@ -69,6 +77,7 @@ type command = func(ts *testscript.TestScript, neg bool, args []string)
 //	stopserver                  end it as Ctrl-C does
 //	killserver                  kill -9
 //	KEY [-in FILE] [ssh flags] VERB...   ssh with that key; ! wants a failure
+//	gossh KEY [-see TEXT [-signal NAME] -type TEXT]... VERB...   the same with x/crypto's client
 //	local [K=V]... [-in FILE] VERB...    berth VERB on the host
 //	bg NAME KEY ...             ssh in the background, into NAME.out and NAME.err
 //	type NAME TEXT              to a background client; \r and \x1b as in Go
@@ -92,7 +101,7 @@ type command = func(ts *testscript.TestScript, neg bool, args []string)
 func commands() map[string]command {
 	all := map[string]command{
 		"serve": serve, "stopserver": stopServer, "killserver": killServer,
-		"local": local, "bg": background, "type": typeInto, "fg": foreground, "hangup": hangUp, "within": within,
+		"local": local, "gossh": goClient, "bg": background, "type": typeInto, "fg": foreground, "hangup": hangUp, "within": within,
 		"key": addKey, "unlist": unlist,
 		"status": checkStatus, "fails": checkFails, "json": checkJSON, "shape": checkShape,
 		"save": save, "decode": decode, "cast": checkCast, "terminal": terminalCommand, "tour": tour, "tunnel": checkTunnel, "waitfor": waitFor, "snapshot": snapshot,

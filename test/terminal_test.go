@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -23,14 +24,16 @@ func (s *stage) tmux(args ...string) (string, error) {
 // terminalCommand is what happens at a terminal:
 //
 //	terminal open NAME COLSxROWS   a shell in a terminal of that size
+//	terminal bright NAME           its background is white
 //	terminal keys NAME KEY...      as tmux send-keys takes them
 //	terminal run NAME WORDS...     a command line and Enter
 //	terminal size NAME COLSxROWS   its window changes
 //	terminal shows NAME REGEXP     wait until it does, history included; ! until it does not
+//	terminal golden NAME FILE      wait until it shows just what testdata/dashboard/FILE has; with -e, colours too
 //	terminal is NAME FORMAT VALUE  wait until a format of tmux, such as #{mouse_any_flag}, has that value
 func terminalCommand(ts *testscript.TestScript, neg bool, args []string) {
 	s := stageOf(ts)
-	if len(args) < 3 {
+	if len(args) < 3 && (len(args) < 2 || args[0] != "bright") {
 		ts.Fatalf("usage: terminal open|keys|run|size|shows|is NAME ...")
 	}
 	what, name, rest := args[0], args[1], args[2:]
@@ -43,6 +46,8 @@ func terminalCommand(ts *testscript.TestScript, neg bool, args []string) {
 	case "open":
 		cols, rows, _ := strings.Cut(rest[0], "x")
 		do("new-session", "-d", "-s", name, "-x", cols, "-y", rows, "sh", ";", "set", "-g", "status", "off")
+	case "bright":
+		do("set-option", "-w", "-t", name, "window-style", "fg=#000000,bg=#ffffff")
 	case "keys":
 		do(append([]string{"send-keys", "-t", name}, rest...)...)
 	case "run":
@@ -52,10 +57,12 @@ func terminalCommand(ts *testscript.TestScript, neg bool, args []string) {
 		do("resize-window", "-t", name, "-x", cols, "-y", rows)
 	case "shows":
 		s.terminalShows(ts, neg, name, rest[0])
+	case "golden":
+		s.terminalGolden(ts, name, rest)
 	case "is":
 		poll(ts, func() (bool, string) {
 			out, err := s.tmux("display-message", "-p", "-t", name, rest[0])
-			return err == nil && strings.TrimSuffix(out, "\n") == rest[1], fmt.Sprintf("%s is %s", rest[0], out)
+			return err == nil && (strings.TrimSuffix(out, "\n") == rest[1]) != neg, fmt.Sprintf("%s is %s", rest[0], out)
 		})
 	default:
 		ts.Fatalf("terminal does not know %s", what)
@@ -73,6 +80,57 @@ func (s *stage) terminalShows(ts *testscript.TestScript, neg bool, name, pattern
 		return found != neg, shown
 	})
 }
+
+// update writes golden screens anew: BERTH_UPDATE=1 go test -run TestScripts/dashboard ./test
+var update = os.Getenv("BERTH_UPDATE") != ""
+
+// terminalGolden compares a screen with one that somebody has looked at. How
+// long ago things happened is the clock's and always "now"; ESC is written ^[.
+func (s *stage) terminalGolden(ts *testscript.TestScript, name string, args []string) {
+	capture := []string{"capture-pane", "-p", "-t", name}
+	if args[0] == "-e" {
+		capture, args = append(capture, "-e"), args[1:]
+	}
+	file := filepath.Join(goldens, args[0])
+	look := func() string {
+		out, err := s.tmux(capture...)
+		ts.Check(err)
+		lines := strings.Split(minutes.ReplaceAllString(strings.ReplaceAll(out, "\x1b", "^["), "${1}now"), "\n")
+		for i := range lines {
+			lines[i] = strings.TrimRight(lines[i], " ")
+		}
+		return strings.TrimRight(strings.Join(lines, "\n"), "\n") + "\n"
+	}
+	if update {
+		shown := ""
+		poll(ts, func() (bool, string) { // it is the dashboard, and has come to rest
+			before := shown
+			time.Sleep(300 * time.Millisecond)
+			shown = look()
+			return shown == before && strings.Contains(shown, "Berth"), shown
+		})
+		ts.Check(os.WriteFile(file, []byte(shown), 0o644))
+		return
+	}
+	want, err := os.ReadFile(file)
+	ts.Check(err)
+	poll(ts, func() (bool, string) {
+		shown := look()
+		return shown == string(want), fmt.Sprintf("it shows\n%s\nand %s has\n%s", shown, args[0], want)
+	})
+}
+
+// minutes are times since something happened, as lists show them.
+var minutes = regexp.MustCompile(`(\s)(?: \dm|\d\dm)\b`)
+
+// goldens is the folder of the screens, wherever scripts run.
+var goldens = func() string {
+	dir, err := filepath.Abs(filepath.Join("testdata", "dashboard"))
+	if err != nil {
+		panic(err)
+	}
+	return dir
+}()
 
 // closeTerminals ends the script's tmux server if it has one.
 func (s *stage) closeTerminals() {

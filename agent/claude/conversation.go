@@ -102,8 +102,8 @@ type logs struct {
 }
 
 // Recalls says whether the conversation has a log.
-func (Driver) Recalls(disk fs.FS, stateFile, conversation string) bool {
-	return uuid.MatchString(conversation) && logs{disk, filepath.Dir(filepath.Dir(stateFile))}.said(conversation)
+func (Driver) Recalls(disk fs.FS, logFiles, conversation string) bool {
+	return uuid.MatchString(conversation) && logs{disk, filepath.Dir(filepath.Dir(filepath.Dir(logFiles)))}.said(conversation)
 }
 
 // find is the path of a conversation's log, empty when there is none.

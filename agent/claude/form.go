@@ -52,6 +52,7 @@ func readFormRow(d *agent.Dialog, row string) {
 	if m := formField.FindStringSubmatch(row); m != nil {
 		f := agent.Field{Label: m[2], Value: fieldValue(m[3]), Focused: strings.Contains(m[1], "❯"), Wrong: strings.Contains(m[1], "⚠")}
 		f.Set = f.Value != "" && strings.Contains(m[1], "✔")
+		f.Missing = strings.Contains(m[1], "*")
 		d.Fields = append(d.Fields, f)
 		return
 	}
@@ -101,11 +102,14 @@ func properties(schema json.RawMessage) ([]property, error) {
 		Required   []string
 	}
 	if err := json.Unmarshal(schema, &top); err != nil {
-		return nil, fmt.Errorf("read the form's schema: %w", err)
+		return nil, fmt.Errorf("%w: the form's schema cannot be read (%w); use keys or attach", agent.ErrCannot, err)
+	}
+	if len(top.Properties) == 0 { // a question that wants a yes or a no, and nothing filled in
+		return nil, nil
 	}
 	var each map[string]json.RawMessage
 	if err := json.Unmarshal(top.Properties, &each); err != nil {
-		return nil, fmt.Errorf("read the form's fields: %w", err)
+		return nil, fmt.Errorf("%w: the form's fields cannot be read (%w); use keys or attach", agent.ErrCannot, err)
 	}
 	var all []property
 	for _, name := range names(top.Properties) {

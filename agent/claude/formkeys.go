@@ -62,7 +62,12 @@ type filled struct {
 func filling(p *agent.Request, a agent.Answer, d *agent.Dialog) (map[int]filled, error) {
 	if len(p.Schema) == 0 {
 		if len(a.Fields) > 0 {
-			return nil, fmt.Errorf("%w: what the form's fields are called is not known; use keys or attach", agent.ErrCannot)
+			return nil, fmt.Errorf("%w: without hooks berth knows the form's fields by their titles alone, not what they take; use keys or attach", agent.ErrCannot)
+		}
+		for _, f := range d.Fields {
+			if f.Missing || f.Wrong {
+				return nil, fmt.Errorf("%w: the form wants %s, which has to be filled in with keys or attach: without hooks berth does not know what it takes", agent.ErrAnswer, f.Label)
+			}
 		}
 		return nil, nil
 	}

@@ -244,6 +244,9 @@ func chosen(d *agent.Dialog) int {
 }
 
 func permissionKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+	if d.Subtype == "" && len(d.Options) > 0 && d.Options[0].Focused && strings.HasPrefix(d.Options[0].Label, "Yes, and tell") {
+		return agent.KeyAnswer{}, fmt.Errorf("%w: somebody has begun to type what else to do there, and a digit would be text; attach", agent.ErrCannot)
+	}
 	no := beginning(d, "No")
 	if a.Kind == agent.Deny && a.Text != "" && d.Subtype == "" && no > 0 && d.Options[no-1].Label == "No" {
 		return feedback(a.Text, d, no) // an option of more words has no input behind it

@@ -202,7 +202,7 @@ func TestKeysRefused(t *testing.T) {
 		{"words beside a preview", layout, agent.Answer{Kind: agent.AnswerText, Text: "x"}, screen(t, "layout").Dialog, agent.ErrCannot, "option N"},
 		{"somebody types there", three, each(agent.QuestionPick{Options: []int{1}}, agent.QuestionPick{Options: []int{1}}, agent.QuestionPick{Options: []int{1}}), screen(t, "q3_page1_typed").Dialog, agent.ErrCannot, "attach"},
 		{"pages never seen", &agent.Request{Type: agent.PromptQuestion, Questions: []agent.Question{questionsOf("color")[0], {Header: "Size"}}},
-			each(agent.QuestionPick{Options: []int{1}}, agent.QuestionPick{Text: "x"}), screen(t, "q3_page1").Dialog, agent.ErrCannot, "attach"},
+			each(agent.QuestionPick{Options: []int{1}}, agent.QuestionPick{Text: "x"}), screen(t, "q3_page1").Dialog, agent.ErrNotReady, "question 2 (Size)"},
 		{"required and not given", filling, fields(`{"count":1}`), screen(t, "form").Dialog, agent.ErrAnswer, "name"},
 		{"accept without what is required", filling, agent.Answer{Kind: agent.Accept}, screen(t, "form").Dialog, agent.ErrAnswer, "name"},
 		{"no such field", filling, fields(`{"name":"x","nope":1}`), screen(t, "form").Dialog, agent.ErrAnswer, "nope"},
@@ -212,6 +212,7 @@ func TestKeysRefused(t *testing.T) {
 		{"one for a list", filling, fields(`{"name":"x","tags":"red"}`), screen(t, "form").Dialog, agent.ErrAnswer, "a list"},
 		{"words for a yes", filling, fields(`{"name":"x","sure":"yes"}`), screen(t, "form").Dialog, agent.ErrAnswer, "true or false"},
 		{"fields without a schema", &agent.Request{Type: agent.PromptForm}, fields(`{"name":"x"}`), screen(t, "form").Dialog, agent.ErrCannot, "attach"},
+		{"required, and nothing is known of it but its title", &agent.Request{Type: agent.PromptForm}, agent.Answer{Kind: agent.Accept}, screen(t, "form").Dialog, agent.ErrAnswer, "wants Name"},
 		{"a list is open", filling, fields(`{"name":"x"}`), screen(t, "form_size_list").Dialog, agent.ErrNotReady, ""},
 		{"a reason for a form", filling, denied("no"), screen(t, "form").Dialog, agent.ErrCannot, "nudge"},
 		{"accept a notice", &agent.Request{Type: agent.PromptNotice}, agent.Answer{Kind: agent.Accept}, &agent.Dialog{Type: agent.PromptNotice}, agent.ErrCannot, "deny"},
@@ -219,6 +220,19 @@ func TestKeysRefused(t *testing.T) {
 		k, err := claude.Driver{}.Keys(c.prompt, c.answer, c.dialog)
 		if !errors.Is(err, c.err) || !strings.Contains(err.Error(), c.says) || len(k.Steps) > 0 {
 			t.Errorf("%s: %d keys, %v; want %v saying %q", c.name, len(k.Steps), err, c.err, c.says)
+		}
+	}
+}
+
+// TestNoDigitIntoText: somebody has opened the input behind Yes, where a digit
+// would be a part of what they write.
+func TestNoDigitIntoText(t *testing.T) {
+	d := &agent.Dialog{Type: agent.PromptPermission, Options: []agent.Option{
+		{Number: 1, Label: "Yes, and tell Claude what to do next", Focused: true}, {Number: 2, Label: "No"}}}
+	p := &agent.Request{Type: agent.PromptPermission, Options: d.Labels()}
+	for _, a := range []agent.Answer{{Kind: agent.Accept}, {Kind: agent.Deny}, {Kind: agent.ChooseOption, Option: 2}} {
+		if k, err := (claude.Driver{}).Keys(p, a, d); !errors.Is(err, agent.ErrCannot) {
+			t.Errorf("%+v: %+v, %v", a, k, err)
 		}
 	}
 }

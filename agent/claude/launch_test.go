@@ -213,7 +213,7 @@ func TestOwnHome(t *testing.T) {
 	}
 	const home = "/s/claude"
 	l := full(func(*agent.Start) {})
-	if l.Set["CLAUDE_CONFIG_DIR"] != home || l.Links[home+"/.credentials.json"] != "/h/.claude/.credentials.json" || l.Folders[0] != home || l.StateFile != home+"/sessions/%d.json" {
+	if l.Set["CLAUDE_CONFIG_DIR"] != home || l.Set["CLAUDE_SECURESTORAGE_CONFIG_DIR"] != "/h/.claude" || l.Folders[0] != home || l.StateFile != home+"/sessions/%d.json" {
 		t.Errorf("the home is %+v", l)
 	}
 	config := string(l.Files[home+"/.claude.json"])

@@ -9,9 +9,14 @@ import (
 	"berth/agent"
 )
 
-// credentials is the file that a home of a session's own shares with the
-// user's: a sign-in there holds here, and a token renewed here holds there.
-const credentials = ".credentials.json"
+// A home of a session's own shares the user's sign-in: a token renewed here holds
+// there. Claude renames a new file over the old one and locks its folder
+// meanwhile, so it has to know the folder itself: a link to the file would be
+// replaced by the first renewal, after which the user's own token is void.
+const (
+	credentials    = ".credentials.json"
+	credentialsDir = "CLAUDE_SECURESTORAGE_CONFIG_DIR"
+)
 
 // keyTail is how much of a key's end Claude keeps, and shows, to know it again.
 const keyTail = 20
@@ -23,8 +28,8 @@ func ownHome(l *agent.Launch, s agent.Start, dir string) error {
 	l.Folders = append(l.Folders, dir)
 	l.Set = map[string]string{"CLAUDE_CONFIG_DIR": dir}
 	// Where there are none, a sign-in here must not make some there.
-	if theirs := filepath.Join(configDir(s.Env), credentials); there(s.Disk, theirs) {
-		l.Links = map[string]string{filepath.Join(dir, credentials): theirs}
+	if theirs := configDir(s.Env); s.Env[credentialsDir] == "" && there(s.Disk, filepath.Join(theirs, credentials)) {
+		l.Set[credentialsDir] = theirs
 	}
 	if s.Groom != agent.GroomAuto {
 		return nil

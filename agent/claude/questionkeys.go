@@ -27,11 +27,6 @@ func questionKeys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyA
 	if err != nil {
 		return agent.KeyAnswer{}, err
 	}
-	for i, q := range p.Questions {
-		if q.Text == "" || len(q.Options) == 0 {
-			return agent.KeyAnswer{}, fmt.Errorf("%w: question %d has not been on the screen yet; use keys or attach", agent.ErrCannot, i+1)
-		}
-	}
 	return answerPages(p.Questions, each, d)
 }
 

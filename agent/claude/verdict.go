@@ -103,7 +103,7 @@ func permissionVerdict(p *agent.Request, a agent.Answer, suggestions []json.RawM
 		return allow()
 	case a.Option == len(p.Options) && strings.HasPrefix(label, "No"):
 		return deny("")
-	case strings.HasPrefix(label, "Yes") && len(suggestions) > 0:
+	case a.Option > 1 && strings.HasPrefix(label, "Yes") && len(suggestions) > 0 && lasting(p.Options) == 1:
 		all, err := json.Marshal(suggestions)
 		if err != nil {
 			return agent.Verdict{}, fmt.Errorf("encode the permissions: %w", err)
@@ -111,6 +111,18 @@ func permissionVerdict(p *agent.Request, a agent.Answer, suggestions []json.RawM
 		return verdict(decision{Behavior: "allow", Permissions: all}, agent.OutcomeAccepted)
 	}
 	return agent.Verdict{}, agent.ErrOnlyByKeys
+}
+
+// lasting is how many options say yes for more than this once. The first never
+// does: while somebody types what else to do, that is what it says. Of several
+// it is not known which of the suggestions each stands for.
+func lasting(options []string) (n int) {
+	for _, label := range options[1:] {
+		if strings.HasPrefix(label, "Yes") {
+			n++
+		}
+	}
+	return n
 }
 
 // manual leaves plan mode for the one in which every edit is asked for.
@@ -183,6 +195,9 @@ func picks(p *agent.Request, a agent.Answer) ([]agent.QuestionPick, error) {
 		return nil, fmt.Errorf("%w: it asks %d questions and %d are answered", agent.ErrAnswer, len(p.Questions), len(each))
 	}
 	for i, pick := range each {
+		if p.Questions[i].Text == "" {
+			return nil, fmt.Errorf("%w: question %d (%s) has not been on the screen, and the session log does not tell it; use keys or attach", agent.ErrNotReady, i+1, p.Questions[i].Header)
+		}
 		if err := checkPick(i+1, p.Questions[i], pick); err != nil {
 			return nil, err
 		}

@@ -10,6 +10,8 @@ import (
 
 func TestVerdict(t *testing.T) {
 	bash := &agent.Request{Type: agent.PromptPermission, Options: []string{"Yes", "Yes, and always", "No"}}
+	typing := &agent.Request{Type: agent.PromptPermission, Options: []string{"Yes, and tell Claude what to do next", "Yes, and always", "No"}}
+	two := &agent.Request{Type: agent.PromptPermission, Options: []string{"Yes", "Yes, and always", "Yes, all", "No"}}
 	unread := &agent.Request{Type: agent.PromptPermission, Options: []string{"Yes", "No"}, OptionsFallback: true}
 	plan := &agent.Request{Type: agent.PromptPlan, Options: []string{"Yes, and use auto mode", "Yes, manually approve edits", "Tell Claude what to change"}}
 	one := &agent.Request{Type: agent.PromptQuestion, Questions: []agent.Question{{Text: "Which?", Options: []string{"A", "B"}, MultiSelect: true}}}
@@ -20,19 +22,22 @@ func TestVerdict(t *testing.T) {
 		want   string
 		err    error
 	}{
-		"accept":        {bash, agent.Answer{Kind: agent.Accept}, `{"behavior":"allow"}`, nil},
-		"deny":          {bash, agent.Answer{Kind: agent.Deny}, `"interrupt":true`, nil},
-		"deny why":      {bash, agent.Answer{Kind: agent.Deny, Text: "no \"x\""}, `{"behavior":"deny","message":"no \"x\""}`, nil},
-		"always":        {bash, agent.Answer{Kind: agent.ChooseOption, Option: 2}, `{"behavior":"allow","updatedPermissions":[{"type":"setMode"}]}`, nil},
-		"no":            {bash, agent.Answer{Kind: agent.ChooseOption, Option: 3}, `"interrupt":true`, nil},
-		"beyond":        {bash, agent.Answer{Kind: agent.ChooseOption, Option: 4}, "", agent.ErrAnswer},
-		"not read yet":  {unread, agent.Answer{Kind: agent.ChooseOption, Option: 2}, "", agent.ErrNotReady},
-		"text":          {bash, agent.Answer{Kind: agent.AnswerText, Text: "x"}, "", agent.ErrAnswer},
-		"plan by mode":  {plan, agent.Answer{Kind: agent.ChooseOption, Option: 1}, "", agent.ErrOnlyByKeys},
-		"plan manually": {plan, agent.Answer{Kind: agent.ChooseOption, Option: 2}, `"mode":"default"`, nil},
-		"two ticked":    {one, agent.Answer{Kind: agent.AnswerEach, Each: []agent.QuestionPick{{Options: []int{2, 1}}}}, `"answers":{"Which?":"B, A"}`, nil},
-		"own words":     {one, agent.Answer{Kind: agent.AnswerText, Text: "C"}, `"answers":{"Which?":"C"}`, nil},
-		"unanswered":    {one, agent.Answer{Kind: agent.AnswerEach, Each: []agent.QuestionPick{{}}}, "", agent.ErrAnswer},
+		"accept":             {bash, agent.Answer{Kind: agent.Accept}, `{"behavior":"allow"}`, nil},
+		"deny":               {bash, agent.Answer{Kind: agent.Deny}, `"interrupt":true`, nil},
+		"deny why":           {bash, agent.Answer{Kind: agent.Deny, Text: "no \"x\""}, `{"behavior":"deny","message":"no \"x\""}`, nil},
+		"always":             {bash, agent.Answer{Kind: agent.ChooseOption, Option: 2}, `{"behavior":"allow","updatedPermissions":[{"type":"setMode"}]}`, nil},
+		"no":                 {bash, agent.Answer{Kind: agent.ChooseOption, Option: 3}, `"interrupt":true`, nil},
+		"its input is open":  {typing, agent.Answer{Kind: agent.ChooseOption, Option: 1}, "", agent.ErrOnlyByKeys},
+		"always, beside it":  {typing, agent.Answer{Kind: agent.ChooseOption, Option: 2}, `"updatedPermissions":[{"type":"setMode"}]`, nil},
+		"which always it is": {two, agent.Answer{Kind: agent.ChooseOption, Option: 3}, "", agent.ErrOnlyByKeys},
+		"beyond":             {bash, agent.Answer{Kind: agent.ChooseOption, Option: 4}, "", agent.ErrAnswer},
+		"not read yet":       {unread, agent.Answer{Kind: agent.ChooseOption, Option: 2}, "", agent.ErrNotReady},
+		"text":               {bash, agent.Answer{Kind: agent.AnswerText, Text: "x"}, "", agent.ErrAnswer},
+		"plan by mode":       {plan, agent.Answer{Kind: agent.ChooseOption, Option: 1}, "", agent.ErrOnlyByKeys},
+		"plan manually":      {plan, agent.Answer{Kind: agent.ChooseOption, Option: 2}, `"mode":"default"`, nil},
+		"two ticked":         {one, agent.Answer{Kind: agent.AnswerEach, Each: []agent.QuestionPick{{Options: []int{2, 1}}}}, `"answers":{"Which?":"B, A"}`, nil},
+		"own words":          {one, agent.Answer{Kind: agent.AnswerText, Text: "C"}, `"answers":{"Which?":"C"}`, nil},
+		"unanswered":         {one, agent.Answer{Kind: agent.AnswerEach, Each: []agent.QuestionPick{{}}}, "", agent.ErrAnswer},
 	} {
 		v, err := Driver{}.Verdict(c.prompt, c.answer, []byte(payload))
 		if !errors.Is(err, c.err) || !strings.Contains(string(v.Stdout), c.want) {

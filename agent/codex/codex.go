@@ -27,6 +27,10 @@ var _ agent.Driver = Driver{}
 func (Driver) Name() string { return Name }
 
 const (
+	// A composer stands on the splash too, for seconds where the machine is slow or
+	// a daemon starts, and a dialog may come after it. What is typed there shows
+	// only when that is over.
+	splashHolds = 10 * time.Second
 	// While it starts, before anything was asked, Codex says "working" and turns
 	// its spinner for up to 107 ms. A shorter turn is known by its end.
 	busyHolds = 250 * time.Millisecond
@@ -57,7 +61,7 @@ func (Driver) Table() agent.Table {
 	return agent.Table{
 		agent.MoveReady: {
 			{Source: agent.SourceOSC}, {Source: agent.SourceTitle}, {Source: agent.SourceHook},
-			{Source: agent.SourceStream}, {Source: agent.SourceScreen, After: 2 * time.Second},
+			{Source: agent.SourceStream}, {Source: agent.SourceScreen, After: splashHolds},
 		},
 		agent.MoveWork: {
 			{Source: agent.SourceHook}, {Source: agent.SourceLog}, {Source: agent.SourceStream},

@@ -23,11 +23,12 @@ import (
 const (
 	configName = "config.toml"
 	hooksName  = "hooks.json"
+	rulesName  = "rules" // a folder
 )
 
 // kept are what of a user's home is not linked to: what the session has for
 // itself, and what belongs to running processes.
-var kept = []string{configName, hooksName, "packages", "tmp", "log", "version.json"}
+var kept = []string{configName, hooksName, rulesName, "packages", "tmp", "log"}
 
 // inDisk is the path of an absolute file within a file system from / on.
 func inDisk(file string) string { return strings.TrimPrefix(path.Clean(filepath.ToSlash(file)), "/") }
@@ -44,19 +45,57 @@ func read(disk fs.FS, file string) ([]byte, error) {
 	return data, nil
 }
 
+// logPattern is where below a home the log of a conversation is.
+const logPattern = "/sessions/*/*/*/rollout-*-%s.jsonl"
+
 // spoken says whether the home has a log of the conversation: Codex makes it
 // with the first message.
 func spoken(disk fs.FS, home, conversation string) bool {
-	if strings.ContainsAny(conversation, `/*?[\`) {
-		return false
+	_, ok := logOf(disk, home, conversation)
+	return ok
+}
+
+// logOf is the conversation's log, by its path below the home.
+func logOf(disk fs.FS, home, conversation string) (string, bool) {
+	if conversation == "" || strings.ContainsAny(conversation, `/*?[\`) {
+		return "", false
 	}
-	found, err := fs.Glob(disk, inDisk(home)+"/sessions/*/*/*/rollout-*-"+conversation+".jsonl")
-	return err == nil && len(found) > 0
+	found, err := fs.Glob(disk, inDisk(home)+strings.ReplaceAll(logPattern, "%s", conversation))
+	if err != nil || len(found) == 0 {
+		return "", false
+	}
+	return strings.TrimPrefix(found[0], inDisk(home)+"/"), true
+}
+
+// Recalls says whether the conversation has a log.
+func (Driver) Recalls(disk fs.FS, logFiles, conversation string) bool {
+	home, ok := strings.CutSuffix(logFiles, logPattern)
+	return ok && spoken(disk, home, conversation)
+}
+
+// forkOf begins a conversation as a copy of another. Its log is needed in this
+// home: it is there where the user's is linked to, else it is copied from the
+// session that it is of.
+func forkOf(l *agent.Launch, s agent.Start, home, own string) (words []string, conversation string, err error) {
+	if _, shared := l.Links[filepath.Join(own, "sessions")]; !shared || !spoken(s.Disk, home, s.Fork) {
+		from := filepath.Join(s.ForkFolder, homeName)
+		if !spoken(s.Disk, from, s.Fork) {
+			from = home
+		}
+		log, ok := logOf(s.Disk, from, s.Fork)
+		if !ok {
+			return nil, "", fmt.Errorf("%w: codex has no log of the conversation %s", agent.ErrNoConversation, s.Fork)
+		}
+		delete(l.Links, filepath.Join(own, "sessions")) // what is copied is not for the user's folder
+		to := filepath.Join(own, log)
+		l.Folders = append(l.Folders, filepath.Dir(to))
+		l.Copies = map[string]string{to: filepath.Join(from, log)}
+	}
+	return []string{"fork", s.Fork}, "", nil
 }
 
 // ownHome adds the session's home to the launch.
-func ownHome(l *agent.Launch, s agent.Start, user string) error {
-	own := filepath.Join(s.Folder, homeName)
+func ownHome(l *agent.Launch, s agent.Start, user, own string) error {
 	l.Folders = []string{own}
 	l.Set = map[string]string{"CODEX_HOME": own}
 	l.Files, l.Links = map[string][]byte{}, map[string]string{}
@@ -66,6 +105,9 @@ func ownHome(l *agent.Launch, s agent.Start, user string) error {
 	users := user
 	if s.Isolate == agent.IsolateFull {
 		users = "" // nothing of it but the credentials
+	}
+	if err := rules(l, s, users, own); err != nil {
+		return err
 	}
 	hooks, trust, err := hooksFile(s, users, own)
 	if err != nil {
@@ -95,6 +137,39 @@ func link(l *agent.Launch, s agent.Start, user, own string) error {
 		}
 		l.Links[filepath.Join(own, name)] = filepath.Join(user, name)
 	}
+	// Codex writes it through the link, also when it is not there yet: whoever
+	// signs in does so for all sessions, as without Berth.
+	l.Links[filepath.Join(own, "auth.json")] = filepath.Join(user, "auth.json")
+	return nil
+}
+
+// rules has the user's rules of what may be run, and ours: a report makes an
+// event and no more, and Codex's sandbox would keep it from the server.
+func rules(l *agent.Launch, s agent.Start, user, own string) error {
+	dir := filepath.Join(own, rulesName)
+	l.Folders = append(l.Folders, dir)
+	if user != "" {
+		entries, err := fs.ReadDir(s.Disk, inDisk(filepath.Join(user, rulesName)))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("list the rules of codex: %w", err)
+		}
+		for _, e := range entries {
+			l.Links[filepath.Join(dir, e.Name())] = filepath.Join(user, rulesName, e.Name())
+		}
+		if err == nil { // Codex adds to it what is not to be asked again
+			l.Links[filepath.Join(dir, "default.rules")] = filepath.Join(user, rulesName, "default.rules")
+		}
+	}
+	if s.Hook == "" {
+		return nil
+	}
+	text := ""
+	for _, name := range []string{"berth", s.Berth, s.Hook} {
+		if rule := "prefix_rule(pattern = [" + tomlString(name) + ", \"report\"], decision = \"allow\")\n"; name != "" && !strings.Contains(text, rule) {
+			text += rule
+		}
+	}
+	l.Files[filepath.Join(dir, "berth.rules")] = []byte(text)
 	return nil
 }
 
@@ -114,15 +189,33 @@ const (
 	askGrace = time.Second
 )
 
+// Hooks that Codex itself waits for: at a turn's end and at a conversation's
+// begin. The grace lets a restart of the server fit in.
+const (
+	ownHold  = 15 * time.Second
+	ownGrace = 5 * time.Second
+)
+
 // hookCommand is what an event runs. It has no timeout of its own: what Codex
 // puts in its place is part of what it trusts.
-func hookCommand(hook, event string) string {
-	command := "'" + strings.ReplaceAll(hook, "'", `'\''`) + "' hook "
-	if event == "PermissionRequest" {
+func hookCommand(s agent.Start, event string) string {
+	command := quote(s.Hook) + " hook "
+	while := func(file string) string {
+		return command + "--ask " + seconds(ownHold) + " " + seconds(ownGrace) + " --if " + quote(file) + " " + event
+	}
+	switch {
+	case event == "PermissionRequest":
 		return command + "--ask " + seconds(askHold) + " " + seconds(askGrace) + " " + event
+	case event == "Stop" && s.EndAsks != "":
+		return while(s.EndAsks)
+	case event == "SessionStart" && s.BeginAsks != "":
+		return while(s.BeginAsks)
 	}
 	return command + "--tell " + event
 }
+
+// quote is the text as one word of a shell's.
+func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 func seconds(d time.Duration) string { return strconv.Itoa(int(d.Seconds())) + "s" }
 
@@ -153,9 +246,17 @@ func hooksFile(s agent.Start, user, own string) ([]byte, []trusted, error) {
 		file.Hooks = map[string][]json.RawMessage{}
 	}
 	var trust []trusted
+	err := callersHooks(s.Settings, func(event string, group json.RawMessage, trusts func(string) ([]trusted, error)) error {
+		list, err := trusts(hookKey(own, event, len(file.Hooks[event])))
+		trust, file.Hooks[event] = append(trust, list...), append(file.Hooks[event], group)
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
 	if s.Hook != "" {
 		for _, e := range events {
-			command := hookCommand(s.Hook, e)
+			command := hookCommand(s, e)
 			group, err := encode(map[string]any{"hooks": []any{map[string]any{"type": "command", "command": command}}})
 			if err != nil {
 				return nil, nil, err
@@ -164,8 +265,7 @@ func hooksFile(s agent.Start, user, own string) ([]byte, []trusted, error) {
 			if err != nil {
 				return nil, nil, err
 			}
-			key := filepath.Join(own, hooksName) + ":" + snake(e) + ":" + strconv.Itoa(len(file.Hooks[e])) + ":0"
-			trust = append(trust, trusted{key, hash})
+			trust = append(trust, trusted{hookKey(own, e, len(file.Hooks[e])) + ":0", hash})
 			file.Hooks[e] = append(file.Hooks[e], group)
 		}
 	}
@@ -176,17 +276,34 @@ func hooksFile(s agent.Start, user, own string) ([]byte, []trusted, error) {
 	return append(out, '\n'), trust, nil
 }
 
+// hookKey is how Codex knows a group of hooks: by where it stands.
+func hookKey(own, event string, group int) string {
+	return filepath.Join(own, hooksName) + ":" + snake(event) + ":" + strconv.Itoa(group)
+}
+
+// hookTimeout is how many seconds Codex gives a hook that says nothing of it.
+func hookTimeout(event string) int {
+	if event == "SessionEnd" || event == "Interrupt" {
+		return 1
+	}
+	return 600
+}
+
 // Trust is the hash by which Codex trusts a hook that runs a command, with no
 // matcher and the timeout that Codex gives it.
 func Trust(event, command string) (string, error) {
-	timeout := 600
-	if event == "SessionEnd" || event == "Interrupt" {
-		timeout = 1
-	}
-	normal, err := encode(map[string]any{
+	return trustHash(event, command, hookTimeout(event), nil)
+}
+
+func trustHash(event, command string, timeout int, matcher *string) (string, error) {
+	fields := map[string]any{
 		"event_name": snake(event),
 		"hooks":      []any{map[string]any{"async": false, "command": command, "timeout": timeout, "type": "command"}},
-	})
+	}
+	if matcher != nil {
+		fields["matcher"] = *matcher
+	}
+	normal, err := encode(fields)
 	if err != nil {
 		return "", err
 	}

@@ -147,3 +147,26 @@ func TestHookDetails(t *testing.T) {
 		}
 	}
 }
+
+// FuzzHook: whatever an agent's hook says gives at least one fact or an error, and
+// a request that can be shown.
+func FuzzHook(f *testing.F) {
+	f.Add([]byte(`{"hook_event_name":"PermissionRequest","session_id":"s","turn_id":"t","tool_name":"Bash","tool_input":{"command":"ls"}}`))
+	f.Add([]byte(`{"hook_event_name":"UserPromptSubmit","session_id":"s","prompt":"\u001b[2J\u202e"}`))
+	f.Add([]byte(`{"type":"agent-turn-complete","thread-id":"s","turn-id":"t","last-assistant-message":null}`))
+	f.Add([]byte(`{"hook_event_name":"Stop","session_id":"s","tool_input":[[[[1]]]]}`))
+	f.Fuzz(func(t *testing.T, payload []byte) {
+		facts, err := codex.Driver{}.Hook(payload)
+		if (err == nil) != (len(facts) > 0) {
+			t.Fatalf("%v with %d facts", err, len(facts))
+		}
+		for _, fact := range facts {
+			if fact.Request == nil {
+				continue
+			}
+			if _, err := json.Marshal(fact.Request); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}

@@ -9,7 +9,14 @@ import (
 	"berth/agent"
 )
 
-var _ agent.Launcher = Driver{}
+var (
+	_ agent.Launcher = Driver{}
+	_ agent.Chooser  = Driver{}
+	_ agent.Recaller = Driver{}
+)
+
+// ChoosesConversations: no option gives a conversation its id.
+func (Driver) ChoosesConversations() {}
 
 // unset are variables by which Codex believes to be in some other terminal, or
 // inside a session of an agent: a server that was started from there must not
@@ -38,31 +45,35 @@ func (Driver) Command() []string { return []string{"codex"} }
 // itself.
 func (Driver) Launch(s agent.Start) (agent.Launch, error) {
 	l := agent.Launch{Argv: slices.Clone(s.Argv)}
+	if c := command(s.Argv); c == "exec" || c == "e" { // it prints its answer and ends
+		l.Headless, l.Stream = true, slices.Contains(s.Argv, "--json")
+	}
 	if s.Isolate == agent.IsolateNone || isSubcommand(s.Argv) {
 		return l, nil
-	}
-	for _, field := range []struct {
-		name string
-		set  bool
-	}{{"settings", len(s.Settings) > 0}, {"mcp", len(s.MCP) > 0}, {"fork", s.Fork != ""}} {
-		if field.set {
-			return l, fmt.Errorf("%w: codex takes no %s from a session; write it into its config.toml", agent.ErrStart, field.name)
-		}
 	}
 	if s.Groom != agent.GroomPristine {
 		l.Unset = unset
 	}
 	home := userHome(s.Env)
-	words, conversation, err := takeUp(s, home)
+	own := filepath.Join(s.Folder, homeName)
+	l.LogFiles = own + logPattern
+	if err := ownHome(&l, s, home, own); err != nil {
+		return l, err
+	}
+	words, err := profile(&l, s, own)
+	if err != nil {
+		return l, err
+	}
+	if !slices.Contains(s.Argv, noDaemon) {
+		words = append(words, noDaemon)
+	}
+	talk, conversation, err := takeUp(&l, s, home, own)
 	if err != nil {
 		return l, err
 	}
 	l.Conversation = conversation
-	if !slices.Contains(s.Argv, noDaemon) {
-		words = append([]string{noDaemon}, words...)
-	}
-	l.Argv = slices.Insert(l.Argv, 1, words...)
-	return l, ownHome(&l, s, home)
+	l.Argv = slices.Insert(l.Argv, 1, append(words, talk...)...)
+	return l, nil
 }
 
 // userHome is where Codex keeps its files.
@@ -77,7 +88,8 @@ func userHome(env map[string]string) string {
 // as they are. resume does, and is not among them.
 var subcommands = []string{
 	"exec", "e", "review", "login", "logout", "mcp", "mcp-server", "app-server", "app", "completion", "sandbox", "debug", "apply", "a",
-	"queue", "cloud", "features", "help", "execpolicy",
+	"queue", "cloud", "features", "help", "execpolicy", "agents", "plugin", "remote-control", "update", "doctor", "archive", "delete", "unarchive",
+	"migrate-rollouts", "migrate-nfs-db", "exec-server",
 }
 
 // valued are options whose value is the word behind them.
@@ -109,12 +121,13 @@ func isSubcommand(argv []string) bool {
 
 // takeUp is how to go on with a conversation. One of which no log is there was
 // never spoken in: nothing is lost by beginning it anew.
-func takeUp(s agent.Start, home string) (words []string, conversation string, err error) {
-	if command(s.Argv) == "resume" {
+func takeUp(l *agent.Launch, s agent.Start, home, own string) (words []string, conversation string, err error) {
+	if c := command(s.Argv); c == "resume" || c == "fork" {
 		return nil, "", nil // the command itself says which
 	}
-	own := filepath.Join(s.Folder, homeName)
 	switch {
+	case s.Fork != "":
+		return forkOf(l, s, home, own)
 	case s.Resume && s.Conversation != "" && (spoken(s.Disk, own, s.Conversation) || spoken(s.Disk, home, s.Conversation)):
 		return []string{"resume", s.Conversation}, s.Conversation, nil
 	case s.Resume || s.TakeUp == "":

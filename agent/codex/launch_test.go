@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -20,9 +21,11 @@ const (
 	spoken  = "01a1f9aa-e455-71a3-9d59-ad3bc92a116d"
 )
 
+func onDisk(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
+
 // disk is a machine on which somebody has used Codex.
 func disk() fstest.MapFS {
-	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
+	file := onDisk
 	return fstest.MapFS{
 		"home/me/.codex/config.toml":        file("model = \"gpt\"\n[hooks.state.\"/home/me/.codex/hooks.json:stop:0:0\"]\ntrusted_hash = \"sha256:mine\""),
 		"home/me/.codex/hooks.json":         file(`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"mine <&>"}]}],"Other":[{"x":1}]}}`),
@@ -30,6 +33,7 @@ func disk() fstest.MapFS {
 		"home/me/.codex/state_5.sqlite":     file(""),
 		"home/me/.codex/state_5.sqlite-wal": file(""),
 		"home/me/.codex/version.json":       file("{}"),
+		"home/me/.codex/rules/mine.rules":   file(""),
 		"home/me/.codex/packages/daemon":    file(""),
 		"home/me/.codex/sessions/2026/11/20/rollout-2026-11-20T15-54-55-" + spoken + ".jsonl": file("{}"),
 	}
@@ -68,8 +72,15 @@ func TestLaunchCommand(t *testing.T) {
 		"again, never spoken": {func(s *agent.Start) { s.Resume, s.Conversation = true, "01a1f9aa-0000" }, "codex --no-daemon", nil},
 		"an id of our own":    {func(s *agent.Start) { s.Conversation = "01a1f9aa-0000" }, "codex --no-daemon", nil}, // Codex chooses its own
 		"untouched":           {func(s *agent.Start) { s.Isolate = agent.IsolateNone }, "codex", nil},
-		"settings":            {func(s *agent.Start) { s.Settings = map[string]any{"model": "x"} }, "", agent.ErrStart},
-		"a fork":              {func(s *agent.Start) { s.Fork = spoken }, "", agent.ErrStart},
+		"settings":            {func(s *agent.Start) { s.Settings = map[string]any{"model": "x"} }, "codex --profile berth --no-daemon", nil},
+		"settings, a profile": {func(s *agent.Start) {
+			s.Settings, s.Argv = map[string]any{"model": "x"}, []string{"codex", "--profile=mine"}
+		}, "", agent.ErrStart},
+		"a setting of none":   {func(s *agent.Start) { s.Settings = map[string]any{"model": nil} }, "", agent.ErrStart},
+		"a hook of no event":  {func(s *agent.Start) { s.Settings = map[string]any{"hooks": map[string]any{"Halt": []any{}}} }, "", agent.ErrStart},
+		"a server of nothing": {func(s *agent.Start) { s.MCP = map[string]any{"x": map[string]any{}} }, "", agent.ErrStart},
+		"a fork":              {func(s *agent.Start) { s.Fork = spoken }, "codex --no-daemon fork " + spoken, nil},
+		"a fork of nothing":   {func(s *agent.Start) { s.Fork = "01a1f9aa-0000" }, "", agent.ErrNoConversation},
 		"torn hooks":          {func(s *agent.Start) { s.Disk.(fstest.MapFS)["home/me/.codex/hooks.json"].Data = []byte("{") }, "", agent.ErrStart},
 	} {
 		s := start(c.change)
@@ -103,7 +114,7 @@ func TestLaunchHome(t *testing.T) {
 		links = append(links, strings.TrimPrefix(from, own+"/"))
 	}
 	slices.Sort(links)
-	if got := strings.Join(links, " "); got != "auth.json sessions state_5.sqlite" {
+	if got := strings.Join(links, " "); got != "auth.json rules/default.rules rules/mine.rules sessions state_5.sqlite version.json" {
 		t.Errorf("links %s", got)
 	}
 	config := string(l.Files[own+"/config.toml"])
@@ -121,7 +132,7 @@ func TestLaunchHome(t *testing.T) {
 	if strings.Contains(config, "/home/me") || strings.Count(config, "trusted_hash") != 15 {
 		t.Errorf("trust in\n%s", config)
 	}
-	if len(l.Folders) != 1 || l.Folders[0] != own || len(l.Files) != 2 {
+	if !slices.Equal(l.Folders, []string{own, own + "/rules"}) || len(l.Files) != 3 {
 		t.Errorf("folders %v, %d files", l.Folders, len(l.Files))
 	}
 }
@@ -198,7 +209,7 @@ func TestLaunchAlone(t *testing.T) {
 		t.Errorf("the user's settings are in it:\n%s", c)
 	}
 	l, err = codex.Driver{}.Launch(start(func(s *agent.Start) { s.Disk, s.Env = fstest.MapFS{}, map[string]string{"CODEX_HOME": "/none"} }))
-	if err != nil || len(l.Links) != 0 || l.Files[own+"/config.toml"] == nil {
+	if err != nil || len(l.Links) != 1 || l.Files[own+"/config.toml"] == nil {
 		t.Errorf("with no home: %v, %v", l.Links, err)
 	}
 	l, err = codex.Driver{}.Launch(start(func(s *agent.Start) { s.Groom = agent.GroomPristine }))
@@ -208,5 +219,89 @@ func TestLaunchAlone(t *testing.T) {
 	l, err = codex.Driver{}.Launch(start(func(s *agent.Start) { s.Hook = "" }))
 	if err != nil || strings.Contains(string(l.Files[own+"/hooks.json"]), "berth") {
 		t.Errorf("without our hooks: %v", err)
+	}
+}
+
+// TestLaunchSettings: settings and servers of tools are a profile, hooks among
+// them stand between the user's and ours, each trusted; what Codex has written
+// into the profile is kept while the settings are the same.
+func TestLaunchSettings(t *testing.T) {
+	change := func(s *agent.Start) {
+		s.Settings = map[string]any{
+			"model_reasoning_effort": "high", "tui": map[string]any{"notifications": true},
+			"hooks": map[string]any{"Stop": []any{map[string]any{"hooks": []any{map[string]any{"type": "command", "command": "caller's", "timeout": 5.0}}}}},
+		}
+		s.MCP = map[string]any{"lab": map[string]any{"type": "stdio", "command": "/bin/tool", "args": []any{"a b", "\"c\""}, "env": map[string]any{"A.B": "1"}}}
+	}
+	l, err := codex.Driver{}.Launch(start(change))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, profile, _ := strings.Cut(string(l.Files[own+"/berth.config.toml"]), "\n")
+	want := `model_reasoning_effort = "high"
+
+[mcp_servers.lab]
+args = ["a b", "\"c\""]
+command = "/bin/tool"
+
+[mcp_servers.lab.env]
+"A.B" = "1"
+
+[tui]
+notifications = true
+`
+	if profile != want {
+		t.Errorf("the profile is\n%s\nwant\n%s", profile, want)
+	}
+	hooks, config := string(l.Files[own+"/hooks.json"]), string(l.Files[own+"/config.toml"])
+	callers, ours := strings.Index(hooks, "caller's"), strings.Index(hooks, "hook --tell Stop")
+	if callers < 0 || ours < callers || !strings.Contains(config, own+"/hooks.json:stop:1:0") {
+		t.Errorf("the caller's hook:\n%s\n%s", hooks, config)
+	}
+	s := start(change)
+	s.Disk.(fstest.MapFS)[strings.TrimPrefix(own, "/")+"/berth.config.toml"] = onDisk(string(l.Files[own+"/berth.config.toml"]) + "[codex]\n")
+	if again, err := (codex.Driver{}).Launch(s); err != nil || again.Files[own+"/berth.config.toml"] != nil {
+		t.Errorf("it is written again: %v", err)
+	}
+	s.Settings["model_reasoning_effort"] = "low"
+	if again, err := (codex.Driver{}).Launch(s); err != nil || !strings.Contains(string(again.Files[own+"/berth.config.toml"]), "low") {
+		t.Errorf("it is not written again: %v", err)
+	}
+}
+
+// TestLaunchFork: the log of a conversation that is in a home of another
+// session's own is copied.
+func TestLaunchFork(t *testing.T) {
+	const other = "01a1f9aa-e455-71a3-9d59-000000000000"
+	const log = "/sessions/2026/11/20/rollout-2026-11-20T15-54-55-" + other + ".jsonl"
+	l, err := codex.Driver{}.Launch(start(func(s *agent.Start) {
+		s.Fork, s.ForkFolder = other, "/state/sessions/F"
+		s.Disk.(fstest.MapFS)["state/sessions/F/codex"+log] = onDisk("{}")
+	}))
+	if err != nil || l.Copies[own+log] != "/state/sessions/F/codex"+log || l.Links[own+"/sessions"] != "" || !slices.Contains(l.Folders, filepath.Dir(own+log)) {
+		t.Errorf("%v: copies %v, links %v, folders %v", err, l.Copies, l.Links, l.Folders)
+	}
+}
+
+func TestRecalls(t *testing.T) {
+	s := start(nil)
+	s.Disk.(fstest.MapFS)["state/sessions/S/codex/sessions/2026/11/20/rollout-2026-11-20T15-54-55-"+spoken+".jsonl"] = onDisk("{}")
+	l, err := codex.Driver{}.Launch(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for conversation, want := range map[string]bool{spoken: true, "01a1f9aa-0000": false, "": false, "*": false} {
+		if (codex.Driver{}).Recalls(s.Disk, l.LogFiles, conversation) != want {
+			t.Errorf("%q can be taken up: not %v", conversation, want)
+		}
+	}
+}
+
+func TestLaunchExec(t *testing.T) {
+	for words, want := range map[string][2]bool{"codex exec x": {true, false}, "codex -m m exec --json x": {true, true}, "codex x": {false, false}} {
+		l, err := codex.Driver{}.Launch(start(func(s *agent.Start) { s.Argv = strings.Fields(words) }))
+		if err != nil || l.Headless != want[0] || l.Stream != want[1] {
+			t.Errorf("%s: headless %v, stream %v, %v", words, l.Headless, l.Stream, err)
+		}
 	}
 }

@@ -6,15 +6,12 @@ import (
 	"berth/agent"
 )
 
-// stateOSC is the number of the sequence by which Codex tells its state.
-const stateOSC = 7501
-
 // OSC reads OSC 7501, "state=S:app=codex[:kind=K]", and of OSC 9 the progress
 // that other programs send. Codex's own OSC 9 are notifications: evidence.
 func (Driver) OSC(number int, payload string) []agent.Fact {
 	f := agent.Fact{Kind: agent.Noted, Source: agent.SourceOSC, Cause: "osc", Evidence: firstLine(payload)}
 	switch {
-	case number == stateOSC:
+	case number == agent.StateOSC:
 		return state(f, payload)
 	case number == 9 && strings.HasPrefix(payload, "4;"):
 		value, _, _ := strings.Cut(payload[len("4;"):], ";")
@@ -26,25 +23,21 @@ func (Driver) OSC(number int, payload string) []agent.Fact {
 // state: "done" and "error" are ends of a turn; "done" leaves open whether a
 // plan is asked about, for which there is no state.
 func state(f agent.Fact, payload string) []agent.Fact {
-	fields := map[string]string{}
-	for _, part := range strings.Split(payload, ":") {
-		key, value, _ := strings.Cut(part, "=")
-		fields[key] = value
-	}
-	if app := fields["app"]; app != Name { // "clear", at the exit, has none
+	word := agent.ReadStateWord(payload)
+	if word.App != Name { // "clear", at the exit, has none
 		return []agent.Fact{f}
 	}
-	f.Cause, f.Evidence = "osc:7501:"+firstLine(fields["state"]), firstLine(payload)
+	f.Cause, f.Evidence = "osc:7501:"+firstLine(word.State), firstLine(payload)
 	end := f
 	end.Kind = agent.TurnEnded
 	f.Kind = agent.LevelIs
-	switch fields["state"] {
+	switch word.State {
 	case "working":
 		f.Level = agent.LevelBusy
 	case "idle":
 		f.Level = agent.LevelIdle
 	case "blocked":
-		f.Level, f.Text = agent.LevelWaiting, fields["kind"]
+		f.Level, f.Text = agent.LevelWaiting, word.Kind
 	case "done":
 		end.How, f.Level = agent.Completed, agent.LevelNotBusy
 		return []agent.Fact{end, f}

@@ -85,7 +85,7 @@ func TestPrompts(t *testing.T) {
 		{"13_startup_update_notice", 2.5, withHooks, "setup update", "Update available", "Update available · 0.169.0 → 9.9.9", "",
 			[]string{"Update now (runs `npm install -g @openai/codex`)", "Skip", "Skip until next version"}, 0, 0, true},
 		{"16_trust_dialog", 2.0, withHooks, "permission trust", "Folder access", "Folder access\n/home/agent/", "", []string{"Trust and continue", "Back to Agent Command Center"}, 0, 0, true},
-		{"10_notifications_auto", 4.5, withHooks, "permission Bash", run, asks, "touch nn", []string{"Yes, proceed", "No"}, 0, 0, false}, // withheld still
+		{"10_notifications_auto", 4.5, withHooks, "permission Bash", run, asks, "touch nn", nil, 0, 0, false}, // withheld still
 		{"10_notifications_auto", 5.5, withHooks, "permission Bash", run, asks, "touch nn", shellOptions, 0, 0, true},
 		{"10_notifications_auto", 5.5, noHooks, "permission Bash", run, asks, "touch nn", shellOptions, 0, 0, true},
 		{"11_no_alt_screen", 6.2, noHooks, "permission Bash", run, asks, "touch nn", shellOptions, 0, 0, true},
@@ -97,7 +97,7 @@ func TestPrompts(t *testing.T) {
 		{"04_plan_mode_question_plan", 8.0, noHooks, "question request_user_input", "Question 2/2", "Which size?", "", sizes, 1, 2, true}, // notes are open
 		{"04_plan_mode_question_plan", 15.0, withHooks, "plan", "Implement this plan?", "# Mock plan\n\n1. Read the code.\n2. Change the code.\n3. Test the code.", "",
 			[]string{"Yes, implement this plan", "Yes, clear context and implement", "No, stay in Plan mode"}, 0, 0, true},
-		{"14_permission_hook_deny", 4.0, withHooks, "permission Bash", run, asks, "touch prx; echo prx", []string{"Yes, proceed", "No"}, 0, 0, false},
+		{"14_permission_hook_deny", 4.0, withHooks, "permission Bash", run, asks, "touch prx; echo prx", nil, 0, 0, false},
 	} {
 		name := c.recording + " " + time.Duration(c.at*float64(time.Second)).String()
 		pending := pendingAt(t, ref, c.recording, c.at, c.without)

@@ -27,7 +27,9 @@ const kindQuestion = "question"
 func permission(tool string, input json.RawMessage, agentType string) *agent.Request {
 	r := &agent.Request{
 		Type: agent.PromptPermission, Tool: agent.Pointer(tool), Agent: agent.Pointer(agentType), Title: agent.Pointer(titles[tool]),
-		Options: []string{"Yes, proceed", "No"}, OptionsFallback: true, Modal: true, Channel: agent.ChannelKeys,
+		// What the dialog will offer depends on the command, and a number stands for
+		// what it offers.
+		Options: []string{}, OptionsFallback: true, Modal: true, Channel: agent.ChannelKeys,
 	}
 	var in struct {
 		Command     string `json:"command"`

@@ -65,6 +65,9 @@ func dimAt(row agent.Row, at int) bool {
 	return false
 }
 
+// longDraft is how many rows of a draft may leave no room for the footer.
+const longDraft = 6
+
 // composer finds its rows: from the last mark above the caret on, until the
 // blank row above the footer. The row after the last one is end.
 func (s *screen) composer() (first, end int, ok bool) {
@@ -83,15 +86,23 @@ func (s *screen) composer() (first, end int, ok bool) {
 		return 0, 0, false
 	}
 	end = s.last + 1
-	for end > first && !s.blank(end-1) { // over the footer
+	least := first
+	if s.last-first >= longDraft && caret.Row <= s.last { // the footer is below it, if there was room for one
+		least = caret.Row + 1
+	}
+	for end > least && !s.blank(end-1) { // over the footer
 		end--
 	}
-	if end <= first { // a screen without a footer, or too low for one
+	if end <= least { // a screen without a footer, or too low for one
 		end = s.last + 2
 	}
 	end-- // the blank row
 	return first, end, caret.Row < end || caret.Row == first
 }
+
+// scrolled stands at the right edge of a composer's first row when there are
+// more above it.
+const scrolled = "↑"
 
 // readComposer reads its rows.
 func (s *screen) readComposer(first, end int) *agent.Composer {
@@ -103,6 +114,9 @@ func (s *screen) readComposer(first, end int) *agent.Composer {
 			text = strings.TrimPrefix(strings.TrimPrefix(s.text(i), mark), " ")
 		}
 		lines = append(lines, strings.TrimRight(text, " "))
+	}
+	if len(lines) > 1 && strings.HasSuffix(lines[0], scrolled) { // over the last cell of the row
+		c.Above, lines = true, lines[1:]
 	}
 	c.Text = strings.TrimRight(strings.Join(lines, "\n"), "\n")
 	start := s.view.Cursor.Row == first && s.view.Cursor.Col == 2

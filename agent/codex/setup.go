@@ -22,6 +22,7 @@ var startups = []startup{
 	{agent.SubtypeUpdate, "Update available", []string{"Update available", "Update now"}, "Skip until next version", "enter continue"},
 	{agent.SubtypeModelOffer, "", []string{"Try new model"}, "Use existing model", "enter/esc confirm"},
 	{agent.SubtypeLoginMethod, "Choose how you want to use Codex", []string{"Welcome to Codex", "Choose how you want to use Codex"}, "Sign in with ", "Press enter to continue"},
+	{agent.SubtypeLoginMethod, "Sign in", []string{"Welcome to Codex", "Sign in with ChatGPT to use Codex"}, "Sign in with ", "Press enter to continue"},
 	{agent.SubtypeLoginMethod, "Sign in another way", []string{"Welcome to Codex", "Sign in another way"}, "Use an OpenAI API key", "Press enter to continue"},
 	{agent.SubtypeAPIKey, "API key", []string{"Use your own OpenAI API key", "Paste or type your API key below", "Press enter to save"}, "", ""},
 	{agent.SubtypeOAuthLogin, "Sign in", []string{"Welcome to Codex", "https://"}, "", ""},

@@ -115,6 +115,10 @@ func TestHolds(t *testing.T) {
 		"a mark of another":            {long, composer("[Pasted Content 1319 chars]"), false, false},
 		"a mark and more":              {long, composer("[Pasted Content 1320 chars] x"), false, false},
 		"a line break that was no key": {"fix", composer("fix\n"), true, true},
+		"a symbol drawn over":          {"fix the bug 🦀 in the parser", composer("fix the bug   in the parser"), true, true},
+		"a symbol of a person's":       {"fix the bug in the parser", composer("fix the bug 🦀 in the parser"), false, false},
+		"a word drawn over":            {"fix the bug 🦀 in the parser", composer("fix the bug 🦀 in parser"), false, false},
+		"most symbols missing":         {"🦀🦀🦀 a", composer("a"), false, false},
 		"nothing":                      {"fix", &agent.Composer{Mode: agent.ModeMessage, Empty: true}, false, false},
 		"no composer":                  {"fix", nil, false, false},
 	} {

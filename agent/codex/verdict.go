@@ -6,7 +6,15 @@ import (
 	"berth/agent"
 )
 
-var _ agent.Answerer = Driver{}
+var (
+	_ agent.Answerer   = Driver{}
+	_ agent.Withholder = Driver{}
+)
+
+// Withholds: while a PermissionRequest hook runs, Codex draws no dialog for it.
+func (Driver) Withholds(p *agent.Request) bool {
+	return p.Type == agent.PromptPermission && p.Subtype == nil
+}
 
 // refused is what the model is told of a plain No by hook, after which it goes
 // on: only a No at the dialog ends the turn.

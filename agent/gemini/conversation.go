@@ -2,6 +2,7 @@ package gemini
 
 import (
 	"fmt"
+	"io/fs"
 	"regexp"
 	"slices"
 	"strings"
@@ -93,4 +94,16 @@ func without(argv []string) (rest []string, last option) {
 		}
 	}
 	return slices.Clone(rest), last
+}
+
+var _ agent.Recaller = Driver{}
+
+// Recalls says whether something was said in the conversation.
+func (Driver) Recalls(disk fs.FS, logFiles, conversation string) bool {
+	if !uuid.MatchString(conversation) {
+		return false
+	}
+	before, _, _ := strings.Cut(logFiles, "/"+filesName+"/")
+	c, ok := home{disk: disk, own: before, users: before}.find(conversation)
+	return ok && c.spoken
 }

@@ -327,7 +327,7 @@ func (b *box) permission() bool {
 }
 
 // tools are those whose dialogs were seen, by the name that they show.
-var tools = map[string]string{"Shell": toolShell, "WriteFile": toolWrite, "Enter Plan Mode": toolEnterPlan}
+var tools = map[string]string{"Shell": toolShell, "WriteFile": toolWrite, "Edit": toolEdit, "Enter Plan Mode": toolEnterPlan}
 
 // heading parts the tool's name from what it is about.
 func heading(row string) (name, about string) {
@@ -349,6 +349,9 @@ func (b *box) notice() bool {
 	head, next := b.head()
 	if spins(head) || len(b.list) < 2 && !leave.MatchString(b.foot()) {
 		return false
+	}
+	if m := toolRow.FindStringSubmatch(head); m != nil {
+		head = m[1]
 	}
 	b.dialog.Body = b.text(next, b.first)
 	for _, o := range b.list { // asked as the turn ends, and the title says that it has

@@ -43,13 +43,13 @@ func class(text string) agent.Class {
 		return agent.Unauthorized
 	case number == "402", has("billing"):
 		return agent.OutOfCredits
-	case number == "429", has("resource_exhausted", "usage limit"):
+	case number == "429", has("resource_exhausted", "usage limit", "quota"):
 		return agent.RateLimited
 	case number == "400", number == "404", has("invalid_argument"):
 		return agent.Invalid
 	case strings.HasPrefix(number, "5"), has("unavailable", "overloaded"):
 		return agent.Overloaded
-	case has("stream ended", "fetch failed", "econn", "enotfound", "etimedout", "timed out", "socket", "network", "malformed", "empty response"):
+	case has("stream ended", "fetch failed", "econn", "enotfound", "etimedout", "timed out", "socket", "network", "malformed", "empty response", "terminated"):
 		return agent.Network
 	}
 	return agent.OtherFailure

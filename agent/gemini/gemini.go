@@ -49,7 +49,7 @@ const (
 	answerHolds = 200 * time.Millisecond
 	// The first composer is the only sure sign that it has started up: the title
 	// says "Ready" before it asks whom to trust.
-	readyHolds = 200 * time.Millisecond
+	readyHolds = 50 * time.Millisecond
 )
 
 // Table names for each move the sources that were seen to be right about it.

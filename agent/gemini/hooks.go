@@ -17,6 +17,7 @@ var ErrEvent = errors.New("not a hook event")
 // detection reads. The reply is not read: Gemini repeats parts of it.
 type event struct {
 	Session      string          `json:"session_id"`
+	Log          string          `json:"transcript_path"`
 	Name         string          `json:"hook_event_name"`
 	Time         time.Time       `json:"timestamp"`
 	Prompt       string          `json:"prompt"`
@@ -42,7 +43,7 @@ func (Driver) Hook(payload []byte) ([]agent.Fact, error) {
 	}
 	f := agent.Fact{
 		Kind: agent.Noted, Source: agent.SourceHook, Cause: "hook:" + e.Name, At: e.Time,
-		Conversation: e.Session, Tool: e.Tool, Input: e.Input,
+		Conversation: e.Session, Log: e.Log, Tool: e.Tool, Input: e.Input,
 	}
 	e.fill(&f)
 	return []agent.Fact{f}, nil

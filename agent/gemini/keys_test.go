@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"berth/agent"
 	"berth/agent/gemini"
@@ -98,6 +99,10 @@ func TestKeys(t *testing.T) {
 				t.Errorf("%s: a key without a check: %+v", c.name, s)
 			}
 		}
+		told := map[string]bool{"trust": true, "a login": true, "a key": true, "a limit": true}
+		if err == nil && (k.Steps[0].Stood < 300*time.Millisecond || k.Steps[0].Told == told[c.name]) {
+			t.Errorf("%s: its first key is pressed %+v", c.name, k.Steps[0])
+		}
 		if err == nil && !k.Steps[0].Ready(c.screen) {
 			t.Errorf("%s: the first key waits for another screen than the one it is for", c.name)
 		}
@@ -123,11 +128,14 @@ func TestPages(t *testing.T) {
 	k, err := gemini.Driver{}.Keys(p, agent.Answer{Kind: agent.AnswerEach, Each: []agent.QuestionPick{
 		{Options: []int{1}}, {Options: []int{1}}, {Text: "bob"},
 	}}, first.Dialog)
-	if err != nil || press(k) != "Enter Enter <bob> Enter Enter answered" {
+	if err != nil || press(k) != "1 1 <bob> Enter Enter answered" {
 		t.Fatalf("%s, %v", press(k), err)
 	}
 	moments := []float64{6.5, 7.3, 8.2, 8.5, 9.5}
 	for i, step := range k.Steps {
+		if step.Stood < 300*time.Millisecond {
+			t.Errorf("key %d is pressed on a page that has stood for %v", i, step.Stood)
+		}
 		for j, moment := range moments {
 			ready := step.Ready(at(t, ref, name, moment))
 			// The line that takes the words is the same before and behind them.
@@ -139,7 +147,7 @@ func TestPages(t *testing.T) {
 	k, err = gemini.Driver{}.Keys(p, agent.Answer{Kind: agent.AnswerEach, Each: []agent.QuestionPick{
 		{Options: []int{3}}, {Options: []int{2}}, {Text: "bob"},
 	}}, first.Dialog)
-	if err != nil || press(k) != "Down Down Enter Down Enter <bob> Enter Enter answered" || k.Steps[1].Ready(first) {
+	if err != nil || press(k) != "3 2 <bob> Enter Enter answered" || k.Steps[1].Ready(first) {
 		t.Errorf("%s, %v", press(k), err)
 	}
 	for name, picks := range map[string][]agent.QuestionPick{

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"berth/agent"
 )
@@ -51,6 +52,7 @@ func (Driver) Launch(s agent.Start) (agent.Launch, error) {
 	}
 	h := home{disk: s.Disk, own: filepath.Join(s.Folder, Name), users: usersHome(s.Env)}
 	l.Again = []int{again}
+	l.LogFiles = filepath.Join(h.users, filesName, "tmp", "*", "chats", "session-*-%.8s.jsonl")
 	l.Default = map[string]string{"GEMINI_CLI_NO_RELAUNCH": "true"}
 	if s.Groom != agent.GroomPristine {
 		l.Unset = unset
@@ -60,6 +62,7 @@ func (Driver) Launch(s agent.Start) (agent.Launch, error) {
 	}
 	if s.Isolate == agent.IsolateFull || s.Hook != "" || len(s.Settings) > 0 || len(s.MCP) > 0 {
 		l.Set = map[string]string{homeVariable: h.own}
+		l.LogFiles = filepath.Join(h.own, filesName, "tmp", "*", "chats", "session-*-%.8s.jsonl")
 		if err := h.make(&l, s); err != nil {
 			return l, err
 		}
@@ -99,11 +102,15 @@ func (h home) settings(s agent.Start) ([]byte, error) {
 		all = merge(all, map[string]any{"mcpServers": servers})
 	}
 	if s.Hook != "" {
-		hooks, err := withOurs(all["hooks"], s.Hook)
+		hooks, err := withOurs(all["hooks"], s)
 		if err != nil {
 			return nil, err
 		}
 		all["hooks"] = hooks
+		// It is known to have started up by its name on the screen.
+		if ui, ok := all["ui"].(map[string]any); ok && ui["hideBanner"] == true {
+			all = merge(all, map[string]any{"ui": map[string]any{"hideBanner": false}})
+		}
 	}
 	out, err := json.MarshalIndent(all, "", "  ")
 	if err != nil {
@@ -123,8 +130,27 @@ type hookGroup struct {
 	Hooks []hookCommand `json:"hooks"`
 }
 
-// withOurs puts our hooks behind the caller's. All of them only tell.
-func withOurs(callers any, hook string) (map[string]any, error) {
+// Hooks that wait for an answer: at a turn's end and at a conversation's begin.
+// The grace lets a restart of the server fit in.
+const (
+	ownHold  = 15 * time.Second
+	ownGrace = 5 * time.Second
+	ownSlack = 15 * time.Second // for what runs the hook, and a holder that was stopped
+)
+
+// ours makes an event run the hook program. Those that ask do so while a file is
+// there.
+func ours(s agent.Start, event string) hookCommand {
+	one := hookCommand{Type: "command", Name: "berth", Command: quote(s.Hook) + " hook --tell " + event, Timeout: hookMillis}
+	if asks := map[string]string{"AfterAgent": s.EndAsks, "SessionStart": s.BeginAsks}[event]; asks != "" {
+		one.Command = fmt.Sprintf("%s hook --ask %s %s --if %s %s", quote(s.Hook), ownHold, ownGrace, quote(asks), event)
+		one.Timeout = int((ownHold + ownSlack).Milliseconds())
+	}
+	return one
+}
+
+// withOurs puts our hooks behind the caller's.
+func withOurs(callers any, s agent.Start) (map[string]any, error) {
 	all := map[string]any{}
 	if callers != nil {
 		given, ok := callers.(map[string]any)
@@ -138,8 +164,7 @@ func withOurs(callers any, hook string) (map[string]any, error) {
 		if !ok && all[e] != nil {
 			return nil, fmt.Errorf("%w: hooks.%s of the settings is no list; write %s: [{hooks: [{type: command, command: ...}]}]", agent.ErrStart, e, e)
 		}
-		one := hookCommand{Type: "command", Name: "berth", Command: quote(hook) + " hook --tell " + e, Timeout: hookMillis}
-		all[e] = append(slices.Clone(before), hookGroup{[]hookCommand{one}})
+		all[e] = append(slices.Clone(before), hookGroup{[]hookCommand{ours(s, e)}})
 	}
 	return all, nil
 }

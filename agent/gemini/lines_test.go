@@ -66,7 +66,7 @@ func TestLogFacts(t *testing.T) {
 		`{"id":"1","timestamp":"2026-11-20T16:11:04.921Z","type":"info","content":"Something else."}`:                          "noted ",
 		`{"id":"1","timestamp":"2026-11-20T16:11:04.921Z","type":"error","content":"[API Error: {\"error\":{\"code\":503}}]"}`: "failure_seen overloaded",
 		`{"id":"1","type":"gemini","content":"","toolCalls":[{"name":"t","args":{},"status":"success"}]}`:                      "tool_ended ",
-		`{"id":"1","type":"gemini","content":[{"text":"a"},{"functionCall":{"name":"t"}}]}`:                                    "noted ",
+		`{"id":"1","type":"gemini","content":[{"text":"a"},{"functionCall":{"name":"t"}}]}`:                                    "acting ",
 		`{"id":"1","type":"user","content":[{"text":"go on"}]}`:                                                                "noted ",
 	} {
 		facts, err := gemini.Driver{}.Log([]byte(line))

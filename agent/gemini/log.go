@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"berth/agent"
@@ -16,12 +17,33 @@ var ErrLine = errors.New("not a line of Gemini's")
 // before ("$set"), or a message. A message is written again, under its id, when
 // its tools have ended.
 type record struct {
+	ID      string          `json:"id"`
 	Session string          `json:"sessionId"`
 	Set     json.RawMessage `json:"$set"`
 	Type    string          `json:"type"`
 	Time    time.Time       `json:"timestamp"`
 	Content json.RawMessage `json:"content"`
 	Calls   []toolCall      `json:"toolCalls"`
+	Model   string          `json:"model"`
+	Tokens  *tokens         `json:"tokens"`
+}
+
+// tokens are counted by the model; those that came from its cache are among the
+// input.
+type tokens struct {
+	Input  int64 `json:"input"`
+	Output int64 `json:"output"`
+	Cached int64 `json:"cached"`
+	Thinks int64 `json:"thoughts"`
+}
+
+// usage is what an answer took.
+func (r *record) usage() *agent.Usage {
+	if r.Tokens == nil || r.ID == "" {
+		return nil
+	}
+	t := r.Tokens
+	return &agent.Usage{Answer: r.ID, Model: r.Model, Tokens: agent.Tokens{Input: t.Input - t.Cached, CacheRead: t.Cached, Output: t.Output + t.Thinks}}
 }
 
 type toolCall struct {
@@ -38,8 +60,8 @@ type part struct {
 // cancelled is the note that Gemini leaves of an interruption or a refusal.
 const cancelled = "Request cancelled."
 
-// Log reads one whole line of the chat file. Messages are evidence only: behind
-// a refusal the file holds all of them once more, as new ones.
+// Log reads one whole line of the chat file. Messages begin no turn: behind a
+// refusal the file holds all of them once more, as new ones.
 func (Driver) Log(line []byte) ([]agent.Fact, error) {
 	var r record
 	if err := json.Unmarshal(line, &r); err != nil {
@@ -55,6 +77,11 @@ func (Driver) Log(line []byte) ([]agent.Fact, error) {
 		return r.ended(f), nil
 	case r.Type == "info" && r.text() == cancelled:
 		f.Kind, f.How, f.Cause, f.Evidence = agent.TurnEnded, agent.Interrupted, "log:cancelled", cancelled
+	case r.Type == "gemini":
+		f.Kind, f.Activity, f.Text, f.Usage = agent.Acting, &agent.Activity{Kind: agent.Responding}, r.text(), r.usage()
+		f.Evidence = firstLine(f.Text)
+	case r.Type == "user" && !strings.HasPrefix(r.text(), preamble) && r.text() != "":
+		f.Turn, f.Evidence = r.ID, firstLine(r.text()) // no source but this one names turns
 	case r.Type == "error":
 		f.Kind, f.Failure, f.Evidence = agent.FailureSeen, failure(firstLine(r.text())), firstLine(r.text())
 	default:

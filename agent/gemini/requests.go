@@ -12,6 +12,7 @@ import (
 const (
 	toolShell     = "run_shell_command"
 	toolWrite     = "write_file"
+	toolEdit      = "replace"
 	toolAsk       = "ask_user"
 	toolPlan      = "exit_plan_mode"
 	toolEnterPlan = "enter_plan_mode"
@@ -174,10 +175,10 @@ func setInput(r *agent.Request, tool string, input json.RawMessage) {
 	var in map[string]json.RawMessage
 	_ = json.Unmarshal(input, &in)
 	var main string
-	field := map[string]string{toolShell: "command", toolWrite: "file_path", toolEnterPlan: "reason"}[tool]
+	field := map[string]string{toolShell: "command", toolWrite: "file_path", toolEdit: "file_path", toolEnterPlan: "reason"}[tool]
 	if json.Unmarshal(in[field], &main) == nil && main != "" {
 		r.SetInput(main)
-		if tool == toolWrite {
+		if tool == toolWrite || tool == toolEdit {
 			r.FullInput = compact(input)
 			r.InputBytes, r.InputTruncated = len(r.FullInput), true
 		}

@@ -19,6 +19,9 @@ func (Driver) Screen(v *agent.View) *agent.Reading {
 		return r
 	}
 	if top, bottom, ok := s.composer(); ok {
+		if s.bare(top) {
+			return r
+		}
 		r.Composer = readComposer(v.Lines[top+1 : bottom])
 		r.Footer = s.join(bottom+1, s.last)
 		s.above(r, top)
@@ -107,6 +110,28 @@ func (s *screen) isFooter(from int) bool {
 	return some
 }
 
+// bareRows is how far from the top the line of work stands when nothing was
+// drawn above it.
+const bareRows = 3
+
+// bare says whether nothing is drawn above the line of work: Gemini has not read
+// its configuration then, and keeps each message that it is given until it has.
+// From then on its name, or the conversation, stands there.
+func (s *screen) bare(top int) bool {
+	i := top - 1
+	for ; i >= 0 && strings.TrimSpace(s.text(i)) != ""; i-- { // the rule, and the line of work
+	}
+	if i < 0 || i >= bareRows {
+		return false
+	}
+	for ; i >= 0; i-- {
+		if strings.TrimSpace(s.text(i)) != "" {
+			return false
+		}
+	}
+	return true
+}
+
 // mark begins the composer's first row: a message, the same when every tool is
 // let run, a command for the shell, a search.
 var mark = regexp.MustCompile(`^ (>|\*|!|\(r:\))( |$)`)
@@ -139,7 +164,8 @@ func readComposer(rows []agent.Row) *agent.Composer {
 		lines = append(lines, strings.TrimRight(text, " "))
 	}
 	c.Focused = caretRow >= 0
-	c.Text = strings.TrimRight(strings.Join(lines, "\n"), "\n")
+	whole := strings.Join(lines, "\n")
+	c.Text = strings.TrimRight(whole, "\n")
 	atStart := caretRow < 0 || caretRow == 0 && caretAt == 0
 	switch {
 	case strings.TrimSpace(c.Text) == "":
@@ -147,6 +173,8 @@ func readComposer(rows []agent.Row) *agent.Composer {
 		c.Text = ""
 	case len(lines) == 1 && isHint(c.Text, c.Focused, caretRow == 0 && caretAt == 0):
 		c.Hint, c.Text, c.Empty = strings.TrimSpace(c.Text), "", true
+	default:
+		c.Blank = len(whole) - len(c.Text)
 	}
 	return c
 }

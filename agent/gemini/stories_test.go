@@ -32,8 +32,8 @@ func tell(t *testing.T) *story {
 
 // Screens: at rest, at work, with a confirmation.
 var (
-	rest = []string{"", "  ? for shortcuts", ruled, upper, hinted, lower, foot}
-	work = []string{"", " ⠧ Thinking... (esc to cancel, 3s)", ruled, upper, hinted, lower, foot}
+	rest = []string{"Tips", "", "  ? for shortcuts", ruled, upper, hinted, lower, foot}
+	work = []string{"Tips", "", " ⠧ Thinking... (esc to cancel, 3s)", ruled, upper, hinted, lower, foot}
 )
 
 func confirm(command string) []string {

@@ -21,10 +21,11 @@ var _ agent.Typist = Driver{}
 // never did, and a paste takes longer on a busy machine.
 const submitAfter = 200 * time.Millisecond
 
-// shield is a zero-width space. In front of a message's first character it
-// keeps Gemini from looking for a command there, and behind an @ that begins a
-// word from finding a file of that name.
-const shield = "\u200b"
+// shield is a word joiner, which has no width. In front of a message's first
+// character it keeps Gemini from looking for a command there, and behind an @
+// from finding a file of that name. Gemini takes most other
+// characters without a width out of what is typed, also the zero-width space.
+const shield = "\u2060"
 
 // alone are words that end the program, or do something else than to be sent,
 // when the message is nothing else.
@@ -60,14 +61,14 @@ func blank(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' }
 
 func trim(text string) string { return strings.TrimFunc(text, blank) }
 
-// shieldFiles keeps names behind an @ from being read as files, where the @
-// begins a word. Inside of one, as in an address, it stays as it is.
+// shieldFiles keeps what stands behind an @ from being read as a file's name:
+// Gemini looks for one inside of words, too, as in an address.
 func shieldFiles(text string) string {
 	var b strings.Builder
 	before := ' '
 	for i, r := range text {
 		b.WriteRune(r)
-		if r == '@' && !unicode.IsLetter(before) && !unicode.IsDigit(before) && i+1 < len(text) {
+		if r == '@' && before != '\\' && i+1 < len(text) {
 			if next, _ := utf8.DecodeRuneInString(text[i+1:]); !blank(next) {
 				b.WriteString(shield)
 			}
@@ -149,6 +150,14 @@ func visible(text string) string {
 		}
 		return r
 	}, text)
+}
+
+var _ agent.Breaker = Driver{}
+
+// Broke: an Enter that Gemini reads too soon behind the text is a line break. Of
+// two that it reads in one go each sends the message.
+func (Driver) Broke(before, now *agent.Composer) bool {
+	return before != nil && now != nil && now.Blank > before.Blank
 }
 
 // Clear: Ctrl-U takes the line away before the caret, Ctrl-K what is behind it

@@ -13,20 +13,21 @@ func TestMessage(t *testing.T) {
 	for text, want := range map[string]string{
 		"fix it":                 "fix it",
 		" \n ":                   "",
-		"/help me":               "\u200b/help me",
-		"  /help":                "\u200b  /help",
-		"!ls":                    "\u200b!ls",
-		"?":                      "\u200b?",
+		"/help me":               "\u2060/help me",
+		"  /help":                "\u2060  /help",
+		"!ls":                    "\u2060!ls",
+		"?":                      "\u2060?",
 		"what?":                  "what?",
-		"quit":                   "\u200bquit",
+		"quit":                   "\u2060quit",
 		"quit smoking":           "quit smoking",
 		"a\x1b[201~b\x03\rc":     "a[201~b\nc",
 		"a\r\nb\u2028c\td":       "a\nb\nc\td",
 		"a\u202eb":               "ab",
-		"see @main.go, or @/etc": "see @\u200bmain.go, or @\u200b/etc ",
-		"(@main.go) x":           "(@\u200bmain.go) x",
-		"a@b.c says @ x":         "a@b.c says @ x",
-		"write to a@b.c":         "write to a@b.c ",
+		"see @main.go, or @/etc": "see @\u2060main.go, or @\u2060/etc ",
+		"(@main.go) x":           "(@\u2060main.go) x",
+		"a@b.c says @ x":         "a@\u2060b.c says @ x",
+		"write to a@b.c":         "write to a@\u2060b.c ",
+		`a \@b.c is none`:        `a \@b.c is none`,
 	} {
 		if got := (gemini.Driver{}).Message(text); got != want {
 			t.Errorf("%q is typed as %q, want %q", text, got, want)
@@ -78,7 +79,7 @@ func TestHolds(t *testing.T) {
 		"not so long":        {long + "x", box("[Pasted Text: 10244 chars]"), false, false},
 		"many lines":         {"a\nb\nc\nd\ne\nf\ng", box("[Pasted Text: 7 lines]"), true, false},
 		"the mark, and more": {long, box("[Pasted Text: 10244 chars] and"), false, false},
-		"shielded":           {"\u200b/x", box("/x"), true, true},
+		"shielded":           {"\u2060/x", box("/x"), true, true},
 		"empty":              {"x", &agent.Composer{Mode: agent.ModeMessage, Empty: true, Hint: "x"}, false, false},
 		"another mode":       {"x", &agent.Composer{Mode: agent.ModeShell, Text: "x"}, false, false},
 		"none":               {"x", nil, false, false},
@@ -89,6 +90,22 @@ func TestHolds(t *testing.T) {
 		if got := (gemini.Driver{}).Displays(c.typed, c.box); got != c.displays {
 			t.Errorf("%s: displays %v", name, got)
 		}
+	}
+}
+
+// TestBroke: an Enter that broke a line is told from one that was not read.
+func TestBroke(t *testing.T) {
+	show := func(rows ...string) *agent.Composer {
+		all := append([]string{"✦ Done.", "", "  ? for shortcuts", ruled, upper}, rows...)
+		return draw(append(all, lower, foot)...).Composer
+	}
+	before := show(" > do it¦")
+	if (gemini.Driver{}).Broke(before, show(" > do it¦")) || (gemini.Driver{}).Broke(before, show(" > do it", "   now¦")) || (gemini.Driver{}).Broke(before, nil) {
+		t.Error("no line was broken")
+	}
+	broken := show(" > do it", "   ¦")
+	if !(gemini.Driver{}).Broke(before, broken) || !(gemini.Driver{}).Holds("do it", broken) {
+		t.Errorf("a line was broken: %+v", broken)
 	}
 }
 

@@ -78,6 +78,7 @@ func (t *tour) begin(ctx context.Context, s *server) error {
 	fmt.Printf(`
 Try it from another terminal:
 
+  ssh %[1]s                       the dashboard; q leaves it, ? helps
   ssh -t %[1]s attach demo        share the demo session's shell; Ctrl-] d leaves it, Ctrl-] ? helps
   ssh %[1]s ls                    the sessions, as JSON
   ssh %[1]s input demo --enter "echo hello"

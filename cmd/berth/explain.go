@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,17 +16,16 @@ import (
 	"berth/agent/claude"
 	"berth/agent/codex"
 	"berth/agent/gemini"
+	"berth/agent/generic"
 	"berth/commands"
 	"berth/detect/replay"
 	"berth/terminal"
 )
 
 // drivers are the agents that Berth knows.
-var drivers = map[string]agent.Driver{claude.Name: claude.Driver{}}
-
-// readers are the agents that Berth can read but does not start yet: recordings
-// of them can be replayed.
-var readers = map[string]agent.Driver{codex.Name: codex.Driver{}, gemini.Name: gemini.Driver{}}
+var drivers = map[string]agent.Driver{
+	claude.Name: claude.Driver{}, codex.Name: codex.Driver{}, gemini.Name: gemini.Driver{}, generic.Name: generic.Driver{},
+}
 
 // explainCommand replays a recording when a file is named; without one it is
 // the server's verb of the same name.
@@ -74,9 +72,6 @@ func namesFile(args []string) bool {
 func explainFile(cmd *cobra.Command, file, name string, asJSON bool, without map[agent.Source]bool) error {
 	driver, ok := drivers[name]
 	if !ok {
-		driver, ok = readers[name]
-	}
-	if !ok {
 		return fmt.Errorf("no driver for the agent %q", name)
 	}
 	dir, base := filepath.Split(file)
@@ -84,16 +79,10 @@ func explainFile(cmd *cobra.Command, file, name string, asJSON bool, without map
 	if err != nil {
 		return err
 	}
-	out := json.NewEncoder(cmd.OutOrStdout())
-	out.SetEscapeHTML(false)
 	for _, step := range replay.Run(rec, driver, replay.Options{Without: without}) {
-		if asJSON {
-			if err := out.Encode(step); err != nil {
-				return fmt.Errorf("print a transition: %w", err)
-			}
-			continue
+		if err := printStep(cmd, step, asJSON); err != nil {
+			return err
 		}
-		fmt.Fprintln(cmd.OutOrStdout(), explainLine(step))
 	}
 	return nil
 }

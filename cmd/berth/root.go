@@ -32,7 +32,7 @@ func rootCommand() *cobra.Command {
 		},
 	}
 	root.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true}) // help is a verb of the server
-	root.AddCommand(serveCommand(), configCommand(), explainCommand())
+	root.AddCommand(serveCommand(), configCommand(), rulesCommand(), explainCommand())
 	for _, name := range commands.Names() {
 		if name != "explain" { // which knows files too
 			root.AddCommand(verbCommand(name))

@@ -16,10 +16,13 @@ import (
 	"github.com/spf13/pflag"
 	gossh "golang.org/x/crypto/ssh"
 
+	"berth/audit"
+	"berth/audit/follow"
 	"berth/commands"
 	"berth/config"
 	"berth/keys"
 	"berth/orchestrate/notify/post"
+	"berth/rules"
 	"berth/sessions"
 	"berth/sshd"
 	"berth/sshd/dispatch"
@@ -37,11 +40,13 @@ func serveCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&demo, "demo", false, "let in your own public keys, keep a session demo, and print how to try it")
 	given := configFlags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		c, err := config.Load(config.Source{Path: file, Environ: os.Environ(), Flags: given()})
+		source := config.Source{Path: file, Environ: os.Environ(), Flags: given()}
+		c, err := config.Load(source)
 		if err != nil {
 			return err
 		}
-		return serve(cmd.Context(), c, demo)
+		source.Path = c.File // also if another one is made where it is looked for first
+		return serve(cmd.Context(), c, source, demo)
 	}
 	return cmd
 }
@@ -55,6 +60,7 @@ var helpOf = map[string]string{
 	"state_dir":                      "`folder` of keys, sessions and events",
 	"runtime_dir":                    "`folder` of the sockets",
 	"authorized_keys":                "`file` of keys that may log in (repeatable)",
+	"revoked_keys":                   "`file` of keys and certificates that let in nobody",
 	"authorize":                      "public key `file` to let in as admin (repeatable)",
 	"host_keys":                      "private key `file` of the server (repeatable)",
 	"stop_sessions":                  "end the sessions at shutdown; else they go on",
@@ -72,9 +78,17 @@ var helpOf = map[string]string{
 	"limits.command_bytes":           "`bytes` of a command line",
 	"limits.input_bytes":             "`bytes` of one verb's standard input",
 	"limits.verbs_per_second":        "`verbs` of one identity each second",
+	"limits.logins_per_second":       "`logins` of one identity each second",
+	"limits.connections":             "`connections` at once",
+	"limits.penalty":                 "`time` that a source gathers for each login that is refused",
+	"limits.penalty_from":            "gathered `time` from which a source has to wait",
+	"limits.penalty_most":            "most `time` that a source gathers",
+	"limits.penalty_exempt":          "`network` that never has to wait (repeatable)",
 	"retention.ended":                "`time` that ended sessions are kept",
 	"retention.keep":                 "`sessions` kept of the ended ones",
 	"retention.total":                "`bytes` that ended sessions may take",
+	"retention.audit":                "`bytes` that the audit log may take",
+	"retention.audit_age":            "`time` that lines of the audit log are kept",
 	"retention.transcripts":          "`bytes` that one session's saved transcripts may take",
 }
 
@@ -133,13 +147,16 @@ type server struct {
 	config   *config.Config
 	log      *slog.Logger
 	keys     *keys.Store
+	hostKeys []keys.HostKey
+	audit    *audit.Log
 	sessions *sessions.Registry
 	edge     *sshd.Server
+	book     *rules.Book // of the configuration, as it is now
 	started  time.Time
 }
 
 // serve runs the server until ctx ends.
-func serve(ctx context.Context, c *config.Config, demo bool) (err error) {
+func serve(ctx context.Context, c *config.Config, source config.Source, demo bool) (err error) {
 	s := &server{config: c, log: logger(c), started: time.Now()}
 	// The heap grows with what is on screens, not with traffic: a smaller
 	// reserve than Go's default keeps 100 sessions small.
@@ -164,6 +181,13 @@ func serve(ctx context.Context, c *config.Config, demo bool) (err error) {
 	if err := s.openKeys(); err != nil {
 		return err
 	}
+	if err := s.loadHostKeys(); err != nil {
+		return err
+	}
+	if err := s.openAudit(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.audit.Close()) }()
 	watching, unwatch := context.WithCancel(context.Background())
 	defer unwatch()
 	watched := make(chan struct{})
@@ -173,22 +197,31 @@ func serve(ctx context.Context, c *config.Config, demo bool) (err error) {
 			s.log.Error("the key files are no longer watched", "error", err)
 		}
 	}()
-	defer func() { unwatch(); <-watched }()
+	followed := make(chan struct{})
+	go func() { defer close(followed); s.followKeys(watching) }()
+	defer func() { unwatch(); <-watched; <-followed }()
 	if err := s.openSessions(ctx); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.sessions.Close()) }()
+	follower := follow.Start(s.audit, s.sessions.Events(), s.log)
+	defer follower.Close()
 	if err := s.listen(); err != nil {
 		return err
 	}
 	if err := lock.Publish(c.RuntimeDir); err != nil {
 		return errors.Join(fmt.Errorf("say where the socket is: %w", err), s.edge.Shutdown(context.Background()))
 	}
+	if err := s.followConfig(ctx); err != nil { // before anybody is told by its rules
+		return errors.Join(err, s.edge.Shutdown(context.Background()))
+	}
 	poster := post.Start(post.Options{
 		Sessions: s.sessions, Rules: config.Rules(c.Notify), File: filepath.Join(c.StateDir, "notify.json"),
 		SSH: "ssh " + s.address(), Version: version(), Log: s.log, Now: time.Now,
 	})
 	defer poster.Close()
+	stopReading := s.rereadRules(source)
+	defer stopReading()
 	if err := s.startSessions(ctx); err != nil {
 		return errors.Join(err, s.edge.Shutdown(context.Background()))
 	}
@@ -211,7 +244,8 @@ var server0 = sessions.Actor{Identity: keys.Identity{Name: "berth"}}
 
 func (s *server) openKeys() (err error) {
 	s.keys, err = keys.OpenStore(keys.StoreOptions{
-		Files: s.config.AuthorizedKeys, Authorize: s.config.Authorize,
+		Files: s.config.AuthorizedKeys, Authorize: s.config.Authorize, Revoked: s.config.RevokedKeys,
+		Guests: filepath.Join(s.config.StateDir, "guests.json"), GuestAuthority: filepath.Join(s.config.StateDir, "guest_authority"),
 		Problems: func(list []keys.Problem) {
 			for _, p := range list {
 				s.tellKeyProblem(p)
@@ -247,6 +281,9 @@ func (s *server) openSessions(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("find berth's own binary: %w", err)
 	}
+	if s.book, err = rules.Compile(s.config.Rules, nil); err != nil {
+		return err
+	}
 	s.sessions, err = sessions.Open(ctx, sessions.Options{
 		StateDir: s.config.StateDir, RuntimeDir: s.config.RuntimeDir, Exe: exe, Log: s.log, Now: time.Now,
 		Environment: sessions.Environment{
@@ -254,7 +291,7 @@ func (s *server) openSessions(ctx context.Context) error {
 			Socket: filepath.Join(s.config.RuntimeDir, socketName), Home: account.Home, User: account.Name, Shell: account.Shell,
 		},
 		Retention: sessions.Retention{Ended: s.config.Retention.Ended, Keep: s.config.Retention.Keep, Total: int64(s.config.Retention.Total), Transcripts: int64(s.config.Retention.Transcripts)},
-		Clipboard: s.config.Clipboard, Drivers: drivers, Rights: s.rights,
+		Clipboard: s.config.Clipboard, Drivers: driversWith(s.book), Rights: s.rights,
 	})
 	return err
 }
@@ -264,6 +301,9 @@ func (s *server) openSessions(ctx context.Context) error {
 func (s *server) rights(id keys.Identity) (keys.Identity, error) {
 	switch id.Kind {
 	case keys.KindKey:
+		if id.Certificate != nil {
+			return s.keys.Current().ByCertificate(id.Certificate, id.Source, time.Now())
+		}
 		return s.keys.Current().ByFingerprint(id.Fingerprint, id.Source, time.Now())
 	case keys.KindLocal:
 		id.Role = keys.Admin
@@ -272,18 +312,19 @@ func (s *server) rights(id keys.Identity) (keys.Identity, error) {
 	return keys.Identity{}, fmt.Errorf("%s has no rights of its own", id.Name)
 }
 
-// listen opens the SSH edge and wires it to the verbs.
-func (s *server) listen() error {
+func (s *server) loadHostKeys() (err error) {
 	paths := s.config.HostKeys
 	if len(paths) == 0 {
 		paths = keys.HostKeyPaths(s.config.StateDir)
 	}
-	host, err := keys.LoadOrCreateHostKeys(paths...)
-	if err != nil {
-		return err
-	}
+	s.hostKeys, err = keys.LoadOrCreateHostKeys(paths...)
+	return err
+}
+
+// listen opens the SSH edge and wires it to the verbs.
+func (s *server) listen() error {
 	var signers []gossh.Signer
-	for _, k := range host {
+	for _, k := range s.hostKeys {
 		signers = append(signers, k.Signer)
 	}
 	profiles, err := s.profiles()
@@ -292,16 +333,21 @@ func (s *server) listen() error {
 	}
 	service := &commands.Service{
 		Sessions: s.sessions, Profiles: profiles, Version: version(), Started: s.started, Now: time.Now, Log: s.log,
-		MaxInput: int64(s.config.Limits.InputBytes), Edge: s.edgeHealth,
+		MaxInput: int64(s.config.Limits.InputBytes), Edge: s.edgeHealth, Audit: s.audit, Keys: s.keys,
 	}
 	d := &dispatch.Dispatcher{Commands: service, Prefix: s.config.PrefixByte(), Log: s.log}
 	l := s.config.Limits
+	exempt, err := l.Exempt()
+	if err != nil {
+		return err
+	}
 	s.edge, err = sshd.New(sshd.Options{
 		Listen: []string{s.config.Listen}, Socket: filepath.Join(s.config.RuntimeDir, socketName), HostKeys: signers,
-		Keys: sshd.StoreKeys(s.keys), Serve: d.Serve, Holders: s.holders, Log: s.log, Now: time.Now,
+		Keys: sshd.StoreKeys(s.keys), Serve: d.Serve, Holders: s.holders, Log: s.log, Now: time.Now, Audit: s.login,
 		Limits: sshd.Limits{
 			Startups: l.MaxStartups, StartupsPerSource: l.PerSource, LoginGrace: l.LoginGrace, AuthTries: l.MaxAuthTries, Channels: l.ChannelsPerConnection,
-			EnvBytes: int(l.EnvBytes), CommandBytes: int(l.CommandBytes), Verbs: float64(l.VerbsPerSecond),
+			EnvBytes: int(l.EnvBytes), CommandBytes: int(l.CommandBytes), Verbs: float64(l.VerbsPerSecond), Logins: float64(l.LoginsPerSecond), Connections: l.Connections,
+			Penalties: sshd.Penalties{Refused: l.Penalty, From: l.PenaltyFrom, Most: l.PenaltyMost, Exempt: exempt},
 		},
 	})
 	if err != nil {
@@ -350,7 +396,7 @@ func address(a net.Addr) string {
 func (s *server) holders() []sshd.HolderProcess {
 	var out []sshd.HolderProcess
 	for _, h := range s.sessions.Holders() {
-		out = append(out, sshd.HolderProcess{PID: h.PID, Start: h.Start, Session: h.ID, Name: h.Name})
+		out = append(out, sshd.HolderProcess{PID: h.PID, Start: h.Start, Session: h.ID, Name: h.Name, Verbs: h.Verbs})
 	}
 	return out
 }
@@ -360,5 +406,17 @@ func (s *server) edgeHealth() map[string]any {
 	st := s.edge.Stats()
 	return map[string]any{
 		"listen": s.edge.Addr().String(), "connections": st.Connections, "logging_in": st.Waiting, "calls": st.Calls, "calls_served": st.Served,
+		"logins": st.Logins, "sources_waiting": st.Penalized,
+		"refused": map[string]uint64{
+			"logins": st.Refused.Logins, "logins_per_second": st.Refused.TooMany, "penalties": st.Refused.Penalized, "max_startups": st.Refused.Dropped,
+			"connections": st.Refused.Full, "channels_per_connection": st.Refused.Channels, "verbs_per_second": st.Refused.Verbs, "command_bytes": st.Refused.Commands,
+		},
+		"limits": map[string]any{
+			"max_startups": st.Limits.Startups, "per_source": st.Limits.StartupsPerSource, "login_grace_ms": st.Limits.LoginGrace.Milliseconds(),
+			"max_auth_tries": st.Limits.AuthTries, "connections": st.Limits.Connections, "channels_per_connection": st.Limits.Channels,
+			"env_bytes": st.Limits.EnvBytes, "command_bytes": st.Limits.CommandBytes, "input_bytes": int64(s.config.Limits.InputBytes),
+			"verbs_per_second": st.Limits.Verbs, "logins_per_second": st.Limits.Logins, "penalty_ms": st.Limits.Penalties.Refused.Milliseconds(),
+			"penalty_from_ms": st.Limits.Penalties.From.Milliseconds(), "penalty_most_ms": st.Limits.Penalties.Most.Milliseconds(),
+		},
 	}
 }

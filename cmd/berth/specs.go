@@ -18,6 +18,10 @@ func spec(c config.Session) sessions.Spec {
 		IdleGrace: c.IdleGrace,
 		Limits:    sessions.Limits{Output: int64(c.Limits.Output), Scrollback: c.Limits.Scrollback, TTL: c.Limits.TTL, IdleTimeout: c.Limits.IdleTimeout},
 	}
+	s.Rules = c.Rules
+	if c.Children != nil {
+		s.Children = sessions.Children{Profiles: c.Children.Profiles, Max: c.Children.Max, Verbs: c.Children.Verbs}
+	}
 	s.Isolate, s.Groom = agent.Isolation(c.Isolate), agent.Groom(c.Groom)
 	s.Trust, s.AcceptBypass = c.Trust != nil && *c.Trust, c.AcceptBypass != nil && *c.AcceptBypass
 	s.Gate, _ = c.Gate.Config() // checked as the configuration was loaded
@@ -40,8 +44,7 @@ func (s *server) profiles() (map[string]sessions.Spec, error) {
 	return out, nil
 }
 
-// startSessions starts the configured sessions that are not there yet. One
-// that is there, running or ended, is left as it is.
+// startSessions starts the configured sessions that are not there yet.
 func (s *server) startSessions(ctx context.Context) error {
 	for _, c := range s.config.Sessions {
 		if _, there := s.sessions.Find(c.Name); there {
@@ -51,8 +54,34 @@ func (s *server) startSessions(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if _, err := s.sessions.New(ctx, spec(whole), server0); err != nil {
+		made := spec(whole)
+		made.Configured = configured(made)
+		if _, err := s.sessions.New(ctx, made, server0); err != nil {
 			s.log.Error("a session of the configuration could not be started", "session", c.Name, "error", err)
+		}
+	}
+	return nil
+}
+
+func configured(spec sessions.Spec) *sessions.Configured {
+	return &sessions.Configured{Gate: spec.Gate, Start: spec.Start, Notify: spec.Notify}
+}
+
+// followConfig gives sessions of the configuration that are there, running or
+// ended, what has changed in it since they were made, as far as that needs no new
+// start.
+func (s *server) followConfig(ctx context.Context) error {
+	for _, c := range s.config.Sessions {
+		there, ok := s.sessions.Find(c.Name)
+		if !ok || there.Status().CreatedBy != server0.Identity.Name {
+			continue // somebody else's of that name
+		}
+		whole, err := s.config.Resolve(c)
+		if err != nil {
+			return err
+		}
+		if err := there.FollowConfig(ctx, *configured(spec(whole)), server0); err != nil {
+			s.log.Error("a session does not follow the configuration", "session", c.Name, "error", err)
 		}
 	}
 	return nil

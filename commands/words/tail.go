@@ -152,6 +152,9 @@ func needsValue(text string, known []Option, at int) (bool, error) {
 		return false, unknown("--" + name)
 	}
 	letters := text[1:]
+	if letters == "" { // -"", which is no option and no lone dash either
+		return false, unknown(text)
+	}
 	for i := range len(letters) {
 		found := false
 		for _, o := range known {

@@ -9,8 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-
-	"github.com/google/jsonschema-go/jsonschema"
 )
 
 // Mode is what the gate does at the end of a turn.
@@ -74,21 +72,6 @@ func (c Config) Check() error {
 	return err
 }
 
-func (c Config) schema() (*jsonschema.Resolved, error) {
-	if len(c.Schema) == 0 {
-		return nil, nil
-	}
-	var s jsonschema.Schema
-	if err := json.Unmarshal(c.Schema, &s); err != nil {
-		return nil, fmt.Errorf("the schema is no JSON Schema: %w", err)
-	}
-	resolved, err := s.Resolve(nil) // with no loader: nothing is fetched
-	if err != nil {
-		return nil, fmt.Errorf("the schema cannot be used: %w", err)
-	}
-	return resolved, nil
-}
-
 // Kind is what a report says.
 type Kind string
 
@@ -149,6 +132,7 @@ type State struct {
 	Blocks int    `json:"blocks"`         // given in it
 	Why    string `json:"why,omitempty"`  // for which it lets go in this turn; empty: for none yet
 	Hook   uint64 `json:"hook,omitempty"` // that waits at the turn's end and is held back; 0 for none
+	Late   bool   `json:"late,omitempty"` // it is of the turn before
 }
 
 // Why a gate lets go.
@@ -162,7 +146,7 @@ const (
 // Began is a turn that began. The same turn told by two sources begins once.
 func (s *State) Began(turn string) {
 	if turn == "" || turn != s.Turn {
-		*s = State{Turn: turn}
+		*s = State{Turn: turn, Hook: s.Hook, Late: s.Hook != 0}
 	}
 }
 
@@ -183,7 +167,7 @@ func (s *State) Ends(turn string, hook uint64, c Config) (held bool, why string)
 		s.Began(turn)
 	}
 	if held, why = s.holds(c); held {
-		s.Hook = hook
+		s.Hook, s.Late = hook, false
 	}
 	return held, why
 }
@@ -191,7 +175,7 @@ func (s *State) Ends(turn string, hook uint64, c Config) (held bool, why string)
 // Holds says whether the hook that waits is still to be held back, or for what
 // it is not: the setting may have changed since.
 func (s *State) Holds(c Config) (held bool, why string) {
-	if s.Hook == 0 {
+	if s.Hook == 0 || s.Late {
 		return false, WhyAllowed
 	}
 	return s.holds(c)
@@ -212,7 +196,7 @@ func (s *State) holds(c Config) (bool, string) {
 // Blocked is the answer that holds the agent back, on record before it was
 // sent.
 func (s *State) Blocked(hook uint64) {
-	if s.Hook == hook {
+	if s.Hook == hook && !s.Late {
 		s.Blocks++
 	}
 }
@@ -223,6 +207,6 @@ func (s *State) Over(hook uint64) bool {
 	if hook == 0 || s.Hook != hook {
 		return false
 	}
-	s.Hook = 0
+	s.Hook, s.Late = 0, false
 	return true
 }

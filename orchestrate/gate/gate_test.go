@@ -85,6 +85,35 @@ func play(t *testing.T, config Config, steps string) {
 	}
 }
 
+// TestTurnBeforeTheHookIsOver: somebody's message begins a turn while the hook of
+// the one before still waits. Its end is not lost, or nothing would open the
+// gate again.
+func TestTurnBeforeTheHookIsOver(t *testing.T) {
+	var s State
+	c := Config{Mode: Auto}
+	s.Began("a")
+	if held, _ := s.Ends("a", 7, c); !held {
+		t.Fatal("it was not held back")
+	}
+	s.Began("b")
+	if held, _ := s.Holds(c); held {
+		t.Error("what is over is held back still")
+	}
+	s.Blocked(7)
+	if s.Blocks != 0 || s.Why != "" {
+		t.Errorf("the turn that began is %+v", s)
+	}
+	if !s.Over(7) || s.Over(7) {
+		t.Error("the hook's end is not told once")
+	}
+	if held, _ := s.Ends("b", 9, c); !held {
+		t.Error("the next turn is not held back")
+	}
+	if s.Blocked(9); s.Blocks != 1 {
+		t.Errorf("%d blocks", s.Blocks)
+	}
+}
+
 // kept is the state as a server that was killed finds it again.
 func kept(t *testing.T, s State) State {
 	t.Helper()
@@ -116,6 +145,7 @@ func TestCheck(t *testing.T) {
 		"bad schema":    {Config{Mode: Auto, Schema: json.RawMessage(`{"type":"string","pattern":"("}`)}, "schema"},
 		"remote schema": {Config{Mode: Auto, Schema: json.RawMessage(`{"$ref":"http://127.0.0.1:1/x"}`)}, "cannot be used"},
 		"good schema":   {Config{Mode: Auto, Schema: json.RawMessage(`{"type":"object","required":["pr"]}`)}, ""},
+		"in circles":    {Config{Mode: Auto, Schema: json.RawMessage(`{"$ref":"#"}`)}, "leads back"},
 	} {
 		err := c.config.Check()
 		if (err == nil) != (c.wrong == "") || err != nil && !strings.Contains(err.Error(), c.wrong) {

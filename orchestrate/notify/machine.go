@@ -15,10 +15,10 @@ const (
 	// waits, and is forgotten when it is no longer so.
 	burst = 10
 	every = 6 * time.Second
-	// A report is always so: it waits so long, and the oldest of more than these
-	// go first.
+	// A report is always so: it waits so long, and of more than these of one
+	// session the oldest go first. A report may have 16 KiB.
 	reportWaits = 10 * time.Minute
-	mostReports = 1000
+	mostReports = 20
 )
 
 // Occasion is something that rules may speak of, for as long as it is so.
@@ -31,6 +31,7 @@ type Occasion struct {
 	Prompt  string          `json:"prompt,omitempty"` // id
 	Data    json.RawMessage `json:"data,omitempty"`   // of the event
 	Told    []string        `json:"told,omitempty"`   // ids of the rules by which it was told
+	Found   bool            `json:"found,omitempty"`  // a session showed it; the event that tells of it may yet come
 }
 
 // Notice is what is to be told now.
@@ -100,7 +101,7 @@ func (m *Machine) Take(l Line) {
 		m.drop(l.Session, KindExited, KindPrompt)
 	case "report":
 		m.open(&Occasion{Key: fmt.Sprintf("report:%d", l.Cursor), Kind: KindReport, Data: l.Raw}, l)
-		m.fewerReports()
+		m.fewerReports(l.Session)
 	case "session_removed":
 		m.drop(l.Session)
 	case "notify":
@@ -112,13 +113,19 @@ func (m *Machine) Take(l Line) {
 }
 
 func (m *Machine) open(o *Occasion, l Line) {
+	for key, old := range m.Occasions { // found before: the same
+		if old.Found && old.Session == l.Session && old.Kind == o.Kind && old.Prompt == o.Prompt {
+			o.Told = old.Told
+			delete(m.Occasions, key)
+		}
+	}
 	o.Session, o.Since, o.Cursor = l.Session, l.Time, l.Cursor
 	m.Occasions[o.Key] = o
 }
 
 // state takes in that the session is in another state.
 func (m *Machine) state(l Line, next string) {
-	m.drop(l.Session, KindIdle, KindError)
+	m.drop(l.Session, slices.DeleteFunc([]string{KindIdle, KindError}, func(kind string) bool { return kind == next && m.found(l.Session, kind) })...)
 	switch next {
 	case "idle":
 		m.open(&Occasion{Key: fmt.Sprintf("idle:%d", l.Cursor), Kind: KindIdle}, l)
@@ -137,10 +144,11 @@ func (m *Machine) drop(session string, kinds ...string) {
 	})
 }
 
-func (m *Machine) fewerReports() {
+// fewerReports: an agent that reports without end has nobody else's forgotten.
+func (m *Machine) fewerReports(session string) {
 	var reports []*Occasion
 	for _, o := range m.Occasions {
-		if o.Kind == KindReport {
+		if o.Kind == KindReport && o.Session == session {
 			reports = append(reports, o)
 		}
 	}
@@ -168,6 +176,37 @@ func (m *Machine) Settle(session, state string, prompts []string) {
 		}
 		return o.Kind != state
 	})
+}
+
+// Found opens what a session shows and no event told of: those up to the cursor
+// may be gone. prompts are the open ones by their ids, with when they came up.
+func (m *Machine) Found(cursor uint64, session, state string, since time.Time, prompts map[string]time.Time) {
+	l := Line{Cursor: cursor, Session: session}
+	for id, at := range prompts {
+		if l.Time = at; m.Occasions["prompt:"+id] == nil {
+			m.open(&Occasion{Key: "prompt:" + id, Kind: KindPrompt, Prompt: id, Found: true}, l)
+		}
+	}
+	if state != KindError && state != KindExited && state != KindIdle {
+		return
+	}
+	for _, o := range m.Occasions {
+		if o.Session == session && o.Kind == state {
+			return
+		}
+	}
+	l.Time = since
+	m.open(&Occasion{Key: fmt.Sprintf("%s:%d:%s", state, cursor, session), Kind: state, Found: true}, l)
+}
+
+// found says whether the session showed that, and no event told of it yet.
+func (m *Machine) found(session, kind string) bool {
+	for _, o := range m.Occasions {
+		if o.Found && o.Session == session && o.Kind == kind {
+			return true
+		}
+	}
+	return false
 }
 
 // Told is the end of a notice, however it went: it is told once.

@@ -3,6 +3,7 @@ package notify
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -219,13 +220,61 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// TestReportsAreBounded keeps the newest.
+// TestFound: what came up in events that are gone is told as the session shows it,
+// and what is known of it is not told anew.
+func TestFound(t *testing.T) {
+	m := New(10)
+	rule := Rule{On: []string{"prompt", "error", "exited"}, Run: []string{"x"}}
+	m.See([]Rule{rule})
+	m.Take(Line{Cursor: 11, Type: "prompt", Session: "a", Time: t0, Raw: json.RawMessage(`{"prompt":{"id":"1"}}`)})
+	m.Told(rule.ID(), "prompt:1")
+	shown := map[string]time.Time{"1": t0, "2": t0.Add(time.Minute)}
+	for range 2 {
+		m.Settle("a", "prompt", []string{"1", "2"})
+		m.Found(20, "a", "prompt", t0, shown)
+		m.Settle("b", "exited", nil)
+		m.Found(20, "b", "exited", t0, nil)
+		m.Settle("d", "error", nil)
+		m.Found(20, "d", "error", t0, nil)
+		m.Settle("c", "working", nil)
+		m.Found(20, "c", "working", t0, nil)
+	}
+	tell := func() string {
+		due, _ := m.Due(t0.Add(time.Hour), 10, func(string) []Rule { return []Rule{rule} })
+		var got []string
+		for _, n := range due {
+			got = append(got, n.Occasion.Session+" "+n.Occasion.Key)
+			m.Told(n.Rule.ID(), n.Occasion.Key)
+		}
+		slices.Sort(got)
+		return strings.Join(got, ", ")
+	}
+	if got := tell(); got != "a prompt:2, b exited:20:b, d error:20:d" {
+		t.Errorf("told %s", got)
+	}
+	// The events were not gone: the sessions were ahead of who reads them.
+	m.Take(Line{Cursor: 21, Type: "prompt", Session: "a", Time: t0, Raw: json.RawMessage(`{"prompt":{"id":"2"}}`)})
+	m.Take(Line{Cursor: 22, Type: "exited", Session: "b", Time: t0, Raw: json.RawMessage(`{}`)})
+	m.Take(Line{Cursor: 23, Type: "state_change", Session: "d", Time: t0, Raw: json.RawMessage(`{"next":"error"}`)})
+	if got := tell(); got != "" {
+		t.Errorf("told again: %s", got)
+	}
+	m.Take(Line{Cursor: 24, Type: "state_change", Session: "d", Time: t0, Raw: json.RawMessage(`{"next":"working"}`)})
+	m.Take(Line{Cursor: 25, Type: "state_change", Session: "d", Time: t0, Raw: json.RawMessage(`{"next":"error"}`)})
+	if got := tell(); got != "d error:25" {
+		t.Errorf("of another error is told %q", got)
+	}
+}
+
+// TestReportsAreBounded keeps the newest of each session: one that reports
+// without end takes no memory, and no other's place.
 func TestReportsAreBounded(t *testing.T) {
 	m := New(0)
-	for i := range mostReports + 10 {
-		m.Take(Line{Cursor: uint64(i + 1), Type: "report", Session: "a", Time: t0, Raw: json.RawMessage(`{"kind":"status"}`)})
+	m.Take(Line{Cursor: 1, Type: "report", Session: "b", Time: t0, Raw: json.RawMessage(`{"kind":"escalate"}`)})
+	for i := range 2000 {
+		m.Take(Line{Cursor: uint64(i + 2), Type: "report", Session: "a", Time: t0, Raw: json.RawMessage(`{"kind":"status"}`)})
 	}
-	if len(m.Occasions) != mostReports || m.Occasions["report:1"] != nil || m.Occasions[fmt.Sprintf("report:%d", mostReports+10)] == nil {
+	if len(m.Occasions) != mostReports+1 || m.Occasions["report:1"] == nil || m.Occasions["report:2"] != nil || m.Occasions["report:2001"] == nil {
 		t.Errorf("%d reports", len(m.Occasions))
 	}
 	if m.Due(t0, 1, func(string) []Rule { return nil }); len(m.Occasions) != 0 {
@@ -272,5 +321,33 @@ func TestOf(t *testing.T) {
 	}
 	if (Rule{Tags: []string{"*"}}).Of("x", nil) {
 		t.Error("a session without tags has one")
+	}
+}
+
+// TestRulesOfASession: a rule of its own that has the name of one of all
+// sessions is another one, and both are told.
+func TestRulesOfASession(t *testing.T) {
+	pager := Rule{Name: "pager", On: []string{"prompt"}, Run: []string{"page"}}
+	ci := Rule{On: []string{"exited"}, Run: []string{"tell"}, Tags: []string{"ci"}}
+	own := Rule{Name: "pager", On: []string{"prompt"}, URL: "https://example.org/x"}
+	for name, c := range map[string]struct {
+		tags []string
+		own  []Rule
+		want string
+	}{
+		"all's":                 {nil, nil, "pager"},
+		"by tag":                {[]string{"ci"}, nil, "pager " + ci.ID()},
+		"of its own":            {nil, []Rule{{Name: "mine"}}, "pager mine"},
+		"of the same name":      {nil, []Rule{own}, "pager alpha/pager"},
+		"the same, unnamed":     {[]string{"ci"}, []Rule{ci}, "pager " + ci.ID()},
+		"one it is not part of": {nil, []Rule{ci}, "pager " + ci.ID()},
+	} {
+		var ids []string
+		for _, r := range For("alpha", c.tags, []Rule{pager, ci}, c.own) {
+			ids = append(ids, r.ID())
+		}
+		if got := strings.Join(ids, " "); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
 	}
 }

@@ -116,6 +116,32 @@ func (r Rule) ID() string {
 	return "rule-" + hex.EncodeToString(sum[:4])
 }
 
+// For are the rules about a session: those of all that are, and its own. What is
+// told is known by the rule's id, so that its own has another where that is taken.
+func For(name string, tags []string, all, own []Rule) []Rule {
+	var list []Rule
+	taken := map[string]bool{}
+	add := func(r Rule) {
+		taken[r.ID()] = true
+		list = append(list, r)
+	}
+	for _, r := range all {
+		if r.Of(name, tags) {
+			add(r)
+		}
+	}
+	for _, r := range own {
+		switch {
+		case !taken[r.ID()]:
+			add(r)
+		case r.Name != "": // without a name it says the same
+			r.Name = name + "/" + r.Name
+			add(r)
+		}
+	}
+	return list
+}
+
 // Of says whether the rule is about a session of that name and those tags.
 func (r Rule) Of(name string, tags []string) bool {
 	any := func(patterns []string, words ...string) bool {

@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"berth/api"
+	"berth/detect/tail"
 )
 
 const (
@@ -87,8 +88,8 @@ func Open(dir, folder string, most int64, now func() api.Time) *Store {
 }
 
 // Hear takes in what the agent says of its log, and saves the part that ends
-// with it. What was heard before is not heard again. After an error that is
-// none of the log's own the word is to be heard again.
+// with it. What was heard before is not heard again. After an error Heard says
+// whether the word is to be said again.
 func (s *Store) Hear(w Word) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,8 +108,9 @@ func (s *Store) Hear(w Word) error {
 				return err
 			}
 		}
-		if _, ok := below(s.folder, w.Path); !ok {
-			return errors.Join(odd, fmt.Errorf("the session log %s: %w in %s", w.Path, errOutside, s.folder))
+		if !tail.Below(s.folder).Holds(w.Path) {
+			x.Applied = w.Record
+			return errors.Join(odd, fmt.Errorf("the session log %s: %w in %s", w.Path, tail.ErrOutside, s.folder), s.keep(x))
 		}
 		x.Live = live{Path: w.Path, Conversation: w.Conversation}
 	}
@@ -122,10 +124,19 @@ func (s *Store) Hear(w Word) error {
 	return errors.Join(odd, s.keep(x))
 }
 
+// Heard says whether a word has been heard. One that has not is to be said
+// again: the disk may have been full.
+func (s *Store) Heard(w Word) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x, err := s.load()
+	return err == nil && w.Record <= x.Applied
+}
+
 // save copies what the log has beyond the parts into a new one. A log without
 // anything new makes none. odd is that the log cannot be had at all.
 func (s *Store) save(x *index, reason string) (odd, err error) {
-	f, err := openLog(s.folder, x.Live.Path)
+	f, err := tail.OpenBelow(s.folder, x.Live.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // nothing was said in it
 	}

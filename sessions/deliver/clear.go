@@ -15,6 +15,10 @@ func (m *Machine) retire(s Seen, now time.Time, why string) Step {
 		m.ending.Code = api.CodeDraftPresent // something else was typed at the same time
 	}
 	m.keys = clearer{}
+	if m.mixed(at(s)) {
+		m.ending.Left = true
+		return m.end(s, now, m.ending)
+	}
 	return m.takeBack(s, now)
 }
 

@@ -10,6 +10,7 @@
 package deliver
 
 import (
+	"strings"
 	"time"
 
 	"berth/agent"
@@ -31,11 +32,26 @@ const (
 	againAfter = time.Second
 	// A hook of somebody's own may hold the message back.
 	confirmFor = 2500 * time.Millisecond
+	// One that draws before it listens may lose Enter on a machine with more to do
+	// than it can, or read it late: 3.5 s at a load of 27. It is given as long to listen
+	// as it took to draw, within these.
+	listensAfter  = 100 * time.Millisecond
+	listensWithin = time.Second
+	// A screen without a composer for so long is no half drawn one.
+	blankFor = 500 * time.Millisecond
+	// For a second Enter its program must have read the first, so long ago; where
+	// nobody can tell whether it has, three times as long must have passed.
+	lostAfter = time.Second
+	readFor   = 8 * time.Second
 	// What a person typed last may not be drawn yet: the screen is believed so long
 	// after it when there was output since and that has ended for a moment, else
 	// after echoFor. Nobody else types meanwhile.
 	drawnAfter = 400 * time.Millisecond
 	drawnRest  = 200 * time.Millisecond
+	// What a person typed before there was a composer an agent draws into its first one,
+	// or, on a busy machine, into an empty one. For how long that had stood was not
+	// measured; 1.5 s is a guess, beside what the terminal says is unread.
+	strayFor = 1500 * time.Millisecond
 	// What was typed and is not to be sent is taken back, as soon as the
 	// composer shows it.
 	takeBackFor = 1500 * time.Millisecond
@@ -55,6 +71,9 @@ type Options struct {
 	Stash      bool   // a draft in the composer is put aside, and brought back
 	Own        string // a message of ours that an interrupt may have put back: it is no draft
 	Unmeasured bool   // the agent is of a version whose pauses are not known
+	// Flutters says of which sources a word for work is believed only when it has
+	// held: until then Seen has no Reading, and nothing is pressed. Nil: of none.
+	Flutters func(agent.Source) bool
 	// Typed before, by a delivery that was cut off: a mark in the composer that
 	// could stand for it does.
 	Cut bool
@@ -64,10 +83,13 @@ type Options struct {
 type Seen struct {
 	State   agent.State
 	Asks    bool           // a prompt is open, on the screen or not yet
-	Reading *agent.Reading // of the newest screen; nil while that is being drawn
+	Reading *agent.Reading // of the newest screen; nil while that is being drawn, or is not to be relied on
 	Paste   bool           // the terminal's mode of bracketed paste
 	Typed   time.Time      // when a person last typed
 	Printed time.Time      // when there was output last
+	Unread  int            // bytes that were typed and that the program has not read; -1 when nobody can tell
+	// When the first composer was seen; before, nobody knows what reads the keys.
+	Composed time.Time
 }
 
 // Verdict is what became of the message.
@@ -123,14 +145,19 @@ type Machine struct {
 	stir   string // the first report since the start that the agent works or asks
 	wrote  bool   // the message was typed
 	busy   string // the same, since Enter
+	worked bool   // since Enter it was seen to work, of which nobody had told
 	told   bool   // the agent's own word that it has the message
 	cause  string
 	turn   string
 	queued bool
 	resent bool
-	first  time.Time // Enter
-	entry  time.Time // of the last Enter
-	ending Outcome   // that taking back, or bringing back, ends in
+	first  time.Time       // Enter
+	entry  time.Time       // of the last Enter
+	sent   *agent.Composer // as it was at that
+	echoed time.Time       // since when the composer holds the message
+	blank  time.Time       // since when neither composer nor dialog is there, behind a command
+	read   time.Time       // since when the last Enter is read, for certain
+	ending Outcome         // that taking back, or bringing back, ends in
 	keys   clearer
 
 	aside     bool      // a draft is put aside, by us
@@ -169,7 +196,8 @@ func (m *Machine) Fact(f agent.Fact) {
 	default:
 		return
 	}
-	if m.stir == "" {
+	flutter := f.Kind == agent.LevelIs && f.Level == agent.LevelBusy && m.o.Flutters != nil && m.o.Flutters(f.Source)
+	if m.stir == "" && !flutter {
 		m.stir = f.Cause
 	}
 	if m.Entered() && m.busy == "" {
@@ -220,7 +248,7 @@ func (m *Machine) occupied(s Seen) string {
 	case s.Asks:
 		return "it asks"
 	case s.Reading != nil && s.Reading.Dialog != nil:
-		return "a dialog is open"
+		return openDialog
 	case m.stir != "":
 		return m.stir
 	case s.State != agent.Idle && s.State != agent.InError:
@@ -228,6 +256,8 @@ func (m *Machine) occupied(s Seen) string {
 	}
 	return ""
 }
+
+const openDialog = "a dialog is open"
 
 // at is the composer that is ready to be typed at; nil when there is none.
 func at(s Seen) *agent.Composer {
@@ -238,7 +268,10 @@ func at(s Seen) *agent.Composer {
 }
 
 func (m *Machine) begin(s Seen, now time.Time) Step {
-	if why := m.occupied(s); why != "" {
+	switch why := m.occupied(s); {
+	case why == openDialog && (s.State == agent.Idle || s.State == agent.InError) && !m.over(now, settleFor):
+		return look() // it is answered, and painted still
+	case why != "":
 		return refuse(api.CodeAgentBusy, why)
 	}
 	if m.undrawn(s, now) {
@@ -265,7 +298,16 @@ func (m *Machine) begin(s Seen, now time.Time) Step {
 
 // undrawn says that what a person typed last may not be on the screen yet.
 func (m *Machine) undrawn(s Seen, now time.Time) bool {
-	if now.Sub(s.Typed) >= echoFor || m.over(now, echoFor) {
+	if !s.Typed.IsZero() && s.Typed.Before(s.Composed) && now.Sub(s.Composed) < strayFor {
+		return true
+	}
+	if m.over(now, echoFor) {
+		return false
+	}
+	if s.Unread > 0 { // whoever typed it: it would stand before the message
+		return true
+	}
+	if now.Sub(s.Typed) >= echoFor {
 		return false
 	}
 	return !s.Printed.After(s.Typed) || now.Sub(s.Typed) < drawnAfter || now.Sub(s.Printed) < drawnRest
@@ -336,77 +378,36 @@ func (m *Machine) await(s Seen, now time.Time) Step {
 	if why := m.occupied(s); why != "" {
 		return m.retire(s, now, why)
 	}
-	if m.holds(s, at(s)) && m.over(now, m.pause()) {
-		return m.press(now)
+	switch {
+	case !m.holds(s, at(s)):
+		m.echoed = time.Time{}
+	case m.echoed.IsZero():
+		m.echoed = now
 	}
-	if m.over(now, echoFor) {
+	if !m.echoed.IsZero() && m.over(now, m.pause()) {
+		if m.listens(now) {
+			return m.press(s, now)
+		}
+		return look()
+	}
+	if m.over(now, echoFor) || m.over(now, drawnAfter) && m.mixed(at(s)) {
 		return m.retire(s, now, "the composer did not show what was typed")
 	}
 	return look()
 }
 
+// listens says that the agent has had time to listen since it has drawn.
+func (m *Machine) listens(now time.Time) bool {
+	if _, ok := m.o.Typist.(agent.Breaker); !ok {
+		return true
+	}
+	return now.Sub(m.echoed) >= min(max(listensAfter, m.echoed.Sub(m.since)), listensWithin)
+}
+
+// mixed says that something else stands together with what was typed: it is a
+// person's, came late, and nobody but a person can part the two.
+func (m *Machine) mixed(box *agent.Composer) bool {
+	return box != nil && len(box.Text) > len(m.o.Typed) && strings.Contains(box.Text, m.o.Typed) && !m.o.Typist.Holds(m.o.Typed, box)
+}
+
 const noPaste = "its terminal takes no paste, and the text has several lines"
-
-func (m *Machine) press(now time.Time) Step {
-	m.enter(entered, now)
-	m.first, m.entry = now, now
-	return write([]byte{'\r'})
-}
-
-// confirm looks for evidence that the agent has the message.
-func (m *Machine) confirm(s Seen, now time.Time) Step {
-	box := at(s)
-	switch {
-	case m.told:
-		return m.end(s, now, m.confirmed(m.cause))
-	case m.o.Slash && s.Reading != nil && !m.o.Typist.Holds(m.o.Typed, s.Reading.Composer):
-		return m.end(s, now, m.confirmed("screen:composer"))
-	case m.kept(s):
-		m.queued = true
-		return m.end(s, now, m.confirmed("screen:queue"))
-	case now.Sub(m.entry) >= confirmFor:
-		return m.end(s, now, m.undecided(s, box))
-	case !m.resent && now.Sub(m.entry) >= againAfter && m.occupied(s) == "" && m.holds(s, box):
-		m.resent, m.entry = true, now
-		return write([]byte{'\r'})
-	}
-	return look()
-}
-
-// kept says that the agent shows the message among those that it keeps for the
-// end of the turn: one began just before Enter.
-func (m *Machine) kept(s Seen) bool {
-	if s.Reading == nil {
-		return false
-	}
-	for _, text := range s.Reading.Queued {
-		if m.o.Typist.Displays(m.o.Typed, &agent.Composer{Mode: agent.ModeMessage, Text: text}) {
-			return true
-		}
-	}
-	return false
-}
-
-func (m *Machine) confirmed(cause string) Outcome {
-	return Outcome{Verdict: Confirmed, Evidence: cause, Turn: m.turn, Queued: m.queued}
-}
-
-// undecided: the agent has not said that it has the message. That it works,
-// and that its composer is empty, or holds the draft again, says so too: nobody
-// else could type.
-func (m *Machine) undecided(s Seen, box *agent.Composer) Outcome {
-	if s.Reading != nil && s.Reading.Composer != nil && m.busy != "" {
-		switch {
-		case s.Reading.Composer.Empty:
-			return m.confirmed(m.busy + ", and the composer is empty")
-		case m.stashed && !s.Reading.Stashed:
-			return m.confirmed(m.busy + ", and the composer holds the draft again")
-		}
-	}
-	left := m.holds(s, box)
-	why := "Enter was pressed, and nothing says that the message was taken"
-	if left {
-		why = "Enter had no effect: the composer still holds the message"
-	}
-	return Outcome{Verdict: Unconfirmed, Code: api.CodeUnconfirmed, Evidence: why, Left: left}
-}

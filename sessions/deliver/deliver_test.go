@@ -195,6 +195,26 @@ func TestRefusedAtOnce(t *testing.T) {
 	}
 }
 
+func TestFlutter(t *testing.T) {
+	title := agent.Fact{Kind: agent.LevelIs, Source: agent.SourceTitle, Level: agent.LevelBusy, Cause: "title:spinner"}
+	s := newScene(t, Options{Flutters: func(source agent.Source) bool { return source == agent.SourceTitle }})
+	s.wrote("<hello>")
+	s.m.Fact(title)
+	s.seen.Reading = nil // not relied on while the word is not believed
+	if out := s.run(200 * time.Millisecond); out != "" || s.done != nil {
+		t.Fatalf("%q %+v", out, s.done)
+	}
+	s.seen.Reading = composer("hello")
+	s.wrote("\r")
+	s.told("hello")
+	s.ended(Confirmed, "")
+
+	s = newScene(t, Options{Flutters: func(source agent.Source) bool { return source == agent.SourceTitle }})
+	title.Source = agent.SourceOSC
+	s.m.Fact(title)
+	s.ended(Refused, api.CodeAgentBusy)
+}
+
 func TestWaitsForAFrame(t *testing.T) {
 	s := newScene(t, Options{})
 	s.seen.Reading = nil
@@ -349,6 +369,92 @@ func TestOneSecondEnter(t *testing.T) {
 	}
 }
 
+// breaker is a typist to whose agent two Enters may be two messages.
+type breaker struct{ plain }
+
+func (breaker) Broke(before, now *agent.Composer) bool {
+	return before != nil && now != nil && now.Blank > before.Blank
+}
+
+// TestBrokenLine: such an agent is given a second Enter when the first has broken
+// a line, and none as long as it may not have read the first.
+func TestBrokenLine(t *testing.T) {
+	sent := func() *scene {
+		s := newScene(t, Options{Typist: breaker{}})
+		s.wrote("<hello>")
+		s.seen.Reading = composer("hello")
+		s.wrote("\r")
+		s.seen.Unread = 1
+		return s
+	}
+	s := sent()
+	s.seen.Reading = composer("hello")
+	s.seen.Reading.Composer.Blank = 1
+	s.wrote("\r")
+	s.seen.Reading = composer("")
+	s.told("hello")
+	s.ended(Confirmed, "")
+
+	s = sent()
+	if out := s.run(6 * time.Second); out != "" || s.done != nil {
+		t.Fatalf("%q, %+v while Enter was not read", out, s.done)
+	}
+	s.told("hello")
+	s.ended(Confirmed, "")
+
+	s = sent()
+	s.run(3 * time.Second)
+	s.seen.Unread = 0
+	read := s.now
+	s.wrote("\r")
+	if waited := s.now.Sub(read); waited < lostAfter {
+		t.Errorf("the second Enter came %v after the first was read", waited)
+	}
+	s.told("hello")
+	s.ended(Confirmed, "")
+
+	s = sent()
+	s.seen.Unread = -1
+	entered := s.now
+	s.wrote("\r")
+	if waited := s.now.Sub(entered); waited < 3*lostAfter {
+		t.Errorf("the second Enter came after %v", waited)
+	}
+
+	s = sent()
+	s.seen.Reading = composer("")
+	if out := s.run(6 * time.Second); out != "" || s.done != nil {
+		t.Fatalf("%q, %+v while nothing was told", out, s.done)
+	}
+	s.told("hello")
+	s.ended(Confirmed, "")
+
+	s = sent()
+	entered = s.now
+	s.ended(Unconfirmed, api.CodeUnconfirmed)
+	if took := s.now.Sub(entered); !s.done.Left || took > readFor+100*time.Millisecond || s.written != "<hello>\r" {
+		t.Errorf("after %v %q %+v", took, s.written, s.done)
+	}
+}
+
+// TestListens: such an agent is given as long to listen as it took to draw.
+func TestListens(t *testing.T) {
+	for _, drew := range []time.Duration{50 * time.Millisecond, 600 * time.Millisecond, 2 * time.Second} {
+		s := newScene(t, Options{Typist: breaker{plain{pause: 100 * time.Millisecond}}})
+		s.wrote("<hello>")
+		if out := s.run(drew); out != "" {
+			t.Fatalf("%q before it drew", out)
+		}
+		s.seen.Reading = composer("hello")
+		drawn := s.now
+		s.wrote("\r")
+		want := min(max(drew, listensAfter), listensWithin)
+		if waited := s.now.Sub(drawn); waited < want || waited > want+50*time.Millisecond {
+			t.Errorf("drawn after %v: Enter came %v after", drew, waited)
+		}
+	}
+}
+
 // TestNoSecondEnter: whatever has happened since the first rules it out.
 func TestNoSecondEnter(t *testing.T) {
 	for name, happen := range map[string]func(*scene){
@@ -396,6 +502,22 @@ func TestSlashCommand(t *testing.T) {
 	s.wrote("\r")
 	s.seen.Reading = dialog
 	s.ended(Confirmed, "")
+
+	// A frame that is half drawn is no sign, a screen without a composer is.
+	s = newScene(t, Options{Typed: "/compact", Slash: true})
+	s.wrote("</compact>")
+	s.seen.Reading = composer("/compact")
+	s.wrote("\r")
+	s.seen.Reading = &agent.Reading{}
+	if s.run(200 * time.Millisecond); s.done != nil {
+		t.Fatalf("half drawn: %+v", s.done)
+	}
+	s.seen.Reading = composer("/compact")
+	if s.run(500 * time.Millisecond); s.done != nil {
+		t.Fatalf("drawn as before: %+v", s.done)
+	}
+	s.seen.Reading = &agent.Reading{}
+	s.ended(Confirmed, "")
 }
 
 func TestQueuedByTheAgent(t *testing.T) {
@@ -440,5 +562,63 @@ func TestUnmeasured(t *testing.T) {
 	s.wrote("\r")
 	if waited := s.now.Sub(typed); waited < 200*time.Millisecond || waited > 250*time.Millisecond {
 		t.Errorf("Enter was pressed after %v", waited)
+	}
+}
+
+// TestDialogThatIsGoing: an agent at rest whose dialog is painted still is waited
+// for; one whose dialog stays takes no message.
+func TestDialogThatIsGoing(t *testing.T) {
+	s := newScene(t, Options{})
+	s.seen.Reading = dialog
+	if out := s.run(time.Second); out != "" || s.done != nil {
+		t.Fatalf("it wrote %q, ended %+v", out, s.done)
+	}
+	s.seen.Reading = composer("")
+	s.wrote("<hello>")
+
+	s = newScene(t, Options{})
+	s.seen.Reading = dialog
+	s.ended(Refused, api.CodeAgentBusy)
+	if s.written != "" {
+		t.Errorf("it wrote %q", s.written)
+	}
+}
+
+// TestStrayKeys: what was typed before there was a composer may be drawn late, so
+// an empty first composer is not believed at once.
+func TestStrayKeys(t *testing.T) {
+	s := newScene(t, Options{})
+	s.seen.Typed, s.seen.Composed = start.Add(-4*time.Second), start
+	s.seen.Printed = start.Add(-time.Second)
+	if out := s.run(strayFor - 100*time.Millisecond); out != "" || s.done != nil {
+		t.Fatalf("it wrote %q, ended %+v", out, s.done)
+	}
+	s.wrote("<hello>")
+}
+
+// TestUnreadKeys: what the agent has not read yet would stand before the message.
+func TestUnreadKeys(t *testing.T) {
+	s := newScene(t, Options{})
+	s.seen.Unread = 3
+	if out := s.run(echoFor - 100*time.Millisecond); out != "" || s.done != nil {
+		t.Fatalf("it wrote %q, ended %+v", out, s.done)
+	}
+	s.seen.Unread = 0
+	s.wrote("<hello>")
+}
+
+// TestMixed: keys of a person's that are drawn around the message end the
+// delivery soon, with nothing sent and nothing taken away: who typed them has to
+// be able to.
+func TestMixed(t *testing.T) {
+	s := newScene(t, Options{})
+	s.wrote("<hello>")
+	s.seen.Reading = composer("hellokkk")
+	s.ended(Refused, api.CodeDraftPresent)
+	if s.written != "<hello>" || !s.done.Left {
+		t.Errorf("it wrote %q, ended %+v", s.written, s.done)
+	}
+	if took := s.now.Sub(start); took > time.Second {
+		t.Errorf("it ended after %s", took)
 	}
 }

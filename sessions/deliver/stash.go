@@ -76,6 +76,10 @@ func isBack(r *agent.Reading) bool {
 // Aside says that a draft was put aside and not seen to come back.
 func (m *Machine) Aside() bool { return m.aside }
 
+// SeenAside says that a draft was seen put aside: the key for it has had its
+// effect.
+func (m *Machine) SeenAside() bool { return m.draftTold }
+
 // Stashing says that a draft is put aside, or about to be.
 func (m *Machine) Stashing() bool { return m.aside || m.phase == stashing }
 

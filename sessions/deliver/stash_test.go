@@ -65,6 +65,32 @@ func TestStashSameText(t *testing.T) {
 	}
 }
 
+// TestStashLateEnter: with a draft put aside there is no second Enter. A first one
+// that is only read late brings the draft back, and the second would send it.
+func TestStashLateEnter(t *testing.T) {
+	for name, before := range map[string]*agent.Reading{"ours": composer("a draft"), "a person's": aside("")} {
+		s := newScene(t, Options{Stash: true})
+		s.seen.Reading = before
+		want := "<hello>\r"
+		if !before.Stashed {
+			s.wrote("S")
+			s.seen.Reading, want = aside(""), "S"+want
+		}
+		s.wrote("<hello>")
+		s.seen.Reading = aside("hello")
+		s.wrote("\r")
+		if out := s.run(confirmFor - 100*time.Millisecond); out != "" || s.done != nil {
+			t.Errorf("%s: %q %+v while the composer holds the message", name, out, s.done)
+		}
+		s.seen.Reading = composer("a draft")
+		s.told("hello")
+		s.ended(Confirmed, "")
+		if s.written != want {
+			t.Errorf("%s: it wrote %q", name, s.written)
+		}
+	}
+}
+
 // TestStashOfAPerson: what a person has put aside is left there, and comes back
 // by itself.
 func TestStashOfAPerson(t *testing.T) {

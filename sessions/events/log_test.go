@@ -82,7 +82,7 @@ func rest(t testing.TB, l *Log, r *Reader) (lines []Line) {
 	}
 	for {
 		line, err := r.Next(t.Context())
-		if errors.Is(err, errEnd) {
+		if errors.Is(err, ErrEnd) {
 			return lines
 		}
 		if err != nil {

@@ -17,7 +17,7 @@ type Reader struct {
 	log      *Log
 	position uint64 // everything up to here was given or is gone
 	file     place
-	until    uint64 // errEnd behind this cursor; 0 for never
+	until    uint64 // ErrEnd behind this cursor; 0 for never
 	held     *Line  // read from a file, and given after the gap before it
 
 	follow string // id of the one session to give, empty for all
@@ -50,6 +50,9 @@ func (r *Reader) Next(ctx context.Context) (Line, error) {
 	}
 }
 
+// Until makes Next end with ErrEnd behind the line of that cursor.
+func (r *Reader) Until(cursor uint64) { r.until = cursor }
+
 // Position is the cursor from which Follow would go on.
 func (r *Reader) Position() uint64 { return r.position }
 
@@ -64,7 +67,7 @@ func (r *Reader) next(ctx context.Context) (Line, error) {
 			return *held, nil
 		}
 		if r.until > 0 && r.position >= r.until {
-			return Line{}, errEnd
+			return Line{}, ErrEnd
 		}
 		g := r.log.tail.look(r.position)
 		switch {
@@ -349,7 +352,7 @@ func (l *Log) ReadBack(ctx context.Context, id string, seq uint64) (Line, error)
 	r.until = l.Head()
 	line, err := r.Next(ctx)
 	switch {
-	case errors.Is(err, errEnd), errors.Is(err, ErrClosed), err == nil && line.Type == TypeGap:
+	case errors.Is(err, ErrEnd), errors.Is(err, ErrClosed), err == nil && line.Type == TypeGap:
 		return failed(ErrGone)
 	case err != nil:
 		return failed(err)
@@ -357,7 +360,8 @@ func (l *Log) ReadBack(ctx context.Context, id string, seq uint64) (Line, error)
 	return line, nil
 }
 
-var errEnd = errors.New("the reader's end")
+// ErrEnd is behind the line that Until named.
+var ErrEnd = errors.New("the reader's end")
 
 // find looks for an event in memory.
 func (t *tail) find(id string, seq uint64) (Line, bool) {

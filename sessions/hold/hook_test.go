@@ -37,6 +37,18 @@ func TestTell(t *testing.T) {
 	}
 }
 
+// TestState tells a state: it reads no stdin, and its words are the event.
+func TestState(t *testing.T) {
+	a := newAgent(t)
+	start(t, a.spec)
+	a.hook(`not read`, "state", "prompt", "which", `"one"?`).silent()
+	a.asked(1)
+	_, hooks := hooksOf(t, a.spec.Dir)
+	if d := hooks[0]; d.Event != "state" || d.Ask || d.Malformed || string(d.Payload) != `{"berth":"state","state":"prompt","message":"which \"one\"?"}` {
+		t.Errorf("%+v", d)
+	}
+}
+
 func TestAskGetsItsVerdictOnce(t *testing.T) {
 	a := newAgent(t)
 	l := start(t, a.spec)
@@ -368,7 +380,7 @@ func TestHookFailsOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, socket := range []string{"", none, dead, strings.Repeat("/long", 60)} {
-		for _, args := range [][]string{{"--tell"}, {"--tell", "Stop"}, {"--ask", "1h", "1h"}} {
+		for _, args := range [][]string{{"--tell"}, {"--tell", "Stop"}, {"--ask", "1h", "1h"}, {"state", "idle"}} {
 			cmd := exec.Command(exe(t), append([]string{"hook"}, args...)...)
 			cmd.Env = append(os.Environ(), raceExit, HookSocketEnv+"="+socket)
 			cmd.Stdin = strings.NewReader(strings.Repeat("x", 200<<10))
@@ -377,7 +389,7 @@ func TestHookFailsOpen(t *testing.T) {
 			}
 		}
 	}
-	for _, args := range [][]string{nil, {"state", "idle"}, {"--ask", "x", "1h"}, {"--ask", "1h"}, {"--tell", "a", "b"}} {
+	for _, args := range [][]string{nil, {"state"}, {"state", "asleep"}, {"state", "idle", "\xff"}, {"state", "idle", strings.Repeat("x", 5000)}, {"--ask", "x", "1h"}, {"--ask", "1h"}, {"--tell", "a", "b"}} {
 		cmd := exec.Command(exe(t), append([]string{"hook"}, args...)...)
 		cmd.Env = append(os.Environ(), raceExit)
 		err := cmd.Run()

@@ -45,6 +45,7 @@ type call struct {
 //	--ask HOLD GRACE --if FILE [EVENT]
 //	                           the same while FILE is there, else as --tell: who
 //	                           wants nothing of an event costs the agent no wait
+//	state STATE [MESSAGE...]   tells what a program that knows is at
 //
 // It returns the exit status: 0 with no output, but for a verdict, which says
 // both, and for arguments it does not know, which are 1: 2 would block agents.
@@ -59,7 +60,13 @@ func Hook(args []string) int {
 		signal.Ignore(syscall.SIGHUP)
 	}
 	c := &call{head: head, deadline: time.Now().Add(tellWithin), fd: -1, parents: watchParents(head.Ask)}
-	payload := c.readEvent(int(os.Stdin.Fd()))
+	var payload []byte
+	if args[0] == hookState {
+		payload = statePayload(args)
+		c.head.Bytes = int64(len(payload))
+	} else {
+		payload = c.readEvent(int(os.Stdin.Fd()))
+	}
 	c.deadline = time.Now().Add(tellWithin)
 	socket := os.Getenv(HookSocketEnv)
 	if socket == "" {
@@ -77,6 +84,9 @@ func parseHook(args []string) (hookHead, error) {
 	var q hookHead
 	rest := args
 	switch {
+	case len(args) >= 1 && args[0] == hookState:
+		q.Event = hookState
+		return q, checkState(args)
 	case len(args) >= 1 && args[0] == "--tell":
 		rest = args[1:]
 	case len(args) >= 3 && args[0] == "--ask":
@@ -97,7 +107,7 @@ func parseHook(args []string) (hookHead, error) {
 			rest = rest[2:]
 		}
 	default:
-		return q, errors.New("it takes --tell [EVENT] or --ask HOLD GRACE [--if FILE] [EVENT]")
+		return q, errors.New("it takes state STATE [MESSAGE], --tell [EVENT] or --ask HOLD GRACE [--if FILE] [EVENT]")
 	}
 	if len(rest) > 1 {
 		return q, fmt.Errorf("%q is one argument too many", rest[1])

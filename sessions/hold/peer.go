@@ -6,8 +6,10 @@ import (
 	"os"
 )
 
-// checkPeer refuses a connection from another user, and one from inside the
-// session: a program must not drive its own holder.
+// checkPeer refuses a connection from another user, one from inside the session,
+// and one from inside any other: a program must not drive its own holder nor its
+// neighbours'. A server that itself runs inside a session is let in by the holders
+// that it starts there, for they have the same holder above them.
 func checkPeer(c *net.UnixConn) error {
 	peer, err := connectedPeer(c)
 	if err != nil {
@@ -27,6 +29,17 @@ func checkPeer(c *net.UnixConn) error {
 	}
 	if inside {
 		return fmt.Errorf("process %d runs inside this session", peer.pid)
+	}
+	theirs, err := holderAbove(peer.pid)
+	if err != nil {
+		return err
+	}
+	ours, err := holderAbove(os.Getpid())
+	if err != nil {
+		return err
+	}
+	if theirs != ours {
+		return fmt.Errorf("process %d runs inside another session", peer.pid)
 	}
 	// The pid may have gone to another process while its parents were looked
 	// up: what was looked up counts only if the peer still lives.
@@ -82,3 +95,23 @@ func serverOf(c *net.UnixConn) (pid, uid int, err error) {
 	defer peer.close()
 	return peer.pid, peer.uid, nil
 }
+
+// holderAbove is the nearest holder that a process descends from, 0 for none.
+func holderAbove(pid int) (int, error) {
+	for range 1 << 16 { // as in descends
+		p, err := lookProcess(pid)
+		if err != nil {
+			return 0, err
+		}
+		if pid = p.parent; pid <= 1 {
+			return 0, nil
+		}
+		if isHolder(pid) {
+			return pid, nil
+		}
+	}
+	return 0, fmt.Errorf("process %d has no end of parents", pid)
+}
+
+// holderWord is the one argument that a holder is started with.
+const holderWord = "hold"

@@ -1,6 +1,8 @@
 package hold
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"strconv"
 	"syscall"
@@ -56,4 +58,16 @@ const reapsAll = false
 
 func signalProcess(p process, sig syscall.Signal) error {
 	return unix.Kill(p.pid, sig)
+}
+
+// isHolder says whether a process was started as a holder. What the system gives is
+// the number of arguments, the program's path, and the arguments.
+func isHolder(pid int) bool {
+	raw, err := unix.SysctlRaw("kern.procargs2", pid)
+	if err != nil || len(raw) < 4 || binary.NativeEndian.Uint32(raw) != 2 {
+		return false
+	}
+	_, rest, _ := bytes.Cut(raw[4:], []byte{0})
+	words := bytes.SplitN(bytes.TrimLeft(rest, "\x00"), []byte{0}, 3)
+	return len(words) >= 2 && string(words[1]) == holderWord
 }

@@ -100,3 +100,11 @@ func signalProcess(p process, sig syscall.Signal) error {
 	}
 	return unix.PidfdSendSignal(fd, sig, nil, 0)
 }
+
+// isHolder says whether a process was started as a holder. Nobody can take
+// one out of the line of their parents, and who puts one in is further from others.
+func isHolder(pid int) bool {
+	line, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+	words := bytes.Split(bytes.TrimSuffix(line, []byte{0}), []byte{0})
+	return err == nil && len(words) == 2 && string(words[1]) == holderWord
+}

@@ -41,7 +41,7 @@ func Start(ctx context.Context, exe string, spec Spec) (*Link, error) {
 		told.Close()
 		return nil, fmt.Errorf("starting a holder: %w", err)
 	}
-	cmd := exec.Command(exe, "hold")
+	cmd := exec.Command(exe, holderWord)
 	cmd.Env = []string{} // the program has its own; the holder needs none
 	cmd.Stdin = bytes.NewReader(body)
 	cmd.Stdout, cmd.Stderr = log, log

@@ -26,7 +26,7 @@ func (a adapter) Join(ctx context.Context, c attach.Client) (attach.Member, erro
 	visitor := sessions.Visitor{
 		Actor:    sessions.Actor{Identity: a.call.Identity(), Client: a.call.Client},
 		ReadOnly: !c.MayWrite, Terminal: c.Terminal, Cols: c.Cols, Rows: c.Rows,
-		Allowed: a.to.Allowed,
+		Allowed: a.to.Allowed, Sees: a.to.Sees,
 	}
 	m, err := a.to.Session.Join(ctx, visitor)
 	if err != nil {

@@ -5,21 +5,30 @@ package dispatch
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"strings"
 
 	"berth/api"
 	"berth/attach"
 	"berth/commands"
+	"berth/keys"
 	"berth/sshd"
+	"berth/sshd/files"
+	"berth/terminal"
+	"berth/tui"
 )
 
-// Dispatcher answers calls. Its fields do not change while it serves.
+// Dispatcher answers calls. Its fields do not change while it serves, but for
+// what Files counts.
 type Dispatcher struct {
 	Commands *commands.Service
 	Prefix   byte   // attach's prefix key
 	Address  string // how clients reach this server: agents@HOST with -p before it where needed, for hints
 	Log      *slog.Logger
+	Files    files.Room // what lies aside for sftp
+
+	seen tui.Memory
 }
 
 // Serve answers one call and returns its exit status.
@@ -29,6 +38,9 @@ func (d *Dispatcher) Serve(ctx context.Context, c *sshd.Call) int {
 		In: c.Stdin, Out: c.Stdout, Err: c.Stderr,
 	}
 	switch {
+	case c.Subsystem != "":
+		r.Terminal = false
+		return files.Serve(ctx, &d.Files, d.Commands, r, c.Input.Reader(ctx), c.Stdout)
 	case c.Shell || strings.TrimSpace(c.Command) == "":
 		return d.home(ctx, c, r)
 	case commands.VerbOf(c.Command) == "attach" && !asksHelp(c.Command):
@@ -54,20 +66,27 @@ func asksHelp(line string) bool {
 }
 
 // home is a call without a command: the session that the SSH user name names,
-// or the list of sessions and how to go on.
+// or the dashboard; without a terminal to draw on, the list of sessions and how
+// to go on.
 func (d *Dispatcher) home(ctx context.Context, c *sshd.Call, r commands.Request) int {
 	if to, ok := d.Commands.AttachByName(r, c.User); ok {
 		return d.attach(ctx, c, r, to)
 	}
-	r.Line, r.Terminal = "ls", c.PTY != nil
-	if !r.Terminal {
-		return d.Commands.Run(ctx, r)
+	if canDraw(c.PTY) {
+		return d.dashboard(ctx, c, r, "")
 	}
+	r.Line = "ls"
 	if status := d.Commands.Run(ctx, r); status != api.StatusDone {
 		return status
 	}
-	text := "\r\nattach with: ssh -t " + d.address(c) + " attach NAME      all verbs: ssh " + d.address(c) + " help\r\n"
-	if _, err := c.Stdout.Write([]byte(text)); err != nil {
+	end := "\n"
+	why := "there is no terminal for the dashboard: ssh -t "
+	if c.PTY != nil {
+		end = "\r\n"
+		why = "this terminal (TERM=" + terminal.Printable(c.PTY.Term) + ") cannot show the dashboard: TERM=xterm ssh -t "
+	}
+	text := "berth: " + why + d.address(c) + end + "all verbs: ssh " + d.address(c) + " help" + end
+	if _, err := io.WriteString(c.Stderr, text); err != nil {
 		return api.CodeInternal.Status() // nobody is there
 	}
 	return api.StatusDone
@@ -131,22 +150,49 @@ const (
 // attach shares the session's terminal with the client, or its text when the
 // client has none.
 func (d *Dispatcher) attach(ctx context.Context, c *sshd.Call, r commands.Request, to commands.Attachment) int {
+	end, err := d.Commands.Attached(r, to)
+	if err != nil {
+		return d.Commands.Fail(ctx, r, err)
+	}
+	status := d.attached(ctx, c, r, to)
+	end(status, "")
+	return status
+}
+
+func (d *Dispatcher) attached(ctx context.Context, c *sshd.Call, r commands.Request, to commands.Attachment) int {
+	err := d.share(ctx, c, to)
+	if errors.Is(err, attach.ErrDashboard) {
+		return d.dashboard(ctx, c, r, to.Session.ID())
+	}
+	return d.attachStatus(ctx, r, err)
+}
+
+// share attaches the client until it leaves.
+func (d *Dispatcher) share(ctx context.Context, c *sshd.Call, to commands.Attachment) error {
 	session := adapter{to: to, call: c}
-	var err error
 	if c.PTY == nil {
-		err = attach.RunPlain(ctx, attach.PlainOptions{
+		return attach.RunPlain(ctx, attach.PlainOptions{
 			Session: session, In: c.Input, Out: c.Stdout, Err: c.Stderr,
 			MayWrite: to.MayWrite, ReadOnly: to.ReadOnly, Identity: c.Identity().Name, Host: d.address(c),
 		})
-	} else {
-		env := c.Env()
-		err = attach.Run(ctx, attach.Options{
-			Session: session, In: c.Input, Out: c.Stdout, Hangup: c.Hangup, Window: c.Window, Resized: c.Resized(),
-			Term: c.PTY.Term, Env: env, Prefix: d.Prefix, MayWrite: to.MayWrite, ReadOnly: to.ReadOnly,
-			Identity: c.Identity().Name, Host: d.address(c),
-		})
 	}
-	return d.attachStatus(ctx, r, err)
+	return attach.Run(ctx, attach.Options{
+		Session: session, In: c.Input, Out: c.Stdout, Hangup: c.Hangup, Window: c.Window, Resized: c.Resized(),
+		Term: c.PTY.Term, Env: c.Env(), Prefix: d.Prefix, MayWrite: to.MayWrite, ReadOnly: to.ReadOnly,
+		Identity: c.Identity().Name, Host: d.address(c), Dashboard: mayGoHome(c),
+	})
+}
+
+// mayGoHome says whether the client may go on to the dashboard: not one whose
+// key says which command it has.
+func mayGoHome(c *sshd.Call) bool {
+	id := c.Identity()
+	return id.Command == "" && canDraw(c.PTY) && id.May("ls", keys.Viewer) == nil
+}
+
+// harmless are the ends of an attachment that are no failure.
+func harmless(err error) bool {
+	return err == nil || errors.Is(err, attach.ErrEnded) || errors.Is(err, attach.ErrClientGone) || errors.Is(err, attach.ErrDashboard)
 }
 
 // attachStatus is the exit status of an attachment that ended with err, about
@@ -154,7 +200,7 @@ func (d *Dispatcher) attach(ctx context.Context, c *sshd.Call, r commands.Reques
 func (d *Dispatcher) attachStatus(ctx context.Context, r commands.Request, err error) int {
 	var kicked *attach.KickedError
 	switch {
-	case err == nil, errors.Is(err, attach.ErrEnded), errors.Is(err, attach.ErrClientGone):
+	case harmless(err):
 		return api.StatusDone
 	case errors.As(err, &kicked):
 		return api.CodeDenied.Status()

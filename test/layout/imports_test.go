@@ -13,15 +13,20 @@ var rank = map[string]int{
 	"berth/api":              0,
 	"berth/agent":            1,
 	"berth/terminal":         1, // drawn beside detect on the map; detect reads its snapshots, it knows nobody
+	"berth/terminal/paint":   2,
 	"berth/keys":             2,
 	"berth/detect":           2,
 	"berth/agent/claude":     2,
+	"berth/audit":            2,
+	"berth/audit/follow":     3,
 	"berth/agent/codex":      2,
 	"berth/detect/tail":      1, // drawn beside detect on the map; they know nobody
 	"berth/detect/watch":     1,
 	"berth/agent/gemini":     2,
+	"berth/agent/generic":    3,
+	"berth/rules":            2,
 	"berth/detect/replay":    3,
-	"berth/config":           2,
+	"berth/config":           3,
 	"berth/commands/words":   2,
 	"berth/sessions/hold":    2,
 	"berth/sessions/events":  2,
@@ -31,7 +36,9 @@ var rank = map[string]int{
 	"berth/sessions":         3,
 	"berth/attach":           4,
 	"berth/commands":         4,
+	"berth/tui":              5,
 	"berth/sshd":             5,
+	"berth/sshd/files":       5,
 	"berth/sshd/local":       5,
 	"berth/sshd/dispatch":    6,
 	"berth/cmd/berth":        7,
@@ -42,7 +49,7 @@ var rank = map[string]int{
 	"berth/orchestrate/gate":        1,
 	"berth/orchestrate/notify":      1,
 	"berth/orchestrate/notify/post": 4,
-	"berth/orchestrate/transcript":  1,
+	"berth/orchestrate/transcript":  2,
 }
 
 // TestImportsPointOneWay lists what each package imports, tests left out.

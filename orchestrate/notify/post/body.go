@@ -2,8 +2,10 @@ package post
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"berth/agent"
@@ -138,18 +140,54 @@ func encode(v any) ([]byte, error) {
 // many a text by chance.
 const leastSecret = 6
 
-// hide takes secrets out of JSON, also where its strings escape them.
+// hide takes secrets out of what JSON says in its strings, however those escape
+// them. Names and numbers stay: without them it would be no notice any more.
 func hide(data []byte, secrets []string) []byte {
-	for _, s := range secrets {
-		if len(s) < leastSecret {
-			continue
+	var pairs []string
+	longest := func(a, b string) int { return cmp.Compare(len(b), len(a)) } // of two that begin alike the longer one is hidden
+	for _, s := range slices.SortedFunc(slices.Values(secrets), longest) {
+		if len(s) >= leastSecret {
+			pairs = append(pairs, s, "***")
 		}
-		quoted, err := encode(s)
-		if err != nil {
-			continue
-		}
-		inner := bytes.TrimSpace(quoted)
-		data = bytes.ReplaceAll(data, inner[1:len(inner)-1], []byte("***"))
 	}
-	return data
+	hidden := strings.NewReplacer(pairs...)
+	var out bytes.Buffer
+	for len(pairs) > 0 && len(data) > 0 {
+		begin := bytes.IndexByte(data, '"')
+		if begin < 0 {
+			break
+		}
+		out.Write(data[:begin])
+		end := begin + 1
+		for ; data[end] != '"'; end++ { // whole JSON: there is one
+			if data[end] == '\\' {
+				end++
+			}
+		}
+		token := data[begin : end+1]
+		data = data[end+1:]
+		if name := len(data) > 0 && data[0] == ':'; !name {
+			token = replaced(token, hidden)
+		}
+		out.Write(token)
+	}
+	out.Write(data)
+	return out.Bytes()
+}
+
+// replaced is a string of JSON with what stands in it replaced.
+func replaced(token []byte, by *strings.Replacer) []byte {
+	var s string
+	if json.Unmarshal(token, &s) != nil {
+		return token // it was encoded by us
+	}
+	t := by.Replace(s)
+	if t == s {
+		return token
+	}
+	out, err := encode(t)
+	if err != nil {
+		return token // strings always encode
+	}
+	return bytes.TrimSpace(out)
 }

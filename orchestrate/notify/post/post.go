@@ -51,6 +51,31 @@ type Poster struct {
 	work   sync.WaitGroup
 	cancel context.CancelFunc // of what is being told
 	web    *web
+	over   over
+}
+
+// over is what was told, or could not be, by now. The event says so too, but of
+// a session that was removed meanwhile, or on a full disk, there is none.
+type over struct {
+	mu   sync.Mutex
+	list []sessions.Notified
+	wake context.CancelFunc // of the wait for an event
+}
+
+func (o *over) add(n sessions.Notified) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.list = append(o.list, n)
+	o.wake()
+}
+
+// take gives what was added, and has what is added later end a wait.
+func (o *over) take(wake context.CancelFunc) []sessions.Notified {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	list := o.list
+	o.list, o.wake = nil, wake
+	return list
 }
 
 // Start begins where the file says that the last server ended.
@@ -90,6 +115,11 @@ func (p *Poster) run(ctx, working context.Context) {
 	started, kept := p.o.Now(), p.o.Now()
 	dirty := false
 	for {
+		waiting, cancel := context.WithCancel(ctx)
+		for _, told := range p.over.take(cancel) {
+			m.Told(told.Rule, told.Key)
+			dirty = true
+		}
 		now := p.o.Now()
 		next := started.Add(settleIn)
 		if !now.Before(next) {
@@ -103,14 +133,15 @@ func (p *Poster) run(ctx, working context.Context) {
 		if at := kept.Add(keepEvery); dirty && at.Before(next) {
 			next = at
 		}
-		waiting, cancel := context.WithTimeout(ctx, max(next.Sub(now), time.Millisecond))
+		timer := time.AfterFunc(max(next.Sub(now), time.Millisecond), cancel)
 		line, err := reader.Next(waiting)
+		timer.Stop()
 		cancel()
 		switch {
 		case err == nil:
 			dirty = true
 			p.take(m, line)
-		case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
+		case errors.Is(err, context.Canceled) && ctx.Err() == nil: // it is time, or something was told
 		default: // the server ends
 			p.keep(m)
 			return
@@ -122,7 +153,7 @@ func (p *Poster) run(ctx, working context.Context) {
 func (p *Poster) take(m *notify.Machine, line events.Line) {
 	if line.Type == events.TypeGap {
 		for _, s := range p.o.Sessions.All() {
-			p.settle(m, s)
+			p.settle(m, s, line.Cursor)
 		}
 	}
 	m.Take(notify.Line{Cursor: line.Cursor, Type: line.Type, Session: line.ID, Time: line.Time, Raw: json.RawMessage(line.Raw)})
@@ -131,13 +162,16 @@ func (p *Poster) take(m *notify.Machine, line events.Line) {
 	}
 }
 
-func (p *Poster) settle(m *notify.Machine, s *sessions.Session) {
+func (p *Poster) settle(m *notify.Machine, s *sessions.Session, gone uint64) {
 	st := s.Status()
 	var prompts []string
+	since := map[string]time.Time{}
 	for _, r := range st.Requests {
 		prompts = append(prompts, r.ID)
+		since[r.ID] = r.Since.Time
 	}
 	m.Settle(s.ID(), string(st.Now), prompts)
+	m.Found(gone, s.ID(), string(st.Now), st.Since, since)
 }
 
 // rules are those about a session.
@@ -147,13 +181,7 @@ func (p *Poster) rules(id string) []notify.Rule {
 		return nil
 	}
 	st := s.Status()
-	var list []notify.Rule
-	for _, r := range p.o.Rules {
-		if r.Of(st.Name, st.Tags) {
-			list = append(list, r)
-		}
-	}
-	return append(list, st.Notify...)
+	return notify.For(st.Name, st.Tags, p.o.Rules, st.Notify)
 }
 
 // tell begins to tell what is due.
@@ -190,6 +218,7 @@ func (p *Poster) one(ctx context.Context, s *sessions.Session, n notify.Notice) 
 	if err := s.Notified(context.WithoutCancel(ctx), told); err != nil {
 		p.o.Log.Warn("a notice was told, and no event says so", "session", s.Status().Name, "error", err)
 	}
+	p.over.add(told)
 }
 
 // load is what the last server knew; without it, what comes from now on counts.
@@ -208,7 +237,7 @@ func (p *Poster) load() *notify.Machine {
 	}
 	m.See(p.o.Rules)
 	for _, s := range p.o.Sessions.All() {
-		m.See(s.Status().Notify)
+		m.See(p.rules(s.ID()))
 	}
 	return m
 }

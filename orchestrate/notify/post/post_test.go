@@ -134,6 +134,17 @@ func TestHide(t *testing.T) {
 	}
 }
 
+// TestHideKeepsTheForm: what is hidden is in what is said, however that is
+// escaped, and neither a name nor a number of the notice.
+func TestHideKeepsTheForm(t *testing.T) {
+	in := `{"kind":"report","bytes":123456,"report":{"kind":"x","message":"a \u003cto\/ken\u003e b 123456"},"list":["\"","a report-2","\\"]}`
+	got := hide([]byte(in), []string{"report", "report-2", "123456", "<to/ken>", "bytes"})
+	want := `{"kind":"***","bytes":123456,"report":{"kind":"x","message":"a *** b ***"},"list":["\"","a ***","\\"]}`
+	if string(got) != want {
+		t.Errorf("%s\nnot\n%s", got, want)
+	}
+}
+
 func TestLines(t *testing.T) {
 	p := &Poster{o: Options{SSH: "ssh -p 2222 agents@host"}}
 	r := &agent.Request{ID: "01J-7", Type: agent.PromptPermission}

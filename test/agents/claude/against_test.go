@@ -20,6 +20,7 @@ import (
 func TestNudgeAgainstADialog(t *testing.T) {
 	l := newDialogLab(t)
 	l.is("idle")
+	l.ready()
 	check(t, os.WriteFile(filepath.Join(l.home.Workspace, "wait.sh"), []byte("while [ ! -e go-$1 ]; do sleep 0.01; done\n"), 0o600))
 	counts := map[string]int{}
 	rounds := dialogs()

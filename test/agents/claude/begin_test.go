@@ -23,11 +23,8 @@ func (l *lab) knows(message, text string) bool {
 func TestStartContext(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.is("idle")
-	for deadline := time.Now().Add(patient); l.hookEvents("SessionStart") == 0; { // which comes behind the first title
-		if time.Now().After(deadline) {
-			t.Fatal("no conversation has begun")
-		}
-	}
+	// It comes behind the first title.
+	l.until(func() bool { return l.hookEvents("SessionStart") > 0 }, func() string { return "no conversation has begun" })
 	for _, source := range []string{"startup", "resume", "clear", "compact"} {
 		l.verb("start-context", l.Name, source, "The lab's word for "+source+" is <"+source+"-word> & \"quoted\".")
 	}
@@ -118,8 +115,7 @@ func TestStartContextRun(t *testing.T) {
 		before := len(l.told("start_context"))
 		began := time.Now()
 		l.send("/clear")
-		_, err := l.Until(l.ctx, patient, "is not told of a failure", func(string) bool { return len(l.told("start_context")) > before })
-		check(t, err)
+		l.until(func() bool { return len(l.told("start_context")) > before }, func() string { return "nobody is told of a failure" })
 		l.is("idle")
 		l.ready()
 		if took := time.Since(began); took > 15*time.Second {
@@ -185,16 +181,7 @@ func TestStartContextServerRestarted(t *testing.T) {
 	check(t, os.WriteFile(script, []byte("#!/bin/sh\necho ran >> "+script+".log\nsleep 2\necho here-after-all\n"), 0o700))
 	l.verb("start-context", l.Name, "clear", "--run", script)
 	l.send("/clear")
-	deadline := time.Now().Add(patient)
-	for {
-		if _, err := os.Stat(script + ".log"); err == nil {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the command never ran")
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+	l.untilFile(script+".log", "ran")
 	check(t, l.host.Kill())
 	check(t, l.host.Start())
 	l.is("idle")

@@ -75,6 +75,7 @@ func shielded(s string) given { return given{s, shield + s, shield + s} }
 func TestNudgesInACrowd(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.is("idle")
+	l.ready()
 	ctx, stop := context.WithCancel(l.ctx)
 	var people sync.WaitGroup
 	var visits, keys atomic.Int64
@@ -109,7 +110,7 @@ func TestNudgesInACrowd(t *testing.T) {
 		if got != want[m.arrives] {
 			last := ""
 			for _, request := range l.api.Requests() {
-				if texts := request.Texts(); len(texts) > 0 {
+				if texts := request.Texts; len(texts) > 0 {
 					last = texts[len(texts)-1]
 				}
 			}

@@ -41,9 +41,9 @@ func (c *chronicle) waitHook(from time.Time, name string, n int) {
 	}
 }
 
-// TestDelayConversation clears and compacts: no turn is told that there was
+// testDelayConversation clears and compacts: no turn is told that there was
 // none, and the conversation that is followed is the right one.
-func TestDelayConversation(t *testing.T) {
+func testDelayConversation(t *testing.T) {
 	c := newChronicle(t, Ready(), nil)
 	for _, word := range []string{"one", "two", "three"} {
 		c.send("MOCK: text answer " + word)
@@ -95,8 +95,8 @@ func TestDelayConversation(t *testing.T) {
 // backgroundShell is what the file says while a shell runs beside an idle Claude.
 func restingWithShell() step { return step{state: "idle", status: "shell"} }
 
-// TestDelayBackground has work go on behind a turn's end.
-func TestDelayBackground(t *testing.T) {
+// testDelayBackground has work go on behind a turn's end.
+func testDelayBackground(t *testing.T) {
 	c := newChronicle(t, Ready(), nil, "--allowedTools", "Bash(sleep:*)")
 	c.begin()
 	c.send("MOCK: shell sleep 3")
@@ -117,9 +117,9 @@ func TestDelayBackground(t *testing.T) {
 	c.follows("subagent in the turn", working(), resting())
 }
 
-// TestDelayStopHook has a hook of the user's own run on after ours: the turn is
+// testDelayStopHook has a hook of the user's own run on after ours: the turn is
 // not over before it is.
-func TestDelayStopHook(t *testing.T) {
+func testDelayStopHook(t *testing.T) {
 	seed := Ready()
 	seed.Hooks = map[string]string{"Stop": "sleep 2"}
 	c := newChronicle(t, seed, nil)
@@ -131,9 +131,9 @@ func TestDelayStopHook(t *testing.T) {
 	}
 }
 
-// TestNestedClaude runs another Claude Code in a tool of the first, which
+// testNestedClaude runs another Claude Code in a tool of the first, which
 // reports by the same hooks: it is passed on as foreign and moves nothing.
-func TestNestedClaude(t *testing.T) {
+func testNestedClaude(t *testing.T) {
 	c := newChronicle(t, Ready(), nil)
 	settings, err := filepath.Glob(filepath.Join(c.home.Dir, "..", "state", "sessions", "*", "claude-settings.json"))
 	if err != nil || len(settings) != 1 {
@@ -160,8 +160,8 @@ func TestNestedClaude(t *testing.T) {
 	}
 }
 
-// TestDelayLocalDialogs opens dialogs that ask nothing about the work.
-func TestDelayLocalDialogs(t *testing.T) {
+// testDelayLocalDialogs opens dialogs that ask nothing about the work.
+func testDelayLocalDialogs(t *testing.T) {
 	c := newChronicle(t, Ready(), nil)
 	for _, command := range []string{"/help", "/model"} {
 		c.begin()

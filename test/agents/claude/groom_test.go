@@ -27,11 +27,11 @@ func (l *lab) groomed() []string {
 // asksFor waits for a prompt of that subtype.
 func (l *lab) asksFor(subtype string) {
 	l.t.Helper()
-	_, err := l.Until(l.ctx, patient, "does not lead to "+subtype, func(string) bool {
-		s := l.state()
+	var s said
+	l.until(func() bool {
+		s = l.state()
 		return s.State == "prompt" && s.Prompt != nil && s.Prompt.Subtype == subtype
-	})
-	check(l.t, err)
+	}, func() string { return fmt.Sprintf("it does not lead to %s: %+v", subtype, s) })
 }
 
 // TestGroomEmptyHome answers all but whether the folder is trusted.
@@ -160,10 +160,9 @@ func TestGroomServerKilled(t *testing.T) {
 		}
 		l.start(name, nil, []string{"--trust"})
 		s := l.with(name)
-		_, err := s.Until(l.ctx, patient, "does not come to "+subtype, func(string) bool {
+		s.until(func() bool {
 			return slices.ContainsFunc(s.events("prompt"), func(e map[string]any) bool { return strings.Contains(fmt.Sprint(e["prompt"]), subtype) })
-		})
-		check(t, err)
+		}, func() string { return "it does not come to " + subtype })
 		check(t, l.host.Kill())
 		check(t, l.host.Start())
 		s.is("idle")
@@ -177,5 +176,35 @@ func TestGroomServerKilled(t *testing.T) {
 			t.Errorf("%s: %d keys for three dialogs: %v", subtype, keys, s.groomed())
 		}
 		l.call("kill", name)
+	}
+}
+
+// TestTerminalSetup: Claude asks it only in terminals that want keys bound, which
+// an environment may name. Berth says no; a person may say either.
+func TestTerminalSetup(t *testing.T) {
+	for _, c := range []struct{ terminal, way, outcome string }{
+		{"vscode", "groom", ""}, {"zed", "deny", "denied"}, {"alacritty", "option 2", "denied"}, {"vscode", "accept", "accepted"}, {"zed", "option 1", "accepted"},
+	} {
+		t.Run(c.terminal+" "+c.way, func(t *testing.T) {
+			l := newStartLab(t, Seed{}, nil)
+			l.reachesOut = true
+			flags := []string{"--groom", "manual"}
+			if c.way == "groom" {
+				flags = nil
+			}
+			l.start("terminal", map[string]string{"ANTHROPIC_API_KEY": "", "ANTHROPIC_AUTH_TOKEN": "sk-ant-lab-token", "TERM_PROGRAM": c.terminal}, flags)
+			if c.way != "groom" {
+				for _, subtype := range []string{"theme_picker", "security_notes"} {
+					l.asksFor(subtype)
+					l.respond("keys", "accepted", "accept")
+				}
+				l.asksFor("terminal_setup")
+				l.respond("keys", c.outcome, strings.Fields(c.way)...)
+			}
+			l.asksFor("trust")
+			if c.way == "groom" && !slices.Contains(l.groomed(), "terminal_setup deny denied") {
+				t.Errorf("answered %q", l.groomed())
+			}
+		})
 	}
 }

@@ -11,15 +11,20 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"berth/test/agents/host"
 	"berth/test/agents/modelapi"
+	"berth/test/agents/npm"
 )
 
 // The programs under test, made once.
 var berthExe, claudeExe string
+
+// mcpExe makes the server that asks, once for all that use it.
+var mcpExe func() (string, error)
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -35,7 +40,7 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	if claudeExe, err = Install(ctx); err != nil {
-		if errors.Is(err, ErrNoNPM) {
+		if errors.Is(err, npm.ErrNone) {
 			fmt.Println("SKIPPED: the tests with the real Claude Code:", err)
 			return 0
 		}
@@ -46,6 +51,7 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	mcpExe = sync.OnceValues(func() (string, error) { return buildMCP(ctx, dir) })
 	status := m.Run()
 	delays.print()
 	return status
@@ -53,8 +59,8 @@ func run(m *testing.M) int {
 
 const (
 	size    = "120x40"
-	patient = 20 * time.Second // for what must happen; only a busy machine needs it
-	prompt  = "^❯\u00a0"       // of the composer
+	patient = time.Minute // for what must happen; only a busy machine needs it
+	prompt  = "^❯\u00a0"  // of the composer
 )
 
 // lab is a Claude Code in a berth session, with its model API.
@@ -177,6 +183,7 @@ func (l *lab) key(name string) {
 // turn runs and no dialog is open. Other words of the footer come and go.
 func (l *lab) ready() {
 	l.t.Helper()
+	l.see(prompt + "? *$")
 	_, err := l.Until(l.ctx, patient, "shows no empty composer", func(screen string) bool {
 		return empty.MatchString(screen) && !occupied.MatchString(screen)
 	})
@@ -184,6 +191,7 @@ func (l *lab) ready() {
 }
 
 var (
+	typed    = regexp.MustCompile("(?m)" + prompt + ".*$") // what stands in the composer
 	empty    = regexp.MustCompile("(?m)" + prompt + "? *$")
 	occupied = regexp.MustCompile("esc to interrupt|Esc to cancel|Enter to confirm")
 )
@@ -218,6 +226,21 @@ func (l *lab) once(message string) {
 	l.t.Helper()
 	if n := l.api.Arrivals(message); n != 1 {
 		l.t.Errorf("the message %.60q arrived %d times", message, n)
+	}
+}
+
+// lookEvery is the time between two looks at what tells nobody when it changes:
+// looking without a break would take the processors from what is looked at.
+const lookEvery = 25 * time.Millisecond
+
+// until looks until it is so. When it never is, the test ends with what
+// otherwise says.
+func (l *lab) until(is func() bool, otherwise func() string) {
+	l.t.Helper()
+	for deadline := time.Now().Add(patient); !is(); l.pause(int(lookEvery.Milliseconds())) {
+		if time.Now().After(deadline) {
+			l.t.Fatal(otherwise())
+		}
 	}
 }
 

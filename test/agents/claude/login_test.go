@@ -29,6 +29,7 @@ func (l *lab) signIn() (text, link string) {
 // TestSignIn goes as far as it gets without the hosts of a sign-in: the menu,
 // the URL, which is drawn over several rows, the code, and the error.
 func TestSignIn(t *testing.T) {
+	t.Parallel()
 	for _, way := range []string{"1", "2"} {
 		t.Run(way, func(t *testing.T) { testSignIn(t, way) })
 	}

@@ -5,7 +5,6 @@ package claude
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,15 +13,12 @@ import (
 // TestServers: servers of tools of the session, of its command and of the
 // user's home are all there.
 func TestServers(t *testing.T) {
-	var server string
+	server, err := mcpExe()
+	check(t, err)
 	l := newStartLab(t, Ready(), func(l *lab) string {
-		server = filepath.Join(l.home.Dir, "mcpserver")
 		return fmt.Sprintf("profiles:\n  tools:\n    agent: claude\n    cwd: %s\n    size: %s\n    command: [%s, --mcp-config, own.json]\n    mcp: {one: {command: %s}}\n",
 			l.home.Workspace, size, claudeExe, server)
 	})
-	if out, err := exec.CommandContext(l.ctx, "go", "build", "-o", server, "berth/test/agents/mcpserver").CombinedOutput(); err != nil {
-		t.Fatalf("build the server: %v\n%s", err, out)
-	}
 	own := filepath.Join(l.home.Workspace, "own.json")
 	check(t, os.WriteFile(own, fmt.Appendf(nil, `{"mcpServers":{"two":{"command":%q}}}`, server), 0o600))
 	user := filepath.Join(l.home.Config, ".claude.json")

@@ -74,14 +74,11 @@ func TestNotify(t *testing.T) {
 	l.is("idle")
 	till := func(n int) []notice {
 		t.Helper()
-		deadline := time.Now().Add(patient)
-		for len(notices(t, file)) < n {
-			if time.Now().After(deadline) {
-				t.Fatalf("%d notices, want %d; events %+v", len(notices(t, file)), n, l.told("notify"))
-			}
-			time.Sleep(20 * time.Millisecond)
-		}
-		return notices(t, file)
+		var all []notice
+		l.until(func() bool { all = notices(t, file); return len(all) >= n }, func() string {
+			return fmt.Sprintf("%d notices, want %d; events %+v", len(all), n, l.told("notify"))
+		})
+		return all
 	}
 
 	// One that is answered within 3 s is told to nobody.

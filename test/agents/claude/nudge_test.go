@@ -62,7 +62,7 @@ func (l *lab) confirmed(text, arrives string) {
 	if got := l.api.Arrivals(arrives); got != 1 {
 		last := ""
 		for _, r := range l.api.Requests() {
-			if texts := r.Texts(); len(texts) > 0 {
+			if texts := r.Texts; len(texts) > 0 {
 				last = texts[len(texts)-1]
 			}
 		}
@@ -79,10 +79,18 @@ var taken = map[string]bool{"hook:UserPromptSubmit": true, "log:user": true}
 const shield = "\u200b"
 
 // TestNudges gives messages of all kinds. Each arrives once, exactly, and with a
-// true verdict.
+// true verdict; without hooks the session log gives it.
 func TestNudges(t *testing.T) {
-	l := newStateLab(t, Ready())
+	for _, isolate := range []string{"hooks", "none"} {
+		t.Run("isolate "+isolate, func(t *testing.T) { testNudges(t, isolate) })
+	}
+}
+
+func testNudges(t *testing.T, isolate string) {
+	l := newStartLab(t, Ready(), nil)
+	l.start("nudged", nil, []string{"--isolate", isolate})
 	l.is("idle")
+	l.ready()
 	check(t, os.WriteFile(filepath.Join(l.home.Workspace, "notes.txt"), []byte("secret notes\n"), 0o600))
 	for _, c := range [][2]string{
 		{"fix the login bug", ""},
@@ -140,6 +148,7 @@ func TestNudges(t *testing.T) {
 func TestNudgeRefusals(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.is("idle")
+	l.ready()
 	refused := func(code string, status int, flags ...string) {
 		t.Helper()
 		n := l.nudge("not now", flags...)
@@ -194,6 +203,7 @@ func TestNudgeRefusals(t *testing.T) {
 func TestInterruptVerb(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.is("idle")
+	l.ready()
 	interrupt := func() (done struct {
 		Delivered, Confirmed bool
 		State                string
@@ -223,6 +233,7 @@ func TestInterruptVerb(t *testing.T) {
 func TestInterruptedMessage(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.is("idle")
+	l.ready()
 	for i, restart := range []bool{false, true} {
 		if n := l.nudge("MOCK: hang"); n.status != 0 {
 			t.Fatalf("%+v %+v", n, n.Error)

@@ -22,12 +22,11 @@ func (l *lab) gets(message string) {
 // empties waits until no message is queued.
 func (l *lab) empties() {
 	l.t.Helper()
-	_, err := l.Until(l.ctx, patient, "keeps a message in its queue", func(string) bool {
+	l.until(func() bool {
 		var list []any
 		check(l.t, json.Unmarshal(l.call("queue", l.Name), &list))
 		return len(list) == 0
-	})
-	check(l.t, err)
+	}, func() string { return "a message is kept in its queue" })
 }
 
 // TestFirstMessage is given when the agent is ready, exactly: behind dialogs
@@ -111,4 +110,40 @@ func TestFirstMessageServerKilled(t *testing.T) {
 		t.Logf("killed after %s: %v", after, verdicts)
 		l.call("kill", name)
 	}
+}
+
+// TestFirstMessageWhileSomebodyTypes: a person types from the first moment on,
+// before there is a composer. The first message is never sent together with that,
+// waits while it stands there, and arrives once.
+func TestFirstMessageWhileSomebodyTypes(t *testing.T) {
+	l := newStartLab(t, Ready(), nil)
+	l.start("typed", nil, []string{"--prompt", "MOCK: text first of all"})
+	for range 12 {
+		check(t, l.Type(l.ctx, "k"))
+		l.pause(150)
+	}
+	l.is("idle")
+	l.pause(4000) // in which it might be sent
+	for _, r := range l.api.Requests() {
+		if r.Prompt != "" && r.Prompt != "MOCK: text first of all" {
+			t.Fatalf("sent: %q", r.Prompt)
+		}
+	}
+	screen, err := l.Screen(l.ctx)
+	check(t, err)
+	t.Logf("arrived %d times; the composer:\n%s", l.api.Arrivals("MOCK: text first of all"), screen)
+	if strings.Contains(screen, "kMOCK") || strings.Contains(screen, "allk") {
+		t.Error("what was typed and the message stand there together")
+	}
+	l.until(func() bool {
+		if empty.MatchString(screen) {
+			return true
+		}
+		l.key("Ctrl-u")
+		l.pause(300)
+		screen, err = l.Screen(l.ctx)
+		check(t, err)
+		return empty.MatchString(screen)
+	}, func() string { return "the composer is not empty" })
+	l.arrived("MOCK: text first of all", 1)
 }

@@ -8,7 +8,6 @@ import (
 	"math/rand"
 	"strings"
 	"testing"
-	"time"
 )
 
 type waiting struct {
@@ -40,13 +39,9 @@ func (l *lab) waits(text string, flags ...string) string {
 // arrived waits until the model has a message so often, and no more.
 func (l *lab) arrived(text string, times int) {
 	l.t.Helper()
-	deadline := time.Now().Add(patient)
-	for l.api.Arrivals(text) < times {
-		if time.Now().After(deadline) {
-			l.t.Fatalf("%.60q arrived %d times, not %d; queue: %+v", text, l.api.Arrivals(text), times, l.queue())
-		}
-		l.pause(20)
-	}
+	l.until(func() bool { return l.api.Arrivals(text) >= times }, func() string {
+		return fmt.Sprintf("%.60q arrived %d times, not %d; queue: %+v", text, l.api.Arrivals(text), times, l.queue())
+	})
 	if got := l.api.Arrivals(text); got != times {
 		l.t.Errorf("%.60q arrived %d times, not %d", text, got, times)
 	}
@@ -72,6 +67,7 @@ func (l *lab) order(texts ...string) {
 func TestQueue(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.is("idle")
+	l.ready()
 
 	// At rest it is delivered at once.
 	if n := l.nudge("MOCK: slow 30 100", "--queue"); n.status != 0 || !n.Confirmed || n.Queued {
@@ -135,6 +131,7 @@ func TestQueue(t *testing.T) {
 func TestQueueOverKills(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.is("idle")
+	l.ready()
 	rounds := kills()
 	delivered := 0
 	for i := range rounds {
@@ -155,13 +152,7 @@ func TestQueueOverKills(t *testing.T) {
 		for _, text := range texts {
 			l.arrived(text, 1)
 		}
-		deadline := time.Now().Add(patient)
-		for len(l.queue()) > 0 {
-			if time.Now().After(deadline) {
-				t.Fatalf("%+v", l.queue())
-			}
-			l.pause(50)
-		}
+		l.until(func() bool { return len(l.queue()) == 0 }, func() string { return fmt.Sprintf("still queued: %+v", l.queue()) })
 		l.is("idle")
 		l.order(texts...)
 		for _, text := range texts {

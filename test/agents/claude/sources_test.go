@@ -5,6 +5,7 @@ package claude
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -76,9 +77,13 @@ func TestWithoutHooks(t *testing.T) {
 	l.is("working")
 	l.is("idle")
 	l.send("MOCK: bash touch one.txt")
-	if s := l.is("prompt"); s.Prompt == nil || s.Prompt.Type != "permission" || s.Prompt.Tool != "Bash" {
-		t.Fatalf("the prompt is %+v", s.Prompt)
-	}
+	s := l.is("prompt") // by the screen or Claude's own file; its log names the tool
+	l.until(func() bool {
+		s = l.state()
+		return s.Prompt != nil && s.Prompt.Type == "permission" && s.Prompt.Tool == "Bash"
+	}, func() string {
+		return fmt.Sprintf("the prompt is %+v", s.Prompt)
+	})
 	l.see(proceed)
 	l.key("1")
 	l.is("idle")
@@ -116,7 +121,7 @@ func (l *lab) noticed(commands int) {
 	defer cancel()
 	_, err := l.api.Wait(ctx, func(r modelapi.Request) bool {
 		notices := 0
-		for _, text := range r.Texts() {
+		for _, text := range r.Texts {
 			if strings.HasPrefix(text, "<task-notification>") {
 				notices++
 			}
@@ -133,6 +138,7 @@ func (l *lab) noticed(commands int) {
 func TestQueuedNudge(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.is("idle")
+	l.ready()
 	counts := map[string]int{}
 	for i := range 8 {
 		slow, err := modelapi.Named("slow", "8 100", modelapi.Scene{}) // the answer to the command's end
@@ -233,10 +239,8 @@ func TestUsage(t *testing.T) {
 			}
 		}
 		last := l.last()
-		for deadline := time.Now().Add(patient); last.Usage == nil && time.Now().Before(deadline); {
-			last = l.last()
-		}
-		if last.Usage == nil || *last.Usage != l.served(message) {
+		l.until(func() bool { last = l.last(); return last.Usage != nil }, func() string { return message + ": last tells no usage" })
+		if *last.Usage != l.served(message) {
 			t.Errorf("%s took %+v by last, served was %+v", message, last.Usage, l.served(message))
 		}
 	}
@@ -246,6 +250,7 @@ func TestUsage(t *testing.T) {
 // TestPrinting runs Claude Code without a composer: what it prints, its hooks and
 // its end tell the states.
 func TestPrinting(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		args   []string
 		prompt string
@@ -290,22 +295,18 @@ func TestPrinting(t *testing.T) {
 // logHolds waits until the session logs hold that many entries of a subtype.
 func (l *lab) logHolds(subtype string, entries int) {
 	l.t.Helper()
-	for deadline := time.Now().Add(patient); ; time.Sleep(pollFile) {
+	n := 0
+	l.until(func() bool {
 		files, err := filepath.Glob(filepath.Join(l.home.Config, "projects", "*", "*.jsonl"))
 		check(l.t, err)
-		n := 0
+		n = 0
 		for _, file := range files {
 			data, err := os.ReadFile(file)
 			check(l.t, err)
 			n += strings.Count(string(data), `"subtype":"`+subtype+`"`)
 		}
-		if n >= entries {
-			return
-		}
-		if time.Now().After(deadline) {
-			l.t.Fatalf("%d entries %s are logged, not %d", n, subtype, entries)
-		}
-	}
+		return n >= entries
+	}, func() string { return fmt.Sprintf("%d entries %s are logged, not %d", n, subtype, entries) })
 }
 
 // TestKilledAmidTurns kills the server again and again while a Claude Code
@@ -345,26 +346,20 @@ func TestKilledAmidTurns(t *testing.T) {
 func TestVersion(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.is("idle")
-	deadline := time.Now().Add(patient)
-	for {
-		out, err := l.host.Call(l.ctx, nil, "info", l.Name)
-		check(t, err)
-		var info struct {
-			Version *struct {
-				Version  string
-				Measured bool
-				Note     *string
-			} `json:"agent_version"`
-		}
+	var info struct {
+		Version *struct {
+			Version  string
+			Measured bool
+			Note     *string
+		} `json:"agent_version"`
+	}
+	var out []byte
+	l.until(func() (known bool) {
+		out = l.call("info", l.Name)
 		check(t, json.Unmarshal(out, &info))
-		if v := info.Version; v != nil {
-			if v.Version != Version || !v.Measured || v.Note != nil {
-				t.Errorf("%+v", v)
-			}
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("no version in %s", out)
-		}
+		return info.Version != nil
+	}, func() string { return fmt.Sprintf("no version in %s", out) })
+	if v := info.Version; v.Version != Version || !v.Measured || v.Note != nil {
+		t.Errorf("%+v", v)
 	}
 }

@@ -86,6 +86,7 @@ func TestNoKey(t *testing.T) {
 }
 
 func TestTrustRefused(t *testing.T) {
+	t.Parallel()
 	for _, key := range []string{"2", "Escape"} {
 		t.Run(key, func(t *testing.T) {
 			l := newLab(t, Seed{Onboarded: true, KeyApproved: true})

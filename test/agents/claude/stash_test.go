@@ -13,6 +13,7 @@ import (
 func TestStash(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.is("idle")
+	l.ready()
 	lines := strings.TrimSpace(strings.Repeat("a line of text\n", 8))
 	for i, c := range []struct{ draft, shows, arrives, message string }{
 		{"my draft", "my draft", "", "one line"},
@@ -95,6 +96,7 @@ func TestStash(t *testing.T) {
 func TestStashWhileSomebodyTypes(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.is("idle")
+	l.ready()
 	l.confirmed("it reads its keys", "it reads its keys") // what is typed while it starts comes behind a paste
 	v, err := l.host.Attach(l.ctx, l.Name)
 	check(t, err)

@@ -5,9 +5,12 @@ package claude
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
-	"time"
+
+	"berth/test/agents/host"
 )
 
 // said is what state says, as far as it is looked at here.
@@ -36,10 +39,13 @@ func (l *lab) is(state string) said {
 	l.t.Helper()
 	ctx, cancel := context.WithTimeout(l.ctx, patient)
 	defer cancel()
-	if _, err := l.host.Call(ctx, nil, "wait", l.Name, "--until", state, "--timeout", patient.String()); err != nil {
+	out, err := l.host.Call(ctx, nil, "wait", l.Name, "--until", state, "--timeout", patient.String())
+	if err != nil {
 		l.t.Fatalf("wait for %s: %v; it is %+v", state, err, l.state())
 	}
-	return l.state()
+	var s said
+	check(l.t, json.Unmarshal(out, &s))
+	return s
 }
 
 func newStateLab(t *testing.T, seed Seed) *lab {
@@ -63,10 +69,7 @@ func TestStates(t *testing.T) {
 		t.Fatalf("the prompt is %+v", s.Prompt)
 	}
 	l.see(proceed)
-	deadline := time.Now().Add(patient)
-	for len(s.Prompt.Options) < 3 && time.Now().Before(deadline) {
-		s = l.state()
-	}
+	l.until(func() bool { s = l.state(); return s.Prompt != nil && len(s.Prompt.Options) >= 3 }, func() string { return fmt.Sprintf("the prompt is %+v", s.Prompt) })
 	if len(s.Prompt.Options) != 3 || s.Prompt.Options[0] != "Yes" || !strings.HasPrefix(s.Prompt.Options[2], "No") {
 		t.Errorf("options %q", s.Prompt.Options)
 	}
@@ -155,10 +158,30 @@ func TestRestartTakesUpTheConversation(t *testing.T) {
 	_, err = l.host.Call(l.ctx, nil, "restart", l.Name)
 	check(t, err)
 	l.is("idle")
+	var last struct{ Text, Conversation string }
+	check(t, json.Unmarshal(l.call("last", l.Name, "--json"), &last)) // the same conversation, so its last message
+	if last.Text != "remember the lab" || last.Conversation != l.info().Conversation {
+		t.Errorf("the last message is %+v", last)
+	}
 	message := "MOCK: text and now"
 	l.send(message)
 	l.see("● and now")
 	if r := l.asked(message, 0); !strings.Contains(string(r.Body), "remember the lab") {
 		t.Error("the conversation was not taken up")
+	}
+	l.is("idle")
+	l.send("/clear")
+	l.until(func() bool { _, err := l.host.Call(l.ctx, nil, "last", l.Name); return err != nil }, func() string { return "a conversation that was cleared has a last message" })
+	_, err = l.host.Call(l.ctx, nil, "last", l.Name)
+	var failure *host.Failure
+	if !errors.As(err, &failure) || failure.Status != 3 {
+		t.Errorf("after a clear: %v", err)
+	}
+	l.send("MOCK: text anew")
+	l.see("● anew")
+	l.is("idle")
+	check(t, json.Unmarshal(l.call("last", l.Name, "--json"), &last))
+	if last.Text != "anew" || last.Conversation != l.info().Conversation {
+		t.Errorf("the last message is %+v", last)
 	}
 }

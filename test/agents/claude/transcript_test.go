@@ -192,7 +192,8 @@ func TestTranscriptServerAway(t *testing.T) {
 	l.see(prompt + "/compact")
 	l.key("Enter")
 	check(t, l.host.Kill())
-	time.Sleep(12 * time.Second) // the turn ends, the hook waits out its grace, the summary is made
+	l.logHolds("compact_boundary", 1) // the turn has ended, the hook has waited out its grace, the summary is made
+	l.claudeSays("idle")
 	check(t, l.host.Start())
 	l.is("idle")
 	l.ready()

@@ -69,21 +69,7 @@ func (tr *truth) run() {
 		case <-tr.stop:
 			return
 		}
-		files, _ := filepath.Glob(filepath.Join(tr.dir, "*.json"))
-		for _, f := range files {
-			data, err := os.ReadFile(f)
-			if err != nil {
-				continue
-			}
-			var e struct {
-				Status          string
-				StatusUpdatedAt int64
-				Kind            string
-			}
-			if json.NewDecoder(strings.NewReader(string(data))).Decode(&e) != nil || e.Kind != "interactive" {
-				continue // torn; or a nested one
-			}
-			s := stamp{At: time.UnixMilli(e.StatusUpdatedAt), Seen: time.Now(), Status: e.Status}
+		for f, s := range ownStates(tr.dir) {
 			if old := last[f]; old.Status == s.Status && old.At.Equal(s.At) {
 				continue
 			}
@@ -93,6 +79,28 @@ func (tr *truth) run() {
 			tr.mu.Unlock()
 		}
 	}
+}
+
+// ownStates are what the files of a folder say, by file, as they are now.
+func ownStates(dir string) map[string]stamp {
+	files, _ := filepath.Glob(filepath.Join(dir, "*.json"))
+	all := map[string]stamp{}
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		if err != nil {
+			continue
+		}
+		var e struct {
+			Status          string
+			StatusUpdatedAt int64
+			Kind            string
+		}
+		if json.NewDecoder(strings.NewReader(string(data))).Decode(&e) != nil || e.Kind != "interactive" {
+			continue // torn; or a nested one
+		}
+		all[f] = stamp{At: time.UnixMilli(e.StatusUpdatedAt), Seen: time.Now(), Status: e.Status}
+	}
+	return all
 }
 
 func (tr *truth) close() { close(tr.stop); <-tr.done }
@@ -207,7 +215,6 @@ type chronicle struct {
 
 func newChronicle(t *testing.T, seed Seed, env map[string]string, args ...string) *chronicle {
 	t.Helper()
-	t.Parallel()
 	l := newLabAs(t, "claude", seed, env, args...)
 	l.is("idle")
 	return l.chronicle()

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"berth/test/agents/modelapi"
 )
@@ -102,28 +101,64 @@ var answerable = []dialog{
 		{"deny", "denied", "", `\"decline\"`}, {"option 2", "denied", "", `\"decline\"`}, {`{"action":"decline"}`, "denied", "", `\"decline\"`},
 		{"cancel", "cancelled", "", `\"cancel\"`}, {`{"action":"cancel"}`, "cancelled", "", `\"cancel\"`},
 	}},
+	{"form without fields", "form", "MOCK: form nothing %d", "", true, []cell{
+		{"text hello", badRequest, "", ""}, {`{"action":"accept","content":{"nope":1}}`, badRequest, "", ""},
+		{"accept", "accepted", "", `\"accept\"`}, {"option 1", "accepted", "", `\"accept\"`}, {`{"action":"accept"}`, "accepted", "", `\"accept\"`},
+		{"deny", "denied", "", `\"decline\"`}, {"option 2", "denied", "", `\"decline\"`}, {"cancel", "cancelled", "", `\"cancel\"`},
+	}},
 }
 
-// TestWays goes through the table, by the hook that waits and by keys alone.
+// untold are the ways where no hook has told what the dialog asks: of a form's
+// fields only the titles are known.
+var untold = map[string][]cell{
+	"form": {
+		{"accept", badRequest, "", ""}, {"text hello", badRequest, "", ""}, {"option 9", badRequest, "", ""}, {"deny no", noDriver, "", ""},
+		{`{"action":"accept","content":{"name":"Ann"}}`, noDriver, "", ""},
+		{"deny", "denied", "", `\"decline\"`}, {"option 2", "denied", "", `\"decline\"`}, {"cancel", "cancelled", "", `\"cancel\"`},
+	},
+	"form without fields": {
+		{"text hello", badRequest, "", ""}, {`{"action":"accept","content":{"nope":1}}`, noDriver, "", ""},
+		{"accept", "accepted", "", `\"accept\"`}, {"option 1", "accepted", "", `\"accept\"`},
+		{"deny", "denied", "", `\"decline\"`}, {"option 2", "denied", "", `\"decline\"`}, {"cancel", "cancelled", "", `\"cancel\"`},
+	},
+}
+
+// TestWays goes through the table: by the hook that waits, by keys where that is
+// gone, and by keys in a session that never had hooks.
 func TestWays(t *testing.T) {
+	t.Parallel()
 	for _, d := range answerable {
-		for _, channel := range []string{"hook", "keys"} {
+		for _, channel := range []string{"hook", "keys", "none"} {
 			if d.kind == "form" && channel == "hook" {
 				continue // none waits for a form
 			}
-			t.Run(d.name+" by "+channel, func(t *testing.T) { d.test(t, channel) })
+			one := d
+			if cells := untold[d.name]; channel == "none" && cells != nil {
+				one.cells = cells
+			}
+			t.Run(d.name+" by "+channel, func(t *testing.T) { one.test(t, channel) })
 		}
 	}
 }
 
 func (d *dialog) test(t *testing.T, channel string) {
-	t.Parallel()
-	args := []string{"--mcp-config", mcpConfig(t)}
+	config := mcpConfig(t)
+	args := []string{"--mcp-config", config}
 	if d.allow {
 		args = append(args, "--allowedTools", "mcp__lab__ask")
 	}
-	l := newLabAs(t, "claude", Ready(), nil, args...)
+	l := newStartLab(t, Ready(), nil)
+	if channel == "none" {
+		l.start("lab", nil, []string{"--isolate", "none"}, args...)
+		channel = "keys"
+	} else {
+		l.start("lab", nil, nil, args...)
+	}
 	l.is("idle")
+	l.untilFile(toolsKnown(config), "listed")
+	if strings.HasPrefix(d.message, "MOCK: form") {
+		l.offersTheModel("mcp__lab__ask")
+	}
 	open, message, file := false, "", ""
 	for i, c := range d.cells {
 		want := c.want
@@ -174,7 +209,7 @@ func (d *dialog) open(l *lab, i int, channel string) string {
 	message = fmt.Sprintf(message, i)
 	l.send(message)
 	l.promptShown(d.kind)
-	if d.kind != "form" {
+	if d.kind != "form" && l.info().Isolate != "none" {
 		l.promptUntil("one that a hook waits for", func(p shown) bool { return p.Channel == "hook" })
 		if channel == "keys" {
 			l.byKeys()
@@ -248,16 +283,13 @@ func (l *lab) prompt() (shown, error) {
 // promptUntil waits for a prompt that is as wanted.
 func (l *lab) promptUntil(what string, is func(shown) bool) shown {
 	l.t.Helper()
-	deadline := time.Now().Add(patient)
-	for {
-		p, err := l.prompt()
-		if err == nil && is(p) {
-			return p
-		}
-		if time.Now().After(deadline) {
-			l.t.Fatalf("no prompt is %s: it is %+v, %v", what, p, err)
-		}
-	}
+	l.is("prompt")
+	var p shown
+	var err error
+	l.until(func() bool { p, err = l.prompt(); return err == nil && is(p) }, func() string {
+		return fmt.Sprintf("no prompt is %s: it is %+v, %v", what, p, err)
+	})
+	return p
 }
 
 // promptShown waits for a prompt of that kind on the screen.
@@ -298,14 +330,41 @@ func (l *lab) byKeys() {
 	l.promptUntil("answered by keys", func(p shown) bool { return p.Channel == "keys" })
 }
 
+// buildMCP makes the server that asks.
+func buildMCP(ctx context.Context, dir string) (string, error) {
+	exe := filepath.Join(dir, "mcpserver")
+	if out, err := exec.CommandContext(ctx, "go", "build", "-o", exe, "berth/test/agents/mcpserver").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the MCP server: %w\n%s", err, out)
+	}
+	return exe, nil
+}
+
+// toolsKnown is the file that is there once Claude knows the tools of the server in
+// that configuration. Before, a call of theirs fails.
+func toolsKnown(config string) string { return filepath.Join(filepath.Dir(config), "listed") }
+
+// offersTheModel waits until Claude tells the model of a tool: it has the list of a
+// server's tools a moment before.
+func (l *lab) offersTheModel(tool string) {
+	l.t.Helper()
+	tried := 0
+	l.until(func() bool {
+		tried++
+		message := fmt.Sprintf("MOCK: text try %d", tried)
+		l.send(message)
+		offered := strings.Contains(string(l.asked(message, 0).Body), tool)
+		l.is("idle")
+		l.ready()
+		return offered
+	}, func() string { return fmt.Sprintf("%d messages told the model of no tool %s", tried, tool) })
+}
+
 // mcpConfig names a built server that asks.
 func mcpConfig(t *testing.T) string {
 	t.Helper()
-	dir := t.TempDir()
-	exe, file := filepath.Join(dir, "mcpserver"), filepath.Join(dir, "mcp.json")
-	if out, err := exec.Command("go", "build", "-o", exe, "berth/test/agents/mcpserver").CombinedOutput(); err != nil {
-		t.Fatalf("build the server: %v\n%s", err, out)
-	}
-	check(t, writeJSON(file, map[string]any{"mcpServers": map[string]any{"lab": map[string]any{"command": exe, "args": []string{}}}}))
+	exe, err := mcpExe()
+	check(t, err)
+	file := filepath.Join(t.TempDir(), "mcp.json")
+	check(t, writeJSON(file, map[string]any{"mcpServers": map[string]any{"lab": map[string]any{"command": exe, "args": []string{toolsKnown(file)}}}}))
 	return file
 }

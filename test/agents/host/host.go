@@ -42,6 +42,7 @@ type Host struct {
 	exe, dir string
 	cmd      *exec.Cmd
 	ended    chan struct{} // closed when cmd has ended
+	shared   *connection   // nil while no server was started
 }
 
 // New prepares a host in dir, an existing folder with a short path: sockets
@@ -86,7 +87,11 @@ func (h *Host) Start() error {
 	defer timer.Stop()
 	select {
 	case a := <-address:
-		return h.configureSSH(a)
+		if err := h.configureSSH(a); err != nil {
+			return err
+		}
+		h.shared, err = h.connect()
+		return err
 	case <-ended:
 		return fmt.Errorf("berth serve ended: %s", h.Log())
 	case <-timer.C:
@@ -120,8 +125,9 @@ func (h *Host) configureSSH(address string) error {
   GlobalKnownHostsFile /dev/null
   StrictHostKeyChecking accept-new
   HostKeyAlias berth
+  ControlPath %s
   LogLevel ERROR
-`, port, h.dir, h.dir)
+`, port, h.dir, h.dir, h.controlPath())
 	return os.WriteFile(filepath.Join(h.dir, "ssh_config"), []byte(text), 0o600)
 }
 
@@ -131,7 +137,10 @@ func (h *Host) Kill() error {
 		return err
 	}
 	<-h.ended
-	return nil
+	if h.shared == nil {
+		return nil
+	}
+	return h.disconnect(h.shared)
 }
 
 // Freeze stops the server with SIGSTOP; Thaw lets it go on.
@@ -155,6 +164,9 @@ func (h *Host) Close() error {
 	if _, err := h.Call(ctx, nil, "kill", "all", "--grace", "2s"); err != nil {
 		all = append(all, fmt.Errorf("end the sessions: %w", err))
 	}
+	if h.shared != nil {
+		all = append(all, h.disconnect(h.shared))
+	}
 	if err := h.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		all = append(all, err)
 	}
@@ -176,6 +188,9 @@ func (h *Host) Log() string {
 	}
 	return string(log[max(0, len(log)-8000):])
 }
+
+// apart has ssh make a connection of its own, which ends with it.
+const apart = "-Snone"
 
 func (h *Host) ssh(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "ssh", append([]string{"-F", filepath.Join(h.dir, "ssh_config")}, args...)...)
@@ -236,7 +251,7 @@ func (h *Host) Follow(ctx context.Context, words ...string) (*Follower, error) {
 		return nil, err
 	}
 	ctx, stop := context.WithCancel(ctx)
-	cmd := h.ssh(ctx, "berth", string(line))
+	cmd := h.ssh(ctx, apart, "berth", string(line))
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		stop()
@@ -278,7 +293,7 @@ type Viewer struct {
 // its own: what it shows is dropped. It is there when the first bytes came.
 func (h *Host) Attach(ctx context.Context, session string, flags ...string) (*Viewer, error) {
 	ctx, stop := context.WithCancel(ctx)
-	cmd := h.ssh(ctx, append([]string{"-tt", "berth", "attach", session}, flags...)...)
+	cmd := h.ssh(ctx, append([]string{apart, "-tt", "berth", "attach", session}, flags...)...)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		stop()

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -43,6 +44,28 @@ func (h *Host) Known(name string) *Session { return &Session{h, name} }
 func (s *Session) Screen(ctx context.Context) (string, error) {
 	out, err := s.host.Call(ctx, nil, "screen", s.Name, "--text")
 	return string(out), err
+}
+
+// Title is what the program calls its terminal.
+func (s *Session) Title(ctx context.Context) (string, error) {
+	out, err := s.host.Call(ctx, nil, "screen", s.Name, "--json")
+	if err != nil {
+		return "", err
+	}
+	var screen struct{ Title string }
+	err = json.Unmarshal(out, &screen)
+	return screen.Title, err
+}
+
+// History is all that was told of the session, an event a line, for somebody who
+// looks into a test that failed.
+func (s *Session) History(ctx context.Context) string {
+	out, err := s.host.Call(ctx, nil, "watch", s.Name, "--since", s.Name+":0", "--timeout", "300ms")
+	var failure *Failure
+	if err != nil && !errors.As(err, &failure) { // it is ended by its timeout
+		return err.Error()
+	}
+	return string(out)
 }
 
 // pollEvery is the time between two looks at a screen.

@@ -1,5 +1,6 @@
 // Command mcpserver is an MCP server on standard input and output whose tool
-// asks its user for something, for the tests of agents that pass that on.
+// asks its user for something, for the tests of agents that pass that on. It
+// makes the file that its argument names when its tools have been listed.
 package main
 
 import (
@@ -10,7 +11,7 @@ import (
 )
 
 func main() {
-	if err := serve(os.Stdin, os.Stdout); err != nil {
+	if err := serve(os.Stdin, os.Stdout, os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "mcpserver:", err)
 		os.Exit(1)
 	}
@@ -33,7 +34,7 @@ type object = map[string]any
 const asking = `"ask"`
 
 // serve answers until its input ends, one message a line.
-func serve(in *os.File, out *os.File) error {
+func serve(in *os.File, out *os.File, listed []string) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 1<<20)
 	w := json.NewEncoder(out)
@@ -89,6 +90,11 @@ func serve(in *os.File, out *os.File) error {
 		}
 		if err := w.Encode(reply); err != nil {
 			return err
+		}
+		if m.Method == "tools/list" && len(listed) > 0 {
+			if err := os.WriteFile(listed[0], []byte("listed\n"), 0o600); err != nil {
+				return err
+			}
 		}
 	}
 	return lines.Err()

@@ -33,7 +33,7 @@ func (a asked) input() map[string]any {
 	return map[string]any{"question": a.text, "header": a.header, "options": options, "multiSelect": a.multi}
 }
 
-func question(list ...asked) maker {
+func question(list ...asked) Maker {
 	return func(string, Scene) []Step {
 		var questions []any
 		for _, a := range list {
@@ -105,7 +105,7 @@ func subagentBackground(args string, _ Scene) []Step {
 }
 
 func httpError(args string, _ Scene) []Step {
-	n := numbers(args, 500, 0)
+	n := Numbers(args, 500, 0)
 	step := Fail(n[0])
 	step.Times = n[1]
 	if n[0] == 429 && n[1] > 0 {
@@ -128,7 +128,7 @@ func midError(string, Scene) []Step {
 
 func drop(args string, _ Scene) []Step {
 	return []Step{
-		{Blocks: []Block{Text("This begins well and then the line is\n")}, Drop: true, Gap: 10 * time.Millisecond, Times: numbers(args, 0)[0]},
+		{Blocks: []Block{Text("This begins well and then the line is\n")}, Drop: true, Gap: 10 * time.Millisecond, Times: Numbers(args, 0)[0]},
 		Say(Text("The line is back.")),
 	}
 }

@@ -47,13 +47,12 @@ type Request struct {
 	Ended time.Time // when it was answered, or its client left; zero: it is being answered
 	Left  bool      // its client left before the answer's end
 
-	promptIndex int
-	texts       []string
+	Index int // of the prompt among the conversation's items
+	// Texts are the messages of the user's in the conversation, in order. What the
+	// client itself puts there (reminders, notices) is left out. They are not to be
+	// changed.
+	Texts []string
 }
-
-// Texts are the messages of the user's in the conversation, in order. What the
-// client itself puts there (reminders, notices) is left out.
-func (r Request) Texts() []string { return append([]string(nil), r.texts...) }
 
 // Scene is what scenarios need to know of where the client works.
 type Scene struct {
@@ -99,8 +98,8 @@ var (
 	sessionID  = regexp.MustCompile(`session_?(?:id)?[^0-9a-f]{1,6}([0-9a-f]{8}-[0-9a-f-]{27})`)
 )
 
-// read fills in what the body says.
-func (r *Request) read() {
+// Read fills in what the body says.
+func (messages) Read(r *Request) {
 	r.Kind = KindOther
 	if r.Method != http.MethodPost || !strings.HasPrefix(r.Path, "/v1/messages") {
 		return
@@ -186,11 +185,11 @@ func (r *Request) prompt(list []message) {
 			if b.Type != "text" || isNotice(b.Text) {
 				continue
 			}
-			r.texts = append(r.texts, b.Text)
-			if _, _, ok := chosen(b.Text); besideResult && !ok {
+			r.Texts = append(r.Texts, b.Text)
+			if _, _, ok := Chosen(b.Text); besideResult && !ok {
 				continue
 			}
-			r.Prompt, r.promptIndex, r.Step = b.Text, i, 0
+			r.Prompt, r.Index, r.Step = b.Text, i, 0
 		}
 	}
 }
@@ -216,8 +215,8 @@ func (r *Request) scene(b body) {
 
 var choice = regexp.MustCompile(`(?m)\bMOCK: *([a-z0-9_-]+)[ \t]*(.*)$`)
 
-// chosen reads the line of a prompt that chooses a scenario.
-func chosen(prompt string) (name, args string, ok bool) {
+// Chosen reads the line of a prompt that chooses a scenario.
+func Chosen(prompt string) (name, args string, ok bool) {
 	m := choice.FindStringSubmatch(prompt)
 	if m == nil {
 		return "", "", false

@@ -38,31 +38,34 @@ type Step struct {
 	Times int // how often a failure is given before the next step; 0 for ever
 }
 
-func (s Step) fails() bool { return s.Status != 0 || s.Hang || s.Drop || s.StreamError != "" }
+// Fails says that the step leaves nothing in the conversation.
+func (s Step) Fails() bool { return s.Status != 0 || s.Hang || s.Drop || s.StreamError != "" }
 
 func (s Step) stopReason() string {
 	if s.Stop != "" {
 		return s.Stop
 	}
 	for _, b := range s.Blocks {
-		if b.Kind == blockTool {
+		if b.Kind == BlockTool {
 			return "tool_use"
 		}
 	}
 	return "end_turn"
 }
 
-type blockKind int
+// BlockKind is what a block is.
+type BlockKind int
 
+// The kinds of blocks.
 const (
-	blockText blockKind = iota
-	blockThinking
-	blockTool
+	BlockText BlockKind = iota
+	BlockThinking
+	BlockTool
 )
 
 // Block is a part of an answer: see Text, Thinking and Tool.
 type Block struct {
-	Kind  blockKind
+	Kind  BlockKind
 	Text  string
 	Tool  string
 	Input map[string]any
@@ -72,11 +75,11 @@ type Block struct {
 func Text(text string) Block { return Block{Text: text} }
 
 // Thinking is thought before the answer.
-func Thinking(text string) Block { return Block{Kind: blockThinking, Text: text} }
+func Thinking(text string) Block { return Block{Kind: BlockThinking, Text: text} }
 
 // Tool calls a tool of the client's.
 func Tool(name string, input map[string]any) Block {
-	return Block{Kind: blockTool, Tool: name, Input: input}
+	return Block{Kind: BlockTool, Tool: name, Input: input}
 }
 
 // Say answers with blocks, as a step.
@@ -102,24 +105,28 @@ var failures = map[int]apiFailure{
 	529: {"overloaded_error", "Overloaded"},
 }
 
-// maker makes a named scenario out of its arguments.
-type maker func(args string, scene Scene) []Step
+// Maker makes a named scenario's steps out of its arguments.
+type Maker func(args string, scene Scene) []Step
 
 // Scenarios are the names that a prompt may choose, sorted.
 func Scenarios() []string { return slices.Sorted(maps.Keys(named())) }
 
 // Named makes the scenario that a prompt asks for.
-func Named(name, args string, scene Scene) (Scenario, error) {
-	m, ok := named()[name]
+func Named(name, args string, scene Scene) (Scenario, error) { return Make(named(), name, args, scene) }
+
+// Make makes one of these scenarios.
+func Make(all map[string]Maker, name, args string, scene Scene) (Scenario, error) {
+	m, ok := all[name]
 	if !ok {
-		return Scenario{}, fmt.Errorf("the lab has no scenario %q: %s", name, strings.Join(Scenarios(), " "))
+		return Scenario{}, fmt.Errorf("the lab has no scenario %q: %s", name, strings.Join(slices.Sorted(maps.Keys(all)), " "))
 	}
 	return Scenario{Name: name, Steps: m(args, scene)}, nil
 }
 
-// named has a line for each scenario, with its arguments.
-func named() map[string]maker {
-	return map[string]maker{
+// Common are the scenarios that any model can have, a line for each with its
+// arguments.
+func Common() map[string]Maker {
+	return map[string]Maker{
 		"text":     text,     // [WORDS]
 		"thinking": thinking, // [WORDS]
 		"ponder":   ponder,   // [MS]: thinks, each delta so far from the last, for a long time
@@ -128,12 +135,24 @@ func named() map[string]maker {
 		"cjk":      func(string, Scene) []Step { return []Step{Say(Text(cjk))} },
 		"markdown": func(string, Scene) []Step { return []Step{Say(Text(markdown))} },
 
+		"error": httpError, // STATUS [TIMES]: for ever without TIMES
+		"drop":  drop,      // [TIMES]: the connection is cut amid the stream
+		"hang":  hang,      // no answer
+	}
+}
+
+// named has those for Claude Code.
+func named() map[string]Maker {
+	all := Common()
+	maps.Copy(all, map[string]Maker{
 		"bash":     bash,     // [COMMAND]
 		"bash2":    bash2,    // two commands, one after the other
 		"write":    write,    // [FILE]
 		"edit":     edit,     // [FILE]: read, then hello becomes goodbye
 		"fetch":    fetch,    // [URL]
 		"parallel": parallel, // three commands in one message
+		"alike":    alike,    // two that begin alike
+		"writes":   writes,   // two files in one message
 		"mixed":    mixed,    // Write, Bash and WebFetch in one message
 		"shell":    shell,    // [COMMAND]: Bash in the background
 
@@ -151,15 +170,13 @@ func named() map[string]maker {
 		"agent":    subagent, // [PROMPT]: a subagent, awaited
 		"agent-bg": subagentBackground,
 
-		"error":     httpError,   // STATUS [TIMES]: for ever without TIMES
 		"credit":    credit,      // no money left
 		"too-long":  tooLong,     // the prompt does not fit
 		"mid-error": midError,    // an error event amid the stream
-		"drop":      drop,        // [TIMES]: the connection is cut amid the stream
-		"hang":      hang,        // no answer
 		"refusal":   refusal,     // stop_reason refusal
 		"cut":       cutAtTokens, // stop_reason max_tokens, then the rest
-	}
+	})
+	return all
 }
 
 func text(args string, _ Scene) []Step {
@@ -171,12 +188,12 @@ func thinking(args string, _ Scene) []Step {
 }
 
 func ponder(args string, _ Scene) []Step {
-	gap := time.Duration(numbers(args, 60)[0]) * time.Millisecond
+	gap := time.Duration(Numbers(args, 60)[0]) * time.Millisecond
 	return []Step{{Blocks: []Block{Thinking(strings.Repeat("There is much to think about. ", 200)), Text("I have thought.")}, Gap: gap}}
 }
 
-// numbers reads up to len(defaults) numbers.
-func numbers(args string, defaults ...int) []int {
+// Numbers reads up to len(defaults) numbers.
+func Numbers(args string, defaults ...int) []int {
 	for i, word := range strings.Fields(args) {
 		if n, err := strconv.Atoi(word); err == nil && i < len(defaults) {
 			defaults[i] = n
@@ -194,12 +211,12 @@ func lines(n int) string {
 }
 
 func slow(args string, _ Scene) []Step {
-	n := numbers(args, 20, 250)
+	n := Numbers(args, 20, 250)
 	return []Step{{Blocks: []Block{Text(lines(n[0]) + "slow end")}, Gap: time.Duration(n[1]) * time.Millisecond}}
 }
 
 func long(args string, _ Scene) []Step {
-	return []Step{Say(Text(lines(numbers(args, 500)[0]) + "\nlong end"))}
+	return []Step{Say(Text(lines(Numbers(args, 500)[0]) + "\nlong end"))}
 }
 
 const cjk = "你好，世界。这是一个测试。\n\nこんにちは、世界。한국어 텍스트.\n\nEmoji: 🦀 👩‍👩‍👧‍👦 🇩🇪 ✈️ e\u0301\n\ncjk end"
@@ -259,6 +276,21 @@ func parallel(string, Scene) []Step {
 		Say(Text("Three at once."), runs("touch p1.txt && echo p1"), runs("touch p2.txt && echo p2"), runs("touch p3.txt && echo p3")),
 		Say(Text("All three finished.")),
 	}
+}
+
+func alike(string, Scene) []Step {
+	const begin = "echo these two commands begin with the very same words && touch alike"
+	return []Step{
+		Say(Text("Two that begin alike."), runs(begin+"1.txt"), runs(begin+"2.txt")),
+		Say(Text("Both finished.")),
+	}
+}
+
+func writes(_ string, scene Scene) []Step {
+	write := func(file string) Block {
+		return Tool("Write", map[string]any{"file_path": in(scene, file), "content": "the same text\n"})
+	}
+	return []Step{Say(Text("Two files."), write("w1.txt"), write("w2.txt")), Say(Text("Both are written."))}
 }
 
 func mixed(_ string, scene Scene) []Step {

@@ -1,6 +1,7 @@
-// Package modelapi serves Anthropic's Messages API on loopback, with a script in
-// the model's place, so that the real Claude Code can be tested without a
-// network, an account or a model.
+// Package modelapi serves a model's API on loopback, with a script in the
+// model's place, so that a real agent can be tested without a network, an
+// account or a model. It speaks Anthropic's Messages API itself; other vendors'
+// are an [API] each, in packages below.
 //
 // What the model does in a turn is a [Scenario]. The user's message chooses it
 // by a line
@@ -20,7 +21,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -34,8 +38,23 @@ const (
 	maxBody    = 64 << 20
 )
 
+// API is how a vendor's requests are read and answered.
+type API interface {
+	// Read fills in what the request says: its kind, and of a turn the prompt, how
+	// many answers it has had, and the messages so far.
+	Read(r *Request)
+	// Named makes the scenario that a prompt chooses.
+	Named(name, args string, scene Scene) (Scenario, error)
+	// Answer gives a step of a turn, Beside the answer to any other request.
+	Answer(ctx context.Context, w http.ResponseWriter, r Request, step Step)
+	Beside(ctx context.Context, w http.ResponseWriter, r Request)
+	// Usage is what the step is said to have taken, in tokens.
+	Usage(step Step) map[string]int
+}
+
 // Server is the API. Its methods may be called from any goroutine.
 type Server struct {
+	api  API
 	url  string
 	stop context.CancelFunc
 	done chan struct{} // closed when nothing of the server runs any more
@@ -65,15 +84,19 @@ type turn struct {
 	failures map[int]int // failed answers given, by step
 }
 
-// Start serves on a free port of 127.0.0.1 until the context ends or Close.
-func Start(ctx context.Context) (*Server, error) {
+// Start serves Anthropic's API on a free port of 127.0.0.1 until the context
+// ends or Close.
+func Start(ctx context.Context) (*Server, error) { return StartAs(ctx, messages{}) }
+
+// StartAs serves another one.
+func StartAs(ctx context.Context, api API) (*Server, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("listen for the model API: %w", err)
 	}
 	ctx, stop := context.WithCancel(ctx)
 	s := &Server{
-		url: "http://" + listener.Addr().String(), stop: stop, done: make(chan struct{}),
+		api: api, url: "http://" + listener.Addr().String(), stop: stop, done: make(chan struct{}),
 		changed: make(chan struct{}), turns: map[turnKey]*turn{}, arrivals: map[string]int{},
 	}
 	web := &http.Server{
@@ -94,7 +117,7 @@ func Start(ctx context.Context) (*Server, error) {
 	return s, nil
 }
 
-// URL is what ANTHROPIC_BASE_URL is set to.
+// URL is what the client is told to use.
 func (s *Server) URL() string { return s.url }
 
 // Close stops the server and waits for it.
@@ -137,34 +160,24 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	record := Request{Time: time.Now(), Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Header: r.Header.Clone(), Body: body}
-	record.read()
+	s.api.Read(&record)
 	if r.Method == http.MethodConnect || r.URL.Host != "" {
 		record.Kind, record.Path = KindOutside, r.Host
 	}
 	var step Step
 	if record.Kind == KindTurn {
-		if step = s.step(&record); !step.fails() {
-			record.Usage = usage(step)
+		if step = s.step(&record); !step.Fails() {
+			record.Usage = s.api.Usage(step)
 		}
 	}
 	defer s.answered(s.keep(record), r)
 	switch record.Kind {
 	case KindTurn:
-		answer(r.Context(), w, record, step)
-	case KindTitle:
-		answer(r.Context(), w, record, Step{Blocks: []Block{Text(`{"title":"Lab session"}`)}})
-	case KindCompact:
-		answer(r.Context(), w, record, Step{Blocks: []Block{Text("<analysis>Short.</analysis>\n<summary>The user and the model tested.</summary>")}})
-	case KindClassify:
-		answer(r.Context(), w, record, Step{Blocks: []Block{Text("<block>no</block>")}})
-	case KindSide:
-		answer(r.Context(), w, record, Step{Blocks: []Block{Text("ok")}})
+		s.api.Answer(r.Context(), w, record, step)
 	case KindOutside:
 		http.Error(w, "the lab has no way outside", http.StatusForbidden)
-	case KindCount:
-		writeJSON(w, http.StatusOK, map[string]int{"input_tokens": len(body) / 4})
 	default:
-		writeJSON(w, http.StatusOK, map[string]any{})
+		s.api.Beside(r.Context(), w, record)
 	}
 }
 
@@ -172,7 +185,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *Server) step(r *Request) Step {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := turnKey{r.Session, r.promptIndex, r.Prompt}
+	key := turnKey{r.Session, r.Index, r.Prompt}
 	t := s.turns[key]
 	if t == nil {
 		t = &turn{script: s.choose(r), failures: map[int]int{}}
@@ -183,9 +196,9 @@ func (s *Server) step(r *Request) Step {
 	before := r.Step // good answers that the conversation holds; failed ones leave nothing there
 	for i, step := range scenario.Steps {
 		switch {
-		case !step.fails() && before == 0:
+		case !step.Fails() && before == 0:
 			return step
-		case !step.fails():
+		case !step.Fails():
 			before--
 		case before == 0 && (step.Times == 0 || t.failures[i] < step.Times):
 			t.failures[i]++
@@ -197,9 +210,9 @@ func (s *Server) step(r *Request) Step {
 
 // choose finds the script of a turn that begins.
 func (s *Server) choose(r *Request) func(Scene) Scenario {
-	if name, args, ok := chosen(r.Prompt); ok {
+	if name, args, ok := Chosen(r.Prompt); ok {
 		return func(scene Scene) Scenario {
-			scenario, err := Named(name, args, scene)
+			scenario, err := s.api.Named(name, args, scene)
 			if err != nil {
 				return Scenario{Name: name, Steps: []Step{Say(Text(err.Error()))}}
 			}
@@ -234,7 +247,7 @@ func (s *Server) keep(r Request) int {
 	}
 	if r.Kind == KindTurn && !r.Subagent {
 		counts := map[string]int{}
-		for _, text := range r.texts {
+		for _, text := range r.Texts {
 			counts[text]++
 		}
 		for text, n := range counts {
@@ -252,6 +265,18 @@ func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]Request(nil), s.requests...)
+}
+
+// Keep writes the requests into a folder, under the name of a test, for somebody
+// who looks into them.
+func (s *Server) Keep(dir, test string) error {
+	for _, r := range s.Requests() {
+		name := filepath.Join(dir, fmt.Sprintf("%s-%03d-%s.json", strings.ReplaceAll(test, "/", "_"), r.N, r.Kind))
+		if err := os.WriteFile(name, r.Body, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Outside are the hosts that the client tried to reach beside the API.
@@ -297,7 +322,8 @@ func (s *Server) Wait(ctx context.Context, match func(Request) bool) (Request, e
 	}
 }
 
-func writeJSON(w http.ResponseWriter, status int, v any) {
+// WriteJSON answers with a JSON value.
+func WriteJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(v) // the client may have left

@@ -14,10 +14,40 @@ import (
 // deltaBytes is how much text one delta carries, about; whole characters only.
 const deltaBytes = 24
 
-// answer gives a step to the client as the API would.
-func answer(ctx context.Context, w http.ResponseWriter, r Request, step Step) {
-	if !pause(ctx, step.Pause) {
-		return
+// messages is Anthropic's Messages API.
+type messages struct{}
+
+// Named makes the scenario that a prompt asks for.
+func (messages) Named(name, args string, scene Scene) (Scenario, error) {
+	return Named(name, args, scene)
+}
+
+// Usage is what the API says of a step.
+func (messages) Usage(step Step) map[string]int { return usage(step) }
+
+// Beside answers what Claude Code asks beside its turns.
+func (m messages) Beside(ctx context.Context, w http.ResponseWriter, r Request) {
+	said := map[Kind]string{
+		KindTitle:    `{"title":"Lab session"}`,
+		KindCompact:  "<analysis>Short.</analysis>\n<summary>The user and the model tested.</summary>",
+		KindClassify: "<block>no</block>",
+		KindSide:     "ok",
+	}
+	switch text, ok := said[r.Kind]; {
+	case ok:
+		m.Answer(ctx, w, r, Say(Text(text)))
+	case r.Kind == KindCount:
+		WriteJSON(w, http.StatusOK, map[string]int{"input_tokens": len(r.Body) / 4})
+	default:
+		WriteJSON(w, http.StatusOK, map[string]any{})
+	}
+}
+
+// Begin does what any API does with a step before it answers: it waits, hangs, or
+// fails with what failure makes of the step. It gives false when that was all.
+func Begin(ctx context.Context, w http.ResponseWriter, step Step, failure func(Step) map[string]any) bool {
+	if !Pause(ctx, step.Pause) {
+		return false
 	}
 	switch {
 	case step.Hang:
@@ -27,13 +57,24 @@ func answer(ctx context.Context, w http.ResponseWriter, r Request, step Step) {
 		for name, value := range step.Header {
 			w.Header().Set(name, value)
 		}
-		writeJSON(w, step.Status, failure(step))
+		WriteJSON(w, step.Status, failure(step))
+		return false
+	}
+	return true
+}
+
+// Answer gives a step to the client as the API would.
+func (messages) Answer(ctx context.Context, w http.ResponseWriter, r Request, step Step) {
+	if !Begin(ctx, w, step, failure) {
+		return
+	}
+	switch {
 	case r.Stream:
 		stream(ctx, w, r, step)
 	case step.Drop || step.StreamError != "":
 		panic(http.ErrAbortHandler) // the connection is closed, nothing is logged
 	default:
-		writeJSON(w, http.StatusOK, whole(r, step))
+		WriteJSON(w, http.StatusOK, whole(r, step))
 	}
 }
 
@@ -41,7 +82,8 @@ func failure(step Step) map[string]any {
 	return map[string]any{"type": "error", "error": map[string]string{"type": step.ErrorType, "message": step.Message}, "request_id": "req_lab"}
 }
 
-func pause(ctx context.Context, d time.Duration) bool {
+// Pause waits, and gives false when the context ends first.
+func Pause(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return true
 	}
@@ -78,14 +120,24 @@ func usage(step Step) map[string]int {
 	return map[string]int{"input_tokens": 25, "cache_creation_input_tokens": 3, "cache_read_input_tokens": 7, "output_tokens": out}
 }
 
-// events writes server-sent events.
-type events struct {
+// Events writes server-sent events.
+type Events struct {
 	ctx context.Context
 	w   http.ResponseWriter
 	gap time.Duration
 }
 
-func (e events) send(kind string, data map[string]any) {
+// NewEvents begins an answer of events, with the gap before each delta.
+func NewEvents(ctx context.Context, w http.ResponseWriter, gap time.Duration) Events {
+	w.Header().Set("Content-Type", "text/event-stream")
+	return Events{ctx, w, gap}
+}
+
+// Wait waits for the gap, and gives false when the client has left.
+func (e Events) Wait() bool { return Pause(e.ctx, e.gap) && e.ctx.Err() == nil }
+
+// Send writes an event.
+func (e Events) Send(kind string, data map[string]any) {
 	data["type"] = kind
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
@@ -96,13 +148,12 @@ func (e events) send(kind string, data map[string]any) {
 }
 
 func stream(ctx context.Context, w http.ResponseWriter, r Request, step Step) {
-	w.Header().Set("Content-Type", "text/event-stream")
-	e := events{ctx, w, step.Gap}
-	e.send("message_start", map[string]any{"message": map[string]any{
+	e := NewEvents(ctx, w, step.Gap)
+	e.Send("message_start", map[string]any{"message": map[string]any{
 		"id": messageID(r), "type": "message", "role": "assistant", "model": r.Model, "content": []any{},
 		"stop_reason": nil, "stop_sequence": nil, "usage": usage(Step{}),
 	}})
-	e.send("ping", map[string]any{})
+	e.Send("ping", map[string]any{})
 	for i, b := range step.Blocks {
 		if !e.block(i, b, toolID(r, i), step.Drop && i == len(step.Blocks)-1) {
 			return
@@ -112,32 +163,32 @@ func stream(ctx context.Context, w http.ResponseWriter, r Request, step Step) {
 	case step.Drop:
 		panic(http.ErrAbortHandler) // in the midst of the last block
 	case step.StreamError != "":
-		e.send("error", map[string]any{"error": map[string]string{"type": step.StreamError, "message": step.Message}})
+		e.Send("error", map[string]any{"error": map[string]string{"type": step.StreamError, "message": step.Message}})
 		return
 	}
-	e.send("message_delta", map[string]any{
+	e.Send("message_delta", map[string]any{
 		"delta": map[string]any{"stop_reason": step.stopReason(), "stop_sequence": nil}, "usage": usage(step),
 	})
-	e.send("message_stop", map[string]any{})
+	e.Send("message_stop", map[string]any{})
 }
 
 // block streams one block; open leaves it without its end. It gives false when
 // the client has left.
-func (e events) block(i int, b Block, id string, open bool) bool {
-	e.send("content_block_start", map[string]any{"index": i, "content_block": b.start(id, false)})
+func (e Events) block(i int, b Block, id string, open bool) bool {
+	e.Send("content_block_start", map[string]any{"index": i, "content_block": b.start(id, false)})
 	for _, piece := range b.pieces() {
-		if !pause(e.ctx, e.gap) || e.ctx.Err() != nil {
+		if !e.Wait() {
 			return false
 		}
-		e.send("content_block_delta", map[string]any{"index": i, "delta": piece})
+		e.Send("content_block_delta", map[string]any{"index": i, "delta": piece})
 	}
 	if open {
 		return true
 	}
-	if b.Kind == blockThinking {
-		e.send("content_block_delta", map[string]any{"index": i, "delta": map[string]any{"type": "signature_delta", "signature": "bGFi"}})
+	if b.Kind == BlockThinking {
+		e.Send("content_block_delta", map[string]any{"index": i, "delta": map[string]any{"type": "signature_delta", "signature": "bGFi"}})
 	}
-	e.send("content_block_stop", map[string]any{"index": i})
+	e.Send("content_block_stop", map[string]any{"index": i})
 	return true
 }
 
@@ -148,9 +199,9 @@ func (b Block) start(id string, full bool) map[string]any {
 		text = b.Text
 	}
 	switch b.Kind {
-	case blockThinking:
+	case BlockThinking:
 		return map[string]any{"type": "thinking", "thinking": text, "signature": ""}
-	case blockTool:
+	case BlockTool:
 		input := any(map[string]any{})
 		if full {
 			input = b.Input
@@ -163,14 +214,24 @@ func (b Block) start(id string, full bool) map[string]any {
 func (b Block) pieces() []map[string]any {
 	kind, field, text := "text_delta", "text", b.Text
 	switch b.Kind {
-	case blockThinking:
+	case BlockThinking:
 		kind, field = "thinking_delta", "thinking"
-	case blockTool:
+	case BlockTool:
 		kind, field = "input_json_delta", "partial_json"
 		input, _ := json.Marshal(b.Input) // maps and strings
 		text = string(input)
 	}
 	var list []map[string]any
+	for _, piece := range Pieces(text) {
+		list = append(list, map[string]any{"type": kind, field: piece})
+	}
+	return list
+}
+
+// Pieces are a text as it is streamed: whole characters, and no piece goes on
+// behind a line's end.
+func Pieces(text string) []string {
+	var list []string
 	for len(text) > 0 {
 		n := min(deltaBytes, len(text))
 		for n < len(text) && !utf8.RuneStart(text[n]) {
@@ -179,7 +240,7 @@ func (b Block) pieces() []map[string]any {
 		if cut := strings.IndexByte(text[:n], '\n'); cut >= 0 {
 			n = cut + 1
 		}
-		list = append(list, map[string]any{"type": kind, field: text[:n]})
+		list = append(list, text[:n])
 		text = text[n:]
 	}
 	return list

@@ -1,4 +1,4 @@
-package attach
+package paint
 
 import (
 	"strconv"
@@ -7,54 +7,54 @@ import (
 	"berth/terminal"
 )
 
-// depth is how many colours a client's terminal can show.
-type depth int
+// Depth is how many colours a client's terminal can show.
+type Depth int
 
 const (
-	depthNone depth = iota
-	depth16
-	depth256
-	depthTrue
+	DepthNone Depth = iota
+	Depth16
+	Depth256
+	DepthTrue
 )
 
-// look is what a client's terminal can do, as far as its environment tells.
-type look struct {
-	depth depth
-	utf8  bool
-	plain bool // understands little beyond cursor movement: no pass-through
+// Look is what a client's terminal can do, as far as its environment tells.
+type Look struct {
+	Depth Depth
+	UTF8  bool
+	Plain bool // understands little beyond cursor movement: no pass-through
 }
 
-// newLook reads TERM, COLORTERM, LC_ALL, LC_CTYPE and LANG. SSH clients often
+// NewLook reads TERM, COLORTERM, LC_ALL, LC_CTYPE and LANG. SSH clients often
 // send TERM alone, so what is not told is taken for the common case.
-func newLook(term string, env map[string]string) look {
-	l := look{depth: depth256, utf8: true}
+func NewLook(term string, env map[string]string) Look {
+	l := Look{Depth: Depth256, UTF8: true}
 	switch base, _, _ := strings.Cut(term, "-"); {
 	case term == "" || term == "dumb" || base == "vt100" || base == "vt102" || base == "vt220":
-		l.depth, l.plain = depthNone, true
+		l.Depth, l.Plain = DepthNone, true
 	case term == "linux" || base == "ansi" || base == "cygwin" || base == "sun":
-		l.depth, l.plain = depth16, true
+		l.Depth, l.Plain = Depth16, true
 	case strings.HasSuffix(term, "-mono") || strings.HasSuffix(term, "-m"):
-		l.depth = depthNone
+		l.Depth = DepthNone
 	case strings.HasSuffix(term, "-direct"), strings.HasSuffix(term, "-truecolor"),
 		strings.Contains(term, "kitty"), strings.Contains(term, "ghostty"),
 		base == "alacritty", base == "foot", base == "wezterm", base == "contour":
-		l.depth = depthTrue
+		l.Depth = DepthTrue
 	}
-	if c := env["COLORTERM"]; (c == "truecolor" || c == "24bit") && !l.plain && l.depth != depthNone {
-		l.depth = depthTrue
+	if c := env["COLORTERM"]; (c == "truecolor" || c == "24bit") && !l.Plain && l.Depth != DepthNone {
+		l.Depth = DepthTrue
 	}
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if v := env[name]; v != "" {
 			v = strings.ToLower(v)
-			l.utf8 = strings.Contains(v, "utf-8") || strings.Contains(v, "utf8")
+			l.UTF8 = strings.Contains(v, "utf-8") || strings.Contains(v, "utf8")
 			break
 		}
 	}
 	return l
 }
 
-// appendStyle writes the SGR (and OSC 8) that makes the pen s, whatever it was.
-func (l look) appendStyle(b []byte, s, before terminal.Style) []byte {
+// AppendStyle writes the SGR (and OSC 8) that makes the pen s, whatever it was.
+func (l Look) AppendStyle(b []byte, s, before terminal.Style) []byte {
 	b = append(b, "\x1b[0"...)
 	for _, a := range attrCodes {
 		if s.Attr&a.attr != 0 {
@@ -65,7 +65,7 @@ func (l look) appendStyle(b []byte, s, before terminal.Style) []byte {
 	b = l.appendColor(b, s.Fg, 30)
 	b = l.appendColor(b, s.Bg, 40)
 	b = append(b, 'm')
-	if s.Link != before.Link && l.depth >= depth256 {
+	if s.Link != before.Link && l.Depth >= Depth256 {
 		b = append(b, "\x1b]8;;"...)
 		if safeLink(s.Link) {
 			b = append(b, s.Link...)
@@ -85,17 +85,17 @@ var attrCodes = []struct {
 
 // appendUnderline uses the forms with colons only where they are sure to be
 // read: others take 4:3 for faint italic or worse.
-func (l look) appendUnderline(b []byte, s terminal.Style) []byte {
+func (l Look) appendUnderline(b []byte, s terminal.Style) []byte {
 	switch {
 	case s.Underline == terminal.NoUnderline:
 		return b
-	case s.Underline == terminal.SingleUnderline || l.depth != depthTrue:
+	case s.Underline == terminal.SingleUnderline || l.Depth != DepthTrue:
 		b = append(b, ";4"...)
 	default:
 		b = append(b, ";4:"...)
 		b = strconv.AppendInt(b, int64(s.Underline), 10)
 	}
-	if l.depth != depthTrue {
+	if l.Depth != DepthTrue {
 		return b
 	}
 	if n, ok := paletteOf(s.UnderlineColor); ok {
@@ -118,8 +118,8 @@ func rgbOf(c terminal.Color) (r, g, b uint8, ok bool) {
 
 // appendColor writes a foreground (base 30) or background (40) at the depth
 // the terminal has.
-func (l look) appendColor(b []byte, c terminal.Color, base int) []byte {
-	if l.depth == depthNone || c == terminal.DefaultColor {
+func (l Look) appendColor(b []byte, c terminal.Color, base int) []byte {
+	if l.Depth == DepthNone || c == terminal.DefaultColor {
 		return b
 	}
 	n, ok := paletteOf(c)
@@ -128,13 +128,13 @@ func (l look) appendColor(b []byte, c terminal.Color, base int) []byte {
 		if !ok {
 			return b
 		}
-		if l.depth == depthTrue {
+		if l.Depth == DepthTrue {
 			b = append(b, ';')
 			return appendNumbers(b, ';', base+8, 2, int(r), int(g), int(bl))
 		}
 		n = nearest256(r, g, bl)
 	}
-	if n >= 16 && l.depth == depth16 {
+	if n >= 16 && l.Depth == Depth16 {
 		n = nearest16(rgb256(n))
 	}
 	b = append(b, ';')
@@ -222,13 +222,13 @@ var xterm16 = [16][3]int{
 	{127, 127, 127}, {255, 0, 0}, {0, 255, 0}, {255, 255, 0}, {92, 92, 255}, {255, 0, 255}, {0, 255, 255}, {255, 255, 255},
 }
 
-// appendCell writes a cell's character, or what stands for it where the client
+// AppendCell writes a cell's character, or what stands for it where the client
 // knows ASCII alone.
-func (l look) appendCell(b []byte, c terminal.Cell) []byte {
+func (l Look) AppendCell(b []byte, c terminal.Cell) []byte {
 	if c.Rune == 0 {
 		return append(b, ' ')
 	}
-	if l.utf8 || c.Rune < 0x7f && c.Rest == "" {
+	if l.UTF8 || c.Rune < 0x7f && c.Rest == "" {
 		b = append(b, string(c.Rune)...)
 		return append(b, c.Rest...)
 	}

@@ -1,0 +1,161 @@
+package generic
+
+import (
+	"errors"
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"berth/agent"
+	"berth/rules"
+)
+
+// between is the pause after a key: programs that are not known are not hurried.
+const between = 200 * time.Millisecond
+
+// Keys is the answer at the dialog, as the rules say. Each key is pressed only
+// while the dialog stands there as it was, with what was typed before that key.
+func (d ruled) Keys(_ *agent.Request, a agent.Answer, dialog *agent.Dialog) (agent.KeyAnswer, error) {
+	if dialog == nil || dialog.Partial {
+		return agent.KeyAnswer{}, agent.ErrNotReady
+	}
+	answers := d.set.Answers(ruleOf(dialog))
+	if answers == nil {
+		return agent.KeyAnswer{}, agent.ErrNotReady // rules have changed meanwhile
+	}
+	labels := dialog.Labels()
+	switch a.Kind {
+	case agent.ChooseOption:
+		if a.Option < 1 || a.Option > len(labels) {
+			return agent.KeyAnswer{}, fmt.Errorf("%w: it has the options 1 to %d", agent.ErrAnswer, len(labels))
+		}
+		return d.choose(answers, dialog, a.Option, answers.Outcome(labels[a.Option-1]))
+	case agent.Accept, agent.Deny:
+		if a.Text != "" {
+			return agent.KeyAnswer{}, fmt.Errorf("%w: it takes no reason: deny without one, then nudge", agent.ErrCannot)
+		}
+		outcome := agent.OutcomeAccepted
+		if a.Kind == agent.Deny {
+			outcome = agent.OutcomeDenied
+		}
+		for i, label := range labels {
+			if answers.Outcome(label) == outcome {
+				return d.choose(answers, dialog, i+1, outcome)
+			}
+		}
+	case agent.AnswerText:
+		if answers.Words() != nil {
+			return typed(a.Text, answers.Words(), dialog)
+		}
+	}
+	return agent.KeyAnswer{}, fmt.Errorf("%w: it takes %s", agent.ErrAnswer, answers.Takes(labels))
+}
+
+// choose gives an option.
+func (d ruled) choose(answers *rules.Answers, dialog *agent.Dialog, n int, outcome string) (agent.KeyAnswer, error) {
+	o := dialog.Options[n-1]
+	keys, err := answers.Keys(n, o.Key)
+	if err != nil {
+		return agent.KeyAnswer{}, fmt.Errorf("%w: %w; use keys or attach", agent.ErrCannot, err)
+	}
+	next, previous := answers.Moves()
+	if next == "" {
+		return agent.KeyAnswer{Steps: pressed(keys, dialog), Outcome: outcome}, nil
+	}
+	at := chosen(dialog)
+	if at == 0 {
+		return agent.KeyAnswer{}, agent.ErrNotReady
+	}
+	var steps []agent.Step
+	for ; at != n; at += sign(n - at) {
+		key := next
+		if n < at {
+			key = previous
+		}
+		steps = append(steps, on(at, dialog, key))
+	}
+	for _, key := range keys {
+		steps = append(steps, on(n, dialog, key))
+	}
+	return agent.KeyAnswer{Steps: steps, Outcome: outcome}, nil
+}
+
+func sign(n int) int {
+	if n < 0 {
+		return -1
+	}
+	return 1
+}
+
+// pressed presses keys one after the other, each once what the ones before it
+// typed is drawn.
+func pressed(keys []string, dialog *agent.Dialog) []agent.Step {
+	var steps []agent.Step
+	before := dialog.Input
+	for _, key := range keys {
+		steps = append(steps, agent.Step{
+			Key: key, Pause: between, Wants: fmt.Sprintf("the dialog as it was, with %q typed", before), Ready: with(dialog, before),
+		})
+		if utf8.RuneCountInString(key) == 1 {
+			before += key
+		}
+	}
+	return steps
+}
+
+// typed gives words, and then the keys that send them.
+func typed(text string, keys []string, dialog *agent.Dialog) (agent.KeyAnswer, error) {
+	if dialog.Input != "" {
+		return agent.KeyAnswer{}, fmt.Errorf("%w: something is typed there already; use keys or attach", agent.ErrCannot)
+	}
+	steps := []agent.Step{{Paste: text, Pause: between, Wants: "the dialog as it was", Ready: with(dialog, "")}}
+	for _, key := range keys {
+		steps = append(steps, agent.Step{Key: key, Pause: between, Wants: "the words in it", Ready: with(dialog, text)})
+	}
+	return agent.KeyAnswer{Steps: steps, Outcome: agent.OutcomeAnswered}, nil
+}
+
+// with says that the dialog stands there as it was, and holds those words.
+func with(dialog *agent.Dialog, text string) func(*agent.Reading) bool {
+	return func(r *agent.Reading) bool { return same(r.Dialog, dialog) && visible(r.Dialog.Input) == visible(text) }
+}
+
+func same(now, seen *agent.Dialog) bool {
+	if now == nil || now.Partial || now.Key != seen.Key || len(now.Options) != len(seen.Options) {
+		return false
+	}
+	for i, o := range now.Options {
+		if o.Label != seen.Options[i].Label || o.Key != seen.Options[i].Key {
+			return false
+		}
+	}
+	return true
+}
+
+// on is a key that is pressed on that option alone.
+func on(n int, dialog *agent.Dialog, key string) agent.Step {
+	return agent.Step{
+		Key: key, Pause: between, Wants: fmt.Sprintf("option %d chosen", n),
+		Ready: func(r *agent.Reading) bool { return same(r.Dialog, dialog) && chosen(r.Dialog) == n },
+	}
+}
+
+// chosen is the one option that the dialog has chosen, 0 when it shows none, or
+// several.
+func chosen(d *agent.Dialog) int {
+	found := 0
+	for i, o := range d.Options {
+		if o.Focused {
+			if found > 0 {
+				return 0
+			}
+			found = i + 1
+		}
+	}
+	return found
+}
+
+// Verdict: see Driver.
+func (ruled) Verdict(*agent.Request, agent.Answer, []byte) (agent.Verdict, error) {
+	return agent.Verdict{}, errors.Join(agent.ErrOnlyByKeys)
+}

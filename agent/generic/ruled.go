@@ -1,0 +1,186 @@
+package generic
+
+import (
+	"slices"
+	"strings"
+
+	"berth/agent"
+	"berth/rules"
+)
+
+// ruled is a Driver that reads its program's screen by rules.
+type ruled struct{ Driver }
+
+var (
+	_ agent.Driver   = ruled{}
+	_ agent.Answerer = ruled{}
+	_ agent.Ruled    = ruled{}
+)
+
+// RulesName is the name of its rules.
+func (d ruled) RulesName() string { return d.set.Name }
+
+// Tells: what is neither idle nor asks nor has failed works.
+func (d ruled) Tells() []agent.State {
+	if d.set.Set.Tells {
+		return agent.States
+	}
+	s := &d.set.Set
+	list := d.Driver.Tells()
+	for _, one := range []struct {
+		state agent.State
+		known bool
+	}{{agent.Working, d.set.Looks()}, {agent.Idle, s.Idle != nil}, {agent.Prompt, s.Prompt != nil}, {agent.InError, s.Error != nil}} {
+		if one.known && !slices.Contains(list, one.state) {
+			list = append(list, one.state)
+		}
+	}
+	return list
+}
+
+// Table: what the screen shows counts behind all that the program tells. Who is
+// in the foreground says nothing where rules look at the screen.
+func (d ruled) Table() agent.Table {
+	t, after := d.Driver.Table(), d.set.Set.After
+	if !d.set.Looks() {
+		return t
+	}
+	for _, w := range []struct {
+		move  agent.Move
+		after agent.Witness
+	}{
+		{agent.MoveReady, agent.Witness{After: after.Idle}}, {agent.MoveRest, agent.Witness{After: after.Idle}},
+		{agent.MoveWork, agent.Witness{After: after.Working}}, {agent.MoveFail, agent.Witness{After: after.Error}},
+		{agent.MoveAsk, agent.Witness{After: after.Prompt}}, {agent.MoveAnswer, agent.Witness{After: after.Prompt}},
+	} {
+		w.after.Source = agent.SourceScreen
+		t[w.move] = append(slices.Clone(t[w.move]), w.after)
+	}
+	return t
+}
+
+// Process: see Table.
+func (d ruled) Process(p agent.Process) []agent.Fact {
+	if d.set.Looks() {
+		return nil
+	}
+	return d.Driver.Process(p)
+}
+
+// OSC is read by the rules first.
+func (d ruled) OSC(number int, payload string) []agent.Fact {
+	state, rule := d.set.Sequence(number, payload)
+	f := agent.Fact{Kind: agent.LevelIs, Source: agent.SourceOSC, Cause: "osc:" + rule.Name, Evidence: firstLine(payload)}
+	switch state {
+	case agent.Idle:
+		f.Level = agent.LevelIdle
+	case agent.Working:
+		return works(f)
+	case agent.Prompt:
+		f.Level, f.Text = agent.LevelWaiting, rule.Type
+	case agent.InError:
+		end := ends(f, agent.Failed, firstLine(payload))
+		end[0].Failure.Class = agent.Class(rule.Class)
+		return end
+	default:
+		return d.Driver.OSC(number, payload)
+	}
+	return []agent.Fact{f}
+}
+
+// otherwise is what shows that a program works of which nothing else is seen.
+const otherwise = "nothing that its rules name is seen"
+
+// Screen reads the screen by the rules.
+func (d ruled) Screen(v *agent.View) *agent.Reading {
+	seen := d.set.Screen(v)
+	r := &agent.Reading{Clear: seen.Prompt == nil}
+	if f := seen.Failed; f != nil {
+		r.Failed = &agent.Failure{Class: agent.Class(f.Class), Text: shown(f.Text)}
+	}
+	switch {
+	case seen.Prompt != nil:
+		r.Dialog = d.dialog(seen.Prompt)
+	case seen.Working != "":
+		r.Busy = shown(seen.Working)
+	case seen.Idle != nil:
+		r.Composer = d.composer(seen.Idle)
+	default:
+		r.Busy, r.Guess = otherwise, true
+	}
+	return r
+}
+
+func (d ruled) composer(c *rules.Composer) *agent.Composer {
+	box := &agent.Composer{Mode: agent.ModeMessage, Text: c.Draft, Focused: true}
+	if box.Empty = c.Draft == "" || c.Hidden || d.set.Placeholder(c.Draft); box.Empty {
+		box.Hint, box.Text = c.Draft, ""
+	}
+	return box
+}
+
+// dialog is a prompt as the fold has it. Its key names the rule that it was
+// seen by.
+func (d ruled) dialog(a *rules.Asked) *agent.Dialog {
+	out := &agent.Dialog{
+		Type: agent.PromptType(a.Type), Title: shown(a.Title), Body: shown(a.Text), Tool: shown(a.Tool), Input: a.Typed, Partial: !a.Whole,
+		Key: strings.Join([]string{a.Name, a.Title, a.Text, a.Tool, a.Input}, "\x00"),
+	}
+	if out.Title == "" {
+		out.Title = a.Name
+	}
+	out.URL = ""
+	for _, o := range a.Options {
+		out.Options = append(out.Options, agent.Option{Label: shown(o.Label), Key: o.Key, Focused: o.Focused})
+	}
+	for _, line := range a.Lines {
+		out.Lines = append(out.Lines, shown(line))
+	}
+	return out
+}
+
+// ruleOf is the name of the rule that a dialog was seen by.
+func ruleOf(d *agent.Dialog) string {
+	name, _, _ := strings.Cut(d.Key, "\x00")
+	return name
+}
+
+// FromDialog is the prompt that the dialog asks.
+func (d ruled) FromDialog(dialog *agent.Dialog) *agent.Request {
+	p := &agent.Request{
+		Type: dialog.Type, Tool: agent.Pointer(dialog.Tool), Title: agent.Pointer(dialog.Title), Text: agent.Pointer(dialog.Body),
+		Modal: true, Channel: agent.ChannelKeys, Options: []string{},
+	}
+	if parts := strings.Split(dialog.Key, "\x00"); len(parts) == 5 && parts[4] != "" {
+		p.SetInput(shown(parts[4]))
+	}
+	d.Fill(p, dialog)
+	return p
+}
+
+// Shows: the dialog is what a program asks that only said that it asks; else it
+// is the same in all that was read of it.
+func (d ruled) Shows(dialog *agent.Dialog, p *agent.Request) bool {
+	if p.Title == nil {
+		return true
+	}
+	input := ""
+	if p.Input != nil {
+		input = p.FullInput
+	}
+	text := ""
+	if p.Text != nil {
+		text = *p.Text
+	}
+	other := d.FromDialog(dialog)
+	return *p.Title == dialog.Title && p.Type == dialog.Type && input == other.FullInput && (text == dialog.Body || dialog.Body == "")
+}
+
+// Fill puts in what only the dialog shows.
+func (ruled) Fill(p *agent.Request, dialog *agent.Dialog) {
+	p.Title = agent.Pointer(dialog.Title)
+	if p.Text == nil {
+		p.Text = agent.Pointer(dialog.Body)
+	}
+	p.Options, p.Ready, p.OnScreen, p.Lines = dialog.Labels(), !dialog.Partial, true, dialog.Lines
+}

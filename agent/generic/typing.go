@@ -1,0 +1,105 @@
+package generic
+
+import (
+	"strings"
+	"time"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"berth/agent"
+	"berth/terminal"
+)
+
+// typist is one whose rules say how a message is typed.
+type typist struct{ ruled }
+
+var (
+	_ agent.Typist  = typist{}
+	_ agent.Enterer = typist{}
+)
+
+// shield is a zero-width space: in front of what would be a command it is text
+// like any other, and no blank that is trimmed away.
+const shield = "\u200b"
+
+// Message is the text without control characters, and no command.
+func (t typist) Message(text string) string {
+	text = strings.TrimSpace(agent.CleanMessage(text))
+	if text != "" && t.set.Command(text) {
+		return shield + text
+	}
+	return text
+}
+
+// Slash is a text that the rules know as a command, on one line.
+func (t typist) Slash(text string) (string, bool) {
+	text = strings.TrimSpace(agent.CleanMessage(text))
+	return text, text != "" && !strings.Contains(text, "\n") && t.set.Command(text)
+}
+
+// Marks of a bracketed paste.
+const (
+	pasteBegin = "\x1b[200~"
+	pasteEnd   = "\x1b[201~"
+)
+
+// Paste is a bracketed paste where the program takes one. Else a line's end
+// would be a key.
+func (t typist) Paste(typed string, bracketed bool) ([]byte, bool) {
+	if bracketed && t.set.Set.Nudge.Paste == "auto" {
+		return []byte(pasteBegin + typed + pasteEnd), true
+	}
+	return []byte(typed), !strings.ContainsAny(typed, "\n\t")
+}
+
+// Pause lies between the text and Enter.
+func (t typist) Pause() time.Duration { return t.set.Set.Nudge.Pause }
+
+// Same compares what is to be seen.
+func (typist) Same(typed, told string) bool {
+	return strings.TrimSpace(typed) == strings.TrimSpace(told) || visible(typed) == visible(told)
+}
+
+// Holds: the text itself, or what stands for a long one.
+func (t typist) Holds(typed string, c *agent.Composer) bool {
+	return t.Displays(typed, c) || c != nil && !c.Empty && t.set.Pasted(strings.TrimSpace(c.Text))
+}
+
+// Displays compares what is visible: the screen drops blanks at the ends of
+// lines and shows nothing of characters without a width.
+func (typist) Displays(typed string, c *agent.Composer) bool {
+	return c != nil && !c.Empty && visible(typed) != "" && visible(typed) == visible(c.Text)
+}
+
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || unicode.In(r, unicode.Cf, unicode.Mn, unicode.Me, unicode.Variation_Selector) {
+			return -1
+		}
+		return r
+	}, norm.NFC.String(text))
+}
+
+// Clear is the next of the keys that the rules name.
+func (t typist) Clear(_ *agent.Composer, stuck int) []byte {
+	if keys := t.set.Set.Nudge.Clear; stuck < len(keys) {
+		return key(keys[stuck])
+	}
+	return nil
+}
+
+// Interrupt ends what is under way.
+func (t typist) Interrupt() []byte { return key(t.set.Set.Nudge.Interrupt) }
+
+// Enter sends the message.
+func (t typist) Enter() []byte { return key(t.set.Set.Nudge.Enter) }
+
+// key is what a key of the rules sends, which was checked as they were read.
+func key(name string) []byte {
+	data, err := terminal.EncodeKey(name, terminal.Modes{})
+	if err != nil {
+		return nil
+	}
+	return data
+}

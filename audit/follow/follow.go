@@ -1,0 +1,119 @@
+// Package follow writes into the audit log what the event log tells of who did
+// what to a session: who writes, who answered, what was typed by whom (never
+// what). It goes on where the last server ended, each event once.
+package follow
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"time"
+
+	"berth/audit"
+	"berth/sessions/events"
+)
+
+// told are the types of events that go into the audit log.
+var told = map[string]bool{
+	"session_created": true, "session_removed": true, "renamed": true, "exited": true,
+	"writer_change": true, "input": true, "nudge": true, "message": true, "respond": true, "groom": true, "signal": true,
+	"draft_stashed": true, "gate": true, "report": true, "client_attached": true, "client_detached": true,
+}
+
+// again is how long it waits after a line could not be written.
+const again = time.Second
+
+// Follower follows until it is closed.
+type Follower struct {
+	to     *audit.Log
+	from   *events.Log
+	log    *slog.Logger
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+// Start begins behind the newest event that the audit log has looked at; where
+// there is none, with what happens from now on.
+func Start(to *audit.Log, from *events.Log, log *slog.Logger) *Follower {
+	ctx, cancel := context.WithCancel(context.Background())
+	f := &Follower{to: to, from: from, log: log, cancel: cancel, done: make(chan struct{})}
+	since, err := events.ParseCursor(to.Cursor())
+	if err != nil {
+		since = from.Head()
+	}
+	reader := from.Follow(since)
+	go func() {
+		defer close(f.done)
+		f.run(ctx, reader)
+	}()
+	return f
+}
+
+// Close returns when nothing of it runs any more. What it has not written, the
+// next server's will.
+func (f *Follower) Close() {
+	f.cancel()
+	<-f.done
+}
+
+func (f *Follower) run(ctx context.Context, reader *events.Reader) {
+	for {
+		line, err := reader.Next(ctx)
+		if err != nil {
+			if ctx.Err() == nil {
+				f.log.Error("the audit log does not follow the events any more", "error", err)
+			}
+			return
+		}
+		if !f.write(ctx, line) {
+			return
+		}
+	}
+}
+
+// write writes one event, as often as it takes: the event log keeps what comes
+// meanwhile.
+func (f *Follower) write(ctx context.Context, line events.Line) bool {
+	cursor := events.FormatCursor(line.Cursor)
+	if line.Type != "gap" && !told[line.Type] {
+		f.to.Saw(cursor)
+		return true
+	}
+	failed := false
+	for {
+		_, err := f.to.Append(entry(line, cursor))
+		if err == nil {
+			return true
+		}
+		if !failed {
+			f.log.Error("an event waits for the audit log", "cursor", cursor, "error", err)
+		}
+		failed = true
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(again):
+		}
+	}
+}
+
+func entry(line events.Line, cursor string) audit.Entry {
+	e := audit.Entry{Kind: audit.KindEvent, Verb: line.Type, Session: line.Session, ID: line.ID, Cursor: cursor, Event: line.Raw}
+	var by struct {
+		By json.RawMessage `json:"by"`
+	}
+	if json.Unmarshal(line.Raw, &by) != nil {
+		return e
+	}
+	var who struct {
+		Identity    string `json:"identity"`
+		Fingerprint string `json:"fingerprint"`
+		Client      string `json:"client"`
+	}
+	if json.Unmarshal(by.By, &who) == nil {
+		e.Identity, e.Fingerprint, e.Client = who.Identity, who.Fingerprint, who.Client
+		return e
+	}
+	_ = json.Unmarshal(by.By, &e.Identity) // a name alone; nobody where there is none
+	return e
+}

@@ -1,0 +1,149 @@
+package commands
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"berth/api"
+	"berth/audit"
+	"berth/keys"
+	"berth/sessions"
+)
+
+// changes says whether the verb does more than look. The line that tells of
+// such a verb is written before it begins.
+func (v *Verb) changes(args []string) bool {
+	switch v.Group {
+	case "see", "follow":
+		return v.Changes != nil && v.Changes(args)
+	}
+	return true
+}
+
+// frees are the verbs that end, let go of or take back something: they work even while
+// the audit log cannot be written, as on a full disk.
+var frees = map[string]bool{
+	"kill": true, "rm": true, "interrupt": true, "unlock": true, "access rm": true, "guest narrow": true, "guest revoke": true,
+}
+
+// entryOf fills in whose doing an entry tells of.
+func entryOf(id keys.Identity, client string) audit.Entry {
+	return audit.Entry{
+		Identity: id.Name, Caller: string(id.Kind), Fingerprint: id.Fingerprint, Source: id.Source, PID: id.PID, Client: client,
+	}
+}
+
+// recorded runs a verb between the line that says so and the one that says
+// how it ended.
+func (c *Call) recorded(v *Verb, run func() error) error {
+	if !v.changes(c.Args) {
+		return run()
+	}
+	name := v.Name
+	if len(v.Parts) > 0 && len(c.Args) > 0 && slices.Contains(v.Parts, c.Args[0]) {
+		name += " " + c.Args[0]
+	}
+	end, err := c.Service.begin(c.Request, name, c.subject(v), nil)
+	if err != nil {
+		return err
+	}
+	err = run()
+	if !end(outcome(err)) {
+		c.warn("the audit log cannot be written: no line tells of this " + name)
+	}
+	return err
+}
+
+// outcome is the exit status of a verb that ended with err, and the code of a
+// failure.
+func outcome(err error) (status int, code api.Code) {
+	var other statusError
+	switch {
+	case err == nil:
+		return api.StatusDone, ""
+	case errors.As(err, &other):
+		return int(other), ""
+	}
+	code = api.AsError(err).Code
+	return code.Status(), code
+}
+
+// subject is what the verb is about, as the caller named it: sessions, or the
+// name of one to be made. Words of a text are none.
+func (c *Call) subject(v *Verb) string {
+	switch {
+	case v.NoSession || v.Group == "access" || len(c.Args) == 0:
+		return ""
+	case v.MaxArgs < 0 && v.Name != "new":
+		return strings.Join(c.Args, " ")
+	}
+	return c.Args[0]
+}
+
+// begin writes that a verb begins, and gives what is to be called at its end.
+// An error says that the verb must not begin.
+func (s *Service) begin(r Request, verb, subject string, session *sessions.Session) (end func(status int, code api.Code) (told bool), err error) {
+	e := entryOf(r.Identity(), r.Client)
+	e.Kind, e.Verb, e.Session = audit.KindVerb, verb, subject
+	if session == nil {
+		session, _ = s.Sessions.Find(subject)
+	}
+	if session != nil {
+		st := session.Status()
+		e.Session, e.ID = st.Name, st.ID
+	}
+	n, err := s.Audit.Append(e)
+	if err != nil && !frees[verb] {
+		s.Log.Error("a verb is refused, since the audit log cannot be written", "verb", verb, "identity", e.Identity, "error", err)
+		return nil, api.Errorf(api.CodeInternal, "%s is not done, since the audit log cannot be written: an admin finds the reason in the server's log", verb)
+	}
+	told := err == nil
+	if !told {
+		s.missing(e, err)
+	}
+	return func(status int, code api.Code) bool {
+		done := e
+		done.Kind, done.Of, done.Status, done.Code = audit.KindDone, n, &status, string(code)
+		return s.append(done) && told
+	}, nil
+}
+
+// Attached writes that an attachment begins, by whoever may write or only look
+// on, and gives what is to be called with its exit status.
+func (s *Service) Attached(r Request, to Attachment) (end func(status int, code api.Code) bool, err error) {
+	verb := "attach"
+	if !to.MayWrite {
+		verb = "attach --read-only"
+	}
+	return s.begin(r, verb, "", to.Session)
+}
+
+// Entered writes that a client comes in by another way than a verb, and gives
+// what is to be called with its exit status.
+func (s *Service) Entered(r Request, how string) (end func(status int, code api.Code) bool, err error) {
+	return s.begin(r, how, "", nil)
+}
+
+// refused writes that somebody may not do what they asked.
+func (c *Call) refused(e *api.Error) {
+	entry := entryOf(c.Identity(), c.Client)
+	entry.Kind, entry.Verb, entry.Code, entry.Text = audit.KindRefused, c.verbName(), string(e.Code), e.Message
+	entry.Session, _ = e.Details["session"].(string)
+	if err := c.Audit.Refuse(entry); err != nil {
+		c.missing(entry, err)
+	}
+}
+
+// append writes what has happened already: a failure goes to the log.
+func (s *Service) append(e audit.Entry) bool {
+	_, err := s.Audit.Append(e)
+	if err != nil {
+		s.missing(e, err)
+	}
+	return err == nil
+}
+
+func (s *Service) missing(e audit.Entry, err error) {
+	s.Log.Error("a line is missing in the audit log", "kind", e.Kind, "verb", e.Verb, "identity", e.Identity, "client", e.Client, "error", err)
+}

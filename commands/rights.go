@@ -1,0 +1,55 @@
+package commands
+
+import (
+	"maps"
+	"slices"
+	"sync"
+
+	"berth/keys"
+	"berth/sessions"
+)
+
+// Rights are the verbs that the caller may use now, as Run judges each call of
+// them. Which sessions they may be used on is another matter: Seen.
+func (s *Service) Rights(r Request) map[string]bool {
+	id := r.Identity()
+	may := map[string]bool{}
+	for name, need := range needs() {
+		if id.May(name, need) == nil {
+			may[name] = true
+		}
+	}
+	return may
+}
+
+// MayType says whether the caller may write at the terminals of sessions.
+func (s *Service) MayType(r Request) bool { return r.Identity().May("attach", keys.Operator) == nil }
+
+// SeenByID is the session with this id, if the caller may know of it.
+func (s *Service) SeenByID(r Request, id string) (*sessions.Session, bool) {
+	c := &Call{Service: s, Request: r}
+	one, ok := s.Sessions.Find(id)
+	if !ok || one.ID() != id || !c.sees(one) {
+		return nil, false
+	}
+	return one, true
+}
+
+// needs are the roles that verbs need.
+var needs = sync.OnceValue(func() map[string]keys.Role {
+	roles := map[string]keys.Role{}
+	for _, v := range verbs() {
+		roles[v.Name] = v.Need
+	}
+	return roles
+})
+
+// MayStart says what the caller may start sessions from: which profiles, and
+// whether a command of its own.
+func (s *Service) MayStart(r Request) (profiles []string, own bool) {
+	id := r.Identity()
+	if id.May("new", keys.Admin) != nil {
+		return nil, false
+	}
+	return slices.Sorted(maps.Keys(s.Profiles)), id.MayNewCommand() == nil
+}

@@ -1,0 +1,245 @@
+package rules
+
+import (
+	"strings"
+
+	"berth/agent"
+)
+
+// longest is how much of a row is looked at, in bytes: a terminal may be 1,000
+// columns wide.
+const longest = 1200
+
+// labelMost is how long an option's text may be, in characters; a longer one is
+// cut.
+const labelMost = 200
+
+// drawnMost is how many options are read off a screen.
+const drawnMost = 40
+
+// Seen is what rules make of a screen.
+type Seen struct {
+	Prompt  *Asked
+	Working string // the row, or the title, that shows it; empty: nothing does
+	Failed  *Failed
+	Idle    *Composer
+}
+
+// Asked is a prompt on the screen.
+type Asked struct {
+	rule                     *rule
+	Name, Type               string
+	Title, Text, Tool, Input string
+	Typed                    string
+	Options                  []Drawn
+	Whole                    bool // with all that it is answered by
+	Lines                    []string
+}
+
+// Drawn is an option of a prompt.
+type Drawn struct {
+	Label   string
+	Key     string // what its row says that it is chosen by
+	Focused bool
+}
+
+// Failed is an error on the screen.
+type Failed struct{ Class, Text string }
+
+// Composer is what is idle, with what was typed there, if the rule shows that.
+type Composer struct {
+	Row    int
+	Draft  string
+	Shows  bool // it shows what is typed
+	Hidden bool // what stands there is drawn dim: a placeholder
+}
+
+// Screen reads a screen.
+func (c *Compiled) Screen(v *agent.View) Seen {
+	s := page(v, c.Set.Rows)
+	var seen Seen
+	for _, r := range c.prompt {
+		if at, ok := s.match(r); ok {
+			seen.Prompt = s.asked(r, at)
+			return seen
+		}
+	}
+	for _, r := range c.fault {
+		if at, ok := s.match(r); ok {
+			seen.Failed = &Failed{Class: r.Class, Text: s.shows(at)}
+			break
+		}
+	}
+	for _, r := range c.working {
+		if at, ok := s.match(r); ok {
+			seen.Working = s.shows(at)
+			return seen
+		}
+	}
+	for _, r := range c.idle {
+		if at, ok := s.match(r); ok {
+			seen.Idle = s.composer(at)
+			return seen
+		}
+	}
+	return seen
+}
+
+// sheet is the part of a screen that rules look at.
+type sheet struct {
+	view *agent.View
+	from int // row of the first
+	rows []string
+}
+
+// page is the lowest rows that are drawn on.
+func page(v *agent.View, most int) *sheet {
+	last := len(v.Lines)
+	for last > 0 && strings.TrimSpace(v.Lines[last-1].Text) == "" {
+		last--
+	}
+	s := &sheet{view: v, from: max(last-most, 0)}
+	for _, row := range v.Lines[s.from:last] {
+		text := row.Text
+		if len(text) > longest {
+			text = strings.ToValidUTF8(text[:longest], "")
+		}
+		s.rows = append(s.rows, text)
+	}
+	return s
+}
+
+// hit is where a rule's patterns matched.
+type hit struct {
+	first int // the row of the first, counted in the sheet
+	rows  []int
+	at    [][]int // of each pattern, as regexp gives it
+	rule  *rule
+}
+
+// match finds the rule's rows, each below the one before: the lowest first row
+// from which the others can be found.
+func (s *sheet) match(r *rule) (hit, bool) {
+	h := hit{rule: r, first: len(s.rows)}
+	if r.osc != nil || r.title != nil && !r.title.MatchString(s.view.Title) {
+		return h, false
+	}
+	if len(r.lines) == 0 {
+		return h, true
+	}
+	top := 0
+	if r.Within > 0 {
+		top = max(len(s.rows)-r.Within, 0)
+	}
+	for i := len(s.rows) - 1; i >= top; i-- {
+		if !r.lines[0].MatchString(s.rows[i]) {
+			continue
+		}
+		if h.rows, h.at = s.follow(r.lines, i); h.rows != nil {
+			h.first = i
+			return h, true
+		}
+	}
+	return h, false
+}
+
+func (s *sheet) follow(lines []*matcher, row int) (rows []int, at [][]int) {
+	for _, re := range lines {
+		var m []int
+		for ; row < len(s.rows) && m == nil; row++ {
+			m = re.find(s.rows[row])
+		}
+		if m == nil {
+			return nil, nil
+		}
+		rows, at = append(rows, row-1), append(at, m)
+	}
+	return rows, at
+}
+
+// group is what the first of the patterns that has the group holds in it.
+func (s *sheet) group(h hit, name string) (text string, row, from int, ok bool) {
+	for i, re := range h.rule.lines {
+		if n := re.SubexpIndex(name); n >= 0 && h.at[i][2*n] >= 0 {
+			return s.rows[h.rows[i]][h.at[i][2*n]:h.at[i][2*n+1]], h.rows[i], h.at[i][2*n], true
+		}
+	}
+	return "", 0, 0, false
+}
+
+// shows is the row that a rule was seen by.
+func (s *sheet) shows(h hit) string {
+	if len(h.rows) == 0 {
+		return strings.TrimSpace(s.view.Title)
+	}
+	return strings.TrimSpace(s.rows[h.rows[len(h.rows)-1]])
+}
+
+func (s *sheet) composer(h hit) *Composer {
+	draft, row, from, ok := s.group(h, GroupDraft)
+	c := &Composer{Row: s.from + row, Shows: ok}
+	for i := row + 1; ok && i < len(s.rows) && s.from+i <= s.view.Cursor.Row; i++ {
+		draft += "\n" + s.rows[i] // it goes on to where the cursor is
+	}
+	c.Draft = strings.TrimSpace(draft)
+	if ok && c.Draft != "" {
+		c.Hidden = s.view.Lines[c.Row].Dim(from)
+	}
+	return c
+}
+
+func (s *sheet) asked(r *rule, h hit) *Asked {
+	text := func(name string) string { t, _, _, _ := s.group(h, name); return strings.TrimSpace(t) }
+	a := &Asked{
+		rule: r, Name: r.name, Type: r.Type, Title: text(GroupTitle), Text: text(GroupText), Tool: text(GroupTool), Input: text(GroupInput),
+		Typed: text(GroupTyped), Whole: true,
+	}
+	for _, row := range s.rows[min(h.first, len(s.rows)):] {
+		a.Lines = append(a.Lines, row)
+	}
+	for _, o := range r.Options {
+		a.Options = append(a.Options, Drawn{Label: o.Label})
+	}
+	if r.option != nil {
+		a.Options = s.drawn(r, h.first)
+		a.Whole = len(a.Options) > 0
+	}
+	return a
+}
+
+// drawn are the options from a row on. A row may have several, as buttons do.
+func (s *sheet) drawn(r *rule, first int) []Drawn {
+	var list []Drawn
+	label, key, focus := r.option.SubexpIndex(GroupLabel), r.option.SubexpIndex(GroupKey), r.option.SubexpIndex(GroupFocus)
+	part := func(row string, m []int, n int) string {
+		if n < 0 || m[2*n] < 0 {
+			return ""
+		}
+		return strings.TrimSpace(row[m[2*n]:m[2*n+1]])
+	}
+	for i := min(first, len(s.rows)); i < len(s.rows); i++ {
+		row := s.rows[i]
+		for _, m := range r.option.FindAllStringSubmatchIndex(row, drawnMost) {
+			o := Drawn{Label: cut(part(row, m, label)), Key: part(row, m, key)}
+			switch r.Choose.Focus {
+			case FocusGroup:
+				o.Focused = part(row, m, focus) != ""
+			case FocusCursor:
+				o.Focused = s.cursorIn(i, m[0], m[1])
+			case FocusInverse:
+				o.Focused = s.inverseIn(i, m[0], m[1])
+			}
+			if o.Label != "" && len(list) < drawnMost {
+				list = append(list, o)
+			}
+		}
+	}
+	return list
+}
+
+func cut(label string) string {
+	if r := []rune(label); len(r) > labelMost {
+		return string(r[:labelMost])
+	}
+	return label
+}

@@ -1,0 +1,68 @@
+package sessions
+
+import (
+	"testing"
+	"time"
+
+	"berth/agent"
+	"berth/api"
+	"berth/sessions/hold"
+)
+
+// TestClockSetBack: a record was written by a clock that has been set back by
+// two hours since. Time goes on from now, and not in two hours.
+func TestClockSetBack(t *testing.T) {
+	c := &core{s: &Session{reg: &Registry{now: time.Now}}}
+	d := &detection{}
+	begun := time.Now()
+	first := d.clock(c.onClock(begun.Round(0).Add(2 * time.Hour)))
+	if ahead := first.Sub(begun); ahead < 0 || ahead > time.Minute {
+		t.Errorf("the first fact is of %s after it came", ahead)
+	}
+	second := d.clock(c.onClock(time.Now().Round(0)))
+	if third := d.clock(c.now()); second.Before(first) || !third.After(first) || third.Sub(begun) > time.Minute {
+		t.Errorf("%s, %s, %s", first, second, third)
+	}
+	hour := begun.Round(0).Add(-time.Hour)
+	if at := c.onClock(hour); !at.Round(0).Equal(hour) || begun.Sub(at) < time.Hour-time.Minute {
+		t.Errorf("an hour before %s is %s", begun, at)
+	}
+}
+
+// TestRespondAfterClockSetBack: a key that somebody typed before it was is no
+// reason to wait for hours.
+func TestRespondAfterClockSetBack(t *testing.T) {
+	_, s := newAsker(t, "asks 1: a")
+	err := s.do(t.Context(), func(c *core) {
+		r := hold.Record{N: c.applied, Kind: hold.KindInput, Time: api.At(time.Now().Round(0).Add(2 * time.Hour)), Data: []byte(`{"bytes":1,"mark":{"by":{},"typed":true}}`)}
+		c.apply(r)
+		c.heed(r)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := s.Respond(t.Context(), claim("c1"), "", agent.Answer{Kind: agent.Accept}); err != nil || !r.Confirmed {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// TestTimesHaveTheLoopsClock: the system's clock may be set forward by years, as
+// on a machine that finds out the time after its start. A session's ttl is not
+// over by that.
+func TestTimesHaveTheLoopsClock(t *testing.T) {
+	s := open(t).sh("one", "echo here; sleep 600", func(s *Spec) { s.Limits.TTL = time.Hour })
+	shows(t, s, "here")
+	err := s.do(t.Context(), func(c *core) {
+		for what, at := range map[string]time.Time{"start": c.started, "newest output": c.lastOut} {
+			if at == at.Round(0) { // which takes that clock's reading away
+				t.Errorf("the %s is of the system's clock alone: %s", what, at)
+			}
+		}
+		if due, ok := c.limitsDue(); !ok || due == due.Round(0) {
+			t.Errorf("its end is due at %s, %v", due, ok)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

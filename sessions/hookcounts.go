@@ -1,0 +1,67 @@
+package sessions
+
+import (
+	"cmp"
+	"slices"
+
+	"berth/sessions/hold"
+)
+
+// HookCounts are of the hook events that a session, or all of them, had since
+// the server began.
+type HookCounts struct {
+	Told      uint64 `json:"told"`      // each an event of its own
+	Coalesced uint64 `json:"coalesced"` // too many in a second: counted only
+	Long      uint64 `json:"long"`      // of those told: of more than 64 KiB, in the event as their head
+	Truncated uint64 `json:"truncated"` // of more than 4 MiB, and cut
+	Malformed uint64 `json:"malformed"` // no JSON
+	Bytes     uint64 `json:"bytes"`     // of all payloads, as the agents wrote them
+	Longest   uint64 `json:"longest"`   // of these
+}
+
+func (n *HookCounts) hook(h hold.HookData) {
+	yes := func(b bool) uint64 {
+		if b {
+			return 1
+		}
+		return 0
+	}
+	n.add(HookCounts{
+		Told: 1, Long: yes(h.Head != ""), Truncated: yes(h.Truncated), Malformed: yes(h.Malformed),
+		Bytes: uint64(max(h.Bytes, 0)), Longest: uint64(max(h.Bytes, 0)),
+	})
+}
+
+func (n *HookCounts) add(o HookCounts) {
+	n.Told, n.Coalesced, n.Long = n.Told+o.Told, n.Coalesced+o.Coalesced, n.Long+o.Long
+	n.Truncated, n.Malformed, n.Bytes = n.Truncated+o.Truncated, n.Malformed+o.Malformed, n.Bytes+o.Bytes
+	n.Longest = max(n.Longest, o.Longest)
+}
+
+// HookHealth is how the hooks of the sessions that somebody sees fare.
+type HookHealth struct {
+	HookCounts
+	Storms []HookStorm `json:"storms"` // sessions with coalesced events, the most first
+}
+
+// HookStorm is a session whose hooks were too many.
+type HookStorm struct {
+	Session   string `json:"session"`
+	ID        string `json:"id"`
+	Coalesced uint64 `json:"coalesced"`
+}
+
+// mostStorms bounds what health lists.
+const mostStorms = 20
+
+func (h *HookHealth) see(st *Status) {
+	h.add(st.Hooks)
+	if st.Hooks.Coalesced > 0 {
+		h.Storms = append(h.Storms, HookStorm{Session: st.Name, ID: st.ID, Coalesced: st.Hooks.Coalesced})
+	}
+}
+
+func (h *HookHealth) sort() {
+	slices.SortStableFunc(h.Storms, func(a, b HookStorm) int { return cmp.Compare(b.Coalesced, a.Coalesced) })
+	h.Storms = h.Storms[:min(len(h.Storms), mostStorms)]
+}

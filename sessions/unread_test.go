@@ -1,0 +1,43 @@
+package sessions
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+)
+
+// TestUnread: what was typed at a program that reads nothing lies in its
+// terminal, until it reads.
+func TestUnread(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux tells")
+	}
+	p := open(t)
+	may := filepath.Join(t.TempDir(), "may")
+	s := p.sh("one", fmt.Sprintf("stty raw -echo\nprintf ready\nwhile [ ! -e %s ]; do sleep 0.05; done\ndd bs=1 count=3 2>/dev/null\nsleep 600", may))
+	shows(t, s, "ready")
+	if n := unread(s.Status().PID); n != 0 {
+		t.Errorf("%d bytes before anything was typed", n)
+	}
+	if err := s.Deliver(t.Context(), claim("c2"), []byte("abc")); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(patience); unread(s.Status().PID) != 3; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d bytes, not 3", unread(s.Status().PID))
+		}
+	}
+	if err := os.WriteFile(may, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	shows(t, s, "abc")
+	if n := unread(s.Status().PID); n != 0 {
+		t.Errorf("%d bytes after all was read", n)
+	}
+	if n := unread(0); n != -1 {
+		t.Errorf("%d bytes of no program", n)
+	}
+}

@@ -1,0 +1,154 @@
+package dispatch
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"berth/api"
+	"berth/attach"
+	"berth/commands"
+	"berth/keys"
+	"berth/sessions"
+	"berth/sessions/events"
+	"berth/sshd"
+	"berth/tui"
+)
+
+// dashboard shows the dashboard to a client with a terminal, with the session
+// of that id chosen if there is one.
+func (d *Dispatcher) dashboard(ctx context.Context, c *sshd.Call, r commands.Request, chosen string) int {
+	id := r.Identity()
+	if err := id.May("ls", keys.Viewer); err != nil {
+		return d.Commands.Fail(ctx, r, err)
+	}
+	err := tui.Run(ctx, tui.Options{
+		Host: host{d: d, call: c, request: r}, In: c.Input, Out: c.Stdout, Hangup: c.Hangup, Window: c.Window, Resized: c.Resized(),
+		Term: c.PTY.Term, Env: c.Env(), Person: tui.Person{Name: id.Name, Role: roleOf(id)}, Address: d.address(c), Now: time.Now, Select: chosen,
+	})
+	if err == nil || errors.Is(err, tui.ErrGone) {
+		return api.StatusDone
+	}
+	return api.CodeInternal.Status() // the connection or the server ends, which the client was told
+}
+
+func roleOf(id keys.Identity) string {
+	if id.Role == keys.None {
+		return ""
+	}
+	return id.Role.String()
+}
+
+// canDraw says whether a client's terminal can be drawn on.
+func canDraw(p *sshd.PTY) bool { return p != nil && p.Term != "" && p.Term != "dumb" }
+
+// host is what the dashboard of one call is given of the server: everything by
+// way of the verbs, so that their rights and their audit hold.
+type host struct {
+	d       *Dispatcher
+	call    *sshd.Call
+	request commands.Request
+}
+
+func (h host) World() tui.World {
+	list := h.d.Commands.Seen(h.request)
+	w := tui.World{May: h.d.Commands.Rights(h.request), Sessions: make([]*sessions.Status, len(list))}
+	for i, s := range list {
+		w.Sessions[i] = s.Status()
+	}
+	w.Profiles, w.OwnCommand = h.d.Commands.MayStart(h.request)
+	w.May[tui.Typing] = h.d.Commands.MayType(h.request)
+	return w
+}
+
+func (h host) Find(id string) (*sessions.Session, bool) {
+	return h.d.Commands.SeenByID(h.request, id)
+}
+
+func (h host) Events() *events.Log { return h.d.Commands.Sessions.Events() }
+
+// Attach is the verb attach, with the very same client.
+func (h host) Attach(ctx context.Context, id string) error {
+	r := h.request
+	r.Line = "attach " + id
+	to, err := h.d.Commands.Attach(r)
+	if err != nil {
+		return err
+	}
+	end, err := h.d.Commands.Attached(r, to)
+	if err != nil {
+		return err
+	}
+	err = h.d.share(ctx, h.call, to)
+	status := api.StatusDone
+	if err != nil && !harmless(err) {
+		status = api.AsError(err).Code.Status()
+	}
+	end(status, "")
+	switch {
+	case errors.Is(err, attach.ErrClientGone):
+		return tui.ErrGone
+	case errors.Is(err, attach.ErrDashboard):
+		return nil
+	case errors.Is(err, attach.ErrEnded):
+		return errors.New(to.Session.Status().Name + " has ended: " + commands.ExitWords(to.Session.Status().Exit))
+	}
+	return err
+}
+
+// person names whose states seen are kept.
+func (h host) person() string {
+	id := h.request.Identity()
+	return strings.Join([]string{string(id.Kind), id.Name, id.Fingerprint}, " ")
+}
+
+func (h host) Seen() map[string]uint64 { return h.d.seen.Of(h.person()) }
+
+func (h host) SetSeen(seen map[string]uint64) {
+	h.d.seen.Keep(h.person(), seen, func(id string) bool { _, ok := h.d.Commands.Sessions.Find(id); return ok })
+}
+
+// Run runs a verb as if it had come over the connection by itself.
+func (h host) Run(ctx context.Context, a tui.Act) tui.Done {
+	done := tui.Done{Act: a, Status: api.CodeInternal.Status()}
+	line, err := json.Marshal(a.Words)
+	if err != nil {
+		done.Err = err.Error()
+		return done
+	}
+	var out, complaints tail
+	r := h.request
+	r.Line, r.Terminal, r.In, r.Out, r.Err = string(line), a.Text, strings.NewReader(a.Stdin), &out, &complaints
+	done.Status = h.d.Commands.Run(ctx, r)
+	done.Out, done.Err = out.String(), complaints.String()
+	return done
+}
+
+// tail keeps the end of what a verb prints.
+type tail struct {
+	bytes.Buffer
+	cut bool
+}
+
+// tailLimit is how much: more nobody reads in a dashboard, and each may ask.
+const tailLimit = 1 << 20
+
+func (t *tail) Write(p []byte) (int, error) {
+	n, _ := t.Buffer.Write(p) // a Buffer never fails
+	if over := t.Len() - tailLimit; over > 0 {
+		t.Next(over)
+		t.cut = true
+	}
+	return n, nil
+}
+
+func (t *tail) String() string {
+	if !t.cut {
+		return t.Buffer.String()
+	}
+	_, rest, _ := strings.Cut(t.Buffer.String(), "\n")
+	return "(what comes before is left out)\n" + rest
+}

@@ -1,0 +1,81 @@
+//go:build agents
+
+package claude
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+)
+
+// unhooked starts a session that never had hooks.
+func unhooked(t *testing.T, seed Seed, flags ...string) *lab {
+	t.Helper()
+	l := newStartLab(t, seed, nil)
+	l.start("none", nil, append([]string{"--isolate", "none"}, flags...))
+	return l
+}
+
+// TestMessagesWithoutHooks: the ways of a message beside the plain one, which
+// TestNudges has, in a session without hooks. The log says what arrived.
+func TestMessagesWithoutHooks(t *testing.T) {
+	l := unhooked(t, Ready())
+	l.is("idle")
+	l.ready()
+
+	check(t, l.Type(l.ctx, "a person's draft"))
+	l.see(prompt + "a person's draft")
+	if n := l.nudge("not now"); n.status != 5 || n.Error == nil || n.Error.Code != "DRAFT_PRESENT" {
+		t.Errorf("%+v %+v", n, n.Error)
+	}
+	n := l.nudge("MOCK: text beside a draft", "--stash", "--wait", "--timeout", patient.String())
+	if n.status != 0 || !n.Confirmed || n.Evidence != "log:user" || n.LastMessage == nil || *n.LastMessage != "beside a draft" {
+		t.Errorf("%+v %+v", n, n.Error)
+	}
+	l.see(prompt + "a person's draft$")
+	if n := l.nudge("MOCK: slow 30 100", "--clear"); n.status != 0 || !n.Confirmed {
+		t.Fatalf("%+v %+v", n, n.Error)
+	}
+	if n := l.nudge("not while it works"); n.status != 5 || n.Error == nil || n.Error.Code != "AGENT_BUSY" {
+		t.Errorf("%+v %+v", n, n.Error)
+	}
+	if n := l.nudge("MOCK: text after that", "--queue"); n.status != 0 || !n.Queued {
+		t.Fatalf("%+v %+v", n, n.Error)
+	}
+	l.see("● after that")
+	l.is("idle")
+	l.once("MOCK: text after that")
+	l.order("MOCK: text beside a draft", "MOCK: slow 30 100", "MOCK: text after that")
+
+	if n := l.nudge("MOCK: slow 50 200"); n.status != 0 || !n.Confirmed {
+		t.Fatalf("%+v %+v", n, n.Error)
+	}
+	l.see("line 002")
+	var done struct {
+		Delivered, Confirmed bool
+		State                string
+	}
+	check(t, json.Unmarshal(l.call("interrupt", l.Name), &done))
+	if !done.Delivered || !done.Confirmed || done.State != "idle" {
+		t.Errorf("interrupted: %+v", done)
+	}
+	if events := l.events("hook"); len(events) > 0 {
+		t.Errorf("hooks ran: %v", events)
+	}
+}
+
+// TestGroomWithoutHooks: what is asked at the start is answered by keys anyway.
+func TestGroomWithoutHooks(t *testing.T) {
+	l := unhooked(t, Seed{}, "--trust", "--env", "ANTHROPIC_API_KEY=", "--env", "ANTHROPIC_AUTH_TOKEN=sk-ant-lab-token")
+	l.reachesOut = true
+	l.is("idle")
+	l.ready()
+	if got, want := l.groomed(), []string{"theme_picker accept accepted", "security_notes accept accepted", "trust accept accepted"}; !slices.Equal(got, want) {
+		t.Errorf("answered %q, want %q", got, want)
+	}
+	l.send("MOCK: text untouched")
+	l.see("● untouched")
+	if events := l.events("hook"); len(events) > 0 {
+		t.Errorf("hooks ran: %v", events)
+	}
+}

@@ -1,0 +1,127 @@
+//go:build agents
+
+package claude
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"berth/test/agents/modelapi"
+)
+
+// relayIn builds the program that gives another one a terminal, as FOLDER/relay.
+func relayIn(t *testing.T, folder string) string {
+	t.Helper()
+	exe := filepath.Join(folder, "relay")
+	if out, err := exec.Command("go", "build", "-o", exe, "berth/test/agents/relay").CombinedOutput(); err != nil {
+		t.Fatalf("build the relay: %v\n%s", err, out)
+	}
+	return exe
+}
+
+// TestKeptMessage: Enter arrives late, on a slow line, and a turn has begun by
+// itself meanwhile. Claude keeps the message for the turn's end, and says so in
+// its log: that confirms it.
+func TestKeptMessage(t *testing.T) {
+	l := newStartLab(t, Ready(), nil)
+	l.wrapper = filepath.Join(l.home.Dir, "slow")
+	check(t, os.WriteFile(l.wrapper, fmt.Appendf(nil, "#!/bin/sh\nexec %s -enter 800ms %s \"$@\"\n", relayIn(t, l.home.Dir), claudeExe), 0o700))
+	l.start("slow", nil, nil, "--dangerously-skip-permissions")
+	l.is("idle")
+	l.ready()
+	evidence := map[string]int{}
+	for i := 0; i < 6 && evidence["log:enqueue"] == 0; i++ { // on a busy machine Enter may be there before the turn
+		gate := filepath.Join(l.home.Workspace, fmt.Sprint("go", i))
+		if n := l.nudge(fmt.Sprintf("MOCK: shell while [ ! -e %s ]; do sleep 0.02; done", gate), "--wait", "--timeout", patient.String()); n.status != 0 {
+			t.Fatalf("%+v %+v", n, n.Error)
+		}
+		word := fmt.Sprint("kept ", i)
+		l.api.Queue(modelapi.Scenario{Name: "slow", Steps: modelapi.Common()["slow"]("8 250", modelapi.Scene{})}) // the turn that begins by itself: Enter comes amid it
+		told := make(chan nudged, 1)
+		go func() { told <- l.nudge("MOCK: text "+word, "--wait", "--timeout", patient.String()) }()
+		l.see(prompt + "MOCK: text " + word)
+		check(t, os.WriteFile(gate, nil, 0o600))
+		n := <-told
+		if n.status != 0 || !n.Confirmed || n.LastMessage == nil || *n.LastMessage != word {
+			t.Errorf("%+v %+v", n, n.Error)
+		}
+		evidence[n.Evidence]++
+		l.noticed(i + 1)
+		l.is("idle")
+		l.once("MOCK: text " + word)
+	}
+	if evidence["log:enqueue"] == 0 {
+		t.Errorf("confirmed by %v", evidence)
+	}
+	t.Log(evidence)
+}
+
+// TestForeignDialog: another Claude, with a terminal of its own inside a tool,
+// asks with the hooks it was given. Its hook is let go at once and without an
+// answer, its dialog stays, and nothing is believed of the session.
+func TestForeignDialog(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.is("idle")
+	l.ready()
+	settings, err := filepath.Glob(filepath.Join(l.home.Dir, "..", "state", "sessions", "*", "claude-settings.json"))
+	if err != nil || len(settings) != 1 {
+		t.Fatalf("the settings with our hooks: %v, %v", settings, err)
+	}
+	relayIn(t, l.home.Workspace)
+	check(t, os.Symlink(settings[0], filepath.Join(l.home.Workspace, "s.json")))
+	check(t, os.Symlink(claudeExe, filepath.Join(l.home.Workspace, "nested")))
+	l.send("MOCK: bash ./relay ./nested --settings s.json 'MOCK: bash touch foreign.txt' > out.txt")
+	l.is("prompt")
+	l.respond("hook", "accepted", "accept")
+	l.is("working")
+	foreign := func(kind string) (n int) {
+		for _, e := range l.events("hook") {
+			if e["event"] == kind && e["foreign"] == true {
+				n++
+			}
+		}
+		return n
+	}
+	l.until(func() bool { return foreign("PermissionRequest") == 1 }, func() string {
+		out, _ := os.ReadFile(filepath.Join(l.home.Workspace, "out.txt"))
+		return fmt.Sprintf("the other one asked %d times; it shows\n%q", foreign("PermissionRequest"), out)
+	})
+	l.untilFile(filepath.Join(l.home.Workspace, "out.txt"), "proceed?")
+	l.until(func() bool { return len(l.hooksWaiting()) == 0 }, func() string { return "its hook waits" })
+	if s := l.state(); s.State != "working" || s.Prompt != nil {
+		t.Errorf("the session is %+v", s)
+	}
+	if r, status := l.try("", "accept"); status != 6 {
+		t.Errorf("the other one's prompt was answered: %+v", r)
+	}
+	l.endNested()
+	l.is("idle")
+	if l.made("foreign.txt") {
+		t.Error("what the other one asked was allowed")
+	}
+}
+
+// endNested ends the Claude that runs in the tool.
+func (l *lab) endNested() {
+	l.t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	check(l.t, err)
+	for _, name := range all {
+		line, err := os.ReadFile(name)
+		cwd, _ := os.Readlink(filepath.Join(filepath.Dir(name), "cwd"))
+		if err != nil || cwd != l.home.Workspace || !strings.HasPrefix(string(line), "./nested\x00") {
+			continue
+		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+		check(l.t, err)
+		check(l.t, syscall.Kill(pid, syscall.SIGTERM))
+		return
+	}
+	l.t.Fatal("the other one is not there")
+}

@@ -1,0 +1,103 @@
+//go:build agents
+
+package claude
+
+import (
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// signsIn gives the page that wants it a code, and returns what was given.
+func (l *lab) signsIn() (code string) {
+	l.t.Helper()
+	l.asksFor("oauth_login")
+	var link string
+	_, err := l.Until(l.ctx, patient, "shows no URL", func(string) bool { _, link = l.signIn(); return link != "" })
+	check(l.t, err)
+	u, err := url.Parse(link)
+	check(l.t, err)
+	code = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFG"
+	l.respond("keys", "answered", "text", code+"#"+u.Query().Get("state"))
+	return code
+}
+
+// TestSignedIn goes through a sign-in that is accepted, with both kinds of
+// account: at the first start of an empty home, and from the composer.
+func TestSignedIn(t *testing.T) {
+	for _, way := range []string{"1", "2"} {
+		for _, seed := range []Seed{{}, {Onboarded: true, Trusted: true}} {
+			name := "first start, option " + way
+			if seed.Onboarded {
+				name = "from the composer, option " + way
+			}
+			t.Run(name, func(t *testing.T) { testSignedIn(t, way, seed) })
+		}
+	}
+}
+
+func testSignedIn(t *testing.T, way string, seed Seed) {
+	l := newStartLab(t, seed, nil)
+	v := l.plays()
+	l.start("login", v.env(), []string{"--trust"})
+	if seed.Onboarded {
+		l.is("idle")
+		l.ready()
+		l.send("/login")
+	}
+	l.asksFor("login_method")
+	l.respond("keys", "answered", "option", way)
+	code := l.signsIn()
+	if seed.Onboarded { // groom answers what is asked at the start alone
+		l.asksFor("login_success")
+		l.respond("keys", "accepted", "accept")
+	}
+	l.is("idle")
+	l.ready()
+	want := []string{"theme_picker accept accepted", "login_success accept accepted", "security_notes accept accepted", "trust accept accepted"}
+	if seed.Onboarded {
+		want = nil
+	}
+	if got := l.groomed(); !slices.Equal(got, want) {
+		t.Errorf("answered %q, want %q", got, want)
+	}
+	if grants := v.granted(); len(grants) != 1 || grants[0]["code"] != code {
+		t.Errorf("the code was given as %v", grants)
+	}
+	l.send("MOCK: text signed in")
+	l.see("● signed in")
+	l.is("idle")
+	if data, err := os.ReadFile(filepath.Join(l.home.Config, ".credentials.json")); way == "1" && (err != nil || !strings.Contains(string(data), "sk-ant-oat01-lab-1")) {
+		t.Errorf("the credentials are %s, %v", data, err)
+	}
+}
+
+// TestSignInRefused: the code is refused; the page that says so tries again.
+func TestSignInRefused(t *testing.T) {
+	l := newStartLab(t, Seed{Onboarded: true, Trusted: true}, nil)
+	v := l.plays()
+	v.refuse(1)
+	l.start("login", v.env(), nil)
+	l.is("idle")
+	l.ready()
+	l.send("/login")
+	l.asksFor("login_method")
+	l.respond("keys", "answered", "option", "1")
+	l.signsIn()
+	l.see("OAuth error")
+	_, err := l.Until(l.ctx, patient, "is not told to have failed", func(string) bool {
+		s := l.state()
+		return s.State == "prompt" && s.Prompt.Title == "Sign in failed"
+	})
+	check(t, err)
+	l.respond("keys", "accepted", "accept")
+	l.asksFor("login_method")
+	l.respond("keys", "answered", "option", "1")
+	l.signsIn()
+	l.asksFor("login_success")
+	l.respond("keys", "accepted", "accept")
+	l.is("idle")
+}

@@ -1,0 +1,235 @@
+//go:build agents
+
+package codex
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// questions lets the model ask in any mode.
+func questions() Seed {
+	s := Ready()
+	s.Features = "default_mode_request_user_input = true\n"
+	return s
+}
+
+// TestQuestion answers one question and two in each way they offer.
+func TestQuestion(t *testing.T) {
+	l := newLab(t, questions())
+	l.await("idle")
+	for i, c := range []struct {
+		scenario, outcome string
+		words             []string
+		told              []string // what the model is told
+	}{
+		{"ask", "answered", []string{"option", "2"}, []string{"Green"}},
+		{"ask", "answered", []string{"answer", "1=3"}, []string{"Blue"}},
+		{"ask", "answered", []string{"text", "a warm colour, please"}, []string{"a warm colour, please"}},
+		{"ask-two", "answered", []string{"answer", "1=1", "2=2"}, []string{"Red", "Large"}},
+		{"ask", "denied", []string{"deny"}, nil},
+	} {
+		t.Run(fmt.Sprint(i, " ", strings.Join(c.words, " ")), func(t *testing.T) {
+			l.t = t
+			message := fmt.Sprintf("MOCK: %s %d", c.scenario, i)
+			s := l.asks(message)
+			if s.Prompt.Type != "question" || s.Prompt.Channel != "keys" {
+				t.Errorf("it asks %+v", s.Prompt)
+			}
+			l.respond("keys", c.outcome, append([]string{"--prompt", s.Prompt.ID}, c.words...)...)
+			if c.told != nil {
+				r := l.asked(message, 1)
+				for _, told := range c.told {
+					if !strings.Contains(string(r.Body), told) {
+						t.Errorf("the model is not told %q", told)
+					}
+				}
+			}
+			l.await("idle")
+		})
+	}
+}
+
+// planMode has Codex plan. While it starts it takes that, and forgets it again:
+// after a turn it does not.
+func (l *lab) planMode() {
+	l.t.Helper()
+	l.confirmed("MOCK: text hello", "MOCK: text hello")
+	if n := l.give("/plan", "--command"); n.status != 0 {
+		l.t.Fatalf("%+v %+v", n, n.Error)
+	}
+	l.see(`Plan mode \(shift`)
+}
+
+// TestPlan answers a plan in each way.
+func TestPlan(t *testing.T) {
+	for _, c := range []struct {
+		name, outcome string
+		words         []string
+		after         string // what Codex sends then, empty for nothing
+	}{
+		{"accept", "accepted", []string{"accept"}, "Implement the plan."},
+		{"option 2", "answered", []string{"option", "2"}, ""},
+		{"deny", "denied", []string{"deny"}, ""},
+		{"option 3", "denied", []string{"option", "3"}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l := newLab(t, Ready())
+			l.await("idle")
+			l.planMode()
+			s := l.asks("MOCK: plan")
+			if s.Prompt.Type != "plan" || s.Prompt.Text == nil || !strings.Contains(*s.Prompt.Text, "add a greeting") || len(s.Prompt.Options) != 3 {
+				t.Errorf("it asks %+v", s.Prompt)
+			}
+			l.respond("keys", c.outcome, append([]string{"--prompt", s.Prompt.ID}, c.words...)...)
+			if c.after != "" {
+				l.asked(c.after, 0)
+			}
+			l.await("idle")
+			if c.name == "deny" {
+				l.see(`Plan mode \(shift`)
+			}
+		})
+	}
+}
+
+// TestEdits: a patch to a file outside of the workspace is asked about.
+func TestEdits(t *testing.T) {
+	l := newLab(t, Ready())
+	l.await("idle")
+	dir, err := os.MkdirTemp("/var/tmp", "berth-edit-") // a temporary folder may be written to without asking
+	check(t, err)
+	defer os.RemoveAll(dir)
+	for i, c := range []struct {
+		channel, outcome string
+		words            []string
+		made             bool
+	}{
+		{"hook", "accepted", []string{"accept"}, true},
+		{"hook", "denied", []string{"deny"}, false},
+		{"keys", "accepted", []string{"option", "1"}, true},
+		{"keys", "denied", []string{"option", "3"}, false},
+		{"keys", "accepted", []string{"option", "2"}, true},
+	} {
+		file := filepath.Join(dir, fmt.Sprintf("made-%d.txt", i))
+		s := l.asks("MOCK: edit " + file)
+		if s.Prompt.Tool == nil || *s.Prompt.Tool != "apply_patch" {
+			t.Errorf("it asks %+v", s.Prompt)
+		}
+		l.respond(c.channel, c.outcome, append([]string{"--prompt", s.Prompt.ID}, c.words...)...)
+		l.await("idle")
+		if _, err := os.Stat(file); (err == nil) != c.made {
+			t.Errorf("%v: made is %v", c.words, err == nil)
+		}
+	}
+}
+
+// TestParallel: of several calls at once each is asked about, and an answer is
+// for the one whose prompt it names, by hook and at the dialog.
+func TestParallel(t *testing.T) {
+	for _, way := range []string{"hook", "keys"} {
+		t.Run(way, func(t *testing.T) {
+			l := newLab(t, Ready())
+			l.await("idle")
+			if way == "keys" {
+				l.attach()
+			}
+			l.nudge("MOCK: parallel 3")
+			refuse := "echo these begin with the very same words && touch p2.txt"
+			if way == "keys" { // a refusal ends the turn, so that the others would not be asked about
+				refuse = ""
+			}
+			order, last := []string{}, ""
+			for range 3 {
+				var s state
+				deadline := time.Now().Add(patient)
+				for s = l.await("prompt"); s.Prompt == nil || s.Prompt.ID == last || s.Prompt.OnScreen != (way == "keys"); s = l.state() {
+					if time.Now().After(deadline) {
+						t.Fatalf("no other prompt than %s: %+v", last, s)
+					}
+				}
+				last = s.Prompt.ID
+				input := *s.Prompt.Input
+				if slices.Contains(order, input) {
+					t.Fatalf("it asks %q again", input)
+				}
+				order = append(order, input)
+				words := []string{"--takeover", "--prompt", last, "accept"}
+				if input == refuse {
+					words[3] = "deny"
+				}
+				if r, status := l.try(words...); status != 0 || !r.Confirmed || r.Channel != way {
+					t.Fatalf("%v: status %d, %+v %+v", words, status, r, r.Error)
+				}
+				if r, status := l.try("--takeover", "--prompt", last, "accept"); status != 6 {
+					t.Errorf("the same again: status %d, %+v", status, r)
+				}
+			}
+			t.Logf("asked in the order %q", order)
+			l.await("idle")
+			for _, n := range []string{"1", "2", "3"} {
+				if l.made("p"+n+".txt") == strings.Contains(refuse, "p"+n) {
+					t.Errorf("p%s.txt: made is %v", n, l.made("p"+n+".txt"))
+				}
+			}
+		})
+	}
+}
+
+// TestTwoInARow: one answer never answers two dialogs.
+func TestTwoInARow(t *testing.T) {
+	for _, way := range []string{"hook", "keys"} {
+		t.Run(way, func(t *testing.T) {
+			l := newLab(t, Ready())
+			l.await("idle")
+			if way == "keys" {
+				l.attach()
+			}
+			one := l.asks("MOCK: bash2")
+			l.respond(way, "accepted", "--takeover", "--prompt", one.Prompt.ID, "accept")
+			l.asked("MOCK: bash2", 1)
+			two := l.await("prompt")
+			if !l.made("first.txt") || l.made("second.txt") {
+				t.Errorf("first %v, second %v after one answer", l.made("first.txt"), l.made("second.txt"))
+			}
+			if two.Prompt == nil || two.Prompt.ID == one.Prompt.ID {
+				t.Fatalf("the second prompt is %+v", two.Prompt)
+			}
+			if r, status := l.try("--takeover", "--prompt", one.Prompt.ID, "accept"); status != 6 {
+				t.Errorf("the first again: status %d, %+v", status, r)
+			}
+			l.respond(way, "denied", "--takeover", "--prompt", two.Prompt.ID, "deny")
+			l.await("idle")
+			if l.made("second.txt") {
+				t.Error("an answer to the first allowed the second, or a refusal did")
+			}
+		})
+	}
+}
+
+// TestPersonFirst: a person answers at the dialog, and an answer that comes
+// behind it answers nothing.
+func TestPersonFirst(t *testing.T) {
+	l := newLab(t, Ready())
+	l.await("idle")
+	person := l.attach()
+	for i, key := range []string{"y", "3"} {
+		file := fmt.Sprintf("file-%d", i)
+		s := l.asks("MOCK: bash mkdir " + file)
+		l.see(asksRun, foot)
+		check(t, person.Type(key))
+		r, status := l.try("--takeover", "--prompt", s.Prompt.ID, "accept")
+		if status != 6 || r.Confirmed {
+			t.Errorf("behind %q: status %d, %+v", key, status, r)
+		}
+		l.await("idle")
+		if l.made(file) != (key == "y") {
+			t.Errorf("%q: made is %v", key, l.made(file))
+		}
+	}
+}

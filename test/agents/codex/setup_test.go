@@ -1,0 +1,134 @@
+//go:build agents
+
+package codex
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// usersHook is a hooks.json of the user's that nobody has trusted yet.
+const usersHook = `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"touch \"$PWD/users-hook-ran\""}]}]}}`
+
+// TestSetup answers the dialogs of the start in each way they offer.
+func TestSetup(t *testing.T) {
+	git := Seed{Git: true}
+	hooks := Ready()
+	hooks.Hooks = usersHook
+	update := Ready()
+	update.Update = true
+	model := Ready()
+	model.Model = "gpt-5.5"
+	for _, c := range []struct {
+		name, kind, outcome string
+		seed                Seed
+		words               []string
+		then                string // the state, or the line to be seen
+	}{
+		{"trust", "permission trust", "accepted", git, []string{"accept"}, "idle"},
+		{"trust by option", "permission trust", "accepted", git, []string{"option", "1"}, "idle"},
+		{"trust refused", "permission trust", "denied", git, []string{"deny"}, "Agent command center"},
+		{"hooks skipped", "setup hook_review", "denied", hooks, []string{"deny"}, "idle"},
+		{"hooks trusted", "setup hook_review", "answered", hooks, []string{"option", "2"}, "idle"},
+		{"hooks reviewed", "setup hook_review", "answered", hooks, []string{"option", "1"}, "hook"},
+		{"update refused", "setup update", "denied", update, []string{"deny"}, "idle"},
+		{"update later", "setup update", "denied", update, []string{"option", "3"}, "idle"},
+		{"model refused", "setup model_offer", "denied", model, []string{"deny"}, "idle"},
+		{"model taken", "setup model_offer", "answered", model, []string{"option", "1"}, "idle"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l := newLab(t, c.seed, "--groom", "manual")
+			s := l.await("prompt")
+			kind := s.Prompt.Type
+			if s.Prompt.Subtype != nil {
+				kind += " " + *s.Prompt.Subtype
+			}
+			if kind != c.kind || len(s.Prompt.Options) < 2 || s.Prompt.OptionsFallback || !s.Prompt.OnScreen {
+				t.Fatalf("it asks %+v", s.Prompt)
+			}
+			l.respond("keys", c.outcome, append([]string{"--prompt", s.Prompt.ID}, c.words...)...)
+			if c.then != "idle" {
+				l.see(c.then)
+				return
+			}
+			l.await("idle")
+			if strings.HasPrefix(c.kind, "setup model") {
+				return // that model's tools are others
+			}
+			l.confirmed("MOCK: text hello", "MOCK: text hello")
+			if c.name == "hooks trusted" != l.made("users-hook-ran") {
+				t.Errorf("the user's hook ran: %v", l.made("users-hook-ran"))
+			}
+		})
+	}
+}
+
+// TestGroom: what may be answered without asking anybody is, and nothing else.
+func TestGroom(t *testing.T) {
+	update := Seed{Update: true, Git: true}
+	t.Run("auto", func(t *testing.T) {
+		l := newLab(t, update, "--trust")
+		l.await("idle")
+		l.confirmed("MOCK: text hello", "MOCK: text hello")
+	})
+	t.Run("not trusted", func(t *testing.T) {
+		l := newLab(t, Seed{Git: true})
+		if s := l.await("prompt"); s.Prompt.Subtype == nil || *s.Prompt.Subtype != "trust" {
+			t.Errorf("it asks %+v", s.Prompt)
+		}
+	})
+	t.Run("model", func(t *testing.T) {
+		seed := Ready()
+		seed.Model = "gpt-5.5"
+		l := newLab(t, seed)
+		l.await("idle")
+		l.see("GPT-5.5 default")
+		if told := l.told("groom"); len(told) != 1 || told[0].Answer != "deny" {
+			t.Errorf("the model's offer: %+v", told)
+		}
+	})
+	t.Run("pristine", func(t *testing.T) {
+		l := newLab(t, Ready(), "--groom", "pristine")
+		l.await("idle")
+		l.nudge("MOCK: text hello")
+		l.asked("MOCK: text hello", 0)
+		entries, err := os.ReadDir(filepath.Join(l.home.Config, "sessions"))
+		if err != nil || len(entries) == 0 {
+			t.Errorf("its own home has no conversation: %v", err)
+		}
+	})
+}
+
+// TestSignIn: without a key Codex asks how to sign in; the key is typed by
+// somebody, told to nobody, and kept for all sessions.
+func TestSignIn(t *testing.T) {
+	l := newLab(t, Seed{Trusted: true, Login: true})
+	s := l.await("prompt")
+	if s.Prompt.Subtype == nil || *s.Prompt.Subtype != "login_method" || len(s.Prompt.Options) != 3 {
+		t.Fatalf("it asks %+v", s.Prompt)
+	}
+	l.respond("keys", "answered", "option", "3")
+	l.see("Use an OpenAI API key")
+	l.respond("keys", "answered", "option", "1")
+	l.see("Paste or type your API key")
+	s = l.await("prompt")
+	if s.Prompt.Subtype == nil || *s.Prompt.Subtype != "api_key" {
+		t.Fatalf("it asks %+v", s.Prompt)
+	}
+	if r, status := l.try("text", l.home.Key); status != 8 {
+		t.Errorf("a key as an answer: status %d, %+v", status, r)
+	}
+	check(t, l.Type(l.ctx, l.home.Key))
+	l.see("sk-lab")
+	if out := string(l.call("prompt", name, "--full")); strings.Contains(out, l.home.Key) {
+		t.Errorf("the prompt tells the key: %s", out)
+	}
+	check(t, l.Press(l.ctx, "Enter"))
+	l.await("idle")
+	l.confirmed("MOCK: text hello", "MOCK: text hello")
+	if auth, err := os.ReadFile(filepath.Join(l.home.Config, "auth.json")); err != nil || !strings.Contains(string(auth), l.home.Key) {
+		t.Errorf("the key is not kept where other sessions find it: %v", err)
+	}
+}

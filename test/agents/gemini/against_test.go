@@ -1,0 +1,178 @@
+//go:build agents
+
+package gemini
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"sort"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/test/agents/host"
+)
+
+// rounds is how many messages are given around the appearance of a confirmation,
+// and messages how many of any size: 200 and 100 with BERTH_SOAK=20.
+func rounds() int   { return 10 * host.Soak() }
+func messages() int { return 5 * host.Soak() }
+
+// TestNudgeAgainstAConfirmation gives messages while a person sends one that leads
+// to a confirmation: from before that is typed to after the dialog is there. None
+// of them answers it.
+func TestNudgeAgainstAConfirmation(t *testing.T) {
+	l := newLab(t, Ready())
+	l.is("idle")
+	const from, to = -200 * time.Millisecond, 1800 * time.Millisecond // of the nudge, against the person's paste
+	counts := map[string]int{}
+	for i := range rounds() {
+		l.is("idle")
+		if screen, err := l.See(l.ctx, 5*time.Second, empty); err != nil { // a message that was stopped may be left
+			t.Logf("the composer holds something:\n%s", screen)
+			l.key("Ctrl-u")
+			l.see(empty)
+		}
+		// Every 10 ms once in a long run, in no order that the machine's load could follow.
+		offset := from + (to-from)*time.Duration(i*73%rounds())/time.Duration(rounds())
+		ran, message := fmt.Sprintf("ran-%d.txt", i), fmt.Sprintf("MOCK: text message %d", i)
+		late := make(chan nudged, 1)
+		go func() {
+			time.Sleep(offset - from)
+			late <- l.nudge(message)
+		}()
+		time.Sleep(-from)
+		l.person("MOCK: shell touch " + ran)
+		got := <-late
+		counts[fate(got)]++
+		l.promptUntil("the confirmation", func(p shown) bool {
+			return p.Type == "permission" && p.Ready && p.OnScreen && strings.Contains(p.Input, ran)
+		})
+		if l.made(ran) {
+			t.Fatalf("offset %s: the message allowed the command: %s %+v %+v", offset, fate(got), got, got.Error)
+		}
+		l.respond("denied", "deny")
+		l.is("idle")
+		if l.made(ran) {
+			t.Fatalf("offset %s: the command ran: %s %+v %+v", offset, fate(got), got, got.Error)
+		}
+		if n := l.came(got, message); n != "" {
+			t.Fatalf("offset %s: %s %+v %+v, %s", offset, fate(got), got, got.Error, n)
+		}
+		if (i+1)%20 == 0 {
+			t.Logf("%d: %s", i+1, told(counts))
+		}
+	}
+	t.Logf("%d messages around a confirmation: %s; 0 answered it", rounds(), told(counts))
+}
+
+// came says what is wrong about where a message is: one that was confirmed reached
+// the model once, or was kept by Gemini for the end of the turn, which puts it
+// into the composer when that is refused; any other did not.
+func (l *lab) came(got nudged, message string) string {
+	l.t.Helper()
+	kept := got.Evidence == "screen:queue"
+	if got.Confirmed {
+		_, err := l.Until(l.ctx, patient, "", func(screen string) bool {
+			return l.api.Arrivals(message) > 0 || kept && regexp.MustCompile("(?m)^ > "+regexp.QuoteMeta(message)).MatchString(screen)
+		})
+		if err != nil {
+			return "and it did not come: " + err.Error()
+		}
+		l.is("idle")
+	}
+	if n := l.api.Arrivals(message); n > 1 || n > 0 && !got.Confirmed && fate(got) != "unconfirmed" {
+		return fmt.Sprintf("and it came %d times", n)
+	}
+	return ""
+}
+
+// person sends a message at the terminal: pastes it, sees it there, and presses
+// Enter.
+func (l *lab) person(message string) {
+	l.t.Helper()
+	draft := "^ > " + regexp.QuoteMeta(message)
+	l.types("\x1b[200~" + message + "\x1b[201~")
+	l.see(draft)
+	time.Sleep(300 * time.Millisecond) // an Enter right behind a paste is a line break
+	l.types("\r")
+	// To a Gemini that gets little of its processor it is one later still: then
+	// the draft has an empty second line, and whoever sees that presses Enter again.
+	broken := regexp.MustCompile("(?m)" + draft + ` *\n *\n▀`)
+	// What was sent is drawn like a draft: the composer is empty then, or a dialog
+	// stands in its place.
+	_, err := l.Until(l.ctx, patient, "still has the draft", func(screen string) bool {
+		if broken.MatchString(screen) {
+			broken = never
+			l.types("\r")
+		}
+		return sent.MatchString(screen)
+	})
+	check(l.t, err)
+}
+
+var never = regexp.MustCompile(`[^\s\S]`)
+
+var sent = regexp.MustCompile("(?m)" + empty + "|" + asksShell)
+
+// types types at the terminal, as soon as a delivery lets it.
+func (l *lab) types(text string) {
+	l.t.Helper()
+	for {
+		err := l.Type(l.ctx, text)
+		var refused *host.Failure
+		if err == nil {
+			return
+		}
+		if !errors.As(err, &refused) || refused.Status != 7 {
+			l.t.Fatal(err)
+		}
+	}
+}
+
+// fate says what became of a message.
+func fate(n nudged) string {
+	if n.Error == nil {
+		return "delivered"
+	}
+	typed, _ := n.Error.Details["typed"].(bool)
+	switch {
+	case n.Error.Code == "UNCONFIRMED":
+		return "unconfirmed"
+	case !typed:
+		return "refused before the paste"
+	}
+	return "stopped after the paste"
+}
+
+func told(counts map[string]int) string {
+	var words []string
+	for what, n := range counts {
+		words = append(words, fmt.Sprintf("%d %s", n, what))
+	}
+	sort.Strings(words)
+	return strings.Join(words, ", ")
+}
+
+// TestNudgeSizes gives messages of 1 byte to 10 KB, of all kinds of characters.
+func TestNudgeSizes(t *testing.T) {
+	l := newLab(t, Ready())
+	l.is("idle")
+	random := rand.New(rand.NewPCG(1, 2))
+	pieces := []string{"word ", "漢字", "👨‍👩‍👧 ", "line\n", "/path ", "! ", "? ", "0123456789", "é", "日本語。\n", "{\"a\": 1} "}
+	for i := range messages() {
+		size := 1 << random.IntN(14)
+		var text strings.Builder
+		fmt.Fprintf(&text, "%d", i)
+		for text.Len() < min(size, 10_000) {
+			text.WriteString(pieces[random.IntN(len(pieces))])
+		}
+		message := strings.TrimSpace(text.String())
+		l.confirmed(message, message)
+		if t.Failed() {
+			return
+		}
+	}
+}

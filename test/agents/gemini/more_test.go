@@ -1,0 +1,189 @@
+//go:build agents
+
+package gemini
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/test/agents/host"
+)
+
+// begin has a session of the real program, with these flags of new.
+func begin(t *testing.T, seed Seed, env map[string]string, flags ...string) *lab {
+	t.Helper()
+	l := prepare(t, seed)
+	check(t, l.host.Start())
+	l.start("lab", env, flags...)
+	return l
+}
+
+// files are the names in the user's own folder of Gemini's.
+func (l *lab) files() (names []string) {
+	l.t.Helper()
+	entries, err := os.ReadDir(l.home.Files)
+	check(l.t, err)
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// TestIsolateNone: without hooks title and screen tell, and nothing of the user's
+// is another's.
+func TestIsolateNone(t *testing.T) {
+	l := begin(t, Ready(), nil, "--isolate", "none")
+	l.distrusted = true // no hook of ours runs
+	l.is("idle")
+	l.confirmed("MOCK: text without hooks", "MOCK: text without hooks")
+	l.asks("MOCK: shell touch one.txt", "permission")
+	l.respond("denied", "deny")
+	l.is("idle")
+	l.asks("MOCK: shell touch two.txt", "permission")
+	l.respond("accepted", "accept")
+	l.is("idle")
+	if l.made("one.txt") || !l.made("two.txt") {
+		t.Errorf("one %v, two %v", l.made("one.txt"), l.made("two.txt"))
+	}
+	l.asks("MOCK: ask 1", "question")
+	l.respond("answered", "option 2")
+	l.is("idle")
+	l.modelGot("MOCK: ask 1", "Green")
+	if events := l.History(l.ctx); strings.Contains(events, `"type":"hook"`) {
+		t.Error("hooks ran")
+	}
+}
+
+// TestIsolateFull: a home of the session's own, that shares what is needed to log
+// in and nothing else.
+func TestIsolateFull(t *testing.T) {
+	l := begin(t, Ready(), nil, "--isolate", "full", "--trust")
+	l.reachesOut = true
+	l.is("idle")
+	before := l.files()
+	l.confirmed("MOCK: text in its own home", "MOCK: text in its own home")
+	l.asks("MOCK: shell touch one.txt", "permission")
+	l.respond("accepted", "accept")
+	l.is("idle")
+	if after := l.files(); !l.made("one.txt") || !slices.Equal(before, after) {
+		t.Errorf("made is %v; the user had %v and has %v", l.made("one.txt"), before, after)
+	}
+}
+
+// TestLogin chooses how to log in and types an API key into its dialog, in a home
+// of the session's own: Gemini writes the key through our link into the user's
+// file, and the next session finds it there.
+func TestLogin(t *testing.T) {
+	l := begin(t, Seed{}, map[string]string{"GEMINI_API_KEY": ""}, "--isolate", "full", "--trust")
+	l.reachesOut = true
+	s := l.is("prompt")
+	if s.Prompt == nil || s.Prompt.Type != "setup" || s.Prompt.Subtype != "auth" {
+		t.Fatalf("it asks %+v", s.Prompt)
+	}
+	l.refused(badRequest, "accept")
+	// What it does then may take a busy machine longer than an answer is followed.
+	if r, status := l.try("option 2"); status != 0 && status != 9 || r.Outcome != "answered" {
+		t.Fatalf("status %d, %+v %+v", status, r, r.Error)
+	}
+	p := l.promptUntil("for the key", func(p shown) bool { return p.Subtype == "api_key" && p.Ready && p.OnScreen })
+	l.refused(noDriver, "text "+l.home.Key, "--prompt", p.ID) // it would be written down
+	// It starts up behind its dialog, and empties that once it has.
+	for deadline := time.Now().Add(patient); !strings.Contains(l.History(l.ctx), `"event":"SessionStart"`); {
+		if time.Now().After(deadline) {
+			t.Fatal("it does not start up")
+		}
+	}
+	// A person pastes it, looks whether it stands there (Gemini draws the dialog
+	// before it listens), and presses Enter.
+	check(t, l.Paste(l.ctx, l.home.Key))
+	if _, err := l.See(l.ctx, 5*time.Second, l.home.Key); err != nil {
+		check(t, l.Paste(l.ctx, l.home.Key))
+		l.see(l.home.Key)
+	}
+	time.Sleep(time.Second) // Enter knows of it later than it is drawn, and nothing shows when
+	l.key("Enter")
+	l.is("idle")
+	l.confirmed("MOCK: text logged in", "MOCK: text logged in")
+	if strings.Contains(l.History(l.ctx), l.home.Key) {
+		t.Error("the key stands in the events")
+	}
+	const name = "gemini-credentials.json"
+	links, err := filepath.Glob(filepath.Join(filepath.Dir(l.home.Dir), "state", "sessions", "*", "gemini", ".gemini", name))
+	check(t, err)
+	if len(links) != 1 {
+		t.Fatalf("the session has %v", links)
+	}
+	to, err := os.Readlink(links[0])
+	if err != nil || to != filepath.Join(l.home.Files, name) {
+		t.Errorf("the link to the user's file is %q now: %v", to, err)
+	}
+	if info, err := os.Stat(filepath.Join(l.home.Files, name)); err != nil || info.Size() == 0 {
+		t.Errorf("the user's file: %+v, %v", info, err)
+	}
+}
+
+// TestQueueAndResume: messages are kept while it works, each for a turn of its
+// own, and a new session takes the folder's last conversation up.
+func TestQueueAndResume(t *testing.T) {
+	l := prepare(t, Ready())
+	check(t, os.Mkdir(filepath.Join(l.home.Files, "tmp"), 0o700)) // where Gemini has its chats, and sessions share them
+	check(t, l.host.Start())
+	l.start("lab", nil)
+	l.is("idle")
+	if n := l.nudge("MOCK: slow 20 100"); n.status != 0 {
+		t.Fatalf("%+v %+v", n, n.Error)
+	}
+	for _, message := range []string{"MOCK: text first of two", "MOCK: text second of two"} {
+		if n := l.nudge(message, "--queue"); n.status != 0 || !n.Queued {
+			t.Fatalf("%+v %+v", n, n.Error)
+		}
+	}
+	l.see("✦ second of two")
+	l.is("idle")
+	for _, message := range []string{"MOCK: text first of two", "MOCK: text second of two"} {
+		if n := l.api.Arrivals(message); n != 1 {
+			t.Errorf("%s arrived %d times", message, n)
+		}
+	}
+	_, err := l.host.Call(l.ctx, nil, "kill", l.Name)
+	check(t, err)
+	l.start("again", nil, "--resume", "latest")
+	l.is("idle")
+	l.confirmed("MOCK: text and now", "MOCK: text and now")
+	l.modelGot("MOCK: text and now", "second of two")
+}
+
+// TestRefusalIsRest measures how long after the key of a refusal it is idle.
+func TestRefusalIsRest(t *testing.T) {
+	l := begin(t, Ready(), nil)
+	l.is("idle")
+	for range 3 * host.Soak() {
+		l.asks("MOCK: shell touch one.txt", "permission")
+		l.listens()
+		l.key("3")
+		pressed := time.Now()
+		l.is("idle")
+		took := time.Since(pressed).Round(time.Millisecond)
+		if t.Logf("idle %s after the key", took); took > 500*time.Millisecond && quiet() {
+			t.Errorf("idle only %s after the key", took)
+		}
+	}
+}
+
+// quiet says whether the machine has no more to do than it can: what is measured
+// there is not what others take.
+func quiet() bool {
+	var one float64
+	load, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return true
+	}
+	_, err = fmt.Sscan(string(load), &one)
+	return err != nil || one < float64(runtime.NumCPU())
+}

@@ -1,0 +1,61 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+)
+
+// connection is one that all calls share, as ssh's ControlMaster makes it: what a
+// handshake takes of the processors is more than all that a call does. To Berth
+// each call is a client of its own all the same.
+type connection struct {
+	cmd   *exec.Cmd
+	ended chan struct{}
+}
+
+// controlPath is the socket at which it is found, for ssh_config.
+func (h *Host) controlPath() string { return filepath.Join(h.dir, "ssh") }
+
+// connect makes the connection, and is back when calls can use it.
+func (h *Host) connect() (*connection, error) {
+	cmd := exec.Command("ssh", "-F", filepath.Join(h.dir, "ssh_config"), "-M", "-N", "berth")
+	cmd.Env, cmd.Dir = h.environ(), h.dir
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start ssh: %w", err)
+	}
+	c := &connection{cmd: cmd, ended: make(chan struct{})}
+	go func() {
+		_ = cmd.Wait() // it is ended by us, or by a server that was killed
+		close(c.ended)
+	}()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.NewTimer(patience)
+	defer deadline.Stop()
+	for {
+		if _, err := os.Stat(h.controlPath()); err == nil {
+			return c, nil
+		}
+		select {
+		case <-tick.C:
+		case <-c.ended:
+			return nil, errors.New("the connection that calls share ended at once")
+		case <-deadline.C:
+			return nil, errors.Join(errors.New("the connection that calls share does not come about"), h.disconnect(c))
+		}
+	}
+}
+
+// disconnect ends it. Calls make connections of their own then.
+func (h *Host) disconnect(c *connection) error {
+	_ = c.cmd.Process.Kill() // it may have ended
+	<-c.ended
+	if err := os.Remove(h.controlPath()); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+// Package npm installs the agents that tests are run with, each at its pinned
+// version, into the user's cache folder.
+package npm
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// ErrNone says that npm is missing or its registry does not answer: the tests
+// cannot run here, and nothing is wrong with Berth.
+var ErrNone = errors.New("npm does not give it")
+
+// Package is a program that npm installs.
+type Package struct {
+	Name    string // as npm has it: @scope/name
+	Version string
+	// Pin holds pin/package.json and pin/package-lock.json, with the checksums of
+	// all that npm may install.
+	Pin fs.FS
+	// Program finds the program below the folder that it is installed in.
+	Program func(dir string) (string, error)
+}
+
+// Bounds of npm's work: a question, and up to 100 MB of download.
+const (
+	askTimeout     = 30 * time.Second
+	installTimeout = 5 * time.Minute
+)
+
+// Install gives the path of the program, installing it when it is not there
+// yet. Several processes may call it at once. No script of a package is run.
+func (p Package) Install(ctx context.Context) (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("find the cache folder: %w", err)
+	}
+	cache = filepath.Join(cache, "berth-test-agents")
+	dir := filepath.Join(cache, path.Base(p.Name)+"-"+p.Version)
+	if exe, err := p.Program(dir); err == nil {
+		return exe, nil
+	}
+	if err := p.answers(ctx); err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(cache, 0o755); err != nil {
+		return "", err
+	}
+	aside, err := os.MkdirTemp(cache, "installing-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(aside)
+	for _, name := range []string{"package.json", "package-lock.json"} {
+		data, err := fs.ReadFile(p.Pin, "pin/"+name)
+		if err != nil {
+			return "", err
+		}
+		if err := os.WriteFile(filepath.Join(aside, name), data, 0o644); err != nil {
+			return "", err
+		}
+	}
+	if _, err := run(ctx, installTimeout, "ci", "--prefix", aside, "--ignore-scripts", "--no-audit", "--no-fund"); err != nil {
+		return "", fmt.Errorf("install %s: %w", p.Name, err)
+	}
+	if _, err := p.Program(aside); err != nil {
+		return "", err
+	}
+	// Whoever comes second finds the folder there and uses it.
+	if err := os.Rename(aside, dir); err != nil && !errors.Is(err, os.ErrExist) && !strings.Contains(err.Error(), "not empty") {
+		return "", fmt.Errorf("keep the installed %s: %w", p.Name, err)
+	}
+	return p.Program(dir)
+}
+
+// answers asks npm for the version, as a question that is quickly answered or not.
+func (p Package) answers(ctx context.Context) error {
+	what := p.Name + "@" + p.Version
+	if _, err := exec.LookPath("npm"); err != nil {
+		return fmt.Errorf("%s: %w: %w", what, ErrNone, err)
+	}
+	out, err := run(ctx, askTimeout, "view", "--fetch-retries=0", what, "version")
+	if err != nil || strings.TrimSpace(out) != p.Version {
+		return fmt.Errorf("%s: %w: it says %q: %v", what, ErrNone, strings.TrimSpace(out), err)
+	}
+	return nil
+}
+
+func run(ctx context.Context, most time.Duration, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	var stdout, stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, "npm", args...)
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.WaitDelay = time.Second
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("npm %s: %w: %s", args[0], err, reason(stderr.String()))
+	}
+	return stdout.String(), nil
+}
+
+// reason is what npm says of a failure before it goes into detail.
+func reason(said string) string {
+	var lines []string
+	for line := range strings.Lines(said) {
+		if text, ok := strings.CutPrefix(strings.TrimSpace(line), "npm error "); ok && len(lines) < 4 {
+			lines = append(lines, text)
+		}
+	}
+	return strings.Join(lines, "; ")
+}

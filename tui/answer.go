@@ -1,0 +1,296 @@
+package tui
+
+import (
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"berth/agent"
+	"berth/sessions"
+)
+
+// card is how far somebody is with answering a prompt.
+type card struct {
+	prompt  string    // its id, as drawn
+	since   time.Time // when it came to be shown
+	hidden  bool      // the screen is shown in its place
+	scroll  int
+	last    int // most that scroll may be
+	step    int // of its questions, or of a form's fields
+	picks   []agent.QuestionPick
+	chosen  map[int]bool // options of a question that takes several
+	review  bool         // all is answered and can be sent
+	filling bool         // a form is being filled in
+	fields  []field
+	content map[string]any
+}
+
+// stands is how long a card has to have been there before a key answers it: a
+// person who has pressed a key for the card before has not read this one.
+const stands = 300 * time.Millisecond
+
+// syncCard begins anew when the chosen session asks something else.
+func (m *Model) syncCard() {
+	id := ""
+	if s := m.current(); s != nil && s.Request != nil {
+		id = s.Request.ID
+	}
+	if m.card.prompt != id {
+		m.card = card{prompt: id, since: m.now}
+	}
+}
+
+// carded says whether the chosen session's prompt is shown.
+func (m *Model) carded() bool {
+	s := m.current()
+	return s != nil && s.Request != nil && m.layout().preview && !m.card.hidden
+}
+
+// pressCard takes a key that answers; false says that it is none.
+func (m *Model) pressCard(k Key) (Effect, bool) {
+	s := m.current()
+	if !m.carded() {
+		return nil, false
+	}
+	switch k.Name {
+	case "J", "ctrl+d":
+		m.card.scroll = min(m.card.scroll+max(m.layout().side.h/2, 1), m.card.last)
+		return nil, true
+	case "K", "ctrl+u":
+		m.card.scroll = max(m.card.scroll-max(m.layout().side.h/2, 1), 0)
+		return nil, true
+	}
+	if !m.world.May["respond"] {
+		return nil, false
+	}
+	answers := m.answersTo(s.Request)
+	if !answers[kindOf(k.Name)] {
+		return nil, false
+	}
+	if m.now.Sub(m.card.since) < stands {
+		m.Tell("this has just come up: look again", waits)
+		return nil, true
+	}
+	return m.answerKey(s, kindOf(k.Name), k), true
+}
+
+// kindOf is what a key does on a card.
+func kindOf(key string) string {
+	if len(key) == 1 && key[0] >= '1' && key[0] <= '9' {
+		return "option"
+	}
+	return map[string]string{"y": "accept", "d": "deny", "t": "text", "c": "cancel", "f": "fill", "enter": "enter", "backspace": "back", "esc": "leave"}[key]
+}
+
+// answersTo are the keys' kinds that mean something for a prompt now.
+func (m *Model) answersTo(r *agent.Request) map[string]bool {
+	begun := m.card.step > 0 || len(m.card.chosen) > 0 || m.card.review || m.card.filling
+	a := map[string]bool{"leave": begun, "back": begun}
+	options, _ := optionsOf(r, m.card.step)
+	switch {
+	case m.card.filling:
+		f := m.field()
+		a["option"], a["enter"] = f != nil && len(f.options) > 0, m.card.review || f != nil
+		return a
+	case m.card.review:
+		a["enter"] = true
+		return a
+	}
+	a["option"] = len(options) > 0
+	switch r.Type {
+	case agent.PromptPermission, agent.PromptPlan:
+		a["accept"], a["deny"] = true, true
+	case agent.PromptQuestion:
+		a["deny"], a["text"] = !begun, true
+		a["enter"] = several(r, m.card.step) && len(m.card.chosen) > 0
+	case agent.PromptForm:
+		a["option"], a["accept"], a["deny"], a["cancel"], a["fill"] = false, true, true, true, len(r.Schema) > 0
+	case agent.PromptSetup:
+		a["accept"], a["text"], a["deny"] = r.URL == nil, r.URL != nil, r.URL != nil
+	case agent.PromptNotice:
+		a["option"], a["deny"] = false, true
+	}
+	return a
+}
+
+// cardHints are the keys of a card, as far as they are allowed.
+func (m *Model) cardHints(r *agent.Request) []hint {
+	if !m.world.May["respond"] {
+		return nil
+	}
+	a := m.answersTo(r)
+	var list []hint
+	add := func(kind, key, does string) {
+		if a[kind] {
+			list = append(list, hint{key, does})
+		}
+	}
+	options, _ := optionsOf(r, m.card.step)
+	if m.card.filling {
+		options = nil
+		if f := m.field(); f != nil {
+			options = f.options
+		}
+	}
+	if n := min(len(options), 9); a["option"] && n > 0 {
+		does := "answer"
+		if several(r, m.card.step) && !m.card.filling {
+			does = "choose"
+		}
+		list = append(list, hint{map[bool]string{true: "1", false: "1-" + strconv.Itoa(n)}[n == 1], does})
+	}
+	switch f := m.field(); {
+	case m.card.review:
+		add("enter", "enter", "send")
+	case m.card.filling && f != nil && len(f.options) == 0:
+		add("enter", "enter", "write")
+	case m.card.filling || several(r, m.card.step):
+		add("enter", "enter", "next")
+	}
+	add("accept", "y", "yes")
+	deny := "no, with a reason"
+	switch r.Type {
+	case agent.PromptNotice:
+		deny = "close it"
+	case agent.PromptForm:
+		deny = "decline"
+	}
+	add("deny", "d", deny)
+	add("text", "t", "in your words")
+	add("fill", "f", "fill in")
+	add("cancel", "c", "cancel")
+	add("back", "backspace", "a step back")
+	return list
+}
+
+func (m *Model) answerKey(s *sessions.Status, kind string, k Key) Effect {
+	r := s.Request
+	switch kind {
+	case "leave":
+		m.card = card{prompt: m.card.prompt, since: m.card.since}
+	case "back":
+		m.stepBack(r)
+	case "accept":
+		return m.respond(s, "", "accept")
+	case "cancel":
+		return m.respond(s, "", "cancel")
+	case "deny":
+		if r.Type == agent.PromptNotice || r.Type == agent.PromptForm || r.Type == agent.PromptSetup {
+			return m.respond(s, "", "deny")
+		}
+		m.open(editing{what: denying, session: s.ID, prompt: r.ID, label: "Why not? (may stay empty)"}, true)
+	case "text":
+		m.open(editing{what: wording, session: s.ID, prompt: r.ID, label: "In your words"}, true)
+	case "fill":
+		m.beginForm(r)
+	case "option":
+		return m.option(s, int(k.Name[0]-'0'))
+	case "enter":
+		return m.enter(s)
+	}
+	return nil
+}
+
+// option takes the n-th option of what is asked now.
+func (m *Model) option(s *sessions.Status, n int) Effect {
+	r := s.Request
+	if m.card.filling {
+		return m.fieldOption(n)
+	}
+	options, _ := optionsOf(r, m.card.step)
+	switch {
+	case n > len(options):
+		m.Tell("there is no option "+strconv.Itoa(n), waits)
+	case several(r, m.card.step):
+		if m.card.chosen == nil {
+			m.card.chosen = map[int]bool{}
+		}
+		if m.card.chosen[n] {
+			delete(m.card.chosen, n)
+		} else {
+			m.card.chosen[n] = true
+		}
+	case len(r.Questions) > 1:
+		m.pick(r, agent.QuestionPick{Options: []int{n}})
+	default:
+		return m.respond(s, "", "option", strconv.Itoa(n))
+	}
+	return nil
+}
+
+// pick answers the question of this step and goes on to the next.
+func (m *Model) pick(r *agent.Request, p agent.QuestionPick) {
+	for len(m.card.picks) <= m.card.step {
+		m.card.picks = append(m.card.picks, agent.QuestionPick{})
+	}
+	m.card.picks[m.card.step] = p
+	m.card.chosen = nil
+	if m.card.step++; m.card.step >= len(r.Questions) {
+		m.card.step, m.card.review = len(r.Questions)-1, true
+	}
+}
+
+func (m *Model) stepBack(r *agent.Request) {
+	switch {
+	case m.card.review:
+		m.card.review = false
+	case m.card.step > 0:
+		m.card.step--
+	default:
+		m.card.filling, m.card.content = false, nil
+	}
+	m.card.chosen = nil
+}
+
+// enter sends what is answered, or goes on.
+func (m *Model) enter(s *sessions.Status) Effect {
+	r := s.Request
+	switch {
+	case m.card.filling:
+		return m.enterForm(s)
+	case m.card.review:
+		return m.respondEach(s)
+	}
+	var p agent.QuestionPick
+	options, _ := optionsOf(r, m.card.step)
+	for n := range options {
+		if m.card.chosen[n+1] {
+			p.Options = append(p.Options, n+1)
+		}
+	}
+	m.pick(r, p)
+	if len(r.Questions) == 1 {
+		return m.respondEach(s)
+	}
+	return nil
+}
+
+// respondEach sends the answers to all questions.
+func (m *Model) respondEach(s *sessions.Status) Effect {
+	type one struct {
+		Options []int  `json:"options,omitempty"`
+		Text    string `json:"text,omitempty"`
+	}
+	var all []one
+	for _, p := range m.card.picks {
+		all = append(all, one{p.Options, p.Text})
+	}
+	return m.respond(s, m.toJSON(map[string]any{"answers": all}), "-")
+}
+
+func (m *Model) toJSON(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		m.Tell(err.Error(), failed)
+		return ""
+	}
+	return string(b)
+}
+
+// respond is the verb, for the very prompt that is drawn.
+func (m *Model) respond(s *sessions.Status, stdin string, words ...string) Effect {
+	return m.act(Act{
+		Session: s.ID, Name: s.Name, Kind: "respond", Stdin: stdin,
+		Words: append([]string{"respond", s.ID, "--prompt", m.card.prompt}, words...),
+	}, "answering "+s.Name)
+}

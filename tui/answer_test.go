@@ -1,0 +1,285 @@
+package tui
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/agent"
+	"berth/sessions"
+	"berth/terminal"
+	"berth/terminal/paint"
+)
+
+// asking is a session that asks something, of a person who may answer.
+func asking(cols, rows int, r *agent.Request) *Model {
+	s := at("alpha", agent.Prompt, 1)
+	r.ID, r.Ready, r.OnScreen = "p1", true, true
+	s.Request, s.Requests = r, []*agent.Request{r}
+	w := world(s)
+	w.May = Rights{"attach": true, "screen": true, "respond": true, "nudge": true}
+	return started(cols, rows, w)
+}
+
+func permission() *agent.Request {
+	r := &agent.Request{Type: agent.PromptPermission, Tool: agent.Pointer("Bash"), Options: []string{"Yes", "Yes, always", "No"}}
+	r.SetInput("npm install express")
+	return r
+}
+
+var later = noon.Add(time.Second)
+
+// ran is what an effect would run.
+func ran(t *testing.T, e Effect) (string, string) {
+	t.Helper()
+	a, ok := e.(Act)
+	if !ok {
+		t.Fatalf("%#v is no act", e)
+	}
+	return strings.Join(a.Words, " "), a.Stdin
+}
+
+func TestAnswers(t *testing.T) {
+	for _, c := range []struct {
+		keys  []string
+		words string
+		stdin string
+	}{
+		{[]string{"2"}, "respond id-alpha --prompt p1 option 2", ""},
+		{[]string{"y"}, "respond id-alpha --prompt p1 accept", ""},
+		{[]string{"d", "enter"}, "respond id-alpha --prompt p1 deny", ""},
+		{[]string{"d", "n", "o", " ", "2", "enter"}, "respond id-alpha --prompt p1 deny -", "no 2"},
+	} {
+		m := asking(80, 24, permission())
+		if got, in := ran(t, press(m, later, c.keys...)); got != c.words || in != c.stdin {
+			t.Errorf("%v runs %q with %q", c.keys, got, in)
+		}
+	}
+}
+
+// TestOnlyWhatWasRead: a key that comes as soon as a card is drawn was meant for
+// the one before; and the answer names the prompt that was drawn.
+func TestOnlyWhatWasRead(t *testing.T) {
+	m := asking(80, 24, permission())
+	if e := press(m, noon.Add(stands/2), "1"); e != nil || !strings.Contains(m.flash.text, "look again") {
+		t.Errorf("a key at once does %v, says %q", e, m.flash.text)
+	}
+	w := m.world
+	s := *w.Sessions[0]
+	next := *s.Request
+	next.ID = "p2"
+	s.Request, s.Requests = &next, []*agent.Request{&next}
+	m.SetWorld(World{Sessions: []*sessions.Status{&s}, May: w.May}, later)
+	if e := press(m, later.Add(stands/2), "1"); e != nil {
+		t.Errorf("a key at the next prompt does %v", e)
+	}
+	if got, _ := ran(t, press(m, later.Add(2*stands), "1")); got != "respond id-alpha --prompt p2 option 1" {
+		t.Errorf("runs %q", got)
+	}
+	// A reason that was begun for another prompt is not given to this one.
+	m = asking(80, 24, permission())
+	press(m, later, "d", "w", "h", "y")
+	m.SetWorld(World{Sessions: []*sessions.Status{&s}, May: w.May}, later)
+	if got, _ := ran(t, press(m, later, "enter")); got != "respond id-alpha --prompt p1 deny -" {
+		t.Errorf("runs %q", got)
+	}
+}
+
+func TestViewerCannotAnswer(t *testing.T) {
+	m := asking(80, 24, permission())
+	m.world.May = Rights{"screen": true, "attach": true}
+	for _, k := range []string{"1", "y", "d", "t", "n", "c", "f"} {
+		if e := press(m, later, k); e != nil || m.edit != nil {
+			t.Errorf("%s does %v", k, e)
+		}
+	}
+	for _, said := range []string{"1-3", "answer", "message", "reason"} {
+		if strings.Contains(drawn(m), said) {
+			t.Errorf("a viewer is shown %q", said)
+		}
+	}
+	press(m, later, "?")
+	if shown := drawn(m); strings.Contains(shown, "option") || strings.Contains(shown, "message") {
+		t.Error("help names what a viewer may not do")
+	}
+}
+
+func TestQuestionsStepByStep(t *testing.T) {
+	r := &agent.Request{Type: agent.PromptQuestion, Questions: []agent.Question{
+		{Header: "Store", Text: "Which?", Options: []string{"Postgres", "SQLite"}, Descriptions: []string{"a server", "a file"}},
+		{Header: "Parts", Text: "Which parts?", Options: []string{"a", "b", "c"}, MultiSelect: true},
+		{Header: "Cache", Text: "And?", Options: []string{"none"}},
+	}}
+	m := asking(100, 30, r)
+	press(m, later, "2")
+	if shown := drawn(m); !strings.Contains(shown, "Question 2 of 3 · Parts") || !strings.Contains(shown, "several may be chosen") {
+		t.Fatalf("after the first answer it shows\n%s", shown)
+	}
+	press(m, later, "1", "3", "2", "2", "enter", "t", "R", "e", "d", "i", "s", "enter")
+	if shown := drawn(m); !strings.Contains(shown, "Parts: a, c") || !strings.Contains(shown, "Cache: Redis") {
+		t.Fatalf("at the end it shows\n%s", shown)
+	}
+	press(m, later, "backspace", "t", "x", "enter")
+	got, in := ran(t, press(m, later, "enter"))
+	if got != "respond id-alpha --prompt p1 -" {
+		t.Errorf("runs %q", got)
+	}
+	var sent any
+	want := map[string]any{"answers": []any{map[string]any{"options": []any{2.0}}, map[string]any{"options": []any{1.0, 3.0}}, map[string]any{"text": "x"}}}
+	if err := json.Unmarshal([]byte(in), &sent); err != nil || !reflect.DeepEqual(sent, want) {
+		t.Errorf("sends %s", in)
+	}
+}
+
+func TestForm(t *testing.T) {
+	r := &agent.Request{Type: agent.PromptForm, Text: agent.Pointer("Where?"), Options: []string{"Accept", "Decline"}, Schema: []byte(`{"type":"object","required":["name"],"properties":{
+		"name":{"type":"string","title":"Name"},"size":{"type":"integer"},"kind":{"type":"string","enum":["a","b"],"enumNames":["Big","Small"]},"sure":{"type":"boolean","title":"Sure?"}}}`)}
+	m := asking(100, 30, r)
+	if e := press(m, later, "1"); e != nil {
+		t.Errorf("a digit answers a form: %v", e)
+	}
+	press(m, later, "f", "enter", "enter")
+	if m.flash.text != "Name is needed" {
+		t.Errorf("an empty name says %q", m.flash.text)
+	}
+	press(m, later, "A", "n", "n", "enter", "enter", "x", "enter")
+	if m.flash.text != "size wants a number" {
+		t.Errorf("a wrong number says %q", m.flash.text)
+	}
+	press(m, later, "backspace", "7", "enter", "2", "1")
+	got, in := ran(t, press(m, later, "enter"))
+	if got != "respond id-alpha --prompt p1 -" || in != `{"action":"accept","content":{"kind":"b","name":"Ann","size":7,"sure":true}}` {
+		t.Errorf("runs %q with %s", got, in)
+	}
+	m = asking(100, 30, r)
+	if got, _ := ran(t, press(m, later, "c")); got != "respond id-alpha --prompt p1 cancel" {
+		t.Errorf("c runs %q", got)
+	}
+}
+
+// TestWholeInput: all of a long input can be read, and what hides in it is told.
+func TestWholeInput(t *testing.T) {
+	r := permission()
+	r.SetInput(strings.Repeat("rm -rf one/two/three\n", 40) + "echo \u202elive\u200b\x1b[8m\tdone")
+	m := asking(80, 24, r)
+	seen := drawn(m)
+	for range 20 {
+		press(m, later, "J")
+		seen += drawn(m)
+	}
+	for _, want := range []string{"⟨U+202E⟩", "⟨U+200B⟩", "␛[8m␉done", "lines; J K scroll"} {
+		if !strings.Contains(seen, want) {
+			t.Errorf("%q is not shown", want)
+		}
+	}
+	for _, evil := range []string{"\u202e", "\u200b", "\x1b"} {
+		if strings.Contains(seen, evil) {
+			t.Errorf("%q is shown", evil)
+		}
+	}
+	r.FullInput, r.InputBytes = "", 5000
+	if shown := drawn(m); !strings.Contains(shown, "cut here") {
+		press(m, later, "J", "J", "J")
+		if shown = drawn(m); !strings.Contains(shown, "cut here") {
+			t.Errorf("nothing says that it is cut:\n%s", shown)
+		}
+	}
+}
+
+func TestDrafts(t *testing.T) {
+	m := asking(80, 24, permission())
+	m.world.Sessions[0].Driven = true
+	press(m, later, "n", "h", "i", "alt+enter", "y", "o", "u")
+	e := press(m, later, "enter")
+	if got, in := ran(t, e); got != "nudge id-alpha -" || in != "hi\nyou" {
+		t.Fatalf("runs %q with %q", got, in)
+	}
+	m.Finish(Done{Act: e.(Act), Status: 5, Out: `{"error":{"code":"DRAFT_PRESENT","message":"a draft"}}`}, later)
+	if !strings.Contains(m.flash.text, "ctrl-s") {
+		t.Errorf("a refusal says %q", m.flash.text)
+	}
+	press(m, later, "n")
+	if m.editor.text != "hi\nyou" {
+		t.Errorf("of the draft there is %q", m.editor.text)
+	}
+	e = press(m, later, "ctrl+s")
+	if got, _ := ran(t, e); got != "nudge --stash id-alpha -" {
+		t.Errorf("runs %q", got)
+	}
+	m.Finish(Done{Act: e.(Act), Out: `{"delivered":true,"confirmed":true,"evidence":"hook:UserPromptSubmit"}`}, later)
+	if !strings.Contains(m.flash.text, "confirmed by hook:UserPromptSubmit") {
+		t.Errorf("says %q", m.flash.text)
+	}
+	press(m, later, "n")
+	if m.editor.text != "" {
+		t.Errorf("after it was taken there is %q", m.editor.text)
+	}
+	press(m, later, "x", "esc", "n")
+	if m.editor.text != "x" {
+		t.Error("leaving the editor loses the text")
+	}
+}
+
+func TestVerdicts(t *testing.T) {
+	for out, want := range map[string]string{
+		`0 {"outcome":"accepted","confirmed":true,"state":"working"}`:                                "alpha: accepted, confirmed · now working",
+		`0 {"outcome":"denied","confirmed":false,"state":"idle"}`:                                    "alpha: denied, not confirmed · now idle",
+		`6 {"outcome":"answered_elsewhere","error":{"code":"STALE_PROMPT","message":"x"}}`:           "alpha: answered elsewhere, somebody else was first",
+		`9 {"outcome":"accepted","error":{"code":"UNCONFIRMED","message":"nothing tells"}}`:          "alpha: unconfirmed: nothing tells",
+		`6 {"error":{"code":"STALE_PROMPT","message":"it asks something else"}}`:                     "alpha: it asks something else",
+		`4 {"error":{"code":"DENIED","message":"respond needs the role responder and v is viewer"}}`: "alpha: respond needs the role responder and v is viewer",
+		`7 ` + "": "alpha: respond failed with status 7",
+	} {
+		m := asking(80, 24, permission())
+		status, answer, _ := strings.Cut(out, " ")
+		m.doing = 1
+		m.Finish(Done{Act: Act{Kind: "respond", Name: "alpha"}, Status: int(status[0] - '0'), Out: answer}, later)
+		if m.flash.text != want {
+			t.Errorf("%s says %q, want %q", out, m.flash.text, want)
+		}
+	}
+}
+
+func TestEditor(t *testing.T) {
+	e := newEditor("", false)
+	for _, k := range []Key{
+		{Name: "paste", Text: "eins\r\nzwei drei\n漢字"}, {Name: "up"}, {Name: "home"}, {Name: "x", Text: "x"}, {Name: "end"}, {Name: "ctrl+w"},
+		{Name: "down"}, {Name: "end"}, {Name: "backspace"}, {Name: "left"}, {Name: "delete"}, {Name: "é", Text: "é"},
+	} {
+		e.press(k)
+	}
+	if e.text != "eins\nxzwei \né" {
+		t.Errorf("%q", e.text)
+	}
+	f := NewFrame(10, 5)
+	e.draw(f.all(), terminal.Style{})
+	if got := strings.Join(f.Text(), "|"); got != "eins|xzwei|é||" || f.cursor.Row != 2 || f.cursor.Col != 1 {
+		t.Errorf("%q, cursor %+v", got, f.cursor)
+	}
+	one := newEditor("", true)
+	one.press(Key{Name: "paste", Text: "a\nb c\t"})
+	one.press(Key{Name: " ", Text: " "})
+	if one.text != "a b c  " {
+		t.Errorf("%q", one.text)
+	}
+}
+
+// TestCardFits: at no size anything is drawn outside of its place, or crashes.
+func TestCardFits(t *testing.T) {
+	r := permission()
+	r.SetInput(strings.Repeat("漢字 wide\n", 30))
+	for cols := 1; cols < 130; cols += 7 {
+		for rows := 1; rows < 40; rows += 3 {
+			m := asking(cols, rows, r)
+			m.detail = true
+			sc := newScreen(paint.Look{})
+			sc.resize(cols, rows)
+			sc.draw(m)
+			m.world.Sessions[0].Driven = true
+			press(m, later, "n", "a")
+			sc.draw(m)
+		}
+	}
+}

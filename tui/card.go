@@ -1,0 +1,290 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"berth/agent"
+	"berth/sessions"
+	"berth/terminal"
+)
+
+// line is a line of a card.
+type line struct {
+	tone tone
+	text string
+	key  string // pressed for it, in front of it
+	mark string // stands in front of it, such as that it was chosen
+}
+
+// reveal makes text printable so that nothing in it is hidden: what Printable
+// would drop, because it reorders or hides text, is told by its number.
+func reveal(s string) string {
+	var b strings.Builder
+	for i, r := range s {
+		if r == utf8.RuneError {
+			if _, n := utf8.DecodeRuneInString(s[i:]); n == 1 {
+				b.WriteString(fmt.Sprintf("⟨%02X⟩", s[i]))
+				continue
+			}
+		}
+		if r == '\n' || terminal.Printable(string(r)) != "" || r == 0x200d {
+			b.WriteRune(r)
+			continue
+		}
+		b.WriteString(fmt.Sprintf("⟨U+%04X⟩", r))
+	}
+	return b.String()
+}
+
+// asked is what a prompt is about, above its options.
+func (m *Model) asked(s *sessions.Status, r *agent.Request, width int, small bool) []line {
+	var out []line
+	gap := func() {
+		if !small {
+			out = append(out, line{})
+		}
+	}
+	add := func(of tone, text string) {
+		for _, l := range wrap(reveal(text), width) {
+			out = append(out, line{tone: of, text: l})
+		}
+	}
+	head := string(r.Type)
+	if r.Subtype != nil {
+		head += " " + strings.ReplaceAll(*r.Subtype, "_", " ")
+	}
+	if r.Tool != nil {
+		head = *r.Tool + " · " + head
+	}
+	if r.Agent != nil {
+		head += " · asked by its " + *r.Agent
+	}
+	if n := len(s.Requests); n > 1 {
+		head += fmt.Sprintf(" · %d more behind it", n-1)
+	}
+	add(waits, oneLine(head))
+	if r.Title != nil {
+		add(strong, *r.Title)
+	}
+	if r.Input != nil && *r.Input != "" {
+		input := *r.Input
+		if r.FullInput != "" {
+			input = r.FullInput
+		}
+		gap()
+		add(plain, input)
+		if left := r.InputBytes - len(input); left > 0 {
+			add(failed, fmt.Sprintf("… cut here: %d of %d bytes are not shown; attach to see them", left, r.InputBytes))
+		}
+	}
+	if r.Text != nil {
+		gap()
+		add(plain, *r.Text)
+	}
+	if r.URL != nil {
+		gap()
+		add(accent, *r.URL)
+	}
+	return out
+}
+
+// notes are what is to be known before one answers.
+func (m *Model) notes(r *agent.Request) []string {
+	var out []string
+	switch {
+	case !r.Ready:
+		out = append(out, "its options are not read yet")
+	case r.OptionsFallback && r.Channel != agent.ChannelHook:
+		out = append(out, "these are the usual options, not read off its screen")
+	}
+	if !r.OnScreen {
+		out = append(out, "its dialog is not on its screen now")
+	}
+	return out
+}
+
+// choices are the options, or those of the question that is being answered.
+func (m *Model) choices(r *agent.Request, width int) []line {
+	var out []line
+	if n := len(r.Questions); n > 0 {
+		q := r.Questions[min(m.card.step, n-1)]
+		head := q.Header
+		if n > 1 {
+			head = strings.TrimSuffix(fmt.Sprintf("Question %d of %d · %s", min(m.card.step, n-1)+1, n, q.Header), " · ")
+		}
+		if q.MultiSelect {
+			head = strings.TrimPrefix(head+" · several may be chosen", " · ")
+		}
+		if head != "" {
+			out = append(out, line{tone: faint, text: oneLine(head)})
+		}
+		if r.Text == nil || n > 1 {
+			for _, l := range wrap(reveal(q.Text), width) {
+				out = append(out, line{tone: strong, text: l})
+			}
+		}
+	}
+	if m.card.filling {
+		return append(out, m.fieldLines(width)...)
+	}
+	if m.card.review {
+		return append(out, m.reviewLines(r, width)...)
+	}
+	options, described := optionsOf(r, m.card.step)
+	for i, o := range options {
+		l := line{key: fmt.Sprint(i + 1), tone: plain}
+		if i >= 9 {
+			l.key = "" // no key has that number
+		}
+		if m.card.chosen[i+1] {
+			l.mark = "[x] "
+		} else if several(r, m.card.step) {
+			l.mark = "[ ] "
+		}
+		for j, text := range wrap(reveal(o), width-4) {
+			if j > 0 {
+				l = line{tone: plain, mark: " "}
+			}
+			l.text = text
+			out = append(out, l)
+		}
+		if i < len(described) && described[i] != "" {
+			for _, text := range wrap(reveal(described[i]), width-4) {
+				out = append(out, line{tone: faint, text: text, mark: " "})
+			}
+		}
+	}
+	return out
+}
+
+func optionsOf(r *agent.Request, step int) (options, described []string) {
+	if n := len(r.Questions); n > 0 {
+		q := r.Questions[min(step, n-1)]
+		return q.Options, q.Descriptions
+	}
+	return r.Options, nil
+}
+
+func several(r *agent.Request, step int) bool {
+	n := len(r.Questions)
+	return n > 0 && r.Questions[min(step, n-1)].MultiSelect
+}
+
+// reviewLines are all answers before they are sent.
+func (m *Model) reviewLines(r *agent.Request, width int) []line {
+	out := []line{{tone: strong, text: "Your answers"}}
+	for i, q := range r.Questions {
+		var words []string
+		if i < len(m.card.picks) {
+			for _, n := range m.card.picks[i].Options {
+				if n >= 1 && n <= len(q.Options) {
+					words = append(words, q.Options[n-1])
+				}
+			}
+			if m.card.picks[i].Text != "" {
+				words = append(words, m.card.picks[i].Text)
+			}
+		}
+		label := q.Header
+		if label == "" {
+			label = fmt.Sprintf("%d", i+1)
+		}
+		for _, l := range wrap(reveal(label+": "+strings.Join(words, ", ")), width) {
+			out = append(out, line{tone: plain, text: l})
+		}
+	}
+	return out
+}
+
+// smallCard is up to how many rows none is left empty for looks alone.
+const smallCard = 12
+
+// spareRows is the least room below a card in which its screen is shown too.
+const spareRows = 7
+
+// drawCard draws what the chosen session asks: what it is about, which can be
+// scrolled, and below it the options and what can be pressed.
+func (m *Model) drawCard(a area, s *sessions.Status) {
+	t, r := m.theme, s.Request
+	width := a.w - 3
+	about, below := m.asked(s, r, width, a.h <= smallCard), m.choices(r, width)
+	for _, n := range m.notes(r) {
+		below = append(below, line{tone: faint, text: n})
+	}
+	hints := m.cardHints(r)
+	if a.h > smallCard {
+		below = append(below, line{}) // before the hints
+	}
+	if spare := a.h - len(about) - len(below) - 3; spare >= spareRows && m.world.May["screen"] {
+		under := a.part(0, a.h-spare, a.w, spare)
+		under.line(0, t.style(faint))
+		under.text(2, 0, -1, t.style(faint), " its screen ")
+		m.drawScreen(under.part(0, 1, a.w, spare-1), s)
+		a = a.part(0, 0, a.w, a.h-spare)
+	}
+	room := a.h - len(below) - 2
+	if len(hints) == 0 {
+		room++
+	}
+	room = max(room, min(3, a.h-1))
+	m.card.last = max(len(about)-room, 0)
+	m.card.scroll = min(m.card.scroll, m.card.last)
+	y := 0
+	for _, l := range about[m.card.scroll:min(len(about), m.card.scroll+room)] {
+		m.drawMarked(a, 1, y, t.style(l.tone), l.text)
+		y++
+	}
+	if m.card.last > 0 {
+		a.text(1, y, -1, t.style(accent), fmt.Sprintf(a.glyph("… %d of %d lines; J K scroll", "... %d of %d lines; J K scroll"), min(m.card.scroll+room, len(about)), len(about)))
+	}
+	y++
+	for _, l := range below {
+		x := 1
+		if l.key != "" && m.world.May["respond"] {
+			a.text(x, y, x+2, t.key(), l.key)
+		} else if l.key != "" {
+			a.text(x, y, x+2, t.style(faint), l.key)
+		}
+		if l.key != "" || l.mark != "" {
+			x += 3
+			if strings.HasPrefix(l.mark, "[") {
+				x = a.text(x, y, -1, t.style(plain), l.mark)
+			} else if l.mark != "" && several(r, m.card.step) {
+				x += 4
+			}
+		}
+		m.drawMarked(a, x, y, t.style(l.tone), l.text)
+		y++
+	}
+	m.drawHints(a, min(y, a.h-1), hints)
+}
+
+// drawMarked draws text in which what reveal has told by number stands out.
+func (m *Model) drawMarked(a area, x, y int, st terminal.Style, text string) {
+	for text != "" {
+		before, rest, found := strings.Cut(text, "⟨")
+		x = a.text(x, y, -1, st, before)
+		if !found {
+			return
+		}
+		mark, after, _ := strings.Cut(rest, "⟩")
+		odd := m.theme.style(failed)
+		odd.Attr |= terminal.Reverse
+		x = a.text(x, y, -1, odd, a.glyph("⟨", "<")+mark+a.glyph("⟩", ">"))
+		text = after
+	}
+}
+
+func (m *Model) drawHints(a area, y int, list []hint) {
+	t := m.theme
+	x := 1
+	for _, h := range list {
+		if x+len([]rune(h.key))+len([]rune(h.does))+1 > a.w {
+			return
+		}
+		x = a.text(x, y, -1, t.key(), h.key) + 1
+		x = a.text(x, y, -1, t.style(faint), h.does) + 2
+	}
+}

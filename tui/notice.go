@@ -1,0 +1,74 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	"berth/agent"
+	"berth/sessions"
+	"berth/terminal"
+)
+
+// calling is how the person is told that a session has begun to wait.
+type calling int
+
+const (
+	byBell   calling = iota // the terminal's bell
+	byOSC9                  // a notification as iTerm2, kitty, WezTerm, Windows Terminal and others show it
+	byOSC777                // as urxvt and foot show it
+	silent
+	callings // how many ways there are
+)
+
+func (c calling) String() string {
+	return [...]string{
+		"a bell rings when a session begins to wait", "a notification (OSC 9) when a session begins to wait",
+		"a notification (OSC 777) when a session begins to wait", "nothing tells when a session begins to wait",
+	}[c]
+}
+
+// begun notes which sessions have begun to wait since it was last called.
+func (m *Model) begun() {
+	waits := map[string]string{}
+	for _, s := range m.world.Sessions {
+		if s.Now != agent.Prompt {
+			continue
+		}
+		waits[s.ID] = "?"
+		if s.Request != nil {
+			waits[s.ID] = s.Request.ID
+		}
+		if before, waited := m.waits[s.ID]; m.waits != nil && (!waited || before != waits[s.ID] && before != "?") {
+			m.calls = append(m.calls, s)
+		}
+	}
+	m.waits = waits
+}
+
+// Call gives what tells the person of sessions that have begun to wait, once;
+// mostly there is nothing.
+func (m *Model) Call(plain bool) string {
+	calls := m.calls
+	m.calls = nil
+	switch {
+	case len(calls) == 0 || m.calling == silent:
+		return ""
+	case m.calling == byBell || plain:
+		return "\a"
+	case m.calling == byOSC9:
+		return "\x1b]9;" + callText(calls) + "\x1b\\"
+	}
+	return "\x1b]777;notify;Berth;" + callText(calls) + "\x1b\\"
+}
+
+// callText is a line without what separates the parts of a sequence.
+func callText(calls []*sessions.Status) string {
+	text := calls[0].Name + " waits"
+	if r := calls[0].Request; r != nil {
+		text += ": " + asks(r)
+	}
+	if n := len(calls) - 1; n > 0 {
+		text = fmt.Sprintf("%s (and %d more)", text, n)
+	}
+	return cut(terminal.Printable(strings.ReplaceAll(text, ";", ",")), 120, "…")
+}

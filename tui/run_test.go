@@ -1,0 +1,296 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"io"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"berth/agent"
+	"berth/sessions"
+	"berth/sessions/events"
+	"berth/terminal"
+	"berth/terminal/paint"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// keyboard is what a test types.
+type keyboard struct {
+	mu    sync.Mutex
+	data  []byte
+	err   error
+	fresh chan struct{}
+}
+
+func newKeyboard() *keyboard { return &keyboard{fresh: make(chan struct{}, 1)} }
+
+func (k *keyboard) Ready() <-chan struct{} { return k.fresh }
+
+func (k *keyboard) TryRead(p []byte) (int, error, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.data) == 0 {
+		return 0, k.err, k.err != nil
+	}
+	n := copy(p, k.data)
+	if k.data = k.data[n:]; len(k.data) > 0 || k.err != nil {
+		ring(k.fresh)
+	}
+	return n, nil, true
+}
+
+func (k *keyboard) Unread(p []byte) {
+	k.mu.Lock()
+	k.data = append(append([]byte{}, p...), k.data...)
+	k.mu.Unlock()
+	ring(k.fresh)
+}
+
+func (k *keyboard) press(s string) {
+	k.mu.Lock()
+	k.data = append(k.data, s...)
+	k.mu.Unlock()
+	ring(k.fresh)
+}
+
+func (k *keyboard) left() string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return string(k.data)
+}
+
+// glass is a client's terminal.
+type glass struct {
+	mu   sync.Mutex
+	term *terminal.Terminal
+	wait chan struct{} // writes block until it is closed; nil: they do not
+	seen chan struct{}
+}
+
+func (g *glass) Write(p []byte) (int, error) {
+	if g.wait != nil {
+		<-g.wait
+		return 0, io.ErrClosedPipe
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	n, err := g.term.Write(p)
+	ring(g.seen)
+	return n, err
+}
+
+// shows waits until the terminal shows a text.
+func (g *glass) shows(t *testing.T, want string) {
+	t.Helper()
+	deadline := time.After(10 * time.Second)
+	for {
+		g.mu.Lock()
+		shown := strings.Join(g.term.Snapshot(0).Text(), "\n")
+		g.mu.Unlock()
+		if strings.Contains(shown, want) {
+			return
+		}
+		select {
+		case <-g.seen:
+		case <-deadline:
+			t.Fatalf("%q never came:\n%s", want, shown)
+		}
+	}
+}
+
+// server is a host without sessions' loops behind it.
+type server struct {
+	mu       sync.Mutex
+	list     []*sessions.Status
+	log      *events.Log
+	attached chan string
+	keys     *keyboard
+	ran      chan Act
+}
+
+func (h *server) World() World {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return World{Sessions: h.list, May: Rights{"attach": true, "respond": true, "screen": true}}
+}
+func (h *server) Find(string) (*sessions.Session, bool) { return nil, false }
+func (h *server) Attach(_ context.Context, id string) error {
+	h.attached <- id + " " + h.keys.left()
+	h.keys.mu.Lock()
+	h.keys.data = nil
+	h.keys.mu.Unlock()
+	return errors.New("sent away")
+}
+func (h *server) Run(ctx context.Context, a Act) Done {
+	h.ran <- a
+	return Done{Act: a, Out: `{"outcome":"accepted","confirmed":true}`}
+}
+func (h *server) Events() *events.Log       { return h.log }
+func (h *server) Seen() map[string]uint64   { return nil }
+func (h *server) SetSeen(map[string]uint64) {}
+
+// play shows a dashboard, and gives what Run returns.
+func play(t *testing.T, ctx context.Context, blocked bool) (*server, *keyboard, *glass, <-chan error) {
+	t.Helper()
+	log, err := events.Open(t.TempDir(), events.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = log.Close() })
+	k := newKeyboard()
+	h := &server{log: log, keys: k, attached: make(chan string, 1), ran: make(chan Act, 1)}
+	a := at("alpha", agent.Prompt, 1)
+	r := permission()
+	r.ID = "p1"
+	a.Request = r
+	h.list = []*sessions.Status{a}
+	g := &glass{seen: make(chan struct{}, 1)}
+	hangup := func() {}
+	if blocked {
+		g.wait = make(chan struct{})
+		hangup = sync.OnceFunc(func() { close(g.wait) })
+	}
+	// The terminal answers, as terminals do.
+	g.term = terminal.New(terminal.Options{Cols: 80, Rows: 24, Handlers: terminal.Handlers{Reply: func(reply []byte, _ int64) { k.press(string(reply)) }}})
+	ended := make(chan error, 1)
+	go func() {
+		ended <- Run(ctx, Options{
+			Host: h, In: k, Out: g, Hangup: hangup, Window: func() (int, int) { return 80, 24 }, Resized: make(chan struct{}),
+			Term: "xterm-256color", Person: Person{Name: "ann"}, Address: "agents@host", Now: time.Now,
+		})
+	}()
+	return h, k, g, ended
+}
+
+func end(t *testing.T, ended <-chan error) error {
+	t.Helper()
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(10 * time.Second):
+		buf := make([]byte, 1<<16)
+		t.Fatalf("it does not end:\n%s", buf[:runtime.Stack(buf, true)])
+		return nil
+	}
+}
+
+// TestHandOver: what is typed behind the key that attaches is the session's,
+// and what comes of it is told when the dashboard is back.
+func TestHandOver(t *testing.T) {
+	h, k, g, ended := play(t, context.Background(), false)
+	g.shows(t, "alpha")
+	k.press("aecho hello\r\x1b[A")
+	if got := <-h.attached; got != "id-alpha echo hello\r\x1b[A" {
+		t.Errorf("the session gets %q", got)
+	}
+	g.shows(t, "sent away")
+	k.press("qls\r")
+	if err := end(t, ended); err != nil {
+		t.Error(err)
+	}
+	if k.left() != "ls\r" {
+		t.Errorf("behind q there is %q", k.left())
+	}
+	if m := g.term.Modes(); m.AltScreen || m.BracketedPaste || !m.AutoWrap || !g.term.Cursor().Visible {
+		t.Errorf("the terminal is left with %+v", m)
+	}
+}
+
+// TestAnswerAndGo: q behind an answer waits for what becomes of it.
+func TestAnswerAndGo(t *testing.T) {
+	h, k, g, ended := play(t, context.Background(), false)
+	g.shows(t, "y yes")
+	time.Sleep(stands) // a card takes no key before it has stood
+	k.press("yq")
+	if a := <-h.ran; strings.Join(a.Words, " ") != "respond id-alpha --prompt p1 accept" {
+		t.Errorf("runs %q", a.Words)
+	}
+	if err := end(t, ended); err != nil {
+		t.Error(err)
+	}
+	g.shows(t, "alpha: accepted, confirmed")
+}
+
+// TestServerGoes: the end of the server is said, with how to come back.
+func TestServerGoes(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	_, _, g, ended := play(t, ctx, false)
+	g.shows(t, "alpha")
+	why := errors.New("the server is shutting down")
+	cancel(why)
+	if err := end(t, ended); !errors.Is(err, why) {
+		t.Error(err)
+	}
+	g.shows(t, "come back with: ssh -t agents@host")
+	if g.term.Modes().AltScreen {
+		t.Error("the alternate screen is left on")
+	}
+}
+
+// TestDeadClient: one that takes nothing, and one that is gone, leave nothing
+// behind; goleak looks.
+func TestDeadClient(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	_, k, _, ended := play(t, ctx, true)
+	k.press("jjj")
+	cancel(errors.New("the connection is gone"))
+	if err := end(t, ended); err == nil {
+		t.Error("it ends without an error")
+	}
+	_, k, g, ended := play(t, context.Background(), false)
+	g.shows(t, "alpha")
+	k.mu.Lock()
+	k.err = io.EOF
+	k.mu.Unlock()
+	ring(k.fresh)
+	if err := end(t, ended); !errors.Is(err, ErrGone) {
+		t.Error(err)
+	}
+}
+
+// BenchmarkFrame draws a dashboard of 100 sessions in which another is chosen.
+func BenchmarkFrame(b *testing.B) {
+	var list []*sessions.Status
+	for i := range 100 {
+		s := at(strings.Repeat("s", i%20+1)+string(rune('a'+i%26)), agent.States[i%len(agent.States)], i)
+		s.ID += string(rune('0' + i))
+		list = append(list, s)
+	}
+	m := started(200, 60, world(list...))
+	sc := newScreen(paint.Look{Depth: paint.DepthTrue, UTF8: true})
+	sc.resize(200, 60)
+	b.ReportAllocs()
+	for i := range b.N {
+		press(m, noon, []string{"j", "k"}[i/50%2])
+		m.SetWorld(m.world, noon)
+		sc.draw(m)
+	}
+}
+
+// BenchmarkMemory tells what a dashboard of 200x60 holds, in bytes.
+func BenchmarkMemory(b *testing.B) {
+	var before, after runtime.MemStats
+	for range b.N {
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		var all []any
+		for range 50 {
+			m := started(200, 60, world(at("a", agent.Idle, 1)))
+			sc := newScreen(paint.Look{Depth: paint.DepthTrue, UTF8: true})
+			sc.resize(200, 60)
+			sc.draw(m)
+			all = append(all, m, sc)
+		}
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/50, "bytes/dashboard")
+		runtime.KeepAlive(all)
+	}
+}

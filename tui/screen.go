@@ -1,0 +1,175 @@
+package tui
+
+import (
+	"io"
+	"time"
+
+	"berth/terminal"
+	"berth/terminal/paint"
+)
+
+// screen is a client's terminal and what it shows, so that only what has
+// changed is written.
+type screen struct {
+	look      paint.Look
+	next, was *Frame
+	drawn     bool // was is what the terminal shows
+	cursor    terminal.Cursor
+	title     string
+	is, old   []terminal.Cell
+}
+
+func newScreen(l paint.Look) *screen {
+	s := &screen{look: l, next: NewFrame(0, 0), was: NewFrame(0, 0)}
+	s.was.palette = s.next.palette
+	return s
+}
+
+func (s *screen) resize(cols, rows int) {
+	s.next.resize(cols, rows)
+	s.was.resize(cols, rows)
+	s.is, s.old = make([]terminal.Cell, cols), make([]terminal.Cell, cols)
+	s.drawn = false
+}
+
+// Sequences by which a terminal is taken and given back. Pastes are bracketed,
+// so that a pasted text presses no keys; the mouse is left to the terminal, so
+// that selecting text works.
+const (
+	titlePush  = "\x1b[22;0t"
+	titlePop   = "\x1b[23;0t"
+	enterModes = "\x1b[?1049h\x1b[?2004h\x1b[?1l\x1b>\x1b[?7l"
+	leaveModes = "\x1b[?7h\x1b[?2004l\x1b[0m\x1b[?25h\x1b[?1049l"
+	// Which background, and then what every terminal answers: behind that
+	// answer nothing more comes.
+	askColours = "\x1b]11;?\x1b\\\x1b[c"
+	syncBegin  = "\x1b[?2026h"
+	syncEnd    = "\x1b[?2026l"
+)
+
+// enter takes the terminal.
+func (s *screen) enter() []byte {
+	if s.look.Plain {
+		return []byte("\x1b[0m\x1b[2J")
+	}
+	return []byte(titlePush + enterModes + askColours)
+}
+
+// leave gives it back, with a last line if there is something to say.
+func (s *screen) leave(last string) []byte {
+	var b []byte
+	if s.look.Plain {
+		b = append(b, "\x1b[0m\x1b[2J\x1b[H\x1b[?25h"...)
+	} else {
+		b = append(b, syncEnd+leaveModes+titlePop...)
+	}
+	if last != "" {
+		b = append(b, "\r"+last+"\r\n"...)
+	}
+	return b
+}
+
+// draw gives what makes the terminal show the model; nothing when it does.
+func (s *screen) draw(m *Model) []byte {
+	if s.next.palette.full() {
+		s.next.palette = newPalette()
+		s.was.palette = s.next.palette
+		s.drawn = false
+	}
+	m.Draw(s.next)
+	var b []byte
+	if !s.drawn {
+		s.was.clear()
+		b = append(b, "\x1b[0m\x1b[2J"...)
+	}
+	pen := terminal.Style{}
+	for y := range s.next.rows {
+		b = s.row(b, y, &pen)
+	}
+	if pen != (terminal.Style{}) {
+		b = s.look.AppendStyle(b, terminal.Style{}, pen)
+	}
+	cur := s.next.cursor
+	if len(b) > 0 || cur != s.cursor || !s.drawn {
+		if cur.Visible {
+			b = paint.AppendMove(b, cur.Row, cur.Col)
+			b = append(b, "\x1b[?25h"...)
+		} else {
+			b = append(b, "\x1b[?25l"...)
+		}
+	}
+	if title := m.Title(); title != s.title && !s.look.Plain {
+		s.title = title
+		b = append(b, "\x1b]2;"+terminal.Printable(title)+"\x1b\\"...)
+	}
+	b = append(b, m.Call(s.look.Plain)...)
+	s.drawn, s.cursor = true, cur
+	s.next, s.was = s.was, s.next
+	if len(b) == 0 || s.look.Plain {
+		return b
+	}
+	return append(append([]byte(syncBegin+"\x1b[?25l"), b...), syncEnd...)
+}
+
+func (s *screen) row(b []byte, y int, pen *terminal.Style) []byte {
+	from, to := y*s.next.cols, (y+1)*s.next.cols
+	changed := false
+	for i := from; i < to && !changed; i++ {
+		changed = s.next.cells[i] != s.was.cells[i]
+	}
+	if !changed {
+		return b
+	}
+	for i := range s.is {
+		s.is[i] = s.next.palette.cell(s.next.cells[from+i])
+		s.old[i] = s.next.palette.cell(s.was.cells[from+i])
+	}
+	return s.look.Row(b, y, s.is, s.old, pen)
+}
+
+// output writes to the client, one buffer at a time, so that a client that
+// takes nothing blocks this goroutine and no other.
+type output struct {
+	buffers chan []byte
+	done    chan error // one for each buffer
+	busy    bool       // the owner's: a buffer is under way
+}
+
+func newOutput(w io.Writer) *output {
+	o := &output{buffers: make(chan []byte, 1), done: make(chan error, 1)}
+	go func() {
+		defer close(o.done)
+		for b := range o.buffers {
+			_, err := w.Write(b)
+			o.done <- err
+		}
+	}()
+	return o
+}
+
+// send starts a write; not while busy.
+func (o *output) send(b []byte) {
+	o.busy = true
+	o.buffers <- b
+}
+
+// drained waits until nothing is under way.
+func (o *output) drained(deadline <-chan time.Time) bool {
+	if !o.busy {
+		return true
+	}
+	select {
+	case err := <-o.done:
+		o.busy = false
+		return err == nil
+	case <-deadline:
+		return false
+	}
+}
+
+// close waits for the goroutine to end.
+func (o *output) close() {
+	close(o.buffers)
+	for range o.done {
+	}
+}

@@ -1,0 +1,145 @@
+package tui
+
+import (
+	"strconv"
+	"strings"
+
+	"berth/agent"
+	"berth/terminal"
+	"berth/terminal/paint"
+)
+
+// theme is how things look on one terminal.
+type theme struct {
+	depth paint.Depth
+	light bool
+	ascii bool
+}
+
+// tone is what a text is, by which it has its colour.
+type tone int
+
+const (
+	plain tone = iota
+	faint
+	strong
+	accent
+	waits
+	failed
+	works
+	rests
+	over
+)
+
+// Colours of the 256 palette, on a dark and on a light background; each with one
+// of the sixteen for terminals that know no more.
+var tones = map[tone][3]uint8{
+	faint:  {245, 243, 8},
+	accent: {111, 25, 4},
+	waits:  {214, 130, 3},
+	failed: {203, 160, 1},
+	works:  {81, 31, 6},
+	rests:  {114, 28, 2},
+	over:   {245, 243, 8},
+}
+
+func (t theme) style(of tone) terminal.Style {
+	var s terminal.Style
+	switch of {
+	case strong, waits, failed, accent:
+		s.Attr = terminal.Bold
+	case faint, over:
+		if t.depth == paint.DepthNone {
+			return s
+		}
+	}
+	if c, ok := tones[of]; ok {
+		s.Fg = t.colour(c)
+	}
+	return s
+}
+
+func (t theme) colour(c [3]uint8) terminal.Color {
+	switch {
+	case t.depth == paint.DepthNone:
+		return terminal.DefaultColor
+	case t.depth == paint.Depth16:
+		return terminal.Palette(c[2])
+	case t.light:
+		return terminal.Palette(c[1])
+	}
+	return terminal.Palette(c[0])
+}
+
+// selected is a style as it is on the row that is selected.
+func (t theme) selected(s terminal.Style) terminal.Style {
+	switch {
+	case t.depth < paint.Depth256:
+		return terminal.Style{Attr: terminal.Reverse | s.Attr&terminal.Bold}
+	case t.light:
+		s.Bg = terminal.Palette(254)
+	default:
+		s.Bg = terminal.Palette(237)
+	}
+	return s
+}
+
+// bar is the style of the first and last row.
+func (t theme) bar() terminal.Style { return t.style(plain) }
+
+// key is how a key is written in hints.
+func (t theme) key() terminal.Style { return t.style(accent) }
+
+type look struct {
+	icon, ascii string
+	tone        tone
+}
+
+// Each state has a sign of its own, so that it is known without colours too.
+var looks = map[agent.State]look{
+	agent.Prompt:     {"◆", "!", waits},
+	agent.InError:    {"✗", "x", failed},
+	agent.Working:    {"●", "*", works},
+	agent.Starting:   {"◌", "~", works},
+	agent.Restarting: {"◌", "~", works},
+	agent.Idle:       {"○", "o", rests},
+	agent.Unknown:    {"·", ".", over},
+	agent.Exited:     {"□", "-", over},
+}
+
+func lookOf(s agent.State) look {
+	if l, ok := looks[s]; ok {
+		return l
+	}
+	return looks[agent.Unknown]
+}
+
+func (t theme) icon(s agent.State) string {
+	if t.ascii {
+		return lookOf(s).ascii
+	}
+	return lookOf(s).icon
+}
+
+// isLight reads a terminal's answer to which background it has: OSC 11 with
+// rgb:RRRR/GGGG/BBBB, of one to four digits each.
+func isLight(reply string) (light, ok bool) {
+	value, ok := strings.CutPrefix(reply, "]11;rgb:")
+	if !ok {
+		return false, false
+	}
+	var sum float64
+	parts := strings.Split(value, "/")
+	if len(parts) != 3 {
+		return false, false
+	}
+	for i, p := range parts {
+		n, err := strconv.ParseUint(p, 16, 16)
+		if err != nil || len(p) == 0 || len(p) > 4 {
+			return false, false
+		}
+		most := float64(uint64(1)<<(4*len(p)) - 1)
+		sum += float64(n) / most * []float64{0.299, 0.587, 0.114}[i] // how bright the eye finds each
+	}
+	return sum > 0.5, true
+}
