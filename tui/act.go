@@ -120,7 +120,7 @@ func (m *Model) escape() {
 // list, Enter shows it first.
 func (m *Model) attach(k Key) Effect {
 	s := m.current()
-	if s == nil {
+	if s == nil || m.jumped() {
 		return nil
 	}
 	if k.Name == "enter" && !m.layout().split && !m.detail {

@@ -45,6 +45,9 @@ func (m *Model) pressDeed(k Key) (Effect, bool) {
 		if d.key != k.Name || !m.may(d, s) {
 			continue
 		}
+		if m.jumped() {
+			return nil, true
+		}
 		if d.ask != "" {
 			m.flash = flash{}
 			m.confirm = &confirm{text: fmt.Sprintf(d.ask, s.Name), session: s.ID, deed: d}

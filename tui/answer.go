@@ -2,7 +2,9 @@ package tui
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"berth/agent"
@@ -12,7 +14,10 @@ import (
 // card is how far somebody is with answering a prompt.
 type card struct {
 	prompt  string    // its id, as drawn
-	since   time.Time // when it came to be shown
+	offers  string    // what can be chosen, as drawn
+	asked   int       // by which question its terminal tells that it has drawn this; 0: not drawn yet
+	at      time.Time // when it was asked
+	since   time.Time // since when it is on the person's screen; zero: not yet
 	hidden  bool      // the screen is shown in its place
 	scroll  int
 	last    int // most that scroll may be
@@ -29,15 +34,63 @@ type card struct {
 // person who has pressed a key for the card before has not read this one.
 const stands = 300 * time.Millisecond
 
-// syncCard begins anew when the chosen session asks something else.
+// answersWithin is how long a terminal that has answered before is given to say
+// that it has drawn a card. On a slow way it may take seconds, and keys that were
+// pressed at the card before come meanwhile.
+const answersWithin = 10 * time.Second
+
+// syncCard begins anew when the chosen session asks something else, or offers
+// something else for it.
 func (m *Model) syncCard() {
-	id := ""
+	id, offers := "", ""
 	if s := m.current(); s != nil && s.Request != nil {
-		id = s.Request.ID
+		id, offers = s.Request.ID, offersOf(s.Request)
 	}
-	if m.card.prompt != id {
-		m.card = card{prompt: id, since: m.now}
+	switch {
+	case m.card.prompt != id:
+		m.card = card{prompt: id, offers: offers}
+	case m.card.offers != offers:
+		m.card.offers, m.card.asked, m.card.since = offers, 0, time.Time{}
 	}
+}
+
+// offersOf is what the keys of a prompt's card stand for.
+func offersOf(r *agent.Request) string {
+	all := slices.Clone(r.Options)
+	for _, q := range r.Questions {
+		all = append(append(all, q.Text), q.Options...)
+	}
+	return strings.Join(all, "\x00")
+}
+
+// Undrawn says that a card is drawn of which the terminal is to be asked
+// whether it shows it.
+func (m *Model) Undrawn() bool {
+	return m.card.asked == 0 && m.carded() && !m.help && m.page == nil && m.start == nil
+}
+
+// Drawn tells that the card's picture is sent, and behind it the n-th question
+// to the terminal.
+func (m *Model) Drawn(n int) { m.card.asked, m.card.at = n, m.now }
+
+// Redraw tells that the person's screen shows nothing of this any more.
+func (m *Model) Redraw() { m.card.asked, m.card.since = 0, time.Time{} }
+
+// Shown tells that the terminal has drawn all that came before its n-th
+// question.
+func (m *Model) Shown(n int, now time.Time) {
+	if m.card.asked > 0 && n >= m.card.asked && m.card.since.IsZero() {
+		m.card.since = now
+	}
+}
+
+// stood says whether the card has been on the person's screen for so long that a
+// key is meant for it.
+func (m *Model) stood() bool {
+	if m.card.since.IsZero() {
+		return m.card.asked > 0 && m.now.Sub(m.card.at) >= answersWithin
+	}
+	return m.now.Sub(m.card.since) >= stands
 }
 
 // carded says whether the chosen session's prompt is shown.
@@ -67,7 +120,7 @@ func (m *Model) pressCard(k Key) (Effect, bool) {
 	if !answers[kindOf(k.Name)] {
 		return nil, false
 	}
-	if m.now.Sub(m.card.since) < stands {
+	if !m.stood() {
 		m.Tell("this has just come up: look again", waits)
 		return nil, true
 	}
@@ -167,7 +220,8 @@ func (m *Model) answerKey(s *sessions.Status, kind string, k Key) Effect {
 	r := s.Request
 	switch kind {
 	case "leave":
-		m.card = card{prompt: m.card.prompt, since: m.card.since}
+		c := m.card
+		m.card = card{prompt: c.prompt, offers: c.offers, asked: c.asked, at: c.at, since: c.since}
 	case "back":
 		m.stepBack(r)
 	case "accept":

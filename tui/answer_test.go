@@ -63,7 +63,17 @@ func TestAnswers(t *testing.T) {
 // the one before; and the answer names the prompt that was drawn.
 func TestOnlyWhatWasRead(t *testing.T) {
 	m := asking(80, 24, permission())
-	if e := press(m, noon.Add(stands/2), "1"); e != nil || !strings.Contains(m.flash.text, "look again") {
+	one := Key{Name: "1", Text: "1"}
+	if e := m.Press(one, later); e != nil {
+		t.Errorf("a key at what is not drawn does %v", e)
+	}
+	m.Drawn(7)
+	m.Shown(6, later) // an answer to what was drawn before
+	if e := m.Press(one, later.Add(2*stands)); e != nil {
+		t.Errorf("a key at what the terminal has not drawn does %v", e)
+	}
+	m.Shown(7, noon)
+	if e := m.Press(one, noon.Add(stands/2)); e != nil || !strings.Contains(m.flash.text, "look again") {
 		t.Errorf("a key at once does %v, says %q", e, m.flash.text)
 	}
 	w := m.world
@@ -72,9 +82,28 @@ func TestOnlyWhatWasRead(t *testing.T) {
 	next.ID = "p2"
 	s.Request, s.Requests = &next, []*agent.Request{&next}
 	m.SetWorld(World{Sessions: []*sessions.Status{&s}, May: w.May}, later)
-	if e := press(m, later.Add(stands/2), "1"); e != nil {
+	shown(m, later)
+	if e := m.Press(one, later.Add(stands/2)); e != nil {
 		t.Errorf("a key at the next prompt does %v", e)
 	}
+	// Its options are read, and are others: the keys stand for something else.
+	read := next
+	read.Options = []string{"Yes", "No"}
+	s2 := s
+	s2.Request, s2.Requests = &read, []*agent.Request{&read}
+	m.SetWorld(World{Sessions: []*sessions.Status{&s2}, May: w.May}, later.Add(stands))
+	if e := m.Press(one, later.Add(2*stands)); e != nil || !m.Undrawn() {
+		t.Errorf("a key at other options does %v", e)
+	}
+	// A terminal that answered once and does so no more is not waited for.
+	m.Drawn(8)
+	if e := m.Press(one, later.Add(2*stands+answersWithin-1)); e != nil {
+		t.Errorf("it does %v", e)
+	}
+	if got, _ := ran(t, m.Press(one, later.Add(2*stands+answersWithin))); got != "respond id-alpha --prompt p2 option 1" {
+		t.Errorf("runs %q", got)
+	}
+	m.SetWorld(World{Sessions: []*sessions.Status{&s}, May: w.May}, later)
 	if got, _ := ran(t, press(m, later.Add(2*stands), "1")); got != "respond id-alpha --prompt p2 option 1" {
 		t.Errorf("runs %q", got)
 	}

@@ -45,6 +45,7 @@ type Model struct {
 	order    []string // ids, as they are listed
 	selected string
 	touched  time.Time // when a key last came
+	moved    time.Time // when another session came to be chosen by itself
 	top      int       // first line of the list that is shown
 	seen     map[string]uint64
 
@@ -157,6 +158,9 @@ func (m *Model) sort() {
 	if len(order) > 0 { // where the one that is gone stood
 		m.selected = order[min(max(before, 0), len(order)-1)]
 	}
+	if before >= 0 {
+		m.moved = m.now
+	}
 }
 
 // holding says that the person is at something, or has pressed a key so lately,
@@ -219,6 +223,16 @@ func (m *Model) Select(id string) {
 
 // current is the chosen session; nil when there is none.
 func (m *Model) current() *sessions.Status { return m.byID[m.selected] }
+
+// jumped says that another session has just come to be chosen by itself, for which a
+// key cannot be meant.
+func (m *Model) jumped() bool {
+	if m.moved.IsZero() || m.now.Sub(m.moved) >= stands {
+		return false
+	}
+	m.Tell("another session has just come here: look again", waits)
+	return true
+}
 
 // look notes that the person has seen what the chosen session does.
 func (m *Model) look() {

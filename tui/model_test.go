@@ -34,8 +34,19 @@ func started(cols, rows int, w World) *Model {
 	return m
 }
 
+// shown has the person's screen show what is drawn.
+func shown(m *Model, since time.Time) {
+	if m.Undrawn() {
+		m.Drawn(1)
+	}
+	m.Shown(1, since)
+}
+
+// press presses keys, each at what has long been on the person's screen.
+
 func press(m *Model, now time.Time, names ...string) (last Effect) {
 	for _, n := range names {
+		shown(m, now.Add(-stands))
 		k := Key{Name: n}
 		if len([]rune(n)) == 1 {
 			k.Text = n

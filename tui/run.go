@@ -89,7 +89,7 @@ type dashboard struct {
 	nextDraw time.Time
 	keyed    time.Time // when the last byte came
 	leaving  bool      // as soon as the acts under way have ended
-	asked    bool      // the terminal has yet to answer
+	answers  bool      // the terminal has answered a question
 	timer    *time.Timer
 	work     context.Context
 }
@@ -169,9 +169,7 @@ func (d *dashboard) show(ctx context.Context) (effect Effect, err error) {
 	d.out = newOutput(d.Out)
 	d.screen = newScreen(d.look)
 	d.out.send(d.screen.enter())
-	if !d.look.Plain {
-		d.asked = true
-	}
+	d.model.Redraw()
 	d.dirty, d.nextDraw = true, time.Time{}
 	d.resize()
 	for effect == nil && err == nil {
@@ -229,6 +227,9 @@ func (d *dashboard) wait(ctx context.Context) (Effect, error) {
 	case err := <-d.out.done:
 		if d.out.busy = false; err != nil {
 			return nil, ErrGone
+		}
+		if !d.answers { // that it was taken is all there is to know
+			d.model.Shown(max(d.screen.asked, 1), d.Now())
 		}
 	case <-d.timer.C:
 		return d.tick()
@@ -336,7 +337,9 @@ func (d *dashboard) run(a Act) {
 func (d *dashboard) heard() {
 	for _, r := range d.decoder.takeReplies() {
 		if r == "da" {
-			d.asked = false
+			d.answers = true
+			d.screen.answered++
+			d.model.Shown(d.screen.answered, d.Now())
 		}
 		if light, ok := isLight(r); ok {
 			d.model.SetLook(d.look, light)
@@ -382,22 +385,24 @@ func (d *dashboard) awaitReplies() {
 	patience := time.NewTimer(replyTime)
 	defer patience.Stop()
 	var kept []byte
-	for d.asked {
+	defer func() { d.decoder.feed(kept) }()
+	for d.screen.answered < d.screen.asked {
 		select {
 		case <-d.In.Ready():
 			var buf [4 << 10]byte
 			n, err, ok := d.In.TryRead(buf[:])
 			if ok && err != nil {
-				d.asked = false
+				return
 			}
 			reply := decoder{buf: append(kept, buf[:n]...)}
 			kept = reply.keepKeys()
 			for _, r := range reply.replies {
-				d.asked = d.asked && r != "da"
+				if r == "da" {
+					d.screen.answered++
+				}
 			}
 		case <-patience.C:
-			d.asked = false
+			return
 		}
 	}
-	d.decoder.feed(kept)
 }

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -66,9 +67,21 @@ func (k *keyboard) left() string {
 	return string(k.data)
 }
 
+// drained waits until all that was typed is taken.
+func (k *keyboard) drained(t *testing.T) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); k.left() != ""; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%q is not taken", k.left())
+		}
+	}
+}
+
 // glass is a client's terminal.
 type glass struct {
 	mu   sync.Mutex
+	slow atomic.Bool // its answers are on their way
+	late []byte
 	term *terminal.Terminal
 	wait chan struct{} // writes block until it is closed; nil: they do not
 	seen chan struct{}
@@ -113,6 +126,8 @@ type server struct {
 	attached chan string
 	keys     *keyboard
 	ran      chan Act
+	begun    atomic.Bool   // one of them
+	let      chan struct{} // closed: they may end
 }
 
 func (h *server) World() World {
@@ -130,6 +145,8 @@ func (h *server) Attach(_ context.Context, id string) error {
 }
 func (h *server) Run(ctx context.Context, a Act) Done {
 	h.ran <- a
+	h.begun.Store(true)
+	<-h.let
 	return Done{Act: a, Out: `{"outcome":"accepted","confirmed":true}`}
 }
 func (h *server) Events() *events.Log       { return h.log }
@@ -139,13 +156,18 @@ func (h *server) SetSeen(map[string]uint64) {}
 // play shows a dashboard, and gives what Run returns.
 func play(t *testing.T, ctx context.Context, blocked bool) (*server, *keyboard, *glass, <-chan error) {
 	t.Helper()
+	return playAt(t, ctx, blocked, time.Now)
+}
+
+func playAt(t *testing.T, ctx context.Context, blocked bool, clock func() time.Time) (*server, *keyboard, *glass, <-chan error) {
+	t.Helper()
 	log, err := events.Open(t.TempDir(), events.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = log.Close() })
 	k := newKeyboard()
-	h := &server{log: log, keys: k, attached: make(chan string, 1), ran: make(chan Act, 1)}
+	h := &server{log: log, keys: k, attached: make(chan string, 1), ran: make(chan Act, 1000), let: make(chan struct{})}
 	a := at("alpha", agent.Prompt, 1)
 	r := permission()
 	r.ID = "p1"
@@ -158,12 +180,18 @@ func play(t *testing.T, ctx context.Context, blocked bool) (*server, *keyboard, 
 		hangup = sync.OnceFunc(func() { close(g.wait) })
 	}
 	// The terminal answers, as terminals do.
-	g.term = terminal.New(terminal.Options{Cols: 80, Rows: 24, Handlers: terminal.Handlers{Reply: func(reply []byte, _ int64) { k.press(string(reply)) }}})
+	g.term = terminal.New(terminal.Options{Cols: 80, Rows: 24, Handlers: terminal.Handlers{Reply: func(reply []byte, _ int64) {
+		if g.slow.Load() {
+			g.late = append(g.late, reply...)
+			return
+		}
+		k.press(string(reply))
+	}}})
 	ended := make(chan error, 1)
 	go func() {
 		ended <- Run(ctx, Options{
 			Host: h, In: k, Out: g, Hangup: hangup, Window: func() (int, int) { return 80, 24 }, Resized: make(chan struct{}),
-			Term: "xterm-256color", Person: Person{Name: "ann"}, Address: "agents@host", Now: time.Now,
+			Term: "xterm-256color", Person: Person{Name: "ann"}, Address: "agents@host", Now: clock,
 		})
 	}()
 	return h, k, g, ended
@@ -207,8 +235,13 @@ func TestHandOver(t *testing.T) {
 func TestAnswerAndGo(t *testing.T) {
 	h, k, g, ended := play(t, context.Background(), false)
 	g.shows(t, "y yes")
-	time.Sleep(stands) // a card takes no key before it has stood
-	k.press("yq")
+	for !h.begun.Load() { // a card takes no key before it has stood
+		k.press("y")
+		time.Sleep(10 * time.Millisecond)
+	}
+	k.press("q")
+	k.drained(t)
+	close(h.let)
 	if a := <-h.ran; strings.Join(a.Words, " ") != "respond id-alpha --prompt p1 accept" {
 		t.Errorf("runs %q", a.Words)
 	}
@@ -216,6 +249,48 @@ func TestAnswerAndGo(t *testing.T) {
 		t.Error(err)
 	}
 	g.shows(t, "alpha: accepted, confirmed")
+}
+
+// TestKeyForTheCardBefore: on a slow way the key that was pressed at one prompt comes
+// when the next one's card has long been sent. It answers neither.
+func TestKeyForTheCardBefore(t *testing.T) {
+	var ahead atomic.Int64
+	clock := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+	h, k, g, ended := playAt(t, context.Background(), false, clock)
+	g.shows(t, "y yes")
+	g.slow.Store(true)
+	h.mu.Lock()
+	s := *h.list[0]
+	next := *s.Request
+	next.ID = "p2"
+	next.SetInput("rm -r build")
+	s.Request = &next
+	h.list = []*sessions.Status{&s}
+	h.mu.Unlock()
+	if _, err := h.log.Append(events.Event{Type: "state_change", Session: "alpha", ID: s.ID, Time: clock()}); err != nil {
+		t.Fatal(err)
+	}
+	g.shows(t, "rm -r build") // drawn, which nobody here knows yet
+	ahead.Store(int64(5 * time.Second))
+	k.press("y")
+	g.shows(t, "look again")
+	g.mu.Lock()
+	k.press(string(g.late))
+	g.mu.Unlock()
+	k.drained(t)
+	for !h.begun.Load() {
+		k.press("y")
+		time.Sleep(10 * time.Millisecond)
+	}
+	if a := <-h.ran; strings.Join(a.Words, " ") != "respond id-alpha --prompt p2 accept" {
+		t.Errorf("runs %q", a.Words)
+	}
+	g.slow.Store(false)
+	close(h.let)
+	k.press("qq")
+	if err := end(t, ended); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestServerGoes: the end of the server is said, with how to come back.

@@ -16,6 +16,8 @@ type screen struct {
 	drawn     bool // was is what the terminal shows
 	cursor    terminal.Cursor
 	title     string
+	asked     int // questions to the terminal
+	answered  int // of those
 	is, old   []terminal.Cell
 }
 
@@ -40,11 +42,12 @@ const (
 	titlePop   = "\x1b[23;0t"
 	enterModes = "\x1b[?1049h\x1b[?2004h\x1b[?1l\x1b>\x1b[?7l"
 	leaveModes = "\x1b[?7h\x1b[?2004l\x1b[0m\x1b[?25h\x1b[?1049l"
-	// Which background, and then what every terminal answers: behind that
-	// answer nothing more comes.
-	askColours = "\x1b]11;?\x1b\\\x1b[c"
-	syncBegin  = "\x1b[?2026h"
-	syncEnd    = "\x1b[?2026l"
+	askColours = "\x1b]11;?\x1b\\"
+	// What every terminal answers (DA1), in its turn: what came before it is
+	// drawn, or answered.
+	askDrawn  = "\x1b[c"
+	syncBegin = "\x1b[?2026h"
+	syncEnd   = "\x1b[?2026l"
 )
 
 // enter takes the terminal.
@@ -52,7 +55,8 @@ func (s *screen) enter() []byte {
 	if s.look.Plain {
 		return []byte("\x1b[0m\x1b[2J")
 	}
-	return []byte(titlePush + enterModes + askColours)
+	s.asked++
+	return []byte(titlePush + enterModes + askColours + askDrawn)
 }
 
 // leave gives it back, with a last line if there is something to say.
@@ -105,10 +109,23 @@ func (s *screen) draw(m *Model) []byte {
 	b = append(b, m.Call(s.look.Plain)...)
 	s.drawn, s.cursor = true, cur
 	s.next, s.was = s.was, s.next
-	if len(b) == 0 || s.look.Plain {
+	if len(b) > 0 && !s.look.Plain {
+		b = append(append([]byte(syncBegin+"\x1b[?25l"), b...), syncEnd...)
+	}
+	return s.ask(b, m)
+}
+
+// ask has the terminal tell when it shows a card that is new.
+func (s *screen) ask(b []byte, m *Model) []byte {
+	if !m.Undrawn() {
 		return b
 	}
-	return append(append([]byte(syncBegin+"\x1b[?25l"), b...), syncEnd...)
+	if !s.look.Plain {
+		s.asked++
+		b = append(b, askDrawn...)
+	}
+	m.Drawn(max(s.asked, 1))
+	return b
 }
 
 func (s *screen) row(b []byte, y int, pen *terminal.Style) []byte {
