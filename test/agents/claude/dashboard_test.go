@@ -1,0 +1,117 @@
+//go:build agents
+
+package claude
+
+import (
+	"strings"
+	"testing"
+
+	"berth/test/agents/host"
+)
+
+// desk is a person at the dashboard of a lab with one session.
+type desk struct {
+	*lab
+	*host.Terminal
+}
+
+func (l *lab) dashboard(cols, rows int) desk {
+	l.t.Helper()
+	terminal, err := l.host.Sit(cols, rows)
+	check(l.t, err)
+	l.t.Cleanup(func() {
+		if l.t.Failed() {
+			l.t.Logf("the dashboard:\n%s", terminal.Screen())
+		}
+		check(l.t, terminal.Close())
+	})
+	return desk{l, terminal}
+}
+
+func (d desk) shows(pattern string) {
+	d.t.Helper()
+	check(d.t, d.Terminal.See(d.ctx, patient, pattern))
+}
+
+func (d desk) types(text string) {
+	d.t.Helper()
+	check(d.t, d.Terminal.Type(text))
+}
+
+// says gives the session a message.
+func (d desk) says(message string) {
+	d.t.Helper()
+	d.shows("○ lab .*idle")
+	d.types("n")
+	d.shows("Message to lab")
+	d.types(message + "\r")
+}
+
+// answers presses a key at a card.
+func (d desk) answers(card, key, then string) {
+	d.t.Helper()
+	check(d.t, d.Answer(d.ctx, patient, card, key, then))
+}
+
+// TestDashboard answers at the dashboard's card what the real Claude Code asks,
+// with each of its keys.
+func TestDashboard(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.is("idle")
+	d := l.dashboard(100, 40)
+
+	d.says("MOCK: bash touch one.txt")
+	d.shows("Bash · permission")
+	d.shows("touch one.txt")
+	d.answers("^.*1  Yes$", "1", "lab: accepted, confirmed")
+	l.is("idle")
+	if !l.made("one.txt") {
+		t.Error("accepted, and it did not run")
+	}
+
+	message := "MOCK: bash touch two.txt"
+	d.says(message)
+	d.answers("d no, with a reason", "d", "Why not")
+	d.types("use another one\r")
+	d.shows("lab: denied, confirmed")
+	if r := l.asked(message, 1); !strings.Contains(string(r.Body), "use another one") {
+		t.Error("the reason did not reach the model")
+	}
+	l.is("idle")
+	if l.made("two.txt") {
+		t.Error("denied, and it ran")
+	}
+
+	message = "MOCK: ask-three now"
+	d.says(message)
+	d.answers("Question 1 of 3", "2", "Question 2 of 3")
+	d.answers("Question 2 of 3", "1", "Question 3 of 3")
+	d.types("13\r")
+	d.shows("Your answers")
+	d.types("\r")
+	d.shows("lab: answered, confirmed")
+	l.is("idle")
+	l.answered(message, "Logging, Tracing")
+
+	message = "MOCK: ask in words"
+	d.says(message)
+	d.answers("t in your words", "t", "In your words")
+	d.types("a dark violet\r")
+	d.shows("lab: answered, confirmed")
+	l.is("idle")
+	l.answered(message, "a dark violet")
+
+	// A turn is interrupted, and the terminal is shared and left again.
+	d.says("MOCK: hang")
+	d.shows("● lab .*working")
+	d.types("i")
+	d.shows("lab was interrupted")
+	l.is("idle")
+	d.types("a")
+	d.shows("^❯\u00a0")
+	d.types("\x1dd")
+	d.shows("lab .*idle")
+	d.types("l")
+	d.shows("Session log of lab")
+	d.types("qq")
+}

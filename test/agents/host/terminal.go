@@ -1,0 +1,137 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/creack/pty"
+
+	"berth/terminal"
+)
+
+// Terminal is one that a person sits at, in which ssh runs: it shows, answers
+// and is typed at as terminals are. Its methods are one goroutine's.
+type Terminal struct {
+	pty   *os.File
+	cmd   *exec.Cmd
+	fresh chan struct{} // holds one: it may show something else
+	ended chan struct{}
+
+	mu    sync.Mutex
+	shown *terminal.Terminal
+}
+
+// Sit starts ssh with words in a terminal of that size; without words that is
+// the dashboard.
+func (h *Host) Sit(cols, rows int, words ...string) (*Terminal, error) {
+	// Not of a context: it ends when it is closed, as the window would be.
+	cmd := exec.Command("ssh", append([]string{"-F", filepath.Join(h.dir, "ssh_config"), apart, "-t", "berth"}, words...)...)
+	cmd.Env, cmd.Dir = h.environ(), h.dir
+	f, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)})
+	if err != nil {
+		return nil, fmt.Errorf("start ssh in a terminal: %w", err)
+	}
+	t := &Terminal{pty: f, cmd: cmd, fresh: make(chan struct{}, 1), ended: make(chan struct{})}
+	t.shown = terminal.New(terminal.Options{Cols: cols, Rows: rows, Handlers: terminal.Handlers{
+		Reply: func(reply []byte, _ int64) { _, _ = f.Write(reply) }, // one that is gone needs none
+	}})
+	go func() {
+		defer close(t.ended)
+		var buf [16 << 10]byte
+		for {
+			n, err := f.Read(buf[:])
+			t.mu.Lock()
+			_, _ = t.shown.Write(buf[:n]) // it always takes all
+			t.mu.Unlock()
+			select {
+			case t.fresh <- struct{}{}:
+			default:
+			}
+			if err != nil { // ssh has ended
+				_ = cmd.Wait()
+				return
+			}
+		}
+	}()
+	return t, nil
+}
+
+// Screen is the text of what it shows.
+func (t *Terminal) Screen() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.Join(t.shown.Snapshot(0).Text(), "\n")
+}
+
+// See waits until a pattern matches a line of what it shows.
+func (t *Terminal) See(ctx context.Context, most time.Duration, pattern string) error {
+	re := regexp.MustCompile("(?m)" + pattern)
+	return t.until(ctx, most, "shows no "+pattern, re.MatchString)
+}
+
+func (t *Terminal) until(ctx context.Context, most time.Duration, otherwise string, is func(string) bool) error {
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	for {
+		screen := t.Screen()
+		if is(screen) {
+			return nil
+		}
+		select {
+		case <-t.fresh:
+		case <-ctx.Done():
+			return fmt.Errorf("the terminal %s: %w\n%s", otherwise, ctx.Err(), screen)
+		}
+	}
+}
+
+// Type types text.
+func (t *Terminal) Type(text string) error {
+	_, err := t.pty.WriteString(text)
+	return err
+}
+
+// early is what the dashboard says to a key that a card has taken for the one before's.
+const early = "look again"
+
+// Answer types a key at a card that shows a pattern, once more if that was too
+// quick, and waits until another pattern is shown.
+func (t *Terminal) Answer(ctx context.Context, most time.Duration, card, key, then string) error {
+	if err := t.See(ctx, most, card); err != nil {
+		return err
+	}
+	for {
+		if err := t.Type(key); err != nil {
+			return err
+		}
+		if err := t.See(ctx, most, "(?:"+then+")|"+early); err != nil || !strings.Contains(t.Screen(), early) {
+			return err
+		}
+		// A key that does nothing to one session takes the word away, so that it
+		// is not read again.
+		if err := t.Type("g"); err != nil {
+			return err
+		}
+		if err := t.until(ctx, most, "still says "+early, func(screen string) bool { return !strings.Contains(screen, early) }); err != nil {
+			return err
+		}
+	}
+}
+
+// Close ends ssh, if it has not ended.
+func (t *Terminal) Close() error {
+	err := t.cmd.Process.Kill()
+	if errors.Is(err, os.ErrProcessDone) {
+		err = nil
+	}
+	<-t.ended
+	return errors.Join(err, t.pty.Close())
+}
