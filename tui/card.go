@@ -65,7 +65,8 @@ func (m *Model) asked(s *sessions.Status, r *agent.Request, width int, small boo
 		head += fmt.Sprintf(" · %d more behind it", n-1)
 	}
 	add(waits, oneLine(head))
-	if r.Title != nil {
+	several := len(r.Questions) > 1 // each of which stands with its options
+	if r.Title != nil && !several {
 		add(strong, *r.Title)
 	}
 	if r.Input != nil && *r.Input != "" {
@@ -79,7 +80,7 @@ func (m *Model) asked(s *sessions.Status, r *agent.Request, width int, small boo
 			add(failed, fmt.Sprintf("… cut here: %d of %d bytes are not shown; attach to see them", left, r.InputBytes))
 		}
 	}
-	if r.Text != nil {
+	if r.Text != nil && !several {
 		gap()
 		add(plain, *r.Text)
 	}
@@ -111,6 +112,9 @@ func (m *Model) choices(r *agent.Request, width int) []line {
 	if n := len(r.Questions); n > 0 {
 		q := r.Questions[min(m.card.step, n-1)]
 		head := q.Header
+		if n == 1 && r.Title != nil && *r.Title == head {
+			head = "" // stands above
+		}
 		if n > 1 {
 			head = strings.TrimSuffix(fmt.Sprintf("Question %d of %d · %s", min(m.card.step, n-1)+1, n, q.Header), " · ")
 		}

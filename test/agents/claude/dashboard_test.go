@@ -15,9 +15,9 @@ type desk struct {
 	*host.Terminal
 }
 
-func (l *lab) dashboard(cols, rows int) desk {
+func (l *lab) dashboard(w host.Window) desk {
 	l.t.Helper()
-	terminal, err := l.host.Sit(cols, rows)
+	terminal, err := l.host.Sit(w)
 	check(l.t, err)
 	l.t.Cleanup(func() {
 		if l.t.Failed() {
@@ -58,7 +58,7 @@ func (d desk) answers(card, key, then string) {
 func TestDashboard(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.is("idle")
-	d := l.dashboard(100, 40)
+	d := l.dashboard(host.Window{Cols: 100, Rows: 40})
 
 	d.says("MOCK: bash touch one.txt")
 	d.shows("Bash · permission")

@@ -29,20 +29,29 @@ type Terminal struct {
 	shown *terminal.Terminal
 }
 
-// Sit starts ssh with words in a terminal of that size; without words that is
-// the dashboard.
-func (h *Host) Sit(cols, rows int, words ...string) (*Terminal, error) {
+// Window is how a person's terminal is.
+type Window struct {
+	Cols, Rows int
+	Light      bool // its background
+}
+
+// Sit starts ssh with words in a terminal; without words that is the dashboard.
+func (h *Host) Sit(w Window, words ...string) (*Terminal, error) {
 	// Not of a context: it ends when it is closed, as the window would be.
 	cmd := exec.Command("ssh", append([]string{"-F", filepath.Join(h.dir, "ssh_config"), apart, "-t", "berth"}, words...)...)
 	cmd.Env, cmd.Dir = h.environ(), h.dir
-	f, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)})
+	f, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: uint16(w.Cols), Rows: uint16(w.Rows)})
 	if err != nil {
 		return nil, fmt.Errorf("start ssh in a terminal: %w", err)
 	}
 	t := &Terminal{pty: f, cmd: cmd, fresh: make(chan struct{}, 1), ended: make(chan struct{})}
-	t.shown = terminal.New(terminal.Options{Cols: cols, Rows: rows, Handlers: terminal.Handlers{
+	o := terminal.Options{Cols: w.Cols, Rows: w.Rows, Handlers: terminal.Handlers{
 		Reply: func(reply []byte, _ int64) { _, _ = f.Write(reply) }, // one that is gone needs none
-	}})
+	}}
+	if w.Light {
+		o.Foreground, o.Background = terminal.RGB(0, 0, 0), terminal.RGB(255, 255, 255)
+	}
+	t.shown = terminal.New(o)
 	go func() {
 		defer close(t.ended)
 		var buf [16 << 10]byte
@@ -64,12 +73,15 @@ func (h *Host) Sit(cols, rows int, words ...string) (*Terminal, error) {
 	return t, nil
 }
 
-// Screen is the text of what it shows.
-func (t *Terminal) Screen() string {
+// Picture is what it shows.
+func (t *Terminal) Picture() *terminal.Snapshot {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return strings.Join(t.shown.Snapshot(0).Text(), "\n")
+	return t.shown.Snapshot(0)
 }
+
+// Screen is the text of it.
+func (t *Terminal) Screen() string { return strings.Join(t.Picture().Text(), "\n") }
 
 // See waits until a pattern matches a line of what it shows.
 func (t *Terminal) See(ctx context.Context, most time.Duration, pattern string) error {

@@ -1,14 +1,10 @@
-// Command screens draws screens that tests have captured, with their colours,
-// as SVG for the docs:
-//
-//	go run ./test/screens test/testdata/dashboard/card-80x24-dark > docs/screens/card.svg
-package main
+// Package screens draws what a terminal shows, with its colours, as SVG for the
+// docs.
+package screens
 
 import (
-	"bytes"
 	"fmt"
 	"html"
-	"os"
 	"strings"
 
 	"berth/terminal"
@@ -21,33 +17,14 @@ const (
 	margin     = 10
 )
 
-func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: screens FILE > SVG")
-		os.Exit(2)
-	}
-	data, err := os.ReadFile(os.Args[1])
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "screens:", err)
-		os.Exit(1)
-	}
-	fmt.Print(draw(data, strings.Contains(os.Args[1], "light")))
-}
-
-// draw gives the picture of a screen as tmux captures it, ESC written ^[.
-func draw(data []byte, light bool) string {
-	data = bytes.ReplaceAll(bytes.TrimRight(data, "\n"), []byte("^["), []byte("\x1b"))
-	lines := bytes.Split(data, []byte("\n"))
-	cols := 80
-	term := terminal.New(terminal.Options{Cols: cols, Rows: max(len(lines), 24)})
-	_, _ = term.Write(bytes.Join(lines, []byte("\r\n"))) // an emulator takes all
-	shot := term.Snapshot(0)
+// SVG is the picture of a terminal whose own background is dark or light.
+func SVG(shot *terminal.Snapshot, light bool) string {
 	fore, back := "#d0d0d0", "#1c1c1c"
 	if light {
 		fore, back = "#1c1c1c", "#ffffff"
 	}
 	var b strings.Builder
-	width, height := float64(cols)*cellWidth+2*margin, shot.Rows*cellHeight+2*margin
+	width, height := float64(shot.Cols)*cellWidth+2*margin, shot.Rows*cellHeight+2*margin
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%d" font-family="ui-monospace, Menlo, Consolas, DejaVu Sans Mono, monospace" font-size="14">`+"\n", width, height)
 	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" rx="6" fill="%s"/>`+"\n", back)
 	for y, line := range shot.Lines {
