@@ -6,7 +6,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -28,13 +30,14 @@ func (s *stage) tmux(args ...string) (string, error) {
 //	terminal keys NAME KEY...      as tmux send-keys takes them
 //	terminal run NAME WORDS...     a command line and Enter
 //	terminal size NAME COLSxROWS   its window changes
+//	terminal kill NAME             kill -9 of what it runs (exec makes that ssh)
 //	terminal shows NAME REGEXP     wait until it does, history included; ! until it does not
 //	terminal golden NAME FILE      wait until it shows just what testdata/dashboard/FILE has; with -e, colours too
 //	terminal is NAME FORMAT VALUE  wait until a format of tmux, such as #{mouse_any_flag}, has that value
 func terminalCommand(ts *testscript.TestScript, neg bool, args []string) {
 	s := stageOf(ts)
-	if len(args) < 3 && (len(args) < 2 || args[0] != "bright") {
-		ts.Fatalf("usage: terminal open|keys|run|size|shows|is NAME ...")
+	if len(args) < 3 && (len(args) < 2 || args[0] != "bright" && args[0] != "kill") {
+		ts.Fatalf("usage: terminal open|bright|keys|run|size|kill|shows|golden|is NAME ...")
 	}
 	what, name, rest := args[0], args[1], args[2:]
 	do := func(args ...string) {
@@ -55,6 +58,12 @@ func terminalCommand(ts *testscript.TestScript, neg bool, args []string) {
 	case "size":
 		cols, rows, _ := strings.Cut(rest[0], "x")
 		do("resize-window", "-t", name, "-x", cols, "-y", rows)
+	case "kill":
+		out, err := s.tmux("display-message", "-p", "-t", name, "#{pane_pid}")
+		ts.Check(err)
+		pid, err := strconv.Atoi(strings.TrimSpace(out))
+		ts.Check(err)
+		ts.Check(syscall.Kill(pid, syscall.SIGKILL))
 	case "shows":
 		s.terminalShows(ts, neg, name, rest[0])
 	case "golden":
