@@ -91,7 +91,7 @@ func newLabWith(t *testing.T, seed Seed, env map[string]string, args ...string) 
 // newLabAs has the driver of an agent follow it.
 func newLabAs(t *testing.T, agent string, seed Seed, env map[string]string, args ...string) *lab {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(soak())*5*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(host.Soak())*5*time.Minute)
 	t.Cleanup(cancel)
 	// Sockets live below it, whose paths may not be long.
 	dir, err := os.MkdirTemp("/tmp", "ba")
