@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"sync/atomic"
@@ -36,10 +35,6 @@ const (
 	// safe from the server's end at once, from the machine's after that.
 	syncWithin = time.Second
 )
-
-// reserve is how much room on the disk is kept for lines to come: on a disk
-// that is full of something else, some 1,500 lines are written still.
-const reserve = 1 << 20
 
 // ErrClosed: the log is closed.
 var ErrClosed = errors.New("the audit log is closed")
@@ -92,86 +87,6 @@ func Open(dir string, o Options) (*Log, error) {
 	go l.keep()
 	l.ageOut()
 	return l, nil
-}
-
-// recover finds the end of the newest file. A line without an end stays as it
-// is, since nothing is ever taken out: it is ended, and the next one tells of it.
-func (l *Log) recover() error {
-	list, err := segments(l.dir)
-	if err != nil {
-		return err
-	}
-	if len(list) == 0 {
-		return l.begin(1)
-	}
-	newest := list[len(list)-1]
-	l.n = newest.first - 1
-	torn, err := l.scan(newest.path)
-	if err != nil {
-		return err
-	}
-	if l.file, err = os.OpenFile(newest.path, os.O_WRONLY|os.O_APPEND, 0); err != nil {
-		return fmt.Errorf("open the audit log: %w", err)
-	}
-	l.path, l.size, l.kept = newest.path, newest.size, 0
-	l.keepRoom()
-	if !torn {
-		return nil
-	}
-	if err := l.write([]byte("\n")); err != nil {
-		return errors.Join(err, l.file.Close())
-	}
-	_, err = l.append(Entry{Kind: KindTorn, Text: "the line before this one was cut off when a server ended"})
-	return err
-}
-
-// scan reads the newest file for its last number, hash and cursor. torn says
-// that the last line has no end.
-func (l *Log) scan(path string) (torn bool, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return false, fmt.Errorf("read the audit log: %w", err)
-	}
-	defer f.Close()
-	err = lines(f, func(line []byte, whole bool) error {
-		l.n++
-		l.last = digestOf(line)
-		l.loose++
-		torn = !whole
-		e, err := parse(line)
-		if err != nil {
-			return nil // Verify tells of it
-		}
-		if e.Cursor != "" {
-			l.cursor = e.Cursor
-		}
-		if l.began.IsZero() {
-			l.began = e.Time.Time
-		}
-		if e.Kind == KindHead {
-			l.loose = 0
-		}
-		return nil
-	})
-	if err != nil {
-		return false, fmt.Errorf("read the audit log: %w", err)
-	}
-	return torn, nil
-}
-
-// begin begins the file whose first line has that number.
-func (l *Log) begin(first uint64) error {
-	path := segmentPath(l.dir, first)
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return fmt.Errorf("begin a file of the audit log: %w", err)
-	}
-	if l.file != nil {
-		l.old = append(l.old, l.file) // brought to disk by keep, not while others wait
-	}
-	l.file, l.path, l.size, l.kept, l.began, l.named = f, path, 0, 0, l.o.Now(), true
-	l.keepRoom()
-	return nil
 }
 
 // Append adds a line and gives its number. When it returns without an error,
@@ -262,142 +177,6 @@ func (l *Log) append(e Entry) (uint64, error) {
 	return e.N, nil
 }
 
-// keepRoom has the disk keep room for the lines to come, before half of what it
-// keeps is used.
-func (l *Log) keepRoom() {
-	if l.kept-l.size < reserve/2 {
-		l.kept = l.size + reserve
-		reserveTo(l.file, l.kept)
-	}
-}
-
-// write adds bytes whole or not at all.
-func (l *Log) write(b []byte) error {
-	n, err := l.file.Write(b)
-	if err == nil {
-		l.size += int64(n)
-		l.keepRoom()
-		return nil
-	}
-	l.kept = 0
-	err = fmt.Errorf("write the audit log: %w", err)
-	if n > 0 { // our own bytes, of which nobody was told
-		err = errors.Join(err, l.file.Truncate(l.size))
-	}
-	return err
-}
-
-// undisturbed makes sure that the file is as this log left it, and tells in
-// the log where it is not.
-func (l *Log) undisturbed() error {
-	info, err := os.Stat(l.path)
-	mine, mineErr := l.file.Stat()
-	why := ""
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		why = "the file that was written last was removed"
-	case err != nil || mineErr != nil:
-		return fmt.Errorf("look at the audit log: %w", errors.Join(err, mineErr))
-	case !os.SameFile(info, mine):
-		why = "the file that was written last was replaced"
-	case info.Size() != l.size:
-		why = fmt.Sprintf("the file that was written last had %d bytes and has %d", l.size, info.Size())
-	default:
-		return nil
-	}
-	l.o.Log.Error("the audit log was disturbed", "file", l.path, "what", why, "head", l.head().String())
-	first := l.n + 1
-	if err := l.begin(first); errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("the audit log was disturbed, and its next file is there already: move %s away", segmentPath(l.dir, first))
-	} else if err != nil {
-		return err
-	}
-	if _, err := l.append(Entry{Kind: KindAmiss, Text: why}); err != nil {
-		return err
-	}
-	l.seal()
-	return nil
-}
-
-// seal signs the head. A head that cannot be written is tried again with the
-// next line.
-func (l *Log) seal() {
-	h := l.head()
-	if _, err := l.append(Entry{Kind: KindHead, Of: h.N, Hash: h.Hash, Cursor: l.cursor}); err != nil {
-		l.o.Log.Error("the audit log's head is not signed", "head", h.String(), "error", err)
-		return
-	}
-	l.loose = 0
-	// Of the line that was signed, and of the signature's own line: either finds
-	// what was changed before it.
-	l.o.Log.Info("audit head", "head", l.head().String(), "signed", h.String())
-}
-
-// tooOld says whether the file has gathered lines for as long as one may.
-func (l *Log) tooOld() bool {
-	return l.o.Age > 0 && l.o.Now().Sub(l.began) >= max(l.o.Age/8, time.Hour)
-}
-
-// rotate begins the next file behind a signed head, and removes the oldest
-// where there are too many.
-func (l *Log) rotate() {
-	if l.loose > 0 {
-		l.seal()
-	}
-	if err := l.file.Truncate(l.size); err != nil { // gives back the room that was kept
-		l.o.Log.Error("a file of the audit log keeps more room than it needs", "file", l.path, "error", err)
-	}
-	if err := l.begin(l.n + 1); err != nil {
-		l.kept = 0
-		l.o.Log.Error("the audit log goes on in its file, which is longer than it should be", "file", l.path, "error", err)
-		return
-	}
-	if err := l.retire(); err != nil {
-		l.o.Log.Error("the oldest files of the audit log are not removed", "error", err)
-	}
-}
-
-// retire removes the oldest files until the rest is within the bounds. The line
-// that tells of it is written first.
-func (l *Log) retire() error {
-	list, err := segments(l.dir)
-	if err != nil {
-		return err
-	}
-	var sum int64
-	for _, s := range list {
-		sum += s.size
-	}
-	for i := 0; i+1 < len(list); i++ {
-		text := fmt.Sprintf("lines %d to %d, %d bytes, ", list[i].first, list[i+1].first-1, list[i].size)
-		switch {
-		case sum > l.o.Total:
-			text += fmt.Sprintf("to stay below %d", l.o.Total)
-		case l.past(list[i+1]):
-			text += fmt.Sprintf("older than %s", l.o.Age)
-		default:
-			return nil
-		}
-		if _, err := l.append(Entry{Kind: KindRetired, Of: list[i+1].first - 1, Text: text}); err != nil {
-			return err
-		}
-		if err := os.Remove(list[i].path); err != nil {
-			return fmt.Errorf("remove an old file of the audit log: %w", err)
-		}
-		sum -= list[i].size
-	}
-	return nil
-}
-
-// past says whether all lines before this file's are too old to be kept.
-func (l *Log) past(next segment) bool {
-	if l.o.Age <= 0 {
-		return false
-	}
-	first, err := firstTime(next.path)
-	return err == nil && l.o.Now().Sub(first) > l.o.Age
-}
-
 // Head is how far the log goes.
 func (l *Log) Head() Head {
 	l.mu.Lock()
@@ -444,63 +223,6 @@ func (l *Log) Verify(ctx context.Context, kept []Head) (Report, error) {
 	return r, err
 }
 
-// keep brings lines to disk, until the log is closed.
-func (l *Log) keep() {
-	defer close(l.done)
-	look := time.NewTicker(time.Hour)
-	defer look.Stop()
-	for {
-		select {
-		case <-l.stop:
-			return
-		case <-look.C:
-			l.ageOut()
-			continue
-		case <-l.dirty:
-		}
-		select {
-		case <-l.stop:
-			return
-		case <-time.After(syncWithin / 2): // for the lines that come meanwhile
-		}
-		l.sync()
-	}
-}
-
-// ageOut removes what is too old, also where nobody adds lines.
-func (l *Log) ageOut() {
-	if l.o.Age <= 0 || !l.mu.LockWithin(patience) {
-		return
-	}
-	defer l.mu.Unlock()
-	if l.closed {
-		return
-	}
-	if err := l.retire(); err != nil {
-		l.o.Log.Error("the oldest files of the audit log are not removed", "error", err)
-	}
-}
-
-func (l *Log) sync() {
-	l.mu.Lock()
-	f, old, named := l.file, l.old, l.named
-	l.old, l.named = nil, false
-	l.mu.Unlock()
-	// Not under the lock: a slow disk is not to hold up who appends.
-	for _, o := range old {
-		if err := errors.Join(o.Sync(), o.Close()); err != nil {
-			l.o.Log.Error("a file of the audit log may not be on disk", "error", err)
-		}
-	}
-	err := f.Sync()
-	if named {
-		err = errors.Join(err, syncDir(l.dir))
-	}
-	if err != nil && !errors.Is(err, os.ErrClosed) {
-		l.o.Log.Error("the audit log may not be on disk", "error", err)
-	}
-}
-
 // Close signs the head and closes the log.
 func (l *Log) Close() error {
 	l.mu.Lock()
@@ -531,14 +253,4 @@ func (l *Log) Close() error {
 		return fmt.Errorf("close the audit log: %w", err)
 	}
 	return nil
-}
-
-// syncDir makes names that were just given survive a power cut.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
 }
