@@ -132,14 +132,7 @@ func newLabel(text string, cols int) *label {
 			continue
 		}
 		cell := terminal.Cell{Width: width, Style: labelStyle}
-		for i, r := range cluster {
-			if i == 0 {
-				cell.Rune = r
-				continue
-			}
-			cell.Rest = cluster[i:]
-			break
-		}
+		cell.Show(cluster)
 		l.cells = append(l.cells, cell)
 		if width == 2 {
 			l.cells = append(l.cells, terminal.Cell{Style: labelStyle})

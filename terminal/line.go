@@ -71,15 +71,7 @@ func (l *Line) Cell(i int) Cell {
 		out.Rune = rune(c.ch & cellValue)
 		return out
 	}
-	text := l.clusters[c.ch&cellValue]
-	for i, r := range text {
-		if i == 0 {
-			out.Rune = r
-			continue
-		}
-		out.Rest = text[i:]
-		break
-	}
+	out.Show(l.clusters[c.ch&cellValue])
 	return out
 }
 

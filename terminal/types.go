@@ -2,7 +2,10 @@
 // its scrollback, replies to queries and a filtered stream for clients out.
 package terminal
 
-import "time"
+import (
+	"time"
+	"unicode/utf8"
+)
 
 // Color is a cell's colour: the default, one of the 256 palette entries, or RGB.
 type Color uint32
@@ -65,6 +68,12 @@ type Cell struct {
 	Rest  string // the further runes of a cluster, mostly empty
 	Width int    // 1 or 2; 0 for the right half of a wide cluster
 	Style Style
+}
+
+// Show puts a cluster's runes into the cell.
+func (c *Cell) Show(cluster string) {
+	first, size := utf8.DecodeRuneInString(cluster)
+	c.Rune, c.Rest = first, cluster[size:]
 }
 
 // Cursor is the cursor's place from 0, and look.

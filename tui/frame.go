@@ -70,15 +70,7 @@ func (p *palette) cell(c cell) terminal.Cell {
 		out.Width = 2
 	}
 	if c.ch < 0 {
-		text := p.clusters[-c.ch-1]
-		for i, r := range text {
-			if i == 0 {
-				out.Rune = r
-				continue
-			}
-			out.Rest = text[i:]
-			break
-		}
+		out.Show(p.clusters[-c.ch-1])
 	}
 	return out
 }
@@ -160,14 +152,11 @@ func (a area) put(x, y, end int, st terminal.Style, s string) int {
 		if width == 0 || x+width > end {
 			continue
 		}
-		c := cell{style: style, wide: width == 2}
-		for i, r := range cluster {
-			if i == 0 {
-				c.ch = r
-				continue
-			}
+		var shown terminal.Cell
+		shown.Show(cluster)
+		c := cell{ch: shown.Rune, style: style, wide: width == 2}
+		if shown.Rest != "" {
 			c.ch = a.palette.cluster(cluster)
-			break
 		}
 		*a.at(x, y) = c
 		if width == 2 {
