@@ -28,7 +28,7 @@ func (s *stage) tmux(args ...string) (string, error) {
 //	terminal open NAME COLSxROWS   a shell in a terminal of that size
 //	terminal bright NAME           its background is white
 //	terminal keys NAME KEY...      as tmux send-keys takes them
-//	terminal run NAME WORDS...     a command line and Enter
+//	terminal run NAME WORDS...     a command line and Enter, when the shell is there for it
 //	terminal size NAME COLSxROWS   its window changes
 //	terminal kill NAME             kill -9 of what it runs (exec makes that ssh)
 //	terminal shows NAME REGEXP     wait until it does, history included; ! until it does not
@@ -54,6 +54,11 @@ func terminalCommand(ts *testscript.TestScript, neg bool, args []string) {
 	case "keys":
 		do(append([]string{"send-keys", "-t", name}, rest...)...)
 	case "run":
+		// What is typed while ssh puts the terminal right is thrown away.
+		poll(ts, func() (bool, string) {
+			out, err := s.tmux("display-message", "-p", "-t", name, "#{pane_current_command}")
+			return err == nil && strings.TrimSpace(out) == "sh", "it runs " + out
+		})
 		do("send-keys", "-t", name, strings.Join(rest, " "), "Enter")
 	case "size":
 		cols, rows, _ := strings.Cut(rest[0], "x")
