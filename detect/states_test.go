@@ -55,6 +55,15 @@ func TestStatesInItsOwnWords(t *testing.T) {
 			b.at(2060).done(agent.Completed)
 			b.at(9000)
 		}, []string{"1000 idle", "2060 working", "2160 idle"}},
+		"idle of a draft, and then the turn that it became, read late": {func(b *bench) {
+			b.osc(agent.LevelNotBusy)
+			b.screen(composer(""))
+			b.at(2000).osc(agent.LevelIdle)
+			b.at(2200).say(agent.Fact{Kind: agent.TurnStarted, Source: agent.SourceLog, Turn: "b", At: t0.Add(2080 * time.Millisecond)})
+			b.at(2210).osc(agent.LevelBusy)
+			b.at(2500).done(agent.Completed)
+			b.at(9000)
+		}, []string{"1000 idle", "2200 working", "2600 idle"}},
 		"an end of nothing": {func(b *bench) {
 			b.osc(agent.LevelIdle)
 			b.at(2060).done(agent.Completed)

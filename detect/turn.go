@@ -446,7 +446,7 @@ func (f *Fold) interrupted() {
 		if f.silent(l) {
 			f.restByScreen(bare, silence)
 		}
-	case l.Since.Before(m.Turn.Started.Add(-turnGap)): // it never spoke of this turn
+	case l.Since.Before(f.spokenFrom()): // it never spoke of this turn
 		if l.Source == agent.SourceTitle && m.Turn.Source == agent.SourceHook {
 			f.restByScreen(latest(bare, m.Turn.Started, m.Changed, m.Screen.Changed), drawsWithin)
 			return
@@ -458,6 +458,18 @@ func (f *Fold) interrupted() {
 			f.finish(true)
 		}
 	}
+}
+
+// spokenFrom is since when a level that says "not busy" may speak of the turn under
+// way. One that came a little before its beginning was told may have been quicker
+// than who told it; not where that gives the moment itself, which may be told late:
+// a draft's "idle" ended the turn that the draft became when it was read 0.2 s after both.
+func (f *Fold) spokenFrom() time.Time {
+	t := &f.m.Turn
+	if !t.At.IsZero() {
+		return t.Started
+	}
+	return t.Started.Add(-turnGap)
 }
 
 // restByScreen ends the turn when the composer has been there for long enough.
