@@ -307,7 +307,7 @@ func TestLogFlood(t *testing.T) {
 		flood.Write(append(data, '\n'))
 	}
 	k.write(flood.String() + entry(agent.TurnEnded, "1", time.Now()))
-	worst := time.Duration(0)
+	worst, begun := time.Duration(0), time.Now()
 	for k.s.Status().Now != agent.Idle {
 		began := time.Now()
 		if err := k.s.do(t.Context(), func(*core) {}); err != nil {
@@ -315,9 +315,10 @@ func TestLogFlood(t *testing.T) {
 		}
 		worst = max(worst, time.Since(began))
 	}
-	t.Logf("20 MB; a call waited %v at most", worst)
-	if worst > time.Second { // 64 KiB take some ms
-		t.Errorf("a call waited %v", worst)
+	whole := time.Since(begun)
+	t.Logf("20 MB in %v; a call waited %v at most", whole, worst)
+	if worst > max(time.Second, whole/4) { // 64 KiB take some ms, and all takes as much longer as the machine is busy
+		t.Errorf("a call waited %v, of %v that it all took", worst, whole)
 	}
 }
 
