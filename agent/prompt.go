@@ -87,6 +87,7 @@ type Question struct {
 	Descriptions []string `json:"descriptions"`
 	MultiSelect  bool     `json:"multi_select"`
 	Previews     bool     `json:"previews"` // its options are shown with what they would look like
+	Hint         string   `json:"-"`        // what its line for a text shows while that is empty, where its agent was told
 }
 
 // SetInput puts what the tool would do into the prompt.

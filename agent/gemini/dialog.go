@@ -77,34 +77,44 @@ func (s *screen) box() []string {
 }
 
 var (
-	optionLine = regexp.MustCompile(`^ *(● )? *(\d{1,2})\. +(?:\[(.)\] ?)?(\S.*)$`)
+	// What is written in an option's own line stands six blanks in, a list there too.
+	optionLine = regexp.MustCompile(`^ {0,4}(● )? ?(\d{1,2})\. +(?:\[(.)\] ?)?(\S.*)$`)
 	// Two options in a row.
 	optionNext = regexp.MustCompile(`^(.*\S) {3,}(\d{1,2}\. \S.*)$`)
 )
 
-// options reads the last list of numbered lines that counts up from 1 and has
-// one of them chosen.
+// doneLine ends a list of boxes to tick, and has no number.
+var doneLine = regexp.MustCompile(`^(● )? +Done$`)
+
+// options reads the last list of numbered lines that counts up and has one of them
+// chosen: from 1, or from below the mark of a list that is scrolled.
 func (b *box) options() {
 	b.first, b.last = len(b.rows), -1
-	want := 0
-	var list []agent.Option
+	want, top := 0, 0
+	var list, done []agent.Option
 	for i := len(b.rows) - 1; i >= 0; i-- {
 		found := readOptions(b.rows[i])
+		if m := doneLine.FindStringSubmatch(b.rows[i]); m != nil && want == 0 {
+			done = []agent.Option{{Label: "Done", Focused: m[1] != ""}}
+		}
 		if len(found) == 0 || want != 0 && found[len(found)-1].Number != want {
 			continue // a number in an option's description
 		}
 		if want == 0 {
 			b.last = i
 		}
-		list = append(found, list...)
+		list, top = append(found, list...), i
 		if want = found[0].Number - 1; want == 0 {
-			b.first = i
 			break
 		}
 	}
-	if want != 0 || len(list) == 0 {
-		b.first, b.last = len(b.rows), -1
+	scrolled := want > 0 && top > 0 && strings.TrimSpace(b.rows[top-1]) == "▲"
+	if want != 0 && !scrolled || len(list) == 0 {
+		b.last = -1
 		return
+	}
+	if b.first = top; list[len(list)-1].Multiple {
+		list = append(list, done...)
 	}
 	for _, o := range list {
 		if o.Focused {
@@ -239,7 +249,7 @@ func (b *box) key() bool {
 // plan: the plan itself is in the dialog.
 func (b *box) plan() bool {
 	head, next := b.head()
-	if head != askReady || len(b.list) == 0 || !strings.HasPrefix(b.foot(), "Enter to select") {
+	if head != askReady || len(b.list) == 0 || !strings.HasPrefix(b.foot(), "Enter to s") { // to select, to submit
 		return false
 	}
 	b.dialog.Body, b.dialog.Tool = b.text(next, b.first), toolPlan

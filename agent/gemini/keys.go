@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"berth/agent"
 )
@@ -151,16 +150,33 @@ func permissionKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 }
 
 // planKeys: only under the option that asks for every edit is one sure what was
-// allowed.
+// allowed. Feedback refuses the plan, and the turn goes on with it.
 func planKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
-	words := labelled(d, "Type your feedback")
+	words := labelled(d, hintFeedback)
 	switch {
 	case a.Kind == agent.Deny && a.Text == "":
 		return escape(d), nil
-	case a.Kind == agent.Deny, a.Kind == agent.AnswerText, a.Kind == agent.ChooseOption && a.Option > 0 && a.Option == words:
-		return agent.KeyAnswer{}, fmt.Errorf("%w: deny without words, which ends its turn, then nudge; or attach", agent.ErrCannot)
+	case (a.Kind == agent.Deny || a.Kind == agent.AnswerText) && words == 0, !selects(d, words):
+		return agent.KeyAnswer{}, errBegun
+	case a.Kind == agent.Deny, a.Kind == agent.AnswerText:
+		return feedback(a.Text, words, d)
+	case a.Kind == agent.ChooseOption && a.Option > 0 && a.Option == words:
+		return agent.KeyAnswer{}, fmt.Errorf("%w: that option is typed into: deny TEXT types your feedback there", agent.ErrAnswer)
 	}
-	return choice(a, d, labelled(d, "Yes, manually accept edits"), 0)
+	k, err := choice(a, d, labelled(d, "Yes, manually accept edits"), 0)
+	if err != nil {
+		return k, err
+	}
+	ready := k.Steps[0].Ready
+	k.Steps[0].Ready = func(r *agent.Reading) bool { return ready(r) && selects(r.Dialog, words) }
+	return k, nil
+}
+
+// feedback types what is said of a plan into its line.
+func feedback(text string, line int, d *agent.Dialog) (agent.KeyAnswer, error) {
+	w := way{page: func(now *agent.Dialog) bool { return now.Type == agent.PromptPlan && now.Body == d.Body }}
+	err := w.own(line, text, hintFeedback)
+	return agent.KeyAnswer{Steps: w.steps, Outcome: agent.OutcomeDenied}, err
 }
 
 // setupKeys: how to log in is chosen by number. A key is typed by whoever has
@@ -173,138 +189,4 @@ func setupKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 		return agent.KeyAnswer{}, fmt.Errorf("%w: attach and paste the key, so that it is written down nowhere", agent.ErrCannot)
 	}
 	return choice(a, d, 0, 0)
-}
-
-// questionKeys answers one question by its digit or in words, and several page
-// by page.
-func questionKeys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
-	if a.Kind == agent.Deny {
-		if a.Text != "" {
-			return agent.KeyAnswer{}, errReason
-		}
-		return escape(d), nil
-	}
-	if a.Kind == agent.AnswerEach && len(a.Each) == 1 {
-		switch pick := a.Each[0]; {
-		case pick.Text != "" && len(pick.Options) == 0:
-			a = agent.Answer{Kind: agent.AnswerText, Text: pick.Text}
-		case pick.Text == "" && len(pick.Options) == 1:
-			a = agent.Answer{Kind: agent.ChooseOption, Option: pick.Options[0]}
-		}
-	}
-	for _, q := range p.Questions {
-		if q.MultiSelect {
-			return agent.KeyAnswer{}, fmt.Errorf("%w: several options at once are not chosen by keys yet; attach", agent.ErrCannot)
-		}
-	}
-	several := len(p.Questions) > 1 || len(d.Tabs) > 1
-	switch {
-	case several && a.Kind == agent.AnswerEach:
-		return pages(p, a.Each, d)
-	case several:
-		return agent.KeyAnswer{}, fmt.Errorf("%w: it asks %d questions; answer each: answer 1=N 2=N", agent.ErrAnswer, max(len(p.Questions), len(d.Tabs)))
-	case a.Kind == agent.AnswerText && len(d.Options) == 0 && len(p.Questions) == 1:
-		return typed(nil, p.Questions[0].Text, a.Text)
-	case a.Kind == agent.AnswerText:
-		return agent.KeyAnswer{}, fmt.Errorf("%w: this question takes one of its options; choose with option N", agent.ErrCannot)
-	case a.Kind == agent.ChooseOption && custom(a.Option, d):
-		return agent.KeyAnswer{}, errCustom
-	case a.Kind == agent.ChooseOption:
-		return digit(a.Option, d, agent.OutcomeAnswered)
-	}
-	return agent.KeyAnswer{}, fmt.Errorf("%w: a question takes option N, text TEXT, answer Q=N or deny", agent.ErrAnswer)
-}
-
-var errCustom = fmt.Errorf("%w: that option is typed into; attach", agent.ErrCannot)
-
-// custom says whether the option is the one that takes a value of one's own.
-func custom(n int, d *agent.Dialog) bool {
-	return n > 0 && n == labelled(d, "Enter a custom value")
-}
-
-// pages answers several questions, from the first page on: the option's digit, or
-// the words and Enter, and Enter on the page that shows all answers.
-func pages(p *agent.Request, each []agent.QuestionPick, d *agent.Dialog) (agent.KeyAnswer, error) {
-	switch {
-	case len(each) != len(p.Questions):
-		return agent.KeyAnswer{}, fmt.Errorf("%w: it asks %d questions and %d are answered", agent.ErrAnswer, len(p.Questions), len(each))
-	case d.Confirm || p.QuestionCurrent != 0:
-		return agent.KeyAnswer{}, fmt.Errorf("%w: somebody has begun to answer it; use keys or attach", agent.ErrCannot)
-	}
-	var answer agent.KeyAnswer
-	for i, pick := range each {
-		q := p.Questions[i]
-		switch {
-		case q.Text == "":
-			return agent.KeyAnswer{}, agent.ErrNotReady
-		case pick.Text == "" && len(pick.Options) == 0:
-			return agent.KeyAnswer{}, fmt.Errorf("%w: question %d (%s) is not answered", agent.ErrAnswer, i+1, q.Header)
-		case pick.Text != "" && len(q.Options) == 0 && len(pick.Options) == 0:
-			var err error
-			if answer, err = typed(answer.Steps, q.Text, pick.Text); err != nil {
-				return agent.KeyAnswer{}, err
-			}
-			continue
-		case pick.Text != "" || len(pick.Options) != 1 || len(q.Options) == 0:
-			return agent.KeyAnswer{}, fmt.Errorf("%w: question %d (%s) takes one of its options, or a text where it has none", agent.ErrAnswer, i+1, q.Header)
-		case pick.Options[0] < 1 || pick.Options[0] > len(q.Options):
-			return agent.KeyAnswer{}, fmt.Errorf("%w: question %d (%s) has the options 1 to %d", agent.ErrAnswer, i+1, q.Header, len(q.Options))
-		}
-		answer.Steps = append(answer.Steps, choose(q.Text, pick.Options[0]))
-	}
-	answer.Steps = append(answer.Steps, agent.Step{Key: "Enter", Pause: between, Stood: pageStands, Wants: "the page that shows all answers", Ready: func(r *agent.Reading) bool {
-		return r.Dialog != nil && r.Dialog.Type == agent.PromptQuestion && r.Dialog.Confirm
-	}})
-	answer.Outcome = agent.OutcomeAnswered
-	return answer, nil
-}
-
-// asking says whether the dialog shows that question.
-func asking(r *agent.Reading, question string) bool {
-	return r.Dialog != nil && r.Dialog.Type == agent.PromptQuestion && !r.Dialog.Confirm &&
-		question != "" && strings.HasPrefix(squeeze(r.Dialog.Body), squeeze(question))
-}
-
-// choose chooses an option on a question's page by its digit, which confirms it and
-// leads to the next page. Of Down and Enter, Enter was lost twice in ten times on a
-// machine with twelve times the work it can do: Gemini forgets what is chosen
-// while it takes in that another option is focused.
-func choose(question string, n int) agent.Step {
-	return agent.Step{Key: strconv.Itoa(n), Pause: between, Stood: pageStands, Wants: "option " + strconv.Itoa(n), Ready: func(r *agent.Reading) bool {
-		return asking(r, question) && len(r.Dialog.Options) >= n && r.Dialog.Options[n-1].Number == n
-	}}
-}
-
-// lineAfter is for how long a text must have stood in a question's line before
-// Enter: the line is drawn before Enter knows of it. At a load of 43 an Enter 200 ms
-// after the text was typed submitted an empty answer.
-const lineAfter = 500 * time.Millisecond
-
-// typed types into a question's line, and presses Enter when it stands there.
-func typed(steps []agent.Step, question, text string) (agent.KeyAnswer, error) {
-	text = strings.TrimSpace(agent.CleanMessage(text))
-	if text == "" || strings.Contains(text, "\n") || question == "" {
-		return agent.KeyAnswer{}, fmt.Errorf("%w: it takes one line of text", agent.ErrAnswer)
-	}
-	return agent.KeyAnswer{Outcome: agent.OutcomeAnswered, Steps: append(steps,
-		agent.Step{Paste: text, Pause: between, Stood: pageStands, Wants: "its line", Ready: func(r *agent.Reading) bool {
-			return asking(r, question) && len(r.Dialog.Options) == 0
-		}},
-		agent.Step{Key: "Enter", Pause: between, Stood: lineAfter, Wants: "the text in its line", Ready: func(r *agent.Reading) bool {
-			return asking(r, question) && holdsLine(r.Dialog, text)
-		}})}, nil
-}
-
-// holdsLine says whether the dialog's line holds the text, as far as it shows.
-func holdsLine(d *agent.Dialog, text string) bool {
-	want := squeeze(text)
-	if utf8.RuneCountInString(want) > 20 {
-		want = string([]rune(want)[:20])
-	}
-	for _, row := range d.Lines {
-		if line, ok := strings.CutPrefix(strings.TrimSpace(row), "> "); ok && strings.HasPrefix(squeeze(line), want) {
-			return true
-		}
-	}
-	return false
 }

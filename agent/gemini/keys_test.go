@@ -32,6 +32,8 @@ func TestKeys(t *testing.T) {
 	edit := draw(box("? WriteFile  Writing to w0.txt", "Apply this change?", "● 1. Allow once", "  2. Allow for this session",
 		"  3. Modify with external editor", "  4. No, suggest changes (esc)")...)
 	written := draw(box("Answer Questions", "", "What name?", "", "> a name", "", "Enter to submit · Esc to cancel")...)
+	yesno := draw(box("Answer Questions", "", "Are you sure?", "", "● 1.  Yes", "  2.  No", "  3.  Enter a custom value", "", "Enter to select · ↑/↓ to navigate · Esc to cancel")...)
+	begun := draw(box("Answer Questions", "", "Are you sure?", "", "  1.  Yes", "  2.  No", "● 3.  may", "", "Enter to submit · Esc to cancel")...)
 	accept, deny := agent.Answer{Kind: agent.Accept}, agent.Answer{Kind: agent.Deny}
 	why := agent.Answer{Kind: agent.Deny, Text: "no"}
 	option := func(n int) agent.Answer { return agent.Answer{Kind: agent.ChooseOption, Option: n} }
@@ -65,18 +67,24 @@ func TestKeys(t *testing.T) {
 		{"a key", key, deny, "Escape denied", nil},
 		{"a question", one, option(2), "2 answered", nil},
 		{"a question", one, each(pick(3)), "3 answered", nil},
-		{"a question", one, words, "", agent.ErrCannot},
+		{"a question", one, words, "", agent.ErrCannot}, // nobody told what is out of view
+		{"yes or no", yesno, words, "3 <bob> Enter answered", nil},
+		{"yes or no", yesno, each(agent.QuestionPick{Text: "1"}), "3 <1> Enter answered", nil},
+		{"yes or no", yesno, each(agent.QuestionPick{Text: "1", Options: []int{1}}), "", agent.ErrAnswer},
+		{"yes or no", yesno, option(3), "", agent.ErrAnswer},
+		{"yes or no, begun", begun, option(1), "", agent.ErrCannot},
 		{"a question", one, deny, "Escape denied", nil},
 		{"a question", one, why, "", agent.ErrCannot},
 		{"a question", one, option(4), "", agent.ErrAnswer},
 		{"a question in words", written, words, "<bob> Enter answered", nil},
 		{"a question in words", written, agent.Answer{Kind: agent.AnswerText, Text: "a\nb"}, "", agent.ErrAnswer},
-		{"several", multi, option(1), "", agent.ErrCannot}, // of one question at once
+		{"several", multi, option(1), "", agent.ErrCannot}, // nobody told how many there are
 		{"a plan", plan, accept, "2 accepted", nil},
 		{"a plan", plan, option(1), "1 answered", nil},
-		{"a plan", plan, option(3), "", agent.ErrCannot},
+		{"a plan", plan, option(3), "", agent.ErrAnswer},
 		{"a plan", plan, deny, "Escape denied", nil},
-		{"a plan", plan, why, "", agent.ErrCannot},
+		{"a plan", plan, why, "3 <no> Enter denied", nil},
+		{"a plan", plan, words, "3 <bob> Enter denied", nil},
 		{"a limit", quota, accept, "1 accepted", nil},
 		{"a limit", quota, deny, "2 denied", nil},
 		{"three questions", several, option(1), "", agent.ErrAnswer},
@@ -150,9 +158,21 @@ func TestPages(t *testing.T) {
 	if err != nil || press(k) != "3 2 <bob> Enter Enter answered" || k.Steps[1].Ready(first) {
 		t.Errorf("%s, %v", press(k), err)
 	}
+	k, err = gemini.Driver{}.Keys(p, agent.Answer{Kind: agent.AnswerEach, Each: []agent.QuestionPick{
+		{Text: "red"}, {Text: "who knows"}, {Text: "bob"},
+	}}, first.Dialog)
+	if err != nil || press(k) != "4 <red> Enter 3 <who knows> Enter <bob> Enter Enter answered" {
+		t.Errorf("%s, %v", press(k), err)
+	}
+	// Behind words the next page has the foot of the one before.
+	if next := draw(box("Answer Questions", "", "← ✓ Colour │ □ Sure │ □ Name │ ≡ Review →", "", "Are you sure?", "", "● 1.  Yes", "  2.  No", "  3.  Enter a custom value", "",
+		"Enter to submit · Tab/Shift+Tab to switch")...); !k.Steps[3].Ready(next) || k.Steps[4].Ready(next) {
+		t.Error("the page behind words is not answered")
+	}
 	for name, picks := range map[string][]agent.QuestionPick{
 		"an option that is not there": {{Options: []int{4}}, {Options: []int{1}}, {Text: "bob"}},
-		"words for an option":         {{Text: "red"}, {Options: []int{1}}, {Text: "bob"}},
+		"words and an option":         {{Text: "red", Options: []int{1}}, {Options: []int{1}}, {Text: "bob"}},
+		"two options of one":          {{Options: []int{1, 2}}, {Options: []int{1}}, {Text: "bob"}},
 		"an option for words":         {{Options: []int{1}}, {Options: []int{1}}, {Options: []int{1}}},
 		"nothing":                     {{Options: []int{1}}, {}, {Text: "bob"}},
 	} {

@@ -139,19 +139,20 @@ func asks(r *agent.Request, input json.RawMessage) {
 			Question, Header string
 			Type             string
 			MultiSelect      bool
+			Placeholder      string
 			Options          []struct{ Label, Description string }
 		}
 	}
 	_ = json.Unmarshal(input, &in) // the dialog tells what the input does not
 	r.Questions, r.Options = nil, nil
 	for _, q := range in.Questions {
-		one := agent.Question{Header: q.Header, Text: q.Question, MultiSelect: q.MultiSelect}
+		one := agent.Question{Header: q.Header, Text: q.Question, MultiSelect: q.MultiSelect, Hint: q.Placeholder}
 		for _, o := range q.Options {
 			one.Options = append(one.Options, o.Label)
 			one.Descriptions = append(one.Descriptions, o.Description)
 		}
 		if q.Type == "yesno" {
-			one.Options, one.Descriptions = []string{"Yes", "No"}, []string{"", ""}
+			one.Options, one.Descriptions, one.MultiSelect = []string{"Yes", "No"}, []string{"", ""}, false
 		}
 		r.Questions = append(r.Questions, one)
 	}
@@ -313,6 +314,9 @@ func (Driver) Fill(r *agent.Request, dialog *agent.Dialog) {
 	}
 }
 
+// selectAll stands below a question of which several options may be ticked.
+const selectAll = "(Select all that apply)"
+
 // fillQuestion: what no hook told is put together from the pages as they are
 // shown.
 func fillQuestion(r *agent.Request, dialog *agent.Dialog) {
@@ -331,11 +335,15 @@ func fillQuestion(r *agent.Request, dialog *agent.Dialog) {
 	}
 	q := &r.Questions[r.QuestionCurrent]
 	if q.Text == "" {
-		q.Text = dialog.Body
+		q.Text = strings.TrimSpace(strings.TrimSuffix(dialog.Body, selectAll))
 		for _, o := range dialog.Options {
-			q.Options = append(q.Options, o.Label)
-			q.MultiSelect = q.MultiSelect || o.Multiple
+			if q.MultiSelect = q.MultiSelect || o.Multiple; o.Label != hintOwn {
+				q.Options = append(q.Options, o.Label)
+			}
 		}
+	}
+	if told(q) && (q.MultiSelect || len(dialog.Options) < len(q.Options) || dialog.Options[0].Number != 1) {
+		r.Options = q.Options // of which the dialog shows three at a time
 	}
 	r.Title, r.Text = agent.Pointer(q.Header), agent.Pointer(q.Text)
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -31,6 +32,18 @@ type dialog struct {
 	cells   []cell
 }
 
+// long is a text that Gemini shows a mark of.
+var long = strings.TrimSpace(strings.Repeat("a long text ", 60))
+
+// answer is what the model gets of answers.
+func answer(texts ...string) string {
+	var each []string
+	for i, text := range texts {
+		each = append(each, fmt.Sprintf(`\"%d\":\"%s\"`, i, text))
+	}
+	return `{\"answers\":{` + strings.Join(each, ",") + "}}"
+}
+
 const badRequest, noDriver = "BAD_REQUEST", "NO_DRIVER"
 
 // answerable is the table: each dialog of a turn, each way. An option that lets
@@ -48,19 +61,45 @@ var answerable = []dialog{
 	{name: "plan mode", kind: "permission", message: "MOCK: enter-plan %d", cells: []cell{{"deny", "denied", ""}, {"option 3", "denied", ""}, {"accept", "accepted", ""}}},
 	{name: "one question", kind: "question", message: "MOCK: ask %d", cells: []cell{
 		{"accept", badRequest, ""}, {"cancel", badRequest, ""}, {"option 9", badRequest, ""}, {"answer 1=1 2=1", badRequest, ""}, {"deny ask later", noDriver, ""},
-		{"option 2", "answered", "Green"}, {"answer 1=3", "answered", "Blue"}, {"deny", "denied", ""},
+		{"option 4", badRequest, ""}, {"answer 1=1,2", badRequest, ""},
+		{"option 2", "answered", answer("Green")}, {"answer 1=3", "answered", answer("Blue")}, {"deny", "denied", ""},
+		{"text a pale, 'quoted' yellow", "answered", answer("a pale, 'quoted' yellow")}, {"answer 1=no color at all", "answered", answer("no color at all")},
+		{`{"answers":[{"text":"2"}]}`, "answered", answer("2")}, {"text first line\n1. second line", "answered", answer(`first line\\n1. second line`)},
+		{"text " + long, "answered", answer(long)},
 	}},
-	{name: "yes or no", kind: "question", message: "MOCK: ask-yesno %d", cells: []cell{{"option 1", "answered", "Yes"}, {"answer 1=2", "answered", "No"}, {"deny", "denied", ""}}},
+	{name: "four options", kind: "question", message: "MOCK: ask-four %d", cells: []cell{
+		{"option 5", badRequest, ""}, {"option 4", "answered", answer("West")}, {"answer 1=1", "answered", answer("North")}, {"text nowhere", "answered", answer("nowhere")},
+	}},
+	{name: "yes or no", kind: "question", message: "MOCK: ask-yesno %d", cells: []cell{
+		{"option 3", badRequest, ""},
+		{"option 1", "answered", answer("Yes")}, {"answer 1=2", "answered", answer("No")}, {"text perhaps 漢字", "answered", answer("perhaps 漢字")}, {"deny", "denied", ""},
+	}},
+	{name: "several options", kind: "question", message: "MOCK: ask-many %d", cells: []cell{
+		{"option 4", badRequest, ""}, {"answer 1=1,4", badRequest, ""}, {"accept", badRequest, ""},
+		{"answer 1=1,3", "answered", answer("Logging, Tracing")}, {"option 2", "answered", answer("Metrics")}, {`{"answers":[{"options":[3,2]}]}`, "answered", answer("Metrics, Tracing")},
+		{"answer 1=1,2,3", "answered", answer("Logging, Metrics, Tracing")}, {"text neither", "answered", answer("neither")},
+		{`{"answers":[{"options":[2],"text":"and more"}]}`, "answered", answer("Metrics, and more")}, {"deny", "denied", ""},
+	}},
+	{name: "several of four", kind: "question", message: "MOCK: ask-ticks %d", cells: []cell{
+		{"option 5", badRequest, ""}, {"option 4", "answered", answer("Wood")}, {"answer 1=1,4", "answered", answer("Sea, Wood")}, {"answer 1=2,3", "answered", answer("Hills, Town")},
+		{`{"answers":[{"options":[4],"text":"home"}]}`, "answered", answer("Wood, home")},
+	}},
 	{name: "a text", kind: "question", message: "MOCK: ask-text %d", cells: []cell{
 		{"option 1", badRequest, ""}, {"text a dark violet, 'quoted'", "answered", "a dark violet, 'quoted'"}, {"answer 1=漢字", "answered", "漢字"}, {"deny", "denied", ""},
 	}},
 	{name: "three questions", kind: "question", message: "MOCK: ask-three %d", cells: []cell{
 		{"option 1", badRequest, ""}, {"answer 1=1 2=1", badRequest, ""}, {"answer 1=1 2=1 3=1", badRequest, ""},
-		{"answer 1=2 2=1 3=hey", "answered", "hey"}, {`{"answers":[{"option":3},{"option":2},{"text":"something else"}]}`, "answered", "something else"}, {"deny", "denied", ""},
+		{"answer 1=2 2=1 3=hey", "answered", answer("Green", "Yes", "hey")}, {`{"answers":[{"option":3},{"option":2},{"text":"something else"}]}`, "answered", answer("Blue", "No", "something else")},
+		{"answer 1=some words 2=1 3=you", "answered", answer("some words", "Yes", "you")}, {"answer 1=1 2=not yet 3=there", "answered", answer("Red", "not yet", "there")}, {"deny", "denied", ""},
+	}},
+	{name: "two questions", kind: "question", message: "MOCK: ask-mixed %d", cells: []cell{
+		{"answer 1=1,3 2=2", "answered", answer("Logging, Tracing", "Green")}, {"answer 1=2 2=a pale yellow", "answered", answer("Metrics", "a pale yellow")},
+		{`{"answers":[{"options":[1],"text":"and more"},{"option":1}]}`, "answered", answer("Logging, and more", "Red")}, {"answer 1=nothing 2=3", "answered", answer("nothing", "Blue")},
 	}},
 	{name: "plan", kind: "plan", message: "MOCK: plan %d", args: []string{"--approval-mode", "plan"}, cells: []cell{
-		{"option 3", noDriver, ""}, {"deny use python", noDriver, ""}, {"text use python", noDriver, ""}, {"cancel", badRequest, ""},
-		{"deny", "denied", ""}, {"accept", "accepted", ""},
+		{"option 3", badRequest, ""}, {"cancel", badRequest, ""},
+		{"deny", "denied", ""}, {"deny use python, and 'quotes'", "denied", "use python, and 'quotes'"}, {"text 1", "denied", `User feedback: 1\n`}, {"deny " + long, "denied", long},
+		{"accept", "accepted", ""},
 	}},
 	{name: "plan, edits accepted", kind: "plan", message: "MOCK: plan %d", args: []string{"--approval-mode", "plan"}, cells: []cell{{"option 1", "answered", ""}}},
 	{name: "limit", kind: "notice", message: "MOCK: quota 1 %d", ends: "error", cells: []cell{{"deny", "denied", ""}, {"option 2", "denied", ""}}},
@@ -191,4 +230,44 @@ func (l *lab) promptOrIdle() *shown {
 	}
 	l.t.Fatal("it neither asks nor rests")
 	return nil
+}
+
+// TestBegun: an answer takes over what a person has ticked, and is refused where
+// words of theirs would go with it.
+func TestBegun(t *testing.T) {
+	l := newLab(t, Ready())
+	l.is("idle")
+	begin := func(message string, keys ...string) shown {
+		l.see(empty)
+		p := l.asks(message, "question")
+		l.listens()
+		for _, key := range keys {
+			l.key(key)
+		}
+		return p
+	}
+	if p := begin("MOCK: ask-ticks begun", "1"); strings.Join(p.Options, " ") != "Sea Hills Town Wood" {
+		t.Errorf("it offers %q", p.Options)
+	}
+	l.see(`1\. \[x\] Sea`)
+	l.respond("answered", "answer 1=1,3")
+	l.is("idle")
+	l.modelGot("MOCK: ask-ticks begun", answer("Sea, Town"))
+	begin("MOCK: ask-many begun", "2")
+	l.see(`2\. \[x\] Metrics`)
+	l.respond("answered", "option 1")
+	l.is("idle")
+	l.modelGot("MOCK: ask-many begun", answer("Logging"))
+	begin("MOCK: ask-many words", "5", "m")
+	l.see(`● 5\. \[x\] m`)
+	l.refused(noDriver, "answer 1=1,3")
+	l.refused(noDriver, "text not mine")
+	l.key("Up") // to where digits choose
+	l.see("^│ Enter to select")
+	l.key("1")
+	l.see(`● 1\. \[x\] Logging`)
+	l.refused("NOT_READY", "answer 1=1,3")
+	l.see(`5\. \[.\] m`)
+	l.respond("denied", "deny")
+	l.is("idle")
 }

@@ -13,6 +13,8 @@ type asked struct {
 var (
 	color    = asked{kind: "choice", header: "Color", text: "Which color do you want?", options: []string{"Red", "Green", "Blue"}}
 	features = asked{kind: "choice", header: "Features", text: "Which features do you want?", options: []string{"Logging", "Metrics", "Tracing"}, multi: true}
+	side     = asked{kind: "choice", header: "Side", text: "Which of these four?", options: []string{"North", "East", "South", "West"}}
+	places   = asked{kind: "choice", header: "Places", text: "Which places shall it go to?", options: []string{"Sea", "Hills", "Town", "Wood"}, multi: true, placeholder: "or where else"}
 	sure     = asked{kind: "yesno", header: "Sure", text: "Are you sure about it?"}
 	call     = asked{kind: "text", header: "Name", text: "What shall it be called?", placeholder: "a short name"}
 )

@@ -40,6 +40,8 @@ func named() map[string]modelapi.Maker {
 		"ask-text":  question(call),
 		"ask-yesno": question(sure),
 		"ask-many":  question(features),
+		"ask-four":  question(side),
+		"ask-ticks": question(places), // four, and a placeholder of its own
 		"ask-three": question(color, sure, call),
 		"ask-mixed": question(features, color),
 

@@ -1,0 +1,298 @@
+package gemini
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"berth/agent"
+)
+
+// questionKeys answers one question, and several page by page.
+func questionKeys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+	if a.Kind == agent.Deny {
+		if a.Text != "" {
+			return agent.KeyAnswer{}, errReason
+		}
+		return escape(d), nil
+	}
+	several := len(p.Questions) > 1 || len(d.Tabs) > 1
+	each := a.Each
+	switch {
+	case a.Kind == agent.AnswerEach:
+	case several:
+		return agent.KeyAnswer{}, fmt.Errorf("%w: it asks %d questions; answer each: answer 1=N 2=N", agent.ErrAnswer, max(len(p.Questions), len(d.Tabs)))
+	case a.Kind == agent.AnswerText:
+		each = []agent.QuestionPick{{Text: a.Text}}
+	case a.Kind == agent.ChooseOption:
+		each = []agent.QuestionPick{{Options: []int{a.Option}}}
+	default:
+		return agent.KeyAnswer{}, fmt.Errorf("%w: a question takes option N, text TEXT, answer Q=N or deny", agent.ErrAnswer)
+	}
+	return pages(p, each, d)
+}
+
+var errBegun = fmt.Errorf("%w: somebody has begun to answer it; use keys or attach", agent.ErrCannot)
+
+// pages answers each question on its page, from the first on. Several end with a
+// page that shows all answers, where Enter confirms them.
+func pages(p *agent.Request, each []agent.QuestionPick, d *agent.Dialog) (agent.KeyAnswer, error) {
+	switch {
+	case len(each) != len(p.Questions):
+		return agent.KeyAnswer{}, fmt.Errorf("%w: it asks %d questions and %d are answered", agent.ErrAnswer, len(p.Questions), len(each))
+	case d.Confirm || p.QuestionCurrent != 0:
+		return agent.KeyAnswer{}, errBegun
+	}
+	var w way
+	for i, pick := range each {
+		q := &p.Questions[i]
+		if q.Text == "" {
+			return agent.KeyAnswer{}, agent.ErrNotReady
+		}
+		if len(pick.Options) == 0 && strings.TrimSpace(pick.Text) == "" {
+			return agent.KeyAnswer{}, fmt.Errorf("%w: question %d (%s) is not answered", agent.ErrAnswer, i+1, q.Header)
+		}
+		w.page = func(now *agent.Dialog) bool { return asking(now, q.Text) }
+		var shown *agent.Dialog // as far as it is known before it is there
+		if i == 0 {
+			shown = d
+		}
+		if err := w.answer(q, pick, shown); err != nil {
+			return agent.KeyAnswer{}, fmt.Errorf("question %d (%s): %w", i+1, q.Header, err)
+		}
+	}
+	if len(each) > 1 {
+		w.page = func(now *agent.Dialog) bool { return now.Type == agent.PromptQuestion && now.Confirm }
+		w.key("Enter", "the page that shows these answers", func(now *agent.Dialog) bool { return reviews(now, p.Questions, each) })
+		w.steps[len(w.steps)-1].Stood = pageStands
+	}
+	return agent.KeyAnswer{Steps: w.steps, Outcome: agent.OutcomeAnswered}, nil
+}
+
+// asking says whether the dialog shows that question.
+func asking(d *agent.Dialog, question string) bool {
+	return d.Type == agent.PromptQuestion && !d.Confirm && question != "" && strings.HasPrefix(squeeze(d.Body), squeeze(question))
+}
+
+// reviews says that the page shows these answers, as far as they are known by
+// their words. A long text is broken into lines, and its beginning does.
+func reviews(d *agent.Dialog, questions []agent.Question, each []agent.QuestionPick) bool {
+	shown := squeeze(strings.Join(d.Lines, "\n"))
+	for i, q := range questions {
+		var words []string
+		for n, label := range q.Options {
+			if slices.Contains(each[i].Options, n+1) {
+				words = append(words, label)
+			}
+		}
+		if each[i].Text != "" {
+			words = append(words, beginning(each[i].Text))
+		}
+		if !strings.Contains(shown, squeeze(q.Header+"→"+strings.Join(words, ", "))) {
+			return false
+		}
+	}
+	return true
+}
+
+// beginning is what of a text is looked for on the screen.
+func beginning(text string) string {
+	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
+	if utf8.RuneCountInString(text) > 20 {
+		text = string([]rune(text)[:20])
+	}
+	return text
+}
+
+// way is the keys on a way through a dialog's pages.
+type way struct {
+	steps []agent.Step
+	page  func(*agent.Dialog) bool // that is the page which the keys are for now
+}
+
+// key presses a key on the page.
+func (w *way) key(name, wants string, ready func(*agent.Dialog) bool) {
+	w.add(agent.Step{Key: name, Wants: wants}, ready)
+}
+
+func (w *way) add(s agent.Step, ready func(*agent.Dialog) bool) {
+	page := w.page
+	s.Pause = between
+	s.Ready = func(r *agent.Reading) bool {
+		return r.Dialog != nil && !r.Dialog.Partial && page(r.Dialog) && ready(r.Dialog)
+	}
+	w.steps = append(w.steps, s)
+}
+
+// answer answers one page, which is left by it.
+func (w *way) answer(q *agent.Question, pick agent.QuestionPick, d *agent.Dialog) error {
+	first := len(w.steps)
+	if err := w.pick(q, pick, d); err != nil {
+		return err
+	}
+	w.steps[first].Stood = pageStands
+	return nil
+}
+
+func (w *way) pick(q *agent.Question, pick agent.QuestionPick, d *agent.Dialog) error {
+	count := len(q.Options)
+	line := ownLine(q, d)
+	for _, n := range pick.Options {
+		switch {
+		case n >= 1 && n <= count:
+		case n == line && n > 0 && !q.MultiSelect:
+			return fmt.Errorf("%w: that option is typed into: use text TEXT, or answer Q=WORDS", agent.ErrAnswer)
+		case count == 0:
+			return fmt.Errorf("%w: it takes a text", agent.ErrAnswer)
+		default:
+			return fmt.Errorf("%w: it has the options 1 to %d", agent.ErrAnswer, count)
+		}
+	}
+	switch {
+	case count == 0:
+		return w.written(q.Text, pick.Text)
+	case d != nil && !selects(d, line):
+		return errBegun
+	case q.MultiSelect:
+		return w.tick(q, pick, d)
+	case pick.Text != "" && len(pick.Options) > 0, len(pick.Options) > 1:
+		return fmt.Errorf("%w: it takes one of its options, or a text", agent.ErrAnswer)
+	case pick.Text != "" && line == 0:
+		return fmt.Errorf("%w: its line for a text is not in view, and without a hook nobody told its number; use option N, or attach", agent.ErrCannot)
+	case pick.Text != "":
+		return w.own(line, pick.Text, hint(q))
+	}
+	w.choose(q, pick.Options[0], line)
+	return nil
+}
+
+// told says that a hook told of the question: all its options are known. The
+// dialog shows three at a time.
+func told(q *agent.Question) bool {
+	return len(q.Options) > 0 && len(q.Descriptions) == len(q.Options)
+}
+
+// ownLine is the number of the line for a value of one's own, which stands behind
+// the options, and behind one for all of them where several may be ticked; 0
+// where that is not known.
+func ownLine(q *agent.Question, d *agent.Dialog) int {
+	switch {
+	case !told(q) && d == nil, len(q.Options) == 0:
+		return 0
+	case !told(q):
+		for _, o := range d.Options {
+			if o.Label == hintOwn {
+				return o.Number
+			}
+		}
+		return 0
+	case q.MultiSelect && len(q.Options) > 1:
+		return len(q.Options) + 2
+	}
+	return len(q.Options) + 1
+}
+
+// hint is what that line shows while it is empty.
+func hint(q *agent.Question) string {
+	if q.Hint != "" {
+		return q.Hint
+	}
+	return hintOwn
+}
+
+// choose chooses an option by its digit, which confirms it and leads to the next
+// page. Of Down and Enter, Enter was lost twice in ten times on a machine with
+// twelve times the work it can do: Gemini forgets what is chosen while it takes in
+// that another option is focused. The digit works for one that is out of view,
+// too.
+func (w *way) choose(q *agent.Question, n, line int) {
+	known := told(q)
+	w.key(strconv.Itoa(n), "option "+strconv.Itoa(n), func(d *agent.Dialog) bool {
+		return selects(d, line) && (known || inView(d, n))
+	})
+}
+
+// numbered is the option with that number, if it is in view.
+func numbered(d *agent.Dialog, n int) (agent.Option, bool) {
+	for _, o := range d.Options {
+		if o.Number == n {
+			return o, true
+		}
+	}
+	return agent.Option{}, false
+}
+
+// most is how many lines of a dialog have a key: of two digits the first one waits
+// a second for the other.
+const most = 9
+
+// tick makes the boxes be as they are wanted, and ends the page: by the line
+// behind all others, or with a text, by Enter in the line for that. First it goes to
+// that line and on to the last: on the way it sees what is out of view at
+// first, a fourth option and whether somebody's words stand in the line.
+func (w *way) tick(q *agent.Question, pick agent.QuestionPick, d *agent.Dialog) error {
+	line := ownLine(q, d)
+	switch {
+	case !told(q):
+		return fmt.Errorf("%w: without a hook nobody knows how many options it has, of which three are in view; attach", agent.ErrCannot)
+	case line+1 > most:
+		return fmt.Errorf("%w: it has more options than keys; attach", agent.ErrCannot)
+	}
+	boxes := make([]bool, len(q.Options))
+	if d != nil {
+		if !inView(d, 1) {
+			return errBegun
+		}
+		for i := range boxes {
+			o, _ := numbered(d, i+1)
+			boxes[i] = o.Ticked
+		}
+	}
+	before := slices.Clone(boxes)
+	w.key(strconv.Itoa(line), "the boxes as they were", func(d *agent.Dialog) bool { return selects(d, line) && inView(d, 1) && ticked(d, before) })
+	w.key("Down", "an empty line for a text, and the boxes as they were", func(d *agent.Dialog) bool {
+		return edits(d, line) && bare(d, line, hint(q)) && ticked(d, before)
+	})
+	w.steps[len(w.steps)-1].Stood = pageStands
+	at := 0 // what is focused: the last line, which has no number
+	for i := range boxes {
+		if boxes[i] == slices.Contains(pick.Options, i+1) {
+			continue
+		}
+		w.box(i+1, at, boxes)
+		boxes[i], at = !boxes[i], i+1
+	}
+	if pick.Text == "" {
+		w.box(line+1, at, boxes)
+		return nil
+	}
+	w.box(line, at, boxes)
+	return w.words(line, pick.Text, hint(q))
+}
+
+// box presses the digit of a line where another one is focused, and the boxes are as
+// they are given.
+func (w *way) box(n, at int, boxes []bool) {
+	now := slices.Clone(boxes)
+	w.key(strconv.Itoa(n), "the boxes as they should be", func(d *agent.Dialog) bool {
+		o, ok := numbered(d, at)
+		return ok && o.Focused && settled(d) && ticked(d, now)
+	})
+}
+
+func inView(d *agent.Dialog, n int) bool {
+	_, ok := numbered(d, n)
+	return ok
+}
+
+// ticked says that the boxes that are in view are as they are given.
+func ticked(d *agent.Dialog, boxes []bool) bool {
+	for _, o := range d.Options {
+		if o.Number >= 1 && o.Number <= len(boxes) && (!o.Multiple || o.Ticked != boxes[o.Number-1]) {
+			return false
+		}
+	}
+	return true
+}
