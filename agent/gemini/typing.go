@@ -38,7 +38,7 @@ func (Driver) Message(text string) string {
 	switch {
 	case body == "":
 		return ""
-	case alone[body], body[0] == '/', body[0] == '!':
+	case alone[body], body[0] == '/', body[0] == '!', dropped.MatchString(body):
 		text = shield + text
 	}
 	if last := text[strings.LastIndexFunc(text, blank)+1:]; strings.Contains(last, "@") {
@@ -61,22 +61,31 @@ func blank(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' }
 
 func trim(text string) string { return strings.TrimFunc(text, blank) }
 
-// shieldFiles keeps what stands behind an @ from being read as a file's name:
-// Gemini looks for one inside of words, too, as in an address.
+// dropped begins a text that Gemini may take for files that were dropped on its
+// terminal: when a paste is the path of a file, or of several with quotes or
+// without, it puts an @ before each. What is there, only Gemini knows.
+var dropped = regexp.MustCompile(`^(["'\\ ]*([/~.]|[a-zA-Z]:)|\\\\)`)
+
+// shieldFiles keeps what stands behind an @ from being read as a file's name, an
+// agent's, or a resource's. Gemini looks for one inside of words, too, as in an
+// address, and takes any file below the folder whose name has that in it: what it
+// would find nobody can know before.
 func shieldFiles(text string) string {
 	var b strings.Builder
 	before := ' '
 	for i, r := range text {
 		b.WriteRune(r)
-		if r == '@' && before != '\\' && i+1 < len(text) {
-			if next, _ := utf8.DecodeRuneInString(text[i+1:]); !blank(next) {
-				b.WriteString(shield)
-			}
+		if r == '@' && before != '\\' && named.MatchString(text[i+1:]) {
+			b.WriteString(shield)
 		}
 		before = r
 	}
 	return b.String()
 }
+
+// named begins what Gemini reads as a name behind an @: anything but blanks and
+// these marks, and a full stop only within it.
+var named = regexp.MustCompile(`^([^ \t\n\r,;!?()\[\]{}.]|\.[^ \t\n\r])`)
 
 // Marks of a bracketed paste.
 const (

@@ -28,6 +28,15 @@ func TestMessage(t *testing.T) {
 		"a@b.c says @ x":         "a@\u2060b.c says @ x",
 		"write to a@b.c":         "write to a@\u2060b.c ",
 		`a \@b.c is none`:        `a \@b.c is none`,
+		"a @, an @) and an @. x": "a @, an @) and an @. x",
+		"@.env and @\u00a0b c":   "@\u2060.env and @\u2060\u00a0b c",
+		"./main.go":              "\u2060./main.go",
+		"'./a b' ./c":            "\u2060'./a b' ./c",
+		`"/etc/hosts"`:           "\u2060" + `"/etc/hosts"`,
+		`\\host\a`:               "\u2060" + `\\host\a`,
+		"~x, c:y":                "\u2060~x, c:y",
+		"c:y":                    "\u2060c:y",
+		`"hello" he said`:        `"hello" he said`,
 	} {
 		if got := (gemini.Driver{}).Message(text); got != want {
 			t.Errorf("%q is typed as %q, want %q", text, got, want)

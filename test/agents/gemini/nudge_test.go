@@ -17,6 +17,9 @@ func TestNudges(t *testing.T) {
 	l := newLab(t, Ready())
 	l.is("idle")
 	check(t, os.WriteFile(filepath.Join(l.home.Workspace, "notes.txt"), []byte("secret notes\n"), 0o600))
+	deep := filepath.Join(l.home.Workspace, "some", "where")
+	check(t, os.MkdirAll(deep, 0o700))
+	check(t, os.WriteFile(filepath.Join(deep, "of.example.org.txt"), []byte("secret notes\n"), 0o600))
 	for _, c := range [][2]string{
 		{"fix the login bug", ""},
 		{"x", ""},
@@ -31,6 +34,12 @@ func TestNudges(t *testing.T) {
 		{"ping @no", "ping @" + shield + "no"},
 		{"mail a@notes.txt now", "mail a@" + shield + "notes.txt now"},
 		{"mail a@b.example", "mail a@" + shield + "b.example"},
+		{"mail bob@example.org now", "mail bob@" + shield + "example.org now"},         // which is in the name of a file, deep down
+		{"@codebase_investigator, look", "@" + shield + "codebase_investigator, look"}, // an agent of Gemini's
+		{"an @, an (@) and an @.", ""},
+		{`as \\@notes.txt says`, `as \\@notes.txt says`},
+		{"./notes.txt", shield + "./notes.txt"}, // a paste of it would be a file dropped on the terminal
+		{"'./notes.txt' ./sample.txt", shield + "'./notes.txt' ./sample.txt"},
 		{"two\nlines", ""},
 		{"three\n\nlines", ""},
 		{"a\nb\nc\nd\ne", ""},
@@ -63,8 +72,8 @@ func TestNudges(t *testing.T) {
 		t.Error("a message ran as a command")
 	}
 	for _, r := range l.api.Requests() {
-		if strings.Contains(string(r.Body), "secret notes") {
-			t.Fatal("a file was attached")
+		if strings.Contains(string(r.Body), "secret notes") || strings.Contains(string(r.Body), "has explicitly selected the following agent") {
+			t.Fatal("a file was attached, or an agent chosen")
 		}
 	}
 }
