@@ -193,6 +193,9 @@ func (c *Call) publicKey(words []string) (gossh.PublicKey, string, error) {
 		if len(data) > most {
 			return nil, "", api.Errorf(api.CodeLimit, "standard input is longer than a public key: nothing was changed")
 		}
+		if err := c.stillAllowed(); err != nil {
+			return nil, "", err
+		}
 		text = string(data)
 	}
 	key, comment, err := keys.ParsePublic(text)

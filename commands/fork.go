@@ -43,6 +43,9 @@ func fork(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
+	if err := c.may("fork", keys.Admin, s); err != nil { // as it is after the message was read
+		return err
+	}
 	made, err := c.Sessions.Fork(ctx, s, name, prompt, c.actor())
 	if err != nil {
 		return err

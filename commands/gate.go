@@ -53,6 +53,9 @@ func setGate(ctx context.Context, c *Call) error {
 		if set, err = c.gateConfig(mode); err != nil {
 			return err
 		}
+		if err := c.may("gate", keys.Admin, s); err != nil { // as it is after its text was read
+			return err
+		}
 		now, err = s.SetGate(ctx, c.actor(), set)
 	}
 	if err != nil {

@@ -64,7 +64,7 @@ func (c *Call) tailBytes() ([]byte, error) {
 	if int64(len(text)) > c.MaxInput {
 		return nil, api.Errorf(api.CodeLimit, "standard input is longer than %d bytes (limits.input_bytes): nothing was typed", c.MaxInput)
 	}
-	return text, nil
+	return text, c.stillAllowed()
 }
 
 func keysVerb() *Verb {

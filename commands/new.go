@@ -49,6 +49,25 @@ func newSession(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
+	if err := c.mayStart(spec); err != nil {
+		return err
+	}
+	if spec.Prompt, err = c.promptOption(spec.Prompt); err != nil {
+		return err
+	}
+	if err := c.mayStart(spec); err != nil { // as it is after the message was read
+		return err
+	}
+	s, err := c.Sessions.New(ctx, spec, c.actor())
+	if err != nil {
+		return err
+	}
+	row := s.Status().Row()
+	return c.answer(row, func(w io.Writer) { fmt.Fprintf(w, "%s started (pid %d)\n", row.Session, row.PID) })
+}
+
+// mayStart checks what the caller's key limits beside the verb.
+func (c *Call) mayStart(spec sessions.Spec) error {
 	id := c.Identity()
 	if c.ownProgram() {
 		if err := id.MayNewCommand(); err != nil {
@@ -58,15 +77,7 @@ func newSession(ctx context.Context, c *Call) error {
 	if spec.Name != "" && id.Kind != keys.KindAgent && !id.Sees(spec.Name, spec.Tags) { // of an agent's child the registry judges
 		return id.Denied("new", spec.Name)
 	}
-	if spec.Prompt, err = c.promptOption(spec.Prompt); err != nil {
-		return err
-	}
-	s, err := c.Sessions.New(ctx, spec, c.actor())
-	if err != nil {
-		return err
-	}
-	row := s.Status().Row()
-	return c.answer(row, func(w io.Writer) { fmt.Fprintf(w, "%s started (pid %d)\n", row.Session, row.PID) })
+	return nil
 }
 
 // promptOption is the message of --prompt, of which - is standard input. Who

@@ -39,6 +39,9 @@ func startContext(ctx context.Context, c *Call) error {
 		if err != nil {
 			return err
 		}
+		if err := c.may("start-context", keys.Admin, s); err != nil { // as it is after its text was read
+			return err
+		}
 		if err := s.SetStartContext(ctx, c.actor(), begin.Source(c.Args[1]), one); err != nil {
 			return err
 		}

@@ -95,6 +95,13 @@ func (c *Call) allowed(v *Verb) error {
 	return c.Identity().May(v.Name, v.Need)
 }
 
+// stillAllowed checks the same again once standard input has come to its end:
+// that may be long after the verb began, and is also how a client whose access
+// was ended looks from here.
+func (c *Call) stillAllowed() error {
+	return c.allowed(Lookup(c.verbName()))
+}
+
 // actor is the caller as sessions and events record it.
 func (c *Call) actor() sessions.Actor {
 	return sessions.Actor{Identity: c.Identity(), Client: c.Client}

@@ -83,6 +83,7 @@ func (c *connection) review() {
 	id, err := c.lookup(c.key)
 	if err != nil {
 		c.server.log.Info("access ended", "conn", c.id, "identity", now.Name, "fingerprint", now.Fingerprint, "reason", err)
+		c.identity.Store(rightless(*now)) // for what does not end at once, such as a verb that reads standard input
 		c.end(&revoked{err})
 		return
 	}
@@ -95,6 +96,13 @@ func (c *connection) review() {
 		}
 	}
 	c.expireAt(id.Expires)
+}
+
+// rightless is an identity that may nothing any more. A process inside a
+// session, which has no role, keeps no more than to look at its own.
+func rightless(id keys.Identity) *keys.Identity {
+	id.Role, id.Verbs = keys.None, nil
+	return &id
 }
 
 // errNarrowed is why a connection ends whose key may still log in.
