@@ -28,14 +28,15 @@ func (c *Call) claim(verb string, need keys.Role, s *sessions.Session) sessions.
 	}
 }
 
-// may judges the caller's present rights on one session.
+// may judges the caller's present rights on one session. One that it may not see
+// any more is named by its id: it may have another name by now.
 func (c *Call) may(verb string, need keys.Role, s *sessions.Session) error {
 	id := c.Identity()
 	if err := id.May(verb, need); err != nil {
 		return err
 	}
 	if !c.sees(s) {
-		return id.Denied(verb, s.Status().Name)
+		return id.Denied(verb, s.ID())
 	}
 	return nil
 }

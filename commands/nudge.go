@@ -183,6 +183,9 @@ func (c *Call) nudgeOne(ctx, patience context.Context, s *sessions.Session, e er
 		return answer, 0, nil
 	}
 	turn, err := s.Await(patience, done)
+	if err := c.may(c.verbName(), keys.Viewer, s); err != nil { // a turn may take hours
+		return answer, 0, err
+	}
 	state := string(turn.State)
 	answer.State, answer.LastMessage, answer.Usage = &state, turn.Message, turn.Usage
 	if err != nil && errors.Is(context.Cause(patience), errWaited) {

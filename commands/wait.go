@@ -169,7 +169,7 @@ func (c *Call) waitFor(ctx context.Context, list []*sessions.Session, cond condi
 	arrivals := make(chan arrival, len(list)) // each sends once: nobody blocks when the first wins
 	for _, s := range list {
 		waiting.Go(func() {
-			status, err := cond.wait(ctx, s)
+			status, err := cond.wait(ctx, s, func() error { return c.may("wait", keys.Viewer, s) })
 			arrivals <- arrival{s, status, err}
 		})
 	}
@@ -194,11 +194,15 @@ func (c *Call) waitFor(ctx context.Context, list []*sessions.Session, cond condi
 // textEvery bounds how often a screen is searched while it changes all the time.
 const textEvery = 50 * time.Millisecond
 
-// wait returns when the session meets the condition, or can no longer.
-func (cond condition) wait(ctx context.Context, s *sessions.Session) (int, error) {
+// wait returns when the session meets the condition, or can no longer. Each time
+// it looks it asks first whether the caller still may.
+func (cond condition) wait(ctx context.Context, s *sessions.Session, may func() error) (int, error) {
 	changed, stop := s.Subscribe()
 	defer stop()
 	for {
+		if err := may(); err != nil {
+			return 0, err
+		}
 		st := s.Status()
 		met, err := cond.met(ctx, s, st)
 		switch {
