@@ -101,9 +101,14 @@ func (c *connection) manyKeys() string {
 		"Offer the right one alone: ssh -o IdentitiesOnly=yes -i KEYFILE ...\r\n", c.tries)
 }
 
-// keyProven runs once the client has signed with the key. The login grace is
-// over; who it is gets looked at again when the handshake is.
-func (c *connection) keyProven(_ gossh.ConnMetadata, _ gossh.PublicKey, p *gossh.Permissions, _ string) (*gossh.Permissions, error) {
+// keyProven runs once the client has signed with the key, unless it has as many
+// connections as it may. The login grace is over; who it is gets looked at again
+// when the handshake is.
+func (c *connection) keyProven(_ gossh.ConnMetadata, key gossh.PublicKey, p *gossh.Permissions, _ string) (*gossh.Permissions, error) {
+	if err := c.share(gossh.FingerprintSHA256(keys.Plain(key))); err != nil {
+		return nil, &gossh.BannerError{Err: err, Message: "berth: " + err.Error() + "\r\n"}
+	}
+	c.proven.Store(&key)
 	c.server.startups.remove(c)
 	return p, nil
 }
@@ -132,8 +137,8 @@ func (c *connection) lookup(key gossh.PublicKey) (keys.Identity, error) {
 // calls give the first one's answer.
 //
 // charm.land/ssh has no hook between the two, which is why a connection that
-// opens no channel (ssh -N) is not looked at again until it does; its network
-// side is watched by TCP keepalive.
+// opens no channel (ssh -N) is no identity's until it does; its key is reviewed
+// as any other, and its network side is watched by TCP keepalive.
 func (c *connection) establish(conn *gossh.ServerConn) error {
 	c.establishing.Do(func() {
 		c.user = conn.User()

@@ -26,8 +26,12 @@ type connection struct {
 	refused      error           // why establishing failed
 	identity     atomic.Pointer[keys.Identity]
 
-	tries  int   // keys refused in this handshake, whose goroutine owns it
-	failed error // why the handshake failed, owned likewise
+	tries   int    // keys refused in this handshake, whose goroutine owns it
+	failed  error  // why the handshake failed, owned likewise
+	sharer  string // whom it counts as a connection of, owned likewise; empty: nobody yet
+	crowded bool   // they have too many, owned likewise
+
+	proven atomic.Pointer[gossh.PublicKey] // in the handshake; establishing looks at it anew
 
 	mu      sync.Mutex
 	offered []string // fingerprints, proven or not
@@ -79,6 +83,7 @@ func (c *connection) finish() {
 	c.mu.Unlock()
 	close(c.stop)
 	c.workers.Wait()
+	c.unshare()
 	if c.failed != nil {
 		c.server.refusedLogin(c, c.failed)
 	}

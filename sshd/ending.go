@@ -4,6 +4,8 @@ import (
 	"errors"
 	"time"
 
+	gossh "golang.org/x/crypto/ssh"
+
 	"berth/keys"
 )
 
@@ -77,7 +79,11 @@ func (c *connection) goodbye(calls []*Call) {
 // be gone, or others.
 func (c *connection) review() {
 	now := c.identity.Load()
-	if now == nil || c.key == nil { // in this order: the key is set before the identity
+	if now == nil {
+		c.reviewUnused()
+		return
+	}
+	if c.key == nil { // in this order: the key is set before the identity
 		return
 	}
 	id, err := c.lookup(c.key)
@@ -96,6 +102,18 @@ func (c *connection) review() {
 		}
 	}
 	c.expireAt(id.Expires)
+}
+
+// reviewUnused is review for a connection that has logged in and opened no channel.
+func (c *connection) reviewUnused() {
+	key := c.proven.Load()
+	if key == nil {
+		return
+	}
+	if _, err := c.lookup(*key); err != nil {
+		c.server.log.Info("access ended", "conn", c.id, "fingerprint", gossh.FingerprintSHA256(keys.Plain(*key)), "reason", err)
+		c.end(&revoked{err})
+	}
 }
 
 // rightless is an identity that may nothing any more. A process inside a

@@ -26,6 +26,7 @@ type Server struct {
 
 	startups    *startups
 	penalties   *penalties
+	shares      *shares
 	verbs       *rates
 	logins      *rates
 	counts      counts
@@ -78,6 +79,7 @@ func New(o Options) (*Server, error) {
 	}
 	s.startups = newStartups(s.limits.Startups, s.limits.StartupsPerSource)
 	s.penalties = newPenalties(s.limits.Penalties)
+	s.shares = newShares(s.limits.Connections)
 	s.logins = newRates(s.limits.Logins)
 	s.verbs = newRates(s.limits.Verbs)
 	if err := s.listen(o); err != nil {
@@ -217,6 +219,11 @@ func (s *Server) admitTCP(conn net.Conn) {
 func (s *Server) admitUnix(conn net.Conn) {
 	c := s.newConnection(newWire(conn), true)
 	c.peer, c.refused = s.peerIdentity(conn.(*net.UnixConn))
+	if err := c.share(onSocket(c.peer)); err != nil { // at once: there is no login that takes its time
+		s.log.Warn("connection refused", "source", c.source(), "identity", c.peer.Name, "pid", c.peer.PID, "error", err)
+		_ = conn.Close()
+		return
+	}
 	s.run(c)
 }
 
@@ -229,6 +236,7 @@ func (s *Server) run(c *connection) {
 		s.log.Warn("connection refused", "source", c.source(), "connections", len(s.live), "stopping", s.stopping)
 		_ = c.wire.Close()
 		s.startups.remove(c)
+		c.unshare()
 		return
 	}
 	s.live[c] = struct{}{}
