@@ -104,6 +104,7 @@ func (e Entry) encode() ([]byte, error) {
 	if len(e.Event) > maxLine/2 {
 		e.Event = nil // its cursor leads to it
 	}
+	e.Event = terminal.EscapeJSON(e.Event) // an agent's words may stand in it
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

@@ -359,12 +359,15 @@ func TestNothingFromOutsideMovesATerminal(t *testing.T) {
 	if _, err := b.Append(Entry{Kind: KindRefused, User: "\x1b]0;x\x07\u202eroot", Text: strings.Repeat("é\x00", 5000)}); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := b.Append(Entry{Kind: KindEvent, Event: []byte("{\"title\":\"\u009b31m\u202e\u200b\x7f\"}")}); err != nil {
+		t.Fatal(err)
+	}
 	b.close()
 	data, err := os.ReadFile(files(t, dir)[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	if bytes.ContainsAny(data, "\x1b\x07\x00\u202e") || len(data) > 8<<10 {
+	if bytes.ContainsAny(data, "\x1b\x07\x00\x7f\u009b\u200b\u202e") || len(data) > 8<<10 {
 		t.Errorf("%q", data)
 	}
 	if r := b.verify(); r.Problem != nil {

@@ -20,6 +20,9 @@ var told = map[string]bool{
 	"draft_stashed": true, "gate": true, "report": true, "client_attached": true, "client_detached": true,
 }
 
+// words are fields of events that hold a text of somebody's, which is not kept here.
+var words = map[string]string{"report": "message"}
+
 // again is how long it waits after a line could not be written.
 const again = time.Second
 
@@ -98,7 +101,7 @@ func (f *Follower) write(ctx context.Context, line events.Line) bool {
 }
 
 func entry(line events.Line, cursor string) audit.Entry {
-	e := audit.Entry{Kind: audit.KindEvent, Verb: line.Type, Session: line.Session, ID: line.ID, Cursor: cursor, Event: line.Raw}
+	e := audit.Entry{Kind: audit.KindEvent, Verb: line.Type, Session: line.Session, ID: line.ID, Cursor: cursor, Event: wordless(line)}
 	var by struct {
 		By json.RawMessage `json:"by"`
 	}
@@ -116,4 +119,22 @@ func entry(line events.Line, cursor string) audit.Entry {
 	}
 	_ = json.Unmarshal(by.By, &e.Identity) // a name alone; nobody where there is none
 	return e
+}
+
+// wordless is the event without a text of somebody's.
+func wordless(line events.Line) json.RawMessage {
+	field, has := words[line.Type]
+	if !has {
+		return line.Raw
+	}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(line.Raw, &fields) != nil {
+		return nil // its cursor leads to it
+	}
+	delete(fields, field)
+	raw, err := json.Marshal(fields)
+	if err != nil {
+		return nil
+	}
+	return raw
 }
