@@ -104,11 +104,15 @@ func (c *connection) manyKeys() string {
 // keyProven runs once the client has signed with the key, unless it has as many
 // connections as it may. The login grace is over; who it is gets looked at again
 // when the handshake is.
-func (c *connection) keyProven(_ gossh.ConnMetadata, key gossh.PublicKey, p *gossh.Permissions, _ string) (*gossh.Permissions, error) {
+func (c *connection) keyProven(meta gossh.ConnMetadata, key gossh.PublicKey, p *gossh.Permissions, _ string) (*gossh.Permissions, error) {
+	id, err := c.lookup(key)
+	if err != nil {
+		return nil, err
+	}
 	if err := c.share(gossh.FingerprintSHA256(keys.Plain(key))); err != nil {
 		return nil, &gossh.BannerError{Err: err, Message: "berth: " + err.Error() + "\r\n"}
 	}
-	c.proven.Store(&key)
+	c.proven.Store(&proof{key, id, meta.User()})
 	c.server.startups.remove(c)
 	return p, nil
 }
@@ -153,11 +157,32 @@ func (c *connection) establish(conn *gossh.ServerConn) error {
 			return
 		}
 		c.identity.Store(&id)
-		c.server.acceptedLogin(c)
+		c.tell(id, c.user)
 		c.watch(conn)
 		c.review() // the keys may have changed before the rounds could see this identity
 	})
 	return c.refused
+}
+
+// tell records, once, that somebody was let in.
+func (c *connection) tell(id keys.Identity, user string) {
+	c.telling.Do(func() { c.server.acceptedLogin(c, id, user) })
+}
+
+// tellUnused is tell for a connection that has logged in and opened no channel. Of a
+// client that is gone by now its process cannot be told: then it is its key's.
+func (c *connection) tellUnused() {
+	p := c.proven.Load()
+	switch {
+	case p != nil:
+		id, err := c.server.agentOverTCP(c, p.id)
+		if err != nil {
+			id = p.id
+		}
+		c.tell(id, p.user)
+	case c.local && c.refused == nil:
+		c.tell(c.peer, "")
+	}
 }
 
 // watch starts what ends the connection when its client goes.

@@ -31,7 +31,8 @@ type connection struct {
 	sharer  string // whom it counts as a connection of, owned likewise; empty: nobody yet
 	crowded bool   // they have too many, owned likewise
 
-	proven atomic.Pointer[gossh.PublicKey] // in the handshake; establishing looks at it anew
+	proven  atomic.Pointer[proof] // in the handshake; establishing looks at it anew
+	telling sync.Once             // that somebody was let in
 
 	mu      sync.Mutex
 	offered []string // fingerprints, proven or not
@@ -44,6 +45,13 @@ type connection struct {
 
 	workers sync.WaitGroup // channels and the watch for signs of life
 	stop    chan struct{}  // closed when the handshake failed or the connection ended
+}
+
+// proof is what a client has proven in its handshake.
+type proof struct {
+	key  gossh.PublicKey
+	id   keys.Identity // whose it was then
+	user string
 }
 
 func (s *Server) newConnection(w *wire, local bool) *connection {
@@ -86,7 +94,9 @@ func (c *connection) finish() {
 	c.unshare()
 	if c.failed != nil {
 		c.server.refusedLogin(c, c.failed)
+		return
 	}
+	c.establishing.Do(c.tellUnused) // nothing else does any more
 }
 
 // refuseChannel is for all channels but sessions: nothing is forwarded.

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"time"
 
-	gossh "golang.org/x/crypto/ssh"
-
 	"berth/keys"
 )
 
@@ -106,12 +104,13 @@ func (c *connection) review() {
 
 // reviewUnused is review for a connection that has logged in and opened no channel.
 func (c *connection) reviewUnused() {
-	key := c.proven.Load()
-	if key == nil {
+	p := c.proven.Load()
+	if p == nil {
 		return
 	}
-	if _, err := c.lookup(*key); err != nil {
-		c.server.log.Info("access ended", "conn", c.id, "fingerprint", gossh.FingerprintSHA256(keys.Plain(*key)), "reason", err)
+	c.tellUnused()
+	if _, err := c.lookup(p.key); err != nil {
+		c.server.log.Info("access ended", "conn", c.id, "identity", p.id.Name, "fingerprint", p.id.Fingerprint, "reason", err)
 		c.end(&revoked{err})
 	}
 }

@@ -3,6 +3,8 @@ package sshd
 import (
 	"errors"
 	"time"
+
+	"berth/keys"
 )
 
 // errManyLogins is that somebody who may log in does so too often.
@@ -16,11 +18,10 @@ func (c *connection) source() string {
 	return c.wire.RemoteAddr().String()
 }
 
-func (s *Server) acceptedLogin(c *connection) {
-	id := *c.identity.Load()
-	s.log.Info("login", "conn", c.id, "identity", id.Name, "fingerprint", id.Fingerprint, "source", c.source(), "pid", id.PID, "user", c.user, "key", id.Line)
+func (s *Server) acceptedLogin(c *connection, id keys.Identity, user string) {
+	s.log.Info("login", "conn", c.id, "identity", id.Name, "fingerprint", id.Fingerprint, "source", c.source(), "pid", id.PID, "user", user, "key", id.Line)
 	s.counts.logins.Add(1)
-	s.audit(Login{Time: s.clock(), Accepted: true, Conn: c.id, Identity: id, User: c.user, Source: c.source(), Offered: c.offers()})
+	s.audit(Login{Time: s.clock(), Accepted: true, Conn: c.id, Identity: id, User: user, Source: c.source(), Offered: c.offers()})
 }
 
 // refusedLogin records an attempt. One that offered no key at all is a probe

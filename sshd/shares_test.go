@@ -82,6 +82,21 @@ func TestConnectionsOnTheSocket(t *testing.T) {
 	}
 }
 
+// A login that comes to nothing more is one all the same: somebody who only tries
+// whether a key is let in stands in the audit log.
+func TestLoginWithoutChannel(t *testing.T) {
+	h := start(t, newHolding().serve)
+	c, err := h.dial(h.admin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+	eventually(t, "the login is audited", func() bool { return len(h.audited()) == 1 })
+	if l := h.audited()[0]; !l.Accepted || l.Identity.Name != "admin" || l.User != "agents" {
+		t.Errorf("%+v", l)
+	}
+}
+
 // A connection that never opened a channel ends with its key, too.
 func TestRevocationWithoutChannel(t *testing.T) {
 	h := start(t, newHolding().serve)
