@@ -186,9 +186,13 @@ type Memory struct {
 }
 
 // Health gathers what is wrong, if anything, with the sessions that the caller
-// sees and with what all share.
-func (r *Registry) Health(sees func(*Session) bool) Health {
-	h := Health{PID: os.Getpid(), States: map[string]int{}, Problems: slices.Clone(r.unusable), Hooks: HookHealth{Storms: []HookStorm{}}}
+// sees and with what all share; all says that it may see every one, also those
+// whose folders cannot be used.
+func (r *Registry) Health(sees func(*Session) bool, all bool) Health {
+	h := Health{PID: os.Getpid(), States: map[string]int{}, Hooks: HookHealth{Storms: []HookStorm{}}}
+	if all {
+		h.Problems = slices.Clone(r.unusable)
+	}
 	for _, s := range r.All() {
 		if !sees(s) {
 			continue
