@@ -104,7 +104,7 @@ func (c *core) restoreDetection(from checkpoint) {
 		return
 	}
 	d.fold, d.said, d.own, d.groom, d.meter = fold, from.Said, from.Own, from.Groom, from.Meter
-	d.restoreLog(c.spec.logFolder(), from.Log)
+	d.restoreLog(c.spec.logs(), from.Log)
 	if from.Stream != nil {
 		c.newStream(d, *from.Stream)
 	}

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"berth/api"
+	"berth/detect/tail"
 	"berth/orchestrate/transcript"
 	"berth/terminal"
 )
@@ -29,7 +30,7 @@ type Session struct {
 
 	storing sync.Mutex
 	store   *transcript.Store // nil until it is wanted
-	storeOf string            // the folder that it is for
+	storeOf tail.Below        // the logs that it is for
 }
 
 // ID is the session's immutable id.

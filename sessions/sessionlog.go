@@ -76,7 +76,7 @@ func (c *core) followLog(d *detection, f agent.Fact, r detect.Result) {
 	if f.Log == "" || r.Foreign || d.files.log.tail != nil && d.files.log.tail.Mark().Path == f.Log {
 		return
 	}
-	if !tail.Below(c.spec.logFolder()).Holds(f.Log) {
+	if !c.spec.logs().Holds(f.Log) {
 		if d.files.log.outside != f.Log {
 			d.files.log.outside = f.Log
 			c.log.Warn("the agent names a session log that is not among its own: it is not read", "log", f.Log, "folder", c.spec.logFolder())
@@ -96,17 +96,17 @@ func (c *core) openLog(d *detection, path string, since time.Time) {
 	l := &d.files.log
 	l.notes.Stop()
 	*l = sessionLog{since: since, newest: since, sought: l.sought, soughtSince: l.soughtSince}
-	l.tail = tail.New(tail.Below(c.spec.logFolder()), path, d.oldEntry)
+	l.tail = tail.New(c.spec.logs(), path, d.oldEntry)
 	l.more = true
 	c.saveSoon = true // so that the next server goes on there before it believes anything
 }
 
 // restoreLog goes on where a checkpoint left off.
-func (d *detection) restoreLog(folder string, from *savedLog) {
+func (d *detection) restoreLog(logs tail.Below, from *savedLog) {
 	if from == nil {
 		return
 	}
-	d.files.log = sessionLog{tail: tail.Resume(tail.Below(folder), from.Mark, d.oldEntry), since: from.Since, newest: from.Newest, renewals: from.Renewals, ledger: from.Ledger, more: true}
+	d.files.log = sessionLog{tail: tail.Resume(logs, from.Mark, d.oldEntry), since: from.Since, newest: from.Newest, renewals: from.Renewals, ledger: from.Ledger, more: true}
 }
 
 func (d *detection) oldEntry(line []byte) bool {

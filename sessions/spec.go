@@ -71,6 +71,8 @@ type Spec struct {
 	Rows       int               `json:"rows"`
 	SizePolicy SizePolicy        `json:"size_policy"`
 	Restart    Restart           `json:"restart"`
+	User       string            `json:"user"` // the OS user of its program; empty: the server's
+	UID        int               `json:"uid"`  // of that user, when the session was made
 	Limits     Limits            `json:"limits"`
 	Tags       []string          `json:"tags"`
 	Meta       map[string]string `json:"meta"`
@@ -110,6 +112,14 @@ type Spec struct {
 
 	Configured *Configured `json:"configured,omitempty"` // of a session from the configuration
 	Berth      string      `json:"berth"`                // how berth is called inside; empty: by its name
+}
+
+// owner is the uid of what the agent makes.
+func (s Spec) owner() int {
+	if s.User == "" {
+		return os.Geteuid()
+	}
+	return s.UID
 }
 
 // berth is how the agent's commands call berth.

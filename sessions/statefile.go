@@ -31,7 +31,7 @@ func (c *core) readStateFile() {
 	if name == "" {
 		return
 	}
-	data, err := readSmall(name, stateFileMost)
+	data, err := readSmall(name, c.spec.owner(), stateFileMost)
 	if err != nil || bytes.Equal(data, d.stateSeen) || !ownStateFile(data, c.child.start) {
 		return
 	}
@@ -46,11 +46,11 @@ func (c *core) readStateFile() {
 // stateFileMost is more than any such file has, in bytes: Claude's has some 500.
 const stateFileMost = 64 << 10
 
-// readSmall reads a regular file of this user's, of at most so many bytes. The
+// readSmall reads a regular file of that user's, of at most so many bytes. The
 // agent may put anything in its place: to read a pipe could take for ever, and a
 // link may lead to what only the server may read.
-func readSmall(name string, most int) ([]byte, error) {
-	f, err := tail.OpenBelow(filepath.Dir(name), name)
+func readSmall(name string, uid, most int) ([]byte, error) {
+	f, err := tail.Below{Folder: filepath.Dir(name), UID: uid}.OpenFile(name)
 	if err != nil {
 		return nil, err
 	}

@@ -42,7 +42,7 @@ func TestReadSmall(t *testing.T) {
 		if err := errors.Join(os.WriteFile(name, nil, 0o600), os.Truncate(name, size)); err != nil {
 			t.Fatal(err)
 		}
-		data, err := readSmall(name, stateFileMost)
+		data, err := readSmall(name, os.Geteuid(), stateFileMost)
 		if (err == nil) != ok || ok && int64(len(data)) != size {
 			t.Errorf("%d bytes: %d, %v", size, len(data), err)
 		}
@@ -52,8 +52,11 @@ func TestReadSmall(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, other := range []string{dir, os.DevNull, link, filepath.Join(dir, "none")} {
-		if _, err := readSmall(other, stateFileMost); err == nil {
+		if _, err := readSmall(other, os.Geteuid(), stateFileMost); err == nil {
 			t.Errorf("%s was read", other)
 		}
+	}
+	if _, err := readSmall(name, os.Geteuid()+1, stateFileMost); err == nil {
+		t.Error("a file of another user's than the agent's was read")
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"berth/agent"
 	"berth/api"
+	"berth/detect/tail"
 	"berth/orchestrate/transcript"
 )
 
@@ -74,7 +75,7 @@ func (c *core) keepTranscripts() {
 		return
 	}
 	t.busy = true
-	w, store := t.words[0], c.s.transcripts(c.spec.logFolder())
+	w, store := t.words[0], c.s.transcripts(c.spec.logs())
 	c.background(func() {
 		err := store.Hear(w)
 		heard := store.Heard(w)
@@ -118,14 +119,17 @@ func (s Spec) logFolder() string {
 	return folder
 }
 
+// logs are those that may be read for the agent's.
+func (s Spec) logs() tail.Below { return tail.Below{Folder: s.logFolder(), UID: s.owner()} }
+
 // transcripts is the store of the session's. Its folder of logs is settled when
 // the program starts.
-func (s *Session) transcripts(folder string) *transcript.Store {
+func (s *Session) transcripts(logs tail.Below) *transcript.Store {
 	s.storing.Lock()
 	defer s.storing.Unlock()
-	if s.store == nil || s.storeOf != folder {
-		s.storeOf = folder
-		s.store = transcript.Open(filepath.Join(s.dir, "transcripts"), folder, s.reg.options.Retention.Transcripts, func() api.Time { return api.At(s.reg.now()) })
+	if s.store == nil || s.storeOf != logs {
+		s.storeOf = logs
+		s.store = transcript.Open(filepath.Join(s.dir, "transcripts"), logs, s.reg.options.Retention.Transcripts, func() api.Time { return api.At(s.reg.now()) })
 	}
 	return s.store
 }
@@ -134,9 +138,8 @@ func (s *Session) transcripts(folder string) *transcript.Store {
 // at a clear or a compaction, and the log itself.
 func (s *Session) Transcripts() (*transcript.Store, error) {
 	st := s.Status()
-	folder := s.Status().logFolder()
-	if folder == "" {
+	if st.logFolder() == "" {
 		return nil, api.Errorf(api.CodeNoDriver, "%s runs %s, which keeps no session log that berth knows; output %s has what it printed", st.Name, st.Agent, st.Name).With("session", st.Name)
 	}
-	return s.transcripts(folder), nil
+	return s.transcripts(st.logs()), nil
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"berth/agent"
+	"berth/detect/tail"
 )
 
 // TestLogThatCouldNotBeKeptIsSaidAgain: the disk was full when the agent went
@@ -47,7 +48,7 @@ func TestLogThatCouldNotBeKeptIsSaidAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	says(2)
-	store := k.s.transcripts(logs)
+	store := k.s.transcripts(tail.Below{Folder: logs, UID: os.Geteuid()})
 	if list, err := store.List(); err != nil || len(list) != 1 || list[0].Lines != 1 {
 		t.Errorf("%+v, %v", list, err)
 	}

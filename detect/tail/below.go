@@ -13,23 +13,27 @@ import (
 // ErrOutside is that an agent named a file that is not among its own.
 var ErrOutside = errors.New("it is not among the agent's own files")
 
-// Below is the machine's files below one folder: regular files of this user's,
-// with no symbolic link on the way from the folder to them. Which path is looked at
-// is an agent's word, and the server may read more than the agent should show. The
-// folder itself may be named by a way with links. An empty one holds nothing.
-type Below string
+// Below is the machine's files below one folder: regular files of the user that
+// the agent runs as, with no symbolic link on the way from the folder to them. Which
+// path is looked at is an agent's word, and the server may read more than the agent
+// should show. The folder itself may be named by a way with links. An empty one
+// holds nothing.
+type Below struct {
+	Folder string
+	UID    int // of the files' owner
+}
 
 // Stat looks at a file. What there is elsewhere is told by Open alone.
 func (b Below) Stat(path string) (Info, error) {
 	if !b.Holds(path) {
-		return Info{}, fmt.Errorf("look at %s: %w in %s", path, ErrOutside, string(b))
+		return Info{}, fmt.Errorf("look at %s: %w in %s", path, ErrOutside, b.Folder)
 	}
 	return OS{}.Stat(path)
 }
 
 // Open opens a file for reading.
 func (b Below) Open(path string) (File, error) {
-	f, err := OpenBelow(string(b), path)
+	f, err := b.OpenFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -38,19 +42,18 @@ func (b Below) Open(path string) (File, error) {
 
 // Holds says whether the path, as it is written, is one below the folder.
 func (b Below) Holds(path string) bool {
-	_, ok := below(string(b), path)
+	_, ok := below(b.Folder, path)
 	return ok
 }
 
-// OpenBelow opens a regular file of this user's below folder, with no symbolic link
-// on the way there.
-func OpenBelow(folder, path string) (*os.File, error) {
-	rel, ok := below(folder, path)
+// OpenFile is Open for who needs no more of the system.
+func (b Below) OpenFile(path string) (*os.File, error) {
+	rel, ok := below(b.Folder, path)
 	if !ok {
-		return nil, fmt.Errorf("open %s: %w in %s", path, ErrOutside, folder)
+		return nil, fmt.Errorf("open %s: %w in %s", path, ErrOutside, b.Folder)
 	}
 	const look = unix.O_RDONLY | unix.O_CLOEXEC | unix.O_NOFOLLOW | unix.O_NONBLOCK
-	at, err := unix.Open(folder, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_DIRECTORY, 0)
+	at, err := unix.Open(b.Folder, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_DIRECTORY, 0)
 	for i, name := range rel {
 		if err != nil {
 			return nil, fmt.Errorf("open %s: %w", path, err)
@@ -72,8 +75,8 @@ func OpenBelow(folder, path string) (*os.File, error) {
 	if err := unix.Fstat(at, &st); err != nil {
 		return nil, errors.Join(fmt.Errorf("look at %s: %w", path, err), f.Close())
 	}
-	if st.Mode&unix.S_IFMT != unix.S_IFREG || int(st.Uid) != os.Geteuid() {
-		return nil, errors.Join(fmt.Errorf("open %s: %w: it is no regular file of this user's", path, ErrOutside), f.Close())
+	if st.Mode&unix.S_IFMT != unix.S_IFREG || int(st.Uid) != b.UID {
+		return nil, errors.Join(fmt.Errorf("open %s: %w: it is no regular file of the user %d's", path, ErrOutside, b.UID), f.Close())
 	}
 	return f, nil
 }

@@ -19,8 +19,9 @@ type Command struct {
 	Env    []string // all of it
 	Dir    string
 	Stdin  []byte
-	Most   int           // bytes of its standard output that are kept; the rest is thrown away
-	Within time.Duration // after which it and all of its group are killed
+	Most   int                 // bytes of its standard output that are kept; the rest is thrown away
+	Within time.Duration       // after which it and all of its group are killed
+	As     *syscall.Credential // of another user; nil: the server's
 }
 
 // Result is what it printed. Its error stream is thrown away.
@@ -47,7 +48,8 @@ func Run(ctx context.Context, p Command) (Result, error) {
 	cmd := exec.CommandContext(ctx, p.Path)
 	cmd.Args, cmd.Env, cmd.Dir = p.Argv, p.Env, p.Dir
 	cmd.Stdin, cmd.Stdout = bytes.NewReader(p.Stdin), out
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	// Another user must not have the server's terminal either.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: p.As == nil, Setsid: p.As != nil, Credential: p.As}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = pipesWithin
 	err := cmd.Run()

@@ -8,8 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-
-	"berth/detect/tail"
 )
 
 // Listed is a part as it is listed. The last one is the log itself.
@@ -86,7 +84,7 @@ func (s *Store) lastLocked(x *index) (*part, error) {
 	if x.Live.Path == "" {
 		return nil, nil
 	}
-	f, err := tail.OpenBelow(s.folder, x.Live.Path)
+	f, err := s.logs.OpenFile(x.Live.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

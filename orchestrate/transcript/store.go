@@ -71,20 +71,21 @@ type Word struct {
 
 // Store has the parts of one session. Its methods may be called from anywhere.
 type Store struct {
-	dir, folder string // of the parts, of the agent's logs
-	most        int64
-	now         func() api.Time
+	dir  string     // of the parts
+	logs tail.Below // the agent's
+	most int64
+	now  func() api.Time
 
 	mu    sync.Mutex
 	index *index // nil before it was read
 }
 
-// Open is the store in dir, which need not be there, for logs below folder.
-func Open(dir, folder string, most int64, now func() api.Time) *Store {
+// Open is the store in dir, which need not be there, for such logs.
+func Open(dir string, logs tail.Below, most int64, now func() api.Time) *Store {
 	if most <= 0 {
 		most = DefaultBytes
 	}
-	return &Store{dir: dir, folder: folder, most: most, now: now}
+	return &Store{dir: dir, logs: logs, most: most, now: now}
 }
 
 // Hear takes in what the agent says of its log, and saves the part that ends
@@ -108,9 +109,9 @@ func (s *Store) Hear(w Word) error {
 				return err
 			}
 		}
-		if !tail.Below(s.folder).Holds(w.Path) {
+		if !s.logs.Holds(w.Path) {
 			x.Applied = w.Record
-			return errors.Join(odd, fmt.Errorf("the session log %s: %w in %s", w.Path, tail.ErrOutside, s.folder), s.keep(x))
+			return errors.Join(odd, fmt.Errorf("the session log %s: %w in %s", w.Path, tail.ErrOutside, s.logs.Folder), s.keep(x))
 		}
 		x.Live = live{Path: w.Path, Conversation: w.Conversation}
 	}
@@ -136,7 +137,7 @@ func (s *Store) Heard(w Word) bool {
 // save copies what the log has beyond the parts into a new one. A log without
 // anything new makes none. odd is that the log cannot be had at all.
 func (s *Store) save(x *index, reason string) (odd, err error) {
-	f, err := tail.OpenBelow(s.folder, x.Live.Path)
+	f, err := s.logs.OpenFile(x.Live.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // nothing was said in it
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"berth/api"
+	"berth/detect/tail"
 )
 
 // bench is a store with an agent's folder of logs.
@@ -36,7 +37,7 @@ func newBench(t *testing.T, most int64) *bench {
 
 // again is the next server's store.
 func (b *bench) again(most int64) {
-	b.Store = Open(b.dir, b.logs, most, func() api.Time { return api.At(time.Unix(1_700_000_000, 0)) })
+	b.Store = Open(b.dir, tail.Below{Folder: b.logs, UID: os.Geteuid()}, most, func() api.Time { return api.At(time.Unix(1_700_000_000, 0)) })
 }
 
 func (b *bench) log(name string) string { return filepath.Join(b.logs, "ws", name) }
@@ -296,7 +297,7 @@ func TestFolderBehindALink(t *testing.T) {
 	link(t, b.logs, other)
 	b.write("a", "one")
 	for _, folder := range []string{b.logs, other} {
-		s := Open(filepath.Join(t.TempDir(), "x"), folder, 0, func() api.Time { return api.Time{} })
+		s := Open(filepath.Join(t.TempDir(), "x"), tail.Below{Folder: folder, UID: os.Geteuid()}, 0, func() api.Time { return api.Time{} })
 		for i, path := range []string{b.log("a"), filepath.Join(folder, "ws", "a")} {
 			if err := s.Hear(Word{Record: uint64(i + 1), Path: path}); err != nil {
 				t.Errorf("%s below %s: %v", path, folder, err)

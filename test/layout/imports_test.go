@@ -11,6 +11,7 @@ import (
 // packages of a lower rank. Packages of one rank do not know each other.
 var rank = map[string]int{
 	"berth/api":              0,
+	"berth/account":          0,
 	"berth/agent":            1,
 	"berth/terminal":         1, // drawn beside detect on the map; detect reads its snapshots, it knows nobody
 	"berth/terminal/paint":   2,
