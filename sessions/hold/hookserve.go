@@ -62,6 +62,12 @@ func (h *holder) listenForHooks() error {
 		l.Close()
 		return fmt.Errorf("closing the hook socket to others: %w", err)
 	}
+	if as := h.spec.As; as != nil {
+		if err := os.Lchown(h.spec.HookSocket, as.UID, as.GID); err != nil {
+			l.Close()
+			return fmt.Errorf("giving the hook socket to user %d: %w", as.UID, err)
+		}
+	}
 	h.hooks.listen = l
 	h.hooks.large = make(chan struct{}, largeAtOnce)
 	h.hooks.conns = make(map[*net.UnixConn]struct{})
@@ -111,7 +117,7 @@ func (h *holder) addHook(c *net.UnixConn) bool {
 // serveHook takes one event and sees an asker to its end.
 func (h *holder) serveHook(c *net.UnixConn) {
 	c.SetDeadline(time.Now().Add(hookWithin))
-	pid, err := checkInside(c)
+	pid, err := checkInside(c, h.spec.As)
 	if err != nil {
 		return
 	}

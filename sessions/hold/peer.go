@@ -54,8 +54,9 @@ func checkPeer(c *net.UnixConn) error {
 const walks = 10
 
 // checkInside refuses a connection from a process that does not run in this
-// session, and returns the pid of one that does.
-func checkInside(c *net.UnixConn) (pid int, err error) {
+// session, and returns the pid of one that does. Where the session has a user of
+// its own, that is who it must be of: he could open the socket to others.
+func checkInside(c *net.UnixConn, as *User) (pid int, err error) {
 	peer, err := connectedPeer(c)
 	if err != nil {
 		return 0, err
@@ -79,6 +80,9 @@ func checkInside(c *net.UnixConn) (pid int, err error) {
 	}
 	if !inside {
 		return 0, fmt.Errorf("process %d does not run inside this session", peer.pid)
+	}
+	if as != nil && peer.uid != as.UID && peer.uid != 0 {
+		return 0, fmt.Errorf("user %d is not this session's", peer.uid)
 	}
 	if after, err := lookProcess(peer.pid); err != nil || after.start != before.start || !peer.living() {
 		return 0, fmt.Errorf("process %d ended while it was looked at", peer.pid)

@@ -67,16 +67,20 @@ func (h *holder) runProgram(slave *os.File, umask int) error {
 			return fmt.Errorf("starting in folder %s: %w", h.spec.Cwd, syscall.ENOTDIR)
 		}
 	}
+	if err := h.spec.As.give(slave); err != nil {
+		return err
+	}
 	fd := slave.Fd()
 	unix.Umask(umask) // nothing else runs yet that could make a file
 	var pid int
 	var err error
 	withUsualSlack(func() {
+		h.spec.As.part()
 		pid, err = syscall.ForkExec(h.spec.Path, h.spec.Argv, &syscall.ProcAttr{
 			Dir:   h.spec.Cwd,
 			Env:   h.environ(),
 			Files: []uintptr{fd, fd, fd},
-			Sys:   &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0},
+			Sys:   &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0, Credential: h.spec.As.credential()},
 		})
 	})
 	unix.Umask(0o077)

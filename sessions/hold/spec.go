@@ -46,6 +46,16 @@ type Spec struct {
 	// Grace is what the rest of the process tree gets between SIGHUP and
 	// SIGKILL once the program itself has ended. 0 is the default.
 	Grace time.Duration `json:"grace"`
+	// As is the user of the program. nil is the holder's own: a program of
+	// another one can neither signal nor trace the holder, nor touch its files.
+	As *User `json:"as,omitempty"`
+}
+
+// User is an OS user to run a program as.
+type User struct {
+	UID    int   `json:"uid"`
+	GID    int   `json:"gid"`
+	Groups []int `json:"groups"`
 }
 
 // complete checks the spec and fills in what was left out.
