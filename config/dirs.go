@@ -108,6 +108,10 @@ func MakeStateDir(dir string) error {
 	return makePrivate("state folder", dir)
 }
 
+// throughMode lets others through to what they know by name and may use, and to
+// nothing else: only root has sessions of other users.
+const throughMode = 0o711
+
 // makePrivate makes dir with mode 0700. One that is there must be ours; if
 // others could have written into it, it is refused for what they may have
 // left there, and if they could only read it, it is closed to them.
@@ -134,6 +138,8 @@ func makePrivate(what, dir string) error {
 	}
 	if perm := info.Mode().Perm(); perm&0o022 != 0 {
 		return fmt.Errorf("the %s %s can be written by others (mode %04o); look at what is in it, then run: chmod 700 %s", what, dir, perm, dir)
+	} else if perm == throughMode && os.Geteuid() == 0 {
+		return nil // sessions of other users have their own in it; see docs/security.md
 	} else if perm != 0o700 {
 		if err := os.Chmod(dir, 0o700); err != nil {
 			return fmt.Errorf("close the %s to others: %w", what, err)

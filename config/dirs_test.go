@@ -66,6 +66,17 @@ func TestPrivateFolders(t *testing.T) {
 		if info, _ := os.Stat(dir); info.Mode().Perm() != 0o700 {
 			t.Errorf("mode %v after one that others could read", info.Mode())
 		}
+		// Root has sessions of other users, who go through.
+		want := os.FileMode(0o700)
+		if os.Geteuid() == 0 {
+			want = 0o711
+		}
+		if err := errors.Join(os.Chmod(dir, 0o711), make(dir)); err != nil {
+			t.Error(err)
+		}
+		if info, _ := os.Stat(dir); info.Mode().Perm() != want {
+			t.Errorf("mode %v after one that others go through", info.Mode())
+		}
 		for _, mode := range []os.FileMode{0o770, 0o702, 0o777} {
 			if err := os.Chmod(dir, mode); err != nil {
 				t.Fatal(err)

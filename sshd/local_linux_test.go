@@ -390,6 +390,42 @@ func TestOtherUserIsRefused(t *testing.T) {
 	}
 }
 
+// A socket of another user's lets in nobody who could not come in by the server's
+// own; see user.txtar for who can.
+func TestSocketOfAnotherUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("SKIPPED: only root can become another user")
+	}
+	var socket string
+	h := start(t, describe, withSocket(&socket, nil))
+	dir := filepath.Dir(socket)
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	other := filepath.Join(dir, "user-65534.sock")
+	for range 2 { // once there it stays
+		if err := h.server.Admit(other, 65534); err != nil {
+			t.Fatal(err)
+		}
+	}
+	info, err := os.Stat(other)
+	if err != nil || info.Mode().Perm() != 0o600 || info.Sys().(*syscall.Stat_t).Uid != 65534 {
+		t.Fatalf("%v, %v", info, err)
+	}
+	exe := filepath.Join(dir, "test")
+	b, err := os.ReadFile(os.Args[0])
+	if err = errors.Join(err, os.WriteFile(exe, b, 0o755), os.Chmod(dir, 0o711)); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{other: "this server belongs to uid 0, and you are uid 65534", socket: "permission denied"} {
+		cmd := exec.Command(exe, path, "x")
+		cmd.Env = []string{"SSHD_TEST_PROCESS=local", "GORACE=atexit_sleep_ms=0"}
+		cmd.Dir = "/"
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+		if r := run(t, cmd, ""); r.status != 98 || !strings.Contains(r.err, want) || r.out != "" {
+			t.Errorf("%s: %+v", path, r)
+		}
+	}
+}
+
 // Who has gone before we could look at them might be anybody.
 func TestGonePeerIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")

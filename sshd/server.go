@@ -37,6 +37,8 @@ type Server struct {
 	unix *net.UnixListener
 
 	mu       sync.Mutex
+	others   map[string]*net.UnixListener // of other users, by path; see Admit
+	serving  bool
 	stopping bool
 	live     map[*connection]struct{}
 	stop     chan struct{} // closed when stopping
@@ -60,7 +62,7 @@ func New(o Options) (*Server, error) {
 	s := &Server{
 		keys: o.Keys, limits: o.Limits.withDefaults(), serve: o.Serve,
 		holders: o.Holders, log: o.Log, audit: o.Audit, clock: o.Now,
-		live: map[*connection]struct{}{}, stop: make(chan struct{}),
+		live: map[*connection]struct{}{}, others: map[string]*net.UnixListener{}, stop: make(chan struct{}),
 	}
 	for _, k := range o.HostKeys {
 		s.hostKeys = append(s.hostKeys, k)
@@ -154,6 +156,10 @@ func (s *Server) Serve(ctx context.Context) error {
 	}
 	if s.unix != nil {
 		s.running.Go(func() { failed <- s.accept(s.unix, s.admitUnix) })
+	}
+	s.serving = true
+	for _, l := range s.others {
+		s.acceptOther(l)
 	}
 	s.running.Go(s.rounds)
 	s.mu.Unlock()
@@ -342,5 +348,10 @@ func (s *Server) closeListeners() {
 	}
 	if s.unix != nil {
 		_ = s.unix.Close() // removes the socket
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, l := range s.others {
+		_ = l.Close()
 	}
 }

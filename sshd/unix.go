@@ -49,7 +49,8 @@ func listenUnix(path string) (*net.UnixListener, error) {
 	return l, nil
 }
 
-// privateFolder makes dir if need be, and refuses one that others may enter.
+// privateFolder makes dir if need be, and refuses one that others may read or
+// write. They may go through it, to a socket of their own.
 func privateFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -64,10 +65,45 @@ func privateFolder(dir string) error {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) != os.Geteuid() {
 		return fmt.Errorf("%s belongs to uid %d, not to us", dir, st.Uid)
 	}
-	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+	if mode := info.Mode().Perm(); mode&0o066 != 0 {
 		return fmt.Errorf("%s is open to others (mode %04o): chmod 700 it", dir, mode)
 	}
 	return nil
+}
+
+// Admit listens on one more socket, which the processes of that user alone may
+// open: those that run in a session find it in their environment. Who connects
+// is judged as on the server's own. A path that is listened on already stays.
+func (s *Server) Admit(path string, uid int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopping {
+		return net.ErrClosed
+	}
+	if s.others[path] != nil {
+		return nil
+	}
+	l, err := listenUnix(path)
+	if err != nil {
+		return err
+	}
+	if err := os.Lchown(path, uid, -1); err != nil {
+		return errors.Join(fmt.Errorf("give the socket %s to uid %d: %w", path, uid, err), l.Close())
+	}
+	s.others[path] = l
+	if s.serving {
+		s.acceptOther(l)
+	}
+	return nil
+}
+
+// acceptOther serves such a socket. s.mu is held.
+func (s *Server) acceptOther(l *net.UnixListener) {
+	s.running.Go(func() {
+		if err := s.accept(l, s.admitUnix); err != nil {
+			s.log.Error("a socket of another user's is served no more", "socket", l.Addr(), "error", err)
+		}
+	})
 }
 
 // peerIdentity says who is at the other end of the local socket, at the moment
