@@ -18,7 +18,7 @@ import (
 func newVerb() *Verb {
 	return &Verb{
 		Name: "new", Group: "keep",
-		Synopsis: "[NAME] [--profile P] [--agent A] [--rules NAME] [--cwd DIR] [--env K=V]... [--env-pass K]... [--size CxR] [--size-policy P] [--tag T]... [--prompt TEXT|-] [--resume ID|latest] [--conversation UUID] [--isolate M] [--groom M] [--trust] [--accept-bypass] [--restart M] [--ttl D] [-- ARGV]",
+		Synopsis: "[NAME] [--profile P] [--agent A] [--rules NAME] [--cwd DIR] [--env K=V]... [--env-pass K]... [--user NAME] [--size CxR] [--size-policy P] [--tag T]... [--prompt TEXT|-] [--resume ID|latest] [--conversation UUID] [--isolate M] [--groom M] [--trust] [--accept-bypass] [--restart M] [--ttl D] [-- ARGV]",
 		Short:    "start a session; without ARGV and profile the user's shell",
 		Need:     keys.Admin, MaxArgs: -1, Answer: api.Session{}, Run: newSession,
 		Flags: func(f *pflag.FlagSet) {
@@ -28,6 +28,7 @@ func newVerb() *Verb {
 			f.String("cwd", "", "working directory on the server; default the user's home")
 			f.StringArray("env", nil, "K=V for the program's environment")
 			f.StringArray("env-pass", nil, "name of a variable to take from the server's environment")
+			f.String("user", "", "another OS user to run it as; the server must run as root")
 			f.String("size", "", "COLSxROWS until a writer attaches")
 			f.String("size-policy", "", "writer, fixed or smallest")
 			f.StringArray("tag", nil, "a label")
@@ -113,7 +114,7 @@ func (c *Call) promptOption(is string) (string, error) {
 // conversation what was said in it; and what the profile says about hooks and
 // trust is not the caller's to change.
 func (c *Call) ownProgram() bool {
-	for _, name := range []string{"env", "env-pass", "cwd", "agent", "rules", "resume", "conversation", "isolate", "groom", "trust", "accept-bypass"} {
+	for _, name := range []string{"env", "env-pass", "user", "cwd", "agent", "rules", "resume", "conversation", "isolate", "groom", "trust", "accept-bypass"} {
 		if c.flags.Changed(name) {
 			return true
 		}
@@ -201,6 +202,7 @@ func (c *Call) specOptions(spec sessions.Spec) (sessions.Spec, error) {
 	}
 	set("agent", &spec.Agent)
 	set("cwd", &spec.Cwd)
+	set("user", &spec.User)
 	var policy, restart = string(spec.SizePolicy), string(spec.Restart)
 	set("size-policy", &policy)
 	set("restart", &restart)

@@ -96,6 +96,7 @@ func TestFailures(t *testing.T) {
 		{narrow, "new web-1 -- sh", "DENIED", 4},
 		{narrow, "new web-1 --profile web --env LD_PRELOAD=x", "DENIED", 4},
 		{narrow, "new web-1 --profile web --env-pass SECRET", "DENIED", 4},
+		{narrow, "new web-1 --profile web --user root", "DENIED", 4},
 		{narrow, "new web-1 --profile web --cwd /tmp", "DENIED", 4},
 		{narrow, "new other --profile web", "DENIED", 4},
 		{keys.Agent("x", "x", 1), "ls alpha", "NOT_FOUND", 3},

@@ -6,20 +6,28 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"berth/account"
 )
 
 // Account is the OS user that sessions run as.
 type Account struct {
 	Name, Home, Shell string
 	UID               int
+	As                *account.User // where it is another user's than the server's
+}
+
+// OtherAccount is that of another OS user.
+func OtherAccount(u *account.User) Account {
+	return Account{Name: u.Name, Home: u.Home, Shell: u.Shell, UID: u.UID, As: u}
 }
 
 // CurrentAccount is the server's own: by $USER, $HOME and $SHELL, and where
 // those say nothing by /etc/passwd. The shell is /bin/sh if nothing names one.
-func CurrentAccount() Account { return account(os.Getenv, os.Getuid(), "/etc/passwd") }
+func CurrentAccount() Account { return currentAccount(os.Getenv, os.Getuid(), "/etc/passwd") }
 
-// account needs no os/user, whose C library costs every start.
-func account(getenv func(string) string, uid int, passwd string) Account {
+// currentAccount needs no os/user, whose C library costs every start.
+func currentAccount(getenv func(string) string, uid int, passwd string) Account {
 	a := Account{Name: getenv("USER"), Home: getenv("HOME"), Shell: getenv("SHELL"), UID: uid}
 	entry := passwdEntry(passwd, uid)
 	if a.Name == "" {

@@ -3,6 +3,7 @@ package config
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"berth/account"
 )
 
 func TestSecretNames(t *testing.T) {
@@ -112,6 +115,40 @@ func shellAccount(t *testing.T, script string) Account {
 	return Account{Name: "u", Home: home, Shell: shell, UID: os.Getuid()}
 }
 
+// TestLoginEnvOfAnotherUser: that user's shell runs as that user, at home where the
+// user may be there.
+func TestLoginEnvOfAnotherUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("SKIPPED: only root can ask another user's shell")
+	}
+	u, err := account.Lookup("nobody")
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Shell = "/bin/sh"
+	if u.Home, err = os.MkdirTemp("/tmp", "berth-home"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(u.Home) })
+	profile := "export ASKED=\"$(id -u) $(id -G) $(pwd)\"\n"
+	if err := os.WriteFile(filepath.Join(u.Home, ".profile"), []byte(profile), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for mode, want := range map[os.FileMode]string{0o755: fmt.Sprintf("ASKED=%d %d %s", u.UID, u.GID, u.Home), 0o700: ""} {
+		if err := os.Chmod(u.Home, mode); err != nil {
+			t.Fatal(err)
+		}
+		env, err := LoginEnv(context.Background(), OtherAccount(u))
+		if err != nil {
+			t.Errorf("%v: %v", mode, err)
+		}
+		i := slices.IndexFunc(env, func(e string) bool { return strings.HasPrefix(e, "ASKED=") })
+		if want == "" && i >= 0 || want != "" && (i < 0 || env[i] != want) {
+			t.Errorf("%v: %q", mode, env)
+		}
+	}
+}
+
 func TestLoginEnvOfARealShell(t *testing.T) {
 	t.Setenv("SERVER_ONLY", "leaked")
 	home := t.TempDir()
@@ -189,12 +226,12 @@ func TestAccount(t *testing.T) {
 		uid     int
 		want    Account
 	}{
-		{"", 7, Account{"u", "/home/u", "/bin/zsh", 7}},
-		{"USER=v HOME=/h SHELL=/bin/fish", 7, Account{"v", "/h", "/bin/fish", 7}},
-		{"HOME=rel SHELL=sh", 7, Account{"u", "/home/u", "/bin/zsh", 7}},
-		{"", 9, Account{"9", "", "/bin/sh", 9}},
+		{"", 7, Account{Name: "u", Home: "/home/u", Shell: "/bin/zsh", UID: 7}},
+		{"USER=v HOME=/h SHELL=/bin/fish", 7, Account{Name: "v", Home: "/h", Shell: "/bin/fish", UID: 7}},
+		{"HOME=rel SHELL=sh", 7, Account{Name: "u", Home: "/home/u", Shell: "/bin/zsh", UID: 7}},
+		{"", 9, Account{Name: "9", Shell: "/bin/sh", UID: 9}},
 	} {
-		if got := account(lookup(strings.Fields(c.environ)), c.uid, passwd); got != c.want {
+		if got := currentAccount(lookup(strings.Fields(c.environ)), c.uid, passwd); got != c.want {
 			t.Errorf("%s: %+v", c.environ, got)
 		}
 	}

@@ -137,7 +137,6 @@ func TestCheck(t *testing.T) {
 		"not yet": {
 			"sessions:\n  - name: a\n    agent: gemini\n    user: root\n    settings: {a: [1, {b: null}]}\n  - name: b\n    agent: generic\n    limits: {memory: 1GiB, processes: 9}\n",
 			[]string{
-				":4:11: sessions[0].user: not supported yet; remove it",
 				":5:27: sessions[0].settings.a[1].b: has no value; give it one, or remove it",
 				":8:22: sessions[1].limits.memory: not supported yet; remove it",
 				":8:39: sessions[1].limits.processes: not supported yet; remove it",

@@ -30,6 +30,8 @@ const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 // shell starts with next to nothing, so that no variable of the server's own
 // gets in, and has no terminal and no input.
 //
+// The shell of another user's account runs as that user, never as the server's.
+//
 // It always returns an environment to work with. With an error, for a log, it
 // is what could be learned, PATH at the least.
 func LoginEnv(ctx context.Context, a Account) ([]string, error) {
@@ -66,15 +68,19 @@ func askShell(ctx context.Context, a Account, env []string) ([]string, error) {
 	}
 	out := &capped{most: maxLoginOutput}
 	cmd.Env, cmd.Dir, cmd.Stdout = env, a.Home, out
-	if info, err := os.Stat(a.Home); err != nil || !info.IsDir() {
+	err := a.As.Do(func() error {
+		_, err := os.Stat(a.Home + "/.") // a folder that may be entered
+		return err
+	})
+	if err != nil {
 		cmd.Dir = "/"
 	}
 	// A session of its own: no terminal to take, and a group to end.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: a.As.Credential()}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	// What the rc files left running may hold the pipe open.
 	cmd.WaitDelay = 200 * time.Millisecond
-	err := cmd.Run()
+	err = cmd.Run()
 
 	_, printed, begun := bytes.Cut(out.data, []byte(mark))
 	printed, _, whole := bytes.Cut(printed, []byte(mark))

@@ -225,7 +225,6 @@ func (v *validation) notYet(field string, s Session) {
 		name string
 		set  bool
 	}{
-		{"user", s.User != ""},
 		{"limits.memory", s.Limits.Memory != 0}, {"limits.processes", s.Limits.Processes != 0},
 	} {
 		if f.set {

@@ -225,6 +225,11 @@ func (a *adoption) adopt(ctx context.Context) {
 		c.applied = a.from.Control
 		return // the screen is loaded when somebody looks
 	}
+	if c.spec.User != "" { // whoever starts the server may have closed them
+		if err := c.s.letThrough(); err != nil {
+			c.trouble("let the session's user reach it", err)
+		}
+	}
 	c.load(a.from)
 	c.restoreDetection(a.from)
 	c.liveFrom = math.MaxInt64

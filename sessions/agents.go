@@ -81,8 +81,8 @@ func (r *Registry) checkRules(spec *Spec) error {
 }
 
 // inferAgent finds the driver that a command calls for: by the name said, or
-// by the program's.
-func (r *Registry) inferAgent(spec Spec) (Spec, error) {
+// by the program's. Without either it is the shell.
+func (r *Registry) inferAgent(spec Spec, shell string) (Spec, error) {
 	switch {
 	case spec.Agent == "" && len(spec.Command) > 0:
 		spec.Agent = agent.Generic
@@ -95,7 +95,7 @@ func (r *Registry) inferAgent(spec Spec) (Spec, error) {
 		return spec, api.Errorf(api.CodeNoDriver, "berth has no driver for the agent %s yet: leave --agent out to run it as any program", api.Quote(spec.Agent))
 	}
 	if len(spec.Command) == 0 {
-		spec.Command = []string{r.options.Environment.Shell}
+		spec.Command = []string{shell}
 		if l, ok := r.driver(spec).(agent.Launcher); ok {
 			spec.Command = l.Command()
 		}
@@ -174,16 +174,40 @@ func (s *Session) prepare(spec Spec, prog program) (program, agent.Launch, error
 	hook := ""
 	if spec.Isolate != agent.IsolateNone {
 		var err error
-		if hook, err = hold.LinkHook(s.dir, s.reg.options.Exe); err != nil {
+		if hook, err = hold.LinkHook(s.dir, s.reg.options.Exe, prog.user != nil); err != nil {
 			return prog, agent.Launch{}, fmt.Errorf("link the program of the hooks: %w", err)
 		}
 	}
+	folder, err := s.agentFolder(prog.user)
+	if err != nil {
+		return prog, agent.Launch{}, err
+	}
+	var launch agent.Launch
+	err = prog.user.Do(func() (err error) { // the agent may have put anything there
+		launch, err = s.layOut(l, spec, prog, folder, hook)
+		return err
+	})
+	if prog.user != nil && errors.Is(err, fs.ErrPermission) {
+		err = api.Errorf(api.CodeBadRequest, "what %s is started with cannot be had as the user %s: %w", spec.Agent, api.Quote(prog.user.Name), err)
+	}
+	if err != nil {
+		return prog, launch, err
+	}
+	if err := s.askAgain(spec); err != nil {
+		return prog, launch, err
+	}
+	prog.argv, prog.env = launch.Argv, launchEnv(prog, launch)
+	return prog, launch, nil
+}
+
+// layOut has the driver say how its agent is started, and makes its files.
+func (s *Session) layOut(l agent.Launcher, spec Spec, prog program, folder, hook string) (agent.Launch, error) {
 	cwd, err := filepath.EvalSymlinks(prog.cwd)
 	if err != nil {
-		return prog, agent.Launch{}, fmt.Errorf("find the real path of the working directory: %w", err)
+		return agent.Launch{}, fmt.Errorf("find the real path of the working directory: %w", err)
 	}
 	start := agent.Start{
-		Argv: prog.argv, Env: EnvMap(prog.env), Own: prog.own, Cwd: cwd, Folder: s.dir, Hook: hook, Disk: os.DirFS("/"),
+		Argv: prog.argv, Env: EnvMap(prog.env), Own: prog.own, Cwd: cwd, Folder: folder, Hook: hook, Disk: disk{},
 		Conversation: spec.Conversation, Fresh: newConversation(), Resume: spec.begun(), Isolate: spec.Isolate, Groom: spec.Groom, Trust: spec.Trust, AcceptBypass: spec.AcceptBypass,
 		Settings: spec.Settings, MCP: spec.MCP,
 		Berth:   callBerth(hook, cwd, EnvMap(prog.env)["PATH"]),
@@ -193,21 +217,14 @@ func (s *Session) prepare(spec Spec, prog program) (program, agent.Launch, error
 		start.TakeUp, start.Fork = spec.TakeUp, spec.Fork.Conversation
 	}
 	if start.Fork != "" {
-		start.ForkFolder = filepath.Join(s.reg.sessionsDir(), spec.Fork.Session)
+		start.ForkFolder = filepath.Join(s.reg.sessionsDir(), spec.Fork.Session, agentName(prog.user))
 	}
 	launch, err := l.Launch(start)
 	if err != nil {
-		return prog, launch, launchError(spec.Agent, err)
+		return launch, launchError(spec.Agent, err)
 	}
 	launch.Berth = start.Berth
-	if err := lay(launch); err != nil {
-		return prog, launch, err
-	}
-	if err := s.askAgain(spec); err != nil {
-		return prog, launch, err
-	}
-	prog.argv, prog.env = launch.Argv, launchEnv(prog, launch)
-	return prog, launch, nil
+	return launch, lay(launch)
 }
 
 // launchError puts what a driver refuses into words for a caller.
@@ -251,7 +268,7 @@ func copyFile(path, from string) (err error) {
 	if _, err := os.Lstat(path); err == nil {
 		return nil
 	}
-	in, err := os.Open(from)
+	in, err := openPlain(from)
 	if err != nil {
 		return err
 	}

@@ -119,8 +119,8 @@ func (w contextWork) give() error {
 	return w.link.VerdictMarked(w.hook, stdout, 0, told)
 }
 
-// text is the context. A command of it runs as the server's user, in the
-// session's folder and environment.
+// text is the context. A command of it runs as the session's user, in its
+// folder and environment.
 func (w *contextWork) text() (string, error) {
 	one, ok := w.spec.Start.For(w.as.Source)
 	if !ok {
@@ -136,7 +136,7 @@ func (w *contextWork) text() (string, error) {
 		return "", err
 	}
 	r, err := command.Run(w.s.reg.ctx, command.Command{
-		Path: prog.path, Argv: prog.argv, Dir: prog.cwd, Most: begin.Most, Within: begin.Within,
+		Path: prog.path, Argv: prog.argv, Dir: prog.cwd, Most: begin.Most, Within: begin.Within, As: prog.user.Credential(),
 		Env: append(prog.env, "BERTH_START_SOURCE="+string(w.as.Source)),
 	})
 	w.as.Cut = r.Cut

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"berth/api"
+	"berth/keys"
 )
 
 // Children says what an agent inside a session may start, and what it may do to
@@ -13,6 +14,18 @@ type Children struct {
 	Profiles []string `json:"profiles"` // that it may start
 	Max      int      `json:"max"`      // so many that run at once, made by this session itself
 	Verbs    []string `json:"verbs"`    // that it may use on them and what they start, beside looking
+}
+
+// likeParent gives a child the user that its parent runs as, unless its profile
+// names one: an agent never becomes more than it is by what was left out there.
+func (r *Registry) likeParent(spec Spec, by Actor) Spec {
+	if by.Identity.Kind != keys.KindAgent || spec.User != "" {
+		return spec
+	}
+	if parent, ok := r.Find(by.Identity.Session); ok {
+		spec.User = parent.Status().User
+	}
+	return spec
 }
 
 // child makes a spec that an agent asks for one of its session's children, or says

@@ -3,7 +3,6 @@ package sessions
 import (
 	"context"
 	"maps"
-	"os"
 	"slices"
 	"time"
 
@@ -37,7 +36,19 @@ func (r *Registry) Fork(ctx context.Context, s *Session, name, prompt string, by
 // another session can begin from it: something was said in it.
 func (r *Registry) resumable(st *Status) bool {
 	driver, ok := r.driver(st.Spec).(agent.Recaller)
-	return ok && st.Talk() != "" && driver.Recalls(os.DirFS("/"), st.LogFiles, st.Talk())
+	if !ok || st.Talk() == "" {
+		return false
+	}
+	user, err := r.options.Environment.account(st.Spec)
+	if err != nil {
+		return false // there is nobody to take it up
+	}
+	recalls := false
+	err = user.Do(func() error {
+		recalls = driver.Recalls(disk{}, st.LogFiles, st.Talk())
+		return nil
+	})
+	return err == nil && recalls
 }
 
 const (

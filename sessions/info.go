@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"maps"
@@ -16,7 +17,8 @@ type Info struct {
 	Profile      string            `json:"profile"`
 	Command      []string          `json:"command"`
 	Cwd          string            `json:"cwd"`
-	Env          map[string]string `json:"env"` // values of secret names are not shown
+	User         string            `json:"user"` // the OS user that its program runs as
+	Env          map[string]string `json:"env"`  // values of secret names are not shown
 	EnvFile      string            `json:"env_file"`
 	EnvPass      []string          `json:"env_pass"`
 	LoginEnv     bool              `json:"login_env"`
@@ -85,7 +87,7 @@ type InfoLimits struct {
 func (s *Session) Info() Info {
 	st := s.Status()
 	i := Info{
-		State: st.State(s.reg.now()), Profile: st.Profile, Command: st.Command, Cwd: st.Cwd, Env: s.reg.options.Environment.Redact(st.Env),
+		State: st.State(s.reg.now()), Profile: st.Profile, Command: st.Command, Cwd: st.Cwd, User: cmp.Or(st.User, s.reg.options.Environment.User), Env: s.reg.options.Environment.Redact(st.Env),
 		EnvFile: st.EnvFile, EnvPass: noNil(st.EnvPass), LoginEnv: st.LoginEnv, SizePolicy: string(st.SizePolicy), Restart: string(st.Spec.Restart),
 		Limits: InfoLimits{Output: st.Limits.Output, Scrollback: st.Limits.Scrollback, TTLMS: st.Limits.TTL.Milliseconds(), IdleTimeoutMS: st.Limits.IdleTimeout.Milliseconds()},
 		Tags:   noNil(st.Tags), Meta: st.Meta, Parent: orNil(st.Parent), Depth: st.Depth, Created: st.Created, CreatedBy: st.CreatedBy,

@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strings"
 
+	"berth/account"
 	"berth/api"
 )
 
@@ -20,6 +21,13 @@ type Environment struct {
 	Home     string
 	User     string
 	Shell    string
+
+	// Account finds the OS user of a session that names one, AccountLogin asks
+	// that user's login shell what Login has of the server's, and AccountSocket
+	// makes a socket that only that user's processes can open.
+	Account       func(name string) (*account.User, error)
+	AccountLogin  func(*account.User) map[string]string
+	AccountSocket func(uid int) (string, error)
 }
 
 // fallbackPath is what a session searches when nobody told a PATH.
@@ -32,11 +40,19 @@ type program struct {
 	env  []string
 	own  map[string]string // what of env the session itself gives
 	cwd  string
+	user *account.User // that it runs as; nil: the server's
 }
 
 // resolve turns a spec into a program, or says what is missing and where it
 // was looked for.
 func (e Environment) resolve(s Spec) (program, error) {
+	user, err := e.account(s)
+	if err != nil {
+		return program{}, err
+	}
+	if e, err = e.of(user, s); err != nil {
+		return program{}, err
+	}
 	env, own, err := e.values(s)
 	if err != nil {
 		return program{}, err
@@ -45,14 +61,22 @@ func (e Environment) resolve(s Spec) (program, error) {
 	if cwd == "" {
 		cwd = e.Home
 	}
-	if info, err := os.Stat(cwd); err != nil || !info.IsDir() {
-		return program{}, api.Errorf(api.CodeBadRequest, "the working directory %s is not a folder on the server: make it or give another with --cwd", api.Quote(cwd))
+	prog := program{argv: s.Command, env: flatten(env), own: own, cwd: cwd, user: user}
+	err = user.Do(func() error {
+		if info, err := os.Stat(cwd + "/."); err != nil || !info.IsDir() {
+			return noFolder(cwd, user)
+		}
+		prog.path, err = lookPath(s.Command[0], cwd, env["PATH"])
+		return err
+	})
+	return prog, err
+}
+
+func noFolder(cwd string, user *account.User) error {
+	if user != nil {
+		return api.Errorf(api.CodeBadRequest, "the working directory %s is not a folder that the user %s may enter: give another with --cwd", api.Quote(cwd), api.Quote(user.Name))
 	}
-	path, err := lookPath(s.Command[0], cwd, env["PATH"])
-	if err != nil {
-		return program{}, err
-	}
-	return program{path: path, argv: s.Command, env: flatten(env), own: own, cwd: cwd}, nil
+	return api.Errorf(api.CodeBadRequest, "the working directory %s is not a folder on the server: make it or give another with --cwd", api.Quote(cwd))
 }
 
 // values lays the environment in layers, the surest last: the account, the

@@ -56,8 +56,15 @@ func (r *Registry) complete(spec Spec) (Spec, error) {
 	if spec.Limits.Scrollback <= 0 {
 		spec.Limits.Scrollback = DefaultScrollback
 	}
-	spec, err := r.inferAgent(spec)
+	user, err := r.options.Environment.account(spec)
 	if err != nil {
+		return spec, err
+	}
+	shell := r.options.Environment.Shell
+	if user != nil {
+		spec.UID, shell = user.UID, user.Shell
+	}
+	if spec, err = r.inferAgent(spec, shell); err != nil {
 		return spec, err
 	}
 	return spec, spec.check()
@@ -65,7 +72,8 @@ func (r *Registry) complete(spec Spec) (Spec, error) {
 
 // New makes a session and starts its program.
 func (r *Registry) New(ctx context.Context, spec Spec, by Actor) (*Session, error) {
-	spec, err := r.complete(spec)
+	spec.UID = 0 // of a fork: its user may have another one now
+	spec, err := r.complete(r.likeParent(spec, by))
 	if err != nil {
 		return nil, err
 	}
@@ -204,13 +212,16 @@ func (s *Session) launch(ctx context.Context, spec Spec, prog program) (*hold.Li
 	defer cancel()
 	socket := s.newSocket()
 	hooks := "" // a program without a driver has none
+	if err := s.openWays(prog.user); err != nil {
+		return nil, err
+	}
 	if s.reg.driver(spec) != nil && spec.Isolate != agent.IsolateNone {
 		hooks = socket + "h"
 	}
 	link, err := hold.Start(ctx, s.reg.options.Exe, hold.Spec{
 		Dir: s.dir, Socket: socket, HookSocket: hooks,
 		Argv: prog.argv, Env: prog.env, Path: prog.path, Cwd: prog.cwd, Cols: spec.Cols, Rows: spec.Rows,
-		OutputLimit: spec.Limits.Output, ControlLimit: controlLimit,
+		OutputLimit: spec.Limits.Output, ControlLimit: controlLimit, As: credential(prog.user),
 	})
 	var refused *hold.StartError
 	if errors.As(err, &refused) {

@@ -61,12 +61,16 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// condition knows what else a script may need: paramiko, of the system's Python.
+// condition knows what else a script may need: paramiko, of the system's Python,
+// and that OS users can be made.
 func condition(what string) (bool, error) {
-	if what != "paramiko" {
-		return false, fmt.Errorf("there is no condition %s", what)
+	switch what {
+	case "paramiko":
+		return exec.Command("/usr/bin/python3", "-c", "import paramiko").Run() == nil, nil
+	case "osusers":
+		return mayMakeUsers(), nil
 	}
-	return exec.Command("/usr/bin/python3", "-c", "import paramiko").Run() == nil, nil
+	return false, fmt.Errorf("there is no condition %s", what)
 }
 
 type command = func(ts *testscript.TestScript, neg bool, args []string)
@@ -84,6 +88,8 @@ type command = func(ts *testscript.TestScript, neg bool, args []string)
 //	fg NAME                     wait for its end; stdout, stderr, status are its
 //	within TIME NAME...         they end by themselves in that time
 //	hangup NAME                 end it, as a closed terminal window does
+//	osuser VAR                  make an OS user for the script, with the home $VAR_HOME
+//	rmuser NAME                 remove it before the script ends
 //	key NAME [OPTIONS]          make a key; with options, let it in
 //	unlist NAME                 take a key's line out of authorized_keys
 //	status N                    the last call's exit status
@@ -102,7 +108,7 @@ func commands() map[string]command {
 	all := map[string]command{
 		"serve": serve, "stopserver": stopServer, "killserver": killServer,
 		"local": local, "gossh": goClient, "bg": background, "type": typeInto, "fg": foreground, "hangup": hangUp, "within": within,
-		"key": addKey, "unlist": unlist,
+		"key": addKey, "unlist": unlist, "osuser": makeUser, "rmuser": removeUser,
 		"status": checkStatus, "fails": checkFails, "json": checkJSON, "shape": checkShape,
 		"save": save, "decode": decode, "cast": checkCast, "terminal": terminalCommand, "tour": tour, "tunnel": checkTunnel, "waitfor": waitFor, "snapshot": snapshot,
 	}

@@ -44,6 +44,7 @@ type stage struct {
 	stdout, stderr string // of the last call
 	status         int
 	running        map[string]*client
+	users          []string // of the system, made for the script
 }
 
 type stageKey struct{}
@@ -190,6 +191,7 @@ func (s *stage) tearDown() {
 		s.server = nil
 	}
 	s.endHolders()
+	s.removeUsers()
 	if left := s.leftovers(); len(left) > 0 {
 		s.t.Errorf("left running:\n%s", strings.Join(left, "\n"))
 		s.killLeftovers()

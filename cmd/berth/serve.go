@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 	gossh "golang.org/x/crypto/ssh"
 
+	"berth/account"
 	"berth/audit"
 	"berth/audit/follow"
 	"berth/commands"
@@ -151,6 +152,7 @@ type server struct {
 	audit    *audit.Log
 	sessions *sessions.Registry
 	edge     *sshd.Server
+	doors    *doors
 	book     *rules.Book // of the configuration, as it is now
 	started  time.Time
 }
@@ -272,10 +274,10 @@ func (s *server) tellKeyProblem(p keys.Problem) {
 }
 
 func (s *server) openSessions(ctx context.Context) error {
-	account := config.CurrentAccount()
-	login, err := config.LoginEnv(ctx, account)
+	own := config.CurrentAccount()
+	login, err := config.LoginEnv(ctx, own)
 	if err != nil {
-		s.log.Warn("the login shell's environment is known in part", "shell", account.Shell, "error", err)
+		s.log.Warn("the login shell's environment is known in part", "shell", own.Shell, "error", err)
 	}
 	exe, err := os.Executable()
 	if err != nil {
@@ -284,11 +286,15 @@ func (s *server) openSessions(ctx context.Context) error {
 	if s.book, err = rules.Compile(s.config.Rules, nil); err != nil {
 		return err
 	}
+	others := &logins{ctx: ctx, log: s.log}
+	s.doors = &doors{dir: s.config.RuntimeDir}
+	account.ShutInherited()
 	s.sessions, err = sessions.Open(ctx, sessions.Options{
 		StateDir: s.config.StateDir, RuntimeDir: s.config.RuntimeDir, Exe: exe, Log: s.log, Now: time.Now,
 		Environment: sessions.Environment{
 			Login: sessions.EnvMap(login), Server: os.LookupEnv, ReadFile: config.LoadEnvFile, Redact: config.RedactMap,
-			Socket: filepath.Join(s.config.RuntimeDir, socketName), Home: account.Home, User: account.Name, Shell: account.Shell,
+			Socket: filepath.Join(s.config.RuntimeDir, socketName), Home: own.Home, User: own.Name, Shell: own.Shell,
+			Account: account.Lookup, AccountLogin: others.of, AccountSocket: s.doors.open,
 		},
 		Retention: sessions.Retention{Ended: s.config.Retention.Ended, Keep: s.config.Retention.Keep, Total: int64(s.config.Retention.Total), Transcripts: int64(s.config.Retention.Transcripts)},
 		Clipboard: s.config.Clipboard, Drivers: driversWith(s.book), Rights: s.rights,
@@ -354,6 +360,7 @@ func (s *server) listen() error {
 		return err
 	}
 	d.Address = s.address()
+	s.openDoors()
 	return nil
 }
 

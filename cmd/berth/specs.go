@@ -18,7 +18,7 @@ func spec(c config.Session) sessions.Spec {
 		IdleGrace: c.IdleGrace,
 		Limits:    sessions.Limits{Output: int64(c.Limits.Output), Scrollback: c.Limits.Scrollback, TTL: c.Limits.TTL, IdleTimeout: c.Limits.IdleTimeout},
 	}
-	s.Rules = c.Rules
+	s.Rules, s.User = c.Rules, c.User
 	if c.Children != nil {
 		s.Children = sessions.Children{Profiles: c.Children.Profiles, Max: c.Children.Max, Verbs: c.Children.Verbs}
 	}

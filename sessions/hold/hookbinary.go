@@ -27,8 +27,10 @@ var copying sync.Mutex
 // path, for the agent's settings: it stays what it is when exe is replaced or
 // removed. Where exe is on another file system, or the system allows no link
 // to it, the folder above gets one copy for all its sessions. Where nothing in
-// the folder may be run it is exe itself. Any goroutine may call it.
-func LinkHook(dir, exe string) (path string, err error) {
+// the folder may be run it is exe itself. For others, who are not the server's
+// user, a copy is made of an exe that only that user may run. Any goroutine may
+// call it.
+func LinkHook(dir, exe string, others bool) (path string, err error) {
 	real, err := filepath.EvalSymlinks(exe)
 	if err != nil {
 		return "", fmt.Errorf("linking to %s: %w", exe, err)
@@ -37,8 +39,10 @@ func LinkHook(dir, exe string) (path string, err error) {
 		return real, nil
 	}
 	path = filepath.Join(dir, hookBinary)
-	if err := relink(real, path); err == nil {
-		return path, nil
+	if !others || openToAll(real) {
+		if err := relink(real, path); err == nil {
+			return path, nil
+		}
 	}
 	copying.Lock()
 	defer copying.Unlock()
@@ -74,7 +78,7 @@ func shareCopy(dir, exe string) (string, error) {
 	name := fmt.Sprintf("%s%x-%x", sharedBinary, info.Size(), info.ModTime().UnixNano())
 	dropCopies(dir, name)
 	path := filepath.Join(dir, name)
-	if _, err := os.Stat(path); err == nil {
+	if openToAll(path) {
 		return path, nil
 	}
 	from, err := os.Open(exe)
@@ -87,6 +91,9 @@ func shareCopy(dir, exe string) (string, error) {
 		return "", err
 	}
 	_, err = io.Copy(to, from)
+	if err == nil {
+		err = to.Chmod(allMayRun) // whatever the umask
+	}
 	if closed := to.Close(); err == nil {
 		err = closed
 	}
@@ -98,6 +105,14 @@ func shareCopy(dir, exe string) (string, error) {
 		return "", err
 	}
 	return path, nil
+}
+
+// allMayRun is the mode of a program that every user may read and run.
+const allMayRun = 0o755
+
+func openToAll(exe string) bool {
+	info, err := os.Stat(exe)
+	return err == nil && info.Mode().Perm()&0o555 == 0o555
 }
 
 // dropCopies deletes the copies but for one that nobody links to.

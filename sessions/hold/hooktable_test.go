@@ -127,7 +127,7 @@ func TestLinkHook(t *testing.T) {
 		return dir
 	}
 	link := func(dir string) string {
-		path, err := LinkHook(dir, filepath.Join(root, "berth"))
+		path, err := LinkHook(dir, filepath.Join(root, "berth"), false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -166,7 +166,19 @@ func TestLinkHook(t *testing.T) {
 	says(a, "one")
 	says(link(session("b")), "two!")
 	says(link(session("a")), "two!")
-	if _, err := LinkHook(session("c"), filepath.Join(root, "none")); err == nil {
+	// One that another user could not run is copied for such.
+	if err := os.Chmod(exe, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	closed, err := LinkHook(session("d"), exe, true)
+	if info, looked := os.Stat(closed); err != nil || looked != nil || info.Mode().Perm() != 0o755 {
+		t.Errorf("for another user: %v, %v, %v", err, looked, info)
+	}
+	says(closed, "two!")
+	if info, err := os.Stat(exe); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the program itself was opened: %v, %v", err, info)
+	}
+	if _, err := LinkHook(session("c"), filepath.Join(root, "none"), false); err == nil {
 		t.Error("linked to nothing")
 	}
 }
