@@ -68,6 +68,7 @@ type Dialog struct {
 	Current int
 	Confirm bool // the page that confirms
 	Partial bool // it is painted, but not to its end
+	Place   int  // which of several dialogs it is that come one after the other, where it tells; 0: it does not
 	// Key tells it from another where the fields above do not; empty: they do.
 	Key string
 	// AfterTurn: it asks about the turn that has just ended, and outlasts it.

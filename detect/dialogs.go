@@ -18,11 +18,41 @@ func (f *Fold) spent() bool {
 	return !at.IsZero() && f.now.Sub(at) < spentHolds
 }
 
+// tornWithin is how long a frame may be half drawn: Gemini CLI's dialog was off the
+// screen for 37 ms as it was answered, at a load of 17.
+const tornWithin = 200 * time.Millisecond
+
+// turn notes which dialog the screen shows now. One that is back after a frame
+// that showed nothing is the one that was.
+func (s *screen) turn(key string, now time.Time) {
+	if key == s.Key {
+		return
+	}
+	was := s.Torn
+	s.Torn = torn{}
+	if key == "" && !s.Blank.IsZero() {
+		s.Torn = torn{Key: s.Key, At: now, Shown: s.Shown, Spent: s.Spent}
+	}
+	s.Key, s.Shown, s.Spent = key, now, time.Time{}
+	if key != "" && key == was.Key && now.Sub(was.At) < tornWithin {
+		s.Shown, s.Spent = was.Shown, was.Spent
+	}
+}
+
+// answer notes that the dialog on the screen is answered, or the one that was there
+// until this frame.
+func (s *screen) answer(now time.Time) {
+	s.Spent = now
+	if s.Torn.Key != "" {
+		s.Torn.Spent = now
+	}
+}
+
 // spend: the turn is over, and with it what it asked, though its dialog may
 // not have been taken away yet.
 func (f *Fold) spend() {
-	if d := f.dialog(); d != nil && ofWork(d) {
-		f.m.Screen.Spent = f.now
+	if d := f.dialog(); d != nil && ofWork(d) || f.m.Screen.Torn.Key != "" {
+		f.m.Screen.answer(f.now)
 	}
 }
 
@@ -118,11 +148,14 @@ func (f *Fold) others(d *agent.Dialog, r *request) bool {
 }
 
 // show: the dialog is this prompt's. A prompt that was on the screen before is
-// over then.
+// over then, unless this one was put in front of it: of calls side by side the
+// first may ask after the second.
 func (f *Fold) show(r *request, d *agent.Dialog) {
 	f.driver.Fill(r.Prompt, d)
-	r.Prompt.OnScreen, r.Seen, r.Lines = true, true, r.Prompt.Lines
-	f.closeAll("gone", agent.SourceScreen, "screen:dialog", func(o *request) bool { return o != r && o.Seen })
+	r.Prompt.OnScreen, r.Seen, r.Lines, r.Place = true, true, r.Prompt.Lines, d.Place
+	f.closeAll("gone", agent.SourceScreen, "screen:dialog", func(o *request) bool {
+		return o != r && o.Seen && (d.Place == 0 || o.Place <= d.Place)
+	})
 }
 
 // seen: a dialog is on the screen that no source told of.
@@ -141,6 +174,10 @@ func (f *Fold) seen() {
 		}
 	}
 	if !f.due(agent.MoveAsk, agent.SourceScreen, m.Screen.Shown, f.after(agent.MoveAsk, agent.SourceScreen)) {
+		return
+	}
+	if r := f.asking(d); r != nil { // it was told while what was there before it was only not yet taken away
+		f.show(r, d)
 		return
 	}
 	fact := agent.Fact{

@@ -320,10 +320,7 @@ func (f *Fold) screenShows(r *agent.Reading) {
 	hold(&s.Busy, r.Busy != "", f.now)
 	hold(&s.Hook, r.Hook, f.now)
 	hold(&s.Gone, (r.Composer != nil || r.Clear) && r.Dialog == nil, f.now)
-	key := dialogKey(r.Dialog)
-	if key != s.Key {
-		s.Key, s.Shown, s.Spent = key, f.now, time.Time{}
-	}
+	s.turn(dialogKey(r.Dialog), f.now)
 	f.retries(r)
 	f.match(r.Dialog)
 }

@@ -118,6 +118,7 @@ type request struct {
 	Hook   string
 	Told   bool // by the agent's own event, not only seen
 	Seen   bool // on the screen, at some time
+	Place  int  // which of several dialogs that was, where it told
 	// AfterTurn: it outlasts the turn it was asked at the end of.
 	AfterTurn bool
 }
@@ -134,6 +135,16 @@ type screen struct {
 	Key     string    // of the dialog on it
 	Shown   time.Time // since when that dialog is shown
 	Spent   time.Time // when that dialog was answered, though it is still shown
+	Torn    torn
+}
+
+// torn is the dialog that was on the screen when it came to show nothing: a frame may
+// be read half drawn.
+type torn struct {
+	Key   string
+	At    time.Time // when it went
+	Shown time.Time
+	Spent time.Time
 }
 
 const turnsKept = 32

@@ -165,8 +165,8 @@ func (f *Fold) drop(how string, w why, over func(*request) bool) bool {
 			kept = append(kept, r)
 			continue
 		}
-		if r.Prompt.OnScreen && w.Tier != agent.TierScreen {
-			m.Screen.Spent = f.now
+		if (r.Prompt.OnScreen || r.Seen && m.Screen.Torn.Key != "") && w.Tier != agent.TierScreen {
+			m.Screen.answer(f.now)
 		}
 		m.ClosedAt = f.now
 		f.result.Closed = append(f.result.Closed, Resolution{Request: r.Prompt.Clone(), How: how, Tier: w.Tier, Cause: w.Cause})

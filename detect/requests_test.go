@@ -53,6 +53,46 @@ func TestRequests(t *testing.T) {
 			b.at(4000).screen(composer(""))
 			b.at(9000)
 		}, []string{"2000 prompt/1", "4200 idle"}},
+		"refused, told while a frame was half drawn": {func(b *bench) {
+			b.at(2000).ask("a", "", "Bash", "ls")
+			b.at(2020).screen(dialog("Bash"))
+			b.title(agent.LevelWaiting)
+			b.at(3000).screen(agent.Reading{})
+			b.at(3010).say(agent.Fact{Kind: agent.TurnEnded, Source: agent.SourceLog, Turn: "a", How: agent.Interrupted, Conversation: "c"})
+			b.at(3037).screen(dialog("Bash"))
+			b.at(3500).screen(composer(""))
+			b.at(9000)
+		}, []string{"2000 prompt/1", "3010 idle"}},
+		"answered, and the same asked again at once": {func(b *bench) {
+			b.at(2000).ask("a", "", "Bash", "ls")
+			b.at(2020).screen(dialog("Bash"))
+			b.at(3000).tool(agent.ToolEnded, "a", "", "Bash", "ls")
+			b.at(3010).screen(agent.Reading{})
+			b.at(3030).ask("a", "", "Bash", "ls")
+			b.at(3040).screen(dialog("Bash"))
+			b.at(9000)
+			if r := b.fold.current(); r == nil || !r.Prompt.OnScreen {
+				b.t.Errorf("the second is not on the screen: %+v", r)
+			}
+		}, []string{"2000 prompt/1", "3000 working", "3030 prompt/2"}},
+		"put in front of another that was asked before": {func(b *bench) {
+			place := func(n int, what string) agent.Reading {
+				d := dialog("Bash")
+				d.Dialog.Place, d.Dialog.Body = n, what
+				return d
+			}
+			b.at(2000).ask("a", "", "Bash", "second")
+			b.at(2010).screen(place(2, "second"))
+			b.at(2020).ask("a", "", "Bash", "first")
+			b.at(2030).screen(place(1, "first"))
+			b.at(3000).screen(place(2, "second")) // the first is answered
+			b.at(3100).tool(agent.ToolEnded, "a", "", "Bash", "first")
+			b.at(4000).tool(agent.ToolEnded, "a", "", "Bash", "second")
+			b.screen(composer(""))
+			b.at(4100).title(agent.LevelNotBusy)
+			b.at(4110).hook(agent.TurnEnded, "a")
+			b.at(9000)
+		}, []string{"2000 prompt/1", "2030 prompt/2", "3000 prompt/1", "4000 working", "4200 idle"}},
 		"the dialog is held back while a person types": {func(b *bench) {
 			b.at(2000).ask("a", "", "Bash", "ls")
 			b.at(2020).title(agent.LevelNotBusy)

@@ -300,6 +300,7 @@ func written(body string, confirm bool) string {
 var (
 	asksWhether = regexp.MustCompile(`^(Allow |Apply |Do you want to ).*\?$`)
 	toolRow     = regexp.MustCompile(`^\? +(\S.*)$`)
+	placeOf     = regexp.MustCompile(` {2,}(\d{1,2}) of \d{1,2}$`) // of calls side by side
 )
 
 // permission: asks whether to, with answers that begin with one that allows and
@@ -324,6 +325,9 @@ func (b *box) permission() bool {
 	}
 	if !asks {
 		return false
+	}
+	if m := placeOf.FindStringSubmatch(head); m != nil {
+		d.Place = atoi(m[1])
 	}
 	title, rest := "", ""
 	if m := toolRow.FindStringSubmatch(head); m != nil {

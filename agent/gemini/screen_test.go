@@ -255,6 +255,19 @@ func box(rows ...string) []string {
 	return append(out, ground)
 }
 
+// TestPlace: of calls side by side a dialog tells which of them it is about.
+func TestPlace(t *testing.T) {
+	ask := []string{"Allow execution of [Shell]?", "● 1. Allow once", "  2. Allow for this session", "  3. No, suggest changes (esc)"}
+	for head, want := range map[string]int{
+		"? Shell  touch p1.txt" + strings.Repeat(" ", 40) + "1 of 2": 1, "? Shell  mkdir p2" + strings.Repeat(" ", 44) + "2 of 2": 2,
+		"? Shell  echo 1 of 2": 0, "? Shell  ls": 0,
+	} {
+		if d := draw(box(append([]string{head}, ask...)...)...).Dialog; d == nil || d.Place != want {
+			t.Errorf("%q: %+v, want %d", head, d, want)
+		}
+	}
+}
+
 func TestDialogs(t *testing.T) {
 	edit := box("? WriteFile  Writing to w0.txt", "", "1 + line one", "2 + 1. Allow once", "", "Apply this change?", "",
 		"● 1. Allow once", "  2. Allow for this session", "  3. Modify with external editor     4. No, suggest changes (esc)")

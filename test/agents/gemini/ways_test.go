@@ -166,7 +166,9 @@ func TestTwoInARow(t *testing.T) {
 	for _, way := range []struct{ message, first, second string }{
 		{"MOCK: shell2", "first.txt", "second"}, {"MOCK: parallel", "p1.txt", "p2"},
 	} {
-		one := l.asks(way.message, "permission")
+		l.asks(way.message, "permission")
+		// The second call's question may come first, and is put behind the first's.
+		one := l.promptUntil("the first", func(p shown) bool { return p.Ready && p.OnScreen && strings.Contains(p.Input, way.first) })
 		l.respond("accepted", "accept", "--prompt", one.ID)
 		two := l.promptUntil("the second", func(p shown) bool { return p.ID != one.ID && p.Ready && p.OnScreen })
 		if !l.made(way.first) && way.message == "MOCK: shell2" || l.made(way.second) {
