@@ -1,0 +1,101 @@
+//go:build agents
+
+package claude
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"io/fs"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestAnotherUser runs Claude Code as an OS user of its own, with the user's home
+// and with one of the session's: its hooks, its log, its live state file and what
+// it is asked work as they do for the server's user, also after a kill of the
+// server and of the session; and all that it makes is that user's.
+func TestAnotherUser(t *testing.T) {
+	if _, err := exec.LookPath("useradd"); err != nil || os.Geteuid() != 0 {
+		t.Skip("SKIPPED: not root, or no useradd: no OS user can be made")
+	}
+	name, uid := makeUser(t) // gone after all that runs as it
+	l := newStartLab(t, Ready(), nil)
+	dir := filepath.Dir(l.home.Dir)
+	check(t, os.Chmod(dir, 0o711))
+	for _, home := range []string{l.home.Dir, l.home.Config, l.home.Workspace} {
+		check(t, filepath.WalkDir(home, func(path string, _ fs.DirEntry, err error) error {
+			check(t, err)
+			return os.Lchown(path, uid, uid)
+		}))
+	}
+	l.wrapper = filepath.Join(dir, "claude") // the cache is root's
+	data, err := os.ReadFile(claudeExe)
+	check(t, err)
+	check(t, os.WriteFile(l.wrapper, data, 0o755))
+	for isolate, env := range map[string]map[string]string{"hooks": nil, "full": {"IS_SANDBOX": ""}} {
+		l.start(isolate, env, []string{"--user", name, "--isolate", isolate, "--trust"})
+		s := l.with(isolate)
+		s.is("idle")
+		s.says("one")
+		s.asks("MOCK: bash id -u > " + isolate + ".txt")
+		s.respond("hook", "accepted", "accept")
+		s.is("idle")
+		if got, err := os.ReadFile(filepath.Join(l.home.Workspace, isolate+".txt")); err != nil || string(got) != strconv.Itoa(uid)+"\n" {
+			t.Errorf("%s: its tool ran as %q, %v", isolate, got, err)
+		}
+		if all := s.verb("transcript", isolate, "--since", "1:0"); !strings.Contains(all, "MOCK: text one") {
+			t.Errorf("%s: its log has %q", isolate, all)
+		}
+	}
+	check(t, l.host.Kill())
+	check(t, l.host.Start())
+	for _, isolate := range []string{"hooks", "full"} {
+		s := l.with(isolate)
+		s.says("two")
+		before := s.info()
+		s.verb("restart", isolate)
+		s.is("idle")
+		if now := s.info(); now.Conversation != before.Conversation || now.PID == before.PID {
+			t.Errorf("%s: it was %+v, and is %+v", isolate, before, now)
+		}
+		s.see("● two") // the conversation was taken up
+		s.says("three")
+		check(t, filepath.WalkDir(filepath.Join(dir, "state", "sessions", before.ID, "agent"), func(path string, e fs.DirEntry, err error) error {
+			check(t, err)
+			info, err := e.Info()
+			check(t, err)
+			if st := info.Sys().(*syscall.Stat_t); int(st.Uid) != uid {
+				t.Errorf("%s belongs to %d", path, st.Uid)
+			}
+			return nil
+		}))
+	}
+}
+
+// makeUser makes an OS user for the test, and gives its name and uid. Its home is
+// the lab's, which the environment names.
+func makeUser(t *testing.T) (string, int) {
+	t.Helper()
+	var salt [4]byte
+	_, _ = rand.Read(salt[:]) // never fails
+	name := "berth-t" + hex.EncodeToString(salt[:])
+	if out, err := exec.Command("useradd", "--no-create-home", "--user-group", "--home-dir", "/", "--shell", "/bin/sh", name).CombinedOutput(); err != nil {
+		t.Fatalf("useradd: %v\n%s", err, out)
+	}
+	t.Cleanup(func() {
+		if out, err := exec.Command("userdel", name).CombinedOutput(); err != nil {
+			t.Errorf("userdel: %v\n%s", err, out)
+		}
+	})
+	made, err := user.Lookup(name)
+	check(t, err)
+	uid, err := strconv.Atoi(made.Uid)
+	check(t, err)
+	return name, uid
+}
