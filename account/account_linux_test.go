@@ -2,6 +2,7 @@ package account
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -73,6 +74,34 @@ func TestLookup(t *testing.T) {
 	for uid, want := range map[string]string{"7": "/bin/zsh", "8": "/bin/sh", "9": "/bin/sh"} {
 		if got := shellOf(passwd, uid); got != want {
 			t.Errorf("the shell of %s is %s", uid, got)
+		}
+	}
+}
+
+// TestMain lets the test binary be a server of another user's.
+func TestMain(m *testing.M) {
+	if name := os.Getenv("ACCOUNT_LOOKUP"); name != "" {
+		_, err := Lookup(name)
+		fmt.Println(err)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// TestLookupWithoutRoot: nobody else can act as somebody else, as root least of all.
+func TestLookupWithoutRoot(t *testing.T) {
+	u, exe := nobody(t), filepath.Join(open(t), "test")
+	data, err := os.ReadFile(os.Args[0])
+	check(t, err)
+	check(t, os.WriteFile(exe, data, 0o755))
+	for _, name := range []string{"root", "nobody"} {
+		cmd := exec.Command(exe)
+		cmd.Dir, cmd.Env = "/", []string{"ACCOUNT_LOOKUP=" + name, "GORACE=atexit_sleep_ms=0"}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: u.Credential()}
+		out, err := cmd.Output()
+		want := fmt.Sprintf("a session can run as the user %q only where the server runs as root; it runs as uid %d\n", name, u.UID)
+		if err != nil || string(out) != want {
+			t.Errorf("%s: %s, %v", name, out, err)
 		}
 	}
 }

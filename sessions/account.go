@@ -76,6 +76,18 @@ func (s *Session) openWays(user *account.User) error {
 	return nil
 }
 
+// reaches makes sure that another user can run the program of the hooks: it is
+// the server's own where nothing in the state folder may be run.
+func (p program) reaches(hook string) error {
+	if p.user == nil {
+		return nil
+	}
+	if err := p.user.Reach(filepath.Dir(hook)); err != nil {
+		return api.Errorf(api.CodeBadRequest, "%w: the agent's hooks run %s", err, hook)
+	}
+	return nil
+}
+
 // letThrough lets others go through the folders of the sockets and the session.
 // The state folder was closed as a whole until then: what lies in it is closed
 // first.

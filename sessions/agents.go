@@ -179,6 +179,9 @@ func (s *Session) prepare(spec Spec, prog program) (program, agent.Launch, error
 		}
 	}
 	folder, err := s.agentFolder(prog.user)
+	if err == nil && hook != "" {
+		err = prog.reaches(hook)
+	}
 	if err != nil {
 		return prog, agent.Launch{}, err
 	}
