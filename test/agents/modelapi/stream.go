@@ -47,12 +47,12 @@ func (m messages) Beside(ctx context.Context, w http.ResponseWriter, r Request) 
 // fails with what failure makes of the step. It gives false when that was all.
 func Begin(ctx context.Context, w http.ResponseWriter, step Step, failure func(Step) map[string]any) bool {
 	if !Pause(ctx, step.Pause) {
-		return false
+		panic(http.ErrAbortHandler) // to return would be an answer
 	}
 	switch {
 	case step.Hang:
 		<-ctx.Done()
-		panic(http.ErrAbortHandler) // to return would be an answer
+		panic(http.ErrAbortHandler)
 	case step.Status != 0:
 		for name, value := range step.Header {
 			w.Header().Set(name, value)
@@ -65,6 +65,7 @@ func Begin(ctx context.Context, w http.ResponseWriter, step Step, failure func(S
 
 // Answer gives a step to the client as the API would.
 func (messages) Answer(ctx context.Context, w http.ResponseWriter, r Request, step Step) {
+	step.Pause = max(step.Pause, answersAfter)
 	if !Begin(ctx, w, step, failure) {
 		return
 	}
@@ -81,6 +82,11 @@ func (messages) Answer(ctx context.Context, w http.ResponseWriter, r Request, st
 func failure(step Step) map[string]any {
 	return map[string]any{"type": "error", "error": map[string]string{"type": step.ErrorType, "message": step.Message}, "request_id": "req_lab"}
 }
+
+// answersAfter is how long an answer takes at the least, as one that comes over a
+// network does. Of a turn that was over after 55 ms Claude Code's log had the message
+// and the turn's end and never the answer.
+const answersAfter = 150 * time.Millisecond
 
 // Pause waits, and gives false when the context ends first.
 func Pause(ctx context.Context, d time.Duration) bool {
