@@ -70,6 +70,25 @@ func drawn(m *Model) string {
 	return strings.Join(f.Text(), "\n")
 }
 
+// TestMovedByItself: a key that comes as the chosen session has gone was not meant for
+// the one that stands in its place.
+func TestMovedByItself(t *testing.T) {
+	a, b := at("a", agent.Idle, 1), at("b", agent.Idle, 2)
+	m := started(80, 24, world(a, b))
+	m.world.May = Rights{"attach": true, "kill": true}
+	rest := world(b)
+	rest.May = m.world.May
+	m.SetWorld(rest, later)
+	for _, key := range []string{"a", "X"} {
+		if e := m.Press(Key{Name: key, Text: key}, later.Add(stands/2)); e != nil || m.confirm != nil || !strings.Contains(m.flash.text, "look again") {
+			t.Errorf("%s does %v, says %q", key, e, m.flash.text)
+		}
+	}
+	if e := m.Press(Key{Name: "a", Text: "a"}, later.Add(stands)); e != (Attach{ID: "id-b"}) {
+		t.Errorf("a does %v", e)
+	}
+}
+
 func TestInboxOrder(t *testing.T) {
 	m := started(80, 24, world(
 		at("zed", agent.Working, 1), at("abe", agent.Working, 9), at("old", agent.Idle, 30), at("new", agent.Idle, 2),
