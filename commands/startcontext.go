@@ -21,7 +21,7 @@ func startContextVerb() *Verb {
 	return &Verb{
 		Name: "start-context", Group: "keep", Synopsis: "S [SOURCE (TEXT|- | --run ARGV... | --clear)]",
 		Short: "what the agent is told when a conversation begins by startup, resume, clear, compact or any; without SOURCE, show it",
-		Need:  keys.Admin, Tail: true, Lead: 1, Answer: sessions.StartContexts{}, Run: startContext,
+		Need:  keys.Admin, Tail: true, Argv: "run", Lead: 1, Answer: sessions.StartContexts{}, Run: startContext,
 		Flags: func(f *pflag.FlagSet) {
 			f.Bool("run", false, "what follows is a command, whose output is told; it runs on the server, without a shell")
 			f.Bool("clear", false, "tell nothing")
@@ -62,17 +62,12 @@ func startContext(ctx context.Context, c *Call) error {
 	})
 }
 
-// startContext reads what is to be told; nil for nothing. The options may stand
-// before the text, where words are options, and in its place.
+// startContext reads what is to be told; nil for nothing.
 func (c *Call) startContext() (*begin.Context, error) {
 	run, _ := c.flags.GetBool("run")
 	clear, _ := c.flags.GetBool("clear")
-	if !run && !clear {
-		first, _, _ := strings.Cut(c.Tail, " ")
-		run, clear = first == "--run", c.Tail == "--clear"
-	}
 	switch {
-	case run && clear || clear && c.HasTail && c.Tail != "--clear":
+	case run && clear || clear && c.HasTail:
 		return nil, Lookup("start-context").usage(fmt.Errorf("--clear stands alone"))
 	case clear:
 		return nil, nil

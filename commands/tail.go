@@ -11,7 +11,7 @@ import (
 func (c *Call) parseTail(verb *Verb) error {
 	form := words.Spec{Lead: verb.Lead, NoSession: verb.NoSession, Options: []words.Option{{Name: "help", Short: 'h'}}}
 	c.flags.VisitAll(func(f *pflag.Flag) {
-		o := words.Option{Name: f.Name, TakesValue: f.NoOptDefVal == ""}
+		o := words.Option{Name: f.Name, TakesValue: f.NoOptDefVal == "", Argv: f.Name == verb.Argv}
 		if f.Shorthand != "" {
 			o.Short = f.Shorthand[0]
 		}

@@ -73,6 +73,7 @@ type Verb struct {
 	Parts    []string                 // first words that say what of it is wanted, as access ls
 	Changes  func(args []string) bool // whether it does more than look, of a verb whose group only looks; nil: never
 	Tail     bool                     // it ends in free text, taken as it stands
+	Argv     string                   // the option that a command line follows in place of the text
 	Lead     int                      // words between the session and the text
 	// NoSession: the line names no session; its first words are the lead's.
 	NoSession bool

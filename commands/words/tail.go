@@ -1,12 +1,16 @@
 package words
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Option is an option a verb has, as a flag set would list it.
 type Option struct {
 	Name       string // without the dashes
 	Short      byte   // one letter, 0 for none
 	TakesValue bool   // --name VALUE or --name=VALUE; else it stands alone
+	Argv       bool   // a command line follows it, whose words are never the verb's options
 }
 
 // Spec is the form of a verb that ends in free text.
@@ -27,12 +31,18 @@ type Parsed struct {
 	Stdin   bool // the tail is a lone -: the text is read from standard input
 }
 
-// ParseTail reads VERB [options] SESSION [options] [lead words] TAIL. The first
-// word that is no option begins the tail (or the lead words before it), and --
-// ends the options. The tail is taken verbatim from the line, blanks around it
-// dropped, whatever quotes are in it. A tail that is one quoted word as a whole
-// is unquoted. Of a JSON array the tail is its remaining words, joined with one
-// blank. Errors are of type *Error: an unknown option, an option without its
+// ParseTail reads VERB [options] SESSION [options] [lead words] TAIL, with options
+// around each lead word too. The first word that is no option begins the tail (or
+// the lead words before it), and -- ends the options. The tail is taken verbatim
+// from the line, blanks around it dropped, whatever quotes are in it. A tail that
+// is one quoted word as a whole is unquoted. The tail of a JSON array is its
+// remaining words, joined with one blank.
+//
+// An option of the verb as a word of the tail is an error, unless -- came before or
+// the whole tail is quoted: its caller wanted the option, and the agent would read
+// it as text. ssh removes the quotes, so the word counts wherever it is in the text.
+//
+// Errors are of type *Error: an unknown option, one after the text, one without its
 // value, and what Split finds wrong in the words before the tail.
 func ParseTail(line string, spec Spec) (Parsed, error) {
 	if words, ok := array(line); ok {
@@ -52,6 +62,7 @@ type source interface {
 	dash() dash                              // how the next word begins
 	take() (text string, ok bool, err error) // ok is false behind the last
 	tail() (text string, literal, ok bool)   // all the rest; literal when it was quoted
+	rest() []word                            // the words of the tail, parted by blanks alone
 	position() int                           // of the word taken last, for errors
 }
 
@@ -82,12 +93,15 @@ func parse(in source, spec Spec) (Parsed, error) {
 			return p, nil
 		}
 	}
-	if !ended {
-		if p.Args, _, err = options(in, spec, p.Args); err != nil {
-			return Parsed{}, err
+	for {
+		if !ended {
+			if p.Args, ended, err = options(in, spec, p.Args); err != nil {
+				return Parsed{}, err
+			}
 		}
-	}
-	for len(p.Lead) < spec.Lead && in.dash() != loneDash {
+		if len(p.Lead) == spec.Lead || in.dash() == loneDash {
+			break
+		}
 		text, ok, err := in.take()
 		if err != nil {
 			return Parsed{}, err
@@ -97,12 +111,51 @@ func parse(in source, spec Spec) (Parsed, error) {
 		}
 		p.Lead = append(p.Lead, text)
 	}
+	words := in.rest()
 	var literal bool
 	p.Tail, literal, p.HasTail = in.tail()
+	if !ended && !literal && !takesArgv(p.Args, spec.Options) {
+		if err := refuseOptions(words, spec.Options); err != nil {
+			return Parsed{}, err
+		}
+	}
 	if p.Tail == "-" && !literal {
 		p.Tail, p.Stdin = "", true
 	}
 	return p, nil
+}
+
+// refuseOptions fails if one of the words is an option of the verb.
+func refuseOptions(words []word, known []Option) error {
+	for _, w := range words {
+		if isOne(w.text, known) {
+			name, _, _ := strings.Cut(w.text, "=")
+			return failAt(w.start, "option %s is after the text: put %s before the text, or `--` before text that starts with a dash or contains an option", name, name)
+		}
+	}
+	return nil
+}
+
+// isOne says whether a word is one of the options: --name, --name=VALUE or -n.
+func isOne(text string, known []Option) bool {
+	name, long := strings.CutPrefix(text, "--")
+	name, _, _ = strings.Cut(name, "=")
+	for _, o := range known {
+		if long && o.Name == name || o.Short != 0 && text == "-"+string(rune(o.Short)) {
+			return true
+		}
+	}
+	return false
+}
+
+// takesArgv says whether an option was given that a command line follows.
+func takesArgv(args []string, known []Option) bool {
+	for _, o := range known {
+		if o.Argv && slices.Contains(args, "--"+o.Name) {
+			return true
+		}
+	}
+	return false
 }
 
 // options takes options up to the first word that is none. It is true when --
@@ -140,7 +193,7 @@ func options(in source, spec Spec, args []string) ([]string, bool, error) {
 // needsValue tells whether the value of an option is the next word.
 func needsValue(text string, known []Option, at int) (bool, error) {
 	unknown := func(name string) error {
-		return failAt(at, "unknown option %s; text that begins with a dash goes behind --", name)
+		return failAt(at, "unknown option %s: put `--` before text that starts with a dash", name)
 	}
 	if name, long := strings.CutPrefix(text, "--"); long {
 		name, _, has := strings.Cut(name, "=")
@@ -208,6 +261,19 @@ func (r *raw) tail() (text string, literal, ok bool) {
 	return text, false, text != ""
 }
 
+func (r *raw) rest() []word {
+	var out []word
+	for at := skip(r.line, r.at); at < len(r.line); at = skip(r.line, at) {
+		end := at
+		for end < len(r.line) && strings.IndexByte(blanks, r.line[end]) < 0 {
+			end++
+		}
+		out = append(out, word{text: r.line[at:end], start: at, end: end})
+		at = end
+	}
+	return out
+}
+
 func (r *raw) position() int { return r.last }
 
 // unquote gives what is in a text that is one quoted word from end to end, as
@@ -263,6 +329,14 @@ func (l *list) take() (string, bool, error) {
 
 func (l *list) tail() (text string, literal, ok bool) {
 	return strings.Join(l.words[l.at:], " "), false, l.at < len(l.words)
+}
+
+func (l *list) rest() []word {
+	var out []word
+	for _, text := range l.words[l.at:] {
+		out = append(out, word{text: text, start: l.position()})
+	}
+	return out
 }
 
 func (l *list) position() int { return -1 }
