@@ -129,7 +129,7 @@ func (e *encoder) screen(s *screen) {
 	e.ints([]int{s.x, s.y, s.top, s.bottom})
 	e.ints(s.kitty)
 	saved := &s.saved
-	e.bool(saved.set, saved.origin)
+	e.bool(saved.set, saved.origin, saved.waiting)
 	e.ints([]int{saved.x, saved.y, saved.shift})
 	e.pen(&saved.pen)
 	e.string(string(saved.charsets[:]))

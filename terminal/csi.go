@@ -100,8 +100,13 @@ func (t *Terminal) plainControl(p *params, final byte, body []byte) {
 		return // keeps clusters together
 	case 'A':
 		t.moveRows(-p.count())
-	case 'B', 'e':
+	case 'B':
 		t.moveRows(p.count())
+	case 'e': // VPR: unlike CUD it does not stop at the bottom margin
+		t.moveTo(t.originRow()+p.count(), min(s.x, t.cols-1))
+		t.endCluster()
+		t.passPlace()
+		return
 	case 'C', 'a':
 		t.moveCols(p.count())
 	case 'D':
@@ -211,8 +216,6 @@ func commonFinal(final byte) byte {
 	switch final {
 	case 'a':
 		return 'C'
-	case 'e':
-		return 'B'
 	case '`':
 		return 'G'
 	}
@@ -224,14 +227,15 @@ func (t *Terminal) markedControl(p *params, prefix, between, final byte) {
 	switch [3]byte{prefix, between, final} {
 	case [3]byte{'?', 0, 'h'}, [3]byte{'?', 0, 'l'}:
 		t.setPrivateModes(p, final == 'h')
-	case [3]byte{'?', 0, 'J'}:
-		t.eraseDisplay(p.at(0, 0))
-		t.endCluster()
-		t.passMarked(p, 0, 0, final)
-	case [3]byte{'?', 0, 'K'}:
-		t.eraseLine(p.at(0, 0))
-		t.endCluster()
-		t.passMarked(p, 0, 0, final)
+	case [3]byte{'?', 0, 'J'}, [3]byte{'?', 0, 'K'}:
+		t.selectiveErase(p, final)
+	case [3]byte{0, '"', 'q'}: // DECSCA
+		switch p.at(0, 0) {
+		case 0, 2:
+			t.pen.attr &^= cellProtected
+		case 1:
+			t.pen.attr |= cellProtected
+		}
 	case [3]byte{'?', 0, 'W'}:
 		if p.at(0, 0) == 5 {
 			t.tabs = nil // DECST8C
@@ -270,6 +274,32 @@ func (t *Terminal) markedControl(p *params, prefix, between, final byte) {
 	case [3]byte{0, '$', 'p'}, [3]byte{'?', '$', 'p'}:
 		t.reportMode(prefix == '?', p.at(0, 0))
 	}
+}
+
+// selectiveErase is DECSED or DECSEL: the erase that leaves protected cells alone.
+func (t *Terminal) selectiveErase(p *params, final byte) {
+	how := p.at(0, 0)
+	selected := t.selected(how, final == 'J')
+	protected := false
+	for _, s := range selected {
+		protected = protected || t.scr.rows[s.row].protected(s.from, s.to)
+	}
+	switch {
+	case protected:
+		for _, s := range selected {
+			t.row(s.row).eraseSelected(s.from, s.to, t.pen.erased(), t.cols)
+		}
+		t.revision++
+		t.endCluster()
+		t.passRows(selected)
+		return
+	case final == 'J':
+		t.eraseDisplay(how)
+	default:
+		t.eraseLine(how)
+	}
+	t.endCluster()
+	t.passMarked(p, 0, 0, final)
 }
 
 // shiftControl is SL, SR, DECIC or DECDC.
@@ -316,7 +346,7 @@ func (t *Terminal) setPrivateModes(p *params, on bool) {
 func (t *Terminal) softReset() {
 	m := &t.modes
 	m.insert, m.origin, m.appCursor, m.appKeypad = false, false, false, false
-	m.cursor, m.wrap = true, true
+	m.cursor, m.wrap, m.reverseWrap = true, true, false
 	t.pen = pen{}
 	t.charsets, t.shift = [4]byte{'B', 'B', 'B', 'B'}, 0
 	t.scr.top, t.scr.bottom = 0, t.rows-1

@@ -75,6 +75,9 @@ func EncodeKey(name string, m Modes) ([]byte, error) {
 	if !isNamed {
 		r, _ = utf8.DecodeRuneInString(key)
 	}
+	if m.NewLine && m.KittyFlags == 0 && isNamed && r == '\r' && mods == 0 {
+		return []byte("\r\n"), nil // LNM is about the Enter key too
+	}
 	if m.KittyFlags != 0 {
 		return encodeKitty(r, isNamed, mods, m), nil
 	}

@@ -17,6 +17,7 @@ func TestEncodeKey(t *testing.T) {
 		want string
 	}{
 		{"Enter", legacy, "\r"}, {"enter", legacy, "\r"}, {"Escape", legacy, "\x1b"}, {"Esc", legacy, "\x1b"},
+		{"Enter", Modes{NewLine: true}, "\r\n"}, {"Enter", Modes{NewLine: true, KittyFlags: 1}, "\r"},
 		{"Tab", legacy, "\t"}, {"BTab", legacy, "\x1b[Z"}, {"Shift-Tab", legacy, "\x1b[Z"},
 		{"Backspace", legacy, "\x7f"}, {"Space", legacy, " "},
 		{"Up", legacy, "\x1b[A"}, {"Up", app, "\x1bOA"}, {"Ctrl-Up", app, "\x1b[1;5A"}, {"Shift-Left", legacy, "\x1b[1;2D"},

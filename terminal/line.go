@@ -11,7 +11,7 @@ import (
 type cell struct {
 	ch     uint32 // rune, or index into Line.clusters; with the flags below
 	fg, bg Color
-	attr   uint32 // Attr, underline style, and 1 + index into Line.extras
+	attr   uint32 // Attr, underline style, cellProtected, and 1 + index into Line.extras
 }
 
 const (
@@ -23,6 +23,7 @@ const (
 	attrMask       = 1<<8 - 1
 	underlineShift = 8
 	underlineMask  = 7 << underlineShift
+	cellProtected  = 1 << 11 // DECSCA: selective erases leave the cell alone
 	extraShift     = 16
 	extraMask      = 0xffff << extraShift
 
@@ -203,6 +204,32 @@ func (l *Line) erase(from, to int, fill cell, cols int) {
 	l.split(from, fill)
 	l.split(to, fill)
 	l.fill(from, to, fill, cols)
+}
+
+// protected says whether a cell in columns from to before to is protected.
+func (l *Line) protected(from, to int) bool {
+	for x := from; x < min(to, len(l.cells)); x++ {
+		if l.cells[x].attr&cellProtected != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// eraseSelected is erase for the cells that are not protected.
+func (l *Line) eraseSelected(from, to int, fill cell, cols int) {
+	for x := from; x < to; {
+		if l.at(x).attr&cellProtected != 0 {
+			x++
+			continue
+		}
+		end := x + 1
+		for end < to && l.at(end).attr&cellProtected == 0 {
+			end++
+		}
+		l.erase(x, end, fill, cols)
+		x = end
+	}
 }
 
 // insert shifts the columns from x on right by n and blanks the n at x.

@@ -138,11 +138,7 @@ func (t *Terminal) passPlace() {
 	if !t.pass.on || !t.pass.room() {
 		return
 	}
-	row := t.scr.y
-	if t.modes.origin {
-		row -= t.scr.top
-	}
-	out := appendNumber(append(t.pass.out, "\x1b["...), row+1)
+	out := appendNumber(append(t.pass.out, "\x1b["...), t.originRow()+1)
 	t.pass.out = append(appendNumber(append(out, ';'), t.scr.x+1), 'H')
 }
 

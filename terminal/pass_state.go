@@ -108,9 +108,34 @@ func (t *Terminal) passRestored(before *modes) {
 	if before.origin {
 		p.add("\x1b[?6l")
 	}
-	p.place(t)
 	p.pen(t.pen.style())
-	t.pass.out = p.out
+	t.passSettled(p)
+}
+
+// passRows paints rows anew, where no sequence that clients' terminals know comes
+// to the same.
+func (t *Terminal) passRows(rows []span) {
+	if !t.pass.on || !t.pass.room() {
+		return
+	}
+	p := t.passPainter()
+	p.style = t.pen.style()
+	if t.modes.insert {
+		p.add("\x1b[4l")
+	}
+	if t.modes.origin {
+		p.add("\x1b[?6l")
+	}
+	for _, r := range rows {
+		p.setStyle(Style{})
+		p.move(r.row, 0)
+		p.add("\x1b[2K")
+		p.line(t.scr.rows[r.row])
+	}
+	if t.modes.insert {
+		p.add("\x1b[4h")
+	}
+	t.passSettled(p)
 }
 
 // passSwitch passes a change of the screen on, with all that a client's terminal

@@ -196,11 +196,21 @@ func (t *Terminal) breakCluster() {
 	}
 }
 
-// repeat is REP: the last rune again, n times, at most a screen of them.
+// repeat is REP: what was printed last again, with the marks that joined it, n
+// times, at most a screen of them.
 func (t *Terminal) repeat(n int) {
 	r := t.last
 	n = min(n, t.cols*t.rows)
 	if r == 0 {
+		return
+	}
+	if cluster := t.clusterBefore(); cluster != "" {
+		for range n {
+			t.breakCluster()
+			for _, r := range cluster {
+				t.printRune(r)
+			}
+		}
 		return
 	}
 	if r < 0x80 && !t.modes.insert && t.charsets[t.shift] == 'B' {
@@ -214,6 +224,24 @@ func (t *Terminal) repeat(n int) {
 		t.breakCluster()
 		t.printRune(r)
 	}
+}
+
+// clusterBefore is the cluster left of the cursor when it is more than the rune
+// printed last: that one and what joined it.
+func (t *Terminal) clusterBefore() string {
+	l := t.scr.rows[t.scr.y]
+	x := min(t.scr.x, t.cols) - 1
+	if x > 0 && l.at(x).ch&cellTail != 0 {
+		x--
+	}
+	if x < 0 {
+		return ""
+	}
+	c := l.at(x)
+	if c.ch&cellCluster == 0 || l.first(c) != t.last {
+		return ""
+	}
+	return l.clusters[c.ch&cellValue]
 }
 
 // lineDrawing are the DEC special graphics from 0x5f on.

@@ -48,7 +48,7 @@ func (r *randomStream) letters() string {
 
 // token is one thing a program writes.
 func (r *randomStream) token() string {
-	switch r.IntN(26) {
+	switch r.IntN(27) {
 	case 0, 1, 2, 3:
 		return r.letters()
 	case 4, 5, 6, 7:
@@ -61,6 +61,8 @@ func (r *randomStream) token() string {
 		return fmt.Sprintf("\x1b[%d%s", r.IntN(6), r.pick("A", "B", "C", "D", "E", "F", "G", "d", "a", "e", "I", "Z", "b"))
 	case 12:
 		return fmt.Sprintf("\x1b[%d%s", r.IntN(4), r.pick("J", "K", "X", "@", "P", "L", "M", "S", "T", " @", " A", "'}", "'~"))
+	case 26:
+		return r.pick("\x1b[1\"q", "\x1b[1\"q", "\x1b[0\"q") + r.letters() + fmt.Sprintf("\x1b[?%d%s", r.IntN(4), r.pick("J", "K"))
 	case 13, 14:
 		return r.graphics()
 	case 15:

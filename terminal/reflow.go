@@ -101,7 +101,7 @@ func (b *buffer) spread(s *screen, cols int) []*Line {
 	s.y = min(max(b.y, 0), b.rows-1)
 	s.x = min(s.x, cols-1)
 	s.top, s.bottom = 0, b.rows-1
-	s.saved.x = min(s.saved.x, cols-1)
+	s.saved.x, s.saved.waiting = min(s.saved.x, cols-1), false
 	s.saved.y = min(s.saved.y, b.rows-1)
 	return b.lines[:b.base]
 }

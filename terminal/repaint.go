@@ -243,12 +243,10 @@ func (p *painter) cursor(t *Terminal) {
 
 // place sets origin mode, which is off, and the cursor.
 func (p *painter) place(t *Terminal) {
-	row := t.scr.y
 	if t.modes.origin {
 		p.add("\x1b[?6h")
-		row -= t.scr.top
 	}
-	p.move(row, min(t.scr.x, t.cols-1))
+	p.move(t.originRow(), min(t.scr.x, t.cols-1))
 }
 
 // pen sets a style whatever was in force.

@@ -37,11 +37,7 @@ func (t *Terminal) reportStatus(n int, private bool) {
 		t.reply("\x1b[0n")
 	case n == 6:
 		c := t.Cursor()
-		row := c.Row
-		if t.modes.origin {
-			row -= t.scr.top
-		}
-		t.reply(fmt.Sprintf("\x1b[%s%d;%dR", mark, row+1, c.Col+1))
+		t.reply(fmt.Sprintf("\x1b[%s%d;%dR", mark, t.originRow()+1, c.Col+1))
 	case n == 996 && private:
 		theme := 2
 		if isDark(t.background()) {
@@ -112,6 +108,9 @@ func (t *Terminal) reportSetting(name string) {
 		value = `61;1"p`
 	case `"q`:
 		value = `0"q`
+		if t.pen.attr&cellProtected != 0 {
+			value = `1"q`
+		}
 	default:
 		t.reply("\x1bP0$r\x1b\\")
 		return

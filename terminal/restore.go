@@ -150,7 +150,7 @@ func (d *decoder) screen(t *Terminal) *screen {
 		d.fail()
 	}
 	s.kitty = d.ints(0, kittyFlags)
-	d.bools(&s.saved.set, &s.saved.origin)
+	d.bools(&s.saved.set, &s.saved.origin, &s.saved.waiting)
 	at = d.numbers(3)
 	s.saved.x, s.saved.y, s.saved.shift = at[0], at[1], at[2]&3
 	s.saved.pen = d.pen()

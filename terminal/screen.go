@@ -140,6 +140,15 @@ func (t *Terminal) moveTo(row, col int) {
 	t.revision++
 }
 
+// originRow is the cursor's row as moveTo counts it: from the top margin in
+// origin mode.
+func (t *Terminal) originRow() int {
+	if t.modes.origin {
+		return t.scr.y - t.scr.top
+	}
+	return t.scr.y
+}
+
 // moveRows moves the cursor vertically. It stops at the region's edge when it
 // starts inside of it.
 func (t *Terminal) moveRows(n int) {
@@ -259,7 +268,18 @@ func (t *Terminal) eraseCells(y, from, to int, unwrap bool) {
 	if unwrap {
 		l.wrapped = false
 	}
+	if from < t.cols && to >= t.cols {
+		t.endParagraph(y)
+	}
 	t.revision++
+}
+
+// endParagraph makes the row below y begin a line of its own: the end of row y,
+// where it went on, is erased.
+func (t *Terminal) endParagraph(y int) {
+	if y+1 < t.rows && t.scr.rows[y+1].wrapped {
+		t.row(y + 1).wrapped = false
+	}
 }
 
 // eraseLine is EL. A cursor that waits to wrap goes on waiting, with nothing to
@@ -273,6 +293,7 @@ func (t *Terminal) eraseLine(how int) {
 		t.eraseCells(s.y, 0, s.x+1, false)
 	case 2:
 		t.eraseRow(s.y, t.pen.erased())
+		t.endParagraph(s.y)
 		t.revision++
 	}
 }
@@ -287,9 +308,6 @@ func (t *Terminal) eraseDisplay(how int) {
 		from, to = s.y+1, t.rows-1
 	case 1:
 		t.eraseCells(s.y, 0, s.x+1, true)
-		if s.x+1 >= t.cols && s.y+1 < t.rows {
-			t.row(s.y + 1).wrapped = false
-		}
 		to = s.y - 1
 	case 2:
 		to = t.rows - 1
@@ -300,6 +318,39 @@ func (t *Terminal) eraseDisplay(how int) {
 		t.eraseRow(y, t.pen.erased())
 	}
 	t.revision++
+}
+
+// span is columns from to before to of a row.
+type span struct{ row, from, to int }
+
+// selected are the cells that a selective erase is about: of the cursor's row, and
+// with display of the rows before or after it too.
+func (t *Terminal) selected(how int, display bool) []span {
+	s := t.scr
+	first, last := s.y, s.y
+	here := span{row: s.y, to: t.cols}
+	switch how {
+	case 0:
+		here.from, last = min(s.x, t.cols), t.rows-1
+	case 1:
+		here.to, first = min(s.x+1, t.cols), 0
+	case 2:
+		first, last = 0, t.rows-1
+	default:
+		return nil
+	}
+	if !display {
+		return []span{here}
+	}
+	var all []span
+	for y := first; y <= last; y++ {
+		if y == s.y {
+			all = append(all, here)
+		} else {
+			all = append(all, span{row: y, to: t.cols})
+		}
+	}
+	return all
 }
 
 // fillWithE is DECALN.
@@ -315,7 +366,7 @@ func (t *Terminal) fillWithE() {
 func (t *Terminal) saveCursor() {
 	s := t.scr
 	s.saved = savedCursor{
-		x: min(s.x, t.cols-1), y: s.y,
+		x: min(s.x, t.cols-1), y: s.y, waiting: s.x >= t.cols,
 		pen: t.pen, charsets: t.charsets, shift: t.shift, origin: t.modes.origin, set: true,
 	}
 }
@@ -329,6 +380,9 @@ func (t *Terminal) restoreCursor() {
 	t.pen, t.charsets, t.shift = saved.pen, saved.charsets, saved.shift
 	t.modes.origin = saved.origin
 	s.x, s.y = min(saved.x, t.cols-1), min(saved.y, t.rows-1)
+	if saved.waiting && saved.x == t.cols-1 {
+		s.x = t.cols
+	}
 	t.holdInside()
 	t.revision++
 }

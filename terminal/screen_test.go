@@ -40,6 +40,29 @@ func TestScreens(t *testing.T) {
 		{"1\r\n2\r\n3\r\n4\x1b[2;3r\x1b[4;1H\n\nX", "1|2|3|X", 3, 1},
 		{"\x1b[99999;99999r\x1b[4;4Hx", "|||   x", 3, 4},
 		{"\x1b[2;2Hx\x1b[2147483647I\x1b[-5Py", "| x       y", 1, 9},
+		{"e\u0301\x1b[b\x1b[2b", strings.Repeat("e\u0301", 4), 0, 4},
+		{"\u26a0\ufe0f\x1b[2b", strings.Repeat("\u26a0\ufe0f", 3), 0, 6},
+		{"\x1b[1;9He\u0301\x1b[2b", "        e\u0301e\u0301|e\u0301", 1, 1},
+		{"ae\u0301\x1b[2;1Hb\x1b[2b", "ae\u0301|bbb", 1, 3},
+		// Selective erases leave protected cells alone; other erases do not.
+		{"ab\x1b[1\"qcd\x1b[0\"qef\r\x1b[?K", "  cd", 0, 0},
+		{"ab\x1b[1\"qcd\x1b[2\"qef\x1b[1;4H\x1b[?1K", "  cdef", 0, 3},
+		{"\x1b[1\"qab\x1b[0\"q\r\ncd\x1b[?2J", "ab", 1, 2},
+		{"ab\r\ncd\x1b[1\"qe\x1b[0\"q\r\nfg\x1b[2;2H\x1b[?1J", "|  e|fg", 1, 1},
+		{"ab\r\ncd\x1b[1\"qe\x1b[0\"q\r\nfg\x1b[2;2H\x1b[?J", "ab|c e", 1, 1},
+		{"\x1b[1\"qab\x1b[0m\u4f60c\x1b[0\"qd\r\x1b[?K", "ab\u4f60c", 0, 0},
+		{"\x1b[1\"qabcd\r\x1b[2X\x1b[1;4H\x1b[K", "  c", 0, 3},
+		{"\x1b[1\"q\x1b7\x1b[0\"q\x1b8ab\r\x1b[?K", "ab", 0, 0},
+		{"\x1b[1\"q\x1b[!pab\r\x1b[?K", "", 0, 0},
+		{"\x1b[?45h\x1b[!p0123456789ab\b\b\b\bX", "0123456789|Xb", 1, 1},
+		// VPR knows no margins, CUD does; origin mode holds both inside.
+		{"\x1b[1;2r\x1b[1;3H\x1b[9eX", "|||  X", 3, 3},
+		{"\x1b[1;2r\x1b[1;3H\x1b[9BX", "|  X", 1, 3},
+		{"\x1b[2;3r\x1b[?6h\x1b[1;3H\x1b[9eX", "||  X", 2, 3},
+		// A pending wrap is saved and restored with the cursor.
+		{"0123456789\x1b7\x1b[1;1H\x1b8X", "0123456789|X", 1, 1},
+		{"0123456789\x1b[?1049hx\x1b[?1049lX", "0123456789|X", 1, 1},
+		{"012345678\x1b7\x1b[1;1H\x1b8X", "012345678X", 0, 10 - 1},
 		{"a\x1b[1 b\x1b[?b\x1b[>b\x1b[1$b", "a", 0, 1},
 	} {
 		term := write(10, 4, c.in)
@@ -57,6 +80,46 @@ func TestScreens(t *testing.T) {
 		if got := s.Text(); !slices.Equal(got, want[:4]) || s.Cursor.Row != c.row || s.Cursor.Col != c.col {
 			t.Errorf("%q: %q, cursor %d,%d; want %q, %d,%d", c.in, got, s.Cursor.Row, s.Cursor.Col, want[:4], c.row, c.col)
 		}
+	}
+}
+
+// TestErasedEndsJoinNothing: a row whose end was erased is not joined with the one
+// below when the screen becomes wider.
+func TestErasedEndsJoinNothing(t *testing.T) {
+	for _, erase := range []string{"\x1b[K", "\x1b[2K", "\x1b[5X", "\x1b[J"} {
+		term := write(10, 4, "0123456789ab\x1b[1;6H"+erase+"\x1b[2;1Hcd")
+		term.Resize(20, 4)
+		want := "01234"
+		if erase == "\x1b[2K" {
+			want = ""
+		}
+		if got := term.Snapshot(0).Text(); got[0] != want || got[1] != "cd" {
+			t.Errorf("%q: %q", erase, got)
+		}
+	}
+}
+
+func TestProtectionIsReported(t *testing.T) {
+	var got strings.Builder
+	term := New(Options{Cols: 20, Rows: 2, Handlers: Handlers{Reply: func(r []byte, _ int64) { got.Write(r) }}})
+	query := "\x1bP$q\"q\x1b\\"
+	term.Write([]byte(query + "\x1b[1\"q\x1b[0m" + query + "\x1b[2\"q" + query + "\x1b[1\"q\x1b[!p" + query))
+	if want := "\x1bP1$r0\"q\x1b\\" + "\x1bP1$r1\"q\x1b\\" + "\x1bP1$r0\"q\x1b\\" + "\x1bP1$r0\"q\x1b\\"; got.String() != want {
+		t.Errorf("%q, want %q", got.String(), want)
+	}
+}
+
+// TestCheckpointKeepsProtection: what selective erases spare and a saved cursor's
+// pending wrap are part of a checkpoint.
+func TestCheckpointKeepsProtection(t *testing.T) {
+	term := write(10, 2, "\x1b[1\"qab\x1b[0\"qcdefghij\x1b7\x1b[H\x1b[1\"q")
+	again, err := Restore(Options{Now: fixedClock}, term.Checkpoint())
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.Write([]byte("\x1b[?K\x1b8X"))
+	if got := again.Snapshot(0).Text(); got[0] != "ab" || got[1] != "X" {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -99,8 +99,9 @@ func (t *Terminal) setGraphic(n int) {
 	pen := &t.pen
 	switch {
 	case n == 0:
-		link := pen.extra.link // ended by OSC 8 alone
+		link, protected := pen.extra.link, pen.attr&cellProtected // ended by OSC 8 and DECSCA alone
 		*pen = penOf(link)
+		pen.attr = protected
 	case n < len(graphicOn) && graphicOn[n] != 0:
 		pen.attr |= uint32(graphicOn[n])
 	case n < len(graphicOff) && graphicOff[n] != 0:

@@ -22,11 +22,12 @@ func (p *pen) erased() cell { return cell{bg: p.bg} }
 
 // savedCursor is what DECSC keeps.
 type savedCursor struct {
-	x, y     int
+	x, y     int // x is a column: waiting says that a wrap was pending at the last one
 	pen      pen
 	charsets [4]byte
 	shift    int
 	origin   bool
+	waiting  bool
 	set      bool
 }
 
