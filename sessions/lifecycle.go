@@ -70,6 +70,9 @@ func (c *core) end(by mark, grace time.Duration, done chan error) {
 
 const verbRestart = "restart"
 
+// startingAgain is what health says could not be done.
+const startingAgain = "start the program again"
+
 // sendEnd tells the holder, off the loop: its word for it may take a moment.
 func (c *core) sendEnd(by mark, grace time.Duration) {
 	link := c.link
@@ -134,13 +137,14 @@ func (s *Session) relaunch(spec Spec) {
 	ctx := context.Background() // of its own: a start is not left half done
 	var link *hold.Link
 	var launch agent.Launch
-	// Before the lock: a dead file system may hold it up.
+	if s.reg.beginStart() != nil {
+		return // the next server starts it
+	}
+	defer s.reg.starts.Done()
 	prog, failed := s.reg.options.Environment.resolve(spec)
 	if failed == nil {
 		prog, launch, failed = s.prepare(spec, prog)
 	}
-	s.reg.launching.RLock()
-	defer s.reg.launching.RUnlock()
 	if failed == nil {
 		failed = s.reg.apart(launched(spec, launch))
 	}
@@ -155,7 +159,9 @@ func (s *Session) relaunch(spec Spec) {
 	err := s.do(ctx, func(c *core) { c.launched(link, failed) })
 	if err != nil && link != nil {
 		_ = link.Close() // the server goes down, and the next one finds it
+		return
 	}
+	s.reg.launched(s.id)
 }
 
 // launched takes on a new holder, or the reason why there is none.
@@ -164,12 +170,12 @@ func (c *core) launched(link *hold.Link, failed error) {
 	soon := c.endSoon
 	c.endSoon = nil
 	if failed != nil {
-		c.log.Error("the program could not be started again", "error", failed)
+		c.trouble(startingAgain, failed)
 		automatic := len(c.begins) == 0 && c.spec.Restart != RestartNever && soon == nil
 		c.begun(failed)
 		c.endsDone(nil)
 		if automatic {
-			c.restarts.plan(c.now())
+			c.restarts.failed(c.now())
 			return
 		}
 		c.setState(agent.Exited, agent.TierProcess, "process:start-failed")
@@ -180,6 +186,7 @@ func (c *core) launched(link *hold.Link, failed error) {
 		_ = c.link.Close() // that of the program before
 	}
 	c.exit, c.lost = nil, nil
+	c.cured(startingAgain)
 	c.hold(link)
 	c.publish()
 	c.looked = time.Time{}

@@ -169,7 +169,6 @@ func (r *Registry) start(ctx context.Context, spec Spec, by Actor) (_ *Session, 
 	}
 	c.restoreTerm(checkpoint{})
 	c.save() // what the event log says from here on concerns this session
-	// Before the lock: a dead file system may hold it up.
 	prog, err := r.options.Environment.resolve(spec)
 	if err != nil {
 		return nil, err
@@ -182,14 +181,11 @@ func (r *Registry) start(ctx context.Context, spec Spec, by Actor) (_ *Session, 
 	if err := saveSpec(dir, c.spec); err != nil {
 		return nil, err
 	}
-	r.launching.RLock()
-	defer r.launching.RUnlock()
-	r.mu.RLock()
-	stop := r.stop
-	r.mu.RUnlock()
-	if stop {
-		return nil, errStopped
+	if err := r.beginStart(); err != nil {
+		return nil, err
 	}
+	defer r.starts.Done()
+	defer r.launched(spec.ID)
 	if err := r.apart(c.spec); err != nil {
 		return nil, err
 	}
@@ -202,11 +198,12 @@ func (r *Registry) start(ctx context.Context, spec Spec, by Actor) (_ *Session, 
 	return c.s, nil
 }
 
-// launchWithin bounds how long a holder may take to start: while it does,
-// callers on the machine cannot be told apart and wait.
+// launchWithin bounds how long a holder may take to start. It takes some
+// milliseconds where the program's file and folder answer.
 const launchWithin = 10 * time.Second
 
-// launch starts a holder with the session's program.
+// launch starts a holder with the session's program. The caller ends it with
+// r.launched when the session names that holder, or there is none.
 func (s *Session) launch(ctx context.Context, spec Spec, prog program) (*hold.Link, error) {
 	ctx, cancel := context.WithTimeout(ctx, launchWithin)
 	defer cancel()
@@ -222,10 +219,13 @@ func (s *Session) launch(ctx context.Context, spec Spec, prog program) (*hold.Li
 		Dir: s.dir, Socket: socket, HookSocket: hooks,
 		Argv: prog.argv, Env: prog.env, Path: prog.path, Cwd: prog.cwd, Cols: spec.Cols, Rows: spec.Rows,
 		OutputLimit: spec.Limits.Output, ControlLimit: controlLimit, As: credential(prog.user),
-	})
+	}, func(pid int, start string) { s.reg.launches(s.id, spec.holder(pid, start)) })
 	var refused *hold.StartError
 	if errors.As(err, &refused) {
 		return nil, api.Errorf(api.CodeBadRequest, "%s could not be started: %s", api.Quote(prog.path), refused.Message)
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil, api.Errorf(api.CodeTimeout, "%s did not start within %s: its file or its folder does not answer, or another process holds it by a lease", api.Quote(prog.path), launchWithin)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("start the holder of %s: %w", spec.Name, err)

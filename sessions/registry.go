@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -64,9 +65,7 @@ type Registry struct {
 	cancel context.CancelFunc
 	loops  sync.WaitGroup
 
-	// launching is read-locked while a holder is started and not yet known:
-	// its processes must never pass for somebody else's.
-	launching sync.RWMutex
+	starts sync.WaitGroup // of holders; begun under mu, while stop is not set
 	// children is held while an agent's child is made: they are counted first.
 	children sync.Mutex
 
@@ -74,6 +73,9 @@ type Registry struct {
 	byID  map[string]*Session
 	names map[string]*Session // nil while a name is being made
 	stop  bool                // no session is started any more
+	// launching are holders, by their sessions' ids, whose sessions do not name
+	// them yet: their processes must never pass for somebody else's.
+	launching map[string]Holder
 }
 
 // Open takes up the sessions that the state folder tells of: programs that
@@ -84,7 +86,7 @@ func Open(ctx context.Context, o Options) (*Registry, error) {
 			return keys.Identity{}, fmt.Errorf("nobody can tell what %s may do now", id.Name)
 		}
 	}
-	r := &Registry{options: o, log: o.Log, now: o.Now, byID: map[string]*Session{}, names: map[string]*Session{}}
+	r := &Registry{options: o, log: o.Log, now: o.Now, byID: map[string]*Session{}, names: map[string]*Session{}, launching: map[string]Holder{}}
 	r.known.Store(&o.Drivers)
 	if err := os.MkdirAll(r.sessionsDir(), 0o700); err != nil {
 		return nil, fmt.Errorf("make the sessions' folder: %w", err)
@@ -112,8 +114,7 @@ func (r *Registry) Close() error {
 	r.mu.Lock()
 	r.stop = true
 	r.mu.Unlock()
-	r.launching.Lock() // starts under way are seen through
-	r.launching.Unlock()
+	r.starts.Wait() // those under way are seen through
 	r.cancel()
 	r.loops.Wait()
 	if r.watcher != nil {
@@ -194,19 +195,48 @@ func (r *Registry) Descends(id, ancestor string) bool {
 // maxDepth is how deep sessions may start sessions.
 const maxDepth = 5
 
-// Holders lists the processes that hold living sessions.
+// Holders lists the processes that hold living sessions, those that are being
+// started too. It waits for no start: how long one takes is up to the session's
+// user, whose program may lie on what does not answer.
 func (r *Registry) Holders() []Holder {
-	r.launching.Lock() // waits for starts under way, some milliseconds each
-	defer r.launching.Unlock()
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	list := slices.Clone(r.strays)
+	list := slices.AppendSeq(slices.Clone(r.strays), maps.Values(r.launching))
 	for _, s := range r.byID {
-		if st := s.Status(); st.HolderPID != 0 {
-			list = append(list, Holder{PID: st.HolderPID, Start: startTicks(st.HolderStart), ID: st.ID, Name: st.Name, Verbs: st.Children.verbs()})
+		if st := s.Status(); st.HolderPID != 0 && st.HolderPID != r.launching[st.ID].PID {
+			list = append(list, st.Spec.holder(st.HolderPID, st.HolderStart))
 		}
 	}
 	return list
+}
+
+func (s Spec) holder(pid int, start string) Holder {
+	return Holder{PID: pid, Start: startTicks(start), ID: s.ID, Name: s.Name, Verbs: s.Children.verbs()}
+}
+
+// beginStart says that a holder may be started: the server does not go down.
+// Every one that may is to end with r.starts.Done.
+func (r *Registry) beginStart() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stop {
+		return errStopped
+	}
+	r.starts.Add(1)
+	return nil
+}
+
+// launches keeps a holder that is being started, until its session names it.
+func (r *Registry) launches(id string, h Holder) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.launching[id] = h
+}
+
+func (r *Registry) launched(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.launching, id)
 }
 
 // Holder is a process that holds a session.

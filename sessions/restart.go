@@ -36,6 +36,13 @@ func (r *restarts) plan(now time.Time) {
 	r.at = now.Add(r.wait)
 }
 
+// failed plans the next start after one that came to nothing: that program ran
+// for no time.
+func (r *restarts) failed(now time.Time) {
+	r.running = now
+	r.plan(now)
+}
+
 // more is the same for one that asked for it itself: at once, unless it has just
 // been started.
 func (r *restarts) more(now time.Time) {

@@ -82,7 +82,7 @@ func throughHolder(b *testing.B) (speed, wakes float64) {
 		b.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	l, err := Start(b.Context(), exe(b), specIn(b, dir, exe(b), "program", "print", strconv.Itoa(benchBytes)))
+	l, err := Start(b.Context(), exe(b), specIn(b, dir, exe(b), "program", "print", strconv.Itoa(benchBytes)), nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func throughHolder(b *testing.B) (speed, wakes float64) {
 // in the server's hands.
 func BenchmarkKeystroke(b *testing.B) {
 	dir := b.TempDir()
-	l, err := Start(b.Context(), exe(b), specIn(b, dir, exe(b), "program", "echo"))
+	l, err := Start(b.Context(), exe(b), specIn(b, dir, exe(b), "program", "echo"), nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func BenchmarkKeystrokeDirect(b *testing.B) {
 // BenchmarkRequestWhileStreaming is how long a request waits for its answer
 // while the program prints as fast as it can.
 func BenchmarkRequestWhileStreaming(b *testing.B) {
-	l, err := Start(b.Context(), exe(b), specIn(b, b.TempDir(), exe(b), "program", "print", "0"))
+	l, err := Start(b.Context(), exe(b), specIn(b, b.TempDir(), exe(b), "program", "print", "0"), nil)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -50,21 +50,21 @@ func TestProgramRunsAndEnds(t *testing.T) {
 func TestStartTellsWhyNot(t *testing.T) {
 	spec := testSpec(t, "sh")
 	spec.Path = "/nowhere/at/all"
-	_, err := Start(t.Context(), exe(t), spec)
+	_, err := Start(t.Context(), exe(t), spec, nil)
 	var failed *StartError
 	if !errors.As(err, &failed) || !errors.Is(err, syscall.ENOENT) || !strings.Contains(err.Error(), spec.Path) {
 		t.Errorf("missing program: %v", err)
 	}
 	spec = testSpec(t, "sh")
 	spec.Cwd = "/nowhere"
-	if _, err := Start(t.Context(), exe(t), spec); !errors.Is(err, syscall.ENOENT) || !strings.Contains(err.Error(), "folder /nowhere") {
+	if _, err := Start(t.Context(), exe(t), spec, nil); !errors.Is(err, syscall.ENOENT) || !strings.Contains(err.Error(), "folder /nowhere") {
 		t.Errorf("missing folder: %v", err)
 	}
 	spec = testSpec(t, "sh")
 	script := spec.Dir + "/script"
 	os.WriteFile(script, []byte("\x00nonsense"), 0o700)
 	spec.Path = script
-	if _, err := Start(t.Context(), exe(t), spec); !errors.Is(err, syscall.ENOEXEC) {
+	if _, err := Start(t.Context(), exe(t), spec, nil); !errors.Is(err, syscall.ENOEXEC) {
 		t.Errorf("not a program: %v", err)
 	}
 	if _, err := Dial(t.Context(), spec.Dir); !errors.Is(err, ErrGone) {

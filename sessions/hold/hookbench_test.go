@@ -62,7 +62,7 @@ func buildBerth(b *testing.B) string {
 func BenchmarkHookTell(b *testing.B) {
 	a := newAgentIn(b, b.TempDir())
 	bin := buildBerth(b)
-	l, err := Start(b.Context(), bin, a.spec)
+	l, err := Start(b.Context(), bin, a.spec, nil)
 	if err != nil {
 		b.Fatal(err)
 	}

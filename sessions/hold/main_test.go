@@ -80,7 +80,7 @@ func exe(t testing.TB) string {
 // start runs the spec; the holder is gone when the test is over.
 func start(t testing.TB, spec Spec) *Link {
 	t.Helper()
-	l, err := Start(t.Context(), exe(t), spec)
+	l, err := Start(t.Context(), exe(t), spec, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package hold
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,7 +22,11 @@ const answerWithin = 5 * time.Second
 // returns when the program runs, or with the reason why it does not: a
 // *StartError where the holder told it. The holder is this process's child
 // and is reaped here; it lives on when this process ends.
-func Start(ctx context.Context, exe string, spec Spec) (*Link, error) {
+//
+// known, which may be nil, is called with the holder's process before the
+// holder learns what to run. A caller that keeps it knows every process of the
+// program from the program's first moment.
+func Start(ctx context.Context, exe string, spec Spec, known func(pid int, start string)) (*Link, error) {
 	if err := spec.complete(); err != nil {
 		return nil, err
 	}
@@ -43,7 +46,12 @@ func Start(ctx context.Context, exe string, spec Spec) (*Link, error) {
 	}
 	cmd := exec.Command(exe, holderWord)
 	cmd.Env = []string{} // the program has its own; the holder needs none
-	cmd.Stdin = bytes.NewReader(body)
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		told.Close()
+		log.Close()
+		return nil, fmt.Errorf("starting a holder: %w", err)
+	}
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.ExtraFiles = []*os.File{told} // readyFD
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -58,6 +66,11 @@ func Start(ctx context.Context, exe string, spec Spec) (*Link, error) {
 		cmd.Wait()
 		close(ended)
 	}()
+	if self, err := lookProcess(cmd.Process.Pid); err == nil && known != nil { // one that has ended runs nothing
+		known(self.pid, self.start)
+	}
+	stdin.Write(body) // a holder that does not read it ends without a word
+	stdin.Close()
 	err = awaitStart(ctx, ready)
 	if err == nil {
 		var l *Link

@@ -45,7 +45,7 @@ func TestFolderClosedToTheUser(t *testing.T) {
 	if err := os.Chmod(spec.Dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Start(t.Context(), exe(t), spec)
+	_, err := Start(t.Context(), exe(t), spec, nil)
 	refused, ok := err.(*StartError)
 	if !ok || refused.Errno != syscall.EACCES {
 		t.Errorf("%v", err)

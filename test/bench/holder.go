@@ -73,7 +73,7 @@ func (b *bench) throughHolder(dir string) (float64, error) {
 	link, err := hold.Start(b.ctx, b.exe, hold.Spec{
 		Dir: dir, Socket: filepath.Join(dir, "s"), Path: b.self, Argv: []string{b.self, "program", "print", strconv.Itoa(printBytes)},
 		Env: b.env(), Cwd: "/", Cols: 80, Rows: 24, Grace: time.Second,
-	})
+	}, nil)
 	if err != nil {
 		return 0, err
 	}
