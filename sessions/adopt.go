@@ -289,6 +289,9 @@ func (c *core) connect(ctx context.Context) {
 		c.hold(link)
 		c.replyAt = max(c.replyAt, link.Welcome().LastReply, link.Welcome().StaleOffset)
 		c.looked, c.looks = time.Time{}, looksAfterActivity
+		if d := c.detection; d != nil && d.awake { // the holder was away: its program went on unseen
+			d.wokeAt = c.now()
+		}
 		c.cured("reach the holder")
 	case errors.Is(err, hold.ErrGone):
 		c.replay()

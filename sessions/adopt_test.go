@@ -302,3 +302,52 @@ func TestUnreadableSessionKeepsItsHolder(t *testing.T) {
 	}
 	p.open()
 }
+
+// A shell at work, and one at rest, are so for the next server too, whatever an
+// older checkpoint believes: it tells no state in between.
+func TestShellsStateOverAServersEnd(t *testing.T) {
+	p := open(t)
+	s := p.sh("one", "", func(s *Spec) { s.Command = []string{"sh"} })
+	state := func(want agent.State) {
+		t.Helper()
+		within(t, s, "the state "+string(want), func(st *Status) bool { return st.Now == want })
+	}
+	run := func(line string) {
+		t.Helper()
+		if err := s.Deliver(t.Context(), Claim{Actor: tester, Verb: "input"}, []byte(line)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again := func(kept []byte, want agent.State) {
+		t.Helper()
+		told := len(p.log(s.ID())["state_change"])
+		p.crash(s, kept)
+		s = p.find("one")
+		changed, stop := s.Subscribe()
+		defer stop()
+		for after := time.After(wakesWithin + 500*time.Millisecond); after != nil; { // what it may tell, it tells within
+			select {
+			case <-changed:
+			case <-after:
+				after = nil
+			}
+		}
+		if st := s.Status(); st.Now != want {
+			t.Errorf("state %s, want %s", st.Now, want)
+		}
+		for _, line := range p.log(s.ID())["state_change"][told:] {
+			t.Errorf("told %s", line.Raw)
+		}
+	}
+	state(agent.Idle)
+	p.reopen()
+	s = p.find("one")
+	idle := checkpointOf(t, s)
+	run("sleep 600\r")
+	state(agent.Working)
+	again(idle, agent.Working)
+	working := checkpointOf(t, s)
+	run("\x03")
+	state(agent.Idle)
+	again(working, agent.Idle)
+}

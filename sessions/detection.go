@@ -35,7 +35,8 @@ type detection struct {
 	last      time.Time      // of the newest fact: time does not go back
 	opening   uint64         // number of the event that opens a prompt, if one opens now
 	awake     bool           // what the last server saw has been taken in again
-	wokeAt    time.Time      // and since when
+	wokeAt    time.Time      // when this server took the program up again; zero: it started it
+	unseen    bool           // the screen was not read since
 	rousing   bool           // that is being done: what follows for the state is seen when all have spoken
 	restored  bool           // it goes on where a checkpoint left off
 	reading   *agent.Reading // of the newest screen
@@ -282,27 +283,30 @@ func (c *core) detect(now time.Time) {
 	c.groom(now)
 }
 
-// wakesWithin is how long what the last server told stands against an older
-// checkpoint, while the agent's sources say something that is not believed yet.
+// wakesWithin bounds how long the state that was told last outweighs what is
+// believed by an older checkpoint, while the agent's sources have yet to be
+// believed or read.
 const wakesWithin = time.Second
 
 // recalled says that the program was there before this server: what a server told
 // of it is newer than what is believed by a checkpoint.
 func (c *core) recalled() bool { return c.started.Before(c.s.reg.opened) }
 
-// waking says that the state which was told last is newer than what is believed:
-// a turn began after the checkpoint, and of what tells of it a title must hold
-// for a while and the log may lag.
+// waking says that what is believed may be older than the state that was told
+// last: a source must hold for a while, or its screen is half drawn.
 func (c *core) waking(now time.Time) bool {
 	d := c.detection
-	return c.recalled() && c.state != agent.Unknown && now.Sub(d.wokeAt) < wakesWithin && !d.fold.Deadline().IsZero()
+	return !d.wokeAt.IsZero() && now.Sub(d.wokeAt) < wakesWithin && (d.unseen || !d.fold.Deadline().IsZero())
 }
 
 // wakeDetection takes in what is to be seen, once all that the last server saw
 // has been read again.
 func (c *core) wakeDetection(now time.Time) {
 	d := c.detection
-	d.awake, d.wokeAt, d.rousing = true, now, c.recalled()
+	d.awake, d.rousing = true, c.recalled()
+	if d.rousing {
+		d.wokeAt, d.unseen = now, true
+	}
 	defer func() { d.rousing = false }()
 	for _, h := range c.link.Welcome().Hooks {
 		if h.ID <= c.applied { // one that has gone since is let go in vain
@@ -314,7 +318,7 @@ func (c *core) wakeDetection(now time.Time) {
 	}
 	c.watchFiles()
 	c.readStateFile()
-	c.looked = time.Time{} // who is in the foreground now, the loop asks next
+	c.supervise(c.inFront()) // a shell's command may have begun after the checkpoint
 	if d.screenAt = now; !c.term.InSync() {
 		c.readScreen()
 	}
@@ -354,7 +358,7 @@ const spokeEvery = 500 * time.Millisecond
 
 func (c *core) readScreen() {
 	d := c.detection
-	d.screenAt = time.Time{}
+	d.screenAt, d.unseen = time.Time{}, false
 	if !d.looksAt {
 		if now := c.now(); now.Sub(d.spokeAt) >= spokeEvery {
 			d.spokeAt = now

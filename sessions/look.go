@@ -27,14 +27,7 @@ func (c *core) look(now time.Time) {
 	if c.looks > 0 {
 		c.looks--
 	}
-	var seen agent.Process
-	if c.link != nil {
-		seen.Leader, seen.Foreground, seen.Program = foreground(c.child.pid)
-		seen.Program = terminal.Printable(seen.Program) // any process may call itself anything
-	}
-	if seen.Program != c.child.program {
-		c.child.program, c.dirty = seen.Program, true
-	}
+	seen := c.inFront()
 	switch {
 	case c.link == nil:
 		c.setState(agent.Unknown, agent.TierProcess, "process:no-answer")
@@ -46,6 +39,20 @@ func (c *core) look(now time.Time) {
 		c.watchFiles()
 		c.readFiles()
 	}
+}
+
+// inFront is who is in the foreground of the session's terminal; nothing without
+// a holder.
+func (c *core) inFront() agent.Process {
+	var seen agent.Process
+	if c.link != nil {
+		seen.Leader, seen.Foreground, seen.Program = foreground(c.child.pid)
+		seen.Program = terminal.Printable(seen.Program) // any process may call itself anything
+	}
+	if seen.Program != c.child.program {
+		c.child.program, c.dirty = seen.Program, true
+	}
+	return seen
 }
 
 // supervise tells a driver that goes by it who is in the foreground.
