@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strconv"
@@ -150,6 +151,9 @@ func newHolder(stdin io.Reader) (*holder, error) {
 		return nil, fmt.Errorf("leaving the server's folder: %w", err)
 	}
 	if err := becomeSubreaper(); err != nil {
+		return nil, err
+	}
+	if err := markSelf(filepath.Base(spec.Dir)); err != nil {
 		return nil, err
 	}
 	self, err := lookProcess(os.Getpid())

@@ -1,41 +1,49 @@
 package hold
 
 import (
+	"errors"
 	"fmt"
 	"net"
 
 	"golang.org/x/sys/unix"
 )
 
-// peer is the process at the other end of a socket.
-type peer struct{ pid, uid int }
+// A Peer is the process that connected to a socket.
+type Peer struct {
+	PID, UID int
+	start    string
+}
 
-func connectedPeer(c *net.UnixConn) (peer, error) {
+// PeerOf asks the kernel who connected. The system has no handle on a process:
+// its start time holds it.
+func PeerOf(c *net.UnixConn) (*Peer, error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
-		return peer{}, fmt.Errorf("asking who is at the socket: %w", err)
+		return nil, fmt.Errorf("ask who is at the socket: %w", err)
 	}
-	var p peer
+	p := &Peer{}
 	var got error
 	err = raw.Control(func(fd uintptr) {
 		var cred *unix.Xucred
 		if cred, got = unix.GetsockoptXucred(int(fd), unix.SOL_LOCAL, unix.LOCAL_PEERCRED); got != nil {
 			return
 		}
-		p.uid = int(cred.Uid)
-		p.pid, got = unix.GetsockoptInt(int(fd), unix.SOL_LOCAL, unix.LOCAL_PEERPID)
+		p.UID = int(cred.Uid)
+		p.PID, got = unix.GetsockoptInt(int(fd), unix.SOL_LOCAL, unix.LOCAL_PEERPID)
 	})
-	if err == nil {
-		err = got
+	if err = errors.Join(err, got); err != nil {
+		return nil, fmt.Errorf("ask who is at the socket: %w", err)
 	}
+	first, err := lookProcess(p.PID)
 	if err != nil {
-		return peer{}, fmt.Errorf("asking who is at the socket: %w", err)
+		return nil, err
 	}
+	p.start = first.start
 	return p, nil
 }
 
-// living is taken for granted: there is no handle on a process here, and its
-// start time has been compared.
-func (p peer) living() bool { return true }
+// Alive reports whether the very process that connected still runs.
+func (p *Peer) Alive() bool { return alive(p.PID, p.start) }
 
-func (p peer) close() {}
+// Close has nothing to release.
+func (p *Peer) Close() {}

@@ -1,0 +1,213 @@
+package hold
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+)
+
+// Every process of a session carries a mark: its hard limit on file locks is
+// below the server's. Linux has not enforced that limit since 2.4.25. All that
+// a process starts inherits it, and only CAP_SYS_RESOURCE raises it. Descent
+// ends with the holder, and an environment can be changed; the mark outlasts
+// both.
+const (
+	markTop  = 1 << 61 // a limit from here on is not a mark; all marks fit a signed number
+	markHash = 48      // bits that the session's id makes; the bits above count down with each session inside a session
+)
+
+// markUnder is the mark of a session that a process with this hard limit
+// starts. It is lower than the limit, as long as there is a lower one.
+func markUnder(limit uint64, session string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(session))
+	low := h.Sum64() & (1<<markHash - 1)
+	level := min(limit, markTop) >> markHash
+	switch {
+	case level > 0:
+		return (level-1)<<markHash | low
+	case limit > 0: // an administrator's
+		return limit - 1
+	}
+	return 0
+}
+
+// surroundings is where this process runs itself: a caller of the same
+// surroundings is outside of the sessions that this process starts.
+type surroundings struct {
+	limits   map[uint64]bool  // hard limits of this process and of those above it
+	holders  map[process]bool // above it; pid and start alone
+	sessions map[string]bool  // sessionEnv of this process and of those above it
+}
+
+// sessionEnv names the session in the environment of its program.
+const sessionEnv = "BERTH_SESSION"
+
+// ours is looked up once, before this process marks itself.
+var ours = sync.OnceValues(func() (surroundings, error) {
+	s := surroundings{limits: map[uint64]bool{}, holders: map[process]bool{}, sessions: map[string]bool{}}
+	err := walkUp(os.Getpid(), func(p process) error {
+		limit, err := markOf(p.pid)
+		if err != nil {
+			return err
+		}
+		s.limits[limit] = true
+		s.sessions[sessionOf(p.pid)] = true
+		if p.pid != os.Getpid() && isHolder(p.pid) {
+			s.holders[process{pid: p.pid, start: p.start}] = true
+		}
+		return nil
+	})
+	if err != nil {
+		return s, fmt.Errorf("look at the processes above this one: %w", err)
+	}
+	return s, nil
+})
+
+// CheckOutside says why a process must be taken for one inside a session: it
+// descends from a holder, of whichever server, that this process does not
+// descend from too, or from this process; or it carries the mark or the
+// environment of a session, whose holder may have died. nil is a process
+// outside of all sessions. The caller makes sure that the pid is the same
+// process throughout.
+func CheckOutside(pid int) error {
+	here, err := ours()
+	if err != nil {
+		return err
+	}
+	var mark error // a holder above says more than the mark that it gave
+	err = walkUp(pid, func(p process) error {
+		if p.pid == os.Getpid() {
+			return fmt.Errorf("process %d was started by this server", pid)
+		}
+		if isHolder(p.pid) && !here.holders[process{pid: p.pid, start: p.start}] {
+			return fmt.Errorf("process %d runs inside another session, that of holder %d", pid, p.pid)
+		}
+		limit, err := markOf(p.pid)
+		if err != nil {
+			return err
+		}
+		session := sessionOf(p.pid)
+		switch {
+		case limit < markTop && !here.limits[limit]:
+			mark = fmt.Errorf("process %d was started inside a session whose holder is gone: process %d has its mark", pid, p.pid)
+		case session != "" && !here.sessions[session]:
+			mark = fmt.Errorf("process %d was started inside a session: process %d has %s=%s in its environment", pid, p.pid, sessionEnv, session)
+		}
+		return nil
+	})
+	return cmp.Or(err, mark)
+}
+
+// Inside reports whether a process carries a session's mark. It is much cheaper
+// than CheckOutside.
+func Inside(pid int) bool {
+	here, err := ours()
+	if err != nil {
+		return true
+	}
+	limit, err := markOf(pid)
+	return err == nil && limit < markTop && !here.limits[limit]
+}
+
+// walkUp calls look for a process and all that are above it, the nearest first.
+// A parent that ended meanwhile has left its children to another one.
+func walkUp(pid int, look func(process) error) error {
+	var err error
+	for range walks {
+		var moved bool
+		if moved, err = climb(pid, look); err == nil || !moved {
+			return err
+		}
+	}
+	return err
+}
+
+// climb is one try. It reports whether a parent ended on the way.
+func climb(pid int, look func(process) error) (moved bool, err error) {
+	p, err := lookProcess(pid)
+	if err != nil {
+		return false, err
+	}
+	for range 1 << 10 {
+		if err := look(p); err != nil {
+			again, gone := lookProcess(p.pid)
+			return gone != nil || again.start != p.start, err
+		}
+		if p.parent <= 1 {
+			return false, nil
+		}
+		up, err := lookProcess(p.parent)
+		again, gone := lookProcess(p.pid)
+		switch {
+		case gone != nil:
+			return p.pid != pid, gone
+		case again.start != p.start, again.parent != p.parent && err != nil:
+			return true, fmt.Errorf("process %d has another parent now", p.pid)
+		case again.parent != p.parent:
+			p = again
+			continue // its new parent is above the old one
+		case err != nil:
+			return false, err
+		}
+		p = up
+	}
+	return false, fmt.Errorf("process %d: its parents come to no end", pid)
+}
+
+// An Orphan is a process of a session whose holder has died.
+type Orphan struct{ process }
+
+// PID is its process id.
+func (o Orphan) PID() int { return o.pid }
+
+// Orphans lists the living processes that were started in the session in this
+// folder, by any of its holders, and have no holder above them any more.
+func Orphans(dir string) ([]Orphan, error) {
+	here, err := ours()
+	if err != nil {
+		return nil, err
+	}
+	marks := map[uint64]bool{}
+	for limit := range here.limits {
+		marks[markUnder(limit, filepath.Base(dir))] = true
+	}
+	all, err := listProcesses()
+	if err != nil {
+		return nil, err
+	}
+	above := map[int]process{}
+	for _, p := range all {
+		above[p.pid] = p
+	}
+	held := func(p process) bool {
+		for range len(all) {
+			if isHolder(p.pid) {
+				return true
+			}
+			up, ok := above[p.parent]
+			if !ok {
+				return false
+			}
+			p = up
+		}
+		return true
+	}
+	var left []Orphan
+	for _, p := range all {
+		if p.dead {
+			continue
+		}
+		if limit, err := markOf(p.pid); err == nil && limit < markTop && marks[limit] && !here.limits[limit] && !held(p) {
+			left = append(left, Orphan{p})
+		}
+	}
+	return left, nil
+}
+
+// Signal sends to it, never to a later process with its pid.
+func (o Orphan) Signal(sig syscall.Signal) error { return signalProcess(o.process, sig) }

@@ -1,0 +1,109 @@
+package hold
+
+import (
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// What a session started is known when its holder has been killed, however it
+// has hidden: it left the terminal, its parents and its environment.
+func TestOrphansOfAKilledHolder(t *testing.T) {
+	if err := CheckOutside(os.Getppid()); err != nil {
+		t.Errorf("whoever runs this test: %v", err)
+	}
+	spec := testSpec(t, "sh", "-c", `trap "" HUP
+		(env -i setsid sh -c 'trap "" HUP; echo $$ > '$0/daemon'; exec sleep 60' &)
+		echo $$ > $0/program; exec sleep 60`, t.TempDir())
+	dir := spec.Argv[3]
+	l := start(t, spec)
+	pids := map[string]int{}
+	for _, name := range []string{"program", "daemon"} {
+		eventually(t, "it is so", func() bool {
+			b, _ := os.ReadFile(filepath.Join(dir, name))
+			pids[name], _ = strconv.Atoi(strings.TrimSpace(string(b)))
+			return pids[name] > 0
+		})
+		if err := CheckOutside(pids[name]); err == nil || !strings.Contains(err.Error(), "session") {
+			t.Errorf("%s of a living holder: %v", name, err)
+		}
+	}
+	if left, err := Orphans(spec.Dir); err != nil || len(left) != 0 {
+		t.Errorf("orphans of a living holder: %v %v", left, err)
+	}
+	if err := syscall.Kill(l.Welcome().HolderPID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it is so", func() bool { return !alive(l.Welcome().HolderPID, l.Welcome().HolderStart) })
+	left, err := Orphans(spec.Dir)
+	if err != nil || len(left) != 2 {
+		t.Errorf("orphans: %v %v", left, err)
+	}
+	for name, pid := range pids {
+		if err := CheckOutside(pid); err == nil || !strings.Contains(err.Error(), "its mark") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if !Inside(pid) {
+			t.Errorf("%s is not inside", name)
+		}
+	}
+	for _, o := range left {
+		if err := o.Signal(syscall.SIGKILL); err != nil {
+			t.Error(err)
+		}
+	}
+	eventually(t, "it is so", func() bool { left, _ := Orphans(spec.Dir); return len(left) == 0 })
+}
+
+// A peer whose process cannot be held, such as when no descriptor is free, is
+// refused: a pid alone could be another process's by now.
+func TestPeerThatCannotBeHeldIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	client, err := net.Dial("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	c, err := l.AcceptUnix()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if p, err := PeerOf(c); err != nil || p.PID != os.Getpid() || !p.Alive() {
+		t.Errorf("%+v %v", p, err)
+	} else {
+		p.Close()
+	}
+	free, err := os.Open("/dev/null")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lowest := free.Fd()
+	free.Close()
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	none := limit
+	none.Cur = uint64(lowest)
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &none); err != nil {
+		t.Fatal(err)
+	}
+	p, err := PeerOf(c)
+	if e := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); e != nil {
+		t.Fatal(e)
+	}
+	if !errors.Is(err, syscall.EMFILE) {
+		t.Errorf("with no descriptor left: %+v %v", p, err)
+	}
+}
