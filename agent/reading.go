@@ -56,6 +56,13 @@ type Dialog struct {
 	Subtype string
 	Title   string
 	Body    string // what it says, lines joined with \n
+	// Question is what it asks, and Asked what the tool would do, where the dialog
+	// sets that apart: both as they were before they were broken into rows, as far as
+	// that can be known.
+	Question, Asked string
+	// Cut: a part of it has no room on the screen, so what it asks about may be more
+	// than it shows.
+	Cut     bool
 	Agent   string // type of the subagent that asks
 	Tool    string // the tool, where the dialog tells
 	Options []Option
@@ -81,6 +88,7 @@ type Option struct {
 	Number   int    // what it is chosen by, 0 when it has no number
 	Key      string // the same where that is no number
 	Label    string
+	More     string // what is below it: the rest of a label that has no room, a description
 	Focused  bool
 	Multiple bool // one of several that can be ticked
 	Ticked   bool // such a one, or the one chosen before

@@ -1,16 +1,22 @@
 package claude
 
 import (
+	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"berth/agent"
+	"berth/terminal"
 )
 
 // dialog reads the dialog at the bottom of a screen without a composer; nil
 // when there is none, or not enough of one.
 func (s *screen) dialog() *agent.Dialog {
 	options, first, end := s.options()
+	if answers, from, to := s.answers(); answers != nil && (options == nil || from > end) {
+		options, first, end = answers, from, to
+	}
 	top := s.top(first)
 	d := &agent.Dialog{Options: options}
 	for i := max(top, 0); i <= s.last; i++ {
@@ -18,7 +24,7 @@ func (s *screen) dialog() *agent.Dialog {
 	}
 	b := bottomBlock{
 		dialog: d, top: top, first: first, end: end, screen: s,
-		all: s.join(max(top, 0), s.last), foot: s.join(end+1, s.last),
+		all: flat(s.join(max(top, 0), s.last)), foot: s.join(end+1, s.last),
 	}
 	for _, read := range []func() bool{b.setup, b.plan, b.question, b.form, b.permission, b.notice} {
 		if read() {
@@ -35,7 +41,8 @@ type bottomBlock struct {
 	screen     *screen
 	top        int    // row of the rule, -1 when there is none
 	first, end int    // rows of the first and last option; first > last row when there are none
-	all, foot  string // its text, and that below the options
+	all        string // its text on one line
+	foot       string // that below the options
 }
 
 func (b *bottomBlock) has(phrases ...string) bool {
@@ -65,10 +72,33 @@ func (s *screen) top(row int) int {
 	return -1
 }
 
-var optionLine = regexp.MustCompile(`^( *)(❯ )?( *)(\d{1,2})\. (?:\[(.)\] ?)?(.*)$`)
+// optionLine: where a label is broken into rows the blank after its number may be
+// missing.
+var optionLine = regexp.MustCompile(`^( *)(❯ )?( *)(\d{1,2})\.(?: (?:\[(.)\] ?)?|([^\d\s]))(.*)$`)
 
 // sideBox begins the preview that is drawn to the right of a list.
 var sideBox = regexp.MustCompile(` {2,}[┌│└├╭╰].*$`)
+
+var answerLine = regexp.MustCompile(`^ (❯ |  )((?:Yes|No)\b.*)$`)
+
+// answers reads the answers of a permission that have no numbers: each on a row
+// right below what asks. nil when there are none.
+func (s *screen) answers() (list []agent.Option, first, end int) {
+	for i := s.last; i >= 0; i-- {
+		m := answerLine.FindStringSubmatch(s.text(i))
+		switch {
+		case m != nil:
+			list = append([]agent.Option{{Label: strings.TrimSpace(m[2]), Focused: m[1] != "  "}}, list...)
+			end = max(end, i)
+		case list != nil:
+			if !strings.HasSuffix(s.text(i), "?") {
+				return nil, 0, 0
+			}
+			return list, i + 1, end
+		}
+	}
+	return nil, 0, 0
+}
 
 // options reads the last list of numbered lines that counts up from 1. first
 // is beyond the last row when there is none.
@@ -81,7 +111,7 @@ func (s *screen) options() (list []agent.Option, first, end int) {
 			continue
 		}
 		o := agent.Option{
-			Number: atoi(m[4]), Focused: m[2] != "", Label: strings.TrimSpace(sideBox.ReplaceAllString(m[6], "")),
+			Number: atoi(m[4]), Focused: m[2] != "", Label: strings.TrimSpace(sideBox.ReplaceAllString(m[6]+m[7], "")),
 			Multiple: m[5] != "", Ticked: m[5] != "" && m[5] != " ",
 		}
 		if want != 0 && o.Number != want {
@@ -104,20 +134,30 @@ func atoi(digits string) int {
 	return n
 }
 
-// goOn puts the rest of a label that was broken into lines behind it: rows
-// that are indented as far as the label, in a list of answers to a permission.
-// Elsewhere such rows are descriptions.
+// goOn puts the rest of a label that was broken into rows after it, in a list of
+// answers to a permission: such rows are indented further than the number.
+// Elsewhere they may be descriptions, and are kept beside the label.
 func (s *screen) goOn(list []agent.Option, rows []int) {
-	if !strings.HasPrefix(list[0].Label, "Yes") || list[0].Multiple {
-		return
-	}
+	answers := strings.HasPrefix(list[0].Label, "Yes") && !list[0].Multiple
 	for k, row := range rows {
+		var more []string
+		number := len(s.text(row)) - len(strings.TrimLeft(s.text(row), " ❯"))
+		if strings.Contains(s.text(row), "❯") {
+			number -= len("❯") - 1
+		}
 		for i := row + 1; i <= s.last && (k+1 == len(rows) || i < rows[k+1]); i++ {
-			text := s.text(i)
-			if !strings.HasPrefix(text, "      ") || strings.Contains(text, "shift+tab to approve") {
+			text := sideBox.ReplaceAllString(s.text(i), "")
+			indent := len(text) - len(strings.TrimLeft(text, " "))
+			if indent < number+2 || strings.HasPrefix(strings.TrimSpace(text), "shift+tab to ") {
 				break
 			}
-			list[k].Label += " " + strings.TrimSpace(text)
+			more = append(more, text)
+		}
+		if answers {
+			room := s.view.Cols - number - len("1. ") - 1
+			list[k].Label = joined(append([]string{list[k].Label}, more...), room)
+		} else {
+			list[k].More = joined(more, s.view.Cols)
 		}
 	}
 }
@@ -131,39 +171,45 @@ func head(text string) (first, rest string) {
 	return strings.TrimSpace(first), strings.Trim(rest, "\n")
 }
 
-// plan: the plan itself stands in a block of its own above.
+// plan: the plan itself has a block of its own above.
 func (b *bottomBlock) plan() bool {
 	if len(b.dialog.Options) == 0 || !b.has("has written up a plan", "Would you like to proceed?") {
 		return false
 	}
 	b.dialog.Type, b.dialog.Title, b.dialog.Tool = agent.PromptPlan, titles[toolPlan], toolPlan
-	b.dialog.Partial = len(b.dialog.Options) < 2
-	var lines []string
-	open := false
-	for i := b.top - 1; i >= 0; i-- {
-		if strings.HasPrefix(b.screen.text(i), "╌╌╌") {
-			if open {
-				b.dialog.Body = strings.TrimSpace(strings.Join(lines, "\n"))
-				break
-			}
-			open = true
-			continue
-		}
-		if open {
-			lines = append([]string{strings.TrimPrefix(b.screen.text(i), " ")}, lines...)
-		}
+	b.dialog.Partial, b.dialog.Cut = len(b.dialog.Options) < 2, true
+	last := b.top - 1
+	for last >= 0 && !isDashes(b.screen.text(last)) {
+		last--
 	}
+	first := last - 1
+	for first >= 0 && !isDashes(b.screen.text(first)) {
+		first--
+	}
+	b.dialog.Cut = first < 0
+	var lines []string
+	for i := first + 1; i < last; i++ {
+		lines = append(lines, strings.TrimPrefix(b.screen.text(i), " "))
+	}
+	b.dialog.Body = strings.TrimSpace(strings.Join(lines, "\n"))
 	return true
 }
+
+// isDashes: such a row is above and below a plan, a command, a file's text.
+func isDashes(text string) bool { return strings.HasPrefix(text, "╌╌╌") }
 
 var tab = regexp.MustCompile(`[☐☒✔] ([^☐☒✔←→]+)`)
 
 // question: headed by its tab or a bar of tabs, and ended by how to choose.
 func (b *bottomBlock) question() bool {
 	d := b.dialog
-	confirm := b.has("Review your answers", "Ready to submit your answers?")
-	choose := strings.Contains(b.foot, "Enter to select") && strings.Contains(b.foot, "to navigate")
-	if !confirm && !choose || len(d.Options) == 0 {
+	if len(d.Options) == 0 {
+		return false
+	}
+	foot := flat(b.foot)
+	confirm := b.has("Review your answers") && d.Options[0].Label == optionSubmit
+	choose := strings.Contains(foot, "Enter to select") && strings.Contains(foot, "to navigate")
+	if !confirm && !choose {
 		return false
 	}
 	bar, rest := head(b.body())
@@ -176,10 +222,17 @@ func (b *bottomBlock) question() bool {
 		return false
 	}
 	d.Type, d.Tool, d.Body, d.Confirm = agent.PromptQuestion, toolQuestion, strings.TrimSpace(rest), confirm
-	d.Partial = !confirm && !strings.Contains(b.foot, "Esc to cancel")
+	d.Partial = !confirm && !strings.Contains(foot, "Esc to cancel")
+	d.Cut = b.cutOff() > 0
+	// Its pages are one prompt. A bar without room cuts other tabs short on each.
+	d.Key = fmt.Sprintf("%s %d", d.Type, len(d.Tabs))
 	if confirm {
-		d.Current = len(d.Tabs)
+		d.Title, d.Current = titleReview, len(d.Tabs)
+		d.Body = strings.TrimSpace(strings.TrimPrefix(d.Body, titleReview))
 		return true
+	}
+	if len(d.Tabs) == 1 {
+		d.Key += " " + squeeze(d.Body)
 	}
 	d.Title = d.Tabs[0]
 	for i := range d.Options {
@@ -195,6 +248,12 @@ func (b *bottomBlock) question() bool {
 	return true
 }
 
+// The page after several questions.
+const (
+	titleReview  = "Review your answers"
+	optionSubmit = "Submit answers"
+)
+
 // previews says that the question's options are shown with what they would
 // look like: then a digit only moves to one.
 func previews(d *agent.Dialog) bool {
@@ -203,8 +262,8 @@ func previews(d *agent.Dialog) bool {
 }
 
 var (
-	asksWhether = regexp.MustCompile(`(?m)^(Do you want to|Would you like to|Allow ).*\?$`)
-	fromAgent   = regexp.MustCompile(`^(.*?) · from the (.+) agent$`)
+	asksWhether = regexp.MustCompile(`^ *(Do you want to|Would you like to|Allow ).*$`)
+	fromAgent   = regexp.MustCompile(`^(.*?) +· +from the (.+) agent$`)
 	mcpTool     = regexp.MustCompile(`(?m)^(.+?) - (.+?) \(MCP\)`)
 )
 
@@ -216,34 +275,191 @@ var toolOf = map[string]string{
 // permission: asks whether to, with answers that begin with yes.
 func (b *bottomBlock) permission() bool {
 	d := b.dialog
-	if len(d.Options) < 2 || b.top < 0 || !strings.HasPrefix(d.Options[0].Label, "Yes") || !asksWhether.MatchString(b.body()) {
+	if len(d.Options) < 2 || !slices.ContainsFunc(d.Options, func(o agent.Option) bool { return strings.HasPrefix(o.Label, "Yes") }) {
+		return false
+	}
+	asks := b.asks()
+	if asks < 0 {
+		return false
+	}
+	// Where the rule above has no room, all of the screen is the dialog's. Newer
+	// versions say how much has none: of one line it is the rule.
+	headless := b.cutOff() > 1 || b.top < 0 && b.cutOff() == 0
+	if b.top < 0 && b.cutOff() == 0 && (!b.focused() || !strings.Contains(flat(b.foot), "Esc to cancel")) {
 		return false
 	}
 	d.Type = agent.PromptPermission
-	d.Title, d.Body = head(b.body())
-	if m := fromAgent.FindStringSubmatch(d.Title); m != nil {
-		d.Title, d.Agent = m[1], m[2]
+	d.Question = joined(b.rows(asks, b.first), b.screen.view.Cols-besideQuestion)
+	rows := b.rows(b.top+1, asks)
+	if !headless {
+		rows = b.heads(rows)
 	}
-	d.Tool = toolOf[d.Title]
+	b.reads(rows, headless)
 	if m := mcpTool.FindStringSubmatch(d.Body); d.Tool == "" && m != nil {
 		d.Tool = "mcp__" + m[1] + "__" + m[2]
 	}
-	d.Partial = !strings.HasPrefix(d.Options[len(d.Options)-1].Label, "No")
+	if !slices.ContainsFunc(d.Options, func(o agent.Option) bool { return strings.HasPrefix(o.Label, "No") }) {
+		d.Partial = true
+	}
 	return true
 }
+
+// asks is the row on which the question above the options begins; -1 when there is
+// none.
+func (b *bottomBlock) asks() int {
+	for i := b.first - 1; i > b.top && i >= 0; i-- {
+		if asksWhether.MatchString(b.screen.text(i)) {
+			if strings.HasSuffix(flat(b.screen.join(i, b.first-1)), "?") {
+				return i
+			}
+			return -1
+		}
+	}
+	return -1
+}
+
+func (b *bottomBlock) focused() bool {
+	return slices.ContainsFunc(b.dialog.Options, func(o agent.Option) bool { return o.Focused })
+}
+
+// rows are the rows from one on and before another.
+func (b *bottomBlock) rows(from, to int) []string {
+	var all []string
+	for i := max(from, 0); i < to; i++ {
+		all = append(all, b.screen.text(i))
+	}
+	return all
+}
+
+// heads takes the dialog's title off, and which subagent asks. Where both have no
+// room beside each other, each is broken into a column of its own.
+func (b *bottomBlock) heads(rows []string) []string {
+	d := b.dialog
+	for len(rows) > 0 && strings.TrimSpace(rows[0]) == "" {
+		rows = rows[1:]
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	title := strings.TrimSpace(rows[0])
+	rest := rows[1:]
+	if left, right, ok := strings.Cut(rows[0], "· from the "); ok && !strings.HasSuffix(title, " agent") {
+		column := terminal.StringWidth(left)
+		right = "from the " + right
+		for len(rest) > 0 && !strings.HasSuffix(flat(right), " agent") && strings.TrimSpace(rest[0]) != "" {
+			l, r := cutColumn(rest[0], column)
+			left, right, rest = left+" "+l, right+" "+r, rest[1:]
+		}
+		title = flat(left) + " · " + flat(right)
+	}
+	if m := fromAgent.FindStringSubmatch(title); m != nil {
+		title, d.Agent = m[1], m[2]
+	}
+	d.Title, d.Tool = title, toolOf[title]
+	return rest
+}
+
+// cutColumn cuts a row before that column.
+func cutColumn(row string, column int) (left, right string) {
+	for i := range row {
+		if terminal.StringWidth(row[:i]) >= column {
+			return row[:i], row[i:]
+		}
+	}
+	return row, ""
+}
+
+// reads takes the rows between title and question apart: what the tool would do,
+// which newer versions frame with dashes, and what explains it. An advertisement
+// is no part of what is asked about.
+func (b *bottomBlock) reads(rows []string, headless bool) {
+	d := b.dialog
+	var body, tip, framed []string
+	dashes := 0
+	for _, row := range rows {
+		text := strings.TrimSpace(row)
+		switch {
+		case isDashes(row):
+			if dashes++; dashes == 2 && headless {
+				body = slices.Clone(framed) // above it is the rest of something
+			}
+			continue
+		case dashes == 0 && (len(tip) > 0 && !strings.HasSuffix(tip[len(tip)-1], tipEnds) || strings.HasPrefix(text, tipBegins)):
+			tip = append(tip, text)
+			continue
+		case text == "…" && dashes == 1:
+			d.Partial = true // a file's change is not drawn yet
+		}
+		text = strings.TrimSpace(strings.TrimPrefix(text, "│"))
+		if dashes == 1 {
+			framed = append(framed, text)
+		}
+		body = append(body, text)
+	}
+	if len(tip) > 0 && dashes == 0 { // no advertisement, then: older versions have none
+		body = append(tip, body...)
+	}
+	d.Cut = headless && dashes < 2
+	d.Body = strings.Trim(strings.Join(body, "\n"), "\n")
+	cols := b.screen.view.Cols
+	switch {
+	case d.Cut:
+	case d.Tool == "Edit" || d.Tool == "Write":
+		d.Asked = file(d)
+	case dashes >= 2:
+		d.Asked = strings.Join(paragraphs(framed, cols-besideInput), "\n")
+	default:
+		d.Asked = paragraphs(strings.Split(d.Body, "\n"), cols-besideIndented)[0]
+	}
+}
+
+var asksFile = regexp.MustCompile(` (?:edit to|create|overwrite|write to) (.+)\?$`)
+
+// file is the file of a dialog about one: its row above the change begins with dots
+// when it has no room, and the question has its name.
+func file(d *agent.Dialog) string {
+	row, _ := head(d.Body)
+	if tail, cut := strings.CutPrefix(row, "…"); cut {
+		if m := asksFile.FindStringSubmatch(d.Question); m != nil && strings.HasSuffix(squeeze(m[1]), squeeze(tail)) {
+			return m[1]
+		}
+	}
+	return row
+}
+
+// The advertisement that newer versions put below the title.
+const (
+	tipBegins = "Tip: "
+	tipEnds   = "below"
+)
 
 var leave = regexp.MustCompile(`(?i)\b(esc to (cancel|exit|close|go back|dismiss|return|clear|reject|skip)|enter to (confirm|continue|select|close))`)
 
 // notice: any other dialog: below a rule, ended by how to leave it.
 func (b *bottomBlock) notice() bool {
-	top := b.screen.top(b.screen.last)
-	if top < 0 || top >= b.screen.last || !leave.MatchString(b.screen.text(b.screen.last)) {
+	s := b.screen
+	top := s.top(s.last)
+	foot := s.last // the row that its last words begin on
+	for foot > top+1 && strings.TrimSpace(s.text(foot-1)) != "" {
+		foot--
+	}
+	if top < 0 || top >= s.last || !leave.MatchString(flat(s.join(foot, s.last))) {
 		return false
 	}
 	d := b.dialog
 	d.Type = agent.PromptNotice
-	title, rest := head(b.screen.join(top+1, b.screen.last-1))
-	d.Title, _, _ = strings.Cut(title, "  ")
-	d.Body = rest
+	rows := b.rows(top+1, s.last)
+	for len(rows) > 0 && strings.TrimSpace(rows[0]) == "" {
+		rows = rows[1:]
+	}
+	if len(rows) == 0 {
+		return true
+	}
+	d.Body = strings.Trim(s.join(s.last-len(rows)+1, s.last-1), "\n")
+	title, _, several := strings.Cut(strings.TrimSpace(rows[0]), "  ")
+	if !several {
+		title = paragraphs(rows, s.view.Cols-besideQuestion)[0]
+	}
+	d.Title = title
 	return true
 }

@@ -36,10 +36,10 @@ func TestPrompts(t *testing.T) {
 		{"01_startup_first_run", 1.4, false, "setup theme_picker", "Choose the text style", "Choose the text style", "", []string{
 			"Auto (match terminal)", "Dark mode ✔", "Light mode", "Dark mode (colorblind-friendly)", "Light mode (colorblind-friendly)",
 			"Dark mode (ANSI colors only)", "Light mode (ANSI colors only)"}, 0, 0},
-		{"01_startup_first_run", 2.39, false, "setup api_key", "Detected a custom API key in your environment", "Detected a custom", "", []string{"Yes", "No (recommended)"}, 0, 0},
-		{"01_startup_first_run", 3.4, false, "setup security_notes", "Security notes", "Security notes:\n\n1. Claude can make mistakes.", "", []string{"Press Enter to continue"}, 0, 0},
-		{"01_startup_first_run", 4.9, false, "permission trust", "Accessing workspace", "Accessing workspace:\n\n/home/", "", []string{"Yes, I trust this folder", "No, exit"}, 0, 0},
-		{"02_startup_login", 2.4, false, "setup login_method", "Select login method", "Select login method:", "", []string{
+		{"01_startup_first_run", 2.39, false, "setup api_key", "Detected a custom API key in your environment", "ANTHROPIC_API_KEY: sk-ant-", "", []string{"Yes", "No (recommended)"}, 0, 0},
+		{"01_startup_first_run", 3.4, false, "setup security_notes", "Security notes", "1. Claude can make mistakes.", "", []string{"Press Enter to continue"}, 0, 0},
+		{"01_startup_first_run", 4.9, false, "permission trust", "Accessing workspace", "/home/", "", []string{"Yes, I trust this folder", "No, exit"}, 0, 0},
+		{"02_startup_login", 2.4, false, "setup login_method", "Select login method", "", "", []string{
 			"Claude account with subscription · Pro, Max, Team, or Enterprise", "Anthropic Console account · API usage billing",
 			"3rd-party platform · Amazon Bedrock, Microsoft Foundry, or Vertex AI"}, 0, 0},
 		{"02_startup_login", 5.4, false, "setup oauth_login", "Sign in", "Opening browser to sign in…", "", nil, 0, 0},
@@ -53,8 +53,8 @@ func TestPrompts(t *testing.T) {
 		{"08_ask_multi", 3.2, noHooks, "question AskUserQuestion", "Size", "Which size should it have?", "", []string{"Small", "Large", "Type something.", "Chat about this"}, 1, 3},
 		{"08_ask_multi", 6.0, false, "question AskUserQuestion", "Features", "Which features do you want?", "", []string{"Logging", "Metrics", "Tracing", "Caching", "Type something.", "Chat about this"}, 2, 3},
 		{"08_ask_multi", 6.0, noHooks, "question AskUserQuestion", "Features", "Which features do you want?", "", []string{"Logging", "Metrics", "Tracing", "Caching", "Type something.", "Chat about this"}, 2, 3},
-		{"08_ask_multi", 6.78, false, "question AskUserQuestion", "Features", "Review your answers", "", []string{"Submit answers", "Cancel"}, 3, 3},
-		{"08_ask_multi", 6.78, noHooks, "question AskUserQuestion", "Features", "Review your answers", "", []string{"Submit answers", "Cancel"}, 3, 3},
+		{"08_ask_multi", 6.78, false, "question AskUserQuestion", "Review your answers", "● Which color should the button be?", "", []string{"Submit answers", "Cancel"}, 3, 3},
+		{"08_ask_multi", 6.78, noHooks, "question AskUserQuestion", "Review your answers", "● Which color should the button be?", "", []string{"Submit answers", "Cancel"}, 3, 3},
 		{"08_ask_multi", 21.9, false, "question AskUserQuestion", "Layout", "Which layout?", "", []string{"Sidebar", "Topbar", "Chat about this"}, 0, 1},
 		{"08_ask_multi", 21.9, noHooks, "question AskUserQuestion", "Layout", "Which layout?", "", []string{"Sidebar", "Topbar", "Chat about this"}, 0, 1},
 		{"10_plan", 3.3, false, "plan ExitPlanMode", "Ready to code?", "# Plan: add a greeting\n\n## Steps\n1. Create `hello.txt`", "/home/agents/project/work/runs/plan/cfg/plans/eventual-napping-manatee.md", plan, 0, 0},

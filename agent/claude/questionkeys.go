@@ -125,7 +125,15 @@ func asksFor(q agent.Question, d *agent.Dialog) bool {
 		return false
 	}
 	for i, label := range q.Options {
-		if unmarked(d.Options[i].Label) != unmarked(label) {
+		o := d.Options[i]
+		if unmarked(o.Label) == unmarked(label) {
+			continue
+		}
+		description := ""
+		if i < len(q.Descriptions) {
+			description = q.Descriptions[i]
+		}
+		if unmarked(o.Label+o.More) != unmarked(label+description) { // a label that had no room goes on below
 			return false
 		}
 	}

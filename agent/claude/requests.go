@@ -143,20 +143,14 @@ func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 		Tool: agent.Pointer(dialog.Tool), Modal: true, Channel: agent.ChannelKeys,
 	}
 	if r.Type == agent.PromptPermission && dialog.Subtype == "" {
-		if input := dialogInput(dialog); input != "" {
-			r.SetInput(input)
+		if dialog.Asked != "" {
+			r.SetInput(dialog.Asked)
+		} else if dialog.Cut {
+			r.Text = agent.Pointer(dialog.Body) // which is less than it asks about
 		}
 	}
 	d.Fill(r, dialog)
 	return r
-}
-
-// dialogInput is what a permission's dialog shows of the tool's input: the
-// first lines under its title.
-func dialogInput(d *agent.Dialog) string {
-	body, _, _ := strings.Cut(d.Body, "\nDo you want")
-	line, _, _ := strings.Cut(strings.TrimSpace(body), "\n")
-	return strings.TrimSpace(line)
 }
 
 // Shows says whether the dialog is that prompt's: of its kind, and showing
@@ -188,7 +182,7 @@ func showsQuestion(dialog *agent.Dialog, r *agent.Request) bool {
 	if len(r.Questions) > 1 && len(dialog.Tabs) == len(r.Questions) {
 		same := true
 		for i, q := range r.Questions {
-			same = same && squeeze(q.Header) == squeeze(dialog.Tabs[i])
+			same = same && sameTab(q.Header, dialog.Tabs[i])
 		}
 		if same {
 			return true
@@ -215,6 +209,14 @@ func showsInput(dialog *agent.Dialog, r *agent.Request) bool {
 		first = string(n[:30])
 	}
 	return first == "" || strings.Contains(squeeze(dialog.Title+dialog.Body), first)
+}
+
+// sameTab says whether a tab is that question's: a bar without room cuts it short,
+// and so may be the header of a question that only such a bar told of.
+func sameTab(header, tab string) bool {
+	h, headerCut := strings.CutSuffix(squeeze(header), "…")
+	t, tabCut := strings.CutSuffix(squeeze(tab), "…")
+	return h == t || tabCut && strings.HasPrefix(h, t) || headerCut && strings.HasPrefix(t, h)
 }
 
 // squeeze is s without blanks: lines break anywhere on a screen.
@@ -261,6 +263,11 @@ func fillQuestion(r *agent.Request, dialog *agent.Dialog) {
 			r.Questions = append(r.Questions, agent.Question{Header: header})
 		}
 	}
+	for i, tab := range dialog.Tabs {
+		if i < len(r.Questions) && strings.HasSuffix(r.Questions[i].Header, "…") && !strings.HasSuffix(tab, "…") {
+			r.Questions[i].Header = tab // which had no room on an earlier page
+		}
+	}
 	r.QuestionCurrent = current(r, dialog)
 	if r.QuestionCurrent >= len(r.Questions) {
 		r.Text = agent.Pointer(dialog.Body)
@@ -271,6 +278,9 @@ func fillQuestion(r *agent.Request, dialog *agent.Dialog) {
 		readQuestion(q, dialog)
 	}
 	r.Text, r.Title = agent.Pointer(q.Text), agent.Pointer(q.Header)
+	if len(q.Options) <= len(r.Options) {
+		copy(r.Options, q.Options) // a label without room is shown in part
+	}
 	if n := len(q.Options); n < len(r.Options) && r.Options[n] != optionChat {
 		r.Options[n] = optionOther // which shows what is typed into it
 	}

@@ -48,7 +48,7 @@ func (b *bottomBlock) setup() bool {
 			d.Type = agent.PromptPermission
 		}
 		if s.options > 0 {
-			d.Body = from(b.body(), s.phrases[0])
+			d.Body = below(s.title, from(b.body(), s.phrases[0]))
 			return true
 		}
 		d.Body, d.Options = from(b.screen.join(0, b.screen.last), s.phrases[0]), nil // numbers are of its text
@@ -56,6 +56,7 @@ func (b *bottomBlock) setup() bool {
 			b.signIn()
 			return true
 		}
+		d.Body = below(s.title, d.Body)
 		if s.subtype == agent.SubtypeSecurityNotes || s.subtype == agent.SubtypeLoginSuccess {
 			d.Options = []agent.Option{{Label: "Press Enter to continue", Focused: true}}
 		}
@@ -102,6 +103,14 @@ func paragraph(lines []string) []string {
 		}
 	}
 	return lines
+}
+
+// below is the text without its first line where that only says the title.
+func below(title, text string) string {
+	if first, rest := head(text); strings.TrimSuffix(first, ":") == title {
+		return rest
+	}
+	return text
 }
 
 // from is the text from that phrase on.
