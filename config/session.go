@@ -66,7 +66,9 @@ type Gate struct {
 // Children is what an agent inside a session may start, and do to it.
 type Children struct {
 	Profiles []string `yaml:"profiles"`
-	Max      int      `yaml:"max"` // that run at once
+	Max      int      `yaml:"max"`    // that run at once
+	Starts   int      `yaml:"starts"` // in a minute, with what those start in turn; 0: the default
+	Keep     int      `yaml:"keep"`   // ended ones that are kept, likewise; 0: the default
 	Verbs    []string `yaml:"verbs"`
 }
 

@@ -146,6 +146,9 @@ func (v *validation) session(field string, s Session) {
 	v.orchestrate(field, s)
 }
 
+// maxChildren is more than one agent's sessions can be of use at once.
+const maxChildren = 1000
+
 // children checks what can be checked without the profiles; see known.
 func (v *validation) children(field string, c *Children) {
 	if c == nil {
@@ -156,6 +159,11 @@ func (v *validation) children(field string, c *Children) {
 	}
 	if c.Max <= 0 {
 		v.add(field+".max", "how many may run at once is missing", "give a number")
+	}
+	for name, n := range map[string]int{"starts": c.Starts, "keep": c.Keep} {
+		if n < 0 || n > maxChildren {
+			v.add(field+"."+name, fmt.Sprintf("%d is out of range", n), fmt.Sprintf("give a number from 1 to %d, or leave it out", maxChildren))
+		}
 	}
 	for i, verb := range c.Verbs {
 		if !slices.Contains(keys.ChildVerbs(), verb) {

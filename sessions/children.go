@@ -1,8 +1,12 @@
 package sessions
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"berth/api"
 	"berth/keys"
@@ -13,7 +17,97 @@ import (
 type Children struct {
 	Profiles []string `json:"profiles"` // that it may start
 	Max      int      `json:"max"`      // so many that run at once, made by this session itself
+	Starts   int      `json:"starts"`   // in a minute, by the whole lineage; 0: DefaultStarts
+	Keep     int      `json:"keep"`     // ended ones of the lineage that are kept; 0: DefaultKeep
 	Verbs    []string `json:"verbs"`    // that it may use on them and what they start, beside looking
+}
+
+// What a session without numbers of its own is given. An agent that hands out
+// work starts some; one in a loop starts all it may.
+const (
+	DefaultStarts = 10
+	DefaultKeep   = 10
+)
+
+// startsIn is the time in which starts are counted.
+const startsIn = time.Minute
+
+func (c Children) starts() int { return cmp.Or(c.Starts, DefaultStarts) }
+func (c Children) keep() int   { return cmp.Or(c.Keep, DefaultKeep) }
+
+// root is the session that the lineage of a session begins with: itself, where
+// no agent made it. Its numbers bind all that descend from it, also when those
+// in between have been removed.
+func (r *Registry) root(s Spec) string {
+	for range maxDepth {
+		if s.Root != "" || s.Parent == "" {
+			break
+		}
+		parent, ok := r.Find(s.Parent) // s was made before roots were kept
+		if !ok {
+			return s.Parent
+		}
+		s = parent.Status().Spec
+	}
+	return cmp.Or(s.Root, s.ID)
+}
+
+// ofRoot is what the session that a lineage begins with says of it. One that was
+// removed says nothing.
+func (r *Registry) ofRoot(id string) Children {
+	if s, ok := r.Find(id); ok {
+		return s.Status().Children
+	}
+	return Children{}
+}
+
+// births counts the children that agents start.
+type births struct {
+	mu     sync.Mutex
+	recent map[string][]time.Time // within startsIn, by the root of the lineage
+	coming map[string]string      // parents of those that are being made, by the child's id
+}
+
+// begin counts the child that spec is to make, where no more run than max and no
+// more of its lineage were started than starts. run lists the parent's children
+// that run.
+func (b *births) begin(now time.Time, spec Spec, run func() []string, max, starts int) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := 0
+	for _, parent := range b.coming {
+		if parent == spec.Parent {
+			n++
+		}
+	}
+	for _, id := range run() {
+		if _, counted := b.coming[id]; !counted {
+			n++
+		}
+	}
+	if n >= max {
+		return fmt.Errorf("%d children of it run, and no more may: wait until one has ended", n)
+	}
+	for root, times := range b.recent {
+		times = slices.DeleteFunc(times, func(t time.Time) bool { return now.Sub(t) >= startsIn })
+		if b.recent[root] = times; len(times) == 0 {
+			delete(b.recent, root)
+		}
+	}
+	if times := b.recent[spec.Root]; len(times) >= starts {
+		wait := times[0].Add(startsIn).Sub(now).Truncate(time.Second) + time.Second
+		return fmt.Errorf("%d sessions of its lineage were started within a minute, and no more may be: wait %s, or raise children.starts in the configuration", len(times), wait)
+	}
+	b.recent[spec.Root] = append(b.recent[spec.Root], now)
+	b.coming[spec.ID] = spec.Parent
+	return nil
+}
+
+// end says that the child is known by now, or that there will be none.
+func (b *births) end(child string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.coming, child)
 }
 
 // likeParent gives a child the user that its parent runs as, unless its profile
@@ -30,7 +124,7 @@ func (r *Registry) likeParent(spec Spec, by Actor) Spec {
 
 // child makes a spec that an agent asks for one of its session's children, or says
 // why there will be none. Whose child it is comes from where the caller descends
-// from, never from what it says. r.children is held.
+// from, never from what it says. r.births.end follows where there may be one.
 func (r *Registry) child(spec Spec, by Actor) (Spec, error) {
 	no := func(format string, args ...any) (Spec, error) {
 		return spec, api.Errorf(api.CodeDenied, format, args...).With("verb", "new").With("identity", by.Identity.Name)
@@ -53,16 +147,18 @@ func (r *Registry) child(spec Spec, by Actor) (Spec, error) {
 	case spec.Name != "" && !strings.HasPrefix(spec.Name, st.Name+"-") && !strings.HasPrefix(spec.Name, st.Name+"."):
 		return no("a child of %s is called %s-... or %s.... : give it such a name, or none", st.Name, st.Name, st.Name)
 	}
-	n := 0
-	for _, s := range r.All() {
-		if one := s.Status(); one.Parent == st.ID && one.Running() {
-			n++
+	run := func() (ids []string) {
+		for _, s := range r.All() {
+			if one := s.Status(); one.Parent == st.ID && one.Running() {
+				ids = append(ids, one.ID)
+			}
 		}
+		return ids
 	}
-	if n >= may.Max {
-		return spec, api.Errorf(api.CodeLimit, "%d children of %s run, and no more may: wait until one has ended", n, st.Name).With("session", st.Name)
+	spec.Parent, spec.Root, spec.Depth = st.ID, r.root(st.Spec), st.Depth+1
+	if err := r.births.begin(r.now(), spec, run, may.Max, r.ofRoot(spec.Root).starts()); err != nil {
+		return spec, api.Errorf(api.CodeLimit, "%s: %w", st.Name, err).With("session", st.Name)
 	}
-	spec.Parent, spec.Depth = st.ID, st.Depth+1
 	return spec, nil
 }
 

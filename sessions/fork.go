@@ -25,7 +25,7 @@ func (r *Registry) Fork(ctx context.Context, s *Session, name, prompt string, by
 		return nil, api.Errorf(api.CodeNotReady, "nothing was said in the conversation of %s yet: there is nothing to begin from", st.Name).With("session", st.Name)
 	}
 	spec := st.Spec
-	spec.ID, spec.Name, spec.Parent, spec.Depth, spec.Prompt = "", name, "", 0, prompt
+	spec.ID, spec.Name, spec.Parent, spec.Root, spec.Depth, spec.Prompt = "", name, "", "", 0, prompt
 	spec.Fork = Fork{Session: st.ID, Conversation: st.Talk()}
 	spec.Conversation, spec.Spoken, spec.TakeUp, spec.StateFile, spec.Begun, spec.Vouched = "", false, "", "", false, nil
 	spec.Tags, spec.Meta, spec.Configured = slices.Clone(spec.Tags), maps.Clone(spec.Meta), nil

@@ -100,7 +100,7 @@ func (s *Session) Info() Info {
 		i.Fork = &InfoFork{st.Fork.Session, st.Fork.Conversation}
 	}
 	if len(st.Children.Profiles) > 0 {
-		i.Children = &Children{Profiles: st.Children.Profiles, Max: st.Children.Max, Verbs: noNil(st.Children.Verbs)}
+		i.Children = &Children{Profiles: st.Children.Profiles, Max: st.Children.Max, Starts: st.Children.starts(), Keep: st.Children.keep(), Verbs: noNil(st.Children.Verbs)}
 	}
 	if i.Meta == nil {
 		i.Meta = map[string]string{}

@@ -80,13 +80,13 @@ func (r *Registry) New(ctx context.Context, spec Spec, by Actor) (*Session, erro
 	if err := r.roomOnDisk(); err != nil {
 		return nil, err
 	}
+	spec.ID = ulid.Make().String()
 	inside := by.Identity.Kind == keys.KindAgent
 	if inside {
-		r.children.Lock()
-		defer r.children.Unlock()
 		if spec, err = r.child(spec, by); err != nil {
 			return nil, err
 		}
+		defer r.births.end(spec.ID)
 	}
 	if spec.Name, err = r.reserve(spec); err != nil {
 		return nil, err
@@ -100,7 +100,6 @@ func (r *Registry) New(ctx context.Context, spec Spec, by Actor) (*Session, erro
 		forget()
 		return nil, by.Identity.Denied("new", spec.Name)
 	}
-	spec.ID = ulid.Make().String()
 	spec.Created, spec.CreatedBy = api.At(r.now()), by.Identity.Name
 	s, err := r.start(ctx, spec, by)
 	if err != nil {

@@ -66,8 +66,7 @@ type Registry struct {
 	loops  sync.WaitGroup
 
 	starts sync.WaitGroup // of holders; begun under mu, while stop is not set
-	// children is held while an agent's child is made: they are counted first.
-	children sync.Mutex
+	births births
 
 	mu    sync.RWMutex
 	byID  map[string]*Session
@@ -87,6 +86,7 @@ func Open(ctx context.Context, o Options) (*Registry, error) {
 		}
 	}
 	r := &Registry{options: o, log: o.Log, now: o.Now, byID: map[string]*Session{}, names: map[string]*Session{}, launching: map[string]Holder{}}
+	r.births.recent, r.births.coming = map[string][]time.Time{}, map[string]string{}
 	r.known.Store(&o.Drivers)
 	if err := os.MkdirAll(r.sessionsDir(), 0o700); err != nil {
 		return nil, fmt.Errorf("make the sessions' folder: %w", err)

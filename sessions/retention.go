@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,36 +54,78 @@ func (r *Registry) retain(ctx context.Context) {
 }
 
 func (r *Registry) removeOld(ctx context.Context) {
-	var ended []*Session
+	var over []endedSession
 	for _, s := range r.All() {
-		if st := s.Status(); st.Now == agent.Exited && st.Exit != nil {
-			ended = append(ended, s)
-		}
-	}
-	slices.SortFunc(ended, func(a, b *Session) int { return b.Status().Exit.Time.Compare(a.Status().Exit.Time.Time) })
-	var total int64
-	for i, s := range ended {
-		size, err := folderSize(s.dir)
-		if err != nil {
-			r.log.Warn("a session's folder could not be measured", "session", s.Status().Name, "error", err)
-		}
-		total += size
-		why := ""
-		switch keep := r.options.Retention; {
-		case keep.Keep > 0 && i >= keep.Keep:
-			why = "retention: more than are kept"
-		case keep.Ended > 0 && r.now().Sub(s.Status().Exit.Time.Time) > keep.Ended:
-			why = "retention: age"
-		case keep.Total > 0 && total > keep.Total:
-			why = "retention: total size"
-		default:
+		st := s.Status()
+		if st.Now != agent.Exited || st.Exit == nil {
 			continue
 		}
+		size, err := folderSize(s.dir)
+		if err != nil {
+			r.log.Warn("a session's folder could not be measured", "session", st.Name, "error", err)
+		}
+		one := endedSession{session: s, at: st.Exit.Time.Time, size: size}
+		if st.Parent != "" {
+			one.root = r.root(st.Spec)
+			one.share = r.ofRoot(one.root).keep()
+		}
+		over = append(over, one)
+	}
+	for s, why := range r.options.Retention.past(r.now(), over) {
 		by := Actor{Identity: keys.Identity{Name: "berth"}}
 		if err := r.remove(ctx, s, by, why); err != nil && ctx.Err() == nil {
 			r.log.Error("an old session could not be removed", "session", s.Status().Name, "error", err)
 		}
 	}
+}
+
+// endedSession is a session that has ended, as retention looks at it.
+type endedSession struct {
+	session *Session
+	at      time.Time // of its end
+	size    int64     // of its folder
+	root    string    // of an agent's child: what its lineage begins with
+	share   int       // how many ended ones of that lineage are kept
+}
+
+// lineagePart is the part of Retention.Total that the ended sessions of one
+// agent's lineage may have.
+const lineagePart = 10
+
+// past are the sessions that are not kept any longer, and why. What agents have
+// started is counted by itself, and last: an agent that starts and ends sessions
+// pushes out those of its own lineage and no other's.
+func (keep Retention) past(now time.Time, over []endedSession) map[*Session]string {
+	slices.SortFunc(over, func(a, b endedSession) int {
+		if (a.root == "") != (b.root == "") {
+			return cmp.Compare(len(a.root), len(b.root))
+		}
+		return b.at.Compare(a.at)
+	})
+	past := map[*Session]string{}
+	var total int64
+	count, bytes := map[string]int{}, map[string]int64{}
+	for _, e := range over {
+		most, part := keep.Keep, keep.Total
+		if e.root != "" {
+			most, part = e.share, keep.Total/lineagePart
+		}
+		count[e.root]++
+		switch {
+		case most > 0 && count[e.root] > most:
+			past[e.session] = "retention: more than are kept"
+			continue
+		case keep.Ended > 0 && now.Sub(e.at) > keep.Ended:
+			past[e.session] = "retention: age"
+			continue
+		}
+		total += e.size
+		bytes[e.root] += e.size
+		if keep.Total > 0 && (total > keep.Total || bytes[e.root] > part) {
+			past[e.session] = "retention: total size"
+		}
+	}
+	return past
 }
 
 func folderSize(dir string) (int64, error) {

@@ -77,6 +77,7 @@ type Spec struct {
 	Tags       []string          `json:"tags"`
 	Meta       map[string]string `json:"meta"`
 	Parent     string            `json:"parent"` // id of the session whose agent made this one
+	Root       string            `json:"root"`   // id of the session that the parents' lineage begins with; empty: none made it
 	Depth      int               `json:"depth"`
 	Children   Children          `json:"children"`
 	Created    api.Time          `json:"created"`

@@ -1,0 +1,108 @@
+package sessions
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/api"
+	"berth/keys"
+)
+
+// lead makes a session that may have children, and who its agent is.
+func (p *place) lead(may Children) (*Session, Actor) {
+	p.t.Helper()
+	s := p.sh("lead", "sleep 600", func(s *Spec) { s.Children = may })
+	return s, Actor{Identity: keys.Agent(s.ID(), "lead", 1), Client: "c2"}
+}
+
+// TestStartsOfAnAgent: an agent that ends its children may not start new ones
+// without end.
+func TestStartsOfAnAgent(t *testing.T) {
+	p := open(t)
+	now := time.Now()
+	p.close()
+	p.options.Now = func() time.Time { return now }
+	p.open()
+	lead, agent := p.lead(Children{Profiles: []string{"worker", "nested"}, Max: 1, Starts: 3})
+	start := func(by Actor) (*Session, error) {
+		return p.reg.New(t.Context(), Spec{Profile: "worker", Command: []string{"sleep", "600"}, Children: Children{Profiles: []string{"worker"}, Max: 9}}, by)
+	}
+	var last *Session
+	for i := range 3 {
+		s, err := start(agent)
+		if err != nil {
+			t.Fatalf("start %d: %v", i, err)
+		}
+		if _, err := start(agent); codeOf(err) != api.CodeLimit || !strings.Contains(err.Error(), "wait until one has ended") {
+			t.Errorf("a second at once: %v", err)
+		}
+		if last = s; i < 2 {
+			<-s.End(t.Context(), tester, 0)
+			within(t, s, "the end", ended)
+		}
+	}
+	// Its child starts on the same account, be there never so many.
+	inner := Actor{Identity: keys.Agent(last.ID(), "worker", 1), Client: "c3"}
+	for _, by := range []Actor{agent, inner} {
+		if by.Identity.Session == lead.ID() {
+			<-last.End(t.Context(), tester, 0)
+			within(t, last, "the end", ended)
+			_, err := start(by)
+			if codeOf(err) != api.CodeLimit || !strings.Contains(err.Error(), "wait 1m") {
+				t.Errorf("a fourth start: %v", err)
+			}
+			if err := p.reg.Restart(t.Context(), last, tester); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		if _, err := start(by); codeOf(err) != api.CodeLimit {
+			t.Errorf("a start by its child: %v", err)
+		}
+	}
+	now = now.Add(startsIn)
+	s, err := start(inner)
+	if err != nil {
+		t.Fatalf("a minute later: %v", err)
+	}
+	if st := s.Status(); st.Root != lead.ID() || st.Parent != last.ID() || st.Depth != 2 {
+		t.Errorf("root %s, parent %s, depth %d", st.Root, st.Parent, st.Depth)
+	}
+}
+
+// TestRetentionOfChildren: what agents start and end pushes out no session but
+// their own.
+func TestRetentionOfChildren(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	var over []endedSession
+	names := map[*Session]string{}
+	add := func(name, root string, age time.Duration, size int64) {
+		e := endedSession{session: &Session{}, at: now.Add(-age), size: size, root: root, share: 2}
+		names[e.session] = name
+		over = append(over, e)
+	}
+	keep := Retention{Ended: time.Hour, Keep: 3, Total: 1000}
+	for i := range 5 {
+		add(fmt.Sprint("person", i), "", time.Duration(10+i)*time.Minute, 200)
+	}
+	for i := range 50 {
+		add(fmt.Sprint("child", i), "lead", time.Duration(i)*time.Second, 10)
+	}
+	add("of-another", "other", 20*time.Minute, 10)
+	add("older-of-another", "other", 2*time.Hour, 10)
+	add("large-child", "third", 0, 101)
+	var kept []string
+	past := keep.past(now, over)
+	for s, name := range names {
+		if _, is := past[s]; !is {
+			kept = append(kept, name)
+		}
+	}
+	slices.Sort(kept)
+	if got, want := fmt.Sprint(kept), "[child0 child1 of-another person0 person1 person2]"; got != want {
+		t.Errorf("kept %s, want %s", got, want)
+	}
+}
