@@ -276,6 +276,7 @@ func (s *stage) eventLog() ([]byte, error) {
 //	waitfor file FILE [REGEXP]    it is there, with a line like that
 //	waitfor lines FILE N          it has as many
 //	waitfor gone PID              no such process
+//	waitfor master KEY SOCKET     ssh -M listens there
 //	waitfor as KEY                it is let in
 //	waitfor out KEY               it is not let in
 //	waitfor denied KEY VERB...    it may not
@@ -315,6 +316,11 @@ func waitFor(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(err)
 		poll(ts, func() (bool, string) {
 			return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH), fmt.Sprintf("process %d is there", pid)
+		})
+	case "master": // its socket's file is there before it listens
+		poll(ts, func() (bool, string) {
+			out, err := s.ssh(args[0], "-S", ts.MkAbs(args[1]), "-O", "check").CombinedOutput()
+			return err == nil, string(out)
 		})
 	case "as":
 		poll(ts, func() (bool, string) {
@@ -389,8 +395,12 @@ func checkTunnel(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: tunnel SOCKET")
 	}
-	conn, err := net.Dial("unix", args[0])
-	ts.Check(err)
+	var conn net.Conn
+	poll(ts, func() (bool, string) { // ssh makes the file before it listens
+		var err error
+		conn, err = net.Dial("unix", args[0])
+		return err == nil, fmt.Sprint(err)
+	})
 	defer conn.Close()
 	ts.Check(conn.SetDeadline(time.Now().Add(patienceSeconds * time.Second)))
 	if data, err := io.ReadAll(conn); err != nil && !errors.Is(err, syscall.ECONNRESET) || len(data) > 0 {

@@ -3,6 +3,7 @@ package host
 import (
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -37,7 +38,9 @@ func (h *Host) connect() (*connection, error) {
 	deadline := time.NewTimer(patience)
 	defer deadline.Stop()
 	for {
-		if _, err := os.Stat(h.controlPath()); err == nil {
+		// The file alone says nothing: ssh makes it before it listens.
+		if conn, err := net.Dial("unix", h.controlPath()); err == nil {
+			_ = conn.Close()
 			return c, nil
 		}
 		select {
