@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"berth/terminal"
 )
 
 // Prefix keys.
@@ -99,18 +101,15 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-// Sizes a window is brought within. A client without a size gets the classic one.
-const (
-	maxCols, maxRows         = 1000, 500
-	defaultCols, defaultRows = 80, 24
-)
+// A client without a size gets the classic one.
+const defaultCols, defaultRows = 80, 24
 
 func (o Options) window() (cols, rows int) {
 	cols, rows = o.Window()
 	if cols <= 0 || rows <= 0 {
 		return defaultCols, defaultRows
 	}
-	return min(max(cols, 2), maxCols), min(rows, maxRows)
+	return min(max(cols, terminal.MinCols), terminal.MaxCols), min(rows, terminal.MaxRows)
 }
 
 // Delays of a client, by what a person notices or a machine needs.

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"berth/terminal"
 )
 
 // Bytes is an amount of memory or disk.
@@ -98,13 +100,6 @@ func ParseDuration(s string) (time.Duration, error) {
 // Window is a terminal's size in cells.
 type Window struct{ Cols, Rows int }
 
-// The sizes a session can have. The upper bound keeps one screen of cells
-// within some tens of megabytes.
-const (
-	minCols, minRows = 2, 1
-	maxCols, maxRows = 1000, 500
-)
-
 // String writes the size as COLSxROWS.
 func (w Window) String() string { return fmt.Sprintf("%dx%d", w.Cols, w.Rows) }
 
@@ -117,8 +112,8 @@ func ParseWindow(s string) (Window, error) {
 		return Window{}, fmt.Errorf("%s is no size: write COLUMNSxROWS, such as 200x50", quote(s))
 	}
 	w := Window{int(cols), int(rows)}
-	if w.Cols < minCols || w.Rows < minRows || w.Cols > maxCols || w.Rows > maxRows {
-		return Window{}, fmt.Errorf("%s is out of bounds: %dx%d to %dx%d", w, minCols, minRows, maxCols, maxRows)
+	if w.Cols < terminal.MinCols || w.Rows < terminal.MinRows || w.Cols > terminal.MaxCols || w.Rows > terminal.MaxRows {
+		return Window{}, fmt.Errorf("%s is out of bounds: %dx%d to %dx%d", w, terminal.MinCols, terminal.MinRows, terminal.MaxCols, terminal.MaxRows)
 	}
 	return w, nil
 }

@@ -32,7 +32,7 @@ func (t *Terminal) invariants() error {
 		}
 	}
 	for i := range t.history.len() {
-		if err := t.history.at(i).invariants(maxCols); err != nil {
+		if err := t.history.at(i).invariants(MaxCols); err != nil {
 			return fmt.Errorf("history %d: %w", i, err)
 		}
 	}
@@ -43,7 +43,7 @@ func (l *Line) invariants(cols int) error {
 	if len(l.cells) > cols {
 		return fmt.Errorf("%d cells of %d", len(l.cells), cols)
 	}
-	if most := 2*cap(l.cells) + 16 + maxCols; len(l.clusters) > most || len(l.extras) > most {
+	if most := 2*cap(l.cells) + 16 + MaxCols; len(l.clusters) > most || len(l.extras) > most {
 		return fmt.Errorf("%d clusters, %d extras", len(l.clusters), len(l.extras))
 	}
 	for x, c := range l.cells {

@@ -64,7 +64,7 @@ func (d *decoder) bools(to ...*bool) {
 }
 
 func (d *decoder) state(t *Terminal) {
-	t.cols, t.rows = d.int(minCols, maxCols), d.int(minRows, maxRows)
+	t.cols, t.rows = d.int(MinCols, MaxCols), d.int(MinRows, MaxRows)
 	t.offset = int64(d.uint(1<<63 - 1))
 	t.revision = d.uint(1<<64 - 1)
 	t.panics = d.int(0, 1<<40)
@@ -86,7 +86,7 @@ func (d *decoder) state(t *Terminal) {
 	t.charsets = d.charsets()
 	t.shift = d.int(0, 3)
 	d.modes(&t.modes)
-	if t.tabs = d.ints(0, maxCols); tabs && t.tabs == nil {
+	if t.tabs = d.ints(0, MaxCols); tabs && t.tabs == nil {
 		t.tabs = []int{}
 	}
 	t.title = d.string()

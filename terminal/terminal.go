@@ -2,11 +2,15 @@ package terminal
 
 import "time"
 
-// Limits of a screen; sizes are brought within them.
+// MinCols and the others are the sizes a screen can have; any other is brought within
+// them. A wide character needs two columns. The product of the upper bounds keeps the
+// cells of one screen within some tens of megabytes.
 const (
-	minCols, minRows = 2, 1
-	maxCols, maxRows = 1000, 500
+	MinCols, MinRows = 2, 1
+	MaxCols, MaxRows = 1000, 500
+)
 
+const (
 	// syncLimit is how long a synchronized update may hide what is written.
 	syncLimit = 150 * time.Millisecond
 )
@@ -86,7 +90,7 @@ func New(o Options) *Terminal {
 }
 
 func clampSize(cols, rows int) (int, int) {
-	return min(max(cols, minCols), maxCols), min(max(rows, minRows), maxRows)
+	return min(max(cols, MinCols), MaxCols), min(max(rows, MinRows), MaxRows)
 }
 
 // clear is the state of a new terminal, but for its history, parser and offset.
