@@ -66,3 +66,9 @@ func Quote(s string) string {
 	}
 	return strconv.QuoteToASCII(s)
 }
+
+// OwnVariable says whether Berth itself sets the environment variable in sessions: a
+// session's own value would never reach its program.
+func OwnVariable(name string) bool {
+	return name == "BERTH" || strings.HasPrefix(name, "BERTH_")
+}

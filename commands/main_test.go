@@ -100,7 +100,7 @@ func newDesk(t *testing.T) *desk {
 	}
 	d := &desk{t, &Service{
 		Audit:    record,
-		Sessions: reg, Profiles: map[string]sessions.Spec{"web": profile}, Version: "v0", Started: time.Now(), Now: time.Now, Log: log, MaxInput: 1 << 20,
+		Sessions: reg, Profiles: map[string]sessions.Spec{"web": profile}, Defaults: sessions.Defaults(), Version: "v0", Started: time.Now(), Now: time.Now, Log: log, MaxInput: 1 << 20,
 	}}
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)

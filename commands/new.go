@@ -131,13 +131,14 @@ func (c *Call) ownProgram() bool {
 
 // specFromFlags lays what the caller gave over the profile.
 func (c *Call) specFromFlags() (sessions.Spec, error) {
-	spec, err := c.profile()
-	if err != nil {
-		return spec, err
-	}
 	dash := c.flags.ArgsLenAtDash()
 	if dash < 0 {
 		dash = len(c.Args)
+	}
+	argv := c.Args[dash:]
+	spec, err := c.profile(argv)
+	if err != nil {
+		return spec, err
 	}
 	if dash > 1 {
 		return spec, Lookup("new").usage(fmt.Errorf("%s is one name too many; a command stands after --", api.Quote(c.Args[1])))
@@ -148,11 +149,8 @@ func (c *Call) specFromFlags() (sessions.Spec, error) {
 			return spec, err
 		}
 	}
-	if argv := c.Args[dash:]; len(argv) > 0 {
-		if spec.Profile != "" {
-			return spec, Lookup("new").usage(fmt.Errorf("a profile has its own command"))
-		}
-		spec.Command = argv
+	if len(argv) > 0 && spec.Profile != "" {
+		return spec, Lookup("new").usage(fmt.Errorf("a profile has its own command"))
 	}
 	return c.specOptions(c.agentOptions(spec))
 }
@@ -181,10 +179,19 @@ func (c *Call) agentOptions(spec sessions.Spec) sessions.Spec {
 	return spec
 }
 
-func (c *Call) profile() (sessions.Spec, error) {
+// profile is what the options are laid over: the profile, or the defaults of the
+// configuration. A program that the caller names replaces the whole program of the
+// defaults, and takes of the rest what it can use.
+func (c *Call) profile(argv []string) (sessions.Spec, error) {
 	name, _ := c.flags.GetString("profile")
 	if !c.flags.Changed("profile") {
-		return sessions.Defaults(), nil
+		spec := c.Defaults
+		if len(argv) > 0 || c.flags.Changed("agent") || c.flags.Changed("rules") {
+			spec.Agent, spec.Rules, spec.Command = "", "", argv
+			spec.Agent, _ = c.flags.GetString("agent")
+			spec.Rules, _ = c.flags.GetString("rules")
+		}
+		return c.Sessions.Fitting(spec), nil
 	}
 	spec, ok := c.Profiles[name]
 	if !ok {

@@ -27,6 +27,7 @@ import (
 type Service struct {
 	Sessions *sessions.Registry
 	Profiles map[string]sessions.Spec // what new may start from
+	Defaults sessions.Spec            // what new starts from without a profile
 	Version  string
 	Started  time.Time
 	Now      func() time.Time

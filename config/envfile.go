@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"syscall"
+
+	"berth/api"
 )
 
 // maxEnvFile is the longest env file taken: no environment is larger.
@@ -91,8 +93,8 @@ func parseEnvLine(line string) (name, value string, err error) {
 	case !isEnvName(name):
 		// What stands before = may be a secret put there by mistake.
 		return "", "", errors.New("what stands before = is no name of a variable")
-	case name == "BERTH" || strings.HasPrefix(name, "BERTH_"):
-		return "", "", errors.New("variables named BERTH are set by Berth")
+	case api.OwnVariable(name):
+		return "", "", fmt.Errorf("Berth sets %s itself, as it does BERTH and all BERTH_*: remove the line or choose another name", name)
 	case strings.ContainsRune(value, 0):
 		return "", "", errors.New("the value has a NUL character")
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -66,7 +67,7 @@ func Check(path string) []Problem {
 	}
 	// What failed to be read is unset, so that Validate speaks of what was
 	// read, and nothing is told twice.
-	problems := append(d.problems, locate(c.Validate(), d, nil)...)
+	problems := append(d.problems, locate(append(c.Validate(), c.envFiles()...), d, nil)...)
 	slices.SortStableFunc(problems, func(a, b Problem) int {
 		if a.Line != b.Line {
 			return a.Line - b.Line
@@ -74,6 +75,31 @@ func Check(path string) []Problem {
 		return a.Column - b.Column
 	})
 	return problems
+}
+
+// envFiles says what is wrong in the files that sessions are to read at each start.
+// One that cannot be read now may be there by then, so that this is a notice.
+func (c *Config) envFiles() []Problem {
+	var out []Problem
+	look := func(field string, s Session) {
+		if s.EnvFile == "" {
+			return
+		}
+		_, err := LoadEnvFile(s.EnvFile)
+		var found Problems
+		errors.As(err, &found)
+		for _, p := range found {
+			out = append(out, Problem{Field: field + ".env_file", Text: p.String(), Notice: p.Line == 0})
+		}
+	}
+	look("defaults", c.Defaults)
+	for _, name := range slices.Sorted(maps.Keys(c.Profiles)) {
+		look("profiles."+quoteKey(name), c.Profiles[name])
+	}
+	for i, s := range c.Sessions {
+		look(fmt.Sprintf("sessions[%d]", i), s)
+	}
+	return out
 }
 
 // SearchPath is where berth.yaml is looked for.

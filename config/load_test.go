@@ -131,7 +131,7 @@ func TestCheck(t *testing.T) {
 				`:7:11: sessions[4].name: sessions[3] has the name "x" already; choose another`,
 				`:8:16: sessions[4].tags[1]: "no good" is no tag: 1 to 64 letters, digits and . _ - : / @ +, beginning with a letter or digit`,
 				":9:17: sessions[4].env.1X: no name of a variable; use letters, digits and _, not beginning with a digit",
-				":9:29: sessions[4].env.BERTH_Y: variables named BERTH are set by Berth; choose another name",
+				":9:29: sessions[4].env.BERTH_Y: Berth sets BERTH and all BERTH_* itself; remove it or choose another name",
 				`:10:14: sessions[4].restart: "sometimes" is not among its values; write never, on-failure or always`,
 			}},
 		"not yet": {

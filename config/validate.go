@@ -200,19 +200,26 @@ func (v *validation) limits(field string, l SessionLimits) {
 	}
 }
 
+// ownVariable is why a session's own value is refused.
+const ownVariable = "Berth sets BERTH and all BERTH_* itself"
+
 func (v *validation) environment(field string, s Session) {
 	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
 		at := join(join(field, "env"), quoteKey(name))
 		switch {
 		case !isEnvName(name):
 			v.add(at, "no name of a variable", "use letters, digits and _, not beginning with a digit")
-		case name == "BERTH" || strings.HasPrefix(name, "BERTH_"):
-			v.add(at, "variables named BERTH are set by Berth", "choose another name")
+		case api.OwnVariable(name):
+			v.add(at, ownVariable, "remove it or choose another name")
 		}
 	}
 	for i, name := range s.EnvPass {
-		if !isEnvName(name) {
-			v.add(fmt.Sprintf("%s[%d]", join(field, "env_pass"), i), quote(name)+" is no name of a variable", "list names alone; values go into env")
+		at := fmt.Sprintf("%s[%d]", join(field, "env_pass"), i)
+		switch {
+		case !isEnvName(name):
+			v.add(at, quote(name)+" is no name of a variable", "list names alone; values go into env")
+		case api.OwnVariable(name):
+			v.add(at, ownVariable, "remove it")
 		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"berth/agent"
 	"berth/api"
 	"berth/detect"
+	"berth/orchestrate/gate"
 	"berth/sessions/hold"
 )
 
@@ -85,10 +86,7 @@ func (r *Registry) checkRules(spec *Spec) error {
 func (r *Registry) inferAgent(spec Spec, shell string) (Spec, error) {
 	switch {
 	case spec.Agent == "" && len(spec.Command) > 0:
-		spec.Agent = agent.Generic
-		if name := filepath.Base(spec.Command[0]); r.drivers()[name] != nil {
-			spec.Agent = name
-		}
+		spec.Agent = r.agentOf(spec.Command[0])
 	case spec.Agent == "":
 		spec.Agent = agent.Generic
 	case spec.Agent != agent.Generic && r.drivers()[spec.Agent] == nil:
@@ -101,6 +99,32 @@ func (r *Registry) inferAgent(spec Spec, shell string) (Spec, error) {
 		}
 	}
 	return spec, r.forAgent(&spec)
+}
+
+// Fitting leaves out of a spec what its program has no use for: an agent's fields of
+// a program without a driver, and a first message to one that takes none. Defaults
+// of all sessions are meant for those that they fit.
+func (r *Registry) Fitting(spec Spec) Spec {
+	if spec.Agent == "" && len(spec.Command) > 0 {
+		spec.Agent = r.agentOf(spec.Command[0])
+	}
+	driver := r.driver(spec)
+	if _, ok := driver.(agent.Launcher); !ok {
+		spec.Conversation, spec.TakeUp, spec.Settings, spec.MCP = "", "", nil, nil
+		spec.Gate, spec.Start = gate.Config{}, nil
+	}
+	if _, ok := driver.(agent.Typist); !ok {
+		spec.Prompt = ""
+	}
+	return spec
+}
+
+// agentOf is the agent that a command is by its name.
+func (r *Registry) agentOf(command string) string {
+	if name := filepath.Base(command); r.drivers()[name] != nil {
+		return name
+	}
+	return agent.Generic
 }
 
 // forAgent settles what is of agents alone.

@@ -85,6 +85,7 @@ func noFolder(cwd string, user *account.User) error {
 func (e Environment) values(s Spec) (env, own map[string]string, err error) {
 	env, own = map[string]string{
 		"HOME": e.Home, "USER": e.User, "LOGNAME": e.User, "SHELL": e.Shell, "PATH": fallbackPath,
+		"TERM": "xterm-256color", "COLORTERM": "truecolor",
 	}, map[string]string{}
 	if s.LoginEnv {
 		for k, v := range e.Login {
@@ -109,7 +110,6 @@ func (e Environment) values(s Spec) (env, own map[string]string, err error) {
 	}
 	maps.Copy(own, s.Env)
 	maps.Copy(env, own)
-	env["TERM"], env["COLORTERM"] = "xterm-256color", "truecolor"
 	env["BERTH"], env["BERTH_SESSION"] = "1", s.ID
 	if e.Socket != "" {
 		env["BERTH_SOCKET"] = e.Socket

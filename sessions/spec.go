@@ -15,6 +15,7 @@ import (
 	"berth/orchestrate/begin"
 	"berth/orchestrate/gate"
 	"berth/orchestrate/notify"
+	"berth/terminal"
 )
 
 // Defaults of a session, from the design's table of fields.
@@ -144,20 +145,11 @@ func (s Spec) forked() string {
 	return s.Fork.Conversation
 }
 
-// Sizes a session's terminal may have. A row of 1,000 columns is wider than
-// any screen; the product bounds the emulator's memory.
-const (
-	MinCols = 2 // a wide character has to fit
-	MinRows = 1
-	MaxCols = 1000
-	MaxRows = 500
-)
-
 // CheckSize refuses a terminal size that no screen has.
 func CheckSize(cols, rows int) error {
-	if cols < MinCols || rows < MinRows || cols > MaxCols || rows > MaxRows {
+	if cols < terminal.MinCols || rows < terminal.MinRows || cols > terminal.MaxCols || rows > terminal.MaxRows {
 		return api.Errorf(api.CodeBadRequest, "size %dx%d is out of range: give COLSxROWS between %dx%d and %dx%d",
-			cols, rows, MinCols, MinRows, MaxCols, MaxRows)
+			cols, rows, terminal.MinCols, terminal.MinRows, terminal.MaxCols, terminal.MaxRows)
 	}
 	return nil
 }
@@ -244,8 +236,16 @@ func (s Spec) checkProgram() error {
 		if strings.ContainsAny(name, "=\x00") || name == "" {
 			return api.Errorf(api.CodeBadRequest, "%s cannot be the name of an environment variable", api.Quote(name))
 		}
+		if err := checkOwn(name); err != nil {
+			return err
+		}
 		if strings.ContainsRune(value, 0) {
 			return api.Errorf(api.CodeBadRequest, "the value of the environment variable %s has a NUL byte, which no program can be given", api.Quote(name))
+		}
+	}
+	for _, name := range s.EnvPass {
+		if err := checkOwn(name); err != nil {
+			return err
 		}
 	}
 	for _, word := range s.Command {
@@ -258,6 +258,14 @@ func (s Spec) checkProgram() error {
 	}
 	if s.Cwd != "" && !filepath.IsAbs(s.Cwd) {
 		return api.Errorf(api.CodeBadRequest, "the working directory %s is not an absolute path on the server", api.Quote(s.Cwd))
+	}
+	return nil
+}
+
+// checkOwn refuses a variable whose value would never reach the program.
+func checkOwn(name string) error {
+	if api.OwnVariable(name) {
+		return api.Errorf(api.CodeBadRequest, "Berth sets the variable %s itself, as it does BERTH and all BERTH_*: remove it or choose another name", api.Quote(name))
 	}
 	return nil
 }

@@ -337,8 +337,12 @@ func (s *server) listen() error {
 	if err != nil {
 		return err
 	}
+	defaults, err := s.defaults()
+	if err != nil {
+		return err
+	}
 	service := &commands.Service{
-		Sessions: s.sessions, Profiles: profiles, Version: version(), Started: s.started, Now: time.Now, Log: s.log,
+		Sessions: s.sessions, Profiles: profiles, Defaults: defaults, Version: version(), Started: s.started, Now: time.Now, Log: s.log,
 		MaxInput: int64(s.config.Limits.InputBytes), Edge: s.edgeHealth, Audit: s.audit, Keys: s.keys,
 	}
 	d := &dispatch.Dispatcher{Commands: service, Prefix: s.config.PrefixByte(), Log: s.log}

@@ -44,6 +44,12 @@ func (s *server) profiles() (map[string]sessions.Spec, error) {
 	return out, nil
 }
 
+// defaults are what new starts from without a profile.
+func (s *server) defaults() (sessions.Spec, error) {
+	whole, err := s.config.Resolve(config.Session{})
+	return spec(whole), err
+}
+
 // startSessions starts the configured sessions that are not there yet.
 func (s *server) startSessions(ctx context.Context) error {
 	for _, c := range s.config.Sessions {
