@@ -37,6 +37,7 @@ const (
 	SubtypeHookReview    = "hook_review"
 	SubtypeTerminal      = "startup_terminal"
 	SubtypeAuth          = "auth"
+	SubtypeAutoMode      = "auto_mode"
 )
 
 // Channels by which a prompt can be answered.

@@ -26,7 +26,7 @@ func (s *screen) dialog() *agent.Dialog {
 		dialog: d, top: top, first: first, end: end, screen: s,
 		all: flat(s.join(max(top, 0), s.last)), foot: s.join(end+1, s.last),
 	}
-	for _, read := range []func() bool{b.setup, b.plan, b.question, b.form, b.permission, b.notice} {
+	for _, read := range []func() bool{b.setup, b.autoMode, b.plan, b.question, b.form, b.permission, b.notice} {
 		if read() {
 			return d
 		}
@@ -435,15 +435,22 @@ const (
 
 var leave = regexp.MustCompile(`(?i)\b(esc to (cancel|exit|close|go back|dismiss|return|clear|reject|skip)|enter to (confirm|continue|select|close))`)
 
+// lastWords are the words at a dialog's end, which tell how to leave it, on one
+// line, and the row that they begin on.
+func (s *screen) lastWords(top int) (words string, first int) {
+	first = s.last
+	for first > top+1 && strings.TrimSpace(s.text(first-1)) != "" {
+		first--
+	}
+	return flat(s.join(first, s.last)), first
+}
+
 // notice: any other dialog: below a rule, ended by how to leave it.
 func (b *bottomBlock) notice() bool {
 	s := b.screen
 	top := s.top(s.last)
-	foot := s.last // the row that its last words begin on
-	for foot > top+1 && strings.TrimSpace(s.text(foot-1)) != "" {
-		foot--
-	}
-	if top < 0 || top >= s.last || !leave.MatchString(flat(s.join(foot, s.last))) {
+	words, _ := s.lastWords(top)
+	if top < 0 || top >= s.last || !leave.MatchString(words) {
 		return false
 	}
 	d := b.dialog

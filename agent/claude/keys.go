@@ -100,10 +100,34 @@ func digit(n int, d *agent.Dialog, outcome string) (agent.KeyAnswer, error) {
 		return agent.KeyAnswer{}, fmt.Errorf("%w: it has the options 1 to %d", agent.ErrAnswer, len(d.Options))
 	}
 	number := d.Options[n-1].Number
+	if number == 0 && chosen(d) > 0 {
+		return agent.KeyAnswer{Steps: append(walk(d, n), pressOn("Enter", d, n)), Outcome: outcome}, nil
+	}
 	if number == 0 || number > 9 {
 		return agent.KeyAnswer{}, fmt.Errorf("%w: that option has no key; use keys or attach", agent.ErrCannot)
 	}
 	return agent.KeyAnswer{Steps: []agent.Step{press(strconv.Itoa(number), d)}, Outcome: outcome}, nil
+}
+
+// walk moves from the option that is chosen to another, a key for each option
+// between them.
+func walk(d *agent.Dialog, n int) (steps []agent.Step) {
+	for at := chosen(d); at < n; at++ {
+		steps = append(steps, pressOn("Down", d, at))
+	}
+	for at := chosen(d); at > n; at-- {
+		steps = append(steps, pressOn("Up", d, at))
+	}
+	return steps
+}
+
+// pressOn presses a key while the dialog is as it was but for option n, which is
+// chosen.
+func pressOn(key string, d *agent.Dialog, n int) agent.Step {
+	wants := fmt.Sprintf("option %d (%s) chosen", n, d.Options[n-1].Label)
+	return agent.Step{Key: key, Pause: between, Wants: wants, Ready: func(r *agent.Reading) bool {
+		return same(r.Dialog, d) && focuses(r, d.Type, n)
+	}}
 }
 
 // enter presses Enter where nothing is chosen.
@@ -124,6 +148,8 @@ func setupKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 		return agent.KeyAnswer{}, fmt.Errorf("%w: it only takes accept", agent.ErrAnswer)
 	case agent.SubtypeAPIKey, agent.SubtypeBypass, agent.SubtypeTerminalSetup:
 		yes, no = beginning(d, "Yes"), beginning(d, "No")
+	case agent.SubtypeAutoMode:
+		return autoModeKeys(a, d)
 	case agent.SubtypeTheme:
 		yes = chosen(d)
 	case agent.SubtypeOAuthLogin:
@@ -251,7 +277,11 @@ func permissionKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	if a.Kind == agent.Deny && a.Text != "" && d.Subtype == "" && no > 0 && d.Options[no-1].Label == "No" {
 		return feedback(a.Text, d, no) // an option of more words has no input behind it
 	}
-	return choice(a, d, 1, no) // the first says yes, and no more than that
+	yes := slices.IndexFunc(d.Options, func(o agent.Option) bool { return o.Label == "Yes" }) + 1
+	if yes == 0 && strings.HasPrefix(d.Options[0].Label, "Yes") {
+		yes = 1 // the first says yes, and no more than that
+	}
+	return choice(a, d, yes, no)
 }
 
 // planKeys: which option accepts depends on the modes there are; only the one
@@ -287,19 +317,10 @@ func focuses(r *agent.Reading, kind agent.PromptType, n int) bool {
 
 // feedback moves to the last option, opens its input, and types.
 func feedback(text string, d *agent.Dialog, no int) (agent.KeyAnswer, error) {
-	at := chosen(d)
-	if at == 0 {
+	if chosen(d) == 0 {
 		return agent.KeyAnswer{}, agent.ErrNotReady
 	}
-	var steps []agent.Step
-	for n := at; n < no; n++ {
-		steps = append(steps, agent.Step{Key: "Down", Pause: between, Wants: "option " + strconv.Itoa(n) + " chosen", Ready: func(r *agent.Reading) bool {
-			return same(r.Dialog, d) && focuses(r, d.Type, n)
-		}})
-	}
-	steps = append(steps, agent.Step{Key: "Tab", Pause: between, Wants: "No chosen", Ready: func(r *agent.Reading) bool {
-		return same(r.Dialog, d) && focuses(r, d.Type, no)
-	}})
+	steps := append(walk(d, no), pressOn("Tab", d, no))
 	return typed(steps, text, d, no, agent.OutcomeDenied, func(now *agent.Dialog) bool {
 		return now.Options[no-1].Label != d.Options[no-1].Label // which tells what to type
 	}), nil

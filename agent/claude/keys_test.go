@@ -78,6 +78,7 @@ var (
 	three   = &agent.Request{Type: agent.PromptQuestion, Questions: questionsOf("color", "size", "features"), Options: []string{"Red", "Green", "Blue", "Type something.", "Chat about this"}}
 	layout  = &agent.Request{Type: agent.PromptQuestion, Questions: questionsOf("layout"), Options: []string{"Sidebar", "Topbar", "Chat about this"}}
 	command = &agent.Request{Type: agent.PromptPermission}
+	gateway = &agent.Request{Type: agent.PromptSetup, Subtype: agent.Pointer(agent.SubtypeAutoMode)}
 	planned = &agent.Request{Type: agent.PromptPlan}
 	filling = &agent.Request{Type: agent.PromptForm, Schema: []byte(formSchema)}
 )
@@ -112,6 +113,14 @@ func TestKeys(t *testing.T) {
 		{"option", command, optionN(2), `2@bash`, "accepted"},
 		{"last option", command, optionN(3), `3@bash`, "denied"},
 		{"deny why", command, denied("use another file"), `Down@bash Down@bash2 Tab@bash_no "use another file"@bash_no_input Enter@bash_no_typed`, "denied"},
+		{"no numbers, accept", command, agent.Answer{Kind: agent.Accept}, `Down@unnumbered Enter@unnumbered_yes`, "accepted"},
+		{"no numbers, deny", command, denied(""), `Enter@unnumbered`, "denied"},
+		{"no numbers, deny from yes", command, denied(""), `Up@unnumbered_yes Enter@unnumbered`, "denied"},
+		{"no numbers, option", command, optionN(2), `Down@unnumbered Enter@unnumbered_yes`, "accepted"},
+		{"no numbers, deny why", command, denied("do it otherwise"), `Tab@unnumbered "do it otherwise"@unnumbered_no_input Enter@unnumbered_no_typed`, "denied"},
+		{"no check, stay", gateway, agent.Answer{Kind: agent.Accept}, `Enter@gateway`, "accepted"},
+		{"no check, leave", gateway, optionN(2), `S-Tab@gateway`, "answered"},
+		{"no check, closed", gateway, denied(""), `Escape@gateway`, "denied"},
 		{"plan by option", planned, optionN(1), `1@plan`, "accepted"},
 		{"plan accepted", planned, agent.Answer{Kind: agent.Accept}, `2@plan`, "accepted"},
 		{"plan in words", planned, agent.Answer{Kind: agent.AnswerText, Text: "use python"}, `3@plan "use python"@plan_input Enter@plan_typed`, "denied"},

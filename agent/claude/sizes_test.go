@@ -1,6 +1,7 @@
 package claude_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -109,6 +110,23 @@ func TestSizes(t *testing.T) {
 			if strings.Contains(d.Body, "auto mode handles") || strings.Contains(d.Body, "╌") || strings.Contains(d.Body, "│") {
 				t.Errorf("%s at %s: says %q", name, size, d.Body)
 			}
+		}
+	}
+}
+
+// TestAutoModeWithoutCheck: its two ways out are keys, which only its last words name.
+func TestAutoModeWithoutCheck(t *testing.T) {
+	for size, r := range sized(t)["330 gateway"] {
+		d := r.Dialog
+		if d == nil || d.Type != agent.PromptSetup || d.Subtype != agent.SubtypeAutoMode || d.Title != "Auto mode can't check actions in this session" ||
+			strings.Join(d.Labels(), "|") != "Stay in auto mode|Leave for accept edits mode and stop" {
+			t.Errorf("at %s: %+v", size, d)
+			continue
+		}
+		prompt := claude.Driver{}.FromDialog(d)
+		_, err := claude.Driver{}.Keys(prompt, optionN(2), d)
+		if short := size == "60x20"; errors.Is(err, agent.ErrCannot) != short {
+			t.Errorf("at %s, to leave: %v", size, err)
 		}
 	}
 }

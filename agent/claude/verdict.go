@@ -37,6 +37,15 @@ func verdict(d decision, outcome string) (agent.Verdict, error) {
 // refused is what Claude tells the model of a plain No.
 const refused = "The user does not want to proceed with this. Stop what you are doing and wait for the user to tell you how to go on."
 
+var _ agent.Withholder = Driver{}
+
+// Withholds: newer versions draw no dialog for what a subagent asks while its
+// PermissionRequest hook waits. Where there is one all the same it is answered
+// there or by the hook, whichever is first.
+func (Driver) Withholds(p *agent.Request) bool {
+	return p.Type == agent.PromptPermission && p.Agent != nil && !p.OnScreen
+}
+
 // Verdict is the answer for a waiting PermissionRequest hook. A plain deny
 // ends the turn, as No does at the dialog; with a reason the model goes on.
 func (Driver) Verdict(p *agent.Request, a agent.Answer, payload []byte) (agent.Verdict, error) {
@@ -57,7 +66,7 @@ func (Driver) Verdict(p *agent.Request, a agent.Answer, payload []byte) (agent.V
 	case agent.PromptQuestion:
 		return questionVerdict(p, a, e.Input)
 	case agent.PromptPlan:
-		return planVerdict(p, a)
+		return planVerdict(p, a, e.Input)
 	case agent.PromptPermission:
 		return permissionVerdict(p, a, e.Suggestions)
 	}
@@ -129,11 +138,15 @@ func lasting(options []string) (n int) {
 var manual = json.RawMessage(`[{"type":"setMode","mode":"default","destination":"session"}]`)
 
 // planVerdict: what the options mean depends on the modes there are, and not
-// all of them can be said by hook.
-func planVerdict(p *agent.Request, a agent.Answer) (agent.Verdict, error) {
+// all of them can be said by hook. Without the tool's input in it newer versions
+// take no notice of a yes.
+func planVerdict(p *agent.Request, a agent.Answer, input json.RawMessage) (agent.Verdict, error) {
+	if len(input) == 0 {
+		input = json.RawMessage("{}")
+	}
 	switch a.Kind {
 	case agent.Accept:
-		return allow()
+		return verdict(decision{Behavior: "allow", Input: input}, agent.OutcomeAccepted)
 	case agent.AnswerText:
 		return deny(a.Text)
 	case agent.ChooseOption:
@@ -145,7 +158,7 @@ func planVerdict(p *agent.Request, a agent.Answer) (agent.Verdict, error) {
 	case err != nil:
 		return agent.Verdict{}, err
 	case strings.HasPrefix(label, "Yes, manually approve"):
-		return verdict(decision{Behavior: "allow", Permissions: manual}, agent.OutcomeAccepted)
+		return verdict(decision{Behavior: "allow", Input: input, Permissions: manual}, agent.OutcomeAccepted)
 	case strings.HasPrefix(label, "Tell Claude"):
 		return agent.Verdict{}, fmt.Errorf("%w: say what to change with deny TEXT", agent.ErrAnswer)
 	}
