@@ -7,7 +7,7 @@ import "berth/agent"
 func (f *Fold) follows(fact *agent.Fact) bool {
 	m := &f.m
 	id := fact.Conversation
-	replaced := false
+	replaced, forked := false, false
 	switch {
 	case id == "" || id == m.Conversation:
 		if fact.Kind == agent.ConversationStarted && id != "" {
@@ -24,12 +24,17 @@ func (f *Fold) follows(fact *agent.Fact) bool {
 		if fact.Kind == agent.ConversationEnded {
 			return true
 		}
+	case id == m.ForkedFrom && fact.Source == agent.SourceRegistry:
+		return false // the copy runs in another process, and the file of this one is not written any more
 	case fact.Source == agent.SourceRegistry:
 		// Its own file, by its pid. It may be late about a move just made.
 		if id == m.Left && f.now.Sub(m.LeftAt) < silence {
 			return true
 		}
 	case fact.Kind == agent.ConversationStarted && (fact.Text == "clear" || m.ConversationOver):
+	case fact.Kind == agent.ConversationStarted && fact.Text == "fork" && m.Turn.Phase == "":
+		// The agent goes on in a copy. One that a tool makes begins in a turn.
+		forked = true
 	case f.may(agent.MoveReplace, fact.Source) && m.Turn.ID == "" && fact.Agent == "" &&
 		(fact.Kind == agent.ConversationStarted || fact.Kind == agent.TurnStarted && id == m.Left):
 		replaced = true
@@ -40,6 +45,10 @@ func (f *Fold) follows(fact *agent.Fact) bool {
 	}
 	if m.Conversation != "" {
 		f.leave(fact, replaced)
+	}
+	m.ForkedFrom = ""
+	if forked {
+		m.ForkedFrom = m.Conversation
 	}
 	m.Conversation, m.ConversationOver = id, false
 	m.Resumed = fact.Kind == agent.ConversationStarted && fact.Text == "resume"

@@ -24,7 +24,8 @@ type memory struct {
 	ConversationOver bool
 	Left             string // the conversation before, and when it was left
 	LeftAt           time.Time
-	Resumed          bool // it began as one taken up, and may yet turn out to be a fork
+	ForkedFrom       string // the conversation before, where this one is a copy of it
+	Resumed          bool   // it began as one taken up, and may yet turn out to be a fork
 	Turns            int
 
 	Turn     turn

@@ -296,6 +296,20 @@ func TestConversations(t *testing.T) {
 		b.at(4000)
 		b.want("2080 working", "2900 idle")
 	})
+	t.Run("a copy moves it between turns", func(t *testing.T) {
+		b := started(t)
+		b.at(2000)
+		// Claude Code's agents view: a helper of its own begins, then the copy.
+		if !from(b, agent.ConversationStarted, "spare", "", "startup") || from(b, agent.ConversationStarted, "d", "", "fork") {
+			t.Error("not moved")
+		}
+		b.at(9000).say(agent.Fact{Kind: agent.LevelIs, Source: agent.SourceRegistry, Conversation: "c", Level: agent.LevelIdle})
+		from(b, agent.TurnStarted, "d", "y", "")
+		b.want("9000 working")
+		if !from(b, agent.ConversationStarted, "e", "", "fork") || b.fold.Status().Conversation != "d" {
+			t.Error("a copy that a tool makes is followed")
+		}
+	})
 	t.Run("clear ends an error", func(t *testing.T) {
 		b := working(t)
 		b.at(2000).say(agent.Fact{Kind: agent.TurnEnded, Source: agent.SourceHook, Turn: "a", How: agent.Failed, Conversation: "c", Failure: &agent.Failure{Class: agent.Invalid}})

@@ -22,6 +22,13 @@ var unset = []string{
 	"CLAUDE_PROJECT_DIR", "CLAUDE_ENV_FILE", "CLAUDE_EFFORT", "AI_AGENT",
 }
 
+// defaults are variables that Claude gets unless the session itself has them. Its
+// agents view is a key away from an empty composer, and takes the conversation to
+// another process.
+func defaults() map[string]string {
+	return map[string]string{"CLAUDE_CODE_FORCE_SYNC_OUTPUT": "1", "CLAUDE_CODE_DISABLE_AGENT_VIEW": "1"}
+}
+
 // Files of Berth's own in the session's folder.
 const (
 	settingsName = "claude-settings.json"
@@ -47,7 +54,7 @@ func (Driver) Launch(s agent.Start) (agent.Launch, error) {
 		return l, nil // it has no conversation
 	}
 	if s.Groom != agent.GroomPristine {
-		l.Unset, l.Default = unset, map[string]string{"CLAUDE_CODE_FORCE_SYNC_OUTPUT": "1"}
+		l.Unset, l.Default = unset, defaults()
 		l.Vouched = vouched(s.Own)
 	}
 	if s.Isolate == agent.IsolateFull {

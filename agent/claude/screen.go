@@ -21,6 +21,10 @@ func (Driver) Screen(v *agent.View) *agent.Reading {
 	if top, bottom, ok := s.composer(); ok {
 		r.Composer = readComposer(v.Lines[top+1 : bottom])
 		s.footer(r, bottom)
+		if strings.Contains(r.Footer, "space to reply") { // the agents view: what is typed there begins another session
+			r.Composer = nil
+			return r
+		}
 		s.spinner(r, top)
 		return r
 	}

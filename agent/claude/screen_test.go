@@ -60,6 +60,7 @@ func TestNoComposer(t *testing.T) {
 		"a message already sent": rule + "❯ hello\n" + rule,
 		"one rule":               "❯\u00a0hello\n" + rule,
 		"an editor":              "hello\n~\n~\n-- INSERT --",
+		"the agents view":        "Working\n" + rule + "❯\u00a0describe a task for a new session\n" + rule + "  enter to return · space to reply · ctrl+x to remove · ? for shortcuts\n",
 		"a transcript":           "❯ hello\n\n● Done.\n" + rule + "  Showing detailed transcript · ctrl+o to toggle\n",
 	} {
 		if r := draw(60, 16, drawn); r.Composer != nil || r.Dialog != nil || r.Bare() {
