@@ -32,6 +32,7 @@ type client struct {
 	cols, rows int // the client's window
 	status     Status
 	writer     bool // as of status
+	mouse      bool // likewise: it writes, or a click would make it the writer
 
 	way     way
 	queue   *Queue
@@ -114,10 +115,11 @@ func (c *client) run(ctx context.Context) error {
 
 // refresh takes in the session's status.
 func (c *client) refresh() {
-	before := c.writer
+	before := c.mouse
 	c.status = c.member.Status()
 	c.writer = c.status.Writer.Client == c.member.ID()
-	if c.writer != before {
+	c.mouse = c.writer || c.mayWrite() && c.status.Writer.Client == ""
+	if c.mouse != before {
 		c.resync = true // other modes
 	}
 	c.stale = true
@@ -141,7 +143,7 @@ func (c *client) wait(ctx context.Context, chunks <-chan []byte, failed <-chan e
 		ready = c.queue.Ready()
 	}
 	// While this loop sleeps, all that it would do with an echo is to hand it on.
-	if c.way == wayPass && c.writer && !c.resync && c.out.prompt != nil && !c.out.busy {
+	if c.way == wayPass && c.mouse && !c.resync && c.out.prompt != nil && !c.out.busy {
 		c.queue.Straight(c.out.straight)
 		defer c.queue.Straight(nil)
 	}
@@ -222,7 +224,7 @@ func (c *client) resized() {
 	if c.pager != nil {
 		c.pager.resize(cols, rows)
 	}
-	if c.writer && c.way == wayPass {
+	if c.mouse && c.way == wayPass {
 		c.settle = c.Clock.Now().Add(resizeTime)
 		c.timers.set(timerResize, resizeTime)
 	}

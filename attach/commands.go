@@ -16,7 +16,7 @@ func (c *client) input(ctx context.Context, parts []input) {
 		case inputText:
 			c.typed(part.data)
 		case inputMouse:
-			c.mouse(part.data)
+			c.mouseEvent(part.data)
 		case inputFocus:
 			c.focus(part.data)
 		case inputCommand:
@@ -59,10 +59,10 @@ func (c *client) typed(b []byte) {
 
 func (c *client) mayWrite() bool { return c.MayWrite && !c.ReadOnly }
 
-// mouse passes an event on, in the session's coordinates. Looking on with the
-// mouse takes no lease.
-func (c *client) mouse(seq []byte) {
-	if !c.writer || c.pager != nil || c.overlay != nil && c.overlay.sticky {
+// mouseEvent passes an event on, in the session's coordinates. With the lease
+// free a click or the wheel takes it, as a key does; moving the mouse does not.
+func (c *client) mouseEvent(seq []byte) {
+	if !c.writer && (!c.mouse || !presses(seq)) || c.pager != nil || c.overlay != nil && c.overlay.sticky {
 		return
 	}
 	if c.way == wayView {

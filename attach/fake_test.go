@@ -51,10 +51,17 @@ func (s *fakeSession) Join(_ context.Context, c Client) (Member, error) {
 		changed: make(chan struct{}, 1), notices: make(chan Notice, 8),
 	}
 	s.members = append(s.members, m)
-	if s.writer == nil && c.MayWrite {
-		s.setWriter(m)
+	if s.writer == nil && c.MayWrite && s.follow {
+		s.resizeLocked(c.Cols, c.Rows)
 	}
 	return m, nil
+}
+
+// written makes the first who joined the writer, as a key of theirs would.
+func (s *fakeSession) written() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.setWriter(s.members[0])
 }
 
 // write is the program's output.
@@ -200,7 +207,7 @@ func (m *fakeMember) Window(cols, rows int) {
 	m.s.mu.Lock()
 	defer m.s.mu.Unlock()
 	m.c.Cols, m.c.Rows = cols, rows
-	if m.s.writer == m && m.s.follow {
+	if (m.s.writer == m || m.s.writer == nil) && m.s.follow {
 		m.s.resizeLocked(cols, rows)
 	}
 }

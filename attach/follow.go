@@ -71,7 +71,7 @@ func (c *client) passOn() (b []byte, again bool, err error) {
 		c.resync = true
 		return nil, true, nil
 	}
-	if len(b) > 0 && !c.writer {
+	if len(b) > 0 && !c.mouse {
 		b = withoutMouse(b)
 		again = true // it may have been nothing else
 	}
@@ -99,7 +99,7 @@ func (c *client) repaint(ctx context.Context) ([]byte, error) {
 		return nil, nil
 	}
 	b := c.prologue([]byte(syncBegin))
-	if c.writer {
+	if c.mouse {
 		b = append(b, paint.Bytes...)
 	} else {
 		b = append(b, withoutMouse(paint.Bytes)...)
@@ -193,7 +193,7 @@ func (c *client) drawPicture(ctx context.Context, b []byte) ([]byte, error) {
 	if s.Cols != c.cols || s.Rows != c.rows {
 		c.hint(s)
 	}
-	b = c.setModes(b, modesFor(s.Modes, c.writer))
+	b = c.setModes(b, modesFor(s.Modes, c.mouse))
 	b = c.setTitle(b, s.Title)
 	rows, cursor := c.crop.view(s, c.cols, c.rows)
 	if c.overlay != nil {

@@ -16,17 +16,17 @@ type inputModes struct {
 	kitty, modifyOther             int
 }
 
-// modesFor is what a client's terminal is put into for a program in m. Somebody
-// who only looks on gets no mouse or focus reports, so that selecting text
+// modesFor is what a client's terminal is put into for a program in m. A client
+// that only looks on gets no mouse or focus reports, so that selecting text
 // works as in any window; keys are encoded as the program wants them, since
 // the first key may take the lease.
-func modesFor(m terminal.Modes, writer bool) inputModes {
+func modesFor(m terminal.Modes, mouse bool) inputModes {
 	out := inputModes{
 		appCursor: m.AppCursor, appKeypad: m.AppKeypad, newLine: m.NewLine,
 		paste: m.BracketedPaste, reverseVideo: m.ReverseVideo,
 		kitty: m.KittyFlags, modifyOther: m.ModifyOther,
 	}
-	if writer {
+	if mouse {
 		out.focus, out.mouse, out.mouseSGR, out.scroll = m.FocusEvents, m.Mouse, m.MouseSGR, m.AlternateScroll
 	}
 	return out

@@ -165,6 +165,7 @@ func TestPlainViewerIsTold(t *testing.T) {
 	s := newFakeSession(40, 8)
 	ann := attach(t, s, 40, 8, nil)
 	eventually(t, same(ann, s))
+	s.written()
 	r := attachPlain(t, s, nil)
 	io.WriteString(r.keys, "x\n")
 	eventually(t, func() string {

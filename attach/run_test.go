@@ -55,6 +55,7 @@ func TestViewerGetsNoMouse(t *testing.T) {
 	s := newFakeSession(60, 15)
 	ann := attach(t, s, 60, 15, nil)
 	eventually(t, same(ann, s))
+	s.written()
 	s.write([]byte("\x1b[?1002h\x1b[?1006;1004h\x1b[?2004h"))
 	p := attach(t, s, 60, 15, func(o *Options) { o.Identity = "bob" })
 	eventually(t, func() string {
@@ -77,12 +78,43 @@ func TestViewerGetsNoMouse(t *testing.T) {
 	})
 }
 
+// With the lease free a click is the program's, and makes the writer, as a key
+// does. Moving the mouse and going to another window do not.
+func TestClickTakesAFreeLease(t *testing.T) {
+	for name, c := range map[string]struct {
+		modes, moves, click string
+	}{
+		"SGR":   {"\x1b[?1003;1006;1004h", "\x1b[I\x1b[<35;3;2M\x1b[<0;3;2m\x1b[O", "\x1b[<0;3;2M"},
+		"X10":   {"\x1b[?1003;1004h", "\x1b[I\x1b[MC#\"\x1b[M##\"\x1b[O", "\x1b[M #\""},
+		"urxvt": {"\x1b[?1003;1015h", "\x1b[67;3;2M\x1b[35;3;2M", "\x1b[32;3;2M"},
+		"wheel": {"\x1b[?1003;1006h", "\x1b[<35;3;2M", "\x1b[<64;3;2M"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newFakeSession(60, 15)
+			s.write([]byte(c.modes + "ready"))
+			p := attach(t, s, 60, 15, nil)
+			eventually(t, same(p, s))
+			if m := p.sees().Modes; m.Mouse != terminal.MouseMotion {
+				t.Errorf("modes %+v", m)
+			}
+			p.press(c.moves + c.click)
+			eventually(t, func() string {
+				if got := s.got(); got != c.click {
+					return fmt.Sprintf("typed %q", got)
+				}
+				return ""
+			})
+		})
+	}
+}
+
 func TestViewerTypesAndTakesOver(t *testing.T) {
 	clock := newFakeClock()
 	s := newFakeSession(60, 15)
 	s.write([]byte("hello\r\n$ "))
 	ann := attach(t, s, 60, 15, func(o *Options) { o.Clock = clock })
 	eventually(t, same(ann, s))
+	s.written()
 	bob := attach(t, s, 60, 15, func(o *Options) { o.Identity, o.Clock = "bob", clock })
 	eventually(t, same(bob, s))
 	bob.press("ls\r")
@@ -370,7 +402,7 @@ func TestPagerWhoStateHelp(t *testing.T) {
 	eventually(t, shows(p, "|line 99"))
 	p.press("q")
 	eventually(t, same(p, s))
-	for key, want := range map[string]string{"l": "ann (you) · writing", "s": "alpha · idle", "?": "d  detach"} {
+	for key, want := range map[string]string{"l": "ann (you)", "s": "alpha · idle", "?": "d  detach"} {
 		p.press("\x1d" + key)
 		eventually(t, shows(p, want))
 		p.press(" ")

@@ -31,9 +31,9 @@ type Session interface {
 	Name() string // the present name, without control characters
 	ID() string
 
-	// Join registers a client, counts it among those who are here and gives
-	// it the lease if that is free and the client may write. It fails with an
-	// error that names the reason. The caller owns the Member and calls Leave.
+	// Join registers a client and counts it among those who are here. It gets
+	// the lease with the first key typed. It fails with an error that names the
+	// reason. The caller owns the Member and calls Leave.
 	Join(ctx context.Context, c Client) (Member, error)
 }
 
@@ -95,7 +95,8 @@ type Member interface {
 	TypeSoon(data []byte, answered func(error)) bool
 
 	// Window tells the client's present window. It becomes the session's when
-	// this client is the writer and the size policy says so. It does not wait.
+	// this client is the writer, or the only one that may be and no client is,
+	// and the size policy says so. It does not wait.
 	Window(cols, rows int)
 
 	// Take takes the lease, from another client too where the key may. Others

@@ -236,9 +236,15 @@ func TestLeaseAfterAServersEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if w := s.Status().Writer; w != nil {
+		t.Fatalf("a client that typed nothing writes: %+v", w)
+	}
+	if err := m.Type(t.Context(), []byte("x")); err != nil {
+		t.Fatal(err)
+	}
 	held := s.Status().Writer
 	if held == nil || held.Client != tester.Client {
-		t.Fatalf("who joins a free session writes; it is %+v", held)
+		t.Fatalf("after a key the writer is %+v", held)
 	}
 	p.reopen()
 	m.Leave()

@@ -15,7 +15,13 @@ func TestTypingPastTheLoop(t *testing.T) {
 	a, b := join(t, s, visitor("a", 50, 10)), join(t, s, visitor("b", 50, 10))
 	answers := make(chan error, 1)
 	soon := func(m *Member) bool { return m.TypeSoon([]byte("x"), func(err error) { answers <- err }) }
-	for range 50 {
+	if soon(a) {
+		t.Fatal("somebody without the lease typed")
+	}
+	if err := a.Type(t.Context(), []byte("x")); err != nil { // the first key takes it
+		t.Fatal(err)
+	}
+	for range 49 {
 		for deadline := time.Now().Add(patience); !soon(a); time.Sleep(time.Millisecond) { // the loop may be awake
 			if time.Now().After(deadline) {
 				t.Fatal("who holds the lease cannot type past the loop")

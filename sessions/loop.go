@@ -98,7 +98,8 @@ type core struct {
 	dirty              bool      // status to publish
 	moved              bool      // likewise, for the times and the offset in it alone
 	asked              window    // the size the holder was asked for last
-	wantCols, wantRows int       // the size asked for last
+	wantCols, wantRows int       // the size asked for last, and
+	wantBy             By        // the client whose window that is
 	resizing           bool      // the holder has yet to answer a resize
 	removed            bool      // the loop ends
 }

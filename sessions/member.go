@@ -40,6 +40,7 @@ type Member struct {
 	window  atomic.Pointer[window] // told and not looked at yet
 	mark    json.RawMessage        // beside its keystrokes
 	joined  bool                   // the loop's
+	fresh   bool                   // the loop's: its window is new and not looked at by fitSize
 	gone    bool                   // the loop's: it has left
 }
 
@@ -51,8 +52,7 @@ type Notice struct {
 	Kicked string // why it has to go
 }
 
-// Join registers a client and gives it the lease if that is free and the
-// client may write.
+// Join registers a client. It gets the lease with the first key that it types.
 func (s *Session) Join(ctx context.Context, v Visitor) (*Member, error) {
 	m := &Member{Visitor: v, session: s, changed: make(chan struct{}, 1), notices: make(chan Notice, noticesKept)}
 	m.mark = mark{By: m.by(), Typed: true}.json()
@@ -60,8 +60,8 @@ func (s *Session) Join(ctx context.Context, v Visitor) (*Member, error) {
 		m.since, m.joined = c.now(), true
 		c.members[v.Client] = m
 		c.note("client_attached", clientEvent{By: v.by(), Terminal: v.Terminal, Cols: v.Cols, Rows: v.Rows})
+		m.fresh = true
 		if c.exit == nil && m.mayWrite() == nil {
-			c.leaseOnJoin(m)
 			c.unveil()
 		}
 		c.fitSize()
@@ -288,7 +288,7 @@ func (c *core) lookAtWindows() {
 	changed := false
 	for _, m := range c.members {
 		if w := m.window.Swap(nil); w != nil {
-			m.Cols, m.Rows, changed = w.cols, w.rows, true
+			m.Cols, m.Rows, m.fresh, changed = w.cols, w.rows, true, true
 		}
 	}
 	if changed {

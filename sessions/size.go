@@ -73,14 +73,15 @@ func (c *core) sizesDone() {
 	c.sizes = nil
 }
 
-// fitSize makes the session's size what the policy says of the windows of who
-// is here. Nobody here: it stays.
+// fitSize makes the session's size what the policy says of the windows of the
+// clients here. Without any it stays.
 func (c *core) fitSize() {
 	if c.link == nil || c.exit != nil || c.spec.SizePolicy == SizeFixed {
 		return
 	}
 	cols, rows := 0, 0
 	if c.spec.SizePolicy == SizeSmallest {
+		c.wantBy = By{Identity: "berth"}
 		for _, m := range c.members {
 			if m.Terminal && m.Cols > 0 {
 				if cols == 0 {
@@ -89,10 +90,9 @@ func (c *core) fitSize() {
 				cols, rows = min(cols, m.Cols), min(rows, m.Rows)
 			}
 		}
-	} else if h, ok := c.lease.Holder(); ok {
-		if m := c.members[h.ID]; m != nil && m.Terminal {
-			cols, rows = m.Cols, m.Rows
-		}
+	} else if m := c.fitted(); m != nil && m.Terminal {
+		cols, rows = m.Cols, m.Rows
+		c.wantBy = m.by()
 	}
 	if cols <= 0 || CheckSize(cols, rows) != nil {
 		return
@@ -104,6 +104,35 @@ func (c *core) fitSize() {
 	c.sendSize()
 }
 
+// fitted is the member that gives the session its size: the writer, and while no
+// client writes the only one that may, once for each window it comes with. A
+// size that a call sets after that stays.
+func (c *core) fitted() *Member {
+	h, held := c.lease.Holder()
+	writer := c.members[h.ID]
+	if held && writer == nil {
+		return nil // a call or a lock: windows wait for its end
+	}
+	var alone *Member
+	able := 0
+	for _, m := range c.members {
+		if m.Terminal && m.mayWrite() == nil {
+			able++
+			if m.fresh {
+				alone = m
+			}
+		}
+		m.fresh = false
+	}
+	switch {
+	case held:
+		return writer
+	case able == 1:
+		return alone
+	}
+	return nil
+}
+
 // sendSize asks the holder for the wanted size, off the loop.
 func (c *core) sendSize() {
 	cols, rows := c.wantCols, c.wantRows
@@ -111,10 +140,7 @@ func (c *core) sendSize() {
 		c.wantCols, c.wantRows = 0, 0
 		return
 	}
-	by := By{Identity: "berth"}
-	if h, ok := c.lease.Holder(); ok {
-		by = By{Identity: h.Identity, Fingerprint: h.Fingerprint, Client: h.ID}
-	}
+	by := c.wantBy
 	c.resizing, c.asked = true, window{cols, rows}
 	link := c.link
 	c.background(func() {

@@ -67,8 +67,6 @@ func (c *core) tellLease(changes []lease.Change) {
 	}
 }
 
-func (c *core) leaseOnJoin(m *Member) { c.tellLease(c.lease.Attach(c.now(), m.client(true))) }
-
 // leaseOnType takes the lease for keystrokes, or says why not.
 func (c *core) leaseOnType(m *Member) error {
 	grant, changes, err := c.lease.Type(c.now(), m.client(true))

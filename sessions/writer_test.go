@@ -37,6 +37,9 @@ func TestSizeIsTheWriters(t *testing.T) {
 	s := p.sh("one", "sleep 600")
 	a := join(t, s, visitor("a", 50, 10))
 	within(t, s, "a's size", size(50, 10))
+	if err := a.Take(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	b := join(t, s, visitor("b", 30, 8))
 	b.Window(31, 9)
 	if err := b.Take(t.Context()); err != nil {
@@ -61,6 +64,50 @@ func TestSizeIsTheWriters(t *testing.T) {
 	if st := s.Status(); !size(99, 20)(st) {
 		t.Errorf("without a writer it became %dx%d", st.Cols, st.Rows)
 	}
+}
+
+// A client that is alone and has typed nothing gives the session its size and
+// keeps no call from writing. What a call sets stays until the window changes.
+func TestSizeWithoutAWriter(t *testing.T) {
+	p := open(t)
+	s := p.sh("one", "stty -echo; echo ready; cat")
+	shows(t, s, "ready")
+	onlooker := visitor("v", 90, 30)
+	onlooker.ReadOnly = true
+	join(t, s, onlooker)
+	a := join(t, s, visitor("a", 50, 10))
+	within(t, s, "a's size", size(50, 10))
+	call := Claim{Actor: visitor("c", 0, 0).Actor, Verb: "input"}
+	if err := s.Deliver(t.Context(), call, []byte("from c\r")); err != nil {
+		t.Fatalf("a call beside a client that typed nothing: %v", err)
+	}
+	shows(t, s, "from c")
+	if err := s.Resize(t.Context(), call, 44, 9); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Deliver(t.Context(), call, []byte("again\r")); err != nil {
+		t.Fatal(err)
+	}
+	if st := s.Status(); !size(44, 9)(st) || st.Writer != nil || st.Viewers != 2 {
+		t.Errorf("after the call %dx%d, writer %+v, %d viewers", st.Cols, st.Rows, st.Writer, st.Viewers)
+	}
+	a.Window(51, 11)
+	within(t, s, "a's new size", size(51, 11))
+	b := join(t, s, visitor("b", 60, 20))
+	a.Window(52, 12) // of two that may write it is nobody's turn
+	b.Window(61, 21)
+	a.Leave()
+	if err := b.session.do(t.Context(), func(c *core) { c.lookAtWindows() }); err != nil {
+		t.Fatal(err)
+	}
+	if st := s.Status(); !size(51, 11)(st) {
+		t.Errorf("of two that typed nothing one has made it %dx%d", st.Cols, st.Rows)
+	}
+	if err := b.Type(t.Context(), []byte("from b\r")); err != nil {
+		t.Fatal(err)
+	}
+	within(t, s, "b's size", size(61, 21))
+	shows(t, s, "from b")
 }
 
 func TestSizeBackAndForth(t *testing.T) {

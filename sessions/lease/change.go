@@ -21,7 +21,6 @@ type How string
 
 // The ways in which a lease changes hands.
 const (
-	ByAttach   How = "attach"   // it was free when the client came
 	ByTyping   How = "typing"   // it was free, or its holder had paused
 	ByExec     How = "exec"     // a call, for its delivery
 	ByLock     How = "lock"     // the verb lock

@@ -59,7 +59,6 @@ func (d *desk) note(changes []Change, err error) *desk {
 	return d
 }
 
-func (d *desk) attach(c Client) *desk { return d.note(d.l.Attach(d.now, c), nil) }
 func (d *desk) detach(c Client) *desk { return d.note(d.l.Detach(d.now, c.ID), nil) }
 func (d *desk) tick() *desk           { return d.note(d.l.Tick(d.now), nil) }
 func (d *desk) end(c Client) *desk    { return d.note(d.l.End(d.now, d.grants[c.ID]), nil) }
@@ -119,40 +118,37 @@ func TestTransitions(t *testing.T) {
 		play func(d *desk)
 		want string // one line a step's outcome
 	}{
-		{"attaching takes a free lease only", func(d *desk) {
-			d.attach(eve).attach(ann).attach(bob).after(time.Minute).attach(cat)
-		}, "taken attach by c1"},
 		{"typing takes a free lease", func(d *desk) { d.typed(bob).write(bob) },
 			"taken typing by c3; c3 writes 1; c3 wrote"},
-		{"typing does not take a used one", func(d *desk) { d.attach(ann).after(29 * time.Second).typed(bob).write(bob) },
-			"taken attach by c1; busy c1 until 30s; c3 refused"},
+		{"typing does not take a used one", func(d *desk) { d.typed(ann).after(29 * time.Second).typed(bob).write(bob) },
+			"taken typing by c1; c1 writes 1; busy c1 until 30s; c3 refused"},
 		{"typing takes a lapsed one, and who lost it is told", func(d *desk) {
-			d.attach(ann).after(20 * time.Second).typed(ann).after(30 * time.Second).typed(bob).write(ann).write(bob)
-		}, "taken attach by c1; c1 writes 1; taken typing by c3 from c1 told c1; c3 writes 2; c1 refused; c3 wrote"},
-		{"a lapsed holder that types keeps it", func(d *desk) { d.attach(ann).after(time.Hour).typed(ann).typed(bob) },
-			"taken attach by c1; c1 writes 1; busy c1 until 1h0m30s"},
+			d.typed(ann).after(20 * time.Second).typed(ann).after(30 * time.Second).typed(bob).write(ann).write(bob)
+		}, "taken typing by c1; c1 writes 1; c1 writes 1; taken typing by c3 from c1 told c1; c3 writes 2; c1 refused; c3 wrote"},
+		{"a lapsed holder that types keeps it", func(d *desk) { d.typed(ann).after(time.Hour).typed(ann).typed(bob) },
+			"taken typing by c1; c1 writes 1; c1 writes 1; busy c1 until 1h0m30s"},
 		{"a viewer never writes", func(d *desk) {
-			d.attach(eve).typed(eve).take(eve).begin(eve, Want{Takeover: true}).lock(eve, time.Second, Want{})
+			d.typed(eve).take(eve).begin(eve, Want{Takeover: true}).lock(eve, time.Second, Want{})
 		}, strings.Repeat("; "+ErrMayNotWrite.Error(), 4)[2:]},
-		{"take over", func(d *desk) { d.attach(ann).take(bob).typed(ann).write(bob) },
-			"taken attach by c1; taken takeover by c3 from c1 told c1; c3 writes 2; busy c3 until 30s; c3 wrote"},
+		{"take over", func(d *desk) { d.typed(ann).take(bob).typed(ann).write(bob) },
+			"taken typing by c1; c1 writes 1; taken takeover by c3 from c1 told c1; c3 writes 2; busy c3 until 30s; c3 wrote"},
 		{"release and detach", func(d *desk) {
-			d.attach(ann).release(bob).release(ann).attach(bob).detach(ann).detach(bob).attach(cat)
-		}, "taken attach by c1; released release from c1; taken attach by c3; released detach from c3; taken attach by c4"},
+			d.typed(ann).release(bob).release(ann).typed(bob).detach(ann).detach(bob).typed(cat)
+		}, "taken typing by c1; c1 writes 1; released release from c1; taken typing by c3; c3 writes 2; released detach from c3; taken typing by c4; c4 writes 3"},
 
 		{"a call takes a free lease and lets it go", func(d *desk) { d.begin(bob, Want{}).write(bob).end(bob).write(bob).end(bob) },
 			"taken exec by c3; c3 writes 1; c3 wrote; released done from c3; c3 refused"},
-		{"a call is refused while another writes", func(d *desk) { d.attach(ann).begin(bob, Want{}) },
-			"taken attach by c1; busy c1 until 30s"},
+		{"a call is refused while another writes", func(d *desk) { d.typed(ann).begin(bob, Want{}) },
+			"taken typing by c1; c1 writes 1; busy c1 until 30s"},
 		{"a call takes a lapsed lease and gives it back", func(d *desk) {
-			d.attach(ann).after(30*time.Second).begin(bob, Want{}).write(bob).end(bob).typed(cat)
-		}, "taken attach by c1; taken exec by c3 from c1 told c1; c3 writes 2; c3 wrote; taken return by c1 from c3; taken typing by c4 from c1 told c1; c4 writes 4"},
+			d.typed(ann).after(30*time.Second).begin(bob, Want{}).write(bob).end(bob).typed(cat)
+		}, "taken typing by c1; c1 writes 1; taken exec by c3 from c1 told c1; c3 writes 2; c3 wrote; taken return by c1 from c3; taken typing by c4 from c1 told c1; c4 writes 4"},
 		{"a call that takes over gives back too, pause and all", func(d *desk) {
-			d.attach(ann).after(10*time.Second).begin(bob, Want{Takeover: true}).after(time.Second).end(bob).begin(bob, Want{})
-		}, "taken attach by c1; taken takeover by c3 from c1 told c1; c3 writes 2; taken return by c1 from c3; busy c1 until 30s"},
+			d.typed(ann).after(10*time.Second).begin(bob, Want{Takeover: true}).after(time.Second).end(bob).begin(bob, Want{})
+		}, "taken typing by c1; c1 writes 1; taken takeover by c3 from c1 told c1; c3 writes 2; taken return by c1 from c3; busy c1 until 30s"},
 		{"nothing is given back to who has left or let go", func(d *desk) {
-			d.attach(ann).begin(bob, Want{Takeover: true}).detach(ann).end(bob)
-		}, "taken attach by c1; taken takeover by c3 from c1 told c1; c3 writes 2; released done from c3"},
+			d.typed(ann).begin(bob, Want{Takeover: true}).detach(ann).end(bob)
+		}, "taken typing by c1; c1 writes 1; taken takeover by c3 from c1 told c1; c3 writes 2; released done from c3"},
 		{"two calls do not interleave", func(d *desk) {
 			d.begin(bob, Want{}).begin(ann, Want{}).end(bob).begin(ann, Want{}).write(bob).write(ann)
 		}, "taken exec by c3; c3 writes 1; busy c3 delivering until 5s; released done from c3; taken exec by c1; c1 writes 2; c3 refused; c1 wrote"},
@@ -161,21 +157,21 @@ func TestTransitions(t *testing.T) {
 			d.begin(bob, Want{}).after(4 * time.Second).take(ann).write(bob).after(time.Second).take(ann).write(bob).end(bob).write(ann)
 		}, "taken exec by c3; c3 writes 1; busy c3 delivering until 5s; c3 wrote; taken typing by c1 from c3 told c3; c1 writes 2; c3 refused; c1 wrote"},
 		{"a holder's own delivery holds its own typing back", func(d *desk) {
-			d.attach(ann).begin(ann, Want{}).typed(ann).write(ann).end(ann).typed(ann)
-		}, "taken attach by c1; c1 writes 1; busy c1 delivering until 30s; c1 wrote; c1 writes 1"},
+			d.typed(ann).begin(ann, Want{}).typed(ann).write(ann).end(ann).typed(ann)
+		}, "taken typing by c1; c1 writes 1; c1 writes 1; busy c1 delivering until 30s; c1 wrote; c1 writes 1"},
 		{"a holder's delivery that hangs is over for its own typing", func(d *desk) {
-			d.attach(ann).begin(ann, Want{})
+			d.typed(ann).begin(ann, Want{})
 			stuck := d.grants[ann.ID]
 			d.after(5 * time.Second).typed(ann).write(ann)
 			d.grants[ann.ID] = stuck
 			d.write(ann)
-		}, "taken attach by c1; c1 writes 1; c1 writes 1; c1 wrote; c1 refused"},
+		}, "taken typing by c1; c1 writes 1; c1 writes 1; c1 writes 1; c1 wrote; c1 refused"},
 		{"who detaches in a delivery leaves behind it", func(d *desk) {
-			d.attach(ann).begin(ann, Want{}).detach(ann).typed(bob).write(ann).end(ann).typed(bob)
-		}, "taken attach by c1; c1 writes 1; busy c1 delivering until 30s; c1 wrote; released detach from c1; taken typing by c3; c3 writes 2"},
+			d.typed(ann).begin(ann, Want{}).detach(ann).typed(bob).write(ann).end(ann).typed(bob)
+		}, "taken typing by c1; c1 writes 1; c1 writes 1; busy c1 delivering until 30s; c1 wrote; released detach from c1; taken typing by c3; c3 writes 2"},
 		{"or 5 s later", func(d *desk) {
-			d.attach(ann).begin(ann, Want{}).detach(ann).after(5 * time.Second).tick().write(ann)
-		}, "taken attach by c1; c1 writes 1; released detach from c1; c1 refused"},
+			d.typed(ann).begin(ann, Want{}).detach(ann).after(5 * time.Second).tick().write(ann)
+		}, "taken typing by c1; c1 writes 1; c1 writes 1; released detach from c1; c1 refused"},
 
 		{"a lock serves its identity's calls", func(d *desk) {
 			d.lock(ann, time.Minute, Want{}).begin(ann2, Want{Lease: 1}).write(ann2).begin(ann, Want{Lease: 1}).end(ann2).begin(bob, Want{}).begin(ann2, Want{}).begin(bob, Want{Lease: 1}).unlock(ann2, 1, false).begin(ann, Want{Lease: 1})
@@ -218,7 +214,9 @@ func TestNextIsWhenTimeAloneChangesSomething(t *testing.T) {
 	if _, ok := l.Next(start); ok {
 		t.Error("a free lease waits for something")
 	}
-	l.Attach(start, ann)
+	if _, _, err := l.Type(start, ann); err != nil {
+		t.Fatal(err)
+	}
 	if at, _ := l.Next(start); at != start.Add(30*time.Second) {
 		t.Errorf("attached: %v", at)
 	}
@@ -241,9 +239,13 @@ func TestARestartKeepsLocksAndGenerations(t *testing.T) {
 			state = state.After(c)
 		}
 	}
-	follow(l.Attach(start, ann))
+	_, changes, err := l.Type(start, ann)
+	if err != nil {
+		t.Fatal(err)
+	}
+	follow(changes)
 	follow(l.Release(start, ann.ID))
-	_, changes, err := l.Lock(start, bob, time.Minute, Want{})
+	_, changes, err = l.Lock(start, bob, time.Minute, Want{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,8 +273,8 @@ func TestARestartKeepsLocksAndGenerations(t *testing.T) {
 	if len(changes) != 1 || changes[0].How != ByExpiry {
 		t.Errorf("an old lock: %v", changes)
 	}
-	if changes := back.Attach(start.Add(time.Hour), ann); changes[0].Generation != 3 {
-		t.Errorf("generation %d, want 3", changes[0].Generation)
+	if g, _, err := back.Type(start.Add(time.Hour), ann); err != nil || g.Generation != 3 {
+		t.Errorf("generation %d, want 3: %v", g.Generation, err)
 	}
 	again, changes := Restore(Options{}, back.State(), start.Add(time.Hour))
 	if _, held := again.Holder(); held || len(changes) != 1 || changes[0].How != ByRestart {
@@ -309,9 +311,7 @@ func FuzzOneWriter(f *testing.F) {
 			var err error
 			granted := false
 			switch step & 15 {
-			case 0:
-				changes = l.Attach(now, c)
-			case 1:
+			case 0, 1:
 				g, changes, err = l.Type(now, c)
 				granted = err == nil
 			case 2:

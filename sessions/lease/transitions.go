@@ -2,19 +2,10 @@ package lease
 
 import "time"
 
-// Attach is a client that attaches: it takes the lease when nobody has it. A
-// client that may not write changes nothing.
-func (l *Lease) Attach(now time.Time, c Client) []Change {
-	changes := l.Tick(now)
-	if !c.MayWrite || l.holder != nil {
-		return changes
-	}
-	return append(changes, l.give(now, c, Attach, now.Add(l.o.Idle), ByAttach))
-}
-
 // Type is input typed by an attached client: the holder's is granted, and so is
-// that of whoever may write when the lease is free or its holder has paused.
-// Errors: ErrMayNotWrite, *BusyError.
+// that of any client that may write when the lease is free or its holder has
+// paused. A client that has attached and typed nothing has no lease, so that
+// looking on keeps no call waiting. Errors: ErrMayNotWrite, *BusyError.
 func (l *Lease) Type(now time.Time, c Client) (Grant, []Change, error) {
 	return l.typed(now, c, false)
 }
