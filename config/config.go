@@ -57,6 +57,9 @@ type Limits struct {
 	VerbsPerSecond        int           `yaml:"verbs_per_second"`        // of one identity
 	LoginsPerSecond       int           `yaml:"logins_per_second"`       // of one identity
 	Connections           int           `yaml:"connections"`             // all at once
+	CallerConnections     int           `yaml:"caller_connections"`      // of one key or session
+	CallerChannels        int           `yaml:"caller_channels"`         // over all of these
+	CallerUnread          Bytes         `yaml:"caller_unread"`           // of input that waits to be read, over all of these
 	Penalty               time.Duration `yaml:"penalty"`                 // for a login that is refused
 	PenaltyFrom           time.Duration `yaml:"penalty_from"`            // gathered: then the source waits
 	PenaltyMost           time.Duration `yaml:"penalty_most"`            // gathered at once
@@ -96,6 +99,9 @@ func Default() Config {
 			VerbsPerSecond:        20_000, // a brake on loops, above what one busy connection reaches
 			LoginsPerSecond:       1000,   // likewise
 			Connections:           4096,
+			CallerConnections:     32,
+			CallerChannels:        256,
+			CallerUnread:          8 * MiB,
 			Penalty:               5 * time.Second, // as OpenSSH's PerSourcePenalties
 			PenaltyFrom:           15 * time.Second,
 			PenaltyMost:           10 * time.Minute,

@@ -109,7 +109,7 @@ func (c *connection) keyProven(meta gossh.ConnMetadata, key gossh.PublicKey, p *
 	if err != nil {
 		return nil, err
 	}
-	if err := c.share(gossh.FingerprintSHA256(keys.Plain(key))); err != nil {
+	if err := c.share(gossh.FingerprintSHA256(keys.Plain(key)), c.server.shares.connections); err != nil {
 		return nil, &gossh.BannerError{Err: err, Message: "berth: " + err.Error() + "\r\n"}
 	}
 	c.proven.Store(&proof{key, id, meta.User()})
@@ -150,6 +150,9 @@ func (c *connection) establish(conn *gossh.ServerConn) error {
 		if err == nil && !c.server.logins.take(id, c.server.clock()) {
 			c.server.counts.manyLogins.Add(1)
 			err = errManyLogins
+		}
+		if err == nil && !c.local && id.Kind == keys.KindAgent { // it has not its key's share
+			err = c.shareProcess(id)
 		}
 		if err != nil {
 			c.refused = err

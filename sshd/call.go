@@ -30,13 +30,14 @@ type Call struct {
 	PTY       *PTY     // nil without a terminal
 
 	Input  *Input    // what the client sends
-	Stdin  io.Reader // Input, for those who need no more than a Reader
+	Stdin  io.Reader // Input, for a verb that gathers all of it; it counts against the caller until the call ends
 	Stdout io.Writer // straight to the channel: line ends are left alone
 	Stderr io.Writer
 
 	conn    *connection
 	channel gossh.Channel
 	out     *output
+	stdin   standardInput
 	env     map[string]string
 	signals chan string
 	resized chan struct{}

@@ -23,24 +23,38 @@ const (
 
 // openSession serves one session channel until the client has closed it too.
 func (c *connection) openSession(conn *gossh.ServerConn, offered gossh.NewChannel) {
-	if err := c.establish(conn); err != nil {
-		c.refuse(offered, err)
+	if !c.answering() {
 		return
 	}
-	if err := c.enter(); err != nil {
-		c.server.counts.channels.Add(1)
-		_ = offered.Reject(gossh.ResourceShortage, "berth: "+err.Error())
+	channel, requests, ok := c.accept(conn, offered)
+	c.answered()
+	if !ok {
 		return
 	}
 	defer c.leave()
-	channel, requests, err := offered.Accept()
-	if err != nil {
-		return
-	}
 	c.wire.expectSmall()
 	call := c.newCall(channel)
 	s := &session{call: call, requests: newBucket(c.server.limits.Requests, 10, c.server.clock())}
 	s.serve(requests)
+}
+
+// accept opens a channel, unless it may not be opened.
+func (c *connection) accept(conn *gossh.ServerConn, offered gossh.NewChannel) (gossh.Channel, <-chan *gossh.Request, bool) {
+	if err := c.establish(conn); err != nil {
+		c.refuse(offered, err)
+		return nil, nil, false
+	}
+	if err := c.enter(); err != nil {
+		c.server.counts.channels.Add(1)
+		_ = offered.Reject(gossh.ResourceShortage, "berth: "+err.Error())
+		return nil, nil, false
+	}
+	channel, requests, err := offered.Accept()
+	if err != nil {
+		c.leave()
+		return nil, nil, false
+	}
+	return channel, requests, true
 }
 
 func (c *connection) newCall(channel gossh.Channel) *Call {
@@ -51,8 +65,12 @@ func (c *connection) newCall(channel gossh.Channel) *Call {
 		out: newOutput(channel), signals: make(chan string, 16), resized: make(chan struct{}, 1),
 		done: make(chan struct{}),
 	}
-	call.Input = newInput(channel, ctx.Done())
-	call.Stdin = call.Input
+	call.Input = newInput(channel, channel.Stderr(), ctx.Done(), &c.wire.backlog)
+	call.stdin.Input, call.stdin.share = call.Input, c.wire.owner()
+	call.Stdin = &call.stdin
+	c.mu.Lock()
+	c.inputs[call.Input] = struct{}{}
+	c.mu.Unlock()
 	call.Stdout = call.out
 	call.Stderr = &errorOutput{out: call.out, w: channel.Stderr()}
 	return call
@@ -71,13 +89,18 @@ type session struct {
 
 func (s *session) serve(requests <-chan *gossh.Request) {
 	call := s.call
+	backlog := &call.conn.wire.backlog
 	for r := range requests {
+		backlog.begin()
 		ok := s.handle(r)
+		backlog.passed(len(r.Payload))
 		_ = r.Reply(ok, nil) // an error here is the channel's end, which closes requests
+		backlog.end()
 		if ok && startsCall(r.Type) {
 			s.begin()
 		}
 	}
+	call.conn.forget(call.Input)
 	cause := ErrChannelClosed
 	if call.conn.wire.gone() {
 		cause = ErrConnectionLost
@@ -89,6 +112,7 @@ func (s *session) serve(requests <-chan *gossh.Request) {
 		_ = call.out.close()
 	}
 	call.Input.pumping.Wait()
+	call.Input.drop()
 }
 
 func startsCall(request string) bool {
@@ -254,6 +278,7 @@ func (s *session) begin() {
 	go func() {
 		defer close(s.call.done)
 		defer s.call.conn.ended(s.call)
+		defer s.call.stdin.release()
 		s.call.exit(s.call.run())
 	}()
 }

@@ -26,10 +26,9 @@ type connection struct {
 	refused      error           // why establishing failed
 	identity     atomic.Pointer[keys.Identity]
 
-	tries   int    // keys refused in this handshake, whose goroutine owns it
-	failed  error  // why the handshake failed, owned likewise
-	sharer  string // whom it counts as a connection of, owned likewise; empty: nobody yet
-	crowded bool   // they have too many, owned likewise
+	tries   int   // keys refused in this handshake, whose goroutine owns it
+	failed  error // why the handshake failed, owned likewise
+	crowded bool  // the caller has too many connections, owned likewise
 
 	proven  atomic.Pointer[proof] // in the handshake; establishing looks at it anew
 	telling sync.Once             // that somebody was let in
@@ -39,6 +38,8 @@ type connection struct {
 	offerer string   // the user name with them
 	closed  bool     // no channel opens any more
 	open    int      // channels
+	opening int      // channels to be accepted or refused
+	inputs  map[*Input]struct{}
 	calls   map[*Call]struct{}
 	ending  error // once set: why all calls end
 	expiry  *time.Timer
@@ -55,8 +56,10 @@ type proof struct {
 }
 
 func (s *Server) newConnection(w *wire, local bool) *connection {
-	return &connection{server: s, id: s.connections.Add(1), wire: w, local: local,
-		calls: map[*Call]struct{}{}, stop: make(chan struct{})}
+	c := &connection{server: s, id: s.connections.Add(1), wire: w, local: local,
+		calls: map[*Call]struct{}{}, inputs: map[*Input]struct{}{}, stop: make(chan struct{})}
+	w.sweep, w.exceed, w.less = c.readAll, c.endUnread, make(chan struct{}, 1)
+	return c
 }
 
 // serve runs the connection to its end and returns when nothing of it is left.
@@ -71,7 +74,7 @@ func (c *connection) serve() {
 			"session": func(_ *ssh.Server, conn *gossh.ServerConn, offered gossh.NewChannel, _ ssh.Context) {
 				c.openSession(conn, offered)
 			},
-			"default": refuseChannel,
+			"default": c.refuseChannel,
 		},
 		RequestHandlers: map[string]ssh.RequestHandler{"default": c.globalRequest},
 	}
@@ -100,7 +103,11 @@ func (c *connection) finish() {
 }
 
 // refuseChannel is for all channels but sessions: nothing is forwarded.
-func refuseChannel(_ *ssh.Server, _ *gossh.ServerConn, offered gossh.NewChannel, _ ssh.Context) {
+func (c *connection) refuseChannel(_ *ssh.Server, _ *gossh.ServerConn, offered gossh.NewChannel, _ ssh.Context) {
+	if !c.answering() {
+		return
+	}
+	defer c.answered()
 	switch offered.ChannelType() {
 	case "direct-tcpip", "direct-streamlocal@openssh.com", "forwarded-tcpip", "x11", "auth-agent@openssh.com", "tun@openssh.com":
 		_ = offered.Reject(gossh.Prohibited, "berth forwards nothing")
@@ -111,12 +118,18 @@ func refuseChannel(_ *ssh.Server, _ *gossh.ServerConn, offered gossh.NewChannel,
 
 // globalRequest answers no to all of them: forwarding, and what we do not
 // know. A keepalive of the client's is answered by that too.
-func (c *connection) globalRequest(ctx ssh.Context, _ *ssh.Server, _ *gossh.Request) (bool, []byte) {
+func (c *connection) globalRequest(ctx ssh.Context, _ *ssh.Server, r *gossh.Request) (bool, []byte) {
 	if conn, ok := ctx.Value(ssh.ContextKeyConn).(*gossh.ServerConn); ok {
 		if c.establish(conn) != nil {
 			_ = c.wire.Close()
 		}
 	}
+	// Answered here and not by the caller, so that those that come while the answer
+	// waits are counted.
+	c.wire.begin()
+	_ = r.Reply(false, nil) // an error is the connection's end
+	c.wire.backlog.end()
+	r.WantReply = false
 	return false, nil
 }
 
@@ -145,6 +158,9 @@ func (c *connection) enter() error {
 	if c.open >= c.server.limits.Channels {
 		return fmt.Errorf("at most %d channels are open at once on a connection", c.server.limits.Channels)
 	}
+	if err := c.wire.owner().openChannel(); err != nil {
+		return err
+	}
 	c.open++
 	c.workers.Add(1)
 	return nil
@@ -154,7 +170,56 @@ func (c *connection) leave() {
 	c.mu.Lock()
 	c.open--
 	c.mu.Unlock()
+	c.wire.owner().channels.Add(-1)
 	c.workers.Done()
+}
+
+// answering counts in a channel that is to be accepted or refused. False says that
+// too many of them wait, since the client does not read the answers: the connection ends.
+func (c *connection) answering() bool {
+	c.wire.begin()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.opening++
+	if c.opening > c.server.limits.Channels+openingMost {
+		_ = c.wire.Close()
+		return false
+	}
+	return true
+}
+
+func (c *connection) answered() {
+	c.mu.Lock()
+	c.opening--
+	c.mu.Unlock()
+	c.wire.backlog.end()
+}
+
+// forget is for an input whose channel is gone.
+func (c *connection) forget(in *Input) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.inputs, in)
+}
+
+// readAll has the input of all channels read, also where no call does.
+func (c *connection) readAll() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for in := range c.inputs {
+		in.readAll()
+	}
+}
+
+// endUnread ends a connection that has sent more than its caller's share allows.
+func (c *connection) endUnread() {
+	c.server.counts.unread.Add(1)
+	name := c.peer.Name
+	if id := c.identity.Load(); id != nil {
+		name = id.Name
+	}
+	c.server.log.Warn("connection ended", "conn", c.id, "source", c.source(), "identity", name, "error", ErrUnread)
+	c.end(ErrUnread)
 }
 
 func (c *connection) began(call *Call) {

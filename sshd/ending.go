@@ -157,5 +157,5 @@ func (r *revoked) Unwrap() error        { return r.reason }
 
 // wasEnded reports whether cause is one that the client must be told.
 func wasEnded(cause error) bool {
-	return errors.Is(cause, ErrRevoked) || errors.Is(cause, ErrShutdown)
+	return errors.Is(cause, ErrRevoked) || errors.Is(cause, ErrShutdown) || errors.Is(cause, ErrUnread)
 }

@@ -10,24 +10,37 @@ import (
 // comes on top waits in the SSH channel, whose window is 2 MiB.
 const inputBuffer = 64 << 10
 
+// How much is read at once. A read that fills its buffer says that there is more, so
+// these are longer by a byte than what clients send.
+const (
+	smallRead = 4<<10 + 1
+	largeRead = 32<<10 + 1
+)
+
 // Input is what a client sends, in order. Many may read it one after the
 // other: a read that is given up takes nothing with it, so that the next
 // reader gets the next byte. Reads at the same time each get some of the bytes.
 type Input struct {
-	source io.Reader
-	ended  <-chan struct{} // the channel is gone: what is buffered is given up
+	source  io.Reader
+	aside   io.Reader       // extended data
+	ended   <-chan struct{} // the call is over: what is buffered is given up
+	backlog *backlog        // where it is counted until somebody has read it
 
-	start   sync.Once
-	pumping sync.WaitGroup
-	mu      sync.Mutex
-	data    []byte
-	err     error
-	fresh   chan struct{} // there is data, or the end
-	space   chan struct{} // a reader has made room
+	start      sync.Once
+	startAside sync.Once
+	pumping    sync.WaitGroup
+	mu         sync.Mutex
+	data       []byte
+	err        error
+	discard    bool          // what comes is not kept
+	more       bool          // the source may have more already
+	busy       bool          // the backlog knows that something waits here
+	fresh      chan struct{} // there is data, or the end
+	space      chan struct{} // a reader has made room
 }
 
-func newInput(source io.Reader, ended <-chan struct{}) *Input {
-	return &Input{source: source, ended: ended, fresh: make(chan struct{}, 1), space: make(chan struct{}, 1)}
+func newInput(source, aside io.Reader, ended <-chan struct{}, b *backlog) *Input {
+	return &Input{source: source, aside: aside, ended: ended, backlog: b, fresh: make(chan struct{}, 1), space: make(chan struct{}, 1)}
 }
 
 // Read waits for input; io.EOF is the client's end of it.
@@ -39,7 +52,7 @@ func (in *Input) ReadContext(ctx context.Context, p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	in.start.Do(func() { in.pumping.Go(in.pump) })
+	in.readAhead()
 	for {
 		if err := context.Cause(ctx); err != nil {
 			return 0, err
@@ -58,8 +71,65 @@ func (in *Input) ReadContext(ctx context.Context, p []byte) (int, error) {
 // Ready holds one signal when there may be something for TryRead. It is for
 // the one reader there is at the time.
 func (in *Input) Ready() <-chan struct{} {
-	in.start.Do(func() { in.pumping.Go(in.pump) })
+	in.readAhead()
 	return in.fresh
+}
+
+// readAhead has the source read, if nothing does so yet.
+func (in *Input) readAhead() { in.start.Do(func() { in.pumping.Go(in.pump) }) }
+
+// readAll has everything read, also where no call reads.
+func (in *Input) readAll() {
+	in.readAhead()
+	in.startAside.Do(func() { in.pumping.Go(in.skip) })
+}
+
+// skip throws away extended data, which has no meaning from a client to a server.
+func (in *Input) skip() {
+	p := make([]byte, 4<<10)
+	for {
+		n, err := in.aside.Read(p)
+		in.backlog.passed(n)
+		if err != nil {
+			return
+		}
+	}
+}
+
+// Discard has all input thrown away from now on: the call takes none.
+func (in *Input) Discard() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.discard = true
+	in.empty()
+}
+
+// empty gives up what is buffered. in.mu is held.
+func (in *Input) empty() {
+	in.backlog.passed(len(in.data))
+	in.data = nil
+	in.mark()
+	wake(in.space)
+}
+
+// drop ends the counting, after the pump's end.
+func (in *Input) drop() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.more = false
+	in.empty()
+}
+
+// mark tells the backlog whether something waits here. in.mu is held.
+func (in *Input) mark() {
+	busy := in.more || len(in.data) > 0
+	switch {
+	case busy && !in.busy:
+		in.backlog.begin()
+	case !busy && in.busy:
+		in.backlog.end()
+	}
+	in.busy = busy
 }
 
 // TryRead is Read that does not wait: false says that there is nothing yet.
@@ -95,8 +165,10 @@ func (in *Input) take(p []byte) (int, error, bool) {
 	}
 	n := copy(p, in.data)
 	in.data = in.data[n:]
+	in.backlog.passed(n)
 	if len(in.data) == 0 {
 		in.data = nil
+		in.mark()
 	} else {
 		wake(in.fresh)
 	}
@@ -104,22 +176,31 @@ func (in *Input) take(p []byte) (int, error, bool) {
 	return n, nil, true
 }
 
-// pump reads the channel ahead of the readers. It ends with the channel.
+// pump reads the channel ahead of the readers. It ends with the channel: what comes
+// after the end of the call is read too, and thrown away.
 func (in *Input) pump() {
-	p := make([]byte, 4<<10)
+	p := make([]byte, smallRead)
 	for {
 		n, err := in.source.Read(p)
 		in.mu.Lock()
-		in.data = append(in.data, p[:n]...)
-		in.err = err
+		if in.err == nil {
+			in.err = err
+		}
+		in.more = n == len(p) && err == nil
+		if in.discard {
+			in.backlog.passed(n)
+		} else {
+			in.data = append(in.data, p[:n]...)
+		}
+		in.mark()
 		full := len(in.data) >= inputBuffer
 		in.mu.Unlock()
 		wake(in.fresh)
 		if err != nil {
 			return
 		}
-		if n == len(p) && len(p) < 32<<10 {
-			p = make([]byte, 32<<10) // not typing: a paste or a file
+		if n == len(p) && len(p) < largeRead {
+			p = make([]byte, largeRead) // not typing: a paste or a file
 		}
 		for full {
 			select {
@@ -128,8 +209,8 @@ func (in *Input) pump() {
 				in.mu.Lock()
 				in.err = io.EOF
 				in.mu.Unlock()
+				in.Discard()
 				wake(in.fresh)
-				return
 			}
 			in.mu.Lock()
 			full = len(in.data) >= inputBuffer

@@ -89,6 +89,7 @@ var (
 	ErrConnectionLost = errors.New("the connection is gone")
 	ErrRevoked        = errors.New("your access has ended")
 	ErrShutdown       = errors.New("the server is shutting down")
+	ErrUnread         = errors.New("more of your input waits to be read than is kept for one caller")
 )
 
 // Limits bounds what clients may take. A zero field has its default.
@@ -99,6 +100,9 @@ type Limits struct {
 	AuthTries         int           // keys offered on a connection: 6
 	Connections       int           // all connections: 4096
 	Channels          int           // open at once on a connection: 64
+	Share             int           // connections of one caller: 32
+	ShareChannels     int           // channels of one caller, over all its connections: 256
+	ShareUnread       int64         // bytes that one caller has sent and that wait to be read: 8 MiB
 	EnvBytes          int           // names and values kept of a channel: 4 KiB
 	CommandBytes      int           // of a command line: 128 KiB
 	Logins            float64       // of one identity each second, with as many saved up as 2 s give: 1000
@@ -121,9 +125,14 @@ func (l Limits) withDefaults() Limits {
 	def(&l.AuthTries, 6)
 	def(&l.Connections, 4096)
 	def(&l.Channels, 64)
+	def(&l.Share, 32)
+	def(&l.ShareChannels, 256)
 	def(&l.EnvBytes, 4<<10)
 	def(&l.CommandBytes, 128<<10)
 	def(&l.KeepAliveMissed, 3)
+	if l.ShareUnread <= 0 {
+		l.ShareUnread = 8 << 20
+	}
 	if l.LoginGrace <= 0 {
 		l.LoginGrace = 20 * time.Second
 	}

@@ -81,7 +81,7 @@ func New(o Options) (*Server, error) {
 	}
 	s.startups = newStartups(s.limits.Startups, s.limits.StartupsPerSource)
 	s.penalties = newPenalties(s.limits.Penalties)
-	s.shares = newShares(s.limits.Connections)
+	s.shares = newShares(s.limits)
 	s.logins = newRates(s.limits.Logins)
 	s.verbs = newRates(s.limits.Verbs)
 	if err := s.listen(o); err != nil {
@@ -225,7 +225,7 @@ func (s *Server) admitTCP(conn net.Conn) {
 func (s *Server) admitUnix(conn net.Conn) {
 	c := s.newConnection(newWire(conn), true)
 	c.peer, c.refused = s.peerIdentity(conn.(*net.UnixConn))
-	if err := c.share(onSocket(c.peer)); err != nil { // at once: there is no login that takes its time
+	if err := c.shareProcess(c.peer); err != nil { // at once: there is no login that takes its time
 		s.log.Warn("connection refused", "source", c.source(), "identity", c.peer.Name, "pid", c.peer.PID, "error", err)
 		_ = conn.Close()
 		return

@@ -3,24 +3,39 @@ package sshd
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"berth/keys"
 )
 
-// shares count the connections of each caller, so that one of them, who may do no
-// more than look, or an agent that forgets to hang up, does not shut out all others.
+// shares keep what each caller has of the server, so that one of them, who may do no
+// more than look, or an agent that forgets to hang up, does not take it from all others.
 type shares struct {
-	most int
+	connections int   // of one caller
+	local       int   // of the machine's own users together
+	channels    int   // of one caller
+	unread      int64 // bytes of one caller's input that wait to be read
 
 	mu   sync.Mutex
-	open map[string]int
+	open map[string]*share
 }
 
-// A caller may have a quarter of all connections, so that one alone, or two,
-// leave room; with few in all it may have as many as somebody with a window for
-// each session needs.
-func newShares(connections int) *shares {
-	return &shares{most: max(connections/4, min(connections, 16)), open: map[string]int{}}
+// share is what one caller has now.
+type share struct {
+	all         *shares
+	who         string
+	connections atomic.Int32 // written under shares.mu
+	channels    atomic.Int32
+	unread      atomic.Int64
+}
+
+// A caller may have limits.Share connections, and of a server that takes few in all a
+// quarter, or as many as a person with a window for each session needs. Those of the
+// machine's own users are one process each, such as a script that waits for each
+// session: they have the quarter.
+func newShares(l Limits) *shares {
+	quarter := max(l.Connections/4, min(l.Connections, 16))
+	return &shares{connections: min(l.Share, quarter), local: quarter, channels: l.ShareChannels, unread: l.ShareUnread, open: map[string]*share{}}
 }
 
 // errShare is that a caller has as many connections as it may.
@@ -30,43 +45,66 @@ func (n errShare) Error() string {
 	return fmt.Sprintf("you have %d connections open, and more are not taken: use one for many commands (ssh -o ControlMaster)", int(n))
 }
 
-// take counts one in, or says that it is one too many.
-func (s *shares) take(who string) error {
+// take counts a connection in, or says that it is one too many.
+func (s *shares) take(who string, most int) (*share, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.open[who] >= s.most {
-		return errShare(s.most)
+	one := s.open[who]
+	if one == nil {
+		one = &share{all: s, who: who}
+		s.open[who] = one
 	}
-	s.open[who]++
+	if int(one.connections.Load()) >= most {
+		return nil, errShare(most)
+	}
+	one.connections.Add(1)
+	return one, nil
+}
+
+func (s *shares) give(one *share) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if one.connections.Add(-1) <= 0 {
+		delete(s.open, one.who)
+	}
+}
+
+// openChannel counts a channel in, or says that it is one too many.
+func (s *share) openChannel() error {
+	if int(s.channels.Add(1)) > s.all.channels {
+		s.channels.Add(-1)
+		return fmt.Errorf("you have %d channels open, and more are not taken", s.all.channels)
+	}
 	return nil
 }
 
-func (s *shares) give(who string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.open[who]--; s.open[who] <= 0 {
-		delete(s.open, who)
-	}
-}
-
 // share counts the connection in as one of who, until it ends.
-func (c *connection) share(who string) error {
-	if err := c.server.shares.take(who); err != nil {
+func (c *connection) share(who string, most int) error {
+	one, err := c.server.shares.take(who, most)
+	if err != nil {
 		c.server.counts.full.Add(1)
 		c.crowded = true
 		return err
 	}
-	c.sharer = who
+	if before := c.wire.owner(); before != nil {
+		c.server.shares.give(before)
+	}
+	c.wire.own(one)
 	return nil
 }
 
 func (c *connection) unshare() {
-	if c.sharer != "" {
-		c.server.shares.give(c.sharer)
+	if one := c.wire.owner(); one != nil {
+		c.wire.gone()
+		c.server.shares.give(one)
 	}
 }
 
-// onSocket is whose connections a caller's on the local socket are.
-func onSocket(id keys.Identity) string {
-	return string(id.Kind) + " " + id.Name + " " + id.Session
+// shareProcess is share for a process of this machine, whatever key it has.
+func (c *connection) shareProcess(id keys.Identity) error {
+	most := c.server.shares.connections
+	if id.Kind == keys.KindLocal {
+		most = c.server.shares.local
+	}
+	return c.share(string(id.Kind)+" "+id.Name+" "+id.Session, most)
 }

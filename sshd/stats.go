@@ -7,7 +7,7 @@ import (
 
 // counts are of what the limits did since the server began.
 type counts struct {
-	logins, refused, manyLogins, penalized, dropped, full, channels, verbs, commands atomic.Uint64
+	logins, refused, manyLogins, penalized, dropped, full, channels, unread, verbs, commands atomic.Uint64
 }
 
 // Stats are counts: of now, and since the server began.
@@ -30,6 +30,7 @@ type Refused struct {
 	Dropped   uint64 // connections that had not logged in, closed for newer ones
 	Full      uint64 // connections, for their number
 	Channels  uint64 // for their number on a connection
+	Unread    uint64 // connections, for input that was not read
 	Verbs     uint64 // commands, for their number a second of one identity
 	Commands  uint64 // for their length
 }
@@ -42,7 +43,7 @@ func (s *Server) Stats() Stats {
 		Connections: len(all), Waiting: s.startups.count(), Penalized: s.penalties.count(time.Now()), Served: s.clients.Load(), Logins: c.logins.Load(), Limits: s.limits,
 		Refused: Refused{
 			Logins: c.refused.Load(), TooMany: c.manyLogins.Load(), Penalized: c.penalized.Load(), Dropped: c.dropped.Load(), Full: c.full.Load(),
-			Channels: c.channels.Load(), Verbs: c.verbs.Load(), Commands: c.commands.Load(),
+			Channels: c.channels.Load(), Unread: c.unread.Load(), Verbs: c.verbs.Load(), Commands: c.commands.Load(),
 		},
 	}
 	for _, one := range all {

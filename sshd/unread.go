@@ -7,6 +7,7 @@ func (in *Input) Unread(p []byte) {
 	}
 	in.mu.Lock()
 	in.data = append(append([]byte{}, p...), in.data...)
+	in.mark()
 	in.mu.Unlock()
 	wake(in.fresh)
 }

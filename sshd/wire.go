@@ -2,6 +2,7 @@ package sshd
 
 import (
 	"net"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -21,15 +22,18 @@ const (
 // (53 ms in place of 10).
 type wire struct {
 	net.Conn
+	backlog
 	raw      syscall.RawConn // nil unless TCP
 	accepted time.Time
 	heard    atomic.Int64 // nanoseconds from accepted to the last byte read
 	quick    atomic.Int32 // reads still to be acknowledged at once
 	failed   atomic.Bool  // a read or write has failed, or it was closed
+	closed   chan struct{}
+	closing  sync.Once
 }
 
 func newWire(c net.Conn) *wire {
-	w := &wire{Conn: c, accepted: time.Now()}
+	w := &wire{Conn: c, accepted: time.Now(), closed: make(chan struct{})}
 	if t, ok := c.(*net.TCPConn); ok {
 		w.raw, _ = t.SyscallConn()
 		w.quick.Store(quickReads)
@@ -39,8 +43,16 @@ func newWire(c net.Conn) *wire {
 }
 
 func (w *wire) Read(p []byte) (int, error) {
+	if err := w.ahead(p); err != nil {
+		w.failed.Store(true)
+		return 0, err
+	}
 	n, err := w.Conn.Read(p)
 	if n > 0 {
+		if !w.received(n) {
+			<-w.closed // by who ends the connection, after the calls have said why
+			return 0, net.ErrClosed
+		}
 		w.heard.Store(int64(time.Since(w.accepted)))
 		// x/crypto reads the version line byte by byte: that is no message.
 		if len(p) > 1 && w.quick.Load() > 0 {
@@ -55,7 +67,9 @@ func (w *wire) Read(p []byte) (int, error) {
 }
 
 func (w *wire) Write(p []byte) (int, error) {
+	w.begin() // while it waits nothing that asks for an answer is passed on
 	n, err := w.Conn.Write(p)
+	w.backlog.end()
 	if err != nil {
 		w.failed.Store(true)
 	}
@@ -64,6 +78,7 @@ func (w *wire) Write(p []byte) (int, error) {
 
 func (w *wire) Close() error {
 	w.failed.Store(true)
+	w.closing.Do(func() { close(w.closed) })
 	return w.Conn.Close()
 }
 

@@ -81,6 +81,9 @@ var helpOf = map[string]string{
 	"limits.verbs_per_second":        "`verbs` of one identity each second",
 	"limits.logins_per_second":       "`logins` of one identity each second",
 	"limits.connections":             "`connections` at once",
+	"limits.caller_connections":      "`connections` at once of one key or session",
+	"limits.caller_channels":         "`channels` at once of one key or session",
+	"limits.caller_unread":           "`bytes` of one key's or session's input that wait to be read",
 	"limits.penalty":                 "`time` that a source gathers for each login that is refused",
 	"limits.penalty_from":            "gathered `time` from which a source has to wait",
 	"limits.penalty_most":            "most `time` that a source gathers",
@@ -357,6 +360,7 @@ func (s *server) listen() error {
 		Limits: sshd.Limits{
 			Startups: l.MaxStartups, StartupsPerSource: l.PerSource, LoginGrace: l.LoginGrace, AuthTries: l.MaxAuthTries, Channels: l.ChannelsPerConnection,
 			EnvBytes: int(l.EnvBytes), CommandBytes: int(l.CommandBytes), Verbs: float64(l.VerbsPerSecond), Logins: float64(l.LoginsPerSecond), Connections: l.Connections,
+			Share: l.CallerConnections, ShareChannels: l.CallerChannels, ShareUnread: int64(l.CallerUnread),
 			Penalties: sshd.Penalties{Refused: l.Penalty, From: l.PenaltyFrom, Most: l.PenaltyMost, Exempt: exempt},
 		},
 	})
@@ -420,11 +424,12 @@ func (s *server) edgeHealth() map[string]any {
 		"logins": st.Logins, "sources_waiting": st.Penalized,
 		"refused": map[string]uint64{
 			"logins": st.Refused.Logins, "logins_per_second": st.Refused.TooMany, "penalties": st.Refused.Penalized, "max_startups": st.Refused.Dropped,
-			"connections": st.Refused.Full, "channels_per_connection": st.Refused.Channels, "verbs_per_second": st.Refused.Verbs, "command_bytes": st.Refused.Commands,
+			"connections": st.Refused.Full, "channels_per_connection": st.Refused.Channels, "caller_unread": st.Refused.Unread, "verbs_per_second": st.Refused.Verbs, "command_bytes": st.Refused.Commands,
 		},
 		"limits": map[string]any{
 			"max_startups": st.Limits.Startups, "per_source": st.Limits.StartupsPerSource, "login_grace_ms": st.Limits.LoginGrace.Milliseconds(),
 			"max_auth_tries": st.Limits.AuthTries, "connections": st.Limits.Connections, "channels_per_connection": st.Limits.Channels,
+			"caller_connections": st.Limits.Share, "caller_channels": st.Limits.ShareChannels, "caller_unread": st.Limits.ShareUnread,
 			"env_bytes": st.Limits.EnvBytes, "command_bytes": st.Limits.CommandBytes, "input_bytes": int64(s.config.Limits.InputBytes),
 			"verbs_per_second": st.Limits.Verbs, "logins_per_second": st.Limits.Logins, "penalty_ms": st.Limits.Penalties.Refused.Milliseconds(),
 			"penalty_from_ms": st.Limits.Penalties.From.Milliseconds(), "penalty_most_ms": st.Limits.Penalties.Most.Milliseconds(),

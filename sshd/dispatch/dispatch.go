@@ -52,8 +52,28 @@ func (d *Dispatcher) Serve(ctx context.Context, c *sshd.Call) int {
 	case c.PTY != nil && !readsInput(c.Command):
 		return d.interruptible(ctx, c, r)
 	}
+	if !mayReadInput(c.Command) {
+		c.Input.Discard()
+	}
 	return d.Commands.Run(ctx, r)
 }
+
+// mayReadInput says whether the line may ask for standard input: a word of it, or the
+// value of an option, may be a lone dash. It may be wrong about a line that does not.
+func mayReadInput(line string) bool {
+	for i := range len(line) {
+		if line[i] != '-' {
+			continue
+		}
+		if i+1 == len(line) || !strings.ContainsRune(optionRunes, rune(line[i+1])) {
+			return true
+		}
+	}
+	return false
+}
+
+// optionRunes are what may follow a dash that is not alone.
+const optionRunes = "-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 // asksHelp says whether a line only asks how the verb is used.
 func asksHelp(line string) bool {
