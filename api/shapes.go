@@ -1,5 +1,8 @@
 package api
 
+// Hidden is shown in place of a value that may be secret.
+const Hidden = "***"
+
 // Writer is the client that holds the lease on a session's input.
 type Writer struct {
 	Identity    string `json:"identity"`

@@ -24,7 +24,7 @@ func info(_ context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	i := s.Info()
+	i := s.Info(c.Identity().IsAdmin())
 	return c.answer(i, func(w io.Writer) {
 		rows := [][]string{
 			{"session", i.Session}, {"id", i.ID}, {"agent", i.Agent}, {"state", i.State.State}, {"command", strings.Join(i.Command, " ")},

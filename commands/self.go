@@ -11,6 +11,7 @@ import (
 	"berth/agent"
 	"berth/api"
 	"berth/keys"
+	"berth/sessions"
 )
 
 // Version is the answer of the verb version.
@@ -79,32 +80,40 @@ func healthVerb() *Verb {
 
 // Health is the answer of the verb health.
 type Health struct {
-	OK        bool           `json:"ok"`
-	Version   string         `json:"version"`
-	PID       int            `json:"pid"`
-	Started   api.Time       `json:"started"`
-	UptimeMS  int64          `json:"uptime_ms"`
-	Sessions  map[string]int `json:"sessions"` // by state
-	Problems  []string       `json:"problems"`
-	Events    any            `json:"events"`
-	Disk      any            `json:"disk"`
-	Memory    any            `json:"memory"`
-	Hooks     any            `json:"hooks"` // since the server began
-	Edge      map[string]any `json:"edge"`
-	Goroutine int            `json:"goroutines"`
+	OK       bool           `json:"ok"`
+	Version  string         `json:"version"`
+	PID      int            `json:"pid"`
+	Started  api.Time       `json:"started"`
+	UptimeMS int64          `json:"uptime_ms"`
+	Sessions map[string]int `json:"sessions"` // by state
+	Problems []string       `json:"problems"`
+	Hooks    any            `json:"hooks"` // since the server began
+
+	// What is of all sessions and callers together; null for a caller who does not
+	// see every session.
+	Events    *sessions.EventHealth `json:"events"`
+	Disk      *sessions.Disk        `json:"disk"`
+	Memory    *sessions.Memory      `json:"memory"`
+	Edge      map[string]any        `json:"edge"`
+	Goroutine *int                  `json:"goroutines"`
 }
 
 func health(_ context.Context, c *Call) error {
-	inside := c.Sessions.Health(c.sees, len(c.Identity().Sessions) == 0)
+	all := c.Identity().SeesAll()
+	inside := c.Sessions.Health(c.sees, all)
 	if c.Audit.Failing() {
 		inside.Problems = append(inside.Problems, "the audit log cannot be written: until it can, nothing is changed but by kill, rm, interrupt, unlock, access rm, guest narrow and guest revoke")
 	}
 	h := Health{
 		OK: len(inside.Problems) == 0, Version: c.Version, PID: inside.PID, Started: api.At(c.Started),
 		UptimeMS: c.Now().Sub(c.Started).Milliseconds(), Sessions: inside.States, Problems: emptyNotNull(inside.Problems),
-		Events: inside.Events, Disk: inside.Disk, Memory: inside.Memory, Hooks: inside.Hooks, Goroutine: runtime.NumGoroutine(),
+		Events: inside.Events, Disk: inside.Disk, Memory: inside.Memory, Hooks: inside.Hooks,
 	}
-	if c.Edge != nil {
+	if all {
+		running := runtime.NumGoroutine()
+		h.Goroutine = &running
+	}
+	if all && c.Edge != nil {
 		h.Edge = c.Edge()
 	}
 	return c.answer(h, func(w io.Writer) {

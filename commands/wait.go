@@ -151,7 +151,7 @@ func (cond condition) possible(st *sessions.Status) error {
 		return nil // the answer is 22, at once
 	}
 	return api.Errorf(api.CodeNoDriver, "%s runs %s, of which berth cannot tell when it is %s; wait --text REGEX and --until exited work",
-		st.Name, api.Quote(strings.Join(st.Command, " ")), cond).With("session", st.Name)
+		st.Name, api.Quote(st.Command[0]), cond).With("session", st.Name)
 }
 
 // waitFor waits on all targets at once and prints the state of each as it gets

@@ -1,9 +1,10 @@
 package config
 
-import "strings"
+import (
+	"strings"
 
-// Hidden stands in place of a value that must not be shown.
-const Hidden = "***"
+	"berth/api"
+)
 
 // secretWords mark a variable whose value is never shown.
 var secretWords = []string{"KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL"}
@@ -26,7 +27,7 @@ func RedactEnv(env []string) []string {
 	for i, entry := range env {
 		name, _, found := strings.Cut(entry, "=")
 		if out[i] = entry; found && IsSecretName(name) {
-			out[i] = name + "=" + Hidden
+			out[i] = name + "=" + api.Hidden
 		}
 	}
 	return out
@@ -37,7 +38,7 @@ func RedactMap(env map[string]string) map[string]string {
 	out := make(map[string]string, len(env))
 	for name, value := range env {
 		if out[name] = value; IsSecretName(name) {
-			out[name] = Hidden
+			out[name] = api.Hidden
 		}
 	}
 	return out

@@ -61,6 +61,14 @@ func (id Identity) widened(verb string) bool {
 // the access verbs, start-context, or new with a command of its own.
 func (id Identity) Narrowed() bool { return len(id.Sessions) > 0 || len(id.Verbs) > 0 }
 
+// IsAdmin says that id is shown values that may be secret. A process inside a
+// session never is.
+func (id Identity) IsAdmin() bool { return id.Kind != KindAgent && id.Role >= Admin }
+
+// SeesAll says that no session is out of id's sight, so that counts of all of
+// them tell it of none that is.
+func (id Identity) SeesAll() bool { return id.Kind != KindAgent && len(id.Sessions) == 0 }
+
 // May checks that id may use verb, which needs at least the role need. The
 // error is a DENIED that names what is lacking. It says nothing about any one
 // session: ask Sees or SeesSession too.

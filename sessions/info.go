@@ -15,10 +15,10 @@ import (
 type Info struct {
 	api.State
 	Profile      string            `json:"profile"`
-	Command      []string          `json:"command"`
+	Command      []string          `json:"command"` // arguments are shown to admins alone
 	Cwd          string            `json:"cwd"`
 	User         string            `json:"user"` // the OS user that its program runs as
-	Env          map[string]string `json:"env"`  // values of secret names are not shown
+	Env          map[string]string `json:"env"`  // values are shown to admins alone, and those of secret names to nobody
 	EnvFile      string            `json:"env_file"`
 	EnvPass      []string          `json:"env_pass"`
 	LoginEnv     bool              `json:"login_env"`
@@ -26,7 +26,7 @@ type Info struct {
 	Restart      string            `json:"restart"`
 	Limits       InfoLimits        `json:"limits"`
 	Tags         []string          `json:"tags"`
-	Meta         map[string]string `json:"meta"`
+	Meta         map[string]string `json:"meta"` // values of secret names are shown to admins alone
 	Parent       *string           `json:"parent"`
 	Depth        int               `json:"depth"`
 	Children     *Children         `json:"children"` // what its agent may start; null: nothing
@@ -83,14 +83,27 @@ type InfoLimits struct {
 	IdleTimeoutMS int64 `json:"idle_timeout_ms"`
 }
 
-// Info is all there is to know of the session but its secrets.
-func (s *Session) Info() Info {
+// Info is all there is to know of the session but its secrets. Values that may
+// be secret whatever their names are, those of the environment and the
+// command's arguments, are for admins alone: whole says that the caller is one.
+func (s *Session) Info(whole bool) Info {
 	st := s.Status()
+	e := s.reg.options.Environment
+	env, argv, meta := maps.Clone(e.Redact(st.Env)), st.Command, st.Meta
+	if !whole {
+		argv, meta = slices.Clone(argv), e.Redact(meta)
+		for i := range argv[1:] {
+			argv[i+1] = api.Hidden
+		}
+		for name := range env {
+			env[name] = api.Hidden
+		}
+	}
 	i := Info{
-		State: st.State(s.reg.now()), Profile: st.Profile, Command: st.Command, Cwd: st.Cwd, User: cmp.Or(st.User, s.reg.options.Environment.User), Env: s.reg.options.Environment.Redact(st.Env),
+		State: st.State(s.reg.now()), Profile: st.Profile, Command: argv, Cwd: st.Cwd, User: cmp.Or(st.User, e.User), Env: env,
 		EnvFile: st.EnvFile, EnvPass: noNil(st.EnvPass), LoginEnv: st.LoginEnv, SizePolicy: string(st.SizePolicy), Restart: string(st.Spec.Restart),
 		Limits: InfoLimits{Output: st.Limits.Output, Scrollback: st.Limits.Scrollback, TTLMS: st.Limits.TTL.Milliseconds(), IdleTimeoutMS: st.Limits.IdleTimeout.Milliseconds()},
-		Tags:   noNil(st.Tags), Meta: st.Meta, Parent: orNil(st.Parent), Depth: st.Depth, Created: st.Created, CreatedBy: st.CreatedBy,
+		Tags:   noNil(st.Tags), Meta: meta, Parent: orNil(st.Parent), Depth: st.Depth, Created: st.Created, CreatedBy: st.CreatedBy,
 		Driven: st.Driven, Rules: orNil(st.RulesName), Isolate: string(st.Isolate), Groom: string(st.Groom), Trust: st.Trust, AcceptBypass: st.AcceptBypass, Settings: names(st.Settings), MCP: serverNames(st.MCP),
 		AgentVersion: st.AgentVersion, Conversation: st.Talk(), Resumable: s.reg.resumable(st),
 		Started: api.At(st.Started), Title: st.Row().Title, PID: st.PID, HolderPID: st.HolderPID, Cols: st.Cols, Rows: st.Rows,

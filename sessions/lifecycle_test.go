@@ -351,7 +351,7 @@ func TestSecretsStayOut(t *testing.T) {
 	}
 	p.reopen()
 	s := p.sh("one", "sleep 600", func(s *Spec) { s.Env = map[string]string{"API_KEY": "hunter2"} })
-	if got := s.Info().Env["API_KEY"]; got != "hidden" {
+	if got := s.Info(true).Env["API_KEY"]; got != "hidden" {
 		t.Errorf("info shows %q", got)
 	}
 	for _, lines := range p.log(s.ID()) {

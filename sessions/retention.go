@@ -216,10 +216,13 @@ type Health struct {
 	PID      int
 	States   map[string]int
 	Problems []string
-	Events   any
-	Disk     Disk
-	Memory   Memory
 	Hooks    HookHealth
+
+	// What is counted over all sessions together; nil for a caller who does not
+	// see them all.
+	Events *EventHealth
+	Disk   *Disk
+	Memory *Memory
 }
 
 // Memory is what the server's own heap takes.
@@ -257,16 +260,23 @@ func (r *Registry) Health(sees func(*Session) bool, all bool) Health {
 		}
 	}
 	h.Hooks.sort()
-	h.Events = r.eventHealth(&h)
-	var err error
-	if h.Disk, err = r.disk(); err != nil {
+	disk, err := r.disk()
+	if err != nil {
 		h.Problems = append(h.Problems, err.Error())
-	} else if float64(h.Disk.FreeBytes) < leastFree*float64(h.Disk.TotalBytes) {
+	} else if float64(disk.FreeBytes) < leastFree*float64(disk.TotalBytes) {
 		h.Problems = append(h.Problems, "the disk of the state folder is nearly full: no new session is made")
 	}
+	events := r.events.Stats()
+	if events.Failing {
+		h.Problems = append(h.Problems, "the event log cannot be written: events wait in memory")
+	}
+	if !all {
+		return h
+	}
+	h.Events, h.Disk = eventHealth(events, &h), &disk
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	h.Memory = Memory{HeapBytes: m.HeapAlloc, SysBytes: m.Sys}
+	h.Memory = &Memory{HeapBytes: m.HeapAlloc, SysBytes: m.Sys}
 	return h
 }
 
@@ -295,15 +305,14 @@ type EventHealth struct {
 	Dropped  uint64 `json:"dropped"` // events lost that way
 }
 
-func (r *Registry) eventHealth(h *Health) EventHealth {
-	s := r.events.Stats()
+func eventHealth(s events.Stats, h *Health) *EventHealth {
 	if s.Failing {
-		h.Problems = append(h.Problems, fmt.Sprintf("the event log cannot be written: %v; %d events wait in memory", s.Err, s.Pending))
+		h.Problems = append(h.Problems, fmt.Sprintf("the event log's error: %v; %d events wait", s.Err, s.Pending))
 	}
 	if s.Dropped > 0 {
 		h.Problems = append(h.Problems, fmt.Sprintf("%d events were lost while the event log could not be written", s.Dropped))
 	}
-	return EventHealth{
+	return &EventHealth{
 		Head: events.FormatCursor(s.Head), First: events.FormatCursor(s.First), Segments: s.Segments, Bytes: s.Bytes, Pending: s.Pending, Dropped: s.Dropped,
 	}
 }

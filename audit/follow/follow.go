@@ -20,8 +20,9 @@ var told = map[string]bool{
 	"draft_stashed": true, "gate": true, "report": true, "client_attached": true, "client_detached": true,
 }
 
-// words are fields of events that hold a text of somebody's, which is not kept here.
-var words = map[string]string{"report": "message"}
+// words are fields of events that hold text which an agent or its program wrote.
+// It is not kept here.
+var words = map[string]string{"report": "message", "exited": "last_lines"}
 
 // again is how long it waits after a line could not be written.
 const again = time.Second

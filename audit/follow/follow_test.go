@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/ed25519"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"testing"
@@ -75,5 +76,23 @@ func TestEachEventOnce(t *testing.T) {
 	// 5 of each 9, and of the 4 between two lives 2.
 	if err != nil || len(seen) != 3*5+2*2 {
 		t.Errorf("%d events, %v: %v", len(seen), err, seen)
+	}
+}
+
+// TestNoTextOfPrograms: an end is written, and what the program had on its screen
+// is not.
+func TestNoTextOfPrograms(t *testing.T) {
+	for _, raw := range []string{
+		`{"type":"exited","session":"a","code":1,"last_lines":["the-text"]}`,
+		`{"type":"report","session":"a","code":1,"message":"the-text"}`,
+	} {
+		var head struct{ Type string }
+		if err := json.Unmarshal([]byte(raw), &head); err != nil {
+			t.Fatal(err)
+		}
+		got := entry(events.Line{Type: head.Type, Session: "a", Raw: []byte(raw)}, "e1").Event
+		if !bytes.Contains(got, []byte(`"code":1`)) || bytes.Contains(got, []byte("the-text")) {
+			t.Errorf("%s: %s", head.Type, got)
+		}
 	}
 }
