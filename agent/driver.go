@@ -49,9 +49,10 @@ type Namer interface {
 	Names(asked, call *Fact) *Request
 }
 
-// Measurer is a Driver that was measured with one version of its agent.
+// Measurer is a Driver that was measured with these versions of its agent, the
+// newest first.
 type Measurer interface {
-	MeasuredVersion() string
+	MeasuredVersions() []string
 }
 
 // Move is a change of what is believed of an agent.

@@ -71,6 +71,11 @@ func writeExplanation(w io.Writer, e sessions.Explanation, now time.Time) {
 		fmt.Fprintf(w, "  goes on after its turn: %s\n", strings.Join(e.Subagents, " "))
 	}
 	writeSources(w, e)
+	for _, r := range e.Rules {
+		if m := r.Mismatch; m != nil {
+			fmt.Fprintf(w, "  slow rule for %s: it said %s, and %s said %s\n", r.Source, m.Said, m.Against, m.AgainstSaid)
+		}
+	}
 	if len(e.Pending) > 0 {
 		fmt.Fprintln(w, "\non its way to be believed")
 		for _, p := range e.Pending {

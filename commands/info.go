@@ -45,6 +45,9 @@ func info(_ context.Context, c *Call) error {
 			}
 			rows = append(rows, []string{"version", said})
 		}
+		for _, m := range i.Mismatches {
+			rows = append(rows, []string{"mismatch", m.Source + " said " + m.Said + ", " + m.Against + " said " + m.AgainstSaid + ": " + m.Source + " is believed by the slow rule"})
+		}
 		var names []string
 		for name := range i.Env {
 			names = append(names, name)

@@ -87,7 +87,8 @@ type Health struct {
 	UptimeMS int64          `json:"uptime_ms"`
 	Sessions map[string]int `json:"sessions"` // by state
 	Problems []string       `json:"problems"`
-	Hooks    any            `json:"hooks"` // since the server began
+	Hooks    any            `json:"hooks"`             // since the server began
+	Mismatch any            `json:"driver_mismatches"` // sources of agents' states that are believed by the slow rule
 
 	// What is of all sessions and callers together; null for a caller who does not
 	// see every session.
@@ -107,7 +108,7 @@ func health(_ context.Context, c *Call) error {
 	h := Health{
 		OK: len(inside.Problems) == 0, Version: c.Version, PID: inside.PID, Started: api.At(c.Started),
 		UptimeMS: c.Now().Sub(c.Started).Milliseconds(), Sessions: inside.States, Problems: emptyNotNull(inside.Problems),
-		Events: inside.Events, Disk: inside.Disk, Memory: inside.Memory, Hooks: inside.Hooks,
+		Events: inside.Events, Disk: inside.Disk, Memory: inside.Memory, Hooks: inside.Hooks, Mismatch: inside.Mismatches,
 	}
 	if all {
 		running := runtime.NumGoroutine()

@@ -231,9 +231,9 @@ type Status struct {
 	Failure      *agent.Failure // while in error
 	Exit         *agent.Exit
 	Conversation string
-	Turn         string // id of the turn under way
-	Version      string // of the agent, empty when it has not told
-	Unmeasured   bool   // it is not the one that was measured
+	Turn         string  // id of the turn under way
+	Version      string  // of the agent, empty when it has not told
+	Doubts       []Doubt // sources for which the slow rule is in force
 	Composer     *agent.Composer
 	Ready        bool // it has started up
 	// RestDue is when an end of the turn that is being inferred will be
@@ -246,7 +246,7 @@ func (f *Fold) Status() Status {
 	m := &f.m
 	s := Status{
 		State: m.State, Since: m.Since, Tier: m.Owed.Tier, Cause: m.Owed.Cause, Evidence: m.Owed.Evidence,
-		Exit: m.Exit, Conversation: m.Conversation, Turn: m.Turn.ID, Version: m.Version, Unmeasured: m.Unmeasured, Ready: m.Ready,
+		Exit: m.Exit, Conversation: m.Conversation, Turn: m.Turn.ID, Version: m.Version, Doubts: f.doubted(), Ready: m.Ready,
 	}
 	if m.Screen.Reading != nil {
 		s.Composer = m.Screen.Reading.Composer

@@ -3,6 +3,7 @@
 package detect
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"time"
@@ -59,6 +60,7 @@ type Result struct {
 	Transitions []Transition
 	Opened      []*agent.Request
 	Closed      []Resolution
+	Mismatches  []Mismatch // sources that are doubted from now on, or not any more
 }
 
 // Transition is a change of state, or of what is asked while in prompt.
@@ -168,7 +170,7 @@ func (f *Fold) take(fact *agent.Fact) {
 	if fact.Kind != agent.Noted && !(fact.Kind == agent.LevelIs && fact.Source == agent.SourceProcess) {
 		m.Changed = f.now
 	}
-	f.heedVersion(fact)
+	m.Version = cmp.Or(fact.Version, m.Version)
 	switch fact.Kind {
 	case agent.ConversationStarted:
 		f.ready(fact.Source, fact.Cause)

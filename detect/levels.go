@@ -175,6 +175,7 @@ func (f *Fold) rules() {
 	f.stuck()
 	f.works()
 	f.readyByScreen()
+	f.contradicted()
 }
 
 // answeredByLevel: what said "waiting" or "not busy" while the agent asked says

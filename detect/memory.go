@@ -33,6 +33,8 @@ type memory struct {
 	BegunAt  time.Time // when the last one that ended had begun
 	EndedAt  time.Time
 	Inferred bool // the last turn's end was not told but inferred
+	EndedBy  agent.Source
+	EndedWhy why // what that end is owed to
 	Failure  *agent.Failure
 	Pending  *agent.Failure // told, while the turn it ends has not ended
 	Activity *agent.Activity
@@ -46,8 +48,8 @@ type memory struct {
 	Screen     screen
 	Changed    time.Time // of the last sign of life
 
-	Version    string // of the agent, as it told last
-	Unmeasured bool   // it is not the one that was measured
+	Version string // of the agent, as it told last
+	Doubts  map[agent.Source]*Doubt
 
 	Words     map[agent.Source]Word
 	Strangers map[agent.Source]Word // of other conversations
@@ -75,6 +77,8 @@ type turn struct {
 	Ended   time.Time    // when its end was told, zero before
 	Source  agent.Source // that told of it first
 	How     agent.How
+	By      agent.Source // that told of its end, and with what word
+	Why     why
 }
 
 // is says whether the id is the turn's.

@@ -214,6 +214,7 @@ func (f *Fold) toolStarted(fact *agent.Fact) {
 			return // told by another source
 		}
 	}
+	f.wentOn(fact)
 	c := call{
 		ID: fact.Call, Tool: fact.Tool, Agent: fact.Agent, AgentType: fact.AgentType, Input: canonical(fact.Input),
 		Asks: fact.Request.Clone(), Since: f.now, Hooked: fact.Source == agent.SourceHook,

@@ -194,9 +194,10 @@ func (f *Fold) turnEnded(fact *agent.Fact) {
 	for _, id := range fact.Background {
 		m.Background[id] = true
 	}
-	m.Turn.Phase, m.Turn.How, m.Turn.Ended = ending, fact.How, f.when(fact)
+	m.Turn.Phase, m.Turn.How, m.Turn.Ended, m.Turn.By = ending, fact.How, f.when(fact), fact.Source
 	f.spend()
 	f.mark(fact.Source, fact.Cause, fact.Evidence)
+	m.Turn.Why = m.Why
 	if fact.How != agent.Interrupted { // of a refusal, what was asked and the turn end at once
 		f.drop("ended", m.Why, m.ofTurn)
 	}
@@ -266,6 +267,7 @@ func (f *Fold) fail(fact *agent.Fact) {
 	if failure == nil {
 		failure = &agent.Failure{Class: agent.OtherFailure, Text: fact.Text}
 	}
+	f.m.Turn.By, f.m.Turn.Why = fact.Source, why{Tier: fact.Source.Tier(), Cause: fact.Cause, Evidence: fact.Evidence}
 	seen := fact.Failure == nil && m.Pending == nil && f.failing() != nil
 	f.finish(false)
 	one := *failure
@@ -348,7 +350,11 @@ func (f *Fold) finish(inferred bool) {
 	if ended.IsZero() {
 		ended = f.now
 	}
-	m.BegunAt = m.Turn.Started
+	f.trust()
+	m.BegunAt, m.EndedBy, m.EndedWhy = m.Turn.Started, m.Turn.By, m.Turn.Why
+	if inferred {
+		m.EndedWhy = m.Why
+	}
 	m.Turn, m.EndedAt, m.Inferred = turn{}, ended, inferred
 	m.Activity, m.Pending, m.Calls = nil, nil, nil
 	if failure != nil {
@@ -375,12 +381,13 @@ func (f *Fold) rest() {
 		if !f.silent(l) {
 			return
 		}
+		f.doubt(l.Source, l.why(), m.Turn.By, m.Turn.Why)
 	case l.Value == agent.LevelWaiting && f.askedAgain():
 		return
 	case !f.due(agent.MoveDone, l.Source, l.Since, turnGap):
 		return
 	}
-	if f.agree() {
+	if f.agree(m.Turn.By) {
 		f.finish(false)
 	}
 }
@@ -423,9 +430,8 @@ func (f *Fold) interrupted() {
 	}
 	l, bare := f.level(), m.Screen.Bare
 	if i := f.idles(); i != nil && !i.Since.Before(m.Turn.Started) && f.may(agent.MoveRest, i.Source) {
-		if f.due(agent.MoveRest, i.Source, i.Since, f.after(agent.MoveRest, i.Source)+f.logFollows(i.Source, i.Since)) && f.agree() {
-			f.mark(i.Source, i.Cause, i.Evidence)
-			f.finish(true)
+		if f.due(agent.MoveRest, i.Source, i.Since, f.after(agent.MoveRest, i.Source)+f.logFollows(i.Source, i.Since)) && f.agree(i.Source) {
+			f.infer(i.Source, i.Cause, i.Evidence)
 		}
 		return
 	}
@@ -443,8 +449,8 @@ func (f *Fold) interrupted() {
 			return
 		}
 	case l.Value == agent.LevelBusy:
-		if f.silent(l) {
-			f.restByScreen(bare, silence)
+		if f.silent(l) && f.restByScreen(bare, silence) {
+			f.doubt(l.Source, l.why(), agent.SourceScreen, f.m.EndedWhy)
 		}
 	case l.Since.Before(f.spokenFrom()): // it never spoke of this turn
 		if l.Source == agent.SourceTitle && m.Turn.Source == agent.SourceHook {
@@ -453,11 +459,31 @@ func (f *Fold) interrupted() {
 		}
 		f.restByScreen(latest(bare, m.Turn.Started), f.restGrace())
 	default:
-		if f.due(agent.MoveRest, l.Source, latest(l.Since, bare), f.after(agent.MoveRest, l.Source)) && f.may(agent.MoveRest, l.Source) && f.agree() {
-			f.mark(l.Source, l.Cause, "composer on the screen, no work, no dialog")
-			f.finish(true)
+		if f.due(agent.MoveRest, l.Source, latest(l.Since, bare), f.after(agent.MoveRest, l.Source)) && f.may(agent.MoveRest, l.Source) && f.agree(l.Source) {
+			f.infer(l.Source, l.Cause, "composer on the screen, no work, no dialog")
 		}
 	}
+}
+
+// infer ends a turn that nobody told to end, by what the source shows.
+func (f *Fold) infer(s agent.Source, cause, evidence string) {
+	f.mark(s, cause, evidence)
+	f.m.Turn.By = s
+	f.finish(true)
+}
+
+// quiet is the rule by which a turn ends of which neither a level nor the screen
+// tells: nothing was logged, printed or told for the grace, and no tool runs.
+func (f *Fold) quiet() {
+	m := &f.m
+	r := m.Screen.Reading
+	if r != nil && (r.Composer != nil || r.Dialog != nil || r.Busy != "") || len(m.Calls) > 0 || f.o.Headless {
+		return
+	}
+	if !f.may(agent.MoveRest, agent.SourceLog) || !f.due(agent.MoveRest, agent.SourceLog, latest(m.Changed, m.Turn.Started), f.o.IdleGrace) {
+		return
+	}
+	f.infer(agent.SourceLog, "log:quiet", "nothing was logged or printed for "+f.o.IdleGrace.String())
 }
 
 // spokenFrom is since when a level that says "not busy" may speak of the turn under
@@ -474,11 +500,10 @@ func (f *Fold) spokenFrom() time.Time {
 
 // restByScreen ends the turn when the composer has been there for long enough.
 func (f *Fold) restByScreen(since time.Time, grace time.Duration) bool {
-	if !f.may(agent.MoveRest, agent.SourceScreen) || !f.due(agent.MoveRest, agent.SourceScreen, since, grace) || !f.agree() {
+	if !f.may(agent.MoveRest, agent.SourceScreen) || !f.due(agent.MoveRest, agent.SourceScreen, since, grace) || !f.agree(agent.SourceScreen) {
 		return false
 	}
-	f.mark(agent.SourceScreen, "screen:composer", "composer on the screen, no work, no dialog")
-	f.finish(true)
+	f.infer(agent.SourceScreen, "screen:composer", "composer on the screen, no work, no dialog")
 	return true
 }
 

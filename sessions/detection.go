@@ -443,7 +443,7 @@ func (c *core) believed(st *Status) {
 	b := c.detection.fold.Status()
 	st.Request, st.Requests, st.RestDue = b.Request, b.Requests, b.RestDue
 	st.ConversationNow = b.Conversation
-	st.AgentVersion = agentVersion(c.detection.driver, b)
+	st.AgentVersion, st.Mismatches = agentVersion(c.detection.driver, b), mismatches(b.Doubts)
 	if b.Activity != nil {
 		st.Activity = &api.Activity{Kind: string(b.Activity.Kind), Tool: b.Activity.Tool, Attempt: b.Activity.Attempt, Of: b.Activity.Of, DelayMS: b.Activity.DelayMS}
 	}

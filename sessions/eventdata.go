@@ -16,7 +16,7 @@ import (
 // EventTypes are the types that watch --type knows.
 var EventTypes = []string{
 	"snapshot", "live", "heartbeat", "gap", "session_created", "session_removed", "renamed", "state_change", "activity",
-	"input", "hook", "prompt", "prompt_resolved", "message", "nudge", "draft_stashed", "respond", "groom", "gate", "report", "writer_change", "client_attached", "client_detached", "resize", "signal", "tags", "session_limit", "output_lost", "restarted", "exited",
+	"input", "hook", "prompt", "prompt_resolved", "message", "nudge", "draft_stashed", "respond", "groom", "gate", "report", "driver_mismatch", "writer_change", "client_attached", "client_detached", "resize", "signal", "tags", "session_limit", "output_lost", "restarted", "exited",
 	"start_context", "transcript_saved", "notify",
 }
 

@@ -87,6 +87,7 @@ type Explanation struct {
 	IdleGraceRemainingMS *int64    `json:"idle_grace_remaining_ms"`
 	Pending              []Pended  `json:"pending"` // on its way to be believed
 	Ways                 []Way     `json:"ways"`    // what would change the state
+	Rules                []Rule    `json:"rules"`   // by which each source is believed
 }
 
 // Parts of an Explanation.
@@ -126,6 +127,14 @@ type (
 		Since       api.Time `json:"since"`
 		Due         api.Time `json:"due"`
 		RemainingMS int64    `json:"remaining_ms"`
+	}
+	// Rule is how a source is believed: normal, as the driver's table says; slow,
+	// since another source has contradicted it: for the longest time that the table
+	// names for the move, and an end of a turn only when all other sources agree.
+	Rule struct {
+		Source   string          `json:"source"`
+		Rule     string          `json:"rule"`
+		Mismatch *DriverMismatch `json:"mismatch"` // null: normal
 	}
 	// Way is a move out of the state, and who may cause it.
 	Way struct {
@@ -193,6 +202,7 @@ func (e *Explanation) believes(x detect.Explanation, now time.Time) {
 			Move: string(w.Move), Source: string(w.Source), Since: api.At(w.Since), Due: api.At(w.Due), RemainingMS: max(w.Due.Sub(now).Milliseconds(), 0),
 		})
 	}
+	e.believedBy(x)
 	for _, w := range x.Ways {
 		way := Way{Move: string(w.Move), Next: string(w.Next)}
 		for _, by := range w.By {
@@ -202,13 +212,29 @@ func (e *Explanation) believes(x detect.Explanation, now time.Time) {
 	}
 }
 
+// believedBy puts in the rule for each source that has said something.
+func (e *Explanation) believedBy(x detect.Explanation) {
+	for _, w := range x.Words {
+		rule := Rule{Source: string(w.Source), Rule: "normal"}
+		for _, d := range x.Status.Doubts {
+			if d.Source == w.Source {
+				m := mismatch(d)
+				rule.Rule, rule.Mismatch = "slow", &m
+			}
+		}
+		if !w.Foreign {
+			e.Rules = append(e.Rules, rule)
+		}
+	}
+}
+
 // fill makes lists of what there is none of: a shell's jq loops over them.
 func (e *Explanation) fill() {
 	if e.Sources == nil {
 		e.Sources = []SourceWord{}
 	}
 	e.Asked, e.Calls, e.Subagents = some(e.Asked), some(e.Calls), some(e.Subagents)
-	e.Pending, e.Ways = some(e.Pending), some(e.Ways)
+	e.Pending, e.Ways, e.Rules = some(e.Pending), some(e.Ways), some(e.Rules)
 }
 
 func some[T any](list []T) []T {

@@ -38,12 +38,13 @@ type Info struct {
 	Groom        string            `json:"groom"`
 	Trust        bool              `json:"trust"`
 	AcceptBypass bool              `json:"accept_bypass"`
-	Settings     []string          `json:"settings"`      // names of the session's own, for the agent
-	MCP          []string          `json:"mcp"`           // names of its servers of tools
-	AgentVersion *AgentVersion     `json:"agent_version"` // null while the agent has not told
-	Conversation string            `json:"conversation"`  // the agent's id of it; empty for a program without a driver, or while not known
-	Resumable    bool              `json:"resumable"`     // restart takes the conversation up, and fork can begin from it
-	Fork         *InfoFork         `json:"fork"`          // what it began as a copy of
+	Settings     []string          `json:"settings"`          // names of the session's own, for the agent
+	MCP          []string          `json:"mcp"`               // names of its servers of tools
+	AgentVersion *AgentVersion     `json:"agent_version"`     // null while the agent has not told
+	Mismatches   []DriverMismatch  `json:"driver_mismatches"` // sources that are believed by the slow rule
+	Conversation string            `json:"conversation"`      // the agent's id of it; empty for a program without a driver, or while not known
+	Resumable    bool              `json:"resumable"`         // restart takes the conversation up, and fork can begin from it
+	Fork         *InfoFork         `json:"fork"`              // what it began as a copy of
 	Started      api.Time          `json:"started"`
 	Title        string            `json:"title"`
 	PID          int               `json:"pid"`
@@ -105,7 +106,7 @@ func (s *Session) Info(whole bool) Info {
 		Limits: InfoLimits{Output: st.Limits.Output, Scrollback: st.Limits.Scrollback, TTLMS: st.Limits.TTL.Milliseconds(), IdleTimeoutMS: st.Limits.IdleTimeout.Milliseconds()},
 		Tags:   noNil(st.Tags), Meta: meta, Parent: orNil(st.Parent), Depth: st.Depth, Created: st.Created, CreatedBy: st.CreatedBy,
 		Driven: st.Driven, Rules: orNil(st.RulesName), Isolate: string(st.Isolate), Groom: string(st.Groom), Trust: st.Trust, AcceptBypass: st.AcceptBypass, Settings: names(st.Settings), MCP: serverNames(st.MCP),
-		AgentVersion: st.AgentVersion, Conversation: st.Talk(), Resumable: s.reg.resumable(st),
+		AgentVersion: st.AgentVersion, Mismatches: some(st.Mismatches), Conversation: st.Talk(), Resumable: s.reg.resumable(st),
 		Started: api.At(st.Started), Title: st.Row().Title, PID: st.PID, HolderPID: st.HolderPID, Cols: st.Cols, Rows: st.Rows,
 		TotalWritten: st.Offset, LostBytes: st.Losses, Problem: st.Problem,
 	}

@@ -163,7 +163,7 @@ func (c *core) beginNudge(claim Claim, n Nudge, q *queued, typist agent.Typist) 
 // options say how a message is delivered now.
 func (c *core) options(n Nudge, q *queued, typist agent.Typist) (deliver.Options, error) {
 	typed, err := n.typed(typist)
-	o := deliver.Options{Typist: typist, Typed: typed, Slash: n.Slash, Clear: n.Clear, Stash: n.Stash, Own: c.detection.own, Unmeasured: c.unmeasured()}
+	o := deliver.Options{Typist: typist, Typed: typed, Slash: n.Slash, Clear: n.Clear, Stash: n.Stash, Own: c.detection.own}
 	table := c.detection.driver.Table()
 	o.Flutters = func(s agent.Source) bool {
 		after, _ := table.May(agent.MoveWork, s)

@@ -74,17 +74,6 @@ func (s *Session) giveByKeys(ctx context.Context, claim Claim, p detect.Pending,
 	return nil, err
 }
 
-// unmeasuredPause is the least between two keys for an agent of a version whose
-// pauses are not known; the design's figure.
-const unmeasuredPause = 200 * time.Millisecond
-
-func (s *Session) keyPause(step agent.Step) time.Duration {
-	if v := s.Status().AgentVersion; v != nil && !v.Measured {
-		return max(step.Pause, unmeasuredPause)
-	}
-	return step.Pause
-}
-
 // press presses one key once the screen shows what it wants.
 func (s *Session) press(ctx context.Context, write writing, a *answering, step agent.Step, within time.Duration, last bool) error {
 	changed, stop := s.Subscribe()
@@ -116,7 +105,7 @@ func (s *Session) press(ctx context.Context, write writing, a *answering, step a
 	}
 	// The last has had its effect when the prompt is closed: with a key that
 	// somebody else presses before it is read, both count for nothing.
-	wait := s.keyPause(step)
+	wait := step.Pause
 	if last {
 		wait = max(wait, lastWithin)
 	}

@@ -217,6 +217,8 @@ type Health struct {
 	States   map[string]int
 	Problems []string
 	Hooks    HookHealth
+	// Mismatches are sources of agents' states that are believed by the slow rule.
+	Mismatches []SessionMismatch
 
 	// What is counted over all sessions together; nil for a caller who does not
 	// see them all.
@@ -235,7 +237,7 @@ type Memory struct {
 // sees and with what all share; all says that it may see every one, also those
 // whose folders cannot be used.
 func (r *Registry) Health(sees func(*Session) bool, all bool) Health {
-	h := Health{PID: os.Getpid(), States: map[string]int{}, Hooks: HookHealth{Storms: []HookStorm{}}}
+	h := Health{PID: os.Getpid(), States: map[string]int{}, Hooks: HookHealth{Storms: []HookStorm{}}, Mismatches: []SessionMismatch{}}
 	if all {
 		h.Problems = slices.Clone(r.unusable)
 	}
@@ -246,6 +248,7 @@ func (r *Registry) Health(sees func(*Session) bool, all bool) Health {
 		st := s.Status()
 		h.States[string(st.Now)]++
 		h.Hooks.see(st)
+		h.mismatched(st)
 		if st.Problem != "" {
 			h.Problems = append(h.Problems, st.Name+": "+st.Problem)
 		}

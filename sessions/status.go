@@ -68,6 +68,7 @@ type Status struct {
 	Requests        []*agent.Request // all of it
 	RestDue         time.Time        // when an inferred end of the turn is believed; zero: none is
 	AgentVersion    *AgentVersion    // nil while the agent has not told
+	Mismatches      []DriverMismatch // sources that are believed by the slow rule
 	ConversationNow string           // the agent's id of its conversation
 	Said            *Said            // the last message of its last turn that ended well; nil: none yet
 }

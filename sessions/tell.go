@@ -40,6 +40,10 @@ func (c *core) tellFrom(at *sourcePlace, results []detect.Result, first ...event
 				c.detection.told.tells(t.Activity, c.now())
 			}
 		}
+		for _, m := range r.Mismatches {
+			add("driver_mismatch", mismatchEvent{DriverMismatch: mismatch(m.Doubt), Over: m.Over})
+			c.saveSoon = true // the next server believes as this one does
+		}
 		for _, request := range r.Opened {
 			add("prompt", promptEvent{Prompt: request, At: at})
 			asked = true

@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"slices"
 	"strings"
 
 	"berth/agent"
@@ -13,8 +14,8 @@ import (
 type AgentVersion struct {
 	Version  string  `json:"version"`
 	Measured bool    `json:"measured"`
-	Known    string  `json:"known"` // the version that was measured
-	Note     *string `json:"note"`  // what follows, null when it was measured
+	Known    string  `json:"known"` // the newest version that was measured
+	Note     *string `json:"note"`  // null when it was measured
 }
 
 // versionMost is how much of an agent's word for its version is shown, in bytes.
@@ -29,15 +30,10 @@ func agentVersion(d agent.Driver, b detect.Status) *AgentVersion {
 	if len(said) > versionMost {
 		said = strings.ToValidUTF8(said[:versionMost], "")
 	}
-	v := &AgentVersion{Version: said, Measured: !b.Unmeasured, Known: m.MeasuredVersion()}
-	if b.Unmeasured {
-		v.Note = orNil("berth was measured with " + d.Name() + " " + v.Known + ", not with " + v.Version +
-			": it waits longer before it believes that a turn is over, and only when all it sees agrees")
+	measured := m.MeasuredVersions()
+	v := &AgentVersion{Version: said, Measured: slices.Contains(measured, b.Version), Known: measured[0]}
+	if !v.Measured {
+		v.Note = orNil("berth was measured with " + d.Name() + " " + strings.Join(measured, " and ") + ", not with " + v.Version)
 	}
 	return v
-}
-
-// unmeasured says that the agent's version is another than the measured one.
-func (c *core) unmeasured() bool {
-	return c.detection != nil && c.detection.fold.Status().Unmeasured
 }

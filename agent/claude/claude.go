@@ -12,11 +12,11 @@ import (
 // Name is the agent's name.
 const Name = "claude"
 
-// Measured is the version that was measured.
-const Measured = "2.1.197"
+// Measured are the versions that were measured, the newest first.
+var Measured = []string{"2.1.330", "2.1.197"}
 
-// MeasuredVersion is that version.
-func (Driver) MeasuredVersion() string { return Measured }
+// MeasuredVersions are these.
+func (Driver) MeasuredVersions() []string { return Measured }
 
 // Driver reads Claude Code. Its zero value is ready.
 type Driver struct{}

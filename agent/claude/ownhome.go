@@ -34,7 +34,7 @@ func ownHome(l *agent.Launch, s agent.Start, dir string) error {
 	if s.Groom != agent.GroomAuto {
 		return nil
 	}
-	config := map[string]any{"hasCompletedOnboarding": true, "lastOnboardingVersion": Measured, "theme": "dark"}
+	config := map[string]any{"hasCompletedOnboarding": true, "lastOnboardingVersion": Measured[0], "theme": "dark"}
 	if key := s.Own[apiKey]; key != "" {
 		config["customApiKeyResponses"] = map[string]any{"approved": []string{tail(key)}, "rejected": []string{}}
 	}

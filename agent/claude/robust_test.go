@@ -7,7 +7,6 @@ import (
 
 	"berth/agent"
 	"berth/agent/claude"
-	"berth/detect"
 	"berth/detect/replay"
 )
 
@@ -40,46 +39,8 @@ func TestLate(t *testing.T) {
 	}
 }
 
-// another is a version of Claude Code that was not measured.
-type another struct{ claude.Driver }
-
-func (another) MeasuredVersion() string { return "0.0.0" }
-
-// TestAnotherVersion: of a version that is not known a rest is believed later,
-// and never too early.
-func TestAnotherVersion(t *testing.T) {
-	ref := reference(t)
-	early, total := time.Duration(0), time.Duration(0)
-	for _, name := range ref.Names(t) {
-		rec, truth := ref.Recording(t, name), ref.Truth(t, name)
-		steps := replay.Run(rec, another{}, replay.Options{})
-		var rests []replay.Step
-		for i, s := range steps {
-			if s.Next == agent.Idle { // for as long as it lasts; all else is left out
-				rests = append(rests, s)
-				if i+1 < len(steps) {
-					rests = append(rests, replay.Step{At: steps[i+1].At, Transition: detect.Transition{Next: "left out"}})
-				}
-			}
-		}
-		for i, s := range rests {
-			if s.Next != agent.Idle {
-				continue
-			}
-			until := rec.End().Seconds()
-			if i+1 < len(rests) {
-				until = rests[i+1].At.Seconds()
-			}
-			v := ref.Judge([]replay.Step{s}, truth, until)
-			early += v.Wrong
-			total += time.Duration((until - s.At.Seconds()) * float64(time.Second))
-		}
-	}
-	t.Logf("%v of %v at rest were not", early.Round(time.Millisecond), total.Round(time.Second))
-	if early > 100*time.Millisecond || total < 3*time.Minute {
-		t.Error("a rest was believed too early, or hardly any was")
-	}
-}
+// TestNoMismatch: of what Claude Code did, no source contradicts another.
+func TestNoMismatch(t *testing.T) { reference(t).NoMismatch(t, claude.Driver{}) }
 
 // TestWithoutSources takes sources away and holds what is left to a looser
 // bar: a share of the judged time that must be right, and of the prompts that

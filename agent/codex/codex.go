@@ -15,8 +15,8 @@ const Name = "codex"
 // Measured is the version that was measured.
 const Measured = "0.169.0"
 
-// MeasuredVersion is that version.
-func (Driver) MeasuredVersion() string { return Measured }
+// MeasuredVersions is that version.
+func (Driver) MeasuredVersions() []string { return []string{Measured} }
 
 // Driver reads Codex. Its zero value is ready.
 type Driver struct{}

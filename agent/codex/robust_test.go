@@ -92,3 +92,6 @@ func TestWithoutSources(t *testing.T) {
 		})
 	}
 }
+
+// TestNoMismatch: no source contradicts another.
+func TestNoMismatch(t *testing.T) { reference(t).NoMismatch(t, codex.Driver{}) }

@@ -88,3 +88,6 @@ func TestWithoutSources(t *testing.T) {
 		})
 	}
 }
+
+// TestNoMismatch: no source contradicts another.
+func TestNoMismatch(t *testing.T) { reference(t).NoMismatch(t, gemini.Driver{}) }

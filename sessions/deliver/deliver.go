@@ -64,13 +64,12 @@ const (
 
 // Options say what is delivered, and how.
 type Options struct {
-	Typist     agent.Typist
-	Typed      string // the text as it is typed
-	Slash      bool   // it is a command of the agent's own
-	Clear      bool   // a draft in the composer is cleared
-	Stash      bool   // a draft in the composer is put aside, and brought back
-	Own        string // a message of ours that an interrupt may have put back: it is no draft
-	Unmeasured bool   // the agent is of a version whose pauses are not known
+	Typist agent.Typist
+	Typed  string // the text as it is typed
+	Slash  bool   // it is a command of the agent's own
+	Clear  bool   // a draft in the composer is cleared
+	Stash  bool   // a draft in the composer is put aside, and brought back
+	Own    string // a message of ours that an interrupt may have put back: it is no draft
 	// Flutters says of which sources a word for work is believed only when it has
 	// held: until then Seen has no Reading, and nothing is pressed. Nil: of none.
 	Flutters func(agent.Source) bool
@@ -362,17 +361,6 @@ func (m *Machine) holds(s Seen, box *agent.Composer) bool {
 	return box != nil && m.o.Typist.Holds(m.o.Typed, box) && s.Reading.Stashed == m.stashed
 }
 
-// unmeasuredPause is what lies between a text and Enter where it is not known
-// what the agent needs; the design's figure.
-const unmeasuredPause = 200 * time.Millisecond
-
-func (m *Machine) pause() time.Duration {
-	if m.o.Unmeasured {
-		return max(m.o.Typist.Pause(), unmeasuredPause)
-	}
-	return m.o.Typist.Pause()
-}
-
 // await waits for the echo, and presses Enter on it.
 func (m *Machine) await(s Seen, now time.Time) Step {
 	if why := m.occupied(s); why != "" {
@@ -384,7 +372,7 @@ func (m *Machine) await(s Seen, now time.Time) Step {
 	case m.echoed.IsZero():
 		m.echoed = now
 	}
-	if !m.echoed.IsZero() && m.over(now, m.pause()) {
+	if !m.echoed.IsZero() && m.over(now, m.o.Typist.Pause()) {
 		if m.listens(now) {
 			return m.press(s, now)
 		}

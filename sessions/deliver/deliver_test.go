@@ -552,19 +552,6 @@ func TestLateLog(t *testing.T) {
 	}
 }
 
-// TestUnmeasured: for a version whose pauses are not known Enter comes no sooner
-// than 200 ms after the text.
-func TestUnmeasured(t *testing.T) {
-	s := newScene(t, Options{Unmeasured: true})
-	s.wrote("<hello>")
-	s.seen.Reading = composer("hello")
-	typed := s.now
-	s.wrote("\r")
-	if waited := s.now.Sub(typed); waited < 200*time.Millisecond || waited > 250*time.Millisecond {
-		t.Errorf("Enter was pressed after %v", waited)
-	}
-}
-
 // TestDialogThatIsGoing: an agent at rest whose dialog is painted still is waited
 // for; one whose dialog stays takes no message.
 func TestDialogThatIsGoing(t *testing.T) {

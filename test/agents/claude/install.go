@@ -4,6 +4,7 @@
 package claude
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"fmt"
@@ -14,11 +15,12 @@ import (
 	"berth/test/agents/npm"
 )
 
-// Version is the Claude Code that the tests were measured with.
-const Version = "2.1.197"
+// Version is the Claude Code under test: AGENT_VERSION names another one that is
+// pinned.
+var Version = cmp.Or(os.Getenv("AGENT_VERSION"), "2.1.197")
 
-//go:embed pin/package.json pin/package-lock.json
-var pin embed.FS
+//go:embed pin
+var pins embed.FS
 
 // Install gives the path of the claude program; without npm its error is
 // npm.ErrNone.
@@ -26,7 +28,7 @@ var pin embed.FS
 // The program is the native one that npm brings as an optional package for
 // each platform; the package's own script, which would only copy it, is not run.
 func Install(ctx context.Context) (string, error) {
-	return npm.Package{Name: "@anthropic-ai/claude-code", Version: Version, Pin: pin, Program: program}.Install(ctx)
+	return npm.Package{Name: "@anthropic-ai/claude-code", Version: Version, Pin: pins, Folder: "pin/" + Version, Program: program}.Install(ctx)
 }
 
 // program finds the native program of this platform.

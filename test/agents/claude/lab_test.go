@@ -115,9 +115,20 @@ func newLabAs(t *testing.T, agent string, seed Seed, env map[string]string, args
 		}
 		all[k] = v
 	}
-	l.Session, err = l.host.NewAs(ctx, agent, "lab", l.home.Workspace, size, all, append([]string{claudeExe}, args...)...)
+	l.Session, err = l.host.NewAs(ctx, agent, "lab", l.home.Workspace, size, all, append([]string{claudeExe}, manual(args)...)...)
 	check(t, err)
 	return l
+}
+
+// manual has Claude Code ask before it runs a tool: newer versions begin in auto
+// mode, where most run unasked, and its checks are requests of their own.
+func manual(args []string) []string {
+	for _, a := range args {
+		if a == "--permission-mode" || a == "--dangerously-skip-permissions" {
+			return args
+		}
+	}
+	return append([]string{"--permission-mode", "default"}, args...)
 }
 
 // end ends everything, and shows what helps with a test that failed.

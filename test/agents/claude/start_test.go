@@ -80,7 +80,7 @@ func (l *lab) tryStart(name string, env map[string]string, flags []string, argv 
 	}
 	words = append(words, flags...)
 	if !slices.Contains(flags, "--profile") {
-		words = append(append(words, "--", cmp.Or(l.wrapper, claudeExe)), argv...)
+		words = append(append(words, "--", cmp.Or(l.wrapper, claudeExe)), manual(argv)...)
 	}
 	return l.host.Call(l.ctx, nil, words...)
 }

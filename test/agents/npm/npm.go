@@ -4,6 +4,7 @@ package npm
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,9 +25,10 @@ var ErrNone = errors.New("npm does not give it")
 type Package struct {
 	Name    string // as npm has it: @scope/name
 	Version string
-	// Pin holds pin/package.json and pin/package-lock.json, with the checksums of
-	// all that npm may install.
-	Pin fs.FS
+	// Pin holds package.json and package-lock.json, with the checksums of all that
+	// npm may install, in Folder; empty: in pin.
+	Pin    fs.FS
+	Folder string
 	// Program finds the program below the folder that it is installed in.
 	Program func(dir string) (string, error)
 }
@@ -61,7 +63,7 @@ func (p Package) Install(ctx context.Context) (string, error) {
 	}
 	defer os.RemoveAll(aside)
 	for _, name := range []string{"package.json", "package-lock.json"} {
-		data, err := fs.ReadFile(p.Pin, "pin/"+name)
+		data, err := fs.ReadFile(p.Pin, path.Join(cmp.Or(p.Folder, "pin"), name))
 		if err != nil {
 			return "", err
 		}

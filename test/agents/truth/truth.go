@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"berth/agent"
+	"berth/detect"
 	"berth/detect/replay"
 )
 
@@ -228,4 +229,16 @@ func Sequence(steps []replay.Step) string {
 		}
 	}
 	return strings.Join(out, " ")
+}
+
+// NoMismatch: no source is contradicted by another, in any of the recordings.
+func (r *Reference) NoMismatch(t *testing.T, d agent.Driver) {
+	t.Helper()
+	for _, name := range r.Names(t) {
+		replay.Run(r.Recording(t, name), d, replay.Options{Each: func(at time.Duration, f *detect.Fold) {
+			for _, doubt := range f.Status().Doubts {
+				t.Fatalf("%s: at %v %s, which said %s, was doubted: %s said %s", name, at, doubt.Source, doubt.Said, doubt.Against, doubt.AgainstSaid)
+			}
+		}})
+	}
 }

@@ -1,0 +1,209 @@
+package detect
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"berth/agent"
+)
+
+const (
+	// mostLag is how long two sources may disagree about the end of a turn before
+	// one of them is wrong. The longest lag that was measured is 657 ms, on a machine
+	// with 16 times the work it can do.
+	mostLag = 2 * time.Second
+	// trustedAfter is how many ends of turns in a row the other sources must confirm
+	// until a source is believed at once again.
+	trustedAfter = 3
+)
+
+// Doubt is a source that another one has contradicted. What it says is believed
+// by the slow rule: all other sources must agree, for the longest time that the
+// driver's table names.
+type Doubt struct {
+	Source      agent.Source
+	Said        string // the word that was contradicted
+	Against     agent.Source
+	AgainstSaid string
+	Since       time.Time
+	Agreed      int // ends of turns in a row that the others have confirmed since
+}
+
+// Mismatch is the begin of a Doubt, or with Over its end.
+type Mismatch struct {
+	Doubt
+	Over bool
+}
+
+// doubts says whether the slow rule is in force for the source.
+func (f *Fold) doubts(s agent.Source) bool { return f.m.Doubts[s] != nil }
+
+// doubt puts the slow rule in force for a source, whose word is contradicted by
+// another's.
+func (f *Fold) doubt(s agent.Source, said why, against agent.Source, other why) {
+	m := &f.m
+	if _, measured := f.driver.(agent.Measurer); !measured || s == "" || s == against {
+		return // what a program says of itself was never held against its screen
+	}
+	if d := m.Doubts[s]; d != nil {
+		d.Agreed = 0
+		return
+	}
+	d := &Doubt{Source: s, Said: said.word(), Against: against, AgainstSaid: other.word(), Since: f.now}
+	if m.Doubts == nil {
+		m.Doubts = map[agent.Source]*Doubt{}
+	}
+	m.Doubts[s] = d
+	f.result.Mismatches = append(f.result.Mismatches, Mismatch{Doubt: *d})
+}
+
+// word is what was said, in a line.
+func (w why) word() string {
+	if w.Evidence == "" {
+		return w.Cause
+	}
+	return w.Cause + ": " + w.Evidence
+}
+
+func (l *level) why() why {
+	return why{Tier: l.Source.Tier(), Cause: l.Cause, Evidence: cmp.Or(l.Evidence, string(l.Value))}
+}
+
+// after is how long the source's word must hold before it causes the move. By
+// the slow rule it is the longest of all sources.
+func (f *Fold) after(m agent.Move, s agent.Source) time.Duration {
+	d, _ := f.table.May(m, s)
+	if f.doubts(s) {
+		for _, w := range f.table[m] {
+			d = max(d, w.After)
+		}
+	}
+	return d
+}
+
+// agree says whether the turn may be taken for over by the source's word. By the
+// slow rule all that say anything must say that the agent rests, and have done so
+// for a while.
+func (f *Fold) agree(s agent.Source) bool {
+	if !f.doubts(s) {
+		return true
+	}
+	since, all := f.othersRest()
+	return all && f.due(agent.MoveRest, agent.SourceScreen, since, f.o.ScreenGrace)
+}
+
+// othersRest says whether all levels and the screen say that the agent rests, and
+// since when they have done so.
+func (f *Fold) othersRest() (since time.Time, all bool) {
+	m := &f.m
+	since = latest(m.Turn.Ended, m.Turn.Started)
+	for _, l := range m.Levels {
+		switch l.Value {
+		case agent.LevelWaiting:
+			return since, false
+		case agent.LevelBusy:
+			if !f.silent(l) {
+				return since, false
+			}
+		}
+		since = latest(since, l.Since)
+	}
+	if r := m.Screen.Reading; r != nil && (r.Composer != nil || r.Dialog != nil || r.Busy != "") {
+		if m.Screen.Bare.IsZero() {
+			return since, false
+		}
+		since = latest(since, m.Screen.Bare)
+	}
+	return since, true
+}
+
+// contradicted is the rule that notices two sources of which one is wrong about
+// the end of a turn: one has said that it is over, and another goes on saying that
+// the agent works.
+func (f *Fold) contradicted() {
+	m := &f.m
+	switch m.Turn.Phase {
+	case ending:
+		l := f.level()
+		// While a stop hook or a subagent runs both are right.
+		if l == nil || l.Value != agent.LevelBusy || l.Since.After(m.Turn.Ended) || m.Gate || len(m.Background) > 0 || !m.Screen.Hook.IsZero() || f.afterwards() {
+			return
+		}
+		if f.lags(m.Turn.Ended) {
+			f.doubt(m.Turn.By, m.Turn.Why, l.Source, l.why())
+		}
+	case "":
+		for _, l := range f.heard() {
+			if l.Value == agent.LevelBusy && !l.Since.After(m.EndedAt) && l.Spoke.Sub(m.EndedAt) > mostLag {
+				f.doubt(m.EndedBy, m.EndedWhy, l.Source, l.why())
+			}
+		}
+	}
+}
+
+// lags says whether it is longer ago than any lag; until then the fold asks for a
+// Tick when it will be.
+func (f *Fold) lags(since time.Time) bool {
+	at := since.Add(mostLag)
+	if !at.After(f.now) {
+		return true
+	}
+	if f.next.IsZero() || at.Before(f.next) {
+		f.next = at
+	}
+	return false
+}
+
+// wentOn: a tool of the turn that ended last is started long after that end, so
+// it was none, and the turn goes on.
+func (f *Fold) wentOn(fact *agent.Fact) {
+	m := &f.m
+	if fact.Agent != "" || fact.Turn == "" || m.Turn.Phase != "" || len(m.Ended) == 0 || m.Ended[len(m.Ended)-1] != fact.Turn {
+		return
+	}
+	if f.when(fact).Sub(m.EndedAt) < mostLag || !f.may(agent.MoveWork, fact.Source) {
+		return
+	}
+	f.doubt(m.EndedBy, m.EndedWhy, fact.Source, why{Cause: fact.Cause, Evidence: fact.Tool})
+	m.Ended = m.Ended[:len(m.Ended)-1]
+	f.start(fact.Turn, fact.Source, fact.Cause, fact.Evidence)
+}
+
+// trust counts the end of a turn, which is now, for the sources that are doubted
+// and were right about it. It ends the doubt of those that were right again and
+// again.
+func (f *Fold) trust() {
+	m := &f.m
+	if len(m.Doubts) == 0 {
+		return
+	}
+	since, all := f.othersRest()
+	agreed := all && (m.Turn.Ended.IsZero() || since.Sub(m.Turn.Ended) < mostLag)
+	for _, d := range f.doubted() {
+		l := m.Levels[d.Source]
+		if d.Source != m.Turn.By && l == nil {
+			continue // it has said nothing about this one
+		}
+		kept := m.Doubts[d.Source]
+		if kept.Agreed++; !agreed || l != nil && l.Value == agent.LevelBusy {
+			kept.Agreed = 0
+		}
+		if kept.Agreed >= trustedAfter {
+			delete(m.Doubts, d.Source)
+			f.result.Mismatches = append(f.result.Mismatches, Mismatch{Doubt: *kept, Over: true})
+		}
+	}
+}
+
+// doubted are copies of the doubts, the surest source first.
+func (f *Fold) doubted() []Doubt {
+	var list []Doubt
+	for _, d := range f.m.Doubts {
+		list = append(list, *d)
+	}
+	slices.SortFunc(list, func(a, b Doubt) int {
+		return cmp.Or(cmp.Compare(a.Source.Tier(), b.Source.Tier()), cmp.Compare(a.Source, b.Source))
+	})
+	return list
+}
