@@ -40,6 +40,8 @@ type Service struct {
 	Keys *keys.Store
 	// Audit is where it is written down who does what.
 	Audit *audit.Log
+
+	matchers matchers
 }
 
 // Request is one call of a verb as the edge hands it in.

@@ -36,6 +36,7 @@ func waitVerb() *Verb {
 type condition struct {
 	until map[agent.State]bool // empty: idle, and whatever ends the wait for it
 	text  *regexp.Regexp
+	looks *matcher // of text
 	after uint64
 }
 
@@ -52,6 +53,14 @@ func wait(ctx context.Context, c *Call) error {
 		if err := cond.possible(s.Status()); err != nil {
 			return err
 		}
+	}
+	if cond.text != nil {
+		looks, leave, err := c.matchers.enter(c.Identity())
+		if err != nil {
+			return err
+		}
+		defer leave()
+		cond.looks = looks
 	}
 	ctx, cancel, err := c.timeout(ctx)
 	if err != nil {
@@ -106,9 +115,9 @@ func (c *Call) condition() (condition, error) {
 		if len(cond.until) > 0 {
 			return cond, api.Errorf(api.CodeUsage, "--text and --until exclude each other")
 		}
-		re, err := regexp.Compile(pattern)
+		re, err := compilePattern("--text", pattern)
 		if err != nil {
-			return cond, api.Errorf(api.CodeUsage, "--text: %w", err)
+			return cond, err
 		}
 		cond.text = re
 	}
@@ -233,12 +242,7 @@ func (cond condition) met(ctx context.Context, s *sessions.Session, st *sessions
 		if err != nil {
 			return false, err
 		}
-		for _, line := range snap.Text() {
-			if cond.text.MatchString(line) {
-				return true, nil
-			}
-		}
-		return false, nil
+		return cond.looks.look(ctx, cond.text, snap.Text())
 	}
 	if st.StateSeq <= cond.after && cond.after > 0 {
 		return false, nil

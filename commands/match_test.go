@@ -1,0 +1,98 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/keys"
+)
+
+// What costs more than bounded time is refused before it is matched or even compiled.
+func TestPatternsAreBounded(t *testing.T) {
+	d := newDesk(t)
+	d.call(admin, "new alpha -- cat")
+	for pattern, want := range map[string]string{
+		"(":                                 "USAGE",
+		"x{0,1001}":                         "USAGE",
+		strings.Repeat("a", maxPattern+1):   "LIMIT",
+		strings.Repeat("[a-z]{0,990}", 5):   "LIMIT",
+		strings.Repeat("[a-z]{0,990}", 80):  "LIMIT",
+		strings.Repeat("[a-z]{0,990}", 600): "LIMIT",
+		strings.Repeat(`(\pL?){9}`, 90):     "LIMIT",
+		`^\$ *(ok|[0-9]+ (passed|failed))`:  "TIMEOUT",
+		strings.Repeat("[a-z]?", 150) + "Z": "TIMEOUT",
+	} {
+		begun := time.Now()
+		a := d.call(viewer, "wait alpha --timeout 50ms --text '"+pattern+"'")
+		if a.code() != want {
+			t.Errorf("%.30s (%d bytes): %s, want %s", pattern, len(pattern), a.code(), want)
+		}
+		if took := time.Since(begun); took > 5*time.Second { // 50 ms but for the machine's load
+			t.Errorf("%.30s: took %v", pattern, took)
+		}
+	}
+}
+
+// A caller has so many matchers and no more; another's are not among them.
+func TestMatchersOfOneCaller(t *testing.T) {
+	var all matchers
+	var leave []func()
+	for range matchersMost {
+		_, l, err := all.enter(viewer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		leave = append(leave, l)
+	}
+	if _, _, err := all.enter(viewer); err == nil || !strings.Contains(err.Error(), "look for a text already") {
+		t.Errorf("one too many: %v", err)
+	}
+	if _, l, err := all.enter(keys.Identity{Kind: keys.KindKey, Name: "other"}); err != nil {
+		t.Errorf("another caller: %v", err)
+	} else {
+		l()
+	}
+	for _, l := range leave {
+		l()
+	}
+	if len(all.of) != 0 {
+		t.Errorf("%d callers are kept", len(all.of))
+	}
+}
+
+// Looks of one caller come one after the other, rest as their time asks, and end with
+// their call: in the turn, at rest, and between two lines.
+func TestLooksEndWithTheirCall(t *testing.T) {
+	var all matchers
+	m, leave, err := all.enter(viewer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer leave()
+	re, lines := regexp.MustCompile("x"), []string{"a", "x"}
+	if met, err := m.look(t.Context(), re, lines); !met || err != nil {
+		t.Errorf("%v %v", met, err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	m.next = time.Time{}
+	if _, err := m.look(ended, re, lines); !errors.Is(err, context.Canceled) {
+		t.Errorf("at the first line: %v", err)
+	}
+	m.next = time.Now().Add(time.Hour)
+	if _, err := m.look(ended, re, lines); !errors.Is(err, context.Canceled) {
+		t.Errorf("at rest: %v", err)
+	}
+	m.turn <- struct{}{}
+	if _, err := m.look(ended, re, lines); !errors.Is(err, context.Canceled) {
+		t.Errorf("in the turn: %v", err)
+	}
+	at := time.Unix(100, 0)
+	if rest := restUntil(at, at.Add(time.Second)); rest != at.Add(4*time.Second) {
+		t.Errorf("a look of 1 s is followed by the next at %v", rest.Sub(at))
+	}
+}
