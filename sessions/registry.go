@@ -211,7 +211,7 @@ func (r *Registry) Holders() []Holder {
 }
 
 func (s Spec) holder(pid int, start string) Holder {
-	return Holder{PID: pid, Start: startTicks(start), ID: s.ID, Name: s.Name, Verbs: s.Children.verbs()}
+	return Holder{PID: pid, UID: s.owner(), Start: startTicks(start), ID: s.ID, Name: s.Name, Verbs: s.Children.verbs()}
 }
 
 // beginStart says that a holder may be started: the server does not go down.
@@ -242,6 +242,7 @@ func (r *Registry) launched(id string) {
 // Holder is a process that holds a session.
 type Holder struct {
 	PID      int
+	UID      int    // that its programs run as
 	Start    uint64 // clock ticks since boot, as the system counts them
 	ID, Name string
 	Verbs    []string // that what descends from it may use, beside what all such may

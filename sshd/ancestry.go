@@ -3,6 +3,8 @@ package sshd
 import (
 	"errors"
 	"fmt"
+
+	"berth/sessions/hold"
 )
 
 // process is one line of the process table.
@@ -18,6 +20,21 @@ var errProcessGone = errors.New("the process has ended")
 
 // errMoved is a process tree that changed under the walk.
 var errMoved = errors.New("the process tree changed while it was read")
+
+// origin gives the holder that a process descends from; nil for a process that
+// is outside of all sessions. One inside a session that is not among holders,
+// because its holder is another server's or has died, is an error.
+func origin(pid int, holders []HolderProcess, alive func() bool) (*HolderProcess, error) {
+	h, err := holderOf(pid, holders, alive)
+	if h != nil || err != nil {
+		return h, err
+	}
+	err = hold.CheckOutside(pid)
+	if !alive() {
+		return nil, errProcessGone
+	}
+	return nil, err
+}
 
 // holderOf finds the holder that pid descends from: the nearest one, nil for
 // none. Holders are child subreapers, so that what a session's programs leave

@@ -8,15 +8,12 @@ import (
 
 // agentOverTCP gives id, or an agent's identity in its place when the client
 // is a process of this machine that descends from a holder: a key that an
-// agent can read must not make it a person.
+// agent can read must not make it a person. It is an error where the client
+// is on this machine and its process cannot be told.
 func (s *Server) agentOverTCP(c *connection, id keys.Identity) (keys.Identity, error) {
-	holders := s.holders()
-	if len(holders) == 0 {
-		return id, nil
-	}
-	holder, pid, err := callerOverTCP(c.wire.RemoteAddr(), c.wire.LocalAddr(), holders)
+	holder, pid, err := callerOverTCP(c.wire.RemoteAddr(), c.wire.LocalAddr(), s.holders())
 	if err != nil {
-		return keys.Identity{}, fmt.Errorf("cannot tell which process of this machine is calling: %w", err)
+		return keys.Identity{}, fmt.Errorf("cannot take the client for a person: %w", err)
 	}
 	if holder == nil {
 		return id, nil

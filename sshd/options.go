@@ -61,6 +61,7 @@ func (s storeKeys) Lookup(key gossh.PublicKey, remote net.Addr, now time.Time) (
 // descends from it is that session's agent.
 type HolderProcess struct {
 	PID     int
+	UID     int      // that its programs run as; the server's own when it is that
 	Start   uint64   // field 22 of /proc/PID/stat: clock ticks since boot
 	Session string   // the session's id
 	Name    string   // the session's name

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"berth/keys"
+	"berth/sessions/hold"
 )
 
 // maxSocketPath is the longest path that fits a Unix address on both Linux
@@ -109,28 +110,21 @@ func (s *Server) acceptOther(l *net.UnixListener) {
 // peerIdentity says who is at the other end of the local socket, at the moment
 // of its accept: later the process may be gone and its number another's.
 func (s *Server) peerIdentity(conn *net.UnixConn) (keys.Identity, error) {
-	peer, err := peerOf(conn)
+	peer, err := hold.PeerOf(conn)
 	if err != nil {
 		return keys.Identity{}, fmt.Errorf("cannot tell which process this is: %w", err)
 	}
-	defer peer.close()
-	holder, err := holderOf(peer.pid, s.holders(), peer.alive)
+	defer peer.Close()
+	holder, err := origin(peer.PID, s.holders(), peer.Alive)
 	switch {
 	case err != nil:
-		return keys.Identity{}, fmt.Errorf("cannot tell where process %d comes from: %w", peer.pid, err)
+		return keys.Identity{}, fmt.Errorf("cannot take process %d for one outside of all sessions: %w", peer.PID, err)
 	case holder != nil:
-		return holder.agent(peer.pid), nil
-	case peer.uid != os.Geteuid():
-		return keys.Identity{}, fmt.Errorf("this server belongs to uid %d, and you are uid %d", os.Geteuid(), peer.uid)
+		return holder.agent(peer.PID), nil
+	case peer.UID != os.Geteuid():
+		return keys.Identity{}, fmt.Errorf("this server belongs to uid %d, and you are uid %d", os.Geteuid(), peer.UID)
 	}
-	return keys.Local(userName(peer.uid), peer.pid), nil
-}
-
-// peer is the process at the other end of a Unix connection.
-type peer struct {
-	pid, uid int
-	alive    func() bool // whether pid still is that process
-	close    func()
+	return keys.Local(userName(peer.UID), peer.PID), nil
 }
 
 func userName(uid int) string {

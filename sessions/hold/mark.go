@@ -70,7 +70,7 @@ var ours = sync.OnceValues(func() (surroundings, error) {
 
 // CheckOutside says why a process must be taken for one inside a session: it
 // descends from a holder, of whichever server, that this process does not
-// descend from too, or from this process; or it carries the mark or the
+// descend from too; or it carries the mark or the
 // environment of a session, whose holder may have died. nil is a process
 // outside of all sessions. The caller makes sure that the pid is the same
 // process throughout.
@@ -81,9 +81,6 @@ func CheckOutside(pid int) error {
 	}
 	var mark error // a holder above says more than the mark that it gave
 	err = walkUp(pid, func(p process) error {
-		if p.pid == os.Getpid() {
-			return fmt.Errorf("process %d was started by this server", pid)
-		}
 		if isHolder(p.pid) && !here.holders[process{pid: p.pid, start: p.start}] {
 			return fmt.Errorf("process %d runs inside another session, that of holder %d", pid, p.pid)
 		}
