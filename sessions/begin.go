@@ -135,7 +135,7 @@ func (w *contextWork) text() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	r, err := command.Run(w.s.reg.ctx, command.Command{
+	r, err := w.s.Run(w.s.reg.ctx, command.Command{
 		Path: prog.path, Argv: prog.argv, Dir: prog.cwd, Most: begin.Most, Within: begin.Within, As: prog.user.Credential(),
 		Env: append(prog.env, "BERTH_START_SOURCE="+string(w.as.Source)),
 	})

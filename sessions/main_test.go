@@ -24,6 +24,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == "hold" {
 		os.Exit(hold.Main(os.Stdin))
 	}
+	if len(os.Args) == 2 && os.Args[1] == "enter" {
+		os.Exit(hold.EnterMain())
+	}
 	os.Exit(leaks(m.Run()))
 }
 

@@ -75,6 +75,8 @@ type Registry struct {
 	// launching are holders, by their sessions' ids, whose sessions do not name
 	// them yet: their processes must never pass for somebody else's.
 	launching map[string]Holder
+	// commands are the commands that run for sessions now, by their pids.
+	commands map[int]Holder
 }
 
 // Open takes up the sessions that the state folder tells of: programs that
@@ -85,7 +87,7 @@ func Open(ctx context.Context, o Options) (*Registry, error) {
 			return keys.Identity{}, fmt.Errorf("nobody can tell what %s may do now", id.Name)
 		}
 	}
-	r := &Registry{options: o, log: o.Log, now: o.Now, byID: map[string]*Session{}, names: map[string]*Session{}, launching: map[string]Holder{}}
+	r := &Registry{options: o, log: o.Log, now: o.Now, byID: map[string]*Session{}, names: map[string]*Session{}, launching: map[string]Holder{}, commands: map[int]Holder{}}
 	r.births.recent, r.births.coming = map[string][]time.Time{}, map[string]string{}
 	r.known.Store(&o.Drivers)
 	if err := os.MkdirAll(r.sessionsDir(), 0o700); err != nil {
@@ -196,12 +198,13 @@ func (r *Registry) Descends(id, ancestor string) bool {
 const maxDepth = 5
 
 // Holders lists the processes that hold living sessions, those that are being
-// started too. It waits for no start: how long one takes is up to the session's
+// started too, and the commands that the server runs for sessions. It waits for no start: how long one takes is up to the session's
 // user, whose program may lie on what does not answer.
 func (r *Registry) Holders() []Holder {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	list := slices.AppendSeq(slices.Clone(r.strays), maps.Values(r.launching))
+	list = slices.AppendSeq(list, maps.Values(r.commands))
 	for _, s := range r.byID {
 		if st := s.Status(); st.HolderPID != 0 && st.HolderPID != r.launching[st.ID].PID {
 			list = append(list, st.Spec.holder(st.HolderPID, st.HolderStart))
@@ -239,8 +242,9 @@ func (r *Registry) launched(id string) {
 	delete(r.launching, id)
 }
 
-// Holder is a process that holds a session.
+// Holder is a process that holds a session, or that the server runs for it.
 type Holder struct {
+	Command  bool // it runs for the session and holds nothing
 	PID      int
 	UID      int    // that its programs run as
 	Start    uint64 // clock ticks since boot, as the system counts them

@@ -46,7 +46,7 @@ func callerOverTCP(client, server net.Addr, holders []HolderProcess) (*HolderPro
 	}
 	search := &search{sock: *sock, holders: holders, holds: map[int]bool{}, until: time.Now().Add(searchWithin)}
 	for _, h := range holders {
-		search.holds[h.PID] = true
+		search.holds[h.PID] = !h.Command
 	}
 	// A client that forks and leaves between our looks is found in the next.
 	for range 3 {

@@ -57,12 +57,13 @@ func (s storeKeys) Lookup(key gossh.PublicKey, remote net.Addr, now time.Time) (
 	return s.Current().Lookup(key, remote, now)
 }
 
-// HolderProcess names the process that holds a session. Everything that
-// descends from it is that session's agent.
+// HolderProcess names the process that holds a session, or one that the server
+// runs for it. Everything that descends from it is that session's agent.
 type HolderProcess struct {
 	PID     int
 	UID     int      // that its programs run as; the server's own when it is that
 	Start   uint64   // field 22 of /proc/PID/stat: clock ticks since boot
+	Command bool     // it runs for the session and holds nothing
 	Session string   // the session's id
 	Name    string   // the session's name
 	Verbs   []string // that its processes may use beside what all such may

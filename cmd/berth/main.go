@@ -20,6 +20,10 @@ func main() {
 	if len(os.Args) == 2 && os.Args[1] == "hold" {
 		os.Exit(hold.Main(os.Stdin))
 	}
+	// So is a command that the server runs for a session, before it is that.
+	if len(os.Args) == 2 && os.Args[1] == "enter" {
+		os.Exit(hold.EnterMain())
+	}
 	// Hooks run many times a turn and hold the agent up.
 	if len(os.Args) > 1 && os.Args[1] == "hook" {
 		os.Exit(hold.Hook(os.Args[2:]))

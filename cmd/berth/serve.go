@@ -411,7 +411,7 @@ func address(a net.Addr) string {
 func (s *server) holders() []sshd.HolderProcess {
 	var out []sshd.HolderProcess
 	for _, h := range s.sessions.Holders() {
-		out = append(out, sshd.HolderProcess{PID: h.PID, UID: h.UID, Start: h.Start, Session: h.ID, Name: h.Name, Verbs: h.Verbs})
+		out = append(out, sshd.HolderProcess{PID: h.PID, UID: h.UID, Command: h.Command, Start: h.Start, Session: h.ID, Name: h.Name, Verbs: h.Verbs})
 	}
 	return out
 }

@@ -4,6 +4,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,15 @@ type Command struct {
 	Most   int                 // bytes of its standard output that are kept; the rest is thrown away
 	Within time.Duration       // after which it and all of its group are killed
 	As     *syscall.Credential // of another user; nil: the server's
+	// Enter, where it is set, changes how the command is started. It is called
+	// before, and what it gives when the command's process is there.
+	Enter func(*exec.Cmd) (Entry, error)
+}
+
+// Entry lets a started process go on to be the command.
+type Entry interface {
+	Begin(pid int) error
+	Close()
 }
 
 // Result is what it printed. Its error stream is thrown away.
@@ -52,7 +62,7 @@ func Run(ctx context.Context, p Command) (Result, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: p.As == nil, Setsid: p.As != nil, Credential: p.As}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = pipesWithin
-	err := cmd.Run()
+	err := run(cmd, p.Enter)
 	var exit *exec.ExitError
 	switch {
 	case err == nil, errors.Is(err, exec.ErrWaitDelay): // it has ended, and what it left behind goes on
@@ -67,9 +77,29 @@ func Run(ctx context.Context, p Command) (Result, error) {
 	case errors.As(err, &exit):
 		err = fmt.Errorf("it ended by a signal: %s", exit.ProcessState)
 	default:
-		err = fmt.Errorf("it could not be started: %w", errors.Unwrap(err))
+		// What Go says names the path, in front of the reason.
+		err = fmt.Errorf("it could not be started: %w", cmp.Or(errors.Unwrap(err), err))
 	}
 	return Result{Output: out.kept.Bytes(), Cut: out.cut, Took: time.Since(began)}, err
+}
+
+func run(cmd *exec.Cmd, enter func(*exec.Cmd) (Entry, error)) error {
+	if enter == nil {
+		return cmd.Run()
+	}
+	entry, err := enter(cmd)
+	if err != nil {
+		return err
+	}
+	defer entry.Close()
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	failed := entry.Begin(cmd.Process.Pid)
+	if err := cmd.Wait(); failed == nil {
+		return err
+	}
+	return failed
 }
 
 // head keeps the beginning of what is written to it.

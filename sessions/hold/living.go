@@ -9,3 +9,9 @@ func Living(dir string) (pid int, start string, ok bool) {
 	}
 	return id.PID, id.Start, true
 }
+
+// StartOf tells a process from a later one with its pid, as HolderStart does.
+func StartOf(pid int) (string, error) {
+	p, err := lookProcess(pid)
+	return p.start, err
+}

@@ -203,7 +203,7 @@ func (p *Poster) tell(ctx context.Context, m *notify.Machine, now time.Time) (ne
 func (p *Poster) one(ctx context.Context, s *sessions.Session, n notify.Notice) {
 	data, err := p.body(s, n)
 	if err == nil && n.Rule.Run != nil {
-		err = p.command(ctx, n.Rule.Run, data)
+		err = p.command(ctx, s, n.Rule.Run, data)
 	} else if err == nil {
 		err = p.web.post(ctx, n.Rule.URL, data)
 	}

@@ -1,6 +1,7 @@
 package post
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"net"
@@ -16,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"berth/agent"
+	"berth/orchestrate/command"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -97,7 +99,7 @@ func TestCommand(t *testing.T) {
 	t.Setenv("SERVER_TOKEN", "hush-hush")
 	out := filepath.Join(t.TempDir(), "out")
 	p := &Poster{}
-	if err := p.command(t.Context(), []string{"sh", "-c", "cat > $0; env >> $0; echo \"$@\" >> $0", out, "a b; touch x"}, []byte("the body\n")); err != nil {
+	if err := p.command(t.Context(), plain{}, []string{"sh", "-c", "cat > $0; env >> $0; echo \"$@\" >> $0", out, "a b; touch x"}, []byte("the body\n")); err != nil {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(out)
@@ -107,10 +109,10 @@ func TestCommand(t *testing.T) {
 	if s := string(data); !strings.HasPrefix(s, "the body\n") || strings.Contains(s, "hush") || !strings.Contains(s, "PATH=") || !strings.HasSuffix(s, "a b; touch x\n") {
 		t.Errorf("%s", s)
 	}
-	if err := p.command(t.Context(), []string{"false", "hush-hush"}, nil); err == nil || strings.Contains(err.Error(), "hush") {
+	if err := p.command(t.Context(), plain{}, []string{"false", "hush-hush"}, nil); err == nil || strings.Contains(err.Error(), "hush") {
 		t.Error(err)
 	}
-	if err := p.command(t.Context(), []string{"/no/such/hush-hush"}, nil); err == nil || strings.Contains(err.Error(), "hush") {
+	if err := p.command(t.Context(), plain{}, []string{"/no/such/hush-hush"}, nil); err == nil || strings.Contains(err.Error(), "hush") {
 		t.Error(err)
 	}
 }
@@ -158,4 +160,11 @@ func TestLines(t *testing.T) {
 	if s := short(strings.Repeat("é\n", 400)); len([]rune(s)) != mostText || strings.Contains(s, "\n") {
 		t.Error(s)
 	}
+}
+
+// plain runs a command as the server itself.
+type plain struct{}
+
+func (plain) Run(ctx context.Context, c command.Command) (command.Result, error) {
+	return command.Run(ctx, c)
 }

@@ -31,8 +31,13 @@ var tries = []time.Duration{0, 2 * time.Second, 4 * time.Second}
 // inherited are the variables that a command has of the server's.
 var inherited = []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "TMPDIR"}
 
+// runner runs a command as a caller of the session that the notice is about.
+type runner interface {
+	Run(context.Context, command.Command) (command.Result, error)
+}
+
 // command runs a rule's command with the notice on its standard input.
-func (p *Poster) command(ctx context.Context, argv []string, data []byte) error {
+func (p *Poster) command(ctx context.Context, s runner, argv []string, data []byte) error {
 	path, err := exec.LookPath(argv[0])
 	if err != nil {
 		return errors.New("the command was not found in the server's PATH: give its full path")
@@ -43,7 +48,7 @@ func (p *Poster) command(ctx context.Context, argv []string, data []byte) error 
 			env = append(env, name+"="+v)
 		}
 	}
-	_, err = command.Run(ctx, command.Command{Path: path, Argv: argv, Env: env, Dir: "/", Stdin: data, Within: within})
+	_, err = s.Run(ctx, command.Command{Path: path, Argv: argv, Env: env, Dir: "/", Stdin: data, Within: within})
 	return err
 }
 

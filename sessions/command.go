@@ -1,0 +1,51 @@
+package sessions
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+
+	"berth/orchestrate/command"
+	"berth/sessions/hold"
+)
+
+// Run runs a command for the session. An agent may be able to edit what is run:
+// the command, and all that it starts or leaves running, are callers of this
+// session, as the agent's own processes are.
+func (s *Session) Run(ctx context.Context, p command.Command) (command.Result, error) {
+	p.Enter = func(cmd *exec.Cmd) (command.Entry, error) {
+		spec := s.Status().Spec
+		entry, err := hold.Enter(cmd, s.reg.options.Exe, spec.ID)
+		return &sessionEntry{Entry: entry, reg: s.reg, spec: spec}, err
+	}
+	return command.Run(ctx, p)
+}
+
+// sessionEntry makes a command known as one of the session's before it begins.
+type sessionEntry struct {
+	*hold.Entry
+	reg  *Registry
+	spec Spec
+	pid  int
+}
+
+func (e *sessionEntry) Begin(pid int) error {
+	start, err := hold.StartOf(pid)
+	if err != nil {
+		return fmt.Errorf("start a command of session %s: %w", e.spec.Name, err)
+	}
+	e.pid = pid
+	h := e.spec.holder(pid, start)
+	h.Command = true
+	e.reg.mu.Lock()
+	e.reg.commands[pid] = h
+	e.reg.mu.Unlock()
+	return e.Entry.Begin()
+}
+
+func (e *sessionEntry) Close() {
+	e.reg.mu.Lock()
+	delete(e.reg.commands, e.pid)
+	e.reg.mu.Unlock()
+	e.Entry.Close()
+}
