@@ -101,9 +101,10 @@ func newDesk(t *testing.T) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
+	specs := &Specs{Profiles: map[string]sessions.Spec{"web": profile}, Defaults: sessions.Defaults()}
 	d := &desk{t, &Service{
 		Audit:    record,
-		Sessions: reg, Profiles: map[string]sessions.Spec{"web": profile}, Defaults: sessions.Defaults(), Version: "v0", Started: time.Now(), Now: time.Now, Log: log, MaxInput: 1 << 20,
+		Sessions: reg, Specs: func() *Specs { return specs }, Version: "v0", Started: time.Now(), Now: time.Now, Log: log, MaxInput: 1 << 20,
 	}}
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)

@@ -179,13 +179,19 @@ func (c *Call) agentOptions(spec sessions.Spec) sessions.Spec {
 	return spec
 }
 
+// Specs are what new starts sessions from.
+type Specs struct {
+	Profiles map[string]sessions.Spec // by name
+	Defaults sessions.Spec            // without a profile
+}
+
 // profile is what the options are laid over: the profile, or the defaults of the
 // configuration. A program that the caller names replaces the whole program of the
 // defaults, and takes of the rest what it can use.
 func (c *Call) profile(argv []string) (sessions.Spec, error) {
 	name, _ := c.flags.GetString("profile")
 	if !c.flags.Changed("profile") {
-		spec := c.Defaults
+		spec := c.Specs().Defaults
 		if len(argv) > 0 || c.flags.Changed("agent") || c.flags.Changed("rules") {
 			spec.Agent, spec.Rules, spec.Command = "", "", argv
 			spec.Agent, _ = c.flags.GetString("agent")
@@ -193,7 +199,7 @@ func (c *Call) profile(argv []string) (sessions.Spec, error) {
 		}
 		return c.Sessions.Fitting(spec), nil
 	}
-	spec, ok := c.Profiles[name]
+	spec, ok := c.Specs().Profiles[name]
 	if !ok {
 		return spec, api.Errorf(api.CodeNotFound, "there is no profile %s in berth.yaml", api.Quote(name))
 	}

@@ -26,8 +26,7 @@ import (
 // Service is what the verbs act on.
 type Service struct {
 	Sessions *sessions.Registry
-	Profiles map[string]sessions.Spec // what new may start from
-	Defaults sessions.Spec            // what new starts from without a profile
+	Specs    func() *Specs // what new starts from, now
 	Version  string
 	Started  time.Time
 	Now      func() time.Time

@@ -36,7 +36,11 @@ func main() {
 
 // run performs what the arguments ask for and gives the exit status.
 func run(args []string) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
+	if len(args) > 0 && args[0] == "serve" { // which reads its files again at SIGHUP
+		ends = ends[:2]
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	defer stop()
 	root := rootCommand()
 	root.SetArgs(args)

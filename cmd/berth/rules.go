@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -11,8 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -29,62 +25,6 @@ func driversWith(book *rules.Book) map[string]agent.Driver {
 	all := maps.Clone(drivers)
 	all[generic.Name] = generic.Driver{Book: book}
 	return all
-}
-
-// rereadEvery is how often berth.yaml is looked at for other rules: a look is
-// one call of the system, and who has just written a rule waits for it.
-const rereadEvery = time.Second
-
-// rereadRules follows the rules of berth.yaml until it is stopped. Of a file that
-// is wrong nothing is taken: the rules stay as they are.
-func (s *server) rereadRules(source config.Source) (stop func()) {
-	if source.Path == "" {
-		return func() {}
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	var done sync.WaitGroup
-	done.Go(func() {
-		tick := time.NewTicker(rereadEvery)
-		defer tick.Stop()
-		before, _ := os.ReadFile(source.Path) // what cannot be read is told when it changes
-		var seen os.FileInfo
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-			}
-			info, err := os.Stat(source.Path)
-			if err != nil || seen != nil && info.ModTime().Equal(seen.ModTime()) && info.Size() == seen.Size() {
-				continue
-			}
-			seen = info
-			if text, err := os.ReadFile(source.Path); err == nil && !bytes.Equal(text, before) {
-				before = text
-				s.takeRules(ctx, source)
-			}
-		}
-	})
-	return func() { cancel(); done.Wait() }
-}
-
-// takeRules reads the configuration again and goes by its rules.
-func (s *server) takeRules(ctx context.Context, source config.Source) {
-	c, err := config.Load(source)
-	if err != nil {
-		s.log.Error("berth.yaml has changed and is wrong: the rules stay as they were", "error", err)
-		return
-	}
-	book, err := rules.Compile(c.Rules, s.book)
-	if err == nil {
-		s.book = book
-		err = s.sessions.SetDrivers(ctx, driversWith(book))
-	}
-	if err != nil {
-		s.log.Error("the rules of berth.yaml could not be taken", "error", err)
-		return
-	}
-	s.log.Info("berth.yaml has changed: its rules hold from now on, the rest at the next start", "rules", book.Names())
 }
 
 func rulesCommand() *cobra.Command {

@@ -7,9 +7,12 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -41,13 +44,16 @@ func serveCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&demo, "demo", false, "let in your own public keys, keep a session demo, and print how to try it")
 	given := configFlags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		hangups := make(chan os.Signal, 1) // several in a row are one
+		signal.Notify(hangups, syscall.SIGHUP)
+		defer signal.Stop(hangups)
 		source := config.Source{Path: file, Environ: os.Environ(), Flags: given()}
 		c, err := config.Load(source)
 		if err != nil {
 			return err
 		}
 		source.Path = c.File // also if another one is made where it is looked for first
-		return serve(cmd.Context(), c, source, demo)
+		return serve(cmd.Context(), c, source, demo, hangups)
 	}
 	return cmd
 }
@@ -138,8 +144,8 @@ func configFlags(flags *pflag.FlagSet) func() []config.Setting {
 	}
 }
 
-func logger(c *config.Config) *slog.Logger {
-	options := &slog.HandlerOptions{Level: c.Level()}
+func logger(c *config.Config, level slog.Leveler) *slog.Logger {
+	options := &slog.HandlerOptions{Level: level}
 	if c.LogFormat == "json" {
 		return slog.New(slog.NewJSONHandler(os.Stderr, options))
 	}
@@ -148,7 +154,11 @@ func logger(c *config.Config) *slog.Logger {
 
 // server is what serve puts together.
 type server struct {
-	config   *config.Config
+	config   *config.Config                // as it was at the start
+	now      atomic.Pointer[config.Config] // and with what was reloaded since
+	specs    atomic.Pointer[commands.Specs]
+	level    slog.LevelVar
+	poster   *post.Poster
 	log      *slog.Logger
 	keys     *keys.Store
 	hostKeys []keys.HostKey
@@ -161,8 +171,12 @@ type server struct {
 }
 
 // serve runs the server until ctx ends.
-func serve(ctx context.Context, c *config.Config, source config.Source, demo bool) (err error) {
-	s := &server{config: c, log: logger(c), started: time.Now()}
+func serve(ctx context.Context, c *config.Config, source config.Source, demo bool, hangups <-chan os.Signal) (err error) {
+	s := &server{config: c, started: time.Now()}
+	loaded := *c
+	s.now.Store(&loaded)
+	s.level.Set(c.Level())
+	s.log = logger(c, &s.level)
 	// The heap grows with what is on screens, not with traffic: a smaller
 	// reserve than Go's default keeps 100 sessions small.
 	debug.SetGCPercent(50)
@@ -220,16 +234,13 @@ func serve(ctx context.Context, c *config.Config, source config.Source, demo boo
 	if err := s.followConfig(ctx); err != nil { // before anybody is told by its rules
 		return errors.Join(err, s.edge.Shutdown(context.Background()))
 	}
-	poster := post.Start(post.Options{
-		Sessions: s.sessions, Rules: config.Rules(c.Notify), File: filepath.Join(c.StateDir, "notify.json"),
-		SSH: "ssh " + s.address(), Version: version(), Log: s.log, Now: time.Now,
-	})
-	defer poster.Close()
-	stopReading := s.rereadRules(source)
-	defer stopReading()
+	s.startPoster()
+	defer func() { s.poster.Close() }()
 	if err := s.startSessions(ctx); err != nil {
 		return errors.Join(err, s.edge.Shutdown(context.Background()))
 	}
+	stopFollowing := s.followFiles(source, hangups)
+	defer stopFollowing()
 	fmt.Printf("listening on %s\n", s.edge.Addr())
 	if tour != nil {
 		if err := tour.begin(ctx, s); err != nil {
@@ -237,7 +248,7 @@ func serve(ctx context.Context, c *config.Config, source config.Source, demo boo
 		}
 	}
 	err = s.edge.Serve(ctx)
-	if c.StopSessions {
+	if s.now.Load().StopSessions {
 		s.log.Info("ending the sessions")
 		err = errors.Join(err, s.sessions.EndAll(context.Background(), server0))
 	}
@@ -336,16 +347,13 @@ func (s *server) listen() error {
 	for _, k := range s.hostKeys {
 		signers = append(signers, k.Signer)
 	}
-	profiles, err := s.profiles()
+	specs, err := specsOf(s.config)
 	if err != nil {
 		return err
 	}
-	defaults, err := s.defaults()
-	if err != nil {
-		return err
-	}
+	s.specs.Store(specs)
 	service := &commands.Service{
-		Sessions: s.sessions, Profiles: profiles, Defaults: defaults, Version: version(), Started: s.started, Now: time.Now, Log: s.log,
+		Sessions: s.sessions, Specs: s.specs.Load, Version: version(), Started: s.started, Now: time.Now, Log: s.log,
 		MaxInput: int64(s.config.Limits.InputBytes), Edge: s.edgeHealth, Audit: s.audit, Keys: s.keys,
 	}
 	d := &dispatch.Dispatcher{Commands: service, Prefix: s.config.PrefixByte(), Log: s.log}

@@ -32,10 +32,10 @@ func spec(c config.Session) sessions.Spec {
 }
 
 // profiles are what new --profile may start from.
-func (s *server) profiles() (map[string]sessions.Spec, error) {
+func profiles(c *config.Config) (map[string]sessions.Spec, error) {
 	out := map[string]sessions.Spec{}
-	for name, p := range s.config.Profiles {
-		whole, err := s.config.Resolve(p)
+	for name, p := range c.Profiles {
+		whole, err := c.Resolve(p)
 		if err != nil {
 			return nil, fmt.Errorf("profile %s: %w", name, err)
 		}
@@ -45,18 +45,19 @@ func (s *server) profiles() (map[string]sessions.Spec, error) {
 }
 
 // defaults are what new starts from without a profile.
-func (s *server) defaults() (sessions.Spec, error) {
-	whole, err := s.config.Resolve(config.Session{})
+func defaults(c *config.Config) (sessions.Spec, error) {
+	whole, err := c.Resolve(config.Session{})
 	return spec(whole), err
 }
 
 // startSessions starts the configured sessions that are not there yet.
 func (s *server) startSessions(ctx context.Context) error {
-	for _, c := range s.config.Sessions {
+	now := s.now.Load()
+	for _, c := range now.Sessions {
 		if _, there := s.sessions.Find(c.Name); there {
 			continue
 		}
-		whole, err := s.config.Resolve(c)
+		whole, err := now.Resolve(c)
 		if err != nil {
 			return err
 		}
@@ -77,12 +78,13 @@ func configured(spec sessions.Spec) *sessions.Configured {
 // ended, what has changed in it since they were made, as far as that needs no new
 // start.
 func (s *server) followConfig(ctx context.Context) error {
-	for _, c := range s.config.Sessions {
+	now := s.now.Load()
+	for _, c := range now.Sessions {
 		there, ok := s.sessions.Find(c.Name)
 		if !ok || there.Status().CreatedBy != server0.Identity.Name {
 			continue // somebody else's of that name
 		}
-		whole, err := s.config.Resolve(c)
+		whole, err := now.Resolve(c)
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"berth/commands"
+	"berth/config"
+	"berth/orchestrate/notify/post"
+	"berth/rules"
+)
+
+// reloaded are the fields of berth.yaml that a running server takes at SIGHUP.
+// All others hold from the next start.
+var reloaded = []string{"log_level", "stop_sessions", "notify", "rules", "defaults", "profiles", "sessions"}
+
+// rereadEvery is how often berth.yaml is looked at for other rules: a look is
+// one call of the system, and who has just written a rule waits for it.
+const rereadEvery = time.Second
+
+// followFiles takes the rules of berth.yaml when the file changes, and at each
+// hangup all that can be taken, until it is stopped.
+func (s *server) followFiles(source config.Source, hangups <-chan os.Signal) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var done sync.WaitGroup
+	done.Go(func() {
+		tick := time.NewTicker(rereadEvery)
+		defer tick.Stop()
+		text, _ := os.ReadFile(source.Path) // what cannot be read is told when it changes
+		var seen os.FileInfo
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-hangups:
+				text, _ = os.ReadFile(source.Path)
+				s.reload(ctx, source)
+				continue
+			case <-tick.C:
+			}
+			if source.Path == "" {
+				continue
+			}
+			info, err := os.Stat(source.Path)
+			if err != nil || seen != nil && info.ModTime().Equal(seen.ModTime()) && info.Size() == seen.Size() {
+				continue
+			}
+			seen = info
+			if now, err := os.ReadFile(source.Path); err == nil && !bytes.Equal(now, text) {
+				text = now
+				s.rereadRules(ctx, source)
+			}
+		}
+	})
+	return func() { cancel(); done.Wait() }
+}
+
+// rereadRules reads the configuration again and goes by its rules. Of a file that
+// is wrong nothing is taken.
+func (s *server) rereadRules(ctx context.Context, source config.Source) {
+	c, err := config.Load(source)
+	if err != nil {
+		s.log.Error("berth.yaml has changed and is wrong: the rules stay as they were", "error", err)
+		return
+	}
+	if err := s.takeRules(ctx, c); err != nil {
+		s.log.Error("the rules of berth.yaml could not be taken", "error", err)
+		return
+	}
+	s.log.Info("berth.yaml has changed: its rules hold from now on, the rest at SIGHUP or at the next start", "rules", s.book.Names())
+}
+
+// takeRules goes by the rules of a configuration.
+func (s *server) takeRules(ctx context.Context, c *config.Config) error {
+	book, err := rules.Compile(c.Rules, s.book)
+	if err != nil {
+		return err
+	}
+	if err := s.sessions.SetDrivers(ctx, driversWith(book)); err != nil {
+		return err
+	}
+	s.book = book
+	now := *s.now.Load()
+	now.Rules = c.Rules
+	s.now.Store(&now)
+	return nil
+}
+
+// reload takes the key files and what a running server can take of berth.yaml.
+// The log says what was taken and what waits for the next start. Of a file that
+// is wrong nothing is taken.
+func (s *server) reload(ctx context.Context, source config.Source) {
+	s.keys.Reload() // it says itself what is wrong with them
+	next, err := config.Load(source)
+	if err != nil {
+		s.log.Error("reload refused: berth.yaml is wrong, all of it stays as it was; the key files were read again", "error", err)
+		return
+	}
+	specs, err := specsOf(next)
+	if err != nil {
+		s.log.Error("reload refused: all of berth.yaml stays as it was; the key files were read again", "error", err)
+		return
+	}
+	taken, waiting := changed(s.now.Load(), next)
+	if slices.Contains(taken, "rules") {
+		if err := s.takeRules(ctx, next); err != nil {
+			s.log.Error("reload refused: the rules could not be taken, all of berth.yaml stays as it was", "error", err)
+			return
+		}
+	}
+	now := *s.now.Load()
+	now.LogLevel, now.StopSessions, now.Notify = next.LogLevel, next.StopSessions, next.Notify
+	now.Defaults, now.Profiles, now.Sessions = next.Defaults, next.Profiles, next.Sessions
+	s.now.Store(&now)
+	s.level.Set(now.Level())
+	s.specs.Store(specs)
+	if slices.Contains(taken, "notify") {
+		s.poster.Close()
+		s.startPoster()
+	}
+	if err := s.followConfig(ctx); err != nil {
+		s.log.Error("the sessions do not follow the configuration", "error", err)
+	}
+	if err := s.startSessions(ctx); err != nil {
+		s.log.Error("the sessions of the configuration could not be started", "error", err)
+	}
+	s.log.Info("reloaded: the key files were read again", "file", next.File, "taken", list(taken), "next_start", list(waiting))
+}
+
+func list(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, " ")
+}
+
+// changed are the fields in which two configurations differ: those that a
+// running server takes, and those that wait for the next start.
+func changed(was, now *config.Config) (taken, waiting []string) {
+	a, b := reflect.ValueOf(*was), reflect.ValueOf(*now)
+	for i := range a.NumField() {
+		name, _, _ := strings.Cut(a.Type().Field(i).Tag.Get("yaml"), ",")
+		if name == "-" || name == "" || reflect.DeepEqual(a.Field(i).Interface(), b.Field(i).Interface()) {
+			continue
+		}
+		if slices.Contains(reloaded, name) {
+			taken = append(taken, name)
+		} else {
+			waiting = append(waiting, name)
+		}
+	}
+	return taken, waiting
+}
+
+// specsOf are what new may start from.
+func specsOf(c *config.Config) (*commands.Specs, error) {
+	list, err := profiles(c)
+	if err != nil {
+		return nil, err
+	}
+	base, err := defaults(c)
+	return &commands.Specs{Profiles: list, Defaults: base}, err
+}
+
+// startPoster tells of sessions by the rules that hold now.
+func (s *server) startPoster() {
+	s.poster = post.Start(post.Options{
+		Sessions: s.sessions, Rules: config.Rules(s.now.Load().Notify), File: filepath.Join(s.config.StateDir, "notify.json"),
+		SSH: "ssh " + s.address(), Version: version(), Log: s.log, Now: time.Now,
+	})
+}

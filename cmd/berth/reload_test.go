@@ -1,0 +1,37 @@
+package main
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"berth/config"
+)
+
+func TestChanged(t *testing.T) {
+	was := config.Default()
+	now := config.Default()
+	if taken, waiting := changed(&was, &now); taken != nil || waiting != nil {
+		t.Errorf("the same differs: %q %q", taken, waiting)
+	}
+	now.LogLevel, now.Listen, now.Clipboard, now.File = "debug", "127.0.0.1:1", !was.Clipboard, "another"
+	now.Profiles = map[string]config.Session{"web": {}}
+	taken, waiting := changed(&was, &now)
+	if strings.Join(taken, " ") != "log_level profiles" || strings.Join(waiting, " ") != "listen clipboard" {
+		t.Errorf("taken %q, waiting %q", taken, waiting)
+	}
+}
+
+// Every field that is said to be taken is one of berth.yaml.
+func TestReloadedAreFields(t *testing.T) {
+	var names []string
+	for field := range reflect.TypeFor[config.Config]().Fields() {
+		names = append(names, field.Tag.Get("yaml"))
+	}
+	for _, name := range reloaded {
+		if !slices.Contains(names, name) {
+			t.Errorf("there is no field %s", name)
+		}
+	}
+}
