@@ -37,6 +37,54 @@ type Answer struct {
 type QuestionPick struct {
 	Options []int
 	Text    string
+	Bare    bool // Text may name options
+}
+
+// Named is the answer with the options in it that were given by name, for the
+// questions of that prompt. A list for a question that takes several names them
+// all: ErrAnswer when it does not.
+func (a Answer) Named(p *Request) (Answer, error) {
+	a.Each = slices.Clone(a.Each)
+	for i := range a.Each {
+		pick := &a.Each[i]
+		if !pick.Bare || i >= len(p.Questions) {
+			continue
+		}
+		q := p.Questions[i]
+		if n := q.option(pick.Text); n > 0 {
+			pick.Options, pick.Text = []int{n}, ""
+			continue
+		}
+		if !q.MultiSelect || !strings.Contains(pick.Text, ",") {
+			continue
+		}
+		var options []int
+		for name := range strings.SplitSeq(pick.Text, ",") {
+			n := q.option(name)
+			if n == 0 {
+				return a, fmt.Errorf("%w: question %d (%s) has no option %q. Its options are %s. Name them by number or label, or put words of your own into quotes",
+					ErrAnswer, i+1, q.Header, strings.TrimSpace(name), q.list())
+			}
+			options = append(options, n)
+		}
+		pick.Options, pick.Text = options, ""
+	}
+	return a, nil
+}
+
+// option is the number of the option with that label, from 1; 0 when there is
+// none.
+func (q *Question) option(label string) int {
+	return slices.IndexFunc(q.Options, func(o string) bool { return strings.EqualFold(o, strings.TrimSpace(label)) }) + 1
+}
+
+// list are the options with their numbers.
+func (q *Question) list() string {
+	var all []string
+	for i, o := range q.Options {
+		all = append(all, fmt.Sprintf("%d %s", i+1, o))
+	}
+	return strings.Join(all, ", ")
 }
 
 // Clean is the answer with its texts as they can be typed, so that drivers look

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"encoding/json"
+	"strings"
 	"unicode/utf8"
 
 	"berth/api"
@@ -100,6 +101,43 @@ func (p *Request) SetInput(input string) {
 	}
 	p.InputTruncated = len(shown) < len(input)
 	p.Input = &shown
+}
+
+// About is what the prompt asks about, for lists: a plan by its heading, a question
+// by its words, a tool's use by the tool and what it would do.
+func (p *Request) About() string {
+	switch n := p.QuestionCurrent; {
+	case p.Type == PromptPlan && p.Text != nil:
+		return heading(*p.Text)
+	case len(p.Questions) > 0 && n >= 0 && n < len(p.Questions) && p.Questions[n].Text != "":
+		return p.Questions[n].Text
+	case p.Tool != nil && p.Input != nil:
+		return *p.Tool + ": " + *p.Input
+	case p.Title != nil && p.Text != nil:
+		return *p.Title + ": " + *p.Text
+	}
+	for _, s := range []*string{p.Text, p.Title, p.Input, p.Tool, p.Subtype} {
+		if s != nil {
+			return *s
+		}
+	}
+	return string(p.Type)
+}
+
+// heading is a text's first line that says something, without Markdown's marks.
+func heading(text string) string {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "#")); line != "" {
+			return line
+		}
+	}
+	return text
+}
+
+// Reviewing says that of several questions the page is shown that confirms the
+// answers.
+func (p *Request) Reviewing() bool {
+	return len(p.Questions) > 0 && p.QuestionCurrent >= len(p.Questions)
 }
 
 // Clone is a copy that shares nothing that changes. Its lists are never nil.

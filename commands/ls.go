@@ -75,7 +75,7 @@ func waiting(_ context.Context, c *Call) error {
 		for _, r := range rows {
 			what, answer := "-", "-"
 			if p, ok := r.Prompt.(*agent.Request); ok {
-				what, answer = asksFor(p), "respond "+r.Session+" "+ways(p)
+				what, answer = asksFor(p), answerWith(r.Session, p)
 			}
 			lines = append(lines, []string{r.Session, r.State, ago(c.Now(), r.Since.Time), r.Agent, what, answer})
 		}
@@ -85,13 +85,11 @@ func waiting(_ context.Context, c *Call) error {
 
 // asksFor is what a prompt asks, in a line.
 func asksFor(p *agent.Request) string {
-	words := []string{string(p.Type)}
-	for _, s := range []*string{p.Subtype, p.Title, p.Input, p.Text} {
-		if s != nil {
-			words = append(words, *s)
-		}
+	kind := string(p.Type)
+	if p.Subtype != nil {
+		kind += " " + *p.Subtype
 	}
-	line := []rune(strings.Join(strings.Fields(strings.Join(words, " ")), " "))
+	line := []rune(strings.Join(strings.Fields(kind+" "+p.About()), " "))
 	if len(line) > asksMost {
 		line = append(line[:asksMost-1], '…')
 	}

@@ -75,7 +75,7 @@ func writePrompt(w io.Writer, name string, r *agent.Request, full bool) {
 	if r.URL != nil {
 		fmt.Fprintf(w, "  %s\n", *r.URL)
 	}
-	if len(r.Questions) > 1 {
+	if len(r.Questions) > 1 && !r.Reviewing() {
 		writeQuestions(w, r.Questions)
 	} else {
 		for i, o := range r.Options {
@@ -88,7 +88,7 @@ func writePrompt(w io.Writer, name string, r *agent.Request, full bool) {
 	if !r.OnScreen {
 		fmt.Fprintln(w, "  its dialog is not on the screen now")
 	}
-	fmt.Fprintf(w, "  answer with: respond %s --prompt %s %s\n", name, r.ID, ways(r))
+	fmt.Fprintf(w, "  answer with: %s\n", answerWith(name, r))
 	if full {
 		fmt.Fprintln(w)
 		for _, line := range r.Lines {
@@ -110,11 +110,19 @@ func writeQuestions(w io.Writer, questions []agent.Question) {
 	}
 }
 
+// answerWith is how the prompt is answered. It names the prompt: an answer without
+// that is for whatever is asked when it arrives.
+func answerWith(session string, r *agent.Request) string {
+	return "respond " + session + " --prompt " + r.ID + " " + ways(r)
+}
+
 // ways are the answers that a prompt takes.
 func ways(r *agent.Request) string {
 	switch r.Type {
 	case agent.PromptQuestion:
 		switch {
+		case r.Reviewing():
+			return "option N | answer 1=N 2=N,N 3=WORDS | deny [TEXT]"
 		case len(r.Questions) > 1:
 			return "answer 1=N 2=N,N 3=WORDS | deny [TEXT]"
 		case len(r.Questions) == 1 && r.Questions[0].MultiSelect:

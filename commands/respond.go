@@ -154,20 +154,21 @@ func readPicks(tail string) ([]agent.QuestionPick, error) {
 	return each, nil
 }
 
-// readPick reads the answer to one question: numbers are options, all else
-// words, without the quotes around them.
+// readPick reads the answer to one question: numbers are options, all else names of
+// options or words, and what is in quotes words.
 func readPick(value string) (agent.QuestionPick, error) {
 	if !pickOptions.MatchString(value) {
 		if pickUnclear.MatchString(value) {
 			return agent.QuestionPick{}, fmt.Errorf("%s is no list of options; put words into quotes", api.Quote(value))
 		}
+		bare := true
 		if n := len(value); n > 1 && (value[0] == '"' || value[0] == '\'') && value[n-1] == value[0] {
-			value = value[1 : n-1]
+			value, bare = value[1:n-1], false
 		}
 		if strings.TrimSpace(value) == "" {
 			return agent.QuestionPick{}, errors.New("it has no answer")
 		}
-		return agent.QuestionPick{Text: value}, nil
+		return agent.QuestionPick{Text: value, Bare: bare}, nil
 	}
 	var pick agent.QuestionPick
 	for o := range strings.SplitSeq(value, ",") {
@@ -195,7 +196,7 @@ func readJSON(data []byte) (agent.Answer, error) {
 	d.DisallowUnknownFields()
 	d.UseNumber() // as it was written
 	if err := d.Decode(&in); err != nil {
-		return agent.Answer{}, api.Errorf(api.CodeBadRequest, `standard input is not %s: %w`, jsonForms, err)
+		return agent.Answer{}, api.Errorf(api.CodeBadRequest, "standard input can't be read as an answer: %s. Give %s", jsonFault(err), jsonForms)
 	}
 	if d.More() {
 		return agent.Answer{}, api.Errorf(api.CodeBadRequest, "standard input has more than one answer")
@@ -214,6 +215,35 @@ func readJSON(data []byte) (agent.Answer, error) {
 		return agent.Answer{}, api.Errorf(api.CodeBadRequest, "only accept has a content")
 	}
 	return agent.Answer{Kind: kind, Fields: in.Content}, nil
+}
+
+// jsonWants is what the fields of an answer hold.
+var jsonWants = map[string]string{
+	"answers": "a list of answers", "answers.option": "a whole number", "answers.options": "a list of whole numbers", "answers.text": "a text",
+	"action": "accept, decline or cancel", "content": "an object of a form's fields",
+}
+
+// jsonFault says what is wrong with an answer, in the words of JSON.
+func jsonFault(err error) string {
+	var kind *json.UnmarshalTypeError
+	var syntax *json.SyntaxError
+	switch {
+	case errors.Is(err, io.EOF):
+		return "it is empty"
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return "it ends too early"
+	case errors.As(err, &syntax):
+		return fmt.Sprintf("it is no JSON at byte %d", syntax.Offset)
+	case errors.As(err, &kind):
+		if wants, known := jsonWants[kind.Field]; known {
+			return fmt.Sprintf("%s holds %s, not a JSON %s", kind.Field, wants, kind.Value)
+		}
+		return fmt.Sprintf("it is a JSON %s, not an object", kind.Value)
+	}
+	if _, field, ok := strings.Cut(err.Error(), "unknown field "); ok {
+		return "there is no field " + field
+	}
+	return "it is no JSON"
 }
 
 // jsonPick answers one question.

@@ -11,16 +11,17 @@ import (
 
 func TestReadPicks(t *testing.T) {
 	pick := func(options ...int) agent.QuestionPick { return agent.QuestionPick{Options: options} }
-	text := func(text string) agent.QuestionPick { return agent.QuestionPick{Text: text} }
+	text := func(text string) agent.QuestionPick { return agent.QuestionPick{Text: text, Bare: true} }
+	quoted := func(text string) agent.QuestionPick { return agent.QuestionPick{Text: text} }
 	for words, want := range map[string][]agent.QuestionPick{
 		"1=2":                        {pick(2)},
 		"1=2 2=1,3":                  {pick(2), pick(1, 3)},
 		"2=1\t1=3":                   {pick(3), pick(1)},
 		"1=neither of them":          {text("neither of them")},
 		"1=use redis, please 2=2":    {text("use redis, please"), pick(2)},
-		`1="two words" 2='and more'`: {text("two words"), text("and more")},
+		`1="two words" 2='and more'`: {quoted("two words"), quoted("and more")},
 		"1=a=b c=d":                  {text("a=b c=d")},
-		`1="1,x"`:                    {text("1,x")},
+		`1="1,x"`:                    {quoted("1,x")},
 		"3=2":                        {{}, {}, pick(2)}, // the driver says what is missing
 	} {
 		got, err := readPicks(words)
@@ -70,6 +71,33 @@ func TestReadJSON(t *testing.T) {
 	} {
 		if got, err := readJSON([]byte(input)); err == nil || api.AsError(err).Code != api.CodeBadRequest {
 			t.Errorf("%s: %+v, %v", input, got, err)
+		}
+	}
+}
+
+// TestJSONFaults: what is wrong with an answer is told in its own words.
+func TestJSONFaults(t *testing.T) {
+	for input, want := range map[string]string{
+		``:                                "it is empty",
+		`{"answers":[`:                    "it ends too early",
+		`{"answers":[}`:                   "it is no JSON at byte 13",
+		`[]`:                              "it is a JSON array, not an object",
+		`2`:                               "it is a JSON number, not an object",
+		`{"answers":"x"}`:                 "answers holds a list of answers, not a JSON string",
+		`{"answers":[{"option":"2"}]}`:    "answers.option holds a whole number, not a JSON string",
+		`{"answers":[{"option":1.5}]}`:    "answers.option holds a whole number, not a JSON number 1.5",
+		`{"answers":[{"options":["A"]}]}`: "answers.options holds a list of whole numbers, not a JSON string",
+		`{"answers":[{"text":3}]}`:        "answers.text holds a text, not a JSON number",
+		`{"action":true}`:                 "action holds accept, decline or cancel, not a JSON bool",
+		`{"content":3}`:                   "content holds an object of a form's fields, not a JSON number",
+		`{"answers":[{"opt":1}]}`:         `there is no field "opt"`,
+	} {
+		_, err := readJSON([]byte(input))
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `{"answers":[{"option":2}`) {
+			t.Errorf("%s: %v; want %s", input, err, want)
+		}
+		if err != nil && (strings.Contains(err.Error(), "Go ") || strings.Contains(err.Error(), "json:") || strings.Contains(err.Error(), "struct")) {
+			t.Errorf("%s: %v", input, err)
 		}
 	}
 }

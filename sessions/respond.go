@@ -156,6 +156,10 @@ func (c *core) pendingPrompt(claim Claim, id string) (detect.Pending, error) {
 // give gives the answer by the surest way there is.
 func (s *Session) give(ctx context.Context, claim Claim, p detect.Pending, answer agent.Answer) (*answering, error) {
 	driver := s.reg.driver(s.Status().Spec).(agent.Answerer)
+	answer, err := answer.Named(p.Request)
+	if err != nil {
+		return nil, err
+	}
 	if p.Hook != "" {
 		n, err := strconv.ParseUint(p.Hook, 10, 64)
 		if err != nil {

@@ -147,7 +147,7 @@ func TestQuestionsStepByStep(t *testing.T) {
 		t.Fatalf("after the first answer it shows\n%s", shown)
 	}
 	press(m, later, "1", "3", "2", "2", "enter", "t", "R", "e", "d", "i", "s", "enter")
-	if shown := drawn(m); !strings.Contains(shown, "Parts: a, c") || !strings.Contains(shown, "Cache: Redis") {
+	if shown := drawn(m); !strings.Contains(shown, "Parts: a, c") || !strings.Contains(shown, "Cache: Redis") || strings.Contains(shown, "And?") || strings.Contains(shown, "Question 3") {
 		t.Fatalf("at the end it shows\n%s", shown)
 	}
 	press(m, later, "backspace", "t", "x", "enter")

@@ -108,6 +108,9 @@ func (m *Model) notes(r *agent.Request) []string {
 
 // choices are the options, or those of the question that is being answered.
 func (m *Model) choices(r *agent.Request, width int) []line {
+	if m.card.review {
+		return m.reviewLines(r, width)
+	}
 	var out []line
 	if n := len(r.Questions); n > 0 {
 		q := r.Questions[min(m.card.step, n-1)]
@@ -132,9 +135,6 @@ func (m *Model) choices(r *agent.Request, width int) []line {
 	}
 	if m.card.filling {
 		return append(out, m.fieldLines(width)...)
-	}
-	if m.card.review {
-		return append(out, m.reviewLines(r, width)...)
 	}
 	options, described := optionsOf(r, m.card.step)
 	for i, o := range options {

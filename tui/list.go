@@ -27,7 +27,7 @@ func (m *Model) heightOf(s *sessions.Status) int {
 func (m *Model) second(s *sessions.Status) string {
 	switch {
 	case s.Now == agent.Prompt && s.Request != nil:
-		return asks(s.Request)
+		return oneLine(s.Request.About())
 	case s.Now == agent.InError && s.Failure != nil:
 		return failure(s.Failure)
 	}
@@ -44,31 +44,6 @@ func failure(f *api.Failure) string {
 		return oneLine(f.Text)
 	}
 	return oneLine(class + ": " + f.Text)
-}
-
-// asks is a prompt in a line.
-func asks(r *agent.Request) string {
-	what := func(s *string) string {
-		if s == nil {
-			return ""
-		}
-		return *s
-	}
-	switch {
-	case r.Tool != nil && r.Input != nil:
-		return oneLine(what(r.Tool) + ": " + what(r.Input))
-	case len(r.Questions) > 0:
-		q := r.Questions[min(max(r.QuestionCurrent, 0), len(r.Questions)-1)]
-		return oneLine(q.Text)
-	case r.Title != nil && r.Text != nil:
-		return oneLine(what(r.Title) + ": " + what(r.Text))
-	}
-	for _, s := range []*string{r.Text, r.Title, r.Input, r.Subtype} {
-		if s != nil {
-			return oneLine(*s)
-		}
-	}
-	return string(r.Type)
 }
 
 // oneLine joins the words of a text.

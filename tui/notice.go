@@ -65,7 +65,7 @@ func (m *Model) Call(plain bool) string {
 func callText(calls []*sessions.Status) string {
 	text := calls[0].Name + " waits"
 	if r := calls[0].Request; r != nil {
-		text += ": " + asks(r)
+		text += ": " + oneLine(r.About())
 	}
 	if n := len(calls) - 1; n > 0 {
 		text = fmt.Sprintf("%s (and %d more)", text, n)

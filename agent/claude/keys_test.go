@@ -129,6 +129,8 @@ func TestKeys(t *testing.T) {
 			`4@q3_page1 "my own words"@q3_page1_input Enter@q3_page1_typed 2@q3_page2 1@q3_multi 3@q3_multi_one Down@q3_multi_ticked Down@q3_multi_ticked2 Down@q3_multi_ticked3 ` +
 				`"Own feature"@q3_multi_row Tab@q3_multi_typed Enter@q3_multi_submit 1@q3_review`, "answered"},
 		{"questions refused", three, denied(""), `Escape@q3_page1`, "denied"},
+		{"review submitted", three, optionN(1), `1@q3_review`, "answered"},
+		{"review cancelled", three, optionN(2), `2@q3_review`, "denied"},
 		{"chat", three, optionN(5), `5@q3_page1`, "answered"},
 		{"preview", layout, optionN(2), `2@layout Enter@layout2`, "answered"},
 		{"chat beside a preview", layout, optionN(3), `Down@layout Down@layout2 Enter@layout_chat`, "answered"},

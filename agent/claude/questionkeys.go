@@ -23,6 +23,13 @@ func questionKeys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyA
 	if chats(p, a) {
 		return chat(d)
 	}
+	if a.Kind == agent.ChooseOption && d.Confirm {
+		outcome := agent.OutcomeDenied
+		if a.Option == 1 { // which submits them
+			outcome = agent.OutcomeAnswered
+		}
+		return digit(a.Option, d, outcome)
+	}
 	each, err := picks(p, a)
 	if err != nil {
 		return agent.KeyAnswer{}, err

@@ -168,6 +168,9 @@ func planVerdict(p *agent.Request, a agent.Answer, input json.RawMessage) (agent
 // questionVerdict answers the questions in the words of their options: the
 // tool's own input goes back with the answers put in.
 func questionVerdict(p *agent.Request, a agent.Answer, input json.RawMessage) (agent.Verdict, error) {
+	if a.Kind == agent.ChooseOption && p.Reviewing() {
+		return agent.Verdict{}, agent.ErrOnlyByKeys // what was chosen at the dialog is known there alone
+	}
 	answers, err := answersOf(p, a)
 	if err != nil {
 		return agent.Verdict{}, err

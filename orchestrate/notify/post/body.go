@@ -80,13 +80,7 @@ func says(b Body) string {
 		if b.Prompt == nil {
 			return b.Session + " asks something"
 		}
-		words := []string{b.Session, "asks:", string(b.Prompt.Type)}
-		for _, s := range []*string{b.Prompt.Title, b.Prompt.Input, b.Prompt.Text} {
-			if s != nil {
-				words = append(words, *s)
-			}
-		}
-		return strings.Join(words, " ")
+		return b.Session + " asks: " + string(b.Prompt.Type) + " " + b.Prompt.About()
 	case notify.KindError:
 		if b.Failure != nil {
 			return b.Session + " is in error: " + b.Failure.Text
@@ -114,7 +108,7 @@ func (p *Poster) lines(name string, r *agent.Request) []string {
 	call := fmt.Sprintf("%s respond %s --prompt %s ", p.o.SSH, name, r.ID)
 	switch r.Type {
 	case agent.PromptQuestion:
-		if len(r.Questions) > 1 {
+		if len(r.Questions) > 1 && !r.Reviewing() {
 			var words []string
 			for i := range r.Questions {
 				words = append(words, fmt.Sprintf("%d=1", i+1))
