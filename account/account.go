@@ -4,6 +4,7 @@ package account
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -12,7 +13,9 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
+	"time"
 )
 
 // User is an OS user. A nil one stands for the server's own.
@@ -94,31 +97,88 @@ func (u *User) Credential() *syscall.Credential {
 	return c
 }
 
-// Do runs work, which acts upon files, with the rights that the user has on
+// Files of another user that do not answer, as on a file system which that user
+// has mounted, hold up a caller for answerWithin at most, and as many threads as
+// atOnce: the next of that user's callers wait for one of these.
+const (
+	answerWithin = 10 * time.Second
+	atOnce       = 8
+)
+
+// acting are the threads that act as each user, by uid.
+var acting struct {
+	sync.Mutex
+	slots map[int]chan struct{}
+}
+
+func slotsOf(uid int) chan struct{} {
+	acting.Lock()
+	defer acting.Unlock()
+	if acting.slots == nil {
+		acting.slots = map[int]chan struct{}{}
+	}
+	if acting.slots[uid] == nil {
+		acting.slots[uid] = make(chan struct{}, atOnce)
+	}
+	return acting.slots[uid]
+}
+
+// As runs work, which acts upon files, with the rights that the user has on
 // them: what the user has put in the way, a link above all, leads no further
 // than it would lead the user. work must not start goroutines that do so, nor
-// processes.
-func (u *User) Do(work func() error) error {
+// processes. It may go on after As has given up on it: what it finds is what it
+// returns, and it must not write to anything else of the caller's.
+func As[T any](ctx context.Context, u *User, work func() (T, error)) (T, error) {
 	if u == nil || u.UID == os.Geteuid() {
 		return work()
 	}
-	done := make(chan error, 1)
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	var none T
+	slots := slotsOf(u.UID)
+	select {
+	case slots <- struct{}{}:
+	case <-ctx.Done():
+		return none, u.silent(ctx)
+	}
 	go func() {
+		defer func() { <-slots }()
 		// Never unlocked: the thread ends with the goroutine, and with it what was
 		// set for it alone.
 		runtime.LockOSThread()
 		if err := become(u); err != nil {
-			done <- fmt.Errorf("act as the user %q: %w", u.Name, err)
+			done <- result{err: fmt.Errorf("act as the user %q: %w", u.Name, err)}
 			return
 		}
-		done <- work()
+		value, err := work()
+		done <- result{value, err}
 	}()
-	return <-done
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+		return none, u.silent(ctx)
+	}
+}
+
+func (u *User) silent(ctx context.Context) error {
+	return fmt.Errorf("files of the user %q do not answer: %w", u.Name, ctx.Err())
+}
+
+// Do is As for work that only succeeds or fails.
+func (u *User) Do(ctx context.Context, work func() error) error {
+	_, err := As(ctx, u, func() (struct{}, error) { return struct{}{}, work() })
+	return err
 }
 
 // Reach says which folder keeps the user from the path, which is a folder too.
 func (u *User) Reach(path string) error {
-	return u.Do(func() error {
+	return u.Do(context.Background(), func() error {
 		at := "/"
 		for _, name := range strings.Split(strings.Trim(filepath.Clean(path), "/"), "/") {
 			at = filepath.Join(at, name)

@@ -118,7 +118,7 @@ func TestDo(t *testing.T) {
 	var work sync.WaitGroup
 	for range 20 {
 		work.Go(func() {
-			err := u.Do(func() error {
+			err := u.Do(t.Context(), func() error {
 				if _, err := os.ReadFile(secret); !errors.Is(err, fs.ErrPermission) {
 					t.Errorf("a file of root's: %v", err)
 				}
@@ -151,10 +151,10 @@ func TestDo(t *testing.T) {
 	if err != nil || string(out) != "0\n" {
 		t.Errorf("what the server starts: %s, %v", out, err)
 	}
-	if err := u.Do(func() error { return fs.ErrClosed }); !errors.Is(err, fs.ErrClosed) {
+	if err := u.Do(t.Context(), func() error { return fs.ErrClosed }); !errors.Is(err, fs.ErrClosed) {
 		t.Errorf("its error: %v", err)
 	}
-	if err := (*User)(nil).Do(func() error { _, err := os.ReadFile(secret); return err }); err != nil {
+	if err := (*User)(nil).Do(t.Context(), func() error { _, err := os.ReadFile(secret); return err }); err != nil {
 		t.Errorf("the server's own user: %v", err)
 	}
 }

@@ -68,7 +68,7 @@ func askShell(ctx context.Context, a Account, env []string) ([]string, error) {
 	}
 	out := &capped{most: maxLoginOutput}
 	cmd.Env, cmd.Dir, cmd.Stdout = env, a.Home, out
-	err := a.As.Do(func() error {
+	err := a.As.Do(ctx, func() error {
 		_, err := os.Stat(a.Home + "/.") // a folder that may be entered
 		return err
 	})

@@ -37,6 +37,9 @@ func (r *Registry) adoptAll(ctx context.Context) error {
 			continue
 		}
 		a, err := r.findSession(filepath.Join(r.sessionsDir(), e.Name()))
+		if err != nil && os.Remove(filepath.Join(r.sessionsDir(), e.Name())) == nil {
+			continue // a kill came before its first file, or after its last
+		}
 		if err != nil {
 			r.log.Error("a session's folder cannot be used", "folder", e.Name(), "error", err)
 			r.unusable = append(r.unusable, fmt.Sprintf("the session's folder %s cannot be used: %v", e.Name(), err))

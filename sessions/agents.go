@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"berth/account"
 	"berth/agent"
 	"berth/api"
 	"berth/detect"
@@ -209,10 +210,8 @@ func (s *Session) prepare(spec Spec, prog program) (program, agent.Launch, error
 	if err != nil {
 		return prog, agent.Launch{}, err
 	}
-	var launch agent.Launch
-	err = prog.user.Do(func() (err error) { // the agent may have put anything there
-		launch, err = s.layOut(l, spec, prog, folder, hook)
-		return err
+	launch, err := account.As(context.Background(), prog.user, func() (agent.Launch, error) { // the agent may have put anything there
+		return s.layOut(l, spec, prog, folder, hook)
 	})
 	if prog.user != nil && errors.Is(err, fs.ErrPermission) {
 		err = api.Errorf(api.CodeBadRequest, "what %s is started with cannot be had as the user %s: %w", spec.Agent, api.Quote(prog.user.Name), err)
@@ -301,7 +300,8 @@ func copyFile(path, from string) (err error) {
 	}
 	defer in.Close()
 	aside := path + ".new"
-	out, err := os.OpenFile(aside, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	_ = os.Remove(aside) // see writeAside
+	out, err := os.OpenFile(aside, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}

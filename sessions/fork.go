@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"berth/account"
 	"berth/agent"
 	"berth/api"
 )
@@ -43,10 +44,8 @@ func (r *Registry) resumable(st *Status) bool {
 	if err != nil {
 		return false // there is nobody to take it up
 	}
-	recalls := false
-	err = user.Do(func() error {
-		recalls = driver.Recalls(disk{}, st.LogFiles, st.Talk())
-		return nil
+	recalls, err := account.As(context.Background(), user, func() (bool, error) {
+		return driver.Recalls(disk{}, st.LogFiles, st.Talk()), nil
 	})
 	return err == nil && recalls
 }

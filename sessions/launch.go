@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"context"
 	"maps"
 	"os"
 	"path/filepath"
@@ -62,12 +63,11 @@ func (e Environment) resolve(s Spec) (program, error) {
 		cwd = e.Home
 	}
 	prog := program{argv: s.Command, env: flatten(env), own: own, cwd: cwd, user: user}
-	err = user.Do(func() error {
+	prog.path, err = account.As(context.Background(), user, func() (string, error) {
 		if info, err := os.Stat(cwd + "/."); err != nil || !info.IsDir() {
-			return noFolder(cwd, user)
+			return "", noFolder(cwd, user)
 		}
-		prog.path, err = lookPath(s.Command[0], cwd, env["PATH"])
-		return err
+		return lookPath(s.Command[0], cwd, env["PATH"])
 	})
 	return prog, err
 }

@@ -102,6 +102,10 @@ func (c *core) restart(by By, done chan error) {
 		done <- api.Errorf(api.CodeInternal, "the holder of %s does not answer: its program cannot be ended from here", c.spec.Name)
 		return
 	}
+	if c.removing > 0 {
+		done <- api.Errorf(api.CodeBadRequest, "%s is being removed: it is not started again", c.spec.Name)
+		return
+	}
 	c.begins = append(c.begins, done)
 	switch {
 	case c.starting: // it is on its way

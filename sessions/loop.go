@@ -101,6 +101,7 @@ type core struct {
 	wantCols, wantRows int       // the size asked for last, and
 	wantBy             By        // the client whose window that is
 	resizing           bool      // the holder has yet to answer a resize
+	removing           int       // callers who delete its folder: it is not started again
 	removed            bool      // the loop ends
 }
 

@@ -152,15 +152,15 @@ func (r *Registry) start(ctx context.Context, spec Spec, by Actor) (_ *Session, 
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the session's folder: %w", err)
 	}
+	c := r.newCore(spec, dir)
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, os.RemoveAll(dir))
+			err = errors.Join(err, c.s.discard())
 		}
 	}()
 	if err := saveSpec(dir, spec); err != nil {
 		return nil, err
 	}
-	c := r.newCore(spec, dir)
 	if spec.Prompt != "" {
 		if err := c.enqueueFirst(by, spec.Prompt); err != nil {
 			return nil, err

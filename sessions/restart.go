@@ -81,7 +81,7 @@ func (c *core) planRestart(told bool) {
 // judgeEnd sets right what a server before this one could not say any more:
 // the state of an ended program, and a start that it had promised.
 func (c *core) judgeEnd(now time.Time) {
-	if c.exit == nil || c.starting || c.link != nil {
+	if c.exit == nil || c.starting || c.removing > 0 || c.link != nil {
 		return
 	}
 	switch c.state {

@@ -10,10 +10,12 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"berth/account"
 	"berth/agent"
 	"berth/api"
 	"berth/keys"
@@ -60,7 +62,7 @@ func (r *Registry) removeOld(ctx context.Context) {
 		if st.Now != agent.Exited || st.Exit == nil {
 			continue
 		}
-		size, err := folderSize(s.dir)
+		size, err := account.Size(s.dir)
 		if err != nil {
 			r.log.Warn("a session's folder could not be measured", "session", st.Name, "error", err)
 		}
@@ -128,35 +130,41 @@ func (keep Retention) past(now time.Time, over []endedSession) map[*Session]stri
 	return past
 }
 
-func folderSize(dir string) (int64, error) {
-	var total int64
-	err := filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
-		if err != nil && !errors.Is(err, fs.ErrNotExist) { // segments come and go
-			return err
-		}
-		if e == nil {
-			return nil
-		}
-		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
-			total += info.Size()
-		}
-		return nil
-	})
-	return total, err
-}
-
 // Remove forgets an ended session and deletes its folder.
 func (r *Registry) Remove(ctx context.Context, s *Session, by Actor) error {
 	return r.remove(ctx, s, by, "rm")
 }
 
+// removeWithin bounds how long a folder is deleted. Its user may add to it all
+// the while.
+const removeWithin = 5 * time.Minute
+
+// remove deletes what the session's user has made first, which may fail, and
+// lets the session be until then: it can be removed again.
 func (r *Registry) remove(ctx context.Context, s *Session, by Actor, why string) error {
+	ctx, cancel := context.WithTimeout(ctx, removeWithin)
+	defer cancel()
 	running := false
 	err := s.do(ctx, func(c *core) {
-		if running = c.exit == nil || c.starting; running || c.removed {
+		if running = c.exit == nil || c.starting; !running {
+			c.restarts.cancel()
+			c.removing++
+		}
+	})
+	if err != nil && !s.gone.Load() {
+		return err
+	}
+	if running {
+		return api.Errorf(api.CodeBadRequest, "%s is running: kill it first", s.Status().Name)
+	}
+	if err := s.clearAgents(ctx); err != nil {
+		_ = s.do(context.WithoutCancel(ctx), func(c *core) { c.removing-- }) // a loop that has ended starts nothing
+		return s.notRemoved(err)
+	}
+	err = s.do(ctx, func(c *core) {
+		if c.removed {
 			return
 		}
-		c.restarts.cancel()
 		c.note("session_removed", removedEvent{By: by.by(), Why: why})
 		for _, m := range c.members {
 			m.notify(Notice{Kicked: "the session was removed"})
@@ -164,21 +172,67 @@ func (r *Registry) remove(ctx context.Context, s *Session, by Actor, why string)
 		c.removed = true // the loop ends after this call
 		c.s.gone.Store(true)
 	})
-	if err != nil {
+	if err != nil && !s.gone.Load() {
 		return err
 	}
-	if running {
-		return api.Errorf(api.CodeBadRequest, "%s is running: kill it first", s.Status().Name)
-	}
 	<-s.over
+	if err := s.clearOwn(); err != nil {
+		return s.notRemoved(err)
+	}
 	r.mu.Lock()
 	delete(r.byID, s.id)
 	delete(r.names, s.Status().Name)
 	r.mu.Unlock()
 	r.events.Forget(s.id)
 	s.dropSockets()
-	if err := os.RemoveAll(s.dir); err != nil {
-		return fmt.Errorf("delete the session's folder: %w", err)
+	return nil
+}
+
+func (s *Session) notRemoved(err error) error {
+	return api.Errorf(api.CodeInternal, "%s is not removed: %w; end what its user still runs there, unmount what is mounted, and rm it again", s.Status().Name, err).With("session", s.Status().Name)
+}
+
+// discard deletes the folder of a session that came to nothing.
+func (s *Session) discard() error {
+	ctx, cancel := context.WithTimeout(context.Background(), removeWithin)
+	defer cancel()
+	if err := s.clearAgents(ctx); err != nil {
+		return err
+	}
+	return s.clearOwn()
+}
+
+// clearAgents deletes what is in the agent's folder with the rights of the user
+// whose folder it is.
+func (s *Session) clearAgents(ctx context.Context) error {
+	info, err := os.Lstat(filepath.Join(s.dir, agentDir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("look at the agent's folder: %w", err)
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || !info.IsDir() {
+		return nil // it goes with the rest
+	}
+	owner := &account.User{Name: fmt.Sprint("uid ", st.Uid), UID: int(st.Uid), GID: int(st.Gid)}
+	return owner.Clear(ctx, s.dir, agentDir)
+}
+
+// clearOwn deletes the session's folder. The files that say what it was go last:
+// what a kill leaves is a session that has ended.
+func (s *Session) clearOwn() error {
+	ctx, cancel := context.WithTimeout(context.Background(), removeWithin) // not left half done
+	defer cancel()
+	var own *account.User
+	if err := own.Clear(ctx, filepath.Dir(s.dir), filepath.Base(s.dir), specFile, checkpointFile); err != nil {
+		return err
+	}
+	for _, name := range []string{checkpointFile, specFile, ""} {
+		if err := os.Remove(filepath.Join(s.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("delete the session's folder: %w", err)
+		}
 	}
 	return nil
 }

@@ -302,7 +302,8 @@ var errForeignSpec = errors.New("the spec belongs to another session")
 // writeAside replaces a file in one step: a reader sees the old or the new one.
 func writeAside(path string, data []byte) error {
 	aside := path + ".new"
-	if err := os.WriteFile(aside, data, 0o600); err != nil {
+	_ = os.Remove(aside) // of a server that was killed, or what an agent has put in the way
+	if err := writeNew(aside, data); err != nil {
 		_ = os.Remove(aside) // a full disk leaves a torn file behind
 		return fmt.Errorf("write %s: %w", aside, err)
 	}
@@ -310,4 +311,14 @@ func writeAside(path string, data []byte) error {
 		return fmt.Errorf("replace %s: %w", path, err)
 	}
 	return nil
+}
+
+// writeNew writes a file where none is: to open a pipe would wait for its reader.
+func writeNew(path string, data []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
 }

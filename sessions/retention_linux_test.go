@@ -1,0 +1,91 @@
+package sessions
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"berth/api"
+)
+
+// TestRemoveAgain: what an agent's user has put in the way of rm leaves the
+// session as it was, to be removed when that is gone.
+func TestRemoveAgain(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("SKIPPED: only root can delete as another user")
+	}
+	p := open(t)
+	s := p.sh("one", "echo shown; exit 3")
+	within(t, s, "the end", ended)
+	const nobody = 65534
+	agent := filepath.Join(s.dir, agentDir)
+	for _, dir := range []string{p.options.StateDir, p.reg.sessionsDir(), s.dir} {
+		if err := os.Chmod(dir, throughMode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, dir := range []string{agent, agent + "/a", agent + "/a/b"} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chown(dir, nobody, nobody); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(agent+"/a/roots/inner", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // it can be said again
+		if err := p.reg.Remove(t.Context(), s, tester); codeOf(err) != api.CodeInternal || !strings.Contains(err.Error(), "rm it again") {
+			t.Fatalf("rm: %v", err)
+		}
+		shows(t, p.find("one"), "shown")
+	}
+	p.reopen()
+	if s = p.find("one"); *s.Status().Exit.Code != 3 {
+		t.Errorf("exit %+v", s.Status().Exit)
+	}
+	if err := os.RemoveAll(agent + "/a/roots"); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.reg.Remove(t.Context(), s, tester); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(s.dir); !os.IsNotExist(err) {
+		t.Errorf("its folder: %v", err)
+	}
+	p.counts(s.ID(), map[string]int{"session_removed": 1})
+}
+
+// TestRemoveDeep: a folder that is nested too deep for any path is removed, and
+// the server says nothing of an unusable one.
+func TestRemoveDeep(t *testing.T) {
+	p := open(t)
+	s := p.sh("one", "exit 0")
+	within(t, s, "the end", ended)
+	at, err := unix.Open(s.dir, unix.O_DIRECTORY, 0)
+	for name := strings.Repeat("d", 250); err == nil && len(name) > 230; name = name[1:] {
+		for range 5 {
+			if err = unix.Mkdirat(at, name, 0o700); err != nil {
+				break
+			}
+			var next int
+			next, err = unix.Openat(at, name, unix.O_DIRECTORY, 0)
+			unix.Close(at)
+			at = next
+		}
+	}
+	if unix.Close(at); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.reg.Remove(t.Context(), s, tester); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := os.ReadDir(p.reg.sessionsDir()); err != nil || slices.ContainsFunc(list, os.DirEntry.IsDir) {
+		t.Errorf("%v, %v", list, err)
+	}
+}
