@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 	"unicode/utf8"
 
 	"berth/api"
@@ -62,6 +63,7 @@ type Entry struct {
 	Status      *int            `json:"status,omitempty"` // exit status
 	Code        string          `json:"code,omitempty"`
 	Text        string          `json:"text,omitempty"`    // why
+	Count       uint64          `json:"count,omitempty"`   // how many lines this one is for, of a caller with too many
 	Offered     []string        `json:"offered,omitempty"` // fingerprints of keys, proven or not
 	Event       json.RawMessage `json:"event,omitempty"`
 	Cursor      string          `json:"cursor,omitempty"` // of the newest event that the log has looked at
@@ -69,6 +71,9 @@ type Entry struct {
 	Key         string          `json:"key,omitempty"`    // head: fingerprint of the host key that signed
 	Signature   string          `json:"signature,omitempty"`
 	Prev        string          `json:"prev"` // hash of the line before
+
+	Admin   bool      `json:"-"` // an admin's doing
+	counted time.Time // since when Count
 }
 
 const (

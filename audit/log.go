@@ -59,6 +59,7 @@ type Log struct {
 	failed atomic.Bool // the last line could not be added
 	closed bool
 	many   refusals
+	spent  *budget
 
 	dirty chan struct{} // rings when there is something to sync
 	stop  chan struct{} // closed when the log is
@@ -80,7 +81,7 @@ func Open(dir string, o Options) (*Log, error) {
 	if o.Total <= 0 {
 		o.Total = 1 << 30
 	}
-	l := &Log{o: o, dir: dir, mu: newPatient(), dirty: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
+	l := &Log{o: o, dir: dir, mu: newPatient(), dirty: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}), spent: newBudget(o.Total, o.Now())}
 	if err := l.recover(); err != nil {
 		return nil, err
 	}
@@ -89,7 +90,9 @@ func Open(dir string, o Options) (*Log, error) {
 	return l, nil
 }
 
-// Append adds a line and gives its number. When it returns without an error,
+// Append adds a line and gives its number, or counts it: of a caller below admin who
+// has many lines, those beyond its budget are one line later, with their count, and the
+// number is 0. When it returns without an error,
 // the line outlives the server; the machine's own end it outlives a second
 // later. An error says that nothing was added. Lines are written one after the
 // other, for each names the one before; on a slow disk they wait for each other, but
@@ -100,7 +103,29 @@ func (l *Log) Append(e Entry) (uint64, error) {
 		return 0, ErrBusy
 	}
 	defer l.mu.Unlock()
-	return l.add(append(l.many.over(l.o.Now()), e))
+	now := l.o.Now()
+	list := append(l.many.over(now, l.room), l.spent.over(now)...)
+	// While nothing can be written nothing is counted either: a verb is not done then.
+	if l.closed || l.failed.Load() || l.spent.take(e, now) {
+		return l.add(append(list, e))
+	}
+	if e.Cursor != "" {
+		l.cursor = e.Cursor
+	}
+	if len(list) == 0 {
+		return 0, nil
+	}
+	_, err := l.add(list)
+	return 0, err
+}
+
+// room says whether one more refusal may be written, and counts it. l.mu is held.
+func (l *Log) room() bool {
+	ok := l.spent.refused.has(lineBytes, l.o.Now())
+	if ok {
+		l.spent.refused.left -= lineBytes
+	}
+	return ok
 }
 
 // Refuse adds a line for a refusal. Of a caller that is refused again and again
@@ -114,7 +139,7 @@ func (l *Log) Refuse(e Entry) error {
 	}
 	defer l.mu.Unlock()
 	e.Kind = KindRefused
-	write, list := l.many.add(e, l.o.Now())
+	write, list := l.many.add(e, l.o.Now(), l.room)
 	if write {
 		list = append(list, e)
 	}
@@ -230,9 +255,9 @@ func (l *Log) Close() error {
 		l.mu.Unlock()
 		return nil
 	}
-	if list := l.many.end(); len(list) > 0 {
+	if list := append(l.many.end(l.room), l.spent.end()...); len(list) > 0 {
 		if _, err := l.add(list); err != nil {
-			l.o.Log.Error("refusals that were counted are not in the audit log", "error", err)
+			l.o.Log.Error("what was counted is not in the audit log", "error", err)
 		}
 	}
 	if l.loose > 0 {

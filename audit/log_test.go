@@ -58,7 +58,7 @@ func open(t *testing.T, dir string, change func(*Options)) *book {
 func (b *book) add(count int) {
 	b.t.Helper()
 	for range count {
-		if _, err := b.Append(Entry{Kind: KindVerb, Identity: "alice", Verb: "nudge", Session: "alpha"}); err != nil {
+		if _, err := b.Append(Entry{Kind: KindVerb, Admin: true, Identity: "alice", Verb: "nudge", Session: "alpha"}); err != nil {
 			b.t.Fatal(err)
 		}
 	}

@@ -10,8 +10,7 @@ import (
 
 const (
 	// refusalsEach is how many refusals of one caller are written in a minute,
-	// refusalsAll those of all callers: some 150 MB a day at most, so that nobody
-	// who is let in nowhere pushes others' lines out of the log by its bound.
+	// refusalsAll those of all callers, while there is room for refusals at all.
 	refusalsEach = 30
 	refusalsAll  = 300
 	refusalsSpan = time.Minute
@@ -34,8 +33,8 @@ type refusedCaller struct {
 
 // add says whether the refusal is to be written, and gives the lines for those
 // of the minute before that were only counted.
-func (r *refusals) add(e Entry, now time.Time) (write bool, before []Entry) {
-	before = r.over(now)
+func (r *refusals) add(e Entry, now time.Time, room func() bool) (write bool, before []Entry) {
+	before = r.over(now, room)
 	if r.callers == nil {
 		r.since, r.callers = now, map[string]*refusedCaller{}
 	}
@@ -49,7 +48,7 @@ func (r *refusals) add(e Entry, now time.Time) (write bool, before []Entry) {
 		c = &refusedCaller{}
 		r.callers[who] = c
 	}
-	if c.written < refusalsEach && r.written < refusalsAll {
+	if c.written < refusalsEach && r.written < refusalsAll && room() {
 		c.written++
 		r.written++
 		return true, before
@@ -61,19 +60,19 @@ func (r *refusals) add(e Entry, now time.Time) (write bool, before []Entry) {
 
 // over ends the minute if it has passed, or if the clock was set back, and gives
 // the lines for what was only counted in it.
-func (r *refusals) over(now time.Time) []Entry {
+func (r *refusals) over(now time.Time, room func() bool) []Entry {
 	if r.callers == nil || !now.Before(r.since) && now.Sub(r.since) < refusalsSpan {
 		return nil
 	}
-	return r.end()
+	return r.end(room)
 }
 
-func (r *refusals) end() (out []Entry) {
+func (r *refusals) end(room func() bool) (out []Entry) {
 	rest := r.others
 	for _, c := range r.callers {
 		switch {
 		case c.more == 0:
-		case len(out) < refusalsEach:
+		case len(out) < refusalsEach && room():
 			c.last.Text = r.told(c.more)
 			out = append(out, c.last)
 		default:

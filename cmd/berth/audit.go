@@ -48,6 +48,7 @@ func (s *server) login(l sshd.Login) {
 	e := audit.Entry{Kind: audit.KindRefused, Conn: l.Conn, User: l.User, Source: l.Source, Offered: l.Offered, Text: l.Reason, Verb: "login"}
 	if l.Accepted {
 		id := l.Identity
+		e.Admin = id.Role == keys.Admin
 		e.Kind, e.Identity, e.Caller, e.Fingerprint, e.Line, e.PID, e.Offered = audit.KindLogin, id.Name, string(id.Kind), id.Fingerprint, id.Line, id.PID, nil
 		s.write(e)
 	} else if err := s.audit.Refuse(e); err != nil {

@@ -1,0 +1,170 @@
+package audit
+
+import (
+	"fmt"
+	"time"
+
+	"berth/api"
+)
+
+// The bounds of a log's total are shared out such that nobody below admin fills it
+// within keepFor: of Total all such callers have 3/8 over that time and 1/8 at once, one
+// of them 1/8 and 1/32, and refusals 1/8 and 1/16. What admins do is always written.
+const keepFor = 7 * 24 * time.Hour
+
+// countFor is for how long lines are counted before the count is written.
+const countFor = time.Minute
+
+// lineBytes is what a line takes beside its event and text, with its part of a head.
+const lineBytes = 512
+
+// purse is bytes that may be written, which come back with time.
+type purse struct {
+	left, most float64
+	rate       float64 // a second
+	last       time.Time
+}
+
+// newPurse is a full one: over keepFor it gives total, and at once it holds most.
+func newPurse(total, most int64, now time.Time) purse {
+	return purse{left: float64(most), most: float64(most), rate: float64(total) / keepFor.Seconds(), last: now}
+}
+
+func (p *purse) fill(now time.Time) {
+	if d := now.Sub(p.last); d > 0 {
+		p.left = min(p.most, p.left+p.rate*d.Seconds())
+	}
+	p.last = now
+}
+
+// has says whether n bytes are left.
+func (p *purse) has(n float64, now time.Time) bool {
+	p.fill(now)
+	return p.left >= n
+}
+
+// budget says which lines of callers below admin are written, and counts the others.
+type budget struct {
+	total   int64
+	all     purse
+	refused purse
+	callers map[string]*spender
+	admins  map[string]bool // callers whose lines are always written
+	swept   time.Time
+}
+
+// spender is a caller that is no admin.
+type spender struct {
+	purse
+	more map[counted]*Entry // with Count
+}
+
+// counted is what lines are counted together.
+type counted struct {
+	kind Kind
+	verb string
+}
+
+func newBudget(total int64, now time.Time) *budget {
+	return &budget{total: total, all: newPurse(total*3/8, total/8, now), refused: newPurse(total/8, total/16, now),
+		callers: map[string]*spender{}, admins: map[string]bool{}, swept: now}
+}
+
+// spenderOf is whose budget a line is charged to; empty is nobody's.
+func spenderOf(e Entry) string {
+	switch e.Kind {
+	case KindLogin, KindVerb, KindDone, KindEvent:
+	default:
+		return "" // the log's own, and refusals, which have their own
+	}
+	if e.Identity == "" { // what a session did by itself
+		return "session " + e.ID
+	}
+	return e.Identity + " " + e.Fingerprint
+}
+
+func cost(e Entry) float64 { return float64(lineBytes + len(e.Event) + len(e.Text)) }
+
+// take says whether a line is written. One that is not has been counted.
+func (b *budget) take(e Entry, now time.Time) bool {
+	who := spenderOf(e)
+	if who == "" {
+		return true
+	}
+	// Events do not say which role their caller has: the verb or login before them did.
+	if e.Kind != KindEvent {
+		if e.Admin {
+			b.admins[who] = true
+		} else {
+			delete(b.admins, who)
+		}
+	}
+	if b.admins[who] {
+		return true
+	}
+	s := b.callers[who]
+	if s == nil {
+		s = &spender{purse: newPurse(b.total/8, b.total/32, now), more: map[counted]*Entry{}}
+		b.callers[who] = s
+	}
+	n := cost(e)
+	// The end of what was written as begun is written too.
+	if ends := e.Kind == KindDone && e.Of != 0; ends || (e.Kind != KindDone && s.has(n, now) && b.all.has(n, now)) {
+		s.left -= n
+		b.all.left -= n
+		return true
+	}
+	k := counted{e.Kind, e.Verb}
+	one := s.more[k]
+	if one == nil {
+		one = &Entry{Kind: e.Kind, Identity: e.Identity, Caller: e.Caller, Fingerprint: e.Fingerprint, Source: e.Source, Verb: e.Verb, Session: e.Session, ID: e.ID, counted: now}
+		s.more[k] = one
+	}
+	if one.ID != e.ID || one.Session != e.Session { // of several sessions
+		one.ID, one.Session = "", ""
+	}
+	one.Count++
+	return false
+}
+
+// over gives the lines for what was only counted, for long enough and by callers that
+// may have a line again.
+func (b *budget) over(now time.Time) (out []Entry) {
+	if !now.Before(b.swept) && now.Sub(b.swept) < countFor {
+		return nil
+	}
+	b.swept = now
+	for who, s := range b.callers {
+		for k, one := range s.more {
+			told := one.told()
+			if n := cost(told); now.Sub(one.counted) >= countFor && s.has(n, now) && b.all.has(n, now) {
+				s.left -= n
+				b.all.left -= n
+				delete(s.more, k)
+				out = append(out, told)
+			}
+		}
+		if len(s.more) == 0 && s.has(s.most, now) {
+			delete(b.callers, who)
+		}
+	}
+	return out
+}
+
+// end gives the lines for all that was only counted.
+func (b *budget) end() (out []Entry) {
+	for _, s := range b.callers {
+		for _, one := range s.more {
+			out = append(out, one.told())
+		}
+	}
+	clear(b.callers)
+	return out
+}
+
+// told is the line for lines that were only counted.
+func (e *Entry) told() Entry {
+	line := *e
+	line.Text = fmt.Sprintf("%d more of these from %s on", e.Count, e.counted.UTC().Format(api.TimeLayout))
+	return line
+}
