@@ -33,7 +33,10 @@ func origin(pid int, holders []HolderProcess, alive func() bool) (*HolderProcess
 	if !alive() {
 		return nil, errProcessGone
 	}
-	return nil, err
+	if err != nil {
+		return nil, fmt.Errorf("%w: call from a terminal outside of it", err)
+	}
+	return nil, nil
 }
 
 // holderOf finds the holder that pid descends from: the nearest one, nil for
