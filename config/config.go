@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"berth/keys"
 	"berth/rules"
 )
 
@@ -23,6 +24,7 @@ type Config struct {
 	RevokedKeys    string   `yaml:"revoked_keys" path:"yes"` // empty: revoked_keys in the state folder
 	HostKeys       []string `yaml:"host_keys" path:"yes"`    // empty: host_key and host_key_* in the state folder
 	StopSessions   bool     `yaml:"stop_sessions"`           // end the sessions at shutdown
+	Local          string   `yaml:"local"`                   // what callers on the socket are: a role, or key
 	LogLevel       string   `yaml:"log_level"`               // debug, info, warn, error
 	LogFormat      string   `yaml:"log_format"`              // text, json
 	Prefix         string   `yaml:"prefix"`                  // see ParsePrefix
@@ -84,6 +86,7 @@ func Default() Config {
 	on := true
 	return Config{
 		Listen:    "127.0.0.1:2222",
+		Local:     "admin",
 		LogLevel:  "info",
 		LogFormat: "text",
 		Prefix:    "Ctrl-]",
@@ -115,6 +118,19 @@ func Default() Config {
 			Limits:     SessionLimits{Output: 64 * MiB, Scrollback: 2000},
 		},
 	}
+}
+
+// LocalKey is the value of local that has callers on the socket prove a key.
+const LocalKey = "key"
+
+// LocalRole is the role of callers on the socket that are inside no session;
+// None where they have to prove a key.
+func (c *Config) LocalRole() keys.Role {
+	role, err := keys.ParseRole(c.Local)
+	if err != nil {
+		return keys.None
+	}
+	return role
 }
 
 // Level is LogLevel as slog has it.

@@ -50,8 +50,8 @@ type Identity struct {
 
 // Local is the identity of a process of the server's own user that is inside
 // no session.
-func Local(user string, pid int) Identity {
-	return Identity{Kind: KindLocal, Name: "local:" + cleanName(user), Role: Admin, Source: "unix", PID: pid}
+func Local(user string, pid int, role Role) Identity {
+	return Identity{Kind: KindLocal, Name: "local:" + cleanName(user), Role: role, Source: "unix", PID: pid}
 }
 
 // Agent is the identity of a process that descends from a session's holder.

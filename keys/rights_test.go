@@ -40,7 +40,7 @@ func TestMay(t *testing.T) {
 		{agent, "access", Admin, "inside a session"},
 		{agent, "new", Admin, "inside a session"},
 		{Identity{}, "state", None, "needs the role"},
-		{Local("root", 1), "access", Admin, ""},
+		{Local("root", 1, Admin), "access", Admin, ""},
 	} {
 		err := c.id.May(c.verb, c.need)
 		if c.says == "" {
@@ -57,7 +57,7 @@ func TestMay(t *testing.T) {
 	for _, c := range []struct {
 		id Identity
 		ok bool
-	}{{admin, true}, {Local("u", 1), true}, {plain, false}, {bySession, false}, {byVerb, false}, {agent, false}} {
+	}{{admin, true}, {Local("u", 1, Admin), true}, {plain, false}, {bySession, false}, {byVerb, false}, {agent, false}} {
 		if err := c.id.MayNewCommand(); (err == nil) != c.ok {
 			t.Errorf("%s starts a command: %v", c.id.Name, err)
 		}

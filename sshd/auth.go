@@ -42,7 +42,7 @@ const (
 var errUserName = errors.New("the user name is too long")
 
 // config is the server's side of c's handshake. On the local socket there is
-// nothing to prove: the kernel has said who it is.
+// nothing to prove, unless it demands a key: the kernel has said who it is.
 func (c *connection) config(ssh.Context) *gossh.ServerConfig {
 	limits := c.server.limits
 	conf := &gossh.ServerConfig{
@@ -52,7 +52,7 @@ func (c *connection) config(ssh.Context) *gossh.ServerConfig {
 		ServerVersion:           serverVersion,
 		PreAuthConnCallback:     func(gossh.ServerPreAuthConn) { c.server.startups.exchanged(c) },
 	}
-	if c.local {
+	if c.local && !c.needsKey() {
 		conf.NoClientAuth = true
 		conf.NoClientAuthCallback = c.admitPeer
 		return conf
@@ -60,6 +60,12 @@ func (c *connection) config(ssh.Context) *gossh.ServerConfig {
 	conf.PublicKeyCallback = c.checkKey
 	conf.VerifiedPublicKeyCallback = c.keyProven
 	return conf
+}
+
+// needsKey reports whether a caller on the local socket has to prove a key. One
+// inside a session has not: no key would make it more.
+func (c *connection) needsKey() bool {
+	return c.refused == nil && c.peer.Kind == keys.KindLocal && c.peer.Role == keys.None
 }
 
 // admitPeer lets in the process that the kernel vouched for at accept.
@@ -133,6 +139,9 @@ func (c *connection) lookup(key gossh.PublicKey) (keys.Identity, error) {
 	id.Kind = keys.KindKey
 	id.Fingerprint = gossh.FingerprintSHA256(keys.Plain(key))
 	id.Source = c.wire.RemoteAddr().String()
+	if c.local {
+		id.Source, id.PID = c.peer.Source, c.peer.PID
+	}
 	return id, nil
 }
 
@@ -177,6 +186,8 @@ func (c *connection) tell(id keys.Identity, user string) {
 func (c *connection) tellUnused() {
 	p := c.proven.Load()
 	switch {
+	case p != nil && c.local:
+		c.tell(p.id, p.user)
 	case p != nil:
 		id, err := c.server.agentOverTCP(c, p.id)
 		if err != nil {
@@ -198,7 +209,7 @@ func (c *connection) watch(conn *gossh.ServerConn) {
 }
 
 func (c *connection) identify(conn *gossh.ServerConn) (keys.Identity, error) {
-	if c.local {
+	if c.local && !c.needsKey() {
 		return c.peer, nil
 	}
 	if conn.Permissions == nil {
@@ -212,6 +223,9 @@ func (c *connection) identify(conn *gossh.ServerConn) (keys.Identity, error) {
 	id, err := c.lookup(key)
 	if err != nil {
 		return keys.Identity{}, err
+	}
+	if c.local {
+		return id, nil
 	}
 	return c.server.agentOverTCP(c, id)
 }

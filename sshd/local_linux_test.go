@@ -107,7 +107,7 @@ func withSocket(path *string, holders func() []HolderProcess) func(*Options) {
 			panic(err)
 		}
 		*path = filepath.Join(dir, "s")
-		o.Socket, o.Holders = *path, holders
+		o.Socket, o.Holders, o.Local = *path, holders, keys.Admin
 	}
 }
 

@@ -20,6 +20,7 @@ type Options struct {
 	HostKeys []gossh.Signer
 	Keys     KeySource
 	Limits   Limits
+	Local    keys.Role // of callers on the socket that are inside no session; None has them prove a key
 
 	// Serve runs one command or shell and returns its exit status. It is
 	// called on a goroutine of its own and must return soon after ctx ends;

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	ssh "charm.land/ssh"
+
+	"berth/keys"
 )
 
 // Server listens and serves. Make it with New.
@@ -18,6 +20,7 @@ type Server struct {
 	hostKeys []ssh.Signer
 	keys     KeySource
 	limits   Limits
+	local    keys.Role
 	serve    func(context.Context, *Call) int
 	holders  func() []HolderProcess
 	log      *slog.Logger
@@ -60,7 +63,7 @@ func New(o Options) (*Server, error) {
 		return nil, ErrNoKeys
 	}
 	s := &Server{
-		keys: o.Keys, limits: o.Limits.withDefaults(), serve: o.Serve,
+		keys: o.Keys, limits: o.Limits.withDefaults(), local: o.Local, serve: o.Serve,
 		holders: o.Holders, log: o.Log, audit: o.Audit, clock: o.Now,
 		live: map[*connection]struct{}{}, others: map[string]*net.UnixListener{}, stop: make(chan struct{}),
 	}

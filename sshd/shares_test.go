@@ -69,7 +69,7 @@ func TestConnectionsOnTheSocket(t *testing.T) {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	socket := filepath.Join(dir, "s")
-	h := start(t, newHolding().serve, func(o *Options) { o.Limits.Connections, o.Socket = 64, socket })
+	h := start(t, newHolding().serve, func(o *Options) { o.Limits.Connections, o.Socket, o.Local = 64, socket, keys.Admin })
 	for range 64 {
 		c, err := net.Dial("unix", socket)
 		if err != nil {

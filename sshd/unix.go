@@ -118,13 +118,13 @@ func (s *Server) peerIdentity(conn *net.UnixConn) (keys.Identity, error) {
 	holder, err := origin(peer.PID, s.holders(), peer.Alive)
 	switch {
 	case err != nil:
-		return keys.Identity{}, fmt.Errorf("cannot take process %d for one outside of all sessions: %w", peer.PID, err)
+		return keys.Identity{}, fmt.Errorf("cannot take the caller for a person: %w", err)
 	case holder != nil:
 		return holder.agent(peer.PID), nil
 	case peer.UID != os.Geteuid():
 		return keys.Identity{}, fmt.Errorf("this server belongs to uid %d, and you are uid %d", os.Geteuid(), peer.UID)
 	}
-	return keys.Local(userName(peer.UID), peer.PID), nil
+	return keys.Local(userName(peer.UID), peer.PID, s.local), nil
 }
 
 func userName(uid int) string {

@@ -71,6 +71,7 @@ var helpOf = map[string]string{
 	"authorize":                      "public key `file` to let in as admin (repeatable)",
 	"host_keys":                      "private key `file` of the server (repeatable)",
 	"stop_sessions":                  "end the sessions at shutdown; else they go on",
+	"local":                          "what callers on the socket are: `role`, or key",
 	"log_level":                      "debug, info, warn or error",
 	"log_format":                     "text or json",
 	"prefix":                         "prefix `key` of attached terminals, such as Ctrl-]",
@@ -326,7 +327,7 @@ func (s *server) rights(id keys.Identity) (keys.Identity, error) {
 		}
 		return s.keys.Current().ByFingerprint(id.Fingerprint, id.Source, time.Now())
 	case keys.KindLocal:
-		id.Role = keys.Admin
+		id.Role = s.config.LocalRole()
 		return id, nil
 	}
 	return keys.Identity{}, fmt.Errorf("%s has no rights of its own", id.Name)
@@ -364,7 +365,7 @@ func (s *server) listen() error {
 	}
 	s.edge, err = sshd.New(sshd.Options{
 		Listen: []string{s.config.Listen}, Socket: filepath.Join(s.config.RuntimeDir, socketName), HostKeys: signers,
-		Keys: sshd.StoreKeys(s.keys), Serve: d.Serve, Holders: s.holders, Log: s.log, Now: time.Now, Audit: s.login,
+		Keys: sshd.StoreKeys(s.keys), Serve: d.Serve, Holders: s.holders, Local: s.config.LocalRole(), Log: s.log, Now: time.Now, Audit: s.login,
 		Limits: sshd.Limits{
 			Startups: l.MaxStartups, StartupsPerSource: l.PerSource, LoginGrace: l.LoginGrace, AuthTries: l.MaxAuthTries, Channels: l.ChannelsPerConnection,
 			EnvBytes: int(l.EnvBytes), CommandBytes: int(l.CommandBytes), Verbs: float64(l.VerbsPerSecond), Logins: float64(l.LoginsPerSecond), Connections: l.Connections,

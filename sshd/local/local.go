@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 	"unicode/utf8"
@@ -127,6 +128,7 @@ func dial(ctx context.Context, socket string, stderr io.Writer) (*gossh.Client, 
 		// The cheapest of what the server has: this is one machine.
 		Config:          gossh.Config{KeyExchanges: []string{gossh.KeyExchangeCurve25519}, Ciphers: []string{gossh.CipherAES128GCM}},
 		User:            "berth",
+		Auth:            []gossh.AuthMethod{gossh.PublicKeysCallback(signers)}, // asked for where the socket demands a key
 		HostKeyCallback: func(string, net.Addr, gossh.PublicKey) error { return nil },
 		BannerCallback: func(message string) error { // why it lets us not in
 			_, err := io.WriteString(stderr, message)
@@ -136,6 +138,10 @@ func dial(ctx context.Context, socket string, stderr io.Writer) (*gossh.Client, 
 	c, channels, requests, err := gossh.NewClientConn(conn, socket, config)
 	if err != nil {
 		_ = conn.Close()
+		if strings.Contains(err.Error(), "unable to authenticate") {
+			return nil, fmt.Errorf("the server at %s asks callers on its socket for a key (local: key), and takes none of yours: "+
+				"load the right one with ssh-add, or call it by ssh", socket)
+		}
 		return nil, fmt.Errorf("the server at %s does not let us in: %w", socket, err)
 	}
 	_ = conn.SetDeadline(time.Time{})
