@@ -15,6 +15,10 @@ import (
 // between is the pause after a key: 80 ms were enough whenever it was tried.
 const between = 100 * time.Millisecond
 
+// stands is how long a dialog has to have been there before a key: 2.1.330 takes no
+// notice of one in a dialog's first moment, and did of one after 300 ms.
+const stands = 500 * time.Millisecond
+
 // Keys is the answer at the dialog. A digit chooses and confirms at once; where
 // it only moves, what it did is looked at before the next key.
 func (Driver) Keys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
@@ -24,6 +28,14 @@ func (Driver) Keys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.Key
 	if d == nil || d.Partial {
 		return agent.KeyAnswer{}, agent.ErrNotReady
 	}
+	k, err := keys(p, a, d)
+	if err == nil && len(k.Steps) > 0 {
+		k.Steps[0].Stood = stands
+	}
+	return k, err
+}
+
+func keys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	switch p.Type {
 	case agent.PromptSetup:
 		return setupKeys(a, d)

@@ -1,0 +1,154 @@
+//go:build agents
+
+package claude
+
+import (
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// since skips a test of what an older Claude Code than that patch of 2.1 does not
+// have.
+func since(t *testing.T, patch int) {
+	t.Helper()
+	out, err := exec.Command(claudeExe, "--version").Output()
+	check(t, err)
+	var major, minor, have int
+	if _, err := fmt.Sscanf(string(out), "%d.%d.%d", &major, &minor, &have); err != nil {
+		t.Fatalf("its version is %q: %v", out, err)
+	}
+	if major == 2 && minor == 1 && have < patch {
+		t.Skipf("the Claude Code under test is 2.1.%d, and 2.1.%d or newer does this", have, patch)
+	}
+}
+
+// resized gives the session's terminal another size.
+func (l *lab) resized(size string) {
+	l.t.Helper()
+	_, err := l.host.Call(l.ctx, nil, "resize", l.Name, size)
+	check(l.t, err)
+}
+
+// TestPhone: a dialog that is open while a phone attaches is the same prompt, and is
+// answered, at the phone's size.
+func TestPhone(t *testing.T) {
+	t.Parallel()
+	l := newLabAs(t, "claude", Ready(), nil, "--permission-mode", "default")
+	l.is("idle")
+	s := l.asks("MOCK: write quite_a_long_file_name_for_a_phone_to_show.txt")
+	l.see(`No`, cancel)
+	for _, size := range []string{"40x20", "80x30", "60x20", "40x20"} {
+		l.resized(size)
+		l.until(func() bool {
+			screen, err := l.Screen(l.ctx)
+			check(t, err)
+			rows := strings.Split(screen, "\n")
+			return strings.Contains(screen, "Esc to cancel") && len([]rune(rows[len(rows)-1])) <= 80
+		}, func() string { return "the dialog is not drawn at " + size })
+		if now := l.state(); now.State != "prompt" || now.Prompt == nil || now.Prompt.ID != s.Prompt.ID || now.Prompt.Type != "permission" {
+			t.Fatalf("at %s: %s, %+v; it was %+v", size, now.State, now.Prompt, s.Prompt)
+		}
+	}
+	r, status := l.try("", "--prompt", s.Prompt.ID, "option", "2")
+	if status != 0 || r.Outcome != "accepted" {
+		t.Fatalf("status %d, %+v; error %+v", status, r, r.Error)
+	}
+	l.is("idle")
+	if !l.made("quite_a_long_file_name_for_a_phone_to_show.txt") {
+		t.Error("accepted, and not written")
+	}
+}
+
+// TestAutoModeWithoutCheck: behind an API that drops the safety check auto mode asks
+// whether to stay, and then by No and Yes without numbers.
+func TestAutoModeWithoutCheck(t *testing.T) {
+	since(t, 330)
+	t.Parallel()
+	l := newLabAs(t, "claude", Ready(), nil, "--permission-mode", "auto")
+	l.is("idle")
+	const message = "MOCK: bash eval 'touch evaluated.txt'"
+	s := l.asks(message) // the live file says first that there is a dialog, and no more
+	l.until(func() bool { s = l.state(); return s.Prompt != nil && s.Prompt.Subtype == "auto_mode" }, func() string { return fmt.Sprintf("the prompt is %+v", s.Prompt) })
+	if s.Prompt.Type != "setup" || len(s.Prompt.Options) != 2 {
+		t.Fatalf("the prompt is %+v", s.Prompt)
+	}
+	l.respond("keys", "accepted", "--prompt", s.Prompt.ID, "accept")
+	l.see("❯ No")
+	l.until(func() bool { s = l.state(); return s.Prompt != nil && s.Prompt.Type == "permission" }, func() string { return fmt.Sprintf("the prompt is %+v", s.Prompt) })
+	if s.Prompt.Tool != "Bash" || s.Prompt.Input != "eval 'touch evaluated.txt'" || strings.Join(s.Prompt.Options, "|") != "No|Yes" {
+		t.Fatalf("the prompt is %+v", s.Prompt)
+	}
+	l.respond("keys", "accepted", "--prompt", s.Prompt.ID, "accept")
+	l.is("idle")
+	if !l.made("evaluated.txt") {
+		t.Error("accepted, and it did not run")
+	}
+	again := "MOCK: bash eval 'touch again.txt'"
+	l.asks(again)
+	l.respond("keys", "denied", "deny", "do it otherwise")
+	if r := l.asked(again, 1); !strings.Contains(string(r.Body), "do it otherwise") {
+		t.Error("the reason did not reach the model")
+	}
+	l.is("idle")
+	l.asks("MOCK: bash eval 'touch again.txt'")
+	l.respond("keys", "denied", "deny")
+	l.is("idle")
+	if l.made("again.txt") {
+		t.Error("refused, and it ran")
+	}
+}
+
+// TestHiddenSubagent: what a subagent in the background asks has no dialog while its
+// hook waits. It is answered by the hook, and where a client that may write looks on,
+// at the dialog.
+func TestHiddenSubagent(t *testing.T) {
+	since(t, 330)
+	t.Parallel()
+	l := newLabAs(t, "claude", Ready(), nil, "--permission-mode", "default")
+	l.is("idle")
+	l.send("MOCK: agent-bg MOCK: bash touch by-hook.txt")
+	l.is("prompt")
+	l.respond("hook", "accepted", "accept")
+	l.is("idle")
+	if !l.made("by-hook.txt") {
+		t.Error("accepted, and it did not run")
+	}
+	l.send("MOCK: agent-bg MOCK: bash touch by-keys.txt")
+	s := l.is("prompt")
+	v, err := l.host.Attach(l.ctx, l.Name)
+	check(t, err)
+	t.Cleanup(v.Close)
+	l.see("from the general-purpose agent", "touch by-keys.txt", cancel)
+	if now := l.is("prompt"); now.Prompt == nil || now.Prompt.ID != s.Prompt.ID {
+		t.Fatalf("the prompt was %+v and is %+v", s.Prompt, now.Prompt)
+	}
+	l.respond("keys", "accepted", "--prompt", s.Prompt.ID, "accept")
+	l.is("idle")
+	if !l.made("by-keys.txt") {
+		t.Error("accepted, and it did not run")
+	}
+}
+
+// TestStrayLeft: the left arrow on an empty composer leaves the conversation where it
+// is.
+func TestStrayLeft(t *testing.T) {
+	since(t, 330)
+	l := newStartLab(t, Ready(), nil)
+	l.start("one", nil, nil)
+	l.is("idle")
+	l.send("MOCK: text one")
+	l.see("● one")
+	l.is("idle")
+	id := l.info().Conversation
+	l.key("Left")
+	l.pause(1500) // the view takes a second to come
+	l.see(prompt)
+	l.send("MOCK: text two")
+	l.see("● two")
+	l.is("idle")
+	if now := l.info().Conversation; now != id {
+		t.Errorf("the conversation was %s and is %s", id, now)
+	}
+}
