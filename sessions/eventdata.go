@@ -132,6 +132,8 @@ type (
 		Cols     int    `json:"cols"`
 		Rows     int    `json:"rows"`
 		Why      string `json:"why"` // restart: its connection ended with the server
+		// Untold is how many attachments of this identity before have no events.
+		Untold int `json:"untold"`
 	}
 	renamedEvent struct {
 		By   By     `json:"by"`

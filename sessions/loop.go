@@ -76,6 +76,8 @@ type core struct {
 	unsaid    []lease.Change // what the last server's end did to the lease, to be told
 	departed  []By           // clients whose connections ended with the last server, to be told
 	members   map[string]*Member
+	comings   comings
+	reports   reports
 	followers map[Follower]*Member
 	settling  []func()
 	alone     time.Time // since when nobody has looked; zero: somebody does

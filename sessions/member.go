@@ -40,6 +40,7 @@ type Member struct {
 	window  atomic.Pointer[window] // told and not looked at yet
 	mark    json.RawMessage        // beside its keystrokes
 	joined  bool                   // the loop's
+	told    bool                   // the loop's: its coming is an event
 	fresh   bool                   // the loop's: its window is new and not looked at by fitSize
 	gone    bool                   // the loop's: it has left
 }
@@ -59,8 +60,11 @@ func (s *Session) Join(ctx context.Context, v Visitor) (*Member, error) {
 	err := s.do(ctx, func(c *core) {
 		m.since, m.joined = c.now(), true
 		c.members[v.Client] = m
-		c.note("client_attached", clientEvent{By: v.by(), Terminal: v.Terminal, Cols: v.Cols, Rows: v.Rows})
-		m.fresh = true
+		if told, before := c.comings.tell(v.Identity.Name+" "+v.Identity.Fingerprint, c.now()); told {
+			m.told = true
+			c.note("client_attached", clientEvent{By: v.by(), Terminal: v.Terminal, Cols: v.Cols, Rows: v.Rows, Untold: before})
+		}
+		m.fresh, c.dirty = true, true
 		if c.exit == nil && m.mayWrite() == nil {
 			c.unveil()
 		}
@@ -117,7 +121,10 @@ func (m *Member) Leave() {
 		delete(c.members, m.Client)
 		c.flushTyping(c.now(), true)
 		c.leaseOnLeave(m)
-		c.note("client_detached", clientEvent{By: m.by(), Terminal: m.Terminal, Cols: m.Cols, Rows: m.Rows})
+		if m.told {
+			c.note("client_detached", clientEvent{By: m.by(), Terminal: m.Terminal, Cols: m.Cols, Rows: m.Rows})
+		}
+		c.dirty = true
 		c.fitSize()
 	})
 }
@@ -130,7 +137,9 @@ func (c *core) here() []By {
 		return nil
 	}
 	for _, m := range c.members {
-		list = append(list, m.by())
+		if m.told {
+			list = append(list, m.by())
+		}
 	}
 	return list
 }

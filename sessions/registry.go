@@ -269,7 +269,7 @@ func (r *Registry) newCore(spec Spec, dir string) *core {
 		s: s, spec: spec, log: r.log.With("session", spec.Name, "id", spec.ID),
 		output: hold.OpenOutput(dir), control: hold.OpenControl(dir, 0),
 		state: agent.Starting, since: r.now(), tier: agent.TierProcess, cause: "process:start",
-		lease: lease.New(lease.Options{}), members: map[string]*Member{}, followers: map[Follower]*Member{}, saved: r.now(),
+		lease: lease.New(lease.Options{}), members: map[string]*Member{}, comings: comings{}, followers: map[Follower]*Member{}, saved: r.now(),
 	}
 }
 

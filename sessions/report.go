@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"berth/api"
 	"berth/orchestrate/gate"
@@ -12,6 +13,36 @@ import (
 
 // kindReport is both the record and the event of a report.
 const kindReport = "report"
+
+// The bounds of an agent's reports, so that it does not push other events out of the
+// log: of its 256 MiB one session has 4 at once, and all of it in three days.
+const (
+	maxReport       = 64 << 10 // as of a hook in an event
+	reportCost      = 1 << 10  // of a report beside its message
+	reportsAtOnce   = 4 << 20
+	reportsInSecond = 1 << 10
+)
+
+// reports counts what an agent has reported lately. The zero value has seen none.
+type reports struct {
+	spent int
+	last  time.Time
+}
+
+// take counts a report in, or says that it is too much.
+func (r *reports) take(message int, now time.Time) error {
+	if message > maxReport {
+		return api.Errorf(api.CodeLimit, "report: the message is %d bytes long, and at most %d are taken: put the rest into a file, and report its name", message, maxReport)
+	}
+	if n := int(min(now.Sub(r.last).Seconds()*reportsInSecond, reportsAtOnce)); n > 0 {
+		r.spent, r.last = max(0, r.spent-n), now
+	}
+	if r.spent+reportCost+message > reportsAtOnce {
+		return api.Errorf(api.CodeLimit, "report: too many in a short time: wait a minute")
+	}
+	r.spent += reportCost + message
+	return nil
+}
 
 // reportEvent is what an agent says of its work.
 type reportEvent struct {
@@ -40,7 +71,7 @@ func (s *Session) Report(ctx context.Context, by Actor, kind gate.Kind, message 
 		if err := c.spec.Gate.CheckReport(kind, message); err != nil {
 			return api.Errorf(api.CodeBadRequest, "report: %w", err)
 		}
-		return nil
+		return c.reports.take(len(message), c.now())
 	})
 	if err != nil {
 		return Reported{}, err
