@@ -78,10 +78,46 @@ type Dialog struct {
 	Place   int  // which of several dialogs it is that come one after the other, where it tells; 0: it does not
 	// Key tells it from another where the fields above do not; empty: they do.
 	Key string
+	// Rows are those between its title and what it asks, as they are drawn: what it
+	// shows of what the tool would do. Cols and Height are the screen's size, and Dir is
+	// the folder that the session began in: paths may be shown from there.
+	Rows         []DrawnRow
+	Cols, Height int
+	Dir          string
+	// Flat is what it asks about as it is on a screen of any size, for agents that lay
+	// their dialogs out anew; empty: Body is.
+	Flat string
 	// AfterTurn: it asks about the turn that has just ended, and outlasts it.
 	AfterTurn bool
 	Lines     []string
 }
+
+// DrawnRow is a row of a dialog: its text with its indent, and the color of that,
+// where it is one.
+type DrawnRow struct {
+	Text     string
+	Color    uint32
+	OneColor bool
+}
+
+// Drawn is a row of the screen as a dialog has it.
+func Drawn(r Row) DrawnRow {
+	d := DrawnRow{Text: r.Text}
+	d.Color, d.OneColor = r.OneColor(0)
+	return d
+}
+
+// Match says how much of what a prompt asks about a dialog shows.
+type Match int
+
+// How much of it, in order.
+const (
+	NoMatch Match = iota // it shows something else, or more, or only a beginning of it
+	// PartMatch: all that it shows is of it, and there is more that it does not show;
+	// or nobody knows how the agent draws such a thing.
+	PartMatch
+	WholeMatch // it shows all of it, and nothing else
+)
 
 // Option is one line of a dialog that can be chosen.
 type Option struct {

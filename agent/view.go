@@ -17,7 +17,7 @@ type Caret struct {
 }
 
 // Row is a line of the screen. Text is without blanks at its end, but for such
-// as are drawn inverse; Spans are the stretches that are inverse or dim.
+// as are drawn inverse; Spans are the stretches that are inverse, dim or of a color.
 type Row struct {
 	Text  string
 	Spans []Span
@@ -27,6 +27,7 @@ type Row struct {
 type Span struct {
 	From, To     int
 	Dim, Inverse bool
+	Color        uint32 // of the text, 0 for the terminal's own
 }
 
 // Inverse is where the row's first inverse stretch begins and ends, ok false
@@ -61,4 +62,30 @@ func (r Row) dimAt(i int) bool {
 		}
 	}
 	return false
+}
+
+// OneColor is the color of all of the row's text from byte offset from on that is
+// not blank; ok is false where there are several.
+func (r Row) OneColor(from int) (color uint32, ok bool) {
+	first := true
+	for i := from; i < len(r.Text); i++ {
+		if r.Text[i] == ' ' {
+			continue
+		}
+		c := r.colorAt(i)
+		if !first && c != color {
+			return 0, false
+		}
+		color, first = c, false
+	}
+	return color, true
+}
+
+func (r Row) colorAt(i int) uint32 {
+	for _, s := range r.Spans {
+		if i >= s.From && i < s.To {
+			return s.Color
+		}
+	}
+	return 0
 }

@@ -34,7 +34,7 @@ func (w *Viewer) View(s *terminal.Snapshot) *agent.View {
 
 const marked = terminal.Faint | terminal.Reverse
 
-// readRow keeps of a line its text and where it is dim or inverse. Blanks at
+// readRow keeps of a line its text and where it is dim, inverse or of a color. Blanks at
 // its end are dropped, unless they are inverse: that is how a caret is drawn.
 func readRow(line *terminal.Line) agent.Row {
 	var text strings.Builder
@@ -56,8 +56,8 @@ func readRow(line *terminal.Line) agent.Row {
 		if !blank || cell.Style.Attr&terminal.Reverse != 0 {
 			kept = text.Len()
 		}
-		if cell.Style.Attr&marked != 0 {
-			row.Spans = addSpan(row.Spans, from, text.Len(), cell.Style.Attr)
+		if cell.Style.Attr&marked != 0 || cell.Style.Fg != terminal.DefaultColor {
+			row.Spans = addSpan(row.Spans, from, text.Len(), cell.Style)
 		}
 	}
 	row.Text = text.String()[:kept]
@@ -68,10 +68,10 @@ func readRow(line *terminal.Line) agent.Row {
 }
 
 // addSpan lengthens the last span when the looks go on.
-func addSpan(spans []agent.Span, from, to int, attr terminal.Attr) []agent.Span {
-	next := agent.Span{From: from, To: to, Dim: attr&terminal.Faint != 0, Inverse: attr&terminal.Reverse != 0}
+func addSpan(spans []agent.Span, from, to int, style terminal.Style) []agent.Span {
+	next := agent.Span{From: from, To: to, Dim: style.Attr&terminal.Faint != 0, Inverse: style.Attr&terminal.Reverse != 0, Color: uint32(style.Fg)}
 	if n := len(spans); n > 0 {
-		if last := &spans[n-1]; last.To == from && last.Dim == next.Dim && last.Inverse == next.Inverse {
+		if last := &spans[n-1]; last.To == from && last.Dim == next.Dim && last.Inverse == next.Inverse && last.Color == next.Color {
 			last.To = to
 			return spans
 		}
