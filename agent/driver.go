@@ -29,8 +29,9 @@ type Driver interface {
 	// FromDialog is the prompt a dialog asks, without id and time, for a dialog
 	// that no other source told of.
 	FromDialog(d *Dialog) *Request
-	// Shows says whether the dialog on the screen is that prompt's.
-	Shows(d *Dialog, p *Request) bool
+	// Match says how much of a prompt that the agent told of the dialog shows. Hooks
+	// can lie: what is not shown whole, character by character, is no WholeMatch.
+	Match(d *Dialog, p *Request) Match
 	// Fill puts into the prompt what only the dialog tells.
 	Fill(p *Request, d *Dialog)
 	// Waiting is the prompt of which a live state file only says that there is

@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"strings"
 	"unicode/utf8"
@@ -45,6 +47,7 @@ const (
 const (
 	ChannelHook = "hook" // a hook of the agent waits for the answer
 	ChannelKeys = "keys" // by keys, at the dialog
+	ChannelNone = "none" // by none: somebody at the terminal has to
 )
 
 // InputLimit is how many characters of a tool's input a prompt shows.
@@ -53,6 +56,7 @@ const InputLimit = 200
 // Request is a prompt: a question an agent has stopped at.
 type Request struct {
 	ID              string          `json:"id"`
+	Digest          string          `json:"digest"` // of all that it asks: see Sign
 	Type            PromptType      `json:"type"`
 	Subtype         *string         `json:"subtype"`
 	Agent           *string         `json:"agent"` // type of the subagent that asks, null for the main one
@@ -72,6 +76,7 @@ type Request struct {
 	OnScreen        bool            `json:"on_screen"`
 	Modal           bool            `json:"modal"`
 	Channel         string          `json:"channel"`
+	Contested       bool            `json:"contested"` // the dialog on the screen may ask something else than the agent told
 	Since           api.Time        `json:"since"`
 	Expires         *api.Time       `json:"expires"`
 
@@ -79,6 +84,39 @@ type Request struct {
 	// for all of it.
 	FullInput string   `json:"-"`
 	Lines     []string `json:"-"`
+	// Raw is the tool's input as the agent told it; empty when only the dialog did.
+	Raw json.RawMessage `json:"-"`
+}
+
+// Sign puts the digest in of what a person reads before answering: what kind of
+// prompt it is, of which subagent, the tool with its whole input, the texts, the
+// questions and the options. What goes on elsewhere, or is typed, while a notice or a
+// login is open, is not asked about.
+func (p *Request) Sign() {
+	all := struct {
+		Type                                          PromptType
+		Subtype, Agent, Tool, Title, Input, Text, URL *string
+		Raw, Schema                                   json.RawMessage
+		Options                                       []string
+		Questions                                     []Question
+	}{
+		p.Type, p.Subtype, p.Agent, p.Tool, p.Title, &p.FullInput, p.Text, p.URL, p.Raw, p.Schema, p.Options, p.Questions,
+	}
+	if p.Input == nil {
+		all.Input = nil
+	}
+	if p.Type == PromptNotice || p.Type == PromptSetup && p.Subtype != nil && *p.Subtype == SubtypeOAuthLogin {
+		all.Text, all.Options = nil, nil
+	}
+	if p.Type == PromptQuestion { // those of the page that is shown; its questions have all
+		all.Title, all.Text, all.Options = nil, nil, nil
+	}
+	data, err := json.Marshal(all)
+	if err != nil {
+		data = []byte(p.ID) // raw JSON that is none: it is as good as another
+	}
+	sum := sha256.Sum256(data)
+	p.Digest = hex.EncodeToString(sum[:16])
 }
 
 // Question is one of those asked at once.

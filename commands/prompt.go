@@ -89,7 +89,7 @@ func writePrompt(w io.Writer, name string, r *agent.Request, full bool) {
 		fmt.Fprintln(w, "  its dialog is not on the screen now")
 	}
 	fmt.Fprintf(w, "  answer with: %s\n", answerWith(name, r))
-	if full {
+	if full || r.Contested {
 		fmt.Fprintln(w)
 		for _, line := range r.Lines {
 			fmt.Fprintf(w, "  %s\n", line)
@@ -113,6 +113,9 @@ func writeQuestions(w io.Writer, questions []agent.Question) {
 // answerWith is how the prompt is answered. It names the prompt: an answer without
 // that is for whatever is asked when it arrives.
 func answerWith(session string, r *agent.Request) string {
+	if r.Contested {
+		return "attach " + session + ", at the terminal: the agent's hooks and its screen do not agree on what it asks"
+	}
 	return "respond " + session + " --prompt " + r.ID + " " + ways(r)
 }
 

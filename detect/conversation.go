@@ -83,7 +83,7 @@ func (f *Fold) leaveTurn() {
 		return
 	}
 	f.remember(m.Turn.ID)
-	f.drop("ended", m.Why, func(*request) bool { return true })
+	f.drop("ended", m.Why, false, func(*request) bool { return true })
 	f.spend()
 	clear(m.Background)
 	m.Turn = turn{Phase: ending, How: agent.Completed, Started: m.Turn.Started, Source: m.Turn.Source}

@@ -1,10 +1,12 @@
 package detect
 
 import (
+	"slices"
 	"strings"
 	"time"
 
 	"berth/agent"
+	"berth/api"
 )
 
 // spentHolds is how long an answered dialog may stay on the screen before it
@@ -36,6 +38,41 @@ func (s *screen) turn(key string, now time.Time) {
 	s.Key, s.Shown, s.Spent = key, now, time.Time{}
 	if key != "" && key == was.Key && now.Sub(was.At) < tornWithin {
 		s.Shown, s.Spent = was.Shown, was.Spent
+	}
+}
+
+// up says that the prompt's dialog is on the screen, or was until this frame, which
+// may be half drawn.
+func (f *Fold) up(r *request) bool {
+	t := f.m.Screen.Torn
+	return r.Prompt.OnScreen || r.Seen && r.Key != "" && r.Key == t.Key && f.now.Sub(t.At) < tornWithin
+}
+
+// ends: the prompt was told to be over while its dialog is on the screen.
+func (f *Fold) ends(r *request, how string, w why, stopped bool) {
+	if r.Over == nil {
+		r.Over = &over{How: how, Why: w, Stopped: stopped, At: f.now}
+	}
+}
+
+// landed closes the prompts that were told to be over once their dialogs have gone. A
+// dialog that stays is not answered, whatever was told.
+func (f *Fold) landed() {
+	m := &f.m
+	for _, r := range m.Requests {
+		switch {
+		case r.Over == nil:
+		case f.up(r):
+			r.Over.Denied = f.due(agent.MoveAnswer, agent.SourceScreen, r.Over.At, spentHolds)
+			if t := m.Screen.Torn; !r.Prompt.OnScreen {
+				f.due(agent.MoveAnswer, agent.SourceScreen, t.At, tornWithin)
+			}
+		default:
+			o := *r.Over
+			m.Why = o.Why
+			m.Requests = slices.DeleteFunc(slices.Clone(m.Requests), func(other *request) bool { return other == r })
+			f.close(r, o.How, o.Why, o.Stopped)
+		}
 	}
 }
 
@@ -91,71 +128,200 @@ func dialogKey(d *agent.Dialog) string {
 		return string(d.Type) + "\x00" + strings.Join(d.Tabs, "\x00") // its pages are one prompt
 	}
 	body := d.Body
-	if d.Type == agent.PromptNotice || d.Type == agent.PromptForm || d.Subtype == agent.SubtypeOAuthLogin {
-		body = "" // what is typed into it, or goes on elsewhere, changes it
+	switch {
+	case d.Type == agent.PromptNotice, d.Type == agent.PromptForm, d.Subtype == agent.SubtypeOAuthLogin, d.Subtype == agent.SubtypeTheme:
+		body = "" // what is typed into it, is chosen in it, or goes on elsewhere, changes it
+	case len(d.Rows) > 0:
+		rows := make([]string, len(d.Rows))
+		for i, row := range d.Rows {
+			rows[i] = row.Text
+		}
+		body = strings.Join(rows, "\n")
 	}
-	return strings.Join([]string{string(d.Type), d.Subtype, d.Title, body}, "\x00")
+	return strings.Join([]string{string(d.Type), d.Subtype, d.Title, d.Agent, d.Tool, body}, "\x00")
+}
+
+// placed says where the dialog's paths begin.
+func (f *Fold) placed(d *agent.Dialog) {
+	if d != nil {
+		d.Dir = f.o.Dir
+	}
+}
+
+// shows says how much of the prompt the dialog shows. Of one that only a dialog told
+// of, the dialog is that one.
+func (f *Fold) shows(d *agent.Dialog, r *request) agent.Match {
+	if !r.seenOnly() || d.Type == agent.PromptQuestion && d.Type == r.Prompt.Type {
+		return f.driver.Match(d, r.Prompt)
+	}
+	switch {
+	case r.Key != dialogKey(d) && (r.Size == size(d) || !r.resized(d)):
+		return agent.NoMatch
+	case d.Cut:
+		return agent.PartMatch
+	}
+	return agent.WholeMatch
+}
+
+// size is that of the screen which the dialog was drawn for.
+func size(d *agent.Dialog) [2]int { return [2]int{d.Cols, d.Height} }
+
+// resized says that the dialog is the prompt's, drawn anew for a screen of another
+// size. Where all of it has no room, what is there is of it.
+func (r *request) resized(d *agent.Dialog) bool {
+	now, p := flat(d), r.Prompt
+	is := func(field *string, shown string) bool {
+		return field == nil && shown == "" || field != nil && *field == shown
+	}
+	if r.Key == "" || d.Key != "" || r.Flat == "" || d.Type != p.Type || !is(p.Subtype, d.Subtype) ||
+		d.Title != "" && (!is(p.Title, d.Title) || !is(p.Tool, d.Tool) || !is(p.Agent, d.Agent)) { // which may have no room
+		return false
+	}
+	body, _, _ := strings.Cut(now, "\x00")
+	return now == r.Flat || d.Cut && strings.Contains(r.Flat, body)
+}
+
+// flat is what the dialog says without what depends on the screen's size.
+func flat(d *agent.Dialog) string {
+	if d.Flat != "" {
+		return d.Flat
+	}
+	return strings.Join(strings.Fields(d.Body), "")
 }
 
 // match puts the dialog on the screen and the prompts together.
 func (f *Fold) match(d *agent.Dialog) {
-	m := &f.m
 	var shown *request
-	if d != nil && !f.spent() {
-		shown = f.asking(d)
+	how := agent.NoMatch
+	if d != nil {
+		shown, how = f.asking(d)
+		if f.spent() && shown != nil && !shown.Prompt.OnScreen && (shown.Over == nil || shown.Key != dialogKey(d)) {
+			shown = nil // what is answered is only not taken away yet
+		}
 	}
-	for _, r := range m.Requests {
+	for _, r := range f.m.Requests {
 		if r != shown {
 			r.Prompt.OnScreen = false
 		}
 	}
 	if shown != nil {
-		f.show(shown, d)
+		f.show(shown, d, how)
 	}
+	f.landed()
 }
 
-// asking is whose dialog it is: of several that it may be, the prompt that most is
-// seen of, else the one that is on the screen; nil when it is nobody's.
-func (f *Fold) asking(d *agent.Dialog) (of *request) {
-	var most likeness
+// asking is whose dialog it is: that of which it shows most. A prompt that the agent
+// told of goes before one that was only seen, and one that is on the screen before
+// another; nil when it is nobody's.
+//
+// What is shown in part, with nothing cut off, and waits for no answer by a hook, is
+// asked as the dialog has it.
+func (f *Fold) asking(d *agent.Dialog) (of *request, how agent.Match) {
+	best := 0
 	for _, r := range f.m.Requests {
-		if !f.driver.Shows(d, r.Prompt) {
+		m := f.shows(d, r)
+		if m == agent.NoMatch || m == agent.PartMatch && !d.Cut && r.Hook == "" && !r.seenOnly() {
 			continue
 		}
-		l := like(d, r.Prompt)
-		if of == nil || most.less(l) || !l.less(most) && r.Prompt.OnScreen && !of.Prompt.OnScreen {
-			of, most = r, l
+		rank := 8 * int(m)
+		if r.Told {
+			rank += 4
+		}
+		if r.Prompt.OnScreen {
+			rank += 2
+		}
+		if r.Over == nil {
+			rank++
+		}
+		if rank > best {
+			of, how, best = r, m, rank
 		}
 	}
-	return of
+	return of, how
 }
 
-// Asks says whether the dialog is that of the prompt with this id.
+// Asks says whether the dialog is that of the prompt with this id, and shows all that
+// it asks.
 func (f *Fold) Asks(d *agent.Dialog, id string) bool {
-	r := f.asking(d)
-	return r != nil && r.Prompt.ID == id
+	f.placed(d)
+	r, how := f.asking(d)
+	return r != nil && r.Prompt.ID == id && how == agent.WholeMatch && !r.Prompt.Contested && (r.Over == nil || r.Over.Denied)
 }
 
-// others says that the dialog is rather that of another prompt that is on the screen.
-func (f *Fold) others(d *agent.Dialog, r *request) bool {
-	mine := like(d, r.Prompt)
-	for _, o := range f.m.Requests {
-		if o != r && o.Prompt.OnScreen && f.driver.Shows(d, o.Prompt) && mine.less(like(d, o.Prompt)) {
+// show: the dialog is this prompt's. A prompt that was on the screen before is
+// over then, unless this one was put in front of it: of calls side by side the
+// first may ask after the second. One that the agent told of stays while it may be
+// this very dialog, drawn otherwise.
+func (f *Fold) show(r *request, d *agent.Dialog, how agent.Match) {
+	anew := r.Prompt.OnScreen && f.offersElse(r, d)
+	if anew {
+		f.renew(r)
+	}
+	of := func(o *request) bool {
+		sure := how == agent.WholeMatch && !r.seenOnly()
+		return o != r && o.Seen && (d.Place == 0 || o.Place <= d.Place) && (sure || !contradicts(o, r))
+	}
+	f.supersede(r, func(o *request) bool { return of(o) && o.seenOnly() && o.Prompt.OnScreen }) // this is its dialog
+	f.driver.Fill(r.Prompt, d)
+	r.Prompt.OnScreen, r.Seen, r.Place, r.Key, r.Size = true, true, d.Place, dialogKey(d), size(d)
+	if !d.Cut { // what has no room was seen before
+		r.Flat = flat(d)
+	}
+	r.Focus = slices.IndexFunc(d.Options, func(o agent.Option) bool { return o.Focused })
+	r.keep()
+	if anew {
+		f.result.Opened = append(f.result.Opened, r.Prompt.Clone())
+	}
+	f.closeAll("gone", agent.SourceScreen, "screen:dialog", false, of)
+}
+
+// contradicts says that a prompt which the agent told of may be the one whose dialog
+// shows something else: a hook can lie, and a character need not be drawn.
+func contradicts(told, seen *request) bool {
+	return told.Told && !told.Prompt.OnScreen && told.Prompt.Type == seen.Prompt.Type &&
+		(told.Tool == "" || seen.Tool == "" || told.Tool == seen.Tool)
+}
+
+// contest marks the dialogs that nothing told of while something was told that no
+// dialog shows.
+func (f *Fold) contest() {
+	for _, r := range f.m.Requests {
+		contested := r.seenOnly() && r.Prompt.OnScreen && slices.ContainsFunc(f.m.Requests, func(o *request) bool { return contradicts(o, r) })
+		if contested == r.Prompt.Contested {
+			continue
+		}
+		r.Prompt.Contested, r.Prompt.Channel = contested, agent.ChannelKeys
+		if contested {
+			r.Prompt.Channel = agent.ChannelNone
+		}
+	}
+}
+
+// offersElse says that the dialog has other options than the prompt has shown. One
+// that is chosen may show what is typed into it.
+func (f *Fold) offersElse(r *request, d *agent.Dialog) bool {
+	p := r.Prompt
+	if p.OptionsFallback || !p.Ready || d.Partial || d.Subtype != "" || p.Type != agent.PromptPermission && p.Type != agent.PromptPlan {
+		return false
+	}
+	if len(p.Options) != len(d.Options) {
+		return true
+	}
+	for i, o := range d.Options {
+		if o.Label != p.Options[i] && !o.Focused && i != r.Focus {
 			return true
 		}
 	}
 	return false
 }
 
-// show: the dialog is this prompt's. A prompt that was on the screen before is
-// over then, unless this one was put in front of it: of calls side by side the
-// first may ask after the second.
-func (f *Fold) show(r *request, d *agent.Dialog) {
-	f.driver.Fill(r.Prompt, d)
-	r.Prompt.OnScreen, r.Seen, r.Lines, r.Place = true, true, r.Prompt.Lines, d.Place
-	f.closeAll("gone", agent.SourceScreen, "screen:dialog", func(o *request) bool {
-		return o != r && o.Seen && (d.Place == 0 || o.Place <= d.Place)
-	})
+// renew gives the prompt a new id: what is asked is not what it has shown.
+func (f *Fold) renew(r *request) {
+	m := &f.m
+	f.close(r, "superseded", why{Tier: agent.TierScreen, Cause: "screen:dialog"}, false)
+	m.Opened++
+	r.Number, r.Opened = m.Opened, f.now
+	r.Prompt.ID, r.Prompt.Since = f.o.PromptID(m.Opened), api.At(f.now)
 }
 
 // seen: a dialog is on the screen that no source told of.
@@ -176,21 +342,12 @@ func (f *Fold) seen() {
 	if !f.due(agent.MoveAsk, agent.SourceScreen, m.Screen.Shown, f.after(agent.MoveAsk, agent.SourceScreen)) {
 		return
 	}
-	if r := f.asking(d); r != nil { // it was told while what was there before it was only not yet taken away
-		f.show(r, d)
+	if r, how := f.asking(d); r != nil { // it was told while what was there before it was only not yet taken away
+		f.show(r, d, how)
 		return
 	}
 	fact := agent.Fact{
 		Source: agent.SourceScreen, Cause: "screen:" + string(d.Type), Evidence: d.Title, Turn: m.Turn.ID, Tool: d.Tool,
-	}
-	for _, r := range m.Requests { // the live file's word for it, which did not say what it is
-		if !r.Told && r.Tool == "" && r.Prompt.Title == nil {
-			p := f.driver.FromDialog(d)
-			p.ID, p.Since = r.Prompt.ID, r.Prompt.Since
-			r.Prompt, r.Tool = p, d.Tool
-			f.show(r, d)
-			return
-		}
 	}
 	if m.Turn.Phase == "" && ofWork(d) {
 		f.start("", agent.SourceScreen, fact.Cause, fact.Evidence)
@@ -200,7 +357,11 @@ func (f *Fold) seen() {
 	if p == nil {
 		p = f.driver.FromDialog(d)
 	}
-	f.open(p, &fact, false).AfterTurn = d.AfterTurn
+	r := f.open(p, &fact, false)
+	r.AfterTurn = d.AfterTurn
+	f.supersede(r, func(o *request) bool {
+		return !o.Prompt.OnScreen && (o.guessed() || o.Told && o.Hook == "" && f.shows(d, o) == agent.PartMatch)
+	})
 }
 
 // questioned is the prompt of a dialog of questions as the call has it that has
@@ -226,7 +387,7 @@ func (f *Fold) questionOf(c *call, d *agent.Dialog, fact *agent.Fact) *agent.Req
 	about := *fact
 	c.name(&about)
 	p := f.driver.Waiting(&about)
-	if p.Type != d.Type || !f.driver.Shows(d, p) {
+	if p.Type != d.Type || f.driver.Match(d, p) != agent.WholeMatch {
 		return nil
 	}
 	f.driver.Fill(p, d)
@@ -252,7 +413,7 @@ func (f *Fold) learn(c *call) {
 		}
 		p.ID, p.Since, p.OnScreen, p.Channel = r.Prompt.ID, r.Prompt.Since, true, r.Prompt.Channel
 		r.Prompt, r.Agent, r.Call, r.Input = p, c.Agent, c.ID, c.Input
-		r.Full, r.Lines = p.FullInput, p.Lines
+		r.keep()
 		return
 	}
 }
@@ -280,7 +441,7 @@ func (f *Fold) leftBlank() {
 	if !f.due(agent.MoveAnswer, agent.SourceScreen, m.Screen.Blank, blankHolds) {
 		return
 	}
-	f.closeAll("gone", agent.SourceScreen, "screen:nothing", func(r *request) bool { return r.Seen && !r.Told })
+	f.closeAll("gone", agent.SourceScreen, "screen:nothing", false, func(r *request) bool { return r.Seen && !r.Told })
 }
 
 // gone: a prompt's dialog was on the screen, and now the composer is.
@@ -291,7 +452,7 @@ func (f *Fold) gone() {
 		return
 	}
 	after := f.after(agent.MoveAnswer, agent.SourceScreen)
-	f.closeAll("gone", agent.SourceScreen, "screen:composer", func(r *request) bool {
+	f.closeAll("gone", agent.SourceScreen, "screen:composer", false, func(r *request) bool {
 		if r.Seen {
 			return f.due(agent.MoveAnswer, agent.SourceScreen, m.Screen.Gone, after)
 		}

@@ -299,7 +299,7 @@ func Restore(d agent.Driver, o Options, checkpoint []byte, now time.Time) (*Fold
 		if r == nil || r.Prompt == nil {
 			return nil, fmt.Errorf("read a checkpoint of detection: a request without its prompt")
 		}
-		r.Prompt.FullInput, r.Prompt.Lines = r.Full, r.Lines
+		r.Prompt.FullInput, r.Prompt.Lines, r.Prompt.Raw = r.Full, r.Lines, r.Raw
 	}
 	f.m, f.now = m, now
 	f.settle()

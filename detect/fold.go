@@ -32,6 +32,8 @@ type Options struct {
 	// IdleGrace is how long nothing must have been logged or printed before an
 	// agent whose turn nobody told to end is taken to rest; 0 is 60 s.
 	IdleGrace time.Duration
+	// Dir is the folder that the program was started in.
+	Dir string
 	// PromptID makes an id of a prompt's number, which grows from 1; nil makes
 	// "1", "2" ...
 	PromptID func(number uint64) string
@@ -80,7 +82,7 @@ type Transition struct {
 // Resolution is the end of a prompt.
 type Resolution struct {
 	Request *agent.Request
-	How     string // answered, ended, replaced, gone
+	How     string // answered, ended, gone, superseded, too_many
 	Tier    int
 	Cause   string
 	Stopped bool // the work stopped with it, as after a refusal
@@ -193,7 +195,7 @@ func (f *Fold) take(fact *agent.Fact) {
 	case agent.Answered:
 		f.answered(fact)
 	case agent.HookAnswered:
-		f.closeAll("answered", fact.Source, fact.Cause, func(r *request) bool { return r.Hook == fact.Hook && fact.Hook != "" })
+		f.closeAll("answered", fact.Source, fact.Cause, false, func(r *request) bool { return r.Hook == fact.Hook && fact.Hook != "" })
 	case agent.HookGone:
 		f.hookGone(fact)
 	case agent.LevelIs:
@@ -271,6 +273,7 @@ func (f *Fold) judge() agent.State {
 // conclude tells of the change of state, if there is one.
 func (f *Fold) conclude() {
 	m := &f.m
+	f.contest()
 	next := f.judge()
 	current := f.current()
 	asked := uint64(0)
@@ -309,6 +312,7 @@ func (f *Fold) screenShows(r *agent.Reading) {
 	if r == nil {
 		r = &agent.Reading{}
 	}
+	f.placed(r.Dialog)
 	if s.Reading == nil || !reflect.DeepEqual(s.Reading, r) {
 		s.Changed = f.now
 	}

@@ -167,6 +167,7 @@ func (f *Fold) rules() {
 	f.answeredByLevel()
 	f.seen()
 	f.gone()
+	f.landed()
 	f.waiting()
 	f.held()
 	f.rest()
@@ -195,14 +196,12 @@ func (f *Fold) answeredByLevel() {
 		if !over || !f.m.askedBefore(l.Since) || !f.due(agent.MoveAnswer, s, l.Since, f.after(agent.MoveAnswer, s)) {
 			continue
 		}
-		closed := len(f.result.Closed)
 		begins := false // what was asked after a turn is answered by the next
-		f.closeAll("answered", s, l.Cause, func(r *request) bool {
+		f.closeAll("answered", s, l.Cause, l.Value == agent.LevelIdle, func(r *request) bool {
 			over := r.Opened.Before(l.Since) && r.levelTells(s)
 			begins = begins || over && r.AfterTurn
 			return over
 		})
-		f.stopped(closed, l.Value == agent.LevelIdle)
 		if begins && l.Value == agent.LevelBusy && m.Turn.Phase == "" && f.may(agent.MoveWork, s) {
 			f.start("", s, l.Cause, l.Evidence)
 		}
@@ -276,7 +275,7 @@ func (f *Fold) held() {
 			continue
 		}
 		p := c.Asks.Clone()
-		p.FullInput = c.Full
+		p.FullInput, p.Raw = c.Full, []byte(c.Input)
 		c.Asks = nil // once
 		f.open(p, &agent.Fact{
 			Source: agent.SourceLog, Cause: "log:held", Evidence: m.Screen.Reading.Busy,

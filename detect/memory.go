@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -110,6 +111,7 @@ type request struct {
 	Number uint64
 	Prompt *agent.Request
 	Full   string // the prompt's full input
+	Raw    json.RawMessage
 	Lines  []string
 	Why    why
 	By     agent.Source
@@ -121,11 +123,25 @@ type request struct {
 	Call   string
 	Input  string // canonical
 	Hook   string
-	Told   bool // by the agent's own event, not only seen
-	Seen   bool // on the screen, at some time
-	Place  int  // which of several dialogs that was, where it told
+	Told   bool   // by the agent's own event, not only seen
+	Seen   bool   // on the screen, at some time
+	Place  int    // which of several dialogs that was, where it told
+	Key    string // of that dialog
+	Size   [2]int // of the screen then
+	Flat   string // the dialog as it is on a screen of any size, where all of it was seen
+	Focus  int    // which of its options was chosen
+	Over   *over  // it was told to be over, while its dialog was on the screen
 	// AfterTurn: it outlasts the turn it was asked at the end of.
 	AfterTurn bool
+}
+
+// over is how a prompt is to end once its dialog is off the screen.
+type over struct {
+	How     string
+	Why     why
+	Stopped bool
+	At      time.Time
+	Denied  bool // its dialog has stayed for so long that it is not believed
 }
 
 type screen struct {

@@ -12,6 +12,9 @@ type Pending struct {
 	Hook    string         // id of the hook that waits, empty when none does
 	Dialog  *agent.Dialog  // on the screen, nil when it is not this prompt's
 	Told    bool           // by the agent itself, and not only seen
+	Whole   bool           // its dialog shows all that it asks, and nothing else
+	Over    bool           // it was told to be over just now, and its dialog is on the screen still
+	Drawn   []string       // the lines of the dialog on the screen, whosever it is
 	Shown   time.Time      // since when its dialog is on the screen; zero when it is not
 	Waits   bool           // a level has come to say that a dialog is open since the prompt before was closed
 	Busy    bool           // a level says that it works still
@@ -32,9 +35,14 @@ func (f *Fold) Pending(id string) (Pending, bool) {
 	if found == nil {
 		return Pending{}, false
 	}
-	p := Pending{Request: found.Prompt.Clone(), Hook: found.Hook, Told: found.Told}
+	p := Pending{Request: found.Prompt.Clone(), Hook: found.Hook, Told: found.Told, Over: found.Over != nil && !found.Over.Denied}
+	d := f.dialog()
+	if d != nil {
+		p.Drawn = d.Lines
+	}
 	if found.Prompt.OnScreen {
-		p.Dialog, p.Shown = f.dialog(), f.m.Screen.Shown
+		p.Dialog, p.Shown = d, f.m.Screen.Shown
+		p.Whole = d != nil && f.shows(d, found) == agent.WholeMatch
 		l := f.waits()
 		p.Waits = l != nil && l.Since.After(f.m.ClosedAt)
 		l = f.level()

@@ -13,7 +13,7 @@ func (f *Fold) Refit(d agent.Driver, now time.Time) Result {
 	f.begin(now)
 	m := &f.m
 	f.driver, f.table = d, d.Table()
-	f.drop("gone", why{Tier: agent.TierScreen, Cause: "rules:changed"}, func(r *request) bool { return !r.Told })
+	f.drop("gone", why{Tier: agent.TierScreen, Cause: "rules:changed"}, false, func(r *request) bool { return !r.Told })
 	for _, r := range m.Requests {
 		r.Prompt.OnScreen, r.Seen = false, false
 	}

@@ -33,17 +33,20 @@ func (f *Fold) asked(fact *agent.Fact) {
 		return // late: what it asked is over, with its turn
 	}
 	fact = f.named(fact)
-	dialog := f.dialog()
-	if m.ended(fact.Turn) && !m.Background[fact.Agent] && (dialog == nil || f.spent() || !f.driver.Shows(dialog, fact.Request)) {
+	dialog, how := f.dialog(), agent.NoMatch
+	if dialog != nil && !f.spent() {
+		how = f.driver.Match(dialog, fact.Request)
+	}
+	if m.ended(fact.Turn) && !m.Background[fact.Agent] && how == agent.NoMatch {
 		return // of a turn that is over: nobody waits for its answer
 	}
 	for _, r := range m.Requests {
-		if r.Told && r.Turn == fact.Turn && r.Agent == fact.Agent && r.Tool == fact.Tool && r.Input == canonical(fact.Input) &&
-			r.Prompt.Type == fact.Request.Type {
+		same := r.Agent == fact.Agent && r.Tool == fact.Tool && r.Input == canonical(fact.Input) && r.Prompt.Type == fact.Request.Type
+		switch {
+		case r.Told && same && r.Turn == fact.Turn && r.Over == nil:
 			f.wait(r, fact) // reported by two hooks
 			return
-		}
-		if !r.Told && r.Prompt.Type == fact.Request.Type && (r.Tool == "" || r.Tool == fact.Tool) {
+		case r.guessed() && same, r.seenOnly() && r.Prompt.OnScreen && how == agent.WholeMatch && !f.tellsOf(dialog):
 			f.tell(r, fact)
 			return
 		}
@@ -51,7 +54,27 @@ func (f *Fold) asked(fact *agent.Fact) {
 	if m.Turn.Phase == "" && !m.ended(fact.Turn) {
 		f.start(fact.Turn, fact.Source, fact.Cause, fact.Evidence)
 	}
-	f.open(fact.Request.Clone(), fact, true)
+	r := f.open(fact.Request.Clone(), fact, true)
+	f.supersede(r, func(o *request) bool { return o.guessed() && !o.Prompt.OnScreen && o.Prompt.Type == r.Prompt.Type })
+}
+
+// seenOnly says that all that is known of the prompt is what its dialog shows.
+func (r *request) seenOnly() bool { return !r.Told && r.By == agent.SourceScreen && r.Call == "" }
+
+// guessed says that a level told that there is one, and what it asks follows from a
+// call that has not come back, or is not known.
+func (r *request) guessed() bool { return !r.Told && !r.seenOnly() }
+
+// tellsOf says whether a prompt that was told is the dialog's already.
+func (f *Fold) tellsOf(d *agent.Dialog) bool {
+	of, how := f.asking(d)
+	return of != nil && of.Told && how == agent.WholeMatch
+}
+
+// supersede closes the prompts that have turned out to be another one: what they
+// showed is not what is asked.
+func (f *Fold) supersede(by *request, over func(*request) bool) {
+	f.drop("superseded", by.Why, false, func(r *request) bool { return r != by && over(r) })
 }
 
 // named is the fact with the call that it is about, for agents that do not say
@@ -79,8 +102,8 @@ func (f *Fold) named(fact *agent.Fact) *agent.Fact {
 	return &whole
 }
 
-// tell puts what the agent says of a prompt into one that was only seen. Its
-// id, its options and its place on the screen stay.
+// tell puts what the agent says of a prompt into one that showed the same. Its id,
+// its options and its place on the screen stay.
 func (f *Fold) tell(r *request, fact *agent.Fact) {
 	old := r.Prompt
 	p := fact.Request.Clone()
@@ -92,15 +115,23 @@ func (f *Fold) tell(r *request, fact *agent.Fact) {
 	r.Turn, r.Agent, r.Tool, r.Input, r.At = fact.Turn, fact.Agent, fact.Tool, canonical(fact.Input), fact.At
 	f.wait(r, fact)
 	f.nameCall(r)
-	if d := f.dialog(); d != nil && f.driver.Shows(d, p) {
+	if d := f.dialog(); d != nil && f.shows(d, r) != agent.NoMatch {
 		f.driver.Fill(p, d)
 		p.OnScreen, r.Seen = true, true
 	}
-	r.Full, r.Lines = p.FullInput, p.Lines
+	r.keep()
 }
 
+// keep signs the prompt, and keeps of it what its JSON leaves out.
+func (r *request) keep() {
+	r.Prompt.Sign()
+	r.Full, r.Lines, r.Raw = r.Prompt.FullInput, r.Prompt.Lines, r.Prompt.Raw
+}
+
+// wait: the first hook that waits is the one that is answered. A later one that says
+// the same may be anybody's.
 func (f *Fold) wait(r *request, fact *agent.Fact) {
-	if fact.Hook != "" {
+	if fact.Hook != "" && r.Hook == "" {
 		r.Hook, r.Prompt.Channel = fact.Hook, agent.ChannelHook
 	}
 }
@@ -117,7 +148,7 @@ func (f *Fold) open(p *agent.Request, fact *agent.Fact, told bool) *request {
 		if oldest.Prompt.OnScreen {
 			oldest = m.Requests[1]
 		}
-		f.drop("too_many", why{Tier: fact.Source.Tier(), Cause: fact.Cause}, func(r *request) bool { return r == oldest })
+		f.drop("too_many", why{Tier: fact.Source.Tier(), Cause: fact.Cause}, false, func(r *request) bool { return r == oldest })
 	}
 	m.Opened++
 	p.ID, p.Since = f.o.PromptID(m.Opened), api.At(f.now)
@@ -130,10 +161,17 @@ func (f *Fold) open(p *agent.Request, fact *agent.Fact, told bool) *request {
 	f.nameCall(r)
 	m.Why = r.Why
 	m.Requests = append(m.Requests, r)
-	if d := f.dialog(); d != nil && !f.spent() && f.driver.Shows(d, p) && !f.others(d, r) {
-		f.show(r, d)
+	d := f.dialog()
+	if d != nil && r.seenOnly() {
+		r.Key, r.Size, r.Flat = dialogKey(d), size(d), flat(d)
 	}
-	r.Full = p.FullInput
+	if d != nil && !f.spent() {
+		if of, how := f.asking(d); of == r {
+			f.show(r, d, how)
+		}
+	}
+	r.keep()
+	f.contest()
 	f.result.Opened = append(f.result.Opened, p.Clone())
 	return r
 }
@@ -150,37 +188,39 @@ func (f *Fold) nameCall(r *request) {
 
 // closeAll closes the prompts for which over holds. It is what the state will
 // be owed to, if any does.
-func (f *Fold) closeAll(how string, s agent.Source, cause string, over func(*request) bool) {
-	if f.drop(how, why{Tier: s.Tier(), Cause: cause}, over) {
+func (f *Fold) closeAll(how string, s agent.Source, cause string, stopped bool, over func(*request) bool) {
+	if f.drop(how, why{Tier: s.Tier(), Cause: cause}, stopped, over) {
 		f.mark(s, cause, "")
 	}
 }
 
-// drop closes the prompts for which over holds, on the strength of w.
-func (f *Fold) drop(how string, w why, over func(*request) bool) bool {
-	m := &f.m
-	kept := m.Requests[:0:0]
-	for _, r := range m.Requests {
-		if !over(r) {
+// drop closes the prompts for which over holds, on the strength of w. stopped: the
+// work stops with them.
+//
+// Any process of the session can say that something was answered, and an honest word
+// for it may be ahead of the screen. So a prompt whose dialog is there is closed when
+// that has gone.
+func (f *Fold) drop(how string, w why, stopped bool, over func(*request) bool) bool {
+	kept := f.m.Requests[:0:0]
+	for _, r := range f.m.Requests {
+		switch {
+		case !over(r):
 			kept = append(kept, r)
-			continue
+		case w.Tier != agent.TierScreen && how != "superseded" && how != "too_many" && f.up(r):
+			kept = append(kept, r)
+			f.ends(r, how, w, stopped)
+		default:
+			f.close(r, how, w, stopped)
 		}
-		if (r.Prompt.OnScreen || r.Seen && m.Screen.Torn.Key != "") && w.Tier != agent.TierScreen {
-			m.Screen.answer(f.now)
-		}
-		m.ClosedAt = f.now
-		f.result.Closed = append(f.result.Closed, Resolution{Request: r.Prompt.Clone(), How: how, Tier: w.Tier, Cause: w.Cause})
 	}
-	closed := len(kept) < len(m.Requests)
-	m.Requests = kept
+	closed := len(kept) < len(f.m.Requests)
+	f.m.Requests = kept
 	return closed
 }
 
-// stopped marks the prompts closed since then: the work stopped with them.
-func (f *Fold) stopped(since int, stopped bool) {
-	for i := range f.result.Closed[since:] {
-		f.result.Closed[since+i].Stopped = stopped
-	}
+func (f *Fold) close(r *request, how string, w why, stopped bool) {
+	f.m.ClosedAt = f.now
+	f.result.Closed = append(f.result.Closed, Resolution{Request: r.Prompt.Clone(), How: how, Tier: w.Tier, Cause: w.Cause, Stopped: stopped})
 }
 
 // answered: the agent says that something of that type was answered.
@@ -188,7 +228,7 @@ func (f *Fold) answered(fact *agent.Fact) {
 	if fact.Request == nil || !f.may(agent.MoveAnswer, fact.Source) {
 		return
 	}
-	f.closeAll("answered", fact.Source, fact.Cause, func(r *request) bool {
+	f.closeAll("answered", fact.Source, fact.Cause, false, func(r *request) bool {
 		return r.Prompt.Type == fact.Request.Type && r.Agent == fact.Agent
 	})
 }
@@ -257,7 +297,7 @@ func (f *Fold) toolEnded(fact *agent.Fact) {
 	}
 	m.Calls = kept
 	if f.may(agent.MoveAnswer, fact.Source) {
-		f.closeAll("answered", fact.Source, fact.Cause, func(r *request) bool {
+		f.closeAll("answered", fact.Source, fact.Cause, false, func(r *request) bool {
 			switch {
 			case step: // what no such event told of may have been asked after this one
 				return r.Told && r.Agent == fact.Agent && r.Turn == fact.Turn && !r.since(fact)

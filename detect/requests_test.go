@@ -62,7 +62,7 @@ func TestRequests(t *testing.T) {
 			b.at(3037).screen(dialog("Bash"))
 			b.at(3500).screen(composer(""))
 			b.at(9000)
-		}, []string{"2000 prompt/1", "3010 idle"}},
+		}, []string{"2000 prompt/1", "3500 idle"}},
 		"answered, and the same asked again at once": {func(b *bench) {
 			b.at(2000).ask("a", "", "Bash", "ls")
 			b.at(2020).screen(dialog("Bash"))
@@ -74,7 +74,7 @@ func TestRequests(t *testing.T) {
 			if r := b.fold.current(); r == nil || !r.Prompt.OnScreen {
 				b.t.Errorf("the second is not on the screen: %+v", r)
 			}
-		}, []string{"2000 prompt/1", "3000 working", "3030 prompt/2"}},
+		}, []string{"2000 prompt/1", "3040 prompt/2"}},
 		"put in front of another that was asked before": {func(b *bench) {
 			place := func(n int, what string) agent.Reading {
 				d := dialog("Bash")
@@ -116,21 +116,24 @@ func TestRequests(t *testing.T) {
 			b.at(2010).screen(about("Bash", "git push origin main"))
 			b.at(2100).ask("a", "", "Bash", "git push origin main --force")
 			b.at(3000).screen(about("Bash", "git push origin\n main --force"))
-			b.at(4000).tool(agent.ToolEnded, "a", "", "Bash", "git push origin main --force")
+			b.at(4000).screen(composer("✻"))
+			b.tool(agent.ToolEnded, "a", "", "Bash", "git push origin main --force")
 		}, []string{"2000 prompt/1", "3000 prompt/2", "4000 working"}},
 		"two of one tool, the second drawn first": {func(b *bench) {
 			b.at(2000).ask("a", "", "Bash", "git push origin main")
 			b.at(2010).ask("a", "", "Bash", "git push origin main --force")
 			b.at(2050).screen(about("Bash", "git push origin main --force"))
 			b.at(3000).screen(about("Bash", "git push origin main"))
-			b.at(4000).tool(agent.ToolEnded, "a", "", "Bash", "git push origin main")
+			b.at(4000).screen(composer("✻"))
+			b.tool(agent.ToolEnded, "a", "", "Bash", "git push origin main")
 		}, []string{"2000 prompt/1", "2050 prompt/2", "3000 prompt/1", "4000 working"}},
 		"two at once, the second drawn first": {func(b *bench) {
 			b.at(2000).ask("a", "", "Bash", "ls")
 			b.at(2010).ask("a", "", "Edit", "f")
 			b.at(2050).screen(dialog("Edit"))
 			b.at(3000).screen(dialog("Bash"))
-			b.at(4000).tool(agent.ToolEnded, "a", "", "Bash", "ls")
+			b.at(4000).screen(composer("✻"))
+			b.tool(agent.ToolEnded, "a", "", "Bash", "ls")
 		}, []string{"2000 prompt/1", "2050 prompt/2", "3000 prompt/1", "4000 working"}},
 		"told by two hooks": {func(b *bench) {
 			b.at(2000).ask("a", "", "Bash", "ls")
@@ -185,13 +188,13 @@ func TestRequests(t *testing.T) {
 			b.at(4000).tool(agent.ToolEnded, "a", "", "Bash", "ls")
 			b.at(4400).screen(composer("✻"))
 			b.at(9000)
-		}, []string{"2000 prompt/1", "4000 working"}},
+		}, []string{"2000 prompt/1", "4400 working"}},
 		"answered, it seems, but it stays": {func(b *bench) {
 			b.at(2000).ask("a", "", "Bash", "ls")
 			b.at(2050).screen(dialog("Bash"))
 			b.at(4000).tool(agent.ToolEnded, "a", "", "Bash", "ls")
 			b.at(9000)
-		}, []string{"2000 prompt/1", "4000 working", "5000 prompt/2"}},
+		}, []string{"2000 prompt/1"}},
 		"the live file alone": {func(b *bench) {
 			b.at(1990).registry(agent.LevelBusy)
 			b.at(2000).tool(agent.ToolStarted, "a", "", "Bash", "ls")
@@ -251,7 +254,10 @@ func TestPromptStatus(t *testing.T) {
 	if p = b.fold.Status().Request; p.Channel != agent.ChannelKeys {
 		t.Errorf("nobody waits by hook: %+v", p)
 	}
-	r := b.at(3000).say(agent.Fact{Kind: agent.StepEnded, Source: agent.SourceHook, Turn: "a", Conversation: "c"})
+	if r := b.at(3000).say(agent.Fact{Kind: agent.StepEnded, Source: agent.SourceHook, Turn: "a", Conversation: "c"}); len(r.Closed) > 0 {
+		t.Errorf("closed while its dialog is there: %+v", r.Closed)
+	}
+	r := b.at(3010).screen(composer("✻"))
 	if len(r.Closed) != 1 || r.Closed[0].Request.ID != "1" || r.Closed[0].How != "answered" || r.Closed[0].Cause != "hook:step_ended" {
 		t.Errorf("closed: %+v", r.Closed)
 	}
@@ -380,7 +386,7 @@ func TestStart(t *testing.T) {
 	b.at(3000).title(agent.LevelNotBusy)
 	b.at(3050).screen(composer(""))
 	b.at(9000)
-	b.want("650 prompt/1", "1750 prompt/2", "3000 idle")
+	b.want("650 prompt/1", "1750 prompt/2", "3050 idle")
 }
 
 func TestExplain(t *testing.T) {
@@ -453,7 +459,8 @@ func TestQuestionsToldLate(t *testing.T) {
 		t.Errorf("told as %+v", p)
 	}
 	b.at(4000).say(agent.Fact{Kind: agent.ToolEnded, Source: agent.SourceLog, Turn: "a", Call: "k", Conversation: "c"})
-	b.want("2150 prompt/1", "4000 working")
+	b.at(4010).screen(composer("✻"))
+	b.want("2150 prompt/1", "4010 working")
 }
 
 // TestRequestsAreBounded: an agent that asks without end fills no memory. The

@@ -28,7 +28,7 @@ func (f *Fold) ready(s agent.Source, cause string) {
 	}
 	m.Ready = true
 	f.mark(s, cause, "")
-	f.closeAll("answered", s, cause, func(r *request) bool { return !r.Told })
+	f.closeAll("answered", s, cause, false, func(r *request) bool { return !r.Told })
 }
 
 func (f *Fold) turnStarted(fact *agent.Fact) {
@@ -106,7 +106,7 @@ func (f *Fold) start(id string, s agent.Source, cause, evidence string) {
 	also := f.together(id)
 	f.ready(s, cause)
 	m.Ready = true
-	f.closeAll("ended", s, cause, func(r *request) bool { return r.Agent == "" && (r.Turn != id || id == "") })
+	f.closeAll("ended", s, cause, false, func(r *request) bool { return r.Agent == "" && (r.Turn != id || id == "") })
 	m.Turn = turn{Phase: running, ID: id, Also: also, Started: f.now, Source: s}
 	m.Failure, m.Pending, m.Calls = nil, nil, nil
 	m.Activity = f.labor()
@@ -199,7 +199,7 @@ func (f *Fold) turnEnded(fact *agent.Fact) {
 	f.mark(fact.Source, fact.Cause, fact.Evidence)
 	m.Turn.Why = m.Why
 	if fact.How != agent.Interrupted { // of a refusal, what was asked and the turn end at once
-		f.drop("ended", m.Why, m.ofTurn)
+		f.drop("ended", m.Why, false, m.ofTurn)
 	}
 }
 
@@ -341,9 +341,7 @@ func (f *Fold) restGrace() time.Duration {
 func (f *Fold) finish(inferred bool) {
 	m := &f.m
 	f.forget()
-	closed := len(f.result.Closed)
-	f.drop("ended", m.Why, m.ofTurn)
-	f.stopped(closed, inferred || m.Turn.How == agent.Interrupted)
+	f.drop("ended", m.Why, inferred || m.Turn.How == agent.Interrupted, m.ofTurn)
 	f.spend()
 	failure := f.failing()
 	ended := m.Turn.Ended

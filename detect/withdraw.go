@@ -11,7 +11,7 @@ func (f *Fold) withdraw(s agent.Source, cause, evidence string) {
 		return
 	}
 	delete(m.Levels, s)
-	f.drop("gone", why{Tier: s.Tier(), Cause: cause, Evidence: evidence}, func(r *request) bool { return r.By == s && !r.Seen })
+	f.drop("gone", why{Tier: s.Tier(), Cause: cause, Evidence: evidence}, false, func(r *request) bool { return r.By == s && !r.Seen })
 	if list := f.heard(); len(list) > 0 {
 		for _, l := range list {
 			l.Since = f.now

@@ -33,6 +33,7 @@ const (
 type answering struct {
 	By      By               `json:"by"`
 	Prompt  string           `json:"prompt"`
+	Digest  string           `json:"digest,omitempty"`
 	Type    agent.PromptType `json:"type"`
 	Subtype *string          `json:"subtype,omitempty"`
 	Channel string           `json:"channel"`
@@ -57,6 +58,7 @@ type answering struct {
 type respondEvent struct {
 	By        By               `json:"by"`
 	Prompt    string           `json:"prompt"`
+	Digest    string           `json:"digest"` // of what the prompt showed
 	Type      agent.PromptType `json:"prompt_type"`
 	Channel   string           `json:"channel"`
 	Outcome   string           `json:"outcome"`
@@ -335,9 +337,9 @@ func (c *core) closedBefore(results []detect.Result) {
 // judgeAnswer says what became of an answer: it was taken if the prompt was
 // closed after the agent had it, and nobody else had typed.
 func (c *core) judgeAnswer(a *answering) respondEvent {
-	e := respondEvent{By: a.By, Prompt: a.Prompt, Type: a.Type, Channel: a.Channel, Outcome: a.Outcome, Delivered: !a.Given.IsZero()}
+	e := respondEvent{By: a.By, Prompt: a.Prompt, Digest: a.Digest, Type: a.Type, Channel: a.Channel, Outcome: a.Outcome, Delivered: !a.Given.IsZero()}
 	switch {
-	case a.closed == nil: // still open
+	case a.closed == nil, a.closed.How == "superseded": // still open, or asked as another
 	case !e.Delivered || c.othersTyped(a):
 		e.Outcome = agent.OutcomeElsewhere
 	case c.nobodyKnows(a):

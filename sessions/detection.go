@@ -34,6 +34,8 @@ type detection struct {
 	spokeAt   time.Time      // when output was last told of to a driver that does not
 	last      time.Time      // of the newest fact: time does not go back
 	opening   uint64         // number of the event that opens a prompt, if one opens now
+	opened    uint64         // of the one that opened the last
+	again     int            // how many that opened
 	awake     bool           // what the last server saw has been taken in again
 	wokeAt    time.Time      // when this server took the program up again; zero: it started it
 	unseen    bool           // the screen was not read since
@@ -80,9 +82,20 @@ func (c *core) newDetection(at time.Time) {
 func (d *detection) options(c *core, start time.Time) detect.Options {
 	return detect.Options{
 		Conversation: c.spec.Conversation, Start: start, Headless: c.spec.Headless, IdleGrace: c.spec.IdleGrace, Forked: c.spec.forked(),
-		Again:    len(c.spec.Again) > 0,
-		PromptID: func(uint64) string { return fmt.Sprintf("%s-%d", c.s.id, d.opening) },
+		Again: len(c.spec.Again) > 0, Dir: c.spec.Cwd,
+		PromptID: func(uint64) string { return d.promptID(c.s.id) },
 	}
+}
+
+// promptID is made of the event that opens it. One event may come to open several.
+func (d *detection) promptID(session string) string {
+	if d.opened != d.opening {
+		d.opened, d.again = d.opening, 0
+	}
+	if d.again++; d.again > 1 {
+		return fmt.Sprintf("%s-%d.%d", session, d.opening, d.again)
+	}
+	return fmt.Sprintf("%s-%d", session, d.opening)
 }
 
 // restoreDetection goes on where a checkpoint left off.

@@ -26,6 +26,7 @@ type Response struct {
 	Delivered bool             `json:"delivered"`
 	Confirmed bool             `json:"confirmed"`
 	Prompt    string           `json:"prompt"`
+	Digest    string           `json:"digest"` // of what the prompt showed
 	Type      agent.PromptType `json:"type"`
 	Channel   string           `json:"channel"`
 	Outcome   string           `json:"outcome"`
@@ -38,6 +39,9 @@ var (
 	errOthersType = errors.New("somebody types at the dialog")
 	errHookSoon   = errors.New("its hook has not come yet")
 	errUnveiled   = errors.New("its dialog was kept back by its hook until now")
+	errContested  = errors.New("the dialog on the screen is not what the agent's hooks told of")
+	errUnseen     = errors.New("its dialog does not show all of what it asks")
+	errJustOver   = errors.New("it was told to be over, and its dialog is on the screen still")
 )
 
 // Respond answers a prompt: the one with that id, or with none the one on the
@@ -81,7 +85,7 @@ func (s *Session) Respond(ctx context.Context, claim Claim, prompt string, answe
 		}
 		if errors.Is(err, errUnveiled) { // its dialog is to be drawn
 			deadline.Reset(optionsWithin)
-		} else if !errors.Is(err, agent.ErrNotReady) && !errors.Is(err, errHookGone) && !errors.Is(err, errOthersType) && !errors.Is(err, errHookSoon) {
+		} else if !maySoon(err) {
 			return nil, answerError(err)
 		}
 		select {
@@ -93,6 +97,16 @@ func (s *Session) Respond(ctx context.Context, claim Claim, prompt string, answe
 			return nil, ctx.Err()
 		}
 	}
+}
+
+// maySoon says that what kept an answer back may pass.
+func maySoon(err error) bool {
+	for _, passing := range []error{agent.ErrNotReady, errHookGone, errOthersType, errHookSoon, errContested, errUnseen, errJustOver} {
+		if errors.Is(err, passing) {
+			return true
+		}
+	}
+	return false
 }
 
 // hookLags is how much later than its dialog a hook may come: 77 ms, and a
@@ -119,11 +133,18 @@ func (s *Session) notReady(p detect.Pending, err error) error {
 	switch {
 	case errors.Is(err, errOthersType):
 		remedy = "wait until that is done, or attach"
+	case errors.Is(err, errContested):
+		remedy = fmt.Sprintf("answer it at the terminal: attach %s. What the hooks told of is a prompt of its own, see state %s", name, name)
+	case errors.Is(err, errUnseen):
+		remedy = fmt.Sprintf("attach %s, make the window larger, and answer there", name)
+	case errors.Is(err, errJustOver):
+		remedy = fmt.Sprintf("look at screen %s, and answer again if the dialog stays", name)
 	case p.Dialog == nil:
 		why = "its dialog is not on the screen"
 		remedy = fmt.Sprintf("what is, screen %s shows; a draft in the composer holds a dialog back", name)
 	}
-	return api.Errorf(api.CodeNotReady, "the prompt cannot be answered yet: %s after %s; %s", why, optionsWithin, remedy).With("prompt", p.Request.ID)
+	return api.Errorf(api.CodeNotReady, "the prompt cannot be answered yet: %s after %s; %s", why, optionsWithin, remedy).
+		With("prompt", p.Request.ID).With("contested", p.Request.Contested).With("lines", append([]string{}, p.Drawn...))
 }
 
 // pendingPrompt finds the prompt to be answered, if the caller may answer it.
@@ -180,6 +201,14 @@ func (s *Session) give(ctx context.Context, claim Claim, p detect.Pending, answe
 			return nil, s.unveil(ctx, claim, p, n)
 		}
 	}
+	switch {
+	case p.Request.Contested:
+		return nil, errContested
+	case p.Over:
+		return nil, errJustOver
+	case p.Dialog != nil && !p.Whole:
+		return nil, errUnseen
+	}
 	k, err := driver.Keys(p.Request, answer, p.Dialog)
 	if err != nil {
 		return nil, err
@@ -211,8 +240,8 @@ func (c *core) beginAnswer(claim Claim, p detect.Pending, channel, outcome strin
 		return nil, err
 	}
 	switch {
-	case now.Request == nil || channel == agent.ChannelHook && now.Hook != p.Hook:
-		return nil, errHookGone
+	case now.Request == nil || now.Request.Digest != p.Request.Digest || channel == agent.ChannelHook && now.Hook != p.Hook:
+		return nil, errHookGone // or it shows more than it did
 	case c.othersJustTyped(p.Request.Since.Time):
 		return nil, errOthersType
 	}
@@ -221,7 +250,7 @@ func (c *core) beginAnswer(claim Claim, p detect.Pending, channel, outcome strin
 		verb = verbGroom
 	}
 	a := &answering{
-		By: claim.by(), Prompt: p.Request.ID, Type: p.Request.Type, Subtype: p.Request.Subtype, Channel: channel, Outcome: outcome, Verb: verb,
+		By: claim.by(), Prompt: p.Request.ID, Digest: now.Request.Digest, Type: p.Request.Type, Subtype: p.Request.Subtype, Channel: channel, Outcome: outcome, Verb: verb,
 		Opened: p.Request.Since.Time, At: c.now(), done: make(chan struct{}),
 	}
 	if channel == agent.ChannelHook {
@@ -280,7 +309,7 @@ func (s *Session) outcome(ctx context.Context, a *answering) (*Response, error) 
 func (s *Session) response(e respondEvent) *Response {
 	st := s.Status()
 	return &Response{
-		Session: st.Name, ID: st.ID, Delivered: e.Delivered, Confirmed: e.Confirmed, Prompt: e.Prompt, Type: e.Type,
+		Session: st.Name, ID: st.ID, Delivered: e.Delivered, Confirmed: e.Confirmed, Prompt: e.Prompt, Digest: e.Digest, Type: e.Type,
 		Channel: e.Channel, Outcome: e.Outcome, State: string(st.Now), Seq: st.Seq,
 	}
 }

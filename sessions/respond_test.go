@@ -36,8 +36,11 @@ func (asker) Stream([]byte) ([]agent.Fact, error)           { return nil, nil }
 func (asker) Registry(string, []byte) ([]agent.Fact, error) { return nil, nil }
 func (asker) Fill(r *agent.Request, d *agent.Dialog)        { r.Options, r.Ready = d.Labels(), true }
 func (asker) Waiting(*agent.Fact) *agent.Request            { return &agent.Request{} }
-func (asker) Shows(d *agent.Dialog, r *agent.Request) bool {
-	return r.Title != nil && *r.Title == d.Title
+func (asker) Match(d *agent.Dialog, r *agent.Request) agent.Match {
+	if r.Title != nil && *r.Title == d.Title {
+		return agent.WholeMatch
+	}
+	return agent.NoMatch
 }
 func (asker) Verdict(*agent.Request, agent.Answer, []byte) (agent.Verdict, error) {
 	return agent.Verdict{}, agent.ErrOnlyByKeys
@@ -46,7 +49,7 @@ func (asker) Verdict(*agent.Request, agent.Answer, []byte) (agent.Verdict, error
 func (asker) Screen(v *agent.View) *agent.Reading {
 	for _, row := range v.Lines {
 		if m := asks.FindStringSubmatch(row.Text); m != nil {
-			return &agent.Reading{Dialog: &agent.Dialog{Type: agent.PromptPermission, Title: m[1], Body: m[2], Options: []agent.Option{{Number: 1, Label: "Yes"}}}}
+			return &agent.Reading{Dialog: &agent.Dialog{Type: agent.PromptPermission, Title: m[1], Key: m[1], Body: m[2], Options: []agent.Option{{Number: 1, Label: "Yes"}}}}
 		}
 	}
 	return &agent.Reading{Composer: &agent.Composer{Empty: true, Focused: true}}

@@ -98,7 +98,7 @@ func (s *Session) press(ctx context.Context, write writing, a *answering, step a
 			if !a.pressed { // written on the loop, before the steps that asked for it returned
 				return fmt.Errorf("%w: the dialog does not show %s", agent.ErrNotReady, step.Wants)
 			}
-			return api.Errorf(api.CodeNotReady, "the dialog does not show %s: no more keys were pressed", step.Wants).With("prompt", a.Prompt)
+			return api.Errorf(api.CodeNotReady, "the dialog does not show %s: no more keys were pressed", step.Wants).With("prompt", a.Prompt).With("lines", s.drawn(ctx))
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -119,6 +119,21 @@ func (s *Session) press(ctx context.Context, write writing, a *answering, step a
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// drawn are the lines of the dialog that is on the screen.
+func (s *Session) drawn(ctx context.Context) []string {
+	lines, err := ask(context.WithoutCancel(ctx), s, func(c *core) ([]string, error) {
+		if d := c.detection; d != nil {
+			p, _ := d.fold.Pending("")
+			return append([]string{}, p.Drawn...), nil
+		}
+		return []string{}, nil
+	})
+	if err != nil {
+		return []string{} // the session has ended
+	}
+	return lines
 }
 
 // pressIf looks at the screen as it is now and presses the key in the same

@@ -33,16 +33,16 @@ type diaryEntry struct {
 	Level agent.Level
 }
 
-func (diary) Name() string                             { return "diary" }
-func (diary) Hook([]byte) ([]agent.Fact, error)        { return nil, nil }
-func (diary) Title(string) []agent.Fact                { return nil }
-func (diary) OSC(int, string) []agent.Fact             { return nil }
-func (diary) Screen(*agent.View) *agent.Reading        { return &agent.Reading{} }
-func (diary) FromDialog(*agent.Dialog) *agent.Request  { return &agent.Request{} }
-func (diary) Shows(*agent.Dialog, *agent.Request) bool { return false }
-func (diary) Fill(*agent.Request, *agent.Dialog)       {}
-func (diary) Waiting(*agent.Fact) *agent.Request       { return &agent.Request{} }
-func (diary) Command() []string                        { return []string{"sleep", "600"} }
+func (diary) Name() string                                    { return "diary" }
+func (diary) Hook([]byte) ([]agent.Fact, error)               { return nil, nil }
+func (diary) Title(string) []agent.Fact                       { return nil }
+func (diary) OSC(int, string) []agent.Fact                    { return nil }
+func (diary) Screen(*agent.View) *agent.Reading               { return &agent.Reading{} }
+func (diary) FromDialog(*agent.Dialog) *agent.Request         { return &agent.Request{} }
+func (diary) Match(*agent.Dialog, *agent.Request) agent.Match { return agent.NoMatch }
+func (diary) Fill(*agent.Request, *agent.Dialog)              {}
+func (diary) Waiting(*agent.Fact) *agent.Request              { return &agent.Request{} }
+func (diary) Command() []string                               { return []string{"sleep", "600"} }
 func (d diary) Launch(s agent.Start) (agent.Launch, error) {
 	return agent.Launch{Argv: s.Argv, StateFile: filepath.Join(d.dir, "%d.json"), LogFiles: filepath.Join(d.dir, "*", "%s"), Stream: d.prints}, nil
 }

@@ -100,6 +100,9 @@ func (m *Model) notes(r *agent.Request) []string {
 	case r.OptionsFallback && r.Channel != agent.ChannelHook:
 		out = append(out, "these are the usual options, not read off its screen")
 	}
+	if r.Contested {
+		out = append(out, "the agent's hooks told of something else: attach, and answer there")
+	}
 	if !r.OnScreen {
 		out = append(out, "its dialog is not on its screen now")
 	}

@@ -18,7 +18,7 @@ func (s *screen) dialog() *agent.Dialog {
 		options, first, end = answers, from, to
 	}
 	top := s.top(first)
-	d := &agent.Dialog{Options: options}
+	d := &agent.Dialog{Options: options, Cols: s.view.Cols, Height: s.view.Rows}
 	for i := max(top, 0); i <= s.last; i++ {
 		d.Lines = append(d.Lines, strings.TrimRight(s.text(i), " "))
 	}
@@ -294,7 +294,9 @@ func (b *bottomBlock) permission() bool {
 	if !headless {
 		rows = b.heads(rows)
 	}
+	d.Rows = b.drawn(asks-len(rows), asks)
 	b.reads(rows, headless)
+	d.Flat = flatRows(d)
 	if m := mcpTool.FindStringSubmatch(d.Body); d.Tool == "" && m != nil {
 		d.Tool = "mcp__" + m[1] + "__" + m[2]
 	}
@@ -327,6 +329,15 @@ func (b *bottomBlock) rows(from, to int) []string {
 	var all []string
 	for i := max(from, 0); i < to; i++ {
 		all = append(all, b.screen.text(i))
+	}
+	return all
+}
+
+// drawn is the same, with how they look.
+func (b *bottomBlock) drawn(from, to int) []agent.DrawnRow {
+	var all []agent.DrawnRow
+	for i := max(from, 0); i < to; i++ {
+		all = append(all, agent.Drawn(b.screen.view.Lines[i]))
 	}
 	return all
 }
@@ -409,7 +420,13 @@ func (b *bottomBlock) reads(rows []string, headless bool) {
 	case dashes >= 2:
 		d.Asked = strings.Join(paragraphs(framed, cols-besideInput), "\n")
 	default:
-		d.Asked = paragraphs(strings.Split(d.Body, "\n"), cols-besideIndented)[0]
+		all := paragraphs(strings.Split(d.Body, "\n"), cols-besideIndented)
+		d.Asked = all[0]
+		if content, border, sure := readDrawn(d).plain(); sure && d.Tool == "Bash" {
+			if rows, ok := texts(content[:border], 3); ok {
+				d.Asked = strings.Join(rows, "\n")
+			}
+		}
 	}
 }
 

@@ -24,7 +24,7 @@ const (
 func request(tool string, input json.RawMessage, agentType string) *agent.Request {
 	r := &agent.Request{
 		Type: agent.PromptPermission, Tool: agent.Pointer(tool), Agent: agent.Pointer(agentType),
-		Title: agent.Pointer(titles[tool]), OptionsFallback: true, Modal: true, Channel: agent.ChannelKeys,
+		Title: agent.Pointer(titles[tool]), OptionsFallback: true, Modal: true, Channel: agent.ChannelKeys, Raw: input,
 	}
 	switch tool {
 	case toolQuestion:
@@ -145,6 +145,7 @@ func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 	if r.Type == agent.PromptPermission && dialog.Subtype == "" {
 		if dialog.Asked != "" {
 			r.SetInput(dialog.Asked)
+			wholeInput(r, dialog)
 		} else if dialog.Cut {
 			r.Text = agent.Pointer(dialog.Body) // which is less than it asks about
 		}
@@ -153,62 +154,19 @@ func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 	return r
 }
 
-// Shows says whether the dialog is that prompt's: of its kind, and showing
-// some of what it asks.
-func (Driver) Shows(dialog *agent.Dialog, r *agent.Request) bool {
-	if dialog.Type != r.Type {
-		return false
+// wholeInput keeps all that the dialog shows, where that is more than a line can
+// tell: of a file the change, of a command a description that cannot be told from it.
+func wholeInput(r *agent.Request, d *agent.Dialog) {
+	if d.Tool == "Bash" && readDrawn(d).setsApart() {
+		return
 	}
-	switch r.Type {
-	case agent.PromptQuestion:
-		return showsQuestion(dialog, r)
-	case agent.PromptSetup, agent.PromptNotice:
-		return deref(r.Subtype) == dialog.Subtype && (r.Title == nil || deref(r.Title) == dialog.Title)
-	case agent.PromptPermission:
-		if (deref(r.Subtype) == agent.SubtypeTrust) != (dialog.Subtype == agent.SubtypeTrust) {
-			return false
-		}
-		return showsInput(dialog, r)
+	lines := make([]string, len(d.Rows))
+	for i, row := range d.Rows {
+		lines[i] = strings.TrimRight(row.Text, " ")
 	}
-	return true
-}
-
-// showsQuestion: of several questions the pages have the same tabs; one alone
-// is known by its text.
-func showsQuestion(dialog *agent.Dialog, r *agent.Request) bool {
-	if dialog.Confirm || len(r.Questions) == 0 || len(dialog.Body) == 0 {
-		return true
+	if all := strings.Trim(strings.Join(lines, "\n"), "\n"); strings.TrimSpace(all) != d.Asked {
+		r.FullInput, r.InputBytes, r.InputTruncated = all, len(all), true
 	}
-	if len(r.Questions) > 1 && len(dialog.Tabs) == len(r.Questions) {
-		same := true
-		for i, q := range r.Questions {
-			same = same && sameTab(q.Header, dialog.Tabs[i])
-		}
-		if same {
-			return true
-		}
-	}
-	shown := squeeze(dialog.Body)
-	for _, q := range r.Questions {
-		if text := squeeze(q.Text); text != "" && (strings.Contains(shown, text) || strings.Contains(text, shown)) {
-			return true
-		}
-	}
-	return false
-}
-
-// showsInput: a dialog shows a command broken into lines and cut, so the
-// beginning of its first line decides.
-func showsInput(dialog *agent.Dialog, r *agent.Request) bool {
-	if r.Tool == nil || r.Input == nil || *r.Tool != "Bash" {
-		return true
-	}
-	first, _, _ := strings.Cut(strings.TrimSpace(*r.Input), "\n")
-	first = squeeze(first)
-	if n := []rune(first); len(n) > 30 {
-		first = string(n[:30])
-	}
-	return first == "" || strings.Contains(squeeze(dialog.Title+dialog.Body), first)
 }
 
 // sameTab says whether a tab is that question's: a bar without room cuts it short,

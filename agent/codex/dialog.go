@@ -12,7 +12,7 @@ import (
 // when there is none, or not enough of one.
 func (s *screen) dialog() *agent.Dialog {
 	options, first, end := s.options()
-	b := block{dialog: &agent.Dialog{Options: options}, screen: s, first: first, end: end}
+	b := block{dialog: &agent.Dialog{Options: options, Cols: s.view.Cols, Height: s.view.Rows}, screen: s, first: first, end: end}
 	b.foot = s.join(end+1, s.last)
 	for _, read := range []func() bool{b.setup, b.question, b.plan, b.permission, b.notice} {
 		if read() {
@@ -200,7 +200,10 @@ func (b *block) permission() bool {
 		d.Title, d.Body = strings.TrimSpace(b.screen.text(row)), b.screen.join(row+1, b.first-1)
 		d.Tool = toolOf[d.Title]
 	} else {
-		d.Body = b.screen.join(0, b.first-1)
+		d.Body, d.Cut = b.screen.join(0, b.first-1), true
+	}
+	for i := row + 1; headed && i < b.first; i++ {
+		d.Rows = append(d.Rows, agent.Drawn(b.screen.view.Lines[i]))
 	}
 	d.Partial = !confirm || !isNo.MatchString(d.Options[len(d.Options)-1].Label)
 	return true

@@ -29,7 +29,7 @@ func permission(tool string, input json.RawMessage, agentType string) *agent.Req
 		Type: agent.PromptPermission, Tool: agent.Pointer(tool), Agent: agent.Pointer(agentType), Title: agent.Pointer(titles[tool]),
 		// What the dialog will offer depends on the command, and a number stands for
 		// what it offers.
-		Options: []string{}, OptionsFallback: true, Modal: true, Channel: agent.ChannelKeys,
+		Options: []string{}, OptionsFallback: true, Modal: true, Channel: agent.ChannelKeys, Raw: input,
 	}
 	var in struct {
 		Command     string `json:"command"`
@@ -132,52 +132,6 @@ func dialogInput(d *agent.Dialog) string {
 		return strings.TrimSpace(to)
 	}
 	return ""
-}
-
-// Shows says whether the dialog is that prompt's: of its kind, and showing some
-// of what it asks. Of two calls at once Codex asks about the last one first.
-func (Driver) Shows(dialog *agent.Dialog, r *agent.Request) bool {
-	if dialog.Type != r.Type || dialog.Subtype != deref(r.Subtype) {
-		return false
-	}
-	switch r.Type {
-	case agent.PromptQuestion:
-		return showsQuestion(dialog, r)
-	case agent.PromptSetup, agent.PromptNotice:
-		return r.Title == nil || *r.Title == dialog.Title
-	case agent.PromptPermission:
-		return dialog.Subtype != "" || showsInput(dialog, r)
-	}
-	return true
-}
-
-func showsQuestion(dialog *agent.Dialog, r *agent.Request) bool {
-	if len(r.Questions) == 0 || dialog.Body == "" {
-		return true
-	}
-	if len(dialog.Tabs) != len(r.Questions) {
-		return false
-	}
-	asked, shown := squeeze(r.Questions[dialog.Current].Text), squeeze(dialog.Body)
-	return asked == "" || strings.Contains(shown, asked) || strings.Contains(asked, shown)
-}
-
-// showsInput: of a command the dialog shows the text, broken into lines and
-// perhaps cut; of edits where they go, which the patch names by the file alone.
-func showsInput(dialog *agent.Dialog, r *agent.Request) bool {
-	tool := deref(r.Tool)
-	if dialog.Tool != "" && tool != "" && dialog.Tool != tool {
-		return false
-	}
-	if tool != toolCommand || r.Input == nil {
-		return true
-	}
-	first, _, _ := strings.Cut(strings.TrimSpace(*r.Input), "\n")
-	first = squeeze(first)
-	if n := []rune(first); len(n) > 30 {
-		first = string(n[:30])
-	}
-	return first == "" || strings.Contains(squeeze(dialog.Body), first)
 }
 
 // squeeze is s without blanks: lines break anywhere on a screen.

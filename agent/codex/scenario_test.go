@@ -159,7 +159,7 @@ func TestParallel(t *testing.T) {
 		return s.facts([]agent.Fact{{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: r}}, nil)
 	}
 	ask := func(s *story, command string) *story {
-		return s.hook("PermissionRequest", `,"tool_name":"Bash","tool_input":{"command":"`+command+`","description":"why"}`)
+		return s.hook("PermissionRequest", `,"tool_name":"Bash","tool_input":{"command":"`+command+`","description":"Second of two?"}`)
 	}
 	s := ask(ask(tell(t).asks(), "touch /tmp/par_b"), "touch /tmp/par_a").osc("blocked").after(700)
 	screen(s, draw(runs, -1, 0)).after(1000)

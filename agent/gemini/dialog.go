@@ -35,7 +35,7 @@ func (s *screen) dialog() *agent.Dialog {
 	}
 	b := &box{rows: rows}
 	b.options()
-	b.dialog = &agent.Dialog{Options: b.list, Lines: rows}
+	b.dialog = &agent.Dialog{Options: b.list, Lines: rows, Cols: s.view.Cols, Height: s.view.Rows, Cut: s.hides()}
 	for _, read := range []func() bool{b.trust, b.auth, b.key, b.plan, b.question, b.permission, b.notice} {
 		if read() {
 			return b.dialog
@@ -46,6 +46,19 @@ func (s *screen) dialog() *agent.Dialog {
 
 // below is a row that may stand under a dialog: a hint of a key.
 var below = regexp.MustCompile(`^ *Press \S+ `)
+
+// hides says that the dialog has more than it shows.
+func (s *screen) hides() bool {
+	for i := s.last; i >= 0 && below.MatchString(s.text(i)); i-- {
+		if strings.Contains(s.text(i), "to show more lines") {
+			return true
+		}
+	}
+	return false
+}
+
+// hidden is a row in place of those that have no room.
+var hidden = regexp.MustCompile(`\.\.\. (?:first|last) \d+ lines? hidden`)
 
 // box is what is in the box whose lower side ends the screen. Its upper side
 // may have left the screen.
@@ -333,8 +346,9 @@ func (b *box) permission() bool {
 	if m := toolRow.FindStringSubmatch(head); m != nil {
 		title, rest = heading(m[1])
 	} else {
-		next = 0 // a long one, whose first rows have left the screen
+		next, d.Cut = 0, true // a long one, whose first rows have left the screen
 	}
+	d.Cut = d.Cut || hidden.MatchString(strings.Join(b.rows[:b.first], "\n"))
 	d.Tool = tools[title]
 	d.Body = strings.TrimSpace(rest + "\n" + b.text(next, b.first))
 	return b.is(agent.PromptPermission, "", title)

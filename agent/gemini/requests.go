@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"berth/agent"
+	"berth/terminal"
 )
 
 // Names of the tools that Berth knows something about.
@@ -106,7 +107,7 @@ func (Driver) Names(asked, call *agent.Fact) *agent.Request {
 	case r.Input == nil:
 		setInput(r, call.Tool, call.Input)
 	}
-	r.Tool = agent.Pointer(call.Tool)
+	r.Tool, r.Raw = agent.Pointer(call.Tool), call.Input
 	return r
 }
 
@@ -119,7 +120,7 @@ func sameFile(named, full string) bool {
 // not come back, as far as it is known.
 func (Driver) Waiting(f *agent.Fact) *agent.Request {
 	r := permission()
-	r.Tool = agent.Pointer(f.Tool)
+	r.Tool, r.Raw = agent.Pointer(f.Tool), f.Input
 	switch f.Tool {
 	case toolAsk:
 		r.Type = agent.PromptQuestion
@@ -206,82 +207,37 @@ func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 	}
 	if r.Type == agent.PromptPermission && dialog.Subtype == "" {
 		input, _, _ := strings.Cut(dialog.Body, "\n")
-		if whole := inner(dialog.Lines); whole != "" && dialog.Tool == toolShell {
-			input = whole // of which the first row shows as much as fits
+		rows, _ := inner(dialog.Lines)
+		if len(rows) > 0 && dialog.Tool == toolShell {
+			input = strings.Join(rows, "\n") // of which the first row shows as much as fits
 		}
-		if input != "" {
-			r.SetInput(strings.TrimSpace(input))
+		if input = strings.TrimSpace(input); input != "" {
+			r.SetInput(input)
+		}
+		if len(rows) == 0 || dialog.Tool != toolShell {
+			r.FullInput, r.InputBytes, r.InputTruncated = dialog.Body, len(dialog.Body), dialog.Body != input
 		}
 	}
 	d.Fill(r, dialog)
 	return r
 }
 
-// inner is what stands in the box inside of a dialog, as it is broken into rows.
-func inner(rows []string) string {
-	var lines []string
+// inner is what the box inside of a dialog holds, as it is broken into rows, and how
+// many columns such a row has.
+func inner(rows []string) (lines []string, columns int) {
 	open := false
 	for _, row := range rows {
 		switch row = strings.TrimSpace(row); {
 		case strings.HasPrefix(row, "╭──"):
-			open, lines = true, nil
+			open, lines, columns = true, nil, terminal.StringWidth(row)-4
 		case strings.HasPrefix(row, "╰──"):
-			return strings.TrimSpace(strings.Join(lines, "\n"))
+			return lines, columns
 		case open:
-			lines = append(lines, strings.TrimRight(strings.TrimPrefix(strings.TrimSuffix(strings.TrimPrefix(row, "│"), "│"), " "), " "))
+			row = strings.TrimSuffix(strings.TrimPrefix(row, "│"), "│")
+			lines = append(lines, strings.TrimRight(strings.TrimPrefix(row, " "), " "))
 		}
 	}
-	return ""
-}
-
-// Shows says whether the dialog is that prompt's: of its kind, and showing some
-// of what it asks.
-func (Driver) Shows(dialog *agent.Dialog, r *agent.Request) bool {
-	if dialog.Type != r.Type || dialog.Subtype != deref(r.Subtype) {
-		return false
-	}
-	switch r.Type {
-	case agent.PromptQuestion:
-		return showsQuestion(dialog, r)
-	case agent.PromptSetup, agent.PromptNotice:
-		return r.Title == nil || *r.Title == dialog.Title
-	case agent.PromptPermission:
-		return showsInput(dialog, r)
-	}
-	return true
-}
-
-// showsQuestion: of several questions the pages have the same tabs; one alone
-// is known by its text.
-func showsQuestion(dialog *agent.Dialog, r *agent.Request) bool {
-	if dialog.Confirm || len(r.Questions) == 0 || dialog.Body == "" {
-		return true
-	}
-	if len(r.Questions) > 1 {
-		same := len(dialog.Tabs) == len(r.Questions)
-		for i, q := range r.Questions {
-			same = same && squeeze(q.Header) == squeeze(dialog.Tabs[i])
-		}
-		return same
-	}
-	return strings.HasPrefix(squeeze(dialog.Body), squeeze(r.Questions[0].Text))
-}
-
-// showsInput: a dialog shows a command broken into lines and cut, so the
-// beginning of its first line decides; of other tools only the name.
-func showsInput(dialog *agent.Dialog, r *agent.Request) bool {
-	if dialog.Tool != "" && r.Tool != nil && dialog.Tool != *r.Tool {
-		return false
-	}
-	if r.Input == nil || deref(r.Tool) != toolShell {
-		return true
-	}
-	first, _, _ := strings.Cut(strings.TrimSpace(*r.Input), "\n")
-	first = squeeze(first)
-	if n := []rune(first); len(n) > 30 {
-		first = string(n[:30])
-	}
-	return strings.Contains(squeeze(dialog.Body), first)
+	return nil, 0
 }
 
 // squeeze is s without blanks: lines break anywhere on a screen.

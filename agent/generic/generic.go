@@ -103,13 +103,13 @@ func (Driver) Title(title string) []agent.Fact {
 // Screen: without rules nothing on it means anything.
 func (Driver) Screen(*agent.View) *agent.Reading { return &agent.Reading{} }
 
-// FromDialog, Shows, Fill: without rules there are no dialogs.
+// FromDialog, Match, Fill: without rules there are no dialogs.
 func (Driver) FromDialog(d *agent.Dialog) *agent.Request {
 	return &agent.Request{Type: d.Type, Modal: true, Channel: agent.ChannelKeys, Options: []string{}}
 }
 
-// Shows: see FromDialog.
-func (Driver) Shows(*agent.Dialog, *agent.Request) bool { return false }
+// Match: see FromDialog.
+func (Driver) Match(*agent.Dialog, *agent.Request) agent.Match { return agent.NoMatch }
 
 // Fill: see FromDialog.
 func (Driver) Fill(*agent.Request, *agent.Dialog) {}

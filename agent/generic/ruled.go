@@ -158,11 +158,11 @@ func (d ruled) FromDialog(dialog *agent.Dialog) *agent.Request {
 	return p
 }
 
-// Shows: the dialog is what a program asks that only said that it asks; else it
-// is the same in all that was read of it.
-func (d ruled) Shows(dialog *agent.Dialog, p *agent.Request) bool {
+// Match: of a program that only said that it asks it is not known what; else all that
+// was read of the dialog is the same.
+func (d ruled) Match(dialog *agent.Dialog, p *agent.Request) agent.Match {
 	if p.Title == nil {
-		return true
+		return agent.PartMatch
 	}
 	input := ""
 	if p.Input != nil {
@@ -173,7 +173,10 @@ func (d ruled) Shows(dialog *agent.Dialog, p *agent.Request) bool {
 		text = *p.Text
 	}
 	other := d.FromDialog(dialog)
-	return *p.Title == dialog.Title && p.Type == dialog.Type && input == other.FullInput && (text == dialog.Body || dialog.Body == "")
+	if *p.Title == dialog.Title && p.Type == dialog.Type && input == other.FullInput && (text == dialog.Body || dialog.Body == "") {
+		return agent.WholeMatch
+	}
+	return agent.NoMatch
 }
 
 // Fill puts in what only the dialog shows.

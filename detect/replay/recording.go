@@ -30,6 +30,7 @@ type Recording struct {
 	logged     []logLine
 	logLate    time.Duration
 	hookLate   time.Duration
+	dir        string // that the program was started in, as its first hook tells
 }
 
 // kindOf is the kind of the events of a source.
@@ -186,6 +187,10 @@ func (r *Recording) hooks(data []byte) error {
 		}
 		if err := json.Unmarshal(line, &h); err != nil {
 			return fmt.Errorf("%w: %w", ErrRecording, err)
+		}
+		var place struct{ Cwd string }
+		if r.dir == "" && json.Unmarshal(h.Payload, &place) == nil {
+			r.dir = place.Cwd
 		}
 		if h.T >= 0 { // before: of another run with the same settings
 			r.events = append(r.events, event{at: seconds(h.T), kind: hooked, data: h.Payload})

@@ -97,7 +97,7 @@ type player struct {
 }
 
 func (p *player) options() detect.Options {
-	return detect.Options{Start: p.rec.Start, Conversation: p.o.Conversation, PromptID: func(n uint64) string {
+	return detect.Options{Start: p.rec.Start, Conversation: p.o.Conversation, Dir: p.rec.dir, PromptID: func(n uint64) string {
 		return fmt.Sprintf("%s-%d", p.rec.Name, n)
 	}}
 }

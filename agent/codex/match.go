@@ -1,0 +1,124 @@
+package codex
+
+import (
+	"encoding/json"
+	"path"
+	"regexp"
+	"strings"
+
+	"berth/agent"
+	"berth/agent/drawn"
+)
+
+// Match says how much of what a prompt asks about the dialog shows. Of two calls at
+// once Codex asks about the last one first.
+func (Driver) Match(d *agent.Dialog, p *agent.Request) agent.Match {
+	if d.Type != p.Type || d.Subtype != deref(p.Subtype) {
+		return agent.NoMatch
+	}
+	switch p.Type {
+	case agent.PromptQuestion:
+		return matchQuestion(d, p)
+	case agent.PromptSetup, agent.PromptNotice:
+		return when(p.Title == nil || *p.Title == d.Title, agent.WholeMatch)
+	case agent.PromptPlan:
+		return when(p.Text == nil || squeeze(*p.Text) == squeeze(d.Body), agent.WholeMatch)
+	}
+	if d.Subtype != "" {
+		return agent.WholeMatch
+	}
+	return matchPermission(d, p)
+}
+
+func when(so bool, m agent.Match) agent.Match {
+	if so {
+		return m
+	}
+	return agent.NoMatch
+}
+
+// matchPermission: of a command the dialog shows all, of edits only where they go.
+func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
+	tool := deref(p.Tool)
+	if tool == "" || d.Tool != "" && d.Tool != tool {
+		return when(tool == "", agent.PartMatch)
+	}
+	var in struct{ Command, Description string }
+	_ = json.Unmarshal(p.Raw, &in) // what has another shape is none of these
+	switch {
+	case tool == toolCommand:
+		return matchCommand(d, in.Command, in.Description)
+	case tool == toolPatch && d.Tool == toolPatch:
+		_, to, ok := strings.Cut("\n"+d.Body, "\nDestination: ")
+		return when(!ok || strings.Contains(in.Command, path.Base(strings.TrimSpace(to))), agent.PartMatch)
+	case d.Tool == "":
+		return when(titles[tool] == "" || d.Cut, agent.PartMatch)
+	}
+	return agent.PartMatch
+}
+
+// beside is how many columns Codex leaves free beside a dialog's text, and some: in
+// which of them it breaks a row is not measured.
+const beside = 6
+
+var environment = regexp.MustCompile(`^Environment: \S+$`)
+
+// matchCommand: the command is behind a dollar sign, and above it the reason. With
+// several such signs it is not known which is the agent's.
+func matchCommand(d *agent.Dialog, command, reason string) agent.Match {
+	if d.Cut {
+		rows := strings.Split(d.Body, "\n")
+		return drawn.Text{Rows: rows, Width: d.Cols - beside, Cut: true}.Of("Reason: " + reason + "\n\n$ " + command)
+	}
+	var above, below []string
+	dollars := 0
+	for _, row := range d.Rows {
+		text, ok := strings.CutPrefix(row.Text, "  ")
+		if !ok && strings.TrimSpace(row.Text) != "" {
+			return agent.NoMatch
+		}
+		if strings.HasPrefix(text, "$ ") {
+			dollars++
+		}
+		switch {
+		case dollars > 0:
+			below = append(below, text)
+		case environment.MatchString(text) && len(above) == 0:
+		case text != "" || len(above) > 0:
+			above = append(above, text)
+		}
+	}
+	if (drawn.Text{Rows: below, Width: d.Cols - beside}).Of("$ "+command) != agent.WholeMatch {
+		return agent.NoMatch
+	}
+	if reason != "" {
+		reason = "Reason: " + reason
+	}
+	if dollars > 1 || (drawn.Text{Rows: above, Width: d.Cols - beside}).Of(reason) != agent.WholeMatch {
+		return agent.PartMatch
+	}
+	return agent.WholeMatch
+}
+
+// matchQuestion: each page tells which of how many it is.
+func matchQuestion(d *agent.Dialog, p *agent.Request) agent.Match {
+	switch {
+	case len(p.Questions) == 0:
+		return agent.PartMatch
+	case len(d.Tabs) != len(p.Questions) || d.Current >= len(p.Questions):
+		return agent.NoMatch
+	}
+	q := p.Questions[d.Current]
+	if q.Text == "" {
+		return agent.WholeMatch // not read yet
+	}
+	if squeeze(q.Text) != squeeze(d.Body) {
+		return agent.NoMatch
+	}
+	for i, label := range q.Options { // a label without room is shown as far as it has
+		if i >= len(d.Options) || !strings.HasPrefix(squeeze(label), squeeze(strings.TrimSuffix(d.Options[i].Label, "…"))) {
+			return agent.NoMatch
+		}
+	}
+	return agent.WholeMatch
+}

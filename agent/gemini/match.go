@@ -1,0 +1,130 @@
+package gemini
+
+import (
+	"encoding/json"
+	"path"
+	"strings"
+
+	"berth/agent"
+	"berth/agent/drawn"
+)
+
+// Match says how much of what a prompt asks about the dialog shows.
+func (Driver) Match(d *agent.Dialog, p *agent.Request) agent.Match {
+	if d.Type != p.Type || d.Subtype != deref(p.Subtype) {
+		return agent.NoMatch
+	}
+	switch p.Type {
+	case agent.PromptQuestion:
+		return matchQuestion(d, p)
+	case agent.PromptSetup, agent.PromptNotice:
+		return when(p.Title == nil || *p.Title == d.Title, agent.WholeMatch)
+	case agent.PromptPlan: // the agent tells only where it is
+		return when(p.Text == nil || plainText(*p.Text) == plainText(d.Body), agent.WholeMatch)
+	}
+	if d.Subtype != "" {
+		return agent.WholeMatch
+	}
+	return matchPermission(d, p)
+}
+
+func when(so bool, m agent.Match) agent.Match {
+	if so {
+		return m
+	}
+	return agent.NoMatch
+}
+
+// plansOnly is what the dialog says of that mode.
+const plansOnly = "\nThis will restrict the agent to read-only tools to allow for safe planning.\nDo you want to proceed?"
+
+func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
+	tool := deref(p.Tool)
+	if tool == "" || d.Tool != "" && d.Tool != tool {
+		return when(tool == "", agent.PartMatch)
+	}
+	var in struct {
+		Command, Reason string
+		File            string `json:"file_path"`
+	}
+	_ = json.Unmarshal(p.Raw, &in) // what has another shape is none of these
+	if in.Command == "" && tool == toolShell {
+		in.Command = p.FullInput
+	}
+	head, _, _ := strings.Cut(d.Body, "\n")
+	switch tool {
+	case toolShell:
+		rows, columns := inner(d.Lines)
+		if len(rows) == 0 && d.Cut {
+			return agent.PartMatch
+		}
+		if len(rows) == 0 {
+			rows, columns = []string{head}, d.Cols
+		}
+		return drawn.Text{Rows: rows, Width: columns, Cut: d.Cut}.Of(strings.TrimSpace(in.Command))
+	case toolWrite, toolEdit: // of a change that has no room some rows are left out
+		return when(d.Cut || strings.Contains(head, path.Base(in.File)), agent.PartMatch)
+	case toolEnterPlan:
+		if (drawn.Text{Rows: strings.Split(d.Body, "\n"), Width: d.Cols}).Of(in.Reason+plansOnly) == agent.WholeMatch {
+			return agent.WholeMatch
+		}
+	}
+	return agent.PartMatch
+}
+
+// matchQuestion: of several questions the pages have the same tabs; each is known by
+// its text, and by those of its options that are shown.
+func matchQuestion(d *agent.Dialog, p *agent.Request) agent.Match {
+	if len(p.Questions) == 0 {
+		return agent.PartMatch
+	}
+	if len(p.Questions) > 1 || len(d.Tabs) > 1 {
+		if len(d.Tabs) != len(p.Questions) {
+			return agent.NoMatch
+		}
+		for i, q := range p.Questions {
+			if plainText(q.Header) != plainText(d.Tabs[i]) {
+				return agent.NoMatch
+			}
+		}
+	}
+	if d.Confirm {
+		return agent.WholeMatch
+	}
+	shown := plainText(strings.TrimSuffix(strings.TrimSpace(d.Body), selectAll))
+	unread := false
+	for _, q := range p.Questions {
+		switch {
+		case q.Text == "":
+			unread = true
+		case plainText(q.Text) == shown && offers(d, q):
+			return agent.WholeMatch
+		}
+	}
+	return when(unread, agent.WholeMatch)
+}
+
+// offers says whether the options that are shown are the question's. A label without
+// room is shown as far as it has.
+func offers(d *agent.Dialog, q agent.Question) bool {
+	for _, o := range d.Options {
+		if o.Number < 1 || o.Number > len(q.Options) {
+			continue
+		}
+		if !strings.HasPrefix(plainText(q.Options[o.Number-1]), plainText(strings.TrimSuffix(o.Label, "…"))) {
+			return false
+		}
+	}
+	return true
+}
+
+// plainText is a text without blanks and what Markdown marks with: Gemini draws what
+// that means.
+func plainText(text string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(" \t\n\u00a0#*_`>|-+~[]()│─┌┐└┘├┤┬┴┼•", r) {
+			return -1
+		}
+		return r
+	}, text)
+}
