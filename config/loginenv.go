@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -60,27 +59,22 @@ func askShell(ctx context.Context, a Account, env []string) ([]string, error) {
 	defer cancel()
 	mark := "berth-" + rand.Text()
 	// Interactive too: many rc files set PATH only then.
-	cmd := exec.CommandContext(ctx, a.Shell, "-l", "-i", "-c",
-		"printf %s "+mark+"; /usr/bin/env -0; printf %s "+mark)
+	options := []string{"-l", "-i"}
 	if base := filepath.Base(a.Shell); base == "csh" || base == "tcsh" {
-		// Their -l must stand alone; they read the user's rc files without it.
-		cmd.Args = append(cmd.Args[:1], "-c", cmd.Args[4])
+		options = nil // their -l must stand alone; they read the user's rc files without it
 	}
+	// Until a program runs, Go starts no other one: the user's own shell and
+	// folder, which may not answer, are for a process that runs already.
+	cmd := exec.CommandContext(ctx, "/bin/sh", slices.Concat([]string{"-c", `cd "$HOME" 2>/dev/null; exec "$0" "$@"`, a.Shell}, options,
+		[]string{"-c", "printf %s " + mark + "; /usr/bin/env -0; printf %s " + mark})...)
 	out := &capped{most: maxLoginOutput}
-	cmd.Env, cmd.Dir, cmd.Stdout = env, a.Home, out
-	err := a.As.Do(ctx, func() error {
-		_, err := os.Stat(a.Home + "/.") // a folder that may be entered
-		return err
-	})
-	if err != nil {
-		cmd.Dir = "/"
-	}
+	cmd.Env, cmd.Dir, cmd.Stdout = env, "/", out
 	// A session of its own: no terminal to take, and a group to end.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: a.As.Credential()}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	// What the rc files left running may hold the pipe open.
 	cmd.WaitDelay = 200 * time.Millisecond
-	err = cmd.Run()
+	err := cmd.Run()
 
 	_, printed, begun := bytes.Cut(out.data, []byte(mark))
 	printed, _, whole := bytes.Cut(printed, []byte(mark))

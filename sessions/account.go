@@ -32,15 +32,15 @@ func (e Environment) account(s Spec) (*account.User, error) {
 	return user, nil
 }
 
-// of is the environment of another user's sessions.
-func (e Environment) of(user *account.User, s Spec) (Environment, error) {
+// of is the environment of a user's sessions; of nil the server's.
+func (e Environment) of(user *account.User, s Spec, anew bool) (Environment, error) {
+	if s.LoginEnv && e.Login != nil {
+		e.login = e.Login(user, anew)
+	}
 	if user == nil {
 		return e, nil
 	}
-	e.Home, e.User, e.Shell, e.Login = user.Home, user.Name, user.Shell, nil
-	if s.LoginEnv {
-		e.Login = e.AccountLogin(user)
-	}
+	e.Home, e.User, e.Shell = user.Home, user.Name, user.Shell
 	var err error
 	e.Socket, err = e.AccountSocket(user.UID)
 	return e, err

@@ -86,3 +86,33 @@ func TestDisk(t *testing.T) {
 		}
 	}
 }
+
+// TestInstalledLater: a command that is not found may be in a folder that the
+// login shell names since then. One that is there asks nothing again.
+func TestInstalledLater(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/later", []byte("#!/bin/sh\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	e := Environment{Home: dir, Login: func(_ *account.User, anew bool) map[string]string {
+		if anew {
+			asked++
+			return map[string]string{"PATH": dir + ":/bin:/usr/bin"}
+		}
+		return map[string]string{"PATH": "/bin:/usr/bin"}
+	}}
+	for _, c := range []struct {
+		command string
+		login   bool
+		found   bool
+		asked   int
+	}{
+		{"sh", true, true, 0}, {"later", false, false, 0}, {"later", true, true, 1}, {"nowhere", true, false, 2},
+	} {
+		prog, err := e.resolve(Spec{Command: []string{c.command}, LoginEnv: c.login})
+		if (err == nil) != c.found || asked != c.asked || c.found && filepath.Base(prog.path) != c.command {
+			t.Errorf("%+v: %s, %v, asked %d times", c, prog.path, err, asked)
+		}
+	}
+}

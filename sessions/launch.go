@@ -14,7 +14,10 @@ import (
 
 // Environment is what the server knows of the user that sessions run as.
 type Environment struct {
-	Login    map[string]string // the login shell's PATH and friends, asked once
+	// Login is what a user's login shell exports, PATH and friends; of nil the
+	// server's user. anew asks the shell again, unless that was done just now.
+	// One user's shell holds up no other user's.
+	Login    func(u *account.User, anew bool) map[string]string
 	Server   func(name string) (string, bool)
 	ReadFile func(path string) ([]string, error)       // an env_file as NAME=VALUE, checked to be private
 	Redact   func(map[string]string) map[string]string // hides the values of secret names
@@ -23,12 +26,12 @@ type Environment struct {
 	User     string
 	Shell    string
 
-	// Account finds the OS user of a session that names one, AccountLogin asks
-	// that user's login shell what Login has of the server's, and AccountSocket
+	// Account finds the OS user of a session that names one, and AccountSocket
 	// makes a socket that only that user's processes can open.
 	Account       func(name string) (*account.User, error)
-	AccountLogin  func(*account.User) map[string]string
 	AccountSocket func(uid int) (string, error)
+
+	login map[string]string // what Login says of a session's user
 }
 
 // fallbackPath is what a session searches when nobody told a PATH.
@@ -45,13 +48,22 @@ type program struct {
 }
 
 // resolve turns a spec into a program, or says what is missing and where it
-// was looked for.
+// was looked for. A command that is not found may have been installed since the
+// login shell was asked for PATH.
 func (e Environment) resolve(s Spec) (program, error) {
+	prog, err := e.resolveWith(s, false)
+	if err != nil && api.AsError(err).Code == api.CodeNotFound && s.LoginEnv && !strings.Contains(s.Command[0], "/") {
+		return e.resolveWith(s, true)
+	}
+	return prog, err
+}
+
+func (e Environment) resolveWith(s Spec, anew bool) (program, error) {
 	user, err := e.account(s)
 	if err != nil {
 		return program{}, err
 	}
-	if e, err = e.of(user, s); err != nil {
+	if e, err = e.of(user, s, anew); err != nil {
 		return program{}, err
 	}
 	env, own, err := e.values(s)
@@ -87,11 +99,7 @@ func (e Environment) values(s Spec) (env, own map[string]string, err error) {
 		"HOME": e.Home, "USER": e.User, "LOGNAME": e.User, "SHELL": e.Shell, "PATH": fallbackPath,
 		"TERM": "xterm-256color", "COLORTERM": "truecolor",
 	}, map[string]string{}
-	if s.LoginEnv {
-		for k, v := range e.Login {
-			env[k] = v
-		}
-	}
+	maps.Copy(env, e.login)
 	for _, name := range s.EnvPass {
 		if v, ok := e.Server(name); ok {
 			own[name] = v

@@ -34,7 +34,11 @@ func (s *Session) Secrets() []string {
 		secrets = slices.Clone(*then)
 	}
 	spec := s.Status().Spec
-	env, _, err := s.reg.options.Environment.values(spec)
+	e, err := s.reg.options.Environment.of(nil, spec, false)
+	var env map[string]string
+	if err == nil {
+		env, _, err = e.values(spec)
+	}
 	if err != nil { // its file is gone, say
 		env = spec.Env
 	}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"berth/account"
 	"berth/config"
@@ -13,34 +14,86 @@ import (
 	"berth/sshd"
 )
 
-// logins are what the login shells of other OS users tell, each asked once.
+// logins are what the login shells of OS users export. Each user's is asked by
+// itself, once at a time: one that hangs holds up that user's sessions alone.
 type logins struct {
 	ctx context.Context // of the server
 	log *slog.Logger
+	ask func(context.Context, config.Account) ([]string, error)
+	now func() time.Time
 
 	mu    sync.Mutex
-	known map[string]map[string]string // by the user as it was asked
+	known map[string]*login // by the user as it is asked
 }
 
-func (l *logins) of(u *account.User) map[string]string {
-	l.mu.Lock() // also while one is asked: another session of that user waits for the answer
+type login struct {
+	env    map[string]string // nil: not known yet
+	asked  time.Time         // when it last answered; zero: it is to be asked again
+	asking chan struct{}     // closed when the answer is there; nil: it is not asked
+}
+
+const (
+	// askedAgain is the least time between two questions to a shell that has
+	// answered: commands that are nowhere make one each.
+	askedAgain = 10 * time.Second
+	// loginPatience is how long a start waits for a shell, which is ended itself
+	// after 5 s. To start it may hang longer.
+	loginPatience = 8 * time.Second
+)
+
+// of is what the user's login shell exports, as far as it is known in time; of
+// nil the server's user.
+func (l *logins) of(u *account.User, anew bool) map[string]string {
+	who := config.CurrentAccount()
+	if u != nil {
+		who = config.OtherAccount(u)
+	}
+	key := fmt.Sprint(who.Name, ":", who.UID, ":", who.Home, ":", who.Shell)
+	l.mu.Lock()
+	one := l.known[key]
+	if one == nil {
+		one = &login{}
+		l.known[key] = one
+	}
+	fresh := !one.asked.IsZero() && !(anew && l.now().Sub(one.asked) >= askedAgain)
+	if fresh {
+		defer l.mu.Unlock()
+		return one.env
+	}
+	if one.asking == nil {
+		one.asking = make(chan struct{})
+		go l.learn(one, who, one.asking) // ends with the shell, or the server
+	}
+	asking := one.asking
+	l.mu.Unlock()
+	wait := time.NewTimer(loginPatience)
+	defer wait.Stop()
+	select {
+	case <-asking:
+	case <-wait.C:
+		l.log.Warn("the login shell does not answer", "user", who.Name, "shell", who.Shell)
+	}
+	l.mu.Lock()
 	defer l.mu.Unlock()
-	key := fmt.Sprint(u.Name, ":", u.UID, ":", u.Home, ":", u.Shell)
-	if env, ok := l.known[key]; ok {
-		return env
-	}
-	printed, err := config.LoginEnv(l.ctx, config.OtherAccount(u))
+	return one.env
+}
+
+func (l *logins) learn(one *login, who config.Account, done chan struct{}) {
+	printed, err := l.ask(l.ctx, who)
 	if err != nil {
-		l.log.Warn("the login shell's environment is known in part", "user", u.Name, "shell", u.Shell, "error", err)
+		l.log.Warn("the login shell's environment is known in part", "user", who.Name, "shell", who.Shell, "error", err)
 	}
-	if u.Reach(u.Home) != nil {
-		return sessions.EnvMap(printed) // nothing of theirs was read: asked again when it can be
+	reached := who.As == nil || who.As.Reach(who.Home) == nil // else nothing of theirs was read: it is asked again when it can be
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err == nil || one.env == nil {
+		one.env = sessions.EnvMap(printed)
 	}
-	if l.known == nil {
-		l.known = map[string]map[string]string{}
+	one.asked, one.asking = l.now(), nil
+	if !reached {
+		one.asked = time.Time{}
 	}
-	l.known[key] = sessions.EnvMap(printed)
-	return l.known[key]
+	close(done)
 }
 
 // doors are the sockets by which processes of other OS users reach the server.

@@ -290,10 +290,6 @@ func (s *server) tellKeyProblem(p keys.Problem) {
 
 func (s *server) openSessions(ctx context.Context) error {
 	own := config.CurrentAccount()
-	login, err := config.LoginEnv(ctx, own)
-	if err != nil {
-		s.log.Warn("the login shell's environment is known in part", "shell", own.Shell, "error", err)
-	}
 	exe, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("find berth's own binary: %w", err)
@@ -301,15 +297,16 @@ func (s *server) openSessions(ctx context.Context) error {
 	if s.book, err = rules.Compile(s.config.Rules, nil); err != nil {
 		return err
 	}
-	others := &logins{ctx: ctx, log: s.log}
+	shells := &logins{ctx: ctx, log: s.log, ask: config.LoginEnv, now: time.Now, known: map[string]*login{}}
+	shells.of(nil, false) // now, so that no session waits for it
 	s.doors = &doors{dir: s.config.RuntimeDir}
 	account.ShutInherited()
 	s.sessions, err = sessions.Open(ctx, sessions.Options{
 		StateDir: s.config.StateDir, RuntimeDir: s.config.RuntimeDir, Exe: exe, Log: s.log, Now: time.Now,
 		Environment: sessions.Environment{
-			Login: sessions.EnvMap(login), Server: os.LookupEnv, ReadFile: config.LoadEnvFile, Redact: config.RedactMap,
+			Login: shells.of, Server: os.LookupEnv, ReadFile: config.LoadEnvFile, Redact: config.RedactMap,
 			Socket: filepath.Join(s.config.RuntimeDir, socketName), Home: own.Home, User: own.Name, Shell: own.Shell,
-			Account: account.Lookup, AccountLogin: others.of, AccountSocket: s.doors.open,
+			Account: account.Lookup, AccountSocket: s.doors.open,
 		},
 		Retention: sessions.Retention{Ended: s.config.Retention.Ended, Keep: s.config.Retention.Keep, Total: int64(s.config.Retention.Total), Transcripts: int64(s.config.Retention.Transcripts)},
 		Clipboard: s.config.Clipboard, Drivers: driversWith(s.book), Rights: s.rights,
