@@ -20,7 +20,7 @@ func newVerb() *Verb {
 		Name: "new", Group: "keep",
 		Synopsis: "[NAME] [--profile P] [--agent A] [--rules NAME] [--cwd DIR] [--env K=V]... [--env-pass K]... [--user NAME] [--size CxR] [--size-policy P] [--tag T]... [--prompt TEXT|-] [--resume ID|latest] [--conversation UUID] [--isolate M] [--groom M] [--trust] [--accept-bypass] [--restart M] [--ttl D] [-- ARGV]",
 		Short:    "start a session; without ARGV and profile the user's shell",
-		Need:     keys.Admin, MaxArgs: -1, Answer: api.Session{}, Run: newSession,
+		Need:     keys.Admin, MaxArgs: -1, Answer: Made{}, Run: newSession,
 		Flags: func(f *pflag.FlagSet) {
 			f.String("profile", "", "start from a profile of berth.yaml")
 			f.String("agent", "", "the program's kind; default inferred from the command")
@@ -45,6 +45,17 @@ func newVerb() *Verb {
 	}
 }
 
+// Made is the answer of new.
+type Made struct {
+	api.Session
+	Queued *FirstMessage `json:"queued"` // the message of --prompt, which wait waits for too
+}
+
+// FirstMessage is a message that waits for the agent's first composer.
+type FirstMessage struct {
+	ID string `json:"id"` // as queue lists it
+}
+
 func newSession(ctx context.Context, c *Call) error {
 	spec, err := c.specFromFlags()
 	if err != nil {
@@ -63,8 +74,11 @@ func newSession(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	row := s.Status().Row()
-	return c.answer(row, func(w io.Writer) { fmt.Fprintf(w, "%s started (pid %d)\n", row.Session, row.PID) })
+	row := Made{Session: s.Status().Row()}
+	if spec.Prompt != "" {
+		row.Queued = &FirstMessage{ID: sessions.FirstID}
+	}
+	return c.answer(row, func(w io.Writer) { fmt.Fprintf(w, "%s started (pid %d)\n", row.Session.Session, row.PID) })
 }
 
 // mayStart checks what the caller's key limits beside the verb.

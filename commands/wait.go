@@ -248,9 +248,9 @@ func (cond condition) met(ctx context.Context, s *sessions.Session, st *sessions
 		return false, nil
 	}
 	if len(cond.until) == 0 {
-		return st.Now == agent.Idle, nil
+		return st.Now == agent.Idle && !st.FirstPending, nil // that is work on its way
 	}
-	return cond.until[st.Now], nil
+	return cond.until[st.Now] && !(st.Now == agent.Idle && st.FirstPending), nil
 }
 
 // over says with which status the wait ends although its condition is not met.

@@ -166,6 +166,17 @@ func (a *adoption) recallEvent(line events.Line) {
 			}
 			a.responded[e.Prompt] = line.Time
 		}
+	case "nudge":
+		var told nudgeEvent
+		if json.Unmarshal(line.Raw, &told) == nil {
+			a.mail.queue = slices.DeleteFunc(a.mail.queue, func(q *queued) bool {
+				over := q.Direct && q.ID == told.Nudge
+				if over { // the kill came between the event and the file's end
+					a.dropDirect(q)
+				}
+				return over
+			})
+		}
 	case "exited":
 		if line.Cause == 0 {
 			a.lost = &api.Exit{Lost: true, Time: api.At(line.Time)}
@@ -248,6 +259,9 @@ const adoptPatience = 2 * time.Second
 func (c *core) recall(from checkpoint) {
 	c.child = process{pid: from.PID, start: from.Start}
 	c.started, c.lastOut, c.lastIn = from.Started.Time, from.LastOut.Time, from.LastIn.Time
+	if !from.Person.IsZero() {
+		c.personAt = c.onClock(from.Person.Time)
+	}
 	c.holderPID, c.holderStart = from.HolderPID, from.HolderStart
 	c.losses, c.replyAt, c.ending, c.said = from.Losses, from.Reply, from.Ending, from.Said
 	var changes []lease.Change

@@ -154,6 +154,7 @@ func (c *core) queueErrand(typist agent.Typist, now time.Time) errand {
 	}
 	step := deliver.New(options, now).Step(seen, now) // what a delivery would do first
 	switch {
+	case step.Done != nil && step.Done.Verdict == deliver.Lost: // to be told
 	case step.Done != nil:
 		q.park(step.Done.Evidence)
 		return errand{wait: carryEvery}
@@ -191,13 +192,16 @@ func (c *core) judgeEntered(q *queued, typist agent.Typist, seen deliver.Seen, n
 // unconfirmed gives a message up: typed again it might arrive twice.
 func (c *core) unconfirmed(q *queued, e nudgeEvent) uint64 {
 	e.Queue, e.Verdict, e.Code = q.ID, string(deliver.Unconfirmed), string(api.CodeUnconfirmed)
+	if q.Direct {
+		e.Queue, e.Nudge = "", q.ID
+	}
 	c.forgetQueued(q)
 	return c.note("nudge", e)
 }
 
 // sender is who queued the message, with the rights as they are now.
 func (c *core) sender(q *queued) (keys.Identity, error) {
-	if q.First {
+	if q.First || q.Direct { // it ends what that was allowed to begin
 		return keys.Identity{Kind: q.Kind, Name: q.By.Identity, Fingerprint: q.By.Fingerprint}, nil
 	}
 	id, err := c.s.reg.options.Rights(keys.Identity{Kind: q.Kind, Name: q.By.Identity, Fingerprint: q.By.Fingerprint, Source: q.Source, Certificate: q.Proof})

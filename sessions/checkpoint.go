@@ -44,6 +44,7 @@ type checkpoint struct {
 	Started     api.Time    `json:"started"`
 	LastOut     api.Time    `json:"last_output"`
 	LastIn      api.Time    `json:"last_input"`
+	Person      api.Time    `json:"person_input"` // when somebody last typed
 	Losses      int64       `json:"losses"`
 	Title       string      `json:"title"`
 	Cols        int         `json:"cols"`
@@ -101,7 +102,7 @@ func (c *core) save() {
 	head := checkpoint{
 		Version: checkpointVersion, Cursor: c.s.reg.events.Head(), Control: c.applied, Offset: c.term.Offset(), Reply: c.replyAt,
 		State: c.state, Since: api.At(c.since), StateSeq: c.stateSeq, Tier: c.tier, Cause: c.cause, Exit: c.exit, Ending: c.ending,
-		HolderPID: c.holderPID, HolderStart: c.holderStart, PID: c.child.pid, Start: c.child.start, Started: api.At(c.started), LastOut: api.At(c.lastOut), LastIn: api.At(c.lastIn), Losses: c.losses,
+		HolderPID: c.holderPID, HolderStart: c.holderStart, PID: c.child.pid, Start: c.child.start, Started: api.At(c.started), LastOut: api.At(c.lastOut), LastIn: api.At(c.lastIn), Person: api.At(c.personAt), Losses: c.losses,
 		Title: c.term.Title(), Cols: cols, Rows: rows, Lease: c.lease.State(), Here: c.here(), Taken: api.At(c.now()),
 	}
 	head.Said, head.LogTold, head.StreamTold = c.lastSaid(), c.logTold, c.streamTold

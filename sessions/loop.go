@@ -278,6 +278,7 @@ func (c *core) publish() {
 		Exit: c.exit, Writer: c.writer(), Viewers: c.viewers(), PID: c.child.pid, Cols: c.spec.Cols, Rows: c.spec.Rows,
 		Program: c.child.program, Started: c.started, LastOutput: c.lastOut, LastInput: c.lastIn, Losses: c.losses, Problem: c.problem, Hooks: c.hooks,
 	}
+	st.FirstPending = c.firstPending()
 	driver := c.s.reg.driver(c.spec)
 	st.Tells, st.Driven = c.tells(driver), driver != nil
 	if _, limited := driver.(agent.Limited); limited {

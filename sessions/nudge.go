@@ -43,7 +43,8 @@ type nudging struct {
 	id      string
 	by      By
 	kept    bool            // it may stand in the composer
-	queued  *queued         // nil for one that was not queued
+	queued  *queued         // nil for one that was not queued, which has
+	direct  *queued         // a record of its own, on disk once something is typed
 	aside   bool            // it has put a draft aside
 	told    uint64          // the number of the event that tells its end, once that is written, and
 	taken   deliver.Outcome // what that tells
@@ -154,6 +155,9 @@ func (c *core) beginNudge(claim Claim, n Nudge, q *queued, typist agent.Typist) 
 		typed: options.Typed, slash: n.Slash, before: c.state, by: claim.by(), queued: q, id: fmt.Sprintf("n%d", c.s.reg.events.LastSeq(c.s.id)+1),
 		machine: deliver.New(options, c.now()),
 	}
+	if q == nil {
+		d.direct = c.direct(claim, n)
+	}
 	d.turn.since, d.turn.typed, d.turn.typist = c.now().Truncate(time.Millisecond), options.Typed, typist
 	c.detection.nudging = append(c.detection.nudging, d)
 	c.detection.watches = append(c.detection.watches, &d.turn)
@@ -170,7 +174,12 @@ func (c *core) options(n Nudge, q *queued, typist agent.Typist) (deliver.Options
 		return after > 0
 	}
 	if cut := q.cutOff(typist); cut != "" {
-		o.Own, o.Cut = cut, true
+		o.Own, o.Cut, o.Alone = cut, true, c.personAt.Before(q.staged)
+	}
+	o.Withdraw = q != nil && q.Direct
+	if q == nil && len(c.mail.queue) > 0 && c.mail.queue[0].Direct { // it is not taken back yet
+		left := c.mail.queue[0]
+		o.Own, o.Cut, o.Alone = left.cutOff(typist), true, c.personAt.Before(left.staged)
 	}
 	return o, err
 }
@@ -262,7 +271,11 @@ func (c *core) stepNudge(d *nudging) (deliver.Step, error) {
 // keepStep keeps on disk what the next server has to know if this one is killed
 // before the step's bytes have had their effect.
 func (c *core) keepStep(d *nudging, step deliver.Step) error {
-	if q := d.queued; q != nil && d.told == 0 && slices.Contains(c.mail.queue, q) {
+	q, keep := d.direct, true
+	if q == nil {
+		q, keep = d.queued, d.told == 0 && slices.Contains(c.mail.queue, d.queued)
+	}
+	if q != nil && keep {
 		to := stageWaiting
 		switch {
 		case d.machine.Entered():

@@ -37,6 +37,7 @@ func (c *core) endNudge(d *nudging, claim Claim, o deliver.Outcome, broken bool)
 		d.settle(c, done, o)
 	} else {
 		done.Seq = c.note("nudge", e)
+		c.dropDirect(d.direct)
 	}
 	c.carry()
 	return done
@@ -54,6 +55,14 @@ func (c *core) endQueued(d *nudging, o deliver.Outcome, e nudgeEvent, broken boo
 		c.mail.taken = nil // its event could not be written
 		c.forgetQueued(q)
 		return c.note("nudge", e)
+	case o.Verdict == deliver.Lost, q.Direct && !broken && q.Tries >= carryTries: // not even taken back
+		c.forgetQueued(q)
+		e.Verdict, e.Queue, e.Nudge = string(deliver.Lost), "", q.ID
+		return c.note("nudge", e)
+	case q.Direct:
+		q.Tries++
+		q.park(o.Evidence)
+		return 0
 	case broken && d.machine.Entered():
 		return 0 // as after a kill: what the agent tells decides
 	case o.Verdict == deliver.Unconfirmed && d.machine.Entered() && (!o.Left || q.Tries >= carryTries):

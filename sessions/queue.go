@@ -53,6 +53,11 @@ type queued struct {
 	Tries   int       `json:"tries"`           // of deliveries that left it in the composer
 	First   bool      `json:"first,omitempty"` // it came with the session: whoever made that was allowed to
 
+	// Direct: it was never queued. It is on disk while it is typed, for the server
+	// after a kill: that takes it back and tells it as lost, for its caller went
+	// with the connection and may have sent it again.
+	Direct bool `json:"direct,omitempty"`
+
 	number uint64
 	// StageAt and Entered, by this server's clock.
 	staged, entered time.Time
@@ -178,7 +183,7 @@ func (c *core) enqueue(claim Claim, n Nudge, expires time.Duration) (*Ticket, er
 // enqueueFirst keeps the message that a session is made with. It is on disk
 // before the program is started, and part of what session_created tells.
 func (c *core) enqueueFirst(by Actor, text string) error {
-	q := &queued{ID: firstID, By: by.by(), Kind: by.Identity.Kind, Source: by.Identity.Source, Nudge: Nudge{Text: text}, Since: api.At(c.now()), Stage: stageWaiting, First: true}
+	q := &queued{ID: FirstID, By: by.by(), Kind: by.Identity.Kind, Source: by.Identity.Source, Nudge: Nudge{Text: text}, Since: api.At(c.now()), Stage: stageWaiting, First: true}
 	if err := c.saveQueued(q); err != nil {
 		return err
 	}
@@ -186,16 +191,22 @@ func (c *core) enqueueFirst(by Actor, text string) error {
 	return nil
 }
 
-// firstID is the queue's id of a session's first message: those of others have
+// FirstID is the queue's id of a session's first message: those of others have
 // the numbers of events, which begin with 1.
-const firstID = "q0"
+const FirstID = "q0"
 
 // firstQueued is that id while the message waits.
 func (c *core) firstQueued() string {
 	if len(c.mail.queue) > 0 && c.mail.queue[0].First {
-		return firstID
+		return FirstID
 	}
 	return ""
+}
+
+// firstPending says that the message which the session was made with has yet to
+// be given.
+func (c *core) firstPending() bool {
+	return slices.ContainsFunc(c.mail.queue, func(q *queued) bool { return q.First })
 }
 
 // Close ends the following; the message stays queued.
@@ -259,6 +270,9 @@ func (s *Session) Queue(ctx context.Context) ([]Queued, error) {
 	return ask(ctx, s, func(c *core) ([]Queued, error) {
 		list := []Queued{}
 		for _, q := range c.mail.queue {
+			if q.Direct {
+				continue // it is not given any more
+			}
 			row := Queued{
 				Session: c.spec.Name, ID: c.s.id, QueueID: q.ID, Text: q.Nudge.Text, Bytes: len(q.Nudge.Text), By: q.By, Since: q.Since,
 				Stage: string(q.Stage), Why: q.why,
@@ -276,7 +290,7 @@ func (s *Session) Queue(ctx context.Context) ([]Queued, error) {
 // take out one that is by's.
 func (s *Session) Unqueue(ctx context.Context, by Actor, id string, may func(by By) error) error {
 	return s.change(ctx, func(c *core) error {
-		i := slices.IndexFunc(c.mail.queue, func(q *queued) bool { return q.ID == id })
+		i := slices.IndexFunc(c.mail.queue, func(q *queued) bool { return q.ID == id && !q.Direct })
 		if i < 0 {
 			return api.Errorf(api.CodeNotFound, "no message %s waits for %s: queue %s lists those that do", api.Quote(id), c.spec.Name, c.spec.Name).With("session", c.spec.Name)
 		}

@@ -334,3 +334,58 @@ func TestAsideOver(t *testing.T) {
 		})
 	}
 }
+
+// TestNudgeCutOff: a delivery that a kill has cut off goes before the queue and
+// is not listed in it; one whose end was told is over.
+func TestNudgeCutOff(t *testing.T) {
+	p, s := newListener(t)
+	if _, err := enqueue(t, s, "queued", 0); err != nil {
+		t.Fatal(err)
+	}
+	cut := func(text string) (id string) {
+		t.Helper()
+		err := s.do(t.Context(), func(c *core) {
+			q := c.direct(Claim{Actor: tester}, Nudge{Text: text})
+			id = q.ID
+			if err := c.stage(q, stageTyped); err != nil { // as stepNudge does before the bytes
+				t.Error(err)
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	first := func() (text string) {
+		if err := s.do(t.Context(), func(c *core) { text = c.mail.queue[0].Nudge.Text }); err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	id := cut("half")
+	p.reopen()
+	s = p.find("one")
+	if got := first(); got != "half" {
+		t.Errorf("first is %q", got)
+	}
+	if got := texts(t, s); len(got) != 1 || got[0] != "queued" {
+		t.Errorf("the queue lists %q", got)
+	}
+	if err := s.Unqueue(t.Context(), tester, id, func(By) error { return nil }); codeOf(err) != api.CodeNotFound {
+		t.Errorf("it can be taken out of the queue: %v", err)
+	}
+	kept := checkpointOf(t, s)
+	if err := s.do(t.Context(), func(c *core) {
+		c.note("nudge", nudgeEvent{By: tester.by(), Nudge: id, Verdict: string(deliver.Lost)})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	p.crash(s, kept)
+	s = p.find("one")
+	if got := first(); got != "queued" {
+		t.Errorf("after its end was told, first is %q", got)
+	}
+	if files, err := os.ReadDir(filepath.Join(s.dir, queueDir)); err != nil || len(files) != 1 {
+		t.Errorf("%d files are left: %v", len(files), err)
+	}
+}

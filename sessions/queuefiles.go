@@ -7,12 +7,35 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"berth/api"
 )
 
 func (c *core) queuedFile(q *queued) string {
-	return filepath.Join(c.s.dir, queueDir, fmt.Sprintf("%020d.json", q.number))
+	name := "%020d.json"
+	if q.Direct {
+		name = "%020d.direct.json" // its number may be that of a message queued meanwhile
+	}
+	return filepath.Join(c.s.dir, queueDir, fmt.Sprintf(name, q.number))
+}
+
+// direct is the record of a delivery that is not one of a queued message.
+func (c *core) direct(claim Claim, n Nudge) *queued {
+	number := c.s.reg.events.LastSeq(c.s.id) + 1
+	return &queued{
+		ID: fmt.Sprintf("n%d", number), number: number, By: claim.by(), Kind: claim.Identity.Kind, Nudge: n, Since: api.At(c.now()), Stage: stageWaiting, Direct: true,
+	}
+}
+
+// dropDirect forgets a delivery whose end is told.
+func (c *core) dropDirect(q *queued) {
+	if q == nil || q.Stage == stageWaiting {
+		return // nothing of it was kept
+	}
+	if err := os.Remove(c.queuedFile(q)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		c.trouble("forget a message that was delivered", err)
+	}
 }
 
 func (c *core) saveQueued(q *queued) error {
@@ -67,7 +90,7 @@ func (c *core) loadMail() error {
 		data, err := os.ReadFile(name)
 		q := &queued{}
 		if err == nil {
-			_, err = fmt.Sscanf(file.Name(), "%d.json", &q.number)
+			_, err = fmt.Sscanf(file.Name(), "%d.", &q.number)
 		}
 		if err == nil {
 			err = json.Unmarshal(data, q)
@@ -85,6 +108,15 @@ func (c *core) loadMail() error {
 		}
 		c.mail.queue = append(c.mail.queue, q)
 	}
+	slices.SortStableFunc(c.mail.queue, func(a, b *queued) int { // what may stand in the composer goes first
+		switch {
+		case a.Direct == b.Direct:
+			return 0
+		case a.Direct:
+			return -1
+		}
+		return 1
+	})
 	return failed
 }
 

@@ -48,16 +48,18 @@ type Status struct {
 	HolderPID   int
 	HolderStart string
 	Cols, Rows  int
-	Modes       terminal.Modes
-	Program     string // in the foreground
-	Started     time.Time
-	LastOutput  time.Time
-	LastInput   time.Time // by whomever
-	Offset      int64     // output shown on the screen
-	Losses      int64     // bytes of output that could not be kept
-	Panics      int       // of the emulator, recovered
-	Hooks       HookCounts
-	Problem     string
+	// The message that it was made with has yet to be given.
+	FirstPending bool
+	Modes        terminal.Modes
+	Program      string // in the foreground
+	Started      time.Time
+	LastOutput   time.Time
+	LastInput    time.Time // by whomever
+	Offset       int64     // output shown on the screen
+	Losses       int64     // bytes of output that could not be kept
+	Panics       int       // of the emulator, recovered
+	Hooks        HookCounts
+	Problem      string
 
 	Driven          bool             // by a driver of its agent
 	RulesName       string           // of those that its program is read by; empty: none

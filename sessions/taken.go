@@ -40,6 +40,9 @@ func (c *core) takenEvent() (told []any) {
 	if d := c.delivering(q); d != nil {
 		e.Nudge, e.Bytes = d.id, len(d.typed)
 	}
+	if q.Direct {
+		e.Queue, e.Nudge = "", q.ID
+	}
 	return []any{e}
 }
 
@@ -49,8 +52,12 @@ func (c *core) settleTaken(seq uint64) {
 	if q == nil {
 		return
 	}
+	told := c.takenEvent()
 	c.mail.taken = nil
 	c.forgetQueued(q)
+	if q.Direct && seq == 0 { // the server before had told what the agent said, and not that
+		c.note("nudge", told[0])
+	}
 	f := c.mail.takenBy
 	o := deliver.Outcome{Verdict: deliver.Confirmed, Evidence: f.Cause, Turn: f.Turn, Queued: f.Kind == agent.Queued}
 	if d := c.delivering(q); d != nil {

@@ -12,6 +12,7 @@ package deliver
 import (
 	"strings"
 	"time"
+	"unicode"
 
 	"berth/agent"
 	"berth/api"
@@ -76,6 +77,10 @@ type Options struct {
 	// Typed before, by a delivery that was cut off: a mark in the composer that
 	// could stand for it does.
 	Cut bool
+	// Nobody else has typed since that: also a part of it in the composer is ours.
+	Alone bool
+	// What was typed before is taken back and not typed again: its caller is gone.
+	Withdraw bool
 }
 
 // Seen is what is known at a moment.
@@ -99,6 +104,7 @@ const (
 	Confirmed   Verdict = "confirmed"   // the agent has it
 	Unconfirmed Verdict = "unconfirmed" // Enter was pressed, and nothing says that the agent has it
 	Refused     Verdict = "refused"     // Enter was not pressed
+	Lost        Verdict = "lost"        // the same, since the server ended; it will not be typed again
 )
 
 // Outcome is the end of a delivery.
@@ -283,7 +289,9 @@ func (m *Machine) begin(s Seen, now time.Time) Step {
 	case box == nil:
 		return look()
 	case box.Empty && box.Mode == agent.ModeMessage:
-		return m.paste(s, now)
+		return m.cleared(s, now)
+	case m.o.Withdraw && !m.ours(box):
+		return lost()
 	case box.Mode != agent.ModeMessage:
 		return refuse(api.CodeDraftPresent, "the composer is in "+string(box.Mode)+" mode")
 	case m.o.Clear, m.ours(box):
@@ -318,7 +326,7 @@ func (m *Machine) ours(box *agent.Composer) bool {
 	case m.o.Own == "":
 		return false
 	case m.o.Cut:
-		return m.o.Typist.Holds(m.o.Own, box)
+		return m.o.Typist.Holds(m.o.Own, box) || m.o.Alone && begins(m.o.Own, box)
 	}
 	return m.o.Typist.Displays(m.o.Own, box)
 }
@@ -330,13 +338,45 @@ func (m *Machine) clear(s Seen, now time.Time) Step {
 	}
 	box := at(s)
 	if box != nil && box.Empty {
-		return m.paste(s, now)
+		return m.cleared(s, now)
 	}
 	key, stuck := m.keys.next(m.o.Typist, box, now)
 	if stuck || m.over(now, clearFor) {
 		return refuse(api.CodeDraftPresent, "the draft could not be cleared")
 	}
 	return write(key)
+}
+
+// cleared goes on once the composer is empty.
+func (m *Machine) cleared(s Seen, now time.Time) Step {
+	if m.o.Withdraw {
+		return lost()
+	}
+	return m.paste(s, now)
+}
+
+func lost() Step {
+	return Step{Done: &Outcome{Verdict: Lost, Code: api.CodeUnconfirmed, Evidence: "the server ended before the message was sent; it was not sent, and nothing of it is left in the composer"}}
+}
+
+// begins says that the composer shows the beginning of a message, as a delivery
+// leaves it that was cut off while it typed or took back.
+func begins(typed string, box *agent.Composer) bool {
+	if box == nil || box.Empty || box.Mode != agent.ModeMessage {
+		return false
+	}
+	shown := shownOf(box.Text)
+	return shown != "" && strings.HasPrefix(shownOf(typed), shown)
+}
+
+// shownOf is what of a text a screen shows wherever it breaks lines.
+func shownOf(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || unicode.In(r, unicode.Cf, unicode.Mn, unicode.Me) {
+			return -1
+		}
+		return r
+	}, text)
 }
 
 func write(data []byte) Step {

@@ -282,3 +282,45 @@ func TestCutOff(t *testing.T) {
 	s.seen.Reading = composer("")
 	s.wrote("<hello>")
 }
+
+// TestCutOffPart: the beginning of a message that was cut off is ours too, while
+// nobody else has typed.
+func TestCutOffPart(t *testing.T) {
+	for _, c := range []struct {
+		shown string
+		alone bool
+		ours  bool
+	}{{"hel", true, true}, {"hel\nlo ", true, true}, {"hel", false, false}, {"help", true, false}, {"lo", true, false}} {
+		s := newScene(t, Options{Own: "hello", Cut: true, Alone: c.alone})
+		s.seen.Reading = composer(c.shown)
+		if !c.ours {
+			s.ended(Refused, api.CodeDraftPresent)
+			continue
+		}
+		s.wrote("U")
+		s.seen.Reading = composer("")
+		s.wrote("<hello>")
+	}
+}
+
+// TestWithdraw: what a caller that is gone had typed is taken back and nothing is
+// typed; what is not ours stays.
+func TestWithdraw(t *testing.T) {
+	cut := Options{Own: "hello", Cut: true, Alone: true, Withdraw: true}
+	s := newScene(t, cut)
+	s.seen.Reading = composer("hel")
+	s.wrote("U")
+	s.seen.Reading = composer("")
+	s.ended(Lost, api.CodeUnconfirmed)
+	for _, shown := range []string{"", "a person's"} {
+		s = newScene(t, cut)
+		s.seen.Reading = composer(shown)
+		if s.ended(Lost, api.CodeUnconfirmed); s.written != "" {
+			t.Errorf("at %q it wrote %q", shown, s.written)
+		}
+	}
+	s = newScene(t, cut)
+	s.seen.Reading = composer("hel")
+	s.seen.State = agent.Working
+	s.ended(Refused, api.CodeAgentBusy)
+}
