@@ -20,10 +20,11 @@ func (c *colors) public() Colors {
 	}
 }
 
-// The terminal's own colours when nobody says otherwise.
+// PlainForeground and PlainBackground are what the program is told are the terminal's
+// own colours, unless it or the options set others.
 var (
-	plainForeground = RGB(0xe5, 0xe5, 0xe5)
-	plainBackground = RGB(0, 0, 0)
+	PlainForeground = RGB(0xe5, 0xe5, 0xe5)
+	PlainBackground = RGB(0, 0, 0)
 )
 
 func firstSet(colors ...Color) Color {
@@ -36,11 +37,11 @@ func firstSet(colors ...Color) Color {
 }
 
 func (t *Terminal) foreground() Color {
-	return firstSet(t.colors.foreground, t.options.Foreground, plainForeground)
+	return firstSet(t.colors.foreground, t.options.Foreground, PlainForeground)
 }
 
 func (t *Terminal) background() Color {
-	return firstSet(t.colors.background, t.options.Background, plainBackground)
+	return firstSet(t.colors.background, t.options.Background, PlainBackground)
 }
 
 func isDark(c Color) bool {

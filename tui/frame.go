@@ -169,7 +169,7 @@ func (a area) put(x, y, end int, st terminal.Style, s string) int {
 
 // right writes s so that it ends at column end, and gives its first column.
 func (a area) right(end, y int, st terminal.Style, s string) int {
-	s = terminal.Printable(s)
+	s, end = terminal.Printable(s), min(end, a.w)
 	x := max(end-terminal.StringWidth(s), 0)
 	a.put(x, y, end, st, s)
 	return x

@@ -91,8 +91,16 @@ func here(s *sessions.Status, pen string) string {
 
 // columns are where the parts of a line stand.
 type columns struct {
-	name, state, since, agent, title int // first columns
+	name, state, since, agent, title int  // first columns
+	states, ages                     bool // there is room for them
 }
+
+// Widths of the columns beside the name: the word of a state, and an age.
+const (
+	nameMost  = 32 // the longest name there is
+	stateCols = 8
+	ageCols   = 4
+)
 
 func (m *Model) columns(w int) columns {
 	longest := 8
@@ -100,8 +108,15 @@ func (m *Model) columns(w int) columns {
 		longest = max(longest, len(s.Name))
 	}
 	c := columns{name: 4}
-	c.state = c.name + min(longest, max(w*2/5-10, 8), 24) + 1
-	c.since = c.state + 8
+	// The name has its room before all else: sessions are told apart by it. The icon
+	// has the state, and the line beside the screen has all of it.
+	c.state = c.name + min(longest, nameMost, max(w-c.name-1, 1)) + 1
+	c.since = c.state
+	left := w - c.state
+	if c.states = left >= stateCols+ageCols; c.states {
+		c.since += stateCols
+	}
+	c.ages = left >= ageCols
 	c.agent = c.since + 6
 	c.title = c.agent + 8
 	if w < 60 {
@@ -176,8 +191,12 @@ func (m *Model) drawRow(a area, y int, c columns, s *sessions.Status) {
 			name = strong
 		}
 		a.text(c.name, y, c.state-1, style(name), s.Name)
-		a.text(c.state, y, c.since, style(state), string(s.Now))
-		a.right(c.since+5, y, style(faint), age(m.now, s.Since))
+		if c.states {
+			a.text(c.state, y, c.since, style(state), string(s.Now))
+		}
+		if c.ages {
+			a.right(c.since+ageCols+1, y, style(faint), age(m.now, s.Since))
+		}
 		if c.agent < c.title {
 			a.text(c.agent, y, c.title-1, style(faint), s.Agent)
 		}

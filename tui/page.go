@@ -110,6 +110,6 @@ func (m *Model) drawText(a area) {
 func (m *Model) drawHistory(a area) {
 	m.page.place(len(m.page.lines))
 	for y := range min(a.h, m.page.count-m.page.top) {
-		m.drawLine(a, y, m.page.lines[m.page.top+y], 0, m.page.cols)
+		m.drawLine(a, y, m.page.lines[m.page.top+y], 0, m.page.cols, terminal.Colors{})
 	}
 }

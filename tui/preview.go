@@ -1,10 +1,12 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 
 	"berth/sessions"
 	"berth/terminal"
+	"berth/terminal/paint"
 )
 
 // drawSession draws the chosen session: a line that says which it is, and its
@@ -68,8 +70,11 @@ func (m *Model) drawScreen(a area, s *sessions.Status) {
 	}
 	shot := m.screen
 	top, left := crop(shot, a.w, a.h)
+	for y := range a.h {
+		a.fill(y, m.shown(terminal.Style{}, shot.Colors))
+	}
 	for y := range min(a.h, shot.Rows-top) {
-		m.drawLine(a, y, shot.Lines[top+y], left, shot.Cols)
+		m.drawLine(a, y, shot.Lines[top+y], left, shot.Cols, shot.Colors)
 	}
 	cur := shot.Cursor
 	if x, y := cur.Col-left, cur.Row-top; cur.Visible && x >= 0 && x < a.w && y >= 0 && y < a.h {
@@ -101,16 +106,16 @@ func crop(s *terminal.Snapshot, cols, rows int) (top, left int) {
 	return top, left
 }
 
-func (m *Model) drawLine(a area, y int, line *terminal.Line, left, cols int) {
+func (m *Model) drawLine(a area, y int, line *terminal.Line, left, cols int, own terminal.Colors) {
 	for x := range min(a.w, min(line.Len(), cols)-left) {
 		c := line.Cell(left + x)
 		if c.Width == 0 {
 			if x == 0 { // the left half is cut off
-				*a.at(x, y) = cell{ch: ' ', style: a.palette.style(m.shown(c.Style))}
+				*a.at(x, y) = cell{ch: ' ', style: a.palette.style(m.shown(c.Style, own))}
 			}
 			continue
 		}
-		out := cell{ch: c.Rune, style: a.palette.style(m.shown(c.Style)), wide: c.Width == 2}
+		out := cell{ch: c.Rune, style: a.palette.style(m.shown(c.Style, own)), wide: c.Width == 2}
 		text := string(c.Rune) + c.Rest
 		_, rest, width := terminal.NextCluster(text)
 		switch {
@@ -129,9 +134,18 @@ func (m *Model) drawLine(a area, y int, line *terminal.Line, left, cols int) {
 }
 
 // shown is a style of a session's screen as the dashboard shows it: no links,
-// nothing that blinks.
-func (m *Model) shown(s terminal.Style) terminal.Style {
+// nothing that blinks. Programs draw for a dark background, which is what they are told
+// that they have: on a light terminal it is drawn.
+func (m *Model) shown(s terminal.Style, own terminal.Colors) terminal.Style {
 	s.Link = ""
 	s.Attr &^= terminal.Blink | terminal.Hidden
+	if m.theme.light && m.theme.depth != paint.DepthNone {
+		if s.Fg == terminal.DefaultColor {
+			s.Fg = cmp.Or(own.Foreground, terminal.PlainForeground)
+		}
+		if s.Bg == terminal.DefaultColor {
+			s.Bg = cmp.Or(own.Background, terminal.PlainBackground)
+		}
+	}
 	return s
 }
