@@ -47,6 +47,7 @@ type Session struct {
 	Since   Time     `json:"since"`
 	Title   string   `json:"title"`
 	Prompt  any      `json:"prompt"`
+	Failure *Failure `json:"failure"` // of the state error
 	Writer  *Writer  `json:"writer"`
 	Viewers int      `json:"viewers"`
 	Tags    []string `json:"tags"`

@@ -12,7 +12,37 @@ import (
 )
 
 func helpVerb() *Verb {
-	return &Verb{Name: "help", Group: "see", Synopsis: "[VERB]", Short: "this list, or one verb in full", Need: keys.Viewer, MaxArgs: 1, TextOnly: true, Run: help}
+	return &Verb{Name: "help", Group: "see", Synopsis: "[VERB]", Short: "this list, or one verb in full", Need: keys.Viewer, MaxArgs: 1, TextOnly: true, Answer: []Helped{}, Run: help}
+}
+
+// Helped is one verb in the answer of help.
+type Helped struct {
+	Name    string         `json:"name"`
+	Group   string         `json:"group"`
+	Usage   string         `json:"usage"`
+	Short   string         `json:"short"`
+	Role    string         `json:"role"` // that it needs
+	Options []HelpedOption `json:"options"`
+}
+
+// HelpedOption is an option of a verb.
+type HelpedOption struct {
+	Name    string `json:"name"` // without the dashes
+	Type    string `json:"type"` // bool for one without a value
+	Usage   string `json:"usage"`
+	Default string `json:"default"`
+}
+
+func helped(v *Verb) Helped {
+	h := Helped{Name: v.Name, Group: v.Group, Usage: v.Usage(), Short: v.Short, Role: v.Need.String(), Options: []HelpedOption{}}
+	own := pflag.NewFlagSet(v.Name, pflag.ContinueOnError)
+	if v.Flags != nil {
+		v.Flags(own)
+	}
+	own.VisitAll(func(f *pflag.Flag) {
+		h.Options = append(h.Options, HelpedOption{Name: f.Name, Type: f.Value.Type(), Usage: f.Usage, Default: f.DefValue})
+	})
+	return h
 }
 
 var groups = []string{"see", "follow", "drive", "keep", "talk", "access", "stay"}
@@ -21,12 +51,18 @@ func help(_ context.Context, c *Call) error {
 	if len(c.Args) == 1 {
 		return c.helpOn(c.Args[0])
 	}
-	return c.answer(nil, func(w io.Writer) {
+	list := []Helped{}
+	for _, v := range verbs() {
+		if c.Identity().May(v.Name, v.Need) == nil {
+			list = append(list, helped(v))
+		}
+	}
+	return c.answer(list, func(w io.Writer) {
 		fmt.Fprintln(w, "VERB [options] SESSION [options] ...    help VERB shows one in full")
 		for _, g := range groups {
 			rows := [][]string{}
-			for _, v := range verbs() {
-				if v.Group == g && c.Identity().May(v.Name, v.Need) == nil {
+			for _, v := range list {
+				if v.Group == g {
 					rows = append(rows, []string{"  " + v.Name, v.Short})
 				}
 			}
@@ -44,7 +80,7 @@ func (c *Call) helpOn(name string) error {
 	if verb == nil {
 		return unknownVerb(name)
 	}
-	return c.answer(nil, func(w io.Writer) {
+	return c.answer([]Helped{helped(verb)}, func(w io.Writer) {
 		fmt.Fprintf(w, "%s\n\n  %s\n", strings.TrimSpace(verb.Name+" "+verb.Synopsis), verb.Short)
 		fmt.Fprintf(w, "  needs the role %s\n", verb.Need)
 		if verb.Flags == nil {

@@ -102,7 +102,7 @@ func pressKeys(ctx context.Context, c *Call) error {
 
 func lockVerb() *Verb {
 	return &Verb{
-		Name: "lock", Group: "drive", Synopsis: "S [--for 30s] [--wait-lock D] [--takeover]", Short: "hold a session's input across calls; gives the generation to pass as --lease",
+		Name: "lock", Group: "drive", Synopsis: "S [--for 30s] [--wait-lock D] [--takeover] [--lease G]", Short: "hold a session's input across calls; gives the generation to pass as --lease",
 		Need: keys.Operator, MinArgs: 1, MaxArgs: 1, Answer: api.Writer{}, Run: lock,
 		Flags: func(f *pflag.FlagSet) {
 			f.Duration("for", lockDefault, "how long, at most 10m")

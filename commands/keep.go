@@ -131,7 +131,7 @@ func rename(ctx context.Context, c *Call) error {
 
 func rmVerb() *Verb {
 	return &Verb{
-		Name: "rm", Group: "keep", Synopsis: "S...", Short: "remove ended sessions with their screen and output",
+		Name: "rm", Group: "keep", Synopsis: "TARGET... [--force]", Short: "remove ended sessions with their screen and output",
 		Need: keys.Admin, MinArgs: 1, MaxArgs: -1, Answer: Kept{}, Run: rm,
 		Flags: func(f *pflag.FlagSet) { f.Bool("force", false, "end it first if it runs") },
 	}
@@ -166,7 +166,7 @@ func rm(ctx context.Context, c *Call) error {
 
 func tagVerb() *Verb {
 	return &Verb{
-		Name: "tag", Group: "keep", Synopsis: "S [TAG|-TAG]...", Short: "add tags, or remove them with a dash; without any, list them",
+		Name: "tag", Group: "keep", Synopsis: "S [TAG|-TAG]... [--remove TAG]...", Short: "add tags, or remove them with a dash; without any, list them",
 		Need: keys.Admin, MinArgs: 1, MaxArgs: -1, Answer: Kept{}, Run: tag,
 		Flags:   func(f *pflag.FlagSet) { f.StringArray("remove", nil, "a tag to remove") },
 		Rewrite: dashRemoves,

@@ -77,6 +77,9 @@ func waiting(_ context.Context, c *Call) error {
 			if p, ok := r.Prompt.(*agent.Request); ok {
 				what, answer = asksFor(p), answerWith(r.Session, p)
 			}
+			if r.Failure != nil {
+				what = inList(strings.Join([]string{strings.ReplaceAll(r.Failure.Class, "_", " "), r.Failure.Text}, " "))
+			}
 			lines = append(lines, []string{r.Session, r.State, ago(c.Now(), r.Since.Time), r.Agent, what, answer})
 		}
 		table(w, lines)
@@ -89,7 +92,12 @@ func asksFor(p *agent.Request) string {
 	if p.Subtype != nil {
 		kind += " " + *p.Subtype
 	}
-	line := []rune(strings.Join(strings.Fields(kind+" "+p.About()), " "))
+	return inList(kind + " " + p.About())
+}
+
+// inList is a text as a cell of a list has it.
+func inList(text string) string {
+	line := []rune(strings.Join(strings.Fields(text), " "))
 	if len(line) > asksMost {
 		line = append(line[:asksMost-1], '…')
 	}

@@ -23,7 +23,7 @@ import (
 
 func respondVerb() *Verb {
 	return &Verb{
-		Name: "respond", Group: "drive", Synopsis: "S [--prompt ID] accept | deny [TEXT] | option N | text TEXT | answer Q=N|WORDS.. | cancel | -",
+		Name: "respond", Group: "drive", Synopsis: "S [--prompt ID] [--wait-lock D] [--takeover] [--lease G] accept | deny [TEXT] | option N | text TEXT | answer Q=N|WORDS.. | cancel | -",
 		Short: "answer what a session asks; - reads the answers as JSON",
 		Need:  keys.Responder, Tail: true, Lead: 1, Answer: sessions.Response{}, Run: respond,
 		Flags: func(f *pflag.FlagSet) {

@@ -30,6 +30,9 @@ func ParseRole(s string) (Role, error) {
 // accessVerbs are what no narrowed key may: they would widen it.
 var accessVerbs = map[string]bool{"access": true, "guest": true, "audit": true, "start-context": true}
 
+// openVerbs are every key's: they say what the caller may do, and nothing of any session.
+var openVerbs = map[string]bool{"help": true, "whoami": true, "version": true}
+
 // agentVerbs are what a process inside a session may ask: to look (at itself,
 // see SeesSession), to report, and what gives nothing away.
 var agentVerbs = map[string]bool{
@@ -78,6 +81,9 @@ func (id Identity) May(verb string, need Role) error {
 			return nil
 		}
 		return id.denied(verb, "a process inside a session may not use "+verb)
+	}
+	if openVerbs[verb] && id.Role > None {
+		return nil
 	}
 	if len(id.Verbs) > 0 && !slices.Contains(id.Verbs, verb) {
 		return id.denied(verb, fmt.Sprintf("%s may not use %s: the verbs= of its key has only %s", id.Name, verb, strings.Join(id.Verbs, ", "))).

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -62,7 +63,11 @@ func OpenStore(o StoreOptions) (*Store, error) {
 	for _, file := range o.Authorize {
 		set, problems := s.readOne(&Set{}, file, Admin)
 		if set.Empty() {
-			if len(problems) > 0 {
+			_, err := os.Stat(file)
+			switch {
+			case errors.Is(err, fs.ErrNotExist): // nothing waits for it, as for a file of Files
+				return nil, fmt.Errorf("authorize %s: there is no such file: name a file with a public key, such as ~/.ssh/id_ed25519.pub", file)
+			case len(problems) > 0:
 				return nil, fmt.Errorf("authorize: %s", problems[0])
 			}
 			return nil, fmt.Errorf("authorize %s: it holds no key", file)

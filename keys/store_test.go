@@ -168,8 +168,9 @@ func TestAuthorizedFilesAreAdmins(t *testing.T) {
 	if id, _ := s.Current().Lookup(key2, nil, noon); id.Role != Viewer {
 		t.Errorf("listed twice: %v", id.Role)
 	}
-	if _, err := OpenStore(StoreOptions{Authorize: []string{filepath.Join(dir, "no.pub")}}); err == nil {
-		t.Error("a missing file of --authorize was taken")
+	if _, err := OpenStore(StoreOptions{Authorize: []string{filepath.Join(dir, "no.pub")}}); err == nil ||
+		!strings.HasSuffix(err.Error(), "no.pub: there is no such file: name a file with a public key, such as ~/.ssh/id_ed25519.pub") {
+		t.Errorf("a missing file of --authorize: %v", err)
 	}
 	write(t, pub, "# nothing\n")
 	if _, err := OpenStore(StoreOptions{Authorize: []string{pub}}); err == nil || !strings.Contains(err.Error(), "no key") {

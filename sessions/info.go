@@ -11,9 +11,13 @@ import (
 	"berth/sessions/hold"
 )
 
+// stateNow is embedded under a name that none of its fields has: its field State would
+// be hidden from the schema by an embedded State.
+type stateNow = api.State
+
 // Info is the answer of the verb info.
 type Info struct {
-	api.State
+	stateNow
 	Profile      string            `json:"profile"`
 	Command      []string          `json:"command"` // arguments are shown to admins alone
 	Cwd          string            `json:"cwd"`
@@ -101,7 +105,7 @@ func (s *Session) Info(whole bool) Info {
 		}
 	}
 	i := Info{
-		State: st.State(s.reg.now()), Profile: st.Profile, Command: argv, Cwd: st.Cwd, User: cmp.Or(st.User, e.User), Env: env,
+		stateNow: st.State(s.reg.now()), Profile: st.Profile, Command: argv, Cwd: st.Cwd, User: cmp.Or(st.User, e.User), Env: env,
 		EnvFile: st.EnvFile, EnvPass: noNil(st.EnvPass), LoginEnv: st.LoginEnv, SizePolicy: string(st.SizePolicy), Restart: string(st.Spec.Restart),
 		Limits: InfoLimits{Output: st.Limits.Output, Scrollback: st.Limits.Scrollback, TTLMS: st.Limits.TTL.Milliseconds(), IdleTimeoutMS: st.Limits.IdleTimeout.Milliseconds()},
 		Tags:   noNil(st.Tags), Meta: meta, Parent: orNil(st.Parent), Depth: st.Depth, Created: st.Created, CreatedBy: st.CreatedBy,

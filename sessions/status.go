@@ -96,7 +96,7 @@ func (s *Status) Row() api.Session {
 		tags = []string{}
 	}
 	return api.Session{
-		Prompt: promptOrNil(s.Request), Session: s.Name, ID: s.ID, Agent: s.Agent, State: string(s.Now), Since: api.At(s.Since),
+		Prompt: promptOrNil(s.Request), Failure: s.Failure, Session: s.Name, ID: s.ID, Agent: s.Agent, State: string(s.Now), Since: api.At(s.Since),
 		Title: terminal.Printable(s.Title), Writer: s.Writer, Viewers: s.Viewers, Tags: tags, PID: s.PID, Cols: s.Cols, Rows: s.Rows,
 	}
 }

@@ -26,11 +26,13 @@ func rootCommand() *cobra.Command {
 			"berth ls, berth attach NAME, berth help. The caller is then known by its process, not by a key.",
 		SilenceErrors: true, SilenceUsage: true,
 		Args:              cobra.ArbitraryArgs,
+		Version:           version(), // of this program; the verb is of the server
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return callServer(cmd, args)
 		},
 	}
+	root.SetVersionTemplate("berth {{.Version}}\n")
 	root.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true}) // help is a verb of the server
 	root.AddCommand(serveCommand(), configCommand(), rulesCommand(), explainCommand())
 	for _, name := range commands.Names() {
