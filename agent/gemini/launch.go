@@ -46,7 +46,7 @@ func (Driver) Command() []string { return []string{"gemini"} }
 // user's own files but for the settings: those have our hooks in them. There is
 // no other place for hooks that a user may write.
 func (Driver) Launch(s agent.Start) (agent.Launch, error) {
-	l := agent.Launch{Argv: slices.Clone(s.Argv)}
+	l := agent.Launch{Argv: slices.Clone(s.Argv), Headless: headless(s.Argv)}
 	if s.Isolate == agent.IsolateNone || isSubcommand(s.Argv) {
 		return l, nil
 	}
@@ -73,6 +73,19 @@ func (Driver) Launch(s agent.Start) (agent.Launch, error) {
 	}
 	l.Argv = slices.Insert(l.Argv, min(1, len(l.Argv)), words...)
 	return l, nil
+}
+
+// headless says whether the command prints one answer and ends: -p, --prompt.
+func headless(argv []string) bool {
+	for _, arg := range argv[min(1, len(argv)):] {
+		if arg == "--" {
+			return false
+		}
+		if arg == "--prompt" || strings.HasPrefix(arg, "--prompt=") || strings.HasPrefix(arg, "-p") {
+			return true
+		}
+	}
+	return false
 }
 
 // subcommands do something else than talk.

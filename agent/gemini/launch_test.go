@@ -44,6 +44,20 @@ func start() agent.Start {
 	return agent.Start{Argv: []string{"gemini"}, Env: map[string]string{"HOME": "/h"}, Cwd: "/w", Folder: "/s", Hook: "/s/berth", Disk: disk(), Isolate: agent.IsolateHooks, Groom: agent.GroomAuto}
 }
 
+// TestHeadless: with -p Gemini prints one answer and ends, and is never at rest.
+func TestHeadless(t *testing.T) {
+	for line, want := range map[string]bool{
+		"gemini": false, "gemini -p hello": true, "gemini -phello": true, "gemini -m flash --prompt=hello": true, "gemini --prompt hello": true,
+		"gemini -i hello": false, "gemini --prompt-interactive hello": false, "gemini hello": false, "gemini -- -p": false,
+	} {
+		s := start()
+		s.Argv = strings.Fields(line)
+		if l, err := (Driver{}).Launch(s); err != nil || l.Headless != want {
+			t.Errorf("%s: headless %v, %v", line, l.Headless, err)
+		}
+	}
+}
+
 func TestLaunch(t *testing.T) {
 	s := start()
 	s.Conversation = "77777777-2222-4333-8444-555555555555"
