@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"berth/detect/replay"
 	"berth/sessions"
 )
 
@@ -39,18 +40,23 @@ func export(ctx context.Context, c *Call) error {
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
 	var start time.Time
+	at := 0.0 // of the last event, in seconds since the start
 	err = s.Recording(ctx, func(part sessions.Part) error {
 		if start.IsZero() {
 			start = part.Time
 			return enc.Encode(castHead(s, start, part.Cols, part.Rows)) // the first part is the size
 		}
-		at := max(part.Time.Sub(start).Seconds(), 0)
+		at = max(part.Time.Sub(start).Seconds(), 0)
 		kind, data := "o", string(part.Data)
 		if part.Resize {
 			kind, data = "r", fmt.Sprintf("%dx%d", part.Cols, part.Rows)
 		}
 		return enc.Encode([]any{json.Number(fmt.Sprintf("%.6f", at)), kind, data})
 	})
+	if err == nil && !start.IsZero() && s.Status().Running() {
+		// Else a reader of the file takes its last output for the program's end.
+		err = enc.Encode([]any{json.Number(fmt.Sprintf("%.6f", max(c.Now().Sub(start).Seconds(), at))), "m", replay.StillRunning})
+	}
 	if err == nil && start.IsZero() { // nothing was printed yet: an empty recording is one too
 		st := s.Status()
 		err = enc.Encode(castHead(s, st.Created.Time, st.Cols, st.Rows))

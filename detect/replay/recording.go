@@ -27,6 +27,7 @@ type Recording struct {
 	Start      time.Time
 	events     []event // but for the log's
 	end        time.Duration
+	running    bool // at the end
 	logged     []logLine
 	logLate    time.Duration
 	hookLate   time.Duration
@@ -83,6 +84,10 @@ const (
 	logged
 	registered
 )
+
+// StillRunning is the marker (asciicast's event m) at the end of a recording whose
+// program had not ended.
+const StillRunning = "still running"
 
 // ErrRecording is the error for a file that is no recording.
 var ErrRecording = errors.New("not a recording")
@@ -171,6 +176,11 @@ func (r *Recording) cast(data []byte) error {
 			if _, err := fmt.Sscanf(text, "%dx%d", &e.cols, &e.rows); err != nil {
 				return fmt.Errorf("%w: size %q", ErrRecording, text)
 			}
+		case "m":
+			if text == StillRunning {
+				r.running, r.end = true, max(r.end, e.at)
+			}
+			return nil
 		default:
 			return nil // what was typed moves nothing
 		}

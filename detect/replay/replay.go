@@ -76,6 +76,9 @@ func (p *player) run() []Step {
 	}
 	p.until(p.rec.end)
 	p.look()
+	if p.rec.running {
+		return p.steps
+	}
 	p.apply(agent.Fact{Kind: agent.ProgramExited, Source: agent.SourceProcess, Cause: "process:exit"})
 	return p.steps
 }
