@@ -26,12 +26,13 @@ const heartbeatEvery = 15 * time.Second
 
 func watchVerb() *Verb {
 	return &Verb{
-		Name: "watch", Group: "follow", Synopsis: "[TARGET...] [--type T,..] [--since CURSOR] [--past] [--until STATE] [--timeout D]",
+		Name: "watch", Group: "follow", Synopsis: "[TARGET...] [--type T,..] [--since CURSOR] [--past] [--full] [--until STATE] [--timeout D]",
 		Short: "follow events, one a line", Need: keys.Viewer, MaxArgs: -1, Answer: api.EventHead{}, Run: watch,
 		Flags: func(f *pflag.FlagSet) {
 			f.StringSlice("type", nil, "only these types of events")
 			f.String("since", "", "every event after this cursor (e123) or after event N of session S (S:N)")
 			f.Bool("past", false, "end with the newest event there is")
+			f.Bool("full", false, "hooks' payloads whole, also those beyond 64 KiB")
 			f.String("until", "", "end when a session is in this state")
 			f.Duration("timeout", 0, "end after this long, with status 10")
 		},
@@ -44,6 +45,7 @@ type watcher struct {
 	targets []string
 	types   map[string]bool
 	until   agent.State
+	full    bool // hooks' payloads are printed whole
 	reader  *events.Reader
 }
 
@@ -99,6 +101,7 @@ func newWatcher(c *Call) (*watcher, error) {
 			return nil, unknownState(until)
 		}
 	}
+	w.full, _ = c.flags.GetBool("full")
 	since, _ := c.flags.GetString("since")
 	var err error
 	w.reader, err = c.readerSince(since)
@@ -210,6 +213,9 @@ func (w *watcher) wants(line events.Line) bool {
 func (w *watcher) tell(line events.Line) error {
 	if !w.wants(line) {
 		return nil
+	}
+	if s, ok := w.Sessions.Find(line.ID); ok && w.full && line.Type == "hook" {
+		line.Raw = s.WholeHook(line)
 	}
 	return w.printLine(line)
 }

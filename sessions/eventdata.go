@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -196,7 +197,7 @@ func NextState(raw []byte) agent.State {
 
 // Describe says in a line for people what an event tells beside its head.
 func Describe(line events.Line) string {
-	var fields map[string]any
+	var fields map[string]json.RawMessage
 	if json.Unmarshal(line.Raw, &fields) != nil {
 		return ""
 	}
@@ -204,19 +205,37 @@ func Describe(line events.Line) string {
 		delete(fields, head)
 	}
 	if line.Type == "state_change" {
-		return fmt.Sprintf("%v -> %v (%v)", fields["prev"], fields["next"], fields["cause"])
+		return fmt.Sprintf("%s -> %s (%s)", inWords(fields["prev"]), inWords(fields["next"]), inWords(fields["cause"]))
 	}
-	if by, ok := fields["by"].(map[string]any); ok {
-		fields["by"] = by["identity"]
+	var by By
+	if json.Unmarshal(fields["by"], &by) == nil && by.Identity != "" {
+		fields["by"], _ = json.Marshal(by.Identity) // a string always encodes
 	}
 	var words []string
 	for key, value := range fields {
-		if value != nil && value != "" {
-			words = append(words, fmt.Sprintf("%s=%v", key, value))
+		if text := inWords(value); text != "" {
+			words = append(words, key+"="+text)
 		}
 	}
 	sort.Strings(words)
 	return strings.Join(words, " ")
+}
+
+// inWords is a JSON value for people: a string without its quotes, null as nothing,
+// all else as it is.
+func inWords(value json.RawMessage) string {
+	var text string
+	switch {
+	case len(value) == 0 || string(value) == "null":
+		return ""
+	case json.Unmarshal(value, &text) == nil:
+		return text
+	}
+	var short bytes.Buffer
+	if json.Compact(&short, value) != nil {
+		return string(value)
+	}
+	return short.String()
 }
 
 func orNil(s string) *string {

@@ -1,14 +1,40 @@
 package sessions
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"slices"
 
 	"berth/api"
+	"berth/sessions/events"
 	"berth/sessions/hold"
 )
+
+// shortPayload is how an event has a payload that is too long for it: as its beginning.
+const shortPayload = `"payload":null,"head":`
+
+// WholeHook is a hook event with its whole payload in place of its beginning. It is the
+// event as it is if that has all of it, or if the payload is gone or was cut.
+func (s *Session) WholeHook(line events.Line) []byte {
+	at := bytes.Index(line.Raw, []byte(shortPayload)) // quotes in strings are escaped
+	if at < 0 || line.Cause == 0 {
+		return line.Raw
+	}
+	payload, err := hold.ReadHook(s.dir, line.Cause)
+	var whole bytes.Buffer
+	if err != nil || json.Compact(&whole, payload) != nil {
+		return line.Raw
+	}
+	rest := line.Raw[at+len(shortPayload):]
+	head := json.NewDecoder(bytes.NewReader(rest))
+	if err := head.Decode(new(string)); err != nil {
+		return line.Raw
+	}
+	return slices.Concat(line.Raw[:at], []byte(`"payload":`), whole.Bytes(), rest[head.InputOffset():])
+}
 
 // HookPayload is what the hook event with this number was told, whole. NOT_FOUND
 // when there is no such event, or its payload was dropped as old.
