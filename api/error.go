@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Code names a failure. Each code belongs to exactly one exit status.
@@ -103,4 +104,13 @@ func AsError(err error) *Error {
 		return e
 	}
 	return &Error{Code: CodeInternal, Message: "something went wrong inside berth; its log has the details", cause: err}
+}
+
+// About is a message about what has that name, with the name said once: most messages
+// begin with it already.
+func About(name, message string) string {
+	if rest, ok := strings.CutPrefix(message, name); ok && (rest == "" || strings.ContainsRune(" :,;", rune(rest[0]))) {
+		return message
+	}
+	return name + ": " + message
 }

@@ -41,3 +41,14 @@ func TestNamesTagsAndMeta(t *testing.T) {
 		}
 	}
 }
+
+func TestAboutSaysTheNameOnce(t *testing.T) {
+	for message, want := range map[string]string{
+		"billing did not get it": "billing did not get it", "billing: gone": "billing: gone", "billing": "billing",
+		"it is gone": "billing: it is gone", "billing-2 is gone": "billing: billing-2 is gone", "": "billing: ",
+	} {
+		if got := About("billing", message); got != want {
+			t.Errorf("About(%q) = %q, want %q", message, got, want)
+		}
+	}
+}

@@ -111,7 +111,7 @@ func (c *client) command(ctx context.Context, key rune) {
 	case '[':
 		c.openPager(ctx)
 	case '?':
-		c.show(helpLines(c.parser.prefix.Label(), c.Session.Name(), c.mayWrite(), c.Dashboard), 0)
+		c.show(helpLines(c.parser.prefix.Label(), c.Session.Name(), c.mayWrite(), c.ReadOnly, c.Dashboard), 0)
 	case 0: // Escape and the like: the prefix was a mistake
 	default:
 		label := c.parser.prefix.Label()
@@ -158,9 +158,11 @@ func (c *client) refused(err error) {
 	case errors.As(err, &busy):
 		c.say(busy.Writer.Name + " is writing, and your key may not take over")
 	case errors.Is(err, ErrReadOnly) && c.status.Writer.Client != "" && !c.writer:
-		c.say("you are looking on · " + c.status.Writer.Name + " is writing")
+		c.say("view only · " + c.status.Writer.Name + " is writing")
+	case errors.Is(err, ErrReadOnly) && c.ReadOnly:
+		c.say("view only (--read-only): your typing isn't sent")
 	case errors.Is(err, ErrReadOnly):
-		c.say("you are looking on: typing does not arrive")
+		c.say("view only, your key may not type: your typing isn't sent")
 	default:
 		c.say("that did not arrive: " + err.Error())
 	}

@@ -53,7 +53,7 @@ func (o *overlay) cover(view []rowView, cols int, cur *terminal.Cursor) {
 	}
 }
 
-func helpLines(prefix, session string, mayWrite, dashboard bool) []string {
+func helpLines(prefix, session string, mayWrite, asked, dashboard bool) []string {
 	lines := []string{
 		"berth · " + session + " · keys after " + prefix,
 		"d  detach",
@@ -66,7 +66,10 @@ func helpLines(prefix, session string, mayWrite, dashboard bool) []string {
 		prefix + " again  sends it",
 	}
 	if !mayWrite {
-		lines[2], lines[3] = "   (your key may look on only)", ""
+		lines[2], lines[3] = "   (view only: your key may not type)", ""
+		if asked {
+			lines[2] = "   (view only, as asked by --read-only)"
+		}
 		lines = append(lines[:3], lines[4:]...)
 	}
 	if dashboard {

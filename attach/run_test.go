@@ -149,7 +149,12 @@ func TestReadOnlyIsTold(t *testing.T) {
 	p := attach(t, s, 60, 15, func(o *Options) { o.ReadOnly = true })
 	eventually(t, same(p, s))
 	p.press("x")
-	eventually(t, shows(p, "you are looking on"))
+	eventually(t, shows(p, "view only (--read-only): your typing isn't sent"))
+	p.press("\x1d?")
+	eventually(t, shows(p, "view only, as asked by --read-only"))
+	viewer := attach(t, s, 60, 15, func(o *Options) { o.MayWrite = false })
+	viewer.press("x")
+	eventually(t, shows(viewer, "view only, your key may not type"))
 	if s.got() != "" {
 		t.Error("typing arrived")
 	}

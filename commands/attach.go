@@ -58,7 +58,7 @@ func (c *Call) attachment(name string, readOnly bool) (Attachment, error) {
 		return Attachment{}, err
 	}
 	allowed := func() error { return c.may("attach", keys.Operator, s) }
-	return Attachment{Session: s, ReadOnly: readOnly, MayWrite: !readOnly && allowed() == nil, Allowed: allowed, Sees: func() bool { return c.sees(s) }}, nil
+	return Attachment{Session: s, ReadOnly: readOnly, MayWrite: allowed() == nil, Allowed: allowed, Sees: func() bool { return c.sees(s) }}, nil
 }
 
 // Fail writes an error as a verb's failure is written and gives its status.

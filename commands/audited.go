@@ -113,7 +113,7 @@ func (s *Service) begin(r Request, verb, subject string, session *sessions.Sessi
 // on, and gives what is to be called with its exit status.
 func (s *Service) Attached(r Request, to Attachment) (end func(status int, code api.Code) bool, err error) {
 	verb := "attach"
-	if !to.MayWrite {
+	if !to.MayWrite || to.ReadOnly {
 		verb = "attach --read-only"
 	}
 	return s.begin(r, verb, "", to.Session)

@@ -86,7 +86,7 @@ func (c *Call) oneOf(r result, name string) (int, error) {
 	if shown.Code == api.CodeInternal {
 		c.Log.Error("verb failed", "line", c.verbName(), "session", name, "identity", c.Identity().Name, "error", r.err)
 	}
-	c.warn(name + ": " + shown.Message)
+	c.warn(api.About(name, shown.Message))
 	if !c.JSON {
 		return shown.Code.Status(), nil
 	}

@@ -17,11 +17,12 @@ import (
 type Interrupted struct {
 	Session     string     `json:"session"`
 	ID          string     `json:"id"`
-	Delivered   bool       `json:"delivered"` // false: it was at rest, and nothing was pressed
+	Delivered   bool       `json:"delivered"` // false: nothing was pressed
 	Confirmed   bool       `json:"confirmed"`
 	StateBefore string     `json:"state_before"`
 	State       string     `json:"state"`
 	Seq         uint64     `json:"seq"`
+	Skipped     *string    `json:"skipped"`         // why one of all or tag:T was left out; null: it was not
 	Error       *api.Error `json:"error,omitempty"` // of one target of several
 }
 
@@ -41,6 +42,7 @@ func interrupt(ctx context.Context, c *Call) error {
 	if len(list) > 1 && c.flags.Changed("lease") {
 		return Lookup("interrupt").usage(errors.New("--lease is of one session"))
 	}
+	named := c.named(c.Args)
 	return c.each(ctx, list, func(s *sessions.Session) result {
 		done, err := s.Interrupt(ctx, c.claim("interrupt", keys.Responder, s))
 		st := s.Status()
@@ -50,6 +52,10 @@ func interrupt(ctx context.Context, c *Call) error {
 		if err == nil {
 			answer.State = string(done.State)
 		}
+		if failed := api.AsError(err); failed != nil && !named[s.ID()] && (failed.Code == api.CodeNoDriver || failed.Code == api.CodeExited) {
+			answer.Skipped, err = &failed.Message, nil
+			answer.Confirmed = false
+		}
 		return result{
 			err: err,
 			answer: func(failed *api.Error) any {
@@ -57,6 +63,10 @@ func interrupt(ctx context.Context, c *Call) error {
 				return answer
 			},
 			text: func(w io.Writer) {
+				if answer.Skipped != nil {
+					fmt.Fprintf(w, "skipped: %s\n", *answer.Skipped)
+					return
+				}
 				if !answer.Delivered {
 					fmt.Fprintf(w, "%s is %s: there is nothing to interrupt\n", answer.Session, answer.State)
 					return

@@ -11,6 +11,7 @@ import (
 	"berth/agent"
 	"berth/api"
 	"berth/keys"
+	"berth/terminal"
 )
 
 func promptVerb() *Verb {
@@ -45,6 +46,17 @@ func showPrompt(_ context.Context, c *Call) error {
 		out.FullInput, out.Lines = &r.FullInput, r.Lines
 	}
 	return c.answer(out, func(w io.Writer) { writePrompt(w, st.Name, r, full) })
+}
+
+// PromptLines is a prompt as prompt shows it to people, and the verb by which it is
+// answered. All of it is printable.
+func PromptLines(name string, r *agent.Request) (lines []string, answer string) {
+	var b strings.Builder
+	writePrompt(&b, name, r, false)
+	for line := range strings.Lines(b.String()) {
+		lines = append(lines, terminal.Printable(strings.TrimSuffix(line, "\n")))
+	}
+	return lines[:len(lines)-1], terminal.Printable(answerWith(name, r))
 }
 
 // writePrompt shows a prompt to people, with how to answer it.

@@ -89,6 +89,21 @@ func (c *Call) targets(list []string, emptyIsAll bool) ([]*sessions.Session, err
 	return found, nil
 }
 
+// named are the ids of those of the words' sessions that are named one by one, not by
+// all or tag:T.
+func (c *Call) named(list []string) map[string]bool {
+	ids := map[string]bool{}
+	for _, word := range list {
+		if word == "all" || strings.HasPrefix(word, "tag:") {
+			continue
+		}
+		if s, ok := c.Sessions.Find(word); ok {
+			ids[s.ID()] = true
+		}
+	}
+	return ids
+}
+
 // allowed checks the caller's rights for the verb itself; which sessions it
 // may be used on is checked where they are found, and again at each write.
 func (c *Call) allowed(v *Verb) error {

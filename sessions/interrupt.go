@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"berth/agent"
@@ -35,12 +36,14 @@ type interruption struct {
 // at rest the key would mean something else, and a dialog it would refuse. Its
 // errors are AGENT_BUSY at a prompt, and UNCONFIRMED when the agent works on.
 func (s *Session) Interrupt(ctx context.Context, claim Claim) (Interrupted, error) {
-	typist, err := s.typist()
-	if err != nil {
-		return Interrupted{}, err
+	typist, ok := s.reg.driver(s.Status().Spec).(agent.Typist)
+	if !ok {
+		st := s.Status()
+		return Interrupted{}, api.Errorf(api.CodeNoDriver, "%s runs %s, and berth does not know which key interrupts it: use keys %s Ctrl-c, or signal %s INT", st.Name, st.Agent, st.Name, st.Name).
+			With("session", st.Name)
 	}
 	var done Interrupted
-	err = s.delivery(ctx, claim, func(write writing) error {
+	err := s.delivery(ctx, claim, func(write writing) error {
 		within, cancel := context.WithTimeoutCause(ctx, interruptFor, errNotInterrupted)
 		defer cancel()
 		try, err := s.tryInterrupt(within, claim, typist.Interrupt(), write)
@@ -107,7 +110,7 @@ func (c *core) interrupt() (interruption, error) {
 	try := interruption{before: c.state, turn: c.detection.fold.Status().Turn}
 	switch {
 	case seen.Asks || seen.Reading != nil && seen.Reading.Dialog != nil:
-		return try, api.Errorf(api.CodeAgentBusy, "%s asks something: answer its prompt; an interrupt would refuse it", c.spec.Name).With("session", c.spec.Name)
+		return try, api.Errorf(api.CodeAgentBusy, "%s asks something, and an interrupt would refuse it%s", c.spec.Name, strings.TrimSuffix(busyRemedy(c.s.Status()), ", or add --queue")).With("session", c.spec.Name)
 	case c.state == agent.Idle, c.state == agent.InError:
 		return try, nil
 	case c.state != agent.Working:

@@ -109,7 +109,7 @@ func (s *Session) nudge(ctx context.Context, claim Claim, n Nudge, q *queued) (N
 		err = told
 	}
 	if err == nil {
-		err = nudgeError(s.Status().Name, done, outcome)
+		err = nudgeError(s.Status(), done, outcome)
 	}
 	return done, err
 }

@@ -1,8 +1,10 @@
 package sessions
 
 import (
+	"fmt"
 	"slices"
 
+	"berth/agent"
 	"berth/api"
 	"berth/sessions/deliver"
 )
@@ -86,21 +88,34 @@ func (d *nudging) settle(c *core, done Nudged, o deliver.Outcome) {
 	if done.Seq == 0 {
 		return // it is tried again
 	}
-	if !d.queued.settle(done, nudgeError(c.spec.Name, done, o)) && c.detection != nil {
+	if !d.queued.settle(done, nudgeError(c.s.Status(), done, o)) && c.detection != nil {
 		c.detection.unwatch(&d.turn)
 	}
 }
 
-func nudgeError(name string, done Nudged, o deliver.Outcome) error {
+// busyRemedy says what a caller can do about an agent that takes no message now. A
+// prompt does not end by itself.
+func busyRemedy(st *Status) string {
+	switch {
+	case st.Request != nil:
+		return fmt.Sprintf("; answer it with: respond %s --prompt %s ANSWER, or add --queue", st.Name, st.Request.ID)
+	case st.Now == agent.Prompt:
+		return fmt.Sprintf("; see it with: prompt %s, or add --queue", st.Name)
+	}
+	return "; wait for it with: wait " + st.Name + ", or add --queue"
+}
+
+func nudgeError(st *Status, done Nudged, o deliver.Outcome) error {
 	if o.Verdict == deliver.Confirmed {
 		return nil
 	}
+	name := st.Name
 	message := "%s did not get the message: %s"
 	if o.Verdict == deliver.Unconfirmed {
 		message = "whether %s has the message is not known: %s"
 	}
 	remedy := map[api.Code]string{
-		api.CodeAgentBusy:    "; wait for it with: wait " + name,
+		api.CodeAgentBusy:    busyRemedy(st),
 		api.CodeDraftPresent: "; it stays as it is, unless --stash or --clear is given",
 	}[o.Code]
 	if o.Aside {

@@ -257,6 +257,8 @@ func TestVerdicts(t *testing.T) {
 		`0 {"outcome":"denied","confirmed":false,"state":"idle"}`:                                    "alpha: denied, not confirmed · now idle",
 		`6 {"outcome":"answered_elsewhere","error":{"code":"STALE_PROMPT","message":"x"}}`:           "alpha: answered elsewhere, somebody else was first",
 		`9 {"outcome":"accepted","error":{"code":"UNCONFIRMED","message":"nothing tells"}}`:          "alpha: unconfirmed: nothing tells",
+		`9 {"error":{"code":"UNCONFIRMED","message":"alpha works on: it had no effect"}}`:            "alpha: unconfirmed: works on: it had no effect",
+		`5 {"error":{"code":"AGENT_BUSY","message":"alpha did not get the message: it works"}}`:      "alpha did not get the message: it works",
 		`6 {"error":{"code":"STALE_PROMPT","message":"it asks something else"}}`:                     "alpha: it asks something else",
 		`4 {"error":{"code":"DENIED","message":"respond needs the role responder and v is viewer"}}`: "alpha: respond needs the role responder and v is viewer",
 		`7 ` + "": "alpha: respond failed with status 7",

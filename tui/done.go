@@ -73,11 +73,11 @@ func (m *Model) failureOf(d Done, v verdict) string {
 	case v.Outcome == "answered_elsewhere":
 		return d.Name + ": answered elsewhere, somebody else was first"
 	case v.Error != nil && v.Error.Code == api.CodeUnconfirmed:
-		return d.Name + ": unconfirmed: " + oneLine(v.Error.Message)
+		return d.Name + ": unconfirmed: " + strings.TrimPrefix(oneLine(v.Error.Message), d.Name+" ")
 	case v.Error != nil:
-		return d.Name + ": " + oneLine(v.Error.Message)
+		return api.About(d.Name, oneLine(v.Error.Message))
 	case d.Err != "":
-		return d.Name + ": " + oneLine(strings.TrimPrefix(d.Err, "berth: "))
+		return api.About(d.Name, oneLine(strings.TrimPrefix(d.Err, "berth: ")))
 	}
 	return fmt.Sprintf("%s: %s failed with status %d", d.Name, d.Kind, d.Status)
 }

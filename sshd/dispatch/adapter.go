@@ -157,5 +157,11 @@ func (m *member) Status() attach.Status {
 	if st.Exit != nil {
 		s.End = commands.ExitWords(st.Exit)
 	}
+	if st.Failure != nil {
+		s.Detail = terminal.Printable(st.Failure.Class + ": " + st.Failure.Text)
+	}
+	if st.Request != nil {
+		s.Prompt, s.Respond = commands.PromptLines(st.Name, st.Request)
+	}
 	return s
 }
