@@ -13,7 +13,7 @@ import (
 func (s *screen) dialog() *agent.Dialog {
 	options, first, end := s.options()
 	b := block{dialog: &agent.Dialog{Options: options, Cols: s.view.Cols, Height: s.view.Rows}, screen: s, first: first, end: end}
-	b.foot = s.join(end+1, s.last)
+	b.foot = flat(s.join(end+1, s.last))
 	for _, read := range []func() bool{b.setup, b.question, b.plan, b.permission, b.notice} {
 		if read() {
 			for i := max(b.top, 0); i <= s.last; i++ {
@@ -34,7 +34,7 @@ type block struct {
 	screen     *screen
 	top        int    // row of its first line, once it is known
 	first, end int    // rows of the first and last option; first > last row when there are none
-	foot       string // the text below the options
+	foot       string // the text below the options, on one line
 	secret     bool   // what is typed into its box is not to be told
 }
 
@@ -197,7 +197,8 @@ func (b *block) permission() bool {
 	d.Type = agent.PromptPermission
 	if headed {
 		b.top = row
-		d.Title, d.Body = strings.TrimSpace(b.screen.text(row)), b.screen.join(row+1, b.first-1)
+		last := b.asked(row)
+		d.Title, d.Body = flat(b.screen.join(row, last)), b.screen.join(last+1, b.first-1)
 		d.Tool = toolOf[d.Title]
 	} else {
 		d.Body, d.Cut = b.screen.join(0, b.first-1), true
@@ -209,13 +210,31 @@ func (b *block) permission() bool {
 	return true
 }
 
+// asked is the last row of the question that begins on that row: without room it
+// goes on in the next ones.
+func (b *block) asked(row int) int {
+	for i := row; i < b.first && !b.screen.blank(i); i++ {
+		if strings.HasSuffix(b.screen.text(i), "?") {
+			return i
+		}
+	}
+	return row
+}
+
+// flat is a text with one blank for every stretch of blanks and line ends.
+func flat(text string) string { return strings.Join(strings.Fields(text), " ") }
+
 var leave = regexp.MustCompile(`(?i)\besc (to )?(cancel|exit|close|go back|back|dismiss|skip)\b|\benter (to )?(confirm|continue|select|open)\b`)
 
 // notice: any other dialog: no caret on the screen, and ended by how to leave
 // it.
 func (b *block) notice() bool {
 	s := b.screen
-	if s.view.Cursor.Visible || !leave.MatchString(s.text(s.last)) {
+	words := s.last // the row that its last words begin on
+	for words > 0 && !s.blank(words-1) {
+		words--
+	}
+	if s.view.Cursor.Visible || !leave.MatchString(flat(s.join(words, s.last))) {
 		return false
 	}
 	top := min(b.first, s.last)

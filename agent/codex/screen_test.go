@@ -179,6 +179,21 @@ func TestDialogs(t *testing.T) {
 }
 
 // TestNoDialog: what a conversation quotes is no dialog.
+// TestNarrow: a command's dialog as Codex 0.169.0 lays it out at 80 and at 40 columns.
+func TestNarrow(t *testing.T) {
+	const wide = "  Would you like to run the following command?\n\n  Environment: local\n\n  $ touch a-file-with-a-long-name-one.txt\n\n\n" +
+		"› 1. Yes, proceed (y)\n  2. Yes, and don't ask again for commands that start with `touch` (p)\n  3. No, and tell Codex what to do differently (esc)\n\n  Press enter to confirm or esc to cancel\n"
+	const narrow = "  Would you like to run the following\n  command?\n\n  Environment: local\n\n  $ touch\n  a-file-with-a-long-name-one.txt\n\n\n" +
+		"› 1. Yes, proceed (y)\n  2. Yes, and don't ask again for\n     commands that start with `touch` (p)\n  3. No, and tell Codex what to do\n     differently (esc)\n\n  Press enter to confirm or esc to\n  cancel\n"
+	for name, drawn := range map[string]string{"wide": wide, "narrow": narrow} {
+		d := draw(drawn, 0, 0).Dialog
+		if d == nil || d.Type != agent.PromptPermission || d.Tool != "Bash" || d.Title != "Would you like to run the following command?" || d.Partial ||
+			strings.Join(d.Labels(), "|") != "Yes, proceed (y)|Yes, and don't ask again for commands that start with `touch` (p)|No, and tell Codex what to do differently (esc)" {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+}
+
 func TestNoDialog(t *testing.T) {
 	quoted := "• It says:\n  Would you like to run the following command?\n  1. Yes, proceed (y)\n  2. No\n  Press enter to confirm or esc to cancel\n\n"
 	trust := "• It says:\n  Folder access\n  Trust this folder?\n  1. Trust and continue\n  2. Back\n\n  enter continue · esc back\n"
