@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,9 +23,10 @@ func (p *place) lead(may Children) (*Session, Actor) {
 // without end.
 func TestStartsOfAnAgent(t *testing.T) {
 	p := open(t)
-	now := time.Now()
+	began := time.Now()
+	var later atomic.Int64
 	p.close()
-	p.options.Now = func() time.Time { return now }
+	p.options.Now = func() time.Time { return began.Add(time.Duration(later.Load())) }
 	p.open()
 	lead, agent := p.lead(Children{Profiles: []string{"worker", "nested"}, Max: 1, Starts: 3})
 	start := func(by Actor) (*Session, error) {
@@ -63,7 +65,7 @@ func TestStartsOfAnAgent(t *testing.T) {
 			t.Errorf("a start by its child: %v", err)
 		}
 	}
-	now = now.Add(startsIn)
+	later.Store(int64(startsIn))
 	s, err := start(inner)
 	if err != nil {
 		t.Fatalf("a minute later: %v", err)
