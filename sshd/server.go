@@ -13,6 +13,7 @@ import (
 	ssh "charm.land/ssh"
 
 	"berth/keys"
+	"berth/sessions/hold"
 )
 
 // Server listens and serves. Make it with New.
@@ -61,6 +62,9 @@ func New(o Options) (*Server, error) {
 		return nil, errors.New("sshd: there is nothing to listen on")
 	case len(o.Listen) > 0 && noKeys(o.Keys):
 		return nil, ErrNoKeys
+	}
+	if err := hold.Remember(); err != nil {
+		return nil, fmt.Errorf("sshd: %w", err)
 	}
 	s := &Server{
 		keys: o.Keys, limits: o.Limits.withDefaults(), local: o.Local, serve: o.Serve,

@@ -68,6 +68,12 @@ var ours = sync.OnceValues(func() (surroundings, error) {
 	return s, nil
 })
 
+// Remember looks up where this process runs itself, before others can change it.
+func Remember() error {
+	_, err := ours()
+	return err
+}
+
 // CheckOutside says why a process must be taken for one inside a session: it
 // descends from a holder, of whichever server, that this process does not
 // descend from too; or it carries the mark or the
