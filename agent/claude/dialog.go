@@ -278,6 +278,12 @@ func (b *bottomBlock) permission() bool {
 	if len(d.Options) < 2 || !slices.ContainsFunc(d.Options, func(o agent.Option) bool { return strings.HasPrefix(o.Label, "Yes") }) {
 		return false
 	}
+	if b.cutOff() > 0 && b.top >= 0 { // the rule above has no room, so this one is a part of what it shows
+		b.top, d.Lines = -1, nil
+		for _, row := range b.rows(0, b.screen.last+1) {
+			d.Lines = append(d.Lines, strings.TrimRight(row, " "))
+		}
+	}
 	asks := b.asks()
 	if asks < 0 {
 		return false

@@ -114,6 +114,15 @@ func TestSizes(t *testing.T) {
 	}
 }
 
+// TestRuleInACutDialog: a rule that stands in what a dialog shows hides nothing that
+// is above it, and heads nothing.
+func TestRuleInACutDialog(t *testing.T) {
+	d := draw(40, 12, "rm -rf everything\n───────\n Bash command\n ls\n╌╌╌╌\n Do you want to proceed?\n ❯ 1. Yes\n   2. No\n ↑ 9 more lines\n Esc to cancel · Tab to amend").Dialog
+	if d == nil || !d.Cut || d.Title != "" || d.Tool != "" || d.Asked != "" || !strings.Contains(d.Body, "rm -rf everything") || len(d.Lines) != 10 {
+		t.Errorf("%+v", d)
+	}
+}
+
 // TestAutoModeWithoutCheck: its two ways out are keys, which only its last words name.
 func TestAutoModeWithoutCheck(t *testing.T) {
 	for size, r := range sized(t)["330 gateway"] {
