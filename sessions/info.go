@@ -59,6 +59,7 @@ type Info struct {
 	OutputFrom   int64             `json:"output_from"` // oldest byte kept
 	LostBytes    int64             `json:"lost_bytes"`
 	Problem      string            `json:"problem"`
+	Orphans      []int             `json:"orphans"` // of a lost program: processes that run on; kill, restart and rm end them
 }
 
 // InfoFork is the conversation that a session's own began as a copy of.
@@ -88,6 +89,20 @@ type InfoLimits struct {
 	IdleTimeoutMS int64 `json:"idle_timeout_ms"`
 }
 
+// orphans are what runs on of a lost program. One that cannot be looked for is
+// not listed.
+func (s *Session) orphans(st *Status) []int {
+	pids := []int{}
+	if st.Exit == nil || !st.Exit.Lost {
+		return pids
+	}
+	left, _ := hold.Orphans(s.dir)
+	for _, o := range left {
+		pids = append(pids, o.PID())
+	}
+	return pids
+}
+
 // Info is all there is to know of the session but its secrets. Values that may
 // be secret whatever their names are, those of the environment and the
 // command's arguments, are for admins alone: whole says that the caller is one.
@@ -112,7 +127,7 @@ func (s *Session) Info(whole bool) Info {
 		Driven: st.Driven, Rules: orNil(st.RulesName), Isolate: string(st.Isolate), Groom: string(st.Groom), Trust: st.Trust, AcceptBypass: st.AcceptBypass, Settings: names(st.Settings), MCP: serverNames(st.MCP),
 		AgentVersion: st.AgentVersion, Mismatches: some(st.Mismatches), Conversation: st.Talk(), Resumable: s.reg.resumable(st),
 		Started: api.At(st.Started), Title: st.Row().Title, PID: st.PID, HolderPID: st.HolderPID, Cols: st.Cols, Rows: st.Rows,
-		TotalWritten: st.Offset, LostBytes: st.Losses, Problem: st.Problem,
+		TotalWritten: st.Offset, LostBytes: st.Losses, Problem: st.Problem, Orphans: s.orphans(st),
 	}
 	if st.Fork.Conversation != "" {
 		i.Fork = &InfoFork{st.Fork.Session, st.Fork.Conversation}

@@ -56,7 +56,11 @@ func (c *core) end(by mark, grace time.Duration, done chan error) {
 		c.restarts.cancel()
 		c.setState(agent.Exited, agent.TierProcess, "process:exit") // it was to start again, if it was not ended
 		c.publish()
-		done <- nil
+		if !c.exit.Lost {
+			done <- nil
+			break
+		}
+		c.background(func() { done <- c.s.endOrphans(grace) })
 	case c.link == nil:
 		done <- api.Errorf(api.CodeInternal, "the holder of %s does not answer: its program cannot be ended from here", c.spec.Name)
 	default:
@@ -69,6 +73,19 @@ func (c *core) end(by mark, grace time.Duration, done chan error) {
 }
 
 const verbRestart = "restart"
+
+// endOrphans ends what runs on of a program whose holder was killed. The program
+// is told as lost by then.
+func (s *Session) endOrphans(grace time.Duration) error {
+	ended, err := hold.EndOrphans(s.reg.ctx, s.dir, grace)
+	if ended > 0 {
+		s.reg.log.Info("ended what a dead holder had left", "session", s.Status().Name, "processes", ended)
+	}
+	if err != nil {
+		return api.Errorf(api.CodeInternal, "end what runs on of %s: %w", s.Status().Name, err).With("session", s.Status().Name)
+	}
+	return nil
+}
 
 // startingAgain is what health says could not be done.
 const startingAgain = "start the program again"
@@ -132,12 +149,13 @@ func (c *core) startAgain() {
 	_, _ = c.picture() // never fails: an unreadable checkpoint gives an empty screen
 	c.setState(agent.Restarting, agent.TierProcess, "process:restart")
 	c.save()
-	spec := c.spec
-	c.background(func() { c.s.relaunch(spec) })
+	spec, lost := c.spec, c.exit.Lost
+	c.background(func() { c.s.relaunch(spec, lost) })
 }
 
 // relaunch starts the holder off the loop, which goes on serving lookers-on.
-func (s *Session) relaunch(spec Spec) {
+// After a lost program what is left of it ends first: there are never two.
+func (s *Session) relaunch(spec Spec, lost bool) {
 	ctx := context.Background() // of its own: a start is not left half done
 	var link *hold.Link
 	var launch agent.Launch
@@ -145,7 +163,14 @@ func (s *Session) relaunch(spec Spec) {
 		return // the next server starts it
 	}
 	defer s.reg.starts.Done()
-	prog, failed := s.reg.options.Environment.resolve(spec)
+	var prog program
+	var failed error
+	if lost {
+		failed = s.endOrphans(EndGrace)
+	}
+	if failed == nil {
+		prog, failed = s.reg.options.Environment.resolve(spec)
+	}
 	if failed == nil {
 		prog, launch, failed = s.prepare(spec, prog)
 	}

@@ -144,9 +144,10 @@ const removeWithin = 5 * time.Minute
 func (r *Registry) remove(ctx context.Context, s *Session, by Actor, why string) error {
 	ctx, cancel := context.WithTimeout(ctx, removeWithin)
 	defer cancel()
-	running := false
+	running, lost := false, false
 	err := s.do(ctx, func(c *core) {
 		if running = c.exit == nil || c.starting; !running {
+			lost = c.exit.Lost
 			c.restarts.cancel()
 			c.removing++
 		}
@@ -157,7 +158,7 @@ func (r *Registry) remove(ctx context.Context, s *Session, by Actor, why string)
 	if running {
 		return api.Errorf(api.CodeBadRequest, "%s is running: kill it first", s.Status().Name)
 	}
-	if err := s.clearAgents(ctx); err != nil {
+	if err := s.clearAfter(ctx, lost); err != nil {
 		_ = s.do(context.WithoutCancel(ctx), func(c *core) { c.removing-- }) // a loop that has ended starts nothing
 		return s.notRemoved(err)
 	}
@@ -186,6 +187,17 @@ func (r *Registry) remove(ctx context.Context, s *Session, by Actor, why string)
 	r.events.Forget(s.id)
 	s.dropSockets()
 	return nil
+}
+
+// clearAfter ends what runs on of a lost program and deletes what the session's
+// user has made.
+func (s *Session) clearAfter(ctx context.Context, lost bool) error {
+	if lost {
+		if err := s.endOrphans(EndGrace); err != nil {
+			return err
+		}
+	}
+	return s.clearAgents(ctx)
 }
 
 func (s *Session) notRemoved(err error) error {

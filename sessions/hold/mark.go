@@ -2,12 +2,14 @@ package hold
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"hash/fnv"
 	"os"
 	"path/filepath"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // Every process of a session carries a mark: its hard limit on file locks is
@@ -214,3 +216,42 @@ func Orphans(dir string) ([]Orphan, error) {
 
 // Signal sends to it, never to a later process with its pid.
 func (o Orphan) Signal(sig syscall.Signal) error { return signalProcess(o.process, sig) }
+
+// EndOrphans ends them as a holder ends its tree: SIGHUP, and SIGKILL to what is
+// left after grace. It returns how many there were. The error says that some
+// would not die, or that they could not be looked for.
+func EndOrphans(ctx context.Context, dir string, grace time.Duration) (ended int, err error) {
+	killAt := time.Now().Add(grace)
+	until := killAt.Add(killFor)
+	asked, seen := map[process]bool{}, map[process]bool{}
+	for {
+		left, err := Orphans(dir)
+		if err != nil || len(left) == 0 {
+			return len(seen), err
+		}
+		now := time.Now()
+		if now.After(until) {
+			return len(seen), fmt.Errorf("%d processes that a dead holder left do not end, %d is one", len(left), left[0].pid)
+		}
+		for _, o := range left {
+			id := process{pid: o.pid, start: o.start}
+			seen[id] = true
+			if !now.Before(killAt) {
+				_ = o.Signal(syscall.SIGKILL) // one that is gone is not listed again
+			} else if !asked[id] {
+				asked[id] = true
+				_ = o.Signal(syscall.SIGHUP)
+				_ = o.Signal(syscall.SIGCONT)
+			}
+		}
+		select {
+		case <-time.After(min(max(time.Until(killAt), killEvery), orphansEvery)):
+		case <-ctx.Done():
+			return len(seen), ctx.Err()
+		}
+	}
+}
+
+// orphansEvery is how often EndOrphans looks: each look reads all processes of
+// the system, some 10 ms of work with a thousand.
+const orphansEvery = 50 * time.Millisecond
