@@ -3,8 +3,10 @@ package hold
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -78,10 +80,9 @@ func Remember() error {
 
 // CheckOutside says why a process must be taken for one inside a session: it
 // descends from a holder, of whichever server, that this process does not
-// descend from too; or it carries the mark or the
-// environment of a session, whose holder may have died. nil is a process
-// outside of all sessions. The caller makes sure that the pid is the same
-// process throughout.
+// descend from too; or it carries the mark or the environment of a session,
+// whose holder may have died. nil is a process outside of all sessions. The
+// caller makes sure that the pid is the same process throughout.
 func CheckOutside(pid int) error {
 	here, err := ours()
 	if err != nil {
@@ -156,6 +157,8 @@ func climb(pid int, look func(process) error) (moved bool, err error) {
 		case again.parent != p.parent:
 			p = again
 			continue // its new parent is above the old one
+		case errors.Is(err, fs.ErrNotExist): // hidden from this user (hidepid): what is above cannot be seen
+			return false, nil
 		case err != nil:
 			return false, err
 		}
