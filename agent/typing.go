@@ -33,6 +33,14 @@ type Typist interface {
 	Interrupt() []byte
 }
 
+// Folder is a Typist whose agent may give the model a pasted text as something
+// that its user did not write.
+type Folder interface {
+	// Folded says whether the message that the agent tells of is the typed one, in
+	// that way.
+	Folded(typed, told string) bool
+}
+
 // Stasher is a Typist whose agent can put a draft aside.
 type Stasher interface {
 	// Stash is the key that puts the draft in the composer aside, as the screen

@@ -33,7 +33,7 @@ func (c *core) endNudge(d *nudging, claim Claim, o deliver.Outcome, broken bool)
 	}
 	done := Nudged{ID: d.id, Before: d.before, Bytes: len(d.typed), Verdict: o.Verdict, Evidence: o.Evidence, Typed: d.machine.Typed(), turn: &d.turn}
 	c.flushTyping(c.now(), true)
-	e := nudgeEvent{By: claim.by(), Nudge: d.id, Bytes: done.Bytes, Verdict: string(o.Verdict), Code: string(o.Code), Evidence: o.Evidence, Aside: o.Aside}
+	e := nudgeEvent{By: claim.by(), Nudge: d.id, Bytes: done.Bytes, Verdict: string(o.Verdict), Code: string(o.Code), Evidence: o.Evidence, Aside: o.Aside, Arrived: arrivedAs(o)}
 	if d.queued != nil {
 		done.Seq = c.endQueued(d, o, e, broken)
 		d.settle(c, done, o)
@@ -114,6 +114,9 @@ func nudgeError(st *Status, done Nudged, o deliver.Outcome) error {
 	if o.Verdict == deliver.Unconfirmed {
 		message = "whether %s has the message is not known: %s"
 	}
+	if o.Pasted {
+		message = "%s has the message, but not as yours: %s"
+	}
 	remedy := map[api.Code]string{
 		api.CodeAgentBusy:    busyRemedy(st),
 		api.CodeDraftPresent: "; it stays as it is, unless --stash or --clear is given",
@@ -123,5 +126,18 @@ func nudgeError(st *Status, done Nudged, o deliver.Outcome) error {
 	}
 	return api.Errorf(o.Code, message+"%s", name, o.Evidence, remedy).With("session", name).With("nudge", done.ID).
 		With("delivered", o.Verdict == deliver.Unconfirmed).With("confirmed", false).With("state_before", string(done.Before)).
-		With("seq", done.Seq).With("typed", done.Typed).With("left_in_composer", o.Left).With("draft_aside", o.Aside)
+		With("seq", done.Seq).With("typed", done.Typed).With("left_in_composer", o.Left).With("draft_aside", o.Aside).
+		With("arrived_as", arrivedAs(o))
+}
+
+// arrivedAs is message, pasted for content that its user did not write, or empty
+// while nobody knows.
+func arrivedAs(o deliver.Outcome) string {
+	switch {
+	case o.Pasted:
+		return "pasted"
+	case o.Verdict == deliver.Confirmed:
+		return "message"
+	}
+	return ""
 }

@@ -28,8 +28,42 @@ func (Driver) Screen(v *agent.View) *agent.Reading {
 		s.spinner(r, top)
 		return r
 	}
-	r.Dialog = s.dialog()
+	if r.Dialog = s.dialog(); r.Dialog != nil {
+		return r
+	}
+	if bottom, ok := s.tall(); ok {
+		r.Composer = readTall(v.Lines[:bottom])
+		s.footer(r, bottom)
+	}
 	return r
+}
+
+// tall finds the lower rule of a composer that has more rows than the screen has
+// room for: nothing but its indented text is above the rule, with the caret at its
+// end, and below it a footer or nothing.
+func (s *screen) tall() (bottom int, ok bool) {
+	for bottom = s.last; bottom > 0 && !isRule(s.text(bottom)); bottom-- {
+	}
+	if bottom < 1 || s.last-bottom > 4 {
+		return 0, false
+	}
+	if _, _, caret := s.view.Lines[bottom-1].Inverse(); !caret {
+		return 0, false
+	}
+	for i := range bottom {
+		if text := s.text(i); text != "" && !strings.HasPrefix(text, "  ") {
+			return 0, false
+		}
+	}
+	return bottom, true
+}
+
+func readTall(rows []agent.Row) *agent.Composer {
+	lines := make([]string, len(rows))
+	for i, row := range rows {
+		lines[i] = strings.TrimRight(strings.TrimPrefix(row.Text, "  "), " ")
+	}
+	return &agent.Composer{Mode: agent.ModeMessage, Above: true, Focused: true, Text: strings.Join(lines, "\n")}
 }
 
 // screen is a View being read.

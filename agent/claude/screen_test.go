@@ -198,3 +198,38 @@ func TestSignIn(t *testing.T) {
 		}
 	}
 }
+
+// TestTallComposer: of a composer that is taller than the screen its end is read; what
+// only looks like that is none.
+func TestTallComposer(t *testing.T) {
+	view := func(rows ...string) *agent.View {
+		v := &agent.View{Cols: 40, Rows: len(rows)}
+		for _, text := range rows {
+			row := agent.Row{Text: text}
+			if text, ok := strings.CutSuffix(text, "^"); ok { // where the caret is
+				row = agent.Row{Text: text + " ", Spans: []agent.Span{{From: len(text), To: len(text) + 1, Inverse: true}}}
+			}
+			v.Lines = append(v.Lines, row)
+		}
+		return v
+	}
+	rule := strings.Repeat("─", 40)
+	for name, c := range map[string]struct {
+		view *agent.View
+		text string
+	}{
+		"with a footer":        {view("  two", "", "  three^", rule, "  manual mode on"), "two\n\nthree"},
+		"without":              {view("  two", "  three^", rule, ""), "two\nthree"},
+		"no caret":             {view("  two", "  three", rule, ""), ""},
+		"a caret further up":   {view("  two^", "  three", rule, ""), ""},
+		"words of the model's": {view("● two", "  three^", rule, ""), ""},
+		"a dialog":             {view("  three^", rule, "  Bash command", "", "  ls", "", "  Do you want to proceed?", "  ❯ 1. Yes"), ""},
+		"a selected option":    {view("  Do you want to proceed?", "  ❯ 1. Yes", "    2. No^", rule, "  Esc to cancel · Tab to amend"), ""},
+		"an option, no footer": {view("  Do you want to proceed?", "  ❯ 1. Yes", "    2. No", rule), ""},
+	} {
+		got := claude.Driver{}.Screen(c.view).Composer
+		if (got == nil) != (c.text == "") || got != nil && (got.Text != c.text || !got.Above || got.Empty) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}

@@ -6,7 +6,9 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf16"
 
+	"github.com/clipperhouse/displaywidth"
 	"golang.org/x/text/unicode/norm"
 
 	"berth/agent"
@@ -17,11 +19,19 @@ var (
 	_ agent.Stasher = Driver{}
 )
 
-// shield is a zero-width space. In front of a message's first character it
-// keeps Claude from looking for a command there, and between a blank and an @
-// from attaching a file. A blank would not do: the queue trims it away and then
-// runs the command, and it never protects the words that end the program.
-const shield = "\u200b"
+// shield is a Braille pattern without dots. In front of a message's first character
+// it keeps Claude from looking for a command there, and between a blank and an @
+// from attaching a file. It is drawn as a blank and is none: a blank would not do,
+// as the queue trims it away and then runs the command, and it never protects the
+// words that end the program. Nothing without a width would do: 2.1.330 takes all 17
+// that were tried out of what is typed.
+const shield = "\u2800"
+
+// dropped says of a character that newer versions may take it out of a text, so
+// that what follows it comes first.
+func dropped(r rune) bool {
+	return unicode.In(r, unicode.Cf, unicode.Mn, unicode.Me, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
+}
 
 // exitWords end the program when the message is nothing else.
 var exitWords = map[string]bool{"exit": true, "quit": true, ":q": true, ":q!": true, ":wq": true, ":wq!": true}
@@ -29,10 +39,12 @@ var exitWords = map[string]bool{"exit": true, "quit": true, ":q": true, ":q!": t
 // Message makes a text safe to type.
 func (Driver) Message(text string) string {
 	text = shieldFiles(agent.CleanMessage(text))
-	body := trim(text)
+	if trim(text) == "" {
+		return ""
+	}
+	body := strings.TrimFunc(text, func(r rune) bool { return blank(r) || dropped(r) })
 	switch {
 	case body == "":
-		return ""
 	case exitWords[body], body == "?", body[0] == '/', body[0] == '!':
 		text = shield + text
 	}
@@ -63,7 +75,9 @@ func shieldFiles(text string) string {
 			b.WriteString(shield)
 		}
 		b.WriteRune(r)
-		before = r
+		if !dropped(r) {
+			before = r
+		}
 	}
 	return b.String()
 }
@@ -83,13 +97,51 @@ const (
 	pasteEnd   = "\x1b[201~"
 )
 
-// Paste is a bracketed paste. Without that mode a line feed would be a key, and
-// only a single line is typed.
+// A paste of more than 800 characters, or with more than two line feeds, is folded
+// to a mark in the composer, and 2.1.330 gives its text to the model as content that
+// the user did not write. Of less than half as many, one after the other, the text
+// is the user's: 10 KB so in one write arrived as they were.
+const (
+	pasteChars = 400 // as JavaScript counts them
+	pasteLines = 2
+)
+
+// Paste is a row of bracketed pastes. No part of it is a key, to whatever it is that
+// reads it: a dialog takes nothing of it for an answer. Without that mode a line feed
+// would be a key, and only a single line is typed.
 func (Driver) Paste(typed string, bracketed bool) ([]byte, bool) {
-	if bracketed {
-		return []byte(pasteBegin + typed + pasteEnd), true
+	if !bracketed {
+		return []byte(typed), !strings.ContainsAny(typed, "\n\t")
 	}
-	return []byte(typed), !strings.ContainsAny(typed, "\n\t")
+	var out []byte
+	for _, piece := range pieces(typed) {
+		out = append(append(append(out, pasteBegin...), piece...), pasteEnd...)
+	}
+	return out, true
+}
+
+// image ends the name of a file that Claude attaches when a line of a paste is
+// its path.
+var image = regexp.MustCompile(`(?i)\.(png|jpe?g|gif|webp)\b`)
+
+// pieces cuts a text into what is pasted at once: between what a person sees as
+// characters, since each paste is normalized by itself, and within the names of images.
+func pieces(text string) []string {
+	names := map[int]bool{}
+	for _, at := range image.FindAllStringIndex(text, -1) {
+		names[at[0]+1] = true
+	}
+	var list []string
+	from, at, chars, lines := 0, 0, 0, 0
+	for g := displaywidth.StringGraphemes(text); g.Next(); {
+		size, line := len(utf16.Encode([]rune(g.Value()))), strings.Count(g.Value(), "\n")
+		if at > from && (chars+size > pasteChars || lines+line > pasteLines || names[at]) {
+			list = append(list, text[from:at])
+			from, chars, lines = at, 0, 0
+		}
+		at, chars, lines = at+len(g.Value()), chars+size, lines+line
+	}
+	return append(list, text[from:])
 }
 
 // Pause: the echo is enough.
@@ -101,20 +153,58 @@ func normal(text string) string {
 	return norm.NFC.String(strings.TrimRightFunc(text, blank))
 }
 
+// heard is normal without what newer versions drop.
+func heard(text string) string {
+	return strings.Map(func(r rune) rune {
+		if dropped(r) {
+			return -1
+		}
+		return r
+	}, normal(text))
+}
+
 // Same compares after those changes.
-func (Driver) Same(typed, told string) bool { return normal(typed) == normal(told) }
+func (Driver) Same(typed, told string) bool { return heard(typed) == heard(told) }
+
+var _ agent.Folder = Driver{}
+
+// foreign begins and ends a text that the model is given as content that the user
+// did not write.
+var foreign = regexp.MustCompile(`(?s)\n*</?pasted_content id="[^"\n]*">\n?`)
+
+// Folded says whether it is the typed text with such marks in it.
+func (Driver) Folded(typed, told string) bool {
+	text := foreign.ReplaceAllString(told, "")
+	return text != told && visible(normal(text)) == visible(normal(typed))
+}
 
 // pasted is what stands in the composer for a long paste.
 var pasted = regexp.MustCompile(`^\[Pasted text #\d+(?: \+(\d+) lines?)?\]$`)
 
-// Holds: the text itself, or the mark that stands for a paste of so many lines.
+// truncated is what stands in the composer for the middle of a text of more than
+// 10,000 characters.
+var truncated = regexp.MustCompile(`\[\.\.\.Truncated text #\d+ \+\d+ lines?\.\.\.\]`)
+
+// shortened says that the composer shows the begin and the end of the text, and the mark
+// for what is between.
+func shortened(want string, c *agent.Composer) bool {
+	at := truncated.FindStringIndex(c.Text)
+	if at == nil || c.Above {
+		return false
+	}
+	head, tail := visible(norm.NFC.String(c.Text[:at[0]])), visible(norm.NFC.String(c.Text[at[1]:]))
+	return head != "" && tail != "" && len(head)+len(tail) < len(want) && strings.HasPrefix(want, head) && strings.HasSuffix(want, tail)
+}
+
+// Holds: the text itself, the mark that stands for a paste of so many lines, or the
+// one for the middle of a long text.
 func (d Driver) Holds(typed string, c *agent.Composer) bool {
 	if c == nil || c.Mode != agent.ModeMessage || c.Empty {
 		return false
 	}
 	m := pasted.FindStringSubmatch(strings.TrimSpace(c.Text))
 	if m == nil {
-		return d.Displays(typed, c)
+		return d.Displays(typed, c) || shortened(visible(normal(typed)), c)
 	}
 	lines := 0
 	if m[1] != "" {
@@ -129,8 +219,11 @@ func (Driver) Displays(typed string, c *agent.Composer) bool {
 	if c == nil || c.Mode != agent.ModeMessage || c.Empty {
 		return false
 	}
-	want := visible(normal(typed))
-	return want != "" && want == visible(norm.NFC.String(c.Text))
+	want, shown := visible(normal(typed)), visible(norm.NFC.String(c.Text))
+	if c.Above { // of more rows than the screen has room for
+		return shown != "" && strings.HasSuffix(want, shown)
+	}
+	return want != "" && want == shown
 }
 
 func visible(text string) string {

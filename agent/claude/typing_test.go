@@ -3,6 +3,8 @@ package claude
 import (
 	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf16"
 
 	"berth/agent"
 )
@@ -10,22 +12,22 @@ import (
 func TestMessageIsOnlyAMessage(t *testing.T) {
 	for _, c := range []struct{ text, typed string }{
 		{"fix the login bug", "fix the login bug"},
-		{"/help", "\u200b/help"},
-		{" /clear", "\u200b /clear"},
-		{"\ufeff/clear", "\u200b\ufeff/clear"},
-		{"!ls", "\u200b!ls"},
-		{"!", "\u200b!"},
-		{"?", "\u200b?"},
+		{"/help", "\u2800/help"},
+		{" /clear", "\u2800 /clear"},
+		{"\ufeff/clear", "\u2800\ufeff/clear"},
+		{"!ls", "\u2800!ls"},
+		{"!", "\u2800!"},
+		{"?", "\u2800?"},
 		{"?help", "?help"},
-		{"exit", "\u200bexit"},
-		{"exit\n", "\u200bexit\n"},
-		{":wq", "\u200b:wq"},
+		{"exit", "\u2800exit"},
+		{"exit\n", "\u2800exit\n"},
+		{":wq", "\u2800:wq"},
 		{"exit please", "exit please"},
 		{"Exit", "Exit"},
 		{"one\n/two\n!three\nexit", "one\n/two\n!three\nexit"},
-		{"@go.mod", "\u200b@go.mod "},
-		{"read @go.mod now", "read \u200b@go.mod now"},
-		{"ping @s", "ping \u200b@s "},
+		{"@go.mod", "\u2800@go.mod "},
+		{"read @go.mod now", "read \u2800@go.mod now"},
+		{"ping @s", "ping \u2800@s "},
 		{"ping @", "ping @ "},
 		{"a@b.example and (@f)", "a@b.example and (@f) "},
 		{"请读@f吧 好", "请读@f吧 好"},
@@ -33,6 +35,10 @@ func TestMessageIsOnlyAMessage(t *testing.T) {
 		{"evil \x1b[201~\r!touch X", "evil [201~\n!touch X"},
 		{"a\x00\x07\x08\x7f\u009bb\tc", "ab\tc"},
 		{"a\u2028b\u202ec", "a\nbc"},
+		{"\u200b/clear", "\u2800\u200b/clear"}, // what 2.1.330 takes out of it
+		{"\u2060!ls", "\u2800\u2060!ls"},
+		{"\u200cexit", "\u2800\u200cexit"},
+		{"read \u200b@go.mod now", "read \u200b\u2800@go.mod now"},
 		{"", ""},
 		{" \n\t", ""},
 	} {
@@ -77,8 +83,8 @@ func TestSameAfterClaudesChanges(t *testing.T) {
 		{"a\tb", "a    b", true},
 		{"e\u0301 \u212b", "\u00e9 \u00c5", true},
 		{"a\r\nb", "a\nb", true},
-		{"\u200b/help", "\u200b/help", true},
-		{"\u200b/help", "/help", false},
+		{"\u2800/help", "\u2800/help", true},
+		{"\u2800/help", "/help", false},
 		{" a", "a", false},
 		{"a", "b", false},
 		{"a", "a\nb", false},
@@ -106,13 +112,18 @@ func TestEcho(t *testing.T) {
 		{"hello", message(""), false},
 		{"hello", nil, false},
 		{"hello", &agent.Composer{Mode: agent.ModeShell, Text: "hello"}, false},
-		{"\u200b/help", message("/help"), true},
+		{"\u2800/help", message("\u2800/help"), true},
 		{long, message(strings.ReplaceAll(long, "word word word ", "word word word\n")), true},
 		{"家族 👨‍👩‍👧", message("家族 👨👩👧"), true},
 		{"a\nb\nc\nd", message("[Pasted text #3 +3 lines]"), true},
 		{"a\nb\nc\nd", message("[Pasted text #3 +4 lines]"), false},
 		{"a\nb\nc\nd", message("x [Pasted text #3 +3 lines]"), false},
 		{strings.Repeat("x", 10_000), message("[Pasted text #1]"), true},
+		{"head " + long + "tail", message("head wo[...Truncated text #1 +0 lines...]rd tail"), true},
+		{"head " + long + "tail", message("head wo[...Truncated text #1 +0 lines...]rd other"), false},
+		{"head " + long + "tail", message("draft head wo[...Truncated text #1 +0 lines...]rd tail"), false},
+		{"one two three", &agent.Composer{Mode: agent.ModeMessage, Text: "two\nthree", Above: true}, true},
+		{"one two three", &agent.Composer{Mode: agent.ModeMessage, Text: "two\nthree 1", Above: true}, false},
 	} {
 		if d.Holds(c.typed, c.composer) != c.holds {
 			t.Errorf("%.40q in %+v", c.typed, c.composer)
@@ -120,5 +131,57 @@ func TestEcho(t *testing.T) {
 	}
 	if d.Displays("a\nb\nc\nd", message("[Pasted text #3 +3 lines]")) {
 		t.Error("a mark shows the text")
+	}
+}
+
+// TestPieces: what is pasted at once is below what Claude folds, cut between what a
+// person sees as characters, and never the whole path of an image.
+func TestPieces(t *testing.T) {
+	family := "👨\u200d👩\u200d👧"
+	for _, text := range []string{
+		"", "one", "a\nb\nc", "a\nb\nc\nd", "\n\n\n\n", strings.Repeat("word ", 2000), strings.Repeat("0123456789", 1000),
+		strings.Repeat("漢", 3000), strings.Repeat(family, 300), strings.Repeat("e\u0301", 1000), strings.Repeat("🇩🇪", 500),
+		strings.Repeat("a line\n", 500), "look at\n/tmp/shot.PNG\n/tmp/b.jpeg and\nmore", strings.Repeat("\u0301", 2000),
+	} {
+		list := pieces(text)
+		if strings.Join(list, "") != text {
+			t.Fatalf("%.40q is not whole", text)
+		}
+		for i, p := range list {
+			if n := len(utf16.Encode([]rune(p))); n > 800 && !strings.HasPrefix(text, "\u0301") || strings.Count(p, "\n") > 2 {
+				t.Errorf("%.40q: a piece has %d characters and %d line feeds", text, n, strings.Count(p, "\n"))
+			}
+			if image.MatchString(p) {
+				t.Errorf("%.40q: %q names an image", text, p)
+			}
+			if first := []rune(p); i > 0 && unicode.In(first[0], unicode.Mn, unicode.Cf) {
+				t.Errorf("%.40q is cut within a character", text)
+			}
+			if i > 0 && strings.HasPrefix(text, "🇩🇪") && !strings.HasPrefix(p, "🇩🇪") || strings.HasPrefix(text, family) && !strings.HasPrefix(p, family) {
+				t.Errorf("%.40q is cut within an emoji", text)
+			}
+		}
+	}
+	data, ok := Driver{}.Paste("a\nb\nc\nd", true)
+	if want := pasteBegin + "a\nb\nc" + pasteEnd + pasteBegin + "\nd" + pasteEnd; !ok || string(data) != want {
+		t.Errorf("typed as %q", data)
+	}
+}
+
+func TestFolded(t *testing.T) {
+	d := Driver{}
+	wrapped := "\n\n<pasted_content id=\"c3aa\">\na\nb\nc\nd\n</pasted_content id=\"c3aa\">\n"
+	for _, c := range []struct {
+		typed, told string
+		folded      bool
+	}{
+		{"a\nb\nc\nd", wrapped, true},
+		{"a\nb\nc\nd", "a\nb\nc\nd", false},
+		{"a\nb\nc\ne", wrapped, false},
+		{"see a\nb\nc\nd", "see" + wrapped, true},
+	} {
+		if d.Folded(c.typed, c.told) != c.folded || c.folded && d.Same(c.typed, c.told) {
+			t.Errorf("%q and %q", c.typed, c.told)
+		}
 	}
 }

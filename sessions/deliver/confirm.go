@@ -29,6 +29,11 @@ func (m *Machine) confirm(s Seen, now time.Time) Step {
 		m.busy, m.worked = "it is working", true
 	}
 	switch {
+	case m.told && m.pasted:
+		return m.end(s, now, Outcome{
+			Verdict: Unconfirmed, Code: api.CodeUnconfirmed, Turn: m.turn, Pasted: true,
+			Evidence: m.cause + " says that the model was given it as pasted content, which its user did not write",
+		})
 	case m.told:
 		return m.end(s, now, m.confirmed(m.cause))
 	case m.o.Slash && m.commanded(s, now):

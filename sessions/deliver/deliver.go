@@ -28,6 +28,9 @@ const (
 	settleFor = 2 * time.Second
 	// The echo of a paste took 70 to 250 ms, 700 ms on a loaded machine, and more on one with a load of 20.
 	echoFor = 3 * time.Second
+	// A long text is drawn piece by piece: 240 lines of 10 KB took 3 to 4 s at a load
+	// of 24. For each 2 KB of it the echo is given a second more, up to this.
+	echoMost = 8 * time.Second
 	// UserPromptSubmit follows Enter by 10 to 60 ms; of an Enter that had no
 	// effect for so long a second one is pressed, once.
 	againAfter = time.Second
@@ -116,6 +119,7 @@ type Outcome struct {
 	Queued   bool     // the agent keeps it for a turn that has not begun
 	Left     bool     // what was typed stands in the composer still, or may
 	Aside    bool     // the draft that was put aside was not seen to come back
+	Pasted   bool     // the agent has it, as content that its user did not write
 }
 
 // Step is what to do now: write these bytes, or nothing, and look again at the
@@ -152,6 +156,7 @@ type Machine struct {
 	busy   string // the same, since Enter
 	worked bool   // since Enter it was seen to work, of which nobody had told
 	told   bool   // the agent's own word that it has the message
+	pasted bool   // the same, but as content that its user did not write
 	cause  string
 	turn   string
 	queued bool
@@ -191,6 +196,10 @@ func (m *Machine) Fact(f agent.Fact) {
 	case agent.TurnStarted, agent.Queued:
 		if f.Agent == "" && m.Entered() && !older(f, m.first) && m.o.Typist.Same(m.o.Typed, f.Text) && !m.told {
 			m.told, m.cause, m.turn, m.queued = true, f.Cause, f.Turn, f.Kind == agent.Queued
+			return
+		}
+		if folder, ok := m.o.Typist.(agent.Folder); ok && f.Agent == "" && m.Entered() && !m.told && folder.Folded(m.o.Typed, f.Text) {
+			m.told, m.pasted, m.cause, m.turn = true, true, f.Cause, f.Turn
 			return
 		}
 	case agent.ToolStarted, agent.Asked, agent.ProgramExited:
@@ -418,10 +427,14 @@ func (m *Machine) await(s Seen, now time.Time) Step {
 		}
 		return look()
 	}
-	if m.over(now, echoFor) || m.over(now, drawnAfter) && m.mixed(at(s)) {
+	if m.over(now, m.echoWithin()) || m.over(now, drawnAfter) && m.mixed(at(s)) {
 		return m.retire(s, now, "the composer did not show what was typed")
 	}
 	return look()
+}
+
+func (m *Machine) echoWithin() time.Duration {
+	return min(echoFor+time.Duration(len(m.o.Typed)/2048)*time.Second, echoMost)
 }
 
 // listens says that the agent has had time to listen since it has drawn.

@@ -609,3 +609,23 @@ func TestMixed(t *testing.T) {
 		t.Errorf("it ended after %s", took)
 	}
 }
+
+// folding is an agent that gives the model a paste as somebody else's text.
+type folding struct{ plain }
+
+func (folding) Folded(typed, told string) bool { return told == "folded "+typed }
+
+// TestPasted: a message that the model was given as pasted content is not told as
+// confirmed, though the agent has it.
+func TestPasted(t *testing.T) {
+	s := newScene(t, Options{Typist: folding{}})
+	s.wrote("<hello>")
+	s.seen.Reading = composer("hello")
+	s.wrote("\r")
+	s.told("folded hello")
+	s.seen.State, s.seen.Reading = agent.Working, composer("")
+	s.ended(Unconfirmed, api.CodeUnconfirmed)
+	if !s.done.Pasted || s.done.Turn != "t1" || s.done.Left {
+		t.Errorf("%+v", s.done)
+	}
+}

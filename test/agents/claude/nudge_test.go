@@ -68,7 +68,7 @@ func (l *lab) confirmed(text, arrives string) {
 		}
 		l.t.Errorf("%.60q (%d bytes) arrived %d times; the last to arrive was %.80q", text, len(text), got, last)
 	}
-	if took := time.Since(started); took > 5*time.Second {
+	if took := time.Since(started); took > 5*time.Second || len(text) > 9000 {
 		l.t.Logf("%.40q took %s", text, took)
 	}
 }
@@ -76,7 +76,7 @@ func (l *lab) confirmed(text, arrives string) {
 // taken is what says that the agent has a message: its hook, or its log.
 var taken = map[string]bool{"hook:UserPromptSubmit": true, "log:user": true}
 
-const shield = "\u200b"
+const shield = "\u2800"
 
 // TestNudges gives messages of all kinds. Each arrives once, exactly, and with a
 // true verdict; without hooks the session log gives it.
@@ -92,6 +92,8 @@ func testNudges(t *testing.T, isolate string) {
 	l.is("idle")
 	l.ready()
 	check(t, os.WriteFile(filepath.Join(l.home.Workspace, "notes.txt"), []byte("secret notes\n"), 0o600))
+	picture := filepath.Join(l.home.Workspace, "shot.png")
+	check(t, os.WriteFile(picture, []byte("\x89PNG\r\n\x1a\n"), 0o600))
 	for _, c := range [][2]string{
 		{"fix the login bug", ""},
 		{"x", ""},
@@ -116,6 +118,9 @@ func testNudges(t *testing.T, isolate string) {
 		{"修复登录错误，然后运行测试。", ""},
 		{"日本語のメッセージ\nと二行目", ""},
 		{"emoji 👨‍👩‍👧 🇩🇪 👍🏽 done", ""},
+		{"one\n\n\n\n\ntwo\n\n\nend", ""},
+		{"look at\n" + picture + "\nand\nthat\nis all", ""},
+		{"e\u0301 👨‍👩‍👧\n漢字 🇩🇪\n\t-\n4\n5", "é 👨‍👩‍👧\n漢字 🇩🇪\n    -\n4\n5"},
 		{"don't \"quote\" $HOME `x` \\ * ~", ""},
 		{strings.Repeat("word ", 60) + "end", ""},
 		{strings.Repeat("漢", 300), ""},
