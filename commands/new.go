@@ -47,9 +47,13 @@ func newVerb() *Verb {
 
 // Made is the answer of new.
 type Made struct {
-	api.Session
+	listed
 	Queued *FirstMessage `json:"queued"` // the message of --prompt, which wait waits for too
 }
+
+// listed is embedded under a name that is not one of its fields: the schema
+// would lack that field.
+type listed = api.Session
 
 // FirstMessage is a message that waits for the agent's first composer.
 type FirstMessage struct {
@@ -74,11 +78,11 @@ func newSession(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	row := Made{Session: s.Status().Row()}
+	row := Made{listed: s.Status().Row()}
 	if spec.Prompt != "" {
 		row.Queued = &FirstMessage{ID: sessions.FirstID}
 	}
-	return c.answer(row, func(w io.Writer) { fmt.Fprintf(w, "%s started (pid %d)\n", row.Session.Session, row.PID) })
+	return c.answer(row, func(w io.Writer) { fmt.Fprintf(w, "%s started (pid %d)\n", row.Session, row.PID) })
 }
 
 // mayStart checks what the caller's key limits beside the verb.
