@@ -275,6 +275,7 @@ func (s *stage) eventLog() ([]byte, error) {
 //	waitfor state SESSION STATE
 //	waitfor file FILE [REGEXP]    it is there, with a line like that
 //	waitfor lines FILE N          it has as many
+//	waitfor event SESSION REGEXP  in what watch has of its past
 //	waitfor gone PID              no such process
 //	waitfor master KEY SOCKET     ssh -M listens there
 //	waitfor as KEY                it is let in
@@ -310,6 +311,12 @@ func waitFor(ts *testscript.TestScript, neg bool, args []string) {
 		poll(ts, func() (bool, string) {
 			data, err := os.ReadFile(ts.MkAbs(args[0]))
 			return err == nil && bytes.Count(data, []byte("\n")) >= n, fmt.Sprintf("%s: %v %s", args[0], err, data)
+		})
+	case "event":
+		pattern := regexp.MustCompile("(?m)" + args[1])
+		poll(ts, func() (bool, string) {
+			out, err := s.ssh("admin", "watch", args[0], "--since", args[0]+":0", "--past").CombinedOutput()
+			return err == nil && pattern.Match(out), string(out)
 		})
 	case "gone":
 		pid, err := strconv.Atoi(args[0])
