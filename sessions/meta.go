@@ -48,10 +48,7 @@ func (s *Session) SetMeta(ctx context.Context, by Actor, change map[string]strin
 }
 
 func (c *core) noteTags(by Actor) {
-	meta := c.spec.Meta
-	if meta == nil {
-		meta = map[string]string{}
-	}
+	meta := c.s.reg.options.Environment.Redact(c.spec.Meta) // every watcher sees events
 	c.note("tags", tagsEvent{By: by.by(), Tags: noNil(c.spec.Tags), Meta: meta})
 }
 
