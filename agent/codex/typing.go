@@ -20,7 +20,9 @@ var _ agent.Typist = Driver{}
 const shield = "\u200b"
 
 // Message makes a text safe to type: neither command (/), shell command (!) nor
-// a name of a file (@) or a skill ($), whose menu would take the Enter.
+// a name of a file (@), whose menu would take the Enter. A $ is left alone, since a
+// shell's variables begin with it: its menu would take the Enter only when the last
+// word begins so, and a blank closes it, which Codex trims away.
 func (Driver) Message(text string) string {
 	text = shieldNames(agent.CleanMessage(text))
 	body := trim(text)
@@ -29,6 +31,9 @@ func (Driver) Message(text string) string {
 		return ""
 	case body[0] == '/', body[0] == '!', body == "?":
 		text = shield + strings.TrimLeftFunc(text, blank)
+	}
+	if last := text[strings.LastIndexFunc(text, blank)+1:]; strings.HasPrefix(last, "$") {
+		text += " "
 	}
 	return text
 }
@@ -46,12 +51,12 @@ func blank(r rune) bool { return unicode.IsSpace(r) }
 
 func trim(text string) string { return strings.TrimFunc(text, blank) }
 
-// shieldNames keeps words that begin with @ or $ from being looked up.
+// shieldNames keeps words that begin with @ from being looked up.
 func shieldNames(text string) string {
 	var b strings.Builder
 	before := ' '
 	for _, r := range text {
-		if (r == '@' || r == '$') && blank(before) {
+		if r == '@' && blank(before) {
 			b.WriteString(shield)
 		}
 		b.WriteRune(r)

@@ -18,7 +18,9 @@ func TestMessageIsOnlyAMessage(t *testing.T) {
 		{"?help", "?help"},
 		{"one\n/two\n!three", "one\n/two\n!three"},
 		{"@go.mod", "\u200b@go.mod"},
-		{"read @go.mod and $skill now", "read \u200b@go.mod and \u200b$skill now"},
+		{"read @go.mod and $skill now", "read \u200b@go.mod and $skill now"},
+		{"echo $HOME", "echo $HOME "},
+		{"$", "$ "},
 		{"costs 5$ to a@b.example", "costs 5$ to a@b.example"},
 		{"a\r\nb\rc", "a\nb\nc"},
 		{"evil \x1b[201~\r!touch X", "evil [201~\n!touch X"},
@@ -39,7 +41,7 @@ func FuzzMessage(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		typed := (Driver{}).Message(text)
-		if body := trim(typed); body != "" && (body[0] == '/' || body[0] == '!' || body[0] == '@' || body[0] == '$') {
+		if body := trim(typed); body != "" && (body[0] == '/' || body[0] == '!' || body[0] == '@') {
 			t.Errorf("%q is typed as %q", text, typed)
 		}
 		if strings.ContainsAny(typed, "\x1b\r\x00\x03") || strings.ContainsRune(typed, 0x9b) {

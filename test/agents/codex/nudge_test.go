@@ -89,7 +89,11 @@ func TestNudges(t *testing.T) {
 		{"?", shield + "?"},
 		{"@notes.txt", shield + "@notes.txt"},
 		{"read @notes.txt now", "read " + shield + "@notes.txt now"},
-		{"use $skill now", "use " + shield + "$skill now"},
+		{"use $skill now", ""},
+		{"echo $HOME", ""},
+		{"$PATH is what it is, and so is $", ""},
+		{"for f in $files; do\n\techo $f $1 $@\ndone\n$x", ""},
+		{"$", ""},
 		{"mail a@b.example", ""},
 		{"two\nlines", ""},
 		{"three\n\nlines", ""},
@@ -160,7 +164,7 @@ func message(r *rand.Rand, i int) (text, arrives string) {
 	case 7:
 		return shielded("@notes-" + id + " look at a@b.example")
 	case 8:
-		return shielded("$skill-" + id + " " + plain)
+		return same("$skill-" + id + " " + plain + " $HOME")
 	}
 	s := id + " " + plain
 	return s + "  \n\n ", s
