@@ -1,9 +1,12 @@
 package detect
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"berth/agent"
 	"berth/api"
@@ -245,7 +248,7 @@ func (f *Fold) asking(d *agent.Dialog) (of *request, how agent.Match) {
 func (f *Fold) Asks(d *agent.Dialog, id string) bool {
 	f.placed(d)
 	r, how := f.asking(d)
-	return r != nil && r.Prompt.ID == id && how == agent.WholeMatch && !r.Prompt.Contested && (r.Over == nil || r.Over.Denied)
+	return r != nil && r.Prompt.ID == id && how == agent.WholeMatch && !f.disputed(r) && (r.Over == nil || r.Over.Denied)
 }
 
 // show: the dialog is this prompt's. A prompt that was on the screen before is
@@ -263,8 +266,9 @@ func (f *Fold) show(r *request, d *agent.Dialog, how agent.Match) {
 	}
 	f.supersede(r, func(o *request) bool { return of(o) && o.seenOnly() && o.Prompt.OnScreen }) // this is its dialog
 	f.driver.Fill(r.Prompt, d)
-	r.Prompt.OnScreen, r.Seen, r.Place, r.Key, r.Size = true, true, d.Place, dialogKey(d), size(d)
-	if !d.Cut { // what has no room was seen before
+	r.Prompt.OnScreen, r.Place, r.Key, r.Size = true, d.Place, dialogKey(d), size(d)
+	r.Seen = r.Seen || how == agent.WholeMatch || r.Hook == "" // of one that is shown in part it may be another's
+	if !d.Cut {                                                // what has no room was seen before
 		r.Flat = flat(d)
 	}
 	r.Focus = slices.IndexFunc(d.Options, func(o agent.Option) bool { return o.Focused })
@@ -282,17 +286,41 @@ func contradicts(told, seen *request) bool {
 		(told.Tool == "" || seen.Tool == "" || told.Tool == seen.Tool)
 }
 
-// contest marks the dialogs that nothing told of while something was told that no
-// dialog shows.
+// disputed says that the dialog may be another's: nothing told of it, or what did is
+// over by its own word, while something was told that no dialog shows; or that has
+// characters which need not be drawn.
+func (f *Fold) disputed(r *request) bool {
+	d := f.dialog()
+	return d != nil && r.Prompt.OnScreen && slices.ContainsFunc(f.m.Requests, func(o *request) bool {
+		return o != r && contradicts(o, r) && (r.seenOnly() && !r.Vouched || r.Over != nil || hides(o.Raw)) && f.shows(d, o) == agent.NoMatch
+	})
+}
+
+// hides says that a text has characters which a screen may not show.
+func hides(raw []byte) bool {
+	var v any
+	if json.Unmarshal(raw, &v) != nil {
+		return true
+	}
+	text := fmt.Sprint(v)
+	return strings.ContainsFunc(text, func(r rune) bool {
+		return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp) || r == unicode.ReplacementChar)
+	})
+}
+
+// contest marks the prompts whose dialogs are disputed and that no hook waits for.
 func (f *Fold) contest() {
 	for _, r := range f.m.Requests {
-		contested := r.seenOnly() && r.Prompt.OnScreen && slices.ContainsFunc(f.m.Requests, func(o *request) bool { return contradicts(o, r) })
+		contested := r.Hook == "" && f.disputed(r)
 		if contested == r.Prompt.Contested {
 			continue
 		}
-		r.Prompt.Contested, r.Prompt.Channel = contested, agent.ChannelKeys
-		if contested {
+		r.Prompt.Contested = contested
+		switch {
+		case contested:
 			r.Prompt.Channel = agent.ChannelNone
+		case r.Hook == "":
+			r.Prompt.Channel = agent.ChannelKeys
 		}
 	}
 }
@@ -360,7 +388,9 @@ func (f *Fold) seen() {
 	r := f.open(p, &fact, false)
 	r.AfterTurn = d.AfterTurn
 	f.supersede(r, func(o *request) bool {
-		return !o.Prompt.OnScreen && (o.guessed() || o.Told && o.Hook == "" && f.shows(d, o) == agent.PartMatch)
+		told := o.Told && o.Hook == "" && f.shows(d, o) == agent.PartMatch
+		r.Vouched = r.Vouched || told
+		return !o.Prompt.OnScreen && (o.guessed() || told)
 	})
 }
 

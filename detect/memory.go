@@ -130,7 +130,9 @@ type request struct {
 	Size   [2]int // of the screen then
 	Flat   string // the dialog as it is on a screen of any size, where all of it was seen
 	Focus  int    // which of its options was chosen
-	Over   *over  // it was told to be over, while its dialog was on the screen
+	// Vouched: the agent told of it too, and more than its dialog shows.
+	Vouched bool
+	Over    *over // it was told to be over, while its dialog was on the screen
 	// AfterTurn: it outlasts the turn it was asked at the end of.
 	AfterTurn bool
 }

@@ -43,12 +43,15 @@ func (f *Fold) asked(fact *agent.Fact) {
 	for _, r := range m.Requests {
 		same := r.Agent == fact.Agent && r.Tool == fact.Tool && r.Input == canonical(fact.Input) && r.Prompt.Type == fact.Request.Type
 		switch {
-		case r.Told && same && r.Turn == fact.Turn && r.Over == nil:
+		case r.Told && same && r.Turn == fact.Turn && r.Over == nil && canonical(r.Raw) == canonical(fact.Request.Raw):
 			f.wait(r, fact) // reported by two hooks
 			return
 		case r.guessed() && same, r.seenOnly() && r.Prompt.OnScreen && how == agent.WholeMatch && !f.tellsOf(dialog):
 			f.tell(r, fact)
 			return
+		case r.seenOnly() && r.Prompt.OnScreen && how == agent.PartMatch && !dialog.Cut && fact.Hook == "":
+			r.Vouched = true
+			return // it is asked as the dialog has it: see asking
 		}
 	}
 	if m.Turn.Phase == "" && !m.ended(fact.Turn) {

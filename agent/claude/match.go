@@ -50,7 +50,7 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 	switch {
 	case tool == "" || d.Tool != "" && d.Tool != tool:
 		return when(tool == "", agent.PartMatch)
-	case !d.Cut && d.Agent != deref(p.Agent):
+	case d.Title != "" && d.Agent != deref(p.Agent):
 		return agent.NoMatch
 	}
 	var in struct {
@@ -66,11 +66,20 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 		return agent.PartMatch // it was not told what it is about
 	}
 	rows := readDrawn(d)
+	if d.Tool == "" { // its title has no room, or is that of a tool without one of its own
+		switch tool {
+		case "Bash":
+			return both(rows.command(in.Command, in.Description), agent.PartMatch)
+		case "Write":
+			return when(in.Content != nil && (d.Cut || rows.content(*in.Content) != agent.NoMatch), agent.PartMatch)
+		case "Edit":
+			return when(in.Old != nil && in.New != nil && (d.Cut || rows.edit(*in.Old, *in.New) != agent.NoMatch), agent.PartMatch)
+		}
+		return when(d.Cut || !ownTitle[tool], agent.PartMatch)
+	}
 	switch {
 	case tool == "Bash":
 		return rows.command(in.Command, in.Description)
-	case d.Tool == "":
-		return when(!ownTitle[tool], agent.PartMatch)
 	case tool == "Edit" && in.Old != nil && in.New != nil:
 		m := both(rows.file(d, in.Path), rows.edit(*in.Old, *in.New))
 		if in.ReplaceAll {
@@ -193,7 +202,7 @@ func (r *drawnRows) plain() (content []agent.DrawnRow, border int, sure bool) {
 		}
 		content = content[:n-1]
 	}
-	for len(content) > 0 && strings.TrimSpace(content[0].Text) == "" {
+	for len(content) > 0 && (strings.TrimSpace(content[0].Text) == "" || r.cut && !strings.HasPrefix(content[0].Text, "   ")) {
 		content = content[1:]
 	}
 	border, sure = colorBorder(content)

@@ -199,6 +199,7 @@ func (b *block) permission() bool {
 		b.top = row
 		last := b.asked(row)
 		d.Title, d.Body = flat(b.screen.join(row, last)), b.screen.join(last+1, b.first-1)
+		row = last
 		d.Tool = toolOf[d.Title]
 	} else {
 		d.Body, d.Cut = b.screen.join(0, b.first-1), true
