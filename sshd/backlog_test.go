@@ -275,3 +275,65 @@ func TestBytesBeforeLogin(t *testing.T) {
 	receive(t, "the end of the handshake", ended)
 	eventually(t, "the server has hung up", func() bool { return h.server.Stats().Connections == 0 })
 }
+
+// stoppable is a connection whose client can stop reading until the test's end.
+type stoppable struct {
+	net.Conn
+	stopped, ended chan struct{}
+}
+
+func (s *stoppable) Read(p []byte) (int, error) {
+	select {
+	case <-s.stopped:
+		<-s.ended
+		return 0, io.EOF
+	default:
+		return s.Conn.Read(p)
+	}
+}
+
+// A client that does not read the answers is cut off when many channels wait to be
+// refused: each is a goroutine.
+func TestOpensWhoseAnswersAreNotRead(t *testing.T) {
+	begun, flood := make(chan struct{}, 8), make(chan struct{})
+	h := start(t, func(_ context.Context, c *Call) int {
+		begun <- struct{}{}
+		<-flood
+		for {
+			if _, err := c.Stdout.Write(make([]byte, 32<<10)); err != nil {
+				return 0
+			}
+		}
+	}, func(op *Options) { op.Limits.Channels = 8 })
+	plain, err := net.Dial("tcp", h.server.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Close()
+	if err := plain.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil {
+		t.Fatal(err)
+	}
+	wire := &stoppable{Conn: plain, stopped: make(chan struct{}), ended: make(chan struct{})}
+	defer close(wire.ended)
+	conn, chans, requests, err := gossh.NewClientConn(wire, "", h.clientConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := gossh.NewClient(conn, chans, requests)
+	for range 8 { // 2 MiB each: more than the network holds
+		s, err := c.NewSession()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Start("flood"); err != nil {
+			t.Fatal(err)
+		}
+		receive(t, "a call", begun)
+	}
+	close(wire.stopped)
+	close(flood)
+	for range 8 + openingMost + 8 {
+		go func() { _, _, _ = c.OpenChannel("nonsense", nil) }() // ends with the connection
+	}
+	eventually(t, "the connection is cut off", func() bool { return h.server.Stats().Connections == 0 })
+}
