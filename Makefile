@@ -7,7 +7,7 @@ BIN := bin/berth
 GOFLAGS_BUILD := -trimpath
 REVISION := $(shell git describe --tags --always --dirty 2>/dev/null)
 
-.PHONY: all build run test test-agents test-gemini soak-agents soak-dialogs vet bench fuzz fuzz-edge clean
+.PHONY: all build run test test-agents test-claude-newer test-gemini soak-agents soak-dialogs vet bench fuzz fuzz-edge clean
 
 all: build
 
@@ -39,7 +39,11 @@ AGENTS_TEST = $(GO) test -tags agents -v -p 1 -parallel $(AGENTS_PARALLEL)
 AGENTS_OTHERS = $$($(GO) list -tags agents ./test/agents/... | grep -v /gemini$$)
 test-agents:
 	$(AGENTS_TEST) -count=1 -timeout 15m $(AGENTS_OTHERS)
+	$(MAKE) test-claude-newer
 	$(MAKE) test-gemini
+# Of Claude Code's tests those that are green on a newer version as well, at that one.
+test-claude-newer:
+	AGENT_VERSION=2.1.330 $(AGENTS_TEST) -count=1 -timeout 10m -run 'TestVersion$$|TestNudges$$|TestDelays$$/allowed' ./test/agents/claude
 test-gemini: AGENTS_PARALLEL = 3
 test-gemini:
 	$(AGENTS_TEST) -count=1 -timeout 15m ./test/agents/gemini
