@@ -2,6 +2,7 @@
 
 GO ?= go
 BIN := bin/berth
+PROGRAMS := ./cmd/berth ./cmd/berth-hold # side by side in bin/
 # Without cgo the binary starts 0.7 ms sooner, which every hook of an agent pays;
 # -trimpath keeps paths of the building machine out of the binary.
 GOFLAGS_BUILD := -trimpath
@@ -12,7 +13,7 @@ REVISION := $(shell git describe --tags --always --dirty 2>/dev/null)
 all: build
 
 build:
-	CGO_ENABLED=0 $(GO) build $(GOFLAGS_BUILD) -ldflags "-X main.revision=$(REVISION)" -o $(BIN) ./cmd/berth
+	CGO_ENABLED=0 $(GO) build $(GOFLAGS_BUILD) -ldflags "-X main.revision=$(REVISION)" -o $(dir $(BIN)) $(PROGRAMS)
 
 # Start on 127.0.0.1:2222 with a session to try, letting in your own keys.
 run: build

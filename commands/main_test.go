@@ -78,7 +78,7 @@ func newDesk(t *testing.T) *desk {
 	log := slog.New(slog.DiscardHandler)
 	reg, err := sessions.Open(t.Context(), sessions.Options{
 		Drivers:  map[string]agent.Driver{agent.Generic: generic.Driver{}},
-		StateDir: t.TempDir(), RuntimeDir: sockets, Exe: exe, Log: log, Now: time.Now,
+		StateDir: t.TempDir(), RuntimeDir: sockets, Exe: exe, Berth: exe, Log: log, Now: time.Now,
 		Environment: sessions.Environment{
 			Server: os.LookupEnv, Home: t.TempDir(), User: "tester", Shell: "/bin/sh",
 			Redact: func(env map[string]string) map[string]string { return env },

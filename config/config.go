@@ -19,6 +19,7 @@ type Config struct {
 	Listen         string   `yaml:"listen"` // HOST:PORT; port 0 takes a free one
 	StateDir       string   `yaml:"state_dir" path:"yes"`
 	RuntimeDir     string   `yaml:"runtime_dir" path:"yes"`
+	Hold           string   `yaml:"hold" path:"yes"` // the berth-hold binary; empty: beside berth
 	AuthorizedKeys []string `yaml:"authorized_keys" path:"yes"`
 	Authorize      []string `yaml:"authorize" path:"yes"`    // .pub files whose keys are admins
 	RevokedKeys    string   `yaml:"revoked_keys" path:"yes"` // empty: revoked_keys in the state folder

@@ -199,7 +199,7 @@ func (s *Session) prepare(spec Spec, prog program) (program, agent.Launch, error
 	hook := ""
 	if spec.Isolate != agent.IsolateNone {
 		var err error
-		if hook, err = hold.LinkHook(s.dir, s.reg.options.Exe, prog.user != nil); err != nil {
+		if hook, err = hold.LinkProgram(s.dir, s.reg.options.Exe, hold.HookBinary, prog.user != nil); err != nil {
 			return prog, agent.Launch{}, fmt.Errorf("link the program of the hooks: %w", err)
 		}
 	}
@@ -232,11 +232,15 @@ func (s *Session) layOut(l agent.Launcher, spec Spec, prog program, folder, hook
 	if err != nil {
 		return agent.Launch{}, fmt.Errorf("find the real path of the working directory: %w", err)
 	}
+	berth, err := s.callBerth(prog, cwd, hook)
+	if err != nil {
+		return agent.Launch{}, err
+	}
 	start := agent.Start{
 		Argv: prog.argv, Env: EnvMap(prog.env), Own: prog.own, Cwd: cwd, Folder: folder, Hook: hook, Disk: disk{},
 		Conversation: spec.Conversation, Fresh: newConversation(), Resume: spec.begun(), Isolate: spec.Isolate, Groom: spec.Groom, Trust: spec.Trust, AcceptBypass: spec.AcceptBypass,
 		Settings: spec.Settings, MCP: spec.MCP,
-		Berth:   callBerth(hook, cwd, EnvMap(prog.env)["PATH"]),
+		Berth:   berth,
 		EndAsks: filepath.Join(s.dir, endAsksFile), BeginAsks: filepath.Join(s.dir, beginAsksFile),
 	}
 	if !spec.Spoken { // else all that is past
@@ -364,11 +368,16 @@ func unsets(list []string, name string) bool {
 	})
 }
 
-// callBerth is how berth is called from inside: by its name where that finds
-// one, else by the link in the session's folder, which is always there.
-func callBerth(link, cwd, path string) string {
-	if _, err := lookPath("berth", cwd, path); err == nil {
-		return "berth"
+// callBerth is how the agent's commands call berth: by its name where the session's
+// PATH has it, else by a link in the session's folder. An agent without hooks is
+// given no file of Berth's.
+func (s *Session) callBerth(prog program, cwd, hook string) (string, error) {
+	if _, err := lookPath("berth", cwd, EnvMap(prog.env)["PATH"]); err == nil || hook == "" {
+		return "berth", nil
 	}
-	return link
+	link, err := hold.LinkProgram(s.dir, s.reg.options.Berth, "berth", prog.user != nil)
+	if err != nil {
+		return "", fmt.Errorf("link the program that reports: %w", err)
+	}
+	return link, nil
 }

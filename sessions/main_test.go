@@ -73,7 +73,7 @@ func open(t testing.TB) *place {
 	home := t.TempDir()
 	p := &place{t: t, options: Options{
 		Drivers:  map[string]agent.Driver{agent.Generic: generic.Driver{}},
-		StateDir: t.TempDir(), RuntimeDir: sockets, Exe: exe, Log: slog.New(slog.DiscardHandler), Now: time.Now,
+		StateDir: t.TempDir(), RuntimeDir: sockets, Exe: exe, Berth: exe, Log: slog.New(slog.DiscardHandler), Now: time.Now,
 		Environment: Environment{
 			Server: os.LookupEnv, Home: home, User: "tester", Shell: "/bin/sh",
 			ReadFile: func(path string) ([]string, error) {

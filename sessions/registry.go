@@ -35,7 +35,8 @@ const EndGrace = 10 * time.Second
 type Options struct {
 	StateDir    string // 0700
 	RuntimeDir  string // 0700, for sockets: a short path
-	Exe         string // the binary that holders are started from
+	Exe         string // berth-hold: what holders and hooks are started from
+	Berth       string // berth: what an agent's own commands call
 	Environment Environment
 	Retention   Retention
 	Clipboard   bool                    // let programs set the clipboards of clients

@@ -15,18 +15,10 @@ import (
 )
 
 func main() {
-	// A holder is this binary again, for as long as its session lives: it is
-	// on its way before anything else of the program costs it memory.
-	if len(os.Args) == 2 && os.Args[1] == "hold" {
-		os.Exit(hold.Main(os.Stdin))
-	}
-	// So is a command that the server runs for a session, before it is that.
-	if len(os.Args) == 2 && os.Args[1] == "enter" {
-		os.Exit(hold.EnterMain())
-	}
-	// Hooks run many times a turn and hold the agent up.
-	if len(os.Args) > 1 && os.Args[1] == "hook" {
-		os.Exit(hold.Hook(os.Args[2:]))
+	// Holders and hooks are another program's work, which starts sooner and is
+	// smaller. A server of an older release calls this one for them.
+	if len(os.Args) > 1 && (os.Args[1] == "hold" || os.Args[1] == "hook") {
+		os.Exit(becomeHolder(os.Args))
 	}
 	if len(os.Args) > 1 && os.Args[1] == "serve" {
 		hold.SlackTimers()

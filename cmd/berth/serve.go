@@ -28,6 +28,7 @@ import (
 	"berth/orchestrate/notify/post"
 	"berth/rules"
 	"berth/sessions"
+	"berth/sessions/hold"
 	"berth/sshd"
 	"berth/sshd/dispatch"
 )
@@ -66,6 +67,7 @@ var helpOf = map[string]string{
 	"listen":                         "`address` to listen on; port 0 takes a free one",
 	"state_dir":                      "`folder` of keys, sessions and events",
 	"runtime_dir":                    "`folder` of the sockets",
+	"hold":                           "berth-hold `file` that runs sessions and takes hooks; empty: beside berth",
 	"authorized_keys":                "`file` of keys that may log in (repeatable)",
 	"revoked_keys":                   "`file` of keys and certificates that let in nobody",
 	"authorize":                      "public key `file` to let in as admin (repeatable)",
@@ -294,6 +296,13 @@ func (s *server) openSessions(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("find berth's own binary: %w", err)
 	}
+	holder, err := holderBinary(s.config.Hold)
+	if err != nil {
+		return err
+	}
+	if err := hold.CheckProgram(ctx, holder); err != nil {
+		return err
+	}
 	if s.book, err = rules.Compile(s.config.Rules, nil); err != nil {
 		return err
 	}
@@ -302,7 +311,7 @@ func (s *server) openSessions(ctx context.Context) error {
 	s.doors = &doors{dir: s.config.RuntimeDir}
 	account.ShutInherited()
 	s.sessions, err = sessions.Open(ctx, sessions.Options{
-		StateDir: s.config.StateDir, RuntimeDir: s.config.RuntimeDir, Exe: exe, Log: s.log, Now: time.Now,
+		StateDir: s.config.StateDir, RuntimeDir: s.config.RuntimeDir, Exe: holder, Berth: exe, Log: s.log, Now: time.Now,
 		Environment: sessions.Environment{
 			Login: shells.of, Server: os.LookupEnv, ReadFile: config.LoadEnvFile, Redact: config.RedactMap,
 			Socket: filepath.Join(s.config.RuntimeDir, socketName), Home: own.Home, User: own.Name, Shell: own.Shell,

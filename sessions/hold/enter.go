@@ -41,7 +41,7 @@ type Entry struct {
 }
 
 // Enter has cmd, which is not started yet, run with the mark of a session: a
-// process cannot be marked from outside before it runs. exe is berth, which
+// process cannot be marked from outside before it runs. exe is berth-hold, which
 // marks itself and becomes the command. Begin comes when cmd is started, Close
 // in any case.
 func Enter(cmd *exec.Cmd, exe, session string) (*Entry, error) {

@@ -47,12 +47,12 @@ func tells(n int, bin string) int {
 	return 0
 }
 
-// buildBerth builds the binary itself, since what it carries costs its start.
-func buildBerth(b *testing.B) string {
+// buildHolder builds the binary itself, since what it carries costs its start.
+func buildHolder(b *testing.B) string {
 	b.Helper()
-	bin := filepath.Join(b.TempDir(), "berth")
-	if out, err := exec.Command("go", "build", "-trimpath", "-o", bin, "berth/cmd/berth").CombinedOutput(); err != nil {
-		b.Fatalf("building berth: %v\n%s", err, out)
+	bin := filepath.Join(b.TempDir(), HookBinary)
+	if out, err := exec.Command("go", "build", "-trimpath", "-o", bin, "berth/cmd/berth-hold").CombinedOutput(); err != nil {
+		b.Fatalf("build berth-hold: %v\n%s", err, out)
 	}
 	return bin
 }
@@ -61,7 +61,7 @@ func buildBerth(b *testing.B) string {
 // and from exec to its record in the server's hands.
 func BenchmarkHookTell(b *testing.B) {
 	a := newAgentIn(b, b.TempDir())
-	bin := buildBerth(b)
+	bin := buildHolder(b)
 	l, err := Start(b.Context(), bin, a.spec, nil)
 	if err != nil {
 		b.Fatal(err)

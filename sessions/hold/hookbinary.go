@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// hookBinary is the name of the program that agents' hooks run.
-	hookBinary = "berth"
+	// HookBinary is the name of the program that agents' hooks run.
+	HookBinary = "berth-hold"
 	// sharedBinary begins the name of the copy that the sessions share where
 	// exe itself cannot be linked to.
 	sharedBinary = ".berth-"
@@ -23,14 +23,14 @@ const (
 // server alone works in a folder of sessions.
 var copying sync.Mutex
 
-// LinkHook puts a hard link to exe into a session's folder and returns its
-// path, for the agent's settings: it stays what it is when exe is replaced or
-// removed. Where exe is on another file system, or the system allows no link
+// LinkProgram makes name a hard link to exe in a session's folder and returns its path,
+// for the agent's settings and commands: it stays what it is when exe is replaced
+// or removed. Where exe is on another file system, or the system allows no link
 // to it, the folder above gets one copy for all its sessions. Where nothing in
-// the folder may be run it is exe itself. For others, who are not the server's
-// user, a copy is made of an exe that only that user may run. Any goroutine may
-// call it.
-func LinkHook(dir, exe string, others bool) (path string, err error) {
+// the folder may be run, the path is exe's own. For others, who are not the
+// server's user, a copy is made of an exe that only that user may run. Any
+// goroutine may call it.
+func LinkProgram(dir, exe, name string, others bool) (path string, err error) {
 	real, err := filepath.EvalSymlinks(exe)
 	if err != nil {
 		return "", fmt.Errorf("linking to %s: %w", exe, err)
@@ -38,7 +38,7 @@ func LinkHook(dir, exe string, others bool) (path string, err error) {
 	if !mayRun(dir) {
 		return real, nil
 	}
-	path = filepath.Join(dir, hookBinary)
+	path = filepath.Join(dir, name)
 	if !others || openToAll(real) {
 		if err := relink(real, path); err == nil {
 			return path, nil

@@ -116,7 +116,7 @@ func TestHookRate(t *testing.T) {
 	}
 }
 
-func TestLinkHook(t *testing.T) {
+func TestLinkProgram(t *testing.T) {
 	root := t.TempDir()
 	exe := filepath.Join(root, "berth-1")
 	session := func(name string) string {
@@ -127,7 +127,7 @@ func TestLinkHook(t *testing.T) {
 		return dir
 	}
 	link := func(dir string) string {
-		path, err := LinkHook(dir, filepath.Join(root, "berth"), false)
+		path, err := LinkProgram(dir, filepath.Join(root, "berth"), HookBinary, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +170,7 @@ func TestLinkHook(t *testing.T) {
 	if err := os.Chmod(exe, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	closed, err := LinkHook(session("d"), exe, true)
+	closed, err := LinkProgram(session("d"), exe, HookBinary, true)
 	if info, looked := os.Stat(closed); err != nil || looked != nil || info.Mode().Perm() != 0o755 {
 		t.Errorf("for another user: %v, %v, %v", err, looked, info)
 	}
@@ -178,7 +178,7 @@ func TestLinkHook(t *testing.T) {
 	if info, err := os.Stat(exe); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("the program itself was opened: %v, %v", err, info)
 	}
-	if _, err := LinkHook(session("c"), filepath.Join(root, "none"), false); err == nil {
+	if _, err := LinkProgram(session("c"), filepath.Join(root, "none"), HookBinary, false); err == nil {
 		t.Error("linked to nothing")
 	}
 }

@@ -18,6 +18,8 @@ import (
 	"time"
 
 	gossh "golang.org/x/crypto/ssh"
+
+	"berth/sessions/hold"
 )
 
 // The window of every client and the size of every session it sees.
@@ -31,6 +33,7 @@ type bench struct {
 	ctx    context.Context
 	dir    string
 	exe    string // berth
+	holder string // berth-hold, beside it
 	self   string // this program, which is also what runs in sessions
 	user   string
 	echo   string // a program that types back each key
@@ -49,8 +52,11 @@ func newBench(ctx context.Context, berth string, rounds float64) (*bench, error)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(exe); err != nil {
-		return nil, fmt.Errorf("the binary to measure: %w", err)
+	holder := filepath.Join(filepath.Dir(exe), hold.HookBinary)
+	for _, binary := range []string{exe, holder} {
+		if _, err := os.Stat(binary); err != nil {
+			return nil, fmt.Errorf("find the binary to measure: %w", err)
+		}
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -64,7 +70,7 @@ func newBench(ctx context.Context, berth string, rounds float64) (*bench, error)
 	if err != nil {
 		return nil, err
 	}
-	b := &bench{ctx: ctx, dir: dir, exe: exe, self: self, user: who.Username, rounds: rounds, sshds: map[sshdKind]string{}}
+	b := &bench{ctx: ctx, dir: dir, exe: exe, holder: holder, self: self, user: who.Username, rounds: rounds, sshds: map[sshdKind]string{}}
 	b.later(func() error { return os.RemoveAll(dir) })
 	if b.key, b.signer, err = b.newKey("client"); err != nil {
 		return nil, errors.Join(err, b.close())

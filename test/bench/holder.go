@@ -70,7 +70,7 @@ func (b *bench) throughHolder(dir string) (float64, error) {
 		return 0, err
 	}
 	defer os.RemoveAll(dir)
-	link, err := hold.Start(b.ctx, b.exe, hold.Spec{
+	link, err := hold.Start(b.ctx, b.holder, hold.Spec{
 		Dir: dir, Socket: filepath.Join(dir, "s"), Path: b.self, Argv: []string{b.self, "program", "print", strconv.Itoa(printBytes)},
 		Env: b.env(), Cwd: "/", Cols: 80, Rows: 24, Grace: time.Second,
 	}, nil)

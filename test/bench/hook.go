@@ -80,7 +80,7 @@ func hookRow(b *bench) ([]result, error) {
 	}
 	defer c.Close()
 	script := filepath.Join(b.dir, "hooks.sh")
-	if err := os.WriteFile(script, []byte(fmt.Sprintf("#!/bin/sh\nexec %s program hooks %s\n", b.self, b.exe)), 0o700); err != nil {
+	if err := os.WriteFile(script, []byte(fmt.Sprintf("#!/bin/sh\nexec %s program hooks %s\n", b.self, b.holder)), 0o700); err != nil {
 		return nil, err
 	}
 	watch := b.ssh(s.addr, sameCipher, "watch", "--json", "--type", "hook,live")

@@ -37,6 +37,9 @@ func buildAll(dir string) error {
 	if err := build(fast, "berth/cmd/berth"); err != nil {
 		return err
 	}
+	if err := build(filepath.Join(dir, "berth-hold"), "berth/cmd/berth-hold"); err != nil {
+		return err
+	}
 	if raced {
 		checked = filepath.Join(dir, "berth-race")
 		if err := build(checked, "berth/cmd/berth", "-race"); err != nil {

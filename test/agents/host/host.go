@@ -23,14 +23,14 @@ import (
 // that does not say how long it waits.
 const patience = 30 * time.Second
 
-// Build makes a berth binary at dir/berth. The environment's BERTH_EXE names one
-// to take instead, such as that of a release.
+// Build makes a berth binary at dir/berth, and berth-hold beside it. The
+// environment's BERTH_EXE names a berth to take instead, such as that of a release.
 func Build(ctx context.Context, dir string) (string, error) {
 	if given := os.Getenv("BERTH_EXE"); given != "" {
 		return filepath.Abs(given)
 	}
 	exe := filepath.Join(dir, "berth")
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", exe, "berth/cmd/berth").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(ctx, "go", "build", "-o", dir+"/", "berth/cmd/berth", "berth/cmd/berth-hold").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build berth: %w\n%s", err, out)
 	}
 	return exe, nil
