@@ -18,7 +18,7 @@ import (
 // allows more.
 const answerWithin = 5 * time.Second
 
-// Start runs exe as `exe hold`, which runs the program of the spec. It
+// Start runs exe, berth-hold, as `exe hold`, which runs the program of the spec. It
 // returns when the program runs, or with the reason why it does not: a
 // *StartError where the holder told it. The holder is this process's child
 // and is reaped here; it lives on when this process ends.
@@ -61,11 +61,7 @@ func Start(ctx context.Context, exe string, spec Spec, known func(pid int, start
 	if err != nil {
 		return nil, fmt.Errorf("starting a holder: %w", err)
 	}
-	ended := make(chan struct{})
-	go func() { // ends with the holder
-		cmd.Wait()
-		close(ended)
-	}()
+	ended := children.add(cmd.Process.Pid)
 	if self, err := lookProcess(cmd.Process.Pid); err == nil && known != nil { // one that has ended runs nothing
 		known(self.pid, self.start)
 	}
