@@ -186,7 +186,9 @@ func (s *screen) footer(r *agent.Reading, bottom int) {
 // spinnerGlyphs are the frames of the spinner.
 const spinnerGlyphs = "·✢✳✶✻✽*"
 
-var retryLine = regexp.MustCompile(`Retrying in (\d+)\s*s(?:econds?)? · attempt (\d+)/(\d+)`)
+// retryLine: newer versions begin it with a small letter where the error's words are
+// before it, and say no time once that is over.
+var retryLine = regexp.MustCompile(`[Rr]etrying(?: in (\d+)\s*s(?:econds?)?|…) · attempt (\d+)/(\d+)`)
 
 // spinner looks for the line of work above the composer. Between them there
 // may be tips, tasks and queued messages, all indented; the first line of the
@@ -214,7 +216,7 @@ func (s *screen) spinner(r *agent.Reading, top int) {
 }
 
 func retry(m []string) *agent.Activity {
-	seconds, _ := strconv.Atoi(m[1]) // digits, by the pattern
+	seconds, _ := strconv.Atoi(m[1]) // digits, by the pattern, or nothing
 	attempt, _ := strconv.Atoi(m[2])
 	of, _ := strconv.Atoi(m[3])
 	return &agent.Activity{

@@ -87,9 +87,15 @@ func TestWork(t *testing.T) {
 			t.Errorf("%q: busy %q, want %q", drawn, r.Busy, want)
 		}
 	}
-	r := draw(70, 16, "✻ API error · Retrying in 15s · attempt 6/10\n\n"+composer+"  esc to interrupt\n")
-	if r.Retry == nil || *r.Retry != (agent.Activity{Kind: agent.Retrying, Attempt: 6, Of: 10, DelayMS: 15000}) {
-		t.Errorf("a retry: %+v", r.Retry)
+	for drawn, want := range map[string]agent.Activity{
+		"✻ API error · Retrying in 15s · attempt 6/10":           {Kind: agent.Retrying, Attempt: 6, Of: 10, DelayMS: 15000},
+		"✻ API error · retrying in 1s · attempt 1/2":             {Kind: agent.Retrying, Attempt: 1, Of: 2, DelayMS: 1000},
+		"✻ 401 invalid x-api-key · retrying in 2s · attempt 2/2": {Kind: agent.Retrying, Attempt: 2, Of: 2, DelayMS: 2000},
+		"✻ 401 invalid x-api-key · retrying… · attempt 2/2":      {Kind: agent.Retrying, Attempt: 2, Of: 2},
+	} {
+		if r := draw(70, 16, drawn+"\n\n"+composer+"  esc to interrupt\n"); r.Retry == nil || *r.Retry != want {
+			t.Errorf("%q: %+v", drawn, r.Retry)
+		}
 	}
 }
 
