@@ -41,6 +41,7 @@ const (
 	SubtypeTerminal      = "startup_terminal"
 	SubtypeAuth          = "auth"
 	SubtypeAutoMode      = "auto_mode"
+	SubtypeAutoDefault   = "auto_mode_default"
 )
 
 // Channels by which a prompt can be answered.

@@ -158,7 +158,7 @@ func setupKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 			return enter(d), nil
 		}
 		return agent.KeyAnswer{}, fmt.Errorf("%w: it only takes accept", agent.ErrAnswer)
-	case agent.SubtypeAPIKey, agent.SubtypeBypass, agent.SubtypeTerminalSetup:
+	case agent.SubtypeAPIKey, agent.SubtypeBypass, agent.SubtypeTerminalSetup, agent.SubtypeAutoDefault:
 		yes, no = beginning(d, "Yes"), beginning(d, "No")
 	case agent.SubtypeAutoMode:
 		return autoModeKeys(a, d)
@@ -290,7 +290,10 @@ func permissionKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 		return feedback(a.Text, d, no) // an option of more words has no input behind it
 	}
 	yes := slices.IndexFunc(d.Options, func(o agent.Option) bool { return o.Label == "Yes" }) + 1
-	if yes == 0 && strings.HasPrefix(d.Options[0].Label, "Yes") {
+	switch {
+	case d.Subtype == agent.SubtypeTrust: // newer versions have No first
+		yes = beginning(d, "Yes")
+	case yes == 0 && strings.HasPrefix(d.Options[0].Label, "Yes"):
 		yes = 1 // the first says yes, and no more than that
 	}
 	return choice(a, d, yes, no)

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"regexp"
 	"strings"
 
 	"berth/agent"
@@ -20,6 +21,7 @@ var startups = []startup{
 	{agent.SubtypeAPIKey, "Detected a custom API key in your environment", []string{"Detected a custom API key", "Do you want to use this API key?"}, 2},
 	{agent.SubtypeTheme, "Choose the text style", []string{"Choose the text style that looks best", "Dark mode"}, 3},
 	{agent.SubtypeLoginMethod, "Select login method", []string{"Select login method:", "Anthropic Console account"}, 2},
+	{agent.SubtypeAutoDefault, "Make auto mode your default permission mode?", []string{"Make auto mode your default permission mode?", "Yes, set auto mode as my default"}, 2},
 	{agent.SubtypeTerminalSetup, "Terminal setup", []string{"terminal setup", "Shift+Enter", "Yes"}, 2},
 	{agent.SubtypeSettingsError, "Settings Error", []string{"Settings Error", "Exit and fix"}, 2},
 	{agent.SubtypeSecurityNotes, "Security notes", []string{"Security notes:", "Press Enter to continue"}, 0},
@@ -39,10 +41,18 @@ const (
 // them: then the whole screen is theirs, as nothing else was drawn yet.
 func (b *bottomBlock) setup() bool {
 	for _, s := range startups {
-		if len(b.dialog.Options) < s.options || !b.has(s.phrases...) {
+		if !b.has(s.phrases...) {
+			continue
+		}
+		options, first := b.dialog.Options, b.first
+		if len(options) == 0 || options[0].Number == 0 {
+			options, first = b.unnumbered()
+		}
+		if len(options) < s.options {
 			continue
 		}
 		d := b.dialog
+		d.Options, b.first = options, first
 		d.Type, d.Subtype, d.Title = agent.PromptSetup, s.subtype, s.title
 		if s.subtype == agent.SubtypeTrust {
 			d.Type = agent.PromptPermission
@@ -63,6 +73,56 @@ func (b *bottomBlock) setup() bool {
 		return true
 	}
 	return false
+}
+
+// unnumberedLine is a row of a list without numbers: the mark of the option that is
+// chosen, and that of the one which is set.
+var unnumberedLine = regexp.MustCompile(`^( *)(❯ |  )(?:✔ |  )?(\S.*)$`)
+
+// unnumbered reads the options of newer versions: the rows around the one that has
+// the mark, in its column. Of a list of answers a row that begins with neither yes
+// nor no goes on with the one above.
+func (b *bottomBlock) unnumbered() (list []agent.Option, first int) {
+	s := b.screen
+	at, column := -1, ""
+	for i := s.last; i > b.top && at < 0; i-- {
+		if m := unnumberedLine.FindStringSubmatch(s.text(i)); m != nil && m[2] == "❯ " {
+			at, column = i, m[1]
+		}
+	}
+	if at < 0 {
+		return nil, b.first
+	}
+	label := func(i int) (text string, ok bool) {
+		text, ok = strings.CutPrefix(s.text(i), column)
+		if m := unnumberedLine.FindStringSubmatch(text); ok && m != nil && (m[1] == "" || m[2] == "  ") {
+			return m[3], true
+		}
+		return "", false
+	}
+	first, last := at, at
+	for ok := true; ok && first > b.top+1; {
+		if _, ok = label(first - 1); ok {
+			first--
+		}
+	}
+	for ok := true; ok && last < s.last; {
+		if _, ok = label(last + 1); ok {
+			last++
+		}
+	}
+	answers := false
+	for i := first; i <= last; i++ {
+		text, _ := label(i)
+		begins := strings.HasPrefix(text, "Yes") || strings.HasPrefix(text, "No")
+		answers = answers || begins
+		if n := len(list); answers && !begins && n > 0 {
+			list[n-1].Label += " " + text
+			continue
+		}
+		list = append(list, agent.Option{Label: text, Focused: i == at})
+	}
+	return list, first
 }
 
 // signIn reads the pages of a sign-in by browser: what goes on, the URL, what
