@@ -52,7 +52,7 @@ const (
 	Acting              Kind = "acting"               // Activity; Text: what it says
 	Asked               Kind = "asked"                // Request; Tool, Input; Hook where one waits for the answer
 	Answered            Kind = "answered"             // Request: the type of what was answered; Tool, Input where known
-	HookGone            Kind = "hook_gone"            // Hook: nobody waits for its answer any more
+	HookGone            Kind = "hook_gone"            // Hook: nobody waits for its answer any more; with CauseDelivered it has one
 	HookAnswered        Kind = "hook_answered"        // Hook: it was given one, which settles what it asked
 	LevelIs             Kind = "level"                // Level: what a source that always shows a state shows now
 	FailureSeen         Kind = "failure_seen"         // Failure: an error that ends the turn, told before its end
@@ -64,6 +64,9 @@ const (
 	ProgramExited       Kind = "exited"               // Exit; only the holder says it
 	Noted               Kind = "noted"                // evidence, and no more
 )
+
+// CauseDelivered is the cause of a HookGone that has taken its answer.
+const CauseDelivered = "hook:delivered"
 
 // How a turn ended.
 type How string

@@ -37,7 +37,7 @@ func (lab) Match(d *agent.Dialog, r *agent.Request) agent.Match {
 	switch shown = strings.ReplaceAll(shown, "\n", ""); {
 	case shown == "" || r.Input == nil || shown == r.FullInput && !d.Cut:
 		return agent.WholeMatch
-	case d.Cut && strings.Contains(r.FullInput, shown):
+	case d.Cut && strings.Contains(r.FullInput, shown), strings.HasPrefix(shown, "…") && strings.HasSuffix(r.FullInput, shown[len("…"):]):
 		return agent.PartMatch
 	}
 	return agent.NoMatch

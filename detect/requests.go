@@ -238,10 +238,17 @@ func (f *Fold) answered(fact *agent.Fact) {
 
 // hookGone: nobody waits any more for the answer by hook. The dialog, where
 // there is one, stays.
+//
+// With an answer in its hands the dialog is answered, though it takes a moment to go:
+// where it shows only a part of what is asked it would be a prompt of its own by then.
 func (f *Fold) hookGone(fact *agent.Fact) {
 	for _, r := range f.m.Requests {
-		if r.Hook == fact.Hook && fact.Hook != "" {
-			r.Hook, r.Prompt.Channel = "", agent.ChannelKeys
+		if r.Hook != fact.Hook || fact.Hook == "" {
+			continue
+		}
+		r.Hook, r.Prompt.Channel = "", agent.ChannelKeys
+		if d := f.dialog(); fact.Cause == agent.CauseDelivered && r.Prompt.OnScreen && d != nil && f.shows(d, r) == agent.PartMatch {
+			f.m.Screen.answer(f.now)
 		}
 	}
 }

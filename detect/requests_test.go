@@ -263,6 +263,39 @@ func TestPromptStatus(t *testing.T) {
 	}
 }
 
+// TestDeliveredInPart: the hook took an answer while the dialog shows a part of what is
+// asked. The dialog is the answered one while it is only not yet taken away, and a
+// prompt of its own when it stays.
+func TestDeliveredInPart(t *testing.T) {
+	shown := agent.Reading{Dialog: &agent.Dialog{Type: agent.PromptPermission, Title: "Write", Tool: "Write", Body: "…e/name.txt", Options: []agent.Option{{Number: 1, Label: "Yes"}}}}
+	asked := func(t *testing.T) *bench {
+		b := working(t)
+		b.at(2000).say(agent.Fact{Kind: agent.Asked, Source: agent.SourceHook, Turn: "a", Tool: "Write", Hook: "h7", Conversation: "c",
+			Request: &agent.Request{Type: agent.PromptPermission, Tool: agent.Pointer("Write"), Input: agent.Pointer("a/file/name.txt"), FullInput: "a/fe/name.txt", Channel: agent.ChannelHook}})
+		b.at(2100).screen(shown)
+		b.at(3000).say(agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Hook: "h7", Conversation: "c", Cause: agent.CauseDelivered})
+		return b
+	}
+	b := asked(t)
+	b.at(3100).screen(shown)
+	b.at(3700).say(agent.Fact{Kind: agent.StepEnded, Source: agent.SourceHook, Turn: "a", Conversation: "c"})
+	r := b.at(3710).screen(composer("✻"))
+	if p := b.fold.Status().Request; p != nil {
+		t.Errorf("still asked: %+v", p)
+	}
+	for _, c := range r.Closed {
+		t.Logf("closed %s %s %s", c.Request.ID, c.How, c.Cause)
+	}
+	b.want("2000 prompt/1", "3700 working")
+
+	b = asked(t)
+	b.at(3100).screen(shown)
+	b.at(4500)
+	if p := b.fold.Status().Request; p == nil || p.ID != "2" || p.Channel != agent.ChannelKeys {
+		t.Errorf("a dialog that stayed: %+v", p)
+	}
+}
+
 func TestConversations(t *testing.T) {
 	from := func(b *bench, k agent.Kind, conversation, turn, text string) bool {
 		return b.say(agent.Fact{Kind: k, Source: agent.SourceHook, Conversation: conversation, Turn: turn, Text: text, How: agent.Completed}).Foreign
