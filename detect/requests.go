@@ -352,6 +352,9 @@ func canonical(raw json.RawMessage) string {
 	if len(raw) == 0 {
 		return ""
 	}
+	if agent.Repeats(raw) {
+		return string(raw) // which of two fields of a name holds is not known
+	}
 	var v any
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()

@@ -3,6 +3,7 @@ package claude
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"path"
 	"regexp"
 	"strings"
@@ -53,17 +54,9 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 	case d.Title != "" && d.Agent != deref(p.Agent):
 		return agent.NoMatch
 	}
-	var in struct {
-		Command, Description string
-		Path                 string  `json:"file_path"`
-		Old                  *string `json:"old_string"`
-		New                  *string `json:"new_string"`
-		Content              *string
-		URL, Prompt          string
-		ReplaceAll           bool `json:"replace_all"`
-	}
-	if json.Unmarshal(p.Raw, &in) != nil {
-		return agent.PartMatch // it was not told what it is about
+	in, ok := readInput(tool, p.Raw)
+	if !ok {
+		return agent.NoMatch // it was not told what it is about
 	}
 	rows := readDrawn(d)
 	if d.Tool == "" { // its title has no room, or is that of a tool without one of its own
@@ -98,6 +91,32 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 		return rows.mcp(tool, p.Raw)
 	}
 	return agent.PartMatch
+}
+
+// toolInput is what the dialogs of tools are about.
+type toolInput struct {
+	Command, Description, Path, URL, Prompt string
+	Old, New, Content                       *string
+	ReplaceAll                              bool
+}
+
+// readInput reads a tool's input. ok is false when it cannot be read.
+func readInput(tool string, raw json.RawMessage) (in toolInput, ok bool) {
+	fields, err := agent.ReadInput(raw)
+	if err != nil || !ownTitle[tool] { // others' fields may hold anything
+		return in, err == nil
+	}
+	errs := []error{fields.Texts(map[string]*string{
+		"command": &in.Command, "description": &in.Description, "file_path": &in.Path, "url": &in.URL, "prompt": &in.Prompt,
+	})}
+	for name, to := range map[string]**string{"old_string": &in.Old, "new_string": &in.New, "content": &in.Content} {
+		*to, err = fields.Text(name)
+		errs = append(errs, err)
+	}
+	if all, has := fields["replace_all"]; has {
+		errs = append(errs, json.Unmarshal(all, &in.ReplaceAll))
+	}
+	return in, errors.Join(errs...) == nil
 }
 
 // ownTitle are the tools whose dialogs have a title of their own.

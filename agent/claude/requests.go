@@ -85,11 +85,12 @@ var mainField = map[string]string{
 // more than a person has to know (the text of a file), the whole is the full
 // input, and the short one is marked as cut.
 func setInput(r *agent.Request, tool string, input json.RawMessage) {
-	var in map[string]json.RawMessage
-	_ = json.Unmarshal(input, &in)
-	var main string
-	if json.Unmarshal(in[mainField[tool]], &main) == nil && main != "" {
-		r.SetInput(main)
+	in, err := agent.ReadInput(input)
+	if err != nil {
+		r.Text = agent.Pointer(agent.Unreadable)
+	}
+	if main, err := in.Text(mainField[tool]); err == nil && deref(main) != "" {
+		r.SetInput(*main)
 		if tool == "Bash" || tool == "WebFetch" || tool == "WebSearch" || tool == "Read" {
 			return
 		}

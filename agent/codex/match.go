@@ -43,18 +43,28 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 	if tool == "" || d.Tool != "" && d.Tool != tool {
 		return when(tool == "", agent.PartMatch)
 	}
-	var in struct{ Command, Description string }
-	_ = json.Unmarshal(p.Raw, &in) // what has another shape is none of these
+	command, description, err := readInput(p.Raw)
+	if err != nil && len(p.Raw) > 0 {
+		return agent.NoMatch
+	}
 	switch {
 	case tool == toolCommand:
-		return matchCommand(d, in.Command, in.Description)
+		return matchCommand(d, command, description)
 	case tool == toolPatch && d.Tool == toolPatch:
 		_, to, ok := strings.Cut("\n"+d.Body, "\nDestination: ")
-		return when(!ok || strings.Contains(in.Command, path.Base(strings.TrimSpace(to))), agent.PartMatch)
+		return when(!ok || strings.Contains(command, path.Base(strings.TrimSpace(to))), agent.PartMatch)
 	case d.Tool == "":
 		return when(titles[tool] == "" || d.Cut, agent.PartMatch)
 	}
 	return agent.PartMatch
+}
+
+func readInput(raw json.RawMessage) (command, description string, err error) {
+	fields, err := agent.ReadInput(raw)
+	if err == nil {
+		err = fields.Texts(map[string]*string{"command": &command, "description": &description})
+	}
+	return command, description, err
 }
 
 // beside is how many columns Codex leaves free beside a dialog's text, and some: in

@@ -31,19 +31,16 @@ func permission(tool string, input json.RawMessage, agentType string) *agent.Req
 		// what it offers.
 		Options: []string{}, OptionsFallback: true, Modal: true, Channel: agent.ChannelKeys, Raw: input,
 	}
-	var in struct {
-		Command     string `json:"command"`
-		Description string `json:"description"`
+	command, description, err := readInput(input)
+	r.Text = agent.Pointer(description)
+	if err != nil && len(input) > 0 {
+		command, r.Text = "", agent.Pointer(agent.Unreadable)
 	}
-	_ = json.Unmarshal(input, &in) // another tool's input has another shape
-	r.Text = agent.Pointer(in.Description)
-	switch {
-	case in.Command != "":
-		r.SetInput(in.Command)
-	default:
-		if whole := compact(input); whole != "" {
-			r.SetInput(whole)
-		}
+	if command == "" {
+		command = compact(input)
+	}
+	if command != "" {
+		r.SetInput(command)
 	}
 	return r
 }

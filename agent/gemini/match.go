@@ -43,11 +43,13 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 	if tool == "" || d.Tool != "" && d.Tool != tool {
 		return when(tool == "", agent.PartMatch)
 	}
-	var in struct {
-		Command, Reason string
-		File            string `json:"file_path"`
+	var in toolInput
+	if len(p.Raw) > 0 { // else the notification tells
+		var err error
+		if in, err = readInput(p.Raw); err != nil {
+			return agent.NoMatch
+		}
 	}
-	_ = json.Unmarshal(p.Raw, &in) // what has another shape is none of these
 	if in.Command == "" && tool == toolShell {
 		in.Command = p.FullInput
 	}
@@ -70,6 +72,17 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 		}
 	}
 	return agent.PartMatch
+}
+
+// toolInput is what the dialogs of tools are about.
+type toolInput struct{ Command, Reason, File string }
+
+func readInput(raw json.RawMessage) (in toolInput, err error) {
+	fields, err := agent.ReadInput(raw)
+	if err == nil {
+		err = fields.Texts(map[string]*string{"command": &in.Command, "reason": &in.Reason, "file_path": &in.File})
+	}
+	return in, err
 }
 
 // matchQuestion: of several questions the pages have the same tabs; each is known by

@@ -85,11 +85,10 @@ func (Driver) Names(asked, call *agent.Fact) *agent.Request {
 	if r.Tool != nil && *r.Tool != call.Tool {
 		return nil
 	}
-	var in struct {
-		Command string `json:"command"`
-		File    string `json:"file_path"`
+	in, err := readInput(call.Input)
+	if err != nil {
+		return nil
 	}
-	_ = json.Unmarshal(call.Input, &in) // what has another shape is none of these
 	switch {
 	case r.Type == agent.PromptQuestion:
 		asks(r, call.Input)
@@ -164,22 +163,21 @@ func asks(r *agent.Request, input json.RawMessage) {
 }
 
 func setPlan(r *agent.Request, input json.RawMessage) {
-	var in struct {
-		Path string `json:"plan_path"`
-	}
-	if json.Unmarshal(input, &in) == nil && in.Path != "" {
-		r.SetInput(in.Path)
+	in, _ := agent.ReadInput(input) // without it, the dialog tells the plan
+	if path, err := in.Text("plan_path"); err == nil && deref(path) != "" {
+		r.SetInput(*path)
 	}
 }
 
 // setInput shows the field that says what the tool does, else all of them.
 func setInput(r *agent.Request, tool string, input json.RawMessage) {
-	var in map[string]json.RawMessage
-	_ = json.Unmarshal(input, &in)
-	var main string
+	in, err := agent.ReadInput(input)
+	if err != nil && len(input) > 0 {
+		r.Text = agent.Pointer(agent.Unreadable)
+	}
 	field := map[string]string{toolShell: "command", toolWrite: "file_path", toolEdit: "file_path", toolEnterPlan: "reason"}[tool]
-	if json.Unmarshal(in[field], &main) == nil && main != "" {
-		r.SetInput(main)
+	if main, err := in.Text(field); err == nil && deref(main) != "" {
+		r.SetInput(*main)
 		if tool == toolWrite || tool == toolEdit {
 			r.FullInput = compact(input)
 			r.InputBytes, r.InputTruncated = len(r.FullInput), true

@@ -1,0 +1,100 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Input is a tool's input by the exact names of its fields: what a prompt shows and
+// what is compared with its dialog are read from the same ones.
+type Input map[string]json.RawMessage
+
+// Unreadable is what a prompt says of an input that cannot be read.
+const Unreadable = "The tool's input cannot be read. It is shown as the agent told it."
+
+// ReadInput reads a tool's input. It is an error when the input is not an object, has a
+// name twice, or has two names that differ in case alone: parsers do not agree which of
+// them holds.
+func ReadInput(raw json.RawMessage) (Input, error) {
+	if Repeats(raw) {
+		return nil, errors.New("read a tool's input: a name is there twice")
+	}
+	var in Input
+	if err := json.Unmarshal(raw, &in); err != nil || in == nil {
+		return nil, fmt.Errorf("read a tool's input: it is not an object: %w", err)
+	}
+	for a := range in {
+		for b := range in {
+			if a != b && strings.EqualFold(a, b) {
+				return nil, fmt.Errorf("read a tool's input: it has both %q and %q", a, b)
+			}
+		}
+	}
+	return in, nil
+}
+
+// Text is the text of a field, nil when there is none. It is an error when the field
+// holds something else.
+func (in Input) Text(name string) (*string, error) {
+	var s *string
+	if raw, ok := in[name]; ok {
+		if err := json.Unmarshal(raw, &s); err != nil {
+			return nil, fmt.Errorf("read the field %s: %w", name, err)
+		}
+	}
+	return s, nil
+}
+
+// Texts puts the texts of the fields where they belong.
+func (in Input) Texts(fields map[string]*string) error {
+	for name, to := range fields {
+		s, err := in.Text(name)
+		if err != nil {
+			return err
+		}
+		if s != nil {
+			*to = *s
+		}
+	}
+	return nil
+}
+
+// Repeats says that an object within the JSON has a name twice.
+func Repeats(raw json.RawMessage) bool {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var names []map[string]bool // of the objects and lists around; nil for a list
+	name := false               // the next token may be one
+	for {
+		t, err := d.Token()
+		if err != nil {
+			return false // not JSON: what reads it says so
+		}
+		switch v := t.(type) {
+		case json.Delim:
+			switch v {
+			case '{':
+				names = append(names, map[string]bool{})
+			case '[':
+				names = append(names, nil)
+			default:
+				names = names[:len(names)-1]
+			}
+			name = true
+		case string:
+			if around := len(names); around > 0 && names[around-1] != nil && name {
+				if names[around-1][v] {
+					return true
+				}
+				names[around-1][v], name = true, false
+				continue
+			}
+			name = true
+		default:
+			name = true
+		}
+	}
+}
