@@ -174,7 +174,7 @@ func (s *screen) footer(r *agent.Reading, bottom int) {
 		}
 	}
 	r.Footer = strings.Join(lines, "\n")
-	r.Stashed = strings.Contains(r.Footer, "› stashed")
+	r.Stashed = hasAny(r.Footer, "› stashed", "draft stashed") // the second by newer versions
 	if strings.Contains(r.Footer, "search prompts:") {
 		r.Composer.Mode, r.Composer.Empty = agent.ModeSearch, false
 	}

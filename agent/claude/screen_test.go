@@ -134,6 +134,20 @@ func TestDialogs(t *testing.T) {
 	}
 }
 
+// TestStashed: a draft that was put aside is told by the footer, by each version in
+// words of its own.
+func TestStashed(t *testing.T) {
+	for foot, want := range map[string]bool{
+		"  › stashed (auto-restores after submit)\n":                    true,
+		"  ⏸ manual mode on · ? for shortcuts          draft stashed\n": true,
+		footer: false,
+	} {
+		if r := draw(80, 16, rule+"❯\u00a0"+caret+"\n"+rule+foot); r.Composer == nil || r.Stashed != want {
+			t.Errorf("%q: stashed is %v", foot, r.Stashed)
+		}
+	}
+}
+
 // TestNotADialog: what the agent prints may look like one; the composer below
 // shows that it is not.
 func TestNotADialog(t *testing.T) {
