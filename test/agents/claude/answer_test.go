@@ -90,7 +90,7 @@ func TestRespondPlan(t *testing.T) {
 // TestRespondSetup answers the dialogs before the first prompt, by keys.
 func TestRespondSetup(t *testing.T) {
 	l := newManualLab(t, Seed{KeyApproved: true})
-	l.see("Choose the text style", "Dark mode ✔")
+	l.see("Choose the text style", "Dark mode ✔|✔ Auto")
 	l.is("prompt")
 	l.respond("keys", "answered", "option", "3")
 	l.see("Press Enter to continue")

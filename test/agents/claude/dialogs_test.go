@@ -29,7 +29,7 @@ func TestPermission(t *testing.T) {
 	l.ready()
 
 	l.send("MOCK: bash touch one.txt && echo ran-one")
-	l.see("Bash command", "touch one.txt && echo ran-one", proceed, `❯ 1\. Yes`, `2\. Yes, and`, `3\. No`, cancel)
+	l.see("Bash command", "touch one.txt && echo ran-one", proceed, `❯ 1\. Yes`, `2\. Yes, and`, `\d\. No`, cancel)
 	l.key("1")
 	l.see("● The command finished.")
 	l.ready()
@@ -38,8 +38,8 @@ func TestPermission(t *testing.T) {
 	}
 
 	l.send("MOCK: bash touch three.txt")
-	l.see("touch three.txt", proceed, `3\. No`)
-	l.key("3")
+	l.see("touch three.txt", proceed)
+	l.key(l.option("No"))
 	l.gone(proceed)
 	l.see(stopped, prompt)
 
@@ -56,10 +56,7 @@ func TestPermission(t *testing.T) {
 	message := "MOCK: bash touch feedback.txt"
 	l.send(message)
 	l.see("touch feedback.txt", proceed)
-	l.key("Down")
-	l.see(`❯ 2\. Yes`)
-	l.key("Down")
-	l.see(`❯ 3\. No`)
+	l.goesTo("No")
 	l.key("Tab")
 	l.see("No, and tell Claude what to do differently")
 	check(t, l.Type(l.ctx, "use another file"))
@@ -238,8 +235,6 @@ func TestSubagents(t *testing.T) {
 	l.see("Bash command · from the general-purpose agent", "touch by-subagent.txt", proceed)
 	l.key("1")
 	l.see("● The subagent is done.")
-	l.ready()
-	if !l.made("by-subagent.txt") {
-		t.Error("allowed, and it did not run")
-	}
+	// Newer versions do not wait for it.
+	l.until(func() bool { return l.made("by-subagent.txt") }, func() string { return "allowed, and it did not run" })
 }

@@ -183,6 +183,9 @@ func (l *lab) gone(pattern string) string {
 // key presses one key: a name as Berth has it, or a character.
 func (l *lab) key(name string) {
 	l.t.Helper()
+	if newer(330) {
+		l.pause(700) // it takes no notice of a key in a dialog's first moment
+	}
 	if len(name) == 1 {
 		check(l.t, l.Type(l.ctx, name))
 		return

@@ -4,7 +4,9 @@ package claude
 
 import (
 	"fmt"
-	"os/exec"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -13,14 +15,43 @@ import (
 // have.
 func since(t *testing.T, patch int) {
 	t.Helper()
-	out, err := exec.Command(claudeExe, "--version").Output()
-	check(t, err)
-	var major, minor, have int
-	if _, err := fmt.Sscanf(string(out), "%d.%d.%d", &major, &minor, &have); err != nil {
-		t.Fatalf("its version is %q: %v", out, err)
+	if !newer(patch) {
+		t.Skipf("the Claude Code under test is %s, and 2.1.%d or newer does this", Version, patch)
 	}
-	if major == 2 && minor == 1 && have < patch {
-		t.Skipf("the Claude Code under test is 2.1.%d, and 2.1.%d or newer does this", have, patch)
+}
+
+// newer says whether the Claude Code under test is that patch of 2.1 or newer.
+func newer(patch int) bool {
+	var major, minor, have int
+	if _, err := fmt.Sscanf(Version, "%d.%d.%d", &major, &minor, &have); err != nil {
+		panic(fmt.Sprintf("the version under test is %q: %v", Version, err))
+	}
+	return major > 2 || minor > 1 || have >= patch
+}
+
+// option is the number of the option that begins so, as the dialog on the screen has
+// it: newer versions offer auto mode before No.
+func (l *lab) option(word string) string {
+	l.t.Helper()
+	var number string
+	l.until(func() bool {
+		screen, err := l.Screen(l.ctx)
+		check(l.t, err)
+		m := regexp.MustCompile(`(?m)^[ ❯]*(\d)\. ` + word + `\b`).FindStringSubmatch(screen)
+		if m != nil {
+			number = m[1]
+		}
+		return m != nil
+	}, func() string { return "no option is " + word })
+	return number
+}
+
+// goesTo moves the mark of the dialog on the screen down to the option that begins so.
+func (l *lab) goesTo(word string) {
+	l.t.Helper()
+	for at := 2; fmt.Sprint(at) <= l.option(word); at++ {
+		l.key("Down")
+		l.see(fmt.Sprintf(`❯ %d\.`, at))
 	}
 }
 
@@ -97,6 +128,26 @@ func TestAutoModeWithoutCheck(t *testing.T) {
 	l.is("idle")
 	if l.made("again.txt") {
 		t.Error("refused, and it ran")
+	}
+}
+
+// TestAutoModeAsDefault: with the older mode in the user's settings it asks, after a
+// turn, whether auto mode is to be the default. It is not at rest while it does.
+func TestAutoModeAsDefault(t *testing.T) {
+	since(t, 330)
+	l := newStartLab(t, Ready(), nil)
+	check(t, writeJSON(filepath.Join(l.home.Config, "settings.json"), map[string]any{"tui": "default", "permissions": map[string]any{"defaultMode": "default"}}))
+	l.start("one", nil, nil, "MOCK: text one")
+	p := l.promptShown("setup")
+	if s := l.state(); s.Prompt == nil || s.Prompt.Subtype != "auto_mode_default" || len(p.Options) != 2 {
+		t.Fatalf("the prompt is %+v, %+v", s.Prompt, p)
+	}
+	l.key("Up") // from the one to the other
+	l.respond("keys", "denied", "--prompt", p.ID, "deny")
+	l.is("idle")
+	l.see(prompt, "manual mode on")
+	if settings, err := os.ReadFile(filepath.Join(l.home.Config, "settings.json")); err != nil || !strings.Contains(string(settings), `"defaultMode": "default"`) {
+		t.Errorf("refused, and the settings are %s, %v", settings, err)
 	}
 }
 

@@ -70,10 +70,10 @@ func (l *lab) race(channel string, ahead time.Duration) {
 	if channel == "keys" {
 		l.byKeys()
 	}
-	person := make(chan error, 1)
+	person, no := make(chan error, 1), l.option("No")
 	go func() {
 		time.Sleep(max(0, -ahead))
-		_, err := l.host.Call(l.ctx, []byte("3"), "input", l.Name, "-")
+		_, err := l.host.Call(l.ctx, []byte(no), "input", l.Name, "-")
 		person <- err
 	}()
 	time.Sleep(max(0, ahead))
@@ -136,18 +136,18 @@ func TestRespondAfterAnArrow(t *testing.T) {
 func TestHooksEnd(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.is("idle")
-	for i, way := range []string{"1", "3", "Escape", "words"} {
+	for i, way := range []string{"1", "No", "Escape", "words"} {
 		l.send(fmt.Sprintf("MOCK: bash touch end%d.txt", i))
 		l.hookWaits()
 		l.promptShown("permission")
 		if len(l.hooksWaiting()) != 1 {
 			t.Fatalf("%d hooks wait", len(l.hooksWaiting()))
 		}
+		if way == "No" {
+			way = l.option("No")
+		}
 		if way == "words" {
-			l.key("Down")
-			l.see(`❯ 2\. Yes`)
-			l.key("Down")
-			l.see(`❯ 3\. No`)
+			l.goesTo("No")
 			l.key("Tab")
 			l.see("No, and tell Claude what to do differently")
 			check(t, l.Type(l.ctx, "use another file"))

@@ -23,8 +23,8 @@ func TestRespondEachSetup(t *testing.T) {
 		then    string // what is on the screen then
 	}{
 		{"theme accepted", Seed{KeyApproved: true}, nil, "Choose the text style", "accept", "accepted", -1, "Security notes"},
-		{"trust by option", Seed{Onboarded: true, KeyApproved: true}, nil, "Quick safety check", "option 1", "accepted", -1, prompt},
-		{"trust refused by option", Seed{Onboarded: true, KeyApproved: true}, nil, "Quick safety check", "option 2", "denied", 1, ""},
+		{"trust by option", Seed{Onboarded: true, KeyApproved: true}, nil, "Quick safety check", "option Yes", "accepted", -1, prompt},
+		{"trust refused by option", Seed{Onboarded: true, KeyApproved: true}, nil, "Quick safety check", "option No", "denied", 1, ""},
 		{"key refused", Seed{Onboarded: true, Trusted: true}, nil, "Detected a custom API key", "deny", "denied", -1, "Not logged in"},
 		{"key by option", Seed{Onboarded: true, Trusted: true}, nil, "Detected a custom API key", "option 1", "accepted", -1, prompt},
 		{"bypass refused", Seed{Onboarded: true, KeyApproved: true, Trusted: true}, []string{"--dangerously-skip-permissions"}, "WARNING: Claude Code running in Bypass", "deny", "denied", 1, ""},

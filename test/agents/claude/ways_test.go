@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -40,24 +41,24 @@ type dialog struct {
 const badRequest, noDriver = "BAD_REQUEST", "NO_DRIVER"
 
 // refused are the ways that a permission does not take.
-func permissions(last string) []cell {
+func permissions() []cell {
 	return []cell{
 		{"text hello", badRequest, "", ""}, {"answer 1=1", badRequest, "", ""}, {"cancel", badRequest, "", ""}, {"option 9", badRequest, "", ""},
 		{`{"action":"accept","content":{"a":1}}`, badRequest, "", ""},
 		{"accept", "accepted", "", ""}, {"deny", "denied", "", ""}, {"deny use another one, please", "denied", "", "use another one, please"},
-		{"option 1", "accepted", "", ""}, {"option " + last, "denied", "", ""},
+		{"option 1", "accepted", "", ""}, {"option No", "denied", "", ""},
 	}
 }
 
 // answerable is the table: each dialog of a turn, each way.
 var answerable = []dialog{
-	{"bash", "permission", "MOCK: bash touch bash%d.txt", "bash%d.txt", false, append(permissions("3"), cell{"option 2", "accepted", "", ""})},
-	{"write", "permission", "MOCK: write write%d.txt", "write%d.txt", false, append(permissions("3"), cell{"option 2", "accepted", "", ""})},
+	{"bash", "permission", "MOCK: bash touch bash%d.txt", "bash%d.txt", false, append(permissions(), cell{"option 2", "accepted", "", ""})},
+	{"write", "permission", "MOCK: write write%d.txt", "write%d.txt", false, append(permissions(), cell{"option 2", "accepted", "", ""})},
 	{"fetch", "permission", "MOCK: fetch https://berth.invalid/%d", "", false, []cell{
-		{"text hello", badRequest, "", ""}, {"deny", "denied", "", ""}, {"deny look elsewhere", "denied", noDriver, "look elsewhere"}, {"option 3", "denied", "", ""},
+		{"text hello", badRequest, "", ""}, {"deny", "denied", "", ""}, {"deny look elsewhere", "denied", noDriver, "look elsewhere"}, {"option No", "denied", "", ""},
 	}},
 	{"subagent", "permission", "MOCK: agent MOCK: bash touch sub%d.txt", "sub%d.txt", false, []cell{
-		{"text hello", badRequest, "", ""}, {"accept", "accepted", "", ""}, {"deny not you", "denied", "", ""}, {"option 1", "accepted", "", ""}, {"option 3", "denied", "", ""},
+		{"text hello", badRequest, "", ""}, {"accept", "accepted", "", ""}, {"deny not you", "denied", "", ""}, {"option 1", "accepted", "", ""}, {"option No", "denied", "", ""},
 	}},
 	{"one question", "question", "MOCK: ask %d", "", false, []cell{
 		{"accept", badRequest, "", ""}, {"cancel", badRequest, "", ""}, {"option 4", badRequest, "", ""}, {"option 9", badRequest, "", ""}, {"answer 1=1 2=1", badRequest, "", ""},
@@ -90,7 +91,7 @@ var answerable = []dialog{
 		{"option 2", "accepted", "", "has approved your plan"}, {"accept", "accepted", "", "has approved your plan"}, {"option 1", "accepted", "", "has approved your plan"},
 	}},
 	{"MCP tool", "permission", "MOCK: form name %d", "", false, []cell{
-		{"text hello", badRequest, "", ""}, {"deny", "denied", "", ""}, {"deny not now", "denied", "", "not now"}, {"option 3", "denied", "", ""}, {"accept", "accepted", "", ""}, {"option 1", "accepted", "", ""},
+		{"text hello", badRequest, "", ""}, {"deny", "denied", "", ""}, {"deny not now", "denied", "", "not now"}, {"option No", "denied", "", ""}, {"accept", "accepted", "", ""}, {"option 1", "accepted", "", ""},
 	}},
 	{"form", "form", "MOCK: form name sure size count ratio tags %d", "", true, []cell{
 		{"accept", badRequest, "", ""}, {"text hello", badRequest, "", ""}, {"option 9", badRequest, "", ""}, {"deny no", noDriver, "", ""},
@@ -192,7 +193,8 @@ func (d *dialog) test(t *testing.T, channel string) {
 
 // byKeysOnly: some things no hook can say.
 func (c *cell) byKeysOnly(d *dialog) bool {
-	return c.tells == "wants to clarify" || d.kind == "plan" && c.way == "option 1"
+	return c.tells == "wants to clarify" || d.kind == "plan" && c.way == "option 1" ||
+		d.name == "bash" && c.way == "option 2" && newer(330) // of several that last
 }
 
 // open leads to the dialog, and waits until it is on the screen.
@@ -244,10 +246,20 @@ func (l *lab) way(way string) (response, int) {
 		return l.try(way, "-")
 	}
 	first, rest, _ := strings.Cut(way, " ")
+	if first == "option" && (rest == "Yes" || rest == "No") { // which versions number otherwise
+		rest = l.optionTold(rest)
+	}
 	if rest == "" {
 		return l.try("", first)
 	}
 	return l.try("", first, rest)
+}
+
+// optionTold is the number of the prompt's option that begins so.
+func (l *lab) optionTold(word string) string {
+	l.t.Helper()
+	p := l.promptUntil("one with its options", func(p shown) bool { return p.Ready })
+	return fmt.Sprint(1 + slices.IndexFunc(p.Options, func(o string) bool { return strings.HasPrefix(o, word) }))
 }
 
 // modelGot waits for the model to get a text in the turn that a message began.

@@ -157,6 +157,9 @@ var notices = []string{"<system-reminder>", "[Request interrupted", "<local-comm
 
 func isNotice(text string) bool {
 	text = strings.TrimSpace(text)
+	if strings.Contains(text, "<task-notification>") {
+		return false // begins a turn, by newer versions in a reminder
+	}
 	for _, n := range notices {
 		if strings.HasPrefix(text, n) {
 			return true
