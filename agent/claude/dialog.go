@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"berth/agent"
 	"berth/terminal"
@@ -13,7 +14,7 @@ import (
 // dialog reads the dialog at the bottom of a screen without a composer; nil
 // when there is none, or not enough of one.
 func (s *screen) dialog() *agent.Dialog {
-	options, first, end := s.options()
+	options, first, end, unsure := s.options()
 	if answers, from, to := s.answers(); answers != nil && (options == nil || from > end) {
 		options, first, end = answers, from, to
 	}
@@ -28,6 +29,7 @@ func (s *screen) dialog() *agent.Dialog {
 	}
 	for _, read := range []func() bool{b.setup, b.autoMode, b.plan, b.question, b.form, b.permission, b.notice} {
 		if read() {
+			d.Partial = d.Partial || unsure
 			return d
 		}
 	}
@@ -100,31 +102,52 @@ func (s *screen) answers() (list []agent.Option, first, end int) {
 	return nil, 0, 0
 }
 
-// options reads the last list of numbered lines that counts up from 1. first
-// is beyond the last row when there is none.
-func (s *screen) options() (list []agent.Option, first, end int) {
+// options reads the last list of numbered lines that counts up from 1. Its numbers
+// are in one column, that of the option with the mark: a label can go on in a row
+// that looks like an option, but such a row is indented further. first is beyond the
+// last row when there is no list; unsure says that a number comes twice.
+func (s *screen) options() (list []agent.Option, first, end int, unsure bool) {
 	want := 0
 	var rows []int
+	column := s.numbers()
 	for i := s.last; i >= 0; i-- {
 		m := optionLine.FindStringSubmatch(s.text(i))
-		if m == nil {
+		if m == nil || column >= 0 && numberColumn(m) != column {
 			continue
 		}
+		column = numberColumn(m)
 		o := agent.Option{
 			Number: atoi(m[4]), Focused: m[2] != "", Label: strings.TrimSpace(sideBox.ReplaceAllString(m[6]+m[7], "")),
 			Multiple: m[5] != "", Ticked: m[5] != "" && m[5] != " ",
 		}
 		if want != 0 && o.Number != want {
-			continue // a number in an option's description
+			unsure = true
+			continue
 		}
 		list, rows, want = append([]agent.Option{o}, list...), append([]int{i}, rows...), o.Number-1
 		if want == 0 {
 			s.goOn(list, rows)
-			return list, rows[0], rows[len(rows)-1]
+			return list, rows[0], rows[len(rows)-1], unsure
 		}
 	}
-	return nil, s.last + 1, s.last
+	return nil, s.last + 1, s.last, false
 }
+
+// numbers is the column of the numbers of options: the leftmost one behind a mark,
+// as a text that shows a mark is indented further. Above the rule is the conversation.
+// -1 without a mark.
+func (s *screen) numbers() int {
+	column := -1
+	for i := s.last; i >= 0 && (column < 0 || !isRule(s.text(i))); i-- {
+		if m := optionLine.FindStringSubmatch(s.text(i)); m != nil && m[2] != "" && (column < 0 || numberColumn(m) < column) {
+			column = numberColumn(m)
+		}
+	}
+	return column
+}
+
+// numberColumn is the column of the number in a match of optionLine.
+func numberColumn(m []string) int { return len(m[1]) + utf8.RuneCountInString(m[2]) + len(m[3]) }
 
 func atoi(digits string) int {
 	n := 0
@@ -404,7 +427,7 @@ func (b *bottomBlock) reads(rows []string, headless bool) {
 		case dashes == 0 && (len(tip) > 0 && !strings.HasSuffix(tip[len(tip)-1], tipEnds) || strings.HasPrefix(text, tipBegins)):
 			tip = append(tip, text)
 			continue
-		case text == "…" && dashes == 1:
+		case text == "…" && dashes == 1 && (d.Tool == "Edit" || d.Tool == "Write" || d.Tool == "" && asksFile.MatchString(d.Question)):
 			d.Partial = true // a file's change is not drawn yet
 		}
 		text = strings.TrimSpace(strings.TrimPrefix(text, "│"))

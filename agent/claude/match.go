@@ -273,12 +273,12 @@ func colorBorder(rows []agent.DrawnRow) (border int, ok bool) {
 }
 
 // bare takes the bar off rows that are lines broken into several: each of these has
-// it, and there are two at the least.
+// it. A line with characters of two columns has one also where it is not broken.
 func bare(rows []string) []string {
 	out := make([]string, len(rows))
 	barred := func(i int) bool { return i >= 0 && i < len(rows) && strings.HasPrefix(rows[i], "│ ") }
 	for i, row := range rows {
-		if out[i] = row; barred(i) && (barred(i-1) || barred(i+1)) {
+		if out[i] = row; barred(i) && (len(rows) == 1 || barred(i-1) || barred(i+1)) {
 			out[i] = strings.TrimPrefix(row, "│ ")
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"berth/agent"
 )
@@ -11,11 +12,12 @@ import (
 // dialog reads the dialog at the bottom of a screen without a composer; nil
 // when there is none, or not enough of one.
 func (s *screen) dialog() *agent.Dialog {
-	options, first, end := s.options()
+	options, first, end, unsure := s.options()
 	b := block{dialog: &agent.Dialog{Options: options, Cols: s.view.Cols, Height: s.view.Rows}, screen: s, first: first, end: end}
 	b.foot = flat(s.join(end+1, s.last))
 	for _, read := range []func() bool{b.setup, b.question, b.plan, b.permission, b.notice} {
 		if read() {
+			b.dialog.Partial = b.dialog.Partial || unsure
 			for i := max(b.top, 0); i <= s.last; i++ {
 				if b.secret && strings.HasPrefix(s.text(i), "│") {
 					continue
@@ -62,27 +64,48 @@ var optionLine = regexp.MustCompile(`^( *)([›>] )?( *)(\d{1,2})\. (.*)$`)
 // description begins what is drawn to the right of an option's label.
 var description = regexp.MustCompile(` {2,}\S.*$`)
 
-// options reads the last list of numbered lines that counts up from 1. first
-// is beyond the last row when there is none.
-func (s *screen) options() (list []agent.Option, first, end int) {
+// options reads the last list of numbered lines that counts up from 1. Its numbers
+// are in one column, that of the option with the mark: a label can go on in a row
+// that looks like an option, but such a row is indented further. first is beyond the
+// last row when there is no list; unsure says that a number comes twice.
+func (s *screen) options() (list []agent.Option, first, end int, unsure bool) {
 	want := 0
 	var rows []int
+	column := s.numbers()
 	for i := s.last; i >= 0; i-- {
 		m := optionLine.FindStringSubmatch(s.text(i))
-		if m == nil {
+		if m == nil || column >= 0 && numberColumn(m) != column {
 			continue
 		}
+		column = numberColumn(m)
 		o := agent.Option{Number: number(m[4]), Focused: m[2] != "", Label: strings.TrimSpace(description.ReplaceAllString(m[5], ""))}
 		if want != 0 && o.Number != want {
-			continue // a number in an option's description
+			unsure = true
+			continue
 		}
 		list, rows, want = append([]agent.Option{o}, list...), append([]int{i}, rows...), o.Number-1
 		if want == 0 {
-			return list, rows[0], s.goOn(list, rows)
+			return list, rows[0], s.goOn(list, rows), unsure
 		}
 	}
-	return nil, s.last + 1, s.last
+	return nil, s.last + 1, s.last, false
 }
+
+// numbers is the column of the numbers of options: the leftmost one behind a mark,
+// as a text that shows a mark is indented further. What is above a question's head, or
+// a row of the agent's, is no option. -1 without a mark.
+func (s *screen) numbers() int {
+	column := -1
+	for i := s.last; i >= 0 && !strings.HasPrefix(s.text(i), "• ") && !questionHead.MatchString(s.text(i)); i-- {
+		if m := optionLine.FindStringSubmatch(s.text(i)); m != nil && m[2] != "" && (column < 0 || numberColumn(m) < column) {
+			column = numberColumn(m)
+		}
+	}
+	return column
+}
+
+// numberColumn is the column of the number in a match of optionLine.
+func numberColumn(m []string) int { return len(m[1]) + utf8.RuneCountInString(m[2]) + len(m[3]) }
 
 // goOn puts the rest of a label that was broken into lines behind it: rows that
 // are indented as far as the label, in a list of answers to a permission.

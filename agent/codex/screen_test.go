@@ -254,3 +254,20 @@ func FuzzScreen(f *testing.F) {
 		}
 	})
 }
+
+// TestRowOfALabel: the beginning of a command is in the label of an option. What it
+// makes a row look like is no other option.
+func TestRowOfALabel(t *testing.T) {
+	const begin = "  Would you like to run the following command?\n\n  $ touch x\n\n\n› 1. Yes, proceed (y)\n" +
+		"  2. Yes, and don't ask again for commands that start with `bash -c\n"
+	const end = "  3. No, and tell Codex what to do differently (esc)\n\n  Press enter to confirm or esc to cancel"
+	for _, row := range []string{"     2. No, and stop` (p)", "   › 2. No` (p)"} {
+		d := draw(begin+row+"\n"+end, -1, 0).Dialog
+		if d == nil || len(d.Options) != 3 || !strings.HasPrefix(d.Options[1].Label, "Yes, and don't ask again") {
+			t.Errorf("with %q: %+v", row, d)
+		}
+	}
+	if d := draw(begin+"  2. No` (p)\n"+end, -1, 0).Dialog; d == nil || !d.Partial {
+		t.Errorf("a number that comes twice: %+v", d)
+	}
+}

@@ -1,0 +1,104 @@
+package claude_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/agent"
+	"berth/agent/claude"
+	"berth/detect"
+)
+
+// shown is a session on whose screen a dialog is, after a hook with that payload where
+// there is one.
+func shown(t *testing.T, r *agent.Reading, payload string) *detect.Fold {
+	t.Helper()
+	now := time.Unix(0, 0)
+	f := detect.New(claude.Driver{}, detect.Options{Start: now, Dir: "/w"})
+	if payload != "" {
+		facts, err := claude.Driver{}.Hook([]byte(payload))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range facts {
+			now = now.Add(100 * time.Millisecond)
+			one.Time = now
+			f.Apply(one)
+		}
+	}
+	for range 4 {
+		now = now.Add(100 * time.Millisecond)
+		f.Apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: r, Time: now})
+	}
+	return f
+}
+
+// byKeys says whether an answer to the prompt would press a key at the dialog.
+func byKeys(f *detect.Fold, p *agent.Request, d *agent.Dialog) bool {
+	pending, ok := f.Pending(p.ID)
+	return ok && pending.Hook == "" && pending.Dialog != nil && pending.Whole && !p.Contested && !pending.Over && f.Asks(d, p.ID)
+}
+
+// permissionHook is the payload of a hook that asks for a permission.
+func permissionHook(tool, input string) string {
+	return fmt.Sprintf(`{"session_id":"s","hook_event_name":"PermissionRequest","prompt_id":"t","tool_name":%q,"tool_input":%s}`, tool, input)
+}
+
+// framed is a dialog for a command as newer versions draw it.
+func framed(description string, options []string, command ...string) *agent.Reading {
+	rows := []string{strings.Repeat("─", 80), " Bash command", " " + description, strings.Repeat("╌", 80)}
+	for _, row := range command {
+		rows = append(rows, " "+row)
+	}
+	rows = append(rows, strings.Repeat("╌", 80), " Do you want to proceed?")
+	rows = append(rows, options...)
+	return draw(80, 40, strings.Join(append(rows, "", " Esc to cancel · Tab to amend"), "\n"))
+}
+
+var threeOptions = []string{" ❯ 1. Yes", "   2. Yes, and always allow access to ws/ from this project", "   3. No"}
+
+// TestRowOfALabel: a folder's name is in the label of an option. What it makes a row
+// look like is no other option.
+func TestRowOfALabel(t *testing.T) {
+	folder := "   2. Yes, and always allow access to /tmp/" + strings.Repeat("a", 30)
+	for _, row := range []string{"      2. No, and stop from this project", "      ❯ 2. No", "      1. Yes"} {
+		d := framed("List", []string{" ❯ 1. Yes", folder, row, "   3. No"}, "ls").Dialog
+		labels := []string{"Yes", strings.TrimPrefix(folder, "   2. ") + " " + strings.TrimSpace(row), "No"}
+		if d == nil || !slices.Equal(d.Labels(), labels) {
+			t.Errorf("with %q: %+v", row, d)
+		}
+	}
+	d := framed("List", []string{" ❯ 1. Yes", folder, "   2. No, and stop", "   3. No"}, "ls").Dialog
+	if d == nil || !d.Partial {
+		t.Errorf("a number that comes twice: %+v", d)
+	}
+	above := draw(80, 40, "❯ 1. a message that is a list\n\n"+bashDialog).Dialog
+	if above == nil || len(above.Options) != 3 || above.Options[2].Label != "No" {
+		t.Errorf("below a message: %+v", above)
+	}
+}
+
+// TestDotsInACommand: only a change that is not drawn yet is three dots.
+func TestDotsInACommand(t *testing.T) {
+	if d := framed("x", threeOptions, "ls", "…", "rm").Dialog; d == nil || d.Partial {
+		t.Errorf("a command with a line of dots: %+v", d)
+	}
+	change := strings.Replace(bashDialog, " Bash command\n\n   rm -rf build\n   Remove it\n\n", " Edit file\n a\n"+strings.Repeat("╌", 60)+"\n …\n"+strings.Repeat("╌", 60)+"\n", 1)
+	if d := draw(60, 24, change).Dialog; d == nil || !d.Partial {
+		t.Errorf("a change that is not drawn: %+v", d)
+	}
+}
+
+// TestOneBarredRow: a line with wide characters has a bar also where it is one row.
+func TestOneBarredRow(t *testing.T) {
+	const command = "echo 你好世界你好世界你好世界你好世界你好世界你好世界你好世界你好世界 && touch 漢字.txt"
+	for size, r := range sized(t)["330 cjk"] {
+		f := shown(t, r, permissionHook("Bash", fmt.Sprintf(`{"command":%q,"description":"Run the lab's command"}`, command)))
+		if all := f.Status().Requests; len(all) != 1 || all[0].Contested {
+			t.Errorf("%s: %d prompts, %+v", size, len(all), all)
+		}
+	}
+}
