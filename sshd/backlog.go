@@ -103,8 +103,8 @@ func (b *backlog) take(n int64) {
 	wake(b.less)
 }
 
-// gone ends the counting: the connection has ended.
-func (b *backlog) gone() { b.passed(math.MaxInt) }
+// forget ends the counting: the connection has ended.
+func (b *backlog) forget() { b.passed(math.MaxInt) }
 
 // owner is whose share the bytes count against; nil before the login.
 func (b *backlog) owner() *share { return b.share.Load() }

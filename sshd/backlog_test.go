@@ -66,20 +66,24 @@ func TestUnreadInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	holds(t, beside)
-	small := h.client() // of the same caller
+	small, c := h.client(), h.client() // of the same caller
 	in := holds(t, small)
-	if _, err := in.Write(make([]byte, 1000)); err != nil {
-		t.Fatal(err)
-	}
-	c := h.client()
 	ended := make(chan error, 1)
 	go func() { ended <- c.Wait() }()
 	var inputs []io.WriteCloser
 	for range 4 {
 		inputs = append(inputs, holds(t, c))
+		if _, err := inputs[len(inputs)-1].Write(make([]byte, 950<<10)); err != nil {
+			t.Fatal(err)
+		}
 	}
+	// The one with less passes the bound, and goes on.
+	if _, err := in.Write(make([]byte, 600<<10)); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the bound is passed", func() bool { return h.unreadBytes() > 4<<20 })
 	for _, in := range inputs {
-		go func() { _, _ = in.Write(make([]byte, 2<<20)) }() // ends with the connection
+		go func() { _, _ = in.Write(make([]byte, 512<<10)) }() // ends with the connection
 	}
 	receive(t, "the end of the connection", ended)
 	for range 6 {
@@ -102,7 +106,7 @@ func TestUnreadInput(t *testing.T) {
 	if n := h.server.Stats().Refused.Unread; n != 1 {
 		t.Errorf("%d counted", n)
 	}
-	h.nothingUnread(small, beside)
+	eventually(t, "what the ended connection held counts no more", func() bool { return h.unreadBytes() < 1<<20 })
 }
 
 // Input of one byte a packet costs the server many times its length. It counts as
@@ -110,7 +114,7 @@ func TestUnreadInput(t *testing.T) {
 func TestUnreadInputInSmallPackets(t *testing.T) {
 	o := newHolding()
 	h := start(t, o.serve, func(op *Options) { op.Limits.ShareUnread = 2 << 20 })
-	c := h.client()
+	c, beside := h.client(), h.client() // of the same caller, whose share stays
 	ended := make(chan error, 1)
 	go func() { ended <- c.Wait() }()
 	in := holds(t, c)
@@ -124,6 +128,7 @@ func TestUnreadInputInSmallPackets(t *testing.T) {
 	if sent > 512<<10 {
 		t.Errorf("%d bytes were taken", sent)
 	}
+	h.nothingUnread(beside)
 }
 
 // A call that takes no input has it thrown away; so has data of the extended kind.
@@ -192,7 +197,7 @@ func TestGatheredInput(t *testing.T) {
 		<-ctx.Done()
 		return 0
 	}, func(op *Options) { op.Limits.ShareUnread = 1 << 20 })
-	c := h.client()
+	c, beside := h.client(), h.client() // of the same caller, whose share stays
 	for _, in := range []io.WriteCloser{holds(t, c), holds(t, c)} {
 		go func() { _, _ = in.Write(make([]byte, 600<<10)) }() // ends with the connection
 	}
@@ -200,7 +205,7 @@ func TestGatheredInput(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	c.Close()
-	h.nothingUnread()
+	h.nothingUnread(beside)
 }
 
 // All channels of a caller count together, over its connections.

@@ -95,7 +95,7 @@ func (c *connection) share(who string, most int) error {
 
 func (c *connection) unshare() {
 	if one := c.wire.owner(); one != nil {
-		c.wire.gone()
+		c.wire.forget()
 		c.server.shares.give(one)
 	}
 }
