@@ -294,7 +294,9 @@ func TestCutOffPart(t *testing.T) {
 		s := newScene(t, Options{Own: "hello", Cut: true, Alone: c.alone})
 		s.seen.Reading = composer(c.shown)
 		if !c.ours {
-			s.ended(Refused, api.CodeDraftPresent)
+			if s.ended(Refused, api.CodeDraftPresent); s.written != "" {
+				t.Errorf("at %q it wrote %q", c.shown, s.written)
+			}
 			continue
 		}
 		s.wrote("U")
