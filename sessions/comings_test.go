@@ -37,6 +37,9 @@ func TestComingsAreCounted(t *testing.T) {
 	if len(c) > comingsKept+1 { // eve's count is kept
 		t.Errorf("%d identities are kept", len(c))
 	}
+	if _, before := c.tell("eve", now); before != 1 {
+		t.Errorf("%d before it were not told of, want 1", before)
+	}
 }
 
 // The events of a session are as many as were told of: each that came went.

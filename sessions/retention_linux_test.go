@@ -45,6 +45,13 @@ func TestRemoveAgain(t *testing.T) {
 		}
 		shows(t, p.find("one"), "shown")
 	}
+	if err := s.do(t.Context(), func(c *core) {
+		if c.removing != 0 {
+			t.Error("it cannot be started again")
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
 	p.reopen()
 	if s = p.find("one"); *s.Status().Exit.Code != 3 {
 		t.Errorf("exit %+v", s.Status().Exit)
