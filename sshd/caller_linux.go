@@ -95,9 +95,14 @@ func addrPort(a net.Addr) (netip.AddrPort, bool) {
 	return netip.AddrPortFrom(ap.Addr().Unmap().WithZone(""), ap.Port()), true
 }
 
-// searchWithin bounds a search: a program that opens files without end must not
-// hold up the logins of others for longer.
-const searchWithin = 3 * time.Second
+// Bounds of a search: a program that opens files without end must not hold up
+// the logins of others. Reading a descriptor takes some microseconds. The time is
+// generous, for a machine that is busy.
+const (
+	searchWithin  = 10 * time.Second
+	searchProcess = 1 << 14 // descriptors and threads of one process
+	searchInside  = 1 << 18 // those of all processes inside sessions
+)
 
 // search looks for the processes that have a socket open.
 type search struct {
@@ -107,60 +112,131 @@ type search struct {
 	until   time.Time
 }
 
-// owners gives the first one that descends from a holder, with that, or else one
-// that is outside of all sessions; 0 is none. The processes of the socket's own
-// user come first, the newest first: an ssh client has hardly ever connected long
-// after it was started. Once one outside is found, only those inside sessions are
-// looked at, of that user and of root: no other was given a socket of theirs.
+// errTooMany is a process with more descriptors than are looked through.
+var errTooMany = errors.New("too many files are open")
+
+// owners gives the first process that descends from a holder, with that, or else
+// one that is outside of all sessions; 0 is none. The processes outside come
+// first, for those inside can make a search long; and the newest first: an ssh
+// client has hardly ever connected long after it was started. All that are inside
+// are looked at, whatever their user: a socket can be shared, and root's process
+// can become another user's.
 func (s *search) owners() (*HolderProcess, int, error) {
 	pids, err := processes()
 	if err != nil {
 		return nil, 0, err
 	}
-	var others []int
-	outside := 0
+	below := descendants(pids, s.holders)
+	var near, inside, others []int
 	for _, pid := range pids {
-		if outside != 0 && (s.holds[pid] || !hold.Inside(pid)) {
-			continue
-		}
 		uid, ok := userOf(pid)
-		if ok && uid != s.sock.uid && uid != 0 {
+		switch {
+		case s.holds[pid]:
+		case below[pid] != nil || hold.Inside(pid):
+			inside = append(inside, pid)
+		case ok && uid != s.sock.uid && uid != 0:
 			others = append(others, pid)
-			continue
+		default:
+			near = append(near, pid)
 		}
-		h, own, err := s.look(pid)
+	}
+	h, outside, err := s.first(near)
+	if err != nil || h != nil {
+		return h, outside, err
+	}
+	total, most, mostUsed := searchInside, 0, 0
+	for _, pid := range inside {
+		work := min(total, searchProcess)
+		before := work
+		h, own, err := s.look(pid, &work)
+		if used := before - work; used > 0 {
+			total -= used
+			if used > mostUsed {
+				most, mostUsed = pid, used
+			}
+		}
+		if errors.Is(err, errTooMany) {
+			return nil, 0, fmt.Errorf("process %d of %s has too many files open to be looked through: end it, or connect from another machine", most, sessionName(below[most]))
+		}
 		if err != nil || h != nil {
 			return h, own, err
 		}
 		outside = cmp.Or(outside, own)
 	}
-	for _, pid := range others {
-		if outside != 0 {
-			break
+	if outside != 0 {
+		return nil, outside, nil
+	}
+	return s.first(others)
+}
+
+// first gives the first of some processes that has the socket open. It leaves
+// out those with too many files: none found refuses the client.
+func (s *search) first(pids []int) (*HolderProcess, int, error) {
+	for _, pid := range pids {
+		work := searchProcess
+		h, own, err := s.look(pid, &work)
+		if errors.Is(err, errTooMany) {
+			continue
 		}
-		h, own, err := s.look(pid)
-		if err != nil || h != nil {
+		if err != nil || own != 0 {
 			return h, own, err
 		}
-		outside = own
 	}
-	return nil, outside, nil
+	return nil, 0, nil
 }
 
 // look gives pid if it has the socket open, and the holder that it descends from.
-func (s *search) look(pid int) (*HolderProcess, int, error) {
-	if time.Now().After(s.until) {
-		return nil, 0, fmt.Errorf("the processes of this machine have more files open than are looked through in %s: try again", searchWithin)
-	}
+func (s *search) look(pid int, work *int) (*HolderProcess, int, error) {
 	want := "socket:[" + strconv.FormatUint(uint64(s.sock.inode), 10) + "]"
-	if !hasOpen(pid, want) {
-		return nil, 0, nil
+	place, err := hasOpen(pid, want, work, s.until)
+	if err != nil || place == "" {
+		return nil, 0, err
 	}
-	h, err := origin(pid, s.holders, func() bool { return hasOpen(pid, want) })
+	h, err := origin(pid, s.holders, func() bool {
+		if target, err := os.Readlink(place); err == nil && target == want {
+			return true
+		}
+		again, err := hasOpen(pid, want, work, s.until) // it may have another number now
+		return err == nil && again != ""
+	})
 	if errors.Is(err, errProcessGone) {
 		return nil, 0, nil // it may have left the socket to another
 	}
 	return h, pid, err
+}
+
+// descendants gives the holder of each process that descends from one.
+func descendants(pids []int, holders []HolderProcess) map[int]*HolderProcess {
+	below := map[int]*HolderProcess{}
+	if len(holders) == 0 {
+		return below
+	}
+	table := make(map[int]process, len(pids))
+	for _, pid := range pids {
+		if p, err := readProcess(pid); err == nil {
+			table[pid] = p
+		}
+	}
+	read := func(pid int) (process, error) {
+		if p, ok := table[pid]; ok {
+			return p, nil
+		}
+		return process{}, errProcessGone
+	}
+	for _, pid := range pids {
+		if h, err := walkUp(pid, holders, read); err == nil && h != nil {
+			below[pid] = h
+		}
+	}
+	return below
+}
+
+// sessionName is how a message names the session of a holder.
+func sessionName(h *HolderProcess) string {
+	if h == nil {
+		return "a session whose holder is not this server's"
+	}
+	return "the session " + h.Name
 }
 
 // userOf is the uid whose a process is; root's for one that must not be traced.
@@ -219,35 +295,32 @@ func lastPID() int {
 	return math.MaxInt
 }
 
-// hasOpen reports whether one of pid's file descriptors is target: of any thread,
-// for a thread may have left the table that the others share (unshare), and the
-// main thread may have ended.
-func hasOpen(pid int, target string) bool {
+// hasOpen gives the link to target among pid's file descriptors, empty for none:
+// of any thread, for a thread may have left the table that the others share
+// (unshare), and the main thread may have ended. It takes what it reads off work.
+func hasOpen(pid int, target string, work *int, until time.Time) (string, error) {
 	process := "/proc/" + strconv.Itoa(pid)
-	if tableHas(process+"/fd", target) {
-		return true
+	if place, err := tableHas(process+"/fd", target, work, until); place != "" || err != nil {
+		return place, err
 	}
 	info, err := os.Stat(process + "/task")
 	if err != nil {
-		return false
+		return "", nil
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Nlink == 3 { // ".", "..", and one thread
-		return false
+		return "", nil
 	}
-	threads, err := os.ReadDir(process + "/task")
-	if err != nil {
-		return false
-	}
-	for _, thread := range threads {
-		tid, err := strconv.Atoi(thread.Name())
+	var found string
+	err = readNames(process+"/task", work, until, func(_ int, name string) (bool, error) {
+		tid, err := strconv.Atoi(name)
 		if err != nil || tid == pid || sameFiles(pid, tid) {
-			continue
+			return false, nil
 		}
-		if tableHas(process+"/task/"+thread.Name()+"/fd", target) {
-			return true
-		}
-	}
-	return false
+		place, err := tableHas(process+"/task/"+name+"/fd", target, work, until)
+		found = place
+		return place != "", err
+	})
+	return found, err
 }
 
 // kcmpFiles is KCMP_FILES of linux/kcmp.h.
@@ -260,37 +333,74 @@ func sameFiles(a, b int) bool {
 	return errno == 0 && order == 0
 }
 
-// tableHas reports whether one of the links in a folder of descriptors is target.
-func tableHas(path, target string) bool {
+// tableHas gives the link to target in a folder of descriptors; empty for none.
+func tableHas(path, target string, work *int, until time.Time) (string, error) {
+	buf := make([]byte, 64)
+	var found string
+	err := readNames(path, work, until, func(dir int, name string) (bool, error) {
+		n, err := unix.Readlinkat(dir, name, buf)
+		if err != nil || string(buf[:n]) != target {
+			return false, nil
+		}
+		found = path + "/" + name
+		return true, nil
+	})
+	return found, err
+}
+
+// readNames calls look for each name in a folder until that reports true or an
+// error. A folder that cannot be read has none.
+func readNames(path string, work *int, until time.Time, look func(dir int, name string) (bool, error)) error {
 	dir, err := os.Open(path)
 	if err != nil {
-		return false
+		return nil
 	}
 	defer dir.Close()
-	names, err := dir.Readdirnames(-1)
-	if err != nil {
-		return false
-	}
-	buf := make([]byte, 64)
-	for _, name := range names {
-		if n, err := unix.Readlinkat(int(dir.Fd()), name, buf); err == nil && string(buf[:n]) == target {
-			return true
+	for {
+		if time.Now().After(until) {
+			return fmt.Errorf("the open files of this machine could not be looked through in %s: try again", searchWithin)
+		}
+		names, err := dir.Readdirnames(256)
+		if err != nil {
+			return nil // the end, or the process has gone
+		}
+		if *work -= len(names); *work < 0 {
+			return errTooMany
+		}
+		for _, name := range names {
+			if done, err := look(int(dir.Fd()), name); done || err != nil {
+				return err
+			}
 		}
 	}
-	return false
 }
 
 // unreadable is for a client of another uid, such as one started with sudo,
 // whose open files we may not read. If anything of that uid is inside a session,
-// the client is taken for that: better a person refused than an agent let in.
+// the client is taken for that: better a person refused than an agent let in. A
+// process inside of any uid whose files we may not read refuses it: a program can
+// make a socket as another uid (setfsuid in a user namespace of its own).
 func unreadable(sock socket, holders []HolderProcess) (*HolderProcess, int, error) {
 	pids, err := processes()
 	if err != nil {
 		return nil, 0, err
 	}
+	below := descendants(pids, holders)
+	holds := map[int]bool{}
+	for _, h := range holders {
+		holds[h.PID] = !h.Command
+	}
 	seen := false
 	for _, pid := range pids {
-		if uid, ok := userOf(pid); !ok || uid != sock.uid {
+		uid, ok := userOf(pid)
+		if ok && uid != sock.uid {
+			if !holds[pid] && (below[pid] != nil || hold.Inside(pid)) && hidden(pid) {
+				return nil, 0, fmt.Errorf("process %d of %s hides its open files, and could have the connection open: end it, or connect from another machine",
+					pid, sessionName(below[pid]))
+			}
+			continue
+		}
+		if !ok {
 			continue
 		}
 		h, err := origin(pid, holders, func() bool { return true })
@@ -306,6 +416,16 @@ func unreadable(sock socket, holders []HolderProcess) (*HolderProcess, int, erro
 		return nil, 0, fmt.Errorf("no process of uid %d can be seen, whose connection it is: connect from another machine", sock.uid)
 	}
 	return nil, 0, nil
+}
+
+// hidden reports whether the open files of a process may not be read.
+func hidden(pid int) bool {
+	dir, err := os.Open("/proc/" + strconv.Itoa(pid) + "/fd")
+	if err != nil {
+		return errors.Is(err, os.ErrPermission)
+	}
+	dir.Close()
+	return false
 }
 
 // socket is the kernel's socket at one end of a TCP connection.

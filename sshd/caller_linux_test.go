@@ -2,11 +2,16 @@ package sshd
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // The walk up the process tree, on tables that no kernel can be made to show.
@@ -129,5 +134,107 @@ func BenchmarkCallerOverTCP(b *testing.B) {
 		if _, _, err := callerOverTCP(server.RemoteAddr(), server.LocalAddr(), []HolderProcess{{PID: 1 << 30}}); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// A process inside a session with more files open than are looked through
+// refuses by its number and session, soon; the same outside is passed over.
+func TestSearchIsBounded(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	client, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	server, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	far, _ := addrPort(server.RemoteAddr())
+	near, _ := addrPort(server.LocalAddr())
+	sock, err := findSocket(far, near)
+	if err != nil || sock == nil {
+		t.Fatal(err)
+	}
+	want := "socket:[" + strconv.Itoa(int(sock.inode)) + "]"
+	work := searchProcess
+	place, err := hasOpen(os.Getpid(), want, &work, time.Now().Add(time.Minute))
+	if err != nil || place == "" || work == searchProcess {
+		t.Errorf("%q %v, %d left", place, err, work)
+	}
+	work = 1
+	if place, err := hasOpen(os.Getpid(), want, &work, time.Now().Add(time.Minute)); !errors.Is(err, errTooMany) {
+		t.Errorf("with no work left: %q %v", place, err)
+	}
+	work = searchProcess
+	if _, err := hasOpen(os.Getpid(), want, &work, time.Now().Add(-time.Second)); err == nil || work != searchProcess {
+		t.Errorf("past the deadline: %v, %d left", err, work)
+	}
+
+	p, out := holder(t, `ulimit -n 20000; exec python3 -c 'import os,time
+for i in range(%d): os.dup(2)
+print(os.getpid(), "open", flush=True)
+time.sleep(60)'`, searchProcess+1)
+	eventually(t, "the files are open", func() bool { return strings.Contains(out.String(), "open") })
+	var many int
+	if _, err := fmt.Sscan(out.String(), &many); err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Kill(many, syscall.SIGKILL)
+	_, _, err = callerOverTCP(server.RemoteAddr(), server.LocalAddr(), []HolderProcess{p})
+	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("process %d of the session alpha has too many files open", many)) {
+		t.Errorf("a process inside with too many files: %v", err)
+	}
+	if _, pid, err := callerOverTCP(server.RemoteAddr(), server.LocalAddr(), []HolderProcess{{PID: 1 << 30}}); err != nil || pid != os.Getpid() {
+		t.Errorf("the same outside: process %d, %v", pid, err)
+	}
+}
+
+// A process inside is looked at whatever its uid, also once one outside has the
+// socket: root's can have become another user's.
+func TestSharedSocketOfAnotherUid(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can become another user")
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	p, out := holder(t, `exec python3 -c 'import os,socket,time
+s=socket.create_connection(("127.0.0.1",%d))
+os.setresuid(12345,12345,12345)
+print(os.getpid(), s.fileno(), "ready", flush=True)
+time.sleep(60)'`, l.Addr().(*net.TCPAddr).Port)
+	server, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	eventually(t, "the process is another user's", func() bool { return strings.Contains(out.String(), "ready") })
+	var pid, fd int
+	if _, err := fmt.Sscan(out.String(), &pid, &fd); err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Kill(pid, syscall.SIGKILL)
+	// This process is the one outside, with a copy.
+	handle, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(handle)
+	shared, err := unix.PidfdGetfd(handle, fd, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(shared)
+	h, found, err := callerOverTCP(server.RemoteAddr(), server.LocalAddr(), []HolderProcess{p})
+	if err != nil || h == nil || h.Session != p.Session || found != pid {
+		t.Errorf("%v, process %d of %d, %v", h, found, pid, err)
 	}
 }
