@@ -359,8 +359,10 @@ func (f *Fold) seen() {
 	if d == nil || d.Partial || !f.may(agent.MoveAsk, agent.SourceScreen) {
 		return
 	}
-	if !m.Screen.Spent.IsZero() && !f.due(agent.MoveAsk, agent.SourceScreen, m.Screen.Spent, spentHolds) {
-		return
+	for _, at := range []time.Time{m.Screen.Spent, m.Screen.Given} {
+		if !at.IsZero() && !f.due(agent.MoveAsk, agent.SourceScreen, at, spentHolds) {
+			return
+		}
 	}
 	for _, r := range m.Requests {
 		if r.Prompt.OnScreen {

@@ -158,6 +158,7 @@ type screen struct {
 	Key     string    // of the dialog on it
 	Shown   time.Time // since when that dialog is shown
 	Spent   time.Time // when that dialog was answered, though it is still shown
+	Given   time.Time // when a hook took the answer to one that showed a part, at whatever size it is drawn since
 	Torn    torn
 }
 

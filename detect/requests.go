@@ -248,7 +248,7 @@ func (f *Fold) hookGone(fact *agent.Fact) {
 		}
 		r.Hook, r.Prompt.Channel = "", agent.ChannelKeys
 		if d := f.dialog(); fact.Cause == agent.CauseDelivered && r.Prompt.OnScreen && d != nil && f.shows(d, r) == agent.PartMatch {
-			f.m.Screen.answer(f.now)
+			f.m.Screen.Given = f.now
 		}
 	}
 }

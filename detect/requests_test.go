@@ -277,7 +277,10 @@ func TestDeliveredInPart(t *testing.T) {
 		return b
 	}
 	b := asked(t)
-	b.at(3100).screen(shown)
+	narrow := *shown.Dialog
+	narrow.Body, narrow.Cols = "…name.txt", 40
+	b.at(3100).screen(agent.Reading{Dialog: &narrow}) // drawn anew for another size
+	b.at(3400).screen(shown)
 	b.at(3700).say(agent.Fact{Kind: agent.StepEnded, Source: agent.SourceHook, Turn: "a", Conversation: "c"})
 	r := b.at(3710).screen(composer("✻"))
 	if p := b.fold.Status().Request; p != nil {
