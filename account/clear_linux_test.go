@@ -3,6 +3,7 @@ package account
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -76,6 +77,20 @@ func TestClearDeep(t *testing.T) {
 	check(t, u.Clear(t.Context(), parent, "none"))
 }
 
+// TestSizeDeep: Size holds a descriptor for each folder that it is in, and so looks
+// into no more than sizeDepth of them.
+func TestSizeDeep(t *testing.T) {
+	dir := t.TempDir()
+	for at, i := dir, 0; i < 2*sizeDepth; i++ {
+		check(t, os.WriteFile(at+"/file", []byte("x"), 0o600))
+		at += "/d"
+		check(t, os.Mkdir(at, 0o700))
+	}
+	if n, err := Size(dir); n != sizeDepth+1 || err != nil {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+}
+
 // TestClearClosed: folders that their owner has closed, the first of them too,
 // and links to what is elsewhere.
 func TestClearClosed(t *testing.T) {
@@ -85,12 +100,16 @@ func TestClearClosed(t *testing.T) {
 	check(t, os.WriteFile(other+"/precious", nil, 0o666))
 	check(t, os.Chown(other, u.UID, u.GID))
 	check(t, u.Do(t.Context(), func() error {
-		return errors.Join(os.MkdirAll(dir+"/a/b/c", 0o700), os.Symlink(other, dir+"/a/b/link"), os.Symlink(other, dir+"/link"), unix.Mkfifo(dir+"/a/pipe", 0o600),
-			os.Chmod(dir+"/a/b/c", 0), os.Chmod(dir+"/a/b", 0o500), os.Chmod(dir+"/a", 0), os.Chmod(dir, 0))
+		return errors.Join(os.MkdirAll(dir+"/a/b/c", 0o700), os.MkdirAll(dir+"/listed/inner", 0o700), os.Symlink(other, dir+"/a/b/link"), os.Symlink(other, dir+"/link"), unix.Mkfifo(dir+"/a/pipe", 0o600),
+			os.Chmod(dir+"/listed", 0o500), os.Chmod(dir+"/a/b/c", 0), os.Chmod(dir+"/a/b", 0o500), os.Chmod(dir+"/a", 0), os.Chmod(dir, 0))
 	}))
 	check(t, u.Clear(t.Context(), parent, "agent"))
 	if list, err := os.ReadDir(dir); err != nil || len(list) != 0 {
 		t.Errorf("%v, %v", list, err)
+	}
+	check(t, os.Symlink(other, parent+"/link"))
+	if err := u.Clear(t.Context(), parent, "link"); err == nil {
+		t.Error("a link is cleared")
 	}
 	if _, err := os.Stat(other + "/precious"); err != nil {
 		t.Error(err)
@@ -147,6 +166,24 @@ func TestClearEnds(t *testing.T) {
 	<-stopped
 	if err != nil && !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestDropInParts: a folder with more in it than there is time for is left with the
+// rest.
+func TestDropInParts(t *testing.T) {
+	dir := t.TempDir()
+	check(t, os.Mkdir(dir+"/big", 0o700))
+	for i := range 2 * namesAtOnce {
+		check(t, os.WriteFile(fmt.Sprint(dir, "/big/", i), nil, 0o600))
+	}
+	top, err := os.Open(dir)
+	check(t, err)
+	defer top.Close()
+	c := &clearing{path: dir, top: top}
+	check(t, c.drop("big", time.Now()))
+	if list, err := os.ReadDir(dir + "/big"); err != nil || len(list) != namesAtOnce {
+		t.Errorf("%d are left, %v", len(list), err)
 	}
 }
 
