@@ -3,6 +3,7 @@ package audit
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -112,5 +113,15 @@ func TestBudgetOfOneCaller(t *testing.T) {
 	}
 	if len(b.over(noon.Add(2*keepFor))) != 0 || len(b.callers) != 0 {
 		t.Errorf("%d callers are kept", len(b.callers))
+	}
+
+	b, written = newBudget(1<<20, noon), 0
+	for i := range 100 {
+		for b.take(Entry{Kind: KindVerb, Identity: fmt.Sprint(i), Verb: "attach"}, noon) {
+			written++
+		}
+	}
+	if written != 1<<20/8/lineBytes {
+		t.Errorf("%d lines of all callers at once", written)
 	}
 }
