@@ -34,8 +34,9 @@ func TestShellsOfUsers(t *testing.T) {
 	}
 	hangs := &account.User{Name: "hangs", Home: "/", UID: 1}
 	quick := &account.User{Name: "quick", Home: "/", UID: 0}
-	first := make(chan map[string]string, 2)
-	for range 2 {
+	const callers = 20
+	first := make(chan map[string]string, callers)
+	for range callers {
 		go func() { first <- shells.of(hangs, false) }()
 	}
 	is := func(what string, env map[string]string, want string) {
@@ -50,7 +51,7 @@ func TestShellsOfUsers(t *testing.T) {
 	now = now.Add(askedAgain)
 	is("asked again", shells.of(quick, true), "/quick")
 	close(goOn)
-	for range 2 {
+	for range callers {
 		is("the one that hung", <-first, "/hangs/new")
 	}
 	now = now.Add(askedAgain)
