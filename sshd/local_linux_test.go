@@ -6,14 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
@@ -496,5 +499,45 @@ func TestListenUnix(t *testing.T) {
 	}
 	if _, err := listenUnix(path); err != nil {
 		t.Logf("a plain file in the way: %v", err)
+	}
+}
+
+// A caller that takes long to be looked at keeps no other waiting, and is let go when
+// its time is over.
+func TestSlowCallerHoldsUpNoOther(t *testing.T) {
+	var socket string
+	slow, first := make(chan struct{}), make(chan struct{})
+	var calls atomic.Int32
+	start(t, describe, withSocket(&socket, func() []HolderProcess {
+		if calls.Add(1) == 1 {
+			close(first)
+			<-slow
+		}
+		return nil
+	}), func(o *Options) { o.Limits.LoginGrace = 500 * time.Millisecond })
+	t.Cleanup(func() { os.RemoveAll(filepath.Dir(socket)) })
+	conn, err := net.Dial("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	defer close(slow)
+	<-first
+	var out bytes.Buffer
+	if _, err := local.Run(context.Background(), socket, []string{"x"}, strings.NewReader(""), &out, io.Discard, false); err != nil ||
+		(result{out: out.String()}).described(t).Identity.Kind != keys.KindLocal {
+		t.Errorf("%s %v", out.String(), err)
+	}
+	if n, err := conn.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
+		t.Errorf("the slow one: %d %v", n, err)
+	}
+}
+
+// Of a user who owns neither the server nor a session nothing is read.
+func TestForeignUserIsNotLookedAt(t *testing.T) {
+	s := &Server{holders: func() []HolderProcess { return nil }}
+	_, err := s.peerIdentity(&hold.Peer{PID: math.MaxInt32, UID: os.Geteuid() + 4711})
+	if err == nil || !strings.Contains(err.Error(), "this server belongs to uid") {
+		t.Error(err)
 	}
 }

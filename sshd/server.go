@@ -31,6 +31,7 @@ type Server struct {
 	startups    *startups
 	penalties   *penalties
 	shares      *shares
+	judging     chan struct{} // a slot for each caller of a local socket that is being looked at
 	verbs       *rates
 	logins      *rates
 	counts      counts
@@ -89,6 +90,7 @@ func New(o Options) (*Server, error) {
 	s.startups = newStartups(s.limits.Startups, s.limits.StartupsPerSource)
 	s.penalties = newPenalties(s.limits.Penalties)
 	s.shares = newShares(s.limits)
+	s.judging = make(chan struct{}, s.shares.local)
 	s.logins = newRates(s.limits.Logins)
 	s.verbs = newRates(s.limits.Verbs)
 	if err := s.listen(o); err != nil {
@@ -225,17 +227,6 @@ func (s *Server) admitTCP(conn net.Conn) {
 	if victim := s.startups.add(c, source, now); victim != nil {
 		s.counts.dropped.Add(1)
 		_ = victim.wire.Close()
-	}
-	s.run(c)
-}
-
-func (s *Server) admitUnix(conn net.Conn) {
-	c := s.newConnection(newWire(conn), true)
-	c.peer, c.refused = s.peerIdentity(conn.(*net.UnixConn))
-	if err := c.shareProcess(c.peer); err != nil { // at once: there is no login that takes its time
-		s.log.Warn("connection refused", "source", c.source(), "identity", c.peer.Name, "pid", c.peer.PID, "error", err)
-		_ = conn.Close()
-		return
 	}
 	s.run(c)
 }

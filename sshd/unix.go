@@ -8,8 +8,10 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
+	"time"
 
 	"berth/keys"
 	"berth/sessions/hold"
@@ -107,22 +109,65 @@ func (s *Server) acceptOther(l *net.UnixListener) {
 	})
 }
 
-// peerIdentity says who is at the other end of the local socket, at the moment
-// of its accept: later the process may be gone and its number another's.
-func (s *Server) peerIdentity(conn *net.UnixConn) (keys.Identity, error) {
-	peer, err := hold.PeerOf(conn)
+// admitUnix has the kernel say who is at the other end of the local socket, at the
+// moment of its accept: later the process may be gone and its number another's.
+// Whose it is gets judged apart from the accepts, for what is read of a process can
+// keep the reader waiting. As many are judged at once as the machine's own users may
+// have connections; one more is closed.
+func (s *Server) admitUnix(conn net.Conn) {
+	c := s.newConnection(newWire(conn), true)
+	peer, err := hold.PeerOf(conn.(*net.UnixConn))
 	if err != nil {
-		return keys.Identity{}, fmt.Errorf("cannot tell which process this is: %w", err)
+		c.refused = fmt.Errorf("cannot tell which process this is: %w", err)
+		s.admitPeer(c)
+		return
 	}
-	defer peer.Close()
-	holder, err := origin(peer.PID, s.holders(), peer.Alive)
+	select {
+	case s.judging <- struct{}{}:
+	default:
+		s.counts.full.Add(1)
+		s.log.Warn("connection refused", "source", c.source(), "pid", peer.PID, "error", "too many callers are being looked at")
+		peer.Close()
+		_ = conn.Close()
+		return
+	}
+	s.running.Go(func() {
+		defer func() { <-s.judging }()
+		late := time.AfterFunc(s.limits.LoginGrace, func() { _ = conn.Close() })
+		c.peer, c.refused = s.peerIdentity(peer)
+		peer.Close()
+		if late.Stop() {
+			s.admitPeer(c)
+		}
+	})
+}
+
+// admitPeer runs a connection of the local socket whose caller is known or refused.
+func (s *Server) admitPeer(c *connection) {
+	if err := c.shareProcess(c.peer); err != nil { // at once: there is no login that takes its time
+		s.log.Warn("connection refused", "source", c.source(), "identity", c.peer.Name, "pid", c.peer.PID, "error", err)
+		_ = c.wire.Close()
+		return
+	}
+	s.run(c)
+}
+
+// peerIdentity says whose process it is. One whose user owns neither the server nor
+// a session is not looked at.
+func (s *Server) peerIdentity(peer *hold.Peer) (keys.Identity, error) {
+	foreign := fmt.Errorf("this server belongs to uid %d, and you are uid %d", os.Geteuid(), peer.UID)
+	holders := s.holders()
+	if peer.UID != os.Geteuid() && peer.UID != 0 && !slices.ContainsFunc(holders, func(h HolderProcess) bool { return h.UID == peer.UID }) {
+		return keys.Identity{}, foreign
+	}
+	holder, err := origin(peer.PID, holders, peer.Alive)
 	switch {
 	case err != nil:
 		return keys.Identity{}, fmt.Errorf("cannot take the caller for a person: %w", err)
 	case holder != nil:
 		return holder.agent(peer.PID), nil
 	case peer.UID != os.Geteuid():
-		return keys.Identity{}, fmt.Errorf("this server belongs to uid %d, and you are uid %d", os.Geteuid(), peer.UID)
+		return keys.Identity{}, foreign
 	}
 	return keys.Local(userName(peer.UID), peer.PID, s.local), nil
 }

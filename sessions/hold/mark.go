@@ -44,7 +44,7 @@ func markUnder(limit uint64, session string) uint64 {
 // surroundings is outside of the sessions that this process starts.
 type surroundings struct {
 	limits   map[uint64]bool  // hard limits of this process and of those above it
-	holders  map[process]bool // above it; pid and start alone
+	above    map[process]bool // those above it; pid and start alone
 	sessions map[string]bool  // sessionEnv of this process and of those above it
 }
 
@@ -53,16 +53,18 @@ const sessionEnv = "BERTH_SESSION"
 
 // ours is looked up once, before this process marks itself.
 var ours = sync.OnceValues(func() (surroundings, error) {
-	s := surroundings{limits: map[uint64]bool{}, holders: map[process]bool{}, sessions: map[string]bool{}}
+	s := surroundings{limits: map[uint64]bool{}, above: map[process]bool{}, sessions: map[string]bool{}}
 	err := walkUp(os.Getpid(), func(p process) error {
 		limit, err := markOf(p.pid)
 		if err != nil {
 			return err
 		}
 		s.limits[limit] = true
-		s.sessions[sessionOf(p.pid)] = true
-		if p.pid != os.Getpid() && isHolder(p.pid) {
-			s.holders[process{pid: p.pid, start: p.start}] = true
+		if p.pid != os.Getpid() {
+			s.above[process{pid: p.pid, start: p.start}] = true
+		}
+		if session, err := sessionOf(p.pid); err == nil {
+			s.sessions[session] = true
 		}
 		return nil
 	})
@@ -90,19 +92,24 @@ func CheckOutside(pid int) error {
 	}
 	var mark error // a holder above says more than the mark that it gave
 	err = walkUp(pid, func(p process) error {
-		if isHolder(p.pid) && !here.holders[process{pid: p.pid, start: p.start}] {
+		if here.above[process{pid: p.pid, start: p.start}] {
+			return nil
+		}
+		if isHolder(p.pid) {
 			return fmt.Errorf("process %d runs inside another session, that of holder %d", pid, p.pid)
 		}
 		limit, err := markOf(p.pid)
 		if err != nil {
 			return err
 		}
-		session := sessionOf(p.pid)
+		session, long := sessionOf(p.pid)
 		switch {
 		case limit < markTop && !here.limits[limit]:
 			mark = fmt.Errorf("process %d was started inside a session whose holder is gone: process %d has its mark", pid, p.pid)
 		case session != "" && !here.sessions[session]:
 			mark = fmt.Errorf("process %d was started inside a session: process %d has %s=%s in its environment", pid, p.pid, sessionEnv, session)
+		case long != nil:
+			mark = fmt.Errorf("process %d is taken for one inside a session: %w", pid, long)
 		}
 		return nil
 	})

@@ -7,4 +7,4 @@ func markOf(int) (uint64, error) { return markTop, nil }
 func markSelf(string) error { return nil }
 
 // sessionOf has nothing to read.
-func sessionOf(int) string { return "" }
+func sessionOf(int) (string, error) { return "", nil }

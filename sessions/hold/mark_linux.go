@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 
@@ -59,17 +60,37 @@ func markSelf(session string) error {
 	return nil
 }
 
+// maxEnviron bounds what is read of a process's environment. By default Linux gives
+// a new program 2 MiB for it and the arguments together; a running one can point at
+// as much memory as it likes (PR_SET_MM_MAP).
+const maxEnviron = 1 << 20
+
 // sessionOf is the session that a process was started in by its environment;
-// empty for none, and where that may not be read.
-func sessionOf(pid int) string {
-	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+// empty for none, and where that may not be read. It is an error where the
+// environment is too long to be looked through.
+func sessionOf(pid int) (string, error) {
+	env, err := readHead("/proc/"+strconv.Itoa(pid)+"/environ", maxEnviron+1)
 	if err != nil {
-		return ""
+		return "", nil
+	}
+	if len(env) > maxEnviron {
+		return "", fmt.Errorf("process %d has more than %d bytes of environment", pid, maxEnviron)
 	}
 	for v := range bytes.SplitSeq(env, []byte{0}) {
 		if session, ok := bytes.CutPrefix(v, []byte(sessionEnv+"=")); ok {
-			return string(session)
+			return string(session), nil
 		}
 	}
-	return ""
+	return "", nil
+}
+
+// readHead reads a file's first bytes, at most so many: a process makes some of its
+// files in /proc as long as it likes.
+func readHead(path string, most int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, most))
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -105,5 +106,50 @@ func TestPeerThatCannotBeHeldIsRefused(t *testing.T) {
 	}
 	if !errors.Is(err, syscall.EMFILE) {
 		t.Errorf("with no descriptor left: %+v %v", p, err)
+	}
+}
+
+// A process can have an environment of any length, with a session's name behind what
+// is read of it; nor does a long line of arguments make it a holder.
+func TestLongEnvironmentIsTakenForInside(t *testing.T) {
+	for name, c := range map[string]struct {
+		variables int
+		want      string
+	}{"long": {10, "taken for one inside a session"}, "not so long": {8, ""}} {
+		cmd := exec.Command("sleep", "60")
+		for i := range c.variables {
+			cmd.Env = append(cmd.Env, "V"+strconv.Itoa(i)+"="+strings.Repeat("x", 120<<10))
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		err := CheckOutside(cmd.Process.Pid)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v", name, err)
+		}
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}
+	for length, want := range map[int]bool{4 << 10: true, 100 << 10: false} {
+		cmd := exec.Command("sh")
+		cmd.Args = []string{strings.Repeat("x", length), holderWord}
+		cmd.Path = "/bin/sh"
+		dir := t.TempDir()
+		cmd.Dir = dir
+		if err := os.WriteFile(filepath.Join(dir, holderWord), []byte("read x\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if got := isHolder(cmd.Process.Pid); got != want {
+			t.Errorf("a line of %d bytes is a holder's: %v", length, got)
+		}
+		in.Close()
+		_ = cmd.Wait()
 	}
 }

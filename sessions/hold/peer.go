@@ -50,6 +50,9 @@ func checkInside(c *net.UnixConn, as *User) (pid int, err error) {
 		return 0, err
 	}
 	defer peer.Close()
+	if as != nil && peer.UID != as.UID && peer.UID != 0 {
+		return 0, fmt.Errorf("user %d is not this session's", peer.UID)
+	}
 	before, err := lookProcess(peer.PID)
 	if err != nil {
 		return 0, err
@@ -68,9 +71,6 @@ func checkInside(c *net.UnixConn, as *User) (pid int, err error) {
 	}
 	if !inside {
 		return 0, fmt.Errorf("process %d does not run inside this session", peer.PID)
-	}
-	if as != nil && peer.UID != as.UID && peer.UID != 0 {
-		return 0, fmt.Errorf("user %d is not this session's", peer.UID)
 	}
 	if !peer.Alive() {
 		return 0, fmt.Errorf("process %d ended while it was looked at", peer.PID)

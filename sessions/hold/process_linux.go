@@ -104,7 +104,8 @@ func signalProcess(p process, sig syscall.Signal) error {
 // isHolder says whether a process was started as a holder. Nobody can take
 // one out of the line of their parents, and who puts one in is further from others.
 func isHolder(pid int) bool {
-	line, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+	// A holder's line is a path and its one word: what is longer is not one.
+	line, err := readHead("/proc/"+strconv.Itoa(pid)+"/cmdline", unix.PathMax+int64(len(holderWord))+2)
 	words := bytes.Split(bytes.TrimSuffix(line, []byte{0}), []byte{0})
 	return err == nil && len(words) == 2 && string(words[1]) == holderWord
 }
