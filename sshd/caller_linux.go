@@ -80,10 +80,13 @@ func ownAddress(a netip.Addr) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("list the addresses of this machine: %w", err)
 	}
-	return slices.ContainsFunc(list, func(own net.Addr) bool {
+	if slices.ContainsFunc(list, func(own net.Addr) bool {
 		n, ok := own.(*net.IPNet)
 		return ok && n.IP.Equal(a.AsSlice())
-	}), nil
+	}) {
+		return true, nil
+	}
+	return routedHere(a)
 }
 
 func addrPort(a net.Addr) (netip.AddrPort, bool) {
@@ -436,11 +439,13 @@ type socket struct{ inode, uid uint32 }
 func findSocket(local, remote netip.AddrPort) (*socket, error) {
 	sock, err := askKernel(local, remote)
 	if err == nil && sock == nil {
-		// The answer is the same for no such socket and for a kernel that
-		// cannot tell. Our own end exists for sure.
-		var own *socket
-		if own, err = askKernel(remote, local); err == nil && own != nil {
-			return nil, nil
+		// The answer is the same for a socket bound to a device. An empty list is
+		// sure where it has our own end, which exists.
+		if sock, err = listKernel(local, remote); err == nil && sock == nil {
+			own, err := listKernel(remote, local)
+			if err == nil && own != nil {
+				return nil, nil
+			}
 		}
 	}
 	if err != nil || sock == nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"strconv"
 	"strings"
@@ -236,5 +237,46 @@ time.sleep(60)'`, l.Addr().(*net.TCPAddr).Port)
 	h, found, err := callerOverTCP(server.RemoteAddr(), server.LocalAddr(), []HolderProcess{p})
 	if err != nil || h == nil || h.Session != p.Session || found != pid {
 		t.Errorf("%v, process %d of %d, %v", h, found, pid, err)
+	}
+}
+
+// A socket that is bound to a device is found: the kernel says that there is none
+// when it is asked for it alone.
+func TestFindSocketOfADevice(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	dialer := net.Dialer{Control: func(_, _ string, c syscall.RawConn) (err error) {
+		return errors.Join(c.Control(func(fd uintptr) { err = unix.BindToDevice(int(fd), "lo") }), err)
+	}}
+	client, err := dialer.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	server, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	far, _ := addrPort(server.RemoteAddr())
+	near, _ := addrPort(server.LocalAddr())
+	sock, err := listKernel(far, near)
+	if err != nil || sock == nil || int(sock.uid) != os.Getuid() {
+		t.Errorf("listed: %v %v", sock, err)
+	}
+	if _, pid, err := callerOverTCP(server.RemoteAddr(), server.LocalAddr(), []HolderProcess{{PID: 1 << 30}}); err != nil || pid != os.Getpid() {
+		t.Errorf("process %d, %v", pid, err)
+	}
+}
+
+// An address that a local route has is this machine's, though no interface has it.
+func TestRoutedHere(t *testing.T) {
+	for address, want := range map[string]bool{"127.9.8.7": true, "::1": true, "192.0.2.1": false, "2001:db8::1": false} {
+		if here, err := routedHere(netip.MustParseAddr(address)); here != want || err != nil {
+			t.Errorf("%s: %v %v, want %v", address, here, err, want)
+		}
 	}
 }

@@ -22,23 +22,119 @@ const (
 )
 
 // askKernel asks for exactly one TCP socket by netlink: /proc/net/tcp may have
-// a hundred thousand lines. It is nil when the kernel says there is none.
+// a hundred thousand lines. It is nil when the kernel says there is none, as it
+// does of one that is bound to a device.
 func askKernel(local, remote netip.AddrPort) (*socket, error) {
-	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_SOCK_DIAG)
+	var found *socket
+	err := netlink(unix.NETLINK_SOCK_DIAG, diagRequest(local, remote), func(message []byte) (err error) {
+		found, err = parseDiagAnswer(message, local, remote)
+		return err
+	})
+	return found, err
+}
+
+// listKernel has the kernel list its TCP sockets with these ports, and looks for
+// the one with these addresses. It finds those bound to a device too.
+func listKernel(local, remote netip.AddrPort) (*socket, error) {
+	var found *socket
+	for _, family := range []byte{unix.AF_INET, unix.AF_INET6} { // IPv6's can have IPv4 addresses
+		request := diagRequest(local, remote)
+		binary.NativeEndian.PutUint16(request[6:], unix.NLM_F_REQUEST|unix.NLM_F_DUMP)
+		request[unix.NLMSG_HDRLEN] = family
+		err := netlink(unix.NETLINK_SOCK_DIAG, request, func(m []byte) error {
+			sock, err := parseDiagAnswer(m, local, remote)
+			if err != nil || sock == nil {
+				return err
+			}
+			m = m[unix.NLMSG_HDRLEN:]
+			length := 16
+			if m[0] == unix.AF_INET {
+				length = 4
+			}
+			from, _ := netip.AddrFromSlice(m[8 : 8+length])
+			to, _ := netip.AddrFromSlice(m[24 : 24+length])
+			if from.Unmap() == local.Addr() && to.Unmap() == remote.Addr() && (found == nil || found.inode == 0) {
+				found = sock
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// netlink sends a request and calls each for every message of the answer.
+func netlink(protocol int, request []byte, each func(message []byte) error) error {
+	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, protocol)
 	if err != nil {
-		return nil, os.NewSyscallError("socket", err)
+		return os.NewSyscallError("socket", err)
 	}
 	defer unix.Close(fd)
-	if err := unix.Sendto(fd, diagRequest(local, remote), 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
-		return nil, os.NewSyscallError("sendto", err)
+	if err := unix.Sendto(fd, request, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
+		return os.NewSyscallError("sendto", err)
 	}
-	// The kernel answers before sendto returns.
-	var buf [4096]byte
-	n, _, err := unix.Recvfrom(fd, buf[:], unix.MSG_DONTWAIT)
-	if err != nil {
-		return nil, os.NewSyscallError("recvfrom", err)
+	// The kernel answers before sendto returns, and goes on as it is read.
+	buf := make([]byte, 1<<15)
+	for {
+		n, _, err := unix.Recvfrom(fd, buf, unix.MSG_DONTWAIT)
+		if err != nil {
+			return os.NewSyscallError("recvfrom", err)
+		}
+		more := false
+		for b := buf[:n]; len(b) >= unix.NLMSG_HDRLEN; {
+			length := int(binary.NativeEndian.Uint32(b))
+			if length < unix.NLMSG_HDRLEN || length > len(b) {
+				return errors.New("netlink answer is cut off")
+			}
+			if binary.NativeEndian.Uint16(b[4:]) == unix.NLMSG_DONE {
+				return nil
+			}
+			if err := each(b[:length]); err != nil {
+				return err
+			}
+			more = binary.NativeEndian.Uint16(b[6:])&unix.NLM_F_MULTI != 0
+			b = b[min(len(b), (length+3)&^3):]
+		}
+		if !more {
+			return nil
+		}
 	}
-	return parseDiagAnswer(buf[:n], local, remote)
+}
+
+// routedHere reports whether the kernel takes packets to an address for its own:
+// those of interfaces, all of a local route, and anycast addresses.
+func routedHere(a netip.Addr) (bool, error) {
+	family, length := byte(unix.AF_INET6), 16
+	if a.Is4() {
+		family, length = unix.AF_INET, 4
+	}
+	b := make([]byte, unix.NLMSG_HDRLEN+unix.SizeofRtMsg+unix.SizeofRtAttr+length)
+	binary.NativeEndian.PutUint32(b[0:], uint32(len(b)))
+	binary.NativeEndian.PutUint16(b[4:], unix.RTM_GETROUTE)
+	binary.NativeEndian.PutUint16(b[6:], unix.NLM_F_REQUEST)
+	b[unix.NLMSG_HDRLEN] = family
+	b[unix.NLMSG_HDRLEN+1] = byte(length * 8)
+	attr := b[unix.NLMSG_HDRLEN+unix.SizeofRtMsg:]
+	binary.NativeEndian.PutUint16(attr[0:], uint16(unix.SizeofRtAttr+length))
+	binary.NativeEndian.PutUint16(attr[2:], unix.RTA_DST)
+	copy(attr[unix.SizeofRtAttr:], a.AsSlice())
+	here := false
+	err := netlink(unix.NETLINK_ROUTE, b, func(m []byte) error {
+		kind, m := binary.NativeEndian.Uint16(m[4:]), m[unix.NLMSG_HDRLEN:]
+		switch {
+		case kind == unix.NLMSG_ERROR && len(m) >= 4:
+			return os.NewSyscallError("getroute", unix.Errno(-int32(binary.NativeEndian.Uint32(m))))
+		case kind == unix.RTM_NEWROUTE && len(m) >= unix.SizeofRtMsg:
+			here = m[7] == unix.RTN_LOCAL || m[7] == unix.RTN_ANYCAST // rtm_type
+		}
+		return nil
+	})
+	if errors.Is(err, unix.ENETUNREACH) || errors.Is(err, unix.EHOSTUNREACH) {
+		return false, nil
+	}
+	return here, err
 }
 
 func diagRequest(local, remote netip.AddrPort) []byte {
