@@ -196,7 +196,7 @@ func head(text string) (first, rest string) {
 
 // plan: the plan itself has a block of its own above.
 func (b *bottomBlock) plan() bool {
-	if len(b.dialog.Options) == 0 || !b.has("has written up a plan", "Would you like to proceed?") {
+	if asks := flat(b.body()); len(b.dialog.Options) == 0 || !strings.HasPrefix(asks, "Claude has written up a plan ") || !strings.HasSuffix(asks, " Would you like to proceed?") {
 		return false
 	}
 	b.dialog.Type, b.dialog.Title, b.dialog.Tool = agent.PromptPlan, titles[toolPlan], toolPlan

@@ -2,34 +2,53 @@ package claude
 
 import (
 	"regexp"
+	"slices"
 	"strings"
+	"unicode"
 
 	"berth/agent"
 )
 
-// A startup dialog is known by phrases that all stand in it.
+// A startup dialog is known by its frame: its head is the first text below the rule,
+// or below the title of the dialog that has its page, and its options' labels are
+// those alone, in their number. Words within another dialog are no frame.
 type startup struct {
 	subtype string
 	title   string
-	phrases []string
-	options int // at least so many
+	head    *regexp.Regexp
+	under   string         // the title that its head may be below; empty when its own is its head
+	options []string       // their labels, up to what explains them; none for one without a list
+	more    bool           // others may follow these
+	last    *regexp.Regexp // how a page without a list ends, nil for any end
 }
 
+func only(text string) *regexp.Regexp { return regexp.MustCompile("^" + regexp.QuoteMeta(text) + "$") }
+
+const (
+	underLogin = "Login"
+	underTheme = "Theme"
+)
+
+var (
+	pressEnter = regexp.MustCompile(`Press Enter to continue…?$`)
+	signInHead = regexp.MustCompile(`^(?:\S )?(?:Opening browser to sign in|(?:Browser didn't open\? )?Use the (?i:url) below to sign in)`)
+	themes     = []string{"Auto (match terminal)", "Dark mode", "Light mode"}
+)
+
 var startups = []startup{
-	{agent.SubtypeTrust, "Accessing workspace", []string{"Accessing workspace:", "Yes, I trust this folder"}, 2},
-	{agent.SubtypeBypass, "Bypass Permissions mode", []string{"WARNING: Claude Code running in Bypass Permissions mode", "Yes, I accept"}, 2},
-	{agent.SubtypeAPIKey, "Detected a custom API key in your environment", []string{"Detected a custom API key", "Do you want to use this API key?"}, 2},
-	{agent.SubtypeTheme, "Choose the text style", []string{"Choose the text style that looks best", "Dark mode"}, 3},
-	{agent.SubtypeLoginMethod, "Select login method", []string{"Select login method:", "Anthropic Console account"}, 2},
-	{agent.SubtypeAutoDefault, "Make auto mode your default permission mode?", []string{"Make auto mode your default permission mode?", "Yes, set auto mode as my default"}, 2},
-	{agent.SubtypeTerminalSetup, "Terminal setup", []string{"terminal setup", "Shift+Enter", "Yes"}, 2},
-	{agent.SubtypeSettingsError, "Settings Error", []string{"Settings Error", "Exit and fix"}, 2},
-	{agent.SubtypeSecurityNotes, "Security notes", []string{"Security notes:", "Press Enter to continue"}, 0},
-	{agent.SubtypeLoginSuccess, "Login successful", []string{"Login successful", "Press Enter to continue"}, 0},
-	{agent.SubtypeOAuthLogin, titleSignIn, []string{"Opening browser to sign in", "Welcome to Claude Code"}, 0},
-	{agent.SubtypeOAuthLogin, titleSignIn, []string{"Opening browser to sign in", "Esc to cancel"}, 0},
-	{agent.SubtypeOAuthLogin, titleSignIn, []string{"Paste code here if prompted", "to sign in"}, 0},
-	{agent.SubtypeOAuthLogin, titleSignInFailed, []string{"OAuth error:", "Press Enter to retry"}, 0},
+	{subtype: agent.SubtypeTrust, title: "Accessing workspace", head: only("Accessing workspace:"), options: []string{"Yes, I trust this folder", "No, exit"}},
+	{subtype: agent.SubtypeBypass, title: "Bypass Permissions mode", head: only("WARNING: Claude Code running in Bypass Permissions mode"), options: []string{"No, exit", "Yes, I accept"}},
+	{subtype: agent.SubtypeAPIKey, title: "Detected a custom API key in your environment", head: only("Detected a custom API key in your environment"), options: []string{"Yes", "No (recommended)"}},
+	{subtype: agent.SubtypeTheme, title: "Choose the text style", head: only("Choose the text style that looks best with your terminal"), under: underTheme, options: themes, more: true},
+	{subtype: agent.SubtypeLoginMethod, title: "Select login method", head: only("Select login method:"), under: underLogin, options: []string{"Claude account with subscription", "Anthropic Console account"}, more: true},
+	{subtype: agent.SubtypeAutoDefault, title: "Make auto mode your default permission mode?", head: only("Make auto mode your default permission mode?"), options: []string{"Yes, set auto mode as my default permission mode", "No, keep manual mode"}},
+	{subtype: agent.SubtypeTerminalSetup, title: "Terminal setup", head: only("Use Claude Code's terminal setup?"), options: []string{"Yes, use recommended settings", "No, maybe later with /terminal-setup"}},
+	{subtype: agent.SubtypeSettingsError, title: "Settings Error", head: only("Settings Error"), options: []string{"Fix with Claude", "Exit and fix manually", "Continue without these settings"}},
+	{subtype: agent.SubtypeSettingsError, title: "Settings Error", head: only("Settings Error"), options: []string{"Exit and fix manually", "Continue without these settings"}},
+	{subtype: agent.SubtypeSecurityNotes, title: "Security notes", head: only("Security notes:"), last: pressEnter},
+	{subtype: agent.SubtypeLoginSuccess, title: "Login successful", head: regexp.MustCompile(`^Login successful\. Press Enter to continue…?$`), under: underLogin, last: pressEnter},
+	{subtype: agent.SubtypeOAuthLogin, title: titleSignIn, head: signInHead, under: underLogin},
+	{subtype: agent.SubtypeOAuthLogin, title: titleSignInFailed, head: regexp.MustCompile(`^OAuth error:`), under: underLogin},
 }
 
 const (
@@ -40,39 +59,111 @@ const (
 // setup reads the dialogs before the first composer. Some have no rule above
 // them: then the whole screen is theirs, as nothing else was drawn yet.
 func (b *bottomBlock) setup() bool {
+	options, first := b.dialog.Options, b.first
+	if len(options) == 0 || options[0].Number == 0 {
+		options, first = b.unnumbered()
+	}
 	for _, s := range startups {
-		if !b.has(s.phrases...) {
-			continue
-		}
-		options, first := b.dialog.Options, b.first
-		if len(options) == 0 || options[0].Number == 0 {
-			options, first = b.unnumbered()
-		}
-		if len(options) < s.options {
+		head := b.headed(s, first)
+		if head < 0 || len(s.options) > 0 && !s.offers(options) || len(s.options) == 0 && !b.page(s, head) {
 			continue
 		}
 		d := b.dialog
-		d.Options, b.first = options, first
 		d.Type, d.Subtype, d.Title = agent.PromptSetup, s.subtype, s.title
 		if s.subtype == agent.SubtypeTrust {
 			d.Type = agent.PromptPermission
 		}
-		if s.options > 0 {
-			d.Body = below(s.title, from(b.body(), s.phrases[0]))
+		if len(s.options) > 0 {
+			d.Options, b.first = options, first
+			d.Body = below(s.title, b.screen.join(head, first-1))
 			return true
 		}
-		d.Body, d.Options = from(b.screen.join(0, b.screen.last), s.phrases[0]), nil // numbers are of its text
+		d.Body, d.Options = b.screen.join(head, b.screen.last), nil // numbers are of its text
 		if s.subtype == agent.SubtypeOAuthLogin {
 			b.signIn()
 			return true
 		}
 		d.Body = below(s.title, d.Body)
-		if s.subtype == agent.SubtypeSecurityNotes || s.subtype == agent.SubtypeLoginSuccess {
-			d.Options = []agent.Option{{Label: "Press Enter to continue", Focused: true}}
-		}
+		d.Options = []agent.Option{{Label: "Press Enter to continue", Focused: true}}
 		return true
 	}
 	return false
+}
+
+// headed is the row above that of the first option on which the dialog's head begins; -1 when it is not headed so.
+func (b *bottomBlock) headed(s startup, first int) int {
+	top, end := b.top, first
+	if len(s.options) == 0 {
+		top, end = b.screen.top(b.screen.last), b.screen.last+1
+	}
+	anywhere := top < 0
+	for i := top + 1; i < end; i++ {
+		row := strings.TrimSpace(b.screen.text(i))
+		switch {
+		case row == "":
+		case b.begins(i, end, s.head):
+			return i
+		case s.under != "" && row == s.under:
+			anywhere = true
+		case !anywhere:
+			return -1
+		}
+	}
+	return -1
+}
+
+// mostHeadRows bounds the rows that a head is broken into: at 20 columns they have
+// room for the longest.
+const mostHeadRows = 5
+
+// begins says whether the rows from that one on are the head, broken for want of room.
+func (b *bottomBlock) begins(row, end int, head *regexp.Regexp) bool {
+	for to := row; to < min(end, row+mostHeadRows) && strings.TrimSpace(b.screen.text(to)) != ""; to++ {
+		if head.MatchString(flat(b.screen.join(row, to))) {
+			return true
+		}
+	}
+	return false
+}
+
+// offers says whether the options are the dialog's. Newer versions have those of two
+// the other way around.
+func (s startup) offers(shown []agent.Option) bool {
+	if len(shown) < len(s.options) || len(shown) > len(s.options) && !s.more {
+		return false
+	}
+	labels := make([]string, len(s.options))
+	for i := range labels {
+		label, _, _ := strings.Cut(shown[i].Label, " ·") // what explains it
+		labels[i] = strings.TrimSpace(strings.TrimSuffix(label, " ✔"))
+	}
+	if slices.Equal(labels, s.options) {
+		return true
+	}
+	slices.Reverse(labels)
+	return len(labels) == 2 && !s.more && slices.Equal(labels, s.options)
+}
+
+// page says whether the end of the screen is that of a page without a list: nothing on
+// it has the mark that every list has, and without a rule above it only the welcome is
+// above what a key confirms.
+func (b *bottomBlock) page(s startup, head int) bool {
+	top := b.screen.top(b.screen.last)
+	for i := top + 1; i <= b.screen.last; i++ {
+		text := strings.TrimSpace(b.screen.text(i))
+		if strings.HasPrefix(text, "❯") || top < 0 && i < head && s.last != nil && !welcomes(text) {
+			return false
+		}
+	}
+	words, _ := b.screen.lastWords(top)
+	return s.last == nil || top >= 0 && s.under != "" || s.last.MatchString(words)
+}
+
+// welcomes says whether the row is part of what Claude greets with: its name, a
+// picture, who has signed in.
+func welcomes(text string) bool {
+	return strings.HasPrefix(text, "Welcome to Claude Code") || strings.HasPrefix(text, "Logged in as ") ||
+		!strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
 // unnumberedLine is a row of a list without numbers: the mark of the option that is
@@ -136,7 +227,8 @@ func (b *bottomBlock) signIn() {
 		d.Body, d.Options = strings.TrimSpace(lines[0]), []agent.Option{{Label: "Press Enter to retry", Focused: true}}
 		return
 	case !b.has(codePhrase):
-		d.Body = strings.TrimSpace(lines[0])
+		_, opening, _ := strings.Cut(lines[0], "Opening browser") // beside a mark that turns
+		d.Body = "Opening browser" + opening
 		d.Partial = b.has("Esc to cancel") // the URL follows in some seconds
 		return
 	}
@@ -169,14 +261,6 @@ func paragraph(lines []string) []string {
 func below(title, text string) string {
 	if first, rest := head(text); strings.TrimSuffix(first, ":") == title {
 		return rest
-	}
-	return text
-}
-
-// from is the text from that phrase on.
-func from(text, phrase string) string {
-	if i := strings.Index(text, phrase); i >= 0 {
-		return text[i:]
 	}
 	return text
 }
