@@ -57,11 +57,8 @@ func callerOverTCP(client, server net.Addr, holders []HolderProcess) (*HolderPro
 		case pid == 0:
 			continue
 		}
-		// Processes of one user can have each other connect for them.
-		for _, h := range holders {
-			if h.UID != os.Geteuid() && h.UID == int(sock.uid) {
-				return nil, 0, fmt.Errorf("process %d is of uid %d, as the session %s is: connect as another user, or from another machine", pid, sock.uid, h.Name)
-			}
+		if err := checkUser(int(sock.uid), pid, holders); err != nil {
+			return nil, 0, err
 		}
 		return nil, pid, nil
 	}
@@ -69,6 +66,102 @@ func callerOverTCP(client, server net.Addr, holders []HolderProcess) (*HolderPro
 		return unreadable(*sock, holders)
 	}
 	return nil, 0, errors.New("no process that this server can see has the connection open: connect without hiding the client's open files, not from a container, or from another machine")
+}
+
+// checkUser refuses a process outside of all sessions whose socket is of a uid
+// that a session of another user has, or can take in a user namespace: processes
+// of one user can have each other connect for them.
+func checkUser(uid, pid int, holders []HolderProcess) error {
+	users := map[int]string{}
+	for _, h := range holders {
+		if h.UID != os.Geteuid() {
+			users[h.UID] = h.Name
+		}
+	}
+	if len(users) == 0 {
+		return nil
+	}
+	refuse := func(user int) error {
+		return fmt.Errorf("process %d is of uid %d, as the session %s is: connect as another user, or from another machine", pid, user, users[user])
+	}
+	if _, ok := users[uid]; ok {
+		return refuse(uid)
+	}
+	if uid != os.Geteuid() {
+		table, err := os.ReadFile("/etc/subuid")
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("read the uids that users may take: %w", err)
+		}
+		for user := range users {
+			if subordinate(string(table), user, userName(user), uid) {
+				return fmt.Errorf("process %d connected as uid %d, which the user of the session %s can take: connect as another user, or from another machine", pid, uid, users[user])
+			}
+		}
+	}
+	owners, err := namespaceOwners(pid)
+	if err != nil {
+		return fmt.Errorf("look at the user namespace of process %d: %w", pid, err)
+	}
+	for _, owner := range owners {
+		if _, ok := users[owner]; ok {
+			return refuse(owner)
+		}
+	}
+	return nil
+}
+
+// subordinate reports whether a table such as /etc/subuid gives uid to a user.
+func subordinate(table string, user int, name string, uid int) bool {
+	for line := range strings.Lines(table) {
+		f := strings.Split(strings.TrimSpace(line), ":")
+		if len(f) != 3 || f[0] != name && f[0] != strconv.Itoa(user) {
+			continue
+		}
+		first, err1 := strconv.Atoi(f[1])
+		count, err2 := strconv.Atoi(f[2])
+		if err1 == nil && err2 == nil && uid >= first && uid-first < count {
+			return true
+		}
+	}
+	return false
+}
+
+// namespaceOwners lists the uids that made the user namespaces a process is in,
+// from its own up to ours.
+func namespaceOwners(pid int) ([]int, error) {
+	ours, err := os.Stat("/proc/self/ns/user")
+	if errors.Is(err, os.ErrNotExist) { // a kernel without them
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	file, err := os.Open("/proc/" + strconv.Itoa(pid) + "/ns/user")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { file.Close() }()
+	var owners []int
+	for {
+		info, err := file.Stat()
+		if err != nil {
+			return nil, err
+		}
+		if os.SameFile(info, ours) {
+			return owners, nil
+		}
+		owner, err := unix.IoctlGetUint32(int(file.Fd()), unix.NS_GET_OWNER_UID)
+		if err != nil {
+			return nil, os.NewSyscallError("ioctl NS_GET_OWNER_UID", err)
+		}
+		owners = append(owners, int(owner))
+		parent, err := unix.IoctlRetInt(int(file.Fd()), unix.NS_GET_PARENT)
+		if err != nil {
+			return nil, os.NewSyscallError("ioctl NS_GET_PARENT", err)
+		}
+		file.Close()
+		file = os.NewFile(uintptr(parent), "user namespace")
+	}
 }
 
 // ownAddress reports whether packets from an address come from this machine.

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"syscall"
@@ -278,5 +279,39 @@ func TestRoutedHere(t *testing.T) {
 		if here, err := routedHere(netip.MustParseAddr(address)); here != want || err != nil {
 			t.Errorf("%s: %v %v, want %v", address, here, err, want)
 		}
+	}
+}
+
+// The user of a session is not a person by a uid of its range, nor in a user
+// namespace of its own.
+func TestSubordinateUsers(t *testing.T) {
+	table := "other:100000:65536\nu:165536:65536\n12345:300000:10\nbad\nu:x:1\n"
+	for uid, want := range map[int]bool{100004: false, 165535: false, 165536: true, 231071: true, 231072: false, 300009: true, 300010: false} {
+		if got := subordinate(table, 12345, "u", uid); got != want {
+			t.Errorf("%d: %v, want %v", uid, got, want)
+		}
+	}
+	users := []HolderProcess{{PID: 1 << 30, UID: 12345, Name: "alpha"}}
+	if err := checkUser(os.Geteuid(), os.Getpid(), users); err != nil {
+		t.Errorf("this process: %v", err)
+	}
+	if err := checkUser(12345, os.Getpid(), users); err == nil {
+		t.Error("a socket of the session's user is a person's")
+	}
+	if os.Getuid() != 0 {
+		return
+	}
+	cmd := exec.Command("sleep", "60")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 12345, Gid: 12345}, Cloneflags: syscall.CLONE_NEWUSER,
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: 12345, HostID: 54321, Size: 1}}, GidMappings: []syscall.SysProcIDMap{{ContainerID: 12345, HostID: 54321, Size: 1}}}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	defer cmd.Process.Kill()
+	// The owner is who made it: here root.
+	owners, err := namespaceOwners(cmd.Process.Pid)
+	if err != nil || len(owners) != 1 || owners[0] != os.Geteuid() {
+		t.Errorf("owners %v %v", owners, err)
 	}
 }
