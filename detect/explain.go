@@ -295,7 +295,7 @@ func Restore(d agent.Driver, o Options, checkpoint []byte, now time.Time) (*Fold
 	if err := json.Unmarshal(checkpoint, &m); err != nil {
 		return nil, fmt.Errorf("read a checkpoint of detection: %w", err)
 	}
-	for _, r := range m.Requests {
+	for _, r := range append(slices.Clone(m.Requests), m.Lost...) {
 		if r == nil || r.Prompt == nil {
 			return nil, fmt.Errorf("read a checkpoint of detection: a request without its prompt")
 		}

@@ -195,6 +195,9 @@ func (f *Fold) take(fact *agent.Fact) {
 	case agent.Answered:
 		f.answered(fact)
 	case agent.HookAnswered:
+		for _, r := range m.Requests {
+			r.Given = r.Given || fact.Hook != "" && r.Hook == fact.Hook
+		}
 		f.closeAll("answered", fact.Source, fact.Cause, false, func(r *request) bool { return r.Hook == fact.Hook && fact.Hook != "" })
 	case agent.HookGone:
 		f.hookGone(fact)

@@ -44,6 +44,7 @@ type memory struct {
 	Levels     map[agent.Source]*level
 	Background map[string]bool // subagents that go on after their turn
 	Requests   []*request
+	Lost       []*request // told to be over before a dialog showed them: see lose
 	Opened     uint64
 	ClosedAt   time.Time // when the last one was closed
 	Screen     screen
@@ -123,6 +124,8 @@ type request struct {
 	Call   string
 	Input  string // canonical
 	Hook   string
+	Waits  bool   // a hook has waited for its answer, and was not given one by Berth
+	Given  bool   // its hook was given one
 	Told   bool   // by the agent's own event, not only seen
 	Seen   bool   // on the screen, at some time
 	Place  int    // which of several dialogs that was, where it told

@@ -37,8 +37,8 @@ func (f *Fold) asked(fact *agent.Fact) {
 	if dialog != nil && !f.spent() {
 		how = f.driver.Match(dialog, fact.Request)
 	}
-	if m.ended(fact.Turn) && !m.Background[fact.Agent] && how == agent.NoMatch {
-		return // of a turn that is over: nobody waits for its answer
+	if m.ended(fact.Turn) && !m.Background[fact.Agent] && how == agent.NoMatch && fact.Hook == "" {
+		return // of a turn that is over: nothing waits for its answer
 	}
 	for _, r := range m.Requests {
 		same := r.Agent == fact.Agent && r.Tool == fact.Tool && r.Input == canonical(fact.Input) && r.Prompt.Type == fact.Request.Type
@@ -135,7 +135,7 @@ func (r *request) keep() {
 // the same may be anybody's.
 func (f *Fold) wait(r *request, fact *agent.Fact) {
 	if fact.Hook != "" && r.Hook == "" {
-		r.Hook, r.Prompt.Channel = fact.Hook, agent.ChannelHook
+		r.Hook, r.Waits, r.Prompt.Channel = fact.Hook, true, agent.ChannelHook
 	}
 }
 
@@ -223,6 +223,7 @@ func (f *Fold) drop(how string, w why, stopped bool, over func(*request) bool) b
 
 func (f *Fold) close(r *request, how string, w why, stopped bool) {
 	f.m.ClosedAt = f.now
+	f.lose(r, how, w)
 	f.result.Closed = append(f.result.Closed, Resolution{Request: r.Prompt.Clone(), How: how, Tier: w.Tier, Cause: w.Cause, Stopped: stopped})
 }
 
@@ -247,10 +248,15 @@ func (f *Fold) hookGone(fact *agent.Fact) {
 			continue
 		}
 		r.Hook, r.Prompt.Channel = "", agent.ChannelKeys
+		r.Given = fact.Cause == agent.CauseDelivered
+		r.Waits = !r.Given
 		if d := f.dialog(); fact.Cause == agent.CauseDelivered && r.Prompt.OnScreen && d != nil && f.shows(d, r) == agent.PartMatch {
 			f.m.Screen.Given = f.now
 		}
 	}
+	f.closeAll("ended", fact.Source, fact.Cause, false, func(r *request) bool {
+		return r.Told && r.Hook == "" && r.Waits && !r.Seen && f.m.ended(r.Turn) && !f.m.Background[r.Agent]
+	})
 }
 
 // Calls that are kept at most; one that never comes back is forgotten.

@@ -145,3 +145,90 @@ func TestForgedUnreadable(t *testing.T) {
 		t.Errorf("the agent's own: %+v", p)
 	}
 }
+
+// A hook that tells what is drawn does not end the contest with one that waits, and
+// neither does the word that the other is over.
+func TestForgedContest(t *testing.T) {
+	r := asksOfCommand("List", "ls -la")
+	const other = `{"command":"ls -la\u0000;rm -rf ~","description":"List"}`
+	forge := func(s *forgery) { s.asks("Bash", `{"command":"ls -la","description":"List"}`, "") }
+	for name, play := range map[string]func(s *forgery){
+		"the forged one first": func(s *forgery) { forge(s); s.asks("Bash", other, "7"); s.show(r) },
+		"the forged one last":  func(s *forgery) { s.asks("Bash", other, "7"); s.show(r); forge(s); s.show(r) },
+		"told to be over": func(s *forgery) {
+			s.asks("Bash", other, "7")
+			s.show(r)
+			s.about("PostToolUse", "Bash", other, "")
+			s.show(r)
+		},
+		"over before it is drawn": func(s *forgery) {
+			s.asks("Bash", other, "7")
+			s.about("PostToolUse", "Bash", other, "")
+			s.show(r)
+			forge(s)
+			s.show(r)
+		},
+		"the turn is over": func(s *forgery) {
+			s.asks("Bash", other, "7")
+			s.hook(`{"session_id":"s","hook_event_name":"Stop","prompt_id":"t"}`, "")
+			s.pass(time.Second)
+			s.show(r)
+			s.pass(3 * time.Second)
+			s.show(r)
+		},
+		"its hook is gone": func(s *forgery) {
+			s.asks("Bash", other, "7")
+			s.show(r)
+			s.f.Apply(agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Cause: "hook:gone", Hook: "7", Time: s.step()})
+			forge(s)
+			s.show(r)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newForgery(t)
+			play(s)
+			s.refuses("ls -la", r)
+			if p := s.find("ls -la"); p == nil || !p.Contested {
+				t.Errorf("not contested: %+v", p)
+			}
+		})
+	}
+	s := newForgery(t) // the answer of Berth ends it
+	s.asks("Bash", other, "7")
+	s.show(r)
+	s.f.Apply(agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Cause: "hook:delivered", Hook: "7", Time: s.step()})
+	s.about("PostToolUse", "Bash", other, "")
+	s.show(r)
+	if p := s.find("ls -la"); p == nil || p.Contested {
+		t.Errorf("contested after the other was answered: %+v", p)
+	}
+}
+
+// A hook that waits is heard after the end of its turn: anything may have told that.
+func TestForgedStop(t *testing.T) {
+	s := newForgery(t)
+	s.hook(`{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt_id":"t","prompt":"x"}`, "")
+	s.hook(`{"session_id":"s","hook_event_name":"Stop","prompt_id":"t"}`, "")
+	s.pass(3 * time.Second)
+	s.asks("Bash", `{"command":"rm -rf x","description":"Clean"}`, "7")
+	s.pass(3 * time.Second)
+	if !s.f.Holds("7") {
+		t.Fatal("the hook was let go")
+	}
+	s.show(asksOfCommand("Clean", "rm -rf x"))
+	if p := s.find("rm -rf x"); p == nil || !p.OnScreen || p.Channel != agent.ChannelHook {
+		t.Errorf("%+v", p)
+	}
+}
+
+// A name without its folder is that of any file of that name which was told.
+func TestForgedFolder(t *testing.T) {
+	r := asksOfFile("run.sh", "make")
+	for _, id := range []string{"7", ""} {
+		s := newForgery(t)
+		s.asks("Write", `{"file_path":"/w/.git/hooks/run.sh","content":"make"}`, id)
+		s.asks("Write", `{"file_path":"/w/run.sh","content":"make"}`, "")
+		s.show(r)
+		s.refuses("/w/run.sh", r)
+	}
+}

@@ -75,6 +75,11 @@ func eachKeys(p *agent.Request, each []agent.QuestionPick, d *agent.Dialog) (age
 			return agent.KeyAnswer{}, fmt.Errorf("%w: question %d has the options 1 to %d", agent.ErrAnswer, i+1, most)
 		}
 	}
+	for i := range each {
+		if i != d.Current && (i >= len(p.Questions) || p.Questions[i].Text == "") {
+			return agent.KeyAnswer{}, cannot(fmt.Sprintf("question %d was not shown yet; use keys or attach", i+1))
+		}
+	}
 	if len(each) == 1 {
 		return digit(each[0].Options[0], d, agent.OutcomeAnswered)
 	}
