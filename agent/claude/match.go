@@ -597,12 +597,18 @@ func offers(d *agent.Dialog, q agent.Question) bool {
 		if i >= len(d.Options) {
 			return d.Cut
 		}
-		shown := d.Options[i].Label
-		if squeeze(shown) != squeeze(label) && !strings.HasPrefix(squeeze(shown+d.Options[i].More), squeeze(label)) {
+		if !shows(d.Options[i], label) {
 			return false
 		}
 	}
 	return true
+}
+
+// shows says whether the option has that label: whole, or without room for its end,
+// which is below then.
+func shows(o agent.Option, label string) bool {
+	rest, begins := strings.CutPrefix(unmarked(label), unmarked(o.Label))
+	return begins && (rest == "" || o.Label != "" && strings.HasPrefix(unmarked(o.More), rest))
 }
 
 // goesOn begins a row that a changed line of a file goes on in.

@@ -152,3 +152,14 @@ func TestNameOfAServer(t *testing.T) {
 		}
 	}
 }
+
+// TestEndOfALabel: where a label ends and its description begins is a part of what is
+// shown.
+func TestEndOfALabel(t *testing.T) {
+	r := draw(80, 40, strings.Join([]string{strings.Repeat("─", 80), " ☐ Data", "", "What is to be done?", "", "❯ 1. Nothing of this will be kept",
+		"  2. Keep all of it", "  3. Type something.", strings.Repeat("─", 80), "  4. Chat about this", "", "Enter to select · ↑/↓ to navigate · Esc to cancel"}, "\n"))
+	f := shown(t, r, permissionHook("AskUserQuestion", `{"questions":[{"question":"What is to be done?","header":"Data","options":[{"label":"Nothing","description":" of this will be kept"},{"label":"Keep all of it","description":""}]}]}`))
+	if p := f.Status().Requests[0]; byKeys(f, p, r.Dialog) && p.Options[0] == "Nothing" {
+		t.Errorf("%q is answered at %q", p.Options, r.Dialog.Labels())
+	}
+}

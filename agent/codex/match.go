@@ -125,10 +125,19 @@ func matchQuestion(d *agent.Dialog, p *agent.Request) agent.Match {
 	if squeeze(q.Text) != squeeze(d.Body) {
 		return agent.NoMatch
 	}
-	for i, label := range q.Options { // a label without room is shown as far as it has
-		if i >= len(d.Options) || !strings.HasPrefix(squeeze(label), squeeze(strings.TrimSuffix(d.Options[i].Label, "…"))) {
+	match := agent.WholeMatch
+	for i, label := range q.Options {
+		if i >= len(d.Options) {
+			return agent.NoMatch
+		}
+		shown, cut := strings.CutSuffix(d.Options[i].Label, "…")
+		switch {
+		case squeeze(d.Options[i].Label) == squeeze(label):
+		case cut && strings.HasPrefix(squeeze(label), squeeze(shown)):
+			match = agent.PartMatch // what has no room may say otherwise
+		default:
 			return agent.NoMatch
 		}
 	}
-	return agent.WholeMatch
+	return match
 }
