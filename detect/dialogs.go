@@ -181,15 +181,50 @@ func (r *request) resized(d *agent.Dialog) bool {
 		return false
 	}
 	body, _, _ := strings.Cut(now, "\x00")
-	return now == r.Flat || d.Cut && strings.Contains(r.Flat, body)
+	return alike(now, r.Flat) || d.Cut && strings.Contains(dense(r.Flat), dense(body))
 }
 
-// flat is what the dialog says without what depends on the screen's size.
+// dense is a text without blanks.
+func dense(s string) string { return strings.Join(strings.Fields(s), "") }
+
+// alike says that two texts differ by where they are broken into rows alone: at the end
+// of a row of either there may be a blank in the other, or none.
+func alike(a, b string) bool {
+	for {
+		restA, gapA := ungapped(a)
+		restB, gapB := ungapped(b)
+		if gapA != gapB && gapA != '\n' && gapB != '\n' {
+			return false
+		}
+		if restA == "" || restB == "" {
+			return restA == restB
+		}
+		if restA[0] != restB[0] {
+			return false
+		}
+		a, b = restA[1:], restB[1:]
+	}
+}
+
+// ungapped takes the blanks before a text off; gap says what they are: a row's end,
+// blanks, or with 0 nothing.
+func ungapped(s string) (rest string, gap byte) {
+	rest = strings.TrimLeft(s, " \t\n\u00a0")
+	switch {
+	case strings.Contains(s[:len(s)-len(rest)], "\n"):
+		gap = '\n'
+	case len(rest) < len(s):
+		gap = ' '
+	}
+	return rest, gap
+}
+
+// flat is what the dialog says without what depends on the screen's size, in its rows.
 func flat(d *agent.Dialog) string {
 	if d.Flat != "" {
 		return d.Flat
 	}
-	return strings.Join(strings.Fields(d.Body), "")
+	return d.Body
 }
 
 // match puts the dialog on the screen and the prompts together.

@@ -232,3 +232,51 @@ func TestForgedFolder(t *testing.T) {
 		s.refuses("/w/run.sh", r)
 	}
 }
+
+// Of a plan no sign and no blank is left out of the comparison.
+func TestForgedPlan(t *testing.T) {
+	for told, c := range map[string]struct {
+		shown string
+		same  bool
+	}{
+		"Then rm -rf ~/build and stop.":           {"Then rm -rf /build and stop.", false},
+		"chmod -x run.sh":                         {"chmod +x run.sh", false},
+		"git push origin main (no force)":         {"git push origin +main no-force", false},
+		"write it to a_b":                         {"write it to > ab", false},
+		"rm -rf / tmp":                            {"rm -rf /tmp", false},
+		"# Plan\n\n* Run **make** and `ls -la`":   {" Plan\n\n - Run make and ls -la", true},
+		"## Plan\n\n1. Say __init__\n- then stop": {" Plan\n\n 1. Say __init__\n - then stop", true},
+	} {
+		lines := strings.Split(c.shown, "\n")
+		out := []string{strings.Repeat("─", 80), " Ready to code?", " Here is Claude's plan:", strings.Repeat("╌", 80)}
+		for _, l := range lines {
+			out = append(out, " "+l)
+		}
+		r := draw(120, 40, strings.Join(append(out, strings.Repeat("╌", 80), strings.Repeat("─", 80),
+			" Claude has written up a plan and is ready to execute. Would you like to proceed?", "",
+			" ❯ 1. Yes, and use auto mode", "   2. Yes, manually approve edits", "   3. Tell Claude what to change", "", " Esc to cancel"), "\n"))
+		s := newForgery(t)
+		s.asks("ExitPlanMode", fmt.Sprintf(`{"plan":%q}`, told), "")
+		s.show(r)
+		keyed := false
+		for _, p := range s.f.Status().Requests {
+			keyed = keyed || text(p.Text) == told && s.keyed(p.ID, r.Dialog)
+		}
+		if keyed != c.same {
+			t.Errorf("%q, drawn as %q: answered by keys %v", told, c.shown, keyed)
+		}
+	}
+}
+
+// At another width a blank is not taken from one word to the next.
+func TestForgedWidth(t *testing.T) {
+	s := newForgery(t)
+	s.show(asksOfCommand("Clean", "rm -rf /tmp/x y"))
+	id := s.f.Status().Request.ID
+	r := draw(100, 40, strings.Join([]string{strings.Repeat("─", 100), " Bash command", " Clean", strings.Repeat("╌", 100), " rm -rf / tmp/xy", strings.Repeat("╌", 100),
+		" Do you want to proceed?", " ❯ 1. Yes", "   2. Yes, and always allow access to ws/ from this project", "   3. No", "", " Esc to cancel · Tab to amend"}, "\n"))
+	s.show(r)
+	if s.keyed(id, r.Dialog) {
+		t.Error("the id that showed rm -rf /tmp/x y is answered at rm -rf / tmp/xy")
+	}
+}

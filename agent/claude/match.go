@@ -535,15 +535,30 @@ func (r *drawnRows) mcp(tool string, input json.RawMessage) agent.Match {
 	return max(r.text(rows[:1], besideIndented).Of(server+" - "+name+" (MCP)"), agent.PartMatch)
 }
 
-// matchPlan: a plan is drawn as what its Markdown means, so that the signs of that
-// are not compared. One that is drawn otherwise for another reason is not answered by
-// keys.
+// matchPlan: a plan is drawn as what its Markdown means. What its marks are is taken off
+// as told alone: one that is drawn otherwise is not answered by keys.
 func matchPlan(d *agent.Dialog, p *agent.Request) agent.Match {
-	told, shown := plainText(deref(p.Text)), plainText(d.Body)
-	if p.Text == nil || told == shown && !d.Cut {
+	if p.Text == nil || !d.Cut && planText(*p.Text) == strings.Join(strings.Fields(d.Body), " ") {
 		return agent.WholeMatch
 	}
 	return agent.PartMatch
+}
+
+var (
+	heading  = regexp.MustCompile(`^\s*#{1,6}\s+`)
+	bullet   = regexp.MustCompile(`^(\s*)[*+]\s+`)
+	emphasis = regexp.MustCompile("\\*\\*([^*`\n]+)\\*\\*|`([^`*\n]+)`")
+)
+
+// planText is a plan as the recordings have it drawn, word by word: headings, and what
+// is bold or code, without their marks, and each item of a list after a dash.
+func planText(plan string) string {
+	var out []string
+	for _, line := range strings.Split(plan, "\n") {
+		line = bullet.ReplaceAllString(heading.ReplaceAllString(line, ""), "$1- ")
+		out = append(out, strings.Fields(emphasis.ReplaceAllString(line, "$1$2"))...)
+	}
+	return strings.Join(out, " ")
 }
 
 // plainText is a text without blanks and what Markdown marks with.
@@ -623,7 +638,8 @@ func flatRows(d *agent.Dialog) string {
 	}
 	var b strings.Builder
 	for _, row := range rows {
-		b.WriteString(goesOn.ReplaceAllString(row.Text, ""))
+		text := goesOn.ReplaceAllString(row.Text, "")
+		b.WriteString(strings.TrimPrefix(strings.TrimSpace(text), "│ ") + "\n")
 	}
-	return squeeze(b.String()) + "\x00" + squeeze(d.Question)
+	return b.String() + "\x00" + d.Question
 }
