@@ -109,7 +109,7 @@ func (p *Request) Sign() {
 	if p.Type == PromptNotice || p.Type == PromptSetup && p.Subtype != nil && *p.Subtype == SubtypeOAuthLogin {
 		all.Text, all.Options = nil, nil
 	}
-	if p.Type == PromptQuestion { // those of the page that is shown; its questions have all
+	if p.Type == PromptQuestion && len(p.Questions) > 0 { // those of the page that is shown; its questions have all
 		all.Title, all.Text, all.Options = nil, nil, nil
 	}
 	data, err := json.Marshal(all)

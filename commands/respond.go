@@ -23,11 +23,12 @@ import (
 
 func respondVerb() *Verb {
 	return &Verb{
-		Name: "respond", Group: "drive", Synopsis: "S [--prompt ID] [--wait-lock D] [--takeover] [--lease G] accept | deny [TEXT] | option N | text TEXT | answer Q=N|WORDS.. | cancel | -",
+		Name: "respond", Group: "drive", Synopsis: "S [--prompt ID] [--digest D] [--wait-lock D] [--takeover] [--lease G] accept | deny [TEXT] | option N | text TEXT | answer Q=N|WORDS.. | cancel | -",
 		Short: "answer what a session asks; - reads the answers as JSON",
 		Need:  keys.Responder, Tail: true, Lead: 1, Answer: sessions.Response{}, Run: respond,
 		Flags: func(f *pflag.FlagSet) {
 			f.String("prompt", "", "answer this prompt and no other")
+			f.String("digest", "", "answer only while the prompt has this digest, which is over all that it asks")
 			claimFlags(f)
 		},
 	}
@@ -43,7 +44,9 @@ func respond(ctx context.Context, c *Call) error {
 		return err
 	}
 	id, _ := c.flags.GetString("prompt")
-	r, err := s.Respond(ctx, c.claim("respond", keys.Responder, s), id, answer)
+	claim := c.claim("respond", keys.Responder, s)
+	claim.Digest, _ = c.flags.GetString("digest")
+	r, err := s.Respond(ctx, claim, id, answer)
 	if r == nil {
 		return err
 	}

@@ -168,6 +168,10 @@ func (c *core) pendingPrompt(claim Claim, id string) (detect.Pending, error) {
 	if !ok {
 		return detect.Pending{}, nil
 	}
+	if claim.Digest != "" && claim.Digest != p.Request.Digest {
+		return detect.Pending{}, api.Errorf(api.CodeStalePrompt, "this prompt asks something else now than the answer is for: prompt %s shows what", c.spec.Name).
+			With("prompt", p.Request.ID).With("digest", p.Request.Digest)
+	}
 	if a := d.answers[p.Request.ID]; a != nil && !a.judged {
 		return detect.Pending{}, api.Errorf(api.CodeStalePrompt, "%s is answering this prompt right now: state tells in a moment what became of it", a.By.Identity).With("prompt", p.Request.ID)
 	}

@@ -20,6 +20,7 @@ type Claim struct {
 	Takeover bool          // take the lease from its holder, who is told
 	Wait     time.Duration // for another writer to let go
 	Verb     string        // for the event
+	Digest   string        // of what the caller was shown of the prompt that is answered; empty: not told
 }
 
 func (a Actor) client(mayWrite bool) lease.Client {
