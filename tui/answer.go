@@ -13,21 +13,38 @@ import (
 
 // card is how far somebody is with answering a prompt.
 type card struct {
-	prompt  string    // its id, as drawn
-	offers  string    // what can be chosen, as drawn
-	asked   int       // by which question its terminal tells that it has drawn this; 0: not drawn yet
-	at      time.Time // when it was asked
-	since   time.Time // since when it is on the person's screen; zero: not yet
-	hidden  bool      // the screen is shown in its place
-	scroll  int
-	last    int // most that scroll may be
-	step    int // of its questions, or of a form's fields
+	prompt  string // its id, as drawn
+	digest  string // of what it asks, as drawn
+	offers  string // what can be chosen, as drawn
+	hidden  bool   // the screen is shown in its place
+	leaf           // that is drawn of it
+	sight          // how much of that leaf the person has had on the screen
 	picks   []agent.QuestionPick
 	chosen  map[int]bool // options of a question that takes several
-	review  bool         // all is answered and can be sent
-	filling bool         // a form is being filled in
 	fields  []field
 	content map[string]any
+}
+
+// leaf is a part of a card that is read and answered by itself.
+type leaf struct {
+	step    int  // of its questions, or of a form's fields
+	review  bool // all is answered and can be sent
+	filling bool // a form is being filled in
+}
+
+// sight is how much of a card a person has had on the screen.
+type sight struct {
+	of     leaf
+	asked  int       // by which question its terminal tells that it has drawn this; 0: not drawn yet
+	at     time.Time // when it was asked
+	since  time.Time // since when it is on the person's screen; zero: not yet
+	met    bool      // a part of it was there for long enough, before more of it was drawn
+	width  int       // that its rows are broken for
+	rows   int       // that it has at this width
+	read   int       // rows that have been drawn, from the first without a gap
+	room   int       // rows that are drawn at once
+	scroll int
+	last   int // most that scroll may be
 }
 
 // stands is how long a card has to have been there before a key answers it: a
@@ -39,22 +56,35 @@ const stands = 300 * time.Millisecond
 // pressed at the card before come meanwhile.
 const answersWithin = 10 * time.Second
 
-// syncCard begins anew when the chosen session asks something else, or offers
-// something else for it.
+// syncCard begins anew when the chosen session asks something else, also under the
+// same id, or offers something else for it. Each leaf is read by itself.
 func (m *Model) syncCard() {
-	id, offers := "", ""
+	now := card{}
 	if s := m.current(); s != nil && s.Request != nil {
-		id, offers = s.Request.ID, offersOf(s.Request)
+		now.prompt, now.digest, now.offers = s.Request.ID, s.Request.Digest, offersOf(s.Request)
 	}
+	c := &m.card
 	switch {
-	case m.card.prompt != id:
-		m.card = card{prompt: id, offers: offers}
-	case m.card.offers != offers:
-		m.card.offers, m.card.asked, m.card.since = offers, 0, time.Time{}
+	case c.prompt != now.prompt:
+		*c = now
+	case c.digest != now.digest || c.offers != now.offers:
+		if now.hidden = c.hidden; c.begun() {
+			m.Tell(changed, waits)
+		}
+		*c = now
+	case c.of != c.leaf:
+		c.sight = sight{of: c.leaf}
 	}
 }
 
-// offersOf is what the keys of a prompt's card stand for.
+// changed is said when what was begun is for something else than is asked now.
+const changed = "the question has changed: look again"
+
+// begun says that a part of an answer is given.
+func (c *card) begun() bool { return c.step > 0 || len(c.chosen) > 0 || c.review || c.filling }
+
+// offersOf is what the keys of a prompt's card stand for: the digest of a notice or a
+// login does not cover its options.
 func offersOf(r *agent.Request) string {
 	all := slices.Clone(r.Options)
 	for _, q := range r.Questions {
@@ -74,7 +104,7 @@ func (m *Model) Undrawn() bool {
 func (m *Model) Drawn(n int) { m.card.asked, m.card.at = n, m.now }
 
 // Redraw tells that the person's screen shows nothing of this any more.
-func (m *Model) Redraw() { m.card.asked, m.card.since = 0, time.Time{} }
+func (m *Model) Redraw() { m.card.asked, m.card.since, m.card.met = 0, time.Time{}, false }
 
 // Shown tells that the terminal has drawn all that came before its n-th
 // question.
@@ -93,6 +123,100 @@ func (m *Model) stood() bool {
 	return m.now.Sub(m.card.since) >= stands
 }
 
+// fit takes in how wide the card is and how many rows it has: broken anew, it is
+// read anew.
+func (s *sight) fit(width, rows, room int) {
+	if s.width != width || s.rows != rows {
+		s.width, s.rows, s.read, s.scroll = width, rows, 0, 0
+	}
+	s.room, s.last = room, max(rows-room, 0)
+	s.scroll = min(s.scroll, s.last)
+}
+
+// drew notes that the rows from scroll on are drawn with nothing over them. When some
+// of them are new, the terminal is asked again when it shows them.
+func (m *Model) drew() {
+	c := &m.card
+	through := min(c.scroll+c.room, c.rows)
+	if c.scroll > c.read || through <= c.read {
+		return
+	}
+	c.met = c.met || m.stood()
+	c.read, c.asked, c.since = through, 0, time.Time{}
+}
+
+// scrollCard moves the card by half of its place, and never past rows that were not
+// drawn yet.
+func (m *Model) scrollCard(down bool) {
+	step := max(min(m.layout().side.h/2, m.card.room-1), 1)
+	if down {
+		m.card.scroll = min(m.card.scroll+step, m.card.last, m.card.read)
+		return
+	}
+	m.card.scroll = max(m.card.scroll-step, 0)
+}
+
+// refuses are the kinds of keys that allow nothing: they may be pressed at what was
+// not read to its end.
+var refuses = map[string]bool{"deny": true, "cancel": true, "leave": true, "back": true}
+
+// toEnd is how the rest of a card is read.
+const toEnd = "to the end first"
+
+// readAll says that all of the card has been drawn at its present size.
+func (m *Model) readAll() bool { return m.card.rows > 0 && m.card.read >= m.card.rows }
+
+// partly says why a prompt can be allowed at its terminal alone; empty when the card
+// has all of it.
+func partly(r *agent.Request) string {
+	switch {
+	case r.Contested:
+		return "its dialog may ask something else than the agent told: attach, and answer there"
+	case missing(r) > 0:
+		return "the card has only a part of it: attach, and answer there"
+	}
+	return ""
+}
+
+// missing is how many bytes of the input the card does not have.
+func missing(r *agent.Request) int {
+	if r.Input == nil {
+		return 0
+	}
+	left := r.InputBytes - len(inputOf(r))
+	if r.InputTruncated && r.FullInput == "" {
+		left = max(left, 1)
+	}
+	return max(left, 0)
+}
+
+// inputOf is all that there is of a prompt's input.
+func inputOf(r *agent.Request) string {
+	if r.FullInput != "" || r.Input == nil {
+		return r.FullInput
+	}
+	return *r.Input
+}
+
+// kept says why a key is not taken yet; empty when it is.
+func (m *Model) kept(r *agent.Request, kind string) string {
+	switch why := partly(r); {
+	case refuses[kind] && (m.card.met || m.stood()):
+		return ""
+	case refuses[kind]:
+		return justUp
+	case why != "":
+		return why
+	case m.readAll() && m.stood():
+		return ""
+	case m.card.last > 0 && !m.readAll():
+		return "J/K or PageDown " + toEnd
+	}
+	return justUp
+}
+
+const justUp = "this has just come up: look again"
+
 // carded says whether the chosen session's prompt is shown.
 func (m *Model) carded() bool {
 	s := m.current()
@@ -105,26 +229,26 @@ func (m *Model) pressCard(k Key) (Effect, bool) {
 	if !m.carded() {
 		return nil, false
 	}
-	switch k.Name {
-	case "J", "ctrl+d":
-		m.card.scroll = min(m.card.scroll+max(m.layout().side.h/2, 1), m.card.last)
+	switch paged := m.card.last > 0; {
+	case k.Name == "J" || k.Name == "ctrl+d" || paged && k.Name == "pgdown":
+		m.scrollCard(true)
 		return nil, true
-	case "K", "ctrl+u":
-		m.card.scroll = max(m.card.scroll-max(m.layout().side.h/2, 1), 0)
+	case k.Name == "K" || k.Name == "ctrl+u" || paged && k.Name == "pgup":
+		m.scrollCard(false)
 		return nil, true
 	}
 	if !m.world.May["respond"] {
 		return nil, false
 	}
-	answers := m.answersTo(s.Request)
-	if !answers[kindOf(k.Name)] {
+	kind := kindOf(k.Name)
+	if !m.answersTo(s.Request)[kind] {
 		return nil, false
 	}
-	if !m.stood() {
-		m.Tell("this has just come up: look again", waits)
+	if why := m.kept(s.Request, kind); why != "" {
+		m.Tell(why, waits)
 		return nil, true
 	}
-	return m.answerKey(s, kindOf(k.Name), k), true
+	return m.answerKey(s, kind, k), true
 }
 
 // kindOf is what a key does on a card.
@@ -137,7 +261,7 @@ func kindOf(key string) string {
 
 // answersTo are the keys' kinds that mean something for a prompt now.
 func (m *Model) answersTo(r *agent.Request) map[string]bool {
-	begun := m.card.step > 0 || len(m.card.chosen) > 0 || m.card.review || m.card.filling
+	begun := m.card.begun()
 	a := map[string]bool{"leave": begun, "back": begun}
 	options, _ := optionsOf(r, m.card.step)
 	switch {
@@ -166,7 +290,7 @@ func (m *Model) answersTo(r *agent.Request) map[string]bool {
 	return a
 }
 
-// cardHints are the keys of a card, as far as they are allowed.
+// cardHints are the keys of a card, as far as they are allowed and are taken now.
 func (m *Model) cardHints(r *agent.Request) []hint {
 	if !m.world.May["respond"] {
 		return nil
@@ -176,6 +300,19 @@ func (m *Model) cardHints(r *agent.Request) []hint {
 	add := func(kind, key, does string) {
 		if a[kind] {
 			list = append(list, hint{key, does})
+		}
+	}
+	switch {
+	case partly(r) != "":
+		a = only(a, refuses)
+		if m.world.May["attach"] {
+			list = append(list, hint{"a", "attach to answer"})
+		}
+	case !m.readAll():
+		a = only(a, refuses)
+		list = append(list, hint{"J", toEnd})
+		if m.card.width >= wideFoot {
+			list[0].key = "J/K or PageDown"
 		}
 	}
 	options, _ := optionsOf(r, m.card.step)
@@ -193,6 +330,7 @@ func (m *Model) cardHints(r *agent.Request) []hint {
 		list = append(list, hint{map[bool]string{true: "1", false: "1-" + strconv.Itoa(n)}[n == 1], does})
 	}
 	switch f := m.field(); {
+	case !a["enter"]:
 	case m.card.review:
 		add("enter", "enter", "send")
 	case m.card.filling && f != nil && len(f.options) == 0:
@@ -216,12 +354,25 @@ func (m *Model) cardHints(r *agent.Request) []hint {
 	return list
 }
 
+// wideFoot is the least width in which a card's foot has room for all keys that scroll
+// it, and for a refusal.
+const wideFoot = 56
+
+// only are those of a that are also in b.
+func only(a, b map[string]bool) map[string]bool {
+	both := map[string]bool{}
+	for k := range b {
+		both[k] = a[k]
+	}
+	return both
+}
+
 func (m *Model) answerKey(s *sessions.Status, kind string, k Key) Effect {
 	r := s.Request
 	switch kind {
 	case "leave":
 		c := m.card
-		m.card = card{prompt: c.prompt, offers: c.offers, asked: c.asked, at: c.at, since: c.since}
+		m.card = card{prompt: c.prompt, digest: c.digest, offers: c.offers, sight: c.sight}
 	case "back":
 		m.stepBack(r)
 	case "accept":
@@ -234,7 +385,7 @@ func (m *Model) answerKey(s *sessions.Status, kind string, k Key) Effect {
 		}
 		m.open(editing{what: denying, session: s.ID, prompt: r.ID, label: "Why not? (may stay empty)"}, true)
 	case "text":
-		m.open(editing{what: wording, session: s.ID, prompt: r.ID, label: "In your words"}, true)
+		m.open(editing{what: wording, session: s.ID, prompt: r.ID, digest: m.card.digest, label: "In your words"}, true)
 	case "fill":
 		m.beginForm(r)
 	case "option":
@@ -344,7 +495,16 @@ func (m *Model) toJSON(v any) string {
 // respond is the verb, for the very prompt that is drawn.
 func (m *Model) respond(s *sessions.Status, stdin string, words ...string) Effect {
 	return m.act(Act{
-		Session: s.ID, Name: s.Name, Kind: "respond", Stdin: stdin,
-		Words: append([]string{"respond", s.ID, "--prompt", m.card.prompt}, words...),
+		Session: s.ID, Name: s.Name, Kind: "respond", Stdin: stdin, Words: respondWords(s.ID, m.card.prompt, m.card.digest, words...),
 	}, "answering "+s.Name)
+}
+
+// respondWords are the words of an answer. It counts only for what was drawn; a
+// refusal counts for all that the prompt may have come to ask.
+func respondWords(session, prompt, digest string, words ...string) []string {
+	all := []string{"respond", session, "--prompt", prompt}
+	if digest != "" && !refuses[words[0]] {
+		all = append(all, "--digest", digest)
+	}
+	return append(all, words...)
 }

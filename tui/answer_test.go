@@ -67,6 +67,7 @@ func TestOnlyWhatWasRead(t *testing.T) {
 	if e := m.Press(one, later); e != nil {
 		t.Errorf("a key at what is not drawn does %v", e)
 	}
+	drawn(m)
 	m.Drawn(7)
 	m.Shown(6, later) // an answer to what was drawn before
 	if e := m.Press(one, later.Add(2*stands)); e != nil {
@@ -96,6 +97,7 @@ func TestOnlyWhatWasRead(t *testing.T) {
 		t.Errorf("a key at other options does %v", e)
 	}
 	// A terminal that answered once and does so no more is not waited for.
+	drawn(m)
 	m.Drawn(8)
 	if e := m.Press(one, later.Add(2*stands+answersWithin-1)); e != nil {
 		t.Errorf("it does %v", e)
@@ -311,6 +313,178 @@ func TestCardFits(t *testing.T) {
 			m.world.Sessions[0].Driven = true
 			press(m, later, "n", "a")
 			sc.draw(m)
+		}
+	}
+}
+
+// under is what a session asks now, under the id that it asked something else by.
+func under(m *Model, r *agent.Request) World {
+	s := *m.world.Sessions[0]
+	r.ID, r.Ready, r.OnScreen = "p1", true, true
+	r.Sign()
+	s.Request, s.Requests = r, []*agent.Request{r}
+	return World{Sessions: []*sessions.Status{&s}, May: m.world.May}
+}
+
+// TestReadToItsEnd: a key allows only what has been on the person's screen to its last
+// row, at the size that it has there; a refusal goes at once.
+func TestReadToItsEnd(t *testing.T) {
+	long := permission()
+	long.SetInput("true\n" + strings.Repeat("echo harmless\n", 300) + "rm -rf ~")
+	for _, size := range [][2]int{{80, 24}, {40, 20}, {120, 40}, {20, 12}, {40, 7}, {30, 5}} {
+		m := asking(size[0], size[1], long)
+		m.detail = true
+		seen := ""
+		down := 0
+		for ; down < 400; down++ {
+			seen += drawn(m)
+			for _, k := range []string{"y", "1", "3"} {
+				if e := press(m, later, k); e != nil && m.card.scroll < m.card.last {
+					t.Fatalf("%v: at row %d of %d %s does %v", size, m.card.scroll, m.card.rows, k, e)
+				} else if e != nil {
+					goto read
+				}
+			}
+			if size[0] >= 40 && !strings.Contains(m.flash.text, "to the end first") {
+				t.Fatalf("%v: y says %q", size, m.flash.text)
+			}
+			press(m, later, "pgdown", "J")
+		}
+	read:
+		if down == 0 || down >= 400 || !strings.Contains(seen, "rm -rf ~") {
+			t.Errorf("%v: it was answered after %d keys", size, down)
+		}
+		m = asking(size[0], size[1], long)
+		m.detail = true
+		press(m, later, "J", "d")
+		if m.edit == nil {
+			t.Errorf("%v: a refusal is not taken", size)
+		}
+	}
+
+	// Keys that come faster than pictures skip nothing.
+	m := asking(80, 24, long)
+	shown(m, noon)
+	for range 400 {
+		m.Press(Key{Name: "J"}, later)
+	}
+	if shown(m, later); m.card.scroll >= m.card.last {
+		t.Errorf("it is at row %d of %d", m.card.scroll, m.card.rows)
+	}
+	// The last rows have just been drawn: the terminal has to show them first.
+	for m.card.read < m.card.rows {
+		press(m, later, "J")
+		drawn(m)
+	}
+	if e := m.Press(Key{Name: "y", Text: "y"}, later.Add(stands)); e != nil || !m.Undrawn() {
+		t.Errorf("y at rows that are not shown yet does %v", e)
+	}
+	if m.Press(Key{Name: "d", Text: "d"}, later); m.edit == nil {
+		t.Error("a refusal waits for the last rows")
+	}
+	// At another width it is read anew.
+	m = asking(80, 24, long)
+	for range 100 {
+		press(m, later, "J")
+	}
+	shown(m, later)
+	m.Resize(60, 24)
+	if e := press(m, later, "y"); e != nil {
+		t.Errorf("y at another width does %v", e)
+	}
+	// What is over it was not read, such as a text that is being written.
+	m = asking(80, 24, permission())
+	m.world.Sessions[0].Driven = true
+	press(m, later, "d")
+	m.SetWorld(under(m, long), later)
+	if drawn(m); m.card.read != 0 {
+		t.Errorf("%d rows under the editor are read", m.card.read)
+	}
+}
+
+// TestEachQuestionRead: options for which there is no room below scroll with the
+// question; and each question is answered only after it has been drawn.
+func TestEachQuestionRead(t *testing.T) {
+	q := agent.Question{Text: "Which?", Options: []string{"a", "b", "c", "d", "e", "f", "g", "h", "the last"}}
+	r := &agent.Request{Type: agent.PromptQuestion, Questions: []agent.Question{q, q}}
+	m := asking(40, 10, r)
+	m.detail = true
+	if press(m, later, "9"); m.card.step != 0 {
+		t.Error("an option that was not shown is chosen")
+	}
+	seen := ""
+	for range 20 {
+		press(m, later, "J")
+		seen += drawn(m)
+	}
+	if press(m, later, "9"); !strings.Contains(seen, "the last") || m.card.step != 1 {
+		t.Errorf("after all was shown it is at question %d:\n%s", m.card.step, drawn(m))
+	}
+	if m.Press(Key{Name: "1", Text: "1"}, later.Add(time.Hour)); m.card.review {
+		t.Error("the second question is answered before it was drawn")
+	}
+}
+
+// TestChangedUnderItsID: what is asked may change under the same id. The card is read
+// anew then, and what was begun is not given to it.
+func TestChangedUnderItsID(t *testing.T) {
+	m := asking(80, 24, permission())
+	m.SetWorld(under(m, permission()), noon)
+	if got, _ := ran(t, press(m, later, "y")); got != "respond id-alpha --prompt p1 --digest "+m.card.digest+" accept" || m.card.digest == "" {
+		t.Errorf("runs %q", got)
+	}
+	evil := permission()
+	evil.SetInput("rm -rf ~")
+	m.SetWorld(under(m, evil), later)
+	for _, k := range []string{"y", "1"} {
+		if e := m.Press(Key{Name: k, Text: k}, later.Add(time.Hour)); e != nil {
+			t.Errorf("%s at what is not drawn yet does %v", k, e)
+		}
+	}
+	// Words are for the question that was drawn when they were begun.
+	ask := func(text string) *agent.Request {
+		r := &agent.Request{Type: agent.PromptQuestion, Questions: []agent.Question{{Text: text, Options: []string{"a"}}}}
+		r.ID = "p1"
+		r.Sign()
+		return r
+	}
+	m = asking(80, 24, ask("One?"))
+	was := m.card.digest
+	press(m, later, "t", "x")
+	m.SetWorld(under(m, ask("Two?")), later)
+	if got, _ := ran(t, press(m, later, "enter")); got != "respond id-alpha --prompt p1 --digest "+was+" text -" || was == m.card.digest {
+		t.Errorf("runs %q", got)
+	}
+	several := func(text string) *agent.Request {
+		r := ask(text)
+		r.Questions = append(r.Questions, r.Questions[0])
+		return r
+	}
+	m = asking(80, 24, several("One?"))
+	press(m, later, "1", "t", "x")
+	m.SetWorld(under(m, several("Two?")), later)
+	if e := press(m, later, "enter"); e != nil || len(m.card.picks) > 0 || m.flash.text != changed {
+		t.Errorf("it does %v, picks %v, says %q", e, m.card.picks, m.flash.text)
+	}
+}
+
+// TestNotAllOfIt: what the card has only a part of is allowed at its terminal alone.
+func TestNotAllOfIt(t *testing.T) {
+	part, odd := permission(), permission()
+	part.InputBytes, part.InputTruncated, part.FullInput = 5000, true, ""
+	odd.Contested = true
+	for _, r := range []*agent.Request{part, odd} {
+		m := asking(80, 24, r)
+		for _, k := range []string{"y", "1", "2", "3"} {
+			if e := press(m, later, k); e != nil || !strings.Contains(m.flash.text, "attach, and answer there") {
+				t.Errorf("%s does %v, says %q", k, e, m.flash.text)
+			}
+		}
+		if shown := drawn(m); strings.Contains(shown, "y yes") || !strings.Contains(shown, "attach to answer") {
+			t.Errorf("it shows\n%s", shown)
+		}
+		if press(m, later, "d"); m.edit == nil {
+			t.Error("a refusal is not taken")
 		}
 	}
 }

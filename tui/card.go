@@ -70,13 +70,9 @@ func (m *Model) asked(s *sessions.Status, r *agent.Request, width int, small boo
 		add(strong, *r.Title)
 	}
 	if r.Input != nil && *r.Input != "" {
-		input := *r.Input
-		if r.FullInput != "" {
-			input = r.FullInput
-		}
 		gap()
-		add(plain, input)
-		if left := r.InputBytes - len(input); left > 0 {
+		add(plain, inputOf(r))
+		if left := missing(r); left > 0 {
 			add(failed, fmt.Sprintf("… cut here: %d of %d bytes are not shown; attach to see them", left, r.InputBytes))
 		}
 	}
@@ -220,7 +216,7 @@ func (m *Model) drawCard(a area, s *sessions.Status) {
 	for _, n := range m.notes(r) {
 		below = append(below, line{tone: faint, text: n})
 	}
-	hints := m.cardHints(r)
+	foot := len(m.cardHints(r)) > 0
 	if a.h > smallCard {
 		below = append(below, line{}) // before the hints
 	}
@@ -232,40 +228,58 @@ func (m *Model) drawCard(a area, s *sessions.Status) {
 		a = a.part(0, 0, a.w, a.h-spare)
 	}
 	room := a.h - len(below) - 2
-	if len(hints) == 0 {
+	if !foot {
 		room++
 	}
-	room = max(room, min(3, a.h-1))
-	m.card.last = max(len(about)-room, 0)
-	m.card.scroll = min(m.card.scroll, m.card.last)
+	if room < min(len(about), leastAbout) { // what does not fit below scrolls too
+		about, below, room = append(about, below...), nil, a.h-2
+	}
+	room = max(room, 1)
+	m.card.fit(width, len(about), room)
 	y := 0
 	for _, l := range about[m.card.scroll:min(len(about), m.card.scroll+room)] {
-		m.drawMarked(a, 1, y, t.style(l.tone), l.text)
+		m.drawLineOf(a, y, l)
 		y++
 	}
-	if m.card.last > 0 {
+	if m.card.last > 0 && a.h > 2 {
 		a.text(1, y, -1, t.style(accent), fmt.Sprintf(a.glyph("… %d of %d lines; J K scroll", "... %d of %d lines; J K scroll"), min(m.card.scroll+room, len(about)), len(about)))
 	}
-	y++
-	for _, l := range below {
-		x := 1
-		if l.key != "" && m.world.May["respond"] {
-			a.text(x, y, x+2, t.key(), l.key)
-		} else if l.key != "" {
-			a.text(x, y, x+2, t.style(faint), l.key)
-		}
-		if l.key != "" || l.mark != "" {
-			x += 3
-			if strings.HasPrefix(l.mark, "[") {
-				x = a.text(x, y, -1, t.style(plain), l.mark)
-			} else if l.mark != "" && several(r, m.card.step) {
-				x += 4
-			}
-		}
-		m.drawMarked(a, x, y, t.style(l.tone), l.text)
+	if a.h > 2 {
 		y++
 	}
-	m.drawHints(a, min(y, a.h-1), hints)
+	for _, l := range below {
+		m.drawLineOf(a, y, l)
+		y++
+	}
+	if m.edit == nil && a.y+y <= m.rows-m.flashRows() {
+		m.drew()
+	}
+	if a.h > 1 { // else it would be over the text
+		m.drawHints(a, min(y, a.h-1), m.cardHints(r))
+	}
+}
+
+// leastAbout is how many rows of what is asked are shown above the options at least:
+// with fewer the options scroll with it.
+const leastAbout = 3
+
+// drawLineOf draws a line of the card.
+func (m *Model) drawLineOf(a area, y int, l line) {
+	t, x := m.theme, 1
+	if l.key != "" && m.world.May["respond"] {
+		a.text(x, y, x+2, t.key(), l.key)
+	} else if l.key != "" {
+		a.text(x, y, x+2, t.style(faint), l.key)
+	}
+	if l.key != "" || l.mark != "" {
+		x += 3
+		if strings.HasPrefix(l.mark, "[") {
+			x = a.text(x, y, -1, t.style(plain), l.mark)
+		} else if l.mark != "" && several(m.current().Request, m.card.step) {
+			x += 4
+		}
+	}
+	m.drawMarked(a, x, y, t.style(l.tone), l.text)
 }
 
 // drawMarked draws text in which what reveal has told by number stands out.

@@ -25,6 +25,7 @@ type editing struct {
 	what    purpose
 	session string
 	prompt  string // that it answers
+	digest  string // of that prompt, as it was drawn
 	label   string
 	text    string // that it begins with
 	offer   string // what else can be done with it, after it was refused
@@ -112,19 +113,23 @@ func (m *Model) send(option string) Effect {
 		m.edit = nil
 		return m.act(a, "sending to "+s.Name)
 	case denying:
-		a.Kind, a.Words = "respond", []string{"respond", s.ID, "--prompt", e.prompt, "deny", "-"}
+		a.Kind, a.Words = "respond", respondWords(s.ID, e.prompt, "", "deny", "-")
 		if strings.TrimSpace(text) == "" {
-			a.Words, a.Stdin = a.Words[:5], ""
+			a.Words, a.Stdin = respondWords(s.ID, e.prompt, "", "deny"), ""
 		}
 	case wording:
 		a.Kind = "respond"
-		if len(m.multi(e)) > 1 && m.card.prompt == e.prompt {
-			m.keep(d, kept{})
+		if len(m.multi(e)) > 1 {
 			m.edit = nil
+			if m.card.prompt != e.prompt || m.card.digest != e.digest {
+				m.Tell(changed, waits)
+				return nil
+			}
+			m.keep(d, kept{})
 			m.pick(s.Request, agent.QuestionPick{Text: text})
 			return nil
 		}
-		a.Words = []string{"respond", s.ID, "--prompt", e.prompt, "text", "-"}
+		a.Words = respondWords(s.ID, e.prompt, e.digest, "text", "-")
 	case tagging:
 		a.Kind, a.Words, a.Stdin = "tag", tagWords(s, text), ""
 		m.edit = nil
@@ -133,7 +138,7 @@ func (m *Model) send(option string) Effect {
 		m.keep(d, kept{})
 		if m.card.prompt != e.prompt || m.field() == nil {
 			m.edit = nil
-			m.Tell("the question has changed: look again", waits)
+			m.Tell(changed, waits)
 			return nil
 		}
 		if err := m.setField(text); err != nil {

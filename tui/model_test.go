@@ -34,8 +34,9 @@ func started(cols, rows int, w World) *Model {
 	return m
 }
 
-// shown has the person's screen show what is drawn.
+// shown draws, and has the person's screen show it.
 func shown(m *Model, since time.Time) {
+	drawn(m)
 	if m.Undrawn() {
 		m.Drawn(1)
 	}

@@ -101,22 +101,43 @@ func (m *Model) Draw(f *Frame) {
 	m.drawFlash(all)
 }
 
-// flashRows is how many rows a message may take.
-const flashRows = 4
+// mostFlash is how many rows a message may take.
+const mostFlash = 4
+
+// flashLines are the lines of a message, or of what is asked before a deed.
+func (m *Model) flashLines() []string {
+	text := m.flash.text
+	if m.confirm != nil {
+		text = m.confirm.text
+	}
+	if text == "" {
+		return nil
+	}
+	lines := wrap(text, m.cols-2)
+	return lines[:min(len(lines), mostFlash, m.rows)]
+}
+
+// flashRows is how many of the last rows a message is over.
+func (m *Model) flashRows() int {
+	n := len(m.flashLines())
+	if m.confirm != nil {
+		n++
+	}
+	return n
+}
 
 // drawFlash shows a message in the last row, and in those above it as far as
 // it needs them; what is asked before a deed stands above the last row.
 func (m *Model) drawFlash(a area) {
-	text, st := m.flash.text, m.theme.style(m.flash.tone)
+	st := m.theme.style(m.flash.tone)
 	if m.confirm != nil { // above the keys that answer it
-		text, st = m.confirm.text, m.theme.style(failed)
+		st = m.theme.style(failed)
 		a = a.part(0, 0, a.w, a.h-1)
 	}
-	if text == "" {
+	lines := m.flashLines()
+	if len(lines) == 0 {
 		return
 	}
-	lines := wrap(text, a.w-2)
-	lines = lines[:min(len(lines), flashRows, a.h)]
 	for i, l := range lines {
 		y := a.h - len(lines) + i
 		a.fill(y, m.theme.style(plain))
