@@ -196,11 +196,14 @@ func (s *Session) prepare(spec Spec, prog program) (program, agent.Launch, error
 	if !ok {
 		return prog, agent.Launch{}, nil
 	}
-	hook := ""
+	hook, berth := "", ""
 	if spec.Isolate != agent.IsolateNone {
 		var err error
 		if hook, err = hold.LinkProgram(s.dir, s.reg.options.Exe, hold.HookBinary, prog.user != nil); err != nil {
 			return prog, agent.Launch{}, fmt.Errorf("link the program of the hooks: %w", err)
+		}
+		if berth, err = hold.LinkProgram(s.dir, s.reg.options.Berth, "berth", prog.user != nil); err != nil {
+			return prog, agent.Launch{}, fmt.Errorf("link the program that reports: %w", err)
 		}
 	}
 	folder, err := s.agentFolder(prog.user)
@@ -211,7 +214,7 @@ func (s *Session) prepare(spec Spec, prog program) (program, agent.Launch, error
 		return prog, agent.Launch{}, err
 	}
 	launch, err := account.As(context.Background(), prog.user, func() (agent.Launch, error) { // the agent may have put anything there
-		return s.layOut(l, spec, prog, folder, hook)
+		return s.layOut(l, spec, prog, folder, hook, berth)
 	})
 	if prog.user != nil && errors.Is(err, fs.ErrPermission) {
 		err = api.Errorf(api.CodeBadRequest, "what %s is started with cannot be had as the user %s: %w", spec.Agent, api.Quote(prog.user.Name), err)
@@ -227,20 +230,16 @@ func (s *Session) prepare(spec Spec, prog program) (program, agent.Launch, error
 }
 
 // layOut has the driver say how its agent is started, and makes its files.
-func (s *Session) layOut(l agent.Launcher, spec Spec, prog program, folder, hook string) (agent.Launch, error) {
+func (s *Session) layOut(l agent.Launcher, spec Spec, prog program, folder, hook, berth string) (agent.Launch, error) {
 	cwd, err := filepath.EvalSymlinks(prog.cwd)
 	if err != nil {
 		return agent.Launch{}, fmt.Errorf("find the real path of the working directory: %w", err)
-	}
-	berth, err := s.callBerth(prog, cwd, hook)
-	if err != nil {
-		return agent.Launch{}, err
 	}
 	start := agent.Start{
 		Argv: prog.argv, Env: EnvMap(prog.env), Own: prog.own, Cwd: cwd, Folder: folder, Hook: hook, Disk: disk{},
 		Conversation: spec.Conversation, Fresh: newConversation(), Resume: spec.begun(), Isolate: spec.Isolate, Groom: spec.Groom, Trust: spec.Trust, AcceptBypass: spec.AcceptBypass,
 		Settings: spec.Settings, MCP: spec.MCP,
-		Berth:   berth,
+		Berth:   callBerth(berth, cwd, EnvMap(prog.env)["PATH"]),
 		EndAsks: filepath.Join(s.dir, endAsksFile), BeginAsks: filepath.Join(s.dir, beginAsksFile),
 	}
 	if !spec.Spoken { // else all that is past
@@ -369,15 +368,10 @@ func unsets(list []string, name string) bool {
 }
 
 // callBerth is how the agent's commands call berth: by its name where the session's
-// PATH has it, else by a link in the session's folder. An agent without hooks is
-// given no file of Berth's.
-func (s *Session) callBerth(prog program, cwd, hook string) (string, error) {
-	if _, err := lookPath("berth", cwd, EnvMap(prog.env)["PATH"]); err == nil || hook == "" {
-		return "berth", nil
+// PATH has it, else by the link in the session's folder.
+func callBerth(link, cwd, path string) string {
+	if _, err := lookPath("berth", cwd, path); err == nil {
+		return "berth"
 	}
-	link, err := hold.LinkProgram(s.dir, s.reg.options.Berth, "berth", prog.user != nil)
-	if err != nil {
-		return "", fmt.Errorf("link the program that reports: %w", err)
-	}
-	return link, nil
+	return link
 }
