@@ -76,7 +76,7 @@ func TestServerStopped(t *testing.T) {
 	i := h.info("sleep")
 	var tree []int
 	waitFor(t, "the program's tree", func() bool { tree = descendants(i.HolderPID); return len(tree) == 3 })
-	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		state := h.signal(sig)
 		if !state.Success() {
 			t.Errorf("at %v the server ended with %v", sig, state)
@@ -89,6 +89,17 @@ func TestServerStopped(t *testing.T) {
 		h.start()
 		if got := h.info("sleep"); got.State == "exited" || got.PID != i.PID {
 			t.Errorf("after %v the session is %+v", sig, got)
+		}
+	}
+	must(t, syscall.Kill(-h.pid(), syscall.SIGHUP)) // reads its files again, and ends nothing
+	waitFor(t, "the reload to be logged", func() bool {
+		log, err := os.ReadFile(h.log())
+		must(t, err)
+		return strings.Contains(string(log), "reloaded")
+	})
+	for _, pid := range append([]int{h.pid(), i.HolderPID}, tree...) {
+		if !alive(pid) {
+			t.Errorf("a hangup of the server ended %d", pid)
 		}
 	}
 	h.signal(syscall.SIGTERM)
