@@ -8,7 +8,7 @@ PROGRAMS := ./cmd/berth ./cmd/berth-hold # side by side in bin/
 GOFLAGS_BUILD := -trimpath
 REVISION := $(shell git describe --tags --always --dirty 2>/dev/null)
 
-.PHONY: all build run test test-agents test-claude-newer test-gemini soak-agents soak-dialogs vet bench fuzz fuzz-edge clean
+.PHONY: all build run test test-agents test-agents-ci test-claude-newer test-gemini soak-agents soak-dialogs vet bench fuzz fuzz-edge clean
 
 all: build
 
@@ -42,6 +42,15 @@ test-agents:
 	$(AGENTS_TEST) -count=1 -timeout 15m $(AGENTS_OTHERS)
 	$(MAKE) test-claude-newer
 	$(MAKE) test-gemini
+# What CI runs of these: the tests of Claude Code that are green. Red, and to be mended:
+# TestDelays (after a subagent in the background idle is 2 s late), TestNudges (10 KB
+# without hooks), TestFirstMessageWhileSomebodyTypes, TestDashboard, TestRespondNotices.
+# Not run since dialogs are compared whole: TestWays, TestFork, TestPrinting,
+# TestTrustRefused, and Codex's, Gemini's and the newer Claude Code's, which
+# test-agents runs.
+NOT_YET := ^(TestDelays|TestNudges|TestFirstMessageWhileSomebodyTypes|TestDashboard|TestRespondNotices|TestWays|TestFork|TestPrinting|TestTrustRefused)$$
+test-agents-ci:
+	$(AGENTS_TEST) -count=1 -timeout 15m -skip '$(NOT_YET)' ./test/agents/claude
 # Of Claude Code's tests those that are green on a newer version as well, at that one:
 # the messages, the dialogs of a turn and of a start, and what only that version has.
 NEWER := TestVersion$$|TestNudges$$|TestTwoInARow|TestKeysTwoInARow|TestRespondTwoInARow|TestQuestions|TestPlan$$|TestSubagents|TestPermission|TestRespondPermission|TestRespondTrustRefused|TestRespondPlan|TestRespondQuestions|TestRespondSetup|TestRespondEachSetup|TestAutoMode|TestHiddenSubagent|TestStrayLeft

@@ -125,12 +125,20 @@ func (f *Fold) contradicted() {
 	m := &f.m
 	switch m.Turn.Phase {
 	case ending:
-		l := f.level()
-		// While a stop hook or a subagent runs both are right.
-		if l == nil || l.Value != agent.LevelBusy || l.Since.After(m.Turn.Ended) || m.Gate || len(m.Background) > 0 || !m.Screen.Hook.IsZero() || f.afterwards() {
+		// While a stop hook or a subagent runs both are right, and a level lags behind
+		// its end too.
+		if f.worksOn() {
+			m.Turn.WorksOn = true
 			return
 		}
-		if f.lags(m.Turn.Ended) {
+		if m.Turn.WorksOn {
+			m.Turn.WorksOn, m.Turn.Alone = false, f.now
+		}
+		l := f.level()
+		if l == nil || l.Value != agent.LevelBusy || l.Since.After(m.Turn.Ended) {
+			return
+		}
+		if f.lags(latest(m.Turn.Ended, m.Turn.Alone)) {
 			f.doubt(m.Turn.By, m.Turn.Why, l.Source, l.why())
 		}
 	case "":
@@ -140,6 +148,13 @@ func (f *Fold) contradicted() {
 			}
 		}
 	}
+}
+
+// worksOn says that there is a reason to be busy after the turn's end: the gate, a
+// subagent in the background, or a hook that the screen shows.
+func (f *Fold) worksOn() bool {
+	m := &f.m
+	return m.Gate || len(m.Background) > 0 || !m.Screen.Hook.IsZero() || f.afterwards()
 }
 
 // lags says whether it is longer ago than any lag; until then the fold asks for a

@@ -81,6 +81,8 @@ type turn struct {
 	How     agent.How
 	By      agent.Source // that told of its end, and with what word
 	Why     why
+	WorksOn bool      // something goes on after its told end, which explains a busy level
+	Alone   time.Time // since when nothing does
 }
 
 // is says whether the id is the turn's.

@@ -211,6 +211,7 @@ func (s *screen) spinner(r *agent.Reading, top int) {
 		if strings.Contains(rest, "…") {
 			r.Busy = text
 		}
+		r.Hook = strings.Contains(rest, "stop hook") // running stop hooks… 1/2
 		return
 	}
 }
