@@ -108,19 +108,44 @@ func (c *connection) manyKeys() string {
 }
 
 // keyProven runs once the client has signed with the key, unless it has as many
-// connections as it may. The login grace is over; who it is gets looked at again
-// when the handshake is.
+// connections as it may. What process the client is gets judged here, before its
+// connection counts: a session's agent has a share of its own, also with connections
+// that open no channel. The rights are looked at again when the handshake is over.
 func (c *connection) keyProven(meta gossh.ConnMetadata, key gossh.PublicKey, p *gossh.Permissions, _ string) (*gossh.Permissions, error) {
-	id, err := c.lookup(key)
+	id, err := c.prove(key)
 	if err != nil {
-		return nil, err
-	}
-	if err := c.share(gossh.FingerprintSHA256(keys.Plain(key)), c.server.shares.connections); err != nil {
+		c.denied = err
 		return nil, &gossh.BannerError{Err: err, Message: "berth: " + err.Error() + "\r\n"}
 	}
 	c.proven.Store(&proof{key, id, meta.User()})
 	c.server.startups.remove(c)
 	return p, nil
+}
+
+// prove says who has proven the key, and counts the connection and the login as that
+// caller's.
+func (c *connection) prove(key gossh.PublicKey) (keys.Identity, error) {
+	id, err := c.identify(key)
+	if err != nil {
+		return keys.Identity{}, err
+	}
+	if !c.local && id.Kind == keys.KindAgent {
+		err = c.shareProcess(id)
+	} else {
+		err = c.share(gossh.FingerprintSHA256(keys.Plain(key)), c.server.shares.connections)
+	}
+	if err != nil {
+		return keys.Identity{}, err
+	}
+	return id, c.countLogin(id)
+}
+
+func (c *connection) countLogin(id keys.Identity) error {
+	if !c.server.logins.take(id, c.server.clock()) {
+		c.server.counts.manyLogins.Add(1)
+		return errManyLogins
+	}
+	return nil
 }
 
 // lookup asks the key source. A source that answers with no role, or with
@@ -155,17 +180,13 @@ func (c *connection) lookup(key gossh.PublicKey) (keys.Identity, error) {
 func (c *connection) establish(conn *gossh.ServerConn) error {
 	c.establishing.Do(func() {
 		c.user = conn.User()
-		id, err := c.identify(conn)
-		if err == nil && !c.server.logins.take(id, c.server.clock()) {
-			c.server.counts.manyLogins.Add(1)
-			err = errManyLogins
-		}
-		if err == nil && !c.local && id.Kind == keys.KindAgent { // it has not its key's share
-			err = c.shareProcess(id)
+		id, err := c.identifyConn(conn)
+		if err == nil && c.proven.Load() == nil { // a proven key's login is counted already
+			err = c.countLogin(id)
 		}
 		if err != nil {
 			c.refused = err
-			c.server.refusedLogin(c, err)
+			c.tellRefused(err)
 			return
 		}
 		c.identity.Store(&id)
@@ -181,20 +202,24 @@ func (c *connection) tell(id keys.Identity, user string) {
 	c.telling.Do(func() { c.server.acceptedLogin(c, id, user) })
 }
 
-// tellUnused is tell for a connection that has logged in and opened no channel. Of a
-// client that is gone by now its process cannot be told: then it is its key's.
+// tellRefused records that the client was not let in. One that was by the records
+// has lost its access since.
+func (c *connection) tellRefused(err error) {
+	first := false
+	c.telling.Do(func() {
+		first = true
+		c.server.refusedLogin(c, err)
+	})
+	if !first {
+		c.server.log.Info("access ended", "conn", c.id, "source", c.source(), "reason", err)
+	}
+}
+
+// tellUnused is tell for a connection that has logged in and opened no channel.
 func (c *connection) tellUnused() {
-	p := c.proven.Load()
-	switch {
-	case p != nil && c.local:
+	if p := c.proven.Load(); p != nil {
 		c.tell(p.id, p.user)
-	case p != nil:
-		id, err := c.server.agentOverTCP(c, p.id)
-		if err != nil {
-			id = p.id
-		}
-		c.tell(id, p.user)
-	case c.local && c.refused == nil:
+	} else if c.local && c.refused == nil {
 		c.tell(c.peer, "")
 	}
 }
@@ -208,7 +233,8 @@ func (c *connection) watch(conn *gossh.ServerConn) {
 	}
 }
 
-func (c *connection) identify(conn *gossh.ServerConn) (keys.Identity, error) {
+// identifyConn gives the identity of a client whose handshake is over.
+func (c *connection) identifyConn(conn *gossh.ServerConn) (keys.Identity, error) {
 	if c.local && !c.needsKey() {
 		return c.peer, nil
 	}
@@ -220,12 +246,18 @@ func (c *connection) identify(conn *gossh.ServerConn) (keys.Identity, error) {
 		return keys.Identity{}, fmt.Errorf("no key was proven: %w", err)
 	}
 	c.key = key
+	return c.identify(key)
+}
+
+// identify gives the identity of who has proven a key: the key's, or over TCP that
+// of the session whose process the client is.
+func (c *connection) identify(key gossh.PublicKey) (keys.Identity, error) {
 	id, err := c.lookup(key)
-	if err != nil {
-		return keys.Identity{}, err
+	if err != nil || c.local {
+		return id, err
 	}
-	if c.local {
-		return id, nil
+	if c.caller == nil {
+		c.caller = c.server.callerOf(c.wire)
 	}
-	return c.server.agentOverTCP(c, id)
+	return c.caller.identity(id)
 }

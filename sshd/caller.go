@@ -6,19 +6,31 @@ import (
 	"berth/keys"
 )
 
-// agentOverTCP gives id, or an agent's identity in its place when the client
+// caller is what a connection over TCP comes from: a process inside a session, or
+// anything else. It is looked up once, when the client has proven a key, since that
+// reads the open files of this machine's processes.
+type caller struct {
+	holder *HolderProcess // of the session; nil for none
+	pid    int
+	err    error // the client is on this machine and its process cannot be told
+}
+
+func (s *Server) callerOf(w *wire) *caller {
+	holder, pid, err := callerOverTCP(w.RemoteAddr(), w.LocalAddr(), s.holders())
+	return &caller{holder, pid, err}
+}
+
+// identity gives id, or an agent's identity in its place when the client
 // is a process of this machine that descends from a holder: a key that an
-// agent can read must not make it a person. It is an error where the client
-// is on this machine and its process cannot be told.
-func (s *Server) agentOverTCP(c *connection, id keys.Identity) (keys.Identity, error) {
-	holder, pid, err := callerOverTCP(c.wire.RemoteAddr(), c.wire.LocalAddr(), s.holders())
-	if err != nil {
-		return keys.Identity{}, fmt.Errorf("cannot take the client for a person: %w", err)
+// agent can read must not make it a person.
+func (c *caller) identity(id keys.Identity) (keys.Identity, error) {
+	if c.err != nil {
+		return keys.Identity{}, fmt.Errorf("cannot take the client for a person: %w", c.err)
 	}
-	if holder == nil {
+	if c.holder == nil {
 		return id, nil
 	}
-	agent := holder.agent(pid)
+	agent := c.holder.agent(c.pid)
 	agent.Source, agent.Fingerprint, agent.Line, agent.Expires = id.Source, id.Fingerprint, id.Line, id.Expires
 	return agent, nil
 }

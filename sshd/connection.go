@@ -1,6 +1,7 @@
 package sshd
 
 import (
+	"cmp"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -26,12 +27,13 @@ type connection struct {
 	refused      error           // why establishing failed
 	identity     atomic.Pointer[keys.Identity]
 
-	tries   int   // keys refused in this handshake, whose goroutine owns it
-	failed  error // why the handshake failed, owned likewise
-	crowded bool  // the caller has too many connections, owned likewise
+	tries  int     // keys refused in this handshake, whose goroutine owns it
+	failed error   // why the handshake failed, owned likewise
+	denied error   // why a key that was proven did not let in, owned likewise
+	caller *caller // over TCP, once a key is proven: of the handshake, then of establish
 
 	proven  atomic.Pointer[proof] // in the handshake; establishing looks at it anew
-	telling sync.Once             // that somebody was let in
+	telling sync.Once             // that the client was let in, or refused
 
 	mu      sync.Mutex
 	offered []string // fingerprints, proven or not
@@ -96,7 +98,7 @@ func (c *connection) finish() {
 	c.workers.Wait()
 	c.unshare()
 	if c.failed != nil {
-		c.server.refusedLogin(c, c.failed)
+		c.tellRefused(cmp.Or(c.refused, c.denied, c.failed))
 		return
 	}
 	c.establishing.Do(c.tellUnused) // nothing else does any more

@@ -34,7 +34,8 @@ func (s *Server) refusedLogin(c *connection, err error) {
 		user = c.user
 	}
 	offered := c.offers()
-	if !c.local && !c.crowded && !errors.Is(err, errManyLogins) { // such a one is known
+	var crowded errShare
+	if !c.local && !errors.As(err, &crowded) && !errors.Is(err, errManyLogins) { // such a one is known
 		s.penalties.failed(sourceOf(c.wire.RemoteAddr()), len(offered) > 0, time.Now())
 	}
 	if len(offered) == 0 && c.refused == nil {

@@ -83,7 +83,6 @@ func (c *connection) share(who string, most int) error {
 	one, err := c.server.shares.take(who, most)
 	if err != nil {
 		c.server.counts.full.Add(1)
-		c.crowded = true
 		return err
 	}
 	if before := c.wire.owner(); before != nil {
