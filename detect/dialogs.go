@@ -1,12 +1,8 @@
 package detect
 
 import (
-	"encoding/json"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
-	"unicode"
 
 	"berth/agent"
 	"berth/api"
@@ -118,32 +114,6 @@ func (f *Fold) dialog() *agent.Dialog {
 	return nil
 }
 
-// dialogKey tells one dialog from another. What is chosen or ticked in it does
-// not make it another.
-func dialogKey(d *agent.Dialog) string {
-	if d == nil {
-		return ""
-	}
-	if d.Key != "" {
-		return d.Key
-	}
-	if d.Type == agent.PromptQuestion {
-		return string(d.Type) + "\x00" + strings.Join(d.Tabs, "\x00") // its pages are one prompt
-	}
-	body := d.Body
-	switch {
-	case d.Type == agent.PromptNotice, d.Type == agent.PromptForm, d.Subtype == agent.SubtypeOAuthLogin, d.Subtype == agent.SubtypeTheme:
-		body = "" // what is typed into it, is chosen in it, or goes on elsewhere, changes it
-	case len(d.Rows) > 0:
-		rows := make([]string, len(d.Rows))
-		for i, row := range d.Rows {
-			rows[i] = row.Text
-		}
-		body = strings.Join(rows, "\n")
-	}
-	return strings.Join([]string{string(d.Type), d.Subtype, d.Title, d.Agent, d.Tool, body}, "\x00")
-}
-
 // placed says where the dialog's paths begin.
 func (f *Fold) placed(d *agent.Dialog) {
 	if d != nil {
@@ -164,67 +134,6 @@ func (f *Fold) shows(d *agent.Dialog, r *request) agent.Match {
 		return agent.PartMatch
 	}
 	return agent.WholeMatch
-}
-
-// size is that of the screen which the dialog was drawn for.
-func size(d *agent.Dialog) [2]int { return [2]int{d.Cols, d.Height} }
-
-// resized says that the dialog is the prompt's, drawn anew for a screen of another
-// size. Where all of it has no room, what is there is of it.
-func (r *request) resized(d *agent.Dialog) bool {
-	now, p := flat(d), r.Prompt
-	is := func(field *string, shown string) bool {
-		return field == nil && shown == "" || field != nil && *field == shown
-	}
-	if r.Key == "" || d.Key != "" || r.Flat == "" || d.Type != p.Type || !is(p.Subtype, d.Subtype) ||
-		d.Title != "" && (!is(p.Title, d.Title) || !is(p.Tool, d.Tool) || !is(p.Agent, d.Agent)) { // which may have no room
-		return false
-	}
-	body, _, _ := strings.Cut(now, "\x00")
-	return alike(now, r.Flat) || d.Cut && strings.Contains(dense(r.Flat), dense(body))
-}
-
-// dense is a text without blanks.
-func dense(s string) string { return strings.Join(strings.Fields(s), "") }
-
-// alike says that two texts differ by where they are broken into rows alone: at the end
-// of a row of either there may be a blank in the other, or none.
-func alike(a, b string) bool {
-	for {
-		restA, gapA := ungapped(a)
-		restB, gapB := ungapped(b)
-		if gapA != gapB && gapA != '\n' && gapB != '\n' {
-			return false
-		}
-		if restA == "" || restB == "" {
-			return restA == restB
-		}
-		if restA[0] != restB[0] {
-			return false
-		}
-		a, b = restA[1:], restB[1:]
-	}
-}
-
-// ungapped takes the blanks before a text off; gap says what they are: a row's end,
-// blanks, or with 0 nothing.
-func ungapped(s string) (rest string, gap byte) {
-	rest = strings.TrimLeft(s, " \t\n\u00a0")
-	switch {
-	case strings.Contains(s[:len(s)-len(rest)], "\n"):
-		gap = '\n'
-	case len(rest) < len(s):
-		gap = ' '
-	}
-	return rest, gap
-}
-
-// flat is what the dialog says without what depends on the screen's size, in its rows.
-func flat(d *agent.Dialog) string {
-	if d.Flat != "" {
-		return d.Flat
-	}
-	return d.Body
 }
 
 // match puts the dialog on the screen and the prompts together.
@@ -312,107 +221,6 @@ func (f *Fold) show(r *request, d *agent.Dialog, how agent.Match) {
 		f.result.Opened = append(f.result.Opened, r.Prompt.Clone())
 	}
 	f.closeAll("gone", agent.SourceScreen, "screen:dialog", false, of)
-}
-
-// contradicts says that a prompt which the agent told of may be the one whose dialog
-// shows something else: a hook can lie, and a character need not be drawn.
-func contradicts(told, seen *request) bool {
-	return told.Told && !told.Prompt.OnScreen && told.Prompt.Type == seen.Prompt.Type &&
-		(told.Tool == "" || seen.Tool == "" || told.Tool == seen.Tool)
-}
-
-// disputed says that the dialog may be another's than the prompt's that it was taken
-// for: something was told that no dialog shows, and that one may be drawn like this.
-func (f *Fold) disputed(r *request) bool {
-	d := f.dialog()
-	if d == nil || !r.Prompt.OnScreen {
-		return false
-	}
-	by := func(o *request) bool { return o != r && f.disputes(o, r, d) }
-	return slices.ContainsFunc(f.m.Requests, by) || slices.ContainsFunc(f.m.Lost, by)
-}
-
-// disputes: while a hook waits for its answer, what was told and is not shown is asked
-// somewhere, whatever another hook says of the dialog. Where none waits the word of one
-// hook is against another's, and the dialog is doubted when nothing told of it, when it
-// is over by its own prompt's word, or when characters may not be drawn.
-func (f *Fold) disputes(o, r *request, d *agent.Dialog) bool {
-	// A dialog that nothing told of may be read as another kind than it is.
-	misread := r.seenOnly() && o.Told && o.Waits && !o.Prompt.OnScreen && o.Prompt.Type != r.Prompt.Type && r.Prompt.Type != agent.PromptNotice
-	if !misread && !contradicts(o, r) {
-		return false
-	}
-	switch f.shows(d, o) {
-	case agent.WholeMatch:
-		return false
-	case agent.PartMatch: // as of a file whose name the dialog tells without its folder
-		return r.Told && !d.Cut
-	}
-	return o.Waits || r.seenOnly() && !r.Vouched || r.Over != nil || hides(o.Raw)
-}
-
-// lostKept bounds what is kept of prompts that were told to be over unseen.
-const lostKept = 16
-
-// lose keeps a prompt that was told to be over before its dialog was seen. Any process
-// of the session can say so, and the dialog may be that one's: it stays contested.
-func (f *Fold) lose(r *request, how string, w why) {
-	m := &f.m
-	if !r.Told || r.Seen || r.Given || w.Tier == agent.TierScreen || how == "superseded" {
-		return
-	}
-	contests := func(shown *request) bool {
-		return shown != r && shown.Prompt.OnScreen && f.disputes(r, shown, f.dialog())
-	}
-	if !r.Waits && (f.dialog() == nil || !slices.ContainsFunc(m.Requests, contests)) {
-		return
-	}
-	lost := *r
-	lost.Hook, lost.Key, lost.Opened = "", m.Screen.Key, f.now
-	if m.Lost = append(m.Lost, &lost); len(m.Lost) > lostKept {
-		m.Lost = append([]*request(nil), m.Lost[1:]...)
-	}
-}
-
-// found forgets those that can have no dialog any more: the composer has been there
-// for a while, with neither dialog nor work. One that no hook waited for contests only
-// the dialog that was there.
-func (f *Fold) found() {
-	m := &f.m
-	m.Lost = slices.DeleteFunc(m.Lost, func(r *request) bool {
-		bare := !m.Screen.Bare.IsZero() && f.now.Sub(latest(m.Screen.Bare, r.Opened)) >= silence
-		return bare || !r.Waits && r.Key != m.Screen.Key
-	})
-}
-
-// hides says that a text has characters which a screen may not show.
-func hides(raw []byte) bool {
-	var v any
-	if json.Unmarshal(raw, &v) != nil {
-		return true
-	}
-	text := fmt.Sprint(v)
-	return strings.ContainsFunc(text, func(r rune) bool {
-		return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp) || r == unicode.ReplacementChar)
-	})
-}
-
-// contest marks the prompts whose dialogs are disputed and that no hook waits for.
-func (f *Fold) contest() {
-	f.found()
-	for _, r := range f.m.Requests {
-		contested := r.Hook == "" && f.disputed(r)
-		if contested == r.Prompt.Contested {
-			continue
-		}
-		r.Prompt.Contested = contested
-		switch {
-		case contested:
-			r.Prompt.Channel = agent.ChannelNone
-		case r.Hook == "":
-			r.Prompt.Channel = agent.ChannelKeys
-		}
-	}
 }
 
 // offersElse says that the dialog has other options than the prompt has shown. One

@@ -1,0 +1,232 @@
+package claude
+
+import (
+	"regexp"
+	"strings"
+
+	"berth/agent"
+	"berth/agent/drawn"
+)
+
+// drawnRows are the rows of a dialog by where they are: newer versions frame what
+// the tool would do with dashes, older ones do so with files alone.
+type drawnRows struct {
+	above, framed, below []agent.DrawnRow
+	dashes, cols         int
+	cut                  bool
+}
+
+func readDrawn(d *agent.Dialog) *drawnRows {
+	r := &drawnRows{cols: d.Cols, cut: d.Cut}
+	for _, row := range d.Rows {
+		switch {
+		case isDashes(row.Text):
+			r.dashes++
+		case r.dashes == 0:
+			r.above = append(r.above, row)
+		case r.dashes == 1:
+			r.framed = append(r.framed, row)
+		default:
+			r.below = append(r.below, row)
+		}
+	}
+	if r.cut && r.dashes == 1 { // the upper ones have no room
+		r.above, r.framed, r.below, r.dashes = nil, r.above, r.framed, 2
+	}
+	return r
+}
+
+// texts are the rows without an indent of that many columns, and without blank rows
+// before and after them. ok is false when a row has less of it.
+func texts(rows []agent.DrawnRow, indent int) (out []string, ok bool) {
+	for _, row := range rows {
+		text, has := strings.CutPrefix(row.Text, strings.Repeat(" ", indent))
+		if !has && strings.TrimSpace(row.Text) != "" {
+			return nil, false
+		}
+		if text != "" || len(out) > 0 {
+			out = append(out, text)
+		}
+	}
+	return out, true
+}
+
+func (r *drawnRows) text(rows []string, beside int) drawn.Text {
+	return drawn.Text{Rows: rows, Width: r.cols - beside, Cut: r.cut}
+}
+
+// defaultDescription is drawn for a command that has none.
+const defaultDescription = "Run shell command"
+
+// described says whether the rows are a command's description.
+func (r *drawnRows) described(rows []string, beside int, description string) agent.Match {
+	t := r.text(rows, beside)
+	t.Cut = false
+	if description == "" && len(rows) == 0 {
+		return agent.WholeMatch
+	}
+	if description == "" {
+		description = defaultDescription
+	}
+	return t.Of(description)
+}
+
+func (r *drawnRows) command(command, description string) agent.Match {
+	if r.dashes >= 2 {
+		rows, ok := texts(r.framed, 1)
+		if !ok {
+			return agent.NoMatch
+		}
+		m := r.text(bare(rows), besideInput).Of(command)
+		if m != agent.WholeMatch {
+			return m
+		}
+		above, ok := texts(untipped(r.above), 1)
+		if !ok || r.described(above, besideQuestion, description) != agent.WholeMatch {
+			return agent.PartMatch
+		}
+		return m
+	}
+	return r.plainCommand(command, description)
+}
+
+// setsApart says that a command is told from its description.
+func (r *drawnRows) setsApart() bool {
+	_, _, sure := r.plain()
+	return r.dashes >= 2 || sure
+}
+
+// plain are the rows of a command and its description, without a warning of Claude's
+// own below, which is not indented; border is where the description begins, if that
+// is sure.
+func (r *drawnRows) plain() (content []agent.DrawnRow, border int, sure bool) {
+	content = r.above
+	for n := len(content); n > 0; n = len(content) {
+		if text := content[n-1].Text; strings.TrimSpace(text) != "" && strings.HasPrefix(text, "   ") {
+			break
+		}
+		content = content[:n-1]
+	}
+	for len(content) > 0 && (strings.TrimSpace(content[0].Text) == "" || r.cut && !strings.HasPrefix(content[0].Text, "   ")) {
+		content = content[1:]
+	}
+	border, sure = colorBorder(content)
+	return content, border, sure
+}
+
+// plainCommand: the description is below the command, and of another color. Without
+// colors a command of more lines looks the same as a shorter one with a description,
+// and it is not known which it is.
+func (r *drawnRows) plainCommand(command, description string) agent.Match {
+	content, border, sure := r.plain()
+	all, ok := texts(content, 3)
+	if !ok {
+		return agent.NoMatch
+	}
+	if r.cut {
+		return both(r.text(all, besideIndented).Of(command+"\n"+description), agent.PartMatch)
+	}
+	if sure {
+		if r.text(all[:border], besideIndented).Of(command) != agent.WholeMatch {
+			return agent.NoMatch
+		}
+		return max(r.described(all[border:], besideIndented, description), agent.PartMatch)
+	}
+	for border := len(all); border > 0; border-- {
+		if r.text(all[:border], besideIndented).Of(command) == agent.WholeMatch &&
+			r.described(all[border:], besideIndented, description) == agent.WholeMatch {
+			return agent.PartMatch
+		}
+	}
+	return agent.NoMatch
+}
+
+// colorBorder is the first row of another color; ok only where there are two colors,
+// and each row has one.
+func colorBorder(rows []agent.DrawnRow) (border int, ok bool) {
+	for i, row := range rows {
+		switch {
+		case !row.OneColor:
+			return 0, false
+		case strings.TrimSpace(row.Text) == "":
+		case border == 0 && row.Color != rows[0].Color:
+			border = i
+		case border > 0 && row.Color != rows[border].Color:
+			return 0, false
+		}
+	}
+	return border, border > 0
+}
+
+// bare takes the bar off rows that are lines broken into several: each of these has
+// it. A line with characters of two columns has one also where it is not broken.
+func bare(rows []string) []string {
+	out := make([]string, len(rows))
+	barred := func(i int) bool { return i >= 0 && i < len(rows) && strings.HasPrefix(rows[i], "│ ") }
+	for i, row := range rows {
+		if out[i] = row; barred(i) && (len(rows) == 1 || barred(i-1) || barred(i+1)) {
+			out[i] = strings.TrimPrefix(row, "│ ")
+		}
+	}
+	return out
+}
+
+// untipped takes the advertisement off.
+func untipped(rows []agent.DrawnRow) []agent.DrawnRow {
+	for i, row := range rows {
+		if !strings.HasPrefix(strings.TrimSpace(row.Text), tipBegins) {
+			if strings.TrimSpace(row.Text) == "" {
+				continue
+			}
+			return rows
+		}
+		for k := i; k < len(rows); k++ {
+			if strings.HasSuffix(strings.TrimSpace(rows[k].Text), tipEnds) {
+				return rows[k+1:]
+			}
+		}
+	}
+	return rows
+}
+
+// fetch: the address and what is asked of the page.
+func (r *drawnRows) fetch(url, prompt string) agent.Match {
+	if strings.Contains(url, `"`) || strings.Contains(prompt, `", prompt: "`) || strings.Contains(url+prompt, "\nprompt: ") {
+		return agent.PartMatch // where one ends and the other begins cannot be seen
+	}
+	host := url
+	if _, rest, ok := strings.Cut(url, "://"); ok {
+		host, _, _ = strings.Cut(rest, "/")
+	}
+	says := "Claude wants to fetch content from " + host
+	if r.dashes >= 2 {
+		rows, ok := texts(r.framed, 1)
+		if !ok {
+			return agent.NoMatch
+		}
+		return r.text(bare(rows), besideInput).Of("url: " + url + "\nprompt: " + prompt)
+	}
+	rows, ok := texts(r.above, 3)
+	if !ok {
+		return agent.NoMatch
+	}
+	return r.text(rows, besideIndented).Of(`url: "` + url + `", prompt: "` + prompt + "\"\n" + says)
+}
+
+// goesOn begins a row that a changed line of a file goes on in.
+var goesOn = regexp.MustCompile(`^ +[-+]`)
+
+// flatRows is what a dialog is about without what depends on the screen's size.
+func flatRows(d *agent.Dialog) string {
+	r := readDrawn(d)
+	rows := r.framed
+	if r.dashes < 2 {
+		rows = r.above
+	}
+	var b strings.Builder
+	for _, row := range rows {
+		text := goesOn.ReplaceAllString(row.Text, "")
+		b.WriteString(strings.TrimPrefix(strings.TrimSpace(text), "│ ") + "\n")
+	}
+	return b.String() + "\x00" + d.Question
+}

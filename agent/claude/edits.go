@@ -1,0 +1,204 @@
+package claude
+
+import (
+	"path"
+	"regexp"
+	"strings"
+
+	"berth/agent"
+	"berth/agent/drawn"
+)
+
+// file says whether the row above a change names that file: from the session's
+// folder, or in full. A name that is cut short may be another's.
+func (r *drawnRows) file(d *agent.Dialog, file string) agent.Match {
+	if r.cut {
+		return agent.PartMatch
+	}
+	rows, ok := texts(r.above, 1)
+	if !ok || len(rows) == 0 {
+		return agent.NoMatch
+	}
+	if len(rows) > 1 || strings.HasPrefix(rows[0], "…") || strings.HasPrefix(rows[0], "~") {
+		return agent.PartMatch
+	}
+	shown := strings.TrimSpace(rows[0])
+	switch {
+	case shown == file || d.Dir != "" && path.Join(d.Dir, shown) == path.Clean(file):
+		return agent.WholeMatch
+	case path.Base(shown) != path.Base(file):
+		return agent.NoMatch
+	}
+	return agent.PartMatch // from a folder that it has gone to, or through a link
+}
+
+// diffLine is a line of a change: its sign, and the rows that it is drawn in.
+type diffLine struct {
+	sign byte // '+', '-', or ' ' for one that is in the file
+	rows []string
+}
+
+// gutter is a line's number.
+var gutter = regexp.MustCompile(`^ *\d+( |$)`)
+
+// diff reads the lines of a change. ok is false where a row is none of them.
+func (r *drawnRows) diff(signed bool) (lines []diffLine, width int, ok bool) {
+	for _, row := range r.framed {
+		number := strings.TrimRight(gutter.FindString(row.Text), " ")
+		if at := len(number) + 1; number != "" && (width == 0 || at == width) {
+			width = at
+			line := diffLine{sign: ' '}
+			text := row.Text[min(at, len(row.Text)):]
+			if signed && text != "" {
+				line.sign, text = text[0], text[1:]
+			}
+			line.rows = []string{text}
+			lines = append(lines, line)
+			continue
+		}
+		if len(lines) == 0 || len(row.Text) < width || strings.TrimSpace(row.Text[:width]) != "" {
+			return nil, 0, false
+		}
+		last, text := &lines[len(lines)-1], row.Text[width:]
+		if signed {
+			if text == "" || text[0] != last.sign {
+				return nil, 0, false
+			}
+			text = text[1:]
+		}
+		last.rows = append(last.rows, text)
+	}
+	for _, l := range lines {
+		if !strings.Contains("+- ", string(l.sign)) {
+			return nil, 0, false
+		}
+	}
+	return lines, width, true
+}
+
+// content: each line of a new file has its number.
+func (r *drawnRows) content(content string) agent.Match {
+	lines, width, ok := r.diff(false)
+	if !ok {
+		return when(r.cut, agent.PartMatch)
+	}
+	want := strings.Split(strings.TrimSuffix(content, "\n"), "\n")
+	if r.cut {
+		return agent.PartMatch
+	}
+	if len(lines) != len(want) {
+		return agent.NoMatch
+	}
+	for i, l := range lines {
+		if r.text(l.rows, width).Of(want[i]) != agent.WholeMatch {
+			return agent.NoMatch
+		}
+	}
+	return agent.WholeMatch
+}
+
+// edit: what is removed and what is added, each with the lines of the file around
+// it, differ by the two texts alone.
+func (r *drawnRows) edit(before, after string) agent.Match {
+	if r.cut {
+		return agent.PartMatch
+	}
+	lines, width, ok := r.diff(true)
+	if !ok {
+		return when(len(r.framed) == 1 && strings.TrimSpace(r.framed[0].Text) == "…", agent.PartMatch)
+	}
+	var old, now []diffLine
+	for _, l := range lines {
+		if l.sign != '+' {
+			old = append(old, l)
+		}
+		if l.sign != '-' {
+			now = append(now, l)
+		}
+	}
+	t := r.text(nil, width+1)
+	return editOf(t, old, now, strings.Split(before, "\n"), strings.Split(after, "\n"))
+}
+
+// editOf looks for the place of the change: before and after it both sides are the
+// file's, and the same.
+func editOf(t drawn.Text, old, now []diffLine, before, after []string) agent.Match {
+	best := agent.NoMatch
+	for at := 0; at+len(before) <= len(old); at++ {
+		rest := len(old) - at - len(before)
+		if at+len(after)+rest != len(now) {
+			return best // lines of the file between the parts of the change are not shown
+		}
+		if !sameLines(old[:at], now[:at]) || !sameLines(old[at+len(before):], now[at+len(after):]) {
+			continue
+		}
+		best = max(best, part(t, old[at:at+len(before)], now[at:at+len(after)], before, after))
+	}
+	return best
+}
+
+func sameLines(a, b []diffLine) bool {
+	for i := range a {
+		if a[i].sign != ' ' || b[i].sign != ' ' || strings.Join(a[i].rows, "\n") != strings.Join(b[i].rows, "\n") {
+			return false
+		}
+	}
+	return true
+}
+
+// part says whether the lines are those of the change: whole, or with what is before
+// and after it on its first and last line.
+func part(t drawn.Text, old, now []diffLine, before, after []string) agent.Match {
+	if whole(t, old, before) && whole(t, now, after) {
+		return agent.WholeMatch
+	}
+	for _, l := range append(append([]diffLine{}, old...), now...) {
+		if len(l.rows) > 1 {
+			return agent.PartMatch // where a line goes on in the next row is not known
+		}
+	}
+	top, bottom := old[0].rows[0], old[len(old)-1].rows[0]
+	for i := range len(top) + 1 {
+		if !strings.HasPrefix(top[i:], strings.TrimRight(before[0], " ")) {
+			continue
+		}
+		head := before[len(before)-1]
+		if len(before) == 1 {
+			head = top[:i] + head
+		}
+		tail, found := strings.CutPrefix(bottom, head)
+		if found && one(old, top[:i], before, tail) && one(now, top[:i], after, tail) {
+			return agent.WholeMatch
+		}
+	}
+	return agent.NoMatch
+}
+
+// one says whether the rows are those lines, with what is before the first and after
+// the last.
+func one(rows []diffLine, first string, lines []string, tail string) bool {
+	for i, line := range lines {
+		if i == 0 {
+			line = first + line
+		}
+		if i == len(lines)-1 {
+			line += tail
+		}
+		if strings.TrimRight(line, " ") != strings.TrimRight(rows[i].rows[0], " ") {
+			return false
+		}
+	}
+	return true
+}
+
+func whole(t drawn.Text, lines []diffLine, want []string) bool {
+	if len(lines) != len(want) {
+		return false
+	}
+	for i, l := range lines {
+		if t.Rows = l.rows; t.Of(want[i]) != agent.WholeMatch {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,120 @@
+package claude
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"berth/agent"
+)
+
+// optionLine: where a label is broken into rows the blank after its number may be
+// missing.
+var optionLine = regexp.MustCompile(`^( *)(❯ )?( *)(\d{1,2})\.(?: (?:\[(.)\] ?)?|([^\d\s]))(.*)$`)
+
+// sideBox begins the preview that is drawn to the right of a list.
+var sideBox = regexp.MustCompile(` {2,}[┌│└├╭╰].*$`)
+
+var answerLine = regexp.MustCompile(`^ (❯ |  )((?:Yes|No)\b.*)$`)
+
+// answers reads the answers of a permission that have no numbers: each on a row
+// right below what asks. nil when there are none.
+func (s *screen) answers() (list []agent.Option, first, end int) {
+	for i := s.last; i >= 0; i-- {
+		m := answerLine.FindStringSubmatch(s.text(i))
+		switch {
+		case m != nil:
+			list = append([]agent.Option{{Label: strings.TrimSpace(m[2]), Focused: m[1] != "  "}}, list...)
+			end = max(end, i)
+		case list != nil:
+			if !strings.HasSuffix(s.text(i), "?") {
+				return nil, 0, 0
+			}
+			return list, i + 1, end
+		}
+	}
+	return nil, 0, 0
+}
+
+// options reads the last list of numbered lines that counts up from 1. Its numbers
+// are in one column, that of the option with the mark: a label can go on in a row
+// that looks like an option, but such a row is indented further. first is beyond the
+// last row when there is no list; unsure says that a number comes twice.
+func (s *screen) options() (list []agent.Option, first, end int, unsure bool) {
+	want := 0
+	var rows []int
+	column := s.numbers()
+	for i := s.last; i >= 0; i-- {
+		m := optionLine.FindStringSubmatch(s.text(i))
+		if m == nil || column >= 0 && numberColumn(m) != column {
+			continue
+		}
+		column = numberColumn(m)
+		o := agent.Option{
+			Number: atoi(m[4]), Focused: m[2] != "", Label: strings.TrimSpace(sideBox.ReplaceAllString(m[6]+m[7], "")),
+			Multiple: m[5] != "", Ticked: m[5] != "" && m[5] != " ",
+		}
+		if want != 0 && o.Number != want {
+			unsure = true
+			continue
+		}
+		list, rows, want = append([]agent.Option{o}, list...), append([]int{i}, rows...), o.Number-1
+		if want == 0 {
+			s.goOn(list, rows)
+			return list, rows[0], rows[len(rows)-1], unsure
+		}
+	}
+	return nil, s.last + 1, s.last, false
+}
+
+// numbers is the column of the numbers of options: the leftmost one behind a mark,
+// as a text that shows a mark is indented further. Above the rule is the conversation.
+// -1 without a mark.
+func (s *screen) numbers() int {
+	column := -1
+	for i := s.last; i >= 0 && (column < 0 || !isRule(s.text(i))); i-- {
+		if m := optionLine.FindStringSubmatch(s.text(i)); m != nil && m[2] != "" && (column < 0 || numberColumn(m) < column) {
+			column = numberColumn(m)
+		}
+	}
+	return column
+}
+
+// numberColumn is the column of the number in a match of optionLine.
+func numberColumn(m []string) int { return len(m[1]) + utf8.RuneCountInString(m[2]) + len(m[3]) }
+
+func atoi(digits string) int {
+	n := 0
+	for _, c := range digits {
+		n = n*10 + int(c-'0')
+	}
+	return n
+}
+
+// goOn puts the rest of a label that was broken into rows after it, in a list of
+// answers to a permission: such rows are indented further than the number.
+// Elsewhere they may be descriptions, and are kept beside the label.
+func (s *screen) goOn(list []agent.Option, rows []int) {
+	answers := strings.HasPrefix(list[0].Label, "Yes") && !list[0].Multiple
+	for k, row := range rows {
+		var more []string
+		number := len(s.text(row)) - len(strings.TrimLeft(s.text(row), " ❯"))
+		if strings.Contains(s.text(row), "❯") {
+			number -= len("❯") - 1
+		}
+		for i := row + 1; i <= s.last && (k+1 == len(rows) || i < rows[k+1]); i++ {
+			text := sideBox.ReplaceAllString(s.text(i), "")
+			indent := len(text) - len(strings.TrimLeft(text, " "))
+			if indent < number+2 || strings.HasPrefix(strings.TrimSpace(text), "shift+tab to ") {
+				break
+			}
+			more = append(more, text)
+		}
+		if answers {
+			room := s.view.Cols - number - len("1. ") - 1
+			list[k].Label = joined(append([]string{list[k].Label}, more...), room)
+		} else {
+			list[k].More = joined(more, s.view.Cols)
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package detect
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"berth/agent"
+)
+
+// contradicts says that a prompt which the agent told of may be the one whose dialog
+// shows something else: a hook can lie, and a character need not be drawn.
+func contradicts(told, seen *request) bool {
+	return told.Told && !told.Prompt.OnScreen && told.Prompt.Type == seen.Prompt.Type &&
+		(told.Tool == "" || seen.Tool == "" || told.Tool == seen.Tool)
+}
+
+// disputed says that the dialog may be another's than the prompt's that it was taken
+// for: something was told that no dialog shows, and that one may be drawn like this.
+func (f *Fold) disputed(r *request) bool {
+	d := f.dialog()
+	if d == nil || !r.Prompt.OnScreen {
+		return false
+	}
+	by := func(o *request) bool { return o != r && f.disputes(o, r, d) }
+	return slices.ContainsFunc(f.m.Requests, by) || slices.ContainsFunc(f.m.Lost, by)
+}
+
+// disputes: while a hook waits for its answer, what was told and is not shown is asked
+// somewhere, whatever another hook says of the dialog. Where none waits the word of one
+// hook is against another's, and the dialog is doubted when nothing told of it, when it
+// is over by its own prompt's word, or when characters may not be drawn.
+func (f *Fold) disputes(o, r *request, d *agent.Dialog) bool {
+	// A dialog that nothing told of may be read as another kind than it is.
+	misread := r.seenOnly() && o.Told && o.Waits && !o.Prompt.OnScreen && o.Prompt.Type != r.Prompt.Type && r.Prompt.Type != agent.PromptNotice
+	if !misread && !contradicts(o, r) {
+		return false
+	}
+	switch f.shows(d, o) {
+	case agent.WholeMatch:
+		return false
+	case agent.PartMatch: // as of a file whose name the dialog tells without its folder
+		return r.Told && !d.Cut
+	}
+	return o.Waits || r.seenOnly() && !r.Vouched || r.Over != nil || hides(o.Raw)
+}
+
+// lostKept bounds what is kept of prompts that were told to be over unseen.
+const lostKept = 16
+
+// lose keeps a prompt that was told to be over before its dialog was seen. Any process
+// of the session can say so, and the dialog may be that one's: it stays contested.
+func (f *Fold) lose(r *request, how string, w why) {
+	m := &f.m
+	if !r.Told || r.Seen || r.Given || w.Tier == agent.TierScreen || how == "superseded" {
+		return
+	}
+	contests := func(shown *request) bool {
+		return shown != r && shown.Prompt.OnScreen && f.disputes(r, shown, f.dialog())
+	}
+	if !r.Waits && (f.dialog() == nil || !slices.ContainsFunc(m.Requests, contests)) {
+		return
+	}
+	lost := *r
+	lost.Hook, lost.Key, lost.Opened = "", m.Screen.Key, f.now
+	if m.Lost = append(m.Lost, &lost); len(m.Lost) > lostKept {
+		m.Lost = append([]*request(nil), m.Lost[1:]...)
+	}
+}
+
+// found forgets those that can have no dialog any more: the composer has been there
+// for a while, with neither dialog nor work. One that no hook waited for contests only
+// the dialog that was there.
+func (f *Fold) found() {
+	m := &f.m
+	m.Lost = slices.DeleteFunc(m.Lost, func(r *request) bool {
+		bare := !m.Screen.Bare.IsZero() && f.now.Sub(latest(m.Screen.Bare, r.Opened)) >= silence
+		return bare || !r.Waits && r.Key != m.Screen.Key
+	})
+}
+
+// hides says that a text has characters which a screen may not show.
+func hides(raw []byte) bool {
+	var v any
+	if json.Unmarshal(raw, &v) != nil {
+		return true
+	}
+	text := fmt.Sprint(v)
+	return strings.ContainsFunc(text, func(r rune) bool {
+		return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp) || r == unicode.ReplacementChar)
+	})
+}
+
+// contest marks the prompts whose dialogs are disputed and that no hook waits for.
+func (f *Fold) contest() {
+	f.found()
+	for _, r := range f.m.Requests {
+		contested := r.Hook == "" && f.disputed(r)
+		if contested == r.Prompt.Contested {
+			continue
+		}
+		r.Prompt.Contested = contested
+		switch {
+		case contested:
+			r.Prompt.Channel = agent.ChannelNone
+		case r.Hook == "":
+			r.Prompt.Channel = agent.ChannelKeys
+		}
+	}
+}

@@ -1,0 +1,190 @@
+package detect
+
+import (
+	"time"
+
+	"berth/agent"
+)
+
+// stuck is the rule for agents that show an error and nothing else: where the
+// table says how long it must stand, it is the end of the turn, if it is newer
+// than that.
+func (f *Fold) stuck() {
+	m := &f.m
+	after, r := f.after(agent.MoveFail, agent.SourceScreen), m.Screen.Reading
+	if after == 0 || m.Screen.Failed.IsZero() || r.Busy != "" && !r.Guess || r.Dialog != nil || m.Failure != nil || len(m.Requests) > 0 {
+		return
+	}
+	if l := f.level(); l != nil && l.Value == agent.LevelBusy {
+		return
+	}
+	begun := m.EndedAt
+	if m.Turn.Phase != "" {
+		begun = m.Turn.Started
+	}
+	if !m.Screen.Failed.Before(begun) && f.due(agent.MoveFail, agent.SourceScreen, m.Screen.Failed, after) {
+		f.fail(&agent.Fact{Source: agent.SourceScreen, Cause: "screen:error", Evidence: r.Failed.Text, Failure: r.Failed})
+	}
+}
+
+// restGrace is how long a composer must be there with nothing else to go by.
+func (f *Fold) restGrace() time.Duration {
+	if after := f.after(agent.MoveRest, agent.SourceScreen); after > 0 {
+		return after
+	}
+	return f.o.ScreenGrace
+}
+
+// rest is the rule by which a turn ends that was told to end: when nothing
+// says busy any more.
+func (f *Fold) rest() {
+	m := &f.m
+	if m.Turn.Phase != ending || m.Gate || f.afterwards() {
+		return
+	}
+	l := f.level()
+	switch {
+	case l == nil:
+		if len(m.Background) > 0 && m.Turn.How == agent.Completed {
+			return
+		}
+	case l.Value == agent.LevelBusy:
+		if !f.silent(l) {
+			return
+		}
+		f.doubt(l.Source, l.why(), m.Turn.By, m.Turn.Why)
+	case l.Value == agent.LevelWaiting && f.askedAgain():
+		return
+	case !f.due(agent.MoveDone, l.Source, l.Since, turnGap):
+		return
+	}
+	if f.agree(m.Turn.By) {
+		f.finish(false)
+	}
+}
+
+// askedAgain says that something is asked since the turn was told to end: it was
+// another's end, of two that went on at once, and what is asked is not over.
+func (f *Fold) askedAgain() bool {
+	for _, r := range f.m.Requests {
+		if r.Agent == "" && r.Opened.After(f.m.Turn.Ended) {
+			return true
+		}
+	}
+	return false
+}
+
+// logLags is how much longer than a live state file the log takes to tell why a
+// turn ended, of an agent without hooks: the file said idle up to 150 ms before
+// the log told of the error, on a machine that had more to do.
+const logLags = 200 * time.Millisecond
+
+// logFollows is how much longer a live state file's word waits for the log's, so
+// that an error is not told as idle first. Where a hook told of the turn, one
+// tells of its failure too. Rest that closes a prompt is a person's no, and no
+// error.
+func (f *Fold) logFollows(s agent.Source, rests time.Time) time.Duration {
+	if !f.m.ClosedAt.IsZero() && !f.m.ClosedAt.Before(rests) {
+		return 0
+	}
+	if s != agent.SourceRegistry || f.m.Turn.Source == agent.SourceHook || !f.may(agent.MoveFail, agent.SourceLog) {
+		return 0
+	}
+	return logLags
+}
+
+// interrupted is the rule by which a turn ends that nobody told to end.
+func (f *Fold) interrupted() {
+	m := &f.m
+	if m.Turn.Phase != running || len(m.Requests) > 0 || m.Gate || f.waits() != nil {
+		return
+	}
+	l, bare := f.level(), m.Screen.Bare
+	if i := f.idles(); i != nil && !i.Since.Before(m.Turn.Started) && f.may(agent.MoveRest, i.Source) {
+		if f.due(agent.MoveRest, i.Source, i.Since, f.after(agent.MoveRest, i.Source)+f.logFollows(i.Source, i.Since)) && f.agree(i.Source) {
+			f.infer(i.Source, i.Cause, i.Evidence)
+		}
+		return
+	}
+	if bare.IsZero() {
+		if l == nil {
+			f.quiet()
+		}
+		return
+	}
+	switch {
+	case l == nil:
+		if m.Turn.Source == agent.SourceScreen {
+			f.restByScreen(latest(bare, m.Turn.Started), f.restGrace())
+		} else if f.restByScreen(latest(bare, m.Changed, m.Screen.Changed), silence) {
+			return
+		}
+	case l.Value == agent.LevelBusy:
+		if f.silent(l) && f.restByScreen(bare, silence) {
+			f.doubt(l.Source, l.why(), agent.SourceScreen, f.m.EndedWhy)
+		}
+	case l.Since.Before(f.spokenFrom()): // it never spoke of this turn
+		if l.Source == agent.SourceTitle && m.Turn.Source == agent.SourceHook {
+			f.restByScreen(latest(bare, m.Turn.Started, m.Changed, m.Screen.Changed), drawsWithin)
+			return
+		}
+		f.restByScreen(latest(bare, m.Turn.Started), f.restGrace())
+	default:
+		if f.due(agent.MoveRest, l.Source, latest(l.Since, bare), f.after(agent.MoveRest, l.Source)) && f.may(agent.MoveRest, l.Source) && f.agree(l.Source) {
+			f.infer(l.Source, l.Cause, "composer on the screen, no work, no dialog")
+		}
+	}
+}
+
+// infer ends a turn that nobody told to end, by what the source shows.
+func (f *Fold) infer(s agent.Source, cause, evidence string) {
+	f.mark(s, cause, evidence)
+	f.m.Turn.By = s
+	f.finish(true)
+}
+
+// quiet is the rule by which a turn ends of which neither a level nor the screen
+// tells: nothing was logged, printed or told for the grace, and no tool runs.
+func (f *Fold) quiet() {
+	m := &f.m
+	r := m.Screen.Reading
+	if r != nil && (r.Composer != nil || r.Dialog != nil || r.Busy != "") || len(m.Calls) > 0 || f.o.Headless {
+		return
+	}
+	if !f.may(agent.MoveRest, agent.SourceLog) || !f.due(agent.MoveRest, agent.SourceLog, latest(m.Changed, m.Turn.Started), f.o.IdleGrace) {
+		return
+	}
+	f.infer(agent.SourceLog, "log:quiet", "nothing was logged or printed for "+f.o.IdleGrace.String())
+}
+
+// spokenFrom is since when a level that says "not busy" may speak of the turn under
+// way. One that came a little before its beginning was told may have been quicker
+// than who told it; not where that gives the moment itself, which may be told late:
+// a draft's "idle" ended the turn that the draft became when it was read 0.2 s after both.
+func (f *Fold) spokenFrom() time.Time {
+	t := &f.m.Turn
+	if !t.At.IsZero() {
+		return t.Started
+	}
+	return t.Started.Add(-turnGap)
+}
+
+// restByScreen ends the turn when the composer has been there for long enough.
+func (f *Fold) restByScreen(since time.Time, grace time.Duration) bool {
+	if !f.may(agent.MoveRest, agent.SourceScreen) || !f.due(agent.MoveRest, agent.SourceScreen, since, grace) || !f.agree(agent.SourceScreen) {
+		return false
+	}
+	f.infer(agent.SourceScreen, "screen:composer", "composer on the screen, no work, no dialog")
+	return true
+}
+
+// silent says whether a level that says busy has not said it for so long, with
+// everything else still and the composer on the screen, that it is not
+// believed any more.
+func (f *Fold) silent(l *level) bool {
+	m := &f.m
+	if m.Screen.Bare.IsZero() {
+		return false
+	}
+	return f.due(agent.MoveRest, agent.SourceScreen, latest(l.Spoke, m.Screen.Bare, m.Screen.Changed, m.Changed), silence)
+}
