@@ -19,6 +19,11 @@ func (f *Fold) spent() bool {
 	return !at.IsZero() && f.now.Sub(at) < spentHolds
 }
 
+// takenHolds is how long a dialog that shows a part of what was asked may stay after its
+// hook handed the answer to the agent. Claude Code took 900 ms to take one away, and
+// drew it anew meanwhile, with six times the work that the machine can do.
+const takenHolds = 3 * time.Second
+
 // tornWithin is how long a frame may be half drawn: Gemini CLI's dialog was off the
 // screen for 37 ms as it was answered, at a load of 17.
 const tornWithin = 200 * time.Millisecond
@@ -263,7 +268,10 @@ func (f *Fold) seen() {
 		}
 	}
 	for _, r := range m.Requests {
-		if r.Prompt.OnScreen {
+		switch {
+		case r.Prompt.OnScreen:
+			return
+		case !r.Taken.IsZero() && f.shows(d, r) == agent.PartMatch && !f.due(agent.MoveAsk, agent.SourceScreen, r.Taken, takenHolds):
 			return
 		}
 	}

@@ -126,15 +126,16 @@ type request struct {
 	Call   string
 	Input  string // canonical
 	Hook   string
-	Waits  bool   // a hook has waited for its answer, and was not given one by Berth
-	Given  bool   // its hook was given one
-	Told   bool   // by the agent's own event, not only seen
-	Seen   bool   // on the screen, at some time
-	Place  int    // which of several dialogs that was, where it told
-	Key    string // of that dialog
-	Size   [2]int // of the screen then
-	Flat   string // the dialog as it is on a screen of any size, where all of it was seen
-	Focus  int    // which of its options was chosen
+	Waits  bool      // a hook has waited for its answer, and was not given one by Berth
+	Given  bool      // its hook was given one
+	Taken  time.Time // when that hook handed the answer to the agent
+	Told   bool      // by the agent's own event, not only seen
+	Seen   bool      // on the screen, at some time
+	Place  int       // which of several dialogs that was, where it told
+	Key    string    // of that dialog
+	Size   [2]int    // of the screen then
+	Flat   string    // the dialog as it is on a screen of any size, where all of it was seen
+	Focus  int       // which of its options was chosen
 	// Vouched: the agent told of it too, and more than its dialog shows.
 	Vouched bool
 	Over    *over // it was told to be over, while its dialog was on the screen
@@ -163,7 +164,7 @@ type screen struct {
 	Key     string    // of the dialog on it
 	Shown   time.Time // since when that dialog is shown
 	Spent   time.Time // when that dialog was answered, though it is still shown
-	Given   time.Time // when a hook took the answer to one that showed a part, at whatever size it is drawn since
+	Given   time.Time // when a hook handed over an answer, and when its prompt was over: half drawn, that dialog shows anything
 	Torn    torn
 }
 

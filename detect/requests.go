@@ -223,6 +223,9 @@ func (f *Fold) drop(how string, w why, stopped bool, over func(*request) bool) b
 
 func (f *Fold) close(r *request, how string, w why, stopped bool) {
 	f.m.ClosedAt = f.now
+	if !r.Taken.IsZero() {
+		f.m.Screen.Given = f.now
+	}
 	f.lose(r, how, w)
 	f.result.Closed = append(f.result.Closed, Resolution{Request: r.Prompt.Clone(), How: how, Tier: w.Tier, Cause: w.Cause, Stopped: stopped})
 }
@@ -240,8 +243,7 @@ func (f *Fold) answered(fact *agent.Fact) {
 // hookGone: nobody waits any more for the answer by hook. The dialog, where
 // there is one, stays.
 //
-// With an answer in its hands the dialog is answered, though it takes a moment to go:
-// where it shows only a part of what is asked it would be a prompt of its own by then.
+// A dialog whose hook handed an answer to the agent is answered, and takes a moment to go.
 func (f *Fold) hookGone(fact *agent.Fact) {
 	for _, r := range f.m.Requests {
 		if r.Hook != fact.Hook || fact.Hook == "" {
@@ -250,8 +252,8 @@ func (f *Fold) hookGone(fact *agent.Fact) {
 		r.Hook, r.Prompt.Channel = "", agent.ChannelKeys
 		r.Given = fact.Cause == agent.CauseDelivered
 		r.Waits = !r.Given
-		if d := f.dialog(); fact.Cause == agent.CauseDelivered && r.Prompt.OnScreen && d != nil && f.shows(d, r) == agent.PartMatch {
-			f.m.Screen.Given = f.now
+		if r.Given {
+			r.Taken, f.m.Screen.Given = f.now, f.now
 		}
 	}
 	f.closeAll("ended", fact.Source, fact.Cause, false, func(r *request) bool {

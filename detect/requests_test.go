@@ -277,6 +277,7 @@ func TestDeliveredInPart(t *testing.T) {
 		return b
 	}
 	b := asked(t)
+	b.at(3050).screen(agent.Reading{}) // a frame that is half drawn
 	narrow := *shown.Dialog
 	narrow.Body, narrow.Cols = "…name.txt", 40
 	b.at(3100).screen(agent.Reading{Dialog: &narrow}) // drawn anew for another size
@@ -294,6 +295,10 @@ func TestDeliveredInPart(t *testing.T) {
 	b = asked(t)
 	b.at(3100).screen(shown)
 	b.at(4500)
+	if p := b.fold.Status().Request; p == nil || p.ID != "1" {
+		t.Errorf("a dialog that is drawn while its answer is on the way: %+v", p)
+	}
+	b.at(6100)
 	if p := b.fold.Status().Request; p == nil || p.ID != "2" || p.Channel != agent.ChannelKeys {
 		t.Errorf("a dialog that stayed: %+v", p)
 	}

@@ -136,6 +136,10 @@ func (l *lab) end() {
 	if l.t.Failed() && l.Session != nil {
 		screen, err := l.Screen(context.Background())
 		l.t.Logf("the last screen (%v):\n%s", err, screen)
+		events, _ := l.host.Call(context.Background(), nil, "watch", l.Name, "--since", "e1", "--timeout", "1s") // it ends by its timeout
+		for line := range strings.Lines(string(events)) {
+			l.t.Logf("%.600s", strings.TrimSpace(line))
+		}
 		for _, r := range l.api.Requests() {
 			l.t.Logf("%s %s %s %s step %d: %.80q", r.Time.Format("05.000"), r.Method, r.Path, r.Kind, r.Step, r.Prompt)
 		}
