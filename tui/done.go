@@ -23,6 +23,12 @@ type verdict struct {
 	Error     *api.Error `json:"error"`
 }
 
+// otherwise says that the prompt asks something else now than its card showed, which
+// had not come here when the key was pressed.
+func (v verdict) otherwise() bool {
+	return v.Error != nil && v.Error.Code == api.CodeStalePrompt && v.Error.Details["digest"] != nil
+}
+
 // Finish takes in what came of an act.
 func (m *Model) Finish(d Done, now time.Time) {
 	m.now = now
@@ -51,6 +57,9 @@ func (m *Model) Finish(d Done, now time.Time) {
 		}
 	}
 	switch {
+	case d.Kind == "respond" && v.otherwise():
+		m.Tell(d.Name+": "+changed, waits)
+		return
 	case failure != "":
 		m.tellResult(failure, failed)
 		return

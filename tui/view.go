@@ -224,7 +224,11 @@ func (m *Model) hints() []hint {
 		case !l.split && !m.detail:
 			list = append(list, hint{enter, "show"})
 		case m.world.May["attach"] && !s.Over():
-			list = append(list, hint{enter, "attach"})
+			key := enter
+			if m.carded() && m.world.May["respond"] && m.answersTo(s.Request)["enter"] {
+				key = "a" // the card has the other
+			}
+			list = append(list, hint{key, "attach"})
 		}
 		if !l.split && m.detail {
 			list = append(list, hint{"esc", "list"})

@@ -86,10 +86,10 @@ func TestDashboard(t *testing.T) {
 	d.says(message)
 	d.answers("Question 1 of 3", "2", "Question 2 of 3")
 	d.answers("Question 2 of 3", "1", "Question 3 of 3")
-	d.types("13\r")
+	d.answers("Question 3 of 3", "1", `1 +\[x\]`)
+	d.types("3\r")
 	d.shows("Your answers")
-	d.types("\r")
-	d.shows("lab: answered, confirmed")
+	d.answers("Your answers", "\r", "lab: answered, confirmed")
 	l.is("idle")
 	l.answered(message, "Logging, Tracing")
 
