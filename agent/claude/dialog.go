@@ -367,6 +367,10 @@ const (
 	tipEnds   = "below"
 )
 
+// isBox says that a row draws the frame around what is typed, as for a search: it goes
+// on from no text above, however wide it is.
+func isBox(row string) bool { return strings.HasPrefix(strings.TrimSpace(row), "╭") }
+
 var leave = regexp.MustCompile(`(?i)\b(esc to (cancel|exit|close|go back|dismiss|return|clear|reject|skip)|enter to (confirm|continue|select|close))`)
 
 // lastWords are the words at a dialog's end, which tell how to leave it, on one
@@ -399,6 +403,9 @@ func (b *bottomBlock) notice() bool {
 	d.Body = strings.Trim(s.join(s.last-len(rows)+1, s.last-1), "\n")
 	title, _, several := strings.Cut(strings.TrimSpace(rows[0]), "  ")
 	if !several {
+		if n := slices.IndexFunc(rows, isBox); n > 0 {
+			rows = rows[:n]
+		}
 		title = paragraphs(rows, s.view.Cols-besideQuestion)[0]
 	}
 	d.Title = title

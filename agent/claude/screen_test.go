@@ -134,6 +134,18 @@ func TestDialogs(t *testing.T) {
 	}
 }
 
+// TestNoticeWithASearch: its title ends where the frame of the search begins.
+func TestNoticeWithASearch(t *testing.T) {
+	for _, cols := range []int{40, 60, 120} {
+		frame := strings.Repeat("─", cols-6)
+		d := draw(cols, 24, "❯ /resume\n\n"+strings.Repeat("─", cols)+"\n  Resume session\n  ╭"+frame+"╮\n  │ ⌕ Search…"+strings.Repeat(" ", cols-16)+"│\n  ╰"+frame+
+			"╯\n    ws\n\n   No conversations found in this project.\n\n    Type to search · Esc to cancel\n").Dialog
+		if d == nil || d.Type != agent.PromptNotice || d.Title != "Resume session" {
+			t.Errorf("at %d columns: %+v", cols, d)
+		}
+	}
+}
+
 // TestStashed: a draft that was put aside is told by the footer, by each version in
 // words of its own.
 func TestStashed(t *testing.T) {
