@@ -122,7 +122,8 @@ func TestFirstMessageWhileSomebodyTypes(t *testing.T) {
 		check(t, l.Type(l.ctx, "k"))
 		l.pause(150)
 	}
-	l.is("idle")
+	// Not wait, which waits for the first message too.
+	l.until(func() bool { return l.state().State == "idle" }, func() string { return fmt.Sprintf("it is %+v", l.state()) })
 	l.pause(4000) // in which it might be sent
 	for _, r := range l.api.Requests() {
 		if r.Prompt != "" && r.Prompt != "MOCK: text first of all" {
