@@ -261,7 +261,7 @@ func (c *chronicle) follows(name string, steps ...step) []moment {
 	got := c.watch.since(c.moments)
 	stamps := c.truth.since(c.stamps)
 	if told, want := tellMoments(got), tellSteps(steps); told != want {
-		c.t.Errorf("%s: told %s, want %s\nby %s\nClaude's file said %s", name, told, want, tellCauses(got), tellStamps(stamps))
+		c.t.Errorf("%s: told %s, want %s\nby %s\nClaude's file said %s\nits hooks were %s", name, told, want, tellCauses(got), tellStamps(stamps), tellHooks(c.watch.heard()))
 		return got
 	}
 	at := 0
@@ -295,7 +295,8 @@ func (c *chronicle) follows(name string, steps ...step) []moment {
 		delay := got[i].Told.Sub(since)
 		delays.add(name, s.state, delay)
 		if delay > bar {
-			c.t.Errorf("%s: %s was told %d ms after it was true (%s, tier %d), more than %v", name, s.state, delay.Milliseconds(), got[i].Cause, got[i].Tier, bar)
+			c.t.Errorf("%s: %s was told %d ms after it was true (%s, tier %d), more than %v\nby %s\nClaude's file said %s\nits hooks were %s",
+				name, s.state, delay.Milliseconds(), got[i].Cause, got[i].Tier, bar, tellCauses(got), tellStamps(stamps), tellHooks(c.watch.heard()))
 		}
 	}
 	return got
@@ -345,6 +346,14 @@ func tellCauses(list []moment) string {
 	var words []string
 	for _, m := range list {
 		words = append(words, fmt.Sprintf("%s %s %s", m.Time.Format("05.000"), m.Next, m.Cause))
+	}
+	return strings.Join(words, ", ")
+}
+
+func tellHooks(list []hookTold) string {
+	var words []string
+	for _, h := range list {
+		words = append(words, h.Time.Format("05.000")+" "+h.Event)
 	}
 	return strings.Join(words, ", ")
 }
