@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -299,11 +300,20 @@ func (d *detection) resume(saved []answering, told map[string]time.Time) {
 	}
 }
 
+// supersededKept is how many prompts that became others are known as such, for answers
+// that come late: one comes within seconds.
+const supersededKept = 16
+
 // closes judges the answer to a prompt that was closed, if there is one on its
 // way, and gives what is told of it.
 func (c *core) closes(done *detect.Resolution) (by *By, told []events.Event) {
 	if c.detection == nil {
 		return nil, nil // the program has ended, and with it what was answered
+	}
+	if d := c.detection; done.How == "superseded" {
+		if d.superseded = append(d.superseded, done.Request.ID); len(d.superseded) > supersededKept {
+			d.superseded = slices.Delete(d.superseded, 0, 1)
+		}
 	}
 	a := c.detection.answers[done.Request.ID]
 	if a == nil {

@@ -51,11 +51,12 @@ type detection struct {
 	nudging   []*nudging     // deliveries in progress: one, and those that wait for their confirmation
 	watches   []*turnWatch   // turns that somebody waits for
 
-	asking   map[uint64]bool       // hooks that wait for a verdict, by their records
-	answers  map[string]*answering // on their way, by prompt
-	othersAt time.Time             // when somebody else than respond last typed
-	othersTo int64                 // and how much was printed by then
-	hooked   bool                  // its hooks tell of it
+	asking     map[uint64]bool       // hooks that wait for a verdict, by their records
+	answers    map[string]*answering // on their way, by prompt
+	superseded []string              // the last prompts that became others, unanswered
+	othersAt   time.Time             // when somebody else than respond last typed
+	othersTo   int64                 // and how much was printed by then
+	hooked     bool                  // its hooks tell of it
 
 	gate     gate.State // of the turn
 	kept     keeping

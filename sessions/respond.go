@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -70,6 +71,9 @@ func (s *Session) Respond(ctx context.Context, claim Claim, prompt string, answe
 			return nil, err
 		}
 		if p.Request == nil {
+			if s.askedAnew(ctx, prompt) {
+				return nil, s.anew(prompt)
+			}
 			if bound {
 				return s.elsewhere(prompt), stalePrompt(prompt)
 			}
@@ -325,6 +329,20 @@ func (s *Session) elsewhere(prompt string) *Response {
 
 func stalePrompt(prompt string) error {
 	return api.Errorf(api.CodeStalePrompt, "somebody else answered this prompt first: state shows what is asked now").With("prompt", prompt)
+}
+
+// askedAnew says that nothing answered the prompt: what its dialog shows is another one,
+// with an id of its own.
+func (s *Session) askedAnew(ctx context.Context, prompt string) bool {
+	anew, err := ask(ctx, s, func(c *core) (bool, error) {
+		return c.detection != nil && slices.Contains(c.detection.superseded, prompt), nil
+	})
+	return err == nil && anew
+}
+
+func (s *Session) anew(prompt string) error {
+	name := s.Status().Name
+	return api.Errorf(api.CodeStalePrompt, "the prompt %s is not what the dialog asks now, and was not answered: prompt %s shows what it asks, under an id of its own", api.Quote(prompt), name).With("prompt", prompt)
 }
 
 func (s *Session) noPrompt(prompt string) error {

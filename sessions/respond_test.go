@@ -49,7 +49,11 @@ func (asker) Verdict(*agent.Request, agent.Answer, []byte) (agent.Verdict, error
 func (asker) Screen(v *agent.View) *agent.Reading {
 	for _, row := range v.Lines {
 		if m := asks.FindStringSubmatch(row.Text); m != nil {
-			return &agent.Reading{Dialog: &agent.Dialog{Type: agent.PromptPermission, Title: m[1], Key: m[1], Body: m[2], Options: []agent.Option{{Number: 1, Label: "Yes"}}}}
+			yes := "Yes"
+			if m[2] == "other" {
+				yes = "Yes, and never ask again"
+			}
+			return &agent.Reading{Dialog: &agent.Dialog{Type: agent.PromptPermission, Title: m[1], Key: m[1], Body: m[2], Options: []agent.Option{{Number: 1, Label: yes}}}}
 		}
 	}
 	return &agent.Reading{Composer: &agent.Composer{Empty: true, Focused: true}}
@@ -163,6 +167,23 @@ func TestRespondByKeys(t *testing.T) {
 
 // TestRespondToOneThatDrawsFirst: its dialog must have stood, unless its title
 // says that it listens, and the pages behind the first must have, too.
+// What becomes another prompt before it could be answered was answered by no other
+// caller: the answer says so, and where to look.
+func TestRespondToOneAskedAnew(t *testing.T) {
+	_, s := newAsker(t, "asks 1: later'; sleep 1; printf '\\033[2J\\033[Hasks 1: other")
+	first := s.Status().Request.ID
+	r, err := s.Respond(t.Context(), claim("c1"), first, agent.Answer{Kind: agent.Accept})
+	if r != nil || code(err) != string(api.CodeStalePrompt) || !strings.Contains(fmt.Sprint(err), "was not answered: prompt one shows what it asks") {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if now := s.Status().Request; now == nil || now.ID == first {
+		t.Errorf("the prompt is %+v", now)
+	}
+	if r, err := s.Respond(t.Context(), claim("c1"), first, agent.Answer{Kind: agent.Accept}); r != nil || !strings.Contains(fmt.Sprint(err), "was not answered") {
+		t.Errorf("once more: %+v, %v", r, err)
+	}
+}
+
 func TestRespondToOneThatDrawsFirst(t *testing.T) {
 	for _, c := range []struct {
 		title string

@@ -121,12 +121,30 @@ func TestEdits(t *testing.T) {
 		if s.Prompt.Tool == nil || *s.Prompt.Tool != "apply_patch" {
 			t.Errorf("it asks %+v", s.Prompt)
 		}
+		if c.channel == "keys" {
+			s = l.asDrawn(s, c.words...)
+		}
 		l.respond(c.channel, c.outcome, append([]string{"--prompt", s.Prompt.ID}, c.words...)...)
 		l.await("idle")
 		if _, err := os.Stat(file); (err == nil) != c.made {
 			t.Errorf("%v: made is %v", c.words, err == nil)
 		}
 	}
+}
+
+// asDrawn answers what only the dialog takes. The dialog shows where the edits go and
+// not the edits that were told: it is a prompt of its own, and nothing is answered yet.
+func (l *lab) asDrawn(s state, words ...string) state {
+	l.t.Helper()
+	r, status := l.try(append([]string{"--prompt", s.Prompt.ID}, words...)...)
+	if status != 6 || r.Delivered || r.Outcome != "" || r.Error == nil || !strings.Contains(r.Error.Message, "was not answered: prompt "+name+" shows") {
+		l.t.Fatalf("respond %q: status %d, %+v; error %+v", words, status, r, r.Error)
+	}
+	now := l.await("prompt")
+	if now.Prompt == nil || now.Prompt.ID == s.Prompt.ID || !now.Prompt.OnScreen || !now.Prompt.Ready {
+		l.t.Fatalf("it asked %+v, and asks %+v", s.Prompt, now.Prompt)
+	}
+	return now
 }
 
 // TestParallel: of several calls at once each is asked about, and an answer is
