@@ -181,7 +181,7 @@ type Orphan struct{ process }
 func (o Orphan) PID() int { return o.pid }
 
 // Orphans lists the living processes that were started in the session in this
-// folder, by any of its holders, and have no holder above them any more.
+// folder, by any of its holders, and have no holder of it above them any more.
 func Orphans(dir string) ([]Orphan, error) {
 	here, err := ours()
 	if err != nil {
@@ -199,10 +199,13 @@ func Orphans(dir string) ([]Orphan, error) {
 	for _, p := range all {
 		above[p.pid] = p
 	}
+	holder, _ := readIdentity(dir) // none is left of a session without one
 	held := func(p process) bool {
 		for range len(all) {
-			if isHolder(p.pid) {
-				return true
+			// What a program is called says nothing. One that is starting is not in the
+			// folder yet.
+			if p.pid == holder.PID && p.start == holder.Start || p.parent == os.Getpid() && isHolder(p.pid) {
+				return !p.dead
 			}
 			up, ok := above[p.parent]
 			if !ok {
