@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"berth/sessions/hold"
 )
 
 func TestStateAndRuntimeFolders(t *testing.T) {
@@ -117,6 +119,9 @@ func TestPrivateFolders(t *testing.T) {
 
 // TestMain lets the test binary be the other server of TestLockState.
 func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == "enter" { // as berth-hold
+		os.Exit(hold.EnterMain())
+	}
 	if dir := os.Getenv("LOCK_STATE_DIR"); dir != "" {
 		if _, err := LockState(dir); err != nil {
 			os.Exit(1)

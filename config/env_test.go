@@ -138,7 +138,7 @@ func TestLoginEnvOfAnotherUser(t *testing.T) {
 		if err := os.Chmod(u.Home, mode); err != nil {
 			t.Fatal(err)
 		}
-		env, err := LoginEnv(context.Background(), OtherAccount(u))
+		env, err := LoginEnv(context.Background(), os.Args[0], OtherAccount(u))
 		if err != nil {
 			t.Errorf("%v: %v", mode, err)
 		}
@@ -156,7 +156,7 @@ func TestLoginEnvOfARealShell(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(home, ".profile"), []byte(profile), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	env, err := LoginEnv(context.Background(), Account{Name: "u", Home: home, Shell: "/bin/sh", UID: os.Getuid()})
+	env, err := LoginEnv(context.Background(), os.Args[0], Account{Name: "u", Home: home, Shell: "/bin/sh", UID: os.Getuid()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +189,7 @@ func TestLoginEnvOfShellsThatFail(t *testing.T) {
 		if script == "" {
 			a.Shell, a.Home = "/no/such/shell", "/no/such/home"
 		}
-		env, err := LoginEnv(context.Background(), a)
+		env, err := LoginEnv(context.Background(), os.Args[0], a)
 		if err == nil || !strings.Contains(err.Error(), a.Shell) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -204,13 +204,13 @@ func TestLoginEnvDoesNotWait(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
 	defer cancel()
 	begin := time.Now()
-	env, err := LoginEnv(ctx, shellAccount(t, "sleep 60 & sleep 60\n"))
+	env, err := LoginEnv(ctx, os.Args[0], shellAccount(t, "sleep 60 & sleep 60\n"))
 	if err == nil || len(env) == 0 || time.Since(begin) > 4*time.Second {
 		t.Errorf("after %v: %v", time.Since(begin), err)
 	}
 	// One that answers and leaves something behind that holds stdout is fine.
 	a := shellAccount(t, "sleep 3 &\nexport X=1\neval \"$4\"\n")
-	env, err = LoginEnv(context.Background(), a)
+	env, err = LoginEnv(context.Background(), os.Args[0], a)
 	if err != nil || !slices.Contains(env, "X=1") {
 		t.Errorf("with a child left behind: %q %v", env, err)
 	}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -12,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"berth/sessions/hold"
 )
 
 // loginTimeout is how long a login shell may take with its rc files. Heavy
@@ -29,15 +32,17 @@ const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 // shell starts with next to nothing, so that no variable of the server's own
 // gets in, and has no terminal and no input.
 //
-// The shell of another user's account runs as that user, never as the server's.
+// The shell of another user's account runs as that user, never as the server's. It
+// runs with a mark (exe is berth-hold): what its rc files leave running, which an
+// agent may be able to write, is not taken for a person.
 //
 // It always returns an environment to work with. With an error, for a log, it
 // is what could be learned, PATH at the least.
-func LoginEnv(ctx context.Context, a Account) ([]string, error) {
+func LoginEnv(ctx context.Context, exe string, a Account) ([]string, error) {
 	base := []string{
 		"HOME=" + a.Home, "USER=" + a.Name, "LOGNAME=" + a.Name, "SHELL=" + a.Shell, "PATH=" + systemPath,
 	}
-	printed, err := askShell(ctx, a, append(slices.Clone(base), "TERM=dumb"))
+	printed, err := askShell(ctx, exe, a, append(slices.Clone(base), "TERM=dumb"))
 	env := cleanLogin(printed)
 	for _, b := range base {
 		name, _, _ := strings.Cut(b, "=")
@@ -54,7 +59,7 @@ func LoginEnv(ctx context.Context, a Account) ([]string, error) {
 
 // askShell returns the entries that were printed between two marks, which
 // keep apart what rc files print. It gets as far as it can.
-func askShell(ctx context.Context, a Account, env []string) ([]string, error) {
+func askShell(ctx context.Context, exe string, a Account, env []string) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, loginTimeout)
 	defer cancel()
 	mark := "berth-" + rand.Text()
@@ -74,7 +79,7 @@ func askShell(ctx context.Context, a Account, env []string) ([]string, error) {
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	// What the rc files left running may hold the pipe open.
 	cmd.WaitDelay = 200 * time.Millisecond
-	err := cmd.Run()
+	err := runMarked(cmd, exe)
 
 	_, printed, begun := bytes.Cut(out.data, []byte(mark))
 	printed, _, whole := bytes.Cut(printed, []byte(mark))
@@ -92,6 +97,19 @@ func askShell(ctx context.Context, a Account, env []string) ([]string, error) {
 	// The last entry may be cut short.
 	end := bytes.LastIndexByte(printed, 0)
 	return entries(printed[:max(end, 0)]), err
+}
+
+func runMarked(cmd *exec.Cmd, exe string) error {
+	entry, err := hold.Enter(cmd, exe, hold.LoginShell)
+	if err != nil {
+		return err
+	}
+	defer entry.Close()
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	failed := entry.Begin()
+	return cmp.Or(failed, cmd.Wait())
 }
 
 func entries(b []byte) []string {

@@ -306,7 +306,10 @@ func (s *server) openSessions(ctx context.Context) error {
 	if s.book, err = rules.Compile(s.config.Rules, nil); err != nil {
 		return err
 	}
-	shells := &logins{ctx: ctx, log: s.log, ask: config.LoginEnv, now: time.Now, known: map[string]*login{}}
+	ask := func(ctx context.Context, who config.Account) ([]string, error) {
+		return config.LoginEnv(ctx, holder, who)
+	}
+	shells := &logins{ctx: ctx, log: s.log, ask: ask, now: time.Now, known: map[string]*login{}}
 	shells.of(nil, false) // now, so that no session waits for it
 	s.doors = &doors{dir: s.config.RuntimeDir}
 	account.ShutInherited()

@@ -24,6 +24,10 @@ const (
 	markHash = 48      // bits that the session's id makes; the bits above count down with each session inside a session
 )
 
+// LoginShell is in place of a session's id where the server asks a login shell for
+// its environment. No id has a blank.
+const LoginShell = "login shell"
+
 // markUnder is the mark of a session that a process with this hard limit
 // starts. It is lower than the limit, as long as there is a lower one.
 func markUnder(limit uint64, session string) uint64 {
@@ -39,6 +43,10 @@ func markUnder(limit uint64, session string) uint64 {
 	}
 	return 0
 }
+
+// namesSession reports whether marks under a hard limit say which session it is: those
+// under an administrator's low limit are all the same.
+func namesSession(limit uint64) bool { return limit >= 1<<markHash }
 
 // surroundings is where this process runs itself: a caller of the same
 // surroundings is outside of the sessions that this process starts.
@@ -104,6 +112,8 @@ func CheckOutside(pid int) error {
 		}
 		session, long := sessionOf(p.pid)
 		switch {
+		case here.ofLoginShell(limit):
+			mark = fmt.Errorf("process %d was started by a login shell that the server asked for its environment: process %d has its mark", pid, p.pid)
 		case limit < markTop && !here.limits[limit]:
 			mark = fmt.Errorf("process %d was started inside a session whose holder is gone: process %d has its mark", pid, p.pid)
 		case session != "" && !here.sessions[session]:
@@ -114,6 +124,17 @@ func CheckOutside(pid int) error {
 		return nil
 	})
 	return cmp.Or(err, mark)
+}
+
+// ofLoginShell reports whether a process with this hard limit was started by a login
+// shell that a server with these surroundings asked.
+func (s surroundings) ofLoginShell(limit uint64) bool {
+	for of := range s.limits {
+		if namesSession(of) && limit == markUnder(of, LoginShell) && !s.limits[limit] {
+			return true
+		}
+	}
+	return false
 }
 
 // Inside reports whether a process carries a session's mark. It is much cheaper
@@ -188,8 +209,10 @@ func Orphans(dir string) ([]Orphan, error) {
 		return nil, err
 	}
 	marks := map[uint64]bool{}
+	alike := false // other sessions have the same mark
 	for limit := range here.limits {
 		marks[markUnder(limit, filepath.Base(dir))] = true
+		alike = alike || !namesSession(limit)
 	}
 	all, err := listProcesses()
 	if err != nil {
@@ -202,9 +225,9 @@ func Orphans(dir string) ([]Orphan, error) {
 	holder, _ := readIdentity(dir) // none is left of a session without one
 	held := func(p process) bool {
 		for range len(all) {
-			// What a program is called says nothing. One that is starting is not in the
+			// A program can call itself a holder. One that is starting is not in the
 			// folder yet.
-			if p.pid == holder.PID && p.start == holder.Start || p.parent == os.Getpid() && isHolder(p.pid) {
+			if p.pid == holder.PID && p.start == holder.Start || (alike || p.parent == os.Getpid()) && isHolder(p.pid) {
 				return !p.dead
 			}
 			up, ok := above[p.parent]
