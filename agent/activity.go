@@ -39,6 +39,9 @@ const (
 	OtherFailure Class = "other"
 )
 
+// Classes is the one list of them: what a rule may name.
+var Classes = []Class{Unauthorized, OutOfCredits, RateLimited, Overloaded, Network, ContextFull, Invalid, OtherFailure}
+
 // Failure is why the last turn failed. It holds until the next begins.
 type Failure struct {
 	Class Class     `json:"class"`

@@ -112,9 +112,6 @@ func (p *inputParser) flush() []input {
 	return p.out
 }
 
-// inPaste tells whether the paste goes on.
-func (p *inputParser) inPaste() bool { return p.state == statePaste }
-
 func (p *inputParser) step(c byte) {
 	switch p.state {
 	case stateGround:

@@ -119,7 +119,7 @@ func TestLoneEscapeIsShort(t *testing.T) {
 		t.Errorf("hold %v", p.hold())
 	}
 	p.feed([]byte("x\x1b[200~x"))
-	if p.hold() != pasteHold || !p.inPaste() {
+	if p.hold() != pasteHold || p.state != statePaste {
 		t.Errorf("hold %v", p.hold())
 	}
 	p.flush()

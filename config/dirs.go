@@ -21,11 +21,9 @@ const maxSocketPath = 100
 // folder. MakeRuntimeDir refuses a folder in which it would not fit.
 const MaxSocketName = 32
 
-// DefaultStateDir is where state is kept when nothing is said:
+// stateDir is where state is kept when nothing is said:
 // $STATE_DIRECTORY, which systemd sets; $XDG_STATE_HOME/berth;
 // ~/.local/state/berth; without a home folder /var/lib/berth.
-func DefaultStateDir() string { return stateDir(os.Getenv) }
-
 func stateDir(getenv func(string) string) string {
 	// systemd lists several folders with colons; ours is the first.
 	if d, _, _ := strings.Cut(getenv("STATE_DIRECTORY"), ":"); filepath.IsAbs(d) {
@@ -41,14 +39,6 @@ func stateDir(getenv func(string) string) string {
 	return "/var/lib/berth"
 }
 
-// DefaultRuntimeDir is where the sockets of the server with that state folder
-// are: $RUNTIME_DIRECTORY, which systemd sets; $XDG_RUNTIME_DIR/berth, with a
-// short hash of the state folder unless it is the default one; else a folder
-// in the temp folder, named by uid and that hash. It makes nothing.
-func DefaultRuntimeDir(state string) string {
-	return runtimeDir(os.Getenv, os.Getuid(), ownFolder, state)
-}
-
 // ownFolder says that dir is there and belongs to uid. After su, the variable
 // may still name the folder of whoever logged in.
 func ownFolder(dir string, uid int) bool {
@@ -60,6 +50,10 @@ func ownFolder(dir string, uid int) bool {
 	return ok && int(st.Uid) == uid
 }
 
+// runtimeDir is where the sockets of the server with that state folder are:
+// $RUNTIME_DIRECTORY, which systemd sets; $XDG_RUNTIME_DIR/berth, with a short hash of
+// the state folder unless it is the default one; else a folder in the temp folder, named
+// by uid and that hash. It makes nothing.
 func runtimeDir(getenv func(string) string, uid int, owned func(string, int) bool, state string) string {
 	if d, _, _ := strings.Cut(getenv("RUNTIME_DIRECTORY"), ":"); filepath.IsAbs(d) {
 		return filepath.Clean(d)

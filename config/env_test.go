@@ -24,10 +24,6 @@ func TestSecretNames(t *testing.T) {
 			t.Errorf("%s: %v", name, !want)
 		}
 	}
-	in := []string{"A=1", "API_KEY=x=y", "TOKEN", "SECRET="}
-	if got := RedactEnv(in); !reflect.DeepEqual(got, []string{"A=1", "API_KEY=***", "TOKEN", "SECRET=***"}) || in[1] != "API_KEY=x=y" {
-		t.Errorf("%q, from %q", got, in)
-	}
 	if got := RedactMap(map[string]string{"A": "1", "KEY": "x"}); !reflect.DeepEqual(got, map[string]string{"A": "1", "KEY": "***"}) {
 		t.Errorf("%v", got)
 	}

@@ -21,19 +21,7 @@ func IsSecretName(name string) bool {
 	return false
 }
 
-// RedactEnv is a copy of NAME=VALUE entries with the secret values hidden.
-func RedactEnv(env []string) []string {
-	out := make([]string, len(env))
-	for i, entry := range env {
-		name, _, found := strings.Cut(entry, "=")
-		if out[i] = entry; found && IsSecretName(name) {
-			out[i] = name + "=" + api.Hidden
-		}
-	}
-	return out
-}
-
-// RedactMap is RedactEnv for values by name.
+// RedactMap is a copy of values by name with the secret ones hidden.
 func RedactMap(env map[string]string) map[string]string {
 	out := make(map[string]string, len(env))
 	for name, value := range env {

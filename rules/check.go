@@ -157,13 +157,9 @@ func (c *checker) plain(field string, r *Rule) {
 	c.noPrompt(field, r)
 }
 
-var classes = []agent.Class{
-	agent.Unauthorized, agent.OutOfCredits, agent.RateLimited, agent.Overloaded, agent.Network, agent.ContextFull, agent.Invalid, agent.OtherFailure,
-}
-
 func (c *checker) fault(field string, r *Rule) {
-	if r.Class != "" && !slices.Contains(classes, agent.Class(r.Class)) {
-		c.add(field+".class", api.Quote(r.Class)+" is no class of errors", fmt.Sprintf("write one of %v", classes))
+	if r.Class != "" && !slices.Contains(agent.Classes, agent.Class(r.Class)) {
+		c.add(field+".class", api.Quote(r.Class)+" is no class of errors", fmt.Sprintf("write one of %v", agent.Classes))
 	}
 	c.noPrompt(field, r)
 }

@@ -84,9 +84,6 @@ func (t theme) selected(s terminal.Style) terminal.Style {
 	return s
 }
 
-// bar is the style of the first and last row.
-func (t theme) bar() terminal.Style { return t.style(plain) }
-
 // key is how a key is written in hints.
 func (t theme) key() terminal.Style { return t.style(accent) }
 

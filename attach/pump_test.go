@@ -2,32 +2,9 @@ package attach
 
 import (
 	"context"
-	"errors"
 	"io"
 	"sync"
 )
-
-// Input is what a client types. One goroutine reads at a time.
-type Input interface {
-	// ReadContext is io.Reader's Read that gives up when ctx is done, with
-	// ctx's error and without having taken a byte.
-	ReadContext(ctx context.Context, p []byte) (int, error)
-	// Unread puts bytes back before all others.
-	Unread(p []byte)
-}
-
-// promptInput is an Input that can be asked without waiting, so that a key
-// needs no goroutine on its way to the client's loop.
-type promptInput interface {
-	Ready() <-chan struct{} // holds one signal when there may be something
-	TryRead(p []byte) (n int, err error, ok bool)
-}
-
-// promptOutput is an output with room of its own: TryWrite takes all of p
-// without waiting, or nothing.
-type promptOutput interface {
-	TryWrite(p []byte) bool
-}
 
 // pumpSize is how far a Pump reads ahead: a packet of SSH's.
 const pumpSize = 32 << 10
@@ -118,9 +95,4 @@ func (p *Pump) Unread(b []byte) {
 func (p *Pump) Close() error {
 	p.once.Do(func() { close(p.done) })
 	return nil
-}
-
-// isEOF tells an input that simply ended.
-func isEOF(err error) bool {
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe)
 }
