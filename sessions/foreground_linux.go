@@ -12,17 +12,31 @@ import (
 // foreground, and the latter's program. Zeros and an empty name say that the
 // system does not tell.
 func foreground(pid int) (group, front int, program string) {
+	_, group, front = status(pid)
+	if front <= 0 {
+		return group, 0, ""
+	}
+	var buf [32]byte // a name has 15 bytes
+	// Without a name its leader is gone while the group lives on.
+	return group, front, string(bytes.TrimSuffix(readProc(buf[:], front, "comm"), []byte("\n")))
+}
+
+// status reads the state of pid's main thread as a letter, pid's process group, and
+// that of its terminal's foreground; zeros when there is no such process.
+func status(pid int) (state byte, group, front int) {
 	var buf [512]byte // a stat line has 52 numbers and a name of 15 bytes
 	stat := readProc(buf[:], pid, "stat")
 	// The name stands in parentheses and may hold anything; fields are
 	// counted behind the last one: state ppid pgrp session tty tpgid.
 	end := bytes.LastIndexByte(stat, ')')
 	if end < 0 {
-		return 0, 0, ""
+		return 0, 0, 0
 	}
 	field := 0
 	for word := range bytes.FieldsSeq(stat[end+1:]) {
 		switch field {
+		case 0:
+			state = word[0]
 		case 2:
 			group, _ = strconv.Atoi(string(word))
 		case 5:
@@ -32,11 +46,29 @@ func foreground(pid int) (group, front int, program string) {
 			break
 		}
 	}
-	if front <= 0 {
-		return group, 0, ""
+	return state, group, front
+}
+
+// computing says that a program of pid's terminal's foreground, pid or what descends
+// from it, has work that it wants a processor or a disk for: what it has read it may not
+// have heeded yet. Its main thread alone counts, which reads the keys.
+func computing(pid int) bool {
+	const most = 64 // an agent is one program, or two; its tools have groups of their own
+	pids := []int{pid}
+	var buf [4096]byte
+	for i := 0; i < len(pids) && i < most; i++ {
+		state, group, front := status(pids[i])
+		if group == front && (state == 'R' || state == 'D') {
+			return true
+		}
+		own := strconv.Itoa(pids[i])
+		for word := range bytes.FieldsSeq(readProc(buf[:], pids[i], "task/"+own+"/children")) {
+			if child, err := strconv.Atoi(string(word)); err == nil {
+				pids = append(pids, child)
+			}
+		}
 	}
-	// Without a name its leader is gone while the group lives on.
-	return group, front, string(bytes.TrimSuffix(readProc(buf[:], front, "comm"), []byte("\n")))
+	return false
 }
 
 // unread is how many bytes lie in the input of pid's terminal that no program has

@@ -339,7 +339,7 @@ func (c *core) seen() deliver.Seen {
 	d := c.detection
 	seen := deliver.Seen{
 		State: c.state, Asks: len(d.fold.Status().Requests) > 0, Paste: c.term.Modes().BracketedPaste, Typed: c.personAt, Printed: c.lastOut, Composed: d.composed,
-		Unread: unread(c.child.pid),
+		Unread: unread(c.child.pid), Computes: computing(c.child.pid),
 	}
 	written, _ := c.link.Written()
 	if d.awake && d.screenAt.IsZero() && !c.unsettled() && c.term.Offset() >= written && !d.fold.Stirs() {

@@ -41,3 +41,37 @@ func TestUnread(t *testing.T) {
 		t.Errorf("%d bytes of no program", n)
 	}
 }
+
+// TestComputing: a program that works, or its child in the foreground, is seen to, and
+// one that waits for a key is not.
+func TestComputing(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux tells")
+	}
+	p := open(t)
+	for name, script := range map[string]string{"itself": "", "child": "sh -c '%s'; exit"} {
+		work := "printf ready; read a; printf begun; while :; do :; done"
+		if script != "" {
+			work = fmt.Sprintf(script, work)
+		}
+		s := p.sh(name, work)
+		shows(t, s, "ready")
+		is := func(want bool) {
+			t.Helper()
+			for deadline := time.Now().Add(patience); computing(s.Status().PID) != want; time.Sleep(time.Millisecond) {
+				if time.Now().After(deadline) {
+					t.Fatalf("%s: computing is not %v", name, want)
+				}
+			}
+		}
+		is(false)
+		if err := s.Deliver(t.Context(), claim("c2"), []byte("\n")); err != nil {
+			t.Fatal(err)
+		}
+		shows(t, s, "begun")
+		is(true)
+	}
+	if computing(0) {
+		t.Error("no program computes")
+	}
+}

@@ -70,16 +70,16 @@ func (m *Machine) commanded(s Seen, now time.Time) bool {
 }
 
 // again says that a second Enter does no harm where the first was only late: it
-// broke a line, or was read long ago and did nothing.
+// broke a line, or was read long ago by a program that rests since.
 func (m *Machine) again(box *agent.Composer, now time.Time) bool {
 	b, ok := m.o.Typist.(agent.Breaker)
 	return !ok || b.Broke(m.sent, box) || !m.read.IsZero() && now.Sub(m.read) >= lostAfter
 }
 
-// heed keeps since when the last Enter is read.
+// heed keeps since when the last Enter is read, and the program at rest.
 func (m *Machine) heed(s Seen, now time.Time) {
 	switch {
-	case s.Unread > 0:
+	case s.Unread > 0, s.Computes:
 		m.read = time.Time{}
 	case !m.read.IsZero():
 	case s.Unread == 0:

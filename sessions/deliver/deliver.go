@@ -43,8 +43,10 @@ const (
 	listensWithin = time.Second
 	// A screen without a composer for so long is no half drawn one.
 	blankFor = 500 * time.Millisecond
-	// For a second Enter its program must have read the first, so long ago; where
-	// nobody can tell whether it has, three times as long must have passed.
+	// For a second Enter its program must have read the first, and rested since for so
+	// long: at a load of 20 Gemini CLI computed for 3 s between reading Enter and drawing
+	// what became of it. Where nobody can tell whether it has, three times as long must
+	// have passed.
 	lostAfter = time.Second
 	readFor   = 8 * time.Second
 	// What a person typed last may not be drawn yet: the screen is believed so long
@@ -88,13 +90,14 @@ type Options struct {
 
 // Seen is what is known at a moment.
 type Seen struct {
-	State   agent.State
-	Asks    bool           // a prompt is open, on the screen or not yet
-	Reading *agent.Reading // of the newest screen; nil while that is being drawn, or is not to be relied on
-	Paste   bool           // the terminal's mode of bracketed paste
-	Typed   time.Time      // when a person last typed
-	Printed time.Time      // when there was output last
-	Unread  int            // bytes that were typed and that the program has not read; -1 when nobody can tell
+	State    agent.State
+	Asks     bool           // a prompt is open, on the screen or not yet
+	Reading  *agent.Reading // of the newest screen; nil while that is being drawn, or is not to be relied on
+	Paste    bool           // the terminal's mode of bracketed paste
+	Typed    time.Time      // when a person last typed
+	Printed  time.Time      // when there was output last
+	Unread   int            // bytes that were typed and that the program has not read; -1 when nobody can tell
+	Computes bool           // it has work that it wants a processor for: what it has read it may not have heeded
 	// When the first composer was seen; before, nobody knows what reads the keys.
 	Composed time.Time
 }

@@ -414,6 +414,20 @@ func TestBrokenLine(t *testing.T) {
 	s.ended(Confirmed, "")
 
 	s = sent()
+	s.seen.Unread, s.seen.Computes = 0, true
+	if out := s.run(4 * time.Second); out != "" || s.done != nil {
+		t.Fatalf("%q, %+v while it computes", out, s.done)
+	}
+	s.seen.Computes = false
+	rests := s.now
+	s.wrote("\r")
+	if waited := s.now.Sub(rests); waited < lostAfter {
+		t.Errorf("the second Enter came %v after it rested", waited)
+	}
+	s.told("hello")
+	s.ended(Confirmed, "")
+
+	s = sent()
 	s.seen.Unread = -1
 	entered := s.now
 	s.wrote("\r")
