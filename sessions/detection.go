@@ -43,6 +43,8 @@ type detection struct {
 	restored  bool           // it goes on where a checkpoint left off
 	reading   *agent.Reading // of the newest screen
 	composed  time.Time      // when the first composer was seen
+	dialogAt  time.Time      // when a dialog was last seen before that
+	drew      time.Duration  // from that dialog, or the start, to the composer
 	said      *Said          // the last message
 	words     string         // what an agent that prints lines has said since its turn began
 	told      activityTold   // of what it does
@@ -381,11 +383,23 @@ func (c *core) readScreen() {
 		return
 	}
 	d.reading = d.driver.Screen(d.viewer.View(c.term.Snapshot(0)))
-	if d.composed.IsZero() && d.reading != nil && d.reading.Composer != nil {
-		d.composed = c.now()
-	}
+	d.readFirst(c.started, c.now())
 	if f, ok := d.looks.Fact(d.reading, c.now()); ok {
 		c.facts([]agent.Fact{f})
+	}
+}
+
+// readFirst keeps when the first composer is seen, and how long it took to be drawn.
+func (d *detection) readFirst(started, now time.Time) {
+	switch {
+	case !d.composed.IsZero() || d.reading == nil:
+	case d.reading.Composer != nil:
+		d.composed = now
+		if d.wokeAt.IsZero() {
+			d.drew = now.Sub(later(started, d.dialogAt))
+		}
+	case d.reading.Dialog != nil:
+		d.dialogAt = now
 	}
 }
 

@@ -338,7 +338,7 @@ func (c *core) freshen() {
 func (c *core) seen() deliver.Seen {
 	d := c.detection
 	seen := deliver.Seen{
-		State: c.state, Asks: len(d.fold.Status().Requests) > 0, Paste: c.term.Modes().BracketedPaste, Typed: c.personAt, Printed: c.lastOut, Composed: d.composed,
+		State: c.state, Asks: len(d.fold.Status().Requests) > 0, Paste: c.term.Modes().BracketedPaste, Typed: c.personAt, Printed: c.lastOut, Composed: d.composed, Drew: d.drew,
 		Unread: unread(c.child.pid), Computes: computing(c.child.pid),
 	}
 	written, _ := c.link.Written()

@@ -55,9 +55,11 @@ const (
 	drawnAfter = 400 * time.Millisecond
 	drawnRest  = 200 * time.Millisecond
 	// What a person typed before there was a composer an agent draws into its first one,
-	// or, on a busy machine, into an empty one. For how long that had stood was not
-	// measured; 1.5 s is a guess, beside what the terminal says is unread.
-	strayFor = 1500 * time.Millisecond
+	// or later into an empty one: Claude Code after up to 0.28 of the time that it took
+	// to draw that, which was 1.4 s of 5.3 s, and 2.3 s of 11.3 s at a load of 32. So it
+	// is given half of that time, within these.
+	strayFor  = 1500 * time.Millisecond
+	strayMost = 5 * time.Second
 	// What was typed and is not to be sent is taken back, as soon as the
 	// composer shows it.
 	takeBackFor = 1500 * time.Millisecond
@@ -100,6 +102,9 @@ type Seen struct {
 	Computes bool           // it has work that it wants a processor for: what it has read it may not have heeded
 	// When the first composer was seen; before, nobody knows what reads the keys.
 	Composed time.Time
+	// How long it took to draw that, from its start or from a dialog on the way; 0 when
+	// that was not seen.
+	Drew time.Duration
 }
 
 // Verdict is what became of the message.
@@ -317,7 +322,8 @@ func (m *Machine) begin(s Seen, now time.Time) Step {
 
 // undrawn says that what a person typed last may not be on the screen yet.
 func (m *Machine) undrawn(s Seen, now time.Time) bool {
-	if !s.Typed.IsZero() && s.Typed.Before(s.Composed) && now.Sub(s.Composed) < strayFor {
+	if !s.Typed.IsZero() && s.Typed.Before(s.Composed) && now.Sub(s.Composed) < min(max(strayFor, s.Drew/2), strayMost) {
+		m.since = now
 		return true
 	}
 	if m.over(now, echoFor) {

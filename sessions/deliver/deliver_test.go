@@ -595,6 +595,23 @@ func TestStrayKeys(t *testing.T) {
 		t.Fatalf("it wrote %q, ended %+v", out, s.done)
 	}
 	s.wrote("<hello>")
+
+	// One that was slow to draw is slow to draw what was typed, and its keys of the time
+	// since are not believed sooner for it.
+	for drew, want := range map[time.Duration]time.Duration{8 * time.Second: 4 * time.Second, time.Minute: strayMost} {
+		s = newScene(t, Options{})
+		s.seen.Typed, s.seen.Composed, s.seen.Drew = start.Add(-time.Second), start, drew
+		s.seen.Printed = start
+		if out := s.run(want - 100*time.Millisecond); out != "" || s.done != nil {
+			t.Fatalf("drawn in %s: it wrote %q, ended %+v", drew, out, s.done)
+		}
+		s.seen.Unread = 1
+		if out := s.run(time.Second); out != "" || s.done != nil {
+			t.Fatalf("drawn in %s: it wrote %q before what is unread, ended %+v", drew, out, s.done)
+		}
+		s.seen.Unread = 0
+		s.wrote("<hello>")
+	}
 }
 
 // TestUnreadKeys: what the agent has not read yet would stand before the message.
