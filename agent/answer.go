@@ -148,6 +148,10 @@ type Step struct {
 	// dialog is open; the agent says so when it listens. While that says that it
 	// works still, it is waited for longer.
 	Told bool
+	// Focus: before it the program is told that its terminal has lost the focus and
+	// has it again, where it listens to that. Some agents draw a dialog while their
+	// composer still takes the keys.
+	Focus bool
 }
 
 // KeyAnswer is an answer by keys.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -79,7 +81,9 @@ func (asker) Keys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyA
 	}
 	switch a.Kind {
 	case agent.Accept:
-		return agent.KeyAnswer{Steps: []agent.Step{page("y", "a")}, Outcome: agent.OutcomeAccepted}, nil
+		yes := page("y", "a")
+		yes.Focus = true
+		return agent.KeyAnswer{Steps: []agent.Step{yes}, Outcome: agent.OutcomeAccepted}, nil
 	case agent.AnswerText:
 		paste := page("", "a")
 		paste.Paste = a.Text
@@ -167,6 +171,20 @@ func TestRespondByKeys(t *testing.T) {
 
 // TestRespondToOneThatDrawsFirst: its dialog must have stood, unless its title
 // says that it listens, and the pages behind the first must have, too.
+// A program that listens to its terminal's focus is told of a change before the key, and
+// another, as in the other tests, is given nothing but the key.
+func TestRespondChangesFocus(t *testing.T) {
+	told := filepath.Join(t.TempDir(), "told")
+	_, s := newAsker(t, "\\033[?1004hasks 1: a'; dd bs=1 count=6 of="+told+" 2>/dev/null; printf '")
+	r, err := s.Respond(t.Context(), claim("c1"), "", agent.Answer{Kind: agent.Accept})
+	if err != nil || !r.Confirmed {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if bytes, err := os.ReadFile(told); string(bytes) != "\x1b[O\x1b[I" {
+		t.Errorf("told %q, %v", bytes, err)
+	}
+}
+
 // What becomes another prompt before it could be answered was answered by no other
 // caller: the answer says so, and where to look.
 func TestRespondToOneAskedAnew(t *testing.T) {

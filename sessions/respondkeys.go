@@ -50,7 +50,13 @@ func (s *Session) giveByKeys(ctx context.Context, claim Claim, p detect.Pending,
 			if i == 0 {
 				within = firstWithin
 			}
-			if err := s.press(own, write, a, step, within, i == len(k.Steps)-1); err != nil {
+			last := i == len(k.Steps)-1
+			if step.Focus {
+				if err := s.press(own, write, a, focusOf(step), within, false); err != nil {
+					return err
+				}
+			}
+			if err := s.press(own, write, a, step, within, last); err != nil {
 				return err
 			}
 		}
@@ -72,6 +78,16 @@ func (s *Session) giveByKeys(ctx context.Context, claim Claim, p detect.Pending,
 		err = api.Errorf(api.CodeStalePrompt, "the dialog was answered or left while the answer was given: look at screen %s", s.Status().Name).With("prompt", p.Request.ID)
 	}
 	return nil, err
+}
+
+// focusWorks is how long what follows from a change of the focus is given: keys that
+// Claude Code reads at once with it were not measured, and 1.8 s after it the first was
+// the dialog's.
+const focusWorks = 300 * time.Millisecond
+
+// focusOf is a step that presses no key, and is there for the one that follows.
+func focusOf(step agent.Step) agent.Step {
+	return agent.Step{Focus: true, Ready: step.Ready, Wants: step.Wants, Stood: step.Stood, Told: step.Told, Pause: focusWorks}
 }
 
 // press presses one key once the screen shows what it wants.
@@ -163,6 +179,14 @@ func (c *core) pressIf(a *answering, step agent.Step, last bool, shown *time.Tim
 	}
 	if c.now().Sub(*shown) < stood(step, p) {
 		return nil, errNotShown
+	}
+	if step.Key == "" && step.Paste == "" {
+		if !c.term.Modes().FocusEvents {
+			done := make(chan error, 1)
+			done <- nil
+			return done, nil
+		}
+		return c.link.InputLater([]byte("\x1b[O\x1b[I"), a.mark(false))
 	}
 	data, err := stepBytes(step, c.term.Modes())
 	if err != nil {

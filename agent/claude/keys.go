@@ -19,6 +19,14 @@ const between = 100 * time.Millisecond
 // notice of one in a dialog's first moment, and did of one after 300 ms.
 const stands = 500 * time.Millisecond
 
+// heldBack are the dialogs that Claude holds back while a draft is typed. When 2.1.330
+// draws one at last its composer takes the keys still: the first, however late it came,
+// stood in the draft, and so did all in the 1.3 s after it. A change of the terminal's
+// focus ends that: the first key after one was the dialog's.
+var heldBack = map[agent.PromptType]bool{
+	agent.PromptPermission: true, agent.PromptPlan: true, agent.PromptQuestion: true, agent.PromptForm: true,
+}
+
 // Keys is the answer at the dialog. A digit chooses and confirms at once; where
 // it only moves, what it did is looked at before the next key.
 func (Driver) Keys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
@@ -31,6 +39,7 @@ func (Driver) Keys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.Key
 	k, err := keys(p, a, d)
 	if err == nil && len(k.Steps) > 0 {
 		k.Steps[0].Stood = stands
+		k.Steps[0].Focus = heldBack[p.Type]
 	}
 	return k, err
 }
