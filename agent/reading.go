@@ -116,6 +116,9 @@ const (
 	// PartMatch: all that it shows is of it, and there is more that it does not show;
 	// or nobody knows how the agent draws such a thing.
 	PartMatch
+	// AlikeMatch: all of it is drawn, and another text would be drawn the same: where a
+	// row ends for want of space there may be a blank, a line break or nothing.
+	AlikeMatch
 	WholeMatch // it shows all of it, and nothing else
 )
 

@@ -41,7 +41,7 @@ func (f *Fold) disputes(o, r *request, d *agent.Dialog) bool {
 	switch f.shows(d, o) {
 	case agent.WholeMatch:
 		return false
-	case agent.PartMatch: // as of a file whose name the dialog tells without its folder
+	case agent.PartMatch, agent.AlikeMatch: // as of a file whose name the dialog tells without its folder
 		return r.Told && !d.Cut
 	}
 	return o.Waits || r.seenOnly() && !r.Vouched || r.Over != nil || hides(o.Raw)

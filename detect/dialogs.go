@@ -166,13 +166,12 @@ func (f *Fold) match(d *agent.Dialog) {
 // told of goes before one that was only seen, and one that is on the screen before
 // another; nil when it is nobody's.
 //
-// What is shown in part, with nothing cut off, and waits for no answer by a hook, is
-// asked as the dialog has it.
+// What is asked as the dialog has it is a prompt of its own.
 func (f *Fold) asking(d *agent.Dialog) (of *request, how agent.Match) {
 	best := 0
 	for _, r := range f.m.Requests {
 		m := f.shows(d, r)
-		if m == agent.NoMatch || m == agent.PartMatch && !d.Cut && r.Hook == "" && !r.seenOnly() {
+		if m == agent.NoMatch || f.asItIs(d, r, m) && !(m == agent.AlikeMatch && f.given(r)) {
 			continue
 		}
 		rank := 8 * int(m)
@@ -190,6 +189,18 @@ func (f *Fold) asking(d *agent.Dialog) (of *request, how agent.Match) {
 		}
 	}
 	return of, how
+}
+
+// asItIs: the dialog shows the prompt in part, with nothing cut off, or may show another
+// one, and no hook waits for the answer. So it is asked as the dialog has it.
+func (f *Fold) asItIs(d *agent.Dialog, r *request, m agent.Match) bool {
+	return m != agent.NoMatch && m != agent.WholeMatch && !d.Cut && r.Hook == "" && !r.seenOnly()
+}
+
+// given says that the prompt's hook has gone just now, and the dialog may go too.
+func (f *Fold) given(r *request) bool {
+	at := f.m.Screen.Given
+	return !at.IsZero() && f.now.Sub(at) < spentHolds || !r.Taken.IsZero() && f.now.Sub(r.Taken) < takenHolds
 }
 
 // Asks says whether the dialog is that of the prompt with this id, and shows all that
@@ -210,13 +221,13 @@ func (f *Fold) show(r *request, d *agent.Dialog, how agent.Match) {
 		f.renew(r)
 	}
 	of := func(o *request) bool {
-		sure := how == agent.WholeMatch && !r.seenOnly()
+		sure := how >= agent.AlikeMatch && !r.seenOnly()
 		return o != r && o.Seen && (d.Place == 0 || o.Place <= d.Place) && (sure || !contradicts(o, r))
 	}
 	f.supersede(r, func(o *request) bool { return of(o) && o.seenOnly() && o.Prompt.OnScreen }) // this is its dialog
 	f.driver.Fill(r.Prompt, d)
 	r.Prompt.OnScreen, r.Place, r.Key, r.Size = true, d.Place, dialogKey(d), size(d)
-	r.Seen = r.Seen || how == agent.WholeMatch || r.Hook == "" // of one that is shown in part it may be another's
+	r.Seen = r.Seen || how >= agent.AlikeMatch || r.Hook == "" // of one that is shown in part it may be another's
 	if !d.Cut {                                                // what has no room was seen before
 		r.Flat = flat(d)
 	}
@@ -268,12 +279,14 @@ func (f *Fold) seen() {
 		}
 	}
 	for _, r := range m.Requests {
+		how := f.shows(d, r)
 		switch {
-		case r.Prompt.OnScreen:
+		case !r.Taken.IsZero() && (how == agent.PartMatch || how == agent.AlikeMatch) && !f.due(agent.MoveAsk, agent.SourceScreen, r.Taken, takenHolds):
 			return
-		case !r.Taken.IsZero() && f.shows(d, r) == agent.PartMatch && !f.due(agent.MoveAsk, agent.SourceScreen, r.Taken, takenHolds):
+		case r.Prompt.OnScreen && !f.asItIs(d, r, how):
 			return
 		}
+		r.Prompt.OnScreen = false
 	}
 	if !f.due(agent.MoveAsk, agent.SourceScreen, m.Screen.Shown, f.after(agent.MoveAsk, agent.SourceScreen)) {
 		return
@@ -296,7 +309,8 @@ func (f *Fold) seen() {
 	r := f.open(p, &fact, false)
 	r.AfterTurn = d.AfterTurn
 	f.supersede(r, func(o *request) bool {
-		told := o.Told && o.Hook == "" && f.shows(d, o) == agent.PartMatch
+		m := f.shows(d, o)
+		told := o.Told && o.Hook == "" && m != agent.NoMatch && m != agent.WholeMatch
 		r.Vouched = r.Vouched || told
 		return !o.Prompt.OnScreen && (o.guessed() || told)
 	})

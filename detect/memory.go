@@ -164,7 +164,7 @@ type screen struct {
 	Key     string    // of the dialog on it
 	Shown   time.Time // since when that dialog is shown
 	Spent   time.Time // when that dialog was answered, though it is still shown
-	Given   time.Time // when a hook handed over an answer, and when its prompt was over: half drawn, that dialog shows anything
+	Given   time.Time // when a hook went, with an answer or without, and when its prompt was over: half drawn, that dialog shows anything
 	Torn    torn
 }
 

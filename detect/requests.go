@@ -49,10 +49,13 @@ func (f *Fold) asked(fact *agent.Fact) {
 		case r.guessed() && same, r.seenOnly() && r.Prompt.OnScreen && how == agent.WholeMatch && !f.tellsOf(dialog):
 			f.tell(r, fact)
 			return
-		case r.seenOnly() && r.Prompt.OnScreen && how == agent.PartMatch && !dialog.Cut && fact.Hook == "":
+		case r.seenOnly() && r.Prompt.OnScreen && (how == agent.PartMatch || how == agent.AlikeMatch) && !dialog.Cut && fact.Hook == "":
 			r.Vouched = true
-			return // it is asked as the dialog has it: see asking
+			return // it is asked as the dialog has it: see asItIs
 		}
+	}
+	if how == agent.AlikeMatch && fact.Hook != "" { // what its dialog may be read as is told now
+		f.drop("superseded", why{Tier: fact.Source.Tier(), Cause: fact.Cause}, false, func(r *request) bool { return r.seenOnly() && r.Prompt.OnScreen })
 	}
 	if m.Turn.Phase == "" && !m.ended(fact.Turn) {
 		f.start(fact.Turn, fact.Source, fact.Cause, fact.Evidence)
@@ -252,8 +255,11 @@ func (f *Fold) hookGone(fact *agent.Fact) {
 		r.Hook, r.Prompt.Channel = "", agent.ChannelKeys
 		r.Given = fact.Cause == agent.CauseDelivered
 		r.Waits = !r.Given
-		if r.Given {
+		switch d := f.dialog(); {
+		case r.Given:
 			r.Taken, f.m.Screen.Given = f.now, f.now
+		case r.Prompt.OnScreen && d != nil && f.shows(d, r) == agent.AlikeMatch:
+			f.m.Screen.Given = f.now
 		}
 	}
 	f.closeAll("ended", fact.Source, fact.Cause, false, func(r *request) bool {

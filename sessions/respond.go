@@ -41,7 +41,7 @@ var (
 	errHookSoon   = errors.New("its hook has not come yet")
 	errUnveiled   = errors.New("its dialog was kept back by its hook until now")
 	errContested  = errors.New("the dialog on the screen is not what the agent's hooks told of")
-	errUnseen     = errors.New("its dialog does not show all of what it asks")
+	errUnseen     = errors.New("its dialog does not show all of what it asks, or can be read otherwise where its rows end")
 	errJustOver   = errors.New("it was told to be over, and its dialog is on the screen still")
 )
 

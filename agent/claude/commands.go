@@ -2,10 +2,12 @@ package claude
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"berth/agent"
 	"berth/agent/drawn"
+	"berth/terminal"
 )
 
 // drawnRows are the rows of a dialog by where they are: newer versions frame what
@@ -73,19 +75,15 @@ func (r *drawnRows) described(rows []string, beside int, description string) age
 
 func (r *drawnRows) command(command, description string) agent.Match {
 	if r.dashes >= 2 {
-		rows, ok := texts(r.framed, 1)
-		if !ok {
-			return agent.NoMatch
-		}
-		m := r.text(bare(rows), besideInput).Of(command)
-		if m != agent.WholeMatch {
+		m := r.holds(command, true)
+		if m < agent.AlikeMatch {
 			return m
 		}
 		above, ok := texts(untipped(r.above), 1)
-		if !ok || r.described(above, besideQuestion, description) != agent.WholeMatch {
+		if !ok {
 			return agent.PartMatch
 		}
-		return m
+		return both(m, max(r.described(above, besideQuestion, description), agent.PartMatch))
 	}
 	return r.plainCommand(command, description)
 }
@@ -126,15 +124,20 @@ func (r *drawnRows) plainCommand(command, description string) agent.Match {
 	if r.cut {
 		return both(r.text(all, besideIndented).Of(command+"\n"+description), agent.PartMatch)
 	}
+	of := func(rows []string) agent.Match {
+		t := r.text(rows, besideIndented)
+		t.Shell = true
+		return t.Of(command)
+	}
 	if sure {
-		if r.text(all[:border], besideIndented).Of(command) != agent.WholeMatch {
+		m := of(all[:border])
+		if m < agent.AlikeMatch {
 			return agent.NoMatch
 		}
-		return max(r.described(all[border:], besideIndented, description), agent.PartMatch)
+		return both(m, max(r.described(all[border:], besideIndented, description), agent.PartMatch))
 	}
 	for border := len(all); border > 0; border-- {
-		if r.text(all[:border], besideIndented).Of(command) == agent.WholeMatch &&
-			r.described(all[border:], besideIndented, description) == agent.WholeMatch {
+		if of(all[:border]) >= agent.AlikeMatch && r.described(all[border:], besideIndented, description) >= agent.AlikeMatch {
 			return agent.PartMatch
 		}
 	}
@@ -158,17 +161,47 @@ func colorBorder(rows []agent.DrawnRow) (border int, ok bool) {
 	return border, border > 0
 }
 
-// bare takes the bar off rows that are lines broken into several: each of these has
-// it. A line with characters of two columns has one also where it is not broken.
-func bare(rows []string) []string {
-	out := make([]string, len(rows))
-	barred := func(i int) bool { return i >= 0 && i < len(rows) && strings.HasPrefix(rows[i], "│ ") }
+// bar begins each row of a long line in the frame, at every width of the screen: of one
+// with 89 columns and more, and of none with 77. 2.1.330 was seen to.
+const (
+	bar       = "│ "
+	mostPlain = 88 // columns that a line without a bar has at the most
+)
+
+// unbarred takes the bars off, and says what the rows' ends are: a line has its bar in
+// each row or in none, and one without is short.
+func unbarred(rows []string) (out []string, ends []drawn.End, found bool) {
+	out, ends = slices.Clone(rows), make([]drawn.End, len(rows))
 	for i, row := range rows {
-		if out[i] = row; barred(i) && (len(rows) == 1 || barred(i-1) || barred(i+1)) {
-			out[i] = strings.TrimPrefix(row, "│ ")
+		var barred bool
+		out[i], barred = strings.CutPrefix(row, bar)
+		found = found || barred
+		if i == 0 {
+			continue
+		}
+		if before := strings.HasPrefix(rows[i-1], bar); barred != before || !barred && terminal.StringWidth(rows[i-1])+terminal.StringWidth(row) > mostPlain {
+			ends[i-1] = drawn.Line
 		}
 	}
-	return out
+	return out, ends, found
+}
+
+// holds says whether the frame holds the text. With bars it may hold one that has them
+// itself.
+func (r *drawnRows) holds(text string, shell bool) agent.Match {
+	rows, ok := texts(r.framed, 1)
+	if !ok {
+		return agent.NoMatch
+	}
+	t := r.text(rows, besideInput)
+	t.Shell = shell
+	own := t.Of(text)
+	bare, ends, barred := unbarred(rows)
+	t.Rows, t.Ends = bare, ends
+	if !barred {
+		return t.Of(text)
+	}
+	return both(max(own, t.Of(text)), agent.AlikeMatch)
 }
 
 // untipped takes the advertisement off.
@@ -200,11 +233,7 @@ func (r *drawnRows) fetch(url, prompt string) agent.Match {
 	}
 	says := "Claude wants to fetch content from " + host
 	if r.dashes >= 2 {
-		rows, ok := texts(r.framed, 1)
-		if !ok {
-			return agent.NoMatch
-		}
-		return r.text(bare(rows), besideInput).Of("url: " + url + "\nprompt: " + prompt)
+		return r.holds("url: "+url+"\nprompt: "+prompt, false)
 	}
 	rows, ok := texts(r.above, 3)
 	if !ok {
@@ -226,7 +255,7 @@ func flatRows(d *agent.Dialog) string {
 	var b strings.Builder
 	for _, row := range rows {
 		text := goesOn.ReplaceAllString(row.Text, "")
-		b.WriteString(strings.TrimPrefix(strings.TrimSpace(text), "│ ") + "\n")
+		b.WriteString(strings.TrimPrefix(strings.TrimSpace(text), bar) + "\n")
 	}
 	return b.String() + "\x00" + d.Question
 }

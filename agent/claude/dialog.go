@@ -303,14 +303,15 @@ func cutColumn(row string, column int) (left, right string) {
 func (b *bottomBlock) reads(rows []string, headless bool) {
 	d := b.dialog
 	var body, tip, framed []string
-	dashes := 0
+	dashes, above := 0, 0
 	for _, row := range rows {
 		text := strings.TrimSpace(row)
 		switch {
 		case isDashes(row):
 			if dashes++; dashes == 2 && headless {
-				body = slices.Clone(framed) // above it is the rest of something
+				body = body[above:] // what is above the frame is the rest of something
 			}
+			above = len(body)
 			continue
 		case dashes == 0 && (len(tip) > 0 && !strings.HasSuffix(tip[len(tip)-1], tipEnds) || strings.HasPrefix(text, tipBegins)):
 			tip = append(tip, text)
@@ -318,10 +319,10 @@ func (b *bottomBlock) reads(rows []string, headless bool) {
 		case text == "…" && dashes == 1 && (d.Tool == "Edit" || d.Tool == "Write" || d.Tool == "" && asksFile.MatchString(d.Question)):
 			d.Partial = true // a file's change is not drawn yet
 		}
-		text = strings.TrimSpace(strings.TrimPrefix(text, "│"))
 		if dashes == 1 {
-			framed = append(framed, text)
+			framed = append(framed, strings.TrimRight(strings.TrimPrefix(strings.TrimPrefix(row, " "), bar), " "))
 		}
+		text = strings.TrimSpace(strings.TrimPrefix(text, "│"))
 		body = append(body, text)
 	}
 	if len(tip) > 0 && dashes == 0 { // no advertisement, then: older versions have none
@@ -335,10 +336,14 @@ func (b *bottomBlock) reads(rows []string, headless bool) {
 	case d.Tool == "Edit" || d.Tool == "Write":
 		d.Asked = file(d)
 	case dashes >= 2:
-		d.Asked = strings.Join(paragraphs(framed, cols-besideInput), "\n")
+		d.Asked = strings.Trim(strings.Join(framed, "\n"), "\n")
 	default:
-		all := paragraphs(strings.Split(d.Body, "\n"), cols-besideIndented)
-		d.Asked = all[0]
+		rows := strings.Split(d.Body, "\n")
+		n := 1
+		for n < len(rows) && runsOn(rows[n-1], rows[n], cols-besideIndented) {
+			n++
+		}
+		d.Asked = strings.Join(rows[:n], "\n")
 		if content, border, sure := readDrawn(d).plain(); sure && d.Tool == "Bash" {
 			if rows, ok := texts(content[:border], 3); ok {
 				d.Asked = strings.Join(rows, "\n")

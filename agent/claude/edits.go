@@ -86,15 +86,8 @@ func (r *drawnRows) content(content string) agent.Match {
 	if r.cut {
 		return agent.PartMatch
 	}
-	if len(lines) != len(want) {
-		return agent.NoMatch
-	}
-	for i, l := range lines {
-		if r.text(l.rows, width).Of(want[i]) != agent.WholeMatch {
-			return agent.NoMatch
-		}
-	}
-	return agent.WholeMatch
+	t := r.text(nil, width)
+	return whole(t, lines, want)
 }
 
 // edit: what is removed and what is added, each with the lines of the file around
@@ -149,13 +142,16 @@ func sameLines(a, b []diffLine) bool {
 // part says whether the lines are those of the change: whole, or with what is before
 // and after it on its first and last line.
 func part(t drawn.Text, old, now []diffLine, before, after []string) agent.Match {
-	if whole(t, old, before) && whole(t, now, after) {
-		return agent.WholeMatch
+	if m := both(whole(t, old, before), whole(t, now, after)); m != agent.NoMatch {
+		return m
 	}
+	sure := agent.WholeMatch
 	for _, l := range append(append([]diffLine{}, old...), now...) {
 		if len(l.rows) > 1 {
 			return agent.PartMatch // where a line goes on in the next row is not known
 		}
+		t.Rows = l.rows
+		sure = both(sure, t.Of(l.rows[0]))
 	}
 	top, bottom := old[0].rows[0], old[len(old)-1].rows[0]
 	for i := range len(top) + 1 {
@@ -168,7 +164,7 @@ func part(t drawn.Text, old, now []diffLine, before, after []string) agent.Match
 		}
 		tail, found := strings.CutPrefix(bottom, head)
 		if found && one(old, top[:i], before, tail) && one(now, top[:i], after, tail) {
-			return agent.WholeMatch
+			return sure
 		}
 	}
 	return agent.NoMatch
@@ -191,14 +187,15 @@ func one(rows []diffLine, first string, lines []string, tail string) bool {
 	return true
 }
 
-func whole(t drawn.Text, lines []diffLine, want []string) bool {
+// whole says whether the lines are those, each of which has its number.
+func whole(t drawn.Text, lines []diffLine, want []string) agent.Match {
 	if len(lines) != len(want) {
-		return false
+		return agent.NoMatch
 	}
+	m := agent.WholeMatch
 	for i, l := range lines {
-		if t.Rows = l.rows; t.Of(want[i]) != agent.WholeMatch {
-			return false
-		}
+		t.Rows, t.Ends = l.rows, drawn.AllBroken(l.rows)
+		m = both(m, t.Of(want[i]))
 	}
-	return true
+	return m
 }

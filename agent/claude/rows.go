@@ -51,15 +51,19 @@ func paragraphs(rows []string, room int) []string {
 	for i, row := range rows {
 		row = strings.TrimSpace(row)
 		open = append(open, row)
-		if i+1 < len(rows) && row != "" {
-			if word, _, _ := strings.Cut(strings.TrimSpace(rows[i+1]), " "); word != "" &&
-				terminal.StringWidth(row)+1+terminal.StringWidth(word) > room {
-				continue
-			}
+		if i+1 < len(rows) && runsOn(row, strings.TrimSpace(rows[i+1]), room) {
+			continue
 		}
 		all, open = append(all, joined(open, room)), nil
 	}
 	return all
+}
+
+// runsOn says that a row may go on in the next one: that one's first word had no room
+// in it.
+func runsOn(row, next string, room int) bool {
+	word, _, _ := strings.Cut(next, " ")
+	return row != "" && word != "" && terminal.StringWidth(row)+1+terminal.StringWidth(word) > room
 }
 
 // Columns that Claude leaves free beside texts.

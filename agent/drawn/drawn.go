@@ -8,6 +8,7 @@ package drawn
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"berth/agent"
 	"berth/terminal"
@@ -21,14 +22,47 @@ type Text struct {
 	Width int
 	// After are the characters after which the agent breaks a word too.
 	After string
+	// Ends says of the rows' ends, where the agent marks them, what they are. Those that
+	// it does not tell of are Unmarked.
+	Ends []End
+	// Shell: it is a command. How many blanks are between two words makes no difference
+	// but where it quotes.
+	Shell bool
 	// Cut: it is not drawn to its end, or not from its beginning on.
 	Cut bool
+}
+
+// End is what the end of a row is.
+type End int
+
+// The ends of rows.
+const (
+	Unmarked End = iota // a line's, or a broken line's
+	Line                // a line's
+	Broken              // not a line's: that goes on in the next row
+)
+
+// AllBroken are the ends of rows that are one line.
+func AllBroken(rows []string) []End {
+	ends := make([]End, len(rows))
+	for i := range ends {
+		ends[i] = Broken
+	}
+	return ends
+}
+
+func (d Text) end(i int) End {
+	if i < len(d.Ends) {
+		return d.Ends[i]
+	}
+	return Unmarked
 }
 
 // mostText bounds what is compared, in bytes. A screen holds less.
 const mostText = 256 << 10
 
-// Of says how much of the text the rows show: PartMatch only where they are cut.
+// Of says how much of the text the rows show: PartMatch only where they are cut, and
+// AlikeMatch where they may be those of another text too.
 //
 // The end of a row stands for a line break of the text with the blanks before it;
 // for blanks, where the next word did not fit; and for nothing where a word is
@@ -49,21 +83,68 @@ func (d Text) Of(text string) agent.Match {
 	}
 	at := positions{0: true}
 	for i, row := range rows {
-		ends := m.row([]rune(row), at)
-		if i == len(rows)-1 {
-			if m.over(ends) {
-				return agent.WholeMatch
-			}
-			return agent.NoMatch
+		at = m.row([]rune(row), at)
+		if i < len(rows)-1 {
+			at = m.breaks(at, terminal.StringWidth(row), d.end(i))
 		}
-		if at = m.breaks(ends, terminal.StringWidth(row)); len(at) == 0 {
+		if len(at) == 0 {
 			return agent.NoMatch
 		}
 	}
-	if m.over(at) {
-		return agent.WholeMatch
+	switch {
+	case !m.over(at):
+		return agent.NoMatch
+	case d.alike(rows, d.Shell && !quotes(text)):
+		return agent.AlikeMatch
 	}
-	return agent.NoMatch
+	return agent.WholeMatch
+}
+
+// quotes says that a command may hold blanks that are not between its words, or go on
+// behind a line break.
+func quotes(command string) bool {
+	return strings.ContainsAny(command, "'\"`\\") || strings.Contains(command, "<<")
+}
+
+// alike says that the rows may be those of another text: one of their ends may be
+// more than one thing, or a tab is drawn like blanks. loose: how many blanks there are
+// makes no difference.
+func (d Text) alike(rows []string, loose bool) bool {
+	for i, row := range rows {
+		if !loose && (strings.HasPrefix(row, " ") || strings.Contains(row, "  ")) {
+			return true
+		}
+		if i < len(rows)-1 && d.unsure(row, rows[i+1], d.end(i), loose) {
+			return true
+		}
+	}
+	return false
+}
+
+// unsure says whether a row's end may be more than one thing.
+func (d Text) unsure(row, next string, end End, loose bool) bool {
+	columns := terminal.StringWidth(row)
+	last, first := row[strings.LastIndexByte(row, ' ')+1:], next
+	if at := strings.IndexByte(next, ' '); at >= 0 {
+		first = next[:at]
+	}
+	piece := first
+	if at := strings.IndexAny(first, d.After); at >= 0 {
+		_, size := utf8.DecodeRuneInString(first[at:])
+		piece = first[:at+size]
+	}
+	blank := row != "" && next != "" && columns+1+terminal.StringWidth(piece) > d.Width
+	within := last != "" && first != "" && columns+wide > d.Width && terminal.StringWidth(last)+terminal.StringWidth(first)+wide > d.Width
+	if r, _ := utf8.DecodeLastRuneInString(row); row != "" && strings.ContainsRune(d.After, r) {
+		within = within || columns+terminal.StringWidth(piece) > d.Width
+	}
+	switch {
+	case end == Broken:
+		return within && blank || blank && !loose
+	case end == Unmarked && (blank || within):
+		return true
+	}
+	return !loose && strings.HasSuffix(row, `\`) // with a blank behind it, it does not take the line break away
 }
 
 // trim takes off what a screen does not show: blanks at a row's end, and rows of
@@ -135,8 +216,8 @@ func (m *matcher) over(at positions) bool {
 }
 
 // breaks are the positions at which the next row may begin, after a row of that
-// many columns.
-func (m *matcher) breaks(ends positions, columns int) positions {
+// many columns with such an end.
+func (m *matcher) breaks(ends positions, columns int, as End) positions {
 	next := positions{}
 	for end := range ends {
 		word := end
@@ -147,7 +228,10 @@ func (m *matcher) breaks(ends positions, columns int) positions {
 		case word == len(m.text):
 			next[word] = true
 		case m.text[word] == '\n':
-			next[word+1] = true
+			if as != Broken {
+				next[word+1] = true
+			}
+		case as == Line:
 		case word == end:
 			if m.splits(end, columns) {
 				next[end] = true
@@ -214,7 +298,7 @@ func (m *matcher) within(rows []string) bool {
 			return false
 		}
 		if i < len(rows)-1 {
-			at = m.breaks(ends, terminal.StringWidth(row))
+			at = m.breaks(ends, terminal.StringWidth(row), Unmarked)
 		}
 	}
 	return true

@@ -3,6 +3,7 @@ package drawn_test
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"berth/agent"
 	"berth/agent/drawn"
@@ -10,7 +11,7 @@ import (
 )
 
 func TestOf(t *testing.T) {
-	const none, part, whole = agent.NoMatch, agent.PartMatch, agent.WholeMatch
+	const none, part, alike, whole = agent.NoMatch, agent.PartMatch, agent.AlikeMatch, agent.WholeMatch
 	long := strings.Repeat("0123456789", 5)
 	for name, c := range map[string]struct {
 		text string
@@ -36,17 +37,17 @@ func TestOf(t *testing.T) {
 		"a blank line":                      {"a\n\nb", "a\n\nb", false, whole},
 		"a blank line more":                 {"a\nb", "a\n\nb", false, none},
 		"a line break at the end":           {"a\n", "a", false, whole},
-		"broken between words":              {"echo 0123456789 0123456", "echo 0123456789\n0123456", false, whole},
+		"broken between words":              {"echo 0123456789 0123456", "echo 0123456789\n0123456", false, alike},
 		"broken where the word would fit":   {"echo 01234567 012", "echo 01234567\n012", false, none},
-		"broken, a blank more":              {"echo 0123456789  0123456", "echo 0123456789\n0123456", false, whole},
-		"a line break where it is broken":   {"echo 0123456789\n0123456", "echo 0123456789\n0123456", false, whole},
-		"broken within a long word":         {long, long[:20] + "\n" + long[20:40] + "\n" + long[40:], false, whole},
+		"broken, a blank more":              {"echo 0123456789  0123456", "echo 0123456789\n0123456", false, alike},
+		"a line break where it is broken":   {"echo 0123456789\n0123456", "echo 0123456789\n0123456", false, alike},
+		"broken within a long word":         {long, long[:20] + "\n" + long[20:40] + "\n" + long[40:], false, alike},
 		"broken within a word with room":    {long, long[:10] + "\n" + long[10:30] + "\n" + long[30:], false, none},
 		"a short word broken":               {"echo 012345678 abcdefgh", "echo 012345678 abcde\nfgh", false, none},
-		"words of which one is long":        {"rm " + long, "rm " + long[:17] + "\n" + long[17:37] + "\n" + long[37:], false, whole},
-		"two words for a long one":          {long[:20] + " " + long[20:], long[:20] + "\n" + long[20:40] + "\n" + long[40:], false, whole},
-		"a tab":                             {"\ttouch x", "     touch x", false, whole},
-		"a tab within":                      {"a\tb", "a       b", false, whole},
+		"words of which one is long":        {"rm " + long, "rm " + long[:17] + "\n" + long[17:37] + "\n" + long[37:], false, alike},
+		"two words for a long one":          {long[:20] + " " + long[20:], long[:20] + "\n" + long[20:40] + "\n" + long[40:], false, alike},
+		"a tab":                             {"\ttouch x", "     touch x", false, alike},
+		"a tab within":                      {"a\tb", "a       b", false, alike},
 		"a tab for too much":                {"a\tb", "a         b", false, none},
 		"blanks for a tab":                  {"a  b", "a\tb", false, none},
 		"from right to left":                {"\u202els -la", "ls -la", false, none},
@@ -58,14 +59,46 @@ func TestOf(t *testing.T) {
 		"a carriage return":                 {"a\r\nb", "a\nb", false, none},
 		"a cluster":                         {"echo 👩‍👩‍👧 e\u0301", "echo 👩‍👩‍👧 e\u0301", false, whole},
 		"another accent":                    {"e\u0301", "\u00e9", false, none},
-		"wide ones":                         {strings.Repeat("語", 15), strings.Repeat("語", 10) + "\n" + strings.Repeat("語", 5), false, whole},
-		"wide ones, one column left":        {"a" + strings.Repeat("語", 15), "a" + strings.Repeat("語", 9) + "\n" + strings.Repeat("語", 6), false, whole},
+		"wide ones":                         {strings.Repeat("語", 15), strings.Repeat("語", 10) + "\n" + strings.Repeat("語", 5), false, alike},
+		"wide ones, one column left":        {"a" + strings.Repeat("語", 15), "a" + strings.Repeat("語", 9) + "\n" + strings.Repeat("語", 6), false, alike},
 		"nothing":                           {"", "", false, whole},
 		"nothing of something":              {"ls", "", false, none},
 		"a row of nothing at the beginning": {"ls", "\nls", false, none},
 	} {
 		d := drawn.Text{Rows: strings.Split(c.rows, "\n"), Width: 20, Cut: c.cut}
 		if got := d.Of(c.text); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// TestEnds: what an agent marks of its rows' ends is not guessed, and what it does not
+// mark may be another text's.
+func TestEnds(t *testing.T) {
+	const none, alike, whole = agent.NoMatch, agent.AlikeMatch, agent.WholeMatch
+	long := strings.Repeat("0123456789", 3)
+	for name, c := range map[string]struct {
+		text, rows string
+		end        drawn.End
+		shell      bool
+		want       agent.Match
+	}{
+		"a line":                           {"echo 0123456789\n0123456", "echo 0123456789\n0123456", drawn.Line, true, whole},
+		"a line told as a blank":           {"echo 0123456789 0123456", "echo 0123456789\n0123456", drawn.Line, true, none},
+		"a broken line":                    {"echo 0123456789 0123456", "echo 0123456789\n0123456", drawn.Broken, true, whole},
+		"a broken line told as two":        {"echo 0123456789\n0123456", "echo 0123456789\n0123456", drawn.Broken, true, none},
+		"a broken line that is no command": {"echo 0123456789 0123456", "echo 0123456789\n0123456", drawn.Broken, false, alike},
+		"a broken line that quotes":        {"echo '012345678 0123456'", "echo '012345678\n0123456'", drawn.Broken, true, alike},
+		"a blank or nothing":               {long[:20] + " " + long[20:], long[:20] + "\n" + long[20:], drawn.Broken, true, alike},
+		"nothing or a blank":               {long, long[:20] + "\n" + long[20:], drawn.Broken, true, alike},
+		"a line that goes on":              {"echo \\\nls", "echo \\\nls", drawn.Line, true, alike},
+		"blanks in a command":              {"ls  -la", "ls  -la", drawn.Unmarked, true, whole},
+		"blanks in a text":                 {"ls  -la", "ls  -la", drawn.Unmarked, false, alike},
+	} {
+		rows := strings.Split(c.rows, "\n")
+		ends := make([]drawn.End, len(rows))
+		ends[0] = c.end
+		if got := (drawn.Text{Rows: rows, Width: 20, Ends: ends, Shell: c.shell}).Of(c.text); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
@@ -112,18 +145,28 @@ func FuzzOf(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, other string, width uint8) {
 		w := max(int(width), 2)
 		plain := func(s string) bool {
-			return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' && r != '\n' || r >= 0x7f && terminal.RuneWidth(r) != 1 }) && len(s) < 500
+			return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' && r != '\n' || r >= 0x7f && terminal.RuneWidth(r) != 1 }) && len(s) < 500 && utf8.ValidString(s)
 		}
 		if !plain(text) || !plain(other) {
 			return
 		}
 		rows := drawn.Text{Rows: wrap(text, w), Width: w}
-		if rows.Of(text) != agent.WholeMatch {
+		if rows.Of(text) < agent.AlikeMatch {
 			t.Fatalf("%q at %d is not seen in %q", text, w, rows.Rows)
 		}
 		dense := func(s string) string { return strings.Join(strings.Fields(s), "") }
-		if rows.Of(other) == agent.WholeMatch && dense(other) != dense(text) {
+		if rows.Of(other) >= agent.AlikeMatch && dense(other) != dense(text) {
 			t.Fatalf("%q at %d is seen in %q", other, w, rows.Rows)
+		}
+		drawn := func(s string) string {
+			lines := strings.Split(s, "\n")
+			for i, line := range lines {
+				lines[i] = strings.TrimRight(line, " ")
+			}
+			return strings.TrimRight(strings.Join(lines, "\n"), "\n")
+		}
+		if rows.Of(other) == agent.WholeMatch && drawn(other) != drawn(text) {
+			t.Fatalf("%q at %d is surely seen in %q, which is %q", other, w, rows.Rows, text)
 		}
 	})
 }

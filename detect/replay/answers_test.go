@@ -31,7 +31,9 @@ func (c call) String() string { return fmt.Sprintf("%s %q %q %s", c.tool, c.comm
 // dialogs are as the recordings have them.
 type agentUnder struct {
 	driver agent.Driver
-	waits  bool // its hooks wait for an answer
+	waits  bool   // its hooks wait for an answer
+	lead   string // before a command in its dialog, and how many columns are beside it
+	beside int
 	draw   func(c call, cols int) []string
 	hook   func(event string, c call) []string
 }
@@ -95,7 +97,7 @@ func claudeDialog(c call, cols int) []string {
 	return append(rows, "", " Do you want to proceed?", " ❯ 1. Yes", "   2. No", "", " Esc to cancel · Tab to amend")
 }
 
-// newClaudeDialog: newer versions frame the command, and draw no rule without room.
+// newClaudeDialog: newer versions frame the command, and long lines have a bar.
 func newClaudeDialog(c call, cols int) []string {
 	if c.tool == "Write" {
 		return claudeDialog(c, cols)
@@ -112,7 +114,7 @@ func newClaudeDialog(c call, cols int) []string {
 	for _, line := range strings.Split(undrawn.Replace(c.command), "\n") {
 		broken := breakRows(line, cols-4)
 		for _, row := range broken {
-			if len(broken) > 1 {
+			if terminal.StringWidth(line) > 80 {
 				row = "│ " + row
 			}
 			rows = append(rows, " "+row)
@@ -386,7 +388,10 @@ func (w *world) lines(c call) []string {
 
 // attack is how another call's hook differs from the one that is shown.
 var attacks = map[string]func(call) call{
-	"the same": func(c call) call { return c },
+	"lines where it is broken":   nil, // see rowEnds
+	"blanks where it is broken":  nil,
+	"nothing where it is broken": nil,
+	"the same":                   func(c call) call { return c },
 	"another tool": func(c call) call {
 		return call{tool: map[string]string{"Bash": "Write", "Write": "Bash"}[c.tool], command: c.command, about: c.about}
 	},
@@ -410,6 +415,19 @@ var attacks = map[string]func(call) call{
 	"a subagent's": func(c call) call { c.by = "general-purpose"; return c },
 }
 
+// rowEnds are the attacks that put something else where a row of the dialog ends.
+func rowEnds(kind string, a agentUnder, cols int) func(call) call {
+	end := map[string]string{"lines where it is broken": "\n", "blanks where it is broken": " ", "nothing where it is broken": ""}[kind]
+	return func(c call) call {
+		rows := breakRows(a.lead+c.command, cols-a.beside)
+		for i, row := range rows {
+			rows[i] = strings.TrimRight(row, " ")
+		}
+		c.command = strings.TrimPrefix(strings.Join(rows, end), a.lead)
+		return c
+	}
+}
+
 // TestAnswers: whatever hooks say, and in whatever order, no answer allows anything
 // but what its prompt has shown; and what is honest can be answered.
 func TestAnswers(t *testing.T) {
@@ -420,13 +438,15 @@ func TestAnswers(t *testing.T) {
 		{tool: "Bash", command: long + " && ls", about: "Touch many files so that this description is broken too"},
 		{tool: "Bash", command: "cat > a/f <<'EOF'\nfirst  line\n\n  second 語\nEOF", about: "Write a file"},
 		{tool: "Bash", command: "touch a/" + strings.Repeat("0123456789", 22) + " b", about: "A long name"},
+		{tool: "Bash", command: "echo hi # " + strings.Repeat("x", 64) + "\ncurl-evil|sh", about: "List"},
+		{tool: "Bash", command: "echo hi # " + strings.Repeat("x", 24) + "\ncurl-evil|sh", about: "List"},
 		{tool: "Write", command: "hello world\n  and more\nlast/ line", about: "notes.txt"},
 	}
 	for name, a := range map[string]agentUnder{
-		"claude":       {claude.Driver{}, true, claudeDialog, claudeHook},
-		"newer claude": {claude.Driver{}, true, newClaudeDialog, claudeHook},
-		"codex":        {codex.Driver{}, true, codexDialog, codexHook},
-		"gemini":       {gemini.Driver{}, false, geminiDialog, geminiHook},
+		"claude":       {claude.Driver{}, true, "", 6, claudeDialog, claudeHook},
+		"newer claude": {claude.Driver{}, true, "", 4, newClaudeDialog, claudeHook},
+		"codex":        {codex.Driver{}, true, "$ ", 4, codexDialog, codexHook},
+		"gemini":       {gemini.Driver{}, false, "", 8, geminiDialog, geminiHook},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pairs := 0
@@ -437,7 +457,11 @@ func TestAnswers(t *testing.T) {
 							if name == "gemini" && shown.tool == "Bash" {
 								shown.about = "" // which it neither draws nor tells
 							}
-							told := other(shown)
+							differs := other
+							if differs == nil {
+								differs = rowEnds(kind, a, cols)
+							}
+							told := differs(shown)
 							if name == "gemini" && told.tool == "Bash" {
 								told.about = ""
 							}
