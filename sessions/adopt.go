@@ -77,7 +77,7 @@ func (r *Registry) adoptAll(ctx context.Context) error {
 // runs below it is an agent all the same, and never the server's user.
 func (r *Registry) keepStray(dir string) {
 	if pid, start, ok := hold.Living(dir); ok {
-		r.strays = append(r.strays, Holder{PID: pid, UID: os.Geteuid(), Start: startTicks(start), ID: filepath.Base(dir), Name: "unknown"})
+		r.strays = append(r.strays, Holder{PID: pid, UID: os.Geteuid(), Start: start, ID: filepath.Base(dir), Name: "unknown"})
 	}
 }
 

@@ -299,7 +299,7 @@ func TestUnreadableSessionKeepsItsHolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.open()
-	if list := p.reg.Holders(); len(list) != 1 || list[0].PID != holder || list[0].ID != s.ID() || list[0].Start == 0 {
+	if list := p.reg.Holders(); len(list) != 1 || list[0].PID != holder || list[0].ID != s.ID() || list[0].Start == "" {
 		t.Errorf("holders %+v, want that of pid %d", list, holder)
 	}
 	p.close()

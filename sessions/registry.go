@@ -13,8 +13,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sort"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -215,7 +213,7 @@ func (r *Registry) Holders() []Holder {
 }
 
 func (s Spec) holder(pid int, start string) Holder {
-	return Holder{PID: pid, UID: s.owner(), Start: startTicks(start), ID: s.ID, Name: s.Name, Verbs: s.Children.verbs()}
+	return Holder{PID: pid, UID: s.owner(), Start: start, ID: s.ID, Name: s.Name, Verbs: s.Children.verbs()}
 }
 
 // beginStart says that a holder may be started: the server does not go down.
@@ -248,19 +246,9 @@ type Holder struct {
 	Command  bool // it runs for the session and holds nothing
 	PID      int
 	UID      int    // that its programs run as
-	Start    uint64 // clock ticks since boot, as the system counts them
+	Start    string // tells it from a later process with its PID; see hold.StartOf
 	ID, Name string
 	Verbs    []string // that what descends from it may use, beside what all such may
-}
-
-// startTicks reads the ticks in front of a start that the holder told.
-func startTicks(start string) uint64 {
-	ticks, _, _ := strings.Cut(start, "@")
-	n, err := strconv.ParseUint(ticks, 10, 64)
-	if err != nil {
-		return 0
-	}
-	return n
 }
 
 // newCore makes a session that has no emulator and no holder yet.

@@ -1,7 +1,11 @@
 package sshd
 
 import (
+	"errors"
 	"fmt"
+	"net"
+	"net/netip"
+	"slices"
 
 	"berth/keys"
 )
@@ -40,4 +44,33 @@ func (h *HolderProcess) agent(pid int) keys.Identity {
 	id := keys.Agent(h.Session, h.Name, pid)
 	id.Verbs = h.Verbs
 	return id
+}
+
+var errNoTCP = errors.New("it is no TCP connection")
+
+// ownAddress reports whether packets from an address come from this machine.
+func ownAddress(a netip.Addr) (bool, error) {
+	if a.IsLoopback() {
+		return true, nil
+	}
+	list, err := net.InterfaceAddrs()
+	if err != nil {
+		return false, fmt.Errorf("list the addresses of this machine: %w", err)
+	}
+	if slices.ContainsFunc(list, func(own net.Addr) bool {
+		n, ok := own.(*net.IPNet)
+		return ok && n.IP.Equal(a.AsSlice())
+	}) {
+		return true, nil
+	}
+	return routedHere(a)
+}
+
+func addrPort(a net.Addr) (netip.AddrPort, bool) {
+	t, ok := a.(*net.TCPAddr)
+	if !ok {
+		return netip.AddrPort{}, false
+	}
+	ap := t.AddrPort()
+	return netip.AddrPortFrom(ap.Addr().Unmap().WithZone(""), ap.Port()), true
 }

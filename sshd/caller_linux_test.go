@@ -16,99 +16,74 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The walk up the process tree, on tables that no kernel can be made to show.
-func TestWalkUp(t *testing.T) {
-	table := map[int]process{
-		1: {1, 0, 0}, 10: {10, 1, 100}, 20: {20, 10, 200}, 30: {30, 20, 200},
-		40: {40, 10, 300}, 50: {50, 40, 250}, // 40 has been reused since 50 started
-		60: {60, 70, 10}, // 70 is gone
-		80: {80, 80, 5},  // its own parent
+// elsewhere is a holder that no process descends from.
+var elsewhere = []HolderProcess{{PID: 1 << 30}}
+
+// ends are the two ends of a connection over TCP.
+type ends struct{ client, server net.Conn }
+
+func connect(t testing.TB, listen, host string, control func(fd int) error) ends {
+	t.Helper()
+	l, err := net.Listen("tcp", listen)
+	if err != nil {
+		t.Fatal(err)
 	}
-	read := func(pid int) (process, error) {
-		p, ok := table[pid]
-		if !ok {
-			return p, errProcessGone
+	defer l.Close()
+	dialer := net.Dialer{Control: func(_, _ string, c syscall.RawConn) (err error) {
+		if control == nil {
+			return nil
 		}
-		return p, nil
+		return errors.Join(c.Control(func(fd uintptr) { err = control(int(fd)) }), err)
+	}}
+	port := strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
+	client, err := dialer.Dial("tcp", net.JoinHostPort(host, port))
+	if err != nil {
+		t.Fatal(err)
 	}
-	holders := []HolderProcess{{PID: 10, Start: 100, Session: "A"}, {PID: 20, Start: 200, Session: "B"}, {PID: 40, Start: 1, Session: "old"}}
-	for pid, want := range map[int]string{30: "B", 20: "B", 10: "A", 40: "A", 1: ""} {
-		h, err := walkUp(pid, holders, read)
-		if err != nil || (h == nil) != (want == "") || h != nil && h.Session != want {
-			t.Errorf("%d: %v %v, want %q", pid, h, err, want)
-		}
+	t.Cleanup(func() { client.Close() })
+	server, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, pid := range []int{50, 60} {
-		if _, err := walkUp(pid, holders, read); !errors.Is(err, errMoved) {
-			t.Errorf("%d: %v", pid, err)
-		}
-	}
-	if _, err := walkUp(99, holders, read); !errors.Is(err, errProcessGone) {
-		t.Errorf("a process that is gone: %v", err)
-	}
-	if _, err := walkUp(80, holders, read); err == nil {
-		t.Error("a loop ends well")
-	}
+	t.Cleanup(func() { server.Close() })
+	return ends{client, server}
 }
 
-func TestParseStat(t *testing.T) {
-	line := "42 (a) b (c)) S 7 42 42 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 123456 1 2 3"
-	if p, err := parseStat(42, []byte(line)); err != nil || p != (process{42, 7, 123456}) {
-		t.Errorf("%+v %v", p, err)
-	}
-	for _, bad := range []string{"", "42 (x", "42 (x) S 1 2", strings.Replace(line, " 7 42", " x 42", 1)} {
-		if _, err := parseStat(42, []byte(bad)); err == nil {
-			t.Errorf("%q is understood", bad)
-		}
-	}
+func (e ends) caller(holders ...HolderProcess) (*HolderProcess, int, error) {
+	return callerOverTCP(e.server.RemoteAddr(), e.server.LocalAddr(), holders)
+}
+
+func (e ends) addresses() (far, near netip.AddrPort) {
+	far, _ = addrPort(e.server.RemoteAddr())
+	near, _ = addrPort(e.server.LocalAddr())
+	return far, near
 }
 
 // Both ways to find the client's socket agree, for IPv4, IPv6 and the one in
 // the other, and find nothing for a connection that is not there.
 func TestFindSocket(t *testing.T) {
-	for _, c := range []struct{ listen, dial string }{{"127.0.0.1:0", ""}, {"[::1]:0", ""}, {"[::]:0", "127.0.0.1"}} {
-		l, err := net.Listen("tcp", c.listen)
-		if err != nil {
-			t.Logf("%s: %v", c.listen, err) // no IPv6 here
-			continue
-		}
-		defer l.Close()
-		address := l.Addr().String()
-		if c.dial != "" {
-			address = net.JoinHostPort(c.dial, strconv.Itoa(l.Addr().(*net.TCPAddr).Port))
-		}
-		client, err := net.Dial("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer client.Close()
-		server, err := l.Accept()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer server.Close()
-		far, _ := addrPort(server.RemoteAddr())
-		near, _ := addrPort(server.LocalAddr())
+	for _, c := range []struct{ listen, host string }{{"127.0.0.1:0", "127.0.0.1"}, {"[::1]:0", "::1"}, {"[::]:0", "127.0.0.1"}} {
+		e := connect(t, c.listen, c.host, nil)
+		far, near := e.addresses()
 		asked, err1 := askKernel(far, near)
 		found, err2 := searchTable(far, near)
 		if err1 != nil || err2 != nil || asked == nil || found == nil || *asked != *found || asked.inode == 0 || int(asked.uid) != os.Getuid() {
 			t.Errorf("%s: %+v %v, %+v %v", c.listen, asked, err1, found, err2)
 		}
-		h, pid, err := callerOverTCP(server.RemoteAddr(), server.LocalAddr(), []HolderProcess{{PID: 1 << 30}})
-		if h != nil || pid != os.Getpid() || err != nil {
+		if h, pid, err := e.caller(elsewhere...); h != nil || pid != os.Getpid() || err != nil {
 			t.Errorf("%s: %v, process %d, %v", c.listen, h, pid, err)
 		}
 		// Half closed it is a client still.
-		_ = client.(*net.TCPConn).CloseWrite()
+		_ = e.client.(*net.TCPConn).CloseWrite()
 		if sock, err := findSocket(far, near); sock == nil || err != nil || sock.inode != asked.inode {
 			t.Errorf("%s half closed: %+v %v", c.listen, sock, err)
 		}
-		client.Close()
-		if h, _, err := callerOverTCP(server.RemoteAddr(), server.LocalAddr(), []HolderProcess{{PID: 1 << 30}}); err == nil || h != nil {
+		e.client.Close()
+		if h, _, err := e.caller(elsewhere...); err == nil || h != nil {
 			t.Errorf("%s closed: %v %v", c.listen, h, err)
 		}
-		elsewhere, _ := addrPort(&net.TCPAddr{IP: net.ParseIP("192.0.2.1"), Port: 4711})
-		if sock, err := findSocket(elsewhere, near); sock != nil || err != nil {
+		other, _ := addrPort(&net.TCPAddr{IP: net.ParseIP("192.0.2.1"), Port: 4711})
+		if sock, err := findSocket(other, near); sock != nil || err != nil {
 			t.Errorf("a client elsewhere: %+v %v", sock, err)
 		}
 	}
@@ -117,23 +92,9 @@ func TestFindSocket(t *testing.T) {
 // BenchmarkCallerOverTCP is what a login from this machine pays when there
 // are sessions.
 func BenchmarkCallerOverTCP(b *testing.B) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer l.Close()
-	client, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer client.Close()
-	server, err := l.Accept()
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer server.Close()
+	e := connect(b, "127.0.0.1:0", "127.0.0.1", nil)
 	for b.Loop() {
-		if _, _, err := callerOverTCP(server.RemoteAddr(), server.LocalAddr(), []HolderProcess{{PID: 1 << 30}}); err != nil {
+		if _, _, err := e.caller(elsewhere...); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -142,23 +103,8 @@ func BenchmarkCallerOverTCP(b *testing.B) {
 // A process inside a session with more files open than are looked through
 // refuses by its number and session, soon; the same outside is passed over.
 func TestSearchIsBounded(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	client, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
-	server, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer server.Close()
-	far, _ := addrPort(server.RemoteAddr())
-	near, _ := addrPort(server.LocalAddr())
+	e := connect(t, "127.0.0.1:0", "127.0.0.1", nil)
+	far, near := e.addresses()
 	sock, err := findSocket(far, near)
 	if err != nil || sock == nil {
 		t.Fatal(err)
@@ -188,11 +134,11 @@ time.sleep(60)'`, searchProcess+1)
 		t.Fatal(err)
 	}
 	defer syscall.Kill(many, syscall.SIGKILL)
-	_, _, err = callerOverTCP(server.RemoteAddr(), server.LocalAddr(), []HolderProcess{p})
+	_, _, err = e.caller(p)
 	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("process %d of the session alpha has too many files open", many)) {
 		t.Errorf("a process inside with too many files: %v", err)
 	}
-	if _, pid, err := callerOverTCP(server.RemoteAddr(), server.LocalAddr(), []HolderProcess{{PID: 1 << 30}}); err != nil || pid != os.Getpid() {
+	if _, pid, err := e.caller(elsewhere...); err != nil || pid != os.Getpid() {
 		t.Errorf("the same outside: process %d, %v", pid, err)
 	}
 }
@@ -244,31 +190,13 @@ time.sleep(60)'`, l.Addr().(*net.TCPAddr).Port)
 // A socket that is bound to a device is found: the kernel says that there is none
 // when it is asked for it alone.
 func TestFindSocketOfADevice(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	dialer := net.Dialer{Control: func(_, _ string, c syscall.RawConn) (err error) {
-		return errors.Join(c.Control(func(fd uintptr) { err = unix.BindToDevice(int(fd), "lo") }), err)
-	}}
-	client, err := dialer.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
-	server, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer server.Close()
-	far, _ := addrPort(server.RemoteAddr())
-	near, _ := addrPort(server.LocalAddr())
+	e := connect(t, "127.0.0.1:0", "127.0.0.1", func(fd int) error { return unix.BindToDevice(fd, "lo") })
+	far, near := e.addresses()
 	sock, err := listKernel(far, near)
 	if err != nil || sock == nil || int(sock.uid) != os.Getuid() {
 		t.Errorf("listed: %v %v", sock, err)
 	}
-	if _, pid, err := callerOverTCP(server.RemoteAddr(), server.LocalAddr(), []HolderProcess{{PID: 1 << 30}}); err != nil || pid != os.Getpid() {
+	if _, pid, err := e.caller(elsewhere...); err != nil || pid != os.Getpid() {
 		t.Errorf("process %d, %v", pid, err)
 	}
 }
@@ -292,10 +220,10 @@ func TestSubordinateUsers(t *testing.T) {
 		}
 	}
 	users := []HolderProcess{{PID: 1 << 30, UID: 12345, Name: "alpha"}}
-	if err := checkUser(os.Geteuid(), os.Getpid(), users); err != nil {
+	if err := usersOf(users).checkProcess(os.Getpid()); err != nil {
 		t.Errorf("this process: %v", err)
 	}
-	if err := checkUser(12345, os.Getpid(), users); err == nil {
+	if err := usersOf(users).checkUID(12345); err == nil {
 		t.Error("a socket of the session's user is a person's")
 	}
 	if os.Getuid() != 0 {

@@ -19,11 +19,9 @@ func TestAgentWithoutChannelHasItsOwnShare(t *testing.T) {
 		o.Limits.Connections, o.Holders = 64, known.list
 		o.Limits.Penalties = Penalties{From: time.Nanosecond, Exempt: []netip.Prefix{}}
 	})
-	self, err := readProcess(os.Getpid())
-	if err != nil {
-		t.Fatal(err)
-	}
-	known.set(HolderProcess{PID: self.pid, Start: self.start, Session: "01ALPHA", Name: "alpha", Command: true})
+	self := holderProcessOf(t, os.Getpid())
+	self.Command = true
+	known.set(self)
 	for range 16 {
 		if _, err := h.dial(h.admin); err != nil {
 			t.Fatal(err)

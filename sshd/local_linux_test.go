@@ -95,11 +95,17 @@ func holder(t testing.TB, script string, args ...any) (HolderProcess, *lockedBuf
 		stdin.Close()
 		_ = cmd.Wait()
 	})
-	p, err := readProcess(cmd.Process.Pid)
+	return holderProcessOf(t, cmd.Process.Pid), out
+}
+
+// holderProcessOf is a process as the holder of the session alpha.
+func holderProcessOf(t testing.TB, pid int) HolderProcess {
+	t.Helper()
+	start, err := hold.StartOf(pid)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return HolderProcess{PID: p.pid, Start: p.start, Session: "01ALPHA", Name: "alpha"}, out
+	return HolderProcess{PID: pid, Start: start, Session: "01ALPHA", Name: "alpha"}
 }
 
 // withSocket has the server listen on a Unix socket too, and know the holders.
@@ -242,8 +248,8 @@ func (l *lockedHolders) open(t testing.TB) {
 func TestReusedHolderNumber(t *testing.T) {
 	p, out := holder(t, "echo")
 	eventually(t, "it runs", func() bool { return out.String() != "" })
-	p.Start--
-	if h, err := holderOf(p.PID, []HolderProcess{p}, func() bool { return true }); h != nil || err != nil {
+	p.Start = "0" + p.Start
+	if h, err := holderOf(p.PID, []HolderProcess{p}, hold.Walk); h != nil || err != nil {
 		t.Errorf("%v %v", h, err)
 	}
 }

@@ -63,7 +63,7 @@ func (s storeKeys) Lookup(key gossh.PublicKey, remote net.Addr, now time.Time) (
 type HolderProcess struct {
 	PID     int
 	UID     int      // that its programs run as; the server's own when it is that
-	Start   uint64   // field 22 of /proc/PID/stat: clock ticks since boot
+	Start   string   // tells it from a later process with its PID; see hold.StartOf
 	Command bool     // it runs for the session and holds nothing
 	Session string   // the session's id
 	Name    string   // the session's name

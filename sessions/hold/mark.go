@@ -3,10 +3,8 @@ package hold
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"hash/fnv"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -62,7 +60,7 @@ const sessionEnv = "BERTH_SESSION"
 // ours is looked up once, before this process marks itself.
 var ours = sync.OnceValues(func() (surroundings, error) {
 	s := surroundings{limits: map[uint64]bool{}, above: map[process]bool{}, sessions: map[string]bool{}}
-	err := walkUp(os.Getpid(), func(p process) error {
+	err := walkUp(os.Getpid(), lookProcess, func(p process) error {
 		limit, err := markOf(p.pid)
 		if err != nil {
 			return err
@@ -99,7 +97,7 @@ func CheckOutside(pid int) error {
 		return err
 	}
 	var mark error // a holder above says more than the mark that it gave
-	err = walkUp(pid, func(p process) error {
+	err = walkUp(pid, lookProcess, func(p process) error {
 		if here.above[process{pid: p.pid, start: p.start}] {
 			return nil
 		}
@@ -146,53 +144,6 @@ func Inside(pid int) bool {
 	}
 	limit, err := markOf(pid)
 	return err == nil && limit < markTop && !here.limits[limit]
-}
-
-// walkUp calls look for a process and all that are above it, the nearest first.
-// A parent that ended meanwhile has left its children to another one.
-func walkUp(pid int, look func(process) error) error {
-	var err error
-	for range walks {
-		var moved bool
-		if moved, err = climb(pid, look); err == nil || !moved {
-			return err
-		}
-	}
-	return err
-}
-
-// climb is one try. It reports whether a parent ended on the way.
-func climb(pid int, look func(process) error) (moved bool, err error) {
-	p, err := lookProcess(pid)
-	if err != nil {
-		return false, err
-	}
-	for range 1 << 10 {
-		if err := look(p); err != nil {
-			again, gone := lookProcess(p.pid)
-			return gone != nil || again.start != p.start, err
-		}
-		if p.parent <= 1 {
-			return false, nil
-		}
-		up, err := lookProcess(p.parent)
-		again, gone := lookProcess(p.pid)
-		switch {
-		case gone != nil:
-			return p.pid != pid, gone
-		case again.start != p.start, again.parent != p.parent && err != nil:
-			return true, fmt.Errorf("process %d has another parent now", p.pid)
-		case again.parent != p.parent:
-			p = again
-			continue // its new parent is above the old one
-		case errors.Is(err, fs.ErrNotExist): // hidden from this user (hidepid): what is above cannot be seen
-			return false, nil
-		case err != nil:
-			return false, err
-		}
-		p = up
-	}
-	return false, fmt.Errorf("process %d: its parents come to no end", pid)
 }
 
 // An Orphan is a process of a session whose holder has died.

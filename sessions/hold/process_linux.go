@@ -27,6 +27,11 @@ func lookProcess(pid int) (process, error) {
 	if err != nil {
 		return process{}, fmt.Errorf("looking at process %d: %w", pid, err)
 	}
+	return parseStat(pid, stat)
+}
+
+// parseStat reads a line of /proc/PID/stat.
+func parseStat(pid int, stat []byte) (process, error) {
 	// "pid (name) state ppid ...": the name may hold anything. The start
 	// time is field 22, the 20th behind the name.
 	behind := bytes.LastIndexByte(stat, ')')
@@ -42,7 +47,7 @@ func lookProcess(pid int) (process, error) {
 	return process{
 		pid:    pid,
 		parent: parent,
-		name:   string(stat[bytes.IndexByte(stat, '(')+1 : behind]),
+		name:   string(stat[min(bytes.IndexByte(stat, '(')+1, behind):behind]),
 		start:  string(fields[19]) + "@" + bootID(),
 		dead:   state == 'Z' || state == 'X',
 	}, nil

@@ -1,0 +1,66 @@
+package sshd
+
+import (
+	"cmp"
+	"errors"
+	"net/netip"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// socket is the kernel's socket at one end of a TCP connection.
+type socket struct{ inode, uid uint32 }
+
+// findSocket finds the socket of this machine whose own address is local and
+// whose peer's is remote; nil when there is none.
+func findSocket(local, remote netip.AddrPort) (*socket, error) {
+	sock, err := askKernel(local, remote)
+	if err == nil && sock == nil {
+		// The answer is the same for a socket bound to a device. An empty list is
+		// sure where it has our own end, which exists.
+		if sock, err = listKernel(local, remote); err == nil && sock == nil {
+			own, err := listKernel(remote, local)
+			if err == nil && own != nil {
+				return nil, nil
+			}
+		}
+	}
+	if err != nil || sock == nil {
+		return searchTable(local, remote)
+	}
+	return sock, nil
+}
+
+// searchTable reads /proc/net/tcp and tcp6, for kernels without sock_diag.
+func searchTable(local, remote netip.AddrPort) (*socket, error) {
+	var firstErr error
+	for _, name := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
+		b, err := os.ReadFile(name)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			firstErr = cmp.Or(firstErr, err)
+		}
+		if sock := searchLines(string(b), local, remote); sock != nil {
+			return sock, nil
+		}
+	}
+	return nil, firstErr
+}
+
+func searchLines(table string, local, remote netip.AddrPort) *socket {
+	for line := range strings.Lines(table) {
+		f := strings.Fields(line)
+		if len(f) < 10 || f[3] == "0A" { // a listener
+			continue
+		}
+		if parseHexAddr(f[1]) != local || parseHexAddr(f[2]) != remote {
+			continue
+		}
+		uid, err1 := strconv.ParseUint(f[7], 10, 32)
+		inode, err2 := strconv.ParseUint(f[9], 10, 32)
+		if err1 == nil && err2 == nil {
+			return &socket{inode: uint32(inode), uid: uint32(uid)}
+		}
+	}
+	return nil
+}
