@@ -142,8 +142,9 @@ func (f *Fold) contradicted() {
 			f.doubt(m.Turn.By, m.Turn.Why, l.Source, l.why())
 		}
 	case "":
+		ended := latest(m.EndedAt, m.AloneAt)
 		for _, l := range f.heard() {
-			if l.Value == agent.LevelBusy && !l.Since.After(m.EndedAt) && l.Spoke.Sub(m.EndedAt) > mostLag {
+			if l.Value == agent.LevelBusy && !l.Since.After(ended) && l.Spoke.Sub(ended) > mostLag {
 				f.doubt(m.EndedBy, m.EndedWhy, l.Source, l.why())
 			}
 		}
@@ -194,7 +195,7 @@ func (f *Fold) trust() {
 		return
 	}
 	since, all := f.othersRest()
-	agreed := all && (m.Turn.Ended.IsZero() || since.Sub(m.Turn.Ended) < mostLag)
+	agreed := all && (m.Turn.Ended.IsZero() || m.Turn.WorksOn || since.Sub(latest(m.Turn.Ended, m.Turn.Alone)) < mostLag)
 	for _, d := range f.doubted() {
 		l := m.Levels[d.Source]
 		if d.Source != m.Turn.By && l == nil {

@@ -204,6 +204,9 @@ func (f *Fold) take(fact *agent.Fact) {
 	case agent.LevelIs:
 		f.levelIs(fact)
 	case agent.SubagentEnded:
+		if m.Background[fact.Agent] && m.Turn.Phase == ending {
+			m.Turn.Reports = f.now
+		}
 		delete(m.Background, fact.Agent)
 	case agent.ScreenShows:
 		f.screenShows(fact.Reading)

@@ -324,10 +324,10 @@ func TestWithoutLevels(t *testing.T) {
 	b.at(1000).hook(agent.TurnStarted, "a")
 	b.at(2000).say(agent.Fact{Kind: agent.TurnEnded, Source: agent.SourceHook, Turn: "a", How: agent.Completed, Conversation: "c", Background: []string{"s"}})
 	b.at(5000).say(agent.Fact{Kind: agent.SubagentEnded, Source: agent.SourceHook, Agent: "s", Conversation: "c"})
-	b.at(6000).hook(agent.TurnStarted, "b")
+	b.at(7000).hook(agent.TurnStarted, "b")
 	b.screen(composer(""))
 	b.at(20000) // nobody tells of its end: 5 s, as a hook told of its beginning
-	b.want("100 idle", "1000 working", "5000 idle", "6000 working", "11000 idle")
+	b.want("100 idle", "1000 working", "6000 idle", "7000 working", "12000 idle")
 
 	b = newBench(t, Options{})
 	b.at(100).screen(composer(""))
@@ -515,6 +515,56 @@ func TestMismatchOfOne(t *testing.T) {
 	b.at(21_000).registry(agent.LevelIdle) // an Esc, of which no hook tells
 	if s := b.at(21_110).fold.Status(); s.State != agent.Idle || len(s.Doubts) != 1 {
 		t.Errorf("%s %+v", s.State, s.Doubts)
+	}
+}
+
+// TestBackground: between a subagent's end and the turn that it begins the agent does
+// not rest, and what was busy for as long contradicts nobody.
+func TestBackground(t *testing.T) {
+	for _, quicker := range []agent.Source{agent.SourceRegistry, agent.SourceTitle} {
+		b := newBench(t, Options{})
+		b.fold.driver = measured{b.fold.driver}
+		b.at(0).registry(agent.LevelIdle)
+		b.at(10).hook(agent.TurnStarted, "1")
+		b.at(20).registry(agent.LevelBusy)
+		b.title(agent.LevelBusy)
+		b.at(1000).say(agent.Fact{Kind: agent.TurnEnded, Source: agent.SourceHook, Turn: "1", How: agent.Completed, Conversation: "c", Background: []string{"s"}})
+		for at := 2000; at <= 8000; at += 1000 { // a spinner in the title says so again and again
+			b.at(at).title(agent.LevelBusy)
+		}
+		b.at(8100).say(agent.Fact{Kind: agent.SubagentEnded, Source: agent.SourceHook, Agent: "s", Conversation: "c"})
+		b.at(8200).registry(agent.LevelIdle)
+		if quicker == agent.SourceTitle {
+			b.title(agent.LevelNotBusy)
+		}
+		b.at(8550).registry(agent.LevelBusy)
+		b.title(agent.LevelBusy)
+		b.at(8900).hook(agent.TurnStarted, "2")
+		b.at(9500).hook(agent.TurnEnded, "2")
+		b.at(9550).registry(agent.LevelIdle)
+		b.title(agent.LevelNotBusy)
+		b.at(15_000)
+		b.want("10 working", "9650 idle")
+		if d := b.fold.Status().Doubts; len(d) > 0 || len(b.mismatches) > 0 {
+			t.Errorf("%s: doubted %+v, told of %+v", quicker, d, b.mismatches)
+		}
+	}
+	// One whose end begins no turn, and a title that goes on until it is redrawn.
+	b := newBench(t, Options{})
+	b.fold.driver = measured{b.fold.driver}
+	b.at(0).registry(agent.LevelIdle)
+	b.at(10).hook(agent.TurnStarted, "1")
+	b.at(20).registry(agent.LevelBusy)
+	b.title(agent.LevelBusy)
+	b.at(1000).say(agent.Fact{Kind: agent.TurnEnded, Source: agent.SourceHook, Turn: "1", How: agent.Completed, Conversation: "c", Background: []string{"s"}})
+	b.at(8100).say(agent.Fact{Kind: agent.SubagentEnded, Source: agent.SourceHook, Agent: "s", Conversation: "c"})
+	b.at(8200).registry(agent.LevelIdle)
+	b.at(9200).title(agent.LevelBusy)
+	b.at(9300).title(agent.LevelNotBusy)
+	b.at(15_000)
+	b.want("10 working", "9100 idle")
+	if d := b.fold.Status().Doubts; len(d) > 0 {
+		t.Errorf("doubted %+v", d)
 	}
 }
 

@@ -33,7 +33,8 @@ type memory struct {
 	Ended    []string  // ids of the last turns that ended
 	BegunAt  time.Time // when the last one that ended had begun
 	EndedAt  time.Time
-	Inferred bool // the last turn's end was not told but inferred
+	AloneAt  time.Time // when nothing went on after that end any more; zero: nothing did
+	Inferred bool      // the last turn's end was not told but inferred
 	EndedBy  agent.Source
 	EndedWhy why // what that end is owed to
 	Failure  *agent.Failure
@@ -83,6 +84,7 @@ type turn struct {
 	Why     why
 	WorksOn bool      // something goes on after its told end, which explains a busy level
 	Alone   time.Time // since when nothing does
+	Reports time.Time // when the last subagent in the background ended, of which it is to be told
 }
 
 // is says whether the id is the turn's.

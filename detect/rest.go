@@ -42,6 +42,9 @@ func (f *Fold) rest() {
 	if m.Turn.Phase != ending || m.Gate || f.afterwards() {
 		return
 	}
+	if at := m.Turn.Reports; !at.IsZero() && !f.due(agent.MoveDone, m.Turn.By, at, reportsWithin) {
+		return
+	}
 	l := f.level()
 	switch {
 	case l == nil:

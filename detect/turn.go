@@ -16,6 +16,10 @@ const (
 	// A turn whose beginning a hook tells shows in a title only when it is drawn:
 	// Gemini CLI took 6 s for that with a message of 10 KB at a load of 19.
 	drawsWithin = 20 * time.Second
+	// A subagent in the background that ends begins a turn, whose prompt is what it
+	// says. Claude Code's live file said "not busy" for 0.1 to 0.3 s between the two,
+	// and "busy" 0.45 s after the subagent's end, at a load of 37.
+	reportsWithin = time.Second
 	// How long after a turn's end its error may still be painted.
 	paintedLate = 2 * time.Second
 )
@@ -323,6 +327,10 @@ func (f *Fold) finish(inferred bool) {
 	m.BegunAt, m.EndedBy, m.EndedWhy = m.Turn.Started, m.Turn.By, m.Turn.Why
 	if inferred {
 		m.EndedWhy = m.Why
+	}
+	m.AloneAt = m.Turn.Alone
+	if m.Turn.WorksOn {
+		m.AloneAt = f.now
 	}
 	m.Turn, m.EndedAt, m.Inferred = turn{}, ended, inferred
 	m.Activity, m.Pending, m.Calls = nil, nil, nil
