@@ -66,18 +66,24 @@ func keys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, e
 }
 
 // closing leaves a dialog that asks nothing. In one that filters as one types
-// Esc clears that first.
+// Esc clears that first, and in the settings of 2.1.330 it goes from the tabs to the list.
 func closing(d *agent.Dialog) agent.KeyAnswer {
 	shown := func(r *agent.Reading) bool { // what it lists may still be coming in
 		return r.Dialog != nil && r.Dialog.Type == d.Type && r.Dialog.Title == d.Title
 	}
 	k := agent.KeyAnswer{Outcome: agent.OutcomeDenied, Steps: []agent.Step{{Key: "Escape", Pause: between, Wants: "the dialog", Ready: shown}}}
-	if strings.Contains(foot(d), "Esc to clear") {
+	if goesBack(d) {
 		k.Steps = append(k.Steps, agent.Step{Key: "Escape", Pause: between, Wants: "Esc to close", Ready: func(r *agent.Reading) bool {
 			return shown(r) && strings.Contains(foot(r.Dialog), "Esc to close")
 		}})
 	}
 	return k
+}
+
+// goesBack says that the first Esc does not leave the dialog.
+func goesBack(d *agent.Dialog) bool {
+	f := foot(d)
+	return strings.Contains(f, "Esc to clear") || strings.Contains(f, "to switch tabs") && strings.Contains(f, "Esc to go back")
 }
 
 // foot is a dialog's last line, which tells how to leave it.

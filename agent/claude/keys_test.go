@@ -79,6 +79,7 @@ var (
 	layout  = &agent.Request{Type: agent.PromptQuestion, Questions: questionsOf("layout"), Options: []string{"Sidebar", "Topbar", "Chat about this"}}
 	command = &agent.Request{Type: agent.PromptPermission}
 	gateway = &agent.Request{Type: agent.PromptSetup, Subtype: agent.Pointer(agent.SubtypeAutoMode)}
+	notice  = &agent.Request{Type: agent.PromptNotice}
 	planned = &agent.Request{Type: agent.PromptPlan}
 	filling = &agent.Request{Type: agent.PromptForm, Schema: []byte(formSchema)}
 )
@@ -121,6 +122,8 @@ func TestKeys(t *testing.T) {
 		{"no check, stay", gateway, agent.Answer{Kind: agent.Accept}, `Enter@gateway`, "accepted"},
 		{"no check, leave", gateway, optionN(2), `S-Tab@gateway`, "answered"},
 		{"no check, closed", gateway, denied(""), `Escape@gateway`, "denied"},
+		{"settings closed from the tabs", notice, denied(""), `Escape@config330 Escape@config330_list`, "denied"},
+		{"settings closed from the list", notice, denied(""), `Escape@config330_list`, "denied"},
 		{"plan by option", planned, optionN(1), `1@plan`, "accepted"},
 		{"plan accepted", planned, agent.Answer{Kind: agent.Accept}, `2@plan`, "accepted"},
 		{"plan in words", planned, agent.Answer{Kind: agent.AnswerText, Text: "use python"}, `3@plan "use python"@plan_input Enter@plan_typed`, "denied"},
