@@ -18,8 +18,8 @@ func TestErrors(t *testing.T) {
 		{"error 500", "● API Error: 500 Internal server error"},
 		{"error 529", "● API Error: 529 Overloaded|● API Error: Repeated 529 Overloaded"},
 		{"credit", "Credit balance too low · Add funds: "},
-		{"mid-error", "● API Error: the lab ends this"},
-		{"drop", `● API Error: Unable to connect to API \(ECONNRESET\)`},
+		{"mid-error", "● API Error: the lab ends this|● API Error: Server error mid-response"},
+		{"drop", `● API Error: (Unable to connect to API|Connection dropped) \(ECONNRESET\)`},
 		{"refusal", "● API Error: Claude Code is unable to respond to this request"},
 	} {
 		message := "MOCK: " + failure.scenario

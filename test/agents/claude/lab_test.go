@@ -201,7 +201,6 @@ func (l *lab) key(name string) {
 // turn runs and no dialog is open. Other words of the footer come and go.
 func (l *lab) ready() {
 	l.t.Helper()
-	l.see(prompt + "? *$")
 	_, err := l.Until(l.ctx, patient, "shows no empty composer", func(screen string) bool {
 		return empty.MatchString(screen) && !occupied.MatchString(screen)
 	})
@@ -209,8 +208,9 @@ func (l *lab) ready() {
 }
 
 var (
-	typed    = regexp.MustCompile("(?m)" + prompt + ".*$") // what stands in the composer
-	empty    = regexp.MustCompile("(?m)" + prompt + "? *$")
+	typed = regexp.MustCompile("(?m)" + prompt + ".*$") // what stands in the composer
+	// 2.1.330 gives a hint there after an error.
+	empty    = regexp.MustCompile("(?m)" + prompt + "? *((Once fixed, r|R)esend your message.*)?$")
 	occupied = regexp.MustCompile("esc to interrupt|Esc to cancel|Enter to confirm")
 )
 

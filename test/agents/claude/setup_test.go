@@ -79,6 +79,9 @@ func TestRespondNotices(t *testing.T) {
 		{"/help", "Help"}, {"/model", "Select model"}, {"/status", "Settings"}, {"/config", "Settings"}, {"/resume", "Resume session"},
 		{"/hooks", "Hooks"}, {"/agents", "Agents"}, {"/memory", "Memory"}, {"/login", "Select login method"},
 	} {
+		if c.command == "/agents" && newer(330) {
+			continue // it has no such dialog any more
+		}
 		check(t, l.Type(l.ctx, c.command))
 		l.see(prompt + c.command)
 		l.key("Enter")
