@@ -46,7 +46,7 @@ func (u *User) Clear(ctx context.Context, parent, name string, keep ...string) e
 	}
 	c := &clearing{path: path, top: top, keep: keep, prefix: "." + rand.Text() + "-"}
 	for over := false; !over; {
-		if over, err = As(ctx, u, c.slice); err != nil {
+		if over, err = As(ctx, u, func() (bool, error) { return c.slice(time.Now().Add(sliceOf)) }); err != nil {
 			if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 				return err // the slice may work on: top is left to the collector
 			}
@@ -71,9 +71,9 @@ type clearing struct {
 	failed     error // the first of this pass
 }
 
-// slice works for a while, and says whether nothing is left.
-func (c *clearing) slice() (over bool, err error) {
-	for until := time.Now().Add(sliceOf); time.Now().Before(until); {
+// slice works until then, and says whether nothing is left.
+func (c *clearing) slice(until time.Time) (over bool, err error) {
+	for time.Now().Before(until) {
 		names, err := c.top.Readdirnames(namesAtOnce)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return false, fmt.Errorf("list the folder %s: %w", c.path, err)

@@ -169,6 +169,41 @@ func TestClearEnds(t *testing.T) {
 	}
 }
 
+// TestClearEndsForTheServersUser: there the work is not given up on from outside.
+func TestClearEndsForTheServersUser(t *testing.T) {
+	parent := t.TempDir()
+	check(t, os.MkdirAll(parent+"/agent/more", 0o700))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var own *User
+	if err := own.Clear(ctx, parent, "agent"); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	check(t, own.Clear(t.Context(), parent, "agent"))
+	if list, err := os.ReadDir(parent + "/agent"); err != nil || len(list) != 0 {
+		t.Errorf("%d are left, %v", len(list), err)
+	}
+}
+
+// TestSliceEnds: a slice whose time is over leaves the rest to the next one.
+func TestSliceEnds(t *testing.T) {
+	dir := t.TempDir()
+	check(t, os.MkdirAll(dir+"/more/and/more", 0o700))
+	top, err := os.Open(dir)
+	check(t, err)
+	defer top.Close()
+	c := &clearing{path: dir, top: top}
+	if over, err := c.slice(time.Now()); over || err != nil {
+		t.Errorf("with no time: over %v, %v", over, err)
+	}
+	if list, err := os.ReadDir(dir); err != nil || len(list) != 1 {
+		t.Errorf("with no time: %d are left, %v", len(list), err)
+	}
+	if over, err := c.slice(time.Now().Add(time.Minute)); !over || err != nil {
+		t.Errorf("over %v, %v", over, err)
+	}
+}
+
 // TestDropInParts: a folder with more in it than there is time for is left with the
 // rest.
 func TestDropInParts(t *testing.T) {
