@@ -20,7 +20,7 @@ func dialogKey(d *agent.Dialog) string {
 	}
 	body := d.Body
 	switch {
-	case d.Type == agent.PromptNotice, d.Type == agent.PromptForm, d.Subtype == agent.SubtypeOAuthLogin, d.Subtype == agent.SubtypeTheme:
+	case d.Type == agent.PromptNotice, d.Subtype == agent.SubtypeOAuthLogin, d.Subtype == agent.SubtypeTheme:
 		body = "" // what is typed into it, is chosen in it, or goes on elsewhere, changes it
 	case len(d.Rows) > 0:
 		rows := make([]string, len(d.Rows))

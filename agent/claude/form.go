@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"berth/agent"
+	"berth/agent/drawn"
 )
 
 var server = regexp.MustCompile(`^MCP server “.*” requests your input`)
@@ -17,18 +18,72 @@ var server = regexp.MustCompile(`^MCP server “.*” requests your input`)
 func (b *bottomBlock) form() bool {
 	top := b.screen.top(b.screen.last)
 	text := b.screen.join(top+1, b.screen.last)
-	title, rest := head(text)
+	title, _ := head(text)
 	if !server.MatchString(title) || !strings.Contains(text, "Accept") || !strings.Contains(text, "Esc to cancel") {
 		return false
 	}
 	d := b.dialog
 	d.Type, d.Title = agent.PromptForm, title
-	d.Body, _ = head(rest)
 	d.Options = []agent.Option{{Label: buttonAccept}, {Label: buttonDecline}}
 	for i := top + 2; i <= b.screen.last; i++ {
 		readFormRow(d, b.screen.text(i))
 	}
+	b.message(top)
+	focused := 0
+	for _, f := range d.Fields {
+		if f.Focused {
+			focused++
+		}
+	}
+	if d.Options[0].Focused || d.Options[1].Focused {
+		focused++
+	}
+	d.Partial = focused > 1 // the message looks like a field
 	return true
+}
+
+// message reads what a form asks: the rows below its title that are not indented as
+// its fields are. A server can put anything into it, also what looks like a field.
+func (b *bottomBlock) message(top int) {
+	d, s := b.dialog, b.screen
+	_, end := s.lastWords(top)
+	first, last := top+1, top
+	for first < end && !server.MatchString(strings.TrimSpace(s.text(first))) {
+		first++
+	}
+	fields := false
+	for i := first + 1; i < end; i++ {
+		text := s.text(i)
+		field := formButtons.MatchString(text) || formField.MatchString(text)
+		fields = fields || field
+		if strings.TrimSpace(text) != "" && !field && (!fields || !strings.HasPrefix(text, "    ")) {
+			last = i
+		}
+	}
+	for first++; first <= last && strings.TrimSpace(s.text(first)) == ""; first++ {
+	}
+	var rows []string
+	for i := first; i <= last; i++ {
+		d.Rows = append(d.Rows, agent.Drawn(s.view.Lines[i]))
+		rows = append(rows, strings.TrimPrefix(s.text(i), formIndent))
+	}
+	d.Body = strings.TrimRight(strings.Join(rows, "\n"), " \n")
+}
+
+// formIndent is before each row of a form's message, and besideForm how many columns
+// are free beside it at the most.
+const (
+	formIndent = "  "
+	besideForm = 6
+)
+
+// matchForm: the message is prose, so what is at a full row's end does not matter.
+func matchForm(d *agent.Dialog, p *agent.Request) agent.Match {
+	if p.Title != nil && squeeze(*p.Title) != squeeze(d.Title) {
+		return agent.NoMatch
+	}
+	t := drawn.Text{Rows: strings.Split(d.Body, "\n"), Width: d.Cols - besideForm}
+	return when(p.Text == nil && d.Body == "" || t.Of(strings.TrimSpace(deref(p.Text))) >= agent.AlikeMatch, agent.WholeMatch)
 }
 
 const (

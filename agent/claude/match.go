@@ -20,8 +20,7 @@ func (Driver) Match(d *agent.Dialog, p *agent.Request) agent.Match {
 	case agent.PromptSetup, agent.PromptNotice:
 		return when(p.Title == nil || deref(p.Title) == d.Title, agent.WholeMatch)
 	case agent.PromptForm:
-		same := p.Title == nil || squeeze(deref(p.Title)) == squeeze(d.Title)
-		return when(same && strings.HasPrefix(squeeze(d.Body), squeeze(deref(p.Text))), agent.WholeMatch)
+		return matchForm(d, p)
 	case agent.PromptPlan:
 		return matchPlan(d, p)
 	}
