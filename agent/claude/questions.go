@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"berth/agent"
+	"berth/terminal"
 )
 
 // matchQuestion: of several questions the pages have the same tabs; each is known by
@@ -31,8 +32,10 @@ func matchQuestion(d *agent.Dialog, p *agent.Request) agent.Match {
 			unread = true
 			continue
 		}
-		if plainText(q.Text) == plainText(d.Body) && offers(d, q) {
-			return agent.WholeMatch
+		if plainText(q.Text) == plainText(d.Body) {
+			if m := offers(d, q); m != agent.NoMatch {
+				return m
+			}
 		}
 	}
 	if unread || d.Cut {
@@ -41,24 +44,49 @@ func matchQuestion(d *agent.Dialog, p *agent.Request) agent.Match {
 	return agent.NoMatch
 }
 
-// offers says whether the dialog has the question's options, as far as they have room.
-func offers(d *agent.Dialog, q agent.Question) bool {
+// offers says whether the dialog has the question's options, as far as they have room,
+// and what explains them.
+func offers(d *agent.Dialog, q agent.Question) agent.Match {
+	m := agent.WholeMatch
 	for i, label := range q.Options {
-		if i >= len(d.Options) {
-			return d.Cut
-		}
-		if !shows(d.Options[i], label) {
-			return false
+		switch {
+		case i < len(d.Options):
+			m = both(m, offer(d, d.Options[i], label, q, i))
+		case !d.Cut:
+			return agent.NoMatch
 		}
 	}
-	return true
+	return m
+}
+
+func offer(d *agent.Dialog, o agent.Option, label string, q agent.Question, i int) agent.Match {
+	switch {
+	case !shows(d, o, label):
+		return agent.NoMatch
+	case i >= len(q.Descriptions) || q.Previews || previews(d) || d.Cut || o.More == "":
+		return agent.WholeMatch
+	case unmarked(o.Label+o.More) != unmarked(label+q.Descriptions[i]):
+		return agent.PartMatch // it is explained otherwise than was told
+	}
+	return agent.WholeMatch
 }
 
 // shows says whether the option has that label: whole, or without room for its end,
 // which is below then.
-func shows(o agent.Option, label string) bool {
+func shows(d *agent.Dialog, o agent.Option, label string) bool {
 	rest, begins := strings.CutPrefix(unmarked(label), unmarked(o.Label))
-	return begins && (rest == "" || o.Label != "" && strings.HasPrefix(unmarked(o.More), rest))
+	return begins && (rest == "" || o.Label != "" && full(d, o) && strings.HasPrefix(unmarked(o.More), rest))
+}
+
+// besideLabel is how many columns are free beside a label at the most, with the number
+// before it and the box to tick.
+const besideLabel = 14
+
+// full says that the label's row has no room for the word below it. Beside a preview it
+// is not known how much it has.
+func full(d *agent.Dialog, o agent.Option) bool {
+	word, _, _ := strings.Cut(o.More, " ")
+	return previews(d) || terminal.StringWidth(o.Label)+1+terminal.StringWidth(word)+besideLabel > d.Cols
 }
 
 // plainText is a text without blanks and what Markdown marks with.

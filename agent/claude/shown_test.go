@@ -154,12 +154,33 @@ func TestNameOfAServer(t *testing.T) {
 }
 
 // TestEndOfALabel: where a label ends and its description begins is a part of what is
-// shown.
+// shown, and so is what the description says.
 func TestEndOfALabel(t *testing.T) {
-	r := draw(80, 40, strings.Join([]string{strings.Repeat("─", 80), " ☐ Data", "", "What is to be done?", "", "❯ 1. Nothing of this will be kept",
-		"  2. Keep all of it", "  3. Type something.", strings.Repeat("─", 80), "  4. Chat about this", "", "Enter to select · ↑/↓ to navigate · Esc to cancel"}, "\n"))
-	f := shown(t, r, permissionHook("AskUserQuestion", `{"questions":[{"question":"What is to be done?","header":"Data","options":[{"label":"Nothing","description":" of this will be kept"},{"label":"Keep all of it","description":""}]}]}`))
-	if p := f.Status().Requests[0]; byKeys(f, p, r.Dialog) && p.Options[0] == "Nothing" {
-		t.Errorf("%q is answered at %q", p.Options, r.Dialog.Labels())
+	for _, c := range []struct {
+		rows        []string
+		label, more string
+		keyed       bool
+	}{
+		{[]string{"Nothing of this will be kept"}, "Nothing", " of this will be kept", false},
+		{[]string{"Nothing", "   of this will be kept"}, "Nothing of this will be kept", "", false},
+		{[]string{"Nothing", "   of this will be kept"}, "Nothing of this", "will be kept", false},
+		{[]string{"Nothing", "   of this will be kept"}, "Nothing", "All of this will be kept", false},
+		{[]string{"Nothing", "   of this will be kept"}, "Nothing", "of this will be kept", true},
+		{[]string{"Nothing of this whole database, of its tables and users,", "   will be kept"}, "Nothing of this whole database, of its tables and users, will be kept", "", false},
+		{[]string{"Nothing of this whole database and of its tables and its users will", "   be kept", "   It is gone"}, "Nothing of this whole database and of its tables and its users will be kept", "It is gone", true},
+	} {
+		rows := []string{strings.Repeat("─", 80), " ☐ Data", "", "What is to be done?", "", "❯ 1. " + c.rows[0]}
+		for _, row := range c.rows[1:] {
+			rows = append(rows, "  "+row)
+		}
+		r := draw(80, 40, strings.Join(append(rows, "  2. Keep all of it", "  3. Type something.", strings.Repeat("─", 80), "  4. Chat about this", "", "Enter to select · ↑/↓ to navigate · Esc to cancel"), "\n"))
+		f := shown(t, r, permissionHook("AskUserQuestion", fmt.Sprintf(`{"questions":[{"question":"What is to be done?","header":"Data","options":[{"label":%q,"description":%q},{"label":"Keep all of it","description":""}]}]}`, c.label, c.more)))
+		keyed := false
+		for _, p := range f.Status().Requests {
+			keyed = keyed || len(p.Raw) > 0 && byKeys(f, p, r.Dialog) && p.Options[0] == c.label
+		}
+		if keyed != c.keyed {
+			t.Errorf("%q with %q, drawn as %q: answered by keys %v, and reads %+v", c.label, c.more, c.rows, keyed, r.Dialog.Options[0])
+		}
 	}
 }
