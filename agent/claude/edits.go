@@ -24,8 +24,10 @@ func (r *drawnRows) file(d *agent.Dialog, file string) agent.Match {
 	}
 	shown := strings.TrimSpace(rows[0])
 	switch {
-	case shown == file || d.Dir != "" && path.Join(d.Dir, shown) == path.Clean(file):
+	case shown == file:
 		return agent.WholeMatch
+	case d.Dir != "" && path.Join(d.Dir, shown) == path.Clean(file): // or it is in another folder, which the agent has gone to
+		return agent.AlikeMatch
 	case path.Base(shown) != path.Base(file):
 		return agent.NoMatch
 	}

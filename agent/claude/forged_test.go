@@ -233,6 +233,26 @@ func TestForgedFolder(t *testing.T) {
 	}
 }
 
+// The agent may have gone to another folder: a name from there is no file of the first
+// one's for sure. Its hook takes the answer to its own call, else the dialog's name is
+// what is asked about.
+func TestForgedFolderAlone(t *testing.T) {
+	r := asksOfFile("run.sh", "make")
+	s := newForgery(t)
+	s.asks("Write", `{"file_path":"/w/run.sh","content":"make"}`, "")
+	s.show(r)
+	s.refuses("/w/run.sh", r)
+	if p := s.find("run.sh"); p == nil || !s.keyed(p.ID, r.Dialog) {
+		t.Errorf("the dialog's own: %+v", p)
+	}
+	s = newForgery(t)
+	s.asks("Write", `{"file_path":"/w/run.sh","content":"make"}`, "7")
+	s.show(r)
+	if p := s.find("/w/run.sh"); p == nil || p.Channel != agent.ChannelHook || !p.OnScreen || len(s.f.Status().Requests) != 1 {
+		t.Errorf("its hook waits: %+v", p)
+	}
+}
+
 // Of a plan no sign and no blank is left out of the comparison.
 func TestForgedPlan(t *testing.T) {
 	for told, c := range map[string]struct {

@@ -60,8 +60,8 @@ func TestPrompts(t *testing.T) {
 		{"10_plan", 3.3, false, "plan ExitPlanMode", "Ready to code?", "# Plan: add a greeting\n\n## Steps\n1. Create `hello.txt`", "/home/agents/project/work/runs/plan/cfg/plans/eventual-napping-manatee.md", plan, 0, 0},
 		{"10_plan", 3.3, noHooks, "plan ExitPlanMode", "Ready to code?", "Plan: add a greeting\n\nSteps\n\n1. Create hello.txt", "", plan, 0, 0},
 		{"10_plan", 12.6, false, "plan ExitPlanMode", "Ready to code?", "# Plan", "/home/agents/project/work/runs/plan/cfg/plans/eventual-napping-manatee.md", plan, 0, 0},
-		{"10_plan", 19.2, false, "permission Write", "Create file", "", "/home/agents/project/work/runs/plan/ws/hello.txt", []string{"Yes", "Yes, allow all edits during this session (shift+tab)", "No"}, 0, 0},
-		{"22_hook_coverage", 11.8, false, "permission Edit", "Edit file", "", "/home/agents/project/work/runs/cov_ws/sample.txt", []string{"Yes", "Yes, allow all edits during this session (shift+tab)", "No"}, 0, 0},
+		{"10_plan", 19.2, false, "permission Write", "Create file", "", "hello.txt", []string{"Yes", "Yes, allow all edits during this session (shift+tab)", "No"}, 0, 0},
+		{"22_hook_coverage", 11.8, false, "permission Edit", "Edit file", "", "sample.txt", []string{"Yes", "Yes, allow all edits during this session (shift+tab)", "No"}, 0, 0},
 		{"22_hook_coverage", 21.8, false, "permission WebFetch", "Fetch", "", "https://example.com/", []string{"Yes", "Yes, and don't ask again for example.com", "No, and tell Claude what to do differently (esc)"}, 0, 0},
 		{"22_hook_coverage", 24.0, noHooks, "permission mcp__elic__askme", "Tool use", "", "elic - askme (MCP)", []string{
 			"Yes", "Yes, and don't ask again for elic - askme commands in /home/agents/project/work/runs/cov_ws/.claude/worktrees/rippling-humming-pixel", "No"}, 0, 0},

@@ -15,7 +15,7 @@ func (s *screen) dialog() *agent.Dialog {
 	options, first, end, unsure := s.options()
 	b := block{dialog: &agent.Dialog{Options: options, Cols: s.view.Cols, Height: s.view.Rows}, screen: s, first: first, end: end}
 	b.foot = flat(s.join(end+1, s.last))
-	for _, read := range []func() bool{b.setup, b.question, b.plan, b.permission, b.notice} {
+	for _, read := range []func() bool{b.question, b.plan, b.permission, b.setup, b.notice} {
 		if read() {
 			b.dialog.Partial = b.dialog.Partial || unsure
 			for i := max(b.top, 0); i <= s.last; i++ {
@@ -129,7 +129,7 @@ var questionHead = regexp.MustCompile(`^  Question (\d+)/(\d+)\b`)
 func (b *block) question() bool {
 	d := b.dialog
 	row, ok := b.above(questionHead)
-	if !ok || len(d.Options) == 0 {
+	if !ok || len(d.Options) == 0 || strings.Contains(b.foot, "esc to cancel") { // that is in a command
 		return false
 	}
 	m := questionHead.FindStringSubmatch(b.screen.text(row))

@@ -20,3 +20,24 @@ func TestUnseenQuestion(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The words of a start-up page in another dialog are only words.
+func TestWordsOfAStartupPage(t *testing.T) {
+	for _, words := range []string{
+		"Use your own OpenAI API key Paste or type your API key below Press enter to save",
+		"Welcome to Codex https://example.com",
+		"interactive TUI may not work in this terminal Continue anyway? [y/N]:",
+		"Update available Update now", "Hooks need review hooks won't run", "Question 1/1",
+	} {
+		for _, row := range []string{"$ echo " + words, "$ ls\n  " + words, "Reason: " + words + "\n\n  $ ls"} {
+			r := draw("  Would you like to run the following command?\n\n  "+row+"\n\n› 1. Yes, proceed (y)\n  2. No, and tell Codex what to do differently (esc)\n\n  Press enter to confirm or esc to cancel", -1, 0)
+			if d := r.Dialog; d == nil || d.Type != agent.PromptPermission || d.Subtype != "" || len(d.Options) != 2 {
+				t.Errorf("%q: %+v", row, d)
+			}
+		}
+		r := draw("  Question 1/1 (1 unanswered)\n  "+words+"\n\n  › 1. Red           It is red\n    2. None of the above\n\n  tab to add notes | enter to submit answer | esc to interrupt", -1, 0)
+		if d := r.Dialog; d == nil || d.Type != agent.PromptQuestion {
+			t.Errorf("%q as a question: %+v", words, d)
+		}
+	}
+}

@@ -22,7 +22,7 @@ func (Driver) Match(d *agent.Dialog, p *agent.Request) agent.Match {
 	case agent.PromptSetup, agent.PromptNotice:
 		return when(p.Title == nil || *p.Title == d.Title, agent.WholeMatch)
 	case agent.PromptPlan:
-		return when(p.Text == nil || squeeze(*p.Text) == squeeze(d.Body), agent.WholeMatch)
+		return when(p.Text == nil || flat(*p.Text) == flat(d.Body), agent.WholeMatch)
 	}
 	if d.Subtype != "" {
 		return agent.WholeMatch

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"slices"
 	"strings"
 
 	"berth/agent"
@@ -34,7 +35,7 @@ func (b *block) setup() bool {
 	s := b.screen
 	all := s.join(0, s.last)
 	for _, one := range startups {
-		if !hasAll(all, one.phrases) || !b.offers(one.option) {
+		if !hasAll(all, one.phrases) || !b.offers(one.option) || one.option == "" && b.focused() {
 			continue
 		}
 		top := 0
@@ -58,6 +59,11 @@ func (b *block) offers(option string) bool {
 		}
 	}
 	return option == ""
+}
+
+// focused says that one of the options is chosen: so the dialog has a list.
+func (b *block) focused() bool {
+	return slices.ContainsFunc(b.dialog.Options, func(o agent.Option) bool { return o.Focused })
 }
 
 // talks says whether a conversation stands above the row, in which anything may

@@ -36,7 +36,7 @@ func (s *screen) dialog() *agent.Dialog {
 	b := &box{rows: rows}
 	b.options()
 	b.dialog = &agent.Dialog{Options: b.list, Lines: rows, Cols: s.view.Cols, Height: s.view.Rows, Cut: s.hides()}
-	for _, read := range []func() bool{b.trust, b.auth, b.key, b.plan, b.question, b.permission, b.notice} {
+	for _, read := range []func() bool{b.plan, b.question, b.permission, b.trust, b.auth, b.key, b.notice} {
 		if read() {
 			return b.dialog
 		}

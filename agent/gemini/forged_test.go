@@ -1,6 +1,7 @@
 package gemini_test
 
 import (
+	"strings"
 	"testing"
 
 	"berth/agent"
@@ -22,6 +23,21 @@ func TestForgedNames(t *testing.T) {
 		p := gemini.Driver{}.Waiting(&agent.Fact{Tool: "run_shell_command", Input: []byte(input)})
 		if got := (gemini.Driver{}).Match(r.Dialog, p); got != want {
 			t.Errorf("%s, shown as %q: %v, want %v", input, *p.Input, got, want)
+		}
+	}
+}
+
+// The words of a start-up dialog in a question are only words.
+func TestWordsOfAStartupDialog(t *testing.T) {
+	for words, option := range map[string]string{
+		"Do you trust the files in this folder?":                   "Trust folder (ws)",
+		"How would you like to authenticate for this project?":     "Use Gemini API Key",
+		"Enter Gemini API Key\n(Press Enter to submit, Esc to go)": "Yes",
+	} {
+		rows := append([]string{"Answer Questions", ""}, strings.Split(words, "\n")...)
+		r := draw(box(append(rows, "", "● 1. "+option, "  2. No", "", "Enter to select · ↑/↓ to navigate · Esc to cancel")...)...)
+		if d := r.Dialog; d == nil || d.Type != agent.PromptQuestion {
+			t.Errorf("%q: %+v", words, d)
 		}
 	}
 }

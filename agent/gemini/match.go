@@ -3,6 +3,7 @@ package gemini
 import (
 	"encoding/json"
 	"path"
+	"slices"
 	"strings"
 
 	"berth/agent"
@@ -19,8 +20,8 @@ func (Driver) Match(d *agent.Dialog, p *agent.Request) agent.Match {
 		return matchQuestion(d, p)
 	case agent.PromptSetup, agent.PromptNotice:
 		return when(p.Title == nil || *p.Title == d.Title, agent.WholeMatch)
-	case agent.PromptPlan: // the agent tells only where it is
-		return when(p.Text == nil || plainText(*p.Text) == plainText(d.Body), agent.WholeMatch)
+	case agent.PromptPlan: // the agent tells only where it is: its text is that of a dialog, word by word
+		return when(p.Text == nil || slices.Equal(strings.Fields(*p.Text), strings.Fields(d.Body)), agent.WholeMatch)
 	}
 	if d.Subtype != "" {
 		return agent.WholeMatch
