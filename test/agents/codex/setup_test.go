@@ -57,12 +57,22 @@ func TestSetup(t *testing.T) {
 			if strings.HasPrefix(c.kind, "setup model") {
 				return // that model's tools are others
 			}
-			l.confirmed("MOCK: text hello", "MOCK: text hello")
+			l.works()
 			if c.name == "hooks trusted" != l.made("users-hook-ran") {
 				t.Errorf("the user's hook ran: %v", l.made("users-hook-ran"))
 			}
 		})
 	}
+}
+
+// works gives a message once Codex takes one, and sees its turn through. Codex says that it
+// is at rest before it listens: for that the message may wait.
+func (l *lab) works() {
+	l.t.Helper()
+	l.call("nudge", name, "--queue", "--", "MOCK: text hello")
+	l.asked("MOCK: text hello", 0)
+	l.see("• hello")
+	l.await("idle")
 }
 
 // TestGroom: what may be answered without asking anybody is, and nothing else.
@@ -71,7 +81,7 @@ func TestGroom(t *testing.T) {
 	t.Run("auto", func(t *testing.T) {
 		l := newLab(t, update, "--trust")
 		l.await("idle")
-		l.confirmed("MOCK: text hello", "MOCK: text hello")
+		l.works()
 	})
 	t.Run("not trusted", func(t *testing.T) {
 		l := newLab(t, Seed{Git: true})
@@ -92,8 +102,7 @@ func TestGroom(t *testing.T) {
 	t.Run("pristine", func(t *testing.T) {
 		l := newLab(t, Ready(), "--groom", "pristine")
 		l.await("idle")
-		l.nudge("MOCK: text hello")
-		l.asked("MOCK: text hello", 0)
+		l.works()
 		entries, err := os.ReadDir(filepath.Join(l.home.Config, "sessions"))
 		if err != nil || len(entries) == 0 {
 			t.Errorf("its own home has no conversation: %v", err)
@@ -127,7 +136,7 @@ func TestSignIn(t *testing.T) {
 	}
 	check(t, l.Press(l.ctx, "Enter"))
 	l.await("idle")
-	l.confirmed("MOCK: text hello", "MOCK: text hello")
+	l.works()
 	if auth, err := os.ReadFile(filepath.Join(l.home.Config, "auth.json")); err != nil || !strings.Contains(string(auth), l.home.Key) {
 		t.Errorf("the key is not kept where other sessions find it: %v", err)
 	}
