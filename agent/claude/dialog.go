@@ -175,7 +175,6 @@ func previews(d *agent.Dialog) bool {
 var (
 	asksWhether = regexp.MustCompile(`^ *(Do you want to|Would you like to|Allow ).*$`)
 	fromAgent   = regexp.MustCompile(`^(.*?) +· +from the (.+) agent$`)
-	mcpTool     = regexp.MustCompile(`(?m)^(.+?) - (.+?) \(MCP\)`)
 )
 
 // toolOf is the tool whose permission's dialog is headed so.
@@ -214,8 +213,8 @@ func (b *bottomBlock) permission() bool {
 	d.Rows = b.drawn(asks-len(rows), asks)
 	b.reads(rows, headless)
 	d.Flat = flatRows(d)
-	if m := mcpTool.FindStringSubmatch(d.Body); d.Tool == "" && m != nil {
-		d.Tool = "mcp__" + m[1] + "__" + m[2]
+	if d.Tool == "" {
+		d.Tool = mcpTool(d.Body)
 	}
 	if !slices.ContainsFunc(d.Options, func(o agent.Option) bool { return strings.HasPrefix(o.Label, "No") }) {
 		d.Partial = true

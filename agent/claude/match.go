@@ -1,7 +1,6 @@
 package claude
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -117,17 +116,3 @@ func readInput(tool string, raw json.RawMessage) (in toolInput, ok bool) {
 
 // ownTitle are the tools whose dialogs have a title of their own.
 var ownTitle = map[string]bool{"Bash": true, "Edit": true, "Write": true, "WebFetch": true}
-
-// mcp: the server's tool, and what it is called with.
-func (r *drawnRows) mcp(tool string, input json.RawMessage) agent.Match {
-	server, name, _ := strings.Cut(strings.TrimPrefix(tool, "mcp__"), "__")
-	var b bytes.Buffer
-	if json.Compact(&b, input) != nil || b.String() != "{}" || r.dashes > 0 {
-		return agent.PartMatch // how it draws that is not measured
-	}
-	rows, ok := texts(r.above, 3)
-	if !ok || len(rows) == 0 {
-		return agent.NoMatch
-	}
-	return max(r.text(rows[:1], besideIndented).Of(server+" - "+name+" (MCP)"), agent.PartMatch)
-}

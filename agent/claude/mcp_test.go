@@ -1,0 +1,59 @@
+package claude_test
+
+import (
+	"strings"
+	"testing"
+
+	"berth/agent"
+	"berth/agent/claude"
+)
+
+// TestMCPCall: a server's tool is compared with all that it is called with, at every
+// width that the call is broken at.
+func TestMCPCall(t *testing.T) {
+	const input = `{"message":"Please fill this in (MCP)","schema":{"properties":{"name":{"description":"What it is called","type":"string"}},"required":["name"]}}`
+	const call = `lab - ask(message: "Please fill this in (MCP)", schema: {"properties":{"name":{"description":"What it is called","type":"string"}},"required":["name"]}) (MCP)`
+	for _, cols := range []int{100, 120, 200} {
+		d := draw(cols, 40, strings.Repeat("─", cols)+"\n Tool use\n\n"+broken(call, cols-6, "   ")+"   Asks the user.\n\n Do you want to proceed?\n ❯ 1. Yes\n   2. Yes, and don't ask again for lab - ask commands in /tmp\n   3. No\n\n Esc to cancel · Tab to amend\n").Dialog
+		if d == nil || d.Type != agent.PromptPermission || d.Tool != "mcp__lab__ask" {
+			t.Fatalf("at %d columns: %+v", cols, d)
+		}
+		same := agent.AlikeMatch // how many blanks a row's end stands for is not seen
+		if cols == 200 {
+			same = agent.WholeMatch
+		}
+		for told, want := range map[string]agent.Match{
+			input: same,
+			strings.Replace(input, "called", "killed", 1):                     agent.PartMatch,
+			strings.Replace(input, `"required":["name"]`, `"required":[]`, 1): agent.PartMatch,
+			strings.Replace(input, `"schema"`, `"also":1,"schema"`, 1):        agent.PartMatch,
+			strings.Replace(input, `{"message"`, `{"Message"`, 1):             agent.PartMatch,
+			`{"message: \"Please fill this in (MCP)\", schema":{}}`:           agent.PartMatch,
+			`{"message":"Please fill this in"}`:                               agent.PartMatch,
+			`{}`:                                                              agent.PartMatch,
+		} {
+			p := &agent.Request{Type: agent.PromptPermission, Tool: agent.Pointer("mcp__lab__ask"), Raw: []byte(told)}
+			if got := (claude.Driver{}).Match(d, p); got != want {
+				t.Errorf("at %d columns, told %s: %v, want %v", cols, told, got, want)
+			}
+		}
+	}
+	other := draw(80, 24, strings.Repeat("─", 80)+"\n Tool use\n\n   claude.ai Mail - send(to: \"a\") (MCP)\n   Sends.\n\n Do you want to proceed?\n ❯ 1. Yes\n   2. No\n\n Esc to cancel\n").Dialog
+	if other == nil || other.Tool != "mcp__claude_ai_Mail__send" {
+		t.Errorf("of a server whose name has other characters: %+v", other)
+	}
+}
+
+// broken breaks a line between words, as the agent does.
+func broken(line string, width int, indent string) string {
+	var b strings.Builder
+	row := ""
+	for word := range strings.SplitSeq(line, " ") {
+		if row != "" && len(row)+1+len(word) > width {
+			b.WriteString(indent + row + "\n")
+			row = ""
+		}
+		row = strings.TrimPrefix(row+" "+word, " ")
+	}
+	return b.String() + indent + row + "\n"
+}
