@@ -205,6 +205,9 @@ func TestPagesWithoutRoom(t *testing.T) {
 			{"330 page3", "Features", "Which features do you want?"},
 			{"330 review", "Review your answers", "● Which color do you want?\n→ Red"},
 		} {
+			if got, first := all[want.name]["40x20"].Dialog.Key, all["330 page1"]["40x20"].Dialog.Key; got != first {
+				t.Errorf("%s: its key is %q, the first page's %q", want.name, got, first)
+			}
 			for range 3 {
 				now++
 				f.Apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: all[want.name]["40x20"], Time: time.Unix(now, 0)})
