@@ -8,7 +8,7 @@ PROGRAMS := ./cmd/berth ./cmd/berth-hold # side by side in bin/
 GOFLAGS_BUILD := -trimpath
 REVISION := $(shell git describe --tags --always --dirty 2>/dev/null)
 
-.PHONY: all build run test test-agents test-agents-ci test-claude-newer test-gemini soak-agents soak-dialogs vet bench fuzz fuzz-edge clean
+.PHONY: all build run test test-agents test-agents-ci test-claude-newer test-codex-ci test-gemini test-gemini-ci soak-agents soak-dialogs vet bench fuzz fuzz-edge clean
 
 all: build
 
@@ -43,20 +43,35 @@ test-agents:
 	$(MAKE) test-claude-newer
 	$(MAKE) test-gemini
 # What CI runs of these: the tests of Claude Code that are green. Red, and to be mended:
-# TestDelays (what follows a subagent in the background). TestWays, Codex's, Gemini's and
-# the newer Claude Code's have not run since dialogs are compared whole.
+# TestDelays (what follows a subagent in the background). TestWays has not run since
+# dialogs are compared whole. Of the other agents it runs what fits: at a load of 10 to
+# 20 Codex's took 134 s, the newer Claude Code's 132 s, and Gemini CLI's core 111 s.
 NOT_YET := ^(TestDelays|TestWays)$$
 test-agents-ci:
 	$(AGENTS_TEST) -count=1 -timeout 15m -skip '$(NOT_YET)' ./test/agents/claude
+	$(MAKE) test-codex-ci
+	$(MAKE) test-claude-newer
+	$(MAKE) test-gemini-ci
 # Of Claude Code's tests those that are green on a newer version as well, at that one:
 # the messages, the dialogs of a turn and of a start, and what only that version has.
-NEWER := TestVersion$$|TestNudges$$|TestTwoInARow|TestKeysTwoInARow|TestRespondTwoInARow|TestQuestions|TestPlan$$|TestSubagents|TestPermission|TestRespondPermission|TestRespondTrustRefused|TestRespondPlan|TestRespondQuestions|TestRespondSetup|TestRespondEachSetup|TestAutoMode|TestHiddenSubagent|TestStrayLeft
+# TestRespondNotices and TestRespondAfterAPerson are too, but not on a machine with many
+# times its work: 2.1.330 takes no notice of a person's key that comes early.
+NEWER := TestVersion$$|TestNudges$$|TestTwoInARow|TestKeysTwoInARow|TestRespondTwoInARow|TestQuestions|TestPlan$$|TestSubagents|TestPermission|TestRespondPermission|TestRespondTrustRefused|TestRespondPlan|TestRespondQuestions|TestRespondSetup|TestRespondEachSetup|TestRespondHeldBack|TestPhone|TestAutoMode|TestHiddenSubagent|TestStrayLeft
 test-claude-newer:
 	AGENT_VERSION=2.1.330 $(AGENTS_TEST) -count=1 -timeout 10m -run '$(NEWER)' ./test/agents/claude
 	AGENT_VERSION=2.1.330 $(AGENTS_TEST) -count=1 -timeout 5m -run 'TestDelays$$/allowed' ./test/agents/claude
 test-gemini: AGENTS_PARALLEL = 3
 test-gemini:
 	$(AGENTS_TEST) -count=1 -timeout 15m ./test/agents/gemini
+# CI has half an hour, and the whole of Gemini CLI's took 10 minutes at a load of 15. Of
+# these a core: a turn, each kind of dialog, messages, and a server that is killed.
+GEMINI_CORE := ^(TestTurn|TestTwoInARow|TestWays|TestTrust|TestIsolateNone|TestNudgeSizes|TestPersonFirst|TestServerKilledAtAPrompt)$$/^(accept|shell|one_question|plan)$$
+test-gemini-ci: AGENTS_PARALLEL = 3
+test-gemini-ci:
+	$(AGENTS_TEST) -count=1 -timeout 10m -run '$(GEMINI_CORE)' ./test/agents/gemini
+# Of Codex's all but one that measures a second, which a loaded machine has not.
+test-codex-ci:
+	$(AGENTS_TEST) -count=1 -timeout 10m -skip '^TestAttachGuard$$' ./test/agents/codex
 
 # Each of them this often (BERTH_SOAK=5 in the environment makes those of chance
 # five times as long), with the server away for a minute where it is away.
