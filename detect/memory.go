@@ -140,7 +140,9 @@ type request struct {
 	Focus  int       // which of its options was chosen
 	// Vouched: the agent told of it too, and more than its dialog shows.
 	Vouched bool
-	Over    *over // it was told to be over, while its dialog was on the screen
+	// Joined are its digests before and after a hook told what it had shown.
+	Joined [2]string
+	Over   *over // it was told to be over, while its dialog was on the screen
 	// AfterTurn: it outlasts the turn it was asked at the end of.
 	AfterTurn bool
 }

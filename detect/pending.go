@@ -18,6 +18,7 @@ type Pending struct {
 	Shown   time.Time      // since when its dialog is on the screen; zero when it is not
 	Waits   bool           // a level has come to say that a dialog is open since the prompt before was closed
 	Busy    bool           // a level says that it works still
+	Before  string         // its digest before a hook told the same that its dialog shows; empty when there is none
 }
 
 // Pending finds the prompt with that id; empty: the one on the screen, else
@@ -36,6 +37,9 @@ func (f *Fold) Pending(id string) (Pending, bool) {
 		return Pending{}, false
 	}
 	p := Pending{Request: found.Prompt.Clone(), Hook: found.Hook, Told: found.Told, Over: found.Over != nil && !found.Over.Denied}
+	if found.Joined[1] == found.Prompt.Digest {
+		p.Before = found.Joined[0]
+	}
 	d := f.dialog()
 	if d != nil {
 		p.Drawn = d.Lines

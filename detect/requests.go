@@ -126,6 +126,7 @@ func (f *Fold) tell(r *request, fact *agent.Fact) {
 		p.OnScreen, r.Seen = true, true
 	}
 	r.keep()
+	r.Joined = [2]string{old.Digest, p.Digest}
 }
 
 // keep signs the prompt, and keeps of it what its JSON leaves out.

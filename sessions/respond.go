@@ -172,7 +172,7 @@ func (c *core) pendingPrompt(claim Claim, id string) (detect.Pending, error) {
 	if !ok {
 		return detect.Pending{}, nil
 	}
-	if claim.Digest != "" && claim.Digest != p.Request.Digest {
+	if claim.Digest != "" && claim.Digest != p.Request.Digest && claim.Digest != p.Before {
 		return detect.Pending{}, api.Errorf(api.CodeStalePrompt, "this prompt asks something else now than the answer is for: prompt %s shows what", c.spec.Name).
 			With("prompt", p.Request.ID).With("digest", p.Request.Digest)
 	}

@@ -120,3 +120,15 @@ func TestBars(t *testing.T) {
 		}
 	}
 }
+
+// A digest that somebody has read goes on naming the prompt when a hook tells the same.
+func TestDigestBeforeItsHook(t *testing.T) {
+	s := newForgery(t)
+	s.show(asksOfCommand("List", "ls -la"))
+	before := s.f.Status().Request
+	s.asks("Bash", `{"command":"ls -la","description":"List"}`, "7")
+	p, ok := s.f.Pending(before.ID)
+	if !ok || p.Hook != "7" || p.Before != before.Digest {
+		t.Errorf("digest %s was %s: %+v", p.Request.Digest, before.Digest, p)
+	}
+}
