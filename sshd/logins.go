@@ -36,7 +36,7 @@ func (s *Server) refusedLogin(c *connection, err error) {
 	offered := c.offers()
 	var crowded errShare
 	if !c.local && !errors.As(err, &crowded) && !errors.Is(err, errManyLogins) { // such a one is known
-		s.penalties.failed(sourceOf(c.wire.RemoteAddr()), len(offered) > 0, time.Now())
+		s.penalties.failed(c.wire.RemoteAddr(), len(offered) > 0, time.Now())
 	}
 	if len(offered) == 0 && c.refused == nil {
 		s.log.Debug("connection ended before login", "conn", c.id, "source", c.source(), "error", err)

@@ -1,6 +1,7 @@
 package sshd
 
 import (
+	"net"
 	"net/netip"
 	"slices"
 	"sync"
@@ -12,6 +13,7 @@ import (
 // that it is no accident, connections from there are refused.
 type penalties struct {
 	o     Penalties
+	own   func(netip.Addr) (bool, error) // whether an address is this machine's
 	mu    sync.Mutex
 	until map[netip.Prefix]time.Time
 }
@@ -22,8 +24,8 @@ type Penalties struct {
 	Refused time.Duration // for keys of which none is let in: 5 s. For offering none, or being cut, a fifth
 	From    time.Duration // less than this is not held against anybody: 15 s
 	Most    time.Duration // gathered at once: 10 min
-	// Exempt never wait. nil is this machine itself: one process here could shut
-	// out all others.
+	// Exempt never wait. nil is this machine itself, by each of its addresses: one
+	// process here could shut out all others, and of IPv6 its whole network.
 	Exempt []netip.Prefix
 }
 
@@ -36,35 +38,41 @@ func (p Penalties) withDefaults() Penalties {
 	def(&p.Refused, 5*time.Second)
 	def(&p.From, 15*time.Second)
 	def(&p.Most, 10*time.Minute)
-	if p.Exempt == nil {
-		p.Exempt = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
-	}
 	return p
 }
 
 const penaltySources = 4096 // remembered at once
 
 func newPenalties(o Penalties) *penalties {
-	return &penalties{o: o.withDefaults(), until: map[netip.Prefix]time.Time{}}
+	return &penalties{o: o.withDefaults(), own: ownAddress, until: map[netip.Prefix]time.Time{}}
 }
 
 // failed counts a login that came to nothing; offered says that keys were offered.
-func (p *penalties) failed(source netip.Prefix, offered bool, now time.Time) {
+func (p *penalties) failed(client net.Addr, offered bool, now time.Time) {
 	d := p.o.Refused
 	if !offered {
 		d /= 5
 	}
-	p.add(source, d, now)
+	p.add(client, d, now)
 }
 
-func (p *penalties) exempt(source netip.Prefix) bool {
-	return !source.IsValid() || slices.ContainsFunc(p.o.Exempt, func(e netip.Prefix) bool { return e.Contains(source.Addr()) })
+func (p *penalties) exempt(client net.Addr) bool {
+	a, ok := addrPort(client)
+	if !ok {
+		return true
+	}
+	if p.o.Exempt == nil {
+		here, err := p.own(a.Addr())
+		return here && err == nil
+	}
+	return slices.ContainsFunc(p.o.Exempt, func(e netip.Prefix) bool { return e.Contains(a.Addr()) })
 }
 
-func (p *penalties) add(source netip.Prefix, d time.Duration, now time.Time) {
-	if p.exempt(source) {
+func (p *penalties) add(client net.Addr, d time.Duration, now time.Time) {
+	if p.exempt(client) {
 		return
 	}
+	source := sourceOf(client)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if _, known := p.until[source]; !known && len(p.until) >= penaltySources {
@@ -95,8 +103,12 @@ func (p *penalties) makeRoom(now time.Time) {
 	}
 }
 
-// refuses reports whether source has to wait.
-func (p *penalties) refuses(source netip.Prefix, now time.Time) bool {
+// refuses reports whether a client has to wait.
+func (p *penalties) refuses(client net.Addr, now time.Time) bool {
+	return p.waits(sourceOf(client), now) && !p.exempt(client)
+}
+
+func (p *penalties) waits(source netip.Prefix, now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	t, known := p.until[source]

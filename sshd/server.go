@@ -216,15 +216,15 @@ func (s *Server) accept(l net.Listener, admit func(net.Conn)) error {
 }
 
 func (s *Server) admitTCP(conn net.Conn) {
-	source, now := sourceOf(conn.RemoteAddr()), time.Now()
-	if s.penalties.refuses(source, now) {
+	now := time.Now()
+	if s.penalties.refuses(conn.RemoteAddr(), now) {
 		s.counts.penalized.Add(1)
 		s.log.Debug("connection refused after too many failed logins", "source", conn.RemoteAddr())
 		_ = conn.Close()
 		return
 	}
 	c := s.newConnection(newWire(conn), false)
-	if victim := s.startups.add(c, source, now); victim != nil {
+	if victim := s.startups.add(c, sourceOf(conn.RemoteAddr()), now); victim != nil {
 		s.counts.dropped.Add(1)
 		_ = victim.wire.Close()
 	}

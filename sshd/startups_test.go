@@ -104,7 +104,7 @@ func TestSourceOf(t *testing.T) {
 func TestPenalties(t *testing.T) {
 	now := time.Unix(1000, 0)
 	p := newPenalties(Penalties{})
-	bad, good, here := prefix("192.0.2.1/32"), prefix("192.0.2.2/32"), prefix("127.0.0.1/32")
+	bad, good, here := clientAt("192.0.2.1"), clientAt("198.51.100.1"), clientAt("127.0.0.1")
 	for i := range 3 {
 		if p.refuses(bad, now) {
 			t.Errorf("refused after %d failures", i)
@@ -129,10 +129,33 @@ func TestPenalties(t *testing.T) {
 		t.Error("refused or remembered after the longest time")
 	}
 	for i := range 2 * penaltySources {
-		p.add(netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), 32), time.Second, now)
+		p.add(&net.TCPAddr{IP: net.IPv4(198, 18, byte(i>>8), byte(i)), Port: 1}, time.Second, now)
 	}
-	if len(p.until) > penaltySources {
+	if len(p.until) != penaltySources {
 		t.Errorf("%d sources remembered", len(p.until))
+	}
+}
+
+func clientAt(ip string) net.Addr { return &net.TCPAddr{IP: net.ParseIP(ip), Port: 1} }
+
+// A process of this machine that fails to log in, by whichever address, shuts out
+// neither the others here nor the machine's neighbours; a neighbour shuts out nobody here.
+func TestPenaltiesOfThisMachine(t *testing.T) {
+	now := time.Unix(1000, 0)
+	p := newPenalties(Penalties{})
+	p.own = func(a netip.Addr) (bool, error) { return a == netip.MustParseAddr("2001:db8::1"), nil }
+	here, neighbour := clientAt("2001:db8::1"), clientAt("2001:db8::2")
+	p.add(here, p.o.Most, now)
+	if p.refuses(here, now) || p.refuses(neighbour, now) {
+		t.Error("a process of this machine made others wait")
+	}
+	p.add(neighbour, p.o.Most, now)
+	if p.refuses(here, now) || !p.refuses(neighbour, now) {
+		t.Error("the neighbour's failures")
+	}
+	p.o.Exempt = []netip.Prefix{prefix("2001:db8::2/128")}
+	if p.refuses(neighbour, now) || !p.refuses(here, now) {
+		t.Error("with networks that are exempt")
 	}
 }
 
