@@ -31,7 +31,6 @@ type Server struct {
 	startups    *startups
 	penalties   *penalties
 	shares      *shares
-	judging     chan struct{} // a slot for each caller of a local socket that is being looked at
 	verbs       *rates
 	logins      *rates
 	counts      counts
@@ -90,7 +89,6 @@ func New(o Options) (*Server, error) {
 	s.startups = newStartups(s.limits.Startups, s.limits.StartupsPerSource)
 	s.penalties = newPenalties(s.limits.Penalties)
 	s.shares = newShares(s.limits)
-	s.judging = make(chan struct{}, s.shares.local)
 	s.logins = newRates(s.limits.Logins)
 	s.verbs = newRates(s.limits.Verbs)
 	if err := s.listen(o); err != nil {

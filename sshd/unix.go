@@ -112,8 +112,9 @@ func (s *Server) acceptOther(l *net.UnixListener) {
 // admitUnix has the kernel say who is at the other end of the local socket, at the
 // moment of its accept: later the process may be gone and its number another's.
 // Whose it is gets judged apart from the accepts, for what is read of a process can
-// keep the reader waiting. As many are judged at once as the machine's own users may
-// have connections; one more is closed.
+// keep the reader waiting. As many of one user's are judged at once as one caller may
+// have connections, and of the server's own user as the machine's own users may; one
+// more is closed.
 func (s *Server) admitUnix(conn net.Conn) {
 	c := s.newConnection(newWire(conn), true)
 	peer, err := hold.PeerOf(conn.(*net.UnixConn))
@@ -122,17 +123,20 @@ func (s *Server) admitUnix(conn net.Conn) {
 		s.admitPeer(c)
 		return
 	}
-	select {
-	case s.judging <- struct{}{}:
-	default:
+	most := s.shares.connections
+	if peer.UID == os.Geteuid() {
+		most = s.shares.local
+	}
+	judging, err := s.shares.take("uid "+strconv.Itoa(peer.UID), most)
+	if err != nil {
 		s.counts.full.Add(1)
-		s.log.Warn("connection refused", "source", c.source(), "pid", peer.PID, "error", "too many callers are being looked at")
+		s.log.Warn("connection refused", "source", c.source(), "pid", peer.PID, "uid", peer.UID, "error", "too many callers of this user are being looked at")
 		peer.Close()
 		_ = conn.Close()
 		return
 	}
 	s.running.Go(func() {
-		defer func() { <-s.judging }()
+		defer s.shares.give(judging)
 		late := time.AfterFunc(s.limits.LoginGrace, func() { _ = conn.Close() })
 		c.peer, c.refused = s.peerIdentity(peer)
 		peer.Close()
