@@ -21,6 +21,9 @@ type caller struct {
 
 func (s *Server) callerOf(w *wire) *caller {
 	holder, pid, err := callerOverTCP(w.RemoteAddr(), w.LocalAddr(), s.holders())
+	if err == nil && !w.connected() {
+		err = errors.New("it has gone, and its address can be another client's by now")
+	}
 	return &caller{holder, pid, err}
 }
 

@@ -112,6 +112,9 @@ func (s *Server) listen(o Options) error {
 		// keepAlive. Dead after 30 + 4 * 15 s.
 		Enable: true, Idle: 30 * time.Second, Interval: 15 * time.Second, Count: 4,
 	}}
+	// Of a connection over several paths we would see the first one's address for good.
+	// When that path has ended, the address can be another process's.
+	config.SetMultipathTCP(false)
 	for _, address := range o.Listen {
 		l, err := config.Listen(context.Background(), "tcp", address)
 		if err != nil {

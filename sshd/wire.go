@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // quickReads is on how many reads of a connection, and of the opening of each
@@ -95,6 +97,17 @@ func (w *wire) acknowledge() {
 	if w.raw != nil {
 		_ = w.raw.Control(quickAck)
 	}
+}
+
+// connected reports whether the kernel still has the connection. One that the client
+// has broken off can have left bytes to be read.
+func (w *wire) connected() bool {
+	if w.raw == nil {
+		return false
+	}
+	var gone error
+	err := w.raw.Control(func(fd uintptr) { _, gone = unix.Getpeername(int(fd)) })
+	return err == nil && gone == nil
 }
 
 // silent is how long the client has sent nothing.
