@@ -214,7 +214,12 @@ func (d *dialog) open(l *lab, i int, channel string) string {
 	if d.kind != "form" && l.info().Isolate != "none" {
 		l.promptUntil("one that a hook waits for", func(p shown) bool { return p.Channel == "hook" })
 		if channel == "keys" {
+			told, err := l.prompt()
+			check(l.t, err)
 			l.byKeys()
+			if d.name == "MCP tool" { // its call is broken where a blank may be: without a hook it is asked as the dialog has it
+				l.promptUntil("the dialog's own", func(p shown) bool { return p.ID != told.ID && p.Ready })
+			}
 		}
 	}
 	return message
