@@ -92,6 +92,9 @@ func Open(ctx context.Context, o Options) (*Registry, error) {
 	if err := os.MkdirAll(r.sessionsDir(), 0o700); err != nil {
 		return nil, fmt.Errorf("make the sessions' folder: %w", err)
 	}
+	if err := checkOutside(r.sessionsDir()); err != nil {
+		return nil, err
+	}
 	log, err := events.Open(filepath.Join(o.StateDir, "events"), events.Options{Now: o.Now})
 	if err != nil {
 		return nil, fmt.Errorf("open the event log: %w", err)
@@ -109,6 +112,24 @@ func Open(ctx context.Context, o Options) (*Registry, error) {
 }
 
 func (r *Registry) sessionsDir() string { return filepath.Join(r.options.StateDir, "sessions") }
+
+// checkOutside refuses to have a server inside one of its own sessions: it takes for
+// outside what surrounds it, which is that session's processes.
+func checkOutside(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("list the sessions: %w", err)
+	}
+	ids := make([]string, len(entries))
+	for i, e := range entries {
+		ids[i] = e.Name()
+	}
+	id, err := hold.RunsIn(ids)
+	if err != nil || id == "" {
+		return err
+	}
+	return fmt.Errorf("this process was started inside the session %s, which the server would serve: start the server from outside of its sessions", id)
+}
 
 // Close ends the loops and leaves the programs running.
 func (r *Registry) Close() error {

@@ -29,9 +29,7 @@ const LoginShell = "login shell"
 // markUnder is the mark of a session that a process with this hard limit
 // starts. It is lower than the limit, as long as there is a lower one.
 func markUnder(limit uint64, session string) uint64 {
-	h := fnv.New64a()
-	h.Write([]byte(session))
-	low := h.Sum64() & (1<<markHash - 1)
+	low := hashOf(session)
 	level := min(limit, markTop) >> markHash
 	switch {
 	case level > 0:
@@ -40,6 +38,12 @@ func markUnder(limit uint64, session string) uint64 {
 		return limit - 1
 	}
 	return 0
+}
+
+func hashOf(session string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(session))
+	return h.Sum64() & (1<<markHash - 1)
 }
 
 // namesSession reports whether marks under a hard limit say which session it is: those
@@ -84,6 +88,23 @@ var ours = sync.OnceValues(func() (surroundings, error) {
 func Remember() error {
 	_, err := ours()
 	return err
+}
+
+// RunsIn gives the one of these sessions whose mark this process or one above it
+// has; empty for none.
+func RunsIn(sessions []string) (string, error) {
+	here, err := ours()
+	if err != nil {
+		return "", err
+	}
+	for _, session := range sessions {
+		for limit := range here.limits {
+			if limit < markTop && namesSession(limit) && limit&(1<<markHash-1) == hashOf(session) {
+				return session, nil
+			}
+		}
+	}
+	return "", nil
 }
 
 // CheckOutside says why a process must be taken for one inside a session: it
