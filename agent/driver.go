@@ -79,6 +79,9 @@ const (
 type Witness struct {
 	Source Source
 	After  time.Duration
+	// NotFirst excludes the source for the program's first turn, while another source says
+	// "idle" in the program's own word: what starts up looks like work there.
+	NotFirst bool
 }
 
 // Table names for each move the sources that may cause it. What any other
@@ -87,10 +90,16 @@ type Table map[Move][]Witness
 
 // May says whether the source may cause the move, and what must have passed.
 func (t Table) May(m Move, s Source) (after time.Duration, ok bool) {
+	w, ok := t.Witness(m, s)
+	return w.After, ok
+}
+
+// Witness is the source as a witness of the move; ok false where it is none.
+func (t Table) Witness(m Move, s Source) (w Witness, ok bool) {
 	for _, w := range t[m] {
 		if w.Source == s {
-			return w.After, true
+			return w, true
 		}
 	}
-	return 0, false
+	return Witness{}, false
 }

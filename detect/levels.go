@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"slices"
 	"time"
 
 	"berth/agent"
@@ -61,12 +62,26 @@ func (f *Fold) heard() []*level {
 	var list []*level
 	for _, s := range levelSources {
 		l := f.m.Levels[s]
-		if l == nil || l.Value == agent.LevelUnknown || len(list) > 0 && rank(s) > rank(list[0].Source) {
+		if l == nil || l.Value == agent.LevelUnknown || f.startsUp(l) || len(list) > 0 && rank(s) > rank(list[0].Source) {
 			continue
 		}
 		list = append(list, l)
 	}
 	return list
+}
+
+// startsUp says that what the level shows as work is only the program's start: there was
+// no turn yet, and another source says that it is idle.
+func (f *Fold) startsUp(l *level) bool {
+	m := &f.m
+	if l.Value != agent.LevelBusy || m.Turn.Phase != "" || m.EndedAt.After(f.o.Start) {
+		return false
+	}
+	w, _ := f.table.Witness(agent.MoveWork, l.Source)
+	return w.NotFirst && slices.ContainsFunc(levelSources, func(s agent.Source) bool {
+		o := m.Levels[s]
+		return o != nil && o.Value == agent.LevelIdle
+	})
 }
 
 // level is the word of the source that spoke last.

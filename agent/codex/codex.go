@@ -31,8 +31,9 @@ const (
 	// a daemon starts, and a dialog may come after it. What is typed there shows
 	// only when that is over.
 	splashHolds = 10 * time.Second
-	// While it starts, before anything was asked, Codex says "working" and turns
-	// its spinner for up to 107 ms. A shorter turn is known by its end.
+	// While it starts, before anything was asked, Codex says "working" for up to 107 ms. A
+	// shorter turn is known by its end. The spinner in its title turned for 600 ms then on a
+	// busy machine, while its own word was "idle".
 	busyHolds = 250 * time.Millisecond
 	// An interrupt says "idle" within 50 ms, and no turn was seen to go on after
 	// that; between two queued turns the title says "not busy" for less than 1 ms.
@@ -65,7 +66,7 @@ func (Driver) Table() agent.Table {
 		},
 		agent.MoveWork: {
 			{Source: agent.SourceHook}, {Source: agent.SourceLog}, {Source: agent.SourceStream},
-			{Source: agent.SourceOSC, After: busyHolds}, {Source: agent.SourceTitle, After: busyHolds},
+			{Source: agent.SourceOSC, After: busyHolds}, {Source: agent.SourceTitle, After: busyHolds, NotFirst: true},
 			{Source: agent.SourceScreen, After: 500 * time.Millisecond},
 		},
 		agent.MoveDone: {{Source: agent.SourceHook}, {Source: agent.SourceOSC}, {Source: agent.SourceLog}, {Source: agent.SourceStream}},

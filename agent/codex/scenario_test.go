@@ -73,6 +73,8 @@ func (s *story) osc(state string) *story {
 	return s.facts(codex.Driver{}.OSC(7501, "state="+state+":app=codex"), nil)
 }
 
+func (s *story) title(title string) *story { return s.facts(codex.Driver{}.Title(title), nil) }
+
 // hook is an event of the turn t of the conversation c.
 func (s *story) hook(event, fields string) *story {
 	return s.facts(codex.Driver{}.Hook([]byte(`{"session_id":"c","turn_id":"t","hook_event_name":"` + event + `"` + fields + `}`)))
@@ -128,6 +130,27 @@ func TestErrors(t *testing.T) {
 		s := tell(t).asks().hook("PostModelRequest", failed(busy)).after(500).hook("Interrupt", "").osc("idle").after(3000)
 		s.want("working", "idle")
 	})
+}
+
+// TestStartUp: a spinner in the title is no work before the first turn, while the state
+// sequence says "idle". After that turn, or without that word, it is.
+func TestStartUp(t *testing.T) {
+	spins := func(s *story) *story {
+		s.title("⠋ work").after(100)
+		if s.fold.Stirs() {
+			s.t.Error("a message waits for the spinner")
+		}
+		return s.title("⠙ work").after(500).title("work").after(300)
+	}
+	spins(tell(t)).want()
+	s := spins(tell(t)).osc("working").title("⠹ work").after(1000).osc("done").title("work").after(1000).osc("idle").after(1000)
+	s.want("working", "idle")
+	s.title("⠋ work").after(600).title("work").after(1000)
+	s.want("working", "idle", "working")
+	start := time.Unix(1_000_000, 0)
+	s = &story{t: t, now: start, fold: detect.New(codex.Driver{}, detect.Options{Start: start})}
+	s.title("work").after(1000).title("⠋ work").after(600)
+	s.want("idle", "working")
 }
 
 // TestSubagent: what a subagent asks is asked, and its end is not the turn's.
