@@ -65,7 +65,7 @@ func TestFindSocket(t *testing.T) {
 	for _, c := range []struct{ listen, host string }{{"127.0.0.1:0", "127.0.0.1"}, {"[::1]:0", "::1"}, {"[::]:0", "127.0.0.1"}} {
 		e := connect(t, c.listen, c.host, nil)
 		far, near := e.addresses()
-		asked, err1 := askKernel(far, near)
+		asked, err1 := listKernel(far, near)
 		found, err2 := searchTable(far, near)
 		if err1 != nil || err2 != nil || asked == nil || found == nil || *asked != *found || asked.inode == 0 || int(asked.uid) != os.Getuid() {
 			t.Errorf("%s: %+v %v, %+v %v", c.listen, asked, err1, found, err2)
@@ -197,6 +197,28 @@ func TestFindSocketOfADevice(t *testing.T) {
 		t.Errorf("listed: %v %v", sock, err)
 	}
 	if _, pid, err := e.caller(elsewhere...); err != nil || pid != os.Getpid() {
+		t.Errorf("process %d, %v", pid, err)
+	}
+}
+
+// A socket bound to a device and one that is not can have the same addresses. The
+// second can be given to a process outside of all sessions.
+func TestSocketsWithTheSameAddresses(t *testing.T) {
+	reuse := func(fd int) error { return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1) }
+	e := connect(t, "127.0.0.1:0", "127.0.0.1", func(fd int) error { return errors.Join(reuse(fd), unix.BindToDevice(fd, "lo")) })
+	far, near := e.addresses()
+	decoy, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(decoy)
+	if err := errors.Join(reuse(decoy), unix.Bind(decoy, &unix.SockaddrInet4{Port: int(far.Port()), Addr: far.Addr().As4()})); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Connect(decoy, &unix.SockaddrInet4{Port: int(near.Port()), Addr: near.Addr().As4()}); err != nil && !errors.Is(err, unix.EINPROGRESS) {
+		t.Fatal(err)
+	}
+	if _, pid, err := e.caller(elsewhere...); !errors.Is(err, errSameAddresses) {
 		t.Errorf("process %d, %v", pid, err)
 	}
 }

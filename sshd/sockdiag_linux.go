@@ -21,20 +21,10 @@ const (
 	tcpListen        = 10
 )
 
-// askKernel asks for exactly one TCP socket by netlink: /proc/net/tcp may have
-// a hundred thousand lines. It is nil when the kernel says there is none, as it
-// does of one that is bound to a device.
-func askKernel(local, remote netip.AddrPort) (*socket, error) {
-	var found *socket
-	err := netlink(unix.NETLINK_SOCK_DIAG, diagRequest(local, remote), func(message []byte) (err error) {
-		found, err = parseDiagAnswer(message, local, remote)
-		return err
-	})
-	return found, err
-}
-
 // listKernel has the kernel list its TCP sockets with these ports, and looks for
-// the one with these addresses. It finds those bound to a device too.
+// the one with these addresses. It finds those bound to a device too, which do not
+// come where the kernel is asked for exactly one; a second one that is not bound can
+// have the same addresses, and which of them is the client cannot be told.
 func listKernel(local, remote netip.AddrPort) (*socket, error) {
 	var found *socket
 	for _, family := range []byte{unix.AF_INET, unix.AF_INET6} { // IPv6's can have IPv4 addresses
@@ -53,8 +43,12 @@ func listKernel(local, remote netip.AddrPort) (*socket, error) {
 			}
 			from, _ := netip.AddrFromSlice(m[8 : 8+length])
 			to, _ := netip.AddrFromSlice(m[24 : 24+length])
-			if from.Unmap() == local.Addr() && to.Unmap() == remote.Addr() && (found == nil || found.inode == 0) {
+			switch {
+			case from.Unmap() != local.Addr() || to.Unmap() != remote.Addr():
+			case found == nil || found.inode == 0:
 				found = sock
+			case sock.inode != 0 && sock.inode != found.inode:
+				return errSameAddresses
 			}
 			return nil
 		})

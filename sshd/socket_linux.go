@@ -12,18 +12,20 @@ import (
 // socket is the kernel's socket at one end of a TCP connection.
 type socket struct{ inode, uid uint32 }
 
+var errSameAddresses = errors.New("several sockets of this machine have the client's addresses: connect without binding a socket to a device")
+
 // findSocket finds the socket of this machine whose own address is local and
 // whose peer's is remote; nil when there is none.
 func findSocket(local, remote netip.AddrPort) (*socket, error) {
-	sock, err := askKernel(local, remote)
+	sock, err := listKernel(local, remote)
+	if errors.Is(err, errSameAddresses) {
+		return nil, err
+	}
 	if err == nil && sock == nil {
-		// The answer is the same for a socket bound to a device. An empty list is
-		// sure where it has our own end, which exists.
-		if sock, err = listKernel(local, remote); err == nil && sock == nil {
-			own, err := listKernel(remote, local)
-			if err == nil && own != nil {
-				return nil, nil
-			}
+		// An empty list is sure where it has our own end, which exists.
+		own, err := listKernel(remote, local)
+		if err == nil && own != nil {
+			return nil, nil
 		}
 	}
 	if err != nil || sock == nil {
