@@ -175,7 +175,7 @@ func (c *core) applyInput(r hold.Record) error {
 	c.active()
 	if !m.Typed {
 		c.flushTyping(c.now(), true)
-		c.event(r, "input", inputEvent{By: m.By, Bytes: d.Bytes, Verb: m.Verb})
+		c.paced(r.N, "input", m.Verb, m.By, inputEvent{By: m.By, Bytes: d.Bytes, Verb: m.Verb})
 		return nil
 	}
 	at := c.lastIn
@@ -207,7 +207,7 @@ func (c *core) applyResize(r hold.Record) error {
 	}
 	c.flushTyping(c.now(), true)
 	by := readMark(d.Mark).By
-	c.event(r, "resize", resizeEvent{By: by, Cols: d.Cols, Rows: d.Rows})
+	c.paced(r.N, "resize", "resize", by, resizeEvent{By: by, Cols: d.Cols, Rows: d.Rows})
 	c.sized(by.Client)
 	return nil
 }
@@ -244,7 +244,8 @@ func (c *core) applySignal(r hold.Record) error {
 		return err
 	}
 	c.flushTyping(c.now(), true)
-	c.event(r, "signal", signalEvent{By: readMark(d.Mark).By, Signal: d.Signal})
+	by := readMark(d.Mark).By
+	c.paced(r.N, "signal", "signal", by, signalEvent{By: by, Signal: d.Signal})
 	return nil
 }
 

@@ -96,7 +96,7 @@ func (c *core) save() {
 		return
 	}
 	c.saveSoon = false
-	c.flushTyping(c.now(), true) // records behind a checkpoint make no event any more
+	c.flushAllPaced() // records behind a checkpoint make no event any more
 	c.saved = c.now()
 	cols, rows := c.term.Size()
 	head := checkpoint{

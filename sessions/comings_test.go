@@ -30,11 +30,11 @@ func TestComingsAreCounted(t *testing.T) {
 	if ok, _ := c.tell("eve", now); ok {
 		t.Error("a rest gives one")
 	}
-	for i := range 10 * comingsKept {
+	for i := range 10 * identitiesKept {
 		now = now.Add(time.Minute)
 		c.tell(fmt.Sprint(i), now)
 	}
-	if len(c) > comingsKept+1 { // eve's count is kept
+	if len(c) > identitiesKept+1 { // eve's count is kept
 		t.Errorf("%d identities are kept", len(c))
 	}
 	if _, before := c.tell("eve", now); before != 1 {

@@ -24,6 +24,12 @@ var EventTypes = []string{
 // KnownEvent says whether there are events of that type.
 func KnownEvent(t string) bool { return slices.Contains(EventTypes, t) }
 
+// repeated reports events of the same kind and identity before an event that were too many to
+// be written. The event has their sum, or what they led to.
+type repeated struct {
+	Untold int `json:"untold"`
+}
+
 // What the events carry beside their head.
 type (
 	created struct {
@@ -40,15 +46,18 @@ type (
 		By    By     `json:"by"`
 		Bytes int    `json:"bytes"`
 		Verb  string `json:"verb"`
+		repeated
 	}
 	resizeEvent struct {
 		By   By  `json:"by"`
 		Cols int `json:"cols"`
 		Rows int `json:"rows"`
+		repeated
 	}
 	signalEvent struct {
 		By     By     `json:"by"`
 		Signal string `json:"signal"`
+		repeated
 	}
 	lossEvent struct {
 		From    int64  `json:"from"`
@@ -134,17 +143,18 @@ type (
 		Cols     int    `json:"cols"`
 		Rows     int    `json:"rows"`
 		Why      string `json:"why"` // restart: its connection ended with the server
-		// Untold is how many attachments of this identity before have no events.
-		Untold int `json:"untold"`
+		repeated
 	}
 	renamedEvent struct {
 		By   By     `json:"by"`
-		From string `json:"from"`
+		From string `json:"from"` // the name in the newest event before
+		repeated
 	}
 	tagsEvent struct {
 		By   By                `json:"by"`
 		Tags []string          `json:"tags"`
 		Meta map[string]string `json:"meta"`
+		repeated
 	}
 	writerEvent struct {
 		Kind       lease.Happening `json:"kind"`
@@ -153,6 +163,7 @@ type (
 		By         *api.Writer     `json:"by"`    // who has it now
 		From       *api.Writer     `json:"from"`  // who had it
 		Generation uint64          `json:"generation"`
+		repeated
 	}
 	limitEvent struct {
 		Why string `json:"why"` // ttl or idle_timeout

@@ -235,6 +235,7 @@ func (c *core) ended(exit *api.Exit, r hold.Record, told bool) {
 	last := c.lastLines()
 	c.flushTyping(c.now(), true)
 	c.freeLease()
+	c.flushAllPaced()
 	c.keepTranscripts() // what the agent said last of its log
 	c.foldEnd(told)
 	if !told && !c.onceMore() {

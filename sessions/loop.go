@@ -77,6 +77,7 @@ type core struct {
 	departed  []By           // clients whose connections ended with the last server, to be told
 	members   map[string]*Member
 	comings   comings
+	paces     paces
 	reports   reports
 	followers map[Follower]*Member
 	settling  []func()
@@ -156,7 +157,7 @@ func (c *core) run(ctx context.Context) {
 		case <-timer.C:
 		case <-ctx.Done():
 			c.closeLane()
-			c.flushTyping(c.now(), true)
+			c.flushAllPaced()
 			c.save()
 			return
 		}
@@ -179,6 +180,7 @@ func (c *core) tick(now time.Time) {
 	c.pacing(now)
 	c.readTyped(now)
 	c.flushTyping(now, false)
+	c.flushPaced(now)
 	c.expireLease(now)
 	c.look(now)
 	c.detect(now)
@@ -207,6 +209,9 @@ func (c *core) pause(now time.Time) time.Duration {
 		next = settleEvery
 	}
 	if at, ok := c.typing.due(); ok {
+		due(at)
+	}
+	if at, ok := c.paces.next(); ok {
 		due(at)
 	}
 	if !c.typedAt.IsZero() {

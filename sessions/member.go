@@ -62,7 +62,7 @@ func (s *Session) Join(ctx context.Context, v Visitor) (*Member, error) {
 		c.members[v.Client] = m
 		if told, before := c.comings.tell(v.Identity.Name+" "+v.Identity.Fingerprint, c.now()); told {
 			m.told = true
-			c.note("client_attached", clientEvent{By: v.by(), Terminal: v.Terminal, Cols: v.Cols, Rows: v.Rows, Untold: before})
+			c.note("client_attached", clientEvent{By: v.by(), Terminal: v.Terminal, Cols: v.Cols, Rows: v.Rows, repeated: repeated{before}})
 		}
 		m.fresh, c.dirty = true, true
 		if c.exit == nil && m.mayWrite() == nil {

@@ -279,7 +279,7 @@ func (r *Registry) newCore(spec Spec, dir string) *core {
 		s: s, spec: spec, log: r.log.With("session", spec.Name, "id", spec.ID),
 		output: hold.OpenOutput(dir), control: hold.OpenControl(dir, 0),
 		state: agent.Starting, since: r.now(), tier: agent.TierProcess, cause: "process:start",
-		lease: lease.New(lease.Options{}), members: map[string]*Member{}, comings: comings{}, followers: map[Follower]*Member{}, saved: r.now(),
+		lease: lease.New(lease.Options{}), members: map[string]*Member{}, comings: comings{}, paces: paces{}, followers: map[Follower]*Member{}, saved: r.now(),
 	}
 }
 
@@ -323,7 +323,7 @@ func (r *Registry) Rename(ctx context.Context, s *Session, name string, by Actor
 	r.mu.Unlock()
 	err := s.change(ctx, func(c *core) error {
 		old := c.spec.Name
-		err := c.changeSpec(func(spec *Spec) { spec.Name = name }, func() { c.note("renamed", renamedEvent{By: by.by(), From: old}) })
+		err := c.changeSpec(func(spec *Spec) { spec.Name = name }, func() { c.paced(0, "renamed", "rename", by.by(), renamedEvent{By: by.by(), From: old}) })
 		if err != nil {
 			return err
 		}

@@ -166,6 +166,7 @@ func (r *Registry) remove(ctx context.Context, s *Session, by Actor, why string)
 		if c.removed {
 			return
 		}
+		c.flushAllPaced()
 		c.note("session_removed", removedEvent{By: by.by(), Why: why})
 		for _, m := range c.members {
 			m.notify(Notice{Kicked: "the session was removed"})

@@ -2,8 +2,6 @@ package sessions
 
 import (
 	"time"
-
-	"berth/sessions/hold"
 )
 
 // typing gathers the keystrokes of one attached client into one event.
@@ -37,7 +35,7 @@ func (c *core) flushTyping(now time.Time, force bool) {
 	}
 	t := c.typing
 	c.typing = typing{}
-	c.event(hold.Record{N: t.last}, "input", inputEvent{By: t.by, Bytes: t.bytes, Verb: "attach"})
+	c.paced(t.last, "input", "attach", t.by, inputEvent{By: t.by, Bytes: t.bytes, Verb: "attach"})
 }
 
 // readTyped reads the records of keystrokes whose program has printed nothing

@@ -56,7 +56,7 @@ func (c *core) viewers() int {
 func (c *core) tellLease(changes []lease.Change) {
 	for _, change := range changes {
 		c.flushTyping(c.now(), true)
-		c.note("writer_change", toldChange(change))
+		c.paced(0, "writer_change", "", causeOf(change), toldChange(change))
 		if loser, lost := change.Loser(); lost && change.By != nil {
 			if m := c.members[loser.ID]; m != nil {
 				m.notify(Notice{LostTo: change.By.Identity})
@@ -66,6 +66,18 @@ func (c *core) tellLease(changes []lease.Change) {
 	if len(changes) > 0 {
 		c.fitSize()
 	}
+}
+
+// causeOf is who a change of the lease is counted for: who has it now, else who had it.
+func causeOf(change lease.Change) By {
+	h := change.By
+	if h == nil {
+		h = change.From
+	}
+	if h == nil {
+		return By{}
+	}
+	return By{Identity: h.Identity, Fingerprint: h.Fingerprint, Client: h.Client.ID}
 }
 
 // leaseOnType takes the lease for keystrokes, or says why not.
