@@ -245,7 +245,9 @@ func (r *drawnRows) fetch(url, prompt string) agent.Match {
 // goesOn begins a row that a changed line of a file goes on in.
 var goesOn = regexp.MustCompile(`^ +[-+]`)
 
-// flatRows is what a dialog is about without what depends on the screen's size.
+// flatRows is what a dialog is about without what depends on the screen's size. Behind
+// that is which file it is; what describes a command is left out, since it has no room
+// first.
 func flatRows(d *agent.Dialog) string {
 	r := readDrawn(d)
 	rows := r.framed
@@ -254,8 +256,15 @@ func flatRows(d *agent.Dialog) string {
 	}
 	var b strings.Builder
 	for _, row := range rows {
-		text := goesOn.ReplaceAllString(row.Text, "")
+		text := row.Text
+		if d.Tool == "Edit" {
+			text = goesOn.ReplaceAllString(text, "")
+		}
 		b.WriteString(strings.TrimPrefix(strings.TrimSpace(text), bar) + "\n")
 	}
-	return b.String() + "\x00" + d.Question
+	b.WriteString("\x00" + d.Question)
+	if r.dashes >= 2 && (d.Tool == "Edit" || d.Tool == "Write") {
+		b.WriteString("\x00" + d.Asked)
+	}
+	return b.String()
 }

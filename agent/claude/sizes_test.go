@@ -179,6 +179,34 @@ func TestResized(t *testing.T) {
 	}
 }
 
+// TestAnotherWhenResized: a dialog that comes as the terminal gets another size is another
+// prompt's, also when it differs by its file's folder or by a sign alone.
+func TestAnotherWhenResized(t *testing.T) {
+	dialog := func(cols int, title, above, row, asks string) *agent.Reading {
+		return draw(cols, 40, strings.Join([]string{
+			strings.Repeat("─", cols), " " + title, " " + above, strings.Repeat("╌", cols), row, strings.Repeat("╌", cols), " " + asks,
+			" ❯ 1. Yes", "   2. Yes, allow all edits during this session (shift+tab)", "   3. No", "", " Esc to cancel · Tab to amend",
+		}, "\n"))
+	}
+	for _, c := range []struct{ title, above, row, asks, other, otherRow string }{
+		{"Edit file", "a/config.js", " 1 +b", "Do you want to make this edit to config.js?", "b/config.js", " 1 +b"},
+		{"Create file", "a/config.js", " 1 b", "Do you want to create config.js?", "…/config.js", " 1 b"},
+		{"Bash command", "Show the log", " -git log", "Do you want to proceed?", "Show the log", " git log"},
+	} {
+		s := newForgery(t)
+		s.show(dialog(80, c.title, c.above, c.row, c.asks))
+		id := s.f.Status().Request.ID
+		s.show(dialog(90, c.title, c.above, c.row, c.asks))
+		if now := s.f.Status().Request.ID; now != id {
+			t.Errorf("%s %s: resized, it is prompt %s", c.title, c.above, now)
+		}
+		s.show(dialog(80, c.title, c.other, c.otherRow, c.asks))
+		if now := s.f.Status().Request; now.ID == id {
+			t.Errorf("%s: prompt %s showed %q and shows %q", c.title, id, c.above, c.other)
+		}
+	}
+}
+
 // TestPagesWithoutRoom: of the tabs above several questions those have room that are
 // near the page's own. They are one prompt still, which tells its page, and the page
 // after the last one asks nothing but whether the answers are right.
