@@ -142,6 +142,8 @@ type Field struct {
 	Missing bool   // it has to have a value, and has none yet
 	Focused bool
 	List    []Option // what can be chosen, while that is shown
+
+	Explained string // the text below it, lines begun with \n
 }
 
 // Labels are the options' texts in their order.

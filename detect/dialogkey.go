@@ -29,6 +29,9 @@ func dialogKey(d *agent.Dialog) string {
 		}
 		body = strings.Join(rows, "\n")
 	}
+	for _, f := range d.Fields { // whatever they are filled in with
+		body += "\x00" + f.Label
+	}
 	return strings.Join([]string{string(d.Type), d.Subtype, d.Title, d.Agent, d.Tool, body}, "\x00")
 }
 

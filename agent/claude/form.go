@@ -2,6 +2,7 @@ package claude
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -29,6 +30,7 @@ func (b *bottomBlock) form() bool {
 		readFormRow(d, b.screen.text(i))
 	}
 	b.message(top)
+	d.Flat = d.Body + "\x00" + strings.Join(labels(d), "\n")
 	focused := 0
 	for _, f := range d.Fields {
 		if f.Focused {
@@ -77,13 +79,49 @@ const (
 	besideForm = 6
 )
 
-// matchForm: the message is prose, so what is at a full row's end does not matter.
+// matchForm: the message is prose, so what is at a full row's end does not matter. Of
+// one with other fields than were told the dialog itself is what is asked.
 func matchForm(d *agent.Dialog, p *agent.Request) agent.Match {
 	if p.Title != nil && squeeze(*p.Title) != squeeze(d.Title) {
 		return agent.NoMatch
 	}
 	t := drawn.Text{Rows: strings.Split(d.Body, "\n"), Width: d.Cols - besideForm}
-	return when(p.Text == nil && d.Body == "" || t.Of(strings.TrimSpace(deref(p.Text))) >= agent.AlikeMatch, agent.WholeMatch)
+	if (p.Text != nil || d.Body != "") && t.Of(strings.TrimSpace(deref(p.Text))) < agent.AlikeMatch {
+		return agent.NoMatch
+	}
+	return max(when(hasFields(d, p.Schema), agent.WholeMatch), agent.PartMatch)
+}
+
+// hasFields says whether the fields that are shown are the schema's, in its order. Those
+// for which there is no room are not shown.
+func hasFields(d *agent.Dialog, schema json.RawMessage) bool {
+	if len(d.Fields) == 0 {
+		return true
+	}
+	told, err := properties(schema)
+	for _, f := range d.Fields {
+		at := slices.IndexFunc(told, func(p property) bool { return p.heads(f) })
+		if err != nil || at < 0 {
+			return false
+		}
+		told = told[at+1:]
+	}
+	return true
+}
+
+// heads says whether the field is the property's, by its label and by what explains it.
+// What is wrong with a value, or what can be chosen, may be in place of that.
+func (p *property) heads(f agent.Field) bool {
+	label, _, _ := strings.Cut(p.title, ":")
+	return squeeze(f.Label) == squeeze(label) && (f.Wrong || f.List != nil || squeeze(f.Explained) == squeeze(p.explained))
+}
+
+// labels are those of the form's fields, which do not change as it is filled in.
+func labels(d *agent.Dialog) (all []string) {
+	for _, f := range d.Fields {
+		all = append(all, f.Label)
+	}
+	return all
 }
 
 const (
@@ -92,10 +130,11 @@ const (
 )
 
 var (
-	formButtons = regexp.MustCompile(`^ *(❯ )? *Accept +(❯ )? *Decline$`)
-	formField   = regexp.MustCompile(`^([ ❯*✔⚠]{6})([^ :][^:]*):(?: (.*))?$`)
-	formChoice  = regexp.MustCompile(`^ {8}(❯| ) ([◯◉☐☒]) (.*)$`)
-	formGoesOn  = regexp.MustCompile(`^ {9,}(\S.*)$`) // of a value; what explains a field stands at the ninth column
+	formButtons  = regexp.MustCompile(`^ *(❯ )? *Accept +(❯ )? *Decline$`)
+	formField    = regexp.MustCompile(`^([ ❯*✔⚠]{6})([^ :][^:]*):(?: (.*))?$`)
+	formChoice   = regexp.MustCompile(`^ {8}(❯| ) ([◯◉☐☒]) (.*)$`)
+	formExplains = regexp.MustCompile(`^ {8}(\S.*)$`)
+	formGoesOn   = regexp.MustCompile(`^ {9,}(\S.*)$`) // of a value; what explains a field stands at the ninth column
 )
 
 // readFormRow reads a row of a form.
@@ -119,6 +158,8 @@ func readFormRow(d *agent.Dialog, row string) {
 		f.List = append(f.List, agent.Option{Label: m[3], Focused: m[1] == "❯", Multiple: m[2] == "☐" || m[2] == "☒", Ticked: m[2] == "◉" || m[2] == "☒"})
 	} else if m := formGoesOn.FindStringSubmatch(row); m != nil && f.Value != "" {
 		f.Value += "\n" + m[1]
+	} else if m := formExplains.FindStringSubmatch(row); m != nil {
+		f.Explained += "\n" + m[1]
 	}
 }
 
@@ -142,11 +183,13 @@ func fieldValue(shown string) string {
 
 // property is a field as a form's schema has it.
 type property struct {
-	name     string
-	kind     string // string, number, integer, boolean, array
-	required bool
-	values   []string // to choose from
-	labels   []string // what they are shown as
+	name      string
+	title     string // that its field is labelled with
+	explained string
+	kind      string // string, number, integer, boolean, array
+	required  bool
+	values    []string // to choose from
+	labels    []string // what they are shown as
 }
 
 // properties are the fields of a schema in their order, which is that of the
@@ -169,11 +212,13 @@ func properties(schema json.RawMessage) ([]property, error) {
 	var all []property
 	for _, name := range names(top.Properties) {
 		var in struct {
-			Type      string
-			Enum      []string
-			EnumNames []string
-			OneOf     []titled
-			Items     struct {
+			Type        string
+			Title       string
+			Description string
+			Enum        []string
+			EnumNames   []string
+			OneOf       []titled
+			Items       struct {
 				Enum  []string
 				AnyOf []titled
 			}
@@ -181,7 +226,7 @@ func properties(schema json.RawMessage) ([]property, error) {
 		if json.Unmarshal(each[name], &in) != nil {
 			in.Type = "" // one that is not known how to fill in
 		}
-		p := property{name: name, kind: in.Type, required: slices.Contains(top.Required, name), values: in.Enum, labels: in.EnumNames}
+		p := property{name: name, title: cmp.Or(in.Title, name), explained: in.Description, kind: in.Type, required: slices.Contains(top.Required, name), values: in.Enum, labels: in.EnumNames}
 		if in.Type == "array" {
 			p.values = in.Items.Enum
 		}

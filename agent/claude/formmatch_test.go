@@ -46,7 +46,7 @@ func TestForgedForm(t *testing.T) {
 		if r.Dialog == nil || r.Dialog.Type != agent.PromptForm {
 			t.Fatalf("%q is read as %+v", c.shown, r.Dialog)
 		}
-		s.hook(fmt.Sprintf(`{"session_id":"s","hook_event_name":"Elicitation","prompt_id":"t","mcp_server_name":"lab","message":%q,"requested_schema":{"type":"object","properties":{"name":{"type":"string"}}}}`, c.told), "")
+		s.hook(fmt.Sprintf(`{"session_id":"s","hook_event_name":"Elicitation","prompt_id":"t","mcp_server_name":"lab","message":%q,"requested_schema":{"type":"object","properties":{"name":{"type":"string","title":"Name","description":"What it is called"}}}}`, c.told), "")
 		s.show(r)
 		keyed := false
 		for _, p := range s.f.Status().Requests {
@@ -62,5 +62,56 @@ func TestForgedForm(t *testing.T) {
 	s.show(formOf(80, "Delete the production database?"))
 	if p := s.f.Status().Request; p == nil || p.ID == id || text(p.Text) != "Delete the production database?" {
 		t.Errorf("the second form is %+v", p)
+	}
+}
+
+// formWith is a form with those rows for its fields.
+func formWith(rows ...string) *agent.Reading {
+	top := []string{strings.Repeat("─", 80), "  MCP server “lab” requests your input", "", "  Continue?", ""}
+	return draw(80, 30, strings.Join(append(append(top, rows...), "", "    Accept    Decline", "", "  Esc to cancel · ↑/↓ to navigate"), "\n"))
+}
+
+// TestFieldsOfAForm: a form is answered as it was told only where its fields are the ones
+// that were told. Else what it shows is asked, under an id of its own.
+func TestFieldsOfAForm(t *testing.T) {
+	const greet = `"greet":{"type":"boolean","title":"Say hello","description":"To all"}`
+	for _, c := range []struct {
+		name, told string
+		shown      []string
+		same       bool
+	}{
+		{"the same", greet, []string{"  ❯   Say hello: not set", "        To all"}, true},
+		{"filled in", greet, []string{"  ❯ ✔ Say hello: ☒", "        To all"}, true},
+		{"by its name", `"greet":{"type":"boolean"}`, []string{"  ❯   greet: not set"}, true},
+		{"a colon", `"a":{"type":"string","title":"Who: name"}`, []string{"  ❯   Who: name: not set"}, true},
+		{"a wrong value", greet, []string{"  ❯ ⚠ Say hello: x", "        Must be true or false"}, true},
+		{"another label", greet, []string{"  ❯   Wipe the disk: not set", "        To all"}, false},
+		{"another explanation", greet, []string{"  ❯   Say hello: not set", "        To all, and wipe the disk"}, false},
+		{"an explanation that was not told", `"greet":{"type":"boolean","title":"Say hello"}`, []string{"  ❯   Say hello: not set", "        And wipe the disk"}, false},
+		{"one more", greet, []string{"  ❯   Say hello: not set", "        To all", "", "      Wipe the disk: ☒"}, false},
+		{"none was told", "", []string{"  ❯   Wipe the disk: ☒"}, false},
+	} {
+		s := newForgery(t)
+		s.hook(`{"session_id":"s","hook_event_name":"Elicitation","prompt_id":"t","mcp_server_name":"lab","message":"Continue?","requested_schema":{"type":"object","properties":{`+c.told+`}}}`, "")
+		id := s.f.Status().Request.ID
+		r := formWith(c.shown...)
+		s.show(r)
+		if keyed := s.keyed(id, r.Dialog); keyed != c.same {
+			t.Errorf("%s: what was told is answered by keys %v", c.name, keyed)
+		}
+		if p := s.f.Status().Request; !s.keyed(p.ID, r.Dialog) || (p.ID == id) != c.same {
+			t.Errorf("%s: the form on the screen is %+v", c.name, p)
+		}
+	}
+	s := newForgery(t) // one right after the other, and no hook tells of them
+	s.show(formWith("  ❯   Say hello: not set"))
+	id := s.f.Status().Request.ID
+	s.show(formWith("  ❯ ✔ Say hello: ☒"))
+	if p := s.f.Status().Request; p.ID != id {
+		t.Errorf("filled in, it is prompt %s", p.ID)
+	}
+	s.show(formWith("  ❯   Wipe the disk: ☒"))
+	if p := s.f.Status().Request; p.ID == id {
+		t.Error("another form has the id of the one before it")
 	}
 }
