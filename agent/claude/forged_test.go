@@ -288,6 +288,23 @@ func TestForgedPlan(t *testing.T) {
 	}
 }
 
+// Of a plan that was told without its text, and that the screen has no room for, nothing
+// was seen.
+func TestPlanWithoutText(t *testing.T) {
+	r := draw(100, 9, strings.Join([]string{strings.Repeat("─", 100), " Claude has written up a plan and is ready to execute. Would you like to proceed?", "",
+		" ❯ 1. Yes, and auto-accept edits", "   2. Yes, manually approve edits", "   3. Tell Claude what to change", "", " Esc to cancel"}, "\n"))
+	for _, told := range []string{`{"plan":""}`, `{}`, `{"plan":"Read a file."}`} {
+		s := newForgery(t)
+		s.asks("ExitPlanMode", told, "")
+		s.show(r)
+		for _, p := range s.f.Status().Requests {
+			if p.Type != agent.PromptPlan || s.keyed(p.ID, r.Dialog) {
+				t.Errorf("told %s, accepting prompt %s (%s) presses a key", told, p.ID, p.Type)
+			}
+		}
+	}
+}
+
 // At another width a blank is not taken from one word to the next.
 func TestForgedWidth(t *testing.T) {
 	s := newForgery(t)

@@ -8,9 +8,9 @@ import (
 )
 
 // matchPlan: a plan is drawn as what its Markdown means. What its marks are is taken off
-// as told alone: one that is drawn otherwise is not answered by keys.
+// as told alone: one that is drawn otherwise, or not to its end, is not answered by keys.
 func matchPlan(d *agent.Dialog, p *agent.Request) agent.Match {
-	if p.Text == nil || !d.Cut && planText(*p.Text) == strings.Join(strings.Fields(d.Body), " ") {
+	if !d.Cut && (p.Text == nil || planText(*p.Text) == strings.Join(strings.Fields(d.Body), " ")) {
 		return agent.WholeMatch
 	}
 	return agent.PartMatch

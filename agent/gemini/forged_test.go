@@ -27,6 +27,32 @@ func TestForgedNames(t *testing.T) {
 	}
 }
 
+// What a dialog does not show was not seen.
+func TestUnseen(t *testing.T) {
+	asks := []string{"Ready to start implementation?", "", "Read the code.", "", "● 1. Yes, automatically accept edits", "  2. Yes, manually accept edits", "", "Enter to select · Esc to cancel"}
+	whole, hidden := draw(box(asks...)...).Dialog, draw(append(box(asks...), " Press ctrl-o to show more lines")...).Dialog
+	p := gemini.Driver{}.Waiting(&agent.Fact{Tool: "exit_plan_mode", Input: []byte(`{"plan_path":"/p.md"}`)})
+	for range 2 { // told without a text, and with what was shown of it
+		if got := (gemini.Driver{}).Match(hidden, p); got != agent.PartMatch {
+			t.Errorf("a plan with more lines than are shown: %v", got)
+		}
+		if got := (gemini.Driver{}).Match(whole, p); got != agent.WholeMatch {
+			t.Errorf("a plan that is shown to its end: %v", got)
+		}
+		gemini.Driver{}.Fill(p, whole)
+	}
+	p = gemini.Driver{}.Waiting(&agent.Fact{Tool: "run_shell_command", Input: []byte(`{"command":"ls"}`)})
+	for row, want := range map[string]agent.Match{"": agent.WholeMatch, "rm -rf ~": agent.PartMatch} {
+		rows := []string{"? Shell  ls", row, "Allow execution of [Shell]?", "● 1. Allow once", "  2. Allow for this session", "  3. No, suggest changes (esc)"}
+		if row == "" {
+			rows = append(rows[:1], rows[2:]...)
+		}
+		if got := (gemini.Driver{}).Match(draw(box(rows...)...).Dialog, p); got != want {
+			t.Errorf("ls, with %q below it: %v", row, got)
+		}
+	}
+}
+
 // The words of a start-up dialog in a question are only words.
 func TestWordsOfAStartupDialog(t *testing.T) {
 	for words, option := range map[string]string{

@@ -21,7 +21,13 @@ func (Driver) Match(d *agent.Dialog, p *agent.Request) agent.Match {
 	case agent.PromptSetup, agent.PromptNotice:
 		return when(p.Title == nil || *p.Title == d.Title, agent.WholeMatch)
 	case agent.PromptPlan: // the agent tells only where it is: its text is that of a dialog, word by word
-		return when(p.Text == nil || slices.Equal(strings.Fields(*p.Text), strings.Fields(d.Body)), agent.WholeMatch)
+		switch {
+		case p.Text != nil && !d.Cut && !slices.Equal(strings.Fields(*p.Text), strings.Fields(d.Body)):
+			return agent.NoMatch
+		case d.Cut:
+			return agent.PartMatch
+		}
+		return agent.WholeMatch
 	}
 	if d.Subtype != "" {
 		return agent.WholeMatch
@@ -54,7 +60,7 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 	if in.Command == "" && tool == toolShell {
 		in.Command = p.FullInput
 	}
-	head, _, _ := strings.Cut(d.Body, "\n")
+	head, rest, _ := strings.Cut(d.Body, "\n")
 	switch tool {
 	case toolShell:
 		rows, columns := inner(d.Lines)
@@ -62,6 +68,9 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 			return agent.PartMatch
 		}
 		if len(rows) == 0 {
+			if !asksWhether.MatchString(strings.TrimSpace(rest)) {
+				return agent.PartMatch // more than the first row of the command
+			}
 			rows, columns = []string{head}, d.Cols
 		}
 		return drawn.Text{Rows: rows, Width: columns, Cut: d.Cut}.Of(strings.TrimSpace(in.Command))
