@@ -68,6 +68,7 @@ func (r *Registry) adoptAll(ctx context.Context) error {
 		return err
 	}
 	for _, a := range found {
+		r.births.recall(r.now(), a.spec.Root, a.spec.Created.Time)
 		r.run(a.core)
 	}
 	return nil

@@ -68,6 +68,19 @@ type births struct {
 	coming map[string]string      // parents of those that are being made, by the child's id
 }
 
+// recall counts the children that were started before the server, by when each kept one
+// was made. A time to come is that of a clock that was put back since, and counts for
+// nothing: it would count without end.
+func (b *births) recall(now time.Time, root string, made time.Time) {
+	if age := now.Sub(made); root == "" || age < 0 || age >= startsIn {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.recent[root] = append(b.recent[root], made)
+	slices.SortFunc(b.recent[root], time.Time.Compare)
+}
+
 // begin counts the child that spec is to make, where no more run than max and no
 // more of its lineage were started than starts. run lists the parent's children
 // that run.

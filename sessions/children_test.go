@@ -65,6 +65,10 @@ func TestStartsOfAnAgent(t *testing.T) {
 			t.Errorf("a start by its child: %v", err)
 		}
 	}
+	p.reopen()
+	if _, err := start(inner); codeOf(err) != api.CodeLimit || !strings.Contains(err.Error(), "wait 1m") {
+		t.Errorf("at the next server: %v", err)
+	}
 	later.Store(int64(startsIn))
 	s, err := start(inner)
 	if err != nil {
@@ -106,5 +110,23 @@ func TestRetentionOfChildren(t *testing.T) {
 	slices.Sort(kept)
 	if got, want := fmt.Sprint(kept), "[child0 child1 of-another person0 person1 person2]"; got != want {
 		t.Errorf("kept %s, want %s", got, want)
+	}
+}
+
+// TestStartsAreRecalled: what the folders say of starts before the server counts, but
+// for those that are older or to come.
+func TestStartsAreRecalled(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	b := births{recent: map[string][]time.Time{}, coming: map[string]string{}}
+	for _, age := range []time.Duration{10 * time.Second, 50 * time.Second, startsIn, -time.Hour} {
+		b.recall(now, "lead", now.Add(-age))
+	}
+	b.recall(now, "", now) // a person's
+	none := func() []string { return nil }
+	if err := b.begin(now, Spec{ID: "a", Root: "lead"}, none, 9, 2); err == nil || !strings.Contains(err.Error(), "2 sessions") || !strings.Contains(err.Error(), "wait 11s") {
+		t.Errorf("a third: %v", err)
+	}
+	if err := b.begin(now.Add(10*time.Second), Spec{ID: "b", Root: "lead"}, none, 9, 2); err != nil {
+		t.Errorf("when the first is a minute ago: %v", err)
 	}
 }
