@@ -253,7 +253,7 @@ func TestForgedFolderAlone(t *testing.T) {
 	}
 }
 
-// Of a plan no sign and no blank is left out of the comparison.
+// Of a plan no sign, no blank and no line break is left out of the comparison.
 func TestForgedPlan(t *testing.T) {
 	for told, c := range map[string]struct {
 		shown string
@@ -264,8 +264,14 @@ func TestForgedPlan(t *testing.T) {
 		"git push origin main (no force)":         {"git push origin +main no-force", false},
 		"write it to a_b":                         {"write it to > ab", false},
 		"rm -rf / tmp":                            {"rm -rf /tmp", false},
-		"# Plan\n\n* Run **make** and `ls -la`":   {" Plan\n\n - Run make and ls -la", true},
-		"## Plan\n\n1. Say __init__\n- then stop": {" Plan\n\n 1. Say __init__\n - then stop", true},
+		"Build it.\nDo not push.":                 {"Build it. Do not push.", false},
+		"Build it. Do not push.":                  {"Build it.\nDo not push.", false},
+		"Keep the data.\n\nDrop the tables.":      {"Keep the data.\nDrop the tables.", false},
+		"    # rm -rf build":                      {"rm -rf build", false},
+		"Build it. Do\n- not push.":               {"Build it.\n- Do - not push.", false},
+		"# Plan\n\n* Run **make** and `ls -la`":   {"Plan\n\n- Run make and ls -la", true},
+		"## Plan\n\n1. Say __init__\n- then stop": {"Plan\n\n1. Say __init__\n- then stop", true},
+		"First line.\nSecond line.":               {"First line.\nSecond line.", true},
 	} {
 		lines := strings.Split(c.shown, "\n")
 		out := []string{strings.Repeat("─", 80), " Ready to code?", " Here is Claude's plan:", strings.Repeat("╌", 80)}
@@ -315,5 +321,33 @@ func TestForgedWidth(t *testing.T) {
 	s.show(r)
 	if s.keyed(id, r.Dialog) {
 		t.Error("the id that showed rm -rf /tmp/x y is answered at rm -rf / tmp/xy")
+	}
+}
+
+// Words of a question that are apart are not those that are not.
+func TestForgedWords(t *testing.T) {
+	for told, same := range map[string]bool{
+		"Drop the tables / keep the data?":   true,
+		"Drop the tables /keep the data?":    false,
+		"Drop thetables / keep the data?":    false,
+		"Drop the tables / _keep the data?":  false,
+		"Drop the tables / keep `the` data?": false,
+		"Drop the tables\n/ keep the data?":  false,
+	} {
+		r := draw(80, 40, strings.Join([]string{strings.Repeat("─", 80), " ☐ Data", "", "Drop the tables / keep the data?", "", "❯ 1. Drop", "  2. Keep",
+			"  3. Type something.", strings.Repeat("─", 80), "  4. Chat about this", "", "Enter to select · ↑/↓ to navigate · Esc to cancel"}, "\n"))
+		s := newForgery(t)
+		s.asks("AskUserQuestion", fmt.Sprintf(`{"questions":[{"question":%q,"header":"Data","options":[{"label":"Drop"},{"label":"Keep"}]}]}`, told), "")
+		s.show(r)
+		keyed := false
+		for _, p := range s.f.Status().Requests {
+			keyed = keyed || text(p.Text) == told && s.keyed(p.ID, r.Dialog)
+		}
+		if keyed != same {
+			t.Errorf("%q: answered by keys %v", told, keyed)
+		}
+		if p := s.f.Status().Request; !same && (p == nil || text(p.Text) != "Drop the tables / keep the data?" || !s.keyed(p.ID, r.Dialog)) {
+			t.Errorf("told %q, and the dialog's own cannot be answered: %+v", told, p)
+		}
 	}
 }

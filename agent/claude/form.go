@@ -85,11 +85,11 @@ func matchForm(d *agent.Dialog, p *agent.Request) agent.Match {
 	if p.Title != nil && squeeze(*p.Title) != squeeze(d.Title) {
 		return agent.NoMatch
 	}
-	t := drawn.Text{Rows: strings.Split(d.Body, "\n"), Width: d.Cols - besideForm}
-	if (p.Text != nil || d.Body != "") && t.Of(strings.TrimSpace(deref(p.Text))) < agent.AlikeMatch {
-		return agent.NoMatch
+	m := drawn.Text{Rows: strings.Split(d.Body, "\n"), Width: d.Cols - besideForm, Prose: true}.Of(strings.TrimSpace(deref(p.Text)))
+	if !hasFields(d, p.Schema) {
+		m = both(m, agent.PartMatch)
 	}
-	return max(when(hasFields(d, p.Schema), agent.WholeMatch), agent.PartMatch)
+	return m
 }
 
 // hasFields says whether the fields that are shown are the schema's, in its order. Those

@@ -5,30 +5,38 @@ import (
 	"strings"
 
 	"berth/agent"
+	"berth/agent/drawn"
 )
 
-// matchPlan: a plan is drawn as what its Markdown means. What its marks are is taken off
-// as told alone: one that is drawn otherwise, or not to its end, is not answered by keys.
+// matchPlan: a plan is drawn as what its Markdown means. Its marks are taken off, and its
+// lines are compared. One that is drawn otherwise, or not to its end, is not answered by
+// keys.
 func matchPlan(d *agent.Dialog, p *agent.Request) agent.Match {
-	if !d.Cut && (p.Text == nil || planText(*p.Text) == strings.Join(strings.Fields(d.Body), " ")) {
-		return agent.WholeMatch
+	if p.Text == nil {
+		return max(when(!d.Cut, agent.WholeMatch), agent.PartMatch)
 	}
-	return agent.PartMatch
+	t := drawn.Text{Rows: strings.Split(d.Body, "\n"), Width: d.Cols - besideIndented, Cut: d.Cut}
+	return max(t.Of(planText(strings.Trim(*p.Text, "\n"))), agent.PartMatch)
 }
 
 var (
-	heading  = regexp.MustCompile(`^\s*#{1,6}\s+`)
-	bullet   = regexp.MustCompile(`^(\s*)[*+]\s+`)
+	heading  = regexp.MustCompile(`^ {0,3}#{1,6} +`)
+	bullet   = regexp.MustCompile(`^( *)[*+] +`)
 	emphasis = regexp.MustCompile("\\*\\*([^*`\n]+)\\*\\*|`([^`*\n]+)`")
 )
 
-// planText is a plan as the recordings have it drawn, word by word: headings, and what
-// is bold or code, without their marks, and each item of a list after a dash.
+// planText is a plan as the recordings have it drawn: headings, and what is bold or
+// code, without their marks, a blank row below a heading, and each item of a list after
+// a dash.
 func planText(plan string) string {
+	lines := strings.Split(plan, "\n")
 	var out []string
-	for _, line := range strings.Split(plan, "\n") {
-		line = bullet.ReplaceAllString(heading.ReplaceAllString(line, ""), "$1- ")
-		out = append(out, strings.Fields(emphasis.ReplaceAllString(line, "$1$2"))...)
+	for i, line := range lines {
+		text := bullet.ReplaceAllString(heading.ReplaceAllString(line, ""), "$1- ")
+		out = append(out, emphasis.ReplaceAllString(text, "$1$2"))
+		if heading.MatchString(line) && i+1 < len(lines) && strings.TrimSpace(lines[i+1]) != "" {
+			out = append(out, "")
+		}
 	}
-	return strings.Join(out, " ")
+	return strings.Join(out, "\n")
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"berth/agent"
+	"berth/agent/drawn"
 	"berth/terminal"
 )
 
@@ -33,7 +34,7 @@ func matchQuestion(d *agent.Dialog, p *agent.Request) agent.Match {
 			continue
 		}
 		if plainText(q.Text) == plainText(d.Body) {
-			if m := offers(d, q); m != agent.NoMatch {
+			if m := both(offers(d, q), sameWords(d, q)); m != agent.NoMatch {
 				return m
 			}
 		}
@@ -42,6 +43,13 @@ func matchQuestion(d *agent.Dialog, p *agent.Request) agent.Match {
 		return when(unread, agent.WholeMatch)
 	}
 	return agent.NoMatch
+}
+
+// sameWords says whether the dialog surely asks in the question's words: others may look the
+// same without blanks and what Markdown marks with.
+func sameWords(d *agent.Dialog, q agent.Question) agent.Match {
+	t := drawn.Text{Rows: strings.Split(d.Body, "\n"), Width: d.Cols - besideIndented, Prose: true}
+	return max(t.Of(strings.TrimSpace(q.Text)), agent.AlikeMatch)
 }
 
 // offers says whether the dialog has the question's options, as far as they have room,

@@ -41,3 +41,33 @@ func TestWordsOfAStartupPage(t *testing.T) {
 		}
 	}
 }
+
+// Words that are apart are not those that are not.
+func TestForgedWords(t *testing.T) {
+	d := draw("  Question 1/1 (1 unanswered)\n  Drop the tables / keep the data?\n\n  › 1. Drop it           It is gone\n    2. None of the above\n\n  tab to add notes | enter to submit answer | esc to interrupt", -1, 0).Dialog
+	for told, want := range map[[2]string]agent.Match{
+		{"Drop the tables / keep the data?", "Drop it"}:     agent.WholeMatch,
+		{"Drop the tables /keep the data?", "Drop it"}:      agent.AlikeMatch,
+		{"Drop the tables\n/ keep the data?", "Drop it"}:    agent.AlikeMatch,
+		{"Drop the tables / keep the data?", "Dropit"}:      agent.AlikeMatch,
+		{"Drop the tables / keep the data", "Drop it"}:      agent.NoMatch,
+		{"Drop the tables / keep the data?", "Drop it all"}: agent.NoMatch,
+	} {
+		p := &agent.Request{Type: agent.PromptQuestion, Questions: []agent.Question{{Text: told[0], Options: []string{told[1]}}}}
+		if got := (codex.Driver{}).Match(d, p); got != want {
+			t.Errorf("%q: %v, want %v", told, got, want)
+		}
+	}
+}
+
+// A plan whose lines are elsewhere may be another one.
+func TestForgedPlan(t *testing.T) {
+	r := draw("• Proposed Plan\n\n  Build it.\n  Do not push.\n\n\n  Implement this plan?\n\n› 1. Yes, implement this plan          Switch to Default and start coding\n  2. No, stay in Plan mode             Continue planning with the model\n\n  enter select · esc back", -1, 0)
+	for told, want := range map[string]agent.Match{
+		"Build it.\nDo not push.": agent.WholeMatch, "Build it. Do not push.": agent.AlikeMatch, "Build it.": agent.NoMatch,
+	} {
+		if got := (codex.Driver{}).Match(r.Dialog, &agent.Request{Type: agent.PromptPlan, Text: &told}); got != want {
+			t.Errorf("%q: %v, want %v; the dialog has %q", told, got, want, r.Dialog.Body)
+		}
+	}
+}

@@ -22,7 +22,7 @@ func (Driver) Match(d *agent.Dialog, p *agent.Request) agent.Match {
 	case agent.PromptSetup, agent.PromptNotice:
 		return when(p.Title == nil || *p.Title == d.Title, agent.WholeMatch)
 	case agent.PromptPlan:
-		return when(p.Text == nil || flat(*p.Text) == flat(d.Body), agent.WholeMatch)
+		return matchPlan(d, p)
 	}
 	if d.Subtype != "" {
 		return agent.WholeMatch
@@ -110,6 +110,15 @@ func matchCommand(d *agent.Dialog, command, reason string) agent.Match {
 	return agent.WholeMatch
 }
 
+// matchPlan: what a plan says was read off a dialog. One with its lines elsewhere may be
+// another.
+func matchPlan(d *agent.Dialog, p *agent.Request) agent.Match {
+	if p.Text == nil || *p.Text == d.Body {
+		return agent.WholeMatch
+	}
+	return when(flat(*p.Text) == flat(d.Body), agent.AlikeMatch)
+}
+
 // matchQuestion: each page tells which of how many it is.
 func matchQuestion(d *agent.Dialog, p *agent.Request) agent.Match {
 	switch {
@@ -125,14 +134,17 @@ func matchQuestion(d *agent.Dialog, p *agent.Request) agent.Match {
 	if squeeze(q.Text) != squeeze(d.Body) {
 		return agent.NoMatch
 	}
-	match := agent.WholeMatch
+	text := drawn.Text{Rows: strings.Split(d.Body, "\n"), Width: d.Cols - beside, Prose: true}
+	match := max(text.Of(strings.TrimSpace(q.Text)), agent.AlikeMatch) // with other blanks it may be another's
 	for i, label := range q.Options {
 		if i >= len(d.Options) {
 			return agent.NoMatch
 		}
 		shown, cut := strings.CutSuffix(d.Options[i].Label, "…")
 		switch {
+		case d.Options[i].Label == strings.TrimSpace(label):
 		case squeeze(d.Options[i].Label) == squeeze(label):
+			match = min(match, agent.AlikeMatch)
 		case cut && strings.HasPrefix(squeeze(label), squeeze(shown)):
 			match = agent.PartMatch // what has no room may say otherwise
 		default:

@@ -28,6 +28,9 @@ type Text struct {
 	// Shell: it is a command. How many blanks are between two words makes no difference
 	// but where it quotes.
 	Shell bool
+	// Prose: it is words for a person. A blank and a line break at a full row's end say the
+	// same, and so do blanks and a tab.
+	Prose bool
 	// Cut: it is not drawn to its end, or not from its beginning on.
 	Cut bool
 }
@@ -94,7 +97,7 @@ func (d Text) Of(text string) agent.Match {
 	switch {
 	case !m.over(at):
 		return agent.NoMatch
-	case d.alike(rows, d.Shell && !quotes(text)):
+	case d.alike(rows, d.Prose || d.Shell && !quotes(text)):
 		return agent.AlikeMatch
 	}
 	return agent.WholeMatch
@@ -141,7 +144,7 @@ func (d Text) unsure(row, next string, end End, loose bool) bool {
 	switch {
 	case end == Broken:
 		return within && blank || blank && !loose
-	case end == Unmarked && (blank || within):
+	case end == Unmarked && (within || blank && !d.Prose):
 		return true
 	}
 	return !loose && strings.HasSuffix(row, `\`) // with a blank behind it, it does not take the line break away

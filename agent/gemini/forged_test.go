@@ -67,3 +67,44 @@ func TestWordsOfAStartupDialog(t *testing.T) {
 		}
 	}
 }
+
+// Words that are apart are not those that are not, and a label is compared whole.
+func TestForgedWords(t *testing.T) {
+	d := draw(box("Answer Questions", "", "Drop the tables / keep the data?", "", "● 1.  Drop it", "  2.  Keep", "", "Enter to select · ↑/↓ to navigate · Esc to cancel")...).Dialog
+	for told, want := range map[[2]string]agent.Match{
+		{"Drop the tables / keep the data?", "Drop it"}:     agent.WholeMatch,
+		{"Drop the tables /keep the data?", "Drop it"}:      agent.AlikeMatch,
+		{"Drop the tables - keep the data?", "Drop it"}:     agent.NoMatch,
+		{"Drop the `tables` / keep the data?", "Drop it"}:   agent.AlikeMatch,
+		{"Drop the tables / keep the data?", "Dropit"}:      agent.AlikeMatch,
+		{"Drop the tables / keep the data?", "Drop it not"}: agent.PartMatch,
+		{"Drop the tables / keep the data?", "Keep"}:        agent.NoMatch,
+	} {
+		p := &agent.Request{Type: agent.PromptQuestion, Questions: []agent.Question{{Text: told[0], Options: []string{told[1], "Keep"}}}}
+		if got := (gemini.Driver{}).Match(d, p); got != want {
+			t.Errorf("%q: %v, want %v", told, got, want)
+		}
+	}
+}
+
+// A plan whose lines are elsewhere may be another one.
+func TestForgedPlan(t *testing.T) {
+	d := &agent.Dialog{Type: agent.PromptPlan, Body: "Build it.\nDo not push."}
+	for told, want := range map[string]agent.Match{
+		"Build it.\nDo not push.": agent.WholeMatch, "Build it. Do not push.": agent.AlikeMatch, "Build it.": agent.NoMatch,
+	} {
+		if got := (gemini.Driver{}).Match(d, &agent.Request{Type: agent.PromptPlan, Text: &told}); got != want {
+			t.Errorf("%q: %v, want %v", told, got, want)
+		}
+	}
+}
+
+// A page whose words begin like another question's is not that one's.
+func TestPageOfAQuestion(t *testing.T) {
+	d := draw(box("Answer Questions", "", "← □ A │ □ B │ ≡ Review →", "", "Drop it all?", "", "● 1.  Yes", "  2.  No", "", "Enter to select · ←/→ to switch questions · Esc to cancel")...).Dialog
+	p := &agent.Request{Type: agent.PromptQuestion, Questions: []agent.Question{{Header: "A", Text: "Drop it"}, {Header: "B", Text: "Drop it all?"}}}
+	gemini.Driver{}.Fill(p, d)
+	if p.QuestionCurrent != 1 {
+		t.Errorf("question %d", p.QuestionCurrent)
+	}
+}

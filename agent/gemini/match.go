@@ -20,14 +20,8 @@ func (Driver) Match(d *agent.Dialog, p *agent.Request) agent.Match {
 		return matchQuestion(d, p)
 	case agent.PromptSetup, agent.PromptNotice:
 		return when(p.Title == nil || *p.Title == d.Title, agent.WholeMatch)
-	case agent.PromptPlan: // the agent tells only where it is: its text is that of a dialog, word by word
-		switch {
-		case p.Text != nil && !d.Cut && !slices.Equal(strings.Fields(*p.Text), strings.Fields(d.Body)):
-			return agent.NoMatch
-		case d.Cut:
-			return agent.PartMatch
-		}
-		return agent.WholeMatch
+	case agent.PromptPlan:
+		return matchPlan(d, p)
 	}
 	if d.Subtype != "" {
 		return agent.WholeMatch
@@ -40,6 +34,18 @@ func when(so bool, m agent.Match) agent.Match {
 		return m
 	}
 	return agent.NoMatch
+}
+
+// matchPlan: the agent tells only where a plan is, so what it says was read off a dialog.
+// One with its lines elsewhere may be another.
+func matchPlan(d *agent.Dialog, p *agent.Request) agent.Match {
+	switch {
+	case d.Cut:
+		return agent.PartMatch
+	case p.Text == nil || *p.Text == d.Body:
+		return agent.WholeMatch
+	}
+	return when(slices.Equal(strings.Fields(*p.Text), strings.Fields(d.Body)), agent.AlikeMatch)
 }
 
 // plansOnly is what the dialog says of that mode.
@@ -114,31 +120,53 @@ func matchQuestion(d *agent.Dialog, p *agent.Request) agent.Match {
 	if d.Confirm {
 		return agent.WholeMatch
 	}
-	shown := plainText(strings.TrimSuffix(strings.TrimSpace(d.Body), selectAll))
+	shown := questionShown(d)
 	unread := false
 	for _, q := range p.Questions {
-		switch {
-		case q.Text == "":
+		if q.Text == "" {
 			unread = true
-		case plainText(q.Text) == shown && offers(d, q):
-			return agent.WholeMatch
+			continue
+		}
+		if plainText(q.Text) == plainText(shown) {
+			text := drawn.Text{Rows: strings.Split(shown, "\n"), Width: d.Cols - besideQuestion, Prose: true}
+			asks := max(text.Of(strings.TrimSpace(q.Text)), agent.AlikeMatch) // with other blanks or marks it may be another's
+			if m := min(asks, offers(d, q)); m != agent.NoMatch {
+				return m
+			}
 		}
 	}
 	return when(unread, agent.WholeMatch)
 }
 
+// besideQuestion is how many columns are free beside a question, and some: in which of
+// them Gemini breaks a row is not measured.
+const besideQuestion = 8
+
+// questionShown is what the dialog asks in its own words.
+func questionShown(d *agent.Dialog) string {
+	return strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(d.Body), selectAll))
+}
+
 // offers says whether the options that are shown are the question's. A label without
-// room is shown as far as it has.
-func offers(d *agent.Dialog, q agent.Question) bool {
+// room is shown as far as it has, and may end otherwise.
+func offers(d *agent.Dialog, q agent.Question) agent.Match {
+	m := agent.WholeMatch
 	for _, o := range d.Options {
 		if o.Number < 1 || o.Number > len(q.Options) {
 			continue
 		}
-		if !strings.HasPrefix(plainText(q.Options[o.Number-1]), plainText(strings.TrimSuffix(o.Label, "…"))) {
-			return false
+		label := q.Options[o.Number-1]
+		switch {
+		case o.Label == strings.TrimSpace(label):
+		case plainText(o.Label) == plainText(label):
+			m = min(m, agent.AlikeMatch)
+		case strings.HasPrefix(plainText(label), plainText(strings.TrimSuffix(o.Label, "…"))):
+			m = agent.PartMatch
+		default:
+			return agent.NoMatch
 		}
 	}
-	return true
+	return m
 }
 
 // plainText is a text without blanks and what Markdown marks with: Gemini draws what

@@ -289,7 +289,7 @@ func fillQuestion(r *agent.Request, dialog *agent.Dialog) {
 	}
 	q := &r.Questions[r.QuestionCurrent]
 	if q.Text == "" {
-		q.Text = strings.TrimSpace(strings.TrimSuffix(dialog.Body, selectAll))
+		q.Text = questionShown(dialog)
 		for _, o := range dialog.Options {
 			if q.MultiSelect = q.MultiSelect || o.Multiple; o.Label != hintOwn {
 				q.Options = append(q.Options, o.Label)
@@ -308,9 +308,9 @@ func current(r *agent.Request, dialog *agent.Dialog) int {
 	if dialog.Confirm {
 		return len(r.Questions)
 	}
-	shown := squeeze(dialog.Body)
+	shown := plainText(questionShown(dialog))
 	for i, q := range r.Questions {
-		if text := squeeze(q.Text); text != "" && strings.HasPrefix(shown, text) {
+		if q.Text != "" && plainText(q.Text) == shown {
 			return i
 		}
 	}
