@@ -228,6 +228,19 @@ func TestShowsTheLastFirst(t *testing.T) {
 	}
 }
 
+// TestEditsAbove: what Codex draws above the dialog of edits is not compared with what was
+// told. So it drew two edits of one file at once, and asked about the first one drawn.
+func TestEditsAbove(t *testing.T) {
+	above := "• Added /w/a.txt (+1 -0)\n    1 +hostile\n    + Show details\n\n• Added /w/a.txt (+1 -0)\n    1 +harmless\n    + Show details\n\n\n"
+	d := draw(above+edits, -1, 0).Dialog
+	for _, content := range []string{"hostile", "harmless", "harm", "harmless\\n+and more", "another"} {
+		p := hook(t, "PermissionRequest", `,"tool_name":"apply_patch","tool_input":{"command":"*** Begin Patch\n*** Add File: /w/a.txt\n+`+content+`\n*** End Patch"}`)[0].Request
+		if got := (codex.Driver{}).Match(d, p); got != agent.PartMatch {
+			t.Errorf("%s: %v", content, got)
+		}
+	}
+}
+
 // FuzzScreen: no screen, however small or torn, stops the reading of it.
 func FuzzScreen(f *testing.F) {
 	for _, s := range []string{runs, edits, offer, pick, hint + footer, "› 1. \n  2. ", "\x1b[1;3H›", "  Question 9/2\n  › 1. a\n", "╭\n│", "Continue anyway? [y/N]:"} {
