@@ -190,6 +190,18 @@ func TestForm(t *testing.T) {
 	}
 }
 
+// TestFieldsOfAForm: the card shows the fields before it is accepted, and what they hold.
+func TestFieldsOfAForm(t *testing.T) {
+	r := &agent.Request{Type: agent.PromptForm, Text: agent.Pointer("Go on?"), Options: []string{"Accept", "Decline"}, Schema: []byte(`{"type":"object","properties":{
+		"wipe":{"type":"boolean","title":"Wipe","description":"deletes the database","default":true},"note":{"type":"string"}}}`)}
+	shown := drawn(asking(100, 30, r))
+	for _, want := range []string{"Go on?", "· Wipe: deletes the database, with true in it", "· note"} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("%q is not shown:\n%s", want, shown)
+		}
+	}
+}
+
 // TestWholeInput: all of a long input can be read, and what hides in it is told.
 func TestWholeInput(t *testing.T) {
 	r := permission()

@@ -80,6 +80,12 @@ func (m *Model) asked(s *sessions.Status, r *agent.Request, width int, small boo
 		gap()
 		add(plain, *r.Text)
 	}
+	if fields := fieldsOf(r.Schema); len(fields) > 0 && !m.card.filling {
+		gap()
+		for _, f := range fields {
+			add(plain, "· "+f.says())
+		}
+	}
 	if r.URL != nil {
 		gap()
 		add(accent, *r.URL)

@@ -18,6 +18,7 @@ type field struct {
 	options            []string // of a choice: what is sent
 	labels             []string // and what is shown
 	required           bool
+	preset             string // what it holds where nothing is filled in, as JSON; empty for nothing
 }
 
 // fieldsOf reads the fields of a form from its JSON Schema, in the order in
@@ -41,12 +42,13 @@ func fieldsOf(schema json.RawMessage) []field {
 			return nil
 		}
 		var p struct {
-			Type        string   `json:"type"`
-			Title       string   `json:"title"`
-			Description string   `json:"description"`
-			Enum        []string `json:"enum"`
-			EnumNames   []string `json:"enumNames"`
-			OneOf       []choice `json:"oneOf"`
+			Type        string          `json:"type"`
+			Title       string          `json:"title"`
+			Description string          `json:"description"`
+			Default     json.RawMessage `json:"default"`
+			Enum        []string        `json:"enum"`
+			EnumNames   []string        `json:"enumNames"`
+			OneOf       []choice        `json:"oneOf"`
 			Items       struct {
 				Enum  []string `json:"enum"`
 				AnyOf []choice `json:"anyOf"`
@@ -55,7 +57,7 @@ func fieldsOf(schema json.RawMessage) []field {
 		if d.Decode(&p) != nil {
 			return nil
 		}
-		f := field{name: fmt.Sprint(name), title: p.Title, about: p.Description, kind: p.Type, options: p.Enum, labels: p.EnumNames}
+		f := field{name: fmt.Sprint(name), title: p.Title, about: p.Description, kind: p.Type, options: p.Enum, labels: p.EnumNames, preset: string(p.Default)}
 		f.required = slices.Contains(form.Required, f.name)
 		if p.Type == "array" {
 			f.options = p.Items.Enum
@@ -75,6 +77,18 @@ func fieldsOf(schema json.RawMessage) []field {
 		list = append(list, f)
 	}
 	return list
+}
+
+// says is the field in a line: accept sends what it holds.
+func (f *field) says() string {
+	text := f.title
+	if f.about != "" {
+		text += ": " + f.about
+	}
+	if f.preset != "" {
+		text += ", with " + f.preset + " in it"
+	}
+	return text
 }
 
 type choice struct {
