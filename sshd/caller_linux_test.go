@@ -221,6 +221,13 @@ func TestSocketsWithTheSameAddresses(t *testing.T) {
 	if _, pid, err := e.caller(elsewhere...); !errors.Is(err, errSameAddresses) {
 		t.Errorf("process %d, %v", pid, err)
 	}
+	if sock, err := searchTable(far, near); !errors.Is(err, errSameAddresses) {
+		t.Errorf("the table's %+v, %v", sock, err)
+	}
+	decoyed, _ := onlyOne(&socket{inode: 0}, &socket{inode: 5})
+	if over, err := onlyOne(&socket{inode: 5}, &socket{inode: 0}); err != nil || *over != *decoyed || over.inode != 5 {
+		t.Errorf("one that is over: %+v %v", over, err)
+	}
 }
 
 // An address that a local route has is this machine's, though no interface has it.

@@ -31,7 +31,7 @@ func FuzzKernelText(f *testing.F) {
 	f.Add(make([]byte, 100))
 	f.Add(diagRequest(a, a))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		_ = searchLines(string(data), a, b)
+		_, _ = searchLines(string(data), a, b, nil)
 		_, _ = parseDiagAnswer(data, a, b)
 		_ = parseHexAddr(string(data))
 		_ = plainTerm(string(data))

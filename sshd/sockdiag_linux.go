@@ -43,14 +43,10 @@ func listKernel(local, remote netip.AddrPort) (*socket, error) {
 			}
 			from, _ := netip.AddrFromSlice(m[8 : 8+length])
 			to, _ := netip.AddrFromSlice(m[24 : 24+length])
-			switch {
-			case from.Unmap() != local.Addr() || to.Unmap() != remote.Addr():
-			case found == nil || found.inode == 0:
-				found = sock
-			case sock.inode != 0 && sock.inode != found.inode:
-				return errSameAddresses
+			if from.Unmap() == local.Addr() && to.Unmap() == remote.Addr() {
+				found, err = onlyOne(found, sock)
 			}
-			return nil
+			return err
 		})
 		if err != nil {
 			return nil, err

@@ -36,20 +36,26 @@ func findSocket(local, remote netip.AddrPort) (*socket, error) {
 
 // searchTable reads /proc/net/tcp and tcp6, for kernels without sock_diag.
 func searchTable(local, remote netip.AddrPort) (*socket, error) {
+	var found *socket
 	var firstErr error
 	for _, name := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
 		b, err := os.ReadFile(name)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			firstErr = cmp.Or(firstErr, err)
 		}
-		if sock := searchLines(string(b), local, remote); sock != nil {
-			return sock, nil
+		if found, err = searchLines(string(b), local, remote, found); err != nil {
+			return nil, err
 		}
+	}
+	if found != nil {
+		return found, nil
 	}
 	return nil, firstErr
 }
 
-func searchLines(table string, local, remote netip.AddrPort) *socket {
+// searchLines looks for more sockets with these addresses than the one found already,
+// which may be nil.
+func searchLines(table string, local, remote netip.AddrPort, found *socket) (*socket, error) {
 	for line := range strings.Lines(table) {
 		f := strings.Fields(line)
 		if len(f) < 10 || f[3] == "0A" { // a listener
@@ -60,9 +66,25 @@ func searchLines(table string, local, remote netip.AddrPort) *socket {
 		}
 		uid, err1 := strconv.ParseUint(f[7], 10, 32)
 		inode, err2 := strconv.ParseUint(f[9], 10, 32)
-		if err1 == nil && err2 == nil {
-			return &socket{inode: uint32(inode), uid: uint32(uid)}
+		if err1 != nil || err2 != nil {
+			continue
+		}
+		var err error
+		if found, err = onlyOne(found, &socket{inode: uint32(inode), uid: uint32(uid)}); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return found, nil
+}
+
+// onlyOne gives the one of two sockets with the same addresses that is a client: one
+// that is over has no file. Two that have are not told apart. Found may be nil.
+func onlyOne(found, other *socket) (*socket, error) {
+	switch {
+	case found == nil || found.inode == 0:
+		return other, nil
+	case other.inode != 0 && other.inode != found.inode:
+		return nil, errSameAddresses
+	}
+	return found, nil
 }
