@@ -120,15 +120,11 @@ func checkOutside(dir string) error {
 	if err != nil {
 		return fmt.Errorf("list the sessions: %w", err)
 	}
-	ids := make([]string, len(entries))
+	folders := make([]string, len(entries))
 	for i, e := range entries {
-		ids[i] = e.Name()
+		folders[i] = filepath.Join(dir, e.Name())
 	}
-	id, err := hold.RunsIn(ids)
-	if err != nil || id == "" {
-		return err
-	}
-	return fmt.Errorf("this process was started inside the session %s, which the server would serve: start the server from outside of its sessions", id)
+	return hold.CheckServer(folders)
 }
 
 // Close ends the loops and leaves the programs running.
@@ -218,8 +214,10 @@ func (r *Registry) Descends(id, ancestor string) bool {
 const maxDepth = 5
 
 // Holders lists the processes that hold living sessions, those that are being
-// started too, and the commands that the server runs for sessions. It waits for no start: how long one takes is up to the session's
-// user, whose program may lie on what does not answer.
+// started too, and the commands that the server runs for sessions; and, without a
+// process, the sessions of other users that are to start again. It waits for no start:
+// how long one takes is up to the session's user, whose program may lie on what does
+// not answer.
 func (r *Registry) Holders() []Holder {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -228,6 +226,8 @@ func (r *Registry) Holders() []Holder {
 	for _, s := range r.byID {
 		if st := s.Status(); st.HolderPID != 0 && st.HolderPID != r.launching[st.ID].PID {
 			list = append(list, st.Spec.holder(st.HolderPID, st.HolderStart))
+		} else if st.HolderPID == 0 && st.Running() && st.Spec.owner() != os.Geteuid() {
+			list = append(list, st.Spec.holder(0, "")) // its user is a session's, also until that starts again
 		}
 	}
 	return list
@@ -264,8 +264,8 @@ func (r *Registry) launched(id string) {
 
 // Holder is a process that holds a session, or that the server runs for it.
 type Holder struct {
-	Command  bool // it runs for the session and holds nothing
-	PID      int
+	Command  bool   // it runs for the session and holds nothing
+	PID      int    // 0: a session of another user is between two holders
 	UID      int    // that its programs run as
 	Start    string // tells it from a later process with its PID; see hold.StartOf
 	ID, Name string
