@@ -3,6 +3,7 @@ package hold
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"os"
@@ -90,21 +91,40 @@ func Remember() error {
 	return err
 }
 
-// RunsIn gives the one of these sessions whose mark this process or one above it
-// has; empty for none.
-func RunsIn(sessions []string) (string, error) {
+// CheckServer says why this process must not serve the sessions in these folders: it
+// runs in one of them, or below a login shell that a server asked, and would take for
+// outside what surrounds it.
+func CheckServer(folders []string) error {
 	here, err := ours()
 	if err != nil {
-		return "", err
+		return err
 	}
-	for _, session := range sessions {
-		for limit := range here.limits {
-			if limit < markTop && namesSession(limit) && limit&(1<<markHash-1) == hashOf(session) {
-				return session, nil
-			}
+	return here.checkServer(folders)
+}
+
+func (s surroundings) checkServer(folders []string) error {
+	for _, dir := range folders {
+		session := filepath.Base(dir)
+		holder, err := readIdentity(dir) // a session may have none
+		if s.marked(session) || err == nil && s.above[process{pid: holder.PID, start: holder.Start}] {
+			return fmt.Errorf("this process was started inside the session %s, which the server would serve: start the server from outside of its sessions", session)
 		}
 	}
-	return "", nil
+	if s.marked(LoginShell) {
+		return errors.New("this process was started by a login shell that a server asked for its environment, or by what that left running: start the server from another terminal")
+	}
+	return nil
+}
+
+// marked reports whether this process or one above it has the mark of a session. Marks
+// under an administrator's low limit do not tell.
+func (s surroundings) marked(session string) bool {
+	for limit := range s.limits {
+		if limit < markTop && namesSession(limit) && limit&(1<<markHash-1) == hashOf(session) {
+			return true
+		}
+	}
+	return false
 }
 
 // CheckOutside says why a process must be taken for one inside a session: it

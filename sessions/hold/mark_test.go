@@ -1,7 +1,11 @@
 package hold
 
 import (
+	"fmt"
 	"math"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -24,5 +28,38 @@ func TestMarkUnder(t *testing.T) {
 	}
 	if a, b := markUnder(math.MaxUint64, "a"), markUnder(markUnder(math.MaxUint64, "a"), "a"); a == b || b == 0 {
 		t.Errorf("the same session inside itself: %d %d", a, b)
+	}
+}
+
+// No server serves what surrounds it: a session by its mark, or by its holder where
+// marks are all the same, and what a login shell left running.
+func TestCheckServer(t *testing.T) {
+	root := t.TempDir()
+	for session, pid := range map[string]int{"alpha": 4711, "beta": 4712} {
+		dir := filepath.Join(root, session)
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, holderFile), fmt.Appendf(nil, `{"pid": %d, "start": "s"}`, pid), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	folders := []string{filepath.Join(root, "none"), filepath.Join(root, "alpha"), filepath.Join(root, "beta")}
+	low := map[uint64]bool{1000: true, markUnder(1000, "beta"): true}
+	for name, c := range map[string]struct {
+		here surroundings
+		want string
+	}{
+		"outside":                   {surroundings{limits: map[uint64]bool{math.MaxUint64: true}}, ""},
+		"outside, with a low limit": {surroundings{limits: low, above: map[process]bool{{pid: 4712, start: "later"}: true}}, ""},
+		"another server's session":  {surroundings{limits: map[uint64]bool{math.MaxUint64: true, markUnder(math.MaxUint64, "gamma"): true}}, ""},
+		"by its mark":               {surroundings{limits: map[uint64]bool{markUnder(math.MaxUint64, "none"): true}}, "inside the session none"},
+		"by its holder":             {surroundings{limits: low, above: map[process]bool{{pid: 4712, start: "s"}: true}}, "inside the session beta"},
+		"below a login shell":       {surroundings{limits: map[uint64]bool{markUnder(math.MaxUint64, LoginShell): true}}, "by a login shell"},
+	} {
+		err := c.here.checkServer(folders)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
