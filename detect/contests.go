@@ -71,12 +71,13 @@ func (f *Fold) lose(r *request, how string, w why) {
 }
 
 // found forgets those that can have no dialog any more: the composer has been there
-// for a while, with neither dialog nor work. One that no hook waited for contests only
+// for a while, with neither dialog nor work, and nothing was typed: a dialog is held back
+// while somebody types. One that no hook waited for contests only
 // the dialog that was there.
 func (f *Fold) found() {
 	m := &f.m
 	m.Lost = slices.DeleteFunc(m.Lost, func(r *request) bool {
-		bare := !m.Screen.Bare.IsZero() && f.now.Sub(latest(m.Screen.Bare, r.Opened)) >= silence
+		bare := !m.Screen.Bare.IsZero() && f.now.Sub(latest(m.Screen.Bare, m.Screen.Changed, r.Opened)) >= silence
 		return bare || !r.Waits && r.Key != m.Screen.Key
 	})
 }

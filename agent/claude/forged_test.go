@@ -351,3 +351,24 @@ func TestForgedWords(t *testing.T) {
 		}
 	}
 }
+
+// A dialog is held back while somebody types. What was told to be over unseen goes on
+// contesting meanwhile.
+func TestForgedWhileTyping(t *testing.T) {
+	s := newForgery(t)
+	hidden := `{"command":"rm -rf ~/\u200bbuild","description":"Clean"}`
+	s.asks("Bash", hidden, "7")
+	s.about("PostToolUse", "Bash", hidden, "")
+	for i := range 80 {
+		rule := strings.Repeat("─", 80)
+		r := draw(80, 40, rule+"\n❯\u00a0"+strings.Repeat("a", i%60)+"\n"+rule+"\n  ? for shortcuts")
+		if r.Composer == nil {
+			t.Fatal("no composer")
+		}
+		s.f.Apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: r, Time: s.step()})
+	}
+	r := asksOfCommand("Clean", "rm -rf ~/build")
+	s.asks("Bash", `{"command":"rm -rf ~/build","description":"Clean"}`, "")
+	s.show(r)
+	s.refuses("rm -rf ~/build", r)
+}
