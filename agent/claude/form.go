@@ -190,6 +190,7 @@ type property struct {
 	required  bool
 	values    []string // to choose from
 	labels    []string // what they are shown as
+	preset    any      // what it holds at first; nil for nothing
 }
 
 // properties are the fields of a schema in their order, which is that of the
@@ -215,6 +216,7 @@ func properties(schema json.RawMessage) ([]property, error) {
 			Type        string
 			Title       string
 			Description string
+			Default     any
 			Enum        []string
 			EnumNames   []string
 			OneOf       []titled
@@ -223,10 +225,12 @@ func properties(schema json.RawMessage) ([]property, error) {
 				AnyOf []titled
 			}
 		}
-		if json.Unmarshal(each[name], &in) != nil {
+		d := json.NewDecoder(bytes.NewReader(each[name]))
+		d.UseNumber() // as an answer's numbers
+		if d.Decode(&in) != nil {
 			in.Type = "" // one that is not known how to fill in
 		}
-		p := property{name: name, title: cmp.Or(in.Title, name), explained: in.Description, kind: in.Type, required: slices.Contains(top.Required, name), values: in.Enum, labels: in.EnumNames}
+		p := property{name: name, title: cmp.Or(in.Title, name), explained: in.Description, kind: in.Type, required: slices.Contains(top.Required, name), values: in.Enum, labels: in.EnumNames, preset: in.Default}
 		if in.Type == "array" {
 			p.values = in.Items.Enum
 		}
@@ -335,6 +339,16 @@ func (p *property) want(value any) (wanted, error) {
 		return wanted{text: n.String()}, nil
 	}
 	return wanted{}, fmt.Errorf("%w: berth does not know how %s is filled in; use keys or attach", agent.ErrCannot, p.name)
+}
+
+// untouched says whether the field holds nothing, or what the form began with. The prompt
+// shows nothing else, so that nothing else is sent without being given.
+func (p *property) untouched(f agent.Field) bool {
+	if !f.Set {
+		return true
+	}
+	w, err := p.want(p.preset)
+	return p.preset != nil && err == nil && p.shown(f, w)
 }
 
 // shown says whether the field holds what is wanted.

@@ -90,6 +90,8 @@ func filling(p *agent.Request, a agent.Answer, d *agent.Dialog) (map[int]filled,
 			fill[i] = filled{one, w}
 		case one.required && !d.Fields[i].Set:
 			return nil, fmt.Errorf(`%w: the form wants %s: give it as {"action":"accept","content":{%q:...}} on standard input`, agent.ErrAnswer, one.name, one.name)
+		case !one.untouched(d.Fields[i]):
+			return nil, fmt.Errorf(`%w: at the terminal %s holds %q, and accept would send that: give it as {"action":"accept","content":{%q:...}} on standard input, or attach`, agent.ErrAnswer, one.name, d.Fields[i].Value, one.name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.Fields)) {

@@ -82,6 +82,9 @@ var (
 	notice  = &agent.Request{Type: agent.PromptNotice}
 	planned = &agent.Request{Type: agent.PromptPlan}
 	filling = &agent.Request{Type: agent.PromptForm, Schema: []byte(formSchema)}
+	preset  = &agent.Request{Type: agent.PromptForm, Schema: []byte(`{"properties":{"count":{"type":"integer","default":4},"name":{"type":"string","default":"Ann Lee"},
+		"size":{"type":"string","enum":["small","medium","large"],"default":"medium"},"sure":{"type":"boolean","default":false},
+		"tags":{"type":"array","items":{"type":"string","enum":["red","green","blue"]},"default":["red","blue"]}},"required":["name"]}`)}
 )
 
 func optionN(n int) agent.Answer { return agent.Answer{Kind: agent.ChooseOption, Option: n} }
@@ -143,6 +146,7 @@ func TestKeys(t *testing.T) {
 		{"form filled in", filling, fields(`{"count":4,"name":"Ann Lee","size":"medium","sure":false,"tags":["red","blue"]}`),
 			`"4"@form Down@form_count "Ann Lee"@form_name0 Down@form_name Right@form_size Down@form_size_list Enter@form_size_list2 Space@form_sure Space@form_sure_yes Down@form_sure_no ` +
 				`Right@form_tags Space@form_tags_list Down@form_tags_one Down@form_tags_one2 Space@form_tags_one3 Enter@form_tags_two Enter@form_accept`, "accepted"},
+		{"form with defaults", preset, agent.Answer{Kind: agent.Accept}, `Enter@form_accept`, "accepted"},
 		{"form filled in before", filling, fields(`{"count":4,"name":"Ann Lee","size":"medium","sure":false,"tags":["red","blue"]}`), `Enter@form_accept`, "accepted"},
 	} {
 		way := waySteps.FindAllStringSubmatch(c.way, -1)
@@ -219,6 +223,8 @@ func TestKeysRefused(t *testing.T) {
 			each(agent.QuestionPick{Options: []int{1}}, agent.QuestionPick{Text: "x"}), screen(t, "q3_page1").Dialog, agent.ErrNotReady, "question 2 (Size)"},
 		{"required and not given", filling, fields(`{"count":1}`), screen(t, "form").Dialog, agent.ErrAnswer, "name"},
 		{"accept without what is required", filling, agent.Answer{Kind: agent.Accept}, screen(t, "form").Dialog, agent.ErrAnswer, "name"},
+		{"filled in at the terminal", filling, fields(`{"count":4,"name":"Ann Lee","size":"medium","sure":false}`), screen(t, "form_accept").Dialog, agent.ErrAnswer, "tags holds"},
+		{"accept what was filled in at the terminal", filling, agent.Answer{Kind: agent.Accept}, screen(t, "form_accept").Dialog, agent.ErrAnswer, "count holds"},
 		{"no such field", filling, fields(`{"name":"x","nope":1}`), screen(t, "form").Dialog, agent.ErrAnswer, "nope"},
 		{"another type", filling, fields(`{"name":7}`), screen(t, "form").Dialog, agent.ErrAnswer, "a text"},
 		{"none of its values", filling, fields(`{"name":"x","size":"huge"}`), screen(t, "form").Dialog, agent.ErrAnswer, "small, medium, large"},
