@@ -94,19 +94,19 @@ func hides(raw []byte) bool {
 	})
 }
 
-// contest marks the prompts whose dialogs are disputed and that no hook waits for.
+// contest marks the prompts whose dialogs are disputed and that no hook waits for, and
+// says how each is answered: not at all while it is disputed, or soon asked as its dialog
+// has it.
 func (f *Fold) contest() {
 	f.found()
+	d := f.dialog()
 	for _, r := range f.m.Requests {
-		contested := r.Hook == "" && f.disputed(r)
-		if contested == r.Prompt.Contested {
-			continue
-		}
-		r.Prompt.Contested = contested
+		r.Prompt.Contested = r.Hook == "" && f.disputed(r)
 		switch {
-		case contested:
+		case r.Hook != "":
+		case r.Prompt.Contested, d != nil && r.Prompt.OnScreen && f.asItIs(d, r, f.shows(d, r)):
 			r.Prompt.Channel = agent.ChannelNone
-		case r.Hook == "":
+		default:
 			r.Prompt.Channel = agent.ChannelKeys
 		}
 	}

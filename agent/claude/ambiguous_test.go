@@ -77,6 +77,8 @@ func TestHookOfABrokenCommandGoes(t *testing.T) {
 		s.pass(300 * time.Millisecond)
 		if all := s.f.Status().Requests; len(all) != 1 || text(all[0].Input) != first+" more-of-it" {
 			t.Fatalf("as its hook goes: %d prompts, %+v", len(all), all[0])
+		} else if all[0].Channel != agent.ChannelNone {
+			t.Errorf("as its hook goes it is answered by %s", all[0].Channel)
 		}
 		if stays {
 			s.pass(time.Second)

@@ -214,12 +214,7 @@ func (d *dialog) open(l *lab, i int, channel string) string {
 	if d.kind != "form" && l.info().Isolate != "none" {
 		l.promptUntil("one that a hook waits for", func(p shown) bool { return p.Channel == "hook" })
 		if channel == "keys" {
-			told, err := l.prompt()
-			check(l.t, err)
 			l.byKeys()
-			if d.name == "MCP tool" { // its call is broken where a blank may be: without a hook it is asked as the dialog has it
-				l.promptUntil("the dialog's own", func(p shown) bool { return p.ID != told.ID && p.Ready })
-			}
 		}
 	}
 	return message
@@ -336,7 +331,8 @@ func (l *lab) hooksWaiting() []int {
 	return pids
 }
 
-// byKeys kills the hook that waits, so that only keys can answer.
+// byKeys kills the hook that waits, so that only keys can answer. Where the dialog may be
+// another's, it is asked as it is drawn then, under an id of its own.
 func (l *lab) byKeys() {
 	l.t.Helper()
 	for _, pid := range l.hooksWaiting() {
@@ -344,7 +340,7 @@ func (l *lab) byKeys() {
 			l.t.Fatal(err)
 		}
 	}
-	l.promptUntil("answered by keys", func(p shown) bool { return p.Channel == "keys" })
+	l.promptUntil("answered by keys", func(p shown) bool { return p.Channel == "keys" && p.OnScreen })
 }
 
 // buildMCP makes the server that asks.
