@@ -14,6 +14,9 @@ import (
 	"berth/sessions/hold"
 )
 
+var errNoOwner = errors.New("no process that this server can see has the connection open. This machine's own sshd hides those that it makes (ssh -J, -L, -W): " +
+	"use ssh -o ProxyCommand='ssh HOST nc ADDRESS PORT', or berth on HOST. Else connect without hiding the client's open files, not from a container, or from another machine")
+
 // callerOverTCP finds the processes of this machine that have the client's end
 // of a connection open. It gives the holder that one of them descends from, or
 // nil when all are outside of every session, or the client is on another
@@ -61,7 +64,7 @@ func callerOverTCP(client, server net.Addr, holders []HolderProcess) (*HolderPro
 	if int(sock.uid) != os.Geteuid() && os.Geteuid() != 0 {
 		return unreadable(*sock, holders)
 	}
-	return nil, 0, errors.New("no process that this server can see has the connection open: connect without hiding the client's open files, not from a container, or from another machine")
+	return nil, 0, errNoOwner
 }
 
 // sessionUsers are the uids that sessions of other users run as, each with the name

@@ -132,6 +132,49 @@ func TestOwnerThatCannotBeRead(t *testing.T) {
 	}
 }
 
+// A connection that a process has which may not be looked into, such as sshd's for
+// ssh -J, is a person's where no other process of that uid is inside a session. Of the
+// server's own uid it can be any process's that has hidden it: it is refused.
+func TestOwnerThatHides(t *testing.T) {
+	if !apart(t, "rw", `
+		cp test relay
+		chmod 711 relay # what a program's user may not read is not shown to others
+		until [ -s address ]; do sleep 0.02; done
+		for uid in 12345 `+serverUID+`; do
+			sleep 1000 | setpriv --reuid $uid --regid $uid --clear-groups env SSHD_TEST_PROCESS=relay ./relay $(cat address) &
+		done
+		wait`) {
+		return
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err == nil {
+		err = os.WriteFile("address", []byte(l.Addr().String()), 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for range 2 {
+		server, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer server.Close()
+		e := ends{server: server}
+		sock, err := findSocket(e.addresses())
+		if err != nil || sock == nil {
+			t.Fatal(sock, err)
+		}
+		var want error
+		if int(sock.uid) == os.Getuid() {
+			want = errNoOwner
+		}
+		if h, _, err := e.caller(elsewhere...); h != nil || !errors.Is(err, want) {
+			t.Errorf("of uid %d: %v %v", sock.uid, h, err)
+		}
+	}
+}
+
 // A process of a session's user that shares the socket makes it that user's, also
 // where one of a person's is found first.
 func TestSharedSocketOfASessionsUser(t *testing.T) {

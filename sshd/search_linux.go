@@ -168,7 +168,7 @@ func sessionName(h *HolderProcess) string {
 	return "the session " + h.Name
 }
 
-// userOf is the uid whose a process is; root's for one that must not be traced.
+// userOf is the uid whose a process is, also where it must not be traced.
 func userOf(pid int) (uint32, bool) {
 	info, err := os.Stat("/proc/" + strconv.Itoa(pid))
 	if err != nil {
