@@ -39,7 +39,7 @@ func (Driver) Keys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.Key
 	k, err := keys(p, a, d)
 	if err == nil && len(k.Steps) > 0 {
 		k.Steps[0].Stood = stands
-		k.Steps[0].Focus = heldBack[p.Type]
+		k.Steps[0].Focus = heldBack[p.Type] && p.Subtype == nil // those of a start come before any draft
 	}
 	return k, err
 }
