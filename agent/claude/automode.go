@@ -2,15 +2,15 @@ package claude
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"berth/agent"
+	"berth/agent/pattern"
 )
 
 // stayOrLeave is how the dialog ends that comes when the check of auto mode does
 // not get through.
-var stayOrLeave = regexp.MustCompile(`Enter to (stay in auto mode) · shift\+Tab to (leave for [^·(]+?)( \(needs a taller window\))? · Esc to cancel$`)
+var stayOrLeave = pattern.New(`Enter to (stay in auto mode) · shift\+Tab to (leave for [^·(]+?)( \(needs a taller window\))? · Esc to cancel$`)
 
 // titleAutoMode is what that dialog is headed by.
 const titleAutoMode = "Auto mode can't check actions in this session"

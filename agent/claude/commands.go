@@ -1,12 +1,12 @@
 package claude
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"berth/agent"
 	"berth/agent/drawn"
+	"berth/agent/pattern"
 	"berth/terminal"
 )
 
@@ -243,7 +243,7 @@ func (r *drawnRows) fetch(url, prompt string) agent.Match {
 }
 
 // goesOn begins a row that a changed line of a file goes on in.
-var goesOn = regexp.MustCompile(`^ +[-+]`)
+var goesOn = pattern.New(`^ +[-+]`)
 
 // flatRows is what a dialog is about without what depends on the screen's size. Behind
 // that is which file it is; what describes a command is left out, since it has no room

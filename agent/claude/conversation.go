@@ -9,19 +9,19 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf16"
 
 	"berth/agent"
+	"berth/agent/pattern"
 )
 
 // ways are the options of a command that choose its conversation.
 var ways = []string{"--session-id", "--resume", "--continue", "--fork-session", "--from-pr"}
 
-var uuid = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+var uuid = pattern.New(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
 // addConversation says which conversation it will be. One that was spoken in
 // is taken up, whatever the command says: that was for the first start.

@@ -2,11 +2,11 @@ package claude
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"berth/agent"
+	"berth/agent/pattern"
 	"berth/terminal"
 )
 
@@ -109,7 +109,7 @@ func (b *bottomBlock) plan() bool {
 // isDashes: such a row is above and below a plan, a command, a file's text.
 func isDashes(text string) bool { return strings.HasPrefix(text, "╌╌╌") }
 
-var tab = regexp.MustCompile(`[☐☒✔] ([^☐☒✔←→]+)`)
+var tab = pattern.New(`[☐☒✔] ([^☐☒✔←→]+)`)
 
 // question: headed by its tab or a bar of tabs, and ended by how to choose.
 func (b *bottomBlock) question() bool {
@@ -173,8 +173,8 @@ func previews(d *agent.Dialog) bool {
 }
 
 var (
-	asksWhether = regexp.MustCompile(`^ *(Do you want to|Would you like to|Allow ).*$`)
-	fromAgent   = regexp.MustCompile(`^(.*?) +· +from the (.+) agent$`)
+	asksWhether = pattern.New(`^ *(Do you want to|Would you like to|Allow ).*$`)
+	fromAgent   = pattern.New(`^(.*?) +· +from the (.+) agent$`)
 )
 
 // toolOf is the tool whose permission's dialog is headed so.
@@ -351,7 +351,7 @@ func (b *bottomBlock) reads(rows []string, headless bool) {
 	}
 }
 
-var asksFile = regexp.MustCompile(` (?:edit to|create|overwrite|write to) (.+)\?$`)
+var asksFile = pattern.New(` (?:edit to|create|overwrite|write to) (.+)\?$`)
 
 // file is the file of a dialog about one: its row above the change begins with dots
 // when it has no room, and the question has its name.
@@ -375,7 +375,7 @@ const (
 // on from no text above, however wide it is.
 func isBox(row string) bool { return strings.HasPrefix(strings.TrimSpace(row), "╭") }
 
-var leave = regexp.MustCompile(`(?i)\b(esc to (cancel|exit|close|go back|dismiss|return|clear|reject|skip)|enter to (confirm|continue|select|close))`)
+var leave = pattern.New(`(?i)\b(esc to (cancel|exit|close|go back|dismiss|return|clear|reject|skip)|enter to (confirm|continue|select|close))`)
 
 // lastWords are the words at a dialog's end, which tell how to leave it, on one
 // line, and the row that they begin on.

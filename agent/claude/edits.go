@@ -2,11 +2,11 @@ package claude
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
 	"berth/agent"
 	"berth/agent/drawn"
+	"berth/agent/pattern"
 )
 
 // file says whether the row above a change names that file: from the session's
@@ -41,7 +41,7 @@ type diffLine struct {
 }
 
 // gutter is a line's number.
-var gutter = regexp.MustCompile(`^ *\d+( |$)`)
+var gutter = pattern.New(`^ *\d+( |$)`)
 
 // diff reads the lines of a change. ok is false where a row is none of them.
 func (r *drawnRows) diff(signed bool) (lines []diffLine, width int, ok bool) {

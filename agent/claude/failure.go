@@ -1,10 +1,10 @@
 package claude
 
 import (
-	"regexp"
 	"strings"
 
 	"berth/agent"
+	"berth/agent/pattern"
 )
 
 // failure sorts an error by Claude's own word for it and, where that says too
@@ -24,7 +24,7 @@ var byCode = map[string]agent.Class{
 
 // statusOf finds the HTTP status that an error's text names. Other numbers
 // stand in it too, such as the port of a gateway.
-var statusOf = regexp.MustCompile(`(?i)\bapi error: (\d{3})\b|\((\d{3})\)`)
+var statusOf = pattern.New(`(?i)\bapi error: (\d{3})\b|\((\d{3})\)`)
 
 func class(code, detail string) agent.Class {
 	low := strings.ToLower(detail)

@@ -5,15 +5,15 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"berth/agent"
 	"berth/agent/drawn"
+	"berth/agent/pattern"
 )
 
-var server = regexp.MustCompile(`^MCP server “.*” requests your input`)
+var server = pattern.New(`^MCP server “.*” requests your input`)
 
 // form: an MCP server's, with its fields and two buttons.
 func (b *bottomBlock) form() bool {
@@ -130,11 +130,11 @@ const (
 )
 
 var (
-	formButtons  = regexp.MustCompile(`^ *(❯ )? *Accept +(❯ )? *Decline$`)
-	formField    = regexp.MustCompile(`^([ ❯*✔⚠]{6})([^ :][^:]*):(?: (.*))?$`)
-	formChoice   = regexp.MustCompile(`^ {8}(❯| ) ([◯◉☐☒]) (.*)$`)
-	formExplains = regexp.MustCompile(`^ {8}(\S.*)$`)
-	formGoesOn   = regexp.MustCompile(`^ {9,}(\S.*)$`) // of a value; what explains a field stands at the ninth column
+	formButtons  = pattern.New(`^ *(❯ )? *Accept +(❯ )? *Decline$`)
+	formField    = pattern.New(`^([ ❯*✔⚠]{6})([^ :][^:]*):(?: (.*))?$`)
+	formChoice   = pattern.New(`^ {8}(❯| ) ([◯◉☐☒]) (.*)$`)
+	formExplains = pattern.New(`^ {8}(\S.*)$`)
+	formGoesOn   = pattern.New(`^ {9,}(\S.*)$`) // of a value; what explains a field stands at the ninth column
 )
 
 // readFormRow reads a row of a form.

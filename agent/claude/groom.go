@@ -1,9 +1,8 @@
 package claude
 
 import (
-	"regexp"
-
 	"berth/agent"
+	"berth/agent/pattern"
 )
 
 var _ agent.Groomer = Driver{}
@@ -29,7 +28,7 @@ func (Driver) Groom(d *agent.Dialog, p agent.Policy) (agent.Answer, bool) {
 }
 
 // shownKey is what the dialog shows of the key that it found.
-var shownKey = regexp.MustCompile(`ANTHROPIC_API_KEY: (?:sk-ant-)?\.\.\.(\S+)`)
+var shownKey = pattern.New(`ANTHROPIC_API_KEY: (?:sk-ant-)?\.\.\.(\S+)`)
 
 // isVouched says whether the key that the dialog shows is the one that the
 // session's own environment gives: settings may have put another in its place.

@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"regexp"
 	"strings"
 
 	"berth/agent"
 	"berth/agent/drawn"
+	"berth/agent/pattern"
 )
 
 // A permission for a server's tool begins with the call, on one line that is broken
@@ -17,7 +17,7 @@ import (
 // value, name: value) (MCP)", each value in JSON. Below it is the tool's description.
 
 // mcpCall is such a line: the server and the tool.
-var mcpCall = regexp.MustCompile(`(?s)^([^\n]+?) - ([\w.-]+)(?:\(.*\))?\s\(MCP\)`)
+var mcpCall = pattern.New(`(?s)^([^\n]+?) - ([\w.-]+)(?:\(.*\))?\s\(MCP\)`)
 
 // mcpTool is the tool's name as the agent tells it; empty when the text begins with
 // no such call.
@@ -29,10 +29,10 @@ func mcpTool(text string) string {
 }
 
 // unnamed is what tools' names have an underline for.
-var unnamed = regexp.MustCompile(`[^A-Za-z0-9_-]`)
+var unnamed = pattern.New(`[^A-Za-z0-9_-]`)
 
 // plainName is a field's name that looks like nothing else in a call.
-var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
+var plainName = pattern.New(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
 // called is how a call with that input is drawn; false when that was not measured.
 func called(name string, input json.RawMessage) (string, bool) {

@@ -1,21 +1,21 @@
 package claude
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"berth/agent"
+	"berth/agent/pattern"
 )
 
 // optionLine: where a label is broken into rows the blank after its number may be
 // missing.
-var optionLine = regexp.MustCompile(`^( *)(❯ )?( *)(\d{1,2})\.(?: (?:\[(.)\] ?)?|([^\d\s]))(.*)$`)
+var optionLine = pattern.New(`^( *)(❯ )?( *)(\d{1,2})\.(?: (?:\[(.)\] ?)?|([^\d\s]))(.*)$`)
 
 // sideBox begins the preview that is drawn to the right of a list.
-var sideBox = regexp.MustCompile(` {2,}[┌│└├╭╰].*$`)
+var sideBox = pattern.New(` {2,}[┌│└├╭╰].*$`)
 
-var answerLine = regexp.MustCompile(`^ (❯ |  )((?:Yes|No)\b.*)$`)
+var answerLine = pattern.New(`^ (❯ |  )((?:Yes|No)\b.*)$`)
 
 // answers reads the answers of a permission that have no numbers: each on a row
 // right below what asks. nil when there are none.

@@ -1,11 +1,11 @@
 package claude
 
 import (
-	"regexp"
 	"strings"
 
 	"berth/agent"
 	"berth/agent/drawn"
+	"berth/agent/pattern"
 )
 
 // matchPlan: a plan is drawn as what its Markdown means. Its marks are taken off, and its
@@ -20,9 +20,9 @@ func matchPlan(d *agent.Dialog, p *agent.Request) agent.Match {
 }
 
 var (
-	heading  = regexp.MustCompile(`^ {0,3}#{1,6} +`)
-	bullet   = regexp.MustCompile(`^( *)[*+] +`)
-	emphasis = regexp.MustCompile("\\*\\*([^*`\n]+)\\*\\*|`([^`*\n]+)`")
+	heading  = pattern.New(`^ {0,3}#{1,6} +`)
+	bullet   = pattern.New(`^( *)[*+] +`)
+	emphasis = pattern.New("\\*\\*([^*`\n]+)\\*\\*|`([^`*\n]+)`")
 )
 
 // planText is a plan as the recordings have it drawn: headings, and what is bold or

@@ -1,11 +1,11 @@
 package claude
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"berth/agent/pattern"
 	"berth/terminal"
 )
 
@@ -74,7 +74,7 @@ const (
 )
 
 // moreAbove says how much of a dialog has no room on the screen.
-var moreAbove = regexp.MustCompile(`(?m)^ *↑ (\d+) more lines?$`)
+var moreAbove = pattern.New(`(?m)^ *↑ (\d+) more lines?$`)
 
 // cutOff is how many lines at its top the dialog does not show. Its last lines
 // are always there.

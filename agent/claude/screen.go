@@ -1,12 +1,12 @@
 package claude
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"berth/agent"
+	"berth/agent/pattern"
 )
 
 // Screen reads the bottom of the screen: either the composer, between two
@@ -188,7 +188,7 @@ const spinnerGlyphs = "·✢✳✶✻✽*"
 
 // retryLine: newer versions begin it with a small letter where the error's words are
 // before it, and say no time once that is over.
-var retryLine = regexp.MustCompile(`[Rr]etrying(?: in (\d+)\s*s(?:econds?)?|…) · attempt (\d+)/(\d+)`)
+var retryLine = pattern.New(`[Rr]etrying(?: in (\d+)\s*s(?:econds?)?|…) · attempt (\d+)/(\d+)`)
 
 // spinner looks for the line of work above the composer. Between them there
 // may be tips, tasks and queued messages, all indented; the first line of the

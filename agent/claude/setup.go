@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"berth/agent"
+	"berth/agent/pattern"
 )
 
 // A startup dialog is known by its frame: its head is the first text below the rule,
@@ -15,14 +16,14 @@ import (
 type startup struct {
 	subtype string
 	title   string
-	head    *regexp.Regexp
-	under   string         // the title that its head may be below; empty when its own is its head
-	options []string       // their labels, up to what explains them; none for one without a list
-	more    bool           // others may follow these
-	last    *regexp.Regexp // how a page without a list ends, nil for any end
+	head    *pattern.Pattern
+	under   string           // the title that its head may be below; empty when its own is its head
+	options []string         // their labels, up to what explains them; none for one without a list
+	more    bool             // others may follow these
+	last    *pattern.Pattern // how a page without a list ends, nil for any end
 }
 
-func only(text string) *regexp.Regexp { return regexp.MustCompile("^" + regexp.QuoteMeta(text) + "$") }
+func only(text string) *pattern.Pattern { return pattern.New("^" + regexp.QuoteMeta(text) + "$") }
 
 const (
 	underLogin = "Login"
@@ -30,8 +31,8 @@ const (
 )
 
 var (
-	pressEnter = regexp.MustCompile(`Press Enter to continue…?$`)
-	signInHead = regexp.MustCompile(`^(?:\S )?(?:Opening browser to sign in|(?:Browser didn't open\? )?Use the (?i:url) below to sign in)`)
+	pressEnter = pattern.New(`Press Enter to continue…?$`)
+	signInHead = pattern.New(`^(?:\S )?(?:Opening browser to sign in|(?:Browser didn't open\? )?Use the (?i:url) below to sign in)`)
 	themes     = []string{"Auto (match terminal)", "Dark mode", "Light mode"}
 )
 
@@ -46,9 +47,9 @@ var startups = []startup{
 	{subtype: agent.SubtypeSettingsError, title: "Settings Error", head: only("Settings Error"), options: []string{"Fix with Claude", "Exit and fix manually", "Continue without these settings"}},
 	{subtype: agent.SubtypeSettingsError, title: "Settings Error", head: only("Settings Error"), options: []string{"Exit and fix manually", "Continue without these settings"}},
 	{subtype: agent.SubtypeSecurityNotes, title: "Security notes", head: only("Security notes:"), last: pressEnter},
-	{subtype: agent.SubtypeLoginSuccess, title: "Login successful", head: regexp.MustCompile(`^Login successful\. Press Enter to continue…?$`), under: underLogin, last: pressEnter},
+	{subtype: agent.SubtypeLoginSuccess, title: "Login successful", head: pattern.New(`^Login successful\. Press Enter to continue…?$`), under: underLogin, last: pressEnter},
 	{subtype: agent.SubtypeOAuthLogin, title: titleSignIn, head: signInHead, under: underLogin},
-	{subtype: agent.SubtypeOAuthLogin, title: titleSignInFailed, head: regexp.MustCompile(`^OAuth error:`), under: underLogin},
+	{subtype: agent.SubtypeOAuthLogin, title: titleSignInFailed, head: pattern.New(`^OAuth error:`), under: underLogin},
 }
 
 const (
@@ -117,7 +118,7 @@ func (b *bottomBlock) headed(s startup, first int) int {
 const mostHeadRows = 5
 
 // begins says whether the rows from that one on are the head, broken for want of room.
-func (b *bottomBlock) begins(row, end int, head *regexp.Regexp) bool {
+func (b *bottomBlock) begins(row, end int, head *pattern.Pattern) bool {
 	for to := row; to < min(end, row+mostHeadRows) && strings.TrimSpace(b.screen.text(to)) != ""; to++ {
 		if head.MatchString(flat(b.screen.join(row, to))) {
 			return true
@@ -168,7 +169,7 @@ func welcomes(text string) bool {
 
 // unnumberedLine is a row of a list without numbers: the mark of the option that is
 // chosen, and that of the one which is set.
-var unnumberedLine = regexp.MustCompile(`^( *)(❯ |  )(?:✔ |  )?(\S.*)$`)
+var unnumberedLine = pattern.New(`^( *)(❯ |  )(?:✔ |  )?(\S.*)$`)
 
 // unnumbered reads the options of newer versions: the rows around the one that has
 // the mark, in its column. Of a list of answers a row that begins with neither yes

@@ -1,7 +1,6 @@
 package claude
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"berth/agent"
+	"berth/agent/pattern"
 )
 
 var (
@@ -122,7 +122,7 @@ func (Driver) Paste(typed string, bracketed bool) ([]byte, bool) {
 
 // image ends the name of a file that Claude attaches when a line of a paste is
 // its path.
-var image = regexp.MustCompile(`(?i)\.(png|jpe?g|gif|webp)\b`)
+var image = pattern.New(`(?i)\.(png|jpe?g|gif|webp)\b`)
 
 // pieces cuts a text into what is pasted at once: between what a person sees as
 // characters, since each paste is normalized by itself, and within the names of images.
@@ -170,7 +170,7 @@ var _ agent.Folder = Driver{}
 
 // foreign begins and ends a text that the model is given as content that the user
 // did not write.
-var foreign = regexp.MustCompile(`(?s)\n*</?pasted_content id="[^"\n]*">\n?`)
+var foreign = pattern.New(`(?s)\n*</?pasted_content id="[^"\n]*">\n?`)
 
 // Folded says whether it is the typed text with such marks in it.
 func (Driver) Folded(typed, told string) bool {
@@ -179,11 +179,11 @@ func (Driver) Folded(typed, told string) bool {
 }
 
 // pasted is what stands in the composer for a long paste.
-var pasted = regexp.MustCompile(`^\[Pasted text #\d+(?: \+(\d+) lines?)?\]$`)
+var pasted = pattern.New(`^\[Pasted text #\d+(?: \+(\d+) lines?)?\]$`)
 
 // truncated is what stands in the composer for the middle of a text of more than
 // 10,000 characters.
-var truncated = regexp.MustCompile(`\[\.\.\.Truncated text #\d+ \+\d+ lines?\.\.\.\]`)
+var truncated = pattern.New(`\[\.\.\.Truncated text #\d+ \+\d+ lines?\.\.\.\]`)
 
 // shortened says that the composer shows the begin and the end of the text, and the mark
 // for what is between.

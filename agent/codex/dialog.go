@@ -1,12 +1,12 @@
 package codex
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"berth/agent"
+	"berth/agent/pattern"
 )
 
 // dialog reads the dialog at the bottom of a screen without a composer; nil
@@ -50,7 +50,7 @@ func (s *screen) join(from, to int) string {
 
 // above is the nearest row above the options that the pattern fits; ok false
 // when there is none.
-func (b *block) above(pattern *regexp.Regexp) (row int, ok bool) {
+func (b *block) above(pattern *pattern.Pattern) (row int, ok bool) {
 	for i := min(b.first-1, b.screen.last); i >= 0; i-- {
 		if pattern.MatchString(b.screen.text(i)) {
 			return i, true
@@ -59,10 +59,10 @@ func (b *block) above(pattern *regexp.Regexp) (row int, ok bool) {
 	return 0, false
 }
 
-var optionLine = regexp.MustCompile(`^( *)([›>] )?( *)(\d{1,2})\. (.*)$`)
+var optionLine = pattern.New(`^( *)([›>] )?( *)(\d{1,2})\. (.*)$`)
 
 // description begins what is drawn to the right of an option's label.
-var description = regexp.MustCompile(` {2,}\S.*$`)
+var description = pattern.New(` {2,}\S.*$`)
 
 // options reads the last list of numbered lines that counts up from 1. Its numbers
 // are in one column, that of the option with the mark: a label can go on in a row
@@ -123,7 +123,7 @@ func (s *screen) goOn(list []agent.Option, rows []int) (end int) {
 	return end
 }
 
-var questionHead = regexp.MustCompile(`^  Question (\d+)/(\d+)\b`)
+var questionHead = pattern.New(`^  Question (\d+)/(\d+)\b`)
 
 // question: headed by which of how many it is, and ended by how to answer.
 func (b *block) question() bool {
@@ -162,7 +162,7 @@ func notes(d *agent.Dialog) (text string, open bool) {
 	return "", false
 }
 
-var planAsked = regexp.MustCompile(`^  Implement this plan\?`)
+var planAsked = pattern.New(`^  Implement this plan\?`)
 
 // plan: asked when the turn that made it is over. The plan itself stands in the
 // conversation above.
@@ -194,9 +194,9 @@ func (b *block) proposed(row int) string {
 }
 
 var (
-	asksWhether = regexp.MustCompile(`^  (Would you like to|Do you want to|Allow) .*`)
-	isYes       = regexp.MustCompile(`^(Yes|Allow|Approve)\b`)
-	isNo        = regexp.MustCompile(`^(No|Cancel|Decline|Deny)\b`)
+	asksWhether = pattern.New(`^  (Would you like to|Do you want to|Allow) .*`)
+	isYes       = pattern.New(`^(Yes|Allow|Approve)\b`)
+	isNo        = pattern.New(`^(No|Cancel|Decline|Deny)\b`)
 )
 
 // toolOf is the tool whose permission's dialog is headed so.
@@ -248,7 +248,7 @@ func (b *block) asked(row int) int {
 // flat is a text with one blank for every stretch of blanks and line ends.
 func flat(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-var leave = regexp.MustCompile(`(?i)\besc (to )?(cancel|exit|close|go back|back|dismiss|skip)\b|\benter (to )?(confirm|continue|select|open)\b`)
+var leave = pattern.New(`(?i)\besc (to )?(cancel|exit|close|go back|back|dismiss|skip)\b|\benter (to )?(confirm|continue|select|open)\b`)
 
 // notice: any other dialog: no caret on the screen, and ended by how to leave
 // it.

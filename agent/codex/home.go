@@ -10,13 +10,13 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"berth/agent"
+	"berth/agent/pattern"
 )
 
 // Files of a home that a session has for itself.
@@ -323,7 +323,7 @@ func encode(v any) ([]byte, error) {
 	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }
 
-var upper = regexp.MustCompile(`[A-Z]`)
+var upper = pattern.New(`[A-Z]`)
 
 // snake is the name as Codex's settings have it: pre_tool_use.
 func snake(event string) string {
@@ -369,7 +369,7 @@ func config(s agent.Start, user, own string, trust []trusted) ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-var updates = regexp.MustCompile(`(?m)^\s*check_for_update_on_startup\s*=`)
+var updates = pattern.New(`(?m)^\s*check_for_update_on_startup\s*=`)
 
 // quoted is a TOML string that is not closed yet.
 func quoted(text string) string { return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) }

@@ -3,11 +3,11 @@ package codex
 import (
 	"encoding/json"
 	"path"
-	"regexp"
 	"strings"
 
 	"berth/agent"
 	"berth/agent/drawn"
+	"berth/agent/pattern"
 )
 
 // Match says how much of what a prompt asks about the dialog shows. Of two calls at
@@ -71,7 +71,7 @@ func readInput(raw json.RawMessage) (command, description string, err error) {
 // which of them it breaks a row is not measured.
 const beside = 6
 
-var environment = regexp.MustCompile(`^Environment: \S+$`)
+var environment = pattern.New(`^Environment: \S+$`)
 
 // matchCommand: the command is behind a dollar sign, and above it the reason. With
 // several such signs it is not known which is the agent's.

@@ -1,11 +1,11 @@
 package codex
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
 	"berth/agent"
+	"berth/agent/pattern"
 )
 
 // Screen reads the bottom of the screen: either the composer, where the caret
@@ -144,9 +144,9 @@ func (s *screen) footer(r *agent.Reading, end int) {
 // the conversation is.
 const interruptHint = "esc to interrupt)"
 
-var runningHook = regexp.MustCompile(`· Running (\d+ )?hooks?\b`)
+var runningHook = pattern.New(`· Running (\d+ )?hooks?\b`)
 
-var reconnecting = regexp.MustCompile(`reconnecting (\d+)/(\d+)`)
+var reconnecting = pattern.New(`reconnecting (\d+)/(\d+)`)
 
 // waitingLists begin the lists of messages that stand between the line of work and
 // the composer.

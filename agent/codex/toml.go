@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"berth/agent"
+	"berth/agent/pattern"
 )
 
 // toml writes settings as a file of TOML: single values first, then a table for
@@ -50,7 +50,7 @@ func table(b *strings.Builder, path []string, fields map[string]any) error {
 	return nil
 }
 
-var bareKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+var bareKey = pattern.New(`^[A-Za-z0-9_-]+$`)
 
 func tomlKey(name string) string {
 	if bareKey.MatchString(name) {

@@ -1,7 +1,6 @@
 package codex
 
 import (
-	"regexp"
 	"strings"
 	"time"
 	"unicode"
@@ -10,6 +9,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"berth/agent"
+	"berth/agent/pattern"
 )
 
 var _ agent.Typist = Driver{}
@@ -100,7 +100,7 @@ func (Driver) Same(typed, told string) bool { return normal(typed) == normal(tol
 
 // pasted is what stands in the composer for a paste of more than a thousand
 // characters.
-var pasted = regexp.MustCompile(`^\[Pasted Content (\d+) chars\]$`)
+var pasted = pattern.New(`^\[Pasted Content (\d+) chars\]$`)
 
 // Holds: the text itself, or the mark that stands for a paste of so many
 // characters.

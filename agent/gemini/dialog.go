@@ -1,10 +1,10 @@
 package gemini
 
 import (
-	"regexp"
 	"strings"
 
 	"berth/agent"
+	"berth/agent/pattern"
 )
 
 // Phrases that dialogs are known by.
@@ -45,7 +45,7 @@ func (s *screen) dialog() *agent.Dialog {
 }
 
 // below is a row that may stand under a dialog: a hint of a key.
-var below = regexp.MustCompile(`^ *Press \S+ `)
+var below = pattern.New(`^ *Press \S+ `)
 
 // hides says that the dialog has more than it shows.
 func (s *screen) hides() bool {
@@ -58,7 +58,7 @@ func (s *screen) hides() bool {
 }
 
 // hidden is a row in place of those that have no room.
-var hidden = regexp.MustCompile(`\.\.\. (?:first|last) \d+ lines? hidden`)
+var hidden = pattern.New(`\.\.\. (?:first|last) \d+ lines? hidden`)
 
 // box is what is in the box whose lower side ends the screen. Its upper side
 // may have left the screen.
@@ -91,13 +91,13 @@ func (s *screen) box() []string {
 
 var (
 	// What is written in an option's own line stands six blanks in, a list there too.
-	optionLine = regexp.MustCompile(`^ {0,4}(● )? ?(\d{1,2})\. +(?:\[(.)\] ?)?(\S.*)$`)
+	optionLine = pattern.New(`^ {0,4}(● )? ?(\d{1,2})\. +(?:\[(.)\] ?)?(\S.*)$`)
 	// Two options in a row.
-	optionNext = regexp.MustCompile(`^(.*\S) {3,}(\d{1,2}\. \S.*)$`)
+	optionNext = pattern.New(`^(.*\S) {3,}(\d{1,2}\. \S.*)$`)
 )
 
 // doneLine ends a list of boxes to tick, and has no number.
-var doneLine = regexp.MustCompile(`^(● )? +Done$`)
+var doneLine = pattern.New(`^(● )? +Done$`)
 
 // options reads the last list of numbered lines that counts up and has one of them
 // chosen: from 1, or from below the mark of a list that is scrolled.
@@ -269,7 +269,7 @@ func (b *box) plan() bool {
 	return b.is(agent.PromptPlan, "", askReady)
 }
 
-var tab = regexp.MustCompile(`[□✓] ([^│□✓←→≡]+)`)
+var tab = pattern.New(`[□✓] ([^│□✓←→≡]+)`)
 
 // question: some to choose from, some to be written, and of several the page
 // that shows all answers.
@@ -311,9 +311,9 @@ func written(body string, confirm bool) string {
 }
 
 var (
-	asksWhether = regexp.MustCompile(`^(Allow |Apply |Do you want to ).*\?$`)
-	toolRow     = regexp.MustCompile(`^\? +(\S.*)$`)
-	placeOf     = regexp.MustCompile(` {2,}(\d{1,2}) of \d{1,2}$`) // of calls side by side
+	asksWhether = pattern.New(`^(Allow |Apply |Do you want to ).*\?$`)
+	toolRow     = pattern.New(`^\? +(\S.*)$`)
+	placeOf     = pattern.New(` {2,}(\d{1,2}) of \d{1,2}$`) // of calls side by side
 )
 
 // permission: asks whether to, with answers that begin with one that allows and
@@ -368,7 +368,7 @@ func heading(row string) (name, about string) {
 	return strings.TrimSpace(name), strings.TrimSpace(about)
 }
 
-var leave = regexp.MustCompile(`(?i)\b(esc to (cancel|close|exit|go back)|use enter to select)`)
+var leave = pattern.New(`(?i)\b(esc to (cancel|close|exit|go back)|use enter to select)`)
 
 // notice: any other box with a list of which one is chosen, or with a word on
 // how to leave it: the one about a limit that is reached, those of commands. In

@@ -1,10 +1,10 @@
 package gemini
 
 import (
-	"regexp"
 	"strings"
 
 	"berth/agent"
+	"berth/agent/pattern"
 )
 
 // failureMark begins the line of an error, in the first column: what the model
@@ -17,7 +17,7 @@ func failure(text string) *agent.Failure {
 }
 
 // code is the API's own number for it, in the JSON that the line quotes.
-var code = regexp.MustCompile(`"code":\s*(\d{3})`)
+var code = pattern.New(`"code":\s*(\d{3})`)
 
 // class sorts an error by the API's code and, where there is none or it says
 // too little, by its words.

@@ -1,11 +1,11 @@
 package gemini
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"berth/agent"
+	"berth/agent/pattern"
 )
 
 // Screen reads the bottom of the screen: either the composer, between two rows
@@ -134,7 +134,7 @@ func (s *screen) bare(top int) bool {
 
 // mark begins the composer's first row: a message, the same when every tool is
 // let run, a command for the shell, a search.
-var mark = regexp.MustCompile(`^ (>|\*|!|\(r:\))( |$)`)
+var mark = pattern.New(`^ (>|\*|!|\(r:\))( |$)`)
 
 var modes = map[string]agent.ComposerMode{
 	">": agent.ModeMessage, "*": agent.ModeMessage, "!": agent.ModeShell, "(r:)": agent.ModeSearch,

@@ -1,7 +1,6 @@
 package gemini
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"berth/agent"
+	"berth/agent/pattern"
 )
 
 var _ agent.Typist = Driver{}
@@ -64,7 +64,7 @@ func trim(text string) string { return strings.TrimFunc(text, blank) }
 // dropped begins a text that Gemini may take for files that were dropped on its
 // terminal: when a paste is the path of a file, or of several with quotes or
 // without, it puts an @ before each. What is there, only Gemini knows.
-var dropped = regexp.MustCompile(`^(["'\\ ]*([/~.]|[a-zA-Z]:)|\\\\)`)
+var dropped = pattern.New(`^(["'\\ ]*([/~.]|[a-zA-Z]:)|\\\\)`)
 
 // shieldFiles keeps what stands behind an @ from being read as a file's name, an
 // agent's, or a resource's. Gemini looks for one inside of words, too, as in an
@@ -85,7 +85,7 @@ func shieldFiles(text string) string {
 
 // named begins what Gemini reads as a name behind an @: anything but blanks and
 // these marks, and a full stop only within it.
-var named = regexp.MustCompile(`^([^ \t\n\r,;!?()\[\]{}.]|\.[^ \t\n\r])`)
+var named = pattern.New(`^([^ \t\n\r,;!?()\[\]{}.]|\.[^ \t\n\r])`)
 
 // Marks of a bracketed paste.
 const (
@@ -116,7 +116,7 @@ func normal(text string) string {
 func (Driver) Same(typed, told string) bool { return normal(typed) == normal(told) }
 
 // pasted is what stands in the composer for a long paste.
-var pasted = regexp.MustCompile(`^\[Pasted Text: (\d+) (chars|lines)(?: #\d+)?\]$`)
+var pasted = pattern.New(`^\[Pasted Text: (\d+) (chars|lines)(?: #\d+)?\]$`)
 
 // Holds: the text itself, or the mark that stands for a paste of that size.
 func (d Driver) Holds(typed string, c *agent.Composer) bool {
