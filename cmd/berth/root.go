@@ -3,13 +3,16 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"berth/api"
 	"berth/commands"
 	"berth/config"
 	"berth/sshd/local"
@@ -103,5 +106,24 @@ func localSocket() (string, error) {
 	} else if err != nil && !errors.Is(err, config.ErrNoServer) {
 		return "", fmt.Errorf("find the server's socket: %w", err)
 	}
+	if err := ourFolder(dir); err != nil {
+		return "", err
+	}
 	return filepath.Join(dir, socketName), nil
+}
+
+// ourFolder refuses a folder of another user's: anybody may make one in the temp folder
+// under our server's name, and listen in it.
+func ourFolder(dir string) error {
+	info, err := os.Lstat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // no server runs
+	}
+	if err != nil {
+		return fmt.Errorf("find the server's socket: %w", err)
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); !ok || st.Uid != 0 && int(st.Uid) != os.Geteuid() {
+		return api.Errorf(api.CodeDenied, "the folder %s, where the server's socket would be, belongs to another user: name the socket by BERTH_SOCKET if that is the server you mean", dir)
+	}
+	return nil
 }
