@@ -29,7 +29,7 @@ func (f *Fold) asked(fact *agent.Fact) {
 	if fact.Request == nil || !f.may(agent.MoveAsk, fact.Source) {
 		return
 	}
-	if m.Turn.Phase == "" && f.overBy(fact) {
+	if m.Turn.Phase == "" && fact.Hook == "" && f.overBy(fact) {
 		return // late: what it asked is over, with its turn
 	}
 	fact = f.named(fact)

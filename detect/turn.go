@@ -110,7 +110,12 @@ func (f *Fold) start(id string, s agent.Source, cause, evidence string) {
 	also := f.together(id)
 	f.ready(s, cause)
 	m.Ready = true
-	f.closeAll("ended", s, cause, false, func(r *request) bool { return r.Agent == "" && (r.Turn != id || id == "") })
+	f.closeAll("ended", s, cause, false, func(r *request) bool {
+		if id == "" && r.Hook != "" {
+			return false // what waits for its answer may be of the turn that shows itself now
+		}
+		return r.Agent == "" && (r.Turn != id || id == "")
+	})
 	m.Turn = turn{Phase: running, ID: id, Also: also, Started: f.now, Source: s}
 	m.Failure, m.Pending, m.Calls = nil, nil, nil
 	m.Activity = f.labor()
