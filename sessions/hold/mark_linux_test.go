@@ -117,19 +117,15 @@ func TestLongEnvironmentIsTakenForInside(t *testing.T) {
 		variables int
 		want      string
 	}{"long": {10, "taken for one inside a session"}, "not so long": {8, ""}} {
-		cmd := exec.Command("sleep", "60")
+		cmd := exec.Command("sh", "-c", "echo begun; read x")
 		for i := range c.variables {
 			cmd.Env = append(cmd.Env, "V"+strconv.Itoa(i)+"="+strings.Repeat("x", 120<<10))
 		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		begun(t, cmd)
 		err := CheckOutside(cmd.Process.Pid)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v", name, err)
 		}
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
 	}
 	for length, want := range map[int]bool{4 << 10: true, 100 << 10: false} {
 		cmd := exec.Command("sh")
@@ -137,20 +133,30 @@ func TestLongEnvironmentIsTakenForInside(t *testing.T) {
 		cmd.Path = "/bin/sh"
 		dir := t.TempDir()
 		cmd.Dir = dir
-		if err := os.WriteFile(filepath.Join(dir, holderWord), []byte("read x\n"), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, holderWord), []byte("echo begun; read x\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		in, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		begun(t, cmd)
 		if got := isHolder(cmd.Process.Pid); got != want {
 			t.Errorf("a line of %d bytes is a holder's: %v", length, got)
 		}
+	}
+}
+
+// begun starts a program that says so and then waits for its input, until the test ends.
+// Its arguments and its environment can be read a moment after it was started.
+func begun(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	in, err1 := cmd.StdinPipe()
+	out, err2 := cmd.StdoutPipe()
+	if err := errors.Join(err1, err2, cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
 		in.Close()
 		_ = cmd.Wait()
+	})
+	if _, err := out.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
 	}
 }
