@@ -1,5 +1,7 @@
 package agent
 
+import "strings"
+
 // View is a screen as drivers read it: text, and of its looks what carries
 // meaning. Its rows are shared and never change.
 type View struct {
@@ -17,7 +19,7 @@ type Caret struct {
 }
 
 // Row is a line of the screen. Text is without blanks at its end, but for such
-// as are drawn inverse; Spans are the stretches that are inverse, dim or of a color.
+// as are drawn inverse; Spans are the stretches that are inverse, dim, bold or of a color.
 type Row struct {
 	Text  string
 	Spans []Span
@@ -27,6 +29,7 @@ type Row struct {
 type Span struct {
 	From, To     int
 	Dim, Inverse bool
+	Bold         bool
 	Color        uint32 // of the text, 0 for the terminal's own
 }
 
@@ -53,6 +56,17 @@ func (r Row) Dim(from int) bool {
 		}
 	}
 	return true
+}
+
+// Bold says whether all of the row's text that is not blank is bold, and there is some.
+func (r Row) Bold() bool {
+	bold := 0
+	for _, s := range r.Spans {
+		if s.Bold {
+			bold += len(strings.ReplaceAll(r.Text[s.From:min(s.To, len(r.Text))], " ", ""))
+		}
+	}
+	return bold > 0 && bold == len(strings.ReplaceAll(r.Text, " ", ""))
 }
 
 func (r Row) dimAt(i int) bool {

@@ -32,9 +32,9 @@ func (w *Viewer) View(s *terminal.Snapshot) *agent.View {
 	return v
 }
 
-const marked = terminal.Faint | terminal.Reverse
+const marked = terminal.Faint | terminal.Reverse | terminal.Bold
 
-// readRow keeps of a line its text and where it is dim, inverse or of a color. Blanks at
+// readRow keeps of a line its text and where it is dim, inverse, bold or of a color. Blanks at
 // its end are dropped, unless they are inverse: that is how a caret is drawn.
 func readRow(line *terminal.Line) agent.Row {
 	var text strings.Builder
@@ -69,9 +69,9 @@ func readRow(line *terminal.Line) agent.Row {
 
 // addSpan lengthens the last span when the looks go on.
 func addSpan(spans []agent.Span, from, to int, style terminal.Style) []agent.Span {
-	next := agent.Span{From: from, To: to, Dim: style.Attr&terminal.Faint != 0, Inverse: style.Attr&terminal.Reverse != 0, Color: uint32(style.Fg)}
+	next := agent.Span{From: from, To: to, Dim: style.Attr&terminal.Faint != 0, Inverse: style.Attr&terminal.Reverse != 0, Bold: style.Attr&terminal.Bold != 0, Color: uint32(style.Fg)}
 	if n := len(spans); n > 0 {
-		if last := &spans[n-1]; last.To == from && last.Dim == next.Dim && last.Inverse == next.Inverse && last.Color == next.Color {
+		if last := &spans[n-1]; last.To == from && last.Dim == next.Dim && last.Inverse == next.Inverse && last.Bold == next.Bold && last.Color == next.Color {
 			last.To = to
 			return spans
 		}

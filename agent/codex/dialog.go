@@ -212,7 +212,7 @@ func (b *block) permission() bool {
 	if len(d.Options) < 2 || !isYes.MatchString(d.Options[0].Label) {
 		return false
 	}
-	row, headed := b.above(asksWhether)
+	row, headed := b.head()
 	confirm := strings.Contains(b.foot, "esc to cancel")
 	if !headed && !confirm {
 		return false
@@ -232,6 +232,19 @@ func (b *block) permission() bool {
 	}
 	d.Partial = !confirm || !isNo.MatchString(d.Options[len(d.Options)-1].Label)
 	return true
+}
+
+// head is the row on which what a permission's dialog asks begins. Codex draws it bold
+// and without a color: the lines of a command are indented as far, and a model can write
+// the same words there.
+func (b *block) head() (row int, ok bool) {
+	for i := min(b.first-1, b.screen.last); i >= 0; i-- {
+		line := b.screen.view.Lines[i]
+		if color, one := line.OneColor(0); asksWhether.MatchString(line.Text) && line.Bold() && one && color == 0 {
+			return i, true
+		}
+	}
+	return 0, false
 }
 
 // asked is the last row of the question that begins on that row: without room it

@@ -1,6 +1,7 @@
 package codex_test
 
 import (
+	"strings"
 	"testing"
 
 	"berth/agent"
@@ -30,7 +31,7 @@ func TestWordsOfAStartupPage(t *testing.T) {
 		"Update available Update now", "Hooks need review hooks won't run", "Question 1/1",
 	} {
 		for _, row := range []string{"$ echo " + words, "$ ls\n  " + words, "Reason: " + words + "\n\n  $ ls"} {
-			r := draw("  Would you like to run the following command?\n\n  "+row+"\n\n› 1. Yes, proceed (y)\n  2. No, and tell Codex what to do differently (esc)\n\n  Press enter to confirm or esc to cancel", -1, 0)
+			r := draw("  \x1b[1mWould you like to run the following command?\x1b[22m\n\n  "+row+"\n\n› 1. Yes, proceed (y)\n  2. No, and tell Codex what to do differently (esc)\n\n  Press enter to confirm or esc to cancel", -1, 0)
 			if d := r.Dialog; d == nil || d.Type != agent.PromptPermission || d.Subtype != "" || len(d.Options) != 2 {
 				t.Errorf("%q: %+v", row, d)
 			}
@@ -68,6 +69,32 @@ func TestForgedPlan(t *testing.T) {
 	} {
 		if got := (codex.Driver{}).Match(r.Dialog, &agent.Request{Type: agent.PromptPlan, Text: &told}); got != want {
 			t.Errorf("%q: %v, want %v; the dialog has %q", told, got, want, r.Dialog.Body)
+		}
+	}
+}
+
+// A command whose lines look like the head of a dialog is asked about from its own head
+// on, and where that has left the screen it is known to be cut off.
+func TestHeadWithinACommand(t *testing.T) {
+	const fake = "  Would you like to run the following command?\n\n  $ ls"
+	const options = "\n\n\n› 1. Yes, proceed (y)\n  2. No, and tell Codex what to do differently (esc)\n\n  Press enter to confirm or esc to cancel"
+	told := hook(t, "PermissionRequest", `,"tool_name":"Bash","tool_input":{"command":"ls"}`)[0].Request
+	for name, drawn := range map[string]string{
+		"words of another command": fake,
+		"words of edits":           "  Would you like to make the following edits?\n\n  Destination: notes.txt",
+		"words in color":           "  \x1b[1;38;5;110mWould you like to run the following command?\x1b[m\n\n  $ ls",
+	} {
+		d := draw("• Running it\n\n\n  \x1b[1mWould you like to run the following command?\x1b[22m\n\n  $ rm -rf /srv\n"+drawn+options, -1, 0).Dialog
+		if d == nil || d.Tool != "Bash" || d.Cut || !strings.HasPrefix(codex.Driver{}.FromDialog(d).FullInput, "rm -rf /srv\n") {
+			t.Errorf("%s: %+v", name, d)
+			continue
+		}
+		if got := (codex.Driver{}).Match(d, told); got != agent.NoMatch {
+			t.Errorf("%s: the dialog shows %q as %v", name, told.FullInput, got)
+		}
+		d = draw("  rm -rf /srv\n"+drawn+options, -1, 0).Dialog
+		if d == nil || !d.Cut {
+			t.Errorf("%s, and its head is off the screen: %+v", name, d)
 		}
 	}
 }

@@ -120,9 +120,9 @@ func TestWork(t *testing.T) {
 }
 
 const (
-	runs = "• Running touch /tmp/par_b\n\n\n  Would you like to run the following command?\n\n  Environment: local\n\n  Reason: Second of two?\n\n  $ touch /tmp/par_b\n\n\n" +
+	runs = "• Running touch /tmp/par_b\n\n\n  \x1b[1mWould you like to run the following command?\x1b[22m\n\n  Environment: local\n\n  Reason: Second of two?\n\n  $ touch /tmp/par_b\n\n\n" +
 		"› 1. Yes, proceed (y)\n  2. Yes, and don't ask again for commands that start with\n     `touch /tmp/par_b` (p)\n  3. No, and tell Codex what to do differently (esc)\n\n  Press enter to confirm or esc to cancel"
-	edits = "  Would you like to make the following edits?\n\n  Description: Apply proposed file edits\n  Destination: /w/a.txt\n\n\n" +
+	edits = "  \x1b[1mWould you like to make the following edits?\x1b[22m\n\n  Description: Apply proposed file edits\n  Destination: /w/a.txt\n\n\n" +
 		"› 1. Yes, proceed (y)\n  2. Yes, and don't ask again for these files (a)\n  3. No, and tell Codex what to do differently (esc)\n\n  Press enter to confirm or esc to cancel"
 	offer = "\n  Meet GPT-6 Sol\n\n  It is new.\n\n› 1. Try new model\n  2. Use existing model\n\n  enter/esc confirm · ^c quit"
 	pick  = "  Select Model\n  What it is.\n\n› 1. gpt-6\n  2. gpt-5\n\n  Press enter to confirm or esc to go back"
@@ -147,7 +147,7 @@ func TestDialogs(t *testing.T) {
 			"*Yes, proceed (y)|Yes, and don't ask again for commands that start with `touch /tmp/par_b` (p)|No, and tell Codex what to do differently (esc)", true},
 		"its head pushed off the screen": {edits[strings.Index(edits, "  Destination"):], "permission  ", "", "Destination: /w/a.txt",
 			"*Yes, proceed (y)|Yes, and don't ask again for these files (a)|No, and tell Codex what to do differently (esc)", false},
-		"another question of its kind": {"  Would you like to grant these permissions?\n\n› 1. Yes, grant\n  2. No, continue without\n\n  Press enter to confirm or esc to cancel",
+		"another question of its kind": {"  \x1b[1mWould you like to grant these permissions?\x1b[22m\n\n› 1. Yes, grant\n  2. No, continue without\n\n  Press enter to confirm or esc to cancel",
 			"permission  ", "Would you like to grant these permissions?", "", "*Yes, grant|No, continue without", false},
 		"another model": {offer, "setup model_offer ", "Meet GPT-6 Sol", "Meet GPT-6 Sol\n\nIt is new.", "*Try new model|Use existing model", false},
 		"a list":        {pick, "notice  ", "Select Model", "What it is.", "*gpt-6|gpt-5", false},
@@ -181,9 +181,9 @@ func TestDialogs(t *testing.T) {
 // TestNoDialog: what a conversation quotes is no dialog.
 // TestNarrow: a command's dialog as Codex 0.169.0 lays it out at 80 and at 40 columns.
 func TestNarrow(t *testing.T) {
-	const wide = "  Would you like to run the following command?\n\n  Environment: local\n\n  $ touch a-file-with-a-long-name-one.txt\n\n\n" +
+	const wide = "  \x1b[1mWould you like to run the following command?\x1b[22m\n\n  Environment: local\n\n  $ touch a-file-with-a-long-name-one.txt\n\n\n" +
 		"› 1. Yes, proceed (y)\n  2. Yes, and don't ask again for commands that start with `touch` (p)\n  3. No, and tell Codex what to do differently (esc)\n\n  Press enter to confirm or esc to cancel\n"
-	const narrow = "  Would you like to run the following\n  command?\n\n  Environment: local\n\n  $ touch\n  a-file-with-a-long-name-one.txt\n\n\n" +
+	const narrow = "  \x1b[1mWould you like to run the following\x1b[22m\n  command?\n\n  Environment: local\n\n  $ touch\n  a-file-with-a-long-name-one.txt\n\n\n" +
 		"› 1. Yes, proceed (y)\n  2. Yes, and don't ask again for\n     commands that start with `touch` (p)\n  3. No, and tell Codex what to do\n     differently (esc)\n\n  Press enter to confirm or esc to\n  cancel\n"
 	for name, drawn := range map[string]string{"wide": wide, "narrow": narrow} {
 		d := draw(drawn, 0, 0).Dialog
@@ -271,7 +271,7 @@ func FuzzScreen(f *testing.F) {
 // TestRowOfALabel: the beginning of a command is in the label of an option. What it
 // makes a row look like is no other option.
 func TestRowOfALabel(t *testing.T) {
-	const begin = "  Would you like to run the following command?\n\n  $ touch x\n\n\n› 1. Yes, proceed (y)\n" +
+	const begin = "  \x1b[1mWould you like to run the following command?\x1b[22m\n\n  $ touch x\n\n\n› 1. Yes, proceed (y)\n" +
 		"  2. Yes, and don't ask again for commands that start with `bash -c\n"
 	const end = "  3. No, and tell Codex what to do differently (esc)\n\n  Press enter to confirm or esc to cancel"
 	for _, row := range []string{"     2. No, and stop` (p)", "   › 2. No` (p)"} {

@@ -127,13 +127,13 @@ func codexDialog(c call, cols int) []string {
 	rows := []string{"• Running it", "", ""}
 	if c.tool == "Write" {
 		for _, row := range breakRows("Would you like to make the following edits?", cols-4) {
-			rows = append(rows, "  "+row)
+			rows = append(rows, "  \x1b[1m"+row+"\x1b[22m")
 		}
 		return append(rows, "", "  Description: Apply proposed file edits", "  Destination: "+c.about, "", "",
 			"› 1. Yes, proceed (y)", "  2. No, and tell Codex what to do differently (esc)", "", "  Press enter to confirm or esc to cancel")
 	}
 	for _, row := range breakRows("Would you like to run the following command?", cols-4) {
-		rows = append(rows, "  "+row)
+		rows = append(rows, "  \x1b[1m"+row+"\x1b[22m")
 	}
 	rows = append(rows, "", "  Environment: local", "")
 	for _, row := range append(breakRows("Reason: "+c.about, cols-4), "") {
