@@ -3,6 +3,8 @@ package claude
 import (
 	"encoding/json"
 	"fmt"
+	"path"
+	"slices"
 	"strings"
 
 	"berth/agent"
@@ -112,7 +114,7 @@ func permissionVerdict(p *agent.Request, a agent.Answer, suggestions []json.RawM
 		return allow()
 	case a.Option == len(p.Options) && strings.HasPrefix(label, "No"):
 		return deny("")
-	case a.Option > 1 && strings.HasPrefix(label, "Yes") && len(suggestions) > 0 && lasting(p.Options) == 1:
+	case a.Option > 1 && strings.HasPrefix(label, "Yes") && lasting(p.Options) == 1 && tells(label, suggestions):
 		all, err := json.Marshal(suggestions)
 		if err != nil {
 			return agent.Verdict{}, fmt.Errorf("encode the permissions: %w", err)
@@ -132,6 +134,41 @@ func lasting(options []string) (n int) {
 		}
 	}
 	return n
+}
+
+// suggestion is what an answer may allow for more than this once.
+type suggestion struct {
+	Type, Mode  string
+	Directories []string
+	Rules       []struct{ ToolName, RuleContent string }
+}
+
+// tells says whether the label names something that the suggestions allow. A label is read
+// off the screen, where the dialog may be that of another call which looks alike.
+func tells(label string, suggestions []json.RawMessage) bool {
+	label = squeeze(label)
+	has := func(word string) bool { return word != "" && strings.Contains(label, squeeze(word)) }
+	folder := func(of string) bool { return has(path.Base(of) + "/") }
+	for _, raw := range suggestions {
+		var s suggestion
+		if json.Unmarshal(raw, &s) != nil {
+			continue
+		}
+		if s.Mode == "acceptEdits" && has("all edits") || slices.ContainsFunc(s.Directories, folder) {
+			return true
+		}
+		for _, rule := range s.Rules {
+			content := rule.RuleContent
+			server, tool, _ := strings.Cut(strings.TrimPrefix(rule.ToolName, "mcp__"), "__")
+			switch {
+			case strings.HasPrefix(rule.ToolName, "mcp__") && has(server+" - "+tool),
+				strings.HasSuffix(content, "/**") && folder(strings.TrimSuffix(content, "/**")),
+				has(strings.TrimSuffix(strings.TrimPrefix(content, "domain:"), ":*")):
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // manual leaves plan mode for the one in which every edit is asked for.

@@ -9,13 +9,13 @@ import (
 )
 
 func TestVerdict(t *testing.T) {
-	bash := &agent.Request{Type: agent.PromptPermission, Options: []string{"Yes", "Yes, and always", "No"}}
-	typing := &agent.Request{Type: agent.PromptPermission, Options: []string{"Yes, and tell Claude what to do next", "Yes, and always", "No"}}
+	bash := &agent.Request{Type: agent.PromptPermission, Options: []string{"Yes", "Yes, allow all edits during this session (shift+tab)", "No"}}
+	typing := &agent.Request{Type: agent.PromptPermission, Options: []string{"Yes, and tell Claude what to do next", "Yes, allow all edits during this session (shift+tab)", "No"}}
 	two := &agent.Request{Type: agent.PromptPermission, Options: []string{"Yes", "Yes, and always", "Yes, all", "No"}}
 	unread := &agent.Request{Type: agent.PromptPermission, Options: []string{"Yes", "No"}, OptionsFallback: true}
 	plan := &agent.Request{Type: agent.PromptPlan, Options: []string{"Yes, and use auto mode", "Yes, manually approve edits", "Tell Claude what to change"}}
 	one := &agent.Request{Type: agent.PromptQuestion, Questions: []agent.Question{{Text: "Which?", Options: []string{"A", "B"}, MultiSelect: true}}}
-	const payload = `{"tool_input":{"questions":[{"question":"Which?"}]},"permission_suggestions":[{"type":"setMode"}]}`
+	const payload = `{"tool_input":{"questions":[{"question":"Which?"}]},"permission_suggestions":[{"type":"setMode","mode":"acceptEdits"}]}`
 	for name, c := range map[string]struct {
 		prompt *agent.Request
 		answer agent.Answer
@@ -25,10 +25,10 @@ func TestVerdict(t *testing.T) {
 		"accept":             {bash, agent.Answer{Kind: agent.Accept}, `{"behavior":"allow"}`, nil},
 		"deny":               {bash, agent.Answer{Kind: agent.Deny}, `"interrupt":true`, nil},
 		"deny why":           {bash, agent.Answer{Kind: agent.Deny, Text: "no \"x\""}, `{"behavior":"deny","message":"no \"x\""}`, nil},
-		"always":             {bash, agent.Answer{Kind: agent.ChooseOption, Option: 2}, `{"behavior":"allow","updatedPermissions":[{"type":"setMode"}]}`, nil},
+		"always":             {bash, agent.Answer{Kind: agent.ChooseOption, Option: 2}, `{"behavior":"allow","updatedPermissions":[{"type":"setMode","mode":"acceptEdits"}]}`, nil},
 		"no":                 {bash, agent.Answer{Kind: agent.ChooseOption, Option: 3}, `"interrupt":true`, nil},
 		"its input is open":  {typing, agent.Answer{Kind: agent.ChooseOption, Option: 1}, "", agent.ErrOnlyByKeys},
-		"always, beside it":  {typing, agent.Answer{Kind: agent.ChooseOption, Option: 2}, `"updatedPermissions":[{"type":"setMode"}]`, nil},
+		"always, beside it":  {typing, agent.Answer{Kind: agent.ChooseOption, Option: 2}, `"updatedPermissions":[{"type":"setMode","mode":"acceptEdits"}]`, nil},
 		"which always it is": {two, agent.Answer{Kind: agent.ChooseOption, Option: 3}, "", agent.ErrOnlyByKeys},
 		"beyond":             {bash, agent.Answer{Kind: agent.ChooseOption, Option: 4}, "", agent.ErrAnswer},
 		"not read yet":       {unread, agent.Answer{Kind: agent.ChooseOption, Option: 2}, "", agent.ErrNotReady},
@@ -43,6 +43,40 @@ func TestVerdict(t *testing.T) {
 		v, err := Driver{}.Verdict(c.prompt, c.answer, []byte(payload))
 		if !errors.Is(err, c.err) || !strings.Contains(string(v.Stdout), c.want) {
 			t.Errorf("%s: %s, %v; want %s, %v", name, v.Stdout, err, c.want, c.err)
+		}
+	}
+}
+
+// TestLastingAnswers: what is allowed for more than this once is what the label names. It may
+// have been read off the dialog of another call.
+func TestLastingAnswers(t *testing.T) {
+	const (
+		reads   = `{"type":"addRules","rules":[{"toolName":"Read","ruleContent":"//srv/secret/**"}],"behavior":"allow","destination":"session"}`
+		fetches = `{"type":"addRules","rules":[{"toolName":"WebFetch","ruleContent":"domain:example.com"}],"behavior":"allow","destination":"localSettings"}`
+		asks    = `{"type":"addRules","rules":[{"toolName":"mcp__elic__askme"}],"behavior":"allow","destination":"localSettings"}`
+		runs    = `{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"touch:*"}],"behavior":"allow","destination":"localSettings"}`
+		enters  = `{"type":"addDirectories","directories":["/srv/ws"],"destination":"session"},{"type":"setMode","mode":"acceptEdits","destination":"session"}`
+	)
+	for _, c := range []struct {
+		label, suggestions string
+		same               bool
+	}{
+		{"Yes, allow reading from secret/ during this session", reads, true},
+		{"Yes, allow reading from docs/ during this session", reads, false},
+		{"Yes, and don't ask again for example.com", fetches, true},
+		{"Yes, and don't ask again for evil.com", fetches, false},
+		{"Yes, and don't ask again for elic - askme commands in /srv/ws", asks, true},
+		{"Yes, and don't ask again for elic - list commands in /srv/ws", asks, false},
+		{"Yes, and don't ask again for: touch:*", runs, true},
+		{"Yes, and always allow access to ws/ from this project", runs + "," + enters, true},
+		{"Yes, and always allow access to docs/ from this project", runs + "," + enters, false},
+		{"Yes, allow all edits during this session (shift+tab)", enters, true},
+		{"Yes, and always", `{"type":"addMore"},7`, false},
+	} {
+		p := &agent.Request{Type: agent.PromptPermission, Options: []string{"Yes", c.label, "No"}}
+		v, err := Driver{}.Verdict(p, agent.Answer{Kind: agent.ChooseOption, Option: 2}, []byte(`{"permission_suggestions":[`+c.suggestions+`]}`))
+		if !c.same && (!errors.Is(err, agent.ErrOnlyByKeys) || v.Stdout != nil) || c.same && (err != nil || !strings.Contains(string(v.Stdout), "updatedPermissions")) {
+			t.Errorf("%s: %s, %v", c.label, v.Stdout, err)
 		}
 	}
 }
