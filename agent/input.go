@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -62,8 +63,29 @@ func (in Input) Texts(fields map[string]*string) error {
 	return nil
 }
 
+// ReadExactly reads JSON whose fields have these names. It is an error when it has a
+// name twice, or in other letters: parsers do not agree which of them holds.
+func ReadExactly(raw json.RawMessage, v any, names ...string) error {
+	if anyName(raw, func(name string, others map[string]bool) bool {
+		other := func(known string) bool { return known != name && strings.EqualFold(known, name) }
+		return others[name] || slices.ContainsFunc(names, other)
+	}) {
+		return errors.New("read a tool's input: a name is there twice, or in other letters")
+	}
+	if err := json.Unmarshal(raw, v); err != nil {
+		return fmt.Errorf("read a tool's input: %w", err)
+	}
+	return nil
+}
+
 // Repeats says that an object within the JSON has a name twice.
 func Repeats(raw json.RawMessage) bool {
+	return anyName(raw, func(name string, others map[string]bool) bool { return others[name] })
+}
+
+// anyName says whether is holds for a name of an object within the JSON; others are those
+// that the object has before it.
+func anyName(raw json.RawMessage, is func(name string, others map[string]bool) bool) bool {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	var names []map[string]bool // of the objects and lists around; nil for a list
@@ -86,7 +108,7 @@ func Repeats(raw json.RawMessage) bool {
 			name = true
 		case string:
 			if around := len(names); around > 0 && names[around-1] != nil && name {
-				if names[around-1][v] {
+				if is(v, names[around-1]) {
 					return true
 				}
 				names[around-1][v], name = true, false

@@ -1,6 +1,9 @@
 package agent
 
-import "testing"
+import (
+	"encoding/json"
+	"testing"
+)
 
 func TestReadInput(t *testing.T) {
 	for raw, ok := range map[string]bool{
@@ -39,5 +42,30 @@ func TestReadInput(t *testing.T) {
 	}
 	if _, err := in.Text("b"); err == nil {
 		t.Error("a number is a text")
+	}
+}
+
+// A field counts by its exact name. One in other letters beside it, or in its place, is
+// another one to the agent, and must not be what a person reads.
+func TestReadExactly(t *testing.T) {
+	type input struct {
+		Plan      string
+		Questions []struct{ Question string }
+	}
+	for raw, ok := range map[string]bool{
+		`{"plan":"a","other":{"x":1}}`:                         true,
+		`{"questions":[{"question":"a","note":"b"}]}`:          true,
+		`{"plan":"a","Plan":"b"}`:                              false,
+		`{"PLAN":"b"}`:                                         false,
+		`{"plan":"a","plan":"b"}`:                              false,
+		`{"questions":[{"question":"a","Question":"b"}]}`:      false,
+		`{"questions":[],"Que\u017ftions":[{"question":"b"}]}`: false,
+		`{"plan":"a","other":{"pLan":"b"}}`:                    false,
+		`{"plan":["a"]}`:                                       false,
+	} {
+		var in input
+		if err := ReadExactly(json.RawMessage(raw), &in, "plan", "questions", "question"); (err == nil) != ok {
+			t.Errorf("%s: %v", raw, err)
+		}
 	}
 }

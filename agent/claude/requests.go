@@ -31,9 +31,9 @@ func request(tool string, input json.RawMessage, agentType string) *agent.Reques
 		asks(r, input)
 	case toolPlan:
 		var in struct{ Plan, PlanFilePath string }
-		_ = json.Unmarshal(input, &in) // a plan without its text is still a plan
+		err := agent.ReadExactly(input, &in, "plan", "planFilePath")
 		r.Type, r.Text, r.Options = agent.PromptPlan, agent.Pointer(in.Plan), []string{"Yes", "No"}
-		if in.PlanFilePath != "" {
+		if unread(r, input, err); err == nil && in.PlanFilePath != "" {
 			r.SetInput(in.PlanFilePath)
 		}
 	default:
@@ -57,8 +57,11 @@ func asks(r *agent.Request, input json.RawMessage) {
 			Options          []struct{ Label, Description, Preview string }
 		}
 	}
-	_ = json.Unmarshal(input, &in) // the dialog tells what the input does not
+	err := agent.ReadExactly(input, &in, "questions", "question", "header", "multiSelect", "options", "label", "description", "preview")
 	r.Type, r.Options = agent.PromptQuestion, nil
+	if unread(r, input, err); err != nil {
+		return // the dialog tells what the input does not
+	}
 	for _, q := range in.Questions {
 		one := agent.Question{Header: q.Header, Text: q.Question, MultiSelect: q.MultiSelect}
 		for _, o := range q.Options {
@@ -72,6 +75,15 @@ func asks(r *agent.Request, input json.RawMessage) {
 		q := r.Questions[0]
 		r.Title, r.Text = agent.Pointer(q.Header), agent.Pointer(q.Text)
 		r.Options = append(append([]string{}, q.Options...), optionOther, optionChat)
+	}
+}
+
+// unread shows an input that cannot be read as it was told. Without one there is nothing
+// to show.
+func unread(r *agent.Request, input json.RawMessage, err error) {
+	if whole := compact(input); err != nil && whole != "" {
+		r.SetInput(whole)
+		r.Text = agent.Pointer(agent.Unreadable)
 	}
 }
 

@@ -67,9 +67,11 @@ func question(input json.RawMessage) *agent.Request {
 			Options          []struct{ Label, Description string }
 		}
 	}
-	_ = json.Unmarshal(input, &in) // the dialog tells what the input does not
 	r := &agent.Request{
 		Type: agent.PromptQuestion, Tool: agent.Pointer(toolQuestion), OptionsFallback: true, Modal: true, Channel: agent.ChannelKeys,
+	}
+	if agent.ReadExactly(input, &in, "questions", "question", "header", "options", "label", "description") != nil {
+		return r // the dialog tells what the input does not
 	}
 	for _, q := range in.Questions {
 		one := agent.Question{Header: q.Header, Text: q.Question}

@@ -143,8 +143,10 @@ func asks(r *agent.Request, input json.RawMessage) {
 			Options          []struct{ Label, Description string }
 		}
 	}
-	_ = json.Unmarshal(input, &in) // the dialog tells what the input does not
 	r.Questions, r.Options = nil, nil
+	if agent.ReadExactly(input, &in, "questions", "question", "header", "type", "multiSelect", "placeholder", "options", "label", "description") != nil {
+		return // the dialog tells what the input does not
+	}
 	for _, q := range in.Questions {
 		one := agent.Question{Header: q.Header, Text: q.Question, MultiSelect: q.MultiSelect, Hint: q.Placeholder}
 		for _, o := range q.Options {
