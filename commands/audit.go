@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -77,7 +78,10 @@ func (c *Call) auditQuery() (q audit.Query, err error) {
 		}
 	}
 	if word, _ := c.flags.GetString("session"); word != "" {
-		q.Session = func(name, id string) bool { return word == name || word == id }
+		// A line of a verb with several targets has all their names.
+		q.Session = func(names, id string) bool {
+			return word == id || slices.Contains(strings.FieldsFunc(names, func(r rune) bool { return r == ' ' || r == ',' }), word)
+		}
 	}
 	return q, nil
 }

@@ -69,13 +69,15 @@ func outcome(err error) (status int, code api.Code) {
 	return code.Status(), code
 }
 
-// subject is what the verb is about, as the caller named it: sessions, or the
-// name of one to be made. Words of a text are none.
+// subject is the sessions that the caller named, or the name of the session to be
+// made. Other words are left out: a command, a key's name, a value of meta.
 func (c *Call) subject(v *Verb) string {
 	switch {
 	case v.NoSession || v.Group == "access" || len(c.Args) == 0:
 		return ""
-	case v.MaxArgs < 0 && v.Name != "new":
+	case v.Name == "new" && c.flags.ArgsLenAtDash() == 0:
+		return "" // the words are the command's
+	case v.Targets:
 		return strings.Join(c.Args, " ")
 	}
 	return c.Args[0]

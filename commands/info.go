@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"sort"
 	"strings"
 
 	"berth/api"
@@ -48,13 +47,14 @@ func info(_ context.Context, c *Call) error {
 		for _, m := range i.Mismatches {
 			rows = append(rows, []string{"mismatch", m.Source + " said " + m.Said + ", " + m.Against + " said " + m.AgainstSaid + ": " + m.Source + " is believed by the slow rule"})
 		}
-		var names []string
-		for name := range i.Env {
-			names = append(names, name)
+		if pairs := pairsOf(i.Meta); len(pairs) > 0 {
+			rows = append(rows, []string{"meta", strings.Join(pairs, " ")})
 		}
-		sort.Strings(names)
-		for _, name := range names {
-			rows = append(rows, []string{"env", name + "=" + i.Env[name]})
+		if len(i.Orphans) > 0 {
+			rows = append(rows, []string{"orphans", strings.Trim(fmt.Sprint(i.Orphans), "[]") + " (they run on; kill, restart and rm end them)"})
+		}
+		for _, pair := range pairsOf(i.Env) {
+			rows = append(rows, []string{"env", pair})
 		}
 		table(w, rows)
 	})

@@ -29,7 +29,7 @@ type Interrupted struct {
 func interruptVerb() *Verb {
 	return &Verb{
 		Name: "interrupt", Group: "drive", Synopsis: "TARGET... [--wait-lock D] [--takeover] [--lease G]", Short: "end the turn that is under way",
-		Need: keys.Responder, MinArgs: 1, MaxArgs: -1, Answer: Interrupted{}, Run: interrupt,
+		Need: keys.Responder, MinArgs: 1, MaxArgs: -1, Targets: true, Answer: Interrupted{}, Run: interrupt,
 		Flags: func(f *pflag.FlagSet) { claimFlags(f) },
 	}
 }

@@ -40,7 +40,7 @@ func (c *Call) kept(s *sessions.Session, format string, args ...any) error {
 func killVerb() *Verb {
 	return &Verb{
 		Name: "kill", Group: "keep", Synopsis: "TARGET... [--grace 10s]", Short: "end a session's program: HUP, then KILL to the whole tree",
-		Need: keys.Admin, MinArgs: 1, MaxArgs: -1, Answer: Kept{}, Run: kill,
+		Need: keys.Admin, MinArgs: 1, MaxArgs: -1, Targets: true, Answer: Kept{}, Run: kill,
 		Flags: func(f *pflag.FlagSet) { f.Duration("grace", sessions.EndGrace, "between HUP and KILL") },
 	}
 }
@@ -132,7 +132,7 @@ func rename(ctx context.Context, c *Call) error {
 func rmVerb() *Verb {
 	return &Verb{
 		Name: "rm", Group: "keep", Synopsis: "TARGET... [--force]", Short: "remove ended sessions with their screen and output",
-		Need: keys.Admin, MinArgs: 1, MaxArgs: -1, Answer: Kept{}, Run: rm,
+		Need: keys.Admin, MinArgs: 1, MaxArgs: -1, Targets: true, Answer: Kept{}, Run: rm,
 		Flags: func(f *pflag.FlagSet) { f.Bool("force", false, "end it first if it runs") },
 	}
 }
@@ -240,10 +240,16 @@ func meta(ctx context.Context, c *Call) error {
 			return err
 		}
 	}
-	var pairs []string
-	for k, v := range s.Status().Meta {
+	pairs := pairsOf(s.Status().Meta)
+	return c.kept(s, "%s: %s", s.Status().Name, orDash(terminal.Printable(strings.Join(pairs, " "))))
+}
+
+// pairsOf lists names and values as NAME=VALUE, by name.
+func pairsOf(m map[string]string) []string {
+	pairs := make([]string, 0, len(m))
+	for k, v := range m {
 		pairs = append(pairs, k+"="+v)
 	}
 	slices.Sort(pairs)
-	return c.kept(s, "%s: %s", s.Status().Name, orDash(terminal.Printable(strings.Join(pairs, " "))))
+	return pairs
 }

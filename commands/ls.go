@@ -15,7 +15,7 @@ import (
 func lsVerb() *Verb {
 	return &Verb{
 		Name: "ls", Group: "see", Synopsis: "[TARGET...]", Short: "list sessions",
-		Need: keys.Viewer, MaxArgs: -1, Answer: []api.Session{}, Run: ls,
+		Need: keys.Viewer, MaxArgs: -1, Targets: true, Answer: []api.Session{}, Run: ls,
 	}
 }
 

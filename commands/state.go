@@ -12,7 +12,7 @@ import (
 func stateVerb() *Verb {
 	return &Verb{
 		Name: "state", Group: "see", Synopsis: "TARGET...", Short: "what a session is doing, and why that is believed",
-		Need: keys.Viewer, MinArgs: 1, MaxArgs: -1, Answer: api.State{}, Run: state,
+		Need: keys.Viewer, MinArgs: 1, MaxArgs: -1, Targets: true, Answer: api.State{}, Run: state,
 	}
 }
 

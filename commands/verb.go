@@ -80,7 +80,8 @@ type Verb struct {
 	// NoSession: the line names no session; its first words are the lead's.
 	NoSession bool
 	MinArgs   int
-	MaxArgs   int // -1: any number
+	MaxArgs   int  // -1: any number
+	Targets   bool // each word names sessions
 	TextOnly  bool
 	Prose     bool // text unless --json asks for more
 	Flags     func(*pflag.FlagSet)

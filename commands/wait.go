@@ -21,7 +21,7 @@ import (
 func waitVerb() *Verb {
 	return &Verb{
 		Name: "wait", Group: "follow", Synopsis: "TARGET... [--until STATE,..] [--text REGEX] [--after SEQ] [--all] [--timeout D]",
-		Short: "until a session is idle, or in a state, or shows a text", Need: keys.Viewer, MinArgs: 1, MaxArgs: -1, Answer: api.State{}, Run: wait,
+		Short: "until a session is idle, or in a state, or shows a text", Need: keys.Viewer, MinArgs: 1, MaxArgs: -1, Targets: true, Answer: api.State{}, Run: wait,
 		Flags: func(f *pflag.FlagSet) {
 			f.StringSlice("until", nil, "states to wait for; default idle, with prompt, error and exited ending it too")
 			f.String("text", "", "a regular expression that a line of the screen matches")

@@ -27,7 +27,7 @@ const heartbeatEvery = 15 * time.Second
 func watchVerb() *Verb {
 	return &Verb{
 		Name: "watch", Group: "follow", Synopsis: "[TARGET...] [--type T,..] [--since CURSOR] [--past] [--full] [--until STATE] [--timeout D]",
-		Short: "follow events, one a line", Need: keys.Viewer, MaxArgs: -1, Answer: api.EventHead{}, Run: watch,
+		Short: "follow events, one a line", Need: keys.Viewer, MaxArgs: -1, Targets: true, Answer: api.EventHead{}, Run: watch,
 		Flags: func(f *pflag.FlagSet) {
 			f.StringSlice("type", nil, "only these types of events")
 			f.String("since", "", "every event after this cursor (e123) or after event N of session S (S:N)")
