@@ -15,7 +15,7 @@ func forkVerb() *Verb {
 	return &Verb{
 		Name: "fork", Group: "keep", Synopsis: "S [NAME] [--prompt TEXT|-]",
 		Short: "start a session like S whose agent begins from the conversation of S",
-		Need:  keys.Admin, MinArgs: 1, MaxArgs: 2, Answer: api.Session{}, Run: fork,
+		Need:  keys.Admin, MinArgs: 1, MaxArgs: 2, Answer: Made{}, Run: fork,
 		Flags: func(f *pflag.FlagSet) {
 			f.String("prompt", "", "first message, given when the agent is ready; - reads standard input")
 		},
@@ -50,7 +50,7 @@ func fork(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	row := made.Status().Row()
+	row := madeRow(made, prompt)
 	return c.answer(row, func(w io.Writer) {
 		fmt.Fprintf(w, "%s started from the conversation of %s (pid %d)\n", row.Session, s.Status().Name, row.PID)
 	})

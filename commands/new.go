@@ -19,7 +19,7 @@ func newVerb() *Verb {
 	return &Verb{
 		Name: "new", Group: "keep",
 		Synopsis: "[NAME] [--profile P] [--agent A] [--rules NAME] [--cwd DIR] [--env K=V]... [--env-pass K]... [--user NAME] [--size CxR] [--size-policy P] [--tag T]... [--prompt TEXT|-] [--resume ID|latest] [--conversation UUID] [--isolate M] [--groom M] [--trust] [--accept-bypass] [--restart M] [--ttl D] [-- ARGV]",
-		Short:    "start a session; without ARGV and profile the user's shell",
+		Short:    "start a session; without ARGV and profile that of defaults in berth.yaml, else the user's shell",
 		Need:     keys.Admin, MaxArgs: -1, Answer: Made{}, Run: newSession,
 		Flags: func(f *pflag.FlagSet) {
 			f.String("profile", "", "start from a profile of berth.yaml")
@@ -45,7 +45,7 @@ func newVerb() *Verb {
 	}
 }
 
-// Made is the answer of new.
+// Made is the answer of new and fork.
 type Made struct {
 	listed
 	Queued *FirstMessage `json:"queued"` // the message of --prompt, which wait waits for too
@@ -58,6 +58,14 @@ type listed = api.Session
 // FirstMessage is a message that waits for the agent's first composer.
 type FirstMessage struct {
 	ID string `json:"id"` // as queue lists it
+}
+
+func madeRow(s *sessions.Session, prompt string) Made {
+	row := Made{listed: s.Status().Row()}
+	if prompt != "" {
+		row.Queued = &FirstMessage{ID: sessions.FirstID}
+	}
+	return row
 }
 
 func newSession(ctx context.Context, c *Call) error {
@@ -78,10 +86,7 @@ func newSession(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	row := Made{listed: s.Status().Row()}
-	if spec.Prompt != "" {
-		row.Queued = &FirstMessage{ID: sessions.FirstID}
-	}
+	row := madeRow(s, spec.Prompt)
 	return c.answer(row, func(w io.Writer) { fmt.Fprintf(w, "%s started (pid %d)\n", row.Session, row.PID) })
 }
 
