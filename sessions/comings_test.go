@@ -61,11 +61,11 @@ func TestAttachmentsInALoop(t *testing.T) {
 	}
 }
 
-// An agent's reports are bounded in length and over time.
+// An agent's reports are bounded over time, also by their length.
 func TestReportsAreBounded(t *testing.T) {
 	var r reports
 	now := time.Unix(1000, 0)
-	if err := r.take(maxReport+1, now); err == nil || !strings.Contains(err.Error(), "at most 65536") {
+	if err := r.take(reportsAtOnce, now); err == nil || !strings.Contains(err.Error(), "wait a minute") {
 		t.Errorf("a long one: %v", err)
 	}
 	n := 0

@@ -14,11 +14,10 @@ import (
 // kindReport is both the record and the event of a report.
 const kindReport = "report"
 
-// The bounds of an agent's reports, so that it does not push other events out of the
+// The bounds of an agent's reports over time, so that it does not push other events out of the
 // log: of its 256 MiB one session has 4 at once, and all of it in three days.
 const (
-	maxReport       = 64 << 10 // as of a hook in an event
-	reportCost      = 1 << 10  // of a report beside its message
+	reportCost      = 1 << 10 // of a report beside its message
 	reportsAtOnce   = 4 << 20
 	reportsInSecond = 1 << 10
 )
@@ -31,9 +30,6 @@ type reports struct {
 
 // take counts a report in, or says that it is too much.
 func (r *reports) take(message int, now time.Time) error {
-	if message > maxReport {
-		return api.Errorf(api.CodeLimit, "report: the message is %d bytes long, and at most %d are taken: put the rest into a file, and report its name", message, maxReport)
-	}
 	if n := int(min(now.Sub(r.last).Seconds()*reportsInSecond, reportsAtOnce)); n > 0 {
 		r.spent, r.last = max(0, r.spent-n), now
 	}
