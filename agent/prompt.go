@@ -91,8 +91,9 @@ type Request struct {
 
 // Sign puts the digest in of what a person reads before answering: what kind of
 // prompt it is, of which subagent, the tool with its whole input, the texts, the
-// questions and the options. What goes on elsewhere, or is typed, while a notice or a
-// login is open, is not asked about.
+// questions and the options. The page that confirms several answers asks about those, so
+// they are in its digest. What goes on elsewhere, or is typed, while a notice or a login is
+// open, is not asked about.
 func (p *Request) Sign() {
 	all := struct {
 		Type                                          PromptType
@@ -109,7 +110,7 @@ func (p *Request) Sign() {
 	if p.Type == PromptNotice || p.Type == PromptSetup && p.Subtype != nil && *p.Subtype == SubtypeOAuthLogin {
 		all.Text, all.Options = nil, nil
 	}
-	if p.Type == PromptQuestion && len(p.Questions) > 0 { // those of the page that is shown; its questions have all
+	if p.Type == PromptQuestion && len(p.Questions) > 0 && !p.Reviewing() { // those of the page that is shown; its questions have all
 		all.Title, all.Text, all.Options = nil, nil, nil
 	}
 	data, err := json.Marshal(all)

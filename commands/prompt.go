@@ -128,6 +128,9 @@ func answerWith(session string, r *agent.Request) string {
 	if r.Contested {
 		return "attach " + session + ", at the terminal: the agent's hooks and its screen do not agree on what it asks"
 	}
+	if r.Reviewing() { // the answers that it sends may be others by then
+		return "respond " + session + " --prompt " + r.ID + " --digest " + r.Digest + " " + ways(r)
+	}
 	return "respond " + session + " --prompt " + r.ID + " " + ways(r)
 }
 

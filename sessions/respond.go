@@ -221,6 +221,9 @@ func (s *Session) give(ctx context.Context, claim Claim, p detect.Pending, answe
 	if err != nil {
 		return nil, err
 	}
+	if k.Outcome == agent.OutcomeAnswered && answer.Kind == agent.ChooseOption && p.Request.Reviewing() && claim.Digest == "" {
+		return nil, s.unreviewed(p.Request)
+	}
 	return s.giveByKeys(ctx, claim, p, k)
 }
 
@@ -325,6 +328,13 @@ func (s *Session) response(e respondEvent) *Response {
 // elsewhere is for a prompt that was answered before this answer was given.
 func (s *Session) elsewhere(prompt string) *Response {
 	return s.response(respondEvent{Prompt: prompt, Outcome: agent.OutcomeElsewhere})
+}
+
+// unreviewed refuses to send answers that were chosen at the terminal for a caller who does
+// not name them: the page keeps its id while they change.
+func (s *Session) unreviewed(p *agent.Request) error {
+	return api.Errorf(api.CodeBadRequest, "this page sends the answers that were chosen at the terminal, so say which were seen: add --digest %s, after a look at prompt %s", p.Digest, s.Status().Name).
+		With("prompt", p.ID).With("digest", p.Digest)
 }
 
 func stalePrompt(prompt string) error {

@@ -55,6 +55,9 @@ func (asker) Screen(v *agent.View) *agent.Reading {
 			if m[2] == "other" {
 				yes = "Yes, and never ask again"
 			}
+			if m[2] == "review" { // the page that confirms the answers to a question
+				return &agent.Reading{Dialog: &agent.Dialog{Type: agent.PromptQuestion, Title: m[1], Key: m[1], Body: m[3], Options: []agent.Option{{Number: 1, Label: "Submit"}}}}
+			}
 			return &agent.Reading{Dialog: &agent.Dialog{Type: agent.PromptPermission, Title: m[1], Key: m[1], Body: m[2], Options: []agent.Option{{Number: 1, Label: yes}}}}
 		}
 	}
@@ -62,6 +65,10 @@ func (asker) Screen(v *agent.View) *agent.Reading {
 }
 
 func (asker) FromDialog(d *agent.Dialog) *agent.Request {
+	if d.Type == agent.PromptQuestion {
+		return &agent.Request{Type: d.Type, Title: &d.Title, Text: &d.Body, Options: d.Labels(), Ready: true, Channel: agent.ChannelKeys,
+			Questions: []agent.Question{{Text: "Which?"}}, QuestionCurrent: 1}
+	}
 	return &agent.Request{Type: d.Type, Title: &d.Title, Options: d.Labels(), Ready: true, Channel: agent.ChannelKeys}
 }
 
@@ -80,6 +87,10 @@ func (asker) Keys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyA
 		return agent.Step{Key: key, Wants: "page " + body, Pause: time.Millisecond, Ready: func(r *agent.Reading) bool { return r.Dialog != nil && r.Dialog.Body == body }}
 	}
 	switch a.Kind {
+	case agent.ChooseOption:
+		if d.Type == agent.PromptQuestion {
+			return agent.KeyAnswer{Steps: []agent.Step{page("y", d.Body)}, Outcome: agent.OutcomeAnswered}, nil
+		}
 	case agent.Accept:
 		yes := page("y", "a")
 		yes.Focus = true
@@ -169,8 +180,6 @@ func TestRespondByKeys(t *testing.T) {
 	p.counts(s.id, map[string]int{"respond": 2, "prompt": 3})
 }
 
-// TestRespondToOneThatDrawsFirst: its dialog must have stood, unless its title
-// says that it listens, and the pages behind the first must have, too.
 // A program that listens to its terminal's focus is told of a change before the key, and
 // another, as in the other tests, is given nothing but the key.
 func TestRespondChangesFocus(t *testing.T) {
@@ -202,6 +211,28 @@ func TestRespondToOneAskedAnew(t *testing.T) {
 	}
 }
 
+// TestRespondToAReview: answers that were chosen at the terminal are sent for a caller who
+// names the digest of the page that showed them.
+func TestRespondToAReview(t *testing.T) {
+	_, s := newAsker(t, "asks 1: review red")
+	submit := agent.Answer{Kind: agent.ChooseOption, Option: 1}
+	p := s.Status().Request
+	if r, err := s.Respond(t.Context(), claim("c1"), p.ID, submit); r != nil || code(err) != string(api.CodeBadRequest) || !strings.Contains(fmt.Sprint(err), "--digest "+p.Digest) {
+		t.Errorf("with the id alone: %+v, %v", r, err)
+	}
+	by := claim("c1")
+	by.Digest = "0"
+	if r, err := s.Respond(t.Context(), by, p.ID, submit); r != nil || code(err) != string(api.CodeStalePrompt) {
+		t.Errorf("with another digest: %+v, %v", r, err)
+	}
+	by.Digest = p.Digest
+	if r, err := s.Respond(t.Context(), by, p.ID, submit); err != nil || !r.Confirmed {
+		t.Errorf("with its digest: %+v, %v", r, err)
+	}
+}
+
+// TestRespondToOneThatDrawsFirst: its dialog must have stood, unless its title
+// says that it listens, and the pages behind the first must have, too.
 func TestRespondToOneThatDrawsFirst(t *testing.T) {
 	for _, c := range []struct {
 		title string

@@ -24,7 +24,10 @@ func matchQuestion(d *agent.Dialog, p *agent.Request) agent.Match {
 			}
 		}
 	}
-	if d.Confirm {
+	switch {
+	case d.Confirm && d.Cut: // some of the answers are not shown
+		return agent.PartMatch
+	case d.Confirm:
 		return agent.WholeMatch
 	}
 	unread := false

@@ -257,3 +257,44 @@ func TestPagesWithoutRoom(t *testing.T) {
 		}
 	}
 }
+
+// TestReview: the page that reviews the answers is another to whoever has seen other
+// answers there, and one that shows some of them alone is not confirmed by keys.
+func TestReview(t *testing.T) {
+	data, err := os.ReadFile("testdata/sizes.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := ""
+	for _, f := range txtar.Parse(data).Files {
+		if f.Name == "330 review 80x24" {
+			rows = strings.TrimSuffix(string(f.Data), "\n")
+		}
+	}
+	s := newForgery(t)
+	seen := map[string]string{}
+	for _, c := range [][2]string{{"a question", ""}, {"red", rows}, {"blue", strings.Replace(rows, "→ Red", "→ Blue", 1)}, {"red again", rows}} {
+		name, screen := c[0], c[1]
+		r := sized(t)["330 page1"]["40x20"]
+		if screen != "" {
+			r = draw(80, 24, screen)
+		}
+		s.show(r)
+		p := s.f.Status().Request
+		if p == nil || p.Reviewing() != (screen != "") || !s.keyed(p.ID, r.Dialog) {
+			t.Fatalf("%s: %+v", name, p)
+		}
+		for other, digest := range seen {
+			if same := strings.HasPrefix(name, "red") && strings.HasPrefix(other, "red"); same != (digest == p.Digest) {
+				t.Errorf("%s and %s have the digests %s and %s", name, other, p.Digest, digest)
+			}
+		}
+		seen[name] = p.Digest
+	}
+	cut := draw(80, 24, rows)
+	cut.Dialog.Cut = true
+	s.show(cut)
+	if p := s.f.Status().Request; p == nil || s.keyed(p.ID, cut.Dialog) {
+		t.Errorf("confirmed without having seen all answers: %+v", p)
+	}
+}

@@ -115,6 +115,9 @@ func (p *Poster) lines(name string, r *agent.Request) []string {
 			}
 			return []string{call + "answer " + strings.Join(words, " "), call + "deny"}
 		}
+		if r.Reviewing() { // the answers that it sends may be others by then
+			return []string{call + "--digest " + r.Digest + " option 1", call + "deny"}
+		}
 		return []string{call + "option 1", call + "deny"}
 	case agent.PromptNotice:
 		return []string{call + "deny"}
