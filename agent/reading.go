@@ -84,9 +84,12 @@ type Dialog struct {
 	Rows         []DrawnRow
 	Cols, Height int
 	Dir          string
-	// Flat is what it asks about as it is on a screen of any size, for agents that lay
-	// their dialogs out anew; empty: Body is.
-	Flat string
+	// Sections are, for agents that lay their dialogs out anew for a screen of another size,
+	// what it asks about, in rows without what frames them, and then what is said about
+	// that. None: it is Body.
+	Sections []string
+	// Alike: it shows so little of what it asks about that another may look the same.
+	Alike bool
 	// AfterTurn: it asks about the turn that has just ended, and outlasts it.
 	AfterTurn bool
 	Lines     []string

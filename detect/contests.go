@@ -104,7 +104,7 @@ func (f *Fold) contest() {
 		r.Prompt.Contested = r.Hook == "" && f.disputed(r)
 		switch {
 		case r.Hook != "":
-		case r.Prompt.Contested, d != nil && r.Prompt.OnScreen && f.asItIs(d, r, f.shows(d, r)):
+		case r.Prompt.Contested, !r.Typed.IsZero(), d != nil && r.Prompt.OnScreen && f.asItIs(d, r, f.shows(d, r)):
 			r.Prompt.Channel = agent.ChannelNone
 		default:
 			r.Prompt.Channel = agent.ChannelKeys

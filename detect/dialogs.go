@@ -129,11 +129,16 @@ func (f *Fold) placed(d *agent.Dialog) {
 // shows says how much of the prompt the dialog shows. Of one that only a dialog told
 // of, the dialog is that one.
 func (f *Fold) shows(d *agent.Dialog, r *request) agent.Match {
-	if !r.seenOnly() || d.Type == agent.PromptQuestion && d.Type == r.Prompt.Type {
+	if !r.seenOnly() {
 		return f.driver.Match(d, r.Prompt)
 	}
 	switch {
-	case r.Key != dialogKey(d) && (r.Size == size(d) || !r.resized(d)):
+	case d.Type == agent.PromptQuestion && d.Type == r.Prompt.Type: // whose other pages it may be
+		if m := f.driver.Match(d, r.Prompt); m == agent.WholeMatch || d.Cut {
+			return m
+		}
+		return agent.NoMatch
+	case r.Key != dialogKey(d) && (r.Size == size(d) || !r.resized(d)), !r.explains(d):
 		return agent.NoMatch
 	case d.Cut:
 		return agent.PartMatch
@@ -208,7 +213,7 @@ func (f *Fold) given(r *request) bool {
 func (f *Fold) Asks(d *agent.Dialog, id string) bool {
 	f.placed(d)
 	r, how := f.asking(d)
-	return r != nil && r.Prompt.ID == id && how == agent.WholeMatch && !f.disputed(r) && (r.Over == nil || r.Over.Denied)
+	return r != nil && r.Prompt.ID == id && how == agent.WholeMatch && !f.disputed(r) && (r.Over == nil || r.Over.Denied) && r.Typed.IsZero()
 }
 
 // show: the dialog is this prompt's. A prompt that was on the screen before is
@@ -226,11 +231,9 @@ func (f *Fold) show(r *request, d *agent.Dialog, how agent.Match) {
 	}
 	f.supersede(r, func(o *request) bool { return of(o) && o.seenOnly() && o.Prompt.OnScreen }) // this is its dialog
 	f.driver.Fill(r.Prompt, d)
-	r.Prompt.OnScreen, r.Place, r.Key, r.Size = true, d.Place, dialogKey(d), size(d)
+	r.Prompt.OnScreen, r.Place = true, d.Place
 	r.Seen = r.Seen || how >= agent.AlikeMatch || r.Hook == "" // of one that is shown in part it may be another's
-	if !d.Cut {                                                // what has no room was seen before
-		r.Flat = flat(d)
-	}
+	r.drawn(d)
 	r.Focus = slices.IndexFunc(d.Options, func(o agent.Option) bool { return o.Focused })
 	r.keep()
 	if anew {

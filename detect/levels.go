@@ -183,6 +183,7 @@ func (f *Fold) rules() {
 	f.seen()
 	f.gone()
 	f.landed()
+	f.retyped()
 	f.waiting()
 	f.held()
 	f.rest()

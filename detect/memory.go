@@ -136,8 +136,15 @@ type request struct {
 	Place  int       // which of several dialogs that was, where it told
 	Key    string    // of that dialog
 	Size   [2]int    // of the screen then
-	Flat   string    // the dialog as it is on a screen of any size, where all of it was seen
-	Focus  int       // which of its options was chosen
+	// Typed is when a key was pressed that may have answered its dialog, and have left another
+	// there that looks the same.
+	Typed time.Time
+	// Sections are those of the dialog where all of it was seen; Broken says that one of
+	// their rows may have gone on in the next, and Explained is what explains a form's fields.
+	Sections  []string
+	Broken    bool
+	Explained []string
+	Focus     int // which of its options was chosen
 	// Vouched: the agent told of it too, and more than its dialog shows.
 	Vouched bool
 	// Joined are its digests before and after a hook told what it had shown.

@@ -170,7 +170,7 @@ func (f *Fold) open(p *agent.Request, fact *agent.Fact, told bool) *request {
 	m.Requests = append(m.Requests, r)
 	d := f.dialog()
 	if d != nil && r.seenOnly() {
-		r.Key, r.Size, r.Flat = dialogKey(d), size(d), flat(d)
+		r.drawn(d)
 	}
 	if d != nil && !f.spent() {
 		if of, how := f.asking(d); of == r {

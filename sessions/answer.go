@@ -107,6 +107,7 @@ func (c *core) heedInput(r hold.Record) error {
 	d := c.detection
 	if !isAnswer(c.mark.Verb) { // read as the record was applied
 		d.othersAt, d.othersTo = c.onClock(r.Time.Time), r.Offset
+		c.typed(d.othersAt)
 		return nil
 	}
 	input, err := decode[hold.InputData](r)
@@ -122,7 +123,9 @@ func (c *core) heedInput(r hold.Record) error {
 	}
 	own := d.answers[a.Prompt]
 	if own == nil {
-		own = c.takeUp(a, r)
+		if own = c.takeUp(a, r); own == nil { // too old to be followed
+			c.typed(c.onClock(r.Time.Time))
+		}
 	} else if own.done == nil { // of a server before this one
 		own.settleBy = c.onClock(r.Time.Time).Add(answerSettles)
 	}
@@ -130,6 +133,16 @@ func (c *core) heedInput(r hold.Record) error {
 		own.Given = c.onClock(r.Time.Time)
 	}
 	return nil
+}
+
+// typed takes in that a key was pressed which answers a dialog or does not.
+func (c *core) typed(at time.Time) {
+	d := c.detection
+	if results := []detect.Result{d.fold.Typed(d.clock(at))}; d.awake {
+		c.tell(results)
+	} else {
+		c.closedBefore(results)
+	}
 }
 
 // takeUp follows an answer of a server before this one, unless that one told
@@ -438,6 +451,7 @@ func (c *core) settleAnswers(now time.Time) {
 			a.swept, c.unread = true, c.link != nil
 		default:
 			c.settleAnswer(a, c.judgeAnswer(a), true)
+			c.typed(now) // if it was taken after all, what is on the screen is asked anew
 		}
 	}
 }

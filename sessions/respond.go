@@ -42,7 +42,7 @@ var (
 	errUnveiled   = errors.New("its dialog was kept back by its hook until now")
 	errContested  = errors.New("the dialog on the screen is not what the agent's hooks told of")
 	errUnseen     = errors.New("its dialog does not show all of what it asks, or can be read otherwise where its rows end")
-	errJustOver   = errors.New("it was told to be over, and its dialog is on the screen still")
+	errJustOver   = errors.New("it was told to be over, or a key was pressed, and its dialog is on the screen still")
 )
 
 // Respond answers a prompt: the one with that id, or with none the one on the
@@ -212,7 +212,7 @@ func (s *Session) give(ctx context.Context, claim Claim, p detect.Pending, answe
 	switch {
 	case p.Request.Contested:
 		return nil, errContested
-	case p.Over:
+	case p.Over, p.Alike:
 		return nil, errJustOver
 	case p.Dialog != nil && !p.Whole:
 		return nil, errUnseen

@@ -58,7 +58,7 @@ func (asker) Screen(v *agent.View) *agent.Reading {
 			if m[2] == "review" { // the page that confirms the answers to a question
 				return &agent.Reading{Dialog: &agent.Dialog{Type: agent.PromptQuestion, Title: m[1], Key: m[1], Body: m[3], Options: []agent.Option{{Number: 1, Label: "Submit"}}}}
 			}
-			return &agent.Reading{Dialog: &agent.Dialog{Type: agent.PromptPermission, Title: m[1], Key: m[1], Body: m[2], Options: []agent.Option{{Number: 1, Label: yes}}}}
+			return &agent.Reading{Dialog: &agent.Dialog{Type: agent.PromptPermission, Title: m[1], Key: m[1], Body: m[2], Alike: m[3] == "alike", Options: []agent.Option{{Number: 1, Label: yes}}}}
 		}
 	}
 	return &agent.Reading{Composer: &agent.Composer{Empty: true, Focused: true}}
@@ -263,6 +263,29 @@ func TestRespondTypesNoKeys(t *testing.T) {
 	p.counts(s.id, map[string]int{"input": 0, "respond": 0})
 	if r, err := s.Respond(t.Context(), claim("c1"), "", agent.Answer{Kind: agent.AnswerText, Text: "y"}); err != nil || !r.Confirmed {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// TestRespondToOneThatLooksTheSame: where two dialogs in a row look the same, an answer to
+// the first does not answer the second.
+func TestRespondToOneThatLooksTheSame(t *testing.T) {
+	for _, person := range []bool{false, true} {
+		_, s := newAsker(t, "asks 1: a alike", "asks 1: a alike")
+		first := s.Status().Request.ID
+		if person {
+			if err := s.Deliver(t.Context(), claim("c2"), []byte("y")); err != nil {
+				t.Fatal(err)
+			}
+		} else if r, err := s.Respond(t.Context(), claim("c1"), first, agent.Answer{Kind: agent.Accept}); code(err) != string(api.CodeUnconfirmed) {
+			t.Errorf("%+v, %v", r, err)
+		}
+		if r, err := s.Respond(t.Context(), claim("c1"), first, agent.Answer{Kind: agent.Accept}); code(err) != string(api.CodeStalePrompt) {
+			t.Errorf("person %v: an answer to the first: %+v, %v", person, r, err)
+		}
+		second := within(t, s, "the second", func(st *Status) bool { return st.Request != nil && st.Request.ID != first }).Request.ID
+		if r, err := s.Respond(t.Context(), claim("c1"), second, agent.Answer{Kind: agent.Accept}); err != nil || !r.Confirmed {
+			t.Errorf("person %v: the second: %+v, %v", person, r, err)
+		}
 	}
 }
 

@@ -72,6 +72,7 @@ func (s *Session) giveByKeys(ctx context.Context, claim Claim, p detect.Pending,
 				return
 			}
 			c.settleAnswer(a, c.judgeAnswer(a), true)
+			c.typed(c.now())
 		})
 	}
 	if pressed && (errors.Is(err, errHookGone) || errors.Is(err, errOthersType)) { // what was begun is not begun again

@@ -6,7 +6,6 @@ import (
 
 	"berth/agent"
 	"berth/agent/drawn"
-	"berth/agent/pattern"
 	"berth/terminal"
 )
 
@@ -242,29 +241,33 @@ func (r *drawnRows) fetch(url, prompt string) agent.Match {
 	return r.text(rows, besideIndented).Of(`url: "` + url + `", prompt: "` + prompt + "\"\n" + says)
 }
 
-// goesOn begins a row that a changed line of a file goes on in.
-var goesOn = pattern.New(`^ +[-+]`)
-
-// flatRows is what a dialog is about without what depends on the screen's size. Behind
-// that is which file it is; what describes a command is left out, since it has no room
-// first.
-func flatRows(d *agent.Dialog) string {
+// sectionsOf are what a dialog is about without what depends on the screen's size, what
+// it asks, and which file or what describes the command: that has no room first.
+func sectionsOf(d *agent.Dialog) []string {
 	r := readDrawn(d)
-	rows := r.framed
+	about, described := r.framed, untipped(r.above)
 	if r.dashes < 2 {
-		rows = r.above
-	}
-	var b strings.Builder
-	for _, row := range rows {
-		text := row.Text
-		if d.Tool == "Edit" {
-			text = goesOn.ReplaceAllString(text, "")
+		about, described = r.above, nil
+		if content, border, sure := r.plain(); sure {
+			about, described = content[:border], content[border:]
 		}
-		b.WriteString(strings.TrimPrefix(strings.TrimSpace(text), bar) + "\n")
 	}
-	b.WriteString("\x00" + d.Question)
+	says := joined(rowsOf(described), d.Cols)
 	if r.dashes >= 2 && (d.Tool == "Edit" || d.Tool == "Write") {
-		b.WriteString("\x00" + d.Asked)
+		says = d.Asked
 	}
-	return b.String()
+	rows := rowsOf(about)
+	for i, row := range rows {
+		rows[i] = strings.TrimRight(row, " ")
+	}
+	return []string{strings.Join(rows, "\n"), says, d.Question}
+}
+
+// rowsOf are the texts of rows.
+func rowsOf(rows []agent.DrawnRow) []string {
+	all := make([]string, len(rows))
+	for i, row := range rows {
+		all[i] = row.Text
+	}
+	return all
 }

@@ -212,7 +212,7 @@ func (b *bottomBlock) permission() bool {
 	}
 	d.Rows = b.drawn(asks-len(rows), asks)
 	b.reads(rows, headless)
-	d.Flat = flatRows(d)
+	d.Sections = sectionsOf(d)
 	if d.Tool == "" {
 		d.Tool = mcpTool(d.Body)
 	}

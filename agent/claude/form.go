@@ -30,7 +30,7 @@ func (b *bottomBlock) form() bool {
 		readFormRow(d, b.screen.text(i))
 	}
 	b.message(top)
-	d.Flat = d.Body + "\x00" + strings.Join(labels(d), "\n")
+	d.Sections = []string{d.Body, strings.Join(labels(d), "\x00")}
 	focused := 0
 	for _, f := range d.Fields {
 		if f.Focused {

@@ -114,4 +114,21 @@ func TestFieldsOfAForm(t *testing.T) {
 	if p := s.f.Status().Request; p.ID == id {
 		t.Error("another form has the id of the one before it")
 	}
+	for _, c := range []struct {
+		rows []string
+		same bool
+	}{
+		{[]string{"  ❯   Wipe: ☒", "        The cache"}, false},
+		{[]string{"  ❯   Wipe: not set", "        The disk"}, false},
+		{[]string{"  ❯ ✔ Wipe: ☒", "        The disk"}, true},
+		{[]string{"  ❯ ⚠ Wipe: x", "        Must be true or false"}, true},
+		{[]string{"  ❯   Wipe: not set", "        The disk"}, true},
+		{[]string{"  ❯   Wipe: not set", "        The cache"}, false},
+	} {
+		s.show(formWith(c.rows...))
+		if p := s.f.Status().Request; (p.ID == id) != c.same {
+			t.Errorf("%q: prompt %s is now %s", c.rows, id, p.ID)
+		}
+		id = s.f.Status().Request.ID
+	}
 }

@@ -173,9 +173,9 @@ func wholeInput(r *agent.Request, d *agent.Dialog) {
 	if d.Tool == "Bash" && readDrawn(d).setsApart() {
 		return
 	}
-	lines := make([]string, len(d.Rows))
-	for i, row := range d.Rows {
-		lines[i] = strings.TrimRight(row.Text, " ")
+	lines := rowsOf(d.Rows)
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(line, " ")
 	}
 	if all := strings.Trim(strings.Join(lines, "\n"), "\n"); strings.TrimSpace(all) != d.Asked {
 		r.FullInput, r.InputBytes, r.InputTruncated = all, len(all), true

@@ -266,6 +266,7 @@ var leave = pattern.New(`(?i)\besc (to )?(cancel|exit|close|go back|back|dismiss
 // notice: any other dialog: no caret on the screen, and ended by how to leave
 // it.
 func (b *block) notice() bool {
+	d.Alike = d.Tool != toolCommand // of edits it shows the files, and of others' tools it was not measured
 	s := b.screen
 	words := s.last // the row that its last words begin on
 	for words > 0 && !s.blank(words-1) {
