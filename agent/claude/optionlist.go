@@ -102,10 +102,14 @@ func (s *screen) goOn(list []agent.Option, rows []int) {
 		if strings.Contains(s.text(row), "❯") {
 			number -= len("❯") - 1
 		}
+		least := number + 2
+		if list[k].Multiple { // what explains one that can be ticked begins below its number
+			least = number
+		}
 		for i := row + 1; i <= s.last && (k+1 == len(rows) || i < rows[k+1]); i++ {
 			text := sideBox.ReplaceAllString(s.text(i), "")
 			indent := len(text) - len(strings.TrimLeft(text, " "))
-			if indent < number+2 || strings.HasPrefix(strings.TrimSpace(text), "shift+tab to ") {
+			if indent < least || strings.HasPrefix(strings.TrimSpace(text), "shift+tab to ") {
 				break
 			}
 			more = append(more, text)

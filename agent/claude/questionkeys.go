@@ -140,7 +140,7 @@ func asksFor(q agent.Question, d *agent.Dialog) bool {
 		if i < len(q.Descriptions) {
 			description = q.Descriptions[i]
 		}
-		if !shows(d, o, label) || unmarked(o.Label+o.More) != unmarked(label+description) { // a label that had no room goes on below
+		if shows(d, o, label) == agent.NoMatch || unmarked(o.Label+o.More) != unmarked(label+description) { // a label that had no room goes on below
 			return false
 		}
 	}

@@ -71,22 +71,31 @@ func offers(d *agent.Dialog, q agent.Question) agent.Match {
 }
 
 func offer(d *agent.Dialog, o agent.Option, label string, q agent.Question, i int) agent.Match {
-	switch {
-	case !shows(d, o, label):
-		return agent.NoMatch
-	case i >= len(q.Descriptions) || q.Previews || previews(d) || d.Cut || o.More == "":
-		return agent.WholeMatch
-	case unmarked(o.Label+o.More) != unmarked(label+q.Descriptions[i]):
+	m := shows(d, o, label)
+	explained := o.More
+	if i < len(q.Descriptions) && !q.Previews && !previews(d) { // beside a preview there is no room for it
+		explained = q.Descriptions[i]
+	}
+	if unmarked(o.Label+o.More) != unmarked(label+explained) && m != agent.NoMatch && explained != o.More {
 		return agent.PartMatch // it is explained otherwise than was told
 	}
-	return agent.WholeMatch
+	return m
 }
 
 // shows says whether the option has that label: whole, or without room for its end,
-// which is below then.
-func shows(d *agent.Dialog, o agent.Option, label string) bool {
+// which is below then. One that differs in blanks or in Markdown's signs alone may be
+// another's.
+func shows(d *agent.Dialog, o agent.Option, label string) agent.Match {
 	rest, begins := strings.CutPrefix(unmarked(label), unmarked(o.Label))
-	return begins && (rest == "" || o.Label != "" && full(d, o) && strings.HasPrefix(unmarked(o.More), rest))
+	if !begins || rest != "" && (o.Label == "" || !full(d, o) || !strings.HasPrefix(unmarked(o.More), rest)) {
+		return agent.NoMatch
+	}
+	label = strings.TrimSpace(label)
+	after, same := strings.CutPrefix(label, o.Label)
+	if after = strings.TrimLeft(after, " "); !same || !strings.HasPrefix(o.More, after) {
+		return agent.AlikeMatch
+	}
+	return agent.WholeMatch
 }
 
 // besideLabel is how many columns are free beside a label at the most, with the number

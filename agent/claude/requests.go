@@ -263,7 +263,7 @@ func readQuestion(q *agent.Question, dialog *agent.Dialog) {
 		if o.Label == optionChat || strings.HasPrefix(o.Label, strings.TrimSuffix(optionOther, ".")) {
 			break
 		}
-		q.Options = append(q.Options, o.Label)
+		q.Options, q.Descriptions = append(q.Options, o.Label), append(q.Descriptions, o.More)
 		q.MultiSelect = q.MultiSelect || o.Multiple
 	}
 	q.Previews = previews(dialog)

@@ -78,7 +78,10 @@ func (s *screen) options() (list []agent.Option, first, end int, unsure bool) {
 			continue
 		}
 		column = numberColumn(m)
-		o := agent.Option{Number: number(m[4]), Focused: m[2] != "", Label: strings.TrimSpace(description.ReplaceAllString(m[5], ""))}
+		explained := description.FindString(m[5])
+		o := agent.Option{
+			Number: number(m[4]), Focused: m[2] != "", Label: strings.TrimSpace(strings.TrimSuffix(m[5], explained)), More: strings.TrimSpace(explained),
+		}
 		if want != 0 && o.Number != want {
 			unsure = true
 			continue
@@ -107,15 +110,18 @@ func (s *screen) numbers() int {
 // numberColumn is the column of the number in a match of optionLine.
 func numberColumn(m []string) int { return len(m[1]) + utf8.RuneCountInString(m[2]) + len(m[3]) }
 
-// goOn puts the rest of a label that was broken into lines behind it: rows that
+// goOn puts the rest of a label that was broken into lines after it: rows that
 // are indented as far as the label, in a list of answers to a permission.
-// Elsewhere such rows are descriptions. It returns the list's last row.
+// Elsewhere such rows are descriptions, and are kept beside the label. It returns the
+// list's last row.
 func (s *screen) goOn(list []agent.Option, rows []int) (end int) {
 	end = rows[len(rows)-1]
 	for k, row := range rows {
 		for i := row + 1; i <= s.last && strings.HasPrefix(s.text(i), "     ") && (k+1 == len(rows) || i < rows[k+1]); i++ {
 			if strings.HasPrefix(list[0].Label, "Yes, proceed") {
 				list[k].Label += " " + strings.TrimSpace(s.text(i))
+			} else {
+				list[k].More = strings.TrimSpace(list[k].More + "\n" + strings.TrimSpace(s.text(i)))
 			}
 			end = max(end, i)
 		}
@@ -144,6 +150,10 @@ func (b *block) question() bool {
 		d.Tabs = append(d.Tabs, strconv.Itoa(i+1))
 	}
 	d.Current = n - 1
+	d.Key = string(d.Type) + " " + strconv.Itoa(of)
+	if of == 1 { // several are one prompt with a page for each
+		d.Key += " " + squeeze(d.Body)
+	}
 	d.Partial = !strings.Contains(b.foot, "enter to submit")
 	return true
 }
@@ -175,22 +185,35 @@ func (b *block) plan() bool {
 	b.top = row
 	d.Type, d.Title, d.AfterTurn = agent.PromptPlan, "Implement this plan?", true
 	d.Partial = len(d.Options) < 2 || !strings.Contains(b.foot, "enter select")
-	d.Body = b.proposed(row)
+	d.Body, d.Cut = b.proposed(row)
 	return true
 }
 
-// proposed is the plan as far as the screen still shows it.
-func (b *block) proposed(row int) string {
-	for i := row - 1; i >= 0; i-- {
-		if strings.HasPrefix(b.screen.text(i), "• Proposed Plan") {
-			var lines []string
-			for k := i + 1; k < row && (b.screen.text(k) == "" || strings.HasPrefix(b.screen.text(k), "  ")); k++ {
-				lines = append(lines, strings.TrimPrefix(b.screen.text(k), "  "))
-			}
-			return strings.TrimSpace(strings.Join(lines, "\n"))
+// planHead is above a plan in the conversation.
+const planHead = "• Proposed Plan"
+
+// proposed is the plan as far as the screen still shows it: all that was proposed since the
+// last message that was sent. cut says that its beginning is not on the screen.
+func (b *block) proposed(row int) (plan string, cut bool) {
+	s := b.screen
+	top, first, last := row, -1, -1
+	for ; top > 0 && !strings.HasPrefix(s.text(top-1), mark+" "); top-- {
+		if strings.HasPrefix(s.text(top-1), planHead) {
+			first, last = top-1, max(last, top-1)
 		}
 	}
-	return ""
+	if cut = first < 0; !cut {
+		top = first + 1
+	}
+	var lines []string
+	for i := top; i < row; i++ {
+		text, ok := strings.CutPrefix(s.text(i), "  ")
+		if !ok && text != "" && !cut && i > last {
+			break
+		}
+		lines = append(lines, text)
+	}
+	return strings.TrimSpace(strings.Join(lines, "\n")), cut
 }
 
 var (
@@ -230,6 +253,7 @@ func (b *block) permission() bool {
 	for i := row + 1; headed && i < b.first; i++ {
 		d.Rows = append(d.Rows, agent.Drawn(b.screen.view.Lines[i]))
 	}
+	d.Alike = d.Tool != toolCommand // of edits it shows the files, and of others' tools it was not measured
 	d.Partial = !confirm || !isNo.MatchString(d.Options[len(d.Options)-1].Label)
 	return true
 }
@@ -266,7 +290,6 @@ var leave = pattern.New(`(?i)\besc (to )?(cancel|exit|close|go back|back|dismiss
 // notice: any other dialog: no caret on the screen, and ended by how to leave
 // it.
 func (b *block) notice() bool {
-	d.Alike = d.Tool != toolCommand // of edits it shows the files, and of others' tools it was not measured
 	s := b.screen
 	words := s.last // the row that its last words begin on
 	for words > 0 && !s.blank(words-1) {

@@ -3,9 +3,11 @@ package codex_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"berth/agent"
 	"berth/agent/codex"
+	"berth/detect"
 )
 
 // A question that was not shown is not answered.
@@ -96,5 +98,121 @@ func TestHeadWithinACommand(t *testing.T) {
 		if d == nil || !d.Cut {
 			t.Errorf("%s, and its head is off the screen: %+v", name, d)
 		}
+	}
+}
+
+// seen is a session on whose screen these dialogs are, one after the other.
+type seen struct {
+	f   *detect.Fold
+	now time.Time
+}
+
+func newSeen() *seen {
+	s := &seen{now: time.Unix(0, 0)}
+	s.f = detect.New(codex.Driver{}, detect.Options{Start: s.now, Dir: "/w"})
+	return s
+}
+
+func (s *seen) show(r *agent.Reading) *agent.Request {
+	for range 4 {
+		s.now = s.now.Add(100 * time.Millisecond)
+		s.f.Apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: r, Time: s.now})
+	}
+	return s.f.Status().Request
+}
+
+// keyed says whether an answer to the prompt presses a key at the dialog.
+func (s *seen) keyed(id string, d *agent.Dialog) bool {
+	p, ok := s.f.Pending(id)
+	return ok && p.Dialog != nil && p.Whole && !p.Request.Contested && !p.Over && !p.Alike && s.f.Asks(d, id)
+}
+
+// The dialog of edits may be the next one's once a key was pressed. One that shows a command
+// is that command's.
+func TestNextEdits(t *testing.T) {
+	for screen, alike := range map[string]bool{edits: true, runs: false} {
+		s, r := newSeen(), draw(screen, -1, 0)
+		p := s.show(r)
+		if p == nil || !s.keyed(p.ID, r.Dialog) {
+			t.Fatalf("%+v", p)
+		}
+		s.f.Typed(s.now)
+		s.show(r)
+		if s.keyed(p.ID, r.Dialog) == alike {
+			t.Errorf("%s: right after a key it is answered by keys %v", p.ID, alike)
+		}
+		for range 10 {
+			s.show(r)
+		}
+		now := s.f.Status().Request
+		if !s.keyed(now.ID, r.Dialog) || (now.ID != p.ID) != alike || len(s.f.Status().Requests) != 1 {
+			t.Errorf("a while after a key prompt %s is %+v", p.ID, now)
+		}
+	}
+}
+
+const planEnds = "\n\n\n  Implement this plan?\n\n\n› 1. Yes, implement this plan          Switch to Default and start coding\n  2. No, stay in Plan mode             Continue planning with the model\n\n  enter select · esc back"
+
+// A plan whose beginning has left the screen is not answered by keys.
+func TestPlanThatLeftTheScreen(t *testing.T) {
+	const plan, says = "  Build it.\n  Do not push.", "\n\n\n• Here is my plan.\n\n  Worked for <1s"
+	for _, c := range []struct {
+		name, above, text string
+		keyed             bool
+	}{
+		{"whole", "› plan it\n\n• Proposed Plan\n\n" + plan, "Build it.\nDo not push.", true},
+		{"with a message below", "• Proposed Plan\n\n" + plan + says, "Build it.\nDo not push.", true},
+		{"its end", plan, "Build it.\nDo not push.", false},
+		{"its end, with a message below", plan + says, "Build it.\nDo not push.\n\n\n• Here is my plan.\n\nWorked for <1s", false},
+		{"gone", "", "", false},
+		{"an older one", "• Proposed Plan\n\n" + plan + "\n\n› another", "", false},
+		{"two", "• Proposed Plan\n\n  Push it.\n\n• Or so.\n\n• Proposed Plan\n\n" + plan + says, "Push it.\n\n• Or so.\n\n• Proposed Plan\n\nBuild it.\nDo not push.", true},
+	} {
+		s, r := newSeen(), draw(c.above+planEnds, -1, 0)
+		p := s.show(r)
+		if p == nil || p.Type != agent.PromptPlan || text(p.Text) != c.text || s.keyed(p.ID, r.Dialog) != c.keyed {
+			t.Errorf("%s: answered by keys %v: %+v", c.name, !c.keyed, p)
+		}
+	}
+	s := newSeen()
+	whole, end := draw("• Proposed Plan\n\n"+plan+planEnds, -1, 0), draw("  Do not push."+planEnds, -1, 0)
+	id := s.show(whole).ID
+	end.Dialog.Height--
+	if p := s.show(end); p.ID != id || text(p.Text) != "Build it.\nDo not push." || s.keyed(id, end.Dialog) {
+		t.Errorf("without room it is %+v", p)
+	}
+	if p := s.show(whole); p.ID != id || !s.keyed(id, whole.Dialog) {
+		t.Errorf("with room again it is %+v", p)
+	}
+}
+
+// What explains an option is a part of what is asked.
+func TestExplainedOtherwise(t *testing.T) {
+	asks := func(yes string) *agent.Reading {
+		return draw("  Question 1/1 (1 unanswered)\n  Go on?\n\n  › 1. Yes           "+yes+"\n    2. No            Keep all\n    3. None of the above\n\n  tab to add notes | enter to submit answer | esc to interrupt", -1, 0)
+	}
+	d := asks("Delete all\n                     of it").Dialog
+	for told, want := range map[string]agent.Match{
+		"Delete all of it": agent.WholeMatch, "Delete nothing": agent.PartMatch, "": agent.PartMatch, "Delete all": agent.PartMatch,
+	} {
+		p := &agent.Request{Type: agent.PromptQuestion, Questions: []agent.Question{{Text: "Go on?", Options: []string{"Yes", "No"}, Descriptions: []string{told, "Keep all"}}}}
+		if got := (codex.Driver{}).Match(d, p); got != want {
+			t.Errorf("%q: %v, want %v", told, got, want)
+		}
+	}
+	s := newSeen()
+	id := s.show(asks("Delete nothing")).ID
+	if p := s.show(asks("Delete all")); p.ID == id || p.Questions[0].Descriptions[0] != "Delete all" {
+		t.Errorf("explained otherwise, prompt %s is %+v", id, p)
+	}
+}
+
+// Two single questions in a row are two dialogs.
+func TestNextQuestion(t *testing.T) {
+	key := func(question string, of string) string {
+		return draw("  Question 1/"+of+" (1 unanswered)\n  "+question+"\n\n  › 1. Yes           Do it\n    2. None of the above\n\n  tab to add notes | enter to submit answer | esc to interrupt", -1, 0).Dialog.Key
+	}
+	if key("Go on?", "1") == key("Delete all?", "1") || key("Go on?", "1") != key("Go\n  on?", "1") || key("Go on?", "2") != key("Delete all?", "2") {
+		t.Errorf("%q, %q", key("Go on?", "1"), key("Delete all?", "1"))
 	}
 }

@@ -111,9 +111,12 @@ func matchCommand(d *agent.Dialog, command, reason string) agent.Match {
 }
 
 // matchPlan: what a plan says was read off a dialog. One with its lines elsewhere may be
-// another.
+// another, and of one whose beginning is not on the screen nothing is known.
 func matchPlan(d *agent.Dialog, p *agent.Request) agent.Match {
-	if p.Text == nil || *p.Text == d.Body {
+	switch {
+	case d.Cut:
+		return agent.PartMatch
+	case p.Text == nil || *p.Text == d.Body:
 		return agent.WholeMatch
 	}
 	return when(flat(*p.Text) == flat(d.Body), agent.AlikeMatch)
@@ -140,16 +143,29 @@ func matchQuestion(d *agent.Dialog, p *agent.Request) agent.Match {
 		if i >= len(d.Options) {
 			return agent.NoMatch
 		}
-		shown, cut := strings.CutSuffix(d.Options[i].Label, "…")
-		switch {
-		case d.Options[i].Label == strings.TrimSpace(label):
-		case squeeze(d.Options[i].Label) == squeeze(label):
-			match = min(match, agent.AlikeMatch)
-		case cut && strings.HasPrefix(squeeze(label), squeeze(shown)):
-			match = agent.PartMatch // what has no room may say otherwise
-		default:
+		m := offer(d.Options[i], label, q, i)
+		if match = min(match, m); m == agent.NoMatch {
 			return agent.NoMatch
 		}
 	}
 	return match
+}
+
+// offer says whether the option has that label, and what explains it. A label without room
+// may end otherwise.
+func offer(o agent.Option, label string, q agent.Question, i int) agent.Match {
+	explained := o.More
+	if i < len(q.Descriptions) {
+		explained = q.Descriptions[i]
+	}
+	shown, cut := strings.CutSuffix(o.Label, "…")
+	switch {
+	case o.Label == strings.TrimSpace(label) && squeeze(o.More) == squeeze(explained):
+		return agent.WholeMatch
+	case squeeze(o.Label+o.More) == squeeze(label+explained):
+		return agent.AlikeMatch
+	case squeeze(o.Label) == squeeze(label), cut && strings.HasPrefix(squeeze(label), squeeze(shown)):
+		return agent.PartMatch
+	}
+	return agent.NoMatch
 }

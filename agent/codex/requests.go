@@ -159,6 +159,10 @@ func (Driver) Fill(r *agent.Request, dialog *agent.Dialog) {
 		fillQuestion(r, dialog)
 	case agent.PromptPermission:
 		fillPermission(r, dialog)
+	case agent.PromptPlan:
+		if !dialog.Cut || r.Text == nil { // what was seen of it is more than what is left on the screen
+			r.Text = agent.Pointer(dialog.Body)
+		}
 	default:
 		r.Text = agent.Pointer(dialog.Body)
 	}
@@ -199,7 +203,7 @@ func fillQuestion(r *agent.Request, dialog *agent.Dialog) {
 		q.Text = dialog.Body
 		for _, o := range dialog.Options {
 			if o.Label != optionOther {
-				q.Options = append(q.Options, o.Label)
+				q.Options, q.Descriptions = append(q.Options, o.Label), append(q.Descriptions, o.More)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"slices"
 	"strings"
 
 	"berth/agent"
@@ -105,6 +106,7 @@ func (b *box) options() {
 	b.first, b.last = len(b.rows), -1
 	want, top := 0, 0
 	var list, done []agent.Option
+	var rows []int // of each of them
 	for i := len(b.rows) - 1; i >= 0; i-- {
 		found := readOptions(b.rows[i])
 		if m := doneLine.FindStringSubmatch(b.rows[i]); m != nil && want == 0 {
@@ -117,6 +119,7 @@ func (b *box) options() {
 			b.last = i
 		}
 		list, top = append(found, list...), i
+		rows = append(slices.Repeat([]int{i}, len(found)), rows...)
 		if want = found[0].Number - 1; want == 0 {
 			break
 		}
@@ -126,6 +129,7 @@ func (b *box) options() {
 		b.last = -1
 		return
 	}
+	b.explain(list, rows)
 	if b.first = top; list[len(list)-1].Multiple {
 		list = append(list, done...)
 	}
@@ -136,6 +140,22 @@ func (b *box) options() {
 		}
 	}
 	b.first, b.last = len(b.rows), -1
+}
+
+// explain puts what is below each option beside it: what explains it, down to the next
+// option, a blank row or the mark of a list that goes on.
+func (b *box) explain(list []agent.Option, rows []int) {
+	for k, row := range rows {
+		var more []string
+		for i := row + 1; i < len(b.rows) && (k+1 == len(rows) || i < rows[k+1]); i++ {
+			text := strings.TrimSpace(b.rows[i])
+			if text == "" || text == "▼" || doneLine.MatchString(b.rows[i]) {
+				break
+			}
+			more = append(more, text)
+		}
+		list[k].More = strings.Join(more, "\n")
+	}
 }
 
 func readOptions(row string) []agent.Option {
@@ -297,6 +317,9 @@ func (b *box) question() bool {
 	d.Tool = toolAsk
 	if d.Confirm {
 		d.Current = len(d.Tabs)
+	}
+	if len(d.Tabs) == 0 { // several are one prompt with a page for each, known by its tabs
+		d.Key = string(agent.PromptQuestion) + " " + squeeze(d.Body)
 	}
 	return b.is(agent.PromptQuestion, "", "")
 }

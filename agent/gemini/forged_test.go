@@ -108,3 +108,35 @@ func TestPageOfAQuestion(t *testing.T) {
 		t.Errorf("question %d", p.QuestionCurrent)
 	}
 }
+
+// What explains an option is a part of what is asked.
+func TestExplainedOtherwise(t *testing.T) {
+	asks := func(yes ...string) *agent.Dialog {
+		rows := append([]string{"Answer Questions", "", "Drop the tables?", "", "▲", "● 1.  Yes"}, yes...)
+		return draw(box(append(rows, "  2.  No", "      Keep all.", "▼", "", "Enter to select · ↑/↓ to navigate · Esc to cancel")...)...).Dialog
+	}
+	d := asks("      Drop all", "      of them.")
+	for told, want := range map[string]agent.Match{
+		"Drop all of them.": agent.WholeMatch, "Drop none of them.": agent.PartMatch, "": agent.PartMatch, "Drop all": agent.PartMatch,
+	} {
+		p := &agent.Request{Type: agent.PromptQuestion, Questions: []agent.Question{{Text: "Drop the tables?", Options: []string{"Yes", "No"}, Descriptions: []string{told, "Keep all."}}}}
+		if got := (gemini.Driver{}).Match(d, p); got != want {
+			t.Errorf("%q: %v, want %v", told, got, want)
+		}
+	}
+	p := gemini.Driver{}.FromDialog(asks("      Drop none."))
+	if got := (gemini.Driver{}).Match(d, p); got != agent.PartMatch {
+		t.Errorf("seen with another explanation: %v of %+v", got, p.Questions)
+	}
+}
+
+// Two single questions in a row are two dialogs.
+func TestNextQuestion(t *testing.T) {
+	key := func(rows ...string) string {
+		rows = append(append([]string{"Answer Questions", ""}, rows...), "", "● 1.  Yes", "  2.  No", "", "Enter to select · ↑/↓ to navigate · Esc to cancel")
+		return draw(box(rows...)...).Dialog.Key
+	}
+	if key("Go on?") == key("Delete all?") || key("Go on?") != key("Go", "on?") {
+		t.Errorf("%q, %q", key("Go on?"), key("Delete all?"))
+	}
+}

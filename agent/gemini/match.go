@@ -150,23 +150,26 @@ func questionShown(d *agent.Dialog) string {
 	return strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(d.Body), selectAll))
 }
 
-// offers says whether the options that are shown are the question's. A label without
-// room is shown as far as it has, and may end otherwise.
+// offers says whether the options that are shown are the question's, and what explains
+// them. A label without room is shown as far as it has, and may end otherwise.
 func offers(d *agent.Dialog, q agent.Question) agent.Match {
 	m := agent.WholeMatch
 	for _, o := range d.Options {
-		if o.Number < 1 || o.Number > len(q.Options) {
+		i := o.Number - 1
+		if i < 0 || i >= len(q.Options) {
 			continue
 		}
-		label := q.Options[o.Number-1]
+		label, explained := q.Options[i], o.More
+		if i < len(q.Descriptions) {
+			explained = q.Descriptions[i]
+		}
 		switch {
-		case o.Label == strings.TrimSpace(label):
-		case plainText(o.Label) == plainText(label):
-			m = min(m, agent.AlikeMatch)
-		case strings.HasPrefix(plainText(label), plainText(strings.TrimSuffix(o.Label, "…"))):
-			m = agent.PartMatch
-		default:
+		case !strings.HasPrefix(plainText(label), plainText(strings.TrimSuffix(o.Label, "…"))):
 			return agent.NoMatch
+		case plainText(o.Label) != plainText(label), plainText(o.More) != plainText(explained):
+			m = agent.PartMatch
+		case o.Label != strings.TrimSpace(label):
+			m = min(m, agent.AlikeMatch)
 		}
 	}
 	return m

@@ -45,7 +45,7 @@ func pages(p *agent.Request, each []agent.QuestionPick, d *agent.Dialog) (agent.
 	case d.Confirm || p.QuestionCurrent != 0:
 		return agent.KeyAnswer{}, errBegun
 	}
-	var w way
+	w := way{told: told(p)}
 	for i, pick := range each {
 		q := &p.Questions[i]
 		if q.Text == "" {
@@ -109,6 +109,7 @@ func beginning(text string) string {
 // way is the keys on a way through a dialog's pages.
 type way struct {
 	steps []agent.Step
+	told  bool                     // all options of each question are known
 	page  func(*agent.Dialog) bool // that is the page which the keys are for now
 }
 
@@ -138,7 +139,7 @@ func (w *way) answer(q *agent.Question, pick agent.QuestionPick, d *agent.Dialog
 
 func (w *way) pick(q *agent.Question, pick agent.QuestionPick, d *agent.Dialog) error {
 	count := len(q.Options)
-	line := ownLine(q, d)
+	line := w.ownLine(q, d)
 	for _, n := range pick.Options {
 		switch {
 		case n >= 1 && n <= count:
@@ -168,20 +169,18 @@ func (w *way) pick(q *agent.Question, pick agent.QuestionPick, d *agent.Dialog) 
 	return nil
 }
 
-// told says that a hook told of the question: all its options are known. The
-// dialog shows three at a time.
-func told(q *agent.Question) bool {
-	return len(q.Options) > 0 && len(q.Descriptions) == len(q.Options)
-}
+// told says that the agent itself reported the questions: all their options are known.
+// The dialog shows three at a time.
+func told(p *agent.Request) bool { return len(p.Raw) > 0 }
 
 // ownLine is the number of the line for a value of one's own, which stands behind
 // the options, and behind one for all of them where several may be ticked; 0
 // where that is not known.
-func ownLine(q *agent.Question, d *agent.Dialog) int {
+func (w *way) ownLine(q *agent.Question, d *agent.Dialog) int {
 	switch {
-	case !told(q) && d == nil, len(q.Options) == 0:
+	case !w.told && d == nil, len(q.Options) == 0:
 		return 0
-	case !told(q):
+	case !w.told:
 		for _, o := range d.Options {
 			if o.Label == hintOwn {
 				return o.Number
@@ -208,9 +207,8 @@ func hint(q *agent.Question) string {
 // that another option is focused. The digit works for one that is out of view,
 // too.
 func (w *way) choose(q *agent.Question, n, line int) {
-	known := told(q)
 	w.key(strconv.Itoa(n), "option "+strconv.Itoa(n), func(d *agent.Dialog) bool {
-		return selects(d, line) && (known || inView(d, n))
+		return selects(d, line) && (w.told || inView(d, n))
 	})
 }
 
@@ -233,9 +231,9 @@ const most = 9
 // that line and on to the last: on the way it sees what is out of view at
 // first, a fourth option and whether somebody's words stand in the line.
 func (w *way) tick(q *agent.Question, pick agent.QuestionPick, d *agent.Dialog) error {
-	line := ownLine(q, d)
+	line := w.ownLine(q, d)
 	switch {
-	case !told(q):
+	case !w.told:
 		return fmt.Errorf("%w: without a hook nobody knows how many options it has, of which three are in view; attach", agent.ErrCannot)
 	case line+1 > most:
 		return fmt.Errorf("%w: it has more options than keys; attach", agent.ErrCannot)

@@ -294,11 +294,11 @@ func fillQuestion(r *agent.Request, dialog *agent.Dialog) {
 		q.Text = questionShown(dialog)
 		for _, o := range dialog.Options {
 			if q.MultiSelect = q.MultiSelect || o.Multiple; o.Label != hintOwn {
-				q.Options = append(q.Options, o.Label)
+				q.Options, q.Descriptions = append(q.Options, o.Label), append(q.Descriptions, o.More)
 			}
 		}
 	}
-	if told(q) && (q.MultiSelect || len(dialog.Options) < len(q.Options) || dialog.Options[0].Number != 1) {
+	if told(r) && len(q.Options) > 0 && (q.MultiSelect || len(dialog.Options) < len(q.Options) || dialog.Options[0].Number != 1) {
 		r.Options = q.Options // of which the dialog shows three at a time
 	}
 	r.Title, r.Text = agent.Pointer(q.Header), agent.Pointer(q.Text)

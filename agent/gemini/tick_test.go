@@ -27,7 +27,7 @@ func ticking(options int) *agent.Request {
 	for i := range options {
 		q.Options, q.Descriptions = append(q.Options, fmt.Sprint("F", i+1)), append(q.Descriptions, "")
 	}
-	return &agent.Request{Type: agent.PromptQuestion, Questions: []agent.Question{q}}
+	return &agent.Request{Type: agent.PromptQuestion, Questions: []agent.Question{q}, Raw: []byte("{}")}
 }
 
 func ticks(options ...int) agent.Answer {
