@@ -43,6 +43,7 @@ func (s *Session) Interrupt(ctx context.Context, claim Claim) (Interrupted, erro
 			With("session", st.Name)
 	}
 	var done Interrupted
+	claim.AfterDelivery = true // a message just sent may be what is to be stopped
 	err := s.delivery(ctx, claim, func(write writing) error {
 		within, cancel := context.WithTimeoutCause(ctx, interruptFor, errNotInterrupted)
 		defer cancel()

@@ -15,12 +15,13 @@ import (
 // Claim is how a call wants to write to a session.
 type Claim struct {
 	Actor
-	Allowed  func() error  // the caller's rights on this session as they are now
-	Lease    uint64        // the generation of a lock of its own; 0 for none
-	Takeover bool          // take the lease from its holder, who is told
-	Wait     time.Duration // for another writer to let go
-	Verb     string        // for the event
-	Digest   string        // of what the caller was shown of the prompt that is answered; empty: not told
+	Allowed       func() error  // the caller's rights on this session as they are now
+	Lease         uint64        // the generation of a lock of its own; 0 for none
+	Takeover      bool          // take the lease from its holder, who is told
+	Wait          time.Duration // for another writer to let go
+	AfterDelivery bool          // without Wait: wait for the end of a delivery in progress, at most 5 s
+	Verb          string        // for the event
+	Digest        string        // of what the caller was shown of the prompt that is answered; empty: not told
 }
 
 func (a Actor) client(mayWrite bool) lease.Client {
@@ -180,10 +181,16 @@ type writing = func(send func(*core) (<-chan error, error)) error
 // delivery runs work as a claim's own delivery: nobody's input comes between.
 func (s *Session) delivery(ctx context.Context, claim Claim, work func(writing) error) error {
 	var grant lease.Grant
-	err := s.untilFree(ctx, claim.Wait, func(c *core) (err error) {
+	begin := func(c *core) (err error) {
 		grant, err = c.begin(claim)
 		return err
-	})
+	}
+	var err error
+	if claim.AfterDelivery && claim.Wait == 0 {
+		err = s.afterDelivery(ctx, begin)
+	} else {
+		err = s.untilFree(ctx, claim.Wait, begin)
+	}
 	defer func() { // after a caller gave up too: the loop may have granted it all the same
 		_ = s.do(context.WithoutCancel(ctx), func(c *core) { // a loop that has ended has no lease
 			if grant.Generation != 0 {
