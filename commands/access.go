@@ -68,8 +68,16 @@ type Tested struct {
 	Why      *string `json:"why"`  // not
 }
 
+// accessOptions are the options that each part of access has.
+var accessOptions = map[string][]string{
+	"add": {"role", "name", "sessions", "verbs", "from", "for"}, "rm": {"last"}, "test": {"from"},
+}
+
 func access(_ context.Context, c *Call) error {
 	args := c.Args[1:]
+	if err := c.checkGrant(Lookup("access"), accessOptions[c.Args[0]]...); err != nil {
+		return err
+	}
 	switch what := c.Args[0]; {
 	case what == "ls" && len(args) == 0:
 		return c.accessList()

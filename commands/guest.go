@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,8 +34,21 @@ type LetIn struct {
 	Certificate string `json:"certificate"` // a line for KEY-cert.pub
 }
 
+// narrowing are the options that narrow a guest.
+var narrowing = []string{"role", "sessions", "verbs", "for"}
+
 func guest(_ context.Context, c *Call) error {
 	args := c.Args[1:]
+	has := []string{"role", "name", "sessions", "verbs", "from", "for"}
+	switch c.Args[0] {
+	case "narrow":
+		has = narrowing
+	case "ls", "revoke":
+		has = nil
+	}
+	if err := c.checkGrant(Lookup("guest"), has...); err != nil {
+		return err
+	}
 	switch what := c.Args[0]; {
 	case what == "ls" && len(args) == 0:
 		return c.guestList()
@@ -128,6 +142,9 @@ func orAny(list []string) string {
 }
 
 func (c *Call) narrow(g *keys.Guest) error {
+	if !slices.ContainsFunc(narrowing, c.flags.Changed) {
+		return Lookup("guest").usage(errors.New("narrow by --role, --sessions, --verbs or --for"))
+	}
 	var to keys.Guest
 	to.Role, _ = c.flags.GetString("role")
 	to.Sessions, _ = c.flags.GetStringSlice("sessions")

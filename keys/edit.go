@@ -18,6 +18,7 @@ import (
 var (
 	ErrListed    = errors.New("the key stands in a key file already")
 	ErrNameTaken = errors.New("another key has that name")
+	ErrIsGuest   = errors.New("the key is a guest's, who would have the rights of both")
 	ErrLastAdmin = errors.New("no admin would be left")
 	ErrNotOurs   = errors.New("the line stands in a file that is given whole, with authorize")
 )
@@ -85,6 +86,9 @@ func (s *Store) Add(g Grant) (Line, error) {
 			return Line{}, fmt.Errorf("%w, %s", ErrNameTaken, l.Place())
 		}
 	}
+	if g := s.openGuests(fingerprint); len(g) > 0 {
+		return Line{}, fmt.Errorf("%w: guest revoke %d first", ErrIsGuest, g[0])
+	}
 	err = s.edit(s.o.Files[0], fingerprint, func(data []byte) ([]byte, error) {
 		if len(data) > 0 && data[len(data)-1] != '\n' {
 			data = append(data, '\n')
@@ -102,8 +106,8 @@ func (s *Store) Add(g Grant) (Line, error) {
 	return Line{}, fmt.Errorf("%s was written, and the key is not let in: the log says why", s.o.Files[0])
 }
 
-// Remove takes all lines of a key out of the key files. Comments stay. It
-// refuses to leave no admin that can log in, unless last says so.
+// Remove takes all lines of a key out of the key files, and ends what it may as a
+// guest. Comments stay. It refuses to leave no admin that can log in, unless last says so.
 func (s *Store) Remove(fingerprint string, last bool) ([]Line, error) {
 	s.editing.Lock()
 	defer s.editing.Unlock()
@@ -149,7 +153,7 @@ func (s *Store) Remove(fingerprint string, last bool) ([]Line, error) {
 	if still := s.Current().Named(fingerprint); len(still) > 0 {
 		return nil, fmt.Errorf("%s was changed by somebody else meanwhile, and still has the key: try again", s.o.Files)
 	}
-	return gone, nil
+	return gone, s.revokeGuests(fingerprint)
 }
 
 // grantsAccess says whether the line's holder can change who may log in.

@@ -265,6 +265,32 @@ func (s *Store) ChangeGuest(serial uint64, change func(*Guest) error) (Guest, er
 	})
 }
 
+// openGuests are the serials by which a key is let in as a guest.
+func (s *Store) openGuests(fingerprint string) (serials []uint64) {
+	for _, g := range s.Guests() {
+		if g.Fingerprint == fingerprint && g.Revoked.IsZero() && s.o.Now().Before(g.Expires.Time) {
+			serials = append(serials, g.Serial)
+		}
+	}
+	return serials
+}
+
+// revokeGuests ends what a key may as a guest. s.editing is held.
+func (s *Store) revokeGuests(fingerprint string) error {
+	open := s.openGuests(fingerprint)
+	if len(open) == 0 {
+		return nil
+	}
+	return s.writeGuests(func(b *guestBook) error {
+		for i := range b.Guests {
+			if slices.Contains(open, b.Guests[i].Serial) {
+				b.Guests[i].Revoked = api.At(s.o.Now().UTC())
+			}
+		}
+		return nil
+	})
+}
+
 // Narrow gives the guest less than it has: a lower role, some of its sessions and
 // verbs, an earlier end. Whatever would be more is refused.
 func (g *Guest) Narrow(to Guest) error {

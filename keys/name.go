@@ -13,8 +13,8 @@ const nameLimit = 64
 
 // cleanName makes a key's comment safe to show and to log: printable ASCII
 // and letters of any script that have a width of their own; no control, bidi
-// or zero-width character. What names one of Berth's other kinds of caller is
-// no name for a key.
+// or zero-width character. What names one of Berth's other kinds of caller, or
+// the server, is no name for a key.
 func cleanName(comment string) string {
 	var b strings.Builder
 	n := 0
@@ -34,6 +34,9 @@ func cleanName(comment string) string {
 		if len(name) >= len(kind) && strings.EqualFold(name[:len(kind)], kind) {
 			return ""
 		}
+	}
+	if strings.EqualFold(name, "berth") { // the server itself, in events
+		return ""
 	}
 	return name
 }

@@ -1,0 +1,80 @@
+package commands
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"berth/api"
+	"berth/commands/words"
+	"berth/keys"
+)
+
+// checkGrant refuses options by which somebody could be given more than was meant:
+// those that this part of the verb does not have, which would be passed over; empty
+// ones, since an empty list of rights means all of them; and those of checkKeyLast.
+func (c *Call) checkGrant(verb *Verb, has ...string) error {
+	var why error
+	c.flags.Visit(func(f *pflag.Flag) {
+		switch {
+		case f.Value.Type() == "bool" && f.Name != "last", why != nil:
+		case !slices.Contains(has, f.Name):
+			why = fmt.Errorf("--%s has no effect here", f.Name)
+		case emptyValue(f):
+			why = fmt.Errorf("--%s is empty: leave it out, or write what it is to be", f.Name)
+		}
+	})
+	if why == nil {
+		list, err := words.Words(c.Line)
+		if err != nil {
+			return api.Errorf(api.CodeUsage, "%s: %w", verb.Name, err)
+		}
+		why = checkKeyLast(list, func(name string) bool { f := c.flags.Lookup(name); return f != nil && f.NoOptDefVal == "" })
+	}
+	if why != nil {
+		return verb.usage(why)
+	}
+	return nil
+}
+
+// emptyValue says that an option was given nothing, or a list with an empty element.
+func emptyValue(f *pflag.Flag) bool {
+	if list, ok := f.Value.(pflag.SliceValue); ok {
+		all := list.GetSlice()
+		return len(all) == 0 || slices.ContainsFunc(all, func(e string) bool { return strings.TrimSpace(e) == "" })
+	}
+	return f.Value.String() == ""
+}
+
+// checkKeyLast refuses options behind a key, and options that are given twice: of a
+// .pub file on the command line its owner has written the comment, and what is given
+// last would hold.
+func checkKeyLast(list []string, takesValue func(name string) bool) error {
+	given := map[string]bool{}
+	key := false
+	for i := 1; i < len(list); i++ {
+		word := list[i]
+		name, option := strings.CutPrefix(word, "--")
+		switch {
+		case key && word != "-" && strings.HasPrefix(word, "-"):
+			return fmt.Errorf("%s is behind the key: write options before it, or give the key on standard input, with - in its place", api.Quote(word))
+		case key:
+		case word == "--":
+			key = true
+		case option:
+			name, _, whole := strings.Cut(name, "=")
+			if given[name] {
+				return fmt.Errorf("--%s is given twice", name)
+			}
+			given[name] = true
+			if !whole && takesValue(name) {
+				i++
+			}
+		case keys.BeginsKey(word):
+			key = true
+		}
+	}
+	return nil
+}
