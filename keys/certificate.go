@@ -29,7 +29,8 @@ var (
 const (
 	forceCommand  = "force-command"
 	sourceAddress = "source-address"
-	permitPTY     = "permit-pty" // an extension
+	permitPTY     = "permit-pty"        // an extension
+	noTouch       = "no-touch-required" // likewise; the SSH library goes by it
 )
 
 // Plain is the key that a client which proved key has: of a certificate, the
@@ -94,6 +95,8 @@ func (s *Set) soundCertificate(cert *ssh.Certificate, remote net.Addr, now time.
 		return fmt.Errorf("%w: its RSA key has %d bits, %d is the least", ErrCertificate, bits, minRSABits)
 	case cert.Signature == nil || cert.Signature.Format == ssh.KeyAlgoRSA:
 		return fmt.Errorf("%w: it is signed with SHA-1", ErrCertificate)
+	case strings.HasPrefix(cert.Key.Type(), "sk-") && hasExtension(cert, noTouch):
+		return fmt.Errorf("%w: it waives the touch of its security key (%s), which must always be touched: certify it without", ErrCertificate, noTouch)
 	case len(cert.ValidPrincipals) == 0:
 		return fmt.Errorf("%w: it names no principal", ErrCertificate)
 	}
@@ -120,6 +123,11 @@ func (s *Set) soundCertificate(cert *ssh.Certificate, remote net.Addr, now time.
 	return nil
 }
 
+func hasExtension(cert *ssh.Certificate, name string) bool {
+	_, has := cert.Extensions[name]
+	return has
+}
+
 // parseCertSources reads a certificate's source-address: addresses and
 // networks alone, none negated.
 func parseCertSources(list string) (sources, *fault) {
@@ -143,7 +151,7 @@ func (e entry) certified(cert *ssh.Certificate, remote net.Addr) (Identity, erro
 			id.Expires = until
 		}
 	}
-	if _, ok := cert.Extensions[permitPTY]; !ok {
+	if !hasExtension(cert, permitPTY) {
 		id.NoPTY = true
 	}
 	command, forced := cert.CriticalOptions[forceCommand]
