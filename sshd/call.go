@@ -1,6 +1,7 @@
 package sshd
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -58,8 +59,15 @@ type PTY struct {
 }
 
 // Identity is who is calling, with the rights they have now: those of a key
-// may be narrowed while a call runs.
-func (c *Call) Identity() keys.Identity { return *c.conn.identity.Load() }
+// may be narrowed while a call runs. A process inside a session has the name that the
+// session has now: another session may have the one that it had at the login.
+func (c *Call) Identity() keys.Identity {
+	id := *c.conn.identity.Load()
+	if id.Kind == keys.KindAgent && c.conn.server.nameOf != nil {
+		id.Name = keys.Agent(id.Session, cmp.Or(c.conn.server.nameOf(id.Session), id.Session), id.PID).Name
+	}
+	return id
+}
 
 // Window is the present size of the client's terminal; 0, 0 without one.
 func (c *Call) Window() (cols, rows int) {

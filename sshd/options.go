@@ -30,6 +30,9 @@ type Options struct {
 	// Holders lists the holders that live now. It is called for each
 	// connection of a caller on this machine and must be quick. nil is none.
 	Holders func() []HolderProcess
+	// NameOf is a session's present name; empty: it is gone. A process inside it is
+	// known by that name, also over a connection that is older. nil: names stay.
+	NameOf func(session string) string
 
 	Log   *slog.Logger     // nil is slog.Default()
 	Audit func(Login)      // told each login accepted and refused; nil is nobody. Called concurrently

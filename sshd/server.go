@@ -24,6 +24,7 @@ type Server struct {
 	local    keys.Role
 	serve    func(context.Context, *Call) int
 	holders  func() []HolderProcess
+	nameOf   func(session string) string
 	log      *slog.Logger
 	audit    func(Login)
 	clock    func() time.Time
@@ -68,7 +69,7 @@ func New(o Options) (*Server, error) {
 	}
 	s := &Server{
 		keys: o.Keys, limits: o.Limits.withDefaults(), local: o.Local, serve: o.Serve,
-		holders: o.Holders, log: o.Log, audit: o.Audit, clock: o.Now,
+		holders: o.Holders, nameOf: o.NameOf, log: o.Log, audit: o.Audit, clock: o.Now,
 		live: map[*connection]struct{}{}, others: map[string]*net.UnixListener{}, stop: make(chan struct{}),
 	}
 	for _, k := range o.HostKeys {

@@ -374,7 +374,7 @@ func (s *server) listen() error {
 	}
 	s.edge, err = sshd.New(sshd.Options{
 		Listen: []string{s.config.Listen}, Socket: filepath.Join(s.config.RuntimeDir, socketName), HostKeys: signers,
-		Keys: sshd.StoreKeys(s.keys), Serve: d.Serve, Holders: s.holders, Local: s.config.LocalRole(), Log: s.log, Now: time.Now, Audit: s.login,
+		Keys: sshd.StoreKeys(s.keys), Serve: d.Serve, Holders: s.holders, NameOf: s.nameOf, Local: s.config.LocalRole(), Log: s.log, Now: time.Now, Audit: s.login,
 		Limits: sshd.Limits{
 			Startups: l.MaxStartups, StartupsPerSource: l.PerSource, LoginGrace: l.LoginGrace, AuthTries: l.MaxAuthTries, Channels: l.ChannelsPerConnection,
 			EnvBytes: int(l.EnvBytes), CommandBytes: int(l.CommandBytes), Verbs: float64(l.VerbsPerSecond), Logins: float64(l.LoginsPerSecond), Connections: l.Connections,
@@ -432,6 +432,14 @@ func (s *server) holders() []sshd.HolderProcess {
 		out = append(out, sshd.HolderProcess{PID: h.PID, UID: h.UID, Command: h.Command, Start: h.Start, Session: h.ID, Name: h.Name, Verbs: h.Verbs})
 	}
 	return out
+}
+
+// nameOf is a session's present name; empty where there is none by that id.
+func (s *server) nameOf(id string) string {
+	if one, ok := s.sessions.Find(id); ok {
+		return one.Status().Name
+	}
+	return ""
 }
 
 // edgeHealth is what the SSH edge says of itself.
