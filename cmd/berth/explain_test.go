@@ -66,3 +66,22 @@ func TestExplainFile(t *testing.T) {
 		}
 	}
 }
+
+// A recording is another's text: in JSON, too, nothing of it moves a terminal.
+func TestExplainFileIsPrintable(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.cast")
+	cast := `{"version": 2, "width": 60, "height": 12, "timestamp": 1000}` + "\n" + `[0.5, "o", "\u001b]0;✳ Cl\u009b2Jau\u202ede\u007f\u0007"]` + "\n" + `[3, "o", "."]` + "\n"
+	hooks := `{"t":1,"payload":{"hook_event_name":"UserPromptSubmit","session_id":"s","prompt_id":"p","prompt":"go\u009b2J\u202e\u007f"}}` + "\n"
+	for name, text := range map[string]string{file: cast, strings.TrimSuffix(file, ".cast") + ".hooks.jsonl": hooks} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := explainCommand()
+	var out bytes.Buffer
+	cmd.SetOut(&out)
+	cmd.SetArgs([]string{"--file", file, "--json"})
+	if err := cmd.Execute(); err != nil || !strings.Contains(out.String(), `\u009b2J`) || strings.ContainsAny(out.String(), "\u009b\u202e\u007f") {
+		t.Errorf("%q, %v", out.String(), err)
+	}
+}

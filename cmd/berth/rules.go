@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"berth/config"
 	"berth/detect/replay"
 	"berth/rules"
+	"berth/terminal"
 )
 
 // driversWith are the agents that Berth knows, with the rules for all others.
@@ -83,12 +85,14 @@ func printStep(cmd *cobra.Command, step replay.Step, asJSON bool) error {
 		fmt.Fprintln(cmd.OutOrStdout(), explainLine(step))
 		return nil
 	}
-	out := json.NewEncoder(cmd.OutOrStdout())
+	var line bytes.Buffer
+	out := json.NewEncoder(&line)
 	out.SetEscapeHTML(false)
 	if err := out.Encode(step); err != nil {
 		return fmt.Errorf("print a transition: %w", err)
 	}
-	return nil
+	_, err := cmd.OutOrStdout().Write(terminal.EscapeJSON(line.Bytes())) // a recording is somebody else's text
+	return err
 }
 
 // expected compares the order of states with the one that was asked for.
