@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"regexp"
+	"regexp/syntax"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"berth/api"
 	"berth/keys"
 )
 
@@ -35,6 +38,57 @@ func TestPatternsAreBounded(t *testing.T) {
 		if took := time.Since(begun); took > 5*time.Second { // 50 ms but for the machine's load
 			t.Errorf("%.30s: took %v", pattern, took)
 		}
+	}
+}
+
+// What an expression repeats is counted before it is compiled: that would take up to 90 MB
+// for each of a caller's calls.
+func TestRepeatsAreCounted(t *testing.T) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := compilePattern("--text", strings.Repeat("x{0,999}", maxPattern/8))
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; api.AsError(err).Code != api.CodeLimit || n > 1<<20 {
+		t.Errorf("%v, for %d bytes", err, n)
+	}
+	for _, pattern := range []string{
+		"", "a", "abc", "(?i)abc", "(a)", "a|b|c", "[a-z]{0,900}", "x{3}", "x{3,}", "a{0}", "(ab?){2,5}", "(x{3}){4}", "((a|b)+?){2,}",
+		"(a*)*", "(?:a*)*", `\bx\B$`, `^\$ *(ok|[0-9]+ (passed|failed))`, "(?:){0,9}", `[^\x00-\x{10FFFF}]{0,5}`,
+	} {
+		tree, err := syntax.Parse(pattern, syntax.Perl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		least := atLeast(tree)
+		program, err := syntax.Compile(tree.Simplify())
+		if err != nil || least > len(program.Inst) {
+			t.Errorf("%s: %d steps at least, and %d, %v", pattern, least, len(program.Inst), err)
+		}
+	}
+}
+
+// A caller's rest outlives its calls: one that calls in a loop has no more of the
+// processor than one that calls once.
+func TestRestOutlivesTheCall(t *testing.T) {
+	var all matchers
+	m, leave, err := all.enter(viewer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.next = time.Now().Add(time.Hour)
+	leave()
+	again, leave, err := all.enter(viewer)
+	if err != nil || again != m {
+		t.Errorf("%v, forgotten: %v", err, again != m)
+	}
+	leave()
+	m.next = time.Now()
+	if _, leave, err = all.enter(admin); err != nil {
+		t.Fatal(err)
+	}
+	leave()
+	if len(all.of) != 0 {
+		t.Errorf("%d callers are kept", len(all.of))
 	}
 }
 

@@ -34,10 +34,11 @@ func waitVerb() *Verb {
 
 // condition is what one call of wait waits for.
 type condition struct {
-	until map[agent.State]bool // empty: idle, and whatever ends the wait for it
-	text  *regexp.Regexp
-	looks *matcher // of text
-	after uint64
+	until   map[agent.State]bool // empty: idle, and whatever ends the wait for it
+	pattern string               // of --text
+	text    *regexp.Regexp
+	looks   *matcher // of text
+	after   uint64
 }
 
 func wait(ctx context.Context, c *Call) error {
@@ -54,26 +55,35 @@ func wait(ctx context.Context, c *Call) error {
 			return err
 		}
 	}
-	if cond.text != nil {
+	ctx, cancel, err := c.timeout(ctx)
+	if err != nil {
+		return err
+	}
+	defer cancel()
+	if cond.pattern != "" {
 		looks, leave, err := c.matchers.enter(c.Identity())
 		if err != nil {
 			return err
 		}
 		defer leave()
 		cond.looks = looks
+		if cond.text, err = looks.compile(ctx, "--text", cond.pattern); err != nil {
+			return cond.late(ctx, err)
+		}
 	}
-	ctx, cancel, err := c.timeout(ctx)
-	if err != nil {
-		return err
-	}
-	defer cancel()
 	all, _ := c.flags.GetBool("all")
 	worst, err := c.waitFor(ctx, list, cond, all)
-	if err != nil && errors.Is(context.Cause(ctx), errWaited) {
-		return api.Errorf(api.CodeTimeout, "%s was not reached within --timeout", cond)
-	}
 	if err == nil && worst != api.StatusDone {
 		return statusError(worst)
+	}
+	return cond.late(ctx, err)
+}
+
+// late is err, or that --timeout has ended the wait.
+func (cond condition) late(ctx context.Context, err error) error {
+	var said *api.Error
+	if err != nil && !errors.As(err, &said) && errors.Is(context.Cause(ctx), errWaited) {
+		return api.Errorf(api.CodeTimeout, "%s was not reached within --timeout", cond)
 	}
 	return err
 }
@@ -115,17 +125,13 @@ func (c *Call) condition() (condition, error) {
 		if len(cond.until) > 0 {
 			return cond, api.Errorf(api.CodeUsage, "--text and --until exclude each other")
 		}
-		re, err := compilePattern("--text", pattern)
-		if err != nil {
-			return cond, err
-		}
-		cond.text = re
+		cond.pattern = pattern
 	}
 	return cond, nil
 }
 
 func (cond condition) String() string {
-	if cond.text != nil {
+	if cond.pattern != "" {
 		return "the text"
 	}
 	if len(cond.until) == 0 {
@@ -142,7 +148,7 @@ func (cond condition) String() string {
 
 // possible refuses to wait for what the session can never report.
 func (cond condition) possible(st *sessions.Status) error {
-	if cond.text != nil {
+	if cond.pattern != "" {
 		return nil
 	}
 	can := sessions.Reportable(st)
