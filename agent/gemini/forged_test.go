@@ -1,6 +1,7 @@
 package gemini_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,13 +43,13 @@ func TestUnseen(t *testing.T) {
 		gemini.Driver{}.Fill(p, whole)
 	}
 	p = gemini.Driver{}.Waiting(&agent.Fact{Tool: "run_shell_command", Input: []byte(`{"command":"ls"}`)})
-	for row, want := range map[string]agent.Match{"": agent.WholeMatch, "rm -rf ~": agent.PartMatch} {
-		rows := []string{"? Shell  ls", row, "Allow execution of [Shell]?", "● 1. Allow once", "  2. Allow for this session", "  3. No, suggest changes (esc)"}
-		if row == "" {
-			rows = append(rows[:1], rows[2:]...)
-		}
-		if got := (gemini.Driver{}).Match(draw(box(rows...)...).Dialog, p); got != want {
-			t.Errorf("ls, with %q below it: %v", row, got)
+	// The first row has the model's description of a long command: without the command's
+	// own box, or with a part of it, the command was not seen.
+	for _, body := range [][]string{nil, {"rm -rf ~"}, {"╭──────────╮", "│ ls       │"}, {"│ ls       │", "╰──────────╯"}} {
+		rows := slices.Concat([]string{"? Shell  ls"}, body, []string{"Allow execution of [Shell]?", "● 1. Allow once", "  2. Allow for this session", "  3. No, suggest changes (esc)"})
+		d := draw(box(rows...)...).Dialog
+		if got := (gemini.Driver{}).Match(d, p); got != agent.PartMatch || !d.Cut {
+			t.Errorf("ls, with %q below it: %v, cut %v", body, got, d.Cut)
 		}
 	}
 }

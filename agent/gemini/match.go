@@ -66,18 +66,12 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 	if in.Command == "" && tool == toolShell {
 		in.Command = p.FullInput
 	}
-	head, rest, _ := strings.Cut(d.Body, "\n")
+	head, _, _ := strings.Cut(d.Body, "\n")
 	switch tool {
 	case toolShell:
 		rows, columns := inner(d.Lines)
-		if len(rows) == 0 && d.Cut {
-			return agent.PartMatch
-		}
 		if len(rows) == 0 {
-			if !asksWhether.MatchString(strings.TrimSpace(rest)) {
-				return agent.PartMatch // more than the first row of the command
-			}
-			rows, columns = []string{head}, d.Cols
+			return agent.PartMatch
 		}
 		return drawn.Text{Rows: rows, Width: columns, Cut: d.Cut}.Of(strings.TrimSpace(in.Command))
 	case toolWrite, toolEdit: // of a change that has no room some rows are left out

@@ -37,7 +37,7 @@ var (
 )
 
 func confirm(command string) []string {
-	return box("? Shell  "+command, "Allow execution of [Shell]?", "● 1. Allow once", "  2. Allow for this session", "  3. No, suggest changes (esc)")
+	return box("? Shell  "+command, "╭──────────╮", "│ "+command+strings.Repeat(" ", 8-len(command))+" │", "╰──────────╯", "Allow execution of [Shell]?", "● 1. Allow once", "  2. Allow for this session", "  3. No, suggest changes (esc)")
 }
 
 func (s *story) keep(r detect.Result) {
