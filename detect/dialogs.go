@@ -243,17 +243,20 @@ func (f *Fold) show(r *request, d *agent.Dialog, how agent.Match) {
 }
 
 // offersElse says that the dialog has other options than the prompt has shown. One
-// that is chosen may show what is typed into it.
+// that is chosen may show what is typed into it, but not in a dialog with a key, where
+// that is told apart. Where a prompt has a list of questions,
+// each has options of its own, which the driver compares.
 func (f *Fold) offersElse(r *request, d *agent.Dialog) bool {
 	p := r.Prompt
-	if p.OptionsFallback || !p.Ready || d.Partial || d.Subtype != "" || p.Type != agent.PromptPermission && p.Type != agent.PromptPlan {
+	lists := p.Type == agent.PromptPermission || p.Type == agent.PromptPlan || p.Type == agent.PromptQuestion && len(p.Questions) == 0
+	if p.OptionsFallback || !p.Ready || d.Partial || d.Subtype != "" || !lists {
 		return false
 	}
 	if len(p.Options) != len(d.Options) {
 		return true
 	}
 	for i, o := range d.Options {
-		if o.Label != p.Options[i] && !o.Focused && i != r.Focus {
+		if o.Label != p.Options[i] && (d.Key != "" || !o.Focused && i != r.Focus) {
 			return true
 		}
 	}

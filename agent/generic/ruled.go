@@ -172,8 +172,12 @@ func (d ruled) Match(dialog *agent.Dialog, p *agent.Request) agent.Match {
 	if p.Text != nil {
 		text = *p.Text
 	}
+	tool := ""
+	if p.Tool != nil {
+		tool = *p.Tool
+	}
 	other := d.FromDialog(dialog)
-	if *p.Title == dialog.Title && p.Type == dialog.Type && input == other.FullInput && (text == dialog.Body || dialog.Body == "") {
+	if *p.Title == dialog.Title && p.Type == dialog.Type && tool == dialog.Tool && input == other.FullInput && (text == dialog.Body || dialog.Body == "") {
 		return agent.WholeMatch
 	}
 	return agent.NoMatch

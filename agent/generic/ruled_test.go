@@ -1,0 +1,46 @@
+package generic
+
+import (
+	"testing"
+	"time"
+
+	"berth/agent"
+	"berth/detect"
+	"berth/rules"
+)
+
+// TestOtherOptions: a question of a program whose options change is another prompt, of
+// whatever type its rule says that it is.
+func TestOtherOptions(t *testing.T) {
+	for _, kind := range []string{"", "permission", "plan"} {
+		book, err := rules.Compile(map[string]rules.Set{"x": {Prompt: []rules.Rule{{
+			Type: kind, Lines: []string{`^(?P<text>Pick one):`}, Option: `^(?:(?P<focus>>)| )(?P<key>\d)\) (?P<label>.+)$`,
+			Choose: rules.Choose{Next: "Down", Previous: "Up", Focus: "group", Keys: []string{"Enter"}},
+		}}}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := Driver{Book: book}.Fit([]string{"x"}, "x")
+		now := time.Unix(1000, 0)
+		f := detect.New(d, detect.Options{Start: now})
+		shows := func(rows ...string) *agent.Request {
+			v := &agent.View{Cols: 80, Rows: len(rows)}
+			for _, row := range rows {
+				v.Lines = append(v.Lines, agent.Row{Text: row})
+			}
+			for range 4 {
+				now = now.Add(100 * time.Millisecond)
+				f.Apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: d.Screen(v), Time: now})
+			}
+			return f.Status().Request
+		}
+		before := shows("Pick one:", ">1) keep all", " 2) drop one")
+		after := shows("Pick one:", ">1) drop all", " 2) drop one")
+		if before == nil || after == nil || before.ID == after.ID || len(after.Options) != 2 || after.Options[0] != "drop all" {
+			t.Errorf("type %q: %+v, and then %+v", kind, before, after)
+		}
+		if again := shows("Pick one:", ">1) drop all", " 2) drop one"); again == nil || again.ID != after.ID {
+			t.Errorf("type %q: drawn again it is %+v, not %s", kind, again, after.ID)
+		}
+	}
+}
