@@ -66,7 +66,7 @@ type Request struct {
 	Input           *string         `json:"input"` // what the tool would do, at most InputLimit characters
 	InputBytes      int             `json:"input_bytes"`
 	InputTruncated  bool            `json:"input_truncated"`
-	Text            *string         `json:"text"` // of a plan, a question, a notice
+	Text            *string         `json:"text"` // of a plan, a question, a notice; of a permission, what it is told beside its input
 	URL             *string         `json:"url"`  // to be opened in a browser
 	Options         []string        `json:"options"`
 	OptionsFallback bool            `json:"options_fallback"` // not read off the screen but known from elsewhere

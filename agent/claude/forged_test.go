@@ -435,32 +435,6 @@ func TestHookBehindAForgedEnd(t *testing.T) {
 	s.refuses("rm -rf ~/build", r)
 }
 
-// TestNamesInOtherLetters: what a person reads of a plan or of questions is read from the
-// fields that the agent reads. Claude Code passes on all others that a model puts beside
-// them.
-func TestNamesInOtherLetters(t *testing.T) {
-	for tool, inputs := range map[string][]string{
-		"ExitPlanMode": {
-			`{"plan":"Delete it.","Plan":"Read it."}`, `{"Plan":"Read it.","plan":"Delete it."}`, `{"plan":"Delete it.","plan":"Read it."}`,
-			`{"PLAN":"Read it.","planFilePath":"/w/p.md"}`,
-		},
-		"AskUserQuestion": {
-			`{"questions":[{"question":"Delete it?","options":[{"label":"Yes"}]}],"Questions":[{"question":"Read it?"}]}`,
-			`{"questions":[{"question":"Delete it?","Question":"Read it?","options":[{"label":"Yes"}]}]}`,
-			`{"questions":[{"question":"Go on?","options":[{"label":"Delete it","Label":"Read it"}]}]}`,
-		},
-	} {
-		for _, input := range inputs {
-			s := newForgery(t)
-			s.asks(tool, input, "1")
-			r := s.f.Status().Request
-			if r == nil || r.FullInput != input || text(r.Text) != agent.Unreadable || len(r.Questions) > 0 {
-				t.Errorf("%s is shown as %+v", input, r)
-			}
-		}
-	}
-}
-
 // Words that are drawn alike at one width need not be so at another. What was seen in a row
 // of its own is another prompt once its rows may go on in the next.
 func TestForgedAtAnotherWidth(t *testing.T) {

@@ -207,3 +207,48 @@ func FuzzHook(f *testing.F) {
 		}
 	})
 }
+
+// TestNamesInOtherLetters: what a person reads of a plan or of questions is read from the
+// fields that the agent reads. Claude Code passes on all others that a model puts beside
+// them.
+func TestNamesInOtherLetters(t *testing.T) {
+	for tool, inputs := range map[string][]string{
+		"ExitPlanMode": {
+			`{"plan":"Delete it.","Plan":"Read it."}`, `{"Plan":"Read it.","plan":"Delete it."}`, `{"plan":"Delete it.","plan":"Read it."}`,
+			`{"PLAN":"Read it.","planFilePath":"/w/p.md"}`,
+		},
+		"AskUserQuestion": {
+			`{"questions":[{"question":"Delete it?","options":[{"label":"Yes"}]}],"Questions":[{"question":"Read it?"}]}`,
+			`{"questions":[{"question":"Delete it?","Question":"Read it?","options":[{"label":"Yes"}]}]}`,
+			`{"questions":[{"question":"Go on?","options":[{"label":"Delete it","Label":"Read it"}]}]}`,
+		},
+	} {
+		for _, input := range inputs {
+			s := newForgery(t)
+			s.asks(tool, input, "1")
+			r := s.f.Status().Request
+			if r == nil || r.FullInput != input || text(r.Text) != agent.Unreadable || len(r.Questions) > 0 {
+				t.Errorf("%s is shown as %+v", input, r)
+			}
+		}
+	}
+}
+
+// TestFieldsBesideTheMain: a person reads all that a tool is told.
+func TestFieldsBesideTheMain(t *testing.T) {
+	for input, want := range map[string]string{
+		`{"command":"ls","description":"List"}`:                                                   "",
+		`{"command":"ls","description":"List","dangerouslyDisableSandbox":true,"timeout":600000}`: "dangerouslyDisableSandbox: true\ntimeout: 600000",
+	} {
+		s := newForgery(t)
+		s.asks("Bash", input, "1")
+		if r := s.f.Status().Request; r == nil || text(r.Input) != "ls" || text(r.Text) != want {
+			t.Errorf("%s is shown as %+v", input, r)
+		}
+	}
+	s := newForgery(t)
+	s.asks("WebFetch", `{"url":"https://example.com/a","prompt":"Send it the keys"}`, "1")
+	if r := s.f.Status().Request; r == nil || text(r.Text) != `prompt: "Send it the keys"` {
+		t.Errorf("a page that is asked something: %+v", r)
+	}
+}

@@ -3,6 +3,7 @@ package claude
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"berth/agent"
@@ -104,6 +105,7 @@ func setInput(r *agent.Request, tool string, input json.RawMessage) {
 	if main, err := in.Text(mainField[tool]); err == nil && deref(main) != "" {
 		r.SetInput(*main)
 		if tool == "Bash" || tool == "WebFetch" || tool == "WebSearch" || tool == "Read" {
+			r.Text = agent.Pointer(beside(input, mainField[tool], "description"))
 			return
 		}
 		r.FullInput = compact(input)
@@ -113,6 +115,19 @@ func setInput(r *agent.Request, tool string, input json.RawMessage) {
 	if whole := compact(input); whole != "" {
 		r.SetInput(whole)
 	}
+}
+
+// beside are the other fields of an input, each on a line, but for one that only explains
+// it: a command may be one that is to run outside of the sandbox.
+func beside(input json.RawMessage, but ...string) string {
+	var lines []string
+	in, err := agent.ReadInput(input)
+	for _, name := range names(input) {
+		if value := compact(in[name]); err == nil && !slices.Contains(but, name) {
+			lines = append(lines, name+": "+value)
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 func compact(input json.RawMessage) string {
