@@ -7,9 +7,11 @@ import (
 	"berth/api"
 )
 
-// The bounds of a log's total are shared out such that nobody below admin fills it
+// The bounds of a log's total are shared out such that no caller below admin fills it
 // within keepFor: of Total all such callers have 3/8 over that time and 1/8 at once, one
-// of them 1/8 and 1/32, and refusals 1/8 and 1/16. What admins do is always written.
+// of them 1/8 and 1/32, and refusals 1/8 and 1/16. An admin has 1/2 and 1/4 for each verb
+// and each type of event: a script in a loop of one verb pushes nothing younger than
+// keepFor out by itself, and does not keep what the admin does otherwise out of the log.
 const keepFor = 7 * 24 * time.Hour
 
 // countFor is for how long lines are counted before the count is written.
@@ -49,14 +51,27 @@ type budget struct {
 	all     purse
 	refused purse
 	callers map[string]*spender
-	admins  map[string]bool // callers whose lines are always written
+	admins  map[string]bool // callers with an admin's share
 	swept   time.Time
 }
 
-// spender is a caller that is no admin.
+// spender is a caller below admin, or an admin with one verb or type of event.
 type spender struct {
 	purse
 	more map[counted]*Entry // with Count
+	all  *purse             // that its lines are charged to as well; nil: of an admin
+}
+
+// has says whether n bytes are left.
+func (s *spender) has(n float64, now time.Time) bool {
+	return s.purse.has(n, now) && (s.all == nil || s.all.has(n, now))
+}
+
+func (s *spender) spend(n float64) {
+	s.left -= n
+	if s.all != nil {
+		s.all.left -= n
+	}
 }
 
 // counted is what lines are counted together.
@@ -99,19 +114,11 @@ func (b *budget) take(e Entry, now time.Time) bool {
 			delete(b.admins, who)
 		}
 	}
-	if b.admins[who] {
-		return true
-	}
-	s := b.callers[who]
-	if s == nil {
-		s = &spender{purse: newPurse(b.total/8, b.total/32, now), more: map[counted]*Entry{}}
-		b.callers[who] = s
-	}
+	s := b.spender(who, e.Verb, now)
 	n := cost(e)
 	// The end of what was written as begun is written too.
-	if ends := e.Kind == KindDone && e.Of != 0; ends || (e.Kind != KindDone && s.has(n, now) && b.all.has(n, now)) {
-		s.left -= n
-		b.all.left -= n
+	if ends := e.Kind == KindDone && e.Of != 0; ends || e.Kind != KindDone && s.has(n, now) {
+		s.spend(n)
 		return true
 	}
 	k := counted{e.Kind, e.Verb}
@@ -127,6 +134,19 @@ func (b *budget) take(e Entry, now time.Time) bool {
 	return false
 }
 
+func (b *budget) spender(who, verb string, now time.Time) *spender {
+	total, most, all := b.total/8, b.total/32, &b.all
+	if b.admins[who] {
+		who, total, most, all = who+" "+verb, b.total/2, b.total/4, nil
+	}
+	s := b.callers[who]
+	if s == nil {
+		s = &spender{purse: newPurse(total, most, now), more: map[counted]*Entry{}, all: all}
+		b.callers[who] = s
+	}
+	return s
+}
+
 // over gives the lines for what was only counted, for long enough and by callers that
 // may have a line again.
 func (b *budget) over(now time.Time) (out []Entry) {
@@ -137,14 +157,13 @@ func (b *budget) over(now time.Time) (out []Entry) {
 	for who, s := range b.callers {
 		for k, one := range s.more {
 			told := one.told()
-			if n := cost(told); now.Sub(one.counted) >= countFor && s.has(n, now) && b.all.has(n, now) {
-				s.left -= n
-				b.all.left -= n
+			if n := cost(told); now.Sub(one.counted) >= countFor && s.has(n, now) {
+				s.spend(n)
 				delete(s.more, k)
 				out = append(out, told)
 			}
 		}
-		if len(s.more) == 0 && s.has(s.most, now) {
+		if len(s.more) == 0 && s.purse.has(s.most, now) {
 			delete(b.callers, who)
 		}
 	}

@@ -125,3 +125,34 @@ func TestBudgetOfOneCaller(t *testing.T) {
 		t.Errorf("%d lines of all callers at once", written)
 	}
 }
+
+// An admin in a loop of one verb fills its share of that verb, and the rest is counted:
+// other admins' lines, and those of this one's other verbs, are written.
+func TestAdminInALoop(t *testing.T) {
+	const total = 1 << 20
+	b := newBudget(total, noon)
+	line := Entry{Kind: KindVerb, Admin: true, Identity: "root", Verb: "gate", Session: "alpha"}
+	written, now := 0, noon
+	const loop = 10_000
+	for i := range loop {
+		if b.take(line, now) {
+			written++
+		}
+		now = noon.Add(keepFor / loop * time.Duration(i))
+	}
+	if bytes := written * lineBytes; bytes < total/4 || bytes > total*3/4+lineBytes {
+		t.Errorf("%d bytes of %d are written", bytes, total)
+	}
+	for _, e := range []Entry{
+		{Kind: KindVerb, Admin: true, Identity: "root", Verb: "access add"}, {Kind: KindVerb, Admin: true, Identity: "alice", Verb: "gate"},
+		{Kind: KindVerb, Identity: "bob", Verb: "attach"}, {Kind: KindEvent, Identity: "root", Verb: "exited"},
+	} {
+		if !b.take(e, now) {
+			t.Errorf("no room for %s of %s", e.Verb, e.Identity)
+		}
+	}
+	counts := b.end()
+	if len(counts) != 1 || counts[0].Count != uint64(loop-written) || counts[0].Verb != "gate" || counts[0].Session != "alpha" {
+		t.Errorf("counts: %+v, with %d written", counts, written)
+	}
+}
