@@ -25,13 +25,17 @@ func (a *allowance) fill(now time.Time) {
 }
 
 // take uses one up. It is false when none is left.
-func (a *allowance) take(now time.Time) bool {
+func (a *allowance) take(now time.Time) bool { return a.takeSome(1, now) == 0 }
+
+// takeSome uses n up. Where fewer are left it uses none, and gives how long it is until
+// there are n.
+func (a *allowance) takeSome(n int, now time.Time) (wait time.Duration) {
 	a.fill(now)
-	if a.left == 0 {
-		return false
+	if a.left < n {
+		return a.last.Add(time.Duration(n-a.left) * a.pause).Sub(now)
 	}
-	a.left--
-	return true
+	a.left -= n
+	return 0
 }
 
 // again is when one is left, if none is now.

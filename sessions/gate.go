@@ -262,6 +262,9 @@ func (s *Session) SetGate(ctx context.Context, by Actor, set gate.Config) (Gate,
 	if err := set.Check(); err != nil {
 		return Gate{}, api.Errorf(api.CodeBadRequest, "gate: %w", err)
 	}
+	if err := s.reg.mayCause(by, eventsOfGate); err != nil {
+		return Gate{}, err
+	}
 	var now Gate
 	err := s.change(ctx, func(c *core) error {
 		if set.Closed() && !c.s.reg.mayHold(c.spec) {
@@ -298,6 +301,9 @@ func cannotHold(spec Spec) error {
 
 // OpenGate lets the agent go at the end of the turn under way.
 func (s *Session) OpenGate(ctx context.Context, by Actor) (Gate, error) {
+	if err := s.reg.mayCause(by, eventsOfGate); err != nil {
+		return Gate{}, err
+	}
 	who, err := json.Marshal(by.by())
 	if err != nil {
 		return Gate{}, fmt.Errorf("encode who opens the gate: %w", err)

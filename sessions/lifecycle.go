@@ -26,6 +26,9 @@ func (s *Session) End(ctx context.Context, by Actor, grace time.Duration) <-chan
 // Restart ends the session's program and starts it again, in the same session.
 // What was begun goes on when the caller gives up.
 func (r *Registry) Restart(ctx context.Context, s *Session, by Actor) error {
+	if err := r.mayCause(by, eventsOfStart); err != nil {
+		return err
+	}
 	done := make(chan error, 1)
 	if err := r.writtenDown(ctx, s); err != nil {
 		return err

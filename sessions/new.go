@@ -100,6 +100,10 @@ func (r *Registry) New(ctx context.Context, spec Spec, by Actor) (*Session, erro
 		forget()
 		return nil, by.Identity.Denied("new", spec.Name)
 	}
+	if err := r.mayCause(by, eventsOfStart); err != nil {
+		forget()
+		return nil, err
+	}
 	spec.Created, spec.CreatedBy = api.At(r.now()), by.Identity.Name
 	s, err := r.start(ctx, spec, by)
 	if err != nil {

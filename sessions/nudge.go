@@ -66,6 +66,9 @@ const ownMost = 4096
 // UNCONFIRMED. A caller that gives up ends the wait for the lease, not a
 // delivery in progress.
 func (s *Session) Nudge(ctx context.Context, claim Claim, n Nudge) (Nudged, error) {
+	if err := s.reg.mayCause(claim.Actor, eventsOfMessage); err != nil {
+		return Nudged{}, err
+	}
 	return s.nudge(ctx, claim, n, nil)
 }
 

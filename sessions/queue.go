@@ -141,6 +141,9 @@ func (s *Session) Enqueue(ctx context.Context, claim Claim, n Nudge, expires tim
 	if _, err := n.typed(typist); err != nil {
 		return nil, err
 	}
+	if err := s.reg.mayCause(claim.Actor, eventsOfMessage); err != nil {
+		return nil, err
+	}
 	return ask(context.WithoutCancel(ctx), s, func(c *core) (*Ticket, error) { return c.enqueue(claim, n, expires) })
 }
 

@@ -64,8 +64,9 @@ type Registry struct {
 	cancel context.CancelFunc
 	loops  sync.WaitGroup
 
-	starts sync.WaitGroup // of holders; begun under mu, while stop is not set
-	births births
+	starts   sync.WaitGroup // of holders; begun under mu, while stop is not set
+	births   births
+	turnover turnover
 
 	mu    sync.RWMutex
 	byID  map[string]*Session

@@ -1,0 +1,69 @@
+package sessions
+
+import (
+	"sync"
+	"time"
+
+	"berth/api"
+)
+
+// Bounds of the events that one caller's calls make over all sessions together, for those
+// whose events are not paced: a start, a message and a gate each change a session, and
+// have an event of their own. At some 500 bytes an event a caller in a loop fills 8 MiB
+// of the log's 256 MiB at once, and the rest in 36 hours. A fleet of 1,000 sessions is
+// made at once, and a message each half second is more than agents answer.
+const (
+	eventsAtOnce = 16 << 10
+	eventEvery   = 250 * time.Millisecond
+)
+
+// What a call makes, in events: with the end and the removal of what was started, and
+// with the removal of a message that was queued.
+const (
+	eventsOfStart   = 8
+	eventsOfMessage = 2
+	eventsOfGate    = 1
+)
+
+// turnover bounds the events of each caller. The zero value has seen none.
+type turnover struct {
+	mu      sync.Mutex
+	callers map[turnoverOf]*allowance
+}
+
+type turnoverOf struct{ identity, fingerprint string }
+
+// take counts n events of a caller. When there are too many it gives how long the caller
+// has to wait.
+func (t *turnover) take(by By, n int, now time.Time) (wait time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.callers == nil {
+		t.callers = map[turnoverOf]*allowance{}
+	}
+	who := turnoverOf{by.Identity, by.Fingerprint}
+	one := t.callers[who]
+	if one == nil {
+		if len(t.callers) >= identitiesKept {
+			for other, a := range t.callers {
+				if a.rested(now) {
+					delete(t.callers, other)
+				}
+			}
+		}
+		a := full(eventsAtOnce, eventEvery, now)
+		one = &a
+		t.callers[who] = one
+	}
+	return one.takeSome(n, now)
+}
+
+// mayCause refuses a call that makes n events to a caller that has made too many.
+func (r *Registry) mayCause(by Actor, n int) error {
+	wait := r.turnover.take(by.by(), n, r.now())
+	if wait == 0 {
+		return nil
+	}
+	return api.Errorf(api.CodeLimit, "%s has made too many starts, messages and gates, and more would push the events of others out of the log: wait %s",
+		by.Identity.Name, max(wait, time.Second).Round(time.Second))
+}

@@ -1,0 +1,67 @@
+package sessions
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/api"
+	"berth/orchestrate/gate"
+)
+
+// A caller in a loop of starts, messages and gates is refused once its share of the event
+// log is used up, and has it back with time. What ends and removes is done all the same,
+// and so is what others do.
+func TestTurnover(t *testing.T) {
+	p := open(t)
+	now := time.Now()
+	eve, bob := tester, tester
+	eve.Identity.Name, bob.Identity.Name = "eve", "bob"
+	s := p.sh("one", "sleep 60")
+	p.reg.now = func() time.Time { return now }
+	if wait := p.reg.turnover.take(eve.by(), eventsAtOnce, now); wait != 0 {
+		t.Fatalf("the first call waits %s", wait)
+	}
+	calls := map[string]func(Actor) error{
+		"new": func(by Actor) error {
+			_, err := p.reg.New(t.Context(), Spec{Name: "two", Command: []string{"true"}, Cwd: t.TempDir()}, by)
+			return err
+		},
+		"restart":   func(by Actor) error { return p.reg.Restart(t.Context(), s, by) },
+		"gate":      func(by Actor) error { _, err := s.SetGate(t.Context(), by, gate.Config{}); return err },
+		"gate open": func(by Actor) error { _, err := s.OpenGate(t.Context(), by); return err },
+		"nudge": func(by Actor) error {
+			_, err := s.Nudge(t.Context(), Claim{Actor: by}, Nudge{Text: "hello"})
+			return err
+		},
+	}
+	for name, call := range calls {
+		if err := call(eve); codeOf(err) != api.CodeLimit || !strings.Contains(err.Error(), "eve has made too many starts") || !strings.Contains(err.Error(), "wait ") {
+			t.Errorf("%s of a caller in a loop: %v", name, err)
+		}
+		if err := call(bob); codeOf(err) == api.CodeLimit {
+			t.Errorf("%s of another caller: %v", name, err)
+		}
+	}
+	now = now.Add(eventsOfStart * eventEvery)
+	if err := calls["restart"](eve); err != nil {
+		t.Errorf("after a rest: %v", err)
+	}
+	if err := calls["gate"](eve); codeOf(err) != api.CodeLimit {
+		t.Errorf("right after that: %v", err)
+	}
+	if err := <-s.End(t.Context(), eve, 0); err != nil {
+		t.Errorf("kill of a caller in a loop: %v", err)
+	}
+	if err := p.reg.Remove(t.Context(), s, eve); err != nil {
+		t.Errorf("rm of a caller in a loop: %v", err)
+	}
+	for i := range 10 * identitiesKept { // those that have their whole share are forgotten
+		now = now.Add(time.Second)
+		p.reg.turnover.take(By{Identity: fmt.Sprint(i)}, 1, now)
+	}
+	if n := len(p.reg.turnover.callers); n > identitiesKept+1 {
+		t.Errorf("%d callers are kept", n)
+	}
+}
