@@ -35,7 +35,7 @@ func markUnder(limit uint64, session string) uint64 {
 	switch {
 	case level > 0:
 		return (level-1)<<markHash | low
-	case limit > 0: // an administrator's
+	case limit > 0: // no server with so low a limit serves sessions, see CheckServer
 		return limit - 1
 	}
 	return 0
@@ -47,8 +47,7 @@ func hashOf(session string) uint64 {
 	return h.Sum64() & (1<<markHash - 1)
 }
 
-// namesSession reports whether marks under a hard limit say which session it is: those
-// under an administrator's low limit are all the same.
+// namesSession reports whether there is room for marks under a hard limit.
 func namesSession(limit uint64) bool { return limit >= 1<<markHash }
 
 // surroundings is where this process runs itself: a caller of the same
@@ -93,16 +92,23 @@ func Remember() error {
 
 // CheckServer says why this process must not serve the sessions in these folders: it
 // runs in one of them, or below a login shell that a server asked, and would take for
-// outside what surrounds it.
+// outside what surrounds it; or its hard limit leaves no room for marks.
 func CheckServer(folders []string) error {
 	here, err := ours()
 	if err != nil {
 		return err
 	}
-	return here.checkServer(folders)
+	limit, err := markOf(os.Getpid())
+	if err != nil {
+		return err
+	}
+	return here.checkServer(limit, folders)
 }
 
-func (s surroundings) checkServer(folders []string) error {
+func (s surroundings) checkServer(limit uint64, folders []string) error {
+	if !namesSession(limit) {
+		return fmt.Errorf("the hard limit on file locks is %d (ulimit -H -x), which leaves no room to mark the processes of sessions: Linux does not enforce it, so remove it (locks in limits.conf, LimitLOCKS= of a unit)", limit)
+	}
 	for _, dir := range folders {
 		session := filepath.Base(dir)
 		holder, err := readIdentity(dir) // a session may have none
@@ -116,8 +122,7 @@ func (s surroundings) checkServer(folders []string) error {
 	return nil
 }
 
-// marked reports whether this process or one above it has the mark of a session. Marks
-// under an administrator's low limit do not tell.
+// marked reports whether this process or one above it has the mark of a session.
 func (s surroundings) marked(session string) bool {
 	for limit := range s.limits {
 		if limit < markTop && namesSession(limit) && limit&(1<<markHash-1) == hashOf(session) {
@@ -201,10 +206,10 @@ func Orphans(dir string) ([]Orphan, error) {
 		return nil, err
 	}
 	marks := map[uint64]bool{}
-	alike := false // other sessions have the same mark
 	for limit := range here.limits {
-		marks[markUnder(limit, filepath.Base(dir))] = true
-		alike = alike || !namesSession(limit)
+		if namesSession(limit) {
+			marks[markUnder(limit, filepath.Base(dir))] = true
+		}
 	}
 	all, err := listProcesses()
 	if err != nil {
@@ -219,7 +224,7 @@ func Orphans(dir string) ([]Orphan, error) {
 		for range len(all) {
 			// A program can call itself a holder. One that is starting is not in the
 			// folder yet.
-			if p.pid == holder.PID && p.start == holder.Start || (alike || p.parent == os.Getpid()) && isHolder(p.pid) {
+			if p.pid == holder.PID && p.start == holder.Start || p.parent == os.Getpid() && isHolder(p.pid) {
 				return !p.dead
 			}
 			up, ok := above[p.parent]

@@ -31,8 +31,8 @@ func TestMarkUnder(t *testing.T) {
 	}
 }
 
-// No server serves what surrounds it: a session by its mark, or by its holder where
-// marks are all the same, and what a login shell left running.
+// No server serves what surrounds it: a session by its mark or by its holder, and what
+// a login shell left running; nor where the marks of its sessions would be all the same.
 func TestCheckServer(t *testing.T) {
 	root := t.TempDir()
 	for session, pid := range map[string]int{"alpha": 4711, "beta": 4712} {
@@ -45,19 +45,22 @@ func TestCheckServer(t *testing.T) {
 		}
 	}
 	folders := []string{filepath.Join(root, "none"), filepath.Join(root, "alpha"), filepath.Join(root, "beta")}
-	low := map[uint64]bool{1000: true, markUnder(1000, "beta"): true}
+	top := map[uint64]bool{math.MaxUint64: true}
 	for name, c := range map[string]struct {
-		here surroundings
-		want string
+		limit uint64
+		here  surroundings
+		want  string
 	}{
-		"outside":                   {surroundings{limits: map[uint64]bool{math.MaxUint64: true}}, ""},
-		"outside, with a low limit": {surroundings{limits: low, above: map[process]bool{{pid: 4712, start: "later"}: true}}, ""},
-		"another server's session":  {surroundings{limits: map[uint64]bool{math.MaxUint64: true, markUnder(math.MaxUint64, "gamma"): true}}, ""},
-		"by its mark":               {surroundings{limits: map[uint64]bool{markUnder(math.MaxUint64, "none"): true}}, "inside the session none"},
-		"by its holder":             {surroundings{limits: low, above: map[process]bool{{pid: 4712, start: "s"}: true}}, "inside the session beta"},
-		"below a login shell":       {surroundings{limits: map[uint64]bool{markUnder(math.MaxUint64, LoginShell): true}}, "by a login shell"},
+		"outside":                  {math.MaxUint64, surroundings{limits: top, above: map[process]bool{{pid: 4712, start: "later"}: true}}, ""},
+		"outside, with the lowest": {1 << markHash, surroundings{limits: map[uint64]bool{1 << markHash: true}}, ""},
+		"with a lower limit":       {1<<markHash - 1, surroundings{limits: top}, "is 281474976710655 (ulimit -H -x)"},
+		"with none at all":         {0, surroundings{limits: top}, "so remove it"},
+		"another server's session": {markUnder(math.MaxUint64, "gamma"), surroundings{limits: map[uint64]bool{math.MaxUint64: true, markUnder(math.MaxUint64, "gamma"): true}}, ""},
+		"by its mark":              {markUnder(math.MaxUint64, "none"), surroundings{limits: map[uint64]bool{markUnder(math.MaxUint64, "none"): true}}, "inside the session none"},
+		"by its holder":            {math.MaxUint64, surroundings{limits: top, above: map[process]bool{{pid: 4712, start: "s"}: true}}, "inside the session beta"},
+		"below a login shell":      {markUnder(math.MaxUint64, LoginShell), surroundings{limits: map[uint64]bool{markUnder(math.MaxUint64, LoginShell): true}}, "by a login shell"},
 	} {
-		err := c.here.checkServer(folders)
+		err := c.here.checkServer(c.limit, folders)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v", name, err)
 		}
