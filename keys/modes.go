@@ -6,7 +6,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 )
@@ -26,7 +28,10 @@ func (e *ModeError) Error() string { return e.Path + " " + e.Text + "; " + e.Rem
 // checkTrusted refuses what others could have changed: owner and mode of one
 // file or folder. A sticky folder may be open to others, as /tmp is: they
 // cannot replace in it what is ours.
-func checkTrusted(path string, info fs.FileInfo) error {
+func checkTrusted(path string, info fs.FileInfo) error { return checkClosed(path, info, 0o022) }
+
+// checkClosed is checkTrusted with the bits of the mode by which others may write.
+func checkClosed(path string, info fs.FileInfo, open fs.FileMode) error {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
 		return &ModeError{path, "has no owner that can be read", "use a local file system"}
@@ -35,7 +40,7 @@ func checkTrusted(path string, info fs.FileInfo) error {
 		return &ModeError{path, fmt.Sprintf("belongs to uid %d", st.Uid), fmt.Sprintf("it must be root's or uid %d's: chown it", uid)}
 	}
 	sticky := info.IsDir() && info.Mode()&fs.ModeSticky != 0
-	if perm := info.Mode().Perm(); perm&0o022 != 0 && !sticky {
+	if perm := info.Mode().Perm(); perm&open != 0 && !sticky {
 		return &ModeError{path, fmt.Sprintf("can be written by others (mode %04o)", perm), "run: chmod go-w " + path}
 	}
 	return nil
@@ -55,6 +60,59 @@ func checkParents(resolved string) error {
 			return nil
 		}
 	}
+}
+
+// CheckProgram refuses a program that another user could have changed or replaced: by
+// owner and mode of its file and of each folder above it, and above a link to it. A
+// group that has no other member may write: many systems make users' files such.
+func CheckProgram(path string) error {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	resolved, err := resolve(abs)
+	if err != nil {
+		return err
+	}
+	for _, p := range []string{resolved, filepath.Dir(abs)} {
+		for ; ; p = filepath.Dir(p) {
+			info, err := os.Stat(p)
+			if err != nil {
+				return err
+			}
+			open := fs.FileMode(0o022)
+			if st, ok := info.Sys().(*syscall.Stat_t); ok && ownGroup(int(st.Gid)) {
+				open = 0o002
+			}
+			if err := checkClosed(p, info, open); err != nil {
+				return err
+			}
+			if p == filepath.Dir(p) {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// ownGroup reports whether a group is our user's own, with that user's name and no
+// other member.
+func ownGroup(gid int) bool {
+	who, err1 := user.Current()
+	groups, err2 := os.ReadFile("/etc/group")
+	return err1 == nil && err2 == nil && soleMember(string(groups), who.Username, gid)
+}
+
+// soleMember reports whether a table such as /etc/group has the group with a user's
+// name, and no other member in it.
+func soleMember(groups, name string, gid int) bool {
+	for line := range strings.Lines(groups) {
+		f := strings.Split(strings.TrimSpace(line), ":")
+		if len(f) == 4 && f[0] == name && f[2] == strconv.Itoa(gid) {
+			return f[3] == "" || f[3] == name
+		}
+	}
+	return false
 }
 
 // readTrusted reads a file that decides who gets in. Neither it nor a folder

@@ -130,7 +130,7 @@ func chmod(t *testing.T, path string, mode os.FileMode) {
 func chown(t *testing.T, path string) {
 	t.Helper()
 	if os.Geteuid() != 0 {
-		t.Skip("only root can give a file away")
+		t.Skip("SKIPPED: only root can give a file away")
 	}
 	if err := os.Chown(path, 12345, -1); err != nil {
 		t.Fatal(err)
