@@ -77,8 +77,9 @@ func (r *Registry) adoptAll(ctx context.Context) error {
 // keepStray remembers the holder of a session that cannot be taken up: what
 // runs below it is an agent all the same, and never the server's user.
 func (r *Registry) keepStray(dir string) {
-	if pid, start, ok := hold.Living(dir); ok {
-		r.strays = append(r.strays, Holder{PID: pid, UID: os.Geteuid(), Start: start, ID: filepath.Base(dir), Name: "unknown"})
+	if s, ok := hold.FindSurvivor(dir); ok {
+		id := filepath.Base(dir)
+		r.strays = append(r.strays, Holder{PID: s.PID, UID: s.UID, Start: s.Start, ID: id, Name: id})
 	}
 }
 

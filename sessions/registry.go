@@ -222,7 +222,11 @@ const maxDepth = 5
 func (r *Registry) Holders() []Holder {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	list := slices.AppendSeq(slices.Clone(r.strays), maps.Values(r.launching))
+	list := slices.DeleteFunc(slices.Clone(r.strays), func(h Holder) bool {
+		start, err := hold.StartOf(h.PID)
+		return h.PID != 0 && (err != nil || start != h.Start) // it has ended
+	})
+	list = slices.AppendSeq(list, maps.Values(r.launching))
 	list = slices.AppendSeq(list, maps.Values(r.commands))
 	for _, s := range r.byID {
 		if st := s.Status(); st.HolderPID != 0 && st.HolderPID != r.launching[st.ID].PID {
@@ -266,8 +270,8 @@ func (r *Registry) launched(id string) {
 // Holder is a process that holds a session, or that the server runs for it.
 type Holder struct {
 	Command  bool   // it runs for the session and holds nothing
-	PID      int    // 0: a session of another user is between two holders
-	UID      int    // that its programs run as
+	PID      int    // 0: a session of another user is between two holders, or its holder is not known
+	UID      int    // that its programs run as; hold.UnknownUID
 	Start    string // tells it from a later process with its PID; see hold.StartOf
 	ID, Name string
 	Verbs    []string // that what descends from it may use, beside what all such may

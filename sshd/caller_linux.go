@@ -82,10 +82,19 @@ func usersOf(holders []HolderProcess) sessionUsers {
 	return users
 }
 
+// unknown gives a session whose user is not known, and could be this one.
+func (users sessionUsers) unknown(uid int) (name string, ok bool) {
+	name, ok = users[hold.UnknownUID]
+	return name, ok && uid != os.Geteuid()
+}
+
 // checkUID refuses a uid that a session has, or can take in a user namespace.
 func (users sessionUsers) checkUID(uid int) error {
 	if name, ok := users[uid]; ok {
 		return fmt.Errorf("it is of uid %d, as the session %s is: connect as another user, or from another machine", uid, name)
+	}
+	if name, ok := users.unknown(uid); ok {
+		return fmt.Errorf("it is of uid %d, which may be that of the session %s, whose files cannot be read: connect as uid %d, or from another machine", uid, name, os.Geteuid())
 	}
 	if len(users) == 0 || uid == os.Geteuid() {
 		return nil
@@ -122,7 +131,11 @@ func (users sessionUsers) checkProcess(pid int) error {
 		return fmt.Errorf("look at the user namespace of process %d: %w", pid, err)
 	}
 	for _, owner := range owners {
-		if name, ok := users[owner]; ok {
+		name, ok := users[owner]
+		if !ok {
+			name, ok = users.unknown(owner)
+		}
+		if ok {
 			return fmt.Errorf("process %d is in a user namespace of uid %d, as the session %s is: connect from outside of it, or from another machine", pid, owner, name)
 		}
 	}

@@ -65,7 +65,7 @@ func (s storeKeys) Lookup(key gossh.PublicKey, remote net.Addr, now time.Time) (
 // runs for it. Everything that descends from it is that session's agent.
 type HolderProcess struct {
 	PID     int
-	UID     int      // that its programs run as; the server's own when it is that
+	UID     int      // that its programs run as; the server's own when it is that; hold.UnknownUID: any other
 	Start   string   // tells it from a later process with its PID; see hold.StartOf
 	Command bool     // it runs for the session and holds nothing
 	Session string   // the session's id

@@ -68,6 +68,7 @@ type identity struct {
 	Start   string `json:"start"`
 	Version int    `json:"version"`
 	Socket  string `json:"socket"`
+	UID     *int   `json:"uid,omitempty"` // that the program runs as; nil: of a holder before there was this field
 }
 
 // started is what the holder tells the process that made it.

@@ -108,7 +108,11 @@ func (h *holder) environ() []string {
 // writeIdentity writes holder.json aside and renames it. On a full disk the
 // file may be missing: the start fails.
 func (h *holder) writeIdentity() error {
-	data, err := json.Marshal(identity{PID: h.self.pid, Start: h.self.start, Version: maxVersion, Socket: h.spec.Socket})
+	uid := os.Geteuid()
+	if h.spec.As != nil {
+		uid = h.spec.As.UID
+	}
+	data, err := json.Marshal(identity{PID: h.self.pid, Start: h.self.start, Version: maxVersion, Socket: h.spec.Socket, UID: &uid})
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", holderFile, err)
 	}
