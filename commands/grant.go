@@ -13,8 +13,8 @@ import (
 )
 
 // checkGrant refuses options by which somebody could be given more than was meant:
-// those that this part of the verb does not have, which would be passed over; empty
-// ones, since an empty list of rights means all of them; and those of checkKeyLast.
+// those that this part of the verb does not have, which would be passed over; and those
+// of checkKeyLast.
 func (c *Call) checkGrant(verb *Verb, has ...string) error {
 	var why error
 	c.flags.Visit(func(f *pflag.Flag) {
@@ -22,8 +22,6 @@ func (c *Call) checkGrant(verb *Verb, has ...string) error {
 		case f.Value.Type() == "bool" && f.Name != "last", why != nil:
 		case !slices.Contains(has, f.Name):
 			why = fmt.Errorf("--%s has no effect here", f.Name)
-		case emptyValue(f):
-			why = fmt.Errorf("--%s is empty: leave it out, or write what it is to be", f.Name)
 		}
 	})
 	if why == nil {
@@ -37,15 +35,6 @@ func (c *Call) checkGrant(verb *Verb, has ...string) error {
 		return verb.usage(why)
 	}
 	return nil
-}
-
-// emptyValue says that an option was given nothing, or a list with an empty element.
-func emptyValue(f *pflag.Flag) bool {
-	if list, ok := f.Value.(pflag.SliceValue); ok {
-		all := list.GetSlice()
-		return len(all) == 0 || slices.ContainsFunc(all, func(e string) bool { return strings.TrimSpace(e) == "" })
-	}
-	return f.Value.String() == ""
 }
 
 // checkKeyLast refuses options behind a key, and options that are given twice: of a

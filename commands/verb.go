@@ -212,6 +212,9 @@ func (c *Call) parse() (*Verb, error) {
 	if errors.Is(err, pflag.ErrHelp) {
 		return c.helpFor(verb), nil
 	}
+	if err == nil {
+		err = c.refuseEmpty(verb)
+	}
 	if err != nil {
 		return nil, err
 	}
