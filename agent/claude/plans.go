@@ -15,7 +15,7 @@ func matchPlan(d *agent.Dialog, p *agent.Request) agent.Match {
 	if p.Text == nil {
 		return max(when(!d.Cut, agent.WholeMatch), agent.PartMatch)
 	}
-	t := drawn.Text{Rows: strings.Split(d.Body, "\n"), Width: d.Cols - besideIndented, Cut: d.Cut}
+	t := drawn.Text{Rows: strings.Split(d.Body, "\n"), Width: d.Cols - besideIndented, Markdown: true, Cut: d.Cut}
 	return max(t.Of(planText(strings.Trim(*p.Text, "\n"))), agent.PartMatch)
 }
 

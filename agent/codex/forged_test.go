@@ -216,3 +216,40 @@ func TestNextQuestion(t *testing.T) {
 		t.Errorf("%q, %q", key("Go on?", "1"), key("Delete all?", "1"))
 	}
 }
+
+// A command that the dialog only may show, as it is broken into rows or hides its blanks, is
+// asked as it is drawn once its hook is gone, and is answered there.
+func TestCommandThatMayBeShown(t *testing.T) {
+	const head, end = "  \x1b[1mWould you like to run the following command?\x1b[22m\n\n", "\n\n\n› 1. Yes, proceed (y)\n  2. No, and tell Codex what to do differently (esc)\n\n  Press enter to confirm or esc to cancel"
+	long := "touch " + strings.Repeat("x", 100)
+	for command, c := range map[string]struct {
+		rows string
+		sure bool
+	}{
+		"ls -la":               {"  $ ls -la", true},
+		long + " y-and-more":   {"  $ " + long + "\n  y-and-more", false},
+		"grep 'a\\tb' f":       {"  $ grep 'a b' f", false},
+		"cat <<E\\na\\nE\\nls": {"  $ cat <<E\n  a\n  E\n  ls", false},
+		"ls\\t-la":             {"  $ ls -la", true},
+		"echo 'a \\nb'":        {"  $ echo 'a\n  b'", false},
+	} {
+		for _, id := range []string{"7", ""} {
+			s, r := newSeen(), draw(head+c.rows+end, -1, 0)
+			for _, f := range hook(t, "PermissionRequest", `,"tool_name":"Bash","tool_input":{"command":"`+command+`"}`) {
+				f.Hook, f.Time = id, s.now
+				s.f.Apply(f)
+			}
+			told := s.f.Status().Request.ID
+			if id != "" {
+				s.f.Apply(agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Cause: "hook:gone", Hook: id, Time: s.now})
+			}
+			for range 6 {
+				s.show(r)
+			}
+			p := s.f.Status().Request
+			if p == nil || (p.ID == told) != c.sure || !s.keyed(p.ID, r.Dialog) || s.keyed(told, r.Dialog) != c.sure {
+				t.Errorf("%s, told with the hook %q as prompt %s: %+v", command, id, told, p)
+			}
+		}
+	}
+}

@@ -98,7 +98,8 @@ func matchCommand(d *agent.Dialog, command, reason string) agent.Match {
 			above = append(above, text)
 		}
 	}
-	if (drawn.Text{Rows: below, Width: d.Cols - beside}).Of("$ "+command) != agent.WholeMatch {
+	match := drawn.Text{Rows: below, Width: d.Cols - beside, Shell: true}.Of("$ " + command)
+	if match < agent.AlikeMatch {
 		return agent.NoMatch
 	}
 	if reason != "" {
@@ -107,7 +108,7 @@ func matchCommand(d *agent.Dialog, command, reason string) agent.Match {
 	if dollars > 1 || (drawn.Text{Rows: above, Width: d.Cols - beside}).Of(reason) != agent.WholeMatch {
 		return agent.PartMatch
 	}
-	return agent.WholeMatch
+	return match
 }
 
 // matchPlan: what a plan says was read off a dialog. One with its lines elsewhere may be

@@ -31,6 +31,9 @@ type Text struct {
 	// Prose: it is words for a person. A blank and a line break at a full row's end say the
 	// same, and so do blanks and a tab.
 	Prose bool
+	// Markdown: it is drawn as what its Markdown means. Blanks at a line's end, and a tab, are
+	// signs of that.
+	Markdown bool
 	// Cut: it is not drawn to its end, or not from its beginning on.
 	Cut bool
 }
@@ -94,13 +97,22 @@ func (d Text) Of(text string) agent.Match {
 			return agent.NoMatch
 		}
 	}
+	loose := d.Prose || d.Shell && !quotes(text)
 	switch {
 	case !m.over(at):
 		return agent.NoMatch
-	case d.alike(rows, d.Prose || d.Shell && !quotes(text)):
+	case d.alike(rows, loose), !loose && !d.Markdown && blankly(text):
 		return agent.AlikeMatch
 	}
 	return agent.WholeMatch
+}
+
+// blankly says that a text has blanks which are not drawn as what they are, or that ones
+// which are not drawn would change what it does: a tab, blanks before a line break, and such
+// blanks behind the word that ends a text within a command.
+func blankly(text string) bool {
+	text = strings.TrimRight(text, " \t\n")
+	return strings.Contains(text, "\t") || strings.Contains(text, " \n") || strings.Contains(text, "<<") && strings.Contains(text, "\n")
 }
 
 // quotes says that a command may hold blanks that are not between its words, or go on

@@ -33,7 +33,12 @@ func TestOf(t *testing.T) {
 		"lines drawn as one":                {"a\nb", "a b", false, none},
 		"one drawn as lines":                {"a b", "a\nb", false, none},
 		"one word drawn as lines":           {"ab", "a\nb", false, none},
-		"blanks at a line's end":            {"a  \nb\t\n", "a\nb", false, whole},
+		"blanks at a line's end":            {"a  \nb", "a\nb", false, alike},
+		"a tab at a line's end":             {"a\t\nb", "a\nb", false, alike},
+		"blanks at the end":                 {"a\nb \t\n", "a\nb", false, whole},
+		"a tab like a blank":                {"a\tb", "a b", false, alike},
+		"a text within a command":           {"cat <<E\na\nE\nls", "cat <<E\na\nE\nls", false, alike},
+		"a text within one line":            {"cat <<< a", "cat <<< a", false, whole},
 		"a blank line":                      {"a\n\nb", "a\n\nb", false, whole},
 		"a blank line more":                 {"a\nb", "a\n\nb", false, none},
 		"a line break at the end":           {"a\n", "a", false, whole},
@@ -94,6 +99,8 @@ func TestEnds(t *testing.T) {
 		"a line that goes on":              {"echo \\\nls", "echo \\\nls", drawn.Line, true, alike},
 		"blanks in a command":              {"ls  -la", "ls  -la", drawn.Unmarked, true, whole},
 		"blanks in a text":                 {"ls  -la", "ls  -la", drawn.Unmarked, false, alike},
+		"a tab in a command":               {"ls\t-la", "ls -la", drawn.Unmarked, true, whole},
+		"a tab in a command that quotes":   {"grep 'a\tb'", "grep 'a b'", drawn.Unmarked, true, alike},
 	} {
 		rows := strings.Split(c.rows, "\n")
 		ends := make([]drawn.End, len(rows))

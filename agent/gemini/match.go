@@ -73,7 +73,7 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 		if len(rows) == 0 {
 			return agent.PartMatch
 		}
-		return drawn.Text{Rows: rows, Width: columns, Cut: d.Cut}.Of(strings.TrimSpace(in.Command))
+		return drawn.Text{Rows: rows, Width: columns, Shell: true, Cut: d.Cut}.Of(strings.TrimSpace(in.Command))
 	case toolWrite, toolEdit: // of a change that has no room some rows are left out
 		return when(d.Cut || strings.Contains(head, path.Base(in.File)), agent.PartMatch)
 	case toolEnterPlan:
