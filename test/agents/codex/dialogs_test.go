@@ -240,7 +240,13 @@ func TestPersonFirst(t *testing.T) {
 		file := fmt.Sprintf("file-%d", i)
 		s := l.asks("MOCK: bash mkdir " + file)
 		l.see(asksRun, foot)
+		typed := len(l.told("input"))
 		check(t, person.Type(key))
+		for deadline := time.Now().Add(patient); len(l.told("input")) == typed; { // the key is under way until then
+			if time.Now().After(deadline) {
+				t.Fatalf("%q did not arrive", key)
+			}
+		}
 		r, status := l.try("--takeover", "--prompt", s.Prompt.ID, "accept")
 		if status != 6 || r.Confirmed {
 			t.Errorf("behind %q: status %d, %+v", key, status, r)
