@@ -16,6 +16,7 @@ import (
 
 	"berth/agent"
 	"berth/agent/pattern"
+	"berth/agent/userfiles"
 )
 
 // ways are the options of a command that choose its conversation.
@@ -111,7 +112,7 @@ func (l logs) find(id string) string {
 	if l.disk == nil {
 		return ""
 	}
-	root := onDisk(filepath.Join(l.config, "projects"))
+	root := userfiles.Name(filepath.Join(l.config, "projects"))
 	folders, err := fs.ReadDir(l.disk, root)
 	if err != nil {
 		return ""
@@ -139,7 +140,7 @@ func (l logs) said(id string) bool {
 	if name == "" {
 		return false
 	}
-	f, err := l.disk.Open(onDisk(name))
+	f, err := l.disk.Open(userfiles.Name(name))
 	if err != nil {
 		return false
 	}
@@ -163,7 +164,7 @@ func (l logs) latest(cwd string) string {
 	if l.disk == nil {
 		return ""
 	}
-	entries, err := fs.ReadDir(l.disk, path.Join(onDisk(filepath.Join(l.config, "projects")), munge(cwd)))
+	entries, err := fs.ReadDir(l.disk, path.Join(userfiles.Name(filepath.Join(l.config, "projects")), munge(cwd)))
 	if err != nil {
 		return ""
 	}

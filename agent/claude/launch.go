@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"berth/agent"
+	"berth/agent/userfiles"
 )
 
 var _ agent.Launcher = Driver{}
@@ -98,7 +99,7 @@ func addSettings(l *agent.Launch, s agent.Start, options *options) ([]string, er
 	if err != nil {
 		return nil, err
 	}
-	all := merge(given, s.Settings)
+	all := userfiles.Merge(given, s.Settings)
 	if s.Hook != "" {
 		if all["disableAllHooks"] == true {
 			return nil, fmt.Errorf("%w: the settings have disableAllHooks, by which nothing could be told of Claude; remove it, or write isolate: none", agent.ErrStart)
@@ -109,7 +110,7 @@ func addSettings(l *agent.Launch, s agent.Start, options *options) ([]string, er
 		if all["hooks"], err = withOurs(all["hooks"], s); err != nil {
 			return nil, err
 		}
-		all = merge(all, map[string]any{"permissions": map[string]any{"allow": reports(s)}})
+		all = userfiles.Merge(all, map[string]any{"permissions": map[string]any{"allow": reports(s)}})
 	}
 	file := filepath.Join(s.Folder, settingsName)
 	if l.Files[file], err = encode(all); err != nil {

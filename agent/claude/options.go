@@ -1,15 +1,13 @@
 package claude
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"berth/agent"
+	"berth/agent/userfiles"
 )
 
 // subcommands of the measured version do something else than talk.
@@ -106,9 +104,6 @@ func (o *options) drop(names ...string) {
 // rest is the command without what was dropped.
 func (o *options) rest() []string { return slices.Clone(o.argv) }
 
-// settingsMost is the longest file of settings that is merged.
-const settingsMost = 4 << 20
-
 // settings are those that the command gives: JSON as it stands there, or a
 // file's.
 func (o *options) settings(s agent.Start) (map[string]any, error) {
@@ -124,35 +119,13 @@ func (o *options) settings(s agent.Start) (map[string]any, error) {
 		}
 		from = path
 		var err error
-		if data, err = readDisk(s.Disk, path); err != nil {
+		if data, err = userfiles.ReadSettings(s.Disk, path); err != nil {
 			return nil, fmt.Errorf("%w: the settings of the command cannot be read: %w", agent.ErrStart, err)
 		}
 	}
-	var given map[string]any
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber() // numbers go on as they are written
-	if err := d.Decode(&given); err != nil || given == nil {
-		return nil, fmt.Errorf("%w: %s holds no JSON object", agent.ErrStart, from)
+	given, err := userfiles.Object(data)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", agent.ErrStart, from, err)
 	}
 	return given, nil
-}
-
-// readDisk reads a file by its absolute path.
-func readDisk(disk fs.FS, path string) ([]byte, error) {
-	info, err := fs.Stat(disk, onDisk(path))
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > settingsMost {
-		return nil, fmt.Errorf("%s is no file of settings", path)
-	}
-	return fs.ReadFile(disk, onDisk(path))
-}
-
-// onDisk is an absolute path as an fs.FS names it.
-func onDisk(path string) string {
-	if name := strings.Trim(filepath.Clean(path), "/"); name != "" {
-		return name
-	}
-	return "."
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"berth/agent"
+	"berth/agent/userfiles"
 )
 
 // A home of a session's own shares the user's sign-in: a token renewed here holds
@@ -60,7 +61,7 @@ func ownHome(l *agent.Launch, s agent.Start, dir string) error {
 }
 
 func there(disk fs.FS, path string) bool {
-	_, err := fs.Stat(disk, onDisk(path))
+	_, err := fs.Stat(disk, userfiles.Name(path))
 	return err == nil
 }
 

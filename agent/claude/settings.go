@@ -5,10 +5,10 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"berth/agent"
+	"berth/agent/hooks"
 )
 
 // events are the hook events that are asked for: all of the measured version
@@ -29,14 +29,6 @@ const hookSeconds = 10
 // without one: as long as a dialog is left open over a night.
 const askHold = 24 * time.Hour
 
-// Hooks that Claude itself waits for: at a turn's end and at a conversation's
-// begin. The grace lets a restart of the server fit in.
-const (
-	ownHold  = 15 * time.Second
-	ownGrace = 5 * time.Second
-	ownSlack = 15 * time.Second // for what runs the hook, and a holder that was stopped
-)
-
 type hookCommand struct {
 	Type    string `json:"type"`
 	Command string `json:"command"`
@@ -49,25 +41,25 @@ type hookGroup struct {
 
 // ours is the group that makes an event run the hook program.
 func ours(s agent.Start, event string) hookGroup {
-	hook := quote(s.Hook) + " hook "
+	hook := hooks.Quote(s.Hook) + " hook "
 	one := hookCommand{Type: "command", Command: hook + "--tell " + event, Timeout: hookSeconds}
 	switch event {
 	case "PermissionRequest": // beside the dialog, which Claude shows all the while
 		hold := strconv.Itoa(int(askHold.Hours())) + "h"
 		one.Command, one.Timeout = hook+"--ask "+hold+" "+hold+" "+event, int(askHold.Seconds())
 	case "Stop":
-		one.Command, one.Timeout = hook+askWhile(s.EndAsks)+event, int((ownHold + ownSlack).Seconds())
+		one.Command, one.Timeout = hook+askWhile(s.EndAsks)+event, int((hooks.Hold + hooks.Slack).Seconds())
 	case "PreCompact": // the log so far is copied before it goes on
-		one.Command, one.Timeout = hook+fmt.Sprintf("--ask %s %s ", ownHold, ownGrace)+event, int((ownHold + ownSlack).Seconds())
+		one.Command, one.Timeout = hook+fmt.Sprintf("--ask %s %s ", hooks.Hold, hooks.Grace)+event, int((hooks.Hold + hooks.Slack).Seconds())
 	case "SessionStart":
-		one.Command, one.Timeout = hook+askWhile(s.BeginAsks)+event, int((ownHold + ownSlack).Seconds())
+		one.Command, one.Timeout = hook+askWhile(s.BeginAsks)+event, int((hooks.Hold + hooks.Slack).Seconds())
 	}
 	return hookGroup{[]hookCommand{one}}
 }
 
 // askWhile makes a hook wait for its answer while the file is there.
 func askWhile(file string) string {
-	return fmt.Sprintf("--ask %s %s --if %s ", ownHold, ownGrace, quote(file))
+	return fmt.Sprintf("--ask %s %s --if %s ", hooks.Hold, hooks.Grace, hooks.Quote(file))
 }
 
 // reports are the rules by which a report needs nobody's permission: it makes
@@ -101,29 +93,3 @@ func withOurs(callers any, s agent.Start) (map[string]any, error) {
 	}
 	return all, nil
 }
-
-// merge lays settings over others: groups are merged, lists joined, those
-// below first, and of anything else the upper holds. Neither is changed.
-func merge(below, above map[string]any) map[string]any {
-	all := map[string]any{}
-	maps.Copy(all, below)
-	for name, value := range above {
-		switch value := value.(type) {
-		case map[string]any:
-			if old, ok := all[name].(map[string]any); ok {
-				all[name] = merge(old, value)
-				continue
-			}
-		case []any:
-			if old, ok := all[name].([]any); ok {
-				all[name] = slices.Concat(old, value)
-				continue
-			}
-		}
-		all[name] = value
-	}
-	return all
-}
-
-// quote makes a path one word for the shell that Claude runs hooks with.
-func quote(path string) string { return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'" }

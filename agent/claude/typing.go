@@ -11,6 +11,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"berth/agent"
+	"berth/agent/compose"
 	"berth/agent/pattern"
 )
 
@@ -39,10 +40,10 @@ var exitWords = map[string]bool{"exit": true, "quit": true, ":q": true, ":q!": t
 // Message makes a text safe to type.
 func (Driver) Message(text string) string {
 	text = shieldFiles(agent.CleanMessage(text))
-	if trim(text) == "" {
+	if compose.Trim(text) == "" {
 		return ""
 	}
-	body := strings.TrimFunc(text, func(r rune) bool { return blank(r) || dropped(r) })
+	body := strings.TrimFunc(text, func(r rune) bool { return compose.Blank(r) || dropped(r) })
 	switch {
 	case body == "":
 	case exitWords[body], body == "?", body[0] == '/', body[0] == '!':
@@ -52,18 +53,7 @@ func (Driver) Message(text string) string {
 }
 
 // Slash is a text that begins with a slash, on one line.
-func (Driver) Slash(text string) (string, bool) {
-	text = trim(agent.CleanMessage(text))
-	if !strings.HasPrefix(text, "/") || len(text) == 1 || strings.Contains(text, "\n") {
-		return "", false
-	}
-	return text, true
-}
-
-// blank is what Claude trims: white space as JavaScript has it.
-func blank(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' }
-
-func trim(text string) string { return strings.TrimFunc(text, blank) }
+func (Driver) Slash(text string) (string, bool) { return compose.Slash(text) }
 
 // shieldFiles keeps names behind an @ from being attached, wherever Claude
 // would look for one: at the start and after white space.
@@ -71,7 +61,7 @@ func shieldFiles(text string) string {
 	var b strings.Builder
 	before := ' '
 	for i, r := range text {
-		if r == '@' && blank(before) && i+1 < len(text) {
+		if r == '@' && compose.Blank(before) && i+1 < len(text) {
 			b.WriteString(shield)
 		}
 		b.WriteRune(r)
@@ -91,12 +81,6 @@ func closeMenu(text string) string {
 	return text
 }
 
-// Marks of a bracketed paste.
-const (
-	pasteBegin = "\x1b[200~"
-	pasteEnd   = "\x1b[201~"
-)
-
 // A paste of more than 800 characters, or with more than two line feeds, is folded
 // to a mark in the composer, and 2.1.330 gives its text to the model as content that
 // the user did not write. Of less than half as many, one after the other, the text
@@ -115,7 +99,7 @@ func (Driver) Paste(typed string, bracketed bool) ([]byte, bool) {
 	}
 	var out []byte
 	for _, piece := range pieces(typed) {
-		out = append(append(append(out, pasteBegin...), piece...), pasteEnd...)
+		out = compose.AppendPaste(out, piece)
 	}
 	return out, true
 }
@@ -149,8 +133,7 @@ func (Driver) Pause() time.Duration { return 0 }
 
 // normal is a message after the changes that Claude makes.
 func normal(text string) string {
-	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\t", "    ").Replace(text)
-	return norm.NFC.String(strings.TrimRightFunc(text, blank))
+	return compose.Normal(strings.TrimRightFunc(text, compose.Blank))
 }
 
 // heard is normal without what newer versions drop.
@@ -175,7 +158,7 @@ var foreign = pattern.New(`(?s)\n*</?pasted_content id="[^"\n]*">\n?`)
 // Folded says whether it is the typed text with such marks in it.
 func (Driver) Folded(typed, told string) bool {
 	text := foreign.ReplaceAllString(told, "")
-	return text != told && visible(normal(text)) == visible(normal(typed))
+	return text != told && compose.Visible(normal(text)) == compose.Visible(normal(typed))
 }
 
 // pasted is what stands in the composer for a long paste.
@@ -192,7 +175,7 @@ func shortened(want string, c *agent.Composer) bool {
 	if at == nil || c.Above {
 		return false
 	}
-	head, tail := visible(norm.NFC.String(c.Text[:at[0]])), visible(norm.NFC.String(c.Text[at[1]:]))
+	head, tail := compose.Visible(norm.NFC.String(c.Text[:at[0]])), compose.Visible(norm.NFC.String(c.Text[at[1]:]))
 	return head != "" && tail != "" && len(head)+len(tail) < len(want) && strings.HasPrefix(want, head) && strings.HasSuffix(want, tail)
 }
 
@@ -204,7 +187,7 @@ func (d Driver) Holds(typed string, c *agent.Composer) bool {
 	}
 	m := pasted.FindStringSubmatch(strings.TrimSpace(c.Text))
 	if m == nil {
-		return d.Displays(typed, c) || shortened(visible(normal(typed)), c)
+		return d.Displays(typed, c) || shortened(compose.Visible(normal(typed)), c)
 	}
 	lines := 0
 	if m[1] != "" {
@@ -213,26 +196,9 @@ func (d Driver) Holds(typed string, c *agent.Composer) bool {
 	return strings.Count(normal(typed), "\n") == lines || strings.Count(typed, "\n") == lines
 }
 
-// Displays compares what is visible: the screen breaks lines, drops blanks at
-// their ends and shows nothing of characters without a width.
+// Displays compares what is visible.
 func (Driver) Displays(typed string, c *agent.Composer) bool {
-	if c == nil || c.Mode != agent.ModeMessage || c.Empty {
-		return false
-	}
-	want, shown := visible(normal(typed)), visible(norm.NFC.String(c.Text))
-	if c.Above { // of more rows than the screen has room for
-		return shown != "" && strings.HasSuffix(want, shown)
-	}
-	return want != "" && want == shown
-}
-
-func visible(text string) string {
-	return strings.Map(func(r rune) rune {
-		if blank(r) || unicode.In(r, unicode.Cf, unicode.Mn, unicode.Me, unicode.Variation_Selector) {
-			return -1
-		}
-		return r
-	}, text)
+	return compose.Displays(normal(typed), c, compose.Equal)
 }
 
 // Clear: Ctrl-U takes the line away before the caret, and at a line's start
@@ -240,13 +206,7 @@ func visible(text string) string {
 // anything to a dialog. Esc and Ctrl-C would clear all at once, and refuse a
 // dialog, open the list of earlier messages, or arm the program's end.
 func (Driver) Clear(_ *agent.Composer, stuck int) []byte {
-	switch stuck {
-	case 0:
-		return []byte{'U' - '@'}
-	case 1:
-		return []byte{'K' - '@'}
-	}
-	return nil
+	return compose.Next(stuck, compose.CtrlU, compose.CtrlK)
 }
 
 // stashKey is Ctrl-S, which puts a draft aside and brings it back.
@@ -270,7 +230,7 @@ func (Driver) Stash(r *agent.Reading) ([]byte, string) {
 // Unstash is the same key.
 func (Driver) Unstash() []byte { return []byte{stashKey} }
 
-func lastWord(text string) string { return text[strings.LastIndexFunc(text, blank)+1:] }
+func lastWord(text string) string { return compose.LastWord(text, compose.Blank) }
 
 // Interrupt is a lone Esc.
 func (Driver) Interrupt() []byte { return []byte{0x1b} }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf16"
 
 	"berth/agent"
+	"berth/agent/compose"
 )
 
 func TestMessageIsOnlyAMessage(t *testing.T) {
@@ -54,7 +55,7 @@ func FuzzMessage(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		typed := (Driver{}).Message(text)
-		body := trim(typed)
+		body := compose.Trim(typed)
 		if body != "" && (body[0] == '/' || body[0] == '!' || exitWords[body]) {
 			t.Errorf("%q is typed as %q", text, typed)
 		}
@@ -163,7 +164,7 @@ func TestPieces(t *testing.T) {
 		}
 	}
 	data, ok := Driver{}.Paste("a\nb\nc\nd", true)
-	if want := pasteBegin + "a\nb\nc" + pasteEnd + pasteBegin + "\nd" + pasteEnd; !ok || string(data) != want {
+	if want := "\x1b[200~a\nb\nc\x1b[201~\x1b[200~\nd\x1b[201~"; !ok || string(data) != want {
 		t.Errorf("typed as %q", data)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -16,7 +15,9 @@ import (
 	"time"
 
 	"berth/agent"
+	"berth/agent/hooks"
 	"berth/agent/pattern"
+	"berth/agent/userfiles"
 )
 
 // Files of a home that a session has for itself.
@@ -30,12 +31,9 @@ const (
 // itself, and what belongs to running processes.
 var kept = []string{configName, hooksName, rulesName, "packages", "tmp", "log"}
 
-// inDisk is the path of an absolute file within a file system from / on.
-func inDisk(file string) string { return strings.TrimPrefix(path.Clean(filepath.ToSlash(file)), "/") }
-
 // read is a file, empty where there is none.
 func read(disk fs.FS, file string) ([]byte, error) {
-	data, err := fs.ReadFile(disk, inDisk(file))
+	data, err := fs.ReadFile(disk, userfiles.Name(file))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -60,11 +58,11 @@ func logOf(disk fs.FS, home, conversation string) (string, bool) {
 	if conversation == "" || strings.ContainsAny(conversation, `/*?[\`) {
 		return "", false
 	}
-	found, err := fs.Glob(disk, inDisk(home)+strings.ReplaceAll(logPattern, "%s", conversation))
+	found, err := fs.Glob(disk, userfiles.Name(home)+strings.ReplaceAll(logPattern, "%s", conversation))
 	if err != nil || len(found) == 0 {
 		return "", false
 	}
-	return strings.TrimPrefix(found[0], inDisk(home)+"/"), true
+	return strings.TrimPrefix(found[0], userfiles.Name(home)+"/"), true
 }
 
 // Recalls says whether the conversation has a log.
@@ -124,7 +122,7 @@ func ownHome(l *agent.Launch, s agent.Start, user, own string) error {
 
 // link links the session's home to what the user's has.
 func link(l *agent.Launch, s agent.Start, user, own string) error {
-	entries, err := fs.ReadDir(s.Disk, inDisk(user))
+	entries, err := fs.ReadDir(s.Disk, userfiles.Name(user))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("list the home of codex: %w", err)
 	}
@@ -149,7 +147,7 @@ func rules(l *agent.Launch, s agent.Start, user, own string) error {
 	dir := filepath.Join(own, rulesName)
 	l.Folders = append(l.Folders, dir)
 	if user != "" {
-		entries, err := fs.ReadDir(s.Disk, inDisk(filepath.Join(user, rulesName)))
+		entries, err := fs.ReadDir(s.Disk, userfiles.Name(filepath.Join(user, rulesName)))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("list the rules of codex: %w", err)
 		}
@@ -189,19 +187,12 @@ const (
 	askGrace = time.Second
 )
 
-// Hooks that Codex itself waits for: at a turn's end and at a conversation's
-// begin. The grace lets a restart of the server fit in.
-const (
-	ownHold  = 15 * time.Second
-	ownGrace = 5 * time.Second
-)
-
 // hookCommand is what an event runs. It has no timeout of its own: what Codex
 // puts in its place is part of what it trusts.
 func hookCommand(s agent.Start, event string) string {
-	command := quote(s.Hook) + " hook "
+	command := hooks.Quote(s.Hook) + " hook "
 	while := func(file string) string {
-		return command + "--ask " + seconds(ownHold) + " " + seconds(ownGrace) + " --if " + quote(file) + " " + event
+		return command + "--ask " + seconds(hooks.Hold) + " " + seconds(hooks.Grace) + " --if " + hooks.Quote(file) + " " + event
 	}
 	switch {
 	case event == "PermissionRequest":
@@ -213,9 +204,6 @@ func hookCommand(s agent.Start, event string) string {
 	}
 	return command + "--tell " + event
 }
-
-// quote is the text as one word of a shell's.
-func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 func seconds(d time.Duration) string { return strconv.Itoa(int(d.Seconds())) + "s" }
 

@@ -6,9 +6,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/unicode/norm"
-
 	"berth/agent"
+	"berth/agent/compose"
 	"berth/agent/pattern"
 )
 
@@ -32,21 +31,16 @@ func (Driver) Message(text string) string {
 	case body[0] == '/', body[0] == '!', body == "?":
 		text = shield + strings.TrimLeftFunc(text, blank)
 	}
-	if last := text[strings.LastIndexFunc(text, blank)+1:]; strings.HasPrefix(last, "$") {
+	if last := compose.LastWord(text, blank); strings.HasPrefix(last, "$") {
 		text += " "
 	}
 	return text
 }
 
 // Slash is a text that begins with a slash, on one line.
-func (Driver) Slash(text string) (string, bool) {
-	text = trim(agent.CleanMessage(text))
-	if !strings.HasPrefix(text, "/") || len(text) == 1 || strings.Contains(text, "\n") {
-		return "", false
-	}
-	return text, true
-}
+func (Driver) Slash(text string) (string, bool) { return compose.Slash(text) }
 
+// blank is what Codex trims: white space as Rust has it.
 func blank(r rune) bool { return unicode.IsSpace(r) }
 
 func trim(text string) string { return strings.TrimFunc(text, blank) }
@@ -65,12 +59,6 @@ func shieldNames(text string) string {
 	return b.String()
 }
 
-// Marks of a bracketed paste.
-const (
-	pasteBegin = "\x1b[200~"
-	pasteEnd   = "\x1b[201~"
-)
-
 // bareLimit is how many bytes may be typed without the marks of a paste: of more
 // than about 1 KB Codex reads no further for a minute.
 const bareLimit = 512
@@ -79,7 +67,7 @@ const bareLimit = 512
 // typed.
 func (Driver) Paste(typed string, bracketed bool) ([]byte, bool) {
 	if bracketed {
-		return []byte(pasteBegin + typed + pasteEnd), true
+		return compose.AppendPaste(nil, typed), true
 	}
 	return []byte(typed), !strings.ContainsAny(typed, "\n\t") && len(typed) <= bareLimit
 }
@@ -91,8 +79,7 @@ func (Driver) Pause() time.Duration { return 150 * time.Millisecond }
 
 // normal is a message after the changes that Codex makes: it trims it.
 func normal(text string) string {
-	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\t", "    ").Replace(text)
-	return norm.NFC.String(trim(text))
+	return compose.Normal(trim(text))
 }
 
 // Same compares after those changes.
@@ -114,17 +101,9 @@ func (d Driver) Holds(typed string, c *agent.Composer) bool {
 	return d.Displays(typed, c)
 }
 
-// Displays compares what is visible: the screen breaks lines, drops blanks at
-// their ends and shows nothing of characters without a width.
+// Displays compares what is visible.
 func (Driver) Displays(typed string, c *agent.Composer) bool {
-	if c == nil || c.Mode != agent.ModeMessage || c.Empty {
-		return false
-	}
-	want, shown := visible(normal(typed)), visible(norm.NFC.String(c.Text))
-	if c.Above { // of more rows than the screen has room for
-		return shown != "" && strings.HasSuffix(want, shown)
-	}
-	return want != "" && butSymbols(want, shown)
+	return compose.Displays(normal(typed), c, butSymbols)
 }
 
 // butSymbols says that shown is want, but for symbols that are not seen: Codex and
@@ -145,26 +124,11 @@ func butSymbols(want, shown string) bool {
 	return len(rest) == 0 && lost <= len([]rune(shown))/4
 }
 
-func visible(text string) string {
-	return strings.Map(func(r rune) rune {
-		if blank(r) || unicode.In(r, unicode.Cf, unicode.Mn, unicode.Me, unicode.Variation_Selector) {
-			return -1
-		}
-		return r
-	}, text)
-}
-
 // Clear: Ctrl-U takes the line away before the caret, Ctrl-K behind it. Neither
 // answers a dialog. Ctrl-C would clear a draft at once, and ends Codex when the
 // draft has gone by then; Esc would interrupt, refuse, or open the last message.
 func (Driver) Clear(_ *agent.Composer, stuck int) []byte {
-	switch stuck {
-	case 0:
-		return []byte{'U' - '@'}
-	case 1:
-		return []byte{'K' - '@'}
-	}
-	return nil
+	return compose.Next(stuck, compose.CtrlU, compose.CtrlK)
 }
 
 // Interrupt is a lone Esc. One Ctrl-C would do it too, and would end Codex at

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"berth/agent"
+	"berth/agent/userfiles"
 )
 
 // homeVariable names the folder in which Gemini has its .gemini; it wins over
@@ -65,7 +66,7 @@ func (h home) toLink(full bool) []string {
 	if h.disk == nil {
 		return nil
 	}
-	entries, err := fs.ReadDir(h.disk, onDisk(filepath.Join(h.users, filesName)))
+	entries, err := fs.ReadDir(h.disk, userfiles.Name(filepath.Join(h.users, filesName)))
 	if err != nil {
 		return nil // the user has none yet
 	}
@@ -78,47 +79,23 @@ func (h home) toLink(full bool) []string {
 	return names
 }
 
-// settingsMost is the longest file of settings that is merged.
-const settingsMost = 4 << 20
-
 func (h home) usersSettings() (map[string]any, error) {
 	given := map[string]any{}
 	if h.disk == nil {
 		return given, nil
 	}
 	file := filepath.Join(h.users, filesName, settingsName)
-	data, err := readDisk(h.disk, file)
+	data, err := userfiles.ReadSettings(h.disk, file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return given, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: Gemini's settings cannot be read: %w", agent.ErrStart, err)
 	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber() // numbers go on as they are written
-	if err := d.Decode(&given); err != nil || given == nil {
-		return nil, fmt.Errorf("%w: %s is no JSON object; take comments out of it, or write isolate: none or full", agent.ErrStart, file)
+	if given, err = userfiles.Object(data); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w; take comments out of it, or write isolate: none or full", agent.ErrStart, file, err)
 	}
 	return given, nil
-}
-
-func readDisk(disk fs.FS, path string) ([]byte, error) {
-	info, err := fs.Stat(disk, onDisk(path))
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > settingsMost {
-		return nil, fmt.Errorf("%s is no such file", path)
-	}
-	return fs.ReadFile(disk, onDisk(path))
-}
-
-// onDisk is an absolute path as an fs.FS names it.
-func onDisk(path string) string {
-	if name := strings.Trim(filepath.Clean(path), "/"); name != "" {
-		return name
-	}
-	return "."
 }
 
 // chats finds the chat files of a folder's name, or of all, in both homes:
@@ -129,7 +106,7 @@ func (h home) chats(project, tail string) []string {
 	}
 	var found []string
 	for _, dir := range []string{h.own, h.users} {
-		names, _ := fs.Glob(h.disk, path.Join(onDisk(filepath.Join(dir, filesName)), "tmp", project, "chats", "session-*"+tail+".jsonl"))
+		names, _ := fs.Glob(h.disk, path.Join(userfiles.Name(filepath.Join(dir, filesName)), "tmp", project, "chats", "session-*"+tail+".jsonl"))
 		found = append(found, names...)
 	}
 	return found
@@ -200,7 +177,7 @@ func (h home) project(dir, cwd string) string {
 	if h.disk == nil {
 		return ""
 	}
-	roots, _ := fs.Glob(h.disk, path.Join(onDisk(filepath.Join(dir, filesName)), "tmp", "*", rootName))
+	roots, _ := fs.Glob(h.disk, path.Join(userfiles.Name(filepath.Join(dir, filesName)), "tmp", "*", rootName))
 	for _, file := range roots {
 		if data, err := fs.ReadFile(h.disk, file); err == nil && strings.TrimSpace(string(data)) == cwd {
 			return path.Base(path.Dir(file))

@@ -7,9 +7,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"berth/agent"
+	"berth/agent/hooks"
+	"berth/agent/userfiles"
 )
 
 var _ agent.Launcher = Driver{}
@@ -106,13 +107,13 @@ func (h home) settings(s agent.Start) ([]byte, error) {
 	if s.Isolate == agent.IsolateFull && s.Groom == agent.GroomAuto && s.Own["GEMINI_API_KEY"] != "" {
 		given["security"] = map[string]any{"auth": map[string]any{"selectedType": "gemini-api-key"}}
 	}
-	all := merge(given, s.Settings)
+	all := userfiles.Merge(given, s.Settings)
 	if len(s.MCP) > 0 {
 		servers := s.MCP
 		if whole, ok := s.MCP["mcpServers"].(map[string]any); ok {
 			servers = whole
 		}
-		all = merge(all, map[string]any{"mcpServers": servers})
+		all = userfiles.Merge(all, map[string]any{"mcpServers": servers})
 	}
 	if s.Hook != "" {
 		hooks, err := withOurs(all["hooks"], s)
@@ -122,7 +123,7 @@ func (h home) settings(s agent.Start) ([]byte, error) {
 		all["hooks"] = hooks
 		// It is known to have started up by its name on the screen.
 		if ui, ok := all["ui"].(map[string]any); ok && ui["hideBanner"] == true {
-			all = merge(all, map[string]any{"ui": map[string]any{"hideBanner": false}})
+			all = userfiles.Merge(all, map[string]any{"ui": map[string]any{"hideBanner": false}})
 		}
 	}
 	out, err := json.MarshalIndent(all, "", "  ")
@@ -143,21 +144,13 @@ type hookGroup struct {
 	Hooks []hookCommand `json:"hooks"`
 }
 
-// Hooks that wait for an answer: at a turn's end and at a conversation's begin.
-// The grace lets a restart of the server fit in.
-const (
-	ownHold  = 15 * time.Second
-	ownGrace = 5 * time.Second
-	ownSlack = 15 * time.Second // for what runs the hook, and a holder that was stopped
-)
-
 // ours makes an event run the hook program. Those that ask do so while a file is
 // there.
 func ours(s agent.Start, event string) hookCommand {
-	one := hookCommand{Type: "command", Name: "berth", Command: quote(s.Hook) + " hook --tell " + event, Timeout: hookMillis}
+	one := hookCommand{Type: "command", Name: "berth", Command: hooks.Quote(s.Hook) + " hook --tell " + event, Timeout: hookMillis}
 	if asks := map[string]string{"AfterAgent": s.EndAsks, "SessionStart": s.BeginAsks}[event]; asks != "" {
-		one.Command = fmt.Sprintf("%s hook --ask %s %s --if %s %s", quote(s.Hook), ownHold, ownGrace, quote(asks), event)
-		one.Timeout = int((ownHold + ownSlack).Milliseconds())
+		one.Command = fmt.Sprintf("%s hook --ask %s %s --if %s %s", hooks.Quote(s.Hook), hooks.Hold, hooks.Grace, hooks.Quote(asks), event)
+		one.Timeout = int((hooks.Hold + hooks.Slack).Milliseconds())
 	}
 	return one
 }
@@ -181,29 +174,3 @@ func withOurs(callers any, s agent.Start) (map[string]any, error) {
 	}
 	return all, nil
 }
-
-// merge lays settings over others: groups are merged, lists joined, those
-// below first, and of anything else the upper holds. Neither is changed.
-func merge(below, above map[string]any) map[string]any {
-	all := map[string]any{}
-	maps.Copy(all, below)
-	for name, value := range above {
-		switch value := value.(type) {
-		case map[string]any:
-			if old, ok := all[name].(map[string]any); ok {
-				all[name] = merge(old, value)
-				continue
-			}
-		case []any:
-			if old, ok := all[name].([]any); ok {
-				all[name] = slices.Concat(old, value)
-				continue
-			}
-		}
-		all[name] = value
-	}
-	return all
-}
-
-// quote makes a path one word for the shell that Gemini runs hooks with.
-func quote(path string) string { return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'" }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"berth/agent"
+	"berth/agent/compose"
 )
 
 // What the line for a value of one's own shows while it is empty.
@@ -97,8 +98,8 @@ func holdsOwn(d *agent.Dialog, line int, text string) bool {
 	if (Driver{}).Holds(text, &agent.Composer{Mode: agent.ModeMessage, Text: shown}) {
 		return true
 	}
-	end := visible(normal(shown))
-	return len(rows) >= lineRows && end != "" && strings.HasSuffix(visible(normal(text)), end)
+	end := compose.Visible(normal(shown))
+	return len(rows) >= lineRows && end != "" && strings.HasSuffix(compose.Visible(normal(text)), end)
 }
 
 // lineOf is what stands in the line with that number, to the list's end.

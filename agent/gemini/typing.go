@@ -4,13 +4,11 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"golang.org/x/text/unicode/norm"
-
 	"berth/agent"
+	"berth/agent/compose"
 	"berth/agent/pattern"
 )
 
@@ -34,32 +32,21 @@ var alone = map[string]bool{"?": true, "exit": true, "quit": true}
 // Message makes a text safe to type.
 func (Driver) Message(text string) string {
 	text = shieldFiles(agent.CleanMessage(text))
-	body := trim(text)
+	body := compose.Trim(text)
 	switch {
 	case body == "":
 		return ""
 	case alone[body], body[0] == '/', body[0] == '!', dropped.MatchString(body):
 		text = shield + text
 	}
-	if last := text[strings.LastIndexFunc(text, blank)+1:]; strings.Contains(last, "@") {
+	if last := compose.LastWord(text, compose.Blank); strings.Contains(last, "@") {
 		text += " " // the menu of files would be open, and Enter would choose from it
 	}
 	return text
 }
 
 // Slash is a text that begins with a slash, on one line.
-func (Driver) Slash(text string) (string, bool) {
-	text = trim(agent.CleanMessage(text))
-	if !strings.HasPrefix(text, "/") || len(text) == 1 || strings.Contains(text, "\n") {
-		return "", false
-	}
-	return text, true
-}
-
-// blank is white space as JavaScript has it.
-func blank(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' }
-
-func trim(text string) string { return strings.TrimFunc(text, blank) }
+func (Driver) Slash(text string) (string, bool) { return compose.Slash(text) }
 
 // dropped begins a text that Gemini may take for files that were dropped on its
 // terminal: when a paste is the path of a file, or of several with quotes or
@@ -87,17 +74,11 @@ func shieldFiles(text string) string {
 // these marks, and a full stop only within it.
 var named = pattern.New(`^([^ \t\n\r,;!?()\[\]{}.]|\.[^ \t\n\r])`)
 
-// Marks of a bracketed paste.
-const (
-	pasteBegin = "\x1b[200~"
-	pasteEnd   = "\x1b[201~"
-)
-
 // Paste is a bracketed paste. Without that mode a line feed is a line break
 // still, but a tab would be a key.
 func (Driver) Paste(typed string, bracketed bool) ([]byte, bool) {
 	if bracketed {
-		return []byte(pasteBegin + typed + pasteEnd), true
+		return compose.AppendPaste(nil, typed), true
 	}
 	return []byte(typed), !strings.Contains(typed, "\t")
 }
@@ -107,8 +88,7 @@ func (Driver) Pause() time.Duration { return submitAfter }
 
 // normal is a message as it is compared.
 func normal(text string) string {
-	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\t", "    ").Replace(text)
-	return norm.NFC.String(trim(text))
+	return compose.Normal(compose.Trim(text))
 }
 
 // Same compares without blanks at the ends. Several messages that Gemini kept
@@ -142,23 +122,9 @@ func (d Driver) Holds(typed string, c *agent.Composer) bool {
 	return false
 }
 
-// Displays compares what is visible: the screen breaks lines, drops blanks at
-// their ends and shows nothing of characters without a width.
+// Displays compares what is visible.
 func (Driver) Displays(typed string, c *agent.Composer) bool {
-	if c == nil || c.Mode != agent.ModeMessage || c.Empty {
-		return false
-	}
-	want := visible(normal(typed))
-	return want != "" && want == visible(norm.NFC.String(c.Text))
-}
-
-func visible(text string) string {
-	return strings.Map(func(r rune) rune {
-		if blank(r) || unicode.In(r, unicode.Cf, unicode.Mn, unicode.Me, unicode.Variation_Selector) {
-			return -1
-		}
-		return r
-	}, text)
+	return compose.Displays(normal(typed), c, compose.Equal)
 }
 
 var _ agent.Breaker = Driver{}
@@ -174,15 +140,7 @@ func (Driver) Broke(before, now *agent.Composer) bool {
 // anything to a dialog. Esc and Ctrl-C would refuse one, and Ctrl-C twice ends
 // Gemini.
 func (Driver) Clear(_ *agent.Composer, stuck int) []byte {
-	switch stuck {
-	case 0:
-		return []byte{'U' - '@'}
-	case 1:
-		return []byte{'K' - '@'}
-	case 2:
-		return []byte{0x7f}
-	}
-	return nil
+	return compose.Next(stuck, compose.CtrlU, compose.CtrlK, compose.Backspace)
 }
 
 // Interrupt is a lone Esc.

@@ -3,11 +3,11 @@ package generic
 import (
 	"strings"
 	"time"
-	"unicode"
 
 	"golang.org/x/text/unicode/norm"
 
 	"berth/agent"
+	"berth/agent/compose"
 	"berth/terminal"
 )
 
@@ -38,17 +38,11 @@ func (t typist) Slash(text string) (string, bool) {
 	return text, text != "" && !strings.Contains(text, "\n") && t.set.Command(text)
 }
 
-// Marks of a bracketed paste.
-const (
-	pasteBegin = "\x1b[200~"
-	pasteEnd   = "\x1b[201~"
-)
-
 // Paste is a bracketed paste where the program takes one. Else a line's end
 // would be a key.
 func (t typist) Paste(typed string, bracketed bool) ([]byte, bool) {
 	if bracketed && t.set.Set.Nudge.Paste == "auto" {
-		return []byte(pasteBegin + typed + pasteEnd), true
+		return compose.AppendPaste(nil, typed), true
 	}
 	return []byte(typed), !strings.ContainsAny(typed, "\n\t")
 }
@@ -72,14 +66,7 @@ func (typist) Displays(typed string, c *agent.Composer) bool {
 	return c != nil && !c.Empty && visible(typed) != "" && visible(typed) == visible(c.Text)
 }
 
-func visible(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) || unicode.In(r, unicode.Cf, unicode.Mn, unicode.Me, unicode.Variation_Selector) {
-			return -1
-		}
-		return r
-	}, norm.NFC.String(text))
-}
+func visible(text string) string { return compose.Visible(norm.NFC.String(text)) }
 
 // Clear is the next of the keys that the rules name.
 func (t typist) Clear(_ *agent.Composer, stuck int) []byte {

@@ -1,0 +1,103 @@
+// Package compose is what drivers share about messages: how a text is typed
+// into a composer, and how it is compared with what the composer shows and with
+// what the agent received. The Typist methods of the drivers call it. All of it is
+// pure and may be used by many at once.
+package compose
+
+import (
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"berth/agent"
+)
+
+// Marks of a bracketed paste.
+const (
+	pasteBegin = "\x1b[200~"
+	pasteEnd   = "\x1b[201~"
+)
+
+// AppendPaste appends the bytes of one bracketed paste. agent.CleanMessage has taken
+// everything out of the text that could end the paste early.
+func AppendPaste(to []byte, text string) []byte {
+	return append(append(append(to, pasteBegin...), text...), pasteEnd...)
+}
+
+// Blank reports whether JavaScript's trim removes r. Claude Code and Gemini CLI are
+// written in JavaScript.
+func Blank(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' }
+
+// Trim removes blanks at both ends, as JavaScript does.
+func Trim(text string) string { return strings.TrimFunc(text, Blank) }
+
+// Slash is the text as a command of the agent's own: it begins with a slash and has one
+// line. ok is false for any other text.
+func Slash(text string) (typed string, ok bool) {
+	text = Trim(agent.CleanMessage(text))
+	if !strings.HasPrefix(text, "/") || len(text) == 1 || strings.Contains(text, "\n") {
+		return "", false
+	}
+	return text, true
+}
+
+// LastWord is what follows the last blank of a text, as blank has it. Some menus are
+// open while it begins with a certain character, and Enter chooses from them.
+func LastWord(text string, blank func(rune) bool) string {
+	return text[strings.LastIndexFunc(text, blank)+1:]
+}
+
+// Normal is a message after the changes that all measured agents make: one kind of
+// line end, four blanks for a tab, composed characters (NFC). The caller trims it as
+// its agent does.
+func Normal(text string) string {
+	return norm.NFC.String(strings.NewReplacer("\r\n", "\n", "\r", "\n", "\t", "    ").Replace(text))
+}
+
+// Visible is what a screen shows of a text, without blanks: a screen breaks lines,
+// drops blanks at their ends and shows nothing of characters without a width.
+func Visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		if Blank(r) || unicode.In(r, unicode.Cf, unicode.Mn, unicode.Me, unicode.Variation_Selector) {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// Displays reports whether the composer shows a message: want is the message after
+// Normal and trimming, same compares what is visible of both. Where the composer has
+// more rows than the screen has room for, its end is compared.
+func Displays(want string, c *agent.Composer, same func(want, shown string) bool) bool {
+	if c == nil || c.Mode != agent.ModeMessage || c.Empty {
+		return false
+	}
+	want, shown := Visible(want), Visible(norm.NFC.String(c.Text))
+	if c.Above {
+		return shown != "" && strings.HasSuffix(want, shown)
+	}
+	return want != "" && same(want, shown)
+}
+
+// Equal is the comparison of Displays for agents that draw every character.
+func Equal(want, shown string) bool { return want == shown }
+
+// Keys that take text away from a composer.
+var (
+	// CtrlU removes the line before the caret; at a line's start it joins the line to the
+	// one above.
+	CtrlU = []byte{'U' - '@'}
+	// CtrlK removes the line after the caret, and joins the next line.
+	CtrlK = []byte{'K' - '@'}
+	// Backspace removes one character.
+	Backspace = []byte{0x7f}
+)
+
+// Next is the key to try when that many before it changed nothing; nil after the last.
+func Next(stuck int, keys ...[]byte) []byte {
+	if stuck < len(keys) {
+		return keys[stuck]
+	}
+	return nil
+}
