@@ -50,6 +50,12 @@ type Namer interface {
 	Names(asked, call *Fact) *Request
 }
 
+// Mute is a Driver that has no way to give some answers: its programs say that they ask,
+// and do not say how they are answered.
+type Mute interface {
+	Unanswerable(*Request) bool
+}
+
 // Measurer is a Driver that was measured with these versions of its agent, the
 // newest first.
 type Measurer interface {

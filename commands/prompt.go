@@ -56,7 +56,11 @@ func PromptLines(name string, r *agent.Request) (lines []string, answer string) 
 	for line := range strings.Lines(b.String()) {
 		lines = append(lines, terminal.Printable(strings.TrimSuffix(line, "\n")))
 	}
-	return lines[:len(lines)-1], terminal.Printable(answerWith(name, r))
+	lines = lines[:len(lines)-1]
+	if r.Channel == agent.ChannelNone { // as of a contested one
+		return append(lines, "  answer it here, at the terminal"), ""
+	}
+	return lines, terminal.Printable(answerWith(name, r))
 }
 
 // writePrompt shows a prompt to people, with how to answer it.
@@ -127,6 +131,9 @@ func writeQuestions(w io.Writer, questions []agent.Question) {
 func answerWith(session string, r *agent.Request) string {
 	if r.Contested {
 		return "attach " + session + ", at the terminal: the agent's hooks and its screen do not agree on what it asks"
+	}
+	if r.Channel == agent.ChannelNone {
+		return "attach " + session + ", at the terminal"
 	}
 	if r.Reviewing() { // the answers that it sends may be others by then
 		return "respond " + session + " --prompt " + r.ID + " --digest " + r.Digest + " " + ways(r)

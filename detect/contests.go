@@ -100,11 +100,12 @@ func hides(raw []byte) bool {
 func (f *Fold) contest() {
 	f.found()
 	d := f.dialog()
+	mute, _ := f.driver.(agent.Mute)
 	for _, r := range f.m.Requests {
 		r.Prompt.Contested = r.Hook == "" && f.disputed(r)
 		switch {
 		case r.Hook != "":
-		case r.Prompt.Contested, !r.Typed.IsZero(), d != nil && r.Prompt.OnScreen && f.asItIs(d, r, f.shows(d, r)):
+		case r.Prompt.Contested, mute != nil && mute.Unanswerable(r.Prompt), !r.Typed.IsZero(), d != nil && r.Prompt.OnScreen && f.asItIs(d, r, f.shows(d, r)):
 			r.Prompt.Channel = agent.ChannelNone
 		default:
 			r.Prompt.Channel = agent.ChannelKeys

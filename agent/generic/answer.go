@@ -13,6 +13,9 @@ import (
 // between is the pause after a key: programs that are not known are not hurried.
 const between = 200 * time.Millisecond
 
+// Unanswerable: only a dialog on the screen shows what the rules have keys for.
+func (ruled) Unanswerable(p *agent.Request) bool { return !p.OnScreen }
+
 // Keys is the answer at the dialog, as the rules say. Each key is pressed only
 // while the dialog stands there as it was, with what was typed before that key.
 func (d ruled) Keys(_ *agent.Request, a agent.Answer, dialog *agent.Dialog) (agent.KeyAnswer, error) {

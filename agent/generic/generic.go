@@ -117,6 +117,9 @@ func (Driver) Fill(*agent.Request, *agent.Dialog) {}
 // Waiting is what a program asks that only says that it asks.
 func (Driver) Waiting(f *agent.Fact) *agent.Request { return asks(f.Text) }
 
+// Unanswerable: see Keys.
+func (Driver) Unanswerable(*agent.Request) bool { return true }
+
 // Keys: how a program is answered, only rules can say.
 func (Driver) Keys(*agent.Request, agent.Answer, *agent.Dialog) (agent.KeyAnswer, error) {
 	return agent.KeyAnswer{}, fmt.Errorf("%w: no rules say how; answer with keys or input, or attach", agent.ErrCannot)

@@ -105,6 +105,9 @@ func short(s string) string {
 
 // lines are how to answer the prompt by ssh, the plainest first.
 func (p *Poster) lines(name string, r *agent.Request) []string {
+	if r.Channel == agent.ChannelNone {
+		return []string{} // attach is in the body as well
+	}
 	call := fmt.Sprintf("%s respond %s --prompt %s ", p.o.SSH, name, r.ID)
 	switch r.Type {
 	case agent.PromptQuestion:
