@@ -194,8 +194,11 @@ func (m *Model) drawRow(a area, y int, c columns, s *sessions.Status) {
 		if c.states {
 			a.text(c.state, y, c.since, style(state), string(s.Now))
 		}
-		if c.ages {
+		switch {
+		case c.ages:
 			a.right(c.since+ageCols+1, y, style(faint), age(m.now, s.Since))
+		case a.w-1-c.name-len(s.Name) >= ageCols: // no column has room for it, and this line has
+			a.right(a.w-1, y, style(faint), age(m.now, s.Since))
 		}
 		if c.agent < c.title {
 			a.text(c.agent, y, c.title-1, style(faint), s.Agent)

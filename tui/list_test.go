@@ -23,7 +23,8 @@ func TestNamesFirst(t *testing.T) {
 		if !strings.Contains(rows[1], want) {
 			t.Errorf("%dx%d shows %q", size[0], size[1], rows[1])
 		}
-		if second := strings.TrimLeft(rows[2], "▌• "); !strings.HasPrefix(second, "○ b") {
+		second := strings.TrimLeft(rows[2], "▌• ")
+		if list, _, _ := strings.Cut(second, "│"); !strings.HasPrefix(second, "○ b") || !strings.Contains(list, " 5h") {
 			t.Errorf("%dx%d: the next row is %q", size[0], size[1], rows[2])
 		}
 	}
