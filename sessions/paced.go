@@ -17,10 +17,10 @@ const (
 )
 
 // repeatable is the data of an event that can report those of its kind before it as well.
-type repeatable interface {
-	// after is the event with what the one before it reports.
-	after(before repeatable) repeatable
-}
+type repeatable interface{ repeats() int }
+
+// repeats is how many events before it the event reports.
+func (r repeated) repeats() int { return r.Untold }
 
 // pacedBy is what events are counted together.
 type pacedBy struct{ kind, verb, identity, fingerprint string }
@@ -48,7 +48,7 @@ func (p paces) take(by pacedBy, e events.Event, now time.Time) []events.Event {
 		p[by] = one
 	}
 	if one.waits.Data != nil {
-		e.Data = e.Data.(repeatable).after(one.waits.Data.(repeatable))
+		e.Data = merged(e.Data.(repeatable), one.waits.Data.(repeatable))
 	}
 	if !one.take(now) {
 		one.waits, one.at = e, now
@@ -133,34 +133,28 @@ func (c *core) appendSome(some []events.Event) {
 	}
 }
 
-func (e inputEvent) after(before repeatable) repeatable {
-	b := before.(inputEvent)
-	e.Bytes, e.Untold = e.Bytes+b.Bytes, b.Untold+1
-	return e
-}
-
-func (e resizeEvent) after(before repeatable) repeatable {
-	e.Untold = before.(resizeEvent).Untold + 1
-	return e
-}
-
-func (e signalEvent) after(before repeatable) repeatable {
-	e.Untold = before.(signalEvent).Untold + 1
-	return e
-}
-
-func (e writerEvent) after(before repeatable) repeatable {
-	e.Untold = before.(writerEvent).Untold + 1
-	return e
-}
-
-func (e tagsEvent) after(before repeatable) repeatable {
-	e.Untold = before.(tagsEvent).Untold + 1
-	return e
-}
-
-func (e renamedEvent) after(before repeatable) repeatable {
-	b := before.(renamedEvent)
-	e.From, e.Untold = b.From, b.Untold+1
+// merged is e with what the event of its kind before it reports.
+func merged(e, before repeatable) repeatable {
+	untold := before.repeats() + 1
+	switch e := e.(type) {
+	case inputEvent:
+		e.Bytes, e.Untold = e.Bytes+before.(inputEvent).Bytes, untold
+		return e
+	case renamedEvent:
+		e.From, e.Untold = before.(renamedEvent).From, untold
+		return e
+	case resizeEvent:
+		e.Untold = untold
+		return e
+	case signalEvent:
+		e.Untold = untold
+		return e
+	case writerEvent:
+		e.Untold = untold
+		return e
+	case tagsEvent:
+		e.Untold = untold
+		return e
+	}
 	return e
 }
