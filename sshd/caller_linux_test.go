@@ -147,7 +147,7 @@ time.sleep(60)'`, searchProcess+1)
 // socket: root's can have become another user's.
 func TestSharedSocketOfAnotherUid(t *testing.T) {
 	if os.Getuid() != 0 {
-		t.Skip("only root can become another user")
+		t.Skip("SKIPPED: only root can become another user")
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -3,10 +3,8 @@ package sshd
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -21,9 +19,7 @@ import (
 
 // A session's user whose processes are slow to be looked at keeps that from no other's.
 func TestSlowCallersOfOneUser(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("SKIPPED: only root can become another user")
-	}
+	needsRoot(t)
 	var socket string
 	var slow atomic.Bool
 	var looks atomic.Int64
@@ -36,17 +32,15 @@ func TestSlowCallersOfOneUser(t *testing.T) {
 		}
 		return nil
 	}), func(o *Options) { o.Limits.Connections, o.Limits.Share = 64, 4 })
-	dir := filepath.Dir(socket)
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	other := filepath.Join(dir, "user-65534.sock")
-	if err := errors.Join(os.Chmod(dir, 0o711), h.server.Admit(other, 65534)); err != nil {
+	dir, other := admitOther(t, h, socket)
+	if err := os.Chmod(dir, 0o711); err != nil {
 		t.Fatal(err)
 	}
 	const flood = 40
 	failed := make(chan error, 1)
 	go func() {
 		runtime.LockOSThread() // it ends with its thread, which is another user's
-		_, _, errno := syscall.RawSyscall(syscall.SYS_SETRESUID, ^uintptr(0), 65534, ^uintptr(0))
+		_, _, errno := syscall.RawSyscall(syscall.SYS_SETRESUID, ^uintptr(0), otherUID, ^uintptr(0))
 		if errno != 0 {
 			failed <- errno
 			return

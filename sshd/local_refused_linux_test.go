@@ -21,10 +21,46 @@ import (
 	"berth/sshd/local"
 )
 
-func TestOtherUserIsRefused(t *testing.T) {
+// otherUID is a user who is neither root nor any session's.
+const otherUID = 65534
+
+// needsRoot skips a test that becomes another user.
+func needsRoot(t *testing.T) {
+	t.Helper()
 	if os.Geteuid() != 0 {
-		t.Skip("only root can become another user")
+		t.Skip("SKIPPED: only root can become another user")
 	}
+}
+
+// admitOther gives that user a socket beside the server's, until the test ends.
+func admitOther(t *testing.T, h *harness, socket string) (dir, other string) {
+	t.Helper()
+	dir = filepath.Dir(socket)
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	other = filepath.Join(dir, "user-65534.sock")
+	if err := h.server.Admit(other, otherUID); err != nil {
+		t.Fatal(err)
+	}
+	return dir, other
+}
+
+// callAsOther calls a socket as that user, with a copy of this program in dir.
+func callAsOther(t *testing.T, dir, socket string) result {
+	t.Helper()
+	exe := filepath.Join(dir, "test")
+	b, err := os.ReadFile(os.Args[0])
+	if err = errors.Join(err, os.WriteFile(exe, b, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe, socket, "x")
+	cmd.Env = []string{"SSHD_TEST_PROCESS=local", "GORACE=atexit_sleep_ms=0"}
+	cmd.Dir = "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: otherUID, Gid: otherUID}}
+	return run(t, cmd, "")
+}
+
+func TestOtherUserIsRefused(t *testing.T) {
+	needsRoot(t)
 	var socket string
 	h := start(t, describe, withSocket(&socket, nil))
 	t.Cleanup(func() { os.RemoveAll(filepath.Dir(socket)) })
@@ -34,19 +70,7 @@ func TestOtherUserIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	exe := filepath.Join(filepath.Dir(socket), "test")
-	b, err := os.ReadFile(os.Args[0])
-	if err == nil {
-		err = os.WriteFile(exe, b, 0o755)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(exe, socket, "x")
-	cmd.Env = []string{"SSHD_TEST_PROCESS=local", "GORACE=atexit_sleep_ms=0"}
-	cmd.Dir = "/"
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
-	r := run(t, cmd, "")
+	r := callAsOther(t, filepath.Dir(socket), socket)
 	if r.status != 98 || !strings.Contains(r.err, "berth: this server belongs to uid 0, and you are uid 65534") || r.out != "" {
 		t.Errorf("%+v", r)
 	}
@@ -59,34 +83,22 @@ func TestOtherUserIsRefused(t *testing.T) {
 // A socket of another user's lets in nobody who could not come in by the server's
 // own; see user.txtar for who can.
 func TestSocketOfAnotherUser(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("SKIPPED: only root can become another user")
-	}
+	needsRoot(t)
 	var socket string
 	h := start(t, describe, withSocket(&socket, nil))
-	dir := filepath.Dir(socket)
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	other := filepath.Join(dir, "user-65534.sock")
-	for range 2 { // once there it stays
-		if err := h.server.Admit(other, 65534); err != nil {
-			t.Fatal(err)
-		}
+	dir, other := admitOther(t, h, socket)
+	if err := h.server.Admit(other, otherUID); err != nil { // once there it stays
+		t.Fatal(err)
 	}
 	info, err := os.Stat(other)
 	if err != nil || info.Mode().Perm() != 0o600 || info.Sys().(*syscall.Stat_t).Uid != 65534 {
 		t.Fatalf("%v, %v", info, err)
 	}
-	exe := filepath.Join(dir, "test")
-	b, err := os.ReadFile(os.Args[0])
-	if err = errors.Join(err, os.WriteFile(exe, b, 0o755), os.Chmod(dir, 0o711)); err != nil {
+	if err := os.Chmod(dir, 0o711); err != nil {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{other: "this server belongs to uid 0, and you are uid 65534", socket: "permission denied"} {
-		cmd := exec.Command(exe, path, "x")
-		cmd.Env = []string{"SSHD_TEST_PROCESS=local", "GORACE=atexit_sleep_ms=0"}
-		cmd.Dir = "/"
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
-		if r := run(t, cmd, ""); r.status != 98 || !strings.Contains(r.err, want) || r.out != "" {
+		if r := callAsOther(t, dir, path); r.status != 98 || !strings.Contains(r.err, want) || r.out != "" {
 			t.Errorf("%s: %+v", path, r)
 		}
 	}

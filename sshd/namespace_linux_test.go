@@ -56,6 +56,20 @@ func apart(t *testing.T, proc, beside string) bool {
 	return false
 }
 
+// listenApart listens, and has root's script know where.
+func listenApart(t *testing.T) net.Listener {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	if err := os.WriteFile("address", []byte(l.Addr().String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
 // A server that does not see the processes of others takes its own user's for persons,
 // whose parents are login programs of root's. What is inside a session has its mark.
 func TestHiddenProcesses(t *testing.T) {
@@ -100,14 +114,7 @@ func TestOwnerThatCannotBeRead(t *testing.T) {
 		wait`) {
 		return
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err == nil {
-		err = os.WriteFile("address", []byte(l.Addr().String()), 0o644)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
+	l := listenApart(t)
 	server, err := l.Accept()
 	if err != nil {
 		t.Fatal(err)
@@ -146,14 +153,7 @@ func TestOwnerThatHides(t *testing.T) {
 		wait`) {
 		return
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err == nil {
-		err = os.WriteFile("address", []byte(l.Addr().String()), 0o644)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
+	l := listenApart(t)
 	for range 2 {
 		server, err := l.Accept()
 		if err != nil {
