@@ -367,7 +367,8 @@ func (p *person) left() error {
 	}
 }
 
-// eventually polls until check gives "", and fails with its last word.
+// eventually polls for 10 s until check gives "", and fails with its last word: what is
+// polled for announces itself in no one way.
 func eventually(t testing.TB, check func() string) {
 	t.Helper()
 	deadline := time.Now().Add(10 * time.Second)

@@ -103,6 +103,6 @@ func TestMemoryStaysBounded(t *testing.T) {
 func withoutRaceDetector(t *testing.T) {
 	t.Helper()
 	if raceDetector {
-		t.Skip("the race detector has memory of its own and slows down what this writes")
+		t.Skip("SKIPPED: the race detector has memory of its own and slows down what this writes")
 	}
 }

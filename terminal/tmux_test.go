@@ -19,7 +19,7 @@ type tmuxServer struct {
 
 func newTmux(t *testing.T) *tmuxServer {
 	if _, err := exec.LookPath("tmux"); err != nil {
-		t.Skip("needs tmux, as a client that others wrote")
+		t.Skip("SKIPPED: needs tmux, as a client that others wrote")
 	}
 	s := &tmuxServer{t: t, folder: t.TempDir()}
 	s.file("conf", []byte("set -g status off\nset -g history-limit 1000\nset -g exit-empty off\n"))

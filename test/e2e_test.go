@@ -49,7 +49,7 @@ func run(m *testing.M) int {
 
 func TestScripts(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("the scripts look for processes in /proc, and call Linux's setsid and stat")
+		t.Skip("SKIPPED: the scripts look for processes in /proc, and call Linux's setsid and stat")
 	}
 	for _, program := range []string{"ssh", "sftp", "tmux", "vim", "whiptail", "dialog"} {
 		if _, err := exec.LookPath(program); err != nil {

@@ -14,12 +14,12 @@ import (
 func small(t *testing.T) string {
 	t.Helper()
 	if os.Getuid() != 0 {
-		t.Skip("mounting a small tmpfs needs root")
+		t.Skip("SKIPPED: mounting a small tmpfs needs root")
 	}
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=256k"); err != nil {
 		if errors.Is(err, syscall.EPERM) {
-			t.Skip("this root may not mount a tmpfs: ", err)
+			t.Skip("SKIPPED: this root may not mount a tmpfs: ", err)
 		}
 		t.Fatal(err)
 	}

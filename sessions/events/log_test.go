@@ -92,7 +92,7 @@ func rest(t testing.TB, l *Log, r *Reader) (lines []Line) {
 	}
 }
 
-// until waits for something that happens by itself.
+// until polls for 10 s what happens by itself and announces nothing.
 func until(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
@@ -355,7 +355,7 @@ func TestWritersAndReadersAtOnce(t *testing.T) {
 					t.Errorf("got %s (%v), want cursor %d", line.Raw, err, want)
 					return
 				}
-				if reader < 2 && want%100 == 0 { // falls behind now and then
+				if reader < 2 && want%100 == 0 { // falls behind now and then: what it polls announces nothing, and the test ends the poll
 					for l.Head() < min(want+1100, writers*each) && t.Context().Err() == nil {
 						time.Sleep(time.Millisecond)
 					}

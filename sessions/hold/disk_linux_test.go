@@ -17,7 +17,7 @@ func smallDisk(t *testing.T, size string) string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
-		t.Skipf("a full disk needs the right to mount a tmpfs: %v", err)
+		t.Skipf("SKIPPED: a full disk needs the right to mount a tmpfs: %v", err)
 	}
 	t.Cleanup(func() {
 		eventually(t, "unmount", func() bool { return unix.Unmount(dir, 0) == nil })
@@ -169,7 +169,7 @@ func TestFullDiskWithNoServer(t *testing.T) {
 // its own, not the binary's it shares.
 func TestIdleHolderIsSmall(t *testing.T) {
 	if raceEnabled {
-		t.Skip("the race detector's own memory would be measured")
+		t.Skip("SKIPPED: the race detector's own memory would be measured")
 	}
 	l := start(t, own(t, "sum", "3000000"))
 	f := follow(l, 0)

@@ -18,7 +18,7 @@ import (
 func (h *host) onSmallDisk(size string) {
 	h.t.Helper()
 	if err := unix.Mount("tmpfs", h.state, "tmpfs", 0, "size="+size+",mode=0700"); err != nil {
-		h.t.Skipf("a full disk needs the right to mount a tmpfs: %v", err)
+		h.t.Skipf("SKIPPED: a full disk needs the right to mount a tmpfs: %v", err)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 func since(t *testing.T, patch int) {
 	t.Helper()
 	if !newer(patch) {
-		t.Skipf("the Claude Code under test is %s, and 2.1.%d or newer does this", Version, patch)
+		t.Skipf("SKIPPED: the Claude Code under test is %s, and 2.1.%d or newer does this", Version, patch)
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 func TestPictures(t *testing.T) {
 	dir := os.Getenv("BERTH_PICTURES")
 	if dir == "" {
-		t.Skip("pictures are drawn where BERTH_PICTURES names a folder for them; TestDashboard tests what they show")
+		t.Skip("SKIPPED: pictures are drawn where BERTH_PICTURES names a folder for them; TestDashboard tests what they show")
 	}
 	l := newLabAs(t, "claude", Ready(), nil)
 	check(t, os.WriteFile(filepath.Join(l.home.Workspace, "hello.txt"), []byte("hello\n"), 0o600))
