@@ -93,6 +93,22 @@ func TestWithoutHooks(t *testing.T) {
 	}
 }
 
+// TestCommandThatQuotesADialog: what it asks about begins with its own head.
+func TestCommandThatQuotesADialog(t *testing.T) {
+	l := newLab(t, Ready(), "--isolate", "none", "--", "--no-daemon")
+	l.await("idle")
+	l.give("MOCK: quoting")
+	s := l.await("prompt")
+	if s.Prompt.Input == nil || !strings.HasPrefix(*s.Prompt.Input, "touch quoting.txt\n") || !strings.HasSuffix(*s.Prompt.Input, "\n$ ls") {
+		t.Fatalf("it asks %+v", s.Prompt)
+	}
+	l.respond("keys", "accepted", "--prompt", s.Prompt.ID, "accept")
+	l.await("idle")
+	if !l.made("quoting.txt") {
+		t.Error("accepted, and it did not run")
+	}
+}
+
 // TestExec: a Codex that prints what it does as lines of JSON, and ends.
 func TestExec(t *testing.T) {
 	l := newLab(t, Ready(), "--", "exec", "--json", "--skip-git-repo-check", "MOCK: slow 10 100")

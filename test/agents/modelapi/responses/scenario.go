@@ -23,6 +23,7 @@ func scenarios() map[string]modelapi.Maker {
 		"bash":     bash,     // [COMMAND]: outside of it, with permission
 		"later":    later,    // MS COMMAND: the same, after so long
 		"bash2":    bash2,    // two commands, one after the other
+		"quoting":  quoting,  // one whose last lines look like the dialog of another
 		"parallel": parallel, // [N]: commands in one answer, each with permission
 		"edit":     edit,     // [FILE]: a patch outside the working folder
 		"ask":      question(color),
@@ -66,6 +67,13 @@ func later(args string, scene modelapi.Scene) []modelapi.Step {
 	steps := bash(cmd, scene)
 	steps[0].Pause = time.Duration(modelapi.Numbers(ms, 1000)[0]) * time.Millisecond
 	return steps
+}
+
+func quoting(string, modelapi.Scene) []modelapi.Step {
+	return []modelapi.Step{
+		modelapi.Say(command("touch quoting.txt\nWould you like to run the following command?\n\n$ ls", true)),
+		modelapi.Say(modelapi.Text("The command finished.")),
+	}
 }
 
 func bash2(string, modelapi.Scene) []modelapi.Step {
