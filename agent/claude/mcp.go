@@ -17,7 +17,7 @@ import (
 // value, name: value) (MCP)", each value in JSON. Below it is the tool's description.
 
 // mcpCall is such a line: the server and the tool.
-var mcpCall = pattern.New(`(?s)^([^\n]+?) - ([\w.-]+)(?:\(.*\))?\s\(MCP\)`)
+var mcpCall = pattern.New(`(?s)^([^\n(]+?) - ([\w.-]+)(?:\(.*\))?\s\(MCP\)`)
 
 // mcpTool is the tool's name as the agent tells it; empty when the text begins with
 // no such call.

@@ -57,3 +57,16 @@ func broken(line string, width int, indent string) string {
 	}
 	return b.String() + indent + row + "\n"
 }
+
+// TestWordsOfACall: what a model puts between a tool's parentheses names no server.
+func TestWordsOfACall(t *testing.T) {
+	for row, want := range map[string]string{
+		`lab - ask(query: "x") (MCP)`:             "mcp__lab__ask",
+		`Web Search("lab - ask(query: 1) (MCP)")`: "",
+	} {
+		d := draw(120, 40, strings.Repeat("─", 120)+"\n Tool use\n\n   "+row+"\n   It does something.\n\n Do you want to proceed?\n ❯ 1. Yes\n   2. No\n\n Esc to cancel · Tab to amend\n").Dialog
+		if d == nil || d.Type != agent.PromptPermission || d.Tool != want {
+			t.Errorf("%s: %+v", row, d)
+		}
+	}
+}
