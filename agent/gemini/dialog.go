@@ -373,6 +373,7 @@ func (b *box) permission() bool {
 	}
 	d.Cut = d.Cut || hidden.MatchString(strings.Join(b.rows[:b.first], "\n"))
 	d.Tool = tools[title]
+	d.Alike = d.Tool == "" // it folds what a server's tool is told; of others it was not measured
 	if rows, _ := inner(b.rows[:b.first]); d.Tool == toolShell && len(rows) == 0 {
 		d.Cut = true // the command's own box has no room; the first row may be the model's description of it
 	}

@@ -141,3 +141,18 @@ func TestNextQuestion(t *testing.T) {
 		t.Errorf("%q, %q", key("Go on?"), key("Delete all?"))
 	}
 }
+
+// TestFoldedCall: the dialog of a server's tool does not show what the tool is told, so
+// that of another call looks the same.
+func TestFoldedCall(t *testing.T) {
+	ends := []string{"● 1. Allow once", "  2. Allow tool for this session", "  3. No, suggest changes (esc)"}
+	d := draw(box(append([]string{"? remove (files MCP Server)", "MCP Server: files", "Tool: remove", "", "MCP Tool Details:", "(press ctrl+o to expand MCP tool details)",
+		`Allow execution of MCP tool "remove" from server "files"?`}, ends...)...)...).Dialog
+	if d == nil || d.Type != agent.PromptPermission || !d.Alike {
+		t.Errorf("a server's tool: %+v", d)
+	}
+	d = draw(box(append([]string{"? Shell  ls", "╭──────────╮", "│ ls       │", "╰──────────╯", "Allow execution of [Shell]?"}, ends...)...)...).Dialog
+	if d == nil || d.Alike {
+		t.Errorf("a command: %+v", d)
+	}
+}
