@@ -79,6 +79,13 @@ func TestEnvFileMustBePrivate(t *testing.T) {
 		if _, err := LoadEnvFile(path); err == nil || !strings.Contains(err.Error(), "must belong") {
 			t.Errorf("foreign owner: %v", err)
 		}
+		// The folder's owner could put a link to any private file in its place.
+		if err := errors.Join(os.Chown(path, 0, -1), os.Chown(filepath.Dir(path), 12345, -1)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := LoadEnvFile(path); err == nil || !strings.Contains(err.Error(), "belongs to uid 12345") {
+			t.Errorf("a folder of another user: %v", err)
+		}
 	}
 	if _, err := LoadEnvFile(path + ".no"); err == nil || !strings.Contains(err.Error(), "no such file") {
 		t.Errorf("missing: %v", err)

@@ -9,13 +9,15 @@ import (
 	"syscall"
 
 	"berth/api"
+	"berth/keys"
 )
 
 // maxEnvFile is the longest env file taken: no environment is larger.
 const maxEnvFile = 1 << 20
 
 // LoadEnvFile reads an env_file: NAME=VALUE a line, in the order of the file.
-// It must be a regular file of mode 0600 or less that is ours or root's. A
+// It must be a regular file of mode 0600 or less that is ours or root's; for a server
+// that runs as root, also each folder on the way to it. A
 // value is taken as it stands, or from between single quotes (nothing is
 // special) or double quotes (\n \t \r \" \\ \$ are); lines that begin with #
 // are comments, and export before a name is passed over. Nothing is expanded.
@@ -51,6 +53,11 @@ func readPrivate(path string) ([]byte, error) {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if uid := os.Geteuid(); !ok || st.Uid != 0 && int(st.Uid) != uid {
 		return nil, fmt.Errorf("it must belong to uid %d or root", uid)
+	}
+	if os.Geteuid() == 0 { // whoever may have the path lead elsewhere would get the values of any such file
+		if err := keys.CheckWay(path); err != nil {
+			return nil, err
+		}
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxEnvFile+1))
 	if err == nil && len(data) > maxEnvFile {

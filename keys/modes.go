@@ -46,53 +46,25 @@ func checkClosed(path string, info fs.FileInfo, open fs.FileMode) error {
 	return nil
 }
 
-// checkParents applies checkTrusted to every folder above a resolved path.
-func checkParents(resolved string) error {
-	for dir := filepath.Dir(resolved); ; dir = filepath.Dir(dir) {
-		info, err := os.Stat(dir)
-		if err != nil {
-			return err
-		}
-		if err := checkTrusted(dir, info); err != nil {
-			return err
-		}
-		if dir == filepath.Dir(dir) {
-			return nil
-		}
-	}
-}
-
 // CheckProgram refuses a program that another user could have changed or replaced: by
-// owner and mode of its file and of each folder above it, and above a link to it. A
-// group that has no other member may write: many systems make users' files such.
+// owner and mode of its file and of each folder on the way to it. A group that has no
+// other member may write: many systems make users' files such.
 func CheckProgram(path string) error {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return err
-	}
-	resolved, err := resolve(abs)
-	if err != nil {
-		return err
-	}
-	for _, p := range []string{resolved, filepath.Dir(abs)} {
-		for ; ; p = filepath.Dir(p) {
-			info, err := os.Stat(p)
-			if err != nil {
-				return err
-			}
-			open := fs.FileMode(0o022)
-			if st, ok := info.Sys().(*syscall.Stat_t); ok && ownGroup(int(st.Gid)) {
-				open = 0o002
-			}
-			if err := checkClosed(p, info, open); err != nil {
-				return err
-			}
-			if p == filepath.Dir(p) {
-				break
-			}
+	check := func(p string, info fs.FileInfo) error {
+		open := fs.FileMode(0o022)
+		if st, ok := info.Sys().(*syscall.Stat_t); ok && ownGroup(int(st.Gid)) {
+			open = 0o002
 		}
+		return checkClosed(p, info, open)
 	}
-	return nil
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if err := check(path, info); err != nil {
+		return err
+	}
+	return checkWay(path, check)
 }
 
 // ownGroup reports whether a group is our user's own, with that user's name and no
@@ -116,14 +88,14 @@ func soleMember(groups, name string, gid int) bool {
 }
 
 // readTrusted reads a file that decides who gets in. Neither it nor a folder
-// above it may be another user's or writable by others. Owner and mode are
-// those of the very file that is read.
+// above it, nor above a link that leads to it, may be another user's or writable by
+// others. Owner and mode are those of the very file that is read.
 func readTrusted(path string) ([]byte, error) {
 	return read(path, func(resolved string, info fs.FileInfo) error {
 		if err := checkTrusted(resolved, info); err != nil {
 			return err
 		}
-		return checkParents(resolved)
+		return checkWay(path, checkTrusted)
 	})
 }
 

@@ -1,0 +1,65 @@
+package keys
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// linksMost is how many links a way may have, as Linux has it.
+const linksMost = 40
+
+// CheckWay refuses a path that others could lead elsewhere: each folder on the way,
+// also that of a link, must be ours or root's and writable by nobody else. A link must
+// be ours or root's too, for in a sticky folder everybody may make one.
+func CheckWay(path string) error { return checkWay(path, checkTrusted) }
+
+// checkWay is CheckWay with what is asked of a folder.
+func checkWay(path string, check func(string, fs.FileInfo) error) error {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	at, left := "/", parts(abs)
+	for links := 0; ; left = left[1:] {
+		if len(left) == 0 {
+			return nil
+		}
+		info, err := os.Lstat(at)
+		if err != nil {
+			return err
+		}
+		if err := check(at, info); err != nil {
+			return err
+		}
+		next := filepath.Join(at, left[0]) // of .. too, for at has no link
+		if info, err = os.Lstat(next); err != nil {
+			return err
+		}
+		if info.Mode()&fs.ModeSymlink == 0 {
+			at = next
+			continue
+		}
+		if st, ok := info.Sys().(*syscall.Stat_t); !ok || st.Uid != 0 && int(st.Uid) != os.Geteuid() {
+			return &ModeError{next, "is another user's link", "name the file itself"}
+		}
+		target, err := os.Readlink(next)
+		if err != nil {
+			return err
+		}
+		if links++; links > linksMost {
+			return fmt.Errorf("%s leads through too many links", path)
+		}
+		if filepath.IsAbs(target) {
+			at = "/"
+		}
+		left = append([]string{""}, append(parts(target), left[1:]...)...)
+	}
+}
+
+func parts(path string) []string {
+	return strings.FieldsFunc(path, func(r rune) bool { return r == filepath.Separator })
+}
