@@ -10,7 +10,7 @@ import (
 )
 
 // Name is the agent's name.
-const Name = "codex"
+const Name = agent.Codex
 
 // Measured is the version that was measured.
 const Measured = "0.169.0"
@@ -19,7 +19,7 @@ const Measured = "0.169.0"
 func (Driver) MeasuredVersions() []string { return []string{Measured} }
 
 // Driver reads Codex. Its zero value is ready.
-type Driver struct{}
+type Driver struct{ agent.Silent }
 
 var _ agent.Driver = Driver{}
 
@@ -87,6 +87,3 @@ func (Driver) Table() agent.Table {
 		agent.MoveReplace: {{Source: agent.SourceHook}},
 	}
 }
-
-// Registry: Codex keeps no live state file.
-func (Driver) Registry(string, []byte) ([]agent.Fact, error) { return nil, nil }

@@ -10,7 +10,7 @@ import (
 )
 
 // Name is the agent's name.
-const Name = "gemini"
+const Name = agent.Gemini
 
 // Measured is the version that was measured.
 const Measured = "0.61.0"
@@ -19,7 +19,7 @@ const Measured = "0.61.0"
 func (Driver) MeasuredVersions() []string { return []string{Measured} }
 
 // Driver reads Gemini CLI. Its zero value is ready.
-type Driver struct{}
+type Driver struct{ agent.Silent }
 
 var (
 	_ agent.Driver = Driver{}
@@ -76,6 +76,3 @@ func (Driver) Table() agent.Table {
 		agent.MoveFollow: {{Source: agent.SourceHook}, {Source: agent.SourceStream}},
 	}
 }
-
-// Registry is nothing that Gemini has.
-func (Driver) Registry(string, []byte) ([]agent.Fact, error) { return nil, nil }

@@ -18,8 +18,9 @@ const Name = agent.Generic
 // Driver reads any program. Its zero value is ready, and is that of a program
 // which is no shell.
 type Driver struct {
-	Book *rules.Book // of the configuration; nil: it has none
+	agent.Silent // without rules nothing on a screen means anything
 
+	Book  *rules.Book // of the configuration; nil: it has none
 	shell bool
 	set   *rules.Compiled // its program's; nil: there are none
 }
@@ -86,33 +87,10 @@ func (Driver) Table() agent.Table {
 	}
 }
 
-// Registry, Log, Stream: an unknown program keeps none that could be read.
-func (Driver) Registry(string, []byte) ([]agent.Fact, error) { return nil, nil }
-
-// Log: see Registry.
-func (Driver) Log([]byte) ([]agent.Fact, error) { return nil, nil }
-
-// Stream: see Registry.
-func (Driver) Stream([]byte) ([]agent.Fact, error) { return nil, nil }
-
 // Title is evidence: what any program writes there is no state.
 func (Driver) Title(title string) []agent.Fact {
 	return []agent.Fact{{Kind: agent.Noted, Source: agent.SourceTitle, Cause: "title", Evidence: title}}
 }
-
-// Screen: without rules nothing on it means anything.
-func (Driver) Screen(*agent.View) *agent.Reading { return &agent.Reading{} }
-
-// FromDialog, Match, Fill: without rules there are no dialogs.
-func (Driver) FromDialog(d *agent.Dialog) *agent.Request {
-	return &agent.Request{Type: d.Type, Modal: true, Channel: agent.ChannelKeys, Options: []string{}}
-}
-
-// Match: see FromDialog.
-func (Driver) Match(*agent.Dialog, *agent.Request) agent.Match { return agent.NoMatch }
-
-// Fill: see FromDialog.
-func (Driver) Fill(*agent.Request, *agent.Dialog) {}
 
 // Waiting is what a program asks that only says that it asks.
 func (Driver) Waiting(f *agent.Fact) *agent.Request { return asks(f.Text) }
