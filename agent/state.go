@@ -20,9 +20,6 @@ const (
 // States lists all of them in the order people meet them.
 var States = []State{Starting, Working, Idle, Prompt, InError, Restarting, Exited, Unknown}
 
-// Generic is the agent of any command that has no driver of its own.
-const Generic = "generic"
-
 // Tiers of evidence, 1 the surest.
 const (
 	TierAgent   = 1 // the agent's own word as it happens

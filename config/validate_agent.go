@@ -6,10 +6,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-)
 
-// knownAgents are those that Berth knows; generic is any program.
-var knownAgents = []string{"claude", "codex", "gemini", "generic"}
+	"berth/agent"
+)
 
 // conversationID is what any agent names a conversation by, in maxConversationID bytes. A
 // bound within the expression would cost 0.4 ms at each start of berth.
@@ -21,7 +20,7 @@ const maxConversationID = 128
 func (v *validation) agent(field string, s Session) {
 	at := func(name string) string { return join(field, name) }
 	if s.Agent != "" {
-		v.oneOf(at("agent"), s.Agent, knownAgents...)
+		v.oneOf(at("agent"), s.Agent, agent.Names()...)
 	}
 	if s.Isolate != "" {
 		v.oneOf(at("isolate"), s.Isolate, "hooks", "full", "none")
@@ -41,7 +40,7 @@ func (v *validation) agent(field string, s Session) {
 	if s.Conversation != "" && s.Resume != "" {
 		v.add(at("conversation"), "resume says which conversation it is", "remove one of the two")
 	}
-	if s.Agent == "generic" {
+	if s.Agent == agent.Generic {
 		for _, f := range []struct {
 			name string
 			set  bool
