@@ -26,6 +26,8 @@ func accessVerb() *Verb {
 		Need:     keys.Admin, MinArgs: 1, MaxArgs: -1, Answer: []Access{}, Run: access,
 		Flags: func(f *pflag.FlagSet) {
 			grantFlags(f)
+			f.Lookup("role").Usage = "viewer, responder, operator or admin"
+			f.Lookup("from").Usage += "; of test: from where"
 			f.Bool("last", false, "remove also the last admin's key")
 		},
 	}
@@ -33,12 +35,12 @@ func accessVerb() *Verb {
 
 // grantFlags are what somebody may be given.
 func grantFlags(f *pflag.FlagSet) {
-	f.String("role", "", "viewer, responder, operator or admin")
+	f.String("role", "", "viewer, responder or operator")
 	f.String("name", "", "the name shown to others; else the key's comment")
 	f.StringSlice("sessions", nil, "only sessions whose name matches, or tag:PATTERN")
 	f.StringSlice("verbs", nil, "only these verbs")
-	f.String("from", "", "only from these addresses and networks; of test: from where")
-	f.String("for", "", "for so long, such as 8h or 30d")
+	f.String("from", "", "only from these addresses and networks")
+	f.String("for", "", "for this long, such as 8h or 30d")
 }
 
 // Access is a line of a key file.
