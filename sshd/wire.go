@@ -28,6 +28,8 @@ type wire struct {
 	raw      syscall.RawConn // nil unless TCP
 	accepted time.Time
 	heard    atomic.Int64 // nanoseconds from accepted to the last byte read
+	wrote    atomic.Int64 // nanoseconds from accepted to the end of the last write
+	writing  atomic.Int32 // writes under way
 	quick    atomic.Int32 // reads still to be acknowledged at once
 	failed   atomic.Bool  // a read or write has failed, or it was closed
 	closed   chan struct{}
@@ -70,7 +72,10 @@ func (w *wire) Read(p []byte) (int, error) {
 
 func (w *wire) Write(p []byte) (int, error) {
 	w.begin() // while it waits nothing that asks for an answer is passed on
+	w.writing.Add(1)
 	n, err := w.Conn.Write(p)
+	w.wrote.Store(int64(time.Since(w.accepted)))
+	w.writing.Add(-1)
 	w.backlog.end()
 	if err != nil {
 		w.failed.Store(true)
@@ -113,6 +118,14 @@ func (w *wire) connected() bool {
 // silent is how long the client has sent nothing.
 func (w *wire) silent() time.Duration {
 	return time.Since(w.accepted) - time.Duration(w.heard.Load())
+}
+
+// mute is how long nothing was written, though no write waits for the client.
+func (w *wire) mute() time.Duration {
+	if w.writing.Load() > 0 {
+		return 0
+	}
+	return time.Since(w.accepted) - time.Duration(w.wrote.Load())
 }
 
 func (w *wire) gone() bool { return w.failed.Load() }
