@@ -99,12 +99,12 @@ func (users sessionUsers) checkUID(uid int) error {
 	if len(users) == 0 || uid == os.Geteuid() {
 		return nil
 	}
-	table, err := os.ReadFile("/etc/subuid")
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("read the uids that users may take: %w", err)
-	}
 	for user, name := range users {
-		if subordinate(string(table), user, userName(user), uid) {
+		may, err := mayTake(user, uid)
+		if err != nil {
+			return err
+		}
+		if may {
 			return fmt.Errorf("it is of uid %d, which the user of the session %s can take: connect as another user, or from another machine", uid, name)
 		}
 	}
@@ -162,6 +162,15 @@ func uidsOf(pid int) ([]int, error) {
 		return nil, fmt.Errorf("read the uids of process %d: there are none", pid)
 	}
 	return uids, nil
+}
+
+// mayTake reports whether a user can take a uid in a user namespace.
+func mayTake(user, uid int) (bool, error) {
+	table, err := os.ReadFile("/etc/subuid")
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return false, fmt.Errorf("read the uids that users may take: %w", err)
+	}
+	return subordinate(string(table), user, userName(user), uid), nil
 }
 
 // subordinate reports whether a table such as /etc/subuid gives uid to a user.
@@ -222,8 +231,16 @@ func namespaceOwners(pid int) ([]int, error) {
 // whose open files we may not read. If anything of that uid is inside a session,
 // the client is taken for that: better a person refused than an agent let in. A
 // process inside of any uid whose files we may not read refuses it: a program can
-// make a socket as another uid (setfsuid in a user namespace of its own).
+// make a socket as another uid (setfsuid in a user namespace of its own). One of a uid
+// that our own user can take there is such a program's: while it is under way between two
+// of them (SCM_RIGHTS) no process has it open.
 func unreadable(sock socket, holders []HolderProcess) (*HolderProcess, int, error) {
+	switch may, err := mayTake(os.Geteuid(), int(sock.uid)); {
+	case err != nil:
+		return nil, 0, err
+	case may:
+		return nil, 0, fmt.Errorf("the connection is of uid %d, which uid %d can take, as sessions are: connect as another user, or from another machine", sock.uid, os.Geteuid())
+	}
 	pids, err := processes()
 	if err != nil {
 		return nil, 0, err
