@@ -44,7 +44,7 @@ func (f *Fold) disputes(o, r *request, d *agent.Dialog) bool {
 	case agent.PartMatch, agent.AlikeMatch: // as of a file whose name the dialog tells without its folder
 		return r.Told && !d.Cut
 	}
-	return o.Waits || r.seenOnly() && !r.Vouched || r.Over != nil || hides(o.Raw)
+	return o.Waits || r.seenOnly() && !r.Vouched || r.Over != nil || hides(o.Prompt)
 }
 
 // lostKept bounds what is kept of prompts that were told to be over unseen.
@@ -82,8 +82,12 @@ func (f *Fold) found() {
 	})
 }
 
-// hides says that a text has characters which a screen may not show.
-func hides(raw []byte) bool {
+// hides says that what was told has characters which a screen may not show.
+func hides(p *agent.Request) bool {
+	raw := p.Raw
+	if len(raw) == 0 && (p.FullInput != "" || len(p.Schema) > 0) { // a form, or a call that only a notice told of
+		raw, _ = json.Marshal([]any{p.Text, p.FullInput, p.Schema}) // which fails for a schema that is no JSON
+	}
 	var v any
 	if json.Unmarshal(raw, &v) != nil {
 		return true

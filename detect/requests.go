@@ -41,7 +41,7 @@ func (f *Fold) asked(fact *agent.Fact) {
 		return // of a turn that is over: nothing waits for its answer
 	}
 	for _, r := range m.Requests {
-		same := r.Agent == fact.Agent && r.Tool == fact.Tool && r.Input == canonical(fact.Input) && r.Prompt.Type == fact.Request.Type
+		same := r.Agent == fact.Agent && r.Tool == fact.Tool && r.Input == canonical(fact.Input) && r.Prompt.Type == fact.Request.Type && sameForm(r.Prompt, fact.Request)
 		switch {
 		case r.Told && same && r.Turn == fact.Turn && r.Over == nil && canonical(r.Raw) == canonical(fact.Request.Raw):
 			f.wait(r, fact) // reported by two hooks
@@ -62,6 +62,17 @@ func (f *Fold) asked(fact *agent.Fact) {
 	}
 	r := f.open(fact.Request.Clone(), fact, true)
 	f.supersede(r, func(o *request) bool { return o.guessed() && !o.Prompt.OnScreen && o.Prompt.Type == r.Prompt.Type })
+}
+
+// sameForm says that two forms are one. A prompt of another type is known by its input.
+func sameForm(p, told *agent.Request) bool {
+	text := func(p *agent.Request) string {
+		if p.Text == nil {
+			return ""
+		}
+		return *p.Text
+	}
+	return told.Type != agent.PromptForm || text(p) == text(told) && canonical(p.Schema) == canonical(told.Schema)
 }
 
 // seenOnly says that all that is known of the prompt is what its dialog shows.

@@ -113,7 +113,7 @@ func hasFields(d *agent.Dialog, schema json.RawMessage) bool {
 // What is wrong with a value, or what can be chosen, may be in place of that.
 func (p *property) heads(f agent.Field) bool {
 	label, _, _ := strings.Cut(p.title, ":")
-	return squeeze(f.Label) == squeeze(label) && (f.Wrong || f.List != nil || squeeze(f.Explained) == squeeze(p.explained))
+	return strings.TrimSpace(f.Label) == strings.TrimSpace(label) && (f.Wrong || f.List != nil || flat(f.Explained) == flat(p.explained))
 }
 
 // labels are those of the form's fields, which do not change as it is filled in.

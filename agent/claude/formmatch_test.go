@@ -131,4 +131,14 @@ func TestFieldsOfAForm(t *testing.T) {
 		}
 		id = s.f.Status().Request.ID
 	}
+	s = newForgery(t) // what accept sends of a form that was only seen
+	digests := map[string]bool{}
+	for value, want := range map[string]string{"  ❯   Wipe: not set": "Wipe: not set", "  ❯ ✔ Wipe: ☒": "Wipe: ☒", "  ❯ ✔ Wipe: ☐": "Wipe: ☐"} {
+		s.show(formWith(value))
+		p := s.f.Status().Request
+		if text(p.Input) != want || digests[p.Digest] {
+			t.Errorf("%q is shown as %q, with the digest of another", value, text(p.Input))
+		}
+		digests[p.Digest] = true
+	}
 }

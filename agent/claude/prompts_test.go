@@ -66,7 +66,7 @@ func TestPrompts(t *testing.T) {
 		{"22_hook_coverage", 24.0, noHooks, "permission mcp__elic__askme", "Tool use", "", "elic - askme (MCP)", []string{
 			"Yes", "Yes, and don't ask again for elic - askme commands in /home/agents/project/work/runs/cov_ws/.claude/worktrees/rippling-humming-pixel", "No"}, 0, 0},
 		{"22_hook_coverage", 25.3, false, "form", "MCP server “elic” requests your input", "Please give your name", "", []string{"Accept", "Decline"}, 0, 0},
-		{"22_hook_coverage", 25.3, noHooks, "form", "MCP server “elic” requests your input", "Please give your name", "", []string{"Accept", "Decline"}, 0, 0},
+		{"22_hook_coverage", 25.3, noHooks, "form", "MCP server “elic” requests your input", "Please give your name", "name: not set\nok: not set", []string{"Accept", "Decline"}, 0, 0},
 		{"16_nudge_prefixes", 60, false, "notice", "Help", "Claude understands your codebase", "", nil, 0, 0},
 		{"30_fullscreen_renderer", 2.9, false, "permission Bash", "Bash command", "", "touch made-by-bash.txt && echo ran-bash", bash, 0, 0},
 		{"19_focus_resize", 14.0, noHooks, "permission Bash", "Bash command", "", "touch made-by-bash.txt && echo ran-bash", bash, 0, 0}, // at 60x20

@@ -230,6 +230,9 @@ func (Driver) Fill(r *agent.Request, dialog *agent.Dialog) {
 		if r.Text == nil && (r.Type != agent.PromptPermission || r.Subtype != nil) {
 			r.Text = agent.Pointer(dialog.Body)
 		}
+		if r.Type == agent.PromptForm && len(r.Schema) == 0 && len(dialog.Fields) > 0 {
+			r.SetInput(filledIn(dialog))
+		}
 	default:
 		r.Text = agent.Pointer(dialog.Body)
 	}
@@ -239,6 +242,19 @@ func (Driver) Fill(r *agent.Request, dialog *agent.Dialog) {
 	if r.Agent == nil {
 		r.Agent = agent.Pointer(dialog.Agent)
 	}
+}
+
+// filledIn is what accept sends of a form whose schema is not known: what its fields hold.
+func filledIn(dialog *agent.Dialog) string {
+	var lines []string
+	for _, f := range dialog.Fields {
+		value := "not set"
+		if f.Set {
+			value = f.Value
+		}
+		lines = append(lines, f.Label+": "+value)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // fillQuestion: what no hook told is put together from the pages as they are

@@ -3,8 +3,9 @@ package replay_test
 import (
 	"encoding/json"
 	"fmt"
-	"path"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -19,205 +20,22 @@ import (
 
 // call is a tool call: what an agent asks about, or what a hook says that it does.
 type call struct {
-	tool    string // Bash or Write
-	command string // or what is written
-	about   string // description, or the file
+	tool    string // Bash, Write, Ask or Form
+	command string // or what is written, asked, or said by a server
+	about   string // description, the file, the options with what explains them, or a form's field
 	by      string // type of a subagent
 }
 
+// options are those of a question, each with what explains it.
+func (c call) options() (labels, explained []string) {
+	for _, o := range strings.Split(c.about, "|") {
+		label, more, _ := strings.Cut(o, ": ")
+		labels, explained = append(labels, label), append(explained, more)
+	}
+	return labels, explained
+}
+
 func (c call) String() string { return fmt.Sprintf("%s %q %q %s", c.tool, c.command, c.about, c.by) }
-
-// agentUnder is an agent as it draws its dialogs and as its hooks tell of them. The
-// dialogs are as the recordings have them.
-type agentUnder struct {
-	driver agent.Driver
-	waits  bool   // its hooks wait for an answer
-	lead   string // before a command in its dialog, and how many columns are beside it
-	beside int
-	draw   func(c call, cols int) []string
-	hook   func(event string, c call) []string
-}
-
-// breakRows breaks a text as the agents do.
-func breakRows(text string, width int) (rows []string) {
-	for _, line := range strings.Split(text, "\n") {
-		row := ""
-		for i, word := range strings.Split(line, " ") {
-			if i > 0 {
-				if terminal.StringWidth(row) >= width {
-					rows, row = append(rows, row), ""
-				}
-				row += " "
-			}
-			if row != "" && terminal.StringWidth(word) <= width && terminal.StringWidth(row)+terminal.StringWidth(word) > width {
-				rows, row = append(rows, row), ""
-			}
-			for word != "" {
-				cluster, rest, columns := terminal.NextCluster(word)
-				if terminal.StringWidth(row)+columns > width {
-					rows, row = append(rows, row), ""
-				}
-				row, word = row+cluster, rest
-			}
-		}
-		rows = append(rows, row)
-	}
-	return rows
-}
-
-// undrawn takes off what an agent need not draw.
-var undrawn = strings.NewReplacer("\u202e", "", "\u200b", "", "\u200d", "", "\u2066", "")
-
-func claudeDialog(c call, cols int) []string {
-	rule, dashes := strings.Repeat("─", cols), strings.Repeat("╌", cols)
-	by := ""
-	if c.by != "" {
-		by = " · from the " + c.by + " agent"
-	}
-	if c.tool == "Write" {
-		rows := []string{rule, " Create file" + by, " " + c.about, dashes}
-		for i, line := range strings.Split(c.command, "\n") {
-			for k, row := range breakRows(undrawn.Replace(line), cols-4) {
-				number := fmt.Sprintf("  %d ", i+1)
-				if k > 0 {
-					number = "    "
-				}
-				rows = append(rows, number+row)
-			}
-		}
-		return append(rows, dashes, " Do you want to create "+path.Base(c.about)+"?", " ❯ 1. Yes", "   2. Yes, allow all edits during this session (shift+tab)", "   3. No", "", " Esc to cancel · Tab to amend")
-	}
-	rows := []string{rule, " Bash command" + by, ""}
-	for _, row := range breakRows(undrawn.Replace(c.command), cols-6) {
-		rows = append(rows, "   "+row)
-	}
-	for _, row := range breakRows(c.about, cols-6) {
-		rows = append(rows, "   \x1b[38;5;246m"+row+"\x1b[39m")
-	}
-	return append(rows, "", " Do you want to proceed?", " ❯ 1. Yes", "   2. No", "", " Esc to cancel · Tab to amend")
-}
-
-// newClaudeDialog: newer versions frame the command, and long lines have a bar.
-func newClaudeDialog(c call, cols int) []string {
-	if c.tool == "Write" {
-		return claudeDialog(c, cols)
-	}
-	by := ""
-	if c.by != "" {
-		by = " · from the " + c.by + " agent"
-	}
-	rows := []string{strings.Repeat("─", cols), " Bash command" + by}
-	for _, row := range breakRows(c.about, cols-2) {
-		rows = append(rows, " "+row)
-	}
-	rows = append(rows, strings.Repeat("╌", cols))
-	for _, line := range strings.Split(undrawn.Replace(c.command), "\n") {
-		broken := breakRows(line, cols-4)
-		for _, row := range broken {
-			if terminal.StringWidth(line) > 80 {
-				row = "│ " + row
-			}
-			rows = append(rows, " "+row)
-		}
-	}
-	return append(rows, strings.Repeat("╌", cols), " Do you want to proceed?", " ❯ 1. Yes", "   2. No", "", " Esc to cancel · Tab to amend")
-}
-
-func codexDialog(c call, cols int) []string {
-	rows := []string{"• Running it", "", ""}
-	if c.tool == "Write" {
-		for _, row := range breakRows("Would you like to make the following edits?", cols-4) {
-			rows = append(rows, "  \x1b[1m"+row+"\x1b[22m")
-		}
-		return append(rows, "", "  Description: Apply proposed file edits", "  Destination: "+c.about, "", "",
-			"› 1. Yes, proceed (y)", "  2. No, and tell Codex what to do differently (esc)", "", "  Press enter to confirm or esc to cancel")
-	}
-	for _, row := range breakRows("Would you like to run the following command?", cols-4) {
-		rows = append(rows, "  \x1b[1m"+row+"\x1b[22m")
-	}
-	rows = append(rows, "", "  Environment: local", "")
-	for _, row := range append(breakRows("Reason: "+c.about, cols-4), "") {
-		rows = append(rows, "  "+row)
-	}
-	for _, row := range breakRows("$ "+undrawn.Replace(c.command), cols-4) {
-		rows = append(rows, "  "+row)
-	}
-	return append(rows, "", "", "› 1. Yes, proceed (y)", "  2. No, and tell Codex what to do differently (esc)", "", "  Press enter to confirm or esc to cancel")
-}
-
-func geminiDialog(c call, cols int) []string {
-	row := func(text string) string {
-		return "│ " + text + strings.Repeat(" ", max(0, cols-4-terminal.StringWidth(text))) + " │"
-	}
-	rows := []string{"✦ I will do it.", "", "╭" + strings.Repeat("─", cols-2) + "╮"}
-	if c.tool == "Write" {
-		rows = append(rows, row("? WriteFile  Writing to "+path.Base(c.about)), row(""))
-		for i, line := range strings.Split(c.command, "\n") {
-			for _, part := range breakRows(line, cols-10) {
-				rows = append(rows, row(fmt.Sprintf("%d + %s", i+1, part)))
-			}
-		}
-		rows = append(rows, row(""), row("Apply this change?"))
-	} else {
-		head, _, _ := strings.Cut(c.command, "\n")
-		if r := []rune(head); len(r) > cols/2 {
-			head = string(r[:cols/2]) + "…"
-		}
-		rows = append(rows, row("? Shell  "+undrawn.Replace(head)), row("╭"+strings.Repeat("─", cols-6)+"╮"))
-		for _, part := range breakRows(undrawn.Replace(c.command), cols-8) {
-			rows = append(rows, row("│ "+part+strings.Repeat(" ", max(0, cols-8-terminal.StringWidth(part)))+" │"))
-		}
-		rows = append(rows, row("╰"+strings.Repeat("─", cols-6)+"╯"), row("Allow execution of [Shell]?"))
-	}
-	return append(rows, row(""), row("● 1. Allow once"), row("  2. No, suggest changes (esc)"), "╰"+strings.Repeat("─", cols-2)+"╯")
-}
-
-func payload(fields map[string]any) string {
-	out, err := json.Marshal(fields)
-	if err != nil {
-		panic(err) // strings always encode
-	}
-	return string(out)
-}
-
-func claudeHook(event string, c call) []string {
-	input := map[string]any{"command": c.command, "description": c.about}
-	if c.tool == "Write" {
-		input = map[string]any{"file_path": path.Join("/work", c.about), "content": c.command}
-	}
-	f := map[string]any{"session_id": "s", "hook_event_name": event, "prompt_id": "t", "tool_name": c.tool, "tool_input": input}
-	if c.by != "" {
-		f["agent_id"], f["agent_type"] = "sub", c.by
-	}
-	return []string{payload(f)}
-}
-
-func codexHook(event string, c call) []string {
-	f := map[string]any{"session_id": "s", "hook_event_name": event, "turn_id": "t", "tool_name": "Bash", "tool_input": map[string]any{"command": c.command, "description": c.about}}
-	if c.tool == "Write" {
-		f["tool_name"], f["tool_input"] = "apply_patch", map[string]any{"command": "*** Begin Patch\n*** Add File: " + c.about + "\n+" + c.command}
-	}
-	return []string{payload(f)}
-}
-
-func geminiHook(event string, c call) []string {
-	tool, input := "run_shell_command", map[string]any{"command": c.command}
-	details := map[string]any{"type": "exec", "title": "Confirm Shell Command", "command": c.command}
-	if c.tool == "Write" {
-		tool, input = "write_file", map[string]any{"file_path": path.Join("/work", c.about), "content": c.command}
-		details = map[string]any{"type": "edit", "title": "Confirm Write: " + c.about, "filePath": path.Join("/work", c.about), "fileDiff": "+" + c.command}
-	}
-	about := func(name string) string {
-		return payload(map[string]any{"session_id": "s", "hook_event_name": name, "tool_name": tool, "tool_input": input})
-	}
-	switch event {
-	case "PermissionRequest":
-		return []string{about("BeforeTool"), payload(map[string]any{"session_id": "s", "hook_event_name": "Notification", "notification_type": "ToolPermission", "details": details})}
-	case "PostToolUse":
-		return []string{about("AfterTool")}
-	}
-	return []string{payload(map[string]any{"session_id": "s", "hook_event_name": "BeforeAgent", "prompt": "go"})}
-}
 
 // world is an agent with a dialog, what its hooks told, and what a person has seen of
 // its prompts.
@@ -240,6 +58,19 @@ type world struct {
 type look struct {
 	told  *call    // by a hook
 	lines []string // of the dialog, where that is all
+	asked string   // and the questions, but for blanks
+}
+
+// asksOf are a prompt's questions, or those of a call as its dialog draws them. Where a label
+// ends may be drawn as two blanks.
+func asksOf(text string, labels, explained []string) string {
+	for i, label := range labels {
+		text += " | " + label + " "
+		if i < len(explained) {
+			text += explained[i]
+		}
+	}
+	return strings.Join(strings.Fields(undrawn.Replace(text)), " ")
 }
 
 func (w *world) tick(d time.Duration) {
@@ -250,6 +81,11 @@ func (w *world) tick(d time.Duration) {
 
 // says tells of a hook; true: it is the agent's own, or one that anybody could send.
 func (w *world) says(event string, c call) {
+	w.hooks++
+	id := fmt.Sprint("h", w.hooks)
+	if event == "PermissionRequest" {
+		w.calls[id] = c
+	}
 	for _, p := range w.a.hook(event, c) {
 		facts, err := w.a.driver.Hook([]byte(p))
 		if err != nil {
@@ -257,12 +93,8 @@ func (w *world) says(event string, c call) {
 		}
 		for _, f := range facts {
 			f.Time = w.now
-			if f.Kind == agent.Asked {
-				w.hooks++
-				id := fmt.Sprint("h", w.hooks)
-				if w.calls[id] = c; w.a.waits {
-					f.Hook = id
-				}
+			if f.Kind == agent.Asked && w.waits(c) {
+				f.Hook = id
 			}
 			for _, c := range w.fold.Apply(f).Closed {
 				w.over = append(w.over, fmt.Sprint(event, ": ", c.Request.ID, " ", c.How, " ", c.Cause))
@@ -297,9 +129,13 @@ func (w *world) look() {
 			continue
 		}
 		l := look{lines: p.Lines}
-		if pending, ok := w.fold.Pending(p.ID); ok && pending.Told {
+		if len(p.Questions) == 1 {
+			q := p.Questions[0]
+			l.asked = asksOf(q.Text, q.Options, q.Descriptions)
+		}
+		if pending, ok := w.fold.Pending(p.ID); ok {
 			for _, c := range w.calls {
-				if w.tells(c, p) {
+				if pending.Told && w.tells(c, p) {
 					l.told = &c
 				}
 			}
@@ -308,8 +144,20 @@ func (w *world) look() {
 	}
 }
 
+// waits says that the hook of such a call waits for its answer.
+func (w *world) waits(c call) bool {
+	return w.a.waits && c.tool != "Form" && (c.tool != "Ask" || w.a.asks)
+}
+
 // tells says that the prompt is that call's, as its hook tells of it.
 func (w *world) tells(c call, p *agent.Request) bool {
+	switch c.tool {
+	case "Ask":
+		labels, explained := c.options()
+		return len(p.Questions) == 1 && p.Questions[0].Text == c.command && slices.Equal(p.Questions[0].Options, labels) && slices.Equal(p.Questions[0].Descriptions, explained)
+	case "Form":
+		return p.Text != nil && *p.Text == c.command && strings.Contains(string(p.Schema), strconv.Quote(c.about))
+	}
 	var e struct {
 		Tool  string          `json:"tool_name"`
 		Input json.RawMessage `json:"tool_input"`
@@ -344,7 +192,11 @@ func (w *world) answers(id string) (allowed *call, by string) {
 		return nil, fmt.Sprintf("over %v, contested %v, whole %v", p.Over, p.Request.Contested, p.Whole)
 	}
 	d := w.reading().Dialog
-	k, err := w.a.driver.(agent.Answerer).Keys(p.Request, agent.Answer{Kind: agent.Accept}, p.Dialog)
+	answer := agent.Answer{Kind: agent.Accept}
+	if w.real.tool == "Ask" {
+		answer = agent.Answer{Kind: agent.ChooseOption, Option: 1}
+	}
+	k, err := w.a.driver.(agent.Answerer).Keys(p.Request, answer, p.Dialog)
 	if err != nil || d == nil || !w.fold.Asks(d, id) || k.Steps[0].Ready != nil && !k.Steps[0].Ready(w.reading()) {
 		return nil, fmt.Sprintf("not its dialog: %v", err)
 	}
@@ -370,6 +222,9 @@ func (w *world) check(forged map[string]bool) (answered map[string]bool) {
 		if l.told == nil && by == "keys" && strings.Join(l.lines, "\n") != strings.Join(w.lines(*w.real), "\n") {
 			w.t.Errorf("%s: prompt %s showed\n%s\nand keys allow %v", w.name, id, strings.Join(l.lines, "\n"), *allowed)
 		}
+		if labels, explained := allowed.options(); l.told == nil && l.asked != "" && l.asked != asksOf(allowed.command, labels, explained) {
+			w.t.Errorf("%s: prompt %s asked %s, and %s answers %v", w.name, id, l.asked, by, *allowed)
+		}
 		answered[allowed.String()] = true
 	}
 	return answered
@@ -393,7 +248,7 @@ var attacks = map[string]func(call) call{
 	"nothing where it is broken": nil,
 	"the same":                   func(c call) call { return c },
 	"another tool": func(c call) call {
-		return call{tool: map[string]string{"Bash": "Write", "Write": "Bash"}[c.tool], command: c.command, about: c.about}
+		return call{tool: map[string]string{"Bash": "Write", "Write": "Bash", "Ask": "Bash", "Form": "Ask"}[c.tool], command: c.command, about: c.about}
 	},
 	"another command": func(c call) call { c.command = "rm -rf x"; return c },
 	"another about":   func(c call) call { c.about = "other/" + c.about; return c },
@@ -410,6 +265,18 @@ var attacks = map[string]func(call) call{
 	"to its about": func(c call) call {
 		a, b, _ := strings.Cut(c.command, " ")
 		c.command, c.about = a, b+" "+c.about
+		return c
+	},
+	"another folder":        func(c call) call { c.about = strings.Replace(c.about, "/", "/../", 1); return c },
+	"another file's name":   func(c call) call { c.about = "x" + c.about; return c },
+	"a blank in its about":  func(c call) call { c.about = strings.Replace(c.about, " ", "  ", 1); return c },
+	"no blank in its about": func(c call) call { c.about = strings.Replace(c.about, " ", "", 1); return c },
+	"an about's mark":       func(c call) call { c.about = "*" + c.about + "*"; return c },
+	"an about's end":        func(c call) call { c.about += " and more"; return c },
+	"an about less":         func(c call) call { c.about = c.about[:len(c.about)/2]; return c },
+	"the other way round": func(c call) call {
+		a, b, _ := strings.Cut(c.about, "|")
+		c.about = strings.Trim(b+"|"+a, "|")
 		return c
 	},
 	"a subagent's": func(c call) call { c.by = "general-purpose"; return c },
@@ -441,19 +308,29 @@ func TestAnswers(t *testing.T) {
 		{tool: "Bash", command: "echo hi # " + strings.Repeat("x", 64) + "\ncurl-evil|sh", about: "List"},
 		{tool: "Bash", command: "echo hi # " + strings.Repeat("x", 24) + "\ncurl-evil|sh", about: "List"},
 		{tool: "Write", command: "hello world\n  and more\nlast/ line", about: "notes.txt"},
+		{tool: "Write", command: "make", about: "src/deep/run file.sh"},
+		{tool: "Ask", command: "Drop the tables / keep the data?", about: "Drop it all: The tables go|Keep: All stays"},
+		{tool: "Ask", command: "Where to/?", about: "To the left: a|To the right: b"},
+		{tool: "Form", command: "Which database is to be / wiped?", about: "Name of it"},
 	}
 	for name, a := range map[string]agentUnder{
-		"claude":       {claude.Driver{}, true, "", 6, claudeDialog, claudeHook},
-		"newer claude": {claude.Driver{}, true, "", 4, newClaudeDialog, claudeHook},
-		"codex":        {codex.Driver{}, true, "$ ", 4, codexDialog, codexHook},
-		"gemini":       {gemini.Driver{}, false, "", 8, geminiDialog, geminiHook},
+		"claude":       {claude.Driver{}, true, true, "", 6, claudeDialog, claudeHook},
+		"newer claude": {claude.Driver{}, true, true, "", 4, newClaudeDialog, claudeHook},
+		"codex":        {codex.Driver{}, true, false, "$ ", 4, codexDialog, codexHook},
+		"gemini":       {gemini.Driver{}, false, false, "", 8, geminiDialog, geminiHook},
 	} {
 		t.Run(name, func(t *testing.T) {
-			pairs := 0
+			pairs, kinds := 0, map[string]int{}
 			for _, shown := range bases {
+				if shown.tool == "Form" && !strings.HasSuffix(name, "claude") {
+					continue // they know none
+				}
 				for kind, other := range attacks {
 					for cols, heights := range map[int][]int{40: {60}, 80: {60, 14}, 200: {60}} {
 						for _, height := range heights {
+							if shown.tool != "Bash" && (cols == 200 || height == 14) && shown.about != "notes.txt" {
+								continue // as at the others
+							}
 							if name == "gemini" && shown.tool == "Bash" {
 								shown.about = "" // which it neither draws nor tells
 							}
@@ -478,6 +355,7 @@ func TestAnswers(t *testing.T) {
 								w.says("UserPromptSubmit", call{})
 								play(w, shown, told)
 								pairs++
+								kinds[shown.tool]++
 								if t.Failed() {
 									return
 								}
@@ -489,7 +367,7 @@ func TestAnswers(t *testing.T) {
 			if pairs < 200 {
 				t.Errorf("%d pairs", pairs)
 			}
-			t.Logf("%d pairs", pairs)
+			t.Logf("%d pairs: %v", pairs, kinds)
 		})
 	}
 }
@@ -529,7 +407,7 @@ var orders = map[string]func(w *world, shown, told call){
 		w.says("PermissionRequest", told)
 		w.check(forged)
 		w.tick(1500 * time.Millisecond)
-		if answered := w.check(forged); w.a.waits || told == shown { // else its hooks contradict each other
+		if answered := w.check(forged); w.waits(shown) || told == shown { // else its hooks contradict each other
 			w.honest(answered, shown, told)
 		}
 	},
@@ -564,10 +442,10 @@ var orders = map[string]func(w *world, shown, told call){
 // agent's hook waits.
 func (w *world) honest(answered map[string]bool, shown, told call) {
 	w.t.Helper()
-	if d := w.reading().Dialog; !w.a.waits && (d == nil || d.Cut) {
+	if d := w.reading().Dialog; !w.waits(shown) && (d == nil || d.Cut) {
 		return
 	}
-	if !w.a.waits && undrawn.Replace(told.command) != told.command {
+	if !w.waits(shown) && undrawn.Replace(told.command) != told.command {
 		return // the dialog may be that one's: for somebody at the terminal
 	}
 	if !answered[shown.String()] {
