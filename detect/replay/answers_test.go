@@ -151,10 +151,14 @@ func (w *world) waits(c call) bool {
 
 // tells says that the prompt is that call's, as its hook tells of it.
 func (w *world) tells(c call, p *agent.Request) bool {
+	by := ""
+	if p.Agent != nil {
+		by = *p.Agent
+	}
 	switch c.tool {
 	case "Ask":
 		labels, explained := c.options()
-		return len(p.Questions) == 1 && p.Questions[0].Text == c.command && slices.Equal(p.Questions[0].Options, labels) && slices.Equal(p.Questions[0].Descriptions, explained)
+		return by == c.by && len(p.Questions) == 1 && p.Questions[0].Text == c.command && slices.Equal(p.Questions[0].Options, labels) && slices.Equal(p.Questions[0].Descriptions, explained)
 	case "Form":
 		return p.Text != nil && *p.Text == c.command && strings.Contains(string(p.Schema), strconv.Quote(c.about))
 	}
@@ -164,10 +168,6 @@ func (w *world) tells(c call, p *agent.Request) bool {
 	}
 	if json.Unmarshal([]byte(w.a.hook("PermissionRequest", c)[0]), &e) != nil || p.Tool == nil || e.Tool != *p.Tool {
 		return false
-	}
-	by := ""
-	if p.Agent != nil {
-		by = *p.Agent
 	}
 	return sameJSON(e.Input, p.Raw) && by == c.by
 }
@@ -345,8 +345,8 @@ func TestAnswers(t *testing.T) {
 							if kind != "the same" && strings.TrimRight(told.command, " \n") == shown.command && told.tool == shown.tool && told.about == shown.about && told.by == shown.by {
 								continue // but for what is not drawn, and does nothing
 							}
-							if kind == "a subagent's" && name != "claude" && name != "newer claude" {
-								continue // they do not draw whose it is
+							if kind == "a subagent's" && (name != "claude" && name != "newer claude" || shown.tool == "Form") {
+								continue // whose it is, is not drawn, and of a form not told
 							}
 							for order, play := range orders {
 								w := &world{t: t, a: a, name: fmt.Sprintf("%s, %s, %d x %d: %v told as %v", order, kind, cols, height, shown, told), cols: cols, rows: height,

@@ -147,7 +147,12 @@ func codexDialog(c call, cols int) []string {
 			if i == 0 {
 				mark = "  › "
 			}
-			row := fmt.Sprintf("%s%d. %-18s", mark, i+1, label)
+			row := fmt.Sprintf("%s%d. ", mark, i+1)
+			broken := breakRows(label, min(cols-9, 40))
+			for _, part := range broken[:len(broken)-1] {
+				rows, row = append(rows, strings.TrimRight(row+part, " ")), strings.Repeat(" ", 7)
+			}
+			row += fmt.Sprintf("%-18s", broken[len(broken)-1])
 			if i < len(explained) {
 				for _, more := range breakRows(explained[i], cols-27) {
 					rows, row = append(rows, strings.TrimRight(row+" "+more, " ")), strings.Repeat(" ", 25)
