@@ -467,3 +467,23 @@ func TestForgedAtAnotherWidth(t *testing.T) {
 		}
 	}
 }
+
+// What a dialog of a tool without a title of its own shows is not compared: what a hook told
+// of such a tool is answered by that hook, and the dialog as it is drawn.
+func TestOtherTools(t *testing.T) {
+	r := draw(80, 40, strings.Join([]string{strings.Repeat("─", 80), " Edit notebook", " a.ipynb", strings.Repeat("╌", 80), " 1 +rm -rf x", strings.Repeat("╌", 80),
+		" Do you want to make this edit to a.ipynb?", " ❯ 1. Yes", "   2. No", "", " Esc to cancel · Tab to amend"}, "\n"))
+	for _, tool := range []string{"NotebookEdit", "MultiEdit"} {
+		for _, id := range []string{"", "7"} {
+			s := newForgery(t)
+			s.asks(tool, `{"notebook_path":"/w/a.ipynb","file_path":"/w/a.ipynb","new_source":"ls"}`, id)
+			s.show(r)
+			s.pass(2 * time.Second)
+			for _, p := range s.f.Status().Requests {
+				if keyed := s.keyed(p.ID, r.Dialog); keyed && len(p.Raw) > 0 || !keyed && id == "" && p.OnScreen {
+					t.Errorf("%s with the hook %q: answered by keys %v: %+v", tool, id, keyed, p)
+				}
+			}
+		}
+	}
+}
