@@ -3,6 +3,7 @@ package sessions
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,12 +16,15 @@ import (
 // and so is what others do.
 func TestTurnover(t *testing.T) {
 	p := open(t)
-	now := time.Now()
+	var ahead atomic.Int64 // of a clock that the test alone moves
+	began := time.Now()
+	clock := func() time.Time { return began.Add(time.Duration(ahead.Load())) }
+	p.options.Now = clock
+	p.reopen()
 	eve, bob := tester, tester
 	eve.Identity.Name, bob.Identity.Name = "eve", "bob"
 	s := p.sh("one", "sleep 60")
-	p.reg.now = func() time.Time { return now }
-	if wait := p.reg.turnover.take(eve.by(), eventsAtOnce, now); wait != 0 {
+	if wait := p.reg.turnover.take(eve.by(), eventsAtOnce, clock()); wait != 0 {
 		t.Fatalf("the first call waits %s", wait)
 	}
 	calls := map[string]func(Actor) error{
@@ -44,7 +48,7 @@ func TestTurnover(t *testing.T) {
 			t.Errorf("%s of another caller: %v", name, err)
 		}
 	}
-	now = now.Add(eventsOfStart * eventEvery)
+	ahead.Add(int64(eventsOfStart * eventEvery))
 	if err := calls["restart"](eve); err != nil {
 		t.Errorf("after a rest: %v", err)
 	}
@@ -58,8 +62,8 @@ func TestTurnover(t *testing.T) {
 		t.Errorf("rm of a caller in a loop: %v", err)
 	}
 	for i := range 10 * identitiesKept { // those that have their whole share are forgotten
-		now = now.Add(time.Second)
-		p.reg.turnover.take(By{Identity: fmt.Sprint(i)}, 1, now)
+		ahead.Add(int64(time.Second))
+		p.reg.turnover.take(By{Identity: fmt.Sprint(i)}, 1, clock())
 	}
 	if n := len(p.reg.turnover.callers); n > identitiesKept+1 {
 		t.Errorf("%d callers are kept", n)

@@ -22,6 +22,7 @@ func (c *connection) keepAlive(conn *gossh.ServerConn) {
 	defer timer.Stop()
 	var asking, sending atomic.Bool
 	missed, last := 0, int64(-1)
+	unsent, wrote := 0, int64(-1)
 	for {
 		select {
 		case <-c.stop:
@@ -31,9 +32,12 @@ func (c *connection) keepAlive(conn *gossh.ServerConn) {
 		if heard := c.wire.heard.Load(); heard != last {
 			missed, last = 0, heard
 		}
+		if now := c.wire.wrote.Load(); now != wrote {
+			unsent, wrote = 0, now
+		}
 		silent, mute := c.wire.silent(), c.wire.mute()
 		switch {
-		case mute >= interval*time.Duration(most+1):
+		case mute >= interval && unsent == most:
 			c.server.log.Info("client does not end a key exchange", "conn", c.id, "mute", mute.Round(time.Second))
 			_ = c.wire.Close()
 			return
@@ -47,6 +51,9 @@ func (c *connection) keepAlive(conn *gossh.ServerConn) {
 		}
 		if silent >= interval {
 			missed++
+		}
+		if mute >= interval {
+			unsent++
 		}
 		// One question is under way at a time; it ends with the answer or
 		// with the connection.
