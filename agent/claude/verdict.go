@@ -154,7 +154,8 @@ func tells(label string, suggestions []json.RawMessage) bool {
 		if json.Unmarshal(raw, &s) != nil {
 			continue
 		}
-		if s.Mode == "acceptEdits" && has("all edits") || slices.ContainsFunc(s.Directories, folder) {
+		// 2.1.197: "allow all edits"; 2.1.330: "switch to accept edits".
+		if s.Mode == "acceptEdits" && (has("all edits") || has("accept edits")) || slices.ContainsFunc(s.Directories, folder) {
 			return true
 		}
 		for _, rule := range s.Rules {

@@ -71,6 +71,8 @@ func TestLastingAnswers(t *testing.T) {
 		{"Yes, and always allow access to ws/ from this project", runs + "," + enters, true},
 		{"Yes, and always allow access to docs/ from this project", runs + "," + enters, false},
 		{"Yes, allow all edits during this session (shift+tab)", enters, true},
+		{"Yes, and switch to accept edits (auto-approve file edits and common file commands) for this session (shift+tab)", enters, true},
+		{"Yes, and switch to accept edits (auto-approve file edits and common file commands) for this session (shift+tab)", reads, false},
 		{"Yes, and always", `{"type":"addMore"},7`, false},
 	} {
 		p := &agent.Request{Type: agent.PromptPermission, Options: []string{"Yes", c.label, "No"}}
