@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"berth/keys"
 )
 
 // Source is what a configuration is made from. Later ones win: defaults,
@@ -145,6 +147,9 @@ func readFile(path, home string, c *Config) (*decoder, error) {
 	if info.Size() > maxFile {
 		return nil, fmt.Errorf("it is longer than %d bytes", maxFile)
 	}
+	if err := keys.CheckRun(abs); err != nil { // the server runs what the file names
+		return nil, err
+	}
 	data, err := os.ReadFile(abs)
 	if err != nil {
 		return nil, err
@@ -157,6 +162,10 @@ func fileProblem(path string, err error) Problem {
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {
 		p.Text = pathErr.Err.Error()
+	}
+	var mode *keys.ModeError
+	if errors.As(err, &mode) {
+		p.Text, p.Remedy = "file refused: "+mode.Path+" "+mode.Text, mode.Remedy
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		p.Text, p.Remedy = "there is no such file", "make it, or name another with --config"

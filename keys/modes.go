@@ -46,10 +46,10 @@ func checkClosed(path string, info fs.FileInfo, open fs.FileMode) error {
 	return nil
 }
 
-// CheckProgram refuses a program that another user could have changed or replaced: by
-// owner and mode of its file and of each folder on the way to it. A group that has no
-// other member may write: many systems make users' files such.
-func CheckProgram(path string) error {
+// CheckRun refuses a program, or a file that names programs to run, that another user
+// could have changed or replaced: by owner and mode of it and of each folder on the way
+// to it. A group that has no other member may write: many systems make users' files such.
+func CheckRun(path string) error {
 	check := func(p string, info fs.FileInfo) error {
 		open := fs.FileMode(0o022)
 		if st, ok := info.Sys().(*syscall.Stat_t); ok && ownGroup(int(st.Gid)) {

@@ -10,7 +10,7 @@ import (
 
 // A program that the server runs is its user's or root's, and so is the way to it, also
 // the way to a link.
-func TestCheckProgram(t *testing.T) {
+func TestCheckRun(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(t *testing.T, dir, file string)
 		says  string
@@ -43,13 +43,13 @@ func TestCheckProgram(t *testing.T) {
 			}
 			c.spoil(t, dir, file)
 			for _, path := range []string{file, link} {
-				if err := CheckProgram(path); c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+				if err := CheckRun(path); c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
 					t.Errorf("%s: %v", path, err)
 				}
 			}
 			if c.says == "" {
 				chmod(t, links, 0o777)
-				if err := CheckProgram(link); err == nil || !strings.Contains(err.Error(), links+" can be written by others") {
+				if err := CheckRun(link); err == nil || !strings.Contains(err.Error(), links+" can be written by others") {
 					t.Errorf("a link that others may replace: %v", err)
 				}
 			}

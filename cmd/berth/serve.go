@@ -300,7 +300,7 @@ func (s *server) openSessions(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := keys.CheckProgram(holder); err != nil {
+	if err := keys.CheckRun(holder); err != nil {
 		return fmt.Errorf("run %s: %w", hold.HookBinary, err)
 	}
 	if err := hold.CheckProgram(ctx, holder); err != nil {
