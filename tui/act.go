@@ -11,6 +11,9 @@ import (
 // Press takes a key.
 func (m *Model) Press(k Key, now time.Time) Effect {
 	m.now, m.touched = now, now
+	if m.astray() {
+		return nil
+	}
 	if !now.Before(m.flash.until) {
 		m.flash = flash{}
 	}

@@ -46,6 +46,7 @@ type Model struct {
 	selected string
 	touched  time.Time // when a key last came
 	moved    time.Time // when another session came to be chosen by itself
+	strayed  time.Time // when an attachment last ended by itself, or a key meant for it last came
 	top      int       // first line of the list that is shown
 	seen     map[string]uint64
 
@@ -231,6 +232,27 @@ func (m *Model) jumped() bool {
 		return false
 	}
 	m.Tell("another session has just come here: look again", waits)
+	return true
+}
+
+// Back takes in that the person is here again after an attachment: why says what ended
+// it, and is empty where the person left it.
+func (m *Model) Back(why string, now time.Time) {
+	m.now, m.strayed = now, time.Time{}
+	if why != "" {
+		m.strayed = now
+		m.Tell(why, failed)
+	}
+}
+
+// astray says that a key was typed for a session that has just ended by itself. Such
+// keys end with the first pause: what a person types goes on until they look up.
+func (m *Model) astray() bool {
+	if m.strayed.IsZero() || m.now.Sub(m.strayed) >= stands {
+		return false
+	}
+	m.strayed = m.now
+	m.Tell("not attached any more: a key typed for the session does nothing here; look again", waits)
 	return true
 }
 

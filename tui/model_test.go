@@ -285,3 +285,28 @@ func TestQuiet(t *testing.T) {
 		t.Errorf("writes %q although the minute is the same", b)
 	}
 }
+
+// A session that ends by itself while a person types at it gives the dashboard what they
+// type on. It does nothing until they have paused; after they left it themselves it does.
+func TestKeysForASessionThatEnded(t *testing.T) {
+	m := started(100, 20, world(at("a", agent.Idle, 1), at("b", agent.Idle, 2)))
+	m.Back("a has ended: exit status 0", noon)
+	now := noon
+	for _, name := range []string{"q", "ctrl+c", "enter", "a", "n", "x", "y", "/", "?", "T"} {
+		now = now.Add(stands - time.Millisecond)
+		if e := m.Press(Key{Name: name, Text: name}, now); e != nil || m.confirm != nil || m.start != nil || m.edit != nil || m.help || m.detail || m.filter.typing {
+			t.Fatalf("%s did something: %#v", name, e)
+		}
+		if !strings.Contains(m.flash.text, "not attached any more") {
+			t.Errorf("%s: the person reads %q", name, m.flash.text)
+		}
+	}
+	if e := m.Press(Key{Name: "q", Text: "q"}, now.Add(stands)); e != (Quit{}) {
+		t.Errorf("a key after a pause: %#v", e)
+	}
+	m.Back("a has ended: exit status 0", now)
+	m.Back("", now)
+	if e := m.Press(Key{Name: "q", Text: "q"}, now.Add(time.Millisecond)); e != (Quit{}) {
+		t.Errorf("a key after a detach: %#v", e)
+	}
+}

@@ -127,12 +127,14 @@ func Run(ctx context.Context, o Options) error {
 			return err
 		}
 		d.stopWatching()
+		why := ""
 		if err := d.Host.Attach(ctx, attach.ID); err != nil {
 			if errors.Is(err, ErrGone) || ctx.Err() != nil {
 				return err
 			}
-			d.model.Tell(err.Error(), failed)
+			why = err.Error()
 		}
+		d.model.Back(why, d.Now())
 		d.model.SetWorld(d.Host.World(), d.Now())
 		d.model.Select(attach.ID)
 	}

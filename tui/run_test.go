@@ -212,13 +212,16 @@ func end(t *testing.T, ended <-chan error) error {
 // TestHandOver: what is typed behind the key that attaches is the session's,
 // and what comes of it is told when the dashboard is back.
 func TestHandOver(t *testing.T) {
-	h, k, g, ended := play(t, context.Background(), false)
+	var ahead atomic.Int64
+	clock := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+	h, k, g, ended := playAt(t, context.Background(), false, clock)
 	g.shows(t, "alpha")
 	k.press("aecho hello\r\x1b[A")
 	if got := <-h.attached; got != "id-alpha echo hello\r\x1b[A" {
 		t.Errorf("the session gets %q", got)
 	}
 	g.shows(t, "sent away")
+	ahead.Store(int64(time.Minute))
 	k.press("qls\r")
 	if err := end(t, ended); err != nil {
 		t.Error(err)
