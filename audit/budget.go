@@ -124,7 +124,7 @@ func (b *budget) take(e Entry, now time.Time) bool {
 	k := counted{e.Kind, e.Verb}
 	one := s.more[k]
 	if one == nil {
-		one = &Entry{Kind: e.Kind, Identity: e.Identity, Caller: e.Caller, Fingerprint: e.Fingerprint, Source: e.Source, Verb: e.Verb, Session: e.Session, ID: e.ID, counted: now}
+		one = &Entry{Kind: e.Kind, Identity: e.Identity, Caller: e.Caller, CallerID: e.CallerID, Fingerprint: e.Fingerprint, Source: e.Source, Verb: e.Verb, Session: e.Session, ID: e.ID, counted: now}
 		s.more[k] = one
 	}
 	if one.ID != e.ID || one.Session != e.Session { // of several sessions

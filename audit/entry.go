@@ -48,7 +48,8 @@ type Entry struct {
 	Time        api.Time        `json:"time"`
 	Kind        Kind            `json:"kind"`
 	Identity    string          `json:"identity,omitempty"`
-	Caller      string          `json:"caller,omitempty"` // key, local, agent
+	Caller      string          `json:"caller,omitempty"`    // key, local, agent
+	CallerID    string          `json:"caller_id,omitempty"` // id of the session that an agent lives in: another one may have its name later
 	Fingerprint string          `json:"fingerprint,omitempty"`
 	Line        string          `json:"line,omitempty"` // of the key file that let it in
 	Source      string          `json:"source,omitempty"`

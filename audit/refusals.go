@@ -54,7 +54,7 @@ func (r *refusals) add(e Entry, now time.Time, room func() bool) (write bool, be
 		return true, before
 	}
 	c.more++
-	c.last = Entry{Kind: KindRefused, Identity: e.Identity, Caller: e.Caller, Fingerprint: e.Fingerprint, Source: e.Source, User: e.User, Verb: e.Verb}
+	c.last = Entry{Kind: KindRefused, Identity: e.Identity, Caller: e.Caller, CallerID: e.CallerID, Fingerprint: e.Fingerprint, Source: e.Source, User: e.User, Verb: e.Verb}
 	return false, before
 }
 

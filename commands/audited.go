@@ -30,7 +30,7 @@ var frees = map[string]bool{
 // entryOf fills in whose doing an entry tells of.
 func entryOf(id keys.Identity, client string) audit.Entry {
 	return audit.Entry{
-		Admin: id.Role == keys.Admin, Identity: id.Name, Caller: string(id.Kind), Fingerprint: id.Fingerprint, Source: id.Source, PID: id.PID, Client: client,
+		Admin: id.Role == keys.Admin, Identity: id.Name, Caller: string(id.Kind), CallerID: id.Session, Fingerprint: id.Fingerprint, Source: id.Source, PID: id.PID, Client: client,
 	}
 }
 

@@ -49,7 +49,7 @@ func (s *server) login(l sshd.Login) {
 	if l.Accepted {
 		id := l.Identity
 		e.Admin = id.Role == keys.Admin
-		e.Kind, e.Identity, e.Caller, e.Fingerprint, e.Line, e.PID, e.Offered = audit.KindLogin, id.Name, string(id.Kind), id.Fingerprint, id.Line, id.PID, nil
+		e.Kind, e.Identity, e.Caller, e.CallerID, e.Fingerprint, e.Line, e.PID, e.Offered = audit.KindLogin, id.Name, string(id.Kind), id.Session, id.Fingerprint, id.Line, id.PID, nil
 		s.write(e)
 	} else if err := s.audit.Refuse(e); err != nil {
 		s.missing(e, err)
