@@ -260,22 +260,3 @@ func wrapLine(line string, width int) []string {
 	}
 	return append(lines, line)
 }
-
-// Text is the picture's rows without blanks at their ends.
-func (f *Frame) Text() []string {
-	rows := make([]string, f.rows)
-	var b strings.Builder
-	for y := range rows {
-		b.Reset()
-		for _, c := range f.cells[y*f.cols : (y+1)*f.cols] {
-			switch {
-			case c.ch > 0:
-				b.WriteRune(c.ch)
-			case c.ch < 0:
-				b.WriteString(f.palette.clusters[-c.ch-1])
-			}
-		}
-		rows[y] = strings.TrimRight(b.String(), " ")
-	}
-	return rows
-}

@@ -65,6 +65,25 @@ func names(m *Model) string {
 	return strings.Join(list, " ")
 }
 
+// Text is the picture's rows without blanks at their ends.
+func (f *Frame) Text() []string {
+	rows := make([]string, f.rows)
+	var b strings.Builder
+	for y := range rows {
+		b.Reset()
+		for _, c := range f.cells[y*f.cols : (y+1)*f.cols] {
+			switch {
+			case c.ch > 0:
+				b.WriteRune(c.ch)
+			case c.ch < 0:
+				b.WriteString(f.palette.clusters[-c.ch-1])
+			}
+		}
+		rows[y] = strings.TrimRight(b.String(), " ")
+	}
+	return rows
+}
+
 func drawn(m *Model) string {
 	f := NewFrame(m.cols, m.rows)
 	m.Draw(f)

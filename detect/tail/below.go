@@ -28,7 +28,7 @@ func (b Below) Stat(path string) (Info, error) {
 	if !b.Holds(path) {
 		return Info{}, fmt.Errorf("look at %s: %w in %s", path, ErrOutside, b.Folder)
 	}
-	return OS{}.Stat(path)
+	return stat(path)
 }
 
 // Open opens a file for reading.

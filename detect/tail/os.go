@@ -7,26 +7,14 @@ import (
 	"syscall"
 )
 
-// OS is the machine's files. Only regular files are opened: the path is what an
-// agent says, and to open a pipe or a device could wait for ever.
-type OS struct{}
-
-// Stat looks at a file.
-func (OS) Stat(path string) (Info, error) {
+// stat looks at a file of the machine's. Anything but a regular file is an error: the
+// path is what an agent says.
+func stat(path string) (Info, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return Info{}, err
 	}
 	return read(info)
-}
-
-// Open opens a file for reading.
-func (OS) Open(path string) (File, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	return file{f}, nil
 }
 
 type file struct{ *os.File }

@@ -172,7 +172,8 @@ func TestBeginning(t *testing.T) {
 func TestFiles(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "log")
-	tail := New(OS{}, path, nil)
+	files := Below{Folder: dir, UID: os.Getuid()}
+	tail := New(files, path, nil)
 	if got := look(t, tail, 100); got != nil {
 		t.Errorf("%q of a file that is not there", got)
 	}
@@ -190,7 +191,10 @@ func TestFiles(t *testing.T) {
 	if want := []string{"a", "b"}; !slices.Equal(got, want) || tail.Mark().Renewed != 1 {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if _, err := New(OS{}, dir, nil).Look(100, nil); err == nil {
+	if err := os.Mkdir(filepath.Join(dir, "folder"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New(files, filepath.Join(dir, "folder"), nil).Look(100, nil); err == nil {
 		t.Error("a folder was read")
 	}
 }
