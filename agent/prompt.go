@@ -93,7 +93,7 @@ type Request struct {
 // prompt it is, of which subagent, the tool with its whole input, the texts, the
 // questions and the options. The page that confirms several answers asks about those, so
 // they are in its digest. What goes on elsewhere, or is typed, while a notice or a login is
-// open, is not asked about.
+// open, is not asked about. What can be chosen in a notice is.
 func (p *Request) Sign() {
 	all := struct {
 		Type                                          PromptType
@@ -107,7 +107,10 @@ func (p *Request) Sign() {
 	if p.Input == nil {
 		all.Input = nil
 	}
-	if p.Type == PromptNotice || p.Type == PromptSetup && p.Subtype != nil && *p.Subtype == SubtypeOAuthLogin {
+	switch {
+	case p.Type == PromptNotice:
+		all.Text = nil
+	case p.Type == PromptSetup && p.Subtype != nil && *p.Subtype == SubtypeOAuthLogin:
 		all.Text, all.Options = nil, nil
 	}
 	if p.Type == PromptQuestion && len(p.Questions) > 0 && !p.Reviewing() { // those of the page that is shown; its questions have all

@@ -248,7 +248,7 @@ func (f *Fold) show(r *request, d *agent.Dialog, how agent.Match) {
 // each has options of its own, which the driver compares.
 func (f *Fold) offersElse(r *request, d *agent.Dialog) bool {
 	p := r.Prompt
-	lists := p.Type == agent.PromptPermission || p.Type == agent.PromptPlan || p.Type == agent.PromptQuestion && len(p.Questions) == 0
+	lists := p.Type == agent.PromptPermission || p.Type == agent.PromptPlan || p.Type == agent.PromptNotice || p.Type == agent.PromptQuestion && len(p.Questions) == 0
 	if p.OptionsFallback || !p.Ready || d.Partial || d.Subtype != "" || !lists {
 		return false
 	}

@@ -138,6 +138,7 @@ func (c *core) heedInput(r hold.Record) error {
 // typed takes in that a key was pressed which answers a dialog or does not.
 func (c *core) typed(at time.Time) {
 	d := c.detection
+	c.pass(at)
 	if results := []detect.Result{d.fold.Typed(d.clock(at))}; d.awake {
 		c.tell(results)
 	} else {

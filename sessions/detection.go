@@ -176,6 +176,9 @@ func (c *core) applyHook(r hold.Record) error {
 	var results []detect.Result
 	var also []events.Event
 	if d := c.detection; d != nil && len(payload) > 0 {
+		if !told {
+			c.pass(c.onClock(r.Time.Time))
+		}
 		d.opening = c.eventNumber(r, told)
 		facts, err := d.driver.Hook(payload)
 		if err == nil {
@@ -288,15 +291,22 @@ func (c *core) detect(now time.Time) {
 	if !d.screenAt.IsZero() && !now.Before(d.screenAt) && !c.term.InSync() {
 		c.readScreen()
 	}
-	if at := d.fold.Deadline(); !at.IsZero() && !now.Before(at) {
-		d.opening = c.s.reg.events.LastSeq(c.s.id) + 1
-		c.tell([]detect.Result{d.fold.Tick(d.clock(now))})
-	}
+	c.pass(now)
 	if believed := d.fold.Status(); believed.State != c.state && !c.waking(now) { // the holder did not answer for a while, or a server ended
 		c.setState(believed.State, believed.Tier, believed.Cause)
 	}
 	c.tellActivity(now)
 	c.groom(now)
+}
+
+// pass tells what time alone has decided by then. It has an event of its own: a prompt
+// named by the event of a hook is that hook's, also for the next server.
+func (c *core) pass(now time.Time) {
+	d := c.detection
+	if at := d.fold.Deadline(); d.awake && !at.IsZero() && !now.Before(at) {
+		d.opening = c.s.reg.events.LastSeq(c.s.id) + 1
+		c.tell([]detect.Result{d.fold.Tick(d.clock(now))})
+	}
 }
 
 // wakesWithin bounds how long the state that was told last outweighs what is

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -131,6 +132,9 @@ func (s *screen) goOn(list []agent.Option, rows []int) (end int) {
 
 var questionHead = pattern.New(`^  Question (\d+)/(\d+)\b`)
 
+// questionTitle is what the dialog of a question is headed by.
+func questionTitle(n, of int) string { return fmt.Sprintf("Question %d/%d", n, of) }
+
 // question: headed by which of how many it is, and ended by how to answer.
 func (b *block) question() bool {
 	d := b.dialog
@@ -144,7 +148,7 @@ func (b *block) question() bool {
 		return false
 	}
 	b.top = row
-	d.Type, d.Tool, d.Title = agent.PromptQuestion, toolQuestion, "Question "+m[1]+"/"+m[2]
+	d.Type, d.Tool, d.Title = agent.PromptQuestion, toolQuestion, questionTitle(number(m[1]), number(m[2]))
 	d.Body = b.screen.join(row+1, b.first-1)
 	for i := range of {
 		d.Tabs = append(d.Tabs, strconv.Itoa(i+1))

@@ -253,3 +253,12 @@ func TestCommandThatMayBeShown(t *testing.T) {
 		}
 	}
 }
+
+// TestHeaderThatIsNotDrawn: no dialog of a question draws its header, so that a hook's says
+// nothing.
+func TestHeaderThatIsNotDrawn(t *testing.T) {
+	p := codex.Driver{}.Waiting(&agent.Fact{Tool: "request_user_input", Input: []byte(`{"questions":[{"question":"Drop the tables?","header":"Keep them?","options":[{"label":"Yes","description":""}]}]}`)})
+	if len(p.Questions) != 1 || p.Questions[0].Header != "" || text(p.Title) != "Question 1/1" {
+		t.Errorf("%+v", p)
+	}
+}

@@ -89,10 +89,10 @@ func TestPrompts(t *testing.T) {
 		{"10_notifications_auto", 5.5, withHooks, "permission Bash", run, asks, "touch nn", shellOptions, 0, 0, true},
 		{"10_notifications_auto", 5.5, noHooks, "permission Bash", run, asks, "touch nn", shellOptions, 0, 0, true},
 		{"11_no_alt_screen", 6.2, noHooks, "permission Bash", run, asks, "touch nn", shellOptions, 0, 0, true},
-		{"04_plan_mode_question_plan", 3.0, withHooks, "question request_user_input", "Colour", "Which colour should the mock use?", "", colours, 0, 1, true},
+		{"04_plan_mode_question_plan", 3.0, withHooks, "question request_user_input", "Question 1/1", "Which colour should the mock use?", "", colours, 0, 1, true},
 		{"04_plan_mode_question_plan", 3.0, noHooks, "question request_user_input", "Question 1/1", "Which colour should the mock use?", "", colours, 0, 1, true},
-		{"04_plan_mode_question_plan", 6.0, withHooks, "question request_user_input", "Colour", "Which colour should the mock use?", "", colours, 0, 2, true},
-		{"04_plan_mode_question_plan", 7.0, withHooks, "question request_user_input", "Size", "Which size?", "", sizes, 1, 2, true},
+		{"04_plan_mode_question_plan", 6.0, withHooks, "question request_user_input", "Question 1/2", "Which colour should the mock use?", "", colours, 0, 2, true},
+		{"04_plan_mode_question_plan", 7.0, withHooks, "question request_user_input", "Question 2/2", "Which size?", "", sizes, 1, 2, true},
 		{"04_plan_mode_question_plan", 7.0, noHooks, "question request_user_input", "Question 2/2", "Which size?", "", sizes, 1, 2, true},
 		{"04_plan_mode_question_plan", 8.0, noHooks, "question request_user_input", "Question 2/2", "Which size?", "", sizes, 1, 2, true}, // notes are open
 		{"04_plan_mode_question_plan", 15.0, withHooks, "plan", "Implement this plan?", "# Mock plan\n\n1. Read the code.\n2. Change the code.\n3. Test the code.", "",

@@ -63,8 +63,8 @@ func compact(input json.RawMessage) string {
 func question(input json.RawMessage) *agent.Request {
 	var in struct {
 		Questions []struct {
-			Header, Question string
-			Options          []struct{ Label, Description string }
+			Question string
+			Options  []struct{ Label, Description string }
 		}
 	}
 	r := &agent.Request{
@@ -73,8 +73,8 @@ func question(input json.RawMessage) *agent.Request {
 	if agent.ReadExactly(input, &in, "questions", "question", "header", "options", "label", "description") != nil {
 		return r // the dialog tells what the input does not
 	}
-	for _, q := range in.Questions {
-		one := agent.Question{Header: q.Header, Text: q.Question}
+	for _, q := range in.Questions { // no dialog draws a header
+		one := agent.Question{Text: q.Question}
 		for _, o := range q.Options {
 			one.Options = append(one.Options, o.Label)
 			one.Descriptions = append(one.Descriptions, o.Description)
@@ -83,7 +83,7 @@ func question(input json.RawMessage) *agent.Request {
 	}
 	if len(r.Questions) > 0 {
 		q := r.Questions[0]
-		r.Title, r.Text = agent.Pointer(q.Header), agent.Pointer(q.Text)
+		r.Title, r.Text = agent.Pointer(questionTitle(1, len(r.Questions))), agent.Pointer(q.Text)
 		r.Options = append(append([]string{}, q.Options...), optionOther)
 	}
 	return r
@@ -208,9 +208,6 @@ func fillQuestion(r *agent.Request, dialog *agent.Dialog) {
 		}
 	}
 	r.Text = agent.Pointer(q.Text)
-	if q.Header != "" {
-		r.Title = agent.Pointer(q.Header)
-	}
 }
 
 func deref(s *string) string {

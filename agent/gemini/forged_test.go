@@ -4,9 +4,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"berth/agent"
 	"berth/agent/gemini"
+	"berth/detect"
 )
 
 // What is shown and what is compared with the dialog come from the same fields.
@@ -154,5 +156,37 @@ func TestFoldedCall(t *testing.T) {
 	d = draw(box(append([]string{"? Shell  ls", "╭──────────╮", "│ ls       │", "╰──────────╯", "Allow execution of [Shell]?"}, ends...)...)...).Dialog
 	if d == nil || d.Alike {
 		t.Errorf("a command: %+v", d)
+	}
+}
+
+// TestNoticeWithOtherOptions: a notice is known by its title, and what can be chosen in it
+// is a part of what it asks.
+func TestNoticeWithOtherOptions(t *testing.T) {
+	f, now := detect.New(gemini.Driver{}, detect.Options{Start: time.Unix(0, 0)}), time.Unix(0, 0)
+	show := func(body string, options ...string) *agent.Request {
+		r := draw(box(append([]string{"Usage limit reached", "", body, ""}, options...)...)...)
+		for range 4 {
+			now = now.Add(100 * time.Millisecond)
+			f.Apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: r, Time: now})
+		}
+		return f.Status().Request
+	}
+	first := show("Resets soon.", "● 1. Keep trying", "  2. Stop")
+	again := show("Resets now.", "● 1. Keep trying", "  2. Stop")
+	other := show("Resets now.", "● 1. Keep trying", "  2. Buy more")
+	if first == nil || first.Type != agent.PromptNotice || again.ID != first.ID || again.Digest != first.Digest {
+		t.Fatalf("%+v, and then %+v", first, again)
+	}
+	if other == nil || other.ID == first.ID || other.Digest == first.Digest {
+		t.Errorf("with other options: %+v, and before %+v", other, first)
+	}
+}
+
+// TestHeaderThatIsNotDrawn: of one question no dialog draws the header, so that a hook's
+// says nothing.
+func TestHeaderThatIsNotDrawn(t *testing.T) {
+	p := gemini.Driver{}.Waiting(&agent.Fact{Tool: "ask_user", Input: []byte(`{"questions":[{"question":"Drop the tables?","header":"Keep them?","options":[{"label":"Yes"}]}]}`)})
+	if len(p.Questions) != 1 || p.Questions[0].Header != "" || p.Title != nil {
+		t.Errorf("%+v", p)
 	}
 }

@@ -110,7 +110,7 @@ func TestNames(t *testing.T) {
 	}
 	ask, call := payload(t, "Notification__ask_user"), calls["ask_user"]
 	q := gemini.Driver{}.Names(&ask, &call)
-	if len(q.Questions) != 1 || q.Questions[0].Header != "Colour" || strings.Join(q.Questions[0].Options, " ") != "Red Green Blue" ||
+	if len(q.Questions) != 1 || q.Questions[0].Header != "" || strings.Join(q.Questions[0].Options, " ") != "Red Green Blue" ||
 		q.Questions[0].Descriptions[2] != "A cold colour." || text(q.Text) != "Which colour should the mock use?" {
 		t.Errorf("a question: %+v", q)
 	}

@@ -158,6 +158,9 @@ func asks(r *agent.Request, input json.RawMessage) {
 		}
 		r.Questions = append(r.Questions, one)
 	}
+	if len(r.Questions) == 1 {
+		r.Questions[0].Header = "" // headers are drawn as tabs, and one question has none
+	}
 	if len(r.Questions) > 0 {
 		q := r.Questions[0]
 		r.Title, r.Text, r.Options = agent.Pointer(q.Header), agent.Pointer(q.Text), q.Options

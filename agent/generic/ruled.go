@@ -124,7 +124,8 @@ func (d ruled) composer(c *rules.Composer) *agent.Composer {
 func (d ruled) dialog(a *rules.Asked) *agent.Dialog {
 	out := &agent.Dialog{
 		Type: agent.PromptType(a.Type), Title: shown(a.Title), Body: shown(a.Text), Tool: shown(a.Tool), Input: a.Typed, Partial: !a.Whole,
-		Key: strings.Join([]string{a.Name, a.Title, a.Text, a.Tool, a.Input}, "\x00"),
+		Key:   strings.Join([]string{a.Name, a.Title, a.Text, a.Tool, a.Input}, "\x00"),
+		Alike: true, // what its rules read of the screen may be a part of what it asks
 	}
 	if out.Title == "" {
 		out.Title = a.Name

@@ -44,3 +44,40 @@ func TestOtherOptions(t *testing.T) {
 		}
 	}
 }
+
+// TestNextQuestion: a program may ask the same again, so that its question is another
+// prompt once a key was pressed.
+func TestNextQuestion(t *testing.T) {
+	book, err := rules.Compile(map[string]rules.Set{"x": {Prompt: []rules.Rule{{Lines: []string{`^(?P<text>Go on)\? \[y/n\]$`}, Options: []rules.Option{{Label: "Yes", Keys: []string{"y"}}}}}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := Driver{Book: book}.Fit([]string{"x"}, "x")
+	now := time.Unix(1000, 0)
+	f := detect.New(d, detect.Options{Start: now})
+	shows := func(rows ...string) string {
+		v := &agent.View{Cols: 80, Rows: len(rows)}
+		for _, row := range rows {
+			v.Lines = append(v.Lines, agent.Row{Text: row})
+		}
+		for range 30 {
+			now = now.Add(100 * time.Millisecond)
+			f.Apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: d.Screen(v), Time: now})
+		}
+		if r := f.Status().Request; r != nil {
+			return r.ID
+		}
+		return ""
+	}
+	first := shows("remove a", "Go on? [y/n]")
+	if first == "" || shows("remove a", "Go on? [y/n]") != first {
+		t.Error("without a key it is another prompt")
+	}
+	f.Typed(now)
+	if p, _ := f.Pending(first); !p.Alike {
+		t.Error("right after a key it is answered")
+	}
+	if second := shows("remove a", "Go on? [y/n]", "remove b", "Go on? [y/n]"); second == "" || second == first {
+		t.Errorf("after a key it is %q, and was %q", second, first)
+	}
+}

@@ -1,0 +1,58 @@
+package sessions
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"berth/agent"
+	"berth/api"
+	"berth/sessions/hold"
+)
+
+// lateAsker is an asker with hooks, whose dialogs are a question after a while.
+type lateAsker struct{ asker }
+
+func (lateAsker) Hook([]byte) ([]agent.Fact, error) {
+	return []agent.Fact{{Kind: agent.Asked, Source: agent.SourceHook, Cause: "hook", Request: &agent.Request{Type: agent.PromptPermission, Title: agent.Pointer("told")}}}, nil
+}
+
+func (d lateAsker) Table() agent.Table {
+	t := d.asker.Table()
+	t[agent.MoveAsk] = []agent.Witness{{Source: agent.SourceHook}, {Source: agent.SourceScreen, After: 50 * time.Millisecond}}
+	return t
+}
+
+// TestHookWhileADialogFallsDue: a prompt that a hook tells of is named by that hook's event,
+// which a server after a kill reads again. A dialog that falls due before the hook, in the
+// same step, has an event of its own.
+func TestHookWhileADialogFallsDue(t *testing.T) {
+	p := open(t)
+	p.close()
+	p.options.Drivers = map[string]agent.Driver{"asker": lateAsker{}}
+	p.open()
+	s := p.sh("one", "sleep 600", func(s *Spec) { s.Agent = "asker" })
+	within(t, s, "a state", func(st *Status) bool { return st.Now == agent.Idle })
+	var ids []string
+	var hook uint64
+	if err := s.do(t.Context(), func(c *core) {
+		seen := &agent.Reading{Dialog: &agent.Dialog{Type: agent.PromptPermission, Title: "seen", Key: "seen", Options: []agent.Option{{Number: 1, Label: "Yes"}}}}
+		c.facts([]agent.Fact{{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: seen}})
+		due := c.detection.fold.Deadline()
+		time.Sleep(time.Until(due)) // the loop is busy as both come
+		hook = c.told + 1000
+		if err := c.applyHook(hold.Record{N: hook, Time: api.At(c.now()), Kind: hold.KindHook, Data: []byte(`{"event":"x","payload":{"x":1}}`)}); err != nil {
+			t.Error(err)
+		}
+		for _, r := range c.detection.fold.Status().Requests {
+			ids = append(ids, r.ID)
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range p.log(s.ID())["hook"] {
+		if want := fmt.Sprintf("%s-%d", s.ID(), line.Seq); line.Cause == hook && (len(ids) != 2 || ids[0] == want || ids[1] != want) {
+			t.Errorf("the prompts are %v, and the hook's event %d", ids, line.Seq)
+		}
+	}
+}
