@@ -59,7 +59,7 @@ func (h *holder) drain() {
 		default:
 			// The program closed its terminal and lives: it may open it again.
 			select {
-			case <-h.exited:
+			case <-h.ending.exited:
 			case <-time.After(100 * time.Millisecond):
 			}
 		}
@@ -69,7 +69,7 @@ func (h *holder) drain() {
 // ended reports whether the program itself has ended.
 func (h *holder) ended() bool {
 	select {
-	case <-h.exited:
+	case <-h.ending.exited:
 		return true
 	default:
 		return false
@@ -128,7 +128,7 @@ func (h *holder) waitForServer() {
 // behind says whether a server is there that reads and is too far behind. The
 // holder's mu is held.
 func (h *holder) behind() bool {
-	if h.server == nil || h.over {
+	if h.server == nil || h.typing.over {
 		return false
 	}
 	ahead := int64(pauseAhead)

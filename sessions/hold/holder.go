@@ -29,37 +29,53 @@ type holder struct {
 	signals <-chan os.Signal
 
 	// output is drain's until drained is closed, then finish's.
-	output   *outputLog
-	turn     *turn // drain's
-	drained  chan struct{}
-	typedAll chan struct{} // nothing is typed any more, all is answered
-	stop     atomic.Bool   // drain must end
+	output  *outputLog
+	turn    *turn // drain's
+	drained chan struct{}
+	stop    atomic.Bool // drain must end
 
-	exited chan struct{} // the program has ended; status is set
-	alone  chan struct{} // no process of its tree is left
+	ending ending
+
+	mu       sync.Mutex // guards what follows
+	moved    sync.Cond  // on mu: the queue, the server or the end changed
+	control  *controlLog
+	flusher  *time.Timer // runs while the control log fails
+	news     news
+	written  int64
+	inline   bool // output is not reaching the disk
+	recent   staleness
+	answered int64 // offset of the last query answered
+	size     struct{ cols, rows int }
+	typing   typing
+	server   *serverConn
+	served   bool // there has been a server
+	hooks    hooks
+}
+
+// ending is how the program ends.
+type ending struct {
+	exited chan struct{} // closed when the program has ended; status is set
+	alone  chan struct{} // closed when no process of its tree is left
 	status syscall.WaitStatus
 
-	mu         sync.Mutex
-	moved      sync.Cond // on mu: the queue, the server or the end changed
-	control    *controlLog
-	flusher    *time.Timer // runs while the control log fails
-	newsworthy uint64      // the last control record that is worth a wake at once
-	recorded   time.Time   // when the last control record was made
-	written    int64
-	inline     bool // output is not reaching the disk
-	recent     staleness
-	answered   int64 // offset of the last query answered
-	cols       int
-	rows       int
-	queue      inputQueue
-	server     *serverConn
-	served     bool // there has been a server
-	ending     bool // SIGHUP was sent
-	hooks      hooks
-	deadline   time.Time
-	hurry      chan struct{} // the deadline moved
-	over       bool          // no more input: the program has ended
-	exit       *Exit
+	// Guarded by the holder's mu.
+	asked    bool          // SIGHUP was sent
+	deadline time.Time     // of the end that was asked for: SIGKILL follows
+	hurry    chan struct{} // holds one: the deadline moved
+	exit     *Exit         // nil until all is told
+}
+
+// news is the last record of the control log, for the server's wakes.
+type news struct {
+	record uint64    // the last that is worth a wake at once
+	at     time.Time // when the last of all was made
+}
+
+// typing is the input on its way to the terminal.
+type typing struct {
+	queue inputQueue
+	over  bool          // no more input: the program has ended
+	done  chan struct{} // closed when nothing is typed any more and all is answered
 }
 
 // identity is holder.json: enough to find the holder and to know it again.
@@ -163,17 +179,11 @@ func newHolder(stdin io.Reader) (*holder, error) {
 		return nil, err
 	}
 	h := &holder{
-		spec:     spec,
-		self:     self,
-		cols:     spec.Cols,
-		rows:     spec.Rows,
-		drained:  make(chan struct{}),
-		typedAll: make(chan struct{}),
-		exited:   make(chan struct{}),
-		alone:    make(chan struct{}),
-		hurry:    make(chan struct{}, 1),
-		answered: -1,
+		spec: spec, self: self, answered: -1, drained: make(chan struct{}),
+		ending: ending{exited: make(chan struct{}), alone: make(chan struct{}), hurry: make(chan struct{}, 1)},
+		typing: typing{done: make(chan struct{})},
 	}
+	h.size.cols, h.size.rows = spec.Cols, spec.Rows
 	h.moved.L = &h.mu
 	if h.turn, err = newTurn(); err != nil {
 		return nil, err
@@ -251,9 +261,9 @@ func (h *holder) recordLocked(kind string, data any) error {
 	}
 	// What was typed is mostly echoed: a wake for the record at once would stand
 	// in the way of the echo's.
-	h.recorded = now
+	h.news.at = now
 	if kind != KindInput && kind != KindReply {
-		h.newsworthy = h.control.last
+		h.news.record = h.control.last
 	}
 	h.wake()
 	if h.control.failing() && h.flusher == nil {

@@ -385,7 +385,7 @@ func (h *holder) armHooks() {
 func (h *holder) hooksDue() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.exit != nil {
+	if h.ending.exit != nil {
 		return // nothing is recorded behind the exit
 	}
 	now := time.Now()

@@ -102,13 +102,13 @@ func (h *holder) enqueue(o op) ackCode {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
-	case h.over:
+	case h.typing.over:
 		return ackEnded
 	case h.server != o.from:
 		return ackBad // another server has taken over since
 	case o.kind == opReply && !h.wantReply(o.at):
 		return ackDone
-	case !h.queue.push(o):
+	case !h.typing.queue.push(o):
 		return ackBusy
 	}
 	if o.kind == opReply {
@@ -126,7 +126,7 @@ func (h *holder) wantReply(at int64) bool {
 
 // typeInput does the ops one after the other until the program has ended.
 func (h *holder) typeInput() {
-	defer close(h.typedAll)
+	defer close(h.typing.done)
 	typed := 0
 	for {
 		o, ok := h.nextOp()
@@ -153,7 +153,7 @@ func (h *holder) typeInput() {
 func (h *holder) idle() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return len(h.queue.ops) == 0
+	return len(h.typing.queue.ops) == 0
 }
 
 // nextOp waits for an op and records input and replies in the same step, so
@@ -162,20 +162,20 @@ func (h *holder) nextOp() (op, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for {
-		for len(h.queue.ops) == 0 && !h.over {
+		for len(h.typing.queue.ops) == 0 && !h.typing.over {
 			h.moved.Wait()
 		}
-		if h.over {
+		if h.typing.over {
 			h.refuseQueue()
 			return op{}, false
 		}
-		o := h.queue.pop()
+		o := h.typing.queue.pop()
 		switch o.kind {
 		case opInput:
 			h.recordLocked(KindInput, InputData{Bytes: len(o.data), Mark: o.mark})
 		case opReply:
 			if o.at <= h.recent.before(time.Now()) { // it waited too long
-				h.queue.bytes -= len(o.data)
+				h.typing.queue.bytes -= len(o.data)
 				continue
 			}
 			h.recordLocked(KindReply, ReplyData{At: o.at, Bytes: len(o.data)})
@@ -186,19 +186,19 @@ func (h *holder) nextOp() (op, bool) {
 
 // refuseQueue answers what will never be typed.
 func (h *holder) refuseQueue() {
-	for _, o := range h.queue.ops {
+	for _, o := range h.typing.queue.ops {
 		if o.kind == opInput {
 			h.ack(o.from, o.id, ackEnded, "")
 		}
 	}
-	h.queue = inputQueue{}
+	h.typing.queue = inputQueue{}
 }
 
 // typed answers an input that is written, or cannot be.
 func (h *holder) typed(o op, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.queue.bytes -= len(o.data)
+	h.typing.queue.bytes -= len(o.data)
 	if o.kind != opInput {
 		return
 	}
@@ -223,7 +223,7 @@ func (h *holder) typeBytes(p []byte) error {
 		case err == nil:
 		case errors.Is(err, os.ErrDeadlineExceeded):
 			h.mu.Lock()
-			urgent, over := h.queue.takeUrgent(), h.over
+			urgent, over := h.typing.queue.takeUrgent(), h.typing.over
 			h.mu.Unlock()
 			if over {
 				return ErrEnded
@@ -236,7 +236,7 @@ func (h *holder) typeBytes(p []byte) error {
 		default:
 			// The program closed its terminal and may open it again.
 			select {
-			case <-h.exited:
+			case <-h.ending.exited:
 				return err
 			case <-time.After(100 * time.Millisecond):
 			}
@@ -253,7 +253,7 @@ func (h *holder) act(o op) {
 		}
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		h.cols, h.rows = o.cols, o.rows
+		h.size.cols, h.size.rows = o.cols, o.rows
 		h.recordLocked(KindResize, ResizeData{Cols: o.cols, Rows: o.rows, Mark: o.mark})
 		return
 	}

@@ -36,7 +36,7 @@ func (h *holder) start(umask int) (err error) {
 			h.hooks.listen.Close()
 		}
 	}()
-	m, slave, err := openPTY(h.cols, h.rows)
+	m, slave, err := openPTY(h.size.cols, h.size.rows)
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (h *holder) start(umask int) (err error) {
 	if err := h.runProgram(slave, umask); err != nil {
 		return err
 	}
-	h.record(KindStarted, StartedData{PID: h.child.pid, Start: h.child.start, Cols: h.cols, Rows: h.rows})
+	h.record(KindStarted, StartedData{PID: h.child.pid, Start: h.child.start, Cols: h.size.cols, Rows: h.size.rows})
 	return nil
 }
 

@@ -153,13 +153,13 @@ func (h *holder) adopt(c *net.UnixConn, version int) *serverConn {
 		ChildStart:  h.child.start,
 		Written:     h.written,
 		Control:     h.control.last,
-		Cols:        h.cols,
-		Rows:        h.rows,
+		Cols:        h.size.cols,
+		Rows:        h.size.rows,
 		StaleOffset: h.recent.before(time.Now()),
 		LastReply:   h.answered,
 		Credit:      wakeCredit,
 		Types:       true,
-		Queued:      h.queue.marks(),
+		Queued:      h.typing.queue.marks(),
 		TakesHooks:  h.hooks.listen != nil,
 		Hooks:       h.hooks.table.welcome(),
 	})
@@ -191,7 +191,7 @@ func (h *holder) wake() {
 	}
 	due, in := h.wantsWake(s)
 	// A sender that pauses is disturbed only for what is clearly sooner.
-	if due && (in == 0 || s.pausing.IsZero() || time.Until(s.pausing) > in+wakePause) || len(s.out) > 0 || h.exit != nil && !s.told {
+	if due && (in == 0 || s.pausing.IsZero() || time.Until(s.pausing) > in+wakePause) || len(s.out) > 0 || h.ending.exit != nil && !s.told {
 		s.notify()
 	}
 }
@@ -205,12 +205,12 @@ func (h *holder) wantsWake(s *serverConn) (due bool, in time.Duration) {
 	if s.woken || !output && h.control.last <= s.wokenFor {
 		return false, 0
 	}
-	if !output && h.newsworthy <= s.wokenFor && h.exit == nil {
-		return true, max(0, recordPause-time.Since(h.recorded))
+	if !output && h.news.record <= s.wokenFor && h.ending.exit == nil {
+		return true, max(0, recordPause-time.Since(h.news.at))
 	}
 	fresh := h.written - s.wokenTo
 	answer := fresh < trickle && h.control.last > s.wokenFor // to input: an echo
-	if answer || h.newsworthy > s.wokenFor || fresh >= wakeBatch || h.exit != nil {
+	if answer || h.news.record > s.wokenFor || fresh >= wakeBatch || h.ending.exit != nil {
 		return true, 0
 	}
 	now := time.Now()
@@ -218,7 +218,7 @@ func (h *holder) wantsWake(s *serverConn) (due bool, in time.Duration) {
 	switch {
 	case fresh >= streaming:
 		pause = streamPause
-	case s.pace > 0 && now.Sub(h.recorded) >= recordPause:
+	case s.pace > 0 && now.Sub(h.news.at) >= recordPause:
 		pause = max(pause, s.paced.Add(-paceBurst*s.pace).Sub(s.wokenAt))
 	}
 	return true, max(0, pause-now.Sub(s.wokenAt))
@@ -348,9 +348,9 @@ func (h *holder) gather(s *serverConn, spare []byte) (buf []byte, in time.Durati
 		s.held = s.held[:0]
 		buf = appendFrame(buf, frameWake, encodeNumbers(uint64(h.written), h.control.last))
 	}
-	if h.exit != nil && !s.told {
+	if h.ending.exit != nil && !s.told {
 		s.told = true
-		body, _ := json.Marshal(h.exit)
+		body, _ := json.Marshal(h.ending.exit)
 		buf = appendFrame(buf, frameExit, encodeNumbers(uint64(h.written), h.control.last), body)
 	}
 	if len(buf) > 0 {

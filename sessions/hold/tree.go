@@ -29,7 +29,7 @@ const (
 // reap collects every child, the program's orphans included, until there is
 // none left.
 func (h *holder) reap() {
-	defer close(h.alone)
+	defer close(h.ending.alone)
 	told := false
 	for {
 		var status syscall.WaitStatus
@@ -39,14 +39,14 @@ func (h *holder) reap() {
 		}
 		if err != nil { // ECHILD: nobody is left
 			if !told {
-				close(h.exited)
+				close(h.ending.exited)
 			}
 			return
 		}
 		if pid == h.child.pid && !told && (status.Exited() || status.Signaled()) {
 			told = true
-			h.status = status
-			close(h.exited)
+			h.ending.status = status
+			close(h.ending.exited)
 		}
 	}
 }
@@ -56,7 +56,7 @@ func (h *holder) reap() {
 func (h *holder) end(grace time.Duration, mark json.RawMessage) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.over {
+	if h.typing.over {
 		return
 	}
 	h.recordLocked(KindEnd, EndData{GraceMillis: grace.Milliseconds(), Mark: mark})
@@ -71,12 +71,12 @@ func (h *holder) end(grace time.Duration, mark json.RawMessage) {
 // setDeadline starts the grace, or shortens it.
 func (h *holder) setDeadline(grace time.Duration) {
 	at := time.Now().Add(grace)
-	if h.ending && !at.Before(h.deadline) {
+	if h.ending.asked && !at.Before(h.ending.deadline) {
 		return
 	}
-	h.ending, h.deadline = true, at
+	h.ending.asked, h.ending.deadline = true, at
 	select {
-	case h.hurry <- struct{}{}:
+	case h.ending.hurry <- struct{}{}:
 	default:
 	}
 }
@@ -110,7 +110,7 @@ func (h *holder) finish() {
 	h.endWaits()
 	left := h.clearTree()
 	h.mu.Lock()
-	h.over = true
+	h.typing.over = true
 	h.moved.Broadcast()
 	h.mu.Unlock()
 	h.pty.f.SetWriteDeadline(time.Now())
@@ -121,7 +121,7 @@ func (h *holder) finish() {
 		h.pty.f.SetReadDeadline(time.Now())
 		<-h.drained
 	}
-	<-h.typedAll // so that no answer comes behind the exit
+	<-h.typing.done // so that no answer comes behind the exit
 	h.endHooks()
 	h.tellExit(left)
 	h.completeJournal()
@@ -134,19 +134,19 @@ func (h *holder) waitProgram() {
 	for {
 		var due <-chan time.Time
 		h.mu.Lock()
-		if h.ending {
-			due = time.After(time.Until(h.deadline))
+		if h.ending.asked {
+			due = time.After(time.Until(h.ending.deadline))
 		}
 		h.mu.Unlock()
 		select {
-		case <-h.exited:
+		case <-h.ending.exited:
 			h.mu.Lock()
 			h.setDeadline(h.spec.Grace)
 			h.mu.Unlock()
 			return
 		case <-due:
 			return
-		case <-h.hurry:
+		case <-h.ending.hurry:
 		}
 	}
 }
@@ -159,17 +159,17 @@ func (h *holder) clearTree() int {
 	}
 	for waiting := true; waiting; {
 		h.mu.Lock()
-		due := time.After(time.Until(h.deadline))
+		due := time.After(time.Until(h.ending.deadline))
 		h.mu.Unlock()
 		select {
-		case <-h.alone:
+		case <-h.ending.alone:
 			if reapsAll {
 				return 0
 			}
 			waiting = false
 		case <-due:
 			waiting = false
-		case <-h.hurry:
+		case <-h.ending.hurry:
 		}
 	}
 	for until := time.Now().Add(killFor); ; {
@@ -181,11 +181,11 @@ func (h *holder) clearTree() int {
 			return len(left)
 		}
 		if len(left) == 0 && err == nil && !reapsAll {
-			<-h.exited
+			<-h.ending.exited
 			return 0
 		}
 		select {
-		case <-h.alone:
+		case <-h.ending.alone:
 			return 0
 		case <-time.After(killEvery):
 		}
@@ -196,10 +196,10 @@ func (h *holder) clearTree() int {
 func (h *holder) tellExit(left int) {
 	exit := Exit{Left: left}
 	if h.ended() {
-		if h.status.Signaled() {
-			exit.Code, exit.Signal = -1, unix.SignalName(h.status.Signal())
+		if h.ending.status.Signaled() {
+			exit.Code, exit.Signal = -1, unix.SignalName(h.ending.status.Signal())
 		} else {
-			exit.Code = h.status.ExitStatus()
+			exit.Code = h.ending.status.ExitStatus()
 		}
 	} else {
 		exit.Code, exit.Signal = -1, "SIGKILL"
@@ -208,7 +208,7 @@ func (h *holder) tellExit(left int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.recordLocked(KindExit, exit)
-	h.exit = &exit
+	h.ending.exit = &exit
 	h.wake()
 }
 
