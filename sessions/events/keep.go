@@ -93,7 +93,7 @@ func removeFile(name string) error {
 func (l *Log) retireNewest() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed || l.failing || l.file == nil || l.size == 0 || l.o.Now().Sub(l.newest) <= l.o.MaxAge {
+	if l.closed || l.failing || l.open.file == nil || l.open.size == 0 || l.o.Now().Sub(l.newest) <= l.o.MaxAge {
 		return
 	}
 	l.roll()
@@ -123,7 +123,7 @@ func (l *Log) saveHeads() error {
 // look for them from now on are told of a gap.
 func (l *Log) takeOut() (gone []segment) {
 	l.mu.Lock()
-	segments, total, headed := l.tail.segments, l.size, l.headed
+	segments, total, headed := l.tail.segments, l.open.size, l.headed
 	l.mu.Unlock()
 	for _, s := range segments[:max(0, len(segments)-1)] {
 		total += s.size
@@ -142,7 +142,7 @@ func (l *Log) takeOut() (gone []segment) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	// Only this function takes from the front, and roll appends.
-	l.tail.setSegments(l.tail.segments[n:], l.size)
+	l.tail.setSegments(l.tail.segments[n:], l.open.size)
 	return segments[:n]
 }
 

@@ -46,18 +46,14 @@ type Log struct {
 
 	mu       sync.Mutex // everything below: one writer at a time
 	heads    heads      // as of the last number given out
-	file     *os.File   // the newest segment; nil before there is one, or when it cannot be opened
-	first    uint64     // its name; 0 when there is none
-	size     int64      // its length in whole lines
-	rollAt   int64      // length at which the next is begun
-	torn     bool       // behind size lie bytes that could not be taken away
-	written  uint64     // last cursor in a file, or gone from it
-	loss     *loss      // what is gone and not yet said in a file
-	buffer   []byte     // what is being written
-	failing  bool       // the last write failed: events wait in memory
-	marker   *os.File   // see mark.go
-	newest   time.Time  // of the last event
-	dropped  uint64     // events that did not fit into memory, since Open
+	open     openSegment
+	written  uint64    // last cursor in a file, or gone from it
+	loss     *loss     // what is gone and not yet said in a file
+	buffer   []byte    // what is being written
+	failing  bool      // the last write failed: events wait in memory
+	marker   *os.File  // see mark.go
+	newest   time.Time // of the last event
+	dropped  uint64    // events that did not fit into memory, since Open
 	lastErr  error
 	lastFail time.Time
 	closed   bool
@@ -69,6 +65,15 @@ type Log struct {
 	tend chan struct{} // there is something to do for the keeper
 	stop chan struct{}
 	done chan struct{}
+}
+
+// openSegment is the newest segment, the one that is written.
+type openSegment struct {
+	file   *os.File // nil before there is one, or when it cannot be opened
+	first  uint64   // its name; 0 when there is none
+	size   int64    // bytes of whole lines
+	rollAt int64    // the size at which the next is begun
+	torn   bool     // bytes after size could not be taken away
 }
 
 // Append puts one event into the log: numbers it, writes it, and only then
@@ -140,7 +145,7 @@ func (l *Log) record(batch []Line) {
 	if err == nil {
 		err = l.writeBatch(batch)
 	}
-	size := l.size
+	size := l.open.size
 	if err != nil {
 		l.fail(err)
 		size = -1
@@ -148,7 +153,7 @@ func (l *Log) record(batch []Line) {
 	for _, gone := range l.tail.push(batch, size) {
 		l.lose(gone)
 	}
-	if err == nil && l.size >= l.rollAt {
+	if err == nil && l.open.size >= l.open.rollAt {
 		l.roll()
 	}
 }
@@ -206,7 +211,7 @@ func (l *Log) Stats() Stats {
 	defer l.mu.Unlock()
 	s := Stats{
 		Head: l.heads.Cursor, Written: l.written, Dropped: l.dropped,
-		Bytes: l.size, Failing: l.failing, Err: l.lastErr, ErrTime: l.lastFail,
+		Bytes: l.open.size, Failing: l.failing, Err: l.lastErr, ErrTime: l.lastFail,
 	}
 	l.tail.mu.RLock()
 	defer l.tail.mu.RUnlock()
@@ -238,9 +243,9 @@ func (l *Log) Close() error {
 	if err != nil {
 		l.fail(err)
 	}
-	if l.file != nil {
-		err = errors.Join(err, l.file.Close())
-		l.file = nil
+	if l.open.file != nil {
+		err = errors.Join(err, l.open.file.Close())
+		l.open.file = nil
 	}
 	if l.marker != nil {
 		err = errors.Join(err, l.marker.Close())

@@ -18,7 +18,7 @@ func Open(dir string, o Options) (*Log, error) {
 		dir: dir, o: o.withDefaults(),
 		tend: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
 	}
-	l.rollAt = l.o.SegmentBytes
+	l.open.rollAt = l.o.SegmentBytes
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("open the event log: %w", err)
 	}
@@ -48,12 +48,12 @@ func Open(dir string, o Options) (*Log, error) {
 // readers in.
 func (l *Log) ready(segments []segment, markErr error) {
 	if n := len(segments); n > 0 {
-		l.first = segments[n-1].first
-		l.torn = l.size < segments[n-1].size
-		segments[n-1].size = l.size
+		l.open.first = segments[n-1].first
+		l.open.torn = l.open.size < segments[n-1].size
+		segments[n-1].size = l.open.size
 	}
 	l.tail.written = l.written
-	l.tail.setSegments(segments, l.size)
+	l.tail.setSegments(segments, l.open.size)
 	l.tail.head = l.heads.Cursor
 	err := markErr
 	if err == nil {
@@ -150,7 +150,7 @@ func (l *Log) recover(segments []segment, headed []uint64) (damage, error) {
 		var size int64
 		size, behind = l.replay(b)
 		if i == len(segments)-1 {
-			l.size = size
+			l.open.size = size
 		}
 	}
 	return behind, nil

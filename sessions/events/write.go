@@ -76,7 +76,7 @@ func (l *Log) flush() error {
 
 func (l *Log) wrote(cursor uint64) {
 	l.written = cursor
-	l.tail.wrote(cursor, l.size)
+	l.tail.wrote(cursor, l.open.size)
 }
 
 func (l *Log) lossLine() Line {
@@ -113,36 +113,36 @@ func (l *Log) writeBatch(batch []Line) error {
 
 // write appends whole lines to the newest segment, all of them or none.
 func (l *Log) write(b []byte) error {
-	if l.file == nil {
+	if l.open.file == nil {
 		if err := l.openNewest(); err != nil {
 			return err
 		}
 	}
-	if l.torn {
-		if err := l.file.Truncate(l.size); err != nil {
+	if l.open.torn {
+		if err := l.open.file.Truncate(l.open.size); err != nil {
 			return fmt.Errorf("take away half a line: %w", err)
 		}
-		l.torn = false
+		l.open.torn = false
 	}
-	n, err := l.file.WriteAt(b, l.size)
+	n, err := l.open.file.WriteAt(b, l.open.size)
 	if err != nil {
 		if n > 0 {
-			l.torn = l.file.Truncate(l.size) != nil
+			l.open.torn = l.open.file.Truncate(l.open.size) != nil
 		}
 		return fmt.Errorf("write the event log: %w", err)
 	}
-	l.size += int64(n)
+	l.open.size += int64(n)
 	return nil
 }
 
 // openNewest opens the newest segment for writing, or begins the first.
 func (l *Log) openNewest() error {
-	if l.first != 0 {
-		f, err := os.OpenFile(segmentName(l.dir, l.first), os.O_WRONLY, 0)
+	if l.open.first != 0 {
+		f, err := os.OpenFile(segmentName(l.dir, l.open.first), os.O_WRONLY, 0)
 		if err != nil {
 			return fmt.Errorf("open event segment: %w", err)
 		}
-		l.file = f
+		l.open.file = f
 		return nil
 	}
 	first := l.written + 1
@@ -150,7 +150,7 @@ func (l *Log) openNewest() error {
 	if err != nil {
 		return fmt.Errorf("begin event segment: %w", err)
 	}
-	l.file, l.first, l.size = f, first, 0
+	l.open.file, l.open.first, l.open.size = f, first, 0
 	l.tail.setSegments([]segment{{first: first}}, 0)
 	return nil
 }
@@ -164,14 +164,14 @@ func (l *Log) roll() bool {
 	f, err := os.OpenFile(segmentName(l.dir, first), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		l.lastErr, l.lastFail = fmt.Errorf("begin event segment: %w", err), l.o.Now()
-		l.rollAt = l.size + rollRetry
+		l.open.rollAt = l.open.size + rollRetry
 		return false
 	}
-	_ = l.file.Close() // written through; nothing is held back that closing could lose
+	_ = l.open.file.Close() // written through; nothing is held back that closing could lose
 	segments := append([]segment(nil), l.tail.segments...)
-	segments[len(segments)-1].size = l.size
+	segments[len(segments)-1].size = l.open.size
 	segments = append(segments, segment{first: first})
-	l.file, l.first, l.size, l.rollAt = f, first, 0, l.o.SegmentBytes
+	l.open.file, l.open.first, l.open.size, l.open.rollAt = f, first, 0, l.o.SegmentBytes
 	l.tail.setSegments(segments, 0)
 	l.due = append(l.due, l.heads.before(first, segments[0].first))
 	l.wakeKeeper()
