@@ -45,7 +45,7 @@ func (m *Machine) confirm(s Seen, now time.Time) Step {
 		return m.end(s, now, m.undecided(s, box))
 	// Not while a draft is put aside: the agent brings it back as it takes the
 	// message, and where the first Enter was only late the second would send it.
-	case !m.resent && !m.aside && now.Sub(m.entry) >= againAfter && m.occupied(s) == "" && m.holds(s, box) && !s.Reading.Stashed && m.again(box, now):
+	case !m.resent && !m.draft.aside && now.Sub(m.entry) >= againAfter && m.occupied(s) == "" && m.holds(s, box) && !s.Reading.Stashed && m.again(box, now):
 		m.resent, m.entry, m.sent, m.read = true, now, box, time.Time{}
 		return write(m.enterKey())
 	}
@@ -128,7 +128,7 @@ func (m *Machine) undecided(s Seen, box *agent.Composer) Outcome {
 		case s.Reading.Composer == nil:
 		case s.Reading.Composer.Empty:
 			return m.confirmed(m.busy + ", and the composer is empty")
-		case m.stashed && !s.Reading.Stashed:
+		case m.draft.before && !s.Reading.Stashed:
 			return m.confirmed(m.busy + ", and the composer holds the draft again")
 		}
 	}

@@ -178,11 +178,16 @@ type Machine struct {
 	ending Outcome         // that taking back, or bringing back, ends in
 	keys   clearer
 
-	aside     bool      // a draft is put aside, by us
-	stashAt   time.Time // when the key for that was pressed
-	draftTold bool      // it was seen, and told
-	stashed   bool      // one was put aside when the message was typed, by whomever
-	returned  bool      // the key that brings it back was pressed
+	draft draft
+}
+
+// draft is what becomes of a draft that the composer held.
+type draft struct {
+	aside    bool      // this delivery put it aside
+	keyAt    time.Time // when the key for that was pressed
+	told     bool      // it was seen to be aside, and reported
+	before   bool      // a draft was aside when the message was typed, put there by any client
+	returned bool      // the key that brings it back was pressed
 }
 
 // New is a delivery that begins now.
@@ -408,7 +413,7 @@ func (m *Machine) paste(s Seen, now time.Time) Step {
 	if !ok {
 		return refuse(api.CodeNotReady, noPaste)
 	}
-	m.wrote, m.stashed = true, s.Reading.Stashed
+	m.wrote, m.draft.before = true, s.Reading.Stashed
 	m.enter(typed, now)
 	return write(data)
 }
@@ -416,7 +421,7 @@ func (m *Machine) paste(s Seen, now time.Time) Step {
 // holds says that the composer holds what was typed and not yet taken: a draft
 // that was put aside, and may be the same text, comes back when it is.
 func (m *Machine) holds(s Seen, box *agent.Composer) bool {
-	return box != nil && m.o.Typist.Holds(m.o.Typed, box) && s.Reading.Stashed == m.stashed
+	return box != nil && m.o.Typist.Holds(m.o.Typed, box) && s.Reading.Stashed == m.draft.before
 }
 
 // await waits for the echo, and presses Enter on it.

@@ -38,7 +38,7 @@ func (m *Machine) stash(s Seen, now time.Time) Step {
 		return refuse(api.CodeNotReady, noPaste)
 	}
 	m.enter(stashing, now)
-	m.stashAt = now
+	m.draft.keyAt = now
 	return write(key)
 }
 
@@ -50,7 +50,7 @@ func (m *Machine) putAside(s Seen, now time.Time) Step {
 	case why != "":
 		m.ending = Outcome{Verdict: Refused, Code: api.CodeAgentBusy, Evidence: why}
 	case box != nil && isAside(s.Reading):
-		m.aside, m.draftTold = true, true
+		m.draft.aside, m.draft.told = true, true
 		step := m.paste(s, now)
 		step.Draft = DraftAside
 		return step
@@ -59,7 +59,7 @@ func (m *Machine) putAside(s Seen, now time.Time) Step {
 	default:
 		return look()
 	}
-	m.aside = true // or it will be: the key is on its way
+	m.draft.aside = true // or it will be: the key is on its way
 	return m.end(s, now, m.ending)
 }
 
@@ -74,18 +74,18 @@ func isBack(r *agent.Reading) bool {
 }
 
 // Aside says that a draft was put aside and not seen to come back.
-func (m *Machine) Aside() bool { return m.aside }
+func (m *Machine) Aside() bool { return m.draft.aside }
 
 // SeenAside says that a draft was seen put aside: the key for it has had its
 // effect.
-func (m *Machine) SeenAside() bool { return m.draftTold }
+func (m *Machine) SeenAside() bool { return m.draft.told }
 
 // Stashing says that a draft is put aside, or about to be.
-func (m *Machine) Stashing() bool { return m.aside || m.phase == stashing }
+func (m *Machine) Stashing() bool { return m.draft.aside || m.phase == stashing }
 
 // end ends the delivery, once the draft that was put aside is back.
 func (m *Machine) end(s Seen, now time.Time, o Outcome) Step {
-	if !m.aside {
+	if !m.draft.aside {
 		return Step{Done: &o}
 	}
 	m.ending = o
@@ -99,14 +99,14 @@ func (m *Machine) end(s Seen, now time.Time, o Outcome) Step {
 func (m *Machine) bringBack(s Seen, now time.Time) Step {
 	step := look()
 	switch {
-	case isBack(s.Reading) && (m.draftTold || now.Sub(m.stashAt) >= stashFor): // before, the key may not be drawn yet
-		m.aside = false
+	case isBack(s.Reading) && (m.draft.told || now.Sub(m.draft.keyAt) >= stashFor): // before, the key may not be drawn yet
+		m.draft.aside = false
 		step.Done = &m.ending
 	case m.over(now, returnFor):
 		m.ending.Aside = true
 		step.Done = &m.ending
-	case isAside(s.Reading) && !s.Asks && !m.returned && (m.ending.Verdict != Confirmed || m.over(now, returnsWithin)):
-		m.returned = true
+	case isAside(s.Reading) && !s.Asks && !m.draft.returned && (m.ending.Verdict != Confirmed || m.over(now, returnsWithin)):
+		m.draft.returned = true
 		step.Write = m.o.Typist.(agent.Stasher).Unstash() // it has put one aside
 	}
 	step.Draft = m.news(s.Reading)
@@ -116,10 +116,10 @@ func (m *Machine) bringBack(s Seen, now time.Time) Step {
 // news is what has become of the draft and was not told yet.
 func (m *Machine) news(r *agent.Reading) Draft {
 	switch {
-	case isAside(r) && !m.draftTold:
-		m.draftTold = true
+	case isAside(r) && !m.draft.told:
+		m.draft.told = true
 		return DraftAside
-	case isBack(r) && m.draftTold:
+	case isBack(r) && m.draft.told:
 		return DraftBack
 	}
 	return ""
@@ -129,7 +129,7 @@ func (m *Machine) news(r *agent.Reading) Draft {
 // t is an agent.Stasher.
 func Return(t agent.Typist, now time.Time) *Machine {
 	m := New(Options{Typist: t}, now)
-	m.aside, m.draftTold, m.phase = true, true, returning
+	m.draft.aside, m.draft.told, m.phase = true, true, returning
 	m.ending = Outcome{Verdict: Refused}
 	return m
 }
