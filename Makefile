@@ -47,7 +47,7 @@ test-agents:
 # CLI's 10. So it leaves out what measures delays, which a busy machine makes longer, and
 # of TestWays the two ways without hooks; of the others it runs a core.
 NOT_CI := ^TestDelays$$|^TestWays$$/by_(keys|none)$$
-NEWER_CORE := ^(TestVersion|TestPhone|TestRespondPlan|TestRespondQuestions)$$
+NEWER_CORE := ^(TestVersion|TestPhone|TestCommandsOfLines|TestRespondPlan|TestRespondQuestions)$$
 CODEX_CORE := ^(TestTurn|TestPermissionByHook|TestPermissionByKeys|TestQuestion|TestNudges)$$
 GEMINI_CORE := ^(TestTurn|TestTrust)$$
 test-agents-ci:
@@ -59,7 +59,7 @@ test-agents-ci:
 # the messages, the dialogs of a turn and of a start, and what only that version has.
 # TestRespondNotices and TestRespondAfterAPerson are too, but not on a machine with many
 # times its work: 2.1.330 takes no notice of a person's key that comes early.
-NEWER := TestVersion$$|TestNudges$$|TestTwoInARow|TestKeysTwoInARow|TestRespondTwoInARow|TestQuestions|TestPlan$$|TestSubagents|TestPermission|TestRespondPermission|TestRespondTrustRefused|TestRespondPlan|TestRespondQuestions|TestRespondSetup|TestRespondEachSetup|TestRespondHeldBack|TestPhone|TestAutoMode|TestHiddenSubagent|TestStrayLeft
+NEWER := TestVersion$$|TestNudges$$|TestTwoInARow|TestKeysTwoInARow|TestRespondTwoInARow|TestQuestions|TestPlan$$|TestSubagents|TestPermission|TestRespondPermission|TestRespondTrustRefused|TestRespondPlan|TestRespondQuestions|TestRespondSetup|TestRespondEachSetup|TestRespondHeldBack|TestPhone|TestCommandsOfLines|TestAutoMode|TestHiddenSubagent|TestStrayLeft
 test-claude-newer:
 	AGENT_VERSION=2.1.330 $(AGENTS_TEST) -count=1 -timeout 10m -run '$(NEWER)' ./test/agents/claude
 	AGENT_VERSION=2.1.330 $(AGENTS_TEST) -count=1 -timeout 5m -run 'TestDelays$$/allowed' ./test/agents/claude

@@ -134,3 +134,20 @@ func TestDigestBeforeItsHook(t *testing.T) {
 		t.Errorf("digest %s was %s: %+v", p.Request.Digest, before.Digest, p)
 	}
 }
+
+// TestBarOfAnEmptyLine: a command of several lines has its bar before an empty one too, and is
+// the prompt that its hook told of.
+func TestBarOfAnEmptyLine(t *testing.T) {
+	r := asksOfCommand("List", "│ touch a", "│", "│ ls")
+	if want := "touch a\n\nls"; r.Dialog.Asked != want {
+		t.Errorf("it asks %q, want %q", r.Dialog.Asked, want)
+	}
+	s := newForgery(t)
+	s.asks("Bash", `{"command":"touch a\n\nls","description":"List"}`, "7")
+	s.show(r)
+	s.pass(3 * time.Second)
+	all := s.f.Status().Requests
+	if len(all) != 1 || !all[0].OnScreen || all[0].Contested || all[0].Channel != agent.ChannelHook {
+		t.Errorf("%d prompts, the first is %+v", len(all), all[0])
+	}
+}

@@ -161,11 +161,20 @@ func colorBorder(rows []agent.DrawnRow) (border int, ok bool) {
 }
 
 // bar begins each row of a long line in the frame, at every width of the screen: of one
-// with 89 columns and more, and of none with 77. 2.1.330 was seen to.
+// with 89 columns and more, and of none with 77. 2.1.330 was seen to. It begins each row of
+// a command of several lines too, also an empty one.
 const (
 	bar       = "│ "
 	mostPlain = 88 // columns that a line without a bar has at the most
 )
+
+// unbar takes the bar off a row. Of an empty one it is all that there is.
+func unbar(row string) (text string, barred bool) {
+	if row == strings.TrimRight(bar, " ") {
+		return "", true
+	}
+	return strings.CutPrefix(row, bar)
+}
 
 // unbarred takes the bars off, and says what the rows' ends are: a line has its bar in
 // each row or in none, and one without is short.
@@ -173,12 +182,12 @@ func unbarred(rows []string) (out []string, ends []drawn.End, found bool) {
 	out, ends = slices.Clone(rows), make([]drawn.End, len(rows))
 	for i, row := range rows {
 		var barred bool
-		out[i], barred = strings.CutPrefix(row, bar)
+		out[i], barred = unbar(row)
 		found = found || barred
 		if i == 0 {
 			continue
 		}
-		if before := strings.HasPrefix(rows[i-1], bar); barred != before || !barred && terminal.StringWidth(rows[i-1])+terminal.StringWidth(row) > mostPlain {
+		if _, before := unbar(rows[i-1]); barred != before || !barred && terminal.StringWidth(rows[i-1])+terminal.StringWidth(row) > mostPlain {
 			ends[i-1] = drawn.Line
 		}
 	}

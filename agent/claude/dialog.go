@@ -319,7 +319,8 @@ func (b *bottomBlock) reads(rows []string, headless bool) {
 			d.Partial = true // a file's change is not drawn yet
 		}
 		if dashes == 1 {
-			framed = append(framed, strings.TrimRight(strings.TrimPrefix(strings.TrimPrefix(row, " "), bar), " "))
+			text, _ := unbar(strings.TrimRight(strings.TrimPrefix(row, " "), " "))
+			framed = append(framed, text)
 		}
 		text = strings.TrimSpace(strings.TrimPrefix(text, "│"))
 		body = append(body, text)

@@ -277,10 +277,10 @@ func (l *lab) modelGot(message, text string) {
 
 // shown is what prompt says.
 type shown struct {
-	ID, Type, Channel, Title string
-	Ready                    bool
-	OnScreen                 bool `json:"on_screen"`
-	Options                  []string
+	ID, Type, Channel, Title, Tool, Input string
+	Ready                                 bool
+	OnScreen                              bool `json:"on_screen"`
+	Options                               []string
 }
 
 func (l *lab) prompt() (shown, error) {
