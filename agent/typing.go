@@ -60,7 +60,8 @@ type Breaker interface {
 	Broke(before, now *Composer) bool
 }
 
-// Enterer is a Typist whose agent takes a message by another key than Enter.
+// Enterer is a Typist whose agent takes a message by other keys than Enter.
 type Enterer interface {
-	Enter() []byte
+	// Enter is what sends the typed text that the composer holds.
+	Enter(typed string) []byte
 }

@@ -13,25 +13,31 @@ import (
 
 var _ agent.Typist = Driver{}
 
-// shield is a zero-width space. In front of a character that opens a menu or
-// makes a command of what follows, it is text like any other, and it is no
-// blank: Codex trims those away.
-const shield = "\u200b"
+// markAbove is the number of characters above which Codex shows a mark in place of a paste.
+const markAbove = 1000
 
-// Message makes a text safe to type: neither command (/), shell command (!) nor
-// a name of a file (@), whose menu would take the Enter. A $ is left alone, since a
-// shell's variables begin with it: its menu would take the Enter only when the last
-// word begins so, and a blank closes it, which Codex trims away.
+// folds says that a mark is shown in place of a text.
+func folds(text string) bool { return utf8.RuneCountInString(text) > markAbove }
+
+// isCommand says that Codex would take a text for a command of its own or of the shell.
+func isCommand(text string) bool { return text != "" && (text[0] == '/' || text[0] == '!') }
+
+// Message makes a text safe to type: neither a command (/) nor a shell command (!), nor
+// one whose menu would take the Enter. Blanks do that, and Codex trims them away, so that
+// the model has the text as it was given. A blank in front is Codex's own way to say that
+// no command follows. The menus of files (@) and of skills ($) are open only for the word
+// at the caret, and a blank after it closes them. A mark opens no menu; Enter puts the
+// blank in front of it.
 func (Driver) Message(text string) string {
-	text = shieldNames(agent.CleanMessage(text))
-	body := trim(text)
-	switch {
-	case body == "":
-		return ""
-	case body[0] == '/', body[0] == '!', body == "?":
-		text = shield + strings.TrimLeftFunc(text, blank)
+	text = trim(agent.CleanMessage(text))
+	if folds(text) {
+		return text
 	}
-	if last := compose.LastWord(text, blank); strings.HasPrefix(last, "$") {
+	last := compose.LastWord(text, blank)
+	if isCommand(text) {
+		text = " " + text
+	}
+	if strings.HasPrefix(last, "@") || strings.HasPrefix(last, "$") {
 		text += " "
 	}
 	return text
@@ -45,31 +51,38 @@ func blank(r rune) bool { return unicode.IsSpace(r) }
 
 func trim(text string) string { return strings.TrimFunc(text, blank) }
 
-// shieldNames keeps words that begin with @ from being looked up.
-func shieldNames(text string) string {
-	var b strings.Builder
-	before := ' '
-	for _, r := range text {
-		if r == '@' && blank(before) {
-			b.WriteString(shield)
-		}
-		b.WriteRune(r)
-		before = r
-	}
-	return b.String()
-}
-
 // bareLimit is how many bytes may be typed without the marks of a paste: of more
 // than about 1 KB Codex reads no further for a minute.
 const bareLimit = 512
 
-// Paste is a bracketed paste. Without that mode only a short single line is
-// typed.
+// readMost is how many bytes Codex reads at once. When a key or a paste ends within them
+// it reads no further before more arrive.
+const readMost = 1024
+
+// Paste is a bracketed paste. Without that mode only a short single line is typed. A
+// blank that would make a mark of the paste is a key of its own, where Codex reads all of
+// it at once: it does not trim what a mark is shown for.
 func (Driver) Paste(typed string, bracketed bool) ([]byte, bool) {
-	if bracketed {
-		return compose.AppendPaste(nil, typed), true
+	if !bracketed {
+		return []byte(typed), !strings.ContainsAny(typed, "\n\t") && len(typed) <= bareLimit
 	}
-	return []byte(typed), !strings.ContainsAny(typed, "\n\t") && len(typed) <= bareLimit
+	data, text := compose.AppendPaste(nil, typed), trim(typed)
+	if folds(typed) && !folds(text) && len(data) <= readMost {
+		before, after, _ := strings.Cut(typed, text)
+		data = append(compose.AppendPaste([]byte(before), text), after...)
+	}
+	return data, true
+}
+
+var _ agent.Enterer = Driver{}
+
+// Enter sends the message. In front of a mark that stands for a command it puts a blank
+// first, as a paste: an Enter right after a typed character would be a line break.
+func (Driver) Enter(typed string) []byte {
+	if isCommand(trim(typed)) && folds(typed) {
+		return append(compose.AppendPaste([]byte{'A' - '@'}, " "), '\r')
+	}
+	return []byte{'\r'}
 }
 
 // Pause: an Enter within 30 ms of text that came without the marks of a paste is

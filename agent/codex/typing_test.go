@@ -5,20 +5,29 @@ import (
 	"testing"
 
 	"berth/agent"
+	"berth/agent/compose"
 )
 
 func TestMessageIsOnlyAMessage(t *testing.T) {
+	long := strings.Repeat("x", 1000)
 	for _, c := range []struct{ text, typed string }{
 		{"fix the login bug", "fix the login bug"},
-		{"/quit", "\u200b/quit"},
-		{" /new", "\u200b/new"},
-		{"\n!ls", "\u200b!ls"},
-		{"!", "\u200b!"},
-		{"?", "\u200b?"},
+		{"/quit", " /quit"},
+		{" /new", " /new"},
+		{"\n!ls", " !ls"},
+		{"!", " !"},
+		{"?", "?"},
 		{"?help", "?help"},
 		{"one\n/two\n!three", "one\n/two\n!three"},
-		{"@go.mod", "\u200b@go.mod"},
-		{"read @go.mod and $skill now", "read \u200b@go.mod and $skill now"},
+		{"@go.mod", "@go.mod "},
+		{"read @go.mod and $skill now", "read @go.mod and $skill now"},
+		{"first\n@go.mod", "first\n@go.mod "},
+		{"见\u3000@go.mod", "见\u3000@go.mod "},
+		{"read @", "read @ "},
+		{"read @go.mod\n", "read @go.mod "},
+		{"/" + long[:999], " /" + long[:999]},
+		{"/" + long[:1000], "/" + long[:1000]}, // a mark: Enter sees to it
+		{"/review @go.mod", " /review @go.mod "},
 		{"echo $HOME", "echo $HOME "},
 		{"$", "$ "},
 		{"costs 5$ to a@b.example", "costs 5$ to a@b.example"},
@@ -41,8 +50,14 @@ func FuzzMessage(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		typed := (Driver{}).Message(text)
-		if body := trim(typed); body != "" && (body[0] == '/' || body[0] == '!' || body[0] == '@') {
-			t.Errorf("%q is typed as %q", text, typed)
+		if enter := string((Driver{}).Enter(typed)); isCommand(typed) && enter == "\r" {
+			t.Errorf("%q is typed as a command: %q", text, typed)
+		}
+		if last := compose.LastWord(typed, blank); !folds(typed) && last != "" && (last[0] == '@' || last[0] == '$') {
+			t.Errorf("%q is typed with a menu open: %q", text, typed)
+		}
+		if trim(typed) != trim(agent.CleanMessage(text)) {
+			t.Errorf("%q is typed as another text: %q", text, typed)
 		}
 		if strings.ContainsAny(typed, "\x1b\r\x00\x03") || strings.ContainsRune(typed, 0x9b) {
 			t.Errorf("%q is typed with a control character: %q", text, typed)
@@ -59,7 +74,7 @@ func TestSlash(t *testing.T) {
 }
 
 func TestPaste(t *testing.T) {
-	long := strings.Repeat("x", 600)
+	long, edge, wide := strings.Repeat("x", 600), strings.Repeat("x", 999), strings.Repeat("漢", 999)
 	for _, c := range []struct {
 		typed     string
 		bracketed bool
@@ -67,6 +82,9 @@ func TestPaste(t *testing.T) {
 		ok        bool
 	}{
 		{"one\ntwo", true, "\x1b[200~one\ntwo\x1b[201~", true},
+		{" /one @two ", true, "\x1b[200~ /one @two \x1b[201~", true},
+		{" /" + edge + " ", true, " \x1b[200~/" + edge + "\x1b[201~ ", true}, // with the blanks it would be a mark
+		{" /" + wide, true, "\x1b[200~ /" + wide + "\x1b[201~", true},
 		{long, true, "\x1b[200~" + long + "\x1b[201~", true},
 		{"one", false, "one", true},
 		{"one\ntwo", false, "one\ntwo", false},
@@ -75,6 +93,18 @@ func TestPaste(t *testing.T) {
 	} {
 		if got, ok := (Driver{}).Paste(c.typed, c.bracketed); string(got) != c.want || ok != c.ok {
 			t.Errorf("%.20q bracketed %v: %.40q, %v", c.typed, c.bracketed, got, ok)
+		}
+	}
+}
+
+func TestEnter(t *testing.T) {
+	long := strings.Repeat("x", 1000)
+	for typed, want := range map[string]string{
+		"fix it": "\r", " /quit": "\r", "x" + long: "\r",
+		"/" + long: "\x01\x1b[200~ \x1b[201~\r", " !" + long: "\x01\x1b[200~ \x1b[201~\r",
+	} {
+		if got := string((Driver{}).Enter(typed)); got != want {
+			t.Errorf("%.20q is sent by %q", typed, got)
 		}
 	}
 }
@@ -111,7 +141,7 @@ func TestHolds(t *testing.T) {
 	}{
 		"the text":                     {"fix the bug", composer("fix the bug"), true, true},
 		"broken into lines":            {"fix the bug", composer("fix the\nbug"), true, true},
-		"with a shield":                {"\u200b/quit", composer("/quit"), true, true},
+		"with a blank in front":        {" /quit", composer("/quit"), true, true},
 		"a draft before it":            {"fix the bug", composer("I think fix the bug"), false, false},
 		"a mark":                       {long, composer("[Pasted Content 1320 chars]"), true, false},
 		"a mark of another":            {long, composer("[Pasted Content 1319 chars]"), false, false},

@@ -45,7 +45,7 @@ func Slash(text string) (typed string, ok bool) {
 // LastWord is what follows the last blank of a text, as blank has it. Some menus are
 // open while it begins with a certain character, and Enter chooses from them.
 func LastWord(text string, blank func(rune) bool) string {
-	return text[strings.LastIndexFunc(text, blank)+1:]
+	return text[len(strings.TrimRightFunc(text, func(r rune) bool { return !blank(r) })):]
 }
 
 // Normal is a message after the changes that all measured agents make: one kind of

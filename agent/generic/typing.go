@@ -80,7 +80,7 @@ func (t typist) Clear(_ *agent.Composer, stuck int) []byte {
 func (t typist) Interrupt() []byte { return key(t.set.Set.Nudge.Interrupt) }
 
 // Enter sends the message.
-func (t typist) Enter() []byte { return key(t.set.Set.Nudge.Enter) }
+func (t typist) Enter(string) []byte { return key(t.set.Set.Nudge.Enter) }
 
 // key is what a key of the rules sends, which was checked as they were read.
 func key(name string) []byte {

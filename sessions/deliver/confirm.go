@@ -16,7 +16,7 @@ func (m *Machine) press(s Seen, now time.Time) Step {
 // enterKey is what sends the message.
 func (m *Machine) enterKey() []byte {
 	if e, ok := m.o.Typist.(agent.Enterer); ok {
-		return e.Enter()
+		return e.Enter(m.o.Typed)
 	}
 	return []byte{'\r'}
 }

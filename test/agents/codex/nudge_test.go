@@ -70,8 +70,6 @@ func (l *lab) confirmed(text, arrives string) {
 	}
 }
 
-const shield = "\u200b"
-
 // TestNudges gives messages of all kinds. Each arrives once, exactly, and with a
 // true verdict.
 func TestNudges(t *testing.T) {
@@ -81,14 +79,27 @@ func TestNudges(t *testing.T) {
 	for _, c := range [][2]string{
 		{"fix the login bug", ""},
 		{"x", ""},
-		{"!touch ran.txt", shield + "!touch ran.txt"},
-		{"/status", shield + "/status"},
-		{" /new", shield + "/new"},
+		{"!touch ran.txt", ""},
+		{"!touch ran.txt # " + strings.Repeat("0123456789 ", 130) + "end", ""},
+		{"/status", ""},
+		{" /new", "/new"},
+		{"/nosuch", ""},
+		{"/nosuch " + strings.Repeat("x", 992), ""},
+		{"!touch ran.txt # " + strings.Repeat("漢", 983), " !touch ran.txt # " + strings.Repeat("漢", 983)}, // the one size with a blank
+		{"/nosuch " + strings.Repeat("x", 993), ""},
+		{strings.Repeat("x ", 497) + "@notes", ""},
+		{"/nosuch " + strings.Repeat("0123456789 ", 130) + "end", ""},
 		{"exit", ""},
 		{"quit", ""},
-		{"?", shield + "?"},
-		{"@notes.txt", shield + "@notes.txt"},
-		{"read @notes.txt now", "read " + shield + "@notes.txt now"},
+		{"?", ""},
+		{"@notes.txt", ""},
+		{"read @notes.txt now", ""},
+		{"read @notes.txt", ""},
+		{"first\n@notes.txt", ""},
+		{"见\u3000@notes.txt", ""},
+		{"say @", ""},
+		{"/review @notes.txt", ""},
+		{strings.Repeat("0123456789 ", 130) + "@notes.txt", ""},
 		{"use $skill now", ""},
 		{"echo $HOME", ""},
 		{"$PATH is what it is, and so is $", ""},
@@ -145,7 +156,6 @@ func message(r *rand.Rand, i int) (text, arrives string) {
 	}
 	plain := words("word ", "fix the bug ", "and then, ", "x ", "(see below) ", "100 % ", "don't ", "`code` ", "\"quoted\" ", "a/b/c ")
 	same := func(s string) (string, string) { return s, s }
-	shielded := func(s string) (string, string) { return s, shield + s }
 	switch i % 10 {
 	case 0:
 		return same(string(rune('a' + i/10%26))) // 1 byte
@@ -158,11 +168,11 @@ func message(r *rand.Rand, i int) (text, arrives string) {
 	case 4:
 		return same(id + " " + words("👨‍👩‍👧 ", "🇩🇪 ", "👍🏽 ", "✈️ ", "🦀"))
 	case 5:
-		return shielded("/" + id + " " + plain)
+		return same("/" + id + " " + plain)
 	case 6:
-		return shielded("!touch ran.txt " + id)
+		return same("!touch ran.txt " + id)
 	case 7:
-		return shielded("@notes-" + id + " look at a@b.example")
+		return same("@notes-" + id + " look at a@b.example and @notes")
 	case 8:
 		return same("$skill-" + id + " " + plain + " $HOME")
 	}
