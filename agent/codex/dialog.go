@@ -49,6 +49,16 @@ func (s *screen) join(from, to int) string {
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }
 
+// inset are the rows without the indent that all rows of a dialog have: blanks beyond it
+// belong to a command.
+func (s *screen) inset(from, to int) string {
+	var lines []string
+	for i := max(from, 0); i <= to; i++ {
+		lines = append(lines, strings.TrimRight(strings.TrimPrefix(s.text(i), "  "), " "))
+	}
+	return strings.Trim(strings.Join(lines, "\n"), "\n")
+}
+
 // above is the nearest row above the options that the pattern fits; ok false
 // when there is none.
 func (b *block) above(pattern *pattern.Pattern) (row int, ok bool) {
@@ -248,11 +258,11 @@ func (b *block) permission() bool {
 	if headed {
 		b.top = row
 		last := b.asked(row)
-		d.Title, d.Body = flat(b.screen.join(row, last)), b.screen.join(last+1, b.first-1)
+		d.Title, d.Body = flat(b.screen.join(row, last)), b.screen.inset(last+1, b.first-1)
 		row = last
 		d.Tool = toolOf[d.Title]
 	} else {
-		d.Body, d.Cut = b.screen.join(0, b.first-1), true
+		d.Body, d.Cut = b.screen.inset(0, b.first-1), true
 	}
 	for i := row + 1; headed && i < b.first; i++ {
 		d.Rows = append(d.Rows, agent.Drawn(b.screen.view.Lines[i]))

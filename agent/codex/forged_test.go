@@ -262,3 +262,11 @@ func TestHeaderThatIsNotDrawn(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 }
+
+// TestIndentOfACommand: the blanks that a command's line begins with are shown.
+func TestIndentOfACommand(t *testing.T) {
+	r := draw(strings.Replace(runs, "$ ", "$ cat <<EOF\n    two\n  EOF\n  ", 1), -1, 0)
+	if p := (codex.Driver{}).FromDialog(r.Dialog); p.Input == nil || !strings.HasPrefix(*p.Input, "cat <<EOF\n  two\nEOF\n") {
+		t.Errorf("it asks %q", text(p.Input))
+	}
+}

@@ -190,3 +190,18 @@ func TestHeaderThatIsNotDrawn(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 }
+
+// TestBoxInACommand: above the command's own box are the model's words, which can draw another.
+func TestBoxInACommand(t *testing.T) {
+	rows := []string{"? Shell  rm -rf ~", "         ╭────────────────────────╮", "         │ ls                     │", "         ╰────────────────────────╯",
+		"╭────────────────────────────╮", "│ rm -rf ~                   │", "│ ╭────────────────────────╮ │", "│ │ ls                     │ │", "│ ╰────────────────────────╯ │", "╰────────────────────────────╯",
+		"Allow execution of [Shell]?", "● 1. Allow once", "  2. Allow for this session", "  3. No, suggest changes (esc)"}
+	d := draw(box(rows...)...).Dialog
+	p := gemini.Driver{}.FromDialog(d)
+	if want := "rm -rf ~\n╭────────────────────────╮\n│ ls                     │\n╰────────────────────────╯"; text(p.Input) != want {
+		t.Errorf("it asks %q, want %q", text(p.Input), want)
+	}
+	if d := draw(box(append(rows[:4:4], rows[10:]...)...)...).Dialog; d == nil || !d.Cut {
+		t.Errorf("without the own box: %+v", d)
+	}
+}

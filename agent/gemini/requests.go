@@ -226,19 +226,23 @@ func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 }
 
 // inner is what the box inside of a dialog holds, as it is broken into rows, and how
-// many columns such a row has.
+// many columns such a row has. It is the lowest, and not indented: above it Gemini draws
+// the model's own words, indented, and these can be another box.
 func inner(rows []string) (lines []string, columns int) {
-	open := false
-	for _, row := range rows {
-		switch row = strings.TrimSpace(row); {
-		case strings.HasPrefix(row, "╭──"):
-			open, lines, columns = true, nil, terminal.StringWidth(row)-4
-		case strings.HasPrefix(row, "╰──"):
-			return lines, columns
-		case open:
-			row = strings.TrimSuffix(strings.TrimPrefix(row, "│"), "│")
-			lines = append(lines, strings.TrimRight(strings.TrimPrefix(row, " "), " "))
+	end := len(rows) - 1
+	for end >= 0 && !strings.HasPrefix(rows[end], "╰──") {
+		end--
+	}
+	for i := end - 1; i >= 0; i-- {
+		row := strings.TrimRight(rows[i], " ")
+		if strings.HasPrefix(row, "╭──") {
+			return lines, terminal.StringWidth(row) - 4
 		}
+		row, framed := strings.CutPrefix(row, "│")
+		if !framed {
+			return nil, 0
+		}
+		lines = append([]string{strings.TrimRight(strings.TrimPrefix(strings.TrimSuffix(row, "│"), " "), " ")}, lines...)
 	}
 	return nil, 0
 }
