@@ -29,6 +29,7 @@ type Nudged struct {
 	Nudge       string          `json:"nudge"`
 	StateBefore string          `json:"state_before"`
 	Evidence    string          `json:"evidence"`
+	ArrivedAs   *string         `json:"arrived_as"` // message; changed, where characters were added or taken out; null while it waits
 	Seq         uint64          `json:"seq"`
 	State       *string         `json:"state"`           // at the end of the turn that took the message
 	LastMessage *string         `json:"last_message"`    // of that turn
@@ -178,7 +179,7 @@ func (c *Call) nudgeOne(ctx, patience context.Context, s *sessions.Session, e er
 	if err != nil || answer.Queued {
 		return answer, c.overStatus(s, answer), err
 	}
-	answer.Delivered, answer.Confirmed = true, true
+	answer.Delivered, answer.Confirmed, answer.ArrivedAs = true, true, &done.Arrived
 	if !e.wait {
 		return answer, 0, nil
 	}

@@ -113,7 +113,7 @@ type (
 		Code     string `json:"code,omitempty"` // of one that is not confirmed
 		Evidence string `json:"evidence"`
 		Aside    bool   `json:"draft_aside,omitempty"` // a person's draft is put aside still
-		Arrived  string `json:"arrived_as,omitempty"`  // pasted: as content that its user did not write
+		Arrived  string `json:"arrived_as,omitempty"`  // message, changed, pasted: see arrivedAs
 	}
 	messageEvent struct {
 		By      By        `json:"by"`

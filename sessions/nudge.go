@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"berth/agent"
@@ -31,6 +32,7 @@ type Nudged struct {
 	Evidence string
 	Seq      uint64 // of its event
 	Typed    bool   // something of it was typed, if only to be taken back
+	Arrived  string // as what the agent has it: see arrivedAs
 	turn     *turnWatch
 }
 
@@ -38,6 +40,7 @@ type Nudged struct {
 type nudging struct {
 	machine *deliver.Machine
 	typed   string
+	changed bool // what is typed is not the text: see changes
 	slash   bool // it is a command of the agent's own
 	before  agent.State
 	id      string
@@ -142,6 +145,16 @@ func (n Nudge) typed(typist agent.Typist) (string, error) {
 	return typed, nil
 }
 
+// lineEnds are typed as line feeds, and mean the same.
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+
+// changes says that what is typed for the message is not its text: a character in front
+// that keeps it from being a command, say, or a control character less. Blanks at the ends
+// do not count, as agents trim them.
+func (n Nudge) changes(typed string) bool {
+	return strings.TrimSpace(lineEnds.Replace(n.Text)) != strings.TrimSpace(typed)
+}
+
 // beginNudge prepares a delivery on the loop.
 func (c *core) beginNudge(claim Claim, n Nudge, q *queued, typist agent.Typist) (*nudging, error) {
 	if c.detection == nil || c.exit != nil {
@@ -155,7 +168,7 @@ func (c *core) beginNudge(claim Claim, n Nudge, q *queued, typist agent.Typist) 
 		return nil, err
 	}
 	d := &nudging{
-		typed: options.Typed, slash: n.Slash, before: c.state, by: claim.by(), queued: q, id: fmt.Sprintf("n%d", c.s.reg.events.LastSeq(c.s.id)+1),
+		typed: options.Typed, changed: n.changes(options.Typed), slash: n.Slash, before: c.state, by: claim.by(), queued: q, id: fmt.Sprintf("n%d", c.s.reg.events.LastSeq(c.s.id)+1),
 		machine: deliver.New(options, c.now()),
 	}
 	if q == nil {

@@ -31,9 +31,9 @@ func (c *core) endNudge(d *nudging, claim Claim, o deliver.Outcome, broken bool)
 	default:
 		a.late = c.now()
 	}
-	done := Nudged{ID: d.id, Before: d.before, Bytes: len(d.typed), Verdict: o.Verdict, Evidence: o.Evidence, Typed: d.machine.Typed(), turn: &d.turn}
+	done := Nudged{ID: d.id, Before: d.before, Bytes: len(d.typed), Verdict: o.Verdict, Evidence: o.Evidence, Typed: d.machine.Typed(), Arrived: arrivedAs(o, d.changed), turn: &d.turn}
 	c.flushTyping(c.now(), true)
-	e := nudgeEvent{By: claim.by(), Nudge: d.id, Bytes: done.Bytes, Verdict: string(o.Verdict), Code: string(o.Code), Evidence: o.Evidence, Aside: o.Aside, Arrived: arrivedAs(o)}
+	e := nudgeEvent{By: claim.by(), Nudge: d.id, Bytes: done.Bytes, Verdict: string(o.Verdict), Code: string(o.Code), Evidence: o.Evidence, Aside: o.Aside, Arrived: done.Arrived}
 	if d.queued != nil {
 		done.Seq = c.endQueued(d, o, e, broken)
 		d.settle(c, done, o)
@@ -127,15 +127,18 @@ func nudgeError(st *Status, done Nudged, o deliver.Outcome) error {
 	return api.Errorf(o.Code, message+"%s", name, o.Evidence, remedy).With("session", name).With("nudge", done.ID).
 		With("delivered", o.Verdict == deliver.Unconfirmed).With("confirmed", false).With("state_before", string(done.Before)).
 		With("seq", done.Seq).With("typed", done.Typed).With("left_in_composer", o.Left).With("draft_aside", o.Aside).
-		With("arrived_as", arrivedAs(o))
+		With("arrived_as", done.Arrived)
 }
 
-// arrivedAs is message, pasted for content that its user did not write, or empty
-// while nobody knows.
-func arrivedAs(o deliver.Outcome) string {
+// arrivedAs is message, changed for one with characters that its user did not write or
+// without some that he wrote, pasted for content that its user did not write, or empty
+// while the agent has not said that it has it.
+func arrivedAs(o deliver.Outcome, changed bool) string {
 	switch {
 	case o.Pasted:
 		return "pasted"
+	case o.Verdict == deliver.Confirmed && changed:
+		return "changed"
 	case o.Verdict == deliver.Confirmed:
 		return "message"
 	}

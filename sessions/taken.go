@@ -36,7 +36,9 @@ func (c *core) takenEvent() (told []any) {
 	if q == nil {
 		return nil
 	}
-	e := nudgeEvent{By: q.By, Queue: q.ID, Bytes: len(q.Nudge.Text), Verdict: string(deliver.Confirmed), Evidence: c.mail.takenBy.Cause}
+	typed, _ := q.Nudge.typed(c.s.reg.driver(c.spec).(agent.Typist)) // it knew the message
+	o := deliver.Outcome{Verdict: deliver.Confirmed}
+	e := nudgeEvent{By: q.By, Queue: q.ID, Bytes: len(q.Nudge.Text), Verdict: string(o.Verdict), Evidence: c.mail.takenBy.Cause, Arrived: arrivedAs(o, q.Nudge.changes(typed))}
 	if d := c.delivering(q); d != nil {
 		e.Nudge, e.Bytes = d.id, len(d.typed)
 	}
@@ -74,7 +76,8 @@ func (c *core) settleTaken(seq uint64) {
 		w.wait()
 	}
 	c.detection.watches = append(c.detection.watches, w)
-	q.settle(Nudged{Bytes: len(w.typed), Verdict: o.Verdict, Evidence: o.Evidence, Seq: seq, Typed: true, turn: w}, nil)
+	arrived := arrivedAs(o, q.Nudge.changes(w.typed))
+	q.settle(Nudged{Bytes: len(w.typed), Verdict: o.Verdict, Evidence: o.Evidence, Seq: seq, Typed: true, Arrived: arrived, turn: w}, nil)
 }
 
 // delivering is the delivery of a queued message that is under way.

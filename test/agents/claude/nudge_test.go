@@ -20,6 +20,7 @@ type nudged struct {
 	Queued               bool
 	QueueID              string `json:"queue_id"`
 	Nudge, Evidence      string
+	ArrivedAs            string  `json:"arrived_as"`
 	StateBefore          string  `json:"state_before"`
 	State                *string `json:"state"`
 	LastMessage          *string `json:"last_message"`
@@ -58,6 +59,13 @@ func (l *lab) confirmed(text, arrives string) {
 	n := l.nudge(text, "--wait", "--timeout", patient.String())
 	if n.status != 0 || !n.Confirmed || !taken[n.Evidence] {
 		l.t.Fatalf("%.60q (%d bytes): %+v %+v", text, len(text), n, n.Error)
+	}
+	as := "message"
+	if strings.TrimSpace(text) != strings.TrimSpace(arrives) {
+		as = "changed"
+	}
+	if n.ArrivedAs != as {
+		l.t.Errorf("%.60q arrived as %q, and is told as %s", text, arrives, n.ArrivedAs)
 	}
 	if got := l.api.Arrivals(arrives); got != 1 {
 		last := ""
