@@ -22,6 +22,8 @@ func TestMain(m *testing.M) {
 			os.Exit(Main(os.Stdin))
 		case "program":
 			os.Exit(testProgram(os.Args[2:]))
+		case enterWord:
+			os.Exit(EnterMain())
 		case "hook":
 			os.Exit(Hook(os.Args[2:]))
 		}

@@ -222,9 +222,9 @@ func Orphans(dir string) ([]Orphan, error) {
 	holder, _ := readIdentity(dir) // none is left of a session without one
 	held := func(p process) bool {
 		for range len(all) {
-			// A program can call itself a holder. One that is starting is not in the
-			// folder yet.
-			if p.pid == holder.PID && p.start == holder.Start || p.parent == os.Getpid() && isHolder(p.pid) {
+			// A program can call itself a holder, also one that a command has made our
+			// child (CLONE_PARENT). A holder that is starting is not in the folder yet.
+			if p.pid == holder.PID && p.start == holder.Start || p.parent == os.Getpid() && children.has(p.pid) {
 				return !p.dead
 			}
 			up, ok := above[p.parent]

@@ -61,6 +61,42 @@ func TestOrphansOfAKilledHolder(t *testing.T) {
 	eventually(t, "it is so", func() bool { left, _ := Orphans(spec.Dir); return len(left) == 0 })
 }
 
+// A command of a session can make what it leaves running a child of the server
+// (CLONE_PARENT), and have it call itself a holder. It is left over all the same.
+func TestOrphanThatIsTheServersChild(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, holderWord), []byte("read -r line\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("/bin/sh", holderWord)
+	cmd.Dir, cmd.Env = dir, []string{}
+	input, err := cmd.StdinPipe() // it lives until that is closed
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry, err := Enter(cmd, os.Args[0], filepath.Base(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer entry.Close()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = input.Close()
+		_ = cmd.Wait()
+	})
+	if err := entry.Begin(); err != nil {
+		t.Fatal(err)
+	}
+	if !isHolder(cmd.Process.Pid) {
+		t.Fatal("it does not call itself a holder")
+	}
+	if left, err := Orphans(dir); err != nil || len(left) != 1 || left[0].PID() != cmd.Process.Pid {
+		t.Errorf("orphans: %v %v", left, err)
+	}
+}
+
 // A peer whose process cannot be held, such as when no descriptor is free, is
 // refused: a pid alone could be another process's by now.
 func TestPeerThatCannotBeHeldIsRefused(t *testing.T) {

@@ -36,6 +36,13 @@ func (r *reaper) add(pid int) <-chan struct{} {
 	return ended
 }
 
+// has reports whether a process is such a child.
+func (r *reaper) has(pid int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.ended[pid] != nil
+}
+
 func (r *reaper) reap(signals chan os.Signal) {
 	defer signal.Stop(signals)
 	for !r.lookAtAll() {
