@@ -157,3 +157,29 @@ func (d *Dialog) Labels() []string {
 	}
 	return out
 }
+
+// Focused is the number of the option that the dialog has chosen already, from 1; 0 for
+// none.
+func (d *Dialog) Focused() int {
+	for i, o := range d.Options {
+		if o.Focused {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// SameAs reports whether the dialog is the one that was seen, whole and with the same
+// choices. A nil dialog is none.
+func (d *Dialog) SameAs(seen *Dialog) bool {
+	if d == nil || d.Partial || d.Type != seen.Type || d.Subtype != seen.Subtype || d.Title != seen.Title ||
+		d.Body != seen.Body || d.Confirm != seen.Confirm || len(d.Options) != len(seen.Options) {
+		return false
+	}
+	for i, o := range d.Options {
+		if o.Number != seen.Options[i].Number || o.Label != seen.Options[i].Label {
+			return false
+		}
+	}
+	return true
+}

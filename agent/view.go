@@ -103,3 +103,23 @@ func (r Row) colorAt(i int) uint32 {
 	}
 	return 0
 }
+
+// LastRow is the last row that is not blank; -1 for an empty screen.
+func (v *View) LastRow() int {
+	for i := len(v.Lines) - 1; i >= 0; i-- {
+		if strings.TrimSpace(v.Lines[i].Text) != "" {
+			return i
+		}
+	}
+	return -1
+}
+
+// Text is the text of the rows from one to another, each without blanks at its ends and
+// without empty ones at the text's ends.
+func (v *View) Text(from, to int) string {
+	var lines []string
+	for i := max(from, 0); i <= to; i++ {
+		lines = append(lines, strings.TrimSpace(v.Lines[i].Text))
+	}
+	return strings.Trim(strings.Join(lines, "\n"), "\n")
+}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"berth/agent"
+	"berth/agent/drawn"
 	"berth/agent/pattern"
 	"berth/terminal"
 )
@@ -24,7 +25,7 @@ func (s *screen) dialog() *agent.Dialog {
 	}
 	b := bottomBlock{
 		dialog: d, top: top, first: first, end: end, screen: s,
-		all: flat(s.join(max(top, 0), s.last)), foot: s.join(end+1, s.last),
+		all: flat(s.view.Text(max(top, 0), s.last)), foot: s.view.Text(end+1, s.last),
 	}
 	for _, read := range []func() bool{b.setup, b.autoMode, b.plan, b.question, b.form, b.permission, b.notice} {
 		if read() {
@@ -55,14 +56,6 @@ func (b *bottomBlock) has(phrases ...string) bool {
 	return true
 }
 
-func (s *screen) join(from, to int) string {
-	var lines []string
-	for i := max(from, 0); i <= to; i++ {
-		lines = append(lines, strings.TrimSpace(s.text(i)))
-	}
-	return strings.Trim(strings.Join(lines, "\n"), "\n")
-}
-
 // top is the row of the nearest rule above row; -1 when there is none.
 func (s *screen) top(row int) int {
 	for i := min(row, s.last); i >= 0; i-- {
@@ -74,7 +67,7 @@ func (s *screen) top(row int) int {
 }
 
 // body is the text between the rule and the options.
-func (b *bottomBlock) body() string { return b.screen.join(b.top+1, b.first-1) }
+func (b *bottomBlock) body() string { return b.screen.view.Text(b.top+1, b.first-1) }
 
 // head cuts the first line of a text off.
 func head(text string) (first, rest string) {
@@ -143,7 +136,7 @@ func (b *bottomBlock) question() bool {
 		return true
 	}
 	if len(d.Tabs) == 1 {
-		d.Key += " " + squeeze(d.Body)
+		d.Key += " " + drawn.Squeeze(d.Body)
 	}
 	d.Title = d.Tabs[0]
 	for i := range d.Options {
@@ -227,7 +220,7 @@ func (b *bottomBlock) permission() bool {
 func (b *bottomBlock) asks() int {
 	for i := b.first - 1; i > b.top && i >= 0; i-- {
 		if asksWhether.MatchString(b.screen.text(i)) {
-			if strings.HasSuffix(flat(b.screen.join(i, b.first-1)), "?") {
+			if strings.HasSuffix(flat(b.screen.view.Text(i, b.first-1)), "?") {
 				return i
 			}
 			return -1
@@ -359,7 +352,7 @@ var asksFile = pattern.New(` (?:edit to|create|overwrite|write to) (.+)\?$`)
 func file(d *agent.Dialog) string {
 	row, _ := head(d.Body)
 	if tail, cut := strings.CutPrefix(row, "…"); cut {
-		if m := asksFile.FindStringSubmatch(d.Question); m != nil && strings.HasSuffix(squeeze(m[1]), squeeze(tail)) {
+		if m := asksFile.FindStringSubmatch(d.Question); m != nil && strings.HasSuffix(drawn.Squeeze(m[1]), drawn.Squeeze(tail)) {
 			return m[1]
 		}
 	}
@@ -385,7 +378,7 @@ func (s *screen) lastWords(top int) (words string, first int) {
 	for first > top+1 && strings.TrimSpace(s.text(first-1)) != "" {
 		first--
 	}
-	return flat(s.join(first, s.last)), first
+	return flat(s.view.Text(first, s.last)), first
 }
 
 // notice: any other dialog: below a rule, ended by how to leave it.
@@ -405,7 +398,7 @@ func (b *bottomBlock) notice() bool {
 	if len(rows) == 0 {
 		return true
 	}
-	d.Body = strings.Trim(s.join(s.last-len(rows)+1, s.last-1), "\n")
+	d.Body = strings.Trim(s.view.Text(s.last-len(rows)+1, s.last-1), "\n")
 	title, _, several := strings.Cut(strings.TrimSpace(rows[0]), "  ")
 	if !several {
 		if n := slices.IndexFunc(rows, isBox); n > 0 {

@@ -82,7 +82,7 @@ func (r *drawnRows) diff(signed bool) (lines []diffLine, width int, ok bool) {
 func (r *drawnRows) content(content string) agent.Match {
 	lines, width, ok := r.diff(false)
 	if !ok {
-		return when(r.cut, agent.PartMatch)
+		return agent.MatchIf(r.cut, agent.PartMatch)
 	}
 	want := strings.Split(strings.TrimSuffix(content, "\n"), "\n")
 	if r.cut {
@@ -100,7 +100,7 @@ func (r *drawnRows) edit(before, after string) agent.Match {
 	}
 	lines, width, ok := r.diff(true)
 	if !ok {
-		return when(len(r.framed) == 1 && strings.TrimSpace(r.framed[0].Text) == "…", agent.PartMatch)
+		return agent.MatchIf(len(r.framed) == 1 && strings.TrimSpace(r.framed[0].Text) == "…", agent.PartMatch)
 	}
 	var old, now []diffLine
 	for _, l := range lines {

@@ -18,7 +18,7 @@ var server = pattern.New(`^MCP server “.*” requests your input`)
 // form: an MCP server's, with its fields and two buttons.
 func (b *bottomBlock) form() bool {
 	top := b.screen.top(b.screen.last)
-	text := b.screen.join(top+1, b.screen.last)
+	text := b.screen.view.Text(top+1, b.screen.last)
 	title, _ := head(text)
 	if !server.MatchString(title) || !strings.Contains(text, "Accept") || !strings.Contains(text, "Esc to cancel") {
 		return false
@@ -82,10 +82,10 @@ const (
 // matchForm: the message is prose, so what is at a full row's end does not matter. Of
 // one with other fields than were told the dialog itself is what is asked.
 func matchForm(d *agent.Dialog, p *agent.Request) agent.Match {
-	if p.Title != nil && squeeze(*p.Title) != squeeze(d.Title) {
+	if p.Title != nil && drawn.Squeeze(*p.Title) != drawn.Squeeze(d.Title) {
 		return agent.NoMatch
 	}
-	m := drawn.Text{Rows: strings.Split(d.Body, "\n"), Width: d.Cols - besideForm, Prose: true}.Of(strings.TrimSpace(deref(p.Text)))
+	m := drawn.Text{Rows: strings.Split(d.Body, "\n"), Width: d.Cols - besideForm, Prose: true}.Of(strings.TrimSpace(agent.Value(p.Text)))
 	if !hasFields(d, p.Schema) {
 		m = both(m, agent.PartMatch)
 	}
@@ -369,7 +369,7 @@ func (p *property) shown(f agent.Field, w wanted) bool {
 		shown := strings.Split(f.Value, ", ") // in the order of choice, or of the list
 		slices.Sort(shown)
 		slices.Sort(labels)
-		return squeeze(strings.Join(shown, ",")) == squeeze(strings.Join(labels, ","))
+		return drawn.Squeeze(strings.Join(shown, ",")) == drawn.Squeeze(strings.Join(labels, ","))
 	}
-	return squeeze(f.Value) == squeeze(w.text)
+	return drawn.Squeeze(f.Value) == drawn.Squeeze(w.text)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"berth/agent"
+	"berth/agent/drawn"
 )
 
 // formKeys fills a form in, field by field from where the focus is, and presses
@@ -199,11 +200,11 @@ func (w *formWalk) choose(one *filled, now agent.Field) {
 	on := func(row int, ticked func(agent.Option) bool) func(*agent.Dialog) bool {
 		return func(d *agent.Dialog) bool {
 			list := d.Fields[at].List
-			return len(list) == len(one.values) && list[row].Focused && squeeze(list[row].Label) == squeeze(one.labels[row]) && (ticked == nil || ticked(list[row]))
+			return len(list) == len(one.values) && list[row].Focused && drawn.Squeeze(list[row].Label) == drawn.Squeeze(one.labels[row]) && (ticked == nil || ticked(list[row]))
 		}
 	}
 	if one.kind != "array" {
-		if i := slices.IndexFunc(one.labels, func(l string) bool { return now.Set && squeeze(l) == squeeze(now.Value) }); i > 0 {
+		if i := slices.IndexFunc(one.labels, func(l string) bool { return now.Set && drawn.Squeeze(l) == drawn.Squeeze(now.Value) }); i > 0 {
 			row = i // where its list opens
 		}
 		for ; row < one.chosen[0]; row++ {

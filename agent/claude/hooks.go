@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"berth/agent"
 )
@@ -84,7 +83,7 @@ func (e *event) fill(f *agent.Fact) {
 	case "SessionEnd":
 		f.Kind, f.Text, f.Evidence = agent.ConversationEnded, e.Reason, e.Reason
 	case "UserPromptSubmit":
-		f.Kind, f.Text, f.Evidence = agent.TurnStarted, e.Prompt, firstLine(e.Prompt)
+		f.Kind, f.Text, f.Evidence = agent.TurnStarted, e.Prompt, agent.FirstLine(e.Prompt)
 	case "PreToolUse":
 		f.Kind, f.Evidence = agent.ToolStarted, e.Tool
 	case "PostToolUse", "PostToolUseFailure", "PermissionDenied":
@@ -98,12 +97,12 @@ func (e *event) fill(f *agent.Fact) {
 	case "ElicitationResult":
 		f.Kind, f.Request, f.Evidence = agent.Answered, &agent.Request{Type: agent.PromptForm}, e.Action
 	case "Stop":
-		f.Kind, f.How, f.Text, f.Evidence = agent.TurnEnded, agent.Completed, e.LastMessage, firstLine(e.LastMessage)
+		f.Kind, f.How, f.Text, f.Evidence = agent.TurnEnded, agent.Completed, e.LastMessage, agent.FirstLine(e.LastMessage)
 		f.Background = subagents(e.Background)
 	case "StopFailure":
 		f.Kind, f.How, f.Text = agent.TurnEnded, agent.Failed, e.LastMessage
 		f.Failure = failure(e.Error, e.LastMessage+" "+e.ErrorDetails, e.LastMessage)
-		f.Evidence = e.Error + ": " + firstLine(e.LastMessage)
+		f.Evidence = e.Error + ": " + agent.FirstLine(e.LastMessage)
 	case "SubagentStart":
 		f.Kind, f.Evidence = agent.SubagentStarted, e.AgentType
 	case "SubagentStop":
@@ -117,9 +116,9 @@ func (e *event) fill(f *agent.Fact) {
 		}
 		f.Evidence = e.Trigger
 	case "MessageDisplay":
-		f.Kind, f.Activity, f.Evidence = agent.Acting, &agent.Activity{Kind: agent.Responding}, firstLine(e.Delta)
+		f.Kind, f.Activity, f.Evidence = agent.Acting, &agent.Activity{Kind: agent.Responding}, agent.FirstLine(e.Delta)
 	case "Notification":
-		f.Evidence = e.Notification + ": " + firstLine(e.Message)
+		f.Evidence = e.Notification + ": " + agent.FirstLine(e.Message)
 	}
 }
 
@@ -143,12 +142,4 @@ func subagents(tasks []task) []string {
 		}
 	}
 	return ids
-}
-
-func firstLine(s string) string {
-	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
-	if r := []rune(s); len(r) > 120 {
-		return string(r[:119]) + "…"
-	}
-	return s
 }

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"berth/agent"
+	"berth/agent/drawn"
 )
 
 // between is the pause after a key: 80 ms were enough whenever it was tried.
@@ -104,21 +105,7 @@ func onlyForms(p *agent.Request, a agent.Answer) error {
 
 // press presses a key while the dialog is as it was.
 func press(key string, d *agent.Dialog) agent.Step {
-	return agent.Step{Key: key, Pause: between, Wants: "the dialog as it was", Ready: func(r *agent.Reading) bool { return same(r.Dialog, d) }}
-}
-
-// same says whether a dialog is the one that was seen, with the same choices.
-func same(now, seen *agent.Dialog) bool {
-	if now == nil || now.Partial || now.Type != seen.Type || now.Subtype != seen.Subtype || now.Title != seen.Title ||
-		now.Body != seen.Body || now.Confirm != seen.Confirm || len(now.Options) != len(seen.Options) {
-		return false
-	}
-	for i, o := range now.Options {
-		if o.Number != seen.Options[i].Number || o.Label != seen.Options[i].Label {
-			return false
-		}
-	}
-	return true
+	return agent.Step{Key: key, Pause: between, Wants: "the dialog as it was", Ready: func(r *agent.Reading) bool { return r.Dialog.SameAs(d) }}
 }
 
 // digit presses the number of an option.
@@ -127,7 +114,7 @@ func digit(n int, d *agent.Dialog, outcome string) (agent.KeyAnswer, error) {
 		return agent.KeyAnswer{}, fmt.Errorf("%w: it has the options 1 to %d", agent.ErrAnswer, len(d.Options))
 	}
 	number := d.Options[n-1].Number
-	if number == 0 && chosen(d) > 0 {
+	if number == 0 && d.Focused() > 0 {
 		return agent.KeyAnswer{Steps: append(walk(d, n), pressOn("Enter", d, n)), Outcome: outcome}, nil
 	}
 	if number == 0 || number > 9 {
@@ -139,10 +126,10 @@ func digit(n int, d *agent.Dialog, outcome string) (agent.KeyAnswer, error) {
 // walk moves from the option that is chosen to another, a key for each option
 // between them.
 func walk(d *agent.Dialog, n int) (steps []agent.Step) {
-	for at := chosen(d); at < n; at++ {
+	for at := d.Focused(); at < n; at++ {
 		steps = append(steps, pressOn("Down", d, at))
 	}
-	for at := chosen(d); at > n; at-- {
+	for at := d.Focused(); at > n; at-- {
 		steps = append(steps, pressOn("Up", d, at))
 	}
 	return steps
@@ -153,7 +140,7 @@ func walk(d *agent.Dialog, n int) (steps []agent.Step) {
 func pressOn(key string, d *agent.Dialog, n int) agent.Step {
 	wants := fmt.Sprintf("option %d (%s) chosen", n, d.Options[n-1].Label)
 	return agent.Step{Key: key, Pause: between, Wants: wants, Ready: func(r *agent.Reading) bool {
-		return same(r.Dialog, d) && focuses(r, d.Type, n)
+		return r.Dialog.SameAs(d) && focuses(r, d.Type, n)
 	}}
 }
 
@@ -178,7 +165,7 @@ func setupKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	case agent.SubtypeAutoMode:
 		return autoModeKeys(a, d)
 	case agent.SubtypeTheme:
-		yes = chosen(d)
+		yes = d.Focused()
 	case agent.SubtypeOAuthLogin:
 		return signInKeys(a, d)
 	case agent.SubtypeLoginMethod:
@@ -286,16 +273,6 @@ func beginning(d *agent.Dialog, word string) int {
 	return found
 }
 
-// chosen is the option that the dialog has chosen already.
-func chosen(d *agent.Dialog) int {
-	for i, o := range d.Options {
-		if o.Focused {
-			return i + 1
-		}
-	}
-	return 0
-}
-
 func permissionKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	if d.Subtype == "" && len(d.Options) > 0 && d.Options[0].Focused && strings.HasPrefix(d.Options[0].Label, "Yes, and tell") {
 		return agent.KeyAnswer{}, fmt.Errorf("%w: somebody has begun to type what else to do there, and a digit would be text; attach", agent.ErrCannot)
@@ -347,7 +324,7 @@ func focuses(r *agent.Reading, kind agent.PromptType, n int) bool {
 
 // feedback moves to the last option, opens its input, and types.
 func feedback(text string, d *agent.Dialog, no int) (agent.KeyAnswer, error) {
-	if chosen(d) == 0 {
+	if d.Focused() == 0 {
 		return agent.KeyAnswer{}, agent.ErrNotReady
 	}
 	steps := append(walk(d, no), pressOn("Tab", d, no))
@@ -362,7 +339,7 @@ func words(text string, d *agent.Dialog, n int, outcome string) (agent.KeyAnswer
 	switch {
 	case err != nil:
 		return answer, err
-	case chosen(d) == n: // its input is open, and the digit would be text
+	case d.Focused() == n: // its input is open, and the digit would be text
 		return agent.KeyAnswer{}, fmt.Errorf("%w: somebody has begun to type an answer there; attach, or deny", agent.ErrCannot)
 	}
 	return typed(answer.Steps, text, d, n, outcome, func(*agent.Dialog) bool { return true }), nil
@@ -372,7 +349,7 @@ func words(text string, d *agent.Dialog, n int, outcome string) (agent.KeyAnswer
 // it stands there.
 func typed(steps []agent.Step, text string, d *agent.Dialog, n int, outcome string, open func(*agent.Dialog) bool) agent.KeyAnswer {
 	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	echo := squeeze(first)
+	echo := drawn.Squeeze(first)
 	if r := []rune(echo); len(r) > 20 {
 		echo = string(r[:20])
 	}
@@ -381,6 +358,6 @@ func typed(steps []agent.Step, text string, d *agent.Dialog, n int, outcome stri
 			return focuses(r, d.Type, n) && open(r.Dialog)
 		}},
 		agent.Step{Key: "Enter", Pause: between, Wants: "the text in its input", Ready: func(r *agent.Reading) bool {
-			return focuses(r, d.Type, n) && strings.Contains(squeeze(r.Dialog.Options[n-1].Label), echo)
+			return focuses(r, d.Type, n) && strings.Contains(drawn.Squeeze(r.Dialog.Options[n-1].Label), echo)
 		}})}
 }

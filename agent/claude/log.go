@@ -105,7 +105,7 @@ func (Driver) Log(line []byte) ([]agent.Fact, error) {
 	case "queue-operation":
 		base.Cause = "log:" + e.Operation
 		if text, ok := e.RawContent.(string); ok && e.Operation == "enqueue" {
-			base.Kind, base.Text, base.Evidence = agent.Queued, text, firstLine(text)
+			base.Kind, base.Text, base.Evidence = agent.Queued, text, agent.FirstLine(text)
 		}
 	}
 	if len(facts) == 0 {
@@ -144,7 +144,7 @@ func (e *entry) user(base agent.Fact) []agent.Fact {
 		case e.Turn == "" || e.PromptFrom == "" && !strings.HasPrefix(b.Text, "<task-notification>"):
 			continue
 		default:
-			f.Kind, f.Text, f.Evidence = agent.TurnStarted, b.Text, firstLine(b.Text)
+			f.Kind, f.Text, f.Evidence = agent.TurnStarted, b.Text, agent.FirstLine(b.Text)
 		}
 		facts = append(facts, f)
 	}
@@ -162,7 +162,7 @@ func (e *entry) assistant(base agent.Fact) []agent.Fact {
 		case "thinking":
 			f.Activity = &agent.Activity{Kind: agent.Thinking}
 		case "text":
-			f.Activity, f.Text, f.Evidence = &agent.Activity{Kind: agent.Responding}, b.Text, firstLine(b.Text)
+			f.Activity, f.Text, f.Evidence = &agent.Activity{Kind: agent.Responding}, b.Text, agent.FirstLine(b.Text)
 			if e.APIError {
 				f.Kind, f.Failure, f.Cause = agent.FailureSeen, failure(e.Error, b.Text, b.Text), string(f.Source)+":api_error"
 			}

@@ -10,30 +10,7 @@ import (
 
 // Match says how much of what a prompt asks about the dialog shows.
 func (Driver) Match(d *agent.Dialog, p *agent.Request) agent.Match {
-	if d.Type != p.Type || d.Subtype != deref(p.Subtype) {
-		return agent.NoMatch
-	}
-	switch p.Type {
-	case agent.PromptQuestion:
-		return matchQuestion(d, p)
-	case agent.PromptSetup, agent.PromptNotice:
-		return when(p.Title == nil || deref(p.Title) == d.Title, agent.WholeMatch)
-	case agent.PromptForm:
-		return matchForm(d, p)
-	case agent.PromptPlan:
-		return matchPlan(d, p)
-	}
-	if d.Subtype != "" {
-		return agent.WholeMatch
-	}
-	return matchPermission(d, p)
-}
-
-func when(so bool, m agent.Match) agent.Match {
-	if so {
-		return m
-	}
-	return agent.NoMatch
+	return agent.Matchers{Question: matchQuestion, Form: matchForm, Plan: matchPlan, Permission: matchPermission}.Match(d, p)
 }
 
 // at most how much of it two parts of a dialog show together.
@@ -42,11 +19,11 @@ func both(a, b agent.Match) agent.Match { return min(a, b) }
 // matchPermission compares the rows between a dialog's title and its question with
 // the tool's input.
 func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
-	tool := deref(p.Tool)
+	tool := agent.Value(p.Tool)
 	switch {
 	case tool == "" || d.Tool != "" && d.Tool != tool:
-		return when(tool == "", agent.PartMatch)
-	case d.Title != "" && d.Agent != deref(p.Agent):
+		return agent.MatchIf(tool == "", agent.PartMatch)
+	case d.Title != "" && d.Agent != agent.Value(p.Agent):
 		return agent.NoMatch
 	}
 	in, ok := readInput(tool, p.Raw)
@@ -59,11 +36,11 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 		case "Bash":
 			return both(rows.command(in.Command, in.Description), agent.PartMatch)
 		case "Write":
-			return when(in.Content != nil && (d.Cut || rows.content(*in.Content) != agent.NoMatch), agent.PartMatch)
+			return agent.MatchIf(in.Content != nil && (d.Cut || rows.content(*in.Content) != agent.NoMatch), agent.PartMatch)
 		case "Edit":
-			return when(in.Old != nil && in.New != nil && (d.Cut || rows.edit(*in.Old, *in.New) != agent.NoMatch), agent.PartMatch)
+			return agent.MatchIf(in.Old != nil && in.New != nil && (d.Cut || rows.edit(*in.Old, *in.New) != agent.NoMatch), agent.PartMatch)
 		}
-		return when(d.Cut || !ownTitle[tool], agent.PartMatch)
+		return agent.MatchIf(d.Cut || !ownTitle[tool], agent.PartMatch)
 	}
 	switch {
 	case tool == "Bash":

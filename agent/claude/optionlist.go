@@ -51,7 +51,7 @@ func (s *screen) options() (list []agent.Option, first, end int, unsure bool) {
 		}
 		column = numberColumn(m)
 		o := agent.Option{
-			Number: atoi(m[4]), Focused: m[2] != "", Label: strings.TrimSpace(sideBox.ReplaceAllString(m[6]+m[7], "")),
+			Number: pattern.Number(m[4]), Focused: m[2] != "", Label: strings.TrimSpace(sideBox.ReplaceAllString(m[6]+m[7], "")),
 			Multiple: m[5] != "", Ticked: m[5] != "" && m[5] != " ",
 		}
 		if want != 0 && o.Number != want {
@@ -82,14 +82,6 @@ func (s *screen) numbers() int {
 
 // numberColumn is the column of the number in a match of optionLine.
 func numberColumn(m []string) int { return len(m[1]) + utf8.RuneCountInString(m[2]) + len(m[3]) }
-
-func atoi(digits string) int {
-	n := 0
-	for _, c := range digits {
-		n = n*10 + int(c-'0')
-	}
-	return n
-}
 
 // goOn puts the rest of a label that was broken into rows after it, in a list of
 // answers to a permission: such rows are indented further than the number.

@@ -13,7 +13,7 @@ import (
 // keys.
 func matchPlan(d *agent.Dialog, p *agent.Request) agent.Match {
 	if p.Text == nil {
-		return max(when(!d.Cut, agent.WholeMatch), agent.PartMatch)
+		return max(agent.MatchIf(!d.Cut, agent.WholeMatch), agent.PartMatch)
 	}
 	t := drawn.Text{Rows: strings.Split(d.Body, "\n"), Width: d.Cols - besideIndented, Markdown: true, Cut: d.Cut}
 	return max(t.Of(planText(strings.Trim(*p.Text, "\n"))), agent.PartMatch)

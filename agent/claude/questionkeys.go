@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"berth/agent"
+	"berth/agent/drawn"
 )
 
 // questionKeys answers questions at their dialog. One of one option is over
@@ -58,7 +59,7 @@ func chat(d *agent.Dialog) (agent.KeyAnswer, error) {
 	w := pages{}
 	chatFocused := func(d *agent.Dialog) bool { return d.Options[n-1].Focused }
 	if !chatFocused(d) {
-		for at := chosen(d); at < n; at++ {
+		for at := d.Focused(); at < n; at++ {
 			w.key("Down", "option "+strconv.Itoa(at)+" chosen", d, func(now *agent.Dialog) bool { return !chatFocused(now) && now.Options[at-1].Focused })
 		}
 	}
@@ -154,7 +155,7 @@ func unmarked(s string) string {
 			return -1
 		}
 		return r
-	}, squeeze(s))
+	}, drawn.Squeeze(s))
 }
 
 // page presses a key on one of the pages.
@@ -214,11 +215,11 @@ func (w *pages) input(questions []agent.Question, at int, text string) {
 // holds says that the row of one's own words shows the text.
 func holds(d *agent.Dialog, row int, text string) bool {
 	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	echo := squeeze(first)
+	echo := drawn.Squeeze(first)
 	if r := []rune(echo); len(r) > 20 {
 		echo = string(r[:20])
 	}
-	return len(d.Options) >= row && d.Options[row-1].Focused && strings.Contains(squeeze(d.Options[row-1].Label), echo)
+	return len(d.Options) >= row && d.Options[row-1].Focused && strings.Contains(drawn.Squeeze(d.Options[row-1].Label), echo)
 }
 
 // tick ticks what is chosen, in that order, and goes on to the next page. Enter

@@ -43,7 +43,7 @@ func matchQuestion(d *agent.Dialog, p *agent.Request) agent.Match {
 		}
 	}
 	if unread || d.Cut {
-		return when(unread, agent.WholeMatch)
+		return agent.MatchIf(unread, agent.WholeMatch)
 	}
 	return agent.NoMatch
 }

@@ -1,12 +1,12 @@
 package claude
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
 
 	"berth/agent"
+	"berth/agent/drawn"
 )
 
 // Names of the tools whose permission is a question of its own kind.
@@ -82,7 +82,7 @@ func asks(r *agent.Request, input json.RawMessage) {
 // unread shows an input that cannot be read as it was told. Without one there is nothing
 // to show.
 func unread(r *agent.Request, input json.RawMessage, err error) {
-	if whole := compact(input); err != nil && whole != "" {
+	if whole := agent.Compact(input); err != nil && whole != "" {
 		r.SetInput(whole)
 		r.Text = agent.Pointer(agent.Unreadable)
 	}
@@ -102,17 +102,17 @@ func setInput(r *agent.Request, tool string, input json.RawMessage) {
 	if err != nil {
 		r.Text = agent.Pointer(agent.Unreadable)
 	}
-	if main, err := in.Text(mainField[tool]); err == nil && deref(main) != "" {
+	if main, err := in.Text(mainField[tool]); err == nil && agent.Value(main) != "" {
 		r.SetInput(*main)
 		if tool == "Bash" || tool == "WebFetch" || tool == "WebSearch" || tool == "Read" {
 			r.Text = agent.Pointer(beside(input, mainField[tool], "description"))
 			return
 		}
-		r.FullInput = compact(input)
+		r.FullInput = agent.Compact(input)
 		r.InputBytes, r.InputTruncated = len(r.FullInput), true
 		return
 	}
-	if whole := compact(input); whole != "" {
+	if whole := agent.Compact(input); whole != "" {
 		r.SetInput(whole)
 	}
 }
@@ -123,19 +123,11 @@ func beside(input json.RawMessage, but ...string) string {
 	var lines []string
 	in, err := agent.ReadInput(input)
 	for _, name := range names(input) {
-		if value := compact(in[name]); err == nil && !slices.Contains(but, name) {
+		if value := agent.Compact(in[name]); err == nil && !slices.Contains(but, name) {
 			lines = append(lines, name+": "+value)
 		}
 	}
 	return strings.Join(lines, "\n")
-}
-
-func compact(input json.RawMessage) string {
-	var b bytes.Buffer
-	if json.Compact(&b, input) != nil {
-		return ""
-	}
-	return b.String()
 }
 
 // form is what an MCP server asks by elicitation.
@@ -200,16 +192,9 @@ func wholeInput(r *agent.Request, d *agent.Dialog) {
 // sameTab says whether a tab is that question's: a bar without room cuts it short,
 // and so may be the header of a question that only such a bar told of.
 func sameTab(header, tab string) bool {
-	h, headerCut := strings.CutSuffix(squeeze(header), "…")
-	t, tabCut := strings.CutSuffix(squeeze(tab), "…")
+	h, headerCut := strings.CutSuffix(drawn.Squeeze(header), "…")
+	t, tabCut := strings.CutSuffix(drawn.Squeeze(tab), "…")
 	return h == t || tabCut && strings.HasPrefix(h, t) || headerCut && strings.HasPrefix(t, h)
-}
-
-// squeeze is s without blanks: lines break anywhere on a screen.
-func squeeze(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
-		return r == ' ' || r == '\n' || r == '\t' || r == '\u00a0' || r == '│'
-	}), "")
 }
 
 // Fill puts into the prompt what the dialog tells: its title, its options, and
@@ -306,9 +291,9 @@ func current(r *agent.Request, dialog *agent.Dialog) int {
 	if dialog.Confirm {
 		return len(r.Questions)
 	}
-	shown := squeeze(dialog.Body)
+	shown := drawn.Squeeze(dialog.Body)
 	for i, q := range r.Questions {
-		if text := squeeze(q.Text); text != "" && strings.Contains(shown, text) {
+		if text := drawn.Squeeze(q.Text); text != "" && strings.Contains(shown, text) {
 			return i
 		}
 	}
@@ -318,11 +303,4 @@ func current(r *agent.Request, dialog *agent.Dialog) int {
 		}
 	}
 	return r.QuestionCurrent
-}
-
-func deref(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }

@@ -14,7 +14,7 @@ import (
 // place. Text higher up is the conversation, which can look like anything.
 func (Driver) Screen(v *agent.View) *agent.Reading {
 	r := &agent.Reading{}
-	s := screen{view: v, last: lastRow(v)}
+	s := screen{view: v, last: v.LastRow()}
 	if s.last < 0 {
 		return r
 	}
@@ -73,15 +73,6 @@ type screen struct {
 }
 
 func (s *screen) text(row int) string { return s.view.Lines[row].Text }
-
-func lastRow(v *agent.View) int {
-	for i := len(v.Lines) - 1; i >= 0; i-- {
-		if strings.TrimSpace(v.Lines[i].Text) != "" {
-			return i
-		}
-	}
-	return -1
-}
 
 // isRule: the upper rule may carry a label at its right end.
 func isRule(text string) bool { return strings.HasPrefix(text, "───") }

@@ -76,10 +76,10 @@ func (b *bottomBlock) setup() bool {
 		}
 		if len(s.options) > 0 {
 			d.Options, b.first = options, first
-			d.Body = below(s.title, b.screen.join(head, first-1))
+			d.Body = below(s.title, b.screen.view.Text(head, first-1))
 			return true
 		}
-		d.Body, d.Options = b.screen.join(head, b.screen.last), nil // numbers are of its text
+		d.Body, d.Options = b.screen.view.Text(head, b.screen.last), nil // numbers are of its text
 		if s.subtype == agent.SubtypeOAuthLogin {
 			b.signIn()
 			return true
@@ -120,7 +120,7 @@ const mostHeadRows = 5
 // begins says whether the rows from that one on are the head, broken for want of room.
 func (b *bottomBlock) begins(row, end int, head *pattern.Pattern) bool {
 	for to := row; to < min(end, row+mostHeadRows) && strings.TrimSpace(b.screen.text(to)) != ""; to++ {
-		if head.MatchString(flat(b.screen.join(row, to))) {
+		if head.MatchString(flat(b.screen.view.Text(row, to))) {
 			return true
 		}
 	}
@@ -234,7 +234,7 @@ func (b *bottomBlock) signIn() {
 		return
 	}
 	d.Body = "Browser didn't open? Use the url below to sign in"
-	all := strings.Split(b.screen.join(0, b.screen.last), "\n")
+	all := strings.Split(b.screen.view.Text(0, b.screen.last), "\n")
 	for i, line := range all {
 		if strings.HasPrefix(line, "https://") && d.URL == "" {
 			d.URL = strings.Join(paragraph(all[i:]), "")

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"berth/agent"
+	"berth/agent/drawn"
 )
 
 var _ agent.Answerer = Driver{}
@@ -146,8 +147,8 @@ type suggestion struct {
 // tells says whether the label names something that the suggestions allow. A label is read
 // off the screen, where the dialog may be that of another call which looks alike.
 func tells(label string, suggestions []json.RawMessage) bool {
-	label = squeeze(label)
-	has := func(word string) bool { return word != "" && strings.Contains(label, squeeze(word)) }
+	label = drawn.Squeeze(label)
+	has := func(word string) bool { return word != "" && strings.Contains(label, drawn.Squeeze(word)) }
 	folder := func(of string) bool { return has(path.Base(of) + "/") }
 	for _, raw := range suggestions {
 		var s suggestion

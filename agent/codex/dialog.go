@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"berth/agent"
+	"berth/agent/drawn"
 	"berth/agent/pattern"
 )
 
@@ -15,7 +16,7 @@ import (
 func (s *screen) dialog() *agent.Dialog {
 	options, first, end, unsure := s.options()
 	b := block{dialog: &agent.Dialog{Options: options, Cols: s.view.Cols, Height: s.view.Rows}, screen: s, first: first, end: end}
-	b.foot = flat(s.join(end+1, s.last))
+	b.foot = flat(s.view.Text(end+1, s.last))
 	for _, read := range []func() bool{b.question, b.plan, b.permission, b.setup, b.notice} {
 		if read() {
 			b.dialog.Partial = b.dialog.Partial || unsure
@@ -39,14 +40,6 @@ type block struct {
 	first, end int    // rows of the first and last option; first > last row when there are none
 	foot       string // the text below the options, on one line
 	secret     bool   // what is typed into its box is not to be told
-}
-
-func (s *screen) join(from, to int) string {
-	var lines []string
-	for i := max(from, 0); i <= to; i++ {
-		lines = append(lines, strings.TrimSpace(s.text(i)))
-	}
-	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }
 
 // inset are the rows without the indent that all rows of a dialog have: blanks beyond it
@@ -91,7 +84,7 @@ func (s *screen) options() (list []agent.Option, first, end int, unsure bool) {
 		column = numberColumn(m)
 		explained := description.FindString(m[5])
 		o := agent.Option{
-			Number: number(m[4]), Focused: m[2] != "", Label: strings.TrimSpace(strings.TrimSuffix(m[5], explained)), More: strings.TrimSpace(explained),
+			Number: pattern.Number(m[4]), Focused: m[2] != "", Label: strings.TrimSpace(strings.TrimSuffix(m[5], explained)), More: strings.TrimSpace(explained),
 		}
 		if want != 0 && o.Number != want {
 			unsure = true
@@ -153,20 +146,20 @@ func (b *block) question() bool {
 		return false
 	}
 	m := questionHead.FindStringSubmatch(b.screen.text(row))
-	n, of := number(m[1]), min(number(m[2]), maxQuestions)
+	n, of := pattern.Number(m[1]), min(pattern.Number(m[2]), maxQuestions)
 	if n < 1 || n > of {
 		return false
 	}
 	b.top = row
-	d.Type, d.Tool, d.Title = agent.PromptQuestion, toolQuestion, questionTitle(number(m[1]), number(m[2]))
-	d.Body = b.screen.join(row+1, b.first-1)
+	d.Type, d.Tool, d.Title = agent.PromptQuestion, toolQuestion, questionTitle(pattern.Number(m[1]), pattern.Number(m[2]))
+	d.Body = b.screen.view.Text(row+1, b.first-1)
 	for i := range of {
 		d.Tabs = append(d.Tabs, strconv.Itoa(i+1))
 	}
 	d.Current = n - 1
 	d.Key = string(d.Type) + " " + strconv.Itoa(of)
 	if of == 1 { // several are one prompt with a page for each
-		d.Key += " " + squeeze(d.Body)
+		d.Key += " " + drawn.Squeeze(d.Body)
 	}
 	d.Partial = !strings.Contains(b.foot, "enter to submit")
 	return true
@@ -258,7 +251,7 @@ func (b *block) permission() bool {
 	if headed {
 		b.top = row
 		last := b.asked(row)
-		d.Title, d.Body = flat(b.screen.join(row, last)), b.screen.inset(last+1, b.first-1)
+		d.Title, d.Body = flat(b.screen.view.Text(row, last)), b.screen.inset(last+1, b.first-1)
 		row = last
 		d.Tool = toolOf[d.Title]
 	} else {
@@ -309,7 +302,7 @@ func (b *block) notice() bool {
 	for words > 0 && !s.blank(words-1) {
 		words--
 	}
-	if s.view.Cursor.Visible || !leave.MatchString(flat(s.join(words, s.last))) {
+	if s.view.Cursor.Visible || !leave.MatchString(flat(s.view.Text(words, s.last))) {
 		return false
 	}
 	top := min(b.first, s.last)
@@ -324,6 +317,6 @@ func (b *block) notice() bool {
 	d := b.dialog
 	d.Type = agent.PromptNotice
 	d.Title = strings.TrimSpace(s.text(top))
-	d.Body = s.join(top+1, min(b.first, s.last)-1)
+	d.Body = s.view.Text(top+1, min(b.first, s.last)-1)
 	return true
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"berth/agent"
 )
@@ -82,7 +81,7 @@ func (e *event) facts(f agent.Fact) []agent.Fact {
 	case "SessionEnd":
 		f.Kind, f.Text, f.Evidence = agent.ConversationEnded, e.Reason, e.Reason
 	case "UserPromptSubmit":
-		f.Kind, f.Text, f.Evidence = agent.TurnStarted, e.Prompt, firstLine(e.Prompt)
+		f.Kind, f.Text, f.Evidence = agent.TurnStarted, e.Prompt, agent.FirstLine(e.Prompt)
 	case "PreToolUse":
 		f.Kind, f.Evidence = agent.ToolStarted, e.Tool
 	case "PostToolUse":
@@ -99,7 +98,7 @@ func (e *event) facts(f agent.Fact) []agent.Fact {
 	case "PostModelRequest":
 		return []agent.Fact{e.answered(f)}
 	case "Stop":
-		f.Kind, f.How, f.Text, f.Evidence = agent.TurnEnded, agent.Completed, e.LastMessage, firstLine(e.LastMessage)
+		f.Kind, f.How, f.Text, f.Evidence = agent.TurnEnded, agent.Completed, e.LastMessage, agent.FirstLine(e.LastMessage)
 		return []agent.Fact{fine(f), f}
 	case "Interrupt": // by a key, or by a refusal at a dialog
 		f.Kind, f.How = agent.TurnEnded, agent.Interrupted
@@ -137,7 +136,7 @@ func (e *event) answered(f agent.Fact) agent.Fact {
 	case "completed":
 		return fine(f)
 	case "failed":
-		f.Kind, f.Failure, f.Evidence = agent.FailureSeen, failure("", e.Error), firstLine(e.Error)
+		f.Kind, f.Failure, f.Evidence = agent.FailureSeen, failure("", e.Error), agent.FirstLine(e.Error)
 	}
 	return f
 }
@@ -155,12 +154,4 @@ func withoutReason(input json.RawMessage) json.RawMessage {
 		return input
 	}
 	return out
-}
-
-func firstLine(s string) string {
-	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
-	if r := []rune(s); len(r) > 120 {
-		return string(r[:119]) + "…"
-	}
-	return s
 }

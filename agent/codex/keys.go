@@ -58,21 +58,7 @@ func wrong(takes string) error { return fmt.Errorf("%w: it takes %s", agent.ErrA
 
 // press presses a key while the dialog is as it was.
 func press(key string, d *agent.Dialog) agent.Step {
-	return agent.Step{Key: key, Pause: between, Wants: "the dialog as it was", Ready: func(r *agent.Reading) bool { return same(r.Dialog, d) }}
-}
-
-// same says whether a dialog is the one that was seen, with the same choices.
-func same(now, seen *agent.Dialog) bool {
-	if now == nil || now.Partial || now.Type != seen.Type || now.Subtype != seen.Subtype || now.Title != seen.Title ||
-		now.Body != seen.Body || len(now.Options) != len(seen.Options) {
-		return false
-	}
-	for i, o := range now.Options {
-		if o.Number != seen.Options[i].Number || o.Label != seen.Options[i].Label {
-			return false
-		}
-	}
-	return true
+	return agent.Step{Key: key, Pause: between, Wants: "the dialog as it was", Ready: func(r *agent.Reading) bool { return r.Dialog.SameAs(d) }}
 }
 
 // digit presses the number of an option, in a list that takes it at once.
@@ -94,23 +80,13 @@ func listed(n int, d *agent.Dialog) error {
 	return nil
 }
 
-// chosen is the option that the dialog has chosen, 0 when it shows none.
-func chosen(d *agent.Dialog) int {
-	for i, o := range d.Options {
-		if o.Focused {
-			return i + 1
-		}
-	}
-	return 0
-}
-
 // move chooses an option by arrows, each once the one before it was seen to
 // have moved, and ends with a step that may be taken on that option alone.
 func move(n int, d *agent.Dialog, last agent.Step) ([]agent.Step, error) {
 	if err := listed(n, d); err != nil {
 		return nil, err
 	}
-	at := chosen(d)
+	at := d.Focused()
 	if at == 0 {
 		return nil, agent.ErrNotReady
 	}
@@ -129,7 +105,7 @@ func move(n int, d *agent.Dialog, last agent.Step) ([]agent.Step, error) {
 func on(n int, d *agent.Dialog, s agent.Step) agent.Step {
 	s.Wants = fmt.Sprintf("option %d chosen", n)
 	s.Ready = func(r *agent.Reading) bool {
-		if !same(r.Dialog, d) || chosen(r.Dialog) != n {
+		if !r.Dialog.SameAs(d) || r.Dialog.Focused() != n {
 			return false
 		}
 		_, open := notes(r.Dialog) // in which a key would be text

@@ -113,9 +113,9 @@ func (p *payload) event(f *agent.Fact) {
 	case "task_started":
 		f.Kind = agent.TurnStarted
 	case "task_complete":
-		f.Kind, f.How, f.Text, f.Evidence = agent.TurnEnded, agent.Completed, p.Last, firstLine(p.Last)
+		f.Kind, f.How, f.Text, f.Evidence = agent.TurnEnded, agent.Completed, p.Last, agent.FirstLine(p.Last)
 		if p.Error != nil {
-			f.How, f.Failure, f.Evidence = agent.Failed, p.Error.failure(), firstLine(p.Error.Message)
+			f.How, f.Failure, f.Evidence = agent.Failed, p.Error.failure(), agent.FirstLine(p.Error.Message)
 		}
 	case "turn_aborted":
 		f.Kind, f.How, f.Evidence = agent.TurnEnded, agent.Interrupted, p.Reason
@@ -130,7 +130,7 @@ func (i *item) read(f *agent.Fact) {
 	for _, c := range i.Content {
 		text += c.Text
 	}
-	f.Evidence = firstLine(text)
+	f.Evidence = agent.FirstLine(text)
 	switch i.Type {
 	case "UserMessage": // the message of a turn that was told of before, or one that joins it
 		f.Kind, f.Text = agent.TurnStarted, text

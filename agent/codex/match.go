@@ -13,35 +13,14 @@ import (
 // Match says how much of what a prompt asks about the dialog shows. Of two calls at
 // once Codex asks about the last one first.
 func (Driver) Match(d *agent.Dialog, p *agent.Request) agent.Match {
-	if d.Type != p.Type || d.Subtype != deref(p.Subtype) {
-		return agent.NoMatch
-	}
-	switch p.Type {
-	case agent.PromptQuestion:
-		return matchQuestion(d, p)
-	case agent.PromptSetup, agent.PromptNotice:
-		return when(p.Title == nil || *p.Title == d.Title, agent.WholeMatch)
-	case agent.PromptPlan:
-		return matchPlan(d, p)
-	}
-	if d.Subtype != "" {
-		return agent.WholeMatch
-	}
-	return matchPermission(d, p)
-}
-
-func when(so bool, m agent.Match) agent.Match {
-	if so {
-		return m
-	}
-	return agent.NoMatch
+	return agent.Matchers{Question: matchQuestion, Plan: matchPlan, Permission: matchPermission}.Match(d, p)
 }
 
 // matchPermission: of a command the dialog shows all, of edits only where they go.
 func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
-	tool := deref(p.Tool)
+	tool := agent.Value(p.Tool)
 	if tool == "" || d.Tool != "" && d.Tool != tool {
-		return when(tool == "", agent.PartMatch)
+		return agent.MatchIf(tool == "", agent.PartMatch)
 	}
 	command, description, err := readInput(p.Raw)
 	if err != nil && len(p.Raw) > 0 {
@@ -52,9 +31,9 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 		return matchCommand(d, command, description)
 	case tool == toolPatch && d.Tool == toolPatch:
 		_, to, ok := strings.Cut("\n"+d.Body, "\nDestination: ")
-		return when(!ok || strings.Contains(command, path.Base(strings.TrimSpace(to))), agent.PartMatch)
+		return agent.MatchIf(!ok || strings.Contains(command, path.Base(strings.TrimSpace(to))), agent.PartMatch)
 	case d.Tool == "":
-		return when(titles[tool] == "" || d.Cut, agent.PartMatch)
+		return agent.MatchIf(titles[tool] == "" || d.Cut, agent.PartMatch)
 	}
 	return agent.PartMatch
 }
@@ -120,7 +99,7 @@ func matchPlan(d *agent.Dialog, p *agent.Request) agent.Match {
 	case p.Text == nil || *p.Text == d.Body:
 		return agent.WholeMatch
 	}
-	return when(flat(*p.Text) == flat(d.Body), agent.AlikeMatch)
+	return agent.MatchIf(flat(*p.Text) == flat(d.Body), agent.AlikeMatch)
 }
 
 // matchQuestion: each page tells which of how many it is.
@@ -135,7 +114,7 @@ func matchQuestion(d *agent.Dialog, p *agent.Request) agent.Match {
 	if q.Text == "" {
 		return agent.WholeMatch // not read yet
 	}
-	if squeeze(q.Text) != squeeze(d.Body) {
+	if drawn.Squeeze(q.Text) != drawn.Squeeze(d.Body) {
 		return agent.NoMatch
 	}
 	text := drawn.Text{Rows: strings.Split(d.Body, "\n"), Width: d.Cols - beside, Prose: true}
@@ -161,11 +140,11 @@ func offer(o agent.Option, label string, q agent.Question, i int) agent.Match {
 	}
 	shown, cut := strings.CutSuffix(o.Label, "…")
 	switch {
-	case o.Label == strings.TrimSpace(label) && squeeze(o.More) == squeeze(explained):
+	case o.Label == strings.TrimSpace(label) && drawn.Squeeze(o.More) == drawn.Squeeze(explained):
 		return agent.WholeMatch
-	case squeeze(o.Label+o.More) == squeeze(label+explained):
+	case drawn.Squeeze(o.Label+o.More) == drawn.Squeeze(label+explained):
 		return agent.AlikeMatch
-	case squeeze(o.Label) == squeeze(label), cut && strings.HasPrefix(squeeze(label), squeeze(shown)):
+	case drawn.Squeeze(o.Label) == drawn.Squeeze(label), cut && strings.HasPrefix(drawn.Squeeze(label), drawn.Squeeze(shown)):
 		return agent.PartMatch
 	}
 	return agent.NoMatch

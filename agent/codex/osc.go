@@ -9,7 +9,7 @@ import (
 // OSC reads OSC 7501, "state=S:app=codex[:kind=K]", and of OSC 9 the progress
 // that other programs send. Codex's own OSC 9 are notifications: evidence.
 func (Driver) OSC(number int, payload string) []agent.Fact {
-	f := agent.Fact{Kind: agent.Noted, Source: agent.SourceOSC, Cause: "osc", Evidence: firstLine(payload)}
+	f := agent.Fact{Kind: agent.Noted, Source: agent.SourceOSC, Cause: "osc", Evidence: agent.FirstLine(payload)}
 	switch {
 	case number == agent.StateOSC:
 		return state(f, payload)
@@ -27,7 +27,7 @@ func state(f agent.Fact, payload string) []agent.Fact {
 	if word.App != Name { // "clear", at the exit, has none
 		return []agent.Fact{f}
 	}
-	f.Cause, f.Evidence = "osc:7501:"+firstLine(word.State), firstLine(payload)
+	f.Cause, f.Evidence = "osc:7501:"+agent.FirstLine(word.State), agent.FirstLine(payload)
 	end := f
 	end.Kind = agent.TurnEnded
 	f.Kind = agent.LevelIs

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"berth/agent"
+	"berth/agent/drawn"
 )
 
 // questionKeys: one question takes a digit at once. Of several each page is
@@ -40,7 +41,7 @@ func words(text string, d *agent.Dialog) (agent.KeyAnswer, error) {
 		return agent.KeyAnswer{}, err
 	}
 	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	echo := squeeze(first)
+	echo := drawn.Squeeze(first)
 	if r := []rune(echo); len(r) > 20 {
 		echo = string(r[:20])
 	}
@@ -55,11 +56,11 @@ func words(text string, d *agent.Dialog) (agent.KeyAnswer, error) {
 
 // noted says whether the notes of that option are open and begin with the text.
 func noted(r *agent.Reading, d *agent.Dialog, n int, text string) bool {
-	if r.Dialog == nil || !same(r.Dialog, d) || chosen(r.Dialog) != n {
+	if r.Dialog == nil || !r.Dialog.SameAs(d) || r.Dialog.Focused() != n {
 		return false
 	}
 	shown, open := notes(r.Dialog)
-	return open && strings.HasPrefix(squeeze(shown), text)
+	return open && strings.HasPrefix(drawn.Squeeze(shown), text)
 }
 
 // eachKeys answers all the questions, from the first page on.
@@ -90,7 +91,7 @@ func eachKeys(p *agent.Request, each []agent.QuestionPick, d *agent.Dialog) (age
 	for i, pick := range each {
 		at := 1
 		if i == 0 {
-			at = chosen(d)
+			at = d.Focused()
 		}
 		steps = append(steps, page(i, at, pick.Options[0])...)
 	}
@@ -123,7 +124,7 @@ func page(question, from, to int) []agent.Step {
 				return false
 			}
 			_, open := notes(r.Dialog)
-			return !open && chosen(r.Dialog) == i
+			return !open && r.Dialog.Focused() == i
 		}
 		if i == to {
 			s.Key = "Enter"

@@ -1,7 +1,6 @@
 package codex
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 
@@ -37,7 +36,7 @@ func permission(tool string, input json.RawMessage, agentType string) *agent.Req
 		command, r.Text = "", agent.Pointer(agent.Unreadable)
 	}
 	if command == "" {
-		command = compact(input)
+		command = agent.Compact(input)
 	}
 	if command != "" {
 		r.SetInput(command)
@@ -49,14 +48,6 @@ func permission(tool string, input json.RawMessage, agentType string) *agent.Req
 var titles = map[string]string{
 	toolCommand: "Would you like to run the following command?",
 	toolPatch:   "Would you like to make the following edits?",
-}
-
-func compact(input json.RawMessage) string {
-	var b bytes.Buffer
-	if json.Compact(&b, input) != nil {
-		return ""
-	}
-	return b.String()
 }
 
 // question is what the tool for questions asks.
@@ -133,13 +124,6 @@ func dialogInput(d *agent.Dialog) string {
 	return ""
 }
 
-// squeeze is s without blanks: lines break anywhere on a screen.
-func squeeze(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
-		return r == ' ' || r == '\n' || r == '\t' || r == '\u00a0'
-	}), "")
-}
-
 // Fill puts into the prompt what the dialog tells: its title, its options, and
 // of several questions which is shown.
 func (Driver) Fill(r *agent.Request, dialog *agent.Dialog) {
@@ -208,11 +192,4 @@ func fillQuestion(r *agent.Request, dialog *agent.Dialog) {
 		}
 	}
 	r.Text = agent.Pointer(q.Text)
-}
-
-func deref(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }

@@ -1,7 +1,6 @@
 package codex
 
 import (
-	"strconv"
 	"strings"
 
 	"berth/agent"
@@ -14,7 +13,7 @@ import (
 // look like anything.
 func (Driver) Screen(v *agent.View) *agent.Reading {
 	r := &agent.Reading{}
-	s := screen{view: v, last: lastRow(v)}
+	s := screen{view: v, last: v.LastRow()}
 	if s.last < 0 {
 		return r
 	}
@@ -37,15 +36,6 @@ type screen struct {
 func (s *screen) text(row int) string { return s.view.Lines[row].Text }
 
 func (s *screen) blank(row int) bool { return strings.TrimSpace(s.text(row)) == "" }
-
-func lastRow(v *agent.View) int {
-	for i := len(v.Lines) - 1; i >= 0; i-- {
-		if strings.TrimSpace(v.Lines[i].Text) != "" {
-			return i
-		}
-	}
-	return -1
-}
 
 // mark stands before the composer's first line, before a message that was sent,
 // where it is dim, and before the option that is chosen.
@@ -168,7 +158,7 @@ func (s *screen) work(r *agent.Reading, first int) {
 		}
 		r.Busy, r.Hook = text, runningHook.MatchString(text[at:])
 		if m := reconnecting.FindStringSubmatch(text); m != nil {
-			r.Retry = &agent.Activity{Kind: agent.Retrying, Attempt: number(m[1]), Of: number(m[2])}
+			r.Retry = &agent.Activity{Kind: agent.Retrying, Attempt: pattern.Number(m[1]), Of: pattern.Number(m[2])}
 		}
 		return
 	}
@@ -181,13 +171,4 @@ func waits(text string) bool {
 		}
 	}
 	return false
-}
-
-// number is that of digits.
-func number(digits string) int {
-	n, err := strconv.Atoi(digits)
-	if err != nil {
-		return 0 // more of them than a number has
-	}
-	return n
 }

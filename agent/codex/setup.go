@@ -33,7 +33,7 @@ var startups = []startup{
 // setup reads the dialogs before the first composer.
 func (b *block) setup() bool {
 	s := b.screen
-	all := s.join(0, s.last)
+	all := s.view.Text(0, s.last)
 	for _, one := range startups {
 		if !hasAll(all, one.phrases) || !b.offers(one.option) || one.option == "" && b.focused() {
 			continue
@@ -98,7 +98,7 @@ func (b *block) fill(one startup, top int) {
 	}
 	if one.option == "" {
 		d.Options = nil // numbers are of its text
-		d.Body = s.join(top, s.last)
+		d.Body = s.view.Text(top, s.last)
 		if one.subtype == agent.SubtypeAPIKey {
 			b.secret = true
 			d.Body, _, _ = strings.Cut(d.Body, "╭")
@@ -106,6 +106,6 @@ func (b *block) fill(one startup, top int) {
 		}
 		return
 	}
-	d.Body = s.join(top, b.first-1)
+	d.Body = s.view.Text(top, b.first-1)
 	d.Partial = !strings.Contains(b.foot, one.foot)
 }

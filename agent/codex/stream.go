@@ -44,9 +44,9 @@ func (Driver) Stream(line []byte) ([]agent.Fact, error) {
 		}
 	case "turn.failed":
 		f.Kind, f.How, f.Failure = agent.TurnEnded, agent.Failed, failure("", s.Error.Message)
-		f.Evidence = firstLine(s.Error.Message)
+		f.Evidence = agent.FirstLine(s.Error.Message)
 	case "error": // of one attempt
-		f.Kind, f.Activity, f.Evidence = agent.Acting, &agent.Activity{Kind: agent.Retrying}, firstLine(s.Message)
+		f.Kind, f.Activity, f.Evidence = agent.Acting, &agent.Activity{Kind: agent.Retrying}, agent.FirstLine(s.Message)
 	case "item.started", "item.completed":
 		s.item(&f)
 	}
@@ -55,7 +55,7 @@ func (Driver) Stream(line []byte) ([]agent.Fact, error) {
 
 func (s *streamLine) item(f *agent.Fact) {
 	f.Cause += ":" + s.Item.Type
-	f.Evidence = firstLine(s.Item.Text)
+	f.Evidence = agent.FirstLine(s.Item.Text)
 	switch s.Item.Type {
 	case "agent_message":
 		f.Kind, f.Activity, f.Text = agent.Acting, &agent.Activity{Kind: agent.Responding}, s.Item.Text
@@ -66,7 +66,7 @@ func (s *streamLine) item(f *agent.Fact) {
 		if s.Item.Type == "file_change" {
 			f.Tool = toolPatch
 		} else {
-			f.Input, f.Evidence = commandInput(s.Item.Command), firstLine(s.Item.Command)
+			f.Input, f.Evidence = commandInput(s.Item.Command), agent.FirstLine(s.Item.Command)
 		}
 		if s.Type == "item.completed" {
 			f.Kind = agent.ToolEnded

@@ -109,7 +109,7 @@ func (d Driver) Holds(typed string, c *agent.Composer) bool {
 		return false
 	}
 	if m := pasted.FindStringSubmatch(strings.TrimSpace(c.Text)); m != nil {
-		return number(m[1]) == utf8.RuneCountInString(typed)
+		return pattern.Number(m[1]) == utf8.RuneCountInString(typed)
 	}
 	return d.Displays(typed, c)
 }

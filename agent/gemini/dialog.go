@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"berth/agent"
+	"berth/agent/drawn"
 	"berth/agent/pattern"
 )
 
@@ -164,7 +165,7 @@ func readOptions(row string) []agent.Option {
 		return nil
 	}
 	o := agent.Option{
-		Number: atoi(m[2]), Focused: m[1] != "", Label: strings.TrimSpace(m[4]),
+		Number: pattern.Number(m[2]), Focused: m[1] != "", Label: strings.TrimSpace(m[4]),
 		Multiple: m[3] != "", Ticked: m[3] != "" && m[3] != " ",
 	}
 	if n := optionNext.FindStringSubmatch(o.Label); n != nil {
@@ -174,14 +175,6 @@ func readOptions(row string) []agent.Option {
 		}
 	}
 	return []agent.Option{o}
-}
-
-func atoi(digits string) int {
-	n := 0
-	for _, c := range digits {
-		n = n*10 + int(c-'0')
-	}
-	return n
 }
 
 // has says whether each of the phrases begins a row.
@@ -319,7 +312,7 @@ func (b *box) question() bool {
 		d.Current = len(d.Tabs)
 	}
 	if len(d.Tabs) == 0 { // several are one prompt with a page for each, known by its tabs
-		d.Key = string(agent.PromptQuestion) + " " + squeeze(d.Body)
+		d.Key = string(agent.PromptQuestion) + " " + drawn.Squeeze(d.Body)
 	}
 	return b.is(agent.PromptQuestion, "", "")
 }
@@ -363,7 +356,7 @@ func (b *box) permission() bool {
 		return false
 	}
 	if m := placeOf.FindStringSubmatch(head); m != nil {
-		d.Place = atoi(m[1])
+		d.Place = pattern.Number(m[1])
 	}
 	title, rest := "", ""
 	if m := toolRow.FindStringSubmatch(head); m != nil {

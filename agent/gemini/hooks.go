@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"berth/agent"
@@ -57,9 +56,9 @@ func (e *event) fill(f *agent.Fact) {
 	case "SessionEnd": // twice when the program ends
 		f.Kind, f.Text, f.Evidence = agent.ConversationEnded, e.Reason, e.Reason
 	case "BeforeAgent":
-		f.Kind, f.Text, f.Evidence = agent.TurnStarted, e.Prompt, firstLine(e.Prompt)
+		f.Kind, f.Text, f.Evidence = agent.TurnStarted, e.Prompt, agent.FirstLine(e.Prompt)
 	case "AfterAgent":
-		f.Kind, f.How, f.Evidence = agent.TurnEnded, agent.Completed, firstLine(e.Prompt)
+		f.Kind, f.How, f.Evidence = agent.TurnEnded, agent.Completed, agent.FirstLine(e.Prompt)
 	case "BeforeTool":
 		f.Kind, f.Evidence = agent.ToolStarted, e.Tool
 	case "AfterTool":
@@ -67,7 +66,7 @@ func (e *event) fill(f *agent.Fact) {
 	case "PreCompress":
 		e.compresses(f)
 	case "Notification":
-		f.Evidence = e.Notification + ": " + firstLine(e.Message)
+		f.Evidence = e.Notification + ": " + agent.FirstLine(e.Message)
 		if e.Notification == "ToolPermission" {
 			f.Kind, f.Request = agent.Asked, asked(&e.Details)
 		}
@@ -84,12 +83,4 @@ func (e *event) compresses(f *agent.Fact) {
 	case "manual":
 		f.Kind, f.Activity = agent.Acting, &agent.Activity{Kind: agent.Compacting}
 	}
-}
-
-func firstLine(s string) string {
-	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
-	if r := []rune(s); len(r) > 120 {
-		return string(r[:119]) + "…"
-	}
-	return s
 }

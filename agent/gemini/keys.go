@@ -68,21 +68,7 @@ func keysOf(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer,
 
 // press presses a key while the dialog is as it was.
 func press(key string, d *agent.Dialog) agent.Step {
-	return agent.Step{Key: key, Pause: between, Wants: "the dialog as it was", Ready: func(r *agent.Reading) bool { return same(r.Dialog, d) }}
-}
-
-// same says whether a dialog is the one that was seen, with the same choices.
-func same(now, seen *agent.Dialog) bool {
-	if now == nil || now.Partial || now.Type != seen.Type || now.Subtype != seen.Subtype || now.Title != seen.Title ||
-		now.Body != seen.Body || now.Confirm != seen.Confirm || len(now.Options) != len(seen.Options) {
-		return false
-	}
-	for i, o := range now.Options {
-		if o.Number != seen.Options[i].Number || o.Label != seen.Options[i].Label {
-			return false
-		}
-	}
-	return true
+	return agent.Step{Key: key, Pause: between, Wants: "the dialog as it was", Ready: func(r *agent.Reading) bool { return r.Dialog.SameAs(d) }}
 }
 
 // digit presses the number of an option.

@@ -9,6 +9,8 @@ import (
 
 	"berth/agent"
 	"berth/agent/compose"
+	"berth/agent/drawn"
+	"berth/agent/pattern"
 )
 
 // What the line for a value of one's own shows while it is empty.
@@ -53,7 +55,7 @@ func footOf(d *agent.Dialog) string {
 // lines.
 func bare(d *agent.Dialog, line int, hint string) bool {
 	o, ok := numbered(d, line)
-	return ok && o.Label != "" && strings.HasPrefix(squeeze(hint), squeeze(o.Label))
+	return ok && o.Label != "" && strings.HasPrefix(drawn.Squeeze(hint), drawn.Squeeze(o.Label))
 }
 
 // lineAfter is for how long a text must have stood in a question's line before
@@ -108,7 +110,7 @@ func lineOf(d *agent.Dialog, line int) (rows []string) {
 		m := optionLine.FindStringSubmatch(row)
 		bare := strings.TrimSpace(row)
 		switch {
-		case m != nil && m[1] != "" && atoi(m[2]) == line:
+		case m != nil && m[1] != "" && pattern.Number(m[2]) == line:
 			rows = []string{m[4]}
 		case rows == nil:
 		case m != nil, bare == "▼", doneLine.MatchString(row), strings.HasPrefix(bare, "Enter to submit"):
@@ -134,9 +136,9 @@ func (w *way) written(question, text string) error {
 
 // holdsLine says whether the dialog's line holds the text, as far as it shows.
 func holdsLine(d *agent.Dialog, text string) bool {
-	want := squeeze(beginning(text))
+	want := drawn.Squeeze(beginning(text))
 	for _, row := range d.Lines {
-		if line, ok := strings.CutPrefix(strings.TrimSpace(row), "> "); ok && strings.HasPrefix(squeeze(line), want) {
+		if line, ok := strings.CutPrefix(strings.TrimSpace(row), "> "); ok && strings.HasPrefix(drawn.Squeeze(line), want) {
 			return true
 		}
 	}

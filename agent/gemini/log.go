@@ -79,13 +79,13 @@ func (Driver) Log(line []byte) ([]agent.Fact, error) {
 		f.Kind, f.How, f.Cause, f.Evidence = agent.TurnEnded, agent.Interrupted, "log:cancelled", cancelled
 	case r.Type == "gemini":
 		f.Kind, f.Activity, f.Text, f.Usage = agent.Acting, &agent.Activity{Kind: agent.Responding}, r.text(), r.usage()
-		f.Evidence = firstLine(f.Text)
+		f.Evidence = agent.FirstLine(f.Text)
 	case r.Type == "user" && !strings.HasPrefix(r.text(), preamble) && r.text() != "":
-		f.Turn, f.Evidence = r.ID, firstLine(r.text()) // no source but this one names turns
+		f.Turn, f.Evidence = r.ID, agent.FirstLine(r.text()) // no source but this one names turns
 	case r.Type == "error":
-		f.Kind, f.Failure, f.Evidence = agent.FailureSeen, failure(firstLine(r.text())), firstLine(r.text())
+		f.Kind, f.Failure, f.Evidence = agent.FailureSeen, failure(agent.FirstLine(r.text())), agent.FirstLine(r.text())
 	default:
-		f.Evidence = firstLine(r.text())
+		f.Evidence = agent.FirstLine(r.text())
 	}
 	return []agent.Fact{f}, nil
 }

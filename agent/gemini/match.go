@@ -12,28 +12,7 @@ import (
 
 // Match says how much of what a prompt asks about the dialog shows.
 func (Driver) Match(d *agent.Dialog, p *agent.Request) agent.Match {
-	if d.Type != p.Type || d.Subtype != deref(p.Subtype) {
-		return agent.NoMatch
-	}
-	switch p.Type {
-	case agent.PromptQuestion:
-		return matchQuestion(d, p)
-	case agent.PromptSetup, agent.PromptNotice:
-		return when(p.Title == nil || *p.Title == d.Title, agent.WholeMatch)
-	case agent.PromptPlan:
-		return matchPlan(d, p)
-	}
-	if d.Subtype != "" {
-		return agent.WholeMatch
-	}
-	return matchPermission(d, p)
-}
-
-func when(so bool, m agent.Match) agent.Match {
-	if so {
-		return m
-	}
-	return agent.NoMatch
+	return agent.Matchers{Question: matchQuestion, Plan: matchPlan, Permission: matchPermission}.Match(d, p)
 }
 
 // matchPlan: the agent tells only where a plan is, so what it says was read off a dialog.
@@ -45,16 +24,16 @@ func matchPlan(d *agent.Dialog, p *agent.Request) agent.Match {
 	case p.Text == nil || *p.Text == d.Body:
 		return agent.WholeMatch
 	}
-	return when(slices.Equal(strings.Fields(*p.Text), strings.Fields(d.Body)), agent.AlikeMatch)
+	return agent.MatchIf(slices.Equal(strings.Fields(*p.Text), strings.Fields(d.Body)), agent.AlikeMatch)
 }
 
 // plansOnly is what the dialog says of that mode.
 const plansOnly = "\nThis will restrict the agent to read-only tools to allow for safe planning.\nDo you want to proceed?"
 
 func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
-	tool := deref(p.Tool)
+	tool := agent.Value(p.Tool)
 	if tool == "" || d.Tool != "" && d.Tool != tool {
-		return when(tool == "", agent.PartMatch)
+		return agent.MatchIf(tool == "", agent.PartMatch)
 	}
 	var in toolInput
 	if len(p.Raw) > 0 { // else the notification tells
@@ -75,7 +54,7 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 		}
 		return drawn.Text{Rows: rows, Width: columns, Shell: true, Cut: d.Cut}.Of(strings.TrimSpace(in.Command))
 	case toolWrite, toolEdit: // of a change that has no room some rows are left out
-		return when(d.Cut || strings.Contains(head, path.Base(in.File)), agent.PartMatch)
+		return agent.MatchIf(d.Cut || strings.Contains(head, path.Base(in.File)), agent.PartMatch)
 	case toolEnterPlan:
 		if (drawn.Text{Rows: strings.Split(d.Body, "\n"), Width: d.Cols}).Of(in.Reason+plansOnly) == agent.WholeMatch {
 			return agent.WholeMatch
@@ -132,7 +111,7 @@ func matchQuestion(d *agent.Dialog, p *agent.Request) agent.Match {
 			}
 		}
 	}
-	return when(unread, agent.WholeMatch)
+	return agent.MatchIf(unread, agent.WholeMatch)
 }
 
 // besideQuestion is how many columns are free beside a question, and some: in which of

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"berth/agent"
+	"berth/agent/drawn"
 )
 
 // questionKeys answers one question, and several page by page.
@@ -73,13 +74,13 @@ func pages(p *agent.Request, each []agent.QuestionPick, d *agent.Dialog) (agent.
 
 // asking says whether the dialog shows that question.
 func asking(d *agent.Dialog, question string) bool {
-	return d.Type == agent.PromptQuestion && !d.Confirm && question != "" && strings.HasPrefix(squeeze(d.Body), squeeze(question))
+	return d.Type == agent.PromptQuestion && !d.Confirm && question != "" && strings.HasPrefix(drawn.Squeeze(d.Body), drawn.Squeeze(question))
 }
 
 // reviews says that the page shows these answers, as far as they are known by
 // their words. A long text is broken into lines, and its beginning does.
 func reviews(d *agent.Dialog, questions []agent.Question, each []agent.QuestionPick) bool {
-	shown := squeeze(strings.Join(d.Lines, "\n"))
+	shown := drawn.Squeeze(strings.Join(d.Lines, "\n"))
 	for i, q := range questions {
 		var words []string
 		for n, label := range q.Options {
@@ -90,7 +91,7 @@ func reviews(d *agent.Dialog, questions []agent.Question, each []agent.QuestionP
 		if each[i].Text != "" {
 			words = append(words, beginning(each[i].Text))
 		}
-		if !strings.Contains(shown, squeeze(q.Header+"→"+strings.Join(words, ", "))) {
+		if !strings.Contains(shown, drawn.Squeeze(q.Header+"→"+strings.Join(words, ", "))) {
 			return false
 		}
 	}

@@ -1,7 +1,6 @@
 package gemini
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 
@@ -100,7 +99,7 @@ func (Driver) Names(asked, call *agent.Fact) *agent.Request {
 			return nil
 		}
 	case len(r.Options) == len(editing):
-		if in.File == "" || !sameFile(in.File, deref(r.Input)) {
+		if in.File == "" || !sameFile(in.File, agent.Value(r.Input)) {
 			return nil
 		}
 	case r.Input == nil:
@@ -169,7 +168,7 @@ func asks(r *agent.Request, input json.RawMessage) {
 
 func setPlan(r *agent.Request, input json.RawMessage) {
 	in, _ := agent.ReadInput(input) // without it, the dialog tells the plan
-	if path, err := in.Text("plan_path"); err == nil && deref(path) != "" {
+	if path, err := in.Text("plan_path"); err == nil && agent.Value(path) != "" {
 		r.SetInput(*path)
 	}
 }
@@ -181,25 +180,17 @@ func setInput(r *agent.Request, tool string, input json.RawMessage) {
 		r.Text = agent.Pointer(agent.Unreadable)
 	}
 	field := map[string]string{toolShell: "command", toolWrite: "file_path", toolEdit: "file_path", toolEnterPlan: "reason"}[tool]
-	if main, err := in.Text(field); err == nil && deref(main) != "" {
+	if main, err := in.Text(field); err == nil && agent.Value(main) != "" {
 		r.SetInput(*main)
 		if tool == toolWrite || tool == toolEdit {
-			r.FullInput = compact(input)
+			r.FullInput = agent.Compact(input)
 			r.InputBytes, r.InputTruncated = len(r.FullInput), true
 		}
 		return
 	}
-	if whole := compact(input); whole != "" {
+	if whole := agent.Compact(input); whole != "" {
 		r.SetInput(whole)
 	}
-}
-
-func compact(input json.RawMessage) string {
-	var b bytes.Buffer
-	if json.Compact(&b, input) != nil {
-		return ""
-	}
-	return b.String()
 }
 
 // FromDialog is the prompt of a dialog that no other source told of.
@@ -245,13 +236,6 @@ func inner(rows []string) (lines []string, columns int) {
 		lines = append([]string{strings.TrimRight(strings.TrimPrefix(strings.TrimSuffix(row, "│"), " "), " ")}, lines...)
 	}
 	return nil, 0
-}
-
-// squeeze is s without blanks: lines break anywhere on a screen.
-func squeeze(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
-		return r == ' ' || r == '\n' || r == '\t' || r == '\u00a0' || r == '│'
-	}), "")
 }
 
 // Fill puts into the prompt what the dialog tells: its options, and of several
@@ -329,11 +313,4 @@ func current(r *agent.Request, dialog *agent.Dialog) int {
 		}
 	}
 	return r.QuestionCurrent
-}
-
-func deref(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }

@@ -14,7 +14,7 @@ import (
 // the conversation, which can look like anything.
 func (Driver) Screen(v *agent.View) *agent.Reading {
 	r := &agent.Reading{}
-	s := screen{view: v, last: lastRow(v)}
+	s := screen{view: v, last: v.LastRow()}
 	if s.last < 0 {
 		return r
 	}
@@ -38,15 +38,6 @@ type screen struct {
 }
 
 func (s *screen) text(row int) string { return s.view.Lines[row].Text }
-
-func lastRow(v *agent.View) int {
-	for i := len(v.Lines) - 1; i >= 0; i-- {
-		if strings.TrimSpace(v.Lines[i].Text) != "" {
-			return i
-		}
-	}
-	return -1
-}
 
 func (s *screen) join(from, to int) string {
 	var lines []string

@@ -37,7 +37,7 @@ func (Driver) Stream(line []byte) ([]agent.Fact, error) {
 	case "init":
 		f.Kind, f.Text = agent.ConversationStarted, "startup"
 	case "message":
-		f.Evidence = firstLine(s.Content)
+		f.Evidence = agent.FirstLine(s.Content)
 		if s.Role == "user" {
 			f.Kind, f.Text = agent.TurnStarted, s.Content
 		} else {

@@ -5,6 +5,7 @@ package pattern
 
 import (
 	"regexp"
+	"strconv"
 	"sync"
 )
 
@@ -41,4 +42,14 @@ func (p *Pattern) ReplaceAllString(s, with string) string {
 
 func (p *Pattern) ReplaceAllStringFunc(s string, with func(string) string) string {
 	return p.compiled().ReplaceAllStringFunc(s, with)
+}
+
+// Number is the number that a match of digits names; 0 where there are more digits than a
+// number has.
+func Number(digits string) int {
+	n, err := strconv.Atoi(digits)
+	if err != nil {
+		return 0
+	}
+	return n
 }

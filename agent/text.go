@@ -1,0 +1,36 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// evidenceRunes bounds what evidence shows of a text, in characters.
+const evidenceRunes = 120
+
+// FirstLine is what evidence shows of a text: its first line that is not blank.
+func FirstLine(s string) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	if r := []rune(s); len(r) > evidenceRunes {
+		return string(r[:evidenceRunes-1]) + "…"
+	}
+	return s
+}
+
+// Value is the text that s points to; empty for nil.
+func Value(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// Compact is JSON without blanks; empty for what is not JSON.
+func Compact(input json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Compact(&b, input) != nil {
+		return ""
+	}
+	return b.String()
+}
