@@ -12,13 +12,13 @@ import (
 func TestActivityEvents(t *testing.T) {
 	l := newStartLab(t, Ready(), nil)
 	l.start("busy", map[string]string{"CLAUDE_CODE_MAX_RETRIES": "3"}, nil, "--allowedTools", "Bash(sleep:*)")
-	l.is("idle")
+	l.Is("idle")
 	l.ready()
 	l.send("MOCK: bash sleep 2")
-	l.see("● The command finished.")
-	l.is("idle")
+	l.See("● The command finished.")
+	l.Is("idle")
 	l.send("MOCK: error 500")
-	l.is("error")
+	l.Is("error")
 	seen := map[string]int{}
 	var last time.Time
 	for _, e := range l.events("activity") {

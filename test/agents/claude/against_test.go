@@ -19,19 +19,19 @@ import (
 // a draft, which is put aside for the message: it is there afterwards.
 func TestNudgeAgainstADialog(t *testing.T) {
 	l := newDialogLab(t)
-	l.is("idle")
+	l.Is("idle")
 	l.ready()
 	check(t, os.WriteFile(filepath.Join(l.home.Workspace, "wait.sh"), []byte("while [ ! -e go-$1 ]; do sleep 0.01; done\n"), 0o600))
 	counts := map[string]int{}
 	rounds := dialogs()
 	const from, to = -400 * time.Millisecond, 1600 * time.Millisecond // of the nudge's call, against the command's end
 	for i := range rounds {
-		l.is("idle")
+		l.Is("idle")
 		ran := fmt.Sprintf("ran-%d.txt", i)
 		if n := l.nudge(fmt.Sprintf("MOCK: shell sh wait.sh %d", i), "--wait", "--timeout", patient.String()); n.status != 0 {
 			t.Fatalf("%d: %+v %+v", i, n, n.Error)
 		}
-		l.api.Queue(modelapi.Scenario{Steps: []modelapi.Step{
+		l.API.Queue(modelapi.Scenario{Steps: []modelapi.Step{
 			modelapi.Say(modelapi.Tool("Bash", map[string]any{"command": "touch " + ran, "description": "Run the lab's command"})),
 			modelapi.Say(modelapi.Text("The command finished.")),
 		}})
@@ -40,8 +40,8 @@ func TestNudgeAgainstADialog(t *testing.T) {
 		message, flags, draft := fmt.Sprintf("MOCK: text message %d", i), []string{}, ""
 		if i%2 == 1 {
 			draft, flags = fmt.Sprintf("draft %d", i), []string{"--stash"}
-			check(t, l.Type(l.ctx, draft))
-			l.see(prompt + draft + "$")
+			check(t, l.Type(l.Ctx, draft))
+			l.See(prompt + draft + "$")
 		}
 		late := make(chan nudged, 1)
 		go func() {
@@ -56,21 +56,21 @@ func TestNudgeAgainstADialog(t *testing.T) {
 			what += " (with a draft)"
 		}
 		counts[what]++
-		l.is("prompt")
-		l.see(proceed)
-		if l.made(ran) {
+		l.Is("prompt")
+		l.See(proceed)
+		if l.Made(ran) {
 			t.Fatalf("offset %s: the message allowed the command: %s %+v %+v", offset, what, got, got.Error)
 		}
 		l.key("Escape")
 		if got.Confirmed {
 			l.arrived(message, 1)
 		}
-		l.is("idle")
-		if l.made(ran) {
+		l.Is("idle")
+		if l.Made(ran) {
 			t.Fatalf("offset %s: the message allowed the command: %s %+v %+v", offset, what, got, got.Error)
 		}
 		if draft != "" {
-			l.see(prompt + draft + "$")
+			l.See(prompt + draft + "$")
 			l.key("Ctrl-u")
 			l.ready()
 		}
@@ -78,7 +78,7 @@ func TestNudgeAgainstADialog(t *testing.T) {
 		if got.Confirmed {
 			want = 1
 		}
-		if n := l.api.Arrivals(message); n != want {
+		if n := l.API.Arrivals(message); n != want {
 			t.Fatalf("offset %s: %s %+v %+v, and it arrived %d times", offset, what, got, got.Error, n)
 		}
 		if i%20 == 19 {

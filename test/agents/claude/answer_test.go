@@ -12,17 +12,17 @@ import (
 // TestRespondQuestions answers questions in the words of their options.
 func TestRespondQuestions(t *testing.T) {
 	l := newStateLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 
 	l.asks("MOCK: ask")
 	l.respond("hook", "answered", "option", "2")
 	l.answered("MOCK: ask", "Green")
-	l.is("idle")
+	l.Is("idle")
 
 	l.asks("MOCK: ask own words")
 	l.respond("hook", "answered", "text", "a dark violet, 'quoted'")
 	l.answered("MOCK: ask own words", "a dark violet, 'quoted'")
-	l.is("idle")
+	l.Is("idle")
 
 	s := l.asks("MOCK: ask-two")
 	if r, status := l.try("", "answer", "1=3"); status != 2 {
@@ -31,12 +31,12 @@ func TestRespondQuestions(t *testing.T) {
 	l.respond("hook", "answered", "--prompt", s.Prompt.ID, "answer", "2=2", "1=3")
 	l.answered("MOCK: ask-two", "Blue")
 	l.answered("MOCK: ask-two", "Large")
-	l.is("idle")
+	l.Is("idle")
 
 	l.asks("MOCK: ask-many")
 	l.respond("hook", "answered", "answer", "1=1,3")
 	l.answered("MOCK: ask-many", "Logging, Tracing")
-	l.is("idle")
+	l.Is("idle")
 
 	l.asks("MOCK: ask-three")
 	r, status := l.try(`{"answers":[{"option":2},{"text":"Gigantic"},{"options":[3,1]}]}`, "-")
@@ -46,58 +46,58 @@ func TestRespondQuestions(t *testing.T) {
 	for _, want := range []string{"Green", "Gigantic", "Tracing, Logging"} {
 		l.answered("MOCK: ask-three", want)
 	}
-	l.is("idle")
+	l.Is("idle")
 
 	l.asks("MOCK: ask denied")
 	l.respond("hook", "denied", "deny")
-	l.is("idle")
+	l.Is("idle")
 }
 
 // TestRespondPlan answers a plan in each way.
 func TestRespondPlan(t *testing.T) {
 	l := newStateLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 
 	s := l.asks("MOCK: plan")
 	if s.Prompt.Type != "plan" {
 		t.Errorf("the prompt is %+v", s.Prompt)
 	}
 	l.respond("hook", "denied", "deny", "use python")
-	if r := l.asked("MOCK: plan", 3); !strings.Contains(string(r.Body), "use python") {
+	if r := l.Asked("MOCK: plan", 3); !strings.Contains(string(r.Body), "use python") {
 		t.Error("the words did not reach the model")
 	}
-	l.is("idle")
+	l.Is("idle")
 
 	l.asks("MOCK: plan-now")
 	l.respond("hook", "denied", "deny")
-	l.is("idle")
-	l.see("⏸ plan mode on")
+	l.Is("idle")
+	l.See("⏸ plan mode on")
 
 	l.asks("MOCK: plan-now again")
 	l.respond("hook", "accepted", "option", "2")
-	if r := l.asked("MOCK: plan-now again", 2); !strings.Contains(string(r.Body), "has approved your plan") {
+	if r := l.Asked("MOCK: plan-now again", 2); !strings.Contains(string(r.Body), "has approved your plan") {
 		t.Error("the model was not told that the plan is approved")
 	}
-	l.gone("plan mode on")
-	l.is("idle")
+	l.Gone("plan mode on")
+	l.Is("idle")
 
 	l.asks("MOCK: plan third")
 	l.respond("hook", "accepted", "accept")
-	l.gone("plan mode on")
-	l.is("idle")
+	l.Gone("plan mode on")
+	l.Is("idle")
 }
 
 // TestRespondSetup answers the dialogs before the first prompt, by keys.
 func TestRespondSetup(t *testing.T) {
 	l := newManualLab(t, Seed{KeyApproved: true})
-	l.see("Choose the text style", "Dark mode ✔|✔ Auto")
-	l.is("prompt")
+	l.See("Choose the text style", "Dark mode ✔|✔ Auto")
+	l.Is("prompt")
 	l.respond("keys", "answered", "option", "3")
-	l.see("Press Enter to continue")
+	l.See("Press Enter to continue")
 	l.respond("keys", "accepted", "accept")
-	l.see("Quick safety check")
+	l.See("Quick safety check")
 	l.respond("keys", "accepted", "accept")
-	l.is("idle")
+	l.Is("idle")
 	settings, err := os.ReadFile(filepath.Join(l.home.Config, "settings.json"))
 	if err != nil || !strings.Contains(string(settings), "light") {
 		t.Errorf("the theme chosen is not in the settings: %v", err)
@@ -106,18 +106,18 @@ func TestRespondSetup(t *testing.T) {
 
 func TestRespondSetupKeyAndBypass(t *testing.T) {
 	l := newManualLab(t, Seed{Onboarded: true, Trusted: true}, "--dangerously-skip-permissions")
-	l.see("Detected a custom API key")
-	l.is("prompt")
+	l.See("Detected a custom API key")
+	l.Is("prompt")
 	l.respond("keys", "accepted", "accept")
-	l.see("WARNING: Claude Code running in Bypass Permissions mode")
+	l.See("WARNING: Claude Code running in Bypass Permissions mode")
 	l.respond("keys", "accepted", "accept")
-	l.is("idle")
-	l.see("⏵⏵ bypass permissions on")
+	l.Is("idle")
+	l.See("⏵⏵ bypass permissions on")
 }
 
 func TestRespondTrustRefused(t *testing.T) {
 	l := newManualLab(t, Seed{Onboarded: true, KeyApproved: true})
-	l.is("prompt")
+	l.Is("prompt")
 	l.respond("keys", "denied", "deny")
 	l.exits(1)
 }

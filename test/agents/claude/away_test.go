@@ -37,7 +37,7 @@ func labStep(command string) modelapi.Step {
 // requests are those for the steps of a turn, as the API saw them.
 func (l *lab) requests(message string) []modelapi.Request {
 	var list []modelapi.Request
-	for _, r := range l.api.Requests() {
+	for _, r := range l.API.Requests() {
 		if r.Kind == modelapi.KindTurn && r.Prompt == message {
 			list = append(list, r)
 		}
@@ -145,20 +145,20 @@ func (w *hookWatch) close() (seen int, most time.Duration) {
 // is known of what happened meanwhile, once.
 func testServerAway(t *testing.T) {
 	l := newLabAs(t, "claude", Ready(), nil, "--allowedTools", "Bash(sleep:*)")
-	l.is("idle")
+	l.Is("idle")
 	away := awayFor(t)
 	for _, way := range []struct {
 		name            string
 		leave, comeBack func() error
 	}{
-		{"killed", l.host.Kill, l.host.Start},
-		{"stopped", l.host.Freeze, l.host.Thaw},
+		{"killed", l.Host.Kill, l.Host.Start},
+		{"stopped", l.Host.Freeze, l.Host.Thaw},
 	} {
 		message := "Work while the server is " + way.name
-		enough := l.api.QueueWork("work", labStep("sleep 0.1"))
+		enough := l.API.QueueWork("work", labStep("sleep 0.1"))
 		l.send(message)
-		l.asked(message, withServer)
-		l.is("working")
+		l.Asked(message, withServer)
+		l.Is("working")
 		hooks := watchHooks(filepath.Join(l.home.Dir, "..", "state"))
 		left := time.Now()
 		check(t, way.leave())
@@ -167,9 +167,9 @@ func testServerAway(t *testing.T) {
 		check(t, way.comeBack())
 		there := time.Now() // a server that has just come back takes its time of both cores
 		seen, longest := hooks.close()
-		l.asked(message, len(l.requests(message))+withServer)
+		l.Asked(message, len(l.requests(message))+withServer)
 		enough()
-		l.is("idle")
+		l.Is("idle")
 
 		all := l.requests(message)
 		quick, median, most := spread(append(between(all, time.Time{}, left), between(all, there, time.Now())...))
@@ -199,8 +199,8 @@ const (
 // toldOnce checks the events of the newest turn, of n commands: each hook once,
 // in order, and from work to rest.
 func (l *lab) toldOnce(name string, n int) {
-	l.t.Helper()
-	out, _ := l.host.Call(l.ctx, nil, "watch", l.Name, "--since", l.Name+":0", "--timeout", "1s") // its timeout is its end
+	l.T.Helper()
+	out, _ := l.Host.Call(l.Ctx, nil, "watch", l.Name, "--since", l.Name+":0", "--timeout", "1s") // its timeout is its end
 	hooks, calls, states, last := map[string]int{}, map[string]int{}, []string{}, uint64(0)
 	for line := range strings.Lines(string(out)) {
 		var e struct {
@@ -211,16 +211,16 @@ func (l *lab) toldOnce(name string, n int) {
 				Prompt      string
 			}
 		}
-		check(l.t, json.Unmarshal([]byte(line), &e))
+		check(l.T, json.Unmarshal([]byte(line), &e))
 		switch e.Type {
 		case "gap":
-			l.t.Errorf("%s: a gap: %s", name, line)
+			l.T.Errorf("%s: a gap: %s", name, line)
 			continue
 		case "", "heartbeat": // the end by --timeout
 			continue
 		}
 		if e.Seq != last+1 {
-			l.t.Errorf("%s: event %d behind event %d", name, e.Seq, last)
+			l.T.Errorf("%s: event %d behind event %d", name, e.Seq, last)
 		}
 		last = e.Seq
 		if e.Type == "hook" && e.Event == "UserPromptSubmit" {
@@ -243,22 +243,22 @@ func (l *lab) toldOnce(name string, n int) {
 	}
 	for event, want := range map[string]int{"UserPromptSubmit": 1, "PreToolUse": n, "PostToolUse": n, "PostToolBatch": n, "Stop": 1} {
 		if hooks[event] != want {
-			l.t.Errorf("%s: %s was told %d times, want %d", name, event, hooks[event], want)
+			l.T.Errorf("%s: %s was told %d times, want %d", name, event, hooks[event], want)
 		}
 	}
 	for call, times := range calls {
 		if times != 1 {
-			l.t.Errorf("%s: %s was told %d times", name, call, times)
+			l.T.Errorf("%s: %s was told %d times", name, call, times)
 		}
 	}
 	if got := strings.Join(states, " "); got != "working idle" && got != "working unknown working idle" {
-		l.t.Errorf("%s: the states were %s", name, got)
+		l.T.Errorf("%s: the states were %s", name, got)
 	}
 }
 
 // claudeSays waits until Claude's own state file says so, which needs no server.
 func (l *lab) claudeSays(status string) {
-	l.t.Helper()
+	l.T.Helper()
 	var said string
 	l.until(func() bool {
 		for _, s := range ownStates(filepath.Join(l.home.Config, "sessions")) {
@@ -274,32 +274,32 @@ func (l *lab) claudeSays(status string) {
 func TestAskedWhileAway(t *testing.T) {
 	t.Parallel()
 	l := newLabAs(t, "claude", Ready(), nil, "--allowedTools", "Bash(sleep:*)")
-	l.is("idle")
+	l.Is("idle")
 	for _, way := range []struct {
 		name            string
 		leave, comeBack func() error
 	}{
-		{"killed", l.host.Kill, l.host.Start},
-		{"stopped", l.host.Freeze, l.host.Thaw},
+		{"killed", l.Host.Kill, l.Host.Start},
+		{"stopped", l.Host.Freeze, l.Host.Thaw},
 	} {
 		file := "asked-" + way.name
-		l.api.Queue(modelapi.Scenario{Name: "late-question", Steps: []modelapi.Step{labStep("sleep 2"), labStep("touch " + file)}})
+		l.API.Queue(modelapi.Scenario{Name: "late-question", Steps: []modelapi.Step{labStep("sleep 2"), labStep("touch " + file)}})
 		message := "Ask while it is " + way.name
 		l.send(message)
-		l.asked(message, 0)
-		l.is("working")
+		l.Asked(message, 0)
+		l.Is("working")
 		check(t, way.leave())
-		l.asked(message, 1)
+		l.Asked(message, 1)
 		l.claudeSays("waiting") // the dialog is open
 		check(t, way.comeBack())
 		// Claude's own file may be read before the hook that tells what is asked.
-		s := l.is("prompt")
-		l.until(func() bool { s = l.state(); return s.Prompt != nil && s.Prompt.Input == "touch "+file }, func() string {
+		s := l.Is("prompt")
+		l.until(func() bool { s = l.Said(); return s.Prompt != nil && s.Prompt.Input == "touch "+file }, func() string {
 			return fmt.Sprintf("%s: the prompt is %+v", way.name, s.Prompt)
 		})
 		l.respond("hook", "accepted", "accept")
-		l.is("idle")
-		if !l.made(file) {
+		l.Is("idle")
+		if !l.Made(file) {
 			t.Errorf("%s: accepted, and it did not run", way.name)
 		}
 	}

@@ -14,15 +14,15 @@ import (
 
 // knows says whether the model, asked for that message, was told a text.
 func (l *lab) knows(message, text string) bool {
-	l.t.Helper()
-	return strings.Contains(string(l.asked(message, 0).Body), text)
+	l.T.Helper()
+	return strings.Contains(string(l.Asked(message, 0).Body), text)
 }
 
 // TestStartContext: the model is told the context of each source, and of no
 // other.
 func TestStartContext(t *testing.T) {
 	l := newStateLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	// It comes behind the first title.
 	l.until(func() bool { return l.hookEvents("SessionStart") > 0 }, func() string { return "no conversation has begun" })
 	for _, source := range []string{"startup", "resume", "clear", "compact"} {
@@ -32,9 +32,9 @@ func TestStartContext(t *testing.T) {
 	says := func(text, source string) { // in JSON, as requests are
 		t.Helper()
 		l.send("MOCK: text " + text)
-		l.see("● " + text)
-		l.is("idle")
-		body := string(l.asked("MOCK: text "+text, 0).Body)
+		l.See("● " + text)
+		l.Is("idle")
+		body := string(l.Asked("MOCK: text "+text, 0).Body)
 		for _, s := range []string{"startup", "resume", "clear", "compact"} {
 			escaped := strings.NewReplacer("<", `\u003c`, ">", `\u003e`).Replace(word(s))
 			told := strings.Contains(body, word(s)) || strings.Contains(body, escaped)
@@ -44,30 +44,30 @@ func TestStartContext(t *testing.T) {
 		}
 	}
 	l.verb("restart", l.Name) // nothing was said yet: a startup
-	l.is("idle")
+	l.Is("idle")
 	says("one", "startup")
 	l.verb("restart", l.Name)
-	l.is("idle")
-	body := func(text string) string { return string(l.asked("MOCK: text "+text, 0).Body) }
+	l.Is("idle")
+	body := func(text string) string { return string(l.Asked("MOCK: text "+text, 0).Body) }
 	l.send("MOCK: text two")
-	l.see("● two")
-	l.is("idle")
+	l.See("● two")
+	l.Is("idle")
 	if !strings.Contains(body("two"), "resume-word") {
 		t.Error("the model was not told when it was resumed")
 	}
 	l.send("/clear")
 	l.ready()
-	l.is("idle")
+	l.Is("idle")
 	says("three", "clear")
 	l.send("MOCK: text four")
-	l.see("● four")
-	l.is("idle")
+	l.See("● four")
+	l.Is("idle")
 	l.send("/compact")
-	l.see("Conversation compacted")
-	l.is("idle")
+	l.See("Conversation compacted")
+	l.Is("idle")
 	l.send("MOCK: text five")
-	l.see("● five")
-	l.is("idle")
+	l.See("● five")
+	l.Is("idle")
 	if !strings.Contains(body("five"), "compact-word") {
 		t.Error("the model was not told after a compaction")
 	}
@@ -86,19 +86,19 @@ func TestStartContext(t *testing.T) {
 // environment; data, which nothing executes.
 func TestStartContextRun(t *testing.T) {
 	l := newStateLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	script := filepath.Join(l.home.Dir, "context.sh")
 	check(t, os.WriteFile(script, []byte("#!/bin/sh\necho \"here is $(pwd) for $BERTH_START_SOURCE with $LANG\"\necho '$(touch pwned) MOCK: never'\n"), 0o700))
 	l.verb("start-context", l.Name, "any", "--run", script)
 	l.send("/clear")
 	l.ready()
-	l.is("idle")
+	l.Is("idle")
 	l.send("MOCK: text after")
-	l.see("● after")
+	l.See("● after")
 	if want := "here is " + l.home.Workspace + " for clear with C.UTF-8"; !l.knows("MOCK: text after", want) {
 		t.Errorf("the model was not told %q", want)
 	}
-	if l.made("pwned") {
+	if l.Made("pwned") {
 		t.Error("what the command printed was run")
 	}
 	// What fails leaves the agent to begin without.
@@ -116,7 +116,7 @@ func TestStartContextRun(t *testing.T) {
 		began := time.Now()
 		l.send("/clear")
 		l.until(func() bool { return len(l.told("start_context")) > before }, func() string { return "nobody is told of a failure" })
-		l.is("idle")
+		l.Is("idle")
 		l.ready()
 		if took := time.Since(began); took > 15*time.Second {
 			t.Errorf("%s: the agent was held up for %s", name, took)
@@ -127,8 +127,8 @@ func TestStartContextRun(t *testing.T) {
 			t.Errorf("%s: %+v, want %q", name, last, c.wrong)
 		}
 		l.send("MOCK: text still here after " + name)
-		l.see("● still here after " + name)
-		l.is("idle")
+		l.See("● still here after " + name)
+		l.Is("idle")
 	}
 }
 
@@ -137,20 +137,20 @@ func TestStartContextRun(t *testing.T) {
 // it is.
 func TestStartContextLong(t *testing.T) {
 	l := newStateLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	for _, size := range []int{9_900, 10_100, 64 << 10} {
 		first, last := fmt.Sprintf("first-of-%d ", size), fmt.Sprintf(" last-of-%d", size)
 		text := first + strings.Repeat("x", size-len(first)-len(last)) + last
-		_, err := l.host.Call(l.ctx, []byte(text), "start-context", l.Name, "clear", "-")
+		_, err := l.Host.Call(l.Ctx, []byte(text), "start-context", l.Name, "clear", "-")
 		check(t, err)
 		l.send("/clear")
 		l.ready()
-		l.is("idle")
+		l.Is("idle")
 		message := fmt.Sprintf("MOCK: text after %d", size)
 		l.send(message)
-		l.see(fmt.Sprintf("● after %d", size))
-		l.is("idle")
-		body := string(l.asked(message, 0).Body)
+		l.See(fmt.Sprintf("● after %d", size))
+		l.Is("idle")
+		body := string(l.Asked(message, 0).Body)
 		if !strings.Contains(body, first) {
 			t.Errorf("%d bytes: the model was not told their beginning", size)
 		}
@@ -176,18 +176,18 @@ func TestStartContextLong(t *testing.T) {
 // awaited: the agent has it all the same.
 func TestStartContextServerRestarted(t *testing.T) {
 	l := newStateLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	script := filepath.Join(l.home.Dir, "context.sh")
 	check(t, os.WriteFile(script, []byte("#!/bin/sh\necho ran >> "+script+".log\nsleep 2\necho here-after-all\n"), 0o700))
 	l.verb("start-context", l.Name, "clear", "--run", script)
 	l.send("/clear")
 	l.untilFile(script+".log", "ran")
-	check(t, l.host.Kill())
-	check(t, l.host.Start())
-	l.is("idle")
+	check(t, l.Host.Kill())
+	check(t, l.Host.Start())
+	l.Is("idle")
 	l.ready()
 	l.send("MOCK: text after")
-	l.see("● after")
+	l.See("● after")
 	if !l.knows("MOCK: text after", "here-after-all") {
 		t.Error("the model was not told")
 	}

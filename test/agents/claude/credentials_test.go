@@ -20,11 +20,11 @@ func TestSharedCredentials(t *testing.T) {
 	for _, name := range []string{"one", "two"} {
 		l.start(name, v.env(), []string{"--isolate", "full", "--trust"})
 		s := l.with(name)
-		s.is("idle")
+		s.Is("idle")
 		s.ready()
 		s.send("MOCK: text by subscription, " + name)
-		s.see("● by subscription, " + name)
-		s.is("idle")
+		s.See("● by subscription, " + name)
+		s.Is("idle")
 		if _, err := os.Lstat(filepath.Join(filepath.Dir(l.home.Dir), "state", "sessions", s.info().ID, "claude", ".credentials.json")); !os.IsNotExist(err) {
 			t.Errorf("%s has credentials of its own: %v", name, err)
 		}

@@ -74,9 +74,9 @@ func shielded(s string) given { return given{s, shield + s, shield + s} }
 // verdict, and what people type is never part of one.
 func TestNudgesInACrowd(t *testing.T) {
 	l := newStateLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	l.ready()
-	ctx, stop := context.WithCancel(l.ctx)
+	ctx, stop := context.WithCancel(l.Ctx)
 	var people sync.WaitGroup
 	var visits, keys atomic.Int64
 	defer people.Wait()
@@ -103,13 +103,13 @@ func TestNudgesInACrowd(t *testing.T) {
 			refusals[n.Error.Code+": "+fate(n)]++
 			l.pause(100)
 		}
-		got := l.api.Arrivals(m.arrives)
+		got := l.API.Arrivals(m.arrives)
 		if m.whole != m.arrives {
-			got += l.api.Arrivals(m.whole)
+			got += l.API.Arrivals(m.whole)
 		}
 		if got != want[m.arrives] {
 			last := ""
-			for _, request := range l.api.Requests() {
+			for _, request := range l.API.Requests() {
 				if texts := request.Texts; len(texts) > 0 {
 					last = texts[len(texts)-1]
 				}
@@ -117,7 +117,7 @@ func TestNudgesInACrowd(t *testing.T) {
 			t.Fatalf("%d: %.80q (%d bytes) arrived %d times, not %d; the last to arrive was %.80q (%d bytes)", i, m.arrives, len(m.text), got, want[m.arrives], last, len(last))
 		}
 	}
-	if l.made("ran.txt") {
+	if l.Made("ran.txt") {
 		t.Error("a message ran as a command")
 	}
 	if rests := l.restsInTurns(); len(rests) > 0 {
@@ -130,7 +130,7 @@ func TestNudgesInACrowd(t *testing.T) {
 // person comes, types a word or two, takes them back, and goes.
 func (l *lab) person(ctx context.Context, r *rand.Rand, visits, keys *atomic.Int64) {
 	for ctx.Err() == nil {
-		v, err := l.host.Attach(ctx, l.Name)
+		v, err := l.Host.Attach(ctx, l.Name)
 		if err != nil {
 			return // the end, or the test fails by itself
 		}
@@ -152,10 +152,10 @@ func (l *lab) person(ctx context.Context, r *rand.Rand, visits, keys *atomic.Int
 // restsInTurns lists what said that the agent was idle between a message's
 // arrival and the end of its turn, by the agent's own words for both.
 func (l *lab) restsInTurns() (rests []string) {
-	l.t.Helper()
-	out, err := l.host.Call(l.ctx, nil, "watch", l.Name, "--since", l.Name+":0", "--type", "hook,state_change", "--timeout", "1s")
+	l.T.Helper()
+	out, err := l.Host.Call(l.Ctx, nil, "watch", l.Name, "--since", l.Name+":0", "--type", "hook,state_change", "--timeout", "1s")
 	if err == nil {
-		l.t.Fatal("watch ended before its timeout")
+		l.T.Fatal("watch ended before its timeout")
 	}
 	inTurn := false
 	for line := range strings.Lines(string(out)) {
@@ -163,7 +163,7 @@ func (l *lab) restsInTurns() (rests []string) {
 			Event, Next, Cause string
 			Seq                uint64
 		}
-		check(l.t, json.Unmarshal([]byte(line), &e))
+		check(l.T, json.Unmarshal([]byte(line), &e))
 		switch {
 		case e.Event == "UserPromptSubmit":
 			inTurn = true

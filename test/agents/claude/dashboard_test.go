@@ -16,31 +16,31 @@ type desk struct {
 }
 
 func (l *lab) dashboard(w host.Window) desk {
-	l.t.Helper()
-	terminal, err := l.host.Sit(w)
-	check(l.t, err)
-	l.t.Cleanup(func() {
-		if l.t.Failed() {
-			l.t.Logf("the dashboard:\n%s", terminal.Screen())
+	l.T.Helper()
+	terminal, err := l.Host.Sit(w)
+	check(l.T, err)
+	l.T.Cleanup(func() {
+		if l.T.Failed() {
+			l.T.Logf("the dashboard:\n%s", terminal.Screen())
 		}
-		check(l.t, terminal.Close())
+		check(l.T, terminal.Close())
 	})
 	return desk{l, terminal}
 }
 
 func (d desk) shows(pattern string) {
-	d.t.Helper()
-	check(d.t, d.Terminal.See(d.ctx, patient, pattern))
+	d.T.Helper()
+	check(d.T, d.Terminal.See(d.Ctx, patient, pattern))
 }
 
 func (d desk) types(text string) {
-	d.t.Helper()
-	check(d.t, d.Terminal.Type(text))
+	d.T.Helper()
+	check(d.T, d.Terminal.Type(text))
 }
 
 // says gives the session a message.
 func (d desk) says(message string) {
-	d.t.Helper()
+	d.T.Helper()
 	d.shows("○ lab .*idle")
 	d.types("n")
 	d.shows("Message to lab")
@@ -49,23 +49,23 @@ func (d desk) says(message string) {
 
 // answers presses a key at a card.
 func (d desk) answers(card, key, then string) {
-	d.t.Helper()
-	check(d.t, d.Answer(d.ctx, patient, card, key, then))
+	d.T.Helper()
+	check(d.T, d.Answer(d.Ctx, patient, card, key, then))
 }
 
 // TestDashboard answers at the dashboard's card what the real Claude Code asks,
 // with each of its keys.
 func TestDashboard(t *testing.T) {
 	l := newStateLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	d := l.dashboard(host.Window{Cols: 100, Rows: 40})
 
 	d.says("MOCK: bash touch one.txt")
 	d.shows("Bash · permission")
 	d.shows("touch one.txt")
 	d.answers("^.*1  Yes$", "1", "lab: accepted, confirmed")
-	l.is("idle")
-	if !l.made("one.txt") {
+	l.Is("idle")
+	if !l.Made("one.txt") {
 		t.Error("accepted, and it did not run")
 	}
 
@@ -74,11 +74,11 @@ func TestDashboard(t *testing.T) {
 	d.answers("d no, with a reason", "d", "Why not")
 	d.types("use another one\r")
 	d.shows("lab: denied, confirmed")
-	if r := l.asked(message, 1); !strings.Contains(string(r.Body), "use another one") {
+	if r := l.Asked(message, 1); !strings.Contains(string(r.Body), "use another one") {
 		t.Error("the reason did not reach the model")
 	}
-	l.is("idle")
-	if l.made("two.txt") {
+	l.Is("idle")
+	if l.Made("two.txt") {
 		t.Error("denied, and it ran")
 	}
 
@@ -90,7 +90,7 @@ func TestDashboard(t *testing.T) {
 	d.types("3\r")
 	d.shows("Your answers")
 	d.answers("Your answers", "\r", "lab: answered, confirmed")
-	l.is("idle")
+	l.Is("idle")
 	l.answered(message, "Logging, Tracing")
 
 	message = "MOCK: ask in words"
@@ -98,7 +98,7 @@ func TestDashboard(t *testing.T) {
 	d.answers("t in your words", "t", "In your words")
 	d.types("a dark violet\r")
 	d.shows("lab: answered, confirmed")
-	l.is("idle")
+	l.Is("idle")
 	l.answered(message, "a dark violet")
 
 	// A turn is interrupted, and the terminal is shared and left again.
@@ -106,7 +106,7 @@ func TestDashboard(t *testing.T) {
 	d.shows("● lab .*working")
 	d.types("i")
 	d.shows("lab was interrupted")
-	l.is("idle")
+	l.Is("idle")
 	d.types("a")
 	d.shows("^❯\u00a0")
 	d.types("\x1dd")

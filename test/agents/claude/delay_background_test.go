@@ -25,7 +25,7 @@ func (c *chronicle) hooksSince(from time.Time, name string) (own, foreign int) {
 
 // waitHook waits for the n-th event of that name since from.
 func (c *chronicle) waitHook(from time.Time, name string, n int) {
-	c.t.Helper()
+	c.T.Helper()
 	for deadline := time.Now().Add(patient); ; {
 		c.watch.mu.Lock()
 		changed := c.watch.changed
@@ -36,7 +36,7 @@ func (c *chronicle) waitHook(from time.Time, name string, n int) {
 		select {
 		case <-changed:
 		case <-time.After(time.Until(deadline)):
-			c.t.Fatalf("the hook %s was not told", name)
+			c.T.Fatalf("the hook %s was not told", name)
 		}
 	}
 }
@@ -47,8 +47,8 @@ func testDelayConversation(t *testing.T) {
 	c := newChronicle(t, Ready(), nil)
 	for _, word := range []string{"one", "two", "three"} {
 		c.send("MOCK: text answer " + word)
-		c.see("● answer " + word)
-		c.is("idle")
+		c.See("● answer " + word)
+		c.Is("idle")
 	}
 	time.Sleep(quiet)
 
@@ -76,8 +76,8 @@ func testDelayConversation(t *testing.T) {
 
 	for _, word := range []string{"four", "five"} { // a summary alone is not summarised again
 		c.send("MOCK: text answer " + word)
-		c.see("● answer " + word)
-		c.is("idle")
+		c.See("● answer " + word)
+		c.Is("idle")
 	}
 	time.Sleep(quiet)
 	c.begin()
@@ -105,8 +105,8 @@ func testDelayBackground(t *testing.T) {
 	// A subagent in the background keeps Claude busy; its end begins a turn.
 	c.begin()
 	c.send("MOCK: agent-bg MOCK: slow 8 250")
-	c.see("● The subagent works in the background.")
-	c.see(`● Agent "Sub task" finished`)
+	c.See("● The subagent works in the background.")
+	c.See(`● Agent "Sub task" finished`)
 	got := c.follows("background subagent, and the turn of its end", working(), resting())
 	if len(got) == 2 && got[1].Time.Sub(got[0].Time) < 2*time.Second {
 		t.Errorf("idle was told after %v, while the subagent worked", got[1].Time.Sub(got[0].Time))
@@ -141,14 +141,14 @@ func testNestedClaude(t *testing.T) {
 	}
 	// Short names: the composer breaks a long message into lines.
 	check(t, os.Symlink(settings[0], filepath.Join(c.home.Workspace, "s.json")))
-	check(t, os.Symlink(claudeExe, filepath.Join(c.home.Workspace, "nested")))
+	check(t, os.Symlink(programs.Agent, filepath.Join(c.home.Workspace, "nested")))
 	for _, nested := range []struct{ name, message string }{
 		{"a nested claude -p", "MOCK: text from within"}, {"a nested claude -p that fails", "MOCK: error 403"},
 	} {
 		from := time.Now()
 		c.begin()
 		c.send("MOCK: bash ./nested -p --settings s.json '" + nested.message + "'; sleep 1")
-		c.see(proceed)
+		c.See(proceed)
 		c.key("1")
 		c.follows(nested.name, working(), asking(), working(), resting())
 		if _, foreign := c.hooksSince(from, "UserPromptSubmit"); foreign != 1 {
@@ -167,12 +167,12 @@ func testDelayLocalDialogs(t *testing.T) {
 		c.begin()
 		c.send(command)
 		c.waitFor(command, 1)
-		c.see(`Esc to|esc to|Enter to`)
+		c.See(`Esc to|esc to|Enter to`)
 		c.key("Escape")
 		c.follows(command+", closed by Esc", asking(), resting())
 	}
 	c.begin()
 	c.send("/nonsense")
-	c.see("Unknown command")
+	c.See("Unknown command")
 	c.followsBriefly("an unknown command")
 }

@@ -39,10 +39,10 @@ func ended(gone <-chan time.Time) step {
 // takes them for one only within a second or two, which calls through ssh miss
 // on a busy machine: then it is two first ones, and there is another try.
 func (c *chronicle) twice(key, seen string) {
-	c.t.Helper()
+	c.T.Helper()
 	for range 5 {
 		c.key(key)
-		c.see(seen)
+		c.See(seen)
 		c.key(key)
 		deadline := time.Now().Add(3 * time.Second)
 		for time.Now().Before(deadline) {
@@ -60,9 +60,9 @@ func testDelayEnd(t *testing.T) {
 	first := true
 	fresh := func() <-chan time.Time {
 		if !first {
-			_, err := c.host.Call(c.ctx, nil, "restart", c.Name)
+			_, err := c.Host.Call(c.Ctx, nil, "restart", c.Name)
 			check(t, err)
-			c.is("idle")
+			c.Is("idle")
 		}
 		first = false
 		c.begin()
@@ -71,7 +71,7 @@ func testDelayEnd(t *testing.T) {
 	}
 	ends := func(code *int, signal string, crashed bool) {
 		t.Helper()
-		out, err := c.host.Call(c.ctx, nil, "state", c.Name)
+		out, err := c.Host.Call(c.Ctx, nil, "state", c.Name)
 		check(t, err)
 		var s struct {
 			Exit *struct {
@@ -100,14 +100,14 @@ func testDelayEnd(t *testing.T) {
 
 	gone = fresh()
 	c.send("MOCK: slow 100 100")
-	c.see("line 003")
+	c.See("line 003")
 	send(syscall.SIGKILL)
 	c.follows("kill -9 at work", working(), ended(gone))
 	ends(nil, "SIGKILL", true)
 
 	gone = fresh()
 	c.send("MOCK: bash touch killed.txt")
-	c.see(proceed)
+	c.See(proceed)
 	c.waitFor("kill -9 at a prompt", 2) // on a busy machine the dialog is drawn before anybody is told,
 	c.claudeSays("waiting")             // and before Claude writes it down
 	send(syscall.SIGKILL)
@@ -116,7 +116,7 @@ func testDelayEnd(t *testing.T) {
 
 	gone = fresh()
 	c.send("MOCK: slow 100 100")
-	c.see("line 003")
+	c.See("line 003")
 	send(syscall.SIGTERM)
 	c.follows("SIGTERM at work", working(), ended(gone))
 	ends(status(143), "", true)

@@ -33,9 +33,9 @@ func TestDelays(t *testing.T) {
 
 // answering waits until the API has begun to answer the newest request of a turn.
 func (l *lab) answering(message string) {
-	l.t.Helper()
-	l.asked(message, 0)
-	l.see("esc to interrupt")
+	l.T.Helper()
+	l.Asked(message, 0)
+	l.See("esc to interrupt")
 }
 
 // testDelayEsc and testDelayCtrlC interrupt a turn at each of its stages. No
@@ -63,7 +63,7 @@ func interruptAtEach(t *testing.T, name, key string) {
 
 	c.begin()
 	c.send("MOCK: slow 100 100")
-	c.see("line 003")
+	c.See("line 003")
 	c.key(key)
 	c.cut("MOCK: slow 100 100", c.follows(name+" while it answers", working(), resting()))
 	c.clearDraft()
@@ -74,7 +74,7 @@ func interruptAtEach(t *testing.T, name, key string) {
 		command = "tail -f sample.txt"
 	}
 	c.send("MOCK: bash " + command)
-	c.see(command, "Running")
+	c.See(command, "Running")
 	c.key(key)
 	c.follows(name+" while a tool runs", working(), resting())
 }
@@ -83,30 +83,30 @@ func interruptAtEach(t *testing.T, name, key string) {
 // much later that was told. Between the two is also what Claude itself takes, to
 // which no bar applies.
 func (c *chronicle) cut(message string, told []moment) {
-	c.t.Helper()
+	c.T.Helper()
 	if len(told) == 0 {
 		return
 	}
-	r := c.asked(message, 0)
-	for deadline := time.Now().Add(patient); r.Ended.IsZero() && time.Now().Before(deadline); r = c.api.Requests()[r.N-1] {
+	r := c.Asked(message, 0)
+	for deadline := time.Now().Add(patient); r.Ended.IsZero() && time.Now().Before(deadline); r = c.API.Requests()[r.N-1] {
 		time.Sleep(time.Millisecond)
 	}
 	delay := told[len(told)-1].Told.Sub(r.Ended)
 	delays.add("cut off, by the API's log", "idle", delay)
 	if !r.Left {
-		c.t.Errorf("%s: the API did not see its client leave", message)
+		c.T.Errorf("%s: the API did not see its client leave", message)
 	}
 }
 
 // clearDraft empties the composer of a message that came back.
 func (c *chronicle) clearDraft() {
-	c.t.Helper()
-	screen, err := c.Screen(c.ctx)
-	check(c.t, err)
+	c.T.Helper()
+	screen, err := c.Screen(c.Ctx)
+	check(c.T, err)
 	for draft := typed.FindString(screen); !empty.MatchString(screen); draft = typed.FindString(screen) {
 		c.key("Ctrl-u") // a line of it
-		screen, err = c.Until(c.ctx, patient, "keeps the draft", func(s string) bool { return typed.FindString(s) != draft })
-		check(c.t, err)
+		screen, err = c.Until(c.Ctx, patient, "keeps the draft", func(s string) bool { return typed.FindString(s) != draft })
+		check(c.T, err)
 	}
 	c.ready()
 }
@@ -123,7 +123,7 @@ func testDelayDenial(t *testing.T) {
 	} {
 		c.begin()
 		c.send(way.message)
-		c.see(way.shown)
+		c.See(way.shown)
 		if way.key == "No" {
 			way.key = c.option("No")
 		}
@@ -138,7 +138,7 @@ func testDelayAllowed(t *testing.T) {
 	for _, message := range []string{"MOCK: bash touch allowed.txt && sleep 1", "MOCK: ask"} {
 		c.begin()
 		c.send(message)
-		c.see(cancel)
+		c.See(cancel)
 		c.key("1")
 		c.follows("allowed by 1", working(), asking(), working(), resting())
 	}
@@ -190,21 +190,21 @@ func testDelayError(t *testing.T) {
 
 // retries waits for state to say that another attempt is to come.
 func (c *chronicle) retries(name string) {
-	c.t.Helper()
+	c.T.Helper()
 	c.waitFor(name, 1) // it works, and is not in the last error any more
 	for len(c.watch.since(c.moments)) < 2 {
-		out, err := c.host.Call(c.ctx, nil, "state", c.Name)
-		check(c.t, err)
+		out, err := c.Host.Call(c.Ctx, nil, "state", c.Name)
+		check(c.T, err)
 		var s struct {
 			Activity *struct {
 				Kind        string
 				Attempt, Of int
 			}
 		}
-		check(c.t, json.Unmarshal(out, &s))
+		check(c.T, json.Unmarshal(out, &s))
 		if a := s.Activity; a != nil && a.Kind == "retrying" && a.Attempt > 0 && a.Of >= a.Attempt {
 			return
 		}
 	}
-	c.t.Errorf("%s: no retry was told", name)
+	c.T.Errorf("%s: no retry was told", name)
 }

@@ -24,12 +24,12 @@ func TestErrors(t *testing.T) {
 	} {
 		message := "MOCK: " + failure.scenario
 		l.send(message)
-		l.see(failure.shown)
+		l.See(failure.shown)
 		l.ready()
 		l.once(message)
 	}
 	l.send("MOCK: text all well again")
-	l.see("● all well again")
+	l.See("● all well again")
 }
 
 // TestRetry has the API fail until the client tries again.
@@ -37,11 +37,11 @@ func TestRetry(t *testing.T) {
 	l := newLab(t, Ready())
 	l.ready()
 	l.send("MOCK: error 500 1")
-	l.see("Retrying in|It worked after all")
-	l.see("● It worked after all")
+	l.See("Retrying in|It worked after all")
+	l.See("● It worked after all")
 	l.ready()
 	l.send("MOCK: drop 1")
-	l.see("● The line is back")
+	l.See("● The line is back")
 	l.ready()
 }
 
@@ -50,16 +50,16 @@ func TestInterrupt(t *testing.T) {
 	l := newLab(t, Ready())
 	l.ready()
 	l.send("MOCK: slow 100 100")
-	l.see("line 003", "esc to interrupt")
+	l.See("line 003", "esc to interrupt")
 	l.key("Escape")
-	l.see("Interrupted · What should Claude do instead", prompt)
-	l.gone("esc to interrupt")
+	l.See("Interrupted · What should Claude do instead", prompt)
+	l.Gone("esc to interrupt")
 
 	// Before any output the message comes back into the composer.
 	l.send("MOCK: hang here")
-	l.asked("MOCK: hang here", 0)
-	l.see("esc to interrupt")
+	l.Asked("MOCK: hang here", 0)
+	l.See("esc to interrupt")
 	l.key("Escape")
-	l.gone("esc to interrupt")
-	l.see(prompt + "MOCK: hang here")
+	l.Gone("esc to interrupt")
+	l.See(prompt + "MOCK: hang here")
 }

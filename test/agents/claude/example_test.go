@@ -24,16 +24,16 @@ func TestExample(t *testing.T) {
 		t.Fatal("docs/orchestration.md has no script")
 	}
 	l := newStateLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	dir := filepath.Dir(l.home.Dir)
 	file := filepath.Join(dir, "work.sh")
 	check(t, os.WriteFile(file, []byte(script), 0o700))
 	berth := filepath.Join(dir, "state", "sessions", l.info().ID, "berth")
-	l.api.Queue(modelapi.Scenario{Name: "report", Steps: []modelapi.Step{
+	l.API.Queue(modelapi.Scenario{Name: "report", Steps: []modelapi.Step{
 		modelapi.Say(modelapi.Tool("Bash", map[string]any{"command": berth + " report complete all of it", "description": "report"})),
 		modelapi.Say(modelapi.Text("Reported.")),
 	}})
-	ctx, cancel := context.WithTimeout(l.ctx, 2*patient)
+	ctx, cancel := context.WithTimeout(l.Ctx, 2*patient)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", file, l.Name)
 	cmd.Env = append(os.Environ(), "BERTH_CALL=ssh -F "+filepath.Join(dir, "ssh_config")+" berth")

@@ -17,9 +17,9 @@ import (
 
 // verb runs a verb that has to go well, and gives what it printed.
 func (l *lab) verb(words ...string) string {
-	l.t.Helper()
-	out, err := l.host.Call(l.ctx, nil, words...)
-	check(l.t, err)
+	l.T.Helper()
+	out, err := l.Host.Call(l.Ctx, nil, words...)
+	check(l.T, err)
 	return string(out)
 }
 
@@ -36,10 +36,10 @@ type event struct {
 
 // told are all events of the session so far, of these types.
 func (l *lab) told(types ...string) []event {
-	l.t.Helper()
-	out, err := l.host.Call(l.ctx, nil, "watch", l.Name, "--since", l.Name+":0", "--type", strings.Join(types, ","), "--timeout", "300ms")
+	l.T.Helper()
+	out, err := l.Host.Call(l.Ctx, nil, "watch", l.Name, "--since", l.Name+":0", "--type", strings.Join(types, ","), "--timeout", "300ms")
 	if err == nil {
-		l.t.Fatal("watch ended before its timeout")
+		l.T.Fatal("watch ended before its timeout")
 	}
 	var all []event
 	for line := range strings.Lines(string(out)) {
@@ -47,7 +47,7 @@ func (l *lab) told(types ...string) []event {
 			continue
 		}
 		var e event
-		check(l.t, json.Unmarshal([]byte(line), &e))
+		check(l.T, json.Unmarshal([]byte(line), &e))
 		all = append(all, e)
 	}
 	return all
@@ -55,7 +55,7 @@ func (l *lab) told(types ...string) []event {
 
 // kinds are the events of the gate in short.
 func (l *lab) gateStory() string {
-	l.t.Helper()
+	l.T.Helper()
 	var words []string
 	for _, e := range l.told("gate") {
 		words = append(words, strings.Trim(e.Kind+":"+e.Why, ":"))
@@ -66,7 +66,7 @@ func (l *lab) gateStory() string {
 // feedbacks is how often the model was told a text by the gate.
 func (l *lab) feedbacks(text string) int {
 	n := 0
-	for _, r := range l.api.Requests() {
+	for _, r := range l.API.Requests() {
 		if r.Kind == modelapi.KindTurn && !r.Subagent && strings.HasPrefix(r.Prompt, "Stop hook feedback:\n") && strings.Contains(r.Prompt, text) && r.Step == 0 {
 			n++
 		}
@@ -76,13 +76,13 @@ func (l *lab) feedbacks(text string) int {
 
 // fed waits until the model has been told that often.
 func (l *lab) fed(text string, n int) {
-	l.t.Helper()
-	ctx, cancel := context.WithTimeout(l.ctx, patient)
+	l.T.Helper()
+	ctx, cancel := context.WithTimeout(l.Ctx, patient)
 	defer cancel()
 	for l.feedbacks(text) < n {
 		select {
 		case <-ctx.Done():
-			l.t.Fatalf("the model was told %d times, want %d", l.feedbacks(text), n)
+			l.T.Fatalf("the model was told %d times, want %d", l.feedbacks(text), n)
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
@@ -92,11 +92,11 @@ func (l *lab) fed(text string, n int) {
 // time, and the session never looks idle in between.
 func TestGateText(t *testing.T) {
 	l := newStateLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	l.verb("gate", l.Name, "--cap", "3", "gate", "MOCK: text not done yet")
 	l.send("MOCK: text first answer")
-	l.is("working")
-	l.is("idle")
+	l.Is("working")
+	l.Is("idle")
 	if n := l.feedbacks("not done yet"); n != 3 {
 		t.Errorf("the model was told %d times, want 3", n)
 	}
@@ -122,8 +122,8 @@ func TestGateText(t *testing.T) {
 	// The next turn counts anew.
 	l.verb("gate", l.Name, "--cap", "1", "gate", "MOCK: text once more")
 	l.send("MOCK: text second answer")
-	l.is("working")
-	l.is("idle")
+	l.Is("working")
+	l.Is("idle")
 	if n := l.feedbacks("once more"); n != 1 {
 		t.Errorf("the model was told %d times, want 1", n)
 	}
@@ -133,13 +133,13 @@ func TestGateText(t *testing.T) {
 // nobody's permission, and that lets it go.
 func TestGateReport(t *testing.T) {
 	l := newStateLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	l.verb("gate", l.Name, "auto")
 	auto := l.reportCommand()
 	l.verb("gate", l.Name, "gate", "Report. MOCK: bash "+auto+" complete done it all")
 	l.send("MOCK: text working on it")
-	l.is("working")
-	l.is("idle")
+	l.Is("working")
+	l.Is("idle")
 	reports := l.told("report")
 	if len(reports) != 1 || reports[0].Kind != "complete" || reports[0].Message != "done it all" || reports[0].By.Identity != "agent:lab" {
 		t.Errorf("reports: %+v", reports)
@@ -153,8 +153,8 @@ func TestGateReport(t *testing.T) {
 	// A report of the turn before does not count for the next, nor does continue.
 	l.verb("gate", l.Name, "--cap", "2", "gate", "Go on. MOCK: bash "+auto+" continue not yet")
 	l.send("MOCK: text more work")
-	l.is("working")
-	l.is("idle")
+	l.Is("working")
+	l.Is("idle")
 	if story := l.gateStory(); !strings.HasSuffix(story, "set blocked blocked let_go:cap") {
 		t.Errorf("the gate: %s", story)
 	}
@@ -166,19 +166,19 @@ func TestGateReport(t *testing.T) {
 // reportCommand is how the generated text calls berth: the model is told it, so
 // it is read from there.
 func (l *lab) reportCommand() string {
-	l.t.Helper()
+	l.T.Helper()
 	l.verb("gate", l.Name, "--cap", "1", "auto")
 	l.send("MOCK: text for the command")
 	l.fed("report complete MESSAGE", 1)
-	l.is("idle")
-	for _, r := range l.api.Requests() {
+	l.Is("idle")
+	for _, r := range l.API.Requests() {
 		for line := range strings.Lines(r.Prompt) {
 			if command, _, ok := strings.Cut(strings.TrimSpace(line), " complete MESSAGE"); ok && strings.HasPrefix(r.Prompt, "Stop hook feedback") {
 				return command
 			}
 		}
 	}
-	l.t.Fatal("the generated text names no command")
+	l.T.Fatal("the generated text names no command")
 	return ""
 }
 
@@ -186,10 +186,10 @@ func (l *lab) reportCommand() string {
 // report again.
 func TestGateSchema(t *testing.T) {
 	l := newStateLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	berth := l.reportCommand()
 	l.verb("gate", l.Name, "--schema", `{"type":"object","required":["pr"]}`, "auto")
-	l.api.Queue(
+	l.API.Queue(
 		modelapi.Scenario{Name: "report", Steps: []modelapi.Step{
 			modelapi.Say(modelapi.Tool("Bash", map[string]any{"command": berth + " complete done", "description": "report"})),
 			modelapi.Say(modelapi.Tool("Bash", map[string]any{"command": berth + ` complete '{"pr":7}'`, "description": "report"})),
@@ -197,15 +197,15 @@ func TestGateSchema(t *testing.T) {
 		}},
 	)
 	l.send("MOCK: text to be reported")
-	l.is("working")
-	l.see("● Reported.")
-	l.is("idle")
+	l.Is("working")
+	l.See("● Reported.")
+	l.Is("idle")
 	reports := l.told("report")
 	if len(reports) != 1 || reports[0].Message != `{"pr":7}` {
 		t.Errorf("reports: %+v", reports)
 	}
 	told := false
-	for _, r := range l.api.Requests() {
+	for _, r := range l.API.Requests() {
 		told = told || strings.Contains(string(r.Body), "has to be JSON of this schema")
 	}
 	if !told {
@@ -216,15 +216,15 @@ func TestGateSchema(t *testing.T) {
 // TestGateOpen lets the agent go by hand, amid a turn.
 func TestGateOpen(t *testing.T) {
 	l := newStateLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	l.verb("gate", l.Name, "--cap", "100", "gate", "MOCK: slow 4 100")
 	l.send("MOCK: text begin")
 	l.fed("MOCK: slow", 2)
-	if s := l.state(); s.State != "working" {
+	if s := l.Said(); s.State != "working" {
 		t.Errorf("held back, it is %s", s.State)
 	}
 	l.verb("gate", l.Name, "open")
-	l.is("idle")
+	l.Is("idle")
 	if story := l.gateStory(); !strings.HasSuffix(story, "let_go:opened") {
 		t.Errorf("the gate: %s", story)
 	}
@@ -232,18 +232,18 @@ func TestGateOpen(t *testing.T) {
 	l.send("MOCK: text the next turn is held back again")
 	l.fed("MOCK: slow", told+1)
 	// A person ends it: no hook tells, and the gate is not asked.
-	l.see("line 00")
+	l.See("line 00")
 	l.key("Escape")
-	l.is("idle")
+	l.Is("idle")
 }
 
 // TestGateError: a turn that ends in an error is not held back.
 func TestGateError(t *testing.T) {
 	l := newStateLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	l.verb("gate", l.Name, "gate", "MOCK: error 403")
 	l.send("MOCK: text begin")
-	if s := l.is("error"); s.Failure == nil || s.Failure.Class != "unauthorized" {
+	if s := l.Is("error"); s.Failure == nil || s.Failure.Class != "unauthorized" {
 		t.Errorf("the failure is %+v", s.Failure)
 	}
 	if n := l.feedbacks("MOCK: error"); n == 0 {
@@ -255,19 +255,19 @@ func TestGateError(t *testing.T) {
 // is held back all the same, once for each stop.
 func TestGateServerRestarted(t *testing.T) {
 	l := newStateLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	l.verb("gate", l.Name, "--cap", "3", "gate", "MOCK: slow 10 200")
 	l.send("MOCK: slow 10 200")
-	l.see("line 008")
-	check(t, l.host.Kill())
+	l.See("line 008")
+	check(t, l.Host.Kill())
 	time.Sleep(2 * time.Second) // the time that the server is away
-	check(t, l.host.Start())
+	check(t, l.Host.Start())
 	l.fed("MOCK: slow", 1)
-	l.see("line 008")
-	check(t, l.host.Kill()) // with the answer given
-	check(t, l.host.Start())
+	l.See("line 008")
+	check(t, l.Host.Kill()) // with the answer given
+	check(t, l.Host.Start())
 	l.fed("MOCK: slow", 3)
-	l.is("idle")
+	l.Is("idle")
 	if n := l.feedbacks("MOCK: slow"); n != 3 {
 		t.Errorf("the model was told %d times, want 3", n)
 	}
@@ -283,14 +283,14 @@ func TestGateServerAway(t *testing.T) {
 	for _, mode := range []string{"allow", "auto"} {
 		t.Run(mode, func(t *testing.T) {
 			l := newStateLab(t, Ready())
-			l.is("idle")
+			l.Is("idle")
 			l.verb("gate", l.Name, mode)
 			l.send("MOCK: slow 10 200")
-			l.see("line 002")
-			check(t, l.host.Kill())
+			l.See("line 002")
+			check(t, l.Host.Kill())
 			time.Sleep(awayFor(t))
-			check(t, l.host.Start())
-			l.is("idle")
+			check(t, l.Host.Start())
+			l.Is("idle")
 			var stop, over time.Time
 			for _, e := range l.hookTimes() {
 				if e.name == "Stop" {
@@ -309,7 +309,7 @@ func TestGateServerAway(t *testing.T) {
 				t.Errorf("the model was told %d times by a server that was away", n)
 			}
 			l.send(fmt.Sprintf("MOCK: text and on with %s", mode))
-			l.see("● and on with " + mode)
+			l.See("● and on with " + mode)
 		})
 	}
 }
@@ -323,22 +323,22 @@ type hookTime struct {
 
 // hookTimes reads the session's control log.
 func (l *lab) hookTimes() []hookTime {
-	l.t.Helper()
+	l.T.Helper()
 	var info struct{ ID string }
-	check(l.t, json.Unmarshal([]byte(l.verb("info", l.Name)), &info))
+	check(l.T, json.Unmarshal([]byte(l.verb("info", l.Name)), &info))
 	dir := filepath.Join(filepath.Dir(l.home.Dir), "state", "sessions", info.ID)
 	var all []hookTime
 	byRecord := map[uint64]int{}
-	check(l.t, hold.ReadControl(dir, 0, func(r hold.Record) error {
+	check(l.T, hold.ReadControl(dir, 0, func(r hold.Record) error {
 		switch r.Kind {
 		case hold.KindHook:
 			var d hold.HookData
-			check(l.t, json.Unmarshal(r.Data, &d))
+			check(l.T, json.Unmarshal(r.Data, &d))
 			byRecord[r.N] = len(all)
 			all = append(all, hookTime{name: d.Event, at: r.Time.Time, over: r.Time.Time, asked: d.Ask})
 		case hold.KindDelivered, hold.KindGone:
 			var d hold.GoneData
-			check(l.t, json.Unmarshal(r.Data, &d))
+			check(l.T, json.Unmarshal(r.Data, &d))
 			if i, ok := byRecord[d.Hook]; ok {
 				all[i].over = r.Time.Time
 			}

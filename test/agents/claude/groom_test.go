@@ -9,15 +9,17 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"berth/test/agents/testbed"
 )
 
 // groomed are the groom events so far, as subtype, answer and outcome.
 func (l *lab) groomed() []string {
-	l.t.Helper()
+	l.T.Helper()
 	var list []string
 	for _, e := range l.events("groom") {
 		if e["by"] != "groom" || e["prompt"] == "" {
-			l.t.Errorf("an answer that tells not whose it is, or to what: %v", e)
+			l.T.Errorf("an answer that tells not whose it is, or to what: %v", e)
 		}
 		list = append(list, fmt.Sprintf("%v %v %v", e["subtype"], e["answer"], e["outcome"]))
 	}
@@ -26,10 +28,10 @@ func (l *lab) groomed() []string {
 
 // asksFor waits for a prompt of that subtype.
 func (l *lab) asksFor(subtype string) {
-	l.t.Helper()
-	var s said
+	l.T.Helper()
+	var s testbed.Said
 	l.until(func() bool {
-		s = l.state()
+		s = l.Said()
 		return s.State == "prompt" && s.Prompt != nil && s.Prompt.Subtype == subtype
 	}, func() string { return fmt.Sprintf("it does not lead to %s: %+v", subtype, s) })
 }
@@ -48,7 +50,7 @@ func TestGroomEmptyHome(t *testing.T) {
 		}
 	}
 	l.respond("keys", "accepted", "accept")
-	l.is("idle")
+	l.Is("idle")
 	if n := len(l.groomed()); n != 2 {
 		t.Errorf("%d answers", n)
 	}
@@ -57,11 +59,11 @@ func TestGroomEmptyHome(t *testing.T) {
 // TestGroomAll goes to the composer by itself where the session says yes to all.
 func TestGroomAll(t *testing.T) {
 	l := newStartLab(t, Seed{}, nil)
-	l.reachesOut = true
+	l.ReachesOut = true
 	// A token in place of a key: an empty home wants the network otherwise.
 	l.start("every", map[string]string{"ANTHROPIC_API_KEY": "", "ANTHROPIC_AUTH_TOKEN": "sk-ant-lab-token"}, []string{"--trust", "--accept-bypass"}, "--dangerously-skip-permissions")
-	l.is("idle")
-	l.see("bypass permissions on")
+	l.Is("idle")
+	l.See("bypass permissions on")
 	want := []string{"theme_picker accept accepted", "security_notes accept accepted", "trust accept accepted", "bypass accept accepted"}
 	if got := l.groomed(); !slices.Equal(got, want) {
 		t.Errorf("answered %q, want %q", got, want)
@@ -73,28 +75,28 @@ func TestGroomAll(t *testing.T) {
 func TestGroomKey(t *testing.T) {
 	l := newStartLab(t, Seed{Onboarded: true, Trusted: true}, nil)
 	l.start("own", nil, nil)
-	l.is("idle")
+	l.Is("idle")
 	if got := l.groomed(); !slices.Equal(got, []string{"api_key accept accepted"}) {
 		t.Errorf("answered %q", got)
 	}
 	l.send("MOCK: text with the key")
-	l.see("● with the key")
+	l.See("● with the key")
 }
 
 // TestGroomForeignKey: the same key, which the login shell gives.
 func TestGroomForeignKey(t *testing.T) {
 	l := newStartLab(t, Seed{Onboarded: true, Trusted: true}, nil)
-	check(t, l.host.Kill())
+	check(t, l.Host.Kill())
 	profile := filepath.Join(filepath.Dir(l.home.Dir), ".profile")
 	check(t, os.WriteFile(profile, fmt.Appendf(nil, "export ANTHROPIC_API_KEY=%s\n", l.home.Key), 0o600))
-	check(t, l.host.Start())
+	check(t, l.Host.Start())
 	l.start("foreign", map[string]string{"ANTHROPIC_API_KEY": ""}, nil)
 	l.asksFor("api_key")
 	if got := l.groomed(); len(got) > 0 {
 		t.Errorf("answered %q", got)
 	}
 	l.respond("keys", "accepted", "accept")
-	l.is("idle")
+	l.Is("idle")
 }
 
 // TestGroomManual reports each dialog and answers none.
@@ -105,7 +107,7 @@ func TestGroomManual(t *testing.T) {
 		l.asksFor(subtype)
 		l.respond("keys", "accepted", "accept")
 	}
-	l.is("idle")
+	l.Is("idle")
 	if got := l.groomed(); len(got) > 0 {
 		t.Errorf("answered %q", got)
 	}
@@ -117,9 +119,9 @@ func TestGroomPristine(t *testing.T) {
 	l.start("pristine", nil, []string{"--groom", "pristine"})
 	l.asksFor("trust")
 	l.respond("keys", "accepted", "accept")
-	l.is("idle")
+	l.Is("idle")
 	l.send("MOCK: text untouched")
-	l.see("● untouched")
+	l.See("● untouched")
 	if n := len(l.events("hook")); n > 0 || len(l.groomed()) > 0 {
 		t.Errorf("%d hooks ran", n)
 	}
@@ -131,18 +133,18 @@ func TestGroomYieldsToAWriter(t *testing.T) {
 	l := newStartLab(t, Seed{Onboarded: true, KeyApproved: true}, nil)
 	gate := filepath.Join(l.home.Dir, "go")
 	l.wrapper = filepath.Join(l.home.Dir, "wait")
-	check(t, os.WriteFile(l.wrapper, fmt.Appendf(nil, "#!/bin/sh\nwhile [ ! -e %s ]; do sleep 0.02; done\nexec %s \"$@\"\n", gate, claudeExe), 0o700))
+	check(t, os.WriteFile(l.wrapper, fmt.Appendf(nil, "#!/bin/sh\nwhile [ ! -e %s ]; do sleep 0.02; done\nexec %s \"$@\"\n", gate, programs.Agent), 0o700))
 	l.start("held", nil, []string{"--trust"})
-	v, err := l.host.Attach(l.ctx, "held")
+	v, err := l.Host.Attach(l.Ctx, "held")
 	check(t, err)
 	check(t, os.WriteFile(gate, nil, 0o600))
 	l.asksFor("trust")
-	l.see("Yes, I trust this folder")
+	l.See("Yes, I trust this folder")
 	if got := l.groomed(); len(got) > 0 {
 		t.Errorf("answered %q while somebody holds the lease", got)
 	}
 	v.Close()
-	l.is("idle")
+	l.Is("idle")
 	left, answered := l.events("client_detached"), l.events("groom")
 	if len(left) != 1 || len(answered) != 1 || answered[0]["seq"].(float64) < left[0]["seq"].(float64) {
 		t.Errorf("left %v, answered %v", left, answered)
@@ -163,9 +165,9 @@ func TestGroomServerKilled(t *testing.T) {
 		s.until(func() bool {
 			return slices.ContainsFunc(s.events("prompt"), func(e map[string]any) bool { return strings.Contains(fmt.Sprint(e["prompt"]), subtype) })
 		}, func() string { return "it does not come to " + subtype })
-		check(t, l.host.Kill())
-		check(t, l.host.Start())
-		s.is("idle")
+		check(t, l.Host.Kill())
+		check(t, l.Host.Start())
+		s.Is("idle")
 		keys := 0
 		for _, e := range s.events("input") {
 			if e["verb"] == "groom" {
@@ -187,7 +189,7 @@ func TestTerminalSetup(t *testing.T) {
 	} {
 		t.Run(c.terminal+" "+c.way, func(t *testing.T) {
 			l := newStartLab(t, Seed{}, nil)
-			l.reachesOut = true
+			l.ReachesOut = true
 			flags := []string{"--groom", "manual"}
 			if c.way == "groom" {
 				flags = nil

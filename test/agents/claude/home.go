@@ -1,10 +1,10 @@
 package claude
 
 import (
-	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
+
+	"berth/test/agents/host"
 )
 
 // Seed is what a home has behind it when Claude Code first starts there: each
@@ -81,7 +81,7 @@ func (h *Home) seed(seed Seed) error {
 		config["projects"] = map[string]any{h.Workspace: map[string]any{"hasTrustDialogAccepted": true}}
 	}
 	if len(config) > 0 {
-		if err := writeJSON(filepath.Join(h.Config, ".claude.json"), config); err != nil {
+		if err := host.WriteJSON(filepath.Join(h.Config, ".claude.json"), config); err != nil {
 			return err
 		}
 	}
@@ -100,18 +100,7 @@ func (h *Home) seed(seed Seed) error {
 	if len(hooks) > 0 {
 		settings["hooks"] = hooks
 	}
-	return writeJSON(filepath.Join(h.Config, "settings.json"), settings)
-}
-
-func writeJSON(file string, v any) error {
-	data, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(file, append(data, '\n'), 0o600); err != nil {
-		return fmt.Errorf("seed a home: %w", err)
-	}
-	return nil
+	return host.WriteJSON(filepath.Join(h.Config, "settings.json"), settings)
 }
 
 // Env is the environment to add for Claude Code: its home, the model API in

@@ -20,11 +20,11 @@ func unhooked(t *testing.T, seed Seed, flags ...string) *lab {
 // TestNudges has, in a session without hooks. The log says what arrived.
 func TestMessagesWithoutHooks(t *testing.T) {
 	l := unhooked(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	l.ready()
 
-	check(t, l.Type(l.ctx, "a person's draft"))
-	l.see(prompt + "a person's draft")
+	check(t, l.Type(l.Ctx, "a person's draft"))
+	l.See(prompt + "a person's draft")
 	if n := l.nudge("not now"); n.status != 5 || n.Error == nil || n.Error.Code != "DRAFT_PRESENT" {
 		t.Errorf("%+v %+v", n, n.Error)
 	}
@@ -32,7 +32,7 @@ func TestMessagesWithoutHooks(t *testing.T) {
 	if n.status != 0 || !n.Confirmed || n.Evidence != "log:user" || n.LastMessage == nil || *n.LastMessage != "beside a draft" {
 		t.Errorf("%+v %+v", n, n.Error)
 	}
-	l.see(prompt + "a person's draft$")
+	l.See(prompt + "a person's draft$")
 	if n := l.nudge("MOCK: slow 30 100", "--clear"); n.status != 0 || !n.Confirmed {
 		t.Fatalf("%+v %+v", n, n.Error)
 	}
@@ -42,15 +42,15 @@ func TestMessagesWithoutHooks(t *testing.T) {
 	if n := l.nudge("MOCK: text after that", "--queue"); n.status != 0 || !n.Queued {
 		t.Fatalf("%+v %+v", n, n.Error)
 	}
-	l.see("● after that")
-	l.is("idle")
+	l.See("● after that")
+	l.Is("idle")
 	l.once("MOCK: text after that")
 	l.order("MOCK: text beside a draft", "MOCK: slow 30 100", "MOCK: text after that")
 
 	if n := l.nudge("MOCK: slow 50 200"); n.status != 0 || !n.Confirmed {
 		t.Fatalf("%+v %+v", n, n.Error)
 	}
-	l.see("line 002")
+	l.See("line 002")
 	var done struct {
 		Delivered, Confirmed bool
 		State                string
@@ -67,14 +67,14 @@ func TestMessagesWithoutHooks(t *testing.T) {
 // TestGroomWithoutHooks: what is asked at the start is answered by keys anyway.
 func TestGroomWithoutHooks(t *testing.T) {
 	l := unhooked(t, Seed{}, "--trust", "--env", "ANTHROPIC_API_KEY=", "--env", "ANTHROPIC_AUTH_TOKEN=sk-ant-lab-token")
-	l.reachesOut = true
-	l.is("idle")
+	l.ReachesOut = true
+	l.Is("idle")
 	l.ready()
 	if got, want := l.groomed(), []string{"theme_picker accept accepted", "security_notes accept accepted", "trust accept accepted"}; !slices.Equal(got, want) {
 		t.Errorf("answered %q, want %q", got, want)
 	}
 	l.send("MOCK: text untouched")
-	l.see("● untouched")
+	l.See("● untouched")
 	if events := l.events("hook"); len(events) > 0 {
 		t.Errorf("hooks ran: %v", events)
 	}

@@ -31,11 +31,11 @@ var oddCommands = map[string]string{
 // and is answered by its hook.
 func TestCommandsOfLines(t *testing.T) {
 	l := newStateLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	for name, command := range oddCommands {
 		file := strings.ReplaceAll(name, " ", "-") + ".txt"
 		command = strings.ReplaceAll(command, "FILE", file)
-		l.api.Queue(modelapi.Scenario{Steps: []modelapi.Step{
+		l.API.Queue(modelapi.Scenario{Steps: []modelapi.Step{
 			modelapi.Say(modelapi.Tool("Bash", map[string]any{"command": command, "description": "Run the lab's command"})),
 			modelapi.Say(modelapi.Text("The command finished.")),
 		}})
@@ -46,9 +46,9 @@ func TestCommandsOfLines(t *testing.T) {
 			t.Errorf("%s: the prompt %s is %+v", name, id, p)
 		}
 		l.respond("hook", "accepted", "--prompt", id, "accept")
-		l.is("idle")
+		l.Is("idle")
 		l.ready()
-		if !l.made(file) {
+		if !l.Made(file) {
 			t.Errorf("%s: accepted, and it did not run", name)
 		}
 	}

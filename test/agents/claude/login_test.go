@@ -10,13 +10,13 @@ import (
 
 // signIn is what prompt says of a page of the sign-in.
 func (l *lab) signIn() (text, link string) {
-	l.t.Helper()
+	l.T.Helper()
 	var p struct {
 		Prompt struct {
 			Text, URL *string
 		}
 	}
-	check(l.t, json.Unmarshal(l.call("state", l.Name), &p))
+	check(l.T, json.Unmarshal(l.call("state", l.Name), &p))
 	if p.Prompt.Text != nil {
 		text = *p.Prompt.Text
 	}
@@ -37,9 +37,9 @@ func TestSignIn(t *testing.T) {
 
 func testSignIn(t *testing.T, way string) {
 	l := newStartLab(t, Seed{Onboarded: true, Trusted: true}, nil)
-	l.reachesOut = true
+	l.ReachesOut = true
 	l.start("login", map[string]string{"ANTHROPIC_API_KEY": ""}, nil)
-	l.is("idle")
+	l.Is("idle")
 	l.send("/login")
 	l.asksFor("login_method")
 	l.respond("keys", "answered", "option", way)
@@ -59,13 +59,13 @@ func testSignIn(t *testing.T, way string) {
 	}
 	code := "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFG#" + q.Get("state")
 	r := l.respond("keys", "answered", "text", code)
-	l.see("OAuth error")
+	l.See("OAuth error")
 	l.asksFor("oauth_login")
-	if s := l.state(); s.Prompt.ID == r.Prompt || s.Prompt.Title != "Sign in failed" {
+	if s := l.Said(); s.Prompt.ID == r.Prompt || s.Prompt.Title != "Sign in failed" {
 		t.Errorf("the error is told as %+v", s.Prompt)
 	}
 	l.respond("keys", "accepted", "accept")
 	l.asksFor("login_method")
 	l.respond("keys", "denied", "deny")
-	l.is("idle")
+	l.Is("idle")
 }

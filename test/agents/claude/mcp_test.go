@@ -17,7 +17,7 @@ func TestServers(t *testing.T) {
 	check(t, err)
 	l := newStartLab(t, Ready(), func(l *lab) string {
 		return fmt.Sprintf("profiles:\n  tools:\n    agent: claude\n    cwd: %s\n    size: %s\n    command: [%s, --mcp-config, own.json]\n    mcp: {one: {command: %s}}\n",
-			l.home.Workspace, size, claudeExe, server)
+			l.home.Workspace, size, programs.Agent, server)
 	})
 	own := filepath.Join(l.home.Workspace, "own.json")
 	check(t, os.WriteFile(own, fmt.Appendf(nil, `{"mcpServers":{"two":{"command":%q}}}`, server), 0o600))
@@ -26,16 +26,16 @@ func TestServers(t *testing.T) {
 	check(t, err)
 	check(t, os.WriteFile(user, []byte(strings.Replace(string(data), "{", fmt.Sprintf(`{"mcpServers":{"three":{"command":%q}},`, server), 1)), 0o600))
 	l.start("tools", nil, []string{"--profile", "tools"})
-	l.is("idle")
+	l.Is("idle")
 	l.send("/mcp")
-	l.see(`\bone\b.*connected`, `\btwo\b.*connected`, `\bthree\b.*connected`)
+	l.See(`\bone\b.*connected`, `\btwo\b.*connected`, `\bthree\b.*connected`)
 	l.key("Escape")
-	l.see("MCP dialog dismissed")
+	l.See("MCP dialog dismissed")
 	l.ready()
 	l.send("MOCK: text with tools")
-	l.see("● with tools")
-	l.is("idle")
-	body := string(l.asked("MOCK: text with tools", 0).Body)
+	l.See("● with tools")
+	l.Is("idle")
+	body := string(l.Asked("MOCK: text with tools", 0).Body)
 	for _, name := range []string{"one", "two", "three"} {
 		if !strings.Contains(body, "mcp__"+name+"__ask") {
 			t.Errorf("the model is not told of the tool of %s", name)

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"berth/test/agents/host"
 )
 
 // since skips a test of what an older Claude Code than that patch of 2.1 does not
@@ -32,11 +34,11 @@ func newer(patch int) bool {
 // option is the number of the option that begins so, as the dialog on the screen has
 // it: newer versions offer auto mode before No.
 func (l *lab) option(word string) string {
-	l.t.Helper()
+	l.T.Helper()
 	var number string
 	l.until(func() bool {
-		screen, err := l.Screen(l.ctx)
-		check(l.t, err)
+		screen, err := l.Screen(l.Ctx)
+		check(l.T, err)
 		m := regexp.MustCompile(`(?m)^[ ❯]*(\d)\. ` + word + `\b`).FindStringSubmatch(screen)
 		if m != nil {
 			number = m[1]
@@ -48,18 +50,18 @@ func (l *lab) option(word string) string {
 
 // goesTo moves the mark of the dialog on the screen down to the option that begins so.
 func (l *lab) goesTo(word string) {
-	l.t.Helper()
+	l.T.Helper()
 	for at := 2; fmt.Sprint(at) <= l.option(word); at++ {
 		l.key("Down")
-		l.see(fmt.Sprintf(`❯ %d\.`, at))
+		l.See(fmt.Sprintf(`❯ %d\.`, at))
 	}
 }
 
 // resized gives the session's terminal another size.
 func (l *lab) resized(size string) {
-	l.t.Helper()
-	_, err := l.host.Call(l.ctx, nil, "resize", l.Name, size)
-	check(l.t, err)
+	l.T.Helper()
+	_, err := l.Host.Call(l.Ctx, nil, "resize", l.Name, size)
+	check(l.T, err)
 }
 
 // TestPhone: a dialog that is open while a phone attaches is the same prompt, and is
@@ -67,18 +69,18 @@ func (l *lab) resized(size string) {
 func TestPhone(t *testing.T) {
 	t.Parallel()
 	l := newLabAs(t, "claude", Ready(), nil, "--permission-mode", "default")
-	l.is("idle")
+	l.Is("idle")
 	s := l.asks("MOCK: write quite_a_long_file_name_for_a_phone_to_show.txt")
-	l.see(`No`, cancel)
+	l.See(`No`, cancel)
 	for _, size := range []string{"40x20", "80x30", "60x20", "40x20"} {
 		l.resized(size)
 		l.until(func() bool {
-			screen, err := l.Screen(l.ctx)
+			screen, err := l.Screen(l.Ctx)
 			check(t, err)
 			rows := strings.Split(screen, "\n")
 			return strings.Contains(screen, "Esc to cancel") && len([]rune(rows[len(rows)-1])) <= 80
 		}, func() string { return "the dialog is not drawn at " + size })
-		if now := l.state(); now.State != "prompt" || now.Prompt == nil || now.Prompt.ID != s.Prompt.ID || now.Prompt.Type != "permission" {
+		if now := l.Said(); now.State != "prompt" || now.Prompt == nil || now.Prompt.ID != s.Prompt.ID || now.Prompt.Type != "permission" {
 			t.Fatalf("at %s: %s, %+v; it was %+v", size, now.State, now.Prompt, s.Prompt)
 		}
 	}
@@ -86,8 +88,8 @@ func TestPhone(t *testing.T) {
 	if status != 0 || r.Outcome != "accepted" {
 		t.Fatalf("status %d, %+v; error %+v", status, r, r.Error)
 	}
-	l.is("idle")
-	if !l.made("quite_a_long_file_name_for_a_phone_to_show.txt") {
+	l.Is("idle")
+	if !l.Made("quite_a_long_file_name_for_a_phone_to_show.txt") {
 		t.Error("accepted, and not written")
 	}
 }
@@ -98,35 +100,35 @@ func TestAutoModeWithoutCheck(t *testing.T) {
 	since(t, 330)
 	t.Parallel()
 	l := newLabAs(t, "claude", Ready(), nil, "--permission-mode", "auto")
-	l.is("idle")
+	l.Is("idle")
 	const message = "MOCK: bash eval 'touch evaluated.txt'"
 	s := l.asks(message) // the live file says first that there is a dialog, and no more
-	l.until(func() bool { s = l.state(); return s.Prompt != nil && s.Prompt.Subtype == "auto_mode" }, func() string { return fmt.Sprintf("the prompt is %+v", s.Prompt) })
+	l.until(func() bool { s = l.Said(); return s.Prompt != nil && s.Prompt.Subtype == "auto_mode" }, func() string { return fmt.Sprintf("the prompt is %+v", s.Prompt) })
 	if s.Prompt.Type != "setup" || len(s.Prompt.Options) != 2 {
 		t.Fatalf("the prompt is %+v", s.Prompt)
 	}
 	l.respond("keys", "accepted", "--prompt", s.Prompt.ID, "accept")
-	l.see("❯ No")
-	l.until(func() bool { s = l.state(); return s.Prompt != nil && s.Prompt.Type == "permission" }, func() string { return fmt.Sprintf("the prompt is %+v", s.Prompt) })
+	l.See("❯ No")
+	l.until(func() bool { s = l.Said(); return s.Prompt != nil && s.Prompt.Type == "permission" }, func() string { return fmt.Sprintf("the prompt is %+v", s.Prompt) })
 	if s.Prompt.Tool != "Bash" || s.Prompt.Input != "eval 'touch evaluated.txt'" || strings.Join(s.Prompt.Options, "|") != "No|Yes" {
 		t.Fatalf("the prompt is %+v", s.Prompt)
 	}
 	l.respond("keys", "accepted", "--prompt", s.Prompt.ID, "accept")
-	l.is("idle")
-	if !l.made("evaluated.txt") {
+	l.Is("idle")
+	if !l.Made("evaluated.txt") {
 		t.Error("accepted, and it did not run")
 	}
 	again := "MOCK: bash eval 'touch again.txt'"
 	l.asks(again)
 	l.respond("keys", "denied", "deny", "do it otherwise")
-	if r := l.asked(again, 1); !strings.Contains(string(r.Body), "do it otherwise") {
+	if r := l.Asked(again, 1); !strings.Contains(string(r.Body), "do it otherwise") {
 		t.Error("the reason did not reach the model")
 	}
-	l.is("idle")
+	l.Is("idle")
 	l.asks("MOCK: bash eval 'touch again.txt'")
 	l.respond("keys", "denied", "deny")
-	l.is("idle")
-	if l.made("again.txt") {
+	l.Is("idle")
+	if l.Made("again.txt") {
 		t.Error("refused, and it ran")
 	}
 }
@@ -136,16 +138,16 @@ func TestAutoModeWithoutCheck(t *testing.T) {
 func TestAutoModeAsDefault(t *testing.T) {
 	since(t, 330)
 	l := newStartLab(t, Ready(), nil)
-	check(t, writeJSON(filepath.Join(l.home.Config, "settings.json"), map[string]any{"tui": "default", "permissions": map[string]any{"defaultMode": "default"}}))
+	check(t, host.WriteJSON(filepath.Join(l.home.Config, "settings.json"), map[string]any{"tui": "default", "permissions": map[string]any{"defaultMode": "default"}}))
 	l.start("one", nil, nil, "MOCK: text one")
 	p := l.promptShown("setup")
-	if s := l.state(); s.Prompt == nil || s.Prompt.Subtype != "auto_mode_default" || len(p.Options) != 2 {
+	if s := l.Said(); s.Prompt == nil || s.Prompt.Subtype != "auto_mode_default" || len(p.Options) != 2 {
 		t.Fatalf("the prompt is %+v, %+v", s.Prompt, p)
 	}
 	l.key("Up") // from the one to the other
 	l.respond("keys", "denied", "--prompt", p.ID, "deny")
-	l.is("idle")
-	l.see(prompt, "manual mode on")
+	l.Is("idle")
+	l.See(prompt, "manual mode on")
 	if settings, err := os.ReadFile(filepath.Join(l.home.Config, "settings.json")); err != nil || !strings.Contains(string(settings), `"defaultMode": "default"`) {
 		t.Errorf("refused, and the settings are %s, %v", settings, err)
 	}
@@ -158,26 +160,26 @@ func TestHiddenSubagent(t *testing.T) {
 	since(t, 330)
 	t.Parallel()
 	l := newLabAs(t, "claude", Ready(), nil, "--permission-mode", "default")
-	l.is("idle")
+	l.Is("idle")
 	l.send("MOCK: agent-bg MOCK: bash touch by-hook.txt")
-	l.is("prompt")
+	l.Is("prompt")
 	l.respond("hook", "accepted", "accept")
-	l.is("idle")
-	if !l.made("by-hook.txt") {
+	l.Is("idle")
+	if !l.Made("by-hook.txt") {
 		t.Error("accepted, and it did not run")
 	}
 	l.send("MOCK: agent-bg MOCK: bash touch by-keys.txt")
-	s := l.is("prompt")
-	v, err := l.host.Attach(l.ctx, l.Name)
+	s := l.Is("prompt")
+	v, err := l.Host.Attach(l.Ctx, l.Name)
 	check(t, err)
 	t.Cleanup(v.Close)
-	l.see("from the general-purpose agent", "touch by-keys.txt", cancel)
-	if now := l.is("prompt"); now.Prompt == nil || now.Prompt.ID != s.Prompt.ID {
+	l.See("from the general-purpose agent", "touch by-keys.txt", cancel)
+	if now := l.Is("prompt"); now.Prompt == nil || now.Prompt.ID != s.Prompt.ID {
 		t.Fatalf("the prompt was %+v and is %+v", s.Prompt, now.Prompt)
 	}
 	l.respond("keys", "accepted", "--prompt", s.Prompt.ID, "accept")
-	l.is("idle")
-	if !l.made("by-keys.txt") {
+	l.Is("idle")
+	if !l.Made("by-keys.txt") {
 		t.Error("accepted, and it did not run")
 	}
 }
@@ -188,17 +190,17 @@ func TestStrayLeft(t *testing.T) {
 	since(t, 330)
 	l := newStartLab(t, Ready(), nil)
 	l.start("one", nil, nil)
-	l.is("idle")
+	l.Is("idle")
 	l.send("MOCK: text one")
-	l.see("● one")
-	l.is("idle")
+	l.See("● one")
+	l.Is("idle")
 	id := l.info().Conversation
 	l.key("Left")
 	l.pause(1500) // the view takes a second to come
-	l.see(prompt)
+	l.See(prompt)
 	l.send("MOCK: text two")
-	l.see("● two")
-	l.is("idle")
+	l.See("● two")
+	l.Is("idle")
 	if now := l.info().Conversation; now != id {
 		t.Errorf("the conversation was %s and is %s", id, now)
 	}

@@ -71,7 +71,7 @@ func TestNotify(t *testing.T) {
 		return fmt.Sprintf("notify:\n  - {name: run, on: [prompt, error, exited, report:escalate], run: [sh, -c, 'cat >> %s']}\n  - {name: hook, on: [prompt], url: %s/x?token=hush-hush}\n", file, hook.URL)
 	})
 	l.start("lab", map[string]string{"DEPLOY_TOKEN": "very-secret-value"}, nil)
-	l.is("idle")
+	l.Is("idle")
 	till := func(n int) []notice {
 		t.Helper()
 		var all []notice
@@ -83,13 +83,13 @@ func TestNotify(t *testing.T) {
 
 	// One that is answered within 3 s is told to nobody.
 	l.send("MOCK: bash touch quick.txt")
-	l.is("prompt")
+	l.Is("prompt")
 	l.respond("hook", "accepted", "accept")
-	l.is("idle")
+	l.Is("idle")
 
 	asked := time.Now()
 	l.send("MOCK: bash touch notified.txt # very-secret-value")
-	s := l.is("prompt")
+	s := l.Is("prompt")
 	one := till(1)[0]
 	if took := time.Since(asked); took < 3*time.Second {
 		t.Errorf("told after %s", took)
@@ -101,16 +101,16 @@ func TestNotify(t *testing.T) {
 		t.Errorf("a secret is told: %s, %v", raw, err)
 	}
 	// The server is another one: nothing is told again.
-	check(t, l.host.Kill())
-	check(t, l.host.Start())
-	l.is("prompt")
+	check(t, l.Host.Kill())
+	check(t, l.Host.Start())
+	l.Is("prompt")
 	time.Sleep(5 * time.Second) // in which it would be
 	if all := notices(t, file); len(all) != 1 {
 		t.Errorf("after a restart told %d times: %+v", len(all), all)
 	}
 	l.runs(strings.Replace(one.Respond[0], "-p "+portOf(one.Respond[0]), "-p "+l.port(), 1))
-	l.is("idle")
-	if !l.made("notified.txt") {
+	l.Is("idle")
+	if !l.Made("notified.txt") {
 		t.Error("the line was run, and the command did not")
 	}
 	mu.Lock()
@@ -121,25 +121,25 @@ func TestNotify(t *testing.T) {
 
 	// A prompt that opens while no server is there is told by the next.
 	l.send("MOCK: slow 20 100")
-	l.see("line 003")
-	check(t, l.Paste(l.ctx, "MOCK: bash touch away.txt"))
-	l.see(prompt + "MOCK: bash touch away")
+	l.See("line 003")
+	check(t, l.Paste(l.Ctx, "MOCK: bash touch away.txt"))
+	l.See(prompt + "MOCK: bash touch away")
 	l.key("Enter")
-	check(t, l.host.Kill())
+	check(t, l.Host.Kill())
 	time.Sleep(6 * time.Second) // the time that the server is away
-	check(t, l.host.Start())
+	check(t, l.Host.Start())
 	two := till(2)[1]
 	if two.Kind != "prompt" || two.Prompt == nil || two.Prompt.Input != "touch away.txt" || len(two.Respond) != 2 {
-		t.Fatalf("told: %+v; %+v\n%s", two, l.state().Prompt, l.story())
+		t.Fatalf("told: %+v; %+v\n%s", two, l.Said().Prompt, l.story())
 	}
 	l.runs(strings.Replace(two.Respond[1], "-p "+portOf(two.Respond[1]), "-p "+l.port(), 1))
-	l.is("idle")
-	if l.made("away.txt") {
+	l.Is("idle")
+	if l.Made("away.txt") {
 		t.Error("refused, and it ran")
 	}
 
 	l.send("MOCK: error 403")
-	l.is("error")
+	l.Is("error")
 	if three := till(3)[2]; three.Kind != "error" || three.Failure == nil || three.Failure.Class != "unauthorized" {
 		t.Errorf("told: %+v", three)
 	}
@@ -155,9 +155,9 @@ func TestNotify(t *testing.T) {
 
 // port is where the server listens now.
 func (l *lab) port() string {
-	l.t.Helper()
+	l.T.Helper()
 	var h struct{ Edge struct{ Listen string } }
-	check(l.t, json.Unmarshal([]byte(l.verb("health")), &h))
+	check(l.T, json.Unmarshal([]byte(l.verb("health")), &h))
 	_, port, _ := strings.Cut(h.Edge.Listen, ":")
 	return port
 }
@@ -175,25 +175,25 @@ func portOf(line string) string {
 // runs runs a line as a person pastes it, in a shell whose ssh knows the lab's
 // key.
 func (l *lab) runs(line string) {
-	l.t.Helper()
+	l.T.Helper()
 	dir := filepath.Dir(l.home.Dir)
 	bin := filepath.Join(dir, "bin")
-	check(l.t, os.MkdirAll(bin, 0o700))
+	check(l.T, os.MkdirAll(bin, 0o700))
 	ssh, err := exec.LookPath("ssh")
-	check(l.t, err)
+	check(l.T, err)
 	wrapper := fmt.Sprintf("#!/bin/sh\nexec %s -i %s/key -o IdentitiesOnly=yes -o IdentityAgent=none -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR \"$@\"\n", ssh, dir)
-	check(l.t, os.WriteFile(filepath.Join(bin, "ssh"), []byte(wrapper), 0o700))
-	ctx, cancel := context.WithTimeout(l.ctx, patient)
+	check(l.T, os.WriteFile(filepath.Join(bin, "ssh"), []byte(wrapper), 0o700))
+	ctx, cancel := context.WithTimeout(l.Ctx, patient)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", "-c", line)
 	cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
 	if out, err := cmd.CombinedOutput(); err != nil {
-		l.t.Fatalf("%s: %v\n%s", line, err, out)
+		l.T.Fatalf("%s: %v\n%s", line, err, out)
 	}
 }
 
 // story is all that was told of the session's prompts.
 func (l *lab) story() string {
-	out, _ := l.host.Call(l.ctx, nil, "watch", l.Name, "--since", l.Name+":0", "--type", "prompt,prompt_resolved,state_change,notify", "--timeout", "300ms")
+	out, _ := l.Host.Call(l.Ctx, nil, "watch", l.Name, "--since", l.Name+":0", "--type", "prompt,prompt_resolved,state_change,notify", "--timeout", "300ms")
 	return string(out)
 }

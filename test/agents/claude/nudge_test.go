@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"berth/test/agents/host"
+	"berth/test/agents/testbed"
 )
 
 // nudged is what nudge answers, and the status it ends with.
@@ -34,19 +35,19 @@ type nudged struct {
 // nudge gives a message over standard input, so that no shell and no word
 // splitting is between.
 func (l *lab) nudge(text string, flags ...string) nudged {
-	l.t.Helper()
+	l.T.Helper()
 	words := append(append([]string{"nudge"}, flags...), l.Name, "-")
-	out, err := l.host.Call(l.ctx, []byte(text), words...)
+	out, err := l.Host.Call(l.Ctx, []byte(text), words...)
 	var n nudged
 	var failure *host.Failure
 	switch {
 	case errors.As(err, &failure):
 		n.status = failure.Status
 	case err != nil:
-		l.t.Fatal(err)
+		l.T.Fatal(err)
 	}
 	for line := range strings.Lines(string(out)) {
-		check(l.t, json.Unmarshal([]byte(line), &n))
+		check(l.T, json.Unmarshal([]byte(line), &n))
 	}
 	return n
 }
@@ -54,30 +55,26 @@ func (l *lab) nudge(text string, flags ...string) nudged {
 // confirmed gives a message and demands that it is confirmed, and that the model
 // has it once, as it is typed.
 func (l *lab) confirmed(text, arrives string) {
-	l.t.Helper()
+	l.T.Helper()
 	started := time.Now()
 	n := l.nudge(text, "--wait", "--timeout", patient.String())
 	if n.status != 0 || !n.Confirmed || !taken[n.Evidence] {
-		l.t.Fatalf("%.60q (%d bytes): %+v %+v", text, len(text), n, n.Error)
+		l.T.Fatalf("%.60q (%d bytes): %+v %+v", text, len(text), n, n.Error)
 	}
-	as := "message"
-	if strings.TrimSpace(text) != strings.TrimSpace(arrives) {
-		as = "changed"
+	if as := testbed.ArrivedAs(text, arrives); n.ArrivedAs != as {
+		l.T.Errorf("%.60q arrived as %q, and is told as %s", text, arrives, n.ArrivedAs)
 	}
-	if n.ArrivedAs != as {
-		l.t.Errorf("%.60q arrived as %q, and is told as %s", text, arrives, n.ArrivedAs)
-	}
-	if got := l.api.Arrivals(arrives); got != 1 {
+	if got := l.API.Arrivals(arrives); got != 1 {
 		last := ""
-		for _, r := range l.api.Requests() {
+		for _, r := range l.API.Requests() {
 			if texts := r.Texts; len(texts) > 0 {
 				last = texts[len(texts)-1]
 			}
 		}
-		l.t.Errorf("%.60q (%d bytes) arrived %d times; the last to arrive was %.80q", text, len(text), got, last)
+		l.T.Errorf("%.60q (%d bytes) arrived %d times; the last to arrive was %.80q", text, len(text), got, last)
 	}
 	if took := time.Since(started); took > 5*time.Second || len(text) > 9000 {
-		l.t.Logf("%.40q took %s", text, took)
+		l.T.Logf("%.40q took %s", text, took)
 	}
 }
 
@@ -97,7 +94,7 @@ func TestNudges(t *testing.T) {
 func testNudges(t *testing.T, isolate string) {
 	l := newStartLab(t, Ready(), nil)
 	l.start("nudged", nil, []string{"--isolate", isolate})
-	l.is("idle")
+	l.Is("idle")
 	l.ready()
 	check(t, os.WriteFile(filepath.Join(l.home.Workspace, "notes.txt"), []byte("secret notes\n"), 0o600))
 	picture := filepath.Join(l.home.Workspace, "shot.png")
@@ -146,10 +143,10 @@ func testNudges(t *testing.T, isolate string) {
 			return
 		}
 	}
-	if l.made("ran.txt") {
+	if l.Made("ran.txt") {
 		t.Error("a message ran as a command")
 	}
-	for _, r := range l.api.Requests() {
+	for _, r := range l.API.Requests() {
 		if strings.Contains(string(r.Body), "secret notes") {
 			t.Fatal("a file was attached")
 		}
@@ -160,7 +157,7 @@ func testNudges(t *testing.T, isolate string) {
 // drafts as they are.
 func TestNudgeRefusals(t *testing.T) {
 	l := newStateLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	l.ready()
 	refused := func(code string, status int, flags ...string) {
 		t.Helper()
@@ -169,27 +166,27 @@ func TestNudgeRefusals(t *testing.T) {
 			t.Fatalf("%+v %+v, not %s", n, n.Error, code)
 		}
 	}
-	check(t, l.Type(l.ctx, "my draft"))
-	l.see(prompt + "my draft")
+	check(t, l.Type(l.Ctx, "my draft"))
+	l.See(prompt + "my draft")
 	refused("DRAFT_PRESENT", 5)
-	l.see(prompt + "my draft$")
+	l.See(prompt + "my draft$")
 	if n := l.nudge("MOCK: slow 20 100", "--clear"); n.status != 0 || !n.Confirmed {
 		t.Fatalf("%+v %+v", n, n.Error)
 	}
-	l.asked("MOCK: slow 20 100", 0)
+	l.Asked("MOCK: slow 20 100", 0)
 	refused("AGENT_BUSY", 5)
-	l.is("idle")
+	l.Is("idle")
 
 	n := l.nudge("MOCK: bash touch one.txt", "--wait", "--timeout", patient.String())
 	if n.status != 20 || n.State == nil || *n.State != "prompt" {
-		out, _ := l.host.Call(l.ctx, nil, "watch", l.Name, "--since", "e1", "--timeout", "1s")
+		out, _ := l.Host.Call(l.Ctx, nil, "watch", l.Name, "--since", "e1", "--timeout", "1s")
 		t.Fatalf("%+v %+v\n%s", n, n.Error, out)
 	}
 	refused("AGENT_BUSY", 5)
-	l.see(proceed)
+	l.See(proceed)
 	l.key("Escape")
-	l.is("idle")
-	if l.made("one.txt") || l.api.Arrivals("not now") != 0 {
+	l.Is("idle")
+	if l.Made("one.txt") || l.API.Arrivals("not now") != 0 {
 		t.Error("a refused message was delivered, or answered the dialog")
 	}
 
@@ -197,12 +194,12 @@ func TestNudgeRefusals(t *testing.T) {
 	if n.status != 21 {
 		t.Fatalf("%+v %+v", n, n.Error)
 	}
-	out, err := l.host.Call(l.ctx, nil, "ask", l.Name, "MOCK: text better now")
+	out, err := l.Host.Call(l.Ctx, nil, "ask", l.Name, "MOCK: text better now")
 	check(t, err)
 	if string(out) != "better now\n" {
 		t.Errorf("ask gave %q", out)
 	}
-	out, err = l.host.Call(l.ctx, nil, "last", l.Name)
+	out, err = l.Host.Call(l.Ctx, nil, "last", l.Name)
 	check(t, err)
 	if string(out) != "better now\n" {
 		t.Errorf("last gave %q", out)
@@ -215,14 +212,14 @@ func TestNudgeRefusals(t *testing.T) {
 // TestInterruptVerb ends a turn, and presses nothing at rest.
 func TestInterruptVerb(t *testing.T) {
 	l := newStateLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	l.ready()
 	interrupt := func() (done struct {
 		Delivered, Confirmed bool
 		State                string
 	}) {
 		t.Helper()
-		out, err := l.host.Call(l.ctx, nil, "interrupt", l.Name)
+		out, err := l.Host.Call(l.Ctx, nil, "interrupt", l.Name)
 		check(t, err)
 		check(t, json.Unmarshal(out, &done))
 		return done
@@ -233,11 +230,11 @@ func TestInterruptVerb(t *testing.T) {
 	if n := l.nudge("MOCK: slow 50 200"); n.status != 0 {
 		t.Fatalf("%+v %+v", n, n.Error)
 	}
-	l.see("line 002")
+	l.See("line 002")
 	if done := interrupt(); !done.Delivered || !done.Confirmed || done.State != "idle" {
 		t.Errorf("at work: %+v", done)
 	}
-	l.see(stopped)
+	l.See(stopped)
 	l.confirmed("and on", "and on")
 }
 
@@ -245,21 +242,21 @@ func TestInterruptVerb(t *testing.T) {
 // is ours, and no draft, also to the server after this one.
 func TestInterruptedMessage(t *testing.T) {
 	l := newStateLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	l.ready()
 	for i, restart := range []bool{false, true} {
 		if n := l.nudge("MOCK: hang"); n.status != 0 {
 			t.Fatalf("%+v %+v", n, n.Error)
 		}
-		l.is("working")
-		if _, err := l.host.Call(l.ctx, nil, "interrupt", "all"); err != nil {
+		l.Is("working")
+		if _, err := l.Host.Call(l.Ctx, nil, "interrupt", "all"); err != nil {
 			t.Fatal(err)
 		}
-		l.see(prompt + "MOCK: hang$")
+		l.See(prompt + "MOCK: hang$")
 		if restart {
-			check(t, l.host.Kill())
-			check(t, l.host.Start())
-			l.is("idle")
+			check(t, l.Host.Kill())
+			check(t, l.Host.Start())
+			l.Is("idle")
 		}
 		l.confirmed("instead "+string(rune('a'+i)), "instead "+string(rune('a'+i)))
 	}
@@ -268,18 +265,18 @@ func TestInterruptedMessage(t *testing.T) {
 	if n := l.nudge("MOCK: bash touch one.txt", "--wait"); n.status != 20 {
 		t.Fatalf("%+v %+v", n, n.Error)
 	}
-	_, err := l.host.Call(l.ctx, nil, "interrupt", l.Name)
+	_, err := l.Host.Call(l.Ctx, nil, "interrupt", l.Name)
 	var failure *host.Failure
 	if !errors.As(err, &failure) || failure.Status != 5 {
 		t.Errorf("at a prompt: %v", err)
 	}
-	l.see(proceed)
+	l.See(proceed)
 	l.key("Escape")
-	l.is("idle")
+	l.Is("idle")
 	if n := l.nudge("MOCK: error 403", "--wait"); n.status != 21 {
 		t.Fatalf("%+v %+v", n, n.Error)
 	}
-	if out, err := l.host.Call(l.ctx, nil, "interrupt", l.Name); err != nil || !strings.Contains(string(out), `"delivered":false`) {
+	if out, err := l.Host.Call(l.Ctx, nil, "interrupt", l.Name); err != nil || !strings.Contains(string(out), `"delivered":false`) {
 		t.Errorf("in an error: %v %s", err, out)
 	}
 }

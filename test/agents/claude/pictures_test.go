@@ -29,16 +29,16 @@ func TestPictures(t *testing.T) {
 		}
 		l.start(name, nil, flags)
 		s := l.with(name)
-		s.is("idle")
+		s.Is("idle")
 		if message != "" {
 			s.nudge(message)
 		}
-		s.is(state)
+		s.Is(state)
 	}
 	l.verb("rename", "lab", "docs")
-	l.with("docs").is("idle")
+	l.with("docs").Is("idle")
 	l.with("docs").nudge("MOCK: long 60")
-	l.with("docs").is("idle")
+	l.with("docs").Is("idle")
 	begin("billing", "MOCK: credit", "error", "prod")
 	begin("search", "MOCK: slow 600", "working")
 	begin("web-tests", "MOCK: ask-three", "prompt", "web")

@@ -13,18 +13,18 @@ import (
 
 // gets waits until the model has a message, and checks that it has it once.
 func (l *lab) gets(message string) {
-	l.t.Helper()
-	l.asked(message, 0)
-	l.is("idle")
+	l.T.Helper()
+	l.Asked(message, 0)
+	l.Is("idle")
 	l.once(message)
 }
 
 // empties waits until no message is queued.
 func (l *lab) empties() {
-	l.t.Helper()
+	l.T.Helper()
 	l.until(func() bool {
 		var list []any
-		check(l.t, json.Unmarshal(l.call("queue", l.Name), &list))
+		check(l.T, json.Unmarshal(l.call("queue", l.Name), &list))
 		return len(list) == 0
 	}, func() string { return "a message is kept in its queue" })
 }
@@ -36,7 +36,7 @@ func TestFirstMessage(t *testing.T) {
 	message := "MOCK: text the first\nand a second line, with $HOME and \"quotes\" and 'more'"
 	l.start("first", nil, []string{"--prompt", message})
 	l.asksFor("trust")
-	if n := l.api.Arrivals(message); n != 0 {
+	if n := l.API.Arrivals(message); n != 0 {
 		t.Errorf("it arrived %d times before the agent was ready", n)
 	}
 	l.respond("keys", "accepted", "accept")
@@ -47,8 +47,8 @@ func TestFirstMessage(t *testing.T) {
 		t.Errorf("its delivery is told as %v", nudges)
 	}
 	l.call("restart", l.Name)
-	l.see("● the first")
-	l.is("idle")
+	l.See("● the first")
+	l.Is("idle")
 	l.once(message)
 }
 
@@ -56,9 +56,9 @@ func TestFirstMessage(t *testing.T) {
 func TestFirstMessageIsNoCommand(t *testing.T) {
 	l := newStartLab(t, Ready(), nil)
 	l.start("bang", nil, []string{"--prompt", "!touch ran.txt"})
-	l.asked(shield+"!touch ran.txt", 0)
-	l.is("idle")
-	if l.made("ran.txt") {
+	l.Asked(shield+"!touch ran.txt", 0)
+	l.Is("idle")
+	if l.Made("ran.txt") {
 		t.Error("it ran as a command")
 	}
 }
@@ -71,8 +71,8 @@ func TestFirstMessageOfAFork(t *testing.T) {
 	l.call("fork", "one", "two", "--prompt", "MOCK: text from two")
 	two := l.with("two")
 	two.gets("MOCK: text from two")
-	two.see("● from two")
-	if !strings.Contains(string(l.asked("MOCK: text from two", 0).Body), "from one") {
+	two.See("● from two")
+	if !strings.Contains(string(l.Asked("MOCK: text from two", 0).Body), "from one") {
 		t.Error("the fork does not know what was said before")
 	}
 	l.once("MOCK: text from one")
@@ -94,8 +94,8 @@ func TestFirstMessageServerKilled(t *testing.T) {
 		name, message := fmt.Sprintf("k%d", i), fmt.Sprintf("MOCK: text message %d", i)
 		l.start(name, nil, []string{"--prompt", message})
 		time.Sleep(after) // the moment is what is tried
-		check(t, l.host.Kill())
-		check(t, l.host.Start())
+		check(t, l.Host.Kill())
+		check(t, l.Host.Start())
 		s := l.with(name)
 		s.empties()
 		verdicts := []string{}
@@ -104,7 +104,7 @@ func TestFirstMessageServerKilled(t *testing.T) {
 		}
 		if slices.Contains(verdicts, "confirmed") {
 			s.gets(message)
-		} else if n := l.api.Arrivals(message); n > 1 || !slices.Contains(verdicts, "unconfirmed") {
+		} else if n := l.API.Arrivals(message); n > 1 || !slices.Contains(verdicts, "unconfirmed") {
 			t.Errorf("killed after %s: it arrived %d times, told as %v", after, n, verdicts)
 		}
 		t.Logf("killed after %s: %v", after, verdicts)
@@ -119,20 +119,20 @@ func TestFirstMessageWhileSomebodyTypes(t *testing.T) {
 	l := newStartLab(t, Ready(), nil)
 	l.start("typed", nil, []string{"--prompt", "MOCK: text first of all"})
 	for range 12 {
-		check(t, l.Type(l.ctx, "k"))
+		check(t, l.Type(l.Ctx, "k"))
 		l.pause(150)
 	}
 	// Not wait, which waits for the first message too.
-	l.until(func() bool { return l.state().State == "idle" }, func() string { return fmt.Sprintf("it is %+v", l.state()) })
+	l.until(func() bool { return l.Said().State == "idle" }, func() string { return fmt.Sprintf("it is %+v", l.Said()) })
 	l.pause(4000) // in which it might be sent
-	for _, r := range l.api.Requests() {
+	for _, r := range l.API.Requests() {
 		if r.Prompt != "" && r.Prompt != "MOCK: text first of all" {
 			t.Fatalf("sent: %q", r.Prompt)
 		}
 	}
-	screen, err := l.Screen(l.ctx)
+	screen, err := l.Screen(l.Ctx)
 	check(t, err)
-	t.Logf("arrived %d times; the composer:\n%s", l.api.Arrivals("MOCK: text first of all"), screen)
+	t.Logf("arrived %d times; the composer:\n%s", l.API.Arrivals("MOCK: text first of all"), screen)
 	if strings.Contains(screen, "kMOCK") || strings.Contains(screen, "allk") {
 		t.Error("what was typed and the message stand there together")
 	}
@@ -142,7 +142,7 @@ func TestFirstMessageWhileSomebodyTypes(t *testing.T) {
 		}
 		l.key("Ctrl-u")
 		l.pause(300)
-		screen, err = l.Screen(l.ctx)
+		screen, err = l.Screen(l.Ctx)
 		check(t, err)
 		return empty.MatchString(screen)
 	}, func() string { return "the composer is not empty" })

@@ -18,40 +18,40 @@ type waiting struct {
 
 // queue lists what waits.
 func (l *lab) queue(words ...string) []waiting {
-	l.t.Helper()
-	out, err := l.host.Call(l.ctx, nil, append([]string{"queue", l.Name}, words...)...)
-	check(l.t, err)
+	l.T.Helper()
+	out, err := l.Host.Call(l.Ctx, nil, append([]string{"queue", l.Name}, words...)...)
+	check(l.T, err)
 	var list []waiting
-	check(l.t, json.Unmarshal(out, &list))
+	check(l.T, json.Unmarshal(out, &list))
 	return list
 }
 
 // waits queues a message and demands that it has to wait.
 func (l *lab) waits(text string, flags ...string) string {
-	l.t.Helper()
+	l.T.Helper()
 	n := l.nudge(text, append([]string{"--queue"}, flags...)...)
 	if n.status != 0 || n.Delivered || !n.Queued || n.QueueID == "" {
-		l.t.Fatalf("%.40q: %+v %+v", text, n, n.Error)
+		l.T.Fatalf("%.40q: %+v %+v", text, n, n.Error)
 	}
 	return n.QueueID
 }
 
 // arrived waits until the model has a message so often, and no more.
 func (l *lab) arrived(text string, times int) {
-	l.t.Helper()
-	l.until(func() bool { return l.api.Arrivals(text) >= times }, func() string {
-		return fmt.Sprintf("%.60q arrived %d times, not %d; queue: %+v", text, l.api.Arrivals(text), times, l.queue())
+	l.T.Helper()
+	l.until(func() bool { return l.API.Arrivals(text) >= times }, func() string {
+		return fmt.Sprintf("%.60q arrived %d times, not %d; queue: %+v", text, l.API.Arrivals(text), times, l.queue())
 	})
-	if got := l.api.Arrivals(text); got != times {
-		l.t.Errorf("%.60q arrived %d times, not %d", text, got, times)
+	if got := l.API.Arrivals(text); got != times {
+		l.T.Errorf("%.60q arrived %d times, not %d", text, got, times)
 	}
 }
 
 // order is the order in which messages reached the model.
 func (l *lab) order(texts ...string) {
-	l.t.Helper()
+	l.T.Helper()
 	var got []string
-	for _, r := range l.api.Requests() {
+	for _, r := range l.API.Requests() {
 		for _, text := range texts {
 			if r.Prompt == text && r.Step == 0 && (len(got) == 0 || got[len(got)-1] != text) {
 				got = append(got, text)
@@ -59,21 +59,21 @@ func (l *lab) order(texts ...string) {
 		}
 	}
 	if strings.Join(got, "|") != strings.Join(texts, "|") {
-		l.t.Errorf("they arrived as %q, not %q", got, texts)
+		l.T.Errorf("they arrived as %q, not %q", got, texts)
 	}
 }
 
 // TestQueue keeps messages through a turn, a dialog and a draft, in their order.
 func TestQueue(t *testing.T) {
 	l := newStateLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	l.ready()
 
 	// At rest it is delivered at once.
 	if n := l.nudge("MOCK: slow 30 100", "--queue"); n.status != 0 || !n.Confirmed || n.Queued {
 		t.Fatalf("%+v %+v", n, n.Error)
 	}
-	l.is("working")
+	l.Is("working")
 	l.waits("first")
 	l.waits("too late", "--expires", "300ms")
 	id := l.waits("not at all")
@@ -85,36 +85,36 @@ func TestQueue(t *testing.T) {
 	if list := l.queue("rm", id); len(list) > 4 {
 		t.Errorf("%+v", list)
 	}
-	if n := l.api.Arrivals("first"); n != 0 {
+	if n := l.API.Arrivals("first"); n != 0 {
 		t.Error("it was typed while a turn ran")
 	}
 
 	l.arrived("first", 1)
-	l.is("prompt") // the third of them
-	if list := l.queue(); len(list) != 1 || l.api.Arrivals("too late") != 0 || l.api.Arrivals("not at all") != 0 {
+	l.Is("prompt") // the third of them
+	if list := l.queue(); len(list) != 1 || l.API.Arrivals("too late") != 0 || l.API.Arrivals("not at all") != 0 {
 		t.Errorf("%+v", list)
 	}
 	if r, status := l.try("", "accept"); status != 0 || !r.Confirmed {
 		t.Fatalf("%+v", r)
 	}
 	l.arrived(shield+"!touch ran.txt\nlast", 1)
-	l.is("idle")
+	l.Is("idle")
 	l.order("first", "MOCK: bash touch asked.txt", shield+"!touch ran.txt\nlast")
-	if l.made("ran.txt") {
+	if l.Made("ran.txt") {
 		t.Error("a message ran as a command")
 	}
 
 	// A draft is waited for.
-	check(t, l.Type(l.ctx, "a draft"))
-	l.see("a draft")
+	check(t, l.Type(l.Ctx, "a draft"))
+	l.See("a draft")
 	l.waits("behind the draft")
-	l.see("a draft")
+	l.See("a draft")
 	if list := l.queue(); len(list) != 1 || list[0].Why != "the composer holds a draft" {
 		t.Errorf("%+v", list)
 	}
 	l.key("Ctrl-u")
 	l.arrived("behind the draft", 1)
-	l.is("idle")
+	l.Is("idle")
 
 	// --wait waits for the delivery and the turn.
 	if n := l.nudge("MOCK: slow 10 100"); n.status != 0 {
@@ -130,7 +130,7 @@ func TestQueue(t *testing.T) {
 // message arrives once, in its order, and the verdict is told once.
 func TestQueueOverKills(t *testing.T) {
 	l := newStateLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	l.ready()
 	rounds := kills()
 	delivered := 0
@@ -145,15 +145,15 @@ func TestQueueOverKills(t *testing.T) {
 		}
 		for range 3 {
 			l.pause(100 + rand.Intn(500))
-			check(t, l.host.Kill())
+			check(t, l.Host.Kill())
 			l.pause(rand.Intn(150))
-			check(t, l.host.Start())
+			check(t, l.Host.Start())
 		}
 		for _, text := range texts {
 			l.arrived(text, 1)
 		}
 		l.until(func() bool { return len(l.queue()) == 0 }, func() string { return fmt.Sprintf("still queued: %+v", l.queue()) })
-		l.is("idle")
+		l.Is("idle")
 		l.order(texts...)
 		for _, text := range texts {
 			l.once(text)
@@ -163,7 +163,7 @@ func TestQueueOverKills(t *testing.T) {
 			return
 		}
 	}
-	out, err := l.host.Call(l.ctx, nil, "watch", l.Name, "--since", "e0", "--type", "nudge", "--timeout", "500ms")
+	out, err := l.Host.Call(l.Ctx, nil, "watch", l.Name, "--since", "e0", "--type", "nudge", "--timeout", "500ms")
 	if err == nil {
 		t.Fatal("watch ended by itself")
 	}

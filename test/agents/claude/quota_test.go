@@ -17,7 +17,7 @@ func TestQuota(t *testing.T) {
 	v := l.plays()
 	check(t, os.WriteFile(filepath.Join(l.home.Config, ".credentials.json"), signed(time.Hour), 0o600))
 	l.start("quota", v.env(), []string{"--env", "CLAUDE_CODE_MAX_RETRIES=1"})
-	l.is("idle")
+	l.Is("idle")
 	l.ready()
 
 	const unified = "anthropic-ratelimit-unified-"
@@ -32,17 +32,17 @@ func TestQuota(t *testing.T) {
 	}
 	limits("allowed_warning", "0.93")
 	l.confirmed("MOCK: text nearly out", "MOCK: text nearly out")
-	l.see("You've used 93% of your session limit") // beside the composer, and no dialog
+	l.See("You've used 93% of your session limit") // beside the composer, and no dialog
 	l.confirmed("MOCK: text the last one", "MOCK: text the last one")
 
 	limits("rejected", "1.0")
 	l.send("MOCK: error 429")
-	s := l.is("prompt")
+	s := l.Is("prompt")
 	if s.Prompt == nil || s.Prompt.Type != "notice" || s.Prompt.Title != "What do you want to do?" || len(s.Prompt.Options) != 2 {
 		t.Fatalf("the limit is told as %+v", s.Prompt)
 	}
 	l.respond("keys", "denied", "deny")
-	if s := l.is("error"); s.Failure == nil || s.Failure.Class != "rate_limited" {
+	if s := l.Is("error"); s.Failure == nil || s.Failure.Class != "rate_limited" {
 		t.Errorf("behind the notice: %+v", s.Failure)
 	}
 	l.ready()

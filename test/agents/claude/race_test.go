@@ -17,7 +17,7 @@ import (
 // TestKeysTwoInARow: by keys too one answer never answers two dialogs.
 func TestKeysTwoInARow(t *testing.T) {
 	l := newStateLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	for _, way := range []struct{ message, first, second string }{
 		{"MOCK: bash2", "first.txt", "second.txt"}, {"MOCK: parallel", "p1.txt", "p2.txt"},
 		{"MOCK: alike", "alike1.txt", "alike2.txt"}, {"MOCK: writes", "w1.txt", "w2.txt"},
@@ -27,18 +27,18 @@ func TestKeysTwoInARow(t *testing.T) {
 		l.byKeys()
 		one, _ := l.prompt()
 		l.respond("keys", "accepted", "--prompt", one.ID, "accept")
-		l.see(`^ .*`+way.second, proceed+"|Do you want to create", cancel)
+		l.See(`^ .*`+way.second, proceed+"|Do you want to create", cancel)
 		two := l.hookWaits()
-		if !l.made(way.first) || l.made(way.second) || two.ID == one.ID {
-			t.Fatalf("%s: first %v, second %v after one answer; prompts %s and %s", way.message, l.made(way.first), l.made(way.second), one.ID, two.ID)
+		if !l.Made(way.first) || l.Made(way.second) || two.ID == one.ID {
+			t.Fatalf("%s: first %v, second %v after one answer; prompts %s and %s", way.message, l.Made(way.first), l.Made(way.second), one.ID, two.ID)
 		}
 		if r, status := l.try("", "--prompt", one.ID, "accept"); status != 6 {
 			t.Errorf("the first again: status %d, %+v", status, r)
 		}
 		l.byKeys()
 		l.respond("keys", "denied", "deny")
-		l.is("idle")
-		if l.made(way.second) {
+		l.Is("idle")
+		if l.Made(way.second) {
 			t.Fatal(way.message, "ran a command that was refused")
 		}
 	}
@@ -52,7 +52,7 @@ func TestRespondRaces(t *testing.T) {
 	for _, channel := range []string{"hook", "keys"} {
 		t.Run(channel, func(t *testing.T) {
 			l := newStateLab(t, Ready())
-			l.is("idle")
+			l.Is("idle")
 			for ms := -300; ms <= 300; ms += 30 {
 				l.race(channel, time.Duration(ms)*time.Millisecond)
 			}
@@ -62,7 +62,7 @@ func TestRespondRaces(t *testing.T) {
 
 // race lets a person refuse, ahead of an answer that accepts by that much.
 func (l *lab) race(channel string, ahead time.Duration) {
-	l.t.Helper()
+	l.T.Helper()
 	file := fmt.Sprintf("race%d.txt", ahead.Milliseconds())
 	l.send("MOCK: bash touch " + file)
 	p := l.hookWaits()
@@ -73,7 +73,7 @@ func (l *lab) race(channel string, ahead time.Duration) {
 	person, no := make(chan error, 1), l.option("No")
 	go func() {
 		time.Sleep(max(0, -ahead))
-		_, err := l.host.Call(l.ctx, []byte(no), "input", l.Name, "-")
+		_, err := l.Host.Call(l.Ctx, []byte(no), "input", l.Name, "-")
 		person <- err
 	}()
 	time.Sleep(max(0, ahead))
@@ -81,40 +81,40 @@ func (l *lab) race(channel string, ahead time.Duration) {
 	busy := <-person // the lease may be ours in that moment
 	var refused *host.Failure
 	if busy != nil && !errors.As(busy, &refused) {
-		l.t.Fatal(busy)
+		l.T.Fatal(busy)
 	}
 	if busy != nil && status != 0 {
-		l.t.Fatalf("a person %s ahead of %s: neither was let: status %d, %+v, error %+v; person %v", ahead, channel, status, r, r.Error, busy)
+		l.T.Fatalf("a person %s ahead of %s: neither was let: status %d, %+v, error %+v; person %v", ahead, channel, status, r, r.Error, busy)
 	}
-	l.t.Logf("a person %s ahead of %s: outcome %s, status %d, error %+v; person %v", ahead, channel, r.Outcome, status, r.Error, busy)
-	l.is("idle")
-	made := l.made(file)
+	l.T.Logf("a person %s ahead of %s: outcome %s, status %d, error %+v; person %v", ahead, channel, r.Outcome, status, r.Error, busy)
+	l.Is("idle")
+	made := l.Made(file)
 	if r.Confirmed != made || !made && status != 6 && status != 9 && !(status == 7 && busy == nil) || made && r.Outcome != "accepted" {
-		l.t.Errorf("a person %s ahead of %s: made is %v; status %d, %+v, error %+v; person %v", ahead, channel, made, status, r, r.Error, busy)
+		l.T.Errorf("a person %s ahead of %s: made is %v; status %d, %+v, error %+v; person %v", ahead, channel, made, status, r, r.Error, busy)
 		for _, kind := range []string{"state_change", "prompt_resolved", "respond", "input", "hook"} {
 			all := l.events(kind)
 			for _, e := range all[max(0, len(all)-8):] {
 				delete(e, "payload")
-				l.t.Logf("%v", e)
+				l.T.Logf("%v", e)
 			}
 		}
 	}
 	if n := l.hooksWaiting(); len(n) > 0 {
-		l.t.Errorf("%d hooks are left", len(n))
+		l.T.Errorf("%d hooks are left", len(n))
 	}
 	l.key("Ctrl-u") // a key that came behind the answer is a draft
 }
 
 // hookWaits waits for a prompt that a hook waits for.
 func (l *lab) hookWaits() shown {
-	l.t.Helper()
+	l.T.Helper()
 	return l.promptUntil("one that a hook waits for", func(p shown) bool { return p.Channel == "hook" })
 }
 
 // TestRespondAfterAnArrow: a key that chooses nothing is no answer.
 func TestRespondAfterAnArrow(t *testing.T) {
 	l := newStateLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	for i, channel := range []string{"hook", "keys"} {
 		l.send(fmt.Sprintf("MOCK: bash touch arrow%d.txt", i))
 		l.hookWaits()
@@ -124,8 +124,8 @@ func TestRespondAfterAnArrow(t *testing.T) {
 		}
 		l.key("Down")
 		l.respond(channel, "accepted", "accept")
-		l.is("idle")
-		if !l.made(fmt.Sprintf("arrow%d.txt", i)) {
+		l.Is("idle")
+		if !l.Made(fmt.Sprintf("arrow%d.txt", i)) {
 			t.Error("accepted, and it did not run")
 		}
 	}
@@ -135,7 +135,7 @@ func TestRespondAfterAnArrow(t *testing.T) {
 // of the ways that Claude itself lets it live on after.
 func TestHooksEnd(t *testing.T) {
 	l := newStateLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	for i, way := range []string{"1", "No", "Escape", "words"} {
 		l.send(fmt.Sprintf("MOCK: bash touch end%d.txt", i))
 		l.hookWaits()
@@ -149,13 +149,13 @@ func TestHooksEnd(t *testing.T) {
 		if way == "words" {
 			l.goesTo("No")
 			l.key("Tab")
-			l.see("No, and tell Claude what to do differently")
-			check(t, l.Type(l.ctx, "use another file"))
-			l.see("use another file")
+			l.See("No, and tell Claude what to do differently")
+			check(t, l.Type(l.Ctx, "use another file"))
+			l.See("use another file")
 			way = "Enter"
 		}
 		l.key(way)
-		l.is("idle")
+		l.Is("idle")
 		l.until(func() bool { return len(l.hooksWaiting()) == 0 }, func() string { return "after " + way + " a hook is left" })
 	}
 }
@@ -164,21 +164,21 @@ func TestHooksEnd(t *testing.T) {
 // back. The hook answers all the same; keys wait for the dialog.
 func TestRespondHeldBack(t *testing.T) {
 	l := newStateLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	for i, channel := range []string{"hook", "keys"} {
 		l.send(fmt.Sprintf("MOCK: bash sleep 1; touch held%d.txt", i))
-		l.see("esc to interrupt|" + proceed)
-		check(t, l.Type(l.ctx, "half a draft"))
+		l.See("esc to interrupt|" + proceed)
+		check(t, l.Type(l.Ctx, "half a draft"))
 		l.hookWaits()
 		if channel == "keys" {
 			l.byKeys()
 		}
 		l.respond(channel, "accepted", "accept")
-		l.is("idle")
-		if !l.made(fmt.Sprintf("held%d.txt", i)) {
+		l.Is("idle")
+		if !l.Made(fmt.Sprintf("held%d.txt", i)) {
 			t.Error("accepted, and it did not run")
 		}
-		l.see(prompt + "half a draft *$") // no key of the answer is in it
+		l.See(prompt + "half a draft *$") // no key of the answer is in it
 		l.key("Ctrl-u")
 		l.ready()
 	}
@@ -188,25 +188,25 @@ func TestRespondHeldBack(t *testing.T) {
 // is given to its end, and told of.
 func TestRespondCallerGone(t *testing.T) {
 	l := newStateLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	message := "MOCK: ask-three gone"
 	l.send(message)
 	l.hookWaits()
 	l.promptShown("question")
 	l.byKeys()
-	ctx, cancel := context.WithCancel(l.ctx)
+	ctx, cancel := context.WithCancel(l.Ctx)
 	done := make(chan error, 1)
 	go func() {
-		_, err := l.host.Call(ctx, nil, "respond", l.Name, "answer", "1=3 2=my own 3=1,3")
+		_, err := l.Host.Call(ctx, nil, "respond", l.Name, "answer", "1=3 2=my own 3=1,3")
 		done <- err
 	}()
-	l.see("Which size do you want") // the first key is pressed
+	l.See("Which size do you want") // the first key is pressed
 	cancel()
 	if err := <-done; err == nil {
 		t.Log("the answer was through before its caller was gone")
 	}
-	l.modelGot(message, "my own")
-	l.is("idle")
+	l.ModelGot(message, "my own")
+	l.Is("idle")
 	if e := l.events("respond"); len(e) != 1 || e[0]["confirmed"] != true {
 		t.Errorf("told %v", e)
 	}
@@ -216,7 +216,7 @@ func TestRespondCallerGone(t *testing.T) {
 // released at once and the session's state is its own.
 func TestForeignHooks(t *testing.T) {
 	l := newStateLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	// Its own settings hold our hooks; its command needs a permission, which with
 	// -p is refused unless a hook says otherwise.
 	all, err := filepath.Glob(filepath.Join(filepath.Dir(l.home.Workspace), "state", "sessions", "*", "claude-settings.json"))
@@ -224,13 +224,13 @@ func TestForeignHooks(t *testing.T) {
 		t.Fatalf("settings %q, %v", all, err)
 	}
 	check(t, os.Symlink(all[0], filepath.Join(l.home.Workspace, "s.json")))
-	check(t, os.Symlink(claudeExe, filepath.Join(l.home.Workspace, "nested")))
+	check(t, os.Symlink(programs.Agent, filepath.Join(l.home.Workspace, "nested")))
 	command := "./nested -p --settings s.json 'MOCK: bash touch nested.txt'; touch over.txt"
 	l.send("MOCK: bash " + command)
 	l.hookWaits()
 	l.respond("hook", "accepted", "accept")
-	l.is("idle")
-	if !l.made("over.txt") {
+	l.Is("idle")
+	if !l.Made("over.txt") {
 		t.Fatal("the nested one has not ended")
 	}
 	asked := 0

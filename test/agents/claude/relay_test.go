@@ -31,9 +31,9 @@ func relayIn(t *testing.T, folder string) string {
 func TestKeptMessage(t *testing.T) {
 	l := newStartLab(t, Ready(), nil)
 	l.wrapper = filepath.Join(l.home.Dir, "slow")
-	check(t, os.WriteFile(l.wrapper, fmt.Appendf(nil, "#!/bin/sh\nexec %s -enter 800ms %s \"$@\"\n", relayIn(t, l.home.Dir), claudeExe), 0o700))
+	check(t, os.WriteFile(l.wrapper, fmt.Appendf(nil, "#!/bin/sh\nexec %s -enter 800ms %s \"$@\"\n", relayIn(t, l.home.Dir), programs.Agent), 0o700))
 	l.start("slow", nil, nil, "--dangerously-skip-permissions")
-	l.is("idle")
+	l.Is("idle")
 	l.ready()
 	evidence := map[string]int{}
 	for i := 0; i < 6 && evidence["log:enqueue"] == 0; i++ { // on a busy machine Enter may be there before the turn
@@ -42,10 +42,10 @@ func TestKeptMessage(t *testing.T) {
 			t.Fatalf("%+v %+v", n, n.Error)
 		}
 		word := fmt.Sprint("kept ", i)
-		l.api.Queue(modelapi.Scenario{Name: "slow", Steps: modelapi.Common()["slow"]("8 250", modelapi.Scene{})}) // the turn that begins by itself: Enter comes amid it
+		l.API.Queue(modelapi.Scenario{Name: "slow", Steps: modelapi.Common()["slow"]("8 250", modelapi.Scene{})}) // the turn that begins by itself: Enter comes amid it
 		told := make(chan nudged, 1)
 		go func() { told <- l.nudge("MOCK: text "+word, "--wait", "--timeout", patient.String()) }()
-		l.see(prompt + "MOCK: text " + word)
+		l.See(prompt + "MOCK: text " + word)
 		check(t, os.WriteFile(gate, nil, 0o600))
 		n := <-told
 		if n.status != 0 || !n.Confirmed || n.LastMessage == nil || *n.LastMessage != word {
@@ -53,7 +53,7 @@ func TestKeptMessage(t *testing.T) {
 		}
 		evidence[n.Evidence]++
 		l.noticed(i + 1)
-		l.is("idle")
+		l.Is("idle")
 		l.once("MOCK: text " + word)
 	}
 	if evidence["log:enqueue"] == 0 {
@@ -67,7 +67,7 @@ func TestKeptMessage(t *testing.T) {
 // answer, its dialog stays, and nothing is believed of the session.
 func TestForeignDialog(t *testing.T) {
 	l := newStateLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	l.ready()
 	settings, err := filepath.Glob(filepath.Join(l.home.Dir, "..", "state", "sessions", "*", "claude-settings.json"))
 	if err != nil || len(settings) != 1 {
@@ -75,11 +75,11 @@ func TestForeignDialog(t *testing.T) {
 	}
 	relayIn(t, l.home.Workspace)
 	check(t, os.Symlink(settings[0], filepath.Join(l.home.Workspace, "s.json")))
-	check(t, os.Symlink(claudeExe, filepath.Join(l.home.Workspace, "nested")))
+	check(t, os.Symlink(programs.Agent, filepath.Join(l.home.Workspace, "nested")))
 	l.send("MOCK: bash ./relay ./nested --settings s.json 'MOCK: bash touch foreign.txt' > out.txt")
-	l.is("prompt")
+	l.Is("prompt")
 	l.respond("hook", "accepted", "accept")
-	l.is("working")
+	l.Is("working")
 	foreign := func(kind string) (n int) {
 		for _, e := range l.events("hook") {
 			if e["event"] == kind && e["foreign"] == true {
@@ -94,24 +94,24 @@ func TestForeignDialog(t *testing.T) {
 	})
 	l.untilFile(filepath.Join(l.home.Workspace, "out.txt"), "proceed?")
 	l.until(func() bool { return len(l.hooksWaiting()) == 0 }, func() string { return "its hook waits" })
-	if s := l.state(); s.State != "working" || s.Prompt != nil {
+	if s := l.Said(); s.State != "working" || s.Prompt != nil {
 		t.Errorf("the session is %+v", s)
 	}
 	if r, status := l.try("", "accept"); status != 6 {
 		t.Errorf("the other one's prompt was answered: %+v", r)
 	}
 	l.endNested()
-	l.is("idle")
-	if l.made("foreign.txt") {
+	l.Is("idle")
+	if l.Made("foreign.txt") {
 		t.Error("what the other one asked was allowed")
 	}
 }
 
 // endNested ends the Claude that runs in the tool.
 func (l *lab) endNested() {
-	l.t.Helper()
+	l.T.Helper()
 	all, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	check(l.t, err)
+	check(l.T, err)
 	for _, name := range all {
 		line, err := os.ReadFile(name)
 		cwd, _ := os.Readlink(filepath.Join(filepath.Dir(name), "cwd"))
@@ -119,9 +119,9 @@ func (l *lab) endNested() {
 			continue
 		}
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
-		check(l.t, err)
-		check(l.t, syscall.Kill(pid, syscall.SIGTERM))
+		check(l.T, err)
+		check(l.T, syscall.Kill(pid, syscall.SIGTERM))
 		return
 	}
-	l.t.Fatal("the other one is not there")
+	l.T.Fatal("the other one is not there")
 }

@@ -14,9 +14,9 @@ func TestLong(t *testing.T) {
 	l := newLab(t, Ready())
 	l.ready()
 	l.send("MOCK: long 500")
-	l.see("long end")
+	l.See("long end")
 	l.ready()
-	out, err := l.host.Call(l.ctx, nil, "screen", "lab", "--text", "--scrollback", "2000")
+	out, err := l.Host.Call(l.Ctx, nil, "screen", "lab", "--text", "--scrollback", "2000")
 	check(t, err)
 	var want []string
 	for i := range 500 {
@@ -32,13 +32,13 @@ func TestRendering(t *testing.T) {
 	l := newLab(t, Ready())
 	l.ready()
 	l.send("MOCK: cjk")
-	l.see("你好，世界。这是一个测试。", "こんにちは、世界。", "한국어 텍스트", "Emoji: 🦀", "cjk end")
+	l.See("你好，世界。这是一个测试。", "こんにちは、世界。", "한국어 텍스트", "Emoji: 🦀", "cjk end")
 	l.ready()
 	l.send("MOCK: markdown")
-	l.see("Heading", "two", `fmt\.Println`, "markdown end")
+	l.See("Heading", "two", `fmt\.Println`, "markdown end")
 	l.ready()
 	l.send("MOCK: thinking deeply")
-	l.see("● deeply")
+	l.See("● deeply")
 }
 
 // TestPaste sends long messages and checks them byte for byte.
@@ -50,7 +50,7 @@ func TestPaste(t *testing.T) {
 	} {
 		message := "MOCK: text got it\n" + strings.TrimSpace(strings.Repeat(part, 10<<10/len(part)))
 		l.send(message)
-		l.asked(message, 0)
+		l.Asked(message, 0)
 		l.ready()
 		l.once(message)
 	}

@@ -22,7 +22,7 @@ func TestViewers(t *testing.T) {
 				return
 			default:
 			}
-			v, err := l.host.Attach(l.ctx, "lab", "--read-only")
+			v, err := l.Host.Attach(l.Ctx, "lab", "--read-only")
 			if err != nil {
 				done <- err
 				return
@@ -34,14 +34,14 @@ func TestViewers(t *testing.T) {
 	for i := range 5 {
 		message := fmt.Sprintf("MOCK: text answer %d", i)
 		l.send(message)
-		l.see(fmt.Sprintf("● answer %d", i))
+		l.See(fmt.Sprintf("● answer %d", i))
 		l.ready()
 		l.once(message)
 	}
 	l.send("MOCK: bash touch watched.txt")
-	l.see("touch watched.txt", proceed)
+	l.See("touch watched.txt", proceed)
 	l.key("1")
-	l.asked("MOCK: bash touch watched.txt", 1)
+	l.Asked("MOCK: bash touch watched.txt", 1)
 	close(stop)
 	check(t, <-done)
 	if attached < 3 {
@@ -56,27 +56,27 @@ func TestServerKilled(t *testing.T) {
 	l := newLab(t, Ready())
 	l.ready()
 	l.send("MOCK: slow 20 100")
-	l.see("line 002")
-	check(t, l.host.Kill())
-	check(t, l.host.Start())
-	l.see("line 020", "slow end")
+	l.See("line 002")
+	check(t, l.Host.Kill())
+	check(t, l.Host.Start())
+	l.See("line 020", "slow end")
 	l.ready()
 
 	l.send("MOCK: bash touch after.txt")
-	l.see("touch after.txt", proceed)
-	before, err := l.Screen(l.ctx)
+	l.See("touch after.txt", proceed)
+	before, err := l.Screen(l.Ctx)
 	check(t, err)
-	check(t, l.host.Kill())
+	check(t, l.Host.Kill())
 	start := time.Now()
-	check(t, l.host.Start())
-	after := l.see("touch after.txt", proceed)
+	check(t, l.Host.Start())
+	after := l.See("touch after.txt", proceed)
 	t.Logf("the screen is there again after %s", time.Since(start).Round(time.Millisecond))
 	if before != after {
 		t.Errorf("the screen differs:\n%s\n%s", before, after)
 	}
 	l.key("1")
-	l.asked("MOCK: bash touch after.txt", 1)
-	if !l.made("after.txt") {
+	l.Asked("MOCK: bash touch after.txt", 1)
+	if !l.Made("after.txt") {
 		t.Error("allowed, and it did not run")
 	}
 	l.once("MOCK: slow 20 100")

@@ -32,8 +32,8 @@ func TestRespondEachSetup(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l := newManualLab(t, c.seed, c.args...)
-			l.see(c.see)
-			l.is("prompt")
+			l.See(c.see)
+			l.Is("prompt")
 			if r, status := l.way("text hello"); status != 2 {
 				t.Errorf("text: status %d, %+v", status, r)
 			}
@@ -45,7 +45,7 @@ func TestRespondEachSetup(t *testing.T) {
 				l.exits(c.exit)
 				return
 			}
-			l.see(c.then)
+			l.See(c.then)
 		})
 	}
 }
@@ -61,7 +61,7 @@ func newManualLab(t *testing.T, seed Seed, args ...string) *lab {
 // saidBusy says whether the last work was told by Claude itself, which is busy for
 // a moment with what it closes.
 func (l *lab) saidBusy() bool {
-	l.t.Helper()
+	l.T.Helper()
 	last := ""
 	for _, e := range l.events("state_change") {
 		if e["next"] == "working" {
@@ -74,7 +74,7 @@ func (l *lab) saidBusy() bool {
 // TestRespondNotices closes the dialogs that ask nothing about the work.
 func TestRespondNotices(t *testing.T) {
 	l := newStateLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	for _, c := range []struct{ command, title string }{
 		{"/help", "Help"}, {"/model", "Select model"}, {"/status", "Settings"}, {"/config", "Settings"}, {"/resume", "Resume session"},
 		{"/hooks", "Hooks"}, {"/agents", "Agents"}, {"/memory", "Memory"}, {"/login", "Select login method"},
@@ -82,8 +82,8 @@ func TestRespondNotices(t *testing.T) {
 		if c.command == "/agents" && newer(330) {
 			continue // it has no such dialog any more
 		}
-		check(t, l.Type(l.ctx, c.command))
-		l.see(prompt + c.command)
+		check(t, l.Type(l.Ctx, c.command))
+		l.See(prompt + c.command)
 		l.key("Enter")
 		p := l.promptShown(map[bool]string{true: "setup", false: "notice"}[c.command == "/login"])
 		if c.title != "" && p.Title != c.title {
@@ -93,20 +93,20 @@ func TestRespondNotices(t *testing.T) {
 			t.Errorf("%s accepted: %+v", c.command, r)
 		}
 		r := l.respond("keys", "denied", "deny")
-		if s := l.is("idle"); r.State != "idle" && !l.saidBusy() {
+		if s := l.Is("idle"); r.State != "idle" && !l.saidBusy() {
 			t.Errorf("%s: closed, and the state was %s, then %s", c.command, r.State, s.Cause)
 		}
 		l.ready()
 	}
 	// The list of earlier messages.
 	l.send("MOCK: text one")
-	l.see("● one")
-	l.is("idle")
+	l.See("● one")
+	l.Is("idle")
 	l.key("Escape")
 	l.key("Escape")
-	l.see("Rewind")
+	l.See("Rewind")
 	l.promptShown("notice")
 	l.respond("keys", "denied", "deny")
-	l.is("idle")
+	l.Is("idle")
 	l.ready()
 }

@@ -13,13 +13,13 @@ import (
 
 // signsIn gives the page that wants it a code, and returns what was given.
 func (l *lab) signsIn() (code string) {
-	l.t.Helper()
+	l.T.Helper()
 	l.asksFor("oauth_login")
 	var link string
-	_, err := l.Until(l.ctx, patient, "shows no URL", func(string) bool { _, link = l.signIn(); return link != "" })
-	check(l.t, err)
+	_, err := l.Until(l.Ctx, patient, "shows no URL", func(string) bool { _, link = l.signIn(); return link != "" })
+	check(l.T, err)
 	u, err := url.Parse(link)
-	check(l.t, err)
+	check(l.T, err)
 	code = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFG"
 	l.respond("keys", "answered", "text", code+"#"+u.Query().Get("state"))
 	return code
@@ -44,7 +44,7 @@ func testSignedIn(t *testing.T, way string, seed Seed) {
 	v := l.plays()
 	l.start("login", v.env(), []string{"--trust"})
 	if seed.Onboarded {
-		l.is("idle")
+		l.Is("idle")
 		l.ready()
 		l.send("/login")
 	}
@@ -55,7 +55,7 @@ func testSignedIn(t *testing.T, way string, seed Seed) {
 		l.asksFor("login_success")
 		l.respond("keys", "accepted", "accept")
 	}
-	l.is("idle")
+	l.Is("idle")
 	l.ready()
 	want := []string{"theme_picker accept accepted", "login_success accept accepted", "security_notes accept accepted", "trust accept accepted"}
 	if seed.Onboarded {
@@ -68,8 +68,8 @@ func testSignedIn(t *testing.T, way string, seed Seed) {
 		t.Errorf("the code was given as %v", grants)
 	}
 	l.send("MOCK: text signed in")
-	l.see("● signed in")
-	l.is("idle")
+	l.See("● signed in")
+	l.Is("idle")
 	if data, err := os.ReadFile(filepath.Join(l.home.Config, ".credentials.json")); way == "1" && (err != nil || !strings.Contains(string(data), "sk-ant-oat01-lab-1")) {
 		t.Errorf("the credentials are %s, %v", data, err)
 	}
@@ -81,15 +81,15 @@ func TestSignInRefused(t *testing.T) {
 	v := l.plays()
 	v.refuse(1)
 	l.start("login", v.env(), nil)
-	l.is("idle")
+	l.Is("idle")
 	l.ready()
 	l.send("/login")
 	l.asksFor("login_method")
 	l.respond("keys", "answered", "option", "1")
 	l.signsIn()
-	l.see("OAuth error")
-	_, err := l.Until(l.ctx, patient, "is not told to have failed", func(string) bool {
-		s := l.state()
+	l.See("OAuth error")
+	_, err := l.Until(l.Ctx, patient, "is not told to have failed", func(string) bool {
+		s := l.Said()
 		return s.State == "prompt" && s.Prompt.Title == "Sign in failed"
 	})
 	check(t, err)
@@ -99,5 +99,5 @@ func TestSignInRefused(t *testing.T) {
 	l.signsIn()
 	l.asksFor("login_success")
 	l.respond("keys", "accepted", "accept")
-	l.is("idle")
+	l.Is("idle")
 }

@@ -28,15 +28,15 @@ type happening struct {
 
 // happened is all of the session so far.
 func (l *lab) happened() []happening {
-	l.t.Helper()
-	out, err := l.host.Call(l.ctx, nil, "watch", l.Name, "--since", "e1", "--timeout", "1s")
+	l.T.Helper()
+	out, err := l.Host.Call(l.Ctx, nil, "watch", l.Name, "--since", "e1", "--timeout", "1s")
 	if err == nil {
-		l.t.Fatal("watch ended before its timeout")
+		l.T.Fatal("watch ended before its timeout")
 	}
 	var all []happening
 	for line := range strings.Lines(string(out)) {
 		var e happening
-		check(l.t, json.Unmarshal([]byte(line), &e))
+		check(l.T, json.Unmarshal([]byte(line), &e))
 		all = append(all, e)
 	}
 	return all
@@ -44,7 +44,7 @@ func (l *lab) happened() []happening {
 
 // states are the states in their order, and what causes there were.
 func (l *lab) states() (order string, causes map[string]int) {
-	l.t.Helper()
+	l.T.Helper()
 	var all []string
 	causes = map[string]int{}
 	places := map[string]bool{}
@@ -52,7 +52,7 @@ func (l *lab) states() (order string, causes map[string]int) {
 		if e.At != nil {
 			data, _ := json.Marshal(e.At)
 			if key := e.Type + string(data); places[key] {
-				l.t.Errorf("two events %s of one entry: %s", e.Type, data)
+				l.T.Errorf("two events %s of one entry: %s", e.Type, data)
 			} else {
 				places[key] = true
 			}
@@ -72,31 +72,31 @@ func TestWithoutHooks(t *testing.T) {
 	seed := Ready()
 	seed.NoHooks = true
 	l := newStateLab(t, seed)
-	l.is("idle")
+	l.Is("idle")
 	l.send("MOCK: slow 20 100")
-	l.is("working")
-	l.is("idle")
+	l.Is("working")
+	l.Is("idle")
 	l.send("MOCK: bash touch one.txt")
-	s := l.is("prompt") // by the screen or Claude's own file; its log names the tool
+	s := l.Is("prompt") // by the screen or Claude's own file; its log names the tool
 	l.until(func() bool {
-		s = l.state()
+		s = l.Said()
 		return s.Prompt != nil && s.Prompt.Type == "permission" && s.Prompt.Tool == "Bash"
 	}, func() string {
 		return fmt.Sprintf("the prompt is %+v", s.Prompt)
 	})
-	l.see(proceed)
+	l.See(proceed)
 	l.key("1")
-	l.is("idle")
-	if !l.made("one.txt") {
+	l.Is("idle")
+	if !l.Made("one.txt") {
 		t.Error("allowed, and it did not run")
 	}
 	l.send("MOCK: slow 50 200")
-	l.is("working")
-	l.see("line 002")
+	l.Is("working")
+	l.See("line 002")
 	l.key("Escape")
-	l.is("idle")
+	l.Is("idle")
 	l.send("MOCK: error 403")
-	if s := l.is("error"); s.Failure == nil || s.Failure.Class != "unauthorized" {
+	if s := l.Is("error"); s.Failure == nil || s.Failure.Class != "unauthorized" {
 		t.Errorf("the failure is %+v", s.Failure)
 	}
 	n := l.nudge("MOCK: text better now", "--wait", "--timeout", patient.String())
@@ -116,10 +116,10 @@ func TestWithoutHooks(t *testing.T) {
 // noticed waits until the model was told of the end of that many background
 // commands.
 func (l *lab) noticed(commands int) {
-	l.t.Helper()
-	ctx, cancel := context.WithTimeout(l.ctx, patient)
+	l.T.Helper()
+	ctx, cancel := context.WithTimeout(l.Ctx, patient)
 	defer cancel()
-	_, err := l.api.Wait(ctx, func(r modelapi.Request) bool {
+	_, err := l.API.Wait(ctx, func(r modelapi.Request) bool {
 		notices := 0
 		for _, text := range r.Texts {
 			if strings.HasPrefix(text, "<task-notification>") {
@@ -128,7 +128,7 @@ func (l *lab) noticed(commands int) {
 		}
 		return notices >= commands
 	})
-	check(l.t, err)
+	check(l.T, err)
 }
 
 // TestQueuedNudge gives messages around the moment at which a background command
@@ -137,13 +137,13 @@ func (l *lab) noticed(commands int) {
 // of its own turn.
 func TestQueuedNudge(t *testing.T) {
 	l := newStateLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	l.ready()
 	counts := map[string]int{}
 	for i := range 8 {
 		slow, err := modelapi.Named("slow", "8 100", modelapi.Scene{}) // the answer to the command's end
 		check(t, err)
-		l.api.Queue(slow)
+		l.API.Queue(slow)
 		if n := l.nudge("MOCK: shell sleep 2; echo shell-done", "--wait", "--timeout", patient.String()); n.status != 0 {
 			t.Fatalf("%+v %+v", n, n.Error)
 		}
@@ -165,8 +165,8 @@ func TestQueuedNudge(t *testing.T) {
 			t.Errorf("%d, by %s: the last message is %v, want %q", i, evidence, got.LastMessage, word)
 		}
 		l.noticed(i + 1)
-		l.is("idle")
-		if n := l.api.Arrivals(message); n != want {
+		l.Is("idle")
+		if n := l.API.Arrivals(message); n != want {
 			t.Errorf("%d, by %s: it arrived %d times, want %d", i, evidence, n, want)
 		}
 	}
@@ -188,9 +188,9 @@ type used struct {
 
 // served is what the API says that the requests of a turn took.
 func (l *lab) served(prompt string) used {
-	l.t.Helper()
+	l.T.Helper()
 	var u used
-	for _, r := range l.api.Requests() {
+	for _, r := range l.API.Requests() {
 		if r.Kind != modelapi.KindTurn || r.Subagent || r.Prompt != prompt || r.Usage == nil {
 			continue
 		}
@@ -208,10 +208,10 @@ func (l *lab) last() (last struct {
 	Text  string
 	Usage *used
 }) {
-	l.t.Helper()
-	out, err := l.host.Call(l.ctx, nil, "last", l.Name, "--json")
-	check(l.t, err)
-	check(l.t, json.Unmarshal(out, &last))
+	l.T.Helper()
+	out, err := l.Host.Call(l.Ctx, nil, "last", l.Name, "--json")
+	check(l.T, err)
+	check(l.T, json.Unmarshal(out, &last))
 	return last
 }
 
@@ -219,14 +219,14 @@ func (l *lab) last() (last struct {
 func TestUsage(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.ready()
-	l.is("idle")
+	l.Is("idle")
 	known := 0
 	for _, message := range []string{"MOCK: text short", "MOCK: thinking", "MOCK: edit", "MOCK: long 200"} {
-		out, err := l.host.Call(l.ctx, []byte(message), "nudge", "--wait", "--timeout", patient.String(), l.Name, "-")
+		out, err := l.Host.Call(l.Ctx, []byte(message), "nudge", "--wait", "--timeout", patient.String(), l.Name, "-")
 		if strings.HasPrefix(message, "MOCK: edit") { // it asks, and goes on
-			l.see(`Do you want to make this edit`)
+			l.See(`Do you want to make this edit`)
 			l.key("1")
-			l.is("idle")
+			l.Is("idle")
 		} else {
 			check(t, err)
 			var n struct{ Usage *used }
@@ -268,7 +268,7 @@ func TestPrinting(t *testing.T) {
 		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
 			t.Parallel()
 			l := newLabAs(t, "claude", Ready(), nil, append(c.args, "--", c.prompt)...)
-			code, err := l.Exited(l.ctx, patient)
+			code, err := l.Exited(l.Ctx, patient)
 			check(t, err)
 			if code != c.code {
 				t.Errorf("it ended with %d", code)
@@ -294,15 +294,15 @@ func TestPrinting(t *testing.T) {
 
 // logHolds waits until the session logs hold that many entries of a subtype.
 func (l *lab) logHolds(subtype string, entries int) {
-	l.t.Helper()
+	l.T.Helper()
 	n := 0
 	l.until(func() bool {
 		files, err := filepath.Glob(filepath.Join(l.home.Config, "projects", "*", "*.jsonl"))
-		check(l.t, err)
+		check(l.T, err)
 		n = 0
 		for _, file := range files {
 			data, err := os.ReadFile(file)
-			check(l.t, err)
+			check(l.T, err)
 			n += strings.Count(string(data), `"subtype":"`+subtype+`"`)
 		}
 		return n >= entries
@@ -317,20 +317,20 @@ func TestKilledAmidTurns(t *testing.T) {
 	seed.NoHooks = true
 	l := newStateLab(t, seed)
 	l.ready()
-	l.is("idle")
+	l.Is("idle")
 	for i := range 3 {
 		message := "MOCK: slow 60 10" + string(rune('0'+i))
 		l.send(message)
-		l.is("working")
+		l.Is("working")
 		for range 2 {
-			check(t, l.host.Kill())
-			check(t, l.host.Start())
-			l.is("working")
+			check(t, l.Host.Kill())
+			check(t, l.Host.Start())
+			l.Is("working")
 		}
-		check(t, l.host.Kill())
+		check(t, l.Host.Kill())
 		l.logHolds("turn_duration", i+1) // the turn ends while no server is there
-		check(t, l.host.Start())
-		l.is("idle")
+		check(t, l.Host.Start())
+		l.Is("idle")
 		if last := l.last(); !strings.HasSuffix(last.Text, "slow end") || last.Usage == nil || *last.Usage != l.served(message) {
 			t.Errorf("the last message is %.20q, it took %+v, served was %+v", last.Text, last.Usage, l.served(message))
 		}
@@ -345,7 +345,7 @@ func TestKilledAmidTurns(t *testing.T) {
 // TestVersion: the version that runs is the one that was measured.
 func TestVersion(t *testing.T) {
 	l := newStateLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	var info struct {
 		Version *struct {
 			Version  string

@@ -4,7 +4,6 @@ package claude
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,10 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"berth/test/agents/host"
-	"berth/test/agents/modelapi"
 )
 
 // newStartLab is a lab whose session is yet to be started. prepare may write a
@@ -27,39 +24,23 @@ import (
 func newStartLab(t *testing.T, seed Seed, yaml func(l *lab) string) *lab {
 	t.Helper()
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
-	t.Cleanup(cancel)
-	dir, err := os.MkdirTemp("/tmp", "ba")
-	check(t, err)
-	t.Cleanup(func() { check(t, os.RemoveAll(dir)) })
-	l := &lab{t: t, ctx: ctx}
-	l.api, err = modelapi.Start(ctx)
-	check(t, err)
-	t.Cleanup(l.api.Close)
-	l.home, err = NewHome(dir, seed)
-	check(t, err)
-	l.host, err = host.New(ctx, berthExe, dir)
-	check(t, err)
+	l := prepare(t, seed)
 	if yaml != nil {
-		// The server looks for it here.
-		folder := filepath.Join(dir, ".config", "berth")
-		check(t, os.MkdirAll(folder, 0o700))
-		check(t, os.WriteFile(filepath.Join(folder, "berth.yaml"), []byte(yaml(l)), 0o600))
+		l.Configure(yaml(l))
 	}
-	check(t, l.host.Start())
-	t.Cleanup(l.end)
+	check(t, l.Host.Start())
 	return l
 }
 
 // start starts a session with these options of new; env changes the home's,
 // an empty value removes one.
 func (l *lab) start(name string, env map[string]string, flags []string, argv ...string) *host.Session {
-	l.t.Helper()
+	l.T.Helper()
 	out, err := l.tryStart(name, env, flags, argv...)
 	if err != nil {
-		l.t.Fatalf("new %s: %v: %s", name, err, out)
+		l.T.Fatalf("new %s: %v: %s", name, err, out)
 	}
-	s := l.host.Known(name)
+	s := l.Host.Known(name)
 	if l.Session == nil {
 		l.Session = s
 	}
@@ -67,7 +48,7 @@ func (l *lab) start(name string, env map[string]string, flags []string, argv ...
 }
 
 func (l *lab) tryStart(name string, env map[string]string, flags []string, argv ...string) ([]byte, error) {
-	all := l.home.Env(l.api.URL())
+	all := l.home.Env(l.API.URL())
 	maps.Copy(all, env)
 	words := []string{"new", name, "--agent", "claude", "--cwd", l.home.Workspace, "--size", size, "--size-policy", "fixed"}
 	if slices.Contains(flags, "--profile") {
@@ -80,15 +61,15 @@ func (l *lab) tryStart(name string, env map[string]string, flags []string, argv 
 	}
 	words = append(words, flags...)
 	if !slices.Contains(flags, "--profile") {
-		words = append(append(words, "--", cmp.Or(l.wrapper, claudeExe)), manual(argv)...)
+		words = append(append(words, "--", cmp.Or(l.wrapper, programs.Agent)), manual(argv)...)
 	}
-	return l.host.Call(l.ctx, nil, words...)
+	return l.Host.Call(l.Ctx, nil, words...)
 }
 
 // with makes what follows about another session.
 func (l *lab) with(name string) *lab {
 	other := *l
-	other.Session = l.host.Known(name)
+	other.Session = l.Host.Known(name)
 	return &other
 }
 
@@ -102,23 +83,23 @@ type info struct {
 }
 
 func (l *lab) info() info {
-	l.t.Helper()
-	out, err := l.host.Call(l.ctx, nil, "info", l.Name)
-	check(l.t, err)
+	l.T.Helper()
+	out, err := l.Host.Call(l.Ctx, nil, "info", l.Name)
+	check(l.T, err)
 	var i info
-	check(l.t, json.Unmarshal(out, &i))
+	check(l.T, json.Unmarshal(out, &i))
 	var pids struct {
 		PID    int `json:"pid"`
 		Holder int `json:"holder_pid"`
 	}
-	check(l.t, json.Unmarshal(out, &pids))
+	check(l.T, json.Unmarshal(out, &pids))
 	i.PID, i.HolderPID = pids.PID, pids.Holder
 	return i
 }
 
 // untilFile waits for a file that holds a text.
 func (l *lab) untilFile(path, text string) {
-	l.t.Helper()
+	l.T.Helper()
 	var data []byte
 	var err error
 	l.until(func() bool {
@@ -130,13 +111,13 @@ func (l *lab) untilFile(path, text string) {
 // writtenDown waits until Claude's own log has what was said: a restart or a fork
 // from then on knows it.
 func (l *lab) writtenDown() {
-	l.t.Helper()
+	l.T.Helper()
 	l.until(func() bool { return l.info().Resumable }, func() string { return "nothing of it is written down" })
 }
 
 // hookEvents counts the session's hook events of a kind that were no foreigner's.
 func (l *lab) hookEvents(kind string) int {
-	l.t.Helper()
+	l.T.Helper()
 	n := 0
 	for _, e := range l.events("hook") {
 		if e["event"] == kind && e["foreign"] == false {
@@ -148,16 +129,16 @@ func (l *lab) hookEvents(kind string) int {
 
 // events are all events of a type so far.
 func (l *lab) events(kind string) []map[string]any {
-	l.t.Helper()
-	out, err := l.host.Call(l.ctx, nil, "watch", l.Name, "--type", kind, "--since", l.Name+":0", "--timeout", "200ms")
+	l.T.Helper()
+	out, err := l.Host.Call(l.Ctx, nil, "watch", l.Name, "--type", kind, "--since", l.Name+":0", "--timeout", "200ms")
 	var failure *host.Failure
 	if err != nil && (!errors.As(err, &failure) || failure.Status != 10) {
-		l.t.Fatal(err)
+		l.T.Fatal(err)
 	}
 	var list []map[string]any
 	for line := range strings.Lines(string(out)) {
 		var e map[string]any
-		check(l.t, json.Unmarshal([]byte(line), &e))
+		check(l.T, json.Unmarshal([]byte(line), &e))
 		if e["type"] == kind {
 			list = append(list, e)
 		}
@@ -173,20 +154,20 @@ func TestOwnSettings(t *testing.T) {
 	}
 	l := newStartLab(t, Ready(), func(l *lab) string {
 		return fmt.Sprintf("profiles:\n  own:\n    agent: claude\n    cwd: %s\n    size: %s\n    command: [%s, --settings, mine.json]\n    settings: %s\n",
-			l.home.Workspace, size, claudeExe, hook(l, "session.txt"))
+			l.home.Workspace, size, programs.Agent, hook(l, "session.txt"))
 	})
 	user := filepath.Join(l.home.Config, "settings.json")
 	mine := filepath.Join(l.home.Workspace, "mine.json")
 	check(t, os.WriteFile(user, []byte(hook(l, "user.txt")), 0o600))
 	check(t, os.WriteFile(mine, []byte(hook(l, "command.txt")), 0o600))
 	l.start("own", nil, []string{"--profile", "own"})
-	l.is("idle")
+	l.Is("idle")
 	l.send("MOCK: text with hooks")
-	l.see("● with hooks")
+	l.See("● with hooks")
 	for _, name := range []string{"user.txt", "command.txt", "session.txt"} {
 		l.untilFile(filepath.Join(l.home.Dir, name), "ran")
 	}
-	l.is("idle")
+	l.Is("idle")
 	if l.hookEvents("Stop") != 1 {
 		t.Error("our own hook did not run, or more than once")
 	}
@@ -205,18 +186,18 @@ func TestOwnSettings(t *testing.T) {
 func TestIsolateNone(t *testing.T) {
 	l := newStartLab(t, Ready(), nil)
 	l.start("none", nil, []string{"--isolate", "none"})
-	l.is("idle")
+	l.Is("idle")
 	l.send("MOCK: slow 10 100")
-	l.is("working")
-	l.is("idle")
+	l.Is("working")
+	l.Is("idle")
 	l.send("MOCK: bash touch one.txt")
-	if s := l.is("prompt"); s.Prompt == nil || s.Prompt.Type != "permission" {
+	if s := l.Is("prompt"); s.Prompt == nil || s.Prompt.Type != "permission" {
 		t.Fatalf("the prompt is %+v", s.Prompt)
 	}
-	l.see(proceed)
+	l.See(proceed)
 	l.respond("keys", "accepted", "accept")
-	l.is("idle")
-	if !l.made("one.txt") {
+	l.Is("idle")
+	if !l.Made("one.txt") {
 		t.Error("accepted, and it did not run")
 	}
 	if n := len(l.events("hook")); n != 0 {
@@ -227,18 +208,18 @@ func TestIsolateNone(t *testing.T) {
 		t.Fatalf("nothing is known of its conversation: %+v", before)
 	}
 	l.call("restart", l.Name)
-	l.see("● The command finished.")
-	l.is("idle")
+	l.See("● The command finished.")
+	l.Is("idle")
 	if after := l.info(); after.Conversation != before.Conversation {
 		t.Errorf("it was in %s and is in %s", before.Conversation, after.Conversation)
 	}
 }
 
 func (l *lab) call(words ...string) []byte {
-	l.t.Helper()
-	out, err := l.host.Call(l.ctx, nil, words...)
+	l.T.Helper()
+	out, err := l.Host.Call(l.Ctx, nil, words...)
 	if err != nil {
-		l.t.Fatalf("%v: %v", words, err)
+		l.T.Fatalf("%v: %v", words, err)
 	}
 	return out
 }
@@ -250,10 +231,10 @@ func TestIsolateFull(t *testing.T) {
 	check(t, os.WriteFile(filepath.Join(l.home.Config, ".credentials.json"), []byte("{}"), 0o600))
 	before := l.tree(l.home.Config)
 	l.start("full", nil, []string{"--isolate", "full", "--trust", "--accept-bypass"}, "--dangerously-skip-permissions")
-	l.is("idle")
-	l.see("bypass permissions on")
+	l.Is("idle")
+	l.See("bypass permissions on")
 	l.send("MOCK: text at home")
-	l.see("● at home")
+	l.See("● at home")
 	if after := l.tree(l.home.Config); after != before {
 		t.Errorf("the user's home was\n%s\nand is\n%s", before, after)
 	}
@@ -267,23 +248,23 @@ func TestIsolateFull(t *testing.T) {
 	if _, err := os.Lstat(filepath.Join(own, ".credentials.json")); !os.IsNotExist(err) {
 		t.Errorf("credentials of its own: %v", err)
 	}
-	l.is("idle")
+	l.Is("idle")
 	l.call("restart", l.Name)
-	l.see("● at home")
-	l.is("idle")
+	l.See("● at home")
+	l.Is("idle")
 
 	// Without trust it asks, and goes no further.
 	l.start("asks", nil, []string{"--isolate", "full", "--groom", "auto"})
-	if s := l.with("asks").is("prompt"); s.Prompt == nil || s.Prompt.Type != "permission" {
+	if s := l.with("asks").Is("prompt"); s.Prompt == nil || s.Prompt.Type != "permission" {
 		t.Errorf("without trust it asks %+v", s.Prompt)
 	}
 }
 
 // tree lists a folder's files with what is in them.
 func (l *lab) tree(dir string) string {
-	l.t.Helper()
+	l.T.Helper()
 	var b strings.Builder
-	check(l.t, filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+	check(l.T, filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {
 			return err
 		}
@@ -298,7 +279,7 @@ func (l *lab) tree(dir string) string {
 func TestEnvironment(t *testing.T) {
 	l := newStartLab(t, Ready(), nil)
 	l.start("env", map[string]string{"LANG": "C.UTF-8", "TERM_PROGRAM": "mine"}, []string{"--env-pass", "PATH"})
-	l.is("idle")
+	l.Is("idle")
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", l.info().PID))
 	check(t, err)
 	env := map[string]string{}
@@ -323,10 +304,10 @@ func TestEnvironment(t *testing.T) {
 func TestResume(t *testing.T) {
 	l := newStartLab(t, Ready(), nil)
 	l.start("one", nil, nil)
-	l.is("idle")
+	l.Is("idle")
 	l.send("MOCK: text said by one")
-	l.see("● said by one")
-	l.is("idle")
+	l.See("● said by one")
+	l.Is("idle")
 	id := l.info().Conversation
 
 	out, err := l.tryStart("two", nil, []string{"--resume", "latest"})
@@ -337,8 +318,8 @@ func TestResume(t *testing.T) {
 	for name, resume := range map[string]string{"two": "latest", "three": id} {
 		l.start(name, nil, []string{"--resume", resume})
 		s := l.with(name)
-		s.see("● said by one")
-		s.is("idle")
+		s.See("● said by one")
+		s.Is("idle")
 		if i := s.info(); i.Conversation != id {
 			t.Errorf("%s is in %s, not %s", name, i.Conversation, id)
 		}
@@ -351,7 +332,7 @@ func TestResume(t *testing.T) {
 	}
 	// Claude's own word for what only it finds wrong.
 	l.start("bogus", nil, nil, "--resume", "00000000-2222-4333-8444-555555555555")
-	if code, err := l.host.Known("bogus").Exited(l.ctx, patient); err != nil || code != 1 {
+	if code, err := l.Host.Known("bogus").Exited(l.Ctx, patient); err != nil || code != 1 {
 		t.Fatalf("it ended with %d, %v", code, err)
 	}
 	ended := l.with("bogus").events("exited")
@@ -367,25 +348,25 @@ func TestResumeLongFolder(t *testing.T) {
 	check(t, os.MkdirAll(deep, 0o700))
 	l.home.Workspace = deep
 	l.start("deep", nil, nil)
-	l.is("idle")
+	l.Is("idle")
 	l.send("MOCK: text deep down")
-	l.see("● deep down")
-	l.is("idle")
+	l.See("● deep down")
+	l.Is("idle")
 	l.writtenDown()
 	l.call("kill", "deep")
 	l.start("again", nil, []string{"--resume", "latest"})
-	l.with("again").see("● deep down")
+	l.with("again").See("● deep down")
 }
 
 // logged waits until Claude has written down what was said: until then a kill
 // takes it.
 func (l *lab) logged(text string) {
-	l.t.Helper()
+	l.T.Helper()
 	var found []string
 	l.until(func() bool {
 		var err error
 		found, err = filepath.Glob(filepath.Join(l.home.Config, "projects", "*", l.info().Conversation+".jsonl"))
-		check(l.t, err)
+		check(l.T, err)
 		return len(found) == 1
 	}, func() string { return fmt.Sprintf("its logs are %q", found) })
 	l.untilFile(found[0], `"text":"`+text+`"`)
@@ -398,10 +379,10 @@ func kill9(pid int) error { return syscall.Kill(pid, syscall.SIGKILL) }
 func TestKilledTogether(t *testing.T) {
 	l := newStartLab(t, Ready(), nil)
 	l.start("killed", nil, []string{"--restart", "on-failure"})
-	l.is("idle")
+	l.Is("idle")
 	l.send("MOCK: text before the end")
-	l.see("● before the end")
-	l.is("idle")
+	l.See("● before the end")
+	l.Is("idle")
 	l.logged("before the end")
 	id := l.info().Conversation
 	for range 2 {
@@ -409,25 +390,25 @@ func TestKilledTogether(t *testing.T) {
 		check(t, kill9(i.HolderPID))
 		check(t, kill9(i.PID))
 		l.until(func() bool { n := l.info(); return n.PID != i.PID && n.PID != 0 && n.State == "idle" }, func() string { return "it is not started again" })
-		l.see("● before the end")
+		l.See("● before the end")
 		if now := l.info().Conversation; now != id {
 			t.Fatalf("it was in %s and is in %s", id, now)
 		}
 	}
 	// And found so by a server that starts later.
 	i := l.info()
-	check(t, l.host.Kill())
+	check(t, l.Host.Kill())
 	check(t, kill9(i.HolderPID))
 	check(t, kill9(i.PID))
-	check(t, l.host.Start())
-	l.is("idle")
-	l.see("● before the end")
+	check(t, l.Host.Start())
+	l.Is("idle")
+	l.See("● before the end")
 	l.send("MOCK: text and after it")
-	l.see("● and after it")
+	l.See("● and after it")
 	if now := l.info().Conversation; now != id {
 		t.Errorf("it was in %s and is in %s", id, now)
 	}
-	if !regexp.MustCompile("before the end").Match(l.asked("MOCK: text and after it", 0).Body) {
+	if !regexp.MustCompile("before the end").Match(l.Asked("MOCK: text and after it", 0).Body) {
 		t.Error("the model does not know what was said before")
 	}
 }
@@ -437,14 +418,14 @@ func TestKilledTogether(t *testing.T) {
 func TestKilledBeforeItsLog(t *testing.T) {
 	l := newStartLab(t, Ready(), nil)
 	l.start("early", nil, nil)
-	l.is("idle")
+	l.Is("idle")
 	l.send("MOCK: text soon gone")
-	l.see("● soon gone")
-	l.is("idle")
+	l.See("● soon gone")
+	l.Is("idle")
 	l.logged("soon gone")
 	i := l.info()
 	check(t, kill9(i.PID))
-	l.is("exited")
+	l.Is("exited")
 	found, err := filepath.Glob(filepath.Join(l.home.Config, "projects", "*", i.Conversation+".jsonl"))
 	check(t, err)
 	check(t, os.WriteFile(found[0], fmt.Appendf(nil, `{"type":"mode","mode":"normal","sessionId":%q}`+"\n", i.Conversation), 0o600))
@@ -452,9 +433,9 @@ func TestKilledBeforeItsLog(t *testing.T) {
 		t.Errorf("nothing can be taken up, and it says %+v", now)
 	}
 	l.call("restart", l.Name)
-	l.is("idle")
+	l.Is("idle")
 	l.send("MOCK: text said anew")
-	l.see("● said anew")
+	l.See("● said anew")
 	l.until(func() bool { return l.hookEvents("Stop") == 2 }, func() string { return "the turn has no end" })
 	l.writtenDown()
 	if now := l.info(); now.Conversation == i.Conversation {
@@ -467,17 +448,17 @@ func TestKilledBeforeItsLog(t *testing.T) {
 func TestLostAndRestarted(t *testing.T) {
 	l := newStartLab(t, Ready(), nil)
 	l.start("lost", nil, nil)
-	l.is("idle")
+	l.Is("idle")
 	l.send("MOCK: text before the reboot")
-	l.see("● before the reboot")
-	l.is("idle")
+	l.See("● before the reboot")
+	l.Is("idle")
 	l.logged("before the reboot")
 	i := l.info()
-	check(t, l.host.Kill())
+	check(t, l.Host.Kill())
 	check(t, kill9(i.HolderPID))
 	check(t, kill9(i.PID))
-	check(t, l.host.Start())
-	l.is("exited")
+	check(t, l.Host.Start())
+	l.Is("exited")
 	var s struct{ Exit struct{ Lost bool } }
 	check(t, json.Unmarshal(l.call("state", l.Name), &s))
 	if !s.Exit.Lost {
@@ -487,8 +468,8 @@ func TestLostAndRestarted(t *testing.T) {
 		t.Errorf("an ended session says %+v", now)
 	}
 	l.call("restart", l.Name)
-	l.see("● before the reboot")
-	l.is("idle")
+	l.See("● before the reboot")
+	l.Is("idle")
 	if now := l.info(); now.Conversation != i.Conversation {
 		t.Errorf("it was in %s and is in %s", i.Conversation, now.Conversation)
 	}
@@ -506,28 +487,28 @@ func TestFork(t *testing.T) {
 func testFork(t *testing.T, isolate string) {
 	l := newStartLab(t, Ready(), nil)
 	l.start("one", nil, []string{"--isolate", isolate, "--trust"})
-	l.is("idle")
+	l.Is("idle")
 	var failure *host.Failure
-	if _, err := l.host.Call(l.ctx, nil, "fork", "one", "early"); !errors.As(err, &failure) || failure.Status != 5 {
+	if _, err := l.Host.Call(l.Ctx, nil, "fork", "one", "early"); !errors.As(err, &failure) || failure.Status != 5 {
 		t.Errorf("nothing was said, and it was forked: %v", err)
 	}
 	l.send("MOCK: text said before")
-	l.see("● said before")
-	l.is("idle")
+	l.See("● said before")
+	l.Is("idle")
 	parent := l.info()
 	l.call("fork", "one", "two")
 	two := l.with("two")
-	two.see("● said before")
-	two.is("idle")
+	two.See("● said before")
+	two.Is("idle")
 	if i := two.info(); i.Fork == nil || i.Fork.ID != parent.ID || i.Fork.Conversation != parent.Conversation || i.Conversation == parent.Conversation {
 		t.Fatalf("forked from %+v: %+v", parent, i)
 	}
 	two.send("MOCK: text said by two")
-	two.see("● said by two")
-	two.is("idle")
+	two.See("● said by two")
+	two.Is("idle")
 	l.send("MOCK: text said by one")
-	l.see("● said by one")
-	l.is("idle")
+	l.See("● said by one")
+	l.Is("idle")
 	forked := two.info()
 	if forked.Conversation == parent.Conversation || !forked.Resumable || l.info().Conversation != parent.Conversation {
 		t.Errorf("they are in %s and %s", l.info().Conversation, forked.Conversation)
@@ -542,16 +523,16 @@ func testFork(t *testing.T, isolate string) {
 			}
 		}
 	}
-	if body := string(l.asked("MOCK: text said by two", 0).Body); !strings.Contains(body, "said before") || strings.Contains(body, "said by one") {
+	if body := string(l.Asked("MOCK: text said by two", 0).Body); !strings.Contains(body, "said before") || strings.Contains(body, "said by one") {
 		t.Error("the fork does not know what was said, or knows too much")
 	}
 	l.call("restart", "two")
-	two.see("● said by two")
-	two.is("idle")
+	two.See("● said by two")
+	two.Is("idle")
 	if i := two.info(); i.Conversation != forked.Conversation {
 		t.Errorf("after a restart it is in %s, not %s", i.Conversation, forked.Conversation)
 	}
 	l.call("kill", "one")
 	l.call("fork", "one", "three")
-	l.with("three").see("● said by one")
+	l.with("three").See("● said by one")
 }

@@ -10,36 +10,36 @@ import (
 
 // exits checks that the program ends with this code.
 func (l *lab) exits(code int) {
-	l.t.Helper()
-	got, err := l.Exited(l.ctx, patient)
-	check(l.t, err)
+	l.T.Helper()
+	got, err := l.Exited(l.Ctx, patient)
+	check(l.T, err)
 	if got != code {
-		l.t.Errorf("it exited with %d, not %d", got, code)
+		l.T.Errorf("it exited with %d, not %d", got, code)
 	}
 }
 
 // TestFirstRun goes through all that an empty home asks.
 func TestFirstRun(t *testing.T) {
 	l := newLab(t, Seed{KeyApproved: true})
-	l.see("Choose the text style that looks best", `^ *❯? *1\. Auto`, `❯ *2\. Dark mode ✔`, `7\.`)
+	l.See("Choose the text style that looks best", `^ *❯? *1\. Auto`, `❯ *2\. Dark mode ✔`, `7\.`)
 	l.key("2")
-	l.see("Security notes", "Press Enter to continue")
+	l.See("Security notes", "Press Enter to continue")
 	l.key("Enter")
-	l.see("Quick safety check", `❯ 1\. Yes, I trust this folder`, `2\. No, exit`, "Enter to confirm · Esc to cancel")
+	l.See("Quick safety check", `❯ 1\. Yes, I trust this folder`, `2\. No, exit`, "Enter to confirm · Esc to cancel")
 	l.key("1")
 	l.ready()
 	l.send("MOCK: text after all dialogs")
-	l.see("● after all dialogs")
+	l.See("● after all dialogs")
 }
 
 // TestFirstRunByEnter takes every default.
 func TestFirstRunByEnter(t *testing.T) {
 	l := newLab(t, Seed{KeyApproved: true})
-	l.see("Choose the text style", "Dark mode ✔")
+	l.See("Choose the text style", "Dark mode ✔")
 	l.key("Enter")
-	l.see("Press Enter to continue")
+	l.See("Press Enter to continue")
 	l.key("Enter")
-	l.see("Quick safety check")
+	l.See("Quick safety check")
 	l.key("Enter")
 	l.ready()
 }
@@ -47,35 +47,35 @@ func TestFirstRunByEnter(t *testing.T) {
 // TestNoWayOut is a home that knows nothing on a machine without a network.
 func TestNoWayOut(t *testing.T) {
 	l := newLab(t, Seed{})
-	l.reachesOut = true
-	l.see("Unable to connect to Anthropic services")
+	l.ReachesOut = true
+	l.See("Unable to connect to Anthropic services")
 	l.exits(1)
 }
 
 func TestKeyAccepted(t *testing.T) {
 	l := newLab(t, Seed{Onboarded: true, Trusted: true})
-	l.see("Detected a custom API key", `1\. Yes`, `❯ 2\. No \(recommended\)`)
+	l.See("Detected a custom API key", `1\. Yes`, `❯ 2\. No \(recommended\)`)
 	l.key("1")
 	l.ready()
 	l.send("MOCK: text with the key")
-	l.see("● with the key")
+	l.See("● with the key")
 }
 
 // login checks the footer of a Claude Code that has no credentials, and that its
 // menu of ways to log in opens and closes.
 func (l *lab) login() {
-	l.t.Helper()
-	l.see(prompt, `Not logged in · Run /login`)
+	l.T.Helper()
+	l.See(prompt, `Not logged in · Run /login`)
 	l.send("/login")
-	l.see("Select login method", `❯ 1\. Claude account with subscription`, `2\. Anthropic Console account`, `3\. 3rd-party platform`)
+	l.See("Select login method", `❯ 1\. Claude account with subscription`, `2\. Anthropic Console account`, `3\. 3rd-party platform`)
 	l.key("Escape")
-	l.gone("Select login method")
+	l.Gone("Select login method")
 }
 
 // TestKeyRefused presses Enter, of which the default is No.
 func TestKeyRefused(t *testing.T) {
 	l := newLab(t, Seed{Onboarded: true, Trusted: true})
-	l.see("Detected a custom API key", `❯ 2\. No`)
+	l.See("Detected a custom API key", `❯ 2\. No`)
 	l.key("Enter")
 	l.login()
 }
@@ -90,7 +90,7 @@ func TestTrustRefused(t *testing.T) {
 	for _, key := range []string{"2", "Escape"} {
 		t.Run(key, func(t *testing.T) {
 			l := newLab(t, Seed{Onboarded: true, KeyApproved: true})
-			l.see("Quick safety check", `2\. No, exit`)
+			l.See("Quick safety check", `2\. No, exit`)
 			l.key(key)
 			l.exits(1)
 		})
@@ -99,11 +99,11 @@ func TestTrustRefused(t *testing.T) {
 
 func TestBypassAccepted(t *testing.T) {
 	l := newLab(t, Seed{Onboarded: true, KeyApproved: true, Trusted: true}, "--dangerously-skip-permissions")
-	l.see("WARNING: Claude Code running in Bypass Permissions mode", `❯ 1\. No, exit`, `2\. Yes, I accept`)
+	l.See("WARNING: Claude Code running in Bypass Permissions mode", `❯ 1\. No, exit`, `2\. Yes, I accept`)
 	l.key("2")
-	l.see(prompt, "⏵⏵ bypass permissions on")
+	l.See(prompt, "⏵⏵ bypass permissions on")
 	l.send("MOCK: bash touch unasked.txt")
-	l.see("● The command finished.")
+	l.See("● The command finished.")
 	if _, err := os.Stat(filepath.Join(l.home.Workspace, "unasked.txt")); err != nil {
 		t.Error(err)
 	}
@@ -112,7 +112,7 @@ func TestBypassAccepted(t *testing.T) {
 // TestBypassRefused presses Enter, of which the default is No.
 func TestBypassRefused(t *testing.T) {
 	l := newLab(t, Seed{Onboarded: true, KeyApproved: true, Trusted: true}, "--dangerously-skip-permissions")
-	l.see(`❯ 1\. No, exit`)
+	l.See(`❯ 1\. No, exit`)
 	l.key("Enter")
 	l.exits(1)
 }

@@ -12,7 +12,7 @@ import (
 // being sent then shows.
 func TestStash(t *testing.T) {
 	l := newStateLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	l.ready()
 	lines := strings.TrimSpace(strings.Repeat("a line of text\n", 8))
 	for i, c := range []struct{ draft, shows, arrives, message string }{
@@ -25,8 +25,8 @@ func TestStash(t *testing.T) {
 		{"with a blank at its end ", "with a blank", "with a blank at its end", "exit"},
 		{"/he", "/he", "", "with a menu open"},
 	} {
-		check(t, l.Type(l.ctx, c.draft))
-		l.see(c.shows)
+		check(t, l.Type(l.Ctx, c.draft))
+		l.See(c.shows)
 		n := l.nudge(c.message, "--stash", "--wait", "--timeout", patient.String())
 		if n.status != 0 || !n.Confirmed || n.Evidence != "hook:UserPromptSubmit" {
 			t.Fatalf("%d: %+v %+v", i, n, n.Error)
@@ -36,7 +36,7 @@ func TestStash(t *testing.T) {
 			arrives = shield + arrives
 		}
 		l.once(arrives)
-		l.see(c.shows)
+		l.See(c.shows)
 		if c.draft == "/he" {
 			l.key("Ctrl-u")
 			l.ready()
@@ -51,42 +51,42 @@ func TestStash(t *testing.T) {
 			want = 2
 		}
 		l.arrived(c.arrives, want)
-		l.is("idle")
+		l.Is("idle")
 		if t.Failed() {
 			return
 		}
 	}
-	if l.made("ran.txt") {
+	if l.Made("ran.txt") {
 		t.Error("a message ran as a command")
 	}
 
 	// What would lose or run something is refused, and stays as it is.
 	for _, draft := range []string{"!ls", "see @no"} {
-		check(t, l.Type(l.ctx, draft[:1]))
-		check(t, l.Type(l.ctx, draft[1:]))
-		l.see(draft[1:])
+		check(t, l.Type(l.Ctx, draft[:1]))
+		check(t, l.Type(l.Ctx, draft[1:]))
+		l.See(draft[1:])
 		if n := l.nudge("not now", "--stash"); n.status != 5 || n.Error.Code != "DRAFT_PRESENT" {
 			t.Fatalf("%s: %+v %+v", draft, n, n.Error)
 		}
-		l.see(draft[1:])
+		l.See(draft[1:])
 		l.key("Ctrl-u")
 		if draft[0] == '!' {
-			l.see("^!\u00a0? *$")
+			l.See("^!\u00a0? *$")
 			l.key("Backspace") // leaves the shell's mode
 		}
 		l.ready()
 	}
-	check(t, l.Type(l.ctx, "first"))
-	l.see("first")
+	check(t, l.Type(l.Ctx, "first"))
+	l.See("first")
 	l.key("Ctrl-s")
-	l.see("› stashed")
-	check(t, l.Type(l.ctx, "second"))
-	l.see("second")
+	l.See("› stashed")
+	check(t, l.Type(l.Ctx, "second"))
+	l.See("second")
 	if n := l.nudge("not now", "--stash"); n.status != 5 || n.Error.Code != "DRAFT_PRESENT" {
 		t.Fatalf("%+v %+v", n, n.Error)
 	}
-	l.see("second", "› stashed")
-	if l.api.Arrivals("not now") != 0 {
+	l.See("second", "› stashed")
+	if l.API.Arrivals("not now") != 0 {
 		t.Error("a refused message arrived")
 	}
 }
@@ -95,10 +95,10 @@ func TestStash(t *testing.T) {
 // it, every key once and in its order.
 func TestStashWhileSomebodyTypes(t *testing.T) {
 	l := newStateLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	l.ready()
 	l.confirmed("it reads its keys", "it reads its keys") // what is typed while it starts comes behind a paste
-	v, err := l.host.Attach(l.ctx, l.Name)
+	v, err := l.Host.Attach(l.Ctx, l.Name)
 	check(t, err)
 	defer v.Close()
 	for i := range 5 {
@@ -119,13 +119,13 @@ func TestStashWhileSomebodyTypes(t *testing.T) {
 			t.Fatalf("%+v %+v", n, n.Error)
 		}
 		l.arrived(message, 1)
-		l.is("idle")
-		_, err := l.Until(l.ctx, patient, "does not show the whole draft", func(screen string) bool {
+		l.Is("idle")
+		_, err := l.Until(l.Ctx, patient, "does not show the whole draft", func(screen string) bool {
 			return strings.Contains(strings.Join(strings.Fields(screen), ""), draft)
 		})
 		check(t, err)
 		check(t, v.Type("\r")) // who writes
 		l.arrived(draft, 1)
-		l.is("idle")
+		l.Is("idle")
 	}
 }

@@ -22,9 +22,9 @@ type listed struct {
 }
 
 func (l *lab) parts() []listed {
-	l.t.Helper()
+	l.T.Helper()
 	var list []listed
-	check(l.t, json.Unmarshal([]byte(l.verb("transcript", l.Name)), &list))
+	check(l.T, json.Unmarshal([]byte(l.verb("transcript", l.Name)), &list))
 	return list
 }
 
@@ -35,11 +35,11 @@ type entry struct {
 }
 
 func (l *lab) entries(words ...string) []entry {
-	l.t.Helper()
+	l.T.Helper()
 	var all []entry
 	for line := range strings.Lines(l.verb(append([]string{"transcript", l.Name}, words...)...)) {
 		var e entry
-		check(l.t, json.Unmarshal([]byte(line), &e))
+		check(l.T, json.Unmarshal([]byte(line), &e))
 		all = append(all, e)
 	}
 	return all
@@ -47,11 +47,11 @@ func (l *lab) entries(words ...string) []entry {
 
 // says sends a message and waits for its answer's end.
 func (l *lab) says(words ...string) {
-	l.t.Helper()
+	l.T.Helper()
 	for _, word := range words {
 		l.send("MOCK: text " + word)
-		l.see("● " + word)
-		l.is("idle")
+		l.See("● " + word)
+		l.Is("idle")
 	}
 }
 
@@ -60,26 +60,26 @@ func (l *lab) says(words ...string) {
 // order, and no byte of a file is missing or there twice.
 func TestTranscripts(t *testing.T) {
 	l := newStateLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	if n := len(l.parts()); n > 1 {
 		t.Errorf("%d parts before anything was said", n)
 	}
 	l.says("one", "two")
 	l.send("/compact")
-	l.see("Conversation compacted")
-	l.is("idle")
+	l.See("Conversation compacted")
+	l.Is("idle")
 	l.ready()
 	l.says("three")
 	l.send("/clear")
 	l.ready()
-	l.is("idle")
+	l.Is("idle")
 	l.says("four", "five")
-	check(t, l.host.Kill())
-	check(t, l.host.Start())
-	l.is("idle")
+	check(t, l.Host.Kill())
+	check(t, l.Host.Start())
+	l.Is("idle")
 	l.send("/compact")
-	l.see("Conversation compacted")
-	l.is("idle")
+	l.See("Conversation compacted")
+	l.Is("idle")
 	l.ready()
 	l.says("six")
 
@@ -127,12 +127,12 @@ func TestTranscripts(t *testing.T) {
 		if where[word] != n {
 			t.Errorf("%s is in part %d, want %d", word, where[word], n)
 		}
-		if l.api.Arrivals("MOCK: text "+word) != 1 {
-			t.Errorf("the model had %s %d times", word, l.api.Arrivals("MOCK: text "+word))
+		if l.API.Arrivals("MOCK: text "+word) != 1 {
+			t.Errorf("the model had %s %d times", word, l.API.Arrivals("MOCK: text "+word))
 		}
 	}
 	asked := 0
-	for _, r := range l.api.Requests() {
+	for _, r := range l.API.Requests() {
 		if r.Kind == modelapi.KindTurn && !r.Subagent {
 			asked++
 		}
@@ -160,22 +160,22 @@ func jsonWord(n int) string {
 // holdsFiles compares the parts of each conversation, put together, with its
 // log as Claude Code has it.
 func (l *lab) holdsFiles(parts []listed) {
-	l.t.Helper()
+	l.T.Helper()
 	kept := map[string]string{}
 	for _, p := range parts {
 		kept[p.Conversation] += l.verb("transcript", l.Name, jsonWord(p.N), "--raw")
 	}
 	files, err := filepath.Glob(filepath.Join(l.home.Config, "projects", "*", "*.jsonl"))
-	check(l.t, err)
+	check(l.T, err)
 	if len(files) != len(kept) {
-		l.t.Errorf("%d logs, and parts of %d conversations", len(files), len(kept))
+		l.T.Errorf("%d logs, and parts of %d conversations", len(files), len(kept))
 	}
 	for _, f := range files {
 		data, err := os.ReadFile(f)
-		check(l.t, err)
+		check(l.T, err)
 		got := kept[strings.TrimSuffix(filepath.Base(f), ".jsonl")]
 		if !strings.HasPrefix(string(data), got) || len(data)-len(got) > 4096 { // it may have grown since
-			l.t.Errorf("%s has %d bytes, and its parts %d", filepath.Base(f), len(data), len(got))
+			l.T.Errorf("%s has %d bytes, and its parts %d", filepath.Base(f), len(data), len(got))
 		}
 	}
 }
@@ -184,18 +184,18 @@ func (l *lab) holdsFiles(parts []listed) {
 // it is in parts afterwards, and Claude was held up for no longer than the grace.
 func TestTranscriptServerAway(t *testing.T) {
 	l := newStateLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	l.says("one", "two")
 	l.send("MOCK: slow 30 100") // the keys below are typed while it works, and read then
-	l.see("line 003")
-	check(t, l.Type(l.ctx, "\x1b[200~/compact\x1b[201~"))
-	l.see(prompt + "/compact")
+	l.See("line 003")
+	check(t, l.Type(l.Ctx, "\x1b[200~/compact\x1b[201~"))
+	l.See(prompt + "/compact")
 	l.key("Enter")
-	check(t, l.host.Kill())
+	check(t, l.Host.Kill())
 	l.logHolds("compact_boundary", 1) // the turn has ended, the hook has waited out its grace, the summary is made
 	l.claudeSays("idle")
-	check(t, l.host.Start())
-	l.is("idle")
+	check(t, l.Host.Start())
+	l.Is("idle")
 	l.ready()
 	l.says("three")
 	for _, h := range l.hookTimes() {

@@ -147,16 +147,16 @@ type hookTold struct {
 }
 
 func (l *lab) watch() *watcher {
-	l.t.Helper()
-	from, err := l.host.Follow(l.ctx, "watch", l.Name, "--type", "state_change,hook,live")
-	check(l.t, err)
-	w := &watcher{t: l.t, from: from, done: make(chan struct{}), changed: make(chan struct{})}
+	l.T.Helper()
+	from, err := l.Host.Follow(l.Ctx, "watch", l.Name, "--type", "state_change,hook,live")
+	check(l.T, err)
+	w := &watcher{t: l.T, from: from, done: make(chan struct{}), changed: make(chan struct{})}
 	live := make(chan struct{})
 	go w.run(live)
 	select {
 	case <-live:
 	case <-time.After(patient):
-		l.t.Fatal("the watch did not begin")
+		l.T.Fatal("the watch did not begin")
 	}
 	return w
 }
@@ -216,14 +216,14 @@ type chronicle struct {
 func newChronicle(t *testing.T, seed Seed, env map[string]string, args ...string) *chronicle {
 	t.Helper()
 	l := newLabAs(t, "claude", seed, env, args...)
-	l.is("idle")
+	l.Is("idle")
 	return l.chronicle()
 }
 
 func (l *lab) chronicle() *chronicle {
-	l.t.Helper()
+	l.T.Helper()
 	c := &chronicle{lab: l, truth: followTruth(l.home.Config), watch: l.watch()}
-	l.t.Cleanup(func() { c.truth.close(); c.watch.close() })
+	l.T.Cleanup(func() { c.truth.close(); c.watch.close() })
 	return c
 }
 
@@ -255,13 +255,13 @@ func (c *chronicle) begin() {
 // follows checks that exactly these states were told since begin, each in time.
 // It gives them.
 func (c *chronicle) follows(name string, steps ...step) []moment {
-	c.t.Helper()
+	c.T.Helper()
 	c.waitFor(name, len(steps))
 	time.Sleep(quiet) // that nothing more is told is what is checked
 	got := c.watch.since(c.moments)
 	stamps := c.truth.since(c.stamps)
 	if told, want := tellMoments(got), tellSteps(steps); told != want {
-		c.t.Errorf("%s: told %s, want %s\nby %s\nClaude's file said %s\nits hooks were %s", name, told, want, tellCauses(got), tellStamps(stamps), tellHooks(c.watch.heard()))
+		c.T.Errorf("%s: told %s, want %s\nby %s\nClaude's file said %s\nits hooks were %s", name, told, want, tellCauses(got), tellStamps(stamps), tellHooks(c.watch.heard()))
 		return got
 	}
 	at := 0
@@ -277,7 +277,7 @@ func (c *chronicle) follows(name string, steps ...step) []moment {
 				at++
 			}
 			if at == len(stamps) {
-				c.t.Errorf("%s: Claude's file never said %s: %s", name, s.status, tellStamps(stamps))
+				c.T.Errorf("%s: Claude's file never said %s: %s", name, s.status, tellStamps(stamps))
 				return got
 			}
 			if i == len(steps)-1 {
@@ -295,7 +295,7 @@ func (c *chronicle) follows(name string, steps ...step) []moment {
 		delay := got[i].Told.Sub(since)
 		delays.add(name, s.state, delay)
 		if delay > bar {
-			c.t.Errorf("%s: %s was told %d ms after it was true (%s, tier %d), more than %v\nby %s\nClaude's file said %s\nits hooks were %s",
+			c.T.Errorf("%s: %s was told %d ms after it was true (%s, tier %d), more than %v\nby %s\nClaude's file said %s\nits hooks were %s",
 				name, s.state, delay.Milliseconds(), got[i].Cause, got[i].Tier, bar, tellCauses(got), tellStamps(stamps), tellHooks(c.watch.heard()))
 		}
 	}
@@ -305,7 +305,7 @@ func (c *chronicle) follows(name string, steps ...step) []moment {
 // followsBriefly is for what Claude works on so briefly that it is told or not
 // told: what is told must be right.
 func (c *chronicle) followsBriefly(name string) {
-	c.t.Helper()
+	c.T.Helper()
 	time.Sleep(quiet)
 	if len(c.watch.since(c.moments)) == 0 {
 		c.follows(name)
@@ -315,7 +315,7 @@ func (c *chronicle) followsBriefly(name string) {
 }
 
 func (c *chronicle) waitFor(name string, n int) {
-	c.t.Helper()
+	c.T.Helper()
 	deadline := time.NewTimer(patient)
 	defer deadline.Stop()
 	for {
@@ -328,7 +328,7 @@ func (c *chronicle) waitFor(name string, n int) {
 		select {
 		case <-changed:
 		case <-deadline.C:
-			c.t.Errorf("%s: only told %s; Claude's file said %s", name, tellMoments(c.watch.since(c.moments)), tellStamps(c.truth.since(c.stamps)))
+			c.T.Errorf("%s: only told %s; Claude's file said %s", name, tellMoments(c.watch.since(c.moments)), tellStamps(c.truth.since(c.stamps)))
 			return
 		}
 	}

@@ -15,7 +15,7 @@ func TestText(t *testing.T) {
 	l := newLab(t, Ready())
 	l.ready()
 	l.send("MOCK: text the lab answers")
-	l.see("● the lab answers")
+	l.See("● the lab answers")
 	l.ready()
 	l.once("MOCK: text the lab answers")
 }
@@ -26,18 +26,18 @@ func TestBackground(t *testing.T) {
 	l := newLab(t, Ready())
 	l.ready()
 	l.send("MOCK: agent-bg MOCK: slow 4 250")
-	l.see("● The subagent works in the background.")
-	l.see(`● Agent "Sub task" finished`)
-	l.see("● Understood.") // what the model says to the notice
+	l.See("● The subagent works in the background.")
+	l.See(`● Agent "Sub task" finished`)
+	l.See("● Understood.") // what the model says to the notice
 	l.ready()
 	l.send("MOCK: shell sleep 2; echo shell-done")
-	l.see("● It runs in the background.")
-	l.see(`1 shell`)
-	l.see("● Background command .* completed")
+	l.See("● It runs in the background.")
+	l.See(`1 shell`)
+	l.See("● Background command .* completed")
 	l.ready()
 	for _, want := range []string{`Agent "Sub task"`, "Run the lab's command"} {
-		ctx, cancel := context.WithTimeout(l.ctx, patient)
-		_, err := l.api.Wait(ctx, func(r modelapi.Request) bool {
+		ctx, cancel := context.WithTimeout(l.Ctx, patient)
+		_, err := l.API.Wait(ctx, func(r modelapi.Request) bool {
 			return strings.HasPrefix(r.Prompt, "<task-notification>") && strings.Contains(r.Prompt, want)
 		})
 		cancel()
@@ -51,22 +51,22 @@ func TestCompact(t *testing.T) {
 	l.ready()
 	for _, word := range []string{"one", "two", "three"} {
 		l.send("MOCK: text answer " + word)
-		l.see("● answer " + word)
+		l.See("● answer " + word)
 		l.ready()
 	}
 	l.send("/compact")
-	l.see("Conversation compacted")
+	l.See("Conversation compacted")
 	l.ready()
 	for _, word := range []string{"four", "five"} { // a summary alone is not summarised again
 		l.send("MOCK: text answer " + word)
-		l.see("● answer " + word)
+		l.See("● answer " + word)
 		l.ready()
 	}
 	l.send("MOCK: too-long")
-	l.see("Context limit reached · /compact or /clear to continue")
+	l.See("Context limit reached · /compact or /clear to continue")
 	l.ready()
 	compacted := 0
-	for _, r := range l.api.Requests() {
+	for _, r := range l.API.Requests() {
 		if r.Kind == modelapi.KindCompact {
 			compacted++
 		}
@@ -81,11 +81,11 @@ func TestQueued(t *testing.T) {
 	l := newLab(t, Ready())
 	l.ready()
 	l.send("MOCK: slow 12 250")
-	l.see("line 002", "esc to interrupt")
+	l.See("line 002", "esc to interrupt")
 	l.send("MOCK: text the first that waited")
-	l.see("Press up to edit queued messages")
-	l.see("slow end")
-	l.see("● the first that waited")
+	l.See("Press up to edit queued messages")
+	l.See("slow end")
+	l.See("● the first that waited")
 	l.ready()
 	l.once("MOCK: slow 12 250")
 	l.once("MOCK: text the first that waited")

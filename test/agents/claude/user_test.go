@@ -35,17 +35,17 @@ func TestAnotherUser(t *testing.T) {
 		}))
 	}
 	l.wrapper = filepath.Join(dir, "claude") // the cache is root's
-	data, err := os.ReadFile(claudeExe)
+	data, err := os.ReadFile(programs.Agent)
 	check(t, err)
 	check(t, os.WriteFile(l.wrapper, data, 0o755))
 	for isolate, env := range map[string]map[string]string{"hooks": nil, "full": {"IS_SANDBOX": ""}} {
 		l.start(isolate, env, []string{"--user", name, "--isolate", isolate, "--trust"})
 		s := l.with(isolate)
-		s.is("idle")
+		s.Is("idle")
 		s.says("one")
 		s.asks("MOCK: bash id -u > " + isolate + ".txt")
 		s.respond("hook", "accepted", "accept")
-		s.is("idle")
+		s.Is("idle")
 		if got, err := os.ReadFile(filepath.Join(l.home.Workspace, isolate+".txt")); err != nil || string(got) != strconv.Itoa(uid)+"\n" {
 			t.Errorf("%s: its tool ran as %q, %v", isolate, got, err)
 		}
@@ -53,18 +53,18 @@ func TestAnotherUser(t *testing.T) {
 			t.Errorf("%s: its log has %q", isolate, all)
 		}
 	}
-	check(t, l.host.Kill())
-	check(t, l.host.Start())
+	check(t, l.Host.Kill())
+	check(t, l.Host.Start())
 	for _, isolate := range []string{"hooks", "full"} {
 		s := l.with(isolate)
 		s.says("two")
 		before := s.info()
 		s.verb("restart", isolate)
-		s.is("idle")
+		s.Is("idle")
 		if now := s.info(); now.Conversation != before.Conversation || now.PID == before.PID {
 			t.Errorf("%s: it was %+v, and is %+v", isolate, before, now)
 		}
-		s.see("● two") // the conversation was taken up
+		s.See("● two") // the conversation was taken up
 		s.says("three")
 		check(t, filepath.WalkDir(filepath.Join(dir, "state", "sessions", before.ID, "agent"), func(path string, e fs.DirEntry, err error) error {
 			check(t, err)

@@ -54,12 +54,12 @@ var vendorHosts = []string{"api.anthropic.com", "platform.claude.com", "console.
 
 // plays starts a vendor, whose model is the lab's.
 func (l *lab) plays() *vendor {
-	l.t.Helper()
-	model, err := url.Parse(l.api.URL())
-	check(l.t, err)
+	l.T.Helper()
+	model, err := url.Parse(l.API.URL())
+	check(l.T, err)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	check(l.t, err)
-	v := &vendor{t: l.t, url: "http://" + listener.Addr().String(), listener: listener, model: httputil.NewSingleHostReverseProxy(model), header: map[string]string{}, open: map[net.Conn]bool{}}
+	check(l.T, err)
+	v := &vendor{t: l.T, url: "http://" + listener.Addr().String(), listener: listener, model: httputil.NewSingleHostReverseProxy(model), header: map[string]string{}, open: map[net.Conn]bool{}}
 	v.certify(filepath.Join(l.home.Dir, "ca.pem"))
 	v.serving.Go(func() {
 		for {
@@ -70,7 +70,7 @@ func (l *lab) plays() *vendor {
 			v.serving.Go(func() { v.tunnel(conn) })
 		}
 	})
-	l.t.Cleanup(v.end)
+	l.T.Cleanup(v.end)
 	return v
 }
 

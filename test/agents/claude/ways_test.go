@@ -3,7 +3,6 @@
 package claude
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,7 +15,7 @@ import (
 	"syscall"
 	"testing"
 
-	"berth/test/agents/modelapi"
+	"berth/test/agents/host"
 )
 
 // cell is a way to answer a dialog and what comes of it: an outcome, or the
@@ -155,7 +154,7 @@ func (d *dialog) test(t *testing.T, channel string) {
 	} else {
 		l.start("lab", nil, nil, args...)
 	}
-	l.is("idle")
+	l.Is("idle")
 	l.untilFile(toolsKnown(config), "listed")
 	if strings.HasPrefix(d.message, "MOCK: form") {
 		l.offersTheModel("mcp__lab__ask")
@@ -199,11 +198,11 @@ func (c *cell) byKeysOnly(d *dialog) bool {
 
 // open leads to the dialog, and waits until it is on the screen.
 func (d *dialog) open(l *lab, i int, channel string) string {
-	l.t.Helper()
+	l.T.Helper()
 	message := d.message
 	if d.kind == "plan" {
-		screen, err := l.Screen(l.ctx)
-		check(l.t, err)
+		screen, err := l.Screen(l.Ctx)
+		check(l.T, err)
 		if strings.Contains(screen, "plan mode on") {
 			message = "MOCK: plan-now %d"
 		}
@@ -222,26 +221,26 @@ func (d *dialog) open(l *lab, i int, channel string) string {
 
 // after checks what the answer led to.
 func (d *dialog) after(l *lab, message, file string, c *cell) {
-	l.t.Helper()
+	l.T.Helper()
 	if d.name == "MCP tool" && c.want == "accepted" {
 		l.promptShown("form")
 		l.respond("keys", "cancelled", "cancel")
 	}
-	l.is("idle")
-	l.see(prompt)
+	l.Is("idle")
+	l.See(prompt)
 	if c.tells != "" {
-		l.modelGot(message, c.tells)
+		l.ModelGot(message, c.tells)
 	}
 	if d.file != "" {
-		if made := l.made(file); made != (c.want == "accepted") {
-			l.t.Fatalf("%s: made is %v after %s", file, made, c.way)
+		if made := l.Made(file); made != (c.want == "accepted") {
+			l.T.Fatalf("%s: made is %v after %s", file, made, c.way)
 		}
 	}
 }
 
 // way responds in the words of a cell.
 func (l *lab) way(way string) (response, int) {
-	l.t.Helper()
+	l.T.Helper()
 	if strings.HasPrefix(way, "{") {
 		return l.try(way, "-")
 	}
@@ -257,22 +256,9 @@ func (l *lab) way(way string) (response, int) {
 
 // optionTold is the number of the prompt's option that begins so.
 func (l *lab) optionTold(word string) string {
-	l.t.Helper()
+	l.T.Helper()
 	p := l.promptUntil("one with its options", func(p shown) bool { return p.Ready })
 	return fmt.Sprint(1 + slices.IndexFunc(p.Options, func(o string) bool { return strings.HasPrefix(o, word) }))
-}
-
-// modelGot waits for the model to get a text in the turn that a message began.
-func (l *lab) modelGot(message, text string) {
-	l.t.Helper()
-	ctx, cancel := context.WithTimeout(l.ctx, patient)
-	defer cancel()
-	_, err := l.api.Wait(ctx, func(r modelapi.Request) bool {
-		return r.Kind == modelapi.KindTurn && r.Prompt == message && bytes.Contains(r.Body, []byte(text))
-	})
-	if err != nil {
-		l.t.Fatalf("%s: the model did not get %q: %v", message, text, err)
-	}
 }
 
 // shown is what prompt says.
@@ -285,7 +271,7 @@ type shown struct {
 
 func (l *lab) prompt() (shown, error) {
 	var p shown
-	out, err := l.host.Call(l.ctx, nil, "prompt", l.Name)
+	out, err := l.Host.Call(l.Ctx, nil, "prompt", l.Name)
 	if err == nil {
 		err = json.Unmarshal(out, &p)
 	}
@@ -294,8 +280,8 @@ func (l *lab) prompt() (shown, error) {
 
 // promptUntil waits for a prompt that is as wanted.
 func (l *lab) promptUntil(what string, is func(shown) bool) shown {
-	l.t.Helper()
-	l.is("prompt")
+	l.T.Helper()
+	l.Is("prompt")
 	var p shown
 	var err error
 	l.until(func() bool { p, err = l.prompt(); return err == nil && is(p) }, func() string {
@@ -306,15 +292,15 @@ func (l *lab) promptUntil(what string, is func(shown) bool) shown {
 
 // promptShown waits for a prompt of that kind on the screen.
 func (l *lab) promptShown(kind string) shown {
-	l.t.Helper()
+	l.T.Helper()
 	return l.promptUntil("a "+kind+" on the screen", func(p shown) bool { return p.Type == kind && p.Ready && p.OnScreen })
 }
 
 // hooksWaiting are the processes of the hooks that wait for an answer.
 func (l *lab) hooksWaiting() []int {
-	l.t.Helper()
+	l.T.Helper()
 	all, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	check(l.t, err)
+	check(l.T, err)
 	var pids []int
 	for _, name := range all {
 		line, err := os.ReadFile(name)
@@ -324,7 +310,7 @@ func (l *lab) hooksWaiting() []int {
 		words := strings.Split(string(line), "\x00")
 		if strings.HasPrefix(words[0], filepath.Dir(l.home.Workspace)+"/") && len(words) > 2 && words[1] == "hook" && words[2] == "--ask" {
 			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
-			check(l.t, err)
+			check(l.T, err)
 			pids = append(pids, pid)
 		}
 	}
@@ -334,10 +320,10 @@ func (l *lab) hooksWaiting() []int {
 // byKeys kills the hook that waits, so that only keys can answer. Where the dialog may be
 // another's, it is asked as it is drawn then, under an id of its own.
 func (l *lab) byKeys() {
-	l.t.Helper()
+	l.T.Helper()
 	for _, pid := range l.hooksWaiting() {
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && err != syscall.ESRCH {
-			l.t.Fatal(err)
+			l.T.Fatal(err)
 		}
 	}
 	l.promptUntil("answered by keys", func(p shown) bool { return p.Channel == "keys" && p.OnScreen })
@@ -359,14 +345,14 @@ func toolsKnown(config string) string { return filepath.Join(filepath.Dir(config
 // offersTheModel waits until Claude tells the model of a tool: it has the list of a
 // server's tools a moment before.
 func (l *lab) offersTheModel(tool string) {
-	l.t.Helper()
+	l.T.Helper()
 	tried := 0
 	l.until(func() bool {
 		tried++
 		message := fmt.Sprintf("MOCK: text try %d", tried)
 		l.send(message)
-		offered := strings.Contains(string(l.asked(message, 0).Body), tool)
-		l.is("idle")
+		offered := strings.Contains(string(l.Asked(message, 0).Body), tool)
+		l.Is("idle")
 		l.ready()
 		return offered
 	}, func() string { return fmt.Sprintf("%d messages told the model of no tool %s", tried, tool) })
@@ -378,6 +364,6 @@ func mcpConfig(t *testing.T) string {
 	exe, err := mcpExe()
 	check(t, err)
 	file := filepath.Join(t.TempDir(), "mcp.json")
-	check(t, writeJSON(file, map[string]any{"mcpServers": map[string]any{"lab": map[string]any{"command": exe, "args": []string{toolsKnown(file)}}}}))
+	check(t, host.WriteJSON(file, map[string]any{"mcpServers": map[string]any{"lab": map[string]any{"command": exe, "args": []string{toolsKnown(file)}}}}))
 	return file
 }

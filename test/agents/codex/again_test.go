@@ -19,7 +19,7 @@ func TestAgain(t *testing.T) {
 	l.call("restart", name)
 	l.await("idle")
 	l.confirmed("MOCK: text second", "MOCK: text second")
-	if r := l.asked("MOCK: text second", 0); strings.Join(r.Texts, "|") != "MOCK: text first|MOCK: text second" {
+	if r := l.Asked("MOCK: text second", 0); strings.Join(r.Texts, "|") != "MOCK: text first|MOCK: text second" {
 		t.Errorf("the model has %q", r.Texts)
 	}
 	before := l.pid()
@@ -33,16 +33,16 @@ func TestAgain(t *testing.T) {
 		}
 	}
 	l.confirmed("MOCK: text third", "MOCK: text third")
-	if r := l.asked("MOCK: text third", 0); len(r.Texts) != 3 {
+	if r := l.Asked("MOCK: text third", 0); len(r.Texts) != 3 {
 		t.Errorf("the model has %q", r.Texts)
 	}
 }
 
 // pid is the process of the program.
 func (l *lab) pid() int {
-	l.t.Helper()
+	l.T.Helper()
 	var list []struct{ PID *int }
-	check(l.t, json.Unmarshal(l.call("ls", "--json"), &list))
+	check(l.T, json.Unmarshal(l.call("ls", "--json"), &list))
 	if len(list) != 1 || list[0].PID == nil {
 		return 0
 	}
@@ -55,15 +55,15 @@ func TestFork(t *testing.T) {
 	l.await("idle")
 	l.confirmed("MOCK: text first", "MOCK: text first")
 	l.call("fork", name, "other")
-	if _, err := l.host.Call(l.ctx, nil, "wait", "other", "--until", "idle", "--timeout", patient.String()); err != nil {
+	if _, err := l.Host.Call(l.Ctx, nil, "wait", "other", "--until", "idle", "--timeout", patient.String()); err != nil {
 		t.Fatal(err)
 	}
 	l.call("nudge", "other", "--wait", "--timeout", patient.String(), "MOCK: text second")
-	if r := l.asked("MOCK: text second", 0); strings.Join(r.Texts, "|") != "MOCK: text first|MOCK: text second" {
+	if r := l.Asked("MOCK: text second", 0); strings.Join(r.Texts, "|") != "MOCK: text first|MOCK: text second" {
 		t.Errorf("the model has %q", r.Texts)
 	}
 	l.confirmed("MOCK: text third", "MOCK: text third")
-	if r := l.asked("MOCK: text third", 0); strings.Join(r.Texts, "|") != "MOCK: text first|MOCK: text third" {
+	if r := l.Asked("MOCK: text third", 0); strings.Join(r.Texts, "|") != "MOCK: text first|MOCK: text third" {
 		t.Errorf("the first conversation has %q", r.Texts)
 	}
 	l.call("kill", "other")
@@ -85,7 +85,7 @@ func TestWithoutHooks(t *testing.T) {
 	}
 	l.respond("keys", "accepted", "accept")
 	l.await("idle")
-	if !l.made("one.txt") {
+	if !l.Made("one.txt") {
 		t.Error("accepted, and it did not run")
 	}
 	if n := l.give("MOCK: error 401", "--wait", "--timeout", patient.String()); n.status != 21 {
@@ -104,7 +104,7 @@ func TestCommandThatQuotesADialog(t *testing.T) {
 	}
 	l.respond("keys", "accepted", "--prompt", s.Prompt.ID, "accept")
 	l.await("idle")
-	if !l.made("quoting.txt") {
+	if !l.Made("quoting.txt") {
 		t.Error("accepted, and it did not run")
 	}
 }
@@ -113,7 +113,7 @@ func TestCommandThatQuotesADialog(t *testing.T) {
 func TestExec(t *testing.T) {
 	l := newLab(t, Ready(), "--", "exec", "--json", "--skip-git-repo-check", "MOCK: slow 10 100")
 	l.await("working")
-	if _, err := l.Exited(l.ctx, patient); err != nil {
+	if _, err := l.Exited(l.Ctx, patient); err != nil {
 		t.Fatal(err)
 	}
 	if last := string(l.call("last", name, "--text")); !strings.HasSuffix(last, "slow end\n") {
@@ -130,19 +130,19 @@ func TestExec(t *testing.T) {
 func TestEnds(t *testing.T) {
 	for what, end := range map[string]func(l *lab){
 		"/quit": func(l *lab) {
-			check(l.t, l.Paste(l.ctx, "/quit"))
-			l.see("› /quit")
-			check(l.t, l.Press(l.ctx, "Enter"))
+			check(l.T, l.Paste(l.Ctx, "/quit"))
+			l.See("› /quit")
+			check(l.T, l.Press(l.Ctx, "Enter"))
 		},
-		"Ctrl-D": func(l *lab) { check(l.t, l.Press(l.ctx, "Ctrl-d")) },
-		"Ctrl-C": func(l *lab) { check(l.t, l.Press(l.ctx, "Ctrl-c")) },
+		"Ctrl-D": func(l *lab) { check(l.T, l.Press(l.Ctx, "Ctrl-d")) },
+		"Ctrl-C": func(l *lab) { check(l.T, l.Press(l.Ctx, "Ctrl-c")) },
 	} {
 		t.Run(what, func(t *testing.T) {
 			l := newLab(t, Ready())
 			l.await("idle")
 			l.confirmed("MOCK: text hello", "MOCK: text hello")
 			end(l)
-			if code, err := l.Exited(l.ctx, patient); err != nil || code != 0 {
+			if code, err := l.Exited(l.Ctx, patient); err != nil || code != 0 {
 				t.Errorf("status %d, %v", code, err)
 			}
 		})
@@ -159,7 +159,7 @@ func TestConversations(t *testing.T) {
 	if n := l.give("/new", "--command"); n.status != 0 {
 		t.Fatalf("%+v %+v", n, n.Error)
 	}
-	l.see("mock-model default")
+	l.See("mock-model default")
 	l.confirmed("MOCK: text second", "MOCK: text second")
 	second := l.conversation()
 	if first == "" || second == first {
@@ -168,14 +168,14 @@ func TestConversations(t *testing.T) {
 	l.call("restart", name)
 	l.await("idle")
 	l.confirmed("MOCK: text third", "MOCK: text third")
-	if r := l.asked("MOCK: text third", 0); strings.Join(r.Texts, "|") != "MOCK: text second|MOCK: text third" {
+	if r := l.Asked("MOCK: text third", 0); strings.Join(r.Texts, "|") != "MOCK: text second|MOCK: text third" {
 		t.Errorf("the model has %q", r.Texts)
 	}
 }
 
 func (l *lab) conversation() string {
-	l.t.Helper()
+	l.T.Helper()
 	var info struct{ Conversation string }
-	check(l.t, json.Unmarshal(l.call("info", name), &info))
+	check(l.T, json.Unmarshal(l.call("info", name), &info))
 	return info.Conversation
 }

@@ -35,7 +35,7 @@ func TestQuestion(t *testing.T) {
 		{"ask", "denied", []string{"deny"}, nil},
 	} {
 		t.Run(fmt.Sprint(i, " ", strings.Join(c.words, " ")), func(t *testing.T) {
-			l.t = t
+			l.T = t
 			message := fmt.Sprintf("MOCK: %s %d", c.scenario, i)
 			s := l.asks(message)
 			if s.Prompt.Type != "question" || s.Prompt.Channel != "keys" {
@@ -43,7 +43,7 @@ func TestQuestion(t *testing.T) {
 			}
 			l.respond("keys", c.outcome, append([]string{"--prompt", s.Prompt.ID}, c.words...)...)
 			if c.told != nil {
-				r := l.asked(message, 1)
+				r := l.Asked(message, 1)
 				for _, told := range c.told {
 					if !strings.Contains(string(r.Body), told) {
 						t.Errorf("the model is not told %q", told)
@@ -58,12 +58,12 @@ func TestQuestion(t *testing.T) {
 // planMode has Codex plan. While it starts it takes that, and forgets it again:
 // after a turn it does not.
 func (l *lab) planMode() {
-	l.t.Helper()
+	l.T.Helper()
 	l.confirmed("MOCK: text hello", "MOCK: text hello")
 	if n := l.give("/plan", "--command"); n.status != 0 {
-		l.t.Fatalf("%+v %+v", n, n.Error)
+		l.T.Fatalf("%+v %+v", n, n.Error)
 	}
-	l.see(`Plan mode \(shift`)
+	l.See(`Plan mode \(shift`)
 }
 
 // TestPlan answers a plan in each way.
@@ -88,11 +88,11 @@ func TestPlan(t *testing.T) {
 			}
 			l.respond("keys", c.outcome, append([]string{"--prompt", s.Prompt.ID}, c.words...)...)
 			if c.after != "" {
-				l.asked(c.after, 0)
+				l.Asked(c.after, 0)
 			}
 			l.await("idle")
 			if c.name == "deny" {
-				l.see(`Plan mode \(shift`)
+				l.See(`Plan mode \(shift`)
 			}
 		})
 	}
@@ -135,14 +135,14 @@ func TestEdits(t *testing.T) {
 // asDrawn answers what only the dialog takes. The dialog shows where the edits go and
 // not the edits that were told: it is a prompt of its own, and nothing is answered yet.
 func (l *lab) asDrawn(s state, words ...string) state {
-	l.t.Helper()
+	l.T.Helper()
 	r, status := l.try(append([]string{"--prompt", s.Prompt.ID}, words...)...)
 	if status != 6 || r.Delivered || r.Outcome != "" || r.Error == nil || !strings.Contains(r.Error.Message, "was not answered: prompt "+name+" shows") {
-		l.t.Fatalf("respond %q: status %d, %+v; error %+v", words, status, r, r.Error)
+		l.T.Fatalf("respond %q: status %d, %+v; error %+v", words, status, r, r.Error)
 	}
 	now := l.await("prompt")
 	if now.Prompt == nil || now.Prompt.ID == s.Prompt.ID || !now.Prompt.OnScreen || !now.Prompt.Ready {
-		l.t.Fatalf("it asked %+v, and asks %+v", s.Prompt, now.Prompt)
+		l.T.Fatalf("it asked %+v, and asks %+v", s.Prompt, now.Prompt)
 	}
 	return now
 }
@@ -191,8 +191,8 @@ func TestParallel(t *testing.T) {
 			t.Logf("asked in the order %q", order)
 			l.await("idle")
 			for _, n := range []string{"1", "2", "3"} {
-				if l.made("p"+n+".txt") == strings.Contains(refuse, "p"+n) {
-					t.Errorf("p%s.txt: made is %v", n, l.made("p"+n+".txt"))
+				if l.Made("p"+n+".txt") == strings.Contains(refuse, "p"+n) {
+					t.Errorf("p%s.txt: made is %v", n, l.Made("p"+n+".txt"))
 				}
 			}
 		})
@@ -210,10 +210,10 @@ func TestTwoInARow(t *testing.T) {
 			}
 			one := l.asks("MOCK: bash2")
 			l.respond(way, "accepted", "--takeover", "--prompt", one.Prompt.ID, "accept")
-			l.asked("MOCK: bash2", 1)
+			l.Asked("MOCK: bash2", 1)
 			two := l.await("prompt")
-			if !l.made("first.txt") || l.made("second.txt") {
-				t.Errorf("first %v, second %v after one answer", l.made("first.txt"), l.made("second.txt"))
+			if !l.Made("first.txt") || l.Made("second.txt") {
+				t.Errorf("first %v, second %v after one answer", l.Made("first.txt"), l.Made("second.txt"))
 			}
 			if two.Prompt == nil || two.Prompt.ID == one.Prompt.ID {
 				t.Fatalf("the second prompt is %+v", two.Prompt)
@@ -223,7 +223,7 @@ func TestTwoInARow(t *testing.T) {
 			}
 			l.respond(way, "denied", "--takeover", "--prompt", two.Prompt.ID, "deny")
 			l.await("idle")
-			if l.made("second.txt") {
+			if l.Made("second.txt") {
 				t.Error("an answer to the first allowed the second, or a refusal did")
 			}
 		})
@@ -239,7 +239,7 @@ func TestPersonFirst(t *testing.T) {
 	for i, key := range []string{"y", "3"} {
 		file := fmt.Sprintf("file-%d", i)
 		s := l.asks("MOCK: bash mkdir " + file)
-		l.see(asksRun, foot)
+		l.See(asksRun, foot)
 		typed := len(l.told("input"))
 		check(t, person.Type(key))
 		for deadline := time.Now().Add(patient); len(l.told("input")) == typed; { // the key is under way until then
@@ -252,8 +252,8 @@ func TestPersonFirst(t *testing.T) {
 			t.Errorf("behind %q: status %d, %+v", key, status, r)
 		}
 		l.await("idle")
-		if l.made(file) != (key == "y") {
-			t.Errorf("%q: made is %v", key, l.made(file))
+		if l.Made(file) != (key == "y") {
+			t.Errorf("%q: made is %v", key, l.Made(file))
 		}
 	}
 }

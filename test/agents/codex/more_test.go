@@ -17,13 +17,13 @@ func TestTranscripts(t *testing.T) {
 	if n := l.give("/compact", "--command"); n.status != 0 {
 		t.Fatalf("%+v %+v", n, n.Error)
 	}
-	l.see("Context compacted")
+	l.See("Context compacted")
 	l.await("idle")
 	l.confirmed("MOCK: text two", "MOCK: text two")
 	if n := l.give("/new", "--command"); n.status != 0 {
 		t.Fatalf("%+v %+v", n, n.Error)
 	}
-	l.see("mock-model default")
+	l.See("mock-model default")
 	l.confirmed("MOCK: text three", "MOCK: text three")
 	var parts []struct {
 		N, Lines int
@@ -60,7 +60,7 @@ func TestSubagent(t *testing.T) {
 	}
 	l.respond("hook", "accepted", "accept")
 	l.await("idle")
-	if !l.made("by-agent.txt") {
+	if !l.Made("by-agent.txt") {
 		t.Error("accepted, and it did not run")
 	}
 }

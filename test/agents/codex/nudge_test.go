@@ -16,6 +16,7 @@ import (
 
 	"berth/test/agents/host"
 	"berth/test/agents/modelapi"
+	"berth/test/agents/testbed"
 )
 
 // nudged is what nudge answers, and the status it ends with.
@@ -36,18 +37,18 @@ type nudged struct {
 // give gives a message over standard input, so that no shell and no word
 // splitting is between.
 func (l *lab) give(text string, flags ...string) nudged {
-	l.t.Helper()
-	out, err := l.host.Call(l.ctx, []byte(text), append(append([]string{"nudge"}, flags...), name, "-")...)
+	l.T.Helper()
+	out, err := l.Host.Call(l.Ctx, []byte(text), append(append([]string{"nudge"}, flags...), name, "-")...)
 	var n nudged
 	var failure *host.Failure
 	switch {
 	case errors.As(err, &failure):
 		n.status = failure.Status
 	case err != nil:
-		l.t.Fatal(err)
+		l.T.Fatal(err)
 	}
 	for line := range strings.Lines(string(out)) {
-		check(l.t, json.Unmarshal([]byte(line), &n))
+		check(l.T, json.Unmarshal([]byte(line), &n))
 	}
 	return n
 }
@@ -55,26 +56,22 @@ func (l *lab) give(text string, flags ...string) nudged {
 // confirmed gives a message and demands that it is confirmed, and that the model
 // has it once, as it is typed.
 func (l *lab) confirmed(text, arrives string) {
-	l.t.Helper()
+	l.T.Helper()
 	n := l.give(text, "--wait", "--timeout", patient.String())
 	if n.status != 0 || !n.Confirmed || n.Evidence != "hook:UserPromptSubmit" && !strings.HasPrefix(n.Evidence, "log:") {
-		l.t.Fatalf("%.60q (%d bytes): %+v %+v", text, len(text), n, n.Error)
+		l.T.Fatalf("%.60q (%d bytes): %+v %+v", text, len(text), n, n.Error)
 	}
-	as := "message"
-	if strings.TrimSpace(text) != strings.TrimSpace(arrives) {
-		as = "changed"
+	if as := testbed.ArrivedAs(text, arrives); n.ArrivedAs != as {
+		l.T.Errorf("%.60q arrived as %q, and is told as %s", text, arrives, n.ArrivedAs)
 	}
-	if n.ArrivedAs != as {
-		l.t.Errorf("%.60q arrived as %q, and is told as %s", text, arrives, n.ArrivedAs)
-	}
-	if got := l.api.Arrivals(arrives); got != 1 {
+	if got := l.API.Arrivals(arrives); got != 1 {
 		last := ""
-		for _, r := range l.api.Requests() {
+		for _, r := range l.API.Requests() {
 			if len(r.Texts) > 0 && r.Kind == "turn" {
 				last = r.Texts[len(r.Texts)-1]
 			}
 		}
-		l.t.Errorf("%.60q (%d bytes) arrived %d times; the last to arrive was %.80q", text, len(text), got, last)
+		l.T.Errorf("%.60q (%d bytes) arrived %d times; the last to arrive was %.80q", text, len(text), got, last)
 	}
 }
 
@@ -140,10 +137,10 @@ func TestNudges(t *testing.T) {
 			return
 		}
 	}
-	if l.made("ran.txt") {
+	if l.Made("ran.txt") {
 		t.Error("a message ran as a command")
 	}
-	for _, r := range l.api.Requests() {
+	for _, r := range l.API.Requests() {
 		if strings.Contains(string(r.Body), "secret notes") {
 			t.Fatal("a file was attached")
 		}
@@ -209,7 +206,7 @@ func TestNudgesOfAllSizes(t *testing.T) {
 			t.FailNow()
 		}
 	}
-	if l.made("ran.txt") {
+	if l.Made("ran.txt") {
 		t.Error("a message ran as a command")
 	}
 	t.Logf("%d messages, %d bytes, the longest of %d", n, total, longest)
@@ -227,14 +224,14 @@ func TestNudgeRefusals(t *testing.T) {
 			t.Fatalf("%+v %+v, not %s", n, n.Error, code)
 		}
 	}
-	check(t, l.Type(l.ctx, "my draft"))
-	l.see("› my draft")
+	check(t, l.Type(l.Ctx, "my draft"))
+	l.See("› my draft")
 	refused("DRAFT_PRESENT", 5)
-	l.see("› my draft$")
+	l.See("› my draft$")
 	if n := l.give("MOCK: slow 20 100", "--clear"); n.status != 0 || !n.Confirmed {
 		t.Fatalf("%+v %+v", n, n.Error)
 	}
-	l.asked("MOCK: slow 20 100", 0)
+	l.Asked("MOCK: slow 20 100", 0)
 	refused("AGENT_BUSY", 5)
 	l.await("idle")
 
@@ -242,7 +239,7 @@ func TestNudgeRefusals(t *testing.T) {
 	refused("AGENT_BUSY", 5)
 	l.respond("hook", "denied", "deny")
 	l.await("idle")
-	if l.made("one.txt") || l.api.Arrivals("not now") != 0 {
+	if l.Made("one.txt") || l.API.Arrivals("not now") != 0 {
 		t.Error("a refused message was delivered, or answered the prompt")
 	}
 
@@ -278,15 +275,15 @@ func TestInterrupt(t *testing.T) {
 		if n := l.give(work); n.status != 0 {
 			t.Fatalf("%+v %+v", n, n.Error)
 		}
-		l.asked(work, 0)
+		l.Asked(work, 0)
 		l.await("working")
 		if work == "MOCK: run sleep 20" {
-			l.see("sleep 20")
+			l.See("sleep 20")
 		}
 		if done := interrupt(); !done.Delivered || !done.Confirmed || done.State != "idle" {
 			t.Errorf("%s: %+v", work, done)
 		}
-		l.see("Conversation interrupted")
+		l.See("Conversation interrupted")
 		after := fmt.Sprintf("and on %d", i)
 		l.confirmed(after, after)
 	}
@@ -325,12 +322,12 @@ func TestNudgeAroundADialog(t *testing.T) {
 					results[r.Error.Code]++
 				}
 				s := l.await("prompt")
-				if l.made(file) || s.Prompt == nil {
+				if l.Made(file) || s.Prompt == nil {
 					t.Fatalf("at %v: the prompt was answered by a message: %+v %+v", offset, r, s)
 				}
 				l.call("respond", name, "--takeover", "deny")
 				l.await("idle")
-				if l.made(file) {
+				if l.Made(file) {
 					t.Fatalf("at %v: refused, and made", offset)
 				}
 			}
@@ -367,13 +364,13 @@ func TestNudgeAroundAPlan(t *testing.T) {
 			results[r.Error.Code]++
 		}
 		if r.status == 0 { // before the plan: it is of the same turn, or was queued behind it
-			l.api.Wait(l.ctx, func(q modelapi.Request) bool { return slices.Contains(q.Texts, message) })
+			l.API.Wait(l.Ctx, func(q modelapi.Request) bool { return slices.Contains(q.Texts, message) })
 		}
 		if s := l.await("prompt,idle"); s.Prompt != nil {
 			l.respond("keys", "denied", "deny")
 		}
 		l.await("idle")
-		if l.api.Arrivals("Implement the plan.") != 0 {
+		if l.API.Arrivals("Implement the plan.") != 0 {
 			t.Fatalf("at %v: a message accepted the plan: %+v", offset, r)
 		}
 		if out := string(l.call("screen", name, "--text")); !strings.Contains(out, "Plan mode (shift") {

@@ -29,7 +29,7 @@ func TestOddCommands(t *testing.T) {
 			for name, command := range oddCommands {
 				file := name + ".txt"
 				command = strings.ReplaceAll(command, "FILE", file)
-				l.api.Queue(modelapi.Scenario{Steps: []modelapi.Step{
+				l.API.Queue(modelapi.Scenario{Steps: []modelapi.Step{
 					modelapi.Say(modelapi.Tool("exec_command", map[string]any{"cmd": command, "sandbox_permissions": "require_escalated", "justification": "The lab wants it"})),
 					modelapi.Say(modelapi.Text("The command finished.")),
 				}})
@@ -42,7 +42,7 @@ func TestOddCommands(t *testing.T) {
 					t.Fatalf("%s: status %d, %+v %+v", name, status, r, r.Error)
 				}
 				l.await("idle")
-				if !l.made(file) {
+				if !l.Made(file) {
 					t.Errorf("%s: accepted, and it did not run", name)
 				}
 			}

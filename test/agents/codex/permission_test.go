@@ -30,7 +30,7 @@ func TestPermissionByHook(t *testing.T) {
 		t.Errorf("answered %s, asked %s", r.Prompt, p.ID)
 	}
 	l.await("idle")
-	if !l.made("one.txt") {
+	if !l.Made("one.txt") {
 		t.Error("accepted, and it did not run")
 	}
 	if r, status := l.try("--prompt", p.ID, "accept"); status != 6 || r.Error == nil || r.Error.Code != "STALE_PROMPT" {
@@ -50,11 +50,11 @@ func TestPermissionByHook(t *testing.T) {
 		message := "MOCK: bash touch " + c.file
 		l.asks(message)
 		l.respond("hook", "denied", c.words...)
-		if r := l.asked(message, 1); !strings.Contains(string(r.Body), c.reason) {
+		if r := l.Asked(message, 1); !strings.Contains(string(r.Body), c.reason) {
 			t.Errorf("the model is not told %q", c.reason)
 		}
 		l.await("idle")
-		if l.made(c.file) {
+		if l.Made(c.file) {
 			t.Error(c.file, "was refused, and made")
 		}
 	}
@@ -79,8 +79,8 @@ func TestPermissionByKeys(t *testing.T) {
 			t.Errorf("%v: answered %s, asked %s", c.words, r.Prompt, s.Prompt.ID)
 		}
 		l.await("idle")
-		if l.made(c.file) != c.made {
-			t.Errorf("%v: made is %v", c.words, l.made(c.file))
+		if l.Made(c.file) != c.made {
+			t.Errorf("%v: made is %v", c.words, l.Made(c.file))
 		}
 	}
 	l.nudge("MOCK: bash touch two.txt again.txt") // commands that start so are allowed now
@@ -99,11 +99,11 @@ func TestPermissionByKeys(t *testing.T) {
 		if s.Prompt.Channel != "keys" {
 			t.Errorf("with a person attached it asks %+v", s.Prompt)
 		}
-		l.see(asksRun, foot)
+		l.See(asksRun, foot)
 		l.respond("keys", c.outcome, append([]string{"--takeover"}, c.words...)...)
 		l.await("idle")
-		if l.made(c.file) != c.made {
-			t.Errorf("%v: made is %v", c.words, l.made(c.file))
+		if l.Made(c.file) != c.made {
+			t.Errorf("%v: made is %v", c.words, l.Made(c.file))
 		}
 	}
 	s := l.asks("MOCK: bash mkdir reason.txt")
@@ -126,7 +126,7 @@ func TestAttachGuard(t *testing.T) {
 	viewer.Close()
 	began := time.Now()
 	person := l.attach()
-	l.see(asksRun, foot)
+	l.See(asksRun, foot)
 	if took := time.Since(began); took > time.Second {
 		t.Errorf("the dialog came after %v", took)
 	} else {
@@ -138,7 +138,7 @@ func TestAttachGuard(t *testing.T) {
 	}
 	check(t, person.Type("y"))
 	l.await("idle")
-	if !l.made("one.txt") {
+	if !l.Made("one.txt") {
 		t.Error("it was allowed, and did not run")
 	}
 }

@@ -50,7 +50,7 @@ func TestSetup(t *testing.T) {
 			}
 			l.respond("keys", c.outcome, append([]string{"--prompt", s.Prompt.ID}, c.words...)...)
 			if c.then != "idle" {
-				l.see(c.then)
+				l.See(c.then)
 				return
 			}
 			l.await("idle")
@@ -58,8 +58,8 @@ func TestSetup(t *testing.T) {
 				return // that model's tools are others
 			}
 			l.works()
-			if c.name == "hooks trusted" != l.made("users-hook-ran") {
-				t.Errorf("the user's hook ran: %v", l.made("users-hook-ran"))
+			if c.name == "hooks trusted" != l.Made("users-hook-ran") {
+				t.Errorf("the user's hook ran: %v", l.Made("users-hook-ran"))
 			}
 		})
 	}
@@ -68,10 +68,10 @@ func TestSetup(t *testing.T) {
 // works gives a message once Codex takes one, and sees its turn through. Codex says that it
 // is at rest before it listens: for that the message may wait.
 func (l *lab) works() {
-	l.t.Helper()
+	l.T.Helper()
 	l.call("nudge", name, "--queue", "--", "MOCK: text hello")
-	l.asked("MOCK: text hello", 0)
-	l.see("• hello")
+	l.Asked("MOCK: text hello", 0)
+	l.See("• hello")
 	l.await("idle")
 }
 
@@ -94,7 +94,7 @@ func TestGroom(t *testing.T) {
 		seed.Model = "gpt-5.5"
 		l := newLab(t, seed)
 		l.await("idle")
-		l.see("GPT-5.5 default")
+		l.See("GPT-5.5 default")
 		if told := l.told("groom"); len(told) != 1 || told[0].Answer != "deny" {
 			t.Errorf("the model's offer: %+v", told)
 		}
@@ -119,9 +119,9 @@ func TestSignIn(t *testing.T) {
 		t.Fatalf("it asks %+v", s.Prompt)
 	}
 	l.respond("keys", "answered", "option", "3")
-	l.see("Use an OpenAI API key")
+	l.See("Use an OpenAI API key")
 	l.respond("keys", "answered", "option", "1")
-	l.see("Paste or type your API key")
+	l.See("Paste or type your API key")
 	s = l.await("prompt")
 	if s.Prompt.Subtype == nil || *s.Prompt.Subtype != "api_key" {
 		t.Fatalf("it asks %+v", s.Prompt)
@@ -129,12 +129,12 @@ func TestSignIn(t *testing.T) {
 	if r, status := l.try("text", l.home.Key); status != 8 {
 		t.Errorf("a key as an answer: status %d, %+v", status, r)
 	}
-	check(t, l.Type(l.ctx, l.home.Key))
-	l.see("sk-lab")
+	check(t, l.Type(l.Ctx, l.home.Key))
+	l.See("sk-lab")
 	if out := string(l.call("prompt", name, "--full")); strings.Contains(out, l.home.Key) {
 		t.Errorf("the prompt tells the key: %s", out)
 	}
-	check(t, l.Press(l.ctx, "Enter"))
+	check(t, l.Press(l.Ctx, "Enter"))
 	l.await("idle")
 	l.works()
 	if auth, err := os.ReadFile(filepath.Join(l.home.Config, "auth.json")); err != nil || !strings.Contains(string(auth), l.home.Key) {

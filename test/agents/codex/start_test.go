@@ -38,7 +38,7 @@ func TestGate(t *testing.T) {
 	l.call("gate", name, "open")
 	l.await("idle")
 	found := false
-	for _, r := range l.api.Requests() {
+	for _, r := range l.API.Requests() {
 		found = found || strings.Contains(string(r.Body), "Say what is done.")
 	}
 	if !found {
@@ -57,7 +57,7 @@ func TestStartContext(t *testing.T) {
 	l.await("idle")
 	l.call("start-context", name, "any", "The lab's context is 4711.")
 	l.confirmed("MOCK: text hello", "MOCK: text hello")
-	if r := l.asked("MOCK: text hello", 0); !strings.Contains(string(r.Body), "The lab's context is 4711.") {
+	if r := l.Asked("MOCK: text hello", 0); !strings.Contains(string(r.Body), "The lab's context is 4711.") {
 		t.Error("the model is not told the context")
 	}
 	if told := l.told("start_context"); len(told) != 2 || told[1].Kind != "given" {
@@ -69,14 +69,14 @@ func TestStartContext(t *testing.T) {
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	l := newHost(t, Ready(), func(*lab) string {
-		return fmt.Sprintf("profiles:\n  own:\n    agent: codex\n    command: [%s]\n    mcp: {lab: {command: /bin/false}}\n", codexExe) +
+		return fmt.Sprintf("profiles:\n  own:\n    agent: codex\n    command: [%s]\n    mcp: {lab: {command: /bin/false}}\n", programs.Agent) +
 			"    settings: {model: another-model, hooks: {UserPromptSubmit: [{hooks: [{type: command, command: touch hook-ran}]}]}}\n"
 	})
 	l.begin("--profile", "own")
 	l.await("idle")
-	l.see("another-model default")
+	l.See("another-model default")
 	l.confirmed("MOCK: text hello", "MOCK: text hello")
-	if !l.made("hook-ran") {
+	if !l.Made("hook-ran") {
 		t.Error("the session's own hook did not run")
 	}
 }
@@ -112,9 +112,9 @@ func TestServerKilled(t *testing.T) {
 	for i, away := range []time.Duration{0, 3 * time.Second} {
 		file := "made-" + strconv.Itoa(i)
 		one := l.asks("MOCK: bash mkdir " + file)
-		check(t, l.host.Kill())
+		check(t, l.Host.Kill())
 		time.Sleep(away) // for longer than a hook waits without a server, or not at all
-		check(t, l.host.Start())
+		check(t, l.Host.Start())
 		two := l.await("prompt")
 		if two.Prompt.ID != one.Prompt.ID {
 			t.Errorf("away for %v: it was %s, and is %s", away, one.Prompt.ID, two.Prompt.ID)
@@ -131,7 +131,7 @@ func TestServerKilled(t *testing.T) {
 			t.Errorf("a second answer: status %d, %+v", status, r)
 		}
 		l.await("idle")
-		if !l.made(file) {
+		if !l.Made(file) {
 			t.Error("accepted, and it did not run")
 		}
 	}
@@ -145,7 +145,7 @@ func TestKilled(t *testing.T) {
 	if n := l.give("MOCK: run sleep 300"); n.status != 0 {
 		t.Fatalf("%+v %+v", n, n.Error)
 	}
-	l.see("sleep 300")
+	l.See("sleep 300")
 	if left := l.processes(); len(left) == 0 {
 		t.Fatal("its processes are not found by its home")
 	}
@@ -161,9 +161,9 @@ func TestKilled(t *testing.T) {
 
 // processes are those with the session's home in their environment.
 func (l *lab) processes() []string {
-	l.t.Helper()
+	l.T.Helper()
 	all, err := filepath.Glob("/proc/[0-9]*/environ")
-	check(l.t, err)
+	check(l.T, err)
 	var list []string
 	for _, file := range all {
 		env, _ := os.ReadFile(file) // one that has ended has none

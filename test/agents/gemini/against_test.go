@@ -25,15 +25,15 @@ func messages() int { return 5 * host.Soak() }
 // of them answers it.
 func TestNudgeAgainstAConfirmation(t *testing.T) {
 	l := newLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	const from, to = -200 * time.Millisecond, 1800 * time.Millisecond // of the nudge, against the person's paste
 	counts := map[string]int{}
 	for i := range rounds() {
-		l.is("idle")
-		if screen, err := l.See(l.ctx, 5*time.Second, empty); err != nil { // a message that was stopped may be left
+		l.Is("idle")
+		if screen, err := l.Session.See(l.Ctx, 5*time.Second, empty); err != nil { // a message that was stopped may be left
 			t.Logf("the composer holds something:\n%s", screen)
 			l.key("Ctrl-u")
-			l.see(empty)
+			l.See(empty)
 		}
 		// Every 10 ms once in a long run, in no order that the machine's load could follow.
 		offset := from + (to-from)*time.Duration(i*73%rounds())/time.Duration(rounds())
@@ -50,12 +50,12 @@ func TestNudgeAgainstAConfirmation(t *testing.T) {
 		l.promptUntil("the confirmation", func(p shown) bool {
 			return p.Type == "permission" && p.Ready && p.OnScreen && strings.Contains(p.Input, ran)
 		})
-		if l.made(ran) {
+		if l.Made(ran) {
 			t.Fatalf("offset %s: the message allowed the command: %s %+v %+v", offset, fate(got), got, got.Error)
 		}
 		l.respond("denied", "deny")
-		l.is("idle")
-		if l.made(ran) {
+		l.Is("idle")
+		if l.Made(ran) {
 			t.Fatalf("offset %s: the command ran: %s %+v %+v", offset, fate(got), got, got.Error)
 		}
 		if n := l.came(got, message); n != "" {
@@ -72,18 +72,18 @@ func TestNudgeAgainstAConfirmation(t *testing.T) {
 // the model once, or was kept by Gemini for the end of the turn, which puts it
 // into the composer when that is refused; any other did not.
 func (l *lab) came(got nudged, message string) string {
-	l.t.Helper()
+	l.T.Helper()
 	kept := got.Evidence == "screen:queue"
 	if got.Confirmed {
-		_, err := l.Until(l.ctx, patient, "", func(screen string) bool {
-			return l.api.Arrivals(message) > 0 || kept && regexp.MustCompile("(?m)^ > "+regexp.QuoteMeta(message)).MatchString(screen)
+		_, err := l.Until(l.Ctx, patient, "", func(screen string) bool {
+			return l.API.Arrivals(message) > 0 || kept && regexp.MustCompile("(?m)^ > "+regexp.QuoteMeta(message)).MatchString(screen)
 		})
 		if err != nil {
 			return "and it did not come: " + err.Error()
 		}
-		l.is("idle")
+		l.Is("idle")
 	}
-	if n := l.api.Arrivals(message); n > 1 || n > 0 && !got.Confirmed && fate(got) != "unconfirmed" {
+	if n := l.API.Arrivals(message); n > 1 || n > 0 && !got.Confirmed && fate(got) != "unconfirmed" {
 		return fmt.Sprintf("and it came %d times", n)
 	}
 	return ""
@@ -92,10 +92,10 @@ func (l *lab) came(got nudged, message string) string {
 // person sends a message at the terminal: pastes it, sees it there, and presses
 // Enter.
 func (l *lab) person(message string) {
-	l.t.Helper()
+	l.T.Helper()
 	draft := "^ > " + regexp.QuoteMeta(message)
 	l.types("\x1b[200~" + message + "\x1b[201~")
-	l.see(draft)
+	l.See(draft)
 	time.Sleep(300 * time.Millisecond) // an Enter right behind a paste is a line break
 	l.types("\r")
 	// To a Gemini that gets little of its processor it is one later still: then
@@ -103,14 +103,14 @@ func (l *lab) person(message string) {
 	broken := regexp.MustCompile("(?m)" + draft + ` *\n *\n▀`)
 	// What was sent is drawn like a draft: the composer is empty then, or a dialog
 	// stands in its place.
-	_, err := l.Until(l.ctx, patient, "still has the draft", func(screen string) bool {
+	_, err := l.Until(l.Ctx, patient, "still has the draft", func(screen string) bool {
 		if broken.MatchString(screen) {
 			broken = never
 			l.types("\r")
 		}
 		return sent.MatchString(screen)
 	})
-	check(l.t, err)
+	check(l.T, err)
 }
 
 var never = regexp.MustCompile(`[^\s\S]`)
@@ -119,15 +119,15 @@ var sent = regexp.MustCompile("(?m)" + empty + "|" + asksShell)
 
 // types types at the terminal, as soon as a delivery lets it.
 func (l *lab) types(text string) {
-	l.t.Helper()
+	l.T.Helper()
 	for {
-		err := l.Type(l.ctx, text)
+		err := l.Type(l.Ctx, text)
 		var refused *host.Failure
 		if err == nil {
 			return
 		}
 		if !errors.As(err, &refused) || refused.Status != 7 {
-			l.t.Fatal(err)
+			l.T.Fatal(err)
 		}
 	}
 }
@@ -159,7 +159,7 @@ func told(counts map[string]int) string {
 // TestNudgeSizes gives messages of 1 byte to 10 KB, of all kinds of characters.
 func TestNudgeSizes(t *testing.T) {
 	l := newLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	random := rand.New(rand.NewPCG(1, 2))
 	pieces := []string{"word ", "漢字", "👨‍👩‍👧 ", "line\n", "/path ", "! ", "? ", "0123456789", "é", "日本語。\n", "{\"a\": 1} "}
 	for i := range messages() {

@@ -12,16 +12,16 @@ func TestErrors(t *testing.T) {
 	} {
 		t.Run(c.message, func(t *testing.T) {
 			l := newLab(t, Ready())
-			l.is("idle")
+			l.Is("idle")
 			n := l.nudge(c.message, "--wait", "--timeout", "90s")
 			if n.status != 21 || n.State == nil || *n.State != "error" {
 				t.Fatalf("%+v %+v", n, n.Error)
 			}
-			if s := l.state(); s.Failure == nil || s.Failure.Class != c.class {
+			if s := l.Said(); s.Failure == nil || s.Failure.Class != c.class {
 				t.Errorf("the failure is %+v", s.Failure)
 			}
 			l.confirmed("MOCK: text better", "MOCK: text better")
-			l.is("idle")
+			l.Is("idle")
 		})
 	}
 }
@@ -29,7 +29,7 @@ func TestErrors(t *testing.T) {
 // TestErrorsThatPass: what is asked for once more is work, and no error.
 func TestErrorsThatPass(t *testing.T) {
 	l := newLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	for _, message := range []string{"MOCK: error 429 1", "MOCK: error 500 1", "MOCK: no-end 1"} {
 		if n := l.nudge(message, "--wait", "--timeout", "90s"); n.status != 0 {
 			t.Fatalf("%s: %+v %+v", message, n, n.Error)

@@ -1,10 +1,10 @@
 package gemini
 
 import (
-	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
+
+	"berth/test/agents/host"
 )
 
 // Seed is what a home has behind it when Gemini first starts there: each false
@@ -72,22 +72,11 @@ func (h *Home) seed(seed Seed) error {
 	for name, value := range seed.Settings {
 		settings[name] = value
 	}
-	if err := writeJSON(filepath.Join(h.Files, "settings.json"), settings); err != nil {
+	if err := host.WriteJSON(filepath.Join(h.Files, "settings.json"), settings); err != nil {
 		return err
 	}
 	if seed.Trusted {
-		return writeJSON(filepath.Join(h.Files, "trustedFolders.json"), map[string]string{h.Workspace: "TRUST_FOLDER"})
-	}
-	return nil
-}
-
-func writeJSON(file string, v any) error {
-	data, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(file, append(data, '\n'), 0o600); err != nil {
-		return fmt.Errorf("seed a home: %w", err)
+		return host.WriteJSON(filepath.Join(h.Files, "trustedFolders.json"), map[string]string{h.Workspace: "TRUST_FOLDER"})
 	}
 	return nil
 }

@@ -14,19 +14,19 @@ import (
 // and is answered once.
 func TestServerKilledAtAPrompt(t *testing.T) {
 	l := newLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	before := l.asks("MOCK: shell touch one.txt", "permission")
-	check(t, l.host.Kill())
-	check(t, l.host.Start())
-	l.is("prompt")
+	check(t, l.Host.Kill())
+	check(t, l.Host.Start())
+	l.Is("prompt")
 	after := l.promptUntil("on the screen", func(p shown) bool { return p.Ready && p.OnScreen })
 	if after.ID != before.ID || after.Input != "touch one.txt" {
 		t.Fatalf("the prompt was %+v and is %+v", before, after)
 	}
 	l.respond("accepted", "accept", "--prompt", after.ID)
 	l.refused("STALE_PROMPT", "accept", "--prompt", after.ID)
-	l.is("idle")
-	if !l.made("one.txt") {
+	l.Is("idle")
+	if !l.Made("one.txt") {
 		t.Error("allowed, and it did not run")
 	}
 	l.confirmed("MOCK: text and on", "MOCK: text and on")
@@ -35,7 +35,7 @@ func TestServerKilledAtAPrompt(t *testing.T) {
 // TestInterrupt ends a turn, and presses nothing at rest or at a prompt.
 func TestInterrupt(t *testing.T) {
 	l := newLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	var done struct {
 		Delivered, Confirmed bool
 		State                string
@@ -46,7 +46,7 @@ func TestInterrupt(t *testing.T) {
 	if n := l.nudge("MOCK: slow 80 200"); n.status != 0 {
 		t.Fatalf("%+v %+v", n, n.Error)
 	}
-	l.see("line 002")
+	l.See("line 002")
 	if status := l.verb(&done, nil, "interrupt", l.Name); status != 0 || !done.Delivered || !done.Confirmed || done.State != "idle" {
 		t.Errorf("at work: %d %+v", status, done)
 	}
@@ -56,47 +56,47 @@ func TestInterrupt(t *testing.T) {
 		t.Errorf("at a prompt: %d", status)
 	}
 	l.respond("denied", "deny")
-	l.is("idle")
+	l.Is("idle")
 }
 
 // TestPersonFirst: somebody at the terminal answers first; the answer of the verb
 // is refused, or told as theirs, and presses nothing.
 func TestPersonFirst(t *testing.T) {
 	l := newLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	p := l.asks("MOCK: shell touch one.txt", "permission")
 	l.listens()
 	l.key("3")
 	if r, status := l.try("accept", "--prompt", p.ID); status != 6 || r.Confirmed {
 		t.Errorf("status %d, %+v %+v", status, r, r.Error)
 	}
-	l.is("idle")
-	if l.made("one.txt") {
+	l.Is("idle")
+	if l.Made("one.txt") {
 		t.Error("refused, and it ran")
 	}
-	l.see(empty) // no key was left behind
+	l.See(empty) // no key was left behind
 }
 
 // TestRestart takes the conversation up, also when nothing was said in it, and
 // one that crashed.
 func TestRestart(t *testing.T) {
 	l := newLab(t, Ready())
-	l.is("idle")
-	_, err := l.host.Call(l.ctx, nil, "restart", l.Name) // nothing was said yet
+	l.Is("idle")
+	_, err := l.Host.Call(l.Ctx, nil, "restart", l.Name) // nothing was said yet
 	check(t, err)
-	l.is("idle")
+	l.Is("idle")
 	l.confirmed("MOCK: text remember the lab", "MOCK: text remember the lab")
-	_, err = l.host.Call(l.ctx, nil, "restart", l.Name)
+	_, err = l.Host.Call(l.Ctx, nil, "restart", l.Name)
 	check(t, err)
-	l.is("idle")
+	l.Is("idle")
 	l.confirmed("MOCK: text and now", "MOCK: text and now")
-	l.modelGot("MOCK: text and now", "remember the lab")
+	l.ModelGot("MOCK: text and now", "remember the lab")
 }
 
 // TestEnds: it ends by its own command, and by kill, which leaves no process.
 func TestEnds(t *testing.T) {
 	l := newLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	itself := 0 // what it runs for a moment at its start, a ps, is another
 	for _, command := range l.processes() {
 		if strings.Contains(command, "/gemini ") {
@@ -109,17 +109,17 @@ func TestEnds(t *testing.T) {
 	if n := l.nudge("/quit", "--command"); n.status != 0 {
 		t.Fatalf("%+v %+v", n, n.Error)
 	}
-	if code, err := l.Exited(l.ctx, patient); err != nil || code != 0 {
+	if code, err := l.Exited(l.Ctx, patient); err != nil || code != 0 {
 		t.Errorf("it ended with %d, %v", code, err)
 	}
-	_, err := l.host.Call(l.ctx, nil, "restart", l.Name)
+	_, err := l.Host.Call(l.Ctx, nil, "restart", l.Name)
 	check(t, err)
-	l.is("idle")
+	l.Is("idle")
 	l.asks("MOCK: shell sleep 300", "permission")
 	l.respond("accepted", "accept")
-	l.is("working")
+	l.Is("working")
 	called := time.Now()
-	_, err = l.host.Call(l.ctx, nil, "kill", l.Name)
+	_, err = l.Host.Call(l.Ctx, nil, "kill", l.Name)
 	check(t, err)
 	started := time.Now()
 	for len(l.processes()) > 0 && time.Since(started) < 5*time.Second {
@@ -134,9 +134,9 @@ func TestEnds(t *testing.T) {
 // processes are those that were started with the session's environment, but for
 // the holder.
 func (l *lab) processes() (found []string) {
-	l.t.Helper()
+	l.T.Helper()
 	all, err := filepath.Glob("/proc/[0-9]*/environ")
-	check(l.t, err)
+	check(l.T, err)
 	for _, name := range all {
 		env, err := os.ReadFile(name)
 		if err != nil || !strings.Contains(string(env), "\x00HOME="+l.home.Dir+"\x00") {
@@ -154,23 +154,23 @@ func (l *lab) processes() (found []string) {
 // tells it something at the beginning of a conversation.
 func TestGate(t *testing.T) {
 	l := newLab(t, Ready())
-	l.is("idle")
-	_, err := l.host.Call(l.ctx, nil, "start-context", l.Name, "any", "Say hello to <the> lab.")
+	l.Is("idle")
+	_, err := l.Host.Call(l.Ctx, nil, "start-context", l.Name, "any", "Say hello to <the> lab.")
 	check(t, err)
-	_, err = l.host.Call(l.ctx, nil, "restart", l.Name)
+	_, err = l.Host.Call(l.Ctx, nil, "restart", l.Name)
 	check(t, err)
-	l.is("idle")
-	_, err = l.host.Call(l.ctx, nil, "gate", l.Name, "--cap", "2", "gate", "Not yet: run the tests.")
+	l.Is("idle")
+	_, err = l.Host.Call(l.Ctx, nil, "gate", l.Name, "--cap", "2", "gate", "Not yet: run the tests.")
 	check(t, err)
 	n := l.nudge("MOCK: text done", "--wait", "--timeout", "60s")
 	if n.status != 0 || n.State == nil || *n.State != "idle" {
 		t.Fatalf("%+v %+v", n, n.Error)
 	}
-	l.modelGot("MOCK: text done", "Say hello to &lt;the&gt; lab.")
-	if n := l.api.Arrivals("Not yet: run the tests."); n != 2 {
+	l.ModelGot("MOCK: text done", "Say hello to &lt;the&gt; lab.")
+	if n := l.API.Arrivals("Not yet: run the tests."); n != 2 {
 		t.Errorf("it was held back %d times", n)
 	}
-	_, err = l.host.Call(l.ctx, nil, "gate", l.Name, "allow")
+	_, err = l.Host.Call(l.Ctx, nil, "gate", l.Name, "allow")
 	check(t, err)
 	l.confirmed("MOCK: text at last", "MOCK: text at last")
 }

@@ -24,11 +24,11 @@ var oddCommands = map[string]string{
 // TestOddCommands: whatever is in a command, its prompt shows it as it is.
 func TestOddCommands(t *testing.T) {
 	l := newLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	for name, command := range oddCommands {
 		file := name + ".txt"
 		command = strings.ReplaceAll(command, "FILE", file)
-		l.api.Queue(modelapi.Scenario{Steps: []modelapi.Step{
+		l.API.Queue(modelapi.Scenario{Steps: []modelapi.Step{
 			modelapi.Say(modelapi.Tool("run_shell_command", map[string]any{"command": command, "description": "Run the lab's command"})),
 			modelapi.Say(modelapi.Text("The command finished.")),
 		}})
@@ -37,9 +37,9 @@ func TestOddCommands(t *testing.T) {
 			t.Errorf("%s: it asks %q", name, p.Input)
 		}
 		l.respond("accepted", "accept", "--prompt", p.ID)
-		l.is("idle")
-		l.see(empty)
-		if !l.made(file) {
+		l.Is("idle")
+		l.See(empty)
+		if !l.Made(file) {
 			t.Errorf("%s: accepted, and it did not run", name)
 		}
 	}

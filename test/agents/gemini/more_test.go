@@ -19,16 +19,16 @@ import (
 func begin(t *testing.T, seed Seed, env map[string]string, flags ...string) *lab {
 	t.Helper()
 	l := prepare(t, seed)
-	check(t, l.host.Start())
+	check(t, l.Host.Start())
 	l.start("lab", env, flags...)
 	return l
 }
 
 // files are the names in the user's own folder of Gemini's.
 func (l *lab) files() (names []string) {
-	l.t.Helper()
+	l.T.Helper()
 	entries, err := os.ReadDir(l.home.Files)
-	check(l.t, err)
+	check(l.T, err)
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
@@ -40,22 +40,22 @@ func (l *lab) files() (names []string) {
 func TestIsolateNone(t *testing.T) {
 	l := begin(t, Ready(), nil, "--isolate", "none")
 	l.distrusted = true // no hook of ours runs
-	l.is("idle")
+	l.Is("idle")
 	l.confirmed("MOCK: text without hooks", "MOCK: text without hooks")
 	l.asks("MOCK: shell touch one.txt", "permission")
 	l.respond("denied", "deny")
-	l.is("idle")
+	l.Is("idle")
 	l.asks("MOCK: shell touch two.txt", "permission")
 	l.respond("accepted", "accept")
-	l.is("idle")
-	if l.made("one.txt") || !l.made("two.txt") {
-		t.Errorf("one %v, two %v", l.made("one.txt"), l.made("two.txt"))
+	l.Is("idle")
+	if l.Made("one.txt") || !l.Made("two.txt") {
+		t.Errorf("one %v, two %v", l.Made("one.txt"), l.Made("two.txt"))
 	}
 	l.asks("MOCK: ask 1", "question")
 	l.respond("answered", "option 2")
-	l.is("idle")
-	l.modelGot("MOCK: ask 1", "Green")
-	if events := l.History(l.ctx); strings.Contains(events, `"type":"hook"`) {
+	l.Is("idle")
+	l.ModelGot("MOCK: ask 1", "Green")
+	if events := l.History(l.Ctx); strings.Contains(events, `"type":"hook"`) {
 		t.Error("hooks ran")
 	}
 }
@@ -64,15 +64,15 @@ func TestIsolateNone(t *testing.T) {
 // in and nothing else.
 func TestIsolateFull(t *testing.T) {
 	l := begin(t, Ready(), nil, "--isolate", "full", "--trust")
-	l.reachesOut = true
-	l.is("idle")
+	l.ReachesOut = true
+	l.Is("idle")
 	before := l.files()
 	l.confirmed("MOCK: text in its own home", "MOCK: text in its own home")
 	l.asks("MOCK: shell touch one.txt", "permission")
 	l.respond("accepted", "accept")
-	l.is("idle")
-	if after := l.files(); !l.made("one.txt") || !slices.Equal(before, after) {
-		t.Errorf("made is %v; the user had %v and has %v", l.made("one.txt"), before, after)
+	l.Is("idle")
+	if after := l.files(); !l.Made("one.txt") || !slices.Equal(before, after) {
+		t.Errorf("made is %v; the user had %v and has %v", l.Made("one.txt"), before, after)
 	}
 }
 
@@ -81,8 +81,8 @@ func TestIsolateFull(t *testing.T) {
 // file, and the next session finds it there.
 func TestLogin(t *testing.T) {
 	l := begin(t, Seed{}, map[string]string{"GEMINI_API_KEY": ""}, "--isolate", "full", "--trust")
-	l.reachesOut = true
-	s := l.is("prompt")
+	l.ReachesOut = true
+	s := l.Is("prompt")
 	if s.Prompt == nil || s.Prompt.Type != "setup" || s.Prompt.Subtype != "auth" {
 		t.Fatalf("it asks %+v", s.Prompt)
 	}
@@ -94,23 +94,23 @@ func TestLogin(t *testing.T) {
 	p := l.promptUntil("for the key", func(p shown) bool { return p.Subtype == "api_key" && p.Ready && p.OnScreen })
 	l.refused(noDriver, "text "+l.home.Key, "--prompt", p.ID) // it would be written down
 	// It starts up behind its dialog, and empties that once it has.
-	for deadline := time.Now().Add(patient); !strings.Contains(l.History(l.ctx), `"event":"SessionStart"`); {
+	for deadline := time.Now().Add(patient); !strings.Contains(l.History(l.Ctx), `"event":"SessionStart"`); {
 		if time.Now().After(deadline) {
 			t.Fatal("it does not start up")
 		}
 	}
 	// A person pastes it, looks whether it stands there (Gemini draws the dialog
 	// before it listens), and presses Enter.
-	check(t, l.Paste(l.ctx, l.home.Key))
-	if _, err := l.See(l.ctx, 5*time.Second, l.home.Key); err != nil {
-		check(t, l.Paste(l.ctx, l.home.Key))
-		l.see(l.home.Key)
+	check(t, l.Paste(l.Ctx, l.home.Key))
+	if _, err := l.Session.See(l.Ctx, 5*time.Second, l.home.Key); err != nil {
+		check(t, l.Paste(l.Ctx, l.home.Key))
+		l.See(l.home.Key)
 	}
 	time.Sleep(time.Second) // Enter knows of it later than it is drawn, and nothing shows when
 	l.key("Enter")
-	l.is("idle")
+	l.Is("idle")
 	l.confirmed("MOCK: text logged in", "MOCK: text logged in")
-	if strings.Contains(l.History(l.ctx), l.home.Key) {
+	if strings.Contains(l.History(l.Ctx), l.home.Key) {
 		t.Error("the key stands in the events")
 	}
 	const name = "gemini-credentials.json"
@@ -133,9 +133,9 @@ func TestLogin(t *testing.T) {
 func TestQueueAndResume(t *testing.T) {
 	l := prepare(t, Ready())
 	check(t, os.Mkdir(filepath.Join(l.home.Files, "tmp"), 0o700)) // where Gemini has its chats, and sessions share them
-	check(t, l.host.Start())
+	check(t, l.Host.Start())
 	l.start("lab", nil)
-	l.is("idle")
+	l.Is("idle")
 	if n := l.nudge("MOCK: slow 20 100"); n.status != 0 {
 		t.Fatalf("%+v %+v", n, n.Error)
 	}
@@ -144,31 +144,31 @@ func TestQueueAndResume(t *testing.T) {
 			t.Fatalf("%+v %+v", n, n.Error)
 		}
 	}
-	l.see("✦ second of two")
-	l.is("idle")
+	l.See("✦ second of two")
+	l.Is("idle")
 	for _, message := range []string{"MOCK: text first of two", "MOCK: text second of two"} {
-		if n := l.api.Arrivals(message); n != 1 {
+		if n := l.API.Arrivals(message); n != 1 {
 			t.Errorf("%s arrived %d times", message, n)
 		}
 	}
-	_, err := l.host.Call(l.ctx, nil, "kill", l.Name)
+	_, err := l.Host.Call(l.Ctx, nil, "kill", l.Name)
 	check(t, err)
 	l.start("again", nil, "--resume", "latest")
-	l.is("idle")
+	l.Is("idle")
 	l.confirmed("MOCK: text and now", "MOCK: text and now")
-	l.modelGot("MOCK: text and now", "second of two")
+	l.ModelGot("MOCK: text and now", "second of two")
 }
 
 // TestRefusalIsRest measures how long after the key of a refusal it is idle.
 func TestRefusalIsRest(t *testing.T) {
 	l := begin(t, Ready(), nil)
-	l.is("idle")
+	l.Is("idle")
 	for range 3 * host.Soak() {
 		l.asks("MOCK: shell touch one.txt", "permission")
 		l.listens()
 		l.key("3")
 		pressed := time.Now()
-		l.is("idle")
+		l.Is("idle")
 		took := time.Since(pressed).Round(time.Millisecond)
 		if t.Logf("idle %s after the key", took); took > 500*time.Millisecond && quiet() {
 			t.Errorf("idle only %s after the key", took)

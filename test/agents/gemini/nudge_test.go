@@ -15,7 +15,7 @@ const shield = "\u2060"
 // true verdict.
 func TestNudges(t *testing.T) {
 	l := newLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	check(t, os.WriteFile(filepath.Join(l.home.Workspace, "notes.txt"), []byte("secret notes\n"), 0o600))
 	deep := filepath.Join(l.home.Workspace, "some", "where")
 	check(t, os.MkdirAll(deep, 0o700))
@@ -68,10 +68,10 @@ func TestNudges(t *testing.T) {
 			return
 		}
 	}
-	if l.made("ran.txt") {
+	if l.Made("ran.txt") {
 		t.Error("a message ran as a command")
 	}
-	for _, r := range l.api.Requests() {
+	for _, r := range l.API.Requests() {
 		if strings.Contains(string(r.Body), "secret notes") || strings.Contains(string(r.Body), "has explicitly selected the following agent") {
 			t.Fatal("a file was attached, or an agent chosen")
 		}

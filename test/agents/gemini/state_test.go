@@ -10,7 +10,7 @@ import (
 // TestTurn follows a session through a turn, with what was said and what it took.
 func TestTurn(t *testing.T) {
 	l := newLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	n := l.nudge("MOCK: text hello there", "--wait")
 	if n.status != 0 || !n.Confirmed || n.LastMessage == nil || *n.LastMessage != "hello there" {
 		t.Fatalf("%+v %+v", n, n.Error)
@@ -18,9 +18,9 @@ func TestTurn(t *testing.T) {
 	if n := l.nudge("MOCK: slow 20 100"); n.status != 0 {
 		t.Fatalf("%+v %+v", n, n.Error)
 	}
-	l.is("working")
-	l.is("idle")
-	out, err := l.host.Call(l.ctx, nil, "last", l.Name, "--json")
+	l.Is("working")
+	l.Is("idle")
+	out, err := l.Host.Call(l.Ctx, nil, "last", l.Name, "--json")
 	check(t, err)
 	for _, want := range []string{"slow end", `"input_tokens":18`, `"cache_read_input_tokens":7`, `"requests":1`} {
 		if !strings.Contains(string(out), want) {
@@ -39,7 +39,7 @@ func TestTrust(t *testing.T) {
 	} {
 		t.Run(c.way, func(t *testing.T) {
 			l := newLab(t, Seed{Authenticated: true})
-			s := l.is("prompt")
+			s := l.Is("prompt")
 			if s.Prompt == nil || s.Prompt.Type != "permission" || s.Prompt.Subtype != "trust" || len(s.Prompt.Options) != 3 {
 				t.Fatalf("trust is asked as %+v", s.Prompt)
 			}
@@ -47,19 +47,19 @@ func TestTrust(t *testing.T) {
 				t.Errorf("a message before the answer: %+v %+v", n, n.Error)
 			}
 			l.respond(c.outcome, c.way)
-			l.is("idle")
+			l.Is("idle")
 			states := l.states()
 			switch again := strings.HasSuffix(states, "restarting starting idle") && !strings.Contains(states, "idle "); {
 			case c.outcome == "denied":
 				l.distrusted = true
-				l.see("untrusted$|untrusted ")
+				l.See("untrusted$|untrusted ")
 				if states != "starting prompt starting idle" && states != "starting prompt idle" {
 					t.Errorf("states %s", states)
 				}
 			case !again:
 				// Its dialog, and with that what would end it, may be gone before it has
 				// ended; it goes on then as it was started.
-				l.see("due to untrusted folder")
+				l.See("due to untrusted folder")
 				l.distrusted = true
 				t.Log("it did not ask to be started again")
 			}
@@ -71,9 +71,9 @@ func TestTrust(t *testing.T) {
 // TestTrustGiven: the session says so, or Berth answers for it.
 func TestTrustGiven(t *testing.T) {
 	l := prepare(t, Seed{Authenticated: true})
-	check(t, l.host.Start())
+	check(t, l.Host.Start())
 	l.start("trust", nil, "--trust")
-	l.is("idle")
+	l.Is("idle")
 	if states := l.states(); states != "starting idle" {
 		t.Errorf("states %s", states)
 	}

@@ -3,14 +3,10 @@
 package gemini
 
 import (
-	"bytes"
-	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
-
-	"berth/test/agents/modelapi"
 )
 
 // cell is a way to answer a dialog and what comes of it: an outcome, or the
@@ -115,11 +111,11 @@ func TestWays(t *testing.T) {
 
 func (d *dialog) test(t *testing.T) {
 	l := newLab(t, Ready(), d.args...)
-	l.is("idle")
+	l.Is("idle")
 	open, message, file := false, "", ""
 	for i, c := range d.cells {
 		if !open {
-			l.see(empty) // what was answered is off the screen
+			l.See(empty) // what was answered is off the screen
 			message, file = fmt.Sprintf(d.message, i), ""
 			if d.file != "" {
 				file = fmt.Sprintf(d.file, i)
@@ -133,36 +129,23 @@ func (d *dialog) test(t *testing.T) {
 		}
 		l.respond(c.want, c.way)
 		if d.ends != "" {
-			l.is(d.ends)
+			l.Is(d.ends)
 		} else {
-			l.is("idle")
+			l.Is("idle")
 		}
 		if c.tells != "" {
-			l.modelGot(message, c.tells)
+			l.ModelGot(message, c.tells)
 		}
-		if file != "" && l.made(file) != (c.want != "denied") {
-			t.Fatalf("%s: made is %v", what, l.made(file))
+		if file != "" && l.Made(file) != (c.want != "denied") {
+			t.Fatalf("%s: made is %v", what, l.Made(file))
 		}
-	}
-}
-
-// modelGot waits for the model to get a text in the turn that a message began.
-func (l *lab) modelGot(message, text string) {
-	l.t.Helper()
-	ctx, cancel := context.WithTimeout(l.ctx, patient)
-	defer cancel()
-	_, err := l.api.Wait(ctx, func(r modelapi.Request) bool {
-		return r.Kind == modelapi.KindTurn && r.Prompt == message && bytes.Contains(r.Body, []byte(text))
-	})
-	if err != nil {
-		l.t.Fatalf("%s: the model did not get %q: %v", message, text, err)
 	}
 }
 
 // TestTwoInARow: one answer never answers two dialogs.
 func TestTwoInARow(t *testing.T) {
 	l := newLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	for _, way := range []struct{ message, first, second string }{
 		{"MOCK: shell2", "first.txt", "second"}, {"MOCK: parallel", "p1.txt", "p2"},
 	} {
@@ -171,14 +154,14 @@ func TestTwoInARow(t *testing.T) {
 		one := l.promptUntil("the first", func(p shown) bool { return p.Ready && p.OnScreen && strings.Contains(p.Input, way.first) })
 		l.respond("accepted", "accept", "--prompt", one.ID)
 		two := l.promptUntil("the second", func(p shown) bool { return p.ID != one.ID && p.Ready && p.OnScreen })
-		if !l.made(way.first) && way.message == "MOCK: shell2" || l.made(way.second) {
-			t.Fatalf("%s: first %v, second %v after one answer", way.message, l.made(way.first), l.made(way.second))
+		if !l.Made(way.first) && way.message == "MOCK: shell2" || l.Made(way.second) {
+			t.Fatalf("%s: first %v, second %v after one answer", way.message, l.Made(way.first), l.Made(way.second))
 		}
 		l.refused("STALE_PROMPT", "accept", "--prompt", one.ID)
 		l.respond("denied", "deny", "--prompt", two.ID)
-		l.is("idle")
-		if l.made(way.second) || !l.made(way.first) {
-			t.Fatalf("%s: first %v, second %v at the end", way.message, l.made(way.first), l.made(way.second))
+		l.Is("idle")
+		if l.Made(way.second) || !l.Made(way.first) {
+			t.Fatalf("%s: first %v, second %v at the end", way.message, l.Made(way.first), l.Made(way.second))
 		}
 	}
 }
@@ -188,7 +171,7 @@ func TestTwoInARow(t *testing.T) {
 // it, once or twice. An answer is that of one question or of none.
 func TestLoop(t *testing.T) {
 	l := newLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	l.asks("MOCK: loop", "notice")
 	answered := 0
 	for range 10 {
@@ -207,7 +190,7 @@ func TestLoop(t *testing.T) {
 			t.Fatalf("status %d, %+v %+v", status, r, r.Error)
 		}
 	}
-	if l.is("idle"); answered == 0 {
+	if l.Is("idle"); answered == 0 {
 		t.Error("no answer was confirmed")
 	}
 	l.confirmed("MOCK: text and on", "MOCK: text and on")
@@ -215,13 +198,13 @@ func TestLoop(t *testing.T) {
 
 // promptOrIdle waits for a prompt on the screen, or for a rest that lasts: nil.
 func (l *lab) promptOrIdle() *shown {
-	l.t.Helper()
+	l.T.Helper()
 	for rested, deadline := 0, time.Now().Add(2*patient); time.Now().Before(deadline); {
 		var p shown
 		if status := l.verb(&p, nil, "prompt", l.Name); status == 0 && p.Ready && p.OnScreen {
 			return &p
 		}
-		if rested++; l.state().State != "idle" {
+		if rested++; l.Said().State != "idle" {
 			rested = 0
 		}
 		if rested > 1 {
@@ -230,7 +213,7 @@ func (l *lab) promptOrIdle() *shown {
 		var told struct{}
 		l.verb(&told, nil, "wait", l.Name, "--until", "prompt", "--timeout", "2s")
 	}
-	l.t.Fatal("it neither asks nor rests")
+	l.T.Fatal("it neither asks nor rests")
 	return nil
 }
 
@@ -238,9 +221,9 @@ func (l *lab) promptOrIdle() *shown {
 // words of theirs would go with it.
 func TestBegun(t *testing.T) {
 	l := newLab(t, Ready())
-	l.is("idle")
+	l.Is("idle")
 	begin := func(message string, keys ...string) shown {
-		l.see(empty)
+		l.See(empty)
 		p := l.asks(message, "question")
 		l.listens()
 		for _, key := range keys {
@@ -251,25 +234,25 @@ func TestBegun(t *testing.T) {
 	if p := begin("MOCK: ask-ticks begun", "1"); strings.Join(p.Options, " ") != "Sea Hills Town Wood" {
 		t.Errorf("it offers %q", p.Options)
 	}
-	l.see(`1\. \[x\] Sea`)
+	l.See(`1\. \[x\] Sea`)
 	l.respond("answered", "answer 1=1,3")
-	l.is("idle")
-	l.modelGot("MOCK: ask-ticks begun", answer("Sea, Town"))
+	l.Is("idle")
+	l.ModelGot("MOCK: ask-ticks begun", answer("Sea, Town"))
 	begin("MOCK: ask-many begun", "2")
-	l.see(`2\. \[x\] Metrics`)
+	l.See(`2\. \[x\] Metrics`)
 	l.respond("answered", "option 1")
-	l.is("idle")
-	l.modelGot("MOCK: ask-many begun", answer("Logging"))
+	l.Is("idle")
+	l.ModelGot("MOCK: ask-many begun", answer("Logging"))
 	begin("MOCK: ask-many words", "5", "m")
-	l.see(`● 5\. \[x\] m`)
+	l.See(`● 5\. \[x\] m`)
 	l.refused(noDriver, "answer 1=1,3")
 	l.refused(noDriver, "text not mine")
 	l.key("Up") // to where digits choose
-	l.see("^│ Enter to select")
+	l.See("^│ Enter to select")
 	l.key("1")
-	l.see(`● 1\. \[x\] Logging`)
+	l.See(`● 1\. \[x\] Logging`)
 	l.refused("NOT_READY", "answer 1=1,3")
-	l.see(`5\. \[.\] m`)
+	l.See(`5\. \[.\] m`)
 	l.respond("denied", "deny")
-	l.is("idle")
+	l.Is("idle")
 }

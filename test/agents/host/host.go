@@ -341,3 +341,15 @@ func (v *Viewer) Close() {
 	v.stop()
 	<-v.ended
 }
+
+// WriteJSON writes a file of settings into an agent's home.
+func WriteJSON(file string, v any) error {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(file, append(data, '\n'), 0o600); err != nil {
+		return fmt.Errorf("seed a home: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,232 @@
+// Package testbed is what the tests of every real agent share: a Berth server with one
+// session, in which the agent runs against a model API on loopback. The tests of one
+// agent embed Lab in a type of their own, which adds the agent's home and what only that
+// agent does. A method fails its test where it cannot do what it says.
+package testbed
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/test/agents/host"
+	"berth/test/agents/modelapi"
+	"berth/test/agents/npm"
+)
+
+// Programs are the programs under test. Main makes them once for a package's tests.
+type Programs struct {
+	Berth, Agent string
+}
+
+// Main installs the agent, builds berth and runs the tests; it returns the exit status.
+// Without npm it says that the tests are skipped. prepare runs before the tests and gets
+// the folder of the built programs; it may be nil.
+func Main(m *testing.M, name string, install func(context.Context) (string, error), made *Programs, prepare func(ctx context.Context, dir string)) int {
+	flag.Parse()
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "berth-agents-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "make a folder for the binary:", err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	if made.Agent, err = install(ctx); err != nil {
+		if errors.Is(err, npm.ErrNone) {
+			fmt.Printf("SKIPPED: the tests with the real %s: %v\n", name, err)
+			return 0
+		}
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	if made.Berth, err = host.Build(ctx, dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	if prepare != nil {
+		prepare(ctx, dir)
+	}
+	return m.Run()
+}
+
+// Lab is an agent in a session of its own server. Its methods are one goroutine's.
+type Lab struct {
+	T    *testing.T
+	Ctx  context.Context
+	API  *modelapi.Server
+	Host *host.Host
+	Dir  string // of the server, with a path short enough for sockets
+
+	// Patient bounds the wait for what must happen; only a busy machine needs it.
+	Patient time.Duration
+	// Workspace is the folder that the agent works in.
+	Workspace string
+	// Refused are hosts that the agent tries at each start whatever its settings say.
+	Refused []string
+	// ReachesOut lets it try hosts other than the API, without success.
+	ReachesOut bool
+
+	*host.Session // nil until it is started
+}
+
+// New makes a lab whose server is not started and that has no session. The test's end
+// ends all of it.
+func New(t *testing.T, berth string, patient time.Duration, startAPI func(context.Context) (*modelapi.Server, error)) *Lab {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(host.Soak())*5*time.Minute)
+	t.Cleanup(cancel)
+	dir, err := os.MkdirTemp("/tmp", "ba")
+	Check(t, err)
+	t.Cleanup(func() { Check(t, os.RemoveAll(dir)) })
+	l := &Lab{T: t, Ctx: ctx, Dir: dir, Patient: patient}
+	l.API, err = startAPI(ctx)
+	Check(t, err)
+	t.Cleanup(l.API.Close)
+	l.Host, err = host.New(ctx, berth, dir)
+	Check(t, err)
+	t.Cleanup(l.end)
+	return l
+}
+
+// Configure writes the server's berth.yaml; call it before the server starts.
+func (l *Lab) Configure(yaml string) {
+	l.T.Helper()
+	folder := filepath.Join(l.Dir, ".config", "berth") // where the server looks for it
+	Check(l.T, os.MkdirAll(folder, 0o700))
+	Check(l.T, os.WriteFile(filepath.Join(folder, "berth.yaml"), []byte(yaml), 0o600))
+}
+
+// end ends the sessions and the server, and shows what helps with a test that failed.
+func (l *Lab) end() {
+	if l.T.Failed() && l.Session != nil {
+		l.report(context.Background())
+	}
+	Check(l.T, l.Host.Close())
+	hosts := slices.DeleteFunc(l.API.Outside(), func(host string) bool { return slices.Contains(l.Refused, host) })
+	if len(hosts) > 0 && !l.ReachesOut {
+		l.T.Errorf("it tried to reach %v", hosts)
+	}
+	if keep := os.Getenv("BERTH_LAB_KEEP"); keep != "" {
+		Check(l.T, l.API.Keep(keep, l.T.Name()))
+	}
+}
+
+func (l *Lab) report(ctx context.Context) {
+	screen, err := l.Screen(ctx)
+	l.T.Logf("the last screen (%v):\n%s", err, screen)
+	for line := range strings.Lines(l.History(ctx)) {
+		l.T.Logf("%.600s", strings.TrimSpace(line))
+	}
+	if out, err := l.Host.Call(ctx, nil, "explain", l.Name, "--text"); err == nil {
+		l.T.Logf("explain:\n%s", out)
+	}
+	for _, r := range l.API.Requests() {
+		l.T.Logf("%s %s %s %s step %d: %.80q", r.Time.Format("05.000"), r.Method, r.Path, r.Kind, r.Step, r.Prompt)
+	}
+}
+
+// Check fails the test with an error.
+func Check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// See waits for a screen on which each pattern matches a line.
+func (l *Lab) See(patterns ...string) string {
+	l.T.Helper()
+	screen, err := l.Session.See(l.Ctx, l.Patient, patterns...)
+	Check(l.T, err)
+	return screen
+}
+
+// Gone waits until a pattern matches no line.
+func (l *Lab) Gone(pattern string) string {
+	l.T.Helper()
+	screen, err := l.Session.Gone(l.Ctx, l.Patient, pattern)
+	Check(l.T, err)
+	return screen
+}
+
+// Made reports whether there is such a file in the workspace.
+func (l *Lab) Made(file string) bool {
+	_, err := os.Stat(filepath.Join(l.Workspace, file))
+	return err == nil
+}
+
+// Asked waits for the model to be asked for a step of the turn that a message began.
+func (l *Lab) Asked(message string, step int) modelapi.Request {
+	l.T.Helper()
+	ctx, cancel := context.WithTimeout(l.Ctx, l.Patient)
+	defer cancel()
+	r, err := l.API.Wait(ctx, func(r modelapi.Request) bool {
+		return r.Kind == modelapi.KindTurn && !r.Subagent && r.Prompt == message && r.Step == step
+	})
+	Check(l.T, err)
+	return r
+}
+
+// ModelGot waits for the model to get a text in the turn that a message began.
+func (l *Lab) ModelGot(message, text string) {
+	l.T.Helper()
+	ctx, cancel := context.WithTimeout(l.Ctx, l.Patient)
+	defer cancel()
+	_, err := l.API.Wait(ctx, func(r modelapi.Request) bool {
+		return r.Kind == modelapi.KindTurn && r.Prompt == message && strings.Contains(string(r.Body), text)
+	})
+	if err != nil {
+		l.T.Fatalf("%s: the model did not get %q: %v", message, text, err)
+	}
+}
+
+// Said is what the verb state says, as far as the tests of several agents look at it.
+type Said struct {
+	State  string
+	Tier   int
+	Cause  string
+	Prompt *struct {
+		ID, Type, Subtype, Tool, Title, Input string
+		Options                               []string
+	}
+	Failure *struct{ Class, Text string }
+}
+
+// Said is what berth believes of the session now.
+func (l *Lab) Said() Said {
+	l.T.Helper()
+	out, err := l.Host.Call(l.Ctx, nil, "state", l.Name)
+	Check(l.T, err)
+	var s Said
+	Check(l.T, json.Unmarshal(out, &s))
+	return s
+}
+
+// Is waits for a state and gives all that is said with it.
+func (l *Lab) Is(state string) Said {
+	l.T.Helper()
+	out, err := l.Host.Call(l.Ctx, nil, "wait", l.Name, "--until", state, "--timeout", l.Patient.String())
+	if err != nil {
+		l.T.Fatalf("wait for %s: %v; it is %+v", state, err, l.Said())
+	}
+	var s Said
+	Check(l.T, json.Unmarshal(out, &s))
+	return s
+}
+
+// ArrivedAs is how a nudge should say that a text arrived: as the message that it is, or
+// changed by a character that keeps it from being a command.
+func ArrivedAs(text, arrives string) string {
+	if strings.TrimSpace(text) != strings.TrimSpace(arrives) {
+		return "changed"
+	}
+	return "message"
+}
