@@ -50,8 +50,8 @@ type Namer interface {
 	Names(asked, call *Fact) *Request
 }
 
-// Mute is a Driver that has no way to give some answers: its programs say that they ask,
-// and do not say how they are answered.
+// Mute is a Driver that can't give some answers: its program reports that it asks, but not how
+// to answer.
 type Mute interface {
 	Unanswerable(*Request) bool
 }

@@ -63,8 +63,8 @@ func (in Input) Texts(fields map[string]*string) error {
 	return nil
 }
 
-// ReadExactly reads JSON whose fields have these names. It is an error when it has a
-// name twice, or in other letters: parsers do not agree which of them holds.
+// ReadExactly reads JSON whose fields have these names. A duplicate name, or a name in other
+// letter case, is an error: parsers disagree on which field wins.
 func ReadExactly(raw json.RawMessage, v any, names ...string) error {
 	if anyName(raw, func(name string, others map[string]bool) bool {
 		other := func(known string) bool { return known != name && strings.EqualFold(known, name) }
@@ -83,8 +83,8 @@ func Repeats(raw json.RawMessage) bool {
 	return anyName(raw, func(name string, others map[string]bool) bool { return others[name] })
 }
 
-// anyName says whether is holds for a name of an object within the JSON; others are those
-// that the object has before it.
+// anyName says whether is returns true for the name of any field in the JSON. others are the
+// names that the same object has before it.
 func anyName(raw json.RawMessage, is func(name string, others map[string]bool) bool) bool {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()

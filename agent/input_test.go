@@ -45,8 +45,8 @@ func TestReadInput(t *testing.T) {
 	}
 }
 
-// A field counts by its exact name. One in other letters beside it, or in its place, is
-// another one to the agent, and must not be what a person reads.
+// A field counts by its exact name. To the agent a name in other letter case is another field,
+// so a person must not read it in place of the real one.
 func TestReadExactly(t *testing.T) {
 	type input struct {
 		Plan      string

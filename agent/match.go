@@ -1,6 +1,6 @@
 package agent
 
-// MatchIf is m where it is so, else NoMatch.
+// MatchIf returns m if so is true, else NoMatch.
 func MatchIf(so bool, m Match) Match {
 	if so {
 		return m
@@ -8,14 +8,14 @@ func MatchIf(so bool, m Match) Match {
 	return NoMatch
 }
 
-// Matchers compare a dialog with a prompt of their type, which has the dialog's type and
-// subtype. A nil one is for an agent that has no such dialog.
+// Matchers compare a dialog with a prompt of the same type and subtype. A matcher is nil when
+// the agent has no such dialog.
 type Matchers struct {
 	Question, Form, Plan, Permission func(d *Dialog, p *Request) Match
 }
 
-// Match is Driver.Match by the prompt's type. Pages of a start are known by their title,
-// and permissions with a subtype by that alone.
+// Match is Driver.Match by the prompt's type. The title alone identifies a start page; the
+// subtype alone identifies a permission that has one.
 func (m Matchers) Match(d *Dialog, p *Request) Match {
 	if d.Type != p.Type || d.Subtype != Value(p.Subtype) {
 		return NoMatch

@@ -1,6 +1,6 @@
 package agent
 
-// Names of the agents, as configuration and the verb new have them.
+// Names of the agents, as used in the configuration and by the verb new.
 const (
 	Claude = "claude" // Claude Code
 	Codex  = "codex"  // Codex CLI
@@ -9,5 +9,5 @@ const (
 	Generic = "generic"
 )
 
-// Names lists the agents that configuration may name. cmd/berth has a driver for each.
+// Names lists the agents that the configuration may name. cmd/berth has a driver for each.
 func Names() []string { return []string{Claude, Codex, Gemini, Generic} }

@@ -66,7 +66,7 @@ type Request struct {
 	Input           *string         `json:"input"` // what the tool would do, at most InputLimit characters
 	InputBytes      int             `json:"input_bytes"`
 	InputTruncated  bool            `json:"input_truncated"`
-	Text            *string         `json:"text"` // of a plan, a question, a notice; of a permission, what it is told beside its input
+	Text            *string         `json:"text"` // of a plan, a question or a notice; of a permission, its input's other fields
 	URL             *string         `json:"url"`  // to be opened in a browser
 	Options         []string        `json:"options"`
 	OptionsFallback bool            `json:"options_fallback"` // not read off the screen but known from elsewhere
@@ -89,11 +89,10 @@ type Request struct {
 	Raw json.RawMessage `json:"-"`
 }
 
-// Sign puts the digest in of what a person reads before answering: what kind of
-// prompt it is, of which subagent, the tool with its whole input, the texts, the
-// questions and the options. The page that confirms several answers asks about those, so
-// they are in its digest. What goes on elsewhere, or is typed, while a notice or a login is
-// open, is not asked about. What can be chosen in a notice is.
+// Sign sets Digest, a hash of what a person reads before answering: the prompt's type,
+// subagent, tool with its whole input, texts, questions and options. It covers the answers on
+// the page that confirms several of them, and the options of a notice. It leaves out text that
+// changes or is typed while a notice or a login is open.
 func (p *Request) Sign() {
 	all := struct {
 		Type                                          PromptType
@@ -113,7 +112,7 @@ func (p *Request) Sign() {
 	case p.Type == PromptSetup && p.Subtype != nil && *p.Subtype == SubtypeOAuthLogin:
 		all.Text, all.Options = nil, nil
 	}
-	if p.Type == PromptQuestion && len(p.Questions) > 0 && !p.Reviewing() { // those of the page that is shown; its questions have all
+	if p.Type == PromptQuestion && len(p.Questions) > 0 && !p.Reviewing() { // the options of the visible page; Questions has all pages
 		all.Title, all.Text, all.Options = nil, nil, nil
 	}
 	data, err := json.Marshal(all)

@@ -84,11 +84,10 @@ type Dialog struct {
 	Rows         []DrawnRow
 	Cols, Height int
 	Dir          string
-	// Sections are, for agents that lay their dialogs out anew for a screen of another size,
-	// what it asks about, in rows without what frames them, and then what is said about
-	// that. None: it is Body.
+	// Sections are for agents that redraw a dialog when the screen's size changes: the rows of its
+	// subject without their frame, and then the text about the subject. If nil, Body counts.
 	Sections []string
-	// Alike: it shows so little of what it asks about that another may look the same.
+	// Alike: the dialog shows too little of its subject; another dialog may look the same.
 	Alike bool
 	// AfterTurn: it asks about the turn that has just ended, and outlasts it.
 	AfterTurn bool
@@ -158,8 +157,7 @@ func (d *Dialog) Labels() []string {
 	return out
 }
 
-// Focused is the number of the option that the dialog has chosen already, from 1; 0 for
-// none.
+// Focused is the number of the preselected option, from 1; 0 for none.
 func (d *Dialog) Focused() int {
 	for i, o := range d.Options {
 		if o.Focused {
@@ -169,8 +167,8 @@ func (d *Dialog) Focused() int {
 	return 0
 }
 
-// SameAs reports whether the dialog is the one that was seen, whole and with the same
-// choices. A nil dialog is none.
+// SameAs reports whether the dialog is complete and equal to seen, options included. A nil
+// dialog equals none.
 func (d *Dialog) SameAs(seen *Dialog) bool {
 	if d == nil || d.Partial || d.Type != seen.Type || d.Subtype != seen.Subtype || d.Title != seen.Title ||
 		d.Body != seen.Body || d.Confirm != seen.Confirm || len(d.Options) != len(seen.Options) {

@@ -1,8 +1,8 @@
 package agent
 
-// Silent is a Driver but for its Name that knows nothing: no source says anything, no
-// dialog is known, and no source may move the state. A driver embeds it and has methods
-// for what its agent does say. Its zero value is ready.
+// Silent implements Driver without Name. It knows nothing: no source reports a fact, no dialog
+// is known, and no source may change the state. A driver embeds it and overrides the methods
+// that its agent supports. Its zero value is ready.
 type Silent struct{}
 
 // Hook knows no event.
@@ -23,24 +23,24 @@ func (Silent) Log([]byte) ([]Fact, error) { return nil, nil }
 // Stream knows no structured output.
 func (Silent) Stream([]byte) ([]Fact, error) { return nil, nil }
 
-// Screen sees neither dialog nor composer.
+// Screen finds neither a dialog nor a composer.
 func (Silent) Screen(*View) *Reading { return &Reading{} }
 
-// FromDialog is a prompt of the dialog's type that only keys answer.
+// FromDialog is a prompt of the dialog's type that only keys can answer.
 func (Silent) FromDialog(d *Dialog) *Request {
 	return &Request{Type: d.Type, Modal: true, Channel: ChannelKeys, Options: []string{}}
 }
 
-// Match knows no dialog: none shows a prompt.
+// Match knows no dialog, so no dialog matches a prompt.
 func (Silent) Match(*Dialog, *Request) Match { return NoMatch }
 
 // Fill knows no dialog.
 func (Silent) Fill(*Request, *Dialog) {}
 
-// Waiting is a question without words: a live state file may say that there is one.
+// Waiting is a question without text: a live state file may report only that there is one.
 func (Silent) Waiting(*Fact) *Request {
 	return &Request{Type: PromptQuestion, Modal: true, Channel: ChannelKeys, Options: []string{}}
 }
 
-// Table has no witness for any move.
+// Table names no source for any change of state.
 func (Silent) Table() Table { return Table{} }

@@ -7,7 +7,7 @@ import (
 	"berth/agent"
 )
 
-// brewer follows a program that writes what it does into its terminal's title.
+// brewer drives a program that writes its activity into its terminal's title.
 type brewer struct{ agent.Silent }
 
 func (brewer) Name() string { return "brewer" }
@@ -25,7 +25,7 @@ func (brewer) Table() agent.Table {
 	return agent.Table{agent.MoveReady: title, agent.MoveWork: title, agent.MoveRest: title}
 }
 
-// A driver embeds Silent and has methods for what its agent says.
+// A driver embeds Silent and overrides the methods that its agent supports.
 func ExampleSilent() {
 	var d agent.Driver = brewer{}
 	fmt.Println(d.Title("brewing tea")[0].Level, d.Screen(nil).Dialog == nil)

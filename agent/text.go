@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// evidenceRunes bounds what evidence shows of a text, in characters.
+// evidenceRunes bounds the text in evidence, in characters.
 const evidenceRunes = 120
 
-// FirstLine is what evidence shows of a text: its first line that is not blank.
+// FirstLine is the text's first line that is not blank, for evidence.
 func FirstLine(s string) string {
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
 	if r := []rune(s); len(r) > evidenceRunes {
@@ -18,7 +18,7 @@ func FirstLine(s string) string {
 	return s
 }
 
-// Value is the text that s points to; empty for nil.
+// Value is the string that s points to; empty for nil.
 func Value(s *string) string {
 	if s == nil {
 		return ""
@@ -26,7 +26,7 @@ func Value(s *string) string {
 	return *s
 }
 
-// Compact is JSON without blanks; empty for what is not JSON.
+// Compact is JSON without blanks; empty if the input isn't valid JSON.
 func Compact(input json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Compact(&b, input) != nil {

@@ -60,8 +60,8 @@ type Breaker interface {
 	Broke(before, now *Composer) bool
 }
 
-// Enterer is a Typist whose agent takes a message by other keys than Enter.
+// Enterer is a Typist whose agent needs keys other than Enter to send a message.
 type Enterer interface {
-	// Enter is what sends the typed text that the composer holds.
+	// Enter returns the keys that send the typed text in the composer.
 	Enter(typed string) []byte
 }

@@ -18,8 +18,8 @@ type Caret struct {
 	Visible  bool
 }
 
-// Row is a line of the screen. Text is without blanks at its end, but for such
-// as are drawn inverse; Spans are the stretches that are inverse, dim, bold or of a color.
+// Row is a line of the screen. Text has no blanks at its end, except inverse ones. Spans are
+// the stretches that are inverse, dim, bold or colored.
 type Row struct {
 	Text  string
 	Spans []Span
@@ -58,7 +58,7 @@ func (r Row) Dim(from int) bool {
 	return true
 }
 
-// Bold says whether all of the row's text that is not blank is bold, and there is some.
+// Bold says whether the row has text and all of it, blanks aside, is bold.
 func (r Row) Bold() bool {
 	bold := 0
 	for _, s := range r.Spans {
@@ -104,7 +104,7 @@ func (r Row) colorAt(i int) uint32 {
 	return 0
 }
 
-// LastRow is the last row that is not blank; -1 for an empty screen.
+// LastRow is the last row that isn't blank; -1 for an empty screen.
 func (v *View) LastRow() int {
 	for i := len(v.Lines) - 1; i >= 0; i-- {
 		if strings.TrimSpace(v.Lines[i].Text) != "" {
@@ -114,8 +114,8 @@ func (v *View) LastRow() int {
 	return -1
 }
 
-// Text is the text of the rows from one to another, each without blanks at its ends and
-// without empty ones at the text's ends.
+// Text joins the rows from..to without blanks at their ends and without empty rows at the
+// text's start and end.
 func (v *View) Text(from, to int) string {
 	var lines []string
 	for i := max(from, 0); i <= to; i++ {

@@ -135,8 +135,8 @@ func TestDigestBeforeItsHook(t *testing.T) {
 	}
 }
 
-// TestBarOfAnEmptyLine: a command of several lines has its bar before an empty one too, and is
-// the prompt that its hook told of.
+// TestBarOfAnEmptyLine: a command of several lines has its bar before an empty line too. Its
+// dialog matches the prompt that the hook reported.
 func TestBarOfAnEmptyLine(t *testing.T) {
 	r := asksOfCommand("List", "│ touch a", "│", "│ ls")
 	if want := "touch a\n\nls"; r.Dialog.Asked != want {

@@ -160,15 +160,15 @@ func colorBorder(rows []agent.DrawnRow) (border int, ok bool) {
 	return border, border > 0
 }
 
-// bar begins each row of a long line in the frame, at every width of the screen: of one
-// with 89 columns and more, and of none with 77. 2.1.330 was seen to. It begins each row of
-// a command of several lines too, also an empty one.
+// bar begins each row of a long line in the frame, at every width of the screen. Lines of 89
+// columns and more have it, lines of 77 columns don't (2.1.330). It also begins each row of a
+// command of several lines, empty lines included.
 const (
 	bar       = "│ "
 	mostPlain = 88 // columns that a line without a bar has at the most
 )
 
-// unbar takes the bar off a row. Of an empty one it is all that there is.
+// unbar takes the bar off a row. The row of an empty line is the bar alone.
 func unbar(row string) (text string, barred bool) {
 	if row == strings.TrimRight(bar, " ") {
 		return "", true
@@ -250,8 +250,9 @@ func (r *drawnRows) fetch(url, prompt string) agent.Match {
 	return r.text(rows, besideIndented).Of(`url: "` + url + `", prompt: "` + prompt + "\"\n" + says)
 }
 
-// sectionsOf are what a dialog is about without what depends on the screen's size, what
-// it asks, and which file or what describes the command: that has no room first.
+// sectionsOf are the parts of a dialog that don't depend on the screen's size: what it is
+// about, the file or the description of the command, and the question. On a small screen the
+// file or description is dropped first.
 func sectionsOf(d *agent.Dialog) []string {
 	r := readDrawn(d)
 	about, described := r.framed, untipped(r.above)
@@ -272,7 +273,7 @@ func sectionsOf(d *agent.Dialog) []string {
 	return []string{strings.Join(rows, "\n"), says, d.Question}
 }
 
-// rowsOf are the texts of rows.
+// rowsOf returns the texts of rows.
 func rowsOf(rows []agent.DrawnRow) []string {
 	all := make([]string, len(rows))
 	for i, row := range rows {

@@ -352,8 +352,8 @@ func TestForgedWords(t *testing.T) {
 	}
 }
 
-// Labels that differ in blanks or in Markdown's signs alone are not surely the same, and one
-// that is explained otherwise than was told is not the one that was told.
+// Labels that differ only in blanks or in Markdown's marks may belong to different options. An
+// option whose description differs from the hook's is another option.
 func TestForgedLabels(t *testing.T) {
 	for _, c := range []struct {
 		box, label, more string
@@ -435,8 +435,8 @@ func TestHookBehindAForgedEnd(t *testing.T) {
 	s.refuses("rm -rf ~/build", r)
 }
 
-// Words that are drawn alike at one width need not be so at another. What was seen in a row
-// of its own is another prompt once its rows may go on in the next.
+// Two commands can look the same at one width and differ at another. A prompt gets a new id
+// when a row that was a line of its own may continue in the next row.
 func TestForgedAtAnotherWidth(t *testing.T) {
 	at := func(cols int, description string, rows ...string) *agent.Reading {
 		out := []string{strings.Repeat("─", cols), " Bash command", " " + description, strings.Repeat("╌", cols)}
@@ -468,8 +468,8 @@ func TestForgedAtAnotherWidth(t *testing.T) {
 	}
 }
 
-// What a dialog of a tool without a title of its own shows is not compared: what a hook told
-// of such a tool is answered by that hook, and the dialog as it is drawn.
+// TestOtherTools: Berth doesn't compare the dialog of a tool without a title of its own. The
+// waiting hook takes the answer to its call; without it the dialog is asked as it is drawn.
 func TestOtherTools(t *testing.T) {
 	r := draw(80, 40, strings.Join([]string{strings.Repeat("─", 80), " Edit notebook", " a.ipynb", strings.Repeat("╌", 80), " 1 +rm -rf x", strings.Repeat("╌", 80),
 		" Do you want to make this edit to a.ipynb?", " ❯ 1. Yes", "   2. No", "", " Esc to cancel · Tab to amend"}, "\n"))

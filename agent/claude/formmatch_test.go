@@ -131,7 +131,7 @@ func TestFieldsOfAForm(t *testing.T) {
 		}
 		id = s.f.Status().Request.ID
 	}
-	s = newForgery(t) // what accept sends of a form that was only seen
+	s = newForgery(t) // the answer "accept" to a form that only the screen showed
 	digests := map[string]bool{}
 	for value, want := range map[string]string{"  ❯   Wipe: not set": "Wipe: not set", "  ❯ ✔ Wipe: ☒": "Wipe: ☒", "  ❯ ✔ Wipe: ☐": "Wipe: ☐"} {
 		s.show(formWith(value))

@@ -208,9 +208,8 @@ func FuzzHook(f *testing.F) {
 	})
 }
 
-// TestNamesInOtherLetters: what a person reads of a plan or of questions is read from the
-// fields that the agent reads. Claude Code passes on all others that a model puts beside
-// them.
+// TestNamesInOtherLetters: a person reads plans and questions from the same fields as the
+// agent. Claude Code also passes on any other field that a model adds.
 func TestNamesInOtherLetters(t *testing.T) {
 	for tool, inputs := range map[string][]string{
 		"ExitPlanMode": {
@@ -234,7 +233,7 @@ func TestNamesInOtherLetters(t *testing.T) {
 	}
 }
 
-// TestFieldsBesideTheMain: a person reads all that a tool is told.
+// TestFieldsBesideTheMain: a person reads every field of the tool's input.
 func TestFieldsBesideTheMain(t *testing.T) {
 	for input, want := range map[string]string{
 		`{"command":"ls","description":"List"}`:                                                   "",

@@ -339,7 +339,7 @@ func words(text string, d *agent.Dialog, n int, outcome string) (agent.KeyAnswer
 	switch {
 	case err != nil:
 		return answer, err
-	case d.Focused() == n: // its input is open, and the digit would be text
+	case d.Focused() == n: // the option's input is open: the digit would become text
 		return agent.KeyAnswer{}, fmt.Errorf("%w: somebody has begun to type an answer there; attach, or deny", agent.ErrCannot)
 	}
 	return typed(answer.Steps, text, d, n, outcome, func(*agent.Dialog) bool { return true }), nil

@@ -58,7 +58,7 @@ func broken(line string, width int, indent string) string {
 	return b.String() + indent + row + "\n"
 }
 
-// TestWordsOfACall: what a model puts between a tool's parentheses names no server.
+// TestWordsOfACall: text from the model between a tool's parentheses names no server.
 func TestWordsOfACall(t *testing.T) {
 	for row, want := range map[string]string{
 		`lab - ask(query: "x") (MCP)`:             "mcp__lab__ask",

@@ -95,7 +95,7 @@ func (s *screen) goOn(list []agent.Option, rows []int) {
 			number -= len("❯") - 1
 		}
 		least := number + 2
-		if list[k].Multiple { // what explains one that can be ticked begins below its number
+		if list[k].Multiple { // the description of a checkbox starts below its number
 			least = number
 		}
 		for i := row + 1; i <= s.last && (k+1 == len(rows) || i < rows[k+1]); i++ {

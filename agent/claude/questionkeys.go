@@ -141,7 +141,7 @@ func asksFor(q agent.Question, d *agent.Dialog) bool {
 		if i < len(q.Descriptions) {
 			description = q.Descriptions[i]
 		}
-		if shows(d, o, label) == agent.NoMatch || unmarked(o.Label+o.More) != unmarked(label+description) { // a label that had no room goes on below
+		if shows(d, o, label) == agent.NoMatch || unmarked(o.Label+o.More) != unmarked(label+description) { // the end of a label that has no room is on the next row
 			return false
 		}
 	}

@@ -25,7 +25,7 @@ func matchQuestion(d *agent.Dialog, p *agent.Request) agent.Match {
 		}
 	}
 	switch {
-	case d.Confirm && d.Cut: // some of the answers are not shown
+	case d.Confirm && d.Cut: // some answers are not visible
 		return agent.PartMatch
 	case d.Confirm:
 		return agent.WholeMatch
@@ -73,7 +73,7 @@ func offers(d *agent.Dialog, q agent.Question) agent.Match {
 func offer(d *agent.Dialog, o agent.Option, label string, q agent.Question, i int) agent.Match {
 	m := shows(d, o, label)
 	explained := o.More
-	if i < len(q.Descriptions) && !q.Previews && !previews(d) { // beside a preview there is no room for it
+	if i < len(q.Descriptions) && !q.Previews && !previews(d) { // a preview leaves no room for the description
 		explained = q.Descriptions[i]
 	}
 	if unmarked(o.Label+o.More) != unmarked(label+explained) && m != agent.NoMatch && explained != o.More {
@@ -82,9 +82,8 @@ func offer(d *agent.Dialog, o agent.Option, label string, q agent.Question, i in
 	return m
 }
 
-// shows says whether the option has that label: whole, or without room for its end,
-// which is below then. One that differs in blanks or in Markdown's signs alone may be
-// another's.
+// shows says whether the option has that label: whole, or cut where there was no room, with
+// the rest below. A label that differs only in blanks or in Markdown's marks may be another's.
 func shows(d *agent.Dialog, o agent.Option, label string) agent.Match {
 	rest, begins := strings.CutPrefix(unmarked(label), unmarked(o.Label))
 	if !begins || rest != "" && (o.Label == "" || !full(d, o) || !strings.HasPrefix(unmarked(o.More), rest)) {

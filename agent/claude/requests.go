@@ -61,7 +61,7 @@ func asks(r *agent.Request, input json.RawMessage) {
 	err := agent.ReadExactly(input, &in, "questions", "question", "header", "multiSelect", "options", "label", "description", "preview")
 	r.Type, r.Options = agent.PromptQuestion, nil
 	if unread(r, input, err); err != nil {
-		return // the dialog tells what the input does not
+		return // the dialog shows what the input lacks
 	}
 	for _, q := range in.Questions {
 		one := agent.Question{Header: q.Header, Text: q.Question, MultiSelect: q.MultiSelect}
@@ -79,8 +79,8 @@ func asks(r *agent.Request, input json.RawMessage) {
 	}
 }
 
-// unread shows an input that cannot be read as it was told. Without one there is nothing
-// to show.
+// unread shows an input that can't be parsed as the agent sent it. It shows nothing when there
+// is no input.
 func unread(r *agent.Request, input json.RawMessage, err error) {
 	if whole := agent.Compact(input); err != nil && whole != "" {
 		r.SetInput(whole)
@@ -117,8 +117,8 @@ func setInput(r *agent.Request, tool string, input json.RawMessage) {
 	}
 }
 
-// beside are the other fields of an input, each on a line, but for one that only explains
-// it: a command may be one that is to run outside of the sandbox.
+// beside returns the other fields of an input, one on each line, without those that only
+// describe it. They matter: one may say that a command runs outside of the sandbox.
 func beside(input json.RawMessage, but ...string) string {
 	var lines []string
 	in, err := agent.ReadInput(input)
@@ -229,7 +229,7 @@ func (Driver) Fill(r *agent.Request, dialog *agent.Dialog) {
 	}
 }
 
-// filledIn is what accept sends of a form whose schema is not known: what its fields hold.
+// filledIn shows the values of a form's fields. accept sends them when the schema is unknown.
 func filledIn(dialog *agent.Dialog) string {
 	var lines []string
 	for _, f := range dialog.Fields {

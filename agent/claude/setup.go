@@ -79,7 +79,7 @@ func (b *bottomBlock) setup() bool {
 			d.Body = below(s.title, b.screen.view.Text(head, first-1))
 			return true
 		}
-		d.Body, d.Options = b.screen.view.Text(head, b.screen.last), nil // numbers are of its text
+		d.Body, d.Options = b.screen.view.Text(head, b.screen.last), nil // a number here is text, not an option
 		if s.subtype == agent.SubtypeOAuthLogin {
 			b.signIn()
 			return true

@@ -143,9 +143,9 @@ func TestAutoModeWithoutCheck(t *testing.T) {
 	}
 }
 
-// TestResized: a prompt remains the only one when its terminal gets another size, and keeps
-// its id while no row of what it asks about goes on in the next: there another text could
-// look the same. What had no room at first makes another prompt of it: nobody has seen that.
+// TestResized: a resize of the terminal makes no second prompt. The prompt keeps its id unless
+// a row of its subject may continue in the next: another text could then look the same. It
+// also gets a new id when rows appear that had no room before, since no client has seen them.
 func TestResized(t *testing.T) {
 	all := sized(t)
 	order := []string{"80x24", "40x20", "200x50", "60x20", "80x30", "40x20", "80x24"}
@@ -268,8 +268,8 @@ func TestPagesWithoutRoom(t *testing.T) {
 	}
 }
 
-// TestReview: the page that reviews the answers is another to whoever has seen other
-// answers there, and one that shows some of them alone is not confirmed by keys.
+// TestReview: the page that reviews the answers gets a new digest when the answers change. No
+// key confirms a page that shows only some of them.
 func TestReview(t *testing.T) {
 	data, err := os.ReadFile("testdata/sizes.txtar")
 	if err != nil {

@@ -196,7 +196,7 @@ func (d Driver) Holds(typed string, c *agent.Composer) bool {
 	return strings.Count(normal(typed), "\n") == lines || strings.Count(typed, "\n") == lines
 }
 
-// Displays compares what is visible.
+// Displays compares the visible characters.
 func (Driver) Displays(typed string, c *agent.Composer) bool {
 	return compose.Displays(normal(typed), c, compose.Equal)
 }

@@ -137,15 +137,15 @@ func lasting(options []string) (n int) {
 	return n
 }
 
-// suggestion is what an answer may allow for more than this once.
+// suggestion is a permission that an answer may grant for longer than this call.
 type suggestion struct {
 	Type, Mode  string
 	Directories []string
 	Rules       []struct{ ToolName, RuleContent string }
 }
 
-// tells says whether the label names something that the suggestions allow. A label is read
-// off the screen, where the dialog may be that of another call which looks alike.
+// tells says whether the label names something that the suggestions allow. The label is read
+// off the screen, and that dialog may belong to another call that looks alike.
 func tells(label string, suggestions []json.RawMessage) bool {
 	label = drawn.Squeeze(label)
 	has := func(word string) bool { return word != "" && strings.Contains(label, drawn.Squeeze(word)) }

@@ -47,8 +47,8 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// TestLastingAnswers: what is allowed for more than this once is what the label names. It may
-// have been read off the dialog of another call.
+// TestLastingAnswers: an answer grants only what its label names beyond this call. The label
+// may have been read off another call's dialog.
 func TestLastingAnswers(t *testing.T) {
 	const (
 		reads   = `{"type":"addRules","rules":[{"toolName":"Read","ruleContent":"//srv/secret/**"}],"behavior":"allow","destination":"session"}`

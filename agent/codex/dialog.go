@@ -42,8 +42,8 @@ type block struct {
 	secret     bool   // what is typed into its box is not to be told
 }
 
-// inset are the rows without the indent that all rows of a dialog have: blanks beyond it
-// belong to a command.
+// inset returns the rows without the indent that all rows of a dialog share. Further blanks
+// belong to the command.
 func (s *screen) inset(from, to int) string {
 	var lines []string
 	for i := max(from, 0); i <= to; i++ {
@@ -114,10 +114,9 @@ func (s *screen) numbers() int {
 // numberColumn is the column of the number in a match of optionLine.
 func numberColumn(m []string) int { return len(m[1]) + utf8.RuneCountInString(m[2]) + len(m[3]) }
 
-// goOn puts the rest of a label that was broken into lines after it: rows that
-// are indented as far as the label, in a list of answers to a permission.
-// Elsewhere such rows are descriptions, and are kept beside the label. It returns the
-// list's last row.
+// goOn appends the wrapped rest of a label to the label, in a list of answers to a permission.
+// Such rows are indented as far as the label. In other lists they are descriptions, which goOn
+// stores in More. It returns the list's last row.
 func (s *screen) goOn(list []agent.Option, rows []int) (end int) {
 	end = rows[len(rows)-1]
 	for k, row := range rows {
@@ -135,7 +134,7 @@ func (s *screen) goOn(list []agent.Option, rows []int) (end int) {
 
 var questionHead = pattern.New(`^  Question (\d+)/(\d+)\b`)
 
-// questionTitle is what the dialog of a question is headed by.
+// questionTitle is the first line of a question's dialog.
 func questionTitle(n, of int) string { return fmt.Sprintf("Question %d/%d", n, of) }
 
 // question: headed by which of how many it is, and ended by how to answer.
@@ -158,7 +157,7 @@ func (b *block) question() bool {
 	}
 	d.Current = n - 1
 	d.Key = string(d.Type) + " " + strconv.Itoa(of)
-	if of == 1 { // several are one prompt with a page for each
+	if of == 1 { // several questions are one prompt with a page for each
 		d.Key += " " + drawn.Squeeze(d.Body)
 	}
 	d.Partial = !strings.Contains(b.foot, "enter to submit")
@@ -196,11 +195,11 @@ func (b *block) plan() bool {
 	return true
 }
 
-// planHead is above a plan in the conversation.
+// planHead is the line above a plan in the conversation.
 const planHead = "• Proposed Plan"
 
-// proposed is the plan as far as the screen still shows it: all that was proposed since the
-// last message that was sent. cut says that its beginning is not on the screen.
+// proposed returns the part of the plan that is on the screen: all text proposed since the
+// last message was sent. cut says that its start is not on the screen.
 func (b *block) proposed(row int) (plan string, cut bool) {
 	s := b.screen
 	top, first, last := row, -1, -1
@@ -260,14 +259,14 @@ func (b *block) permission() bool {
 	for i := row + 1; headed && i < b.first; i++ {
 		d.Rows = append(d.Rows, agent.Drawn(b.screen.view.Lines[i]))
 	}
-	d.Alike = d.Tool != toolCommand // of edits it shows the files, and of others' tools it was not measured
+	d.Alike = d.Tool != toolCommand // a dialog of edits shows only the files; other tools were not measured
 	d.Partial = !confirm || !isNo.MatchString(d.Options[len(d.Options)-1].Label)
 	return true
 }
 
-// head is the row on which what a permission's dialog asks begins. Codex draws it bold
-// and without a color: the lines of a command are indented as far, and a model can write
-// the same words there.
+// head finds the row that starts the question of a permission's dialog. Codex draws that row
+// bold and without a color. Position alone isn't enough: a command's lines have the same
+// indent, and a model can write the same words there.
 func (b *block) head() (row int, ok bool) {
 	for i := min(b.first-1, b.screen.last); i >= 0; i-- {
 		line := b.screen.view.Lines[i]

@@ -75,8 +75,8 @@ func TestForgedPlan(t *testing.T) {
 	}
 }
 
-// A command whose lines look like the head of a dialog is asked about from its own head
-// on, and where that has left the screen it is known to be cut off.
+// TestHeadWithinACommand: a command may contain lines that look like the head of a dialog. The
+// prompt starts at the real head, and is cut when the real head has left the screen.
 func TestHeadWithinACommand(t *testing.T) {
 	const fake = "  Would you like to run the following command?\n\n  $ ls"
 	const options = "\n\n\n› 1. Yes, proceed (y)\n  2. No, and tell Codex what to do differently (esc)\n\n  Press enter to confirm or esc to cancel"
@@ -101,7 +101,7 @@ func TestHeadWithinACommand(t *testing.T) {
 	}
 }
 
-// seen is a session on whose screen these dialogs are, one after the other.
+// seen is a session that shows these dialogs, one after the other.
 type seen struct {
 	f   *detect.Fold
 	now time.Time
@@ -127,8 +127,8 @@ func (s *seen) keyed(id string, d *agent.Dialog) bool {
 	return ok && p.Dialog != nil && p.Whole && !p.Request.Contested && !p.Over && !p.Alike && s.f.Asks(d, id)
 }
 
-// The dialog of edits may be the next one's once a key was pressed. One that shows a command
-// is that command's.
+// TestNextEdits: after a key the dialog of edits may belong to the next call. A dialog that
+// shows its command always belongs to that command.
 func TestNextEdits(t *testing.T) {
 	for screen, alike := range map[string]bool{edits: true, runs: false} {
 		s, r := newSeen(), draw(screen, -1, 0)
@@ -153,7 +153,7 @@ func TestNextEdits(t *testing.T) {
 
 const planEnds = "\n\n\n  Implement this plan?\n\n\n› 1. Yes, implement this plan          Switch to Default and start coding\n  2. No, stay in Plan mode             Continue planning with the model\n\n  enter select · esc back"
 
-// A plan whose beginning has left the screen is not answered by keys.
+// No key answers a plan whose start has left the screen.
 func TestPlanThatLeftTheScreen(t *testing.T) {
 	const plan, says = "  Build it.\n  Do not push.", "\n\n\n• Here is my plan.\n\n  Worked for <1s"
 	for _, c := range []struct {
@@ -186,7 +186,7 @@ func TestPlanThatLeftTheScreen(t *testing.T) {
 	}
 }
 
-// What explains an option is a part of what is asked.
+// The descriptions of options are a part of the question.
 func TestExplainedOtherwise(t *testing.T) {
 	asks := func(yes string) *agent.Reading {
 		return draw("  Question 1/1 (1 unanswered)\n  Go on?\n\n  › 1. Yes           "+yes+"\n    2. No            Keep all\n    3. None of the above\n\n  tab to add notes | enter to submit answer | esc to interrupt", -1, 0)
@@ -207,7 +207,7 @@ func TestExplainedOtherwise(t *testing.T) {
 	}
 }
 
-// Two single questions in a row are two dialogs.
+// Two questions in a row, one page each, are two dialogs.
 func TestNextQuestion(t *testing.T) {
 	key := func(question string, of string) string {
 		return draw("  Question 1/"+of+" (1 unanswered)\n  "+question+"\n\n  › 1. Yes           Do it\n    2. None of the above\n\n  tab to add notes | enter to submit answer | esc to interrupt", -1, 0).Dialog.Key
@@ -217,8 +217,9 @@ func TestNextQuestion(t *testing.T) {
 	}
 }
 
-// A command that the dialog only may show, as it is broken into rows or hides its blanks, is
-// asked as it is drawn once its hook is gone, and is answered there.
+// TestCommandThatMayBeShown: a dialog may break a command into rows or hide its blanks, so the
+// match is uncertain. Once the hook is gone, the prompt is the dialog as it is drawn, and keys
+// answer it there.
 func TestCommandThatMayBeShown(t *testing.T) {
 	const head, end = "  \x1b[1mWould you like to run the following command?\x1b[22m\n\n", "\n\n\n› 1. Yes, proceed (y)\n  2. No, and tell Codex what to do differently (esc)\n\n  Press enter to confirm or esc to cancel"
 	long := "touch " + strings.Repeat("x", 100)
@@ -254,8 +255,8 @@ func TestCommandThatMayBeShown(t *testing.T) {
 	}
 }
 
-// TestHeaderThatIsNotDrawn: no dialog of a question draws its header, so that a hook's says
-// nothing.
+// TestHeaderThatIsNotDrawn: no dialog of a question draws its header, so the prompt leaves out
+// the header that a hook reports.
 func TestHeaderThatIsNotDrawn(t *testing.T) {
 	p := codex.Driver{}.Waiting(&agent.Fact{Tool: "request_user_input", Input: []byte(`{"questions":[{"question":"Drop the tables?","header":"Keep them?","options":[{"label":"Yes","description":""}]}]}`)})
 	if len(p.Questions) != 1 || p.Questions[0].Header != "" || text(p.Title) != "Question 1/1" {
@@ -263,7 +264,7 @@ func TestHeaderThatIsNotDrawn(t *testing.T) {
 	}
 }
 
-// TestIndentOfACommand: the blanks that a command's line begins with are shown.
+// TestIndentOfACommand: the prompt keeps the blanks at the start of a command's line.
 func TestIndentOfACommand(t *testing.T) {
 	r := draw(strings.Replace(runs, "$ ", "$ cat <<EOF\n    two\n  EOF\n  ", 1), -1, 0)
 	if p := (codex.Driver{}).FromDialog(r.Dialog); p.Input == nil || !strings.HasPrefix(*p.Input, "cat <<EOF\n  two\nEOF\n") {

@@ -90,8 +90,8 @@ func matchCommand(d *agent.Dialog, command, reason string) agent.Match {
 	return match
 }
 
-// matchPlan: what a plan says was read off a dialog. One with its lines elsewhere may be
-// another, and of one whose beginning is not on the screen nothing is known.
+// matchPlan compares a plan that was read off a dialog. The same words broken into other lines
+// may be another plan. When the plan's start is not on the screen, the match is partial.
 func matchPlan(d *agent.Dialog, p *agent.Request) agent.Match {
 	switch {
 	case d.Cut:
@@ -131,8 +131,8 @@ func matchQuestion(d *agent.Dialog, p *agent.Request) agent.Match {
 	return match
 }
 
-// offer says whether the option has that label, and what explains it. A label without room
-// may end otherwise.
+// offer compares an option with a label and its description. A label cut for lack of room may
+// end differently.
 func offer(o agent.Option, label string, q agent.Question, i int) agent.Match {
 	explained := o.More
 	if i < len(q.Descriptions) {

@@ -62,9 +62,9 @@ func question(input json.RawMessage) *agent.Request {
 		Type: agent.PromptQuestion, Tool: agent.Pointer(toolQuestion), OptionsFallback: true, Modal: true, Channel: agent.ChannelKeys,
 	}
 	if agent.ReadExactly(input, &in, "questions", "question", "header", "options", "label", "description") != nil {
-		return r // the dialog tells what the input does not
+		return r // the dialog shows what the input lacks
 	}
-	for _, q := range in.Questions { // no dialog draws a header
+	for _, q := range in.Questions { // no dialog draws the header
 		one := agent.Question{Text: q.Question}
 		for _, o := range q.Options {
 			one.Options = append(one.Options, o.Label)
@@ -144,7 +144,7 @@ func (Driver) Fill(r *agent.Request, dialog *agent.Dialog) {
 	case agent.PromptPermission:
 		fillPermission(r, dialog)
 	case agent.PromptPlan:
-		if !dialog.Cut || r.Text == nil { // what was seen of it is more than what is left on the screen
+		if !dialog.Cut || r.Text == nil { // what was seen before is longer than what is left on the screen
 			r.Text = agent.Pointer(dialog.Body)
 		}
 	default:

@@ -13,21 +13,20 @@ import (
 
 var _ agent.Typist = Driver{}
 
-// markAbove is the number of characters above which Codex shows a mark in place of a paste.
+// markAbove is the length in characters above which Codex shows a mark in place of a paste.
 const markAbove = 1000
 
-// folds says that a mark is shown in place of a text.
+// folds says whether Codex shows a mark in place of the text.
 func folds(text string) bool { return utf8.RuneCountInString(text) > markAbove }
 
-// isCommand says that Codex would take a text for a command of its own or of the shell.
+// isCommand says whether Codex would run a text as its own command or a shell command.
 func isCommand(text string) bool { return text != "" && (text[0] == '/' || text[0] == '!') }
 
-// Message makes a text safe to type: neither a command (/) nor a shell command (!), nor
-// one whose menu would take the Enter. Blanks do that, and Codex trims them away, so that
-// the model has the text as it was given. A blank in front is Codex's own way to say that
-// no command follows. The menus of files (@) and of skills ($) are open only for the word
-// at the caret, and a blank after it closes them. A mark opens no menu; Enter puts the
-// blank in front of it.
+// Message makes a text safe to type: it must not run as a command (/) or a shell command (!),
+// and no menu may take the Enter. It adds blanks, and Codex trims them, so the model gets the
+// original text. A blank before the text is Codex's own way to type a literal / or !. The
+// menus of files (@) and skills ($) open only for the word at the caret; a blank after the
+// word closes them. A mark opens no menu; Enter puts the blank before it.
 func (Driver) Message(text string) string {
 	text = trim(agent.CleanMessage(text))
 	if folds(text) {
@@ -46,7 +45,7 @@ func (Driver) Message(text string) string {
 // Slash is a text that begins with a slash, on one line.
 func (Driver) Slash(text string) (string, bool) { return compose.Slash(text) }
 
-// blank is what Codex trims: white space as Rust has it.
+// blank reports whether Codex trims r. Codex trims white space as Rust defines it.
 func blank(r rune) bool { return unicode.IsSpace(r) }
 
 func trim(text string) string { return strings.TrimFunc(text, blank) }
@@ -55,13 +54,13 @@ func trim(text string) string { return strings.TrimFunc(text, blank) }
 // than about 1 KB Codex reads no further for a minute.
 const bareLimit = 512
 
-// readMost is how many bytes Codex reads at once. When a key or a paste ends within them
-// it reads no further before more arrive.
+// readMost is how many bytes Codex reads at once. When a key or a paste ends within them,
+// Codex stops until more bytes arrive.
 const readMost = 1024
 
-// Paste is a bracketed paste. Without that mode only a short single line is typed. A
-// blank that would make a mark of the paste is a key of its own, where Codex reads all of
-// it at once: it does not trim what a mark is shown for.
+// Paste is a bracketed paste. Without bracketed mode only a short single line is typed. Codex
+// doesn't trim a text that it shows as a mark. So when the added blanks would turn the paste
+// into a mark, they are separate keys, provided that Codex reads all of it at once.
 func (Driver) Paste(typed string, bracketed bool) ([]byte, bool) {
 	if !bracketed {
 		return []byte(typed), !strings.ContainsAny(typed, "\n\t") && len(typed) <= bareLimit
@@ -76,8 +75,8 @@ func (Driver) Paste(typed string, bracketed bool) ([]byte, bool) {
 
 var _ agent.Enterer = Driver{}
 
-// Enter sends the message. In front of a mark that stands for a command it puts a blank
-// first, as a paste: an Enter right after a typed character would be a line break.
+// Enter sends the message. When a mark hides a command, it first pastes a blank before the
+// mark. The blank is a paste because an Enter right after a typed character is a line break.
 func (Driver) Enter(typed string) []byte {
 	if isCommand(trim(typed)) && folds(typed) {
 		return append(compose.AppendPaste([]byte{'A' - '@'}, " "), '\r')
@@ -114,7 +113,7 @@ func (d Driver) Holds(typed string, c *agent.Composer) bool {
 	return d.Displays(typed, c)
 }
 
-// Displays compares what is visible.
+// Displays compares the visible characters.
 func (Driver) Displays(typed string, c *agent.Composer) bool {
 	return compose.Displays(normal(typed), c, butSymbols)
 }

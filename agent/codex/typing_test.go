@@ -26,7 +26,7 @@ func TestMessageIsOnlyAMessage(t *testing.T) {
 		{"read @", "read @ "},
 		{"read @go.mod\n", "read @go.mod "},
 		{"/" + long[:999], " /" + long[:999]},
-		{"/" + long[:1000], "/" + long[:1000]}, // a mark: Enter sees to it
+		{"/" + long[:1000], "/" + long[:1000]}, // a mark: Enter adds the blank
 		{"/review @go.mod", " /review @go.mod "},
 		{"echo $HOME", "echo $HOME "},
 		{"$", "$ "},
@@ -83,7 +83,7 @@ func TestPaste(t *testing.T) {
 	}{
 		{"one\ntwo", true, "\x1b[200~one\ntwo\x1b[201~", true},
 		{" /one @two ", true, "\x1b[200~ /one @two \x1b[201~", true},
-		{" /" + edge + " ", true, " \x1b[200~/" + edge + "\x1b[201~ ", true}, // with the blanks it would be a mark
+		{" /" + edge + " ", true, " \x1b[200~/" + edge + "\x1b[201~ ", true}, // the added blanks would turn it into a mark
 		{" /" + wide, true, "\x1b[200~ /" + wide + "\x1b[201~", true},
 		{long, true, "\x1b[200~" + long + "\x1b[201~", true},
 		{"one", false, "one", true},

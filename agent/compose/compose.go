@@ -1,7 +1,7 @@
-// Package compose is what drivers share about messages: how a text is typed
-// into a composer, and how it is compared with what the composer shows and with
-// what the agent received. The Typist methods of the drivers call it. All of it is
-// pure and may be used by many at once.
+// Package compose holds what drivers share about messages: how a text is typed into a
+// composer, and how it is compared with what the composer shows and what the agent received.
+// The Typist methods of the drivers call it. All functions are pure and safe for concurrent
+// use.
 package compose
 
 import (
@@ -25,15 +25,15 @@ func AppendPaste(to []byte, text string) []byte {
 	return append(append(append(to, pasteBegin...), text...), pasteEnd...)
 }
 
-// Blank reports whether JavaScript's trim removes r. Claude Code and Gemini CLI are
-// written in JavaScript.
+// Blank reports whether JavaScript's trim removes r. Claude Code and Gemini CLI are written in
+// JavaScript.
 func Blank(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' }
 
 // Trim removes blanks at both ends, as JavaScript does.
 func Trim(text string) string { return strings.TrimFunc(text, Blank) }
 
-// Slash is the text as a command of the agent's own: it begins with a slash and has one
-// line. ok is false for any other text.
+// Slash returns the text as a command of the agent: one line that starts with a slash. ok is
+// false for any other text.
 func Slash(text string) (typed string, ok bool) {
 	text = Trim(agent.CleanMessage(text))
 	if !strings.HasPrefix(text, "/") || len(text) == 1 || strings.Contains(text, "\n") {
@@ -42,21 +42,20 @@ func Slash(text string) (typed string, ok bool) {
 	return text, true
 }
 
-// LastWord is what follows the last blank of a text, as blank has it. Some menus are
-// open while it begins with a certain character, and Enter chooses from them.
+// LastWord returns the text after the last blank; the caller defines blank. Some agents open a
+// menu while the last word starts with a certain character, and Enter then picks an entry.
 func LastWord(text string, blank func(rune) bool) string {
 	return text[len(strings.TrimRightFunc(text, func(r rune) bool { return !blank(r) })):]
 }
 
-// Normal is a message after the changes that all measured agents make: one kind of
-// line end, four blanks for a tab, composed characters (NFC). The caller trims it as
-// its agent does.
+// Normal applies the changes that all measured agents make to a message: one kind of line end,
+// four blanks for a tab, composed characters (NFC). The caller trims it as its agent does.
 func Normal(text string) string {
 	return norm.NFC.String(strings.NewReplacer("\r\n", "\n", "\r", "\n", "\t", "    ").Replace(text))
 }
 
-// Visible is what a screen shows of a text, without blanks: a screen breaks lines,
-// drops blanks at their ends and shows nothing of characters without a width.
+// Visible is the text as a screen shows it, without blanks. A screen breaks lines, drops
+// blanks at their ends and hides characters without a width.
 func Visible(text string) string {
 	return strings.Map(func(r rune) rune {
 		if Blank(r) || unicode.In(r, unicode.Cf, unicode.Mn, unicode.Me, unicode.Variation_Selector) {
@@ -66,9 +65,9 @@ func Visible(text string) string {
 	}, text)
 }
 
-// Displays reports whether the composer shows a message: want is the message after
-// Normal and trimming, same compares what is visible of both. Where the composer has
-// more rows than the screen has room for, its end is compared.
+// Displays reports whether the composer shows a message. want is the message after Normal and
+// trimming; same compares the visible characters of both. When the composer has more rows than
+// the screen, only its end is compared.
 func Displays(want string, c *agent.Composer, same func(want, shown string) bool) bool {
 	if c == nil || c.Mode != agent.ModeMessage || c.Empty {
 		return false
@@ -80,13 +79,13 @@ func Displays(want string, c *agent.Composer, same func(want, shown string) bool
 	return want != "" && same(want, shown)
 }
 
-// Equal is the comparison of Displays for agents that draw every character.
+// Equal is the comparison for agents that draw every character.
 func Equal(want, shown string) bool { return want == shown }
 
-// Keys that take text away from a composer.
+// Keys that remove text from a composer.
 var (
-	// CtrlU removes the line before the caret; at a line's start it joins the line to the
-	// one above.
+	// CtrlU removes the line before the caret. At a line's start it joins the line to the one
+	// above.
 	CtrlU = []byte{'U' - '@'}
 	// CtrlK removes the line after the caret, and joins the next line.
 	CtrlK = []byte{'K' - '@'}
@@ -94,7 +93,7 @@ var (
 	Backspace = []byte{0x7f}
 )
 
-// Next is the key to try when that many before it changed nothing; nil after the last.
+// Next is the key to try after stuck keys that changed nothing; nil after the last.
 func Next(stuck int, keys ...[]byte) []byte {
 	if stuck < len(keys) {
 		return keys[stuck]

@@ -31,8 +31,8 @@ type Text struct {
 	// Prose: it is words for a person. A blank and a line break at a full row's end say the
 	// same, and so do blanks and a tab.
 	Prose bool
-	// Markdown: it is drawn as what its Markdown means. Blanks at a line's end, and a tab, are
-	// signs of that.
+	// Markdown: the text is drawn with its Markdown rendered. Blanks at a line's end, and tabs,
+	// are Markdown too.
 	Markdown bool
 	// Cut: it is not drawn to its end, or not from its beginning on.
 	Cut bool
@@ -107,9 +107,9 @@ func (d Text) Of(text string) agent.Match {
 	return agent.WholeMatch
 }
 
-// blankly says that a text has blanks which are not drawn as what they are, or that ones
-// which are not drawn would change what it does: a tab, blanks before a line break, and such
-// blanks behind the word that ends a text within a command.
+// blankly says whether a text has blanks that a screen doesn't draw faithfully, or undrawn
+// blanks that could change its meaning: a tab, blanks before a line break, and blanks after
+// the word that ends a here-document in a command.
 func blankly(text string) bool {
 	text = strings.TrimRight(text, " \t\n")
 	return strings.Contains(text, "\t") || strings.Contains(text, " \n") || strings.Contains(text, "<<") && strings.Contains(text, "\n")

@@ -107,7 +107,7 @@ func (b *box) options() {
 	b.first, b.last = len(b.rows), -1
 	want, top := 0, 0
 	var list, done []agent.Option
-	var rows []int // of each of them
+	var rows []int // the row of each option in list
 	for i := len(b.rows) - 1; i >= 0; i-- {
 		found := readOptions(b.rows[i])
 		if m := doneLine.FindStringSubmatch(b.rows[i]); m != nil && want == 0 {
@@ -143,8 +143,8 @@ func (b *box) options() {
 	b.first, b.last = len(b.rows), -1
 }
 
-// explain puts what is below each option beside it: what explains it, down to the next
-// option, a blank row or the mark of a list that goes on.
+// explain attaches descriptions to options. A description is the rows below an option, up to
+// the next option, a blank row or the mark of a list that scrolls.
 func (b *box) explain(list []agent.Option, rows []int) {
 	for k, row := range rows {
 		var more []string
@@ -311,7 +311,7 @@ func (b *box) question() bool {
 	if d.Confirm {
 		d.Current = len(d.Tabs)
 	}
-	if len(d.Tabs) == 0 { // several are one prompt with a page for each, known by its tabs
+	if len(d.Tabs) == 0 { // several questions are one prompt with a page for each; tabs identify it
 		d.Key = string(agent.PromptQuestion) + " " + drawn.Squeeze(d.Body)
 	}
 	return b.is(agent.PromptQuestion, "", "")
@@ -366,9 +366,9 @@ func (b *box) permission() bool {
 	}
 	d.Cut = d.Cut || hidden.MatchString(strings.Join(b.rows[:b.first], "\n"))
 	d.Tool = tools[title]
-	d.Alike = d.Tool == "" // it folds what a server's tool is told; of others it was not measured
+	d.Alike = d.Tool == "" // a server's tool is folded; other tools were not measured
 	if rows, _ := inner(b.rows[:b.first]); d.Tool == toolShell && len(rows) == 0 {
-		d.Cut = true // the command's own box has no room; the first row may be the model's description of it
+		d.Cut = true // the command's box had no room; the first row may be the model's description
 	}
 	d.Body = strings.TrimSpace(rest + "\n" + b.text(next, b.first))
 	return b.is(agent.PromptPermission, "", title)

@@ -45,8 +45,8 @@ func TestUnseen(t *testing.T) {
 		gemini.Driver{}.Fill(p, whole)
 	}
 	p = gemini.Driver{}.Waiting(&agent.Fact{Tool: "run_shell_command", Input: []byte(`{"command":"ls"}`)})
-	// The first row has the model's description of a long command: without the command's
-	// own box, or with a part of it, the command was not seen.
+	// The first row is the model's description of a long command. Without the command's own box,
+	// or with a part of it, the dialog doesn't show the command.
 	for _, body := range [][]string{nil, {"rm -rf ~"}, {"╭──────────╮", "│ ls       │"}, {"│ ls       │", "╰──────────╯"}} {
 		rows := slices.Concat([]string{"? Shell  ls"}, body, []string{"Allow execution of [Shell]?", "● 1. Allow once", "  2. Allow for this session", "  3. No, suggest changes (esc)"})
 		d := draw(box(rows...)...).Dialog
@@ -112,7 +112,7 @@ func TestPageOfAQuestion(t *testing.T) {
 	}
 }
 
-// What explains an option is a part of what is asked.
+// The descriptions of options are a part of the question.
 func TestExplainedOtherwise(t *testing.T) {
 	asks := func(yes ...string) *agent.Dialog {
 		rows := append([]string{"Answer Questions", "", "Drop the tables?", "", "▲", "● 1.  Yes"}, yes...)
@@ -133,7 +133,7 @@ func TestExplainedOtherwise(t *testing.T) {
 	}
 }
 
-// Two single questions in a row are two dialogs.
+// Two questions in a row, one page each, are two dialogs.
 func TestNextQuestion(t *testing.T) {
 	key := func(rows ...string) string {
 		rows = append(append([]string{"Answer Questions", ""}, rows...), "", "● 1.  Yes", "  2.  No", "", "Enter to select · ↑/↓ to navigate · Esc to cancel")
@@ -144,8 +144,8 @@ func TestNextQuestion(t *testing.T) {
 	}
 }
 
-// TestFoldedCall: the dialog of a server's tool does not show what the tool is told, so
-// that of another call looks the same.
+// TestFoldedCall: the dialog of a server's tool hides the tool's input, so another call's
+// dialog looks the same.
 func TestFoldedCall(t *testing.T) {
 	ends := []string{"● 1. Allow once", "  2. Allow tool for this session", "  3. No, suggest changes (esc)"}
 	d := draw(box(append([]string{"? remove (files MCP Server)", "MCP Server: files", "Tool: remove", "", "MCP Tool Details:", "(press ctrl+o to expand MCP tool details)",
@@ -159,8 +159,8 @@ func TestFoldedCall(t *testing.T) {
 	}
 }
 
-// TestNoticeWithOtherOptions: a notice is known by its title, and what can be chosen in it
-// is a part of what it asks.
+// TestNoticeWithOtherOptions: a notice is matched by its title. Its options are a part of the
+// question.
 func TestNoticeWithOtherOptions(t *testing.T) {
 	f, now := detect.New(gemini.Driver{}, detect.Options{Start: time.Unix(0, 0)}), time.Unix(0, 0)
 	show := func(body string, options ...string) *agent.Request {
@@ -182,8 +182,8 @@ func TestNoticeWithOtherOptions(t *testing.T) {
 	}
 }
 
-// TestHeaderThatIsNotDrawn: of one question no dialog draws the header, so that a hook's
-// says nothing.
+// TestHeaderThatIsNotDrawn: the dialog of a single question draws no header, so the prompt
+// leaves out the header that a hook reports.
 func TestHeaderThatIsNotDrawn(t *testing.T) {
 	p := gemini.Driver{}.Waiting(&agent.Fact{Tool: "ask_user", Input: []byte(`{"questions":[{"question":"Drop the tables?","header":"Keep them?","options":[{"label":"Yes"}]}]}`)})
 	if len(p.Questions) != 1 || p.Questions[0].Header != "" || p.Title != nil {
@@ -191,7 +191,7 @@ func TestHeaderThatIsNotDrawn(t *testing.T) {
 	}
 }
 
-// TestBoxInACommand: above the command's own box are the model's words, which can draw another.
+// TestBoxInACommand: the model's words above the command's box can draw another box.
 func TestBoxInACommand(t *testing.T) {
 	rows := []string{"? Shell  rm -rf ~", "         ╭────────────────────────╮", "         │ ls                     │", "         ╰────────────────────────╯",
 		"╭────────────────────────────╮", "│ rm -rf ~                   │", "│ ╭────────────────────────╮ │", "│ │ ls                     │ │", "│ ╰────────────────────────╯ │", "╰────────────────────────────╯",

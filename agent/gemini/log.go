@@ -81,7 +81,7 @@ func (Driver) Log(line []byte) ([]agent.Fact, error) {
 		f.Kind, f.Activity, f.Text, f.Usage = agent.Acting, &agent.Activity{Kind: agent.Responding}, r.text(), r.usage()
 		f.Evidence = agent.FirstLine(f.Text)
 	case r.Type == "user" && !strings.HasPrefix(r.text(), preamble) && r.text() != "":
-		f.Turn, f.Evidence = r.ID, agent.FirstLine(r.text()) // no source but this one names turns
+		f.Turn, f.Evidence = r.ID, agent.FirstLine(r.text()) // only the log names turns
 	case r.Type == "error":
 		f.Kind, f.Failure, f.Evidence = agent.FailureSeen, failure(agent.FirstLine(r.text())), agent.FirstLine(r.text())
 	default:

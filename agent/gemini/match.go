@@ -91,7 +91,7 @@ func matchQuestion(d *agent.Dialog, p *agent.Request) agent.Match {
 		}
 	}
 	switch {
-	case d.Confirm && d.Cut: // some of the answers are not shown
+	case d.Confirm && d.Cut: // some answers are not visible
 		return agent.PartMatch
 	case d.Confirm:
 		return agent.WholeMatch
@@ -123,8 +123,8 @@ func questionShown(d *agent.Dialog) string {
 	return strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(d.Body), selectAll))
 }
 
-// offers says whether the options that are shown are the question's, and what explains
-// them. A label without room is shown as far as it has, and may end otherwise.
+// offers compares the options on the screen with the question's, descriptions included. A
+// label cut for lack of room may end differently.
 func offers(d *agent.Dialog, q agent.Question) agent.Match {
 	m := agent.WholeMatch
 	for _, o := range d.Options {

@@ -111,7 +111,7 @@ func beginning(text string) string {
 type way struct {
 	steps []agent.Step
 	told  bool                     // all options of each question are known
-	page  func(*agent.Dialog) bool // that is the page which the keys are for now
+	page  func(*agent.Dialog) bool // reports whether a dialog is the page for the next keys
 }
 
 // key presses a key on the page.
@@ -170,8 +170,8 @@ func (w *way) pick(q *agent.Question, pick agent.QuestionPick, d *agent.Dialog) 
 	return nil
 }
 
-// told says that the agent itself reported the questions: all their options are known.
-// The dialog shows three at a time.
+// told says that the agent itself reported the questions, so all their options are known. The
+// dialog shows only three at a time.
 func told(p *agent.Request) bool { return len(p.Raw) > 0 }
 
 // ownLine is the number of the line for a value of one's own, which stands behind

@@ -144,7 +144,7 @@ func asks(r *agent.Request, input json.RawMessage) {
 	}
 	r.Questions, r.Options = nil, nil
 	if agent.ReadExactly(input, &in, "questions", "question", "header", "type", "multiSelect", "placeholder", "options", "label", "description") != nil {
-		return // the dialog tells what the input does not
+		return // the dialog shows what the input lacks
 	}
 	for _, q := range in.Questions {
 		one := agent.Question{Header: q.Header, Text: q.Question, MultiSelect: q.MultiSelect, Hint: q.Placeholder}
@@ -158,7 +158,7 @@ func asks(r *agent.Request, input json.RawMessage) {
 		r.Questions = append(r.Questions, one)
 	}
 	if len(r.Questions) == 1 {
-		r.Questions[0].Header = "" // headers are drawn as tabs, and one question has none
+		r.Questions[0].Header = "" // headers are drawn as tabs, and a single question has no tabs
 	}
 	if len(r.Questions) > 0 {
 		q := r.Questions[0]
@@ -216,9 +216,9 @@ func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 	return r
 }
 
-// inner is what the box inside of a dialog holds, as it is broken into rows, and how
-// many columns such a row has. It is the lowest, and not indented: above it Gemini draws
-// the model's own words, indented, and these can be another box.
+// inner returns the rows of the box inside a dialog, and the width of a row in columns. The
+// command's box is the lowest, and it isn't indented. Above it Gemini draws the model's words,
+// indented, and they can draw another box.
 func inner(rows []string) (lines []string, columns int) {
 	end := len(rows) - 1
 	for end >= 0 && !strings.HasPrefix(rows[end], "╰──") {

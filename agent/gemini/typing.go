@@ -122,7 +122,7 @@ func (d Driver) Holds(typed string, c *agent.Composer) bool {
 	return false
 }
 
-// Displays compares what is visible.
+// Displays compares the visible characters.
 func (Driver) Displays(typed string, c *agent.Composer) bool {
 	return compose.Displays(normal(typed), c, compose.Equal)
 }

@@ -13,7 +13,7 @@ import (
 // between is the pause after a key: programs that are not known are not hurried.
 const between = 200 * time.Millisecond
 
-// Unanswerable: only a dialog on the screen shows what the rules have keys for.
+// Unanswerable: the rules have keys only for a dialog that is on the screen.
 func (ruled) Unanswerable(p *agent.Request) bool { return !p.OnScreen }
 
 // Keys is the answer at the dialog, as the rules say. Each key is pressed only

@@ -18,9 +18,9 @@ const Name = agent.Generic
 // Driver reads any program. Its zero value is ready, and is that of a program
 // which is no shell.
 type Driver struct {
-	agent.Silent // without rules nothing on a screen means anything
+	agent.Silent // without rules the screen has no meaning
 
-	Book  *rules.Book // of the configuration; nil: it has none
+	Book  *rules.Book // the configuration's rules; nil without any
 	shell bool
 	set   *rules.Compiled // its program's; nil: there are none
 }
@@ -95,7 +95,7 @@ func (Driver) Title(title string) []agent.Fact {
 // Waiting is what a program asks that only says that it asks.
 func (Driver) Waiting(f *agent.Fact) *agent.Request { return asks(f.Text) }
 
-// Unanswerable: see Keys.
+// Unanswerable: without rules no key is known to answer.
 func (Driver) Unanswerable(*agent.Request) bool { return true }
 
 // Keys: how a program is answered, only rules can say.

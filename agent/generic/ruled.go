@@ -125,7 +125,7 @@ func (d ruled) dialog(a *rules.Asked) *agent.Dialog {
 	out := &agent.Dialog{
 		Type: agent.PromptType(a.Type), Title: shown(a.Title), Body: shown(a.Text), Tool: shown(a.Tool), Input: a.Typed, Partial: !a.Whole,
 		Key:   strings.Join([]string{a.Name, a.Title, a.Text, a.Tool, a.Input}, "\x00"),
-		Alike: true, // what its rules read of the screen may be a part of what it asks
+		Alike: true, // the rules may read only a part of the question
 	}
 	if out.Title == "" {
 		out.Title = a.Name

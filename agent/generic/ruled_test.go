@@ -9,8 +9,8 @@ import (
 	"berth/rules"
 )
 
-// TestOtherOptions: a question of a program whose options change is another prompt, of
-// whatever type its rule says that it is.
+// TestOtherOptions: when a program's options change, its question becomes another prompt,
+// whatever type its rule has.
 func TestOtherOptions(t *testing.T) {
 	for _, kind := range []string{"", "permission", "plan"} {
 		book, err := rules.Compile(map[string]rules.Set{"x": {Prompt: []rules.Rule{{
@@ -45,8 +45,8 @@ func TestOtherOptions(t *testing.T) {
 	}
 }
 
-// TestNextQuestion: a program may ask the same again, so that its question is another
-// prompt once a key was pressed.
+// TestNextQuestion: a program may ask the same question again, so it is another prompt once a
+// key was pressed.
 func TestNextQuestion(t *testing.T) {
 	book, err := rules.Compile(map[string]rules.Set{"x": {Prompt: []rules.Rule{{Lines: []string{`^(?P<text>Go on)\? \[y/n\]$`}, Options: []rules.Option{{Label: "Yes", Keys: []string{"y"}}}}}}}, nil)
 	if err != nil {

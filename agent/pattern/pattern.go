@@ -44,8 +44,7 @@ func (p *Pattern) ReplaceAllStringFunc(s string, with func(string) string) strin
 	return p.compiled().ReplaceAllStringFunc(s, with)
 }
 
-// Number is the number that a match of digits names; 0 where there are more digits than a
-// number has.
+// Number parses digits that a pattern matched; 0 when they overflow an int.
 func Number(digits string) int {
 	n, err := strconv.Atoi(digits)
 	if err != nil {

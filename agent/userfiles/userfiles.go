@@ -1,6 +1,6 @@
-// Package userfiles is what drivers share about the files of an agent's home: reading the
-// user's settings and laying a session's over them. Files are read from an fs.FS whose
-// root is /, which has the rights of the session's user. Nothing is written.
+// Package userfiles holds what drivers share about the files of an agent's home: it reads the
+// user's settings and merges a session's over them. It reads files from an fs.FS whose root is
+// / and whose rights are those of the session's user. It writes nothing.
 package userfiles
 
 import (
@@ -15,14 +15,14 @@ import (
 	"strings"
 )
 
-// maxSettings bounds a file of settings that is merged, in bytes. Settings of users are
-// some kilobytes; a larger file is not one.
+// maxSettings bounds a settings file that is merged, in bytes. Users' settings are some
+// kilobytes; a larger file is something else.
 const maxSettings = 4 << 20
 
-// ErrNoObject is the error for settings that are not one JSON object.
+// ErrNoObject is the error for settings that aren't one JSON object.
 var ErrNoObject = errors.New("not a JSON object")
 
-// Name is an absolute path as an fs.FS names it.
+// Name converts an absolute path to a name in an fs.FS.
 func Name(path string) string {
 	if name := strings.Trim(filepath.Clean(path), "/"); name != "" {
 		return name
@@ -30,8 +30,8 @@ func Name(path string) string {
 	return "."
 }
 
-// ReadSettings reads a file of settings by its absolute path. It is an error when that
-// is not a regular file or longer than 4 MiB.
+// ReadSettings reads a settings file by its absolute path. It is an error when that isn't a
+// regular file or is longer than 4 MiB.
 func ReadSettings(disk fs.FS, path string) ([]byte, error) {
 	info, err := fs.Stat(disk, Name(path))
 	if err != nil {
@@ -43,7 +43,7 @@ func ReadSettings(disk fs.FS, path string) ([]byte, error) {
 	return fs.ReadFile(disk, Name(path))
 }
 
-// Object reads settings; its error wraps ErrNoObject. Numbers stay as they are written.
+// Object parses settings; its error wraps ErrNoObject. Numbers keep their spelling.
 func Object(data []byte) (map[string]any, error) {
 	var object map[string]any
 	d := json.NewDecoder(bytes.NewReader(data))
@@ -57,8 +57,8 @@ func Object(data []byte) (map[string]any, error) {
 	return object, nil
 }
 
-// Merge lays settings over others: groups are merged, lists are joined with those below
-// first, and any other value is replaced. Neither argument is changed.
+// Merge merges above over below: it merges objects, joins lists with those of below first, and
+// replaces any other value. It changes neither argument.
 func Merge(below, above map[string]any) map[string]any {
 	all := map[string]any{}
 	maps.Copy(all, below)
