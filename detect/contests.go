@@ -82,11 +82,11 @@ func (f *Fold) found() {
 	})
 }
 
-// hides says that what was told has characters which a screen may not show.
+// hides says whether the reported prompt has characters that a screen may not show.
 func hides(p *agent.Request) bool {
 	raw := p.Raw
-	if len(raw) == 0 && (p.FullInput != "" || len(p.Schema) > 0) { // a form, or a call that only a notice told of
-		raw, _ = json.Marshal([]any{p.Text, p.FullInput, p.Schema}) // which fails for a schema that is no JSON
+	if len(raw) == 0 && (p.FullInput != "" || len(p.Schema) > 0) { // a form, or a call that only a notice reported
+		raw, _ = json.Marshal([]any{p.Text, p.FullInput, p.Schema}) // fails for a schema that isn't valid JSON
 	}
 	var v any
 	if json.Unmarshal(raw, &v) != nil {

@@ -31,7 +31,7 @@ func dialogKey(d *agent.Dialog) string {
 	return strings.Join([]string{string(d.Type), d.Subtype, d.Title, d.Agent, d.Tool, body}, "\x00")
 }
 
-// rowsOf are the rows of a dialog, in lines.
+// rowsOf returns the rows of a dialog, one on each line.
 func rowsOf(d *agent.Dialog) string {
 	rows := make([]string, len(d.Rows))
 	for i, row := range d.Rows {

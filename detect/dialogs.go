@@ -133,7 +133,7 @@ func (f *Fold) shows(d *agent.Dialog, r *request) agent.Match {
 		return f.driver.Match(d, r.Prompt)
 	}
 	switch {
-	case d.Type == agent.PromptQuestion && d.Type == r.Prompt.Type: // whose other pages it may be
+	case d.Type == agent.PromptQuestion && d.Type == r.Prompt.Type: // the dialog may be another page of the prompt
 		if m := f.driver.Match(d, r.Prompt); m == agent.WholeMatch || d.Cut {
 			return m
 		}
@@ -242,10 +242,10 @@ func (f *Fold) show(r *request, d *agent.Dialog, how agent.Match) {
 	f.closeAll("gone", agent.SourceScreen, "screen:dialog", false, of)
 }
 
-// offersElse says that the dialog has other options than the prompt has shown. One
-// that is chosen may show what is typed into it, but not in a dialog with a key, where
-// that is told apart. Where a prompt has a list of questions,
-// each has options of its own, which the driver compares.
+// offersElse says whether the dialog has other options than the prompt has shown. The chosen
+// option may show text that is typed into it, so its label doesn't count; in a dialog with a key
+// that text is separate, and the label counts. A prompt with a list of questions has options for
+// each question, and the driver compares those.
 func (f *Fold) offersElse(r *request, d *agent.Dialog) bool {
 	p := r.Prompt
 	lists := p.Type == agent.PromptPermission || p.Type == agent.PromptPlan || p.Type == agent.PromptNotice || p.Type == agent.PromptQuestion && len(p.Questions) == 0

@@ -95,7 +95,7 @@ func TestMismatchOfOne(t *testing.T) {
 // TestBackground: between a subagent's end and the turn that it begins the agent does
 // not rest, and what was busy for as long contradicts nobody.
 func TestBackground(t *testing.T) {
-	ended := func() *bench { // a turn that leaves a subagent at work
+	ended := func() *bench { // ends a turn and leaves a subagent at work
 		b := newBench(t, Options{})
 		b.fold.driver = measured{b.fold.driver}
 		b.at(0).registry(agent.LevelIdle)

@@ -136,15 +136,15 @@ type request struct {
 	Place  int       // which of several dialogs that was, where it told
 	Key    string    // of that dialog
 	Size   [2]int    // of the screen then
-	// Typed is when a key was pressed that may have answered its dialog, and have left another
-	// there that looks the same.
+	// Typed is when a key was pressed that may have answered the prompt's dialog. The dialog on the
+	// screen may be the next one, which looks the same.
 	Typed time.Time
-	// Sections are those of the dialog where all of it was seen; Broken says that one of
-	// their rows may have gone on in the next, and Explained is what explains a form's fields.
+	// Sections are the parts of the prompt's dialog, from when all of it was visible. Broken: one of
+	// its rows may continue in the next. Explained are the descriptions of a form's fields.
 	Sections  []string
 	Broken    bool
 	Explained []string
-	Focus     int // which of its options was chosen
+	Focus     int // index of the chosen option
 	// Vouched: the agent told of it too, and more than its dialog shows.
 	Vouched bool
 	// Joined are its digests before and after a hook told what it had shown.

@@ -13,7 +13,7 @@ type Pending struct {
 	Dialog  *agent.Dialog  // on the screen, nil when it is not this prompt's
 	Told    bool           // by the agent itself, and not only seen
 	Whole   bool           // its dialog shows all that it asks, and nothing else
-	Alike   bool           // a key was pressed, and its dialog may be another's that looks the same
+	Alike   bool           // a key was pressed; the dialog may be another's that looks the same
 	Over    bool           // it was told to be over just now, and its dialog is on the screen still
 	Drawn   []string       // the lines of the dialog on the screen, whosever it is
 	Shown   time.Time      // since when its dialog is on the screen; zero when it is not

@@ -64,7 +64,7 @@ func (f *Fold) asked(fact *agent.Fact) {
 	f.supersede(r, func(o *request) bool { return o.guessed() && !o.Prompt.OnScreen && o.Prompt.Type == r.Prompt.Type })
 }
 
-// sameForm says that two forms are one. A prompt of another type is known by its input.
+// sameForm says whether two forms are equal. Prompts of other types are compared by input.
 func sameForm(p, told *agent.Request) bool {
 	text := func(p *agent.Request) string {
 		if p.Text == nil {

@@ -11,9 +11,9 @@ import (
 // size is that of the screen which the dialog was drawn for.
 func size(d *agent.Dialog) [2]int { return [2]int{d.Cols, d.Height} }
 
-// resized says that the dialog is the prompt's, drawn anew for a screen of another
-// size: that it asks about the same rows, none of which may go on in the next one, and says
-// the same about them. Where all of it has no room, what there is of it.
+// resized says whether the dialog is the prompt's, redrawn for a screen of another size. It must
+// show the same rows and the same text about them, and no row may continue in the next one. A
+// cut dialog must show a part of them.
 func (r *request) resized(d *agent.Dialog) bool {
 	now, was, p := sections(d), r.Sections, r.Prompt
 	is := func(field *string, shown string) bool {
@@ -21,7 +21,7 @@ func (r *request) resized(d *agent.Dialog) bool {
 	}
 	headless := d.Title == ""
 	if r.Key == "" || d.Key != "" || len(was) != len(now) || d.Type != p.Type || !is(p.Subtype, d.Subtype) ||
-		!headless && (!is(p.Title, d.Title) || !is(p.Tool, d.Tool) || !is(p.Agent, d.Agent)) { // which may have no room
+		!headless && (!is(p.Title, d.Title) || !is(p.Tool, d.Tool) || !is(p.Agent, d.Agent)) { // without room the title, tool and subagent are not drawn
 		return false
 	}
 	if d.Cut && strings.Contains(dense(was[0]), dense(now[0])) {
@@ -38,8 +38,8 @@ func (r *request) resized(d *agent.Dialog) bool {
 	return now[0] == was[0] && !r.Broken && !broken(d)
 }
 
-// drawn keeps how the dialog is drawn that the prompt is seen in. What has no room now was
-// seen before.
+// drawn stores how the prompt's dialog is drawn now. It keeps the parts that were visible before
+// and have no room now.
 func (r *request) drawn(d *agent.Dialog) {
 	r.Key, r.Size, r.Explained = dialogKey(d), size(d), explained(d, r.Explained)
 	if len(r.Sections) == 0 || !d.Cut && (d.Title != "" || d.Type != agent.PromptPermission) {
@@ -47,16 +47,16 @@ func (r *request) drawn(d *agent.Dialog) {
 	}
 }
 
-// prose says that what the dialog asks is words for a person: at the end of a full row a
-// blank and a line break say the same.
+// prose says whether the dialog's subject is words for a person. In prose a blank and a line
+// break at the end of a full row mean the same.
 func prose(d *agent.Dialog) bool { return d.Type == agent.PromptForm || d.Subtype != "" }
 
-// beside is how many columns are free beside a dialog's text at the most, with the frames
-// and signs around it, in all agents.
+// beside is the largest number of columns beside a dialog's text that an agent uses for frames
+// and marks.
 const beside = 12
 
-// broken says that a row of the dialog may go on in the next one: that one's first word has
-// no room in it for certain.
+// broken says whether a row of the dialog may continue in the next one: the next row's first
+// word may have had no room at its end.
 func broken(d *agent.Dialog) bool {
 	rows := strings.Split(sections(d)[0], "\n")
 	for i, row := range rows[:len(rows)-1] {
@@ -103,8 +103,8 @@ func ungapped(s string) (rest string, gap byte) {
 	return rest, gap
 }
 
-// sections are what the dialog says without what depends on the screen's size: what it asks
-// about, in its rows, and what is said about that.
+// sections are the parts of the dialog that don't depend on the screen's size: the rows of its
+// subject, and the text about the subject.
 func sections(d *agent.Dialog) []string {
 	switch {
 	case len(d.Sections) > 0:
@@ -115,8 +115,8 @@ func sections(d *agent.Dialog) []string {
 	return []string{d.Body}
 }
 
-// explained is what explains the fields of a form. What is wrong with a field's value, or
-// what can be chosen for it, is drawn in place of that: before tells it then.
+// explained returns the descriptions of a form's fields. An error or a list of choices is drawn in
+// a description's place; before then supplies the description.
 func explained(d *agent.Dialog, before []string) []string {
 	all := make([]string, len(d.Fields))
 	for i, f := range d.Fields {

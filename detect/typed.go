@@ -6,12 +6,12 @@ import (
 	"berth/agent"
 )
 
-// typedHolds is how long a key may take to answer a dialog: Claude Code took 1.5 s to read
-// one on a machine with nine times the work that it can do, and drew nothing meanwhile.
+// typedHolds bounds how long a key may take to answer a dialog. Claude Code took 1.5 s to read a
+// key on a machine with nine times the work that it can do, and drew nothing meanwhile.
 const typedHolds = 2500 * time.Millisecond
 
-// Typed takes in that a key was pressed at the terminal, which answers a dialog or does not.
-// One that stays may be the next one, where that would look the same.
+// Typed records that a key was pressed at the terminal, which may answer a dialog. If the dialog
+// stays, it may be the next one when that would look the same.
 func (f *Fold) Typed(now time.Time) Result {
 	f.begin(now)
 	if d := f.dialog(); d != nil && d.Alike {
@@ -26,7 +26,7 @@ func (f *Fold) Typed(now time.Time) Result {
 	return f.result
 }
 
-// retyped gives prompts a new id whose dialogs may be others' since a key was pressed.
+// retyped gives a prompt a new id when its dialog may be another's since a key was pressed.
 func (f *Fold) retyped() {
 	for _, r := range f.m.Requests {
 		switch {

@@ -34,8 +34,8 @@ func (w *Viewer) View(s *terminal.Snapshot) *agent.View {
 
 const marked = terminal.Faint | terminal.Reverse | terminal.Bold
 
-// readRow keeps of a line its text and where it is dim, inverse, bold or of a color. Blanks at
-// its end are dropped, unless they are inverse: that is how a caret is drawn.
+// readRow returns a line's text and its dim, inverse, bold and colored stretches. It drops blanks
+// at the end unless they are inverse: that is how a caret is drawn.
 func readRow(line *terminal.Line) agent.Row {
 	var text strings.Builder
 	var row agent.Row

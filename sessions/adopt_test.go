@@ -185,7 +185,7 @@ func TestTypingIsToldInBursts(t *testing.T) {
 	p.reopen() // a checkpoint is written with the burst still open
 	s = p.find("one")
 	within(t, s, "the program", (*Status).Running)
-	// The burst ends by itself, after the pause that it is given: this polls, with a deadline.
+	// The burst ends by itself after its pause. No event announces that, so this polls with a deadline.
 	for deadline := time.Now().Add(patience); len(p.log(s.ID())["input"]) < 2; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the second burst is lost")

@@ -27,8 +27,7 @@ func (a *allowance) fill(now time.Time) {
 // take uses one up. It is false when none is left.
 func (a *allowance) take(now time.Time) bool { return a.takeSome(1, now) == 0 }
 
-// takeSome uses n up. Where fewer are left it uses none, and gives how long it is until
-// there are n.
+// takeSome uses n up. If fewer are left it uses none and returns the time until n are left.
 func (a *allowance) takeSome(n int, now time.Time) (wait time.Duration) {
 	a.fill(now)
 	if a.left < n {

@@ -123,7 +123,7 @@ func (c *core) heedInput(r hold.Record) error {
 	}
 	own := d.answers[a.Prompt]
 	if own == nil {
-		if own = c.takeUp(a, r); own == nil { // too old to be followed
+		if own = c.takeUp(a, r); own == nil { // too old to be followed up
 			c.typed(c.onClock(r.Time.Time))
 		}
 	} else if own.done == nil { // of a server before this one
@@ -135,7 +135,7 @@ func (c *core) heedInput(r hold.Record) error {
 	return nil
 }
 
-// typed takes in that a key was pressed which answers a dialog or does not.
+// typed records that a key was pressed that may answer a dialog.
 func (c *core) typed(at time.Time) {
 	d := c.detection
 	c.pass(at)
@@ -452,7 +452,7 @@ func (c *core) settleAnswers(now time.Time) {
 			a.swept, c.unread = true, c.link != nil
 		default:
 			c.settleAnswer(a, c.judgeAnswer(a), true)
-			c.typed(now) // if it was taken after all, what is on the screen is asked anew
+			c.typed(now) // the answer may have been taken after all, so the dialog on the screen becomes a new prompt
 		}
 	}
 }

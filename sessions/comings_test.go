@@ -61,7 +61,7 @@ func TestAttachmentsInALoop(t *testing.T) {
 	}
 }
 
-// An agent's reports are bounded over time, also by their length.
+// TestReportsAreBounded: an agent's reports are bounded over time, by number and by length.
 func TestReportsAreBounded(t *testing.T) {
 	var r reports
 	now := time.Unix(1000, 0)

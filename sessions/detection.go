@@ -299,8 +299,8 @@ func (c *core) detect(now time.Time) {
 	c.groom(now)
 }
 
-// pass tells what time alone has decided by then. It has an event of its own: a prompt
-// named by the event of a hook is that hook's, also for the next server.
+// pass applies the decisions that are due by time alone. They get an event of their own: a
+// prompt named by a hook's event must belong to that hook, also for the next server.
 func (c *core) pass(now time.Time) {
 	d := c.detection
 	if at := d.fold.Deadline(); d.awake && !at.IsZero() && !now.Before(at) {

@@ -113,7 +113,7 @@ type (
 		Code     string `json:"code,omitempty"` // of one that is not confirmed
 		Evidence string `json:"evidence"`
 		Aside    bool   `json:"draft_aside,omitempty"` // a person's draft is put aside still
-		Arrived  string `json:"arrived_as,omitempty"`  // message, changed, pasted: see arrivedAs
+		Arrived  string `json:"arrived_as,omitempty"`  // message, changed or pasted: see arrivedAs
 	}
 	messageEvent struct {
 		By      By        `json:"by"`

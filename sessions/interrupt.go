@@ -43,7 +43,7 @@ func (s *Session) Interrupt(ctx context.Context, claim Claim) (Interrupted, erro
 			With("session", st.Name)
 	}
 	var done Interrupted
-	claim.AfterDelivery = true // a message just sent may be what is to be stopped
+	claim.AfterDelivery = true // the interrupt may be for the message that is being delivered
 	err := s.delivery(ctx, claim, func(write writing) error {
 		within, cancel := context.WithTimeoutCause(ctx, interruptFor, errNotInterrupted)
 		defer cancel()

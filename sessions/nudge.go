@@ -32,7 +32,7 @@ type Nudged struct {
 	Evidence string
 	Seq      uint64 // of its event
 	Typed    bool   // something of it was typed, if only to be taken back
-	Arrived  string // as what the agent has it: see arrivedAs
+	Arrived  string // how the message arrived: see arrivedAs
 	turn     *turnWatch
 }
 
@@ -40,7 +40,7 @@ type Nudged struct {
 type nudging struct {
 	machine *deliver.Machine
 	typed   string
-	changed bool // what is typed is not the text: see changes
+	changed bool // the typed text differs from the message: see changes
 	slash   bool // it is a command of the agent's own
 	before  agent.State
 	id      string
@@ -145,12 +145,12 @@ func (n Nudge) typed(typist agent.Typist) (string, error) {
 	return typed, nil
 }
 
-// lineEnds are typed as line feeds, and mean the same.
+// lineEnds converts line ends to line feeds, as they are typed. The meaning stays.
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
-// changes says that what is typed for the message is not its text: a character in front
-// that keeps it from being a command, say, or a control character less. Blanks at the ends
-// do not count, as agents trim them.
+// changes says whether the typed text differs from the message, such as by a character before
+// it that keeps it from being a command, or by a removed control character. Blanks at the ends
+// don't count: agents trim them.
 func (n Nudge) changes(typed string) bool {
 	return strings.TrimSpace(lineEnds.Replace(n.Text)) != strings.TrimSpace(typed)
 }

@@ -7,13 +7,13 @@ import (
 	"berth/sessions/deliver"
 )
 
-// TestArrivedAs: a message that is typed with a character more or less is not told as the
-// message that its user wrote.
+// TestArrivedAs: a message typed with a character more or less is reported as "changed", not as
+// the user's own message.
 func TestArrivedAs(t *testing.T) {
 	for _, c := range []struct{ text, typed, as string }{
 		{"fix it", "fix it", "message"},
 		{"one\r\n\ttwo \n", "one\n\ttwo \n", "message"},
-		{"/help", " /help ", "message"}, // blanks, which the agent trims
+		{"/help", " /help ", "message"}, // added blanks, which the agent trims
 		{"/help", "\u2800/help", "changed"},
 		{"read @go.mod now", "read @\u2060go.mod now", "changed"},
 		{"/help", "\u200b/help", "changed"},

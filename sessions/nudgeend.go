@@ -130,9 +130,9 @@ func nudgeError(st *Status, done Nudged, o deliver.Outcome) error {
 		With("arrived_as", done.Arrived)
 }
 
-// arrivedAs is message, changed for one with characters that its user did not write or
-// without some that he wrote, pasted for content that its user did not write, or empty
-// while the agent has not said that it has it.
+// arrivedAs is "message", or "changed" when characters of the user's text were added or left
+// out, or "pasted" for content that the user did not write. It is empty until the agent
+// confirms the message.
 func arrivedAs(o deliver.Outcome, changed bool) string {
 	switch {
 	case o.Pasted:

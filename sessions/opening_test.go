@@ -10,7 +10,7 @@ import (
 	"berth/sessions/hold"
 )
 
-// lateAsker is an asker with hooks, whose dialogs are a question after a while.
+// lateAsker is an asker with hooks whose dialogs count as questions only after a while.
 type lateAsker struct{ asker }
 
 func (lateAsker) Hook([]byte) ([]agent.Fact, error) {
@@ -23,9 +23,9 @@ func (d lateAsker) Table() agent.Table {
 	return t
 }
 
-// TestHookWhileADialogFallsDue: a prompt that a hook tells of is named by that hook's event,
-// which a server after a kill reads again. A dialog that falls due before the hook, in the
-// same step, has an event of its own.
+// TestHookWhileADialogFallsDue: a prompt that a hook reports is named by that hook's event. A
+// server that starts after a kill reads the event again. A dialog that falls due before the
+// hook, in the same step, has an event of its own.
 func TestHookWhileADialogFallsDue(t *testing.T) {
 	p := open(t)
 	p.close()
@@ -39,7 +39,7 @@ func TestHookWhileADialogFallsDue(t *testing.T) {
 		seen := &agent.Reading{Dialog: &agent.Dialog{Type: agent.PromptPermission, Title: "seen", Key: "seen", Options: []agent.Option{{Number: 1, Label: "Yes"}}}}
 		c.facts([]agent.Fact{{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: seen}})
 		due := c.detection.fold.Deadline()
-		time.Sleep(time.Until(due)) // the loop is busy as both come
+		time.Sleep(time.Until(due)) // keeps the loop busy until both are due
 		hook = c.told + 1000
 		if err := c.applyHook(hold.Record{N: hook, Time: api.At(c.now()), Kind: hold.KindHook, Data: []byte(`{"event":"x","payload":{"x":1}}`)}); err != nil {
 			t.Error(err)

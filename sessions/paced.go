@@ -19,7 +19,7 @@ const (
 // repeatable is the data of an event that can report those of its kind before it as well.
 type repeatable interface{ repeats() int }
 
-// repeats is how many events before it the event reports.
+// repeats is the number of earlier events that this event also reports.
 func (r repeated) repeats() int { return r.Untold }
 
 // pacedBy is what events are counted together.
@@ -133,7 +133,7 @@ func (c *core) appendSome(some []events.Event) {
 	}
 }
 
-// merged is e with what the event of its kind before it reports.
+// merged is e, which now also reports the earlier event of its kind.
 func merged(e, before repeatable) repeatable {
 	untold := before.repeats() + 1
 	switch e := e.(type) {

@@ -64,7 +64,7 @@ type Registry struct {
 	cancel context.CancelFunc
 	loops  sync.WaitGroup
 
-	starts   sync.WaitGroup // of holders; begun under mu, while stop is not set
+	starts   sync.WaitGroup // holders being started; Add only under mu and before stop is set
 	births   births
 	turnover turnover
 
@@ -224,7 +224,7 @@ func (r *Registry) Holders() []Holder {
 	defer r.mu.RUnlock()
 	list := slices.DeleteFunc(slices.Clone(r.strays), func(h Holder) bool {
 		start, err := hold.StartOf(h.PID)
-		return h.PID != 0 && (err != nil || start != h.Start) // it has ended
+		return h.PID != 0 && (err != nil || start != h.Start) // the holder has ended
 	})
 	list = slices.AppendSeq(list, maps.Values(r.launching))
 	list = slices.AppendSeq(list, maps.Values(r.commands))
@@ -270,8 +270,8 @@ func (r *Registry) launched(id string) {
 // Holder is a process that holds a session, or that the server runs for it.
 type Holder struct {
 	Command  bool   // it runs for the session and holds nothing
-	PID      int    // 0: a session of another user is between two holders, or its holder is not known
-	UID      int    // that its programs run as; hold.UnknownUID
+	PID      int    // 0 if the holder is unknown, or a session of another user is between two holders
+	UID      int    // uid of its programs; hold.UnknownUID if unknown
 	Start    string // tells it from a later process with its PID; see hold.StartOf
 	ID, Name string
 	Verbs    []string // that what descends from it may use, beside what all such may

@@ -14,10 +14,10 @@ import (
 // kindReport is both the record and the event of a report.
 const kindReport = "report"
 
-// The bounds of an agent's reports over time, so that it does not push other events out of the
-// log: of its 256 MiB one session has 4 at once, and all of it in three days.
+// These bound an agent's reports over time, so that they don't push other events out of the log.
+// One session may fill 4 of the log's 256 MiB at once, and all of it in three days.
 const (
-	reportCost      = 1 << 10 // of a report beside its message
+	reportCost      = 1 << 10 // of a report, without its message
 	reportsAtOnce   = 4 << 20
 	reportsInSecond = 1 << 10
 )

@@ -330,8 +330,8 @@ func (s *Session) elsewhere(prompt string) *Response {
 	return s.response(respondEvent{Prompt: prompt, Outcome: agent.OutcomeElsewhere})
 }
 
-// unreviewed refuses to send answers that were chosen at the terminal for a caller who does
-// not name them: the page keeps its id while they change.
+// unreviewed refuses to send answers chosen at the terminal unless the caller names their
+// digest: the page keeps its id while the answers change.
 func (s *Session) unreviewed(p *agent.Request) error {
 	return api.Errorf(api.CodeBadRequest, "this page sends the answers that were chosen at the terminal, so say which were seen: add --digest %s, after a look at prompt %s", p.Digest, s.Status().Name).
 		With("prompt", p.ID).With("digest", p.Digest)

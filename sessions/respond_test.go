@@ -211,8 +211,8 @@ func TestRespondToOneAskedAnew(t *testing.T) {
 	}
 }
 
-// TestRespondToAReview: answers that were chosen at the terminal are sent for a caller who
-// names the digest of the page that showed them.
+// TestRespondToAReview: Berth sends answers chosen at the terminal only if the caller names the
+// digest of the page that showed them.
 func TestRespondToAReview(t *testing.T) {
 	_, s := newAsker(t, "asks 1: review red")
 	submit := agent.Answer{Kind: agent.ChooseOption, Option: 1}
@@ -266,8 +266,8 @@ func TestRespondTypesNoKeys(t *testing.T) {
 	}
 }
 
-// TestRespondToOneThatLooksTheSame: where two dialogs in a row look the same, an answer to
-// the first does not answer the second.
+// TestRespondToOneThatLooksTheSame: when two dialogs in a row look the same, an answer to the
+// first does not answer the second.
 func TestRespondToOneThatLooksTheSame(t *testing.T) {
 	for _, person := range []bool{false, true} {
 		_, s := newAsker(t, "asks 1: a alike", "asks 1: a alike")

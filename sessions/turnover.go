@@ -7,25 +7,25 @@ import (
 	"berth/api"
 )
 
-// Bounds of the events that one caller's calls make over all sessions together, for those
-// whose events are not paced: a start, a message and a gate each change a session, and
-// have an event of their own. At some 500 bytes an event a caller in a loop fills 8 MiB
-// of the log's 256 MiB at once, and the rest in 36 hours. A fleet of 1,000 sessions is
-// made at once, and a message each half second is more than agents answer.
+// These bound the events that one caller's calls cause over all sessions. They apply to events
+// that are not paced: a start, a message and a gate each change a session, so each has an event
+// of its own. At some 500 bytes an event, a caller in a loop fills 8 MiB of the log's 256 MiB at
+// once, and the rest in 36 hours. That is enough to start 1,000 sessions at once; a message
+// each half second is more than agents answer.
 const (
 	eventsAtOnce = 16 << 10
 	eventEvery   = 250 * time.Millisecond
 )
 
-// What a call makes, in events: with the end and the removal of what was started, and
-// with the removal of a message that was queued.
+// The cost of a call in events. A start includes the end and the removal of the session, and a
+// message includes its removal from the queue.
 const (
 	eventsOfStart   = 8
 	eventsOfMessage = 2
 	eventsOfGate    = 1
 )
 
-// turnover bounds the events of each caller. The zero value has seen none.
+// turnover bounds the events of each caller. The zero value is ready to use.
 type turnover struct {
 	mu      sync.Mutex
 	callers map[turnoverOf]*allowance
@@ -33,8 +33,8 @@ type turnover struct {
 
 type turnoverOf struct{ identity, fingerprint string }
 
-// take counts n events of a caller. When there are too many it gives how long the caller
-// has to wait.
+// take counts n events of a caller. If there are too many, it returns how long the caller must
+// wait.
 func (t *turnover) take(by By, n int, now time.Time) (wait time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -58,7 +58,7 @@ func (t *turnover) take(by By, n int, now time.Time) (wait time.Duration) {
 	return one.takeSome(n, now)
 }
 
-// mayCause refuses a call that makes n events to a caller that has made too many.
+// mayCause refuses a call that causes n events if its caller has caused too many.
 func (r *Registry) mayCause(by Actor, n int) error {
 	wait := r.turnover.take(by.by(), n, r.now())
 	if wait == 0 {

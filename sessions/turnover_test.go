@@ -11,12 +11,12 @@ import (
 	"berth/orchestrate/gate"
 )
 
-// A caller in a loop of starts, messages and gates is refused once its share of the event
-// log is used up, and has it back with time. What ends and removes is done all the same,
-// and so is what others do.
+// TestTurnover: a caller in a loop of starts, messages and gates is refused when its share of
+// the event log is used up, and regains its share with time. Calls that end or remove sessions
+// still work, and so do the calls of others.
 func TestTurnover(t *testing.T) {
 	p := open(t)
-	var ahead atomic.Int64 // of a clock that the test alone moves
+	var ahead atomic.Int64 // offset of the clock; only the test moves it
 	began := time.Now()
 	clock := func() time.Time { return began.Add(time.Duration(ahead.Load())) }
 	p.options.Now = clock
@@ -61,7 +61,7 @@ func TestTurnover(t *testing.T) {
 	if err := p.reg.Remove(t.Context(), s, eve); err != nil {
 		t.Errorf("rm of a caller in a loop: %v", err)
 	}
-	for i := range 10 * identitiesKept { // those that have their whole share are forgotten
+	for i := range 10 * identitiesKept { // callers with their whole share are forgotten
 		ahead.Add(int64(time.Second))
 		p.reg.turnover.take(By{Identity: fmt.Sprint(i)}, 1, clock())
 	}

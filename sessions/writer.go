@@ -15,13 +15,13 @@ import (
 // Claim is how a call wants to write to a session.
 type Claim struct {
 	Actor
-	Allowed       func() error  // the caller's rights on this session as they are now
-	Lease         uint64        // the generation of a lock of its own; 0 for none
-	Takeover      bool          // take the lease from its holder, who is told
-	Wait          time.Duration // for another writer to let go
-	AfterDelivery bool          // without Wait: wait for the end of a delivery in progress, at most 5 s
-	Verb          string        // for the event
-	Digest        string        // of what the caller was shown of the prompt that is answered; empty: not told
+	Allowed       func() error  // the caller's current rights on this session
+	Lease         uint64        // generation of the caller's own lock; 0 for none
+	Takeover      bool          // take the lease from its holder and notify the holder
+	Wait          time.Duration // how long to wait for another writer's lease to end
+	AfterDelivery bool          // if Wait is 0, wait for the end of a delivery in progress, at most 5 s
+	Verb          string        // named in the event
+	Digest        string        // of the prompt as the caller saw it; empty: not given
 }
 
 func (a Actor) client(mayWrite bool) lease.Client {

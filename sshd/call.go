@@ -58,9 +58,9 @@ type PTY struct {
 	Cols, Rows int
 }
 
-// Identity is who is calling, with the rights they have now: those of a key
-// may be narrowed while a call runs. A process inside a session has the name that the
-// session has now: another session may have the one that it had at the login.
+// Identity is the caller with its current rights: a key's rights may be narrowed while a call
+// runs. A process inside a session has the session's current name, because another session may
+// have got the name that was used at the login.
 func (c *Call) Identity() keys.Identity {
 	id := *c.conn.identity.Load()
 	if id.Kind == keys.KindAgent && c.conn.server.nameOf != nil {

@@ -82,7 +82,7 @@ func usersOf(holders []HolderProcess) sessionUsers {
 	return users
 }
 
-// unknown gives a session whose user is not known, and could be this one.
+// unknown returns a session that may run as uid, because its user can't be read.
 func (users sessionUsers) unknown(uid int) (name string, ok bool) {
 	name, ok = users[hold.UnknownUID]
 	return name, ok && uid != os.Geteuid()
@@ -227,13 +227,13 @@ func namespaceOwners(pid int) ([]int, error) {
 	}
 }
 
-// unreadable is for a client of another uid, such as one started with sudo,
-// whose open files we may not read. If anything of that uid is inside a session,
-// the client is taken for that: better a person refused than an agent let in. A
-// process inside of any uid whose files we may not read refuses it: a program can
-// make a socket as another uid (setfsuid in a user namespace of its own). One of a uid
-// that our own user can take there is such a program's: while it is under way between two
-// of them (SCM_RIGHTS) no process has it open.
+// unreadable is for a client of another uid, such as one started with sudo, whose open files we
+// may not read. If anything of that uid is inside a session, the client counts as that: better
+// to refuse a person than to let an agent in. The client is also refused while a process inside
+// a session, of any uid, hides its files from us: a program can make a socket as another uid
+// (setfsuid in a user namespace of its own). A client with a uid that our own user can take in a
+// user namespace is always refused: while such a program passes its socket to another process
+// (SCM_RIGHTS), no process has it open.
 func unreadable(sock socket, holders []HolderProcess) (*HolderProcess, int, error) {
 	switch may, err := mayTake(os.Geteuid(), int(sock.uid)); {
 	case err != nil:

@@ -7,15 +7,14 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 )
 
-// keepAlive watches for signs of life. Any byte from the client is one; when
-// there was none for the set time it is asked, and when it then keeps silent
-// too long the connection is closed: a vanished client would hold its lease
-// and its attach until TCP gives up, which may be never. A quiet attach whose
-// client answers stays for ever.
+// keepAlive looks for signs of life. Any byte from the client is one. After a silent interval
+// the server asks the client, and after too many unanswered questions it closes the connection:
+// a vanished client would hold its lease and its attach until TCP gives up, which may be never.
+// A quiet attach whose client answers stays for ever.
 //
-// A question that is not even written waits for a key exchange. Output is held for
-// that, and the client can keep it from ending: one that takes as long as the patience
-// with a silent client closes the connection, also where the client sends bytes.
+// During a key exchange the server can't even write its question. Output is held then, and the
+// client can delay the end of the exchange. If the server can't write for the same time as it
+// waits for a silent client, it closes the connection, even if the client sends bytes.
 func (c *connection) keepAlive(conn *gossh.ServerConn) {
 	interval, most := c.server.limits.KeepAlive, c.server.limits.KeepAliveMissed
 	timer := time.NewTimer(interval)
@@ -62,7 +61,7 @@ func (c *connection) keepAlive(conn *gossh.ServerConn) {
 				defer asking.Store(false)
 				_, _, _ = conn.SendRequest("keepalive@openssh.com", true, nil)
 			})
-		} else if mute >= interval && sending.CompareAndSwap(false, true) { // the client answers nothing, and may be well
+		} else if mute >= interval && sending.CompareAndSwap(false, true) { // the client answers no question, but it may end its key exchanges
 			c.workers.Go(func() {
 				defer sending.Store(false)
 				_, _, _ = conn.SendRequest("keepalive@openssh.com", false, nil)

@@ -10,7 +10,7 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 )
 
-// deaf is a client's connection that hears nothing once it is to be deaf.
+// deaf is a client's connection that stops reading when now is set.
 type deaf struct {
 	net.Conn
 	now    atomic.Bool
@@ -26,9 +26,9 @@ func (d *deaf) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A client that begins a key exchange and never ends it is cut, though a byte comes
-// from it now and then: output is held for it meanwhile. One that answers no question
-// and ends them all is not.
+// TestKeyExchangeThatNeverEnds: the server cuts a client that starts a key exchange and never
+// ends it, even if the client sends a byte now and then, because output is held meanwhile. It
+// doesn't cut a client that answers no question and ends each key exchange.
 func TestKeyExchangeThatNeverEnds(t *testing.T) {
 	const interval = 100 * time.Millisecond
 	h := start(t, describe, func(o *Options) { o.Limits.KeepAlive, o.Limits.KeepAliveMissed = interval, 2 })
@@ -55,12 +55,12 @@ func TestKeyExchangeThatNeverEnds(t *testing.T) {
 	}
 	some := make([]byte, 16<<10)
 
-	_, well, _ := connect() // it answers nothing, and sends what needs no answer
+	_, well, _ := connect() // it answers no question, and sends requests that need no answer
 	for range 10 {
 		if _, _, err := well.SendRequest("x", false, some); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(interval) // it is the time that passes which must cut it
+		time.Sleep(interval) // the test needs real time to pass: only time may cut the client
 	}
 	if strings.Contains(h.log.String(), says) {
 		t.Error("a client that ends its key exchanges was cut")
@@ -74,7 +74,7 @@ func TestKeyExchangeThatNeverEnds(t *testing.T) {
 			break
 		}
 	}
-	for range 3 { // of a packet that does not end
+	for range 3 { // bytes of a packet that never ends
 		time.Sleep(interval / 2)
 		_, _ = d.Conn.Write([]byte{0})
 	}

@@ -21,7 +21,7 @@ import (
 	"berth/sshd/local"
 )
 
-// otherUID is a user who is neither root nor any session's.
+// otherUID is neither root nor the user of a session.
 const otherUID = 65534
 
 // needsRoot skips a test that becomes another user.
@@ -32,7 +32,7 @@ func needsRoot(t *testing.T) {
 	}
 }
 
-// admitOther gives that user a socket beside the server's, until the test ends.
+// admitOther opens a second socket for that user, until the test ends.
 func admitOther(t *testing.T, h *harness, socket string) (dir, other string) {
 	t.Helper()
 	dir = filepath.Dir(socket)
@@ -87,7 +87,7 @@ func TestSocketOfAnotherUser(t *testing.T) {
 	var socket string
 	h := start(t, describe, withSocket(&socket, nil))
 	dir, other := admitOther(t, h, socket)
-	if err := h.server.Admit(other, otherUID); err != nil { // once there it stays
+	if err := h.server.Admit(other, otherUID); err != nil { // the socket stays once it exists
 		t.Fatal(err)
 	}
 	info, err := os.Stat(other)

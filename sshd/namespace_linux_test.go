@@ -56,7 +56,7 @@ func apart(t *testing.T, proc, beside string) bool {
 	return false
 }
 
-// listenApart listens, and has root's script know where.
+// listenApart listens and passes the address to root's script.
 func listenApart(t *testing.T) net.Listener {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -132,7 +132,7 @@ func TestOwnerThatCannotBeRead(t *testing.T) {
 		t.Errorf("a person of another uid: %v %v", h, err)
 	}
 	steps := []struct{ name, want string }{{"hides", "hides its open files"}, {"inside", "has its mark"}}
-	if _, err := os.Stat("/etc/subuid"); err == nil { // else no user can take any
+	if _, err := os.Stat("/etc/subuid"); err == nil { // without the file no user can take a uid
 		steps = append(steps, struct{ name, want string }{"takes", "which uid " + serverUID + " can take"})
 	}
 	for _, step := range steps {

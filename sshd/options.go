@@ -30,8 +30,8 @@ type Options struct {
 	// Holders lists the holders that live now. It is called for each
 	// connection of a caller on this machine and must be quick. nil is none.
 	Holders func() []HolderProcess
-	// NameOf is a session's present name; empty: it is gone. A process inside it is
-	// known by that name, also over a connection that is older. nil: names stay.
+	// NameOf returns a session's current name; empty if the session is gone. A process inside the
+	// session has that name, also over an older connection. If nil, names never change.
 	NameOf func(session string) string
 
 	Log   *slog.Logger     // nil is slog.Default()
@@ -65,7 +65,7 @@ func (s storeKeys) Lookup(key gossh.PublicKey, remote net.Addr, now time.Time) (
 // runs for it. Everything that descends from it is that session's agent.
 type HolderProcess struct {
 	PID     int
-	UID     int      // that its programs run as; the server's own when it is that; hold.UnknownUID: any other
+	UID     int      // uid of its programs; the server's own if that is theirs; hold.UnknownUID if it can be any other
 	Start   string   // tells it from a later process with its PID; see hold.StartOf
 	Command bool     // it runs for the session and holds nothing
 	Session string   // the session's id

@@ -18,7 +18,7 @@ import (
 	"berth/keys"
 )
 
-// token is a security key, which signs also where nobody has touched it.
+// token is a security key that signs even without a touch.
 type token struct {
 	secret  ed25519.PrivateKey
 	public  gossh.PublicKey
@@ -44,9 +44,9 @@ func newToken(t *testing.T) *token {
 
 func (k *token) PublicKey() gossh.PublicKey { return k.public }
 
-// Sign signs as openssh/PROTOCOL.u2f says.
+// Sign signs as specified in openssh/PROTOCOL.u2f.
 func (k *token) Sign(_ io.Reader, data []byte) (*gossh.Signature, error) {
-	flags := []byte{0, 0, 0, 0, 1} // and a counter
+	flags := []byte{0, 0, 0, 0, 1} // flags, and a counter
 	if k.touched {
 		flags[0] = 1
 	}
@@ -55,7 +55,8 @@ func (k *token) Sign(_ io.Reader, data []byte) (*gossh.Signature, error) {
 	return &gossh.Signature{Format: k.public.Type(), Blob: ed25519.Sign(k.secret, signed), Rest: flags}, nil
 }
 
-// A security key must be touched at each login, whatever its certificate says.
+// TestSecurityKeysAreTouched: a security key must be touched at each login, whatever its
+// certificate says.
 func TestSecurityKeysAreTouched(t *testing.T) {
 	plain, certified := newToken(t), newToken(t)
 	dir := t.TempDir()

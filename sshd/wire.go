@@ -120,7 +120,7 @@ func (w *wire) silent() time.Duration {
 	return time.Since(w.accepted) - time.Duration(w.heard.Load())
 }
 
-// mute is how long nothing was written, though no write waits for the client.
+// mute is the time since the last write; 0 while a write waits for the client.
 func (w *wire) mute() time.Duration {
 	if w.writing.Load() > 0 {
 		return 0

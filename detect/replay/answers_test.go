@@ -21,12 +21,12 @@ import (
 // call is a tool call: what an agent asks about, or what a hook says that it does.
 type call struct {
 	tool    string // Bash, Write, Ask or Form
-	command string // or what is written, asked, or said by a server
-	about   string // description, the file, the options with what explains them, or a form's field
+	command string // or the text to write, the question, or the server's message
+	about   string // description, file, options with their descriptions, or a form's field
 	by      string // type of a subagent
 }
 
-// options are those of a question, each with what explains it.
+// options are the labels of a question's options, each with its description.
 func (c call) options() (labels, explained []string) {
 	for _, o := range strings.Split(c.about, "|") {
 		label, more, _ := strings.Cut(o, ": ")
@@ -58,11 +58,11 @@ type world struct {
 type look struct {
 	told  *call    // by a hook
 	lines []string // of the dialog, where that is all
-	asked string   // and the questions, but for blanks
+	asked string   // questions and options too, without blanks
 }
 
-// asksOf are a prompt's questions, or those of a call as its dialog draws them. Where a label
-// ends may be drawn as two blanks.
+// asksOf is the text of a prompt's questions, or of a call's questions as its dialog draws them.
+// The end of a label may be drawn as two blanks.
 func asksOf(text string, labels, explained []string) string {
 	for i, label := range labels {
 		text += " | " + label + " "
@@ -144,7 +144,7 @@ func (w *world) look() {
 	}
 }
 
-// waits says that the hook of such a call waits for its answer.
+// waits says whether the hook of such a call waits for its answer.
 func (w *world) waits(c call) bool {
 	return w.a.waits && c.tool != "Form" && (c.tool != "Ask" || w.a.asks)
 }
@@ -323,13 +323,13 @@ func TestAnswers(t *testing.T) {
 			pairs, kinds := 0, map[string]int{}
 			for _, shown := range bases {
 				if shown.tool == "Form" && !strings.HasSuffix(name, "claude") {
-					continue // they know none
+					continue // the other agents have no forms
 				}
 				for kind, other := range attacks {
 					for cols, heights := range map[int][]int{40: {60}, 80: {60, 14}, 200: {60}} {
 						for _, height := range heights {
 							if shown.tool != "Bash" && (cols == 200 || height == 14) && shown.about != "notes.txt" {
-								continue // as at the others
+								continue // covered by the other sizes
 							}
 							if name == "gemini" && shown.tool == "Bash" {
 								shown.about = "" // which it neither draws nor tells
@@ -346,7 +346,7 @@ func TestAnswers(t *testing.T) {
 								continue // but for what is not drawn, and does nothing
 							}
 							if kind == "a subagent's" && (name != "claude" && name != "newer claude" || shown.tool == "Form") {
-								continue // whose it is, is not drawn, and of a form not told
+								continue // no dialog shows the subagent, and no hook reports one for a form
 							}
 							for order, play := range orders {
 								w := &world{t: t, a: a, name: fmt.Sprintf("%s, %s, %d x %d: %v told as %v", order, kind, cols, height, shown, told), cols: cols, rows: height,
@@ -407,7 +407,7 @@ var orders = map[string]func(w *world, shown, told call){
 		w.says("PermissionRequest", told)
 		w.check(forged)
 		w.tick(1500 * time.Millisecond)
-		if answered := w.check(forged); w.waits(shown) || told == shown { // else its hooks contradict each other
+		if answered := w.check(forged); w.waits(shown) || told == shown { // otherwise its hooks contradict each other
 			w.honest(answered, shown, told)
 		}
 	},

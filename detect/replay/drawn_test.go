@@ -15,7 +15,7 @@ import (
 type agentUnder struct {
 	driver agent.Driver
 	waits  bool   // its hooks wait for an answer
-	asks   bool   // so do those of questions
+	asks   bool   // hooks of questions wait for an answer
 	lead   string // before a command in its dialog, and how many columns are beside it
 	beside int
 	draw   func(c call, cols int) []string
@@ -258,7 +258,7 @@ func claudeHook(event string, c call) []string {
 	return []string{payload(f)}
 }
 
-// questions is a question as the agents' tools have it.
+// questions is the input of a question, in the format of the agents' tools.
 func questions(c call) map[string]any {
 	labels, explained := c.options()
 	var options []map[string]any
@@ -270,7 +270,7 @@ func questions(c call) map[string]any {
 
 func codexHook(event string, c call) []string {
 	if c.tool == "Ask" {
-		if event == "PermissionRequest" { // none is called for questions
+		if event == "PermissionRequest" { // Codex calls no PermissionRequest hook for questions
 			event = "PreToolUse"
 		}
 		return []string{payload(map[string]any{"session_id": "s", "hook_event_name": event, "turn_id": "t", "tool_name": "request_user_input", "tool_use_id": "c" + c.String(), "tool_input": questions(c)})}

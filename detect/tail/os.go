@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// stat looks at a file of the machine's. Anything but a regular file is an error: the
-// path is what an agent says.
+// stat looks at a file on this machine. Anything but a regular file is an error, because the
+// agent chose the path.
 func stat(path string) (Info, error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -181,13 +181,13 @@ type Machine struct {
 	draft draft
 }
 
-// draft is what becomes of a draft that the composer held.
+// draft tracks a draft that the composer held before the delivery.
 type draft struct {
-	aside    bool      // this delivery put it aside
-	keyAt    time.Time // when the key for that was pressed
-	told     bool      // it was seen to be aside, and reported
-	before   bool      // a draft was aside when the message was typed, put there by any client
-	returned bool      // the key that brings it back was pressed
+	aside    bool      // this delivery put the draft aside
+	keyAt    time.Time // when the key that puts the draft aside was pressed
+	told     bool      // the screen showed the draft aside, and that was reported
+	before   bool      // a draft was already aside when the message was typed; any client may have put it there
+	returned bool      // the key that brings the draft back was pressed
 }
 
 // New is a delivery that begins now.

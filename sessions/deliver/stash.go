@@ -59,7 +59,7 @@ func (m *Machine) putAside(s Seen, now time.Time) Step {
 	default:
 		return look()
 	}
-	m.draft.aside = true // or it will be: the key is on its way
+	m.draft.aside = true // the key was sent, so the draft will be put aside if it is not yet
 	return m.end(s, now, m.ending)
 }
 
@@ -99,7 +99,7 @@ func (m *Machine) end(s Seen, now time.Time, o Outcome) Step {
 func (m *Machine) bringBack(s Seen, now time.Time) Step {
 	step := look()
 	switch {
-	case isBack(s.Reading) && (m.draft.told || now.Sub(m.draft.keyAt) >= stashFor): // before, the key may not be drawn yet
+	case isBack(s.Reading) && (m.draft.told || now.Sub(m.draft.keyAt) >= stashFor): // earlier the screen may not show the key's effect yet
 		m.draft.aside = false
 		step.Done = &m.ending
 	case m.over(now, returnFor):

@@ -47,13 +47,13 @@ type Log struct {
 	mu       sync.Mutex // everything below: one writer at a time
 	heads    heads      // as of the last number given out
 	open     openSegment
-	written  uint64    // last cursor in a file, or gone from it
-	loss     *loss     // what is gone and not yet said in a file
-	buffer   []byte    // what is being written
+	written  uint64    // last cursor that is in a file or lost
+	loss     *loss     // events that are lost and not yet recorded as lost
+	buffer   []byte    // bytes of the write under way
 	failing  bool      // the last write failed: events wait in memory
 	marker   *os.File  // see mark.go
-	newest   time.Time // of the last event
-	dropped  uint64    // events that did not fit into memory, since Open
+	newest   time.Time // time of the newest event
+	dropped  uint64    // events since Open that did not fit into memory
 	lastErr  error
 	lastFail time.Time
 	closed   bool
@@ -67,13 +67,13 @@ type Log struct {
 	done chan struct{}
 }
 
-// openSegment is the newest segment, the one that is written.
+// openSegment is the newest segment, the only one that is written to.
 type openSegment struct {
-	file   *os.File // nil before there is one, or when it cannot be opened
-	first  uint64   // its name; 0 when there is none
+	file   *os.File // nil before the first segment, or when it can't be opened
+	first  uint64   // cursor in the file's name; 0 without a file
 	size   int64    // bytes of whole lines
-	rollAt int64    // the size at which the next is begun
-	torn   bool     // bytes after size could not be taken away
+	rollAt int64    // size at which the next segment starts
+	torn   bool     // bytes after size could not be removed
 }
 
 // Append puts one event into the log: numbers it, writes it, and only then

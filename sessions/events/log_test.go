@@ -92,7 +92,7 @@ func rest(t testing.TB, l *Log, r *Reader) (lines []Line) {
 	}
 }
 
-// until polls for 10 s what happens by itself and announces nothing.
+// until polls a condition for 10 s, because no event announces it.
 func until(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
@@ -355,7 +355,7 @@ func TestWritersAndReadersAtOnce(t *testing.T) {
 					t.Errorf("got %s (%v), want cursor %d", line.Raw, err, want)
 					return
 				}
-				if reader < 2 && want%100 == 0 { // falls behind now and then: what it polls announces nothing, and the test ends the poll
+				if reader < 2 && want%100 == 0 { // falls behind now and then; it polls because nothing announces the head, until the test ends
 					for l.Head() < min(want+1100, writers*each) && t.Context().Err() == nil {
 						time.Sleep(time.Millisecond)
 					}

@@ -167,7 +167,7 @@ func (l *Log) roll() bool {
 		l.open.rollAt = l.open.size + rollRetry
 		return false
 	}
-	_ = l.open.file.Close() // written through; nothing is held back that closing could lose
+	_ = l.open.file.Close() // the data is already synced, so a failed close loses nothing
 	segments := append([]segment(nil), l.tail.segments...)
 	segments[len(segments)-1].size = l.open.size
 	segments = append(segments, segment{first: first})

@@ -30,52 +30,52 @@ type holder struct {
 
 	// output is drain's until drained is closed, then finish's.
 	output  *outputLog
-	turn    *turn // drain's
+	turn    *turn // used by drain alone
 	drained chan struct{}
 	stop    atomic.Bool // drain must end
 
 	ending ending
 
-	mu       sync.Mutex // guards what follows
-	moved    sync.Cond  // on mu: the queue, the server or the end changed
+	mu       sync.Mutex // guards the fields below
+	moved    sync.Cond  // uses mu: the queue, the server or the end changed
 	control  *controlLog
 	flusher  *time.Timer // runs while the control log fails
 	news     news
 	written  int64
-	inline   bool // output is not reaching the disk
+	inline   bool // the disk does not take the output
 	recent   staleness
-	answered int64 // offset of the last query answered
+	answered int64 // offset of the last answered query
 	size     struct{ cols, rows int }
 	typing   typing
 	server   *serverConn
-	served   bool // there has been a server
+	served   bool // a server has connected before
 	hooks    hooks
 }
 
-// ending is how the program ends.
+// ending tracks the end of the program.
 type ending struct {
-	exited chan struct{} // closed when the program has ended; status is set
+	exited chan struct{} // closed when the program has ended and status is set
 	alone  chan struct{} // closed when no process of its tree is left
 	status syscall.WaitStatus
 
-	// Guarded by the holder's mu.
+	// The holder's mu guards these.
 	asked    bool          // SIGHUP was sent
-	deadline time.Time     // of the end that was asked for: SIGKILL follows
-	hurry    chan struct{} // holds one: the deadline moved
-	exit     *Exit         // nil until all is told
+	deadline time.Time     // SIGKILL follows SIGHUP at this time
+	hurry    chan struct{} // buffer of 1; a value says that deadline moved
+	exit     *Exit         // nil until the exit is recorded
 }
 
-// news is the last record of the control log, for the server's wakes.
+// news is the newest control record, to decide when to wake the server.
 type news struct {
-	record uint64    // the last that is worth a wake at once
-	at     time.Time // when the last of all was made
+	record uint64    // newest record that is worth an immediate wake
+	at     time.Time // time of the newest record of any kind
 }
 
 // typing is the input on its way to the terminal.
 type typing struct {
 	queue inputQueue
-	over  bool          // no more input: the program has ended
-	done  chan struct{} // closed when nothing is typed any more and all is answered
+	over  bool          // the program has ended: no more input
+	done  chan struct{} // closed when the last input is typed and answered
 }
 
 // identity is holder.json: enough to find the holder and to know it again.
@@ -84,7 +84,7 @@ type identity struct {
 	Start   string `json:"start"`
 	Version int    `json:"version"`
 	Socket  string `json:"socket"`
-	UID     *int   `json:"uid,omitempty"` // that the program runs as; nil: of a holder before there was this field
+	UID     *int   `json:"uid,omitempty"` // uid of the program; nil in a holder.json written before this field existed
 }
 
 // started is what the holder tells the process that made it.
@@ -100,9 +100,9 @@ const readyFD = 3
 // returns the process's exit status when the program has ended and its
 // journal is complete.
 func Main(stdin io.Reader) int {
-	// A small heap keeps garbage from being most of the process. Its first collection
-	// comes at 0.8 MB (20 % of Go's 4): a collection leaves some 0.4 MB of the
-	// collector's own behind, and most holders never get that far.
+	// A small heap keeps garbage from being most of the process. The first collection comes at
+	// 0.8 MB (20 % of Go's 4 MB). A collection leaves some 0.4 MB of the collector's own memory, and
+	// most holders never run one.
 	debug.SetGCPercent(20)
 	runtime.GOMAXPROCS(1) // see turn
 	closeInherited()

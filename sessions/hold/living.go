@@ -5,19 +5,19 @@ import (
 	"os"
 )
 
-// A Survivor is what may still run of a session, by its folder alone.
+// A Survivor is a session that may still run, as far as its folder shows.
 type Survivor struct {
-	PID   int // its holder; 0 where that is not known
+	PID   int // of the holder; 0 if unknown
 	Start string
-	UID   int // that its program runs as; UnknownUID where that is not known
+	UID   int // uid of the program; UnknownUID if unknown
 }
 
-// UnknownUID is in place of a uid that could be any.
+// UnknownUID says that the program may run as any uid.
 const UnknownUID = -1
 
-// FindSurvivor finds what may still run of the session in a folder, by holder.json
-// alone: false when there was no holder or it is dead. One whose holder.json cannot be
-// read may run. Only root's holders run programs of other users.
+// FindSurvivor reads holder.json to find out whether the folder's session may still run. It
+// returns false if the session had no holder or its holder is dead. A session whose holder.json
+// can't be read may run. Only root's holders run programs of other users.
 func FindSurvivor(dir string) (Survivor, bool) {
 	id, err := readIdentity(dir)
 	if errors.Is(err, ErrGone) || err == nil && !alive(id.PID, id.Start) {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// What may still run of a session is known by its holder.json: as the user that this
-// names, as any user where it does not, and not at all once the holder is dead.
+// TestFindSurvivor: holder.json shows whether a session may still run. The survivor has the uid
+// in holder.json, or any uid if it names none. A session with a dead holder has no survivor.
 func TestFindSurvivor(t *testing.T) {
 	self, err := lookProcess(os.Getpid())
 	if err != nil {

@@ -35,7 +35,7 @@ func markUnder(limit uint64, session string) uint64 {
 	switch {
 	case level > 0:
 		return (level-1)<<markHash | low
-	case limit > 0: // no server with so low a limit serves sessions, see CheckServer
+	case limit > 0: // a server with so low a limit serves no sessions, see CheckServer
 		return limit - 1
 	}
 	return 0
@@ -47,7 +47,7 @@ func hashOf(session string) uint64 {
 	return h.Sum64() & (1<<markHash - 1)
 }
 
-// namesSession reports whether there is room for marks under a hard limit.
+// namesSession reports whether a hard limit leaves room for marks.
 func namesSession(limit uint64) bool { return limit >= 1<<markHash }
 
 // surroundings is where this process runs itself: a caller of the same
@@ -90,9 +90,9 @@ func Remember() error {
 	return err
 }
 
-// CheckServer says why this process must not serve the sessions in these folders: it
-// runs in one of them, or below a login shell that a server asked, and would take for
-// outside what surrounds it; or its hard limit leaves no room for marks.
+// CheckServer says why this process must not serve the sessions in these folders. Inside one of
+// them, or below a login shell that a server ran, it would take its own surroundings for the
+// outside. A low hard limit leaves no room for marks.
 func CheckServer(folders []string) error {
 	here, err := ours()
 	if err != nil {
@@ -222,8 +222,8 @@ func Orphans(dir string) ([]Orphan, error) {
 	holder, _ := readIdentity(dir) // none is left of a session without one
 	held := func(p process) bool {
 		for range len(all) {
-			// A program can call itself a holder, also one that a command has made our
-			// child (CLONE_PARENT). A holder that is starting is not in the folder yet.
+			// A program can call itself a holder, and a command can make that program our child
+			// (CLONE_PARENT). A holder that is starting is not in the folder yet.
 			if p.pid == holder.PID && p.start == holder.Start || p.parent == os.Getpid() && children.has(p.pid) {
 				return !p.dead
 			}

@@ -61,8 +61,8 @@ func TestOrphansOfAKilledHolder(t *testing.T) {
 	eventually(t, "it is so", func() bool { left, _ := Orphans(spec.Dir); return len(left) == 0 })
 }
 
-// A command of a session can make what it leaves running a child of the server
-// (CLONE_PARENT), and have it call itself a holder. It is left over all the same.
+// TestOrphanThatIsTheServersChild: a session's command can leave a process running as a child
+// of the server (CLONE_PARENT), and name it like a holder. It still counts as left over.
 func TestOrphanThatIsTheServersChild(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, holderWord), []byte("read -r line\n"), 0o600); err != nil {
@@ -70,7 +70,7 @@ func TestOrphanThatIsTheServersChild(t *testing.T) {
 	}
 	cmd := exec.Command("/bin/sh", holderWord)
 	cmd.Dir, cmd.Env = dir, []string{}
-	input, err := cmd.StdinPipe() // it lives until that is closed
+	input, err := cmd.StdinPipe() // the process lives until this closes
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,8 +31,9 @@ func TestMarkUnder(t *testing.T) {
 	}
 }
 
-// No server serves what surrounds it: a session by its mark or by its holder, and what
-// a login shell left running; nor where the marks of its sessions would be all the same.
+// TestCheckServer: a server must not serve a session that surrounds it, found by mark or by
+// holder. It must not run below what a login shell left running, nor where all of its sessions
+// would have the same mark.
 func TestCheckServer(t *testing.T) {
 	root := t.TempDir()
 	for session, pid := range map[string]int{"alpha": 4711, "beta": 4712} {

@@ -36,7 +36,7 @@ func (r *reaper) add(pid int) <-chan struct{} {
 	return ended
 }
 
-// has reports whether a process is such a child.
+// has reports whether pid is a child that the reaper waits for.
 func (r *reaper) has(pid int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

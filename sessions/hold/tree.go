@@ -121,7 +121,7 @@ func (h *holder) finish() {
 		h.pty.f.SetReadDeadline(time.Now())
 		<-h.drained
 	}
-	<-h.typing.done // so that no answer comes behind the exit
+	<-h.typing.done // so that no answer follows the exit
 	h.endHooks()
 	h.tellExit(left)
 	h.completeJournal()
