@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// TestDriversShareTheirKit: a function of four lines or more that two drivers have word
-// for word belongs to what they share: agent, agent/compose, agent/drawn, agent/hooks,
-// agent/userfiles. A defect of it would be mended in one driver alone.
+// TestDriversShareTheirKit: two drivers must not have the same function of four lines or more.
+// Such a function belongs to a shared package: agent, agent/compose, agent/drawn, agent/hooks or
+// agent/userfiles. Otherwise a fault might be fixed in only one of the drivers.
 func TestDriversShareTheirKit(t *testing.T) {
 	const least = 4 // lines
 	files := token.NewFileSet()

@@ -9,19 +9,18 @@ import (
 	"testing"
 )
 
-// arrows are the imports within the tree, tests left out: a package imports these and no
-// others. They are drawn in docs/architecture.md. A new arrow is a decision: it is added
-// here by hand.
+// arrows are the allowed imports within the tree, without tests: a package imports these and no
+// others. docs/architecture.md draws them. A new arrow is a decision, so it is added by hand.
 var arrows = map[string]string{
-	// Words that all others use.
+	// Types that all others use.
 	"api":     "",
 	"account": "",
 
-	// The terminal: it knows nobody.
+	// The terminal: it depends on no other group.
 	"terminal":       "",
 	"terminal/paint": "terminal",
 
-	// Agents: the words, what drivers share, the drivers. cmd alone knows a driver.
+	// Agents: the shared types, what drivers share, and the drivers. Only cmd imports a driver.
 	"agent":           "api",
 	"agent/pattern":   "",
 	"agent/drawn":     "agent terminal",
@@ -34,13 +33,13 @@ var arrows = map[string]string{
 	"agent/generic":   "agent agent/compose rules terminal",
 	"rules":           "agent api terminal",
 
-	// What sources report, made into states.
+	// Reports of sources become states.
 	"detect":        "agent api terminal",
 	"detect/tail":   "",
 	"detect/watch":  "",
 	"detect/replay": "agent detect terminal",
 
-	// Who may what, and what is written down of it.
+	// Rights, and the audit log.
 	"keys":         "api",
 	"audit":        "api terminal",
 	"audit/follow": "audit sessions/events",
@@ -77,8 +76,8 @@ var arrows = map[string]string{
 	"cmd/berth":      "account agent agent/claude agent/codex agent/gemini agent/generic api audit audit/follow commands config detect/replay keys orchestrate/notify/post rules sessions sessions/hold sshd sshd/dispatch sshd/local terminal",
 }
 
-// TestImportsPointOneWay compares what each package imports with its arrows, and looks
-// for each package in the map of docs/architecture.md.
+// TestImportsPointOneWay checks each package's imports against its arrows, and checks that the
+// map in docs/architecture.md has each package.
 func TestImportsPointOneWay(t *testing.T) {
 	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "berth/...").Output()
 	if err != nil {

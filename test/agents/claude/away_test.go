@@ -200,7 +200,7 @@ const (
 // in order, and from work to rest.
 func (l *lab) toldOnce(name string, n int) {
 	l.T.Helper()
-	out, _ := l.Host.Call(l.Ctx, nil, "watch", l.Name, "--since", l.Name+":0", "--timeout", "1s") // its timeout is its end
+	out, _ := l.Host.Call(l.Ctx, nil, "watch", l.Name, "--since", l.Name+":0", "--timeout", "1s") // the timeout ends watch
 	hooks, calls, states, last := map[string]int{}, map[string]int{}, []string{}, uint64(0)
 	for line := range strings.Lines(string(out)) {
 		var e struct {

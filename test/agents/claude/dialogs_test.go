@@ -147,7 +147,7 @@ func TestQuestions(t *testing.T) {
 	l.send("MOCK: ask own words")
 	l.See("Which color do you want", `4\. Type something`)
 	l.key("4")
-	l.See(`❯ 4\.`) // a digit and text in one read would both be ignored
+	l.See(`❯ 4\.`) // Claude Code would ignore a digit and text in one read
 	check(t, l.Type(l.Ctx, "a dark violet"))
 	l.See("a dark violet")
 	l.key("Enter")
@@ -201,7 +201,7 @@ func TestPlan(t *testing.T) {
 	l.send(message)
 	l.See(planning, `3\. Tell Claude`)
 	l.key("3")
-	l.See(`❯ 3\.`) // a digit and text in one read would both be ignored
+	l.See(`❯ 3\.`) // Claude Code would ignore a digit and text in one read
 	check(t, l.Type(l.Ctx, "use python"))
 	l.See("use python")
 	l.key("Enter")

@@ -264,7 +264,7 @@ func TestGateServerRestarted(t *testing.T) {
 	check(t, l.Host.Start())
 	l.fed("MOCK: slow", 1)
 	l.See("line 008")
-	check(t, l.Host.Kill()) // with the answer given
+	check(t, l.Host.Kill()) // after the answer was given
 	check(t, l.Host.Start())
 	l.fed("MOCK: slow", 3)
 	l.Is("idle")

@@ -41,7 +41,7 @@ const (
 type lab struct {
 	*testbed.Lab
 	home    *Home
-	wrapper string // started in place of claude; it starts that
+	wrapper string // program that is started in place of claude, and that starts claude
 }
 
 // newLab starts claude with these arguments in a home of its own.
@@ -75,7 +75,7 @@ func newLabAs(t *testing.T, agent string, seed Seed, env map[string]string, args
 	return l
 }
 
-// prepare is a lab with a home, whose server is not started.
+// prepare makes a lab with a home. It does not start the server.
 func prepare(t *testing.T, seed Seed) *lab {
 	t.Helper()
 	l := &lab{Lab: testbed.New(t, programs.Berth, patient, modelapi.Start)}

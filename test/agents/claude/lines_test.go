@@ -9,8 +9,8 @@ import (
 	"berth/test/agents/modelapi"
 )
 
-// oddCommands are commands of several lines, and ones with words and signs of a dialog's
-// own. Each makes the file FILE.
+// oddCommands are commands with several lines, and commands that contain words and marks of a
+// dialog. Each creates the file FILE.
 var oddCommands = map[string]string{
 	"empty lines": "touch FILE\n\n\necho done  \nls",
 	"text":        "cat > FILE <<EOF\nfirst\n\n\tsecond\nEOF",
@@ -27,8 +27,8 @@ var oddCommands = map[string]string{
 	"blank":       "touch FILE #\u00a0❯\u00a0x",
 }
 
-// TestCommandsOfLines: whatever is in a command, it is one prompt, which shows it as it is,
-// and is answered by its hook.
+// TestCommandsOfLines: any command is one prompt, the prompt shows the command unchanged, and the
+// hook answers it.
 func TestCommandsOfLines(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.Is("idle")

@@ -90,7 +90,7 @@ func TestQueue(t *testing.T) {
 	}
 
 	l.arrived("first", 1)
-	l.Is("prompt") // the third of them
+	l.Is("prompt") // the third message that arrives asks
 	if list := l.queue(); len(list) != 1 || l.API.Arrivals("too late") != 0 || l.API.Arrivals("not at all") != 0 {
 		t.Errorf("%+v", list)
 	}

@@ -32,7 +32,7 @@ func TestQuota(t *testing.T) {
 	}
 	limits("allowed_warning", "0.93")
 	l.confirmed("MOCK: text nearly out", "MOCK: text nearly out")
-	l.See("You've used 93% of your session limit") // beside the composer, and no dialog
+	l.See("You've used 93% of your session limit") // beside the composer, not in a dialog
 	l.confirmed("MOCK: text the last one", "MOCK: text the last one")
 
 	limits("rejected", "1.0")

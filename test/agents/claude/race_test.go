@@ -178,7 +178,7 @@ func TestRespondHeldBack(t *testing.T) {
 		if !l.Made(fmt.Sprintf("held%d.txt", i)) {
 			t.Error("accepted, and it did not run")
 		}
-		l.See(prompt + "half a draft *$") // no key of the answer is in it
+		l.See(prompt + "half a draft *$") // the composer has no key of the answer
 		l.key("Ctrl-u")
 		l.ready()
 	}
@@ -200,7 +200,7 @@ func TestRespondCallerGone(t *testing.T) {
 		_, err := l.Host.Call(ctx, nil, "respond", l.Name, "answer", "1=3 2=my own 3=1,3")
 		done <- err
 	}()
-	l.See("Which size do you want") // the first key is pressed
+	l.See("Which size do you want") // the first key was pressed
 	cancel()
 	if err := <-done; err == nil {
 		t.Log("the answer was through before its caller was gone")

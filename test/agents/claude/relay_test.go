@@ -42,7 +42,7 @@ func TestKeptMessage(t *testing.T) {
 			t.Fatalf("%+v %+v", n, n.Error)
 		}
 		word := fmt.Sprint("kept ", i)
-		l.API.Queue(modelapi.Scenario{Name: "slow", Steps: modelapi.Common()["slow"]("8 250", modelapi.Scene{})}) // the turn that begins by itself: Enter comes amid it
+		l.API.Queue(modelapi.Scenario{Name: "slow", Steps: modelapi.Common()["slow"]("8 250", modelapi.Scene{})}) // the next turn starts by itself, and Enter comes during it
 		told := make(chan nudged, 1)
 		go func() { told <- l.nudge("MOCK: text "+word, "--wait", "--timeout", patient.String()) }()
 		l.See(prompt + "MOCK: text " + word)

@@ -77,7 +77,7 @@ func TestWithoutHooks(t *testing.T) {
 	l.Is("working")
 	l.Is("idle")
 	l.send("MOCK: bash touch one.txt")
-	s := l.Is("prompt") // by the screen or Claude's own file; its log names the tool
+	s := l.Is("prompt") // from the screen or Claude's live state file; the log names the tool
 	l.until(func() bool {
 		s = l.Said()
 		return s.Prompt != nil && s.Prompt.Type == "permission" && s.Prompt.Tool == "Bash"

@@ -113,7 +113,7 @@ func TestDialogStates(t *testing.T) {
 func TestRestartTakesUpTheConversation(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.Is("idle")
-	_, err := l.Host.Call(l.Ctx, nil, "restart", l.Name) // nothing was said yet
+	_, err := l.Host.Call(l.Ctx, nil, "restart", l.Name) // the conversation is still empty
 	check(t, err)
 	l.Is("idle")
 	l.send("MOCK: text remember the lab")

@@ -28,7 +28,7 @@ func TestBackground(t *testing.T) {
 	l.send("MOCK: agent-bg MOCK: slow 4 250")
 	l.See("● The subagent works in the background.")
 	l.See(`● Agent "Sub task" finished`)
-	l.See("● Understood.") // what the model says to the notice
+	l.See("● Understood.") // the model's reply to the notice
 	l.ready()
 	l.send("MOCK: shell sleep 2; echo shell-done")
 	l.See("● It runs in the background.")

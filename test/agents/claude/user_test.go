@@ -64,7 +64,7 @@ func TestAnotherUser(t *testing.T) {
 		if now := s.info(); now.Conversation != before.Conversation || now.PID == before.PID {
 			t.Errorf("%s: it was %+v, and is %+v", isolate, before, now)
 		}
-		s.See("● two") // the conversation was taken up
+		s.See("● two") // the conversation was resumed
 		s.says("three")
 		check(t, filepath.WalkDir(filepath.Join(dir, "state", "sessions", before.ID, "agent"), func(path string, e fs.DirEntry, err error) error {
 			check(t, err)

@@ -93,7 +93,7 @@ func TestWithoutHooks(t *testing.T) {
 	}
 }
 
-// TestCommandThatQuotesADialog: what it asks about begins with its own head.
+// TestCommandThatQuotesADialog: the prompt starts at the dialog's own head.
 func TestCommandThatQuotesADialog(t *testing.T) {
 	l := newLab(t, Ready(), "--isolate", "none", "--", "--no-daemon")
 	l.await("idle")

@@ -242,7 +242,7 @@ func TestPersonFirst(t *testing.T) {
 		l.See(asksRun, foot)
 		typed := len(l.told("input"))
 		check(t, person.Type(key))
-		for deadline := time.Now().Add(patient); len(l.told("input")) == typed; { // the key is under way until then
+		for deadline := time.Now().Add(patient); len(l.told("input")) == typed; { // until the key has reached the terminal
 			if time.Now().After(deadline) {
 				t.Fatalf("%q did not arrive", key)
 			}

@@ -30,7 +30,7 @@ func TestNudgeAgainstAConfirmation(t *testing.T) {
 	counts := map[string]int{}
 	for i := range rounds() {
 		l.Is("idle")
-		if screen, err := l.Session.See(l.Ctx, 5*time.Second, empty); err != nil { // a message that was stopped may be left
+		if screen, err := l.Session.See(l.Ctx, 5*time.Second, empty); err != nil { // a stopped message may be left in the composer
 			t.Logf("the composer holds something:\n%s", screen)
 			l.key("Ctrl-u")
 			l.See(empty)

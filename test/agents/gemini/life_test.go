@@ -74,7 +74,7 @@ func TestPersonFirst(t *testing.T) {
 	if l.Made("one.txt") {
 		t.Error("refused, and it ran")
 	}
-	l.See(empty) // no key was left behind
+	l.See(empty) // no key was left in the composer
 }
 
 // TestRestart takes the conversation up, also when nothing was said in it, and
@@ -82,7 +82,7 @@ func TestPersonFirst(t *testing.T) {
 func TestRestart(t *testing.T) {
 	l := newLab(t, Ready())
 	l.Is("idle")
-	_, err := l.Host.Call(l.Ctx, nil, "restart", l.Name) // nothing was said yet
+	_, err := l.Host.Call(l.Ctx, nil, "restart", l.Name) // the conversation is still empty
 	check(t, err)
 	l.Is("idle")
 	l.confirmed("MOCK: text remember the lab", "MOCK: text remember the lab")

@@ -9,8 +9,8 @@ import (
 	"berth/test/agents/modelapi"
 )
 
-// oddCommands are commands of several lines, and ones with words and signs of a dialog's
-// own. Each makes the file FILE.
+// oddCommands are commands with several lines, and commands that contain words and marks of a
+// dialog. Each creates the file FILE.
 var oddCommands = map[string]string{
 	"lines":   "touch FILE\n\n\necho done\nls",
 	"text":    "cat > FILE <<EOF\nfirst\n\n  second\nEOF",
@@ -21,7 +21,7 @@ var oddCommands = map[string]string{
 	"head":    "touch FILE\n? Edit  other.txt\nApply this change?",
 }
 
-// TestOddCommands: whatever is in a command, its prompt shows it as it is.
+// TestOddCommands: the prompt of any command shows the command unchanged.
 func TestOddCommands(t *testing.T) {
 	l := newLab(t, Ready())
 	l.Is("idle")

@@ -115,7 +115,7 @@ func (d *dialog) test(t *testing.T) {
 	open, message, file := false, "", ""
 	for i, c := range d.cells {
 		if !open {
-			l.See(empty) // what was answered is off the screen
+			l.See(empty) // the answered dialog has left the screen
 			message, file = fmt.Sprintf(d.message, i), ""
 			if d.file != "" {
 				file = fmt.Sprintf(d.file, i)

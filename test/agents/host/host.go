@@ -342,7 +342,7 @@ func (v *Viewer) Close() {
 	<-v.ended
 }
 
-// WriteJSON writes a file of settings into an agent's home.
+// WriteJSON writes a settings file into an agent's home.
 func WriteJSON(file string, v any) error {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package testbed is what the tests of every real agent share: a Berth server with one
-// session, in which the agent runs against a model API on loopback. The tests of one
-// agent embed Lab in a type of their own, which adds the agent's home and what only that
-// agent does. A method fails its test where it cannot do what it says.
+// Package testbed holds what the tests of all real agents share: a Berth server with one session,
+// where the agent runs against a model API on loopback. The tests of each agent embed Lab in a
+// type of their own, which adds the agent's home and what only that agent does. Each method fails
+// its test if it can't do its work.
 package testbed
 
 import (
@@ -22,14 +22,14 @@ import (
 	"berth/test/agents/npm"
 )
 
-// Programs are the programs under test. Main makes them once for a package's tests.
+// Programs are the paths of the programs under test. Main builds them once for each package.
 type Programs struct {
 	Berth, Agent string
 }
 
-// Main installs the agent, builds berth and runs the tests; it returns the exit status.
-// Without npm it says that the tests are skipped. prepare runs before the tests and gets
-// the folder of the built programs; it may be nil.
+// Main installs the agent, builds berth, runs the tests and returns the exit status. Without npm
+// it reports that the tests are skipped. prepare may be nil; it runs before the tests with the
+// folder of the built programs.
 func Main(m *testing.M, name string, install func(context.Context) (string, error), made *Programs, prepare func(ctx context.Context, dir string)) int {
 	flag.Parse()
 	ctx := context.Background()
@@ -57,28 +57,28 @@ func Main(m *testing.M, name string, install func(context.Context) (string, erro
 	return m.Run()
 }
 
-// Lab is an agent in a session of its own server. Its methods are one goroutine's.
+// Lab is an agent in a session of its own server. Only one goroutine may call its methods.
 type Lab struct {
 	T    *testing.T
 	Ctx  context.Context
 	API  *modelapi.Server
 	Host *host.Host
-	Dir  string // of the server, with a path short enough for sockets
+	Dir  string // the server's folder; its path is short enough for sockets
 
-	// Patient bounds the wait for what must happen; only a busy machine needs it.
+	// Patient bounds each wait; only a busy machine needs all of it.
 	Patient time.Duration
 	// Workspace is the folder that the agent works in.
 	Workspace string
-	// Refused are hosts that the agent tries at each start whatever its settings say.
+	// Refused are hosts that the agent always tries at its start, whatever its settings are.
 	Refused []string
-	// ReachesOut lets it try hosts other than the API, without success.
+	// ReachesOut lets the agent try hosts other than the API; each try fails.
 	ReachesOut bool
 
-	*host.Session // nil until it is started
+	*host.Session // nil until the session is started
 }
 
-// New makes a lab whose server is not started and that has no session. The test's end
-// ends all of it.
+// New makes a lab with no session, whose server is not started yet. The end of the test stops
+// everything that the lab started.
 func New(t *testing.T, berth string, patient time.Duration, startAPI func(context.Context) (*modelapi.Server, error)) *Lab {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(host.Soak())*5*time.Minute)
@@ -99,12 +99,12 @@ func New(t *testing.T, berth string, patient time.Duration, startAPI func(contex
 // Configure writes the server's berth.yaml; call it before the server starts.
 func (l *Lab) Configure(yaml string) {
 	l.T.Helper()
-	folder := filepath.Join(l.Dir, ".config", "berth") // where the server looks for it
+	folder := filepath.Join(l.Dir, ".config", "berth") // the server reads its configuration here
 	Check(l.T, os.MkdirAll(folder, 0o700))
 	Check(l.T, os.WriteFile(filepath.Join(folder, "berth.yaml"), []byte(yaml), 0o600))
 }
 
-// end ends the sessions and the server, and shows what helps with a test that failed.
+// end stops the sessions and the server. For a failed test it logs the evidence first.
 func (l *Lab) end() {
 	if l.T.Failed() && l.Session != nil {
 		l.report(context.Background())
@@ -133,7 +133,7 @@ func (l *Lab) report(ctx context.Context) {
 	}
 }
 
-// Check fails the test with an error.
+// Check fails the test if err is not nil.
 func Check(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
@@ -141,7 +141,7 @@ func Check(t *testing.T, err error) {
 	}
 }
 
-// See waits for a screen on which each pattern matches a line.
+// See waits for a screen where each pattern matches a line.
 func (l *Lab) See(patterns ...string) string {
 	l.T.Helper()
 	screen, err := l.Session.See(l.Ctx, l.Patient, patterns...)
@@ -157,13 +157,13 @@ func (l *Lab) Gone(pattern string) string {
 	return screen
 }
 
-// Made reports whether there is such a file in the workspace.
+// Made reports whether the file exists in the workspace.
 func (l *Lab) Made(file string) bool {
 	_, err := os.Stat(filepath.Join(l.Workspace, file))
 	return err == nil
 }
 
-// Asked waits for the model to be asked for a step of the turn that a message began.
+// Asked waits for the agent's model request for a step of the turn that a message started.
 func (l *Lab) Asked(message string, step int) modelapi.Request {
 	l.T.Helper()
 	ctx, cancel := context.WithTimeout(l.Ctx, l.Patient)
@@ -175,7 +175,7 @@ func (l *Lab) Asked(message string, step int) modelapi.Request {
 	return r
 }
 
-// ModelGot waits for the model to get a text in the turn that a message began.
+// ModelGot waits until the model receives a text in the turn that a message started.
 func (l *Lab) ModelGot(message, text string) {
 	l.T.Helper()
 	ctx, cancel := context.WithTimeout(l.Ctx, l.Patient)
@@ -188,7 +188,7 @@ func (l *Lab) ModelGot(message, text string) {
 	}
 }
 
-// Said is what the verb state says, as far as the tests of several agents look at it.
+// Said is the part of the verb state's output that the tests of several agents check.
 type Said struct {
 	State  string
 	Tier   int
@@ -200,7 +200,7 @@ type Said struct {
 	Failure *struct{ Class, Text string }
 }
 
-// Said is what berth believes of the session now.
+// Said returns the session's current state.
 func (l *Lab) Said() Said {
 	l.T.Helper()
 	out, err := l.Host.Call(l.Ctx, nil, "state", l.Name)
@@ -210,7 +210,7 @@ func (l *Lab) Said() Said {
 	return s
 }
 
-// Is waits for a state and gives all that is said with it.
+// Is waits for a state and returns it with its details.
 func (l *Lab) Is(state string) Said {
 	l.T.Helper()
 	out, err := l.Host.Call(l.Ctx, nil, "wait", l.Name, "--until", state, "--timeout", l.Patient.String())
@@ -222,8 +222,8 @@ func (l *Lab) Is(state string) Said {
 	return s
 }
 
-// ArrivedAs is how a nudge should say that a text arrived: as the message that it is, or
-// changed by a character that keeps it from being a command.
+// ArrivedAs is the arrived_as that a nudge should report: message, or changed if a character
+// keeps the text from being a command.
 func ArrivedAs(text, arrives string) string {
 	if strings.TrimSpace(text) != strings.TrimSpace(arrives) {
 		return "changed"

@@ -23,7 +23,7 @@ func scenarios() map[string]modelapi.Maker {
 		"bash":     bash,     // [COMMAND]: outside of it, with permission
 		"later":    later,    // MS COMMAND: the same, after so long
 		"bash2":    bash2,    // two commands, one after the other
-		"quoting":  quoting,  // one whose last lines look like the dialog of another
+		"quoting":  quoting,  // a command whose last lines look like another command's dialog
 		"parallel": parallel, // [N]: commands in one answer, each with permission
 		"edit":     edit,     // [FILE]: a patch outside the working folder
 		"ask":      question(color),
