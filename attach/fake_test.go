@@ -367,8 +367,8 @@ func (p *person) left() error {
 	}
 }
 
-// eventually polls for 10 s until check gives "", and fails with its last word: what is
-// polled for announces itself in no one way.
+// eventually polls for up to 10 s until check returns "", and fails with its last text. It polls
+// because no single event announces every condition.
 func eventually(t testing.TB, check func() string) {
 	t.Helper()
 	deadline := time.Now().Add(10 * time.Second)

@@ -7,11 +7,11 @@ import (
 	"berth/api"
 )
 
-// The bounds of a log's total are shared out such that no caller below admin fills it
-// within keepFor: of Total all such callers have 3/8 over that time and 1/8 at once, one
-// of them 1/8 and 1/32, and refusals 1/8 and 1/16. An admin has 1/2 and 1/4 for each verb
-// and each type of event: a script in a loop of one verb pushes nothing younger than
-// keepFor out by itself, and does not keep what the admin does otherwise out of the log.
+// The bounds split a log's total so that no caller below admin can fill it within keepFor. All
+// such callers together have 3/8 of Total over that time and 1/8 at once; one of them has 1/8
+// and 1/32; refusals have 1/8 and 1/16. An admin has 1/2 and 1/4 for each verb and each type of
+// event. So a script in a loop of one verb can't push out lines younger than keepFor, and the
+// admin's other calls are still logged.
 const keepFor = 7 * 24 * time.Hour
 
 // countFor is for how long lines are counted before the count is written.
@@ -51,15 +51,15 @@ type budget struct {
 	all     purse
 	refused purse
 	callers map[string]*spender
-	admins  map[string]bool // callers with an admin's share
+	admins  map[string]bool // callers that have an admin's share
 	swept   time.Time
 }
 
-// spender is a caller below admin, or an admin with one verb or type of event.
+// spender is a caller below admin, or an admin's use of one verb or type of event.
 type spender struct {
 	purse
 	more map[counted]*Entry // with Count
-	all  *purse             // that its lines are charged to as well; nil: of an admin
+	all  *purse             // a purse that its lines are charged to as well; nil for an admin
 }
 
 // has says whether n bytes are left.

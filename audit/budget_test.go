@@ -126,8 +126,8 @@ func TestBudgetOfOneCaller(t *testing.T) {
 	}
 }
 
-// An admin in a loop of one verb fills its share of that verb, and the rest is counted:
-// other admins' lines, and those of this one's other verbs, are written.
+// TestAdminInALoop: an admin in a loop of one verb fills that verb's share, and further lines
+// are only counted. Lines of other admins and of the admin's other verbs are still written.
 func TestAdminInALoop(t *testing.T) {
 	const total = 1 << 20
 	b := newBudget(total, noon)

@@ -49,7 +49,7 @@ type Entry struct {
 	Kind        Kind            `json:"kind"`
 	Identity    string          `json:"identity,omitempty"`
 	Caller      string          `json:"caller,omitempty"`    // key, local, agent
-	CallerID    string          `json:"caller_id,omitempty"` // id of the session that an agent lives in: another one may have its name later
+	CallerID    string          `json:"caller_id,omitempty"` // id of the agent's session: another session may have its name later
 	Fingerprint string          `json:"fingerprint,omitempty"`
 	Line        string          `json:"line,omitempty"` // of the key file that let it in
 	Source      string          `json:"source,omitempty"`

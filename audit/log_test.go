@@ -272,7 +272,7 @@ func TestCutOffByACrash(t *testing.T) {
 func TestFilesOfBoundedSize(t *testing.T) {
 	dir := t.TempDir()
 	b := open(t, dir, func(o *Options) { o.Segment, o.Total = 4<<10, 20<<10 })
-	for range 400 { // of no caller's share
+	for range 400 { // these lines count against no caller's share
 		if _, err := b.Append(Entry{Kind: KindKeys, Verb: "added", Fingerprint: "SHA256:abc", Text: "alice@laptop"}); err != nil {
 			t.Fatal(err)
 		}

@@ -70,7 +70,7 @@ type Tested struct {
 	Why      *string `json:"why"`  // not
 }
 
-// accessOptions are the options that each part of access has.
+// accessOptions are the options of each subcommand of access.
 var accessOptions = map[string][]string{
 	"add": {"role", "name", "sessions", "verbs", "from", "for"}, "rm": {"last"}, "test": {"from"},
 }

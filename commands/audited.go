@@ -69,14 +69,14 @@ func outcome(err error) (status int, code api.Code) {
 	return code.Status(), code
 }
 
-// subject is the sessions that the caller named, or the name of the session to be
-// made. Other words are left out: a command, a key's name, a value of meta.
+// subject is the sessions that the caller named, or the name of the new session. It leaves out
+// all other words, such as a command, a key's name or a value of meta.
 func (c *Call) subject(v *Verb) string {
 	switch {
 	case v.NoSession || v.Group == "access" || len(c.Args) == 0:
 		return ""
 	case v.Name == "new" && c.flags.ArgsLenAtDash() == 0:
-		return "" // the words are the command's
+		return "" // all words belong to the command
 	case v.Targets:
 		return strings.Join(c.Args, " ")
 	}

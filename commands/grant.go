@@ -12,9 +12,8 @@ import (
 	"berth/keys"
 )
 
-// checkGrant refuses options by which somebody could be given more than was meant:
-// those that this part of the verb does not have, which would be passed over; and those
-// of checkKeyLast.
+// checkGrant refuses options that could grant more than the caller meant: options that this
+// subcommand lacks and would ignore, and those that checkKeyLast refuses.
 func (c *Call) checkGrant(verb *Verb, has ...string) error {
 	var why error
 	c.flags.Visit(func(f *pflag.Flag) {
@@ -24,7 +23,7 @@ func (c *Call) checkGrant(verb *Verb, has ...string) error {
 			why = fmt.Errorf("--%s has no effect here", f.Name)
 		}
 	})
-	if why == nil && slices.Contains(has, "name") { // somebody is let in
+	if why == nil && slices.Contains(has, "name") { // this subcommand admits a key
 		list, err := words.Words(c.Line)
 		if err != nil {
 			return api.Errorf(api.CodeUsage, "%s: %w", verb.Name, err)
@@ -37,9 +36,8 @@ func (c *Call) checkGrant(verb *Verb, has ...string) error {
 	return nil
 }
 
-// checkKeyLast refuses options behind a key, and options that are given twice: of a
-// .pub file on the command line its owner has written the comment, and what is given
-// last would hold.
+// checkKeyLast refuses options after a key and options given twice. The owner of a .pub file
+// wrote its comment, which the shell can turn into options, and the last value would win.
 func checkKeyLast(list []string, takesValue func(name string) bool) error {
 	given := map[string]bool{}
 	key := false

@@ -34,7 +34,7 @@ type LetIn struct {
 	Certificate string `json:"certificate"` // a line for KEY-cert.pub
 }
 
-// narrowing are the options that narrow a guest.
+// narrowing are the options that narrow a guest's rights.
 var narrowing = []string{"role", "sessions", "verbs", "for"}
 
 func guest(_ context.Context, c *Call) error {

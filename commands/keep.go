@@ -244,7 +244,7 @@ func meta(ctx context.Context, c *Call) error {
 	return c.kept(s, "%s: %s", s.Status().Name, orDash(terminal.Printable(strings.Join(pairs, " "))))
 }
 
-// pairsOf lists names and values as NAME=VALUE, by name.
+// pairsOf lists the map as NAME=VALUE, sorted by name.
 func pairsOf(m map[string]string) []string {
 	pairs := make([]string, 0, len(m))
 	for k, v := range m {

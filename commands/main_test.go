@@ -119,8 +119,8 @@ func newDesk(t *testing.T) *desk {
 		if err := errors.Join(reg.Close(), record.Close()); err != nil {
 			t.Error(err)
 		}
-		// A holder that has ended takes its socket away and announces it nowhere: this polls
-		// until the context ends.
+		// A holder that ends removes its socket and announces that nowhere, so this polls until the
+		// context ends.
 		for left := []os.DirEntry{nil}; len(left) > 0 && ctx.Err() == nil; time.Sleep(time.Millisecond) {
 			left, _ = os.ReadDir(sockets)
 		}
@@ -206,7 +206,7 @@ func (a answer) lines(t *testing.T) []map[string]any {
 	return all
 }
 
-// until polls what nothing announces, for at most patience.
+// until polls a condition for at most patience, because no event announces it.
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); !ok(); time.Sleep(time.Millisecond) {

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// maxPattern bounds a caller's regular expression in bytes, and with maxProgram what
-	// it takes to compile one: 20 ms and 9 MB for the worst that was found, 340 of \pL.
+	// maxPattern bounds a caller's regular expression in bytes. Together with maxProgram it bounds
+	// the cost to compile one: 20 ms and 9 MB for the worst found, 340 times \pL.
 	maxPattern = 1 << 10
 	// maxProgram bounds a compiled one in instructions. To match takes a step for each
 	// of them and each character: 10 ms for a line of the widest screen.
@@ -35,7 +35,7 @@ func compilePattern(option, pattern string) (*regexp.Regexp, error) {
 		return nil, api.Errorf(api.CodeUsage, "%s: %w", option, err)
 	}
 	n := atLeast(tree)
-	if n <= maxProgram { // else to compile it may take 300 ms and 90 MB
+	if n <= maxProgram { // above that, compiling may take 300 ms and 90 MB
 		program, err := syntax.Compile(tree.Simplify())
 		if err != nil {
 			return nil, api.Errorf(api.CodeUsage, "%s: %w", option, err)
@@ -52,8 +52,8 @@ func compilePattern(option, pattern string) (*regexp.Regexp, error) {
 	return re, nil
 }
 
-// atLeast is how many instructions an expression compiles to at least, by what it
-// repeats. The parser takes no more than 1,000 repeats of anything, nested ones multiplied.
+// atLeast is a lower bound of the instructions that an expression compiles to, computed from
+// its repeats. The parser allows at most 1,000 repeats, nested ones multiplied.
 func atLeast(re *syntax.Regexp) int {
 	n := 0
 	for _, sub := range re.Sub {
@@ -66,7 +66,7 @@ func atLeast(re *syntax.Regexp) int {
 		if re.Max < 0 {
 			return n * max(re.Min, 1)
 		}
-		return n*re.Max + re.Max - re.Min // each that may be left out is one more
+		return n*re.Max + re.Max - re.Min // each optional repeat costs one more
 	case syntax.OpConcat, syntax.OpAlternate:
 		return n
 	}
@@ -79,12 +79,12 @@ type matchers struct {
 	of map[string]*matcher
 }
 
-// matcher is what one caller's calls share. It stays until its rest is over, so that
-// calls one after the other rest as well.
+// matcher is shared by all calls of one caller. It outlives the calls until its rest is over, so
+// that calls one after the other rest as well.
 type matcher struct {
 	calls int           // under matchers.mu
-	turn  chan struct{} // of the work that is under way
-	next  time.Time     // when the next may begin; owned by the turn, and without calls by matchers.mu
+	turn  chan struct{} // held by the work under way
+	next  time.Time     // when the next work may start; owned by the turn, and without calls by matchers.mu
 }
 
 // enter counts a call in until leave, or says that it is one too many.
@@ -144,8 +144,8 @@ func (m *matcher) compile(ctx context.Context, option, pattern string) (re *rege
 	return re, err
 }
 
-// work does one of the caller's works. They come one after the other, and rest between
-// them. It ends with ctx.
+// work does one piece of a caller's work. The pieces run one after the other, with a rest in
+// between. It ends with ctx.
 func (m *matcher) work(ctx context.Context, do func() error) error {
 	select {
 	case m.turn <- struct{}{}:
@@ -163,5 +163,5 @@ func (m *matcher) work(ctx context.Context, do func() error) error {
 	return do()
 }
 
-// restUntil is when the work after one that took from began to ended may begin.
+// restUntil is when the next work may start, after work that took from began to ended.
 func restUntil(began, ended time.Time) time.Time { return ended.Add(matchRest * ended.Sub(began)) }

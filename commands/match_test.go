@@ -41,8 +41,8 @@ func TestPatternsAreBounded(t *testing.T) {
 	}
 }
 
-// What an expression repeats is counted before it is compiled: that would take up to 90 MB
-// for each of a caller's calls.
+// TestRepeatsAreCounted: an expression's repeats are counted before it is compiled, because
+// compiling could take up to 90 MB for each of a caller's calls.
 func TestRepeatsAreCounted(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -67,8 +67,8 @@ func TestRepeatsAreCounted(t *testing.T) {
 	}
 }
 
-// A caller's rest outlives its calls: one that calls in a loop has no more of the
-// processor than one that calls once.
+// TestRestOutlivesTheCall: a caller's rest outlives its calls, so a caller in a loop gets no
+// more of the processor than a caller of one call.
 func TestRestOutlivesTheCall(t *testing.T) {
 	var all matchers
 	m, leave, err := all.enter(viewer)

@@ -45,7 +45,7 @@ func newVerb() *Verb {
 	}
 }
 
-// Made is the answer of new and fork.
+// Made is the result of new and fork.
 type Made struct {
 	listed
 	Queued *FirstMessage `json:"queued"` // the message of --prompt, which wait waits for too

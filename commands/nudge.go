@@ -29,7 +29,7 @@ type Nudged struct {
 	Nudge       string          `json:"nudge"`
 	StateBefore string          `json:"state_before"`
 	Evidence    string          `json:"evidence"`
-	ArrivedAs   *string         `json:"arrived_as"` // message; changed, where characters were added or taken out; null while it waits
+	ArrivedAs   *string         `json:"arrived_as"` // message; changed, if characters were added or removed; null while it waits
 	Seq         uint64          `json:"seq"`
 	State       *string         `json:"state"`           // at the end of the turn that took the message
 	LastMessage *string         `json:"last_message"`    // of that turn

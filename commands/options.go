@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// refuseEmpty refuses an option that was given nothing, as by a variable that is not
-// set: without a value most of them mean less of what was to be kept, such as any
-// sessions, the server's own user, whatever prompt there is, no head to compare with.
+// refuseEmpty refuses an option with an empty value, such as an unset variable. Most options
+// without a value would allow more: any session, the server's own user, any prompt, or no
+// comparison with a head.
 func (c *Call) refuseEmpty(verb *Verb) error {
 	var why error
 	c.flags.Visit(func(f *pflag.Flag) {
@@ -24,7 +24,7 @@ func (c *Call) refuseEmpty(verb *Verb) error {
 	return nil
 }
 
-// emptyValue says that an option has no value, or a list with an empty element.
+// emptyValue says whether an option has no value, or a list with an empty element.
 func emptyValue(f *pflag.Flag) bool {
 	if list, ok := f.Value.(pflag.SliceValue); ok {
 		all := list.GetSlice()

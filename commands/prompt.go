@@ -57,7 +57,7 @@ func PromptLines(name string, r *agent.Request) (lines []string, answer string) 
 		lines = append(lines, terminal.Printable(strings.TrimSuffix(line, "\n")))
 	}
 	lines = lines[:len(lines)-1]
-	if r.Channel == agent.ChannelNone { // as of a contested one
+	if r.Channel == agent.ChannelNone { // such as a contested prompt
 		return append(lines, "  answer it here, at the terminal"), ""
 	}
 	return lines, terminal.Printable(answerWith(name, r))
@@ -135,7 +135,7 @@ func answerWith(session string, r *agent.Request) string {
 	if r.Channel == agent.ChannelNone {
 		return "attach " + session + ", at the terminal"
 	}
-	if r.Reviewing() { // the answers that it sends may be others by then
+	if r.Reviewing() { // the answers that it sends may have changed by then
 		return "respond " + session + " --prompt " + r.ID + " --digest " + r.Digest + " " + ways(r)
 	}
 	return "respond " + session + " --prompt " + r.ID + " " + ways(r)

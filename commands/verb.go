@@ -80,7 +80,7 @@ type Verb struct {
 	// NoSession: the line names no session; its first words are the lead's.
 	NoSession bool
 	MinArgs   int
-	MaxArgs   int  // -1: any number
+	MaxArgs   int  // -1: no limit
 	Targets   bool // each word names sessions
 	TextOnly  bool
 	Prose     bool // text unless --json asks for more

@@ -34,10 +34,10 @@ func waitVerb() *Verb {
 
 // condition is what one call of wait waits for.
 type condition struct {
-	until   map[agent.State]bool // empty: idle, and whatever ends the wait for it
+	until   map[agent.State]bool // if empty: idle, and the states that end a wait for idle
 	pattern string               // of --text
 	text    *regexp.Regexp
-	looks   *matcher // of text
+	looks   *matcher // runs text
 	after   uint64
 }
 
@@ -79,7 +79,7 @@ func wait(ctx context.Context, c *Call) error {
 	return cond.late(ctx, err)
 }
 
-// late is err, or that --timeout has ended the wait.
+// late is err, or an error that says that --timeout ended the wait.
 func (cond condition) late(ctx context.Context, err error) error {
 	var said *api.Error
 	if err != nil && !errors.As(err, &said) && errors.Is(context.Cause(ctx), errWaited) {

@@ -79,7 +79,7 @@ func TestEnvFileMustBePrivate(t *testing.T) {
 		if _, err := LoadEnvFile(path); err == nil || !strings.Contains(err.Error(), "must belong") {
 			t.Errorf("foreign owner: %v", err)
 		}
-		// The folder's owner could put a link to any private file in its place.
+		// The folder's owner could replace the file with a link to any private file.
 		if err := errors.Join(os.Chown(path, 0, -1), os.Chown(filepath.Dir(path), 12345, -1)); err != nil {
 			t.Fatal(err)
 		}

@@ -15,13 +15,12 @@ import (
 // maxEnvFile is the longest env file taken: no environment is larger.
 const maxEnvFile = 1 << 20
 
-// LoadEnvFile reads an env_file: NAME=VALUE a line, in the order of the file.
-// It must be a regular file of mode 0600 or less that is ours or root's; for a server
-// that runs as root, also each folder on the way to it. A
-// value is taken as it stands, or from between single quotes (nothing is
-// special) or double quotes (\n \t \r \" \\ \$ are); lines that begin with #
-// are comments, and export before a name is passed over. Nothing is expanded.
-// The error is a Problems; no value is in it.
+// LoadEnvFile reads an env_file: one NAME=VALUE on each line, in the order of the file. It must
+// be a regular file of mode 0600 or less that is ours or root's. If the server runs as root, each
+// folder on the path must be too. A value is taken literally, or from between single quotes
+// (nothing is special) or double quotes (\n \t \r \" \\ \$ are special). Lines that start with #
+// are comments, and export before a name is ignored. Nothing is expanded. The error is a
+// Problems and contains no value.
 func LoadEnvFile(path string) ([]string, error) {
 	data, err := readPrivate(path)
 	if err != nil {
@@ -54,7 +53,7 @@ func readPrivate(path string) ([]byte, error) {
 	if uid := os.Geteuid(); !ok || st.Uid != 0 && int(st.Uid) != uid {
 		return nil, fmt.Errorf("it must belong to uid %d or root", uid)
 	}
-	if os.Geteuid() == 0 { // whoever may have the path lead elsewhere would get the values of any such file
+	if os.Geteuid() == 0 { // a user who can redirect the path would get the values of any such file
 		if err := keys.CheckWay(path); err != nil {
 			return nil, err
 		}

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// The server runs what berth.yaml names, so that no other user may be able to write it,
-// or to put another in its place.
+// The server runs the programs that berth.yaml names. So no other user may be able to write or
+// replace the file.
 func TestFileThatOthersCouldHaveWritten(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(dir, file string) error

@@ -147,7 +147,7 @@ func readFile(path, home string, c *Config) (*decoder, error) {
 	if info.Size() > maxFile {
 		return nil, fmt.Errorf("it is longer than %d bytes", maxFile)
 	}
-	if err := keys.CheckRun(abs); err != nil { // the server runs what the file names
+	if err := keys.CheckRun(abs); err != nil { // the server runs programs that the file names
 		return nil, err
 	}
 	data, err := os.ReadFile(abs)

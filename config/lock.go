@@ -45,8 +45,8 @@ func LockState(dir string) (*Lock, error) {
 		return nil, fmt.Errorf("open the lock of the state folder: %w", err)
 	}
 	pid := 0
-	// A process that was killed keeps its lock until the kernel is done with it, and flock
-	// waits without a deadline: this polls, for lockPatience at most.
+	// A killed process keeps its lock until the kernel has cleaned up, and flock waits without a
+	// deadline. So this polls, for lockPatience at most.
 	for end := time.Now().Add(lockPatience); ; time.Sleep(5 * time.Millisecond) {
 		if err = flock(f); !errors.Is(err, syscall.EWOULDBLOCK) {
 			break

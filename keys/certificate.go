@@ -30,7 +30,7 @@ const (
 	forceCommand  = "force-command"
 	sourceAddress = "source-address"
 	permitPTY     = "permit-pty"        // an extension
-	noTouch       = "no-touch-required" // likewise; the SSH library goes by it
+	noTouch       = "no-touch-required" // an extension; the SSH library obeys it
 )
 
 // Plain is the key that a client which proved key has: of a certificate, the

@@ -106,8 +106,8 @@ func (s *Store) Add(g Grant) (Line, error) {
 	return Line{}, fmt.Errorf("%s was written, and the key is not let in: the log says why", s.o.Files[0])
 }
 
-// Remove takes all lines of a key out of the key files, and ends what it may as a
-// guest. Comments stay. It refuses to leave no admin that can log in, unless last says so.
+// Remove deletes all lines of a key from the key files and ends its rights as a guest. Comments
+// stay. It refuses to leave no admin that can log in, unless last is set.
 func (s *Store) Remove(fingerprint string, last bool) ([]Line, error) {
 	s.editing.Lock()
 	defer s.editing.Unlock()

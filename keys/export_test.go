@@ -1,6 +1,6 @@
 package keys
 
-// NamedVerbs are all verbs that the rights name, each with the list it is in.
+// NamedVerbs returns all verbs that the rights name, each with its list.
 func NamedVerbs() map[string]string {
 	all := map[string]string{}
 	for list, verbs := range map[string]map[string]bool{"accessVerbs": accessVerbs, "openVerbs": openVerbs, "agentVerbs": agentVerbs} {

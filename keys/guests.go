@@ -265,7 +265,7 @@ func (s *Store) ChangeGuest(serial uint64, change func(*Guest) error) (Guest, er
 	})
 }
 
-// openGuests are the serials by which a key is let in as a guest.
+// openGuests returns the serials that admit a key as a guest.
 func (s *Store) openGuests(fingerprint string) (serials []uint64) {
 	for _, g := range s.Guests() {
 		if g.Fingerprint == fingerprint && g.Revoked.IsZero() && s.o.Now().Before(g.Expires.Time) {
@@ -275,7 +275,7 @@ func (s *Store) openGuests(fingerprint string) (serials []uint64) {
 	return serials
 }
 
-// revokeGuests ends what a key may as a guest. s.editing is held.
+// revokeGuests ends a key's rights as a guest. The caller holds s.editing.
 func (s *Store) revokeGuests(fingerprint string) error {
 	open := s.openGuests(fingerprint)
 	if len(open) == 0 {

@@ -30,7 +30,7 @@ func (e *ModeError) Error() string { return e.Path + " " + e.Text + "; " + e.Rem
 // cannot replace in it what is ours.
 func checkTrusted(path string, info fs.FileInfo) error { return checkClosed(path, info, 0o022) }
 
-// checkClosed is checkTrusted with the bits of the mode by which others may write.
+// checkClosed is checkTrusted with the mode bits that let others write.
 func checkClosed(path string, info fs.FileInfo, open fs.FileMode) error {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -46,9 +46,9 @@ func checkClosed(path string, info fs.FileInfo, open fs.FileMode) error {
 	return nil
 }
 
-// CheckRun refuses a program, or a file that names programs to run, that another user
-// could have changed or replaced: by owner and mode of it and of each folder on the way
-// to it. A group that has no other member may write: many systems make users' files such.
+// CheckRun refuses a program, or a file that names programs to run, if another user could have
+// changed or replaced it. It checks owner and mode of the file and of each folder on the path.
+// A group without another member may write: many systems create users' files like that.
 func CheckRun(path string) error {
 	check := func(p string, info fs.FileInfo) error {
 		open := fs.FileMode(0o022)
@@ -67,16 +67,16 @@ func CheckRun(path string) error {
 	return checkWay(path, check)
 }
 
-// ownGroup reports whether a group is our user's own, with that user's name and no
-// other member.
+// ownGroup reports whether a group is our user's own: it has the user's name and no other
+// member.
 func ownGroup(gid int) bool {
 	who, err1 := user.Current()
 	groups, err2 := os.ReadFile("/etc/group")
 	return err1 == nil && err2 == nil && soleMember(string(groups), who.Username, gid)
 }
 
-// soleMember reports whether a table such as /etc/group has the group with a user's
-// name, and no other member in it.
+// soleMember reports whether a table such as /etc/group gives the group the user's name and no
+// other member.
 func soleMember(groups, name string, gid int) bool {
 	for line := range strings.Lines(groups) {
 		f := strings.Split(strings.TrimSpace(line), ":")
@@ -87,9 +87,9 @@ func soleMember(groups, name string, gid int) bool {
 	return false
 }
 
-// readTrusted reads a file that decides who gets in. Neither it nor a folder
-// above it, nor above a link that leads to it, may be another user's or writable by
-// others. Owner and mode are those of the very file that is read.
+// readTrusted reads a file that decides who gets in. The file, each folder above it and each
+// folder above a link to it must belong to us or root and not be writable by others. Owner and
+// mode are those of the open file.
 func readTrusted(path string) ([]byte, error) {
 	return read(path, func(resolved string, info fs.FileInfo) error {
 		if err := checkTrusted(resolved, info); err != nil {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A program that the server runs is its user's or root's, and so is the way to it, also
-// the way to a link.
+// TestCheckRun: a program that the server runs must belong to its user or to root, and so must
+// each folder on the path and on the path to a link.
 func TestCheckRun(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(t *testing.T, dir, file string)

@@ -11,10 +11,9 @@ import (
 // address of e-mail, short enough for a column.
 const nameLimit = 64
 
-// cleanName makes a key's comment safe to show and to log: printable ASCII
-// and letters of any script that have a width of their own; no control, bidi
-// or zero-width character. What names one of Berth's other kinds of caller, or
-// the server, is no name for a key.
+// cleanName makes a key's comment safe to show and to log: printable ASCII and letters of any
+// script that have a width of their own; no control, bidi or zero-width character. A name of
+// another kind of caller, or of the server, isn't a valid name for a key.
 func cleanName(comment string) string {
 	var b strings.Builder
 	n := 0
@@ -35,7 +34,7 @@ func cleanName(comment string) string {
 			return ""
 		}
 	}
-	if strings.EqualFold(name, "berth") { // the server itself, in events
+	if strings.EqualFold(name, "berth") { // events use this name for the server
 		return ""
 	}
 	return name

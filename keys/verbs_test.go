@@ -7,7 +7,7 @@ import (
 	"berth/keys"
 )
 
-// TestNamedVerbsExist: a verb that is renamed keeps its rights, or this fails.
+// TestNamedVerbsExist fails if a verb is renamed and the rights still name the old one.
 func TestNamedVerbsExist(t *testing.T) {
 	for name, list := range keys.NamedVerbs() {
 		if commands.Lookup(name) == nil {

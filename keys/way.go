@@ -9,15 +9,15 @@ import (
 	"syscall"
 )
 
-// linksMost is how many links a way may have, as Linux has it.
+// linksMost is the maximum number of links on a path, as in Linux.
 const linksMost = 40
 
-// CheckWay refuses a path that others could lead elsewhere: each folder on the way,
-// also that of a link, must be ours or root's and writable by nobody else. A link must
-// be ours or root's too, for in a sticky folder everybody may make one.
+// CheckWay refuses a path that others could redirect. Each folder on the path, and on the path of
+// a link, must be ours or root's and writable by no other user. A link must be ours or root's
+// too, because any user can create one in a sticky folder.
 func CheckWay(path string) error { return checkWay(path, checkTrusted) }
 
-// checkWay is CheckWay with what is asked of a folder.
+// checkWay is CheckWay with a check for folders.
 func checkWay(path string, check func(string, fs.FileInfo) error) error {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -35,7 +35,7 @@ func checkWay(path string, check func(string, fs.FileInfo) error) error {
 		if err := check(at, info); err != nil {
 			return err
 		}
-		next := filepath.Join(at, left[0]) // of .. too, for at has no link
+		next := filepath.Join(at, left[0]) // also for .., because at has no link
 		if info, err = os.Lstat(next); err != nil {
 			return err
 		}

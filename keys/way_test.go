@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A link in a folder of another user's is no way to a file, whoever that file and its
-// own folder belong to: the user could lead it to any.
+// TestLinksOfOthers: a path must not use a link in another user's folder, even if the target and
+// the target's folder are ours. That user could point the link at any file.
 func TestLinksOfOthers(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("SKIPPED: not root: no folder can be given to another user")
@@ -24,7 +24,7 @@ func TestLinksOfOthers(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	links := map[string]string{ // by the link
+	links := map[string]string{ // target by link
 		"ours/link": file, "ours/relative": "../ours/./authorized_keys", "ours/folder": filepath.Join(dir, "ours"),
 		"theirs/link": file, "theirs/folder": filepath.Join(dir, "ours"),
 		"ours/through": filepath.Join(dir, "theirs", "link"), "ours/loop": filepath.Join(dir, "ours", "loop"),
@@ -37,7 +37,7 @@ func TestLinksOfOthers(t *testing.T) {
 	if err := os.Chown(filepath.Join(dir, "theirs"), 12345, -1); err != nil {
 		t.Fatal(err)
 	}
-	open := filepath.Join(dir, "open") // as /tmp is
+	open := filepath.Join(dir, "open") // like /tmp
 	if err := os.Mkdir(open, 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -58,8 +58,8 @@ const changed = "the question has changed: look again"
 // begun says that a part of an answer is given.
 func (c *card) begun() bool { return c.step > 0 || len(c.chosen) > 0 || c.review || c.filling }
 
-// offersOf is what the keys of a prompt's card stand for: the digest of a sign-in page
-// does not cover its options.
+// offersOf is the text that the keys of a prompt's card refer to. It includes the options, because
+// the digest of a sign-in page does not cover them.
 func offersOf(r *agent.Request) string {
 	all := slices.Clone(r.Options)
 	for _, q := range r.Questions {

@@ -197,7 +197,7 @@ func (m *Model) drawRow(a area, y int, c columns, s *sessions.Status) {
 		switch {
 		case c.ages:
 			a.right(c.since+ageCols+1, y, style(faint), age(m.now, s.Since))
-		case a.w-1-c.name-len(s.Name) >= ageCols: // no column has room for it, and this line has
+		case a.w-1-c.name-len(s.Name) >= ageCols: // no column has room for the age, but this line does
 			a.right(a.w-1, y, style(faint), age(m.now, s.Since))
 		}
 		if c.agent < c.title {

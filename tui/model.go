@@ -46,7 +46,7 @@ type Model struct {
 	selected string
 	touched  time.Time // when a key last came
 	moved    time.Time // when another session came to be chosen by itself
-	strayed  time.Time // when an attachment last ended by itself, or a key meant for it last came
+	strayed  time.Time // when an attachment last ended by itself, or a key meant for that session last came
 	top      int       // first line of the list that is shown
 	seen     map[string]uint64
 
@@ -235,8 +235,8 @@ func (m *Model) jumped() bool {
 	return true
 }
 
-// Back takes in that the person is here again after an attachment: why says what ended
-// it, and is empty where the person left it.
+// Back records that the person is back after an attachment. why says what ended it; it is empty
+// if the person detached.
 func (m *Model) Back(why string, now time.Time) {
 	m.now, m.strayed = now, time.Time{}
 	if why != "" {
@@ -245,8 +245,8 @@ func (m *Model) Back(why string, now time.Time) {
 	}
 }
 
-// astray says that a key was typed for a session that has just ended by itself. Such
-// keys end with the first pause: what a person types goes on until they look up.
+// astray says whether a key was typed for a session that has just ended by itself. Such keys end
+// with the first pause: a person keeps typing until they look up.
 func (m *Model) astray() bool {
 	if m.strayed.IsZero() || m.now.Sub(m.strayed) >= stands {
 		return false

@@ -305,8 +305,9 @@ func TestQuiet(t *testing.T) {
 	}
 }
 
-// A session that ends by itself while a person types at it gives the dashboard what they
-// type on. It does nothing until they have paused; after they left it themselves it does.
+// TestKeysForASessionThatEnded: a session ends by itself while a person types, and the dashboard
+// gets the next keys. It ignores them until the person pauses. After a detach it accepts keys at
+// once.
 func TestKeysForASessionThatEnded(t *testing.T) {
 	m := started(100, 20, world(at("a", agent.Idle, 1), at("b", agent.Idle, 2)))
 	m.Back("a has ended: exit status 0", noon)

@@ -54,7 +54,7 @@ func TestEachEventOnce(t *testing.T) {
 		f := Start(book, log, quiet)
 		happen(9)
 		want := events.FormatCursor(log.Head())
-		// The audit log announces no line: this polls, with a deadline.
+		// The audit log announces no line, so this polls with a deadline.
 		for deadline := time.Now().Add(20 * time.Second); book.Cursor() != want; time.Sleep(time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("life %d: at %s, not at %s", life, book.Cursor(), want)

@@ -8,7 +8,7 @@ import (
 	"berth/agent"
 )
 
-// TestEveryAgentHasADriver: what configuration may name is what the server can run.
+// TestEveryAgentHasADriver: the server can run every agent that the configuration may name.
 func TestEveryAgentHasADriver(t *testing.T) {
 	if have, want := slices.Sorted(maps.Keys(drivers)), slices.Sorted(slices.Values(agent.Names())); !slices.Equal(have, want) {
 		t.Errorf("drivers of %v, configuration may name %v", have, want)

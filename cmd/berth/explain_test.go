@@ -67,7 +67,8 @@ func TestExplainFile(t *testing.T) {
 	}
 }
 
-// A recording is another's text: in JSON, too, nothing of it moves a terminal.
+// TestExplainFileIsPrintable: another person may have made a recording, so no text of it may
+// reach the terminal as an escape sequence. That holds for JSON output too.
 func TestExplainFileIsPrintable(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.cast")
 	cast := `{"version": 2, "width": 60, "height": 12, "timestamp": 1000}` + "\n" + `[0.5, "o", "\u001b]0;✳ Cl\u009b2Jau\u202ede\u007f\u0007"]` + "\n" + `[3, "o", "."]` + "\n"

@@ -91,7 +91,7 @@ func printStep(cmd *cobra.Command, step replay.Step, asJSON bool) error {
 	if err := out.Encode(step); err != nil {
 		return fmt.Errorf("print a transition: %w", err)
 	}
-	_, err := cmd.OutOrStdout().Write(terminal.EscapeJSON(line.Bytes())) // a recording is somebody else's text
+	_, err := cmd.OutOrStdout().Write(terminal.EscapeJSON(line.Bytes())) // another person may have made the recording
 	return err
 }
 

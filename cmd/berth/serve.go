@@ -437,7 +437,7 @@ func (s *server) holders() []sshd.HolderProcess {
 	return out
 }
 
-// nameOf is a session's present name; empty where there is none by that id.
+// nameOf returns a session's current name; empty if no session has that id.
 func (s *server) nameOf(id string) string {
 	if one, ok := s.sessions.Find(id); ok {
 		return one.Status().Name

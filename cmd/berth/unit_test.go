@@ -11,12 +11,12 @@ import (
 
 const unitFile = "../../packaging/berth.service"
 
-// step matches a line of the unit file's head that is to be pasted.
+// step matches a command in the unit file's head that the reader pastes.
 var step = regexp.MustCompile(`(?m)^#   (.*)$`)
 
-// TestUnitSteps pastes the steps at the head of the unit file in their order, with a
-// folder in place of /, root in place of berth, and programs that write down how they were
-// called in place of useradd and systemctl.
+// TestUnitSteps runs the commands at the head of the unit file in order. A folder replaces /,
+// root replaces the user berth, and programs that record their arguments replace useradd and
+// systemctl.
 func TestUnitSteps(t *testing.T) {
 	unit, err := os.ReadFile(unitFile)
 	if err != nil {
@@ -46,7 +46,7 @@ func TestUnitSteps(t *testing.T) {
 	write(filepath.Join(here, "bin", "berth"), "", 0o755)
 	write(filepath.Join(here, "bin", "berth-hold"), "", 0o755)
 	write(filepath.Join(here, "packaging", "berth.service"), string(unit), 0o644)
-	for _, dir := range []string{"usr/local/bin", "etc/systemd/system", "var/lib"} { // as every system has them
+	for _, dir := range []string{"usr/local/bin", "etc/systemd/system", "var/lib"} { // every system has these
 		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func TestUnitSteps(t *testing.T) {
 	}
 }
 
-// TestUnitFile has systemd check the unit, with a program that there is.
+// TestUnitFile checks the unit with systemd-analyze, and with a program that exists.
 func TestUnitFile(t *testing.T) {
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {

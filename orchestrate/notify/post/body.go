@@ -106,7 +106,7 @@ func short(s string) string {
 // lines are how to answer the prompt by ssh, the plainest first.
 func (p *Poster) lines(name string, r *agent.Request) []string {
 	if r.Channel == agent.ChannelNone {
-		return []string{} // attach is in the body as well
+		return []string{} // the body has the attach command too
 	}
 	call := fmt.Sprintf("%s respond %s --prompt %s ", p.o.SSH, name, r.ID)
 	switch r.Type {
@@ -118,7 +118,7 @@ func (p *Poster) lines(name string, r *agent.Request) []string {
 			}
 			return []string{call + "answer " + strings.Join(words, " "), call + "deny"}
 		}
-		if r.Reviewing() { // the answers that it sends may be others by then
+		if r.Reviewing() { // the answers that it sends may have changed by then
 			return []string{call + "--digest " + r.Digest + " option 1", call + "deny"}
 		}
 		return []string{call + "option 1", call + "deny"}
