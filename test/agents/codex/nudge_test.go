@@ -90,7 +90,7 @@ func TestNudges(t *testing.T) {
 		{" /new", "/new"},
 		{"/nosuch", ""},
 		{"/nosuch " + strings.Repeat("x", 992), ""},
-		{"!touch ran.txt # " + strings.Repeat("漢", 983), " !touch ran.txt # " + strings.Repeat("漢", 983)}, // the only length whose added blank arrives
+		{"!touch ran.txt # " + strings.Repeat("漢", 983), " !touch ran.txt # " + strings.Repeat("漢", 983)}, // the one case whose added blank arrives
 		{"/nosuch " + strings.Repeat("x", 993), ""},
 		{strings.Repeat("x ", 497) + "@notes", ""},
 		{"/nosuch " + strings.Repeat("0123456789 ", 130) + "end", ""},
