@@ -36,7 +36,10 @@ func (c *core) takenEvent() (told []any) {
 	if q == nil {
 		return nil
 	}
-	typed, _ := q.Nudge.typed(c.s.reg.driver(c.spec).(agent.Typist)) // this driver already accepted the message
+	typed := q.Nudge.Text
+	if typist, ok := c.s.reg.driver(c.spec).(agent.Typist); ok { // a reload of the rules may have changed the driver
+		typed, _ = q.Nudge.typed(typist) // the message was typed: no error
+	}
 	o := deliver.Outcome{Verdict: deliver.Confirmed}
 	e := nudgeEvent{By: q.By, Queue: q.ID, Bytes: len(q.Nudge.Text), Verdict: string(o.Verdict), Evidence: c.mail.takenBy.Cause, Arrived: arrivedAs(o, q.Nudge.changes(typed))}
 	if d := c.delivering(q); d != nil {
