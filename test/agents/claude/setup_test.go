@@ -89,6 +89,10 @@ func TestRespondNotices(t *testing.T) {
 		if c.title != "" && p.Title != c.title {
 			t.Fatalf("%s: %+v", c.command, p)
 		}
+		if c.command == "/memory" { // it shows no options while it loads, and is another prompt with them
+			l.See("1. User memory")
+			l.promptShown("notice")
+		}
 		if r, status := l.try("", "accept"); status == 0 {
 			t.Errorf("%s accepted: %+v", c.command, r)
 		}

@@ -69,7 +69,7 @@ func (l *lab) tryStart(name string, env map[string]string, flags []string, argv 
 // with makes what follows about another session.
 func (l *lab) with(name string) *lab {
 	other := *l
-	other.Session = l.Host.Known(name)
+	other.Lab = l.Lab.With(name)
 	return &other
 }
 

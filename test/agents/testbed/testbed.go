@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"berth/agent/compose"
 	"berth/test/agents/host"
 	"berth/test/agents/modelapi"
 	"berth/test/agents/npm"
@@ -94,6 +95,13 @@ func New(t *testing.T, berth string, patient time.Duration, startAPI func(contex
 	Check(t, err)
 	t.Cleanup(l.end)
 	return l
+}
+
+// With is the same lab with another of its sessions.
+func (l *Lab) With(session string) *Lab {
+	other := *l
+	other.Session = l.Host.Known(session)
+	return &other
 }
 
 // Configure writes the server's berth.yaml; call it before the server starts.
@@ -222,10 +230,11 @@ func (l *Lab) Is(state string) Said {
 	return s
 }
 
-// ArrivedAs is the arrived_as that a nudge should report: message, or changed if a character
-// keeps the text from being a command.
+// ArrivedAs is how a nudge should say that a text arrived: as the message that it is, or
+// changed by a character that Berth added or left out. What compose.Normal does, agents do
+// to any text.
 func ArrivedAs(text, arrives string) string {
-	if strings.TrimSpace(text) != strings.TrimSpace(arrives) {
+	if compose.Normal(strings.TrimSpace(text)) != compose.Normal(strings.TrimSpace(arrives)) {
 		return "changed"
 	}
 	return "message"
