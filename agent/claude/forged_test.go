@@ -408,8 +408,8 @@ func TestForgedWhileTyping(t *testing.T) {
 	s.refuses("rm -rf ~/build", r)
 }
 
-// TestHookBehindAForgedEnd: a hook that waits for its answer is heard, though its turn was
-// told to be over after it was called: the end can be forged.
+// TestHookBehindAForgedEnd: Berth takes in a hook that waits for its answer, also after an
+// end of its turn was reported. That end can be forged.
 func TestHookBehindAForgedEnd(t *testing.T) {
 	s := newForgery(t)
 	s.hook(`{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt_id":"t","prompt":"go"}`, "")

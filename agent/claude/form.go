@@ -134,7 +134,7 @@ var (
 	formField    = pattern.New(`^([ ❯*✔⚠]{6})([^ :][^:]*):(?: (.*))?$`)
 	formChoice   = pattern.New(`^ {8}(❯| ) ([◯◉☐☒]) (.*)$`)
 	formExplains = pattern.New(`^ {8}(\S.*)$`)
-	formGoesOn   = pattern.New(`^ {9,}(\S.*)$`) // of a value; what explains a field stands at the ninth column
+	formGoesOn   = pattern.New(`^ {9,}(\S.*)$`) // the rest of a value: a description of the field starts at the ninth column
 )
 
 // readFormRow reads a row of a form.

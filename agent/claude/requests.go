@@ -79,8 +79,8 @@ func asks(r *agent.Request, input json.RawMessage) {
 	}
 }
 
-// unread shows an input that can't be parsed as the agent sent it. It shows nothing when there
-// is no input.
+// unread shows an input that can't be parsed as the agent sent it. It shows nothing
+// without an input.
 func unread(r *agent.Request, input json.RawMessage, err error) {
 	if whole := agent.Compact(input); err != nil && whole != "" {
 		r.SetInput(whole)
