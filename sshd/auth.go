@@ -3,10 +3,8 @@ package sshd
 import (
 	"errors"
 	"fmt"
-	"net"
 	"time"
 
-	ssh "charm.land/ssh"
 	gossh "golang.org/x/crypto/ssh"
 
 	"berth/api"
@@ -43,7 +41,7 @@ var errUserName = errors.New("the user name is too long")
 
 // config is the server's side of c's handshake. On the local socket there is
 // nothing to prove, unless it demands a key: the kernel has said who it is.
-func (c *connection) config(ssh.Context) *gossh.ServerConfig {
+func (c *connection) config() *gossh.ServerConfig {
 	limits := c.server.limits
 	conf := &gossh.ServerConfig{
 		Config:                  gossh.Config{KeyExchanges: keyExchanges, Ciphers: ciphers, MACs: macs},
@@ -96,9 +94,6 @@ func (c *connection) checkKey(meta gossh.ConnMetadata, key gossh.PublicKey) (*go
 	}
 	return &gossh.Permissions{Extensions: map[string]string{provenKey: string(key.Marshal())}}, nil
 }
-
-// handshakeFailed notes why nobody got in.
-func (c *connection) handshakeFailed(_ net.Conn, err error) { c.failed = err }
 
 // manyKeys explains what otherwise shows as "Too many authentication
 // failures": an agent that holds other keys offers all of them first.

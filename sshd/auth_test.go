@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -144,12 +145,12 @@ func TestNoStartWithoutKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, o := range map[string]Options{
-		"no keys":           {Listen: []string{"127.0.0.1:0"}, HostKeys: host, Serve: echo},
-		"an empty key file": {Listen: []string{"127.0.0.1:0"}, HostKeys: host, Keys: StoreKeys(empty), Serve: echo},
-		"no host key":       {Listen: []string{"127.0.0.1:0"}, Keys: newTestKeys(), Serve: echo},
-		"nothing":           {HostKeys: host, Keys: newTestKeys(), Serve: echo},
+		"no keys":           {Listen: []string{"127.0.0.1:0"}, HostKeys: host, Handler: handler(io.Discard, echo)},
+		"an empty key file": {Listen: []string{"127.0.0.1:0"}, HostKeys: host, Keys: StoreKeys(empty), Handler: handler(io.Discard, echo)},
+		"no host key":       {Listen: []string{"127.0.0.1:0"}, Keys: newTestKeys(), Handler: handler(io.Discard, echo)},
+		"nothing":           {HostKeys: host, Keys: newTestKeys(), Handler: handler(io.Discard, echo)},
 		"no handler":        {Listen: []string{"127.0.0.1:0"}, HostKeys: host, Keys: newTestKeys()},
-		"a bad address":     {Listen: []string{"256.0.0.1:x"}, HostKeys: host, Keys: newTestKeys(), Serve: echo},
+		"a bad address":     {Listen: []string{"256.0.0.1:x"}, HostKeys: host, Keys: newTestKeys(), Handler: handler(io.Discard, echo)},
 	} {
 		if s, err := New(o); err == nil {
 			_ = s.Shutdown(context.Background())
@@ -218,5 +219,61 @@ func TestLongUserName(t *testing.T) {
 	if c, err := gossh.Dial("tcp", h.server.Addr().String(), config); err == nil {
 		c.Close()
 		t.Error("256 bytes of user name are taken")
+	}
+}
+
+// All connections go through one ssh.Server: what one of them offers, proves and fails at is its own.
+func TestManyLoginsAtOnce(t *testing.T) {
+	o := newHolding()
+	h := start(t, o.serve)
+	const each = 8
+	offered := map[string]string{}
+	var clients sync.WaitGroup
+	for i := range each {
+		key := newKey(t, h.dir, fmt.Sprintf("other%d", i))
+		user := fmt.Sprintf("refused%d", i)
+		offered[user] = gossh.FingerprintSHA256(key.public())
+		clients.Go(func() {
+			config := h.clientConfig()
+			config.User, config.Auth = user, []gossh.AuthMethod{gossh.PublicKeys(key.signer)}
+			if c, err := gossh.Dial("tcp", h.server.Addr().String(), config); err == nil {
+				c.Close()
+				t.Errorf("%s got in", user)
+			}
+		})
+		clients.Go(func() {
+			config := h.clientConfig()
+			config.User = fmt.Sprintf("accepted%d", i)
+			c, err := gossh.Dial("tcp", h.server.Addr().String(), config)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer c.Close()
+			s, err := c.NewSession()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if out, err := s.Output("say"); err != nil || string(out) != "["+config.User+"|say|]" {
+				t.Errorf("%s: %s %v", config.User, out, err)
+			}
+		})
+	}
+	clients.Wait()
+	eventually(t, "all are audited", func() bool { return len(h.audited()) == 2*each })
+	conns := map[uint64]bool{}
+	for _, l := range h.audited() {
+		conns[l.Conn] = true
+		want, refused := offered[l.User]
+		switch {
+		case refused && (l.Accepted || !slices.Equal(l.Offered, []string{want}) || !strings.Contains(l.Reason, "no auth passed")):
+			t.Errorf("%s: %+v", l.User, l)
+		case !refused && (!l.Accepted || l.Identity.Name != "admin"):
+			t.Errorf("%s: %+v", l.User, l)
+		}
+	}
+	if len(conns) != 2*each {
+		t.Errorf("%d connections", len(conns))
 	}
 }

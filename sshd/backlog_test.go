@@ -133,7 +133,7 @@ func TestUnreadInputInSmallPackets(t *testing.T) {
 
 // A call that takes no input has it thrown away; so has data of the extended kind.
 func TestInputThatNothingReads(t *testing.T) {
-	serve := func(ctx context.Context, c *Call) int {
+	serve := func(ctx context.Context, c *Session) int {
 		c.Input.Discard()
 		<-ctx.Done()
 		return 0
@@ -162,7 +162,7 @@ func TestInputReadLate(t *testing.T) {
 	const size = 6 << 20
 	begin := make(chan struct{})
 	got := make(chan int64, 1)
-	h := start(t, func(_ context.Context, c *Call) int {
+	h := start(t, func(_ context.Context, c *Session) int {
 		<-begin
 		n, _ := io.Copy(io.Discard, c.Input)
 		got <- n
@@ -191,7 +191,7 @@ func TestInputReadLate(t *testing.T) {
 // Standard input that verbs gather counts against their caller until they end.
 func TestGatheredInput(t *testing.T) {
 	failed := make(chan error, 4)
-	h := start(t, func(ctx context.Context, c *Call) int {
+	h := start(t, func(ctx context.Context, c *Session) int {
 		_, err := io.Copy(io.Discard, c.Stdin)
 		failed <- err
 		<-ctx.Done()
@@ -303,11 +303,11 @@ func (s *stoppable) Read(p []byte) (int, error) {
 // what it opens waits for retransmissions.
 func TestOpensWhoseAnswersAreNotRead(t *testing.T) {
 	begun, flood := make(chan struct{}, 8), make(chan struct{})
-	h := start(t, func(_ context.Context, c *Call) int {
+	h := start(t, func(_ context.Context, c *Session) int {
 		begun <- struct{}{}
 		<-flood
 		for {
-			if _, err := c.Stdout.Write(make([]byte, 32<<10)); err != nil {
+			if _, err := c.Write(make([]byte, 32<<10)); err != nil {
 				return 0
 			}
 		}

@@ -9,8 +9,8 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 )
 
-func quiet(_ context.Context, c *Call) int {
-	_, _ = io.WriteString(c.Stdout, "{\"ok\":true}\n")
+func quiet(_ context.Context, c *Session) int {
+	_, _ = io.WriteString(c, "{\"ok\":true}\n")
 	return 0
 }
 
@@ -92,9 +92,9 @@ func BenchmarkOutput(b *testing.B) {
 		b.Run(strconv.Itoa(size), func(b *testing.B) {
 			piece := make([]byte, size)
 			const total = 64 << 20
-			h := start(b, func(_ context.Context, c *Call) int {
+			h := start(b, func(_ context.Context, c *Session) int {
 				for n := 0; n < total; n += size {
-					if _, err := c.Stdout.Write(piece); err != nil {
+					if _, err := c.Write(piece); err != nil {
 						return 1
 					}
 				}
@@ -118,12 +118,12 @@ func BenchmarkOutput(b *testing.B) {
 
 // BenchmarkEcho is one key to the server and back.
 func BenchmarkEcho(b *testing.B) {
-	for name, out := range map[string]func(*Call) io.Writer{
-		"call":    func(c *Call) io.Writer { return c.Stdout },
-		"channel": func(c *Call) io.Writer { return c.channel },
+	for name, out := range map[string]func(*Session) io.Writer{
+		"call":    func(c *Session) io.Writer { return c },
+		"channel": func(c *Session) io.Writer { return c.channel },
 	} {
 		b.Run(name, func(b *testing.B) {
-			h := start(b, func(_ context.Context, c *Call) int {
+			h := start(b, func(_ context.Context, c *Session) int {
 				_, _ = io.Copy(out(c), c.Stdin)
 				return 0
 			})

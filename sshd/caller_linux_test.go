@@ -49,6 +49,24 @@ func connect(t testing.TB, listen, host string, control func(fd int) error) ends
 	return ends{client, server}
 }
 
+// deaf has the server's end drop what comes. It would answer the first packet of a second socket with
+// the client's address, and that answer has the second socket end both.
+func (e ends) deaf(t testing.TB) {
+	t.Helper()
+	raw, err := e.server.(*net.TCPConn).SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	nothing := unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: 0}
+	var set error
+	err = raw.Control(func(fd uintptr) {
+		set = unix.SetsockoptSockFprog(int(fd), unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: 1, Filter: &nothing})
+	})
+	if err := errors.Join(err, set); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func (e ends) caller(holders ...HolderProcess) (*HolderProcess, int, error) {
 	return callerOverTCP(e.server.RemoteAddr(), e.server.LocalAddr(), holders)
 }
@@ -205,7 +223,11 @@ func TestFindSocketOfADevice(t *testing.T) {
 // second can be given to a process outside of all sessions.
 func TestSocketsWithTheSameAddresses(t *testing.T) {
 	reuse := func(fd int) error { return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1) }
-	e := connect(t, "127.0.0.1:0", "127.0.0.1", func(fd int) error { return errors.Join(reuse(fd), unix.BindToDevice(fd, "lo")) })
+	e := connect(t, "127.0.0.1:0", "127.0.0.1", func(fd int) error {
+		// Bound here and not by its connect, no connect of another process gets the same port.
+		return errors.Join(reuse(fd), unix.BindToDevice(fd, "lo"), unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}))
+	})
+	e.deaf(t)
 	far, near := e.addresses()
 	decoy, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {

@@ -11,16 +11,17 @@ import (
 	"testing"
 	"time"
 
+	ssh "charm.land/ssh"
 	gossh "golang.org/x/crypto/ssh"
 
 	"berth/keys"
 )
 
 // describe tells all that a call knows of what the client asked.
-func describe(_ context.Context, c *Call) int {
-	_ = json.NewEncoder(c.Stdout).Encode(map[string]any{
-		"command": c.Command, "args": c.Args, "shell": c.Shell, "pty": c.PTY, "env": c.Env(),
-		"user": c.User, "client": c.Client, "requested": c.Requested, "identity": c.Identity(),
+func describe(_ context.Context, c *Session) int {
+	_ = json.NewEncoder(c).Encode(map[string]any{
+		"command": c.RawCommand(), "args": c.Command(), "shell": c.Shell, "pty": c.Terminal, "env": c.Env(),
+		"user": c.User(), "client": c.Client, "requested": c.Requested, "identity": c.Identity(),
 	})
 	return 0
 }
@@ -29,7 +30,7 @@ type described struct {
 	Command, User, Client, Requested string
 	Args                             []string
 	Shell                            bool
-	PTY                              *PTY
+	PTY                              *Terminal
 	Env                              map[string]string
 	Identity                         keys.Identity
 }
@@ -55,7 +56,7 @@ func TestCommandsArriveVerbatim(t *testing.T) {
 		{"tabs\tand\nlines", "ümläut 🚢", "a\\b"},
 	} {
 		d := h.ssh("", append([]string{"agents@127.0.0.1"}, words...)...).described(t)
-		if want := strings.Join(words, " "); d.Command != want || d.Shell || d.Args != nil || d.PTY != nil {
+		if want := strings.Join(words, " "); d.Command != want || d.Shell || d.PTY != nil {
 			t.Errorf("%+v, want the command %q", d, want)
 		}
 	}
@@ -66,25 +67,6 @@ func TestCommandsArriveVerbatim(t *testing.T) {
 	a, b := h.ssh("", "x@127.0.0.1", "y").described(t).Client, h.ssh("", "x@127.0.0.1", "y").described(t).Client
 	if !regexp.MustCompile(`^c\d+$`).MatchString(a) || len(a) > len(b) || a >= b && len(a) == len(b) {
 		t.Errorf("clients %s, then %s", a, b)
-	}
-}
-
-func TestArgv(t *testing.T) {
-	for _, c := range []struct {
-		line string
-		want []string
-	}{
-		{`["ls","a b",""]`, []string{"ls", "a b", ""}},
-		{`[]`, []string{}},
-		{`["ls",1]`, nil},
-		{`["ls",null]`, nil},
-		{`["ls"] x`, nil},
-		{`ls`, nil},
-		{``, nil},
-	} {
-		if got := argv(c.line); !slices.Equal(got, c.want) || (got == nil) != (c.want == nil) {
-			t.Errorf("%s: %q, want %q", c.line, got, c.want)
-		}
 	}
 }
 
@@ -168,9 +150,9 @@ func TestWhatIsRefused(t *testing.T) {
 
 // The status comes once, after the output, then end of file, then close.
 func TestOrderOfTheEnd(t *testing.T) {
-	h := start(t, func(_ context.Context, c *Call) int {
-		io.WriteString(c.Stdout, strings.Repeat("x", 100_000))
-		io.WriteString(c.Stderr, "y")
+	h := start(t, func(_ context.Context, c *Session) int {
+		io.WriteString(c, strings.Repeat("x", 100_000))
+		io.WriteString(c.Stderr(), "y")
 		return 3
 	})
 	args := h.args(h.admin.file, "-vvv", "agents@127.0.0.1", "x")
@@ -278,7 +260,9 @@ func TestSignalsDoNotStall(t *testing.T) {
 	if out, err := newSession(t, c).Output("say"); err != nil || string(out) != "[agents|say|]" {
 		t.Errorf("%s %v", out, err)
 	}
-	if v := receive(t, "a signal", call.Signals()); v != "INT" {
+	signals := make(chan ssh.Signal)
+	call.Signals(signals)
+	if v := receive(t, "a signal", signals); v != ssh.SIGINT {
 		t.Errorf("signal %q", v)
 	}
 }
@@ -307,7 +291,7 @@ func TestRequestsPerSecond(t *testing.T) {
 }
 
 func TestPanicIsContained(t *testing.T) {
-	h := start(t, func(context.Context, *Call) int { panic("secret") })
+	h := start(t, func(context.Context, *Session) int { panic("secret") })
 	r := h.ssh("", "a@127.0.0.1", "x")
 	if r.status != 1 || strings.Contains(r.err+r.out, "secret") || !strings.HasPrefix(r.err, "berth: ") {
 		t.Errorf("%+v", r)
@@ -327,7 +311,7 @@ func TestWindowIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := (result{out: string(out)}).described(t).PTY; p == nil || *p != (PTY{Term: "vt100", Cols: 80, Rows: 1000}) {
+	if p := (result{out: string(out)}).described(t).PTY; p == nil || *p != (Terminal{Term: "vt100", Cols: 80, Rows: 1000}) {
 		t.Errorf("%+v", p)
 	}
 }

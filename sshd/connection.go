@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	ssh "charm.land/ssh"
 	gossh "golang.org/x/crypto/ssh"
 
 	"berth/keys"
@@ -42,7 +41,7 @@ type connection struct {
 	open    int      // channels
 	opening int      // channels to be accepted or refused
 	inputs  map[*Input]struct{}
-	calls   map[*Call]struct{}
+	calls   map[*Session]struct{}
 	ending  error // once set: why all calls end
 	expiry  *time.Timer
 
@@ -59,29 +58,14 @@ type proof struct {
 
 func (s *Server) newConnection(w *wire, local bool) *connection {
 	c := &connection{server: s, id: s.connections.Add(1), wire: w, local: local,
-		calls: map[*Call]struct{}{}, inputs: map[*Input]struct{}{}, stop: make(chan struct{})}
+		calls: map[*Session]struct{}{}, inputs: map[*Input]struct{}{}, stop: make(chan struct{})}
 	w.sweep, w.exceed, w.less = c.readAll, c.endUnread, make(chan struct{}, 1)
 	return c
 }
 
 // serve runs the connection to its end and returns when nothing of it is left.
-// Each connection has an ssh.Server of its own, so that what that calls back
-// knows whose it is.
 func (c *connection) serve() {
-	server := &ssh.Server{
-		HostSigners:          c.server.hostKeys,
-		HandshakeTimeout:     c.server.limits.LoginGrace,
-		ServerConfigCallback: c.config,
-		ChannelHandlers: map[string]ssh.ChannelHandler{
-			"session": func(_ *ssh.Server, conn *gossh.ServerConn, offered gossh.NewChannel, _ ssh.Context) {
-				c.openSession(conn, offered)
-			},
-			"default": c.refuseChannel,
-		},
-		RequestHandlers: map[string]ssh.RequestHandler{"default": c.globalRequest},
-	}
-	server.ConnectionFailedCallback = c.handshakeFailed
-	server.HandleConn(c.wire)
+	c.server.ssh.HandleConn(accepted{c.wire, c})
 	c.finish()
 }
 
@@ -105,7 +89,7 @@ func (c *connection) finish() {
 }
 
 // refuseChannel is for all channels but sessions: nothing is forwarded.
-func (c *connection) refuseChannel(_ *ssh.Server, _ *gossh.ServerConn, offered gossh.NewChannel, _ ssh.Context) {
+func (c *connection) refuseChannel(offered gossh.NewChannel) {
 	if !c.answering() {
 		return
 	}
@@ -120,11 +104,9 @@ func (c *connection) refuseChannel(_ *ssh.Server, _ *gossh.ServerConn, offered g
 
 // globalRequest answers no to all of them: forwarding, and what we do not
 // know. A keepalive of the client's is answered by that too.
-func (c *connection) globalRequest(ctx ssh.Context, _ *ssh.Server, r *gossh.Request) (bool, []byte) {
-	if conn, ok := ctx.Value(ssh.ContextKeyConn).(*gossh.ServerConn); ok {
-		if c.establish(conn) != nil {
-			_ = c.wire.Close()
-		}
+func (c *connection) globalRequest(conn *gossh.ServerConn, r *gossh.Request) {
+	if c.establish(conn) != nil {
+		_ = c.wire.Close()
 	}
 	// Answered here and not by the caller, so that those that come while the answer
 	// waits are counted.
@@ -132,7 +114,6 @@ func (c *connection) globalRequest(ctx ssh.Context, _ *ssh.Server, r *gossh.Requ
 	_ = r.Reply(false, nil) // an error is the connection's end
 	c.wire.backlog.end()
 	r.WantReply = false
-	return false, nil
 }
 
 func (c *connection) refuse(offered gossh.NewChannel, err error) {
@@ -224,7 +205,7 @@ func (c *connection) endUnread() {
 	c.end(ErrUnread)
 }
 
-func (c *connection) began(call *Call) {
+func (c *connection) began(call *Session) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.calls[call] = struct{}{}
@@ -233,7 +214,7 @@ func (c *connection) began(call *Call) {
 	}
 }
 
-func (c *connection) ended(call *Call) {
+func (c *connection) ended(call *Session) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.calls, call)

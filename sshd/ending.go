@@ -24,7 +24,7 @@ func (c *connection) end(cause error) {
 		return
 	}
 	c.ending = cause
-	calls := make([]*Call, 0, len(c.calls))
+	calls := make([]*Session, 0, len(c.calls))
 	for call := range c.calls {
 		calls = append(calls, call)
 	}
@@ -39,7 +39,7 @@ func (c *connection) end(cause error) {
 	}()
 }
 
-func (c *connection) goodbye(calls []*Call) {
+func (c *connection) goodbye(calls []*Session) {
 	defer c.wire.Close()
 	patience := time.NewTimer(endingPatience)
 	defer patience.Stop()

@@ -43,7 +43,7 @@ func TestRevocation(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := newHolding()
 			release := make(chan struct{})
-			h := start(t, func(ctx context.Context, c *Call) int {
+			h := start(t, func(ctx context.Context, c *Session) int {
 				status := o.serve(ctx, c)
 				if stubborn {
 					<-release
@@ -123,9 +123,9 @@ func TestNarrowing(t *testing.T) {
 
 // A client that reads nothing does not keep its connection by that.
 func TestRevocationOfAStoppedClient(t *testing.T) {
-	h := start(t, func(ctx context.Context, c *Call) int {
+	h := start(t, func(ctx context.Context, c *Session) int {
 		for ctx.Err() == nil {
-			if _, err := c.Stdout.Write(make([]byte, 64<<10)); err != nil {
+			if _, err := c.Write(make([]byte, 64<<10)); err != nil {
 				return 1
 			}
 		}
@@ -177,13 +177,13 @@ func TestShutdown(t *testing.T) {
 // What is nearly done when the server is stopped, is done.
 func TestShutdownLetsCallsFinish(t *testing.T) {
 	started, finish := make(chan struct{}), make(chan struct{})
-	h := start(t, func(ctx context.Context, c *Call) int {
+	h := start(t, func(ctx context.Context, c *Session) int {
 		close(started)
 		<-finish
 		if ctx.Err() != nil {
 			return 1
 		}
-		io.WriteString(c.Stdout, "done")
+		io.WriteString(c, "done")
 		return 0
 	})
 	_, done := h.background("a@127.0.0.1", "x")

@@ -1,28 +1,9 @@
 package sshd
 
 import (
-	"encoding/json"
 	"net/netip"
-	"slices"
 	"testing"
 )
-
-// FuzzArgv: a command line is words only when it is nothing but them.
-func FuzzArgv(f *testing.F) {
-	for _, s := range []string{`["a","b c"]`, `[]`, `[1]`, `["a"`, "ls", `["\ud800"]`, `[null]`, ` ["a"]`} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, line string) {
-		words := argv(line)
-		if words == nil {
-			return
-		}
-		again, err := json.Marshal(words)
-		if err != nil || !slices.Equal(argv(string(again)), words) {
-			t.Errorf("%q is %q, which is not %q again", line, words, again)
-		}
-	})
-}
 
 // FuzzKernelText: what the kernel's files and answers may hold panics nothing.
 func FuzzKernelText(f *testing.F) {

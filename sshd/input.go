@@ -176,6 +176,18 @@ func (in *Input) take(p []byte) (int, error, bool) {
 	return n, nil, true
 }
 
+// Unread puts bytes back before all others, for the next reader.
+func (in *Input) Unread(p []byte) {
+	if len(p) == 0 {
+		return
+	}
+	in.mu.Lock()
+	in.data = append(append([]byte{}, p...), in.data...)
+	in.mark()
+	in.mu.Unlock()
+	wake(in.fresh)
+}
+
 // pump reads the channel ahead of the readers. It ends with the channel: what comes
 // after the end of the call is read too, and thrown away.
 func (in *Input) pump() {

@@ -145,12 +145,12 @@ func TestLocalCaller(t *testing.T) {
 
 func TestLocalStatusAndInput(t *testing.T) {
 	var socket string
-	start(t, func(ctx context.Context, c *Call) int {
-		if c.Args[0] == "fail" {
-			fmt.Fprintln(c.Stderr, "no")
+	start(t, func(ctx context.Context, c *Session) int {
+		if c.Command()[0] == "fail" {
+			fmt.Fprintln(c.Stderr(), "no")
 			return 7
 		}
-		_, _ = io.Copy(c.Stdout, c.Stdin)
+		_, _ = io.Copy(c, c.Stdin)
 		return 0
 	}, withSocket(&socket, nil))
 	t.Cleanup(func() { os.RemoveAll(filepath.Dir(socket)) })
@@ -256,14 +256,14 @@ func TestReusedHolderNumber(t *testing.T) {
 func TestLocalTerminal(t *testing.T) {
 	var socket string
 	o := newHolding()
-	start(t, func(ctx context.Context, c *Call) int {
+	start(t, func(ctx context.Context, c *Session) int {
 		o.calls <- c
 		buf := make([]byte, 1)
 		for {
 			if _, err := c.Input.ReadContext(ctx, buf); err != nil || buf[0] == 'q' {
 				return 5
 			}
-			fmt.Fprintf(c.Stdout, "<%x>\n", buf[0])
+			fmt.Fprintf(c, "<%x>\n", buf[0])
 		}
 	}, withSocket(&socket, nil))
 	t.Cleanup(func() { os.RemoveAll(filepath.Dir(socket)) })
@@ -296,8 +296,8 @@ func TestLocalTerminal(t *testing.T) {
 			out := &lockedBuffer{}
 			go io.Copy(out, master)
 			call := o.call(t)
-			if *call.PTY != (PTY{"tmux-256color", 91, 31}) || call.Env()["LANG"] != "C.UTF-8" {
-				t.Errorf("%+v %v", call.PTY, call.Env())
+			if *call.Terminal != (Terminal{"tmux-256color", 91, 31}) || call.Env()["LANG"] != "C.UTF-8" {
+				t.Errorf("%+v %v", call.Terminal, call.Env())
 			}
 			if err := pty.Setsize(master, &pty.Winsize{Cols: 77, Rows: 22}); err != nil {
 				t.Fatal(err)
@@ -343,7 +343,7 @@ func TestNoTerminal(t *testing.T) {
 func TestLocalCancel(t *testing.T) {
 	var socket string
 	o := newHolding()
-	start(t, func(ctx context.Context, c *Call) int {
+	start(t, func(ctx context.Context, c *Session) int {
 		o.calls <- c
 		<-ctx.Done()
 		return 0

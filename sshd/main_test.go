@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"encoding/pem"
 	"errors"
+	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	ssh "charm.land/ssh"
 	"go.uber.org/goleak"
 	gossh "golang.org/x/crypto/ssh"
 
@@ -140,7 +142,15 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-func start(t testing.TB, serve func(context.Context, *Call) int, change ...func(*Options)) *harness {
+// handler serves sessions by a function that gives their exit status.
+func handler(log io.Writer, serve func(context.Context, *Session) int) ssh.Handler {
+	return Recover(slog.New(slog.NewTextHandler(log, nil)))(func(s ssh.Session) {
+		one := Of(s)
+		_ = s.Exit(serve(one.Context(), one)) // an error is that the client has gone
+	})
+}
+
+func start(t testing.TB, serve func(context.Context, *Session) int, change ...func(*Options)) *harness {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "sshd") // short enough for a socket's path
 	if err != nil {
@@ -152,7 +162,7 @@ func start(t testing.TB, serve func(context.Context, *Call) int, change ...func(
 	h.keys.set(h.admin.public(), keys.Identity{Name: "admin", Role: keys.Admin})
 	o := Options{
 		Listen: []string{"127.0.0.1:0"}, HostKeys: []gossh.Signer{newKey(t, dir, "host").signer},
-		Keys: h.keys, Serve: serve, Log: slog.New(slog.NewTextHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Keys: h.keys, Handler: handler(h.log, serve), Log: slog.New(slog.NewTextHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Audit: func(l Login) {
 			h.mu.Lock()
 			defer h.mu.Unlock()

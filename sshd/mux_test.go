@@ -41,16 +41,16 @@ func (h *harness) master() func(words ...string) *exec.Cmd {
 
 // holding serves "hold": it tells its calls to the test and waits for their end.
 type holding struct {
-	calls chan *Call
+	calls chan *Session
 	ends  chan error
 }
 
 func newHolding() *holding {
-	return &holding{calls: make(chan *Call, 100), ends: make(chan error, 100)}
+	return &holding{calls: make(chan *Session, 100), ends: make(chan error, 100)}
 }
 
-func (o *holding) serve(ctx context.Context, c *Call) int {
-	if c.Command != "hold" {
+func (o *holding) serve(ctx context.Context, c *Session) int {
+	if c.RawCommand() != "hold" {
 		return echo(ctx, c)
 	}
 	o.calls <- c
@@ -59,7 +59,7 @@ func (o *holding) serve(ctx context.Context, c *Call) int {
 	return 0
 }
 
-func (o *holding) call(t testing.TB) *Call {
+func (o *holding) call(t testing.TB) *Session {
 	t.Helper()
 	return receive(t, "a call", o.calls)
 }
@@ -106,8 +106,8 @@ func TestWindowChangesDoNotStallTheConnection(t *testing.T) {
 	terminal := inPTY(t, shared("-tt", "agents@127.0.0.1", "hold"), 80, 24)
 	go io.Copy(io.Discard, terminal)
 	call := o.call(t)
-	if call.PTY == nil || call.PTY.Cols != 80 || call.PTY.Rows != 24 {
-		t.Fatalf("terminal %+v", call.PTY)
+	if call.Terminal == nil || call.Terminal.Cols != 80 || call.Terminal.Rows != 24 {
+		t.Fatalf("terminal %+v", call.Terminal)
 	}
 	// A client that shares a connection passes signals on only some time after
 	// its command has begun; those before are lost.
@@ -197,7 +197,7 @@ func TestLostConnectionEndsTheContext(t *testing.T) {
 		t.Errorf("cause %v", cause)
 	}
 	// What is written now goes nowhere and says so.
-	if _, err := fmt.Fprint(call.Stdout, "x"); err == nil {
+	if _, err := fmt.Fprint(call, "x"); err == nil {
 		err = call.Flush()
 		if err == nil {
 			t.Error("a write to a client that is gone succeeds")
@@ -207,8 +207,8 @@ func TestLostConnectionEndsTheContext(t *testing.T) {
 
 // Trap 4: a terminal's output is not rewritten.
 func TestLineEndsAreLeftAlone(t *testing.T) {
-	h := start(t, func(_ context.Context, c *Call) int {
-		io.WriteString(c.Stdout, "a\nb\r\nc\x1b[1md\n")
+	h := start(t, func(_ context.Context, c *Session) int {
+		io.WriteString(c, "a\nb\r\nc\x1b[1md\n")
 		return 0
 	})
 	terminal := inPTY(t, h.command("-tt", "agents@127.0.0.1", "x"), 80, 24)
@@ -222,7 +222,7 @@ func TestLineEndsAreLeftAlone(t *testing.T) {
 func TestInputIsHandedOver(t *testing.T) {
 	ready, hand := make(chan struct{}), make(chan struct{})
 	got := make(chan string, 100)
-	h := start(t, func(ctx context.Context, c *Call) int {
+	h := start(t, func(ctx context.Context, c *Session) int {
 		for i := range 20 {
 			reading, cancel := context.WithCancel(ctx)
 			done := make(chan error)

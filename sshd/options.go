@@ -1,19 +1,19 @@
 package sshd
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"net"
 	"time"
 
+	ssh "charm.land/ssh"
 	gossh "golang.org/x/crypto/ssh"
 
 	"berth/keys"
 )
 
 // Options is what a Server is made of. Keys is needed for Listen, HostKeys and
-// Serve always.
+// Handler always.
 type Options struct {
 	Listen   []string // TCP addresses such as 127.0.0.1:2222; port 0 picks one
 	Socket   string   // path of the Unix socket; empty for none
@@ -22,10 +22,10 @@ type Options struct {
 	Limits   Limits
 	Local    keys.Role // of callers on the socket that are inside no session; None has them prove a key
 
-	// Serve runs one command or shell and returns its exit status. It is
-	// called on a goroutine of its own and must return soon after ctx ends;
-	// context.Cause then says why.
-	Serve func(ctx context.Context, c *Call) int
+	// Handler serves one command, shell or subsystem, a *Session, and ends it by its Exit. It is
+	// called on a goroutine of its own and must return soon after the session's context ends;
+	// context.Cause then says why. What it panics it must contain: see Recover.
+	Handler ssh.Handler
 
 	// Holders lists the holders that live now. It is called for each
 	// connection of a caller on this machine and must be quick. nil is none.
@@ -89,7 +89,7 @@ type Login struct {
 // nor to none.
 var ErrNoKeys = errors.New("there is no key to let in")
 
-// Causes for which a Call's context ends.
+// Causes for which a Session's context ends.
 var (
 	ErrChannelClosed  = errors.New("the client closed the channel")
 	ErrConnectionLost = errors.New("the connection is gone")

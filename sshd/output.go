@@ -143,6 +143,8 @@ type errorOutput struct {
 	w   io.Writer
 }
 
+func (e *errorOutput) Read([]byte) (int, error) { return 0, io.EOF }
+
 func (e *errorOutput) Write(p []byte) (int, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

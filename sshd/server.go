@@ -18,16 +18,15 @@ import (
 
 // Server listens and serves. Make it with New.
 type Server struct {
-	hostKeys []ssh.Signer
-	keys     KeySource
-	limits   Limits
-	local    keys.Role
-	serve    func(context.Context, *Call) int
-	holders  func() []HolderProcess
-	nameOf   func(session string) string
-	log      *slog.Logger
-	audit    func(Login)
-	clock    func() time.Time
+	ssh     *ssh.Server // takes each connection apart
+	keys    KeySource
+	limits  Limits
+	local   keys.Role
+	holders func() []HolderProcess
+	nameOf  func(session string) string
+	log     *slog.Logger
+	audit   func(Login)
+	clock   func() time.Time
 
 	startups    *startups
 	penalties   *penalties
@@ -55,8 +54,8 @@ type Server struct {
 // what it returns.
 func New(o Options) (*Server, error) {
 	switch {
-	case o.Serve == nil:
-		return nil, errors.New("sshd: Options.Serve is missing")
+	case o.Handler == nil:
+		return nil, errors.New("sshd: Options.Handler is missing")
 	case len(o.HostKeys) == 0:
 		return nil, errors.New("sshd: there is no host key")
 	case len(o.Listen) == 0 && o.Socket == "":
@@ -68,13 +67,11 @@ func New(o Options) (*Server, error) {
 		return nil, fmt.Errorf("sshd: %w", err)
 	}
 	s := &Server{
-		keys: o.Keys, limits: o.Limits.withDefaults(), local: o.Local, serve: o.Serve,
+		keys: o.Keys, limits: o.Limits.withDefaults(), local: o.Local,
 		holders: o.Holders, nameOf: o.NameOf, log: o.Log, audit: o.Audit, clock: o.Now,
 		live: map[*connection]struct{}{}, others: map[string]*net.UnixListener{}, stop: make(chan struct{}),
 	}
-	for _, k := range o.HostKeys {
-		s.hostKeys = append(s.hostKeys, k)
-	}
+	s.ssh = newSSHServer(o.Handler, o.HostKeys, s.limits.LoginGrace)
 	if s.holders == nil {
 		s.holders = func() []HolderProcess { return nil }
 	}

@@ -70,7 +70,7 @@ func TestSecurityKeysAreTouched(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := start(t, func(context.Context, *Call) int { return 0 }, func(o *Options) { o.Keys = StoreKeys(store) })
+	h := start(t, func(context.Context, *Session) int { return 0 }, func(o *Options) { o.Keys = StoreKeys(store) })
 	certify := func(extensions map[string]string) gossh.Signer {
 		cert := &gossh.Certificate{
 			Key: certified.public, CertType: gossh.UserCert, KeyId: "token", ValidPrincipals: []string{keys.UsualUser},

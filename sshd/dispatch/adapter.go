@@ -16,7 +16,7 @@ import (
 // adapter shows a session to package attach, which knows no registry.
 type adapter struct {
 	to   commands.Attachment
-	call *sshd.Call
+	call *sshd.Session
 }
 
 func (a adapter) Name() string { return a.to.Session.Status().Name }
@@ -32,7 +32,7 @@ func (a adapter) Join(ctx context.Context, c attach.Client) (attach.Member, erro
 	if err != nil {
 		return nil, err
 	}
-	joined := &member{Member: m, notices: make(chan attach.Notice, cap(m.Notices())), stop: make(chan struct{})}
+	joined := &member{Member: m, session: a.to.Session, notices: make(chan attach.Notice, cap(m.Notices())), stop: make(chan struct{})}
 	go joined.forward()
 	return joined, nil
 }
@@ -40,6 +40,7 @@ func (a adapter) Join(ctx context.Context, c attach.Client) (attach.Member, erro
 // member adds to a session's member what package attach wants in its own words.
 type member struct {
 	*sessions.Member
+	session *sessions.Session
 	notices chan attach.Notice
 	stop    chan struct{}
 }
@@ -77,7 +78,7 @@ func (m *member) Leave() {
 func (m *member) Notices() <-chan attach.Notice { return m.notices }
 
 func (m *member) Snapshot(ctx context.Context, history int) (*terminal.Snapshot, error) {
-	return m.Session().Snapshot(ctx, history)
+	return m.session.Snapshot(ctx, history)
 }
 
 func (m *member) Resync(ctx context.Context, q *attach.Queue, o terminal.RepaintOptions) (attach.Paint, error) {
@@ -125,12 +126,12 @@ func person(w *api.Writer) attach.Person {
 }
 
 func (m *member) Who(ctx context.Context) ([]attach.Person, error) {
-	list, err := m.Session().Who(ctx)
+	list, err := m.session.Who(ctx)
 	if err != nil {
 		return nil, err
 	}
 	people := []attach.Person{}
-	writer := m.Session().Status().Writer
+	writer := m.session.Status().Writer
 	joined := false
 	for _, a := range list {
 		p := attach.Person{Client: a.Client, Name: terminal.Printable(a.Identity), Writer: a.Writer, Cols: a.Cols, Rows: a.Rows, Since: a.Since.Time}
@@ -146,13 +147,13 @@ func (m *member) Who(ctx context.Context) ([]attach.Person, error) {
 }
 
 func (m *member) Status() attach.Status {
-	st := m.Session().Status()
+	st := m.session.Status()
 	s := attach.Status{
 		Cols: st.Cols, Rows: st.Rows, Modes: st.Modes, Title: terminal.Printable(st.Title), State: string(st.Now), Detail: terminal.Printable(st.Program),
 		Since: st.Since, Writer: person(st.Writer), Viewers: st.Viewers, Ended: st.Over(),
 	}
 	if !st.Started.IsZero() {
-		s.Uptime = m.Session().Uptime()
+		s.Uptime = m.session.Uptime()
 	}
 	if st.Exit != nil {
 		s.End = commands.ExitWords(st.Exit)

@@ -20,14 +20,14 @@ import (
 
 // dashboard shows the dashboard to a client with a terminal, with the session
 // of that id chosen if there is one.
-func (d *Dispatcher) dashboard(ctx context.Context, c *sshd.Call, r commands.Request, chosen string) int {
+func (d *Dispatcher) dashboard(ctx context.Context, c *sshd.Session, r commands.Request, chosen string) int {
 	id := r.Identity()
 	if err := id.May("ls", keys.Viewer); err != nil {
 		return d.Commands.Fail(ctx, r, err)
 	}
 	err := tui.Run(ctx, tui.Options{
-		Host: host{d: d, call: c, request: r}, In: c.Input, Out: c.Stdout, Hangup: c.Hangup, Window: c.Window, Resized: c.Resized(),
-		Term: c.PTY.Term, Env: c.Env(), Person: tui.Person{Name: id.Name, Role: roleOf(id)}, Address: d.address(c), Now: time.Now, Select: chosen,
+		Host: host{d: d, call: c, request: r}, In: c.Input, Out: c, Hangup: c.Hangup, Window: c.Window, Resized: c.Resized(),
+		Term: c.Terminal.Term, Env: c.Env(), Person: tui.Person{Name: id.Name, Role: roleOf(id)}, Address: d.address(c), Now: time.Now, Select: chosen,
 	})
 	if err == nil || errors.Is(err, tui.ErrGone) {
 		return api.StatusDone
@@ -43,13 +43,13 @@ func roleOf(id keys.Identity) string {
 }
 
 // canDraw says whether a client's terminal can be drawn on.
-func canDraw(p *sshd.PTY) bool { return p != nil && p.Term != "" && p.Term != "dumb" }
+func canDraw(p *sshd.Terminal) bool { return p != nil && p.Term != "" && p.Term != "dumb" }
 
 // host is what the dashboard of one call is given of the server: everything by
 // way of the verbs, so that their rights and their audit hold.
 type host struct {
 	d       *Dispatcher
-	call    *sshd.Call
+	call    *sshd.Session
 	request commands.Request
 }
 

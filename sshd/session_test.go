@@ -9,16 +9,16 @@ import (
 )
 
 // echo serves a few commands by their first word.
-func echo(_ context.Context, c *Call) int {
-	word, rest, _ := strings.Cut(c.Command, " ")
+func echo(_ context.Context, c *Session) int {
+	word, rest, _ := strings.Cut(c.RawCommand(), " ")
 	switch word {
 	case "cat":
-		_, _ = io.Copy(c.Stdout, c.Stdin)
+		_, _ = io.Copy(c, c.Stdin)
 	case "fail":
-		fmt.Fprintln(c.Stderr, "failed")
+		fmt.Fprintln(c.Stderr(), "failed")
 		return 7
 	default:
-		fmt.Fprintf(c.Stdout, "[%s|%s|%s]", c.User, word, rest)
+		fmt.Fprintf(c, "[%s|%s|%s]", c.User(), word, rest)
 	}
 	return 0
 }

@@ -1,0 +1,157 @@
+package dispatch
+
+import (
+	"io"
+	"strings"
+
+	ssh "charm.land/ssh"
+	wish "charm.land/wish/v2"
+
+	"berth/api"
+	"berth/commands"
+	"berth/sshd"
+	"berth/sshd/files"
+	"berth/terminal"
+)
+
+// Handler serves sessions. Each middleware serves those that are its own, and hands on all others.
+// As in all of wish, the last one gets a session first.
+func (d *Dispatcher) Handler() ssh.Handler {
+	var chain ssh.Server // takes the handler; the server that serves is sshd's
+	_ = wish.WithMiddleware(
+		d.Verbs,        // a command: a verb
+		d.Dashboard,    // no command: the dashboard, or the list of sessions
+		d.AttachByName, // no command, and the SSH user name is a session's
+		d.Attach,       // the verb attach
+		d.SFTP,         // sessions as files
+		sshd.Recover(d.Log),
+	)(&chain) // it has no error to give
+	return chain.Handler
+}
+
+// request is what a session asks, as the verbs take it.
+func request(s *sshd.Session) commands.Request {
+	return commands.Request{
+		Identity: s.Identity, Client: s.Client, Line: s.RawCommand(), Terminal: s.Terminal != nil,
+		In: s.Stdin, Out: s, Err: s.Stderr(),
+	}
+}
+
+// exit ends a session with its status. It fails only where that does not matter: the client has gone.
+func exit(s *sshd.Session, status int) { _ = s.Exit(status) }
+
+// SFTP answers sftp and scp.
+func (d *Dispatcher) SFTP(next ssh.Handler) ssh.Handler {
+	return func(given ssh.Session) {
+		if given.Subsystem() == "" {
+			next(given)
+			return
+		}
+		s := sshd.Of(given)
+		r := request(s)
+		r.Terminal = false
+		exit(s, files.Serve(s.Context(), &d.Files, d.Commands, r, s.Input.Reader(s.Context()), s))
+	}
+}
+
+// Attach shares a session's terminal with a client that says attach.
+func (d *Dispatcher) Attach(next ssh.Handler) ssh.Handler {
+	return func(given ssh.Session) {
+		line := given.RawCommand()
+		if commands.VerbOf(line) != "attach" || asksHelp(line) {
+			next(given)
+			return
+		}
+		s := sshd.Of(given)
+		r := request(s)
+		to, err := d.Commands.Attach(r)
+		if err != nil {
+			exit(s, d.Commands.Fail(s.Context(), r, err))
+			return
+		}
+		exit(s, d.attach(s.Context(), s, r, to))
+	}
+}
+
+// asksHelp says whether a line only asks how the verb is used.
+func asksHelp(line string) bool {
+	for _, word := range strings.Fields(line) {
+		if word == "--help" || word == "-h" {
+			return true
+		}
+	}
+	return false
+}
+
+// hasCommand says whether the client asked for more than to be here.
+func hasCommand(s ssh.Session) bool { return strings.TrimSpace(s.RawCommand()) != "" }
+
+// AttachByName is Attach for a client that gave a session's name as its SSH user name, and no command.
+func (d *Dispatcher) AttachByName(next ssh.Handler) ssh.Handler {
+	return func(given ssh.Session) {
+		if hasCommand(given) {
+			next(given)
+			return
+		}
+		s := sshd.Of(given)
+		r := request(s)
+		to, ok := d.Commands.AttachByName(r, s.User())
+		if !ok {
+			next(given)
+			return
+		}
+		exit(s, d.attach(s.Context(), s, r, to))
+	}
+}
+
+// Dashboard is for a client without a command: without a terminal to draw on it gets the list of
+// sessions, and how to go on.
+func (d *Dispatcher) Dashboard(next ssh.Handler) ssh.Handler {
+	return func(given ssh.Session) {
+		if hasCommand(given) {
+			next(given)
+			return
+		}
+		s := sshd.Of(given)
+		if canDraw(s.Terminal) {
+			exit(s, d.dashboard(s.Context(), s, request(s), ""))
+			return
+		}
+		exit(s, d.list(s))
+	}
+}
+
+func (d *Dispatcher) list(s *sshd.Session) int {
+	r := request(s)
+	r.Line = "ls"
+	if status := d.Commands.Run(s.Context(), r); status != api.StatusDone {
+		return status
+	}
+	end := "\n"
+	why := "there is no terminal for the dashboard: ssh -t "
+	if s.Terminal != nil {
+		end = "\r\n"
+		why = "this terminal (TERM=" + terminal.Printable(s.Terminal.Term) + ") cannot show the dashboard: TERM=xterm ssh -t "
+	}
+	text := "berth: " + why + d.address(s) + end + "all verbs: ssh " + d.address(s) + " help" + end
+	if _, err := io.WriteString(s.Stderr(), text); err != nil {
+		return api.CodeInternal.Status() // nobody is there
+	}
+	return api.StatusDone
+}
+
+// Verbs runs the verb that a command names. What no other middleware serves is a verb.
+func (d *Dispatcher) Verbs(ssh.Handler) ssh.Handler {
+	return func(given ssh.Session) {
+		s := sshd.Of(given)
+		r := request(s)
+		if s.Terminal != nil && !readsInput(r.Line) {
+			exit(s, d.interruptible(s.Context(), s, r))
+			return
+		}
+		if !mayReadInput(r.Line) {
+			s.Input.Discard()
+		}
+		exit(s, d.Commands.Run(s.Context(), r))
+	}
+}

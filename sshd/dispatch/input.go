@@ -1,0 +1,70 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"berth/commands"
+	"berth/sshd"
+)
+
+// mayReadInput says whether the line may ask for standard input: a word of it, or the
+// value of an option, may be a lone dash. It may be wrong about a line that does not.
+func mayReadInput(line string) bool {
+	for i := range len(line) {
+		if line[i] != '-' {
+			continue
+		}
+		if i+1 == len(line) || !strings.ContainsRune(optionRunes, rune(line[i+1])) {
+			return true
+		}
+	}
+	return false
+}
+
+// optionRunes are what may follow a dash that is not alone.
+const optionRunes = "-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+// readsInput says whether the verb takes standard input: then a Ctrl-C in it
+// is a byte like any other.
+func readsInput(line string) bool {
+	return strings.HasSuffix(strings.TrimRight(line, " "), " -") || strings.HasSuffix(line, `,"-"]`)
+}
+
+// errInterrupted is why a call ends on Ctrl-C.
+var errInterrupted = errors.New("interrupted")
+
+// interruptible runs a verb for a client whose terminal is raw, so that Ctrl-C
+// comes as a byte and not as a signal.
+func (d *Dispatcher) interruptible(ctx context.Context, c *sshd.Session, r commands.Request) int {
+	ctx, cancel := context.WithCancelCause(ctx)
+	listening := make(chan struct{})
+	go func() {
+		defer close(listening)
+		var buf [256]byte
+		for {
+			n, err := c.Input.ReadContext(ctx, buf[:])
+			for _, b := range buf[:n] {
+				if b == ctrlC {
+					cancel(errInterrupted)
+				}
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	status := d.Commands.Run(ctx, r)
+	if errors.Is(context.Cause(ctx), errInterrupted) {
+		status = interruptedStatus
+	}
+	cancel(nil)
+	<-listening
+	return status
+}
+
+const (
+	ctrlC             = 0x03
+	interruptedStatus = 130 // 128 + SIGINT, as shells have it
+)
