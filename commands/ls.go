@@ -92,7 +92,7 @@ func asksFor(p *agent.Request) string {
 	if p.Subtype != nil {
 		kind += " " + *p.Subtype
 	}
-	return inList(kind + " " + p.About())
+	return inList(kind + " " + inLine(strings.TrimSpace(p.About())))
 }
 
 // inList is a text as a cell of a list has it.

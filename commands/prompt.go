@@ -72,31 +72,44 @@ func writePrompt(w io.Writer, name string, r *agent.Request, full bool) {
 		return *s
 	}
 	fmt.Fprintf(w, "%s asks: %s %s\n", name, r.Type, text(r.Subtype))
+	if r.Tool != nil {
+		fmt.Fprintf(w, "  with the tool %s\n", inLine(*r.Tool))
+	}
+	if r.Agent != nil {
+		fmt.Fprintf(w, "  asked by the subagent %s\n", inLine(*r.Agent))
+	}
 	if title := text(r.Title); title != "" {
-		fmt.Fprintf(w, "  %s\n", title)
+		fmt.Fprintf(w, "  %s\n", inLine(title))
 	}
 	input := text(r.Input)
 	if full && r.FullInput != "" {
 		input = r.FullInput
 	}
-	for line := range strings.Lines(input) {
-		fmt.Fprintf(w, "  | %s\n", strings.TrimSuffix(line, "\n"))
+	quoted := func(s string) { // so that no line of it looks like one of Berth's own
+		for line := range strings.Lines(terminal.Reveal(s, false)) {
+			fmt.Fprintf(w, "  | %s\n", strings.TrimSuffix(line, "\n"))
+		}
 	}
+	quoted(input)
 	if r.InputTruncated && !full {
 		fmt.Fprintf(w, "  | … %d bytes in all: prompt %s --full\n", r.InputBytes, name)
 	}
-	for line := range strings.Lines(text(r.Text)) {
-		fmt.Fprintf(w, "  %s\n", strings.TrimSuffix(line, "\n"))
-	}
+	quoted(text(r.Text))
 	if r.URL != nil {
-		fmt.Fprintf(w, "  %s\n", *r.URL)
+		fmt.Fprintf(w, "  %s\n", inLine(*r.URL))
 	}
 	if len(r.Questions) > 1 && !r.Reviewing() {
 		writeQuestions(w, r.Questions)
 	} else {
 		for i, o := range r.Options {
-			fmt.Fprintf(w, "  %d. %s\n", i+1, o)
+			fmt.Fprintf(w, "  %d. %s\n", i+1, inLine(o))
+			if len(r.Questions) == 1 {
+				writeDescription(w, r.Questions[0], i)
+			}
 		}
+	}
+	if len(r.Options) == 0 && r.OptionsFallback {
+		fmt.Fprintln(w, "  its options are not read yet")
 	}
 	if full && len(r.Schema) > 0 {
 		fmt.Fprintf(w, "  its fields: %s\n", r.Schema)
@@ -108,9 +121,14 @@ func writePrompt(w io.Writer, name string, r *agent.Request, full bool) {
 	if full || r.Contested {
 		fmt.Fprintln(w)
 		for _, line := range r.Lines {
-			fmt.Fprintf(w, "  %s\n", line)
+			fmt.Fprintf(w, "  %s\n", terminal.Reveal(line, false))
 		}
 	}
+}
+
+// inLine is a text in a line of its own, with nothing hidden in it.
+func inLine(s string) string {
+	return strings.ReplaceAll(terminal.Reveal(s, false), "\n", "⟨U+000A⟩")
 }
 
 func writeQuestions(w io.Writer, questions []agent.Question) {
@@ -119,10 +137,17 @@ func writeQuestions(w io.Writer, questions []agent.Question) {
 		if q.MultiSelect {
 			several = " (several may be chosen)"
 		}
-		fmt.Fprintf(w, "  question %d, %s: %s%s\n", i+1, q.Header, q.Text, several)
+		fmt.Fprintf(w, "  question %d, %s: %s%s\n", i+1, inLine(q.Header), inLine(q.Text), several)
 		for n, o := range q.Options {
-			fmt.Fprintf(w, "    %d. %s\n", n+1, o)
+			fmt.Fprintf(w, "    %d. %s\n", n+1, inLine(o))
+			writeDescription(w, q, n)
 		}
+	}
+}
+
+func writeDescription(w io.Writer, q agent.Question, option int) {
+	if option < len(q.Descriptions) && q.Descriptions[option] != "" {
+		fmt.Fprintf(w, "     | %s\n", inLine(q.Descriptions[option]))
 	}
 }
 

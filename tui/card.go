@@ -3,7 +3,6 @@ package tui
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"berth/agent"
 	"berth/sessions"
@@ -18,26 +17,6 @@ type line struct {
 	mark string // stands in front of it, such as that it was chosen
 }
 
-// reveal makes text printable so that nothing in it is hidden: what Printable
-// would drop, because it reorders or hides text, is told by its number.
-func reveal(s string) string {
-	var b strings.Builder
-	for i, r := range s {
-		if r == utf8.RuneError {
-			if _, n := utf8.DecodeRuneInString(s[i:]); n == 1 {
-				b.WriteString(fmt.Sprintf("⟨%02X⟩", s[i]))
-				continue
-			}
-		}
-		if r == '\n' || terminal.Printable(string(r)) != "" || r == 0x200d {
-			b.WriteRune(r)
-			continue
-		}
-		b.WriteString(fmt.Sprintf("⟨U+%04X⟩", r))
-	}
-	return b.String()
-}
-
 // asked is what a prompt is about, above its options.
 func (m *Model) asked(s *sessions.Status, r *agent.Request, width int, small bool) []line {
 	var out []line
@@ -47,7 +26,7 @@ func (m *Model) asked(s *sessions.Status, r *agent.Request, width int, small boo
 		}
 	}
 	add := func(of tone, text string) {
-		for _, l := range wrap(reveal(text), width) {
+		for _, l := range m.lay(text, width) {
 			out = append(out, line{tone: of, text: l})
 		}
 	}
@@ -64,7 +43,7 @@ func (m *Model) asked(s *sessions.Status, r *agent.Request, width int, small boo
 	if n := len(s.Requests); n > 1 {
 		head += fmt.Sprintf(" · %d more behind it", n-1)
 	}
-	add(waits, oneLine(head))
+	add(waits, head)
 	several := len(r.Questions) > 1 // each of which stands with its options
 	if r.Title != nil && !several {
 		add(strong, *r.Title)
@@ -96,11 +75,8 @@ func (m *Model) asked(s *sessions.Status, r *agent.Request, width int, small boo
 // notes are what is to be known before one answers.
 func (m *Model) notes(r *agent.Request) []string {
 	var out []string
-	switch {
-	case !r.Ready:
+	if !r.Ready {
 		out = append(out, "its options are not read yet")
-	case r.OptionsFallback && r.Channel != agent.ChannelHook:
-		out = append(out, "these are the usual options, not read off its screen")
 	}
 	if r.Contested {
 		out = append(out, "the agent's hooks told of something else: attach, and answer there")
@@ -110,6 +86,12 @@ func (m *Model) notes(r *agent.Request) []string {
 	}
 	return out
 }
+
+// Columns before an option's text: its number, and the box of one that can be ticked.
+const (
+	besideOption = 4
+	boxCols      = 4
+)
 
 // choices are the options, or those of the question that is being answered.
 func (m *Model) choices(r *agent.Request, width int) []line {
@@ -130,10 +112,12 @@ func (m *Model) choices(r *agent.Request, width int) []line {
 			head = strings.TrimPrefix(head+" · several may be chosen", " · ")
 		}
 		if head != "" {
-			out = append(out, line{tone: faint, text: oneLine(head)})
+			for _, l := range m.lay(head, width) {
+				out = append(out, line{tone: faint, text: l})
+			}
 		}
 		if r.Text == nil || n > 1 {
-			for _, l := range wrap(reveal(q.Text), width) {
+			for _, l := range m.lay(q.Text, width) {
 				out = append(out, line{tone: strong, text: l})
 			}
 		}
@@ -142,6 +126,10 @@ func (m *Model) choices(r *agent.Request, width int) []line {
 		return append(out, m.fieldLines(width)...)
 	}
 	options, described := optionsOf(r, m.card.step)
+	room := width - besideOption
+	if several(r, m.card.step) {
+		room -= boxCols
+	}
 	for i, o := range options {
 		l := line{key: fmt.Sprint(i + 1), tone: plain}
 		if i >= 9 {
@@ -152,7 +140,7 @@ func (m *Model) choices(r *agent.Request, width int) []line {
 		} else if several(r, m.card.step) {
 			l.mark = "[ ] "
 		}
-		for j, text := range wrap(reveal(o), width-4) {
+		for j, text := range m.lay(o, room) {
 			if j > 0 {
 				l = line{tone: plain, mark: " "}
 			}
@@ -160,7 +148,7 @@ func (m *Model) choices(r *agent.Request, width int) []line {
 			out = append(out, l)
 		}
 		if i < len(described) && described[i] != "" {
-			for _, text := range wrap(reveal(described[i]), width-4) {
+			for _, text := range m.lay(described[i], room) {
 				out = append(out, line{tone: faint, text: text, mark: " "})
 			}
 		}
@@ -200,7 +188,7 @@ func (m *Model) reviewLines(r *agent.Request, width int) []line {
 		if label == "" {
 			label = fmt.Sprintf("%d", i+1)
 		}
-		for _, l := range wrap(reveal(label+": "+strings.Join(words, ", ")), width) {
+		for _, l := range m.lay(label+": "+strings.Join(words, ", "), width) {
 			out = append(out, line{tone: plain, text: l})
 		}
 	}
@@ -282,7 +270,7 @@ func (m *Model) drawLineOf(a area, y int, l line) {
 		if strings.HasPrefix(l.mark, "[") {
 			x = a.text(x, y, -1, t.style(plain), l.mark)
 		} else if l.mark != "" && several(m.current().Request, m.card.step) {
-			x += 4
+			x += boxCols
 		}
 	}
 	m.drawMarked(a, x, y, t.style(l.tone), l.text)
@@ -291,17 +279,26 @@ func (m *Model) drawLineOf(a area, y int, l line) {
 // drawMarked draws text in which what reveal has told by number stands out.
 func (m *Model) drawMarked(a area, x, y int, st terminal.Style, text string) {
 	for text != "" {
-		before, rest, found := strings.Cut(text, "⟨")
-		x = a.text(x, y, -1, st, before)
-		if !found {
-			return
+		at := strings.Index(text, "⟨")
+		if at < 0 {
+			at = len(text)
 		}
-		mark, after, _ := strings.Cut(rest, "⟩")
+		x = a.text(x, y, -1, st, a.marks(text[:at]))
+		text = text[at:]
+		end := strings.Index(text, "⟩") + len("⟩")
+		if end < len("⟩") { // it goes on in the next row
+			end = len(text)
+		}
 		odd := m.theme.style(failed)
 		odd.Attr |= terminal.Reverse
-		x = a.text(x, y, -1, odd, a.glyph("⟨", "<")+mark+a.glyph("⟩", ">"))
-		text = after
+		x = a.text(x, y, -1, odd, a.marks(text[:end]))
+		text = text[end:]
 	}
+}
+
+// marks is text with what frames a character's number, where only ASCII is known.
+func (f *Frame) marks(text string) string {
+	return strings.NewReplacer("⟨", f.glyph("⟨", "<"), "⟩", f.glyph("⟩", ">")).Replace(text)
 }
 
 func (m *Model) drawHints(a area, y int, list []hint) {

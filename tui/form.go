@@ -200,7 +200,7 @@ func (m *Model) fieldLines(width int) []line {
 			break
 		}
 		if v, ok := m.card.content[f.name]; ok {
-			for _, l := range wrap(reveal(f.title+": "+fmt.Sprint(v)), width) {
+			for _, l := range m.lay(f.title+": "+fmt.Sprint(v), width) {
 				out = append(out, line{tone: faint, text: l})
 			}
 		}
@@ -213,18 +213,26 @@ func (m *Model) fieldLines(width int) []line {
 	if f.required {
 		title += " (needed)"
 	}
-	out = append(out, line{tone: strong, text: oneLine(title)})
+	for _, l := range m.lay(title, width) {
+		out = append(out, line{tone: strong, text: l})
+	}
 	if f.about != "" {
-		for _, l := range wrap(reveal(f.about), width) {
+		for _, l := range m.lay(f.about, width) {
 			out = append(out, line{tone: faint, text: l})
 		}
 	}
 	for i, label := range f.labels {
-		l := line{key: strconv.Itoa(i + 1), tone: plain, text: oneLine(label)}
+		l := line{key: strconv.Itoa(i + 1), tone: plain}
 		if m.card.chosen[i+1] {
 			l.mark = "[x] "
 		}
-		out = append(out, l)
+		for j, text := range m.lay(label, width-besideOption-boxCols) {
+			if j > 0 {
+				l = line{tone: plain, mark: " "}
+			}
+			l.text = text
+			out = append(out, l)
+		}
 	}
 	if len(f.options) == 0 {
 		out = append(out, line{tone: faint, text: "enter writes it"})

@@ -194,6 +194,36 @@ func (a area) line(y int, st terminal.Style) {
 	a.put(0, y, a.w, st, strings.Repeat(a.glyph("─", "-"), a.w))
 }
 
+// The numbers by which characters are told that a row's end would hide.
+const (
+	aBlank   = "⟨U+0020⟩"
+	aLineEnd = "⟨U+000A⟩"
+)
+
+// lay breaks what a person decides by into rows, so that another text has other rows. A line's
+// end is told where the row's end could be a blank, and so are blanks before it.
+func (m *Model) lay(text string, width int) []string {
+	var rows []string
+	lines := strings.Split(terminal.Reveal(text, m.theme.ascii), "\n")
+	for i, line := range lines {
+		if bare, blanks := strings.CutSuffix(line, " "); blanks {
+			line = bare + aBlank
+		}
+		line = terminal.Printable(line)
+		broken := wrapLine(line, max(width, 1))
+		if i < len(lines)-1 {
+			row, next := broken[len(broken)-1], strings.TrimLeft(lines[i+1], " ")
+			indent := len(lines[i+1]) - len(next)
+			word, _, _ := strings.Cut(next, " ")
+			if row != "" && word != "" && terminal.StringWidth(row)+1+indent+terminal.StringWidth(word) > width {
+				broken = wrapLine(line+aLineEnd, max(width, 1))
+			}
+		}
+		rows = append(rows, broken...)
+	}
+	return rows
+}
+
 func (f *Frame) ellipsis() string { return f.glyph("…", "~") }
 
 // glyph is a character, or what stands for it where only ASCII is known.
@@ -255,8 +285,15 @@ func wrapLine(line string, width int) []string {
 		if blank == 0 || used == 0 {
 			blank = max(at, 1)
 		}
-		lines = append(lines, strings.TrimRight(line[:blank], " "))
-		line = strings.TrimLeft(line[blank:], " ")
+		row, next := strings.TrimRight(line[:blank], " "), strings.TrimLeft(line[blank:], " ")
+		kept := len(line) - len(row) - len(next) - 1 // blanks, but for the one that a row's end stands for
+		if !strings.Contains(row, " ") && terminal.StringWidth(row) >= width-1 {
+			kept++ // else the row would look like the begin of a longer word
+		}
+		if row != "" && kept > 0 {
+			next = strings.Repeat(" ", kept) + next
+		}
+		lines, line = append(lines, row), next
 	}
 	return append(lines, line)
 }

@@ -203,6 +203,23 @@ func TestWordsAndVerb(t *testing.T) {
 
 func quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
+// FuzzArray: a command line is words only when it is nothing but them.
+func FuzzArray(f *testing.F) {
+	for _, s := range []string{`["a","b c"]`, `[]`, `[1]`, `["a"`, "ls", `["\ud800"]`, `[null]`, ` ["a"]`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		words, ok := array(line)
+		if !ok {
+			return
+		}
+		again, err := json.Marshal(words)
+		if list, ok := array(string(again)); err != nil || !ok || !slices.Equal(list, words) {
+			t.Errorf("%q is %q, which is not %q again", line, words, again)
+		}
+	})
+}
+
 func FuzzSplit(f *testing.F) {
 	for _, seed := range []string{`a 'b' "c\"" \d`, `'`, `\`, "a\\\n", "\x00\xff", "ü \"$x\""} {
 		f.Add(seed)
