@@ -45,11 +45,12 @@ test-agents:
 # What CI runs of these in its half hour, of which the other tests take 15 minutes. All
 # of Claude Code's take 11 minutes, Codex's and the newer Claude Code's 2 each, and Gemini
 # CLI's 10. So it leaves out what measures delays, which a busy machine makes longer, and
-# of TestWays the two ways without hooks; of the others it runs a core.
-NOT_CI := ^TestDelays$$|^TestWays$$/by_(keys|none)$$
-NEWER_CORE := ^(TestVersion|TestPhone|TestCommandsOfLines|TestRespondPlan|TestRespondQuestions)$$
-CODEX_CORE := ^(TestTurn|TestPermissionByHook|TestPermissionByKeys|TestQuestion|TestNudges)$$
-GEMINI_CORE := ^(TestTurn|TestTrust)$$
+# of TestWays the two ways without hooks, and scenarios about which Claude Code has tests
+# of its own; of the others it runs a core.
+NOT_CI := ^TestDelays$$|^TestWays$$/by_(keys|none)$$|^TestScenarios$$/^(errors|gate|kill|no-hooks|queue|restart|start-context)$$
+NEWER_CORE := ^(TestVersion|TestRespondPlan|TestRespondQuestions)$$|^TestScenarios$$/^(small-window|odd-commands)$$
+CODEX_CORE := ^(TestPermissionByKeys|TestQuestion)$$|^TestScenarios$$/^(turn|permission|messages)$$
+GEMINI_CORE := ^TestTrust$$|^TestScenarios$$/^turn$$
 test-agents-ci:
 	$(AGENTS_TEST) -count=1 -timeout 15m -skip '$(NOT_CI)' ./test/agents/claude
 	$(AGENTS_TEST) -count=1 -timeout 5m -run '$(CODEX_CORE)' ./test/agents/codex
@@ -57,9 +58,9 @@ test-agents-ci:
 	$(AGENTS_TEST) -count=1 -timeout 5m -run '$(GEMINI_CORE)' ./test/agents/gemini
 # Of Claude Code's tests those that are green on a newer version as well, at that one:
 # the messages, the dialogs of a turn and of a start, and what only that version has.
-# TestRespondNotices and TestRespondAfterAPerson are too, but not on a machine with many
+# TestRespondNotices and the scenario person-first are too, but not on a machine with many
 # times its work: 2.1.330 takes no notice of a person's key that comes early.
-NEWER := TestVersion$$|TestNudges$$|TestTwoInARow|TestKeysTwoInARow|TestRespondTwoInARow|TestQuestions|TestPlan$$|TestSubagents|TestPermission|TestRespondPermission|TestRespondTrustRefused|TestRespondPlan|TestRespondQuestions|TestRespondSetup|TestRespondEachSetup|TestRespondHeldBack|TestPhone|TestCommandsOfLines|TestAutoMode|TestHiddenSubagent|TestStrayLeft
+NEWER := TestVersion$$|TestMessagesByLog|TestScenarios$$/^(messages|odd-commands|permission|small-window|two-in-a-row)$$|TestTwoInARow|TestKeysTwoInARow|TestQuestions|TestPlan$$|TestSubagents|TestPermission|TestRespondPermission|TestRespondTrustRefused|TestRespondPlan|TestRespondQuestions|TestRespondSetup|TestRespondEachSetup|TestRespondHeldBack|TestAutoMode|TestHiddenSubagent|TestStrayLeft
 test-claude-newer:
 	AGENT_VERSION=2.1.330 $(AGENTS_TEST) -count=1 -timeout 10m -run '$(NEWER)' ./test/agents/claude
 	AGENT_VERSION=2.1.330 $(AGENTS_TEST) -count=1 -timeout 5m -run 'TestDelays$$/allowed' ./test/agents/claude
@@ -73,7 +74,7 @@ soak-agents:
 	BERTH_LAB_AWAY=1m $(AGENTS_TEST) -count=$(SOAK) -timeout 5h ./test/agents/...
 
 # Of the real Claude Code's tests those that answer dialogs, this often.
-DIALOGS := TestWays|TestRespond|TestKeys|TestHooksEnd|TestForeignHooks|TestPermission|TestFilesAndPages|TestTwoInARow|TestQuestions|TestPlan$$|TestSubagents|TestAskedWhileAway|TestGroom|TestSignIn|TestFirstRun|TestNoWayOut|TestKey|TestNoKey|TestTrustRefused|TestBypass|TestStates|TestDialogStates
+DIALOGS := TestWays|TestScenarios$$/^(killed-at-a-prompt|odd-commands|permission|person-first|small-window|two-in-a-row)$$|TestRespond|TestKeys|TestHooksEnd|TestForeignHooks|TestPermission|TestFilesAndPages|TestTwoInARow|TestQuestions|TestPlan$$|TestSubagents|TestAskedWhileAway|TestGroom|TestSignIn|TestFirstRun|TestNoWayOut|TestKey|TestNoKey|TestTrustRefused|TestBypass|TestStates|TestDialogStates
 soak-dialogs:
 	$(AGENTS_TEST) -count=$(SOAK) -timeout 5h -run '$(DIALOGS)' ./test/agents/claude
 

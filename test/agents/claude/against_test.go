@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"berth/test/agents/modelapi"
+	"berth/test/agents/testbed"
 )
 
 // TestNudgeAgainstADialog gives messages to an agent at rest that begins a turn
@@ -28,7 +29,7 @@ func TestNudgeAgainstADialog(t *testing.T) {
 	for i := range rounds {
 		l.Is("idle")
 		ran := fmt.Sprintf("ran-%d.txt", i)
-		if n := l.nudge(fmt.Sprintf("MOCK: shell sh wait.sh %d", i), "--wait", "--timeout", patient.String()); n.status != 0 {
+		if n := l.Nudge(fmt.Sprintf("MOCK: shell sh wait.sh %d", i), "--wait", "--timeout", patient.String()); n.Status != 0 {
 			t.Fatalf("%d: %+v %+v", i, n, n.Error)
 		}
 		l.API.Queue(modelapi.Scenario{Steps: []modelapi.Step{
@@ -43,10 +44,10 @@ func TestNudgeAgainstADialog(t *testing.T) {
 			check(t, l.Type(l.Ctx, draft))
 			l.See(prompt + draft + "$")
 		}
-		late := make(chan nudged, 1)
+		late := make(chan testbed.Nudged, 1)
 		go func() {
 			l.pause(int((offset - from).Milliseconds()))
-			late <- l.nudge(message, flags...)
+			late <- l.Nudge(message, flags...)
 		}()
 		l.pause(int(-from.Milliseconds()))
 		check(t, os.WriteFile(filepath.Join(l.home.Workspace, fmt.Sprintf("go-%d", i)), nil, 0o600))
@@ -96,7 +97,7 @@ func newDialogLab(t *testing.T) *lab {
 }
 
 // fate says what became of a message.
-func fate(n nudged) string {
+func fate(n testbed.Nudged) string {
 	if n.Error == nil {
 		return "delivered"
 	}

@@ -15,31 +15,31 @@ func TestRespondQuestions(t *testing.T) {
 	l.Is("idle")
 
 	l.asks("MOCK: ask")
-	l.respond("hook", "answered", "option", "2")
+	l.Respond("hook", "answered", "option", "2")
 	l.answered("MOCK: ask", "Green")
 	l.Is("idle")
 
 	l.asks("MOCK: ask own words")
-	l.respond("hook", "answered", "text", "a dark violet, 'quoted'")
+	l.Respond("hook", "answered", "text", "a dark violet, 'quoted'")
 	l.answered("MOCK: ask own words", "a dark violet, 'quoted'")
 	l.Is("idle")
 
 	s := l.asks("MOCK: ask-two")
-	if r, status := l.try("", "answer", "1=3"); status != 2 {
+	if r, status := l.Try("", "answer", "1=3"); status != 2 {
 		t.Errorf("one of two answered: status %d, %+v", status, r)
 	}
-	l.respond("hook", "answered", "--prompt", s.Prompt.ID, "answer", "2=2", "1=3")
+	l.Respond("hook", "answered", "--prompt", s.Prompt.ID, "answer", "2=2", "1=3")
 	l.answered("MOCK: ask-two", "Blue")
 	l.answered("MOCK: ask-two", "Large")
 	l.Is("idle")
 
 	l.asks("MOCK: ask-many")
-	l.respond("hook", "answered", "answer", "1=1,3")
+	l.Respond("hook", "answered", "answer", "1=1,3")
 	l.answered("MOCK: ask-many", "Logging, Tracing")
 	l.Is("idle")
 
 	l.asks("MOCK: ask-three")
-	r, status := l.try(`{"answers":[{"option":2},{"text":"Gigantic"},{"options":[3,1]}]}`, "-")
+	r, status := l.Try(`{"answers":[{"option":2},{"text":"Gigantic"},{"options":[3,1]}]}`, "-")
 	if status != 0 || !r.Confirmed {
 		t.Fatalf("answers as JSON: status %d, %+v, %+v", status, r, r.Error)
 	}
@@ -49,7 +49,7 @@ func TestRespondQuestions(t *testing.T) {
 	l.Is("idle")
 
 	l.asks("MOCK: ask denied")
-	l.respond("hook", "denied", "deny")
+	l.Respond("hook", "denied", "deny")
 	l.Is("idle")
 }
 
@@ -62,19 +62,19 @@ func TestRespondPlan(t *testing.T) {
 	if s.Prompt.Type != "plan" {
 		t.Errorf("the prompt is %+v", s.Prompt)
 	}
-	l.respond("hook", "denied", "deny", "use python")
+	l.Respond("hook", "denied", "deny", "use python")
 	if r := l.Asked("MOCK: plan", 3); !strings.Contains(string(r.Body), "use python") {
 		t.Error("the words did not reach the model")
 	}
 	l.Is("idle")
 
 	l.asks("MOCK: plan-now")
-	l.respond("hook", "denied", "deny")
+	l.Respond("hook", "denied", "deny")
 	l.Is("idle")
 	l.See("⏸ plan mode on")
 
 	l.asks("MOCK: plan-now again")
-	l.respond("hook", "accepted", "option", "2")
+	l.Respond("hook", "accepted", "option", "2")
 	if r := l.Asked("MOCK: plan-now again", 2); !strings.Contains(string(r.Body), "has approved your plan") {
 		t.Error("the model was not told that the plan is approved")
 	}
@@ -82,7 +82,7 @@ func TestRespondPlan(t *testing.T) {
 	l.Is("idle")
 
 	l.asks("MOCK: plan third")
-	l.respond("hook", "accepted", "accept")
+	l.Respond("hook", "accepted", "accept")
 	l.Gone("plan mode on")
 	l.Is("idle")
 }
@@ -92,11 +92,11 @@ func TestRespondSetup(t *testing.T) {
 	l := newManualLab(t, Seed{KeyApproved: true})
 	l.See("Choose the text style", "Dark mode ✔|✔ Auto")
 	l.Is("prompt")
-	l.respond("keys", "answered", "option", "3")
+	l.Respond("keys", "answered", "option", "3")
 	l.See("Press Enter to continue")
-	l.respond("keys", "accepted", "accept")
+	l.Respond("keys", "accepted", "accept")
 	l.See("Quick safety check")
-	l.respond("keys", "accepted", "accept")
+	l.Respond("keys", "accepted", "accept")
 	l.Is("idle")
 	settings, err := os.ReadFile(filepath.Join(l.home.Config, "settings.json"))
 	if err != nil || !strings.Contains(string(settings), "light") {
@@ -108,9 +108,9 @@ func TestRespondSetupKeyAndBypass(t *testing.T) {
 	l := newManualLab(t, Seed{Onboarded: true, Trusted: true}, "--dangerously-skip-permissions")
 	l.See("Detected a custom API key")
 	l.Is("prompt")
-	l.respond("keys", "accepted", "accept")
+	l.Respond("keys", "accepted", "accept")
 	l.See("WARNING: Claude Code running in Bypass Permissions mode")
-	l.respond("keys", "accepted", "accept")
+	l.Respond("keys", "accepted", "accept")
 	l.Is("idle")
 	l.See("⏵⏵ bypass permissions on")
 }
@@ -118,6 +118,6 @@ func TestRespondSetupKeyAndBypass(t *testing.T) {
 func TestRespondTrustRefused(t *testing.T) {
 	l := newManualLab(t, Seed{Onboarded: true, KeyApproved: true})
 	l.Is("prompt")
-	l.respond("keys", "denied", "deny")
+	l.Respond("keys", "denied", "deny")
 	l.exits(1)
 }

@@ -260,7 +260,7 @@ func (l *lab) toldOnce(name string, n int) {
 func (l *lab) claudeSays(status string) {
 	l.T.Helper()
 	var said string
-	l.until(func() bool {
+	l.Poll(func() bool {
 		for _, s := range ownStates(filepath.Join(l.home.Config, "sessions")) {
 			said = s.Status
 		}
@@ -294,10 +294,10 @@ func TestAskedWhileAway(t *testing.T) {
 		check(t, way.comeBack())
 		// Claude's own file may be read before the hook that tells what is asked.
 		s := l.Is("prompt")
-		l.until(func() bool { s = l.Said(); return s.Prompt != nil && s.Prompt.Input == "touch "+file }, func() string {
+		l.Poll(func() bool { s = l.Said(); return s.Prompt != nil && s.Prompt.Input == "touch "+file }, func() string {
 			return fmt.Sprintf("%s: the prompt is %+v", way.name, s.Prompt)
 		})
-		l.respond("hook", "accepted", "accept")
+		l.Respond("hook", "accepted", "accept")
 		l.Is("idle")
 		if !l.Made(file) {
 			t.Errorf("%s: accepted, and it did not run", way.name)

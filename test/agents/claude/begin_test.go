@@ -24,9 +24,9 @@ func TestStartContext(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.Is("idle")
 	// It comes behind the first title.
-	l.until(func() bool { return l.hookEvents("SessionStart") > 0 }, func() string { return "no conversation has begun" })
+	l.Poll(func() bool { return l.hookEvents("SessionStart") > 0 }, func() string { return "no conversation has begun" })
 	for _, source := range []string{"startup", "resume", "clear", "compact"} {
-		l.verb("start-context", l.Name, source, "The lab's word for "+source+" is <"+source+"-word> & \"quoted\".")
+		l.Text("start-context", l.Name, source, "The lab's word for "+source+" is <"+source+"-word> & \"quoted\".")
 	}
 	word := func(source string) string { return "<" + source + `-word>` }
 	says := func(text, source string) { // in JSON, as requests are
@@ -43,10 +43,10 @@ func TestStartContext(t *testing.T) {
 			}
 		}
 	}
-	l.verb("restart", l.Name) // nothing was said yet: a startup
+	l.Text("restart", l.Name) // nothing was said yet: a startup
 	l.Is("idle")
 	says("one", "startup")
-	l.verb("restart", l.Name)
+	l.Text("restart", l.Name)
 	l.Is("idle")
 	body := func(text string) string { return string(l.Asked("MOCK: text "+text, 0).Body) }
 	l.send("MOCK: text two")
@@ -72,7 +72,7 @@ func TestStartContext(t *testing.T) {
 		t.Error("the model was not told after a compaction")
 	}
 	story := ""
-	for _, e := range l.told("start_context") {
+	for _, e := range l.Events("start_context") {
 		if e.Kind != "set" {
 			story += e.Kind + ":" + e.Source + " "
 		}
@@ -89,7 +89,7 @@ func TestStartContextRun(t *testing.T) {
 	l.Is("idle")
 	script := filepath.Join(l.home.Dir, "context.sh")
 	check(t, os.WriteFile(script, []byte("#!/bin/sh\necho \"here is $(pwd) for $BERTH_START_SOURCE with $LANG\"\necho '$(touch pwned) MOCK: never'\n"), 0o700))
-	l.verb("start-context", l.Name, "any", "--run", script)
+	l.Text("start-context", l.Name, "any", "--run", script)
 	l.send("/clear")
 	l.ready()
 	l.Is("idle")
@@ -112,16 +112,16 @@ func TestStartContextRun(t *testing.T) {
 		if c.script == "" {
 			check(t, os.Remove(script))
 		}
-		before := len(l.told("start_context"))
+		before := len(l.Events("start_context"))
 		began := time.Now()
 		l.send("/clear")
-		l.until(func() bool { return len(l.told("start_context")) > before }, func() string { return "nobody is told of a failure" })
+		l.Poll(func() bool { return len(l.Events("start_context")) > before }, func() string { return "nobody is told of a failure" })
 		l.Is("idle")
 		l.ready()
 		if took := time.Since(began); took > 15*time.Second {
 			t.Errorf("%s: the agent was held up for %s", name, took)
 		}
-		all := l.told("start_context")
+		all := l.Events("start_context")
 		last := all[len(all)-1]
 		if last.Kind != "failed" || !strings.Contains(last.Error, c.wrong) {
 			t.Errorf("%s: %+v, want %q", name, last, c.wrong)
@@ -179,7 +179,7 @@ func TestStartContextServerRestarted(t *testing.T) {
 	l.Is("idle")
 	script := filepath.Join(l.home.Dir, "context.sh")
 	check(t, os.WriteFile(script, []byte("#!/bin/sh\necho ran >> "+script+".log\nsleep 2\necho here-after-all\n"), 0o700))
-	l.verb("start-context", l.Name, "clear", "--run", script)
+	l.Text("start-context", l.Name, "clear", "--run", script)
 	l.send("/clear")
 	l.untilFile(script+".log", "ran")
 	check(t, l.Host.Kill())
@@ -192,7 +192,7 @@ func TestStartContextServerRestarted(t *testing.T) {
 		t.Error("the model was not told")
 	}
 	given := 0
-	for _, e := range l.told("start_context") {
+	for _, e := range l.Events("start_context") {
 		if e.Kind == "given" {
 			given++
 		}

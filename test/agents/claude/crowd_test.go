@@ -93,8 +93,8 @@ func TestNudgesInACrowd(t *testing.T) {
 		want[m.arrives]++
 		total, longest = total+len(m.text), max(longest, len(m.text))
 		for tries := 0; ; tries++ {
-			n := l.nudge(m.text, "--stash", "--takeover", "--wait", "--timeout", patient.String())
-			if n.status == 0 && n.Confirmed {
+			n := l.Nudge(m.text, "--stash", "--takeover", "--wait", "--timeout", patient.String())
+			if n.Status == 0 && n.Confirmed {
 				break
 			}
 			if n.Error == nil || n.Error.Code == "UNCONFIRMED" || tries == 20 {

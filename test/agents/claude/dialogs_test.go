@@ -230,5 +230,5 @@ func TestSubagents(t *testing.T) {
 	l.key("1")
 	l.See("● The subagent is done.")
 	// Newer versions do not wait for it.
-	l.until(func() bool { return l.Made("by-subagent.txt") }, func() string { return "allowed, and it did not run" })
+	l.Poll(func() bool { return l.Made("by-subagent.txt") }, func() string { return "allowed, and it did not run" })
 }

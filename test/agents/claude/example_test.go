@@ -47,7 +47,7 @@ func TestExample(t *testing.T) {
 	if strings.Count(string(out), "\n") != 1 || !strings.Contains(string(out), `"kind":"complete","message":"all of it"`) {
 		t.Errorf("it printed %s", out)
 	}
-	if got := l.verb("gate", l.Name); !strings.Contains(got, `"gate":"allow"`) {
+	if got := l.Text("gate", l.Name); !strings.Contains(got, `"gate":"allow"`) {
 		t.Errorf("afterwards the gate is %s", got)
 	}
 	if n := l.feedbacks("report complete"); n != 1 {

@@ -15,49 +15,11 @@ import (
 	"berth/test/agents/modelapi"
 )
 
-// verb runs a verb that has to go well, and gives what it printed.
-func (l *lab) verb(words ...string) string {
-	l.T.Helper()
-	out, err := l.Host.Call(l.Ctx, nil, words...)
-	check(l.T, err)
-	return string(out)
-}
-
-// event is an event as far as it is looked at here.
-type event struct {
-	Type, Kind, Why, Mode, Event, Prev, Next, Message string
-	Blocks, N, Lines                                  int
-	Time                                              time.Time
-	By                                                *struct{ Identity string }
-	OK                                                *bool
-	Error, Rule, Source, Reason, Conversation         string
-	Foreign                                           bool
-}
-
-// told are all events of the session so far, of these types.
-func (l *lab) told(types ...string) []event {
-	l.T.Helper()
-	out, err := l.Host.Call(l.Ctx, nil, "watch", l.Name, "--since", l.Name+":0", "--type", strings.Join(types, ","), "--timeout", "300ms")
-	if err == nil {
-		l.T.Fatal("watch ended before its timeout")
-	}
-	var all []event
-	for line := range strings.Lines(string(out)) {
-		if strings.HasPrefix(line, `{"error"`) {
-			continue
-		}
-		var e event
-		check(l.T, json.Unmarshal([]byte(line), &e))
-		all = append(all, e)
-	}
-	return all
-}
-
 // kinds are the events of the gate in short.
 func (l *lab) gateStory() string {
 	l.T.Helper()
 	var words []string
-	for _, e := range l.told("gate") {
+	for _, e := range l.Events("gate") {
 		words = append(words, strings.Trim(e.Kind+":"+e.Why, ":"))
 	}
 	return strings.Join(words, " ")
@@ -93,7 +55,7 @@ func (l *lab) fed(text string, n int) {
 func TestGateText(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.Is("idle")
-	l.verb("gate", l.Name, "--cap", "3", "gate", "MOCK: text not done yet")
+	l.Text("gate", l.Name, "--cap", "3", "gate", "MOCK: text not done yet")
 	l.send("MOCK: text first answer")
 	l.Is("working")
 	l.Is("idle")
@@ -104,7 +66,7 @@ func TestGateText(t *testing.T) {
 		t.Errorf("the gate: %s", story)
 	}
 	var states []string
-	for _, e := range l.told("state_change") {
+	for _, e := range l.Events("state_change") {
 		states = append(states, e.Next)
 	}
 	if got := strings.Join(states, " "); got != "idle working idle" {
@@ -116,11 +78,11 @@ func TestGateText(t *testing.T) {
 		}
 	}
 	// The message of the turn is the last one, not the first that was blocked.
-	if out := l.verb("last", l.Name); !strings.Contains(out, "not done yet") {
+	if out := l.Text("last", l.Name); !strings.Contains(out, "not done yet") {
 		t.Errorf("last: %s", out)
 	}
 	// The next turn counts anew.
-	l.verb("gate", l.Name, "--cap", "1", "gate", "MOCK: text once more")
+	l.Text("gate", l.Name, "--cap", "1", "gate", "MOCK: text once more")
 	l.send("MOCK: text second answer")
 	l.Is("working")
 	l.Is("idle")
@@ -134,14 +96,14 @@ func TestGateText(t *testing.T) {
 func TestGateReport(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.Is("idle")
-	l.verb("gate", l.Name, "auto")
+	l.Text("gate", l.Name, "auto")
 	auto := l.reportCommand()
-	l.verb("gate", l.Name, "gate", "Report. MOCK: bash "+auto+" complete done it all")
+	l.Text("gate", l.Name, "gate", "Report. MOCK: bash "+auto+" complete done it all")
 	l.send("MOCK: text working on it")
 	l.Is("working")
 	l.Is("idle")
-	reports := l.told("report")
-	if len(reports) != 1 || reports[0].Kind != "complete" || reports[0].Message != "done it all" || reports[0].By.Identity != "agent:lab" {
+	reports := l.Events("report")
+	if len(reports) != 1 || reports[0].Kind != "complete" || reports[0].Message != "done it all" || !strings.Contains(string(reports[0].By), `"identity":"agent:lab"`) {
 		t.Errorf("reports: %+v", reports)
 	}
 	if n := l.feedbacks("Report."); n != 1 {
@@ -151,14 +113,14 @@ func TestGateReport(t *testing.T) {
 		t.Errorf("the gate: %s", story)
 	}
 	// A report of the turn before does not count for the next, nor does continue.
-	l.verb("gate", l.Name, "--cap", "2", "gate", "Go on. MOCK: bash "+auto+" continue not yet")
+	l.Text("gate", l.Name, "--cap", "2", "gate", "Go on. MOCK: bash "+auto+" continue not yet")
 	l.send("MOCK: text more work")
 	l.Is("working")
 	l.Is("idle")
 	if story := l.gateStory(); !strings.HasSuffix(story, "set blocked blocked let_go:cap") {
 		t.Errorf("the gate: %s", story)
 	}
-	if n := len(l.told("prompt")); n != 0 {
+	if n := len(l.Events("prompt")); n != 0 {
 		t.Errorf("%d prompts were opened for reports", n)
 	}
 }
@@ -167,7 +129,7 @@ func TestGateReport(t *testing.T) {
 // it is read from there.
 func (l *lab) reportCommand() string {
 	l.T.Helper()
-	l.verb("gate", l.Name, "--cap", "1", "auto")
+	l.Text("gate", l.Name, "--cap", "1", "auto")
 	l.send("MOCK: text for the command")
 	l.fed("report complete MESSAGE", 1)
 	l.Is("idle")
@@ -188,7 +150,7 @@ func TestGateSchema(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.Is("idle")
 	berth := l.reportCommand()
-	l.verb("gate", l.Name, "--schema", `{"type":"object","required":["pr"]}`, "auto")
+	l.Text("gate", l.Name, "--schema", `{"type":"object","required":["pr"]}`, "auto")
 	l.API.Queue(
 		modelapi.Scenario{Name: "report", Steps: []modelapi.Step{
 			modelapi.Say(modelapi.Tool("Bash", map[string]any{"command": berth + " complete done", "description": "report"})),
@@ -200,7 +162,7 @@ func TestGateSchema(t *testing.T) {
 	l.Is("working")
 	l.See("● Reported.")
 	l.Is("idle")
-	reports := l.told("report")
+	reports := l.Events("report")
 	if len(reports) != 1 || reports[0].Message != `{"pr":7}` {
 		t.Errorf("reports: %+v", reports)
 	}
@@ -217,13 +179,13 @@ func TestGateSchema(t *testing.T) {
 func TestGateOpen(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.Is("idle")
-	l.verb("gate", l.Name, "--cap", "100", "gate", "MOCK: slow 4 100")
+	l.Text("gate", l.Name, "--cap", "100", "gate", "MOCK: slow 4 100")
 	l.send("MOCK: text begin")
 	l.fed("MOCK: slow", 2)
 	if s := l.Said(); s.State != "working" {
 		t.Errorf("held back, it is %s", s.State)
 	}
-	l.verb("gate", l.Name, "open")
+	l.Text("gate", l.Name, "open")
 	l.Is("idle")
 	if story := l.gateStory(); !strings.HasSuffix(story, "let_go:opened") {
 		t.Errorf("the gate: %s", story)
@@ -241,7 +203,7 @@ func TestGateOpen(t *testing.T) {
 func TestGateError(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.Is("idle")
-	l.verb("gate", l.Name, "gate", "MOCK: error 403")
+	l.Text("gate", l.Name, "gate", "MOCK: error 403")
 	l.send("MOCK: text begin")
 	if s := l.Is("error"); s.Failure == nil || s.Failure.Class != "unauthorized" {
 		t.Errorf("the failure is %+v", s.Failure)
@@ -256,7 +218,7 @@ func TestGateError(t *testing.T) {
 func TestGateServerRestarted(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.Is("idle")
-	l.verb("gate", l.Name, "--cap", "3", "gate", "MOCK: slow 10 200")
+	l.Text("gate", l.Name, "--cap", "3", "gate", "MOCK: slow 10 200")
 	l.send("MOCK: slow 10 200")
 	l.See("line 008")
 	check(t, l.Host.Kill())
@@ -284,7 +246,7 @@ func TestGateServerAway(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			l := newStateLab(t, Ready())
 			l.Is("idle")
-			l.verb("gate", l.Name, mode)
+			l.Text("gate", l.Name, mode)
 			l.send("MOCK: slow 10 200")
 			l.See("line 002")
 			check(t, l.Host.Kill())
@@ -325,7 +287,7 @@ type hookTime struct {
 func (l *lab) hookTimes() []hookTime {
 	l.T.Helper()
 	var info struct{ ID string }
-	check(l.T, json.Unmarshal([]byte(l.verb("info", l.Name)), &info))
+	check(l.T, json.Unmarshal([]byte(l.Text("info", l.Name)), &info))
 	dir := filepath.Join(filepath.Dir(l.home.Dir), "state", "sessions", info.ID)
 	var all []hookTime
 	byRecord := map[uint64]int{}

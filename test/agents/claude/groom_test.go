@@ -30,7 +30,7 @@ func (l *lab) groomed() []string {
 func (l *lab) asksFor(subtype string) {
 	l.T.Helper()
 	var s testbed.Said
-	l.until(func() bool {
+	l.Poll(func() bool {
 		s = l.Said()
 		return s.State == "prompt" && s.Prompt != nil && s.Prompt.Subtype == subtype
 	}, func() string { return fmt.Sprintf("it does not lead to %s: %+v", subtype, s) })
@@ -49,7 +49,7 @@ func TestGroomEmptyHome(t *testing.T) {
 			t.Errorf("answered by %v", e["by"])
 		}
 	}
-	l.respond("keys", "accepted", "accept")
+	l.Respond("keys", "accepted", "accept")
 	l.Is("idle")
 	if n := len(l.groomed()); n != 2 {
 		t.Errorf("%d answers", n)
@@ -95,7 +95,7 @@ func TestGroomForeignKey(t *testing.T) {
 	if got := l.groomed(); len(got) > 0 {
 		t.Errorf("answered %q", got)
 	}
-	l.respond("keys", "accepted", "accept")
+	l.Respond("keys", "accepted", "accept")
 	l.Is("idle")
 }
 
@@ -105,7 +105,7 @@ func TestGroomManual(t *testing.T) {
 	l.start("manual", nil, []string{"--groom", "manual", "--trust"})
 	for _, subtype := range []string{"theme_picker", "security_notes", "trust"} {
 		l.asksFor(subtype)
-		l.respond("keys", "accepted", "accept")
+		l.Respond("keys", "accepted", "accept")
 	}
 	l.Is("idle")
 	if got := l.groomed(); len(got) > 0 {
@@ -118,7 +118,7 @@ func TestGroomPristine(t *testing.T) {
 	l := newStartLab(t, Seed{Onboarded: true, KeyApproved: true}, nil)
 	l.start("pristine", nil, []string{"--groom", "pristine"})
 	l.asksFor("trust")
-	l.respond("keys", "accepted", "accept")
+	l.Respond("keys", "accepted", "accept")
 	l.Is("idle")
 	l.send("MOCK: text untouched")
 	l.See("● untouched")
@@ -162,7 +162,7 @@ func TestGroomServerKilled(t *testing.T) {
 		}
 		l.start(name, nil, []string{"--trust"})
 		s := l.with(name)
-		s.until(func() bool {
+		s.Poll(func() bool {
 			return slices.ContainsFunc(s.events("prompt"), func(e map[string]any) bool { return strings.Contains(fmt.Sprint(e["prompt"]), subtype) })
 		}, func() string { return "it does not come to " + subtype })
 		check(t, l.Host.Kill())
@@ -177,7 +177,7 @@ func TestGroomServerKilled(t *testing.T) {
 		if keys != 3 {
 			t.Errorf("%s: %d keys for three dialogs: %v", subtype, keys, s.groomed())
 		}
-		l.call("kill", name)
+		l.Call("kill", name)
 	}
 }
 
@@ -198,10 +198,10 @@ func TestTerminalSetup(t *testing.T) {
 			if c.way != "groom" {
 				for _, subtype := range []string{"theme_picker", "security_notes"} {
 					l.asksFor(subtype)
-					l.respond("keys", "accepted", "accept")
+					l.Respond("keys", "accepted", "accept")
 				}
 				l.asksFor("terminal_setup")
-				l.respond("keys", c.outcome, strings.Fields(c.way)...)
+				l.Respond("keys", c.outcome, strings.Fields(c.way)...)
 			}
 			l.asksFor("trust")
 			if c.way == "groom" && !slices.Contains(l.groomed(), "terminal_setup deny denied") {

@@ -17,7 +17,7 @@ func unhooked(t *testing.T, seed Seed, flags ...string) *lab {
 }
 
 // TestMessagesWithoutHooks: the ways of a message beside the plain one, which
-// TestNudges has, in a session without hooks. The log says what arrived.
+// TestMessagesByLog has, in a session without hooks. The log says what arrived.
 func TestMessagesWithoutHooks(t *testing.T) {
 	l := unhooked(t, Ready())
 	l.Is("idle")
@@ -25,21 +25,21 @@ func TestMessagesWithoutHooks(t *testing.T) {
 
 	check(t, l.Type(l.Ctx, "a person's draft"))
 	l.See(prompt + "a person's draft")
-	if n := l.nudge("not now"); n.status != 5 || n.Error == nil || n.Error.Code != "DRAFT_PRESENT" {
+	if n := l.Nudge("not now"); n.Status != 5 || n.Error == nil || n.Error.Code != "DRAFT_PRESENT" {
 		t.Errorf("%+v %+v", n, n.Error)
 	}
-	n := l.nudge("MOCK: text beside a draft", "--stash", "--wait", "--timeout", patient.String())
-	if n.status != 0 || !n.Confirmed || n.Evidence != "log:user" || n.LastMessage == nil || *n.LastMessage != "beside a draft" {
+	n := l.Nudge("MOCK: text beside a draft", "--stash", "--wait", "--timeout", patient.String())
+	if n.Status != 0 || !n.Confirmed || n.Evidence != "log:user" || n.LastMessage == nil || *n.LastMessage != "beside a draft" {
 		t.Errorf("%+v %+v", n, n.Error)
 	}
 	l.See(prompt + "a person's draft$")
-	if n := l.nudge("MOCK: slow 30 100", "--clear"); n.status != 0 || !n.Confirmed {
+	if n := l.Nudge("MOCK: slow 30 100", "--clear"); n.Status != 0 || !n.Confirmed {
 		t.Fatalf("%+v %+v", n, n.Error)
 	}
-	if n := l.nudge("not while it works"); n.status != 5 || n.Error == nil || n.Error.Code != "AGENT_BUSY" {
+	if n := l.Nudge("not while it works"); n.Status != 5 || n.Error == nil || n.Error.Code != "AGENT_BUSY" {
 		t.Errorf("%+v %+v", n, n.Error)
 	}
-	if n := l.nudge("MOCK: text after that", "--queue"); n.status != 0 || !n.Queued {
+	if n := l.Nudge("MOCK: text after that", "--queue"); n.Status != 0 || !n.Queued {
 		t.Fatalf("%+v %+v", n, n.Error)
 	}
 	l.See("● after that")
@@ -47,7 +47,7 @@ func TestMessagesWithoutHooks(t *testing.T) {
 	l.once("MOCK: text after that")
 	l.order("MOCK: text beside a draft", "MOCK: slow 30 100", "MOCK: text after that")
 
-	if n := l.nudge("MOCK: slow 50 200"); n.status != 0 || !n.Confirmed {
+	if n := l.Nudge("MOCK: slow 50 200"); n.Status != 0 || !n.Confirmed {
 		t.Fatalf("%+v %+v", n, n.Error)
 	}
 	l.See("line 002")
@@ -55,7 +55,7 @@ func TestMessagesWithoutHooks(t *testing.T) {
 		Delivered, Confirmed bool
 		State                string
 	}
-	check(t, json.Unmarshal(l.call("interrupt", l.Name), &done))
+	check(t, json.Unmarshal(l.Call("interrupt", l.Name), &done))
 	if !done.Delivered || !done.Confirmed || done.State != "idle" {
 		t.Errorf("interrupted: %+v", done)
 	}

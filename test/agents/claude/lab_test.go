@@ -82,7 +82,8 @@ func prepare(t *testing.T, seed Seed) *lab {
 	var err error
 	l.home, err = NewHome(l.Dir, seed)
 	check(t, err)
-	l.Workspace = l.home.Workspace
+	l.Home, l.Workspace = l.home.Dir, l.home.Workspace
+	l.Evident = func(evidence string) bool { return evidence == "hook:UserPromptSubmit" || evidence == "log:user" }
 	return l
 }
 
@@ -145,21 +146,6 @@ func (l *lab) once(message string) {
 	l.T.Helper()
 	if n := l.API.Arrivals(message); n != 1 {
 		l.T.Errorf("the message %.60q arrived %d times", message, n)
-	}
-}
-
-// lookEvery is the time between two looks at what tells nobody when it changes:
-// looking without a break would take the processors from what is looked at.
-const lookEvery = 25 * time.Millisecond
-
-// until looks until it is so. When it never is, the test ends with what
-// otherwise says.
-func (l *lab) until(is func() bool, otherwise func() string) {
-	l.T.Helper()
-	for deadline := time.Now().Add(patient); !is(); l.pause(int(lookEvery.Milliseconds())) {
-		if time.Now().After(deadline) {
-			l.T.Fatal(otherwise())
-		}
 	}
 }
 

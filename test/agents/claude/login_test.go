@@ -16,7 +16,7 @@ func (l *lab) signIn() (text, link string) {
 			Text, URL *string
 		}
 	}
-	check(l.T, json.Unmarshal(l.call("state", l.Name), &p))
+	check(l.T, json.Unmarshal(l.Call("state", l.Name), &p))
 	if p.Prompt.Text != nil {
 		text = *p.Prompt.Text
 	}
@@ -42,7 +42,7 @@ func testSignIn(t *testing.T, way string) {
 	l.Is("idle")
 	l.send("/login")
 	l.asksFor("login_method")
-	l.respond("keys", "answered", "option", way)
+	l.Respond("keys", "answered", "option", way)
 	l.asksFor("oauth_login")
 	text, link := l.signIn()
 	u, err := url.Parse(link)
@@ -51,21 +51,21 @@ func testSignIn(t *testing.T, way string) {
 	if u.Scheme != "https" || q.Get("code_challenge_method") != "S256" || len(q.Get("code_challenge")) != 43 || len(q.Get("state")) != 43 || q.Get("redirect_uri") == "" {
 		t.Errorf("the URL is %q; it says %q", link, text)
 	}
-	if r, status := l.try("", "accept"); status == 0 {
+	if r, status := l.Try("", "accept"); status == 0 {
 		t.Errorf("a page that wants a code was accepted: %+v", r)
 	}
-	if r, status := l.try("", "text", "two words"); status == 0 {
+	if r, status := l.Try("", "text", "two words"); status == 0 {
 		t.Errorf("two words are no code: %+v", r)
 	}
 	code := "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFG#" + q.Get("state")
-	r := l.respond("keys", "answered", "text", code)
+	r := l.Respond("keys", "answered", "text", code)
 	l.See("OAuth error")
 	l.asksFor("oauth_login")
 	if s := l.Said(); s.Prompt.ID == r.Prompt || s.Prompt.Title != "Sign in failed" {
 		t.Errorf("the error is told as %+v", s.Prompt)
 	}
-	l.respond("keys", "accepted", "accept")
+	l.Respond("keys", "accepted", "accept")
 	l.asksFor("login_method")
-	l.respond("keys", "denied", "deny")
+	l.Respond("keys", "denied", "deny")
 	l.Is("idle")
 }

@@ -36,7 +36,7 @@ func newer(patch int) bool {
 func (l *lab) option(word string) string {
 	l.T.Helper()
 	var number string
-	l.until(func() bool {
+	l.Poll(func() bool {
 		screen, err := l.Screen(l.Ctx)
 		check(l.T, err)
 		m := regexp.MustCompile(`(?m)^[ ❯]*(\d)\. ` + word + `\b`).FindStringSubmatch(screen)
@@ -64,36 +64,6 @@ func (l *lab) resized(size string) {
 	check(l.T, err)
 }
 
-// TestPhone: a dialog that is open while a phone attaches is the same prompt, and is
-// answered, at the phone's size.
-func TestPhone(t *testing.T) {
-	t.Parallel()
-	l := newLabAs(t, "claude", Ready(), nil, "--permission-mode", "default")
-	l.Is("idle")
-	s := l.asks("MOCK: write quite_a_long_file_name_for_a_phone_to_show.txt")
-	l.See(`No`, cancel)
-	for _, size := range []string{"40x20", "80x30", "60x20", "40x20"} {
-		l.resized(size)
-		l.until(func() bool {
-			screen, err := l.Screen(l.Ctx)
-			check(t, err)
-			rows := strings.Split(screen, "\n")
-			return strings.Contains(screen, "Esc to cancel") && len([]rune(rows[len(rows)-1])) <= 80
-		}, func() string { return "the dialog is not drawn at " + size })
-		if now := l.Said(); now.State != "prompt" || now.Prompt == nil || now.Prompt.ID != s.Prompt.ID || now.Prompt.Type != "permission" {
-			t.Fatalf("at %s: %s, %+v; it was %+v", size, now.State, now.Prompt, s.Prompt)
-		}
-	}
-	r, status := l.try("", "--prompt", s.Prompt.ID, "option", "2")
-	if status != 0 || r.Outcome != "accepted" {
-		t.Fatalf("status %d, %+v; error %+v", status, r, r.Error)
-	}
-	l.Is("idle")
-	if !l.Made("quite_a_long_file_name_for_a_phone_to_show.txt") {
-		t.Error("accepted, and not written")
-	}
-}
-
 // TestAutoModeWithoutCheck: behind an API that drops the safety check auto mode asks
 // whether to stay, and then by No and Yes without numbers.
 func TestAutoModeWithoutCheck(t *testing.T) {
@@ -103,30 +73,30 @@ func TestAutoModeWithoutCheck(t *testing.T) {
 	l.Is("idle")
 	const message = "MOCK: bash eval 'touch evaluated.txt'"
 	s := l.asks(message) // the live file says first that there is a dialog, and no more
-	l.until(func() bool { s = l.Said(); return s.Prompt != nil && s.Prompt.Subtype == "auto_mode" }, func() string { return fmt.Sprintf("the prompt is %+v", s.Prompt) })
+	l.Poll(func() bool { s = l.Said(); return s.Prompt != nil && s.Prompt.Subtype == "auto_mode" }, func() string { return fmt.Sprintf("the prompt is %+v", s.Prompt) })
 	if s.Prompt.Type != "setup" || len(s.Prompt.Options) != 2 {
 		t.Fatalf("the prompt is %+v", s.Prompt)
 	}
-	l.respond("keys", "accepted", "--prompt", s.Prompt.ID, "accept")
+	l.Respond("keys", "accepted", "--prompt", s.Prompt.ID, "accept")
 	l.See("❯ No")
-	l.until(func() bool { s = l.Said(); return s.Prompt != nil && s.Prompt.Type == "permission" }, func() string { return fmt.Sprintf("the prompt is %+v", s.Prompt) })
+	l.Poll(func() bool { s = l.Said(); return s.Prompt != nil && s.Prompt.Type == "permission" }, func() string { return fmt.Sprintf("the prompt is %+v", s.Prompt) })
 	if s.Prompt.Tool != "Bash" || s.Prompt.Input != "eval 'touch evaluated.txt'" || strings.Join(s.Prompt.Options, "|") != "No|Yes" {
 		t.Fatalf("the prompt is %+v", s.Prompt)
 	}
-	l.respond("keys", "accepted", "--prompt", s.Prompt.ID, "accept")
+	l.Respond("keys", "accepted", "--prompt", s.Prompt.ID, "accept")
 	l.Is("idle")
 	if !l.Made("evaluated.txt") {
 		t.Error("accepted, and it did not run")
 	}
 	again := "MOCK: bash eval 'touch again.txt'"
 	l.asks(again)
-	l.respond("keys", "denied", "deny", "do it otherwise")
+	l.Respond("keys", "denied", "deny", "do it otherwise")
 	if r := l.Asked(again, 1); !strings.Contains(string(r.Body), "do it otherwise") {
 		t.Error("the reason did not reach the model")
 	}
 	l.Is("idle")
 	l.asks("MOCK: bash eval 'touch again.txt'")
-	l.respond("keys", "denied", "deny")
+	l.Respond("keys", "denied", "deny")
 	l.Is("idle")
 	if l.Made("again.txt") {
 		t.Error("refused, and it ran")
@@ -145,7 +115,7 @@ func TestAutoModeAsDefault(t *testing.T) {
 		t.Fatalf("the prompt is %+v, %+v", s.Prompt, p)
 	}
 	l.key("Up") // from the one to the other
-	l.respond("keys", "denied", "--prompt", p.ID, "deny")
+	l.Respond("keys", "denied", "--prompt", p.ID, "deny")
 	l.Is("idle")
 	l.See(prompt, "manual mode on")
 	if settings, err := os.ReadFile(filepath.Join(l.home.Config, "settings.json")); err != nil || !strings.Contains(string(settings), `"defaultMode": "default"`) {
@@ -163,7 +133,7 @@ func TestHiddenSubagent(t *testing.T) {
 	l.Is("idle")
 	l.send("MOCK: agent-bg MOCK: bash touch by-hook.txt")
 	l.Is("prompt")
-	l.respond("hook", "accepted", "accept")
+	l.Respond("hook", "accepted", "accept")
 	l.Is("idle")
 	if !l.Made("by-hook.txt") {
 		t.Error("accepted, and it did not run")
@@ -177,7 +147,7 @@ func TestHiddenSubagent(t *testing.T) {
 	if now := l.Is("prompt"); now.Prompt == nil || now.Prompt.ID != s.Prompt.ID {
 		t.Fatalf("the prompt was %+v and is %+v", s.Prompt, now.Prompt)
 	}
-	l.respond("keys", "accepted", "--prompt", s.Prompt.ID, "accept")
+	l.Respond("keys", "accepted", "--prompt", s.Prompt.ID, "accept")
 	l.Is("idle")
 	if !l.Made("by-keys.txt") {
 		t.Error("accepted, and it did not run")

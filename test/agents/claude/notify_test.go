@@ -75,8 +75,8 @@ func TestNotify(t *testing.T) {
 	till := func(n int) []notice {
 		t.Helper()
 		var all []notice
-		l.until(func() bool { all = notices(t, file); return len(all) >= n }, func() string {
-			return fmt.Sprintf("%d notices, want %d; events %+v", len(all), n, l.told("notify"))
+		l.Poll(func() bool { all = notices(t, file); return len(all) >= n }, func() string {
+			return fmt.Sprintf("%d notices, want %d; events %+v", len(all), n, l.Events("notify"))
 		})
 		return all
 	}
@@ -84,7 +84,7 @@ func TestNotify(t *testing.T) {
 	// One that is answered within 3 s is told to nobody.
 	l.send("MOCK: bash touch quick.txt")
 	l.Is("prompt")
-	l.respond("hook", "accepted", "accept")
+	l.Respond("hook", "accepted", "accept")
 	l.Is("idle")
 
 	asked := time.Now()
@@ -143,12 +143,12 @@ func TestNotify(t *testing.T) {
 	if three := till(3)[2]; three.Kind != "error" || three.Failure == nil || three.Failure.Class != "unauthorized" {
 		t.Errorf("told: %+v", three)
 	}
-	for _, e := range l.told("notify") {
+	for _, e := range l.Events("notify") {
 		if e.OK == nil || !*e.OK || e.Error != "" {
 			t.Errorf("event: %+v", e)
 		}
 	}
-	if n := len(l.told("notify")); n != 5 {
+	if n := len(l.Events("notify")); n != 5 {
 		t.Errorf("%d events, want 5", n)
 	}
 }
@@ -157,7 +157,7 @@ func TestNotify(t *testing.T) {
 func (l *lab) port() string {
 	l.T.Helper()
 	var h struct{ Edge struct{ Listen string } }
-	check(l.T, json.Unmarshal([]byte(l.verb("health")), &h))
+	check(l.T, json.Unmarshal([]byte(l.Text("health")), &h))
 	_, port, _ := strings.Cut(h.Edge.Listen, ":")
 	return port
 }

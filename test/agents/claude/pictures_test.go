@@ -31,13 +31,13 @@ func TestPictures(t *testing.T) {
 		s := l.with(name)
 		s.Is("idle")
 		if message != "" {
-			s.nudge(message)
+			s.Nudge(message)
 		}
 		s.Is(state)
 	}
-	l.verb("rename", "lab", "docs")
+	l.Text("rename", "lab", "docs")
 	l.with("docs").Is("idle")
-	l.with("docs").nudge("MOCK: long 60")
+	l.with("docs").Nudge("MOCK: long 60")
 	l.with("docs").Is("idle")
 	begin("billing", "MOCK: credit", "error", "prod")
 	begin("search", "MOCK: slow 600", "working")

@@ -22,9 +22,9 @@ func (l *lab) gets(message string) {
 // empties waits until no message is queued.
 func (l *lab) empties() {
 	l.T.Helper()
-	l.until(func() bool {
+	l.Poll(func() bool {
 		var list []any
-		check(l.T, json.Unmarshal(l.call("queue", l.Name), &list))
+		check(l.T, json.Unmarshal(l.Call("queue", l.Name), &list))
 		return len(list) == 0
 	}, func() string { return "a message is kept in its queue" })
 }
@@ -39,14 +39,14 @@ func TestFirstMessage(t *testing.T) {
 	if n := l.API.Arrivals(message); n != 0 {
 		t.Errorf("it arrived %d times before the agent was ready", n)
 	}
-	l.respond("keys", "accepted", "accept")
+	l.Respond("keys", "accepted", "accept")
 	l.gets(message)
 	l.empties()
 	nudges := l.events("nudge")
 	if len(nudges) != 1 || nudges[0]["verdict"] != "confirmed" {
 		t.Errorf("its delivery is told as %v", nudges)
 	}
-	l.call("restart", l.Name)
+	l.Call("restart", l.Name)
 	l.See("● the first")
 	l.Is("idle")
 	l.once(message)
@@ -68,7 +68,7 @@ func TestFirstMessageOfAFork(t *testing.T) {
 	l := newStartLab(t, Ready(), nil)
 	l.start("one", nil, []string{"--prompt", "MOCK: text from one"})
 	l.gets("MOCK: text from one")
-	l.call("fork", "one", "two", "--prompt", "MOCK: text from two")
+	l.Call("fork", "one", "two", "--prompt", "MOCK: text from two")
 	two := l.with("two")
 	two.gets("MOCK: text from two")
 	two.See("● from two")
@@ -108,7 +108,7 @@ func TestFirstMessageServerKilled(t *testing.T) {
 			t.Errorf("killed after %s: it arrived %d times, told as %v", after, n, verdicts)
 		}
 		t.Logf("killed after %s: %v", after, verdicts)
-		l.call("kill", name)
+		l.Call("kill", name)
 	}
 }
 
@@ -123,7 +123,7 @@ func TestFirstMessageWhileSomebodyTypes(t *testing.T) {
 		l.pause(150)
 	}
 	// Not wait, which waits for the first message too.
-	l.until(func() bool { return l.Said().State == "idle" }, func() string { return fmt.Sprintf("it is %+v", l.Said()) })
+	l.Poll(func() bool { return l.Said().State == "idle" }, func() string { return fmt.Sprintf("it is %+v", l.Said()) })
 	l.pause(4000) // in which it might be sent
 	for _, r := range l.API.Requests() {
 		if r.Prompt != "" && r.Prompt != "MOCK: text first of all" {
@@ -136,7 +136,7 @@ func TestFirstMessageWhileSomebodyTypes(t *testing.T) {
 	if strings.Contains(screen, "kMOCK") || strings.Contains(screen, "allk") {
 		t.Error("what was typed and the message stand there together")
 	}
-	l.until(func() bool {
+	l.Poll(func() bool {
 		if empty.MatchString(screen) {
 			return true
 		}

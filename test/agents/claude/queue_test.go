@@ -29,8 +29,8 @@ func (l *lab) queue(words ...string) []waiting {
 // waits queues a message and demands that it has to wait.
 func (l *lab) waits(text string, flags ...string) string {
 	l.T.Helper()
-	n := l.nudge(text, append([]string{"--queue"}, flags...)...)
-	if n.status != 0 || n.Delivered || !n.Queued || n.QueueID == "" {
+	n := l.Nudge(text, append([]string{"--queue"}, flags...)...)
+	if n.Status != 0 || n.Delivered || !n.Queued || n.QueueID == "" {
 		l.T.Fatalf("%.40q: %+v %+v", text, n, n.Error)
 	}
 	return n.QueueID
@@ -39,7 +39,7 @@ func (l *lab) waits(text string, flags ...string) string {
 // arrived waits until the model has a message so often, and no more.
 func (l *lab) arrived(text string, times int) {
 	l.T.Helper()
-	l.until(func() bool { return l.API.Arrivals(text) >= times }, func() string {
+	l.Poll(func() bool { return l.API.Arrivals(text) >= times }, func() string {
 		return fmt.Sprintf("%.60q arrived %d times, not %d; queue: %+v", text, l.API.Arrivals(text), times, l.queue())
 	})
 	if got := l.API.Arrivals(text); got != times {
@@ -70,7 +70,7 @@ func TestQueue(t *testing.T) {
 	l.ready()
 
 	// At rest it is delivered at once.
-	if n := l.nudge("MOCK: slow 30 100", "--queue"); n.status != 0 || !n.Confirmed || n.Queued {
+	if n := l.Nudge("MOCK: slow 30 100", "--queue"); n.Status != 0 || !n.Confirmed || n.Queued {
 		t.Fatalf("%+v %+v", n, n.Error)
 	}
 	l.Is("working")
@@ -94,7 +94,7 @@ func TestQueue(t *testing.T) {
 	if list := l.queue(); len(list) != 1 || l.API.Arrivals("too late") != 0 || l.API.Arrivals("not at all") != 0 {
 		t.Errorf("%+v", list)
 	}
-	if r, status := l.try("", "accept"); status != 0 || !r.Confirmed {
+	if r, status := l.Try("", "accept"); status != 0 || !r.Confirmed {
 		t.Fatalf("%+v", r)
 	}
 	l.arrived(shield+"!touch ran.txt\nlast", 1)
@@ -117,11 +117,11 @@ func TestQueue(t *testing.T) {
 	l.Is("idle")
 
 	// --wait waits for the delivery and the turn.
-	if n := l.nudge("MOCK: slow 10 100"); n.status != 0 {
+	if n := l.Nudge("MOCK: slow 10 100"); n.Status != 0 {
 		t.Fatalf("%+v", n.Error)
 	}
-	n := l.nudge("MOCK: text the end", "--queue", "--wait", "--timeout", patient.String())
-	if n.status != 0 || !n.Confirmed || n.Queued || n.State == nil || *n.State != "idle" || n.LastMessage == nil || *n.LastMessage != "the end" {
+	n := l.Nudge("MOCK: text the end", "--queue", "--wait", "--timeout", patient.String())
+	if n.Status != 0 || !n.Confirmed || n.Queued || n.State == nil || *n.State != "idle" || n.LastMessage == nil || *n.LastMessage != "the end" {
 		t.Fatalf("%+v %+v", n, n.Error)
 	}
 }
@@ -135,7 +135,7 @@ func TestQueueOverKills(t *testing.T) {
 	rounds := kills()
 	delivered := 0
 	for i := range rounds {
-		if n := l.nudge("MOCK: slow 3 100"); n.status != 0 {
+		if n := l.Nudge("MOCK: slow 3 100"); n.Status != 0 {
 			t.Fatalf("%+v %+v", n, n.Error)
 		}
 		var texts []string
@@ -152,7 +152,7 @@ func TestQueueOverKills(t *testing.T) {
 		for _, text := range texts {
 			l.arrived(text, 1)
 		}
-		l.until(func() bool { return len(l.queue()) == 0 }, func() string { return fmt.Sprintf("still queued: %+v", l.queue()) })
+		l.Poll(func() bool { return len(l.queue()) == 0 }, func() string { return fmt.Sprintf("still queued: %+v", l.queue()) })
 		l.Is("idle")
 		l.order(texts...)
 		for _, text := range texts {

@@ -31,9 +31,9 @@ func TestQuota(t *testing.T) {
 		})
 	}
 	limits("allowed_warning", "0.93")
-	l.confirmed("MOCK: text nearly out", "MOCK: text nearly out")
+	l.Confirmed("MOCK: text nearly out", "MOCK: text nearly out")
 	l.See("You've used 93% of your session limit") // beside the composer, not in a dialog
-	l.confirmed("MOCK: text the last one", "MOCK: text the last one")
+	l.Confirmed("MOCK: text the last one", "MOCK: text the last one")
 
 	limits("rejected", "1.0")
 	l.send("MOCK: error 429")
@@ -41,14 +41,14 @@ func TestQuota(t *testing.T) {
 	if s.Prompt == nil || s.Prompt.Type != "notice" || s.Prompt.Title != "What do you want to do?" || len(s.Prompt.Options) != 2 {
 		t.Fatalf("the limit is told as %+v", s.Prompt)
 	}
-	l.respond("keys", "denied", "deny")
+	l.Respond("keys", "denied", "deny")
 	if s := l.Is("error"); s.Failure == nil || s.Failure.Class != "rate_limited" {
 		t.Errorf("behind the notice: %+v", s.Failure)
 	}
 	l.ready()
-	if n := l.nudge("MOCK: error 429 again", "--wait", "--timeout", patient.String()); n.status != 21 { // it opens the dialog but once
+	if n := l.Nudge("MOCK: error 429 again", "--wait", "--timeout", patient.String()); n.Status != 21 { // it opens the dialog but once
 		t.Errorf("%+v %+v", n, n.Error)
 	}
 	limits("allowed", "0.1")
-	l.confirmed("MOCK: text all well again", "MOCK: text all well again")
+	l.Confirmed("MOCK: text all well again", "MOCK: text all well again")
 }

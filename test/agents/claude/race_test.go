@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"berth/test/agents/host"
+	"berth/test/agents/testbed"
 )
 
 // TestKeysTwoInARow: by keys too one answer never answers two dialogs.
@@ -26,17 +27,17 @@ func TestKeysTwoInARow(t *testing.T) {
 		l.hookWaits()
 		l.byKeys()
 		one, _ := l.prompt()
-		l.respond("keys", "accepted", "--prompt", one.ID, "accept")
+		l.Respond("keys", "accepted", "--prompt", one.ID, "accept")
 		l.See(`^ .*`+way.second, proceed+"|Do you want to create", cancel)
 		two := l.hookWaits()
 		if !l.Made(way.first) || l.Made(way.second) || two.ID == one.ID {
 			t.Fatalf("%s: first %v, second %v after one answer; prompts %s and %s", way.message, l.Made(way.first), l.Made(way.second), one.ID, two.ID)
 		}
-		if r, status := l.try("", "--prompt", one.ID, "accept"); status != 6 {
+		if r, status := l.Try("", "--prompt", one.ID, "accept"); status != 6 {
 			t.Errorf("the first again: status %d, %+v", status, r)
 		}
 		l.byKeys()
-		l.respond("keys", "denied", "deny")
+		l.Respond("keys", "denied", "deny")
 		l.Is("idle")
 		if l.Made(way.second) {
 			t.Fatal(way.message, "ran a command that was refused")
@@ -77,7 +78,7 @@ func (l *lab) race(channel string, ahead time.Duration) {
 		person <- err
 	}()
 	time.Sleep(max(0, ahead))
-	r, status := l.try("", "--prompt", p.ID, "accept")
+	r, status := l.Try("", "--prompt", p.ID, "accept")
 	busy := <-person // the lease may be ours in that moment
 	var refused *host.Failure
 	if busy != nil && !errors.As(busy, &refused) {
@@ -106,9 +107,9 @@ func (l *lab) race(channel string, ahead time.Duration) {
 }
 
 // hookWaits waits for a prompt that a hook waits for.
-func (l *lab) hookWaits() shown {
+func (l *lab) hookWaits() testbed.Shown {
 	l.T.Helper()
-	return l.promptUntil("one that a hook waits for", func(p shown) bool { return p.Channel == "hook" })
+	return l.PromptUntil("one that a hook waits for", func(p testbed.Shown) bool { return p.Channel == "hook" })
 }
 
 // TestRespondAfterAnArrow: a key that chooses nothing is no answer.
@@ -123,7 +124,7 @@ func TestRespondAfterAnArrow(t *testing.T) {
 			l.byKeys()
 		}
 		l.key("Down")
-		l.respond(channel, "accepted", "accept")
+		l.Respond(channel, "accepted", "accept")
 		l.Is("idle")
 		if !l.Made(fmt.Sprintf("arrow%d.txt", i)) {
 			t.Error("accepted, and it did not run")
@@ -156,7 +157,7 @@ func TestHooksEnd(t *testing.T) {
 		}
 		l.key(way)
 		l.Is("idle")
-		l.until(func() bool { return len(l.hooksWaiting()) == 0 }, func() string { return "after " + way + " a hook is left" })
+		l.Poll(func() bool { return len(l.hooksWaiting()) == 0 }, func() string { return "after " + way + " a hook is left" })
 	}
 }
 
@@ -173,7 +174,7 @@ func TestRespondHeldBack(t *testing.T) {
 		if channel == "keys" {
 			l.byKeys()
 		}
-		l.respond(channel, "accepted", "accept")
+		l.Respond(channel, "accepted", "accept")
 		l.Is("idle")
 		if !l.Made(fmt.Sprintf("held%d.txt", i)) {
 			t.Error("accepted, and it did not run")
@@ -228,7 +229,7 @@ func TestForeignHooks(t *testing.T) {
 	command := "./nested -p --settings s.json 'MOCK: bash touch nested.txt'; touch over.txt"
 	l.send("MOCK: bash " + command)
 	l.hookWaits()
-	l.respond("hook", "accepted", "accept")
+	l.Respond("hook", "accepted", "accept")
 	l.Is("idle")
 	if !l.Made("over.txt") {
 		t.Fatal("the nested one has not ended")

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"berth/test/agents/modelapi"
+	"berth/test/agents/testbed"
 )
 
 // relayIn builds the program that gives another one a terminal, as FOLDER/relay.
@@ -38,17 +39,17 @@ func TestKeptMessage(t *testing.T) {
 	evidence := map[string]int{}
 	for i := 0; i < 6 && evidence["log:enqueue"] == 0; i++ { // on a busy machine Enter may be there before the turn
 		gate := filepath.Join(l.home.Workspace, fmt.Sprint("go", i))
-		if n := l.nudge(fmt.Sprintf("MOCK: shell while [ ! -e %s ]; do sleep 0.02; done", gate), "--wait", "--timeout", patient.String()); n.status != 0 {
+		if n := l.Nudge(fmt.Sprintf("MOCK: shell while [ ! -e %s ]; do sleep 0.02; done", gate), "--wait", "--timeout", patient.String()); n.Status != 0 {
 			t.Fatalf("%+v %+v", n, n.Error)
 		}
 		word := fmt.Sprint("kept ", i)
 		l.API.Queue(modelapi.Scenario{Name: "slow", Steps: modelapi.Common()["slow"]("8 250", modelapi.Scene{})}) // the next turn starts by itself, and Enter comes during it
-		told := make(chan nudged, 1)
-		go func() { told <- l.nudge("MOCK: text "+word, "--wait", "--timeout", patient.String()) }()
+		told := make(chan testbed.Nudged, 1)
+		go func() { told <- l.Nudge("MOCK: text "+word, "--wait", "--timeout", patient.String()) }()
 		l.See(prompt + "MOCK: text " + word)
 		check(t, os.WriteFile(gate, nil, 0o600))
 		n := <-told
-		if n.status != 0 || !n.Confirmed || n.LastMessage == nil || *n.LastMessage != word {
+		if n.Status != 0 || !n.Confirmed || n.LastMessage == nil || *n.LastMessage != word {
 			t.Errorf("%+v %+v", n, n.Error)
 		}
 		evidence[n.Evidence]++
@@ -78,7 +79,7 @@ func TestForeignDialog(t *testing.T) {
 	check(t, os.Symlink(programs.Agent, filepath.Join(l.home.Workspace, "nested")))
 	l.send("MOCK: bash ./relay ./nested --settings s.json 'MOCK: bash touch foreign.txt' > out.txt")
 	l.Is("prompt")
-	l.respond("hook", "accepted", "accept")
+	l.Respond("hook", "accepted", "accept")
 	l.Is("working")
 	foreign := func(kind string) (n int) {
 		for _, e := range l.events("hook") {
@@ -88,16 +89,16 @@ func TestForeignDialog(t *testing.T) {
 		}
 		return n
 	}
-	l.until(func() bool { return foreign("PermissionRequest") == 1 }, func() string {
+	l.Poll(func() bool { return foreign("PermissionRequest") == 1 }, func() string {
 		out, _ := os.ReadFile(filepath.Join(l.home.Workspace, "out.txt"))
 		return fmt.Sprintf("the other one asked %d times; it shows\n%q", foreign("PermissionRequest"), out)
 	})
 	l.untilFile(filepath.Join(l.home.Workspace, "out.txt"), "proceed?")
-	l.until(func() bool { return len(l.hooksWaiting()) == 0 }, func() string { return "its hook waits" })
+	l.Poll(func() bool { return len(l.hooksWaiting()) == 0 }, func() string { return "its hook waits" })
 	if s := l.Said(); s.State != "working" || s.Prompt != nil {
 		t.Errorf("the session is %+v", s)
 	}
-	if r, status := l.try("", "accept"); status != 6 {
+	if r, status := l.Try("", "accept"); status != 6 {
 		t.Errorf("the other one's prompt was answered: %+v", r)
 	}
 	l.endNested()

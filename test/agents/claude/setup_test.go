@@ -93,10 +93,10 @@ func TestRespondNotices(t *testing.T) {
 			l.See("1. User memory")
 			l.promptShown("notice")
 		}
-		if r, status := l.try("", "accept"); status == 0 {
+		if r, status := l.Try("", "accept"); status == 0 {
 			t.Errorf("%s accepted: %+v", c.command, r)
 		}
-		r := l.respond("keys", "denied", "deny")
+		r := l.Respond("keys", "denied", "deny")
 		if s := l.Is("idle"); r.State != "idle" && !l.saidBusy() {
 			t.Errorf("%s: closed, and the state was %s, then %s", c.command, r.State, s.Cause)
 		}
@@ -110,7 +110,7 @@ func TestRespondNotices(t *testing.T) {
 	l.key("Escape")
 	l.See("Rewind")
 	l.promptShown("notice")
-	l.respond("keys", "denied", "deny")
+	l.Respond("keys", "denied", "deny")
 	l.Is("idle")
 	l.ready()
 }

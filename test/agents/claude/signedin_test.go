@@ -21,7 +21,7 @@ func (l *lab) signsIn() (code string) {
 	u, err := url.Parse(link)
 	check(l.T, err)
 	code = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFG"
-	l.respond("keys", "answered", "text", code+"#"+u.Query().Get("state"))
+	l.Respond("keys", "answered", "text", code+"#"+u.Query().Get("state"))
 	return code
 }
 
@@ -49,11 +49,11 @@ func testSignedIn(t *testing.T, way string, seed Seed) {
 		l.send("/login")
 	}
 	l.asksFor("login_method")
-	l.respond("keys", "answered", "option", way)
+	l.Respond("keys", "answered", "option", way)
 	code := l.signsIn()
 	if seed.Onboarded { // groom answers what is asked at the start alone
 		l.asksFor("login_success")
-		l.respond("keys", "accepted", "accept")
+		l.Respond("keys", "accepted", "accept")
 	}
 	l.Is("idle")
 	l.ready()
@@ -85,7 +85,7 @@ func TestSignInRefused(t *testing.T) {
 	l.ready()
 	l.send("/login")
 	l.asksFor("login_method")
-	l.respond("keys", "answered", "option", "1")
+	l.Respond("keys", "answered", "option", "1")
 	l.signsIn()
 	l.See("OAuth error")
 	_, err := l.Until(l.Ctx, patient, "is not told to have failed", func(string) bool {
@@ -93,11 +93,11 @@ func TestSignInRefused(t *testing.T) {
 		return s.State == "prompt" && s.Prompt.Title == "Sign in failed"
 	})
 	check(t, err)
-	l.respond("keys", "accepted", "accept")
+	l.Respond("keys", "accepted", "accept")
 	l.asksFor("login_method")
-	l.respond("keys", "answered", "option", "1")
+	l.Respond("keys", "answered", "option", "1")
 	l.signsIn()
 	l.asksFor("login_success")
-	l.respond("keys", "accepted", "accept")
+	l.Respond("keys", "accepted", "accept")
 	l.Is("idle")
 }

@@ -78,7 +78,7 @@ func TestWithoutHooks(t *testing.T) {
 	l.Is("idle")
 	l.send("MOCK: bash touch one.txt")
 	s := l.Is("prompt") // from the screen or Claude's live state file; the log names the tool
-	l.until(func() bool {
+	l.Poll(func() bool {
 		s = l.Said()
 		return s.Prompt != nil && s.Prompt.Type == "permission" && s.Prompt.Tool == "Bash"
 	}, func() string {
@@ -99,8 +99,8 @@ func TestWithoutHooks(t *testing.T) {
 	if s := l.Is("error"); s.Failure == nil || s.Failure.Class != "unauthorized" {
 		t.Errorf("the failure is %+v", s.Failure)
 	}
-	n := l.nudge("MOCK: text better now", "--wait", "--timeout", patient.String())
-	if n.status != 0 || !n.Confirmed || n.Evidence != "log:user" || n.LastMessage == nil || *n.LastMessage != "better now" {
+	n := l.Nudge("MOCK: text better now", "--wait", "--timeout", patient.String())
+	if n.Status != 0 || !n.Confirmed || n.Evidence != "log:user" || n.LastMessage == nil || *n.LastMessage != "better now" {
 		t.Errorf("%+v %+v", n, n.Error)
 	}
 	order, causes := l.states()
@@ -144,14 +144,14 @@ func TestQueuedNudge(t *testing.T) {
 		slow, err := modelapi.Named("slow", "8 100", modelapi.Scene{}) // the answer to the command's end
 		check(t, err)
 		l.API.Queue(slow)
-		if n := l.nudge("MOCK: shell sleep 2; echo shell-done", "--wait", "--timeout", patient.String()); n.status != 0 {
+		if n := l.Nudge("MOCK: shell sleep 2; echo shell-done", "--wait", "--timeout", patient.String()); n.Status != 0 {
 			t.Fatalf("%+v %+v", n, n.Error)
 		}
 		word := "answer " + string(rune('a'+i))
 		message := "MOCK: text " + word
 		timer := time.NewTimer(1020*time.Millisecond + time.Duration(i)*20*time.Millisecond)
 		<-timer.C
-		got := l.nudge(message, "--wait", "--timeout", patient.String())
+		got := l.Nudge(message, "--wait", "--timeout", patient.String())
 		evidence := got.Evidence
 		if got.Error != nil {
 			evidence = got.Error.Code
@@ -239,7 +239,7 @@ func TestUsage(t *testing.T) {
 			}
 		}
 		last := l.last()
-		l.until(func() bool { last = l.last(); return last.Usage != nil }, func() string { return message + ": last tells no usage" })
+		l.Poll(func() bool { last = l.last(); return last.Usage != nil }, func() string { return message + ": last tells no usage" })
 		if *last.Usage != l.served(message) {
 			t.Errorf("%s took %+v by last, served was %+v", message, last.Usage, l.served(message))
 		}
@@ -296,7 +296,7 @@ func TestPrinting(t *testing.T) {
 func (l *lab) logHolds(subtype string, entries int) {
 	l.T.Helper()
 	n := 0
-	l.until(func() bool {
+	l.Poll(func() bool {
 		files, err := filepath.Glob(filepath.Join(l.home.Config, "projects", "*", "*.jsonl"))
 		check(l.T, err)
 		n = 0
@@ -354,8 +354,8 @@ func TestVersion(t *testing.T) {
 		} `json:"agent_version"`
 	}
 	var out []byte
-	l.until(func() (known bool) {
-		out = l.call("info", l.Name)
+	l.Poll(func() (known bool) {
+		out = l.Call("info", l.Name)
 		check(t, json.Unmarshal(out, &info))
 		return info.Version != nil
 	}, func() string { return fmt.Sprintf("no version in %s", out) })

@@ -3,6 +3,7 @@
 package claude
 
 import (
+	"berth/test/agents/testbed"
 	"strings"
 	"testing"
 )
@@ -27,8 +28,8 @@ func TestStash(t *testing.T) {
 	} {
 		check(t, l.Type(l.Ctx, c.draft))
 		l.See(c.shows)
-		n := l.nudge(c.message, "--stash", "--wait", "--timeout", patient.String())
-		if n.status != 0 || !n.Confirmed || n.Evidence != "hook:UserPromptSubmit" {
+		n := l.Nudge(c.message, "--stash", "--wait", "--timeout", patient.String())
+		if n.Status != 0 || !n.Confirmed || n.Evidence != "hook:UserPromptSubmit" {
 			t.Fatalf("%d: %+v %+v", i, n, n.Error)
 		}
 		arrives := c.message
@@ -65,7 +66,7 @@ func TestStash(t *testing.T) {
 		check(t, l.Type(l.Ctx, draft[:1]))
 		check(t, l.Type(l.Ctx, draft[1:]))
 		l.See(draft[1:])
-		if n := l.nudge("not now", "--stash"); n.status != 5 || n.Error.Code != "DRAFT_PRESENT" {
+		if n := l.Nudge("not now", "--stash"); n.Status != 5 || n.Error.Code != "DRAFT_PRESENT" {
 			t.Fatalf("%s: %+v %+v", draft, n, n.Error)
 		}
 		l.See(draft[1:])
@@ -82,7 +83,7 @@ func TestStash(t *testing.T) {
 	l.See("› stashed")
 	check(t, l.Type(l.Ctx, "second"))
 	l.See("second")
-	if n := l.nudge("not now", "--stash"); n.status != 5 || n.Error.Code != "DRAFT_PRESENT" {
+	if n := l.Nudge("not now", "--stash"); n.Status != 5 || n.Error.Code != "DRAFT_PRESENT" {
 		t.Fatalf("%+v %+v", n, n.Error)
 	}
 	l.See("second", "› stashed")
@@ -97,17 +98,17 @@ func TestStashWhileSomebodyTypes(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.Is("idle")
 	l.ready()
-	l.confirmed("it reads its keys", "it reads its keys") // what is typed while it starts comes behind a paste
+	l.Confirmed("it reads its keys", "it reads its keys") // what is typed while it starts comes behind a paste
 	v, err := l.Host.Attach(l.Ctx, l.Name)
 	check(t, err)
 	defer v.Close()
 	for i := range 5 {
 		message := "message " + string(rune('a'+i))
 		draft := ""
-		done := make(chan nudged, 1)
+		done := make(chan testbed.Nudged, 1)
 		for k := range 120 {
 			if k == 20 {
-				go func() { done <- l.nudge(message, "--stash", "--takeover") }()
+				go func() { done <- l.Nudge(message, "--stash", "--takeover") }()
 			}
 			key := string(rune('a' + (k+5*i)%26)) // no draft like the one before
 			draft += key
@@ -115,7 +116,7 @@ func TestStashWhileSomebodyTypes(t *testing.T) {
 			l.pause(15)
 		}
 		n := <-done
-		if n.status != 0 || !n.Confirmed {
+		if n.Status != 0 || !n.Confirmed {
 			t.Fatalf("%+v %+v", n, n.Error)
 		}
 		l.arrived(message, 1)

@@ -33,18 +33,11 @@ func TestStates(t *testing.T) {
 		t.Fatalf("the prompt is %+v", s.Prompt)
 	}
 	l.See(proceed)
-	l.until(func() bool { s = l.Said(); return s.Prompt != nil && len(s.Prompt.Options) >= 3 }, func() string { return fmt.Sprintf("the prompt is %+v", s.Prompt) })
+	l.Poll(func() bool { s = l.Said(); return s.Prompt != nil && len(s.Prompt.Options) >= 3 }, func() string { return fmt.Sprintf("the prompt is %+v", s.Prompt) })
 	if len(s.Prompt.Options) != 3 || s.Prompt.Options[0] != "Yes" || !strings.HasPrefix(s.Prompt.Options[2], "No") {
 		t.Errorf("options %q", s.Prompt.Options)
 	}
 
-	// The server is killed: the same prompt is there afterwards, by the same id.
-	check(t, l.Host.Kill())
-	check(t, l.Host.Start())
-	again := l.Is("prompt")
-	if again.Prompt == nil || again.Prompt.ID != s.Prompt.ID {
-		t.Errorf("the prompt was %s and is %+v", s.Prompt.ID, again.Prompt)
-	}
 	l.key("1")
 	l.Is("idle")
 	if !l.Made("one.txt") {
@@ -56,18 +49,6 @@ func TestStates(t *testing.T) {
 	l.Is("working")
 	l.See("line 002")
 	l.key("Escape")
-	l.Is("idle")
-}
-
-// TestErrorState tells an error from an end.
-func TestErrorState(t *testing.T) {
-	l := newStateLab(t, Ready())
-	l.Is("idle")
-	l.send("MOCK: error 403")
-	if s := l.Is("error"); s.Failure == nil || s.Failure.Class != "unauthorized" {
-		t.Errorf("the failure is %+v", s.Failure)
-	}
-	l.send("MOCK: text better")
 	l.Is("idle")
 }
 
@@ -108,35 +89,23 @@ func TestDialogStates(t *testing.T) {
 	l.Is("idle")
 }
 
-// TestRestartTakesUpTheConversation ends the program and starts it again: what
-// was said is still known, and states go on.
-func TestRestartTakesUpTheConversation(t *testing.T) {
+// TestLastMessage: the last message is the same after a restart, and is gone after /clear.
+func TestLastMessage(t *testing.T) {
 	l := newStateLab(t, Ready())
-	l.Is("idle")
-	_, err := l.Host.Call(l.Ctx, nil, "restart", l.Name) // the conversation is still empty
-	check(t, err)
 	l.Is("idle")
 	l.send("MOCK: text remember the lab")
 	l.See("● remember the lab")
 	l.Is("idle")
-	_, err = l.Host.Call(l.Ctx, nil, "restart", l.Name)
-	check(t, err)
+	l.Call("restart", l.Name)
 	l.Is("idle")
 	var last struct{ Text, Conversation string }
-	check(t, json.Unmarshal(l.call("last", l.Name, "--json"), &last)) // the same conversation, so its last message
+	check(t, json.Unmarshal(l.Call("last", l.Name, "--json"), &last))
 	if last.Text != "remember the lab" || last.Conversation != l.info().Conversation {
 		t.Errorf("the last message is %+v", last)
 	}
-	message := "MOCK: text and now"
-	l.send(message)
-	l.See("● and now")
-	if r := l.Asked(message, 0); !strings.Contains(string(r.Body), "remember the lab") {
-		t.Error("the conversation was not taken up")
-	}
-	l.Is("idle")
 	l.send("/clear")
-	l.until(func() bool { _, err := l.Host.Call(l.Ctx, nil, "last", l.Name); return err != nil }, func() string { return "a conversation that was cleared has a last message" })
-	_, err = l.Host.Call(l.Ctx, nil, "last", l.Name)
+	l.Poll(func() bool { _, err := l.Host.Call(l.Ctx, nil, "last", l.Name); return err != nil }, func() string { return "a conversation that was cleared has a last message" })
+	_, err := l.Host.Call(l.Ctx, nil, "last", l.Name)
 	var failure *host.Failure
 	if !errors.As(err, &failure) || failure.Status != 3 {
 		t.Errorf("after a clear: %v", err)
@@ -144,7 +113,7 @@ func TestRestartTakesUpTheConversation(t *testing.T) {
 	l.send("MOCK: text anew")
 	l.See("● anew")
 	l.Is("idle")
-	check(t, json.Unmarshal(l.call("last", l.Name, "--json"), &last))
+	check(t, json.Unmarshal(l.Call("last", l.Name, "--json"), &last))
 	if last.Text != "anew" || last.Conversation != l.info().Conversation {
 		t.Errorf("the last message is %+v", last)
 	}

@@ -24,7 +24,7 @@ type listed struct {
 func (l *lab) parts() []listed {
 	l.T.Helper()
 	var list []listed
-	check(l.T, json.Unmarshal([]byte(l.verb("transcript", l.Name)), &list))
+	check(l.T, json.Unmarshal([]byte(l.Text("transcript", l.Name)), &list))
 	return list
 }
 
@@ -37,7 +37,7 @@ type entry struct {
 func (l *lab) entries(words ...string) []entry {
 	l.T.Helper()
 	var all []entry
-	for line := range strings.Lines(l.verb(append([]string{"transcript", l.Name}, words...)...)) {
+	for line := range strings.Lines(l.Text(append([]string{"transcript", l.Name}, words...)...)) {
 		var e entry
 		check(l.T, json.Unmarshal([]byte(line), &e))
 		all = append(all, e)
@@ -96,7 +96,7 @@ func TestTranscripts(t *testing.T) {
 		t.Fatalf("parts: %s", got)
 	}
 	var told []string
-	for _, e := range l.told("transcript_saved") {
+	for _, e := range l.Events("transcript_saved") {
 		told = append(told, e.Reason)
 		if p := parts[e.N-1]; p.Lines != e.Lines || p.Conversation != e.Conversation {
 			t.Errorf("told %+v, listed %+v", e, p)
@@ -163,7 +163,7 @@ func (l *lab) holdsFiles(parts []listed) {
 	l.T.Helper()
 	kept := map[string]string{}
 	for _, p := range parts {
-		kept[p.Conversation] += l.verb("transcript", l.Name, jsonWord(p.N), "--raw")
+		kept[p.Conversation] += l.Text("transcript", l.Name, jsonWord(p.N), "--raw")
 	}
 	files, err := filepath.Glob(filepath.Join(l.home.Config, "projects", "*", "*.jsonl"))
 	check(l.T, err)

@@ -44,12 +44,12 @@ func TestAnotherUser(t *testing.T) {
 		s.Is("idle")
 		s.says("one")
 		s.asks("MOCK: bash id -u > " + isolate + ".txt")
-		s.respond("hook", "accepted", "accept")
+		s.Respond("hook", "accepted", "accept")
 		s.Is("idle")
 		if got, err := os.ReadFile(filepath.Join(l.home.Workspace, isolate+".txt")); err != nil || string(got) != strconv.Itoa(uid)+"\n" {
 			t.Errorf("%s: its tool ran as %q, %v", isolate, got, err)
 		}
-		if all := s.verb("transcript", isolate, "--since", "1:0"); !strings.Contains(all, "MOCK: text one") {
+		if all := s.Text("transcript", isolate, "--since", "1:0"); !strings.Contains(all, "MOCK: text one") {
 			t.Errorf("%s: its log has %q", isolate, all)
 		}
 	}
@@ -59,7 +59,7 @@ func TestAnotherUser(t *testing.T) {
 		s := l.with(isolate)
 		s.says("two")
 		before := s.info()
-		s.verb("restart", isolate)
+		s.Text("restart", isolate)
 		s.Is("idle")
 		if now := s.info(); now.Conversation != before.Conversation || now.PID == before.PID {
 			t.Errorf("%s: it was %+v, and is %+v", isolate, before, now)

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"berth/test/agents/host"
+	"berth/test/agents/testbed"
 )
 
 // cell is a way to answer a dialog and what comes of it: an outcome, or the
@@ -211,7 +212,7 @@ func (d *dialog) open(l *lab, i int, channel string) string {
 	l.send(message)
 	l.promptShown(d.kind)
 	if d.kind != "form" && l.info().Isolate != "none" {
-		l.promptUntil("one that a hook waits for", func(p shown) bool { return p.Channel == "hook" })
+		l.PromptUntil("one that a hook waits for", func(p testbed.Shown) bool { return p.Channel == "hook" })
 		if channel == "keys" {
 			l.byKeys()
 		}
@@ -224,7 +225,7 @@ func (d *dialog) after(l *lab, message, file string, c *cell) {
 	l.T.Helper()
 	if d.name == "MCP tool" && c.want == "accepted" {
 		l.promptShown("form")
-		l.respond("keys", "cancelled", "cancel")
+		l.Respond("keys", "cancelled", "cancel")
 	}
 	l.Is("idle")
 	l.See(prompt)
@@ -239,38 +240,30 @@ func (d *dialog) after(l *lab, message, file string, c *cell) {
 }
 
 // way responds in the words of a cell.
-func (l *lab) way(way string) (response, int) {
+func (l *lab) way(way string) (testbed.Response, int) {
 	l.T.Helper()
 	if strings.HasPrefix(way, "{") {
-		return l.try(way, "-")
+		return l.Try(way, "-")
 	}
 	first, rest, _ := strings.Cut(way, " ")
 	if first == "option" && (rest == "Yes" || rest == "No") { // which versions number otherwise
 		rest = l.optionTold(rest)
 	}
 	if rest == "" {
-		return l.try("", first)
+		return l.Try("", first)
 	}
-	return l.try("", first, rest)
+	return l.Try("", first, rest)
 }
 
 // optionTold is the number of the prompt's option that begins so.
 func (l *lab) optionTold(word string) string {
 	l.T.Helper()
-	p := l.promptUntil("one with its options", func(p shown) bool { return p.Ready })
+	p := l.PromptUntil("one with its options", func(p testbed.Shown) bool { return p.Ready })
 	return fmt.Sprint(1 + slices.IndexFunc(p.Options, func(o string) bool { return strings.HasPrefix(o, word) }))
 }
 
-// shown is what prompt says.
-type shown struct {
-	ID, Type, Channel, Title, Tool, Input string
-	Ready                                 bool
-	OnScreen                              bool `json:"on_screen"`
-	Options                               []string
-}
-
-func (l *lab) prompt() (shown, error) {
-	var p shown
+func (l *lab) prompt() (testbed.Shown, error) {
+	var p testbed.Shown
 	out, err := l.Host.Call(l.Ctx, nil, "prompt", l.Name)
 	if err == nil {
 		err = json.Unmarshal(out, &p)
@@ -278,22 +271,10 @@ func (l *lab) prompt() (shown, error) {
 	return p, err
 }
 
-// promptUntil waits for a prompt that is as wanted.
-func (l *lab) promptUntil(what string, is func(shown) bool) shown {
-	l.T.Helper()
-	l.Is("prompt")
-	var p shown
-	var err error
-	l.until(func() bool { p, err = l.prompt(); return err == nil && is(p) }, func() string {
-		return fmt.Sprintf("no prompt is %s: it is %+v, %v", what, p, err)
-	})
-	return p
-}
-
 // promptShown waits for a prompt of that kind on the screen.
-func (l *lab) promptShown(kind string) shown {
+func (l *lab) promptShown(kind string) testbed.Shown {
 	l.T.Helper()
-	return l.promptUntil("a "+kind+" on the screen", func(p shown) bool { return p.Type == kind && p.Ready && p.OnScreen })
+	return l.PromptUntil("a "+kind+" on the screen", func(p testbed.Shown) bool { return p.Type == kind && p.Ready && p.OnScreen })
 }
 
 // hooksWaiting are the processes of the hooks that wait for an answer.
@@ -326,7 +307,7 @@ func (l *lab) byKeys() {
 			l.T.Fatal(err)
 		}
 	}
-	l.promptUntil("answered by keys", func(p shown) bool { return p.Channel == "keys" && p.OnScreen })
+	l.PromptUntil("answered by keys", func(p testbed.Shown) bool { return p.Channel == "keys" && p.OnScreen })
 }
 
 // buildMCP makes the server that asks.
@@ -347,7 +328,7 @@ func toolsKnown(config string) string { return filepath.Join(filepath.Dir(config
 func (l *lab) offersTheModel(tool string) {
 	l.T.Helper()
 	tried := 0
-	l.until(func() bool {
+	l.Poll(func() bool {
 		tried++
 		message := fmt.Sprintf("MOCK: text try %d", tried)
 		l.send(message)

@@ -3,6 +3,7 @@
 package codex
 
 import (
+	"berth/test/agents/testbed"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -22,7 +23,7 @@ func questions() Seed {
 // TestQuestion answers one question and two in each way they offer.
 func TestQuestion(t *testing.T) {
 	l := newLab(t, questions())
-	l.await("idle")
+	l.Is("idle")
 	for i, c := range []struct {
 		scenario, outcome string
 		words             []string
@@ -41,7 +42,7 @@ func TestQuestion(t *testing.T) {
 			if s.Prompt.Type != "question" || s.Prompt.Channel != "keys" {
 				t.Errorf("it asks %+v", s.Prompt)
 			}
-			l.respond("keys", c.outcome, append([]string{"--prompt", s.Prompt.ID}, c.words...)...)
+			l.Respond("keys", c.outcome, append([]string{"--prompt", s.Prompt.ID}, c.words...)...)
 			if c.told != nil {
 				r := l.Asked(message, 1)
 				for _, told := range c.told {
@@ -50,7 +51,7 @@ func TestQuestion(t *testing.T) {
 					}
 				}
 			}
-			l.await("idle")
+			l.Is("idle")
 		})
 	}
 }
@@ -59,8 +60,8 @@ func TestQuestion(t *testing.T) {
 // after a turn it does not.
 func (l *lab) planMode() {
 	l.T.Helper()
-	l.confirmed("MOCK: text hello", "MOCK: text hello")
-	if n := l.give("/plan", "--command"); n.status != 0 {
+	l.Confirmed("MOCK: text hello", "MOCK: text hello")
+	if n := l.Nudge("/plan", "--command"); n.Status != 0 {
 		l.T.Fatalf("%+v %+v", n, n.Error)
 	}
 	l.See(`Plan mode \(shift`)
@@ -80,17 +81,17 @@ func TestPlan(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l := newLab(t, Ready())
-			l.await("idle")
+			l.Is("idle")
 			l.planMode()
 			s := l.asks("MOCK: plan")
-			if s.Prompt.Type != "plan" || s.Prompt.Text == nil || !strings.Contains(*s.Prompt.Text, "add a greeting") || len(s.Prompt.Options) != 3 {
+			if s.Prompt.Type != "plan" || !strings.Contains(s.Prompt.Text, "add a greeting") || len(s.Prompt.Options) != 3 {
 				t.Errorf("it asks %+v", s.Prompt)
 			}
-			l.respond("keys", c.outcome, append([]string{"--prompt", s.Prompt.ID}, c.words...)...)
+			l.Respond("keys", c.outcome, append([]string{"--prompt", s.Prompt.ID}, c.words...)...)
 			if c.after != "" {
 				l.Asked(c.after, 0)
 			}
-			l.await("idle")
+			l.Is("idle")
 			if c.name == "deny" {
 				l.See(`Plan mode \(shift`)
 			}
@@ -101,7 +102,7 @@ func TestPlan(t *testing.T) {
 // TestEdits: a patch to a file outside of the workspace is asked about.
 func TestEdits(t *testing.T) {
 	l := newLab(t, Ready())
-	l.await("idle")
+	l.Is("idle")
 	dir, err := os.MkdirTemp("/var/tmp", "berth-edit-") // a temporary folder may be written to without asking
 	check(t, err)
 	defer os.RemoveAll(dir)
@@ -118,14 +119,14 @@ func TestEdits(t *testing.T) {
 	} {
 		file := filepath.Join(dir, fmt.Sprintf("made-%d.txt", i))
 		s := l.asks("MOCK: edit " + file)
-		if s.Prompt.Tool == nil || *s.Prompt.Tool != "apply_patch" {
+		if s.Prompt.Tool != "apply_patch" {
 			t.Errorf("it asks %+v", s.Prompt)
 		}
 		if c.channel == "keys" {
 			s = l.asDrawn(s, c.words...)
 		}
-		l.respond(c.channel, c.outcome, append([]string{"--prompt", s.Prompt.ID}, c.words...)...)
-		l.await("idle")
+		l.Respond(c.channel, c.outcome, append([]string{"--prompt", s.Prompt.ID}, c.words...)...)
+		l.Is("idle")
 		if _, err := os.Stat(file); (err == nil) != c.made {
 			t.Errorf("%v: made is %v", c.words, err == nil)
 		}
@@ -134,13 +135,13 @@ func TestEdits(t *testing.T) {
 
 // asDrawn answers what only the dialog takes. The dialog shows where the edits go and
 // not the edits that were told: it is a prompt of its own, and nothing is answered yet.
-func (l *lab) asDrawn(s state, words ...string) state {
+func (l *lab) asDrawn(s testbed.Said, words ...string) testbed.Said {
 	l.T.Helper()
-	r, status := l.try(append([]string{"--prompt", s.Prompt.ID}, words...)...)
+	r, status := l.Try("", append([]string{"--prompt", s.Prompt.ID}, words...)...)
 	if status != 6 || r.Delivered || r.Outcome != "" || r.Error == nil || !strings.Contains(r.Error.Message, "was not answered: prompt "+name+" shows") {
 		l.T.Fatalf("respond %q: status %d, %+v; error %+v", words, status, r, r.Error)
 	}
-	now := l.await("prompt")
+	now := l.Is("prompt")
 	if now.Prompt == nil || now.Prompt.ID == s.Prompt.ID || !now.Prompt.OnScreen || !now.Prompt.Ready {
 		l.T.Fatalf("it asked %+v, and asks %+v", s.Prompt, now.Prompt)
 	}
@@ -153,26 +154,26 @@ func TestParallel(t *testing.T) {
 	for _, way := range []string{"hook", "keys"} {
 		t.Run(way, func(t *testing.T) {
 			l := newLab(t, Ready())
-			l.await("idle")
+			l.Is("idle")
 			if way == "keys" {
-				l.attach()
+				l.Attach()
 			}
-			l.nudge("MOCK: parallel 3")
+			l.Takes("MOCK: parallel 3")
 			refuse := "echo these begin with the very same words && touch p2.txt"
 			if way == "keys" { // a refusal ends the turn, so that the others would not be asked about
 				refuse = ""
 			}
 			order, last := []string{}, ""
 			for range 3 {
-				var s state
+				var s testbed.Said
 				deadline := time.Now().Add(patient)
-				for s = l.await("prompt"); s.Prompt == nil || s.Prompt.ID == last || s.Prompt.OnScreen != (way == "keys"); s = l.state() {
+				for s = l.Is("prompt"); s.Prompt == nil || s.Prompt.ID == last || s.Prompt.OnScreen != (way == "keys"); s = l.Said() {
 					if time.Now().After(deadline) {
 						t.Fatalf("no other prompt than %s: %+v", last, s)
 					}
 				}
 				last = s.Prompt.ID
-				input := *s.Prompt.Input
+				input := s.Prompt.Input
 				if slices.Contains(order, input) {
 					t.Fatalf("it asks %q again", input)
 				}
@@ -181,79 +182,20 @@ func TestParallel(t *testing.T) {
 				if input == refuse {
 					words[3] = "deny"
 				}
-				if r, status := l.try(words...); status != 0 || !r.Confirmed || r.Channel != way {
+				if r, status := l.Try("", words...); status != 0 || !r.Confirmed || r.Channel != way {
 					t.Fatalf("%v: status %d, %+v %+v", words, status, r, r.Error)
 				}
-				if r, status := l.try("--takeover", "--prompt", last, "accept"); status != 6 {
+				if r, status := l.Try("", "--takeover", "--prompt", last, "accept"); status != 6 {
 					t.Errorf("the same again: status %d, %+v", status, r)
 				}
 			}
 			t.Logf("asked in the order %q", order)
-			l.await("idle")
+			l.Is("idle")
 			for _, n := range []string{"1", "2", "3"} {
 				if l.Made("p"+n+".txt") == strings.Contains(refuse, "p"+n) {
 					t.Errorf("p%s.txt: made is %v", n, l.Made("p"+n+".txt"))
 				}
 			}
 		})
-	}
-}
-
-// TestTwoInARow: one answer never answers two dialogs.
-func TestTwoInARow(t *testing.T) {
-	for _, way := range []string{"hook", "keys"} {
-		t.Run(way, func(t *testing.T) {
-			l := newLab(t, Ready())
-			l.await("idle")
-			if way == "keys" {
-				l.attach()
-			}
-			one := l.asks("MOCK: bash2")
-			l.respond(way, "accepted", "--takeover", "--prompt", one.Prompt.ID, "accept")
-			l.Asked("MOCK: bash2", 1)
-			two := l.await("prompt")
-			if !l.Made("first.txt") || l.Made("second.txt") {
-				t.Errorf("first %v, second %v after one answer", l.Made("first.txt"), l.Made("second.txt"))
-			}
-			if two.Prompt == nil || two.Prompt.ID == one.Prompt.ID {
-				t.Fatalf("the second prompt is %+v", two.Prompt)
-			}
-			if r, status := l.try("--takeover", "--prompt", one.Prompt.ID, "accept"); status != 6 {
-				t.Errorf("the first again: status %d, %+v", status, r)
-			}
-			l.respond(way, "denied", "--takeover", "--prompt", two.Prompt.ID, "deny")
-			l.await("idle")
-			if l.Made("second.txt") {
-				t.Error("an answer to the first allowed the second, or a refusal did")
-			}
-		})
-	}
-}
-
-// TestPersonFirst: a person answers at the dialog, and an answer that comes
-// behind it answers nothing.
-func TestPersonFirst(t *testing.T) {
-	l := newLab(t, Ready())
-	l.await("idle")
-	person := l.attach()
-	for i, key := range []string{"y", "3"} {
-		file := fmt.Sprintf("file-%d", i)
-		s := l.asks("MOCK: bash mkdir " + file)
-		l.See(asksRun, foot)
-		typed := len(l.told("input"))
-		check(t, person.Type(key))
-		for deadline := time.Now().Add(patient); len(l.told("input")) == typed; { // until the key has reached the terminal
-			if time.Now().After(deadline) {
-				t.Fatalf("%q did not arrive", key)
-			}
-		}
-		r, status := l.try("--takeover", "--prompt", s.Prompt.ID, "accept")
-		if status != 6 || r.Confirmed {
-			t.Errorf("behind %q: status %d, %+v", key, status, r)
-		}
-		l.await("idle")
-		if l.Made(file) != (key == "y") {
-			t.Errorf("%q: made is %v", key, l.Made(file))
-		}
 	}
 }

@@ -12,25 +12,25 @@ import (
 // conversation is kept, and each message is in one part.
 func TestTranscripts(t *testing.T) {
 	l := newLab(t, Ready())
-	l.await("idle")
-	l.confirmed("MOCK: text one", "MOCK: text one")
-	if n := l.give("/compact", "--command"); n.status != 0 {
+	l.Is("idle")
+	l.Confirmed("MOCK: text one", "MOCK: text one")
+	if n := l.Nudge("/compact", "--command"); n.Status != 0 {
 		t.Fatalf("%+v %+v", n, n.Error)
 	}
 	l.See("Context compacted")
-	l.await("idle")
-	l.confirmed("MOCK: text two", "MOCK: text two")
-	if n := l.give("/new", "--command"); n.status != 0 {
+	l.Is("idle")
+	l.Confirmed("MOCK: text two", "MOCK: text two")
+	if n := l.Nudge("/new", "--command"); n.Status != 0 {
 		t.Fatalf("%+v %+v", n, n.Error)
 	}
 	l.See("mock-model default")
-	l.confirmed("MOCK: text three", "MOCK: text three")
+	l.Confirmed("MOCK: text three", "MOCK: text three")
 	var parts []struct {
 		N, Lines int
 		Reason   string
 		Live     bool
 	}
-	check(t, json.Unmarshal(l.call("transcript", name), &parts))
+	check(t, json.Unmarshal(l.Call("transcript", name), &parts))
 	story := ""
 	for _, p := range parts {
 		if p.Live {
@@ -42,7 +42,7 @@ func TestTranscripts(t *testing.T) {
 		t.Errorf("parts: %s", story)
 	}
 	for i, message := range []string{"MOCK: text one", "MOCK: text two", "MOCK: text three"} {
-		if i < len(parts) && !strings.Contains(string(l.call("transcript", name, string(rune('1'+i)))), message) {
+		if i < len(parts) && !strings.Contains(string(l.Call("transcript", name, string(rune('1'+i)))), message) {
 			t.Errorf("part %d has no %q", i+1, message)
 		}
 	}
@@ -52,14 +52,14 @@ func TestTranscripts(t *testing.T) {
 // prompt of its own.
 func TestSubagent(t *testing.T) {
 	l := newLab(t, Ready())
-	l.await("idle")
-	l.nudge("MOCK: agent MOCK: bash touch by-agent.txt")
-	s := l.await("prompt")
-	if s.Prompt.Input == nil || *s.Prompt.Input != "touch by-agent.txt" {
+	l.Is("idle")
+	l.Takes("MOCK: agent MOCK: bash touch by-agent.txt")
+	s := l.Is("prompt")
+	if s.Prompt.Input != "touch by-agent.txt" {
 		t.Errorf("it asks %+v", s.Prompt)
 	}
-	l.respond("hook", "accepted", "accept")
-	l.await("idle")
+	l.Respond("hook", "accepted", "accept")
+	l.Is("idle")
 	if !l.Made("by-agent.txt") {
 		t.Error("accepted, and it did not run")
 	}

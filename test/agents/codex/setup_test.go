@@ -40,20 +40,20 @@ func TestSetup(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l := newLab(t, c.seed, "--groom", "manual")
-			s := l.await("prompt")
+			s := l.Is("prompt")
 			kind := s.Prompt.Type
-			if s.Prompt.Subtype != nil {
-				kind += " " + *s.Prompt.Subtype
+			if s.Prompt.Subtype != "" {
+				kind += " " + s.Prompt.Subtype
 			}
 			if kind != c.kind || len(s.Prompt.Options) < 2 || s.Prompt.OptionsFallback || !s.Prompt.OnScreen {
 				t.Fatalf("it asks %+v", s.Prompt)
 			}
-			l.respond("keys", c.outcome, append([]string{"--prompt", s.Prompt.ID}, c.words...)...)
+			l.Respond("keys", c.outcome, append([]string{"--prompt", s.Prompt.ID}, c.words...)...)
 			if c.then != "idle" {
 				l.See(c.then)
 				return
 			}
-			l.await("idle")
+			l.Is("idle")
 			if strings.HasPrefix(c.kind, "setup model") {
 				return // that model's tools are others
 			}
@@ -69,10 +69,10 @@ func TestSetup(t *testing.T) {
 // is at rest before it listens: for that the message may wait.
 func (l *lab) works() {
 	l.T.Helper()
-	l.call("nudge", name, "--queue", "--", "MOCK: text hello")
+	l.Call("nudge", name, "--queue", "--", "MOCK: text hello")
 	l.Asked("MOCK: text hello", 0)
 	l.See("• hello")
-	l.await("idle")
+	l.Is("idle")
 }
 
 // TestGroom: what may be answered without asking anybody is, and nothing else.
@@ -80,12 +80,12 @@ func TestGroom(t *testing.T) {
 	update := Seed{Update: true, Git: true}
 	t.Run("auto", func(t *testing.T) {
 		l := newLab(t, update, "--trust")
-		l.await("idle")
+		l.Is("idle")
 		l.works()
 	})
 	t.Run("not trusted", func(t *testing.T) {
 		l := newLab(t, Seed{Git: true})
-		if s := l.await("prompt"); s.Prompt.Subtype == nil || *s.Prompt.Subtype != "trust" {
+		if s := l.Is("prompt"); s.Prompt.Subtype != "trust" {
 			t.Errorf("it asks %+v", s.Prompt)
 		}
 	})
@@ -93,15 +93,15 @@ func TestGroom(t *testing.T) {
 		seed := Ready()
 		seed.Model = "gpt-5.5"
 		l := newLab(t, seed)
-		l.await("idle")
+		l.Is("idle")
 		l.See("GPT-5.5 default")
-		if told := l.told("groom"); len(told) != 1 || told[0].Answer != "deny" {
+		if told := l.Events("groom"); len(told) != 1 || told[0].Answer != "deny" {
 			t.Errorf("the model's offer: %+v", told)
 		}
 	})
 	t.Run("pristine", func(t *testing.T) {
 		l := newLab(t, Ready(), "--groom", "pristine")
-		l.await("idle")
+		l.Is("idle")
 		l.works()
 		entries, err := os.ReadDir(filepath.Join(l.home.Config, "sessions"))
 		if err != nil || len(entries) == 0 {
@@ -114,28 +114,28 @@ func TestGroom(t *testing.T) {
 // somebody, told to nobody, and kept for all sessions.
 func TestSignIn(t *testing.T) {
 	l := newLab(t, Seed{Trusted: true, Login: true})
-	s := l.await("prompt")
-	if s.Prompt.Subtype == nil || *s.Prompt.Subtype != "login_method" || len(s.Prompt.Options) != 3 {
+	s := l.Is("prompt")
+	if s.Prompt.Subtype != "login_method" || len(s.Prompt.Options) != 3 {
 		t.Fatalf("it asks %+v", s.Prompt)
 	}
-	l.respond("keys", "answered", "option", "3")
+	l.Respond("keys", "answered", "option", "3")
 	l.See("Use an OpenAI API key")
-	l.respond("keys", "answered", "option", "1")
+	l.Respond("keys", "answered", "option", "1")
 	l.See("Paste or type your API key")
-	s = l.await("prompt")
-	if s.Prompt.Subtype == nil || *s.Prompt.Subtype != "api_key" {
+	s = l.Is("prompt")
+	if s.Prompt.Subtype != "api_key" {
 		t.Fatalf("it asks %+v", s.Prompt)
 	}
-	if r, status := l.try("text", l.home.Key); status != 8 {
+	if r, status := l.Try("", "text", l.home.Key); status != 8 {
 		t.Errorf("a key as an answer: status %d, %+v", status, r)
 	}
 	check(t, l.Type(l.Ctx, l.home.Key))
 	l.See("sk-lab")
-	if out := string(l.call("prompt", name, "--full")); strings.Contains(out, l.home.Key) {
+	if out := string(l.Call("prompt", name, "--full")); strings.Contains(out, l.home.Key) {
 		t.Errorf("the prompt tells the key: %s", out)
 	}
 	check(t, l.Press(l.Ctx, "Enter"))
-	l.await("idle")
+	l.Is("idle")
 	l.works()
 	if auth, err := os.ReadFile(filepath.Join(l.home.Config, "auth.json")); err != nil || !strings.Contains(string(auth), l.home.Key) {
 		t.Errorf("the key is not kept where other sessions find it: %v", err)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"berth/test/agents/host"
+	"berth/test/agents/testbed"
 )
 
 // rounds is how many messages are given around the appearance of a confirmation,
@@ -38,16 +39,16 @@ func TestNudgeAgainstAConfirmation(t *testing.T) {
 		// Every 10 ms once in a long run, in no order that the machine's load could follow.
 		offset := from + (to-from)*time.Duration(i*73%rounds())/time.Duration(rounds())
 		ran, message := fmt.Sprintf("ran-%d.txt", i), fmt.Sprintf("MOCK: text message %d", i)
-		late := make(chan nudged, 1)
+		late := make(chan testbed.Nudged, 1)
 		go func() {
 			time.Sleep(offset - from)
-			late <- l.nudge(message)
+			late <- l.Nudge(message)
 		}()
 		time.Sleep(-from)
 		l.person("MOCK: shell touch " + ran)
 		got := <-late
 		counts[fate(got)]++
-		l.promptUntil("the confirmation", func(p shown) bool {
+		l.PromptUntil("the confirmation", func(p testbed.Shown) bool {
 			return p.Type == "permission" && p.Ready && p.OnScreen && strings.Contains(p.Input, ran)
 		})
 		if l.Made(ran) {
@@ -71,7 +72,7 @@ func TestNudgeAgainstAConfirmation(t *testing.T) {
 // came says what is wrong about where a message is: one that was confirmed reached
 // the model once, or was kept by Gemini for the end of the turn, which puts it
 // into the composer when that is refused; any other did not.
-func (l *lab) came(got nudged, message string) string {
+func (l *lab) came(got testbed.Nudged, message string) string {
 	l.T.Helper()
 	kept := got.Evidence == "screen:queue"
 	if got.Confirmed {
@@ -133,7 +134,7 @@ func (l *lab) types(text string) {
 }
 
 // fate says what became of a message.
-func fate(n nudged) string {
+func fate(n testbed.Nudged) string {
 	if n.Error == nil {
 		return "delivered"
 	}
@@ -170,7 +171,7 @@ func TestNudgeSizes(t *testing.T) {
 			text.WriteString(pieces[random.IntN(len(pieces))])
 		}
 		message := strings.TrimSpace(text.String())
-		l.confirmed(message, message)
+		l.Confirmed(message, message)
 		if t.Failed() {
 			return
 		}

@@ -3,8 +3,6 @@
 package gemini
 
 import (
-	"encoding/json"
-	"errors"
 	"maps"
 	"os"
 	"slices"
@@ -12,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"berth/test/agents/host"
 	"berth/test/agents/modelapi/generate"
 	"berth/test/agents/testbed"
 )
@@ -78,7 +75,8 @@ func prepare(t *testing.T, seed Seed) *lab {
 	var err error
 	l.home, err = NewHome(l.Dir, seed)
 	check(t, err)
-	l.Workspace = l.home.Workspace
+	l.Home, l.Workspace = l.home.Dir, l.home.Workspace
+	l.Evident = l.evident
 	return l
 }
 
@@ -120,80 +118,9 @@ func (l *lab) listens() {
 	}
 }
 
-// nudged is what nudge answers, and the status it ends with.
-type nudged struct {
-	Delivered, Confirmed bool
-	Queued               bool
-	QueueID              string `json:"queue_id"`
-	Nudge, Evidence      string
-	ArrivedAs            string  `json:"arrived_as"`
-	StateBefore          string  `json:"state_before"`
-	State                *string `json:"state"`
-	LastMessage          *string `json:"last_message"`
-	Error                *failed
-	status               int
-}
-
-type failed struct {
-	Code, Message string
-	Details       map[string]any
-}
-
-// nudge gives a message over standard input, so that no shell and no word
-// splitting is between.
-func (l *lab) nudge(text string, flags ...string) nudged {
-	l.T.Helper()
-	var n nudged
-	n.status = l.verb(&n, []byte(text), append(append([]string{"nudge"}, flags...), l.Name, "-")...)
-	return n
-}
-
-// verb runs a verb that may fail and reads its last line.
-func (l *lab) verb(into any, stdin []byte, words ...string) (status int) {
-	l.T.Helper()
-	out, err := l.Host.Call(l.Ctx, stdin, words...)
-	var failure *host.Failure
-	switch {
-	case errors.As(err, &failure):
-		status = failure.Status
-	case err != nil:
-		l.T.Fatal(err)
-	}
-	for line := range strings.Lines(string(out)) {
-		check(l.T, json.Unmarshal([]byte(line), into))
-	}
-	return status
-}
-
 // evident says whether that is what confirms a message: the hook. In a folder that
 // is not trusted none runs, and on a machine that is busy it may come later than
 // the title can be believed.
 func (l *lab) evident(evidence string) bool {
 	return evidence == "title:✦, and the composer is empty" || evidence == "hook:BeforeAgent" && !l.distrusted
-}
-
-// confirmed gives a message and demands that it is confirmed, and that the model
-// has it once, as it is typed.
-func (l *lab) confirmed(text, arrives string) {
-	l.T.Helper()
-	started := time.Now()
-	n := l.nudge(text, "--wait", "--timeout", patient.String())
-	if n.status != 0 || !n.Confirmed || !l.evident(n.Evidence) {
-		l.T.Fatalf("%.60q (%d bytes): %+v %+v", text, len(text), n, n.Error)
-	}
-	if as := testbed.ArrivedAs(text, arrives); n.ArrivedAs != as {
-		l.T.Errorf("%.60q arrived as %q, and is told as %s", text, arrives, n.ArrivedAs)
-	}
-	if got := l.API.Arrivals(arrives); got != 1 {
-		last := ""
-		for _, r := range l.API.Requests() {
-			if texts := r.Texts; len(texts) > 0 {
-				last = texts[len(texts)-1]
-			}
-		}
-		l.T.Errorf("%.60q (%d bytes) arrived %d times; the last to arrive was %.80q (%d bytes)", text, len(text), got, last, len(last))
-	}
-	if took := time.Since(started); took > 5*time.Second {
-		l.T.Logf("%.40q took %s", text, took)
-	}
 }

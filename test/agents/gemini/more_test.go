@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"berth/test/agents/host"
+	"berth/test/agents/testbed"
 )
 
 // begin has a session of the real program, with these flags of new.
@@ -35,31 +36,6 @@ func (l *lab) files() (names []string) {
 	return names
 }
 
-// TestIsolateNone: without hooks title and screen tell, and nothing of the user's
-// is another's.
-func TestIsolateNone(t *testing.T) {
-	l := begin(t, Ready(), nil, "--isolate", "none")
-	l.distrusted = true // no hook of ours runs
-	l.Is("idle")
-	l.confirmed("MOCK: text without hooks", "MOCK: text without hooks")
-	l.asks("MOCK: shell touch one.txt", "permission")
-	l.respond("denied", "deny")
-	l.Is("idle")
-	l.asks("MOCK: shell touch two.txt", "permission")
-	l.respond("accepted", "accept")
-	l.Is("idle")
-	if l.Made("one.txt") || !l.Made("two.txt") {
-		t.Errorf("one %v, two %v", l.Made("one.txt"), l.Made("two.txt"))
-	}
-	l.asks("MOCK: ask 1", "question")
-	l.respond("answered", "option 2")
-	l.Is("idle")
-	l.ModelGot("MOCK: ask 1", "Green")
-	if events := l.History(l.Ctx); strings.Contains(events, `"type":"hook"`) {
-		t.Error("hooks ran")
-	}
-}
-
 // TestIsolateFull: a home of the session's own, that shares what is needed to log
 // in and nothing else.
 func TestIsolateFull(t *testing.T) {
@@ -67,7 +43,7 @@ func TestIsolateFull(t *testing.T) {
 	l.ReachesOut = true
 	l.Is("idle")
 	before := l.files()
-	l.confirmed("MOCK: text in its own home", "MOCK: text in its own home")
+	l.Confirmed("MOCK: text in its own home", "MOCK: text in its own home")
 	l.asks("MOCK: shell touch one.txt", "permission")
 	l.respond("accepted", "accept")
 	l.Is("idle")
@@ -91,7 +67,7 @@ func TestLogin(t *testing.T) {
 	if r, status := l.try("option 2"); status != 0 && status != 9 || r.Outcome != "answered" {
 		t.Fatalf("status %d, %+v %+v", status, r, r.Error)
 	}
-	p := l.promptUntil("for the key", func(p shown) bool { return p.Subtype == "api_key" && p.Ready && p.OnScreen })
+	p := l.PromptUntil("for the key", func(p testbed.Shown) bool { return p.Subtype == "api_key" && p.Ready && p.OnScreen })
 	l.refused(noDriver, "text "+l.home.Key, "--prompt", p.ID) // it would be written down
 	// It starts up behind its dialog, and empties that once it has.
 	for deadline := time.Now().Add(patient); !strings.Contains(l.History(l.Ctx), `"event":"SessionStart"`); {
@@ -109,7 +85,7 @@ func TestLogin(t *testing.T) {
 	time.Sleep(time.Second) // Enter knows of it later than it is drawn, and nothing shows when
 	l.key("Enter")
 	l.Is("idle")
-	l.confirmed("MOCK: text logged in", "MOCK: text logged in")
+	l.Confirmed("MOCK: text logged in", "MOCK: text logged in")
 	if strings.Contains(l.History(l.Ctx), l.home.Key) {
 		t.Error("the key stands in the events")
 	}
@@ -128,35 +104,20 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// TestQueueAndResume: messages are kept while it works, each for a turn of its
-// own, and a new session takes the folder's last conversation up.
-func TestQueueAndResume(t *testing.T) {
+// TestResume: a new session resumes the folder's last conversation.
+func TestResume(t *testing.T) {
 	l := prepare(t, Ready())
 	check(t, os.Mkdir(filepath.Join(l.home.Files, "tmp"), 0o700)) // where Gemini has its chats, and sessions share them
 	check(t, l.Host.Start())
 	l.start("lab", nil)
 	l.Is("idle")
-	if n := l.nudge("MOCK: slow 20 100"); n.status != 0 {
-		t.Fatalf("%+v %+v", n, n.Error)
-	}
-	for _, message := range []string{"MOCK: text first of two", "MOCK: text second of two"} {
-		if n := l.nudge(message, "--queue"); n.status != 0 || !n.Queued {
-			t.Fatalf("%+v %+v", n, n.Error)
-		}
-	}
-	l.See("✦ second of two")
-	l.Is("idle")
-	for _, message := range []string{"MOCK: text first of two", "MOCK: text second of two"} {
-		if n := l.API.Arrivals(message); n != 1 {
-			t.Errorf("%s arrived %d times", message, n)
-		}
-	}
+	l.Confirmed("MOCK: text the last words", "MOCK: text the last words")
 	_, err := l.Host.Call(l.Ctx, nil, "kill", l.Name)
 	check(t, err)
 	l.start("again", nil, "--resume", "latest")
 	l.Is("idle")
-	l.confirmed("MOCK: text and now", "MOCK: text and now")
-	l.ModelGot("MOCK: text and now", "second of two")
+	l.Confirmed("MOCK: text and now", "MOCK: text and now")
+	l.ModelGot("MOCK: text and now", "the last words")
 }
 
 // TestRefusalIsRest measures how long after the key of a refusal it is idle.

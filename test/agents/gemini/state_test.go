@@ -7,28 +7,6 @@ import (
 	"testing"
 )
 
-// TestTurn follows a session through a turn, with what was said and what it took.
-func TestTurn(t *testing.T) {
-	l := newLab(t, Ready())
-	l.Is("idle")
-	n := l.nudge("MOCK: text hello there", "--wait")
-	if n.status != 0 || !n.Confirmed || n.LastMessage == nil || *n.LastMessage != "hello there" {
-		t.Fatalf("%+v %+v", n, n.Error)
-	}
-	if n := l.nudge("MOCK: slow 20 100"); n.status != 0 {
-		t.Fatalf("%+v %+v", n, n.Error)
-	}
-	l.Is("working")
-	l.Is("idle")
-	out, err := l.Host.Call(l.Ctx, nil, "last", l.Name, "--json")
-	check(t, err)
-	for _, want := range []string{"slow end", `"input_tokens":18`, `"cache_read_input_tokens":7`, `"requests":1`} {
-		if !strings.Contains(string(out), want) {
-			t.Errorf("last has no %s: %s", want, out)
-		}
-	}
-}
-
 const asksShell = `Allow execution of \[`
 
 // TestTrust answers the question whom to trust in each way. The program asks to
@@ -43,7 +21,7 @@ func TestTrust(t *testing.T) {
 			if s.Prompt == nil || s.Prompt.Type != "permission" || s.Prompt.Subtype != "trust" || len(s.Prompt.Options) != 3 {
 				t.Fatalf("trust is asked as %+v", s.Prompt)
 			}
-			if n := l.nudge("not now"); n.Error == nil || n.Error.Code != "AGENT_BUSY" {
+			if n := l.Nudge("not now"); n.Error == nil || n.Error.Code != "AGENT_BUSY" {
 				t.Errorf("a message before the answer: %+v %+v", n, n.Error)
 			}
 			l.respond(c.outcome, c.way)
@@ -63,7 +41,7 @@ func TestTrust(t *testing.T) {
 				l.distrusted = true
 				t.Log("it did not ask to be started again")
 			}
-			l.confirmed("MOCK: text in the folder", "MOCK: text in the folder")
+			l.Confirmed("MOCK: text in the folder", "MOCK: text in the folder")
 		})
 	}
 }
@@ -77,5 +55,5 @@ func TestTrustGiven(t *testing.T) {
 	if states := l.states(); states != "starting idle" {
 		t.Errorf("states %s", states)
 	}
-	l.confirmed("MOCK: text trusted", "MOCK: text trusted")
+	l.Confirmed("MOCK: text trusted", "MOCK: text trusted")
 }

@@ -3,6 +3,7 @@
 package gemini
 
 import (
+	"berth/test/agents/testbed"
 	"fmt"
 	"strings"
 	"testing"
@@ -142,30 +143,6 @@ func (d *dialog) test(t *testing.T) {
 	}
 }
 
-// TestTwoInARow: one answer never answers two dialogs.
-func TestTwoInARow(t *testing.T) {
-	l := newLab(t, Ready())
-	l.Is("idle")
-	for _, way := range []struct{ message, first, second string }{
-		{"MOCK: shell2", "first.txt", "second"}, {"MOCK: parallel", "p1.txt", "p2"},
-	} {
-		l.asks(way.message, "permission")
-		// The second call's question may come first, and is put behind the first's.
-		one := l.promptUntil("the first", func(p shown) bool { return p.Ready && p.OnScreen && strings.Contains(p.Input, way.first) })
-		l.respond("accepted", "accept", "--prompt", one.ID)
-		two := l.promptUntil("the second", func(p shown) bool { return p.ID != one.ID && p.Ready && p.OnScreen })
-		if !l.Made(way.first) && way.message == "MOCK: shell2" || l.Made(way.second) {
-			t.Fatalf("%s: first %v, second %v after one answer", way.message, l.Made(way.first), l.Made(way.second))
-		}
-		l.refused("STALE_PROMPT", "accept", "--prompt", one.ID)
-		l.respond("denied", "deny", "--prompt", two.ID)
-		l.Is("idle")
-		if l.Made(way.second) || !l.Made(way.first) {
-			t.Fatalf("%s: first %v, second %v at the end", way.message, l.Made(way.first), l.Made(way.second))
-		}
-	}
-}
-
 // TestLoop answers the question about a loop. Gemini goes on by itself beside it,
 // finds the loop again, and asks again: in place of the first question or behind
 // it, once or twice. An answer is that of one question or of none.
@@ -193,15 +170,15 @@ func TestLoop(t *testing.T) {
 	if l.Is("idle"); answered == 0 {
 		t.Error("no answer was confirmed")
 	}
-	l.confirmed("MOCK: text and on", "MOCK: text and on")
+	l.Confirmed("MOCK: text and on", "MOCK: text and on")
 }
 
 // promptOrIdle waits for a prompt on the screen, or for a rest that lasts: nil.
-func (l *lab) promptOrIdle() *shown {
+func (l *lab) promptOrIdle() *testbed.Shown {
 	l.T.Helper()
 	for rested, deadline := 0, time.Now().Add(2*patient); time.Now().Before(deadline); {
-		var p shown
-		if status := l.verb(&p, nil, "prompt", l.Name); status == 0 && p.Ready && p.OnScreen {
+		var p testbed.Shown
+		if status := l.Verb(&p, "", "prompt", l.Name); status == 0 && p.Ready && p.OnScreen {
 			return &p
 		}
 		if rested++; l.Said().State != "idle" {
@@ -211,7 +188,7 @@ func (l *lab) promptOrIdle() *shown {
 			return nil
 		}
 		var told struct{}
-		l.verb(&told, nil, "wait", l.Name, "--until", "prompt", "--timeout", "2s")
+		l.Verb(&told, "", "wait", l.Name, "--until", "prompt", "--timeout", "2s")
 	}
 	l.T.Fatal("it neither asks nor rests")
 	return nil
@@ -222,7 +199,7 @@ func (l *lab) promptOrIdle() *shown {
 func TestBegun(t *testing.T) {
 	l := newLab(t, Ready())
 	l.Is("idle")
-	begin := func(message string, keys ...string) shown {
+	begin := func(message string, keys ...string) testbed.Shown {
 		l.See(empty)
 		p := l.asks(message, "question")
 		l.listens()

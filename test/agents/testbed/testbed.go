@@ -68,8 +68,10 @@ type Lab struct {
 
 	// Patient bounds each wait; only a busy machine needs all of it.
 	Patient time.Duration
-	// Workspace is the folder that the agent works in.
-	Workspace string
+	// Home and Workspace are the agent's home folder and the folder that it works in.
+	Home, Workspace string
+	// Evident reports whether this evidence confirms a message.
+	Evident func(evidence string) bool
 	// Refused are hosts that the agent always tries at its start, whatever its settings are.
 	Refused []string
 	// ReachesOut lets the agent try hosts other than the API; each try fails.
@@ -198,13 +200,10 @@ func (l *Lab) ModelGot(message, text string) {
 
 // Said is the part of the verb state's output that the tests of several agents check.
 type Said struct {
-	State  string
-	Tier   int
-	Cause  string
-	Prompt *struct {
-		ID, Type, Subtype, Tool, Title, Input string
-		Options                               []string
-	}
+	State   string
+	Tier    int
+	Cause   string
+	Prompt  *Shown
 	Failure *struct{ Class, Text string }
 }
 
