@@ -51,9 +51,13 @@ func (a Answer) Named(p *Request) (Answer, error) {
 			continue
 		}
 		q := p.Questions[i]
-		if n := q.option(pick.Text); n > 0 {
+		n := q.option(pick.Text)
+		if n > 0 {
 			pick.Options, pick.Text = []int{n}, ""
 			continue
+		}
+		if n < 0 {
+			return a, fmt.Errorf("%w: question %d (%s) has several options %q that differ in letter case. Name one by number: %s", ErrAnswer, i+1, q.Header, strings.TrimSpace(pick.Text), q.list())
 		}
 		if !q.MultiSelect || !strings.Contains(pick.Text, ",") {
 			continue
@@ -61,7 +65,7 @@ func (a Answer) Named(p *Request) (Answer, error) {
 		var options []int
 		for name := range strings.SplitSeq(pick.Text, ",") {
 			n := q.option(name)
-			if n == 0 {
+			if n <= 0 {
 				return a, fmt.Errorf("%w: question %d (%s) has no option %q. Its options are %s. Name them by number or label, or put words of your own into quotes",
 					ErrAnswer, i+1, q.Header, strings.TrimSpace(name), q.list())
 			}
@@ -72,10 +76,23 @@ func (a Answer) Named(p *Request) (Answer, error) {
 	return a, nil
 }
 
-// option is the number of the option with that label, from 1; 0 when there is
-// none.
+// option is the number of the option with that label, from 1; 0 when there is none. Letter case
+// makes no difference, but where it alone tells two options apart: then it is -1 without it.
 func (q *Question) option(label string) int {
-	return slices.IndexFunc(q.Options, func(o string) bool { return strings.EqualFold(o, strings.TrimSpace(label)) }) + 1
+	label = strings.TrimSpace(label)
+	if n := slices.Index(q.Options, label); n >= 0 {
+		return n + 1
+	}
+	found := 0
+	for i, o := range q.Options {
+		if strings.EqualFold(o, label) {
+			if found > 0 {
+				return -1
+			}
+			found = i + 1
+		}
+	}
+	return found
 }
 
 // list are the options with their numbers.
@@ -158,12 +175,4 @@ type Step struct {
 type KeyAnswer struct {
 	Steps   []Step
 	Outcome string
-}
-
-// Answerer is a Driver that knows how its agent is answered. It is pure.
-type Answerer interface {
-	// Verdict is the answer for the hook that waits, whose payload is given.
-	Verdict(p *Request, a Answer, payload []byte) (Verdict, error)
-	// Keys is the answer at the dialog that is on the screen.
-	Keys(p *Request, a Answer, d *Dialog) (KeyAnswer, error)
 }

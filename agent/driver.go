@@ -42,26 +42,6 @@ type Driver interface {
 	Table() Table
 }
 
-// Namer is a Driver whose agent asks without saying which of its tool calls it
-// asks about.
-type Namer interface {
-	// Names is the asked fact's prompt, completed with the tool call that has not
-	// come back; nil when the prompt is not about that call.
-	Names(asked, call *Fact) *Request
-}
-
-// Mute is a Driver that can't give some answers: its program reports that it asks, but not how
-// to answer.
-type Mute interface {
-	Unanswerable(*Request) bool
-}
-
-// Measurer is a Driver that was measured with these versions of its agent, the
-// newest first.
-type Measurer interface {
-	MeasuredVersions() []string
-}
-
 // Move is a change of what is believed of an agent.
 type Move string
 

@@ -5,30 +5,6 @@ import (
 	"io/fs"
 )
 
-// Launcher is a Driver that knows how to start its agent. It is pure.
-type Launcher interface {
-	// Command is what is run when nobody says otherwise.
-	Command() []string
-	// Launch says how to start the agent so that it can be followed. Its errors
-	// wrap ErrStart or ErrNoConversation where the caller can do something about
-	// them.
-	Launch(Start) (Launch, error)
-}
-
-// Recaller is a Launcher that knows where its agent keeps what was said. It is
-// pure.
-type Recaller interface {
-	// Recalls says whether the conversation can be taken up, of an agent whose
-	// logs are there, see Launch.
-	Recalls(disk fs.FS, logFiles, conversation string) bool
-}
-
-// Chooser is a Launcher whose agent chooses the ids of its conversations itself:
-// they are known when it tells them.
-type Chooser interface {
-	ChoosesConversations()
-}
-
 var (
 	// ErrStart: the agent cannot be started from what was given. What wraps it
 	// says what to change.

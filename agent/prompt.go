@@ -69,7 +69,7 @@ type Request struct {
 	Text            *string         `json:"text"` // of a plan, a question or a notice; of a permission, its input's other fields
 	URL             *string         `json:"url"`  // to be opened in a browser
 	Options         []string        `json:"options"`
-	OptionsFallback bool            `json:"options_fallback"` // not read off the screen but known from elsewhere
+	OptionsFallback bool            `json:"options_fallback"` // not read off the screen: of a permission or a plan they are not known yet
 	Questions       []Question      `json:"questions"`
 	QuestionCurrent int             `json:"question_current"` // len(Questions) on the page that confirms
 	Schema          json.RawMessage `json:"schema,omitempty"` // of a form
@@ -87,12 +87,15 @@ type Request struct {
 	Lines     []string `json:"-"`
 	// Raw is the tool's input as the agent told it; empty when only the dialog did.
 	Raw json.RawMessage `json:"-"`
+	// Alike: its dialog alone tells of it, and another one may look the same.
+	Alike bool `json:"-"`
 }
 
 // Sign sets Digest, a hash of what a person reads before answering: the prompt's type,
 // subagent, tool with its whole input, texts, questions and options. It covers the answers on
-// the page that confirms several of them, and the options of a notice. It leaves out text that
-// changes or is typed while a notice or a login is open.
+// the page that confirms several of them. It leaves out text that changes or is typed while a
+// login, or a notice without options, is open. Where another dialog may look the same, it
+// covers the id.
 func (p *Request) Sign() {
 	all := struct {
 		Type                                          PromptType
@@ -100,14 +103,18 @@ func (p *Request) Sign() {
 		Raw, Schema                                   json.RawMessage
 		Options                                       []string
 		Questions                                     []Question
+		ID                                            string `json:",omitempty"`
 	}{
-		p.Type, p.Subtype, p.Agent, p.Tool, p.Title, &p.FullInput, p.Text, p.URL, p.Raw, p.Schema, p.Options, p.Questions,
+		p.Type, p.Subtype, p.Agent, p.Tool, p.Title, &p.FullInput, p.Text, p.URL, p.Raw, p.Schema, p.Options, p.Questions, "",
+	}
+	if p.Alike {
+		all.ID = p.ID
 	}
 	if p.Input == nil {
 		all.Input = nil
 	}
 	switch {
-	case p.Type == PromptNotice:
+	case p.Type == PromptNotice && len(p.Options) == 0:
 		all.Text = nil
 	case p.Type == PromptSetup && p.Subtype != nil && *p.Subtype == SubtypeOAuthLogin:
 		all.Text, all.Options = nil, nil
@@ -206,4 +213,17 @@ func Pointer(s string) *string {
 		return nil
 	}
 	return &s
+}
+
+// ShownBy puts into the prompt what its dialog shows of any prompt: the title, the lines, the
+// options, and whether they are all there.
+func (r *Request) ShownBy(d *Dialog) {
+	if d.Title != "" {
+		r.Title = &d.Title
+	}
+	r.Lines = d.Lines
+	if labels := d.Labels(); len(labels) > 0 || r.Options == nil {
+		r.Options, r.OptionsFallback = labels, false
+	}
+	r.Ready = !d.Partial
 }

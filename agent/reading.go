@@ -73,6 +73,7 @@ type Dialog struct {
 	// len(Tabs) on the page that confirms.
 	Tabs    []string
 	Current int
+	Tab     int  // number of the tab that is shown, from 1; 0 where it does not tell
 	Confirm bool // the page that confirms
 	Partial bool // it is painted, but not to its end
 	Place   int  // which of several dialogs it is that come one after the other, where it tells; 0: it does not
@@ -180,4 +181,20 @@ func (d *Dialog) SameAs(seen *Dialog) bool {
 		}
 	}
 	return true
+}
+
+// OnlyOption is the number of the option for which is returns true, from 1. It is 0 when no option
+// or several are so.
+func (d *Dialog) OnlyOption(is func(Option) bool) int {
+	found := 0
+	for i, o := range d.Options {
+		if !is(o) {
+			continue
+		}
+		if found > 0 {
+			return 0
+		}
+		found = i + 1
+	}
+	return found
 }

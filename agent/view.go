@@ -86,7 +86,7 @@ func (r Row) OneColor(from int) (color uint32, ok bool) {
 		if r.Text[i] == ' ' {
 			continue
 		}
-		c := r.colorAt(i)
+		c := r.ColorAt(i)
 		if !first && c != color {
 			return 0, false
 		}
@@ -95,7 +95,8 @@ func (r Row) OneColor(from int) (color uint32, ok bool) {
 	return color, true
 }
 
-func (r Row) colorAt(i int) uint32 {
+// ColorAt is the color of the character at byte offset i, 0 for the terminal's own.
+func (r Row) ColorAt(i int) uint32 {
 	for _, s := range r.Spans {
 		if i >= s.From && i < s.To {
 			return s.Color

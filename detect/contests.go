@@ -39,8 +39,8 @@ func (f *Fold) disputes(o, r *request, d *agent.Dialog) bool {
 		return false
 	}
 	switch f.shows(d, o) {
-	case agent.WholeMatch:
-		return false
+	case agent.WholeMatch: // a dialog does not draw each field of an input
+		return o.Waits && canonical(o.Prompt.Raw) != canonical(r.Prompt.Raw)
 	case agent.PartMatch, agent.AlikeMatch: // as of a file whose name the dialog tells without its folder
 		return r.Told && !d.Cut
 	}
@@ -104,7 +104,7 @@ func hides(p *agent.Request) bool {
 func (f *Fold) contest() {
 	f.found()
 	d := f.dialog()
-	mute, _ := f.driver.(agent.Mute)
+	mute, _ := f.driver.(agent.PartialAnswerer)
 	for _, r := range f.m.Requests {
 		r.Prompt.Contested = r.Hook == "" && f.disputed(r)
 		switch {

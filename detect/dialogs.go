@@ -133,7 +133,12 @@ func (f *Fold) shows(d *agent.Dialog, r *request) agent.Match {
 		return f.driver.Match(d, r.Prompt)
 	}
 	switch {
+	case r.Place != 0 && d.Place != 0 && r.Place != d.Place:
+		return agent.NoMatch // of calls side by side
 	case d.Type == agent.PromptQuestion && d.Type == r.Prompt.Type: // the dialog may be another page of the prompt
+		if d.Key != "" && d.Key != r.Key && !d.Cut {
+			return agent.NoMatch
+		}
 		if m := f.driver.Match(d, r.Prompt); m == agent.WholeMatch || d.Cut {
 			return m
 		}
@@ -168,8 +173,8 @@ func (f *Fold) match(d *agent.Dialog) {
 }
 
 // asking is whose dialog it is: that of which it shows most. A prompt that the agent
-// told of goes before one that was only seen, and one that is on the screen before
-// another; nil when it is nobody's.
+// told of goes before one that was only seen, one whose hook waits before one without, and
+// one that is on the screen before another; nil when it is nobody's.
 //
 // What is asked as the dialog has it is a prompt of its own.
 func (f *Fold) asking(d *agent.Dialog) (of *request, how agent.Match) {
@@ -179,8 +184,11 @@ func (f *Fold) asking(d *agent.Dialog) (of *request, how agent.Match) {
 		if m == agent.NoMatch || f.asItIs(d, r, m) && !(m == agent.AlikeMatch && f.given(r)) {
 			continue
 		}
-		rank := 8 * int(m)
+		rank := 16 * int(m)
 		if r.Told {
+			rank += 8
+		}
+		if r.Hook != "" {
 			rank += 4
 		}
 		if r.Prompt.OnScreen {

@@ -43,7 +43,7 @@ func (f *Fold) doubts(s agent.Source) bool { return f.m.Doubts[s] != nil }
 // another's.
 func (f *Fold) doubt(s agent.Source, said why, against agent.Source, other why) {
 	m := &f.m
-	if _, measured := f.driver.(agent.Measurer); !measured || s == "" || s == against {
+	if _, measured := f.driver.(agent.VersionLister); !measured || s == "" || s == against {
 		return // what a program says of itself was never held against its screen
 	}
 	if d := m.Doubts[s]; d != nil {

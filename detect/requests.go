@@ -46,7 +46,7 @@ func (f *Fold) asked(fact *agent.Fact) {
 		case r.Told && same && r.Turn == fact.Turn && r.Over == nil && canonical(r.Raw) == canonical(fact.Request.Raw):
 			f.wait(r, fact) // reported by two hooks
 			return
-		case r.guessed() && same, r.seenOnly() && r.Prompt.OnScreen && how == agent.WholeMatch && !f.tellsOf(dialog):
+		case r.guessed() && same, r.seenOnly() && r.Prompt.OnScreen && how == agent.WholeMatch && !f.tellsOf(dialog) && !tellsMore(fact.Request, r.Prompt):
 			f.tell(r, fact)
 			return
 		case r.seenOnly() && r.Prompt.OnScreen && (how == agent.PartMatch || how == agent.AlikeMatch) && !dialog.Cut && fact.Hook == "":
@@ -62,6 +62,12 @@ func (f *Fold) asked(fact *agent.Fact) {
 	}
 	r := f.open(fact.Request.Clone(), fact, true)
 	f.supersede(r, func(o *request) bool { return o.guessed() && !o.Prompt.OnScreen && o.Prompt.Type == r.Prompt.Type })
+}
+
+// tellsMore says that a call has fields that its dialog does not draw, so that they were not
+// shown with the prompt.
+func tellsMore(told, seen *agent.Request) bool {
+	return told.Type == agent.PromptPermission && told.Text != nil && (seen.Text == nil || *seen.Text != *told.Text)
 }
 
 // sameForm says whether two forms are equal. Prompts of other types are compared by input.
@@ -97,7 +103,7 @@ func (f *Fold) supersede(by *request, over func(*request) bool) {
 // named is the fact with the call that it is about, for agents that do not say
 // which.
 func (f *Fold) named(fact *agent.Fact) *agent.Fact {
-	namer, ok := f.driver.(agent.Namer)
+	namer, ok := f.driver.(agent.CallNamer)
 	if !ok || fact.Tool != "" {
 		return fact
 	}
@@ -124,6 +130,7 @@ func (f *Fold) named(fact *agent.Fact) *agent.Fact {
 func (f *Fold) tell(r *request, fact *agent.Fact) {
 	old := r.Prompt
 	p := fact.Request.Clone()
+	unguess(p)
 	p.ID, p.Since, p.OnScreen, p.Ready = old.ID, old.Since, old.OnScreen, old.Ready
 	if !old.OptionsFallback && len(old.Options) > 0 {
 		p.Options, p.OptionsFallback = old.Options, false
@@ -138,6 +145,14 @@ func (f *Fold) tell(r *request, fact *agent.Fact) {
 	}
 	r.keep()
 	r.Joined = [2]string{old.Digest, p.Digest}
+}
+
+// unguess takes a driver's guess of the options away: a number is an answer to the options that
+// were shown, and the dialog may offer others.
+func unguess(p *agent.Request) {
+	if p.OptionsFallback && (p.Type == agent.PromptPermission || p.Type == agent.PromptPlan) {
+		p.Options = []string{}
+	}
 }
 
 // keep signs the prompt, and keeps of it what its JSON leaves out.
@@ -169,6 +184,7 @@ func (f *Fold) open(p *agent.Request, fact *agent.Fact, told bool) *request {
 		f.drop("too_many", why{Tier: fact.Source.Tier(), Cause: fact.Cause}, false, func(r *request) bool { return r == oldest })
 	}
 	m.Opened++
+	unguess(p)
 	p.ID, p.Since = f.o.PromptID(m.Opened), api.At(f.now)
 	r := &request{
 		Number: m.Opened, Prompt: p, Opened: f.now, Told: told, Turn: fact.Turn, Agent: fact.Agent, Tool: fact.Tool,

@@ -42,6 +42,7 @@ func (r *request) resized(d *agent.Dialog) bool {
 // and have no room now.
 func (r *request) drawn(d *agent.Dialog) {
 	r.Key, r.Size, r.Explained = dialogKey(d), size(d), explained(d, r.Explained)
+	r.Prompt.Alike = d.Alike && r.seenOnly()
 	if len(r.Sections) == 0 || !d.Cut && (d.Title != "" || d.Type != agent.PromptPermission) {
 		r.Sections, r.Broken = sections(d), broken(d)
 	}

@@ -124,8 +124,8 @@ func (f *Fold) start(id string, s agent.Source, cause, evidence string) {
 
 // labor is what an agent is at of which all that is known is that it works.
 func (f *Fold) labor() *agent.Activity {
-	if l, ok := f.driver.(agent.Laborer); ok {
-		return l.Labor()
+	if l, ok := f.driver.(agent.ActivityReporter); ok {
+		return l.DefaultActivity()
 	}
 	return &agent.Activity{Kind: agent.Thinking}
 }

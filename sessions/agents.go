@@ -29,8 +29,8 @@ func (r *Registry) drivers() map[string]agent.Driver { return *r.known.Load() }
 // server knows none of that name.
 func (r *Registry) driver(spec Spec) agent.Driver {
 	d := r.drivers()[spec.Agent]
-	if f, ok := d.(agent.Fitter); ok {
-		return f.Fit(spec.Command, spec.Rules)
+	if f, ok := d.(agent.ForCommand); ok {
+		return f.ForCommand(spec.Command, spec.Rules)
 	}
 	return d
 }
@@ -50,7 +50,7 @@ func (r *Registry) SetDrivers(ctx context.Context, drivers map[string]agent.Driv
 func (c *core) refit() {
 	d, driver := c.detection, c.s.reg.driver(c.spec)
 	c.dirty = true
-	if _, fits := c.s.reg.drivers()[c.spec.Agent].(agent.Fitter); d == nil || !fits || d.driver == driver {
+	if _, fits := c.s.reg.drivers()[c.spec.Agent].(agent.ForCommand); d == nil || !fits || d.driver == driver {
 		return
 	}
 	d.driver, d.looksAt, d.looks, d.reading = driver, looksAtScreen(driver), detect.Looks{}, nil
@@ -67,7 +67,7 @@ func (r *Registry) checkRules(spec *Spec) error {
 	if spec.Rules == "" {
 		return nil
 	}
-	f, ok := r.drivers()[spec.Agent].(agent.Fitter)
+	f, ok := r.drivers()[spec.Agent].(agent.ForCommand)
 	if !ok {
 		return api.Errorf(api.CodeBadRequest, "rules are for programs that berth has no driver for: %s has one; leave rules out", spec.Agent)
 	}
@@ -114,7 +114,7 @@ func (r *Registry) Fitting(spec Spec) Spec {
 		spec.Conversation, spec.TakeUp, spec.Settings, spec.MCP = "", "", nil, nil
 		spec.Gate, spec.Start = gate.Config{}, nil
 	}
-	if _, ok := driver.(agent.Typist); !ok {
+	if _, ok := driver.(agent.MessageTyper); !ok {
 		spec.Prompt = ""
 	}
 	return spec
@@ -141,7 +141,7 @@ func (r *Registry) forAgent(spec *Spec) error {
 		if len(spec.Start) > 0 && !r.mayHold(*spec) {
 			return cannotBegin(*spec)
 		}
-		_, chooses := driver.(agent.Chooser)
+		_, chooses := driver.(agent.ConversationIDChooser)
 		if chooses && spec.Conversation != "" {
 			return api.Errorf(api.CodeBadRequest, "%s chooses the ids of its conversations itself: leave conversation out; resume takes one up", spec.Agent)
 		}
@@ -170,7 +170,7 @@ func (r *Registry) checkPrompt(spec *Spec) error {
 	if spec.Prompt == "" {
 		return nil
 	}
-	typist, ok := r.driver(*spec).(agent.Typist)
+	typist, ok := r.driver(*spec).(agent.MessageTyper)
 	if !ok {
 		return api.Errorf(api.CodeNoDriver, "prompt means nothing to %s, of which berth cannot tell when it takes a message: name its agent with --agent, write rules for it, or leave it out", api.Quote(spec.Command[0]))
 	}

@@ -186,8 +186,8 @@ func (c *core) faced(p *agent.Request) bool {
 
 // withholds says that the prompt is on no screen while its hook waits.
 func (d *detection) withholds(p *agent.Request) bool {
-	w, ok := d.driver.(agent.Withholder)
-	return ok && p != nil && w.Withholds(p)
+	w, ok := d.driver.(agent.HookHidesDialog)
+	return ok && p != nil && w.HidesDialog(p)
 }
 
 // unveil lets the hooks go that keep dialogs from a client which has just

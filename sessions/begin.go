@@ -51,7 +51,7 @@ type startEvent struct {
 func (c *core) conversationBegins(f agent.Fact, hook uint64) {
 	d := c.detection
 	one, ok := c.spec.Start.For(begin.Source(f.Text))
-	if _, able := d.driver.(agent.Steward); !ok || !able {
+	if _, able := d.driver.(agent.GateHooks); !ok || !able {
 		return
 	}
 	b := &beginning{Source: begin.Source(f.Text), From: "text", Verb: verbStartContext}
@@ -75,7 +75,7 @@ func (c *core) giveContexts() {
 			continue
 		}
 		b.link = c.link
-		work := contextWork{s: c.s, spec: c.spec, link: c.link, hook: hook, as: *b, driver: d.driver.(agent.Steward)}
+		work := contextWork{s: c.s, spec: c.spec, link: c.link, hook: hook, as: *b, driver: d.driver.(agent.GateHooks)}
 		c.background(func() {
 			if err := work.give(); err != nil && !errors.Is(err, hold.ErrNotWaiting) && !errors.Is(err, hold.ErrEnded) && !errors.Is(err, hold.ErrClosed) {
 				work.s.reg.log.Warn("a conversation's context could not be given", "session", work.spec.Name, "hook", hook, "error", err)
@@ -91,7 +91,7 @@ type contextWork struct {
 	link   *hold.Link
 	hook   uint64
 	as     beginning
-	driver agent.Steward
+	driver agent.GateHooks
 }
 
 func (w contextWork) give() error {

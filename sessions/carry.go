@@ -76,11 +76,11 @@ func (c *core) errand() errand {
 		c.parkAll("it is " + string(c.state))
 		return errand{wait: next}
 	}
-	typist, ok := c.s.reg.driver(c.spec).(agent.Typist)
+	typist, ok := c.s.reg.driver(c.spec).(agent.MessageTyper)
 	if !ok || len(c.detection.nudging) > 0 { // whose end is a change
 		return errand{wait: next}
 	}
-	if _, can := typist.(agent.Stasher); !can {
+	if _, can := typist.(agent.DraftStasher); !can {
 		c.dropAside()
 	}
 	if c.mail.aside != nil {
@@ -120,7 +120,7 @@ func (c *core) parkAll(why string) {
 }
 
 // queueErrand decides about the first message of the queue.
-func (c *core) queueErrand(typist agent.Typist, now time.Time) errand {
+func (c *core) queueErrand(typist agent.MessageTyper, now time.Time) errand {
 	q := c.mail.queue[0]
 	for _, behind := range c.mail.queue[1:] {
 		behind.park("other messages are before it")
@@ -175,7 +175,7 @@ func (c *core) queueErrand(typist agent.Typist, now time.Time) errand {
 // judgeEntered decides about a message of which it is not known whether Enter
 // was pressed: nothing to wait for and not over means that it was not, for the
 // composer holds it still.
-func (c *core) judgeEntered(q *queued, typist agent.Typist, seen deliver.Seen, now time.Time) (wait time.Duration, over bool) {
+func (c *core) judgeEntered(q *queued, typist agent.MessageTyper, seen deliver.Seen, now time.Time) (wait time.Duration, over bool) {
 	if left := evidenceWithin - now.Sub(later(q.staged, c.mail.since)); left > 0 {
 		return left, false
 	}
@@ -228,7 +228,7 @@ func (s *Session) carryOne(ctx context.Context, claim Claim, q *queued) error {
 
 // asideErrand brings a draft back as soon as the composer is free for it. over
 // says that there is none any more.
-func (c *core) asideErrand(typist agent.Typist, now time.Time) (run func(context.Context) error, over bool) {
+func (c *core) asideErrand(typist agent.MessageTyper, now time.Time) (run func(context.Context) error, over bool) {
 	c.freshen()
 	if c.detection == nil || c.link == nil {
 		return nil, false
@@ -246,7 +246,7 @@ func (c *core) asideErrand(typist agent.Typist, now time.Time) (run func(context
 }
 
 // returnDraft brings a draft back that a delivery has put aside.
-func (s *Session) returnDraft(ctx context.Context, typist agent.Typist, a aside) error {
+func (s *Session) returnDraft(ctx context.Context, typist agent.MessageTyper, a aside) error {
 	id := keys.Identity{Name: a.By.Identity, Fingerprint: a.By.Fingerprint}
 	claim := Claim{Actor: Actor{Identity: id, Client: a.Nudge}, Verb: "nudge"} // it ends what that was allowed to begin
 	ctx, cancel := context.WithTimeout(ctx, nudgeMost)

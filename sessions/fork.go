@@ -36,7 +36,7 @@ func (r *Registry) Fork(ctx context.Context, s *Session, name, prompt string, by
 // resumable says whether a new start takes the agent's conversation up, and
 // another session can begin from it: something was said in it.
 func (r *Registry) resumable(st *Status) bool {
-	driver, ok := r.driver(st.Spec).(agent.Recaller)
+	driver, ok := r.driver(st.Spec).(agent.ConversationFinder)
 	if !ok || st.Talk() == "" {
 		return false
 	}
@@ -45,7 +45,7 @@ func (r *Registry) resumable(st *Status) bool {
 		return false // there is nobody to take it up
 	}
 	recalls, err := account.As(context.Background(), user, func() (bool, error) {
-		return driver.Recalls(disk{}, st.LogFiles, st.Talk()), nil
+		return driver.HasConversation(disk{}, st.LogFiles, st.Talk()), nil
 	})
 	return err == nil && recalls
 }
@@ -63,7 +63,7 @@ const (
 func (r *Registry) writtenDown(ctx context.Context, s *Session) error {
 	for end := time.Now().Add(writesWithin); time.Now().Before(end); {
 		st := s.Status()
-		_, recalls := r.driver(st.Spec).(agent.Recaller)
+		_, recalls := r.driver(st.Spec).(agent.ConversationFinder)
 		silent := !st.Spoken && st.LastInput.Before(st.Started) // of one without hooks only its log says what was said
 		if !recalls || silent || st.Exit != nil || r.resumable(st) {
 			return nil

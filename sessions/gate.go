@@ -92,7 +92,7 @@ func (c *core) believe(f agent.Fact, hook uint64, asks bool) (results []detect.R
 // goesOn says that what begins is what the gate itself had the agent do: one that
 // names no turns tells of it as of any message.
 func (c *core) goesOn(f agent.Fact) bool {
-	typist, ok := c.detection.driver.(agent.Typist)
+	typist, ok := c.detection.driver.(agent.MessageTyper)
 	return ok && f.Turn == "" && c.detection.gate.Blocks > 0 && typist.Same(c.spec.Gate.Answer(c.spec.berth()), f.Text)
 }
 
@@ -106,7 +106,7 @@ func (c *core) keepBack() {
 	d.kept = keeping{d.gate.Hook, c.link}
 	n, link := d.gate.Hook, c.link
 	held, _ := d.gate.Holds(c.spec.Gate)
-	steward, ok := d.driver.(agent.Steward)
+	steward, ok := d.driver.(agent.GateHooks)
 	if !held || !ok {
 		c.background(func() { c.gateAnswered(n, link.Release(n)) })
 		return
@@ -287,7 +287,7 @@ func (s *Session) SetGate(ctx context.Context, by Actor, set gate.Config) (Gate,
 
 // mayHold says whether the agent asks before it rests, and when it begins.
 func (r *Registry) mayHold(spec Spec) bool {
-	_, asks := r.driver(spec).(agent.Steward)
+	_, asks := r.driver(spec).(agent.GateHooks)
 	return asks && spec.Isolate != agent.IsolateNone
 }
 

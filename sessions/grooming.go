@@ -55,7 +55,7 @@ func (c *core) answerTold(a *answering, e respondEvent) events.Event {
 // groomed is what the session's own answer to the present prompt would be.
 func (c *core) groomed() (p *agent.Request, answer agent.Answer, ok bool) {
 	d := c.detection
-	driver, can := d.driver.(agent.Groomer)
+	driver, can := d.driver.(agent.StartupAnswerer)
 	if !can || !d.awake || c.spec.Groom != agent.GroomAuto || c.state != agent.Prompt || d.fold.Status().Ready {
 		return nil, answer, false // what is asked later somebody has called up
 	}

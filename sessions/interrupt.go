@@ -36,7 +36,7 @@ type interruption struct {
 // at rest the key would mean something else, and a dialog it would refuse. Its
 // errors are AGENT_BUSY at a prompt, and UNCONFIRMED when the agent works on.
 func (s *Session) Interrupt(ctx context.Context, claim Claim) (Interrupted, error) {
-	typist, ok := s.reg.driver(s.Status().Spec).(agent.Typist)
+	typist, ok := s.reg.driver(s.Status().Spec).(agent.MessageTyper)
 	if !ok {
 		st := s.Status()
 		return Interrupted{}, api.Errorf(api.CodeNoDriver, "%s runs %s, and berth does not know which key interrupts it: use keys %s Ctrl-c, or signal %s INT", st.Name, st.Agent, st.Name, st.Name).

@@ -57,7 +57,7 @@ func (c *core) inFront() agent.Process {
 
 // supervise tells a driver that goes by it who is in the foreground.
 func (c *core) supervise(seen agent.Process) {
-	if d, ok := c.detection.driver.(agent.Supervisor); ok {
+	if d, ok := c.detection.driver.(agent.ProcessReader); ok {
 		c.facts(d.Process(seen))
 	}
 }
@@ -85,12 +85,12 @@ func Reportable(st *Status) map[agent.State]bool {
 // tells are the states that the driver can tell of its program: all of them,
 // once a program of which little is known has told of itself.
 func (c *core) tells(driver agent.Driver) []agent.State {
-	limited, ok := driver.(agent.Limited)
+	limited, ok := driver.(agent.LimitedStates)
 	switch {
 	case driver == nil:
 		return nil
 	case !ok, c.detection != nil && c.detection.fold.Told():
 		return agent.States
 	}
-	return limited.Tells()
+	return limited.ReportedStates()
 }

@@ -286,10 +286,10 @@ func (c *core) publish() {
 	st.FirstPending = c.firstPending()
 	driver := c.s.reg.driver(c.spec)
 	st.Tells, st.Driven = c.tells(driver), driver != nil
-	if _, limited := driver.(agent.Limited); limited {
+	if _, limited := driver.(agent.LimitedStates); limited {
 		st.Driven = false
 	}
-	if d, ok := driver.(agent.Ruled); ok {
+	if d, ok := driver.(agent.RulesNamer); ok {
 		st.RulesName = d.RulesName()
 	}
 	c.believed(st)

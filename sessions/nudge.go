@@ -121,9 +121,9 @@ func (s *Session) nudge(ctx context.Context, claim Claim, n Nudge, q *queued) (N
 }
 
 // typist is what is known of typing to the session's agent.
-func (s *Session) typist() (agent.Typist, error) {
+func (s *Session) typist() (agent.MessageTyper, error) {
 	st := s.Status()
-	if typist, ok := s.reg.driver(st.Spec).(agent.Typist); ok {
+	if typist, ok := s.reg.driver(st.Spec).(agent.MessageTyper); ok {
 		return typist, nil
 	}
 	return nil, api.Errorf(api.CodeNoDriver, "%s runs %s, of which berth cannot tell when it takes a message; type with input %s --enter TEXT", st.Name, st.Agent, st.Name).
@@ -131,7 +131,7 @@ func (s *Session) typist() (agent.Typist, error) {
 }
 
 // typed is the message as it is typed.
-func (n Nudge) typed(typist agent.Typist) (string, error) {
+func (n Nudge) typed(typist agent.MessageTyper) (string, error) {
 	typed, ok := typist.Message(n.Text), true
 	if n.Slash {
 		typed, ok = typist.Slash(n.Text)
@@ -156,7 +156,7 @@ func (n Nudge) changes(typed string) bool {
 }
 
 // beginNudge prepares a delivery on the loop.
-func (c *core) beginNudge(claim Claim, n Nudge, q *queued, typist agent.Typist) (*nudging, error) {
+func (c *core) beginNudge(claim Claim, n Nudge, q *queued, typist agent.MessageTyper) (*nudging, error) {
 	if c.detection == nil || c.exit != nil {
 		return nil, c.exitedError()
 	}
@@ -181,7 +181,7 @@ func (c *core) beginNudge(claim Claim, n Nudge, q *queued, typist agent.Typist) 
 }
 
 // options say how a message is delivered now.
-func (c *core) options(n Nudge, q *queued, typist agent.Typist) (deliver.Options, error) {
+func (c *core) options(n Nudge, q *queued, typist agent.MessageTyper) (deliver.Options, error) {
 	typed, err := n.typed(typist)
 	o := deliver.Options{Typist: typist, Typed: typed, Slash: n.Slash, Clear: n.Clear, Stash: n.Stash, Own: c.detection.own}
 	table := c.detection.driver.Table()

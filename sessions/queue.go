@@ -349,7 +349,7 @@ func (c *core) endTickets() {
 
 // cutOff is a message that a delivery before this one has typed, or may have;
 // empty without.
-func (q *queued) cutOff(typist agent.Typist) string {
+func (q *queued) cutOff(typist agent.MessageTyper) string {
 	if q == nil || q.Stage == stageWaiting {
 		return ""
 	}

@@ -165,7 +165,7 @@ func (c *core) pendingPrompt(claim Claim, id string) (detect.Pending, error) {
 	case d == nil:
 		return detect.Pending{}, api.Errorf(api.CodeNoDriver, "berth does not know what %s asks: it has no driver for it. Answer with keys or input", c.spec.Name)
 	}
-	if _, ok := d.driver.(agent.Answerer); !ok {
+	if _, ok := d.driver.(agent.PromptAnswerer); !ok {
 		return detect.Pending{}, api.Errorf(api.CodeNoDriver, "berth cannot answer %s yet: answer with keys or input", d.driver.Name())
 	}
 	p, ok := d.fold.Pending(id)
@@ -184,7 +184,7 @@ func (c *core) pendingPrompt(claim Claim, id string) (detect.Pending, error) {
 
 // give gives the answer by the surest way there is.
 func (s *Session) give(ctx context.Context, claim Claim, p detect.Pending, answer agent.Answer) (*answering, error) {
-	driver := s.reg.driver(s.Status().Spec).(agent.Answerer)
+	driver := s.reg.driver(s.Status().Spec).(agent.PromptAnswerer)
 	answer, err := answer.Named(p.Request)
 	if err != nil {
 		return nil, err
@@ -205,7 +205,7 @@ func (s *Session) give(ctx context.Context, claim Claim, p detect.Pending, answe
 		if !errors.Is(err, agent.ErrOnlyByKeys) {
 			return nil, err
 		}
-		if w, ok := driver.(agent.Withholder); ok && w.Withholds(p.Request) {
+		if w, ok := driver.(agent.HookHidesDialog); ok && w.HidesDialog(p.Request) {
 			return nil, s.unveil(ctx, claim, p, n)
 		}
 	}

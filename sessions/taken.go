@@ -15,7 +15,7 @@ func (c *core) heedTaken(f agent.Fact) {
 		return
 	}
 	q := c.mail.queue[0]
-	typist, ok := c.s.reg.driver(c.spec).(agent.Typist)
+	typist, ok := c.s.reg.driver(c.spec).(agent.MessageTyper)
 	early := f.At.Before(q.Entered.Truncate(time.Millisecond)) // as a log gives it
 	if f.At.IsZero() {
 		early = f.Time.Before(q.entered.Add(-time.Millisecond))
@@ -37,7 +37,7 @@ func (c *core) takenEvent() (told []any) {
 		return nil
 	}
 	typed := q.Nudge.Text
-	if typist, ok := c.s.reg.driver(c.spec).(agent.Typist); ok { // a reload of the rules may have changed the driver
+	if typist, ok := c.s.reg.driver(c.spec).(agent.MessageTyper); ok { // a reload of the rules may have changed the driver
 		typed, _ = q.Nudge.typed(typist) // the message was typed: no error
 	}
 	o := deliver.Outcome{Verdict: deliver.Confirmed}
@@ -72,7 +72,7 @@ func (c *core) settleTaken(seq uint64) {
 	if q.ticket == nil || c.detection == nil {
 		return
 	}
-	typist := c.s.reg.driver(c.spec).(agent.Typist) // it knew the message
+	typist := c.s.reg.driver(c.spec).(agent.MessageTyper) // it knew the message
 	w := &turnWatch{id: f.Turn, typist: typist}
 	w.typed, _ = q.Nudge.typed(typist)
 	if w.fact(f); o.Queued {

@@ -51,7 +51,7 @@ type turnWatch struct {
 	id     string // of the turn; empty when the agent gives none
 	queued bool   // the turn that takes the message has not begun
 	typed  string // the message
-	typist agent.Typist
+	typist agent.MessageTyper
 	ended  []agent.Fact
 	begun  []agent.Fact // turns that began since
 	cut    bool         // the program has ended

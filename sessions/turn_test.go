@@ -7,7 +7,7 @@ import (
 )
 
 // exact is a typist that knows no more than whether two texts are the same.
-type exact struct{ agent.Typist }
+type exact struct{ agent.MessageTyper }
 
 func (exact) Same(typed, told string) bool { return typed == told }
 

@@ -22,7 +22,7 @@ type AgentVersion struct {
 const versionMost = 64
 
 func agentVersion(d agent.Driver, b detect.Status) *AgentVersion {
-	m, ok := d.(agent.Measurer)
+	m, ok := d.(agent.VersionLister)
 	if !ok || b.Version == "" {
 		return nil
 	}

@@ -21,7 +21,20 @@ func (Driver) MeasuredVersions() []string { return Measured }
 // Driver reads Claude Code. Its zero value is ready.
 type Driver struct{}
 
-var _ agent.Driver = Driver{}
+// What the driver can do.
+var (
+	_ agent.Driver             = Driver{}
+	_ agent.Launcher           = Driver{}
+	_ agent.ConversationFinder = Driver{}
+	_ agent.StartupAnswerer    = Driver{}
+	_ agent.VersionLister      = Driver{}
+	_ agent.MessageTyper       = Driver{}
+	_ agent.DraftStasher       = Driver{}
+	_ agent.FoldedPasteMatcher = Driver{}
+	_ agent.PromptAnswerer     = Driver{}
+	_ agent.HookHidesDialog    = Driver{}
+	_ agent.GateHooks          = Driver{}
+)
 
 // Name is "claude".
 func (Driver) Name() string { return Name }

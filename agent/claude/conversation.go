@@ -102,8 +102,8 @@ type logs struct {
 	config string
 }
 
-// Recalls says whether the conversation has a log.
-func (Driver) Recalls(disk fs.FS, logFiles, conversation string) bool {
+// HasConversation says whether the conversation has a log.
+func (Driver) HasConversation(disk fs.FS, logFiles, conversation string) bool {
 	return uuid.MatchString(conversation) && logs{disk, filepath.Dir(filepath.Dir(filepath.Dir(logFiles)))}.said(conversation)
 }
 

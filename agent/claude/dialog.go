@@ -122,6 +122,7 @@ func (b *bottomBlock) question() bool {
 			d.Tabs = append(d.Tabs, name)
 		}
 	}
+	d.Tab = b.tabShown(bar)
 	if len(d.Tabs) == 0 && !confirm {
 		return false
 	}
@@ -150,6 +151,29 @@ func (b *bottomBlock) question() bool {
 		d.Options = append(d.Options, agent.Option{Label: optionChat, Focused: strings.Contains(b.foot, "❯ "+optionChat)})
 	}
 	return true
+}
+
+// tabShown is the number of the tab that has a color of its own, from 1; 0 where none or
+// several have.
+func (b *bottomBlock) tabShown(bar string) (shown int) {
+	for i := b.top + 1; i < b.first; i++ {
+		row := b.screen.view.Lines[i]
+		from := strings.Index(row.Text, bar)
+		if from < 0 || bar == "" {
+			continue
+		}
+		for n, at := range tab.FindAllStringIndex(row.Text[from:], -1) {
+			switch {
+			case row.ColorAt(from+at[0]) == 0:
+			case shown > 0:
+				return 0
+			default:
+				shown = n + 1
+			}
+		}
+		return shown
+	}
+	return 0
 }
 
 // The page after several questions.

@@ -273,14 +273,7 @@ func TestForgedPlan(t *testing.T) {
 		"## Plan\n\n1. Say __init__\n- then stop": {"Plan\n\n1. Say __init__\n- then stop", true},
 		"First line.\nSecond line.":               {"First line.\nSecond line.", true},
 	} {
-		lines := strings.Split(c.shown, "\n")
-		out := []string{strings.Repeat("─", 80), " Ready to code?", " Here is Claude's plan:", strings.Repeat("╌", 80)}
-		for _, l := range lines {
-			out = append(out, " "+l)
-		}
-		r := draw(120, 40, strings.Join(append(out, strings.Repeat("╌", 80), strings.Repeat("─", 80),
-			" Claude has written up a plan and is ready to execute. Would you like to proceed?", "",
-			" ❯ 1. Yes, and use auto mode", "   2. Yes, manually approve edits", "   3. Tell Claude what to change", "", " Esc to cancel"), "\n"))
+		r := asksOfPlan(strings.Split(c.shown, "\n")...)
 		s := newForgery(t)
 		s.asks("ExitPlanMode", fmt.Sprintf(`{"plan":%q}`, told), "")
 		s.show(r)

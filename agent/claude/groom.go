@@ -5,8 +5,6 @@ import (
 	"berth/agent/pattern"
 )
 
-var _ agent.Groomer = Driver{}
-
 // Groom: what is a matter of looks or only to be read is answered; what gives a
 // right only if the session says so. The terminal is not set up: that writes
 // into the user's files.

@@ -261,16 +261,9 @@ func choice(a agent.Answer, d *agent.Dialog, yes, no int) (agent.KeyAnswer, erro
 // beginning is the number of the one option that begins so, 0 when there is
 // none or several.
 func beginning(d *agent.Dialog, word string) int {
-	found := 0
-	for i, o := range d.Options {
-		if o.Label == word || strings.HasPrefix(o.Label, word+",") || strings.HasPrefix(o.Label, word+" ") {
-			if found > 0 {
-				return 0
-			}
-			found = i + 1
-		}
-	}
-	return found
+	return d.OnlyOption(func(o agent.Option) bool {
+		return o.Label == word || strings.HasPrefix(o.Label, word+",") || strings.HasPrefix(o.Label, word+" ")
+	})
 }
 
 func permissionKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {

@@ -10,8 +10,6 @@ import (
 	"berth/agent/userfiles"
 )
 
-var _ agent.Launcher = Driver{}
-
 // unset are variables by which Claude believes to be in some other terminal,
 // which changes what it draws and which keys it asks for, or inside a session
 // of an agent: a server that was started from there must not pass that on.

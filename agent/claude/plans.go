@@ -12,8 +12,8 @@ import (
 // lines are compared. One that is drawn otherwise, or not to its end, is not answered by
 // keys.
 func matchPlan(d *agent.Dialog, p *agent.Request) agent.Match {
-	if p.Text == nil {
-		return max(agent.MatchIf(!d.Cut, agent.WholeMatch), agent.PartMatch)
+	if p.Text == nil || len(beside(p.Raw, "plan", "planFilePath")) > 0 { // the dialog shows no other fields
+		return agent.PartMatch
 	}
 	t := drawn.Text{Rows: strings.Split(d.Body, "\n"), Width: d.Cols - besideIndented, Markdown: true, Cut: d.Cut}
 	return max(t.Of(planText(strings.Trim(*p.Text, "\n"))), agent.PartMatch)

@@ -129,7 +129,7 @@ func answerPages(questions []agent.Question, each []agent.QuestionPick, d *agent
 
 // asksFor says that the dialog is the question's page.
 func asksFor(q agent.Question, d *agent.Dialog) bool {
-	if d.Confirm || len(d.Options) < len(q.Options) || unmarked(d.Body) != unmarked(q.Text) {
+	if d.Confirm || len(d.Options) < len(q.Options) || offersMore(d, len(q.Options)) || unmarked(d.Body) != unmarked(q.Text) {
 		return false
 	}
 	for i, label := range q.Options {

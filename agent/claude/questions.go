@@ -31,7 +31,10 @@ func matchQuestion(d *agent.Dialog, p *agent.Request) agent.Match {
 		return agent.WholeMatch
 	}
 	unread := false
-	for _, q := range p.Questions {
+	for i, q := range p.Questions {
+		if d.Tab > 0 && d.Tab <= len(p.Questions) && d.Tab != i+1 {
+			continue // its page is not shown
+		}
 		if q.Text == "" {
 			unread = true
 			continue
@@ -58,7 +61,7 @@ func sameWords(d *agent.Dialog, q agent.Question) agent.Match {
 // offers says whether the dialog has the question's options, as far as they have room,
 // and what explains them.
 func offers(d *agent.Dialog, q agent.Question) agent.Match {
-	m := agent.WholeMatch
+	m := agent.MatchIf(!offersMore(d, len(q.Options)), agent.WholeMatch)
 	for i, label := range q.Options {
 		switch {
 		case i < len(d.Options):
@@ -68,6 +71,19 @@ func offers(d *agent.Dialog, q agent.Question) agent.Match {
 		}
 	}
 	return m
+}
+
+// offersMore says that the dialog has more than so many options, beside the row for words of
+// one's own and the talk about it. With previews there is no such row.
+func offersMore(d *agent.Dialog, options int) bool {
+	n := len(d.Options)
+	if n > 0 && d.Options[n-1].Label == optionChat {
+		n--
+	}
+	if !previews(d) {
+		options++
+	}
+	return n > options
 }
 
 func offer(d *agent.Dialog, o agent.Option, label string, q agent.Question, i int) agent.Match {
@@ -110,10 +126,5 @@ func full(d *agent.Dialog, o agent.Option) bool {
 
 // plainText is a text without blanks and what Markdown marks with.
 func plainText(text string) string {
-	return strings.Map(func(r rune) rune {
-		if strings.ContainsRune(" \t\n\u00a0#*_`>|-+~[]()│─┌┐└┘├┤┬┴┼•▎", r) {
-			return -1
-		}
-		return r
-	}, text)
+	return drawn.Without(text, " \t\n\u00a0#*_`>|-+~[]()│─┌┐└┘├┤┬┴┼•▎")
 }

@@ -33,12 +33,12 @@ func request(tool string, input json.RawMessage, agentType string) *agent.Reques
 	case toolPlan:
 		var in struct{ Plan, PlanFilePath string }
 		err := agent.ReadExactly(input, &in, "plan", "planFilePath")
-		r.Type, r.Text, r.Options = agent.PromptPlan, agent.Pointer(in.Plan), []string{"Yes", "No"}
-		if unread(r, input, err); err == nil && in.PlanFilePath != "" {
-			r.SetInput(in.PlanFilePath)
+		r.Type, r.Text = agent.PromptPlan, agent.Pointer(in.Plan)
+		unread(r, input, err)
+		if more := strings.TrimPrefix(in.PlanFilePath+"\n"+beside(input, "plan", "planFilePath"), "\n"); err == nil && more != "" {
+			r.SetInput(strings.TrimSuffix(more, "\n"))
 		}
 	default:
-		r.Options = []string{"Yes", "No"}
 		setInput(r, tool, input)
 	}
 	return r
@@ -162,13 +162,13 @@ func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 		Type: dialog.Type, Subtype: agent.Pointer(dialog.Subtype), Agent: agent.Pointer(dialog.Agent),
 		Tool: agent.Pointer(dialog.Tool), Modal: true, Channel: agent.ChannelKeys,
 	}
-	if r.Type == agent.PromptPermission && dialog.Subtype == "" {
-		if dialog.Asked != "" {
-			r.SetInput(dialog.Asked)
-			wholeInput(r, dialog)
-		} else if dialog.Cut {
-			r.Text = agent.Pointer(dialog.Body) // which is less than it asks about
-		}
+	switch {
+	case r.Type == agent.PromptPermission && dialog.Subtype == "" && dialog.Asked != "":
+		r.SetInput(dialog.Asked)
+		wholeInput(r, dialog)
+	case r.Type == agent.PromptPermission && dialog.Subtype == "" && !dialog.Cut:
+	case r.Type == agent.PromptPermission, r.Type == agent.PromptPlan, r.Type == agent.PromptForm:
+		r.Text = agent.Pointer(dialog.Body) // of one that is cut less than it asks about
 	}
 	d.Fill(r, dialog)
 	return r
@@ -200,21 +200,11 @@ func sameTab(header, tab string) bool {
 // Fill puts into the prompt what the dialog tells: its title, its options, and
 // of several questions which is shown.
 func (Driver) Fill(r *agent.Request, dialog *agent.Dialog) {
-	if dialog.Title != "" {
-		r.Title = &dialog.Title
-	}
-	r.Lines = dialog.Lines
-	if labels := dialog.Labels(); len(labels) > 0 || r.Options == nil {
-		r.Options, r.OptionsFallback = labels, false
-	}
-	r.Ready = !dialog.Partial
+	r.ShownBy(dialog)
 	switch r.Type {
 	case agent.PromptQuestion:
 		fillQuestion(r, dialog)
-	case agent.PromptPlan, agent.PromptForm, agent.PromptPermission:
-		if r.Text == nil && (r.Type != agent.PromptPermission || r.Subtype != nil) {
-			r.Text = agent.Pointer(dialog.Body)
-		}
+	case agent.PromptPlan, agent.PromptForm, agent.PromptPermission: // what it asks was shown under its id, or is another prompt
 		if r.Type == agent.PromptForm && len(r.Schema) == 0 && len(dialog.Fields) > 0 {
 			r.SetInput(filledIn(dialog))
 		}
@@ -290,6 +280,9 @@ func readQuestion(q *agent.Question, dialog *agent.Dialog) {
 func current(r *agent.Request, dialog *agent.Dialog) int {
 	if dialog.Confirm {
 		return len(r.Questions)
+	}
+	if dialog.Tab > 0 && dialog.Tab <= len(r.Questions) {
+		return dialog.Tab - 1
 	}
 	shown := drawn.Squeeze(dialog.Body)
 	for i, q := range r.Questions {

@@ -15,11 +15,6 @@ import (
 	"berth/agent/pattern"
 )
 
-var (
-	_ agent.Typist  = Driver{}
-	_ agent.Stasher = Driver{}
-)
-
 // shield is a Braille pattern without dots. In front of a message's first character
 // it keeps Claude from looking for a command there, and between a blank and an @
 // from attaching a file. It is drawn as a blank and is none: a blank would not do,
@@ -148,8 +143,6 @@ func heard(text string) string {
 
 // Same compares after those changes.
 func (Driver) Same(typed, told string) bool { return heard(typed) == heard(told) }
-
-var _ agent.Folder = Driver{}
 
 // foreign begins and ends a text that the model is given as content that the user
 // did not write.

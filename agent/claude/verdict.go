@@ -11,8 +11,6 @@ import (
 	"berth/agent/drawn"
 )
 
-var _ agent.Answerer = Driver{}
-
 // decision is what a PermissionRequest hook says.
 type decision struct {
 	Behavior    string          `json:"behavior"`
@@ -40,12 +38,10 @@ func verdict(d decision, outcome string) (agent.Verdict, error) {
 // refused is what Claude tells the model of a plain No.
 const refused = "The user does not want to proceed with this. Stop what you are doing and wait for the user to tell you how to go on."
 
-var _ agent.Withholder = Driver{}
-
-// Withholds: newer versions draw no dialog for what a subagent asks while its
+// HidesDialog: newer versions draw no dialog for what a subagent asks while its
 // PermissionRequest hook waits. Where there is one all the same it is answered
 // there or by the hook, whichever is first.
-func (Driver) Withholds(p *agent.Request) bool {
+func (Driver) HidesDialog(p *agent.Request) bool {
 	return p.Type == agent.PromptPermission && p.Agent != nil && !p.OnScreen
 }
 

@@ -182,7 +182,7 @@ func TestNotice(t *testing.T) {
 // that they lead to.
 func TestOwnWords(t *testing.T) {
 	page := func(chosen int, notes string) *agent.Reading {
-		lines := "  Question 1/1 (1 unanswered)\n  Which colour?\n\n"
+		lines := "  \x1b[2mQuestion 1/1 (1 unanswered)\x1b[22m\n  Which colour?\n\n"
 		for i, label := range []string{"Red  Warm.", "None of the above  Optionally, add details in notes (tab)"} {
 			mark := "  "
 			if i+1 == chosen {

@@ -21,7 +21,20 @@ func (Driver) MeasuredVersions() []string { return []string{Measured} }
 // Driver reads Codex. Its zero value is ready.
 type Driver struct{ agent.Silent }
 
-var _ agent.Driver = Driver{}
+// What the driver can do.
+var (
+	_ agent.Driver                = Driver{}
+	_ agent.Launcher              = Driver{}
+	_ agent.ConversationFinder    = Driver{}
+	_ agent.ConversationIDChooser = Driver{}
+	_ agent.StartupAnswerer       = Driver{}
+	_ agent.VersionLister         = Driver{}
+	_ agent.MessageTyper          = Driver{}
+	_ agent.MessageSubmitter      = Driver{}
+	_ agent.PromptAnswerer        = Driver{}
+	_ agent.HookHidesDialog       = Driver{}
+	_ agent.GateHooks             = Driver{}
+)
 
 // Name is "codex".
 func (Driver) Name() string { return Name }

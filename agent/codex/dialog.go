@@ -9,13 +9,17 @@ import (
 	"berth/agent"
 	"berth/agent/drawn"
 	"berth/agent/pattern"
+	"berth/terminal"
 )
 
 // dialog reads the dialog at the bottom of a screen without a composer; nil
 // when there is none, or not enough of one.
 func (s *screen) dialog() *agent.Dialog {
-	options, first, end, unsure := s.options()
-	b := block{dialog: &agent.Dialog{Options: options, Cols: s.view.Cols, Height: s.view.Rows}, screen: s, first: first, end: end}
+	options, rows, end, unsure := s.options()
+	b := block{dialog: &agent.Dialog{Options: options, Cols: s.view.Cols, Height: s.view.Rows}, screen: s, rows: rows, first: s.last + 1, end: end}
+	if len(rows) > 0 {
+		b.first = rows[0]
+	}
 	b.foot = flat(s.view.Text(end+1, s.last))
 	for _, read := range []func() bool{b.question, b.plan, b.permission, b.setup, b.notice} {
 		if read() {
@@ -37,6 +41,7 @@ type block struct {
 	dialog     *agent.Dialog
 	screen     *screen
 	top        int    // row of its first line, once it is known
+	rows       []int  // of the options
 	first, end int    // rows of the first and last option; first > last row when there are none
 	foot       string // the text below the options, on one line
 	secret     bool   // what is typed into its box is not to be told
@@ -55,7 +60,12 @@ func (s *screen) inset(from, to int) string {
 // above is the nearest row above the options that the pattern fits; ok false
 // when there is none.
 func (b *block) above(pattern *pattern.Pattern) (row int, ok bool) {
-	for i := min(b.first-1, b.screen.last); i >= 0; i-- {
+	return b.aboveRow(pattern, b.first)
+}
+
+// aboveRow is the same above another row.
+func (b *block) aboveRow(pattern *pattern.Pattern, below int) (row int, ok bool) {
+	for i := min(below-1, b.screen.last); i >= 0; i-- {
 		if pattern.MatchString(b.screen.text(i)) {
 			return i, true
 		}
@@ -70,11 +80,10 @@ var description = pattern.New(` {2,}\S.*$`)
 
 // options reads the last list of numbered lines that counts up from 1. Its numbers
 // are in one column, that of the option with the mark: a label can go on in a row
-// that looks like an option, but such a row is indented further. first is beyond the
-// last row when there is no list; unsure says that a number comes twice.
-func (s *screen) options() (list []agent.Option, first, end int, unsure bool) {
+// that looks like an option, but such a row is indented further. rows are those of the
+// options; unsure says that a number comes twice.
+func (s *screen) options() (list []agent.Option, rows []int, end int, unsure bool) {
 	want := 0
-	var rows []int
 	column := s.numbers()
 	for i := s.last; i >= 0; i-- {
 		m := optionLine.FindStringSubmatch(s.text(i))
@@ -92,10 +101,10 @@ func (s *screen) options() (list []agent.Option, first, end int, unsure bool) {
 		}
 		list, rows, want = append([]agent.Option{o}, list...), append([]int{i}, rows...), o.Number-1
 		if want == 0 {
-			return list, rows[0], s.goOn(list, rows), unsure
+			return list, rows, s.goOn(list, rows), unsure
 		}
 	}
-	return nil, s.last + 1, s.last, false
+	return nil, nil, s.last, false
 }
 
 // numbers is the column of the numbers of options: the leftmost one behind a mark,
@@ -114,22 +123,63 @@ func (s *screen) numbers() int {
 // numberColumn is the column of the number in a match of optionLine.
 func numberColumn(m []string) int { return len(m[1]) + utf8.RuneCountInString(m[2]) + len(m[3]) }
 
-// goOn appends the wrapped rest of a label to the label, in a list of answers to a permission.
-// Such rows are indented as far as the label. In other lists they are descriptions, which goOn
-// stores in More. It returns the list's last row.
+// goOn appends to each description the rows below the option. Such rows are indented as far as
+// the label. It returns the list's last row.
 func (s *screen) goOn(list []agent.Option, rows []int) (end int) {
 	end = rows[len(rows)-1]
 	for k, row := range rows {
 		for i := row + 1; i <= s.last && strings.HasPrefix(s.text(i), "     ") && (k+1 == len(rows) || i < rows[k+1]); i++ {
-			if strings.HasPrefix(list[0].Label, "Yes, proceed") {
-				list[k].Label += " " + strings.TrimSpace(s.text(i))
-			} else {
-				list[k].More = strings.TrimSpace(list[k].More + "\n" + strings.TrimSpace(s.text(i)))
-			}
+			list[k].More = strings.TrimSpace(list[k].More + "\n" + strings.TrimSpace(s.text(i)))
 			end = max(end, i)
 		}
 	}
 	return end
+}
+
+// split parts the rows of the options into labels and descriptions at a column. Blanks in a label
+// do not part it. Without a column (-1) the rows are labels.
+func (b *block) split(column int) {
+	for k, row := range b.rows {
+		end := b.end + 1
+		if k+1 < len(b.rows) {
+			end = b.rows[k+1]
+		}
+		o := &b.dialog.Options[k]
+		o.Label, o.More = "", ""
+		for i := row; i < end; i++ {
+			label, more := cutAt(b.screen.text(i), column)
+			if m := optionLine.FindStringSubmatch(label); m != nil && i == row {
+				label = m[5]
+			}
+			o.Label = strings.TrimSpace(o.Label + " " + strings.TrimSpace(label))
+			o.More = strings.TrimSpace(o.More + "\n" + more)
+		}
+	}
+}
+
+// cutAt cuts a row at a column; -1 cuts nothing.
+func cutAt(row string, column int) (left, right string) {
+	if column < 0 {
+		return row, ""
+	}
+	at, columns := 0, 0
+	for rest := row; rest != "" && columns < column; {
+		cluster, next, width := terminal.NextCluster(rest)
+		at, columns, rest = at+len(cluster), columns+width, next
+	}
+	return row[:at], strings.TrimSpace(row[at:])
+}
+
+// described is the column of the descriptions, which the option that Codex adds shows; -1 where
+// there is none.
+func (b *block) described() int {
+	last := len(b.rows) - 1
+	if last < 0 || b.dialog.Options[last].Label != optionOther || b.dialog.Options[last].More == "" {
+		return -1
+	}
+	row := b.screen.text(b.rows[last])
+	before, after, _ := strings.Cut(row, optionOther)
+	return terminal.StringWidth(before+optionOther) + len(after) - len(strings.TrimLeft(after, " "))
 }
 
 var questionHead = pattern.New(`^  Question (\d+)/(\d+)\b`)
@@ -141,9 +191,16 @@ func questionTitle(n, of int) string { return fmt.Sprintf("Question %d/%d", n, o
 func (b *block) question() bool {
 	d := b.dialog
 	row, ok := b.above(questionHead)
+	for ok && !b.screen.view.Lines[row].Dim(len("  ")) { // the question's own words are never dim
+		row, ok = b.aboveRow(questionHead, row)
+	}
 	if !ok || len(d.Options) == 0 || strings.Contains(b.foot, "esc to cancel") { // that is in a command
 		return false
 	}
+	if column := b.described(); column > 0 {
+		b.split(column)
+	}
+	d.Cut = notAll.MatchString(b.foot)
 	m := questionHead.FindStringSubmatch(b.screen.text(row))
 	n, of := pattern.Number(m[1]), min(pattern.Number(m[2]), maxQuestions)
 	if n < 1 || n > of {
@@ -163,6 +220,9 @@ func (b *block) question() bool {
 	d.Partial = !strings.Contains(b.foot, "enter to submit")
 	return true
 }
+
+// notAll begins the words below a list of which not all is drawn.
+var notAll = pattern.New(`\boption \d+/\d+ \|`)
 
 // maxQuestions bounds what is believed of a number on the screen.
 const maxQuestions = 20
@@ -247,6 +307,7 @@ func (b *block) permission() bool {
 		return false
 	}
 	d.Type = agent.PromptPermission
+	b.split(-1) // its answers have no descriptions
 	if headed {
 		b.top = row
 		last := b.asked(row)

@@ -12,7 +12,7 @@ import (
 
 // A question that was not shown is not answered.
 func TestUnseenQuestion(t *testing.T) {
-	r := draw("  Question 1/2 (2 unanswered)\n  Go on?\n\n  › 1. Yes           Delete all\n    2. No            Keep all\n    3. None of the above\n\n  tab to add notes | enter to submit answer | esc to interrupt", -1, 0)
+	r := draw("  \x1b[2mQuestion 1/2 (2 unanswered)\x1b[22m\n  Go on?\n\n  › 1. Yes           Delete all\n    2. No            Keep all\n    3. None of the above\n\n  tab to add notes | enter to submit answer | esc to interrupt", -1, 0)
 	p := codex.Driver{}.FromDialog(r.Dialog)
 	each := agent.Answer{Kind: agent.AnswerEach, Each: []agent.QuestionPick{{Options: []int{1}}, {Options: []int{1}}}}
 	if k, err := (codex.Driver{}).Keys(p, each, r.Dialog); err == nil {
@@ -38,7 +38,7 @@ func TestWordsOfAStartupPage(t *testing.T) {
 				t.Errorf("%q: %+v", row, d)
 			}
 		}
-		r := draw("  Question 1/1 (1 unanswered)\n  "+words+"\n\n  › 1. Red           It is red\n    2. None of the above\n\n  tab to add notes | enter to submit answer | esc to interrupt", -1, 0)
+		r := draw("  \x1b[2mQuestion 1/1 (1 unanswered)\x1b[22m\n  "+words+"\n\n  › 1. Red           It is red\n    2. None of the above\n\n  tab to add notes | enter to submit answer | esc to interrupt", -1, 0)
 		if d := r.Dialog; d == nil || d.Type != agent.PromptQuestion {
 			t.Errorf("%q as a question: %+v", words, d)
 		}
@@ -47,7 +47,7 @@ func TestWordsOfAStartupPage(t *testing.T) {
 
 // Words that are apart are not those that are not.
 func TestForgedWords(t *testing.T) {
-	d := draw("  Question 1/1 (1 unanswered)\n  Drop the tables / keep the data?\n\n  › 1. Drop it           It is gone\n    2. None of the above\n\n  tab to add notes | enter to submit answer | esc to interrupt", -1, 0).Dialog
+	d := draw("  \x1b[2mQuestion 1/1 (1 unanswered)\x1b[22m\n  Drop the tables / keep the data?\n\n  › 1. Drop it           It is gone\n    2. None of the above\n\n  tab to add notes | enter to submit answer | esc to interrupt", -1, 0).Dialog
 	for told, want := range map[[2]string]agent.Match{
 		{"Drop the tables / keep the data?", "Drop it"}:     agent.WholeMatch,
 		{"Drop the tables /keep the data?", "Drop it"}:      agent.AlikeMatch,
@@ -189,7 +189,7 @@ func TestPlanThatLeftTheScreen(t *testing.T) {
 // The descriptions of options are a part of the question.
 func TestExplainedOtherwise(t *testing.T) {
 	asks := func(yes string) *agent.Reading {
-		return draw("  Question 1/1 (1 unanswered)\n  Go on?\n\n  › 1. Yes           "+yes+"\n    2. No            Keep all\n    3. None of the above\n\n  tab to add notes | enter to submit answer | esc to interrupt", -1, 0)
+		return draw("  \x1b[2mQuestion 1/1 (1 unanswered)\x1b[22m\n  Go on?\n\n  › 1. Yes           "+yes+"\n    2. No            Keep all\n    3. None of the above\n\n  tab to add notes | enter to submit answer | esc to interrupt", -1, 0)
 	}
 	d := asks("Delete all\n                     of it").Dialog
 	for told, want := range map[string]agent.Match{
@@ -210,7 +210,7 @@ func TestExplainedOtherwise(t *testing.T) {
 // Two questions in a row, one page each, are two dialogs.
 func TestNextQuestion(t *testing.T) {
 	key := func(question string, of string) string {
-		return draw("  Question 1/"+of+" (1 unanswered)\n  "+question+"\n\n  › 1. Yes           Do it\n    2. None of the above\n\n  tab to add notes | enter to submit answer | esc to interrupt", -1, 0).Dialog.Key
+		return draw("  \x1b[2mQuestion 1/"+of+" (1 unanswered)\x1b[22m\n  "+question+"\n\n  › 1. Yes           Do it\n    2. None of the above\n\n  tab to add notes | enter to submit answer | esc to interrupt", -1, 0).Dialog.Key
 	}
 	if key("Go on?", "1") == key("Delete all?", "1") || key("Go on?", "1") != key("Go\n  on?", "1") || key("Go on?", "2") != key("Delete all?", "2") {
 		t.Errorf("%q, %q", key("Go on?", "1"), key("Delete all?", "1"))
@@ -269,5 +269,16 @@ func TestIndentOfACommand(t *testing.T) {
 	r := draw(strings.Replace(runs, "$ ", "$ cat <<EOF\n    two\n  EOF\n  ", 1), -1, 0)
 	if p := (codex.Driver{}).FromDialog(r.Dialog); p.Input == nil || !strings.HasPrefix(*p.Input, "cat <<EOF\n  two\nEOF\n") {
 		t.Errorf("it asks %q", text(p.Input))
+	}
+}
+
+// TestFewerOptions: a question that was told with fewer options than the dialog has is another one.
+func TestFewerOptions(t *testing.T) {
+	d := draw("  \x1b[2mQuestion 1/1 (1 unanswered)\x1b[22m\n  Go on?\n\n  › 1. Yes           Go\n    2. No            Stop\n    3. Wipe          Delete all\n    4. None of the above\n\n  tab to add notes | enter to submit answer | esc to interrupt", -1, 0).Dialog
+	for n, want := range map[int]agent.Match{1: agent.NoMatch, 2: agent.NoMatch, 3: agent.WholeMatch} {
+		p := &agent.Request{Type: agent.PromptQuestion, Questions: []agent.Question{{Text: "Go on?", Options: []string{"Yes", "No", "Wipe"}[:n], Descriptions: []string{"Go", "Stop", "Delete all"}[:n]}}}
+		if m := (codex.Driver{}).Match(d, p); m != want {
+			t.Errorf("%d options: match %v, want %v", n, m, want)
+		}
 	}
 }

@@ -2,8 +2,6 @@ package codex
 
 import "berth/agent"
 
-var _ agent.Groomer = Driver{}
-
 // Groom: a newer version and another model are refused, for this time. The trust
 // in a folder is given if the session says so; that in hooks of the user's own,
 // and a sign-in, are somebody's to give.

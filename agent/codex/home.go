@@ -65,8 +65,8 @@ func logOf(disk fs.FS, home, conversation string) (string, bool) {
 	return strings.TrimPrefix(found[0], userfiles.Name(home)+"/"), true
 }
 
-// Recalls says whether the conversation has a log.
-func (Driver) Recalls(disk fs.FS, logFiles, conversation string) bool {
+// HasConversation says whether the conversation has a log.
+func (Driver) HasConversation(disk fs.FS, logFiles, conversation string) bool {
 	home, ok := strings.CutSuffix(logFiles, logPattern)
 	return ok && spoken(disk, home, conversation)
 }
@@ -245,7 +245,7 @@ func hooksFile(s agent.Start, user, own string) ([]byte, []trusted, error) {
 	if s.Hook != "" {
 		for _, e := range events {
 			command := hookCommand(s, e)
-			group, err := encode(map[string]any{"hooks": []any{map[string]any{"type": "command", "command": command}}})
+			group, err := hooks.Encode(map[string]any{"hooks": []any{map[string]any{"type": "command", "command": command}}})
 			if err != nil {
 				return nil, nil, err
 			}
@@ -291,24 +291,12 @@ func trustHash(event, command string, timeout int, matcher *string) (string, err
 	if matcher != nil {
 		fields["matcher"] = *matcher
 	}
-	normal, err := encode(fields)
+	normal, err := hooks.Encode(fields)
 	if err != nil {
 		return "", err
 	}
 	sum := sha256.Sum256(normal)
 	return "sha256:" + hex.EncodeToString(sum[:]), nil
-}
-
-// encode is JSON with its keys in order, without blanks, and with < > & as they
-// are.
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, fmt.Errorf("encode a hook: %w", err)
-	}
-	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }
 
 var upper = pattern.New(`[A-Z]`)

@@ -124,16 +124,7 @@ func enter(n int, d *agent.Dialog, outcome string) (agent.KeyAnswer, error) {
 // beginning is the number of the one option that begins so, 0 when there is
 // none or several.
 func beginning(d *agent.Dialog, word string) int {
-	found := 0
-	for i, o := range d.Options {
-		if strings.HasPrefix(o.Label, word) {
-			if found > 0 {
-				return 0
-			}
-			found = i + 1
-		}
-	}
-	return found
+	return d.OnlyOption(func(o agent.Option) bool { return strings.HasPrefix(o.Label, word) })
 }
 
 // exactly is the number of the option of that label, 0 when there is none.

@@ -9,12 +9,6 @@ import (
 	"berth/agent"
 )
 
-var (
-	_ agent.Launcher = Driver{}
-	_ agent.Chooser  = Driver{}
-	_ agent.Recaller = Driver{}
-)
-
 // ChoosesConversations: no option gives a conversation its id.
 func (Driver) ChoosesConversations() {}
 

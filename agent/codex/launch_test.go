@@ -291,7 +291,7 @@ func TestRecalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	for conversation, want := range map[string]bool{spoken: true, "01a1f9aa-0000": false, "": false, "*": false} {
-		if (codex.Driver{}).Recalls(s.Disk, l.LogFiles, conversation) != want {
+		if (codex.Driver{}).HasConversation(s.Disk, l.LogFiles, conversation) != want {
 			t.Errorf("%q can be taken up: not %v", conversation, want)
 		}
 	}

@@ -50,7 +50,7 @@ func readInput(raw json.RawMessage) (command, description string, err error) {
 // which of them it breaks a row is not measured.
 const beside = 6
 
-var environment = pattern.New(`^Environment: \S+$`)
+var environment = pattern.New(`^Environment: local$`)
 
 // matchCommand: the command is behind a dollar sign, and above it the reason. With
 // several such signs it is not known which is the agent's.
@@ -105,7 +105,7 @@ func matchPlan(d *agent.Dialog, p *agent.Request) agent.Match {
 // matchQuestion: each page tells which of how many it is.
 func matchQuestion(d *agent.Dialog, p *agent.Request) agent.Match {
 	switch {
-	case len(p.Questions) == 0:
+	case len(p.Questions) == 0, d.Cut && d.Current < len(p.Questions):
 		return agent.PartMatch
 	case len(d.Tabs) != len(p.Questions) || d.Current >= len(p.Questions):
 		return agent.NoMatch
@@ -119,6 +119,11 @@ func matchQuestion(d *agent.Dialog, p *agent.Request) agent.Match {
 	}
 	text := drawn.Text{Rows: strings.Split(d.Body, "\n"), Width: d.Cols - beside, Prose: true}
 	match := max(text.Of(strings.TrimSpace(q.Text)), agent.AlikeMatch) // with other blanks it may be another's
+	for _, o := range d.Options[min(len(q.Options), len(d.Options)):] {
+		if o.Label != optionOther {
+			return agent.NoMatch
+		}
+	}
 	for i, label := range q.Options {
 		if i >= len(d.Options) {
 			return agent.NoMatch
@@ -140,7 +145,7 @@ func offer(o agent.Option, label string, q agent.Question, i int) agent.Match {
 	}
 	shown, cut := strings.CutSuffix(o.Label, "…")
 	switch {
-	case o.Label == strings.TrimSpace(label) && drawn.Squeeze(o.More) == drawn.Squeeze(explained):
+	case o.Label == strings.TrimSpace(label) && flat(o.More) == flat(explained):
 		return agent.WholeMatch
 	case drawn.Squeeze(o.Label+o.More) == drawn.Squeeze(label+explained):
 		return agent.AlikeMatch

@@ -130,14 +130,7 @@ func (Driver) Fill(r *agent.Request, dialog *agent.Dialog) {
 	if r.Tool == nil {
 		r.Tool = agent.Pointer(dialog.Tool)
 	}
-	if dialog.Title != "" {
-		r.Title = &dialog.Title
-	}
-	r.Lines = dialog.Lines
-	if labels := dialog.Labels(); len(labels) > 0 || r.Options == nil {
-		r.Options, r.OptionsFallback = labels, false
-	}
-	r.Ready = !dialog.Partial
+	r.ShownBy(dialog)
 	switch r.Type {
 	case agent.PromptQuestion:
 		fillQuestion(r, dialog)
@@ -165,12 +158,35 @@ func fillPermission(r *agent.Request, dialog *agent.Dialog) {
 	case dialog.Subtype != "":
 		r.Text = agent.Pointer(dialog.Body)
 	default:
-		if _, reason, ok := strings.Cut("\n"+dialog.Body, "\nReason: "); ok {
-			reason, _, _ = strings.Cut(reason, "\n\n")
-			r.Text = agent.Pointer(strings.TrimSpace(reason))
-		}
+		r.Text = agent.Pointer(dialogText(dialog))
 	}
 }
+
+// dialogText is what a permission's dialog says beside the tool's input: the reason, and what
+// else it asks for, such as the permissions that a command is to have.
+func dialogText(d *agent.Dialog) string {
+	text := "\n" + d.Body
+	for _, input := range []string{"\n$ ", "\nDestination: "} {
+		if above, _, ok := strings.Cut(text, input); ok {
+			text = above
+			break
+		}
+	}
+	var lines []string
+	for _, line := range strings.Split(text, "\n") {
+		if len(lines) == 0 {
+			line = strings.TrimPrefix(line, "Reason: ")
+		}
+		if strings.TrimSpace(line) == "" && len(lines) == 0 || environment.MatchString(line) && len(lines) == 0 || line == ownDescription {
+			continue
+		}
+		lines = append(lines, line)
+	}
+	return strings.TrimSpace(strings.Join(lines, "\n"))
+}
+
+// ownDescription is Codex's own of each edit.
+const ownDescription = "Description: Apply proposed file edits"
 
 // fillQuestion: what no hook told is put together from the pages as they are
 // shown.

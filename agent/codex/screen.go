@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"slices"
 	"strings"
 
 	"berth/agent"
@@ -165,10 +166,5 @@ func (s *screen) work(r *agent.Reading, first int) {
 }
 
 func waits(text string) bool {
-	for _, w := range waitingLists {
-		if strings.HasPrefix(text, w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(waitingLists, func(w string) bool { return strings.HasPrefix(text, w) })
 }

@@ -287,7 +287,7 @@ func TestRowOfALabel(t *testing.T) {
 
 // TestEndOfALabel: a label is compared whole.
 func TestEndOfALabel(t *testing.T) {
-	d := draw("  Question 1/1 (1 unanswered)\n  Go on?\n\n  › 1. Yes           Delete all\n    2. No            Keep all\n    3. None of the above\n\n  tab to add notes | enter to submit answer | esc to interrupt", -1, 0).Dialog
+	d := draw("  \x1b[2mQuestion 1/1 (1 unanswered)\x1b[22m\n  Go on?\n\n  › 1. Yes           Delete all\n    2. No            Keep all\n    3. None of the above\n\n  tab to add notes | enter to submit answer | esc to interrupt", -1, 0).Dialog
 	for label, want := range map[string]agent.Match{"Yes": agent.WholeMatch, "Yes, but delete nothing": agent.NoMatch} {
 		told := &agent.Request{Type: agent.PromptQuestion, Questions: []agent.Question{{Text: "Go on?", Options: []string{label, "No"}}}}
 		if got := (codex.Driver{}).Match(d, told); got != want {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"berth/agent"
+	"berth/agent/hooks"
 )
 
 // profileName is the profile that holds a session's settings. Codex lays it over
@@ -97,7 +98,7 @@ func callersHooks(settings map[string]any, add func(event string, group json.Raw
 			return fmt.Errorf("%w: settings.hooks.%s: codex has no such event; it has %s", agent.ErrStart, name, strings.Join(events, " "))
 		}
 		for _, g := range groups {
-			group, err := encode(g)
+			group, err := hooks.Encode(g)
 			if err != nil {
 				return err
 			}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"berth/agent"
+	"berth/agent/hooks"
 	"berth/agent/pattern"
 )
 
@@ -61,7 +62,7 @@ func tomlKey(name string) string {
 
 // tomlString is a basic string: JSON's escapes are TOML's, but for DEL.
 func tomlString(text string) string {
-	out, _ := encode(strings.ToValidUTF8(text, "\ufffd")) // a string has an encoding
+	out, _ := hooks.Encode(strings.ToValidUTF8(text, "\ufffd")) // a string has an encoding
 	return strings.ReplaceAll(string(out), "\x7f", `\u007f`)
 }
 

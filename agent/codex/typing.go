@@ -11,8 +11,6 @@ import (
 	"berth/agent/pattern"
 )
 
-var _ agent.Typist = Driver{}
-
 // markAbove is the length in characters above which Codex shows a mark in place of a paste.
 const markAbove = 1000
 
@@ -72,8 +70,6 @@ func (Driver) Paste(typed string, bracketed bool) ([]byte, bool) {
 	}
 	return data, true
 }
-
-var _ agent.Enterer = Driver{}
 
 // Enter sends the message. When a mark hides a command, it first pastes a blank before the
 // mark. The blank is a paste because an Enter right after a typed character is a line break.

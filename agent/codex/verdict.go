@@ -4,15 +4,11 @@ import (
 	"fmt"
 
 	"berth/agent"
+	"berth/agent/hooks"
 )
 
-var (
-	_ agent.Answerer   = Driver{}
-	_ agent.Withholder = Driver{}
-)
-
-// Withholds: while a PermissionRequest hook runs, Codex draws no dialog for it.
-func (Driver) Withholds(p *agent.Request) bool {
+// HidesDialog: while a PermissionRequest hook runs, Codex draws no dialog for it.
+func (Driver) HidesDialog(p *agent.Request) bool {
 	return p.Type == agent.PromptPermission && p.Subtype == nil
 }
 
@@ -47,7 +43,7 @@ func (Driver) Verdict(p *agent.Request, a agent.Answer, _ []byte) (agent.Verdict
 }
 
 func verdict(d decision, outcome string) (agent.Verdict, error) {
-	stdout, err := encode(map[string]any{
+	stdout, err := hooks.Encode(map[string]any{
 		"hookSpecificOutput": map[string]any{"hookEventName": "PermissionRequest", "decision": d},
 	})
 	if err != nil {

@@ -1,6 +1,6 @@
 // Package compose holds what drivers share about messages: how a text is typed into a
 // composer, and how it is compared with what the composer shows and what the agent received.
-// The Typist methods of the drivers call it. All functions are pure and safe for concurrent
+// The MessageTyper methods of the drivers call it. All functions are pure and safe for concurrent
 // use.
 package compose
 

@@ -8,3 +8,13 @@ func Squeeze(s string) string {
 		return r == ' ' || r == '\n' || r == '\t' || r == '\u00a0' || r == '│'
 	}), "")
 }
+
+// Without is the text without any of these characters.
+func Without(text, marks string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(marks, r) {
+			return -1
+		}
+		return r
+	}, text)
+}

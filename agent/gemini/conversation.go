@@ -96,10 +96,8 @@ func without(argv []string) (rest []string, last option) {
 	return slices.Clone(rest), last
 }
 
-var _ agent.Recaller = Driver{}
-
-// Recalls says whether something was said in the conversation.
-func (Driver) Recalls(disk fs.FS, logFiles, conversation string) bool {
+// HasConversation says whether something was said in the conversation.
+func (Driver) HasConversation(disk fs.FS, logFiles, conversation string) bool {
 	if !uuid.MatchString(conversation) {
 		return false
 	}

@@ -7,6 +7,7 @@ import (
 	"berth/agent"
 	"berth/agent/drawn"
 	"berth/agent/pattern"
+	"berth/terminal"
 )
 
 // Phrases that dialogs are known by.
@@ -31,13 +32,13 @@ type box struct {
 // dialog reads the dialog at the bottom of a screen without a composer; nil
 // when there is none, or not all of it is painted.
 func (s *screen) dialog() *agent.Dialog {
-	rows := s.box()
+	rows, whole := s.box()
 	if rows == nil {
 		return nil
 	}
 	b := &box{rows: rows}
 	b.options()
-	b.dialog = &agent.Dialog{Options: b.list, Lines: rows, Cols: s.view.Cols, Height: s.view.Rows, Cut: s.hides()}
+	b.dialog = &agent.Dialog{Options: b.list, Lines: rows, Cols: s.view.Cols, Height: s.view.Rows, Cut: !whole || s.hides() || slices.ContainsFunc(rows, isHidden)}
 	for _, read := range []func() bool{b.plan, b.question, b.permission, b.trust, b.auth, b.key, b.notice} {
 		if read() {
 			return b.dialog
@@ -59,36 +60,39 @@ func (s *screen) hides() bool {
 	return false
 }
 
-// hidden is a row in place of those that have no room.
-var hidden = pattern.New(`\.\.\. (?:first|last) \d+ lines? hidden`)
+// hidden is a row in place of those that have no room. Below 80 columns it doesn't say which
+// rows they are, and where it has no room itself it is cut.
+var hidden = pattern.New(`^\.\.\. (?:(?:first|last) )?(?:\d.*)?(?:\.\.\.|…)$`)
 
-// box is what is in the box whose lower side ends the screen. Its upper side
-// may have left the screen.
-func (s *screen) box() []string {
+func isHidden(row string) bool { return hidden.MatchString(strings.Trim(row, " │")) }
+
+// box is what is in the box whose lower side ends the screen. whole is false when its upper side
+// has left the screen.
+func (s *screen) box() (rows []string, whole bool) {
 	end := s.last
 	for end > 0 && (below.MatchString(s.text(end)) || strings.TrimSpace(s.text(end)) == "") {
 		end--
 	}
 	indent := len(s.text(end)) - len(strings.TrimLeft(s.text(end), " "))
 	if !strings.HasPrefix(s.text(end)[indent:], "╰──") {
-		return nil
+		return nil, false
 	}
-	rows := []string{}
+	rows = []string{}
 	for i := end - 1; i >= 0; i-- {
 		text := s.text(i)
 		if len(text) < indent || strings.TrimSpace(text[:indent]) != "" {
-			return nil
+			return nil, false
 		}
 		switch text = text[indent:]; {
 		case strings.HasPrefix(text, "╭──"):
-			return rows
+			return rows, true
 		case !strings.HasPrefix(text, "│"):
-			return nil
+			return nil, false
 		}
 		text = strings.TrimRight(strings.TrimSuffix(strings.TrimRight(strings.TrimPrefix(text, "│"), " "), "│"), " ")
 		rows = append([]string{strings.TrimPrefix(text, " ")}, rows...)
 	}
-	return rows
+	return rows, false
 }
 
 var (
@@ -102,14 +106,21 @@ var (
 var doneLine = pattern.New(`^(● )? +Done$`)
 
 // options reads the last list of numbered lines that counts up and has one of them
-// chosen: from 1, or from below the mark of a list that is scrolled.
+// chosen: from 1, or from below the mark of a list that is scrolled. Its numbers end in one
+// column: a label can go on in a row that looks like an option.
 func (b *box) options() {
 	b.first, b.last = len(b.rows), -1
-	want, top := 0, 0
+	want, top, column := 0, 0, b.numbers()
 	var list, done []agent.Option
 	var rows []int // the row of each option in list
 	for i := len(b.rows) - 1; i >= 0; i-- {
+		if want > 0 && strings.TrimSpace(b.rows[i]) == scrolledMark {
+			break
+		}
 		found := readOptions(b.rows[i])
+		if len(found) > 0 && column >= 0 && numberEnd(b.rows[i]) != column {
+			found = nil
+		}
 		if m := doneLine.FindStringSubmatch(b.rows[i]); m != nil && want == 0 {
 			done = []agent.Option{{Label: "Done", Focused: m[1] != ""}}
 		}
@@ -125,7 +136,7 @@ func (b *box) options() {
 			break
 		}
 	}
-	scrolled := want > 0 && top > 0 && strings.TrimSpace(b.rows[top-1]) == "▲"
+	scrolled := want > 0 && top > 0 && strings.TrimSpace(b.rows[top-1]) == scrolledMark
 	if want != 0 && !scrolled || len(list) == 0 {
 		b.last = -1
 		return
@@ -143,15 +154,41 @@ func (b *box) options() {
 	b.first, b.last = len(b.rows), -1
 }
 
+// scrolledMark is the row above a list whose first options are out of view.
+const scrolledMark = "▲"
+
+// numbers is the column in which the number of the chosen option ends; -1 when the option has no
+// number.
+func (b *box) numbers() int {
+	for _, row := range slices.Backward(b.rows) {
+		switch m, done := optionLine.FindStringSubmatch(row), doneLine.FindStringSubmatch(row); {
+		case m != nil && m[1] != "":
+			return numberEnd(row)
+		case done != nil && done[1] != "":
+			return -1
+		}
+	}
+	return -1
+}
+
+// numberEnd is the column of the dot behind an option's number.
+func numberEnd(row string) int { return terminal.StringWidth(row[:strings.IndexByte(row, '.')]) }
+
 // explain attaches descriptions to options. A description is the rows below an option, up to
-// the next option, a blank row or the mark of a list that scrolls.
+// the next option, a blank row or the mark of a list that scrolls. Before them the label goes on
+// in rows that begin one column further left.
 func (b *box) explain(list []agent.Option, rows []int) {
 	for k, row := range rows {
 		var more []string
+		begins := strings.Index(b.rows[row], list[k].Label)
 		for i := row + 1; i < len(b.rows) && (k+1 == len(rows) || i < rows[k+1]); i++ {
 			text := strings.TrimSpace(b.rows[i])
 			if text == "" || text == "▼" || doneLine.MatchString(b.rows[i]) {
 				break
+			}
+			if indent := len(b.rows[i]) - len(strings.TrimLeft(b.rows[i], " ")); len(more) == 0 && begins > 0 && terminal.StringWidth(b.rows[row][:begins]) == indent+1 {
+				list[k].Label += " " + text
+				continue
 			}
 			more = append(more, text)
 		}
@@ -218,14 +255,20 @@ func (b *box) text(from, to int) string {
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }
 
-// foot is the last row that is not blank.
-func (b *box) foot() string {
-	for i := len(b.rows) - 1; i > b.last; i-- {
-		if text := strings.TrimSpace(b.rows[i]); text != "" {
-			return text
+// foot is the last words below the options: they may have no room in one row.
+func (b *box) foot() string { return lastWords(b.rows[b.last+1:]) }
+
+// lastWords are the rows after the last blank one, as one.
+func lastWords(rows []string) string {
+	var words []string
+	for _, row := range slices.Backward(rows) {
+		if row = strings.TrimSpace(row); row == "" && len(words) > 0 {
+			break
+		} else if row != "" {
+			words = append([]string{row}, words...)
 		}
 	}
-	return ""
+	return strings.Join(words, " ")
 }
 
 func (b *box) is(t agent.PromptType, subtype, title string) bool {
@@ -305,6 +348,9 @@ func (b *box) question() bool {
 	}
 	d.Body = b.text(next, b.first)
 	if len(b.list) == 0 {
+		if at := strings.LastIndex(d.Body, "\n\n"); flat(d.Body[max(at, 0):]) == foot {
+			d.Body = d.Body[:max(at, 0)]
+		}
 		d.Body = written(strings.TrimSuffix(d.Body, foot), d.Confirm)
 	}
 	d.Tool = toolAsk
@@ -327,24 +373,23 @@ func written(body string, confirm bool) string {
 }
 
 var (
-	asksWhether = pattern.New(`^(Allow |Apply |Do you want to ).*\?$`)
-	toolRow     = pattern.New(`^\? +(\S.*)$`)
-	placeOf     = pattern.New(` {2,}(\d{1,2}) of \d{1,2}$`) // of calls side by side
+	toolRow = pattern.New(`^\? +(\S.*)$`)
+	placeOf = pattern.New(` {2,}(\d{1,2}) of \d{1,2}$`) // of calls side by side
 )
 
-// permission: asks whether to, with answers that begin with one that allows and
-// end with one that does not.
+// permission: answers that begin with one that allows and end with one that does not. What it
+// asks above them may have no room in one row, and is never the same.
 func (b *box) permission() bool {
 	d := b.dialog
 	if len(b.list) < 2 || !strings.HasPrefix(b.list[0].Label, "Allow") || !strings.HasPrefix(b.list[len(b.list)-1].Label, "No") {
 		return false
 	}
-	asks := false
-	for _, row := range b.rows[:b.first] {
-		asks = asks || asksWhether.MatchString(strings.TrimSpace(row))
-	}
 	head, next := b.head()
-	if head == askAction {
+	if m := placeOf.FindStringSubmatch(head); m != nil {
+		d.Place = pattern.Number(m[1])
+	}
+	action := placeOf.ReplaceAllString(head, "") == askAction
+	if action {
 		for next < b.first && strings.TrimSpace(b.rows[next]) == "" {
 			next++
 		}
@@ -352,41 +397,40 @@ func (b *box) permission() bool {
 			head, next = strings.TrimSpace(b.rows[next]), next+1
 		}
 	}
-	if !asks {
-		return false
-	}
-	if m := placeOf.FindStringSubmatch(head); m != nil {
-		d.Place = pattern.Number(m[1])
-	}
-	title, rest := "", ""
+	title, rest, body := "", "", ""
 	if m := toolRow.FindStringSubmatch(head); m != nil {
-		title, rest = heading(m[1])
+		body = b.text(next, b.first)
+		title, rest = heading(m[1], body, action)
+		d.Tool = tools[title]
 	} else {
-		next, d.Cut = 0, true // a long one, whose first rows have left the screen
+		body, d.Cut = b.text(0, b.first), true // a long one, whose first rows have left the screen
 	}
-	d.Cut = d.Cut || hidden.MatchString(strings.Join(b.rows[:b.first], "\n"))
-	d.Tool = tools[title]
 	d.Alike = d.Tool == "" // a server's tool is folded; other tools were not measured
 	if rows, _ := inner(b.rows[:b.first]); d.Tool == toolShell && len(rows) == 0 {
 		d.Cut = true // the command's box had no room; the first row may be the model's description
 	}
-	d.Body = strings.TrimSpace(rest + "\n" + b.text(next, b.first))
+	d.Body = strings.TrimSpace(rest + "\n" + body)
 	return b.is(agent.PromptPermission, "", title)
 }
 
 // tools are those whose dialogs were seen, by the name that they show.
 var tools = map[string]string{"Shell": toolShell, "WriteFile": toolWrite, "Edit": toolEdit, "Enter Plan Mode": toolEnterPlan}
 
-// heading parts the tool's name from what it is about.
-func heading(row string) (name, about string) {
-	for known := range tools {
-		if row == known || strings.HasPrefix(row, known+" ") {
+// heading parts the tool's name from what it is about. Commands and changes are asked about
+// without the words "Action Required", where a server's tool can have any name.
+func heading(row, body string, action bool) (name, about string) {
+	for known, tool := range tools {
+		plans := tool == toolEnterPlan && strings.HasSuffix(flat(body), flat(plansOnly))
+		if (row == known || strings.HasPrefix(row, known+" ")) && (plans || !action && tool != toolEnterPlan) {
 			return known, strings.TrimSpace(row[len(known):])
 		}
 	}
 	name, about, _ = strings.Cut(row, "  ")
 	return strings.TrimSpace(name), strings.TrimSpace(about)
 }
+
+// flat is a text with one blank for every stretch of blanks and line ends.
+func flat(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 var leave = pattern.New(`(?i)\b(esc to (cancel|close|exit|go back)|use enter to select)`)
 
@@ -404,6 +448,12 @@ func (b *box) notice() bool {
 	b.dialog.Body = b.text(next, b.first)
 	for _, o := range b.list { // asked as the turn ends, and the title says that it has
 		b.dialog.AfterTurn = b.dialog.AfterTurn || strings.Contains(o.Label, "loop detection")
+	}
+	if len(b.list) > 0 { // an option can be chosen, so the text matters
+		for _, o := range b.list {
+			b.dialog.Body = strings.TrimSpace(b.dialog.Body + "\n" + o.More)
+		}
+		b.dialog.Key = strings.Join([]string{string(agent.PromptNotice), head, b.dialog.Body}, "\x00")
 	}
 	return b.is(agent.PromptNotice, "", head)
 }

@@ -159,8 +159,8 @@ func TestFoldedCall(t *testing.T) {
 	}
 }
 
-// TestNoticeWithOtherOptions: a notice is matched by its title. Its options are a part of the
-// question.
+// TestNoticeWithOtherOptions: where an option of a notice can be chosen, its text and its options
+// are the question.
 func TestNoticeWithOtherOptions(t *testing.T) {
 	f, now := detect.New(gemini.Driver{}, detect.Options{Start: time.Unix(0, 0)}), time.Unix(0, 0)
 	show := func(body string, options ...string) *agent.Request {
@@ -172,12 +172,16 @@ func TestNoticeWithOtherOptions(t *testing.T) {
 		return f.Status().Request
 	}
 	first := show("Resets soon.", "● 1. Keep trying", "  2. Stop")
-	again := show("Resets now.", "● 1. Keep trying", "  2. Stop")
+	again := show("Resets soon.", "  1. Keep trying", "● 2. Stop")
+	later := show("Resets now.", "● 1. Keep trying", "  2. Stop")
 	other := show("Resets now.", "● 1. Keep trying", "  2. Buy more")
 	if first == nil || first.Type != agent.PromptNotice || again.ID != first.ID || again.Digest != first.Digest {
 		t.Fatalf("%+v, and then %+v", first, again)
 	}
-	if other == nil || other.ID == first.ID || other.Digest == first.Digest {
+	if later == nil || later.ID == first.ID || later.Digest == first.Digest {
+		t.Errorf("with another text: %+v, and before %+v", later, first)
+	}
+	if other == nil || other.ID == later.ID || other.ID == first.ID || other.Digest == first.Digest {
 		t.Errorf("with other options: %+v, and before %+v", other, first)
 	}
 }
@@ -203,5 +207,19 @@ func TestBoxInACommand(t *testing.T) {
 	}
 	if d := draw(box(append(rows[:4:4], rows[10:]...)...)...).Dialog; d == nil || !d.Cut {
 		t.Errorf("without the own box: %+v", d)
+	}
+}
+
+// TestFewerOptions: a question that was told with fewer options than the dialog has is another one.
+func TestFewerOptions(t *testing.T) {
+	rows := []string{"● 1.  Keep", "  2.  Drop", "  3.  Wipe", "  4.  Enter a custom value"}
+	for _, shown := range [][]string{rows, rows[:3]} { // it may show three at a time
+		d := draw(box(append(append([]string{"Answer Questions", "", "What now?", ""}, shown...), "", "Enter to select · ↑/↓ to navigate · Esc to cancel")...)...).Dialog
+		for n, want := range map[int]agent.Match{1: agent.NoMatch, 2: agent.NoMatch, 3: agent.WholeMatch} {
+			p := &agent.Request{Type: agent.PromptQuestion, Questions: []agent.Question{{Text: "What now?", Options: []string{"Keep", "Drop", "Wipe"}[:n]}}}
+			if m := (gemini.Driver{}).Match(d, p); m != want {
+				t.Errorf("%d options at %q: match %v, want %v", n, shown, m, want)
+			}
+		}
 	}
 }

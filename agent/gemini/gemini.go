@@ -21,9 +21,17 @@ func (Driver) MeasuredVersions() []string { return []string{Measured} }
 // Driver reads Gemini CLI. Its zero value is ready.
 type Driver struct{ agent.Silent }
 
+// What the driver can do.
 var (
-	_ agent.Driver = Driver{}
-	_ agent.Namer  = Driver{}
+	_ agent.Driver             = Driver{}
+	_ agent.Launcher           = Driver{}
+	_ agent.ConversationFinder = Driver{}
+	_ agent.VersionLister      = Driver{}
+	_ agent.MessageTyper       = Driver{}
+	_ agent.LineBreakDetector  = Driver{}
+	_ agent.PromptAnswerer     = Driver{}
+	_ agent.CallNamer          = Driver{}
+	_ agent.GateHooks          = Driver{}
 )
 
 // Name is "gemini".

@@ -9,8 +9,6 @@ import (
 	"berth/agent"
 )
 
-var _ agent.Answerer = Driver{}
-
 // between is the pause after a key. What it did is looked at before the next.
 const between = 100 * time.Millisecond
 

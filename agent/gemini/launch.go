@@ -13,8 +13,6 @@ import (
 	"berth/agent/userfiles"
 )
 
-var _ agent.Launcher = Driver{}
-
 // events are the hooks that are asked for: those of the conversation. Never
 // AfterModel, BeforeModel, BeforeToolSelection: Gemini waits for them at every
 // piece of an answer and draws all of it anew each time.

@@ -2,7 +2,6 @@ package gemini
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -42,14 +41,7 @@ func edits(d *agent.Dialog, line int) bool {
 }
 
 // footOf is the dialog's foot.
-func footOf(d *agent.Dialog) string {
-	for _, row := range slices.Backward(d.Lines) {
-		if row = strings.TrimSpace(row); row != "" {
-			return row
-		}
-	}
-	return ""
-}
+func footOf(d *agent.Dialog) string { return lastWords(d.Lines) }
 
 // bare says that nothing was typed into the line. A long hint is broken into
 // lines.

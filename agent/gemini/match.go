@@ -8,6 +8,7 @@ import (
 
 	"berth/agent"
 	"berth/agent/drawn"
+	"berth/agent/pattern"
 )
 
 // Match says how much of what a prompt asks about the dialog shows.
@@ -52,7 +53,11 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 		if len(rows) == 0 {
 			return agent.PartMatch
 		}
-		return drawn.Text{Rows: rows, Width: columns, Shell: true, Cut: d.Cut}.Of(strings.TrimSpace(in.Command))
+		match := drawn.Text{Rows: rows, Width: columns, Shell: true, Cut: d.Cut}.Of(strings.TrimSpace(in.Command))
+		if match > agent.PartMatch && beside(d) != "" {
+			return agent.PartMatch // the dialog asks for more, or warns
+		}
+		return match
 	case toolWrite, toolEdit: // of a change that has no room some rows are left out
 		return agent.MatchIf(d.Cut || strings.Contains(head, path.Base(in.File)), agent.PartMatch)
 	case toolEnterPlan:
@@ -62,6 +67,29 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 	}
 	return agent.PartMatch
 }
+
+// beside is what the dialog of a command says below the command's box, but for the words of each
+// such dialog.
+func beside(d *agent.Dialog) string {
+	end := len(d.Lines) - 1
+	for end >= 0 && !strings.HasPrefix(d.Lines[end], "╰──") {
+		end--
+	}
+	var rows []string
+	for _, row := range d.Lines[end+1:] {
+		if len(readOptions(row)) > 0 && strings.Contains(row, d.Options[0].Label) {
+			break
+		}
+		rows = append(rows, strings.TrimSpace(row))
+	}
+	if usual.MatchString(flat(strings.Join(rows, " "))) {
+		return ""
+	}
+	return strings.Trim(strings.Join(rows, "\n"), "\n")
+}
+
+// usual are the words below each command.
+var usual = pattern.New(`^Allow execution of \[Shell\]\?( Redirection detected\. To auto-accept, press \S+)?$`)
 
 // toolInput is what the dialogs of tools are about.
 type toolInput struct{ Command, Reason, File string }
@@ -77,7 +105,7 @@ func readInput(raw json.RawMessage) (in toolInput, err error) {
 // matchQuestion: of several questions the pages have the same tabs; each is known by
 // its text, and by those of its options that are shown.
 func matchQuestion(d *agent.Dialog, p *agent.Request) agent.Match {
-	if len(p.Questions) == 0 {
+	if len(p.Questions) == 0 || d.Cut {
 		return agent.PartMatch
 	}
 	if len(p.Questions) > 1 || len(d.Tabs) > 1 {
@@ -90,10 +118,7 @@ func matchQuestion(d *agent.Dialog, p *agent.Request) agent.Match {
 			}
 		}
 	}
-	switch {
-	case d.Confirm && d.Cut: // some answers are not visible
-		return agent.PartMatch
-	case d.Confirm:
+	if d.Confirm {
 		return agent.WholeMatch
 	}
 	shown := questionShown(d)
@@ -129,7 +154,12 @@ func offers(d *agent.Dialog, q agent.Question) agent.Match {
 	m := agent.WholeMatch
 	for _, o := range d.Options {
 		i := o.Number - 1
-		if i < 0 || i >= len(q.Options) {
+		switch {
+		case i < 0:
+			continue
+		case i >= len(q.Options) && !offersOwn(o, i, q):
+			return agent.NoMatch
+		case i >= len(q.Options):
 			continue
 		}
 		label, explained := q.Options[i], o.More
@@ -148,13 +178,20 @@ func offers(d *agent.Dialog, q agent.Question) agent.Match {
 	return m
 }
 
+// offersOwn says whether the i-th row, which is no option of the question, is one that Gemini
+// adds: to tick all, or for words of one's own, which the row holds once they are typed.
+func offersOwn(o agent.Option, i int, q agent.Question) bool {
+	if q.MultiSelect && len(q.Options) > 1 {
+		if i == len(q.Options) {
+			return o.Label == optionAll
+		}
+		i--
+	}
+	return i == len(q.Options) && (o.Focused || o.Ticked || strings.HasPrefix(hintOwn, strings.TrimSuffix(o.Label, "…")))
+}
+
 // plainText is a text without blanks and what Markdown marks with: Gemini draws what
 // that means.
 func plainText(text string) string {
-	return strings.Map(func(r rune) rune {
-		if strings.ContainsRune(" \t\n\u00a0#*_`>|-+~[]()│─┌┐└┘├┤┬┴┼•", r) {
-			return -1
-		}
-		return r
-	}, text)
+	return drawn.Without(text, " \t\n\u00a0#*_`>|-+~[]()│─┌┐└┘├┤┬┴┼•")
 }

@@ -204,6 +204,7 @@ func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 		rows, _ := inner(dialog.Lines)
 		if len(rows) > 0 && dialog.Tool == toolShell {
 			input = strings.Join(rows, "\n") // of which the first row shows as much as fits
+			r.Text = agent.Pointer(beside(dialog))
 		}
 		if input = strings.TrimSpace(input); input != "" {
 			r.SetInput(input)
@@ -260,6 +261,9 @@ func (Driver) Fill(r *agent.Request, dialog *agent.Dialog) {
 		r.Text = agent.Pointer(dialog.Body)
 	}
 }
+
+// optionAll ticks all options.
+const optionAll = "All of the above"
 
 // selectAll stands below a question of which several options may be ticked.
 const selectAll = "(Select all that apply)"

@@ -18,6 +18,7 @@ func (Driver) Screen(v *agent.View) *agent.Reading {
 	if s.last < 0 {
 		return r
 	}
+	s.dropCopy()
 	if top, bottom, ok := s.composer(); ok {
 		if s.bare(top) {
 			return r
@@ -59,6 +60,29 @@ const (
 
 // footerRows is how far below the composer the screen may go on.
 const footerRows = 4
+
+// dropCopy leaves the last rows out when they are a copy of the lower edge and the footer right
+// above them. Gemini leaves such a copy when it draws a frame that is lower than the one before,
+// after an answer that is taller than the window. Only a composer may follow the conversation, so
+// no text of the conversation can be the upper copy: the composer's own rows would be between.
+func (s *screen) dropCopy() {
+	edge := s.last
+	for ; !strings.HasPrefix(s.text(edge), lowerEdge); edge-- {
+		if edge == 0 || edge == s.last-footerRows {
+			return
+		}
+	}
+	rows := s.last - edge + 1
+	end := edge - 1 // of the copy above
+	for ; end >= rows && strings.TrimSpace(s.text(end)) == ""; end-- {
+	}
+	for i := range rows {
+		if end-i < 0 || s.text(end-i) != s.text(s.last-i) {
+			return
+		}
+	}
+	s.last = end
+}
 
 // composer finds the rows of the composer's edges. A message that was sent has
 // the same, but neither a footer below it nor a caret in it.

@@ -221,6 +221,26 @@ func TestComposerModes(t *testing.T) {
 	}
 }
 
+// TestFooterTwice: Gemini leaves a copy of the rows below its composer after an answer that is
+// taller than the window. Other rows below a composer are not left out.
+func TestFooterTwice(t *testing.T) {
+	const typed = " > MOCK: text and on¦"
+	r := draw("  line 027", "", "", "  Executing Hook: berth", ruled, " Shift+Tab to accept edits", upper, typed, lower, foot, "", lower, foot)
+	if r.Composer == nil || r.Composer.Text != "MOCK: text and on" || !r.Composer.Focused || r.Footer != "workspace (/directory)\n~/work" {
+		t.Errorf("%+v %+v", r, r.Composer)
+	}
+	for name, rows := range map[string][]string{
+		"another footer":    {upper, typed, lower, foot, "", lower, " workspace (/directory)", " ~/other"},
+		"a row between":     {upper, typed, lower, foot, "✦ done", lower, foot},
+		"a composer's copy": {upper, typed, lower, foot, upper, " > one more", lower},
+		"no composer":       {"✦ done", lower, foot, "", lower, foot},
+	} {
+		if r := draw(rows...); r.Composer != nil && r.Composer.Text == "MOCK: text and on" {
+			t.Errorf("%s: %+v", name, r.Composer)
+		}
+	}
+}
+
 // TestErrorsOnScreen: an error is the last turn's only while nothing stands
 // below it, and what the model writes is none.
 func TestErrorsOnScreen(t *testing.T) {

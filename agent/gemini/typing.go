@@ -12,8 +12,6 @@ import (
 	"berth/agent/pattern"
 )
 
-var _ agent.Typist = Driver{}
-
 // submitAfter is what must lie between a text and Enter. After up to 30 ms the
 // Enter became a line break every time it was tried, after 40 to 50 ms it
 // never did, and a paste takes longer on a busy machine.
@@ -126,8 +124,6 @@ func (d Driver) Holds(typed string, c *agent.Composer) bool {
 func (Driver) Displays(typed string, c *agent.Composer) bool {
 	return compose.Displays(normal(typed), c, compose.Equal)
 }
-
-var _ agent.Breaker = Driver{}
 
 // Broke: an Enter that Gemini reads too soon behind the text is a line break. Of
 // two that it reads in one go each sends the message.

@@ -146,16 +146,7 @@ func on(n int, dialog *agent.Dialog, key string) agent.Step {
 // chosen is the one option that the dialog has chosen, 0 when it shows none, or
 // several.
 func chosen(d *agent.Dialog) int {
-	found := 0
-	for i, o := range d.Options {
-		if o.Focused {
-			if found > 0 {
-				return 0
-			}
-			found = i + 1
-		}
-	}
-	return found
+	return d.OnlyOption(func(o agent.Option) bool { return o.Focused })
 }
 
 // Verdict: see Driver.

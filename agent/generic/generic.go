@@ -26,20 +26,20 @@ type Driver struct {
 }
 
 var (
-	_ agent.Driver     = Driver{}
-	_ agent.Fitter     = Driver{}
-	_ agent.Limited    = Driver{}
-	_ agent.Laborer    = Driver{}
-	_ agent.Supervisor = Driver{}
-	_ agent.Answerer   = Driver{}
+	_ agent.Driver           = Driver{}
+	_ agent.ForCommand       = Driver{}
+	_ agent.LimitedStates    = Driver{}
+	_ agent.ActivityReporter = Driver{}
+	_ agent.ProcessReader    = Driver{}
+	_ agent.PromptAnswerer   = Driver{}
 )
 
 // Name is "generic".
 func (Driver) Name() string { return Name }
 
-// Fit is the driver of the program that the command starts, with the rules of
+// ForCommand is the driver of the program that the command starts, with the rules of
 // that name or those for the program.
-func (d Driver) Fit(command []string, name string) agent.Driver {
+func (d Driver) ForCommand(command []string, name string) agent.Driver {
 	one := Driver{shell: IsShell(command), set: d.Book.Named(name)}
 	if name == "" {
 		one.set = d.Book.For(command)
@@ -50,23 +50,23 @@ func (d Driver) Fit(command []string, name string) agent.Driver {
 	case one.set.Set.Nudge == nil:
 		return ruled{one}
 	}
-	return typist{ruled{one}}
+	return typer{ruled{one}}
 }
 
 // Rules are the names of those that there are.
 func (d Driver) Rules() []string { return d.Book.Names() }
 
-// Tells: of a shell it is known whether it runs something. Of any other program
+// ReportedStates: of a shell it is known whether it runs something. Of any other program
 // only what it tells itself.
-func (d Driver) Tells() []agent.State {
+func (d Driver) ReportedStates() []agent.State {
 	if d.shell {
 		return []agent.State{agent.Idle, agent.Working}
 	}
 	return nil
 }
 
-// Labor: nobody knows what it does.
-func (Driver) Labor() *agent.Activity { return nil }
+// DefaultActivity: nobody knows what it does.
+func (Driver) DefaultActivity() *agent.Activity { return nil }
 
 // A command's end is told by the shell a moment after the command has gone from
 // the foreground; whoever looks in between must not say that all is well.

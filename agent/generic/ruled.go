@@ -12,21 +12,22 @@ import (
 type ruled struct{ Driver }
 
 var (
-	_ agent.Driver   = ruled{}
-	_ agent.Answerer = ruled{}
-	_ agent.Ruled    = ruled{}
+	_ agent.Driver          = ruled{}
+	_ agent.PromptAnswerer  = ruled{}
+	_ agent.PartialAnswerer = ruled{}
+	_ agent.RulesNamer      = ruled{}
 )
 
 // RulesName is the name of its rules.
 func (d ruled) RulesName() string { return d.set.Name }
 
-// Tells: what is neither idle nor asks nor has failed works.
-func (d ruled) Tells() []agent.State {
+// ReportedStates: what is neither idle nor asks nor has failed works.
+func (d ruled) ReportedStates() []agent.State {
 	if d.set.Set.Tells {
 		return agent.States
 	}
 	s := &d.set.Set
-	list := d.Driver.Tells()
+	list := d.Driver.ReportedStates()
 	for _, one := range []struct {
 		state agent.State
 		known bool
@@ -119,11 +120,11 @@ func (d ruled) composer(c *rules.Composer) *agent.Composer {
 	return box
 }
 
-// dialog is a prompt as the fold has it. Its key names the rule that it was
-// seen by.
+// dialog is a prompt as the fold has it, with its characters as they are: who shows it reveals
+// those that hide. Its key names the rule that it was seen by.
 func (d ruled) dialog(a *rules.Asked) *agent.Dialog {
 	out := &agent.Dialog{
-		Type: agent.PromptType(a.Type), Title: shown(a.Title), Body: shown(a.Text), Tool: shown(a.Tool), Input: a.Typed, Partial: !a.Whole,
+		Type: agent.PromptType(a.Type), Title: a.Title, Body: a.Text, Tool: a.Tool, Input: a.Typed, Partial: !a.Whole,
 		Key:   strings.Join([]string{a.Name, a.Title, a.Text, a.Tool, a.Input}, "\x00"),
 		Alike: true, // the rules may read only a part of the question
 	}
@@ -132,10 +133,10 @@ func (d ruled) dialog(a *rules.Asked) *agent.Dialog {
 	}
 	out.URL = ""
 	for _, o := range a.Options {
-		out.Options = append(out.Options, agent.Option{Label: shown(o.Label), Key: o.Key, Focused: o.Focused})
+		out.Options = append(out.Options, agent.Option{Label: o.Label, Key: o.Key, Focused: o.Focused})
 	}
 	for _, line := range a.Lines {
-		out.Lines = append(out.Lines, shown(line))
+		out.Lines = append(out.Lines, line)
 	}
 	return out
 }
@@ -153,7 +154,7 @@ func (d ruled) FromDialog(dialog *agent.Dialog) *agent.Request {
 		Modal: true, Channel: agent.ChannelKeys, Options: []string{},
 	}
 	if parts := strings.Split(dialog.Key, "\x00"); len(parts) == 5 && parts[4] != "" {
-		p.SetInput(shown(parts[4]))
+		p.SetInput(parts[4])
 	}
 	d.Fill(p, dialog)
 	return p

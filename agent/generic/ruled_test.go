@@ -20,7 +20,7 @@ func TestOtherOptions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := Driver{Book: book}.Fit([]string{"x"}, "x")
+		d := Driver{Book: book}.ForCommand([]string{"x"}, "x")
 		now := time.Unix(1000, 0)
 		f := detect.New(d, detect.Options{Start: now})
 		shows := func(rows ...string) *agent.Request {
@@ -52,7 +52,7 @@ func TestNextQuestion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := Driver{Book: book}.Fit([]string{"x"}, "x")
+	d := Driver{Book: book}.ForCommand([]string{"x"}, "x")
 	now := time.Unix(1000, 0)
 	f := detect.New(d, detect.Options{Start: now})
 	shows := func(rows ...string) string {

@@ -28,21 +28,21 @@ func Quote(path string) string { return "'" + strings.ReplaceAll(path, "'", `'\'
 
 // GoOn is the answer to the turn-end hook that starts another turn with the text.
 func GoOn(text string) ([]byte, error) {
-	return answer(map[string]string{"decision": "block", "reason": text})
+	return Encode(map[string]string{"decision": "block", "reason": text})
 }
 
 // Context is the answer to SessionStart that adds the text to the model's context.
 func Context(text string) ([]byte, error) {
-	return answer(map[string]any{"hookSpecificOutput": map[string]string{"hookEventName": "SessionStart", "additionalContext": text}})
+	return Encode(map[string]any{"hookSpecificOutput": map[string]string{"hookEventName": "SessionStart", "additionalContext": text}})
 }
 
-// answer encodes one line of JSON and doesn't escape < > &.
-func answer(v any) ([]byte, error) {
+// Encode encodes one line of JSON with its keys in order, and doesn't escape < > &.
+func Encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
-		return nil, fmt.Errorf("encode a hook's answer: %w", err)
+		return nil, fmt.Errorf("encode a hook: %w", err)
 	}
 	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }

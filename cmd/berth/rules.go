@@ -76,7 +76,7 @@ func replayRules(file, name, recording string) ([]replay.Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	return replay.Run(rec, generic.Driver{Book: book}.Fit(nil, name), replay.Options{}), nil
+	return replay.Run(rec, generic.Driver{Book: book}.ForCommand(nil, name), replay.Options{}), nil
 }
 
 // printStep prints a change of state, as explain --file does.

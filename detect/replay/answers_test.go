@@ -196,7 +196,7 @@ func (w *world) answers(id string) (allowed *call, by string) {
 	if w.real.tool == "Ask" {
 		answer = agent.Answer{Kind: agent.ChooseOption, Option: 1}
 	}
-	k, err := w.a.driver.(agent.Answerer).Keys(p.Request, answer, p.Dialog)
+	k, err := w.a.driver.(agent.PromptAnswerer).Keys(p.Request, answer, p.Dialog)
 	if err != nil || d == nil || !w.fold.Asks(d, id) || k.Steps[0].Ready != nil && !k.Steps[0].Ready(w.reading()) {
 		return nil, fmt.Sprintf("not its dialog: %v", err)
 	}

@@ -137,7 +137,7 @@ func codexDialog(c call, cols int) []string {
 	rows := []string{"• Running it", "", ""}
 	if c.tool == "Ask" {
 		labels, explained := c.options()
-		rows = append(rows, "  Question 1/1 (1 unanswered)")
+		rows = append(rows, "  \x1b[2mQuestion 1/1 (1 unanswered)\x1b[22m")
 		for _, row := range breakRows(undrawn.Replace(c.command), cols-4) {
 			rows = append(rows, "  "+row)
 		}

@@ -53,7 +53,7 @@ type clearer struct {
 }
 
 // next is the key to press now, nil to wait; stuck when no key helps.
-func (k *clearer) next(t agent.Typist, box *agent.Composer, now time.Time) (key []byte, stuck bool) {
+func (k *clearer) next(t agent.MessageTyper, box *agent.Composer, now time.Time) (key []byte, stuck bool) {
 	if box == nil {
 		return nil, false
 	}

@@ -72,7 +72,7 @@ const (
 
 // Options say what is delivered, and how.
 type Options struct {
-	Typist agent.Typist
+	Typist agent.MessageTyper
 	Typed  string // the text as it is typed
 	Slash  bool   // it is a command of the agent's own
 	Clear  bool   // a draft in the composer is cleared
@@ -211,7 +211,7 @@ func (m *Machine) Fact(f agent.Fact) {
 			m.told, m.cause, m.turn, m.queued = true, f.Cause, f.Turn, f.Kind == agent.Queued
 			return
 		}
-		if folder, ok := m.o.Typist.(agent.Folder); ok && f.Agent == "" && m.Entered() && !m.told && folder.Folded(m.o.Typed, f.Text) {
+		if folder, ok := m.o.Typist.(agent.FoldedPasteMatcher); ok && f.Agent == "" && m.Entered() && !m.told && folder.Folded(m.o.Typed, f.Text) {
 			m.told, m.pasted, m.cause, m.turn = true, true, f.Cause, f.Turn
 			return
 		}
@@ -453,7 +453,7 @@ func (m *Machine) echoWithin() time.Duration {
 
 // listens says that the agent has had time to listen since it has drawn.
 func (m *Machine) listens(now time.Time) bool {
-	if _, ok := m.o.Typist.(agent.Breaker); !ok {
+	if _, ok := m.o.Typist.(agent.LineBreakDetector); !ok {
 		return true
 	}
 	return now.Sub(m.echoed) >= min(max(listensAfter, m.echoed.Sub(m.since)), listensWithin)

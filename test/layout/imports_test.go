@@ -28,7 +28,7 @@ var arrows = map[string]string{
 	"agent/hooks":     "",
 	"agent/userfiles": "",
 	"agent/claude":    "agent agent/compose agent/drawn agent/hooks agent/pattern agent/userfiles terminal",
-	"agent/codex":     "agent agent/compose agent/drawn agent/hooks agent/pattern agent/userfiles",
+	"agent/codex":     "agent agent/compose agent/drawn agent/hooks agent/pattern agent/userfiles terminal",
 	"agent/gemini":    "agent agent/compose agent/drawn agent/hooks agent/pattern agent/userfiles terminal",
 	"agent/generic":   "agent agent/compose rules terminal",
 	"rules":           "agent api terminal",

@@ -1,11 +1,6 @@
 package gemini
 
-import (
-	"berth/agent"
-	"berth/agent/hooks"
-)
-
-var _ agent.Steward = Driver{}
+import "berth/agent/hooks"
 
 // GoOn blocks the AfterAgent: the text begins another turn at once, as if the
 // user had sent it, with a BeforeAgent of its own.

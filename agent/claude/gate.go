@@ -1,11 +1,6 @@
 package claude
 
-import (
-	"berth/agent"
-	"berth/agent/hooks"
-)
-
-var _ agent.Steward = Driver{}
+import "berth/agent/hooks"
 
 // GoOn blocks the Stop: the model gets the text as "Stop hook feedback".
 func (Driver) GoOn(text string) ([]byte, error) {

@@ -1,11 +1,6 @@
 package codex
 
-import (
-	"berth/agent"
-	"berth/agent/hooks"
-)
-
-var _ agent.Steward = Driver{}
+import "berth/agent/hooks"
 
 // GoOn blocks the Stop: the model gets the text as a message, and the turn goes
 // on.

@@ -1,0 +1,182 @@
+package agent
+
+import (
+	"io/fs"
+	"time"
+)
+
+// This file has the optional interfaces of a driver, and no other file has one. docs/agents/adding.md
+// lists them in one table, with what Berth does without each. Like Driver they are pure: a method
+// does no I/O except through the file system that it is given.
+
+// Launcher is a Driver that knows how to start its agent.
+type Launcher interface {
+	// Command is the command line of a session that names none.
+	Command() []string
+	// Launch says how to start the agent so that it can be followed. Its errors wrap ErrStart or
+	// ErrNoConversation where the caller can do something about them.
+	Launch(Start) (Launch, error)
+}
+
+// ConversationFinder is a Launcher that knows where its agent keeps conversations.
+type ConversationFinder interface {
+	// HasConversation reports whether the agent can resume the conversation. logFiles is
+	// Launch.LogFiles.
+	HasConversation(disk fs.FS, logFiles, conversation string) bool
+}
+
+// ConversationIDChooser is a Launcher whose agent chooses the ids of its conversations itself: an
+// id is known when the agent reports it.
+type ConversationIDChooser interface {
+	ChoosesConversations()
+}
+
+// StartupAnswerer is a Driver that knows which dialogs before the first composer Berth may answer
+// itself.
+type StartupAnswerer interface {
+	// Groom is the answer to the dialog; ok is false when only the user may give it.
+	Groom(d *Dialog, p Policy) (a Answer, ok bool)
+}
+
+// Policy is what a session lets Berth accept.
+type Policy struct {
+	Trust        bool
+	AcceptBypass bool
+	Vouched      map[string]string // see Launch
+}
+
+// VersionLister is a Driver that was measured with certain versions of its agent.
+type VersionLister interface {
+	// MeasuredVersions has the newest version first.
+	MeasuredVersions() []string
+}
+
+// MessageTyper is a Driver that knows how a message is typed to its agent.
+type MessageTyper interface {
+	// Message is the text as it is typed so that the agent takes it as a message and as nothing
+	// else: no key, no command, no file to attach.
+	Message(text string) string
+	// Slash is a text that the agent takes as a command of its own; ok is false for any other
+	// text.
+	Slash(text string) (typed string, ok bool)
+	// Paste is the typed text as bytes for the terminal, whose mode of bracketed paste is on or
+	// not; ok is false when it cannot be typed so.
+	Paste(typed string, bracketed bool) (data []byte, ok bool)
+	// Pause is the least time between the text and Enter, whatever the screen shows by then:
+	// some agents read an Enter that comes sooner as a line break.
+	Pause() time.Duration
+	// Same reports whether the message that the agent reports is the typed one, after the
+	// changes that the agent itself makes.
+	Same(typed, told string) bool
+	// Holds reports whether the composer holds exactly what was typed, as far as a screen can
+	// show; Displays, whether it shows the text itself and no mark in its place.
+	Holds(typed string, c *Composer) bool
+	Displays(typed string, c *Composer) bool
+	// Clear is the key that removes some of what the composer holds; stuck is how many keys
+	// before it changed nothing. Nil when no key is left to try. No such key answers a dialog.
+	Clear(c *Composer, stuck int) []byte
+	// Interrupt is what ends the current turn.
+	Interrupt() []byte
+}
+
+// MessageSubmitter is a MessageTyper whose agent needs keys other than Enter to send a message.
+type MessageSubmitter interface {
+	// Enter returns the keys that send the typed text in the composer.
+	Enter(typed string) []byte
+}
+
+// LineBreakDetector is a MessageTyper whose agent may read Enter as a line break, and sends a
+// message twice when it reads two Enters at once.
+type LineBreakDetector interface {
+	// Broke reports whether the composer shows that Enter broke a line: before is the composer
+	// when Enter was pressed, now is the present one. Only then is Enter pressed again.
+	Broke(before, now *Composer) bool
+}
+
+// DraftStasher is a MessageTyper whose agent can put a draft aside.
+type DraftStasher interface {
+	// Stash is the key that puts the draft in the composer aside, as the screen shows it now;
+	// nil, with the reason, when it would not, or would do harm. Unstash is the key that brings
+	// it back into an empty composer. Neither does anything to a dialog.
+	Stash(r *Reading) (key []byte, why string)
+	Unstash() []byte
+}
+
+// FoldedPasteMatcher is a MessageTyper whose agent may give the model a pasted text as content
+// that its user did not write.
+type FoldedPasteMatcher interface {
+	// Folded reports whether the message that the agent reports is the typed one in that form.
+	Folded(typed, told string) bool
+}
+
+// PromptAnswerer is a Driver that knows how its agent's prompts are answered.
+type PromptAnswerer interface {
+	// Verdict is the answer for the waiting hook with this payload.
+	Verdict(p *Request, a Answer, payload []byte) (Verdict, error)
+	// Keys is the answer at the dialog that is on the screen.
+	Keys(p *Request, a Answer, d *Dialog) (KeyAnswer, error)
+}
+
+// PartialAnswerer is a PromptAnswerer that can't answer some prompts: its program reports that it
+// asks, but not how to answer.
+type PartialAnswerer interface {
+	Unanswerable(*Request) bool
+}
+
+// HookHidesDialog is a PromptAnswerer whose agent shows no dialog while its hook waits for the
+// answer. Such a hook waits only while no client is attached that could answer at the dialog. For
+// an answer that a hook can't give, Berth releases the hook and answers the dialog that appears.
+type HookHidesDialog interface {
+	// HidesDialog reports whether the agent shows no dialog for the prompt.
+	HidesDialog(p *Request) bool
+}
+
+// CallNamer is a Driver whose agent asks without saying which of its tool calls it asks about.
+type CallNamer interface {
+	// Names is the asked fact's prompt, completed with the tool call that has not come back; nil
+	// when the prompt is not about that call.
+	Names(asked, call *Fact) *Request
+}
+
+// GateHooks is a Driver whose agent runs a hook that waits when a turn ends and when a
+// conversation begins.
+type GateHooks interface {
+	// GoOn is what the hook at a turn's end prints so that the agent continues with the text.
+	GoOn(text string) ([]byte, error)
+	// Context is what the hook at a conversation's start prints so that the agent has the text
+	// beside its own instructions.
+	Context(text string) ([]byte, error)
+}
+
+// ProcessReader is a Driver that follows which process is in the terminal's foreground.
+type ProcessReader interface {
+	// Process reads what the system reports; it is called after each change.
+	Process(p Process) []Fact
+}
+
+// LimitedStates is a Driver that can't detect every state of its program.
+type LimitedStates interface {
+	// ReportedStates are the states that it detects by itself, beside those that every session
+	// has. The states that the program reports itself are added to them.
+	ReportedStates() []State
+}
+
+// ActivityReporter is a Driver that names the activity of an agent that is only known to work.
+type ActivityReporter interface {
+	// DefaultActivity is nil when the activity is not known.
+	DefaultActivity() *Activity
+}
+
+// ForCommand is a Driver that has another driver for each command.
+type ForCommand interface {
+	// ForCommand is the driver of a program that the command starts. rules names rules of the
+	// configuration; when it is empty, the rules for the program apply, if it has any.
+	ForCommand(command []string, rules string) Driver
+	// Rules are the names of all rules.
+	Rules() []string
+}
+
+// RulesNamer is a Driver that reads its program by rules of the configuration.
+type RulesNamer interface {
+	RulesName() string
+}
