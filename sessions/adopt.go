@@ -9,7 +9,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
@@ -17,7 +16,6 @@ import (
 	"berth/api"
 	"berth/sessions/events"
 	"berth/sessions/hold"
-	"berth/sessions/lease"
 )
 
 // adoptAtOnce bounds how many sessions are taken up at the same time: reading
@@ -107,7 +105,8 @@ func (r *Registry) findSession(dir string) (*adoption, error) {
 	if c.state == "" {
 		c.state, c.since = agent.Starting, spec.Created.Time
 	}
-	if err := c.loadMail(); err != nil {
+	c.restoreParts(from)
+	if err := c.outbox.Load(); err != nil {
 		c.trouble("take up its messages", err)
 	}
 	return &adoption{core: c, from: from}, nil
@@ -142,7 +141,7 @@ func (r *Registry) recallStates(ctx context.Context, found []*adoption) error {
 	return nil
 }
 
-// recallEvent brings the checkpoint's state and lease up to date.
+// recallEvent brings the checkpoint's state up to date.
 func (a *adoption) recallEvent(line events.Line) {
 	if line.Cause != 0 {
 		if a.seqOf == nil {
@@ -151,6 +150,9 @@ func (a *adoption) recallEvent(line events.Line) {
 		a.seqOf[line.Cause] = line.Seq
 	}
 	a.recallPlace(line)
+	for _, part := range a.parts {
+		part.Recall(line)
+	}
 	switch line.Type {
 	case "state_change":
 		var e stateEvent
@@ -158,51 +160,12 @@ func (a *adoption) recallEvent(line events.Line) {
 			a.state, a.tier, a.cause = agent.State(e.Next), e.Tier, e.Cause
 			a.since, a.stateSeq = line.Time, line.Seq
 		}
-	case verbRespond, verbGroom:
-		var e struct {
-			Prompt string `json:"prompt"`
-		}
-		if json.Unmarshal(line.Raw, &e) == nil {
-			if a.responded == nil {
-				a.responded = map[string]time.Time{}
-			}
-			a.responded[e.Prompt] = line.Time
-		}
-	case "nudge":
-		var told nudgeEvent
-		if json.Unmarshal(line.Raw, &told) == nil {
-			a.mail.queue = slices.DeleteFunc(a.mail.queue, func(q *queued) bool {
-				over := q.Direct && q.ID == told.Nudge
-				if over { // the kill came between the event and the file's end
-					a.dropDirect(q)
-				}
-				return over
-			})
-		}
 	case "exited":
 		if line.Cause == 0 {
 			a.lost = &api.Exit{Lost: true, Time: api.At(line.Time)}
 		}
 	case "restarted":
 		a.lost = nil
-	case eventTranscript:
-		var told transcriptEvent
-		if json.Unmarshal(line.Raw, &told) == nil {
-			a.from.Saved = max(a.from.Saved, told.N)
-		}
-	case "client_attached", "client_detached":
-		var told clientEvent
-		if json.Unmarshal(line.Raw, &told) == nil {
-			a.from.Here = slices.DeleteFunc(a.from.Here, func(by By) bool { return by == told.By })
-			if line.Type == "client_attached" {
-				a.from.Here = append(a.from.Here, told.By)
-			}
-		}
-	case "writer_change":
-		var told writerEvent
-		if json.Unmarshal(line.Raw, &told) == nil {
-			a.from.Lease = a.from.Lease.After(told.change())
-		}
 	}
 }
 
@@ -259,22 +222,13 @@ const adoptPatience = 2 * time.Second
 
 // recall takes over what only the checkpoint knows.
 func (c *core) recall(from checkpoint) {
-	c.child = process{pid: from.PID, start: from.Start}
-	c.started, c.lastOut, c.lastIn = from.Started.Time, from.LastOut.Time, from.LastIn.Time
-	if !from.Person.IsZero() {
-		c.personAt = c.onClock(from.Person.Time)
-	}
+	c.child = child{pid: from.PID, start: from.Start}
+	c.started, c.lastOut = from.Started.Time, from.LastOut.Time
 	c.holderPID, c.holderStart = from.HolderPID, from.HolderStart
 	c.losses, c.replyAt, c.ending, c.said = from.Losses, from.Reply, from.Ending, from.Said
-	var changes []lease.Change
-	c.lease, changes = lease.Restore(lease.Options{}, from.Lease, c.now())
-	c.unsaid = changes
-	if from.Exit == nil {
-		c.departed = from.Here
-	}
+	c.clients.Resume(from.Exit == nil)
 	c.saved, c.savedAt, c.savedTitle, c.savedCursor = c.now(), from.Offset, from.Title, from.Cursor
 	c.restarts.running = c.started
-	c.restoreTranscripts(from)
 	if from.Cols > 0 {
 		c.spec.Cols, c.spec.Rows = from.Cols, from.Rows
 	}

@@ -55,7 +55,7 @@ func (c *core) refit() {
 	}
 	d.driver, d.looksAt, d.looks, d.reading = driver, looksAtScreen(driver), detect.Looks{}, nil
 	now := c.now()
-	d.opening = c.s.reg.events.LastSeq(c.s.id) + 1
+	d.ids.opening = c.s.reg.events.LastSeq(c.s.id) + 1
 	if result := d.fold.Refit(driver, d.clock(now)); d.awake {
 		c.tell([]detect.Result{result})
 	}
@@ -170,11 +170,11 @@ func (r *Registry) checkPrompt(spec *Spec) error {
 	if spec.Prompt == "" {
 		return nil
 	}
-	typist, ok := r.driver(*spec).(agent.MessageTyper)
+	typer, ok := r.driver(*spec).(agent.MessageTyper)
 	if !ok {
 		return api.Errorf(api.CodeNoDriver, "prompt means nothing to %s, of which berth cannot tell when it takes a message: name its agent with --agent, write rules for it, or leave it out", api.Quote(spec.Command[0]))
 	}
-	_, err := Nudge{Text: spec.Prompt}.typed(typist)
+	_, err := Nudge{Text: spec.Prompt}.Typed(typer)
 	return err
 }
 

@@ -1,39 +1,16 @@
 package sessions
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"strings"
-	"time"
 
 	"berth/agent"
 	"berth/api"
 	"berth/sessions/events"
 	"berth/sessions/hold"
+	"berth/sessions/loop"
 	"berth/terminal"
 )
-
-// mark is what the server writes beside an input, resize or signal into the
-// control log, so that the event made of it says who it was.
-type mark struct {
-	By    By     `json:"by"`
-	Typed bool   `json:"typed,omitempty"` // keystrokes of an attached client
-	Verb  string `json:"verb,omitempty"`
-}
-
-func (m mark) json() json.RawMessage {
-	data, err := json.Marshal(m)
-	if err != nil {
-		return nil // strings always encode
-	}
-	return data
-}
-
-func readMark(data json.RawMessage) (m mark) {
-	_ = json.Unmarshal(data, &m) // a mark that cannot be read names nobody
-	return m
-}
 
 // apply does what one control record says, to the emulator always and as an
 // event if it has not made one before.
@@ -47,43 +24,25 @@ func (c *core) apply(r hold.Record) {
 	switch r.Kind {
 	case hold.KindStarted:
 		err = c.applyStarted(r)
-	case hold.KindInput:
-		err = c.applyInput(r)
-	case hold.KindResize:
-		err = c.applyResize(r)
 	case hold.KindReply:
 		err = c.applyReply(r)
-	case hold.KindSignal:
-		err = c.applySignal(r)
 	case hold.KindLoss:
 		err = c.applyLoss(r)
 	case hold.KindHook:
 		err = c.applyHook(r)
 	case hold.KindCoalesced:
 		err = c.applyCoalesced(r)
-	case hold.KindVerdict:
-		err = c.applyVerdict(r)
-	case hold.KindDelivered, hold.KindGone:
-		err = c.applyHookOver(r)
-	case kindReport:
-		err = c.applyReport(r)
-	case kindGateOpened:
-		err = c.applyGateOpened(r)
 	case hold.KindEnd:
 		err = c.applyEnd(r)
 	case hold.KindExit:
 		err = c.applyExit(r)
+	default:
+		err = c.applyToParts(r)
 	}
 	if err != nil {
 		c.trouble(fmt.Sprintf("read control record %d (%s)", r.N, r.Kind), err)
 	}
 	c.applied = r.N
-}
-
-func decode[T any](r hold.Record) (T, error) {
-	var v T
-	err := json.Unmarshal(r.Data, &v)
-	return v, err
 }
 
 // freshStart puts the emulator into the state of a new terminal but for its
@@ -92,11 +51,11 @@ func decode[T any](r hold.Record) (T, error) {
 const freshStart = "\x18\x1b]0;\x07\x1b[?1049l\x1b[!p\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1006l\x1b[?2004l\x1b[<99u\x1b[>4;0m\x1b[0m\x1b[r\x1b[999;1H\r\n"
 
 func (c *core) applyStarted(r hold.Record) error {
-	d, err := decode[hold.StartedData](r)
+	d, err := loop.Decode[hold.StartedData](r)
 	if err != nil {
 		return err
 	}
-	c.child = process{pid: d.PID, start: d.Start}
+	c.child = child{pid: d.PID, start: d.Start}
 	c.exit, c.started, c.dirty = nil, c.onClock(r.Time.Time), true
 	if r.N > c.told {
 		c.lost = nil // that was the program before
@@ -106,13 +65,13 @@ func (c *core) applyStarted(r hold.Record) error {
 	first := r.N == 1
 	c.newDetection(r.Time.Time)
 	c.freshTerm(first, d.Cols, d.Rows)
-	c.asked = window{d.Cols, d.Rows}
-	c.flushTyping(c.now(), true)
+	c.clients.SizeIs(d.Cols, d.Rows)
+	c.clients.Gather()
 	if r.N > c.told && c.state == agent.Exited { // the server before this one could not say so
 		c.setState(agent.Restarting, agent.TierProcess, "process:restart")
 	}
 	if first {
-		c.event(r, "session_created", created{Agent: c.spec.Agent, PID: d.PID, Parent: orNil(c.spec.Parent), Depth: c.spec.Depth, By: c.spec.CreatedBy, Cols: d.Cols, Rows: d.Rows, Queue: c.firstQueued()})
+		c.event(r, "session_created", created{Agent: c.spec.Agent, PID: d.PID, Parent: orNil(c.spec.Parent), Depth: c.spec.Depth, By: c.spec.CreatedBy, Cols: d.Cols, Rows: d.Rows, Queue: c.outbox.FirstWaiting()})
 	} else {
 		c.event(r, "restarted", created{Agent: c.spec.Agent, PID: d.PID, Parent: orNil(c.spec.Parent), Depth: c.spec.Depth, Cols: d.Cols, Rows: d.Rows})
 	}
@@ -149,67 +108,14 @@ func (c *core) scrollOut() {
 func (c *core) review(r hold.Record) {
 	switch r.Kind {
 	case hold.KindStarted:
-		if d, err := decode[hold.StartedData](r); err == nil {
+		if d, err := loop.Decode[hold.StartedData](r); err == nil {
 			c.freshTerm(r.N == 1, d.Cols, d.Rows)
 		}
 	case hold.KindResize:
-		if d, err := decode[hold.ResizeData](r); err == nil {
+		if d, err := loop.Decode[hold.ResizeData](r); err == nil {
 			c.resizeTerm(d.Cols, d.Rows)
 		}
 	}
-}
-
-func (c *core) applyInput(r hold.Record) error {
-	d, err := decode[hold.InputData](r)
-	if err != nil {
-		return err
-	}
-	if !bytes.Equal(d.Mark, c.markRead) || c.markRead == nil { // a row of keys has one mark
-		c.markRead, c.mark = d.Mark, readMark(d.Mark)
-	}
-	m := c.mark
-	c.lastIn = c.onClock(r.Time.Time)
-	if m.Typed || m.Verb == "input" || m.Verb == "keys" {
-		c.personAt = later(c.personAt, c.lastIn)
-	}
-	c.active()
-	if !m.Typed {
-		c.flushTyping(c.now(), true)
-		c.paced(r.N, "input", m.Verb, m.By, inputEvent{By: m.By, Bytes: d.Bytes, Verb: m.Verb})
-		return nil
-	}
-	at := c.lastIn
-	if c.typing.open && (c.typing.by != m.By || at.Sub(c.typing.first) >= typingWindow) {
-		c.flushTyping(at, true)
-	}
-	c.typing.add(m.By, d.Bytes, r.N, at)
-	return nil
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
-func (c *core) applyResize(r hold.Record) error {
-	d, err := decode[hold.ResizeData](r)
-	if err != nil {
-		return err
-	}
-	c.resizeTerm(d.Cols, d.Rows)
-	if d.Cols == c.wantCols && d.Rows == c.wantRows {
-		c.wantCols, c.wantRows = 0, 0
-	}
-	if !c.resizing {
-		c.asked = window{d.Cols, d.Rows}
-	}
-	c.flushTyping(c.now(), true)
-	by := readMark(d.Mark).By
-	c.paced(r.N, "resize", "resize", by, resizeEvent{By: by, Cols: d.Cols, Rows: d.Rows})
-	c.sized(by.Client)
-	return nil
 }
 
 // resizeTerm gives the emulator another size. Clients that follow get the last
@@ -219,49 +125,33 @@ func (c *core) resizeTerm(cols, rows int) {
 	if oldCols, oldRows := c.term.Size(); oldCols == cols && oldRows == rows {
 		return
 	}
-	c.passOn()
+	c.clients.PassOn()
 	c.term.Resize(cols, rows)
-	if len(c.followers) > 0 {
-		_ = c.term.TakePass() // nothing of a resize is for a client
-	}
-	for f := range c.followers {
-		f.Lag()
-	}
+	c.clients.Resized()
 	c.dirty = true
 }
 
-func (c *core) applyReply(r hold.Record) error {
-	d, err := decode[hold.ReplyData](r)
+func (j *journal) applyReply(r hold.Record) error {
+	d, err := loop.Decode[hold.ReplyData](r)
 	if err == nil {
-		c.replyAt = max(c.replyAt, d.At)
+		j.replyAt = max(j.replyAt, d.At)
 	}
 	return err
 }
 
-func (c *core) applySignal(r hold.Record) error {
-	d, err := decode[hold.SignalData](r)
-	if err != nil {
-		return err
-	}
-	c.flushTyping(c.now(), true)
-	by := readMark(d.Mark).By
-	c.paced(r.N, "signal", "signal", by, signalEvent{By: by, Signal: d.Signal})
-	return nil
-}
-
 func (c *core) applyLoss(r hold.Record) error {
-	d, err := decode[hold.LossData](r)
+	d, err := loop.Decode[hold.LossData](r)
 	if err != nil {
 		return err
 	}
 	c.losses += d.To - d.From
-	c.flushTyping(c.now(), true)
+	c.clients.Gather()
 	c.event(r, "output_lost", lossEvent{From: d.From, To: d.To, Records: d.Records, Why: d.Why})
 	return nil
 }
 
 func (c *core) applyExit(r hold.Record) error {
-	d, err := decode[hold.Exit](r)
+	d, err := loop.Decode[hold.Exit](r)
 	if err != nil {
 		return err
 	}
@@ -350,11 +240,11 @@ func (c *core) noticed(n terminal.Notice) {
 
 // applyCoalesced tells of hook events that were too many to be told singly.
 func (c *core) applyCoalesced(r hold.Record) error {
-	d, err := decode[hold.CoalescedData](r)
+	d, err := loop.Decode[hold.CoalescedData](r)
 	if err != nil {
 		return err
 	}
-	c.flushTyping(c.now(), true)
+	c.clients.Gather()
 	if r.N > c.told {
 		c.hooks.add(HookCounts{Coalesced: uint64(max(d.Count, 0))})
 		c.moved = true
@@ -366,10 +256,10 @@ func (c *core) applyCoalesced(r hold.Record) error {
 // reply answers the program's query of its terminal, unless that was done
 // before or is a replay. The holder has the last word: it types each answer
 // once, and none that is late.
-func (c *core) reply(data []byte, at int64) {
-	if c.link == nil || at <= c.replyAt {
+func (j *journal) reply(data []byte, at int64) {
+	if j.link == nil || at <= j.replyAt {
 		return
 	}
-	c.replyAt = at
-	c.link.Reply(data, at)
+	j.replyAt = at
+	j.link.Reply(data, at)
 }

@@ -13,10 +13,7 @@ import (
 	"berth/agent"
 	"berth/api"
 	"berth/detect/tail"
-	"berth/orchestrate/gate"
-	"berth/orchestrate/transcript"
-	"berth/sessions/groom"
-	"berth/sessions/lease"
+	"berth/sessions/track"
 	"berth/terminal"
 )
 
@@ -43,27 +40,18 @@ type checkpoint struct {
 	Start       string      `json:"start"`
 	Started     api.Time    `json:"started"`
 	LastOut     api.Time    `json:"last_output"`
-	LastIn      api.Time    `json:"last_input"`
-	Person      api.Time    `json:"person_input"` // when somebody last typed
 	Losses      int64       `json:"losses"`
 	Title       string      `json:"title"`
 	Cols        int         `json:"cols"`
 	Rows        int         `json:"rows"`
-	Lease       lease.State `json:"lease"`
-	Here        []By        `json:"here"` // clients that had joined
 	Taken       api.Time    `json:"taken"`
 	Screen      []byte      `json:"-"`
 
 	Detection json.RawMessage `json:"detection,omitempty"` // the fold's own form
 	Said      *Said           `json:"said,omitempty"`      // the agent's last message
-	Meter     meter           `json:"meter"`               // what its turns take
-	Own       string          `json:"own,omitempty"`       // the last message of ours, as it was typed
-	Answers   []answering     `json:"answers,omitempty"`   // to its prompts, under way
-	Gate      gate.State      `json:"gate"`
-	Log       *savedLog       `json:"log,omitempty"` // how far its session log was taken in
-	Groom     groom.Machine   `json:"groom"`
+	Meter     track.Meter     `json:"meter"`               // what its turns take
+	Log       *savedLog       `json:"log,omitempty"`       // how far its session log was taken in
 
-	Beginnings map[uint64]*beginning `json:"beginnings,omitempty"` // by the hooks that wait
 	// The last entry and line that events were told of: behind what was taken in
 	// when a server that is still reading again is killed itself.
 	LogTold    *sourcePlace `json:"log_told,omitempty"`
@@ -71,8 +59,8 @@ type checkpoint struct {
 
 	Stream *tail.Place `json:"stream,omitempty"` // how far its structured output was taken in
 
-	LogWords []transcript.Word `json:"log_words,omitempty"` // of the agent's, not taken in yet
-	Saved    int               `json:"saved"`               // the last transcript that was told
+	Parts map[string]json.RawMessage `json:"parts,omitempty"` // what each part saves, by its name
+	line  []byte                     // all of this as it was read
 }
 
 const checkpointVersion = 1
@@ -102,16 +90,14 @@ func (c *core) save() {
 	head := checkpoint{
 		Version: checkpointVersion, Cursor: c.s.reg.events.Head(), Control: c.applied, Offset: c.term.Offset(), Reply: c.replyAt,
 		State: c.state, Since: api.At(c.since), StateSeq: c.stateSeq, Tier: c.tier, Cause: c.cause, Exit: c.exit, Ending: c.ending,
-		HolderPID: c.holderPID, HolderStart: c.holderStart, PID: c.child.pid, Start: c.child.start, Started: api.At(c.started), LastOut: api.At(c.lastOut), LastIn: api.At(c.lastIn), Person: api.At(c.personAt), Losses: c.losses,
-		Title: c.term.Title(), Cols: cols, Rows: rows, Lease: c.lease.State(), Here: c.here(), Taken: api.At(c.now()),
+		HolderPID: c.holderPID, HolderStart: c.holderStart, PID: c.child.pid, Start: c.child.start, Started: api.At(c.started), LastOut: api.At(c.lastOut), Losses: c.losses,
+		Title: c.term.Title(), Cols: cols, Rows: rows, Taken: api.At(c.now()),
 	}
 	head.Said, head.LogTold, head.StreamTold = c.lastSaid(), c.logTold, c.streamTold
-	head.LogWords, head.Saved = c.transcripts.words, c.transcripts.told
+	head.Parts = c.saveParts()
 	if c.detection != nil {
-		head.Meter, head.Own, head.Answers = c.detection.meter, c.detection.own, c.detection.underWay()
-		head.Gate, head.Log = c.detection.gate, c.detection.files.log.saved()
-		head.Groom = c.detection.groom
-		head.Beginnings = c.detection.beginnings
+		head.Meter = c.detection.meter
+		head.Log = c.detection.files.log.saved()
 		if stream := c.detection.stream; stream != nil {
 			place := stream.Place()
 			head.Stream = &place
@@ -152,7 +138,7 @@ func loadCheckpoint(dir string) (checkpoint, error) {
 	if !ok || json.Unmarshal(line, &head) != nil || head.Version != checkpointVersion {
 		return checkpoint{}, fmt.Errorf("the checkpoint in %s is not one of version %d", dir, checkpointVersion)
 	}
-	head.Screen = screen
+	head.Screen, head.line = screen, line
 	return head, nil
 }
 

@@ -36,7 +36,7 @@ func TestRespondAfterClockSetBack(t *testing.T) {
 	err := s.do(t.Context(), func(c *core) {
 		r := hold.Record{N: c.applied, Kind: hold.KindInput, Time: api.At(time.Now().Round(0).Add(2 * time.Hour)), Data: []byte(`{"bytes":1,"mark":{"by":{},"typed":true}}`)}
 		c.apply(r)
-		c.heed(r)
+		c.prompts.Heed(r)
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -9,10 +9,11 @@ import (
 	"berth/api"
 	"berth/detect"
 	"berth/detect/tail"
-	"berth/orchestrate/gate"
 	"berth/sessions/events"
-	"berth/sessions/groom"
 	"berth/sessions/hold"
+	"berth/sessions/loop"
+	"berth/sessions/prompts"
+	"berth/sessions/track"
 )
 
 // screenPace is how soon after output the screen is read: what an agent draws
@@ -31,42 +32,20 @@ type detection struct {
 	stateSeen []byte          // what the live state file said last
 	looksAt   bool            // its driver reads the screen
 	screenAt  time.Time
-	spokeAt   time.Time      // when output was last told of to a driver that does not
-	last      time.Time      // of the newest fact: time does not go back
-	opening   uint64         // number of the event that opens a prompt, if one opens now
-	opened    uint64         // of the one that opened the last
-	again     int            // how many that opened
+	spokeAt   time.Time // when output was last told of to a driver that does not
+	last      time.Time // of the newest fact: time does not go back
+	ids       promptIDs
 	awake     bool           // what the last server saw has been taken in again
 	wokeAt    time.Time      // when this server took the program up again; zero: it started it
 	unseen    bool           // the screen was not read since
 	rousing   bool           // that is being done: what follows for the state is seen when all have spoken
 	restored  bool           // it goes on where a checkpoint left off
 	reading   *agent.Reading // of the newest screen
-	composed  time.Time      // when the first composer was seen
-	dialogAt  time.Time      // when a dialog was last seen before that
-	drew      time.Duration  // from that dialog, or the start, to the composer
+	drawing   drawing
 	said      *Said          // the last message
 	words     string         // what an agent that prints lines has said since its turn began
-	told      activityTold   // of what it does
-	meter     meter          // of what turns take
-	own       string         // the last message of ours, as it was typed
-	nudging   []*nudging     // deliveries in progress: one, and those that wait for their confirmation
-	watches   []*turnWatch   // turns that somebody waits for
-
-	asking     map[uint64]bool       // hooks that wait for a verdict, by their records
-	answers    map[string]*answering // on their way, by prompt
-	superseded []string              // the last prompts that became others, unanswered
-	othersAt   time.Time             // when somebody else than respond last typed
-	othersTo   int64                 // and how much was printed by then
-	hooked     bool                  // its hooks tell of it
-
-	gate     gate.State // of the turn
-	kept     keeping
-	groom    groom.Machine
-	groomAt  time.Time // when it has something to do
-	grooming bool      // an answer is being given
-
-	beginnings map[uint64]*beginning // conversations that begin, by the hooks that wait
+	told      track.Activity // of what it does
+	meter     track.Meter    // of what turns take
 }
 
 // newDetection begins anew with a program.
@@ -80,25 +59,35 @@ func (c *core) newDetection(at time.Time) {
 	d.fold = detect.New(driver, d.options(c, at))
 	c.newStream(d, tail.Place{Offset: c.term.Offset()})
 	c.detection, c.lastWords = d, nil
+	for _, part := range c.parts {
+		part.Begin()
+	}
 }
 
 func (d *detection) options(c *core, start time.Time) detect.Options {
 	return detect.Options{
 		Conversation: c.spec.Conversation, Start: start, Headless: c.spec.Headless, IdleGrace: c.spec.IdleGrace, Forked: c.spec.forked(),
 		Again: len(c.spec.Again) > 0, Dir: c.spec.Cwd,
-		PromptID: func(uint64) string { return d.promptID(c.s.id) },
+		PromptID: func(uint64) string { return d.ids.next(c.s.id) },
 	}
 }
 
-// promptID is made of the event that opens it. One event may come to open several.
-func (d *detection) promptID(session string) string {
-	if d.opened != d.opening {
-		d.opened, d.again = d.opening, 0
+// promptIDs names prompts by the events that open them.
+type promptIDs struct {
+	opening uint64 // number of the event that opens a prompt, if one opens now
+	opened  uint64 // of the one that opened the last
+	again   int    // how many that opened
+}
+
+// next is made of the event that opens the prompt. One event may open several.
+func (ids *promptIDs) next(session string) string {
+	if ids.opened != ids.opening {
+		ids.opened, ids.again = ids.opening, 0
 	}
-	if d.again++; d.again > 1 {
-		return fmt.Sprintf("%s-%d.%d", session, d.opening, d.again)
+	if ids.again++; ids.again > 1 {
+		return fmt.Sprintf("%s-%d.%d", session, ids.opening, ids.again)
 	}
-	return fmt.Sprintf("%s-%d", session, d.opening)
+	return fmt.Sprintf("%s-%d", session, ids.opening)
 }
 
 // restoreDetection goes on where a checkpoint left off.
@@ -106,6 +95,9 @@ func (c *core) restoreDetection(from checkpoint) {
 	driver := c.s.reg.driver(c.spec)
 	switch {
 	case driver == nil:
+		for _, part := range c.parts {
+			part.End()
+		}
 		return
 	case len(from.Detection) == 0: // by a server that followed no such program
 		if from.PID != 0 {
@@ -120,13 +112,11 @@ func (c *core) restoreDetection(from checkpoint) {
 		c.newDetection(from.Taken.Time)
 		return
 	}
-	d.fold, d.said, d.own, d.groom, d.meter = fold, from.Said, from.Own, from.Groom, from.Meter
+	d.fold, d.said, d.meter = fold, from.Said, from.Meter
 	d.restoreLog(c.spec.logs(), from.Log)
 	if from.Stream != nil {
 		c.newStream(d, *from.Stream)
 	}
-	d.resume(from.Answers, c.responded)
-	d.gate, d.beginnings = from.Gate, from.Beginnings
 	d.fold.Sleep()
 	c.detection = d
 }
@@ -147,17 +137,13 @@ func (d *detection) clock(at time.Time) time.Time {
 	return at
 }
 
-// onClock is a moment that a file tells of, as the loop's own clock has it. The
-// system's may have been set back since: a moment ahead of it would be waited for.
-func (c *core) onClock(at time.Time) time.Time {
-	now := c.now()
-	return now.Add(min(at.Round(0).Sub(now.Round(0)), 0))
-}
+// onClock is a moment that a file reports, as the loop's own clock has it.
+func (c *core) onClock(at time.Time) time.Time { return loop.Env{Now: c.now}.OnClock(at) }
 
 // applyHook takes in an event of the agent's hooks. It and all that follows
 // from it become events in one step, so that a kill leaves all or none.
 func (c *core) applyHook(r hold.Record) error {
-	h, err := decode[hold.HookData](r)
+	h, err := loop.Decode[hold.HookData](r)
 	if err != nil {
 		return err
 	}
@@ -179,13 +165,13 @@ func (c *core) applyHook(r hold.Record) error {
 		if !told {
 			c.pass(c.onClock(r.Time.Time))
 		}
-		d.opening = c.eventNumber(r, told)
+		d.ids.opening = c.eventNumber(r, told)
 		facts, err := d.driver.Hook(payload)
 		if err == nil {
 			for _, f := range facts {
 				f.Time = d.clock(c.onClock(r.Time.Time))
-				if h.Ask && f.Kind == agent.Asked && !c.faced(f.Request) {
-					f.Hook = hookID(r.N)
+				if h.Ask && f.Kind == agent.Asked && !c.prompts.Faced(f.Request) {
+					f.Hook = prompts.HookID(r.N)
 				}
 				if !told && wordless(f) {
 					c.readLog() // what it said last stands there by now
@@ -197,20 +183,20 @@ func (c *core) applyHook(r hold.Record) error {
 		}
 	}
 	if d := c.detection; d != nil {
-		d.hooked = true
+		c.prompts.Hooked()
 	}
 	if d := c.detection; d != nil && h.Ask {
-		d.asks(r.N)
+		c.prompts.Asks(r.N)
 	}
-	c.flushTyping(c.now(), true)
+	c.clients.Gather()
 	if told { // and so is all that followed from it
 		c.closedBefore(results)
-		c.settleTaken(0)
+		c.outbox.SettleTaken(0)
 		return nil
 	}
 	c.told = r.N
 	c.tell(results, append([]events.Event{{Type: "hook", Cause: r.N, Data: e}}, also...)...)
-	c.letGo()
+	c.prompts.LetGo()
 	return nil
 }
 
@@ -250,7 +236,7 @@ func (c *core) facts(facts []agent.Fact) {
 	}
 	var results []detect.Result
 	for _, f := range facts {
-		d.opening = c.s.reg.events.LastSeq(c.s.id) + 1
+		d.ids.opening = c.s.reg.events.LastSeq(c.s.id) + 1
 		f.Time = d.clock(c.now())
 		result := d.fold.Apply(f)
 		c.noteConversation(f, result)
@@ -284,10 +270,6 @@ func (c *core) detect(now time.Time) {
 		c.stirred = false
 		c.readFiles()
 	}
-	c.settleAnswers(now)
-	c.keepBack()
-	c.giveContexts()
-	c.keepTranscripts()
 	if !d.screenAt.IsZero() && !now.Before(d.screenAt) && !c.term.InSync() {
 		c.readScreen()
 	}
@@ -296,7 +278,6 @@ func (c *core) detect(now time.Time) {
 		c.setState(believed.State, believed.Tier, believed.Cause)
 	}
 	c.tellActivity(now)
-	c.groom(now)
 }
 
 // pass applies the decisions that are due by time alone. They get an event of their own: a
@@ -304,7 +285,7 @@ func (c *core) detect(now time.Time) {
 func (c *core) pass(now time.Time) {
 	d := c.detection
 	if at := d.fold.Deadline(); d.awake && !at.IsZero() && !now.Before(at) {
-		d.opening = c.s.reg.events.LastSeq(c.s.id) + 1
+		d.ids.opening = c.s.reg.events.LastSeq(c.s.id) + 1
 		c.tell([]detect.Result{d.fold.Tick(d.clock(now))})
 	}
 }
@@ -336,7 +317,7 @@ func (c *core) wakeDetection(now time.Time) {
 	defer func() { d.rousing = false }()
 	for _, h := range c.link.Welcome().Hooks {
 		if h.ID <= c.applied { // one that has gone since is let go in vain
-			d.asks(h.ID)
+			c.prompts.Asks(h.ID)
 		}
 	}
 	if title := c.term.Title(); title != "" {
@@ -348,9 +329,9 @@ func (c *core) wakeDetection(now time.Time) {
 	if d.screenAt = now; !c.term.InSync() {
 		c.readScreen()
 	}
-	d.opening = c.s.reg.events.LastSeq(c.s.id) + 1
+	d.ids.opening = c.s.reg.events.LastSeq(c.s.id) + 1
 	c.tell([]detect.Result{d.fold.Wake(d.clock(now))})
-	c.letGo()
+	c.prompts.LetGo()
 }
 
 // recall takes in what a sequence said while a server before this one, or none,
@@ -393,22 +374,33 @@ func (c *core) readScreen() {
 		return
 	}
 	d.reading = d.driver.Screen(d.viewer.View(c.term.Snapshot(0)))
-	d.readFirst(c.started, c.now())
+	begun := time.Time{}
+	if d.wokeAt.IsZero() {
+		begun = c.started
+	}
+	d.drawing.read(d.reading, begun, c.now())
 	if f, ok := d.looks.Fact(d.reading, c.now()); ok {
 		c.facts([]agent.Fact{f})
 	}
 }
 
-// readFirst keeps when the first composer is seen, and how long it took to be drawn.
-func (d *detection) readFirst(started, now time.Time) {
+// drawing is when the agent drew its first composer.
+type drawing struct {
+	composed time.Time     // when the first composer was seen
+	dialogAt time.Time     // when a dialog was last seen before that
+	took     time.Duration // from that dialog, or the start, to the composer; 0: that was not seen
+}
+
+// read takes in a reading. begun is when the program started; zero: before this server.
+func (d *drawing) read(r *agent.Reading, begun, now time.Time) {
 	switch {
-	case !d.composed.IsZero() || d.reading == nil:
-	case d.reading.Composer != nil:
+	case !d.composed.IsZero() || r == nil:
+	case r.Composer != nil:
 		d.composed = now
-		if d.wokeAt.IsZero() {
-			d.drew = now.Sub(later(started, d.dialogAt))
+		if !begun.IsZero() {
+			d.took = now.Sub(loop.Later(begun, d.dialogAt))
 		}
-	case d.reading.Dialog != nil:
+	case r.Dialog != nil:
 		d.dialogAt = now
 	}
 }
@@ -437,7 +429,7 @@ func (c *core) detectionDue() (time.Time, bool) {
 	if c.waking(c.now()) {
 		rouse = d.wokeAt.Add(wakesWithin)
 	}
-	for _, due := range []time.Time{d.answersDue(), d.groomAt, d.told.again, rouse} {
+	for _, due := range []time.Time{d.told.Again, rouse} {
 		if !due.IsZero() && (at.IsZero() || due.Before(at)) {
 			at = due
 		}
@@ -451,17 +443,17 @@ func (c *core) foldEnd(told bool) {
 	if d == nil {
 		return
 	}
-	c.endAnswers(told)
+	c.prompts.Ending(told)
 	if !told {
 		c.readLogToItsEnd()
 	}
-	d.meter.end()
-	for _, w := range d.watches {
-		w.cut = true
-	}
+	d.meter.End()
 	d.close()
 	c.said = c.lastSaid()
 	c.detection = nil // the next program has its own
+	for _, part := range c.parts {
+		part.End()
+	}
 	c.lastWords = d.fold.Explain().Words
 	result := d.fold.Apply(agent.Fact{Kind: agent.ProgramExited, Source: agent.SourceProcess, Cause: "process:exit", Time: d.clock(c.now())})
 	if told {

@@ -9,9 +9,8 @@ import (
 	"strings"
 
 	"berth/agent"
-	"berth/api"
 	"berth/sessions/events"
-	"berth/sessions/lease"
+	"berth/sessions/loop"
 )
 
 // EventTypes are the types that watch --type knows.
@@ -24,12 +23,6 @@ var EventTypes = []string{
 // KnownEvent says whether there are events of that type.
 func KnownEvent(t string) bool { return slices.Contains(EventTypes, t) }
 
-// repeated reports events of the same kind and identity before an event that were too many to
-// be written. The event has their sum, or what they led to.
-type repeated struct {
-	Untold int `json:"untold"`
-}
-
 // What the events carry beside their head.
 type (
 	created struct {
@@ -41,23 +34,6 @@ type (
 		Cols   int     `json:"cols"`
 		Rows   int     `json:"rows"`
 		Queue  string  `json:"queue_id,omitempty"` // of the message it was made with
-	}
-	inputEvent struct {
-		By    By     `json:"by"`
-		Bytes int    `json:"bytes"`
-		Verb  string `json:"verb"`
-		repeated
-	}
-	resizeEvent struct {
-		By   By  `json:"by"`
-		Cols int `json:"cols"`
-		Rows int `json:"rows"`
-		repeated
-	}
-	signalEvent struct {
-		By     By     `json:"by"`
-		Signal string `json:"signal"`
-		repeated
 	}
 	lossEvent struct {
 		From    int64  `json:"from"`
@@ -104,30 +80,6 @@ type (
 		Prompt *agent.Request `json:"prompt"`
 		At     *sourcePlace   `json:"at,omitempty"`
 	}
-	nudgeEvent struct {
-		By       By     `json:"by"`
-		Nudge    string `json:"nudge"`
-		Queue    string `json:"queue_id,omitempty"` // of one that was queued
-		Bytes    int    `json:"bytes"`              // as typed; never the text
-		Verdict  string `json:"verdict"`
-		Code     string `json:"code,omitempty"` // of one that is not confirmed
-		Evidence string `json:"evidence"`
-		Aside    bool   `json:"draft_aside,omitempty"` // a person's draft is put aside still
-		Arrived  string `json:"arrived_as,omitempty"`  // message, changed or pasted: see arrivedAs
-	}
-	messageEvent struct {
-		By      By        `json:"by"`
-		Queue   string    `json:"queue_id"`
-		What    string    `json:"what"`  // queued, removed, expired, denied; a delivery is a nudge
-		Bytes   int       `json:"bytes"` // never the text
-		Expires *api.Time `json:"expires"`
-		Why     string    `json:"why,omitempty"`
-	}
-	draftEvent struct {
-		By    By     `json:"by"`
-		Nudge string `json:"nudge"` // for whose sake
-		Draft string `json:"draft"` // stashed, restored
-	}
 	resolvedEvent struct {
 		Prompt string           `json:"prompt"`
 		Kind   agent.PromptType `json:"prompt_type"`
@@ -137,33 +89,16 @@ type (
 		By     *By              `json:"by"` // who answered by respond; null: somebody at the terminal, or nobody
 		At     *sourcePlace     `json:"at,omitempty"`
 	}
-	clientEvent struct {
-		By       By     `json:"by"`
-		Terminal bool   `json:"terminal"`
-		Cols     int    `json:"cols"`
-		Rows     int    `json:"rows"`
-		Why      string `json:"why"` // restart: its connection ended with the server
-		repeated
-	}
 	renamedEvent struct {
 		By   By     `json:"by"`
 		From string `json:"from"` // the name in the newest event before
-		repeated
+		loop.Repeated
 	}
 	tagsEvent struct {
 		By   By                `json:"by"`
 		Tags []string          `json:"tags"`
 		Meta map[string]string `json:"meta"`
-		repeated
-	}
-	writerEvent struct {
-		Kind       lease.Happening `json:"kind"`
-		How        lease.How       `json:"how"`
-		Holds      *lease.Kind     `json:"holds"` // how it is held now: attach, exec, lock
-		By         *api.Writer     `json:"by"`    // who has it now
-		From       *api.Writer     `json:"from"`  // who had it
-		Generation uint64          `json:"generation"`
-		repeated
+		loop.Repeated
 	}
 	limitEvent struct {
 		Why string `json:"why"` // ttl or idle_timeout
@@ -174,28 +109,16 @@ type (
 	}
 )
 
-// toldChange is a change of the lease as watchers are told of it.
-func toldChange(c lease.Change) writerEvent {
-	told := writerEvent{Kind: c.Kind, How: c.How, Generation: c.Generation}
-	if c.By != nil {
-		told.By, told.Holds = WriterOf(*c.By), &c.By.Kind
-	}
-	if c.From != nil {
-		told.From = WriterOf(*c.From)
-	}
-	return told
+// After keeps the first name and the last.
+func (e renamedEvent) After(earlier loop.Paced) loop.Paced {
+	e.From, e.Repeated = earlier.(renamedEvent).From, loop.Since(earlier)
+	return e
 }
 
-// change is what told of it: enough for the next server to go on from.
-func (told writerEvent) change() lease.Change {
-	c := lease.Change{Kind: told.Kind, How: told.How, Generation: told.Generation}
-	if w := told.By; w != nil && told.Holds != nil {
-		c.By = &lease.Holder{
-			Client: lease.Client{ID: w.Client, Identity: w.Identity, Fingerprint: w.Fingerprint, MayWrite: true},
-			Kind:   *told.Holds, Generation: w.Generation, Since: w.Since.Time, LastInput: w.Since.Time, Expires: w.Expires.Time,
-		}
-	}
-	return c
+// After keeps the tags that both led to.
+func (e tagsEvent) After(earlier loop.Paced) loop.Paced {
+	e.Repeated = loop.Since(earlier)
+	return e
 }
 
 // NextState is the state that a state_change event leads to.

@@ -22,14 +22,6 @@ var buffers = sync.Pool{New: func() any { return new([batch]byte) }}
 
 var errEnough = errors.New("enough records for now")
 
-// A Follower takes the output stream of one client as the emulator passed it
-// on. Its methods are called on the session's loop and must not wait.
-type Follower interface {
-	Start()        // what is pushed from now on follows the repaint just made
-	Push(p []byte) // whole sequences; p is only lent
-	Lag()          // what comes next does not fit the screen the client has
-}
-
 // catchUp applies what the holder has written since the last time. It stops
 // after a batch and reports whether there is more.
 func (c *core) catchUp() (more bool) {
@@ -42,7 +34,7 @@ func (c *core) catchUp() (more bool) {
 		records = math.MaxUint64
 	}
 	more = c.advance(written, records, batch)
-	c.passOn()
+	c.clients.PassOn()
 	if more {
 		return true
 	}
@@ -97,7 +89,7 @@ func (c *core) advance(written int64, records uint64, budget int) (more bool) {
 			c.pending = c.pending[1:]
 			c.apply(record)
 			if !c.reviewing {
-				c.heed(record)
+				c.prompts.Heed(record)
 			}
 		default:
 			return false
@@ -154,23 +146,23 @@ func (c *core) read(buf []byte) (n int, ok bool) {
 }
 
 // records reads the control records after the last one read.
-func (c *core) records(fn func(hold.Record) error) error {
-	if c.link == nil {
-		err := c.control.Read(fn)
-		c.recordsRead = c.control.Last()
+func (j *journal) records(fn func(hold.Record) error) error {
+	if j.link == nil {
+		err := j.control.Read(fn)
+		j.recordsRead = j.control.Last()
 		return err
 	}
-	return c.link.ReadControl(c.recordsRead, func(r hold.Record) error {
-		c.recordsRead = r.N
+	return j.link.ReadControl(j.recordsRead, func(r hold.Record) error {
+		j.recordsRead = r.N
 		return fn(r)
 	})
 }
 
-func (c *core) readOutput(buf []byte, offset int64) (int, error) {
-	if c.link != nil {
-		return c.link.ReadOutput(buf, offset)
+func (j *journal) readOutput(buf []byte, offset int64) (int, error) {
+	if j.link != nil {
+		return j.link.ReadOutput(buf, offset)
 	}
-	return c.output.ReadAt(buf, offset)
+	return j.output.ReadAt(buf, offset)
 }
 
 // skip goes over output that is not to be had: deleted as old while nobody
@@ -184,18 +176,6 @@ func (c *core) skip(from, to int64) {
 
 // can is CAN, which ends any escape sequence.
 const can = 0x18
-
-// passOn hands what the emulator let through to the clients that follow.
-func (c *core) passOn() {
-	if len(c.followers) == 0 {
-		return
-	}
-	if p := c.term.TakePass(); len(p) > 0 {
-		for f := range c.followers {
-			f.Push(p)
-		}
-	}
-}
 
 // active notes that something went in or out: the foreground may have changed.
 func (c *core) active() {

@@ -9,6 +9,7 @@ import (
 	"berth/account"
 	"berth/agent"
 	"berth/api"
+	"berth/sessions/loop"
 )
 
 // Fork makes a session of the same spec whose agent begins from the
@@ -68,7 +69,7 @@ func (r *Registry) writtenDown(ctx context.Context, s *Session) error {
 		if !recalls || silent || st.Exit != nil || r.resumable(st) {
 			return nil
 		}
-		if err := sleep(ctx, writesLook); err != nil {
+		if err := loop.Pause(ctx, nil, writesLook); err != nil {
 			return err
 		}
 	}

@@ -5,83 +5,49 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"berth/agent"
 	"berth/api"
 	"berth/detect"
+	"berth/orchestrate/begin"
 	"berth/orchestrate/gate"
+	"berth/sessions/clients"
 	"berth/sessions/events"
+	"berth/sessions/gates"
 	"berth/sessions/hold"
 )
 
+// Files by which a hook knows that it has to wait for an answer. A session without them pays
+// nothing for it, nor waits when no server is there.
 const (
-	verbGate = "gate"
-	// endAsksFile is there while the hook at a turn's end is to wait for the
-	// gate's answer: a session whose gate allows everything pays nothing for it,
-	// nor waits when no server is there.
-	endAsksFile = "gate.closed"
-	// kindGateOpened is the record of somebody who lets the agent go.
-	kindGateOpened = "gate_opened"
+	endAsksFile   = "gate.closed" // the hook at a turn's end
+	beginAsksFile = "begin.asked" // the hook at a conversation's begin
 )
-
-// gateEvent tells of the gate: that it was set or opened, held the agent back,
-// or let it go.
-type gateEvent struct {
-	Kind   string `json:"kind"` // set, opened, blocked, let_go
-	Mode   string `json:"mode"`
-	Why    string `json:"why"`    // of let_go: report, opened, cap, allow, or why nobody answered the hook
-	Blocks int    `json:"blocks"` // in this turn
-	Cap    int    `json:"cap"`
-	By     *By    `json:"by"`
-}
-
-func (c *core) gateEvent(kind, why string, by *By) gateEvent {
-	e := gateEvent{Kind: kind, Mode: string(c.spec.Gate.Shown()), Why: why, Cap: c.spec.Gate.Most(), By: by}
-	if c.detection != nil {
-		e.Blocks = c.detection.gate.Blocks
-	}
-	return e
-}
-
-// keeping is what the gate and the hook that it holds back have on their way.
-type keeping struct {
-	hook uint64     // that was answered, or let go
-	link *hold.Link // by this link
-}
 
 // believe takes in a fact that a hook told. The end of a turn at which the gate
 // holds the agent back is none yet. also is what is told beside.
 func (c *core) believe(f agent.Fact, hook uint64, asks bool) (results []detect.Result, also []events.Event) {
 	d := c.detection
-	ours := f.Agent == "" && d.fold.Ours(f.Conversation)
 	held := false
-	switch {
-	case ours && f.Kind == agent.TurnStarted:
-		if !c.goesOn(f) {
-			d.gate.Began(f.Turn)
-		}
-	case ours && f.Kind == agent.TurnEnded && f.How == agent.Completed && asks:
-		var why string
-		if held, why = d.gate.Ends(f.Turn, hook, c.spec.Gate); held {
-			f.Kind = agent.Noted
-		} else if c.spec.Gate.Closed() {
-			also = append(also, events.Event{Type: verbGate, Data: c.gateEvent("let_go", why, nil)})
-		}
+	if f.Agent == "" && d.fold.Ours(f.Conversation) {
+		f, held, also = c.gates.Fact(f, hook, asks)
 	}
 	result := d.fold.Apply(f)
 	c.noteConversation(f, result)
 	c.followLog(d, f, result)
 	if !result.Foreign {
-		c.saysOfLog(f, hook, asks)
+		c.gates.Log(f, hook, asks)
 		f = d.worded(f)
 	}
 	c.listen(f, result)
 	results = append(results, result)
 	if asks && f.Kind == agent.ConversationStarted && f.Agent == "" && !result.Foreign {
-		c.conversationBegins(f, hook)
+		c.gates.Begins(begin.Source(f.Text), hook)
 	}
 	if held {
 		results = append(results, d.fold.SetGate(true, f.Time))
@@ -89,105 +55,9 @@ func (c *core) believe(f agent.Fact, hook uint64, asks bool) (results []detect.R
 	return results, also
 }
 
-// goesOn says that what begins is what the gate itself had the agent do: one that
-// names no turns tells of it as of any message.
-func (c *core) goesOn(f agent.Fact) bool {
-	typist, ok := c.detection.driver.(agent.MessageTyper)
-	return ok && f.Turn == "" && c.detection.gate.Blocks > 0 && typist.Same(c.spec.Gate.Answer(c.spec.berth()), f.Text)
-}
-
-// keepBack answers the hook at the turn's end that the gate holds back: at
-// once, and again by a link that is new.
-func (c *core) keepBack() {
-	d := c.detection
-	if d == nil || !d.awake || c.link == nil || d.gate.Hook == 0 || d.kept == (keeping{d.gate.Hook, c.link}) {
-		return
-	}
-	d.kept = keeping{d.gate.Hook, c.link}
-	n, link := d.gate.Hook, c.link
-	held, _ := d.gate.Holds(c.spec.Gate)
-	steward, ok := d.driver.(agent.GateHooks)
-	if !held || !ok {
-		c.background(func() { c.gateAnswered(n, link.Release(n)) })
-		return
-	}
-	stdout, err := steward.GoOn(c.spec.Gate.Answer(c.spec.berth()))
-	if err != nil {
-		c.trouble("word the gate's answer", err)
-		c.background(func() { c.gateAnswered(n, link.Release(n)) })
-		return
-	}
-	c.background(func() { c.gateAnswered(n, link.VerdictMarked(n, stdout, 0, mark{By: byBerth, Verb: verbGate}.json())) })
-}
-
-// byBerth is the server itself, in events.
-var byBerth = By{Identity: "berth"}
-
-// gateAnswered is off the loop: what became of the answer is in the records.
-func (c *core) gateAnswered(n uint64, err error) {
-	if err != nil && !errors.Is(err, hold.ErrNotWaiting) && !errors.Is(err, hold.ErrEnded) && !errors.Is(err, hold.ErrClosed) {
-		c.log.Warn("the hook at the turn's end could not be answered", "hook", n, "error", err)
-	}
-}
-
-// applyVerdict takes in that a hook was answered: by the gate, or it is not
-// its business.
-func (c *core) applyVerdict(r hold.Record) error {
-	v, err := decode[hold.VerdictData](r)
-	if err != nil || c.detection == nil {
-		return err
-	}
-	c.detection.contextAnswered(v.Hook, v.Mark)
-	if readMark(v.Mark).Verb != verbGate {
-		return nil
-	}
-	c.detection.gate.Blocked(v.Hook)
-	c.flushTyping(c.now(), true)
-	c.event(r, verbGate, c.gateEvent("blocked", "", nil))
-	return nil
-}
-
-// applyHookOver takes in that a hook waits no more.
-func (c *core) applyHookOver(r hold.Record) error {
-	g, err := decode[hold.GoneData](r) // delivered names the hook too
-	d := c.detection
-	if err != nil || d == nil {
-		return err
-	}
-	told := c.contextOver(r, g)
-	var results []detect.Result
-	late := d.gate.Late
-	if d.gate.Over(g.Hook) {
-		var let []events.Event
-		results, let = c.heldBackOver(r, g, late)
-		told = append(told, let...)
-	}
-	c.flushTyping(c.now(), true)
-	if r.N <= c.told {
-		c.closedBefore(results)
-		return nil
-	}
-	if len(told) > 0 {
-		c.told = r.N
-	}
-	c.tell(results, told...)
-	return nil
-}
-
-// heldBackOver: the agent that the gate held back goes on with its answer, or
-// was let go without one and its turn is over. late: another one has begun.
-func (c *core) heldBackOver(r hold.Record, g hold.GoneData, late bool) (results []detect.Result, told []events.Event) {
-	d := c.detection
-	results = append(results, d.fold.SetGate(false, d.clock(c.onClock(r.Time.Time))))
-	if r.Kind == hold.KindGone && !late {
-		_, why := d.gate.Holds(c.spec.Gate)
-		if g.Why != hold.GoneReleased {
-			why = g.Why
-		}
-		told = append(told, events.Event{Type: verbGate, Cause: r.N, Data: c.gateEvent("let_go", why, nil)})
-		results = append(results, c.endTurn(g.Hook, r.Time.Time)...)
-	}
-	return results, told
+// held believes that the gate holds the agent back, or does no more.
+func (c *core) held(held bool, at time.Time) detect.Result {
+	return c.detection.fold.SetGate(held, c.detection.clock(c.onClock(at)))
 }
 
 // endTurn believes the end of the turn that a hook has told.
@@ -212,32 +82,12 @@ func (c *core) endTurn(hook uint64, at time.Time) []detect.Result {
 	return results
 }
 
-// applyGateOpened lets the agent go for this turn.
-func (c *core) applyGateOpened(r hold.Record) error {
-	by, err := decode[By](r)
-	if err != nil {
-		return err
-	}
-	if c.detection != nil {
-		c.detection.gate.Opened()
-	}
-	c.flushTyping(c.now(), true)
-	c.event(r, verbGate, c.gateEvent("opened", "", &by))
-	return nil
-}
-
 // Gate is the answer of the verb gate.
 type Gate struct {
-	Session string          `json:"session"`
-	ID      string          `json:"id"`
-	Gate    string          `json:"gate"`   // allow, gate, auto
-	Text    *string         `json:"text"`   // of the mode gate
-	Cap     int             `json:"cap"`    // blocks in a turn
-	Blocks  int             `json:"blocks"` // in the turn under way, or the last
-	Open    bool            `json:"open"`   // it lets go in this turn
-	Why     string          `json:"why"`    // for a report, or opened
-	Schema  json.RawMessage `json:"schema"` // of the message of a report that says complete
-	Seq     uint64          `json:"seq"`
+	Session string `json:"session"`
+	ID      string `json:"id"`
+	gates.Standing
+	Seq uint64 `json:"seq"`
 }
 
 // Gate is how the session's gate stands.
@@ -246,15 +96,7 @@ func (s *Session) Gate(ctx context.Context) (Gate, error) {
 }
 
 func (c *core) gateNow() Gate {
-	set := c.spec.Gate
-	g := Gate{
-		Session: c.spec.Name, ID: c.s.id, Gate: string(set.Shown()), Text: orNil(set.Text), Cap: set.Most(), Schema: set.Schema,
-		Seq: c.s.reg.events.LastSeq(c.s.id),
-	}
-	if d := c.detection; d != nil {
-		g.Blocks, g.Open, g.Why = d.gate.Blocks, d.gate.Why != "", d.gate.Why
-	}
-	return g
+	return Gate{Session: c.spec.Name, ID: c.s.id, Standing: c.gates.Standing(), Seq: c.s.reg.events.LastSeq(c.s.id)}
 }
 
 // SetGate sets the gate, also of an agent in the midst of a turn.
@@ -270,12 +112,11 @@ func (s *Session) SetGate(ctx context.Context, by Actor, set gate.Config) (Gate,
 		if set.Closed() && !c.s.reg.mayHold(c.spec) {
 			return cannotHold(c.spec)
 		}
-		who := by.by()
 		// The file first where it is to be there: no turn's end then passes unasked.
 		if err := c.s.asks(endAsksFile, set.Closed() || c.spec.Gate.Closed()); err != nil {
 			return err
 		}
-		err := c.changeSpec(func(spec *Spec) { spec.Gate = set }, func() { c.note(verbGate, c.gateEvent("set", "", &who)) })
+		err := c.changeSpec(func(spec *Spec) { spec.Gate = set }, func() { c.gates.Set(by.By()) })
 		if err == nil && !set.Closed() {
 			err = c.s.asks(endAsksFile, false)
 		}
@@ -304,11 +145,11 @@ func (s *Session) OpenGate(ctx context.Context, by Actor) (Gate, error) {
 	if err := s.reg.mayCause(by, eventsOfGate); err != nil {
 		return Gate{}, err
 	}
-	who, err := json.Marshal(by.by())
+	who, err := json.Marshal(by.By())
 	if err != nil {
 		return Gate{}, fmt.Errorf("encode who opens the gate: %w", err)
 	}
-	if err := s.record(ctx, kindGateOpened, who, func(*core) error { return nil }); err != nil {
+	if err := s.record(ctx, gates.KindOpened, who, func(*core) error { return nil }); err != nil {
 		return Gate{}, err
 	}
 	return s.Gate(ctx)
@@ -328,9 +169,82 @@ func (s *Session) record(ctx context.Context, kind string, data json.RawMessage,
 		return err
 	}
 	if err := link.Note(kind, data); err != nil {
-		return inputError(err)
+		return clients.WriteError(err)
 	}
 	return s.do(context.WithoutCancel(ctx), func(c *core) { c.freshen() })
+}
+
+// Reported is the answer of the verb report.
+type Reported struct {
+	Session string    `json:"session"`
+	ID      string    `json:"id"`
+	Kind    gate.Kind `json:"kind"`
+	LetsGo  bool      `json:"lets_go"` // the gate, at the end of this turn
+	Seq     uint64    `json:"seq"`
+}
+
+// Report takes in what the agent in the session says of its work. Who calls
+// must have made sure that it is that agent.
+func (s *Session) Report(ctx context.Context, by Actor, kind gate.Kind, message string) (Reported, error) {
+	report := gates.Report{Kind: kind, Message: message, By: by.By()}
+	data, err := json.Marshal(report)
+	if err != nil {
+		return Reported{}, fmt.Errorf("encode the report: %w", err)
+	}
+	if err = s.record(ctx, gates.KindReport, data, func(c *core) error { return c.gates.MayReport(report) }); err != nil {
+		return Reported{}, err
+	}
+	return ask(ctx, s, func(c *core) (Reported, error) {
+		g := c.gateNow()
+		return Reported{Session: g.Session, ID: g.ID, Kind: kind, LetsGo: g.Open || !c.spec.Gate.Closed(), Seq: g.Seq}, nil
+	})
+}
+
+// StartContexts is the answer of the verb start-context.
+type StartContexts struct {
+	Session string                         `json:"session"`
+	ID      string                         `json:"id"`
+	Start   map[begin.Source]begin.Context `json:"start"` // by source
+	Seq     uint64                         `json:"seq"`
+}
+
+// StartContexts are the contexts that conversations of the session begin with.
+func (s *Session) StartContexts() StartContexts {
+	st := s.Status()
+	all := map[begin.Source]begin.Context{}
+	maps.Copy(all, st.Start)
+	return StartContexts{Session: st.Name, ID: st.ID, Start: all, Seq: st.Seq}
+}
+
+// SetStartContext sets the context of a source; nil takes it away.
+func (s *Session) SetStartContext(ctx context.Context, by Actor, source begin.Source, one *begin.Context) error {
+	return s.change(ctx, func(c *core) error {
+		set := c.spec.Start.With(source, one)
+		if err := set.Check(); err != nil {
+			return api.Errorf(api.CodeBadRequest, "start-context: %w", err)
+		}
+		if len(set) > 0 && !c.s.reg.mayHold(c.spec) {
+			return cannotBegin(c.spec)
+		}
+		if len(set) > 0 {
+			if err := c.s.asks(beginAsksFile, true); err != nil {
+				return err
+			}
+		}
+		err := c.changeSpec(func(spec *Spec) { spec.Start = set }, func() { c.gates.StartSet(by.By(), source, one) })
+		if err == nil && len(set) == 0 {
+			err = c.s.asks(beginAsksFile, false)
+		}
+		return err
+	})
+}
+
+func cannotBegin(spec Spec) error {
+	why := spec.Agent + " asks for nothing when a conversation begins"
+	if spec.Isolate == agent.IsolateNone {
+		why = "isolate: none leaves it without hooks"
+	}
+	return api.Errorf(api.CodeNoDriver, "%s cannot be given a start context: %s", api.Quote(strings.Join(spec.Command[:1], "")), why)
 }
 
 // askAgain makes the files that are to be there. One that is not to be there

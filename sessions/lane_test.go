@@ -49,7 +49,9 @@ func TestTypingPastTheLoop(t *testing.T) {
 	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
 		typed := 0
 		for _, line := range p.log(s.ID())["input"] {
-			var e inputEvent
+			var e struct {
+				Bytes int `json:"bytes"`
+			}
 			if err := json.Unmarshal(line.Raw, &e); err != nil {
 				t.Fatal(err)
 			}

@@ -9,6 +9,7 @@ import (
 	"berth/agent"
 	"berth/api"
 	"berth/sessions/hold"
+	"berth/sessions/loop"
 	"berth/terminal"
 )
 
@@ -17,7 +18,7 @@ import (
 // or when the server goes down first.
 func (s *Session) End(ctx context.Context, by Actor, grace time.Duration) <-chan error {
 	done := make(chan error, 2) // of the loop, and of a caller that gave up meanwhile
-	if err := s.do(ctx, func(c *core) { c.end(mark{By: by.by(), Verb: "kill"}, grace, done) }); err != nil {
+	if err := s.do(ctx, func(c *core) { c.end(loop.Mark{By: by.By(), Verb: "kill"}, grace, done) }); err != nil {
 		done <- err
 	}
 	return done
@@ -33,7 +34,7 @@ func (r *Registry) Restart(ctx context.Context, s *Session, by Actor) error {
 	if err := r.writtenDown(ctx, s); err != nil {
 		return err
 	}
-	if err := s.do(context.WithoutCancel(ctx), func(c *core) { c.restart(by.by(), done) }); err != nil {
+	if err := s.do(context.WithoutCancel(ctx), func(c *core) { c.restart(by.By(), done) }); err != nil {
 		return err
 	}
 	select {
@@ -48,7 +49,7 @@ func (r *Registry) Restart(ctx context.Context, s *Session, by Actor) error {
 }
 
 // end asks the holder for the program's end and keeps done for then.
-func (c *core) end(by mark, grace time.Duration, done chan error) {
+func (c *core) end(by loop.Mark, grace time.Duration, done chan error) {
 	again := by.Verb == verbRestart
 	switch {
 	case c.starting:
@@ -94,10 +95,10 @@ func (s *Session) endOrphans(grace time.Duration) error {
 const startingAgain = "start the program again"
 
 // sendEnd tells the holder, off the loop: its word for it may take a moment.
-func (c *core) sendEnd(by mark, grace time.Duration) {
+func (c *core) sendEnd(by loop.Mark, grace time.Duration) {
 	link := c.link
 	c.background(func() {
-		if err := link.End(grace, by.json()); err != nil && !errors.Is(err, hold.ErrEnded) && !errors.Is(err, hold.ErrClosed) {
+		if err := link.End(grace, by.JSON()); err != nil && !errors.Is(err, hold.ErrEnded) && !errors.Is(err, hold.ErrClosed) {
 			c.log.Error("the program could not be ended", "error", err)
 		}
 	})
@@ -106,12 +107,12 @@ func (c *core) sendEnd(by mark, grace time.Duration) {
 // applyEnd takes in that somebody has asked for the end, this server or the
 // one before it: then the end is no crash, and no reason to start again by
 // itself. An end without a mark is the system's, which goes down.
-func (c *core) applyEnd(r hold.Record) error {
-	d, err := decode[hold.EndData](r)
+func (l *life) applyEnd(r hold.Record) error {
+	d, err := loop.Decode[hold.EndData](r)
 	if err != nil || len(d.Mark) == 0 {
 		return err
 	}
-	c.ending, c.again = true, readMark(d.Mark).Verb == verbRestart
+	l.ending, l.again = true, loop.ReadMark(d.Mark).Verb == verbRestart
 	return nil
 }
 
@@ -132,16 +133,16 @@ func (c *core) restart(by By, done chan error) {
 	case c.exit != nil:
 		c.startAgain()
 	default:
-		c.end(mark{By: by, Verb: verbRestart}, EndGrace, make(chan error, 1))
+		c.end(loop.Mark{By: by, Verb: verbRestart}, EndGrace, make(chan error, 1))
 	}
 }
 
 // begun tells those who wait for a start how it went.
-func (c *core) begun(err error) {
-	for _, done := range c.begins {
+func (l *life) begun(err error) {
+	for _, done := range l.begins {
 		done <- err
 	}
-	c.begins = nil
+	l.begins = nil
 }
 
 // startAgain starts an ended program anew. Offsets and record numbers go on
@@ -236,10 +237,9 @@ func (c *core) ended(exit *api.Exit, r hold.Record, told bool) {
 	c.exit, c.pictureAge = exit, c.now()
 	exit.Crashed = exit.Crashed && !c.onceMore()
 	last := c.lastLines()
-	c.flushTyping(c.now(), true)
-	c.freeLease()
+	c.clients.ProgramEnded()
 	c.flushAllPaced()
-	c.keepTranscripts() // what the agent said last of its log
+	c.gates.KeepLogs() // what the agent said last of its log
 	c.foldEnd(told)
 	if !told && !c.onceMore() {
 		c.event(r, "exited", exitEvent{Code: exit.Code, Signal: exit.Signal, Crashed: exit.Crashed, Lost: exit.Lost, LastLines: last})
@@ -250,7 +250,7 @@ func (c *core) ended(exit *api.Exit, r hold.Record, told bool) {
 	c.save()
 	c.publish()
 	c.endsDone(nil)
-	c.sizesDone()
+	c.clients.SizesDone()
 }
 
 // An end before the agent was ready is told with so much of what it showed.
@@ -279,11 +279,11 @@ func (c *core) lastLines() []string {
 }
 
 // endsDone tells those who wait for the program's end.
-func (c *core) endsDone(err error) {
-	for _, done := range c.ends {
+func (l *life) endsDone(err error) {
+	for _, done := range l.ends {
 		done <- err
 	}
-	c.ends = nil
+	l.ends = nil
 }
 
 // background runs work that must not hold up the loop; Close waits for it. It

@@ -4,11 +4,12 @@ import (
 	"time"
 
 	"berth/agent"
+	"berth/sessions/process"
 	"berth/terminal"
 )
 
-// process is what is known of a session's own program.
-type process struct {
+// child is what is known of a session's own program.
+type child struct {
 	pid     int
 	start   string // tells two processes of one pid apart
 	program string // name of the program in the foreground
@@ -46,7 +47,7 @@ func (c *core) look(now time.Time) {
 func (c *core) inFront() agent.Process {
 	var seen agent.Process
 	if c.link != nil {
-		seen.Leader, seen.Foreground, seen.Program = foreground(c.child.pid)
+		seen.Leader, seen.Foreground, seen.Program = process.Foreground(c.child.pid)
 		seen.Program = terminal.Printable(seen.Program) // any process may call itself anything
 	}
 	if seen.Program != c.child.program {

@@ -8,8 +8,12 @@ import (
 	"berth/agent"
 	"berth/api"
 	"berth/detect"
+	"berth/sessions/clients"
+	"berth/sessions/gates"
 	"berth/sessions/hold"
-	"berth/sessions/lease"
+	"berth/sessions/loop"
+	"berth/sessions/outbox"
+	"berth/sessions/prompts"
 	"berth/terminal"
 )
 
@@ -18,94 +22,96 @@ type core struct {
 	s    *Session
 	spec Spec
 	log  *slog.Logger
+	term *terminal.Terminal // nil for an ended session that no client looks at
 
-	term        *terminal.Terminal // nil for an ended session nobody looks at
-	link        *hold.Link         // nil without a holder that answers
+	journal
+	life
+	belief
+	saving
+
+	parts    []part
+	partsDue time.Time // when one of them has something to do; zero: none
+	clients  *clients.Clients
+	gates    *gates.Gates
+	prompts  *prompts.Prompts
+	outbox   *outbox.Outbox
+	paces    loop.Paces
+
+	settling   []func()  // what waits for a picture that is not half drawn
+	looked     time.Time // when the foreground was last looked at
+	looks      int       // how often to look again soon, since there was output or input
+	pictureAge time.Time // when an ended session's picture was last wanted
+	reviewing  bool      // the journal is read for the picture alone
+	dirty      bool      // status to publish
+	moved      bool      // likewise, for the times and the offset in it alone
+}
+
+// journal is how far the session's output and control log were read and applied.
+type journal struct {
+	link        *hold.Link // nil without a holder that answers
 	output      *hold.Output
 	control     *hold.Control
+	dialed      time.Time     // when the holder was last asked for
 	woken       bool          // the holder waits to hear how far it was read
 	consumed    int64         // what it heard last
 	unread      bool          // there are records that no wake tells of
-	typedAt     time.Time     // when keystrokes were sent whose records are unread; zero: none
 	liveFrom    int64         // output before it was printed to the server before this one
 	pending     []hold.Record // read and not applied yet: output before them is still to come
 	recordsRead uint64        // number of the last control record read
-	applied     uint64        // number of the last control record applied to term
+	applied     uint64        // number of the last control record applied to the emulator
 	told        uint64        // number of the last control record that made its event
 	replyAt     int64         // queries that ended at or before it are not answered again
+	lastOut     time.Time
+	losses      int64 // bytes of output that could not be kept
+}
 
-	state       agent.State
-	since       time.Time
-	tier        int
-	cause       string
-	stateSeq    uint64
-	exit        *api.Exit
-	lost        *api.Exit // an end without a record, as an event has told it
-	ending      bool      // somebody asked for the end: no automatic restart
-	again       bool      // and for a new start after it
-	endSoon     *mark     // and while a holder was being started
-	starting    bool      // a holder is being started
-	reviewing   bool      // the journal is read for the picture alone
-	dialed      time.Time // when the holder was last asked for
-	child       process
+// life is the program's: its processes, its end, and who waits for an end or a start.
+type life struct {
+	child       child
 	holderPID   int
 	holderStart string
 	started     time.Time
-	lastOut     time.Time
-	lastIn      time.Time
-	personAt    time.Time // when somebody last typed, at a terminal or by input and keys
-	losses      int64
-	hooks       HookCounts
-	problem     string
-	problemOf   string // what could not be done
+	starting    bool // a holder is being started
+	exit        *api.Exit
+	lost        *api.Exit  // an end without a record, as an event has it
+	ending      bool       // a caller asked for the end: no automatic restart
+	again       bool       // and for a new start after it
+	endSoon     *loop.Mark // and while a holder was being started
+	restarts    restarts
+	ends        []chan error // callers who wait for the program's end
+	begins      []chan error // and for its start
+	removing    int          // callers who delete its folder: it is not started again
+	removed     bool         // the loop ends
+}
 
-	saveSoon   bool                 // a checkpoint is due at the end of this turn of the loop
-	detection  *detection           // nil for a program without a driver
-	stirred    bool                 // one of the agent's files has changed
-	said       *Said                // the last message of a program that ended
-	streamTold *sourcePlace         // the last line of its output that made an event
-	recalledAt time.Time            // of the newest state that the last server told of
-	logTold    *sourcePlace         // the last entry of its session log that made an event
-	lastWords  []detect.Word        // of the sources, when the program ended
-	responded  map[string]time.Time // when the newest answer to a prompt behind the checkpoint was told
-	seqOf      map[uint64]uint64    // numbers of the events that records behind the checkpoint made
+// belief is the state of the session, and what it comes from.
+type belief struct {
+	state    agent.State
+	since    time.Time
+	tier     int
+	cause    string
+	stateSeq uint64 // number of the event that made the state what it is
+	hooks    HookCounts
 
-	transcripts transcripts
+	detection  *detection        // nil for a program without a driver
+	stirred    bool              // one of the agent's files has changed
+	said       *Said             // the last message of a program that ended
+	lastWords  []detect.Word     // of the sources, when the program ended
+	streamTold *sourcePlace      // the last line of its output that made an event
+	logTold    *sourcePlace      // the last entry of its session log that made an event
+	recalledAt time.Time         // of the newest state in the last server's events
+	seqOf      map[uint64]uint64 // numbers of the events that records after the checkpoint made
+}
 
-	lease     *lease.Lease
-	unsaid    []lease.Change // what the last server's end did to the lease, to be told
-	departed  []By           // clients whose connections ended with the last server, to be told
-	members   map[string]*Member
-	comings   comings
-	paces     paces
-	reports   reports
-	followers map[Follower]*Member
-	settling  []func()
-	alone     time.Time // since when nobody has looked; zero: somebody does
-	typing    typing
-	markRead  []byte       // of the last input, and
-	mark      mark         // what it says
-	ends      []chan error // callers who wait for the program's end
-	begins    []chan error // and for its start
-	sizes     []sizeWait   // and for a size
-	restarts  restarts
-	mail      mail
-
-	looked             time.Time // when the foreground was last looked at
-	saved              time.Time // when the checkpoint was last written
-	savedAt            int64     // output offset of that checkpoint
-	savedCursor        uint64    // newest event when it was written
-	savedTitle         string    // title in the checkpoint that an ended session was found with
-	looks              int       // how often to look again soon, since there was output or input
-	pictureAge         time.Time // when an ended session's picture was last wanted
-	dirty              bool      // status to publish
-	moved              bool      // likewise, for the times and the offset in it alone
-	asked              window    // the size the holder was asked for last
-	wantCols, wantRows int       // the size asked for last, and
-	wantBy             By        // the client whose window that is
-	resizing           bool      // the holder has yet to answer a resize
-	removing           int       // callers who delete its folder: it is not started again
-	removed            bool      // the loop ends
+// saving is when the checkpoint was written, and what could not be done.
+type saving struct {
+	saveSoon    bool      // a checkpoint is due at the end of this turn of the loop
+	saved       time.Time // when the checkpoint was last written
+	savedAt     int64     // output offset of that checkpoint
+	savedCursor uint64    // newest event when it was written
+	savedTitle  string    // title in the checkpoint that an ended session was found with
+	problem     string    // the last failure that the session has survived
+	problemOf   string    // what could not be done
 }
 
 // The loop's own times.
@@ -127,11 +133,11 @@ func (c *core) run(ctx context.Context) {
 	defer c.close()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	c.tellDeparted()
-	c.carry()
+	c.clients.Start()
+	c.outbox.Carry()
 	c.publish()
 	for {
-		c.closeLane()
+		c.clients.CloseLane()
 		more := c.catchUp()
 		c.tick(c.now())
 		c.publish()
@@ -143,20 +149,20 @@ func (c *core) run(ctx context.Context) {
 			pause = c.pause(c.now())
 		}
 		timer.Reset(pause)
-		c.openLane()
+		c.clients.OpenLane()
 		select {
 		case call := <-c.s.calls:
-			c.closeLane()
+			c.clients.CloseLane()
 			call(c)
-		case <-c.s.poke:
-			c.lookAtWindows()
+		case <-c.clients.Poked():
+			c.clients.LookAtWindows()
 		case <-c.s.stirred:
 			c.stirred = true
 		case <-c.wake():
 			c.woken = true
 		case <-timer.C:
 		case <-ctx.Done():
-			c.closeLane()
+			c.clients.CloseLane()
 			c.flushAllPaced()
 			c.save()
 			return
@@ -177,13 +183,10 @@ func (c *core) wake() <-chan struct{} {
 // tick does what is due by the clock.
 func (c *core) tick(now time.Time) {
 	c.settle()
-	c.pacing(now)
-	c.readTyped(now)
-	c.flushTyping(now, false)
 	c.flushPaced(now)
-	c.expireLease(now)
 	c.look(now)
 	c.detect(now)
+	c.tickParts(now)
 	c.reconnect(now)
 	c.judgeEnd(now)
 	c.limits(now)
@@ -195,7 +198,7 @@ func (c *core) tick(now time.Time) {
 
 // pictureIsIdle says that only memory of lookers-on keeps the emulator.
 func (c *core) pictureIsIdle() bool {
-	return c.exit != nil && c.term != nil && c.link == nil && !c.starting && len(c.members) == 0
+	return c.exit != nil && c.term != nil && c.link == nil && !c.starting && c.clients.None()
 }
 
 // pause is how long nothing is due.
@@ -208,17 +211,11 @@ func (c *core) pause(now time.Time) time.Duration {
 	if len(c.settling) > 0 {
 		next = settleEvery
 	}
-	if at, ok := c.typing.due(); ok {
+	if at := c.paces.Due(); !at.IsZero() {
 		due(at)
 	}
-	if at, ok := c.paces.next(); ok {
-		due(at)
-	}
-	if !c.typedAt.IsZero() {
-		due(c.typedAt.Add(typingWindow))
-	}
-	if at, ok := c.leaseDue(); ok {
-		due(at)
+	if !c.partsDue.IsZero() {
+		due(c.partsDue)
 	}
 	if c.running() {
 		due(c.nextLook())
@@ -280,10 +277,10 @@ func (c *core) publish() {
 	c.dirty, c.moved = false, false
 	st := &Status{
 		Spec: c.spec, Now: c.state, Since: c.since, Seq: c.s.reg.events.LastSeq(c.s.id), StateSeq: c.stateSeq, Tier: c.tier, Cause: c.cause,
-		Exit: c.exit, Writer: c.writer(), Viewers: c.viewers(), PID: c.child.pid, Cols: c.spec.Cols, Rows: c.spec.Rows,
-		Program: c.child.program, Started: c.started, LastOutput: c.lastOut, LastInput: c.lastIn, Losses: c.losses, Problem: c.problem, Hooks: c.hooks,
+		Exit: c.exit, Writer: c.clients.Writer(), Viewers: c.clients.Viewers(), PID: c.child.pid, Cols: c.spec.Cols, Rows: c.spec.Rows,
+		Program: c.child.program, Started: c.started, LastOutput: c.lastOut, LastInput: c.clients.LastInput(), Losses: c.losses, Problem: c.problem, Hooks: c.hooks,
 	}
-	st.FirstPending = c.firstPending()
+	st.FirstPending = c.outbox.First()
 	driver := c.s.reg.driver(c.spec)
 	st.Tells, st.Driven = c.tells(driver), driver != nil
 	if _, limited := driver.(agent.LimitedStates); limited {
@@ -307,11 +304,7 @@ func (c *core) publish() {
 	}
 	c.s.status.Store(st)
 	c.s.bells.ring()
-	for _, m := range c.members {
-		if visible || !c.follows(m) {
-			ringOne(m.changed)
-		}
-	}
+	c.clients.Ring(visible)
 }
 
 // close gives everything back when the loop ends. The program runs on.
@@ -321,9 +314,9 @@ func (c *core) close() {
 	}
 	c.settling = nil
 	c.endsDone(c.s.stopped())
-	c.endTickets()
+	c.outbox.Close()
 	c.begun(c.s.stopped())
-	c.sizesDone()
+	c.clients.SizesDone()
 	c.detection.close()
 	if c.link != nil {
 		_ = c.link.Close() // the holder notices by itself

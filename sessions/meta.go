@@ -49,7 +49,7 @@ func (s *Session) SetMeta(ctx context.Context, by Actor, change map[string]strin
 
 func (c *core) noteTags(by Actor) {
 	meta := c.s.reg.options.Environment.Redact(c.spec.Meta) // every watcher sees events
-	c.paced(0, "tags", "tag", by.by(), tagsEvent{By: by.by(), Tags: noNil(c.spec.Tags), Meta: meta})
+	c.paced(0, "tags", "tag", by.By(), tagsEvent{By: by.By(), Tags: noNil(c.spec.Tags), Meta: meta})
 }
 
 // change runs fn on the loop to its end, whether or not the caller waits.

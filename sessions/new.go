@@ -166,7 +166,7 @@ func (r *Registry) start(ctx context.Context, spec Spec, by Actor) (_ *Session, 
 		return nil, err
 	}
 	if spec.Prompt != "" {
-		if err := c.enqueueFirst(by, spec.Prompt); err != nil {
+		if err := c.outbox.EnqueueFirst(by, spec.Prompt); err != nil {
 			return nil, err
 		}
 	}

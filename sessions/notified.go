@@ -20,7 +20,7 @@ type Notified struct {
 // Notified tells that a notice was told, or could not be.
 func (s *Session) Notified(ctx context.Context, n Notified) error {
 	return s.do(ctx, func(c *core) {
-		c.flushTyping(c.now(), true)
+		c.clients.Gather()
 		c.note(eventNotify, n)
 	})
 }

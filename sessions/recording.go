@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"berth/sessions/hold"
+	"berth/sessions/loop"
 )
 
 // Part is a piece of a session's recording: output, or another size.
@@ -75,7 +76,7 @@ func (s *Session) sizeCuts() ([]cut, error) {
 		if r.Kind != hold.KindResize && r.Kind != hold.KindStarted {
 			return nil
 		}
-		if d, err := decode[hold.ResizeData](r); err == nil {
+		if d, err := loop.Decode[hold.ResizeData](r); err == nil {
 			cuts = append(cuts, cut{at: r.Offset, time: r.Time.Time, resize: true, cols: d.Cols, rows: d.Rows})
 		}
 		return nil // a record that cannot be read changes no size

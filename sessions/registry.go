@@ -23,7 +23,7 @@ import (
 	"berth/keys"
 	"berth/sessions/events"
 	"berth/sessions/hold"
-	"berth/sessions/lease"
+	"berth/sessions/loop"
 )
 
 // EndGrace is the time between HUP and KILL when a session is ended.
@@ -279,13 +279,15 @@ type Holder struct {
 
 // newCore makes a session that has no emulator and no holder yet.
 func (r *Registry) newCore(spec Spec, dir string) *core {
-	s := &Session{id: spec.ID, dir: dir, reg: r, calls: make(chan func(*core)), poke: make(chan struct{}, 1), stirred: make(chan struct{}, 1), over: make(chan struct{})}
-	return &core{
+	s := &Session{id: spec.ID, dir: dir, reg: r, calls: make(chan func(*core)), stirred: make(chan struct{}, 1), over: make(chan struct{})}
+	c := &core{
 		s: s, spec: spec, log: r.log.With("session", spec.Name, "id", spec.ID),
-		output: hold.OpenOutput(dir), control: hold.OpenControl(dir, 0),
-		state: agent.Starting, since: r.now(), tier: agent.TierProcess, cause: "process:start",
-		lease: lease.New(lease.Options{}), members: map[string]*Member{}, comings: comings{}, paces: paces{}, followers: map[Follower]*Member{}, saved: r.now(),
+		journal: journal{output: hold.OpenOutput(dir), control: hold.OpenControl(dir, 0)},
+		belief:  belief{state: agent.Starting, since: r.now(), tier: agent.TierProcess, cause: "process:start"},
+		saving:  saving{saved: r.now()}, paces: loop.Paces{},
 	}
+	c.parts = c.listParts()
+	return c
 }
 
 // run makes the session known and starts its loop.
@@ -302,8 +304,8 @@ func (c *core) hold(link *hold.Link) {
 	c.link = link
 	w := link.Welcome()
 	c.holderPID, c.holderStart = w.HolderPID, w.HolderStart
-	c.asked = window{w.Cols, w.Rows}
-	c.child = process{pid: w.ChildPID, start: w.ChildStart}
+	c.clients.SizeIs(w.Cols, w.Rows)
+	c.child = child{pid: w.ChildPID, start: w.ChildStart}
 	c.dirty, c.woken, c.consumed = true, true, 0
 	if c.liveFrom == math.MaxInt64 {
 		c.liveFrom = w.Written
@@ -328,7 +330,7 @@ func (r *Registry) Rename(ctx context.Context, s *Session, name string, by Actor
 	r.mu.Unlock()
 	err := s.change(ctx, func(c *core) error {
 		old := c.spec.Name
-		err := c.changeSpec(func(spec *Spec) { spec.Name = name }, func() { c.paced(0, "renamed", "rename", by.by(), renamedEvent{By: by.by(), From: old}) })
+		err := c.changeSpec(func(spec *Spec) { spec.Name = name }, func() { c.paced(0, "renamed", "rename", by.By(), renamedEvent{By: by.By(), From: old}) })
 		if err != nil {
 			return err
 		}
@@ -356,22 +358,6 @@ func (c *core) changeSpec(change func(*Spec), told func()) error {
 	c.spec, c.dirty = spec, true
 	told()
 	c.publish()
-	c.dismiss()
+	c.clients.Dismiss()
 	return nil
-}
-
-// dismiss sends away clients that may not see the session under the name and
-// the tags that it has now. They get no more of its output.
-func (c *core) dismiss() {
-	for _, m := range c.members {
-		if m.Sees == nil || m.Sees() {
-			continue
-		}
-		for f, owner := range c.followers {
-			if owner == m {
-				c.unfollow(f)
-			}
-		}
-		m.notify(Notice{Kicked: "the session has another name or other tags, and is beyond your rights now"})
-	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"berth/agent"
 	"berth/api"
+	"berth/sessions/prompts"
 )
 
 // asker is an agent that draws its questions: "asks 1: a", which it takes one
@@ -165,7 +166,7 @@ func TestRespondByKeys(t *testing.T) {
 	if r, err = s.Respond(t.Context(), claim("c1"), "", agent.Answer{Kind: agent.Accept}); err != nil || !r.Confirmed {
 		t.Fatalf("after a key: %+v, %v", r, err)
 	}
-	if waited := time.Since(begun); waited < keyShows {
+	if waited := time.Since(begun); waited < prompts.KeyShows {
 		t.Errorf("the key was waited for for %s", waited)
 	}
 	// A person's answer is a person's.
@@ -309,6 +310,18 @@ func TestRespondCallerLost(t *testing.T) {
 	if raw := string(p.log(s.id)["respond"][0].Raw); !strings.Contains(raw, `"confirmed":true`) {
 		t.Error(raw)
 	}
+}
+
+// TestRespondToOneThatEnds: the first key of two ends the program. The answer was taken, as far
+// as one can know, and the server goes on.
+func TestRespondToOneThatEnds(t *testing.T) {
+	p, s := newAsker(t, "asks 1: a x", "'; exit; printf '")
+	r, err := s.Respond(t.Context(), claim("c1"), "", agent.Answer{Kind: agent.AnswerEach})
+	if code(err) != string(api.CodeExited) {
+		t.Errorf("%+v, %v", r, err)
+	}
+	within(t, s, "its end", func(st *Status) bool { return st.Exit != nil })
+	p.counts(s.id, map[string]int{"respond": 1, "exited": 1})
 }
 
 // TestRespondUnconfirmed: the key was pressed and changed nothing. That is

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"berth/agent"
+	"berth/sessions/loop"
 )
 
 // Back-off between automatic restarts: doubled each time, begun anew after the
@@ -103,7 +104,7 @@ func (c *core) limits(now time.Time) {
 	}
 	if at, ok := c.limitsDue(); ok && !now.Before(at) {
 		c.note("session_limit", limitEvent{Why: c.limitWhy(now)})
-		c.end(mark{By: By{Identity: "berth"}, Verb: "limit"}, EndGrace, make(chan error, 1))
+		c.end(loop.Mark{By: By{Identity: "berth"}, Verb: "limit"}, EndGrace, make(chan error, 1))
 	}
 }
 
@@ -118,7 +119,7 @@ func (c *core) limitsDue() (time.Time, bool) {
 	}
 	if idle := c.spec.Limits.IdleTimeout; idle > 0 {
 		last := c.started
-		for _, t := range []time.Time{c.lastOut, c.lastIn} {
+		for _, t := range []time.Time{c.lastOut, c.clients.LastInput()} {
 			if t.After(last) {
 				last = t
 			}

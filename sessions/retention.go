@@ -167,10 +167,8 @@ func (r *Registry) remove(ctx context.Context, s *Session, by Actor, why string)
 			return
 		}
 		c.flushAllPaced()
-		c.note("session_removed", removedEvent{By: by.by(), Why: why})
-		for _, m := range c.members {
-			m.notify(Notice{Kicked: "the session was removed"})
-		}
+		c.note("session_removed", removedEvent{By: by.By(), Why: why})
+		c.clients.Kick("the session was removed")
 		c.removed = true // the loop ends after this call
 		c.s.gone.Store(true)
 	})

@@ -8,6 +8,10 @@ import (
 	"berth/api"
 	"berth/detect/tail"
 	"berth/orchestrate/transcript"
+	"berth/sessions/clients"
+	"berth/sessions/loop"
+	"berth/sessions/outbox"
+	"berth/sessions/prompts"
 	"berth/terminal"
 )
 
@@ -18,15 +22,15 @@ type Session struct {
 	dir     string
 	reg     *Registry
 	calls   chan func(*core)
-	poke    chan struct{} // holds one: a window has changed
 	stirred chan struct{} // holds one: a file of the agent's has changed
 	over    chan struct{} // closed when the loop has ended
 	gone    atomic.Bool   // it was removed
-	slowed  atomic.Bool   // its holder was asked to take its time
 	status  atomic.Pointer[Status]
 	secrets atomic.Pointer[[]string] // that its program was started with, by this server
 	bells   bells
-	lane    lane
+	outbox  *outbox.Outbox
+	clients *clients.Clients
+	prompts *prompts.Prompts
 
 	storing sync.Mutex
 	store   *transcript.Store // nil until it is wanted
@@ -139,9 +143,7 @@ func settled[T any](ctx context.Context, s *Session, fn func(*core) (T, error)) 
 // or status changed since it was last received from. stop ends it.
 func (s *Session) Subscribe() (changed <-chan struct{}, stop func()) {
 	changed, stop = s.bells.add()
-	if s.slowed.Load() {
-		ringOne(s.poke) // the loop hurries it again
-	}
+	s.clients.Watch()
 	return changed, stop
 }
 
@@ -176,13 +178,6 @@ func (b *bells) ring() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for bell := range b.list {
-		ringOne(bell)
-	}
-}
-
-func ringOne(bell chan struct{}) {
-	select {
-	case bell <- struct{}{}:
-	default: // one signal is enough
+		loop.Ring(bell)
 	}
 }

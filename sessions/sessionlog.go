@@ -171,13 +171,13 @@ func (c *core) applyEntry(d *detection, line tail.Line) {
 			continue
 		}
 		l.ledger.Enter(&f)
-		d.meter.take(l.ledger.Turn, f, l.ledger.Over)
+		d.meter.Take(l.ledger.Turn, f, l.ledger.Over)
 		if f.At.After(l.newest) {
 			l.newest = f.At
 		}
 		told = told || !f.At.IsZero() && !f.At.After(c.recalledAt)
 		if !told {
-			d.opening = c.s.reg.events.LastSeq(c.s.id) + 1
+			d.ids.opening = c.s.reg.events.LastSeq(c.s.id) + 1
 		}
 		f.Time = d.clock(c.now())
 		result := d.fold.Apply(f)
@@ -201,7 +201,7 @@ func (d *detection) worded(f agent.Fact) agent.Fact {
 		return f
 	}
 	f.Turn, f.Text = l.Turn, l.Words
-	d.meter.take(f.Turn, agent.Fact{}, true)
+	d.meter.Take(f.Turn, agent.Fact{}, true)
 	return f
 }
 

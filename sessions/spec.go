@@ -15,7 +15,6 @@ import (
 	"berth/orchestrate/begin"
 	"berth/orchestrate/gate"
 	"berth/orchestrate/notify"
-	"berth/terminal"
 )
 
 // Defaults of a session, from the design's table of fields.
@@ -25,16 +24,6 @@ const (
 	DefaultOutputLimit = 64 << 20 // bytes of output kept
 	DefaultScrollback  = 2000     // lines above the main screen
 	controlLimit       = 16 << 20 // bytes of control log kept, apart from the output
-)
-
-// SizePolicy says who decides a session's size.
-type SizePolicy string
-
-// The size policies.
-const (
-	SizeWriter   SizePolicy = "writer"   // the writer's window
-	SizeFixed    SizePolicy = "fixed"    // only the verb resize
-	SizeSmallest SizePolicy = "smallest" // the smallest attached window
 )
 
 // Restart says when an ended program is started again by itself.
@@ -143,15 +132,6 @@ func (s Spec) forked() string {
 		return ""
 	}
 	return s.Fork.Conversation
-}
-
-// CheckSize refuses a terminal size that no screen has.
-func CheckSize(cols, rows int) error {
-	if cols < terminal.MinCols || rows < terminal.MinRows || cols > terminal.MaxCols || rows > terminal.MaxRows {
-		return api.Errorf(api.CodeBadRequest, "size %dx%d is out of range: give COLSxROWS between %dx%d and %dx%d",
-			cols, rows, terminal.MinCols, terminal.MinRows, terminal.MaxCols, terminal.MaxRows)
-	}
-	return nil
 }
 
 // Bounds of what a session carries beside its program.

@@ -7,28 +7,18 @@ import (
 
 	"berth/agent"
 	"berth/api"
-	"berth/keys"
+	"berth/sessions/loop"
 	"berth/terminal"
 )
 
-// Actor is who does something: recorded in events, and judged again at each
-// write.
-type Actor struct {
-	Identity keys.Identity
-	Client   string // the caller's id, such as c12
-}
-
-// by is the actor as events show it.
-func (a Actor) by() By {
-	return By{Identity: a.Identity.Name, Fingerprint: a.Identity.Fingerprint, Client: a.Client}
-}
+// Actor is who does something; Claim is how a call wants to write to a session.
+type (
+	Actor = loop.Actor
+	Claim = loop.Claim
+)
 
 // By says in an event who caused it.
-type By struct {
-	Identity    string `json:"identity"`
-	Fingerprint string `json:"fingerprint"`
-	Client      string `json:"client"`
-}
+type By = loop.By
 
 // Status is an immutable picture of a session, published by its loop at each
 // change; reading it waits for nobody.

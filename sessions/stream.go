@@ -67,14 +67,14 @@ func (c *core) applyStreamLine(d *detection, line []byte, next int64) {
 	var results []detect.Result
 	for _, f := range facts {
 		if !told {
-			d.opening = c.s.reg.events.LastSeq(c.s.id) + 1
+			d.ids.opening = c.s.reg.events.LastSeq(c.s.id) + 1
 		}
 		f.Time = d.clock(c.now())
 		turn := d.fold.Status().Turn
 		result := d.fold.Apply(f)
 		c.noteConversation(f, result)
 		if !result.Foreign {
-			d.meter.take(turn, f, f.Kind == agent.TurnEnded)
+			d.meter.Take(turn, f, f.Kind == agent.TurnEnded)
 		}
 		c.listen(d.printed(f), result)
 		results = append(results, result)

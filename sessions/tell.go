@@ -16,14 +16,12 @@ func (c *core) tell(results []detect.Result, first ...events.Event) {
 func (c *core) tellFrom(at *sourcePlace, results []detect.Result, first ...events.Event) {
 	batch := first
 	taken := len(batch)
-	for _, e := range c.takenEvent() {
-		batch = append(batch, events.Event{Type: "nudge", Data: e})
-	}
+	batch = append(batch, c.outbox.Taken()...)
 	add := func(kind string, data any) { batch = append(batch, events.Event{Type: kind, Data: data}) }
 	moved, asked := -1, false
 	for _, r := range results {
 		for _, done := range r.Closed {
-			by, answered := c.closes(&done)
+			by, answered := c.prompts.Closes(&done)
 			add("prompt_resolved", resolvedEvent{Prompt: done.Request.ID, Kind: done.Request.Type, How: done.How, Tier: done.Tier, Cause: done.Cause, By: by, At: at})
 			batch = append(batch, answered...)
 			asked = true
@@ -37,7 +35,7 @@ func (c *core) tellFrom(at *sourcePlace, results []detect.Result, first ...event
 			moved = len(batch) - 1
 			c.state, c.since, c.tier, c.cause = t.Next, t.Time, t.Tier, t.Cause
 			if c.detection != nil {
-				c.detection.told.tells(t.Activity, c.now())
+				c.detection.told.Tells(t.Activity, c.now())
 			}
 		}
 		for _, m := range r.Mismatches {
@@ -55,11 +53,11 @@ func (c *core) tellFrom(at *sourcePlace, results []detect.Result, first ...event
 	}
 	c.toldOf(at)
 	if asked {
-		defer c.letGo()
+		defer c.prompts.LetGo()
 	}
 	done := c.appendAll(batch)
-	if c.mail.taken != nil && taken < len(done) {
-		c.settleTaken(done[taken].Seq)
+	if taken < len(done) {
+		c.outbox.SettleTaken(done[taken].Seq)
 	}
 	if moved >= 0 && moved < len(done) {
 		c.stateSeq = done[moved].Seq
@@ -74,7 +72,7 @@ func (c *core) tellOnce(told bool, at *sourcePlace, results []detect.Result) {
 		return
 	}
 	c.closedBefore(results)
-	c.settleTaken(0)
+	c.outbox.SettleTaken(0)
 }
 
 // appendAll writes events of this session in one step.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"berth/api"
+	"berth/sessions/loop"
 )
 
 // These bound the events that one caller's calls cause over all sessions. They apply to events
@@ -28,7 +29,7 @@ const (
 // turnover bounds the events of each caller. The zero value is ready to use.
 type turnover struct {
 	mu      sync.Mutex
-	callers map[turnoverOf]*allowance
+	callers map[turnoverOf]*loop.Allowance
 }
 
 type turnoverOf struct{ identity, fingerprint string }
@@ -39,28 +40,28 @@ func (t *turnover) take(by By, n int, now time.Time) (wait time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.callers == nil {
-		t.callers = map[turnoverOf]*allowance{}
+		t.callers = map[turnoverOf]*loop.Allowance{}
 	}
 	who := turnoverOf{by.Identity, by.Fingerprint}
 	one := t.callers[who]
 	if one == nil {
-		if len(t.callers) >= identitiesKept {
+		if len(t.callers) >= loop.IdentitiesKept {
 			for other, a := range t.callers {
-				if a.rested(now) {
+				if a.Rested(now) {
 					delete(t.callers, other)
 				}
 			}
 		}
-		a := full(eventsAtOnce, eventEvery, now)
+		a := loop.Full(eventsAtOnce, eventEvery, now)
 		one = &a
 		t.callers[who] = one
 	}
-	return one.takeSome(n, now)
+	return one.TakeSome(n, now)
 }
 
 // mayCause refuses a call that causes n events if its caller has caused too many.
 func (r *Registry) mayCause(by Actor, n int) error {
-	wait := r.turnover.take(by.by(), n, r.now())
+	wait := r.turnover.take(by.By(), n, r.now())
 	if wait == 0 {
 		return nil
 	}

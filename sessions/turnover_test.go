@@ -9,6 +9,7 @@ import (
 
 	"berth/api"
 	"berth/orchestrate/gate"
+	"berth/sessions/loop"
 )
 
 // TestTurnover: a caller in a loop of starts, messages and gates is refused when its share of
@@ -24,7 +25,7 @@ func TestTurnover(t *testing.T) {
 	eve, bob := tester, tester
 	eve.Identity.Name, bob.Identity.Name = "eve", "bob"
 	s := p.sh("one", "sleep 60")
-	if wait := p.reg.turnover.take(eve.by(), eventsAtOnce, clock()); wait != 0 {
+	if wait := p.reg.turnover.take(eve.By(), eventsAtOnce, clock()); wait != 0 {
 		t.Fatalf("the first call waits %s", wait)
 	}
 	calls := map[string]func(Actor) error{
@@ -61,11 +62,11 @@ func TestTurnover(t *testing.T) {
 	if err := p.reg.Remove(t.Context(), s, eve); err != nil {
 		t.Errorf("rm of a caller in a loop: %v", err)
 	}
-	for i := range 10 * identitiesKept { // callers with their whole share are forgotten
+	for i := range 10 * loop.IdentitiesKept { // callers with their whole share are forgotten
 		ahead.Add(int64(time.Second))
 		p.reg.turnover.take(By{Identity: fmt.Sprint(i)}, 1, clock())
 	}
-	if n := len(p.reg.turnover.callers); n > identitiesKept+1 {
+	if n := len(p.reg.turnover.callers); n > loop.IdentitiesKept+1 {
 		t.Errorf("%d callers are kept", n)
 	}
 }

@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"berth/sessions/process"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,25 +20,25 @@ func TestUnread(t *testing.T) {
 	may := filepath.Join(t.TempDir(), "may")
 	s := p.sh("one", fmt.Sprintf("stty raw -echo\nprintf ready\nwhile [ ! -e %s ]; do sleep 0.05; done\ndd bs=1 count=3 2>/dev/null\nsleep 600", may))
 	shows(t, s, "ready")
-	if n := unread(s.Status().PID); n != 0 {
+	if n := process.Unread(s.Status().PID); n != 0 {
 		t.Errorf("%d bytes before anything was typed", n)
 	}
 	if err := s.Deliver(t.Context(), claim("c2"), []byte("abc")); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(patience); unread(s.Status().PID) != 3; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(patience); process.Unread(s.Status().PID) != 3; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("%d bytes, not 3", unread(s.Status().PID))
+			t.Fatalf("%d bytes, not 3", process.Unread(s.Status().PID))
 		}
 	}
 	if err := os.WriteFile(may, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	shows(t, s, "abc")
-	if n := unread(s.Status().PID); n != 0 {
+	if n := process.Unread(s.Status().PID); n != 0 {
 		t.Errorf("%d bytes after all was read", n)
 	}
-	if n := unread(0); n != -1 {
+	if n := process.Unread(0); n != -1 {
 		t.Errorf("%d bytes of no program", n)
 	}
 }
@@ -58,7 +59,7 @@ func TestComputing(t *testing.T) {
 		shows(t, s, "ready")
 		is := func(want bool) {
 			t.Helper()
-			for deadline := time.Now().Add(patience); computing(s.Status().PID) != want; time.Sleep(time.Millisecond) {
+			for deadline := time.Now().Add(patience); process.Computing(s.Status().PID) != want; time.Sleep(time.Millisecond) {
 				if time.Now().After(deadline) {
 					t.Fatalf("%s: computing is not %v", name, want)
 				}
@@ -71,7 +72,7 @@ func TestComputing(t *testing.T) {
 		shows(t, s, "begun")
 		is(true)
 	}
-	if computing(0) {
+	if process.Computing(0) {
 		t.Error("no program computes")
 	}
 }

@@ -96,10 +96,10 @@ func TestSizeWithoutAWriter(t *testing.T) {
 	b := join(t, s, visitor("b", 60, 20))
 	a.Window(52, 12) // of two that may write it is nobody's turn
 	b.Window(61, 21)
-	a.Leave()
-	if err := b.session.do(t.Context(), func(c *core) { c.lookAtWindows() }); err != nil {
+	if err := s.do(t.Context(), func(c *core) { c.clients.LookAtWindows() }); err != nil { // before one of them leaves
 		t.Fatal(err)
 	}
+	a.Leave()
 	if st := s.Status(); !size(51, 11)(st) {
 		t.Errorf("of two that typed nothing one has made it %dx%d", st.Cols, st.Rows)
 	}
@@ -108,33 +108,6 @@ func TestSizeWithoutAWriter(t *testing.T) {
 	}
 	within(t, s, "b's size", size(61, 21))
 	shows(t, s, "from b")
-}
-
-// A window that comes during a lock does not resize the session before the lock's end,
-// and does then.
-func TestWindowDuringALock(t *testing.T) {
-	p := open(t)
-	s := p.sh("one", "sleep 600")
-	a := join(t, s, visitor("a", 50, 10))
-	within(t, s, "its size", size(50, 10))
-	other := visitor("c", 0, 0).Actor
-	lock, err := s.Lock(t.Context(), Claim{Actor: other}, time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a.Window(60, 12)
-	if err := s.do(t.Context(), func(c *core) {
-		c.lookAtWindows()
-		if c.asked != (window{50, 10}) {
-			t.Errorf("during the lock %v is asked for", c.asked)
-		}
-	}); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Unlock(t.Context(), other, lock.Generation); err != nil {
-		t.Fatal(err)
-	}
-	within(t, s, "the window's size", size(60, 12))
 }
 
 func TestSizeBackAndForth(t *testing.T) {

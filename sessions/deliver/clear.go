@@ -37,7 +37,7 @@ func (m *Machine) takeBack(s Seen, now time.Time) Step {
 	if box == nil || box.Empty || m.keys.pressed == 0 && !m.holds(s, box) {
 		return look() // the echo may be late, and a person's draft is not touched
 	}
-	key, stuck := m.keys.next(m.o.Typist, box, now)
+	key, stuck := m.keys.next(m.o.Typer, box, now)
 	if stuck {
 		m.ending.Left = true
 		return m.end(s, now, m.ending)

@@ -15,7 +15,7 @@ func (m *Machine) press(s Seen, now time.Time) Step {
 
 // enterKey is what sends the message.
 func (m *Machine) enterKey() []byte {
-	if e, ok := m.o.Typist.(agent.MessageSubmitter); ok {
+	if e, ok := m.o.Typer.(agent.MessageSubmitter); ok {
 		return e.Enter(m.o.Typed)
 	}
 	return []byte{'\r'}
@@ -61,7 +61,7 @@ func (m *Machine) commanded(s Seen, now time.Time) bool {
 	}
 	if s.Reading.Composer != nil || s.Reading.Dialog != nil {
 		m.blank = time.Time{}
-		return s.Reading.Dialog != nil || !m.o.Typist.Holds(m.o.Typed, s.Reading.Composer)
+		return s.Reading.Dialog != nil || !m.o.Typer.Holds(m.o.Typed, s.Reading.Composer)
 	}
 	if m.blank.IsZero() {
 		m.blank = now
@@ -72,7 +72,7 @@ func (m *Machine) commanded(s Seen, now time.Time) bool {
 // again says that a second Enter does no harm where the first was only late: it
 // broke a line, or was read long ago by a program that rests since.
 func (m *Machine) again(box *agent.Composer, now time.Time) bool {
-	b, ok := m.o.Typist.(agent.LineBreakDetector)
+	b, ok := m.o.Typer.(agent.LineBreakDetector)
 	return !ok || b.Broke(m.sent, box) || !m.read.IsZero() && now.Sub(m.read) >= lostAfter
 }
 
@@ -92,7 +92,7 @@ func (m *Machine) heed(s Seen, now time.Time) {
 // late says that the agent may not have read Enter yet, or not told of what it
 // took: its composer holds the message as it did, or nothing.
 func (m *Machine) late(s Seen, box *agent.Composer, now time.Time) bool {
-	b, ok := m.o.Typist.(agent.LineBreakDetector)
+	b, ok := m.o.Typer.(agent.LineBreakDetector)
 	if !ok || now.Sub(m.first) >= readFor || m.occupied(s) != "" || box == nil {
 		return false
 	}
@@ -106,7 +106,7 @@ func (m *Machine) kept(s Seen) bool {
 		return false
 	}
 	for _, text := range s.Reading.Queued {
-		if m.o.Typist.Displays(m.o.Typed, &agent.Composer{Mode: agent.ModeMessage, Text: text}) {
+		if m.o.Typer.Displays(m.o.Typed, &agent.Composer{Mode: agent.ModeMessage, Text: text}) {
 			return true
 		}
 	}

@@ -72,12 +72,12 @@ const (
 
 // Options say what is delivered, and how.
 type Options struct {
-	Typist agent.MessageTyper
-	Typed  string // the text as it is typed
-	Slash  bool   // it is a command of the agent's own
-	Clear  bool   // a draft in the composer is cleared
-	Stash  bool   // a draft in the composer is put aside, and brought back
-	Own    string // a message of ours that an interrupt may have put back: it is no draft
+	Typer agent.MessageTyper
+	Typed string // the text as it is typed
+	Slash bool   // it is a command of the agent's own
+	Clear bool   // a draft in the composer is cleared
+	Stash bool   // a draft in the composer is put aside, and brought back
+	Own   string // a message of ours that an interrupt may have put back: it is no draft
 	// Flutters says of which sources a word for work is believed only when it has
 	// held: until then Seen has no Reading, and nothing is pressed. Nil: of none.
 	Flutters func(agent.Source) bool
@@ -207,11 +207,11 @@ func (m *Machine) Fact(f agent.Fact) {
 	}
 	switch f.Kind {
 	case agent.TurnStarted, agent.Queued:
-		if f.Agent == "" && m.Entered() && !older(f, m.first) && m.o.Typist.Same(m.o.Typed, f.Text) && !m.told {
+		if f.Agent == "" && m.Entered() && !older(f, m.first) && m.o.Typer.Same(m.o.Typed, f.Text) && !m.told {
 			m.told, m.cause, m.turn, m.queued = true, f.Cause, f.Turn, f.Kind == agent.Queued
 			return
 		}
-		if folder, ok := m.o.Typist.(agent.FoldedPasteMatcher); ok && f.Agent == "" && m.Entered() && !m.told && folder.Folded(m.o.Typed, f.Text) {
+		if folder, ok := m.o.Typer.(agent.FoldedPasteMatcher); ok && f.Agent == "" && m.Entered() && !m.told && folder.Folded(m.o.Typed, f.Text) {
 			m.told, m.pasted, m.cause, m.turn = true, true, f.Cause, f.Turn
 			return
 		}
@@ -349,9 +349,9 @@ func (m *Machine) ours(box *agent.Composer) bool {
 	case m.o.Own == "":
 		return false
 	case m.o.Cut:
-		return m.o.Typist.Holds(m.o.Own, box) || m.o.Alone && begins(m.o.Own, box)
+		return m.o.Typer.Holds(m.o.Own, box) || m.o.Alone && begins(m.o.Own, box)
 	}
-	return m.o.Typist.Displays(m.o.Own, box)
+	return m.o.Typer.Displays(m.o.Own, box)
 }
 
 // clear empties the composer, key by key, each once the one before was drawn.
@@ -363,7 +363,7 @@ func (m *Machine) clear(s Seen, now time.Time) Step {
 	if box != nil && box.Empty {
 		return m.cleared(s, now)
 	}
-	key, stuck := m.keys.next(m.o.Typist, box, now)
+	key, stuck := m.keys.next(m.o.Typer, box, now)
 	if stuck || m.over(now, clearFor) {
 		return refuse(api.CodeDraftPresent, "the draft could not be cleared")
 	}
@@ -409,7 +409,7 @@ func write(data []byte) Step {
 }
 
 func (m *Machine) paste(s Seen, now time.Time) Step {
-	data, ok := m.o.Typist.Paste(m.o.Typed, s.Paste)
+	data, ok := m.o.Typer.Paste(m.o.Typed, s.Paste)
 	if !ok {
 		return refuse(api.CodeNotReady, noPaste)
 	}
@@ -421,7 +421,7 @@ func (m *Machine) paste(s Seen, now time.Time) Step {
 // holds says that the composer holds what was typed and not yet taken: a draft
 // that was put aside, and may be the same text, comes back when it is.
 func (m *Machine) holds(s Seen, box *agent.Composer) bool {
-	return box != nil && m.o.Typist.Holds(m.o.Typed, box) && s.Reading.Stashed == m.draft.before
+	return box != nil && m.o.Typer.Holds(m.o.Typed, box) && s.Reading.Stashed == m.draft.before
 }
 
 // await waits for the echo, and presses Enter on it.
@@ -435,7 +435,7 @@ func (m *Machine) await(s Seen, now time.Time) Step {
 	case m.echoed.IsZero():
 		m.echoed = now
 	}
-	if !m.echoed.IsZero() && m.over(now, m.o.Typist.Pause()) {
+	if !m.echoed.IsZero() && m.over(now, m.o.Typer.Pause()) {
 		if m.listens(now) {
 			return m.press(s, now)
 		}
@@ -453,7 +453,7 @@ func (m *Machine) echoWithin() time.Duration {
 
 // listens says that the agent has had time to listen since it has drawn.
 func (m *Machine) listens(now time.Time) bool {
-	if _, ok := m.o.Typist.(agent.LineBreakDetector); !ok {
+	if _, ok := m.o.Typer.(agent.LineBreakDetector); !ok {
 		return true
 	}
 	return now.Sub(m.echoed) >= min(max(listensAfter, m.echoed.Sub(m.since)), listensWithin)
@@ -462,7 +462,7 @@ func (m *Machine) listens(now time.Time) bool {
 // mixed says that something else stands together with what was typed: it is a
 // person's, came late, and nobody but a person can part the two.
 func (m *Machine) mixed(box *agent.Composer) bool {
-	return box != nil && len(box.Text) > len(m.o.Typed) && strings.Contains(box.Text, m.o.Typed) && !m.o.Typist.Holds(m.o.Typed, box)
+	return box != nil && len(box.Text) > len(m.o.Typed) && strings.Contains(box.Text, m.o.Typed) && !m.o.Typer.Holds(m.o.Typed, box)
 }
 
 const noPaste = "its terminal takes no paste, and the text has several lines"

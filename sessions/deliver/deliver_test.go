@@ -9,7 +9,7 @@ import (
 	"berth/api"
 )
 
-// plain is a typist without rules of its own.
+// plain is a typer without rules of its own.
 type plain struct{ pause time.Duration }
 
 func (p plain) Pause() time.Duration { return p.pause }
@@ -56,8 +56,8 @@ func composer(text string) *agent.Reading {
 var dialog = &agent.Reading{Dialog: &agent.Dialog{Type: agent.PromptPermission}}
 
 func newScene(t *testing.T, o Options) *scene {
-	if o.Typist == nil {
-		o.Typist = plain{}
+	if o.Typer == nil {
+		o.Typer = plain{}
 	}
 	if o.Typed == "" {
 		o.Typed = "hello"
@@ -115,7 +115,7 @@ func (s *scene) told(text string) {
 // TestPause: an echo that comes before the agent takes Enter for Enter is not
 // enough.
 func TestPause(t *testing.T) {
-	s := newScene(t, Options{Typist: plain{pause: 200 * time.Millisecond}})
+	s := newScene(t, Options{Typer: plain{pause: 200 * time.Millisecond}})
 	s.wrote("<hello>")
 	s.seen.Reading = composer("hello")
 	typed := s.now
@@ -369,7 +369,7 @@ func TestOneSecondEnter(t *testing.T) {
 	}
 }
 
-// breaker is a typist to whose agent two Enters may be two messages.
+// breaker is a typer to whose agent two Enters may be two messages.
 type breaker struct{ plain }
 
 func (breaker) Broke(before, now *agent.Composer) bool {
@@ -380,7 +380,7 @@ func (breaker) Broke(before, now *agent.Composer) bool {
 // a line, and none as long as it may not have read the first.
 func TestBrokenLine(t *testing.T) {
 	sent := func() *scene {
-		s := newScene(t, Options{Typist: breaker{}})
+		s := newScene(t, Options{Typer: breaker{}})
 		s.wrote("<hello>")
 		s.seen.Reading = composer("hello")
 		s.wrote("\r")
@@ -454,7 +454,7 @@ func TestBrokenLine(t *testing.T) {
 // TestListens: such an agent is given as long to listen as it took to draw.
 func TestListens(t *testing.T) {
 	for _, drew := range []time.Duration{50 * time.Millisecond, 600 * time.Millisecond, 2 * time.Second} {
-		s := newScene(t, Options{Typist: breaker{plain{pause: 100 * time.Millisecond}}})
+		s := newScene(t, Options{Typer: breaker{plain{pause: 100 * time.Millisecond}}})
 		s.wrote("<hello>")
 		if out := s.run(drew); out != "" {
 			t.Fatalf("%q before it drew", out)
@@ -649,7 +649,7 @@ func (folding) Folded(typed, told string) bool { return told == "folded "+typed 
 // TestPasted: a message that the model was given as pasted content is not told as
 // confirmed, though the agent has it.
 func TestPasted(t *testing.T) {
-	s := newScene(t, Options{Typist: folding{}})
+	s := newScene(t, Options{Typer: folding{}})
 	s.wrote("<hello>")
 	s.seen.Reading = composer("hello")
 	s.wrote("\r")

@@ -26,7 +26,7 @@ const (
 
 // stash begins to put a draft aside.
 func (m *Machine) stash(s Seen, now time.Time) Step {
-	stasher, ok := m.o.Typist.(agent.DraftStasher)
+	stasher, ok := m.o.Typer.(agent.DraftStasher)
 	if !ok {
 		return refuse(api.CodeDraftPresent, "the composer holds a draft, which this agent cannot put aside")
 	}
@@ -34,7 +34,7 @@ func (m *Machine) stash(s Seen, now time.Time) Step {
 	if key == nil {
 		return refuse(api.CodeDraftPresent, why)
 	}
-	if _, ok := m.o.Typist.Paste(m.o.Typed, s.Paste); !ok {
+	if _, ok := m.o.Typer.Paste(m.o.Typed, s.Paste); !ok {
 		return refuse(api.CodeNotReady, noPaste)
 	}
 	m.enter(stashing, now)
@@ -107,7 +107,7 @@ func (m *Machine) bringBack(s Seen, now time.Time) Step {
 		step.Done = &m.ending
 	case isAside(s.Reading) && !s.Asks && !m.draft.returned && (m.ending.Verdict != Confirmed || m.over(now, returnsWithin)):
 		m.draft.returned = true
-		step.Write = m.o.Typist.(agent.DraftStasher).Unstash() // it has put one aside
+		step.Write = m.o.Typer.(agent.DraftStasher).Unstash() // it has put one aside
 	}
 	step.Draft = m.news(s.Reading)
 	return step
@@ -128,7 +128,7 @@ func (m *Machine) news(r *agent.Reading) Draft {
 // Return is the bringing back of a draft that an earlier delivery has put aside;
 // t is an agent.DraftStasher.
 func Return(t agent.MessageTyper, now time.Time) *Machine {
-	m := New(Options{Typist: t}, now)
+	m := New(Options{Typer: t}, now)
 	m.draft.aside, m.draft.told, m.phase = true, true, returning
 	m.ending = Outcome{Verdict: Refused}
 	return m

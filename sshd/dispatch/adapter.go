@@ -8,6 +8,7 @@ import (
 	"berth/attach"
 	"berth/commands"
 	"berth/sessions"
+	"berth/sessions/clients"
 	"berth/sessions/lease"
 	"berth/sshd"
 	"berth/terminal"
@@ -107,7 +108,7 @@ func attachError(err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &busy):
-		return &attach.BusyError{Writer: person(sessions.WriterOf(busy.Holder)), MayTake: true}
+		return &attach.BusyError{Writer: person(clients.WriterOf(busy.Holder)), MayTake: true}
 	case errors.Is(err, sessions.ErrReadOnly):
 		return attach.ErrReadOnly
 	case api.AsError(err).Code == api.CodeExited:

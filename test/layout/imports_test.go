@@ -59,7 +59,14 @@ var arrows = map[string]string{
 	"sessions/lease":   "",
 	"sessions/deliver": "agent api",
 	"sessions/groom":   "",
-	"sessions":         "account agent api detect detect/tail detect/watch keys orchestrate/begin orchestrate/command orchestrate/gate orchestrate/notify orchestrate/transcript sessions/deliver sessions/events sessions/groom sessions/hold sessions/lease terminal",
+	"sessions/loop":    "agent detect keys sessions/deliver sessions/events sessions/hold sessions/lease",
+	"sessions/outbox":  "agent api keys sessions/deliver sessions/events sessions/hold sessions/lease sessions/loop",
+	"sessions/prompts": "agent api detect keys sessions/events sessions/groom sessions/hold sessions/loop terminal",
+	"sessions/process": "",
+	"sessions/track":   "agent",
+	"sessions/gates":   "agent api detect orchestrate/begin orchestrate/gate orchestrate/transcript sessions/events sessions/hold sessions/loop",
+	"sessions/clients": "api sessions/events sessions/hold sessions/lease sessions/loop terminal",
+	"sessions":         "account agent api detect detect/tail detect/watch keys orchestrate/begin orchestrate/command orchestrate/gate orchestrate/notify orchestrate/transcript sessions/clients sessions/deliver sessions/events sessions/gates sessions/hold sessions/loop sessions/outbox sessions/process sessions/prompts sessions/track terminal",
 
 	// The edge.
 	"attach":         "terminal terminal/paint",
@@ -69,7 +76,7 @@ var arrows = map[string]string{
 	"sshd":           "api commands/words keys sessions/hold",
 	"sshd/files":     "api commands",
 	"sshd/local":     "",
-	"sshd/dispatch":  "api attach commands keys sessions sessions/events sessions/lease sshd sshd/files terminal tui",
+	"sshd/dispatch":  "api attach commands keys sessions sessions/clients sessions/events sessions/lease sshd sshd/files terminal tui",
 
 	// Programs.
 	"cmd/berth-hold": "sessions/hold",

@@ -1,0 +1,147 @@
+package clients
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"berth/sessions/hold"
+	"berth/sessions/lease"
+	"berth/sessions/loop"
+)
+
+// Gather writes the event of the keystrokes so far.
+func (c *Clients) Gather() {
+	t := c.typing
+	if !t.open {
+		return
+	}
+	c.typing = typing{}
+	c.env.Paced(t.last, eventInput, "attach", t.by, inputEvent{By: t.by, Bytes: t.bytes, Verb: "attach"})
+}
+
+// readTyped reads the records of keystrokes whose program has printed nothing
+// since: the holder does not wake the server for them.
+func (c *Clients) readTyped(now time.Time) {
+	if at := c.input.due(); !at.IsZero() && !now.Before(at) {
+		c.input.unread = time.Time{}
+		c.env.ReadOn()
+	}
+}
+
+// LastInput is when something was typed last, by any caller.
+func (c *Clients) LastInput() time.Time { return c.input.last }
+
+// PersonAt is when a person typed last, at a terminal or by input and keys.
+func (c *Clients) PersonAt() time.Time { return c.input.person }
+
+// Mark says who caused the input that was recorded last.
+func (c *Clients) Mark() loop.Mark { return c.input.mark }
+
+func (c *Clients) inputRecord(r hold.Record) error {
+	d, err := loop.Decode[hold.InputData](r)
+	if err != nil {
+		return err
+	}
+	in := &c.input
+	m := in.read(d.Mark)
+	in.last = c.env.OnClock(r.Time.Time)
+	if (m.Typed || m.Verb == "input" || m.Verb == "keys") && in.last.After(in.person) {
+		in.person = in.last
+	}
+	c.env.Active()
+	if !m.Typed {
+		c.Gather()
+		c.env.Paced(r.N, eventInput, m.Verb, m.By, inputEvent{By: m.By, Bytes: d.Bytes, Verb: m.Verb})
+		return nil
+	}
+	if c.typing.open && (c.typing.by != m.By || in.last.Sub(c.typing.first) >= typingWindow) {
+		c.Gather()
+	}
+	c.typing.add(m.By, d.Bytes, r.N, in.last)
+	return nil
+}
+
+// Type writes data to the program as one message. It takes the lease when it
+// may; else a *lease.BusyError, DENIED or EXITED. Keys never come in between a
+// delivery in progress: Type waits for its end, and what a person types meanwhile
+// arrives after it. Type waits too while the program does not read, until ctx is
+// done.
+func (m *Member) Type(ctx context.Context, data []byte) error {
+	c := m.clients
+	var written atomic.Pointer[chan error] // the loop's, also for a caller that gave up
+	err := c.afterDelivery(ctx, func() error {
+		if err := m.mayWrite(); err != nil {
+			return err
+		}
+		holder, err := c.reach()
+		if err != nil {
+			return err
+		}
+		if err := c.leaseOnType(m); err != nil {
+			return err
+		}
+		c.input.typed(c.env.Now())
+		answer := make(chan error, 1)
+		written.Store(&answer)
+		return holder.Type(data, m.mark, func(err error) { answer <- err })
+	})
+	if err != nil {
+		return inputError(err)
+	}
+	select {
+	case err := <-*written.Load():
+		return inputError(err)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// leaseOnType takes the lease for keystrokes, or says why not.
+func (c *Clients) leaseOnType(m *Member) error {
+	grant, changes, err := c.lease.Type(c.env.Now(), m.Writer(true))
+	c.tell(changes)
+	if err != nil {
+		return err
+	}
+	return c.lease.Authorize(grant)
+}
+
+// OpenLane lets the holder of the lease type past the loop, if that is an attached client and no
+// delivery is under way. The loop calls it before it sleeps.
+func (c *Clients) OpenLane() {
+	h, ok := c.lease.Holder()
+	holder := c.env.Holder()
+	if !ok || h.Kind != lease.Attach || c.lease.Delivering() || holder == nil || !c.running() {
+		return
+	}
+	if m := c.members[h.ID]; m != nil {
+		c.lane.open(m.Client, holder)
+	}
+}
+
+// CloseLane ends that and takes in that the holder of the lease has typed.
+func (c *Clients) CloseLane() {
+	typed := c.lane.close()
+	if typed.IsZero() {
+		return
+	}
+	if h, ok := c.lease.Holder(); ok { // the member that typed: the loop has slept since
+		_, changes, _ := c.lease.Type(typed, h.Client)
+		c.tell(changes)
+		c.input.typed(typed)
+	}
+}
+
+// TypeSoon types data as Type does, without waiting. False says that this is not
+// possible now and nothing was typed: Type then does it, or says why not. answered
+// is called later, from any goroutine, with what Type would have returned; it must
+// not wait.
+func (m *Member) TypeSoon(data []byte, answered func(error)) bool {
+	if m.mayWrite() != nil {
+		return false
+	}
+	return m.clients.lane.use(m.Client, m.clients.env.Now, func(holder Holder) error {
+		return holder.Type(data, m.mark, func(err error) { answered(inputError(err)) })
+	})
+}

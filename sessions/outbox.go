@@ -1,0 +1,89 @@
+package sessions
+
+import (
+	"context"
+	"time"
+
+	"berth/agent"
+	"berth/keys"
+	"berth/sessions/outbox"
+)
+
+// What a message is, and what becomes of it.
+type (
+	Nudge  = outbox.Nudge
+	Nudged = outbox.Nudged
+	Queued = outbox.Queued
+	Ticket = outbox.Ticket
+)
+
+// FirstID is the queue's id of a session's first message.
+const FirstID = outbox.FirstID
+
+// Nudge is Outbox.Nudge for a caller.
+func (s *Session) Nudge(ctx context.Context, claim Claim, n Nudge) (Nudged, error) {
+	if err := s.reg.mayCause(claim.Actor, eventsOfMessage); err != nil {
+		return Nudged{}, err
+	}
+	return s.outbox.Nudge(ctx, claim, n)
+}
+
+// Enqueue is Outbox.Enqueue for a caller.
+func (s *Session) Enqueue(ctx context.Context, claim Claim, n Nudge, expires time.Duration) (*Ticket, error) {
+	if err := s.reg.mayCause(claim.Actor, eventsOfMessage); err != nil {
+		return nil, err
+	}
+	return s.outbox.Enqueue(ctx, claim, n, expires)
+}
+
+// Queue lists the messages that wait, the next first.
+func (s *Session) Queue(ctx context.Context) ([]Queued, error) { return s.outbox.Queue(ctx) }
+
+// Unqueue is Outbox.Unqueue.
+func (s *Session) Unqueue(ctx context.Context, by Actor, id string, may func(by By) error) error {
+	return s.outbox.Unqueue(ctx, by, id, may)
+}
+
+// Turn is how the turn of a message stands.
+type Turn struct {
+	outbox.Turn
+	Usage *Usage // nil when not known
+}
+
+// Await returns when the turn that took the message is over, or has come to a
+// prompt; with the context's error before that. Forget is called in any case.
+func (s *Session) Await(ctx context.Context, n Nudged) (Turn, error) {
+	t, err := s.outbox.Await(ctx, n)
+	if err != nil {
+		return Turn{Turn: t}, err
+	}
+	return Turn{Turn: t, Usage: s.used(ctx, t.ID, t.State != agent.Prompt)}, nil
+}
+
+// Forget ends what follows the turn of a message.
+func (s *Session) Forget(ctx context.Context, n Nudged) { s.outbox.Forget(ctx, n) }
+
+func (c *core) outboxEnv() outbox.Env {
+	s := c.s
+	return outbox.Env{
+		Env:     c.env(),
+		Removed: func() bool { return c.removed },
+		Keeps:   func() bool { return c.detection.keeps() },
+		Next:    func() uint64 { return s.reg.events.LastSeq(s.id) + 1 },
+		Gather:  c.clients.Gather,
+		Write:   writeAside,
+		Rights: func(id keys.Identity) (keys.Identity, error) {
+			id, err := s.reg.options.Rights(id)
+			if err == nil {
+				err = id.May("nudge", keys.Responder)
+			}
+			if err == nil && !id.SeesSession(s.id, c.spec.Name, c.spec.Tags) {
+				err = id.Denied("nudge", c.spec.Name)
+			}
+			return id, err
+		},
+		Change: func(ctx context.Context, fn func() error) error {
+			return s.change(ctx, func(*core) error { return fn() })
+		},
+	}
+}

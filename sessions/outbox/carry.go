@@ -1,0 +1,270 @@
+package outbox
+
+import (
+	"berth/sessions/loop"
+	"context"
+	"errors"
+	"time"
+
+	"berth/agent"
+	"berth/api"
+	"berth/keys"
+	"berth/sessions/deliver"
+	"berth/sessions/lease"
+)
+
+const (
+	// A session that prints all the time is looked at no more often.
+	carryPace = 50 * time.Millisecond
+	// What is looked at changes with a signal; this is for what does not.
+	carryEvery = 2 * time.Second
+	// A message that could be typed by all that is seen, and was refused, is tried
+	// again after so long.
+	carryAgain = time.Second
+	// The agent's own word for a message follows Enter by 60 ms, and by more when a
+	// hook of somebody's holds it back; what was typed is drawn within a second.
+	evidenceWithin = 2500 * time.Millisecond
+	// A message that Enter did not send is typed again so often.
+	carryTries = 3
+)
+
+// errand is what is to be done for a session's messages.
+type errand struct {
+	over bool                        // nothing, and nothing will be
+	run  func(context.Context) error // now
+	wait time.Duration               // else look again after so long, or at a change
+}
+
+// Carry starts what looks after the queue, unless it runs or there is nothing.
+func (out *Outbox) Carry() {
+	if out.carrying || len(out.queue) == 0 && out.aside == nil {
+		return
+	}
+	out.carrying = true
+	out.env.Background(out.work)
+}
+
+// work does the session's errands until there are none, or ctx, the server's, ends.
+func (out *Outbox) work(ctx context.Context) {
+	changed, stop := out.env.Changed()
+	defer stop()
+	for {
+		e, err := loop.Ask(ctx, out.env.Do, func() (errand, error) { return out.errand(), nil })
+		if err != nil || e.over {
+			return
+		}
+		if e.run != nil {
+			e.wait = carryPace
+			if err := e.run(ctx); err != nil {
+				e.wait = carryAgain
+			}
+		}
+		if loop.Pause(ctx, changed, e.wait) != nil || loop.Pause(ctx, nil, carryPace) != nil {
+			return
+		}
+	}
+}
+
+// errand decides what is to be done now.
+func (out *Outbox) errand() errand {
+	now := out.env.Now()
+	next := out.expireQueued(now)
+	if len(out.queue) == 0 && out.aside == nil || out.env.Removed() {
+		out.carrying = false
+		return errand{over: true}
+	}
+	if !out.env.Program().Ready() {
+		out.parkAll("it is " + string(out.env.Program().State))
+		return errand{wait: next}
+	}
+	typer, ok := out.env.Driver().(agent.MessageTyper)
+	if !ok || len(out.nudging) > 0 { // whose end is a change
+		return errand{wait: next}
+	}
+	if _, can := typer.(agent.DraftStasher); !can {
+		out.dropAside()
+	}
+	if out.aside != nil {
+		if run, over := out.asideErrand(typer, now); run != nil {
+			return errand{run: run}
+		} else if !over {
+			next = min(next, carryAgain)
+		}
+	}
+	if len(out.queue) == 0 {
+		return errand{wait: next}
+	}
+	e := out.queueErrand(typer, now)
+	e.wait = min(e.wait, next)
+	return e
+}
+
+// expireQueued drops what is too old, and says when the next is.
+func (out *Outbox) expireQueued(now time.Time) time.Duration {
+	next := carryEvery
+	for _, q := range append([]*queued(nil), out.queue...) {
+		switch left := q.Expires.Sub(now); {
+		case q.Expires.IsZero() || q.busy || q.Stage == stageEntered:
+		case left <= 0:
+			out.dropQueued(q, "expired", q.By, "")
+		default:
+			next = min(next, left)
+		}
+	}
+	return next
+}
+
+func (out *Outbox) parkAll(why string) {
+	for _, q := range out.queue {
+		q.park(why)
+	}
+}
+
+// queueErrand decides about the first message of the queue.
+func (out *Outbox) queueErrand(typer agent.MessageTyper, now time.Time) errand {
+	q := out.queue[0]
+	for _, behind := range out.queue[1:] {
+		behind.park("other messages are before it")
+	}
+	if out.env.Program().State != agent.Idle && out.env.Program().State != agent.InError && q.Stage != stageEntered {
+		q.park("it is " + string(out.env.Program().State))
+		return errand{wait: carryEvery}
+	}
+	out.env.Freshen()
+	if !out.env.Program().Ready() || len(out.queue) == 0 || out.queue[0] != q {
+		return errand{wait: carryPace} // what was read just now has changed it
+	}
+	seen := out.env.Seen()
+	if q.Stage == stageEntered {
+		if wait, over := out.judgeEntered(q, typer, seen, now); wait > 0 || over {
+			return errand{wait: wait}
+		}
+	}
+	if left := evidenceWithin - now.Sub(q.staged); q.Stage == stageTyped && left > 0 && seen.Reading.Bare() && seen.Reading.Composer.Empty {
+		return errand{wait: min(left, carryAgain)} // a server before this one typed it, and it is not drawn yet
+	}
+	id, err := out.sender(q)
+	if err != nil {
+		out.dropQueued(q, "denied", q.By, err.Error())
+		return errand{wait: carryPace}
+	}
+	options, err := out.options(q.Nudge, q, typer)
+	if err != nil {
+		out.dropQueued(q, "denied", q.By, err.Error())
+		return errand{wait: carryPace}
+	}
+	step := deliver.New(options, now).Step(seen, now) // what a delivery would do first
+	switch {
+	case step.Done != nil && step.Done.Verdict == deliver.Lost: // to be told
+	case step.Done != nil:
+		q.park(step.Done.Evidence)
+		return errand{wait: carryEvery}
+	case len(step.Write) == 0:
+		if now.Sub(q.Since.Time) > carryAgain {
+			q.park("its screen is at no rest")
+		}
+		return errand{wait: carryPace}
+	}
+	q.busy = true
+	claim := loop.Claim{Actor: loop.Actor{Identity: id, Client: q.ID}, Verb: "nudge", Allowed: func() error { // asked on the loop
+		_, err := out.sender(q)
+		return err
+	}}
+	return errand{run: func(ctx context.Context) error { return out.carryOne(ctx, claim, q) }}
+}
+
+// judgeEntered decides about a message of which it is not known whether Enter
+// was pressed: nothing to wait for and not over means that it was not, for the
+// composer holds it still.
+func (out *Outbox) judgeEntered(q *queued, typer agent.MessageTyper, seen deliver.Seen, now time.Time) (wait time.Duration, over bool) {
+	if left := evidenceWithin - now.Sub(loop.Later(q.staged, out.since)); left > 0 {
+		return left, false
+	}
+	if seen.Reading == nil || seen.Reading.Composer == nil {
+		return carryAgain, false
+	}
+	if typer.Holds(q.cutOff(typer), seen.Reading.Composer) && q.Tries < carryTries {
+		return 0, false
+	}
+	out.unconfirmed(q, nudgeEvent{By: q.By, Bytes: len(q.Nudge.Text), Evidence: "the server ended while it was delivered, and nothing says that the message was taken"})
+	return 0, true
+}
+
+// unconfirmed gives a message up: typed again it might arrive twice.
+func (out *Outbox) unconfirmed(q *queued, e nudgeEvent) uint64 {
+	e.Queue, e.Verdict, e.Code = q.ID, string(deliver.Unconfirmed), string(api.CodeUnconfirmed)
+	if q.Direct {
+		e.Queue, e.Nudge = "", q.ID
+	}
+	out.forgetQueued(q)
+	return out.env.Note(eventNudge, e)
+}
+
+// sender is who queued the message, with the rights as they are now.
+func (out *Outbox) sender(q *queued) (keys.Identity, error) {
+	if q.First || q.Direct { // it ends what that was allowed to begin
+		return keys.Identity{Kind: q.Kind, Name: q.By.Identity, Fingerprint: q.By.Fingerprint}, nil
+	}
+	id, err := out.env.Rights(keys.Identity{Kind: q.Kind, Name: q.By.Identity, Fingerprint: q.By.Fingerprint, Source: q.Source, Certificate: q.Proof})
+	if err == nil {
+		err = id.May("nudge", keys.Responder)
+	}
+	return id, err
+}
+
+// carryOne delivers a queued message.
+func (out *Outbox) carryOne(ctx context.Context, claim loop.Claim, q *queued) error {
+	_, err := out.nudge(ctx, claim, q.Nudge, q)
+	return errors.Join(err, out.env.Do(ctx, func() {
+		q.busy = false
+		var busy *lease.BusyError
+		if errors.As(err, &busy) {
+			q.park(busy.Error())
+		}
+	}))
+}
+
+// asideErrand brings a draft back as soon as the composer is free for it. over
+// says that there is none any more.
+func (out *Outbox) asideErrand(typer agent.MessageTyper, now time.Time) (run func(context.Context) error, over bool) {
+	out.env.Freshen()
+	if !out.env.Program().Ready() {
+		return nil, false
+	}
+	seen := out.env.Seen()
+	if out.aside.over(seen.Reading, out.env.Program().PersonAt, now) {
+		out.dropAside()
+		return nil, true
+	}
+	if now.Sub(out.env.Program().PersonAt) < carryAgain || len(deliver.Return(typer, now).Step(seen, now).Write) == 0 {
+		return nil, false
+	}
+	a := *out.aside
+	return func(ctx context.Context) error { return out.returnDraft(ctx, typer, a) }, false
+}
+
+// returnDraft brings a draft back that a delivery has put aside.
+func (out *Outbox) returnDraft(ctx context.Context, typer agent.MessageTyper, a aside) error {
+	id := keys.Identity{Name: a.By.Identity, Fingerprint: a.By.Fingerprint}
+	claim := loop.Claim{Actor: loop.Actor{Identity: id, Client: a.Nudge}, Verb: "nudge"} // it ends what that was allowed to begin
+	ctx, cancel := context.WithTimeout(ctx, nudgeMost)
+	defer cancel()
+	return out.env.Deliver(ctx, claim, func(write loop.Write) error {
+		d, err := loop.Ask(ctx, out.env.Do, func() (*nudging, error) {
+			if out.aside == nil {
+				return nil, errNoDraft
+			}
+			return &nudging{machine: deliver.Return(typer, out.env.Now()), program: out.program, by: a.By, id: a.Nudge, kept: true}, nil
+		})
+		if err != nil {
+			return err
+		}
+		outcome, err := out.run(ctx, claim, d, write)
+		if err == nil && outcome.Aside {
+			err = errNoDraft
+		}
+		return err
+	})
+}
+
+var errNoDraft = errors.New("the draft did not come back")

@@ -1,0 +1,145 @@
+package outbox
+
+import (
+	"berth/sessions/loop"
+	"fmt"
+	"slices"
+
+	"berth/agent"
+	"berth/api"
+	"berth/sessions/deliver"
+)
+
+// endNudge tells what became of it.
+func (out *Outbox) endNudge(d *nudging, claim loop.Claim, o deliver.Outcome, broken bool) Nudged {
+	if d.told != 0 && o.Verdict != deliver.Confirmed { // an Enter of before has worked
+		d.taken.Left, d.taken.Aside = o.Left, o.Aside
+		o = d.taken
+	}
+	out.nudging = slices.DeleteFunc(out.nudging, func(o *nudging) bool { return o == d })
+	if o.Verdict != deliver.Confirmed {
+		out.unwatch(&d.turn)
+	}
+	if d.turn.id = o.Turn; o.Queued {
+		d.turn.wait()
+	}
+	switch a := out.aside; {
+	case a == nil || !d.aside || d.machine.Aside():
+	case d.machine.SeenAside():
+		out.dropAside()
+	default:
+		a.late = out.env.Now()
+	}
+	done := Nudged{ID: d.id, Before: d.before, Bytes: len(d.typed), Verdict: o.Verdict, Evidence: o.Evidence, Typed: d.machine.Typed(), Arrived: arrivedAs(o, d.changed), turn: &d.turn}
+	out.env.Gather()
+	e := nudgeEvent{By: claim.By(), Nudge: d.id, Bytes: done.Bytes, Verdict: string(o.Verdict), Code: string(o.Code), Evidence: o.Evidence, Aside: o.Aside, Arrived: done.Arrived}
+	if d.queued != nil {
+		done.Seq = out.endQueued(d, o, e, broken)
+		out.settle(d, done, o)
+	} else {
+		done.Seq = out.env.Note(eventNudge, e)
+		out.dropDirect(d.direct)
+	}
+	out.Carry()
+	return done
+}
+
+// endQueued takes a message of the queue out of it, or keeps it for another
+// try.
+func (out *Outbox) endQueued(d *nudging, o deliver.Outcome, e nudgeEvent, broken bool) uint64 {
+	q := d.queued
+	e.Queue = q.ID
+	switch {
+	case d.told != 0: // with what told of it
+		return d.told
+	case o.Verdict == deliver.Confirmed:
+		out.taken = nil // its event could not be written
+		out.forgetQueued(q)
+		return out.env.Note(eventNudge, e)
+	case o.Verdict == deliver.Lost, q.Direct && !broken && q.Tries >= carryTries: // not even taken back
+		out.forgetQueued(q)
+		e.Verdict, e.Queue, e.Nudge = string(deliver.Lost), "", q.ID
+		return out.env.Note(eventNudge, e)
+	case q.Direct:
+		q.Tries++
+		q.park(o.Evidence)
+		return 0
+	case broken && d.machine.Entered():
+		return 0 // as after a kill: what the agent tells decides
+	case o.Verdict == deliver.Unconfirmed && d.machine.Entered() && (!o.Left || q.Tries >= carryTries):
+		return out.unconfirmed(q, e)
+	}
+	to := stageWaiting
+	if o.Left || broken && d.machine.Typed() {
+		to = stageTyped
+		q.Tries++
+	}
+	if err := out.stage(q, to); err != nil {
+		out.env.Trouble("keep a message", err)
+	}
+	q.park(o.Evidence)
+	return 0
+}
+
+// settle tells whoever waits for a queued message that it is delivered, or will
+// not be.
+func (out *Outbox) settle(d *nudging, done Nudged, o deliver.Outcome) {
+	if done.Seq == 0 {
+		return // it is tried again
+	}
+	if !d.queued.settle(done, nudgeError(out.env.Standing(), done, o)) {
+		out.unwatch(&d.turn)
+	}
+}
+
+// busyRemedy says what a caller can do about an agent that takes no message now. A
+// prompt does not end by itself.
+func busyRemedy(st loop.Standing) string {
+	switch {
+	case st.Prompt != nil:
+		return fmt.Sprintf("; answer it with: respond %s --prompt %s ANSWER, or add --queue", st.Name, st.Prompt.ID)
+	case st.State == agent.Prompt:
+		return fmt.Sprintf("; see it with: prompt %s, or add --queue", st.Name)
+	}
+	return "; wait for it with: wait " + st.Name + ", or add --queue"
+}
+
+func nudgeError(st loop.Standing, done Nudged, o deliver.Outcome) error {
+	if o.Verdict == deliver.Confirmed {
+		return nil
+	}
+	name := st.Name
+	message := "%s did not get the message: %s"
+	if o.Verdict == deliver.Unconfirmed {
+		message = "whether %s has the message is not known: %s"
+	}
+	if o.Pasted {
+		message = "%s has the message, but not as yours: %s"
+	}
+	remedy := map[api.Code]string{
+		api.CodeAgentBusy:    busyRemedy(st),
+		api.CodeDraftPresent: "; it stays as it is, unless --stash or --clear is given",
+	}[o.Code]
+	if o.Aside {
+		remedy += "; the draft is put aside still, and is brought back once the composer is free"
+	}
+	return api.Errorf(o.Code, message+"%s", name, o.Evidence, remedy).With("session", name).With("nudge", done.ID).
+		With("delivered", o.Verdict == deliver.Unconfirmed).With("confirmed", false).With("state_before", string(done.Before)).
+		With("seq", done.Seq).With("typed", done.Typed).With("left_in_composer", o.Left).With("draft_aside", o.Aside).
+		With("arrived_as", done.Arrived)
+}
+
+// arrivedAs is "message", or "changed" when characters of the user's text were added or left
+// out, or "pasted" for content that the user did not write. It is empty until the agent
+// confirms the message.
+func arrivedAs(o deliver.Outcome, changed bool) string {
+	switch {
+	case o.Pasted:
+		return "pasted"
+	case o.Verdict == deliver.Confirmed && changed:
+		return "changed"
+	case o.Verdict == deliver.Confirmed:
+		return "message"
+	}
+	return ""
+}

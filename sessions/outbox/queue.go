@@ -1,0 +1,347 @@
+package outbox
+
+import (
+	"berth/sessions/loop"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"time"
+
+	"berth/agent"
+	"berth/api"
+	"berth/keys"
+)
+
+// Bounds of a session's queue.
+const (
+	queueMost  = 100     // messages; the design's figure
+	queueBytes = 8 << 20 // of their texts together, which are held in memory
+)
+
+// Files of the session's folder: a message each, and the draft that a delivery
+// has put aside.
+const (
+	queueDir  = "queue"
+	asideFile = "aside.json"
+)
+
+// stage is how far the delivery of a queued message has come. It is on disk
+// before the bytes are on their way, so that the next server knows.
+type stage string
+
+const (
+	stageWaiting stage = "waiting"
+	stageTyped   stage = "typed"   // it may stand in the composer; Enter was not pressed
+	stageEntered stage = "entered" // Enter may have been pressed
+)
+
+// queued is a message that waits for its session's agent to rest.
+type queued struct {
+	ID      string    `json:"queue_id"`
+	By      loop.By   `json:"by"`
+	Kind    keys.Kind `json:"kind"`
+	Source  string    `json:"source"`                // where the caller came from
+	Proof   []byte    `json:"certificate,omitempty"` // that the caller proved; nil for a plain key
+	Nudge   Nudge     `json:"nudge"`
+	Since   api.Time  `json:"since"`
+	Expires api.Time  `json:"expires"` // zero: never
+	Stage   stage     `json:"stage"`
+	StageAt api.Time  `json:"stage_at"`
+	Entered api.Time  `json:"entered"`         // when Enter may have been pressed first; it may work late
+	Tries   int       `json:"tries"`           // of deliveries that left it in the composer
+	First   bool      `json:"first,omitempty"` // it came with the session: whoever made that was allowed to
+
+	// Direct: it was never queued. It is on disk while it is typed, for the server
+	// after a kill: that takes it back and tells it as lost, for its caller went
+	// with the connection and may have sent it again.
+	Direct bool `json:"direct,omitempty"`
+
+	number uint64
+	// StageAt and Entered, by this server's clock.
+	staged, entered time.Time
+
+	why    string // it waits
+	busy   bool   // it is being delivered
+	ticket *Ticket
+}
+
+// aside is a draft that a delivery has put aside and that is to be brought back.
+type aside struct {
+	By    loop.By   `json:"by"`
+	Nudge string    `json:"nudge"`
+	gone  time.Time // since when the screen shows none put aside
+	late  time.Time // when the delivery ended that pressed the key for it and never saw its effect
+}
+
+const (
+	// A draft that is put aside is told in the footer, which other words may take
+	// for a moment.
+	asideGone = 2 * time.Second
+	// An agent that is busy at a dialog may read its keys later. How much later was
+	// not measured; 30 s is chosen to be long enough.
+	asideLate = 30 * time.Second
+)
+
+// over takes in what the screen shows, and says that no draft is put aside any
+// more: a person has brought it back, or it never was. person is when one typed
+// last.
+func (a *aside) over(r *agent.Reading, person, now time.Time) bool {
+	switch {
+	case r == nil || r.Composer == nil:
+		return false
+	case r.Stashed:
+		a.gone, a.late = time.Time{}, time.Time{}
+		return false
+	case a.gone.IsZero():
+		a.gone = now
+	}
+	if !a.late.IsZero() && !person.After(a.late) {
+		return now.Sub(a.late) >= asideLate
+	}
+	return now.Sub(a.gone) >= asideGone
+}
+
+// mail is what a session's loop keeps of messages beyond a delivery.
+type mail struct {
+	queue    []*queued
+	aside    *aside
+	carrying bool       // a goroutine looks after it
+	since    time.Time  // when this server took it up
+	taken    *queued    // which the agent has by its own word, to be told with what told it, and
+	takenBy  agent.Fact // what that was
+}
+
+// Ticket follows one queued message. Its holder closes it.
+type Ticket struct {
+	ID     string
+	Parked <-chan struct{} // closed once it has to wait
+	Done   <-chan Carried  // what became of it
+
+	outbox *Outbox
+	parked chan struct{}
+	done   chan Carried
+}
+
+// Carried is what became of a queued message: as Nudge returns it.
+type Carried struct {
+	Nudged
+	Err error
+}
+
+// Enqueue keeps a message until the agent rests and delivers it then, in the
+// order of the queue; expires is 0 for no end. It survives the server and a
+// restart of the program. Errors: LIMIT, EXITED, those of the message itself.
+func (out *Outbox) Enqueue(ctx context.Context, claim loop.Claim, n Nudge, expires time.Duration) (*Ticket, error) {
+	typer, err := out.typer()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := n.Typed(typer); err != nil {
+		return nil, err
+	}
+	return loop.Ask(context.WithoutCancel(ctx), out.env.Do, func() (*Ticket, error) { return out.enqueue(claim, n, expires) })
+}
+
+func (out *Outbox) enqueue(claim loop.Claim, n Nudge, expires time.Duration) (*Ticket, error) {
+	if claim.Allowed != nil {
+		if err := claim.Allowed(); err != nil {
+			return nil, err
+		}
+	}
+	if out.env.Program().Ended && out.env.Program().State != agent.Restarting {
+		return nil, out.env.Exited()
+	}
+	size := len(n.Text)
+	for _, q := range out.queue {
+		size += len(q.Nudge.Text)
+	}
+	if len(out.queue) >= queueMost || size > queueBytes {
+		return nil, api.Errorf(api.CodeLimit, "%d messages wait for %s already: at most %d, of %d bytes together, are kept; queue %s lists them",
+			len(out.queue), out.env.Name(), queueMost, queueBytes, out.env.Name()).With("session", out.env.Name())
+	}
+	now := out.env.Now()
+	number := out.env.Next()
+	q := &queued{
+		ID: fmt.Sprintf("q%d", number), number: number, By: claim.By(), Kind: claim.Identity.Kind, Source: claim.Identity.Source, Proof: claim.Identity.Certificate,
+		Nudge: n, Since: api.At(now), Stage: stageWaiting, ticket: &Ticket{outbox: out, parked: make(chan struct{}), done: make(chan Carried, 1)},
+	}
+	if expires > 0 {
+		q.Expires = api.At(now.Add(expires))
+	}
+	q.ticket.ID, q.ticket.Parked, q.ticket.Done = q.ID, q.ticket.parked, q.ticket.done
+	if err := out.saveQueued(q); err != nil {
+		return nil, err
+	}
+	out.queue = append(out.queue, q)
+	out.tellQueued(q, "queued", q.By, "")
+	out.Carry()
+	return q.ticket, nil
+}
+
+// EnqueueFirst keeps the message that a session is made with. It is on disk
+// before the program is started, and part of what session_created tells.
+func (out *Outbox) EnqueueFirst(by loop.Actor, text string) error {
+	q := &queued{ID: FirstID, By: by.By(), Kind: by.Identity.Kind, Source: by.Identity.Source, Nudge: Nudge{Text: text}, Since: api.At(out.env.Now()), Stage: stageWaiting, First: true}
+	if err := out.saveQueued(q); err != nil {
+		return err
+	}
+	out.queue = append(out.queue, q)
+	return nil
+}
+
+// FirstID is the queue's id of a session's first message: those of others have
+// the numbers of events, which begin with 1.
+const FirstID = "q0"
+
+// FirstWaiting is that id while the message waits.
+func (out *Outbox) FirstWaiting() string {
+	if len(out.queue) > 0 && out.queue[0].First {
+		return FirstID
+	}
+	return ""
+}
+
+// Close ends the following; the message stays queued.
+func (t *Ticket) Close() {
+	out := t.outbox
+	_ = out.env.Do(context.Background(), func() { // a loop that has ended follows nothing
+		for _, q := range out.queue {
+			if q.ticket == t {
+				q.ticket = nil
+			}
+		}
+		select {
+		case done := <-t.done:
+			if done.turn != nil {
+				out.unwatch(done.turn)
+			}
+		default:
+		}
+	})
+}
+
+// park tells whoever follows the message that it has to wait.
+func (q *queued) park(why string) {
+	q.why = why
+	if q.ticket == nil {
+		return
+	}
+	select {
+	case <-q.ticket.parked:
+	default:
+		close(q.ticket.parked)
+	}
+}
+
+// settle tells whoever follows the message what became of it. It says whether
+// somebody does.
+func (q *queued) settle(done Nudged, err error) bool {
+	if q.ticket == nil {
+		return false
+	}
+	q.ticket.done <- Carried{done, err} // it holds one, and there is but one
+	q.ticket = nil
+	return true
+}
+
+// Queued is a message that waits, as queue lists it.
+type Queued struct {
+	Session string    `json:"session"`
+	ID      string    `json:"id"`
+	QueueID string    `json:"queue_id"`
+	Text    string    `json:"text"` // its beginning
+	Bytes   int       `json:"bytes"`
+	By      loop.By   `json:"by"`
+	Since   api.Time  `json:"since"`
+	Expires *api.Time `json:"expires"`
+	Stage   string    `json:"stage"` // waiting, or typed or entered while it is delivered
+	Why     string    `json:"why"`   // it waits
+}
+
+// Queue lists the messages that wait, the next first.
+func (out *Outbox) Queue(ctx context.Context) ([]Queued, error) {
+	return loop.Ask(ctx, out.env.Do, func() ([]Queued, error) {
+		list := []Queued{}
+		for _, q := range out.queue {
+			if q.Direct {
+				continue // it is not given any more
+			}
+			row := Queued{
+				Session: out.env.Name(), ID: out.env.ID, QueueID: q.ID, Text: q.Nudge.Text, Bytes: len(q.Nudge.Text), By: q.By, Since: q.Since,
+				Stage: string(q.Stage), Why: q.why,
+			}
+			if !q.Expires.IsZero() {
+				row.Expires = &q.Expires
+			}
+			list = append(list, row)
+		}
+		return list, nil
+	})
+}
+
+// Unqueue takes a message out of the queue. may is asked whether the caller may
+// take out one that is by's.
+func (out *Outbox) Unqueue(ctx context.Context, by loop.Actor, id string, may func(by loop.By) error) error {
+	return out.env.Change(ctx, func() error {
+		i := slices.IndexFunc(out.queue, func(q *queued) bool { return q.ID == id && !q.Direct })
+		if i < 0 {
+			return api.Errorf(api.CodeNotFound, "no message %s waits for %s: queue %s lists those that do", api.Quote(id), out.env.Name(), out.env.Name()).With("session", out.env.Name())
+		}
+		q := out.queue[i]
+		if err := may(q.By); err != nil {
+			return err
+		}
+		if q.busy || q.Stage == stageEntered {
+			return api.Errorf(api.CodeNotReady, "the message %s is being delivered right now", id).With("session", out.env.Name())
+		}
+		out.dropQueued(q, "removed", by.By(), "")
+		return nil
+	})
+}
+
+// dropQueued takes a message out of the queue and tells it.
+func (out *Outbox) dropQueued(q *queued, what string, by loop.By, why string) {
+	out.forgetQueued(q)
+	out.tellQueued(q, what, by, why)
+	text := "the message " + q.ID + " was " + what
+	if why != "" {
+		text += ": " + why
+	}
+	code := map[string]api.Code{"expired": api.CodeTimeout, "denied": api.CodeDenied}[what]
+	if code == "" {
+		code = api.CodeNotFound
+	}
+	q.settle(Nudged{}, api.Errorf(code, "%s", text).With("session", out.env.Name()).With("queue_id", q.ID))
+}
+
+func (out *Outbox) tellQueued(q *queued, what string, by loop.By, why string) {
+	e := messageEvent{By: by, Queue: q.ID, What: what, Bytes: len(q.Nudge.Text), Why: why}
+	if !q.Expires.IsZero() {
+		e.Expires = &q.Expires
+	}
+	out.env.Note(eventMessage, e)
+}
+
+// forgetQueued takes a message out of the queue.
+func (out *Outbox) forgetQueued(q *queued) {
+	out.queue = slices.DeleteFunc(out.queue, func(o *queued) bool { return o == q })
+	if err := os.Remove(out.queuedFile(q)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		out.env.Trouble("take a message out of the queue", err)
+	}
+}
+
+// cutOff is a message that a delivery before this one has typed, or may have;
+// empty without.
+func (q *queued) cutOff(typer agent.MessageTyper) string {
+	if q == nil || q.Stage == stageWaiting {
+		return ""
+	}
+	typed, err := q.Nudge.Typed(typer)
+	if err != nil {
+		return ""
+	}
+	return typed
+}

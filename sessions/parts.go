@@ -1,0 +1,196 @@
+package sessions
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"berth/agent"
+	"berth/api"
+	"berth/orchestrate/begin"
+	"berth/orchestrate/command"
+	"berth/orchestrate/gate"
+	"berth/orchestrate/transcript"
+	"berth/sessions/clients"
+	"berth/sessions/gates"
+	"berth/sessions/hold"
+	"berth/sessions/loop"
+	"berth/sessions/outbox"
+	"berth/sessions/prompts"
+)
+
+// part is one of the session's, with the name that the checkpoint has for what it saves.
+type part struct {
+	name string
+	loop.Part
+}
+
+// listParts makes the session's parts. A record goes to them in this order.
+func (c *core) listParts() []part {
+	c.clients = clients.New(c.clientsEnv())
+	c.s.clients = c.clients
+	c.gates = gates.New(c.gatesEnv())
+	c.outbox = outbox.New(c.outboxEnv())
+	c.s.outbox = c.outbox
+	c.prompts = prompts.New(c.promptsEnv())
+	c.s.prompts = c.prompts
+	return []part{
+		{"clients", c.clients},
+		{"gates", c.gates},
+		{"prompts", c.prompts},
+		{"outbox", c.outbox},
+	}
+}
+
+// env is what any part may use.
+func (c *core) env() loop.Env {
+	s := c.s
+	return loop.Env{
+		ID: s.id, Dir: s.dir, Log: c.log, Now: c.now,
+		Name: func() string { return c.spec.Name },
+		Driver: func() agent.Driver {
+			if c.detection != nil {
+				return c.detection.driver // also if rules were reloaded since
+			}
+			return s.reg.driver(c.spec)
+		},
+		Program: c.program, Exited: c.exitedError, Freshen: c.freshen, Seen: c.seen,
+		Link:       func() *hold.Link { return c.link },
+		Note:       c.note,
+		SaveSoon:   func() { c.saveSoon = true },
+		Background: func(work func(context.Context)) { c.background(func() { work(s.reg.ctx) }) },
+		Do:         func(ctx context.Context, fn func()) error { return s.do(ctx, func(*core) { fn() }) },
+		Deliver: func(ctx context.Context, claim Claim, work func(loop.Write) error) error {
+			return c.clients.Delivery(ctx, claim, work)
+		},
+		Changed: s.Subscribe, Standing: s.standing, Stopped: s.stopped, Over: s.over,
+		Trouble: c.trouble, Cured: c.cured,
+	}
+}
+
+// program is how the program stands now.
+func (c *core) program() loop.Program {
+	p := loop.Program{State: c.state, Ended: c.exit != nil, PersonAt: c.clients.PersonAt(), LastIn: c.clients.LastInput()}
+	p.Follows, p.Reaches = c.detection != nil && !p.Ended, c.link != nil && !p.Ended
+	p.Awake = p.Follows && c.detection.awake
+	return p
+}
+
+// exitedError says why the program cannot be written to.
+func (c *core) exitedError() error {
+	if c.exit == nil && c.state != agent.Exited {
+		return api.Errorf(api.CodeNotReady, "the program of %s cannot be reached now: its state is %s", c.spec.Name, c.state)
+	}
+	return api.Errorf(api.CodeExited, "%s has ended: restart starts it again", c.spec.Name).With("session", c.spec.Name)
+}
+
+// standing is how the session stands, as others see it.
+func (s *Session) standing() loop.Standing {
+	st := s.Status()
+	return loop.Standing{Name: st.Name, Agent: st.Agent, State: st.Now, Seq: st.Seq, Prompt: st.Request, Driver: s.reg.driver(st.Spec)}
+}
+
+func (c *core) gatesEnv() gates.Env {
+	return gates.Env{
+		Env:   c.env(),
+		Gate:  func() gate.Config { return c.spec.Gate },
+		Start: func() begin.Config { return c.spec.Start },
+		Berth: func() string { return c.spec.berth() },
+		Held:  c.held, EndTurn: c.endTurn, LetGo: func() { c.prompts.LetGo() },
+		Printer: c.printer,
+		Store: func() *transcript.Store {
+			if c.spec.logFolder() == "" {
+				return nil
+			}
+			return c.s.transcripts(c.spec.logs())
+		},
+	}
+}
+
+// printer gives a function that runs a command as the session is now.
+func (c *core) printer(argv []string, source begin.Source) func() (text string, cut bool, err error) {
+	s, spec := c.s, c.spec
+	spec.Command = argv
+	return func() (string, bool, error) {
+		prog, err := s.reg.options.Environment.resolve(spec)
+		if err != nil {
+			return "", false, err
+		}
+		r, err := s.Run(s.reg.ctx, command.Command{
+			Path: prog.path, Argv: prog.argv, Dir: prog.cwd, Most: begin.Most, Within: begin.Within, As: prog.user.Credential(),
+			Env: append(prog.env, "BERTH_START_SOURCE="+string(source)),
+		})
+		return begin.Printed(r.Output), r.Cut, err
+	}
+}
+
+// applyToParts takes a record to the parts, and appends what follows from it in one step.
+func (c *core) applyToParts(r hold.Record) error {
+	var told loop.Told
+	for _, part := range c.parts {
+		more, err := part.Record(r)
+		if err != nil {
+			return err
+		}
+		told.Events = append(told.Events, more.Events...)
+		told.Results = append(told.Results, more.Results...)
+	}
+	if len(told.Events) == 0 && len(told.Results) == 0 {
+		return nil
+	}
+	c.clients.Gather()
+	if r.N <= c.told {
+		c.closedBefore(told.Results)
+		return nil
+	}
+	if len(told.Events) > 0 {
+		c.told = r.N
+	}
+	c.tell(told.Results, told.Events...)
+	return nil
+}
+
+// tickParts lets the parts do what is due, and keeps when something is next.
+func (c *core) tickParts(now time.Time) {
+	c.partsDue = time.Time{}
+	for _, part := range c.parts {
+		if next := part.Tick(now); !next.IsZero() && (c.partsDue.IsZero() || next.Before(c.partsDue)) {
+			c.partsDue = next
+		}
+	}
+}
+
+// saveParts is what the checkpoint keeps of the parts.
+func (c *core) saveParts() map[string]json.RawMessage {
+	all := map[string]json.RawMessage{}
+	for _, part := range c.parts {
+		data, err := part.Save()
+		if err != nil {
+			c.trouble("save the "+part.name, err)
+			continue
+		}
+		all[part.name] = data
+	}
+	return all
+}
+
+// restoreParts takes up what the checkpoint keeps of the parts. One of an older version has it
+// among its own fields.
+func (c *core) restoreParts(from checkpoint) {
+	for _, part := range c.parts {
+		data, ok := from.Parts[part.name]
+		if !ok {
+			data = from.line
+		}
+		if len(data) == 0 {
+			continue
+		}
+		followed := len(from.Detection) > 0
+		if err := part.Restore(data, followed); err != nil {
+			c.trouble("restore the "+part.name, err)
+			if followed { // the program is, all the same
+				part.Begin()
+			}
+		}
+	}
+}

@@ -1,0 +1,15 @@
+package process
+
+// Foreground is not known without a file of each process: a shell's session
+// stays in the state starting here.
+func Foreground(int) (group, front int, program string) { return 0, 0, "" }
+
+// Unread is not known without it either.
+func Unread(int) int { return -1 }
+
+// Computing is not known either; without Unread it is not asked for.
+func Computing(int) bool { return false }
+
+// Halted and Stopped are not known either.
+func Halted(int) bool  { return false }
+func Stopped(int) bool { return false }

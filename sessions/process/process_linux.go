@@ -1,0 +1,124 @@
+// Package process says what the system knows of a session's program: who is in front of its
+// terminal, whether that computes or is stopped, and what it has yet to read. On other systems
+// than Linux it says that it does not know.
+package process
+
+import (
+	"bytes"
+	"errors"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Foreground reads the process group of pid, that of its terminal's
+// Foreground, and the latter's program. Zeros and an empty name say that the
+// system does not tell.
+func Foreground(pid int) (group, front int, program string) {
+	_, group, front = status(pid)
+	if front <= 0 {
+		return group, 0, ""
+	}
+	var buf [32]byte // a name has 15 bytes
+	// Without a name its leader is gone while the group lives on.
+	return group, front, string(bytes.TrimSuffix(readProc(buf[:], front, "comm"), []byte("\n")))
+}
+
+// status reads the state of pid's main thread as a letter, pid's process group, and
+// that of its terminal's foreground; zeros when there is no such process.
+func status(pid int) (state byte, group, front int) {
+	var buf [512]byte // a stat line has 52 numbers and a name of 15 bytes
+	stat := readProc(buf[:], pid, "stat")
+	// The name stands in parentheses and may hold anything; fields are
+	// counted behind the last one: state ppid pgrp session tty tpgid.
+	end := bytes.LastIndexByte(stat, ')')
+	if end < 0 {
+		return 0, 0, 0
+	}
+	field := 0
+	for word := range bytes.FieldsSeq(stat[end+1:]) {
+		switch field {
+		case 0:
+			state = word[0]
+		case 2:
+			group, _ = strconv.Atoi(string(word))
+		case 5:
+			front, _ = strconv.Atoi(string(word))
+		}
+		if field++; field > 5 {
+			break
+		}
+	}
+	return state, group, front
+}
+
+// Computing says that a program of pid's terminal's foreground, pid or what descends
+// from it, has work that it wants a processor or a disk for: what it has read it may not
+// have heeded yet. Its main thread alone counts, which reads the keys.
+func Computing(pid int) bool { return inFront(pid, "RD") }
+
+// Halted says that such a program is stopped by a signal or by a debugger: what it has
+// drawn may be long past.
+func Halted(pid int) bool { return inFront(pid, "Tt") }
+
+// inFront says whether a program of pid's terminal's foreground, pid or what descends from
+// it, is in one of these states.
+func inFront(pid int, states string) bool {
+	const most = 64 // an agent is one program, or two; its tools have groups of their own
+	pids := []int{pid}
+	var buf [4096]byte
+	for i := 0; i < len(pids) && i < most; i++ {
+		state, group, front := status(pids[i])
+		if group == front && state != 0 && strings.IndexByte(states, state) >= 0 {
+			return true
+		}
+		own := strconv.Itoa(pids[i])
+		for word := range bytes.FieldsSeq(readProc(buf[:], pids[i], "task/"+own+"/children")) {
+			if child, err := strconv.Atoi(string(word)); err == nil {
+				pids = append(pids, child)
+			}
+		}
+	}
+	return false
+}
+
+// Stopped says that one process is stopped by a signal or by a debugger.
+func Stopped(pid int) bool {
+	state, _, _ := status(pid)
+	return state == 'T' || state == 't'
+}
+
+// Unread is how many bytes lie in the input of pid's terminal that no program has
+// read; -1 when the system does not tell.
+func Unread(pid int) int {
+	fd, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/fd/0", unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1
+	}
+	defer unix.Close(fd)
+	n, err := unix.IoctlGetInt(fd, unix.TIOCINQ)
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// readProc reads what fits into buf of a file of /proc, and nothing if there is
+// none. It is done a hundred times a second with a hundred sessions:
+// os.ReadFile, which prepares for files that block and for long ones, takes
+// four times as many system calls.
+func readProc(buf []byte, pid int, name string) []byte {
+	fd, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/"+name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	defer unix.Close(fd)
+	for {
+		n, err := unix.Read(fd, buf)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		return buf[:max(n, 0)]
+	}
+}

@@ -1,0 +1,376 @@
+package prompts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"berth/agent"
+	"berth/api"
+	"berth/detect"
+	"berth/sessions/hold"
+	"berth/sessions/loop"
+)
+
+const verbRespond = "respond"
+
+// optionsWithin is how long an answer waits for the prompt's options to be
+// read; the design's figure.
+const optionsWithin = 3 * time.Second
+
+// Response is what became of an answer.
+type Response struct {
+	Session   string           `json:"session"`
+	ID        string           `json:"id"`
+	Delivered bool             `json:"delivered"`
+	Confirmed bool             `json:"confirmed"`
+	Prompt    string           `json:"prompt"`
+	Digest    string           `json:"digest"` // of what the prompt showed
+	Type      agent.PromptType `json:"type"`
+	Channel   string           `json:"channel"`
+	Outcome   string           `json:"outcome"`
+	State     string           `json:"state"`
+	Seq       uint64           `json:"seq"`
+}
+
+var (
+	errHookGone   = errors.New("the hook waits no more")
+	errOthersType = errors.New("somebody types at the dialog")
+	errHookSoon   = errors.New("its hook has not come yet")
+	errUnveiled   = errors.New("its dialog was kept back by its hook until now")
+	errContested  = errors.New("the dialog on the screen is not what the agent's hooks told of")
+	errUnseen     = errors.New("its dialog does not show all of what it asks, or can be read otherwise where its rows end")
+	errJustOver   = errors.New("it was told to be over, or a key was pressed, and its dialog is on the screen still")
+)
+
+// Respond answers a prompt: the one with that id, or with none the one on the
+// screen. By the hook that waits where there is one, else by keys under the
+// lease. An error may come with a response that says how far it got.
+//
+// What is begun is carried through and told of as an event, also when the
+// caller goes away meanwhile.
+func (ps *Prompts) Respond(ctx context.Context, claim loop.Claim, prompt string, answer agent.Answer) (*Response, error) {
+	answer, err := answer.Clean()
+	if err != nil {
+		return nil, answerError(err)
+	}
+	changed, stop := ps.env.Changed()
+	defer stop()
+	deadline := time.NewTimer(optionsWithin)
+	defer deadline.Stop()
+	for bound := false; ; bound = true {
+		soon := false // written on the loop before ask returns
+		p, err := loop.Ask(ctx, ps.env.Do, func() (detect.Pending, error) {
+			p, err := ps.pendingPrompt(claim, prompt)
+			soon = err == nil && ps.hookComes(p)
+			return p, err
+		})
+		if err != nil {
+			return nil, err
+		}
+		if p.Request == nil {
+			if ps.askedAnew(ctx, prompt) {
+				return nil, ps.anew(prompt)
+			}
+			if bound {
+				return ps.elsewhere(prompt), stalePrompt(prompt)
+			}
+			return nil, ps.noPrompt(prompt)
+		}
+		prompt = p.Request.ID
+		var a *answering
+		if err = errHookSoon; !soon {
+			a, err = ps.give(ctx, claim, p, answer)
+		}
+		if err == nil {
+			return ps.outcome(ctx, a)
+		}
+		if errors.Is(err, errUnveiled) { // its dialog is to be drawn
+			deadline.Reset(optionsWithin)
+		} else if !maySoon(err) {
+			return nil, answerError(err)
+		}
+		select {
+		case <-changed:
+		case <-time.After(optionsWithin / 30): // a hook's end changes nothing that is published
+		case <-deadline.C:
+			return nil, ps.notReady(p, err)
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// maySoon says that what kept an answer back may pass.
+func maySoon(err error) bool {
+	for _, passing := range []error{agent.ErrNotReady, errHookGone, errOthersType, errHookSoon, errContested, errUnseen, errJustOver, errDeaf} {
+		if errors.Is(err, passing) {
+			return true
+		}
+	}
+	return false
+}
+
+// hookLags is how much later than its dialog a hook may come: 77 ms, and a
+// second on a loaded machine.
+const hookLags = time.Second
+
+// hookComes says that the prompt was only seen so far, and so shortly before
+// that the hook which tells of it may be on its way.
+func (ps *Prompts) hookComes(p detect.Pending) bool {
+	if p.Request == nil || p.Told || !ps.hooked || p.Request.Subtype != nil || ps.env.Now().Sub(p.Request.Since.Time) >= hookLags {
+		return false
+	}
+	switch p.Request.Type {
+	case agent.PromptPermission, agent.PromptPlan, agent.PromptQuestion:
+		return true
+	}
+	return false
+}
+
+// notReady says why a prompt could not be answered in time, and what to do.
+func (ps *Prompts) notReady(p detect.Pending, err error) error {
+	name := ps.env.Standing().Name
+	why, remedy := fmt.Sprintf("%v", err), fmt.Sprintf("look at screen %s, or answer with keys", name)
+	switch {
+	case errors.Is(err, errOthersType):
+		remedy = "wait until that is done, or attach"
+	case errors.Is(err, errContested):
+		remedy = fmt.Sprintf("answer it at the terminal: attach %s. What the hooks told of is a prompt of its own, see state %s", name, name)
+	case errors.Is(err, errUnseen):
+		remedy = fmt.Sprintf("attach %s, make the window larger, and answer there", name)
+	case errors.Is(err, errDeaf):
+		remedy = fmt.Sprintf("look at screen %s, and answer again when it goes on", name)
+	case errors.Is(err, errJustOver):
+		remedy = fmt.Sprintf("look at screen %s, and answer again if the dialog stays", name)
+	case p.Dialog == nil:
+		why = "its dialog is not on the screen"
+		remedy = fmt.Sprintf("what is, screen %s shows; a draft in the composer holds a dialog back", name)
+	}
+	return api.Errorf(api.CodeNotReady, "the prompt cannot be answered yet: %s after %s; %s", why, optionsWithin, remedy).
+		With("prompt", p.Request.ID).With("contested", p.Request.Contested).With("lines", append([]string{}, p.Drawn...))
+}
+
+// pendingPrompt finds the prompt to be answered, if the caller may answer it.
+func (ps *Prompts) pendingPrompt(claim loop.Claim, id string) (detect.Pending, error) {
+	if claim.Allowed != nil {
+		if err := claim.Allowed(); err != nil {
+			return detect.Pending{}, err
+		}
+	}
+	switch {
+	case !ps.env.Program().Reaches:
+		return detect.Pending{}, ps.env.Exited()
+	case !ps.followed:
+		return detect.Pending{}, api.Errorf(api.CodeNoDriver, "berth does not know what %s asks: it has no driver for it. Answer with keys or input", ps.env.Name())
+	}
+	if _, ok := ps.env.Driver().(agent.PromptAnswerer); !ok {
+		return detect.Pending{}, api.Errorf(api.CodeNoDriver, "berth cannot answer %s yet: answer with keys or input", ps.env.Driver().Name())
+	}
+	p, ok := ps.env.Fold().Pending(id)
+	if !ok {
+		return detect.Pending{}, nil
+	}
+	if claim.Digest != "" && claim.Digest != p.Request.Digest && claim.Digest != p.Before {
+		return detect.Pending{}, api.Errorf(api.CodeStalePrompt, "this prompt asks something else now than the answer is for: prompt %s shows what", ps.env.Name()).
+			With("prompt", p.Request.ID).With("digest", p.Request.Digest)
+	}
+	if a := ps.answers[p.Request.ID]; a != nil && !a.judged {
+		return detect.Pending{}, api.Errorf(api.CodeStalePrompt, "%s is answering this prompt right now: state tells in a moment what became of it", a.By.Identity).With("prompt", p.Request.ID)
+	}
+	return p, nil
+}
+
+// give gives the answer by the surest way there is.
+func (ps *Prompts) give(ctx context.Context, claim loop.Claim, p detect.Pending, answer agent.Answer) (*answering, error) {
+	driver := ps.env.Standing().Driver.(agent.PromptAnswerer)
+	answer, err := answer.Named(p.Request)
+	if err != nil {
+		return nil, err
+	}
+	if p.Hook != "" {
+		n, err := strconv.ParseUint(p.Hook, 10, 64)
+		if err != nil {
+			return nil, err
+		}
+		payload, err := hold.ReadHook(ps.env.Dir, n)
+		if err != nil {
+			return nil, err
+		}
+		v, err := driver.Verdict(p.Request, answer, payload)
+		if err == nil {
+			return ps.giveByHook(ctx, claim, p, n, v)
+		}
+		if !errors.Is(err, agent.ErrOnlyByKeys) {
+			return nil, err
+		}
+		if w, ok := driver.(agent.HookHidesDialog); ok && w.HidesDialog(p.Request) {
+			return nil, ps.unveil(ctx, claim, p, n)
+		}
+	}
+	switch {
+	case p.Request.Contested:
+		return nil, errContested
+	case p.Over, p.Alike:
+		return nil, errJustOver
+	case p.Dialog != nil && !p.Whole:
+		return nil, errUnseen
+	}
+	k, err := driver.Keys(p.Request, answer, p.Dialog)
+	if err != nil {
+		return nil, err
+	}
+	if k.Outcome == agent.OutcomeAnswered && answer.Kind == agent.ChooseOption && p.Request.Reviewing() && claim.Digest == "" {
+		return nil, ps.unreviewed(p.Request)
+	}
+	return ps.giveByKeys(ctx, claim, p, k)
+}
+
+// unveil lets the hook go that keeps the prompt's dialog from the screen.
+func (ps *Prompts) unveil(ctx context.Context, claim loop.Claim, p detect.Pending, hook uint64) error {
+	_, err := loop.Ask(ctx, ps.env.Do, func() (struct{}, error) {
+		now, err := ps.pendingPrompt(claim, p.Request.ID)
+		if err == nil && now.Hook == p.Hook {
+			ps.release(hook)
+		}
+		return struct{}{}, err
+	})
+	if err != nil {
+		return err
+	}
+	return errUnveiled
+}
+
+// begin keeps that the prompt is being answered, if it is still as it was.
+func (ps *Prompts) beginAnswer(claim loop.Claim, p detect.Pending, channel, outcome string) (*answering, error) {
+	ps.env.Read() // what others typed may be unread
+	now, err := ps.pendingPrompt(claim, p.Request.ID)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case now.Request == nil || now.Request.Digest != p.Request.Digest || channel == agent.ChannelHook && now.Hook != p.Hook:
+		return nil, errHookGone // or it shows more than it did
+	case ps.othersJustTyped(p.Request.Since.Time):
+		return nil, errOthersType
+	}
+	verb := verbRespond
+	if claim.Verb == verbGroom {
+		verb = verbGroom
+	}
+	a := &answering{
+		By: claim.By(), Prompt: p.Request.ID, Digest: now.Request.Digest, Type: p.Request.Type, Subtype: p.Request.Subtype, Channel: channel, Outcome: outcome, Verb: verb,
+		Opened: p.Request.Since.Time, At: ps.env.Now(), program: ps.program, done: make(chan struct{}),
+	}
+	if channel == agent.ChannelHook {
+		a.Hook, a.settleBy = p.Hook, a.At.Add(answerSettles)
+	}
+	ps.follow(a)
+	return a, nil
+}
+
+// giveByHook writes no byte to the PTY and needs no lease.
+func (ps *Prompts) giveByHook(ctx context.Context, claim loop.Claim, p detect.Pending, hook uint64, v agent.Verdict) (*answering, error) {
+	type begun struct {
+		a    *answering
+		link *hold.Link
+	}
+	b, err := loop.Ask(ctx, ps.env.Do, func() (begun, error) {
+		a, err := ps.beginAnswer(claim, p, agent.ChannelHook, v.Outcome)
+		return begun{a, ps.env.Link()}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = b.link.VerdictMarked(hook, v.Stdout, 0, b.a.mark(false))
+	if err == nil || errors.Is(err, hold.ErrNoAnswer) { // it may have been taken: what becomes of it will tell
+		return b.a, nil
+	}
+	_ = ps.env.Do(context.WithoutCancel(ctx), func() { ps.forgetAnswer(b.a) }) // a loop that has ended follows no answers
+	if errors.Is(err, hold.ErrNotWaiting) {
+		err = errHookGone
+	}
+	return nil, err
+}
+
+// outcome waits until it is known what became of an answer, which is for the
+// loop to find out and to tell.
+func (ps *Prompts) outcome(ctx context.Context, a *answering) (*Response, error) {
+	select {
+	case <-a.done:
+	case <-ps.env.Over:
+		return nil, ps.env.Stopped()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	e := a.result                                        // written before done was closed
+	_ = ps.env.Do(context.WithoutCancel(ctx), func() {}) // what follows from it is published then; a loop that has ended has said all
+	r := ps.response(e)
+	switch {
+	case e.Outcome == agent.OutcomeElsewhere:
+		return r, stalePrompt(a.Prompt)
+	case !e.Confirmed:
+		return r, api.Errorf(api.CodeUnconfirmed, "the answer was given, and nothing has told that it was the one taken: look at state and screen %s before answering again", r.Session).With("prompt", a.Prompt)
+	}
+	return r, nil
+}
+
+func (ps *Prompts) response(e respondEvent) *Response {
+	st := ps.env.Standing()
+	return &Response{
+		Session: st.Name, ID: ps.env.ID, Delivered: e.Delivered, Confirmed: e.Confirmed, Prompt: e.Prompt, Digest: e.Digest, Type: e.Type,
+		Channel: e.Channel, Outcome: e.Outcome, State: string(st.State), Seq: st.Seq,
+	}
+}
+
+// elsewhere is for a prompt that was answered before this answer was given.
+func (ps *Prompts) elsewhere(prompt string) *Response {
+	return ps.response(respondEvent{Prompt: prompt, Outcome: agent.OutcomeElsewhere})
+}
+
+// unreviewed refuses to send answers chosen at the terminal unless the caller names their
+// digest: the page keeps its id while the answers change.
+func (ps *Prompts) unreviewed(p *agent.Request) error {
+	return api.Errorf(api.CodeBadRequest, "this page sends the answers that were chosen at the terminal, so say which were seen: add --digest %s, after a look at prompt %s", p.Digest, ps.env.Standing().Name).
+		With("prompt", p.ID).With("digest", p.Digest)
+}
+
+func stalePrompt(prompt string) error {
+	return api.Errorf(api.CodeStalePrompt, "somebody else answered this prompt first: state shows what is asked now").With("prompt", prompt)
+}
+
+// askedAnew says that nothing answered the prompt: what its dialog shows is another one,
+// with an id of its own.
+func (ps *Prompts) askedAnew(ctx context.Context, prompt string) bool {
+	anew, err := loop.Ask(ctx, ps.env.Do, func() (bool, error) {
+		return slices.Contains(ps.superseded, prompt), nil
+	})
+	return err == nil && anew
+}
+
+func (ps *Prompts) anew(prompt string) error {
+	name := ps.env.Standing().Name
+	return api.Errorf(api.CodeStalePrompt, "the prompt %s is not what the dialog asks now, and was not answered: prompt %s shows what it asks, under an id of its own", api.Quote(prompt), name).With("prompt", prompt)
+}
+
+func (ps *Prompts) noPrompt(prompt string) error {
+	name := ps.env.Standing().Name
+	if prompt != "" {
+		return api.Errorf(api.CodeStalePrompt, "the prompt %s is not pending any more: prompt %s shows what is", api.Quote(prompt), name).With("prompt", prompt)
+	}
+	return api.Errorf(api.CodeNoPrompt, "%s asks nothing: its state is %s; wait %s --until prompt waits for a question", name, ps.env.Standing().State, name)
+}
+
+// answerError puts what a driver refuses into words for a caller.
+func answerError(err error) error {
+	switch {
+	case errors.Is(err, agent.ErrAnswer):
+		return api.Errorf(api.CodeBadRequest, "%w", err)
+	case errors.Is(err, agent.ErrCannot):
+		return api.Errorf(api.CodeNoDriver, "%w", err)
+	}
+	return err
+}

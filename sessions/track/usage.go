@@ -1,0 +1,123 @@
+// Package track is what is followed of an agent beside its state: what its turns take of the
+// model, and what it does while it works. It is pure.
+package track
+
+import "berth/agent"
+
+// Usage is what a turn took of the model. What subagents took is not in it:
+// they keep logs of their own.
+type Usage struct {
+	agent.Tokens
+	Requests int    `json:"requests"` // to the model, those that were answered
+	Model    string `json:"model"`    // that answered last
+}
+
+// turnsMetered bounds how many turns' usage is kept, and answersMetered how many
+// answers of one turn are kept apart: of those before only the sum is known.
+const (
+	turnsMetered   = 8
+	answersMetered = 64
+)
+
+// Meter adds up what turns take, by the facts of a log or an output. It goes into
+// a checkpoint as it is.
+type Meter struct {
+	Turns []*metered `json:"turns"` // the newest last
+}
+
+// metered is one turn.
+type metered struct {
+	Turn    string       `json:"turn"`
+	Answers []answerTook `json:"answers"` // the newest last
+	Before  agent.Tokens `json:"before"`  // of answers that are not kept apart any more
+	Count   int          `json:"count"`
+	Model   string       `json:"model"`
+	Whole   *agent.Usage `json:"whole"` // by the agent's own sum
+	Over    bool         `json:"over"`  // no more comes
+}
+
+type answerTook struct {
+	Answer string       `json:"answer"`
+	Took   agent.Tokens `json:"took"`
+}
+
+// Take takes in what a fact of the turn says. Over: no more answers follow.
+func (m *Meter) Take(turn string, f agent.Fact, over bool) {
+	if f.Agent != "" || f.Usage == nil && !over {
+		return
+	}
+	t := m.of(turn)
+	if t == nil {
+		t = &metered{Turn: turn}
+		if m.Turns = append(m.Turns, t); len(m.Turns) > turnsMetered {
+			m.Turns = m.Turns[1:]
+		}
+	}
+	t.Over = t.Over || over
+	switch u := f.Usage; {
+	case u == nil:
+	case u.Whole:
+		t.Whole = u
+	default:
+		t.answer(u)
+	}
+}
+
+// answer counts an answer once: what is reported of it last is right.
+func (t *metered) answer(u *agent.Usage) {
+	t.Model = u.Model
+	for i := range t.Answers {
+		if t.Answers[i].Answer == u.Answer {
+			t.Answers[i].Took = u.Tokens
+			return
+		}
+	}
+	t.Count++
+	if t.Answers = append(t.Answers, answerTook{u.Answer, u.Tokens}); len(t.Answers) > answersMetered {
+		t.Before = t.Before.Plus(t.Answers[0].Took)
+		t.Answers = t.Answers[1:]
+	}
+}
+
+// End takes in that the program is over, and so are its turns. A claude -p logs no end of its
+// turn.
+func (m *Meter) End() {
+	for _, t := range m.Turns {
+		t.Over = true
+	}
+}
+
+// of is the turn's, nil when nothing is known of it.
+func (m *Meter) of(turn string) *metered {
+	for i := len(m.Turns) - 1; i >= 0; i-- {
+		if m.Turns[i].Turn == turn {
+			return m.Turns[i]
+		}
+	}
+	return nil
+}
+
+// Usage is what the turn took; nil when that is not known, or not whole yet.
+func (m *Meter) Usage(turn string) *Usage {
+	t := m.of(turn)
+	if t == nil || !t.Over || t.Count == 0 && t.Whole == nil {
+		return nil
+	}
+	u := &Usage{Tokens: t.Before, Requests: t.Count, Model: t.Model}
+	for _, a := range t.Answers {
+		u.Tokens = u.Plus(a.Took)
+	}
+	if w := t.Whole; w != nil {
+		u.Tokens = w.Tokens
+		if u.Requests == 0 {
+			u.Requests, u.Model = w.Answers, w.Model
+		}
+	}
+	return u
+}
+
+// Complete says whether all is known of what the turn took.
+func (m *Meter) Complete(turn string) bool {
+	t := m.of(turn)
+	return t != nil && t.Over
+}
