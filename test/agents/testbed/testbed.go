@@ -116,7 +116,7 @@ func (l *Lab) Configure(yaml string) {
 
 // end stops the sessions and the server. For a failed test it logs the evidence first.
 func (l *Lab) end() {
-	if l.T.Failed() && l.Session != nil {
+	if l.T.Failed() {
 		l.report(context.Background())
 	}
 	Check(l.T, l.Host.Close())
@@ -129,17 +129,32 @@ func (l *Lab) end() {
 	}
 }
 
+// report logs what is known of each session, since a test may have waited for any of them.
 func (l *Lab) report(ctx context.Context) {
-	screen, err := l.Screen(ctx)
-	l.T.Logf("the last screen (%v):\n%s", err, screen)
-	for line := range strings.Lines(l.History(ctx)) {
-		l.T.Logf("%.600s", strings.TrimSpace(line))
-	}
-	if out, err := l.Host.Call(ctx, nil, "explain", l.Name, "--text"); err == nil {
-		l.T.Logf("explain:\n%s", out)
-	}
 	for _, r := range l.API.Requests() {
 		l.T.Logf("%s %s %s %s step %d: %.80q", r.Time.Format("05.000"), r.Method, r.Path, r.Kind, r.Step, r.Prompt)
+	}
+	out, err := l.Host.Call(ctx, nil, "ls")
+	var list []struct{ Session string }
+	if err == nil {
+		err = json.Unmarshal(out, &list)
+	}
+	if err != nil {
+		l.T.Logf("no list of the sessions: %v", err)
+	}
+	for _, s := range list {
+		l.reportSession(ctx, l.Host.Known(s.Session))
+	}
+}
+
+func (l *Lab) reportSession(ctx context.Context, s *host.Session) {
+	screen, err := s.Screen(ctx)
+	l.T.Logf("the last screen of %s (%v):\n%s", s.Name, err, screen)
+	for line := range strings.Lines(s.History(ctx)) {
+		l.T.Logf("%.600s", strings.TrimSpace(line))
+	}
+	if out, err := l.Host.Call(ctx, nil, "explain", s.Name, "--text"); err == nil {
+		l.T.Logf("explain %s:\n%s", s.Name, out)
 	}
 }
 
