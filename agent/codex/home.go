@@ -92,32 +92,34 @@ func forkOf(l *agent.Launch, s agent.Start, home, own string) (words []string, c
 	return []string{"fork", s.Fork}, "", nil
 }
 
-// ownHome adds the session's home to the launch.
-func ownHome(l *agent.Launch, s agent.Start, user, own string) error {
+// ownHome adds the session's home to the launch. more reports whether calls may ask for more
+// than their hooks tell.
+func ownHome(l *agent.Launch, s agent.Start, user, own string) (more bool, err error) {
 	l.Folders = []string{own}
 	l.Set = map[string]string{"CODEX_HOME": own}
 	l.Files, l.Links = map[string][]byte{}, map[string]string{}
 	if err := link(l, s, user, own); err != nil {
-		return err
+		return false, err
 	}
 	users := user
 	if s.Isolate == agent.IsolateFull {
 		users = "" // nothing of it but the credentials
 	}
 	if err := rules(l, s, users, own); err != nil {
-		return err
+		return false, err
 	}
-	hooks, trust, err := hooksFile(s, users, own)
+	before, err := configBefore(s, users, own)
 	if err != nil {
-		return err
+		return false, err
+	}
+	more = widens(s, before)
+	hooks, trust, err := hooksFile(s, users, own, more)
+	if err != nil {
+		return false, err
 	}
 	l.Files[filepath.Join(own, hooksName)] = hooks
-	config, err := config(s, users, own, trust)
-	if err != nil {
-		return err
-	}
-	l.Files[filepath.Join(own, configName)] = config
-	return nil
+	l.Files[filepath.Join(own, configName)] = config(s, before, trust)
+	return more, nil
 }
 
 // link links the session's home to what the user's has.
@@ -189,13 +191,15 @@ const (
 
 // hookCommand is what an event runs. It has no timeout of its own: what Codex
 // puts in its place is part of what it trusts.
-func hookCommand(s agent.Start, event string) string {
+//
+// A permission's waits for the answer if it tells all that the call asks for.
+func hookCommand(s agent.Start, event string, more bool) string {
 	command := hooks.Quote(s.Hook) + " hook "
 	while := func(file string) string {
 		return command + "--ask " + seconds(hooks.Hold) + " " + seconds(hooks.Grace) + " --if " + hooks.Quote(file) + " " + event
 	}
 	switch {
-	case event == "PermissionRequest":
+	case event == "PermissionRequest" && !more:
 		return command + "--ask " + seconds(askHold) + " " + seconds(askGrace) + " " + event
 	case event == "Stop" && s.EndAsks != "":
 		return while(s.EndAsks)
@@ -213,9 +217,12 @@ type trusted struct {
 	hash string
 }
 
+// table is the heading of its trust in config.toml.
+func (t trusted) table() string { return "[hooks.state." + quoted(t.key) + `"]` }
+
 // hooksFile is the session's hooks.json: the user's groups first, so that they
 // keep their places, by which Codex knows them, and ours behind them.
-func hooksFile(s agent.Start, user, own string) ([]byte, []trusted, error) {
+func hooksFile(s agent.Start, user, own string, more bool) ([]byte, []trusted, error) {
 	file := struct {
 		Hooks map[string][]json.RawMessage `json:"hooks"`
 	}{}
@@ -244,7 +251,7 @@ func hooksFile(s agent.Start, user, own string) ([]byte, []trusted, error) {
 	}
 	if s.Hook != "" {
 		for _, e := range events {
-			command := hookCommand(s, e)
+			command := hookCommand(s, e, more)
 			group, err := hooks.Encode(map[string]any{"hooks": []any{map[string]any{"type": "command", "command": command}}})
 			if err != nil {
 				return nil, nil, err
@@ -306,25 +313,30 @@ func snake(event string) string {
 	return strings.TrimPrefix(upper.ReplaceAllStringFunc(event, func(c string) string { return "_" + strings.ToLower(c) }), "_")
 }
 
-// config is the session's config.toml: what Codex has written into it before,
-// else the user's, with the trust in hooks moved to where they are now, and ours
-// added. Tables stand at the end, single settings at the beginning.
-func config(s agent.Start, user, own string, trust []trusted) ([]byte, error) {
-	file := filepath.Join(own, configName)
-	data, err := read(s.Disk, file)
-	if err != nil {
-		return nil, err
+// configBefore is what Codex has written into the session's config.toml, else the user's, with
+// the trust in hooks moved to where they are now.
+func configBefore(s agent.Start, user, own string) (string, error) {
+	data, err := read(s.Disk, filepath.Join(own, configName))
+	if err != nil || data != nil || user == "" {
+		return string(data), err
+	}
+	if data, err = read(s.Disk, filepath.Join(user, configName)); err != nil {
+		return "", err
 	}
 	text := string(data)
-	if data == nil && user != "" {
-		if data, err = read(s.Disk, filepath.Join(user, configName)); err != nil {
-			return nil, err
-		}
-		text = string(data)
-		for _, name := range []string{hooksName, configName} {
-			from, to := filepath.Join(user, name)+":", filepath.Join(own, name)+":"
-			text = strings.ReplaceAll(text, "[hooks.state."+quoted(from), "[hooks.state."+quoted(to))
-		}
+	for _, name := range []string{hooksName, configName} {
+		from, to := filepath.Join(user, name)+":", filepath.Join(own, name)+":"
+		text = strings.ReplaceAll(text, "[hooks.state."+quoted(from), "[hooks.state."+quoted(to))
+	}
+	return text, nil
+}
+
+// config is the session's config.toml: what it was before, with the trust in the hooks that
+// the session has now. Tables stand at the end, single settings at the beginning.
+func config(s agent.Start, before string, trust []trusted) []byte {
+	text := before
+	for _, t := range trust {
+		text = trusting(text, t)
 	}
 	var b strings.Builder
 	if s.Groom == agent.GroomAuto && !updates.MatchString(text) {
@@ -338,11 +350,27 @@ func config(s agent.Start, user, own string, trust []trusted) ([]byte, error) {
 		fmt.Fprintf(&b, "\n%s\ntrust_level = \"trusted\"\n", table)
 	}
 	for _, t := range trust {
-		if table := "[hooks.state." + quoted(t.key) + `"]`; !strings.Contains(text, table) {
+		if table := t.table(); !strings.Contains(text, table) {
 			fmt.Fprintf(&b, "\n%s\ntrusted_hash = \"%s\"\n", table, t.hash)
 		}
 	}
-	return []byte(b.String()), nil
+	return []byte(b.String())
+}
+
+var trustedHash = pattern.New(`(?m)^trusted_hash *= *"[^"]*"`)
+
+// trusting is the config.toml with the hash of a hook that has changed since it was trusted.
+func trusting(text string, t trusted) string {
+	above, rest, ok := strings.Cut(text, t.table())
+	if !ok {
+		return text
+	}
+	own, others, more := strings.Cut(rest, "\n[")
+	own = trustedHash.ReplaceAllString(own, `trusted_hash = "`+t.hash+`"`)
+	if more {
+		own += "\n["
+	}
+	return above + t.table() + own + others
 }
 
 var updates = pattern.New(`(?m)^\s*check_for_update_on_startup\s*=`)

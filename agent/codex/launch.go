@@ -51,12 +51,16 @@ func (Driver) Launch(s agent.Start) (agent.Launch, error) {
 	home := userHome(s.Env)
 	own := filepath.Join(s.Folder, homeName)
 	l.LogFiles = own + logPattern
-	if err := ownHome(&l, s, home, own); err != nil {
+	more, err := ownHome(&l, s, home, own)
+	if err != nil {
 		return l, err
 	}
 	words, err := profile(&l, s, own)
 	if err != nil {
 		return l, err
+	}
+	if !more {
+		words = append(words, notWidening...)
 	}
 	if !slices.Contains(s.Argv, noDaemon) {
 		words = append(words, noDaemon)

@@ -50,6 +50,9 @@ func start(change func(s *agent.Start)) agent.Start {
 	return s
 }
 
+// pinned are words of each command that shows a conversation.
+const pinned = " -c features.exec_permission_approvals=false"
+
 func TestLaunchCommand(t *testing.T) {
 	argv := func(words ...string) func(s *agent.Start) { return func(s *agent.Start) { s.Argv = words } }
 	for name, c := range map[string]struct {
@@ -86,7 +89,7 @@ func TestLaunchCommand(t *testing.T) {
 		s := start(c.change)
 		given := slices.Clone(s.Argv)
 		l, err := codex.Driver{}.Launch(s)
-		if !errors.Is(err, c.err) || err == nil && strings.Join(l.Argv, " ") != c.want || !slices.Equal(s.Argv, given) {
+		if !errors.Is(err, c.err) || err == nil && strings.Replace(strings.Join(l.Argv, " "), pinned, "", 1) != c.want || !slices.Equal(s.Argv, given) {
 			t.Errorf("%s: %q, %v; want %q, %v", name, l.Argv, err, c.want, c.err)
 		}
 		if err == nil && c.want == "codex --no-daemon resume "+spoken && l.Conversation != spoken {
@@ -95,6 +98,65 @@ func TestLaunchCommand(t *testing.T) {
 		touched := strings.Contains(c.want, "--no-daemon")
 		if err == nil && (l.Set["CODEX_HOME"] == own) != touched {
 			t.Errorf("%s: %v", name, l.Set)
+		}
+	}
+}
+
+// TestHookThatTellsLess: Codex tells no hook of the permissions that a call asks for beside its
+// command. So a hook waits for an answer only where calls cannot ask for any, and a change of
+// that is no other hook to Codex's trust.
+func TestHookThatTellsLess(t *testing.T) {
+	for name, c := range map[string]struct {
+		argv   []string
+		config string
+		set    any
+		waits  bool
+	}{
+		"nowhere":          {nil, "model = \"gpt\"", nil, true},
+		"off":              {nil, "[features]\nexec_permission_approvals = false", nil, true},
+		"off by settings":  {nil, "", false, true},
+		"off by an option": {[]string{"--disable", "x", "-c", "features.exec_permission_approvals=false"}, "", nil, true},
+		"in a table":       {nil, "[features]\nexec_permission_approvals = true", nil, false},
+		"in a line":        {nil, "features = { \"exec_permission_approvals\" = true }", nil, false},
+		"by settings":      {nil, "", true, false},
+		"by a flag":        {[]string{"--enable", "exec_permission_approvals"}, "", nil, false},
+		"by another flag":  {[]string{"--enable=exec_permission_approvals", "x"}, "", nil, false},
+		"by an option":     {[]string{"-c", "features.exec_permission_approvals=true"}, "", nil, false},
+	} {
+		s := start(func(s *agent.Start) {
+			s.Argv = append(s.Argv, c.argv...)
+			s.Disk.(fstest.MapFS)["home/me/.codex/config.toml"].Data = []byte(c.config)
+			if c.set != nil {
+				s.Settings = map[string]any{"features": map[string]any{"exec_permission_approvals": c.set}}
+			}
+		})
+		l, err := codex.Driver{}.Launch(s)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		hooks := string(l.Files[own+"/hooks.json"])
+		if waits := strings.Contains(hooks, "s PermissionRequest"); waits != c.waits || strings.Contains(hooks, "--tell PermissionRequest") == waits {
+			t.Errorf("%s: the hook waits %v", name, waits)
+		}
+		if off := strings.HasPrefix(strings.Join(l.Argv[1:], " "), pinned[1:]) || strings.Contains(strings.Join(l.Argv, " "), "berth"+pinned); off != c.waits {
+			t.Errorf("%s: %q", name, l.Argv)
+		}
+		// Started before without the feature: the trust is that of the hook which it has now.
+		first, err := codex.Driver{}.Launch(start(nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Disk.(fstest.MapFS)[own[1:]+"/config.toml"] = &fstest.MapFile{Data: append(first.Files[own+"/config.toml"], c.config...)}
+		again, err := codex.Driver{}.Launch(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hash := func(l agent.Launch) string {
+			_, after, _ := strings.Cut(string(l.Files[own+"/config.toml"]), "permission_request:0:0\"]\ntrusted_hash = ")
+			return after[:73]
+		}
+		if hash(again) != hash(l) || (hash(first) == hash(l)) != c.waits {
+			t.Errorf("%s: trusted is %s, then %s, and should be %s", name, hash(first), hash(again), hash(l))
 		}
 	}
 }
