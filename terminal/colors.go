@@ -49,6 +49,12 @@ func isDark(c Color) bool {
 	return 299*int(r)+587*int(g)+114*int(b) < 128*1000
 }
 
+// RGBA makes a Color an image/color.Color. Palette entries have xterm's values.
+func (c Color) RGBA() (r, g, b, a uint32) {
+	red, green, blue := c.components()
+	return uint32(red) * 0x101, uint32(green) * 0x101, uint32(blue) * 0x101, 0xffff
+}
+
 func (c Color) components() (r, g, b uint8) {
 	if c&colorPalette != 0 {
 		return paletteRGB(uint8(c)).components()

@@ -4,6 +4,9 @@ import (
 	"strconv"
 	"strings"
 
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/colorprofile"
+
 	"berth/agent"
 	"berth/terminal"
 	"berth/terminal/paint"
@@ -11,9 +14,10 @@ import (
 
 // theme is how things look on one terminal.
 type theme struct {
-	depth paint.Depth
-	light bool
-	ascii bool
+	depth  paint.Depth
+	light  bool
+	ascii  bool
+	styles [tones]terminal.Style // of each tone, as cells have it
 }
 
 // tone is what a text is, by which it has its colour.
@@ -29,47 +33,50 @@ const (
 	works
 	rests
 	over
+	tones // how many there are
 )
 
-// Colours of the 256 palette, on a dark and on a light background; each with one
-// of the sixteen for terminals that know no more.
-var tones = map[tone][3]uint8{
-	faint:  {245, 243, 8},
-	accent: {111, 25, 4},
-	waits:  {214, 130, 3},
-	failed: {203, 160, 1},
-	works:  {81, 31, 6},
-	rests:  {114, 28, 2},
-	over:   {245, 243, 8},
+// colours of the tones: of the 256 palette on a dark and on a light background, and one of the
+// sixteen for terminals that know no more.
+var colours = map[tone]struct{ dark, light, basic string }{
+	faint:  {"245", "243", "8"},
+	accent: {"111", "25", "4"},
+	waits:  {"214", "130", "3"},
+	failed: {"203", "160", "1"},
+	works:  {"81", "31", "6"},
+	rests:  {"114", "28", "2"},
+	over:   {"245", "243", "8"},
 }
 
-func (t theme) style(of tone) terminal.Style {
-	var s terminal.Style
-	switch of {
-	case strong, waits, failed, accent:
-		s.Attr = terminal.Bold
-	case faint, over:
-		if t.depth == paint.DepthNone {
-			return s
+// profiles are colorprofile's names of the depths.
+var profiles = map[paint.Depth]colorprofile.Profile{
+	paint.DepthNone: colorprofile.ASCII, paint.Depth16: colorprofile.ANSI, paint.Depth256: colorprofile.ANSI256, paint.DepthTrue: colorprofile.TrueColor,
+}
+
+func newTheme(l paint.Look, light bool) theme {
+	t := theme{depth: l.Depth, light: light, ascii: !l.UTF8}
+	for of := range tones {
+		s := t.lipgloss(of)
+		t.styles[of].Fg = cellColor(s.GetForeground())
+		if s.GetBold() {
+			t.styles[of].Attr = terminal.Bold
 		}
 	}
-	if c, ok := tones[of]; ok {
-		s.Fg = t.colour(c)
+	return t
+}
+
+// lipgloss is a tone as bubbles take it.
+func (t theme) lipgloss(of tone) lipgloss.Style {
+	s := lipgloss.NewStyle().Bold(of == strong || of == waits || of == failed || of == accent)
+	if c, ok := colours[of]; ok {
+		on := lipgloss.LightDark(!t.light)(lipgloss.Color(c.light), lipgloss.Color(c.dark))
+		s = s.Foreground(lipgloss.Complete(profiles[t.depth])(lipgloss.Color(c.basic), on, on))
 	}
 	return s
 }
 
-func (t theme) colour(c [3]uint8) terminal.Color {
-	switch {
-	case t.depth == paint.DepthNone:
-		return terminal.DefaultColor
-	case t.depth == paint.Depth16:
-		return terminal.Palette(c[2])
-	case t.light:
-		return terminal.Palette(c[1])
-	}
-	return terminal.Palette(c[0])
-}
+// style is a tone as cells have it.
+func (t theme) style(of tone) terminal.Style { return t.styles[of] }
 
 // selected is a style as it is on the row that is selected.
 func (t theme) selected(s terminal.Style) terminal.Style {

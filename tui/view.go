@@ -294,5 +294,5 @@ func (m *Model) Title() string {
 
 // SetLook tells what the terminal can show.
 func (m *Model) SetLook(l paint.Look, light bool) {
-	m.theme = theme{depth: l.Depth, light: light, ascii: !l.UTF8}
+	m.theme = newTheme(l, light)
 }
