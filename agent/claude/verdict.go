@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"berth/agent"
-	"berth/agent/drawn"
 )
 
 // decision is what a PermissionRequest hook says.
@@ -137,34 +136,71 @@ func lasting(options []string) (n int) {
 type suggestion struct {
 	Type, Mode  string
 	Directories []string
-	Rules       []struct{ ToolName, RuleContent string }
+	Rules       []rule
 }
 
-// tells says whether the label names something that the suggestions allow. The label is read
-// off the screen, and that dialog may belong to another call that looks alike.
+type rule struct{ ToolName, RuleContent string }
+
+// tells says whether the label names all that the suggestions allow. What it does not name was not
+// shown: a directory is suggested together with the mode that accepts edits, and the label names
+// the directory alone. The label is read off the screen, and that dialog may belong to another
+// call that looks alike.
 func tells(label string, suggestions []json.RawMessage) bool {
-	label = drawn.Squeeze(label)
-	has := func(word string) bool { return word != "" && strings.Contains(label, drawn.Squeeze(word)) }
-	folder := func(of string) bool { return has(path.Base(of) + "/") }
-	for _, raw := range suggestions {
+	label = flat(label)
+	return len(suggestions) > 0 && !slices.ContainsFunc(suggestions, func(raw json.RawMessage) bool {
 		var s suggestion
-		if json.Unmarshal(raw, &s) != nil {
-			continue
+		return json.Unmarshal(raw, &s) != nil || !s.named(label)
+	})
+}
+
+func (s *suggestion) named(label string) bool {
+	folder := func(of string) bool {
+		return mentions(label, path.Base(of)+"/") || mentions(label, of) || mentions(label, of+"/")
+	}
+	switch s.Type {
+	case "setMode": // 2.1.197: "allow all edits"; 2.1.330: "switch to accept edits"
+		return s.Mode == "acceptEdits" && (strings.Contains(label, "all edits") || strings.Contains(label, "accept edits"))
+	case "addDirectories":
+		return len(s.Directories) > 0 && !slices.ContainsFunc(s.Directories, func(of string) bool { return !folder(of) })
+	case "addRules":
+		return len(s.Rules) > 0 && !slices.ContainsFunc(s.Rules, func(r rule) bool { return !r.named(label, folder) })
+	}
+	return false
+}
+
+func (r rule) named(label string, folder func(string) bool) bool {
+	server, tool, isMCP := strings.Cut(strings.TrimPrefix(r.ToolName, "mcp__"), "__")
+	of, isFolder := strings.CutSuffix(r.RuleContent, "/**")
+	switch {
+	case isMCP && strings.HasPrefix(r.ToolName, "mcp__"):
+		return mentions(label, server+" - "+tool)
+	case isFolder:
+		return folder(of)
+	}
+	return mentions(label, strings.TrimSuffix(strings.TrimPrefix(r.RuleContent, "domain:"), ":*"))
+}
+
+// What is around a thing that a label names.
+var (
+	beforeNamed = []string{" to ", " for ", " for: ", " from ", " in ", " and ", ", "}
+	afterNamed  = []string{" ", ",", ":*"}
+)
+
+// mentions says that the label names that thing, and not only something that contains its words.
+func mentions(label, thing string) bool {
+	thing = flat(thing)
+	for from := 0; thing != ""; {
+		at := strings.Index(label[from:], thing)
+		if at < 0 {
+			return false
 		}
-		// 2.1.197: "allow all edits"; 2.1.330: "switch to accept edits".
-		if s.Mode == "acceptEdits" && (has("all edits") || has("accept edits")) || slices.ContainsFunc(s.Directories, folder) {
+		at += from
+		before, after := label[:at], label[at+len(thing):]
+		begins := slices.ContainsFunc(beforeNamed, func(s string) bool { return strings.HasSuffix(before, s) })
+		if begins && (after == "" || slices.ContainsFunc(afterNamed, func(s string) bool { return strings.HasPrefix(after, s) })) {
 			return true
 		}
-		for _, rule := range s.Rules {
-			content := rule.RuleContent
-			server, tool, _ := strings.Cut(strings.TrimPrefix(rule.ToolName, "mcp__"), "__")
-			switch {
-			case strings.HasPrefix(rule.ToolName, "mcp__") && has(server+" - "+tool),
-				strings.HasSuffix(content, "/**") && folder(strings.TrimSuffix(content, "/**")),
-				has(strings.TrimSuffix(strings.TrimPrefix(content, "domain:"), ":*")):
-				return true
-			}
-		}
+		from = at + 1
 	}
 	return false
 }

@@ -48,14 +48,20 @@ func TestVerdict(t *testing.T) {
 }
 
 // TestLastingAnswers: an answer grants only what its label names beyond this call. The label
-// may have been read off another call's dialog.
+// may have been read off another call's dialog, and the agent suggests more than a label says.
 func TestLastingAnswers(t *testing.T) {
 	const (
 		reads   = `{"type":"addRules","rules":[{"toolName":"Read","ruleContent":"//srv/secret/**"}],"behavior":"allow","destination":"session"}`
 		fetches = `{"type":"addRules","rules":[{"toolName":"WebFetch","ruleContent":"domain:example.com"}],"behavior":"allow","destination":"localSettings"}`
 		asks    = `{"type":"addRules","rules":[{"toolName":"mcp__elic__askme"}],"behavior":"allow","destination":"localSettings"}`
 		runs    = `{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"touch:*"}],"behavior":"allow","destination":"localSettings"}`
-		enters  = `{"type":"addDirectories","directories":["/srv/ws"],"destination":"session"},{"type":"setMode","mode":"acceptEdits","destination":"session"}`
+		short   = `{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"n:*"}],"behavior":"allow","destination":"localSettings"}`
+		two     = `{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"touch:*"},{"toolName":"Bash","ruleContent":"curl:*"}],"behavior":"allow","destination":"localSettings"}`
+		adds    = `{"type":"addDirectories","directories":["/srv/ws"],"destination":"session"}`
+		both    = `{"type":"addDirectories","directories":["/srv/ws","/etc"],"destination":"session"}`
+		accepts = `{"type":"setMode","mode":"acceptEdits","destination":"session"}`
+		bypass  = `{"type":"setMode","mode":"bypassPermissions","destination":"session"}`
+		edits   = "Yes, and switch to accept edits (auto-approve file edits and common file commands) for this session (shift+tab)"
 	)
 	for _, c := range []struct {
 		label, suggestions string
@@ -65,19 +71,35 @@ func TestLastingAnswers(t *testing.T) {
 		{"Yes, allow reading from docs/ during this session", reads, false},
 		{"Yes, and don't ask again for example.com", fetches, true},
 		{"Yes, and don't ask again for evil.com", fetches, false},
+		{"Yes, and don't ask again for not-example.com", fetches, false},
 		{"Yes, and don't ask again for elic - askme commands in /srv/ws", asks, true},
 		{"Yes, and don't ask again for elic - list commands in /srv/ws", asks, false},
 		{"Yes, and don't ask again for: touch:*", runs, true},
-		{"Yes, and always allow access to ws/ from this project", runs + "," + enters, true},
-		{"Yes, and always allow access to docs/ from this project", runs + "," + enters, false},
-		{"Yes, allow all edits during this session (shift+tab)", enters, true},
-		{"Yes, and switch to accept edits (auto-approve file edits and common file commands) for this session (shift+tab)", enters, true},
-		{"Yes, and switch to accept edits (auto-approve file edits and common file commands) for this session (shift+tab)", reads, false},
+		{"Yes, and don’t ask again for: touch *", runs, true},
+		{"Yes, and don't ask again for: touch:*", two, false},
+		{"Yes, and don't ask again for: touch:*", runs + "," + fetches, false},
+		{"Yes, and don't ask again for touch and curl commands in /srv/ws", two, true},
+		{"Yes, and don't ask again for npm test commands in /srv/n", short, false},
+		{"Yes, and don't ask again for", short, false},
+		{"Yes, and always allow access to ws/ from this project", adds, true},
+		{"Yes, and always allow access to ws/ from this project", adds + "," + accepts, false},
+		{"Yes, and always allow access to ws/ from this project", runs + "," + adds, false},
+		{"Yes, and always allow access to /srv/ws from this project", adds, true},
+		{"Yes, and always allow access to /home/ws/ from this project", adds, false},
+		{"Yes, and always allow access to ws/ from this project", both, false},
+		{"Yes, and always allow access to etc/ and ws/ from this project", both, true},
+		{"Yes, and always allow access to docs/ from this project", adds, false},
+		{"Yes, allow all edits during this session (shift+tab)", accepts, true},
+		{"Yes, allow all edits during this session (shift+tab)", adds + "," + accepts, false},
+		{"Yes, allow all edits in ws/ during this session (shift+tab)", adds + "," + accepts, true},
+		{edits, accepts, true},
+		{edits, bypass, false},
+		{edits, reads, false},
 		{"Yes, and always", `{"type":"addMore"},7`, false},
 	} {
 		p := &agent.Request{Type: agent.PromptPermission, Options: []string{"Yes", c.label, "No"}}
 		v, err := Driver{}.Verdict(p, agent.Answer{Kind: agent.ChooseOption, Option: 2}, []byte(`{"permission_suggestions":[`+c.suggestions+`]}`))
-		if !c.same && (!errors.Is(err, agent.ErrOnlyByKeys) || v.Stdout != nil) || c.same && (err != nil || !strings.Contains(string(v.Stdout), "updatedPermissions")) {
+		if !c.same && (!errors.Is(err, agent.ErrOnlyByKeys) || v.Stdout != nil) || c.same && (err != nil || !strings.Contains(string(v.Stdout), `"updatedPermissions":[`+c.suggestions+"]")) {
 			t.Errorf("%s: %s, %v", c.label, v.Stdout, err)
 		}
 	}
