@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"berth/agent"
@@ -25,7 +26,7 @@ func (f *Fold) disputed(r *request) bool {
 		return false
 	}
 	by := func(o *request) bool { return o != r && f.disputes(o, r, d) }
-	return slices.ContainsFunc(f.m.Requests, by) || slices.ContainsFunc(f.m.Lost, by)
+	return f.m.Forgotten && ofWork(d) || slices.ContainsFunc(f.m.Requests, by) || slices.ContainsFunc(f.m.Lost, by)
 }
 
 // disputes: while a hook waits for its answer, what was told and is not shown is asked
@@ -39,8 +40,8 @@ func (f *Fold) disputes(o, r *request, d *agent.Dialog) bool {
 		return false
 	}
 	switch f.shows(d, o) {
-	case agent.WholeMatch: // a dialog does not draw each field of an input
-		return o.Waits && canonical(o.Prompt.Raw) != canonical(r.Prompt.Raw)
+	case agent.WholeMatch: // a dialog does not draw each field of an input, nor each value of a schema
+		return o.Waits && canonical(o.Prompt.Raw) != canonical(r.Prompt.Raw) || !sameForm(r.Prompt, o.Prompt)
 	case agent.PartMatch, agent.AlikeMatch: // as of a file whose name the dialog tells without its folder
 		return r.Told && !d.Cut
 	}
@@ -66,7 +67,7 @@ func (f *Fold) lose(r *request, how string, w why) {
 	lost := *r
 	lost.Hook, lost.Key, lost.Opened = "", m.Screen.Key, f.now
 	if m.Lost = append(m.Lost, &lost); len(m.Lost) > lostKept {
-		m.Lost = append([]*request(nil), m.Lost[1:]...)
+		m.Lost, m.Forgotten = append([]*request(nil), m.Lost[1:]...), true
 	}
 }
 
@@ -76,10 +77,13 @@ func (f *Fold) lose(r *request, how string, w why) {
 // the dialog that was there.
 func (f *Fold) found() {
 	m := &f.m
+	bare := func(since time.Time) bool {
+		return !m.Screen.Bare.IsZero() && f.now.Sub(latest(m.Screen.Bare, m.Screen.Changed, since)) >= silence
+	}
 	m.Lost = slices.DeleteFunc(m.Lost, func(r *request) bool {
-		bare := !m.Screen.Bare.IsZero() && f.now.Sub(latest(m.Screen.Bare, m.Screen.Changed, r.Opened)) >= silence
-		return bare || !r.Waits && r.Key != m.Screen.Key
+		return bare(r.Opened) || !r.Waits && r.Key != m.Screen.Key
 	})
+	m.Forgotten = m.Forgotten && (len(m.Lost) > 0 || !bare(time.Time{}))
 }
 
 // hides says whether the reported prompt has characters that a screen may not show.

@@ -46,6 +46,7 @@ type memory struct {
 	Background map[string]bool // subagents that go on after their turn
 	Requests   []*request
 	Lost       []*request // told to be over before a dialog showed them: see lose
+	Forgotten  bool       // more of those than are kept: any dialog may be one of them
 	Opened     uint64
 	ClosedAt   time.Time // when the last one was closed
 	Screen     screen

@@ -41,7 +41,8 @@ func (f *Fold) asked(fact *agent.Fact) {
 		return // of a turn that is over: nothing waits for its answer
 	}
 	for _, r := range m.Requests {
-		same := r.Agent == fact.Agent && r.Tool == fact.Tool && r.Input == canonical(fact.Input) && r.Prompt.Type == fact.Request.Type && sameForm(r.Prompt, fact.Request)
+		same := r.Agent == fact.Agent && r.Tool == fact.Tool && r.Input == canonical(fact.Input) && r.Prompt.Type == fact.Request.Type &&
+			agent.Value(r.Prompt.Agent) == agent.Value(fact.Request.Agent) && sameForm(r.Prompt, fact.Request)
 		switch {
 		case r.Told && same && r.Turn == fact.Turn && r.Over == nil && canonical(r.Raw) == canonical(fact.Request.Raw):
 			f.wait(r, fact) // reported by two hooks
