@@ -66,7 +66,7 @@ type Request struct {
 	Input           *string         `json:"input"` // what the tool would do, at most InputLimit characters
 	InputBytes      int             `json:"input_bytes"`
 	InputTruncated  bool            `json:"input_truncated"`
-	Text            *string         `json:"text"` // of a plan, a question or a notice; of a permission, its input's other fields
+	Text            *string         `json:"text"` // of a plan, a question or a notice; of a permission, its input's other fields, or what else its dialog says
 	URL             *string         `json:"url"`  // to be opened in a browser
 	Options         []string        `json:"options"`
 	OptionsFallback bool            `json:"options_fallback"` // not read off the screen: of a permission or a plan they are not known yet

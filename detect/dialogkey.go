@@ -28,7 +28,7 @@ func dialogKey(d *agent.Dialog) string {
 	for _, f := range d.Fields { // whatever they are filled in with
 		body += "\x00" + f.Label
 	}
-	return strings.Join([]string{string(d.Type), d.Subtype, d.Title, d.Agent, d.Tool, body}, "\x00")
+	return strings.Join([]string{string(d.Type), d.Subtype, d.Title, d.Agent, d.Tool, body, d.Question}, "\x00")
 }
 
 // rowsOf returns the rows of a dialog, one on each line.

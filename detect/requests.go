@@ -133,6 +133,9 @@ func (f *Fold) tell(r *request, fact *agent.Fact) {
 	p := fact.Request.Clone()
 	unguess(p)
 	p.ID, p.Since, p.OnScreen, p.Ready = old.ID, old.Since, old.OnScreen, old.Ready
+	if p.Type == agent.PromptPermission && p.Text == nil { // what the dialog says beside its subject stays shown
+		p.Text = old.Text
+	}
 	if !old.OptionsFallback && len(old.Options) > 0 {
 		p.Options, p.OptionsFallback = old.Options, false
 	}

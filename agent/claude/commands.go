@@ -1,6 +1,8 @@
 package claude
 
 import (
+	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -89,14 +91,13 @@ func (r *drawnRows) command(command, description string) agent.Match {
 
 // setsApart says that a command is told from its description.
 func (r *drawnRows) setsApart() bool {
-	_, _, sure := r.plain()
+	_, _, _, sure := r.plain()
 	return r.dashes >= 2 || sure
 }
 
-// plain are the rows of a command and its description, without a warning of Claude's
-// own below, which is not indented; border is where the description begins, if that
-// is sure.
-func (r *drawnRows) plain() (content []agent.DrawnRow, border int, sure bool) {
+// plain are the rows of a command and its description; border is where the description begins, if
+// that is sure. below are those of a warning of Claude's own, which is not indented.
+func (r *drawnRows) plain() (content, below []agent.DrawnRow, border int, sure bool) {
 	content = r.above
 	for n := len(content); n > 0; n = len(content) {
 		if text := content[n-1].Text; strings.TrimSpace(text) != "" && strings.HasPrefix(text, "   ") {
@@ -104,18 +105,19 @@ func (r *drawnRows) plain() (content []agent.DrawnRow, border int, sure bool) {
 		}
 		content = content[:n-1]
 	}
+	below = r.above[len(content):]
 	for len(content) > 0 && (strings.TrimSpace(content[0].Text) == "" || r.cut && !strings.HasPrefix(content[0].Text, "   ")) {
 		content = content[1:]
 	}
 	border, sure = colorBorder(content)
-	return content, border, sure
+	return content, below, border, sure
 }
 
 // plainCommand: the description is below the command, and of another color. Without
 // colors a command of more lines looks the same as a shorter one with a description,
 // and it is not known which it is.
 func (r *drawnRows) plainCommand(command, description string) agent.Match {
-	content, border, sure := r.plain()
+	content, _, border, sure := r.plain()
 	all, ok := texts(content, 3)
 	if !ok {
 		return agent.NoMatch
@@ -258,7 +260,7 @@ func sectionsOf(d *agent.Dialog) []string {
 	about, described := r.framed, untipped(r.above)
 	if r.dashes < 2 {
 		about, described = r.above, nil
-		if content, border, sure := r.plain(); sure {
+		if content, _, border, sure := r.plain(); sure {
 			about, described = content[:border], content[border:]
 		}
 	}
@@ -280,4 +282,32 @@ func rowsOf(rows []agent.DrawnRow) []string {
 		all[i] = row.Text
 	}
 	return all
+}
+
+// usualQuestions are asked below what a tool would do, and say nothing about it.
+var usualQuestions = []string{"Do you want to proceed?", "Do you want to allow Claude to fetch this content?"}
+
+// besideAsked is what a permission's dialog says beside its subject, by names and in quotes: a
+// command's description, what is below the command, and a question in other words than usual.
+func besideAsked(d *agent.Dialog) string {
+	var lines []string
+	add := func(name, text string) {
+		if text = flat(text); text != "" {
+			lines = append(lines, fmt.Sprintf("%s: %q", name, text))
+		}
+	}
+	if r := readDrawn(d); d.Tool == "Bash" && r.setsApart() {
+		description, below := untipped(r.above), r.below
+		if r.dashes < 2 {
+			content, warning, border, _ := r.plain()
+			description, below = content[border:], warning
+		}
+		add("description", joined(rowsOf(description), d.Cols))
+		add("note", joined(rowsOf(below), d.Cols))
+	}
+	file := asksFile.FindStringSubmatch(d.Question)
+	if !slices.Contains(usualQuestions, d.Question) && (file == nil || path.Base(file[1]) != path.Base(d.Asked)) {
+		add("question", d.Question)
+	}
+	return strings.Join(lines, "\n")
 }

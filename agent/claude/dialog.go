@@ -361,7 +361,7 @@ func (b *bottomBlock) reads(rows []string, headless bool) {
 			n++
 		}
 		d.Asked = strings.Join(rows[:n], "\n")
-		if content, border, sure := readDrawn(d).plain(); sure && d.Tool == "Bash" {
+		if content, _, border, sure := readDrawn(d).plain(); sure && d.Tool == "Bash" {
 			if rows, ok := texts(content[:border], 3); ok {
 				d.Asked = strings.Join(rows, "\n")
 			}

@@ -275,11 +275,8 @@ func permissionKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 		return feedback(a.Text, d, no) // an option of more words has no input behind it
 	}
 	yes := slices.IndexFunc(d.Options, func(o agent.Option) bool { return o.Label == "Yes" }) + 1
-	switch {
-	case d.Subtype == agent.SubtypeTrust: // newer versions have No first
+	if yes == 0 { // of several others each may say yes to more than this call
 		yes = beginning(d, "Yes")
-	case yes == 0 && strings.HasPrefix(d.Options[0].Label, "Yes"):
-		yes = 1 // the first says yes, and no more than that
 	}
 	return choice(a, d, yes, no)
 }

@@ -165,6 +165,7 @@ func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 	switch {
 	case r.Type == agent.PromptPermission && dialog.Subtype == "" && dialog.Asked != "":
 		r.SetInput(dialog.Asked)
+		r.Text = agent.Pointer(besideAsked(dialog))
 		wholeInput(r, dialog)
 	case r.Type == agent.PromptPermission && dialog.Subtype == "" && !dialog.Cut:
 	case r.Type == agent.PromptPermission, r.Type == agent.PromptPlan, r.Type == agent.PromptForm:

@@ -224,7 +224,7 @@ func TestSignIn(t *testing.T) {
 		"a code":  {begin + "  " + one[2:] + "\n  " + two[2:] + "\n  " + three[2:] + field + " ******#state" + end, page.Title, page.Body, "", "******#state", false},
 		"failed":  {rule + "  Login\n\n  OAuth error: Socket is closed\n\n  Press Enter to retry.\n\n  Esc to cancel\n", "Sign in failed", "OAuth error: Socket is closed", "", "", false},
 	} {
-		d := draw(120, 24, "❯ /login\n\n"+c.drawn).Dialog
+		d := draw(120, 24, "https://elsewhere.example/\n❯ /login\n\n"+c.drawn).Dialog // what is above is not the page
 		if d == nil || d.Type != page.Type || d.Subtype != page.Subtype || d.Title != c.title || d.Body != c.body || d.URL != c.url || d.Input != c.input || d.Partial != c.partial {
 			t.Errorf("%s: %+v", name, d)
 		}

@@ -81,7 +81,7 @@ func (b *bottomBlock) setup() bool {
 		}
 		d.Body, d.Options = b.screen.view.Text(head, b.screen.last), nil // a number here is text, not an option
 		if s.subtype == agent.SubtypeOAuthLogin {
-			b.signIn()
+			b.signIn(head)
 			return true
 		}
 		d.Body = below(s.title, d.Body)
@@ -219,8 +219,9 @@ func (b *bottomBlock) unnumbered() (list []agent.Option, first int) {
 
 // signIn reads the pages of a sign-in by browser: what goes on, the URL, what
 // was typed of the code. Claude draws the URL as rows of the full width without
-// a mark that they go on; when it draws them again it cuts each row's begin off.
-func (b *bottomBlock) signIn() {
+// a mark that they go on; when it draws them again it cuts each row's begin off. The page begins
+// at its head: a URL above it is another's.
+func (b *bottomBlock) signIn(head int) {
 	d := b.dialog
 	lines := strings.Split(d.Body, "\n")
 	switch {
@@ -234,7 +235,7 @@ func (b *bottomBlock) signIn() {
 		return
 	}
 	d.Body = "Browser didn't open? Use the url below to sign in"
-	all := strings.Split(b.screen.view.Text(0, b.screen.last), "\n")
+	all := strings.Split(b.screen.view.Text(head, b.screen.last), "\n")
 	for i, line := range all {
 		if strings.HasPrefix(line, "https://") && d.URL == "" {
 			d.URL = strings.Join(paragraph(all[i:]), "")
