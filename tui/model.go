@@ -1,6 +1,7 @@
 // Package tui is the dashboard: a list of the sessions, the one that is chosen
 // beside it, and what can be done with it. The Model is a function of values:
-// what there is, keys, and a clock passed in; run.go is its rim.
+// what there is, keys, and a clock passed in; run.go is the Bubble Tea program
+// around it, with all goroutines.
 package tui
 
 import (

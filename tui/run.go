@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"berth/sessions"
 	"berth/sessions/events"
 	"berth/terminal"
@@ -67,91 +69,185 @@ const (
 	replyTime = 300 * time.Millisecond // for a terminal to answer, before answers would meet a shell
 )
 
-// dashboard is one person's. All fields belong to the goroutine of Run.
+// dashboard is one person's: a Bubble Tea model over a Model. What happens comes as messages: what
+// waits for something sends them, and verbs are commands. Its fields belong to the program's event
+// loop, or to Run when that has ended.
+//
+// Two things of Bubble Tea it does itself. It draws by terminal/paint, at once or a frame's time
+// after the last picture, so the program has no renderer. And it decodes the keys, one at a time,
+// so that what is typed after the key that attaches is the session's.
 type dashboard struct {
 	Options
+	ctx     context.Context // of Run
+	program *tea.Program
 	model   *Model
 	look    paint.Look
 	screen  *screen
 	out     *output
-	decoder decoder
-
-	changed chan struct{} // holds one: something happened
-	screens chan shot
-	done    chan Done
-	acts    sync.WaitGroup
-	over    chan error // the event log has come to its end
+	decoder decoder // the listener's, but while a key is obeyed
 
 	watched  string // session whose screen is followed
 	unwatch  func()
-	dirty    bool // the picture is to be drawn
-	stale    bool // the world is to be looked at
+	shot     chan struct{} // closed when the last shot is drawn
+	dirty    bool          // the picture is to be drawn
+	stale    bool          // the world is to be looked at
 	nextDraw time.Time
-	keyed    time.Time // when the last byte came
-	leaving  bool      // as soon as the acts under way have ended
-	answers  bool      // the terminal has answered a question
-	timer    *time.Timer
-	work     context.Context
+	leaving  bool // as soon as the acts under way have ended
+	over     bool // the program is to end
+	why      error
+	answers  bool        // the terminal has answered a question
+	clock    *time.Timer // sends a tick
+	acts     sync.WaitGroup
+	work     context.Context // of the acts
+	feed     context.Context // of what sends messages
+	feeding  sync.WaitGroup
 }
+
+// The messages of a dashboard, besides shot and Done.
+type (
+	typed struct {
+		Key
+		obeyed chan<- bool // whether the next one may come
+	}
+	reply   string // of the terminal, to a question
+	resized struct{}
+	news    struct{} // an event was written
+	tick    struct{}
+	ended   struct{ err error } // the client or the event log
+)
 
 // shot is a screen that was followed.
 type shot struct {
 	id  string
 	pic *terminal.Snapshot
 	why string
+
+	drawn chan struct{} // to be closed when it is
 }
 
 // Run shows the dashboard until the person leaves it (nil), is gone (ErrGone) or
 // ctx ends (its cause). The terminal has then been put right, and what was
 // typed behind the last key is put back into In. No goroutine outlives Run.
 func Run(ctx context.Context, o Options) error {
-	d := newDashboard(o)
+	d := newDashboard(ctx, o)
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	d.work = work
-	followed := make(chan struct{})
-	go func() { defer close(followed); d.followEvents(work) }()
+	feed, stop := context.WithCancel(work)
+	d.work, d.feed = work, feed
+	d.feeding.Go(d.listen)
+	d.feeding.Go(d.followEvents)
 	defer func() {
-		d.timer.Stop()
-		d.stopWatching()
 		cancel()
-		<-followed
+		if d.out != nil { // it panics
+			d.Hangup()
+			d.out.close()
+		}
+		d.program.Kill()
+		d.clock.Stop()
+		d.feeding.Wait()
 		d.acts.Wait()
 		d.Host.SetSeen(d.model.seen)
 	}()
 	d.model.SetWorld(d.Host.World(), d.Now())
 	d.model.Select(o.Select)
-	for {
-		effect, err := d.show(ctx)
-		attach, ok := effect.(Attach)
-		if err != nil || !ok {
-			return err
-		}
-		d.stopWatching()
-		why := ""
-		if err := d.Host.Attach(ctx, attach.ID); err != nil {
-			if errors.Is(err, ErrGone) || ctx.Err() != nil {
-				return err
-			}
-			why = err.Error()
-		}
-		d.model.Back(why, d.Now())
-		d.model.SetWorld(d.Host.World(), d.Now())
-		d.model.Select(attach.ID)
+	if _, err := d.program.Run(); ctx.Err() != nil {
+		d.why = context.Cause(ctx)
+	} else if err != nil {
+		d.why = err
 	}
+	stop()
+	d.feeding.Wait()
+	if d.out == nil {
+		return d.why // it ended while a session was attached
+	}
+	return errors.Join(d.why, d.leave(d.why))
 }
 
-func newDashboard(o Options) *dashboard {
-	d := &dashboard{
-		Options: o, look: paint.NewLook(o.Term, o.Env),
-		changed: make(chan struct{}, 1), screens: make(chan shot), done: make(chan Done), over: make(chan error, 1), timer: time.NewTimer(time.Hour),
-	}
+func newDashboard(ctx context.Context, o Options) *dashboard {
+	d := &dashboard{Options: o, ctx: ctx, look: paint.NewLook(o.Term, o.Env)}
 	if o.Env["NO_COLOR"] != "" {
 		d.look.Depth = paint.DepthNone
 	}
+	d.program = tea.NewProgram(d,
+		tea.WithContext(ctx), tea.WithInput(nil), tea.WithOutput(io.Discard), tea.WithoutRenderer(), tea.WithFPS(1),
+		tea.WithoutSignalHandler(), tea.WithoutCatchPanics(), tea.WithEnvironment([]string{}), tea.WithColorProfile(profiles[d.look.Depth]))
+	d.clock = time.AfterFunc(time.Hour, func() { d.program.Send(tick{}) })
 	cols, rows := d.size()
 	d.model = NewModel(o.Person, o.Host.Seen(), cols, rows, o.Now())
 	d.model.SetLook(d.look, false)
 	return d
+}
+
+// Init takes the terminal and draws the first picture.
+func (d *dashboard) Init() tea.Cmd {
+	return tea.Batch(d.enter(), d.settle())
+}
+
+// Update takes a message in, and draws what has come of it.
+func (d *dashboard) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	cmd := d.take(msg)
+	if d.over {
+		return d, tea.Quit
+	}
+	return d, tea.Batch(cmd, d.settle())
+}
+
+// View is empty: Update draws.
+func (d *dashboard) View() tea.View { return tea.View{} }
+
+func (d *dashboard) take(msg tea.Msg) tea.Cmd {
+	now := d.Now()
+	switch msg := msg.(type) {
+	case typed:
+		cmd := d.press(msg.Key)
+		msg.obeyed <- !d.over
+		return cmd
+	case reply:
+		d.heard(string(msg))
+	case resized:
+		d.resize()
+	case news:
+		d.stale = true
+	case shot:
+		if msg.id == d.watched {
+			d.model.SetScreen(msg.id, msg.pic, msg.why)
+			d.stale, d.shot = true, msg.drawn // its state may have changed with it
+		}
+	case Done:
+		d.model.Finish(msg, now)
+		d.stale, d.over = true, d.leaving && d.model.doing == 0
+	case taken:
+		switch {
+		case msg.write != d.out.last: // of a picture before
+		case msg.err != nil:
+			d.end(ErrGone)
+		case !d.answers: // that it was taken is all there is to know
+			d.model.Shown(max(d.screen.asked, 1), now)
+		}
+	case tick:
+		if !now.Before(d.model.Due()) {
+			d.model.Tick(now)
+			d.stale = true
+		}
+	case ended:
+		d.end(msg.err)
+	}
+	return nil
+}
+
+// end has the program end, for a reason or for none.
+func (d *dashboard) end(why error) { d.over, d.why = true, why }
+
+// settle follows the screen that is shown, draws if it is time to, and sets the clock.
+func (d *dashboard) settle() tea.Cmd {
+	d.follow()
+	cmd := d.draw()
+	now := d.Now()
+	next := d.model.Due()
+	if now.Before(d.nextDraw) {
+		next = earlier(next, d.nextDraw)
+	}
+	d.clock.Reset(max(next.Sub(now), 0))
+	return cmd
 }
 
 // size is the client's window, within bounds.
@@ -165,28 +261,20 @@ func (d *dashboard) size() (cols, rows int) {
 
 const maxCols, maxRows = 1000, 500
 
-// show has the terminal until a key asks for something that needs it, or all
-// ends.
-func (d *dashboard) show(ctx context.Context) (effect Effect, err error) {
+// enter takes the terminal.
+func (d *dashboard) enter() tea.Cmd {
 	d.out = newOutput(d.Out)
 	d.screen = newScreen(d.look)
-	d.out.send(d.screen.enter())
 	d.model.Redraw()
-	d.dirty, d.nextDraw = true, time.Time{}
 	d.resize()
-	for effect == nil && err == nil {
-		d.follow()
-		d.draw()
-		effect, err = d.wait(ctx)
-	}
-	return effect, errors.Join(err, d.leave(ctx, err))
+	return d.out.send(d.screen.enter())
 }
 
 // draw sends a picture if there is a new one and the client has taken the last.
-func (d *dashboard) draw() {
+func (d *dashboard) draw() tea.Cmd {
 	now := d.Now()
-	if d.out.busy || now.Before(d.nextDraw) {
-		return
+	if d.out.busy() || now.Before(d.nextDraw) {
+		return nil
 	}
 	if d.stale {
 		d.stale = false
@@ -194,80 +282,17 @@ func (d *dashboard) draw() {
 		d.dirty = true
 	}
 	if !d.dirty {
-		return
+		return nil
 	}
 	d.dirty, d.nextDraw = false, now.Add(frameTime)
+	if d.shot != nil {
+		close(d.shot)
+		d.shot = nil
+	}
 	if b := d.screen.draw(d.model); len(b) > 0 {
-		d.out.send(b)
+		return d.out.send(b)
 	}
-}
-
-// wait sleeps until there is something to do, and does it.
-func (d *dashboard) wait(ctx context.Context) (Effect, error) {
-	now := d.Now()
-	changed, screens := d.changed, d.screens
-	if d.out.busy || now.Before(d.nextDraw) { // at most a frame's worth at once
-		changed, screens = nil, nil
-	}
-	d.timer.Reset(max(d.due(now).Sub(now), 0))
-	select {
-	case <-d.In.Ready():
-		return d.read()
-	case <-d.Resized:
-		d.resize()
-	case <-changed:
-		d.stale = true
-	case done := <-d.done:
-		d.model.Finish(done, d.Now())
-		d.stale = true
-		if d.leaving && d.model.doing == 0 {
-			return Quit{}, nil
-		}
-	case s := <-screens:
-		d.model.SetScreen(s.id, s.pic, s.why)
-		d.stale = true // its state may have changed with it
-	case err := <-d.out.done:
-		if d.out.busy = false; err != nil {
-			return nil, ErrGone
-		}
-		if !d.answers { // that it was taken is all there is to know
-			d.model.Shown(max(d.screen.asked, 1), d.Now())
-		}
-	case <-d.timer.C:
-		return d.tick()
-	case err := <-d.over:
-		if ctx.Err() == nil {
-			return nil, err
-		}
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-	return nil, nil
-}
-
-// due is when to look again at the latest.
-func (d *dashboard) due(now time.Time) time.Time {
-	next := d.model.Due()
-	if hold := d.decoder.hold(); hold > 0 {
-		next = earlier(next, d.keyed.Add(hold))
-	}
-	if now.Before(d.nextDraw) {
-		next = earlier(next, d.nextDraw)
-	}
-	return next
-}
-
-func (d *dashboard) tick() (Effect, error) {
-	now := d.Now()
-	if hold := d.decoder.hold(); hold > 0 && !now.Before(d.keyed.Add(hold)) {
-		d.decoder.expire()
-		return d.press()
-	}
-	if !now.Before(d.model.Due()) {
-		d.model.Tick(now)
-		d.stale = true
-	}
-	return nil, nil
+	return nil
 }
 
 func (d *dashboard) resize() {
@@ -277,82 +302,132 @@ func (d *dashboard) resize() {
 	d.dirty, d.nextDraw = true, time.Time{}
 }
 
-// read takes what was typed.
-func (d *dashboard) read() (Effect, error) {
+// listen sends what the client types and how large its window is. A key is sent when the last one
+// was obeyed: until then nothing is read, for a session may have been attached that reads.
+func (d *dashboard) listen() {
+	hold := time.NewTimer(time.Hour)
+	defer hold.Stop()
+	obeyed := make(chan bool, 1)
 	var buf [4 << 10]byte
-	n, err, ok := d.In.TryRead(buf[:])
-	switch {
-	case !ok:
-		return nil, nil
-	case n == 0 && err != nil:
-		return nil, ErrGone
-	}
-	d.decoder.feed(buf[:n])
-	d.keyed = d.Now()
-	return d.press()
-}
-
-// press obeys the keys that are whole. What follows a key that ends this is
-// left alone.
-func (d *dashboard) press() (Effect, error) {
 	for {
-		k, ok := d.decoder.next()
-		d.heard()
-		if !ok {
-			return nil, nil
-		}
-		d.dirty, d.nextDraw = true, time.Time{} // a key is answered at once
-		switch effect := d.model.Press(k, d.Now()).(type) {
-		case nil:
-		case Act:
-			d.run(effect)
-		case Quit:
-			if d.model.doing == 0 || d.leaving {
-				return effect, nil
+		for whole := true; whole; {
+			var k Key
+			k, whole = d.decoder.next()
+			for _, r := range d.decoder.takeReplies() {
+				d.program.Send(reply(r))
 			}
-			d.leaving = true
-			d.model.Tell("leaving when that has come to its end; q leaves at once", faint)
-		default:
-			return effect, nil
+			if !whole {
+				break
+			}
+			d.program.Send(typed{k, obeyed})
+			select {
+			case more := <-obeyed:
+				if !more {
+					return
+				}
+			case <-d.feed.Done():
+				return
+			}
 		}
-	}
-}
-
-// run has a verb done beside the loop. What is not told to the verb's end, since
-// the person went, stands in the events.
-func (d *dashboard) run(a Act) {
-	d.acts.Go(func() {
-		done := Done{Act: a}
-		if a.Kind == "history" {
-			done = d.history(a)
-		} else {
-			done = d.Host.Run(d.work, a)
+		var late <-chan time.Time // the rest of what has begun
+		if wait := d.decoder.hold(); wait > 0 {
+			hold.Reset(wait)
+			late = hold.C
 		}
 		select {
-		case d.done <- done:
-		case <-d.work.Done():
+		case <-d.In.Ready():
+			n, err, ok := d.In.TryRead(buf[:])
+			if ok && n == 0 && err != nil {
+				d.program.Send(ended{ErrGone})
+				return
+			}
+			d.decoder.feed(buf[:n])
+		case <-late:
+			d.decoder.expire()
+		case <-d.Resized:
+			d.program.Send(resized{})
+		case <-d.feed.Done():
+			return
+		}
+	}
+}
+
+// press obeys a key.
+func (d *dashboard) press(k Key) tea.Cmd {
+	if d.over {
+		return nil
+	}
+	d.dirty, d.nextDraw = true, time.Time{} // a key is answered at once
+	switch effect := d.model.Press(k, d.Now()).(type) {
+	case Act:
+		return d.run(effect)
+	case Attach:
+		return d.attach(effect.ID)
+	case Quit:
+		if d.model.doing == 0 || d.leaving {
+			d.end(nil)
+			break
+		}
+		d.leaving = true
+		d.model.Tell("leaving when that has come to its end; q leaves at once", faint)
+	}
+	return nil
+}
+
+// attach shares the terminal of a session, until the person comes back. As tea.Exec does, it keeps
+// the event loop: all that sends messages waits.
+func (d *dashboard) attach(id string) tea.Cmd {
+	d.stopWatching()
+	if err := d.leave(nil); err != nil {
+		d.end(err)
+		return nil
+	}
+	why := ""
+	if err := d.Host.Attach(d.ctx, id); err != nil {
+		if errors.Is(err, ErrGone) || d.ctx.Err() != nil {
+			d.end(err)
+			return nil
+		}
+		why = err.Error()
+	}
+	d.model.Back(why, d.Now())
+	d.model.SetWorld(d.Host.World(), d.Now())
+	d.model.Select(id)
+	return d.enter()
+}
+
+// run has a verb done. Run waits for it, as Bubble Tea does for no command. What is not told to
+// the verb's end, since the person went, stands in the events.
+func (d *dashboard) run(a Act) tea.Cmd {
+	done := make(chan Done, 1)
+	d.acts.Go(func() {
+		if a.Kind == "history" {
+			done <- d.history(a)
+		} else {
+			done <- d.Host.Run(d.work, a)
 		}
 	})
+	return func() tea.Msg { return <-done }
 }
 
 // heard takes in what the terminal has answered.
-func (d *dashboard) heard() {
-	for _, r := range d.decoder.takeReplies() {
-		if r == "da" {
-			d.answers = true
-			d.screen.answered++
-			d.model.Shown(d.screen.answered, d.Now())
-		}
-		if light, ok := isLight(r); ok {
-			d.model.SetLook(d.look, light)
-			d.dirty = true
-		}
+func (d *dashboard) heard(r string) {
+	if r == "da" {
+		d.answers = true
+		d.screen.answered++
+		d.model.Shown(d.screen.answered, d.Now())
+	}
+	if light, ok := isLight(r); ok {
+		d.model.SetLook(d.look, light)
+		d.dirty = true
 	}
 }
 
 // leave gives the terminal back.
-func (d *dashboard) leave(ctx context.Context, why error) error {
-	defer d.out.close()
+func (d *dashboard) leave(why error) error {
+	out := d.out
+	d.out = nil
+	defer out.close()
 	if errors.Is(why, ErrGone) {
 		d.Hangup()
 		return nil
@@ -367,13 +442,13 @@ func (d *dashboard) leave(ctx context.Context, why error) error {
 	}
 	if why != nil { // of an end from outside the edge says the reason
 		last = "the sessions go on; come back with: ssh -t " + terminal.Printable(d.Address)
-		if ctx.Err() == nil {
+		if d.ctx.Err() == nil {
 			last = fmt.Sprintf("berth: %s; %s", terminal.Printable(why.Error()), last)
 		}
 	}
-	if d.out.drained(patience.C) {
-		d.out.send(d.screen.leave(last))
-		if d.out.drained(patience.C) {
+	if out.drained(patience.C) {
+		out.send(d.screen.leave(last))
+		if out.drained(patience.C) {
 			return nil
 		}
 	}

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"runtime"
 	"strings"
@@ -21,6 +22,14 @@ import (
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// ring puts a signal into a channel that holds one.
+func ring(bell chan<- struct{}) {
+	select {
+	case bell <- struct{}{}:
+	default:
+	}
+}
 
 // keyboard is what a test types.
 type keyboard struct {
@@ -100,7 +109,7 @@ func (g *glass) Write(p []byte) (int, error) {
 }
 
 // shows waits until the terminal shows a text.
-func (g *glass) shows(t *testing.T, want string) {
+func (g *glass) shows(t testing.TB, want string) {
 	t.Helper()
 	deadline := time.After(10 * time.Second)
 	for {
@@ -127,10 +136,14 @@ type server struct {
 	keys     *keyboard
 	ran      chan Act
 	begun    atomic.Bool   // one of them
+	panics   atomic.Bool   // World does
 	let      chan struct{} // closed: they may end
 }
 
 func (h *server) World() World {
+	if h.panics.Load() {
+		panic("the world ends")
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return World{Sessions: h.list, May: Rights{"attach": true, "respond": true, "screen": true}}
@@ -154,12 +167,12 @@ func (h *server) Seen() map[string]uint64   { return nil }
 func (h *server) SetSeen(map[string]uint64) {}
 
 // play shows a dashboard, and gives what Run returns.
-func play(t *testing.T, ctx context.Context, blocked bool) (*server, *keyboard, *glass, <-chan error) {
+func play(t testing.TB, ctx context.Context, blocked bool) (*server, *keyboard, *glass, <-chan error) {
 	t.Helper()
 	return playAt(t, ctx, blocked, time.Now)
 }
 
-func playAt(t *testing.T, ctx context.Context, blocked bool, clock func() time.Time) (*server, *keyboard, *glass, <-chan error) {
+func playAt(t testing.TB, ctx context.Context, blocked bool, clock func() time.Time) (*server, *keyboard, *glass, <-chan error) {
 	t.Helper()
 	log, err := events.Open(t.TempDir(), events.Options{})
 	if err != nil {
@@ -189,6 +202,11 @@ func playAt(t *testing.T, ctx context.Context, blocked bool, clock func() time.T
 	}}})
 	ended := make(chan error, 1)
 	go func() {
+		defer func() {
+			if why := recover(); why != nil {
+				ended <- fmt.Errorf("%v", why)
+			}
+		}()
 		ended <- Run(ctx, Options{
 			Host: h, In: k, Out: g, Hangup: hangup, Window: func() (int, int) { return 80, 24 }, Resized: make(chan struct{}),
 			Term: "xterm-256color", Person: Person{Name: "ann"}, Address: "agents@host", Now: clock,
@@ -197,7 +215,7 @@ func playAt(t *testing.T, ctx context.Context, blocked bool, clock func() time.T
 	return h, k, g, ended
 }
 
-func end(t *testing.T, ended <-chan error) error {
+func end(t testing.TB, ended <-chan error) error {
 	t.Helper()
 	select {
 	case err := <-ended:
@@ -329,6 +347,18 @@ func TestDeadClient(t *testing.T) {
 	k.mu.Unlock()
 	ring(k.fresh)
 	if err := end(t, ended); !errors.Is(err, ErrGone) {
+		t.Error(err)
+	}
+}
+
+// TestPanic: a panic is the caller's, which records it, and leaves nothing behind; goleak looks.
+func TestPanic(t *testing.T) {
+	h, k, g, ended := play(t, context.Background(), false)
+	g.shows(t, "alpha")
+	h.panics.Store(true)
+	k.press("a")
+	<-h.attached
+	if err := end(t, ended); err == nil || err.Error() != "the world ends" {
 		t.Error(err)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"io"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"berth/terminal"
 	"berth/terminal/paint"
 )
@@ -147,38 +149,63 @@ func (s *screen) row(b []byte, y int, pen *terminal.Style) []byte {
 // output writes to the client, one buffer at a time, so that a client that
 // takes nothing blocks this goroutine and no other.
 type output struct {
-	buffers chan []byte
-	done    chan error // one for each buffer
-	busy    bool       // the owner's: a buffer is under way
+	queue chan *write
+	last  *write // nil before the first
+	ended chan struct{}
 }
 
+// write is a buffer for the client.
+type write struct {
+	data []byte
+	done chan struct{} // closed when it is written, or has failed
+	err  error
+}
+
+// taken says that a buffer was written, or could not be.
+type taken struct{ *write }
+
 func newOutput(w io.Writer) *output {
-	o := &output{buffers: make(chan []byte, 1), done: make(chan error, 1)}
+	o := &output{queue: make(chan *write, 1), ended: make(chan struct{})}
 	go func() {
-		defer close(o.done)
-		for b := range o.buffers {
-			_, err := w.Write(b)
-			o.done <- err
+		defer close(o.ended)
+		for b := range o.queue {
+			_, b.err = w.Write(b.data)
+			b.data = nil
+			close(b.done)
 		}
 	}()
 	return o
 }
 
-// send starts a write; not while busy.
-func (o *output) send(b []byte) {
-	o.busy = true
-	o.buffers <- b
+// send starts a write; not while busy. The command waits for its end.
+func (o *output) send(b []byte) tea.Cmd {
+	w := &write{data: b, done: make(chan struct{})}
+	o.last = w
+	o.queue <- w
+	return func() tea.Msg {
+		<-w.done
+		return taken{w}
+	}
+}
+
+// busy says that a buffer is under way.
+func (o *output) busy() bool {
+	if o.last == nil {
+		return false
+	}
+	select {
+	case <-o.last.done:
+		return false
+	default:
+		return true
+	}
 }
 
 // drained waits until nothing is under way.
 func (o *output) drained(deadline <-chan time.Time) bool {
-	if !o.busy {
-		return true
-	}
 	select {
-	case err := <-o.done:
-		o.busy = false
-		return err == nil
+	case <-o.last.done:
+		return o.last.err == nil
 	case <-deadline:
 		return false
 	}
@@ -186,7 +213,6 @@ func (o *output) drained(deadline <-chan time.Time) bool {
 
 // close waits for the goroutine to end.
 func (o *output) close() {
-	close(o.buffers)
-	for range o.done {
-	}
+	close(o.queue)
+	<-o.ended
 }

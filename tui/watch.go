@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"berth/api"
@@ -13,32 +12,26 @@ import (
 	"berth/sessions/events"
 )
 
-// followEvents rings whenever an event is written. What it was does not
-// matter: the dashboard looks at all there is.
-func (d *dashboard) followEvents(ctx context.Context) {
+// followEvents says when events were written. What they were does not matter: the dashboard looks
+// at all there is.
+func (d *dashboard) followEvents() {
 	log := d.Host.Events()
-	reader := log.Follow(log.Head())
-	for {
-		_, err := reader.Next(ctx)
+	for head := log.Head(); ; {
+		_, err := log.Follow(head).Next(d.feed)
 		switch {
 		case err == nil:
-			ring(d.changed)
-		case ctx.Err() != nil:
+			head = log.Head()
+			d.program.Send(news{})
+			pause(d.feed, frameTime)
+		case d.feed.Err() != nil:
 			return
 		case errors.Is(err, events.ErrClosed):
-			d.over <- errors.New("the server is going down")
+			d.program.Send(ended{errors.New("the server is going down")})
 			return
 		default:
-			d.over <- fmt.Errorf("read the event log: %w", err)
+			d.program.Send(ended{fmt.Errorf("read the event log: %w", err)})
 			return
 		}
-	}
-}
-
-func ring(bell chan<- struct{}) {
-	select {
-	case bell <- struct{}{}:
-	default: // one is enough
 	}
 }
 
@@ -57,10 +50,9 @@ func (d *dashboard) follow() {
 	if !ok {
 		return
 	}
-	ctx, cancel := context.WithCancel(d.work)
-	var watching sync.WaitGroup
-	watching.Go(func() { followScreen(ctx, s, d.screens) })
-	d.unwatch = func() { cancel(); watching.Wait() }
+	ctx, cancel := context.WithCancel(d.feed)
+	d.feeding.Go(func() { d.followScreen(ctx, s) })
+	d.unwatch = cancel // it may be sending to the event loop, which this is: Run waits for it
 }
 
 func (d *dashboard) stopWatching() {
@@ -70,8 +62,8 @@ func (d *dashboard) stopWatching() {
 	d.watched, d.unwatch = "", nil
 }
 
-// followScreen gives a session's screen at each change, as fast as it is taken.
-func followScreen(ctx context.Context, s *sessions.Session, to chan<- shot) {
+// followScreen sends a session's screen at each change, as fast as it is drawn.
+func (d *dashboard) followScreen(ctx context.Context, s *sessions.Session) {
 	changed, stop := s.Subscribe()
 	defer stop()
 	var last uint64
@@ -80,13 +72,14 @@ func followScreen(ctx context.Context, s *sessions.Session, to chan<- shot) {
 		if ctx.Err() != nil {
 			return
 		}
-		one := shot{id: s.ID(), pic: pic}
+		one := shot{id: s.ID(), pic: pic, drawn: make(chan struct{})}
 		if err != nil {
 			one.why = err.Error()
 		}
 		if first || err != nil || pic.Revision != last {
+			d.program.Send(one)
 			select {
-			case to <- one:
+			case <-one.drawn:
 			case <-ctx.Done():
 				return
 			}
