@@ -132,7 +132,11 @@ func (l *Lab) end() {
 // report logs what is known of each session, since a test may have waited for any of them.
 func (l *Lab) report(ctx context.Context) {
 	for _, r := range l.API.Requests() {
-		l.T.Logf("%s %s %s %s step %d: %.80q", r.Time.Format("05.000"), r.Method, r.Path, r.Kind, r.Step, r.Prompt)
+		answered := "not answered"
+		if !r.Ended.IsZero() {
+			answered = fmt.Sprintf("answered after %s, its client left: %t", r.Ended.Sub(r.Time).Round(time.Millisecond), r.Left)
+		}
+		l.T.Logf("%s %s %s %s step %d: %.80q: %s", r.Time.Format("05.000"), r.Method, r.Path, r.Kind, r.Step, r.Prompt, answered)
 	}
 	out, err := l.Host.Call(ctx, nil, "ls")
 	var list []struct{ Session string }
