@@ -47,7 +47,7 @@ func TestFirstMessage(t *testing.T) {
 		t.Errorf("its delivery is told as %v", nudges)
 	}
 	l.Call("restart", l.Name)
-	l.See(prompt + "MOCK: text the first") // its answer may be missing, see turn
+	l.See("❯.MOCK: text the first") // its answer may be missing, see turn
 	l.Is("idle")
 	l.once(message)
 }
