@@ -28,7 +28,7 @@ func accessVerb() *Verb {
 			grantFlags(f)
 			f.Lookup("role").Usage = "viewer, responder, operator or admin"
 			f.Lookup("from").Usage += "; of test: from where"
-			f.Bool("last", false, "remove also the last admin's key")
+			f.Bool("last", false, "remove the key even if it is the last admin's")
 		},
 	}
 }
@@ -90,7 +90,7 @@ func access(_ context.Context, c *Call) error {
 	case what == "test" && len(args) >= 2:
 		return c.accessTest(args)
 	}
-	return Lookup("access").usage(errors.New("it is access ls, add, rm or test"))
+	return Lookup("access").usage(errors.New("choose ls, add, rm or test"))
 }
 
 func (c *Call) accessList() error {
@@ -174,7 +174,7 @@ func (c *Call) accessAdd(args []string) error {
 	}
 	added := shownAccess(line)
 	return c.answer(added, func(w io.Writer) {
-		fmt.Fprintf(w, "%s is let in as %s: %s\n", added.Identity, added.Role, added.Line)
+		fmt.Fprintf(w, "%s may log in as %s: %s\n", added.Identity, added.Role, added.Line)
 	})
 }
 
@@ -223,7 +223,7 @@ func (c *Call) accessRemove(word string) error {
 	last, _ := c.flags.GetBool("last")
 	lines, err := c.Keys.Remove(fingerprint, last)
 	if errors.Is(err, keys.ErrLastAdmin) {
-		return api.Errorf(api.CodeBadRequest, "%s is the last admin's key: nobody could change access any more but on the server itself. Say --last to remove it all the same", word)
+		return api.Errorf(api.CodeBadRequest, "%s is the last admin's key. Without it, access can only be changed on the server itself. Add --last to remove it anyway", word)
 	}
 	if err != nil {
 		return api.Errorf(api.CodeBadRequest, "access rm: %w", err)
@@ -234,7 +234,7 @@ func (c *Call) accessRemove(word string) error {
 	}
 	return c.answer(gone, func(w io.Writer) {
 		for _, a := range gone {
-			fmt.Fprintf(w, "%s is not let in any more: %s is gone\n", a.Identity, a.Line)
+			fmt.Fprintf(w, "%s can no longer log in: %s was removed\n", a.Identity, a.Line)
 		}
 	})
 }
@@ -243,7 +243,7 @@ func (c *Call) accessRemove(word string) error {
 func (c *Call) keyNamed(word string) (string, error) {
 	switch list := c.Keys.Current().Named(word); len(list) {
 	case 0:
-		return "", api.Errorf(api.CodeNotFound, "no key file has a key %s: access ls lists them", api.Quote(word))
+		return "", api.Errorf(api.CodeNotFound, "no key file has the key %s: access ls lists the keys", api.Quote(word))
 	case 1:
 		return list[0], nil
 	default:
@@ -258,7 +258,7 @@ func (c *Call) accessTest(args []string) error {
 	if name != "" {
 		ip, err := netip.ParseAddr(name)
 		if err != nil {
-			return Lookup("access").usage(fmt.Errorf("--from %s is no address", api.Quote(name)))
+			return Lookup("access").usage(fmt.Errorf("--from: %s isn't a valid address", api.Quote(name)))
 		}
 		remote = net.TCPAddrFromAddrPort(netip.AddrPortFrom(ip, 0))
 	}
@@ -278,12 +278,12 @@ func (c *Call) accessTest(args []string) error {
 		return c.tested(id, err)
 	}
 	if id.Command != "" && VerbOf(id.Command) != verb.Name {
-		return c.tested(id, errors.New("its command= stands in place of whatever is asked for, and is another verb"))
+		return c.tested(id, errors.New("the key's command= replaces what is asked for, and names another verb"))
 	}
 	if len(rest) > 1 {
 		s, ok := c.Sessions.Find(rest[1])
 		if !ok {
-			return api.Errorf(api.CodeNotFound, "there is no session %s: ls lists them", api.Quote(rest[1]))
+			return api.Errorf(api.CodeNotFound, "there is no session %s: ls lists the sessions", api.Quote(rest[1]))
 		}
 		if st := s.Status(); !id.Sees(st.Name, st.Tags) {
 			return c.tested(id, id.Denied(verb.Name, st.Name))
@@ -302,7 +302,7 @@ func (c *Call) wouldBe(args []string, remote net.Addr) (keys.Identity, []string,
 	}
 	rest := args[split:]
 	if len(rest) == 0 || len(rest) > 2 {
-		return keys.Identity{}, nil, Lookup("access").usage(errors.New("after the key stands a verb, and perhaps a session"))
+		return keys.Identity{}, nil, Lookup("access").usage(errors.New("after the key, give a verb, and optionally a session"))
 	}
 	if args[0] != "-" && !keys.BeginsKey(args[0]) {
 		fingerprint, err := c.keyNamed(args[0])

@@ -11,7 +11,7 @@ import (
 )
 
 func attachFlags(f *pflag.FlagSet) {
-	f.Bool("read-only", false, "only look on")
+	f.Bool("read-only", false, "watch without typing")
 }
 
 // Attachment is a parsed attach: the edge, which has the terminal, performs it.

@@ -22,13 +22,13 @@ import (
 func auditVerb() *Verb {
 	return &Verb{
 		Name: "audit", Group: "access", Synopsis: "[--since TIME|AGE] [--identity PATTERN] [--session S] | verify [--head N:HASH]...",
-		Short: "who was let in and who did what; verify looks for lines that were changed or taken out since",
+		Short: "who logged in and who did what; verify finds lines that were changed or removed",
 		Need:  keys.Admin, MaxArgs: 1, Parts: []string{"verify"}, Answer: audit.Entry{}, Run: runAudit,
 		Flags: func(f *pflag.FlagSet) {
-			f.String("since", "", "from this time on (2026-11-21T09:00:00Z), or from so long ago (90m, 7d)")
-			f.String("identity", "", "only of callers whose name or key matches, such as 'agent:*'")
-			f.String("session", "", "only what concerns this session, by its id or by a name it had")
-			f.StringSlice("head", nil, "a head that was kept, as the server's log or verify told it (repeatable)")
+			f.String("since", "", "from this time on (2026-11-21T09:00:00Z), or from this age on (90m, 7d)")
+			f.String("identity", "", "only callers whose name or key matches, such as 'agent:*'")
+			f.String("session", "", "only entries about this session, by its id or by a name that it had")
+			f.StringSlice("head", nil, "a head that you kept from the server's log or from verify (repeatable)")
 		},
 	}
 }
@@ -40,7 +40,7 @@ func runAudit(ctx context.Context, c *Call) error {
 	case len(c.Args) == 1 && c.Args[0] == "verify" && !c.flags.Changed("since") && !c.flags.Changed("identity") && !c.flags.Changed("session"):
 		return c.verifyAudit(ctx)
 	}
-	return Lookup("audit").usage(fmt.Errorf("it is audit with --since, --identity and --session, or audit verify with --head"))
+	return Lookup("audit").usage(fmt.Errorf("use audit with --since, --identity and --session, or audit verify with --head"))
 }
 
 func (c *Call) listAudit(ctx context.Context) error {
@@ -160,7 +160,7 @@ func (c *Call) verifyAudit(ctx context.Context) error {
 	}
 	err = c.answer(AuditVerified{r.Problem == nil, r}, func(w io.Writer) {
 		if r.Problem == nil {
-			fmt.Fprintf(w, "lines %d to %d are as they were written; %d signed heads, the last of line %d\nhead %d:%s\n", r.First, r.Last, r.Heads, r.Signed, r.Last, r.Hash)
+			fmt.Fprintf(w, "lines %d to %d are unchanged; %d signed heads, the last one for line %d\nhead %d:%s\n", r.First, r.Last, r.Heads, r.Signed, r.Last, r.Hash)
 			return
 		}
 		fmt.Fprintf(w, "%d problems, the first: %s\n", r.Problems, r.Problem)

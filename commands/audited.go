@@ -50,7 +50,7 @@ func (c *Call) recorded(v *Verb, run func() error) error {
 	}
 	err = run()
 	if !end(outcome(err)) {
-		c.warn("the audit log cannot be written: no line tells of this " + name)
+		c.warn("the audit log can't be written: it has no line for this " + name)
 	}
 	return err
 }
@@ -97,8 +97,8 @@ func (s *Service) begin(r Request, verb, subject string, session *sessions.Sessi
 	}
 	n, err := s.Audit.Append(e)
 	if err != nil && !frees[verb] {
-		s.Log.Error("a verb is refused, since the audit log cannot be written", "verb", verb, "identity", e.Identity, "error", err)
-		return nil, api.Errorf(api.CodeInternal, "%s is not done, since the audit log cannot be written: an admin finds the reason in the server's log", verb)
+		s.Log.Error("verb refused: the audit log can't be written", "verb", verb, "identity", e.Identity, "error", err)
+		return nil, api.Errorf(api.CodeInternal, "%s was not done: the audit log can't be written. The server's log has the reason", verb)
 	}
 	told := err == nil
 	if !told {
@@ -147,5 +147,5 @@ func (s *Service) append(e audit.Entry) bool {
 }
 
 func (s *Service) missing(e audit.Entry, err error) {
-	s.Log.Error("a line is missing in the audit log", "kind", e.Kind, "verb", e.Verb, "identity", e.Identity, "client", e.Client, "error", err)
+	s.Log.Error("a line is missing from the audit log", "kind", e.Kind, "verb", e.Verb, "identity", e.Identity, "client", e.Client, "error", err)
 }

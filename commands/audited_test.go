@@ -16,7 +16,7 @@ func TestNothingWithoutTheAuditLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, line := range []string{"input alpha x", "new beta -- cat", "tag alpha +x", "report status x", "audit verify", "queue alpha rm q1"} {
-		if a := d.call(admin, line); a.status != 1 || !strings.Contains(a.err, "audit log cannot be written") {
+		if a := d.call(admin, line); a.status != 1 || !strings.Contains(a.err, "audit log can't be written") {
 			t.Errorf("%s: %+v", line, a)
 		}
 	}
@@ -25,7 +25,7 @@ func TestNothingWithoutTheAuditLog(t *testing.T) {
 			t.Errorf("%s: %+v", line, a)
 		}
 	}
-	if a := d.call(viewer, "health"); !strings.Contains(a.out, "the audit log cannot be written") {
+	if a := d.call(viewer, "health"); !strings.Contains(a.out, "the audit log can't be written") {
 		t.Errorf("health: %+v", a)
 	}
 }

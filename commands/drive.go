@@ -11,9 +11,9 @@ import (
 
 // claimFlags are the options of every verb that writes to a PTY.
 func claimFlags(f *pflag.FlagSet) {
-	f.Duration("wait-lock", 0, "wait this long for another writer to let go")
-	f.Bool("takeover", false, "take the lease from its holder, who is told")
-	f.Uint64("lease", 0, "the generation that lock gave")
+	f.Duration("wait-lock", 0, "wait up to this long for another writer to release control")
+	f.Bool("takeover", false, "take control from the client that has it; that client is notified")
+	f.Uint64("lease", 0, "the generation that lock printed")
 }
 
 // claim is how this call wants the lease: checked again, with the rights as

@@ -15,7 +15,7 @@ import (
 
 func explainVerb() *Verb {
 	return &Verb{
-		Name: "explain", Group: "see", Synopsis: "S [--at SEQ]", Short: "why a session's state is believed, and what would change it",
+		Name: "explain", Group: "see", Synopsis: "S [--at SEQ]", Short: "why a session shows its state, and what would change it",
 		Need: keys.Viewer, MinArgs: 1, MaxArgs: 1, Answer: sessions.Explanation{}, Run: explain,
 		Flags: func(f *pflag.FlagSet) {
 			f.Uint64("at", 0, "why the state changed with this event of the session (seq of a state_change)")
@@ -55,9 +55,9 @@ func writeExplanation(w io.Writer, e sessions.Explanation, now time.Time) {
 	fmt.Fprintf(w, "\n  because of %s\n", because(e))
 	writeSubject(w, e)
 	if t := e.Turn; t != nil {
-		fmt.Fprintf(w, "  turn: %s, begun %s ago by the word of %s", t.Phase, ago(now, t.Started.Time), t.Source)
+		fmt.Fprintf(w, "  turn: %s, started %s ago (%s)", t.Phase, ago(now, t.Started.Time), t.Source)
 		if t.How != "" {
-			fmt.Fprintf(w, "; told to be %s, and something still says busy", t.How)
+			fmt.Fprintf(w, "; reported as %s, but a source still says busy", t.How)
 		}
 		fmt.Fprintln(w)
 	}
@@ -65,10 +65,10 @@ func writeExplanation(w io.Writer, e sessions.Explanation, now time.Time) {
 		fmt.Fprintf(w, "  asked: %s %s %s: %s\n", a.Type, orDash(valueOf(a.Tool)), a.Prompt, witnesses(a))
 	}
 	for _, call := range e.Calls {
-		fmt.Fprintf(w, "  not back yet: %s %s\n", call.Tool, call.Subagent)
+		fmt.Fprintf(w, "  still running: %s %s\n", call.Tool, call.Subagent)
 	}
 	if len(e.Subagents) > 0 {
-		fmt.Fprintf(w, "  goes on after its turn: %s\n", strings.Join(e.Subagents, " "))
+		fmt.Fprintf(w, "  in the background after the turn: %s\n", strings.Join(e.Subagents, " "))
 	}
 	writeSources(w, e)
 	for _, r := range e.Rules {
@@ -77,9 +77,9 @@ func writeExplanation(w io.Writer, e sessions.Explanation, now time.Time) {
 		}
 	}
 	if len(e.Pending) > 0 {
-		fmt.Fprintln(w, "\non its way to be believed")
+		fmt.Fprintln(w, "\nabout to change")
 		for _, p := range e.Pending {
-			fmt.Fprintf(w, "  %s by %s in %s, if it stays so\n", p.Move, p.Source, span(p.RemainingMS))
+			fmt.Fprintf(w, "  %s by %s in %s, if nothing changes\n", p.Move, p.Source, span(p.RemainingMS))
 		}
 	}
 	if len(e.Ways) > 0 {
@@ -95,7 +95,7 @@ func writePastChange(w io.Writer, e sessions.Explanation) {
 	fmt.Fprintf(w, "  because of %s\n", because(e))
 	writeSubject(w, e)
 	if !e.SourcesKept {
-		fmt.Fprintln(w, "\nWhat the sources had said by then is not kept for this change.")
+		fmt.Fprintln(w, "\nThe sources' readings at this change are no longer kept.")
 		return
 	}
 	writeSources(w, e)
@@ -125,7 +125,7 @@ func writeSubject(w io.Writer, e sessions.Explanation) {
 		fmt.Fprintf(w, "  prompt: %s %s %s\n", e.Prompt.Type, orDash(valueOf(e.Prompt.Tool)), e.Prompt.ID)
 	}
 	if left := e.IdleGraceRemainingMS; left != nil {
-		fmt.Fprintf(w, "  believed to be idle in %s, if nothing speaks against it\n", span(*left))
+		fmt.Fprintf(w, "  will show as idle in %s, unless a source reports otherwise\n", span(*left))
 	}
 }
 
@@ -141,7 +141,7 @@ func witnesses(a sessions.Asking) string {
 		list = append(list, "not seen on the screen")
 	}
 	if !a.Told {
-		list = append(list, "not told by the agent itself")
+		list = append(list, "not reported by the agent itself")
 	}
 	if a.HookWaits {
 		list = append(list, "a hook waits for the answer")
@@ -150,7 +150,7 @@ func witnesses(a sessions.Asking) string {
 }
 
 func writeSources(w io.Writer, e sessions.Explanation) {
-	fmt.Fprintln(w, "\nsources, the surest first")
+	fmt.Fprintln(w, "\nevidence, most reliable first")
 	var rows [][]string
 	for _, s := range e.Sources {
 		said := s.Cause
@@ -160,7 +160,7 @@ func writeSources(w io.Writer, e sessions.Explanation) {
 		rows = append(rows, []string{"  " + s.Source, fmt.Sprintf("tier %d", s.Tier), span(s.AgeMS) + " ago", said, oneLine(s.Evidence)})
 	}
 	if len(rows) == 0 {
-		fmt.Fprintln(w, "  none has spoken")
+		fmt.Fprintln(w, "  no source has reported")
 	}
 	table(w, rows)
 }

@@ -34,7 +34,7 @@ func export(ctx context.Context, c *Call) error {
 		return err
 	}
 	if cast, _ := c.flags.GetBool("cast"); !cast {
-		return Lookup("export").usage(errors.New("say in which form: --cast"))
+		return Lookup("export").usage(errors.New("name the format: --cast"))
 	}
 	out := bufio.NewWriterSize(c.Out, 32<<10)
 	enc := json.NewEncoder(out)

@@ -18,11 +18,11 @@ import (
 func gateVerb() *Verb {
 	return &Verb{
 		Name: "gate", Group: "keep", Synopsis: "S [--cap N] [--schema JSON] [allow | gate TEXT|- | auto | open]",
-		Short: "hold an agent back from the end of its turn: with a text, until it reports, or open the gate for this turn; without more, show it",
+		Short: "keep an agent working past the end of its turn: with a text, or until it reports; open lets this turn end; without more, show the gate",
 		Need:  keys.Admin, Tail: true, Lead: 1, Answer: sessions.Gate{}, Run: setGate,
 		Flags: func(f *pflag.FlagSet) {
-			f.Int("cap", 0, fmt.Sprintf("let go after this many blocks in a turn; default %d", gate.DefaultCap))
-			f.String("schema", "", "JSON Schema that the message of report complete has to fit")
+			f.Int("cap", 0, fmt.Sprintf("open the gate after this many blocks in a turn; default %d", gate.DefaultCap))
+			f.String("schema", "", "JSON Schema that the message of report complete must match")
 		},
 	}
 }
@@ -37,7 +37,7 @@ func setGate(ctx context.Context, c *Call) error {
 		mode = c.Args[1]
 	}
 	if mode != "gate" && (c.HasTail || c.Stdin) {
-		return Lookup("gate").usage(fmt.Errorf("only gate is followed by a text, %s is not", api.Quote(mode)))
+		return Lookup("gate").usage(fmt.Errorf("only gate takes a text; %s doesn't", api.Quote(mode)))
 	}
 	if (mode == "" || mode == "open" || mode == "allow") && (c.flags.Changed("cap") || c.flags.Changed("schema")) {
 		return Lookup("gate").usage(fmt.Errorf("--cap and --schema belong to gate TEXT and auto"))
@@ -68,13 +68,13 @@ func (c *Call) gateConfig(mode string) (gate.Config, error) {
 	set := gate.Config{Mode: gate.Mode(mode)}
 	if c.flags.Changed("cap") {
 		if set.Cap, _ = c.flags.GetInt("cap"); set.Cap < 1 {
-			return set, api.Errorf(api.CodeUsage, "gate: --cap is 1 to %d", gate.MostCap)
+			return set, api.Errorf(api.CodeUsage, "gate: --cap must be 1 to %d", gate.MostCap)
 		}
 	}
 	if schema, _ := c.flags.GetString("schema"); schema != "" {
 		set.Schema = json.RawMessage(schema)
 		if !json.Valid(set.Schema) {
-			return set, api.Errorf(api.CodeUsage, "gate: --schema is no JSON")
+			return set, api.Errorf(api.CodeUsage, "gate: --schema isn't valid JSON")
 		}
 	}
 	if set.Mode != gate.Text {
@@ -91,7 +91,7 @@ func writeGate(w io.Writer, g sessions.Gate) {
 		fmt.Fprintf(w, ", blocked %d of %d times in this turn", g.Blocks, g.Cap)
 	}
 	if g.Open {
-		fmt.Fprintf(w, ", lets go (%s)", g.Why)
+		fmt.Fprintf(w, ", open (%s)", g.Why)
 	}
 	fmt.Fprintln(w)
 	if g.Text != nil {

@@ -46,7 +46,7 @@ func checkKeyLast(list []string, takesValue func(name string) bool) error {
 		name, option := strings.CutPrefix(word, "--")
 		switch {
 		case key && word != "-" && strings.HasPrefix(word, "-"):
-			return fmt.Errorf("%s is behind the key: write options before it, or give the key on standard input, with - in its place", api.Quote(word))
+			return fmt.Errorf("%s comes after the key: put options before the key, or give - and the key on standard input", api.Quote(word))
 		case key:
 		case word == "--":
 			key = true

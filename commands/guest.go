@@ -23,7 +23,7 @@ func guestVerb() *Verb {
 	return &Verb{
 		Name: "guest", Group: "access", Parts: []string{"ls", "narrow", "revoke"},
 		Synopsis: "[--role R] [--name N] [--sessions P,..] [--verbs V,..] [--from NET,..] [--for D] -|KEY | ls | narrow SERIAL [--role R] [--sessions P,..] [--verbs V,..] [--for D] | revoke SERIAL",
-		Short:    "let somebody in for a while: signs the public key given, prints the certificate to put beside it",
+		Short:    "issue a temporary SSH certificate for a public key, to put next to the key",
 		Need:     keys.Admin, MinArgs: 1, MaxArgs: -1, Answer: LetIn{}, Run: guest, Flags: grantFlags,
 	}
 }
@@ -60,7 +60,7 @@ func guest(_ context.Context, c *Call) error {
 			return nil
 		})
 	case what == "ls" || what == "narrow" || what == "revoke":
-		return Lookup("guest").usage(errors.New("narrow and revoke take a serial, as guest ls lists them"))
+		return Lookup("guest").usage(errors.New("narrow and revoke take a serial: guest ls lists the serials"))
 	}
 	return c.letIn()
 }
@@ -107,7 +107,7 @@ func (c *Call) letIn() error {
 func guestError(err error) error {
 	switch {
 	case errors.Is(err, keys.ErrNoGuest):
-		return api.Errorf(api.CodeNotFound, "%w: guest ls lists them", err)
+		return api.Errorf(api.CodeNotFound, "%w: guest ls lists the guests", err)
 	case errors.Is(err, keys.ErrGuest):
 		return api.Errorf(api.CodeBadRequest, "%w", err)
 	}
@@ -162,7 +162,7 @@ func (c *Call) narrow(g *keys.Guest) error {
 func (c *Call) guestChange(word string, change func(*keys.Guest) error) error {
 	serial, err := strconv.ParseUint(word, 10, 64)
 	if err != nil {
-		return Lookup("guest").usage(fmt.Errorf("%s is no serial", api.Quote(word)))
+		return Lookup("guest").usage(fmt.Errorf("%s isn't a valid serial", api.Quote(word)))
 	}
 	g, err := c.Keys.ChangeGuest(serial, change)
 	if err != nil {
@@ -170,7 +170,7 @@ func (c *Call) guestChange(word string, change func(*keys.Guest) error) error {
 	}
 	return c.answer(g, func(w io.Writer) {
 		if !g.Revoked.IsZero() {
-			fmt.Fprintf(w, "guest:%s is not let in any more\n", g.Name)
+			fmt.Fprintf(w, "guest:%s can no longer log in\n", g.Name)
 			return
 		}
 		fmt.Fprintf(w, "guest:%s is %s of %s until %s\n", g.Name, g.Role, orAny(g.Sessions), g.Expires.UTC().Format(time.RFC3339))

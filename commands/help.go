@@ -12,7 +12,7 @@ import (
 )
 
 func helpVerb() *Verb {
-	return &Verb{Name: "help", Group: "see", Synopsis: "[VERB]", Short: "this list, or one verb in full", Need: keys.Viewer, MaxArgs: 1, TextOnly: true, Answer: []Helped{}, Run: help}
+	return &Verb{Name: "help", Group: "see", Synopsis: "[VERB]", Short: "list the verbs, or describe one", Need: keys.Viewer, MaxArgs: 1, TextOnly: true, Answer: []Helped{}, Run: help}
 }
 
 // Helped is one verb in the answer of help.
@@ -58,7 +58,7 @@ func help(_ context.Context, c *Call) error {
 		}
 	}
 	return c.answer(list, func(w io.Writer) {
-		fmt.Fprintln(w, "VERB [options] SESSION [options] ...    help VERB shows one in full")
+		fmt.Fprintln(w, "VERB [options] SESSION [options] ...    help VERB describes one")
 		for _, g := range groups {
 			rows := [][]string{}
 			for _, v := range list {
@@ -71,7 +71,7 @@ func help(_ context.Context, c *Call) error {
 				table(w, rows)
 			}
 		}
-		fmt.Fprintln(w, "\nTARGET is a session's name, tag:T or all. With a terminal answers are text, without JSON; --json and --text say it.")
+		fmt.Fprintln(w, "\nTARGET is a session's name, tag:T or all. Answers are text with a terminal, else JSON; --json and --text choose.")
 	})
 }
 

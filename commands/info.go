@@ -13,7 +13,7 @@ import (
 
 func infoVerb() *Verb {
 	return &Verb{
-		Name: "info", Group: "see", Synopsis: "S", Short: "all there is to know of a session but its secrets",
+		Name: "info", Group: "see", Synopsis: "S", Short: "full details of a session, secrets redacted",
 		Need: keys.Viewer, MinArgs: 1, MaxArgs: 1, Answer: sessions.Info{}, Run: info,
 	}
 }
@@ -45,7 +45,7 @@ func info(_ context.Context, c *Call) error {
 			rows = append(rows, []string{"version", said})
 		}
 		for _, m := range i.Mismatches {
-			rows = append(rows, []string{"mismatch", m.Source + " said " + m.Said + ", " + m.Against + " said " + m.AgainstSaid + ": " + m.Source + " is believed by the slow rule"})
+			rows = append(rows, []string{"mismatch", m.Source + " said " + m.Said + ", " + m.Against + " said " + m.AgainstSaid + ": " + m.Source + " follows the slow rule"})
 		}
 		if pairs := pairsOf(i.Meta); len(pairs) > 0 {
 			rows = append(rows, []string{"meta", strings.Join(pairs, " ")})
@@ -71,10 +71,10 @@ func agentRows(i sessions.Info) [][]string {
 	}
 	conversation := orDash(i.Conversation)
 	if i.Resumable {
-		conversation += " (can be taken up)"
+		conversation += " (resumable)"
 	}
 	rows := [][]string{
-		{"isolate", i.Isolate}, {"groom", i.Groom}, {"says yes to", orDash(strings.Join(may, " "))},
+		{"isolate", i.Isolate}, {"groom", i.Groom}, {"auto-accepts", orDash(strings.Join(may, " "))},
 		{"settings", orDash(strings.Join(i.Settings, " "))}, {"mcp", orDash(strings.Join(i.MCP, " "))}, {"conversation", conversation},
 	}
 	if i.Fork != nil {
@@ -85,7 +85,7 @@ func agentRows(i sessions.Info) [][]string {
 
 func whoVerb() *Verb {
 	return &Verb{
-		Name: "who", Group: "see", Synopsis: "[S]", Short: "who is attached, and who writes",
+		Name: "who", Group: "see", Synopsis: "[S]", Short: "who is attached, and who has control",
 		Need: keys.Viewer, MaxArgs: 1, Answer: []sessions.Attached{}, Run: who,
 	}
 }
@@ -105,7 +105,7 @@ func who(ctx context.Context, c *Call) error {
 	}
 	return c.answer(here, func(w io.Writer) {
 		if len(here) == 0 {
-			fmt.Fprintln(w, "nobody is attached")
+			fmt.Fprintln(w, "no client is attached")
 			return
 		}
 		rows := [][]string{{"SESSION", "CLIENT", "WHO", "WINDOW", "WRITES", "SINCE"}}
@@ -122,17 +122,17 @@ func who(ctx context.Context, c *Call) error {
 
 func exportVerb() *Verb {
 	return &Verb{
-		Name: "export", Group: "keep", Synopsis: "S --cast", Short: "the kept output as an asciicast v2 recording",
+		Name: "export", Group: "keep", Synopsis: "S --cast", Short: "the stored output as an asciicast v2 recording",
 		Need: keys.Viewer, MinArgs: 1, MaxArgs: 1, Run: export, Flags: exportFlags,
 	}
 }
 
 func attachVerb() *Verb {
 	return &Verb{
-		Name: "attach", Group: "stay", Synopsis: "S [--read-only]", Short: "share a session's terminal (with ssh -t); Ctrl-] ? helps",
+		Name: "attach", Group: "stay", Synopsis: "S [--read-only]", Short: "share a session's terminal (with ssh -t); Ctrl-] ? lists the keys",
 		Need: keys.Viewer, MinArgs: 1, MaxArgs: 1, Flags: attachFlags,
 		Run: func(context.Context, *Call) error {
-			return api.Errorf(api.CodeBadRequest, "attach needs a terminal of its own: it cannot be called from here")
+			return api.Errorf(api.CodeBadRequest, "attach needs a terminal of its own: run it with ssh -t")
 		},
 	}
 }

@@ -17,10 +17,10 @@ import (
 func inputVerb() *Verb {
 	return &Verb{
 		Name: "input", Group: "drive", Synopsis: "S [--enter] [--wait-lock D] [--takeover] [--lease G] TEXT|-",
-		Short: "type these bytes, no more and no less; - reads standard input",
+		Short: "type exactly these bytes; - reads standard input",
 		Need:  keys.Operator, Tail: true, Answer: Delivered{}, Run: input,
 		Flags: func(f *pflag.FlagSet) {
-			f.Bool("enter", false, "press Enter after it")
+			f.Bool("enter", false, "press Enter after the text")
 			claimFlags(f)
 		},
 	}
@@ -102,7 +102,7 @@ func pressKeys(ctx context.Context, c *Call) error {
 
 func lockVerb() *Verb {
 	return &Verb{
-		Name: "lock", Group: "drive", Synopsis: "S [--for 30s] [--wait-lock D] [--takeover] [--lease G]", Short: "hold a session's input across calls; gives the generation to pass as --lease",
+		Name: "lock", Group: "drive", Synopsis: "S [--for 30s] [--wait-lock D] [--takeover] [--lease G]", Short: "keep control of a session's input across calls; prints the generation to pass as --lease",
 		Need: keys.Operator, MinArgs: 1, MaxArgs: 1, Answer: api.Writer{}, Run: lock,
 		Flags: func(f *pflag.FlagSet) {
 			f.Duration("for", lockDefault, "how long, at most 10m")
@@ -118,7 +118,7 @@ func lock(ctx context.Context, c *Call) error {
 	}
 	d, _ := c.flags.GetDuration("for")
 	if d <= 0 || d > lockLongest {
-		return api.Errorf(api.CodeUsage, "lock: --for wants a time up to %s", lockLongest)
+		return api.Errorf(api.CodeUsage, "lock: --for must be a time of at most %s, such as 30s", lockLongest)
 	}
 	w, err := s.Lock(ctx, c.claim("lock", keys.Operator, s), d)
 	if err != nil {
@@ -131,9 +131,9 @@ func lock(ctx context.Context, c *Call) error {
 
 func unlockVerb() *Verb {
 	return &Verb{
-		Name: "unlock", Group: "drive", Synopsis: "S --lease G", Short: "give a lock back",
+		Name: "unlock", Group: "drive", Synopsis: "S --lease G", Short: "release a lock",
 		Need: keys.Operator, MinArgs: 1, MaxArgs: 1, Answer: Delivered{}, Run: unlock,
-		Flags: func(f *pflag.FlagSet) { f.Uint64("lease", 0, "the generation that lock gave") },
+		Flags: func(f *pflag.FlagSet) { f.Uint64("lease", 0, "the generation that lock printed") },
 	}
 }
 

@@ -28,7 +28,7 @@ type Interrupted struct {
 
 func interruptVerb() *Verb {
 	return &Verb{
-		Name: "interrupt", Group: "drive", Synopsis: "TARGET... [--wait-lock D] [--takeover] [--lease G]", Short: "end the turn that is under way",
+		Name: "interrupt", Group: "drive", Synopsis: "TARGET... [--wait-lock D] [--takeover] [--lease G]", Short: "interrupt the current turn",
 		Need: keys.Responder, MinArgs: 1, MaxArgs: -1, Targets: true, Answer: Interrupted{}, Run: interrupt,
 		Flags: func(f *pflag.FlagSet) { claimFlags(f) },
 	}
@@ -40,7 +40,7 @@ func interrupt(ctx context.Context, c *Call) error {
 		return err
 	}
 	if len(list) > 1 && c.flags.Changed("lease") {
-		return Lookup("interrupt").usage(errors.New("--lease is of one session"))
+		return Lookup("interrupt").usage(errors.New("--lease is for a single session"))
 	}
 	named := c.named(c.Args)
 	return c.each(ctx, list, func(s *sessions.Session) result {

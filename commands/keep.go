@@ -39,9 +39,9 @@ func (c *Call) kept(s *sessions.Session, format string, args ...any) error {
 
 func killVerb() *Verb {
 	return &Verb{
-		Name: "kill", Group: "keep", Synopsis: "TARGET... [--grace 10s]", Short: "end a session's program: HUP, then KILL to the whole tree",
+		Name: "kill", Group: "keep", Synopsis: "TARGET... [--grace 10s]", Short: "end a session's program: SIGHUP, then SIGKILL to the whole process tree",
 		Need: keys.Admin, MinArgs: 1, MaxArgs: -1, Targets: true, Answer: Kept{}, Run: kill,
-		Flags: func(f *pflag.FlagSet) { f.Duration("grace", sessions.EndGrace, "between HUP and KILL") },
+		Flags: func(f *pflag.FlagSet) { f.Duration("grace", sessions.EndGrace, "time between SIGHUP and SIGKILL") },
 	}
 }
 
@@ -52,7 +52,7 @@ func kill(ctx context.Context, c *Call) error {
 	}
 	grace, _ := c.flags.GetDuration("grace")
 	if grace < 0 || grace > time.Minute {
-		return api.Errorf(api.CodeUsage, "kill: --grace wants a time up to 1m")
+		return api.Errorf(api.CodeUsage, "kill: --grace must be a time of at most 1m, such as 10s")
 	}
 	// All are told first, then all are waited for: ten sessions take ten
 	// seconds at most, not a hundred.
@@ -105,7 +105,7 @@ func restart(ctx context.Context, c *Call) error {
 
 func renameVerb() *Verb {
 	return &Verb{
-		Name: "rename", Group: "keep", Synopsis: "S NAME", Short: "give a session another name; its id stays",
+		Name: "rename", Group: "keep", Synopsis: "S NAME", Short: "rename a session; its id stays the same",
 		Need: keys.Admin, MinArgs: 2, MaxArgs: 2, Answer: Kept{}, Run: rename,
 	}
 }
@@ -133,7 +133,7 @@ func rmVerb() *Verb {
 	return &Verb{
 		Name: "rm", Group: "keep", Synopsis: "TARGET... [--force]", Short: "remove ended sessions with their screen and output",
 		Need: keys.Admin, MinArgs: 1, MaxArgs: -1, Targets: true, Answer: Kept{}, Run: rm,
-		Flags: func(f *pflag.FlagSet) { f.Bool("force", false, "end it first if it runs") },
+		Flags: func(f *pflag.FlagSet) { f.Bool("force", false, "end the program first if it is running") },
 	}
 }
 
@@ -166,7 +166,7 @@ func rm(ctx context.Context, c *Call) error {
 
 func tagVerb() *Verb {
 	return &Verb{
-		Name: "tag", Group: "keep", Synopsis: "S [TAG|-TAG]... [--remove TAG]...", Short: "add tags, or remove them with a dash; without any, list them",
+		Name: "tag", Group: "keep", Synopsis: "S [TAG|-TAG]... [--remove TAG]...", Short: "add tags, or remove one with -TAG; without arguments, list the tags",
 		Need: keys.Admin, MinArgs: 1, MaxArgs: -1, Answer: Kept{}, Run: tag,
 		Flags:   func(f *pflag.FlagSet) { f.StringArray("remove", nil, "a tag to remove") },
 		Rewrite: dashRemoves,
@@ -214,7 +214,7 @@ func tag(ctx context.Context, c *Call) error {
 
 func metaVerb() *Verb {
 	return &Verb{
-		Name: "meta", Group: "keep", Synopsis: "S [KEY=VALUE|KEY=]...", Short: "set free key-values, or drop one with an empty value; without any, list them",
+		Name: "meta", Group: "keep", Synopsis: "S [KEY=VALUE|KEY=]...", Short: "set key-value pairs, or remove one with an empty value; without arguments, list the pairs",
 		Need: keys.Admin, MinArgs: 1, MaxArgs: -1, Answer: Kept{}, Run: meta,
 	}
 }

@@ -37,9 +37,9 @@ func last(ctx context.Context, c *Call) error {
 	st := s.Status()
 	switch {
 	case !st.Driven:
-		return api.Errorf(api.CodeNoDriver, "%s runs %s, of which berth cannot tell what is a message; screen %s shows it", st.Name, st.Agent, st.Name).With("session", st.Name)
+		return api.Errorf(api.CodeNoDriver, "%s runs %s: Berth can't tell its messages from other output. Use screen %s", st.Name, st.Agent, st.Name).With("session", st.Name)
 	case st.Said == nil:
-		return api.Errorf(api.CodeNotFound, "%s has not ended a turn with a message in this conversation yet", st.Name).With("session", st.Name)
+		return api.Errorf(api.CodeNotFound, "%s hasn't ended a turn with a message in this conversation yet", st.Name).With("session", st.Name)
 	}
 	said := s.LastSaid(ctx)
 	return c.answer(Last{st.Name, st.ID, said.Text, said.Time, agent.Pointer(said.Conversation), said.Usage}, func(w io.Writer) { fmt.Fprintln(w, said.Text) })

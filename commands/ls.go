@@ -30,7 +30,7 @@ func ls(_ context.Context, c *Call) error {
 	}
 	return c.answer(rows, func(w io.Writer) {
 		if len(rows) == 0 {
-			fmt.Fprintln(w, "no sessions; make one with: new NAME")
+			fmt.Fprintln(w, "no sessions; start one with: new NAME")
 			return
 		}
 		lines := [][]string{{"NAME", "STATE", "SINCE", "AGENT", "SIZE", "WRITER", "VIEWERS", "TAGS", "TITLE"}}
@@ -55,7 +55,7 @@ func orDash(s string) string {
 
 func waitingVerb() *Verb {
 	return &Verb{
-		Name: "waiting", Group: "see", Short: "list the sessions that wait for a person, the longest first",
+		Name: "waiting", Group: "see", Short: "list the sessions that wait for a person, longest wait first",
 		Need: keys.Viewer, Answer: []api.Session{}, Run: waiting,
 	}
 }
@@ -68,7 +68,7 @@ func waiting(_ context.Context, c *Call) error {
 	rows := sessions.Waiting(list)
 	return c.answer(rows, func(w io.Writer) {
 		if len(rows) == 0 {
-			fmt.Fprintln(w, "nobody waits")
+			fmt.Fprintln(w, "no session is waiting")
 			return
 		}
 		lines := [][]string{{"NAME", "STATE", "SINCE", "AGENT", "ASKS", "ANSWER WITH"}}

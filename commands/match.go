@@ -28,7 +28,7 @@ const (
 // compilePattern compiles a caller's regular expression, within bounds.
 func compilePattern(option, pattern string) (*regexp.Regexp, error) {
 	if len(pattern) > maxPattern {
-		return nil, api.Errorf(api.CodeLimit, "%s is %d bytes long, and at most %d are taken", option, len(pattern), maxPattern)
+		return nil, api.Errorf(api.CodeLimit, "%s is %d bytes long: the limit is %d", option, len(pattern), maxPattern)
 	}
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -43,7 +43,7 @@ func compilePattern(option, pattern string) (*regexp.Regexp, error) {
 		n = len(program.Inst)
 	}
 	if n > maxProgram {
-		return nil, api.Errorf(api.CodeLimit, "%s takes %d steps for each character, and at most %d are taken: repeat less, as in x* for x{0,900}", option, n, maxProgram)
+		return nil, api.Errorf(api.CodeLimit, "%s takes %d steps for each character: the limit is %d. Repeat less, such as x* for x{0,900}", option, n, maxProgram)
 	}
 	re, err := regexp.Compile(pattern)
 	if err != nil {
@@ -107,7 +107,7 @@ func (m *matchers) enter(id keys.Identity) (one *matcher, leave func(), err erro
 		m.of[who] = one
 	}
 	if one.calls >= matchersMost {
-		return nil, nil, api.Errorf(api.CodeLimit, "%d calls of yours look for a text already: wait for several sessions in one call, as in wait A B --text REGEX", matchersMost)
+		return nil, nil, api.Errorf(api.CodeLimit, "you already have %d calls that search for a text: wait for several sessions in one call, as in wait A B --text REGEX", matchersMost)
 	}
 	one.calls++
 	return one, func() {

@@ -103,7 +103,7 @@ func TestMatchersOfOneCaller(t *testing.T) {
 		}
 		leave = append(leave, l)
 	}
-	if _, _, err := all.enter(viewer); err == nil || !strings.Contains(err.Error(), "look for a text already") {
+	if _, _, err := all.enter(viewer); err == nil || !strings.Contains(err.Error(), "search for a text") {
 		t.Errorf("one too many: %v", err)
 	}
 	if _, l, err := all.enter(keys.Identity{Kind: keys.KindKey, Name: "other"}); err != nil {

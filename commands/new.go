@@ -19,28 +19,28 @@ func newVerb() *Verb {
 	return &Verb{
 		Name: "new", Group: "keep",
 		Synopsis: "[NAME] [--profile P] [--agent A] [--rules NAME] [--cwd DIR] [--env K=V]... [--env-pass K]... [--user NAME] [--size CxR] [--size-policy P] [--tag T]... [--prompt TEXT|-] [--resume ID|latest] [--conversation UUID] [--isolate M] [--groom M] [--trust] [--accept-bypass] [--restart M] [--ttl D] [-- ARGV]",
-		Short:    "start a session; without ARGV and profile that of defaults in berth.yaml, else the user's shell",
+		Short:    "start a session; without ARGV and --profile it runs the command of defaults in berth.yaml, else the user's shell",
 		Need:     keys.Admin, MaxArgs: -1, Answer: Made{}, Run: newSession,
 		Flags: func(f *pflag.FlagSet) {
 			f.String("profile", "", "start from a profile of berth.yaml")
-			f.String("agent", "", "the program's kind; default inferred from the command")
-			f.String("rules", "", "rules of berth.yaml that the program is read by; default those for its name")
+			f.String("agent", "", "the agent's kind; default inferred from the command")
+			f.String("rules", "", "rules in berth.yaml that read the program's screen; default the rules for its name")
 			f.String("cwd", "", "working directory on the server; default the user's home")
 			f.StringArray("env", nil, "K=V for the program's environment")
 			f.StringArray("env-pass", nil, "name of a variable to take from the server's environment")
 			f.String("user", "", "another OS user to run it as; the server must run as root")
-			f.String("size", "", "COLSxROWS until a writer attaches")
+			f.String("size", "", "COLSxROWS, until a client with control attaches")
 			f.String("size-policy", "", "writer, fixed or smallest")
 			f.StringArray("tag", nil, "a label")
 			f.String("prompt", "", "first message, given when the agent is ready; - reads standard input")
-			f.String("resume", "", "take up the agent's conversation of this id, or the latest of the folder")
+			f.String("resume", "", "resume the agent's conversation with this id, or the latest in the folder")
 			f.String("conversation", "", "id for the agent's new conversation")
 			f.String("isolate", "", "hooks, full or none: how much of the agent's own files the session keeps for itself")
 			f.String("groom", "", "auto, manual or pristine: who answers the agent's start-up dialogs")
-			f.Bool("trust", false, "let Berth say yes when the agent asks whether the folder is trusted")
-			f.Bool("accept-bypass", false, "let Berth say yes to the agent's warning about skipped permissions")
+			f.Bool("trust", false, "accept the agent's question whether to trust the folder")
+			f.Bool("accept-bypass", false, "accept the agent's warning about skipped permissions")
 			f.String("restart", "", "never, on-failure or always")
-			f.Duration("ttl", 0, "end it after this long")
+			f.Duration("ttl", 0, "end the session after this long")
 		},
 	}
 }
@@ -164,7 +164,7 @@ func (c *Call) specFromFlags() (sessions.Spec, error) {
 		return spec, err
 	}
 	if dash > 1 {
-		return spec, Lookup("new").usage(fmt.Errorf("%s is one name too many; a command stands after --", api.Quote(c.Args[1])))
+		return spec, Lookup("new").usage(fmt.Errorf("unexpected argument %s. Put a command after --", api.Quote(c.Args[1])))
 	}
 	if dash == 1 {
 		spec.Name = c.Args[0]
@@ -224,7 +224,7 @@ func (c *Call) profile(argv []string) (sessions.Spec, error) {
 	}
 	spec, ok := c.Specs().Profiles[name]
 	if !ok {
-		return spec, api.Errorf(api.CodeNotFound, "there is no profile %s in berth.yaml", api.Quote(name))
+		return spec, api.Errorf(api.CodeNotFound, "berth.yaml has no profile %s", api.Quote(name))
 	}
 	spec.Profile = name
 	return spec, nil
@@ -245,7 +245,7 @@ func (c *Call) specOptions(spec sessions.Spec) (sessions.Spec, error) {
 	spec.SizePolicy, spec.Restart = sessions.SizePolicy(policy), sessions.Restart(restart)
 	if c.flags.Changed("ttl") {
 		if spec.Limits.TTL, _ = c.flags.GetDuration("ttl"); spec.Limits.TTL <= 0 {
-			return spec, api.Errorf(api.CodeUsage, "--ttl wants a time above 0, such as 8h")
+			return spec, api.Errorf(api.CodeUsage, "--ttl must be above 0, such as 8h")
 		}
 	}
 	if size, _ := c.flags.GetString("size"); size != "" {
@@ -266,7 +266,7 @@ func (c *Call) specOptions(spec sessions.Spec) (sessions.Spec, error) {
 	for _, pair := range pairs {
 		k, v, ok := strings.Cut(pair, "=")
 		if !ok || k == "" {
-			return spec, api.Errorf(api.CodeUsage, "--env wants NAME=VALUE; the name %s has no value", api.Quote(k))
+			return spec, api.Errorf(api.CodeUsage, "--env needs NAME=VALUE; %s has no value", api.Quote(k))
 		}
 		env[k] = v
 	}

@@ -39,9 +39,9 @@ type Nudged struct {
 
 func nudgeFlags(f *pflag.FlagSet) {
 	f.Bool("clear", false, "clear a draft in the composer first")
-	f.Bool("stash", false, "put a draft in the composer aside, and bring it back after")
-	f.Bool("command", false, "TEXT is a command of the agent's own, such as /compact")
-	f.Duration("timeout", 0, "give up waiting for the turn's end after this long, with status 10")
+	f.Bool("stash", false, "stash a draft in the composer, and restore it afterwards")
+	f.Bool("command", false, "TEXT is a command of the agent, such as /compact")
+	f.Duration("timeout", 0, "stop waiting for the turn's end after this long, with status 10")
 	claimFlags(f)
 }
 
@@ -49,12 +49,12 @@ func nudgeVerb() *Verb {
 	return &Verb{
 		Name: "nudge", Group: "drive",
 		Synopsis: "TARGET[,TARGET...] [--wait] [--timeout D] [--queue [--expires D]] [--stash|--clear] [--command] [--wait-lock D] [--takeover] [--lease G] TEXT|-",
-		Short:    "give the agent a message; with --wait until the end of its turn",
+		Short:    "send the agent a message; with --wait, wait for the end of its turn",
 		Need:     keys.Responder, Tail: true, Answer: Nudged{}, Run: nudge,
 		Flags: func(f *pflag.FlagSet) {
-			f.Bool("wait", false, "until the end of the turn that took the message: status 0 idle, 20 prompt, 21 error, 22 exited")
-			f.Bool("queue", false, "keep it until the agent takes messages; queue S lists what waits")
-			f.Duration("expires", 0, "with --queue: drop it when it has waited this long")
+			f.Bool("wait", false, "wait for the end of the turn that took the message: status 0 idle, 20 prompt, 21 error, 22 exited")
+			f.Bool("queue", false, "keep the message until the agent takes it; queue S lists the messages")
+			f.Duration("expires", 0, "with --queue: drop the message when it has waited this long")
 			nudgeFlags(f)
 		},
 	}
@@ -63,7 +63,7 @@ func nudgeVerb() *Verb {
 func askVerb() *Verb {
 	return &Verb{
 		Name: "ask", Group: "drive", Synopsis: "S [--timeout D] [--stash|--clear] [--command] [--wait-lock D] [--takeover] [--lease G] TEXT|-",
-		Short: "nudge --wait that prints only the agent's last message",
+		Short: "nudge --wait, but print only the agent's answer",
 		Need:  keys.Responder, Tail: true, Answer: Nudged{}, Run: askFor, Flags: nudgeFlags, Prose: true,
 	}
 }
@@ -83,29 +83,29 @@ func nudge(ctx context.Context, c *Call) error {
 	e.expires, _ = c.flags.GetDuration("expires")
 	switch {
 	case c.flags.Changed("timeout") && !e.wait:
-		return api.Errorf(api.CodeUsage, "nudge: --timeout is for --wait")
+		return api.Errorf(api.CodeUsage, "nudge: --timeout needs --wait")
 	case c.flags.Changed("expires") && !e.queue:
-		return api.Errorf(api.CodeUsage, "nudge: --expires is for --queue")
+		return api.Errorf(api.CodeUsage, "nudge: --expires needs --queue")
 	case c.flags.Changed("expires") && e.expires <= 0:
-		return api.Errorf(api.CodeUsage, "nudge: --expires wants a time above 0, such as 1h")
+		return api.Errorf(api.CodeUsage, "nudge: --expires must be above 0, such as 1h")
 	case e.queue && c.Identity().Kind == keys.KindAgent:
-		return api.Errorf(api.CodeDenied, "nudge --queue: what a process inside a session says is said while it is there, not kept").With("verb", "nudge").With("identity", c.Identity().Name)
+		return api.Errorf(api.CodeDenied, "nudge --queue: a process inside a session can't queue messages. Send the message without --queue").With("verb", "nudge").With("identity", c.Identity().Name)
 	case e.queue && (c.flags.Changed("lease") || c.flags.Changed("takeover") || c.flags.Changed("wait-lock")):
-		return api.Errorf(api.CodeUsage, "nudge: a queued message waits for writers by itself: --lease, --takeover and --wait-lock are not for --queue")
+		return api.Errorf(api.CodeUsage, "nudge: --lease, --takeover and --wait-lock have no use with --queue: a queued message waits until the input is free")
 	}
 	list, err := c.targets(strings.Split(c.Args[0], ","), needsOne)
 	if err != nil {
 		return err
 	}
 	if len(list) > 1 && c.flags.Changed("lease") {
-		return api.Errorf(api.CodeUsage, "nudge: --lease is of one session")
+		return api.Errorf(api.CodeUsage, "nudge: --lease is for a single session")
 	}
 	return c.nudge(ctx, list, e, func(w io.Writer, n Nudged) {
 		switch {
 		case n.Queued:
-			fmt.Fprintf(w, "%s has the message in its queue as %s\n", n.Session, *n.QueueID)
+			fmt.Fprintf(w, "%s has queued the message as %s\n", n.Session, *n.QueueID)
 		default:
-			fmt.Fprintf(w, "%s has the message (%s)\n", n.Session, n.Evidence)
+			fmt.Fprintf(w, "%s took the message (%s)\n", n.Session, n.Evidence)
 		}
 		if n.State != nil {
 			fmt.Fprintf(w, "%s is %s\n", n.Session, *n.State)
@@ -190,7 +190,7 @@ func (c *Call) nudgeOne(ctx, patience context.Context, s *sessions.Session, e er
 	state := string(turn.State)
 	answer.State, answer.LastMessage, answer.Usage = &state, turn.Message, turn.Usage
 	if err != nil && errors.Is(context.Cause(patience), errWaited) {
-		return answer, 0, api.Errorf(api.CodeTimeout, "%s has the message and was still %s at the end of --timeout", answer.Session, state)
+		return answer, 0, api.Errorf(api.CodeTimeout, "%s took the message, and was still %s when --timeout ended", answer.Session, state)
 	}
 	if err != nil {
 		answer.State = nil
@@ -230,7 +230,7 @@ func (c *Call) enqueue(ctx, patience context.Context, s *sessions.Session, claim
 		case <-patience.Done():
 			answer.Queued = true
 			if errors.Is(context.Cause(patience), errWaited) {
-				return sessions.Nudged{}, api.Errorf(api.CodeTimeout, "the message waits still in the queue of %s as %s at the end of --timeout", answer.Session, ticket.ID)
+				return sessions.Nudged{}, api.Errorf(api.CodeTimeout, "the message was still in the queue of %s, as %s, when --timeout ended", answer.Session, ticket.ID)
 			}
 			return sessions.Nudged{}, patience.Err()
 		}
@@ -261,16 +261,22 @@ func (c *Call) message() (string, error) {
 	return string(text), nil
 }
 
-// turnStatus is the status of a wait for a turn's end. In text the reason is
-// told beside the answer.
+// turnStatus is the exit status of a wait for a turn's end. With text it also writes to the error
+// stream how the turn ended, unless the agent is idle.
 func (c *Call) turnStatus(s *sessions.Session, state agent.State) int {
 	status := map[agent.State]int{agent.Prompt: api.StatusPrompt, agent.InError: api.StatusError, agent.Exited: api.StatusExited}[state]
 	if status != api.StatusDone && !c.JSON {
-		why := ""
-		if f := s.Status().Failure; f != nil {
-			why = ": " + f.Text
+		st := s.Status()
+		switch {
+		case state == agent.Prompt:
+			c.warn(fmt.Sprintf("%s needs an answer: prompt %s shows the question", st.Name, st.Name))
+		case state == agent.InError && st.Failure != nil:
+			c.warn(fmt.Sprintf("%s failed: %s", st.Name, st.Failure.Text))
+		case state == agent.InError:
+			c.warn(fmt.Sprintf("%s failed", st.Name))
+		default:
+			c.warn(fmt.Sprintf("%s has exited", st.Name))
 		}
-		c.warn(fmt.Sprintf("%s is %s%s", s.Status().Name, state, why))
 	}
 	return status
 }

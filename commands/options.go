@@ -15,7 +15,7 @@ func (c *Call) refuseEmpty(verb *Verb) error {
 	var why error
 	c.flags.Visit(func(f *pflag.Flag) {
 		if why == nil && emptyValue(f) {
-			why = fmt.Errorf("--%s is empty: leave it out, or write what it is to be", f.Name)
+			why = fmt.Errorf("--%s is empty: give it a value or leave it out", f.Name)
 		}
 	})
 	if why != nil {

@@ -16,9 +16,9 @@ import (
 
 func promptVerb() *Verb {
 	return &Verb{
-		Name: "prompt", Group: "see", Synopsis: "S [--full]", Short: "what a session asks, with its options",
+		Name: "prompt", Group: "see", Synopsis: "S [--full]", Short: "show what a session asks, with its options",
 		Need: keys.Viewer, MinArgs: 1, MaxArgs: 1, Answer: fullPrompt{}, Run: showPrompt,
-		Flags: func(f *pflag.FlagSet) { f.Bool("full", false, "with all of its input, and the dialog's lines") },
+		Flags: func(f *pflag.FlagSet) { f.Bool("full", false, "with the whole input and the dialog's lines") },
 	}
 }
 
@@ -38,7 +38,7 @@ func showPrompt(_ context.Context, c *Call) error {
 	st := s.Status()
 	r := st.Request
 	if r == nil {
-		return api.Errorf(api.CodeNoPrompt, "%s asks nothing: its state is %s", st.Name, st.Now)
+		return api.Errorf(api.CodeNoPrompt, "%s isn't asking anything: its state is %s", st.Name, st.Now)
 	}
 	out := fullPrompt{Session: st.Name, Request: r}
 	full, _ := c.flags.GetBool("full")
@@ -109,13 +109,13 @@ func writePrompt(w io.Writer, name string, r *agent.Request, full bool) {
 		}
 	}
 	if len(r.Options) == 0 && r.OptionsFallback {
-		fmt.Fprintln(w, "  its options are not read yet")
+		fmt.Fprintln(w, "  reading the options…")
 	}
 	if full && len(r.Schema) > 0 {
 		fmt.Fprintf(w, "  its fields: %s\n", r.Schema)
 	}
 	if !r.OnScreen {
-		fmt.Fprintln(w, "  its dialog is not on the screen now")
+		fmt.Fprintln(w, "  not visible in the terminal")
 	}
 	fmt.Fprintf(w, "  answer with: %s\n", answerWith(name, r))
 	if full || r.Contested {
@@ -155,7 +155,7 @@ func writeDescription(w io.Writer, q agent.Question, option int) {
 // that is for whatever is asked when it arrives.
 func answerWith(session string, r *agent.Request) string {
 	if r.Contested {
-		return "attach " + session + ", at the terminal: the agent's hooks and its screen do not agree on what it asks"
+		return "attach " + session + ", at the terminal: the agent's hooks and its screen disagree about the question"
 	}
 	if r.Channel == agent.ChannelNone {
 		return "attach " + session + ", at the terminal"

@@ -41,7 +41,7 @@ func TestPromptAsText(t *testing.T) {
 	if got := asksFor(r); got != "permission Bash: ls⟨U+000A⟩rm -rf ~⟨U+200B⟩" {
 		t.Errorf("in a list: %q", got)
 	}
-	if lines, _ = PromptLines("alpha", r); !strings.Contains(strings.Join(lines, "\n"), "its options are not read yet") {
+	if lines, _ = PromptLines("alpha", r); !strings.Contains(strings.Join(lines, "\n"), "reading the options") {
 		t.Errorf("without options: %q", lines)
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 func queueVerb() *Verb {
 	return &Verb{
-		Name: "queue", Group: "see", Synopsis: "S [rm ID]", Short: "the messages that nudge --queue keeps for the agent, the next first; rm drops one",
+		Name: "queue", Group: "see", Synopsis: "S [rm ID]", Short: "list the queued messages, next first; rm removes one",
 		Need: keys.Viewer, MinArgs: 1, MaxArgs: 3, Answer: []sessions.Queued{}, Run: queue, Changes: func(args []string) bool { return len(args) > 1 },
 	}
 }
@@ -31,7 +31,7 @@ func queue(ctx context.Context, c *Call) error {
 	case len(c.Args) == 3 && c.Args[1] == "rm":
 		err = s.Unqueue(ctx, c.actor(), c.Args[2], func(by sessions.By) error { return c.mayDrop(s, by) })
 	case len(c.Args) != 1:
-		return Lookup("queue").usage(errors.New("after the session stands nothing, or rm and a message's id"))
+		return Lookup("queue").usage(errors.New("after the session give nothing, or rm and a message's id"))
 	}
 	if err != nil {
 		return err
@@ -45,7 +45,7 @@ func queue(ctx context.Context, c *Call) error {
 	}
 	return c.answer(list, func(w io.Writer) {
 		if len(list) == 0 {
-			fmt.Fprintf(w, "no message waits for %s\n", s.Status().Name)
+			fmt.Fprintf(w, "%s has no queued messages\n", s.Status().Name)
 			return
 		}
 		rows := [][]string{{"ID", "SINCE", "EXPIRES", "BY", "WHY", "TEXT"}}

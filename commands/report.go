@@ -16,7 +16,7 @@ import (
 func reportVerb() *Verb {
 	return &Verb{
 		Name: "report", Group: "talk", Synopsis: "complete | escalate | continue | status [MESSAGE|-]",
-		Short: "inside a session: say how its work stands; - reads the message from standard input",
+		Short: "inside a session: report how the work is going; - reads the message from standard input",
 		Need:  keys.Viewer, Tail: true, Lead: 1, NoSession: true, Answer: sessions.Reported{}, Run: report,
 	}
 }
@@ -26,7 +26,7 @@ func reportVerb() *Verb {
 func report(ctx context.Context, c *Call) error {
 	id := c.Identity()
 	if id.Kind != keys.KindAgent {
-		return api.Errorf(api.CodeDenied, "report is what an agent says of its own work: %s is in no session", id.Name).With("verb", "report").With("identity", id.Name)
+		return api.Errorf(api.CodeDenied, "report is for agents: %s isn't inside a session", id.Name).With("verb", "report").With("identity", id.Name)
 	}
 	s, err := c.session(id.Session)
 	if err != nil {
@@ -37,7 +37,7 @@ func report(ctx context.Context, c *Call) error {
 	}
 	kind := gate.Kind(c.Args[0])
 	if !slices.Contains(gate.Kinds, kind) {
-		return Lookup("report").usage(fmt.Errorf("there is no report %s", api.Quote(c.Args[0])))
+		return Lookup("report").usage(fmt.Errorf("unknown kind of report %s", api.Quote(c.Args[0])))
 	}
 	message := ""
 	if c.HasTail || c.Stdin {
@@ -57,7 +57,7 @@ func report(ctx context.Context, c *Call) error {
 	return c.answer(done, func(w io.Writer) {
 		fmt.Fprintf(w, "%s has reported: %s\n", done.Session, done.Kind)
 		if !done.LetsGo {
-			fmt.Fprintln(w, "the turn goes on until complete or escalate is reported")
+			fmt.Fprintln(w, "the turn continues until you report complete or escalate")
 		}
 	})
 }

@@ -51,7 +51,7 @@ func parseSize(word string) (cols, rows int, err error) {
 	cols, errCols := strconv.Atoi(left)
 	rows, errRows := strconv.Atoi(right)
 	if !ok || errCols != nil || errRows != nil {
-		return 0, 0, api.Errorf(api.CodeUsage, "%s is no size: give COLSxROWS such as 120x40", api.Quote(word))
+		return 0, 0, api.Errorf(api.CodeUsage, "%s isn't a valid size: give COLSxROWS such as 120x40", api.Quote(word))
 	}
 	return cols, rows, sessions.CheckSize(cols, rows)
 }

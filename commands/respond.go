@@ -24,11 +24,11 @@ import (
 func respondVerb() *Verb {
 	return &Verb{
 		Name: "respond", Group: "drive", Synopsis: "S [--prompt ID] [--digest D] [--wait-lock D] [--takeover] [--lease G] accept | deny [TEXT] | option N | text TEXT | answer Q=N|WORDS.. | cancel | -",
-		Short: "answer what a session asks; - reads the answers as JSON",
+		Short: "answer a session's prompt; - reads the answers as JSON",
 		Need:  keys.Responder, Tail: true, Lead: 1, Answer: sessions.Response{}, Run: respond,
 		Flags: func(f *pflag.FlagSet) {
-			f.String("prompt", "", "answer this prompt and no other")
-			f.String("digest", "", "answer only while the prompt has this digest, which is over all that it asks")
+			f.String("prompt", "", "answer only this prompt")
+			f.String("digest", "", "answer only while the prompt has this digest; any change of the prompt changes it")
 			claimFlags(f)
 		},
 	}
@@ -99,7 +99,7 @@ func (c *Call) readAnswer() (agent.Answer, error) {
 		return agent.Answer{Kind: kind, Text: tail}, nil
 	case agent.AnswerText:
 		if tail == "" {
-			return bad("text needs a text")
+			return bad("text needs words after it")
 		}
 		return agent.Answer{Kind: kind, Text: tail}, nil
 	case agent.ChooseOption:
@@ -115,7 +115,7 @@ func (c *Call) readAnswer() (agent.Answer, error) {
 		}
 		return agent.Answer{Kind: kind, Each: each}, nil
 	}
-	return bad(api.Quote(c.Args[1]) + " is no answer")
+	return bad(api.Quote(c.Args[1]) + " isn't a valid answer")
 }
 
 // maxQuestions is the most questions that are answered at once.
@@ -142,7 +142,7 @@ func readPicks(tail string) ([]agent.QuestionPick, error) {
 		}
 		n, err := strconv.Atoi(tail[head[2]:head[3]])
 		if err != nil || n < 1 || n > maxQuestions {
-			return nil, fmt.Errorf("there is no question %s: they count from 1 to at most %d", tail[head[2]:head[3]], maxQuestions)
+			return nil, fmt.Errorf("there is no question %s: questions are numbered from 1 to at most %d", tail[head[2]:head[3]], maxQuestions)
 		}
 		for len(each) < n {
 			each = append(each, agent.QuestionPick{})
@@ -162,7 +162,7 @@ func readPicks(tail string) ([]agent.QuestionPick, error) {
 func readPick(value string) (agent.QuestionPick, error) {
 	if !pickOptions.MatchString(value) {
 		if pickUnclear.MatchString(value) {
-			return agent.QuestionPick{}, fmt.Errorf("%s is no list of options; put words into quotes", api.Quote(value))
+			return agent.QuestionPick{}, fmt.Errorf("%s isn't a list of options; put words into quotes", api.Quote(value))
 		}
 		bare := true
 		if n := len(value); n > 1 && (value[0] == '"' || value[0] == '\'') && value[n-1] == value[0] {
@@ -177,7 +177,7 @@ func readPick(value string) (agent.QuestionPick, error) {
 	for o := range strings.SplitSeq(value, ",") {
 		option, err := strconv.Atoi(o)
 		if err != nil || option < 1 {
-			return agent.QuestionPick{}, fmt.Errorf("%s is no option: they count from 1", api.Quote(o))
+			return agent.QuestionPick{}, fmt.Errorf("%s isn't an option: options are numbered from 1", api.Quote(o))
 		}
 		pick.Options = append(pick.Options, option)
 	}
@@ -206,7 +206,7 @@ func readJSON(data []byte) (agent.Answer, error) {
 	}
 	switch {
 	case in.Action != "" && in.Answers != nil:
-		return agent.Answer{}, api.Errorf(api.CodeBadRequest, "standard input has both action and answers: it is %s", jsonForms)
+		return agent.Answer{}, api.Errorf(api.CodeBadRequest, "standard input has both action and answers: give %s", jsonForms)
 	case in.Answers != nil:
 		return jsonAnswers(in.Answers)
 	}
@@ -236,17 +236,17 @@ func jsonFault(err error) string {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return "it ends too early"
 	case errors.As(err, &syntax):
-		return fmt.Sprintf("it is no JSON at byte %d", syntax.Offset)
+		return fmt.Sprintf("it isn't valid JSON at byte %d", syntax.Offset)
 	case errors.As(err, &kind):
 		if wants, known := jsonWants[kind.Field]; known {
-			return fmt.Sprintf("%s holds %s, not a JSON %s", kind.Field, wants, kind.Value)
+			return fmt.Sprintf("%s must be %s, not a JSON %s", kind.Field, wants, kind.Value)
 		}
 		return fmt.Sprintf("it is a JSON %s, not an object", kind.Value)
 	}
 	if _, field, ok := strings.Cut(err.Error(), "unknown field "); ok {
 		return "there is no field " + field
 	}
-	return "it is no JSON"
+	return "it isn't valid JSON"
 }
 
 // jsonPick answers one question.
@@ -258,7 +258,7 @@ type jsonPick struct {
 
 func jsonAnswers(picks []jsonPick) (agent.Answer, error) {
 	if len(picks) == 0 || len(picks) > maxQuestions {
-		return agent.Answer{}, api.Errorf(api.CodeBadRequest, "standard input has %d answers: 1 to %d are taken", len(picks), maxQuestions)
+		return agent.Answer{}, api.Errorf(api.CodeBadRequest, "standard input has %d answers: give 1 to %d", len(picks), maxQuestions)
 	}
 	a := agent.Answer{Kind: agent.AnswerEach}
 	for _, one := range picks {

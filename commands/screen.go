@@ -18,12 +18,12 @@ import (
 func screenVerb() *Verb {
 	return &Verb{
 		Name: "screen", Group: "see", Synopsis: "S [--text|--ansi] [--scrollback N] [--follow]",
-		Short: "the session's screen, as text or with its colours",
+		Short: "show the session's screen, as text or with colours",
 		Need:  keys.Viewer, MinArgs: 1, MaxArgs: 1, Answer: api.Screen{}, Run: screen,
 		Flags: func(f *pflag.FlagSet) {
 			f.Bool("ansi", false, "with colours, as escape sequences")
 			f.Int("scrollback", 0, "lines of history above the screen")
-			f.Bool("follow", false, "print again at each change")
+			f.Bool("follow", false, "print it again after each change")
 		},
 	}
 }
@@ -37,7 +37,7 @@ func screen(ctx context.Context, c *Call) error {
 	history, _ := c.flags.GetInt("scrollback")
 	follow, _ := c.flags.GetBool("follow")
 	if history < 0 {
-		return api.Errorf(api.CodeUsage, "--scrollback wants a number of lines, 0 or more")
+		return api.Errorf(api.CodeUsage, "--scrollback must be a number of lines, 0 or more")
 	}
 	if follow {
 		return c.followScreen(ctx, s, history, ansi)
@@ -134,14 +134,14 @@ func textLines(snap *terminal.Snapshot) []string {
 func outputVerb() *Verb {
 	return &Verb{
 		Name: "output", Group: "see", Synopsis: "S [--offset N] [--limit N] [--raw] [--follow|--hook SEQ]",
-		Short: "the bytes the program printed, by offset",
+		Short: "raw output by byte offset",
 		Need:  keys.Viewer, MinArgs: 1, MaxArgs: 1, Answer: api.Output{}, Run: output,
 		Flags: func(f *pflag.FlagSet) {
-			f.Int64("offset", -1, "first byte wanted; default the oldest kept, with --follow the newest")
+			f.Int64("offset", -1, "first byte to print; default the oldest stored byte, with --follow the newest")
 			f.Int64("limit", maxOutput, "most bytes in one answer")
-			f.Bool("raw", false, "the bytes as they are, not in JSON")
-			f.Bool("follow", false, "go on as the program prints")
-			f.Uint64("hook", 0, "instead the payload of the hook event with this seq, whole")
+			f.Bool("raw", false, "the bytes themselves, without JSON")
+			f.Bool("follow", false, "keep printing as the program prints")
+			f.Uint64("hook", 0, "print the whole payload of the hook event with this seq instead")
 		},
 	}
 }
@@ -160,10 +160,10 @@ func output(ctx context.Context, c *Call) error {
 	raw, _ := c.flags.GetBool("raw")
 	follow, _ := c.flags.GetBool("follow")
 	if limit < 1 || limit > maxOutput {
-		return api.Errorf(api.CodeUsage, "--limit wants a number of bytes from 1 to %d", maxOutput)
+		return api.Errorf(api.CodeUsage, "--limit must be a number of bytes from 1 to %d", maxOutput)
 	}
 	if c.flags.Changed("offset") && offset < 0 {
-		return api.Errorf(api.CodeUsage, "--offset wants a number of bytes, 0 or more")
+		return api.Errorf(api.CodeUsage, "--offset must be a number of bytes, 0 or more")
 	}
 	if c.flags.Changed("hook") {
 		return c.hookOutput(ctx, s, max(offset, 0), limit, raw)

@@ -24,7 +24,7 @@ type Version struct {
 }
 
 func versionVerb() *Verb {
-	return &Verb{Name: "version", Group: "see", Short: "which berth this is", Need: keys.Viewer, Answer: Version{}, Run: version}
+	return &Verb{Name: "version", Group: "see", Short: "show the version", Need: keys.Viewer, Answer: Version{}, Run: version}
 }
 
 func version(_ context.Context, c *Call) error {
@@ -48,7 +48,7 @@ type Whoami struct {
 }
 
 func whoamiVerb() *Verb {
-	return &Verb{Name: "whoami", Group: "see", Short: "who you are to this server, and what you may do", Need: keys.Viewer, Answer: Whoami{}, Run: whoami}
+	return &Verb{Name: "whoami", Group: "see", Short: "show your identity and rights on this server", Need: keys.Viewer, Answer: Whoami{}, Run: whoami}
 }
 
 func whoami(_ context.Context, c *Call) error {
@@ -75,7 +75,7 @@ func emptyNotNull[T any](list []T) []T {
 }
 
 func healthVerb() *Verb {
-	return &Verb{Name: "health", Group: "see", Short: "how the server itself fares", Need: keys.Viewer, Answer: Health{}, Run: health}
+	return &Verb{Name: "health", Group: "see", Short: "server health", Need: keys.Viewer, Answer: Health{}, Run: health}
 }
 
 // Health is the answer of the verb health.
@@ -103,7 +103,7 @@ func health(_ context.Context, c *Call) error {
 	all := c.Identity().SeesAll()
 	inside := c.Sessions.Health(c.sees, all)
 	if c.Audit.Failing() {
-		inside.Problems = append(inside.Problems, "the audit log cannot be written: until it can, nothing is changed but by kill, rm, interrupt, unlock, access rm, guest narrow and guest revoke")
+		inside.Problems = append(inside.Problems, "the audit log can't be written: until it can, only kill, rm, interrupt, unlock, access rm, guest narrow and guest revoke change anything")
 	}
 	h := Health{
 		OK: len(inside.Problems) == 0, Version: c.Version, PID: inside.PID, Started: api.At(c.Started),

@@ -39,7 +39,7 @@ func signal(ctx context.Context, c *Call) error {
 			known = append(known, name)
 		}
 		sort.Strings(known)
-		return api.Errorf(api.CodeUsage, "signal: there is no signal %s here: %s", api.Quote(c.Args[1]), strings.Join(known, " "))
+		return api.Errorf(api.CodeUsage, "signal: unknown signal %s: give one of %s", api.Quote(c.Args[1]), strings.Join(known, " "))
 	}
 	if err := s.Signal(ctx, c.claim("signal", keys.Operator, s), sig); err != nil {
 		return err

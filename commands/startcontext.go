@@ -20,11 +20,11 @@ import (
 func startContextVerb() *Verb {
 	return &Verb{
 		Name: "start-context", Group: "keep", Synopsis: "S [SOURCE (TEXT|- | --run ARGV... | --clear)]",
-		Short: "what the agent is told when a conversation begins by startup, resume, clear, compact or any; without SOURCE, show it",
+		Short: "give the agent a context when a conversation starts; SOURCE is startup, resume, clear, compact or any; without SOURCE, show it",
 		Need:  keys.Admin, Tail: true, Argv: "run", Lead: 1, Answer: sessions.StartContexts{}, Run: startContext,
 		Flags: func(f *pflag.FlagSet) {
-			f.Bool("run", false, "what follows is a command, whose output is told; it runs on the server, without a shell")
-			f.Bool("clear", false, "tell nothing")
+			f.Bool("run", false, "use the output of the command that follows as the context; it runs on the server, without a shell")
+			f.Bool("clear", false, "remove the context")
 		},
 	}
 }
@@ -49,12 +49,12 @@ func startContext(ctx context.Context, c *Call) error {
 	now := s.StartContexts()
 	return c.answer(now, func(w io.Writer) {
 		if len(now.Start) == 0 {
-			fmt.Fprintf(w, "%s: nothing is told\n", now.Session)
+			fmt.Fprintf(w, "%s: no start context\n", now.Session)
 		}
 		for _, source := range slices.Sorted(maps.Keys(now.Start)) {
 			one := now.Start[source]
 			if one.Run != nil {
-				fmt.Fprintf(w, "%s, %s: what this prints: %s\n", now.Session, source, strings.Join(one.Run, " "))
+				fmt.Fprintf(w, "%s, %s: output of: %s\n", now.Session, source, strings.Join(one.Run, " "))
 				continue
 			}
 			fmt.Fprintf(w, "%s, %s:\n%s\n", now.Session, source, one.Text)
@@ -68,7 +68,7 @@ func (c *Call) startContext() (*begin.Context, error) {
 	clear, _ := c.flags.GetBool("clear")
 	switch {
 	case run && clear || clear && c.HasTail:
-		return nil, Lookup("start-context").usage(fmt.Errorf("--clear stands alone"))
+		return nil, Lookup("start-context").usage(fmt.Errorf("--clear takes no text and no --run"))
 	case clear:
 		return nil, nil
 	case run:

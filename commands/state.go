@@ -11,7 +11,7 @@ import (
 
 func stateVerb() *Verb {
 	return &Verb{
-		Name: "state", Group: "see", Synopsis: "TARGET...", Short: "what a session is doing, and why that is believed",
+		Name: "state", Group: "see", Synopsis: "TARGET...", Short: "show what a session is doing, and the evidence",
 		Need: keys.Viewer, MinArgs: 1, MaxArgs: -1, Targets: true, Answer: api.State{}, Run: state,
 	}
 }
@@ -46,7 +46,7 @@ func state(_ context.Context, c *Call) error {
 func ExitWords(e *api.Exit) string {
 	switch {
 	case e.Lost:
-		return "lost: its end was not seen"
+		return "lost: its exit wasn't seen"
 	case e.Signal != "":
 		return "by signal " + e.Signal
 	case e.Code != nil:

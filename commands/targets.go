@@ -45,7 +45,7 @@ func (c *Call) session(word string) (*sessions.Session, error) {
 		return nil, id.Denied(c.verbName(), s.Status().Name)
 	}
 	if !ok || !c.sees(s) {
-		return nil, api.Errorf(api.CodeNotFound, "there is no session %s: ls lists them", api.Quote(word)).With("session", word)
+		return nil, api.Errorf(api.CodeNotFound, "there is no session %s: ls lists the sessions", api.Quote(word)).With("session", word)
 	}
 	return s, nil
 }

@@ -30,11 +30,11 @@ type TranscriptLine struct {
 func transcriptVerb() *Verb {
 	return &Verb{
 		Name: "transcript", Group: "see", Synopsis: "S [N [--raw]] [--since N:LINE]",
-		Short: "the agent's session log in parts, of which each ends with a clear or a compaction: list them, or print one, or all behind a line",
+		Short: "the agent's session log, in parts that end at a clear or a compaction: list the parts, print one, or print everything after a line",
 		Need:  keys.Viewer, MinArgs: 1, MaxArgs: 2, Answer: []transcript.Listed{}, Run: showTranscript,
 		Flags: func(f *pflag.FlagSet) {
-			f.String("since", "", "every line behind line LINE of part N, up to now")
-			f.Bool("raw", false, "the part as it is")
+			f.String("since", "", "every line after line LINE of part N")
+			f.Bool("raw", false, "print the part unchanged")
 		},
 	}
 }
@@ -66,7 +66,7 @@ func showTranscript(ctx context.Context, c *Call) error {
 	case len(c.Args) == 2:
 		n, err := strconv.Atoi(c.Args[1])
 		if err != nil || n < 1 {
-			return api.Errorf(api.CodeUsage, "transcript: %s is no number of a part: transcript S lists them", api.Quote(c.Args[1]))
+			return api.Errorf(api.CodeUsage, "transcript: %s isn't the number of a part: transcript S lists the parts", api.Quote(c.Args[1]))
 		}
 		return transcriptError(store.Lines(ctx, n, 0, each))
 	}
@@ -117,7 +117,7 @@ func sinceLine(word string) (n, line int, err error) {
 		line, err = strconv.Atoi(after)
 	}
 	if !ok || err != nil || n < 1 || line < 0 {
-		return 0, 0, api.Errorf(api.CodeUsage, "transcript: --since %s wants N:LINE, such as 1:0 for all", api.Quote(word))
+		return 0, 0, api.Errorf(api.CodeUsage, "transcript: --since %s must be N:LINE, such as 1:0 for all", api.Quote(word))
 	}
 	return n, line, nil
 }

@@ -197,7 +197,7 @@ func (c *Call) parse() (*Verb, error) {
 		return nil, api.Errorf(api.CodeUsage, "%w", err)
 	}
 	if name == "" {
-		return nil, api.Errorf(api.CodeUsage, "no verb: try help")
+		return nil, api.Errorf(api.CodeUsage, "no verb given: help lists the verbs")
 	}
 	verb := Lookup(name)
 	if verb == nil {
@@ -284,7 +284,7 @@ func (c *Call) countArgs(verb *Verb) error {
 	case len(c.Args) < verb.MinArgs:
 		return verb.usage(errMissing)
 	case verb.MaxArgs >= 0 && len(c.Args) > verb.MaxArgs:
-		return verb.usage(fmt.Errorf("%s is one argument too many", api.Quote(c.Args[verb.MaxArgs])))
+		return verb.usage(fmt.Errorf("unexpected argument %s", api.Quote(c.Args[verb.MaxArgs])))
 	}
 	return nil
 }
@@ -316,11 +316,11 @@ func unknownVerb(name string) error {
 			near = append(near, known)
 		}
 	}
-	hint := "help lists them"
+	hint := "help lists the verbs"
 	if len(near) > 0 {
-		hint = "did you mean " + strings.Join(near, " or ") + "? help lists them all"
+		hint = "did you mean " + strings.Join(near, " or ") + "? help lists all verbs"
 	}
-	return api.Errorf(api.CodeUsage, "there is no verb %s: %s", api.Quote(name), hint)
+	return api.Errorf(api.CodeUsage, "unknown verb %s: %s", api.Quote(name), hint)
 }
 
 // HasForms says whether the verb answers in JSON or in text as the caller

@@ -21,13 +21,13 @@ import (
 func waitVerb() *Verb {
 	return &Verb{
 		Name: "wait", Group: "follow", Synopsis: "TARGET... [--until STATE,..] [--text REGEX] [--after SEQ] [--all] [--timeout D]",
-		Short: "until a session is idle, or in a state, or shows a text", Need: keys.Viewer, MinArgs: 1, MaxArgs: -1, Targets: true, Answer: api.State{}, Run: wait,
+		Short: "wait until a session is idle, reaches a state, or shows a text", Need: keys.Viewer, MinArgs: 1, MaxArgs: -1, Targets: true, Answer: api.State{}, Run: wait,
 		Flags: func(f *pflag.FlagSet) {
-			f.StringSlice("until", nil, "states to wait for; default idle, with prompt, error and exited ending it too")
+			f.StringSlice("until", nil, "states to wait for; default idle; prompt, error and exited end that wait too")
 			f.String("text", "", "a regular expression that a line of the screen matches")
-			f.Uint64("after", 0, "only what happened after event number SEQ of the session")
-			f.Bool("all", false, "until every target is there, not the first")
-			f.Duration("timeout", 0, "give up after this long, with status 10")
+			f.Uint64("after", 0, "only consider what happened after event number SEQ of the session")
+			f.Bool("all", false, "wait for every target, not just the first")
+			f.Duration("timeout", 0, "stop waiting after this long, with status 10")
 		},
 	}
 }
@@ -95,7 +95,7 @@ func (c *Call) timeout(ctx context.Context) (context.Context, context.CancelFunc
 		return ctx, func() {}, nil
 	}
 	if d <= 0 {
-		return nil, nil, api.Errorf(api.CodeUsage, "--timeout wants a time above 0, such as 30s")
+		return nil, nil, api.Errorf(api.CodeUsage, "--timeout must be above 0, such as 30s")
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, d, errWaited)
 	return ctx, cancel, nil
@@ -120,7 +120,7 @@ func (c *Call) condition() (condition, error) {
 	cond.after, _ = c.flags.GetUint64("after")
 	if pattern, _ := c.flags.GetString("text"); c.flags.Changed("text") {
 		if pattern == "" {
-			return cond, api.Errorf(api.CodeUsage, "--text wants a regular expression")
+			return cond, api.Errorf(api.CodeUsage, "--text needs a regular expression")
 		}
 		if len(cond.until) > 0 {
 			return cond, api.Errorf(api.CodeUsage, "--text and --until exclude each other")
@@ -165,7 +165,7 @@ func (cond condition) possible(st *sessions.Status) error {
 	if st.Now == agent.Exited && len(cond.until) == 0 {
 		return nil // the answer is 22, at once
 	}
-	return api.Errorf(api.CodeNoDriver, "%s runs %s, of which berth cannot tell when it is %s; wait --text REGEX and --until exited work",
+	return api.Errorf(api.CodeNoDriver, "%s runs %s: Berth can't tell when it is %s. Use wait --text REGEX or --until exited",
 		st.Name, api.Quote(st.Command[0]), cond).With("session", st.Name)
 }
 

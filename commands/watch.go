@@ -30,11 +30,11 @@ func watchVerb() *Verb {
 		Short: "follow events, one a line", Need: keys.Viewer, MaxArgs: -1, Targets: true, Answer: api.EventHead{}, Run: watch,
 		Flags: func(f *pflag.FlagSet) {
 			f.StringSlice("type", nil, "only these types of events")
-			f.String("since", "", "every event after this cursor (e123) or after event N of session S (S:N)")
-			f.Bool("past", false, "end with the newest event there is")
-			f.Bool("full", false, "hooks' payloads whole, also those beyond 64 KiB")
-			f.String("until", "", "end when a session is in this state")
-			f.Duration("timeout", 0, "end after this long, with status 10")
+			f.String("since", "", "print every event after this cursor (e123), or after event N of session S (S:N)")
+			f.Bool("past", false, "stop after the newest event")
+			f.Bool("full", false, "print hooks' payloads in full, also those over 64 KiB")
+			f.String("until", "", "stop when a session is in this state")
+			f.Duration("timeout", 0, "stop after this long, with status 10")
 		},
 	}
 }
@@ -63,7 +63,7 @@ func watch(ctx context.Context, c *Call) error {
 	head := c.Sessions.Events().Head()
 	switch {
 	case past && !c.flags.Changed("since"):
-		return Lookup("watch").usage(errors.New("--past goes with --since: e0 is the beginning, S:0 that of a session"))
+		return Lookup("watch").usage(errors.New("--past needs --since: e0 is the first event, S:0 the first of a session"))
 	case past && head <= w.reader.Position():
 		return nil
 	case past:
@@ -91,7 +91,7 @@ func newWatcher(c *Call) (*watcher, error) {
 		w.types = map[string]bool{}
 		for _, t := range list {
 			if !sessions.KnownEvent(t) {
-				return nil, api.Errorf(api.CodeUsage, "there is no event type %s: %s", api.Quote(t), strings.Join(sessions.EventTypes, " "))
+				return nil, api.Errorf(api.CodeUsage, "unknown event type %s: give one of %s", api.Quote(t), strings.Join(sessions.EventTypes, " "))
 			}
 			w.types[t] = true
 		}
@@ -121,16 +121,16 @@ func (c *Call) readerSince(since string) (*events.Reader, error) {
 		}
 		seq, err := strconv.ParseUint(number, 10, 64)
 		if err != nil {
-			return nil, api.Errorf(api.CodeUsage, "--since %s: after the colon stands the number (seq) of an event", api.Quote(since))
+			return nil, api.Errorf(api.CodeUsage, "--since %s: give the number (seq) of an event after the colon", api.Quote(since))
 		}
 		return log.FollowSession(s.ID(), seq), nil
 	}
 	cursor, err := events.ParseCursor(since)
 	if err != nil {
-		return nil, api.Errorf(api.CodeUsage, "--since %s is no cursor: give one that an event carried, such as e123, or S:N", api.Quote(since))
+		return nil, api.Errorf(api.CodeUsage, "--since %s isn't a valid cursor: give the cursor of an event, such as e123, or S:N", api.Quote(since))
 	}
 	if cursor > log.Head() {
-		return nil, api.Errorf(api.CodeBadRequest, "--since %s is later than the newest event, e%d: is it another server's?", since, log.Head())
+		return nil, api.Errorf(api.CodeBadRequest, "--since %s is later than the newest event, e%d: is the cursor from another server?", since, log.Head())
 	}
 	return log.Follow(cursor), nil
 }
@@ -283,5 +283,5 @@ func unknownState(word string) error {
 	for _, s := range agent.States {
 		list = append(list, string(s))
 	}
-	return api.Errorf(api.CodeUsage, "there is no state %s: %s", api.Quote(word), strings.Join(list, " "))
+	return api.Errorf(api.CodeUsage, "unknown state %s: give one of %s", api.Quote(word), strings.Join(list, " "))
 }
