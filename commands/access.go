@@ -33,7 +33,7 @@ func accessVerb() *Verb {
 	}
 }
 
-// grantFlags are what somebody may be given.
+// grantFlags are the options for the rights to give.
 func grantFlags(f *pflag.FlagSet) {
 	f.String("role", "", "viewer, responder or operator")
 	f.String("name", "", "the name shown to others; else the key's comment")
@@ -43,7 +43,7 @@ func grantFlags(f *pflag.FlagSet) {
 	f.String("for", "", "for this long, such as 8h or 30d")
 }
 
-// Access is a line of a key file.
+// Access is a line of a key file, as access ls shows it.
 type Access struct {
 	Line        string   `json:"line"` // FILE:LINE
 	Identity    string   `json:"identity"`
@@ -53,12 +53,12 @@ type Access struct {
 	Verbs       []string `json:"verbs"`
 	From        string   `json:"from"`
 	Expires     api.Time `json:"expires"`
-	Command     bool     `json:"command"` // it has a forced one
+	Command     bool     `json:"command"` // whether the line forces a command
 	NoPTY       bool     `json:"no_pty"`
 	Authority   bool     `json:"authority"`
 	Principals  []string `json:"principals"`
 	Revoked     bool     `json:"revoked"`
-	Problem     *string  `json:"problem"` // why the line lets in nobody; then only Line is filled
+	Problem     *string  `json:"problem"` // why the line admits no key; all other fields but Line are then empty
 }
 
 // Tested is the answer of access test.
@@ -66,7 +66,7 @@ type Tested struct {
 	Allowed  bool    `json:"allowed"`
 	Identity *string `json:"identity"`
 	Role     *string `json:"role"`
-	Line     *string `json:"line"` // that decides
+	Line     *string `json:"line"` // the line that decides
 	Why      *string `json:"why"`  // not
 }
 
@@ -178,7 +178,7 @@ func (c *Call) accessAdd(args []string) error {
 	})
 }
 
-// until is the end that --for asks for; zero without one.
+// until is the end of the time in --for; zero without --for.
 func (c *Call) until() (time.Time, error) {
 	text, _ := c.flags.GetString("for")
 	if text == "" {
@@ -239,7 +239,7 @@ func (c *Call) accessRemove(word string) error {
 	})
 }
 
-// keyNamed finds the one key that a word means.
+// keyNamed finds the only key that a word names.
 func (c *Call) keyNamed(word string) (string, error) {
 	switch list := c.Keys.Current().Named(word); len(list) {
 	case 0:
@@ -251,7 +251,7 @@ func (c *Call) keyNamed(word string) (string, error) {
 	}
 }
 
-// accessTest says what a key would be answered if it asked for a verb now.
+// accessTest answers as the server would if a key asked for a verb now.
 func (c *Call) accessTest(args []string) error {
 	name, _ := c.flags.GetString("from")
 	var remote net.Addr
@@ -292,8 +292,8 @@ func (c *Call) accessTest(args []string) error {
 	return c.tested(id, nil)
 }
 
-// wouldBe is who is let in with the key that the first words name, and the
-// words after it: a verb and perhaps a session.
+// wouldBe is the identity that the key in the first words would get, and the words
+// after the key: a verb and perhaps a session.
 func (c *Call) wouldBe(args []string, remote net.Addr) (keys.Identity, []string, error) {
 	set, now := c.Keys.Current(), c.Now()
 	split := 1

@@ -14,15 +14,14 @@ func attachFlags(f *pflag.FlagSet) {
 	f.Bool("read-only", false, "watch without typing")
 }
 
-// Attachment is a parsed attach: the edge, which has the terminal, performs it.
+// Attachment is a parsed attach line. The edge performs it, because it has the terminal.
 type Attachment struct {
 	Session  *sessions.Session
 	MayWrite bool
 	ReadOnly bool
-	// Allowed judges the right to write with the rights and the session's name
-	// and tags as they are when it is called.
+	// Allowed checks the right to write against the rights, name and tags at the time of the call.
 	Allowed func() error
-	// Sees judges likewise whether the caller may know of the session at all.
+	// Sees checks in the same way whether the caller may see the session at all.
 	Sees func() bool
 }
 
@@ -40,8 +39,8 @@ func (s *Service) Attach(r Request) (Attachment, error) {
 	return c.attachment(c.Args[0], readOnly)
 }
 
-// AttachByName is attach for a client that gave a session's name as its SSH
-// user name; ok is false when there is none such for this caller.
+// AttachByName is attach for a client that gave a session's name as its SSH user name; ok is
+// false when the caller can see no such session.
 func (s *Service) AttachByName(r Request, name string) (a Attachment, ok bool) {
 	c := &Call{Service: s, Request: r}
 	a, err := c.attachment(name, false)
@@ -61,7 +60,7 @@ func (c *Call) attachment(name string, readOnly bool) (Attachment, error) {
 	return Attachment{Session: s, ReadOnly: readOnly, MayWrite: allowed() == nil, Allowed: allowed, Sees: func() bool { return c.sees(s) }}, nil
 }
 
-// Fail writes an error as a verb's failure is written and gives its status.
+// Fail writes an error as other verbs write theirs, and returns its exit status.
 func (s *Service) Fail(ctx context.Context, r Request, err error) int {
 	c := &Call{Service: s, Request: r, JSON: !r.Terminal}
 	return c.finish(ctx, err)

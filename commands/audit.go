@@ -78,7 +78,7 @@ func (c *Call) auditQuery() (q audit.Query, err error) {
 		}
 	}
 	if word, _ := c.flags.GetString("session"); word != "" {
-		// A line of a verb with several targets has all of their names.
+		// A line of a verb with several targets lists all their names.
 		q.Session = func(names, id string) bool {
 			return word == id || slices.Contains(strings.FieldsFunc(names, func(r rune) bool { return r == ' ' || r == ',' }), word)
 		}

@@ -11,8 +11,8 @@ import (
 	"berth/sessions"
 )
 
-// changes says whether the verb does more than look. The line that tells of
-// such a verb is written before it begins.
+// changes says whether the verb changes something. The audit line of such a verb is written
+// before it starts.
 func (v *Verb) changes(args []string) bool {
 	switch v.Group {
 	case "see", "follow":
@@ -21,21 +21,21 @@ func (v *Verb) changes(args []string) bool {
 	return true
 }
 
-// frees are the verbs that end, let go of or take back something: they work even while
-// the audit log cannot be written, as on a full disk.
+// frees are the verbs that end, release or revoke something. They work even while the audit log
+// can't be written, as on a full disk.
 var frees = map[string]bool{
 	"kill": true, "rm": true, "interrupt": true, "unlock": true, "access rm": true, "guest narrow": true, "guest revoke": true,
 }
 
-// entryOf fills in whose doing an entry tells of.
+// entryOf fills in the caller of an entry.
 func entryOf(id keys.Identity, client string) audit.Entry {
 	return audit.Entry{
 		Admin: id.Role == keys.Admin, Identity: id.Name, Caller: string(id.Kind), CallerID: id.Session, Fingerprint: id.Fingerprint, Source: id.Source, PID: id.PID, Client: client,
 	}
 }
 
-// recorded runs a verb between the line that says so and the one that says
-// how it ended.
+// recorded runs a verb. It writes one line before and one line after, which says how the verb
+// ended.
 func (c *Call) recorded(v *Verb, run func() error) error {
 	if !v.changes(c.Args) {
 		return run()
@@ -83,8 +83,8 @@ func (c *Call) subject(v *Verb) string {
 	return c.Args[0]
 }
 
-// begin writes that a verb begins, and gives what is to be called at its end.
-// An error says that the verb must not begin.
+// begin writes that a verb starts, and returns a function to call at its end. After an error the
+// verb must not start.
 func (s *Service) begin(r Request, verb, subject string, session *sessions.Session) (end func(status int, code api.Code) (told bool), err error) {
 	e := entryOf(r.Identity(), r.Client)
 	e.Kind, e.Verb, e.Session = audit.KindVerb, verb, subject
@@ -111,8 +111,8 @@ func (s *Service) begin(r Request, verb, subject string, session *sessions.Sessi
 	}, nil
 }
 
-// Attached writes that an attachment begins, by whoever may write or only look
-// on, and gives what is to be called with its exit status.
+// Attached writes that an attachment starts, and whether its client may write. The caller runs
+// the returned function with the exit status.
 func (s *Service) Attached(r Request, to Attachment) (end func(status int, code api.Code) bool, err error) {
 	verb := "attach"
 	if !to.MayWrite || to.ReadOnly {
@@ -121,13 +121,13 @@ func (s *Service) Attached(r Request, to Attachment) (end func(status int, code 
 	return s.begin(r, verb, "", to.Session)
 }
 
-// Entered writes that a client comes in by another way than a verb, and gives
-// what is to be called with its exit status.
+// Entered writes that a client comes in by another way than a verb. The caller runs the returned
+// function with the exit status.
 func (s *Service) Entered(r Request, how string) (end func(status int, code api.Code) bool, err error) {
 	return s.begin(r, how, "", nil)
 }
 
-// refused writes that somebody may not do what they asked.
+// refused writes that the caller asked for something that it may not do.
 func (c *Call) refused(e *api.Error) {
 	entry := entryOf(c.Identity(), c.Client)
 	entry.Kind, entry.Verb, entry.Code, entry.Text = audit.KindRefused, c.verbName(), string(e.Code), e.Message
@@ -137,7 +137,7 @@ func (c *Call) refused(e *api.Error) {
 	}
 }
 
-// append writes what has happened already: a failure goes to the log.
+// append writes what has already happened. A failure goes to the server's log.
 func (s *Service) append(e audit.Entry) bool {
 	_, err := s.Audit.Append(e)
 	if err != nil {

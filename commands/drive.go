@@ -16,8 +16,7 @@ func claimFlags(f *pflag.FlagSet) {
 	f.Uint64("lease", 0, "the generation that lock printed")
 }
 
-// claim is how this call wants the lease: checked again, with the rights as
-// they are then, right before each write.
+// claim is how this call wants the lease. The rights are checked again right before each write.
 func (c *Call) claim(verb string, need keys.Role, s *sessions.Session) sessions.Claim {
 	wait, _ := c.flags.GetDuration("wait-lock")
 	takeover, _ := c.flags.GetBool("takeover")
@@ -28,8 +27,8 @@ func (c *Call) claim(verb string, need keys.Role, s *sessions.Session) sessions.
 	}
 }
 
-// may judges the caller's present rights on one session. One that it may not see
-// any more is named by its id: it may have another name by now.
+// may checks the caller's current rights on one session. A session that the caller may no longer
+// see is named by its id, because it may have another name by now.
 func (c *Call) may(verb string, need keys.Role, s *sessions.Session) error {
 	id := c.Identity()
 	if err := id.May(verb, need); err != nil {
@@ -55,7 +54,7 @@ func (c *Call) delivered(s *sessions.Session, n int) Delivered {
 	return Delivered{Session: st.Name, ID: st.ID, Delivered: true, Bytes: n, Seq: st.Seq}
 }
 
-// lockDefault and the longest lock, from the design: at most 10 min.
+// lockDefault is the time of a lock without --for, and lockLongest the longest.
 const (
 	lockDefault = 30 * time.Second
 	lockLongest = 10 * time.Minute

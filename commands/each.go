@@ -10,22 +10,22 @@ import (
 	"berth/sessions"
 )
 
-// atOnce bounds how many sessions one call drives at a time: each holds a
-// lease, and some need seconds.
+// atOnce bounds how many sessions one call drives at a time. Each takes a lease, and some take
+// seconds.
 const atOnce = 8
 
-// result is what one target of a call came to.
+// result is the outcome for one target of a call.
 type result struct {
-	answer func(failed *api.Error) any // with what failed, for one of several
+	answer func(failed *api.Error) any // with the failure, for one target of several
 	text   func(io.Writer)
-	status int   // of an answer that is no failure
-	err    error // then there is no answer
-	partly bool  // there is one all the same
+	status int   // exit status without a failure
+	err    error // nil if there is an answer
+	partly bool  // there is an answer despite err
 }
 
-// each does one thing with each target, several at a time, and answers for each
-// as it is done. Of several targets a failure stands in the answer of its own,
-// and the status is the highest.
+// each does one thing with each target, several at a time, and prints each answer when it is
+// done. With several targets a failure is part of its target's answer, and the exit status is
+// the highest of all.
 func (c *Call) each(ctx context.Context, list []*sessions.Session, one func(*sessions.Session) result) error {
 	if len(list) == 1 {
 		return c.only(one(list[0]))
@@ -64,7 +64,7 @@ func (c *Call) each(ctx context.Context, list []*sessions.Session, one func(*ses
 	return nil
 }
 
-// only answers for a call's one target.
+// only answers for a call with a single target.
 func (c *Call) only(r result) error {
 	if r.err == nil || r.partly {
 		if err := c.answer(r.answer(nil), r.text); err != nil {
@@ -77,7 +77,7 @@ func (c *Call) only(r result) error {
 	return r.err
 }
 
-// oneOf answers for one of several targets and gives its status.
+// oneOf answers for one of several targets and returns its status.
 func (c *Call) oneOf(r result, name string) (int, error) {
 	if r.err == nil {
 		return r.status, c.answer(r.answer(nil), r.text)

@@ -101,7 +101,7 @@ func writePastChange(w io.Writer, e sessions.Explanation) {
 	writeSources(w, e)
 }
 
-// because is what the state is owed to.
+// because is the evidence for the state.
 func because(e sessions.Explanation) string {
 	text := fmt.Sprintf("%s (tier %d)", e.Cause, e.Tier)
 	if e.Evidence != "" {
@@ -110,7 +110,7 @@ func because(e sessions.Explanation) string {
 	return text
 }
 
-// writeSubject says what it asks, does, or failed with.
+// writeSubject writes what the agent asks or does, or its error.
 func writeSubject(w io.Writer, e sessions.Explanation) {
 	switch {
 	case e.Failure != nil:
@@ -129,7 +129,7 @@ func writeSubject(w io.Writer, e sessions.Explanation) {
 	}
 }
 
-// witnesses are those who told of a prompt, and how it can be answered.
+// witnesses lists what reported a prompt, and how it can be answered.
 func witnesses(a sessions.Asking) string {
 	list := []string{fmt.Sprintf("opened by %s (tier %d)", a.Cause, a.Tier)}
 	switch {
@@ -187,7 +187,7 @@ func span(ms int64) string {
 
 func oneLine(s string) string { return strings.ReplaceAll(s, "\n", " ") }
 
-// valueOf is what a field that may be null holds.
+// valueOf is the value of a field that may be null.
 func valueOf(s *string) string {
 	if s == nil {
 		return ""

@@ -84,7 +84,7 @@ func TestWatch(t *testing.T) {
 	d.call(admin, "new alpha -- sleep 600")
 	out, end, _ := d.watching(always(admin), "watch")
 	until(t, "live", func() bool { return strings.Contains(out.String(), `"type":"live"`) })
-	before, _, _ := strings.Cut(out.String(), `"type":"live"`) // what happens meanwhile comes behind it
+	before, _, _ := strings.Cut(out.String(), `"type":"live"`) // later events come after it
 	first := answer{out: before[:strings.LastIndexByte(before, '\n')+1]}.lines(t)
 	if len(first) != 1 || first[0]["type"] != "snapshot" || first[0]["session"] != "alpha" {
 		t.Errorf("it begins with %v", first)
@@ -98,12 +98,12 @@ func TestWatch(t *testing.T) {
 	for i, line := range all {
 		rest := d.call(admin, "watch --since "+line["cursor"].(string)+" --past").lines(t)
 		if n := len(all) - i - 1; len(rest) < n || !slices.EqualFunc(rest[:n], all[i+1:], sameCursor) {
-			t.Errorf("behind %v: %v, want first %v", line["cursor"], rest, all[i+1:])
+			t.Errorf("after %v: %v, want first %v", line["cursor"], rest, all[i+1:])
 		}
 	}
 	of := slices.DeleteFunc(slices.Clone(all), func(line map[string]any) bool { return line["session"] != "alpha" })
 	if some := d.call(admin, "watch --since alpha:1 --past").lines(t); len(some) < len(of)-1 || !slices.EqualFunc(some[:len(of)-1], of[1:], sameCursor) {
-		t.Errorf("behind alpha:1: %v, want first %v", some, of[1:])
+		t.Errorf("after alpha:1: %v, want first %v", some, of[1:])
 	}
 }
 

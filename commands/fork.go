@@ -22,8 +22,8 @@ func forkVerb() *Verb {
 	}
 }
 
-// fork needs rights on both: on what is gone on with, and on the name that
-// results. What is run is what runs there already, so that a narrowed key may.
+// fork needs rights on both sessions: on the source and on the resulting name. It runs the
+// source's program, so a key that may not start other programs may fork.
 func fork(ctx context.Context, c *Call) error {
 	s, err := c.session(c.Args[0])
 	if err != nil {

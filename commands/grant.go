@@ -13,7 +13,7 @@ import (
 )
 
 // checkGrant refuses options that could grant more than the caller meant: options that this
-// subcommand lacks and would ignore, and those that checkKeyLast refuses.
+// subcommand would ignore, and those that checkKeyLast refuses.
 func (c *Call) checkGrant(verb *Verb, has ...string) error {
 	var why error
 	c.flags.Visit(func(f *pflag.Flag) {
@@ -23,7 +23,7 @@ func (c *Call) checkGrant(verb *Verb, has ...string) error {
 			why = fmt.Errorf("--%s has no effect here", f.Name)
 		}
 	})
-	if why == nil && slices.Contains(has, "name") { // this subcommand admits a key
+	if why == nil && slices.Contains(has, "name") { // this subcommand adds a key
 		list, err := words.Words(c.Line)
 		if err != nil {
 			return api.Errorf(api.CodeUsage, "%s: %w", verb.Name, err)
@@ -36,8 +36,8 @@ func (c *Call) checkGrant(verb *Verb, has ...string) error {
 	return nil
 }
 
-// checkKeyLast refuses options after a key and options given twice. The owner of a .pub file
-// wrote its comment, which the shell can turn into options, and the last value would win.
+// checkKeyLast refuses options after a key and options given twice. The comment in a .pub file is
+// its owner's text: the caller's shell can turn it into options, and the last value would win.
 func checkKeyLast(list []string, takesValue func(name string) bool) error {
 	given := map[string]bool{}
 	key := false

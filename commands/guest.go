@@ -16,7 +16,7 @@ import (
 	"berth/keys"
 )
 
-// guestTime is how long a guest is let in when nobody says: a working day.
+// guestTime is how long a guest may log in without --for: a working day.
 const guestTime = 8 * time.Hour
 
 func guestVerb() *Verb {
@@ -28,7 +28,7 @@ func guestVerb() *Verb {
 	}
 }
 
-// LetIn is the answer of guest: the guest, and what it needs.
+// LetIn is the answer of guest: the guest and its certificate.
 type LetIn struct {
 	keys.Guest
 	Certificate string `json:"certificate"` // a line for KEY-cert.pub
@@ -103,7 +103,7 @@ func (c *Call) letIn() error {
 	return c.answer(LetIn{g, line}, func(w io.Writer) { fmt.Fprintln(w, line) })
 }
 
-// guestError tells the caller what cannot be, and keeps the rest to the log.
+// guestError gives the caller the errors that it can correct, and logs the others.
 func guestError(err error) error {
 	switch {
 	case errors.Is(err, keys.ErrNoGuest):

@@ -15,20 +15,20 @@ func helpVerb() *Verb {
 	return &Verb{Name: "help", Group: "see", Synopsis: "[VERB]", Short: "list the verbs, or describe one", Need: keys.Viewer, MaxArgs: 1, TextOnly: true, Answer: []Helped{}, Run: help}
 }
 
-// Helped is one verb in the answer of help.
+// Helped describes one verb in the answer of help.
 type Helped struct {
 	Name    string         `json:"name"`
 	Group   string         `json:"group"`
 	Usage   string         `json:"usage"`
 	Short   string         `json:"short"`
-	Role    string         `json:"role"` // that it needs
+	Role    string         `json:"role"` // the role that the verb needs
 	Options []HelpedOption `json:"options"`
 }
 
-// HelpedOption is an option of a verb.
+// HelpedOption describes an option of a verb.
 type HelpedOption struct {
 	Name    string `json:"name"` // without the dashes
-	Type    string `json:"type"` // bool for one without a value
+	Type    string `json:"type"` // bool for an option without a value
 	Usage   string `json:"usage"`
 	Default string `json:"default"`
 }

@@ -60,7 +60,7 @@ func info(_ context.Context, c *Call) error {
 	})
 }
 
-// agentRows say how the session's agent is started.
+// agentRows are the options that the session's agent was started with.
 func agentRows(i sessions.Info) [][]string {
 	may := []string{}
 	if i.Trust {

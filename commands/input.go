@@ -50,9 +50,8 @@ func input(ctx context.Context, c *Call) error {
 	return c.answer(done, func(w io.Writer) { fmt.Fprintf(w, "typed %d bytes into %s\n", done.Bytes, done.Session) })
 }
 
-// tailBytes is the text of a verb that takes one: as it stood on the line, or
-// standard input for "-". Too much is refused whole: a cut message would be
-// worse than none.
+// tailBytes is the text of a verb: the rest of the line unchanged, or standard input for "-". A
+// text that is too long is refused, because a cut message would be worse than none.
 func (c *Call) tailBytes() ([]byte, error) {
 	if !c.Stdin {
 		return []byte(c.Tail), nil
@@ -75,7 +74,7 @@ func keysVerb() *Verb {
 	}
 }
 
-// maxKeys is the most keys one call presses: enough to leave any dialog.
+// maxKeys is the most keys that one call presses: enough to leave any dialog.
 const maxKeys = 256
 
 func pressKeys(ctx context.Context, c *Call) error {

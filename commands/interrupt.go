@@ -17,12 +17,12 @@ import (
 type Interrupted struct {
 	Session     string     `json:"session"`
 	ID          string     `json:"id"`
-	Delivered   bool       `json:"delivered"` // false: nothing was pressed
+	Delivered   bool       `json:"delivered"` // false: no key was pressed
 	Confirmed   bool       `json:"confirmed"`
 	StateBefore string     `json:"state_before"`
 	State       string     `json:"state"`
 	Seq         uint64     `json:"seq"`
-	Skipped     *string    `json:"skipped"`         // why one of all or tag:T was left out; null: it was not
+	Skipped     *string    `json:"skipped"`         // why a session of all or tag:T was skipped; null: it wasn't
 	Error       *api.Error `json:"error,omitempty"` // of one target of several
 }
 

@@ -54,13 +54,13 @@ func kill(ctx context.Context, c *Call) error {
 	if grace < 0 || grace > time.Minute {
 		return api.Errorf(api.CodeUsage, "kill: --grace must be a time of at most 1m, such as 10s")
 	}
-	// All are told first, then all are waited for: ten sessions take ten
-	// seconds at most, not a hundred.
+	// All programs get SIGHUP before the call waits for any: ten sessions take at most 10 s, not
+	// 100 s.
 	ended := make([]<-chan error, len(list))
 	for i, s := range list {
 		ended[i] = s.End(ctx, c.actor(), grace)
 	}
-	var failed error // of the first that could not be ended; the others are still told
+	var failed error // of the first session that couldn't be ended; the others still get SIGHUP
 	for i, s := range list {
 		if err := awaitEnd(ctx, ended[i]); err != nil {
 			if ctx.Err() != nil {
@@ -149,7 +149,7 @@ func rm(ctx context.Context, c *Call) error {
 		}
 	}
 	for _, s := range list {
-		if force { // else one that was started again meanwhile is refused, and not ended
+		if force { // otherwise a session that restarted in the meantime is refused, not ended
 			if err := awaitEnd(ctx, s.End(ctx, c.actor(), sessions.EndGrace)); err != nil {
 				return err
 			}
@@ -173,10 +173,10 @@ func tagVerb() *Verb {
 	}
 }
 
-// dashRemoves turns -TAG into an option: it would be read as one in any case.
+// dashRemoves turns -TAG into --remove=TAG; otherwise it would be parsed as an option.
 func dashRemoves(list []string) []string {
 	list = slices.Clone(list)
-	for i := 2; i < len(list); i++ { // behind tag and the session
+	for i := 2; i < len(list); i++ { // after "tag" and the session
 		if list[i] == "--" {
 			break
 		}

@@ -18,8 +18,8 @@ type Last struct {
 	Text    string   `json:"text"`
 	Time    api.Time `json:"time"`
 
-	Conversation *string         `json:"conversation"` // the agent's id of it; null when not known
-	Usage        *sessions.Usage `json:"usage"`        // of its turn; null when not known
+	Conversation *string         `json:"conversation"` // the agent's id of the message; null if unknown
+	Usage        *sessions.Usage `json:"usage"`        // of the message's turn; null if unknown
 }
 
 func lastVerb() *Verb {

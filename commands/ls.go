@@ -86,7 +86,7 @@ func waiting(_ context.Context, c *Call) error {
 	})
 }
 
-// asksFor is what a prompt asks, in a line.
+// asksFor is what a prompt asks, on one line.
 func asksFor(p *agent.Request) string {
 	kind := string(p.Type)
 	if p.Subtype != nil {
@@ -95,7 +95,7 @@ func asksFor(p *agent.Request) string {
 	return inList(kind + " " + inLine(strings.TrimSpace(p.About())))
 }
 
-// inList is a text as a cell of a list has it.
+// inList is a text as a cell of a list shows it.
 func inList(text string) string {
 	line := []rune(strings.Join(strings.Fields(text), " "))
 	if len(line) > asksMost {
@@ -104,5 +104,5 @@ func inList(text string) string {
 	return string(line)
 }
 
-// asksMost is how many characters of what is asked a line of a list has.
+// asksMost is how many characters of a question a line of a list shows.
 const asksMost = 60

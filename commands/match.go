@@ -12,20 +12,20 @@ import (
 )
 
 const (
-	// maxPattern bounds a caller's regular expression in bytes. Together with maxProgram it bounds
-	// the cost to compile one: 20 ms and 9 MB for the worst found, 340 times \pL.
+	// maxPattern bounds a caller's regular expression, in bytes. With maxProgram it bounds the cost
+	// of compiling one: 20 ms and 9 MB for the worst found, 340 times \pL.
 	maxPattern = 1 << 10
-	// maxProgram bounds a compiled one in instructions. To match takes a step for each
-	// of them and each character: 10 ms for a line of the widest screen.
+	// maxProgram bounds a compiled expression, in instructions. Matching takes a step for each
+	// instruction and character: 10 ms for a line of the widest screen.
 	maxProgram = 1000
-	// matchersMost is how many calls of one caller may look for a text at once.
+	// matchersMost is how many calls of one caller may search for a text at once.
 	matchersMost = 16
-	// matchRest is how long a caller's next look waits, in times that the last one took:
-	// all calls of one caller together use a quarter of a core.
+	// matchRest is how long a caller's next search waits, as a multiple of the time the last one
+	// took. All calls of one caller together use a quarter of a core.
 	matchRest = 3
 )
 
-// compilePattern compiles a caller's regular expression, within bounds.
+// compilePattern compiles a caller's regular expression within these bounds.
 func compilePattern(option, pattern string) (*regexp.Regexp, error) {
 	if len(pattern) > maxPattern {
 		return nil, api.Errorf(api.CodeLimit, "%s is %d bytes long: the limit is %d", option, len(pattern), maxPattern)
@@ -35,7 +35,7 @@ func compilePattern(option, pattern string) (*regexp.Regexp, error) {
 		return nil, api.Errorf(api.CodeUsage, "%s: %w", option, err)
 	}
 	n := atLeast(tree)
-	if n <= maxProgram { // above that, compiling may take 300 ms and 90 MB
+	if n <= maxProgram { // larger ones may take 300 ms and 90 MB to compile
 		program, err := syntax.Compile(tree.Simplify())
 		if err != nil {
 			return nil, api.Errorf(api.CodeUsage, "%s: %w", option, err)
@@ -73,21 +73,21 @@ func atLeast(re *syntax.Regexp) int {
 	return n + 1
 }
 
-// matchers are the calls that look for a text, by their callers. The zero value has none.
+// matchers are the calls that search for a text, by caller. The zero value is empty.
 type matchers struct {
 	mu sync.Mutex
 	of map[string]*matcher
 }
 
-// matcher is shared by all calls of one caller. It outlives the calls until its rest is over, so
-// that calls one after the other rest as well.
+// matcher is shared by all calls of one caller. It outlives the calls until its pause is over,
+// so that consecutive calls pause as well.
 type matcher struct {
 	calls int           // under matchers.mu
-	turn  chan struct{} // held by the work under way
+	turn  chan struct{} // held by the current work
 	next  time.Time     // when the next work may start; owned by the turn, and without calls by matchers.mu
 }
 
-// enter counts a call in until leave, or says that it is one too many.
+// enter counts a call until leave, or refuses it if the caller has too many.
 func (m *matchers) enter(id keys.Identity) (one *matcher, leave func(), err error) {
 	who := string(id.Kind) + " " + id.Name + " " + id.Fingerprint
 	m.mu.Lock()
@@ -144,8 +144,8 @@ func (m *matcher) compile(ctx context.Context, option, pattern string) (re *rege
 	return re, err
 }
 
-// work does one piece of a caller's work. The pieces run one after the other, with a rest in
-// between. It ends with ctx.
+// work does one piece of a caller's work. Pieces run one after another with a pause between
+// them. It ends with ctx.
 func (m *matcher) work(ctx context.Context, do func() error) error {
 	select {
 	case m.turn <- struct{}{}:

@@ -48,14 +48,14 @@ func newVerb() *Verb {
 // Made is the result of new and fork.
 type Made struct {
 	listed
-	Queued *FirstMessage `json:"queued"` // the message of --prompt, which wait waits for too
+	Queued *FirstMessage `json:"queued"` // the message of --prompt; wait waits for its turn too
 }
 
-// listed is embedded under a name that is not one of its fields: the schema
-// would lack that field.
+// listed is embedded under a name that isn't one of its fields. Otherwise the schema would lack
+// that field.
 type listed = api.Session
 
-// FirstMessage is a message that waits for the agent's first composer.
+// FirstMessage is a message that waits until the agent's first composer appears.
 type FirstMessage struct {
 	ID string `json:"id"` // as queue lists it
 }
@@ -90,7 +90,7 @@ func newSession(ctx context.Context, c *Call) error {
 	return c.answer(row, func(w io.Writer) { fmt.Fprintf(w, "%s started (pid %d)\n", row.Session, row.PID) })
 }
 
-// mayStart checks what the caller's key limits beside the verb.
+// mayStart checks the limits of the caller's key other than its verbs.
 func (c *Call) mayStart(spec sessions.Spec) error {
 	id := c.Identity()
 	if c.ownProgram() {
@@ -98,19 +98,19 @@ func (c *Call) mayStart(spec sessions.Spec) error {
 			return err
 		}
 	}
-	if spec.Name != "" && id.Kind != keys.KindAgent && !id.Sees(spec.Name, spec.Tags) { // of an agent's child the registry judges
+	if spec.Name != "" && id.Kind != keys.KindAgent && !id.Sees(spec.Name, spec.Tags) { // the registry decides about an agent's children
 		return id.Denied("new", spec.Name)
 	}
 	return nil
 }
 
-// promptOption is the message of --prompt, of which - is standard input. Who
-// gives one must be one who may give messages.
+// promptOption is the message of --prompt; - reads standard input. The caller needs the right to
+// send messages.
 func (c *Call) promptOption(is string) (string, error) {
 	if !c.flags.Changed("prompt") {
 		return is, nil
 	}
-	// What an agent starts has its first message from it: that is what it is for.
+	// An agent gives the sessions that it starts their first message: that is why it starts them.
 	if id := c.Identity(); id.Kind != keys.KindAgent {
 		if err := id.May("nudge", keys.Responder); err != nil {
 			return "", err
@@ -131,18 +131,17 @@ func (c *Call) promptOption(is string) (string, error) {
 	return string(text), nil
 }
 
-// ownProgram says whether the caller decides what is run. Beside a command that
-// is the environment and the folder, by which most programs can be made to run
-// anything; a name of the server's environment shows its value, and a
-// conversation what was said in it; and what the profile says about hooks and
-// trust is not the caller's to change.
+// ownProgram says whether the caller decides what is run. That includes the environment and the
+// folder, because most programs can be made to run anything through them. It includes a name of
+// the server's environment, which would show its value, and a conversation, which would show its
+// content. It also includes what the profile says about hooks and trust.
 func (c *Call) ownProgram() bool {
 	for _, name := range []string{"env", "env-pass", "user", "cwd", "agent", "rules", "resume", "conversation", "isolate", "groom", "trust", "accept-bypass"} {
 		if c.flags.Changed(name) {
 			return true
 		}
 	}
-	if c.Identity().Kind == keys.KindAgent { // who sees a session is told by its tags
+	if c.Identity().Kind == keys.KindAgent { // tags decide which callers see a session
 		for _, name := range []string{"tag", "restart", "size-policy"} {
 			if c.flags.Changed(name) {
 				return true
@@ -152,7 +151,7 @@ func (c *Call) ownProgram() bool {
 	return !c.flags.Changed("profile")
 }
 
-// specFromFlags lays what the caller gave over the profile.
+// specFromFlags applies the caller's options to the profile.
 func (c *Call) specFromFlags() (sessions.Spec, error) {
 	dash := c.flags.ArgsLenAtDash()
 	if dash < 0 {
@@ -178,7 +177,7 @@ func (c *Call) specFromFlags() (sessions.Spec, error) {
 	return c.specOptions(c.agentOptions(spec))
 }
 
-// agentOptions are those about how an agent is started.
+// agentOptions are the options about how an agent is started.
 func (c *Call) agentOptions(spec sessions.Spec) sessions.Spec {
 	text := func(name string, is string) string {
 		if c.flags.Changed(name) {
@@ -208,9 +207,9 @@ type Specs struct {
 	Defaults sessions.Spec            // without a profile
 }
 
-// profile is what the options are laid over: the profile, or the defaults of the
-// configuration. A program that the caller names replaces the whole program of the
-// defaults, and takes of the rest what it can use.
+// profile is what the options are applied to: the profile, or the configuration's defaults. A
+// program named by the caller replaces the whole program of the defaults; of the other defaults
+// it keeps those that it can use.
 func (c *Call) profile(argv []string) (sessions.Spec, error) {
 	name, _ := c.flags.GetString("profile")
 	if !c.flags.Changed("profile") {

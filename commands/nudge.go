@@ -17,14 +17,14 @@ import (
 	"berth/sessions"
 )
 
-// Nudged is the answer of nudge, for each target. What --wait waited for is null
-// without it.
+// Nudged is the answer of nudge, for each target. The fields about the turn are null without
+// --wait.
 type Nudged struct {
 	Session     string          `json:"session"`
 	ID          string          `json:"id"`
 	Delivered   bool            `json:"delivered"`
 	Confirmed   bool            `json:"confirmed"`
-	Queued      bool            `json:"queued"` // it waits: delivered is false then
+	Queued      bool            `json:"queued"` // it is in the queue, and delivered is false
 	QueueID     *string         `json:"queue_id"`
 	Nudge       string          `json:"nudge"`
 	StateBefore string          `json:"state_before"`
@@ -33,7 +33,7 @@ type Nudged struct {
 	Seq         uint64          `json:"seq"`
 	State       *string         `json:"state"`           // at the end of the turn that took the message
 	LastMessage *string         `json:"last_message"`    // of that turn
-	Usage       *sessions.Usage `json:"usage"`           // of that turn; null when not known
+	Usage       *sessions.Usage `json:"usage"`           // of that turn; null if unknown
 	Error       *api.Error      `json:"error,omitempty"` // of one target of several
 }
 
@@ -68,8 +68,8 @@ func askVerb() *Verb {
 	}
 }
 
-// errand is what one call of nudge or ask is to do with each target.
-type errand struct {
+// task is what one call of nudge or ask does with each target.
+type task struct {
 	nudge   sessions.Nudge
 	wait    bool
 	queue   bool
@@ -77,7 +77,7 @@ type errand struct {
 }
 
 func nudge(ctx context.Context, c *Call) error {
-	var e errand
+	var e task
 	e.wait, _ = c.flags.GetBool("wait")
 	e.queue, _ = c.flags.GetBool("queue")
 	e.expires, _ = c.flags.GetDuration("expires")
@@ -121,15 +121,15 @@ func askFor(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	return c.nudge(ctx, []*sessions.Session{s}, errand{wait: true}, func(w io.Writer, n Nudged) {
+	return c.nudge(ctx, []*sessions.Session{s}, task{wait: true}, func(w io.Writer, n Nudged) {
 		if n.LastMessage != nil {
 			fmt.Fprintln(w, *n.LastMessage)
 		}
 	})
 }
 
-// nudge gives the message to each of the list, waits if asked to, and answers.
-func (c *Call) nudge(ctx context.Context, list []*sessions.Session, e errand, text func(io.Writer, Nudged)) error {
+// nudge sends the message to each session of the list, waits if asked to, and answers.
+func (c *Call) nudge(ctx context.Context, list []*sessions.Session, e task, text func(io.Writer, Nudged)) error {
 	message, err := c.message()
 	if err != nil {
 		return err
@@ -159,8 +159,8 @@ func (c *Call) nudge(ctx context.Context, list []*sessions.Session, e errand, te
 	})
 }
 
-// nudgeOne gives the message to one session.
-func (c *Call) nudgeOne(ctx, patience context.Context, s *sessions.Session, e errand) (Nudged, int, error) {
+// nudgeOne sends the message to one session.
+func (c *Call) nudgeOne(ctx, patience context.Context, s *sessions.Session, e task) (Nudged, int, error) {
 	st := s.Status()
 	answer := Nudged{Session: st.Name, ID: st.ID, StateBefore: string(st.Now)}
 	claim := c.claim(c.verbName(), keys.Responder, s)
@@ -199,9 +199,9 @@ func (c *Call) nudgeOne(ctx, patience context.Context, s *sessions.Session, e er
 	return answer, c.turnStatus(s, turn.State), nil
 }
 
-// enqueue puts the message into the session's queue, and gives what became of it
-// when that is known at once, or waited for.
-func (c *Call) enqueue(ctx, patience context.Context, s *sessions.Session, claim sessions.Claim, e errand, answer *Nudged) (sessions.Nudged, error) {
+// enqueue puts the message into the session's queue. It returns the delivery's outcome if that
+// is known at once or was waited for.
+func (c *Call) enqueue(ctx, patience context.Context, s *sessions.Session, claim sessions.Claim, e task, answer *Nudged) (sessions.Nudged, error) {
 	ticket, err := s.Enqueue(ctx, claim, e.nudge, e.expires)
 	if err != nil {
 		return sessions.Nudged{}, err
@@ -222,7 +222,7 @@ func (c *Call) enqueue(ctx, patience context.Context, s *sessions.Session, claim
 			answer.Queued = true
 			return sessions.Nudged{}, nil
 		case <-changed:
-			if e.wait && s.Status().Over() { // it would wait for a restart
+			if e.wait && s.Status().Over() { // otherwise the call would wait for a restart
 				state := string(agent.Exited)
 				answer.Queued, answer.State = true, &state
 				return sessions.Nudged{}, nil
@@ -237,8 +237,7 @@ func (c *Call) enqueue(ctx, patience context.Context, s *sessions.Session, claim
 	}
 }
 
-// overStatus is the status of an answer that came before the message was
-// delivered.
+// overStatus is the exit status of an answer that came before the message was delivered.
 func (c *Call) overStatus(s *sessions.Session, n Nudged) int {
 	if n.State == nil {
 		return 0
@@ -246,7 +245,7 @@ func (c *Call) overStatus(s *sessions.Session, n Nudged) int {
 	return c.turnStatus(s, agent.State(*n.State))
 }
 
-// message is the text of a verb that has one for an agent.
+// message is the text that a verb sends to an agent.
 func (c *Call) message() (string, error) {
 	if !c.HasTail && !c.Stdin {
 		return "", api.Errorf(api.CodeUsage, "%s: the message is missing", c.verbName())

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// refuseEmpty refuses an option with an empty value, such as an unset variable. Most options
-// without a value would allow more: any session, the server's own user, any prompt, or no
+// refuseEmpty refuses an option with an empty value, such as an unset variable. For most options
+// an empty value would allow more: any session, the server's own user, any prompt, or no
 // comparison with a head.
 func (c *Call) refuseEmpty(verb *Verb) error {
 	var why error

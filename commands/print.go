@@ -12,9 +12,8 @@ import (
 	"berth/terminal"
 )
 
-// printJSON writes one value as one line. HTML escaping is off: the reader is
-// a program or a person at a terminal, not a browser. What would move that
-// terminal is escaped.
+// printJSON writes one value as one line. HTML escaping is off, because the reader isn't a
+// browser. Control characters are escaped, so that the text can't control a terminal.
 func (c *Call) printJSON(v any) error {
 	var line bytes.Buffer
 	enc := json.NewEncoder(&line)
@@ -26,8 +25,8 @@ func (c *Call) printJSON(v any) error {
 	return err
 }
 
-// answer prints v as JSON, or what text writes for people, in which nothing is
-// left that would move their terminal.
+// answer prints v as JSON, or the output of text, with control characters replaced so that they
+// can't control the reader's terminal.
 func (c *Call) answer(v any, text func(io.Writer)) error {
 	if c.JSON {
 		return c.printJSON(v)
@@ -42,8 +41,8 @@ func (c *Call) answer(v any, text func(io.Writer)) error {
 	return err
 }
 
-// lines gives text the line ends that its reader needs: a client with a PTY
-// has its terminal in raw mode, where LF alone only moves down.
+// lines gives text the line ends that its reader needs: a client with a PTY has its terminal in
+// raw mode, where LF alone only moves down.
 func (c *Call) lines(text []byte) []byte {
 	if !c.Terminal {
 		return text
@@ -51,7 +50,7 @@ func (c *Call) lines(text []byte) []byte {
 	return bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n"))
 }
 
-// table lays rows out in columns.
+// table aligns rows in columns.
 func table(w io.Writer, rows [][]string) {
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, row := range rows {

@@ -22,7 +22,7 @@ func promptVerb() *Verb {
 	}
 }
 
-// fullPrompt is a prompt; the last two are there with --full.
+// fullPrompt is a prompt. The last two fields need --full.
 type fullPrompt struct {
 	Session string `json:"session"`
 	*agent.Request
@@ -48,8 +48,8 @@ func showPrompt(_ context.Context, c *Call) error {
 	return c.answer(out, func(w io.Writer) { writePrompt(w, st.Name, r, full) })
 }
 
-// PromptLines is a prompt as prompt shows it to people, and the verb by which it is
-// answered. All of it is printable.
+// PromptLines is a prompt as the verb prompt shows it, and the command line that answers it. All
+// of it is printable.
 func PromptLines(name string, r *agent.Request) (lines []string, answer string) {
 	var b strings.Builder
 	writePrompt(&b, name, r, false)
@@ -63,7 +63,7 @@ func PromptLines(name string, r *agent.Request) (lines []string, answer string) 
 	return lines, terminal.Printable(answerWith(name, r))
 }
 
-// writePrompt shows a prompt to people, with how to answer it.
+// writePrompt shows a prompt as text, with how to answer it.
 func writePrompt(w io.Writer, name string, r *agent.Request, full bool) {
 	text := func(s *string) string {
 		if s == nil {
@@ -85,7 +85,7 @@ func writePrompt(w io.Writer, name string, r *agent.Request, full bool) {
 	if full && r.FullInput != "" {
 		input = r.FullInput
 	}
-	quoted := func(s string) { // so that no line of it looks like one of Berth's own
+	quoted := func(s string) { // so that no line of it looks like one of Berth's lines
 		for line := range strings.Lines(terminal.Reveal(s, false)) {
 			fmt.Fprintf(w, "  | %s\n", strings.TrimSuffix(line, "\n"))
 		}
@@ -126,7 +126,7 @@ func writePrompt(w io.Writer, name string, r *agent.Request, full bool) {
 	}
 }
 
-// inLine is a text in a line of its own, with nothing hidden in it.
+// inLine is a text on one line, with hidden characters made visible.
 func inLine(s string) string {
 	return strings.ReplaceAll(terminal.Reveal(s, false), "\n", "⟨U+000A⟩")
 }
@@ -151,8 +151,8 @@ func writeDescription(w io.Writer, q agent.Question, option int) {
 	}
 }
 
-// answerWith is how the prompt is answered. It names the prompt: an answer without
-// that is for whatever is asked when it arrives.
+// answerWith is the command line that answers the prompt. It names the prompt, because without
+// the name it would answer any prompt that is open when it arrives.
 func answerWith(session string, r *agent.Request) string {
 	if r.Contested {
 		return "attach " + session + ", at the terminal: the agent's hooks and its screen disagree about the question"
@@ -160,13 +160,13 @@ func answerWith(session string, r *agent.Request) string {
 	if r.Channel == agent.ChannelNone {
 		return "attach " + session + ", at the terminal"
 	}
-	if r.Reviewing() { // the answers that it sends may have changed by then
+	if r.Reviewing() { // the answers to send may change before the command arrives
 		return "respond " + session + " --prompt " + r.ID + " --digest " + r.Digest + " " + ways(r)
 	}
 	return "respond " + session + " --prompt " + r.ID + " " + ways(r)
 }
 
-// ways are the answers that a prompt takes.
+// ways are the answers that fit the prompt.
 func ways(r *agent.Request) string {
 	switch r.Type {
 	case agent.PromptQuestion:

@@ -18,8 +18,7 @@ func queueVerb() *Verb {
 	}
 }
 
-// headLength is how much of a message is listed, in characters; as much as of
-// what a prompt asks about.
+// headLength is how many characters of a message are listed, as many as of a question.
 const headLength = 200
 
 func queue(ctx context.Context, c *Call) error {
@@ -60,7 +59,7 @@ func queue(ctx context.Context, c *Call) error {
 	})
 }
 
-// mayDrop: one's own message whoever may nudge, anybody's an operator.
+// mayDrop: a responder may drop its own messages, an operator any message.
 func (c *Call) mayDrop(s *sessions.Session, by sessions.By) error {
 	id := c.Identity()
 	if by.Identity == id.Name && by.Fingerprint == id.Fingerprint {
@@ -69,7 +68,7 @@ func (c *Call) mayDrop(s *sessions.Session, by sessions.By) error {
 	return c.may("queue", keys.Operator, s)
 }
 
-// head is the beginning of a text, such as can be shown.
+// head is the start of a text, printable.
 func head(text string) string {
 	if r := []rune(text); len(r) > headLength {
 		text = string(r[:headLength]) + "…"

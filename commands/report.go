@@ -21,8 +21,8 @@ func reportVerb() *Verb {
 	}
 }
 
-// report is for the agent alone, of which only its process tells: it names no
-// session, so that it can speak for no other.
+// report is for agents only: it reports on the session of the calling process. It names no
+// session, so that an agent can't report for another one.
 func report(ctx context.Context, c *Call) error {
 	id := c.Identity()
 	if id.Kind != keys.KindAgent {

@@ -56,7 +56,7 @@ func respond(ctx context.Context, c *Call) error {
 	return c.answer(r, func(w io.Writer) { fmt.Fprintf(w, "%s: %s, now %s\n", r.Session, r.Outcome, r.State) })
 }
 
-// halfAnswer tells a failure beside what there is to tell of the answer.
+// halfAnswer prints a failure together with what is known of the answer.
 func (c *Call) halfAnswer(r *sessions.Response, err error) error {
 	shown := api.AsError(err)
 	if c.JSON {
@@ -67,11 +67,11 @@ func (c *Call) halfAnswer(r *sessions.Response, err error) error {
 			return err
 		}
 	}
-	_, _ = c.Err.Write(c.lines([]byte("berth: " + terminal.Printable(shown.Message) + "\n"))) // nobody is left to tell of a failure
+	_, _ = c.Err.Write(c.lines([]byte("berth: " + terminal.Printable(shown.Message) + "\n"))) // a failed write means that the client is gone
 	return statusError(shown.Code.Status())
 }
 
-// readAnswer reads the words behind the session.
+// readAnswer reads the words after the session.
 func (c *Call) readAnswer() (agent.Answer, error) {
 	verb := respondVerb()
 	bad := func(why string) (agent.Answer, error) { return agent.Answer{}, verb.usage(errors.New(why)) }
@@ -118,7 +118,7 @@ func (c *Call) readAnswer() (agent.Answer, error) {
 	return bad(api.Quote(c.Args[1]) + " isn't a valid answer")
 }
 
-// maxQuestions is the most questions that are answered at once.
+// maxQuestions is the most questions that one call answers.
 const maxQuestions = 16
 
 var (
@@ -127,8 +127,8 @@ var (
 	pickUnclear = regexp.MustCompile(`^\d+,`)
 )
 
-// readPicks reads 1=2 2=1,3 3=words of one's own: of each question the options
-// or an answer in words, which end where the next question begins.
+// readPicks reads 1=2 2=1,3 3=words: for each question its options, or an answer in words. The
+// words end where the next question starts.
 func readPicks(tail string) ([]agent.QuestionPick, error) {
 	heads := pickHead.FindAllStringSubmatchIndex(tail, -1)
 	if len(heads) == 0 || strings.TrimSpace(tail[:heads[0][0]]) != "" {
@@ -157,8 +157,8 @@ func readPicks(tail string) ([]agent.QuestionPick, error) {
 	return each, nil
 }
 
-// readPick reads the answer to one question: numbers are options, all else names of
-// options or words, and what is in quotes words.
+// readPick reads the answer to one question. Numbers are options; quoted text is words; all else
+// is an option's name or words.
 func readPick(value string) (agent.QuestionPick, error) {
 	if !pickOptions.MatchString(value) {
 		if pickUnclear.MatchString(value) {
@@ -187,8 +187,7 @@ func readPick(value string) (agent.QuestionPick, error) {
 // jsonForms are the forms of an answer on standard input.
 const jsonForms = `{"answers":[{"option":2},{"options":[1,3]},{"text":"..."}]} or {"action":"accept","content":{...}}`
 
-// readJSON reads the answers to questions, or of a form what it is filled in
-// with.
+// readJSON reads the answers to questions, or the content of a form.
 func readJSON(data []byte) (agent.Answer, error) {
 	var in struct {
 		Answers []jsonPick     `json:"answers"`
@@ -197,7 +196,7 @@ func readJSON(data []byte) (agent.Answer, error) {
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
-	d.UseNumber() // as it was written
+	d.UseNumber() // unchanged
 	if err := d.Decode(&in); err != nil {
 		return agent.Answer{}, api.Errorf(api.CodeBadRequest, "standard input can't be read as an answer: %s. Give %s", jsonFault(err), jsonForms)
 	}
@@ -220,13 +219,13 @@ func readJSON(data []byte) (agent.Answer, error) {
 	return agent.Answer{Kind: kind, Fields: in.Content}, nil
 }
 
-// jsonWants is what the fields of an answer hold.
+// jsonWants describes the value of each field of an answer.
 var jsonWants = map[string]string{
 	"answers": "a list of answers", "answers.option": "a whole number", "answers.options": "a list of whole numbers", "answers.text": "a text",
 	"action": "accept, decline or cancel", "content": "an object of a form's fields",
 }
 
-// jsonFault says what is wrong with an answer, in the words of JSON.
+// jsonFault describes what is wrong with an answer, in terms of JSON.
 func jsonFault(err error) string {
 	var kind *json.UnmarshalTypeError
 	var syntax *json.SyntaxError

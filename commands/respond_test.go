@@ -75,7 +75,7 @@ func TestReadJSON(t *testing.T) {
 	}
 }
 
-// TestJSONFaults: what is wrong with an answer is told in its own words.
+// TestJSONFaults: an error in an answer is described in terms of JSON.
 func TestJSONFaults(t *testing.T) {
 	for input, want := range map[string]string{
 		``:                                "it is empty",

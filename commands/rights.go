@@ -9,8 +9,8 @@ import (
 	"berth/sessions"
 )
 
-// Rights are the verbs that the caller may use now, as Run judges each call of
-// them. Which sessions they may be used on is another matter: Seen.
+// Rights are the verbs that the caller may use now, by the same rules as Run. Seen says on which
+// sessions.
 func (s *Service) Rights(r Request) map[string]bool {
 	id := r.Identity()
 	may := map[string]bool{}
@@ -22,10 +22,10 @@ func (s *Service) Rights(r Request) map[string]bool {
 	return may
 }
 
-// MayType says whether the caller may write at the terminals of sessions.
+// MayType says whether the caller may write to terminals.
 func (s *Service) MayType(r Request) bool { return r.Identity().May("attach", keys.Operator) == nil }
 
-// SeenByID is the session with this id, if the caller may know of it.
+// SeenByID is the session with this id, if the caller may see it.
 func (s *Service) SeenByID(r Request, id string) (*sessions.Session, bool) {
 	c := &Call{Service: s, Request: r}
 	one, ok := s.Sessions.Find(id)
@@ -44,8 +44,8 @@ var needs = sync.OnceValue(func() map[string]keys.Role {
 	return roles
 })
 
-// MayStart says what the caller may start sessions from: which profiles, and
-// whether a command of its own.
+// MayStart says what the caller may start sessions from: which profiles, and whether a command
+// of its own.
 func (s *Service) MayStart(r Request) (profiles []string, own bool) {
 	id := r.Identity()
 	if id.May("new", keys.Admin) != nil {

@@ -24,12 +24,12 @@ func schema(_ context.Context, c *Call) error {
 	if verb.Answer == nil {
 		return api.Errorf(api.CodeBadRequest, "%s answers with text or bytes, not with JSON", verb.Name)
 	}
-	// A time is written as a string, which its Go type does not show.
+	// A time is written as a string; its Go type doesn't show that.
 	s, err := jsonschema.ForType(reflect.TypeOf(verb.Answer), &jsonschema.ForOptions{
 		TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 			reflect.TypeFor[api.Time]():        {Types: []string{"string", "null"}, Format: "date-time"},
 			reflect.TypeFor[[]byte]():          {Type: "string", ContentEncoding: "base64"},
-			reflect.TypeFor[json.RawMessage](): {}, // JSON of somebody else's, such as a form's own schema
+			reflect.TypeFor[json.RawMessage](): {}, // any JSON, such as a form's schema
 		},
 	})
 	if err != nil {
@@ -40,8 +40,7 @@ func schema(_ context.Context, c *Call) error {
 	return c.printJSON(s)
 }
 
-// open lets objects have more properties than are named: fields are only ever
-// added.
+// open allows more properties than the named ones, because later versions may add fields.
 func open(s *jsonschema.Schema) {
 	if s == nil {
 		return

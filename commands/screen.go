@@ -49,7 +49,7 @@ func screen(ctx context.Context, c *Call) error {
 	return c.printScreen(s, snap, ansi)
 }
 
-// screenEvery bounds how often a screen that changes all the time is printed.
+// screenEvery bounds how often a constantly changing screen is printed.
 const screenEvery = 50 * time.Millisecond
 
 // followScreen prints the screen at each change until the session has ended.
@@ -61,7 +61,7 @@ func (c *Call) followScreen(ctx context.Context, s *sessions.Session, history in
 		if err := c.may("screen", keys.Viewer, s); err != nil {
 			return err
 		}
-		running := s.Status().Running() // before the picture, which is then the last
+		running := s.Status().Running() // read before the screen, so that the screen is final
 		snap, err := s.Snapshot(ctx, history)
 		if err != nil {
 			return err
@@ -181,7 +181,7 @@ func output(ctx context.Context, c *Call) error {
 	if err := c.printOutput(out, raw); err != nil || !raw || c.flags.Changed("limit") {
 		return err
 	}
-	for end := out.TotalWritten; out.NextOffset < end; { // raw without a limit is all there was when it was asked
+	for end := out.TotalWritten; out.NextOffset < end; { // raw without a limit prints what existed when the call began
 		if out, err = s.Output(out.NextOffset, min(limit, end-out.NextOffset)); err != nil || len(out.Data) == 0 {
 			return err
 		}
@@ -195,8 +195,8 @@ func output(ctx context.Context, c *Call) error {
 	return nil
 }
 
-// hookOutput prints what a hook event was told, of which the event itself holds
-// no more than the beginning when it is long.
+// hookOutput prints the full payload of a hook event. The event itself has only the start of a
+// long payload.
 func (c *Call) hookOutput(ctx context.Context, s *sessions.Session, offset, limit int64, raw bool) error {
 	seq, _ := c.flags.GetUint64("hook")
 	if follow, _ := c.flags.GetBool("follow"); follow {
@@ -223,7 +223,7 @@ func (c *Call) followOutput(ctx context.Context, s *sessions.Session, offset, li
 		if err := c.may("output", keys.Viewer, s); err != nil {
 			return err
 		}
-		running := s.Status().Running() // before reading: what is printed until then is read
+		running := s.Status().Running() // read before the output, so that no output is missed
 		out, err := s.Output(offset, limit)
 		if err != nil {
 			return err
@@ -265,8 +265,8 @@ func (c *Call) printOutput(out api.Output, raw bool) error {
 	})
 }
 
-// plainLines shows output as text: escape sequences acted upon would reach the
-// reader's terminal, so what cannot be printed is made visible instead.
+// plainLines shows output as text. Escape sequences would take effect in the reader's terminal,
+// so unprintable characters are made visible instead.
 func plainLines(data []byte) []string {
 	var lines []string
 	start := 0

@@ -88,10 +88,10 @@ type Health struct {
 	Sessions map[string]int `json:"sessions"` // by state
 	Problems []string       `json:"problems"`
 	Hooks    any            `json:"hooks"`             // since the server began
-	Mismatch any            `json:"driver_mismatches"` // sources of agents' states that are believed by the slow rule
+	Mismatch any            `json:"driver_mismatches"` // sources of agents' states that follow the slow rule
 
-	// What is of all sessions and callers together; null for a caller who does not
-	// see every session.
+	// The fields below are totals over all sessions and callers; null for a caller who doesn't see
+	// every session.
 	Events    *sessions.EventHealth `json:"events"`
 	Disk      *sessions.Disk        `json:"disk"`
 	Memory    *sessions.Memory      `json:"memory"`

@@ -19,8 +19,8 @@ func signalVerb() *Verb {
 	}
 }
 
-// signals are those that make sense for a program at a terminal; KILL is
-// there, STOP too: whoever may type may press Ctrl-Z.
+// signals are those that make sense for a program at a terminal. KILL and STOP are included: a
+// client that may type can press Ctrl-Z.
 var signals = map[string]syscall.Signal{
 	"HUP": syscall.SIGHUP, "INT": syscall.SIGINT, "QUIT": syscall.SIGQUIT, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL,
 	"USR1": syscall.SIGUSR1, "USR2": syscall.SIGUSR2, "STOP": syscall.SIGSTOP, "TSTP": syscall.SIGTSTP, "CONT": syscall.SIGCONT,

@@ -62,7 +62,7 @@ func startContext(ctx context.Context, c *Call) error {
 	})
 }
 
-// startContext reads what is to be told; nil for nothing.
+// startContext reads the new start context; nil removes it.
 func (c *Call) startContext() (*begin.Context, error) {
 	run, _ := c.flags.GetBool("run")
 	clear, _ := c.flags.GetBool("clear")
@@ -72,16 +72,16 @@ func (c *Call) startContext() (*begin.Context, error) {
 	case clear:
 		return nil, nil
 	case run:
-		argv, err := c.argvBehind("--run")
+		argv, err := c.argvAfter("--run")
 		return &begin.Context{Run: argv}, err
 	}
 	text, err := c.message()
 	return &begin.Context{Text: text}, err
 }
 
-// argvBehind are the words behind an option, and behind the -- that may follow
-// it. On the host they are those of the caller's argv.
-func (c *Call) argvBehind(option string) ([]string, error) {
+// argvAfter are the words after an option, and after a -- that may follow it. On the host they
+// are the caller's argv.
+func (c *Call) argvAfter(option string) ([]string, error) {
 	list, err := words.Words(c.Line)
 	if err != nil {
 		return nil, api.Errorf(api.CodeUsage, "%s: %w", c.verbName(), err)

@@ -42,7 +42,7 @@ func state(_ context.Context, c *Call) error {
 	return nil
 }
 
-// ExitWords says in words how a program ended.
+// ExitWords describes how a program ended.
 func ExitWords(e *api.Exit) string {
 	switch {
 	case e.Lost:

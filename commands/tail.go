@@ -7,7 +7,7 @@ import (
 	"berth/commands/words"
 )
 
-// parseTail takes apart the line of a verb that ends in free text.
+// parseTail parses the line of a verb that ends in free text.
 func (c *Call) parseTail(verb *Verb) error {
 	form := words.Spec{Lead: verb.Lead, NoSession: verb.NoSession, Options: []words.Option{{Name: "help", Short: 'h'}}}
 	c.flags.VisitAll(func(f *pflag.Flag) {
@@ -34,7 +34,7 @@ func (c *Call) parseTail(verb *Verb) error {
 	return nil
 }
 
-// usage wraps what is wrong with a call of the verb with how to call it.
+// usage adds the verb's usage to an error about its arguments.
 func (v *Verb) usage(err error) error {
 	return api.Errorf(api.CodeUsage, "%s: %w. Usage: %s", v.Name, err, v.Usage())
 }

@@ -9,14 +9,14 @@ import (
 	"berth/sessions"
 )
 
-// orAll and needsOne say what an empty list of targets means.
+// orAll and needsOne are the meanings of an empty list of targets.
 const (
 	orAll    = true
 	needsOne = false
 )
 
-// sees says whether the caller may know of a session at all. What it may not
-// see is to it as if it did not exist.
+// sees says whether the caller may see a session. To the caller, a session that it may not see
+// doesn't exist.
 func (c *Call) sees(s *sessions.Session) bool {
 	id := c.Identity()
 	st := s.Status()
@@ -29,7 +29,7 @@ func (c *Call) sees(s *sessions.Session) bool {
 	return id.Sees(st.Name, st.Tags)
 }
 
-// Seen are the sessions that the caller may know of, by name.
+// Seen are the sessions that the caller may see, by name.
 func (s *Service) Seen(r Request) []*sessions.Session {
 	c := &Call{Service: s, Request: r}
 	if c.Identity().May("ls", keys.Viewer) != nil {
@@ -38,7 +38,7 @@ func (s *Service) Seen(r Request) []*sessions.Session {
 	return slices.DeleteFunc(s.Sessions.All(), func(one *sessions.Session) bool { return !c.sees(one) })
 }
 
-// session finds the one session that word names, by name or id.
+// session finds the session that a word names, by name or id.
 func (c *Call) session(word string) (*sessions.Session, error) {
 	s, ok := c.Sessions.Find(word)
 	if id := c.Identity(); ok && id.Kind == keys.KindAgent && s.ID() == id.Session && !c.sees(s) {
@@ -50,8 +50,8 @@ func (c *Call) session(word string) (*sessions.Session, error) {
 	return s, nil
 }
 
-// targets finds the sessions that words name: a name, an id, tag:T or all;
-// each session once, in the order named and then by name.
+// targets finds the sessions that words name: a name, an id, tag:T or all. Each session is
+// listed once, in the order of the words and then by name.
 func (c *Call) targets(list []string, emptyIsAll bool) ([]*sessions.Session, error) {
 	if len(list) == 0 {
 		if !emptyIsAll {
@@ -89,8 +89,7 @@ func (c *Call) targets(list []string, emptyIsAll bool) ([]*sessions.Session, err
 	return found, nil
 }
 
-// named are the ids of those of the words' sessions that are named one by one, not by
-// all or tag:T.
+// named are the ids of the sessions that the words name one by one, not by all or tag:T.
 func (c *Call) named(list []string) map[string]bool {
 	ids := map[string]bool{}
 	for _, word := range list {
@@ -104,15 +103,14 @@ func (c *Call) named(list []string) map[string]bool {
 	return ids
 }
 
-// allowed checks the caller's rights for the verb itself; which sessions it
-// may be used on is checked where they are found, and again at each write.
+// allowed checks the caller's right to use the verb. The sessions are checked where they are
+// found, and again at each write.
 func (c *Call) allowed(v *Verb) error {
 	return c.Identity().May(v.Name, v.Need)
 }
 
-// stillAllowed checks the same again once standard input has come to its end:
-// that may be long after the verb began, and is also how a client whose access
-// was ended looks from here.
+// stillAllowed repeats the check when standard input has ended. That may be long after the verb
+// started; a client whose access was revoked also ends its input.
 func (c *Call) stillAllowed() error {
 	return c.allowed(Lookup(c.verbName()))
 }

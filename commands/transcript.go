@@ -18,8 +18,8 @@ import (
 	"berth/terminal"
 )
 
-// TranscriptLine is one entry of a transcript. Entry is the agent's JSON,
-// untouched; null for a line that is none, which is in Text, or is too long.
+// TranscriptLine is one entry of a transcript. Entry is the agent's JSON, unchanged. Entry is
+// null for a line that isn't JSON (Text has it) or is too long.
 type TranscriptLine struct {
 	N     int             `json:"n"`
 	Line  int             `json:"line"`
@@ -87,8 +87,8 @@ func showTranscript(ctx context.Context, c *Call) error {
 	})
 }
 
-// TranscriptParts are the numbers of the parts of a session's transcript, of one
-// that the caller may read.
+// TranscriptParts are the part numbers of a session's transcript, for a caller that may read
+// them.
 func (s *Service) TranscriptParts(r Request, id string) ([]int, error) {
 	c := &Call{Service: s, Request: r}
 	one, err := c.session(id)
@@ -110,7 +110,7 @@ func (s *Service) TranscriptParts(r Request, id string) ([]int, error) {
 	return numbers, err
 }
 
-// sinceLine reads N:LINE; line 0 is before the first.
+// sinceLine reads N:LINE; line 0 is before the first line.
 func sinceLine(word string) (n, line int, err error) {
 	part, after, ok := strings.Cut(word, ":")
 	if n, err = strconv.Atoi(part); ok && err == nil {

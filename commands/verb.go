@@ -1,6 +1,8 @@
-// Package commands has one file a verb: arguments in, JSON or text out. It
-// knows no SSH: a verb gets a context, an identity, streams and the service
-// it acts on.
+// Package commands has one file for each verb: arguments in, JSON or text out. It knows nothing
+// of SSH. A verb gets a context, an identity, streams, and the Service that it acts on. The edge
+// (sshd/dispatch) calls Service.Run once for each command line, concurrently for many clients; a
+// Call belongs to one goroutine. Rights are checked three times: for the verb (allowed), for each
+// session (targets), and at each write to a terminal (claim).
 package commands
 
 import (
@@ -26,40 +28,40 @@ import (
 // Service is what the verbs act on.
 type Service struct {
 	Sessions *sessions.Registry
-	Specs    func() *Specs // what new starts from, now
+	Specs    func() *Specs // what new starts sessions from, as of now
 	Version  string
 	Started  time.Time
 	Now      func() time.Time
 	Log      *slog.Logger
-	// Edge gives what the SSH edge knows of itself, for health.
+	// Edge reports the SSH edge's counters, for health.
 	Edge func() map[string]any
 	// MaxInput bounds what one call reads from standard input, in bytes.
 	MaxInput int64
-	// Keys is who may log in.
+	// Keys says who may log in.
 	Keys *keys.Store
-	// Audit is where it is written down who does what.
+	// Audit records who does what.
 	Audit *audit.Log
 
 	matchers matchers
 }
 
-// Request is one call of a verb as the edge hands it in.
+// Request is one call of a verb, as the edge passes it.
 type Request struct {
-	Identity func() keys.Identity // the rights as they are now
+	Identity func() keys.Identity // the current rights
 	Client   string               // the caller's id, such as c12
 	Line     string               // the command as it arrived
-	Terminal bool                 // a PTY was asked for: text for people
+	Terminal bool                 // the client asked for a PTY, so answer in text
 	In       io.Reader
 	Out, Err io.Writer
 }
 
-// Call is a Request with its words taken apart.
+// Call is a Request with its line parsed.
 type Call struct {
 	*Service
 	Request
 	JSON    bool     // the answer is JSON
-	Args    []string // words that are no options
-	Tail    string   // of verbs that have one
+	Args    []string // words that aren't options
+	Tail    string   // of verbs with a tail
 	HasTail bool     // there is a tail, even if it is empty
 	Stdin   bool     // the tail is a lone -
 	flags   *pflag.FlagSet
@@ -72,12 +74,12 @@ type Verb struct {
 	Synopsis string // without the name
 	Short    string
 	Need     keys.Role
-	Parts    []string                 // first words that say what of it is wanted, as access ls
-	Changes  func(args []string) bool // whether it does more than look, of a verb whose group only looks; nil: never
-	Tail     bool                     // it ends in free text, taken as it stands
-	Argv     string                   // the option that a command line follows in place of the text
+	Parts    []string                 // first words that select a part of the verb, such as ls in access ls
+	Changes  func(args []string) bool // whether a call changes something, for a verb of a read-only group; nil: never
+	Tail     bool                     // it ends in free text, taken unchanged
+	Argv     string                   // the option after which a command line replaces the text
 	Lead     int                      // words between the session and the text
-	// NoSession: the line names no session; its first words are the lead's.
+	// NoSession: the line names no session; its first words are the lead words.
 	NoSession bool
 	MinArgs   int
 	MaxArgs   int  // -1: no limit
@@ -85,18 +87,18 @@ type Verb struct {
 	TextOnly  bool
 	Prose     bool // text unless --json asks for more
 	Flags     func(*pflag.FlagSet)
-	Rewrite   func(words []string) []string // puts words into the form that flags are parsed from
+	Rewrite   func(words []string) []string // rewrites words so that the flags can be parsed
 	Answer    any                           // a value whose JSON Schema describes the answer; nil: none
 	Run       func(context.Context, *Call) error
 }
 
-// statusError ends a verb with a status that is no failure, such as 20 of wait.
+// statusError ends a verb with an exit status that isn't a failure, such as 20 of wait.
 type statusError int
 
 func (s statusError) Error() string { return fmt.Sprintf("status %d", int(s)) }
 
-// verbs is filled by all, once: a table built at first use costs nothing to
-// the processes (hold, hook) that never look at it.
+// verbs builds the list at each call. A package-level table would slow down every start of the
+// program.
 func verbs() []*Verb {
 	return []*Verb{
 		lsVerb(), stateVerb(), waitingVerb(), explainVerb(), promptVerb(), screenVerb(), outputVerb(), lastVerb(), queueVerb(), infoVerb(), whoVerb(), healthVerb(),
@@ -131,8 +133,7 @@ func Names() []string {
 	return names
 }
 
-// Run performs one request and returns its exit status. Everything the caller
-// should know has then been written.
+// Run performs one request and returns its exit status. By then all output has been written.
 func (s *Service) Run(ctx context.Context, r Request) int {
 	c := &Call{Service: s, Request: r, JSON: !r.Terminal}
 	verb, err := c.parse()
@@ -145,7 +146,7 @@ func (s *Service) Run(ctx context.Context, r Request) int {
 	return c.finish(ctx, err)
 }
 
-// finish writes a failure in the form the caller asked for.
+// finish writes a failure in the form that the caller asked for.
 func (c *Call) finish(ctx context.Context, err error) int {
 	var status statusError
 	switch {
@@ -154,7 +155,7 @@ func (c *Call) finish(ctx context.Context, err error) int {
 	case errors.As(err, &status):
 		return int(status)
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
-		return api.CodeInternal.Status() // nobody is there to read more
+		return api.CodeInternal.Status() // the client is gone
 	}
 	shown := api.AsError(err)
 	if shown.Code == api.CodeDenied {
@@ -170,17 +171,16 @@ func (c *Call) finish(ctx context.Context, err error) int {
 	return shown.Code.Status()
 }
 
-// warn tells people on the error stream.
+// warn writes a message to the error stream.
 func (c *Call) warn(message string) {
-	_, _ = c.Err.Write(c.lines([]byte("berth: " + terminal.Printable(message) + "\n"))) // nobody is left to tell of a failure
+	_, _ = c.Err.Write(c.lines([]byte("berth: " + terminal.Printable(message) + "\n"))) // a failed write means that the client is gone
 }
 
-// verbName is the verb of the line, for the log and for events: later words may
-// be somebody's text.
+// verbName is the verb of the line, for the log and for events. Later words may be a user's
+// text.
 func (c *Call) verbName() string { return VerbOf(c.Line) }
 
-// VerbOf reads which verb a line asks for, without parsing the rest; empty if
-// none can be read.
+// VerbOf reads the verb of a line without parsing the rest; empty if there is none.
 func VerbOf(line string) string {
 	name, err := words.Verb(line)
 	if err != nil {
@@ -189,7 +189,7 @@ func VerbOf(line string) string {
 	return name
 }
 
-// parse takes the line apart by the form of its verb.
+// parse parses the line by the form of its verb.
 func (c *Call) parse() (*Verb, error) {
 	name, err := words.Verb(c.Line)
 	c.wantsText(name)
@@ -227,8 +227,8 @@ func (c *Call) helpFor(verb *Verb) *Verb {
 	return &Verb{Name: "help", Need: keys.Viewer, Run: func(context.Context, *Call) error { return c.helpOn(verb.Name) }}
 }
 
-// wantsText looks for --json and --text before anything else is understood, so
-// that a usage error too comes in the form that was asked for.
+// wantsText looks for --json and --text before the rest is parsed, so that a usage error has the
+// form that was asked for.
 func (c *Call) wantsText(name string) {
 	list, err := words.Words(c.Line)
 	if err != nil {
@@ -289,7 +289,7 @@ func (c *Call) countArgs(verb *Verb) error {
 	return nil
 }
 
-// chooseForm settles JSON or text from the parsed options.
+// chooseForm chooses JSON or text by the parsed options.
 func (c *Call) chooseForm(verb *Verb) error {
 	c.JSON = !c.Terminal && !verb.TextOnly && !verb.Prose
 	if asJSON, _ := c.flags.GetBool("json"); asJSON {
@@ -304,7 +304,7 @@ func (c *Call) chooseForm(verb *Verb) error {
 	return nil
 }
 
-// Usage is how the verb is called.
+// Usage is the verb with its arguments.
 func (v *Verb) Usage() string { return strings.TrimSpace(v.Name + " " + v.Synopsis) }
 
 var errMissing = errors.New("an argument is missing")
@@ -323,8 +323,8 @@ func unknownVerb(name string) error {
 	return api.Errorf(api.CodeUsage, "unknown verb %s: %s", api.Quote(name), hint)
 }
 
-// HasForms says whether the verb answers in JSON or in text as the caller
-// likes: then it has the options --json and --text.
+// HasForms says whether the verb answers in JSON or in text at the caller's choice. Then it has
+// the options --json and --text.
 func (v *Verb) HasForms() bool {
 	f := newFlags(v).Lookup("text")
 	return v.Answer != nil && f.Value.Type() == "bool"

@@ -205,7 +205,7 @@ func TestNarrowKeysSeeTheirOwn(t *testing.T) {
 	}
 	for _, line := range []string{"ls", "who", "health", "state all", "watch --since e0 --timeout 100ms"} {
 		if a := d.call(narrow, line); strings.Contains(a.out, "alpha") {
-			t.Errorf("%s tells of alpha: %s", line, a.out)
+			t.Errorf("%s shows alpha: %s", line, a.out)
 		}
 	}
 	if a := d.call(narrow, "rename web-1 other"); a.code() != "DENIED" {

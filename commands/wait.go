@@ -146,7 +146,7 @@ func (cond condition) String() string {
 	return strings.Join(words, " or ")
 }
 
-// possible refuses to wait for what the session can never report.
+// possible refuses to wait for a state that the session can never report.
 func (cond condition) possible(st *sessions.Status) error {
 	if cond.pattern != "" {
 		return nil
@@ -169,8 +169,8 @@ func (cond condition) possible(st *sessions.Status) error {
 		st.Name, api.Quote(st.Command[0]), cond).With("session", st.Name)
 }
 
-// waitFor waits on all targets at once and prints the state of each as it gets
-// there. It returns the highest status among them.
+// waitFor waits on all targets at once and prints each one's state when its wait ends. It
+// returns the highest exit status.
 func (c *Call) waitFor(ctx context.Context, list []*sessions.Session, cond condition, all bool) (int, error) {
 	var waiting sync.WaitGroup
 	defer waiting.Wait()
@@ -181,7 +181,7 @@ func (c *Call) waitFor(ctx context.Context, list []*sessions.Session, cond condi
 		status int
 		err    error
 	}
-	arrivals := make(chan arrival, len(list)) // each sends once: nobody blocks when the first wins
+	arrivals := make(chan arrival, len(list)) // each sends once, so no sender blocks after the first wins
 	for _, s := range list {
 		waiting.Go(func() {
 			status, err := cond.wait(ctx, s, func() error { return c.may("wait", keys.Viewer, s) })
@@ -206,11 +206,11 @@ func (c *Call) waitFor(ctx context.Context, list []*sessions.Session, cond condi
 	return worst, nil
 }
 
-// textEvery bounds how often a screen is searched while it changes all the time.
+// textEvery bounds how often a constantly changing screen is searched.
 const textEvery = 50 * time.Millisecond
 
-// wait returns when the session meets the condition, or can no longer. Each time
-// it looks it asks first whether the caller still may.
+// wait returns when the session meets the condition or can no longer meet it. Before each check
+// it asks whether the caller may still see the session.
 func (cond condition) wait(ctx context.Context, s *sessions.Session, may func() error) (int, error) {
 	changed, stop := s.Subscribe()
 	defer stop()
@@ -254,12 +254,12 @@ func (cond condition) met(ctx context.Context, s *sessions.Session, st *sessions
 		return false, nil
 	}
 	if len(cond.until) == 0 {
-		return st.Now == agent.Idle && !st.FirstPending, nil // that is work on its way
+		return st.Now == agent.Idle && !st.FirstPending, nil // a queued message counts as work
 	}
 	return cond.until[st.Now] && !(st.Now == agent.Idle && st.FirstPending), nil
 }
 
-// over says with which status the wait ends although its condition is not met.
+// over is the exit status of a wait that ends although its condition isn't met.
 func (cond condition) over(st *sessions.Status) (int, bool) {
 	if st.Now == agent.Exited {
 		return api.StatusExited, true

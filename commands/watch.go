@@ -20,8 +20,7 @@ import (
 	"berth/terminal"
 )
 
-// heartbeatEvery is how often a quiet watch says that it is alive; the design
-// promises 15 s.
+// heartbeatEvery is how often a quiet watch prints a heartbeat; the design promises 15 s.
 const heartbeatEvery = 15 * time.Second
 
 func watchVerb() *Verb {
@@ -108,7 +107,7 @@ func newWatcher(c *Call) (*watcher, error) {
 	return w, err
 }
 
-// readerSince opens the log after what --since names; the empty string is now.
+// readerSince opens the log after the cursor of --since; an empty string means now.
 func (c *Call) readerSince(since string) (*events.Reader, error) {
 	log := c.Sessions.Events()
 	if since == "" {
@@ -135,8 +134,8 @@ func (c *Call) readerSince(since string) (*events.Reader, error) {
 	return log.Follow(cursor), nil
 }
 
-// begin prints the present state of every session and where the live part
-// starts. It reports whether --until is met already.
+// begin prints the current state of every session, and where the live part starts. It reports
+// whether --until is already met.
 func (w *watcher) begin() (done bool, err error) {
 	list, err := w.Call.targets(w.targets, orAll)
 	if err != nil {
@@ -152,7 +151,7 @@ func (w *watcher) begin() (done bool, err error) {
 	return done, w.print("live", nil, func(io.Writer) {})
 }
 
-// print writes a line that stands in no log: snapshot, live, heartbeat.
+// print writes a line that isn't in the log: snapshot, live, heartbeat.
 func (w *watcher) print(kind string, data any, text func(io.Writer)) error {
 	if w.types != nil && !w.types[kind] {
 		return nil
@@ -164,10 +163,10 @@ func (w *watcher) print(kind string, data any, text func(io.Writer)) error {
 	return w.answer(head, text)
 }
 
-// follow prints events until the caller, --until or the clock ends it.
+// follow prints events until the caller leaves, --until is met or --timeout ends.
 func (w *watcher) follow(ctx context.Context) error {
 	for {
-		// What does not concern this watcher leaves the heartbeat's time alone.
+		// An event that doesn't concern this watcher doesn't delay the heartbeat.
 		quiet, cancel := context.WithTimeout(ctx, heartbeatEvery)
 		line, err := w.next(quiet)
 		cancel()
@@ -192,7 +191,7 @@ func (w *watcher) follow(ctx context.Context) error {
 	}
 }
 
-// next waits for an event that this watcher may and wants to know of.
+// next waits for an event that this watcher may see and asked for.
 func (w *watcher) next(ctx context.Context) (events.Line, error) {
 	for {
 		line, err := w.reader.Next(ctx)
@@ -205,7 +204,7 @@ func (w *watcher) next(ctx context.Context) (events.Line, error) {
 	}
 }
 
-// wants applies --type. A gap is told to all: what is gone may have been theirs.
+// wants applies --type. Every watcher gets a gap: the lost events may have been of its types.
 func (w *watcher) wants(line events.Line) bool {
 	return w.types == nil || w.types[line.Type] || line.Type == events.TypeGap
 }
@@ -228,8 +227,8 @@ func (w *watcher) concerns(line events.Line) bool {
 	return w.mayRead(line) && w.aimedAt(line)
 }
 
-// mayRead is the right to know of the event's session; one that is gone is
-// judged by the name it had.
+// mayRead is the right to see the event's session. A removed session is judged by its name at
+// the time of the event.
 func (w *watcher) mayRead(line events.Line) bool {
 	if s, ok := w.Sessions.Find(line.ID); ok {
 		return w.sees(s)

@@ -1,8 +1,8 @@
-// Command berth-hold runs one session's program on a terminal (berth-hold hold),
-// hands an agent's hook over to it (berth-hold hook), and becomes a command that the
-// server runs for a session (berth-hold enter). It outlives the server, and hooks
-// hold an agent up: it knows neither agents, screens nor SSH, so that it starts
-// within a millisecond and stays small.
+// Command berth-hold has three uses. `berth-hold hold` runs one session's program on a terminal
+// and outlives the server. `berth-hold hook` passes an agent's hook to the session's holder.
+// `berth-hold enter` becomes a command that the server runs for a session. Agents wait for their
+// hooks, so this program must start within a millisecond and stay small: it knows nothing of
+// agents, screens or SSH.
 package main
 
 import (
@@ -13,7 +13,7 @@ import (
 	"berth/sessions/hold"
 )
 
-// revision is set by the Makefile: what git calls the tree that is built.
+// revision is set by the Makefile: git's name for the source.
 var revision string
 
 func main() {

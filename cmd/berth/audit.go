@@ -32,7 +32,7 @@ func (s *server) openAudit() (err error) {
 	return nil
 }
 
-// write writes what has happened already.
+// write records something that has already happened.
 func (s *server) write(e audit.Entry) {
 	if _, err := s.audit.Append(e); err != nil {
 		s.missing(e, err)
@@ -40,10 +40,10 @@ func (s *server) write(e audit.Entry) {
 }
 
 func (s *server) missing(e audit.Entry, err error) {
-	s.log.Error("a line is missing in the audit log", "kind", e.Kind, "identity", e.Identity, "error", err)
+	s.log.Error("a line is missing from the audit log", "kind", e.Kind, "identity", e.Identity, "error", err)
 }
 
-// login writes down who was let in and who was not.
+// login records each login and each refused login.
 func (s *server) login(l sshd.Login) {
 	e := audit.Entry{Kind: audit.KindRefused, Conn: l.Conn, User: l.User, Source: l.Source, Offered: l.Offered, Text: l.Reason, Verb: "login"}
 	if l.Accepted {
@@ -56,7 +56,7 @@ func (s *server) login(l sshd.Login) {
 	}
 }
 
-// followKeys writes down each change of who may log in, until ctx ends.
+// followKeys records each change of who may log in, until ctx ends.
 func (s *server) followKeys(ctx context.Context) {
 	before := &keys.Set{}
 	for {

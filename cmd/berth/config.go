@@ -11,9 +11,9 @@ import (
 )
 
 func configCommand() *cobra.Command {
-	parent := &cobra.Command{Use: "config", Short: "look after berth.yaml"}
+	parent := &cobra.Command{Use: "config", Short: "check berth.yaml"}
 	check := &cobra.Command{
-		Use: "check [FILE]", Short: "say what is wrong in berth.yaml, by file and line", Args: cobra.MaximumNArgs(1),
+		Use: "check [FILE]", Short: "list the errors in berth.yaml, by file and line", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return checkConfig(args) },
 	}
 	parent.AddCommand(check)
@@ -33,7 +33,7 @@ func checkConfig(args []string) error {
 		}
 	}
 	if path == "" {
-		return errors.New("there is no berth.yaml where it is looked for; name the file: berth config check FILE")
+		return errors.New("berth.yaml wasn't found in the usual places; name the file: berth config check FILE")
 	}
 	bad := false
 	for _, p := range config.Check(path) {

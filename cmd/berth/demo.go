@@ -15,16 +15,16 @@ import (
 // demoSession is the session that serve --demo keeps.
 const demoSession = "demo"
 
-// tour is what serve --demo does for somebody who has just come.
-type tour struct {
-	identity string // a private key that was made; empty when the user's own are let in
+// demoSetup is what serve --demo prepares for a new user.
+type demoSetup struct {
+	identity string // the private key that was made; empty if the user's own keys may log in
 }
 
-// newTour lets in the user's own public keys, or makes a key pair in the state
-// folder if there are none, unless the configuration names keys already.
-func newTour(c *config.Config) (*tour, error) {
+// newDemo admits the user's own public keys, or makes a key pair in the state folder if there are
+// none, unless the configuration names keys.
+func newDemo(c *config.Config) (*demoSetup, error) {
 	if len(c.Authorize) > 0 {
-		return &tour{}, nil
+		return &demoSetup{}, nil
 	}
 	own, err := ownKeys(config.CurrentAccount().Home)
 	if err != nil {
@@ -32,7 +32,7 @@ func newTour(c *config.Config) (*tour, error) {
 	}
 	if len(own) > 0 {
 		c.Authorize = own
-		return &tour{}, nil
+		return &demoSetup{}, nil
 	}
 	path := filepath.Join(c.StateDir, "user_key")
 	if _, err := os.Stat(path); err != nil {
@@ -41,10 +41,10 @@ func newTour(c *config.Config) (*tour, error) {
 		}
 	}
 	c.Authorize = []string{path + ".pub"}
-	return &tour{identity: path}, nil
+	return &demoSetup{identity: path}, nil
 }
 
-// ownKeys lists the public keys that ssh would offer by itself.
+// ownKeys lists the public keys that ssh offers without options.
 func ownKeys(home string) ([]string, error) {
 	var own []string
 	for _, kind := range []string{"ed25519", "ed25519_sk", "ecdsa", "ecdsa_sk", "rsa"} {
@@ -58,8 +58,8 @@ func ownKeys(home string) ([]string, error) {
 	return own, nil
 }
 
-// begin starts the demo session and says what to try.
-func (t *tour) begin(ctx context.Context, s *server) error {
+// begin starts the demo session and prints what to try.
+func (t *demoSetup) begin(ctx context.Context, s *server) error {
 	if demo, ok := s.sessions.Find(demoSession); !ok {
 		spec := sessions.Defaults()
 		spec.Name = demoSession
@@ -83,16 +83,16 @@ Try it from another terminal:
   ssh %[1]s ls                    the sessions, as JSON
   ssh %[1]s input demo --enter "echo hello"
   ssh %[1]s screen demo --text
-  ssh %[1]s watch                 every event, a line each
+  ssh %[1]s watch                 every event, one a line
   ssh %[1]s help
 
-Ctrl-C here stops the server; the sessions go on and are there again at the next start (end one with: ssh %[1]s kill demo).
-Whoever has the private key of %[2]s is admin here: that is the right to run anything as %[3]s; nobody else is let in.
+Ctrl-C here stops the server; the sessions keep running until the next start (end one with: ssh %[1]s kill demo).
+The private key of %[2]s is an admin's key here: it gives the right to run anything as %[3]s. No other key may log in.
 `, to, t.whose(s.config), config.CurrentAccount().Name)
 	return nil
 }
 
-func (t *tour) whose(c *config.Config) string {
+func (t *demoSetup) whose(c *config.Config) string {
 	if len(c.Authorize) == 1 {
 		return c.Authorize[0]
 	}

@@ -27,24 +27,24 @@ var drivers = map[string]agent.Driver{
 	claude.Name: claude.Driver{}, codex.Name: codex.Driver{}, gemini.Name: gemini.Driver{}, generic.Name: generic.Driver{},
 }
 
-// explainCommand replays a recording when a file is named; without one it is
-// the server's verb of the same name.
+// explainCommand replays a recording when a file is named. Without a file it calls the server's
+// verb of the same name.
 func explainCommand() *cobra.Command {
 	verb := commands.Lookup("explain")
 	cmd := &cobra.Command{
 		Use:   verb.Usage() + " | --file NAME.cast --agent AGENT [--json]",
 		Short: verb.Short,
-		Long: "explain S says why the state of a session is believed. explain --file NAME.cast replays\n" +
+		Long: "explain S says why a session shows its state. explain --file NAME.cast replays\n" +
 			"a recording (asciicast 2) through detection, with NAME.hooks.jsonl, NAME.log.jsonl and\n" +
-			"NAME.sessions-dir.json where they are beside it, on the recording's own clock, and prints\n" +
-			"a transition a line.",
+			"NAME.sessions-dir.json if they are next to it, on the recording's own clock, and prints\n" +
+			"one transition a line.",
 		DisableFlagParsing: true, // without a file its options are the server's to read
 	}
 	flags := pflag.NewFlagSet("explain", pflag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	file := flags.String("file", "", "the recording")
-	name := flags.String("agent", claude.Name, "the agent that was recorded")
-	asJSON := flags.Bool("json", false, "one JSON object a transition")
+	name := flags.String("agent", claude.Name, "the recorded agent")
+	asJSON := flags.Bool("json", false, "one JSON object for each transition")
 	without := flags.StringSlice("without", nil, "sources to leave out: hook, registry, title, osc, log, screen")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if !namesFile(args) {
@@ -54,7 +54,7 @@ func explainCommand() *cobra.Command {
 			return fmt.Errorf("explain: %w", err)
 		}
 		if flags.NArg() > 0 || *file == "" {
-			return errors.New("name a recording and nothing else: berth explain --file NAME.cast --agent claude")
+			return errors.New("name one recording: berth explain --file NAME.cast --agent claude")
 		}
 		left := map[agent.Source]bool{}
 		for _, s := range *without {
@@ -87,7 +87,7 @@ func explainFile(cmd *cobra.Command, file, name string, asJSON bool, without map
 	return nil
 }
 
-// explainLine is a transition for people.
+// explainLine is a transition as text.
 func explainLine(s replay.Step) string {
 	line := fmt.Sprintf("%9.3f  %-8s tier %d  %s", s.At.Seconds(), s.Next, s.Tier, s.Cause)
 	switch {

@@ -42,7 +42,7 @@ func TestExplainFile(t *testing.T) {
 		states = append(states, step.Next+" "+step.Cause)
 	}
 	if got, want := strings.Join(states, ", "), "starting process:start, idle title:✳, working hook:UserPromptSubmit, exited process:exit"; got != want {
-		t.Errorf("told %s, want %s", got, want)
+		t.Errorf("reported %s, want %s", got, want)
 	}
 	if out, err = run("--file", filepath.Join(dir, "a.cast")); err != nil || strings.Contains(out, "\x1b") || !strings.Contains(out, "(go␛[2J)") {
 		t.Errorf("for people: %q, %v", out, err)

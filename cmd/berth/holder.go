@@ -10,8 +10,7 @@ import (
 	"berth/sessions/hold"
 )
 
-// holderBinary finds berth-hold: the file that is given, else the one beside this
-// program.
+// holderBinary finds berth-hold: the configured file, else the one next to this program.
 func holderBinary(given string) (string, error) {
 	if given == "" {
 		exe, err := os.Executable()
@@ -21,13 +20,13 @@ func holderBinary(given string) (string, error) {
 		given = filepath.Join(filepath.Dir(exe), hold.HookBinary)
 	}
 	if _, err := os.Stat(given); err != nil {
-		return "", api.Errorf(api.CodeUsage, "%s was not found at %s: install it beside berth, or name it by --hold or BERTH_HOLD", hold.HookBinary, given)
+		return "", api.Errorf(api.CodeUsage, "%s was not found at %s: install it next to berth, or name it with --hold or BERTH_HOLD", hold.HookBinary, given)
 	}
 	return given, nil
 }
 
-// becomeHolder runs berth-hold with the arguments in place of this process. It
-// returns a status when that fails.
+// becomeHolder replaces this process with berth-hold and the arguments. It returns an exit status
+// when that fails.
 func becomeHolder(args []string) int {
 	exe, err := holderBinary(os.Getenv("BERTH_HOLD"))
 	if err == nil {

@@ -1,5 +1,5 @@
-// Command berth hosts terminals for AI coding agents and is the client to it
-// on the same machine.
+// Command berth is a server that hosts terminals for AI coding agents, and the client of that
+// server on the same machine.
 package main
 
 import (
@@ -15,8 +15,8 @@ import (
 )
 
 func main() {
-	// Holders and hooks are another program's work, which starts sooner and is
-	// smaller. A server of an older release calls this one for them.
+	// Holders and hooks run in berth-hold, which starts faster and is smaller. A server of an older
+	// release calls this program for them.
 	if len(os.Args) > 1 && (os.Args[1] == "hold" || os.Args[1] == "hook") {
 		os.Exit(becomeHolder(os.Args))
 	}
@@ -26,7 +26,7 @@ func main() {
 	os.Exit(run(os.Args[1:]))
 }
 
-// run performs what the arguments ask for and gives the exit status.
+// run performs what the arguments ask for and returns the exit status.
 func run(args []string) int {
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
 	if len(args) > 0 && args[0] == "serve" { // which reads its files again at SIGHUP
@@ -48,15 +48,15 @@ func run(args []string) int {
 	return 2
 }
 
-// exitStatus ends the program with a status after everything has been said.
+// exitStatus ends the program with a status after all output was written.
 type exitStatus int
 
 func (s exitStatus) Error() string { return fmt.Sprintf("status %d", int(s)) }
 
-// revision is set by the Makefile: what git calls the tree that is built.
+// revision is set by the Makefile: git's name for the source.
 var revision string
 
-// version is that revision, or the module's version.
+// version is revision, or the module's version.
 func version() string {
 	if revision != "" {
 		return revision

@@ -14,8 +14,8 @@ import (
 	"berth/sshd"
 )
 
-// logins are what the login shells of OS users export. Each user's is asked by
-// itself, once at a time: one that hangs holds up that user's sessions alone.
+// logins are the environments that login shells of OS users export. Each user's shell runs
+// separately, at most one at a time: a shell that hangs delays only that user's sessions.
 type logins struct {
 	ctx context.Context // of the server
 	log *slog.Logger
@@ -27,22 +27,22 @@ type logins struct {
 }
 
 type login struct {
-	env    map[string]string // nil: not known yet
-	asked  time.Time         // when it last answered; zero: it is to be asked again
-	asking chan struct{}     // closed when the answer is there; nil: it is not asked
+	env    map[string]string // nil: unknown so far
+	asked  time.Time         // when the shell last answered; zero: run it again
+	asking chan struct{}     // closed when the answer has come; nil: the shell isn't running
 }
 
 const (
-	// askedAgain is the least time between two questions to a shell that has
-	// answered: commands that are nowhere make one each.
+	// askedAgain is the least time between two runs of a shell that has answered. Each command that
+	// isn't found asks for one.
 	askedAgain = 10 * time.Second
-	// loginPatience is how long a start waits for a shell, which is ended itself
-	// after 5 s. To start it may hang longer.
+	// loginPatience is how long a start waits for a shell. The shell is killed after 5 s, but
+	// starting it may hang longer.
 	loginPatience = 8 * time.Second
 )
 
-// of is what the user's login shell exports, as far as it is known in time; of
-// nil the server's user.
+// of is what the user's login shell exports, as far as it is known in time; nil means the
+// server's user.
 func (l *logins) of(u *account.User, anew bool) map[string]string {
 	who := config.CurrentAccount()
 	if u != nil {
@@ -71,7 +71,7 @@ func (l *logins) of(u *account.User, anew bool) map[string]string {
 	select {
 	case <-asking:
 	case <-wait.C:
-		l.log.Warn("the login shell does not answer", "user", who.Name, "shell", who.Shell)
+		l.log.Warn("the login shell doesn't answer", "user", who.Name, "shell", who.Shell)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -81,9 +81,9 @@ func (l *logins) of(u *account.User, anew bool) map[string]string {
 func (l *logins) learn(one *login, who config.Account, done chan struct{}) {
 	printed, err := l.ask(l.ctx, who)
 	if err != nil {
-		l.log.Warn("the login shell's environment is known in part", "user", who.Name, "shell", who.Shell, "error", err)
+		l.log.Warn("only a part of the login shell's environment is known", "user", who.Name, "shell", who.Shell, "error", err)
 	}
-	reached := who.As == nil || who.As.Reach(who.Home) == nil // else nothing of theirs was read: it is asked again when it can be
+	reached := who.As == nil || who.As.Reach(who.Home) == nil // otherwise the shell gave no environment: run it again when possible
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err == nil || one.env == nil {
@@ -96,19 +96,18 @@ func (l *logins) learn(one *login, who config.Account, done chan struct{}) {
 	close(done)
 }
 
-// doors are the sockets by which processes of other OS users reach the server.
-// Each such user has one that nobody else can open: the server's own stays
-// closed to all of them.
-type doors struct {
+// userSockets are the sockets for processes of other OS users. Each such user has a socket that only
+// that user can open: the server's own socket stays closed to all of them.
+type userSockets struct {
 	dir string
 
 	mu   sync.Mutex
-	edge *sshd.Server // nil before it listens
+	edge *sshd.Server // nil before the server listens
 }
 
-// open makes the user's, and tells where it is. Before the server listens it
-// only tells: begin is called for all that there are.
-func (d *doors) open(uid int) (string, error) {
+// open makes the user's socket and returns its path. Before the server listens it only returns
+// the path: begin is called later for all users.
+func (d *userSockets) open(uid int) (string, error) {
 	path := filepath.Join(d.dir, fmt.Sprintf("user-%d.sock", uid))
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -118,23 +117,23 @@ func (d *doors) open(uid int) (string, error) {
 	return path, d.edge.Admit(path, uid)
 }
 
-func (d *doors) begin(edge *sshd.Server) {
+func (d *userSockets) begin(edge *sshd.Server) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.edge = edge
 }
 
-// openDoors opens those of the sessions that there are: what runs in them goes
-// on calling where it did before.
-func (s *server) openDoors() {
-	s.doors.begin(s.edge)
+// openUserSockets opens the sockets for the existing sessions, so that the programs in them can still
+// reach the server at the same path.
+func (s *server) openUserSockets() {
+	s.userSockets.begin(s.edge)
 	for _, there := range s.sessions.All() {
 		st := there.Status()
 		if st.User == "" {
 			continue
 		}
-		if _, err := s.doors.open(st.UID); err != nil {
-			s.log.Error("a session's processes cannot reach the server", "session", st.Name, "user", st.User, "error", err)
+		if _, err := s.userSockets.open(st.UID); err != nil {
+			s.log.Error("a session's processes can't reach the server", "session", st.Name, "user", st.User, "error", err)
 		}
 	}
 }

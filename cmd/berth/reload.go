@@ -17,23 +17,23 @@ import (
 	"berth/rules"
 )
 
-// reloaded are the fields of berth.yaml that a running server takes at SIGHUP.
-// All others hold from the next start.
+// reloaded are the fields of berth.yaml that a running server applies at SIGHUP. All others take
+// effect at the next start.
 var reloaded = []string{"log_level", "stop_sessions", "notify", "rules", "defaults", "profiles", "sessions"}
 
-// rereadEvery is how often berth.yaml is looked at for other rules: a look is
-// one call of the system, and who has just written a rule waits for it.
+// rereadEvery is how often berth.yaml is checked for changed rules. A check is one system call,
+// and the author of a rule waits for it.
 const rereadEvery = time.Second
 
-// followFiles takes the rules of berth.yaml when the file changes, and at each
-// hangup all that can be taken, until it is stopped.
+// followFiles applies the rules of berth.yaml when the file changes, and at each SIGHUP all that
+// can be applied, until stop is called.
 func (s *server) followFiles(source config.Source, hangups <-chan os.Signal) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var done sync.WaitGroup
 	done.Go(func() {
 		tick := time.NewTicker(rereadEvery)
 		defer tick.Stop()
-		text, _ := os.ReadFile(source.Path) // what cannot be read is told when it changes
+		text, _ := os.ReadFile(source.Path) // an unreadable file is logged when it changes
 		var seen os.FileInfo
 		for {
 			select {
@@ -62,22 +62,22 @@ func (s *server) followFiles(source config.Source, hangups <-chan os.Signal) (st
 	return func() { cancel(); done.Wait() }
 }
 
-// rereadRules reads the configuration again and goes by its rules. Of a file that
-// is wrong nothing is taken.
+// rereadRules reads the configuration again and applies its rules. An invalid file changes
+// nothing.
 func (s *server) rereadRules(ctx context.Context, source config.Source) {
 	c, err := config.Load(source)
 	if err != nil {
-		s.log.Error("berth.yaml has changed and is wrong: the rules stay as they were", "error", err)
+		s.log.Error("berth.yaml has changed and is invalid: the rules are unchanged", "error", err)
 		return
 	}
 	if err := s.takeRules(ctx, c); err != nil {
-		s.log.Error("the rules of berth.yaml could not be taken", "error", err)
+		s.log.Error("the rules of berth.yaml couldn't be applied", "error", err)
 		return
 	}
-	s.log.Info("berth.yaml has changed: its rules hold from now on, the rest at SIGHUP or at the next start", "rules", s.book.Names())
+	s.log.Info("berth.yaml has changed: its rules apply now, the rest at SIGHUP or at the next start", "rules", s.book.Names())
 }
 
-// takeRules goes by the rules of a configuration.
+// takeRules applies the rules of a configuration.
 func (s *server) takeRules(ctx context.Context, c *config.Config) error {
 	book, err := rules.Compile(c.Rules, s.book)
 	if err != nil {
@@ -93,25 +93,24 @@ func (s *server) takeRules(ctx context.Context, c *config.Config) error {
 	return nil
 }
 
-// reload takes the key files and what a running server can take of berth.yaml.
-// The log says what was taken and what waits for the next start. Of a file that
-// is wrong nothing is taken.
+// reload reads the key files and applies what a running server can apply of berth.yaml. The log
+// says what was applied and what waits for the next start. An invalid file changes nothing.
 func (s *server) reload(ctx context.Context, source config.Source) {
-	s.keys.Reload() // it says itself what is wrong with them
+	s.keys.Reload() // it logs the errors in them itself
 	next, err := config.Load(source)
 	if err != nil {
-		s.log.Error("reload refused: berth.yaml is wrong, all of it stays as it was; the key files were read again", "error", err)
+		s.log.Error("reload refused: berth.yaml is invalid, and none of it was applied; the key files were read again", "error", err)
 		return
 	}
 	specs, err := specsOf(next)
 	if err != nil {
-		s.log.Error("reload refused: all of berth.yaml stays as it was; the key files were read again", "error", err)
+		s.log.Error("reload refused: none of berth.yaml was applied; the key files were read again", "error", err)
 		return
 	}
 	taken, waiting := changed(s.now.Load(), next)
 	if slices.Contains(taken, "rules") {
 		if err := s.takeRules(ctx, next); err != nil {
-			s.log.Error("reload refused: the rules could not be taken, all of berth.yaml stays as it was", "error", err)
+			s.log.Error("reload refused: the rules couldn't be applied, and none of berth.yaml was", "error", err)
 			return
 		}
 	}
@@ -126,10 +125,10 @@ func (s *server) reload(ctx context.Context, source config.Source) {
 		s.startPoster()
 	}
 	if err := s.followConfig(ctx); err != nil {
-		s.log.Error("the sessions do not follow the configuration", "error", err)
+		s.log.Error("the sessions don't follow the configuration", "error", err)
 	}
 	if err := s.startSessions(ctx); err != nil {
-		s.log.Error("the sessions of the configuration could not be started", "error", err)
+		s.log.Error("the sessions of the configuration couldn't be started", "error", err)
 	}
 	s.log.Info("reloaded: the key files were read again", "file", next.File, "taken", list(taken), "next_start", list(waiting))
 }
@@ -141,8 +140,8 @@ func list(names []string) string {
 	return strings.Join(names, " ")
 }
 
-// changed are the fields in which two configurations differ: those that a
-// running server takes, and those that wait for the next start.
+// changed are the fields that differ between two configurations: first those that a running
+// server applies, then those that wait for the next start.
 func changed(was, now *config.Config) (taken, waiting []string) {
 	a, b := reflect.ValueOf(*was), reflect.ValueOf(*now)
 	for i := range a.NumField() {
@@ -159,7 +158,7 @@ func changed(was, now *config.Config) (taken, waiting []string) {
 	return taken, waiting
 }
 
-// specsOf are what new may start from.
+// specsOf are what new can start sessions from.
 func specsOf(c *config.Config) (*commands.Specs, error) {
 	list, err := profiles(c)
 	if err != nil {
@@ -169,7 +168,7 @@ func specsOf(c *config.Config) (*commands.Specs, error) {
 	return &commands.Specs{Profiles: list, Defaults: base}, err
 }
 
-// startPoster tells of sessions by the rules that hold now.
+// startPoster starts notifications by the current rules.
 func (s *server) startPoster() {
 	s.poster = post.Start(post.Options{
 		Sessions: s.sessions, Rules: config.Rules(s.now.Load().Notify), File: filepath.Join(s.config.StateDir, "notify.json"),

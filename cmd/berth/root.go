@@ -25,11 +25,11 @@ func rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "berth VERB [options] ...",
 		Short: "Terminals for AI coding agents, shared over SSH",
-		Long: "berth serve starts the server. Every verb of the server can be called here too:\n" +
-			"berth ls, berth attach NAME, berth help. The caller is then known by its process, not by a key.",
+		Long: "berth serve starts the server. Every verb of the server works here too:\n" +
+			"berth ls, berth attach NAME, berth help. The server then identifies the caller by its process, not by a key.",
 		SilenceErrors: true, SilenceUsage: true,
 		Args:              cobra.ArbitraryArgs,
-		Version:           version(), // of this program; the verb is of the server
+		Version:           version(), // this program's version; the verb version shows the server's
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return callServer(cmd, args)
@@ -39,15 +39,14 @@ func rootCommand() *cobra.Command {
 	root.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true}) // help is a verb of the server
 	root.AddCommand(serveCommand(), configCommand(), rulesCommand(), explainCommand())
 	for _, name := range commands.Names() {
-		if name != "explain" { // which knows files too
+		if name != "explain" { // which also replays files
 			root.AddCommand(verbCommand(name))
 		}
 	}
 	return root
 }
 
-// verbCommand hands a verb of the server on as it is: its options are the
-// server's to read.
+// verbCommand passes a verb of the server on unchanged: the server parses its options.
 func verbCommand(name string) *cobra.Command {
 	verb := commands.Lookup(name)
 	return &cobra.Command{
@@ -58,7 +57,7 @@ func verbCommand(name string) *cobra.Command {
 	}
 }
 
-// callServer runs a verb on the server of this machine's local socket.
+// callServer runs a verb on the server, through the local socket.
 func callServer(cmd *cobra.Command, argv []string) error {
 	socket, err := localSocket()
 	if err != nil {
@@ -78,8 +77,8 @@ func callServer(cmd *cobra.Command, argv []string) error {
 	return nil
 }
 
-// inText asks for text where the verb would answer in JSON for want of a
-// terminal on the connection: a person reads this one.
+// inText asks for text where the verb would answer in JSON because the connection has no
+// terminal: a person reads this answer.
 func inText(argv []string) []string {
 	verb := commands.Lookup(argv[0])
 	if verb == nil || verb.TextOnly || !verb.HasForms() {
@@ -88,9 +87,9 @@ func inText(argv []string) []string {
 	return append([]string{argv[0], "--text"}, argv[1:]...)
 }
 
-// localSocket is where the server of this environment listens: BERTH_SOCKET,
-// which sessions are given, or what the server with the configured state
-// folder has written down, whose environment may have been another; or in the
+// localSocket is the socket of the server for this environment. It is BERTH_SOCKET, which
+// sessions have in their environment; else the path that the server with the configured state
+// folder wrote down, because that server may have another environment; else the path in the
 // runtime folder of the configuration.
 func localSocket() (string, error) {
 	if s := os.Getenv("BERTH_SOCKET"); s != "" {
@@ -112,18 +111,18 @@ func localSocket() (string, error) {
 	return filepath.Join(dir, socketName), nil
 }
 
-// ourFolder refuses a folder of another user's: anybody may make one in the temp folder
-// under our server's name, and listen in it.
+// ourFolder refuses a folder of another user: any user can make one in the temp folder under our
+// server's name, and listen in it.
 func ourFolder(dir string) error {
 	info, err := os.Lstat(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // no server runs
+		return nil // no server is running
 	}
 	if err != nil {
 		return fmt.Errorf("find the server's socket: %w", err)
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); !ok || st.Uid != 0 && int(st.Uid) != os.Geteuid() {
-		return api.Errorf(api.CodeDenied, "the folder %s, where the server's socket would be, belongs to another user: name the socket by BERTH_SOCKET if that is the server you mean", dir)
+		return api.Errorf(api.CodeDenied, "the folder %s, where the server's socket would be, belongs to another user: if you mean that server, set BERTH_SOCKET", dir)
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ import (
 	"berth/terminal"
 )
 
-// driversWith are the agents that Berth knows, with the rules for all others.
+// driversWith are the agents that Berth knows, and the generic driver with the rules.
 func driversWith(book *rules.Book) map[string]agent.Driver {
 	all := maps.Clone(drivers)
 	all[generic.Name] = generic.Driver{Book: book}
@@ -34,9 +34,9 @@ func rulesCommand() *cobra.Command {
 	var file, expect string
 	var asJSON bool
 	test := &cobra.Command{
-		Use: "test RULES RECORDING", Short: "what rules make of a recording, a change of state a line", Args: cobra.ExactArgs(2),
-		Long: "Replay a recording (asciicast 2, as export makes it) by the rules of that name, on its own clock,\n" +
-			"and print a change of state a line. With --expect the status is 1 unless the states come in\n" +
+		Use: "test RULES RECORDING", Short: "replay a recording with rules, one change of state a line", Args: cobra.ExactArgs(2),
+		Long: "Replay a recording (asciicast 2, as export makes it) with the rules of that name, on its own clock,\n" +
+			"and print one change of state a line. With --expect the status is 1 unless the states come in\n" +
 			"exactly that order.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			steps, err := replayRules(file, args[0], args[1])
@@ -52,13 +52,13 @@ func rulesCommand() *cobra.Command {
 		},
 	}
 	test.Flags().StringVar(&file, "config", "", "berth.yaml to read")
-	test.Flags().StringVar(&expect, "expect", "", "states in their order, divided by commas: starting,idle,working,idle,exited")
+	test.Flags().StringVar(&expect, "expect", "", "states in order, separated by commas: starting,idle,working,idle,exited")
 	test.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
 	parent.AddCommand(test)
 	return parent
 }
 
-// replayRules replays a recording by the rules of that name.
+// replayRules replays a recording with the rules of that name.
 func replayRules(file, name, recording string) ([]replay.Step, error) {
 	c, err := config.Load(config.Source{Path: file, Environ: os.Environ()})
 	if err != nil {
@@ -79,7 +79,7 @@ func replayRules(file, name, recording string) ([]replay.Step, error) {
 	return replay.Run(rec, generic.Driver{Book: book}.ForCommand(nil, name), replay.Options{}), nil
 }
 
-// printStep prints a change of state, as explain --file does.
+// printStep prints a change of state in the form of explain --file.
 func printStep(cmd *cobra.Command, step replay.Step, asJSON bool) error {
 	if !asJSON {
 		fmt.Fprintln(cmd.OutOrStdout(), explainLine(step))
@@ -95,7 +95,7 @@ func printStep(cmd *cobra.Command, step replay.Step, asJSON bool) error {
 	return err
 }
 
-// expected compares the order of states with the one that was asked for.
+// expected compares the order of states with the expected one.
 func expected(steps []replay.Step, expect string) error {
 	if expect == "" {
 		return nil
@@ -104,7 +104,7 @@ func expected(steps []replay.Step, expect string) error {
 	for word := range strings.SplitSeq(expect, ",") {
 		word = strings.TrimSpace(word)
 		if !slices.Contains(agent.States, agent.State(word)) {
-			return fmt.Errorf("--expect: there is no state %s", api.Quote(word))
+			return fmt.Errorf("--expect: unknown state %s", api.Quote(word))
 		}
 		want = append(want, word)
 	}

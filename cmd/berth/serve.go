@@ -42,10 +42,10 @@ func serveCommand() *cobra.Command {
 			"part of limits- and retention- options is a section) and a variable BERTH_* of the environment.",
 	}
 	cmd.Flags().StringVar(&file, "config", "", "berth.yaml to read")
-	cmd.Flags().BoolVar(&demo, "demo", false, "let in your own public keys, keep a session demo, and print how to try it")
+	cmd.Flags().BoolVar(&demo, "demo", false, "admit your own public keys, keep a session demo, and print what to try")
 	given := configFlags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		hangups := make(chan os.Signal, 1) // several in a row are one
+		hangups := make(chan os.Signal, 1) // several in a row count as one
 		signal.Notify(hangups, syscall.SIGHUP)
 		defer signal.Stop(hangups)
 		source := config.Source{Path: file, Environ: os.Environ(), Flags: given()}
@@ -53,35 +53,35 @@ func serveCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		source.Path = c.File // also if another one is made where it is looked for first
+		source.Path = c.File // even if a file appears in a place that is searched first
 		return serve(cmd.Context(), c, source, demo, hangups)
 	}
 	return cmd
 }
 
-// flagOf are flags whose names are not the field's.
+// flagOf are flags whose names differ from the field's.
 var flagOf = map[string]string{"host_keys": "host-key"}
 
-// helpOf says what the fields do; docs/configuration.md says it at length.
+// helpOf describes the fields briefly; docs/configuration.md has the details.
 var helpOf = map[string]string{
 	"listen":                         "`address` to listen on; port 0 takes a free one",
 	"state_dir":                      "`folder` of keys, sessions and events",
 	"runtime_dir":                    "`folder` of the sockets",
-	"hold":                           "berth-hold `file` that runs sessions and takes hooks; empty: beside berth",
+	"hold":                           "berth-hold `file` that runs sessions and takes hooks; empty: next to berth",
 	"authorized_keys":                "`file` of keys that may log in (repeatable)",
-	"revoked_keys":                   "`file` of keys and certificates that let in nobody",
-	"authorize":                      "public key `file` to let in as admin (repeatable)",
+	"revoked_keys":                   "`file` of revoked keys and certificates",
+	"authorize":                      "public key `file` to admit as admin (repeatable)",
 	"host_keys":                      "private key `file` of the server (repeatable)",
-	"stop_sessions":                  "end the sessions at shutdown; else they go on",
+	"stop_sessions":                  "end the sessions at shutdown; else they keep running",
 	"local":                          "what callers on the socket are: `role`, or key",
 	"log_level":                      "debug, info, warn or error",
 	"log_format":                     "text or json",
 	"prefix":                         "prefix `key` of attached terminals, such as Ctrl-]",
-	"public_host":                    "`host` or host:port by which clients reach the server",
+	"public_host":                    "`host` or host:port where clients reach the server",
 	"clipboard":                      "let programs set the clipboards of attached terminals",
 	"limits.max_startups":            "`connections` at once that have not logged in",
 	"limits.per_source":              "of these, `connections` from one address",
-	"limits.login_grace":             "`time` in which a client must have logged in",
+	"limits.login_grace":             "`time` a client has to log in",
 	"limits.max_auth_tries":          "`keys` a client may offer",
 	"limits.channels_per_connection": "`channels` at once on one connection",
 	"limits.env_bytes":               "`bytes` of environment kept of a client",
@@ -92,11 +92,11 @@ var helpOf = map[string]string{
 	"limits.connections":             "`connections` at once",
 	"limits.caller_connections":      "`connections` at once of one key or session",
 	"limits.caller_channels":         "`channels` at once of one key or session",
-	"limits.caller_unread":           "`bytes` of one key's or session's input that wait to be read",
-	"limits.penalty":                 "`time` that a source gathers for each login that is refused",
-	"limits.penalty_from":            "gathered `time` from which a source has to wait",
-	"limits.penalty_most":            "most `time` that a source gathers",
-	"limits.penalty_exempt":          "`network` that never has to wait (repeatable)",
+	"limits.caller_unread":           "`bytes` of one key's or session's input that are not yet read",
+	"limits.penalty":                 "penalty `time` of a source for each refused login",
+	"limits.penalty_from":            "penalty `time` from which a source is refused",
+	"limits.penalty_most":            "largest penalty `time` of a source",
+	"limits.penalty_exempt":          "`network` without penalties (repeatable)",
 	"retention.ended":                "`time` that ended sessions are kept",
 	"retention.keep":                 "`sessions` kept of the ended ones",
 	"retention.total":                "`bytes` that ended sessions may take",
@@ -105,7 +105,7 @@ var helpOf = map[string]string{
 	"retention.transcripts":          "`bytes` that one session's saved transcripts may take",
 }
 
-// setting gathers what one flag was given.
+// setting collects the values of one flag.
 type setting struct {
 	values []string
 	word   string // what kind of value it is
@@ -119,8 +119,7 @@ func (s *setting) Set(v string) error {
 	return nil
 }
 
-// configFlags makes a flag of every settable field. What it returns lists
-// those that were given.
+// configFlags makes a flag of every settable field. The result lists the flags that were given.
 func configFlags(flags *pflag.FlagSet) func() []config.Setting {
 	given := map[string]*setting{}
 	for _, field := range config.Settable() {
@@ -155,22 +154,22 @@ func logger(c *config.Config, level slog.Leveler) *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, options))
 }
 
-// server is what serve puts together.
+// server is what serve sets up.
 type server struct {
-	config   *config.Config                // as it was at the start
-	now      atomic.Pointer[config.Config] // and with what was reloaded since
-	specs    atomic.Pointer[commands.Specs]
-	level    slog.LevelVar
-	poster   *post.Poster
-	log      *slog.Logger
-	keys     *keys.Store
-	hostKeys []keys.HostKey
-	audit    *audit.Log
-	sessions *sessions.Registry
-	edge     *sshd.Server
-	doors    *doors
-	book     *rules.Book // of the configuration, as it is now
-	started  time.Time
+	config      *config.Config                // as read at the start
+	now         atomic.Pointer[config.Config] // with later reloads
+	specs       atomic.Pointer[commands.Specs]
+	level       slog.LevelVar
+	poster      *post.Poster
+	log         *slog.Logger
+	keys        *keys.Store
+	hostKeys    []keys.HostKey
+	audit       *audit.Log
+	sessions    *sessions.Registry
+	edge        *sshd.Server
+	userSockets *userSockets
+	book        *rules.Book // of the current configuration
+	started     time.Time
 }
 
 // serve runs the server until ctx ends.
@@ -180,8 +179,8 @@ func serve(ctx context.Context, c *config.Config, source config.Source, demo boo
 	s.now.Store(&loaded)
 	s.level.Set(c.Level())
 	s.log = logger(c, &s.level)
-	// The heap grows with what is on screens, not with traffic: a smaller
-	// reserve than Go's default keeps 100 sessions small.
+	// The heap grows with what is on screens, not with traffic: a reserve smaller than Go's default
+	// keeps 100 sessions small.
 	debug.SetGCPercent(50)
 	lock, err := config.LockState(c.StateDir)
 	if err != nil {
@@ -194,9 +193,9 @@ func serve(ctx context.Context, c *config.Config, source config.Source, demo boo
 	for _, n := range c.Notices {
 		s.log.Warn(n.String())
 	}
-	var tour *tour
+	var setup *demoSetup
 	if demo {
-		if tour, err = newTour(c); err != nil {
+		if setup, err = newDemo(c); err != nil {
 			return err
 		}
 	}
@@ -232,9 +231,9 @@ func serve(ctx context.Context, c *config.Config, source config.Source, demo boo
 		return err
 	}
 	if err := lock.Publish(c.RuntimeDir); err != nil {
-		return errors.Join(fmt.Errorf("say where the socket is: %w", err), s.edge.Shutdown(context.Background()))
+		return errors.Join(fmt.Errorf("write the socket's path: %w", err), s.edge.Shutdown(context.Background()))
 	}
-	if err := s.followConfig(ctx); err != nil { // before anybody is told by its rules
+	if err := s.followConfig(ctx); err != nil { // before any notification by its rules
 		return errors.Join(err, s.edge.Shutdown(context.Background()))
 	}
 	s.startPoster()
@@ -245,8 +244,8 @@ func serve(ctx context.Context, c *config.Config, source config.Source, demo boo
 	stopFollowing := s.followFiles(source, hangups)
 	defer stopFollowing()
 	fmt.Printf("listening on %s\n", s.edge.Addr())
-	if tour != nil {
-		if err := tour.begin(ctx, s); err != nil {
+	if setup != nil {
+		if err := setup.begin(ctx, s); err != nil {
 			return errors.Join(err, s.edge.Shutdown(context.Background()))
 		}
 	}
@@ -280,8 +279,8 @@ func (s *server) openKeys() (err error) {
 	return nil
 }
 
-// tellKeyProblem logs what is odd about a key file: a line that lets nobody in
-// is a warning, one that only does less than it says is not.
+// tellKeyProblem logs a problem in a key file: a line that admits no key is a warning, a line
+// that only grants less than it says isn't.
 func (s *server) tellKeyProblem(p keys.Problem) {
 	level := slog.LevelWarn
 	if p.Kind == keys.Notice {
@@ -314,14 +313,14 @@ func (s *server) openSessions(ctx context.Context) error {
 	}
 	shells := &logins{ctx: ctx, log: s.log, ask: ask, now: time.Now, known: map[string]*login{}}
 	shells.of(nil, false) // now, so that no session waits for it
-	s.doors = &doors{dir: s.config.RuntimeDir}
+	s.userSockets = &userSockets{dir: s.config.RuntimeDir}
 	account.ShutInherited()
 	s.sessions, err = sessions.Open(ctx, sessions.Options{
 		StateDir: s.config.StateDir, RuntimeDir: s.config.RuntimeDir, Exe: holder, Berth: exe, Log: s.log, Now: time.Now,
 		Environment: sessions.Environment{
 			Login: shells.of, Server: os.LookupEnv, ReadFile: config.LoadEnvFile, Redact: config.RedactMap,
 			Socket: filepath.Join(s.config.RuntimeDir, socketName), Home: own.Home, User: own.Name, Shell: own.Shell,
-			Account: account.Lookup, AccountSocket: s.doors.open,
+			Account: account.Lookup, AccountSocket: s.userSockets.open,
 		},
 		Retention: sessions.Retention{Ended: s.config.Retention.Ended, Keep: s.config.Retention.Keep, Total: int64(s.config.Retention.Total), Transcripts: int64(s.config.Retention.Transcripts)},
 		Clipboard: s.config.Clipboard, Drivers: driversWith(s.book), Rights: s.rights,
@@ -329,8 +328,8 @@ func (s *server) openSessions(ctx context.Context) error {
 	return err
 }
 
-// rights is what somebody who called before may do now. A process of the
-// server's own user may all as long as there is a server.
+// rights are the current rights of a caller that was identified before. A process of the
+// server's own user has the configured local role.
 func (s *server) rights(id keys.Identity) (keys.Identity, error) {
 	switch id.Kind {
 	case keys.KindKey:
@@ -354,7 +353,7 @@ func (s *server) loadHostKeys() (err error) {
 	return err
 }
 
-// listen opens the SSH edge and wires it to the verbs.
+// listen opens the SSH edge and connects it to the verbs.
 func (s *server) listen() error {
 	var signers []gossh.Signer
 	for _, k := range s.hostKeys {
@@ -389,12 +388,12 @@ func (s *server) listen() error {
 		return err
 	}
 	d.Address = s.address()
-	s.openDoors()
+	s.openUserSockets()
 	return nil
 }
 
-// address is how a client writes this server behind ssh: as the configuration
-// says, else as it listens.
+// address is how a client writes this server's address after ssh: the configured one, else the
+// one that the server listens on.
 func (s *server) address() string {
 	public := s.config.PublicHost
 	if public == "" {
@@ -410,7 +409,7 @@ func (s *server) address() string {
 	return "-p " + port + " agents@" + host
 }
 
-// address is how a client on the machine writes it.
+// address is how a client on this machine writes it.
 func address(a net.Addr) string {
 	tcp, ok := a.(*net.TCPAddr)
 	if !ok {
@@ -445,7 +444,7 @@ func (s *server) nameOf(id string) string {
 	return ""
 }
 
-// edgeHealth is what the SSH edge says of itself.
+// edgeHealth is what the SSH edge reports about itself.
 func (s *server) edgeHealth() map[string]any {
 	st := s.edge.Stats()
 	return map[string]any{

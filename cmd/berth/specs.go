@@ -24,14 +24,14 @@ func spec(c config.Session) sessions.Spec {
 	}
 	s.Isolate, s.Groom = agent.Isolation(c.Isolate), agent.Groom(c.Groom)
 	s.Trust, s.AcceptBypass = c.Trust != nil && *c.Trust, c.AcceptBypass != nil && *c.AcceptBypass
-	s.Gate, _ = c.Gate.Config() // checked as the configuration was loaded
+	s.Gate, _ = c.Gate.Config() // checked when the configuration was loaded
 	s.Start = c.Begins()
 	s.Notify = config.Rules(c.Notify)
 	s.Prompt, s.Settings, s.MCP, s.Conversation, s.TakeUp = c.Prompt, c.Settings, c.MCP, c.Conversation, c.Resume
 	return s
 }
 
-// profiles are what new --profile may start from.
+// profiles are what new --profile can start from.
 func profiles(c *config.Config) (map[string]sessions.Spec, error) {
 	out := map[string]sessions.Spec{}
 	for name, p := range c.Profiles {
@@ -50,7 +50,7 @@ func defaults(c *config.Config) (sessions.Spec, error) {
 	return spec(whole), err
 }
 
-// startSessions starts the configured sessions that are not there yet.
+// startSessions starts the configured sessions that don't exist yet.
 func (s *server) startSessions(ctx context.Context) error {
 	now := s.now.Load()
 	for _, c := range now.Sessions {
@@ -64,7 +64,7 @@ func (s *server) startSessions(ctx context.Context) error {
 		made := spec(whole)
 		made.Configured = configured(made)
 		if _, err := s.sessions.New(ctx, made, server0); err != nil {
-			s.log.Error("a session of the configuration could not be started", "session", c.Name, "error", err)
+			s.log.Error("a session of the configuration couldn't be started", "session", c.Name, "error", err)
 		}
 	}
 	return nil
@@ -74,22 +74,21 @@ func configured(spec sessions.Spec) *sessions.Configured {
 	return &sessions.Configured{Gate: spec.Gate, Start: spec.Start, Notify: spec.Notify}
 }
 
-// followConfig gives sessions of the configuration that are there, running or
-// ended, what has changed in it since they were made, as far as that needs no new
-// start.
+// followConfig gives existing configured sessions, running or ended, the fields that changed in
+// the configuration since they were made, as far as that needs no restart.
 func (s *server) followConfig(ctx context.Context) error {
 	now := s.now.Load()
 	for _, c := range now.Sessions {
 		there, ok := s.sessions.Find(c.Name)
 		if !ok || there.Status().CreatedBy != server0.Identity.Name {
-			continue // somebody else's of that name
+			continue // another caller's session of that name
 		}
 		whole, err := now.Resolve(c)
 		if err != nil {
 			return err
 		}
 		if err := there.FollowConfig(ctx, *configured(spec(whole)), server0); err != nil {
-			s.log.Error("a session does not follow the configuration", "session", c.Name, "error", err)
+			s.log.Error("a session doesn't follow the configuration", "session", c.Name, "error", err)
 		}
 	}
 	return nil

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// Option is an option a verb has, as a flag set would list it.
+// Option is an option of a verb, as a flag set would list it.
 type Option struct {
 	Name       string // without the dashes
 	Short      byte   // one letter, 0 for none
-	TakesValue bool   // --name VALUE or --name=VALUE; else it stands alone
-	Argv       bool   // a command line follows it, whose words are never the verb's options
+	TakesValue bool   // --name VALUE or --name=VALUE; otherwise --name alone
+	Argv       bool   // a command line follows; its words are never options of the verb
 }
 
 // Spec is the form of a verb that ends in free text.
@@ -20,7 +20,7 @@ type Spec struct {
 	NoSession bool // the verb names no session, such as: report status TEXT
 }
 
-// Parsed is a line taken apart.
+// Parsed is a parsed line.
 type Parsed struct {
 	Verb    string
 	Args    []string // the options with their values, as words for a flag set
@@ -31,19 +31,18 @@ type Parsed struct {
 	Stdin   bool // the tail is a lone -: the text is read from standard input
 }
 
-// ParseTail reads VERB [options] SESSION [options] [lead words] TAIL, with options
-// around each lead word too. The first word that is no option begins the tail (or
-// the lead words before it), and -- ends the options. The tail is taken verbatim
-// from the line, blanks around it dropped, whatever quotes are in it. A tail that
-// is one quoted word as a whole is unquoted. The tail of a JSON array is its
-// remaining words, joined with one blank.
+// ParseTail reads VERB [options] SESSION [options] [lead words] TAIL, with options around each
+// lead word too. The first word that isn't an option starts the tail (or the lead words before
+// it), and -- ends the options. The tail is taken verbatim from the line, with its quotes but
+// without the blanks around it. A tail that is a single quoted word is unquoted. The tail of a
+// JSON array is its remaining words, joined with one blank.
 //
-// An option of the verb as a word of the tail is an error, unless -- came before or
-// the whole tail is quoted: its caller wanted the option, and the agent would read
-// it as text. ssh removes the quotes, so the word counts wherever it is in the text.
+// An option of the verb as a word of the tail is an error, unless -- came before or the whole
+// tail is quoted: the caller wanted the option, and the agent would read it as text. ssh removes
+// the quotes, so the word counts wherever it is in the text.
 //
-// Errors are of type *Error: an unknown option, one after the text, one without its
-// value, and what Split finds wrong in the words before the tail.
+// Errors are of type *Error: an unknown option, an option after the text or without its value,
+// and the errors of Split in the words before the tail.
 func ParseTail(line string, spec Spec) (Parsed, error) {
 	if words, ok := array(line); ok {
 		return ParseArgs(words, spec)
@@ -57,16 +56,16 @@ func ParseArgs(args []string, spec Spec) (Parsed, error) {
 	return parse(&list{words: args}, spec)
 }
 
-// source gives words one after the other.
+// source yields words one by one.
 type source interface {
 	dash() dash                              // how the next word begins
-	take() (text string, ok bool, err error) // ok is false behind the last
+	take() (text string, ok bool, err error) // ok is false after the last word
 	tail() (text string, literal, ok bool)   // all the rest; literal when it was quoted
-	rest() []word                            // the words of the tail, parted by blanks alone
-	position() int                           // of the word taken last, for errors
+	rest() []word                            // the words of the tail, separated by blanks only
+	position() int                           // position of the last word, for errors
 }
 
-// dash tells apart words by an unquoted dash in front.
+// dash classifies a word by an unquoted dash at its start.
 type dash int
 
 const (
@@ -148,7 +147,7 @@ func isOne(text string, known []Option) bool {
 	return false
 }
 
-// takesArgv says whether an option was given that a command line follows.
+// takesArgv says whether one of the given options takes a command line.
 func takesArgv(args []string, known []Option) bool {
 	for _, o := range known {
 		if o.Argv && slices.Contains(args, "--"+o.Name) {
@@ -158,8 +157,8 @@ func takesArgv(args []string, known []Option) bool {
 	return false
 }
 
-// options takes options up to the first word that is none. It is true when --
-// ended them.
+// options takes options up to the first word that isn't one. It returns true when -- ended
+// them.
 func options(in source, spec Spec, args []string) ([]string, bool, error) {
 	for in.dash() == option {
 		text, _, err := in.take()
@@ -190,7 +189,7 @@ func options(in source, spec Spec, args []string) ([]string, bool, error) {
 	return args, false, nil
 }
 
-// needsValue tells whether the value of an option is the next word.
+// needsValue says whether the value of an option is the next word.
 func needsValue(text string, known []Option, at int) (bool, error) {
 	unknown := func(name string) error {
 		return failAt(at, "unknown option %s: put `--` before text that starts with a dash", name)
@@ -205,7 +204,7 @@ func needsValue(text string, known []Option, at int) (bool, error) {
 		return false, unknown("--" + name)
 	}
 	letters := text[1:]
-	if letters == "" { // -"", which is no option and no lone dash either
+	if letters == "" { // -"" is neither an option nor a lone dash
 		return false, unknown(text)
 	}
 	for i := range len(letters) {
@@ -229,7 +228,7 @@ func needsValue(text string, known []Option, at int) (bool, error) {
 	return false, nil
 }
 
-// raw gives the words of a line.
+// raw yields the words of a line.
 type raw struct {
 	line string
 	at   int
@@ -276,10 +275,9 @@ func (r *raw) rest() []word {
 
 func (r *raw) position() int { return r.last }
 
-// unquote gives what is in a text that is one quoted word from end to end, as
-// programs quote: '..' or "..", or such parts put together with nothing but
-// escaped characters between them ('it'\”s'). Words in quotes beside others,
-// as people write them, are not that.
+// unquote returns the content of a text that is one quoted word from end to end, as programs
+// quote: '..' or "..", or such parts with only escaped characters between them ('it'\”s').
+// Quoted words next to others, as people write them, don't count.
 func unquote(text string) (string, bool) {
 	if text == "" || text[0] != '\'' && text[0] != '"' {
 		return "", false
@@ -303,7 +301,7 @@ func unquote(text string) (string, bool) {
 	return b.String(), true
 }
 
-// list gives words that are parted already.
+// list yields words that are already separate.
 type list struct {
 	words []string
 	at    int

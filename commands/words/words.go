@@ -1,9 +1,8 @@
-// Package words reads a command line as SSH hands it over. OpenSSH joins the
-// words typed in a shell with blanks, and their quotes are gone: what arrives
-// is one line. Split takes it apart as a POSIX shell would, without expanding
-// anything. ParseTail reads the verbs that end in free text, which is taken as
-// it stands. A line that is a JSON array of strings is the words themselves:
-// for programs that want no quoting.
+// Package words parses a command line as SSH delivers it. OpenSSH joins the words typed in a
+// shell with blanks, and the shell has removed their quotes, so that one line arrives. Split
+// parses it as a POSIX shell would, without expanding anything. ParseTail parses the verbs that
+// end in free text, and takes that text verbatim. A line that is a JSON array of strings is the
+// words themselves, for programs that want no quoting. All functions are pure.
 package words
 
 import (
@@ -12,9 +11,9 @@ import (
 	"strings"
 )
 
-// Error says what is wrong with a line and where.
+// Error says what is wrong with a line, and where.
 type Error struct {
-	Position int    // the byte it begins at, from 1; 0 when the line was a JSON array
+	Position int    // the byte where the error starts, from 1; 0 for a JSON array
 	Reason   string // such as: a single quote is not closed
 }
 
@@ -29,10 +28,10 @@ func failAt(offset int, format string, args ...any) error {
 	return &Error{Position: offset + 1, Reason: fmt.Sprintf(format, args...)}
 }
 
-// blanks part words.
+// blanks separate words.
 const blanks = " \t\r\n"
 
-// Words gives all words of a line: of a JSON array as they are, else by Split.
+// Words returns all words of a line: the strings of a JSON array, else the result of Split.
 func Words(line string) ([]string, error) {
 	if words, ok := array(line); ok {
 		return words, nil
@@ -52,7 +51,7 @@ func array(line string) ([]string, bool) {
 	}
 	out := make([]string, len(words))
 	for i, word := range words {
-		if word == nil { // null is no string
+		if word == nil { // null isn't a string
 			return nil, false
 		}
 		out[i] = *word
@@ -60,11 +59,11 @@ func array(line string) ([]string, bool) {
 	return out, true
 }
 
-// Split splits a line as a POSIX shell does: blanks part words, single quotes
-// keep all, double quotes keep all but a backslash before one of $ ` " \ and a
-// newline, a backslash elsewhere keeps the next character, before a newline
-// both vanish. Nothing is expanded and nothing is a comment: $ ~ * ; # | are
-// themselves. An unclosed quote and a backslash at the end are errors.
+// Split splits a line as a POSIX shell does. Blanks separate words. Single quotes keep all
+// characters; double quotes keep all but a backslash before one of $ ` " \ and a newline. A
+// backslash elsewhere keeps the next character, and removes a newline. Nothing is expanded and
+// nothing is a comment: $ ~ * ; # | are ordinary characters. An unclosed quote and a backslash
+// at the end are errors.
 func Split(line string) ([]string, error) {
 	var out []string
 	for at := 0; ; {
@@ -80,8 +79,8 @@ func Split(line string) ([]string, error) {
 	}
 }
 
-// Verb gives the first word of a line, by which its form is known. It is empty
-// for a line without words. What follows it need not be well formed.
+// Verb returns the first word of a line; empty for a line without words. The rest of the line
+// may be malformed.
 func Verb(line string) (string, error) {
 	if words, ok := array(line); ok {
 		if len(words) == 0 {
@@ -93,13 +92,13 @@ func Verb(line string) (string, error) {
 	return w.text, err
 }
 
-// word is a word and where it stands in the line.
+// word is a word and its position in the line.
 type word struct {
 	text       string
 	start, end int // in bytes
 }
 
-// next reads the first word at or behind an offset; false when there is none.
+// next reads the first word at or after an offset; false if there is none.
 func next(line string, at int) (w word, ok bool, err error) {
 	at = skip(line, at)
 	w = word{start: at, end: at}
@@ -130,7 +129,7 @@ func next(line string, at int) (w word, ok bool, err error) {
 	return w, true, nil
 }
 
-// skip passes blanks, and newlines behind a backslash, which are as if not there.
+// skip passes blanks, and newlines after a backslash, which the shell drops.
 func skip(line string, at int) int {
 	for at < len(line) {
 		switch {
@@ -145,8 +144,7 @@ func skip(line string, at int) int {
 	return at
 }
 
-// quoted reads the quoted part that begins at an offset, and gives the offset
-// behind it.
+// quoted reads the quoted part that starts at an offset, and returns the offset after it.
 func quoted(b *strings.Builder, line string, start int) (int, error) {
 	quote := line[start]
 	for at := start + 1; at < len(line); at++ {

@@ -256,7 +256,7 @@ func FuzzParseTail(f *testing.F) {
 		if p.Stdin && p.Tail != "" || !p.HasTail && (p.Tail != "" || p.Stdin) {
 			t.Fatalf("%q: %+v", line, p)
 		}
-		// A text taken verbatim stands in the line; any text survives as argv.
+		// A text taken verbatim is part of the line; any text survives as argv.
 		if _, isArray := array(line); !isArray && p.HasTail && !strings.Contains(line, p.Tail) && !strings.ContainsAny(line, `'"\`) {
 			t.Fatalf("%q: tail %q", line, p.Tail)
 		}
