@@ -1,7 +1,7 @@
-// Package api holds the shapes that Berth promises to the outside: error codes
-// and exit statuses, JSON objects of verbs and events, and how times are
-// written. It imports nothing else of Berth.
+// Package api has the shapes that Berth promises to its callers: error codes and exit statuses,
+// the JSON objects of verbs and events, and the format of times. It imports no other package of
+// Berth, and all other packages may import it.
 //
-// JSON is snake_case, times are RFC 3339 in UTC with milliseconds, nulls are
-// printed, fields are only ever added.
+// JSON names are snake_case, times are RFC 3339 in UTC with milliseconds, and nulls are printed.
+// Fields are only ever added.
 package api

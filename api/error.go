@@ -9,7 +9,7 @@ import (
 // Code names a failure. Each code belongs to exactly one exit status.
 type Code string
 
-// The failure codes a verb can end with.
+// The failure codes that a verb can end with.
 const (
 	CodeInternal     Code = "INTERNAL"
 	CodeUsage        Code = "USAGE"
@@ -29,7 +29,7 @@ const (
 	CodeLimit        Code = "LIMIT"
 )
 
-// Exit statuses of wait and --wait beside those of the codes.
+// Exit statuses of wait and --wait, in addition to those of the codes.
 const (
 	StatusDone   = 0
 	StatusPrompt = 20
@@ -56,7 +56,7 @@ var statuses = map[Code]int{
 	CodeLimit:        11,
 }
 
-// Status is the exit status that stands for the code; an unknown code is 1.
+// Status is the code's exit status; 1 for an unknown code.
 func (c Code) Status() int {
 	if s, ok := statuses[c]; ok {
 		return s
@@ -64,8 +64,8 @@ func (c Code) Status() int {
 	return statuses[CodeInternal]
 }
 
-// Error is a failure as a caller is shown it: a code to branch on, a message
-// that names the thing and the remedy, and details for programs.
+// Error is a failure as shown to a caller: a code to branch on, a message with the cause and the
+// remedy, and details for programs.
 type Error struct {
 	Code    Code           `json:"code"`
 	Message string         `json:"message"`
@@ -93,8 +93,8 @@ func (e *Error) Error() string { return e.Message }
 
 func (e *Error) Unwrap() error { return e.cause }
 
-// AsError finds the Error in err's chain. Any other error becomes INTERNAL
-// with a message that gives nothing of the inside away; the caller logs err.
+// AsError finds the Error in err's chain. Any other error becomes INTERNAL with a message that
+// shows no internals; the caller logs err.
 func AsError(err error) *Error {
 	if err == nil {
 		return nil
@@ -103,11 +103,10 @@ func AsError(err error) *Error {
 	if errors.As(err, &e) {
 		return e
 	}
-	return &Error{Code: CodeInternal, Message: "something went wrong inside berth; its log has the details", cause: err}
+	return &Error{Code: CodeInternal, Message: "internal error in berth; the server's log has the details", cause: err}
 }
 
-// About is a message about what has that name, with the name said once: most messages
-// begin with it already.
+// About starts a message with a name, unless the message already starts with it.
 func About(name, message string) string {
 	if rest, ok := strings.CutPrefix(message, name); ok && (rest == "" || strings.ContainsRune(" :,;", rune(rest[0]))) {
 		return message

@@ -13,33 +13,33 @@ const (
 	MaxMetaValue = 4096 // bytes
 )
 
-// CheckName says why a word cannot be a session's name: BAD_REQUEST, or nil.
+// CheckName returns a BAD_REQUEST error if a word isn't a valid session name.
 func CheckName(name string) error {
-	if name == "all" || name == "agents" { // they stand for other things where a name can
+	if name == "all" || name == "agents" { // these words have another meaning where a name is expected
 		return Errorf(CodeBadRequest, "the name %s is reserved", name)
 	}
 	if !wellFormed(name, maxName, "._-", false) {
-		return Errorf(CodeBadRequest, "%s is no session name: 1 to 32 of a-z 0-9 . _ -, beginning with a letter or digit", Quote(name))
+		return Errorf(CodeBadRequest, "%s isn't a valid session name: use 1 to 32 of a-z 0-9 . _ -, starting with a letter or digit", Quote(name))
 	}
 	return nil
 }
 
-// CheckTag says why a word cannot be a session's tag: BAD_REQUEST, or nil.
+// CheckTag returns a BAD_REQUEST error if a word isn't a valid tag.
 func CheckTag(tag string) error {
 	if !wellFormed(tag, maxTag, "._-:/@+", true) {
-		return Errorf(CodeBadRequest, "%s is no tag: 1 to 64 letters, digits and . _ - : / @ +, beginning with a letter or digit", Quote(tag))
+		return Errorf(CodeBadRequest, "%s isn't a valid tag: use 1 to 64 letters, digits and . _ - : / @ +, starting with a letter or digit", Quote(tag))
 	}
 	return nil
 }
 
-// CheckMeta says why a key and its value cannot be kept with a session:
-// BAD_REQUEST for the key, LIMIT for the value, or nil.
+// CheckMeta returns an error if a key and its value can't be kept with a session: BAD_REQUEST for
+// the key, LIMIT for the value.
 func CheckMeta(key, value string) error {
 	if !wellFormed(key, maxMetaKey, "._-:/@+", true) {
-		return Errorf(CodeBadRequest, "%s is no meta key: 1 to 64 letters, digits and . _ - : / @ +, beginning with a letter or digit", Quote(key))
+		return Errorf(CodeBadRequest, "%s isn't a valid meta key: use 1 to 64 letters, digits and . _ - : / @ +, starting with a letter or digit", Quote(key))
 	}
 	if len(value) > MaxMetaValue {
-		return Errorf(CodeLimit, "the value of the meta key %s has %d bytes: at most %d are kept", key, len(value), MaxMetaValue)
+		return Errorf(CodeLimit, "the value of the meta key %s has %d bytes: the limit is %d", key, len(value), MaxMetaValue)
 	}
 	return nil
 }
@@ -57,8 +57,8 @@ func wellFormed(s string, most int, others string, upper bool) bool {
 	return true
 }
 
-// Quote shows somebody's word in a message: in quotes, everything odd in it
-// escaped, cut to a length that fits a line.
+// Quote shows a user's text in a message: quoted, with unprintable characters escaped, and cut to
+// a length that fits a line.
 func Quote(s string) string {
 	const most = 60
 	if len(s) > most {
@@ -67,8 +67,8 @@ func Quote(s string) string {
 	return strconv.QuoteToASCII(s)
 }
 
-// OwnVariable says whether Berth itself sets the environment variable in sessions: a
-// session's own value would never reach its program.
+// OwnVariable says whether Berth itself sets the environment variable in sessions, so that a
+// session's own value would have no effect.
 func OwnVariable(name string) bool {
 	return name == "BERTH" || strings.HasPrefix(name, "BERTH_")
 }

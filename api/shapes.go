@@ -17,9 +17,9 @@ type Writer struct {
 type Activity struct {
 	Kind    string `json:"kind"`
 	Tool    string `json:"tool"`
-	Attempt int    `json:"attempt"`  // of a retry, from 1
+	Attempt int    `json:"attempt"`  // number of the retry, from 1
 	Of      int    `json:"of"`       // how many there will be
-	DelayMS int64  `json:"delay_ms"` // until it
+	DelayMS int64  `json:"delay_ms"` // until the next attempt
 }
 
 // Failure is why a session is in error.
@@ -78,7 +78,7 @@ type State struct {
 	QuietMS              int64     `json:"quiet_ms"`   // since the last output
 }
 
-// Cursor is where the terminal's cursor stands, from 0.
+// Cursor is the position of the terminal's cursor, from 0.
 type Cursor struct {
 	Row     int  `json:"row"`
 	Col     int  `json:"col"`
@@ -107,7 +107,7 @@ type Output struct {
 	TotalWritten int64  `json:"total_written"`
 }
 
-// EventHead is what every event begins with; what follows depends on its type.
+// EventHead is the common start of every event; the other fields depend on its type.
 type EventHead struct {
 	Cursor  string `json:"cursor"`
 	Type    string `json:"type"`

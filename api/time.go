@@ -8,13 +8,13 @@ import (
 // TimeLayout is RFC 3339 in UTC with milliseconds.
 const TimeLayout = "2006-01-02T15:04:05.000Z"
 
-// Time is a moment as Berth prints it. The zero Time prints as null.
+// Time is a point in time in Berth's JSON. The zero Time prints as null.
 type Time struct{ time.Time }
 
 // At wraps t.
 func At(t time.Time) Time { return Time{t} }
 
-// MarshalJSON writes the moment in TimeLayout, or null.
+// MarshalJSON writes the time in TimeLayout, or null.
 func (t Time) MarshalJSON() ([]byte, error) {
 	if t.IsZero() {
 		return []byte("null"), nil
@@ -22,7 +22,7 @@ func (t Time) MarshalJSON() ([]byte, error) {
 	return []byte(`"` + t.UTC().Format(TimeLayout) + `"`), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote, and any other RFC 3339 time.
+// UnmarshalJSON reads the output of MarshalJSON and any other RFC 3339 time.
 func (t *Time) UnmarshalJSON(b []byte) error {
 	if string(b) == "null" {
 		t.Time = time.Time{}

@@ -10,20 +10,20 @@ import (
 	"berth/account"
 )
 
-// Account is the OS user that sessions run as.
+// Account is the OS user of a session's program.
 type Account struct {
 	Name, Home, Shell string
 	UID               int
-	As                *account.User // where it is another user's than the server's
+	As                *account.User // if it differs from the server's user
 }
 
-// OtherAccount is that of another OS user.
+// OtherAccount is another OS user's account.
 func OtherAccount(u *account.User) Account {
 	return Account{Name: u.Name, Home: u.Home, Shell: u.Shell, UID: u.UID, As: u}
 }
 
-// CurrentAccount is the server's own: by $USER, $HOME and $SHELL, and where
-// those say nothing by /etc/passwd. The shell is /bin/sh if nothing names one.
+// CurrentAccount is the server's own account: from $USER, $HOME and $SHELL, and from /etc/passwd
+// where they are unset. The shell is /bin/sh if neither names one.
 func CurrentAccount() Account { return currentAccount(os.Getenv, os.Getuid(), "/etc/passwd") }
 
 // currentAccount needs no os/user, whose C library costs every start.

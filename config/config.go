@@ -1,6 +1,8 @@
-// Package config is how Berth is set up: berth.yaml, BERTH_* and flags merged
-// into one Config, with every mistake told by its place; the folders of state
-// and sockets; and the environment that sessions start with.
+// Package config reads Berth's configuration: berth.yaml, BERTH_* and flags, merged into one
+// Config. Load returns all mistakes at once, each with its place (Problems). The package also
+// finds and makes the folders of state and sockets, takes the server's lock, and asks login
+// shells for the environment that sessions start with. cmd/berth calls it at the start and at
+// each reload; a Config isn't changed after Load.
 package config
 
 import (
@@ -14,7 +16,7 @@ import (
 	"berth/rules"
 )
 
-// Config is how a server runs. Load fills it.
+// Config is a server's configuration. Load fills it.
 type Config struct {
 	Listen         string   `yaml:"listen"` // HOST:PORT; port 0 takes a free one
 	StateDir       string   `yaml:"state_dir" path:"yes"`
@@ -44,17 +46,17 @@ type Config struct {
 	Sessions []Session          `yaml:"sessions"` // started with the server
 
 	File    string    `yaml:"-"` // the berth.yaml that was read; empty if there was none
-	Notices []Problem `yaml:"-"` // what is odd but no reason not to start
+	Notices []Problem `yaml:"-"` // problems that don't prevent a start
 }
 
 // Limits bound what clients can make the server hold or do.
 type Limits struct {
 	MaxStartups           int           `yaml:"max_startups"`            // connections at once that have not logged in
 	PerSource             int           `yaml:"per_source"`              // of these, from one address
-	LoginGrace            time.Duration `yaml:"login_grace"`             // until they must have
+	LoginGrace            time.Duration `yaml:"login_grace"`             // time to log in
 	MaxAuthTries          int           `yaml:"max_auth_tries"`          // keys offered in one connection
 	ChannelsPerConnection int           `yaml:"channels_per_connection"` // at once
-	EnvBytes              Bytes         `yaml:"env_bytes"`               // of the environment a client sends
+	EnvBytes              Bytes         `yaml:"env_bytes"`               // of environment that a client sends
 	CommandBytes          Bytes         `yaml:"command_bytes"`           // of a command line
 	InputBytes            Bytes         `yaml:"input_bytes"`             // of one verb's standard input
 	VerbsPerSecond        int           `yaml:"verbs_per_second"`        // of one identity
@@ -62,27 +64,27 @@ type Limits struct {
 	Connections           int           `yaml:"connections"`             // all at once
 	CallerConnections     int           `yaml:"caller_connections"`      // of one key or session
 	CallerChannels        int           `yaml:"caller_channels"`         // over all of these
-	CallerUnread          Bytes         `yaml:"caller_unread"`           // of input that waits to be read, over all of these
-	Penalty               time.Duration `yaml:"penalty"`                 // for a login that is refused
-	PenaltyFrom           time.Duration `yaml:"penalty_from"`            // gathered: then the source waits
-	PenaltyMost           time.Duration `yaml:"penalty_most"`            // gathered at once
-	PenaltyExempt         []string      `yaml:"penalty_exempt"`          // networks that never wait; nil: this machine
+	CallerUnread          Bytes         `yaml:"caller_unread"`           // of unread input, over all of these
+	Penalty               time.Duration `yaml:"penalty"`                 // for each refused login
+	PenaltyFrom           time.Duration `yaml:"penalty_from"`            // penalty from which a source is refused
+	PenaltyMost           time.Duration `yaml:"penalty_most"`            // largest penalty
+	PenaltyExempt         []string      `yaml:"penalty_exempt"`          // networks without penalties; nil: this machine
 }
 
-// Retention is how long ended sessions are kept: the first bound that is
-// reached removes the one that ended first.
+// Retention is how long ended sessions are kept. The first bound that is reached removes the
+// session that ended first.
 type Retention struct {
 	Ended time.Duration `yaml:"ended"`
 	Keep  int           `yaml:"keep"`  // sessions
 	Total Bytes         `yaml:"total"` // of all ended sessions' folders
 
 	Audit       Bytes         `yaml:"audit"`       // of the audit log, the oldest files go first
-	AuditAge    time.Duration `yaml:"audit_age"`   // of its lines; zero is for ever
+	AuditAge    time.Duration `yaml:"audit_age"`   // of its lines; zero keeps them forever
 	Transcripts Bytes         `yaml:"transcripts"` // of one session's saved transcripts, the oldest go first
 }
 
-// Default is the configuration with nothing set. Folders are empty: they
-// depend on the environment, see Load.
+// Default is the configuration with nothing set. Folders are empty, because they depend on the
+// environment; see Load.
 func Default() Config {
 	on := true
 	return Config{
@@ -98,9 +100,9 @@ func Default() Config {
 			MaxAuthTries:          6,
 			ChannelsPerConnection: 64,
 			EnvBytes:              64 * KiB,
-			CommandBytes:          128 * KiB, // what Linux takes as one argument; SSH ends a connection at 256 KiB, without a word
+			CommandBytes:          128 * KiB, // Linux's limit for one argument; SSH closes a connection at 256 KiB without a message
 			InputBytes:            4 * MiB,
-			VerbsPerSecond:        20_000, // a brake on loops, above what one busy connection reaches
+			VerbsPerSecond:        20_000, // bounds loops; above the rate of one busy connection
 			LoginsPerSecond:       1000,   // likewise
 			Connections:           4096,
 			CallerConnections:     32,
@@ -121,11 +123,11 @@ func Default() Config {
 	}
 }
 
-// LocalKey is the value of local that has callers on the socket prove a key.
+// LocalKey is the value of local that makes callers on the socket prove a key.
 const LocalKey = "key"
 
-// LocalRole is the role of callers on the socket that are inside no session;
-// None where they have to prove a key.
+// LocalRole is the role of callers on the socket that aren't inside a session; None if they have
+// to prove a key.
 func (c *Config) LocalRole() keys.Role {
 	role, err := keys.ParseRole(c.Local)
 	if err != nil {
@@ -134,7 +136,7 @@ func (c *Config) LocalRole() keys.Role {
 	return role
 }
 
-// Level is LogLevel as slog has it.
+// Level is LogLevel in slog's terms.
 func (c *Config) Level() slog.Level {
 	var l slog.Level
 	if l.UnmarshalText([]byte(c.LogLevel)) != nil {
@@ -143,7 +145,7 @@ func (c *Config) Level() slog.Level {
 	return l
 }
 
-// Exempt is penalty_exempt as networks; nil where it is not set.
+// Exempt is penalty_exempt as networks; nil if it isn't set.
 func (l Limits) Exempt() ([]netip.Prefix, error) {
 	var out []netip.Prefix
 	for _, text := range l.PenaltyExempt {
@@ -153,14 +155,14 @@ func (l Limits) Exempt() ([]netip.Prefix, error) {
 		}
 		network, err := netip.ParsePrefix(text)
 		if err != nil {
-			return nil, fmt.Errorf("%s is no address and no network", quote(text))
+			return nil, fmt.Errorf("%s is neither an address nor a network", quote(text))
 		}
 		out = append(out, network.Masked())
 	}
 	return out, nil
 }
 
-// PrefixByte is what the prefix key sends.
+// PrefixByte is the byte that the prefix key sends.
 func (c *Config) PrefixByte() byte {
 	b, err := ParsePrefix(c.Prefix)
 	if err != nil {

@@ -12,12 +12,10 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// The library's own decoder stops at the first mistake, so the tree is walked
-// here: every field that is not known, or has a value of the wrong kind, is
-// told with its place, and the rest is still read.
+// The library's own decoder stops at the first mistake. So this package walks the tree itself and
+// reports every unknown field and every value of the wrong kind, with its place.
 
-// The walk is bounded, for aliases can make a small file a huge one, or one
-// without an end.
+// The walk is bounded, because aliases can make a small file huge or endless.
 const (
 	maxNodes = 100_000
 	maxDepth = 64
@@ -27,14 +25,14 @@ const (
 type decoder struct {
 	file, base, home string
 	anchors          map[string]ast.Node
-	places           map[string]place // of every field that is set, by its name
+	places           map[string]place // places of the fields that are set, by name
 	problems         Problems
 	nodes, depth     int
 }
 
 type place struct{ line, column int }
 
-// decode reads data, which came from file, over c.
+// decode reads data, the content of file, into c. It overwrites the fields that data sets.
 func decode(file string, data []byte, base, home string, c *Config) *decoder {
 	d := &decoder{file: file, base: base, home: home, anchors: map[string]ast.Node{}, places: map[string]place{}}
 	tree, err := parse(data)
@@ -44,7 +42,7 @@ func decode(file string, data []byte, base, home string, c *Config) *decoder {
 	}
 	docs := slices.DeleteFunc(tree.Docs, func(doc *ast.DocumentNode) bool { return doc.Body == nil })
 	if len(docs) > 1 {
-		d.problem(docs[1].Body, "", "a second document begins here", "keep all in one, without ---")
+		d.problem(docs[1].Body, "", "a second document starts here", "use one document, without ---")
 	}
 	if len(docs) > 0 {
 		ast.Walk(d, docs[0].Body)
@@ -53,8 +51,8 @@ func decode(file string, data []byte, base, home string, c *Config) *decoder {
 	return d
 }
 
-// parse makes the tree. The library has panicked on odd input before; that is
-// no way to end a start.
+// parse makes the tree. The library has panicked on malformed input, so parse turns a panic into
+// an error.
 func parse(data []byte) (tree *ast.File, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -110,8 +108,8 @@ func placeOf(n ast.Node) place {
 	return place{t.Position.Line, t.Position.Column}
 }
 
-// resolve follows aliases and takes anchors and tags off. nil means that a
-// problem was told.
+// resolve follows aliases and removes anchors and tags. It returns nil after it has added a
+// problem.
 func (d *decoder) resolve(field string, n ast.Node) ast.Node {
 	if d.nodes++; d.nodes > maxNodes {
 		if d.nodes == maxNodes+1 {
@@ -137,11 +135,11 @@ func (d *decoder) resolve(field string, n ast.Node) ast.Node {
 			return n
 		}
 	}
-	d.problem(n, field, "its aliases lead in a circle", "")
+	d.problem(n, field, "its aliases form a cycle", "")
 	return nil
 }
 
-// value reads the node into v. isPath says that strings in it are paths.
+// value reads the node into v. isPath says that its strings are paths.
 func (d *decoder) value(field string, n ast.Node, v reflect.Value, isPath bool) {
 	if n = d.resolve(field, n); n == nil {
 		return
@@ -149,12 +147,12 @@ func (d *decoder) value(field string, n ast.Node, v reflect.Value, isPath bool) 
 	d.depth++
 	defer func() { d.depth-- }()
 	if d.depth > maxDepth {
-		d.problem(n, "", "the file is nested too deeply, or an alias stands within its own anchor", "write it out flatter")
+		d.problem(n, "", "the file is nested too deeply, or an alias is within its own anchor", "write it out flatter")
 		return
 	}
 	if _, null := n.(*ast.NullNode); null {
 		if isPath && v.Kind() == reflect.String && n.GetToken().Value == "~" {
-			v.SetString(d.home) // YAML's other way to write null is what a home folder is called
+			v.SetString(d.home) // ~ is null in YAML, and the home folder in paths
 			return
 		}
 		if v.Kind() != reflect.Struct || v.Type() == reflect.TypeFor[Window]() {
@@ -204,7 +202,7 @@ func (d *decoder) list(field string, n ast.Node, v reflect.Value, isPath bool) {
 		if text, scalar := scalarText(n); scalar && v.Type().Elem().Kind() == reflect.String {
 			remedy = "write [" + strings.Join(strings.Fields(quoteFree(text)), ", ") + "]"
 		}
-		d.problem(n, field, "a list is expected here, not "+kindOf(n), remedy)
+		d.problem(n, field, "expected a list, not "+kindOf(n), remedy)
 		return
 	}
 	out := reflect.MakeSlice(v.Type(), len(seq.Values), len(seq.Values))
@@ -214,7 +212,7 @@ func (d *decoder) list(field string, n ast.Node, v reflect.Value, isPath bool) {
 	v.Set(out)
 }
 
-// quoteFree is text if it can be shown as it is.
+// quoteFree is text unchanged if it is printable.
 func quoteFree(text string) string {
 	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) || len(text) > 60 {
 		return "..."
@@ -231,18 +229,18 @@ func (d *decoder) pairs(field string, n ast.Node) []*ast.MappingValueNode {
 	case *ast.MappingValueNode:
 		all = []*ast.MappingValueNode{m}
 	default:
-		d.problem(n, field, "a group of fields is expected here, not "+kindOf(n), "")
+		d.problem(n, field, "expected a group of fields, not "+kindOf(n), "")
 		return nil
 	}
 	seen := map[string]place{}
 	return slices.DeleteFunc(slices.Clone(all), func(p *ast.MappingValueNode) bool {
 		key := keyOf(p)
 		if _, merge := p.Key.(*ast.MergeKeyNode); merge {
-			d.problem(p.Key, field, "merge keys (<<) are not read", "use a profile, or write the fields out")
+			d.problem(p.Key, field, "merge keys (<<) aren't supported", "use a profile, or write the fields out")
 			return true
 		}
 		if first, twice := seen[key]; twice {
-			d.problem(p.Key, join(field, key), fmt.Sprintf("stands here a second time, first in line %d", first.line), "keep one")
+			d.problem(p.Key, join(field, key), fmt.Sprintf("is set twice, first in line %d", first.line), "keep one")
 			return true
 		}
 		seen[key] = placeOf(p.Key)
@@ -291,8 +289,8 @@ func quoteKey(key string) string {
 	return key
 }
 
-// fieldNames are the names of a struct's fields as the file has them, in the
-// order of the fields; - for one that the file does not have.
+// fieldNames are the names of a struct's fields in the file, in the order of the fields; - for a
+// field that the file doesn't have.
 func fieldNames(t reflect.Type) []string {
 	names := make([]string, t.NumField())
 	for i := range names {
@@ -312,7 +310,7 @@ func (d *decoder) table(field string, n ast.Node, v reflect.Value) {
 	v.Set(out)
 }
 
-// free reads a value of no given form: settings that are handed on.
+// free reads a value of any form: settings that are passed on to the agent.
 func (d *decoder) free(field string, n ast.Node, v reflect.Value) {
 	switch s := n.(type) {
 	case *ast.MappingNode, *ast.MappingValueNode:

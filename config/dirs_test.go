@@ -98,7 +98,7 @@ func TestPrivateFolders(t *testing.T) {
 			if err := errors.Join(os.Chmod(dir, 0o700), os.Chown(dir, 12345, -1)); err != nil {
 				t.Fatal(err)
 			}
-			if err := make(dir); err == nil || !strings.Contains(err.Error(), "another user") {
+			if err := make(dir); err == nil || !strings.Contains(err.Error(), "doesn't belong to uid") {
 				t.Errorf("foreign owner: %v", err)
 			}
 		}

@@ -87,7 +87,7 @@ func TestEnvFileMustBePrivate(t *testing.T) {
 			t.Errorf("a folder of another user: %v", err)
 		}
 	}
-	if _, err := LoadEnvFile(path + ".no"); err == nil || !strings.Contains(err.Error(), "no such file") {
+	if _, err := LoadEnvFile(path + ".no"); err == nil || !strings.Contains(err.Error(), "doesn't exist") {
 		t.Errorf("missing: %v", err)
 	}
 	if _, err := LoadEnvFile(filepath.Dir(path)); err == nil {
@@ -211,7 +211,7 @@ func TestLoginEnvDoesNotWait(t *testing.T) {
 	if err == nil || len(env) == 0 || time.Since(begin) > 4*time.Second {
 		t.Errorf("after %v: %v", time.Since(begin), err)
 	}
-	// One that answers and leaves something behind that holds stdout is fine.
+	// A shell that answers and leaves a process that holds stdout is fine.
 	a := shellAccount(t, "sleep 3 &\nexport X=1\neval \"$4\"\n")
 	env, err = LoginEnv(context.Background(), os.Args[0], a)
 	if err != nil || !slices.Contains(env, "X=1") {

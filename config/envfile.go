@@ -44,10 +44,10 @@ func readPrivate(path string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is no regular file")
+		return nil, errors.New("it isn't a regular file")
 	}
 	if perm := info.Mode().Perm(); perm&0o077 != 0 {
-		return nil, fmt.Errorf("others can get at it (mode %04o); run: chmod 600 %s", perm, path)
+		return nil, fmt.Errorf("others can read or write it (mode %04o); run: chmod 600 %s", perm, path)
 	}
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if uid := os.Geteuid(); !ok || st.Uid != 0 && int(st.Uid) != uid {
@@ -76,7 +76,7 @@ func parseEnvFile(path, data string) (env []string, problems Problems) {
 		}
 		name, value, err := parseEnvLine(line)
 		if err == nil && seen[name] > 0 {
-			err = fmt.Errorf("%s stands in line %d already", name, seen[name])
+			err = fmt.Errorf("%s is already set in line %d", name, seen[name])
 		}
 		if err != nil {
 			problems = append(problems, Problem{File: path, Line: n, Column: 1, Text: err.Error()})
@@ -97,8 +97,8 @@ func parseEnvLine(line string) (name, value string, err error) {
 	case !found:
 		return "", "", errors.New("no = in the line: write NAME=VALUE")
 	case !isEnvName(name):
-		// What stands before = may be a secret put there by mistake.
-		return "", "", errors.New("what stands before = is no name of a variable")
+		// The part before = may be a secret that was put there by mistake.
+		return "", "", errors.New("the part before = isn't the name of a variable")
 	case api.OwnVariable(name):
 		return "", "", fmt.Errorf("Berth sets %s itself, as it does BERTH and all BERTH_*: remove the line or choose another name", name)
 	case strings.ContainsRune(value, 0):
@@ -117,7 +117,7 @@ func unquoteEnv(s string) (string, error) {
 		switch c := s[i]; {
 		case c == s[0]:
 			if rest := strings.TrimLeft(s[i+1:], " \t"); rest != "" && rest[0] != '#' {
-				return "", errors.New("something stands after the closing quote")
+				return "", errors.New("unexpected text after the closing quote")
 			}
 			return b.String(), nil
 		case c == '\\' && s[0] == '"' && i+1 < len(s) && strings.IndexByte(`ntr"\$`, s[i+1]) >= 0:

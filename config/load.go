@@ -13,16 +13,16 @@ import (
 	"berth/keys"
 )
 
-// Source is what a configuration is made from. Later ones win: defaults,
-// berth.yaml, BERTH_* of the environment, flags.
+// Source says where the configuration comes from. Later sources win: defaults, berth.yaml, BERTH_*
+// of the environment, flags.
 type Source struct {
-	Path    string    // of berth.yaml; empty: $BERTH_CONFIG, else the first of SearchPath that is there
-	Environ []string  // as os.Environ gives it
-	Flags   []Setting // only those that were given
+	Path    string    // of berth.yaml; empty: $BERTH_CONFIG, else the first existing file of SearchPath
+	Environ []string  // in the form of os.Environ
+	Flags   []Setting // only the flags that were given
 }
 
-// Load reads and checks the configuration. The error is a Problems that names
-// all that is wrong, each with its place.
+// Load reads and checks the configuration. The error is a Problems with every mistake and its
+// place.
 func Load(s Source) (*Config, error) {
 	getenv := lookup(s.Environ)
 	path, required := s.Path, s.Path != ""
@@ -59,16 +59,15 @@ func Load(s Source) (*Config, error) {
 	return &c, nil
 }
 
-// Check reads one berth.yaml as Load does, without environment and flags, and
-// returns all that is wrong with it, in the order of its lines.
+// Check reads one berth.yaml as Load does, without environment and flags, and returns every
+// mistake in the order of its lines.
 func Check(path string) []Problem {
 	c := Default()
 	d, err := readFile(path, homeDir(os.Getenv), &c)
 	if err != nil {
 		return []Problem{fileProblem(path, err)}
 	}
-	// What failed to be read is unset, so that Validate speaks of what was
-	// read, and nothing is told twice.
+	// Unset what failed to be read, so that Validate doesn't report it a second time.
 	problems := append(d.problems, locate(append(c.Validate(), c.envFiles()...), d, nil)...)
 	slices.SortStableFunc(problems, func(a, b Problem) int {
 		if a.Line != b.Line {
@@ -79,8 +78,8 @@ func Check(path string) []Problem {
 	return problems
 }
 
-// envFiles says what is wrong in the files that sessions are to read at each start.
-// One that cannot be read now may be there by then, so that this is a notice.
+// envFiles checks the files that sessions read at each start. A missing file is only a notice,
+// because it may exist by then.
 func (c *Config) envFiles() []Problem {
 	var out []Problem
 	look := func(field string, s Session) {
@@ -104,7 +103,7 @@ func (c *Config) envFiles() []Problem {
 	return out
 }
 
-// SearchPath is where berth.yaml is looked for.
+// SearchPath lists the places of berth.yaml.
 func SearchPath(environ []string) []string {
 	getenv := lookup(environ)
 	var dirs []string
@@ -142,7 +141,7 @@ func readFile(path, home string, c *Config) (*decoder, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is no regular file")
+		return nil, errors.New("it isn't a regular file")
 	}
 	if info.Size() > maxFile {
 		return nil, fmt.Errorf("it is longer than %d bytes", maxFile)
@@ -168,13 +167,13 @@ func fileProblem(path string, err error) Problem {
 		p.Text, p.Remedy = "file refused: "+mode.Path+" "+mode.Text, mode.Remedy
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		p.Text, p.Remedy = "there is no such file", "make it, or name another with --config"
+		p.Text, p.Remedy = "the file doesn't exist", "create it, or name another with --config"
 	}
 	return p
 }
 
-// locate gives problems that know only their field the place where the field
-// was set: by a flag or a variable (from), or in the file.
+// locate adds a place to problems that know only their field: the flag or variable that set it
+// (from), or the line in the file.
 func locate(problems []Problem, d *decoder, from map[string]string) []Problem {
 	for i := range problems {
 		p := &problems[i]
@@ -185,7 +184,7 @@ func locate(problems []Problem, d *decoder, from map[string]string) []Problem {
 		if d == nil {
 			continue
 		}
-		// The nearest group around a field that is not set itself.
+		// The field itself isn't set: use its nearest enclosing group.
 		for field := p.Field; p.File == ""; field = parent(field) {
 			if at, ok := d.places[field]; ok || field == "" {
 				p.File, p.Line, p.Column = d.file, max(at.line, 1), max(at.column, 1)
@@ -202,7 +201,7 @@ func parent(field string) string {
 	return ""
 }
 
-// lookup reads variables from a list as os.Environ gives it.
+// lookup reads variables from a list in the form of os.Environ.
 func lookup(environ []string) func(string) string {
 	return func(name string) string {
 		for i := len(environ) - 1; i >= 0; i-- {

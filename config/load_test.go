@@ -59,10 +59,10 @@ func TestWhereTheFileIsLookedFor(t *testing.T) {
 	if c, err := Load(Source{Environ: environ}); err != nil || c.PrefixByte() != 1 {
 		t.Errorf("the user's file: %v", err)
 	}
-	if _, err := Load(Source{Environ: append(environ, "BERTH_CONFIG=/no/such.yaml")}); err == nil || !strings.Contains(err.Error(), "/no/such.yaml: there is no such file") {
+	if _, err := Load(Source{Environ: append(environ, "BERTH_CONFIG=/no/such.yaml")}); err == nil || !strings.Contains(err.Error(), "/no/such.yaml: the file doesn't exist") {
 		t.Errorf("BERTH_CONFIG: %v", err)
 	}
-	if _, err := Load(Source{Path: home}); err == nil || !strings.Contains(err.Error(), "no regular file") {
+	if _, err := Load(Source{Path: home}); err == nil || !strings.Contains(err.Error(), "regular file") {
 		t.Errorf("a folder: %v", err)
 	}
 }
@@ -78,12 +78,12 @@ func TestCheck(t *testing.T) {
 		"comments": {"# only\n", nil},
 		"notices":  {"public_host: build.example.org:2222\nnotify:\n  - on: [prompt, idle>1d, report:escalate]\n    run: [/bin/tell]\n  - {name: hook, on: [error, report:complete, prompt], url: \"https://hooks.example/x\", tags: [ci]}\ndefaults:\n  notify: [{on: [exited], run: [x]}]\n", nil},
 		"notices that cannot be": {"public_host: a b\nnotify:\n  - on: [asks]\n    run: [x]\n  - {name: a, on: [error], url: \"ftp://secret\"}\n  - {name: a, on: [error], run: [x]}\n  - on: prompt\n", []string{
-			`:1:14: public_host: "a b" is no host; write HOST or HOST:PORT, such as build.example.org:2222`,
+			`:1:14: public_host: "a b" isn't a valid host; write HOST or HOST:PORT, such as build.example.org:2222`,
 			`:3:5: notify[0]: "asks" is nothing to notify of: prompt, error, exited, idle>10m, report, report:escalate`,
 			`:5:6: notify[1]: the url has to begin with https:// or http:// and name a host`,
-			`:6:6: notify[2]: there is a rule a already; give it another name`,
+			`:6:6: notify[2]: a rule is already called a; give it another name`,
 			`:7:5: notify[3]: it says nothing of when: add on: [prompt, error, exited, idle>10m, report:escalate]`,
-			`:7:9: notify[3].on: a list is expected here, not a single value; write [prompt]`,
+			`:7:9: notify[3].on: expected a list, not a single value; write [prompt]`,
 		}},
 		"gates and start contexts": {"defaults:\n  gate: auto\n  start: {any: {text: hello}, compact: {run: [git, log]}}\nprofiles:\n  p:\n    gate: {mode: gate, text: go on, cap: 3, schema: {type: object}}\n", nil},
 		"gates and start contexts that cannot be": {"profiles:\n  p:\n    gate: shut\n    start: {now: {text: x}}\n  q:\n    gate: {mode: gate}\n    start: {any: {text: x, run: [y]}}\n  r:\n    gate: {mode: auto, schema: {pattern: (}}\n    start: {any: x}\n", []string{
@@ -92,7 +92,7 @@ func TestCheck(t *testing.T) {
 			`:6:12: profiles.q.gate: the mode gate needs a text for the agent; write gate: auto, or gate: {mode: gate, text: ...}`,
 			`:7:19: profiles.q.start.any: any: it has a text and a command: give one of the two; write startup, resume, clear, compact or any, each with text: ... or run: [...]`,
 			":9:12: profiles.r.gate: the schema cannot be used: jsonschema.Schema: <anonymous schema>: pattern: error parsing regexp: missing closing ): `(`; write gate: auto, or gate: {mode: gate, text: ...}",
-			`:10:18: profiles.r.start.any: a group of fields is expected here, not a single value`,
+			`:10:18: profiles.r.start.any: expected a group of fields, not a single value`,
 			`:10:18: profiles.r.start.any: any: the text is empty; write startup, resume, clear, compact or any, each with text: ... or run: [...]`,
 		}},
 		"unknown fields, every one, with what is near": {
@@ -105,34 +105,34 @@ func TestCheck(t *testing.T) {
 		"wrong kinds": {
 			"listen: [a]\nclipboard: \"yes\"\nlimits: 5\nsessions:\n  - name: a\n    command: vim x\n    size: 10\n",
 			[]string{
-				":1:9: listen: one value is expected here, not a list",
-				`:2:12: clipboard: "yes" is neither true nor false; write true or false, without quotes`,
-				":3:9: limits: a group of fields is expected here, not a single value",
-				":6:14: sessions[0].command: a list is expected here, not a single value; write [vim, x]",
-				`:7:11: sessions[0].size: "10" is no size: write COLUMNSxROWS, such as 200x50`,
+				":1:9: listen: expected a single value, not a list",
+				`:2:12: clipboard: "yes" isn't true or false; write true or false, without quotes`,
+				":3:9: limits: expected a group of fields, not a single value",
+				":6:14: sessions[0].command: expected a list, not a single value; write [vim, x]",
+				`:7:11: sessions[0].size: "10" isn't a valid size: write COLUMNSxROWS, such as 200x50`,
 			}},
 		"wrong values": {
 			"listen: nowhere\nlog_level: warning\nprefix: Ctrl-m\nlimits:\n  login_grace: 20\n  max_auth_tries: 0\n  input_bytes: lots\n",
 			[]string{
-				`:1:9: listen: "nowhere" is no address; write HOST:PORT, such as 127.0.0.1:2222 or :2222`,
-				`:2:12: log_level: "warning" is not among its values; write debug, info, warn or error`,
+				`:1:9: listen: "nowhere" isn't a valid address; write HOST:PORT, such as 127.0.0.1:2222 or :2222`,
+				`:2:12: log_level: "warning" isn't one of its values; write debug, info, warn or error`,
 				`:3:9: prefix: "Ctrl-m" cannot be the prefix: terminals send it for Tab, Enter or Escape`,
-				`:5:16: limits.login_grace: "20" is no duration: write 30s, 10m, 12h or 7d`,
+				`:5:16: limits.login_grace: "20" isn't a valid duration: write 30s, 10m, 12h or 7d`,
 				`:6:19: limits.max_auth_tries: it must be more than 0`,
-				`:7:16: limits.input_bytes: "lots" is no size: write 64MiB, 10GB or a number of bytes`,
+				`:7:16: limits.input_bytes: "lots" isn't a valid size: write 64MiB, 10GB or a number of bytes`,
 			}},
 		"sessions": {
 			"sessions:\n  - name: all\n  - name: A/b\n  - command: [sh]\n  - name: x\n    profile: nope\n  - name: x\n    tags: [ok, \"no good\"]\n    env: {\"1X\": a, BERTH_Y: b}\n    restart: sometimes\n",
 			[]string{
 				":2:11: sessions[0].name: the name all is reserved",
-				`:3:11: sessions[1].name: "A/b" is no session name: 1 to 32 of a-z 0-9 . _ -, beginning with a letter or digit`,
+				`:3:11: sessions[1].name: "A/b" isn't a valid session name: use 1 to 32 of a-z 0-9 . _ -, starting with a letter or digit`,
 				":4:5: sessions[2]: a session of berth.yaml needs a name; add name: NAME",
-				`:6:14: sessions[3].profile: there is no profile "nope": the configuration has none`,
-				`:7:11: sessions[4].name: sessions[3] has the name "x" already; choose another`,
-				`:8:16: sessions[4].tags[1]: "no good" is no tag: 1 to 64 letters, digits and . _ - : / @ +, beginning with a letter or digit`,
-				":9:17: sessions[4].env.1X: no name of a variable; use letters, digits and _, not beginning with a digit",
+				`:6:14: sessions[3].profile: unknown profile "nope": the configuration has none`,
+				`:7:11: sessions[4].name: sessions[3] already has the name "x"; choose another`,
+				`:8:16: sessions[4].tags[1]: "no good" isn't a valid tag: use 1 to 64 letters, digits and . _ - : / @ +, starting with a letter or digit`,
+				":9:17: sessions[4].env.1X: not the name of a variable; use letters, digits and _, not beginning with a digit",
 				":9:29: sessions[4].env.BERTH_Y: Berth sets BERTH and all BERTH_* itself; remove it or choose another name",
-				`:10:14: sessions[4].restart: "sometimes" is not among its values; write never, on-failure or always`,
+				`:10:14: sessions[4].restart: "sometimes" isn't one of its values; write never, on-failure or always`,
 			}},
 		"not yet": {
 			"sessions:\n  - name: a\n    agent: gemini\n    user: root\n    settings: {a: [1, {b: null}]}\n  - name: b\n    agent: generic\n    limits: {memory: 1GiB, processes: 9}\n",
@@ -149,40 +149,40 @@ func TestCheck(t *testing.T) {
 				"  - name: b\n    groom: pristine\n    isolate: full\n    trust: true\n    mcp: {mcpServers: {one: 1}}\n" +
 				"  - name: c\n    agent: generic\n    resume: latest\n    settings: {hooks: []}\n    prompt: \" \"\ndefaults: {conversation: x}\n",
 			[]string{
-				`:3:12: sessions[0].agent: "clade" is not among its values; did you mean claude?`,
-				`:4:14: sessions[0].isolate: "fully" is not among its values; did you mean full?`,
-				`:5:12: sessions[0].groom: "never" is not among its values; write auto, manual or pristine`,
-				`:6:19: sessions[0].conversation: "a b" is no id of a conversation; write the agent's own id of it`,
-				`:6:19: sessions[0].conversation: resume says which conversation it is; remove one of the two`,
-				":8:30: sessions[0].settings.hooks.Stop: a list is expected here; write Stop: [{hooks: [{type: command, command: ...}]}]",
+				`:3:12: sessions[0].agent: "clade" isn't one of its values; did you mean claude?`,
+				`:4:14: sessions[0].isolate: "fully" isn't one of its values; did you mean full?`,
+				`:5:12: sessions[0].groom: "never" isn't one of its values; write auto, manual or pristine`,
+				`:6:19: sessions[0].conversation: "a b" isn't the id of a conversation; write the agent's own id of it`,
+				`:6:19: sessions[0].conversation: resume already names the conversation; remove one of the two`,
+				":8:30: sessions[0].settings.hooks.Stop: expected a list; write Stop: [{hooks: [{type: command, command: ...}]}]",
 				":9:17: sessions[0].mcp.one: a server needs a command or a url; write one: {command: PROGRAM, args: [...]}",
 				":12:14: sessions[1].isolate: groom: pristine leaves the agent as it is; remove it, or write groom: manual",
 				":13:12: sessions[1].trust: groom: pristine leaves the agent as it is; remove it, or write groom: manual",
 				":14:11: sessions[1].mcp: groom: pristine leaves the agent as it is; remove it, or write groom: manual",
 				":14:29: sessions[1].mcp.mcpServers.one: a server needs a command or a url; write one: {command: PROGRAM, args: [...]}",
-				":17:13: sessions[2].resume: it means nothing to a generic agent; name another agent, or remove it",
-				":18:16: sessions[2].settings: it means nothing to a generic agent; name another agent, or remove it",
-				":18:23: sessions[2].settings.hooks: a group of events is expected here; write hooks: {Stop: [{hooks: [{type: command, command: ...}]}]}",
+				":17:13: sessions[2].resume: it has no effect for a generic agent; name another agent, or remove it",
+				":18:16: sessions[2].settings: it has no effect for a generic agent; name another agent, or remove it",
+				":18:23: sessions[2].settings.hooks: expected a group of events; write hooks: {Stop: [{hooks: [{type: command, command: ...}]}]}",
 				`:19:13: sessions[2].prompt: the message is empty; write one, or remove it`,
-				":19:13: sessions[2].prompt: it means nothing to a generic agent; name another agent, or remove it",
-				":20:26: defaults.conversation: this stands under many sessions, which cannot share a conversation; remove it",
+				":19:13: sessions[2].prompt: it has no effect for a generic agent; name another agent, or remove it",
+				":20:26: defaults.conversation: many sessions use this, and they can't share a conversation; remove it",
 			}},
 		"profiles": {"profiles:\n  Bad: {}\n  p: {name: x, profile: q}\ndefaults: {profile: p}\n", []string{
-			`:2:8: profiles.Bad: "Bad" is no session name: 1 to 32 of a-z 0-9 . _ -, beginning with a letter or digit`,
-			":3:13: profiles.p.name: this stands under many sessions, which cannot share a name; remove it",
-			":3:25: profiles.p.profile: a profile cannot stand on another; write its fields out",
-			":4:21: defaults.profile: a profile stands above the defaults; remove it",
+			`:2:8: profiles.Bad: "Bad" isn't a valid session name: use 1 to 32 of a-z 0-9 . _ -, starting with a letter or digit`,
+			":3:13: profiles.p.name: many sessions use this, and they can't share a name; remove it",
+			":3:25: profiles.p.profile: a profile can't have a profile; write the other profile's fields out",
+			":4:21: defaults.profile: defaults can't have a profile; remove it",
 		}},
-		"twice":          {"prefix: Ctrl-a\nprefix: Ctrl-b\n", []string{":2:1: prefix: stands here a second time, first in line 1; keep one"}},
+		"twice":          {"prefix: Ctrl-a\nprefix: Ctrl-b\n", []string{":2:1: prefix: is set twice, first in line 1; keep one"}},
 		"no value":       {"listen:\n", []string{":1:9: listen: has no value; give it one, or remove it"}},
-		"two documents":  {"prefix: Ctrl-a\n---\nprefix: Ctrl-b\n", []string{":3:1: a second document begins here; keep all in one, without ---"}},
-		"a bare list":    {"- a\n", []string{":1:1: a group of fields is expected here, not a list"}},
-		"merge keys":     {"defaults: &d {size: 80x24}\nsessions:\n  - <<: *d\n    name: a\n", []string{":3:5: sessions[0]: merge keys (<<) are not read; use a profile, or write the fields out"}},
+		"two documents":  {"prefix: Ctrl-a\n---\nprefix: Ctrl-b\n", []string{":3:1: a second document starts here; use one document, without ---"}},
+		"a bare list":    {"- a\n", []string{":1:1: expected a group of fields, not a list"}},
+		"merge keys":     {"defaults: &d {size: 80x24}\nsessions:\n  - <<: *d\n    name: a\n", []string{":3:5: sessions[0]: merge keys (<<) aren't supported; use a profile, or write the fields out"}},
 		"an alias":       {"profiles:\n  a: &a {size: 80x24}\n  b: *a\n", nil},
 		"no such anchor": {"prefix: *no\n", []string{`:1:9: prefix: there is no anchor "no"`}},
 		"escapes": {"\"\\e[31m\": 1\nsessions: [{name: \"a\\e\"}]\n", []string{
 			`:1:1: "\x1b[31m": unknown field; remove it`,
-			`:2:19: sessions[0].name: "a\x1b" is no session name: 1 to 32 of a-z 0-9 . _ -, beginning with a letter or digit`,
+			`:2:19: sessions[0].name: "a\x1b" isn't a valid session name: use 1 to 32 of a-z 0-9 . _ -, starting with a letter or digit`,
 		}},
 	} {
 		path := yamlFile(t, c.yaml)
@@ -209,16 +209,16 @@ func TestProblemsOfVariablesAndFlags(t *testing.T) {
 	environ := []string{"HOME=/h", "BERTH_LOG_LEVEL=loud", "BERTH_LISTN=x", "BERTH_LIMITS_KEEP=1"}
 	_, err := Load(Source{Environ: environ, Flags: []Setting{{"prefix", "F1"}}})
 	want := []string{
-		"BERTH_LISTN: the variable sets nothing; did you mean BERTH_LISTEN?",
-		"BERTH_LIMITS_KEEP: the variable sets nothing",
-		`BERTH_LOG_LEVEL: "loud" is not among its values; write debug, info, warn or error`,
-		`--prefix: "F1" is no prefix key: write Ctrl- and one character, such as Ctrl-] or Ctrl-a`,
+		"BERTH_LISTN: the variable sets no field; did you mean BERTH_LISTEN?",
+		"BERTH_LIMITS_KEEP: the variable sets no field",
+		`BERTH_LOG_LEVEL: "loud" isn't one of its values; write debug, info, warn or error`,
+		`--prefix: "F1" isn't a valid prefix key: write Ctrl- and one character, such as Ctrl-] or Ctrl-a`,
 	}
 	if err == nil || err.Error() != strings.Join(want, "\n") {
 		t.Errorf("got\n%v\nwant\n%s", err, strings.Join(want, "\n"))
 	}
 	_, err = Load(Source{Environ: []string{"BERTH_LIMITS_LOGIN_GRACE=x"}, Flags: []Setting{{"limits.env_bytes", "-1"}, {"sessions", "x"}}})
-	for _, part := range []string{"BERTH_LIMITS_LOGIN_GRACE: ", "--limits-env-bytes: ", "--sessions: there is no such field"} {
+	for _, part := range []string{"BERTH_LIMITS_LOGIN_GRACE: ", "--limits-env-bytes: ", "--sessions: unknown field"} {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%q not in %v", part, err)
 		}

@@ -27,15 +27,15 @@ func (e *LockedError) Error() string {
 	if e.PID != 0 {
 		who += " (pid " + strconv.Itoa(e.PID) + ")"
 	}
-	return fmt.Sprintf("%s uses the state folder %s; stop it, or name another with --state-dir", who, e.Dir)
+	return fmt.Sprintf("%s uses the state folder %s; stop it, or name another folder with --state-dir", who, e.Dir)
 }
 
-// Lock is the right to be the one server of a state folder. The kernel takes
-// it back when the process ends, however it ends; it is not inherited.
+// Lock is the right to be the only server of a state folder. The kernel releases it when the
+// process ends, however it ends. Child processes don't inherit it.
 type Lock struct{ f *os.File }
 
-// LockState makes the state folder if need be (see MakeStateDir) and takes
-// its lock. The error is a *LockedError while another process has it.
+// LockState makes the state folder if needed (see MakeStateDir) and takes its lock. The error is
+// a *LockedError while another process has it.
 func LockState(dir string) (*Lock, error) {
 	if err := MakeStateDir(dir); err != nil {
 		return nil, err
@@ -70,9 +70,8 @@ func LockState(dir string) (*Lock, error) {
 	return l, nil
 }
 
-// lockPatience is how long a dead server's lock is waited for. One that is
-// killed while it starts a process leaves the lock to that child until the
-// child executes its program, a moment later.
+// lockPatience is how long LockState waits for a dead server's lock. A server that is killed while
+// it starts a process leaves the lock to the child until the child has executed its program.
 const lockPatience = 2 * time.Second
 
 func gone(pid int) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
@@ -95,17 +94,16 @@ func (l *Lock) Publish(runtimeDir string) error {
 	return err
 }
 
-// Unlock gives the lock back. The file stays: removing it would let two
-// servers lock two files of one name.
+// Unlock releases the lock. The file stays: if it were removed, two servers could lock two files
+// of the same name.
 func (l *Lock) Unlock() error {
 	return errors.Join(l.f.Truncate(0), l.f.Close())
 }
 
-// LastServer tells what the last server of a state folder wrote down: its pid
-// and the folder of its sockets, empty if it never said. The error is
-// ErrNoServer if none did, or if it ended in order. One that was killed left
-// its words behind: whether it still runs, its socket answers. (Trying the lock
-// would tell too, but could keep a server from starting at that moment.)
+// LastServer returns what the last server of a state folder wrote down: its pid and the folder of
+// its sockets (empty if it never wrote one). The error is ErrNoServer if there was none, or if it
+// ended normally. A killed server leaves its entry; its socket shows whether it still runs. (Trying
+// the lock would show that too, but could keep a server from starting at that moment.)
 func LastServer(stateDir string) (pid int, runtimeDir string, err error) {
 	f, err := os.Open(filepath.Join(stateDir, "lock"))
 	if err == nil {
@@ -120,7 +118,7 @@ func LastServer(stateDir string) (pid int, runtimeDir string, err error) {
 	return pid, runtimeDir, nil
 }
 
-// holderIn reads what the one who has the lock wrote into it.
+// holderIn reads what the process with the lock wrote into it.
 func holderIn(f *os.File) (pid int, runtimeDir string) {
 	b, err := io.ReadAll(io.NewSectionReader(f, 0, 4096))
 	if err != nil {

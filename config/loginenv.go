@@ -17,27 +17,26 @@ import (
 	"berth/sessions/hold"
 )
 
-// loginTimeout is how long a login shell may take with its rc files. Heavy
-// ones (nvm, conda) need about a second.
+// loginTimeout is how long a login shell may take with its rc files. Heavy ones (nvm, conda) need
+// about a second.
 const loginTimeout = 5 * time.Second
 
 // maxLoginOutput bounds what a shell may print.
 const maxLoginOutput = 4 << 20
 
-// systemPath is PATH where nothing else gives one.
+// systemPath is PATH when there is no other.
 const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// LoginEnv asks a's login shell for the environment that it gives its user:
-// PATH and all else the rc files export, as NAME=VALUE sorted by name. The
-// shell starts with next to nothing, so that no variable of the server's own
-// gets in, and has no terminal and no input.
+// LoginEnv runs a's login shell and returns the environment that it gives its user: PATH and all
+// else that the rc files export, as NAME=VALUE sorted by name. The shell starts with a minimal
+// environment, so that it gets no variable of the server. It has no terminal and no input.
 //
-// The shell of another user's account runs as that user, never as the server's. It
-// runs with a mark (exe is berth-hold): what its rc files leave running, which an
-// agent may be able to write, is not taken for a person.
+// The shell of another user's account runs as that user, never as the server's. It runs with a
+// mark (exe is berth-hold), because an agent may be able to write the rc files: a process that
+// they leave running must not count as a person.
 //
-// It always returns an environment to work with. With an error, for a log, it
-// is what could be learned, PATH at the least.
+// LoginEnv always returns a usable environment. With an error, which is for a log, it contains
+// what could be learned, at least PATH.
 func LoginEnv(ctx context.Context, exe string, a Account) ([]string, error) {
 	base := []string{
 		"HOME=" + a.Home, "USER=" + a.Name, "LOGNAME=" + a.Name, "SHELL=" + a.Shell, "PATH=" + systemPath,
@@ -52,24 +51,24 @@ func LoginEnv(ctx context.Context, exe string, a Account) ([]string, error) {
 	}
 	slices.Sort(env)
 	if err != nil {
-		err = fmt.Errorf("ask the login shell %s for its environment: %w", a.Shell, err)
+		err = fmt.Errorf("run the login shell %s for its environment: %w", a.Shell, err)
 	}
 	return env, err
 }
 
-// askShell returns the entries that were printed between two marks, which
-// keep apart what rc files print. It gets as far as it can.
+// askShell returns the entries printed between two marks; the marks separate them from the output
+// of rc files. After an error it returns the entries so far.
 func askShell(ctx context.Context, exe string, a Account, env []string) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, loginTimeout)
 	defer cancel()
 	mark := "berth-" + rand.Text()
-	// Interactive too: many rc files set PATH only then.
+	// An interactive shell too, because many rc files set PATH only then.
 	options := []string{"-l", "-i"}
 	if base := filepath.Base(a.Shell); base == "csh" || base == "tcsh" {
 		options = nil // their -l must stand alone; they read the user's rc files without it
 	}
-	// Until a program runs, Go starts no other one: the user's own shell and
-	// folder, which may not answer, are for a process that runs already.
+	// A Go program starts one process at a time until the new one executes its program. The user's
+	// shell and folder may hang, so they are left to a process that already runs.
 	cmd := exec.CommandContext(ctx, "/bin/sh", slices.Concat([]string{"-c", `cd "$HOME" 2>/dev/null; exec "$0" "$@"`, a.Shell}, options,
 		[]string{"-c", "printf %s " + mark + "; /usr/bin/env -0; printf %s " + mark})...)
 	out := &capped{most: maxLoginOutput}
@@ -116,15 +115,14 @@ func entries(b []byte) []string {
 	return strings.Split(strings.TrimSuffix(string(b), "\x00"), "\x00")
 }
 
-// ownOfShell are variables about the shell that was asked, or that sessions
-// are given by Berth itself.
+// ownOfShell are variables about the shell itself, or that Berth sets in sessions.
 var ownOfShell = []string{"_", "PWD", "OLDPWD", "SHLVL", "TERM", "COLORTERM", "COLUMNS", "LINES", "PS1", "PROMPT"}
 
 func cleanLogin(printed []string) []string {
 	var out []string
 	for _, e := range printed {
 		name, _, found := strings.Cut(e, "=")
-		// bash exports functions as BASH_FUNC_name%%, which is no name.
+		// bash exports functions as BASH_FUNC_name%%, which isn't a variable name.
 		if found && isEnvName(name) && !slices.Contains(ownOfShell, name) && name != "BERTH" && !strings.HasPrefix(name, "BERTH_") {
 			out = append(out, e)
 		}

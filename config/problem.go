@@ -7,13 +7,13 @@ import (
 	"berth/api"
 )
 
-// Problem is something wrong with the configuration, and where.
+// Problem is a mistake in the configuration, and its place.
 type Problem struct {
-	File   string // berth.yaml's path, or where else the value came from: BERTH_LISTEN, --listen
+	File   string // berth.yaml's path, or another source of the value: BERTH_LISTEN, --listen
 	Line   int    // from 1; 0 where there are no lines
 	Column int    // from 1; 0 likewise
 	Field  string // such as sessions[0].size; may be empty
-	Notice bool   // it does not stand in the way of a start
+	Notice bool   // it doesn't prevent a start
 	Text   string // what is wrong, without the field's name
 	Remedy string // what to do about it; may be empty
 }
@@ -40,7 +40,7 @@ func (p Problem) String() string {
 // Problems is a list of problems as an error.
 type Problems []Problem
 
-// Error writes one problem a line.
+// Error writes one problem per line.
 func (p Problems) Error() string {
 	lines := make([]string, len(p))
 	for i, one := range p {
@@ -49,7 +49,7 @@ func (p Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// orNil is p as an error, nil when nothing in it stands in the way.
+// orNil is p as an error; nil if no problem prevents a start.
 func (p Problems) orNil() error {
 	for _, one := range p {
 		if !one.Notice {
@@ -59,10 +59,10 @@ func (p Problems) orNil() error {
 	return nil
 }
 
-// quote shows a piece of input in a message: ASCII only, and not much of it.
+// quote shows a piece of input in a message: ASCII only, and shortened.
 func quote(s string) string { return api.Quote(s) }
 
-// suggest finds the known word that a mistyped one is nearest to, or "".
+// suggest finds the known word nearest to a mistyped one, or "".
 func suggest(word string, known []string) string {
 	best, least := "", 1+max(1, len(word)/3) // about one slip in three letters
 	for _, k := range known {
@@ -76,7 +76,7 @@ func suggest(word string, known []string) string {
 // distance counts the letters to insert, remove, replace or swap with their
 // neighbour to make a into b.
 func distance(a, b string) int {
-	if len(a) > 64 { // nothing known is that long
+	if len(a) > 64 { // no known word is that long
 		return len(a)
 	}
 	d := make([][]int, len(a)+1)

@@ -24,11 +24,11 @@ func (d *decoder) scalar(field string, n ast.Node, v reflect.Value, isPath bool)
 		text, ok = withColon(n)
 	}
 	if !ok {
-		d.problem(n, field, "one value is expected here, not "+kindOf(n), "")
+		d.problem(n, field, "expected a single value, not "+kindOf(n), "")
 		return
 	}
 	if _, isBool := n.(*ast.BoolNode); v.Kind() == reflect.Bool && !isBool {
-		d.problem(n, field, quote(text)+" is neither true nor false", "write true or false, without quotes")
+		d.problem(n, field, quote(text)+" isn't true or false", "write true or false, without quotes")
 		return
 	}
 	if err := setScalar(v, text); err != nil {
@@ -40,8 +40,8 @@ func (d *decoder) scalar(field string, n ast.Node, v reflect.Value, isPath bool)
 	}
 }
 
-// withColon is a word such as report:escalate, of which the library makes a
-// group of one field where it stands in a list within {}.
+// withColon is a word such as report:escalate. The library reads it as a group of one field when
+// it is in a list within {}.
 func withColon(n ast.Node) (string, bool) {
 	if m, ok := n.(*ast.MappingNode); ok && len(m.Values) == 1 {
 		n = m.Values[0]
@@ -59,7 +59,7 @@ func withColon(n ast.Node) (string, bool) {
 	return key + ":" + value, true
 }
 
-// scalarText is a scalar as it was written, so that 1.10 and 0755 stay so.
+// scalarText is a scalar as written, so that 1.10 and 0755 stay unchanged.
 func scalarText(n ast.Node) (string, bool) {
 	switch s := n.(type) {
 	case *ast.StringNode:
@@ -72,8 +72,8 @@ func scalarText(n ast.Node) (string, bool) {
 	return "", false
 }
 
-// setScalar reads text into v: a string, bool, whole number, Bytes, duration
-// or Window. Numbers are above 0: what means "none" is left out.
+// setScalar reads text into v: a string, bool, whole number, Bytes, duration or Window. Numbers
+// are above 0; leaving a field out means "none".
 func setScalar(v reflect.Value, text string) error {
 	switch v.Interface().(type) {
 	case Bytes:
@@ -93,13 +93,13 @@ func setScalar(v reflect.Value, text string) error {
 	case reflect.Bool:
 		b, err := strconv.ParseBool(text)
 		if err != nil {
-			return fmt.Errorf("%s is neither true nor false", quote(text))
+			return fmt.Errorf("%sisn't true or false", quote(text))
 		}
 		v.SetBool(b)
 	case reflect.Int:
 		n, err := strconv.ParseInt(text, 10, 32)
 		if err != nil {
-			err = fmt.Errorf("%s is no whole number", quote(text))
+			err = fmt.Errorf("%s isn't a whole number", quote(text))
 		}
 		return setNumber(v, n, err)
 	default:

@@ -9,8 +9,7 @@ import (
 // secretWords mark a variable whose value is never shown.
 var secretWords = []string{"KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL"}
 
-// IsSecretName says that values of that name must not be shown: in info,
-// events, audit or errors.
+// IsSecretName says that values of that name must not be shown in info, events, audit or errors.
 func IsSecretName(name string) bool {
 	upper := strings.ToUpper(name)
 	for _, w := range secretWords {
@@ -21,7 +20,7 @@ func IsSecretName(name string) bool {
 	return false
 }
 
-// RedactMap is a copy of values by name with the secret ones hidden.
+// RedactMap is a copy of values by name, with the secret ones hidden.
 func RedactMap(env map[string]string) map[string]string {
 	out := make(map[string]string, len(env))
 	for name, value := range env {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Session is what a session is made of. A zero field is not set: it is taken
-// from the profile, then from the defaults.
+// Session describes a session to start. A zero field isn't set: its value comes from the profile,
+// then from the defaults.
 type Session struct {
 	Name    string `yaml:"name"`
 	Profile string `yaml:"profile"` // name of an entry of profiles
@@ -46,7 +46,7 @@ type Session struct {
 	Gate  Gate             `yaml:"gate"`
 	Start map[string]Start `yaml:"start"` // by source
 
-	IdleGrace time.Duration `yaml:"idle_grace"` // of silence, before an agent whose turn nobody told to end is taken to rest
+	IdleGrace time.Duration `yaml:"idle_grace"` // of silence after which an agent counts as idle if no source reported the end of its turn
 	Notify    []Notify      `yaml:"notify"`
 
 	Limits SessionLimits     `yaml:"limits"`
@@ -54,8 +54,7 @@ type Session struct {
 	Meta   map[string]string `yaml:"meta"`
 }
 
-// Gate is what holds an agent back from the end of its turn. One word in its
-// place is the mode.
+// Gate keeps an agent from ending its turn. A single word in its place is the mode.
 type Gate struct {
 	Mode   string         `yaml:"mode"` // allow, gate, auto
 	Text   string         `yaml:"text"` // of the mode gate
@@ -63,16 +62,16 @@ type Gate struct {
 	Schema map[string]any `yaml:"schema"`
 }
 
-// Children is what an agent inside a session may start, and do to it.
+// Children is what an agent inside a session may start, and what it may do to those sessions.
 type Children struct {
 	Profiles []string `yaml:"profiles"`
 	Max      int      `yaml:"max"`    // that run at once
-	Starts   int      `yaml:"starts"` // in a minute, with what those start in turn; 0: the default
-	Keep     int      `yaml:"keep"`   // ended ones that are kept, likewise; 0: the default
+	Starts   int      `yaml:"starts"` // started in a minute, including their own children; 0: the default
+	Keep     int      `yaml:"keep"`   // ended ones that are kept, counted likewise; 0: the default
 	Verbs    []string `yaml:"verbs"`
 }
 
-// Notify says whom to tell when an agent waits.
+// Notify says who is notified when an agent waits.
 type Notify struct {
 	Name     string   `yaml:"name"`
 	On       []string `yaml:"on"` // prompt, error, exited, idle>10m, report, report:KIND
@@ -82,15 +81,15 @@ type Notify struct {
 	Tags     []string `yaml:"tags"`     // patterns
 }
 
-// Start is what an agent is told when a conversation begins: a text, or what a
-// command prints.
+// Start is the context that an agent gets when a conversation starts: a text, or the output of a
+// command.
 type Start struct {
 	Text string   `yaml:"text"`
 	Run  []string `yaml:"run"`
 }
 
-// SessionLimits bound one session; zero is none, but for Output and
-// Scrollback, which always have a bound after Resolve.
+// SessionLimits bound one session. Zero means no bound, but Output and Scrollback always have one
+// after Resolve.
 type SessionLimits struct {
 	Output      Bytes         `yaml:"output"`       // of recording kept
 	Scrollback  int           `yaml:"scrollback"`   // lines
@@ -100,14 +99,14 @@ type SessionLimits struct {
 	Processes   int           `yaml:"processes"`    // likewise
 }
 
-// Over lays s over base: what s sets holds, env and meta are merged by name,
-// tags are joined.
+// Over applies s on top of base: fields that s sets win, env and meta are merged by name, tags are
+// joined.
 func (s Session) Over(base Session) Session {
 	overlay(reflect.ValueOf(&s).Elem(), reflect.ValueOf(base))
 	return s
 }
 
-// overlay fills the unset fields of top from base and leaves base as it is.
+// overlay fills the unset fields of top from base; base stays unchanged.
 func overlay(top, base reflect.Value) {
 	for i := range top.NumField() {
 		t, b := top.Field(i), base.Field(i)
@@ -141,13 +140,13 @@ func union(a, b []string) []string {
 	return out
 }
 
-// Resolve makes a session whole: s over its profile over the defaults. What s
-// names that is not there is an error.
+// Resolve completes a session: s over its profile over the defaults. A name in s that doesn't
+// exist is an error.
 func (c *Config) Resolve(s Session) (Session, error) {
 	if s.Profile != "" {
 		profile, ok := c.Profiles[s.Profile]
 		if !ok {
-			return s, fmt.Errorf("there is no profile %s%s", quote(s.Profile), c.profileHint(s.Profile))
+			return s, fmt.Errorf("unknown profile %s%s", quote(s.Profile), c.profileHint(s.Profile))
 		}
 		name := s.Profile
 		s = s.Over(profile)
@@ -168,8 +167,8 @@ func (c *Config) profileHint(name string) string {
 	return ": there are " + strings.Join(known, ", ")
 }
 
-// expand makes a path of a configuration absolute: ~/ is the home folder, and
-// a relative path starts at base.
+// expand makes a path of the configuration absolute: ~/ is the home folder, and a relative path
+// starts at base.
 func expand(path, base, home string) string {
 	switch {
 	case path == "" || filepath.IsAbs(path):

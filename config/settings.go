@@ -9,16 +9,15 @@ import (
 	"strings"
 )
 
-// Setting is one field as a flag gives it: {"limits.max_startups", "100"}
-// for --limits-max-startups 100. A list is given by several settings of one
-// name, which together replace the list of berth.yaml.
+// Setting is one field set by a flag: {"limits.max_startups", "100"} for --limits-max-startups
+// 100. A list is given by several settings with the same name; together they replace the list of
+// berth.yaml.
 type Setting struct {
 	Field string // as in berth.yaml, with dots
 	Value string
 }
 
-// Settable lists the fields that flags and BERTH_* can set: all but the
-// sessions and profiles.
+// Settable lists the fields that flags and BERTH_* can set: all but sessions and profiles.
 func Settable() []string {
 	var out []string
 	for _, s := range settable(reflect.ValueOf(&Config{}).Elem(), "") {
@@ -59,12 +58,12 @@ func settable(v reflect.Value, prefix string) []slot {
 	return out
 }
 
-// notSettings are variables of Berth's that set no field: those that every
-// session is given, and the one that Load reads itself.
+// notSettings are Berth's variables that set no field: those in every session's environment, and
+// the one that Load reads itself.
 var notSettings = []string{"BERTH", "BERTH_CONFIG", "BERTH_SESSION", "BERTH_SOCKET", "BERTH_HOOK_SOCKET"}
 
-// applyEnviron applies BERTH_*. It notes in from, by field, which variable
-// set it. A variable that is set but empty counts as not set.
+// applyEnviron applies BERTH_*. It records in from which variable set each field. An empty
+// variable counts as not set.
 func (c *Config) applyEnviron(environ []string, from map[string]string) Problems {
 	var problems Problems
 	slots := map[string]slot{}
@@ -80,7 +79,7 @@ func (c *Config) applyEnviron(environ []string, from map[string]string) Problems
 		}
 		s, ok := slots[name]
 		if !ok {
-			p := Problem{File: name, Notice: true, Text: "the variable sets nothing"}
+			p := Problem{File: name, Notice: true, Text: "the variable sets no field"}
 			if near := suggest(name, names); near != "" {
 				p.Remedy = "did you mean " + near + "?"
 			}
@@ -99,7 +98,7 @@ func (c *Config) applyEnviron(environ []string, from map[string]string) Problems
 	return problems
 }
 
-// applySettings applies flags, noting in from which flag set a field.
+// applySettings applies flags. It records in from which flag set each field.
 func (c *Config) applySettings(settings []Setting, from map[string]string) Problems {
 	var problems Problems
 	slots := settable(reflect.ValueOf(c).Elem(), "")
@@ -107,7 +106,7 @@ func (c *Config) applySettings(settings []Setting, from map[string]string) Probl
 	for _, s := range settings {
 		values[s.Field] = append(values[s.Field], s.Value)
 		if !slices.ContainsFunc(slots, func(o slot) bool { return o.field == s.Field }) {
-			problems = append(problems, Problem{File: FlagName(s.Field), Text: "there is no such field"})
+			problems = append(problems, Problem{File: FlagName(s.Field), Text: "unknown field"})
 		}
 	}
 	for _, s := range slots {
@@ -121,8 +120,8 @@ func (c *Config) applySettings(settings []Setting, from map[string]string) Probl
 	return problems
 }
 
-// set replaces the field's value: by all values for a list, by the last one
-// else. Paths start at the working directory.
+// set replaces the field's value: with all values for a list, otherwise with the last one. Paths
+// start at the working directory.
 func (s slot) set(values []string) error {
 	if s.isPath {
 		wd, err := os.Getwd()

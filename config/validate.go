@@ -12,14 +12,14 @@ import (
 	"berth/keys"
 )
 
-// Validate checks what the values are, once their form is right. The problems
-// name fields; Load and Check add the places.
+// Validate checks the values after their form was checked. The problems name fields; Load and
+// Check add the places.
 func (c *Config) Validate() []Problem {
 	var v validation
 	if _, port, err := net.SplitHostPort(c.Listen); err != nil {
-		v.add("listen", quote(c.Listen)+" is no address", "write HOST:PORT, such as 127.0.0.1:2222 or :2222")
+		v.add("listen", quote(c.Listen)+" isn't a valid address", "write HOST:PORT, such as 127.0.0.1:2222 or :2222")
 	} else if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-		v.add("listen", quote(port)+" is no port", "write a number from 0 (any free one) to 65535")
+		v.add("listen", quote(port)+" isn't a valid port", "write a number from 0 (any free one) to 65535")
 	}
 	v.oneOf("local", c.Local, "admin", "operator", "responder", "viewer", LocalKey)
 	v.oneOf("log_level", c.LogLevel, "debug", "info", "warn", "error")
@@ -32,7 +32,7 @@ func (c *Config) Validate() []Problem {
 		v.add("limits.penalty_exempt", err.Error(), "write addresses and networks, such as 10.0.0.0/8")
 	}
 	if c.Limits.PenaltyMost < c.Limits.PenaltyFrom {
-		v.add("limits.penalty_most", "less than limits.penalty_from: nobody would ever wait", "give more")
+		v.add("limits.penalty_most", "less than limits.penalty_from: no source would ever be refused", "give more")
 	}
 	v.notify("notify", c.Notify)
 	v.rules(c)
@@ -40,8 +40,8 @@ func (c *Config) Validate() []Problem {
 	return v.problems
 }
 
-// Validate checks a session's fields, as berth.yaml or new gives them. It
-// refuses by name those that do nothing yet rather than pass over them.
+// Validate checks a session's fields, from berth.yaml or from new. It refuses fields that have no
+// effect yet.
 func (s Session) Validate() []Problem {
 	var v validation
 	v.session("", s)
@@ -62,7 +62,7 @@ func (v *validation) oneOf(field, value string, allowed ...string) {
 	if near := suggest(value, allowed); near != "" {
 		remedy = "did you mean " + near + "?"
 	}
-	v.add(field, quote(value)+" is not among its values", remedy)
+	v.add(field, quote(value)+" isn't one of its values", remedy)
 }
 
 func (v *validation) sessions(c *Config) {
@@ -71,22 +71,22 @@ func (v *validation) sessions(c *Config) {
 	v.shared("defaults", c.Defaults)
 	v.known("defaults", c, c.Defaults)
 	if c.Defaults.Profile != "" {
-		v.add("defaults.profile", "a profile stands above the defaults", "remove it")
+		v.add("defaults.profile", "defaults can't have a profile", "remove it")
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Profiles)) {
 		field, p := "profiles."+quoteKey(name), c.Profiles[name]
-		// new makes a name of profile-xxxx, so it must leave room for that.
+		// new derives the name profile-xxxx, so leave room for that.
 		if err := api.CheckName(name); err != nil {
 			v.add(field, err.Error(), "")
 		} else if len(name) > 27 {
-			v.add(field, "the name of a profile has at most 27 letters", "sessions made from it are called "+name[:8]+"...-xxxx")
+			v.add(field, "the name of a profile has at most 27 characters", "sessions made from it are called "+name[:8]+"...-xxxx")
 		}
 		v.session(field, p)
 		v.unnamed(field, p)
 		v.shared(field, p)
 		v.known(field, c, p)
 		if p.Profile != "" {
-			v.add(field+".profile", "a profile cannot stand on another", "write its fields out")
+			v.add(field+".profile", "a profile can't have a profile", "write the other profile's fields out")
 		}
 	}
 	names := map[string]int{}
@@ -97,7 +97,7 @@ func (v *validation) sessions(c *Config) {
 		if s.Name == "" {
 			v.add(field, "a session of berth.yaml needs a name", "add name: NAME")
 		} else if first, twice := names[s.Name]; twice {
-			v.add(field+".name", fmt.Sprintf("sessions[%d] has the name %s already", first, quote(s.Name)), "choose another")
+			v.add(field+".name", fmt.Sprintf("sessions[%d] already has the name %s", first, quote(s.Name)), "choose another")
 		} else {
 			names[s.Name] = i
 		}
@@ -109,7 +109,7 @@ func (v *validation) sessions(c *Config) {
 
 func (v *validation) unnamed(field string, s Session) {
 	if s.Name != "" {
-		v.add(field+".name", "this stands under many sessions, which cannot share a name", "remove it")
+		v.add(field+".name", "many sessions use this, and they can't share a name", "remove it")
 	}
 }
 
@@ -147,7 +147,7 @@ func (v *validation) session(field string, s Session) {
 	v.orchestrate(field, s)
 }
 
-// maxChildren is more than one agent's sessions can be of use at once.
+// maxChildren is more sessions than one agent can use at once.
 const maxChildren = 1000
 
 // children checks what can be checked without the profiles; see known.
@@ -156,10 +156,10 @@ func (v *validation) children(field string, c *Children) {
 		return
 	}
 	if len(c.Profiles) == 0 {
-		v.add(field+".profiles", "which profiles may be started is missing", "list some, or remove children")
+		v.add(field+".profiles", "the list of profiles that the agent may start is missing", "list some, or remove children")
 	}
 	if c.Max <= 0 {
-		v.add(field+".max", "how many may run at once is missing", "give a number")
+		v.add(field+".max", "the number of sessions that may run at once is missing", "give a number")
 	}
 	for name, n := range map[string]int{"starts": c.Starts, "keep": c.Keep} {
 		if n < 0 || n > maxChildren {
@@ -168,25 +168,25 @@ func (v *validation) children(field string, c *Children) {
 	}
 	for i, verb := range c.Verbs {
 		if !slices.Contains(keys.ChildVerbs(), verb) {
-			v.add(fmt.Sprintf("%s.verbs[%d]", field, i), quote(verb)+" is none that an agent can be given", "write some of "+strings.Join(keys.ChildVerbs(), ", "))
+			v.add(fmt.Sprintf("%s.verbs[%d]", field, i), quote(verb)+" isn't a verb that an agent can be given", "write some of "+strings.Join(keys.ChildVerbs(), ", "))
 		}
 	}
 }
 
-// known checks that the profiles which a session's children name are there.
+// known checks that the profiles named under children exist.
 func (v *validation) known(field string, c *Config, s Session) {
 	if s.Children == nil {
 		return
 	}
 	for i, name := range s.Children.Profiles {
 		if _, ok := c.Profiles[name]; !ok {
-			v.add(fmt.Sprintf("%s.profiles[%d]", join(field, "children"), i), "there is no profile "+quote(name)+c.profileHint(name), "")
+			v.add(fmt.Sprintf("%s.profiles[%d]", join(field, "children"), i), "unknown profile "+quote(name)+c.profileHint(name), "")
 		}
 	}
 }
 
-// The least and most of what a session may keep. One emulator row of 200
-// cells is some kilobytes, so a million lines is gigabytes already.
+// The least output and the most scrollback that a session may keep. One emulator row of 200 cells
+// takes some kilobytes, so a million lines take gigabytes.
 const (
 	minOutput     = 1 * MiB
 	maxScrollback = 1_000_000
@@ -194,14 +194,14 @@ const (
 
 func (v *validation) limits(field string, l SessionLimits) {
 	if l.Output != 0 && l.Output < minOutput {
-		v.add(field+".output", fmt.Sprintf("%s is too little to come back from", l.Output), "give at least "+minOutput.String())
+		v.add(field+".output", fmt.Sprintf("%s is too small for a screen", l.Output), "give at least "+minOutput.String())
 	}
 	if l.Scrollback > maxScrollback {
 		v.add(field+".scrollback", fmt.Sprintf("%d lines are too many", l.Scrollback), fmt.Sprintf("give at most %d; limits.output keeps the rest", maxScrollback))
 	}
 }
 
-// ownVariable is why a session's own value is refused.
+// ownVariable says why a session can't set the variable.
 const ownVariable = "Berth sets BERTH and all BERTH_* itself"
 
 func (v *validation) environment(field string, s Session) {
@@ -209,7 +209,7 @@ func (v *validation) environment(field string, s Session) {
 		at := join(join(field, "env"), quoteKey(name))
 		switch {
 		case !isEnvName(name):
-			v.add(at, "no name of a variable", "use letters, digits and _, not beginning with a digit")
+			v.add(at, "not the name of a variable", "use letters, digits and _, not beginning with a digit")
 		case api.OwnVariable(name):
 			v.add(at, ownVariable, "remove it or choose another name")
 		}
@@ -218,7 +218,7 @@ func (v *validation) environment(field string, s Session) {
 		at := fmt.Sprintf("%s[%d]", join(field, "env_pass"), i)
 		switch {
 		case !isEnvName(name):
-			v.add(at, quote(name)+" is no name of a variable", "list names alone; values go into env")
+			v.add(at, quote(name)+" is not the name of a variable", "list names alone; values go into env")
 		case api.OwnVariable(name):
 			v.add(at, ownVariable, "remove it")
 		}
@@ -235,7 +235,7 @@ func isEnvName(s string) bool {
 	return s != ""
 }
 
-// notYet refuses what is read but does nothing yet.
+// notYet refuses fields that are read but have no effect yet.
 func (v *validation) notYet(field string, s Session) {
 	for _, f := range []struct {
 		name string

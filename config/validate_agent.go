@@ -10,13 +10,13 @@ import (
 	"berth/agent"
 )
 
-// conversationID is what any agent names a conversation by, in maxConversationID bytes. A
-// bound within the expression would cost 0.4 ms at each start of berth.
+// conversationID matches any agent's name of a conversation, up to maxConversationID bytes. A bound
+// within the expression would cost 0.4 ms at each start of berth.
 var conversationID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
 const maxConversationID = 128
 
-// agent checks the fields that say how an agent is started.
+// agent checks the fields about how an agent is started.
 func (v *validation) agent(field string, s Session) {
 	at := func(name string) string { return join(field, name) }
 	if s.Agent != "" {
@@ -31,14 +31,14 @@ func (v *validation) agent(field string, s Session) {
 	v.pristine(field, s)
 	for _, f := range []struct{ name, value string }{{"conversation", s.Conversation}, {"resume", s.Resume}} {
 		if f.value != "" && (len(f.value) > maxConversationID || !conversationID.MatchString(f.value)) {
-			v.add(at(f.name), quote(f.value)+" is no id of a conversation", "write the agent's own id of it")
+			v.add(at(f.name), quote(f.value)+" isn't the id of a conversation", "write the agent's own id of it")
 		}
 	}
 	if s.Prompt != "" && strings.TrimSpace(s.Prompt) == "" {
 		v.add(at("prompt"), "the message is empty", "write one, or remove it")
 	}
 	if s.Conversation != "" && s.Resume != "" {
-		v.add(at("conversation"), "resume says which conversation it is", "remove one of the two")
+		v.add(at("conversation"), "resume already names the conversation", "remove one of the two")
 	}
 	if s.Agent == agent.Generic {
 		for _, f := range []struct {
@@ -49,7 +49,7 @@ func (v *validation) agent(field string, s Session) {
 			{"settings", s.Settings != nil}, {"mcp", s.MCP != nil},
 		} {
 			if f.set {
-				v.add(at(f.name), "it means nothing to a generic agent", "name another agent, or remove it")
+				v.add(at(f.name), "it has no effect for a generic agent", "name another agent, or remove it")
 			}
 		}
 	}
@@ -57,7 +57,7 @@ func (v *validation) agent(field string, s Session) {
 	v.mcp(at("mcp"), s.MCP)
 }
 
-// pristine changes nothing about the agent: what would is a contradiction.
+// pristine changes nothing about the agent, so fields that would are a contradiction.
 func (v *validation) pristine(field string, s Session) {
 	if s.Groom != "pristine" {
 		return
@@ -75,14 +75,14 @@ func (v *validation) pristine(field string, s Session) {
 	}
 }
 
-// shared refuses what only one session can have.
+// shared refuses fields that only one session can have.
 func (v *validation) shared(field string, s Session) {
 	if s.Conversation != "" {
-		v.add(field+".conversation", "this stands under many sessions, which cannot share a conversation", "remove it")
+		v.add(field+".conversation", "many sessions use this, and they can't share a conversation", "remove it")
 	}
 }
 
-// settings checks the form of hooks; what else there is, the agent reads.
+// settings checks the form of hooks; the agent checks the rest.
 func (v *validation) settings(field string, settings map[string]any) {
 	hooks, ok := settings["hooks"]
 	if !ok {
@@ -90,17 +90,17 @@ func (v *validation) settings(field string, settings map[string]any) {
 	}
 	events, ok := hooks.(map[string]any)
 	if !ok {
-		v.add(field+".hooks", "a group of events is expected here", "write hooks: {Stop: [{hooks: [{type: command, command: ...}]}]}")
+		v.add(field+".hooks", "expected a group of events", "write hooks: {Stop: [{hooks: [{type: command, command: ...}]}]}")
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(events)) {
 		if _, ok := events[name].([]any); !ok {
-			v.add(join(field+".hooks", quoteKey(name)), "a list is expected here", "write "+quoteFree(name)+": [{hooks: [{type: command, command: ...}]}]")
+			v.add(join(field+".hooks", quoteKey(name)), "expected a list", "write "+quoteFree(name)+": [{hooks: [{type: command, command: ...}]}]")
 		}
 	}
 }
 
-// mcp checks that each server of tools can be started or reached.
+// mcp checks that each tool server has a command or a URL.
 func (v *validation) mcp(field string, mcp map[string]any) {
 	if whole, ok := mcp["mcpServers"].(map[string]any); ok {
 		field, mcp = field+".mcpServers", whole

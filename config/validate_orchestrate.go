@@ -14,7 +14,7 @@ import (
 	"berth/orchestrate/notify"
 )
 
-// Config is the gate as sessions have it.
+// Config is the gate in the form that sessions use.
 func (g Gate) Config() (gate.Config, error) {
 	c := gate.Config{Mode: gate.Mode(g.Mode), Text: g.Text, Cap: g.Cap}
 	if g.Schema != nil {
@@ -27,8 +27,7 @@ func (g Gate) Config() (gate.Config, error) {
 	return c, c.Check()
 }
 
-// Begins is what the agent is told when a conversation begins, as sessions
-// have it.
+// Begins are the start contexts in the form that sessions use.
 func (s Session) Begins() begin.Config {
 	var c begin.Config
 	for source, one := range s.Start {
@@ -37,7 +36,7 @@ func (s Session) Begins() begin.Config {
 	return c
 }
 
-// Rules are what to tell of sessions, as the server has it.
+// Rules are the notification rules in the form that the server uses.
 func Rules(list []Notify) []notify.Rule {
 	var out []notify.Rule
 	for _, n := range list {
@@ -62,13 +61,13 @@ func (v *validation) notify(field string, list []Notify) {
 			v.add(at, err.Error(), "")
 		}
 		if names[r.ID()] {
-			v.add(at, "there is a rule "+quoteFree(r.ID())+" already", "give it another name")
+			v.add(at, "a rule is already called "+quoteFree(r.ID()), "give it another name")
 		}
 		names[r.ID()] = true
 	}
 }
 
-// publicHost checks how clients are said to reach the server.
+// publicHost checks the address that clients connect to.
 func (v *validation) publicHost(host string) {
 	if host == "" {
 		return
@@ -79,14 +78,14 @@ func (v *validation) publicHost(host string) {
 	}
 	_, err = strconv.ParseUint(port, 10, 16)
 	if err != nil || !hostName.MatchString(name) {
-		v.add("public_host", quote(host)+" is no host", "write HOST or HOST:PORT, such as build.example.org:2222")
+		v.add("public_host", quote(host)+" isn't a valid host", "write HOST or HOST:PORT, such as build.example.org:2222")
 	}
 }
 
-// hostName is what can stand in a command line behind @ as it is.
+// hostName matches what can follow @ in a command line unquoted.
 var hostName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$|^[0-9a-fA-F:]+$`)
 
-// orchestrate checks the fields that an orchestrator sets.
+// orchestrate checks the fields for orchestrators.
 func (v *validation) orchestrate(field string, s Session) {
 	if _, err := s.Gate.Config(); err != nil {
 		v.add(join(field, "gate"), err.Error(), "write gate: auto, or gate: {mode: gate, text: ...}")

@@ -9,7 +9,7 @@ import (
 	"berth/rules"
 )
 
-// rules checks the rules, and that those that sessions name are there.
+// rules checks the rules, and that the rules named by sessions exist.
 func (v *validation) rules(c *Config) {
 	for _, p := range rules.Check(c.Rules) {
 		v.add(strings.TrimSuffix("rules."+p.Field, "."), p.Text, p.Remedy)
@@ -28,7 +28,7 @@ func (v *validation) named(field string, s Session, c *Config) {
 		return
 	}
 	known := slices.Sorted(maps.Keys(c.Rules))
-	remedy := "there are none: add rules: {NAME: ...}"
+	remedy := "there are no rules: add rules: {NAME: ...}"
 	if near := suggest(s.Rules, known); near != "" {
 		remedy = "did you mean " + near + "?"
 	} else if len(known) > 0 {

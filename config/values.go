@@ -55,7 +55,7 @@ func ParseBytes(s string) (Bytes, error) {
 	}
 	n, err := strconv.ParseInt(strings.TrimSpace(number), 10, 64)
 	if err != nil || n < 0 || n > math.MaxInt64/int64(unit) {
-		return 0, fmt.Errorf("%s is no size: write 64MiB, 10GB or a number of bytes", quote(s))
+		return 0, fmt.Errorf("%s isn't a valid size: write 64MiB, 10GB or a number of bytes", quote(s))
 	}
 	return Bytes(n) * unit, nil
 }
@@ -70,7 +70,7 @@ func cutSuffixFold(s, suffix string) (string, bool) {
 // ParseDuration reads a duration such as 30s, 10m, 1h30m, 7d or 2w; a day is
 // 24 hours.
 func ParseDuration(s string) (time.Duration, error) {
-	bad := fmt.Errorf("%s is no duration: write 30s, 10m, 12h or 7d", quote(s))
+	bad := fmt.Errorf("%s isn't a valid duration: write 30s, 10m, 12h or 7d", quote(s))
 	var total time.Duration
 	rest := s
 	for _, u := range []struct {
@@ -109,7 +109,7 @@ func ParseWindow(s string) (Window, error) {
 	cols, err1 := strconv.ParseUint(c, 10, 16)
 	rows, err2 := strconv.ParseUint(r, 10, 16)
 	if !ok || err1 != nil || err2 != nil {
-		return Window{}, fmt.Errorf("%s is no size: write COLUMNSxROWS, such as 200x50", quote(s))
+		return Window{}, fmt.Errorf("%s isn't a valid size: write COLUMNSxROWS, such as 200x50", quote(s))
 	}
 	w := Window{int(cols), int(rows)}
 	if w.Cols < terminal.MinCols || w.Rows < terminal.MinRows || w.Cols > terminal.MaxCols || w.Rows > terminal.MaxRows {
@@ -118,12 +118,12 @@ func ParseWindow(s string) (Window, error) {
 	return w, nil
 }
 
-// ParsePrefix reads the name of the key that begins an attached client's
-// commands, such as Ctrl-], and returns the byte that it sends.
+// ParsePrefix reads the name of the prefix key, such as Ctrl-], and returns the byte that it
+// sends.
 func ParsePrefix(s string) (byte, error) {
 	key, ok := cutPrefixFold(s, "Ctrl-")
 	if !ok || len(key) != 1 {
-		return 0, fmt.Errorf("%s is no prefix key: write Ctrl- and one character, such as Ctrl-] or Ctrl-a", quote(s))
+		return 0, fmt.Errorf("%s isn't a valid prefix key: write Ctrl- and one character, such as Ctrl-] or Ctrl-a", quote(s))
 	}
 	c := key[0]
 	if c >= 'a' && c <= 'z' {
@@ -135,7 +135,7 @@ func ParsePrefix(s string) (byte, error) {
 	case c >= 'A' && c <= '_':
 		return c - '@', nil
 	}
-	return 0, fmt.Errorf(`%s is no prefix key: after Ctrl- stands a letter or one of ] \ ^ _`, quote(s))
+	return 0, fmt.Errorf(`%s isn't a valid prefix key: write a letter or one of ] \ ^ _ after Ctrl-`, quote(s))
 }
 
 func cutPrefixFold(s, prefix string) (string, bool) {

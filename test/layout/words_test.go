@@ -40,8 +40,8 @@ var phrases = []phrase{
 // include those within it.
 var plain = []string{
 	"README.md", "SECURITY.md", "docs/writing.md",
-	"cmd/berth", "cmd/berth-hold",
-	"commands", "commands/words",
+	"api", "cmd/berth", "cmd/berth-hold",
+	"commands", "commands/words", "config",
 }
 
 var everyFolder = flag.Bool("words", false, "report phrases in every folder, with their number")
