@@ -9,15 +9,15 @@ import (
 
 var errProcessGone = errors.New("the process has ended")
 
-// origin gives the holder that a process descends from; nil for a process that
-// is outside of all sessions. One inside a session that is not among holders,
-// because its holder is another server's or has died, is an error. alive says that
-// pid has been the same process all along.
+// origin returns the holder that a process descends from; nil if the process is outside of all
+// sessions. It returns an error for a process inside a session whose holder isn't in holders,
+// because the holder belongs to another server or has died. alive says that pid has been the same
+// process all the time.
 func origin(pid int, holders []HolderProcess, alive func() bool) (*HolderProcess, error) {
 	h, err := holderOf(pid, holders, hold.Walk)
 	if err == nil && h == nil {
 		if err = hold.CheckOutside(pid); err != nil {
-			err = fmt.Errorf("%w: call from a terminal outside of it", err)
+			err = fmt.Errorf("%w: use a terminal outside of it", err)
 		}
 	}
 	if !alive() {
@@ -29,9 +29,8 @@ func origin(pid int, holders []HolderProcess, alive func() bool) (*HolderProcess
 // errFound ends a walk.
 var errFound = errors.New("a holder is found")
 
-// holderOf finds the holder that pid descends from: the nearest one, nil for
-// none. Holders are child subreapers, so that what a session's programs leave
-// behind still descends from its holder.
+// holderOf finds the nearest holder that pid descends from; nil if there is none. Holders are child
+// subreapers, so orphans of a session's programs still descend from its holder.
 func holderOf(pid int, holders []HolderProcess, walk func(int, func(hold.Process) error) error) (*HolderProcess, error) {
 	if len(holders) == 0 {
 		return nil, nil

@@ -11,8 +11,8 @@ import (
 	"berth/keys"
 )
 
-// The algorithms offered: modern ones only, which OpenSSH, paramiko, plink and
-// dbclient all have a choice among (paramiko needs the ctr ciphers).
+// The algorithms offered: only modern ones, with a choice for OpenSSH, paramiko, plink and dbclient
+// (paramiko needs the ctr ciphers).
 var (
 	keyExchanges = []string{gossh.KeyExchangeMLKEM768X25519, gossh.KeyExchangeCurve25519}
 	ciphers      = []string{gossh.CipherAES128GCM, gossh.CipherAES256GCM, gossh.CipherChaCha20Poly1305, gossh.CipherAES128CTR, gossh.CipherAES256CTR}
@@ -24,12 +24,12 @@ var (
 	}
 )
 
-// serverVersion is what both ends see first. It has no OpenSSH in it, so that
-// clients do not count on that server's extensions.
+// serverVersion is the first line that both ends see. It doesn't contain "OpenSSH", so that clients
+// don't expect that server's extensions.
 const serverVersion = "SSH-2.0-Berth"
 
-// provenKey is the extension under which the key that a client proves comes
-// back from the handshake, in wire format.
+// provenKey is the extension with the key that the client proved in the handshake, in wire
+// format.
 const provenKey = "key@berth"
 
 const (
@@ -39,8 +39,8 @@ const (
 
 var errUserName = errors.New("the user name is too long")
 
-// config is the server's side of c's handshake. On the local socket there is
-// nothing to prove, unless it demands a key: the kernel has said who it is.
+// config is the server's side of c's handshake. On the local socket the client proves nothing,
+// unless the server demands a key: the kernel has already identified it.
 func (c *connection) config() *gossh.ServerConfig {
 	limits := c.server.limits
 	conf := &gossh.ServerConfig{
@@ -60,13 +60,13 @@ func (c *connection) config() *gossh.ServerConfig {
 	return conf
 }
 
-// needsKey reports whether a caller on the local socket has to prove a key. One
-// inside a session has not: no key would make it more.
+// needsKey says whether a caller on the local socket has to prove a key. A caller inside a session
+// doesn't: a key would give it no more rights.
 func (c *connection) needsKey() bool {
 	return c.refused == nil && c.peer.Kind == keys.KindLocal && c.peer.Role == keys.None
 }
 
-// admitPeer lets in the process that the kernel vouched for at accept.
+// admitPeer admits the process that the kernel identified at accept.
 func (c *connection) admitPeer(meta gossh.ConnMetadata) (*gossh.Permissions, error) {
 	if len(meta.User()) > maxUser {
 		return nil, errUserName
@@ -77,9 +77,8 @@ func (c *connection) admitPeer(meta gossh.ConnMetadata) (*gossh.Permissions, err
 	return &gossh.Permissions{}, nil
 }
 
-// checkKey answers for a key that a client offers. Nothing is remembered of
-// it but its fingerprint, for the log: a client may offer any public key, and
-// which one it has proven is told by the permissions that come back.
+// checkKey answers for a key that a client offers. It records only the fingerprint, for the log: a
+// client may offer any public key, and the returned permissions say which one it has proven.
 func (c *connection) checkKey(meta gossh.ConnMetadata, key gossh.PublicKey) (*gossh.Permissions, error) {
 	c.offer(meta.User(), gossh.FingerprintSHA256(keys.Plain(key)))
 	if len(meta.User()) > maxUser {
@@ -95,17 +94,17 @@ func (c *connection) checkKey(meta gossh.ConnMetadata, key gossh.PublicKey) (*go
 	return &gossh.Permissions{Extensions: map[string]string{provenKey: string(key.Marshal())}}, nil
 }
 
-// manyKeys explains what otherwise shows as "Too many authentication
-// failures": an agent that holds other keys offers all of them first.
+// manyKeys explains what otherwise shows as "Too many authentication failures": an SSH agent with
+// several keys offers the others first.
 func (c *connection) manyKeys() string {
-	return fmt.Sprintf("berth: none of the %d keys offered is let in here, and more are not taken.\r\n"+
-		"Offer the right one alone: ssh -o IdentitiesOnly=yes -i KEYFILE ...\r\n", c.tries)
+	return fmt.Sprintf("berth: none of the %d keys offered may log in here, and the server accepts no more offers.\r\n"+
+		"Offer only the right key: ssh -o IdentitiesOnly=yes -i KEYFILE ...\r\n", c.tries)
 }
 
-// keyProven runs once the client has signed with the key, unless it has as many
-// connections as it may. What process the client is gets judged here, before its
-// connection counts: a session's agent has a share of its own, also with connections
-// that open no channel. The rights are looked at again when the handshake is over.
+// keyProven runs once the client has signed with the key, unless it has too many connections. It
+// checks here which process the client is, before the connection counts: a session's agent has a
+// share of its own, also for connections that open no channel. The rights are checked again after
+// the handshake.
 func (c *connection) keyProven(meta gossh.ConnMetadata, key gossh.PublicKey, p *gossh.Permissions, _ string) (*gossh.Permissions, error) {
 	id, err := c.prove(key)
 	if err != nil {
@@ -117,8 +116,7 @@ func (c *connection) keyProven(meta gossh.ConnMetadata, key gossh.PublicKey, p *
 	return p, nil
 }
 
-// prove says who has proven the key, and counts the connection and the login as that
-// caller's.
+// prove records who has proven the key, and counts the connection and the login for that caller.
 func (c *connection) prove(key gossh.PublicKey) (keys.Identity, error) {
 	id, err := c.identify(key)
 	if err != nil {
@@ -143,8 +141,7 @@ func (c *connection) countLogin(id keys.Identity) error {
 	return nil
 }
 
-// lookup asks the key source. A source that answers with no role, or with
-// rights that have run out, has let nobody in.
+// lookup asks the key source. An identity without a role, or with expired rights, isn't admitted.
 func (c *connection) lookup(key gossh.PublicKey) (keys.Identity, error) {
 	now := c.server.clock()
 	id, err := c.server.keys.Lookup(key, c.wire.RemoteAddr(), now)
@@ -165,13 +162,12 @@ func (c *connection) lookup(key gossh.PublicKey) (keys.Identity, error) {
 	return id, nil
 }
 
-// establish settles who the client is, from what it has proven. It runs when
-// the handshake is over and before the first channel gets anything; later
-// calls give the first one's answer.
+// establish decides who the client is, from what it has proven. It runs after the handshake and
+// before the first channel gets data; later calls return the first one's answer.
 //
-// charm.land/ssh has no hook between the two, which is why a connection that
-// opens no channel (ssh -N) is no identity's until it does; its key is reviewed
-// as any other, and its network side is watched by TCP keepalive.
+// charm.land/ssh has no hook between the two. So a connection that opens no channel (ssh -N) has no
+// identity until it opens one; its key is reviewed as any other, and TCP keepalive watches its
+// network side.
 func (c *connection) establish(conn *gossh.ServerConn) error {
 	c.establishing.Do(func() {
 		c.user = conn.User()
@@ -187,18 +183,18 @@ func (c *connection) establish(conn *gossh.ServerConn) error {
 		c.identity.Store(&id)
 		c.tell(id, c.user)
 		c.watch(conn)
-		c.review() // the keys may have changed before the rounds could see this identity
+		c.review() // the keys may have changed before rounds could see this identity
 	})
 	return c.refused
 }
 
-// tell records, once, that somebody was let in.
+// tell records, once, that a client logged in.
 func (c *connection) tell(id keys.Identity, user string) {
 	c.telling.Do(func() { c.server.acceptedLogin(c, id, user) })
 }
 
-// tellRefused records that the client was not let in. One that was by the records
-// has lost its access since.
+// tellRefused records that the client was refused. If the log already has its login, its access
+// has ended since.
 func (c *connection) tellRefused(err error) {
 	first := false
 	c.telling.Do(func() {
@@ -219,7 +215,7 @@ func (c *connection) tellUnused() {
 	}
 }
 
-// watch starts what ends the connection when its client goes.
+// watch starts the checks that end the connection when its client is gone.
 func (c *connection) watch(conn *gossh.ServerConn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -228,7 +224,7 @@ func (c *connection) watch(conn *gossh.ServerConn) {
 	}
 }
 
-// identifyConn gives the identity of a client whose handshake is over.
+// identifyConn returns the identity of a client whose handshake is over.
 func (c *connection) identifyConn(conn *gossh.ServerConn) (keys.Identity, error) {
 	if c.local && !c.needsKey() {
 		return c.peer, nil
@@ -244,8 +240,8 @@ func (c *connection) identifyConn(conn *gossh.ServerConn) (keys.Identity, error)
 	return c.identify(key)
 }
 
-// identify gives the identity of who has proven a key: the key's, or over TCP that
-// of the session whose process the client is.
+// identify returns the identity of a client that has proven a key: the key's, or over TCP the
+// identity of the session that the client's process belongs to.
 func (c *connection) identify(key gossh.PublicKey) (keys.Identity, error) {
 	id, err := c.lookup(key)
 	if err != nil || c.local {

@@ -111,7 +111,7 @@ func (r removing) Sign(rand io.Reader, data []byte) (*gossh.Signature, error) {
 	return r.Signer.Sign(rand, data)
 }
 
-// Trap 18: the client of an agent full of other keys is told what to do.
+// Trap 18: a client whose SSH agent is full of other keys gets a hint.
 func TestTooManyKeys(t *testing.T) {
 	h := start(t, describe)
 	args := []string{}
@@ -159,7 +159,7 @@ func TestNoStartWithoutKeys(t *testing.T) {
 	}
 }
 
-// A key source that forgets to say what may be done has let nobody in.
+// An identity without rights from a key source isn't admitted.
 func TestIdentityWithoutRole(t *testing.T) {
 	h := start(t, describe)
 	h.keys.set(h.admin.public(), keys.Identity{Name: "x"})

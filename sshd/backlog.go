@@ -17,24 +17,23 @@ const (
 	// loginPacket bounds one packet before the login: RFC 4253, 6.1, has every
 	// implementation take this many bytes. x/crypto takes 256 KiB.
 	loginPacket = 35_000
-	// sweepEvery is after how many bytes received all channels of a connection are
-	// read, also those that no call reads: what they hold unread is below this.
+	// sweepEvery is after how many received bytes all channels of a connection are read, also those
+	// without a reading call: their unread bytes stay below this.
 	sweepEvery = 256 << 10
-	// openingMost is how many channels of a connection may wait to be accepted or
-	// refused, beyond those that it may have: a client that does not read the answers
-	// leaves a goroutine for each.
+	// openingMost is how many channels of a connection may wait to be accepted or refused, in addition
+	// to its open ones. A client that doesn't read the answers leaves a goroutine for each.
 	openingMost = 64
 )
 
-// unreadPatience is how long a connection with too much unread waits for those that
-// read it: many large inputs at once may be ahead of them for a moment.
+// unreadPatience is how long a connection with too much unread input waits for its readers: many
+// large inputs at once may come before it.
 const unreadPatience = time.Second
 
-// backlog counts what a connection has received and may still hold unread. x/crypto
-// buffers up to 2 MiB a channel, of packets as small as the client likes, and has no
-// bound to set. So bytes are counted as they come from the network. What is read of
-// channels is taken off; the rest, which is what packets add, is forgotten when all that
-// reads the connection waits for more.
+// backlog counts what a connection has received and may still hold unread. x/crypto buffers up to
+// 2 MiB per channel, in packets as small as the client likes, and has no setting for it. So bytes
+// are counted when they come from the network, and subtracted when they are read from a channel.
+// The remainder is packet overhead; it is forgotten when all readers of the connection wait for
+// more.
 type backlog struct {
 	busy   atomic.Int32  // readers and writers with work left: what has come may be held
 	total  int64         // bytes received; the reading goroutine's
@@ -51,25 +50,24 @@ type backlog struct {
 	since time.Time // when old was begun
 }
 
-// settleFrom is from how many bytes on it is worth the time to forget some: a verb is
-// some 400.
+// settleFrom is from how many bytes on forgetting is worth its time; a verb takes some 400.
 const settleFrom = 16 << 10
 
-// deliverTime is how long it may take until who reads a channel has seen what was
-// received: it passes three goroutines.
+// deliverTime is the longest time from receiving bytes until the channel's reader has seen them:
+// they pass three goroutines.
 const deliverTime = 100 * time.Millisecond
 
-// begin says that a reader has something which it has not passed on, or that a write waits.
+// begin says that a reader has data that it hasn't passed on, or that a write waits.
 func (b *backlog) begin() { b.busy.Add(1) }
 
-// end takes begin back.
+// end reverts begin.
 func (b *backlog) end() {
 	if b.busy.Add(-1) == 0 {
 		b.settle()
 	}
 }
 
-// settle forgets what was received long enough ago, unless some of it may be held.
+// settle forgets old received bytes, unless some of them may still be held.
 func (b *backlog) settle() {
 	if b.held.Load() < settleFrom || b.busy.Load() != 0 {
 		return
@@ -92,7 +90,7 @@ func (b *backlog) passed(n int) {
 	}
 }
 
-// take is passed with b.mu held.
+// take is passed; the caller holds b.mu.
 func (b *backlog) take(n int64) {
 	n = min(n, b.held.Load())
 	b.held.Add(-n)
@@ -103,13 +101,13 @@ func (b *backlog) take(n int64) {
 	wake(b.less)
 }
 
-// forget ends the counting: the connection has ended.
+// forget ends the counting when the connection has ended.
 func (b *backlog) forget() { b.passed(math.MaxInt) }
 
-// owner is whose share the bytes count against; nil before the login.
+// owner is the share that the bytes count against; nil before the login.
 func (b *backlog) owner() *share { return b.share.Load() }
 
-// own makes it s.
+// own makes s the owner.
 func (b *backlog) own(s *share) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -130,7 +128,7 @@ func (b *backlog) ahead(p []byte) error {
 
 var errBeforeLogin = fmt.Errorf("more than %d bytes before the login, or a packet of more than %d", loginBytes, loginPacket)
 
-// received counts n bytes. It is false when the connection is to receive no more.
+// received counts n bytes. It returns false when the connection must receive no more.
 func (b *backlog) received(n int) bool {
 	b.total += int64(n)
 	b.mu.Lock()
@@ -153,14 +151,13 @@ func (b *backlog) received(n int) bool {
 	return true
 }
 
-// tooMuch says that s is exceeded, and that it is this connection which holds more than
-// its part.
+// tooMuch says that s is exceeded and that this connection holds more than its part.
 func (b *backlog) tooMuch(s *share) bool {
 	return s.unread.Load() > s.all.unread && b.held.Load()*int64(s.connections.Load()) > s.all.unread
 }
 
-// wait has nothing more received until what has come is read. It is false when that
-// takes too long: the connection ends.
+// wait stops receiving until the received input is read. It returns false if that takes too long;
+// the connection then ends.
 func (b *backlog) wait(s *share) bool {
 	patience := time.NewTimer(unreadPatience)
 	defer patience.Stop()
@@ -179,8 +176,8 @@ func (b *backlog) wait(s *share) bool {
 	return true
 }
 
-// standardInput is a call's input for a verb that gathers it: what was read counts
-// as unread until the call ends.
+// standardInput is a call's input for a verb that collects all of it. Bytes that were read still
+// count as unread until the call ends.
 type standardInput struct {
 	*Input
 	share *share
@@ -191,7 +188,7 @@ func (s *standardInput) Read(p []byte) (int, error) {
 	n, err := s.Input.Read(p)
 	s.taken.Add(int64(n))
 	if s.share.unread.Add(int64(n)) > s.share.all.unread {
-		return n, api.Errorf(api.CodeLimit, "your calls hold more than %d MiB of standard input that is not used yet: send it in fewer calls at once", s.share.all.unread>>20)
+		return n, api.Errorf(api.CodeLimit, "your calls hold more than %d MiB of unused standard input: make fewer calls at once", s.share.all.unread>>20)
 	}
 	return n, err
 }

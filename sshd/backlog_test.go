@@ -201,7 +201,7 @@ func TestGatheredInput(t *testing.T) {
 	for _, in := range []io.WriteCloser{holds(t, c), holds(t, c)} {
 		go func() { _, _ = in.Write(make([]byte, 600<<10)) }() // ends with the connection
 	}
-	if err := receive(t, "one is refused", failed); err == nil || !strings.Contains(err.Error(), "more than 1 MiB of standard input") {
+	if err := receive(t, "one is refused", failed); err == nil || !strings.Contains(err.Error(), "more than 1 MiB of unused standard input") {
 		t.Errorf("%v", err)
 	}
 	c.Close()
@@ -215,7 +215,7 @@ func TestChannelsOfOneCaller(t *testing.T) {
 	holds(t, first)
 	holds(t, first)
 	in := holds(t, second)
-	if _, err := second.NewSession(); err == nil || !strings.Contains(err.Error(), "you have 3 channels open") {
+	if _, err := second.NewSession(); err == nil || !strings.Contains(err.Error(), "you already have 3 channels open") {
 		t.Errorf("a fourth channel: %v", err)
 	}
 	in.Close()

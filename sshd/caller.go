@@ -10,29 +10,28 @@ import (
 	"berth/keys"
 )
 
-// caller is what a connection over TCP comes from: a process inside a session, or
-// anything else. It is looked up once, when the client has proven a key, since that
-// reads the open files of this machine's processes.
+// caller is the origin of a connection over TCP: a process inside a session, or anything else. It
+// is looked up once, when the client has proven a key, because that reads the open files of this
+// machine's processes.
 type caller struct {
 	holder *HolderProcess // of the session; nil for none
 	pid    int
-	err    error // the client is on this machine and its process cannot be told
+	err    error // the client is on this machine and its process can't be identified
 }
 
 func (s *Server) callerOf(w *wire) *caller {
 	holder, pid, err := callerOverTCP(w.RemoteAddr(), w.LocalAddr(), s.holders())
 	if err == nil && !w.connected() {
-		err = errors.New("it has gone, and its address can be another client's by now")
+		err = errors.New("it has gone, and another client may have its address by now")
 	}
 	return &caller{holder, pid, err}
 }
 
-// identity gives id, or an agent's identity in its place when the client
-// is a process of this machine that descends from a holder: a key that an
-// agent can read must not make it a person.
+// identity returns id, or an agent's identity if the client is a process of this machine that
+// descends from a holder: a key that an agent can read must not make it a person.
 func (c *caller) identity(id keys.Identity) (keys.Identity, error) {
 	if c.err != nil {
-		return keys.Identity{}, fmt.Errorf("cannot take the client for a person: %w", c.err)
+		return keys.Identity{}, fmt.Errorf("can't accept the client as a person: %w", c.err)
 	}
 	if c.holder == nil {
 		return id, nil
@@ -49,9 +48,9 @@ func (h *HolderProcess) agent(pid int) keys.Identity {
 	return id
 }
 
-var errNoTCP = errors.New("it is no TCP connection")
+var errNoTCP = errors.New("it isn't a TCP connection")
 
-// ownAddress reports whether packets from an address come from this machine.
+// ownAddress says whether packets from an address come from this machine.
 func ownAddress(a netip.Addr) (bool, error) {
 	if a.IsLoopback() {
 		return true, nil

@@ -17,10 +17,10 @@ import (
 var errNoOwner = errors.New("no process that this server can see has the connection open. This machine's own sshd hides those that it makes (ssh -J, -L, -W): " +
 	"use ssh -o ProxyCommand='ssh HOST nc ADDRESS PORT', or berth on HOST. Else connect without hiding the client's open files, not from a container, or from another machine")
 
-// callerOverTCP finds the processes of this machine that have the client's end
-// of a connection open. It gives the holder that one of them descends from, or
-// nil when all are outside of every session, or the client is on another
-// machine. A client on this machine with no known process is an error.
+// callerOverTCP finds the processes of this machine that have the client's end of a connection open.
+// It returns the holder that one of them descends from. It returns nil if all are outside of every
+// session, or if the client is on another machine. A client on this machine without a known process
+// is an error.
 func callerOverTCP(client, server net.Addr, holders []HolderProcess) (*HolderProcess, int, error) {
 	c, ok1 := addrPort(client)
 	s, ok2 := addrPort(server)
@@ -47,7 +47,7 @@ func callerOverTCP(client, server net.Addr, holders []HolderProcess) (*HolderPro
 	for _, h := range holders {
 		search.holds[h.PID] = !h.Command
 	}
-	// A client that forks and leaves between our looks is found in the next.
+	// If a client forks and exits between two searches, the next search finds it.
 	for range 3 {
 		h, pid, err := search.owners()
 		switch {
@@ -67,9 +67,9 @@ func callerOverTCP(client, server net.Addr, holders []HolderProcess) (*HolderPro
 	return nil, 0, errNoOwner
 }
 
-// sessionUsers are the uids that sessions of other users run as, each with the name
-// of a session. Processes of one user can have each other connect for them: one of
-// theirs is not a person's, also outside of all sessions.
+// sessionUsers are the uids of sessions of other users, each with the name of a session. Processes
+// of one user can connect for each other, so such a uid never counts as a person, also outside of
+// all sessions.
 type sessionUsers map[int]string
 
 func usersOf(holders []HolderProcess) sessionUsers {
@@ -91,10 +91,10 @@ func (users sessionUsers) unknown(uid int) (name string, ok bool) {
 // checkUID refuses a uid that a session has, or can take in a user namespace.
 func (users sessionUsers) checkUID(uid int) error {
 	if name, ok := users[uid]; ok {
-		return fmt.Errorf("it is of uid %d, as the session %s is: connect as another user, or from another machine", uid, name)
+		return fmt.Errorf("it has uid %d, and so has the session %s: connect as another user, or from another machine", uid, name)
 	}
 	if name, ok := users.unknown(uid); ok {
-		return fmt.Errorf("it is of uid %d, which may be that of the session %s, whose files cannot be read: connect as uid %d, or from another machine", uid, name, os.Geteuid())
+		return fmt.Errorf("it has uid %d, and so may the session %s, whose files can't be read: connect as uid %d, or from another machine", uid, name, os.Geteuid())
 	}
 	if len(users) == 0 || uid == os.Geteuid() {
 		return nil
@@ -105,14 +105,14 @@ func (users sessionUsers) checkUID(uid int) error {
 			return err
 		}
 		if may {
-			return fmt.Errorf("it is of uid %d, which the user of the session %s can take: connect as another user, or from another machine", uid, name)
+			return fmt.Errorf("it has uid %d, which the user of the session %s can take: connect as another user, or from another machine", uid, name)
 		}
 	}
 	return nil
 }
 
-// checkProcess refuses a process that runs as such a uid, or in a user namespace that
-// one of them made.
+// checkProcess refuses a process that runs as such a uid, or that is in a user namespace made by
+// one.
 func (users sessionUsers) checkProcess(pid int) error {
 	if len(users) == 0 {
 		return nil
@@ -128,7 +128,7 @@ func (users sessionUsers) checkProcess(pid int) error {
 	}
 	owners, err := namespaceOwners(pid)
 	if err != nil {
-		return fmt.Errorf("look at the user namespace of process %d: %w", pid, err)
+		return fmt.Errorf("read the user namespace of process %d: %w", pid, err)
 	}
 	for _, owner := range owners {
 		name, ok := users[owner]
@@ -136,7 +136,7 @@ func (users sessionUsers) checkProcess(pid int) error {
 			name, ok = users.unknown(owner)
 		}
 		if ok {
-			return fmt.Errorf("process %d is in a user namespace of uid %d, as the session %s is: connect from outside of it, or from another machine", pid, owner, name)
+			return fmt.Errorf("process %d is in a user namespace of uid %d, and so is the session %s: connect from outside of it, or from another machine", pid, owner, name)
 		}
 	}
 	return nil
@@ -239,7 +239,7 @@ func unreadable(sock socket, holders []HolderProcess) (*HolderProcess, int, erro
 	case err != nil:
 		return nil, 0, err
 	case may:
-		return nil, 0, fmt.Errorf("the connection is of uid %d, which uid %d can take, as sessions are: connect as another user, or from another machine", sock.uid, os.Geteuid())
+		return nil, 0, fmt.Errorf("the connection has uid %d, which uid %d can take, and sessions run as that: connect as another user, or from another machine", sock.uid, os.Geteuid())
 	}
 	pids, err := processes()
 	if err != nil {
@@ -258,7 +258,7 @@ func unreadable(sock socket, holders []HolderProcess) (*HolderProcess, int, erro
 		uid, ok := userOf(pid)
 		if ok && uid != sock.uid {
 			if !holds[pid] && (below[pid] != nil || hold.Inside(pid)) && hidden(pid) {
-				return nil, 0, fmt.Errorf("process %d of %s hides its open files, and could have the connection open: end it, or connect from another machine",
+				return nil, 0, fmt.Errorf("process %d of %s hides its open files and may have the connection open: end the process, or connect from another machine",
 					pid, sessionName(below[pid]))
 			}
 			continue
@@ -276,7 +276,7 @@ func unreadable(sock socket, holders []HolderProcess) (*HolderProcess, int, erro
 		seen = true
 	}
 	if !seen {
-		return nil, 0, fmt.Errorf("no process of uid %d can be seen, whose connection it is: connect from another machine", sock.uid)
+		return nil, 0, fmt.Errorf("the connection belongs to uid %d, and no process of that user can be seen: connect from another machine", sock.uid)
 	}
 	return nil, 0, nil
 }

@@ -153,7 +153,7 @@ time.sleep(60)'`, searchProcess+1)
 	}
 	defer syscall.Kill(many, syscall.SIGKILL)
 	_, _, err = e.caller(p)
-	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("process %d of the session alpha has too many files open", many)) {
+	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("process %d of the session alpha has too many open files", many)) {
 		t.Errorf("a process inside with too many files: %v", err)
 	}
 	if _, pid, err := e.caller(elsewhere...); err != nil || pid != os.Getpid() {

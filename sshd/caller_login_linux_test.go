@@ -28,8 +28,8 @@ func TestAgentWithoutChannelHasItsOwnShare(t *testing.T) {
 		}
 	}
 	told := ""
-	if _, err := h.dial(h.admin, &told); err == nil || !strings.Contains(told, "you have 16 connections open") {
-		t.Errorf("the agent's 17th: %v, told %q", err, told)
+	if _, err := h.dial(h.admin, &told); err == nil || !strings.Contains(told, "you already have 16 connections open") {
+		t.Errorf("the agent's 17th: %v, output %q", err, told)
 	}
 	known.set()
 	if _, err := h.dial(h.admin); err != nil {
@@ -52,12 +52,12 @@ func TestRefusedProcessIsRecordedOnce(t *testing.T) {
 		}
 	}()
 	r := run(t, cmd, "")
-	if r.status != 255 || !strings.Contains(r.err, "berth: cannot take the client for a person: ") || !strings.Contains(r.err, "Permission denied") {
+	if r.status != 255 || !strings.Contains(r.err, "berth: can't accept the client as a person: ") || !strings.Contains(r.err, "Permission denied") {
 		t.Errorf("%+v", r)
 	}
 	<-reviewed
 	eventually(t, "it is audited", func() bool { return len(h.audited()) > 0 })
-	if all := h.audited(); len(all) != 1 || all[0].Accepted || !strings.HasPrefix(all[0].Reason, "cannot take the client for a person: ") {
+	if all := h.audited(); len(all) != 1 || all[0].Accepted || !strings.HasPrefix(all[0].Reason, "can't accept the client as a person: ") {
 		t.Errorf("%+v", all)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"net/netip"
 )
 
-// callerOverTCP lets in clients on other machines. One on this machine could be a
-// session's, and the system does not say which process has a connection open.
+// callerOverTCP admits clients on other machines. A client on this machine could be a session's, and
+// the system doesn't say which process has a connection open.
 func callerOverTCP(client, _ net.Addr, holders []HolderProcess) (*HolderProcess, int, error) {
 	if len(holders) == 0 {
 		return nil, 0, nil
@@ -22,8 +22,8 @@ func callerOverTCP(client, _ net.Addr, holders []HolderProcess) (*HolderProcess,
 	if err != nil || !here {
 		return nil, 0, err
 	}
-	return nil, 0, fmt.Errorf("%s is an address of this machine, whose system does not say what process connects: use berth on it, which goes by the local socket", c.Addr())
+	return nil, 0, fmt.Errorf("%s is an address of this machine, and its system doesn't say which process connects: use the berth command there, which connects by the local socket", c.Addr())
 }
 
-// routedHere knows the addresses of interfaces alone.
+// routedHere knows only the addresses of interfaces.
 func routedHere(netip.Addr) (bool, error) { return false, nil }

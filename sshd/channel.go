@@ -27,7 +27,7 @@ func (c *connection) openSession(conn *gossh.ServerConn, offered gossh.NewChanne
 	r.serve(incoming)
 }
 
-// accept opens a channel, unless it may not be opened.
+// accept opens a channel, unless a limit forbids it.
 func (c *connection) accept(conn *gossh.ServerConn, offered gossh.NewChannel) (gossh.Channel, <-chan *gossh.Request, bool) {
 	if err := c.establish(conn); err != nil {
 		c.refuse(offered, err)
@@ -65,8 +65,8 @@ func (c *connection) newSession(channel gossh.Channel, conn ssh.Context) *Sessio
 	return s
 }
 
-// begin has the session served on a goroutine of its own. One that was given no exit status gets 0,
-// as charm.land/ssh has it.
+// begin serves the session on its own goroutine. A session without an exit status gets 0, as in
+// charm.land/ssh.
 func (s *Session) begin() {
 	s.conn.began(s)
 	go func() {
@@ -82,15 +82,15 @@ func (s *Session) begin() {
 	}()
 }
 
-// sayEnding tells the client, once, why the server has ended the call.
+// sayEnding reports to the client, once, why the server has ended the session.
 func (s *Session) sayEnding() {
 	if cause := context.Cause(s.ctx); wasEnded(cause) {
 		s.saying.Do(func() { s.complain(cause.Error()) })
 	}
 }
 
-// fail tells err as every verb does: for programs on standard output unless
-// there is a terminal, for people on standard error.
+// fail reports err as every verb does: as JSON on standard output unless there is a terminal, and
+// as text on standard error.
 func (s *Session) fail(err *api.Error) int {
 	if s.Terminal == nil {
 		if line, e := json.Marshal(map[string]any{"error": err}); e == nil {

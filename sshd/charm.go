@@ -14,36 +14,36 @@ import (
 	"berth/commands/words"
 )
 
-// A Session goes wherever charm.land/ssh and wish take one.
+// A Session works wherever charm.land/ssh and wish expect one.
 var _ ssh.Session = (*Session)(nil)
 
-// Of gives the Session that a middleware has been given, also if another middleware has wrapped it.
+// Of returns the Session within an ssh.Session, also if a middleware has wrapped it.
 func Of(s ssh.Session) *Session { return s.Context().Value(ssh.ContextKeySession).(*Session) }
 
-// Context ends with the session; context.Cause says why. What is set on it is the session's alone.
+// Context ends with the session; context.Cause says why. Values set on it belong to this session.
 func (s *Session) Context() ssh.Context { return s.ctx }
 
 // User is the SSH user name; it grants nothing.
 func (s *Session) User() string { return s.user }
 
-// RemoteAddr is where the client is.
+// RemoteAddr is the client's address.
 func (s *Session) RemoteAddr() net.Addr { return s.conn.wire.RemoteAddr() }
 
-// LocalAddr is where the client has reached the server.
+// LocalAddr is the server address that the client connected to.
 func (s *Session) LocalAddr() net.Addr { return s.conn.wire.LocalAddr() }
 
 // PublicKey is the key that the client has proven; nil if it came over the Unix socket without one.
 func (s *Session) PublicKey() ssh.PublicKey { return s.conn.key }
 
-// Permissions are those of the handshake. They say which key was proven and grant nothing: rights
-// are Identity's.
+// Permissions are those of the handshake. They say which key was proven and grant nothing: Identity
+// has the rights.
 func (s *Session) Permissions() ssh.Permissions { return *s.ctx.Permissions() }
 
 // RawCommand is the command line, byte for byte; a key's command= when it has one.
 func (s *Session) RawCommand() string { return s.command }
 
 // Command is the command line's words, as the verbs read them. A line with an open quote is one
-// word: without words it would be taken for a shell.
+// word, because a session without words would count as a shell.
 func (s *Session) Command() []string {
 	list, err := words.Words(s.command)
 	if err != nil {
@@ -52,10 +52,10 @@ func (s *Session) Command() []string {
 	return list
 }
 
-// Subsystem is sftp, or empty: what the client asked for in place of a command.
+// Subsystem is sftp, or empty: a request other than a command.
 func (s *Session) Subsystem() string { return s.subsystem }
 
-// Environ is Env as NAME=value, in order of the names.
+// Environ is Env as NAME=value, sorted by name.
 func (s *Session) Environ() []string {
 	list := make([]string, 0, len(s.env))
 	for name, value := range s.env {
@@ -65,10 +65,10 @@ func (s *Session) Environ() []string {
 	return list
 }
 
-// Pty is the client's terminal with its present size, and its sizes to come. Only the last size
-// waits to be read: a channel that keeps all of them would stall the connection when nothing reads
-// it. The channel is closed after the session's context has ended. The client's terminal modes are
-// not kept.
+// Pty is the client's terminal with its current size, and a channel with later sizes. The channel
+// keeps only the last size: one that kept all of them would stall the connection when no goroutine
+// reads it. It is closed after the session's context has ended. The client's terminal modes aren't
+// kept.
 func (s *Session) Pty() (ssh.Pty, <-chan ssh.Window, bool) {
 	if s.Terminal == nil {
 		return ssh.Pty{}, nil, false
@@ -77,15 +77,15 @@ func (s *Session) Pty() (ssh.Pty, <-chan ssh.Window, bool) {
 	return ssh.Pty{Term: s.Terminal.Term, Window: ssh.Window{Width: cols, Height: rows}}, s.windows, true
 }
 
-// EmulatedPty says that the terminal is the client's alone: there is no PTY of the kernel. Unlike
-// that of charm.land/ssh, a session with such a terminal leaves line ends alone.
+// EmulatedPty says that the kernel has no PTY for this session. Unlike charm.land/ssh's, such a
+// session doesn't change line ends.
 func (s *Session) EmulatedPty() bool { return s.Terminal != nil }
 
-// maxSignals is how many signals wait to be read. What comes on top of that is dropped.
+// maxSignals is how many unread signals are kept; later ones are dropped.
 const maxSignals = 16
 
-// Signals has the signals that the client sends, such as INT, go to c, those first that wait. nil
-// ends that.
+// Signals sends the client's signals, such as INT, to c, starting with the kept ones. nil stops
+// that.
 func (s *Session) Signals(c chan<- ssh.Signal) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,7 +114,7 @@ func (s *Session) Signals(c chan<- ssh.Signal) {
 	}()
 }
 
-// Break has a break of the client's go to c, if there is room in it. nil ends that.
+// Break sends the client's break requests to c if it has room. nil stops that.
 func (s *Session) Break(c chan<- bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,20 +124,20 @@ func (s *Session) Break(c chan<- bool) {
 // Read reads Input.
 func (s *Session) Read(p []byte) (int, error) { return s.Input.Read(p) }
 
-// Write writes to the client, straight to the channel: line ends are left alone.
+// Write writes to the client's channel and doesn't change line ends.
 func (s *Session) Write(p []byte) (int, error) { return s.out.Write(p) }
 
-// TryWrite is Write that does not wait: all of p is taken, or nothing of it.
+// TryWrite is a Write that doesn't wait: it takes all of p or nothing.
 func (s *Session) TryWrite(p []byte) bool { return s.out.TryWrite(p) }
 
-// Flush waits until all that was written has gone to the connection.
+// Flush waits until all output has gone to the connection.
 func (s *Session) Flush() error { return s.out.Flush() }
 
-// Stderr is the client's standard error. It has nothing to read: what a client sends aside has no
-// meaning, and is thrown away.
+// Stderr is the client's standard error. It has nothing to read: extended data from a client has no
+// meaning and is dropped.
 func (s *Session) Stderr() io.ReadWriter { return s.stderr }
 
-// SendRequest sends a request to the client, after what was written.
+// SendRequest sends a request to the client, after all earlier output.
 func (s *Session) SendRequest(name string, wantReply bool, payload []byte) (bool, error) {
 	if err := s.Flush(); err != nil {
 		return false, err
@@ -145,19 +145,19 @@ func (s *Session) SendRequest(name string, wantReply bool, payload []byte) (bool
 	return s.channel.SendRequest(name, wantReply, payload)
 }
 
-// CloseWrite says that nothing more is written, after what was.
+// CloseWrite sends end of file, after all earlier output.
 func (s *Session) CloseWrite() error {
 	return errors.Join(s.Flush(), s.channel.CloseWrite())
 }
 
-// Close closes the channel, so that a write which its client does not take returns.
+// Close closes the channel, so that a blocked write returns.
 func (s *Session) Close() error { return s.channel.Close() }
 
 var errExited = errors.New("the session has its exit status already")
 
-// Exit ends the session: why the server ended it, if so; all output; then the status, once; then
-// end of file; then close. The status is another one if the caller's access has ended. A client that
-// has gone makes each of these an error, and none of them matters then.
+// Exit ends the session: it sends the reason if the server ended it, all output, the exit status
+// (once), end of file, and close. The status is a different one if the caller's access has ended. If
+// the client is gone, each of these fails, and no failure matters.
 func (s *Session) Exit(status int) error {
 	err := errExited
 	s.exiting.Do(func() {

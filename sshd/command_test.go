@@ -17,7 +17,7 @@ import (
 	"berth/keys"
 )
 
-// describe tells all that a call knows of what the client asked.
+// describe prints all that a session knows of the client's request.
 func describe(_ context.Context, c *Session) int {
 	_ = json.NewEncoder(c).Encode(map[string]any{
 		"command": c.RawCommand(), "args": c.Command(), "shell": c.Shell, "pty": c.Terminal, "env": c.Env(),
@@ -143,7 +143,7 @@ func TestWhatIsRefused(t *testing.T) {
 	if r := h.ssh("", "-o", "ExitOnForwardFailure=yes", "-R", "0:127.0.0.1:1", "agents@127.0.0.1", "x"); r.status == 0 {
 		t.Errorf("-R: %+v", r)
 	}
-	if r := h.ssh("", "-s", "agents@127.0.0.1", "netconf"); r.status != 8 || !strings.Contains(r.err, "berth: there is no subsystem \"netconf\"") {
+	if r := h.ssh("", "-s", "agents@127.0.0.1", "netconf"); r.status != 8 || !strings.Contains(r.err, "berth: unknown subsystem \"netconf\"") {
 		t.Errorf("netconf: %+v", r)
 	}
 }
@@ -234,7 +234,7 @@ func TestVerbsPerSecond(t *testing.T) {
 		}
 	}
 	r := h.ssh("", "a@127.0.0.1", "say")
-	if r.status != 11 || !strings.Contains(r.err, `berth: more than 2 commands a second from "admin"`) || !strings.Contains(r.out, `{"error":{"code":"LIMIT"`) {
+	if r.status != 11 || !strings.Contains(r.err, `berth: more than 2 commands per second from "admin"`) || !strings.Contains(r.out, `{"error":{"code":"LIMIT"`) {
 		t.Errorf("%+v", r)
 	}
 	if r := h.ssh("", "-s", "a@127.0.0.1", "sftp"); r.status != 11 || !strings.Contains(r.err, "more than 2 commands") {
@@ -242,7 +242,7 @@ func TestVerbsPerSecond(t *testing.T) {
 	}
 }
 
-// Trap 17: signals that nobody reads stall nothing.
+// Trap 17: unread signals stall nothing.
 func TestSignalsDoNotStall(t *testing.T) {
 	o := newHolding()
 	h := start(t, o.serve, func(op *Options) { op.Limits.Requests = 1000 })

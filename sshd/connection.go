@@ -12,7 +12,7 @@ import (
 	"berth/keys"
 )
 
-// connection is one client's connection, from accept to its end.
+// connection is one client's connection, from accept to end.
 type connection struct {
 	server *Server
 	id     uint64
@@ -22,27 +22,27 @@ type connection struct {
 
 	establishing sync.Once
 	user         string
-	key          gossh.PublicKey // that was proven; nil on the Unix socket
-	refused      error           // why establishing failed
+	key          gossh.PublicKey // the proven key; nil on the Unix socket
+	refused      error           // why establish failed
 	identity     atomic.Pointer[keys.Identity]
 
 	tries  int     // keys refused in this handshake, whose goroutine owns it
 	failed error   // why the handshake failed, owned likewise
-	denied error   // why a key that was proven did not let in, owned likewise
+	denied error   // why a proven key wasn't admitted, owned likewise
 	caller *caller // over TCP, once a key is proven: of the handshake, then of establish
 
-	proven  atomic.Pointer[proof] // in the handshake; establishing looks at it anew
-	telling sync.Once             // that the client was let in, or refused
+	proven  atomic.Pointer[proof] // set in the handshake; establish checks it again
+	telling sync.Once             // whether the login or its refusal was reported
 
 	mu      sync.Mutex
 	offered []string // fingerprints, proven or not
 	offerer string   // the user name with them
-	closed  bool     // no channel opens any more
+	closed  bool     // no channel opens after this
 	open    int      // channels
 	opening int      // channels to be accepted or refused
 	inputs  map[*Input]struct{}
 	calls   map[*Session]struct{}
-	ending  error // once set: why all calls end
+	ending  error // once set: why all sessions end
 	expiry  *time.Timer
 
 	workers sync.WaitGroup // channels and the watch for signs of life
@@ -52,7 +52,7 @@ type connection struct {
 // proof is what a client has proven in its handshake.
 type proof struct {
 	key  gossh.PublicKey
-	id   keys.Identity // whose it was then
+	id   keys.Identity // the identity at that time
 	user string
 }
 
@@ -63,7 +63,7 @@ func (s *Server) newConnection(w *wire, local bool) *connection {
 	return c
 }
 
-// serve runs the connection to its end and returns when nothing of it is left.
+// serve runs the connection to its end, and returns when all its goroutines have ended.
 func (c *connection) serve() {
 	c.server.ssh.HandleConn(accepted{c.wire, c})
 	c.finish()
@@ -88,7 +88,7 @@ func (c *connection) finish() {
 	c.establishing.Do(c.tellUnused) // nothing else does any more
 }
 
-// refuseChannel is for all channels but sessions: nothing is forwarded.
+// refuseChannel refuses all channels but sessions: Berth forwards nothing.
 func (c *connection) refuseChannel(offered gossh.NewChannel) {
 	if !c.answering() {
 		return
@@ -98,18 +98,18 @@ func (c *connection) refuseChannel(offered gossh.NewChannel) {
 	case "direct-tcpip", "direct-streamlocal@openssh.com", "forwarded-tcpip", "x11", "auth-agent@openssh.com", "tun@openssh.com":
 		_ = offered.Reject(gossh.Prohibited, "berth forwards nothing")
 	default:
-		_ = offered.Reject(gossh.UnknownChannelType, "berth knows session channels only")
+		_ = offered.Reject(gossh.UnknownChannelType, "berth only accepts session channels")
 	}
 }
 
-// globalRequest answers no to all of them: forwarding, and what we do not
-// know. A keepalive of the client's is answered by that too.
+// globalRequest refuses every request: forwarding, and unknown ones. A refusal also answers a
+// client's keepalive.
 func (c *connection) globalRequest(conn *gossh.ServerConn, r *gossh.Request) {
 	if c.establish(conn) != nil {
 		_ = c.wire.Close()
 	}
-	// Answered here and not by the caller, so that those that come while the answer
-	// waits are counted.
+	// Answer here and not in the caller, so that requests that arrive while the answer waits are
+	// counted.
 	c.wire.begin()
 	_ = r.Reply(false, nil) // an error is the connection's end
 	c.wire.backlog.end()
@@ -121,7 +121,7 @@ func (c *connection) refuse(offered gossh.NewChannel, err error) {
 	_ = c.wire.Close()
 }
 
-// offer remembers what a client claims, for the log.
+// offer records the keys that a client offers, for the log.
 func (c *connection) offer(user, fingerprint string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -131,7 +131,7 @@ func (c *connection) offer(user, fingerprint string) {
 	}
 }
 
-// enter counts a channel in, or says why it may not open.
+// enter counts a channel in, or returns why it may not open.
 func (c *connection) enter() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -139,7 +139,7 @@ func (c *connection) enter() error {
 		return ErrConnectionLost
 	}
 	if c.open >= c.server.limits.Channels {
-		return fmt.Errorf("at most %d channels are open at once on a connection", c.server.limits.Channels)
+		return fmt.Errorf("a connection can have at most %d channels open", c.server.limits.Channels)
 	}
 	if err := c.wire.owner().openChannel(); err != nil {
 		return err
@@ -157,8 +157,8 @@ func (c *connection) leave() {
 	c.workers.Done()
 }
 
-// answering counts in a channel that is to be accepted or refused. False says that
-// too many of them wait, since the client does not read the answers: the connection ends.
+// answering counts a channel that waits to be accepted or refused. It returns false if too many
+// wait, because the client doesn't read the answers; the connection then ends.
 func (c *connection) answering() bool {
 	c.wire.begin()
 	c.mu.Lock()
@@ -178,14 +178,14 @@ func (c *connection) answered() {
 	c.wire.backlog.end()
 }
 
-// forget is for an input whose channel is gone.
+// forget removes the input of a closed channel.
 func (c *connection) forget(in *Input) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.inputs, in)
 }
 
-// readAll has the input of all channels read, also where no call does.
+// readAll reads the input of all channels, also of those without a reader.
 func (c *connection) readAll() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -220,7 +220,7 @@ func (c *connection) ended(call *Session) {
 	delete(c.calls, call)
 }
 
-// running is how many calls run.
+// running is how many sessions are running.
 func (c *connection) running() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,9 +9,9 @@ import (
 	ssh "charm.land/ssh"
 )
 
-// sessionContext is the context of one session. charm.land/ssh has one for each connection, which
-// stays when one of its channels goes, and whose values all its channels share. This one ends with
-// its session, and keeps what is set. Other values are the connection's.
+// sessionContext is the context of one session. charm.land/ssh has one context for each connection: it
+// stays when one of its channels closes, and all channels share its values. This one ends with its
+// session and keeps its own values. Other values are the connection's.
 type sessionContext struct {
 	ssh.Context                 // the connection's
 	own         context.Context // ends with the session
@@ -20,8 +20,8 @@ type sessionContext struct {
 	values map[any]any
 }
 
-// newSessionContext makes a context that ends by cancel alone: a connection's end is a cause that
-// the request loop gives.
+// newSessionContext makes a context that ends only by cancel: when the connection ends, the request
+// loop calls it with the cause.
 func newSessionContext(conn ssh.Context) (*sessionContext, context.CancelCauseFunc) {
 	own, cancel := context.WithCancelCause(context.Background())
 	return &sessionContext{Context: conn, own: own, values: map[any]any{}}, cancel
@@ -31,8 +31,8 @@ func (c *sessionContext) Deadline() (time.Time, bool) { return c.own.Deadline() 
 func (c *sessionContext) Done() <-chan struct{}       { return c.own.Done() }
 func (c *sessionContext) Err() error                  { return c.own.Err() }
 
-// Value looks at the session's own context before the connection's: context.Cause and contexts made
-// from this one find what ends them by a value.
+// Value looks in the session's context before the connection's. context.Cause, and contexts derived
+// from this one, use a value to find what ends them.
 func (c *sessionContext) Value(key any) any {
 	c.mu.Lock()
 	v, ok := c.values[key]
@@ -52,5 +52,5 @@ func (c *sessionContext) SetValue(key, value any) {
 	c.values[key] = value
 }
 
-// LocalAddr is where the client has reached the server, without what we add to it.
+// LocalAddr is the server address that the client connected to, without what we add to it.
 func (c *sessionContext) LocalAddr() net.Addr { return c.Context.LocalAddr().(address).Addr }

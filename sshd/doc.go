@@ -1,15 +1,17 @@
-// Package sshd is the edge of Berth: it listens, finds out who is calling, and
-// hands each command or shell that a client asks for to Options.Handler as a
-// Session. It knows no sessions and no verbs.
+// Package sshd is the edge of Berth: it listens, identifies callers, and passes each command, shell or
+// subsystem to Options.Handler as a Session. It knows nothing of Berth's sessions and verbs;
+// sshd/dispatch does.
 //
-// Clients come over TCP, proving a public key, and over a Unix socket that
-// speaks the same SSH with the peer's process id, known from the kernel, in
-// place of a key. What either may do is a keys.Identity, read only after the
-// handshake and only from what was proven.
+// Clients come over TCP and prove a public key, or over a Unix socket with the same SSH protocol,
+// where the kernel's process id of the peer replaces the key. A client's rights are a keys.Identity.
+// It is determined after the handshake, only from what was proven, and reviewed when keys change.
 //
-// One ssh.Server of charm.land/ssh does the handshakes and takes connections'
-// channels and requests apart; its session handler is not used. That handler lets one
-// undrained window change stall every channel of a connection, has one context
-// for all of them, rewrites line ends and takes quotes out of commands. A Session
-// is an ssh.Session all the same, so that middlewares of wish take it.
+// One ssh.Server of charm.land/ssh does the handshakes and demultiplexes channels and requests. Its
+// session handler isn't used, for four reasons: one undrained window change stalls every channel of a
+// connection, all channels share one context, line ends are rewritten, and commands lose their
+// quotes. A Session still implements ssh.Session, so that wish's middlewares work with it.
+//
+// Each connection has a goroutine, and each of its sessions has one for the handler, one for requests
+// and one that reads input ahead. The handshake limits, the penalties and the shares of one caller are
+// counted per Server.
 package sshd

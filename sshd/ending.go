@@ -7,16 +7,15 @@ import (
 	"berth/keys"
 )
 
-// When access ends, its calls are told first, so that an attached client gets
-// its terminal back and the reason; the connection is closed soon after,
-// whatever they do. The whole is done within a second.
+// When access ends, the caller's sessions end first, so that an attached client gets its terminal back
+// and the reason. The connection is closed soon after, in any case. All of it takes at most a second.
 const (
 	endingPatience = 500 * time.Millisecond // for calls to return
 	endingGoodbye  = 100 * time.Millisecond // for what they wrote to arrive, and the client to hang up
 )
 
-// end ends the connection and all its calls because of cause. It returns at
-// once; the goroutine it starts is one of the server's.
+// end ends the connection and all its sessions because of cause. It returns at once; the server waits
+// for the goroutine that it starts.
 func (c *connection) end(cause error) {
 	c.mu.Lock()
 	if c.ending != nil || c.closed {
@@ -55,8 +54,7 @@ func (c *connection) goodbye(calls []*Session) {
 			select {
 			case <-late.done:
 			default:
-				// The write waits when the client reads nothing; closing the
-				// connection frees it.
+				// The write waits when the client reads nothing; closing the connection unblocks it.
 				c.workers.Go(func() { late.sayEnding() })
 			}
 		}
@@ -73,8 +71,8 @@ func (c *connection) goodbye(calls []*Session) {
 	}
 }
 
-// review holds the connection's rights against the key source again: they may
-// be gone, or others.
+// review checks the connection's rights against the key source again: they may have been removed or
+// changed.
 func (c *connection) review() {
 	now := c.identity.Load()
 	if now == nil {
@@ -87,7 +85,7 @@ func (c *connection) review() {
 	id, err := c.lookup(c.key)
 	if err != nil {
 		c.server.log.Info("access ended", "conn", c.id, "identity", now.Name, "fingerprint", now.Fingerprint, "reason", err)
-		c.identity.Store(rightless(*now)) // for what does not end at once, such as a verb that reads standard input
+		c.identity.Store(rightless(*now)) // for what doesn't end at once, such as a verb that reads standard input
 		c.end(&revoked{err})
 		return
 	}
@@ -115,25 +113,25 @@ func (c *connection) reviewUnused() {
 	}
 }
 
-// rightless is an identity that may nothing any more. A process inside a
-// session, which has no role, keeps no more than to look at its own.
+// rightless is an identity without rights. A process inside a session, which has no role, may still
+// look at its own session.
 func rightless(id keys.Identity) *keys.Identity {
 	id.Role, id.Verbs = keys.None, nil
 	return &id
 }
 
-// errNarrowed is why a connection ends whose key may still log in.
-var errNarrowed = errors.New("the key may do less than it could: connect again for what it still may")
+// errNarrowed is the cause when a connection ends although its key may still log in.
+var errNarrowed = errors.New("the key has fewer rights now: connect again to use the remaining ones")
 
-// narrowed says that a right was taken away which was looked at when something
-// was opened: to see a session, to use a verb, to have a terminal, to say what is
-// to be done. A lower role is none of these: it is asked at each write.
+// narrowed says that a right was removed that is checked only when something is opened: to see a
+// session, to use a verb, to have a terminal, to choose the command. A lower role isn't one of these:
+// it is checked at each write.
 func narrowed(before, now keys.Identity) bool {
 	before.Role = now.Role
 	return before.NarrowedTo(now)
 }
 
-// expireAt has the rights reviewed when they run out.
+// expireAt reviews the rights when they expire.
 func (c *connection) expireAt(t time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -144,7 +142,7 @@ func (c *connection) expireAt(t time.Time) {
 	if t.IsZero() || c.closed {
 		return
 	}
-	// A timer counts no suspended time; the server's own rounds do the rest.
+	// A timer doesn't count suspended time; the server's rounds cover that.
 	c.expiry = time.AfterFunc(t.Sub(c.server.clock()), c.review)
 }
 
@@ -155,7 +153,7 @@ func (r *revoked) Error() string        { return ErrRevoked.Error() + ": " + r.r
 func (r *revoked) Is(target error) bool { return target == ErrRevoked }
 func (r *revoked) Unwrap() error        { return r.reason }
 
-// wasEnded reports whether cause is one that the client must be told.
+// wasEnded says whether the client must be given cause as the reason.
 func wasEnded(cause error) bool {
 	return errors.Is(cause, ErrRevoked) || errors.Is(cause, ErrShutdown) || errors.Is(cause, ErrUnread)
 }

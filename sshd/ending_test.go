@@ -111,7 +111,7 @@ func TestNarrowing(t *testing.T) {
 			id := keys.Identity{Name: "admin", Role: keys.Admin}
 			narrow(&id)
 			h.keys.set(h.admin.public(), id)
-			if r := receive(t, "the client's end", done); !strings.Contains(r.err, "berth: your access has ended: the key may do less") || r.status != 4 {
+			if r := receive(t, "the client's end", done); !strings.Contains(r.err, "berth: your access has ended: the key has fewer rights") || r.status != 4 {
 				t.Errorf("%+v", r)
 			}
 			if cause := receive(t, "the cause", o.ends); !errors.Is(cause, ErrRevoked) {

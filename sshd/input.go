@@ -6,25 +6,25 @@ import (
 	"sync"
 )
 
-// inputBuffer is how much of a client's input waits for a reader here. What
-// comes on top waits in the SSH channel, whose window is 2 MiB.
+// inputBuffer is how many bytes of a client's input wait here for a reader. More input waits in the
+// SSH channel, whose window is 2 MiB.
 const inputBuffer = 64 << 10
 
-// How much is read at once. A read that fills its buffer says that there is more, so
-// these are longer by a byte than what clients send.
+// Sizes of a read. A full buffer means that there may be more, so these are one byte longer than what
+// clients send.
 const (
 	smallRead = 4<<10 + 1
 	largeRead = 32<<10 + 1
 )
 
-// Input is what a client sends, in order. Many may read it one after the
-// other: a read that is given up takes nothing with it, so that the next
-// reader gets the next byte. Reads at the same time each get some of the bytes.
+// Input is what a client sends, in order. Several readers may read it one after another: a canceled
+// read takes no bytes, so the next reader gets the next byte. Concurrent reads each get some of the
+// bytes.
 type Input struct {
 	source  io.Reader
 	aside   io.Reader       // extended data
-	ended   <-chan struct{} // the call is over: what is buffered is given up
-	backlog *backlog        // where it is counted until somebody has read it
+	ended   <-chan struct{} // the call is over: the buffer is dropped
+	backlog *backlog        // counts the bytes until they are read
 
 	start      sync.Once
 	startAside sync.Once
@@ -32,9 +32,9 @@ type Input struct {
 	mu         sync.Mutex
 	data       []byte
 	err        error
-	discard    bool          // what comes is not kept
+	discard    bool          // input is dropped
 	more       bool          // the source may have more already
-	busy       bool          // the backlog knows that something waits here
+	busy       bool          // the backlog knows of unread bytes here
 	fresh      chan struct{} // there is data, or the end
 	space      chan struct{} // a reader has made room
 }
@@ -43,11 +43,10 @@ func newInput(source, aside io.Reader, ended <-chan struct{}, b *backlog) *Input
 	return &Input{source: source, aside: aside, ended: ended, backlog: b, fresh: make(chan struct{}, 1), space: make(chan struct{}, 1)}
 }
 
-// Read waits for input; io.EOF is the client's end of it.
+// Read waits for input; io.EOF is the client's end of input.
 func (in *Input) Read(p []byte) (int, error) { return in.ReadContext(context.Background(), p) }
 
-// ReadContext is Read until ctx ends. Then it returns ctx's cause and has
-// taken nothing.
+// ReadContext is Read until ctx ends. Then it returns ctx's cause and takes nothing.
 func (in *Input) ReadContext(ctx context.Context, p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -68,17 +67,16 @@ func (in *Input) ReadContext(ctx context.Context, p []byte) (int, error) {
 	}
 }
 
-// Ready holds one signal when there may be something for TryRead. It is for
-// the one reader there is at the time.
+// Ready holds one signal when TryRead may have bytes. It is for the current reader.
 func (in *Input) Ready() <-chan struct{} {
 	in.readAhead()
 	return in.fresh
 }
 
-// readAhead has the source read, if nothing does so yet.
+// readAhead starts reading the source, if no read is running.
 func (in *Input) readAhead() { in.start.Do(func() { in.pumping.Go(in.pump) }) }
 
-// readAll has everything read, also where no call reads.
+// readAll reads everything, also where no call reads.
 func (in *Input) readAll() {
 	in.readAhead()
 	in.startAside.Do(func() { in.pumping.Go(in.skip) })
@@ -96,7 +94,7 @@ func (in *Input) skip() {
 	}
 }
 
-// Discard has all input thrown away from now on: the call takes none.
+// Discard drops all input from now on: the call takes none.
 func (in *Input) Discard() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -104,7 +102,7 @@ func (in *Input) Discard() {
 	in.empty()
 }
 
-// empty gives up what is buffered. in.mu is held.
+// empty drops the buffer. The caller holds in.mu.
 func (in *Input) empty() {
 	in.backlog.passed(len(in.data))
 	in.data = nil
@@ -120,7 +118,7 @@ func (in *Input) drop() {
 	in.empty()
 }
 
-// mark tells the backlog whether something waits here. in.mu is held.
+// mark reports to the backlog whether bytes are unread here. The caller holds in.mu.
 func (in *Input) mark() {
 	busy := in.more || len(in.data) > 0
 	switch {
@@ -132,11 +130,10 @@ func (in *Input) mark() {
 	in.busy = busy
 }
 
-// TryRead is Read that does not wait: false says that there is nothing yet.
+// TryRead is a Read that doesn't wait; false means that there is nothing yet.
 func (in *Input) TryRead(p []byte) (n int, err error, ok bool) { return in.take(p) }
 
-// Reader gives the input to one reader until ctx ends, which it is told as
-// io.EOF.
+// Reader returns the input as an io.Reader for one reader. It returns io.EOF after ctx ends.
 func (in *Input) Reader(ctx context.Context) io.Reader { return inputReader{in, ctx} }
 
 type inputReader struct {
@@ -152,7 +149,7 @@ func (r inputReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// take moves buffered bytes into p. It is false when there is nothing yet.
+// take moves buffered bytes into p. It returns false when there is nothing yet.
 func (in *Input) take(p []byte) (int, error, bool) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -176,7 +173,7 @@ func (in *Input) take(p []byte) (int, error, bool) {
 	return n, nil, true
 }
 
-// Unread puts bytes back before all others, for the next reader.
+// Unread puts bytes back at the front, for the next reader.
 func (in *Input) Unread(p []byte) {
 	if len(p) == 0 {
 		return
@@ -188,8 +185,8 @@ func (in *Input) Unread(p []byte) {
 	wake(in.fresh)
 }
 
-// pump reads the channel ahead of the readers. It ends with the channel: what comes
-// after the end of the call is read too, and thrown away.
+// pump reads the channel ahead of the readers. It ends with the channel; input after the end of the
+// call is read and dropped.
 func (in *Input) pump() {
 	p := make([]byte, smallRead)
 	for {

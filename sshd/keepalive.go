@@ -37,14 +37,14 @@ func (c *connection) keepAlive(conn *gossh.ServerConn) {
 		silent, mute := c.wire.silent(), c.wire.mute()
 		switch {
 		case mute >= interval && unsent == most:
-			c.server.log.Info("client does not end a key exchange", "conn", c.id, "mute", mute.Round(time.Second))
+			c.server.log.Info("client doesn't end a key exchange", "conn", c.id, "mute", mute.Round(time.Second))
 			_ = c.wire.Close()
 			return
 		case silent < interval && mute < interval:
 			timer.Reset(interval - max(silent, mute))
 			continue
 		case silent >= interval && missed == most:
-			c.server.log.Info("client does not answer", "conn", c.id, "silent", silent.Round(time.Second))
+			c.server.log.Info("client doesn't answer", "conn", c.id, "silent", silent.Round(time.Second))
 			_ = c.wire.Close()
 			return
 		}

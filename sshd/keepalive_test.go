@@ -32,7 +32,7 @@ func (d *deaf) Read(p []byte) (int, error) {
 func TestKeyExchangeThatNeverEnds(t *testing.T) {
 	const interval = 100 * time.Millisecond
 	h := start(t, describe, func(o *Options) { o.Limits.KeepAlive, o.Limits.KeepAliveMissed = interval, 2 })
-	const says = "client does not end a key exchange"
+	const says = "client doesn't end a key exchange"
 	connect := func() (*deaf, gossh.Conn, <-chan *gossh.Request) {
 		raw, err := net.Dial("tcp", h.server.Addr().String())
 		if err != nil {

@@ -7,8 +7,7 @@ import (
 	"berth/keys"
 )
 
-// bucket lets through so many a second, with some saved up. Safe for
-// concurrent use.
+// bucket is a token bucket. It is safe for concurrent use.
 type bucket struct {
 	mu    sync.Mutex
 	rate  float64 // a second
@@ -17,7 +16,7 @@ type bucket struct {
 	last  time.Time
 }
 
-// newBucket makes a full bucket that holds what seconds of rate give.
+// newBucket makes a full bucket for that many seconds of rate.
 func newBucket(rate, seconds float64, now time.Time) *bucket {
 	return &bucket{rate: rate, burst: rate * seconds, left: rate * seconds, last: now}
 }
@@ -47,8 +46,8 @@ func (b *bucket) full(now time.Time) bool {
 	return b.left >= b.burst
 }
 
-// rates is one bucket for each identity. A bucket that is full again is
-// forgotten, so that there are no more of them than identities seen lately.
+// rates has one bucket for each identity. A full bucket is removed, so that there are no more of them
+// than recently seen identities.
 type rates struct {
 	mu      sync.Mutex
 	rate    float64

@@ -74,7 +74,7 @@ func holderProcess() int {
 	return 0
 }
 
-// holder is a process as Options.Holders tells of it.
+// holder is a process as Options.Holders returns it.
 func holder(t testing.TB, script string, args ...any) (HolderProcess, *lockedBuffer) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], fmt.Sprintf(script, args...))

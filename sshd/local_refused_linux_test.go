@@ -80,8 +80,8 @@ func TestOtherUserIsRefused(t *testing.T) {
 	}
 }
 
-// A socket of another user's lets in nobody who could not come in by the server's
-// own; see user.txtar for who can.
+// The socket of another user admits no caller that the server's own socket wouldn't; user.txtar has
+// the callers that it admits.
 func TestSocketOfAnotherUser(t *testing.T) {
 	needsRoot(t)
 	var socket string

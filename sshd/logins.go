@@ -7,10 +7,10 @@ import (
 	"berth/keys"
 )
 
-// errManyLogins is that somebody who may log in does so too often.
-var errManyLogins = errors.New("too many logins in a second: wait a second, or use one connection for many commands (ssh -o ControlMaster)")
+// errManyLogins says that a caller with access logs in too often.
+var errManyLogins = errors.New("too many logins per second: wait a second, or use one connection for many commands (ssh -o ControlMaster)")
 
-// source is where the client is, as shown.
+// source is the client's address for display.
 func (c *connection) source() string {
 	if c.local {
 		return "unix"
@@ -24,8 +24,8 @@ func (s *Server) acceptedLogin(c *connection, id keys.Identity, user string) {
 	s.audit(Login{Time: s.clock(), Accepted: true, Conn: c.id, Identity: id, User: user, Source: c.source(), Offered: c.offers()})
 }
 
-// refusedLogin records an attempt. One that offered no key at all is a probe
-// or a broken network and goes to the log only.
+// refusedLogin records an attempt. An attempt without a key is a probe or a broken network and is
+// only logged.
 func (s *Server) refusedLogin(c *connection, err error) {
 	c.mu.Lock()
 	user := c.offerer

@@ -39,7 +39,7 @@ func (h *harness) master() func(words ...string) *exec.Cmd {
 	}
 }
 
-// holding serves "hold": it tells its calls to the test and waits for their end.
+// holding serves "hold": it passes its sessions to the test and waits for their end.
 type holding struct {
 	calls chan *Session
 	ends  chan error
@@ -98,7 +98,7 @@ func sleepyMaster(o *Options) {
 	o.Limits.KeepAliveMissed = 100
 }
 
-// Trap 1: window changes that nobody looks at stalled the whole connection.
+// Trap 1: unread window changes stalled the whole connection.
 func TestWindowChangesDoNotStallTheConnection(t *testing.T) {
 	o := newHolding()
 	h := start(t, o.serve, sleepyMaster)

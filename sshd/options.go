@@ -12,44 +12,43 @@ import (
 	"berth/keys"
 )
 
-// Options is what a Server is made of. Keys is needed for Listen, HostKeys and
-// Handler always.
+// Options configures a Server. Keys is needed for Listen; HostKeys and Handler are always needed.
 type Options struct {
 	Listen   []string // TCP addresses such as 127.0.0.1:2222; port 0 picks one
 	Socket   string   // path of the Unix socket; empty for none
 	HostKeys []gossh.Signer
 	Keys     KeySource
 	Limits   Limits
-	Local    keys.Role // of callers on the socket that are inside no session; None has them prove a key
+	Local    keys.Role // role of callers on the socket outside of sessions; None makes them prove a key
 
-	// Handler serves one command, shell or subsystem, a *Session, and ends it by its Exit. It is
-	// called on a goroutine of its own and must return soon after the session's context ends;
-	// context.Cause then says why. What it panics it must contain: see Recover.
+	// Handler serves one command, shell or subsystem, a *Session, and ends it by its Exit. It is called
+	// on its own goroutine and must return soon after the session's context ends; context.Cause says
+	// why. It must contain its own panics: see Recover.
 	Handler ssh.Handler
 
-	// Holders lists the holders that live now. It is called for each
-	// connection of a caller on this machine and must be quick. nil is none.
+	// Holders lists the living holders. It is called for each connection from this machine and must be
+	// quick. It may be nil.
 	Holders func() []HolderProcess
 	// NameOf returns a session's current name; empty if the session is gone. A process inside the
 	// session has that name, also over an older connection. If nil, names never change.
 	NameOf func(session string) string
 
 	Log   *slog.Logger     // nil is slog.Default()
-	Audit func(Login)      // told each login accepted and refused; nil is nobody. Called concurrently
+	Audit func(Login)      // called for each accepted and refused login, concurrently; may be nil
 	Now   func() time.Time // wall clock for key expiry and audit; nil is time.Now
 }
 
 // KeySource says whom a key belongs to. Its methods are called concurrently.
 type KeySource interface {
-	// Lookup gives the identity of a key when used from remote at the time
-	// now, or why it lets nobody in. The error's text may be logged and
-	// audited, and shown to the client only once the key has been proven.
+	// Lookup returns the identity of a key used from remote at the time now, or why the key isn't
+	// admitted. The error's text may be logged and audited, and is shown to the client only after it
+	// has proven the key.
 	Lookup(key gossh.PublicKey, remote net.Addr, now time.Time) (keys.Identity, error)
-	// Changed is closed when what Lookup answers next changes. It is taken
-	// anew before the Lookups that follow. nil is never.
+	// Changed is closed when the answers of Lookup change. The server calls it again before the next
+	// Lookups. It may be nil.
 	Changed() <-chan struct{}
 
-	// A source may also have Empty() bool: with one that is, New fails.
+	// A source may also have Empty() bool. If that returns true, New fails.
 }
 
 // StoreKeys is a keys.Store as a KeySource.
@@ -61,19 +60,19 @@ func (s storeKeys) Lookup(key gossh.PublicKey, remote net.Addr, now time.Time) (
 	return s.Current().Lookup(key, remote, now)
 }
 
-// HolderProcess names the process that holds a session, or one that the server
-// runs for it. Everything that descends from it is that session's agent.
+// HolderProcess names the process that holds a session, or one that the server runs for it. All its
+// descendants count as that session's agent.
 type HolderProcess struct {
 	PID     int
 	UID     int      // uid of its programs; the server's own if that is theirs; hold.UnknownUID if it can be any other
-	Start   string   // tells it from a later process with its PID; see hold.StartOf
+	Start   string   // distinguishes it from a later process with its PID; see hold.StartOf
 	Command bool     // it runs for the session and holds nothing
 	Session string   // the session's id
 	Name    string   // the session's name
-	Verbs   []string // that its processes may use beside what all such may
+	Verbs   []string // verbs that its processes may use in addition to those that all may
 }
 
-// Login is one attempt to get in, for the audit log. It holds no secret.
+// Login is one login attempt, for the audit log. It contains no secret.
 type Login struct {
 	Time     time.Time
 	Accepted bool
@@ -85,17 +84,16 @@ type Login struct {
 	Reason   string        // why refused
 }
 
-// ErrNoKeys is that there is nobody to let in: no server starts open to all,
-// nor to none.
-var ErrNoKeys = errors.New("there is no key to let in")
+// ErrNoKeys says that no key may log in: a server never starts open to all, nor closed to all.
+var ErrNoKeys = errors.New("no key may log in")
 
-// Causes for which a Session's context ends.
+// Causes of the end of a Session's context.
 var (
 	ErrChannelClosed  = errors.New("the client closed the channel")
 	ErrConnectionLost = errors.New("the connection is gone")
 	ErrRevoked        = errors.New("your access has ended")
 	ErrShutdown       = errors.New("the server is shutting down")
-	ErrUnread         = errors.New("more of your input waits to be read than is kept for one caller")
+	ErrUnread         = errors.New("too much of your input is unread: the limit for one caller is reached")
 )
 
 // Limits bounds what clients may take. A zero field has its default.
@@ -108,15 +106,15 @@ type Limits struct {
 	Channels          int           // open at once on a connection: 64
 	Share             int           // connections of one caller: 32
 	ShareChannels     int           // channels of one caller, over all its connections: 256
-	ShareUnread       int64         // bytes that one caller has sent and that wait to be read: 8 MiB
+	ShareUnread       int64         // unread bytes that one caller has sent: 8 MiB
 	EnvBytes          int           // names and values kept of a channel: 4 KiB
 	CommandBytes      int           // of a command line: 128 KiB
 	Logins            float64       // of one identity each second, with as many saved up as 2 s give: 1000
 	Penalties         Penalties
 	Requests          float64       // on a channel each second, with as many saved up as 10 s give: 100
 	Verbs             float64       // commands of one identity each second, with as many saved up as 2 s give: 10000
-	KeepAlive         time.Duration // silence after which a client is asked for a sign of life: 30 s
-	KeepAliveMissed   int           // such times without one before it is cut: 3
+	KeepAlive         time.Duration // silence after which the server sends a keepalive: 30 s
+	KeepAliveMissed   int           // unanswered keepalives before the connection is closed: 3
 }
 
 func (l Limits) withDefaults() Limits {

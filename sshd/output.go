@@ -6,15 +6,14 @@ import (
 	"sync"
 )
 
-// outputChunk is how much is gathered for one write to a channel: writes of
-// 4 KiB run at 365 MB/s, those of 32 KiB (the largest packet) at 1,550.
+// outputChunk is how much is gathered for one write to a channel: writes of 4 KiB run at 365 MB/s,
+// those of 32 KiB (the largest packet) at 1,550.
 const outputChunk = 32 << 10
 
 var chunks = sync.Pool{New: func() any { return new([outputChunk]byte) }}
 
-// output gathers writes while an earlier one is under way. A write by itself
-// is sent at once; writes that follow each other faster than the connection
-// takes them go together. When a chunk is full, Write waits.
+// output gathers writes while an earlier one is running. A single write is sent at once. Writes that
+// come faster than the connection takes them are sent together. When a chunk is full, Write waits.
 type output struct {
 	w io.Writer
 
@@ -22,7 +21,7 @@ type output struct {
 	changed sync.Cond // any of the below changed
 	chunk   *[outputChunk]byte
 	n       int  // bytes in chunk
-	running bool // the flusher lives
+	running bool // the flusher is running
 	writing bool
 	closed  bool
 	err     error
@@ -36,7 +35,7 @@ func newOutput(w io.Writer) *output {
 	return o
 }
 
-// Write takes all of p, or returns the error that an earlier write met.
+// Write takes all of p, or returns the error of an earlier write.
 func (o *output) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -57,7 +56,7 @@ func (o *output) Write(p []byte) (int, error) {
 	return done, nil
 }
 
-// TryWrite takes all of p without waiting, or nothing of it.
+// TryWrite takes all of p without waiting, or nothing.
 func (o *output) TryWrite(p []byte) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -68,7 +67,7 @@ func (o *output) TryWrite(p []byte) bool {
 	return true
 }
 
-// put takes what there is room for.
+// put takes as much as there is room for.
 func (o *output) put(p []byte) int {
 	if o.chunk == nil {
 		o.chunk = chunks.Get().(*[outputChunk]byte)
@@ -83,8 +82,8 @@ func (o *output) put(p []byte) int {
 	return n
 }
 
-// flush writes what has gathered until the output is closed. It owns each
-// chunk it has taken, so that an idle call holds no buffer.
+// flush writes gathered output until the output is closed. It takes each chunk over, so that an idle
+// session holds no buffer.
 func (o *output) flush() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -122,7 +121,7 @@ func (o *output) Flush() error {
 	return o.err
 }
 
-// close flushes and ends the flusher. Nothing is written after it.
+// close flushes and ends the flusher. Later writes fail.
 func (o *output) close() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -134,9 +133,9 @@ func (o *output) close() error {
 	return o.err
 }
 
-// errorOutput is a call's standard error: unbuffered, and after what was
-// written to standard output before it. Its lock also keeps concurrent writes
-// apart, for which x/crypto has no lock of its own.
+// errorOutput is a session's standard error. It is unbuffered, and writes after everything that was
+// written to standard output before. Its lock also separates concurrent writes; x/crypto has no lock
+// for that.
 type errorOutput struct {
 	mu  sync.Mutex
 	out *output

@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// penalties make sources wait that keep failing to log in. Each failure adds
-// to a source's time, which runs down by itself; while there is so much of it
-// that it is no accident, connections from there are refused.
+// penalties delay sources that keep failing to log in. Each failure adds to a source's penalty time,
+// which runs down by itself. While it is above a bound, connections from that source are refused.
 type penalties struct {
 	o     Penalties
 	own   func(netip.Addr) (bool, error) // whether an address is this machine's
@@ -18,14 +17,14 @@ type penalties struct {
 	until map[netip.Prefix]time.Time
 }
 
-// Penalties are how long sources wait that keep failing to log in. A zero field
-// has its default; the numbers are OpenSSH's.
+// Penalties are the penalty times of failing sources. A zero field has its default; the numbers are
+// OpenSSH's.
 type Penalties struct {
-	Refused time.Duration // for keys of which none is let in: 5 s. For offering none, or being cut, a fifth
-	From    time.Duration // less than this is not held against anybody: 15 s
-	Most    time.Duration // gathered at once: 10 min
-	// Exempt never wait. nil is this machine itself, by each of its addresses: one
-	// process here could shut out all others, and of IPv6 its whole network.
+	Refused time.Duration // for offering keys without access: 5 s. A fifth for offering none, or for a dropped connection
+	From    time.Duration // penalty from which connections are refused: 15 s
+	Most    time.Duration // largest penalty: 10 min
+	// Exempt sources have no penalty. nil means all addresses of this machine: one process here could
+	// otherwise lock out all others, and for IPv6 the whole network.
 	Exempt []netip.Prefix
 }
 
@@ -47,7 +46,7 @@ func newPenalties(o Penalties) *penalties {
 	return &penalties{o: o.withDefaults(), own: ownAddress, until: map[netip.Prefix]time.Time{}}
 }
 
-// failed counts a login that came to nothing; offered says that keys were offered.
+// failed counts a failed login; offered says that keys were offered.
 func (p *penalties) failed(client net.Addr, offered bool, now time.Time) {
 	d := p.o.Refused
 	if !offered {
@@ -88,7 +87,7 @@ func (p *penalties) add(client net.Addr, d time.Duration, now time.Time) {
 	p.until[source] = t
 }
 
-// makeRoom forgets those whose time has passed or, with none, any one.
+// makeRoom forgets sources whose penalty has passed; without any, it forgets one at random.
 func (p *penalties) makeRoom(now time.Time) {
 	for source, t := range p.until {
 		if t.Before(now) {
@@ -103,7 +102,7 @@ func (p *penalties) makeRoom(now time.Time) {
 	}
 }
 
-// refuses reports whether a client has to wait.
+// refuses says whether a client's connections are refused.
 func (p *penalties) refuses(client net.Addr, now time.Time) bool {
 	return p.waits(sourceOf(client), now) && !p.exempt(client)
 }
@@ -122,7 +121,7 @@ func (p *penalties) waits(source netip.Prefix, now time.Time) bool {
 	return t.Sub(now) >= p.o.From
 }
 
-// count is how many sources have to wait.
+// count is how many sources are refused.
 func (p *penalties) count(now time.Time) (n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 	"berth/api"
 )
 
-// Recover is a middleware that contains what panics in those within it: the server goes on, the log
-// has the stack, and the client gets a message and an exit status. That of wish ends such a session
+// Recover is a middleware that contains panics of the ones within it: the server keeps running, the
+// log has the stack, and the client gets a message and an exit status. wish's own ends the session
 // without a message, and with status 0.
 func Recover(log *slog.Logger) func(next ssh.Handler) ssh.Handler {
 	return func(next ssh.Handler) ssh.Handler {

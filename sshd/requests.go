@@ -9,16 +9,14 @@ import (
 	"berth/api"
 )
 
-// Bounds on what a client says about its terminal. The emulator allocates by
-// these numbers.
+// Bounds on the size of a client's terminal. The emulator allocates by these numbers.
 const (
 	maxWindow = 1000
 	maxTerm   = 64
 )
 
-// requests is the request side of a session channel. Its one goroutine never
-// waits for the call: a request loop that waits stalls every channel of the
-// connection.
+// requests is the request loop of a session channel. Its goroutine never waits for the handler: a
+// waiting request loop stalls every channel of the connection.
 type requests struct {
 	session  *Session
 	rate     *bucket
@@ -63,8 +61,8 @@ func startsCall(request string) bool {
 	return request == "exec" || request == "shell" || request == "subsystem"
 }
 
-// handle answers one request. What is beyond the rate is answered no, but for
-// window changes, which cost nothing and of which the last must not be lost.
+// handle answers one request. Requests beyond the rate are refused, except window changes: they are
+// cheap, and the last one must not be lost.
 func (r *requests) handle(request *gossh.Request) bool {
 	if request.Type == "window-change" {
 		return r.resize(request.Payload)
@@ -83,7 +81,7 @@ func (r *requests) handle(request *gossh.Request) bool {
 		return r.session.interrupt()
 	case "exec", "shell", "subsystem":
 		return r.command(request)
-	case "eow@openssh.com": // end of write: nobody reads our output any more
+	case "eow@openssh.com": // end of write: no one reads our output after this
 		r.session.cancel(ErrChannelClosed)
 		return true
 	}
@@ -120,7 +118,7 @@ func plainTerm(term string) bool {
 	return term != "" && len(term) <= maxTerm
 }
 
-// windowSize bounds a count from the wire; 0 means that the client does not know.
+// windowSize bounds a number from the wire; 0 means that the client doesn't know.
 func windowSize(n uint32, unknown int) int {
 	if n == 0 {
 		return unknown
@@ -138,8 +136,8 @@ func (r *requests) resize(payload []byte) bool {
 	return true
 }
 
-// resize notes the terminal's size. The size before it, if it was not read, goes for it: the request
-// loop is the one that sends, so that there is room then.
+// resize stores the terminal's size. It replaces a size that wasn't read: only the request loop
+// sends, so there is room afterwards.
 func (s *Session) resize(cols, rows int) {
 	s.mu.Lock()
 	s.cols, s.rows = cols, rows
@@ -181,12 +179,12 @@ func (r *requests) signal(payload []byte) bool {
 	}
 	select {
 	case r.session.signals <- ssh.Signal(m.Name):
-	default: // nobody reads them: dropped, so that this loop goes on
+	default: // no reader: dropped, so that this loop continues
 	}
 	return true
 }
 
-// interrupt passes a break on, if one is waited for.
+// interrupt passes a break on if the handler wants it.
 func (s *Session) interrupt() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -198,9 +196,9 @@ func (s *Session) interrupt() bool {
 	}
 }
 
-// command takes the one request of a channel that says what to do. What it
-// cannot do is not refused here but told on standard error with an exit
-// status: a refused request is no more than "failed on channel 0" to a person.
+// command handles the one request of a channel that says what to run. An impossible request isn't
+// refused here but reported on standard error with an exit status, because a person would see a
+// refusal only as "failed on channel 0".
 func (r *requests) command(request *gossh.Request) bool {
 	var m struct{ Value string }
 	if r.started || request.Type != "shell" && gossh.Unmarshal(request.Payload, &m) != nil {
@@ -212,18 +210,18 @@ func (r *requests) command(request *gossh.Request) bool {
 	who := s.Identity()
 	switch {
 	case request.Type == "subsystem" && who.Command != "":
-		r.finish(api.Errorf(api.CodeDenied, "%s has one command, and no sftp", who.Name))
+		r.finish(api.Errorf(api.CodeDenied, "%s may only run its forced command, not sftp", who.Name))
 		return true
 	case request.Type == "subsystem" && m.Value != "sftp":
-		r.finish(api.Errorf(api.CodeNoDriver, "there is no subsystem %.64q here: berth takes verbs (try: help), and sftp", m.Value))
+		r.finish(api.Errorf(api.CodeNoDriver, "unknown subsystem %.64q: berth has verbs (see help) and sftp", m.Value))
 		return true
 	case len(s.command) > server.limits.CommandBytes:
 		server.counts.commands.Add(1)
-		r.finish(api.Errorf(api.CodeLimit, "the command is %d bytes long, and at most %d are taken: send long text on standard input, with - in its place", len(s.command), server.limits.CommandBytes))
+		r.finish(api.Errorf(api.CodeLimit, "the command is %d bytes long: the limit is %d. Send long text on standard input, with - in its place", len(s.command), server.limits.CommandBytes))
 		return true
 	case !server.verbs.take(who, server.clock()):
 		server.counts.verbs.Add(1)
-		r.finish(api.Errorf(api.CodeLimit, "more than %g commands a second from %q: wait a second", server.limits.Verbs, who.Name))
+		r.finish(api.Errorf(api.CodeLimit, "more than %g commands per second from %q: wait a second", server.limits.Verbs, who.Name))
 		return true
 	}
 	if request.Type == "subsystem" {
@@ -236,5 +234,5 @@ func (r *requests) command(request *gossh.Request) bool {
 	return true
 }
 
-// finish makes a call end with err instead of being served.
+// finish makes a session end with err instead of being served.
 func (r *requests) finish(err *api.Error) { r.session.refused = err }

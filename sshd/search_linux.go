@@ -17,9 +17,8 @@ import (
 	"berth/sessions/hold"
 )
 
-// Bounds of a search: a program that opens files without end must not hold up
-// the logins of others. Reading a descriptor takes some microseconds. The time is
-// generous, for a machine that is busy.
+// Bounds of a search: a program that opens files without end must not delay the logins of others.
+// Reading a descriptor takes some microseconds. The time is generous, for a busy machine.
 const (
 	searchWithin  = 10 * time.Second
 	searchProcess = 1 << 14 // descriptors and threads of one process
@@ -35,15 +34,14 @@ type search struct {
 	until   time.Time
 }
 
-// errTooMany is a process with more descriptors than are looked through.
+// errTooMany is a process with more descriptors than the search reads.
 var errTooMany = errors.New("too many files are open")
 
-// owners gives the first process that descends from a holder, with that, or else
-// one that is outside of all sessions; 0 is none. The processes outside come
-// first, for those inside can make a search long; and the newest first: an ssh
-// client has hardly ever connected long after it was started. All that are inside
-// are looked at, whatever their user: a socket can be shared, and root's process
-// can become another user's.
+// owners returns the first process that descends from a holder, with that holder; else one outside of
+// all sessions; 0 means none. Processes outside come first, because those inside can make a search
+// long; and the newest come first, because an ssh client usually connects right after its start. All
+// processes inside are checked, whatever their user: a socket can be shared, and root's process can
+// become another user's.
 func (s *search) owners() (*HolderProcess, int, error) {
 	pids, err := processes()
 	if err != nil {
@@ -82,7 +80,7 @@ func (s *search) owners() (*HolderProcess, int, error) {
 			}
 		}
 		if errors.Is(err, errTooMany) {
-			return nil, 0, fmt.Errorf("process %d of %s has too many files open to be looked through: end it, or connect from another machine", most, sessionName(below[most]))
+			return nil, 0, fmt.Errorf("process %d of %s has too many open files to check: end it, or connect from another machine", most, sessionName(below[most]))
 		}
 		if err != nil || h != nil {
 			return h, own, err
@@ -96,9 +94,9 @@ func (s *search) owners() (*HolderProcess, int, error) {
 	return h, cmp.Or(outside, own), err
 }
 
-// first gives the first of some processes that has the socket open. Where sessions
-// have users of their own all are looked at: one of theirs can share the socket. It
-// leaves out those with too many files: none found refuses the client.
+// first returns the first of some processes that has the socket open. If sessions have users of their
+// own, all processes are checked, because one of theirs can share the socket. It skips processes with
+// too many files: if none is found, the client is refused.
 func (s *search) first(pids []int) (*HolderProcess, int, error) {
 	outside := 0
 	for _, pid := range pids {
@@ -115,8 +113,8 @@ func (s *search) first(pids []int) (*HolderProcess, int, error) {
 	return nil, outside, nil
 }
 
-// look gives pid if it has the socket open, and the holder that it descends from. One
-// of a session's user outside of all sessions is an error.
+// look returns pid if it has the socket open, and the holder that it descends from. A process of a
+// session's user outside of all sessions is an error.
 func (s *search) look(pid int, work *int) (*HolderProcess, int, error) {
 	want := "socket:[" + strconv.FormatUint(uint64(s.sock.inode), 10) + "]"
 	place, err := hasOpen(pid, want, work, s.until)
@@ -142,7 +140,7 @@ func (s *search) look(pid int, work *int) (*HolderProcess, int, error) {
 	return h, pid, err
 }
 
-// descendants gives the holder of each process that descends from one.
+// descendants returns the holder of each process that descends from one.
 func descendants(pids []int, holders []HolderProcess) (map[int]*HolderProcess, error) {
 	below := map[int]*HolderProcess{}
 	if len(holders) == 0 {
@@ -160,7 +158,7 @@ func descendants(pids []int, holders []HolderProcess) (map[int]*HolderProcess, e
 	return below, nil
 }
 
-// sessionName is how a message names the session of a holder.
+// sessionName is how a message names a holder's session.
 func sessionName(h *HolderProcess) string {
 	if h == nil {
 		return "a session whose holder is not this server's"
@@ -168,7 +166,7 @@ func sessionName(h *HolderProcess) string {
 	return "the session " + h.Name
 }
 
-// userOf is the uid whose a process is, also where it must not be traced.
+// userOf is the uid of a process, also of one that we may not trace.
 func userOf(pid int) (uint32, bool) {
 	info, err := os.Stat("/proc/" + strconv.Itoa(pid))
 	if err != nil {
@@ -195,8 +193,7 @@ func processes() ([]int, error) {
 			pids = append(pids, pid)
 		}
 	}
-	// Numbers begin anew behind the highest: those above the last one given
-	// out are the oldest.
+	// Process ids start again from the bottom: those above the last one given out are the oldest.
 	last := lastPID()
 	slices.SortFunc(pids, func(a, b int) int {
 		if (a > last) != (b > last) {
@@ -210,8 +207,7 @@ func processes() ([]int, error) {
 	return pids, nil
 }
 
-// lastPID is the process id given out last; the highest there can be when the
-// kernel does not tell.
+// lastPID is the process id given out last; the highest possible one if the kernel doesn't say.
 func lastPID() int {
 	b, err := os.ReadFile("/proc/loadavg")
 	if err == nil {
@@ -224,9 +220,9 @@ func lastPID() int {
 	return math.MaxInt
 }
 
-// hasOpen gives the link to target among pid's file descriptors, empty for none:
-// of any thread, for a thread may have left the table that the others share
-// (unshare), and the main thread may have ended. It takes what it reads off work.
+// hasOpen returns the link to target among pid's file descriptors; empty if there is none. It checks
+// every thread, because a thread may have left the shared table (unshare) and the main thread may
+// have ended. It subtracts what it reads from work.
 func hasOpen(pid int, target string, work *int, until time.Time) (string, error) {
 	process := "/proc/" + strconv.Itoa(pid)
 	if place, err := tableHas(process+"/fd", target, work, until); place != "" || err != nil {
@@ -255,14 +251,13 @@ func hasOpen(pid int, target string, work *int, until time.Time) (string, error)
 // kcmpFiles is KCMP_FILES of linux/kcmp.h.
 const kcmpFiles = 2
 
-// sameFiles reports whether two threads share one table of open files; false
-// where the kernel does not tell.
+// sameFiles says whether two threads share one table of open files; false if the kernel doesn't say.
 func sameFiles(a, b int) bool {
 	order, _, errno := unix.Syscall6(unix.SYS_KCMP, uintptr(a), uintptr(b), kcmpFiles, 0, 0, 0)
 	return errno == 0 && order == 0
 }
 
-// tableHas gives the link to target in a folder of descriptors; empty for none.
+// tableHas returns the link to target in a folder of descriptors; empty if there is none.
 func tableHas(path, target string, work *int, until time.Time) (string, error) {
 	buf := make([]byte, 64)
 	var found string
@@ -277,8 +272,8 @@ func tableHas(path, target string, work *int, until time.Time) (string, error) {
 	return found, err
 }
 
-// readNames calls look for each name in a folder until that reports true or an
-// error. A folder that cannot be read has none.
+// readNames calls look for each name in a folder until it returns true or an error. An unreadable
+// folder counts as empty.
 func readNames(path string, work *int, until time.Time, look func(dir int, name string) (bool, error)) error {
 	dir, err := os.Open(path)
 	if err != nil {
@@ -287,7 +282,7 @@ func readNames(path string, work *int, until time.Time, look func(dir int, name 
 	defer dir.Close()
 	for {
 		if time.Now().After(until) {
-			return fmt.Errorf("the open files of this machine could not be looked through in %s: try again", searchWithin)
+			return fmt.Errorf("the open files of this machine couldn't be checked within %s: try again", searchWithin)
 		}
 		names, err := dir.Readdirnames(256)
 		if err != nil {
@@ -304,7 +299,7 @@ func readNames(path string, work *int, until time.Time, look func(dir int, name 
 	}
 }
 
-// hidden reports whether the open files of a process may not be read.
+// hidden says whether we may not read the open files of a process.
 func hidden(pid int) bool {
 	dir, err := os.Open("/proc/" + strconv.Itoa(pid) + "/fd")
 	if err != nil {

@@ -49,17 +49,16 @@ type Server struct {
 	running  sync.WaitGroup
 }
 
-// New checks o and opens its listeners. It refuses to listen on TCP with no
-// keys to let in, for which the error is ErrNoKeys. Call Serve or Shutdown on
-// what it returns.
+// New checks o and opens its listeners. It refuses to listen on TCP if no key may log in, with
+// ErrNoKeys. The caller then calls Serve or Shutdown.
 func New(o Options) (*Server, error) {
 	switch {
 	case o.Handler == nil:
 		return nil, errors.New("sshd: Options.Handler is missing")
 	case len(o.HostKeys) == 0:
-		return nil, errors.New("sshd: there is no host key")
+		return nil, errors.New("sshd: no host key")
 	case len(o.Listen) == 0 && o.Socket == "":
-		return nil, errors.New("sshd: there is nothing to listen on")
+		return nil, errors.New("sshd: no address to listen on")
 	case len(o.Listen) > 0 && noKeys(o.Keys):
 		return nil, ErrNoKeys
 	}
@@ -110,8 +109,8 @@ func (s *Server) listen(o Options) error {
 		// keepAlive. Dead after 30 + 4 * 15 s.
 		Enable: true, Idle: 30 * time.Second, Interval: 15 * time.Second, Count: 4,
 	}}
-	// Of a connection over several paths we would see the first one's address for good.
-	// When that path has ended, the address can be another process's.
+	// With multipath TCP we would always see the first path's address. After that path has ended,
+	// another process can have the address.
 	config.SetMultipathTCP(false)
 	for _, address := range o.Listen {
 		l, err := config.Listen(context.Background(), "tcp", address)
@@ -130,7 +129,7 @@ func (s *Server) listen(o Options) error {
 	return nil
 }
 
-// Addr is the first TCP address listened on; nil when there is none.
+// Addr is the first TCP address that it listens on; nil if there is none.
 func (s *Server) Addr() net.Addr {
 	if len(s.tcp) == 0 {
 		return nil
@@ -138,7 +137,7 @@ func (s *Server) Addr() net.Addr {
 	return s.tcp[0].Addr()
 }
 
-// Addrs are all TCP addresses listened on.
+// Addrs are all TCP addresses that it listens on.
 func (s *Server) Addrs() []net.Addr {
 	out := make([]net.Addr, len(s.tcp))
 	for i, l := range s.tcp {
@@ -147,11 +146,11 @@ func (s *Server) Addrs() []net.Addr {
 	return out
 }
 
-// shutdownTime is how long Serve gives what runs when its context ends.
+// shutdownTime is how long Serve lets sessions run when its context ends.
 const shutdownTime = time.Second
 
-// Serve serves until ctx ends or Shutdown is called, and returns when nothing
-// of the server runs any more. The error is a listener's that failed.
+// Serve serves until ctx ends or Shutdown is called, and returns when all its goroutines have ended.
+// The error is that of a failed listener.
 func (s *Server) Serve(ctx context.Context) error {
 	s.mu.Lock()
 	if s.stopping {
@@ -185,8 +184,8 @@ func (s *Server) Serve(ctx context.Context) error {
 	return err
 }
 
-// accept admits connections until the listener is closed, for which it
-// returns nil. When the process is out of file descriptors it tries again.
+// accept admits connections until the listener is closed; then it returns nil. When the process is out
+// of file descriptors it tries again.
 func (s *Server) accept(l net.Listener, admit func(net.Conn)) error {
 	pause := time.Duration(0)
 	for {
@@ -230,7 +229,7 @@ func (s *Server) admitTCP(conn net.Conn) {
 	s.run(c)
 }
 
-// run gives c its goroutine, unless there are too many or none are wanted.
+// run starts c's goroutine, unless there are too many connections or the server is stopping.
 func (s *Server) run(c *connection) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -261,12 +260,11 @@ func (s *Server) snapshot() []*connection {
 	return out
 }
 
-// roundTime is how often all rights are reviewed without a reason, for the
-// timers that a suspended machine has missed.
+// roundTime is how often all rights are reviewed without a cause, because timers don't count the time
+// while a machine is suspended.
 const roundTime = 15 * time.Second
 
-// rounds reviews the rights of all that are connected: after each change of
-// the keys, and now and then.
+// rounds reviews the rights of all connections: after each change of the keys, and every roundTime.
 func (s *Server) rounds() {
 	changed := func() <-chan struct{} { return nil }
 	if s.keys != nil {
@@ -285,20 +283,20 @@ func (s *Server) rounds() {
 		case <-next:
 		case <-tick.C:
 			if n := s.startups.takeDropped(); n > 0 {
-				s.log.Warn("too many connections that do not log in; older ones were closed", "closed", n)
+				s.log.Warn("too many connections that haven't logged in; older ones were closed", "closed", n)
 			}
 		}
 	}
 }
 
-// shutdownHead is the part of a shutdown in which calls run on undisturbed,
-// so that a verb that is nearly done is done.
+// shutdownHead is the first part of a shutdown. Sessions keep running during it, so that a verb that
+// is nearly done can finish.
 const shutdownHead = 300 * time.Millisecond
 
-// Shutdown stops listening, lets calls run on for a moment, then ends their
-// contexts with ErrShutdown, and closes everything when all have returned or
-// ctx ends, whose error it then returns. Connections that have no call are
-// closed at once. It may be called more than once and beside Serve.
+// Shutdown stops listening, lets sessions run for a moment, ends their contexts with ErrShutdown, and
+// closes everything when all have returned or ctx ends. In the latter case it returns ctx's error.
+// Connections without a session are closed at once. It may be called more than once, and
+// concurrently with Serve.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
 	if !s.stopping {

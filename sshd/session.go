@@ -15,13 +15,13 @@ import (
 	"berth/keys"
 )
 
-// Session is one command, shell or subsystem that a client asked for on one session channel. It is
-// an ssh.Session, so that it goes through wish's middlewares; what these ask for is in charm.go.
-// Its exported fields do not change. Its methods may be called concurrently.
+// Session is one command, shell or subsystem that a client asked for on a session channel. It is an
+// ssh.Session, so that wish's middlewares take it; charm.go has the methods for that. Its exported
+// fields don't change. Its methods may be called concurrently.
 type Session struct {
-	Client    string    // names this call among all of this server's life: c1, c2, ...
+	Client    string    // unique during the server's life: c1, c2, ...
 	Conn      uint64    // number of the connection it came over
-	Requested string    // what the client asked for when the command is its key's command=
+	Requested string    // what the client asked for, if the key's command= replaced it
 	Shell     bool      // the client asked for a shell: no command
 	Terminal  *Terminal // nil without one
 
@@ -41,7 +41,7 @@ type Session struct {
 	windows   chan ssh.Window // for Pty; nil without a terminal
 	resized   chan struct{}
 	ctx       *sessionContext
-	refused   *api.Error // why it is not served
+	refused   *api.Error // why the session isn't served
 	exiting   sync.Once
 	saying    sync.Once
 	done      chan struct{} // closed when it has ended, the channel with it
@@ -59,9 +59,9 @@ type Terminal struct {
 	Cols, Rows int
 }
 
-// Identity is the caller with its current rights: a key's rights may be narrowed while a call
-// runs. A process inside a session has the session's current name, because another session may
-// have got the name that was used at the login.
+// Identity is the caller with its current rights: a key's rights may be narrowed while a session
+// runs. A process inside one of Berth's sessions has that session's current name, because another
+// session may have the name from the login by now.
 func (s *Session) Identity() keys.Identity {
 	id := *s.conn.identity.Load()
 	if id.Kind == keys.KindAgent && s.conn.server.nameOf != nil {
@@ -70,29 +70,27 @@ func (s *Session) Identity() keys.Identity {
 	return id
 }
 
-// Window is the present size of the client's terminal; 0, 0 without one.
+// Window is the current size of the client's terminal; 0, 0 without one.
 func (s *Session) Window() (cols, rows int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.cols, s.rows
 }
 
-// Resized receives after the window has changed; one value stands for any
-// number of changes, and Window has the last.
+// Resized receives after the window has changed. One value stands for any number of changes; Window
+// has the last size.
 func (s *Session) Resized() <-chan struct{} { return s.resized }
 
-// Env is what is kept of the client's environment: LANG, LC_*, TERM, COLORTERM, NO_COLOR.
+// Env is the part of the client's environment that is kept: LANG, LC_*, TERM, COLORTERM, NO_COLOR.
 func (s *Session) Env() map[string]string { return maps.Clone(s.env) }
 
-// Local reports whether the call came over the Unix socket.
+// Local says whether the session came over the Unix socket.
 func (s *Session) Local() bool { return s.conn.local }
 
-// Hangup closes the call's channel, so that a write which its client does not
-// take returns.
-func (s *Session) Hangup() { _ = s.channel.Close() } // closed already is as good
+// Hangup closes the session's channel, so that a blocked write returns.
+func (s *Session) Hangup() { _ = s.channel.Close() } // an error means that it is already closed
 
-// complain writes a message for the person at the other end, as every failure
-// of Berth is written.
+// complain writes a message for the person at the other end, in the form of all of Berth's errors.
 func (s *Session) complain(message string) {
 	end := "\n"
 	if s.Terminal != nil {

@@ -8,19 +8,19 @@ import (
 	"berth/keys"
 )
 
-// shares keep what each caller has of the server, so that one of them, who may do no
-// more than look, or an agent that forgets to hang up, does not take it from all others.
+// shares bounds what each caller takes of the server, so that a viewer, or an agent that forgets to
+// hang up, can't take it from all others.
 type shares struct {
 	connections int   // of one caller
 	local       int   // of the machine's own users together
 	channels    int   // of one caller
-	unread      int64 // bytes of one caller's input that wait to be read
+	unread      int64 // unread bytes of one caller's input
 
 	mu   sync.Mutex
 	open map[string]*share
 }
 
-// share is what one caller has now.
+// share is what one caller takes now.
 type share struct {
 	all         *shares
 	who         string
@@ -29,23 +29,23 @@ type share struct {
 	unread      atomic.Int64
 }
 
-// A caller may have limits.Share connections, and of a server that takes few in all a
-// quarter, or as many as a person with a window for each session needs. Those of the
-// machine's own users are one process each, such as a script that waits for each
-// session: they have the quarter.
+// A caller may have limits.Share connections. If the server takes few connections in all, it is a
+// quarter of them, or as many as a person with a window for each session needs. Connections of the
+// machine's own users have the whole quarter, because each is one process, such as a script that
+// waits for a session.
 func newShares(l Limits) *shares {
 	quarter := max(l.Connections/4, min(l.Connections, 16))
 	return &shares{connections: min(l.Share, quarter), local: quarter, channels: l.ShareChannels, unread: l.ShareUnread, open: map[string]*share{}}
 }
 
-// errShare is that a caller has as many connections as it may.
+// errShare says that a caller has as many connections as it may.
 type errShare int
 
 func (n errShare) Error() string {
-	return fmt.Sprintf("you have %d connections open, and more are not taken: use one for many commands (ssh -o ControlMaster)", int(n))
+	return fmt.Sprintf("you already have %d connections open, which is the limit: use one connection for many commands (ssh -o ControlMaster)", int(n))
 }
 
-// take counts a connection in, or says that it is one too many.
+// take counts a connection, or refuses it if there are too many.
 func (s *shares) take(who string, most int) (*share, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,16 +69,16 @@ func (s *shares) give(one *share) {
 	}
 }
 
-// openChannel counts a channel in, or says that it is one too many.
+// openChannel counts a channel, or refuses it if there are too many.
 func (s *share) openChannel() error {
 	if int(s.channels.Add(1)) > s.all.channels {
 		s.channels.Add(-1)
-		return fmt.Errorf("you have %d channels open, and more are not taken", s.all.channels)
+		return fmt.Errorf("you already have %d channels open, which is the limit", s.all.channels)
 	}
 	return nil
 }
 
-// share counts the connection in as one of who, until it ends.
+// share counts the connection as one of who, until it ends.
 func (c *connection) share(who string, most int) error {
 	one, err := c.server.shares.take(who, most)
 	if err != nil {
@@ -99,7 +99,7 @@ func (c *connection) unshare() {
 	}
 }
 
-// shareProcess is share for a process of this machine, whatever key it has.
+// shareProcess is share for a process of this machine, with any key.
 func (c *connection) shareProcess(id keys.Identity) error {
 	most := c.server.shares.connections
 	if id.Kind == keys.KindLocal {

@@ -14,8 +14,8 @@ import (
 	"berth/keys"
 )
 
-// dial is a client of a key that opens no channel. What it is told before the login
-// goes into the banner, if there is one.
+// dial is a client of a key that opens no channel. The server's banner before the login goes into
+// banner, if there is one.
 func (h *harness) dial(k keyPair, banner ...*string) (*gossh.Client, error) {
 	config := h.clientConfig()
 	config.BannerCallback = func(message string) error {
@@ -50,8 +50,8 @@ func TestConnectionsOfOneKey(t *testing.T) {
 		open = append(open, c)
 	}
 	told := ""
-	if _, err := h.dial(greedy, &told); err == nil || !strings.Contains(told, "you have 16 connections open") {
-		t.Fatalf("the 17th connection of 64: %v, told %q", err, told)
+	if _, err := h.dial(greedy, &told); err == nil || !strings.Contains(told, "you already have 16 connections open") {
+		t.Fatalf("the 17th connection of 64: %v, output %q", err, told)
 	}
 	if _, err := h.dial(h.admin); err != nil {
 		t.Errorf("another key: %v", err)
@@ -82,8 +82,8 @@ func TestConnectionsOnTheSocket(t *testing.T) {
 	}
 }
 
-// A login that comes to nothing more is one all the same: somebody who only tries
-// whether a key is let in stands in the audit log.
+// A login that does nothing more still counts as one: a client that only tries whether a key may
+// log in is in the audit log.
 func TestLoginWithoutChannel(t *testing.T) {
 	h := start(t, newHolding().serve)
 	c, err := h.dial(h.admin)

@@ -21,10 +21,10 @@ const (
 	tcpListen        = 10
 )
 
-// listKernel has the kernel list its TCP sockets with these ports, and looks for
-// the one with these addresses. It finds those bound to a device too, which do not
-// come where the kernel is asked for exactly one; a second one that is not bound can
-// have the same addresses, and which of them is the client cannot be told.
+// listKernel asks the kernel for its TCP sockets with these ports, and looks for the one with these
+// addresses. It finds sockets bound to a device too; the kernel omits them when it is asked for
+// exactly one. A second socket, not bound to a device, can have the same addresses, and then the
+// client can't be identified.
 func listKernel(local, remote netip.AddrPort) (*socket, error) {
 	var found *socket
 	for _, family := range []byte{unix.AF_INET, unix.AF_INET6} { // IPv6's can have IPv4 addresses
@@ -65,7 +65,7 @@ func netlink(protocol int, request []byte, each func(message []byte) error) erro
 	if err := unix.Sendto(fd, request, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
 		return os.NewSyscallError("sendto", err)
 	}
-	// The kernel answers before sendto returns, and goes on as it is read.
+	// The kernel answers before sendto returns, and continues as the answer is read.
 	buf := make([]byte, 1<<15)
 	for {
 		n, _, err := unix.Recvfrom(fd, buf, unix.MSG_DONTWAIT)
@@ -93,8 +93,8 @@ func netlink(protocol int, request []byte, each func(message []byte) error) erro
 	}
 }
 
-// routedHere reports whether the kernel takes packets to an address for its own:
-// those of interfaces, all of a local route, and anycast addresses.
+// routedHere says whether the kernel treats packets to an address as its own: addresses of interfaces,
+// of local routes, and anycast addresses.
 func routedHere(a netip.Addr) (bool, error) {
 	family, length := byte(unix.AF_INET6), 16
 	if a.Is4() {
@@ -171,8 +171,8 @@ func parseDiagAnswer(b []byte, local, remote netip.AddrPort) (*socket, error) {
 	return &socket{uid: binary.NativeEndian.Uint32(m[64:]), inode: binary.NativeEndian.Uint32(m[68:])}, nil
 }
 
-// parseHexAddr reads an address as /proc/net/tcp writes it: 32-bit words in
-// the machine's byte order. It is zero for anything else.
+// parseHexAddr reads an address as /proc/net/tcp writes it: 32-bit words in the machine's byte order.
+// The result is zero for anything else.
 func parseHexAddr(s string) netip.AddrPort {
 	host, port, ok := strings.Cut(s, ":")
 	b, err := hex.DecodeString(host)

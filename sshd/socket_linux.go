@@ -14,15 +14,15 @@ type socket struct{ inode, uid uint32 }
 
 var errSameAddresses = errors.New("several sockets of this machine have the client's addresses: connect without binding a socket to a device")
 
-// findSocket finds the socket of this machine whose own address is local and
-// whose peer's is remote; nil when there is none.
+// findSocket finds the socket of this machine whose own address is local and whose peer's is remote;
+// nil if there is none.
 func findSocket(local, remote netip.AddrPort) (*socket, error) {
 	sock, err := listKernel(local, remote)
 	if errors.Is(err, errSameAddresses) {
 		return nil, err
 	}
 	if err == nil && sock == nil {
-		// An empty list is sure where it has our own end, which exists.
+		// An empty list is reliable if it contains our own end, which exists.
 		own, err := listKernel(remote, local)
 		if err == nil && own != nil {
 			return nil, nil
@@ -53,8 +53,8 @@ func searchTable(local, remote netip.AddrPort) (*socket, error) {
 	return nil, firstErr
 }
 
-// searchLines looks for more sockets with these addresses than the one found already,
-// which may be nil.
+// searchLines looks for more sockets with these addresses than the one already found, which may be
+// nil.
 func searchLines(table string, local, remote netip.AddrPort, found *socket) (*socket, error) {
 	for line := range strings.Lines(table) {
 		f := strings.Fields(line)
@@ -77,8 +77,8 @@ func searchLines(table string, local, remote netip.AddrPort, found *socket) (*so
 	return found, nil
 }
 
-// onlyOne gives the one of two sockets with the same addresses that is a client: one
-// that is over has no file. Two that have are not told apart. Found may be nil.
+// onlyOne returns the socket, of two with the same addresses, that is a client: a closed one has no
+// file. If both have one, it is an error. found may be nil.
 func onlyOne(found, other *socket) (*socket, error) {
 	switch {
 	case found == nil || found.inode == 0:

@@ -8,9 +8,9 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 )
 
-// newSSHServer makes the one ssh.Server, which takes all connections apart. It listens to nothing:
-// what accepts, limits and ends connections is ours. What it calls back finds out whose connection it
-// is by the connection's context.
+// newSSHServer makes the one ssh.Server, which demultiplexes all connections. It doesn't listen:
+// accepting, limiting and ending connections is our code. Its callbacks find the connection in the
+// context.
 func newSSHServer(handler ssh.Handler, hostKeys []gossh.Signer, loginGrace time.Duration) *ssh.Server {
 	server := &ssh.Server{
 		Handler:          handler,
@@ -34,7 +34,7 @@ func newSSHServer(handler ssh.Handler, hostKeys []gossh.Signer, loginGrace time.
 				return false, nil
 			},
 		},
-		// It gets neither the context nor the connection that was handed in, but a net.Conn around that.
+		// The callback gets neither the context nor the net.Conn that was passed in, but a wrapper around it.
 		ConnectionFailedCallback: func(conn net.Conn, err error) { conn.LocalAddr().(address).connection.failed = err },
 	}
 	for _, key := range hostKeys {
@@ -47,13 +47,13 @@ type connectionKey struct{}
 
 func connectionOf(ctx ssh.Context) *connection { return ctx.Value(connectionKey{}).(*connection) }
 
-// accepted is a connection as it is handed to the ssh.Server.
+// accepted is a connection in the form that the ssh.Server gets.
 type accepted struct {
 	*wire
 	connection *connection
 }
 
-// LocalAddr names the connection too, for the callback that can ask for no more than this.
+// LocalAddr also identifies the connection, for the callback that can call nothing else.
 func (a accepted) LocalAddr() net.Addr { return address{a.wire.LocalAddr(), a.connection} }
 
 // address is the server's end of a connection.

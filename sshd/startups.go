@@ -9,15 +9,14 @@ import (
 	"time"
 )
 
-// startups are the connections that have not logged in yet. A new one is
-// always let in; when there are too many, an older one goes for it. Refusing
-// the new one instead would let a flood of silent connections shut the door.
+// startups are the connections that haven't logged in yet. A new one is always accepted; when there are
+// too many, an older one is closed. If the new one were refused instead, a flood of silent
+// connections could lock everyone out.
 //
-// Who goes is in the order of the ranks below, and of the lowest rank there is,
-// a random one of the older half. So a login of a few round trips gets through
-// a flood of silent connections and of ones that hang after the key exchange,
-// a person unlocking a key through the first, and what takes longer has a
-// chance that a flood cannot take away.
+// Which connection is closed depends on the ranks below: a random one of the older half of the lowest
+// rank. So a login of a few round trips succeeds during a flood of silent connections, or of
+// connections that hang after the key exchange. A person who unlocks a key survives the first kind of
+// flood, and slower logins keep a chance.
 type startups struct {
 	most, mostPerSource int
 
@@ -41,7 +40,7 @@ func newStartups(most, mostPerSource int) *startups {
 		waiting: map[*connection]*startup{}, sources: map[netip.Prefix]int{}}
 }
 
-// add lets c in and returns the connection to be closed for it, or nil.
+// add accepts c and returns the connection to close for it, or nil.
 func (s *startups) add(c *connection, source netip.Prefix, now time.Time) (victim *connection) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,10 +82,9 @@ func (s *startups) victim(now time.Time, candidate func(*startup) bool) *connect
 	return group[rand.IntN((len(group)+1)/2)]
 }
 
-// The ranks: how far a connection has got, and whether it had more than
-// startupPatience for it. A flood leaves old connections or many silent ones;
-// an honest client speaks at once and is through its key exchange in a few
-// round trips, after which there may be a person who has to find a key.
+// The ranks: how far a connection has come, and whether it had more than startupPatience. A flood
+// leaves old connections or many silent ones. An honest client speaks at once and finishes its key
+// exchange in a few round trips; after that, a person may have to find a key.
 const (
 	silentOld = iota
 	spokeOld
@@ -114,7 +112,7 @@ func (u *startup) rank(c *connection, now time.Time) int {
 	return spokeYoung
 }
 
-// exchanged notes that c's key exchange is done.
+// exchanged records that c's key exchange is done.
 func (s *startups) exchanged(c *connection) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,7 +121,7 @@ func (s *startups) exchanged(c *connection) {
 	}
 }
 
-// remove takes c out: it has logged in or ended.
+// remove removes c, which has logged in or ended.
 func (s *startups) remove(c *connection) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,7 +145,7 @@ func (s *startups) count() int {
 	return len(s.waiting)
 }
 
-// takeDropped returns how many were dropped since it was last asked.
+// takeDropped returns how many were closed since the last call.
 func (s *startups) takeDropped() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,8 +154,8 @@ func (s *startups) takeDropped() int {
 	return n
 }
 
-// sourceOf is what counts as one source: an IPv4 address, or the 64 bits of
-// IPv6 that one customer has.
+// sourceOf is what counts as one source: an IPv4 address, or the 64 bits of IPv6 that one customer
+// has.
 func sourceOf(addr net.Addr) netip.Prefix {
 	t, ok := addr.(*net.TCPAddr)
 	if !ok {

@@ -24,13 +24,13 @@ func TestWhoGoesForANewConnection(t *testing.T) {
 	s := newStartups(3, 2)
 	a, b, c, d := startupConn(), startupConn(), startupConn(), startupConn()
 	s.add(a, one, at(0))
-	s.exchanged(a) // somebody unlocking a key
+	s.exchanged(a) // a person unlocks a key
 	s.add(b, one, at(100))
 	if v := s.add(c, one, at(5000)); v != b {
 		t.Error("the third of one source: the one without key exchange was not the one to go")
 	}
 	if v := s.add(d, two, at(5001)); v != nil {
-		t.Error("somebody went though there was room")
+		t.Error("a connection was closed although there was room")
 	}
 	if v := s.add(startupConn(), two, at(5002)); v == nil || v == a {
 		t.Error("the fourth of all: not a connection without key exchange")
@@ -138,8 +138,8 @@ func TestPenalties(t *testing.T) {
 
 func clientAt(ip string) net.Addr { return &net.TCPAddr{IP: net.ParseIP(ip), Port: 1} }
 
-// A process of this machine that fails to log in, by whichever address, shuts out
-// neither the others here nor the machine's neighbours; a neighbour shuts out nobody here.
+// Failed logins of a process of this machine, from any of its addresses, lock out neither other local
+// callers nor the machine's neighbours; those of a neighbour lock out no local caller.
 func TestPenaltiesOfThisMachine(t *testing.T) {
 	now := time.Unix(1000, 0)
 	p := newPenalties(Penalties{})

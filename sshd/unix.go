@@ -21,8 +21,8 @@ import (
 // (108 with its end) and macOS (104).
 const maxSocketPath = 103
 
-// listenUnix opens the local socket, 0600 in a folder that only we may enter.
-// A socket left by a server that was killed is replaced; one that answers is not.
+// listenUnix opens the local socket, with mode 0600 in a folder that only we may enter. A socket left
+// by a killed server is replaced; one that answers isn't.
 func listenUnix(path string) (*net.UnixListener, error) {
 	if len(path) > maxSocketPath {
 		return nil, fmt.Errorf("the socket's path %s is longer than %d bytes: choose a shorter folder", path, maxSocketPath)
@@ -32,7 +32,7 @@ func listenUnix(path string) (*net.UnixListener, error) {
 	}
 	if conn, err := net.Dial("unix", path); err == nil {
 		_ = conn.Close()
-		return nil, fmt.Errorf("the socket %s answers: another server runs there", path)
+		return nil, fmt.Errorf("the socket %s answers: another server is running there", path)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		if !errors.Is(err, syscall.ECONNREFUSED) {
 			return nil, fmt.Errorf("the socket %s: %w", path, err)
@@ -52,8 +52,8 @@ func listenUnix(path string) (*net.UnixListener, error) {
 	return l, nil
 }
 
-// privateFolder makes dir if need be, and refuses one that others may read or
-// write. They may go through it, to a socket of their own.
+// privateFolder makes dir if needed, and refuses a folder that others may read or write. Others may
+// pass through it, to sockets of their own.
 func privateFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -63,20 +63,20 @@ func privateFolder(dir string) error {
 		return err
 	}
 	if !info.IsDir() {
-		return fmt.Errorf("%s is no folder", dir)
+		return fmt.Errorf("%s isn't a folder", dir)
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) != os.Geteuid() {
-		return fmt.Errorf("%s belongs to uid %d, not to us", dir, st.Uid)
+		return fmt.Errorf("%s belongs to uid %d, not to this user", dir, st.Uid)
 	}
 	if mode := info.Mode().Perm(); mode&0o066 != 0 {
-		return fmt.Errorf("%s is open to others (mode %04o): chmod 700 it", dir, mode)
+		return fmt.Errorf("others can read or write %s (mode %04o): run chmod 700 on it", dir, mode)
 	}
 	return nil
 }
 
-// Admit listens on one more socket, which the processes of that user alone may
-// open: those that run in a session find it in their environment. Who connects
-// is judged as on the server's own. A path that is listened on already stays.
+// Admit listens on one more socket, which only the processes of that user may open; sessions have it
+// in their environment. Callers on it are checked as on the server's own socket. A path that is
+// already open stays unchanged.
 func (s *Server) Admit(path string, uid int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,26 +100,25 @@ func (s *Server) Admit(path string, uid int) error {
 	return nil
 }
 
-// acceptOther serves such a socket. s.mu is held.
+// acceptOther serves such a socket. The caller holds s.mu.
 func (s *Server) acceptOther(l *net.UnixListener) {
 	s.running.Go(func() {
 		if err := s.accept(l, s.admitUnix); err != nil {
-			s.log.Error("a socket of another user's is served no more", "socket", l.Addr(), "error", err)
+			s.log.Error("the socket of another user is no longer served", "socket", l.Addr(), "error", err)
 		}
 	})
 }
 
-// admitUnix has the kernel say who is at the other end of the local socket, at the
-// moment of its accept: later the process may be gone and its number another's.
-// Whose it is gets judged apart from the accepts, for what is read of a process can
-// keep the reader waiting. As many of one user's are judged at once as one caller may
-// have connections, and of the server's own user as the machine's own users may; one
-// more is closed.
+// admitUnix asks the kernel which process is at the other end of the local socket, at the moment of
+// accept: later the process may be gone and another may have its number. The check of the process
+// runs apart from accept, because reading about a process can be slow. For each user, as many are
+// checked at once as one caller may have connections; for the server's own user as many as the
+// machine's own users may have. Others are closed.
 func (s *Server) admitUnix(conn net.Conn) {
 	c := s.newConnection(newWire(conn), true)
 	peer, err := hold.PeerOf(conn.(*net.UnixConn))
 	if err != nil {
-		c.refused = fmt.Errorf("cannot tell which process this is: %w", err)
+		c.refused = fmt.Errorf("can't identify the calling process: %w", err)
 		s.admitPeer(c)
 		return
 	}
@@ -130,7 +129,7 @@ func (s *Server) admitUnix(conn net.Conn) {
 	judging, err := s.shares.take("uid "+strconv.Itoa(peer.UID), most)
 	if err != nil {
 		s.counts.full.Add(1)
-		s.log.Warn("connection refused", "source", c.source(), "pid", peer.PID, "uid", peer.UID, "error", "too many callers of this user are being looked at")
+		s.log.Warn("connection refused", "source", c.source(), "pid", peer.PID, "uid", peer.UID, "error", "too many callers of this user are being checked")
 		peer.Close()
 		_ = conn.Close()
 		return
@@ -146,9 +145,9 @@ func (s *Server) admitUnix(conn net.Conn) {
 	})
 }
 
-// admitPeer runs a connection of the local socket whose caller is known or refused.
+// admitPeer runs a connection of the local socket whose caller was identified or refused.
 func (s *Server) admitPeer(c *connection) {
-	if err := c.shareProcess(c.peer); err != nil { // at once: there is no login that takes its time
+	if err := c.shareProcess(c.peer); err != nil { // at once: there is no login to wait for
 		s.log.Warn("connection refused", "source", c.source(), "identity", c.peer.Name, "pid", c.peer.PID, "error", err)
 		_ = c.wire.Close()
 		return
@@ -156,8 +155,8 @@ func (s *Server) admitPeer(c *connection) {
 	s.run(c)
 }
 
-// peerIdentity says whose process it is. One whose user owns neither the server nor
-// a session is not looked at.
+// peerIdentity returns the identity of a process. It doesn't inspect a process whose user owns neither
+// the server nor a session.
 func (s *Server) peerIdentity(peer *hold.Peer) (keys.Identity, error) {
 	foreign := fmt.Errorf("this server belongs to uid %d, and you are uid %d", os.Geteuid(), peer.UID)
 	holders := s.holders()
@@ -167,7 +166,7 @@ func (s *Server) peerIdentity(peer *hold.Peer) (keys.Identity, error) {
 	holder, err := origin(peer.PID, holders, peer.Alive)
 	switch {
 	case err != nil:
-		return keys.Identity{}, fmt.Errorf("cannot take the caller for a person: %w", err)
+		return keys.Identity{}, fmt.Errorf("can't accept the caller as a person: %w", err)
 	case holder != nil:
 		return holder.agent(peer.PID), nil
 	case peer.UID != os.Geteuid():

@@ -10,18 +10,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// quickReads is on how many reads of a connection, and of the opening of each
-// of its channels, the kernel is asked to acknowledge at once. A handshake with
-// one exec takes about a dozen.
+// quickReads is for how many reads of a connection, and after the opening of each of its channels, the
+// kernel is asked to acknowledge at once. A handshake with one exec takes about a dozen.
 const (
 	quickReads        = 24
 	quickReadsChannel = 6
 )
 
-// wire is the network side of a connection: it knows when the client last gave
-// a sign of life, and keeps the client's Nagle algorithm from waiting for our
-// delayed acknowledgements, which costs ssh two stalls of 40 ms a login
-// (53 ms in place of 10).
+// wire is the network side of a connection. It knows when the client last sent something. It also keeps
+// the client's Nagle algorithm from waiting for our delayed acknowledgements, which costs ssh two
+// stalls of 40 ms per login (53 ms instead of 10).
 type wire struct {
 	net.Conn
 	backlog
@@ -54,11 +52,11 @@ func (w *wire) Read(p []byte) (int, error) {
 	n, err := w.Conn.Read(p)
 	if n > 0 {
 		if !w.received(n) {
-			<-w.closed // by who ends the connection, after the calls have said why
+			<-w.closed // closed when the connection ends, after its sessions have sent the reason
 			return 0, net.ErrClosed
 		}
 		w.heard.Store(int64(time.Since(w.accepted)))
-		// x/crypto reads the version line byte by byte: that is no message.
+		// x/crypto reads the version line byte by byte; those reads aren't messages.
 		if len(p) > 1 && w.quick.Load() > 0 {
 			w.quick.Add(-1)
 			w.acknowledge()
@@ -89,23 +87,23 @@ func (w *wire) Close() error {
 	return w.Conn.Close()
 }
 
-// expectSmall says that small messages which wait for each other are to come.
+// expectSmall says that small messages follow that wait for each other.
 func (w *wire) expectSmall() {
 	if w.quick.Load() < quickReadsChannel {
 		w.quick.Store(quickReadsChannel)
 	}
 }
 
-// acknowledge has what has arrived acknowledged now. The kernel falls back to
-// delaying by itself, which is why it is asked again after reads.
+// acknowledge asks the kernel to acknowledge now. The kernel goes back to delaying by itself, so this
+// is repeated after reads.
 func (w *wire) acknowledge() {
 	if w.raw != nil {
 		_ = w.raw.Control(quickAck)
 	}
 }
 
-// connected reports whether the kernel still has the connection. One that the client
-// has broken off can have left bytes to be read.
+// connected says whether the kernel still has the connection. A connection that the client has closed
+// can have unread bytes left.
 func (w *wire) connected() bool {
 	if w.raw == nil {
 		return false

@@ -14,7 +14,7 @@ import (
 	"berth/terminal"
 )
 
-// adapter shows a session to package attach, which knows no registry.
+// adapter shows a session to package attach, which doesn't know the registry.
 type adapter struct {
 	to   commands.Attachment
 	call *sshd.Session
@@ -38,7 +38,7 @@ func (a adapter) Join(ctx context.Context, c attach.Client) (attach.Member, erro
 	return joined, nil
 }
 
-// member adds to a session's member what package attach wants in its own words.
+// member adds to a session's member the methods that package attach wants.
 type member struct {
 	*sessions.Member
 	session *sessions.Session
@@ -46,7 +46,7 @@ type member struct {
 	stop    chan struct{}
 }
 
-// forward puts notices into attach's words until the member leaves.
+// forward converts notices to attach's types until the member leaves.
 func (m *member) forward() {
 	for {
 		select {
@@ -101,7 +101,7 @@ func (m *member) Take(ctx context.Context) error { return attachError(m.Member.T
 
 func (m *member) Release(ctx context.Context) error { return attachError(m.Member.Release(ctx)) }
 
-// attachError turns a refusal into the one that package attach branches on.
+// attachError converts a refusal to the error that package attach checks for.
 func attachError(err error) error {
 	var busy *lease.BusyError
 	switch {

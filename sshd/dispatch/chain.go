@@ -14,10 +14,10 @@ import (
 	"berth/terminal"
 )
 
-// Handler serves sessions. Each middleware serves those that are its own, and hands on all others.
-// As in all of wish, the last one gets a session first.
+// Handler serves sessions. Each middleware serves the sessions of its kind and passes on all
+// others. As everywhere in wish, the last middleware of the list gets a session first.
 func (d *Dispatcher) Handler() ssh.Handler {
-	var chain ssh.Server // takes the handler; the server that serves is sshd's
+	var chain ssh.Server // only its Handler is used; sshd runs the server
 	_ = wish.WithMiddleware(
 		d.Verbs,        // a command: a verb
 		d.Dashboard,    // no command: the dashboard, or the list of sessions
@@ -29,7 +29,7 @@ func (d *Dispatcher) Handler() ssh.Handler {
 	return chain.Handler
 }
 
-// request is what a session asks, as the verbs take it.
+// request is a session's request in the form that verbs take.
 func request(s *sshd.Session) commands.Request {
 	return commands.Request{
 		Identity: s.Identity, Client: s.Client, Line: s.RawCommand(), Terminal: s.Terminal != nil,
@@ -37,7 +37,7 @@ func request(s *sshd.Session) commands.Request {
 	}
 }
 
-// exit ends a session with its status. It fails only where that does not matter: the client has gone.
+// exit ends a session with its status. An error means that the client is gone, so it is ignored.
 func exit(s *sshd.Session, status int) { _ = s.Exit(status) }
 
 // SFTP answers sftp and scp.
@@ -54,7 +54,7 @@ func (d *Dispatcher) SFTP(next ssh.Handler) ssh.Handler {
 	}
 }
 
-// Attach shares a session's terminal with a client that says attach.
+// Attach shares a session's terminal with a client that runs the verb attach.
 func (d *Dispatcher) Attach(next ssh.Handler) ssh.Handler {
 	return func(given ssh.Session) {
 		line := given.RawCommand()
@@ -73,7 +73,7 @@ func (d *Dispatcher) Attach(next ssh.Handler) ssh.Handler {
 	}
 }
 
-// asksHelp says whether a line only asks how the verb is used.
+// asksHelp says whether a line only asks how to use the verb.
 func asksHelp(line string) bool {
 	for _, word := range strings.Fields(line) {
 		if word == "--help" || word == "-h" {
@@ -83,10 +83,10 @@ func asksHelp(line string) bool {
 	return false
 }
 
-// hasCommand says whether the client asked for more than to be here.
+// hasCommand says whether the client asked for a command or a subsystem.
 func hasCommand(s ssh.Session) bool { return strings.TrimSpace(s.RawCommand()) != "" }
 
-// AttachByName is Attach for a client that gave a session's name as its SSH user name, and no command.
+// AttachByName attaches a client that has a session's name as its SSH user name, and no command.
 func (d *Dispatcher) AttachByName(next ssh.Handler) ssh.Handler {
 	return func(given ssh.Session) {
 		if hasCommand(given) {
@@ -104,8 +104,8 @@ func (d *Dispatcher) AttachByName(next ssh.Handler) ssh.Handler {
 	}
 }
 
-// Dashboard is for a client without a command: without a terminal to draw on it gets the list of
-// sessions, and how to go on.
+// Dashboard serves a client without a command. Without a usable terminal it prints the list of
+// sessions and how to go on.
 func (d *Dispatcher) Dashboard(next ssh.Handler) ssh.Handler {
 	return func(given ssh.Session) {
 		if hasCommand(given) {
@@ -128,19 +128,19 @@ func (d *Dispatcher) list(s *sshd.Session) int {
 		return status
 	}
 	end := "\n"
-	why := "there is no terminal for the dashboard: ssh -t "
+	why := "the dashboard needs a terminal: ssh -t "
 	if s.Terminal != nil {
 		end = "\r\n"
-		why = "this terminal (TERM=" + terminal.Printable(s.Terminal.Term) + ") cannot show the dashboard: TERM=xterm ssh -t "
+		why = "this terminal (TERM=" + terminal.Printable(s.Terminal.Term) + ") can't show the dashboard: TERM=xterm ssh -t "
 	}
 	text := "berth: " + why + d.address(s) + end + "all verbs: ssh " + d.address(s) + " help" + end
 	if _, err := io.WriteString(s.Stderr(), text); err != nil {
-		return api.CodeInternal.Status() // nobody is there
+		return api.CodeInternal.Status() // the client is gone
 	}
 	return api.StatusDone
 }
 
-// Verbs runs the verb that a command names. What no other middleware serves is a verb.
+// Verbs runs the verb that a command names. It serves all sessions that no other middleware serves.
 func (d *Dispatcher) Verbs(ssh.Handler) ssh.Handler {
 	return func(given ssh.Session) {
 		s := sshd.Of(given)

@@ -18,8 +18,8 @@ import (
 	"berth/tui"
 )
 
-// dashboard shows the dashboard to a client with a terminal, with the session
-// of that id chosen if there is one.
+// dashboard shows the dashboard to a client with a terminal. If id isn't empty, that session is
+// selected.
 func (d *Dispatcher) dashboard(ctx context.Context, c *sshd.Session, r commands.Request, chosen string) int {
 	id := r.Identity()
 	if err := id.May("ls", keys.Viewer); err != nil {
@@ -32,7 +32,7 @@ func (d *Dispatcher) dashboard(ctx context.Context, c *sshd.Session, r commands.
 	if err == nil || errors.Is(err, tui.ErrGone) {
 		return api.StatusDone
 	}
-	return api.CodeInternal.Status() // the connection or the server ends, which the client was told
+	return api.CodeInternal.Status() // the connection or the server is ending, and the client has the reason
 }
 
 func roleOf(id keys.Identity) string {
@@ -42,11 +42,11 @@ func roleOf(id keys.Identity) string {
 	return id.Role.String()
 }
 
-// canDraw says whether a client's terminal can be drawn on.
+// canDraw says whether Berth can draw on a client's terminal.
 func canDraw(p *sshd.Terminal) bool { return p != nil && p.Term != "" && p.Term != "dumb" }
 
-// host is what the dashboard of one call is given of the server: everything by
-// way of the verbs, so that their rights and their audit hold.
+// host is the dashboard's view of the server. It does everything through verbs, so that their
+// rights and their audit apply.
 type host struct {
 	d       *Dispatcher
 	call    *sshd.Session
@@ -70,7 +70,7 @@ func (h host) Find(id string) (*sessions.Session, bool) {
 
 func (h host) Events() *events.Log { return h.d.Commands.Sessions.Events() }
 
-// Attach is the verb attach, with the very same client.
+// Attach runs the verb attach with the same client.
 func (h host) Attach(ctx context.Context, id string) error {
 	r := h.request
 	r.Line = "attach " + id
@@ -99,7 +99,7 @@ func (h host) Attach(ctx context.Context, id string) error {
 	return err
 }
 
-// person names whose states seen are kept.
+// person names the user whose seen states are kept.
 func (h host) person() string {
 	id := h.request.Identity()
 	return strings.Join([]string{string(id.Kind), id.Name, id.Fingerprint}, " ")
@@ -111,7 +111,7 @@ func (h host) SetSeen(seen map[string]uint64) {
 	h.d.seen.Keep(h.person(), seen, func(id string) bool { _, ok := h.d.Commands.Sessions.Find(id); return ok })
 }
 
-// Run runs a verb as if it had come over the connection by itself.
+// Run runs a verb as if it had come over the connection.
 func (h host) Run(ctx context.Context, a tui.Act) tui.Done {
 	done := tui.Done{Act: a, Status: api.CodeInternal.Status()}
 	line, err := json.Marshal(a.Words)
@@ -127,13 +127,13 @@ func (h host) Run(ctx context.Context, a tui.Act) tui.Done {
 	return done
 }
 
-// tail keeps the end of what a verb prints.
+// tail keeps the end of a verb's output.
 type tail struct {
 	bytes.Buffer
 	cut bool
 }
 
-// tailLimit is how much: more nobody reads in a dashboard, and each may ask.
+// tailLimit is how many bytes are kept: more is unreadable in a dashboard, and each client may ask.
 const tailLimit = 1 << 20
 
 func (t *tail) Write(p []byte) (int, error) {
@@ -150,5 +150,5 @@ func (t *tail) String() string {
 		return t.Buffer.String()
 	}
 	_, rest, _ := strings.Cut(t.Buffer.String(), "\n")
-	return "(what comes before is left out)\n" + rest
+	return "(earlier output omitted)\n" + rest
 }

@@ -1,6 +1,7 @@
-// Package dispatch is between the SSH edge and what can be asked of Berth: it
-// turns a session of the edge into a verb, an attachment, the dashboard or files,
-// with the caller's rights. Handler is the list of these.
+// Package dispatch connects the SSH edge to the rest of Berth. It turns each session of the edge into
+// a verb, an attachment, the dashboard or files, with the caller's rights. Handler is the chain of
+// middlewares that decide which. cmd/berth makes one Dispatcher for the server; its methods run
+// concurrently, one call for each session.
 package dispatch
 
 import (
@@ -18,19 +19,19 @@ import (
 	"berth/tui"
 )
 
-// Dispatcher serves sessions. Its fields do not change while it serves, but for
-// what Files counts.
+// Dispatcher serves sessions. Its fields don't change while it serves, except for the counters of
+// Files.
 type Dispatcher struct {
 	Commands *commands.Service
 	Prefix   byte   // attach's prefix key
-	Address  string // how clients reach this server: agents@HOST with -p before it where needed, for hints
+	Address  string // how clients reach this server, for hints: agents@HOST, with -p if needed
 	Log      *slog.Logger
-	Files    files.Room // what lies aside for sftp
+	Files    files.Room // the temporary files of sftp
 
 	seen tui.Memory
 }
 
-// address is how the client would write this server behind ssh.
+// address is how the client would write this server's address after ssh.
 func (d *Dispatcher) address(c *sshd.Session) string {
 	if c.Local() {
 		return d.Address
@@ -42,8 +43,8 @@ func (d *Dispatcher) address(c *sshd.Session) string {
 	return strings.Replace(d.Address, "agents@", user+"@", 1)
 }
 
-// attach shares the session's terminal with the client, or its text when the
-// client has none.
+// attach shares the session's terminal with the client. Without a terminal the client gets the
+// session's text.
 func (d *Dispatcher) attach(ctx context.Context, c *sshd.Session, r commands.Request, to commands.Attachment) int {
 	end, err := d.Commands.Attached(r, to)
 	if err != nil {
@@ -78,20 +79,20 @@ func (d *Dispatcher) share(ctx context.Context, c *sshd.Session, to commands.Att
 	})
 }
 
-// mayGoHome says whether the client may go on to the dashboard: not one whose
-// key says which command it has.
+// mayGoHome says whether the client may go on to the dashboard. A client with a forced command may
+// not.
 func mayGoHome(c *sshd.Session) bool {
 	id := c.Identity()
 	return id.Command == "" && canDraw(c.Terminal) && id.May("ls", keys.Viewer) == nil
 }
 
-// harmless are the ends of an attachment that are no failure.
+// harmless are the ends of an attachment that aren't failures.
 func harmless(err error) bool {
 	return err == nil || errors.Is(err, attach.ErrEnded) || errors.Is(err, attach.ErrClientGone) || errors.Is(err, attach.ErrDashboard)
 }
 
-// attachStatus is the exit status of an attachment that ended with err, about
-// which the client has been told.
+// attachStatus is the exit status of an attachment that ended with err. The client already has the
+// message.
 func (d *Dispatcher) attachStatus(ctx context.Context, r commands.Request, err error) int {
 	var kicked *attach.KickedError
 	switch {

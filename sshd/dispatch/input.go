@@ -9,8 +9,8 @@ import (
 	"berth/sshd"
 )
 
-// mayReadInput says whether the line may ask for standard input: a word of it, or the
-// value of an option, may be a lone dash. It may be wrong about a line that does not.
+// mayReadInput says whether the line may read standard input: a word of it, or an option's value,
+// may be a lone dash. It may return true for a line that doesn't.
 func mayReadInput(line string) bool {
 	for i := range len(line) {
 		if line[i] != '-' {
@@ -26,17 +26,16 @@ func mayReadInput(line string) bool {
 // optionRunes are what may follow a dash that is not alone.
 const optionRunes = "-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-// readsInput says whether the verb takes standard input: then a Ctrl-C in it
-// is a byte like any other.
+// readsInput says whether the verb reads standard input. Then a Ctrl-C in it is an ordinary byte.
 func readsInput(line string) bool {
 	return strings.HasSuffix(strings.TrimRight(line, " "), " -") || strings.HasSuffix(line, `,"-"]`)
 }
 
-// errInterrupted is why a call ends on Ctrl-C.
+// errInterrupted is the cause when Ctrl-C ends a call.
 var errInterrupted = errors.New("interrupted")
 
-// interruptible runs a verb for a client whose terminal is raw, so that Ctrl-C
-// comes as a byte and not as a signal.
+// interruptible runs a verb for a client with a raw terminal, where Ctrl-C arrives as a byte and not
+// as a signal.
 func (d *Dispatcher) interruptible(ctx context.Context, c *sshd.Session, r commands.Request) int {
 	ctx, cancel := context.WithCancelCause(ctx)
 	listening := make(chan struct{})

@@ -1,6 +1,5 @@
-// Package files shows sessions as files to sftp and scp: a tree that is only
-// read and lies on no disk. What is in a file is what a verb prints, so that the
-// verbs' rights are the files' rights.
+// Package files shows sessions as files to sftp and scp: a read-only tree that isn't on any disk. A
+// file's content is the output of a verb, so the verbs' rights apply.
 //
 //	/alpha/screen.txt         the screen as text
 //	/alpha/screen.ansi        with its colours
@@ -30,24 +29,22 @@ import (
 )
 
 const (
-	// openAtOnce bounds what one channel keeps open: each file that is read lies
-	// in a file without a name until it is closed.
+	// openAtOnce bounds how many files one channel keeps open: each open file has a temporary file
+	// without a name.
 	openAtOnce = 16
-	// largest is the most bytes of a file: an asciicast of the most output that a
-	// session can be told to keep is below it, as a rule. It is also the most that
-	// may lie aside for one identity.
+	// largest is the most bytes of a file. An asciicast of the most output that a session can keep is
+	// usually smaller. It is also the most temporary bytes for one identity.
 	largest = 1 << 30
-	// aside is the most bytes that lie aside for all clients together: whoever may
-	// only look is not to fill the disk.
+	// aside is the most temporary bytes for all clients together, so that a viewer can't fill the disk.
 	aside = 2 << 30
 )
 
 // kind is a file that each session has.
 type kind struct {
 	name string
-	// lines are the verbs that print it, for a session by its id.
+	// lines are the verbs that print the file, for a session by its id.
 	lines func(t *Tree, id string) ([]string, error)
-	sized bool // it is short, so that its size is told before it is read
+	sized bool // it is short, so its size is known before it is read
 }
 
 var kinds = []kind{
@@ -64,8 +61,7 @@ func line(verb string) func(*Tree, string) ([]string, error) {
 	return func(_ *Tree, id string) ([]string, error) { return []string{verb + id}, nil }
 }
 
-// Tree is what one client sees. Its methods are called by pkg/sftp, from
-// several goroutines.
+// Tree is one client's view. pkg/sftp calls its methods from several goroutines.
 type Tree struct {
 	commands *commands.Service
 	request  commands.Request // without a line and streams
@@ -76,8 +72,7 @@ type Tree struct {
 	open int
 }
 
-// Serve answers one client until it has gone or ctx ends, and returns its exit
-// status.
+// Serve answers one client until it is gone or ctx ends, and returns the exit status.
 func Serve(ctx context.Context, room *Room, s *commands.Service, r commands.Request, in io.Reader, out io.Writer) int {
 	end, err := s.Entered(r, "sftp")
 	if err != nil {
@@ -93,7 +88,7 @@ func Serve(ctx context.Context, room *Room, s *commands.Service, r commands.Requ
 	return status
 }
 
-// stream is a channel as pkg/sftp wants it. Its end is the call's.
+// stream is a channel in the form that pkg/sftp wants. The session closes it.
 type stream struct {
 	io.Reader
 	io.Writer
@@ -101,7 +96,7 @@ type stream struct {
 
 func (*stream) Close() error { return nil }
 
-// place is what a path names: the root, a session, or a file of one.
+// place is the target of a path: the root, a session, or a session's file.
 type place struct {
 	session string // name; empty: the root
 	id      string
@@ -109,7 +104,7 @@ type place struct {
 	since   time.Time
 }
 
-// find reads a path. What the client may not see is not there.
+// find resolves a path. To the client, a session that it may not see doesn't exist.
 func (t *Tree) find(name string) (place, error) {
 	parts := strings.Split(strings.Trim(path.Clean("/"+name), "/"), "/")
 	if parts[0] == "" {
@@ -145,7 +140,7 @@ func (t *Tree) sessions() []place {
 	return out
 }
 
-// parts are the parts of the agent's log, the oldest first.
+// parts are the parts of the agent's log, oldest first.
 func (t *Tree) parts(id string) ([]string, error) {
 	list, err := t.commands.TranscriptParts(t.request, id)
 	var lines []string
@@ -183,7 +178,7 @@ func (t *Tree) print(p place, to io.Writer) error {
 	return nil
 }
 
-// problem is an error as sftp has it.
+// problem converts an error to sftp's.
 func problem(err error) error {
 	switch api.AsError(err).Code {
 	case api.CodeDenied:
@@ -194,14 +189,14 @@ func problem(err error) error {
 	return err
 }
 
-// bounded is a writer that takes no more than so many bytes.
+// bounded is a writer with a limit in bytes.
 type bounded struct {
 	to   io.Writer
 	left int64
 	err  error
 }
 
-var errTooLarge = fmt.Errorf("it is larger than %d bytes: read it by the verb instead", int64(largest))
+var errTooLarge = fmt.Errorf("it is larger than %d bytes: use the verb instead", int64(largest))
 
 func (b *bounded) Write(p []byte) (int, error) {
 	if b.err != nil {
@@ -217,12 +212,12 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// enter counts a handle in.
+// enter counts a handle.
 func (t *Tree) enter() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.open >= openAtOnce {
-		return fmt.Errorf("at most %d files and folders are open at once", openAtOnce)
+		return fmt.Errorf("at most %d files and folders can be open at once", openAtOnce)
 	}
 	t.open++
 	return nil
@@ -234,8 +229,8 @@ func (t *Tree) leave() {
 	t.open--
 }
 
-// Fileread opens a file: what it holds now is printed aside, into a file
-// without a name, since clients read at any place.
+// Fileread opens a file. Its current content is printed into a temporary file without a name,
+// because clients read at any offset.
 func (t *Tree) Fileread(r *sftp.Request) (_ io.ReaderAt, err error) {
 	defer t.contain(&err)
 	p, err := t.find(r.Filepath)
@@ -251,7 +246,7 @@ func (t *Tree) Fileread(r *sftp.Request) (_ io.ReaderAt, err error) {
 	return t.aside(p)
 }
 
-// aside prints a file aside. The handle that was counted in is its own.
+// aside prints a file into a temporary file. The handle is already counted.
 func (t *Tree) aside(p place) (*handle, error) {
 	f, err := os.CreateTemp("", "berth-*")
 	if err != nil {
@@ -263,7 +258,7 @@ func (t *Tree) aside(p place) (*handle, error) {
 	kept := false
 	defer func() {
 		if !kept {
-			_ = h.Close() // nobody has it
+			_ = h.Close() // no client has the handle
 		}
 	}()
 	if err := errors.Join(os.Remove(f.Name()), t.print(p, h)); err != nil {
@@ -273,8 +268,8 @@ func (t *Tree) aside(p place) (*handle, error) {
 	return h, nil
 }
 
-// contain makes a panic an error of the one request: pkg/sftp calls from
-// goroutines of its own, where it would end the server.
+// contain turns a panic into an error of the one request. pkg/sftp calls from its own goroutines,
+// where a panic would end the server.
 func (t *Tree) contain(err *error) {
 	if p := recover(); p != nil {
 		t.commands.Log.Error("a file's request panicked", "client", t.request.Client, "panic", p, "stack", string(debug.Stack()))
@@ -282,8 +277,7 @@ func (t *Tree) contain(err *error) {
 	}
 }
 
-// problemOnly is the one error that the client is told, of those that sftp has
-// a status for.
+// problemOnly returns the error that the client gets, among those that sftp has a status for.
 func problemOnly(err error) error {
 	for _, known := range []error{os.ErrNotExist, sftp.ErrSSHFxPermissionDenied} {
 		if errors.Is(err, known) {
@@ -302,7 +296,7 @@ type handle struct {
 	once sync.Once
 }
 
-// Write takes room for what is written.
+// Write reserves room for the bytes before it writes them.
 func (h *handle) Write(p []byte) (int, error) {
 	if err := h.tree.room.take(h.who, int64(len(p))); err != nil {
 		return 0, err
@@ -322,15 +316,15 @@ func (h *handle) Close() error {
 	return err
 }
 
-// Filewrite refuses: nothing here is written.
+// Filewrite refuses: the tree is read-only.
 func (*Tree) Filewrite(*sftp.Request) (io.WriterAt, error) {
 	return nil, sftp.ErrSSHFxPermissionDenied
 }
 
-// Filecmd refuses likewise to make, rename, remove and link.
+// Filecmd refuses to make, rename, remove and link.
 func (*Tree) Filecmd(*sftp.Request) error { return sftp.ErrSSHFxPermissionDenied }
 
-// Filelist lists a folder, or looks at one name.
+// Filelist lists a folder or describes one name.
 func (t *Tree) Filelist(r *sftp.Request) (_ sftp.ListerAt, err error) {
 	defer t.contain(&err)
 	p, err := t.find(r.Filepath)
@@ -369,7 +363,7 @@ func (t *Tree) listing(p place) (sftp.ListerAt, error) {
 	return l, nil
 }
 
-// listing is a folder that is being read.
+// listing is an open folder.
 type listing struct {
 	infos []fs.FileInfo
 	tree  *Tree // nil: it holds no handle
@@ -394,7 +388,7 @@ func (l *listing) Close() error {
 	return nil
 }
 
-// info is what is told of a name.
+// info describes a name.
 type info struct {
 	name string
 	size int64
@@ -409,8 +403,8 @@ func (i info) ModTime() time.Time { return i.time }
 func (i info) IsDir() bool        { return i.mode.IsDir() }
 func (i info) Sys() any           { return nil }
 
-// info tells a file's size only where it is cheap to know: of others it is 0,
-// as of files under /proc, and clients read them to their end.
+// info has a file's size only where that is cheap to know. For others it is 0, as for files under
+// /proc, and clients read them to their end.
 func (t *Tree) info(p place) fs.FileInfo {
 	switch {
 	case p.session == "":

@@ -5,17 +5,17 @@ import (
 	"sync"
 )
 
-var errNoRoom = errors.New("too much lies aside for files that are open: close some, or read it by the verb instead")
+var errNoRoom = errors.New("open files take too much space: close some, or use the verb instead")
 
-// Room counts what lies aside for all clients, by whose it is. Its zero value
-// is ready. It may be used from any goroutine.
+// Room counts the temporary bytes of all clients, by identity. Its zero value is ready. It may be used
+// from any goroutine.
 type Room struct {
 	mu  sync.Mutex
 	all int64
 	by  map[string]int64
 }
 
-// take counts n bytes in, or says that there is no room for them.
+// take reserves n bytes, or returns an error if there is no room.
 func (r *Room) take(who string, n int64) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -30,7 +30,7 @@ func (r *Room) take(who string, n int64) error {
 	return nil
 }
 
-// give counts n bytes out.
+// give releases n bytes.
 func (r *Room) give(who string, n int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

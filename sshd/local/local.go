@@ -1,5 +1,5 @@
-// Package local is the client of a server's Unix socket: how verbs run on the
-// host. It speaks SSH, so that a verb has one path whichever way it comes.
+// Package local is the client of a server's Unix socket, with which berth VERB runs verbs on the host.
+// It speaks SSH, so that a verb has one path for every client.
 package local
 
 import (
@@ -19,17 +19,16 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 )
 
-// ErrNoServer is that nothing answers on the socket.
+// ErrNoServer says that no server answers on the socket.
 var ErrNoServer = errors.New("no server is running")
 
 // handshakeTime bounds the handshake with a server that hangs.
 const handshakeTime = 10 * time.Second
 
-// Run has the server at socket run argv, or its shell when argv is empty, with
-// the given streams, and returns the exit status. With tty, and when stdin and
-// stdout are terminals, the server gets a terminal: stdin is raw until Run
-// returns, and changes of its size are passed on. The end of ctx closes the
-// connection. Run does not wait for a read of stdin that is under way.
+// Run runs argv on the server at socket (its shell when argv is empty) with the given streams, and
+// returns the exit status. With tty, and when stdin and stdout are terminals, the server gets a
+// terminal: stdin is raw until Run returns, and size changes are passed on. The end of ctx closes the
+// connection. Run doesn't wait for a running read of stdin.
 func Run(ctx context.Context, socket string, argv []string, stdin io.Reader, stdout, stderr io.Writer, tty bool) (int, error) {
 	exit, err := run(ctx, socket, argv, stdin, stdout, stderr, tty)
 	if err != nil && ctx.Err() != nil {
@@ -74,8 +73,7 @@ func run(ctx context.Context, socket string, argv []string, stdin io.Reader, std
 	return status(session.Wait())
 }
 
-// begin starts the command. It travels as a JSON array, which no word splitter
-// touches.
+// begin starts the command. It is sent as a JSON array, which needs no word splitting.
 func begin(session *gossh.Session, argv []string) error {
 	if len(argv) == 0 {
 		if err := session.Shell(); err != nil {
@@ -85,7 +83,7 @@ func begin(session *gossh.Session, argv []string) error {
 	}
 	for _, word := range argv {
 		if !utf8.ValidString(word) { // JSON would change it in silence
-			return fmt.Errorf("the word %q is not UTF-8: send it on standard input", word)
+			return fmt.Errorf("the word %q isn't UTF-8: send it on standard input", word)
 		}
 	}
 	line, err := json.Marshal(argv)
@@ -112,8 +110,8 @@ func status(err error) (int, error) {
 	return 0, fmt.Errorf("run: %w", err)
 }
 
-// dial opens the connection. There is no host key to know: the socket's folder
-// belongs to one user only, and it is made sure that the socket does too.
+// dial opens the connection. There is no known host key: the socket's folder belongs to one user, and
+// dial checks that the socket does too.
 func dial(ctx context.Context, socket string, stderr io.Writer) (*gossh.Client, error) {
 	if err := checkOwner(socket); err != nil {
 		return nil, err
@@ -130,7 +128,7 @@ func dial(ctx context.Context, socket string, stderr io.Writer) (*gossh.Client, 
 		User:            "berth",
 		Auth:            []gossh.AuthMethod{gossh.PublicKeysCallback(signers)}, // asked for where the socket demands a key
 		HostKeyCallback: func(string, net.Addr, gossh.PublicKey) error { return nil },
-		BannerCallback: func(message string) error { // why it lets us not in
+		BannerCallback: func(message string) error { // why the server refused
 			_, err := io.WriteString(stderr, message)
 			return err
 		},
@@ -139,10 +137,10 @@ func dial(ctx context.Context, socket string, stderr io.Writer) (*gossh.Client, 
 	if err != nil {
 		_ = conn.Close()
 		if strings.Contains(err.Error(), "unable to authenticate") {
-			return nil, fmt.Errorf("the server at %s asks callers on its socket for a key (local: key), and takes none of yours: "+
-				"load the right one with ssh-add, or call it by ssh", socket)
+			return nil, fmt.Errorf("the server at %s requires a key from callers on its socket (local: key), and accepts none of yours: "+
+				"load the right key with ssh-add, or use ssh", socket)
 		}
-		return nil, fmt.Errorf("the server at %s does not let us in: %w", socket, err)
+		return nil, fmt.Errorf("the server at %s refused the login: %w", socket, err)
 	}
 	_ = conn.SetDeadline(time.Time{})
 	return gossh.NewClient(c, channels, requests), nil
@@ -154,7 +152,7 @@ func checkOwner(socket string) error {
 		return noServer(socket, err)
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) != os.Geteuid() && os.Geteuid() != 0 && st.Uid != 0 {
-		return fmt.Errorf("the socket %s belongs to uid %d and you are uid %d", socket, st.Uid, os.Geteuid())
+		return fmt.Errorf("the socket %s belongs to uid %d, and you are uid %d", socket, st.Uid, os.Geteuid())
 	}
 	return nil
 }
@@ -166,7 +164,7 @@ func noServer(socket string, err error) error {
 	return fmt.Errorf("reach the server at %s: %w", socket, err)
 }
 
-// openError is the server's own reason where it gave one.
+// openError is the server's reason if it gave one.
 func openError(err error) error {
 	var refused *gossh.OpenChannelError
 	if errors.As(err, &refused) {

@@ -9,11 +9,10 @@ import (
 	"golang.org/x/crypto/ssh/agent"
 )
 
-// keyFiles are what ssh itself tries, in the user's .ssh.
+// keyFiles are the default keys of ssh in the user's .ssh.
 var keyFiles = []string{"id_ed25519", "id_ecdsa", "id_rsa"}
 
-// signers are the keys of the user's SSH agent, and those files that need no
-// passphrase.
+// signers are the keys of the user's SSH agent, and the key files without a passphrase.
 func signers() ([]gossh.Signer, error) {
 	var list []gossh.Signer
 	if conn, err := net.Dial("unix", os.Getenv("SSH_AUTH_SOCK")); err == nil {

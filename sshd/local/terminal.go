@@ -14,17 +14,17 @@ import (
 	"golang.org/x/term"
 )
 
-// ErrNoTerminal is that a verb needs a terminal and there is none.
+// ErrNoTerminal says that a verb needs a terminal and there is none.
 var ErrNoTerminal = errors.New("standard input and output are not a terminal")
 
-// openTerminal gives the session our terminal and makes that raw. What it
-// returns restores it; it may be called more than once.
+// openTerminal gives the session our terminal and makes it raw. The returned function restores it; it
+// may be called more than once.
 func openTerminal(ctx context.Context, session *gossh.Session, stdin io.Reader, stdout io.Writer) (restore func(), err error) {
 	in, out := descriptor(stdin), descriptor(stdout)
 	if in < 0 || out < 0 {
 		return nil, ErrNoTerminal
 	}
-	// Before the size is asked, so that no change of it is missed.
+	// Before the size is read, so that no change of it is missed.
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGWINCH, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT)
 	defer func() {
@@ -60,8 +60,7 @@ func openTerminal(ctx context.Context, session *gossh.Session, stdin io.Reader, 
 	}, nil
 }
 
-// watch passes changes of the size on, and gives the terminal back before a
-// signal ends us.
+// watch passes size changes on, and restores the terminal before a signal ends the program.
 func watch(ctx context.Context, signals chan os.Signal, session *gossh.Session, out int, back func()) {
 	defer signal.Stop(signals)
 	for {

@@ -42,6 +42,7 @@ var plain = []string{
 	"README.md", "SECURITY.md", "docs/writing.md",
 	"api", "cmd/berth", "cmd/berth-hold",
 	"commands", "commands/words", "config",
+	"sshd", "sshd/dispatch", "sshd/files", "sshd/local",
 }
 
 var everyFolder = flag.Bool("words", false, "report phrases in every folder, with their number")
