@@ -189,6 +189,9 @@ func ways(r *agent.Request) string {
 		}
 		return "accept | option N"
 	}
+	if len(r.Options) == 0 && r.OptionsFallback {
+		return "accept | deny [TEXT]" // a number is for options that were shown
+	}
 	if r.Subtype != nil && *r.Subtype == agent.SubtypeTrust {
 		return "accept | deny, which ends the agent"
 	}

@@ -44,4 +44,7 @@ func TestPromptAsText(t *testing.T) {
 	if lines, _ = PromptLines("alpha", r); !strings.Contains(strings.Join(lines, "\n"), "reading the options") {
 		t.Errorf("without options: %q", lines)
 	}
+	if _, answer := PromptLines("alpha", r); strings.Contains(answer, "option N") {
+		t.Errorf("a number is for options that are shown: %q", answer)
+	}
 }

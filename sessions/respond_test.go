@@ -37,8 +37,10 @@ func (asker) OSC(int, string) []agent.Fact                  { return nil }
 func (asker) Log([]byte) ([]agent.Fact, error)              { return nil, nil }
 func (asker) Stream([]byte) ([]agent.Fact, error)           { return nil, nil }
 func (asker) Registry(string, []byte) ([]agent.Fact, error) { return nil, nil }
-func (asker) Fill(r *agent.Request, d *agent.Dialog)        { r.Options, r.Ready = d.Labels(), true }
-func (asker) Waiting(*agent.Fact) *agent.Request            { return &agent.Request{} }
+func (asker) Fill(r *agent.Request, d *agent.Dialog) {
+	r.Options, r.Ready, r.OptionsFallback = d.Labels(), true, len(d.Options) == 0
+}
+func (asker) Waiting(*agent.Fact) *agent.Request { return &agent.Request{} }
 func (asker) Match(d *agent.Dialog, r *agent.Request) agent.Match {
 	if r.Title != nil && *r.Title == d.Title {
 		return agent.WholeMatch
@@ -56,6 +58,9 @@ func (asker) Screen(v *agent.View) *agent.Reading {
 			if m[2] == "other" {
 				yes = "Yes, and never ask again"
 			}
+			if m[3] == "unread" { // its options come later
+				return &agent.Reading{Dialog: &agent.Dialog{Type: agent.PromptPermission, Title: m[1], Key: m[1], Body: m[2]}}
+			}
 			if m[2] == "review" { // the page that confirms the answers to a question
 				return &agent.Reading{Dialog: &agent.Dialog{Type: agent.PromptQuestion, Title: m[1], Key: m[1], Body: m[3], Options: []agent.Option{{Number: 1, Label: "Submit"}}}}
 			}
@@ -70,7 +75,7 @@ func (asker) FromDialog(d *agent.Dialog) *agent.Request {
 		return &agent.Request{Type: d.Type, Title: &d.Title, Text: &d.Body, Options: d.Labels(), Ready: true, Channel: agent.ChannelKeys,
 			Questions: []agent.Question{{Text: "Which?"}}, QuestionCurrent: 1}
 	}
-	return &agent.Request{Type: d.Type, Title: &d.Title, Options: d.Labels(), Ready: true, Channel: agent.ChannelKeys}
+	return &agent.Request{Type: d.Type, Title: &d.Title, Options: d.Labels(), OptionsFallback: len(d.Options) == 0, Ready: true, Channel: agent.ChannelKeys}
 }
 
 func (asker) Table() agent.Table {
@@ -89,7 +94,10 @@ func (asker) Keys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyA
 	}
 	switch a.Kind {
 	case agent.ChooseOption:
-		if d.Type == agent.PromptQuestion {
+		if len(d.Options) == 0 {
+			return agent.KeyAnswer{}, agent.ErrNotReady
+		}
+		if d.Type == agent.PromptQuestion || d.Body == "late" {
 			return agent.KeyAnswer{Steps: []agent.Step{page("y", d.Body)}, Outcome: agent.OutcomeAnswered}, nil
 		}
 	case agent.Accept:
@@ -212,6 +220,28 @@ func TestRespondToOneAskedAnew(t *testing.T) {
 	}
 }
 
+// TestRespondToOptionsUnseen: a number is no answer to options that the prompt did not show yet when
+// the answer came. What says yes or no by its meaning is.
+func TestRespondToOptionsUnseen(t *testing.T) {
+	p, s := newAsker(t, "asks 1: late unread'; sleep 1; printf '\\033[2J\\033[Hasks 1: late")
+	first := s.Status().Request
+	if len(first.Options) != 0 {
+		t.Fatalf("it has options: %+v", first)
+	}
+	option := agent.Answer{Kind: agent.ChooseOption, Option: 1}
+	r, err := s.Respond(t.Context(), claim("c1"), first.ID, option)
+	if r != nil || code(err) != string(api.CodeNotReady) || !strings.Contains(fmt.Sprint(err), "Look at prompt one, and answer again") {
+		t.Errorf("unseen: %+v, %v", r, err)
+	}
+	p.counts(s.id, map[string]int{"input": 0, "respond": 0})
+	if now := s.Status().Request; now == nil || now.ID != first.ID || len(now.Options) != 1 {
+		t.Fatalf("the prompt is %+v", now)
+	}
+	if r, err := s.Respond(t.Context(), claim("c1"), first.ID, option); err != nil || !r.Confirmed {
+		t.Errorf("seen: %+v, %v", r, err)
+	}
+}
+
 // TestRespondToAReview: Berth sends answers chosen at the terminal only if the caller names the
 // digest of the page that showed them.
 func TestRespondToAReview(t *testing.T) {
@@ -317,7 +347,7 @@ func TestRespondCallerLost(t *testing.T) {
 func TestRespondToOneThatEnds(t *testing.T) {
 	p, s := newAsker(t, "asks 1: a x", "'; exit; printf '")
 	r, err := s.Respond(t.Context(), claim("c1"), "", agent.Answer{Kind: agent.AnswerEach})
-	if code(err) != string(api.CodeExited) {
+	if c := code(err); c != string(api.CodeExited) && c != string(api.CodeStalePrompt) { // it clears its screen, and then ends
 		t.Errorf("%+v, %v", r, err)
 	}
 	within(t, s, "its end", func(st *Status) bool { return st.Exit != nil })

@@ -50,6 +50,9 @@ var (
 // screen. By the hook that waits where there is one, else by keys under the
 // lease. An error may come with a response that says how far it got.
 //
+// The caller can only have seen what the prompt showed when the answer came. While the answer
+// waits, the prompt may come to show more: then an answer that depends on it is refused.
+//
 // What is begun is carried through and told of as an event, also when the
 // caller goes away meanwhile.
 func (ps *Prompts) Respond(ctx context.Context, claim loop.Claim, prompt string, answer agent.Answer) (*Response, error) {
@@ -61,6 +64,7 @@ func (ps *Prompts) Respond(ctx context.Context, claim loop.Claim, prompt string,
 	defer stop()
 	deadline := time.NewTimer(optionsWithin)
 	defer deadline.Stop()
+	shown := ""
 	for bound := false; ; bound = true {
 		soon := false // written on the loop before ask returns
 		p, err := loop.Ask(ctx, ps.env.Do, func() (detect.Pending, error) {
@@ -81,6 +85,12 @@ func (ps *Prompts) Respond(ctx context.Context, claim loop.Claim, prompt string,
 			return nil, ps.noPrompt(prompt)
 		}
 		prompt = p.Request.ID
+		if shown == "" {
+			shown = p.Request.Digest
+		}
+		if shown != p.Request.Digest && shown != p.Before && !byMeaning(p.Request, answer) {
+			return nil, ps.showsMore(p.Request)
+		}
 		var a *answering
 		if err = errHookSoon; !soon {
 			a, err = ps.give(ctx, claim, p, answer)
@@ -102,6 +112,25 @@ func (ps *Prompts) Respond(ctx context.Context, claim loop.Claim, prompt string,
 			return nil, ctx.Err()
 		}
 	}
+}
+
+// byMeaning says that the answer means the same whatever the prompt comes to show under its id:
+// yes to this call alone, or no. A number is an answer to the options that were shown, and a form
+// is accepted with what its fields hold.
+func byMeaning(p *agent.Request, a agent.Answer) bool {
+	switch a.Kind {
+	case agent.Accept:
+		return p.Type != agent.PromptForm
+	case agent.Deny, agent.Cancel:
+		return true
+	}
+	return false
+}
+
+// showsMore refuses an answer that was given before the prompt showed what it depends on.
+func (ps *Prompts) showsMore(p *agent.Request) error {
+	return api.Errorf(api.CodeNotReady, "not answered: the prompt shows more now than when this answer came, such as its options. Look at prompt %s, and answer again", ps.env.Standing().Name).
+		With("prompt", p.ID).With("digest", p.Digest).With("options", append([]string{}, p.Options...))
 }
 
 // maySoon says that what kept an answer back may pass.

@@ -74,7 +74,7 @@ func TestRespondPlan(t *testing.T) {
 	l.See("⏸ plan mode on")
 
 	l.asks("MOCK: plan-now again")
-	l.Respond("hook", "accepted", "option", "2")
+	l.Respond("hook", "accepted", "option", l.optionTold("2"))
 	if r := l.Asked("MOCK: plan-now again", 2); !strings.Contains(string(r.Body), "has approved your plan") {
 		t.Error("the model was not told that the plan is approved")
 	}

@@ -21,14 +21,14 @@ func TestRespondPermission(t *testing.T) {
 	l.Is("idle")
 
 	l.asks("MOCK: bash touch three.txt")
-	l.Respond("hook", "denied", "option", l.option("No"))
+	l.Respond("hook", "denied", "option", l.optionTold("No"))
 	l.Is("idle")
 	if l.Made("three.txt") {
 		t.Error("it was refused, and it ran")
 	}
 
 	l.asks("MOCK: bash touch always.txt")
-	l.Respond("keys", "accepted", "option", "2") // its label does not name all that the hook would grant
+	l.Respond("keys", "accepted", "option", l.optionTold("2")) // its label does not name all that the hook would grant
 	l.Is("idle")
 	if !l.Made("always.txt") {
 		t.Error("accepted, and it did not run")

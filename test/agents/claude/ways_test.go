@@ -246,7 +246,7 @@ func (l *lab) way(way string) (testbed.Response, int) {
 		return l.Try(way, "-")
 	}
 	first, rest, _ := strings.Cut(way, " ")
-	if first == "option" && (rest == "Yes" || rest == "No") { // which versions number otherwise
+	if first == "option" {
 		rest = l.optionTold(rest)
 	}
 	if rest == "" {
@@ -255,10 +255,14 @@ func (l *lab) way(way string) (testbed.Response, int) {
 	return l.Try("", first, rest)
 }
 
-// optionTold is the number of the prompt's option that begins so.
+// optionTold is the number of the prompt's option that begins so, which versions number otherwise,
+// or that number, once the prompt shows its options.
 func (l *lab) optionTold(word string) string {
 	l.T.Helper()
 	p := l.PromptUntil("one with its options", func(p testbed.Shown) bool { return p.Ready })
+	if word != "Yes" && word != "No" {
+		return word
+	}
 	return fmt.Sprint(1 + slices.IndexFunc(p.Options, func(o string) bool { return strings.HasPrefix(o, word) }))
 }
 
