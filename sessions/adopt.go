@@ -2,7 +2,6 @@ package sessions
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -99,12 +98,6 @@ func (r *Registry) findSession(dir string) (*adoption, error) {
 	}
 	c := r.newCore(spec, dir)
 	c.told = r.events.LastCause(spec.ID)
-	c.state, c.since, c.stateSeq = from.State, from.Since.Time, from.StateSeq
-	c.tier, c.cause = from.Tier, from.Cause
-	c.logTold, c.streamTold = from.LogTold, from.StreamTold
-	if c.state == "" {
-		c.state, c.since = agent.Starting, spec.Created.Time
-	}
 	c.restoreParts(from)
 	if err := c.outbox.Load(); err != nil {
 		c.trouble("take up its messages", err)
@@ -119,7 +112,7 @@ func (r *Registry) recallStates(ctx context.Context, found []*adoption) error {
 	since := uint64(math.MaxUint64)
 	for _, a := range found {
 		byID[a.s.id] = a
-		if a.from.Exit == nil || a.from.State != agent.Exited {
+		if a.from.Exit == nil || a.track.State() != agent.Exited {
 			since = min(since, a.from.Cursor)
 		}
 	}
@@ -141,25 +134,12 @@ func (r *Registry) recallStates(ctx context.Context, found []*adoption) error {
 	return nil
 }
 
-// recallEvent brings the checkpoint's state up to date.
+// recallEvent brings what the checkpoint has up to date.
 func (a *adoption) recallEvent(line events.Line) {
-	if line.Cause != 0 {
-		if a.seqOf == nil {
-			a.seqOf = map[uint64]uint64{}
-		}
-		a.seqOf[line.Cause] = line.Seq
-	}
-	a.recallPlace(line)
 	for _, part := range a.parts {
 		part.Recall(line)
 	}
 	switch line.Type {
-	case "state_change":
-		var e stateEvent
-		if json.Unmarshal(line.Raw, &e) == nil {
-			a.state, a.tier, a.cause = agent.State(e.Next), e.Tier, e.Cause
-			a.since, a.stateSeq = line.Time, line.Seq
-		}
 	case "exited":
 		if line.Cause == 0 {
 			a.lost = &api.Exit{Lost: true, Time: api.At(line.Time)}
@@ -169,34 +149,10 @@ func (a *adoption) recallEvent(line events.Line) {
 	}
 }
 
-// recallPlace finds how far the session log and the structured output were told
-// of.
-func (a *adoption) recallPlace(line events.Line) {
-	switch line.Type {
-	case "state_change", "prompt", "prompt_resolved":
-	default:
-		return
-	}
-	var e struct {
-		At *sourcePlace `json:"at"`
-	}
-	if json.Unmarshal(line.Raw, &e) != nil || e.At == nil {
-		return
-	}
-	last := &a.logTold
-	if e.At.Source == agent.SourceStream {
-		last = &a.streamTold
-	}
-	if !(*last).covers(e.At) {
-		*last = e.At
-	}
-}
-
 // adopt finds the session's holder, or what became of it.
 func (a *adoption) adopt(ctx context.Context) {
 	c := a.core
 	c.recall(a.from)
-	c.recalledAt = c.since
 	if err := c.s.askAgain(c.spec); err != nil { // a kill may have come between the two
 		c.trouble("have hooks ask", err)
 	}
@@ -210,7 +166,7 @@ func (a *adoption) adopt(ctx context.Context) {
 		}
 	}
 	c.load(a.from)
-	c.restoreDetection(a.from)
+	c.resumeParts(a.from)
 	c.liveFrom = math.MaxInt64
 	ctx, cancel := context.WithTimeout(ctx, adoptPatience)
 	defer cancel()
@@ -225,7 +181,7 @@ func (c *core) recall(from checkpoint) {
 	c.child = child{pid: from.PID, start: from.Start}
 	c.started, c.lastOut = from.Started.Time, from.LastOut.Time
 	c.holderPID, c.holderStart = from.HolderPID, from.HolderStart
-	c.losses, c.replyAt, c.ending, c.said = from.Losses, from.Reply, from.Ending, from.Said
+	c.losses, c.replyAt, c.ending = from.Losses, from.Reply, from.Ending
 	c.clients.Resume(from.Exit == nil)
 	c.saved, c.savedAt, c.savedTitle, c.savedCursor = c.now(), from.Offset, from.Title, from.Cursor
 	c.restarts.running = c.started
@@ -261,10 +217,7 @@ func (c *core) connect(ctx context.Context) {
 	case err == nil:
 		c.hold(link)
 		c.replyAt = max(c.replyAt, link.Welcome().LastReply, link.Welcome().StaleOffset)
-		c.looked, c.looks = time.Time{}, looksAfterActivity
-		if d := c.detection; d != nil && d.awake { // the holder was away: its program went on unseen
-			d.wokeAt = c.now()
-		}
+		c.track.Reached()
 		c.cured("reach the holder")
 	case errors.Is(err, hold.ErrGone):
 		c.replay()
@@ -279,7 +232,7 @@ func (c *core) connect(ctx context.Context) {
 	case errors.Is(ctx.Err(), context.Canceled): // this server's start is called off
 	default:
 		c.trouble("reach the holder", err)
-		c.setState(agent.Unknown, agent.TierProcess, "process:no-answer")
+		c.track.SetState(agent.Unknown, agent.TierProcess, "process:no-answer")
 	}
 	c.dialed, c.dirty = c.now(), true
 }

@@ -12,6 +12,7 @@ import (
 	"berth/api"
 	"berth/sessions/hold"
 	"berth/sessions/lease"
+	"berth/sessions/track"
 )
 
 // What stood before the server's end stands after it, and is told once.
@@ -332,7 +333,7 @@ func TestShellsStateOverAServersEnd(t *testing.T) {
 		s = p.find("one")
 		changed, stop := s.Subscribe()
 		defer stop()
-		for after := time.After(wakesWithin + 500*time.Millisecond); after != nil; { // what it may tell, it tells within
+		for after := time.After(track.WakesWithin + 500*time.Millisecond); after != nil; { // what it may tell, it tells within
 			select {
 			case <-changed:
 			case <-after:

@@ -12,12 +12,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"berth/account"
 	"berth/agent"
 	"berth/api"
-	"berth/detect"
 	"berth/orchestrate/gate"
 	"berth/sessions/hold"
 )
@@ -48,18 +46,10 @@ func (r *Registry) SetDrivers(ctx context.Context, drivers map[string]agent.Driv
 
 // refit goes on with the driver that the session has now.
 func (c *core) refit() {
-	d, driver := c.detection, c.s.reg.driver(c.spec)
 	c.dirty = true
-	if _, fits := c.s.reg.drivers()[c.spec.Agent].(agent.ForCommand); d == nil || !fits || d.driver == driver {
-		return
+	if _, fits := c.s.reg.drivers()[c.spec.Agent].(agent.ForCommand); fits {
+		c.track.Refit()
 	}
-	d.driver, d.looksAt, d.looks, d.reading = driver, looksAtScreen(driver), detect.Looks{}, nil
-	now := c.now()
-	d.ids.opening = c.s.reg.events.LastSeq(c.s.id) + 1
-	if result := d.fold.Refit(driver, d.clock(now)); d.awake {
-		c.tell([]detect.Result{result})
-	}
-	c.looked, d.screenAt = time.Time{}, now // both are read anew
 }
 
 // checkRules refuses rules that there are not, or that nobody would go by.

@@ -9,6 +9,7 @@ import (
 	"berth/sessions/events"
 	"berth/sessions/hold"
 	"berth/sessions/loop"
+	"berth/sessions/track"
 	"berth/terminal"
 )
 
@@ -28,10 +29,6 @@ func (c *core) apply(r hold.Record) {
 		err = c.applyReply(r)
 	case hold.KindLoss:
 		err = c.applyLoss(r)
-	case hold.KindHook:
-		err = c.applyHook(r)
-	case hold.KindCoalesced:
-		err = c.applyCoalesced(r)
 	case hold.KindEnd:
 		err = c.applyEnd(r)
 	case hold.KindExit:
@@ -55,7 +52,7 @@ func (c *core) applyStarted(r hold.Record) error {
 	if err != nil {
 		return err
 	}
-	c.child = child{pid: d.PID, start: d.Start}
+	c.becomes(child{pid: d.PID, start: d.Start})
 	c.exit, c.started, c.dirty = nil, c.onClock(r.Time.Time), true
 	if r.N > c.told {
 		c.lost = nil // that was the program before
@@ -63,12 +60,12 @@ func (c *core) applyStarted(r hold.Record) error {
 	c.ending, c.again = false, false // an end asked for since has its own record behind this one
 	c.restarts.cancel()
 	first := r.N == 1
-	c.newDetection(r.Time.Time)
+	c.beginParts(r.Time.Time)
 	c.freshTerm(first, d.Cols, d.Rows)
 	c.clients.SizeIs(d.Cols, d.Rows)
 	c.clients.Gather()
-	if r.N > c.told && c.state == agent.Exited { // the server before this one could not say so
-		c.setState(agent.Restarting, agent.TierProcess, "process:restart")
+	if r.N > c.told && c.track.State() == agent.Exited { // the server before this one could not say so
+		c.track.SetState(agent.Restarting, agent.TierProcess, "process:restart")
 	}
 	if first {
 		c.event(r, "session_created", created{Agent: c.spec.Agent, PID: d.PID, Parent: orNil(c.spec.Parent), Depth: c.spec.Depth, By: c.spec.CreatedBy, Cols: d.Cols, Rows: d.Rows, Queue: c.outbox.FirstWaiting()})
@@ -84,7 +81,7 @@ func (c *core) freshTerm(first bool, cols, rows int) {
 	if !first {
 		at := c.term.Offset()
 		_, _ = c.term.Write([]byte(freshStart)) // never fails
-		if looksAtScreen(c.s.reg.driver(c.spec)) {
+		if track.ReadsScreen(c.s.reg.driver(c.spec)) {
 			c.scrollOut()
 		}
 		c.term.SetOffset(at)
@@ -192,18 +189,22 @@ func (c *core) append(e events.Event) uint64 {
 	return done.Seq
 }
 
-// setState moves the session to a state and tells it, if it is another.
-func (c *core) setState(state agent.State, tier int, cause string) {
-	if c.state == state {
-		c.tier, c.cause = tier, cause
-		return
+// appendAll writes events of this session in one step.
+func (c *core) appendAll(batch []events.Event) []events.Event {
+	for i := range batch {
+		batch[i].Session, batch[i].ID = c.spec.Name, c.s.id
 	}
-	prev := c.state
-	c.state, c.since, c.tier, c.cause = state, c.now(), tier, cause
-	c.stateSeq = c.note("state_change", stateEvent{
-		Prev: string(prev), Next: string(state), Tier: tier, Cause: cause, Sources: sourceWords(c.words(), c.since),
-	})
+	done, err := c.s.reg.events.AppendAll(batch...)
+	if err != nil {
+		c.trouble("write an event", err)
+		return done
+	}
+	c.cured("write an event")
+	return done
 }
+
+// nextEvent is the number of the session's next event.
+func (c *core) nextEvent() uint64 { return c.s.reg.events.LastSeq(c.s.id) + 1 }
 
 // termOptions are those of the session's emulator.
 func (c *core) termOptions() terminal.Options {
@@ -220,37 +221,13 @@ func (c *core) termOptions() terminal.Options {
 // titled and noticed pass on what the program tells its terminal.
 func (c *core) titled(title string) {
 	c.dirty = true
-	if c.detection != nil {
-		c.facts(c.detection.driver.Title(title))
-	}
+	c.track.Title(title)
 }
 
 func (c *core) noticed(n terminal.Notice) {
-	d := c.detection
-	if d == nil {
-		return
+	if !c.reviewing {
+		c.track.Notice(n.OSC, n.Payload)
 	}
-	facts := d.driver.OSC(n.OSC, n.Payload)
-	if !d.awake && !c.reviewing {
-		d.recall(facts)
-		return
-	}
-	c.facts(facts)
-}
-
-// applyCoalesced tells of hook events that were too many to be told singly.
-func (c *core) applyCoalesced(r hold.Record) error {
-	d, err := loop.Decode[hold.CoalescedData](r)
-	if err != nil {
-		return err
-	}
-	c.clients.Gather()
-	if r.N > c.told {
-		c.hooks.add(HookCounts{Coalesced: uint64(max(d.Count, 0))})
-		c.moved = true
-	}
-	c.event(r, "hook", hookEvent{Event: "coalesced", Count: d.Count, Events: d.Events})
-	return nil
 }
 
 // reply answers the program's query of its terminal, unless that was done

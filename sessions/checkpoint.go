@@ -8,12 +8,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
-	"berth/agent"
 	"berth/api"
-	"berth/detect/tail"
-	"berth/sessions/track"
 	"berth/terminal"
 )
 
@@ -22,42 +20,28 @@ const checkpointFile = "checkpoint"
 // checkpoint is everything of a session that the journal after it does not
 // tell: one line of JSON, then the emulator's own form.
 type checkpoint struct {
-	Version     int         `json:"version"`
-	Cursor      uint64      `json:"cursor"` // events after it may concern the session's state
-	Control     uint64      `json:"control"`
-	Offset      int64       `json:"offset"`
-	Reply       int64       `json:"reply"`
-	State       agent.State `json:"state"`
-	Since       api.Time    `json:"since"`
-	StateSeq    uint64      `json:"state_seq"`
-	Tier        int         `json:"tier"`
-	Cause       string      `json:"cause"`
-	Exit        *api.Exit   `json:"exit"`
-	Ending      bool        `json:"ending"`
-	HolderPID   int         `json:"holder_pid"`
-	HolderStart string      `json:"holder_start"`
-	PID         int         `json:"pid"`
-	Start       string      `json:"start"`
-	Started     api.Time    `json:"started"`
-	LastOut     api.Time    `json:"last_output"`
-	Losses      int64       `json:"losses"`
-	Title       string      `json:"title"`
-	Cols        int         `json:"cols"`
-	Rows        int         `json:"rows"`
-	Taken       api.Time    `json:"taken"`
-	Screen      []byte      `json:"-"`
+	Version     int       `json:"version"`
+	Cursor      uint64    `json:"cursor"` // events after it may concern the session's state
+	Control     uint64    `json:"control"`
+	Offset      int64     `json:"offset"`
+	Reply       int64     `json:"reply"`
+	Exit        *api.Exit `json:"exit"`
+	Ending      bool      `json:"ending"`
+	HolderPID   int       `json:"holder_pid"`
+	HolderStart string    `json:"holder_start"`
+	PID         int       `json:"pid"`
+	Start       string    `json:"start"`
+	Started     api.Time  `json:"started"`
+	LastOut     api.Time  `json:"last_output"`
+	Losses      int64     `json:"losses"`
+	Title       string    `json:"title"`
+	Cols        int       `json:"cols"`
+	Rows        int       `json:"rows"`
+	Taken       api.Time  `json:"taken"`
+	Screen      []byte    `json:"-"`
 
-	Detection json.RawMessage `json:"detection,omitempty"` // the fold's own form
-	Said      *Said           `json:"said,omitempty"`      // the agent's last message
-	Meter     track.Meter     `json:"meter"`               // what its turns take
-	Log       *savedLog       `json:"log,omitempty"`       // how far its session log was taken in
-
-	// The last entry and line that events were told of: behind what was taken in
-	// when a server that is still reading again is killed itself.
-	LogTold    *sourcePlace `json:"log_told,omitempty"`
-	StreamTold *sourcePlace `json:"stream_told,omitempty"`
-
-	Stream *tail.Place `json:"stream,omitempty"` // how far its structured output was taken in
+	// Detection is the fold's own form, which the track saves here; empty: no agent was followed.
+	Detection json.RawMessage `json:"detection,omitempty"`
 
 	Parts map[string]json.RawMessage `json:"parts,omitempty"` // what each part saves, by its name
 	line  []byte                     // all of this as it was read
@@ -89,25 +73,13 @@ func (c *core) save() {
 	cols, rows := c.term.Size()
 	head := checkpoint{
 		Version: checkpointVersion, Cursor: c.s.reg.events.Head(), Control: c.applied, Offset: c.term.Offset(), Reply: c.replyAt,
-		State: c.state, Since: api.At(c.since), StateSeq: c.stateSeq, Tier: c.tier, Cause: c.cause, Exit: c.exit, Ending: c.ending,
+		Exit: c.exit, Ending: c.ending,
 		HolderPID: c.holderPID, HolderStart: c.holderStart, PID: c.child.pid, Start: c.child.start, Started: api.At(c.started), LastOut: api.At(c.lastOut), Losses: c.losses,
 		Title: c.term.Title(), Cols: cols, Rows: rows, Taken: api.At(c.now()),
 	}
-	head.Said, head.LogTold, head.StreamTold = c.lastSaid(), c.logTold, c.streamTold
-	head.Parts = c.saveParts()
-	if c.detection != nil {
-		head.Meter = c.detection.meter
-		head.Log = c.detection.files.log.saved()
-		if stream := c.detection.stream; stream != nil {
-			place := stream.Place()
-			head.Stream = &place
-		}
-		var err error
-		if head.Detection, err = c.detection.fold.Checkpoint(); err != nil {
-			c.trouble("save what is known of the agent", err)
-		}
-	}
-	if err := writeCheckpoint(c.s.dir, head, c.term.Checkpoint()); err != nil {
+	var own json.RawMessage
+	head.Parts, own = c.saveParts()
+	if err := writeCheckpoint(c.s.dir, head, own, c.term.Checkpoint()); err != nil {
 		c.trouble("save the checkpoint", err)
 		return
 	}
@@ -115,10 +87,14 @@ func (c *core) save() {
 	c.cured("save the checkpoint")
 }
 
-func writeCheckpoint(dir string, head checkpoint, screen []byte) error {
+// writeCheckpoint writes a checkpoint with more fields of its own.
+func writeCheckpoint(dir string, head checkpoint, own json.RawMessage, screen []byte) error {
 	line, err := json.Marshal(head)
 	if err != nil {
 		return fmt.Errorf("encode the checkpoint: %w", err)
+	}
+	if len(own) > 0 {
+		line = slices.Concat(line[:len(line)-1], []byte(","), own[1:])
 	}
 	return writeAside(filepath.Join(dir, checkpointFile), append(append(line, '\n'), screen...))
 }

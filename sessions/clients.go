@@ -86,7 +86,7 @@ func (c *core) clientsEnv() clients.Env {
 		Terminal: func() *terminal.Terminal { return c.term }, Picture: c.picture, Resize: c.resizeTerm,
 		Paced: c.paced, Dirty: func() { c.dirty = true }, Active: c.active, Looked: func() { c.prompts.Unveil() },
 		Wanted:  func() bool { return len(c.settling) > 0 || s.bells.any() },
-		ReadOn:  func() { c.unread = c.link != nil },
+		ReadOn:  c.sweep,
 		CatchUp: func() { c.catchUp() },
 		Settled: func(ctx context.Context, fn func()) error {
 			_, err := settled(ctx, s, func(*core) (struct{}, error) { fn(); return struct{}{}, nil })

@@ -9,26 +9,6 @@ import (
 	"berth/sessions/hold"
 )
 
-// TestClockSetBack: a record was written by a clock that has been set back by
-// two hours since. Time goes on from now, and not in two hours.
-func TestClockSetBack(t *testing.T) {
-	c := &core{s: &Session{reg: &Registry{now: time.Now}}}
-	d := &detection{}
-	begun := time.Now()
-	first := d.clock(c.onClock(begun.Round(0).Add(2 * time.Hour)))
-	if ahead := first.Sub(begun); ahead < 0 || ahead > time.Minute {
-		t.Errorf("the first fact is of %s after it came", ahead)
-	}
-	second := d.clock(c.onClock(time.Now().Round(0)))
-	if third := d.clock(c.now()); second.Before(first) || !third.After(first) || third.Sub(begun) > time.Minute {
-		t.Errorf("%s, %s, %s", first, second, third)
-	}
-	hour := begun.Round(0).Add(-time.Hour)
-	if at := c.onClock(hour); !at.Round(0).Equal(hour) || begun.Sub(at) < time.Hour-time.Minute {
-		t.Errorf("an hour before %s is %s", begun, at)
-	}
-}
-
 // TestRespondAfterClockSetBack: a key that somebody typed before it was is no
 // reason to wait for hours.
 func TestRespondAfterClockSetBack(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"berth/agent"
 	"berth/sessions/events"
 	"berth/sessions/loop"
+	"berth/sessions/track"
 )
 
 // EventTypes are the types that watch --type knows.
@@ -50,45 +51,6 @@ type (
 		// own word for why.
 		LastLines []string `json:"last_lines,omitempty"`
 	}
-	stateEvent struct {
-		Prev     string          `json:"prev"`
-		Next     string          `json:"next"`
-		Tier     int             `json:"tier"`
-		Cause    string          `json:"cause"`
-		Evidence string          `json:"evidence,omitempty"`
-		Prompt   *agent.Request  `json:"prompt,omitempty"`
-		Activity *agent.Activity `json:"activity,omitempty"`
-		Failure  *agent.Failure  `json:"failure,omitempty"`
-		Sources  []SourceWord    `json:"sources,omitempty"` // what each had said by then
-		At       *sourcePlace    `json:"at,omitempty"`
-	}
-	activityEvent struct {
-		Activity agent.Activity `json:"activity"` // of an agent that goes on working
-	}
-	hookEvent struct {
-		Event     string          `json:"event"`
-		Foreign   bool            `json:"foreign"` // of another conversation: it moves nothing
-		Payload   json.RawMessage `json:"payload"` // the agent's own JSON; null when too long
-		Head      string          `json:"head,omitempty"`
-		Bytes     int64           `json:"bytes"`
-		Truncated bool            `json:"truncated,omitempty"`
-		Malformed bool            `json:"malformed,omitempty"`
-		Count     int             `json:"count,omitempty"`
-		Events    map[string]int  `json:"events,omitempty"`
-	}
-	promptEvent struct {
-		Prompt *agent.Request `json:"prompt"`
-		At     *sourcePlace   `json:"at,omitempty"`
-	}
-	resolvedEvent struct {
-		Prompt string           `json:"prompt"`
-		Kind   agent.PromptType `json:"prompt_type"`
-		How    string           `json:"how"`
-		Tier   int              `json:"tier"`
-		Cause  string           `json:"cause"`
-		By     *By              `json:"by"` // who answered by respond; null: somebody at the terminal, or nobody
-		At     *sourcePlace     `json:"at,omitempty"`
-	}
 	renamedEvent struct {
 		By   By     `json:"by"`
 		From string `json:"from"` // the name in the newest event before
@@ -123,7 +85,7 @@ func (e tagsEvent) After(earlier loop.Paced) loop.Paced {
 
 // NextState is the state that a state_change event leads to.
 func NextState(raw []byte) agent.State {
-	var e stateEvent
+	var e track.StateEvent
 	if json.Unmarshal(raw, &e) != nil {
 		return ""
 	}

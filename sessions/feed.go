@@ -4,21 +4,14 @@ import (
 	"errors"
 	"io"
 	"math"
-	"sync"
 
 	"berth/sessions/hold"
+	"berth/sessions/loop"
 )
-
-// batch is the most output read between two looks at calls and timers; the
-// design's figure.
-const batch = 64 << 10
 
 // recordsAtOnce bounds the control records held in memory while the output
 // before them is read.
 const recordsAtOnce = 1024
-
-// buffers are shared by all sessions, of which few read at a time.
-var buffers = sync.Pool{New: func() any { return new([batch]byte) }}
 
 var errEnough = errors.New("enough records for now")
 
@@ -33,7 +26,7 @@ func (c *core) catchUp() (more bool) {
 	if c.unread {
 		records = math.MaxUint64
 	}
-	more = c.advance(written, records, batch)
+	more = c.advance(written, records, loop.Batch)
 	c.clients.PassOn()
 	if more {
 		return true
@@ -51,6 +44,9 @@ func (c *core) catchUp() (more bool) {
 	return false
 }
 
+// sweep has all that the holder has written read, also what no wake tells of.
+func (c *core) sweep() { c.unread = c.link != nil }
+
 // replay applies all that lies in the journal, with no holder to ask.
 func (c *core) replay() {
 	_, written, err := c.output.Range()
@@ -58,7 +54,7 @@ func (c *core) replay() {
 		c.trouble("look at the output", err)
 		return
 	}
-	for c.advance(written, math.MaxUint64, batch) {
+	for c.advance(written, math.MaxUint64, loop.Batch) {
 	}
 }
 
@@ -66,8 +62,8 @@ func (c *core) replay() {
 // came before it, up to what the arguments say is there; at most budget bytes
 // of output. It reports whether something is left.
 func (c *core) advance(written int64, records uint64, budget int) (more bool) {
-	buf := buffers.Get().(*[batch]byte)
-	defer buffers.Put(buf)
+	buf := loop.Buffers.Get().(*loop.Buffer)
+	defer loop.Buffers.Put(buf)
 	for {
 		c.readRecords(records)
 		limit := written
@@ -134,13 +130,13 @@ func (c *core) read(buf []byte) (n int, ok bool) {
 	}
 	_, _ = c.term.Write(buf[:n]) // never fails
 	if !c.reviewing {
-		c.readStream(buf[:n], offset)
+		c.track.Output(buf[:n], offset)
 	}
 	if !c.reviewing && offset >= c.liveFrom {
 		c.lastOut = c.now()
 	}
 	c.cured("read the output")
-	c.screenChanged()
+	c.track.Printed()
 	c.active()
 	return n, true
 }
@@ -179,7 +175,7 @@ const can = 0x18
 
 // active notes that something went in or out: the foreground may have changed.
 func (c *core) active() {
-	c.looks = looksAfterActivity
+	c.track.Active()
 	c.moved = true
 }
 

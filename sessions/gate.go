@@ -9,15 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"berth/agent"
 	"berth/api"
-	"berth/detect"
 	"berth/orchestrate/begin"
 	"berth/orchestrate/gate"
 	"berth/sessions/clients"
-	"berth/sessions/events"
 	"berth/sessions/gates"
 	"berth/sessions/hold"
 )
@@ -28,59 +25,6 @@ const (
 	endAsksFile   = "gate.closed" // the hook at a turn's end
 	beginAsksFile = "begin.asked" // the hook at a conversation's begin
 )
-
-// believe takes in a fact that a hook told. The end of a turn at which the gate
-// holds the agent back is none yet. also is what is told beside.
-func (c *core) believe(f agent.Fact, hook uint64, asks bool) (results []detect.Result, also []events.Event) {
-	d := c.detection
-	held := false
-	if f.Agent == "" && d.fold.Ours(f.Conversation) {
-		f, held, also = c.gates.Fact(f, hook, asks)
-	}
-	result := d.fold.Apply(f)
-	c.noteConversation(f, result)
-	c.followLog(d, f, result)
-	if !result.Foreign {
-		c.gates.Log(f, hook, asks)
-		f = d.worded(f)
-	}
-	c.listen(f, result)
-	results = append(results, result)
-	if asks && f.Kind == agent.ConversationStarted && f.Agent == "" && !result.Foreign {
-		c.gates.Begins(begin.Source(f.Text), hook)
-	}
-	if held {
-		results = append(results, d.fold.SetGate(true, f.Time))
-	}
-	return results, also
-}
-
-// held believes that the gate holds the agent back, or does no more.
-func (c *core) held(held bool, at time.Time) detect.Result {
-	return c.detection.fold.SetGate(held, c.detection.clock(c.onClock(at)))
-}
-
-// endTurn believes the end of the turn that a hook has told.
-func (c *core) endTurn(hook uint64, at time.Time) []detect.Result {
-	d := c.detection
-	payload, err := hold.ReadHook(c.s.dir, hook)
-	if err != nil {
-		c.trouble("read the event of a turn's end", err)
-		return nil
-	}
-	facts, err := d.driver.Hook(payload)
-	if err != nil {
-		return nil // as at its arrival
-	}
-	var results []detect.Result
-	for _, f := range facts {
-		f.Time = d.clock(c.onClock(at))
-		result := d.fold.Apply(f)
-		c.listen(d.worded(f), result)
-		results = append(results, result)
-	}
-	return results
-}
 
 // Gate is the answer of the verb gate.
 type Gate struct {
@@ -171,7 +115,7 @@ func (s *Session) record(ctx context.Context, kind string, data json.RawMessage,
 	if err := link.Note(kind, data); err != nil {
 		return clients.WriteError(err)
 	}
-	return s.do(context.WithoutCancel(ctx), func(c *core) { c.freshen() })
+	return s.do(context.WithoutCancel(ctx), func(c *core) { c.track.Freshen() })
 }
 
 // Reported is the answer of the verb report.

@@ -11,6 +11,7 @@ import (
 	"berth/api"
 	"berth/sessions/events"
 	"berth/sessions/hold"
+	"berth/sessions/track"
 )
 
 // shortPayload is how an event has a payload that is too long for it: as its beginning.
@@ -48,7 +49,7 @@ func (s *Session) HookPayload(ctx context.Context, seq uint64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var e hookEvent
+	var e track.HookEvent
 	if line.Seq != seq || line.Type != "hook" || line.Cause == 0 || json.Unmarshal(line.Raw, &e) != nil || e.Event == "coalesced" {
 		return nil, none
 	}

@@ -9,6 +9,7 @@ import (
 
 	"berth/api"
 	"berth/sessions/hold"
+	"berth/sessions/track"
 )
 
 // stateNow is embedded under a name that none of its fields has: its field State would
@@ -18,48 +19,48 @@ type stateNow = api.State
 // Info is the answer of the verb info.
 type Info struct {
 	stateNow
-	Profile      string            `json:"profile"`
-	Command      []string          `json:"command"` // arguments are shown to admins alone
-	Cwd          string            `json:"cwd"`
-	User         string            `json:"user"` // the OS user that its program runs as
-	Env          map[string]string `json:"env"`  // values are shown to admins alone, and those of secret names to nobody
-	EnvFile      string            `json:"env_file"`
-	EnvPass      []string          `json:"env_pass"`
-	LoginEnv     bool              `json:"login_env"`
-	SizePolicy   string            `json:"size_policy"`
-	Restart      string            `json:"restart"`
-	Limits       InfoLimits        `json:"limits"`
-	Tags         []string          `json:"tags"`
-	Meta         map[string]string `json:"meta"` // values of secret names are shown to admins alone
-	Parent       *string           `json:"parent"`
-	Depth        int               `json:"depth"`
-	Children     *Children         `json:"children"` // what its agent may start; null: nothing
-	Created      api.Time          `json:"created"`
-	CreatedBy    string            `json:"created_by"`
-	Driven       bool              `json:"driven"` // berth has a driver for its agent
-	Rules        *string           `json:"rules"`  // name of those that its program is read by; null: none
-	Isolate      string            `json:"isolate"`
-	Groom        string            `json:"groom"`
-	Trust        bool              `json:"trust"`
-	AcceptBypass bool              `json:"accept_bypass"`
-	Settings     []string          `json:"settings"`          // names of the session's own, for the agent
-	MCP          []string          `json:"mcp"`               // names of its servers of tools
-	AgentVersion *AgentVersion     `json:"agent_version"`     // null while the agent has not told
-	Mismatches   []DriverMismatch  `json:"driver_mismatches"` // sources that are believed by the slow rule
-	Conversation string            `json:"conversation"`      // the agent's id of it; empty for a program without a driver, or while not known
-	Resumable    bool              `json:"resumable"`         // restart takes the conversation up, and fork can begin from it
-	Fork         *InfoFork         `json:"fork"`              // what it began as a copy of
-	Started      api.Time          `json:"started"`
-	Title        string            `json:"title"`
-	PID          int               `json:"pid"`
-	HolderPID    int               `json:"holder_pid"`
-	Cols         int               `json:"cols"`
-	Rows         int               `json:"rows"`
-	TotalWritten int64             `json:"total_written"`
-	OutputFrom   int64             `json:"output_from"` // oldest byte kept
-	LostBytes    int64             `json:"lost_bytes"`
-	Problem      string            `json:"problem"`
-	Orphans      []int             `json:"orphans"` // of a lost program: processes that run on; kill, restart and rm end them
+	Profile      string              `json:"profile"`
+	Command      []string            `json:"command"` // arguments are shown to admins alone
+	Cwd          string              `json:"cwd"`
+	User         string              `json:"user"` // the OS user that its program runs as
+	Env          map[string]string   `json:"env"`  // values are shown to admins alone, and those of secret names to nobody
+	EnvFile      string              `json:"env_file"`
+	EnvPass      []string            `json:"env_pass"`
+	LoginEnv     bool                `json:"login_env"`
+	SizePolicy   string              `json:"size_policy"`
+	Restart      string              `json:"restart"`
+	Limits       InfoLimits          `json:"limits"`
+	Tags         []string            `json:"tags"`
+	Meta         map[string]string   `json:"meta"` // values of secret names are shown to admins alone
+	Parent       *string             `json:"parent"`
+	Depth        int                 `json:"depth"`
+	Children     *Children           `json:"children"` // what its agent may start; null: nothing
+	Created      api.Time            `json:"created"`
+	CreatedBy    string              `json:"created_by"`
+	Driven       bool                `json:"driven"` // berth has a driver for its agent
+	Rules        *string             `json:"rules"`  // name of those that its program is read by; null: none
+	Isolate      string              `json:"isolate"`
+	Groom        string              `json:"groom"`
+	Trust        bool                `json:"trust"`
+	AcceptBypass bool                `json:"accept_bypass"`
+	Settings     []string            `json:"settings"`          // names of the session's own, for the agent
+	MCP          []string            `json:"mcp"`               // names of its servers of tools
+	AgentVersion *track.AgentVersion `json:"agent_version"`     // null while the agent has not told
+	Mismatches   []DriverMismatch    `json:"driver_mismatches"` // sources that are believed by the slow rule
+	Conversation string              `json:"conversation"`      // the agent's id of it; empty for a program without a driver, or while not known
+	Resumable    bool                `json:"resumable"`         // restart takes the conversation up, and fork can begin from it
+	Fork         *InfoFork           `json:"fork"`              // what it began as a copy of
+	Started      api.Time            `json:"started"`
+	Title        string              `json:"title"`
+	PID          int                 `json:"pid"`
+	HolderPID    int                 `json:"holder_pid"`
+	Cols         int                 `json:"cols"`
+	Rows         int                 `json:"rows"`
+	TotalWritten int64               `json:"total_written"`
+	OutputFrom   int64               `json:"output_from"` // oldest byte kept
+	LostBytes    int64               `json:"lost_bytes"`
+	Problem      string              `json:"problem"`
+	Orphans      []int               `json:"orphans"` // of a lost program: processes that run on; kill, restart and rm end them
 }
 
 // InfoFork is the conversation that a session's own began as a copy of.
@@ -125,7 +126,7 @@ func (s *Session) Info(whole bool) Info {
 		Limits: InfoLimits{Output: st.Limits.Output, Scrollback: st.Limits.Scrollback, TTLMS: st.Limits.TTL.Milliseconds(), IdleTimeoutMS: st.Limits.IdleTimeout.Milliseconds()},
 		Tags:   noNil(st.Tags), Meta: meta, Parent: orNil(st.Parent), Depth: st.Depth, Created: st.Created, CreatedBy: st.CreatedBy,
 		Driven: st.Driven, Rules: orNil(st.RulesName), Isolate: string(st.Isolate), Groom: string(st.Groom), Trust: st.Trust, AcceptBypass: st.AcceptBypass, Settings: names(st.Settings), MCP: serverNames(st.MCP),
-		AgentVersion: st.AgentVersion, Mismatches: some(st.Mismatches), Conversation: st.Talk(), Resumable: s.reg.resumable(st),
+		AgentVersion: st.AgentVersion, Mismatches: noNil(st.Mismatches), Conversation: st.Talk(), Resumable: s.reg.resumable(st),
 		Started: api.At(st.Started), Title: st.Row().Title, PID: st.PID, HolderPID: st.HolderPID, Cols: st.Cols, Rows: st.Rows,
 		TotalWritten: st.Offset, LostBytes: st.Losses, Problem: st.Problem, Orphans: s.orphans(st),
 	}
@@ -146,9 +147,9 @@ func (s *Session) Info(whole bool) Info {
 	return i
 }
 
-func noNil(list []string) []string {
+func noNil[T any](list []T) []T {
 	if list == nil {
-		return []string{}
+		return []T{}
 	}
 	return list
 }

@@ -58,7 +58,7 @@ func (c *core) end(by loop.Mark, grace time.Duration, done chan error) {
 	case c.exit != nil:
 		c.ending = true
 		c.restarts.cancel()
-		c.setState(agent.Exited, agent.TierProcess, "process:exit") // it was to start again, if it was not ended
+		c.track.SetState(agent.Exited, agent.TierProcess, "process:exit") // it was to start again, if it was not ended
 		c.publish()
 		if !c.exit.Lost {
 			done <- nil
@@ -151,7 +151,7 @@ func (c *core) startAgain() {
 	c.restarts.cancel()
 	c.starting, c.ending, c.again = true, false, false
 	_, _ = c.picture() // never fails: an unreadable checkpoint gives an empty screen
-	c.setState(agent.Restarting, agent.TierProcess, "process:restart")
+	c.track.SetState(agent.Restarting, agent.TierProcess, "process:restart")
 	c.save()
 	spec, lost := c.spec, c.exit.Lost
 	c.background(func() { c.s.relaunch(spec, lost) })
@@ -211,7 +211,7 @@ func (c *core) launched(link *hold.Link, failed error) {
 			c.restarts.failed(c.now())
 			return
 		}
-		c.setState(agent.Exited, agent.TierProcess, "process:start-failed")
+		c.track.SetState(agent.Exited, agent.TierProcess, "process:start-failed")
 		c.save()
 		return
 	}
@@ -222,7 +222,7 @@ func (c *core) launched(link *hold.Link, failed error) {
 	c.cured(startingAgain)
 	c.hold(link)
 	c.publish()
-	c.looked = time.Time{}
+	c.track.LookSoon()
 	c.restarts.started(c.now())
 	if soon != nil {
 		c.ending = true
@@ -240,10 +240,10 @@ func (c *core) ended(exit *api.Exit, r hold.Record, told bool) {
 	c.clients.ProgramEnded()
 	c.flushAllPaced()
 	c.gates.KeepLogs() // what the agent said last of its log
-	c.foldEnd(told)
+	c.endParts(told)
 	if !told && !c.onceMore() {
 		c.event(r, "exited", exitEvent{Code: exit.Code, Signal: exit.Signal, Crashed: exit.Crashed, Lost: exit.Lost, LastLines: last})
-		c.setState(agent.Exited, agent.TierProcess, "process:exit")
+		c.track.SetState(agent.Exited, agent.TierProcess, "process:exit")
 	}
 	c.dirty = true
 	c.planRestart(told)
@@ -262,7 +262,7 @@ const (
 // lastLines are the last lines on the screen of an agent that never was ready;
 // nil for any other program.
 func (c *core) lastLines() []string {
-	if c.detection == nil || c.term == nil || c.ending || c.detection.fold.Status().Ready {
+	if fold := c.track.Fold(); fold == nil || c.term == nil || c.ending || fold.Status().Ready {
 		return nil
 	}
 	var lines []string

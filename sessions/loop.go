@@ -7,13 +7,13 @@ import (
 
 	"berth/agent"
 	"berth/api"
-	"berth/detect"
 	"berth/sessions/clients"
 	"berth/sessions/gates"
 	"berth/sessions/hold"
 	"berth/sessions/loop"
 	"berth/sessions/outbox"
 	"berth/sessions/prompts"
+	"berth/sessions/track"
 	"berth/terminal"
 )
 
@@ -26,20 +26,18 @@ type core struct {
 
 	journal
 	life
-	belief
 	saving
 
 	parts    []part
 	partsDue time.Time // when one of them has something to do; zero: none
 	clients  *clients.Clients
+	track    *track.Track
 	gates    *gates.Gates
 	prompts  *prompts.Prompts
 	outbox   *outbox.Outbox
 	paces    loop.Paces
 
 	settling   []func()  // what waits for a picture that is not half drawn
-	looked     time.Time // when the foreground was last looked at
-	looks      int       // how often to look again soon, since there was output or input
 	pictureAge time.Time // when an ended session's picture was last wanted
 	reviewing  bool      // the journal is read for the picture alone
 	dirty      bool      // status to publish
@@ -84,23 +82,10 @@ type life struct {
 	removed     bool         // the loop ends
 }
 
-// belief is the state of the session, and what it comes from.
-type belief struct {
-	state    agent.State
-	since    time.Time
-	tier     int
-	cause    string
-	stateSeq uint64 // number of the event that made the state what it is
-	hooks    HookCounts
-
-	detection  *detection        // nil for a program without a driver
-	stirred    bool              // one of the agent's files has changed
-	said       *Said             // the last message of a program that ended
-	lastWords  []detect.Word     // of the sources, when the program ended
-	streamTold *sourcePlace      // the last line of its output that made an event
-	logTold    *sourcePlace      // the last entry of its session log that made an event
-	recalledAt time.Time         // of the newest state in the last server's events
-	seqOf      map[uint64]uint64 // numbers of the events that records after the checkpoint made
+// child is the session's own program.
+type child struct {
+	pid   int
+	start string // tells two processes of one pid apart
 }
 
 // saving is when the checkpoint was written, and what could not be done.
@@ -116,15 +101,12 @@ type saving struct {
 
 // The loop's own times.
 const (
-	lookActive         = 50 * time.Millisecond // foreground, after output or input
-	looksAfterActivity = 3                     // so often
-	lookQuiet          = 2 * time.Second       // foreground, without
-	settleEvery        = 10 * time.Millisecond // while somebody waits for a synchronized update to end
-	checkpointTime     = 30 * time.Second      // most time of change between checkpoints
-	checkpointSize     = 8 << 20               // most output between checkpoints, bytes
-	checkpointEvents   = 20_000                // most events of all sessions since one: the next server reads them all
-	dropPicture        = time.Minute           // an ended session's screen unused this long leaves memory
-	dialAgain          = 5 * time.Second       // a holder that does not answer is asked again
+	settleEvery      = 10 * time.Millisecond // while somebody waits for a synchronized update to end
+	checkpointTime   = 30 * time.Second      // most time of change between checkpoints
+	checkpointSize   = 8 << 20               // most output between checkpoints, bytes
+	checkpointEvents = 20_000                // most events of all sessions since one: the next server reads them all
+	dropPicture      = time.Minute           // an ended session's screen unused this long leaves memory
+	dialAgain        = 5 * time.Second       // a holder that does not answer is asked again
 )
 
 // run is the session's loop. It ends with ctx; the program does not.
@@ -157,7 +139,7 @@ func (c *core) run(ctx context.Context) {
 		case <-c.clients.Poked():
 			c.clients.LookAtWindows()
 		case <-c.s.stirred:
-			c.stirred = true
+			c.track.Stir()
 		case <-c.wake():
 			c.woken = true
 		case <-timer.C:
@@ -184,8 +166,6 @@ func (c *core) wake() <-chan struct{} {
 func (c *core) tick(now time.Time) {
 	c.settle()
 	c.flushPaced(now)
-	c.look(now)
-	c.detect(now)
 	c.tickParts(now)
 	c.reconnect(now)
 	c.judgeEnd(now)
@@ -217,10 +197,7 @@ func (c *core) pause(now time.Time) time.Duration {
 	if !c.partsDue.IsZero() {
 		due(c.partsDue)
 	}
-	if c.running() {
-		due(c.nextLook())
-	}
-	if at, ok := c.detectionDue(); ok {
+	if at := c.track.Due(now); !at.IsZero() {
 		due(at)
 	}
 	if at, ok := c.limitsDue(); ok {
@@ -237,9 +214,6 @@ func (c *core) pause(now time.Time) time.Duration {
 	}
 	return next
 }
-
-// running says whether the program is there, as far as known.
-func (c *core) running() bool { return c.exit == nil }
 
 // unsettled says that the picture is none to show: a synchronized update is
 // under way, or what the last server saw is still being read again. A picture
@@ -276,9 +250,9 @@ func (c *core) publish() {
 	visible := c.dirty
 	c.dirty, c.moved = false, false
 	st := &Status{
-		Spec: c.spec, Now: c.state, Since: c.since, Seq: c.s.reg.events.LastSeq(c.s.id), StateSeq: c.stateSeq, Tier: c.tier, Cause: c.cause,
+		Spec: c.spec, View: c.track.View(), Seq: c.s.reg.events.LastSeq(c.s.id),
 		Exit: c.exit, Writer: c.clients.Writer(), Viewers: c.clients.Viewers(), PID: c.child.pid, Cols: c.spec.Cols, Rows: c.spec.Rows,
-		Program: c.child.program, Started: c.started, LastOutput: c.lastOut, LastInput: c.clients.LastInput(), Losses: c.losses, Problem: c.problem, Hooks: c.hooks,
+		Started: c.started, LastOutput: c.lastOut, LastInput: c.clients.LastInput(), Losses: c.losses, Problem: c.problem,
 	}
 	st.FirstPending = c.outbox.First()
 	driver := c.s.reg.driver(c.spec)
@@ -289,7 +263,6 @@ func (c *core) publish() {
 	if d, ok := driver.(agent.RulesNamer); ok {
 		st.RulesName = d.RulesName()
 	}
-	c.believed(st)
 	if c.exit == nil {
 		st.HolderPID, st.HolderStart = c.holderPID, c.holderStart
 	}
@@ -317,7 +290,7 @@ func (c *core) close() {
 	c.outbox.Close()
 	c.begun(c.s.stopped())
 	c.clients.SizesDone()
-	c.detection.close()
+	c.track.Close()
 	if c.link != nil {
 		_ = c.link.Close() // the holder notices by itself
 		c.link.CloseFiles()

@@ -37,14 +37,12 @@ func TestHookWhileADialogFallsDue(t *testing.T) {
 	var hook uint64
 	if err := s.do(t.Context(), func(c *core) {
 		seen := &agent.Reading{Dialog: &agent.Dialog{Type: agent.PromptPermission, Title: "seen", Key: "seen", Options: []agent.Option{{Number: 1, Label: "Yes"}}}}
-		c.facts([]agent.Fact{{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: seen}})
-		due := c.detection.fold.Deadline()
+		c.track.Believe(c.track.Fold().Apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: seen, Time: c.track.Clock(c.now())}))
+		due := c.track.Fold().Deadline()
 		time.Sleep(time.Until(due)) // keeps the loop busy until both are due
 		hook = c.told + 1000
-		if err := c.applyHook(hold.Record{N: hook, Time: api.At(c.now()), Kind: hold.KindHook, Data: []byte(`{"event":"x","payload":{"x":1}}`)}); err != nil {
-			t.Error(err)
-		}
-		for _, r := range c.detection.fold.Status().Requests {
+		c.apply(hold.Record{N: hook, Time: api.At(c.now()), Kind: hold.KindHook, Data: []byte(`{"event":"x","payload":{"x":1}}`)})
+		for _, r := range c.track.Fold().Status().Requests {
 			ids = append(ids, r.ID)
 		}
 	}); err != nil {

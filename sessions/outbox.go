@@ -68,8 +68,8 @@ func (c *core) outboxEnv() outbox.Env {
 	return outbox.Env{
 		Env:     c.env(),
 		Removed: func() bool { return c.removed },
-		Keeps:   func() bool { return c.detection.keeps() },
-		Next:    func() uint64 { return s.reg.events.LastSeq(s.id) + 1 },
+		Keeps:   func() bool { return c.track.Keeps() },
+		Next:    c.nextEvent,
 		Gather:  c.clients.Gather,
 		Write:   writeAside,
 		Rights: func(id keys.Identity) (keys.Identity, error) {

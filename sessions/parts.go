@@ -7,16 +7,19 @@ import (
 
 	"berth/agent"
 	"berth/api"
+	"berth/detect"
 	"berth/orchestrate/begin"
 	"berth/orchestrate/command"
 	"berth/orchestrate/gate"
 	"berth/orchestrate/transcript"
 	"berth/sessions/clients"
+	"berth/sessions/deliver"
 	"berth/sessions/gates"
 	"berth/sessions/hold"
 	"berth/sessions/loop"
 	"berth/sessions/outbox"
 	"berth/sessions/prompts"
+	"berth/sessions/track"
 )
 
 // part is one of the session's, with the name that the checkpoint has for what it saves.
@@ -25,7 +28,11 @@ type part struct {
 	loop.Part
 }
 
-// listParts makes the session's parts. A record goes to them in this order.
+// trackPart saves among the checkpoint's own fields, as it did before there were parts.
+const trackPart = "track"
+
+// listParts makes the session's parts. A record goes to them in this order, and so does a turn of
+// the loop: the others go by what the track believes.
 func (c *core) listParts() []part {
 	c.clients = clients.New(c.clientsEnv())
 	c.s.clients = c.clients
@@ -34,7 +41,9 @@ func (c *core) listParts() []part {
 	c.s.outbox = c.outbox
 	c.prompts = prompts.New(c.promptsEnv())
 	c.s.prompts = c.prompts
+	c.track = track.New(c.trackEnv())
 	return []part{
+		{trackPart, c.track},
 		{"clients", c.clients},
 		{"gates", c.gates},
 		{"prompts", c.prompts},
@@ -49,12 +58,14 @@ func (c *core) env() loop.Env {
 		ID: s.id, Dir: s.dir, Log: c.log, Now: c.now,
 		Name: func() string { return c.spec.Name },
 		Driver: func() agent.Driver {
-			if c.detection != nil {
-				return c.detection.driver // also if rules were reloaded since
+			if d := c.track.Driver(); d != nil {
+				return d // also if rules were reloaded since
 			}
 			return s.reg.driver(c.spec)
 		},
-		Program: c.program, Exited: c.exitedError, Freshen: c.freshen, Seen: c.seen,
+		Program: c.program, Exited: c.exitedError,
+		Freshen:    func() { c.track.Freshen() },
+		Seen:       func() deliver.Seen { return c.track.Seen() },
 		Link:       func() *hold.Link { return c.link },
 		Note:       c.note,
 		SaveSoon:   func() { c.saveSoon = true },
@@ -70,16 +81,19 @@ func (c *core) env() loop.Env {
 
 // program is how the program stands now.
 func (c *core) program() loop.Program {
-	p := loop.Program{State: c.state, Ended: c.exit != nil, PersonAt: c.clients.PersonAt(), LastIn: c.clients.LastInput()}
-	p.Follows, p.Reaches = c.detection != nil && !p.Ended, c.link != nil && !p.Ended
-	p.Awake = p.Follows && c.detection.awake
+	p := loop.Program{State: c.track.State(), Ended: c.exit != nil, PersonAt: c.clients.PersonAt(), LastIn: c.clients.LastInput()}
+	p.Follows, p.Reaches = c.track.Follows() && !p.Ended, c.link != nil && !p.Ended
+	p.Awake = p.Follows && c.track.Awake()
 	return p
 }
 
+// onClock is a moment that a file reports, as the loop's own clock has it.
+func (c *core) onClock(at time.Time) time.Time { return loop.Env{Now: c.now}.OnClock(at) }
+
 // exitedError says why the program cannot be written to.
 func (c *core) exitedError() error {
-	if c.exit == nil && c.state != agent.Exited {
-		return api.Errorf(api.CodeNotReady, "the program of %s cannot be reached now: its state is %s", c.spec.Name, c.state)
+	if c.exit == nil && c.track.State() != agent.Exited {
+		return api.Errorf(api.CodeNotReady, "the program of %s cannot be reached now: its state is %s", c.spec.Name, c.track.State())
 	}
 	return api.Errorf(api.CodeExited, "%s has ended: restart starts it again", c.spec.Name).With("session", c.spec.Name)
 }
@@ -92,11 +106,13 @@ func (s *Session) standing() loop.Standing {
 
 func (c *core) gatesEnv() gates.Env {
 	return gates.Env{
-		Env:   c.env(),
-		Gate:  func() gate.Config { return c.spec.Gate },
-		Start: func() begin.Config { return c.spec.Start },
-		Berth: func() string { return c.spec.berth() },
-		Held:  c.held, EndTurn: c.endTurn, LetGo: func() { c.prompts.LetGo() },
+		Env:     c.env(),
+		Gate:    func() gate.Config { return c.spec.Gate },
+		Start:   func() begin.Config { return c.spec.Start },
+		Berth:   func() string { return c.spec.berth() },
+		Held:    func(held bool, at time.Time) detect.Result { return c.track.Held(held, at) },
+		EndTurn: func(hook uint64, at time.Time) []detect.Result { return c.track.EndTurn(hook, at) },
+		LetGo:   func() { c.prompts.LetGo() },
 		Printer: c.printer,
 		Store: func() *transcript.Store {
 			if c.spec.logFolder() == "" {
@@ -140,14 +156,40 @@ func (c *core) applyToParts(r hold.Record) error {
 	}
 	c.clients.Gather()
 	if r.N <= c.told {
-		c.closedBefore(told.Results)
+		c.track.Retell(told.Results)
 		return nil
 	}
 	if len(told.Events) > 0 {
 		c.told = r.N
 	}
-	c.tell(told.Results, told.Events...)
+	c.track.Tell(told.Results, told.Events...)
 	return nil
+}
+
+// beginParts begins anew with a program that has just started, if there is a driver for its agent.
+func (c *core) beginParts(at time.Time) {
+	if c.s.reg.driver(c.spec) == nil {
+		return
+	}
+	for _, part := range c.parts {
+		part.Begin(at)
+	}
+}
+
+// endParts takes in that the program has ended. Told says that a server before this one has
+// written the events of that.
+func (c *core) endParts(told bool) {
+	if !c.track.Follows() {
+		return
+	}
+	c.prompts.Ending(told)
+	if !told {
+		c.track.Ending()
+	}
+	for _, part := range c.parts {
+		part.End()
+	}
+	c.track.Ended(told)
 }
 
 // tickParts lets the parts do what is due, and keeps when something is next.
@@ -160,18 +202,21 @@ func (c *core) tickParts(now time.Time) {
 	}
 }
 
-// saveParts is what the checkpoint keeps of the parts.
-func (c *core) saveParts() map[string]json.RawMessage {
-	all := map[string]json.RawMessage{}
+// saveParts is what the checkpoint keeps of the parts, and among its own fields.
+func (c *core) saveParts() (all map[string]json.RawMessage, own json.RawMessage) {
+	all = map[string]json.RawMessage{}
 	for _, part := range c.parts {
 		data, err := part.Save()
-		if err != nil {
+		switch {
+		case err != nil:
 			c.trouble("save the "+part.name, err)
-			continue
+		case part.name == trackPart:
+			own = data
+		default:
+			all[part.name] = data
 		}
-		all[part.name] = data
 	}
-	return all
+	return all, own
 }
 
 // restoreParts takes up what the checkpoint keeps of the parts. One of an older version has it
@@ -183,14 +228,31 @@ func (c *core) restoreParts(from checkpoint) {
 			data = from.line
 		}
 		if len(data) == 0 {
-			continue
+			data = []byte("{}") // there is no checkpoint
 		}
 		followed := len(from.Detection) > 0
 		if err := part.Restore(data, followed); err != nil {
 			c.trouble("restore the "+part.name, err)
 			if followed { // the program is, all the same
-				part.Begin()
+				part.Begin(from.Taken.Time)
 			}
 		}
+	}
+}
+
+// resumeParts goes on with the program that runs.
+func (c *core) resumeParts(from checkpoint) {
+	switch {
+	case c.s.reg.driver(c.spec) == nil:
+		for _, part := range c.parts {
+			part.End()
+		}
+	case len(from.Detection) > 0:
+		if err := c.track.Resume(from.Started.Time, from.Taken.Time); err != nil {
+			c.trouble("restore what was known of the agent", err)
+			c.beginParts(from.Taken.Time)
+		}
+	case from.PID != 0: // by a server that followed no such program
+		c.beginParts(from.Started.Time)
 	}
 }

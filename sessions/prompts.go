@@ -31,19 +31,14 @@ func (s *Session) Interrupt(ctx context.Context, claim Claim) (Interrupted, erro
 
 func (c *core) promptsEnv() prompts.Env {
 	return prompts.Env{
-		Env: c.env(),
-		Fold: func() *detect.Fold {
-			if c.detection == nil {
-				return nil
-			}
-			return c.detection.fold
-		},
-		Clock:   c.factClock,
-		Pass:    c.pass,
-		Believe: c.believeLater,
-		Read:    func() { c.unread = c.link != nil; c.catchUp() },
-		Sweep:   func() { c.unread = c.link != nil },
-		Look:    c.lookNow,
+		Env:     c.env(),
+		Fold:    func() *detect.Fold { return c.track.Fold() },
+		Clock:   func(at time.Time) time.Time { return c.track.Clock(at) },
+		Pass:    func(at time.Time) { c.track.Pass(at) },
+		Believe: func(r detect.Result) { c.track.Believe(r) },
+		Read:    func() { c.sweep(); c.catchUp() },
+		Sweep:   c.sweep,
+		Look:    func() (*agent.Reading, terminal.Modes, bool) { return c.track.Look() },
 		Deaf: func() bool {
 			return process.Stopped(c.holderPID) || process.Halted(c.child.pid) || process.Unread(c.child.pid) > 0
 		},
@@ -56,41 +51,4 @@ func (c *core) promptsEnv() prompts.Env {
 			return agent.Policy{Trust: c.spec.Trust, AcceptBypass: c.spec.AcceptBypass, Vouched: c.spec.Vouched}, c.spec.Groom == agent.GroomAuto
 		},
 	}
-}
-
-// factClock is the moment of a fact that is taken in now. A prompt that it opens has a number of
-// its own.
-func (c *core) factClock(at time.Time) time.Time {
-	c.detection.ids.opening = c.s.reg.events.LastSeq(c.s.id) + 1
-	return c.detection.clock(at)
-}
-
-// believeLater makes events of what changed, unless that is read again: then what closed is
-// taken in alone.
-func (c *core) believeLater(r detect.Result) {
-	if results := []detect.Result{r}; c.detection.awake {
-		c.tell(results)
-	} else {
-		c.closedBefore(results)
-	}
-}
-
-// closedBefore takes in what closed prompts when a server before this one had
-// told of it, and of their answers with it.
-func (c *core) closedBefore(results []detect.Result) {
-	for _, r := range results {
-		for _, done := range r.Closed {
-			_, _ = c.prompts.Closes(&done) // these events stand in the log
-		}
-	}
-}
-
-// lookNow takes in all that the holder has written and reads the screen as it is now.
-func (c *core) lookNow() (*agent.Reading, terminal.Modes, bool) {
-	c.unread = true
-	if more := c.catchUp(); more || c.link == nil || c.unsettled() || c.detection == nil {
-		return nil, terminal.Modes{}, false
-	}
-	d := c.detection
-	return d.driver.Screen(d.viewer.View(c.term.Snapshot(0))), c.term.Modes(), true
 }

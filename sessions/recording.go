@@ -116,7 +116,7 @@ func (p *player) reach(c cut) error {
 
 // play gives the output up to an offset.
 func (p *player) play(to int64) error {
-	buf := make([]byte, batch)
+	buf := make([]byte, loop.Batch)
 	for p.at < min(to, p.end) {
 		n, err := p.out.ReadAt(buf[:min(int64(len(buf)), to-p.at)], p.at)
 		var trimmed *hold.TrimmedError

@@ -283,7 +283,6 @@ func (r *Registry) newCore(spec Spec, dir string) *core {
 	c := &core{
 		s: s, spec: spec, log: r.log.With("session", spec.Name, "id", spec.ID),
 		journal: journal{output: hold.OpenOutput(dir), control: hold.OpenControl(dir, 0)},
-		belief:  belief{state: agent.Starting, since: r.now(), tier: agent.TierProcess, cause: "process:start"},
 		saving:  saving{saved: r.now()}, paces: loop.Paces{},
 	}
 	c.parts = c.listParts()
@@ -305,12 +304,18 @@ func (c *core) hold(link *hold.Link) {
 	w := link.Welcome()
 	c.holderPID, c.holderStart = w.HolderPID, w.HolderStart
 	c.clients.SizeIs(w.Cols, w.Rows)
-	c.child = child{pid: w.ChildPID, start: w.ChildStart}
+	c.becomes(child{pid: w.ChildPID, start: w.ChildStart})
 	c.dirty, c.woken, c.consumed = true, true, 0
 	if c.liveFrom == math.MaxInt64 {
 		c.liveFrom = w.Written
 	}
 	c.save() // so that the next server knows the holder even if it does not answer
+}
+
+// becomes takes on the program that runs now. What is in its foreground is still to be seen.
+func (c *core) becomes(program child) {
+	c.child = program
+	c.track.ForgetFront()
 }
 
 // Rename gives the session another name.

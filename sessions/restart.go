@@ -75,7 +75,7 @@ func (c *core) planRestart(told bool) {
 		return
 	}
 	if !told { // else the start that followed has been told too, or follows now
-		c.setState(agent.Restarting, agent.TierProcess, "process:exit")
+		c.track.SetState(agent.Restarting, agent.TierProcess, "process:exit")
 	}
 }
 
@@ -85,14 +85,14 @@ func (c *core) judgeEnd(now time.Time) {
 	if c.exit == nil || c.starting || c.removing > 0 || c.link != nil {
 		return
 	}
-	switch c.state {
+	switch c.track.State() {
 	case agent.Exited:
 	case agent.Restarting:
 		if _, planned := c.restarts.due(); !planned {
 			c.restarts.plan(now)
 		}
 	default:
-		c.setState(agent.Exited, agent.TierProcess, "process:exit")
+		c.track.SetState(agent.Exited, agent.TierProcess, "process:exit")
 	}
 }
 

@@ -95,14 +95,20 @@ func newKeeper(t testing.TB, before string) *keeper {
 		k.write(before)
 	}
 	k.s = p.sh("one", "sleep 600", func(s *Spec) { s.Agent = "diary" })
-	data, err := json.Marshal(diaryEntry{Log: k.path})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, fmt.Sprint(k.s.Status().PID)+".json"), data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	k.names(k.path)
 	return k
+}
+
+// names has the agent's live state file say where its log is.
+func (k *keeper) names(log string) {
+	k.t.Helper()
+	data, err := json.Marshal(diaryEntry{Log: log})
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(filepath.Dir(k.path), fmt.Sprint(k.s.Status().PID)+".json"), data, 0o600); err != nil {
+		k.t.Fatal(err)
+	}
 }
 
 func (k *keeper) write(text string) {
@@ -140,7 +146,7 @@ func (k *keeper) states() string {
 	for _, l := range k.log(k.s.ID())["state_change"] {
 		var e struct {
 			Next string
-			At   *sourcePlace
+			At   *struct{ Offset int64 }
 		}
 		if err := json.Unmarshal(l.Raw, &e); err != nil {
 			k.t.Fatal(err)
@@ -196,10 +202,10 @@ func TestLogElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	name := func(path string) {
+		k.names(path)
 		if err := k.s.do(t.Context(), func(c *core) {
-			c.facts([]agent.Fact{{Kind: agent.Noted, Source: agent.SourceRegistry, Cause: "registry:here", Log: path, Time: time.Now()}})
-			c.readLog()
-			c.readLog()
+			c.track.Freshen()
+			c.track.Freshen()
 		}); err != nil {
 			t.Fatal(err)
 		}

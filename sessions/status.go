@@ -8,6 +8,7 @@ import (
 	"berth/agent"
 	"berth/api"
 	"berth/sessions/loop"
+	"berth/sessions/track"
 	"berth/terminal"
 )
 
@@ -20,16 +21,15 @@ type (
 // By says in an event who caused it.
 type By = loop.By
 
+// View is what a status shows of the agent.
+type View = track.View
+
 // Status is an immutable picture of a session, published by its loop at each
 // change; reading it waits for nobody.
 type Status struct {
 	Spec
-	Now         agent.State
-	Since       time.Time
+	track.View
 	Seq         uint64 // of the newest event
-	StateSeq    uint64 // of the event that made the state what it is
-	Tier        int
-	Cause       string
 	Title       string
 	Exit        *api.Exit
 	Writer      *api.Writer
@@ -41,28 +41,17 @@ type Status struct {
 	// The message that it was made with has yet to be given.
 	FirstPending bool
 	Modes        terminal.Modes
-	Program      string // in the foreground
 	Started      time.Time
 	LastOutput   time.Time
 	LastInput    time.Time // by whomever
 	Offset       int64     // output shown on the screen
 	Losses       int64     // bytes of output that could not be kept
 	Panics       int       // of the emulator, recovered
-	Hooks        HookCounts
 	Problem      string
 
-	Driven          bool             // by a driver of its agent
-	RulesName       string           // of those that its program is read by; empty: none
-	Tells           []agent.State    // that can be told of it, beside those that every session has
-	Activity        *api.Activity    // while working, as far as known
-	Failure         *api.Failure     // while in error
-	Request         *agent.Request   // what it asks, the one on the screen
-	Requests        []*agent.Request // all of it
-	RestDue         time.Time        // when an inferred end of the turn is believed; zero: none is
-	AgentVersion    *AgentVersion    // nil while the agent has not told
-	Mismatches      []DriverMismatch // sources that are believed by the slow rule
-	ConversationNow string           // the agent's id of its conversation
-	Said            *Said            // the last message of its last turn that ended well; nil: none yet
+	Driven    bool          // by a driver of its agent
+	RulesName string        // of those that its program is read by; empty: none
+	Tells     []agent.State // that can be told of it, beside those that every session has
 }
 
 // Running says whether the session's program is there, as far as known.
@@ -111,6 +100,29 @@ func (s *Status) State(now time.Time) api.State {
 		Tier: s.Tier, Cause: terminal.Printable(s.Cause), Prompts: prompts, Exit: s.Exit, Writer: s.Writer, Gate: string(s.Gate.Shown()),
 		Foreground: terminal.Printable(s.Program), QuietMS: quiet,
 	}
+}
+
+// Reportable are the states that a session can ever be in by what is known of
+// its program.
+func Reportable(st *Status) map[agent.State]bool {
+	can := map[agent.State]bool{agent.Unknown: true, agent.Exited: true, agent.Starting: true, agent.Restarting: true}
+	for _, state := range st.Tells {
+		can[state] = true
+	}
+	return can
+}
+
+// tells are the states that the driver can tell of its program: all of them,
+// once a program of which little is known has told of itself.
+func (c *core) tells(driver agent.Driver) []agent.State {
+	limited, ok := driver.(agent.LimitedStates)
+	switch {
+	case driver == nil:
+		return nil
+	case !ok, c.track.Follows() && c.track.Fold().Told():
+		return agent.States
+	}
+	return limited.ReportedStates()
 }
 
 // Waiting picks those that wait for a person, the longest first.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"berth/agent"
+	"berth/sessions/track"
 )
 
 // TestStreamAfterACrash: lines that a program prints tell of it, between others
@@ -44,7 +45,7 @@ func TestStreamAfterACrash(t *testing.T) {
 		k.s = k.find("one")
 		k.is(agent.Working)
 	}
-	print(strings.Repeat("x", streamLimit+10) + "\n" + line(agent.TurnEnded, "2"))
+	print(strings.Repeat("x", track.StreamLimit+10) + "\n" + line(agent.TurnEnded, "2"))
 	k.is(agent.Idle)
 	if got := k.states(); got != want+" idle" {
 		t.Errorf("told of %s", got)

@@ -8,8 +8,11 @@ import (
 	"berth/sessions/track"
 )
 
-// Usage is what a turn took of the model.
-type Usage = track.Usage
+// Usage is what a turn took of the model; Said is the last message of an agent's turn.
+type (
+	Usage = track.Usage
+	Said  = track.Said
+)
 
 // logLags is how long a turn's last entries are waited for: a log follows what
 // hooks and files tell by 10 to 100 ms.
@@ -27,12 +30,9 @@ func (s *Session) used(ctx context.Context, turn string, over bool) *Usage {
 		more  bool // to be waited for
 	}
 	for {
-		t, err := ask(context.WithoutCancel(ctx), s, func(c *core) (took, error) {
-			d := c.detection
-			if d == nil {
-				return took{}, nil
-			}
-			return took{d.meter.Usage(turn), d.files.log.tail != nil && !d.meter.Complete(turn)}, nil
+		t, err := ask(context.WithoutCancel(ctx), s, func(c *core) (t took, err error) {
+			t.usage, t.more = c.track.Used(turn)
+			return t, nil
 		})
 		if err != nil || !over || !t.more || loop.Pause(ctx, changed, logLags) != nil {
 			return t.usage

@@ -18,8 +18,8 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 // at is a session that has been in a state for some minutes.
 func at(name string, state agent.State, minutes int) *sessions.Status {
 	return &sessions.Status{
-		Spec: sessions.Spec{ID: "id-" + name, Name: name, Agent: "claude", Command: []string{"x"}}, Now: state,
-		Since: noon.Add(-time.Duration(minutes) * time.Minute), StateSeq: uint64(minutes + 1), Cols: 80, Rows: 24,
+		Spec: sessions.Spec{ID: "id-" + name, Name: name, Agent: "claude", Command: []string{"x"}},
+		View: sessions.View{Now: state, Since: noon.Add(-time.Duration(minutes) * time.Minute), StateSeq: uint64(minutes + 1)}, Cols: 80, Rows: 24,
 	}
 }
 

@@ -82,7 +82,7 @@ func New(env Env) *Clients {
 }
 
 // Begin has nothing to do: clients look at any program.
-func (c *Clients) Begin() {}
+func (c *Clients) Begin(time.Time) {}
 
 // End has nothing to do either: see ProgramEnded.
 func (c *Clients) End() {}

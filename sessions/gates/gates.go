@@ -72,7 +72,7 @@ var _ loop.Part = (*Gates)(nil)
 func New(env Env) *Gates { return &Gates{env: env} }
 
 // Begin forgets the turn of the program before.
-func (g *Gates) Begin() { g.End(); g.followed = true }
+func (g *Gates) Begin(time.Time) { g.End(); g.followed = true }
 
 // End keeps what the session log is saved by: that outlives the program.
 func (g *Gates) End() { g.followed, g.turn, g.kept, g.begun = false, gate.State{}, keeping{}, nil }

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"time"
 
 	"berth/agent"
@@ -22,9 +23,9 @@ import (
 // part needs no lock. No method waits or reads a file: what may take time is for
 // Env.Background.
 type Part interface {
-	// Begin is called when a program starts whose agent Berth follows. What was known of
-	// the program before is of no use any more.
-	Begin()
+	// Begin is called when a program starts whose agent Berth follows, at that moment. What was
+	// known of the program before is of no use any more.
+	Begin(at time.Time)
 	// End is called when the program has ended, and when there is no driver for its agent.
 	End()
 	// Record takes in a control record. The loop appends the events that follow from one
@@ -158,6 +159,9 @@ func ReadMark(data json.RawMessage) (m Mark) {
 	_ = json.Unmarshal(data, &m) // as said above
 	return m
 }
+
+// HookID is the id, as facts carry it, of the hook with this record.
+func HookID(record uint64) string { return strconv.FormatUint(record, 10) }
 
 // Decode reads the data of a control record.
 func Decode[T any](r hold.Record) (T, error) {

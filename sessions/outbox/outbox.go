@@ -64,7 +64,7 @@ var _ loop.Part = (*Outbox)(nil)
 func New(env Env) *Outbox { return &Outbox{env: env} }
 
 // Begin is ready for deliveries to another program. The queue waits for it.
-func (out *Outbox) Begin() { out.End(); out.followed = true }
+func (out *Outbox) Begin(time.Time) { out.End(); out.followed = true }
 
 // End ends what goes with a program: deliveries, and turns that a caller waits for.
 func (out *Outbox) End() {

@@ -66,7 +66,7 @@ func newOutbox(t *testing.T, dir string) *box {
 	if err := b.Load(); err != nil {
 		t.Fatal(err)
 	}
-	b.Begin()
+	b.Begin(time.Now())
 	return b
 }
 
@@ -264,7 +264,7 @@ func TestDeliveryIsForOneProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.End()
-	b.Begin()
+	b.Begin(time.Now())
 	if step, err := b.stepNudge(d); err == nil || api.AsError(err).Code != api.CodeExited {
 		t.Errorf("%+v, %v", step, err)
 	}

@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"testing"
+	"time"
 
 	"berth/agent"
 )
@@ -35,7 +36,7 @@ func TestTurnOfAProgramThatEnds(t *testing.T) {
 	}
 	out.watches = append(out.watches, w)
 	out.End()
-	out.Begin()
+	out.Begin(time.Now())
 	for _, state := range []agent.State{agent.Starting, agent.Idle, agent.Restarting} {
 		if s := w.stands(state, false); !s.over || s.State != agent.Exited {
 			t.Errorf("started again, and %s: %+v", state, s)

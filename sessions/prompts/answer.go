@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"berth/agent"
@@ -81,9 +80,6 @@ func (a *answering) mark(last bool) json.RawMessage {
 	return data
 }
 
-// HookID is a hook's id as facts carry it.
-func HookID(n uint64) string { return strconv.FormatUint(n, 10) }
-
 // Heed takes in what a record means for what the agent asks. The record is
 // applied already.
 func (ps *Prompts) Heed(r hold.Record) {
@@ -92,6 +88,8 @@ func (ps *Prompts) Heed(r hold.Record) {
 	}
 	var err error
 	switch r.Kind {
+	case hold.KindHook:
+		ps.LetGo()
 	case hold.KindInput:
 		err = ps.heedInput(r)
 	case hold.KindVerdict:
@@ -183,7 +181,7 @@ func (ps *Prompts) Unveil() {
 		return
 	}
 	for n := range ps.asking {
-		if p, ok := ps.env.Fold().HeldBy(HookID(n)); ok && ps.Faced(p) {
+		if p, ok := ps.env.Fold().HeldBy(loop.HookID(n)); ok && ps.Faced(p) {
 			ps.release(n)
 		}
 	}
@@ -208,7 +206,7 @@ func (ps *Prompts) LetGo() {
 		return
 	}
 	for n := range ps.asking {
-		if ps.env.Fold().Holds(HookID(n)) || ps.env.Waits(n) {
+		if ps.env.Fold().Holds(loop.HookID(n)) || ps.env.Waits(n) {
 			continue
 		}
 		ps.release(n)
@@ -225,7 +223,7 @@ func (ps *Prompts) heedVerdict(r hold.Record) error {
 	delete(ps.asking, v.Hook)
 	a := &answering{}
 	if json.Unmarshal(v.Mark, a) == nil && ps.answers[a.Prompt] == nil {
-		a.Hook = HookID(v.Hook)
+		a.Hook = loop.HookID(v.Hook)
 		ps.takeUp(a, r)
 	}
 	return nil
@@ -238,7 +236,7 @@ func (ps *Prompts) heedHookOver(r hold.Record) error {
 		return err
 	}
 	delete(ps.asking, g.Hook)
-	id := HookID(g.Hook)
+	id := loop.HookID(g.Hook)
 	for _, a := range ps.answers {
 		if a.Hook != id {
 			continue

@@ -91,7 +91,7 @@ var _ loop.Part = (*Prompts)(nil)
 func New(env Env) *Prompts { return &Prompts{env: env} }
 
 // Begin forgets what the program before asked.
-func (ps *Prompts) Begin() { ps.End(); ps.followed = true }
+func (ps *Prompts) Begin(time.Time) { ps.End(); ps.followed = true }
 
 // End forgets what the program asked. Ending has judged the answers on their way.
 func (ps *Prompts) End() { ps.program, ps.asked = ps.program+1, asked{} }

@@ -63,7 +63,7 @@ var arrows = map[string]string{
 	"sessions/outbox":  "agent api keys sessions/deliver sessions/events sessions/hold sessions/lease sessions/loop",
 	"sessions/prompts": "agent api detect keys sessions/events sessions/groom sessions/hold sessions/loop terminal",
 	"sessions/process": "",
-	"sessions/track":   "agent",
+	"sessions/track":   "agent api detect detect/tail detect/watch sessions/deliver sessions/events sessions/hold sessions/loop sessions/process terminal",
 	"sessions/gates":   "agent api detect orchestrate/begin orchestrate/gate orchestrate/transcript sessions/events sessions/hold sessions/loop",
 	"sessions/clients": "api sessions/events sessions/hold sessions/lease sessions/loop terminal",
 	"sessions":         "account agent api detect detect/tail detect/watch keys orchestrate/begin orchestrate/command orchestrate/gate orchestrate/notify orchestrate/transcript sessions/clients sessions/deliver sessions/events sessions/gates sessions/hold sessions/loop sessions/outbox sessions/process sessions/prompts sessions/track terminal",

@@ -1,4 +1,4 @@
-package sessions
+package track
 
 import (
 	"berth/api"
@@ -18,18 +18,18 @@ type Said struct {
 // lastSaid is the last message with what its turn took, as far as known now. One
 // of a conversation that the agent has left, by a clear or a start without taking
 // it up, is not its last any more.
-func (c *core) lastSaid() *Said {
-	d := c.detection
+func (t *Track) lastSaid() *Said {
+	d := t.d
 	if d == nil {
-		return c.said
+		return t.said
 	}
 	here := func(said *Said) bool {
 		now := d.fold.Status().Conversation
 		return said != nil && (said.Conversation == "" || now == "" || said.Conversation == now)
 	}
 	switch {
-	case d.said == nil && here(c.said):
-		return c.said
+	case d.said == nil && here(t.said):
+		return t.said
 	case !here(d.said):
 		return nil
 	}

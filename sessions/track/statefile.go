@@ -1,4 +1,4 @@
-package sessions
+package track
 
 import (
 	"bytes"
@@ -10,38 +10,6 @@ import (
 
 	"berth/detect/tail"
 )
-
-// stateFilePath is where the agent that runs now keeps its live state; empty
-// when it has none.
-func (c *core) stateFilePath() string {
-	if c.detection == nil || c.spec.StateFile == "" || c.child.pid == 0 {
-		return ""
-	}
-	return fmt.Sprintf(c.spec.StateFile, c.child.pid)
-}
-
-// readStateFile reads the file in which the agent keeps its live state. A torn
-// one is read again at the next note or look; a missing one says nothing.
-func (c *core) readStateFile() {
-	d := c.detection
-	if d == nil || !d.awake {
-		return
-	}
-	name := c.stateFilePath()
-	if name == "" {
-		return
-	}
-	data, err := readSmall(name, c.spec.owner(), stateFileMost)
-	if err != nil || bytes.Equal(data, d.stateSeen) || !ownStateFile(data, c.child.start) {
-		return
-	}
-	facts, err := d.driver.Registry(name, data)
-	if err != nil {
-		return
-	}
-	d.stateSeen = data
-	c.facts(facts)
-}
 
 // stateFileMost is more than any such file has, in bytes: Claude's has some 500.
 const stateFileMost = 64 << 10

@@ -1,11 +1,6 @@
-package sessions
+package track
 
-import (
-	"cmp"
-	"slices"
-
-	"berth/sessions/hold"
-)
+import "berth/sessions/hold"
 
 // HookCounts are of the hook events that a session, or all of them, had since
 // the server began.
@@ -26,42 +21,15 @@ func (n *HookCounts) hook(h hold.HookData) {
 		}
 		return 0
 	}
-	n.add(HookCounts{
+	n.Add(HookCounts{
 		Told: 1, Long: yes(h.Head != ""), Truncated: yes(h.Truncated), Malformed: yes(h.Malformed),
 		Bytes: uint64(max(h.Bytes, 0)), Longest: uint64(max(h.Bytes, 0)),
 	})
 }
 
-func (n *HookCounts) add(o HookCounts) {
+// Add adds the counts of another.
+func (n *HookCounts) Add(o HookCounts) {
 	n.Told, n.Coalesced, n.Long = n.Told+o.Told, n.Coalesced+o.Coalesced, n.Long+o.Long
 	n.Truncated, n.Malformed, n.Bytes = n.Truncated+o.Truncated, n.Malformed+o.Malformed, n.Bytes+o.Bytes
 	n.Longest = max(n.Longest, o.Longest)
-}
-
-// HookHealth is how the hooks of the sessions that somebody sees fare.
-type HookHealth struct {
-	HookCounts
-	Storms []HookStorm `json:"storms"` // sessions with coalesced events, the most first
-}
-
-// HookStorm is a session whose hooks were too many.
-type HookStorm struct {
-	Session   string `json:"session"`
-	ID        string `json:"id"`
-	Coalesced uint64 `json:"coalesced"`
-}
-
-// mostStorms bounds what health lists.
-const mostStorms = 20
-
-func (h *HookHealth) see(st *Status) {
-	h.add(st.Hooks)
-	if st.Hooks.Coalesced > 0 {
-		h.Storms = append(h.Storms, HookStorm{Session: st.Name, ID: st.ID, Coalesced: st.Hooks.Coalesced})
-	}
-}
-
-func (h *HookHealth) sort() {
-	slices.SortStableFunc(h.Storms, func(a, b HookStorm) int { return cmp.Compare(b.Coalesced, a.Coalesced) })
-	h.Storms = h.Storms[:min(len(h.Storms), mostStorms)]
 }

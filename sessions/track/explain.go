@@ -1,0 +1,88 @@
+package track
+
+import (
+	"time"
+
+	"berth/agent"
+	"berth/api"
+)
+
+// Explain says why the session's state is what it is. Whose it is, is for the caller to say.
+func (t *Track) Explain(now time.Time) Explanation {
+	e := Explanation{
+		State: string(t.state), Since: api.At(t.since), Seq: t.stateSeq,
+		Tier: t.tier, Cause: short(t.cause), SourcesKept: true,
+	}
+	if t.d == nil {
+		e.Sources = append(sourceWords(t.lastWords, now), t.processWord(now))
+		e.fill()
+		return e
+	}
+	x := t.d.fold.Explain()
+	if string(x.Status.State) == e.State {
+		e.Evidence, e.Prompt, e.Activity, e.Failure = short(x.Status.Evidence), x.Status.Request, x.Status.Activity, x.Status.Failure
+	}
+	e.Sources = sourceWords(x.Words, now)
+	e.Conversation = orNil(x.Status.Conversation)
+	if due := x.Status.RestDue; !due.IsZero() {
+		left := max(due.Sub(now).Milliseconds(), 0)
+		e.IdleGraceRemainingMS = &left
+	}
+	e.believes(x, now)
+	e.fill()
+	return e
+}
+
+// processWord is what the operating system says of a program that no driver
+// follows.
+func (t *Track) processWord(now time.Time) SourceWord {
+	w := SourceWord{Source: string(agent.SourceProcess), Tier: agent.TierProcess, Kind: string(agent.Noted), Cause: short(t.cause)}
+	exit, looked := t.env.Exit(), t.front.looked
+	switch {
+	case exit != nil:
+		w.Kind, w.AgeMS = string(agent.ProgramExited), max(now.Sub(exit.Time.Time).Milliseconds(), 0)
+	case !looked.IsZero():
+		w.Evidence, w.AgeMS = short(t.front.program), max(now.Sub(looked).Milliseconds(), 0)
+	}
+	return w
+}
+
+// View is what a session's status shows of its agent.
+type View struct {
+	Now      agent.State
+	Since    time.Time
+	StateSeq uint64 // of the event that made the state what it is
+	Tier     int
+	Cause    string
+	Program  string // in the foreground
+	Hooks    HookCounts
+
+	Activity        *api.Activity    // while working, as far as known
+	Failure         *api.Failure     // while in error
+	Request         *agent.Request   // what it asks, the one on the screen
+	Requests        []*agent.Request // all of it
+	RestDue         time.Time        // when an inferred end of the turn is believed; zero: none is
+	AgentVersion    *AgentVersion    // nil while the agent has not told
+	Mismatches      []DriverMismatch // sources that are believed by the slow rule
+	ConversationNow string           // the agent's id of its conversation
+	Said            *Said            // the last message of its last turn that ended well; nil: none yet
+}
+
+// View is what there is to show now.
+func (t *Track) View() View {
+	v := View{Now: t.state, Since: t.since, StateSeq: t.stateSeq, Tier: t.tier, Cause: t.cause, Program: t.front.program, Hooks: t.hooks, Said: t.lastSaid()}
+	if t.d == nil || t.env.Exit() != nil {
+		return v
+	}
+	b := t.d.fold.Status()
+	v.Request, v.Requests, v.RestDue = b.Request, b.Requests, b.RestDue
+	v.ConversationNow = b.Conversation
+	v.AgentVersion, v.Mismatches = agentVersion(t.d.driver, b), mismatches(b.Doubts)
+	if b.Activity != nil {
+		v.Activity = &api.Activity{Kind: string(b.Activity.Kind), Tool: b.Activity.Tool, Attempt: b.Activity.Attempt, Of: b.Activity.Of, DelayMS: b.Activity.DelayMS}
+	}
+	if b.Failure != nil {
+		v.Failure = &api.Failure{Class: string(b.Failure.Class), Text: b.Failure.Text, Since: api.At(b.Failure.Since)}
+	}
+	return v
+}

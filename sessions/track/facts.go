@@ -1,0 +1,113 @@
+package track
+
+import (
+	"slices"
+	"time"
+
+	"berth/agent"
+	"berth/api"
+	"berth/detect"
+	"berth/sessions/hold"
+)
+
+// facts takes in what a source other than the hooks reports now. While the
+// journal is read again its titles are of the past.
+func (t *Track) facts(facts []agent.Fact) {
+	d := t.d
+	if d == nil || !d.waking.awake || t.env.Exit() != nil {
+		return
+	}
+	var results []detect.Result
+	for _, f := range facts {
+		d.ids.opening = t.env.Next()
+		f.Time = d.clock(t.env.Now())
+		result := d.fold.Apply(f)
+		t.noteConversation(f, result)
+		t.followLog(d, f, result)
+		t.listen(f, result)
+		if d.waking.rousing {
+			result.Transitions = nil
+		}
+		results = append(results, result)
+	}
+	t.Tell(results)
+}
+
+// Title takes in the terminal's title.
+func (t *Track) Title(title string) {
+	if t.d != nil {
+		t.facts(t.d.driver.Title(title))
+	}
+}
+
+// Notice takes in a sequence that the program printed.
+func (t *Track) Notice(osc int, payload string) {
+	d := t.d
+	if d == nil {
+		return
+	}
+	facts := d.driver.OSC(osc, payload)
+	if !d.waking.awake {
+		d.recall(facts)
+		return
+	}
+	t.facts(facts)
+}
+
+// noteConversation keeps which conversation a new start takes up: the first
+// that is known, and then the one in which something was said. Where no hook
+// tells of the turn, that it works does.
+func (t *Track) noteConversation(f agent.Fact, r detect.Result) {
+	id := t.d.fold.Status().Conversation
+	if r.Foreign || id == "" {
+		return
+	}
+	spoken := f.Kind == agent.TurnStarted || slices.ContainsFunc(r.Transitions, func(n detect.Transition) bool { return n.Next == agent.Working })
+	spec := t.env.Spec()
+	same := spec.Conversation == id
+	if same && (spec.Spoken || !spoken) || !same && spec.Conversation != "" && !spoken {
+		return
+	}
+	if err := t.env.Learn(id, spoken); err != nil {
+		t.env.Trouble("keep the conversation's id", err)
+	}
+}
+
+// listen passes a fact of the conversation on to those who wait for one.
+func (t *Track) listen(f agent.Fact, r detect.Result) {
+	if r.Foreign {
+		return
+	}
+	d := t.d
+	t.env.Heard(f)
+	if f.Kind == agent.TurnEnded && f.Agent == "" && f.How == agent.Completed && f.Text != "" {
+		if d.said == nil || f.Turn == "" || d.said.Turn != f.Turn {
+			d.said = &Said{Text: f.Text, Time: api.At(f.Time), Turn: f.Turn, Conversation: d.fold.Status().Conversation}
+		}
+	}
+}
+
+// eventNumber is the number of the event that a record makes, or made.
+func (t *Track) eventNumber(r hold.Record, written bool) uint64 {
+	if seq, ok := t.seqOf[r.N]; written && ok {
+		return seq
+	}
+	return t.env.Next()
+}
+
+// Clock is the moment of a fact that is taken in now. A prompt that it opens has a number of
+// its own.
+func (t *Track) Clock(at time.Time) time.Time {
+	t.d.ids.opening = t.env.Next()
+	return t.d.clock(at)
+}
+
+// Pass applies the decisions that are due by time alone. They get an event of their own: a
+// prompt named by a hook's event must belong to that hook, also for the next server.
+func (t *Track) Pass(now time.Time) {
+	d := t.d
+	if at := d.fold.Deadline(); d.waking.awake && !at.IsZero() && !now.Before(at) {
+		d.ids.opening = t.env.Next()
+		t.Tell([]detect.Result{d.fold.Tick(d.clock(now))})
+	}
+}

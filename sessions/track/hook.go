@@ -1,0 +1,127 @@
+package track
+
+import (
+	"time"
+
+	"berth/agent"
+	"berth/detect"
+	"berth/sessions/events"
+	"berth/sessions/hold"
+	"berth/sessions/loop"
+)
+
+// hook takes in an event of the agent's hooks. It and all that follows
+// from it become events in one step, so that a kill leaves all or none.
+func (t *Track) hook(r hold.Record) (told loop.Told, err error) {
+	h, err := loop.Decode[hold.HookData](r)
+	if err != nil {
+		return told, err
+	}
+	written := t.env.Written(r.N)
+	if !written {
+		t.hooks.hook(h)
+	}
+	e := HookEvent{Event: h.Event, Bytes: h.Bytes, Payload: h.Payload, Head: h.Head, Truncated: h.Truncated || h.Head != "" && !h.File, Malformed: h.Malformed}
+	payload := []byte(h.Payload)
+	if h.File {
+		if whole, err := hold.ReadHook(t.env.Dir, r.N); err == nil {
+			payload = whole
+		}
+	}
+	var also []events.Event
+	if d := t.d; d != nil && len(payload) > 0 {
+		if !written {
+			t.Pass(t.env.OnClock(r.Time.Time))
+		}
+		d.ids.opening = t.eventNumber(r, written)
+		facts, err := d.driver.Hook(payload)
+		if err == nil {
+			for _, f := range facts {
+				f.Time = d.clock(t.env.OnClock(r.Time.Time))
+				if h.Ask && f.Kind == agent.Asked && !t.env.Faced(f.Request) {
+					f.Hook = loop.HookID(r.N)
+				}
+				if !written && wordless(f) {
+					t.readLog() // what it said last stands there by now
+				}
+				some, beside := t.believe(f, r.N, h.Ask)
+				e.Foreign = e.Foreign || some[0].Foreign
+				told.Results, also = append(told.Results, some...), append(also, beside...)
+			}
+		}
+	}
+	if t.d != nil {
+		t.env.Hooked()
+		if h.Ask {
+			t.env.Asks(r.N)
+		}
+	}
+	told.Events = append([]events.Event{{Type: eventHook, Cause: r.N, Data: e}}, also...)
+	return told, nil
+}
+
+// coalesced makes an event of hook events that were too many to be told singly.
+func (t *Track) coalesced(r hold.Record) (told loop.Told, err error) {
+	d, err := loop.Decode[hold.CoalescedData](r)
+	if err != nil {
+		return told, err
+	}
+	if !t.env.Written(r.N) {
+		t.hooks.Add(HookCounts{Coalesced: uint64(max(d.Count, 0))})
+	}
+	told.Events = []events.Event{{Type: eventHook, Cause: r.N, Data: HookEvent{Event: "coalesced", Count: d.Count, Events: d.Events}}}
+	return told, nil
+}
+
+// believe takes in a fact that a hook told. The end of a turn at which the gate
+// holds the agent back is none yet. also is what is told beside.
+func (t *Track) believe(f agent.Fact, hook uint64, asks bool) (results []detect.Result, also []events.Event) {
+	d := t.d
+	held := false
+	if f.Agent == "" && d.fold.Ours(f.Conversation) {
+		f, held, also = t.env.Gate(f, hook, asks)
+	}
+	result := d.fold.Apply(f)
+	t.noteConversation(f, result)
+	t.followLog(d, f, result)
+	if !result.Foreign {
+		t.env.KeepLog(f, hook, asks)
+		f = d.worded(f)
+	}
+	t.listen(f, result)
+	results = append(results, result)
+	if asks && f.Kind == agent.ConversationStarted && f.Agent == "" && !result.Foreign {
+		t.env.Begins(f.Text, hook)
+	}
+	if held {
+		results = append(results, d.fold.SetGate(true, f.Time))
+	}
+	return results, also
+}
+
+// Held believes that the gate holds the agent back, or does no more.
+func (t *Track) Held(held bool, at time.Time) detect.Result {
+	return t.d.fold.SetGate(held, t.d.clock(t.env.OnClock(at)))
+}
+
+// EndTurn believes the end of the turn that a hook has told.
+func (t *Track) EndTurn(hook uint64, at time.Time) []detect.Result {
+	d := t.d
+	payload, err := hold.ReadHook(t.env.Dir, hook)
+	if err != nil {
+		t.env.Trouble("read the event of a turn's end", err)
+		return nil
+	}
+	facts, err := d.driver.Hook(payload)
+	if err != nil {
+		return nil // as at its arrival
+	}
+	var results []detect.Result
+	for _, f := range facts {
+		f.Time = d.clock(t.env.OnClock(at))
+		result := d.fold.Apply(f)
+		t.listen(d.worded(f), result)
+		results = append(results, result)
+	}
+	return results
+}

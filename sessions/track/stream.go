@@ -1,0 +1,76 @@
+package track
+
+import (
+	"bytes"
+
+	"berth/agent"
+	"berth/detect"
+	"berth/detect/tail"
+	"berth/sessions/loop"
+)
+
+// StreamLimit is the longest line of structured output that is read, in bytes.
+const StreamLimit = 256 << 10
+
+// Output takes in output that was printed at an offset. It makes facts of
+// whole lines alone, so that what is read again makes the same ones.
+func (t *Track) Output(data []byte, offset int64) {
+	d := t.d
+	if d == nil || d.stream == nil {
+		return
+	}
+	if d.stream.At() < offset {
+		t.refill(d, offset)
+	}
+	if d.stream.At() != offset {
+		return
+	}
+	d.stream.Take(data, func(line []byte, next int64) { t.applyStreamLine(d, line, next) })
+}
+
+// refill takes in what the assembler lacks: the beginning of a line whose end
+// had not been printed at the last checkpoint. What is not kept any more is
+// skipped to the next line's beginning.
+func (t *Track) refill(d *detection, upTo int64) {
+	buf := loop.Buffers.Get().(*loop.Buffer)
+	defer loop.Buffers.Put(buf)
+	for at := d.stream.At(); at < upTo; at = d.stream.At() {
+		n, err := t.env.ReadOutput(buf[:min(upTo-at, loop.Batch)], at)
+		if n == 0 || err != nil {
+			d.stream = tail.Assemble(tail.Place{Offset: upTo, Inside: true, Skipped: d.stream.Place().Skipped + 1}, StreamLimit)
+			return
+		}
+		d.stream.Take(buf[:n], func([]byte, int64) {}) // whole ones were taken in before
+	}
+}
+
+// applyStreamLine takes in one line. What a program prints for its terminal, and
+// no JSON, says nothing.
+func (t *Track) applyStreamLine(d *detection, line []byte, next int64) {
+	begin := bytes.IndexByte(line, '{')
+	if t.d != d || begin < 0 {
+		return
+	}
+	facts, err := d.driver.Stream(line[begin:])
+	if err != nil {
+		return
+	}
+	at := &place{Source: agent.SourceStream, Offset: next}
+	told := t.told.StreamTold.covers(at)
+	var results []detect.Result
+	for _, f := range facts {
+		if !told {
+			d.ids.opening = t.env.Next()
+		}
+		f.Time = d.clock(t.env.Now())
+		turn := d.fold.Status().Turn
+		result := d.fold.Apply(f)
+		t.noteConversation(f, result)
+		if !result.Foreign {
+			d.meter.Take(turn, f, f.Kind == agent.TurnEnded)
+		}
+		t.listen(d.printed(f), result)
+		results = append(results, result)
+	}
+	t.tellOnce(told, at, results)
+}
