@@ -11,8 +11,8 @@ import (
 
 	"berth/api"
 	"berth/keys"
-	"berth/orchestrate/gate"
 	"berth/sessions"
+	"berth/sessions/gates/gate"
 )
 
 func gateVerb() *Verb {

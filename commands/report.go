@@ -9,8 +9,8 @@ import (
 
 	"berth/api"
 	"berth/keys"
-	"berth/orchestrate/gate"
 	"berth/sessions"
+	"berth/sessions/gates/gate"
 )
 
 func reportVerb() *Verb {

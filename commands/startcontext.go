@@ -13,8 +13,8 @@ import (
 	"berth/api"
 	"berth/commands/words"
 	"berth/keys"
-	"berth/orchestrate/begin"
 	"berth/sessions"
+	"berth/sessions/gates/begin"
 )
 
 func startContextVerb() *Verb {

@@ -14,7 +14,7 @@ import (
 
 	"berth/api"
 	"berth/keys"
-	"berth/orchestrate/transcript"
+	"berth/sessions/gates/transcript"
 	"berth/terminal"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"berth/account"
+	"berth/sessions/account"
 )
 
 // Account is the OS user of a session's program.

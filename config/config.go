@@ -12,8 +12,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"berth/agent/generic/rules"
 	"berth/keys"
-	"berth/rules"
 )
 
 // Config is a server's configuration. Load fills it.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"berth/account"
+	"berth/sessions/account"
 )
 
 func TestSecretNames(t *testing.T) {

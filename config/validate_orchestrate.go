@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strconv"
 
-	"berth/orchestrate/begin"
-	"berth/orchestrate/gate"
-	"berth/orchestrate/notify"
+	"berth/sessions/gates/begin"
+	"berth/sessions/gates/gate"
+	"berth/sessions/notify"
 )
 
 // Config is the gate in the form that sessions use.

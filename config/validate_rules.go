@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"berth/rules"
+	"berth/agent/generic/rules"
 )
 
 // rules checks the rules, and that the rules named by sessions exist.

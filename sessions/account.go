@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"berth/account"
 	"berth/api"
+	"berth/sessions/account"
 	"berth/sessions/hold"
 )
 

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"berth/account"
+	"berth/sessions/account"
 )
 
 // TestUserIsTheOneThatWasMeant: a user that has gone, or whose name is another's by

@@ -13,10 +13,10 @@ import (
 	"slices"
 	"strings"
 
-	"berth/account"
 	"berth/agent"
 	"berth/api"
-	"berth/orchestrate/gate"
+	"berth/sessions/account"
+	"berth/sessions/gates/gate"
 	"berth/sessions/hold"
 )
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os/exec"
 
-	"berth/orchestrate/command"
+	"berth/sessions/command"
 	"berth/sessions/hold"
 )
 

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"berth/orchestrate/begin"
-	"berth/orchestrate/gate"
-	"berth/orchestrate/notify"
+	"berth/sessions/gates/begin"
+	"berth/sessions/gates/gate"
+	"berth/sessions/notify"
 )
 
 // Configured is what the configuration last gave a session of what it may

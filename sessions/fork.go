@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"berth/account"
 	"berth/agent"
 	"berth/api"
+	"berth/sessions/account"
 	"berth/sessions/loop"
 )
 

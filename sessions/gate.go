@@ -12,10 +12,10 @@ import (
 
 	"berth/agent"
 	"berth/api"
-	"berth/orchestrate/begin"
-	"berth/orchestrate/gate"
 	"berth/sessions/clients"
 	"berth/sessions/gates"
+	"berth/sessions/gates/begin"
+	"berth/sessions/gates/gate"
 	"berth/sessions/hold"
 )
 

@@ -8,8 +8,8 @@ import (
 	"sort"
 	"strings"
 
-	"berth/account"
 	"berth/api"
+	"berth/sessions/account"
 )
 
 // Environment is what the server knows of the user that sessions run as.

@@ -15,10 +15,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"berth/account"
 	"berth/agent"
 	"berth/api"
 	"berth/keys"
+	"berth/sessions/account"
 	"berth/sessions/events"
 	"berth/sessions/hold"
 )

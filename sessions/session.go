@@ -7,8 +7,8 @@ import (
 
 	"berth/api"
 	"berth/detect/tail"
-	"berth/orchestrate/transcript"
 	"berth/sessions/clients"
+	"berth/sessions/gates/transcript"
 	"berth/sessions/loop"
 	"berth/sessions/outbox"
 	"berth/sessions/prompts"

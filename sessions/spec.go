@@ -12,9 +12,9 @@ import (
 
 	"berth/agent"
 	"berth/api"
-	"berth/orchestrate/begin"
-	"berth/orchestrate/gate"
-	"berth/orchestrate/notify"
+	"berth/sessions/gates/begin"
+	"berth/sessions/gates/gate"
+	"berth/sessions/notify"
 )
 
 // Defaults of a session, from the design's table of fields.

@@ -6,7 +6,7 @@ import (
 	"berth/agent"
 	"berth/api"
 	"berth/detect/tail"
-	"berth/orchestrate/begin"
+	"berth/sessions/gates/begin"
 	"berth/sessions/track"
 	"berth/terminal"
 )

@@ -6,7 +6,7 @@ import (
 
 	"berth/api"
 	"berth/detect/tail"
-	"berth/orchestrate/transcript"
+	"berth/sessions/gates/transcript"
 )
 
 // logFolder is the folder below which the agent keeps its logs, empty when it

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"berth/api"
-	"berth/orchestrate/gate"
+	"berth/sessions/gates/gate"
 	"berth/sessions/loop"
 )
 

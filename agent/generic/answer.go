@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"berth/agent"
-	"berth/rules"
+	"berth/agent/generic/rules"
 )
 
 // between is the pause after a key: programs that are not known are not hurried.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"berth/agent"
-	"berth/rules"
+	"berth/agent/generic/rules"
 )
 
 // Name is the agent's name.

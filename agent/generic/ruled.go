@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"berth/agent"
-	"berth/rules"
+	"berth/agent/generic/rules"
 )
 
 // ruled is a Driver that reads its program's screen by rules.

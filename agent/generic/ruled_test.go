@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"berth/agent"
+	"berth/agent/generic/rules"
 	"berth/detect"
-	"berth/rules"
 )
 
 // TestOtherOptions: when a program's options change, its question becomes another prompt,

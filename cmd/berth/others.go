@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"berth/account"
 	"berth/config"
 	"berth/sessions"
+	"berth/sessions/account"
 	"berth/sshd"
 )
 

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"berth/account"
 	"berth/config"
+	"berth/sessions/account"
 )
 
 // TestShellsOfUsers: a shell that hangs holds up its user's sessions, and no

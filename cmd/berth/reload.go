@@ -11,10 +11,10 @@ import (
 	"sync"
 	"time"
 
+	"berth/agent/generic/rules"
 	"berth/commands"
 	"berth/config"
-	"berth/orchestrate/notify/post"
-	"berth/rules"
+	"berth/sessions/notify/post"
 )
 
 // reloaded are the fields of berth.yaml that a running server applies at SIGHUP. All others take

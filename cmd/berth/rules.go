@@ -15,10 +15,10 @@ import (
 
 	"berth/agent"
 	"berth/agent/generic"
+	"berth/agent/generic/rules"
 	"berth/api"
 	"berth/config"
 	"berth/detect/replay"
-	"berth/rules"
 	"berth/terminal"
 )
 

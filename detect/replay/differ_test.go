@@ -13,8 +13,8 @@ import (
 	"berth/agent/codex"
 	"berth/agent/gemini"
 	"berth/agent/generic"
+	"berth/agent/generic/rules"
 	"berth/detect"
-	"berth/rules"
 	"berth/terminal"
 )
 

@@ -7,8 +7,8 @@ import (
 	"fmt"
 
 	"berth/agent"
-	"berth/orchestrate/begin"
 	"berth/sessions/events"
+	"berth/sessions/gates/begin"
 	"berth/sessions/hold"
 	"berth/sessions/loop"
 )

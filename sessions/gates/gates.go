@@ -15,10 +15,10 @@ import (
 	"time"
 
 	"berth/detect"
-	"berth/orchestrate/begin"
-	"berth/orchestrate/gate"
-	"berth/orchestrate/transcript"
 	"berth/sessions/events"
+	"berth/sessions/gates/begin"
+	"berth/sessions/gates/gate"
+	"berth/sessions/gates/transcript"
 	"berth/sessions/hold"
 	"berth/sessions/loop"
 )

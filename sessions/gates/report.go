@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"berth/api"
-	"berth/orchestrate/gate"
 	"berth/sessions/events"
+	"berth/sessions/gates/gate"
 	"berth/sessions/hold"
 	"berth/sessions/loop"
 )

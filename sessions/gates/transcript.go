@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"berth/agent"
-	"berth/orchestrate/transcript"
+	"berth/sessions/gates/transcript"
 )
 
 const eventTranscript = "transcript_saved"

@@ -12,8 +12,8 @@ import (
 	"berth/agent"
 	"berth/api"
 	"berth/detect/tail"
-	"berth/orchestrate/transcript"
 	"berth/sessions/events"
+	"berth/sessions/gates/transcript"
 	"berth/sessions/loop"
 )
 

@@ -13,25 +13,24 @@ import (
 // others. docs/architecture.md draws them. A new arrow is a decision, so it is added by hand.
 var arrows = map[string]string{
 	// Types that all others use.
-	"api":     "",
-	"account": "",
+	"api": "",
 
 	// The terminal: it depends on no other group.
 	"terminal":       "",
 	"terminal/paint": "terminal",
 
 	// Agents: the shared types, what drivers share, and the drivers. Only cmd imports a driver.
-	"agent":           "api",
-	"agent/pattern":   "",
-	"agent/drawn":     "agent terminal",
-	"agent/compose":   "agent",
-	"agent/hooks":     "",
-	"agent/userfiles": "",
-	"agent/claude":    "agent agent/compose agent/drawn agent/hooks agent/pattern agent/userfiles terminal",
-	"agent/codex":     "agent agent/compose agent/drawn agent/hooks agent/pattern agent/userfiles terminal",
-	"agent/gemini":    "agent agent/compose agent/drawn agent/hooks agent/pattern agent/userfiles terminal",
-	"agent/generic":   "agent agent/compose rules terminal",
-	"rules":           "agent api terminal",
+	"agent":               "api",
+	"agent/pattern":       "",
+	"agent/drawn":         "agent terminal",
+	"agent/compose":       "agent",
+	"agent/hooks":         "",
+	"agent/userfiles":     "",
+	"agent/claude":        "agent agent/compose agent/drawn agent/hooks agent/pattern agent/userfiles terminal",
+	"agent/codex":         "agent agent/compose agent/drawn agent/hooks agent/pattern agent/userfiles terminal",
+	"agent/gemini":        "agent agent/compose agent/drawn agent/hooks agent/pattern agent/userfiles terminal",
+	"agent/generic/rules": "agent api terminal",
+	"agent/generic":       "agent agent/compose agent/generic/rules terminal",
 
 	// Reports of sources become states.
 	"detect":        "agent api terminal",
@@ -43,35 +42,34 @@ var arrows = map[string]string{
 	"keys":         "api",
 	"audit":        "api terminal",
 	"audit/follow": "audit sessions/events",
-	"config":       "account agent api keys orchestrate/begin orchestrate/gate orchestrate/notify rules sessions/hold terminal",
-
-	// What an orchestrator builds on.
-	"orchestrate/begin":       "",
-	"orchestrate/command":     "",
-	"orchestrate/gate":        "",
-	"orchestrate/notify":      "",
-	"orchestrate/notify/post": "agent api orchestrate/command orchestrate/notify sessions sessions/events terminal",
-	"orchestrate/transcript":  "api detect/tail",
+	"config":       "agent agent/generic/rules api keys sessions/account sessions/gates/begin sessions/gates/gate sessions/hold sessions/notify terminal",
 
 	// Sessions.
-	"sessions/hold":    "api",
-	"sessions/events":  "api",
-	"sessions/lease":   "",
-	"sessions/deliver": "agent api",
-	"sessions/groom":   "",
-	"sessions/loop":    "agent detect keys sessions/deliver sessions/events sessions/hold sessions/lease",
-	"sessions/outbox":  "agent api keys sessions/deliver sessions/events sessions/hold sessions/lease sessions/loop",
-	"sessions/prompts": "agent api detect keys sessions/events sessions/groom sessions/hold sessions/loop terminal",
-	"sessions/process": "",
-	"sessions/track":   "agent api detect detect/tail detect/watch sessions/deliver sessions/events sessions/hold sessions/loop sessions/process terminal",
-	"sessions/gates":   "agent api detect orchestrate/begin orchestrate/gate orchestrate/transcript sessions/events sessions/hold sessions/loop",
-	"sessions/clients": "api sessions/events sessions/hold sessions/lease sessions/loop terminal",
-	"sessions":         "account agent api detect detect/tail detect/watch keys orchestrate/begin orchestrate/command orchestrate/gate orchestrate/notify orchestrate/transcript sessions/clients sessions/deliver sessions/events sessions/gates sessions/hold sessions/loop sessions/outbox sessions/process sessions/prompts sessions/track terminal",
+	"sessions/hold":             "api",
+	"sessions/events":           "api",
+	"sessions/lease":            "",
+	"sessions/deliver":          "agent api",
+	"sessions/groom":            "",
+	"sessions/account":          "",
+	"sessions/command":          "",
+	"sessions/gates/begin":      "",
+	"sessions/gates/gate":       "",
+	"sessions/gates/transcript": "api detect/tail",
+	"sessions/notify":           "",
+	"sessions/notify/post":      "agent api sessions sessions/command sessions/events sessions/notify terminal",
+	"sessions/loop":             "agent detect keys sessions/deliver sessions/events sessions/hold sessions/lease",
+	"sessions/outbox":           "agent api keys sessions/deliver sessions/events sessions/hold sessions/lease sessions/loop",
+	"sessions/prompts":          "agent api detect keys sessions/events sessions/groom sessions/hold sessions/loop terminal",
+	"sessions/process":          "",
+	"sessions/track":            "agent api detect detect/tail detect/watch sessions/deliver sessions/events sessions/hold sessions/loop sessions/process terminal",
+	"sessions/gates":            "agent api detect sessions/events sessions/gates/begin sessions/gates/gate sessions/gates/transcript sessions/hold sessions/loop",
+	"sessions/clients":          "api sessions/events sessions/hold sessions/lease sessions/loop terminal",
+	"sessions":                  "agent api detect detect/tail detect/watch keys sessions/account sessions/clients sessions/command sessions/deliver sessions/events sessions/gates sessions/gates/begin sessions/gates/gate sessions/gates/transcript sessions/hold sessions/loop sessions/notify sessions/outbox sessions/process sessions/prompts sessions/track terminal",
 
 	// The edge.
 	"attach":         "terminal terminal/paint",
 	"commands/words": "",
-	"commands":       "agent api audit commands/words detect/replay keys orchestrate/begin orchestrate/gate orchestrate/transcript sessions sessions/events terminal",
+	"commands":       "agent api audit commands/words detect/replay keys sessions sessions/events sessions/gates/begin sessions/gates/gate sessions/gates/transcript terminal",
 	"tui":            "agent api commands/words sessions sessions/events terminal terminal/paint",
 	"sshd":           "api commands/words keys sessions/hold",
 	"sshd/files":     "api commands",
@@ -80,7 +78,7 @@ var arrows = map[string]string{
 
 	// Programs.
 	"cmd/berth-hold": "sessions/hold",
-	"cmd/berth":      "account agent agent/claude agent/codex agent/gemini agent/generic api audit audit/follow commands config detect/replay keys orchestrate/notify/post rules sessions sessions/hold sshd sshd/dispatch sshd/local terminal",
+	"cmd/berth":      "agent agent/claude agent/codex agent/gemini agent/generic agent/generic/rules api audit audit/follow commands config detect/replay keys sessions sessions/account sessions/hold sessions/notify/post sshd sshd/dispatch sshd/local terminal",
 }
 
 // TestImportsPointOneWay checks each package's imports against its arrows, and checks that the

@@ -14,9 +14,9 @@ import (
 	"sync"
 	"time"
 
-	"berth/orchestrate/notify"
 	"berth/sessions"
 	"berth/sessions/events"
+	"berth/sessions/notify"
 )
 
 const (

@@ -13,7 +13,7 @@ import (
 	"os/exec"
 	"time"
 
-	"berth/orchestrate/command"
+	"berth/sessions/command"
 )
 
 const (

@@ -10,8 +10,8 @@ import (
 
 	"berth/agent"
 	"berth/api"
-	"berth/orchestrate/notify"
 	"berth/sessions"
+	"berth/sessions/notify"
 	"berth/terminal"
 )
 

@@ -17,7 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"berth/agent"
-	"berth/orchestrate/command"
+	"berth/sessions/command"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
