@@ -82,7 +82,7 @@ func (f *Fold) leaveTurn() {
 		f.finish(true)
 		return
 	}
-	f.remember(m.Turn.ID)
+	f.m.remember(m.Turn.ID)
 	f.drop("ended", m.Why, false, func(*request) bool { return true })
 	f.spend()
 	clear(m.Background)

@@ -101,9 +101,10 @@ func New(d agent.Driver, o Options) *Fold {
 	}
 	f := &Fold{driver: d, table: d.Table(), o: o, now: o.Start}
 	f.m = memory{
-		State: agent.Starting, Since: o.Start, Why: why{Tier: agent.TierProcess, Cause: "process:start"},
-		Conversation: o.Conversation, Given: o.Conversation != "",
-		Levels: map[agent.Source]*level{}, Background: map[string]bool{}, Words: map[agent.Source]Word{}, Strangers: map[agent.Source]Word{}, Changed: o.Start,
+		standing:     standing{State: agent.Starting, Since: o.Start, Why: why{Tier: agent.TierProcess, Cause: "process:start"}},
+		conversation: conversation{Conversation: o.Conversation, Given: o.Conversation != ""},
+		turns:        turns{Background: map[string]bool{}},
+		sources:      sources{Levels: map[agent.Source]*level{}, Words: map[agent.Source]Word{}, Strangers: map[agent.Source]Word{}, Changed: o.Start},
 	}
 	return f
 }

@@ -224,15 +224,6 @@ func (f *Fold) answeredByLevel() {
 	}
 }
 
-func (m *memory) askedBefore(t time.Time) bool {
-	for _, r := range m.Requests {
-		if r.Opened.Before(t) {
-			return true
-		}
-	}
-	return false
-}
-
 // levelTells says whether the source shows when the prompt is answered: a
 // title goes on saying "busy" while a form is open, and no level speaks of
 // what is asked outside of turns.

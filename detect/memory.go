@@ -8,8 +8,18 @@ import (
 	"berth/agent"
 )
 
-// memory is all a fold knows. It is what a checkpoint holds.
+// memory is all a fold knows. It is what a checkpoint holds, where the fields of its parts stand
+// side by side.
 type memory struct {
+	standing
+	conversation
+	turns
+	prompts
+	sources
+}
+
+// standing is the state that was told last, and what it follows from beside turns and prompts.
+type standing struct {
 	State agent.State
 	Since time.Time
 	Asked uint64 // number of the prompt the state was last told with
@@ -19,7 +29,10 @@ type memory struct {
 	Ready bool
 	Exit  *agent.Exit
 	Gate  bool
+}
 
+// conversation is the one that is followed.
+type conversation struct {
 	Conversation     string
 	Given            bool // it was Berth that gave its id
 	ConversationOver bool
@@ -28,7 +41,10 @@ type memory struct {
 	ForkedFrom       string // the conversation before, where this one is a copy of it
 	Resumed          bool   // it began as one taken up, and may yet turn out to be a fork
 	Turns            int
+}
 
+// turns are the turn under way, and how the last one ended.
+type turns struct {
 	Turn     turn
 	Ended    []string  // ids of the last turns that ended
 	BegunAt  time.Time // when the last one that ended had begun
@@ -42,15 +58,23 @@ type memory struct {
 	Activity *agent.Activity
 	Calls    []call // tool calls that have not come back
 
-	Levels     map[agent.Source]*level
 	Background map[string]bool // subagents that go on after their turn
-	Requests   []*request
-	Lost       []*request // told to be over before a dialog showed them: see lose
-	Forgotten  bool       // more of those than are kept: any dialog may be one of them
-	Opened     uint64
-	ClosedAt   time.Time // when the last one was closed
-	Screen     screen
-	Changed    time.Time // of the last sign of life
+}
+
+// prompts are what the agent asks.
+type prompts struct {
+	Requests  []*request
+	Lost      []*request // told to be over before a dialog showed them: see lose
+	Forgotten bool       // more of those than are kept: any dialog may be one of them
+	Opened    uint64
+	ClosedAt  time.Time // when the last one was closed
+}
+
+// sources are what each source shows, or said last.
+type sources struct {
+	Levels  map[agent.Source]*level
+	Screen  screen
+	Changed time.Time // of the last sign of life
 
 	Version string // of the agent, as it told last
 	Doubts  map[agent.Source]*Doubt
@@ -128,15 +152,31 @@ type request struct {
 	Tool   string
 	Call   string
 	Input  string // canonical
-	Hook   string
-	Waits  bool      // a hook has waited for its answer, and was not given one by Berth
-	Given  bool      // its hook was given one
-	Taken  time.Time // when that hook handed the answer to the agent
-	Told   bool      // by the agent's own event, not only seen
-	Seen   bool      // on the screen, at some time
-	Place  int       // which of several dialogs that was, where it told
-	Key    string    // of that dialog
-	Size   [2]int    // of the screen then
+	Told   bool   // by the agent's own event, not only seen
+	Over   *over  // it was told to be over, while its dialog was on the screen
+	// AfterTurn: it outlasts the turn it was asked at the end of.
+	AfterTurn bool
+	// Joined are its digests before and after a hook told what it had shown.
+	Joined [2]string
+
+	hookOf
+	dialogOf
+}
+
+// hookOf is the hook that waits for a prompt's answer.
+type hookOf struct {
+	Hook  string
+	Waits bool      // a hook has waited for its answer, and was not given one by Berth
+	Given bool      // its hook was given one
+	Taken time.Time // when that hook handed the answer to the agent
+}
+
+// dialogOf is the dialog that has shown a prompt.
+type dialogOf struct {
+	Seen  bool   // on the screen, at some time
+	Place int    // which of several dialogs that was, where it told
+	Key   string // of that dialog
+	Size  [2]int // of the screen then
 	// Typed is when a key was pressed that may have answered the prompt's dialog. The dialog on the
 	// screen may be the next one, which looks the same.
 	Typed time.Time
@@ -148,11 +188,6 @@ type request struct {
 	Focus     int // index of the chosen option
 	// Vouched: the agent told of it too, and more than its dialog shows.
 	Vouched bool
-	// Joined are its digests before and after a hook told what it had shown.
-	Joined [2]string
-	Over   *over // it was told to be over, while its dialog was on the screen
-	// AfterTurn: it outlasts the turn it was asked at the end of.
-	AfterTurn bool
 }
 
 // over is how a prompt is to end once its dialog is off the screen.
@@ -191,14 +226,31 @@ type torn struct {
 
 const turnsKept = 32
 
-func (m *memory) ended(id string) bool {
-	if id == "" {
-		return false
+// ended says whether the turn with this id is one of the last that ended.
+func (t *turns) ended(id string) bool { return id != "" && slices.Contains(t.Ended, id) }
+
+// remember keeps that the turn with this id has ended.
+func (t *turns) remember(id string) {
+	if id == "" || t.ended(id) {
+		return
 	}
-	for _, e := range m.Ended {
-		if e == id {
-			return true
-		}
+	if t.Ended = append(t.Ended, id); len(t.Ended) > turnsKept {
+		t.Ended = append([]string(nil), t.Ended[1:]...)
 	}
-	return false
+}
+
+// forget: the turn under way is one that has ended.
+func (t *turns) forget() {
+	for _, id := range t.Turn.Also {
+		t.remember(id)
+	}
+	t.remember(t.Turn.ID)
+}
+
+// ofTurn says whether the prompt ends with the turn.
+func (t *turns) ofTurn(r *request) bool { return !t.Background[r.Agent] && !r.AfterTurn }
+
+// askedBefore says whether one of the prompts was opened before that moment.
+func (p *prompts) askedBefore(t time.Time) bool {
+	return slices.ContainsFunc(p.Requests, func(r *request) bool { return r.Opened.Before(t) })
 }

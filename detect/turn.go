@@ -145,26 +145,8 @@ func (f *Fold) together(id string) []string {
 	case t.Phase == running && t.ID != "" && id != "" && f.now.Sub(t.Started) < togetherWithin && len(t.Also) < turnsKept:
 		return append(t.Also, t.ID)
 	}
-	f.forget()
+	f.m.forget()
 	return nil
-}
-
-// forget: the turn under way is one that has ended.
-func (f *Fold) forget() {
-	for _, id := range f.m.Turn.Also {
-		f.remember(id)
-	}
-	f.remember(f.m.Turn.ID)
-}
-
-func (f *Fold) remember(id string) {
-	m := &f.m
-	if id == "" || m.ended(id) {
-		return
-	}
-	if m.Ended = append(m.Ended, id); len(m.Ended) > turnsKept {
-		m.Ended = append([]string(nil), m.Ended[1:]...)
-	}
 }
 
 // turnEnded: by the agent's own word.
@@ -185,13 +167,13 @@ func (f *Fold) turnEnded(fact *agent.Fact) {
 		return
 	}
 	if fact.Turn != "" && !m.Turn.is(fact.Turn) && (m.Turn.ID != "" && m.ended(fact.Turn) || f.overBy(fact)) {
-		f.remember(fact.Turn)
+		f.m.remember(fact.Turn)
 		return // of one before, whose end something else told
 	}
 	if fact.Turn == "" && !fact.At.IsZero() && fact.At.Before(m.Turn.Started) {
 		return
 	}
-	f.remember(fact.Turn)
+	f.m.remember(fact.Turn)
 	if m.Turn.Phase == ending && fact.How == m.Turn.How && fact.Source.Tier() > m.Why.Tier {
 		return // said before, by a surer one
 	}
@@ -211,9 +193,6 @@ func (f *Fold) turnEnded(fact *agent.Fact) {
 		f.drop("ended", m.Why, false, m.ofTurn)
 	}
 }
-
-// ofTurn says whether the prompt ends with the turn.
-func (m *memory) ofTurn(r *request) bool { return !m.Background[r.Agent] && !r.AfterTurn }
 
 // unbelieved: the source said "busy", for too short a time to be believed, and
 // now that a turn ended. So there was one.
@@ -239,12 +218,12 @@ func (f *Fold) reason(failure *agent.Failure) bool {
 func (f *Fold) lateFailure(fact *agent.Fact) {
 	m := &f.m
 	if fact.How == agent.Failed && f.reason(fact.Failure) {
-		f.remember(fact.Turn)
+		f.m.remember(fact.Turn)
 		return
 	}
 	late := m.Inferred && f.now.Sub(m.EndedAt) < silence
 	if fact.How == agent.Failed && m.Failure == nil && (late || !m.ended(fact.Turn)) {
-		f.remember(fact.Turn)
+		f.m.remember(fact.Turn)
 		f.fail(fact)
 	}
 }
@@ -320,7 +299,7 @@ func (f *Fold) failedByScreen() {
 // finish ends the turn. Inferred: nobody told of its end.
 func (f *Fold) finish(inferred bool) {
 	m := &f.m
-	f.forget()
+	f.m.forget()
 	f.drop("ended", m.Why, inferred || m.Turn.How == agent.Interrupted, m.ofTurn)
 	f.spend()
 	failure := f.failing()
