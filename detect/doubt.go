@@ -18,24 +18,6 @@ const (
 	trustedAfter = 3
 )
 
-// Doubt is a source that another one has contradicted. What it says is believed
-// by the slow rule: all other sources must agree, for the longest time that the
-// driver's table names.
-type Doubt struct {
-	Source      agent.Source
-	Said        string // the word that was contradicted
-	Against     agent.Source
-	AgainstSaid string
-	Since       time.Time
-	Agreed      int // ends of turns in a row that the others have confirmed since
-}
-
-// Mismatch is the begin of a Doubt, or with Over its end.
-type Mismatch struct {
-	Doubt
-	Over bool
-}
-
 // doubts says whether the slow rule is in force for the source.
 func (f *Fold) doubts(s agent.Source) bool { return f.m.Doubts[s] != nil }
 

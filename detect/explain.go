@@ -10,18 +10,6 @@ import (
 	"berth/agent"
 )
 
-// Word is the last a source said.
-type Word struct {
-	Source       agent.Source
-	Tier         int
-	Kind         agent.Kind
-	Time         time.Time
-	Cause        string
-	Evidence     string
-	Conversation string
-	Foreign      bool
-}
-
 // Explanation is why the state is what it is, and what would make it another.
 type Explanation struct {
 	Status  Status
@@ -56,15 +44,6 @@ type Asked struct {
 
 // Call is a tool call that has not come back.
 type Call struct{ ID, Tool, Agent string }
-
-// Wait is a rule that waits for what a source shows to have held for long
-// enough.
-type Wait struct {
-	Move   agent.Move
-	Source agent.Source
-	Since  time.Time
-	Due    time.Time
-}
 
 // Way is a move that would lead out of the state, and who may cause it.
 type Way struct {

@@ -254,3 +254,16 @@ func (t *turns) ofTurn(r *request) bool { return !t.Background[r.Agent] && !r.Af
 func (p *prompts) askedBefore(t time.Time) bool {
 	return slices.ContainsFunc(p.Requests, func(r *request) bool { return r.Opened.Before(t) })
 }
+
+// seenOnly says that all that is known of the prompt is what its dialog shows.
+func (r *request) seenOnly() bool { return !r.Told && r.By == agent.SourceScreen && r.Call == "" }
+
+// guessed says that a level told that there is one, and what it asks follows from a
+// call that has not come back, or is not known.
+func (r *request) guessed() bool { return !r.Told && !r.seenOnly() }
+
+// name says in the fact which call it is about.
+func (c *call) name(fact *agent.Fact) {
+	fact.Tool, fact.Call, fact.Agent, fact.AgentType = c.Tool, c.ID, c.Agent, c.AgentType
+	fact.Input = []byte(c.Input)
+}

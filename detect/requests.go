@@ -82,13 +82,6 @@ func sameForm(p, told *agent.Request) bool {
 	return told.Type != agent.PromptForm || text(p) == text(told) && canonical(p.Schema) == canonical(told.Schema)
 }
 
-// seenOnly says that all that is known of the prompt is what its dialog shows.
-func (r *request) seenOnly() bool { return !r.Told && r.By == agent.SourceScreen && r.Call == "" }
-
-// guessed says that a level told that there is one, and what it asks follows from a
-// call that has not come back, or is not known.
-func (r *request) guessed() bool { return !r.Told && !r.seenOnly() }
-
 // tellsOf says whether a prompt that was told is the dialog's already.
 func (f *Fold) tellsOf(d *agent.Dialog) bool {
 	of, how := f.asking(d)

@@ -180,14 +180,3 @@ func (f *Fold) restByScreen(since time.Time, grace time.Duration) bool {
 	f.infer(agent.SourceScreen, "screen:composer", "composer on the screen, no work, no dialog")
 	return true
 }
-
-// silent says whether a level that says busy has not said it for so long, with
-// everything else still and the composer on the screen, that it is not
-// believed any more.
-func (f *Fold) silent(l *level) bool {
-	m := &f.m
-	if m.Screen.Bare.IsZero() {
-		return false
-	}
-	return f.due(agent.MoveRest, agent.SourceScreen, latest(l.Spoke, m.Screen.Bare, m.Screen.Changed, m.Changed), silence)
-}

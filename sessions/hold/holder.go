@@ -78,21 +78,6 @@ type typing struct {
 	done  chan struct{} // closed when the last input is typed and answered
 }
 
-// identity is holder.json: enough to find the holder and to know it again.
-type identity struct {
-	PID     int    `json:"pid"`
-	Start   string `json:"start"`
-	Version int    `json:"version"`
-	Socket  string `json:"socket"`
-	UID     *int   `json:"uid,omitempty"` // uid of the program; nil in a holder.json written before this field existed
-}
-
-// started is what the holder tells the process that made it.
-type started struct {
-	Error string `json:"error,omitempty"`
-	Errno int    `json:"errno,omitempty"`
-}
-
 // readyFD is the pipe on which a new holder says that the program runs.
 const readyFD = 3
 

@@ -1,6 +1,17 @@
 package hold
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
+
+const (
+	// killEvery is the pause between two sweeps over what is left of a tree.
+	killEvery = 10 * time.Millisecond
+	// killFor bounds the sweeps: a process the kernel will not let die must
+	// not keep the exit from being told.
+	killFor = 30 * time.Second
+)
 
 // process is one entry of the system's process table.
 type process struct {

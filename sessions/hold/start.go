@@ -125,23 +125,6 @@ func Dial(ctx context.Context, dir string) (*Link, error) {
 	return nil, fmt.Errorf("holder %d: %w: %w", id.PID, ErrNoAnswer, err)
 }
 
-// readIdentity reads holder.json. A folder without one has no holder; one
-// that cannot be read leaves it open whether there is one.
-func readIdentity(dir string) (identity, error) {
-	var id identity
-	data, err := os.ReadFile(filepath.Join(dir, holderFile))
-	if errors.Is(err, os.ErrNotExist) {
-		return id, fmt.Errorf("%w: %w", ErrGone, err)
-	}
-	if err != nil {
-		return id, fmt.Errorf("%w: %w", ErrNoAnswer, err)
-	}
-	if err := json.Unmarshal(data, &id); err != nil {
-		return id, fmt.Errorf("%w: decoding %s: %w", ErrNoAnswer, holderFile, err)
-	}
-	return id, nil
-}
-
 // dialHolder connects and shakes hands.
 func dialHolder(ctx context.Context, dir string, id identity) (*Link, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)

@@ -11,11 +11,6 @@ import (
 )
 
 const (
-	// killEvery is the pause between two sweeps over what is left of a tree.
-	killEvery = 10 * time.Millisecond
-	// killFor bounds the sweeps: a process the kernel will not let die must
-	// not keep the exit from being told.
-	killFor = 30 * time.Second
 	// drainFor is how long the PTY may be silent, after the tree is gone,
 	// before its end is taken for granted.
 	drainFor = time.Second
