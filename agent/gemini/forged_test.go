@@ -223,3 +223,29 @@ func TestFewerOptions(t *testing.T) {
 		}
 	}
 }
+
+// TestRowForOnesOwnWords: the row after the told options is the one for words of one's own if it shows
+// its hint, or if the foot says that it is typed into. A chosen option more is none.
+func TestRowForOnesOwnWords(t *testing.T) {
+	const selects, types = "Enter to select · ↑/↓ to navigate · Esc to cancel", "Enter to submit · Esc to cancel"
+	for _, c := range []struct {
+		rows  []string
+		foot  string
+		multi bool
+		want  agent.Match
+	}{
+		{[]string{"▲", "  1.  Keep", "  2.  Drop", "● 3.  Wipe", "▼"}, selects, false, agent.NoMatch},
+		{[]string{"▲", "  2.  Drop", "● 3.  Wipe", "  4.  Enter a custom value", "▼"}, selects, false, agent.NoMatch},
+		{[]string{"  1.  Keep", "  2.  Drop", "● 3.  Wipe"}, types, false, agent.WholeMatch},
+		{[]string{"  1.  Keep", "  2.  Drop", "● 3.  Enter a custom value"}, selects, false, agent.WholeMatch},
+		{[]string{"▲", "  2. [ ] Drop", "● 3. [ ] All of the above", "  4. [x] Wipe", "▼"}, selects, true, agent.NoMatch},
+		{[]string{"▲", "  2. [ ] Drop", "  3. [ ] All of the above", "● 4. [ ] Wipe", "▼"}, selects, true, agent.NoMatch},
+		{[]string{"▲", "  2. [ ] Drop", "  3. [ ] All of the above", "● 4. [x] Wipe", "▼"}, types, true, agent.WholeMatch},
+	} {
+		d := draw(box(append(append([]string{"Answer Questions", "", "What now?", ""}, c.rows...), "", c.foot)...)...).Dialog
+		p := &agent.Request{Type: agent.PromptQuestion, Questions: []agent.Question{{Text: "What now?", Options: []string{"Keep", "Drop"}, MultiSelect: c.multi}}}
+		if m := (gemini.Driver{}).Match(d, p); m != c.want {
+			t.Errorf("%q, %s: match %v, want %v", c.rows, c.foot, m, c.want)
+		}
+	}
+}

@@ -37,8 +37,11 @@ func settled(d *agent.Dialog) bool { return strings.HasPrefix(footOf(d), "Enter 
 // edits says that the line with that number is typed into.
 func edits(d *agent.Dialog, line int) bool {
 	o, ok := numbered(d, line)
-	return ok && o.Focused && strings.HasPrefix(footOf(d), "Enter to submit")
+	return ok && o.Focused && typesOwn(d)
 }
+
+// typesOwn says that Gemini has taken in that a line for words of one's own is focused.
+func typesOwn(d *agent.Dialog) bool { return strings.HasPrefix(footOf(d), "Enter to submit") }
 
 // footOf is the dialog's foot.
 func footOf(d *agent.Dialog) string { return lastWords(d.Lines) }

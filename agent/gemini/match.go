@@ -157,7 +157,7 @@ func offers(d *agent.Dialog, q agent.Question) agent.Match {
 		switch {
 		case i < 0:
 			continue
-		case i >= len(q.Options) && !offersOwn(o, i, q):
+		case i >= len(q.Options) && !offersOwn(d, o, i, q):
 			return agent.NoMatch
 		case i >= len(q.Options):
 			continue
@@ -179,15 +179,16 @@ func offers(d *agent.Dialog, q agent.Question) agent.Match {
 }
 
 // offersOwn says whether the i-th row, which is no option of the question, is one that Gemini
-// adds: to tick all, or for words of one's own, which the row holds once they are typed.
-func offersOwn(o agent.Option, i int, q agent.Question) bool {
+// adds: to tick all, or for words of one's own. That row shows a hint, or words that the foot says
+// are typed there: a list shows three rows at a time, and any other row may be an option more.
+func offersOwn(d *agent.Dialog, o agent.Option, i int, q agent.Question) bool {
 	if q.MultiSelect && len(q.Options) > 1 {
 		if i == len(q.Options) {
 			return o.Label == optionAll
 		}
 		i--
 	}
-	return i == len(q.Options) && (o.Focused || o.Ticked || strings.HasPrefix(hintOwn, strings.TrimSuffix(o.Label, "…")))
+	return i == len(q.Options) && (o.Focused && typesOwn(d) || strings.HasPrefix(hintOwn, strings.TrimSuffix(o.Label, "…")))
 }
 
 // plainText is a text without blanks and what Markdown marks with: Gemini draws what
