@@ -151,10 +151,27 @@ func (b *block) split(column int) {
 			if m := optionLine.FindStringSubmatch(label); m != nil && i == row {
 				label = m[5]
 			}
-			o.Label = strings.TrimSpace(o.Label + " " + strings.TrimSpace(label))
+			gap := " "
+			if column < 0 && i > row {
+				gap = b.gap(b.screen.text(i-1), label)
+			}
+			o.Label = strings.TrimSpace(o.Label + gap + strings.TrimSpace(label))
 			o.More = strings.TrimSpace(o.More + "\n" + more)
 		}
 	}
+}
+
+// unbroken are characters between two of which Codex breaks a text only where a row is full.
+var unbroken = pattern.New("^[A-Za-z0-9.,:;_=&#@~*<>^'\"`]$")
+
+// gap is what is between two rows of an option: a blank, or a line break where nobody knows whether
+// there is a blank.
+func (b *block) gap(row, next string) string {
+	row, next = strings.TrimRight(row, " "), strings.TrimSpace(next)
+	if row == "" || next == "" || terminal.StringWidth(row) >= b.screen.view.Cols-1 || !unbroken.MatchString(row[len(row)-1:]) || !unbroken.MatchString(next[:1]) {
+		return "\n"
+	}
+	return " "
 }
 
 // cutAt cuts a row at a column; -1 cuts nothing.
@@ -317,12 +334,33 @@ func (b *block) permission() bool {
 	} else {
 		d.Body, d.Cut = b.screen.inset(0, b.first-1), true
 	}
-	for i := row + 1; headed && i < b.first; i++ {
-		d.Rows = append(d.Rows, agent.Drawn(b.screen.view.Lines[i]))
+	if headed {
+		for i := row + 1; i < b.first; i++ {
+			d.Rows = append(d.Rows, agent.Drawn(b.screen.view.Lines[i]))
+		}
+		d.Sections = b.unsized(row)
 	}
 	d.Alike = d.Tool != toolCommand // a dialog of edits shows only the files; other tools were not measured
 	d.Partial = !confirm || !isNo.MatchString(d.Options[len(d.Options)-1].Label)
 	return true
+}
+
+// unsized are the rows of a permission below its question, with its reason on one line: that is prose,
+// and broken elsewhere at another size.
+func (b *block) unsized(row int) []string {
+	var rows []string
+	reason, command := false, false
+	for i := row + 1; i < b.first; i++ {
+		text := b.screen.text(i)
+		command = command || strings.HasPrefix(text, "  $ ")
+		if reason = reason && text != "" && !command; reason {
+			rows[len(rows)-1] += " " + strings.TrimSpace(text)
+			continue
+		}
+		reason = strings.HasPrefix(text, "  Reason: ") && !command
+		rows = append(rows, text)
+	}
+	return []string{strings.Join(rows, "\n")}
 }
 
 // head finds the row that starts the question of a permission's dialog. Codex draws that row

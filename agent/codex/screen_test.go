@@ -13,11 +13,14 @@ import (
 
 // draw is the reading of a screen of at least 12 rows that ends on these
 // lines, the caret at row and column of them, or hidden.
-func draw(lines string, row, col int) *agent.Reading {
+func draw(lines string, row, col int) *agent.Reading { return drawAt(120, lines, row, col) }
+
+// drawAt is draw on a screen of that many columns.
+func drawAt(cols int, lines string, row, col int) *agent.Reading {
 	rows := strings.Split(strings.TrimSuffix(lines, "\n"), "\n")
 	height := max(12, len(rows))
 	first := height - len(rows)
-	t := terminal.New(terminal.Options{Cols: 120, Rows: height})
+	t := terminal.New(terminal.Options{Cols: cols, Rows: height})
 	for i, line := range rows {
 		_, _ = fmt.Fprintf(t, "\x1b[%d;1H%s\x1b[0m", first+i+1, line)
 	}

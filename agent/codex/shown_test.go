@@ -31,6 +31,52 @@ func TestWholeLabels(t *testing.T) {
 	}
 }
 
+// TestBrokenLabel: where a row of an answer may end within a word, no blank is made up. These rows are
+// those of a window with 60 columns.
+func TestBrokenLabel(t *testing.T) {
+	for rows, want := range map[string]string{
+		"commands that start with\n     `touch nn` (p)":                                                                  "commands that start with `touch nn` (p)",
+		"commands that start with\n     `printf aaaa-bbbb/cccc-dddd/eeee-ffff/gggg-hhhh/iiii-\n     jjjj/kkkk-llll` (p)": "commands that start with `printf aaaa-bbbb/cccc-dddd/eeee-ffff/gggg-hhhh/iiii-\njjjj/kkkk-llll` (p)",
+		"commands that start with\n     `touch\n     " + strings.Repeat("a", 55) + "\n     aaa` (p)":                     "commands that start with `touch " + strings.Repeat("a", 55) + "\naaa` (p)",
+		"commands that start with\n     `echo '" + strings.Repeat("世", 24) + "\n     世世'` (p)":                           "commands that start with `echo '" + strings.Repeat("世", 24) + "\n世世'` (p)",
+		"commands `cat aa/\n     kkkk-llll` (p)":                                                                         "commands `cat aa/\nkkkk-llll` (p)",
+	} {
+		d := drawAt(60, "  \x1b[1mWould you like to run the following command?\x1b[22m\n\n  $ ls\n\n\n› 1. Yes, proceed (y)\n  2. Yes, and don't ask again for "+rows+"\n  3. No, and tell Codex what to do differently (esc)"+confirm, -1, 0).Dialog
+		if d == nil || len(d.Options) != 3 || d.Options[1].Label != "Yes, and don't ask again for "+want {
+			t.Errorf("%q: %+v", rows, d)
+		}
+	}
+}
+
+// TestAnotherSize: a dialog keeps its id at another size where its command and its answers are not
+// broken otherwise; its reason may be.
+func TestAnotherSize(t *testing.T) {
+	asks := func(cols int, about, prefix string) *agent.Reading {
+		r := drawAt(cols, "  \x1b[1mWould you like to run the following command?\x1b[22m\n\n  Environment: local\n\n"+about+"\n\n\n› 1. Yes, proceed (y)\n  2. Yes, and don't ask again for commands that start with"+prefix+" (p)\n  3. No, and tell Codex what to do differently (esc)"+confirm, -1, 0)
+		r.Dialog.Height = cols
+		return r
+	}
+	for name, c := range map[string]struct {
+		wide, narrow string
+		prefix       [2]string
+		same         bool
+	}{
+		"a reason":                  {"  Reason: Why not this or that, or what it is called?\n\n  $ ls", "  Reason: Why not this or that, or\n  what it is called?\n\n  $ ls", [2]string{" `ls`", "\n     `ls`"}, true},
+		"another reason":            {"  Reason: Why not?\n\n  $ ls", "  Reason: Why\n  so?\n\n  $ ls", [2]string{" `ls`", "\n     `ls`"}, false},
+		"a reason, another command": {"  Reason: Why not?\n\n  $ ls", "  Reason: Why\n  not?\n\n  $ ls -l", [2]string{" `ls`", "\n     `ls`"}, false},
+		"a command like a reason":   {"  $ cat <<E\n  Reason: a b\n  E", "  $ cat <<E\n  Reason: a\n  b\n  E", [2]string{" `ls`", "\n     `ls`"}, false},
+		"a permission":              {"  Reason: Why\n\n  Permission rule: write `/a b`\n\n  $ ls", "  Reason: Why\n\n  Permission rule: write `/a\n  b`\n\n  $ ls", [2]string{" `ls`", "\n     `ls`"}, false},
+		"an answer":                 {"  $ ls", "  $ ls", [2]string{" `ls a/b`", " `ls a/\n     b`"}, false},
+	} {
+		s := newSeen()
+		first := s.show(asks(100, c.wide, c.prefix[0]))
+		id, digest := first.ID, first.Digest
+		if p := s.show(asks(60, c.narrow, c.prefix[1])); (p.ID == id) != c.same || c.same && p.Digest != digest {
+			t.Errorf("%s: prompt %s %s, then %s %s", name, id, digest, p.ID, p.Digest)
+		}
+	}
+}
+
 // TestMorePermissions: what a dialog asks for beside the command is a part of its prompt.
 func TestMorePermissions(t *testing.T) {
 	told := codex.Driver{}.Waiting(&agent.Fact{Tool: "Bash", Input: []byte(`{"command":"ls /etc","description":"List"}`)})
