@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"berth/agent"
+	"berth/terminal"
 )
 
 // contradicts says that a prompt which the agent told of may be the one whose dialog
@@ -45,7 +46,7 @@ func (f *Fold) disputes(o, r *request, d *agent.Dialog) bool {
 	case agent.PartMatch, agent.AlikeMatch: // as of a file whose name the dialog tells without its folder
 		return r.Told && !d.Cut
 	}
-	return o.Waits || r.seenOnly() && !r.Vouched || r.Over != nil || hides(o.Prompt)
+	return o.Waits || r.seenOnly() && !r.Vouched || r.Over != nil || hides(o.Prompt) || pales(o.Prompt, r.Prompt)
 }
 
 // lostKept bounds what is kept of prompts that were told to be over unseen.
@@ -61,7 +62,7 @@ func (f *Fold) lose(r *request, how string, w why) {
 	contests := func(shown *request) bool {
 		return shown != r && shown.Prompt.OnScreen && f.disputes(r, shown, f.dialog())
 	}
-	if !r.Waits && (f.dialog() == nil || !slices.ContainsFunc(m.Requests, contests)) {
+	if !r.Waits && !faint(r.Prompt) && (f.dialog() == nil || !slices.ContainsFunc(m.Requests, contests)) {
 		return
 	}
 	lost := *r
@@ -74,14 +75,14 @@ func (f *Fold) lose(r *request, how string, w why) {
 // found forgets those that can have no dialog any more: the composer has been there
 // for a while, with neither dialog nor work, and nothing was typed: a dialog is held back
 // while somebody types. One that no hook waited for contests only
-// the dialog that was there.
+// the dialog that was there, unless its own may be drawn like another's.
 func (f *Fold) found() {
 	m := &f.m
 	bare := func(since time.Time) bool {
 		return !m.Screen.Bare.IsZero() && f.now.Sub(latest(m.Screen.Bare, m.Screen.Changed, since)) >= silence
 	}
 	m.Lost = slices.DeleteFunc(m.Lost, func(r *request) bool {
-		return bare(r.Opened) || !r.Waits && r.Key != m.Screen.Key
+		return bare(r.Opened) || !r.Waits && !faint(r.Prompt) && r.Key != m.Screen.Key
 	})
 	m.Forgotten = m.Forgotten && (len(m.Lost) > 0 || !bare(time.Time{}))
 }
@@ -100,6 +101,35 @@ func hides(p *agent.Request) bool {
 	return strings.ContainsFunc(text, func(r rune) bool {
 		return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp) || r == unicode.ReplacementChar)
 	})
+}
+
+// faint says whether the told prompt may be drawn like another one.
+func faint(p *agent.Request) bool {
+	_, loses := drawnOf(p)
+	return loses || hides(p)
+}
+
+// pales says whether two prompts may be drawn alike because the told one has characters that are
+// drawn as blanks or not at all.
+func pales(told, shown *agent.Request) bool {
+	a, loses := drawnOf(told)
+	b, _ := drawnOf(shown)
+	return loses && a == b
+}
+
+// drawnOf is what a prompt asks without blanks and without characters that have no width. loses says
+// that it has tabs, which some agents draw as nothing, or such characters.
+func drawnOf(p *agent.Request) (text string, loses bool) {
+	var b strings.Builder
+	for _, r := range p.FullInput + "\x00" + agent.Value(p.Text) {
+		switch {
+		case r == 0, terminal.RuneWidth(r) > 0 && r != ' ':
+			b.WriteRune(r)
+		case r != ' ' && r != '\n':
+			loses = true
+		}
+	}
+	return b.String(), loses
 }
 
 // contest marks the prompts whose dialogs are disputed and that no hook waits for, and

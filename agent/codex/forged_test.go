@@ -282,3 +282,48 @@ func TestFewerOptions(t *testing.T) {
 		}
 	}
 }
+
+// TestUndrawnCharacters: Codex draws no tab, and no characters without a width. A call that has such is
+// drawn like another one, so the dialog is contested while the call may be what it asks about, whatever
+// other hooks tell.
+func TestUndrawnCharacters(t *testing.T) {
+	r := draw("  \x1b[1mWould you like to run the following command?\x1b[22m\n\n  $ rm -rf build/\n\n\n› 1. Yes, proceed (y)\n  2. No, and tell Codex what to do differently (esc)\n\n  Press enter to confirm or esc to cancel", -1, 0)
+	tell := func(s *seen, event, command string) {
+		for _, f := range hook(t, event, `,"turn_id":"1","tool_name":"Bash","tool_input":{"command":"`+command+`"},"tool_use_id":""`) {
+			f.Time = s.now
+			s.f.Apply(f)
+		}
+	}
+	const forged = "rm -rf build/"
+	for _, real := range []string{`rm -rf build\t/`, `rm -rf build\u034f/`, `rm -rf build/\ufe00`, `rm -rf build\u200b/`} {
+		for name, tells := range map[string]func(s *seen){
+			"told":              func(s *seen) { tell(s, "PermissionRequest", real) },
+			"told after it":     func(s *seen) { tell(s, "PermissionRequest", forged); tell(s, "PermissionRequest", real) },
+			"told to be over":   func(s *seen) { tell(s, "PermissionRequest", real); tell(s, "PostToolUse", real) },
+			"its turn is over":  func(s *seen) { tell(s, "PermissionRequest", real); tell(s, "Stop", real) },
+			"its step is over":  func(s *seen) { tell(s, "PermissionRequest", real); tell(s, "PreModelRequest", real) },
+			"it is interrupted": func(s *seen) { tell(s, "PermissionRequest", real); tell(s, "Interrupt", real) },
+		} {
+			s := newSeen()
+			tell(s, "UserPromptSubmit", "")
+			tells(s)
+			tell(s, "PermissionRequest", forged)
+			for range 8 {
+				s.show(r)
+			}
+			for _, p := range s.f.Status().Requests {
+				if s.keyed(p.ID, r.Dialog) {
+					t.Errorf("%q, %s: a key answers %+v", real, name, p)
+				}
+			}
+		}
+	}
+	s := newSeen()
+	tell(s, "PermissionRequest", forged)
+	for range 8 {
+		s.show(r)
+	}
+	if p := s.f.Status().Request; !s.keyed(p.ID, r.Dialog) {
+		t.Errorf("alone it is not answered: %+v", p)
+	}
+}
