@@ -239,6 +239,7 @@ func TestRowForOnesOwnWords(t *testing.T) {
 		{[]string{"  1.  Keep", "  2.  Drop", "● 3.  Wipe"}, types, false, agent.WholeMatch},
 		{[]string{"  1.  Keep", "  2.  Drop", "● 3.  Enter a custom value"}, selects, false, agent.WholeMatch},
 		{[]string{"▲", "  2. [ ] Drop", "● 3. [ ] All of the above", "  4. [x] Wipe", "▼"}, selects, true, agent.NoMatch},
+		{[]string{"▲", "  2. [ ] Drop", "  3. [ ] All of the above", "  4. [x] Enter a custom value", "●  Done"}, selects, true, agent.WholeMatch},
 		{[]string{"▲", "  2. [ ] Drop", "  3. [ ] All of the above", "● 4. [ ] Wipe", "▼"}, selects, true, agent.NoMatch},
 		{[]string{"▲", "  2. [ ] Drop", "  3. [ ] All of the above", "● 4. [x] Wipe", "▼"}, types, true, agent.WholeMatch},
 	} {
@@ -246,6 +247,47 @@ func TestRowForOnesOwnWords(t *testing.T) {
 		p := &agent.Request{Type: agent.PromptQuestion, Questions: []agent.Question{{Text: "What now?", Options: []string{"Keep", "Drop"}, MultiSelect: c.multi}}}
 		if m := (gemini.Driver{}).Match(d, p); m != c.want {
 			t.Errorf("%q, %s: match %v, want %v", c.rows, c.foot, m, c.want)
+		}
+	}
+}
+
+// TestUnseenOption: a hook alone told of the options that are out of view. No digit is pressed for one
+// before it was seen, nor for the line for one's own words, where the dialog may have an option more.
+func TestUnseenOption(t *testing.T) {
+	const selects = "Enter to select · ↑/↓ to navigate · Esc to cancel"
+	page := func(foot string, rows ...string) *agent.Reading {
+		return draw(box(append(append([]string{"Answer Questions", "", "What now?", "", "▲"}, rows...), "▼", "", foot)...)...)
+	}
+	begins := page(selects, "● 1.  Keep", "  2.  Drop", "  3.  Copy")
+	third := page(selects, "  1.  Keep", "  2.  Drop", "● 3.  Copy")
+	fourth := page(selects, "  2.  Drop", "  3.  Copy", "● 4.  Wipe")
+	for name, c := range map[string]struct {
+		told   []string
+		hint   string
+		answer agent.Answer
+		want   string
+	}{
+		"another option":    {[]string{"Keep", "Drop", "Copy", "Move"}, "", agent.Answer{Kind: agent.ChooseOption, Option: 4}, "Down Down Down 4 answered"},
+		"an option more":    {[]string{"Keep", "Drop", "Copy"}, "", agent.Answer{Kind: agent.AnswerText, Text: "as you like"}, "Down Down Down Up 4 <as you like> Enter answered"},
+		"a hint like it":    {[]string{"Keep", "Drop", "Copy"}, "Wipe", agent.Answer{Kind: agent.AnswerText, Text: "as you like"}, "Down Down Down <as you like> Enter answered"},
+		"one that was seen": {[]string{"Keep", "Drop", "Copy", "Move"}, "", agent.Answer{Kind: agent.ChooseOption, Option: 3}, "3 answered"},
+	} {
+		p := &agent.Request{Type: agent.PromptQuestion, Questions: []agent.Question{{Text: "What now?", Options: c.told, Hint: c.hint}}, Raw: []byte("{}")}
+		k, err := gemini.Driver{}.Keys(p, c.answer, begins.Dialog)
+		if err != nil || press(k) != c.want {
+			t.Fatalf("%s: %s, %v", name, press(k), err)
+		}
+		if len(k.Steps) == 1 {
+			continue
+		}
+		if !k.Steps[0].Ready(begins) || !k.Steps[2].Ready(third) || k.Steps[2].Ready(begins) {
+			t.Errorf("%s: it does not go on", name)
+		}
+		if taken := (gemini.Driver{}).Match(fourth.Dialog, p) != agent.NoMatch; taken != (c.hint != "") {
+			t.Errorf("%s: the fourth row is taken for what was told: %v", name, taken)
+		}
+		if c.answer.Text != "" && k.Steps[3].Ready(fourth) {
+			t.Errorf("%s: it goes on at an option", name)
 		}
 	}
 }

@@ -159,7 +159,8 @@ func planKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 // feedback types what is said of a plan into its line.
 func feedback(text string, line int, d *agent.Dialog) (agent.KeyAnswer, error) {
 	w := way{page: func(now *agent.Dialog) bool { return now.Type == agent.PromptPlan && now.Body == d.Body }}
-	err := w.own(line, text, hintFeedback)
+	w.key(strconv.Itoa(line), "its options", func(now *agent.Dialog) bool { return selects(now, line) })
+	err := w.words(line, text, hintFeedback)
 	return agent.KeyAnswer{Steps: w.steps, Outcome: agent.OutcomeDenied}, err
 }
 

@@ -161,12 +161,12 @@ func TestPages(t *testing.T) {
 	k, err = gemini.Driver{}.Keys(p, agent.Answer{Kind: agent.AnswerEach, Each: []agent.QuestionPick{
 		{Text: "red"}, {Text: "who knows"}, {Text: "bob"},
 	}}, first.Dialog)
-	if err != nil || press(k) != "4 <red> Enter 3 <who knows> Enter <bob> Enter Enter answered" {
+	if err != nil || press(k) != "Down Down Down Up 4 <red> Enter 3 <who knows> Enter <bob> Enter Enter answered" {
 		t.Errorf("%s, %v", press(k), err)
 	}
 	// Behind words the next page has the foot of the one before.
 	if next := draw(box("Answer Questions", "", "← ✓ Colour │ □ Sure │ □ Name │ ≡ Review →", "", "Are you sure?", "", "● 1.  Yes", "  2.  No", "  3.  Enter a custom value", "",
-		"Enter to submit · Tab/Shift+Tab to switch")...); !k.Steps[3].Ready(next) || k.Steps[4].Ready(next) {
+		"Enter to submit · Tab/Shift+Tab to switch")...); !k.Steps[7].Ready(next) || k.Steps[8].Ready(next) {
 		t.Error("the page behind words is not answered")
 	}
 	for name, picks := range map[string][]agent.QuestionPick{

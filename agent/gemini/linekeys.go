@@ -58,10 +58,22 @@ func bare(d *agent.Dialog, line int, hint string) bool {
 // after the text was typed submitted an empty answer.
 const lineAfter = 500 * time.Millisecond
 
-// own goes to the line for a value of one's own by its digit, which chooses
-// nothing while that is empty, and types there.
-func (w *way) own(line int, text, hint string) error {
-	w.key(strconv.Itoa(line), "its options", func(d *agent.Dialog) bool { return selects(d, line) })
+// own goes to the line for a value of one's own, and types there. Gemini once did not take in that an
+// arrow had come to that line, so its digit is pressed, which chooses nothing while the line is empty.
+// In a question with an option more than was told it would be a choice: so the line is looked at first.
+// A hook's own hint could be the label of that option. With such a hint only arrows are pressed.
+func (w *way) own(line int, text, hint string, d *agent.Dialog) error {
+	empty := func(d *agent.Dialog) bool { return bare(d, line, hint) }
+	if known := hint == hintOwn; !known || !atFirst(line, d) {
+		w.walk(focusedOn(d), line, nil)
+		if known {
+			w.key("Up", "its line, empty", func(d *agent.Dialog) bool { return focusedOn(d) == line && empty(d) })
+			w.steps[len(w.steps)-1].Stood = lineAfter // an Up right behind the arrow was lost twice in some ten answers
+		}
+	}
+	if hint == hintOwn {
+		w.key(strconv.Itoa(line), "its options", func(d *agent.Dialog) bool { return selects(d, line) && empty(d) })
+	}
 	return w.words(line, text, hint)
 }
 

@@ -188,7 +188,7 @@ func offersOwn(d *agent.Dialog, o agent.Option, i int, q agent.Question) bool {
 		}
 		i--
 	}
-	return i == len(q.Options) && (o.Focused && typesOwn(d) || strings.HasPrefix(hintOwn, strings.TrimSuffix(o.Label, "…")))
+	return i == len(q.Options) && (o.Focused && typesOwn(d) || strings.HasPrefix(hint(&q), strings.TrimSuffix(o.Label, "…")))
 }
 
 // plainText is a text without blanks and what Markdown marks with: Gemini draws what

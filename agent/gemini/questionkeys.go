@@ -164,9 +164,9 @@ func (w *way) pick(q *agent.Question, pick agent.QuestionPick, d *agent.Dialog) 
 	case pick.Text != "" && line == 0:
 		return fmt.Errorf("%w: its line for a text is not in view, and without a hook nobody told its number; use option N, or attach", agent.ErrCannot)
 	case pick.Text != "":
-		return w.own(line, pick.Text, hint(q))
+		return w.own(line, pick.Text, hint(q), d)
 	}
-	w.choose(q, pick.Options[0], line)
+	w.choose(pick.Options[0], line, d)
 	return nil
 }
 
@@ -206,11 +206,45 @@ func hint(q *agent.Question) string {
 // page. Of Down and Enter, Enter was lost twice in ten times on a machine with
 // twelve times the work it can do: Gemini forgets what is chosen while it takes in
 // that another option is focused. The digit works for one that is out of view,
-// too.
-func (w *way) choose(q *agent.Question, n, line int) {
-	w.key(strconv.Itoa(n), "option "+strconv.Itoa(n), func(d *agent.Dialog) bool {
-		return selects(d, line) && (w.told || inView(d, n))
-	})
+// too. But such an option was told by a hook alone, so it is gone to first: each
+// key is pressed only while what is in view is what was told.
+func (w *way) choose(n, line int, d *agent.Dialog) {
+	if !atFirst(n, d) {
+		w.walk(focusedOn(d), n, nil)
+	}
+	w.key(strconv.Itoa(n), "option "+strconv.Itoa(n), func(d *agent.Dialog) bool { return selects(d, line) && inView(d, n) })
+}
+
+// inViewAtFirst is how many rows of a page's list are in view when it is drawn.
+const inViewAtFirst = 3
+
+// atFirst says whether a row is in view when the page is drawn; without a dialog that is still to come.
+func atFirst(n int, d *agent.Dialog) bool {
+	return d != nil && inView(d, n) || d == nil && n <= inViewAtFirst
+}
+
+// focusedOn is the number of the dialog's row that is focused: the first of a page that is still to
+// come.
+func focusedOn(d *agent.Dialog) int {
+	if d == nil {
+		return 1
+	}
+	return d.Options[max(d.Focused(), 1)-1].Number
+}
+
+// walk goes from one row to another by arrows, each once the row before it was seen to be focused and
+// the boxes, if there are any, are as they are given.
+func (w *way) walk(from, to int, boxes []bool) {
+	step, key := 1, "Down"
+	if to < from {
+		step, key = -1, "Up"
+	}
+	for at := from; at != to; at += step {
+		w.key(key, "row "+strconv.Itoa(at)+" chosen", func(d *agent.Dialog) bool {
+			o, ok := numbered(d, at)
+			return ok && o.Focused && (boxes == nil || ticked(d, boxes))
+		})
+	}
 }
 
 // numbered is the option with that number, if it is in view.
@@ -250,9 +284,10 @@ func (w *way) tick(q *agent.Question, pick agent.QuestionPick, d *agent.Dialog) 
 		}
 	}
 	before := slices.Clone(boxes)
-	w.key(strconv.Itoa(line), "the boxes as they were", func(d *agent.Dialog) bool { return selects(d, line) && inView(d, 1) && ticked(d, before) })
+	w.walk(focusedOn(d), line, before)
 	w.key("Down", "an empty line for a text, and the boxes as they were", func(d *agent.Dialog) bool {
-		return edits(d, line) && bare(d, line, hint(q)) && ticked(d, before)
+		o, ok := numbered(d, line)
+		return ok && o.Focused && bare(d, line, hint(q)) && ticked(d, before)
 	})
 	w.steps[len(w.steps)-1].Stood = pageStands
 	at := 0 // what is focused: the last line, which has no number

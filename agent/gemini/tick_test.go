@@ -37,16 +37,19 @@ func ticks(options ...int) agent.Answer {
 // TestTicks: each key waits for the boxes as the key before left them.
 func TestTicks(t *testing.T) {
 	fresh := boxes(selecting, "● 1. [ ] F1", "  2. [ ] F2", "  3. [ ] F3")
+	second := boxes(selecting, "  1. [ ] F1", "● 2. [ ] F2", "  3. [ ] F3")
+	third := boxes(selecting, "  1. [ ] F1", "  2. [ ] F2", "● 3. [ ] F3")
+	all := boxes(selecting, "  2. [ ] F2", "  3. [ ] F3", "● 4. [ ] All of the above")
 	line := boxes(submitting, "  3. [ ] F3", "  4. [ ] All of the above", "● 5. [x] Enter a custom value")
 	last := boxes(selecting, "  4. [ ] All of the above", "  5. [x] Enter a custom value", "●  Done", "   Finish selection")
 	first := boxes(selecting, "● 1. [x] F1", "  2. [ ] F2", "  3. [ ] F3")
 	both := boxes(selecting, "  1. [x] F1", "  2. [ ] F2", "● 3. [x] F3")
 	p := ticking(3)
 	k, err := gemini.Driver{}.Keys(p, ticks(1, 3), fresh.Dialog)
-	if err != nil || press(k) != "5 Down 1 3 6 answered" {
+	if err != nil || press(k) != "Down Down Down Down Down 1 3 6 answered" {
 		t.Fatalf("%s, %v", press(k), err)
 	}
-	screens := []*agent.Reading{fresh, line, last, first, both}
+	screens := []*agent.Reading{fresh, second, third, all, line, last, first, both}
 	for i, step := range k.Steps {
 		for j, screen := range screens {
 			if ready, want := step.Ready(screen), i == j; ready != want {
@@ -54,7 +57,7 @@ func TestTicks(t *testing.T) {
 			}
 		}
 	}
-	if words := boxes(submitting, "  3. [ ] F3", "  4. [ ] All of the above", "● 5. [x] foo"); k.Steps[1].Ready(words) {
+	if words := boxes(submitting, "  3. [ ] F3", "  4. [ ] All of the above", "● 5. [x] foo"); k.Steps[4].Ready(words) {
 		t.Error("somebody's words go with the answer")
 	}
 	for _, c := range []struct {
@@ -65,14 +68,14 @@ func TestTicks(t *testing.T) {
 		want   string
 		err    error
 	}{
-		{"one", p, agent.Answer{Kind: agent.ChooseOption, Option: 2}, fresh, "5 Down 2 6 answered", nil},
-		{"what is ticked stays", p, ticks(1, 3), first, "5 Down 3 6 answered", nil},
-		{"all are ticked", p, ticks(1, 3), both, "5 Down 6 answered", nil},
-		{"what is not wanted goes", p, ticks(3), both, "5 Down 1 6 answered", nil},
-		{"four", ticking(4), ticks(4), fresh, "6 Down 4 7 answered", nil},
-		{"two", ticking(2), ticks(1, 2), boxes(selecting, "● 1. [ ] F1", "  2. [ ] F2", "  3. [ ] All of the above"), "4 Down 1 2 5 answered", nil},
-		{"words", p, agent.Answer{Kind: agent.AnswerText, Text: "bob"}, fresh, "5 Down 5 <bob> Enter answered", nil},
-		{"words and an option", p, agent.Answer{Kind: agent.AnswerEach, Each: []agent.QuestionPick{{Options: []int{2}, Text: "bob"}}}, fresh, "5 Down 2 5 <bob> Enter answered", nil},
+		{"one", p, agent.Answer{Kind: agent.ChooseOption, Option: 2}, fresh, "Down Down Down Down Down 2 6 answered", nil},
+		{"what is ticked stays", p, ticks(1, 3), first, "Down Down Down Down Down 3 6 answered", nil},
+		{"all are ticked", p, ticks(1, 3), both, "Down Down Down 6 answered", nil},
+		{"what is not wanted goes", p, ticks(3), both, "Down Down Down 1 6 answered", nil},
+		{"four", ticking(4), ticks(4), fresh, "Down Down Down Down Down Down 4 7 answered", nil},
+		{"two", ticking(2), ticks(1, 2), boxes(selecting, "● 1. [ ] F1", "  2. [ ] F2", "  3. [ ] All of the above"), "Down Down Down Down 1 2 5 answered", nil},
+		{"words", p, agent.Answer{Kind: agent.AnswerText, Text: "bob"}, fresh, "Down Down Down Down Down 5 <bob> Enter answered", nil},
+		{"words and an option", p, agent.Answer{Kind: agent.AnswerEach, Each: []agent.QuestionPick{{Options: []int{2}, Text: "bob"}}}, fresh, "Down Down Down Down Down 2 5 <bob> Enter answered", nil},
 		{"all of the above", p, ticks(4), fresh, "", agent.ErrAnswer},
 		{"somebody writes", p, ticks(1), line, "", agent.ErrCannot},
 		{"more than keys", ticking(8), ticks(1), fresh, "", agent.ErrCannot},
@@ -87,7 +90,7 @@ func TestTicks(t *testing.T) {
 		}
 	}
 	k, err = gemini.Driver{}.Keys(ticking(4), ticks(1), fresh.Dialog)
-	if err != nil || k.Steps[1].Ready(boxes(submitting, "  4. [x] F4", "  5. [ ] All of the above", "● 6. [x] Enter a custom value")) {
+	if err != nil || k.Steps[5].Ready(boxes(submitting, "  4. [x] F4", "  5. [ ] All of the above", "● 6. [x] Enter a custom value")) {
 		t.Errorf("a box that was out of view is ticked, and the answer goes on (%v)", err)
 	}
 }
