@@ -25,7 +25,7 @@ func TestAge(t *testing.T) {
 	b.close()
 	now = now.Add(30 * 24 * time.Hour)
 	b = open(t, dir, func(o *Options) { o.Age, o.Now = 8*24*time.Hour, func() time.Time { return now } })
-	b.add(1) // begins a file, behind which all others are too old
+	b.add(1) // starts a file; all earlier files are too old
 	b.add(1)
 	b.ageOut()
 	b.close()
@@ -46,8 +46,8 @@ func TestVerifyEnds(t *testing.T) {
 	b.close()
 }
 
-// While one line does not get to the disk, others do not wait for ever, whoever
-// asks how the log does waits not at all, and all is well when the disk is back.
+// While one line can't be written to the disk, other callers wait for a bounded time, and callers that
+// read the log's health don't wait. All is well when the disk is back.
 func TestNobodyHangs(t *testing.T) {
 	b := open(t, t.TempDir(), nil)
 	b.mu.Lock() // as in a write that does not return

@@ -14,20 +14,20 @@ import (
 // admin's other calls are still logged.
 const keepFor = 7 * 24 * time.Hour
 
-// countFor is for how long lines are counted before the count is written.
+// countFor is for how long lines are only counted before the count is written.
 const countFor = time.Minute
 
-// lineBytes is what a line takes beside its event and text, with its part of a head.
+// lineBytes is the size of a line without its event and text, with its part of a head.
 const lineBytes = 512
 
-// purse is bytes that may be written, which come back with time.
+// purse is a token bucket of bytes.
 type purse struct {
 	left, most float64
 	rate       float64 // a second
 	last       time.Time
 }
 
-// newPurse is a full one: over keepFor it gives total, and at once it holds most.
+// newPurse makes a full one: over keepFor it refills total, and it holds at most most.
 func newPurse(total, most int64, now time.Time) purse {
 	return purse{left: float64(most), most: float64(most), rate: float64(total) / keepFor.Seconds(), last: now}
 }
@@ -74,7 +74,7 @@ func (s *spender) spend(n float64) {
 	}
 }
 
-// counted is what lines are counted together.
+// counted identifies lines that are counted together.
 type counted struct {
 	kind Kind
 	verb string
@@ -85,14 +85,14 @@ func newBudget(total int64, now time.Time) *budget {
 		callers: map[string]*spender{}, admins: map[string]bool{}, swept: now}
 }
 
-// spenderOf is whose budget a line is charged to; empty is nobody's.
+// spenderOf is the caller whose budget pays for a line; empty for none.
 func spenderOf(e Entry) string {
 	switch e.Kind {
 	case KindLogin, KindVerb, KindDone, KindEvent:
 	default:
 		return "" // the log's own, and refusals, which have their own
 	}
-	if e.Identity == "" { // what a session did by itself
+	if e.Identity == "" { // the session's own doing
 		return "session " + e.ID
 	}
 	return e.Identity + " " + e.Fingerprint
@@ -100,13 +100,13 @@ func spenderOf(e Entry) string {
 
 func cost(e Entry) float64 { return float64(lineBytes + len(e.Event) + len(e.Text)) }
 
-// take says whether a line is written. One that is not has been counted.
+// take says whether a line is written. Otherwise it has been counted.
 func (b *budget) take(e Entry, now time.Time) bool {
 	who := spenderOf(e)
 	if who == "" {
 		return true
 	}
-	// Events do not say which role their caller has: the verb or login before them did.
+	// Events don't say which role their caller has: the verb or login before them does.
 	if e.Kind != KindEvent {
 		if e.Admin {
 			b.admins[who] = true
@@ -116,7 +116,7 @@ func (b *budget) take(e Entry, now time.Time) bool {
 	}
 	s := b.spender(who, e.Verb, now)
 	n := cost(e)
-	// The end of what was written as begun is written too.
+	// If the start was written, write its end too.
 	if ends := e.Kind == KindDone && e.Of != 0; ends || e.Kind != KindDone && s.has(n, now) {
 		s.spend(n)
 		return true
@@ -147,8 +147,8 @@ func (b *budget) spender(who, verb string, now time.Time) *spender {
 	return s
 }
 
-// over gives the lines for what was only counted, for long enough and by callers that
-// may have a line again.
+// over returns the lines for what was only counted, for long enough and by callers that may have a line
+// again.
 func (b *budget) over(now time.Time) (out []Entry) {
 	if !now.Before(b.swept) && now.Sub(b.swept) < countFor {
 		return nil
@@ -156,11 +156,11 @@ func (b *budget) over(now time.Time) (out []Entry) {
 	b.swept = now
 	for who, s := range b.callers {
 		for k, one := range s.more {
-			told := one.told()
-			if n := cost(told); now.Sub(one.counted) >= countFor && s.has(n, now) {
+			countLine := one.countLine()
+			if n := cost(countLine); now.Sub(one.counted) >= countFor && s.has(n, now) {
 				s.spend(n)
 				delete(s.more, k)
-				out = append(out, told)
+				out = append(out, countLine)
 			}
 		}
 		if len(s.more) == 0 && s.purse.has(s.most, now) {
@@ -170,19 +170,19 @@ func (b *budget) over(now time.Time) (out []Entry) {
 	return out
 }
 
-// end gives the lines for all that was only counted.
+// end returns the lines for everything that was only counted.
 func (b *budget) end() (out []Entry) {
 	for _, s := range b.callers {
 		for _, one := range s.more {
-			out = append(out, one.told())
+			out = append(out, one.countLine())
 		}
 	}
 	clear(b.callers)
 	return out
 }
 
-// told is the line for lines that were only counted.
-func (e *Entry) told() Entry {
+// countLine is the line for lines that were only counted.
+func (e *Entry) countLine() Entry {
 	line := *e
 	line.Text = fmt.Sprintf("%d more of these from %s on", e.Count, e.counted.UTC().Format(api.TimeLayout))
 	return line

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Seven days in which three callers below admin, sessions by themselves and refusals fill the log
+// Seven days with three callers below admin, sessions by themselves and refusals fill the log
 // as fast as they can, and an admin does something each hour: all of the admin's lines
 // are there, the log verifies, each line of the others is written or counted, and at the
 // end of their haste they have lines again.

@@ -1,7 +1,10 @@
-// Package audit keeps who was let in and who did what: an append-only log of
-// JSON lines, each with the hash of the one before, its head signed now and
-// then. Whoever kept a head can tell later whether a line up to it was changed
-// or taken out.
+// Package audit keeps the record of who logged in and who did what: an append-only log of JSON lines,
+// each with the hash of the line before. From time to time the server's host key signs the head. With a
+// head that was kept elsewhere, Verify finds any line up to it that was changed or removed.
+//
+// Log is the server's one writer; its methods may be called from any goroutine. commands appends a line
+// before and after each verb that changes something, sshd (by way of cmd/berth) one for each login, and
+// audit/follow the events about sessions. A verb must not run while its line can't be written.
 package audit
 
 import (
@@ -19,30 +22,30 @@ import (
 	"berth/terminal"
 )
 
-// Kind is what a line tells of.
+// Kind is the type of a line.
 type Kind string
 
 // The kinds.
 const (
 	KindOpened  Kind = "opened"  // the log, by a server that starts
-	KindLogin   Kind = "login"   // somebody was let in
-	KindRefused Kind = "refused" // somebody was not let in, or may not do what they asked
-	KindVerb    Kind = "verb"    // a command that changes something begins
+	KindLogin   Kind = "login"   // a client logged in
+	KindRefused Kind = "refused" // a login or a command was refused
+	KindVerb    Kind = "verb"    // a command that changes something starts
 	KindDone    Kind = "done"    // it ended
-	KindEvent   Kind = "event"   // what somebody did to a session, as watchers are told
+	KindEvent   Kind = "event"   // an event about what a caller did to a session
 	KindKeys    Kind = "keys"    // who may log in has changed
 	KindHead    Kind = "head"    // the lines so far are signed
 	KindTorn    Kind = "torn"    // the line before was cut off by a crash
 	KindRetired Kind = "retired" // the oldest lines were removed
-	KindAmiss   Kind = "amiss"   // the file is not as it was left
+	KindAmiss   Kind = "amiss"   // the file was changed by another program
 )
 
 var kinds = []Kind{
 	KindOpened, KindLogin, KindRefused, KindVerb, KindDone, KindEvent, KindKeys, KindHead, KindTorn, KindRetired, KindAmiss,
 }
 
-// Entry is one line. It never holds what was typed, the text of a message or a
-// secret. N, Time and Prev are the log's to fill in.
+// Entry is one line. It never contains keystrokes, the text of a message or a secret. The log fills in
+// N, Time and Prev.
 type Entry struct {
 	N           uint64          `json:"n"` // from 1, without a gap
 	Time        api.Time        `json:"time"`
@@ -51,7 +54,7 @@ type Entry struct {
 	Caller      string          `json:"caller,omitempty"`    // key, local, agent
 	CallerID    string          `json:"caller_id,omitempty"` // id of the agent's session: another session may have its name later
 	Fingerprint string          `json:"fingerprint,omitempty"`
-	Line        string          `json:"line,omitempty"` // of the key file that let it in
+	Line        string          `json:"line,omitempty"` // of the key file that admitted it
 	Source      string          `json:"source,omitempty"`
 	User        string          `json:"user,omitempty"` // SSH user name; it grants nothing
 	PID         int             `json:"pid,omitempty"`
@@ -60,7 +63,7 @@ type Entry struct {
 	Session     string          `json:"session,omitempty"` // name at the time
 	ID          string          `json:"id,omitempty"`      // of the session
 	Verb        string          `json:"verb,omitempty"`
-	Of          uint64          `json:"of,omitempty"`     // done: the line by which it began; head: the last line signed
+	Of          uint64          `json:"of,omitempty"`     // done: the line of its start; head: the last line signed
 	Status      *int            `json:"status,omitempty"` // exit status
 	Code        string          `json:"code,omitempty"`
 	Text        string          `json:"text,omitempty"`    // why
@@ -78,8 +81,7 @@ type Entry struct {
 }
 
 const (
-	// maxText bounds what a client can put into one line: names and reasons
-	// come from outside.
+	// maxText bounds a client's part of one line: names and reasons come from outside.
 	maxText = 1024
 	// maxLine is the most bytes of a line: an event with a prompt is a few KiB.
 	maxLine = 64 << 10
@@ -95,7 +97,7 @@ func digestOf(line []byte) digest { return sha256.Sum256(line) }
 func parseDigest(s string) (d digest, err error) {
 	b, err := hex.DecodeString(s)
 	if err != nil || len(b) != len(d) {
-		return d, fmt.Errorf("%q is no SHA-256 hash in hexadecimal digits", s)
+		return d, fmt.Errorf("%q isn't a SHA-256 hash in hexadecimal digits", s)
 	}
 	return digest(b), nil
 }
@@ -110,7 +112,7 @@ func (e Entry) encode() ([]byte, error) {
 	if len(e.Event) > maxLine/2 {
 		e.Event = nil // its cursor leads to it
 	}
-	e.Event = terminal.EscapeJSON(e.Event) // an agent's words may stand in it
+	e.Event = terminal.EscapeJSON(e.Event) // it may contain an agent's text
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -123,8 +125,7 @@ func (e Entry) encode() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// bounded is text from outside made fit for a line: of bounded length, with
-// nothing in it that would move a reader's terminal.
+// bounded shortens text from outside and replaces anything that could control a reader's terminal.
 func bounded(s string) string {
 	const more = "…"
 	s = terminal.Printable(s)
@@ -135,8 +136,8 @@ func bounded(s string) string {
 	for cut > 0 && !utf8.RuneStart(s[cut]) {
 		cut--
 	}
-	// Again, since what the cut ends with may be nothing without what came next:
-	// the line has to be read back as it was written.
+	// Once more, because the cut may leave an incomplete sequence at the end: the line must be read back
+	// unchanged.
 	return terminal.Printable(s[:cut]) + more
 }
 
@@ -146,10 +147,10 @@ func parse(line []byte) (Entry, error) {
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&e); err != nil {
-		return Entry{}, fmt.Errorf("it is no line of the audit log: %w", err)
+		return Entry{}, fmt.Errorf("it isn't a line of the audit log: %w", err)
 	}
 	if d.More() || e.N == 0 || !slices.Contains(kinds, e.Kind) {
-		return Entry{}, errors.New("it is no line of the audit log")
+		return Entry{}, errors.New("it isn't a line of the audit log")
 	}
 	return e, nil
 }

@@ -7,12 +7,12 @@ import (
 	"os"
 )
 
-// reserve is how much room on the disk is kept for lines to come: on a disk
-// that is full of something else, some 1,500 lines are written still.
+// reserve is how many bytes the disk keeps for new lines: even on a full disk, some 1,500 lines can
+// still be written.
 const reserve = 1 << 20
 
-// recover finds the end of the newest file. A line without an end stays as it
-// is, since nothing is ever taken out: it is ended, and the next one tells of it.
+// recover finds the end of the newest file. An incomplete last line is never removed: it gets a line
+// feed, and the next line reports it.
 func (l *Log) recover() error {
 	list, err := segments(l.dir)
 	if err != nil {
@@ -42,8 +42,8 @@ func (l *Log) recover() error {
 	return err
 }
 
-// scan reads the newest file for its last number, hash and cursor. torn says
-// that the last line has no end.
+// scan reads the newest file for its last number, hash and cursor. torn says that the last line is
+// incomplete.
 func (l *Log) scan(path string) (torn bool, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -57,7 +57,7 @@ func (l *Log) scan(path string) (torn bool, err error) {
 		torn = !whole
 		e, err := parse(line)
 		if err != nil {
-			return nil // Verify tells of it
+			return nil // Verify reports it
 		}
 		if e.Cursor != "" {
 			l.cursor = e.Cursor
@@ -76,23 +76,22 @@ func (l *Log) scan(path string) (torn bool, err error) {
 	return torn, nil
 }
 
-// begin begins the file whose first line has that number.
+// begin starts the file whose first line has that number.
 func (l *Log) begin(first uint64) error {
 	path := segmentPath(l.dir, first)
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return fmt.Errorf("begin a file of the audit log: %w", err)
+		return fmt.Errorf("start a file of the audit log: %w", err)
 	}
 	if l.file != nil {
-		l.old = append(l.old, l.file) // brought to disk by keep, not while others wait
+		l.old = append(l.old, l.file) // synced by keep, so that no caller waits for it
 	}
 	l.file, l.path, l.size, l.kept, l.began, l.named = f, path, 0, 0, l.o.Now(), true
 	l.keepRoom()
 	return nil
 }
 
-// keepRoom has the disk keep room for the lines to come, before half of what it
-// keeps is used.
+// keepRoom asks the disk to keep room for new lines, before half of the reserve is used.
 func (l *Log) keepRoom() {
 	if l.kept-l.size < reserve/2 {
 		l.kept = l.size + reserve
@@ -100,7 +99,7 @@ func (l *Log) keepRoom() {
 	}
 }
 
-// write adds bytes whole or not at all.
+// write adds bytes, whole or not at all.
 func (l *Log) write(b []byte) error {
 	n, err := l.file.Write(b)
 	if err == nil {
@@ -110,14 +109,13 @@ func (l *Log) write(b []byte) error {
 	}
 	l.kept = 0
 	err = fmt.Errorf("write the audit log: %w", err)
-	if n > 0 { // our own bytes, of which nobody was told
+	if n > 0 { // our own bytes, which no caller has seen
 		err = errors.Join(err, l.file.Truncate(l.size))
 	}
 	return err
 }
 
-// undisturbed makes sure that the file is as this log left it, and tells in
-// the log where it is not.
+// undisturbed checks that the file is as this log left it, and adds a line to the log if it isn't.
 func (l *Log) undisturbed() error {
 	info, err := os.Stat(l.path)
 	mine, mineErr := l.file.Stat()
@@ -126,7 +124,7 @@ func (l *Log) undisturbed() error {
 	case errors.Is(err, fs.ErrNotExist):
 		why = "the file that was written last was removed"
 	case err != nil || mineErr != nil:
-		return fmt.Errorf("look at the audit log: %w", errors.Join(err, mineErr))
+		return fmt.Errorf("check the audit log: %w", errors.Join(err, mineErr))
 	case !os.SameFile(info, mine):
 		why = "the file that was written last was replaced"
 	case info.Size() != l.size:
@@ -134,10 +132,10 @@ func (l *Log) undisturbed() error {
 	default:
 		return nil
 	}
-	l.o.Log.Error("the audit log was disturbed", "file", l.path, "what", why, "head", l.head().String())
+	l.o.Log.Error("the audit log was changed by another program", "file", l.path, "what", why, "head", l.head().String())
 	first := l.n + 1
 	if err := l.begin(first); errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("the audit log was disturbed, and its next file is there already: move %s away", segmentPath(l.dir, first))
+		return fmt.Errorf("the audit log was changed by another program, and its next file already exists: move %s away", segmentPath(l.dir, first))
 	} else if err != nil {
 		return err
 	}

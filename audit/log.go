@@ -14,29 +14,29 @@ import (
 	"berth/api"
 )
 
-// Options say how a log is kept. A zero number has its default.
+// Options configure a log. A zero number has its default.
 type Options struct {
 	Signer  gossh.Signer      // signs heads: the server's host key
-	Known   []gossh.PublicKey // whose signatures verify; the signer's own is among them anyway
+	Known   []gossh.PublicKey // keys whose signatures verify; the signer's is always one of them
 	Now     func() time.Time
-	Log     *slog.Logger // is told each signed head, and what is amiss
+	Log     *slog.Logger // logs each signed head, and problems
 	Segment int64        // bytes after which a new file begins: 8 MiB
 	Total   int64        // bytes after which the oldest files are removed: 1 GiB
-	// Age is after which time files are removed whose lines are all that old; 0 is
-	// never. A file then holds an eighth of it at most, and an hour at least.
+	// Age is the age after which a file is removed when all its lines are that old; 0 means never. A file
+	// then covers at most an eighth of it, and at least an hour.
 	Age time.Duration
 }
 
 const (
-	// headEvery is how many lines a head covers at most: what is signed cannot
-	// be rewritten by somebody without the host key.
+	// headEvery is how many lines a head covers at most. A signed line can't be rewritten without the host
+	// key.
 	headEvery = 100
-	// syncWithin is how long a line may be in the system's memory alone: it is
-	// safe from the server's end at once, from the machine's after that.
+	// syncWithin is how long a line may be only in the system's memory. It survives the server's end at once,
+	// and the machine's end after this time.
 	syncWithin = time.Second
 )
 
-// ErrClosed: the log is closed.
+// ErrClosed says that the log is closed.
 var ErrClosed = errors.New("the audit log is closed")
 
 // Log is the log of one server. Its methods may be called from any goroutine.
@@ -66,8 +66,8 @@ type Log struct {
 	done  chan struct{} // closed when keep has ended
 }
 
-// Open opens the log in dir, an existing folder, and goes on behind its last
-// line. Lines that were there are not checked: see Verify.
+// Open opens the log in dir, an existing folder, and continues after its last line. It doesn't check
+// existing lines: see Verify.
 func Open(dir string, o Options) (*Log, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -90,13 +90,11 @@ func Open(dir string, o Options) (*Log, error) {
 	return l, nil
 }
 
-// Append adds a line and gives its number, or counts it: of a caller below admin who
-// has many lines, those beyond its budget are one line later, with their count, and the
-// number is 0. When it returns without an error,
-// the line outlives the server; the machine's own end it outlives a second
-// later. An error says that nothing was added. Lines are written one after the
-// other, for each names the one before; on a slow disk they wait for each other, but
-// none longer than some seconds, after which the error is ErrBusy.
+// Append adds a line and returns its number. Lines of a caller below admin beyond its budget are only
+// counted: the number is 0, and one later line has the count. After a nil error the line survives the
+// server's end, and the machine's end a second later. After an error nothing was added. Lines are
+// written one after another, because each has the hash of the one before. On a slow disk they wait for
+// each other, for some seconds at most; then the error is ErrBusy.
 func (l *Log) Append(e Entry) (uint64, error) {
 	if !l.mu.LockWithin(patience) {
 		l.failed.Store(true)
@@ -105,7 +103,7 @@ func (l *Log) Append(e Entry) (uint64, error) {
 	defer l.mu.Unlock()
 	now := l.o.Now()
 	list := append(l.many.over(now, l.room), l.spent.over(now)...)
-	// While nothing can be written nothing is counted either: a verb is not done then.
+	// While nothing can be written, nothing is counted either: verbs are refused then.
 	if l.closed || l.failed.Load() || l.spent.take(e, now) {
 		return l.add(append(list, e))
 	}
@@ -119,7 +117,7 @@ func (l *Log) Append(e Entry) (uint64, error) {
 	return 0, err
 }
 
-// room says whether one more refusal may be written, and counts it. l.mu is held.
+// room says whether one more refusal may be written, and counts it. The caller holds l.mu.
 func (l *Log) room() bool {
 	ok := l.spent.refused.has(lineBytes, l.o.Now())
 	if ok {
@@ -128,10 +126,9 @@ func (l *Log) room() bool {
 	return ok
 }
 
-// Refuse adds a line for a refusal. Of a caller that is refused again and again
-// the first in a minute are written and the rest is counted, in a line of its
-// own with what is added next after that minute: whoever may do nothing is not
-// to fill the log.
+// Refuse adds a line for a refusal. For a caller that is refused again and again, the first refusals of a
+// minute are written; the others are counted, and the next line after that minute has the count. A
+// caller without rights must not fill the log.
 func (l *Log) Refuse(e Entry) error {
 	if !l.mu.LockWithin(patience) {
 		l.failed.Store(true)
@@ -150,7 +147,7 @@ func (l *Log) Refuse(e Entry) error {
 	return err
 }
 
-// add adds lines and gives the number of the last. l.mu is held.
+// add adds lines and returns the number of the last. The caller holds l.mu.
 func (l *Log) add(list []Entry) (uint64, error) {
 	if l.closed {
 		return 0, ErrClosed
@@ -178,9 +175,9 @@ func (l *Log) add(list []Entry) (uint64, error) {
 	return n, nil
 }
 
-// append adds a line. l.mu is held.
+// append adds a line. The caller holds l.mu.
 func (l *Log) append(e Entry) (uint64, error) {
-	// As it can be read again: what is signed is what stands there.
+	// Parse it again, so that the signature is for what is in the file.
 	e.N, e.Time, e.Prev = l.n+1, api.At(l.o.Now().UTC().Truncate(time.Millisecond)), l.last.String()
 	if e.Kind == KindHead {
 		if err := sign(&e, l.o.Signer); err != nil {
@@ -202,7 +199,7 @@ func (l *Log) append(e Entry) (uint64, error) {
 	return e.N, nil
 }
 
-// Head is how far the log goes.
+// Head is the current head of the log.
 func (l *Log) Head() Head {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -211,40 +208,38 @@ func (l *Log) Head() Head {
 
 func (l *Log) head() Head { return Head{N: l.n, Hash: l.last.String()} }
 
-// Cursor is that of the newest event which the log has looked at; empty when
-// it has looked at none.
+// Cursor is the cursor of the newest event that the log has seen; empty if it has seen none.
 func (l *Log) Cursor() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.cursor
 }
 
-// Failing says that the last line could not be added.
+// Failing says that the last line couldn't be added.
 func (l *Log) Failing() bool { return l.failed.Load() }
 
-// Saw notes that the event of that cursor was looked at, and nothing was to be
-// written of it. The next signed head has it.
+// Saw records that the event with that cursor was seen and needs no line. The next signed head has the
+// cursor.
 func (l *Log) Saw(cursor string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.cursor = cursor
 }
 
-// Read gives f the lines written so far that are asked for; see Read.
+// Read calls f with the written lines that match; see Read.
 func (l *Log) Read(ctx context.Context, q Query, f func(line []byte) error) error {
 	q.Until = l.Head().N
 	return Read(ctx, l.dir, q, f)
 }
 
-// Verify checks what was written so far, up to the head that this log has in
-// mind, and the heads that somebody kept; see Verify.
+// Verify checks the lines written so far, up to this log's own head, and the kept heads; see Verify.
 func (l *Log) Verify(ctx context.Context, kept []Head) (Report, error) {
 	head := l.Head()
 	if head.N == 0 {
 		return Report{}, nil
 	}
 	r, err := Verify(ctx, l.dir, append([]gossh.PublicKey{l.o.Signer.PublicKey()}, l.o.Known...), append([]Head{head}, kept...), head.N)
-	r.Kept = max(r.Kept-1, 0) // ours is no news
+	r.Kept = max(r.Kept-1, 0) // this log's own head doesn't count
 	return r, err
 }
 
@@ -257,7 +252,7 @@ func (l *Log) Close() error {
 	}
 	if list := append(l.many.end(l.room), l.spent.end()...); len(list) > 0 {
 		if _, err := l.add(list); err != nil {
-			l.o.Log.Error("what was counted is not in the audit log", "error", err)
+			l.o.Log.Error("counted lines are missing from the audit log", "error", err)
 		}
 	}
 	if l.loose > 0 {

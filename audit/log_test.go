@@ -96,13 +96,13 @@ func TestWhatIsWrittenVerifies(t *testing.T) {
 	b.add(250)
 	head := b.Head()
 	b.close()
-	// 250 lines, a head behind each hundred, and one at the end.
+	// 250 lines, a head after each hundred, and one at the end.
 	r := b.verify(head)
 	if r.Problem != nil || r.Lines != 253 || r.Heads != 3 || r.Signed != 252 || r.Kept != 1 {
 		t.Errorf("%+v %v", r, r.Problem)
 	}
 	if n := strings.Count(b.said.String(), "audit head"); n != 3 {
-		t.Errorf("the log was told %d heads", n)
+		t.Errorf("%d heads were logged", n)
 	}
 	again := open(t, dir, nil)
 	again.add(1)
@@ -186,7 +186,7 @@ func TestTailRewritten(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// Everything behind line 120 is made anew, each line naming the one before.
+	// Everything after line 120 is rewritten, with correct hashes.
 	rewrite(func(i int, e *Entry) bool { e.Identity = "mallory"; return true })
 	if r := b.verify(); r.Problem == nil || r.Problem.N != 202 {
 		t.Errorf("a head over rewritten lines: %v", r.Problem)
@@ -202,7 +202,7 @@ func TestTailRewritten(t *testing.T) {
 	if r := b.verify(); r.Problem != nil {
 		t.Errorf("a shorter log is one too: %v", r.Problem)
 	}
-	if r := b.verify(kept); r.Problem == nil || !strings.Contains(r.Problem.Text, "taken out") {
+	if r := b.verify(kept); r.Problem == nil || !strings.Contains(r.Problem.Text, "were removed") {
 		t.Errorf("a tail that was cut off: %v", r.Problem)
 	}
 }
@@ -338,8 +338,8 @@ func TestDisturbed(t *testing.T) {
 			}
 			b.add(2)
 			b.close()
-			if !strings.Contains(b.said.String(), "was disturbed") {
-				t.Error("nobody was told")
+			if !strings.Contains(b.said.String(), "was changed by another program") {
+				t.Error("nothing was logged")
 			}
 			r := b.verify(head)
 			if name != "replaced" && r.Problem == nil {
@@ -351,7 +351,7 @@ func TestDisturbed(t *testing.T) {
 				return nil
 			})
 			if err != nil || !found {
-				t.Errorf("no line tells of it: %v", err)
+				t.Errorf("no line reports it: %v", err)
 			}
 		})
 	}
@@ -468,7 +468,7 @@ func TestHeads(t *testing.T) {
 }
 
 // Text of a client's that ends in the middle of an emoji is written so that it
-// is read back as it stands: else anybody could make a log that does not verify.
+// is read back unchanged: otherwise any caller could make a log that does not verify.
 func TestCutTextVerifies(t *testing.T) {
 	b := open(t, t.TempDir(), nil)
 	for pad := range 24 {
@@ -518,8 +518,7 @@ func TestOldestFileTakenAway(t *testing.T) {
 	}
 }
 
-// Somebody who is refused without end writes a bounded number of lines, and how
-// often it was stands in the log.
+// Endless refusals of one caller write a bounded number of lines, and the log has their number.
 func TestRefusalsWithoutEnd(t *testing.T) {
 	now := noon
 	b := open(t, t.TempDir(), func(o *Options) { o.Now = func() time.Time { return now } })
@@ -544,15 +543,15 @@ func TestRefusalsWithoutEnd(t *testing.T) {
 	}
 	now = now.Add(refusalsSpan)
 	b.add(1)
-	var told []string
+	var countLine []string
 	err := b.Read(t.Context(), Query{}, func(line []byte) error {
 		if e, err := parse(line); err == nil && strings.Contains(e.Text, "more refusals") {
-			told = append(told, e.Identity+": "+e.Text)
+			countLine = append(countLine, e.Identity+": "+e.Text)
 		}
 		return nil
 	})
-	all := strings.Join(told, "\n")
-	if err != nil || !strings.Contains(all, "viewer: 970 more refusals within a minute from 2026-11-21T12:00:00.000Z on") || !strings.Contains(all, "of many callers") || len(told) > refusalsEach+1 {
+	all := strings.Join(countLine, "\n")
+	if err != nil || !strings.Contains(all, "viewer: 970 more refusals within a minute from 2026-11-21T12:00:00.000Z on") || !strings.Contains(all, "of many callers") || len(countLine) > refusalsEach+1 {
 		t.Errorf("%v %s", err, all)
 	}
 	refuse(Entry{Identity: "viewer", Verb: "input"}) // and the next minute begins anew

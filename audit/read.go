@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// Query says which lines are wanted. A zero field asks for nothing.
+// Query selects lines. A zero field selects all.
 type Query struct {
 	Since    time.Time
-	Identity func(Entry) bool // nil is anybody
+	Identity func(Entry) bool // nil matches every caller
 	Session  func(name, id string) bool
-	Until    uint64 // the last line to look at: what comes after it is being written
+	Until    uint64 // the last line to read: later ones are still being written
 }
 
-// Read gives f each line that is asked for, oldest first, as it stands in the
-// log, without its line feed. The bytes are f's until it returns.
+// Read calls f with each matching line, oldest first, unchanged and without its line feed. The bytes are
+// valid until f returns.
 func Read(ctx context.Context, dir string, q Query, f func(line []byte) error) error {
 	list, err := segments(dir)
 	if err != nil {
@@ -37,7 +37,7 @@ func Read(ctx context.Context, dir string, q Query, f func(line []byte) error) e
 func readFile(ctx context.Context, s segment, q Query, f func(line []byte) error) error {
 	in, err := os.Open(s.path)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil // retired since
+		return nil // removed in the meantime
 	}
 	if err != nil {
 		return fmt.Errorf("read the audit log: %w", err)
@@ -53,7 +53,7 @@ func readFile(ctx context.Context, s segment, q Query, f func(line []byte) error
 		}
 		e, err := parse(line)
 		if err != nil || !q.wants(e) {
-			return nil // what is no line is for Verify to tell
+			return nil // Verify reports malformed lines
 		}
 		return f(line)
 	})

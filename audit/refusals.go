@@ -9,15 +9,14 @@ import (
 )
 
 const (
-	// refusalsEach is how many refusals of one caller are written in a minute,
-	// refusalsAll those of all callers, while there is room for refusals at all.
+	// refusalsEach is how many refusals of one caller are written in a minute, refusalsAll how many of all
+	// callers, while there is room for refusals at all.
 	refusalsEach = 30
 	refusalsAll  = 300
 	refusalsSpan = time.Minute
 )
 
-// refusals says which refusals are written and counts the others. The zero
-// value has seen none.
+// refusals says which refusals are written, and counts the others. The zero value is ready.
 type refusals struct {
 	since   time.Time // of the minute that is counted
 	written int
@@ -31,8 +30,8 @@ type refusedCaller struct {
 	last    Entry // of them
 }
 
-// add says whether the refusal is to be written, and gives the lines for those
-// of the minute before that were only counted.
+// add says whether to write the refusal, and returns the lines for refusals of the minute before that were
+// only counted.
 func (r *refusals) add(e Entry, now time.Time, room func() bool) (write bool, before []Entry) {
 	before = r.over(now, room)
 	if r.callers == nil {
@@ -58,8 +57,8 @@ func (r *refusals) add(e Entry, now time.Time, room func() bool) (write bool, be
 	return false, before
 }
 
-// over ends the minute if it has passed, or if the clock was set back, and gives
-// the lines for what was only counted in it.
+// over ends the minute if it has passed, or if the clock was set back, and returns the lines for refusals
+// that were only counted in it.
 func (r *refusals) over(now time.Time, room func() bool) []Entry {
 	if r.callers == nil || !now.Before(r.since) && now.Sub(r.since) < refusalsSpan {
 		return nil
@@ -73,25 +72,25 @@ func (r *refusals) end(room func() bool) (out []Entry) {
 		switch {
 		case c.more == 0:
 		case len(out) < refusalsEach && room():
-			c.last.Text = r.told(c.more)
+			c.last.Text = r.countLine(c.more)
 			out = append(out, c.last)
 		default:
 			rest += c.more
 		}
 	}
 	if rest > 0 {
-		out = append(out, Entry{Kind: KindRefused, Text: r.told(rest) + ", of many callers"})
+		out = append(out, Entry{Kind: KindRefused, Text: r.countLine(rest) + ", of many callers"})
 	}
 	*r = refusals{}
 	return out
 }
 
-func (r *refusals) told(more int) string {
-	return fmt.Sprintf("%d more refusals within a minute from %s on, the last as this line says", more, r.since.UTC().Format(api.TimeLayout))
+func (r *refusals) countLine(more int) string {
+	return fmt.Sprintf("%d more refusals within a minute from %s on; this line describes the last one", more, r.since.UTC().Format(api.TimeLayout))
 }
 
-// callerOf is whose refusals are counted together: an identity's, or those of
-// an address; of an IPv6 network, which is one customer's.
+// callerOf is the caller whose refusals are counted together: an identity, or an address; for IPv6 a
+// network, which is one customer's.
 func callerOf(e Entry) string {
 	if e.Identity != "" {
 		return "id " + e.Identity + " " + e.Fingerprint

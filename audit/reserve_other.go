@@ -4,6 +4,5 @@ package audit
 
 import "os"
 
-// reserveTo does nothing: without Linux there is no call for it that leaves
-// the file's length alone.
+// reserveTo does nothing: only Linux has a call for it that keeps the file's length.
 func reserveTo(*os.File, int64) {}

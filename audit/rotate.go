@@ -7,46 +7,42 @@ import (
 	"time"
 )
 
-// seal signs the head. A head that cannot be written is tried again with the
-// next line.
+// seal signs the head. If the head can't be written, the next line tries again.
 func (l *Log) seal() {
 	h := l.head()
 	if _, err := l.append(Entry{Kind: KindHead, Of: h.N, Hash: h.Hash, Cursor: l.cursor}); err != nil {
-		l.o.Log.Error("the audit log's head is not signed", "head", h.String(), "error", err)
+		l.o.Log.Error("the audit log's head couldn't be signed", "head", h.String(), "error", err)
 		return
 	}
 	l.loose = 0
-	// Of the line that was signed, and of the signature's own line: either finds
-	// what was changed before it.
+	// One for the signed line and one for the signature's own line: either finds an earlier change.
 	l.o.Log.Info("audit head", "head", l.head().String(), "signed", h.String())
 }
 
-// tooOld says whether the file has gathered lines for as long as one may.
+// tooOld says whether the file covers the longest time that one may.
 func (l *Log) tooOld() bool {
 	return l.o.Age > 0 && l.o.Now().Sub(l.began) >= max(l.o.Age/8, time.Hour)
 }
 
-// rotate begins the next file behind a signed head, and removes the oldest
-// where there are too many.
+// rotate starts the next file after a signed head, and removes the oldest files if there are too many.
 func (l *Log) rotate() {
 	if l.loose > 0 {
 		l.seal()
 	}
-	if err := l.file.Truncate(l.size); err != nil { // gives back the room that was kept
+	if err := l.file.Truncate(l.size); err != nil { // frees the reserved room
 		l.o.Log.Error("a file of the audit log keeps more room than it needs", "file", l.path, "error", err)
 	}
 	if err := l.begin(l.n + 1); err != nil {
 		l.kept = 0
-		l.o.Log.Error("the audit log goes on in its file, which is longer than it should be", "file", l.path, "error", err)
+		l.o.Log.Error("the audit log couldn't start a new file, and the current one is too long", "file", l.path, "error", err)
 		return
 	}
 	if err := l.retire(); err != nil {
-		l.o.Log.Error("the oldest files of the audit log are not removed", "error", err)
+		l.o.Log.Error("the oldest files of the audit log couldn't be removed", "error", err)
 	}
 }
 
-// retire removes the oldest files until the rest is within the bounds. The line
-// that tells of it is written first.
+// retire removes the oldest files until the rest is within the limits. It writes the line about it first.
 func (l *Log) retire() error {
 	list, err := segments(l.dir)
 	if err != nil {
@@ -86,7 +82,7 @@ func (l *Log) past(next segment) bool {
 	return err == nil && l.o.Now().Sub(first) > l.o.Age
 }
 
-// keep brings lines to disk, until the log is closed.
+// keep syncs lines to disk, until the log is closed.
 func (l *Log) keep() {
 	defer close(l.done)
 	look := time.NewTicker(time.Hour)
@@ -109,7 +105,7 @@ func (l *Log) keep() {
 	}
 }
 
-// ageOut removes what is too old, also where nobody adds lines.
+// ageOut removes files that are too old, also when no lines are added.
 func (l *Log) ageOut() {
 	if l.o.Age <= 0 || !l.mu.LockWithin(patience) {
 		return
@@ -119,7 +115,7 @@ func (l *Log) ageOut() {
 		return
 	}
 	if err := l.retire(); err != nil {
-		l.o.Log.Error("the oldest files of the audit log are not removed", "error", err)
+		l.o.Log.Error("the oldest files of the audit log couldn't be removed", "error", err)
 	}
 }
 
@@ -128,7 +124,7 @@ func (l *Log) sync() {
 	f, old, named := l.file, l.old, l.named
 	l.old, l.named = nil, false
 	l.mu.Unlock()
-	// Not under the lock: a slow disk is not to hold up who appends.
+	// Not under the lock: a slow disk must not delay the callers of Append.
 	for _, o := range old {
 		if err := errors.Join(o.Sync(), o.Close()); err != nil {
 			l.o.Log.Error("a file of the audit log may not be on disk", "error", err)
@@ -143,7 +139,7 @@ func (l *Log) sync() {
 	}
 }
 
-// syncDir makes names that were just given survive a power cut.
+// syncDir makes new names in a folder survive a power failure.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

@@ -22,8 +22,7 @@ type segment struct {
 
 const segmentSuffix = ".jsonl"
 
-// segmentPath has as many digits as a number can have, so that names sort as
-// numbers do.
+// segmentPath pads the number, so that names sort as numbers do.
 func segmentPath(dir string, first uint64) string {
 	return filepath.Join(dir, fmt.Sprintf("%020d", first)+segmentSuffix)
 }
@@ -43,7 +42,7 @@ func segments(dir string) ([]segment, error) {
 		}
 		info, err := e.Info()
 		if errors.Is(err, os.ErrNotExist) {
-			continue // retired since
+			continue // removed in the meantime
 		}
 		if err != nil {
 			return nil, fmt.Errorf("list the audit log: %w", err)
@@ -62,9 +61,8 @@ func segments(dir string) ([]segment, error) {
 	return out, nil
 }
 
-// lines calls f with each line of r, without its line feed; whole is false for
-// a last one that has none. A line longer than any that is written comes cut,
-// once.
+// lines calls f with each line of r, without its line feed; whole is false for a last line without one. A
+// line longer than any that is written is passed once, cut.
 func lines(r io.Reader, f func(line []byte, whole bool) error) error {
 	in := bufio.NewReaderSize(r, maxLine+1)
 	skipping := false

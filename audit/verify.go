@@ -12,20 +12,20 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 )
 
-// Report is what Verify found.
+// Report is the result of Verify.
 type Report struct {
 	Lines    uint64   `json:"lines"` // that were read
 	First    uint64   `json:"first"` // their numbers
 	Last     uint64   `json:"last"`
 	Hash     string   `json:"hash"`   // of the last line
 	Heads    int      `json:"heads"`  // signatures that are right
-	Signed   uint64   `json:"signed"` // the last line that is covered by one
-	Kept     int      `json:"kept"`   // heads that were given and found
+	Signed   uint64   `json:"signed"` // the last line covered by one
+	Kept     int      `json:"kept"`   // given heads that were found
 	Problem  *Problem `json:"problem"`
-	Problems int      `json:"problems"` // of them, the first is Problem
+	Problems int      `json:"problems"` // their number; Problem is the first
 }
 
-// Problem is a place where the log is not as it was written.
+// Problem is a place where the log was changed.
 type Problem struct {
 	N    uint64 `json:"n"` // the line that is wrong, by its number
 	File string `json:"file"`
@@ -37,12 +37,10 @@ func (p Problem) String() string {
 	return fmt.Sprintf("line %d (%s:%d): %s", p.N, p.File, p.Row, p.Text)
 }
 
-// Verify reads the log in dir from its oldest line and checks that each
-// line is the one that the next one names, that numbers have no gap, that
-// heads are signed by one of the keys and not further apart than they are
-// written, and that the heads which somebody kept are those of the log. until is
-// the last line to look at: a log that is being written has more by then; 0 is
-// all there is. It ends with ctx, for which the error is its.
+// Verify reads the log in dir from its oldest line. It checks that each line has the hash of the one
+// before, that numbers have no gap, that heads are signed by one of the keys and are close enough to each
+// other, and that the kept heads match. until is the last line to check, because a log that is being
+// written grows; 0 means all lines. It ends with ctx, and returns ctx's error.
 func Verify(ctx context.Context, dir string, known []gossh.PublicKey, kept []Head, until uint64) (Report, error) {
 	list, err := segments(dir)
 	if err != nil {
@@ -67,7 +65,7 @@ func Verify(ctx context.Context, dir string, known []gossh.PublicKey, kept []Hea
 	return v.report, nil
 }
 
-// apart notes a file that does not begin where the one before ends.
+// apart reports a file that doesn't start where the one before ends.
 func (v *verifier) apart(s segment) {
 	v.settle()
 	where := Problem{N: v.n + 1, File: filepath.Base(s.path), Row: 1}
@@ -80,8 +78,8 @@ func (v *verifier) apart(s segment) {
 	v.at(where, fmt.Sprintf("the file before this one goes on to line %d", v.n))
 }
 
-// verifier walks over the lines with one of them in hand: which of two
-// neighbours was changed shows in the third.
+// verifier walks over the lines and holds one of them: only the third of three lines shows which of two
+// neighbours was changed.
 type verifier struct {
 	keys   []gossh.PublicKey
 	until  uint64
@@ -91,22 +89,21 @@ type verifier struct {
 
 	n       uint64 // of the line in hand
 	held    held
-	suspect *Problem // the line in hand does not name this one, which is before it
+	suspect *Problem // the held line doesn't have the hash of this one, which is before it
 	signed  uint64   // the last line that a head covers
 	began   bool
-	gap     bool   // the line before the next one is not there
-	retired uint64 // the last line of which one says that it was removed
+	gap     bool   // the line before the next one is missing
+	retired uint64 // the last line that another line reports as removed
 }
 
-// held is the line in hand.
+// held is the line that the verifier holds.
 type held struct {
 	hash  digest
 	where Problem
 	bad   error // why it cannot be read
 }
 
-// noteRetired looks at a line that was written since: the oldest files may have
-// been removed meanwhile.
+// noteRetired reads a line that was written during the check: the oldest files may have been removed since.
 func (v *verifier) noteRetired(line []byte) {
 	if e, err := parse(line); err == nil && e.Kind == KindRetired {
 		v.retired = max(v.retired, e.Of)
@@ -116,7 +113,7 @@ func (v *verifier) noteRetired(line []byte) {
 func (v *verifier) file(ctx context.Context, s segment) error {
 	f, err := os.Open(s.path)
 	if errors.Is(err, fs.ErrNotExist) && v.report.Lines == 0 {
-		return nil // removed since it was listed; a line has to say so
+		return nil // removed after it was listed; a line must report that
 	}
 	if err != nil {
 		return fmt.Errorf("read the audit log: %w", err)
@@ -155,7 +152,7 @@ func (v *verifier) line(s segment, row int, raw []byte, whole bool) {
 	case !whole:
 		err = errors.New("it has no end")
 	case wrong != nil || !bytes.Equal(bytes.TrimSuffix(again, []byte("\n")), raw):
-		err = errors.New("it is not as it was written")
+		err = errors.New("it was changed")
 	}
 	v.held = held{hash: digestOf(raw), where: Problem{N: v.n, File: filepath.Base(s.path), Row: row}, bad: err}
 	if v.report.Lines == 1 {
@@ -163,7 +160,7 @@ func (v *verifier) line(s segment, row int, raw []byte, whole bool) {
 	}
 	if last.bad != nil && (err != nil || e.Kind != KindTorn) {
 		v.at(last.where, last.bad.Error())
-		follows = false // that it does not fit says nothing new
+		follows = false // its mismatch adds nothing
 	}
 	if err != nil {
 		v.settle()
@@ -175,13 +172,13 @@ func (v *verifier) line(s segment, row int, raw []byte, whole bool) {
 	}
 	unsigned := e.Kind == KindHead && check(e, v.keys) != nil
 	switch {
-	case follows && e.Prev != last.hash.String() && !unsigned: // else this one is told of, as a head
+	case follows && e.Prev != last.hash.String() && !unsigned: // otherwise the head is reported
 		v.mismatch(last.where)
 	default:
 		v.settle()
 	}
 	if v.n == 1 && e.Prev != (digest{}).String() {
-		v.at(v.held.where, "the first line names one before it")
+		v.at(v.held.where, "the first line has the hash of an earlier line")
 	}
 	if e.Kind == KindRetired {
 		v.retired = max(v.retired, e.Of)
@@ -189,12 +186,12 @@ func (v *verifier) line(s segment, row int, raw []byte, whole bool) {
 	v.head(e, last.hash, follows)
 }
 
-// misnumbered notes a line with another number than its place has, and goes on
-// from that number where it is higher.
+// misnumbered reports a line whose number doesn't match its place, and continues from that number if it is
+// higher.
 func (v *verifier) misnumbered(n uint64) {
 	v.settle()
 	if n < v.n {
-		v.at(v.held.where, fmt.Sprintf("it says that it is line %d, which was before", n))
+		v.at(v.held.where, fmt.Sprintf("it has the number %d, which was used before", n))
 		return
 	}
 	v.at(v.held.where, fmt.Sprintf("lines %d to %d are missing before line %d", v.n, n-1, n))
@@ -202,27 +199,26 @@ func (v *verifier) misnumbered(n uint64) {
 	v.held.where.N = n
 }
 
-// mismatch notes that the line in hand does not name the one before. That one
-// was changed, or the one in hand was: then the next will not name it either.
+// mismatch records that the held line doesn't have the hash of the one before. Either that one was changed,
+// or the held one was: then the next line doesn't have the held one's hash either.
 func (v *verifier) mismatch(before Problem) {
 	if v.suspect != nil {
 		v.suspect = nil
-		v.at(before, "it was changed: it names another line before it, and the next names another in its place")
+		v.at(before, "it was changed: its hash of the previous line is wrong, and so is the next line's hash of it")
 		return
 	}
 	v.suspect = &before
 }
 
-// settle blames the suspect: the line behind it is as the next one names it.
+// settle blames the suspect: the next line has the hash of the line after the suspect.
 func (v *verifier) settle() {
 	if v.suspect != nil {
-		v.at(*v.suspect, "it was changed: the next line names another in its place")
+		v.at(*v.suspect, "it was changed: the next line has another hash for it")
 		v.suspect = nil
 	}
 }
 
-// head checks what a head says, the distance to the last one, and what was
-// kept of the line in hand.
+// head checks a head's content, the distance to the last one, and the kept head for the held line.
 func (v *verifier) head(e Entry, before digest, follows bool) {
 	if e.Kind == KindHead {
 		switch err := check(e, v.keys); {
@@ -237,7 +233,7 @@ func (v *verifier) head(e Entry, before digest, follows bool) {
 		v.signed = v.n
 	} else if v.n-v.signed > headEvery+maxLoose {
 		v.at(v.held.where, fmt.Sprintf("no signed head in %d lines", v.n-v.signed))
-		v.signed = v.n // say it once
+		v.signed = v.n // report it once
 	}
 	hash, ok := v.kept[v.n]
 	if !ok {
@@ -245,14 +241,14 @@ func (v *verifier) head(e Entry, before digest, follows bool) {
 	}
 	delete(v.kept, v.n)
 	if hash != v.held.hash.String() {
-		v.at(v.held.where, "it is not the line of the head that was kept: it or one before it was changed")
+		v.at(v.held.where, "it doesn't match the kept head: it or an earlier line was changed")
 		return
 	}
 	v.report.Kept++
 }
 
-// maxLoose is how many more lines than a head covers may stand without one:
-// those that are written by themselves (torn, retired, amiss).
+// maxLoose is how many more lines than a head covers may be without one: the lines that the log writes by
+// itself (torn, retired, amiss).
 const maxLoose = 16
 
 func (v *verifier) at(where Problem, text string) {
@@ -263,11 +259,11 @@ func (v *verifier) at(where Problem, text string) {
 	}
 }
 
-// end looks at what only the end of the log shows.
+// end checks what only the end of the log shows.
 func (v *verifier) end() {
 	v.settle()
 	if v.report.Lines > 0 && v.report.First-1 > v.retired {
-		text := fmt.Sprintf("lines %d to %d are missing before this file, and no line says that they were removed to stay below the bound", v.retired+1, v.report.First-1)
+		text := fmt.Sprintf("lines %d to %d are missing before this file, and no line says that they were removed to stay below the limit", v.retired+1, v.report.First-1)
 		v.at(Problem{N: v.retired + 1, File: v.oldest, Row: 1}, text)
 	}
 	if v.held.bad != nil {
@@ -275,9 +271,9 @@ func (v *verifier) end() {
 	}
 	v.report.Last, v.report.Hash = v.n, v.held.hash.String()
 	for n := range v.kept {
-		text := "the log ends before the head that was kept: lines were taken out"
+		text := "the log ends before the kept head: lines were removed"
 		if n < v.report.First {
-			text = "the head that was kept is of a line that has been removed to stay below the bound"
+			text = "the kept head is for a line that was removed to stay below the limit"
 		}
 		v.at(Problem{N: n, File: v.held.where.File, Row: v.held.where.Row}, text)
 	}

@@ -12,20 +12,20 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// UsualUser is the user name in ssh agents@host. An authority whose line has no
-// principals= lets in certificates that name it, as sshd lets in those that name
-// the user who logs in; the user name that a client gives decides nothing.
+// UsualUser is the user name in ssh agents@host. An authority whose line has no principals= admits
+// certificates with that name, as sshd admits those with the name of the user that logs in. The user
+// name that a client gives decides nothing.
 const UsualUser = "agents"
 
-// Why a certificate lets in nobody.
+// Why a certificate isn't admitted.
 var (
 	ErrNoAuthority = errors.New("no key file trusts the authority of the certificate")
-	ErrCertificate = errors.New("the certificate lets in nobody")
+	ErrCertificate = errors.New("the certificate can't be used")
 	ErrRevoked     = errors.New("it is revoked")
 )
 
-// The critical options that are known. A certificate with any other is
-// refused: it asks for something that would not be kept.
+// The known critical options. A certificate with any other is refused, because Berth couldn't apply
+// the restriction.
 const (
 	forceCommand  = "force-command"
 	sourceAddress = "source-address"
@@ -33,8 +33,7 @@ const (
 	noTouch       = "no-touch-required" // an extension; the SSH library obeys it
 )
 
-// Plain is the key that a client which proved key has: of a certificate, the
-// one that is certified.
+// Plain is the key of a client that proved key: for a certificate, the certified key.
 func Plain(key ssh.PublicKey) ssh.PublicKey {
 	if c, ok := key.(*ssh.Certificate); ok {
 		return c.Key
@@ -42,8 +41,8 @@ func Plain(key ssh.PublicKey) ssh.PublicKey {
 	return key
 }
 
-// lookupCertificate finds whom a certificate lets in: the first line of its
-// authority whose principals=, from= and expiry-time= are met decides alone.
+// lookupCertificate finds the identity of a certificate: the first line of its authority whose
+// principals=, from= and expiry-time= match decides alone.
 func (s *Set) lookupCertificate(cert *ssh.Certificate, remote net.Addr, now time.Time) (Identity, error) {
 	name := fmt.Sprintf("certificate %s, serial %d, of %s", quote(cert.KeyId), cert.Serial, ssh.FingerprintSHA256(cert.SignatureKey))
 	if err := s.soundCertificate(cert, remote, now); err != nil {
@@ -74,7 +73,7 @@ func (s *Set) lookupCertificate(cert *ssh.Certificate, remote net.Addr, now time
 	return Identity{}, err
 }
 
-// allowed are the names of which a certificate must have one.
+// allowed are the names that a certificate may have: it needs one of them.
 func (e entry) allowed() []string {
 	if len(e.principals) > 0 {
 		return e.principals
@@ -82,21 +81,21 @@ func (e entry) allowed() []string {
 	return []string{UsualUser}
 }
 
-// soundCertificate checks all that does not depend on the line. x/crypto's own
-// way to authenticate takes a certificate without principals for anybody's.
+// soundCertificate checks everything that doesn't depend on the line. x/crypto's own authentication
+// admits a certificate without principals for every user.
 func (s *Set) soundCertificate(cert *ssh.Certificate, remote net.Addr, now time.Time) error {
 	bits := rsaBits(cert.Key)
 	switch {
 	case cert.CertType != ssh.UserCert:
-		return fmt.Errorf("%w: it is none of a user's", ErrCertificate)
+		return fmt.Errorf("%w: it isn't a user certificate", ErrCertificate)
 	case !keyTypes[cert.Key.Type()]:
 		return fmt.Errorf("%w: its key is of the type %s", ErrCertificate, quote(cert.Key.Type()))
 	case bits > 0 && bits < minRSABits:
-		return fmt.Errorf("%w: its RSA key has %d bits, %d is the least", ErrCertificate, bits, minRSABits)
+		return fmt.Errorf("%w: its RSA key has %d bits; the minimum is %d", ErrCertificate, bits, minRSABits)
 	case cert.Signature == nil || cert.Signature.Format == ssh.KeyAlgoRSA:
 		return fmt.Errorf("%w: it is signed with SHA-1", ErrCertificate)
 	case strings.HasPrefix(cert.Key.Type(), "sk-") && hasExtension(cert, noTouch):
-		return fmt.Errorf("%w: it waives the touch of its security key (%s), which must always be touched: certify it without", ErrCertificate, noTouch)
+		return fmt.Errorf("%w: it waives the touch of its security key (%s), which must always be touched: sign it without that option", ErrCertificate, noTouch)
 	case len(cert.ValidPrincipals) == 0:
 		return fmt.Errorf("%w: it names no principal", ErrCertificate)
 	}
@@ -128,17 +127,15 @@ func hasExtension(cert *ssh.Certificate, name string) bool {
 	return has
 }
 
-// parseCertSources reads a certificate's source-address: addresses and
-// networks alone, none negated.
+// parseCertSources reads a certificate's source-address: only addresses and networks, none negated.
 func parseCertSources(list string) (sources, *fault) {
 	if strings.ContainsAny(list, "!*?") {
-		return nil, faultf("", "%s is no list of networks", quote(list))
+		return nil, faultf("", "%s isn't a list of networks", quote(list))
 	}
 	return parseSources(list)
 }
 
-// certified is whom the line lets in by the certificate. What either of the
-// two takes away is taken away.
+// certified is the identity of a certificate under a line. A restriction of either applies.
 func (e entry) certified(cert *ssh.Certificate, remote net.Addr) (Identity, error) {
 	id := e.identity(remote)
 	id.Fingerprint = ssh.FingerprintSHA256(cert.Key)
@@ -160,22 +157,21 @@ func (e entry) certified(cert *ssh.Certificate, remote net.Addr) (Identity, erro
 	case strings.TrimSpace(command) == "":
 		return Identity{}, fmt.Errorf("%w: its force-command is empty", ErrCertificate)
 	case id.Command != "" && id.Command != command:
-		return Identity{}, fmt.Errorf("%w: its force-command is another than the command= of %s", ErrCertificate, e.line)
+		return Identity{}, fmt.Errorf("%w: its force-command differs from the command= of %s", ErrCertificate, e.line)
 	default:
 		id.Command = command
 	}
 	return id, nil
 }
 
-// ByCertificate is Lookup for a certificate whose key was proven at an earlier
-// time, from source.
+// ByCertificate is Lookup for a certificate whose key was proven earlier, from source.
 func (s *Set) ByCertificate(wire []byte, source string, now time.Time) (Identity, error) {
 	key, err := ssh.ParsePublicKey(wire)
 	if err != nil {
 		return Identity{}, fmt.Errorf("read a certificate: %w", err)
 	}
 	if _, ok := key.(*ssh.Certificate); !ok || !bytes.Equal(key.Marshal(), wire) {
-		return Identity{}, fmt.Errorf("%w: it is none", ErrCertificate)
+		return Identity{}, fmt.Errorf("%w: it isn't a certificate", ErrCertificate)
 	}
 	return s.Lookup(key, address(source), now)
 }

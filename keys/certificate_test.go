@@ -213,7 +213,7 @@ func TestARevokedKey(t *testing.T) {
 	}
 	set.revoked, _ = parseRevoked("revoked", []byte("what is this"))
 	if _, err := set.Lookup(key, nil, noon); err != nil {
-		t.Errorf("a key that stands in a key file: %v", err)
+		t.Errorf("a key in a key file: %v", err)
 	}
 }
 

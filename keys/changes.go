@@ -11,16 +11,15 @@ import (
 	"time"
 )
 
-// Change is a key that lets in somebody else, or somebody with other rights,
-// than before, or something that is revoked, or is not any more. Of what is no
-// key the fingerprint is empty.
+// Change is a key whose identity or rights differ from before, or something that was revoked or
+// unrevoked. The fingerprint is empty for anything but a key.
 type Change struct {
 	Fingerprint string
 	What        string   // added, removed, changed; revoked, unrevoked
 	Before, Now []string // its lines' rights, in words; what is revoked
 }
 
-// Since lists what is other than it was in the set before, by fingerprint.
+// Since lists the differences from an earlier set, by fingerprint.
 func (s *Set) Since(before *Set) []Change {
 	was, is := before.words(), s.words()
 	var out []Change
@@ -55,7 +54,7 @@ func (s *Set) Since(before *Set) []Change {
 	return out
 }
 
-// words are what is revoked, each with the fingerprint if it is a key.
+// words lists what is revoked, each with the fingerprint if it is a key.
 func (r *revocations) words() map[string]string {
 	out := map[string]string{}
 	if r == nil {
@@ -71,13 +70,12 @@ func (r *revocations) words() map[string]string {
 		out[strings.TrimSpace(fmt.Sprintf("serial %d-%d %s", s.first, s.last, s.authority))] = s.authority
 	}
 	if r.unsound {
-		out["every certificate, since the revocations are not understood"] = ""
+		out["every certificate, because a line of the revocations can't be read"] = ""
 	}
 	return out
 }
 
-// words are the rights of each key, without the places where its lines stand:
-// a line that only moves changes nothing.
+// words are the rights of each key, without the places of its lines: moving a line changes nothing.
 func (s *Set) words() map[string][]string {
 	out := map[string][]string{}
 	for _, wire := range slices.Sorted(maps.Keys(s.byKey)) {
@@ -96,8 +94,7 @@ func (s *Set) words() map[string][]string {
 	return out
 }
 
-// words is what the line grants. Of a forced command, which may hold anything,
-// it shows no more than that it is another.
+// words is what the line grants. A forced command may contain anything, so only its hash is shown.
 func (e entry) words() string {
 	words := []string{e.name, e.role.String()}
 	list := func(name string, values []string) {
@@ -127,7 +124,7 @@ func (e entry) words() string {
 	return strings.Join(words, " ")
 }
 
-// String is the list much as it stands in a from= option.
+// String is the list in the form of a from= option.
 func (list sources) String() string {
 	var out []string
 	for _, s := range list {

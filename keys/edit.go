@@ -16,14 +16,14 @@ import (
 
 // Why a change of the key files is refused.
 var (
-	ErrListed    = errors.New("the key stands in a key file already")
+	ErrListed    = errors.New("the key is already in a key file")
 	ErrNameTaken = errors.New("another key has that name")
-	ErrIsGuest   = errors.New("the key is a guest's, who would have the rights of both")
+	ErrIsGuest   = errors.New("the key is a guest's, and would have the rights of both")
 	ErrLastAdmin = errors.New("no admin would be left")
-	ErrNotOurs   = errors.New("the line stands in a file that is given whole, with authorize")
+	ErrNotOurs   = errors.New("the line is in a file that is named by authorize")
 )
 
-// Grant is a line to be added.
+// Grant is a line to add.
 type Grant struct {
 	Key      ssh.PublicKey
 	Name     string
@@ -34,8 +34,8 @@ type Grant struct {
 	Expires  time.Time
 }
 
-// line writes the grant as a line of a key file and reads it back: what the
-// parser would refuse, or read otherwise, is never written.
+// line writes the grant as a line of a key file and parses it again, so that a line which the parser
+// would refuse or read differently is never written.
 func (g Grant) line() (string, error) {
 	options := []string{`role="` + g.Role.String() + `"`}
 	add := func(name, value string) {
@@ -56,13 +56,13 @@ func (g Grant) line() (string, error) {
 		return "", fmt.Errorf("%s: %s", f.text, f.remedy)
 	case !bytes.Equal(key.Marshal(), g.Key.Marshal()) || e.role != g.Role || e.name != g.Name ||
 		!slices.Equal(e.sessions, g.Sessions) || !slices.Equal(e.verbs, g.Verbs):
-		return "", fmt.Errorf("the line would be read as another than was meant: use plain letters, digits, blanks and . _ - @ in names")
+		return "", fmt.Errorf("the line would be read differently: use only letters, digits, blanks and . _ - @ in names")
 	}
 	return line, nil
 }
 
-// Add puts a line at the end of the first key file, which is made if it is not
-// there. What else is in the file stays byte for byte.
+// Add puts a line at the end of the first key file, and creates the file if needed. The rest of the
+// file stays byte for byte.
 func (s *Store) Add(g Grant) (Line, error) {
 	if len(s.o.Files) == 0 {
 		return Line{}, errors.New("no key file is configured")
@@ -103,11 +103,11 @@ func (s *Store) Add(g Grant) (Line, error) {
 			return l, nil
 		}
 	}
-	return Line{}, fmt.Errorf("%s was written, and the key is not let in: the log says why", s.o.Files[0])
+	return Line{}, fmt.Errorf("%s was written, but the key is not admitted: the server's log says why", s.o.Files[0])
 }
 
 // Remove deletes all lines of a key from the key files and ends its rights as a guest. Comments
-// stay. It refuses to leave no admin that can log in, unless last is set.
+// stay. It refuses to remove the last admin that can log in, unless last is set.
 func (s *Store) Remove(fingerprint string, last bool) ([]Line, error) {
 	s.editing.Lock()
 	defer s.editing.Unlock()
@@ -151,17 +151,17 @@ func (s *Store) Remove(fingerprint string, last bool) ([]Line, error) {
 		}
 	}
 	if still := s.Current().Named(fingerprint); len(still) > 0 {
-		return nil, fmt.Errorf("%s was changed by somebody else meanwhile, and still has the key: try again", s.o.Files)
+		return nil, fmt.Errorf("%s was changed by another program in the meantime, and still has the key: try again", s.o.Files)
 	}
 	return gone, s.revokeGuests(fingerprint)
 }
 
-// grantsAccess says whether the line's holder can change who may log in.
+// grantsAccess says whether the line's key can change who may log in.
 func (l Line) grantsAccess(now time.Time) bool {
 	return l.Role == Admin && !l.Revoked && !l.Command && len(l.Sessions) == 0 && len(l.Verbs) == 0 && (l.Expires.IsZero() || now.Before(l.Expires))
 }
 
-// without takes the lines with those numbers out, if they hold the key.
+// without removes the lines with those numbers, if they have the key.
 func without(data []byte, numbers map[int]bool, fingerprint string) ([]byte, error) {
 	var out []byte
 	for n, line := range bytes.SplitAfter(data, []byte("\n")) {
@@ -171,14 +171,14 @@ func without(data []byte, numbers map[int]bool, fingerprint string) ([]byte, err
 		}
 		text := strings.TrimSpace(string(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))))
 		if _, e, _, f := parseLine(text); f != nil || e.fingerprint != fingerprint {
-			return nil, errors.New("the file was changed by somebody else meanwhile: try again")
+			return nil, errors.New("the file was changed by another program in the meantime: try again")
 		}
 	}
 	return out, nil
 }
 
-// edit rewrites a key file: written aside, parsed back, moved into place. Only
-// what that key may do may be other than before. The mode stays; a link stays one.
+// edit rewrites a key file: it writes a new file, parses it, and moves it into place. Only the rights
+// of that key may differ. The mode stays the same; a link stays a link.
 func (s *Store) edit(file, fingerprint string, change func([]byte) ([]byte, error)) error {
 	target, mode := file, fs.FileMode(0o600)
 	data, err := readTrusted(file)
@@ -206,7 +206,7 @@ func (s *Store) edit(file, fingerprint string, change func([]byte) ([]byte, erro
 	before, _ := Parse(file, data, s.o.Now())
 	after, _ := Parse(file, changed, s.o.Now())
 	if list := after.Since(before); len(list) != 1 || list[0].Fingerprint != fingerprint {
-		return fmt.Errorf("%s would not be understood as it is meant: change it with an editor", file)
+		return fmt.Errorf("%s would be read differently: change it with an editor", file)
 	}
 	aside, err := writeAside(target, changed, mode)
 	if err != nil {
@@ -214,7 +214,7 @@ func (s *Store) edit(file, fingerprint string, change func([]byte) ([]byte, erro
 	}
 	defer os.Remove(aside)
 	if now, err := readTrusted(file); err != nil && !errors.Is(err, fs.ErrNotExist) || !bytes.Equal(now, data) {
-		return errors.Join(fmt.Errorf("%s was changed by somebody else meanwhile: try again", file), err)
+		return errors.Join(fmt.Errorf("%s was changed by another program in the meantime: try again", file), err)
 	}
 	if err := os.Rename(aside, target); err != nil {
 		return fmt.Errorf("put %s in place: %w", file, err)

@@ -33,7 +33,7 @@ func newStore(t *testing.T, text string) (*Store, string) {
 
 func TestAddAndRemoveKeepTheRest(t *testing.T) {
 	_, old := newKey(t)
-	text := "# ours\n\nrole=\"admin\" " + old + " admin\n  # and theirs\nnonsense that lets in nobody" // without an end
+	text := "# ours\n\nrole=\"admin\" " + old + " admin\n  # and theirs\nnonsense that admits no key" // without an end
 	s, file := newStore(t, text)
 	key, _ := newKey(t)
 	line, err := s.Add(Grant{Key: key, Name: "bob", Role: Viewer, Sessions: []string{"web-*"}, From: "10.0.0.0/8", Expires: noon.Add(time.Hour)})
@@ -193,8 +193,8 @@ func TestGuests(t *testing.T) {
 	}
 }
 
-// Revocations that others could have written, or that cannot be read any more,
-// go on holding for keys; and what comes and goes there is told.
+// Revocations that others could have written, or that can no longer be read, stay in force for keys, and
+// their changes are reported.
 func TestRevocationsThatCannotBeRead(t *testing.T) {
 	dir := t.TempDir()
 	key, line := newKey(t)

@@ -19,33 +19,31 @@ import (
 )
 
 const (
-	// guestLongest is how long a guest can be let in: who stays longer gets a
-	// line in a key file.
+	// guestLongest is the longest time of a guest. For a longer stay, add a line to a key file.
 	guestLongest = 30 * 24 * time.Hour
-	// guestKept is how long a guest stays listed after its time.
+	// guestKept is how long a guest stays listed after it expired.
 	guestKept = 30 * 24 * time.Hour
-	// guestsMost are listed at once.
+	// guestsMost bounds how many are listed at once.
 	guestsMost = 10_000
-	// guestBackdate is for clients' clocks that are behind: nobody but the
-	// server's own clock decides, so that it gives nothing away.
+	// guestBackdate allows for clients whose clocks are slow. Only the server's own clock decides, so it
+	// grants nothing.
 	guestBackdate = 5 * time.Minute
 )
 
-// Guest is somebody with a short-lived certificate of the server's own. What
-// the certificate may is written here and not in it, so that it can be
-// narrowed and taken back.
+// Guest is a person with a short-lived certificate by the server's own authority. The rights are kept
+// here and not in the certificate, so that they can be narrowed and revoked.
 type Guest struct {
 	Serial      uint64   `json:"serial"`
 	Name        string   `json:"name"`
-	Fingerprint string   `json:"fingerprint"` // of the key that is certified
+	Fingerprint string   `json:"fingerprint"` // of the certified key
 	Role        string   `json:"role"`
 	Sessions    []string `json:"sessions"`
 	Verbs       []string `json:"verbs"`
 	From        string   `json:"from"`
 	Since       api.Time `json:"since"`
 	Expires     api.Time `json:"expires"`
-	Revoked     api.Time `json:"revoked"` // zero: it is not
-	By          string   `json:"by"`      // who let it in
+	Revoked     api.Time `json:"revoked"` // zero: it isn't revoked
+	By          string   `json:"by"`      // who issued it
 }
 
 // guestBook is the server's file of guests.
@@ -55,20 +53,20 @@ type guestBook struct {
 }
 
 var (
-	// ErrGuest: there is no such guest, or what is wanted for it cannot be given.
-	ErrGuest = errors.New("it cannot be a guest")
-	// ErrNoGuest: no guest has that serial or name.
+	// ErrGuest says that there is no such guest, or that it can't have what was asked for.
+	ErrGuest = errors.New("it can't be a guest")
+	// ErrNoGuest says that no guest has that serial or name.
 	ErrNoGuest = errors.New("there is no such guest")
 )
 
-// guestRules are the guests as one reading of the files had them.
+// guestRules are the guests of one reading of the files.
 type guestRules struct {
-	authority string // wire form of the server's own authority; empty: none is made yet
+	authority string // wire form of the server's own authority; empty if there is none yet
 	bySerial  map[uint64]entry
 	guests    map[uint64]Guest
 }
 
-// entry checks the guest's rights as those of a key line are.
+// entry checks the guest's rights as those of a key line are checked.
 func (g Guest) entry(place string) (entry, error) {
 	role, err := ParseRole(g.Role)
 	if err != nil || role == Admin {
@@ -76,7 +74,7 @@ func (g Guest) entry(place string) (entry, error) {
 	}
 	e := entry{name: "guest:" + g.Name, fingerprint: g.Fingerprint, line: place, grants: grants{role: role, sessions: g.Sessions, verbs: g.Verbs, expires: g.Expires.Time}}
 	if cleanName(g.Name) != g.Name || g.Name == "" {
-		return entry{}, fmt.Errorf("%w: its name is letters, digits, blanks and . _ - @, at most %d", ErrGuest, nameLimit)
+		return entry{}, fmt.Errorf("%w: its name may have letters, digits, blanks and . _ - @, at most %d", ErrGuest, nameLimit)
 	}
 	for _, p := range g.Sessions {
 		if f := checkPattern(p); f != nil {
@@ -98,8 +96,8 @@ func (g Guest) entry(place string) (entry, error) {
 	return e, nil
 }
 
-// lookup finds the guest of a certificate that the server's own authority
-// signed and whose time and form are right.
+// lookup finds the guest of a certificate. The caller has checked that the server's own authority
+// signed it, and its time and form.
 func (r *guestRules) lookup(cert *ssh.Certificate, remote net.Addr, now time.Time) (Identity, error) {
 	g, known := r.guests[cert.Serial]
 	e := r.bySerial[cert.Serial]
@@ -109,7 +107,7 @@ func (r *guestRules) lookup(cert *ssh.Certificate, remote net.Addr, now time.Tim
 	case !g.Revoked.IsZero():
 		return Identity{}, fmt.Errorf("guest:%s: %w", g.Name, ErrRevoked)
 	case e.role == None:
-		return Identity{}, fmt.Errorf("guest:%s: its rights are not understood (%s)", g.Name, e.line)
+		return Identity{}, fmt.Errorf("guest:%s: its rights can't be read (%s)", g.Name, e.line)
 	case !now.Before(g.Expires.Time):
 		return Identity{}, fmt.Errorf("guest:%s: %w", g.Name, ErrExpired)
 	case !e.from.allow(remote):
@@ -120,7 +118,7 @@ func (r *guestRules) lookup(cert *ssh.Certificate, remote net.Addr, now time.Tim
 	return id, nil
 }
 
-// readGuests reads the file of guests and the authority beside it.
+// readGuests reads the file of guests and the authority next to it.
 func (s *Store) readGuests() (*guestRules, []Problem) {
 	if s.o.Guests == "" {
 		return nil, nil
@@ -161,7 +159,7 @@ func (s *Store) readBook() (guestBook, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&book); err != nil {
-		return book, fmt.Errorf("%s is no file of guests: %w", s.o.Guests, err)
+		return book, fmt.Errorf("%s isn't a valid file of guests: %w", s.o.Guests, err)
 	}
 	for _, g := range book.Guests {
 		book.Next = max(book.Next, g.Serial+1)
@@ -169,7 +167,7 @@ func (s *Store) readBook() (guestBook, error) {
 	return book, nil
 }
 
-// Guests lists the guests, the newest last.
+// Guests lists the guests, newest last.
 func (s *Store) Guests() []Guest {
 	set := s.Current()
 	if set.guests == nil {
@@ -188,9 +186,8 @@ func (s *Store) Guests() []Guest {
 	return out
 }
 
-// AddGuest certifies key for the time until g.Expires, with the rights that g
-// says. Serial, fingerprint and beginning are filled in. The guest stands in
-// the file before there is a certificate.
+// AddGuest certifies key until g.Expires, with the rights in g. It fills in serial, fingerprint and
+// start. The guest is in the file before the certificate exists.
 func (s *Store) AddGuest(key ssh.PublicKey, g Guest) (Guest, *ssh.Certificate, error) {
 	now := s.o.Now()
 	if _, ok := key.(*ssh.Certificate); ok {
@@ -199,7 +196,7 @@ func (s *Store) AddGuest(key ssh.PublicKey, g Guest) (Guest, *ssh.Certificate, e
 	g.Fingerprint, g.Since = ssh.FingerprintSHA256(key), api.At(now.UTC().Truncate(time.Second))
 	g.Expires = api.At(g.Expires.UTC().Truncate(time.Second))
 	if d := g.Expires.Sub(now); d <= 0 || d > guestLongest {
-		return g, nil, fmt.Errorf("%w: its time is up to %d days", ErrGuest, int(guestLongest.Hours()/24))
+		return g, nil, fmt.Errorf("%w: its time can be at most %d days", ErrGuest, int(guestLongest.Hours()/24))
 	}
 	if _, err := g.entry(""); err != nil {
 		return g, nil, err
@@ -215,11 +212,11 @@ func (s *Store) AddGuest(key ssh.PublicKey, g Guest) (Guest, *ssh.Certificate, e
 	}
 	err = s.writeGuests(func(b *guestBook) error {
 		if len(b.Guests) >= guestsMost {
-			return fmt.Errorf("%w: there are %d guests", ErrGuest, len(b.Guests))
+			return fmt.Errorf("%w: there are already %d guests", ErrGuest, len(b.Guests))
 		}
 		for _, other := range b.Guests {
 			if other.Name == g.Name && other.Revoked.IsZero() && now.Before(other.Expires.Time) {
-				return fmt.Errorf("%w: the guest of serial %d has the name %s", ErrGuest, other.Serial, g.Name)
+				return fmt.Errorf("%w: the guest with serial %d has the name %s", ErrGuest, other.Serial, g.Name)
 			}
 		}
 		g.Serial = b.Next
@@ -241,8 +238,8 @@ func (s *Store) AddGuest(key ssh.PublicKey, g Guest) (Guest, *ssh.Certificate, e
 	return g, cert, nil
 }
 
-// ChangeGuest changes a guest that is known by serial. change gets it as it is
-// and says what it is to be; its serial, key and beginning stay.
+// ChangeGuest changes the guest with that serial. change gets the current guest and returns the new
+// one; serial, key and start stay.
 func (s *Store) ChangeGuest(serial uint64, change func(*Guest) error) (Guest, error) {
 	s.editing.Lock()
 	defer s.editing.Unlock()
@@ -291,8 +288,8 @@ func (s *Store) revokeGuests(fingerprint string) error {
 	})
 }
 
-// Narrow gives the guest less than it has: a lower role, some of its sessions and
-// verbs, an earlier end. Whatever would be more is refused.
+// Narrow reduces a guest's rights: a lower role, some of its sessions and verbs, an earlier end.
+// Anything that would widen them is refused.
 func (g *Guest) Narrow(to Guest) error {
 	role, err := ParseRole(g.Role)
 	if err != nil {
@@ -304,7 +301,7 @@ func (g *Guest) Narrow(to Guest) error {
 			return fmt.Errorf("%w: %w", ErrGuest, err)
 		}
 		if lower > role {
-			return fmt.Errorf("%w: %s is more than %s; let it in anew", ErrGuest, lower, role)
+			return fmt.Errorf("%w: %s is more than %s; issue a new certificate", ErrGuest, lower, role)
 		}
 		g.Role = to.Role
 	}
@@ -318,22 +315,21 @@ func (g *Guest) Narrow(to Guest) error {
 		}
 		for _, e := range list.new {
 			if len(*list.old) > 0 && !slices.Contains(*list.old, e) {
-				return fmt.Errorf("%w: its %s are %v, and %s is none of them; let it in anew", ErrGuest, list.name, *list.old, quote(e))
+				return fmt.Errorf("%w: its %s are %v, which doesn't include %s; issue a new certificate", ErrGuest, list.name, *list.old, quote(e))
 			}
 		}
 		*list.old = list.new
 	}
 	if !to.Expires.IsZero() {
 		if to.Expires.After(g.Expires.Time) {
-			return fmt.Errorf("%w: its time ends at %s, which is sooner; let it in anew", ErrGuest, g.Expires.UTC().Format(time.RFC3339))
+			return fmt.Errorf("%w: its time ends at %s, which is earlier; issue a new certificate", ErrGuest, g.Expires.UTC().Format(time.RFC3339))
 		}
 		g.Expires = to.Expires
 	}
 	return nil
 }
 
-// writeGuests rewrites the file of guests, and reads it for everybody.
-// s.editing is held.
+// writeGuests rewrites the file of guests and reloads it. The caller holds s.editing.
 func (s *Store) writeGuests(change func(*guestBook) error) error {
 	book, err := s.readBook()
 	if err != nil {
@@ -349,7 +345,7 @@ func (s *Store) writeGuests(change func(*guestBook) error) error {
 		return fmt.Errorf("encode the guests: %w", err)
 	}
 	if data = append(data, '\n'); len(data) > maxFile {
-		return fmt.Errorf("%w: the file of guests would be longer than %d bytes, and none of them could be read", ErrGuest, maxFile)
+		return fmt.Errorf("%w: the file of guests would be longer than %d bytes and couldn't be read", ErrGuest, maxFile)
 	}
 	aside, err := writeAside(s.o.Guests, data, 0o600)
 	if err != nil {

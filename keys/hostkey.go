@@ -16,15 +16,14 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// HostKey is a key by which the server proves who it is.
+// HostKey is a key that proves the server's identity.
 type HostKey struct {
 	Path    string
 	Signer  ssh.Signer
 	Created bool // by this call
 }
 
-// HostKeyPaths lists the host keys of a state folder: host_key, and for
-// rotation every host_key_* beside it.
+// HostKeyPaths lists the host keys of a state folder: host_key, and for rotation every host_key_*.
 func HostKeyPaths(stateDir string) []string {
 	first := filepath.Join(stateDir, "host_key")
 	others, _ := filepath.Glob(filepath.Join(stateDir, "host_key_*")) // the pattern is well formed
@@ -33,9 +32,9 @@ func HostKeyPaths(stateDir string) []string {
 	return append([]string{first}, others...)
 }
 
-// RetiredHostKeys are the public halves beside the host keys of a state folder,
-// also of those whose private half is gone: what they signed can be checked as
-// long as their .pub is kept. What cannot be read as one is left out.
+// RetiredHostKeys are the public keys next to the host keys of a state folder, also those whose
+// private key is gone: their signatures can be checked as long as the .pub file exists. Unreadable
+// files are skipped.
 func RetiredHostKeys(stateDir string) []ssh.PublicKey {
 	paths, _ := filepath.Glob(filepath.Join(stateDir, "host_key*.pub")) // the pattern is well formed
 	var out []ssh.PublicKey
@@ -51,16 +50,15 @@ func RetiredHostKeys(stateDir string) []ssh.PublicKey {
 	return out
 }
 
-// LoadOrCreateHostKeys reads host keys in the order given. The first is made
-// (ed25519, mode 0600, its .pub beside it) if there is no file at that path;
-// the others must be there. A file that is there is never written: one that
-// cannot be read as a key, is not ours, or that others can read, is an error.
+// LoadOrCreateHostKeys reads host keys in the given order. If the first file doesn't exist, it is
+// created (ed25519, mode 0600, with a .pub file); the others must exist. An existing file is never
+// written: it is an error if the file isn't a key, isn't ours, or can be read by others.
 //
-// The first key of each type is the one to prove; x/crypto's AddHostKey keeps
-// the last, so add them in reverse.
+// The first key of each type is the one that the server proves. x/crypto's AddHostKey keeps the last
+// one, so add them in reverse.
 func LoadOrCreateHostKeys(paths ...string) ([]HostKey, error) {
 	if len(paths) == 0 {
-		return nil, errors.New("no host key is named")
+		return nil, errors.New("no host key is configured")
 	}
 	var out []HostKey
 	for i, path := range paths {
@@ -80,13 +78,13 @@ func LoadOrCreateHostKeys(paths ...string) ([]HostKey, error) {
 	return out, nil
 }
 
-// createHostKey makes the key unless something has that name already.
+// createHostKey makes the key, unless the file exists.
 func createHostKey(path string) (created bool, err error) {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return false, err
 	}
 	if _, err := writeKeyPair(path, "berth host key"); errors.Is(err, fs.ErrExist) {
-		return false, nil // another process was first: its key is the one
+		return false, nil // another process was first: use its key
 	} else if err != nil {
 		return false, err
 	}
@@ -100,11 +98,11 @@ func loadHostKey(path string) (ssh.Signer, error) {
 	}
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || int(st.Uid) != os.Geteuid() {
-		return nil, &ModeError{path, "belongs to another user", fmt.Sprintf("run: chown %d %s", os.Geteuid(), path)}
+		return nil, &ModeError{path, "doesn't belong to this user", fmt.Sprintf("run: chown %d %s", os.Geteuid(), path)}
 	}
 	if perm := info.Mode().Perm(); perm&0o077 != 0 {
 		return nil, &ModeError{path, fmt.Sprintf("can be read by others (mode %04o)", perm),
-			"if nobody else had access to it run: chmod 600 " + path + " (else make a new one)"}
+			"if no one else had access to it run: chmod 600 " + path + " (else make a new one)"}
 	}
 	data, err := readTrusted(path)
 	if err != nil {
@@ -113,10 +111,10 @@ func loadHostKey(path string) (ssh.Signer, error) {
 	signer, err := ssh.ParsePrivateKey(data)
 	var locked *ssh.PassphraseMissingError
 	if errors.As(err, &locked) {
-		return nil, fmt.Errorf("%s has a passphrase; a server's key can have none", path)
+		return nil, fmt.Errorf("%s has a passphrase; a server's key can't have one", path)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s is no private key that can be read; move it away and a new one is made", path)
+		return nil, fmt.Errorf("%s isn't a readable private key; move it away, and the server makes a new one", path)
 	}
 	return acceptHostKey(path, signer)
 }
@@ -129,7 +127,7 @@ func acceptHostKey(path string, signer ssh.Signer) (ssh.Signer, error) {
 	case key.Type() != ssh.KeyAlgoRSA:
 		return signer, nil
 	case rsaBits(key) < minRSABits:
-		return nil, fmt.Errorf("%s is an RSA key of %d bits, %d is the least; %s", path, rsaBits(key), minRSABits, makeNewKey)
+		return nil, fmt.Errorf("%s is an RSA key of %d bits; the minimum is %d; %s", path, rsaBits(key), minRSABits, makeNewKey)
 	}
 	multi, ok := signer.(ssh.AlgorithmSigner)
 	if !ok {
@@ -138,9 +136,9 @@ func acceptHostKey(path string, signer ssh.Signer) (ssh.Signer, error) {
 	return ssh.NewSignerWithAlgorithms(multi, []string{ssh.KeyAlgoRSASHA512, ssh.KeyAlgoRSASHA256})
 }
 
-// GenerateUserKey makes an ed25519 key pair for a person who has none: path
-// in OpenSSH's format with mode 0600 and no passphrase, path.pub beside it.
-// It never overwrites: if path is there, the error is fs.ErrExist.
+// GenerateUserKey makes an ed25519 key pair for a user without one: path in OpenSSH's format with mode
+// 0600 and no passphrase, and path.pub. It never overwrites: if path exists, the error is
+// fs.ErrExist.
 func GenerateUserKey(path string) (ssh.PublicKey, error) {
 	user := os.Getenv("USER")
 	if user == "" {
@@ -153,9 +151,8 @@ func GenerateUserKey(path string) (ssh.PublicKey, error) {
 	return key, nil
 }
 
-// writeKeyPair makes an ed25519 key and puts it at path whole or not at all,
-// and only if nothing is there: written aside, then linked, which fails where
-// rename would replace.
+// writeKeyPair makes an ed25519 key and puts it at path, whole or not at all, and only if path doesn't
+// exist. It writes another file and then links it, because a rename would replace path.
 func writeKeyPair(path, comment string) (ssh.PublicKey, error) {
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -204,7 +201,7 @@ func writeAside(path string, data []byte, perm fs.FileMode) (name string, err er
 	return f.Name(), nil
 }
 
-// syncDir makes names that were just given survive a power cut.
+// syncDir makes new names in a folder survive a power failure.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

@@ -103,8 +103,8 @@ func TestHostKeyRefused(t *testing.T) {
 	}{
 		"group may read": {"x", 0o640, "can be read by others"},
 		"all may read":   {"x", 0o604, "can be read by others"},
-		"rubbish":        {"rubbish", 0o600, "no private key"},
-		"empty":          {"", 0o600, "no private key"},
+		"rubbish":        {"rubbish", 0o600, "readable private key"},
+		"empty":          {"", 0o600, "readable private key"},
 		"short RSA":      {string(pem.EncodeToMemory(block)), 0o600, "1024 bits"},
 		"a passphrase":   {string(pem.EncodeToMemory(locked)), 0o600, "passphrase"},
 	} {

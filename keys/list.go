@@ -10,7 +10,7 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// Line is one line of a key file, as it can be shown.
+// Line is one line of a key file, for display.
 type Line struct {
 	File        string
 	Number      int // from 1
@@ -20,7 +20,7 @@ type Line struct {
 	ByDefault   bool // the line has no role=
 	Sessions    []string
 	Verbs       []string
-	From        string // as it stands in from=, or much so
+	From        string // as in from=, or equivalent
 	Expires     time.Time
 	Command     bool // a forced one
 	NoPTY       bool
@@ -32,7 +32,7 @@ type Line struct {
 // Place is FILE:LINE.
 func (l Line) Place() string { return l.File + ":" + strconv.Itoa(l.Number) }
 
-// Lines lists the lines that hold, in the order in which they are looked at.
+// Lines lists the valid lines in search order.
 func (s *Set) Lines() []Line {
 	type placed struct {
 		order int
@@ -62,8 +62,8 @@ func (e entry) shown(revoked bool) Line {
 	}
 }
 
-// Named finds the fingerprints of the keys that a word means: a fingerprint, or
-// the name of one or more keys.
+// Named finds the fingerprints of the keys that a word means: a fingerprint, or a name of one or more
+// keys.
 func (s *Set) Named(word string) []string {
 	var out []string
 	for _, l := range s.Lines() {
@@ -74,20 +74,20 @@ func (s *Set) Named(word string) []string {
 	return out
 }
 
-// BeginsKey says whether a word is the first of a public key's line: its type.
+// BeginsKey says whether a word starts a public key's line, as a key's type does.
 func BeginsKey(word string) bool { return isKeyType(word) }
 
-// ParsePublic reads a public key or a certificate as a .pub file holds it:
-// type, key, comment. Options before it are refused.
+// ParsePublic reads a public key or a certificate in the form of a .pub file: type, key, comment. It
+// refuses options.
 func ParsePublic(text string) (key ssh.PublicKey, comment string, err error) {
 	text = strings.TrimSpace(text)
 	switch {
 	case strings.HasPrefix(text, "-----BEGIN"):
-		return nil, "", fmt.Errorf("this is a private key: give its .pub file, and treat the private key as known to others")
+		return nil, "", fmt.Errorf("this is a private key: give its .pub file, and consider the private key compromised")
 	case strings.ContainsAny(text, "\n\r"):
 		return nil, "", fmt.Errorf("there is more than one line: give one public key")
 	case !isKeyType(firstWord(text)):
-		return nil, "", fmt.Errorf("a line of a .pub file is expected: TYPE KEY COMMENT")
+		return nil, "", fmt.Errorf("expected a line of a .pub file: TYPE KEY COMMENT")
 	}
 	if strings.Contains(firstWord(text), "-cert-") {
 		key, comment, _, _, err := ssh.ParseAuthorizedKey([]byte(text))

@@ -13,10 +13,10 @@ import (
 	"syscall"
 )
 
-// maxFile is the most bytes of a key file that are read: some 20,000 keys.
+// maxFile is the largest key file that is read, in bytes: some 20,000 keys.
 const maxFile = 4 << 20
 
-// ModeError says that somebody else could have written a file.
+// ModeError says that another user could have written a file.
 type ModeError struct {
 	Path   string // the file, or the folder above it, that is too open
 	Text   string
@@ -25,16 +25,15 @@ type ModeError struct {
 
 func (e *ModeError) Error() string { return e.Path + " " + e.Text + "; " + e.Remedy }
 
-// checkTrusted refuses what others could have changed: owner and mode of one
-// file or folder. A sticky folder may be open to others, as /tmp is: they
-// cannot replace in it what is ours.
+// checkTrusted refuses a file or folder that others could have changed, by its owner and mode. A
+// sticky folder, such as /tmp, may be writable by others: they can't replace our files in it.
 func checkTrusted(path string, info fs.FileInfo) error { return checkClosed(path, info, 0o022) }
 
 // checkClosed is checkTrusted with the mode bits that let others write.
 func checkClosed(path string, info fs.FileInfo, open fs.FileMode) error {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
-		return &ModeError{path, "has no owner that can be read", "use a local file system"}
+		return &ModeError{path, "has no readable owner", "use a local file system"}
 	}
 	if uid := os.Geteuid(); st.Uid != 0 && int(st.Uid) != uid {
 		return &ModeError{path, fmt.Sprintf("belongs to uid %d", st.Uid), fmt.Sprintf("it must be root's or uid %d's: chown it", uid)}
@@ -67,16 +66,15 @@ func CheckRun(path string) error {
 	return checkWay(path, check)
 }
 
-// ownGroup reports whether a group is our user's own: it has the user's name and no other
-// member.
+// ownGroup says whether a group is our user's own: it has the user's name and no other member.
 func ownGroup(gid int) bool {
 	who, err1 := user.Current()
 	groups, err2 := os.ReadFile("/etc/group")
 	return err1 == nil && err2 == nil && soleMember(string(groups), who.Username, gid)
 }
 
-// soleMember reports whether a table such as /etc/group gives the group the user's name and no
-// other member.
+// soleMember says whether a table such as /etc/group gives the group the user's name and no other
+// member.
 func soleMember(groups, name string, gid int) bool {
 	for line := range strings.Lines(groups) {
 		f := strings.Split(strings.TrimSpace(line), ":")
@@ -87,9 +85,9 @@ func soleMember(groups, name string, gid int) bool {
 	return false
 }
 
-// readTrusted reads a file that decides who gets in. The file, each folder above it and each
-// folder above a link to it must belong to us or root and not be writable by others. Owner and
-// mode are those of the open file.
+// readTrusted reads a file that decides who may log in. The file, each folder above it and each
+// folder above a link to it must belong to us or root and not be writable by others. Owner and mode
+// are those of the open file.
 func readTrusted(path string) ([]byte, error) {
 	return read(path, func(resolved string, info fs.FileInfo) error {
 		if err := checkTrusted(resolved, info); err != nil {
@@ -99,7 +97,7 @@ func readTrusted(path string) ([]byte, error) {
 	})
 }
 
-// readRegular reads a file whoever wrote it.
+// readRegular reads a regular file without checking who can write it.
 func readRegular(path string) ([]byte, error) {
 	return read(path, func(string, fs.FileInfo) error { return nil })
 }
@@ -109,7 +107,7 @@ func read(path string, check func(resolved string, info fs.FileInfo) error) ([]b
 	if err != nil {
 		return nil, err
 	}
-	// O_NONBLOCK, so that a pipe in the file's place cannot hold us up.
+	// O_NONBLOCK, so that a pipe in the file's place can't block.
 	f, err := os.OpenFile(resolved, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
 	if err != nil {
 		return nil, err
@@ -120,7 +118,7 @@ func read(path string, check func(resolved string, info fs.FileInfo) error) ([]b
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file", path)
+		return nil, fmt.Errorf("%s isn't a regular file", path)
 	}
 	if err := check(resolved, info); err != nil {
 		return nil, err
@@ -175,8 +173,8 @@ func problemOf(path string, err error) Problem {
 	case errors.As(err, &mode):
 		p.Text, p.Remedy = "file refused: "+mode.Path+" "+mode.Text, mode.Remedy
 	case errors.Is(err, fs.ErrNotExist):
-		// Not an attack and not a slip: the other files may be enough.
-		p.Kind, p.Text, p.Remedy = Notice, "there is no such file", "make it, one public key a line; it is read as soon as it is there"
+		// Neither an attack nor a mistake: the other files may be enough.
+		p.Kind, p.Text, p.Remedy = Notice, "the file doesn't exist", "create it, with one public key a line; the server reads it as soon as it exists"
 	case errors.As(err, &pathErr):
 		p.Text = "file refused: " + pathErr.Err.Error()
 	}

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// nameLimit is how many runes of a key's comment become a name: enough for an
-// address of e-mail, short enough for a column.
+// nameLimit is how many runes of a key's comment become a name: enough for an e-mail address, short
+// enough for a column.
 const nameLimit = 64
 
 // cleanName makes a key's comment safe to show and to log: printable ASCII and letters of any
@@ -40,8 +40,8 @@ func cleanName(comment string) string {
 	return name
 }
 
-// shortFingerprint is the beginning of a key's SHA-256 fingerprint: 72 bits,
-// enough to tell the keys of a file apart.
+// shortFingerprint is the start of a key's SHA-256 fingerprint: 72 bits, enough to distinguish the
+// keys of a file.
 func shortFingerprint(key ssh.PublicKey) string {
 	return ssh.FingerprintSHA256(key)[:len("SHA256:")+12]
 }

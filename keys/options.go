@@ -15,9 +15,9 @@ type option struct {
 	hasValue bool
 }
 
-// splitOptions takes the option list off the front of a line, as OpenSSH
-// reads it: elements divided by commas, values in double quotes in which only
-// \" is an escape, the list ended by the first blank outside quotes.
+// splitOptions takes the option list off the front of a line, as OpenSSH reads it: elements separated
+// by commas, values in double quotes with only \" as an escape. The first blank outside of quotes
+// ends the list.
 func splitOptions(line string) (options []option, rest string, f *fault) {
 	for {
 		end := 0
@@ -44,8 +44,8 @@ func splitOptions(line string) (options []option, rest string, f *fault) {
 		case line == "" || line[0] == ' ' || line[0] == '\t':
 			return options, strings.TrimLeft(line, " \t"), nil
 		default:
-			return nil, "", faultf("divide options with commas and end them with a blank",
-				"after the option %s stands %s", shown(o.name), quote(line[:1]))
+			return nil, "", faultf("separate options with commas and end them with a blank",
+				"unexpected %s after the option %s", quote(line[:1]), shown(o.name))
 		}
 	}
 }
@@ -57,7 +57,7 @@ func isOptionName(c byte) bool {
 // dequote reads a value in double quotes from the front of s.
 func dequote(name, s string) (value, rest string, f *fault) {
 	if !strings.HasPrefix(s, `"`) {
-		return "", "", faultf(`write the value as "..."`, "the value of %s is not in double quotes", shown(name))
+		return "", "", faultf(`write the value as "..."`, "the value of %s isn't in double quotes", shown(name))
 	}
 	var b strings.Builder
 	for i := 1; i < len(s); i++ {
@@ -74,9 +74,9 @@ func dequote(name, s string) (value, rest string, f *fault) {
 	return "", "", faultf("close the value with a double quote", "the value of %s has no closing quote", shown(name))
 }
 
-// grants is what the options of one line say.
+// grants is the meaning of the options of one line.
 type grants struct {
-	role       Role // None when the line has no role=
+	role       Role // None if the line has no role=
 	from       sources
 	expires    time.Time
 	command    string
@@ -87,8 +87,8 @@ type grants struct {
 	principals []string
 }
 
-// noEffect are options that only take away or only give what Berth never
-// gives: forwarding of any kind and the user's rc file.
+// noEffect are options that only restrict, or only grant, what Berth never grants: forwarding of any
+// kind and the user's rc file.
 var noEffect = map[string]bool{
 	"port-forwarding": true, "no-port-forwarding": true,
 	"agent-forwarding": true, "no-agent-forwarding": true,
@@ -96,8 +96,8 @@ var noEffect = map[string]bool{
 	"user-rc": true, "no-user-rc": true,
 }
 
-// noEffectValue are the same with a value. environment= is among them because
-// a client's environment never reaches a session.
+// noEffectValue are such options with a value. environment= is one of them because a client's
+// environment never reaches a session.
 var noEffectValue = map[string]string{
 	"permitopen":   "forwarding is never given",
 	"permitlisten": "forwarding is never given",
@@ -105,13 +105,13 @@ var noEffectValue = map[string]string{
 	"environment":  "an SSH client's environment never reaches a session",
 }
 
-// readOptions turns an option list into grants. Options are applied in their
-// order, as OpenSSH does, so that restrict,pty gives a PTY.
+// readOptions turns an option list into grants. Options are applied in their order, as in OpenSSH, so
+// that restrict,pty gives a PTY.
 func readOptions(options []option) (g grants, notices []string, f *fault) {
 	seen := map[string]bool{}
 	for _, o := range options {
 		if o.hasValue && seen[o.name] && noEffectValue[o.name] == "" {
-			return g, nil, faultf("keep one of them", "%s= stands twice", o.name)
+			return g, nil, faultf("keep one of them", "%s= is given twice", o.name)
 		}
 		seen[o.name] = true
 		notice, f := g.apply(o)
@@ -147,10 +147,9 @@ func (g *grants) apply(o option) (notice string, f *fault) {
 	case o.name == "no-touch-required":
 		return "no-touch-required has no effect: a security key must always be touched", nil
 	case o.name == "verify-required":
-		// The SSH library checks the touch but does not hand over the flag that
-		// says a PIN was given; taking the line without it would let in less
-		// than was asked for.
-		return "", faultf("remove it, or use a key without it", "verify-required cannot be checked")
+		// The SSH library checks the touch but doesn't return the flag for a PIN. Accepting the line without
+		// that check would admit more than was asked for.
+		return "", faultf("remove it, or use a key without it", "the server can't check verify-required")
 	case valued[o.name]:
 		return "", faultf(fmt.Sprintf(`write %s="..."`, o.name), "%s has no value", o.name)
 	default:
@@ -174,8 +173,7 @@ func (g *grants) applyValue(name, value string) (notice string, f *fault) {
 	case "expiry-time":
 		g.expires, f = parseExpiry(value)
 	case "command":
-		// An empty command would read as no command at all, which is more than
-		// the line meant to give.
+		// An empty command would count as no forced command, which grants more than the line meant.
 		if strings.TrimSpace(value) == "" {
 			return "", faultf("name a verb, or leave the option out", "command= is empty")
 		}
@@ -199,11 +197,11 @@ func (g *grants) applyValue(name, value string) (notice string, f *fault) {
 }
 
 func unknownOption(name string) *fault {
-	return faultf("remove it: a line with an option that is not understood lets nobody in", "unknown option %s", shown(name))
+	return faultf("remove it: a line with an unknown option admits no key", "unknown option %s", shown(name))
 }
 
-// shown is an option's name in a message. A longer one than any option has may
-// be part of a private key put into the file by mistake.
+// shown is an option's name in a message. A name longer than any option may be part of a private key
+// that was put into the file by mistake.
 func shown(name string) string {
 	if len(name) > 24 {
 		return fmt.Sprintf("of %d letters", len(name))
@@ -219,14 +217,14 @@ func readRole(value string) (Role, *fault) {
 	return role, nil
 }
 
-// list splits a value at commas. An empty list is refused, for an empty list
-// of rights means all of them.
+// list splits a value at commas. An empty list is refused, because an empty list of rights means all
+// rights.
 func list(name, value string, check func(string) *fault) ([]string, *fault) {
 	var out []string
 	for _, e := range strings.Split(value, ",") {
 		e = strings.TrimSpace(e)
 		if e == "" {
-			return nil, faultf("write names divided by single commas", "%s= has an empty element", name)
+			return nil, faultf("separate names with single commas", "%s= has an empty element", name)
 		}
 		if check != nil {
 			if f := check(e); f != nil {
@@ -238,8 +236,8 @@ func list(name, value string, check func(string) *fault) ([]string, *fault) {
 	return out, nil
 }
 
-// checkPattern checks one element of sessions=: a pattern of session names as
-// path.Match knows it, or tag:PATTERN.
+// checkPattern checks one element of sessions=: a pattern of session names for path.Match, or
+// tag:PATTERN.
 func checkPattern(p string) *fault {
 	body := strings.TrimPrefix(p, "tag:")
 	for _, r := range body {
@@ -257,7 +255,7 @@ func checkPattern(p string) *fault {
 func checkVerb(v string) *fault {
 	for _, r := range v {
 		if !(r >= 'a' && r <= 'z' || r == '-') {
-			return faultf("write verbs as berth help lists them, divided by commas", "verbs= has %s", quote(v))
+			return faultf("write verbs as listed by berth help, separated by commas", "verbs= has %s", quote(v))
 		}
 	}
 	return nil

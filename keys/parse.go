@@ -14,24 +14,23 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// maxLine is the longest key line taken, in bytes. The longest RSA key is
-// under 3 KiB; OpenSSH itself stops at 8 KiB.
+// maxLine is the longest accepted key line, in bytes. The longest RSA key is under 3 KiB; OpenSSH's
+// own limit is 8 KiB.
 const maxLine = 16 << 10
 
-// minRSABits is the shortest RSA key taken: NIST SP 800-131A's floor.
+// minRSABits is the shortest accepted RSA key: NIST SP 800-131A's minimum.
 const minRSABits = 2048
 
-// The reasons for which Lookup finds nobody. They are for the server's log: a
-// client is told no more than that the key does not let it in.
+// The reasons why Lookup finds no identity. They are for the server's log: a client only learns that
+// the key isn't admitted.
 var (
-	ErrNotListed = errors.New("the key stands in no key file")
+	ErrNotListed = errors.New("the key is in no key file")
 	ErrSource    = errors.New("the key may not be used from this address")
 	ErrExpired   = errors.New("the key has expired")
-	ErrAuthority = errors.New("the key is a certificate authority, which lets in nobody without a certificate")
+	ErrAuthority = errors.New("the key is a certificate authority, which can't log in itself")
 )
 
-// Set is the keys of one or more files. It never changes once made and may be
-// used from any goroutine.
+// Set is the keys of one or more files. It is immutable and may be used from any goroutine.
 type Set struct {
 	byKey   map[string][]entry // by the key's wire form, in the order of the files
 	size    int
@@ -39,7 +38,7 @@ type Set struct {
 	guests  *guestRules
 }
 
-// entry is one line that holds.
+// entry is one valid line.
 type entry struct {
 	grants
 	name        string
@@ -49,17 +48,16 @@ type entry struct {
 	defaulted   bool   // the line has no role=
 }
 
-// Parse reads a file in the authorized_keys format. It is strict: a line with
-// anything that is not understood lets nobody in and is told as a Problem,
-// whatever the other lines say. The file's name is for messages only. A line
-// without role= is an operator. now tells expired lines, which are noticed.
+// Parse reads a file in the authorized_keys format. It is strict: a line with an unknown part admits
+// no key and becomes a Problem, whatever the other lines say. The file's name is only for messages. A
+// line without role= is an operator. now is for expired lines, which become notices.
 func Parse(file string, data []byte, now time.Time) (*Set, []Problem) {
 	s := &Set{}
 	problems := s.add(file, data, Operator, now)
 	return s, problems
 }
 
-// add parses data and puts its lines behind those the set has.
+// add parses data and appends its lines to the set's.
 func (s *Set) add(file string, data []byte, byDefault Role, now time.Time) []Problem {
 	var problems []Problem
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
@@ -73,7 +71,7 @@ func (s *Set) add(file string, data []byte, byDefault Role, now time.Time) []Pro
 			problems = append(problems, Problem{File: file, Line: n, Kind: kind, Text: text, Remedy: remedy})
 		}
 		if len(line) > maxLine {
-			problem(Refused, fmt.Sprintf("the line has %d bytes, %d is the most", len(line), maxLine), "shorten its options")
+			problem(Refused, fmt.Sprintf("the line has %d bytes; the limit is %d", len(line), maxLine), "shorten its options")
 			continue
 		}
 		text := strings.TrimSpace(string(line))
@@ -110,8 +108,8 @@ func (s *Set) put(key ssh.PublicKey, e entry) {
 	s.size++
 }
 
-// parseLine reads one line that is neither blank nor a comment: options if
-// any, the key's type, the key, a comment.
+// parseLine reads one line that is neither blank nor a comment: options if any, the key's type, the
+// key, a comment.
 func parseLine(line string) (ssh.PublicKey, entry, []string, *fault) {
 	var e entry
 	var notices []string
@@ -127,7 +125,7 @@ func parseLine(line string) (ssh.PublicKey, entry, []string, *fault) {
 	}
 	kind := firstWord(line)
 	if !isKeyType(kind) {
-		return nil, e, nil, faultf("a line is [OPTIONS] TYPE KEY [COMMENT], as in an .pub file", "no key type where it should stand")
+		return nil, e, nil, faultf("write [OPTIONS] TYPE KEY [COMMENT], as in a .pub file", "the key type is missing")
 	}
 	line = strings.TrimLeft(line[len(kind):], " \t")
 	blob := firstWord(line)
@@ -149,8 +147,7 @@ func firstWord(s string) string {
 	return s
 }
 
-// isKeyType tells the word of a key's type from the first option: no option
-// begins so.
+// isKeyType says whether a word is a key's type and not an option: no option starts like one.
 func isKeyType(word string) bool {
 	return strings.HasPrefix(word, "ssh-") || strings.HasPrefix(word, "ecdsa-") ||
 		strings.HasPrefix(word, "sk-") || strings.HasPrefix(word, "rsa-")
@@ -166,17 +163,17 @@ const makeNewKey = "make a new one with ssh-keygen -t ed25519"
 func parseKey(kind, blob string) (ssh.PublicKey, *fault) {
 	switch {
 	case kind == ssh.InsecureKeyAlgoDSA:
-		return nil, faultf(makeNewKey, "DSA keys are not taken")
+		return nil, faultf(makeNewKey, "DSA keys aren't accepted")
 	case strings.Contains(kind, "-cert-"):
 		return nil, faultf("list the authority with cert-authority, or the plain key", "this is a certificate, not a key")
 	case !keyTypes[kind]:
-		return nil, faultf(makeNewKey, "keys of the type %s are not taken", quote(kind))
+		return nil, faultf(makeNewKey, "keys of the type %s aren't accepted", quote(kind))
 	case blob == "":
 		return nil, faultf("copy the whole line of the .pub file", "the key is missing after its type")
 	}
 	wire, err := base64.StdEncoding.Strict().DecodeString(blob)
 	if err != nil {
-		return nil, faultf("copy the whole line of the .pub file, unbroken", "the key is not base64")
+		return nil, faultf("copy the whole line of the .pub file, unbroken", "the key isn't base64")
 	}
 	key, err := ssh.ParsePublicKey(wire)
 	if err != nil {
@@ -185,13 +182,13 @@ func parseKey(kind, blob string) (ssh.PublicKey, *fault) {
 	if key.Type() != kind {
 		return nil, faultf("copy the whole line of the .pub file", "the line says %s but holds a key of the type %s", kind, quote(key.Type()))
 	}
-	// What a client proves is compared in wire form: a key that is not written
-	// in its one form would stand in the file and never match.
+	// A client's key is compared in wire form. A key that isn't written in its canonical form would never
+	// match.
 	if !bytes.Equal(key.Marshal(), wire) {
-		return nil, faultf("copy the whole line of the .pub file", "the key is not in its canonical form")
+		return nil, faultf("copy the whole line of the .pub file", "the key isn't in its canonical form")
 	}
 	if bits := rsaBits(key); bits > 0 && bits < minRSABits {
-		return nil, faultf(makeNewKey, "an RSA key of %d bits is too short: %d is the least", bits, minRSABits)
+		return nil, faultf(makeNewKey, "an RSA key of %d bits is too short: the minimum is %d", bits, minRSABits)
 	}
 	return key, nil
 }
@@ -206,19 +203,17 @@ func rsaBits(key ssh.PublicKey) int {
 	return 0
 }
 
-// Len is the number of lines that let somebody in, by a key or by the
-// certificates of an authority, expired ones included.
+// Len is the number of lines that admit a key or an authority's certificates, expired ones included.
 func (s *Set) Len() int { return s.size }
 
-// Empty says that there is no key that could let anybody in.
+// Empty says that no key can log in.
 func (s *Set) Empty() bool { return s.Len() == 0 }
 
-// Lookup finds who holds key, which the caller must have seen proven, not
-// merely offered. Where a key stands in several lines, the first one in the
-// order of the files whose from= and expiry-time= are met decides alone: its
-// rights are not added to those of later lines. The error is one of
-// ErrNotListed, ErrSource, ErrExpired, ErrAuthority and ErrRevoked, with the line
-// named; of a certificate ErrNoAuthority, ErrCertificate or ErrRevoked besides.
+// Lookup finds the identity of key. The caller must have seen the key proven, not merely offered. If a
+// key is on several lines, the first one in the order of the files whose from= and expiry-time= match
+// decides alone: its rights aren't added to those of later lines. The error is one of ErrNotListed,
+// ErrSource, ErrExpired, ErrAuthority and ErrRevoked, with the line; for a certificate also
+// ErrNoAuthority or ErrCertificate.
 func (s *Set) Lookup(key ssh.PublicKey, remote net.Addr, now time.Time) (Identity, error) {
 	if cert, ok := key.(*ssh.Certificate); ok {
 		return s.lookupCertificate(cert, remote, now)
@@ -246,8 +241,8 @@ func (s *Set) Lookup(key ssh.PublicKey, remote net.Addr, now time.Time) (Identit
 	return Identity{}, err
 }
 
-// ByFingerprint is Lookup for a key that was proven at an earlier time, from
-// source, and is known by its fingerprint alone.
+// ByFingerprint is Lookup for a key that was proven earlier, from source, and is known only by its
+// fingerprint.
 func (s *Set) ByFingerprint(fingerprint, source string, now time.Time) (Identity, error) {
 	remote := address(source)
 	for wire, entries := range s.byKey {
@@ -263,8 +258,7 @@ func (s *Set) ByFingerprint(fingerprint, source string, now time.Time) (Identity
 	return Identity{}, fmt.Errorf("%s: %w", fingerprint, ErrNotListed)
 }
 
-// address reads where a client was, as its identity says; nil if that is no
-// address.
+// address reads a client's address from its identity; nil if it isn't an address.
 func address(source string) net.Addr {
 	if addr, err := netip.ParseAddr(source); err == nil {
 		return net.TCPAddrFromAddrPort(netip.AddrPortFrom(addr, 0))

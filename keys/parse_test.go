@@ -77,9 +77,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// Each of these lines is refused with a reason, and lets in nobody, while the
-// lines around it hold: one bad line locking out all below it, and an ignored
-// option, were holes of others.
+// Each of these lines is refused with a reason and admits no key, while the lines around it stay valid:
+// in other programs, one bad line locked out all lines below it, or an ignored option granted more.
 func TestRefusedLines(t *testing.T) {
 	good1, text1 := newKey(t)
 	good2, text2 := newKey(t)
@@ -96,9 +95,9 @@ func TestRefusedLines(t *testing.T) {
 		`role="root" ` + text:                           `unknown role "root"`,
 		`role="" ` + text:                               `unknown role ""`,
 		`role ` + text:                                  `role has no value`,
-		`role=admin ` + text:                            `not in double quotes`,
-		`role="viewer",role="admin" ` + text:            `role= stands twice`,
-		`from="10.0.0.0/8",from="*" ` + text:            `from= stands twice`,
+		`role=admin ` + text:                            `isn't in double quotes`,
+		`role="viewer",role="admin" ` + text:            `role= is given twice`,
+		`from="10.0.0.0/8",from="*" ` + text:            `from= is given twice`,
 		`command="x ` + text:                            `no closing quote`,
 		`command="" ` + text:                            `command= is empty`,
 		`sessions="" ` + text:                           `empty element`,
@@ -108,8 +107,8 @@ func TestRefusedLines(t *testing.T) {
 		`sessions="!a" ` + text:                         `pattern "!a"`,
 		`verbs="" ` + text:                              `empty element`,
 		`verbs="ls;rm" ` + text:                         `verbs= has "ls;rm"`,
-		`from="host.example" ` + text:                   `host names are not looked up`,
-		`from="!*.evil.example,*" ` + text:              `host names are not looked up`,
+		`from="host.example" ` + text:                   `host names aren't resolved`,
+		`from="!*.evil.example,*" ` + text:              `host names aren't resolved`,
 		`from="10.0.0.1/8" ` + text:                     `goes beyond its mask`,
 		`from="10.0.0.0/40" ` + text:                    `malformed network`,
 		`from="!10.0.0.1" ` + text:                      `only negated`,
@@ -117,26 +116,26 @@ func TestRefusedLines(t *testing.T) {
 		`expiry-time="20261301" ` + text:                `expiry-time=`,
 		`expiry-time="" ` + text:                        `expiry-time= is ""`,
 		`principals="root" ` + text:                     `for certificates only`,
-		`verify-required ` + text:                       `cannot be checked`,
+		`verify-required ` + text:                       `can't check verify-required`,
 		`restrict="yes" ` + text:                        `restrict takes no value`,
 		`restrict,,pty ` + text:                         `cannot begin with`,
 		`restrict;pty ` + text:                          `after the option restrict`,
 		`restrict, ` + text:                             `cannot begin with`,
-		`restrict`:                                      `no key type`,
+		`restrict`:                                      `the key type is missing`,
 		`-----BEGIN OPENSSH PRIVATE KEY-----`:           `unknown option`,
 		strings.Repeat("b3Blbn", 11):                    `unknown option of 66 letters`,
-		strings.Repeat("b3Blbn", 11) + `==`:             `not in double quotes`,
+		strings.Repeat("b3Blbn", 11) + `==`:             `isn't in double quotes`,
 		fields[0]:                                       `the key is missing`,
-		fields[0] + ` !!!!`:                             `not base64`,
+		fields[0] + ` !!!!`:                             `isn't base64`,
 		fields[0] + ` AAAA`:                             `cannot be read`,
 		fields[0] + ` ` + fields[1][:40]:                `cannot be read`,
 		`ssh-rsa ` + fields[1]:                          `holds a key of the type`,
 		`ssh-dss AAAAB3NzaC1kc3M=`:                      `DSA`,
 		`ssh-ed25519-cert-v01@openssh.com ` + fields[1]: `certificate`,
-		`ssh-foo ` + fields[1]:                          `not taken`,
+		`ssh-foo ` + fields[1]:                          `aren't accepted`,
 		`ecdsa-sha2-nistp256`:                           `the key is missing`,
 		weakText:                                        `1024 bits is too short`,
-		text + strings.Repeat("x", maxLine):             `16384 is the most`,
+		text + strings.Repeat("x", maxLine):             `the limit is 16384`,
 		"\x00" + text:                                   `cannot begin with "\x00"`,
 		"role=\"\x1b[31m\" " + text:                     `unknown role "\x1b[31m"`,
 	} {
@@ -394,7 +393,7 @@ func FuzzParse(f *testing.F) {
 				checkIdentity(t, id)
 			}
 		}
-		// Whatever stands before it, a good line on its own holds.
+		// A good line is valid whatever comes before it.
 		if strings.HasPrefix(strings.TrimPrefix(string(data), "\ufeff"), "-----BEGIN ") {
 			return
 		}

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// ProblemKind says what a Problem cost.
+// ProblemKind is the effect of a Problem.
 type ProblemKind string
 
 // The kinds of problems.
 const (
-	Refused ProblemKind = "refused" // the line, or the whole file, lets nobody in
-	Notice  ProblemKind = "notice"  // it holds, but does not do all that it says
+	Refused ProblemKind = "refused" // the line, or the whole file, admits no key
+	Notice  ProblemKind = "notice"  // it is valid, but a part of it has no effect
 )
 
-// Problem is something wrong with a key file. Its texts are printable and
-// hold no key material, so that they may go into a log as they are.
+// Problem is a mistake in a key file. Its texts are printable and contain no key material, so that
+// they can be logged unchanged.
 type Problem struct {
 	File   string
 	Line   int // from 1; 0 when it is about the whole file
@@ -43,14 +43,14 @@ func (p Problem) String() string {
 	return b.String()
 }
 
-// fault is a Problem on its way up, before file and line are known.
+// fault is a Problem whose file and line aren't known yet.
 type fault struct{ text, remedy string }
 
 func faultf(remedy, format string, args ...any) *fault {
 	return &fault{text: fmt.Sprintf(format, args...), remedy: remedy}
 }
 
-// quote shows a piece of a file in a message: ASCII only, and not much of it.
+// quote shows a piece of a file in a message: ASCII only, and shortened.
 func quote(s string) string {
 	const most = 40
 	if len(s) > most {

@@ -10,15 +10,14 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// revocations are keys and certificates that let in nobody, whatever a key
-// file says. The zero value revokes nothing. It never changes once made.
+// revocations are keys and certificates that may not log in, whatever a key file says. The zero value
+// revokes nothing. It is immutable.
 type revocations struct {
 	keys    map[string]bool // fingerprints, of users' keys and of authorities
 	serials []serials
 	ids     map[string]bool
-	// unsound: a line is not understood. It may have been meant for any
-	// certificate, and none is taken until it is mended; keys that stand in a key
-	// file have their own line there to take out.
+	// unsound: a line can't be read. It may have been meant for any certificate, so none is accepted until
+	// it is corrected. Plain keys in a key file stay valid: they have their own line there to remove.
 	unsound bool
 }
 
@@ -31,7 +30,7 @@ type serials struct {
 // key says whether a key is revoked.
 func (r *revocations) key(fingerprint string) bool { return r != nil && r.keys[fingerprint] }
 
-// certificate is why the certificate is revoked; nil when it is not.
+// certificate is why the certificate is revoked; nil if it isn't.
 func (r *revocations) certificate(cert *ssh.Certificate) error {
 	if r == nil {
 		return nil
@@ -39,7 +38,7 @@ func (r *revocations) certificate(cert *ssh.Certificate) error {
 	authority := ssh.FingerprintSHA256(cert.SignatureKey)
 	switch {
 	case r.unsound:
-		return fmt.Errorf("%w: a line of the revocations is not understood, and none is taken until it is", ErrCertificate)
+		return fmt.Errorf("%w: a line of the revocations can't be read, and no certificate is accepted until it is corrected", ErrCertificate)
 	case r.keys[ssh.FingerprintSHA256(cert.Key)]:
 		return fmt.Errorf("%w, by its key", ErrRevoked)
 	case r.keys[authority]:
@@ -55,8 +54,8 @@ func (r *revocations) certificate(cert *ssh.Certificate) error {
 	return nil
 }
 
-// parseRevoked reads revocations, one a line, in the words of ssh-keygen's
-// specification of a revocation list:
+// parseRevoked reads revocations, one a line, in the form of ssh-keygen's specification of a
+// revocation list:
 //
 //	ssh-ed25519 AAAA...          a key, of a user or of an authority
 //	SHA256:...                   the same by its fingerprint
@@ -68,7 +67,7 @@ func parseRevoked(file string, data []byte) (*revocations, []Problem) {
 	var problems []Problem
 	if bytes.HasPrefix(data, []byte("SSHKRL\n\x00")) {
 		r.unsound = true
-		return r, []Problem{{File: file, Kind: Refused, Text: "this is a revocation list in binary form", Remedy: "write its specification, one line each: a key, SHA256:..., serial: N or id: TEXT"}}
+		return r, []Problem{{File: file, Kind: Refused, Text: "this is a revocation list in binary form", Remedy: "write it as text, one entry a line: a key, SHA256:..., serial: N or id: TEXT"}}
 	}
 	for n, line := range strings.Split(string(data), "\n") {
 		line = strings.TrimSpace(line)
@@ -77,7 +76,7 @@ func parseRevoked(file string, data []byte) (*revocations, []Problem) {
 		}
 		if f := r.add(line); f != nil {
 			r.unsound = true
-			problems = append(problems, Problem{File: file, Line: n + 1, Kind: Refused, Text: f.text + ": no certificate is taken until it is mended", Remedy: f.remedy})
+			problems = append(problems, Problem{File: file, Line: n + 1, Kind: Refused, Text: f.text + ": no certificate is accepted until it is corrected", Remedy: f.remedy})
 		}
 	}
 	return r, problems
@@ -108,7 +107,7 @@ func (r *revocations) add(line string) *fault {
 	case isFingerprint(word):
 		r.keys[word] = true
 	default:
-		return faultf("write a key, SHA256:..., serial: N, serial: N-M SHA256:AUTHORITY or id: TEXT", "the line is not understood")
+		return faultf("write a key, SHA256:..., serial: N, serial: N-M SHA256:AUTHORITY or id: TEXT", "the line can't be read")
 	}
 	return nil
 }
@@ -124,9 +123,9 @@ func parseSerials(text string) (serials, *fault) {
 	last, err2 := strconv.ParseUint(high, 10, 64)
 	switch {
 	case err1 != nil || err2 != nil || last < first:
-		return serials{}, faultf("write serial: N or serial: N-M", "%s is no serial", quote(list))
+		return serials{}, faultf("write serial: N or serial: N-M", "%s isn't a valid serial", quote(list))
 	case authority != "" && !isFingerprint(authority):
-		return serials{}, faultf("write the authority's SHA256:...", "%s is no fingerprint", quote(authority))
+		return serials{}, faultf("write the authority's SHA256:...", "%s isn't a valid fingerprint", quote(authority))
 	}
 	return serials{first, last, authority}, nil
 }

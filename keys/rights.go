@@ -24,25 +24,25 @@ func ParseRole(s string) (Role, error) {
 	if i := slices.Index(roleNames[:], s); i > int(None) {
 		return Role(i), nil
 	}
-	return None, fmt.Errorf("%s is no role: viewer, responder, operator and admin are", quote(s))
+	return None, fmt.Errorf("%s isn't a valid role: use viewer, responder, operator or admin", quote(s))
 }
 
-// accessVerbs are what no narrowed key may: they would widen it.
+// accessVerbs are the verbs that a narrowed key may never use: they would widen it.
 var accessVerbs = map[string]bool{"access": true, "guest": true, "audit": true, "start-context": true}
 
-// openVerbs are every key's: they say what the caller may do, and nothing of any session.
+// openVerbs are for every key: they show the caller's rights, and nothing of any session.
 var openVerbs = map[string]bool{"help": true, "whoami": true, "version": true}
 
-// agentVerbs are what a process inside a session may ask: to look (at itself,
-// see SeesSession), to report, and what gives nothing away.
+// agentVerbs are what a process inside a session may use: to look (at its own session, see
+// SeesSession), to report, and verbs that reveal nothing.
 var agentVerbs = map[string]bool{
 	"ls": true, "state": true, "info": true, "last": true, "report": true,
 	"help": true, "schema": true, "version": true, "whoami": true,
 }
 
-// childVerbs are what a session's field children may widen that by, for what was
-// started from inside it: to follow, to drive and to end. None of them changes who
-// may see or do what, attaches, or makes the server run something.
+// childVerbs are what a session's field children may add to these, for sessions started from inside it:
+// to follow, to drive and to end. None of them changes rights, attaches, or makes the server run a
+// program.
 var childVerbs = []string{
 	"ask", "explain", "input", "interrupt", "keys", "kill", "nudge", "output", "prompt", "queue", "respond", "restart", "rm",
 	"screen", "transcript", "wait", "waiting", "watch",
@@ -51,30 +51,27 @@ var childVerbs = []string{
 // ChildVerbs are the verbs that a session's field children may name.
 func ChildVerbs() []string { return slices.Clone(childVerbs) }
 
-// Itself says whether a process inside a session may use the verb on that session
-// itself: to look, never to drive, whatever its children may be done to.
+// Itself says whether a process inside a session may use the verb on its own session: to look, never to
+// drive, whatever children allows.
 func Itself(verb string) bool { return agentVerbs[verb] }
 
-// widened says whether the session's children let a process inside it use the verb.
+// widened says whether the session's children allow a process inside it to use the verb.
 func (id Identity) widened(verb string) bool {
 	return slices.Contains(id.Verbs, verb) && (verb == "new" || slices.Contains(childVerbs, verb))
 }
 
-// Narrowed says that the key has sessions= or verbs=. Such a key never has
-// the access verbs, start-context, or new with a command of its own.
+// Narrowed says that the key has sessions= or verbs=. Such a key never gets the access verbs,
+// start-context, or new with its own command.
 func (id Identity) Narrowed() bool { return len(id.Sessions) > 0 || len(id.Verbs) > 0 }
 
-// IsAdmin says that id is shown values that may be secret. A process inside a
-// session never is.
+// IsAdmin says that id may see values that can be secret. A process inside a session never may.
 func (id Identity) IsAdmin() bool { return id.Kind != KindAgent && id.Role >= Admin }
 
-// SeesAll says that no session is out of id's sight, so that counts of all of
-// them tell it of none that is.
+// SeesAll says that id may see every session, so that counts over all sessions reveal nothing to it.
 func (id Identity) SeesAll() bool { return id.Kind != KindAgent && len(id.Sessions) == 0 }
 
-// May checks that id may use verb, which needs at least the role need. The
-// error is a DENIED that names what is lacking. It says nothing about any one
-// session: ask Sees or SeesSession too.
+// May checks that id may use verb, which needs at least the role need. The error is DENIED and names the
+// missing right. It says nothing about a session: call Sees or SeesSession too.
 func (id Identity) May(verb string, need Role) error {
 	if id.Kind == KindAgent {
 		if agentVerbs[verb] || id.widened(verb) {
@@ -102,17 +99,16 @@ func (id Identity) May(verb string, need Role) error {
 	return id.denied(verb, text).With("role", id.Role.String()).With("needs_role", need.String())
 }
 
-// MayNewCommand checks that id may start a command of its own with new, not
-// only a profile.
+// MayNewCommand checks that id may start its own command with new, not only a profile.
 func (id Identity) MayNewCommand() error {
 	if id.Kind == KindAgent {
-		return id.denied("new", "a process inside a session may start only profiles that the field children of its session names, with a name, a size, a ttl and a first message")
+		return id.denied("new", "a process inside a session may only start profiles listed in its session's field children, with a name, a size, a ttl and a first message")
 	}
 	if !id.Narrowed() && id.Role >= Admin {
 		return nil
 	}
 	if id.Narrowed() {
-		return id.denied("new", fmt.Sprintf("%s may not start a command of its own: a key with sessions= or verbs= starts profiles only", id.Name))
+		return id.denied("new", fmt.Sprintf("%s may not start its own command: a key with sessions= or verbs= may only start profiles", id.Name))
 	}
 	return id.May("new", Admin)
 }
@@ -121,9 +117,8 @@ func (id Identity) denied(verb, text string) *api.Error {
 	return api.Errorf(api.CodeDenied, "%s", text).With("verb", verb).With("identity", id.Name)
 }
 
-// Sees says whether the name of a session and its tags are within id's
-// sessions=. It is also what new and rename ask about the name that results.
-// A process inside a session has a right to no name: ask SeesSession.
+// Sees says whether a session's name and tags are within id's sessions=. new and rename also check the
+// resulting name with it. A process inside a session has no right to a name: use SeesSession.
 func (id Identity) Sees(name string, tags []string) bool {
 	if id.Kind == KindAgent {
 		return false
@@ -143,8 +138,8 @@ func (id Identity) Sees(name string, tags []string) bool {
 	return false
 }
 
-// SeesSession is Sees for a session that exists. A process inside a session
-// sees that session, by its id, and no other.
+// SeesSession is Sees for an existing session. A process inside a session sees only that session, by its
+// id.
 func (id Identity) SeesSession(session, name string, tags []string) bool {
 	if id.Kind == KindAgent {
 		return id.Session != "" && id.Session == session
@@ -152,7 +147,7 @@ func (id Identity) SeesSession(session, name string, tags []string) bool {
 	return id.Sees(name, tags)
 }
 
-// Denied is the error for a session that id does not see.
+// Denied is the error for a session that id may not see.
 func (id Identity) Denied(verb, name string) *api.Error {
 	text := fmt.Sprintf("%s has no right to the session %s", id.Name, quote(name))
 	if len(id.Sessions) > 0 {
@@ -166,8 +161,8 @@ func matches(pattern, s string) bool {
 	return err == nil && ok
 }
 
-// NarrowedTo says that now lacks a right that id has: then what was opened as
-// id has to end. Rights that only grew, and another expiry, are no reason.
+// NarrowedTo says that now lacks a right of id, so that what was opened with id must end. Added rights
+// and another expiry don't count.
 func (id Identity) NarrowedTo(now Identity) bool {
 	return now.Kind != id.Kind || now.Role < id.Role ||
 		now.Command != id.Command || now.NoPTY && !id.NoPTY ||
@@ -175,7 +170,7 @@ func (id Identity) NarrowedTo(now Identity) bool {
 		now.Narrowed() && !id.Narrowed()
 }
 
-// lost compares two lists of rights, of which an empty one is all.
+// lost compares two lists of rights; an empty list means all rights.
 func lost(before, now []string) bool {
 	if len(now) == 0 {
 		return false

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// sources is the list of a from= option: an address must match an element and
-// none of the negated ones. The zero value lets every address pass.
+// sources is the list of a from= option: an address must match an element and none of the negated ones.
+// The zero value matches every address.
 type sources []source
 
 type source struct {
@@ -18,9 +18,8 @@ type source struct {
 	pattern string       // wildcards over the address as text
 }
 
-// parseSources reads a from= value. Host names are refused rather than
-// ignored: Berth asks no resolver, so that a name would never match, and a
-// negated one would silently let in whom it means to keep out.
+// parseSources reads a from= value. Host names are refused rather than ignored: Berth asks no resolver,
+// so a name would never match, and a negated name would silently admit the host that it excludes.
 func parseSources(value string) (sources, *fault) {
 	elements, f := list("from", value, nil)
 	if f != nil {
@@ -56,13 +55,13 @@ func parseSources(value string) (sources, *fault) {
 		out = append(out, s)
 	}
 	if !positive {
-		return nil, faultf(`add * after the negated ones, such as from="!10.0.0.9,*"`, "from= has only negated elements, which match nobody")
+		return nil, faultf(`add * after the negated ones, such as from="!10.0.0.9,*"`, "from= has only negated elements, so it matches no address")
 	}
 	return out, nil
 }
 
 func hostName(element string) *fault {
-	return faultf("write addresses, wildcards over addresses, or networks such as 10.0.0.0/8", "from= has %s, which is no address: host names are not looked up", quote(element))
+	return faultf("write addresses, wildcards over addresses, or networks such as 10.0.0.0/8", "from= has %s, which isn't an address: host names aren't resolved", quote(element))
 }
 
 func parsePrefix(s string) (netip.Prefix, *fault) {
@@ -73,14 +72,14 @@ func parsePrefix(s string) (netip.Prefix, *fault) {
 	if p.Addr().Is4In6() {
 		return p, faultf("write it as an IPv4 network", "from= has the IPv4-in-IPv6 network %s", quote(s))
 	}
-	// OpenSSH refuses such a mask too: either the address or its length is a slip.
+	// OpenSSH refuses such a mask too: either the address or its length is a mistake.
 	if p.Masked() != p {
 		return p, faultf("write "+p.Masked().String()+" or the full length", "from= has %s, whose address goes beyond its mask", quote(s))
 	}
 	return p, nil
 }
 
-// allow reports whether a connection from addr may use the key.
+// allow says whether a connection from addr may use the key.
 func (s sources) allow(addr net.Addr) bool {
 	if s == nil {
 		return true
@@ -110,8 +109,7 @@ func (e source) match(ip netip.Addr) bool {
 	return err == nil && ok
 }
 
-// addressOf takes the IP address out of a net.Addr, an IPv4 address in its
-// own form however the socket gave it.
+// addressOf returns the IP address of a net.Addr, an IPv4 address always in its short form.
 func addressOf(addr net.Addr) (netip.Addr, bool) {
 	switch a := addr.(type) {
 	case nil:
@@ -127,9 +125,8 @@ func addressOf(addr net.Addr) (netip.Addr, bool) {
 	return ap.Addr().Unmap().WithZone(""), true
 }
 
-// parseExpiry reads an expiry-time= value as OpenSSH writes it: YYYYMMDD,
-// YYYYMMDDHHMM or YYYYMMDDHHMMSS in the machine's time zone, or in UTC with
-// a Z or UTC after it.
+// parseExpiry reads an expiry-time= value in OpenSSH's form: YYYYMMDD, YYYYMMDDHHMM or YYYYMMDDHHMMSS in
+// the machine's time zone, or in UTC with a Z or UTC after it.
 func parseExpiry(value string) (time.Time, *fault) {
 	body, zone := value, time.Local
 	for _, suffix := range []string{"Z", "z", "UTC", "utc"} {

@@ -15,34 +15,32 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// pollEvery is how often key files are looked at besides the kernel's notes,
-// which network file systems and changes of a parent's mode do not send.
+// pollEvery is how often key files are checked in addition to the kernel's notifications. Network file
+// systems, and changes of a parent's mode, send none.
 const pollEvery = 2 * time.Second
 
-// settle is how long after a note the files are read: an editor that moves
-// the old file away and then the new one into place is not to shut everybody
-// out in between.
+// settle is how long after a notification the files are read. An editor may move the old file away and
+// then the new one into place, and no one must be locked out in between.
 const settle = 100 * time.Millisecond
 
 // StoreOptions say where keys are read from.
 type StoreOptions struct {
-	Files   []string // in the authorized_keys format; one that is missing is waited for
-	Revoked string   // of revocations; empty, or no such file, is none
-	// Guests is the server's own file of guests, GuestAuthority the key that
-	// certifies them, which is made with the first. Empty: there are none.
+	Files   []string // in the authorized_keys format; a missing file is read when it appears
+	Revoked string   // of revocations; empty, or a missing file, means none
+	// Guests is the server's own file of guests; GuestAuthority is the key that certifies them, made with
+	// the first guest. Empty means no guests.
 	Guests, GuestAuthority string
 	Authorize              []string         // .pub files whose keys are admins, unless their line says otherwise
 	Now                    func() time.Time // nil is time.Now
-	Problems               func([]Problem)  // told all problems of each reading that changed something; may be nil
+	Problems               func([]Problem)  // called with all problems after each reading that changed something; may be nil
 }
 
-// Store holds the keys of several files as they are now. Its methods may be
-// used from any goroutine.
+// Store holds the current keys of several files. Its methods may be used from any goroutine.
 type Store struct {
 	o StoreOptions
 
 	editing  sync.Mutex // one change of the files at a time; taken before reading
-	reading  sync.Mutex // one reading at a time, so that none is overtaken by an older one
+	reading  sync.Mutex // one reading at a time, so that an older one can't replace a newer one
 	mu       sync.Mutex
 	set      *Set
 	problems []Problem
@@ -50,10 +48,9 @@ type Store struct {
 	changed  chan struct{}
 }
 
-// OpenStore reads the files. A file with bad modes, or a bad line, is a
-// problem and lets in nobody; but a file of Authorize that gives no key is an
-// error, for it was named to let somebody in. An empty store is no error: ask
-// Empty.
+// OpenStore reads the files. A file with bad modes, or a bad line, is a problem and admits no key. A
+// file of Authorize without a key is an error, because it was named to admit one. An empty store isn't
+// an error: call Empty.
 func OpenStore(o StoreOptions) (*Store, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -65,44 +62,44 @@ func OpenStore(o StoreOptions) (*Store, error) {
 		if set.Empty() {
 			_, err := os.Stat(file)
 			switch {
-			case errors.Is(err, fs.ErrNotExist): // nothing waits for it, as for a file of Files
-				return nil, fmt.Errorf("authorize %s: there is no such file: name a file with a public key, such as ~/.ssh/id_ed25519.pub", file)
+			case errors.Is(err, fs.ErrNotExist): // it isn't read when it appears, unlike a file of Files
+				return nil, fmt.Errorf("authorize %s: the file doesn't exist: name a file with a public key, such as ~/.ssh/id_ed25519.pub", file)
 			case len(problems) > 0:
 				return nil, fmt.Errorf("authorize: %s", problems[0])
 			}
-			return nil, fmt.Errorf("authorize %s: it holds no key", file)
+			return nil, fmt.Errorf("authorize %s: it has no key", file)
 		}
 	}
 	s.tell(s.problems)
 	return s, nil
 }
 
-// Current is the keys as last read.
+// Current is the keys of the last reading.
 func (s *Store) Current() *Set {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.set
 }
 
-// Problems is what was wrong in the last reading.
+// Problems are the mistakes of the last reading.
 func (s *Store) Problems() []Problem {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.problems)
 }
 
-// Empty says that nobody can be let in: then the server must not start.
+// Empty says that no key can log in; then the server must not start.
 func (s *Store) Empty() bool { return s.Current().Empty() }
 
-// Changed is closed when the keys next change. Take it before Current, and
-// again after each change, so that none is missed.
+// Changed is closed when the keys change. Call it before Current, and again after each change, so that
+// no change is missed.
 func (s *Store) Changed() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.changed
 }
 
-// Reload reads all files again, now.
+// Reload reads all files now.
 func (s *Store) Reload() {
 	s.reading.Lock()
 	defer s.reading.Unlock()
@@ -140,8 +137,8 @@ func (s *Store) read() (*Set, []Problem) {
 	return set, append(problems, p...)
 }
 
-// readRevoked reads the revocations. What is there and cannot be read, or could
-// have been written by others, may have been meant for any certificate.
+// readRevoked reads the revocations. A file that can't be read, or that others could have written, may
+// have been meant for any certificate.
 func (s *Store) readRevoked() (*revocations, []Problem) {
 	if s.o.Revoked == "" {
 		return nil, nil
@@ -156,9 +153,8 @@ func (s *Store) readRevoked() (*revocations, []Problem) {
 	return parseRevoked(s.o.Revoked, data)
 }
 
-// lastRevoked is for revocations that cannot be read, or that others could have
-// written: whoever made them so is not to let in the keys that were revoked.
-// What others write here only takes away.
+// lastRevoked is for revocations that can't be read, or that others could have written: that must not
+// re-admit the revoked keys. What others write here can only revoke more.
 func (s *Store) lastRevoked() *revocations {
 	r := &revocations{unsound: true, keys: map[string]bool{}}
 	if data, err := readRegular(s.o.Revoked); err == nil {
@@ -179,9 +175,8 @@ func (s *Store) readOne(set *Set, file string, byDefault Role) (*Set, []Problem)
 	return set, set.add(file, data, byDefault, s.o.Now())
 }
 
-// Watch reads the files again when they change, until ctx ends. It returns
-// only then. Where the kernel cannot tell of changes, looking every two
-// seconds does alone.
+// Watch reads the files again when they change, and returns when ctx ends. Without notifications from
+// the kernel, it checks the files every two seconds.
 func (s *Store) Watch(ctx context.Context) error {
 	var events chan fsnotify.Event
 	var failures chan error
@@ -206,7 +201,7 @@ func (s *Store) Watch(ctx context.Context) error {
 				soon.Reset(settle)
 			}
 		case _, ok := <-failures:
-			// A lost note (a full queue) is made good by looking.
+			// Polling makes up for a lost notification (a full queue).
 			if !ok {
 				failures = nil
 			}
@@ -222,8 +217,8 @@ func (s *Store) Watch(ctx context.Context) error {
 	}
 }
 
-// watchFolders watches the folders of the files, for a file that is replaced
-// is another file. A folder that is not there yet is tried again at each poll.
+// watchFolders watches the folders of the files, because a replaced file is another file. A folder that
+// doesn't exist is tried again at each poll.
 func (s *Store) watchFolders(w *fsnotify.Watcher) {
 	watched := w.WatchList()
 	for _, file := range s.files() {
@@ -251,7 +246,7 @@ func (s *Store) concerns(name string) bool {
 	return slices.ContainsFunc(s.files(), func(f string) bool { return filepath.Clean(f) == filepath.Clean(name) })
 }
 
-// look reads the files if anything about them is other than it was.
+// look reads the files if anything about them has changed.
 func (s *Store) look() {
 	now := stampAll(s.o)
 	s.mu.Lock()

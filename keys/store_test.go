@@ -89,11 +89,11 @@ func TestStrictModes(t *testing.T) {
 		"folder is open":   {func(t *testing.T, d, _ string) { chmod(t, d, 0o777) }, "chmod go-w"},
 		"foreign owner":    {func(t *testing.T, _, f string) { chown(t, f) }, "belongs to uid"},
 		"foreign folder":   {func(t *testing.T, d, _ string) { chown(t, d) }, "belongs to uid"},
-		"a folder":         {func(t *testing.T, _, f string) { remake(t, f, func() error { return os.Mkdir(f, 0o700) }) }, "no regular file"},
-		"a pipe":           {func(t *testing.T, _, f string) { remake(t, f, func() error { return mkfifo(f) }) }, "no regular file"},
+		"a folder":         {func(t *testing.T, _, f string) { remake(t, f, func() error { return os.Mkdir(f, 0o700) }) }, "isn't a regular file"},
+		"a pipe":           {func(t *testing.T, _, f string) { remake(t, f, func() error { return mkfifo(f) }) }, "isn't a regular file"},
 		"a link to nothing": {func(t *testing.T, _, f string) {
 			remake(t, f, func() error { return os.Symlink("/nowhere/at/all", f) })
-		}, "no such file"},
+		}, "doesn't exist"},
 		"too long": {func(t *testing.T, _, f string) {
 			write(t, f, text+"\n"+strings.Repeat("#\n", maxFile/2))
 		}, "longer than"},
@@ -169,7 +169,7 @@ func TestAuthorizedFilesAreAdmins(t *testing.T) {
 		t.Errorf("listed twice: %v", id.Role)
 	}
 	if _, err := OpenStore(StoreOptions{Authorize: []string{filepath.Join(dir, "no.pub")}}); err == nil ||
-		!strings.HasSuffix(err.Error(), "no.pub: there is no such file: name a file with a public key, such as ~/.ssh/id_ed25519.pub") {
+		!strings.HasSuffix(err.Error(), "no.pub: the file doesn't exist: name a file with a public key, such as ~/.ssh/id_ed25519.pub") {
 		t.Errorf("a missing file of --authorize: %v", err)
 	}
 	write(t, pub, "# nothing\n")

@@ -1,6 +1,6 @@
-// Package follow writes into the audit log what the event log tells of who did
-// what to a session: who writes, who answered, what was typed by whom (never
-// what). It goes on where the last server ended, each event once.
+// Package follow copies events about who did what to a session from the event log into the audit log:
+// who has control, who answered, who typed (never the text). It continues where the last server ended,
+// and copies each event once.
 package follow
 
 import (
@@ -13,18 +13,17 @@ import (
 	"berth/sessions/events"
 )
 
-// told are the types of events that go into the audit log.
-var told = map[string]bool{
+// copied are the types of events that are copied into the audit log.
+var copied = map[string]bool{
 	"session_created": true, "session_removed": true, "renamed": true, "exited": true,
 	"writer_change": true, "input": true, "nudge": true, "message": true, "respond": true, "groom": true, "signal": true,
 	"draft_stashed": true, "gate": true, "report": true, "client_attached": true, "client_detached": true,
 }
 
-// words are fields of events that hold text which an agent or its program wrote.
-// It is not kept here.
+// words are fields of events with text by an agent or its program. They are not copied.
 var words = map[string]string{"report": "message", "exited": "last_lines"}
 
-// again is how long it waits after a line could not be written.
+// again is how long it waits after a line couldn't be written.
 const again = time.Second
 
 // Follower follows until it is closed.
@@ -36,8 +35,8 @@ type Follower struct {
 	done   chan struct{}
 }
 
-// Start begins behind the newest event that the audit log has looked at; where
-// there is none, with what happens from now on.
+// Start starts after the newest event that the audit log has seen, or with new events if it has seen
+// none.
 func Start(to *audit.Log, from *events.Log, log *slog.Logger) *Follower {
 	ctx, cancel := context.WithCancel(context.Background())
 	f := &Follower{to: to, from: from, log: log, cancel: cancel, done: make(chan struct{})}
@@ -53,8 +52,7 @@ func Start(to *audit.Log, from *events.Log, log *slog.Logger) *Follower {
 	return f
 }
 
-// Close returns when nothing of it runs any more. What it has not written, the
-// next server's will.
+// Close returns when its goroutine has ended. The next server copies what is left.
 func (f *Follower) Close() {
 	f.cancel()
 	<-f.done
@@ -65,7 +63,7 @@ func (f *Follower) run(ctx context.Context, reader *events.Reader) {
 		line, err := reader.Next(ctx)
 		if err != nil {
 			if ctx.Err() == nil {
-				f.log.Error("the audit log does not follow the events any more", "error", err)
+				f.log.Error("the audit log no longer follows the events", "error", err)
 			}
 			return
 		}
@@ -75,11 +73,10 @@ func (f *Follower) run(ctx context.Context, reader *events.Reader) {
 	}
 }
 
-// write writes one event, as often as it takes: the event log keeps what comes
-// meanwhile.
+// write writes one event, and retries until it succeeds: the event log keeps later events.
 func (f *Follower) write(ctx context.Context, line events.Line) bool {
 	cursor := events.FormatCursor(line.Cursor)
-	if line.Type != "gap" && !told[line.Type] {
+	if line.Type != "gap" && !copied[line.Type] {
 		f.to.Saw(cursor)
 		return true
 	}
@@ -90,7 +87,7 @@ func (f *Follower) write(ctx context.Context, line events.Line) bool {
 			return true
 		}
 		if !failed {
-			f.log.Error("an event waits for the audit log", "cursor", cursor, "error", err)
+			f.log.Error("an event can't be written to the audit log yet", "cursor", cursor, "error", err)
 		}
 		failed = true
 		select {
@@ -118,11 +115,11 @@ func entry(line events.Line, cursor string) audit.Entry {
 		e.Identity, e.Fingerprint, e.Client = who.Identity, who.Fingerprint, who.Client
 		return e
 	}
-	_ = json.Unmarshal(by.By, &e.Identity) // a name alone; nobody where there is none
+	_ = json.Unmarshal(by.By, &e.Identity) // a bare name; empty for the server itself
 	return e
 }
 
-// wordless is the event without a text of somebody's.
+// wordless is the event without the text of an agent.
 func wordless(line events.Line) json.RawMessage {
 	field, has := words[line.Type]
 	if !has {

@@ -40,9 +40,9 @@ var phrases = []phrase{
 // include those within it.
 var plain = []string{
 	"README.md", "SECURITY.md", "docs/writing.md",
-	"api", "cmd/berth", "cmd/berth-hold",
+	"api", "audit", "audit/follow", "cmd/berth", "cmd/berth-hold",
 	"commands", "commands/words", "config",
-	"sshd", "sshd/dispatch", "sshd/files", "sshd/local",
+	"keys", "sshd", "sshd/dispatch", "sshd/files", "sshd/local",
 }
 
 var everyFolder = flag.Bool("words", false, "report phrases in every folder, with their number")
