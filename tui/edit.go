@@ -31,6 +31,13 @@ type editing struct {
 	offer   string // what else can be done with it, after it was refused
 }
 
+// writing is the text that a person writes, and those that were not sent.
+type writing struct {
+	edit   *editing // nil: none is being written
+	editor *editor
+	drafts map[draft]kept
+}
+
 // draft names what is kept of a text that was not sent.
 type draft struct {
 	what            purpose
@@ -38,28 +45,28 @@ type draft struct {
 }
 
 // open begins to write, with what was written before.
-func (m *Model) open(e editing, one bool) {
+func (w *writing) open(e editing, one bool) {
 	text := e.text
-	if kept, ok := m.drafts[draft{e.what, e.session, e.prompt}]; ok {
+	if kept, ok := w.drafts[draft{e.what, e.session, e.prompt}]; ok {
 		text = kept.text
 		e.offer = kept.offer
 	}
-	m.edit, m.editor = &e, newEditor(text, one)
+	w.edit, w.editor = &e, newEditor(text, one)
 }
 
 // kept is a text that was not sent, and what could be done with it.
 type kept struct{ text, offer string }
 
 // keep puts the text aside, so that it is there again when it is gone on with.
-func (m *Model) keep(d draft, k kept) {
-	if m.drafts == nil {
-		m.drafts = map[draft]kept{}
+func (w *writing) keep(d draft, k kept) {
+	if w.drafts == nil {
+		w.drafts = map[draft]kept{}
 	}
 	if k.text == "" {
-		delete(m.drafts, d)
+		delete(w.drafts, d)
 		return
 	}
-	m.drafts[d] = k
+	w.drafts[d] = k
 }
 
 // pressEdit takes a key while a text is written.

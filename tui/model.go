@@ -10,7 +10,6 @@ import (
 
 	"berth/agent"
 	"berth/sessions"
-	"berth/terminal"
 )
 
 // World is what the server has to show at one moment.
@@ -40,41 +39,40 @@ type Model struct {
 	person     Person
 	cols, rows int
 	now        time.Time
+	strayed    time.Time // when an attachment last ended by itself, or a key meant for that session last came
+	flash      flash
+	doing      int // acts under way
 
+	listing
+	preview
+	card card
+	writing
+	notices
+	overlay
+}
+
+// listing is the list: what there is, in which order, and what of it is chosen.
+type listing struct {
 	world    World
 	byID     map[string]*sessions.Status
 	order    []string // ids, as they are listed
 	selected string
+	wanted   string    // id of one that was made and is to be chosen when it is listed
 	touched  time.Time // when a key last came
 	moved    time.Time // when another session came to be chosen by itself
-	strayed  time.Time // when an attachment last ended by itself, or a key meant for that session last came
 	top      int       // first line of the list that is shown
 	seen     map[string]uint64
+	filter   filter
+	detail   bool // on a small terminal: the session is shown instead of the list
+}
 
-	filter            filter
-	detail            bool // on a small terminal: the session is shown instead of the list
+// overlay is what is in the place of list and session.
+type overlay struct {
 	help              bool
-	helpTop, helpLast int // first line of it that is shown, and the most that may be
-	flash             flash
-
-	card   card
-	edit   *editing // a text is being written
-	editor *editor
-	drafts map[draft]kept
-	doing  int // acts under way
-
-	calling calling
-	waits   map[string]string  // which prompts there were, by session; nil before the first look
-	calls   []*sessions.Status // that have begun to wait, not told yet
-
-	confirm *confirm  // waits for a yes
-	page    *pager    // is read
-	start   *starting // a session is being made
-	wanted  string    // id of one that was made and is to be chosen when it is listed
-
-	screen   *terminal.Snapshot // of the session screenOf
-	screenOf string
-	why      string // there is no screen
+	helpTop, helpLast int       // first line of it that is shown, and the most that may be
+	page              *pager    // is read
+	start             *starting // a session is being made
+	confirm           *confirm  // waits for a yes
 }
 
 // flash is something told in the last line until the next key.
@@ -100,7 +98,7 @@ func NewModel(p Person, seen map[string]uint64, cols, rows int, now time.Time) *
 	if seen == nil {
 		seen = map[string]uint64{}
 	}
-	return &Model{person: p, seen: seen, cols: cols, rows: rows, now: now}
+	return &Model{person: p, listing: listing{seen: seen}, cols: cols, rows: rows, now: now}
 }
 
 // calm is how long after a key the list is put in order again: nothing moves
@@ -114,7 +112,7 @@ func (m *Model) SetWorld(w World, now time.Time) {
 	for _, s := range w.Sessions {
 		m.byID[s.ID] = s
 	}
-	m.begun()
+	m.begun(w.Sessions)
 	m.sort()
 	if m.wanted != "" && m.byID[m.wanted] != nil {
 		m.Select(m.wanted)
@@ -198,11 +196,6 @@ func (m *Model) Tick(now time.Time) {
 // Resize tells the window's size.
 func (m *Model) Resize(cols, rows int) { m.cols, m.rows = cols, rows }
 
-// SetScreen takes in the screen of a session, or why there is none.
-func (m *Model) SetScreen(id string, s *terminal.Snapshot, why string) {
-	m.screen, m.screenOf, m.why = s, id, why
-}
-
 // Wanted is the session whose screen is shown, if any is.
 func (m *Model) Wanted() string {
 	if l := m.layout(); !m.help && m.page == nil && m.start == nil && l.preview && m.world.May["screen"] {
@@ -224,7 +217,7 @@ func (m *Model) Select(id string) {
 }
 
 // current is the chosen session; nil when there is none.
-func (m *Model) current() *sessions.Status { return m.byID[m.selected] }
+func (l *listing) current() *sessions.Status { return l.byID[l.selected] }
 
 // jumped says that another session has just come to be chosen by itself, for which a
 // key cannot be meant.
@@ -258,26 +251,26 @@ func (m *Model) astray() bool {
 }
 
 // look notes that the person has seen what the chosen session does.
-func (m *Model) look() {
-	if s := m.current(); s != nil {
-		m.seen[s.ID] = s.StateSeq
+func (l *listing) look() {
+	if s := l.current(); s != nil {
+		l.seen[s.ID] = s.StateSeq
 	}
 }
 
 // unseen says that something has come of a session that the person has not
 // looked at since.
-func (m *Model) unseen(s *sessions.Status) bool {
+func (l *listing) unseen(s *sessions.Status) bool {
 	switch s.Now {
 	case agent.Prompt, agent.InError, agent.Idle, agent.Exited:
-		return m.seen[s.ID] < s.StateSeq
+		return l.seen[s.ID] < s.StateSeq
 	}
 	return false
 }
 
 // waiting counts those that wait for a person.
-func (m *Model) waiting() int {
+func (l *listing) waiting() int {
 	n := 0
-	for _, s := range m.world.Sessions {
+	for _, s := range l.world.Sessions {
 		if s.Now == agent.Prompt {
 			n++
 		}

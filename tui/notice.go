@@ -27,10 +27,17 @@ func (c calling) String() string {
 	}[c]
 }
 
+// notices are what tells the person that sessions have begun to wait.
+type notices struct {
+	calling calling
+	waits   map[string]string  // which prompts there were, by session; nil before the first look
+	calls   []*sessions.Status // that have begun to wait, not told yet
+}
+
 // begun notes which sessions have begun to wait since it was last called.
-func (m *Model) begun() {
+func (n *notices) begun(list []*sessions.Status) {
 	waits := map[string]string{}
-	for _, s := range m.world.Sessions {
+	for _, s := range list {
 		if s.Now != agent.Prompt {
 			continue
 		}
@@ -38,24 +45,24 @@ func (m *Model) begun() {
 		if s.Request != nil {
 			waits[s.ID] = s.Request.ID
 		}
-		if before, waited := m.waits[s.ID]; m.waits != nil && (!waited || before != waits[s.ID] && before != "?") {
-			m.calls = append(m.calls, s)
+		if before, waited := n.waits[s.ID]; n.waits != nil && (!waited || before != waits[s.ID] && before != "?") {
+			n.calls = append(n.calls, s)
 		}
 	}
-	m.waits = waits
+	n.waits = waits
 }
 
 // Call gives what tells the person of sessions that have begun to wait, once;
 // mostly there is nothing.
-func (m *Model) Call(plain bool) string {
-	calls := m.calls
-	m.calls = nil
+func (n *notices) Call(plain bool) string {
+	calls := n.calls
+	n.calls = nil
 	switch {
-	case len(calls) == 0 || m.calling == silent:
+	case len(calls) == 0 || n.calling == silent:
 		return ""
-	case m.calling == byBell || plain:
+	case n.calling == byBell || plain:
 		return "\a"
-	case m.calling == byOSC9:
+	case n.calling == byOSC9:
 		return "\x1b]9;" + callText(calls) + "\x1b\\"
 	}
 	return "\x1b]777;notify;Berth;" + callText(calls) + "\x1b\\"

@@ -56,10 +56,10 @@ func (f filter) matches(s *sessions.Status) bool {
 	return true
 }
 
-func (m *Model) matching() []*sessions.Status {
+func (l *listing) matching() []*sessions.Status {
 	var list []*sessions.Status
-	for _, s := range m.world.Sessions {
-		if m.filter.matches(s) {
+	for _, s := range l.world.Sessions {
+		if l.filter.matches(s) {
 			list = append(list, s)
 		}
 	}

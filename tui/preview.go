@@ -9,6 +9,18 @@ import (
 	"berth/terminal/paint"
 )
 
+// preview is the screen of a session.
+type preview struct {
+	screen   *terminal.Snapshot // of the session screenOf
+	screenOf string
+	why      string // there is no screen
+}
+
+// SetScreen takes in the screen of a session, or why there is none.
+func (p *preview) SetScreen(id string, s *terminal.Snapshot, why string) {
+	p.screen, p.screenOf, p.why = s, id, why
+}
+
 // drawSession draws the chosen session: a line that says which it is, and its
 // screen.
 func (m *Model) drawSession(a area) {
