@@ -36,7 +36,7 @@ func (f *Frame) CellAt(x, y int) *uv.Cell {
 }
 
 // SetCell draws one cluster. What a terminal would not draw in just the columns that the caller
-// counts is drawn as U+FFFD; links are dropped.
+// counts is drawn as U+FFFD; what is concealed is blank, and links are dropped.
 func (f *Frame) SetCell(x, y int, c *uv.Cell) { f.all().SetCell(x, y, c) }
 
 // Bounds are the area's place in its frame.
@@ -55,8 +55,13 @@ func (a area) SetCell(x, y int, c *uv.Cell) {
 		return
 	}
 	text := c.Content
-	if _, rest, width := terminal.NextCluster(text); rest != "" || width != c.Width || terminal.Printable(text) != text {
-		text = "\uFFFD"
+	if ascii := len(text) == 1 && c.Width == 1 && text[0] >= ' ' && text[0] < 0x7f; !ascii {
+		if _, rest, width := terminal.NextCluster(text); rest != "" || width != c.Width || terminal.Printable(text) != text {
+			text = "\uFFFD"
+		}
+	}
+	if c.Style.Attrs&uv.AttrConceal != 0 {
+		text = ""
 	}
 	for i := x; i < min(x+c.Width, a.w); i++ {
 		a.blank(i, y)

@@ -249,7 +249,7 @@ func (m *Model) drawCard(a area, s *sessions.Status) {
 		m.drew()
 	}
 	if a.h > 1 { // else it would be over the text
-		m.drawHints(a, min(y, a.h-1), m.cardHints(r))
+		m.drawHints(a.part(1, min(y, a.h-1), a.w-1, 1), m.cardHints(r))
 	}
 }
 
@@ -299,16 +299,4 @@ func (m *Model) drawMarked(a area, x, y int, st terminal.Style, text string) {
 // marks is text with what frames a character's number, where only ASCII is known.
 func (f *Frame) marks(text string) string {
 	return strings.NewReplacer("⟨", f.glyph("⟨", "<"), "⟩", f.glyph("⟩", ">")).Replace(text)
-}
-
-func (m *Model) drawHints(a area, y int, list []hint) {
-	t := m.theme
-	x := 1
-	for _, h := range list {
-		if x+len([]rune(h.key))+len([]rune(h.does))+1 > a.w {
-			return
-		}
-		x = a.text(x, y, -1, t.key(), h.key) + 1
-		x = a.text(x, y, -1, t.style(faint), h.does) + 2
-	}
 }

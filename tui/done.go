@@ -65,7 +65,6 @@ func (m *Model) Finish(d Done, now time.Time) {
 		return
 	case strings.HasPrefix(d.Kind, "page ") || d.Kind == "history":
 		m.page, m.flash = newPager(d), flash{}
-		m.page.top = d.at
 		return
 	case d.Kind == "new":
 		m.start = nil

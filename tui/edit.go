@@ -207,7 +207,6 @@ type Done struct {
 	Out    string // what it printed
 	Err    string
 	Lines  []*terminal.Line // of a history
-	Cols   int              // that these have
 }
 
 // actsAtOnce is how many verbs one person has under way: more nobody follows.

@@ -2,25 +2,26 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"charm.land/bubbles/v2/viewport"
 
 	"berth/terminal"
 )
 
 // pager is a text to read, in place of list and session.
 type pager struct {
+	viewport.Model
 	act   Act // that gave it, to look again
 	text  []string
-	lines []*terminal.Line // of a screen's history, with their colours; then there is no text
-	cols  int              // that they have
-	top   int
-	end   bool // stay at the end
-	rows  int  // as drawn last
-	count int  // lines as broken for the width drawn last
+	lines []*terminal.Line // of a history, drawn from their cells: as text they would take 220 ms
+	wide  int              // that the text is broken for
+	end   bool             // stay at the end
 }
 
 func newPager(d Done) *pager {
-	p := &pager{act: d.Act, lines: d.Lines, cols: d.Cols, end: d.end}
+	p := &pager{Model: viewport.New(), act: d.Act, lines: d.Lines, end: d.end}
 	if d.Lines == nil {
 		text := strings.TrimRight(strings.ReplaceAll(d.Out, "\r\n", "\n"), "\n")
 		if text == "" {
@@ -31,30 +32,49 @@ func newPager(d Done) *pager {
 	return p
 }
 
+// fit takes in the size of the page.
+func (p *pager) fit(cols, rows int) {
+	at := p.YOffset()
+	if p.wide == 0 {
+		at = p.act.at
+	}
+	p.SetHeight(rows)
+	if p.SetWidth(cols); p.wide != cols {
+		p.wide = cols
+		lines := slices.Repeat([]string{" "}, len(p.lines))
+		for _, l := range p.text {
+			lines = append(lines, wrap(l, cols)...)
+		}
+		p.SetContentLines(lines)
+	}
+	if p.SetYOffset(at); p.end {
+		p.GotoBottom()
+	}
+}
+
 // pressPage takes a key while a page is read.
 func (m *Model) pressPage(k Key) Effect {
 	p := m.page
-	step := max(p.rows-1, 1)
+	step := max(p.Height()-1, 1)
 	p.end = false
 	switch k.Name {
 	case "q", "esc", "h", "enter":
 		m.page = nil
-		return nil
 	case "up", "k":
-		p.top--
+		p.ScrollUp(1)
 	case "down", "j":
-		p.top++
+		p.ScrollDown(1)
 	case "pgup", "ctrl+b", "K", "ctrl+u":
-		p.top -= step
+		p.ScrollUp(step)
 	case "pgdown", "ctrl+f", " ", "J", "ctrl+d":
-		p.top += step
+		p.ScrollDown(step)
 	case "home", "g":
-		p.top = 0
+		p.GotoTop()
 	case "end", "G":
 		p.end = true
 	case "r":
 		again := p.act
-		again.at = p.top
+		again.at = p.YOffset()
 		return m.act(again, "asking")
 	default:
 		if p.act.Kind == "page transcript" && len(k.Name) == 1 && k.Name[0] >= '1' && k.Name[0] <= '9' {
@@ -64,7 +84,6 @@ func (m *Model) pressPage(k Key) Effect {
 			return m.act(a, "asking")
 		}
 	}
-	p.top = min(max(p.top, 0), max(p.count-p.rows, 0))
 	return nil
 }
 
@@ -77,39 +96,18 @@ func (m *Model) drawPage(a area) {
 	}
 	a.text(2, 0, -1, t.style(strong), " "+title+" ")
 	body := a.part(0, 1, a.w, a.h-1)
-	p.rows = body.h
-	if p.lines != nil {
-		m.drawHistory(body)
+	if p.lines == nil {
+		body = a.part(1, 1, a.w-2, a.h-1)
+	}
+	p.fit(body.w, body.h)
+	first, count := p.YOffset(), p.TotalLineCount()
+	last := min(first+p.Height(), count)
+	if p.lines == nil {
+		body.draw(p.View())
 	} else {
-		m.drawText(body)
+		for y, l := range p.lines[first:last] {
+			m.drawLine(body, y, l, 0, l.Len(), terminal.Colors{})
+		}
 	}
-	last := min(p.top+p.rows, p.count)
-	a.right(a.w-2, 0, t.style(faint), fmt.Sprintf(" %d-%d of %d ", min(p.top+1, last), last, p.count))
-}
-
-// place settles which lines are shown.
-func (p *pager) place(count int) {
-	p.count = count
-	if p.end {
-		p.top = count
-	}
-	p.top = min(max(p.top, 0), max(count-p.rows, 0))
-}
-
-func (m *Model) drawText(a area) {
-	var broken []string
-	for _, l := range m.page.text {
-		broken = append(broken, wrap(l, a.w-2)...)
-	}
-	m.page.place(len(broken))
-	for y := range min(a.h, len(broken)-m.page.top) {
-		a.text(1, y, -1, m.theme.style(plain), broken[m.page.top+y])
-	}
-}
-
-func (m *Model) drawHistory(a area) {
-	m.page.place(len(m.page.lines))
-	for y := range min(a.h, m.page.count-m.page.top) {
-		m.drawLine(a, y, m.page.lines[m.page.top+y], 0, m.page.cols, terminal.Colors{})
-	}
+	a.right(a.w-2, 0, t.style(faint), fmt.Sprintf(" %d-%d of %d ", min(first+1, last), last, count))
 }

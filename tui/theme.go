@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"charm.land/bubbles/v2/help"
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/colorprofile"
 
@@ -73,6 +74,13 @@ func (t theme) lipgloss(of tone) lipgloss.Style {
 		s = s.Foreground(lipgloss.Complete(profiles[t.depth])(lipgloss.Color(c.basic), on, on))
 	}
 	return s
+}
+
+// help is the bubble that shows keys and what they do.
+func (t theme) help() help.Model {
+	m := help.Model{ShortSeparator: "  "}
+	m.Styles.ShortKey, m.Styles.ShortDesc = t.lipgloss(accent), t.lipgloss(faint)
+	return m
 }
 
 // style is a tone as cells have it.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"charm.land/bubbles/v2/key"
+
 	"berth/agent"
 	"berth/terminal/paint"
 )
@@ -272,14 +274,18 @@ func (m *Model) drawFooter(a area) {
 		}
 		x += 3
 	}
-	for _, h := range m.hints() {
-		need := len([]rune(h.key)) + 1 + len([]rune(h.does))
-		if x+need > a.w {
-			break
-		}
-		x = a.text(x, 0, -1, t.key(), h.key) + 1
-		x = a.text(x, 0, -1, t.style(faint), h.does) + 2
+	m.drawHints(a.part(x, 0, a.w-x, 1), m.hints())
+}
+
+// drawHints draws as many hints as there is room for.
+func (m *Model) drawHints(a area, list []hint) {
+	var all []key.Binding
+	for _, h := range list {
+		all = append(all, key.NewBinding(key.WithKeys(h.key), key.WithHelp(h.key, h.does)))
 	}
+	keys := m.theme.help()
+	keys.SetWidth(a.w)
+	a.draw(keys.ShortHelpView(all))
 }
 
 // Title is what the window is called.

@@ -133,6 +133,6 @@ func (d *dashboard) history(a Act) Done {
 		}
 	}
 	done.Status, done.Err = api.StatusDone, ""
-	done.Lines, done.Cols = append(slices.Clone(pic.History), pic.Lines[:last+1]...), pic.Cols
+	done.Lines = append(slices.Clone(pic.History), pic.Lines[:last+1]...)
 	return done
 }
