@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"berth/terminal"
+	"berth/terminal/keyboard"
 )
 
 // input obeys what the client's terminal sent.
@@ -36,15 +37,15 @@ func (c *client) input(ctx context.Context, parts []input) {
 func (c *client) typed(b []byte) {
 	switch {
 	case c.pager != nil:
-		for _, k := range keyNames(b) {
-			if !c.pager.press(k) {
+		for _, k := range keyboard.Keys(b) {
+			if !c.pager.press(k.Name) {
 				c.pager = nil
 				break
 			}
 		}
 		c.stale = true
 	case c.overlay != nil && c.overlay.sticky:
-		if len(keyNames(b)) > 0 {
+		if len(keyboard.Keys(b)) > 0 {
 			c.hide()
 		}
 	case !c.mayWrite():

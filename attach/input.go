@@ -1,6 +1,10 @@
 package attach
 
-import "time"
+import (
+	"time"
+
+	"berth/terminal/keyboard"
+)
 
 // inputKind is what a part of the client's input is.
 type inputKind int
@@ -20,21 +24,11 @@ type input struct {
 }
 
 const (
-	// A lone ESC is the Escape key, or the start of a sequence whose rest is
-	// in the next packet. Terminals send a sequence in one write, so the rest
-	// is there within a few ms or never; 25 ms is below what a person notices.
-	escapeHold = 25 * time.Millisecond
 	// Once the third byte has come no person is typing it.
 	sequenceHold = 250 * time.Millisecond
-	// A paste that has been silent for so long has lost its end mark, without
-	// which the prefix key would be dead for good.
-	pasteHold = 10 * time.Second
 
-	sequenceLimit = 64      // the longest key or reply in CSI form, with room
-	stringLimit   = 4 << 10 // the longest string reply (XTGETTCAP), with room
+	stringLimit = 4 << 10 // the longest string reply (XTGETTCAP), with room
 )
-
-const pasteEnd = "\x1b[201~"
 
 type parseState int
 
@@ -59,7 +53,7 @@ type inputParser struct {
 
 	state    parseState
 	pending  []byte // the unfinished sequence, with its ESC
-	matched  int    // how much of pasteEnd the paste has just shown
+	matched  int    // how much of keyboard.PasteEnd the paste has just shown
 	skip     int    // bytes left in stateRune
 	awaiting bool   // the prefix was pressed: the next key is a command
 	swallow  []rune // keys whose press was ours and whose release may follow
@@ -89,11 +83,11 @@ func (p *inputParser) feed(b []byte) []input {
 func (p *inputParser) hold() time.Duration {
 	switch {
 	case p.state == statePaste:
-		return pasteHold
+		return keyboard.PasteHold
 	case len(p.pending) == 0:
 		return 0
 	case len(p.pending) <= 2:
-		return escapeHold
+		return keyboard.EscapeHold
 	default:
 		return sequenceHold
 	}
@@ -143,7 +137,7 @@ func (p *inputParser) ground(c byte) {
 		p.pending = append(p.pending[:0], c)
 		p.state = stateEscape
 	case c == p.prefix.legacy:
-		p.press(key{code: p.prefix.code, prefix: true, event: eventPress}, []byte{c})
+		p.press(keyboard.Event{Code: p.prefix.code, Mods: keyboard.Ctrl, What: keyboard.Press}, []byte{c})
 	case p.awaiting:
 		p.commandByte(c)
 	default:
@@ -208,7 +202,7 @@ func (p *inputParser) enter(c byte, s parseState) {
 
 func (p *inputParser) csi(c byte) {
 	switch {
-	case c < 0x20 || c >= 0x7f || len(p.pending) >= sequenceLimit:
+	case c < 0x20 || c >= 0x7f || len(p.pending) >= keyboard.SequenceLimit:
 		p.giveUp()
 		p.step(c)
 	case c < 0x40: // parameters and intermediates
@@ -225,7 +219,7 @@ func (p *inputParser) csi(c byte) {
 
 func (p *inputParser) ss3(c byte) {
 	switch {
-	case c < 0x20 || c >= 0x7f || len(p.pending) >= sequenceLimit:
+	case c < 0x20 || c >= 0x7f || len(p.pending) >= keyboard.SequenceLimit:
 		p.giveUp()
 		p.step(c)
 	case c < 0x40: // some terminals put a modifier here
@@ -247,7 +241,7 @@ func (p *inputParser) str(c byte) {
 		p.step(c)
 		return
 	case c == 0x1b && n > 2, c == 0x07 && n > 2, p.pending[n-1] == 0x1b:
-	case n >= stringLimit || !replyString(p.pending, c):
+	case n >= stringLimit || !keyboard.ReplyString(p.pending, c):
 		p.giveUp()
 		p.step(c)
 		return
@@ -261,7 +255,7 @@ func (p *inputParser) str(c byte) {
 // finishString drops a complete string reply; one that only began like a
 // reply is passed on.
 func (p *inputParser) finishString() {
-	if !replyStringDone(p.pending) {
+	if !keyboard.ReplyStringDone(p.pending) {
 		p.giveUp()
 		return
 	}
@@ -284,45 +278,46 @@ func (p *inputParser) giveUp() {
 func (p *inputParser) finish() {
 	seq := p.pending
 	p.pending, p.state = p.pending[:0], stateGround
-	switch classify(seq) {
-	case seqReply:
-	case seqMouse:
+	switch keyboard.Classify(seq) {
+	case keyboard.Reply:
+	case keyboard.Mouse:
 		p.event(inputMouse, seq)
-	case seqFocus:
+	case keyboard.Focus:
 		p.event(inputFocus, seq)
-	case seqPaste:
+	case keyboard.PasteBegin:
 		p.awaiting = false
 		p.text(seq...)
 		p.state, p.matched = statePaste, 0
 	default:
-		p.press(decodeKey(seq, p.prefix), seq)
+		p.press(keyboard.Decode(seq), seq)
 	}
 }
 
 // press takes one key event: a press, a repeat or a release.
-func (p *inputParser) press(k key, seq []byte) {
+func (p *inputParser) press(k keyboard.Event, seq []byte) {
+	prefix := p.prefix.is(k)
 	switch {
-	case k.event == eventRelease:
-		if !p.forget(k.code) {
+	case k.What == keyboard.Release:
+		if !p.forget(k.Code) {
 			p.text(seq...)
 		}
-	case k.modifier: // Shift on its own, where the program asked for such
+	case k.Modifier(): // Shift on its own, where the program asked for such
 		p.text(seq...)
-	case k.prefix && p.awaiting && k.event == eventRepeat:
-	case k.prefix && p.awaiting: // doubled
+	case prefix && p.awaiting && k.What == keyboard.Repeat:
+	case prefix && p.awaiting: // doubled
 		p.awaiting = false
-		p.forget(k.code)
+		p.forget(k.Code)
 		p.text(seq...)
-	case k.prefix:
+	case prefix:
 		p.awaiting = true
-		p.ours(k.code)
+		p.ours(k.Code)
 	case p.awaiting:
 		p.awaiting = false
-		p.ours(k.code)
-		p.out = append(p.out, input{kind: inputCommand, key: k.char})
+		p.ours(k.Code)
+		p.out = append(p.out, input{kind: inputCommand, key: k.Char})
 	default:
-		if k.event == eventPress {
-			p.forget(k.code)
+		if k.What == keyboard.Press {
+			p.forget(k.Code)
 		}
 		p.text(seq...)
 	}
@@ -352,14 +347,14 @@ func (p *inputParser) forget(code rune) bool {
 func (p *inputParser) paste(b []byte) int {
 	for i, c := range b {
 		switch {
-		case c == pasteEnd[p.matched]:
+		case c == keyboard.PasteEnd[p.matched]:
 			p.matched++
-		case c == pasteEnd[0]:
+		case c == keyboard.PasteEnd[0]:
 			p.matched = 1
 		default:
 			p.matched = 0
 		}
-		if p.matched == len(pasteEnd) {
+		if p.matched == len(keyboard.PasteEnd) {
 			p.state, p.matched = stateGround, 0
 			p.text(b[:i+1]...)
 			return i + 1

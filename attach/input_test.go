@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"berth/terminal/keyboard"
 )
 
 // told is what a parser made of its input, in one line.
@@ -104,7 +106,7 @@ func TestInput(t *testing.T) {
 
 func TestLoneEscapeIsShort(t *testing.T) {
 	p := newInputParser(DefaultPrefix)
-	if p.feed([]byte("\x1b")); p.hold() != escapeHold {
+	if p.feed([]byte("\x1b")); p.hold() != keyboard.EscapeHold {
 		t.Errorf("hold %v", p.hold())
 	}
 	if got := told(p.flush()); got != `text:\x1b` || p.hold() != 0 {
@@ -119,7 +121,7 @@ func TestLoneEscapeIsShort(t *testing.T) {
 		t.Errorf("hold %v", p.hold())
 	}
 	p.feed([]byte("x\x1b[200~x"))
-	if p.hold() != pasteHold || p.state != statePaste {
+	if p.hold() != keyboard.PasteHold || p.state != statePaste {
 		t.Errorf("hold %v", p.hold())
 	}
 	p.flush()

@@ -50,27 +50,27 @@ func (p *pager) clamp() {
 // press obeys a key and tells whether the pager goes on.
 func (p *pager) press(k string) bool {
 	switch k {
-	case "Up", "k":
+	case "up", "k":
 		p.top--
-	case "Down", "j", "Enter":
+	case "down", "j", "enter":
 		p.top++
-	case "Left", "h":
+	case "left", "h":
 		p.left -= 8
-	case "Right", "l":
+	case "right", "l":
 		p.left += 8
-	case "PageUp", "b", "Ctrl-b":
+	case "pgup", "b", "ctrl+b":
 		p.top -= p.page()
-	case "PageDown", "Space", "Ctrl-f":
+	case "pgdown", " ", "ctrl+f":
 		p.top += p.page()
-	case "u", "Ctrl-u":
+	case "u", "ctrl+u":
 		p.top -= p.page() / 2
-	case "d", "Ctrl-d":
+	case "d", "ctrl+d":
 		p.top += p.page() / 2
-	case "g", "<", "Home":
+	case "g", "<", "home":
 		p.top = 0
-	case "G", ">", "End":
+	case "G", ">", "end":
 		p.top = p.last()
-	case "q", "Escape", "Ctrl-c":
+	case "q", "esc", "ctrl+c":
 		return false
 	}
 	p.clamp()

@@ -6,7 +6,11 @@ import (
 	"unicode/utf8"
 
 	"berth/sessions"
+	"berth/terminal/keyboard"
 )
+
+// Key is one press of a key, or a paste.
+type Key = keyboard.Key
 
 // Press takes a key.
 func (m *Model) Press(k Key, now time.Time) Effect {

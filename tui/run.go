@@ -13,6 +13,7 @@ import (
 	"berth/sessions"
 	"berth/sessions/events"
 	"berth/terminal"
+	"berth/terminal/keyboard"
 	"berth/terminal/paint"
 )
 
@@ -84,7 +85,7 @@ type dashboard struct {
 	look    paint.Look
 	screen  *screen
 	out     *output
-	decoder decoder // the listener's, but while a key is obeyed
+	decoder keyboard.Decoder // the listener's, but while a key is obeyed
 
 	watched  string // session whose screen is followed
 	unwatch  func()
@@ -312,8 +313,8 @@ func (d *dashboard) listen() {
 	for {
 		for whole := true; whole; {
 			var k Key
-			k, whole = d.decoder.next()
-			for _, r := range d.decoder.takeReplies() {
+			k, whole = d.decoder.Next()
+			for _, r := range d.decoder.TakeReplies() {
 				d.program.Send(reply(r))
 			}
 			if !whole {
@@ -330,7 +331,7 @@ func (d *dashboard) listen() {
 			}
 		}
 		var late <-chan time.Time // the rest of what has begun
-		if wait := d.decoder.hold(); wait > 0 {
+		if wait := d.decoder.Hold(); wait > 0 {
 			hold.Reset(wait)
 			late = hold.C
 		}
@@ -341,9 +342,9 @@ func (d *dashboard) listen() {
 				d.program.Send(ended{ErrGone})
 				return
 			}
-			d.decoder.feed(buf[:n])
+			d.decoder.Feed(buf[:n])
 		case <-late:
-			d.decoder.expire()
+			d.decoder.Expire()
 		case <-d.Resized:
 			d.program.Send(resized{})
 		case <-d.feed.Done():
@@ -412,7 +413,7 @@ func (d *dashboard) run(a Act) tea.Cmd {
 
 // heard takes in what the terminal has answered.
 func (d *dashboard) heard(r string) {
-	if r == "da" {
+	if r == keyboard.Drawn {
 		d.answers = true
 		d.screen.answered++
 		d.model.Shown(d.screen.answered, d.Now())
@@ -435,7 +436,7 @@ func (d *dashboard) leave(why error) error {
 	patience := time.NewTimer(leaveTime)
 	defer patience.Stop()
 	d.awaitReplies()
-	d.In.Unread(d.decoder.rest())
+	d.In.Unread(d.decoder.Rest())
 	last := ""
 	if d.leaving { // what it waited for
 		last = terminal.Printable(d.model.flash.text)
@@ -462,7 +463,7 @@ func (d *dashboard) awaitReplies() {
 	patience := time.NewTimer(replyTime)
 	defer patience.Stop()
 	var kept []byte
-	defer func() { d.decoder.feed(kept) }()
+	defer func() { d.decoder.Feed(kept) }()
 	for d.screen.answered < d.screen.asked {
 		select {
 		case <-d.In.Ready():
@@ -471,10 +472,10 @@ func (d *dashboard) awaitReplies() {
 			if ok && err != nil {
 				return
 			}
-			reply := decoder{buf: append(kept, buf[:n]...)}
-			kept = reply.keepKeys()
-			for _, r := range reply.replies {
-				if r == "da" {
+			var replies []string
+			kept, replies = keyboard.Sift(append(kept, buf[:n]...))
+			for _, r := range replies {
+				if r == keyboard.Drawn {
 					d.screen.answered++
 				}
 			}

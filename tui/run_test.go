@@ -31,19 +31,19 @@ func ring(bell chan<- struct{}) {
 	}
 }
 
-// keyboard is what a test types.
-type keyboard struct {
+// typist is what a test types.
+type typist struct {
 	mu    sync.Mutex
 	data  []byte
 	err   error
 	fresh chan struct{}
 }
 
-func newKeyboard() *keyboard { return &keyboard{fresh: make(chan struct{}, 1)} }
+func newTypist() *typist { return &typist{fresh: make(chan struct{}, 1)} }
 
-func (k *keyboard) Ready() <-chan struct{} { return k.fresh }
+func (k *typist) Ready() <-chan struct{} { return k.fresh }
 
-func (k *keyboard) TryRead(p []byte) (int, error, bool) {
+func (k *typist) TryRead(p []byte) (int, error, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(k.data) == 0 {
@@ -56,28 +56,28 @@ func (k *keyboard) TryRead(p []byte) (int, error, bool) {
 	return n, nil, true
 }
 
-func (k *keyboard) Unread(p []byte) {
+func (k *typist) Unread(p []byte) {
 	k.mu.Lock()
 	k.data = append(append([]byte{}, p...), k.data...)
 	k.mu.Unlock()
 	ring(k.fresh)
 }
 
-func (k *keyboard) press(s string) {
+func (k *typist) press(s string) {
 	k.mu.Lock()
 	k.data = append(k.data, s...)
 	k.mu.Unlock()
 	ring(k.fresh)
 }
 
-func (k *keyboard) left() string {
+func (k *typist) left() string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return string(k.data)
 }
 
 // drained waits until all that was typed is taken.
-func (k *keyboard) drained(t *testing.T) {
+func (k *typist) drained(t *testing.T) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); k.left() != ""; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -133,7 +133,7 @@ type server struct {
 	list     []*sessions.Status
 	log      *events.Log
 	attached chan string
-	keys     *keyboard
+	keys     *typist
 	ran      chan Act
 	begun    atomic.Bool   // one of them
 	panics   atomic.Bool   // World does
@@ -167,19 +167,19 @@ func (h *server) Seen() map[string]uint64   { return nil }
 func (h *server) SetSeen(map[string]uint64) {}
 
 // play shows a dashboard, and gives what Run returns.
-func play(t testing.TB, ctx context.Context, blocked bool) (*server, *keyboard, *glass, <-chan error) {
+func play(t testing.TB, ctx context.Context, blocked bool) (*server, *typist, *glass, <-chan error) {
 	t.Helper()
 	return playAt(t, ctx, blocked, time.Now)
 }
 
-func playAt(t testing.TB, ctx context.Context, blocked bool, clock func() time.Time) (*server, *keyboard, *glass, <-chan error) {
+func playAt(t testing.TB, ctx context.Context, blocked bool, clock func() time.Time) (*server, *typist, *glass, <-chan error) {
 	t.Helper()
 	log, err := events.Open(t.TempDir(), events.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = log.Close() })
-	k := newKeyboard()
+	k := newTypist()
 	h := &server{log: log, keys: k, attached: make(chan string, 1), ran: make(chan Act, 1000), let: make(chan struct{})}
 	a := at("alpha", agent.Prompt, 1)
 	r := permission()

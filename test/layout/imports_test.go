@@ -16,8 +16,9 @@ var arrows = map[string]string{
 	"api": "",
 
 	// The terminal: it depends on no other group.
-	"terminal":       "",
-	"terminal/paint": "terminal",
+	"terminal":          "",
+	"terminal/keyboard": "terminal",
+	"terminal/paint":    "terminal",
 
 	// Agents: the shared types, what drivers share, and the drivers. Only cmd imports a driver.
 	"agent":               "api",
@@ -67,10 +68,10 @@ var arrows = map[string]string{
 	"sessions":                  "agent api detect detect/tail detect/watch keys sessions/account sessions/clients sessions/command sessions/deliver sessions/events sessions/gates sessions/gates/begin sessions/gates/gate sessions/gates/transcript sessions/hold sessions/loop sessions/notify sessions/outbox sessions/process sessions/prompts sessions/track terminal",
 
 	// The edge.
-	"attach":         "terminal terminal/paint",
+	"attach":         "terminal terminal/keyboard terminal/paint",
 	"commands/words": "",
 	"commands":       "agent api audit commands/words detect/replay keys sessions sessions/events sessions/gates/begin sessions/gates/gate sessions/gates/transcript terminal",
-	"tui":            "agent api commands/words sessions sessions/events terminal terminal/paint",
+	"tui":            "agent api commands/words sessions sessions/events terminal terminal/keyboard terminal/paint",
 	"sshd":           "api commands/words keys sessions/hold",
 	"sshd/files":     "api commands",
 	"sshd/local":     "",

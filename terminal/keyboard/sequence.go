@@ -1,64 +1,65 @@
-package attach
+package keyboard
 
 import (
 	"strconv"
 	"strings"
 )
 
-// seqKind is what a complete ESC [ or ESC O sequence from a terminal is.
-type seqKind int
+// Kind is what a complete ESC [ or ESC O sequence from a terminal is.
+type Kind int
 
+// The kinds of sequences.
 const (
-	seqKey seqKind = iota
-	seqReply
-	seqMouse
-	seqFocus
-	seqPaste
+	Pressed    Kind = iota // a key
+	Reply                  // to a query
+	Mouse                  // a mouse event
+	Focus                  // came or went
+	PasteBegin             // what follows is pasted
 )
 
-// classify sorts a complete sequence. No key has a private marker other than
+// Classify sorts a complete sequence. No key has a private marker other than
 // `<` of the mouse, so those are replies: DA1 `?c`, DA2 `>c`, DA3 `=c`, DECRPM
 // `?$y`, kitty flags `?u`, DECXCPR `?R`, XTSMGRAPHICS `?S`, XTMODKEYS `>m`,
 // theme `?997n`. So are, without a marker, DECRPM `$y`, DSR `n`, window
 // reports `t` and DECREPTPARM `x`.
-func classify(seq []byte) seqKind {
+func Classify(seq []byte) Kind {
 	if len(seq) < 3 || seq[1] != '[' {
-		return seqKey
+		return Pressed
 	}
 	final, body := seq[len(seq)-1], string(seq[2:len(seq)-1])
 	if seq[2] == 'M' && len(seq) == 6 { // X10 coordinates follow the final
-		return seqMouse
+		return Mouse
 	}
 	if body == "" {
 		if final == 'I' || final == 'O' {
-			return seqFocus
+			return Focus
 		}
-		return seqKey
+		return Pressed
 	}
 	switch body[0] {
 	case '?', '>', '=':
-		return seqReply
+		return Reply
 	case '<':
 		if final == 'M' || final == 'm' {
-			return seqMouse
+			return Mouse
 		}
-		return seqReply
+		return Reply
 	}
 	switch final {
 	case 'M': // urxvt's mouse form
-		return seqMouse
+		return Mouse
 	case 'y', 'n', 't', 'x':
-		return seqReply
+		return Reply
 	case 'R':
 		if cursorReport(body) {
-			return seqReply
+			return Reply
 		}
 	case '~':
 		if body == "200" {
-			return seqPaste
+			return PasteBegin
 		}
 	}
-	return seqKey
+	return Pressed
 }
 
 // cursorReport tells CPR `row;col` from F3 with modifiers, which xterm sends as
@@ -78,10 +79,10 @@ func cursorReport(body string) bool {
 	return r != 1 || c < 2 || c > 16
 }
 
-// replyString tells whether c may go on from the start of a string so that it
+// ReplyString tells whether c may go on from the start of a string so that it
 // is a reply: OSC with a number (colours) or l, L (titles), DCS of DECRQSS
 // `$r`, XTGETTCAP `+r`, XTVERSION `>|`, DA3 `!|`, APC G (kitty graphics).
-func replyString(start []byte, c byte) bool {
+func ReplyString(start []byte, c byte) bool {
 	if c < 0x20 || c == 0x7f {
 		return false
 	}
@@ -117,8 +118,8 @@ func dcsReply(rest string) bool {
 	return false
 }
 
-// replyStringDone tells whether a complete string, with its end, is a reply.
-func replyStringDone(seq []byte) bool {
+// ReplyStringDone tells whether a complete string, with its end, is a reply.
+func ReplyStringDone(seq []byte) bool {
 	if seq[1] != 'P' {
 		return true
 	}

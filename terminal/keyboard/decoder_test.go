@@ -1,4 +1,4 @@
-package tui
+package keyboard
 
 import (
 	"slices"
@@ -8,11 +8,11 @@ import (
 
 // keysOf are the names of the keys in b, fed as it is cut.
 func keysOf(parts ...string) []string {
-	var d decoder
+	var d Decoder
 	var names []string
 	for _, p := range parts {
-		d.feed([]byte(p))
-		for k, ok := d.next(); ok; k, ok = d.next() {
+		d.Feed([]byte(p))
+		for k, ok := d.Next(); ok; k, ok = d.Next() {
 			name := k.Name
 			if name == "paste" {
 				name += "=" + k.Text
@@ -38,6 +38,12 @@ func TestKeys(t *testing.T) {
 		"\x1b[<0;1;1Mj\x1b[Ij":    "j j",
 		"\xffj\u202ej":            "j j",
 		"\x1b[\x01j":              "ctrl+a j",
+		"\x1b[27;5;99~\x1b[99;5u": "ctrl+c ctrl+c",
+		"\x1b[97;2u\x1b[97;3u":    "A alt+a",
+		"\x1b[97;1:3u\x1b[57441u": "",
+		"\x1b[9;2u\x1b[32u":       "shift+tab  ",
+		"\x1b[113;7u\x1b[1;2A":    "ctrl+alt+q up",
+		"\x1b[32;10;20Mj":         "j",
 	} {
 		if got := strings.Join(keysOf(in), " "); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
@@ -54,72 +60,60 @@ func TestKeys(t *testing.T) {
 }
 
 func TestEscapeAlone(t *testing.T) {
-	var d decoder
-	d.feed([]byte{0x1b})
-	if k, ok := d.next(); ok {
+	var d Decoder
+	d.Feed([]byte{0x1b})
+	if k, ok := d.Next(); ok {
 		t.Fatalf("an ESC that may go on is %q", k.Name)
 	}
-	if d.hold() != escapeHold {
+	if d.Hold() != EscapeHold {
 		t.Fatal("nobody waits for the rest")
 	}
-	d.expire()
-	if k, ok := d.next(); !ok || k.Name != "esc" {
+	d.Expire()
+	if k, ok := d.Next(); !ok || k.Name != "esc" {
 		t.Fatalf("an ESC alone is %q", k.Name)
 	}
 }
 
 // TestNothingIsLost: what follows a key is still there for somebody else.
 func TestNothingIsLost(t *testing.T) {
-	var d decoder
-	d.feed([]byte("\rhello\x1b[A\x1b[200~half"))
-	if k, _ := d.next(); k.Name != "enter" {
+	var d Decoder
+	d.Feed([]byte("\rhello\x1b[A\x1b[200~half"))
+	if k, _ := d.Next(); k.Name != "enter" {
 		t.Fatal(k.Name)
 	}
-	if got := string(d.rest()); got != "hello\x1b[A\x1b[200~half" {
+	if got := string(d.Rest()); got != "hello\x1b[A\x1b[200~half" {
 		t.Errorf("%q is left", got)
 	}
 }
 
 func TestRepliesAreNoKeys(t *testing.T) {
-	var d decoder
-	d.feed([]byte("a\x1b]11;rgb:ffff/ffff/ffff\x1b\\b\x1b[?1;2cc"))
+	var d Decoder
+	d.Feed([]byte("a\x1b]11;rgb:ffff/ffff/ffff\x1b\\b\x1b[?1;2cc"))
 	for range 3 {
-		d.next()
+		d.Next()
 	}
-	if got := d.takeReplies(); !slices.Equal(got, []string{"]11;rgb:ffff/ffff/ffff", "da"}) {
+	if got := d.TakeReplies(); !slices.Equal(got, []string{"]11;rgb:ffff/ffff/ffff", "da"}) {
 		t.Errorf("replies %q", got)
 	}
-	d = decoder{buf: []byte("x\x1b]11;rgb:0/0/0\x07\x1b[Ay\x1b[?1c\x1b[")}
-	if got := string(d.keepKeys()); got != "x\x1b[Ay\x1b[" {
-		t.Errorf("keys %q", got)
-	}
-}
-
-func TestIsLight(t *testing.T) {
-	for reply, want := range map[string][2]bool{
-		"]11;rgb:ffff/ffff/ffff": {true, true}, "]11;rgb:00/00/00": {false, true}, "]11;rgb:fd/f6/e3": {true, true},
-		"]11;rgb:0000/2b2b/3636": {false, true}, "]11;rgb:x/y/z": {false, false}, "]10;rgb:f/f/f": {false, false}, "]11;rgb:fffff/0/0": {false, false},
-	} {
-		if light, ok := isLight(reply); light != want[0] || ok != want[1] {
-			t.Errorf("%q: %v %v", reply, light, ok)
-		}
+	if keys, replies := Sift([]byte("x\x1b]11;rgb:0/0/0\x07\x1b[Ay\x1b[?1c\x1b[")); string(keys) != "x\x1b[Ay\x1b[" || len(replies) != 2 {
+		t.Errorf("keys %q, replies %q", keys, replies)
 	}
 }
 
 func FuzzKeys(f *testing.F) {
 	f.Add([]byte("a\x1b[A\x1b[200~x\x1b[201~\x1b]11;\x07"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		var d decoder
-		d.feed(b)
-		for k, ok := d.next(); ok; k, ok = d.next() {
+		var d Decoder
+		d.Feed(b)
+		for k, ok := d.Next(); ok; k, ok = d.Next() {
 			if k.Name == "" {
 				t.Error("a key without a name")
 			}
 		}
-		d.expire()
-		for _, ok := d.next(); ok; _, ok = d.next() {
+		d.Expire()
+		for _, ok := d.Next(); ok; _, ok = d.Next() {
 		}
-		if len(d.rest()) > 0 {
+		if len(d.Rest()) > 0 {
 			t.Errorf("%q never becomes anything", b)
 		}
 	})
