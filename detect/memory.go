@@ -45,18 +45,20 @@ type conversation struct {
 
 // turns are the turn under way, and how the last one ended.
 type turns struct {
-	Turn     turn
-	Ended    []string  // ids of the last turns that ended
-	BegunAt  time.Time // when the last one that ended had begun
-	EndedAt  time.Time
-	AloneAt  time.Time // when nothing went on after that end any more; zero: nothing did
-	Inferred bool      // the last turn's end was not told but inferred
-	EndedBy  agent.Source
-	EndedWhy why // what that end is owed to
-	Failure  *agent.Failure
-	Pending  *agent.Failure // told, while the turn it ends has not ended
-	Activity *agent.Activity
-	Calls    []call // tool calls that have not come back
+	Turn    turn
+	Ended   []string  // ids of the last turns that ended
+	BegunAt time.Time // when the last one that ended had begun
+	EndedAt time.Time
+	// StoppedAt is when a turn last ended before its work was done, as after a refusal.
+	StoppedAt time.Time
+	AloneAt   time.Time // when nothing went on after that end any more; zero: nothing did
+	Inferred  bool      // the last turn's end was not told but inferred
+	EndedBy   agent.Source
+	EndedWhy  why // what that end is owed to
+	Failure   *agent.Failure
+	Pending   *agent.Failure // told, while the turn it ends has not ended
+	Activity  *agent.Activity
+	Calls     []call // tool calls that have not come back
 
 	Background map[string]bool // subagents that go on after their turn
 }

@@ -56,6 +56,9 @@ func (f *Fold) Pending(id string) (Pending, bool) {
 	return p, true
 }
 
+// StoppedSince says whether a turn has ended since then before its work was done, as after a refusal.
+func (f *Fold) StoppedSince(at time.Time) bool { return f.m.StoppedAt.After(at) }
+
 // Holds says whether a prompt is open that the hook waits for.
 func (f *Fold) Holds(hook string) bool {
 	_, ok := f.HeldBy(hook)

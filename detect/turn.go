@@ -300,7 +300,11 @@ func (f *Fold) failedByScreen() {
 func (f *Fold) finish(inferred bool) {
 	m := &f.m
 	f.m.forget()
-	f.drop("ended", m.Why, inferred || m.Turn.How == agent.Interrupted, m.ofTurn)
+	stopped := inferred || m.Turn.How == agent.Interrupted
+	if stopped {
+		m.StoppedAt = f.now
+	}
+	f.drop("ended", m.Why, stopped, m.ofTurn)
 	f.spend()
 	failure := f.failing()
 	ended := m.Turn.Ended

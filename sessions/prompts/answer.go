@@ -311,8 +311,15 @@ func (ps *Prompts) Closes(done *detect.Resolution) (by *loop.By, told []events.E
 		delete(ps.answers, a.Prompt)
 		return nil, nil
 	}
-	if a.closed = done; a.Hook != "" && a.Given.IsZero() {
+	a.closed = done
+	switch now := ps.env.Now(); {
+	case a.Hook != "" && a.Given.IsZero():
 		return nil, nil // the record that says what became of it is still to come
+	case ps.mayBeRefused(a):
+		if by := now.Add(refusalShows); by.Before(a.settleBy) {
+			a.settleBy = by
+		}
+		return nil, nil
 	}
 	e := ps.judgeAnswer(a)
 	if e.Confirmed {
@@ -330,7 +337,7 @@ func (ps *Prompts) judgeAnswer(a *answering) respondEvent {
 	case a.closed == nil, a.closed.How == "superseded": // still open, or asked as another
 	case !e.Delivered || ps.othersTyped(a):
 		e.Outcome = agent.OutcomeElsewhere
-	case ps.nobodyKnows(a):
+	case ps.nobodyKnows(a), ps.stoppedLater(a):
 	default:
 		e.Confirmed = ps.env.GoesOn() || a.Outcome == agent.OutcomeDenied
 	}
@@ -349,7 +356,7 @@ func (ps *Prompts) othersTyped(a *answering) bool {
 		return false
 	}
 	if a.allows() {
-		if a.closed.Stopped {
+		if ps.stopped(a) {
 			return true
 		}
 		if a.Hook != "" && typed.After(a.At) {
@@ -369,6 +376,28 @@ func (a *answering) allows() bool {
 func (ps *Prompts) nobodyKnows(a *answering) bool {
 	typed := ps.othersAt
 	return a.Hook != "" && a.closed.How == "gone" && a.allows() && typed.After(a.Opened) && typed.After(a.At.Add(-keyShowsUnseen)) && typed.Before(a.Given.Add(hookAhead))
+}
+
+// stopped says that the work which the answer was for has stopped since it was begun.
+func (ps *Prompts) stopped(a *answering) bool {
+	return a.closed.Stopped || a.Hook != "" && ps.env.Fold().StoppedSince(a.At)
+}
+
+// stoppedLater: a key of another client came well after our hook's answer, and the work has
+// stopped. On a busy machine the agent may have read that key first, and refused; else it
+// interrupted what we allowed.
+func (ps *Prompts) stoppedLater(a *answering) bool {
+	return a.Hook != "" && a.allows() && ps.stopped(a) && ps.othersAt.After(a.At)
+}
+
+// refusalShows is how much later than its dialog goes the end of a refused turn shows: up to
+// 700 ms on a machine with 16 times the work that it can do.
+const refusalShows = time.Second
+
+// mayBeRefused: the screen says that the dialog is gone. A key of another client may have refused
+// what our hook allowed, and then the turn's end is still to come.
+func (ps *Prompts) mayBeRefused(a *answering) bool {
+	return a.Hook != "" && a.closed.How == "gone" && a.allows() && ps.othersAt.After(a.At) && !ps.stopped(a)
 }
 
 // othersJustTyped says that somebody else has typed so shortly before that

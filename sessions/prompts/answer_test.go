@@ -6,7 +6,73 @@ import (
 
 	"berth/agent"
 	"berth/detect"
+	"berth/sessions/loop"
 )
+
+// told is what is believed of an agent whose turn ends at that moment, refused; with the zero time
+// of one that works on.
+func told(stopped time.Time) func() *detect.Fold {
+	f := detect.New(hooked{}, detect.Options{})
+	if !stopped.IsZero() {
+		f.Apply(agent.Fact{Kind: agent.TurnStarted, Source: agent.SourceHook, Turn: "t", Time: stopped.Add(-time.Hour)})
+		f.Apply(agent.Fact{Kind: agent.TurnEnded, How: agent.Interrupted, Source: agent.SourceHook, Turn: "t", Time: stopped})
+	}
+	return func() *detect.Fold { return f }
+}
+
+// hooked is an agent whose hooks tell of its turns.
+type hooked struct{ agent.Driver }
+
+func (hooked) Table() agent.Table {
+	hook := []agent.Witness{{Source: agent.SourceHook}}
+	return agent.Table{agent.MoveWork: hook, agent.MoveDone: hook, agent.MoveReady: hook}
+}
+
+// TestRefusedLater: on a busy machine an agent may read a key before a hook's answer that was there
+// first. A refusal by such a key is never reported as the answer's.
+func TestRefusedLater(t *testing.T) {
+	opened := time.Unix(100, 0)
+	begun := opened.Add(2 * time.Second)
+	for _, c := range []struct {
+		name      string
+		how       string
+		outcome   string
+		typed     time.Duration // against the hook's bytes
+		stopped   time.Duration // when the turn ends, against the same; 0: it goes on
+		waits     bool          // the judgement waits for the turn's end
+		confirmed bool
+	}{
+		{"nobody typed", "gone", agent.OutcomeAccepted, -time.Hour, 0, false, true},
+		{"a key, and the work goes on", "gone", agent.OutcomeAccepted, 30 * time.Millisecond, 0, true, true},
+		{"a key, and the work stops after the dialog is gone", "gone", agent.OutcomeAccepted, 30 * time.Millisecond, 500 * time.Millisecond, true, false},
+		{"a key, and the work has stopped", "gone", agent.OutcomeAccepted, 30 * time.Millisecond, 100 * time.Millisecond, false, false},
+		{"a key, and the work has its end", "answered", agent.OutcomeAccepted, 30 * time.Millisecond, 0, false, true},
+		{"nobody typed, and the work stops", "gone", agent.OutcomeAccepted, -time.Hour, 100 * time.Millisecond, false, true},
+		{"a key behind a refusal", "gone", agent.OutcomeDenied, 30 * time.Millisecond, 100 * time.Millisecond, false, true},
+	} {
+		given := begun.Add(20 * time.Millisecond)
+		gone := given.Add(200 * time.Millisecond)
+		fold := told(time.Time{})
+		ends := given.Add(c.stopped)
+		if c.stopped > 0 && !ends.After(gone) {
+			fold = told(ends)
+		}
+		ps := New(Env{Env: loop.Env{Now: func() time.Time { return gone }, Standing: func() loop.Standing { return loop.Standing{} }}, GoesOn: func() bool { return true }, Fold: func() *detect.Fold { return fold() }})
+		ps.followed, ps.othersAt = true, given.Add(c.typed)
+		a := &answering{Prompt: "p", Hook: "7", Outcome: c.outcome, Opened: opened, At: begun, Given: given, settleBy: begun.Add(answerSettles)}
+		ps.follow(a)
+		ps.Closes(&detect.Resolution{How: c.how, Request: &agent.Request{ID: "p"}})
+		if a.judged == c.waits || c.waits && !a.settleBy.Equal(gone.Add(refusalShows)) {
+			t.Errorf("%s: judged %v, by %v", c.name, a.judged, a.settleBy)
+		}
+		if c.stopped > 0 && ends.After(gone) {
+			fold = told(ends)
+		}
+		if e := ps.judgeAnswer(a); e.Confirmed != c.confirmed {
+			t.Errorf("%s: %+v", c.name, e)
+		}
+	}
+}
 
 // TestNobodyKnows: a dialog of which the screen alone says that it is gone, and
 // somebody else's key not long before.
@@ -31,7 +97,7 @@ func TestNobodyKnows(t *testing.T) {
 		{"nobody typed for this prompt", "gone", agent.OutcomeAccepted, -5 * time.Second, "7", true, false},
 		{"keys, of a dialog that was there when they were pressed", "gone", agent.OutcomeAccepted, -1700 * time.Millisecond, "", true, false},
 	} {
-		ps := &Prompts{asked: asked{othersAt: begun.Add(c.typed)}, env: Env{GoesOn: func() bool { return true }}}
+		ps := &Prompts{asked: asked{othersAt: begun.Add(c.typed)}, env: Env{GoesOn: func() bool { return true }, Fold: told(time.Time{})}}
 		a := &answering{Hook: c.hook, Outcome: c.outcome, Opened: opened, At: begun, Given: given, closed: &detect.Resolution{How: c.how}}
 		e := ps.judgeAnswer(a)
 		if elsewhere := e.Outcome == agent.OutcomeElsewhere; e.Confirmed != c.confirmed || elsewhere != c.elsewhere {
@@ -66,7 +132,7 @@ func TestOthersTyped(t *testing.T) {
 		{"a key before ours", "", agent.OutcomeAccepted, -time.Millisecond, false, true},
 		{"a key behind ours", "", agent.OutcomeAccepted, time.Millisecond, true, false},
 	} {
-		ps := &Prompts{asked: asked{othersAt: given.Add(c.typed)}}
+		ps := &Prompts{asked: asked{othersAt: given.Add(c.typed)}, env: Env{Fold: told(time.Time{})}}
 		a := &answering{Hook: c.hook, Outcome: c.outcome, Opened: opened, At: begun, Given: given, closed: &detect.Resolution{Stopped: c.stopped}}
 		if theirs := ps.othersTyped(a); theirs != c.theirs {
 			t.Errorf("%s: theirs is %v", c.name, theirs)
