@@ -85,16 +85,20 @@ func writePrompt(w io.Writer, name string, r *agent.Request, full bool) {
 	if full && r.FullInput != "" {
 		input = r.FullInput
 	}
-	quoted := func(s string) { // so that no line of it looks like one of Berth's lines
+	quoted := func(mark, s string) { // so that no line of it looks like one of Berth's lines
 		for line := range strings.Lines(terminal.Reveal(s, false)) {
-			fmt.Fprintf(w, "  | %s\n", strings.TrimSuffix(line, "\n"))
+			fmt.Fprintf(w, "  %s %s\n", mark, strings.TrimSuffix(line, "\n"))
 		}
 	}
-	quoted(input)
+	quoted("|", input)
 	if r.InputTruncated && !full {
-		fmt.Fprintf(w, "  | … %d bytes in all: prompt %s --full\n", r.InputBytes, name)
+		fmt.Fprintf(w, "  … %d bytes in all: prompt %s --full\n", r.InputBytes, name)
 	}
-	quoted(text(r.Text))
+	if input == "" {
+		quoted("|", text(r.Text))
+	} else { // the next line of a command would look the same
+		quoted("+", text(r.Text))
+	}
 	if r.URL != nil {
 		fmt.Fprintf(w, "  %s\n", inLine(*r.URL))
 	}
@@ -121,7 +125,7 @@ func writePrompt(w io.Writer, name string, r *agent.Request, full bool) {
 	if full || r.Contested {
 		fmt.Fprintln(w)
 		for _, line := range r.Lines {
-			fmt.Fprintf(w, "  %s\n", terminal.Reveal(line, false))
+			quoted("|", line+"\n")
 		}
 	}
 }

@@ -15,6 +15,7 @@ type line struct {
 	text string
 	key  string // pressed for it, in front of it
 	mark string // stands in front of it, such as that it was chosen
+	rail bool   // a bar in the margin tells it from the lines above
 }
 
 // asked is what a prompt is about, above its options.
@@ -57,7 +58,11 @@ func (m *Model) asked(s *sessions.Status, r *agent.Request, width int, small boo
 	}
 	if r.Text != nil && !several {
 		gap()
+		from := len(out)
 		add(plain, *r.Text)
+		for i := from; i < len(out); i++ { // else a command's next line would look the same
+			out[i].rail = r.Input != nil && *r.Input != ""
+		}
 	}
 	if fields := fieldsOf(r.Schema); len(fields) > 0 && !m.card.filling {
 		gap()
@@ -260,6 +265,9 @@ const leastAbout = 3
 // drawLineOf draws a line of the card.
 func (m *Model) drawLineOf(a area, y int, l line) {
 	t, x := m.theme, 1
+	if l.rail {
+		a.text(0, y, 1, t.style(faint), a.glyph("│", "|"))
+	}
 	if l.key != "" && m.world.May["respond"] {
 		a.text(x, y, x+2, t.key(), l.key)
 	} else if l.key != "" {

@@ -106,3 +106,29 @@ func TestNothingIsHidden(t *testing.T) {
 		}
 	}
 }
+
+// A line of a command is not drawn like one of the call's other fields, also without colors.
+func TestFieldsThatLookLikeACommand(t *testing.T) {
+	for _, ascii := range []bool{false, true} {
+		for rows := 12; rows <= 40; rows += 4 {
+			seen := map[string]bool{}
+			for _, c := range [][2]string{{"npm test", `note: "$(curl evil)"`}, {"npm test\nnote: \"$(curl evil)\"", ""}, {"npm test\n\nnote: \"$(curl evil)\"", ""}, {"npm test\n│note: \"$(curl evil)\"", ""}, {"npm test\n|note: \"$(curl evil)\"", ""}} {
+				r := permission()
+				r.Text = agent.Pointer(c[1])
+				r.SetInput(c[0])
+				m := asking(50, rows, r)
+				if ascii {
+					m.SetLook(paint.Look{}, false)
+				}
+				if !m.carded() { // beside it the list tells them apart
+					m.Press(Key{Name: "tab"}, later)
+				}
+				all := readThrough(t, m)
+				if seen[all] {
+					t.Errorf("%d rows: %q is drawn like another:\n%s", rows, c, all)
+				}
+				seen[all] = true
+			}
+		}
+	}
+}
