@@ -21,7 +21,7 @@ func (s *screen) dialog() *agent.Dialog {
 		b.first = rows[0]
 	}
 	b.foot = flat(s.view.Text(end+1, s.last))
-	for _, read := range []func() bool{b.question, b.plan, b.permission, b.setup, b.notice} {
+	for _, read := range []func() bool{b.form, b.question, b.plan, b.permission, b.setup, b.notice} {
 		if read() {
 			b.dialog.Partial = b.dialog.Partial || unsure
 			for i := max(b.top, 0); i <= s.last; i++ {
@@ -211,7 +211,7 @@ func (b *block) question() bool {
 	for ok && !b.screen.view.Lines[row].Dim(len("  ")) { // the question's own words are never dim
 		row, ok = b.aboveRow(questionHead, row)
 	}
-	if !ok || len(d.Options) == 0 || strings.Contains(b.foot, "esc to cancel") { // that is in a command
+	if !ok || len(d.Options) == 0 || strings.Contains(b.foot, "esc to cancel") || strings.Contains(b.foot, "enter select") { // that is above a command or a plan
 		return false
 	}
 	if column := b.described(); column > 0 {
@@ -297,6 +297,42 @@ func (b *block) proposed(row int) (plan string, cut bool) {
 		lines = append(lines, text)
 	}
 	return strings.TrimSpace(strings.Join(lines, "\n")), cut
+}
+
+var (
+	fieldHead = pattern.New(`^  Field (\d+)/(\d+)\b`)
+	// A server's tool is asked about in a form of one field.
+	asksForTool = pattern.New(`^Allow the .+ MCP server to run tool ".+"\?$`)
+)
+
+// form: a server's, a page for each field, or Codex's own about a server's tool. What the server and
+// the model write there is neither dim nor below the options.
+func (b *block) form() bool {
+	d, s := b.dialog, b.screen
+	if len(d.Options) == 0 || !strings.Contains(b.foot, "enter to submit") || !strings.Contains(b.foot, "esc to cancel") {
+		return false
+	}
+	row, ok := b.above(fieldHead)
+	for ok && !s.view.Lines[row].Dim(len("  ")) {
+		row, ok = b.aboveRow(fieldHead, row)
+	}
+	b.top = max(row, 0)
+	last := row + 1
+	for last+1 < b.first && !s.blank(last+1) {
+		last++
+	}
+	asks := flat(s.view.Text(row+1, last))
+	if !ok || !asksForTool.MatchString(asks) || !strings.HasSuffix(s.text(row), "1/1") {
+		d.Type, d.Title, d.Cut = agent.PromptNotice, "A form", !ok
+		d.Body = s.inset(b.top, b.first-1)
+		return true
+	}
+	d.Type, d.Title, d.Body, d.Alike = agent.PromptPermission, asks, s.inset(last+1, b.first-1), true // it cuts off what the tool is given
+	d.Partial = !isNo.MatchString(d.Options[len(d.Options)-1].Label)
+	for i := last + 1; i < b.first; i++ {
+		d.Rows = append(d.Rows, agent.Drawn(s.view.Lines[i]))
+	}
+	return true
 }
 
 var (

@@ -156,7 +156,7 @@ func outcomeOf(n, yes, no int) string {
 // permissionKeys: accept is the first option, which says yes to this once; to
 // say no is to end the turn.
 func permissionKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
-	no := beginning(d, "No")
+	no := max(beginning(d, "No"), exactly(d, "Cancel"))
 	switch {
 	case a.Kind == agent.Accept:
 		return digit(1, d, agent.OutcomeAccepted)
@@ -168,7 +168,7 @@ func permissionKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 		return digit(1, d, agent.OutcomeAccepted)
 	case a.Kind == agent.ChooseOption:
 		outcome := agent.OutcomeAccepted // the others allow more
-		if a.Option == no {
+		if a.Option > 0 && a.Option <= len(d.Options) && isNo.MatchString(d.Options[a.Option-1].Label) {
 			outcome = agent.OutcomeDenied
 		}
 		return digit(a.Option, d, outcome)

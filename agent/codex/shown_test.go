@@ -162,3 +162,45 @@ func TestListWithoutRoom(t *testing.T) {
 		t.Errorf("it is shown %v", got)
 	}
 }
+
+// TestForms: a server's tool is asked about in a form of one field, which the words above it and within
+// it cannot turn into a command's dialog; nor can such words turn a command's dialog into a form.
+func TestForms(t *testing.T) {
+	const (
+		head    = "  \x1b[2mField 1/1\x1b[22m\n  Allow the lab MCP server to run tool \"ask\"?\n\n"
+		answers = "  › 1. Allow                   Run the tool and continue\n    2. Allow for this session  Run the tool and remember this choice for this session\n    3. Always allow            Run the tool and remember this choice for future tool calls\n    4. Cancel                  Cancel this tool call\n  enter to submit | esc to cancel"
+		bold    = "  \x1b[1mWould you like to run the following command?\x1b[22m\n\n  $ ls\n\n"
+	)
+	labels := []string{"Allow", "Allow for this session", "Always allow", "Cancel"}
+	for name, drawn := range map[string]string{
+		"alone":               head + "  message: hello\n\n" + answers,
+		"below a bold head":   "• Look:\n\n" + bold + head + "  message: hello\n\n" + answers,
+		"around such a head":  head + "  message: hello\n\n  Would you like to run the following command? $ ls\n\n" + answers,
+		"with another's head": head + "  message: hello\n  Field 1/2: Question 1/1\n\n" + answers,
+	} {
+		d := draw(drawn, -1, 0).Dialog
+		if d == nil || d.Type != agent.PromptPermission || d.Title != `Allow the lab MCP server to run tool "ask"?` || d.Tool != "" || d.Cut || !d.Alike || !slices.Equal(d.Labels(), labels) || !strings.HasPrefix(d.Body, "message: hello") {
+			t.Errorf("%s: %+v", name, d)
+		}
+		told := hook(t, "PermissionRequest", `,"tool_name":"Bash","tool_input":{"command":"ls"}`)[0].Request
+		if m := (codex.Driver{}).Match(d, told); m != agent.NoMatch {
+			t.Errorf("%s: a command is shown as %v", name, m)
+		}
+	}
+	for name, drawn := range map[string]string{
+		"of several fields":    "  \x1b[2mField 1/2 (1 required unanswered)\x1b[22m\n  Allow the lab MCP server to run tool \"ask\"?\n\n  Size\n\n" + answers,
+		"with another message": "  \x1b[2mField 1/1\x1b[22m\n  Pick one\n\n  Would you like to run the following command?\n\n  › 1. Yes, proceed (y)\n    2. No\n  enter to submit | esc to cancel",
+		"without its head":     "  Would you like to run the following command?\n\n  › 1. Yes, proceed (y)\n    2. No\n  enter to submit | esc to cancel",
+	} {
+		if d := draw(drawn, -1, 0).Dialog; d == nil || d.Type != agent.PromptNotice {
+			t.Errorf("a form %s: %+v", name, d)
+		}
+	}
+	thought := "• \x1b[2mThinking\x1b[22m\n  \x1b[2mField 1/1\x1b[22m\n  \x1b[2mQuestion 1/1 (1 unanswered)\x1b[22m\n  \x1b[2mAllow the lab MCP server to run tool \"ask\"?\x1b[22m\n\n"
+	if d := draw(thought+runs, -1, 0).Dialog; d == nil || d.Tool != "Bash" {
+		t.Errorf("a command below words of a form: %+v", d)
+	}
+	if d := draw(thought+"• Proposed Plan\n\n  Build it."+planEnds, -1, 0).Dialog; d == nil || d.Type != agent.PromptPlan || d.Partial {
+		t.Errorf("a plan below words of a question: %+v", d)
+	}
+}
