@@ -4,8 +4,10 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -33,5 +35,18 @@ func TestClasses(t *testing.T) {
 	})
 	if found != len(Classes) {
 		t.Errorf("%d classes, and a list of %d", found, len(Classes))
+	}
+}
+
+// TestClassesInDocs: a person who writes rules finds each class.
+func TestClassesInDocs(t *testing.T) {
+	page, err := os.ReadFile("../docs/agents/rules.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range Classes {
+		if !strings.Contains(string(page), "`"+string(c)+"`") {
+			t.Errorf("docs/agents/rules.md does not list the class %s", c)
+		}
 	}
 }
