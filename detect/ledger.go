@@ -40,6 +40,17 @@ func (l *Ledger) Enter(f *agent.Fact) {
 	}
 }
 
+// Late is the end of a turn with its words, where the entry that Enter has just taken in has words of a
+// turn whose end was told before its beginning: that end had neither its name nor words.
+func (l *Ledger) Late(f agent.Fact) (end agent.Fact, ok bool) {
+	if f.Kind != agent.Acting || f.Text == "" || f.Agent != "" || !l.Over || f.At.IsZero() || !f.At.Before(l.Loose) {
+		return agent.Fact{}, false
+	}
+	f.Kind, f.How, f.Turn, f.Text, f.At = agent.TurnEnded, agent.Completed, l.Turn, l.Words, l.Loose
+	f.Activity, f.Usage = nil, nil
+	return f, true
+}
+
 // end: an end that names no turn is that of the newest one, unless that is over
 // or there is none.
 func (l *Ledger) end(f *agent.Fact) {

@@ -48,3 +48,29 @@ func TestLedger(t *testing.T) {
 		})
 	}
 }
+
+// TestLateWords: a turn whose end was told before its beginning has its words once they are told.
+func TestLateWords(t *testing.T) {
+	at := func(s int) time.Time { return t0.Add(time.Duration(s) * time.Second) }
+	var l Ledger
+	for _, c := range []struct {
+		fact agent.Fact
+		want string // the words of the end that is told now
+	}{
+		{agent.Fact{Kind: agent.TurnEnded, How: agent.Completed, At: at(3)}, ""},
+		{agent.Fact{Kind: agent.TurnStarted, Turn: "1", At: at(1)}, ""},
+		{agent.Fact{Kind: agent.Acting, Text: "one", At: at(2), Usage: &agent.Usage{Answer: "a"}}, "one"},
+		{agent.Fact{Kind: agent.Acting, Text: "sub", Agent: "s", At: at(2)}, ""},
+		{agent.Fact{Kind: agent.Acting, Text: "two", At: at(2), Usage: &agent.Usage{Answer: "a"}}, "one\n\ntwo"},
+		{agent.Fact{Kind: agent.TurnStarted, Turn: "2", At: at(5)}, ""},
+		{agent.Fact{Kind: agent.Acting, Text: "three", At: at(6)}, ""},
+		{agent.Fact{Kind: agent.TurnEnded, How: agent.Completed, At: at(7)}, ""},
+		{agent.Fact{Kind: agent.Acting, Text: "after it", At: at(8)}, ""},
+	} {
+		l.Enter(&c.fact)
+		end, ok := l.Late(c.fact)
+		if ok != (c.want != "") || end.Text != c.want || ok && (end.Kind != agent.TurnEnded || end.How != agent.Completed || end.Turn != "1" || !end.At.Equal(at(3))) {
+			t.Errorf("%+v: %+v, want %q", c.fact, end, c.want)
+		}
+	}
+}

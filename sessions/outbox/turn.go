@@ -77,7 +77,7 @@ func (w *turnWatch) over() (agent.Fact, bool) {
 
 // message is the last one of the turn, by whoever told of its end with words.
 func (w *turnWatch) message(end agent.Fact) *string {
-	for _, f := range w.ended {
+	for _, f := range slices.Backward(w.ended) {
 		if (f.Turn == end.Turn || end.Turn == "") && f.Text != "" { // a source without words and names may be first
 			return &f.Text
 		}
@@ -161,6 +161,9 @@ func (w *turnWatch) stands(state agent.State, keeps bool) standing {
 		t.over = true
 	case agent.Idle, agent.InError:
 		t.over, t.inferred = told, !told && !(w.queued && keeps)
+		if wordless := t.Message != nil && *t.Message == "" && end.Turn == "" && end.Source == agent.SourceLog; wordless {
+			t.over, t.inferred = false, true // a log may tell of the end before it tells of the turn and its words
+		}
 	default: // of one that cannot be asked now, nobody knows whether it works
 		t.over = told && w.next()
 	}

@@ -102,3 +102,19 @@ func TestTurnWordless(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// TestTurnWithoutItsWordsYet: Claude Code may log the end of a short first turn before the turn. The
+// words are waited for, and not for ever.
+func TestTurnWithoutItsWordsYet(t *testing.T) {
+	w := &turnWatch{id: "2"}
+	w.fact(agent.Fact{Kind: agent.TurnEnded, How: agent.Completed, Source: agent.SourceLog})
+	if got := w.stands(agent.Idle, false); got.over || !got.inferred {
+		t.Errorf("without its words: %+v", got)
+	}
+	for _, words := range []string{"one", "one\n\ntwo"} {
+		w.fact(agent.Fact{Kind: agent.TurnEnded, How: agent.Completed, Source: agent.SourceLog, Turn: "2", Text: words})
+		if got := w.stands(agent.Idle, false); !got.over || *got.Message != words {
+			t.Errorf("with the words %q: %+v", words, got)
+		}
+	}
+}

@@ -115,6 +115,9 @@ func (t *Track) applyEntry(d *detection, line tail.Line) {
 		result := d.fold.Apply(f)
 		t.noteConversation(f, result)
 		t.listen(f, result)
+		if end, ok := l.ledger.Late(f); ok {
+			t.listen(end, result)
+		}
 		results = append(results, result)
 	}
 	t.tellOnce(told, at, results)
