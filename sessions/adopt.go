@@ -15,6 +15,7 @@ import (
 	"berth/api"
 	"berth/sessions/events"
 	"berth/sessions/hold"
+	"berth/sessions/loop"
 )
 
 // adoptAtOnce bounds how many sessions are taken up at the same time: reading
@@ -83,7 +84,7 @@ func (r *Registry) keepStray(dir string) {
 // adoption is a session on its way back.
 type adoption struct {
 	*core
-	from checkpoint
+	from loop.Checkpoint
 }
 
 // findSession reads what a session's folder says of it.
@@ -92,13 +93,13 @@ func (r *Registry) findSession(dir string) (*adoption, error) {
 	if err != nil {
 		return nil, err
 	}
-	from, err := loadCheckpoint(dir)
+	from, err := loop.LoadCheckpoint(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		r.log.Warn("a checkpoint cannot be used; the screen is made from the whole journal", "session", spec.Name, "error", err)
 	}
 	c := r.newCore(spec, dir)
 	c.told = r.events.LastCause(spec.ID)
-	c.restoreParts(from)
+	c.parts.Restore(from, c.trouble)
 	if err := c.outbox.Load(); err != nil {
 		c.trouble("take up its messages", err)
 	}
@@ -136,9 +137,7 @@ func (r *Registry) recallStates(ctx context.Context, found []*adoption) error {
 
 // recallEvent brings what the checkpoint has up to date.
 func (a *adoption) recallEvent(line events.Line) {
-	for _, part := range a.parts {
-		part.Recall(line)
-	}
+	a.parts.Recall(line)
 	switch line.Type {
 	case "exited":
 		if line.Cause == 0 {
@@ -177,7 +176,7 @@ func (a *adoption) adopt(ctx context.Context) {
 const adoptPatience = 2 * time.Second
 
 // recall takes over what only the checkpoint knows.
-func (c *core) recall(from checkpoint) {
+func (c *core) recall(from loop.Checkpoint) {
 	c.child = child{pid: from.PID, start: from.Start}
 	c.started, c.lastOut = from.Started.Time, from.LastOut.Time
 	c.holderPID, c.holderStart = from.HolderPID, from.HolderStart
@@ -192,7 +191,7 @@ func (c *core) recall(from checkpoint) {
 
 // hasNews says whether the control log goes on after the checkpoint: then an
 // ended session was started again.
-func (c *core) hasNews(from checkpoint) bool {
+func (c *core) hasNews(from loop.Checkpoint) bool {
 	news := false
 	err := hold.ReadControl(c.s.dir, from.Control, func(hold.Record) error {
 		news = true
@@ -202,7 +201,7 @@ func (c *core) hasNews(from checkpoint) bool {
 }
 
 // load rebuilds the emulator from a checkpoint.
-func (c *core) load(from checkpoint) {
+func (c *core) load(from loop.Checkpoint) {
 	c.restoreTerm(from)
 	_ = c.control.Close() // a read-only file
 	c.control = hold.OpenControl(c.s.dir, c.applied)

@@ -12,6 +12,7 @@ import (
 	"berth/api"
 	"berth/sessions/hold"
 	"berth/sessions/lease"
+	"berth/sessions/loop"
 	"berth/sessions/track"
 )
 
@@ -221,7 +222,7 @@ func TestEndedSessionsFreeTheirEmulator(t *testing.T) {
 	// Without its checkpoint the picture comes from the journal, and nothing
 	// else comes of it.
 	s.change(t.Context(), func(c *core) error { c.dropPicture(); return nil })
-	if err := os.Remove(s.dir + "/" + checkpointFile); err != nil {
+	if err := os.Remove(s.dir + "/" + loop.CheckpointFile); err != nil {
 		t.Fatal(err)
 	}
 	if got := screenText(t, s); got != "bye" || !ended(s.Status()) {

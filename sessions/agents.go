@@ -18,6 +18,7 @@ import (
 	"berth/sessions/account"
 	"berth/sessions/gates/gate"
 	"berth/sessions/hold"
+	"berth/sessions/loop"
 )
 
 // drivers are the agents that Berth knows, by their names.
@@ -265,7 +266,7 @@ func lay(l agent.Launch) error {
 		}
 	}
 	for path, data := range l.Files {
-		if err := writeAside(path, data); err != nil {
+		if err := loop.ReplaceFile(path, data); err != nil {
 			return err
 		}
 	}
@@ -293,7 +294,7 @@ func copyFile(path, from string) (err error) {
 	}
 	defer in.Close()
 	aside := path + ".new"
-	_ = os.Remove(aside) // see writeAside
+	_ = os.Remove(aside) // see loop.ReplaceFile
 	out, err := os.OpenFile(aside, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
 	if err != nil {
 		return err

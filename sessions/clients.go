@@ -85,7 +85,7 @@ func (c *core) clientsEnv() clients.Env {
 		},
 		Terminal: func() *terminal.Terminal { return c.term }, Picture: c.picture, Resize: c.resizeTerm,
 		Paced: c.paced, Dirty: func() { c.dirty = true }, Active: c.active, Looked: func() { c.prompts.Unveil() },
-		Wanted:  func() bool { return len(c.settling) > 0 || s.bells.any() },
+		Wanted:  func() bool { return len(c.settling) > 0 || s.bells.Any() },
 		ReadOn:  c.sweep,
 		CatchUp: func() { c.catchUp() },
 		Settled: func(ctx context.Context, fn func()) error {

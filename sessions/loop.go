@@ -28,7 +28,7 @@ type core struct {
 	life
 	saving
 
-	parts    []part
+	parts    loop.Parts
 	partsDue time.Time // when one of them has something to do; zero: none
 	clients  *clients.Clients
 	track    *track.Track
@@ -166,7 +166,7 @@ func (c *core) wake() <-chan struct{} {
 func (c *core) tick(now time.Time) {
 	c.settle()
 	c.flushPaced(now)
-	c.tickParts(now)
+	c.partsDue = c.parts.Tick(now)
 	c.reconnect(now)
 	c.judgeEnd(now)
 	c.limits(now)
@@ -276,7 +276,7 @@ func (c *core) publish() {
 		st.Title, st.Offset = c.savedTitle, c.savedAt
 	}
 	c.s.status.Store(st)
-	c.s.bells.ring()
+	c.s.bells.Ring()
 	c.clients.Ring(visible)
 }
 

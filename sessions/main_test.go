@@ -17,6 +17,7 @@ import (
 	"berth/keys"
 	"berth/sessions/events"
 	"berth/sessions/hold"
+	"berth/sessions/loop"
 )
 
 // TestMain makes the test binary the holder's binary too.
@@ -250,7 +251,7 @@ func (p *place) counts(id string, want map[string]int) {
 func (p *place) crash(s *Session, kept []byte) {
 	p.t.Helper()
 	p.close()
-	name := filepath.Join(s.dir, checkpointFile)
+	name := filepath.Join(s.dir, loop.CheckpointFile)
 	if err := os.WriteFile(name, kept, 0o600); err != nil {
 		p.t.Fatal(err)
 	}
@@ -259,7 +260,7 @@ func (p *place) crash(s *Session, kept []byte) {
 
 func checkpointOf(t *testing.T, s *Session) []byte {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(s.dir, checkpointFile))
+	data, err := os.ReadFile(filepath.Join(s.dir, loop.CheckpointFile))
 	if err != nil {
 		t.Fatal(err)
 	}

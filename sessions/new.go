@@ -17,6 +17,7 @@ import (
 	"berth/api"
 	"berth/keys"
 	"berth/sessions/hold"
+	"berth/sessions/loop"
 )
 
 // Defaults is what a session is made from when nothing is said.
@@ -170,7 +171,7 @@ func (r *Registry) start(ctx context.Context, spec Spec, by Actor) (_ *Session, 
 			return nil, err
 		}
 	}
-	c.restoreTerm(checkpoint{})
+	c.restoreTerm(loop.Checkpoint{})
 	c.save() // what the event log says from here on concerns this session
 	prog, err := r.options.Environment.resolve(spec)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"berth/agent"
 	"berth/keys"
+	"berth/sessions/loop"
 	"berth/sessions/outbox"
 )
 
@@ -71,7 +72,7 @@ func (c *core) outboxEnv() outbox.Env {
 		Keeps:   func() bool { return c.track.Keeps() },
 		Next:    c.nextEvent,
 		Gather:  c.clients.Gather,
-		Write:   writeAside,
+		Write:   loop.ReplaceFile,
 		Rights: func(id keys.Identity) (keys.Identity, error) {
 			id, err := s.reg.options.Rights(id)
 			if err == nil {

@@ -2,7 +2,6 @@ package sessions
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"berth/agent"
@@ -22,18 +21,9 @@ import (
 	"berth/sessions/track"
 )
 
-// part is one of the session's, with the name that the checkpoint has for what it saves.
-type part struct {
-	name string
-	loop.Part
-}
-
-// trackPart saves among the checkpoint's own fields, as it did before there were parts.
-const trackPart = "track"
-
 // listParts makes the session's parts. A record goes to them in this order, and so does a turn of
 // the loop: the others go by what the track believes.
-func (c *core) listParts() []part {
+func (c *core) listParts() loop.Parts {
 	c.clients = clients.New(c.clientsEnv())
 	c.s.clients = c.clients
 	c.gates = gates.New(c.gatesEnv())
@@ -42,12 +32,12 @@ func (c *core) listParts() []part {
 	c.prompts = prompts.New(c.promptsEnv())
 	c.s.prompts = c.prompts
 	c.track = track.New(c.trackEnv())
-	return []part{
-		{trackPart, c.track},
-		{"clients", c.clients},
-		{"gates", c.gates},
-		{"prompts", c.prompts},
-		{"outbox", c.outbox},
+	return loop.Parts{
+		{Name: "track", Own: true, Part: c.track},
+		{Name: "clients", Part: c.clients},
+		{Name: "gates", Part: c.gates},
+		{Name: "prompts", Part: c.prompts},
+		{Name: "outbox", Part: c.outbox},
 	}
 }
 
@@ -142,14 +132,9 @@ func (c *core) printer(argv []string, source begin.Source) func() (text string, 
 
 // applyToParts takes a record to the parts, and appends what follows from it in one step.
 func (c *core) applyToParts(r hold.Record) error {
-	var told loop.Told
-	for _, part := range c.parts {
-		more, err := part.Record(r)
-		if err != nil {
-			return err
-		}
-		told.Events = append(told.Events, more.Events...)
-		told.Results = append(told.Results, more.Results...)
+	told, err := c.parts.Record(r)
+	if err != nil {
+		return err
 	}
 	if len(told.Events) == 0 && len(told.Results) == 0 {
 		return nil
@@ -171,9 +156,7 @@ func (c *core) beginParts(at time.Time) {
 	if c.s.reg.driver(c.spec) == nil {
 		return
 	}
-	for _, part := range c.parts {
-		part.Begin(at)
-	}
+	c.parts.Begin(at)
 }
 
 // endParts takes in that the program has ended. Told says that a server before this one has
@@ -186,68 +169,16 @@ func (c *core) endParts(told bool) {
 	if !told {
 		c.track.Ending()
 	}
-	for _, part := range c.parts {
-		part.End()
-	}
+	c.parts.End()
 	c.track.Ended(told)
 }
 
-// tickParts lets the parts do what is due, and keeps when something is next.
-func (c *core) tickParts(now time.Time) {
-	c.partsDue = time.Time{}
-	for _, part := range c.parts {
-		if next := part.Tick(now); !next.IsZero() && (c.partsDue.IsZero() || next.Before(c.partsDue)) {
-			c.partsDue = next
-		}
-	}
-}
-
-// saveParts is what the checkpoint keeps of the parts, and among its own fields.
-func (c *core) saveParts() (all map[string]json.RawMessage, own json.RawMessage) {
-	all = map[string]json.RawMessage{}
-	for _, part := range c.parts {
-		data, err := part.Save()
-		switch {
-		case err != nil:
-			c.trouble("save the "+part.name, err)
-		case part.name == trackPart:
-			own = data
-		default:
-			all[part.name] = data
-		}
-	}
-	return all, own
-}
-
-// restoreParts takes up what the checkpoint keeps of the parts. One of an older version has it
-// among its own fields.
-func (c *core) restoreParts(from checkpoint) {
-	for _, part := range c.parts {
-		data, ok := from.Parts[part.name]
-		if !ok {
-			data = from.line
-		}
-		if len(data) == 0 {
-			data = []byte("{}") // there is no checkpoint
-		}
-		followed := len(from.Detection) > 0
-		if err := part.Restore(data, followed); err != nil {
-			c.trouble("restore the "+part.name, err)
-			if followed { // the program is, all the same
-				part.Begin(from.Taken.Time)
-			}
-		}
-	}
-}
-
 // resumeParts goes on with the program that runs.
-func (c *core) resumeParts(from checkpoint) {
+func (c *core) resumeParts(from loop.Checkpoint) {
 	switch {
 	case c.s.reg.driver(c.spec) == nil:
-		for _, part := range c.parts {
-			part.End()
-		}
-	case len(from.Detection) > 0:
+		c.parts.End()
+	case from.Followed():
 		if err := c.track.Resume(from.Started.Time, from.Taken.Time); err != nil {
 			c.trouble("restore what was known of the agent", err)
 			c.beginParts(from.Taken.Time)

@@ -21,6 +21,7 @@ import (
 	"berth/sessions/account"
 	"berth/sessions/events"
 	"berth/sessions/hold"
+	"berth/sessions/loop"
 )
 
 // Retention says how long ended sessions are kept.
@@ -237,10 +238,10 @@ func (s *Session) clearOwn() error {
 	ctx, cancel := context.WithTimeout(context.Background(), removeWithin) // not left half done
 	defer cancel()
 	var own *account.User
-	if err := own.Clear(ctx, filepath.Dir(s.dir), filepath.Base(s.dir), specFile, checkpointFile); err != nil {
+	if err := own.Clear(ctx, filepath.Dir(s.dir), filepath.Base(s.dir), specFile, loop.CheckpointFile); err != nil {
 		return err
 	}
-	for _, name := range []string{checkpointFile, specFile, ""} {
+	for _, name := range []string{loop.CheckpointFile, specFile, ""} {
 		if err := os.Remove(filepath.Join(s.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("delete the session's folder: %w", err)
 		}

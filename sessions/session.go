@@ -27,7 +27,7 @@ type Session struct {
 	gone    atomic.Bool   // it was removed
 	status  atomic.Pointer[Status]
 	secrets atomic.Pointer[[]string] // that its program was started with, by this server
-	bells   bells
+	bells   loop.Bells
 	outbox  *outbox.Outbox
 	clients *clients.Clients
 	prompts *prompts.Prompts
@@ -142,42 +142,7 @@ func settled[T any](ctx context.Context, s *Session, fn func(*core) (T, error)) 
 // Subscribe gives a channel that holds one signal when the session's picture
 // or status changed since it was last received from. stop ends it.
 func (s *Session) Subscribe() (changed <-chan struct{}, stop func()) {
-	changed, stop = s.bells.add()
+	changed, stop = s.bells.Add()
 	s.clients.Watch()
 	return changed, stop
-}
-
-// bells are latest-wins signals to any number of listeners.
-type bells struct {
-	mu   sync.Mutex
-	list map[chan struct{}]struct{}
-}
-
-func (b *bells) add() (<-chan struct{}, func()) {
-	bell := make(chan struct{}, 1)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.list == nil {
-		b.list = map[chan struct{}]struct{}{}
-	}
-	b.list[bell] = struct{}{}
-	return bell, func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		delete(b.list, bell)
-	}
-}
-
-func (b *bells) any() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return len(b.list) > 0
-}
-
-func (b *bells) ring() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for bell := range b.list {
-		loop.Ring(bell)
-	}
 }

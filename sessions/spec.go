@@ -14,6 +14,7 @@ import (
 	"berth/api"
 	"berth/sessions/gates/begin"
 	"berth/sessions/gates/gate"
+	"berth/sessions/loop"
 	"berth/sessions/notify"
 )
 
@@ -259,7 +260,7 @@ func saveSpec(dir string, s Spec) error {
 	if err != nil {
 		return fmt.Errorf("encode %s of session %s: %w", specFile, s.ID, err)
 	}
-	return writeAside(filepath.Join(dir, specFile), append(data, '\n'))
+	return loop.ReplaceFile(filepath.Join(dir, specFile), append(data, '\n'))
 }
 
 func loadSpec(dir string) (Spec, error) {
@@ -278,27 +279,3 @@ func loadSpec(dir string) (Spec, error) {
 }
 
 var errForeignSpec = errors.New("the spec belongs to another session")
-
-// writeAside replaces a file in one step: a reader sees the old or the new one.
-func writeAside(path string, data []byte) error {
-	aside := path + ".new"
-	_ = os.Remove(aside) // of a server that was killed, or what an agent has put in the way
-	if err := writeNew(aside, data); err != nil {
-		_ = os.Remove(aside) // a full disk leaves a torn file behind
-		return fmt.Errorf("write %s: %w", aside, err)
-	}
-	if err := os.Rename(aside, path); err != nil {
-		return fmt.Errorf("replace %s: %w", path, err)
-	}
-	return nil
-}
-
-// writeNew writes a file where none is: to open a pipe would wait for its reader.
-func writeNew(path string, data []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	return errors.Join(err, f.Close())
-}

@@ -1,13 +1,14 @@
 package sessions
 
 import (
-	"berth/sessions/process"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"testing"
 	"time"
+
+	"berth/sessions/process"
 )
 
 // TestUnread: what was typed at a program that reads nothing lies in its

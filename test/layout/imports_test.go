@@ -58,7 +58,7 @@ var arrows = map[string]string{
 	"sessions/gates/transcript": "api detect/tail",
 	"sessions/notify":           "",
 	"sessions/notify/post":      "agent api sessions sessions/command sessions/events sessions/notify terminal",
-	"sessions/loop":             "agent detect keys sessions/deliver sessions/events sessions/hold sessions/lease",
+	"sessions/loop":             "agent api detect keys sessions/deliver sessions/events sessions/hold sessions/lease",
 	"sessions/outbox":           "agent api keys sessions/deliver sessions/events sessions/hold sessions/lease sessions/loop",
 	"sessions/prompts":          "agent api detect keys sessions/events sessions/groom sessions/hold sessions/loop terminal",
 	"sessions/process":          "",
