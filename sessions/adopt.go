@@ -166,7 +166,7 @@ func (a *adoption) adopt(ctx context.Context) {
 	}
 	c.load(a.from)
 	c.resumeParts(a.from)
-	c.liveFrom = math.MaxInt64
+	c.journal.Adopt()
 	ctx, cancel := context.WithTimeout(ctx, adoptPatience)
 	defer cancel()
 	c.connect(ctx)
@@ -192,20 +192,13 @@ func (c *core) recall(from loop.Checkpoint) {
 // hasNews says whether the control log goes on after the checkpoint: then an
 // ended session was started again.
 func (c *core) hasNews(from loop.Checkpoint) bool {
-	news := false
-	err := hold.ReadControl(c.s.dir, from.Control, func(hold.Record) error {
-		news = true
-		return errEnough
-	})
-	return news || err != nil && !errors.Is(err, errEnough)
+	return loop.HasNews(c.s.dir, from.Control)
 }
 
 // load rebuilds the emulator from a checkpoint.
 func (c *core) load(from loop.Checkpoint) {
 	c.restoreTerm(from)
-	_ = c.control.Close() // a read-only file
-	c.control = hold.OpenControl(c.s.dir, c.applied)
-	c.pending, c.recordsRead = nil, c.applied
+	c.journal.Resume(c.applied)
 }
 
 // connect finds the holder. Without one the journal is read to its end; if no
@@ -219,7 +212,7 @@ func (c *core) connect(ctx context.Context) {
 		c.track.Reached()
 		c.cured("reach the holder")
 	case errors.Is(err, hold.ErrGone):
-		c.replay()
+		c.journal.Replay()
 		switch {
 		case c.exit != nil:
 		case c.lost != nil:
@@ -241,28 +234,19 @@ func (c *core) reconnect(now time.Time) {
 	if c.exit != nil || c.starting {
 		return
 	}
-	if c.link != nil {
-		err := c.link.Err()
+	if c.link() != nil {
+		err := c.link().Err()
 		if err == nil || errors.Is(err, hold.ErrEnded) {
 			return
 		}
 		c.log.Info("the link to the holder broke", "error", err)
-		c.unlink()
+		c.journal.Unlink()
 	} else if now.Sub(c.dialed) < dialAgain {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), dialPatience)
 	defer cancel()
 	c.connect(ctx)
-}
-
-// unlink lets go of a link that is over.
-func (c *core) unlink() {
-	_ = c.link.Close()  // it has ended: nothing is left to fail
-	c.link.CloseFiles() // opened again when somebody looks
-	c.link = nil
-	c.control = hold.OpenControl(c.s.dir, c.recordsRead)
-	c.dirty = true
 }
 
 // dialPatience is how long the loop waits for a holder on a Unix socket, whose

@@ -128,10 +128,10 @@ func (c *core) resizeTerm(cols, rows int) {
 	c.dirty = true
 }
 
-func (j *journal) applyReply(r hold.Record) error {
+func (p *progress) applyReply(r hold.Record) error {
 	d, err := loop.Decode[hold.ReplyData](r)
 	if err == nil {
-		j.replyAt = max(j.replyAt, d.At)
+		p.replyAt = max(p.replyAt, d.At)
 	}
 	return err
 }
@@ -233,10 +233,10 @@ func (c *core) noticed(n terminal.Notice) {
 // reply answers the program's query of its terminal, unless that was done
 // before or is a replay. The holder has the last word: it types each answer
 // once, and none that is late.
-func (j *journal) reply(data []byte, at int64) {
-	if j.link == nil || at <= j.replyAt {
+func (c *core) reply(data []byte, at int64) {
+	if c.link() == nil || at <= c.replyAt {
 		return
 	}
-	j.replyAt = at
-	j.link.Reply(data, at)
+	c.replyAt = at
+	c.link().Reply(data, at)
 }

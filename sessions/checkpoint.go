@@ -74,7 +74,7 @@ func (c *core) picture() (*terminal.Terminal, error) {
 	}
 	c.load(from)
 	c.reviewing = true
-	c.replay() // a checkpoint that could not be written leaves something to do
+	c.journal.Replay() // a checkpoint that could not be written leaves something to do
 	c.reviewing = false
 	return c.term, nil
 }
@@ -83,6 +83,5 @@ func (c *core) picture() (*terminal.Terminal, error) {
 func (c *core) dropPicture() {
 	c.savedTitle, c.savedAt = c.term.Title(), c.term.Offset()
 	c.term = nil
-	_ = c.output.Close()  // read-only files: nothing can be lost
-	_ = c.control.Close() // likewise
+	c.journal.CloseFiles()
 }

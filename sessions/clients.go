@@ -78,16 +78,16 @@ func (c *core) clientsEnv() clients.Env {
 		Env:    c.env(),
 		Policy: func() SizePolicy { return c.spec.SizePolicy },
 		Holder: func() clients.Holder {
-			if c.link == nil {
+			if c.link() == nil {
 				return nil
 			}
-			return c.link
+			return c.link()
 		},
 		Terminal: func() *terminal.Terminal { return c.term }, Picture: c.picture, Resize: c.resizeTerm,
 		Paced: c.paced, Dirty: func() { c.dirty = true }, Active: c.active, Looked: func() { c.prompts.Unveil() },
 		Wanted:  func() bool { return len(c.settling) > 0 || s.bells.Any() },
-		ReadOn:  c.sweep,
-		CatchUp: func() { c.catchUp() },
+		ReadOn:  c.journal.Sweep,
+		CatchUp: func() { c.journal.CatchUp() },
 		Settled: func(ctx context.Context, fn func()) error {
 			_, err := settled(ctx, s, func(*core) (struct{}, error) { fn(); return struct{}{}, nil })
 			return err

@@ -104,10 +104,10 @@ func (s *Session) OpenGate(ctx context.Context, by Actor) (Gate, error) {
 // applied: a kill after that loses nothing of it.
 func (s *Session) record(ctx context.Context, kind string, data json.RawMessage, allowed func(*core) error) error {
 	link, err := ask(ctx, s, func(c *core) (*hold.Link, error) {
-		if c.link == nil || c.exit != nil {
+		if c.link() == nil || c.exit != nil {
 			return nil, c.exitedError()
 		}
-		return c.link, allowed(c)
+		return c.link(), allowed(c)
 	})
 	if err != nil {
 		return err

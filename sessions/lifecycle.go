@@ -65,7 +65,7 @@ func (c *core) end(by loop.Mark, grace time.Duration, done chan error) {
 			break
 		}
 		c.background(func() { done <- c.s.endOrphans(grace) })
-	case c.link == nil:
+	case c.link() == nil:
 		done <- api.Errorf(api.CodeInternal, "the holder of %s does not answer: its program cannot be ended from here", c.spec.Name)
 	default:
 		c.ends, c.ending, c.again = append(c.ends, done), true, again
@@ -96,7 +96,7 @@ const startingAgain = "start the program again"
 
 // sendEnd tells the holder, off the loop: its word for it may take a moment.
 func (c *core) sendEnd(by loop.Mark, grace time.Duration) {
-	link := c.link
+	link := c.link()
 	c.background(func() {
 		if err := link.End(grace, by.JSON()); err != nil && !errors.Is(err, hold.ErrEnded) && !errors.Is(err, hold.ErrClosed) {
 			c.log.Error("the program could not be ended", "error", err)
@@ -119,7 +119,7 @@ func (l *life) applyEnd(r hold.Record) error {
 // restart starts the program again, after its end if it runs. done receives
 // how that went.
 func (c *core) restart(by By, done chan error) {
-	if c.exit == nil && !c.starting && c.link == nil {
+	if c.exit == nil && !c.starting && c.link() == nil {
 		done <- api.Errorf(api.CodeInternal, "the holder of %s does not answer: its program cannot be ended from here", c.spec.Name)
 		return
 	}
@@ -215,8 +215,8 @@ func (c *core) launched(link *hold.Link, failed error) {
 		c.save()
 		return
 	}
-	if c.link != nil {
-		_ = c.link.Close() // that of the program before
+	if c.link() != nil {
+		_ = c.link().Close() // that of the program before
 	}
 	c.exit, c.lost = nil, nil
 	c.cured(startingAgain)

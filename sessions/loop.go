@@ -24,7 +24,8 @@ type core struct {
 	log  *slog.Logger
 	term *terminal.Terminal // nil for an ended session that no client looks at
 
-	journal
+	journal *loop.Journal
+	progress
 	life
 	saving
 
@@ -44,28 +45,19 @@ type core struct {
 	moved      bool      // likewise, for the times and the offset in it alone
 }
 
-// journal is how far the session's output and control log were read and applied.
-type journal struct {
-	link        *hold.Link // nil without a holder that answers
-	output      *hold.Output
-	control     *hold.Control
-	dialed      time.Time     // when the holder was last asked for
-	woken       bool          // the holder waits to hear how far it was read
-	consumed    int64         // what it heard last
-	unread      bool          // there are records that no wake tells of
-	liveFrom    int64         // output before it was printed to the server before this one
-	pending     []hold.Record // read and not applied yet: output before them is still to come
-	recordsRead uint64        // number of the last control record read
-	applied     uint64        // number of the last control record applied to the emulator
-	told        uint64        // number of the last control record that made its event
-	replyAt     int64         // queries that ended at or before it are not answered again
-	lastOut     time.Time
-	losses      int64 // bytes of output that could not be kept
+// progress is how far the journal was applied.
+type progress struct {
+	applied uint64 // number of the last control record applied to the emulator
+	told    uint64 // number of the last control record that made its event
+	replyAt int64  // queries that ended at or before it are not answered again
+	lastOut time.Time
+	losses  int64 // bytes of output that could not be kept
 }
 
 // life is the program's: its processes, its end, and who waits for an end or a start.
 type life struct {
 	child       child
+	dialed      time.Time // when the holder was last asked for
 	holderPID   int
 	holderStart string
 	started     time.Time
@@ -120,7 +112,7 @@ func (c *core) run(ctx context.Context) {
 	c.publish()
 	for {
 		c.clients.CloseLane()
-		more := c.catchUp()
+		more := c.journal.CatchUp()
 		c.tick(c.now())
 		c.publish()
 		if c.removed {
@@ -140,8 +132,8 @@ func (c *core) run(ctx context.Context) {
 			c.clients.LookAtWindows()
 		case <-c.s.stirred:
 			c.track.Stir()
-		case <-c.wake():
-			c.woken = true
+		case <-c.journal.Wake():
+			c.journal.Woken()
 		case <-timer.C:
 		case <-ctx.Done():
 			c.clients.CloseLane()
@@ -154,13 +146,8 @@ func (c *core) run(ctx context.Context) {
 
 func (c *core) now() time.Time { return c.s.reg.now() }
 
-// wake is the holder's signal; nil, which never comes, without a holder.
-func (c *core) wake() <-chan struct{} {
-	if c.link == nil {
-		return nil
-	}
-	return c.link.Wake()
-}
+// link is the link to the holder; nil without one that answers.
+func (c *core) link() *hold.Link { return c.journal.Link() }
 
 // tick does what is due by the clock.
 func (c *core) tick(now time.Time) {
@@ -178,12 +165,12 @@ func (c *core) tick(now time.Time) {
 
 // pictureIsIdle says that only memory of lookers-on keeps the emulator.
 func (c *core) pictureIsIdle() bool {
-	return c.exit != nil && c.term != nil && c.link == nil && !c.starting && c.clients.None()
+	return c.exit != nil && c.term != nil && c.link() == nil && !c.starting && c.clients.None()
 }
 
 // pause is how long nothing is due.
 func (c *core) pause(now time.Time) time.Duration {
-	if c.unread {
+	if c.journal.Unread() {
 		return 0
 	}
 	next := time.Hour
@@ -219,7 +206,7 @@ func (c *core) pause(now time.Time) time.Duration {
 // under way, or what the last server saw is still being read again. A picture
 // from before that would take a client back in time.
 func (c *core) unsettled() bool {
-	return c.term != nil && (c.term.InSync() || c.link != nil && c.term.Offset() < c.liveFrom)
+	return c.term != nil && (c.term.InSync() || c.journal.Past())
 }
 
 // whenSettled runs fn now, or when there is a picture to show.
@@ -291,10 +278,5 @@ func (c *core) close() {
 	c.begun(c.s.stopped())
 	c.clients.SizesDone()
 	c.track.Close()
-	if c.link != nil {
-		_ = c.link.Close() // the holder notices by itself
-		c.link.CloseFiles()
-	}
-	_ = c.output.Close()  // read-only files: nothing can be lost
-	_ = c.control.Close() // likewise
+	c.journal.Close()
 }

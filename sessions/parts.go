@@ -56,7 +56,7 @@ func (c *core) env() loop.Env {
 		Program: c.program, Exited: c.exitedError,
 		Freshen:    func() { c.track.Freshen() },
 		Seen:       func() deliver.Seen { return c.track.Seen() },
-		Link:       func() *hold.Link { return c.link },
+		Link:       func() *hold.Link { return c.link() },
 		Note:       c.note,
 		SaveSoon:   func() { c.saveSoon = true },
 		Background: func(work func(context.Context)) { c.background(func() { work(s.reg.ctx) }) },
@@ -72,7 +72,7 @@ func (c *core) env() loop.Env {
 // program is how the program stands now.
 func (c *core) program() loop.Program {
 	p := loop.Program{State: c.track.State(), Ended: c.exit != nil, PersonAt: c.clients.PersonAt(), LastIn: c.clients.LastInput()}
-	p.Follows, p.Reaches = c.track.Follows() && !p.Ended, c.link != nil && !p.Ended
+	p.Follows, p.Reaches = c.track.Follows() && !p.Ended, c.link() != nil && !p.Ended
 	p.Awake = p.Follows && c.track.Awake()
 	return p
 }

@@ -36,8 +36,8 @@ func (c *core) promptsEnv() prompts.Env {
 		Clock:   func(at time.Time) time.Time { return c.track.Clock(at) },
 		Pass:    func(at time.Time) { c.track.Pass(at) },
 		Believe: func(r detect.Result) { c.track.Believe(r) },
-		Read:    func() { c.sweep(); c.catchUp() },
-		Sweep:   c.sweep,
+		Read:    func() { c.journal.Sweep(); c.journal.CatchUp() },
+		Sweep:   c.journal.Sweep,
 		Look:    func() (*agent.Reading, terminal.Modes, bool) { return c.track.Look() },
 		Deaf: func() bool {
 			return process.Stopped(c.holderPID) || process.Halted(c.child.pid) || process.Unread(c.child.pid) > 0

@@ -138,7 +138,7 @@ func TestTypingWaitsForADelivery(t *testing.T) {
 	person := join(t, s, visitor("a", 40, 6))
 	begun, goOn, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	claim := Claim{Actor: tester, Verb: "nudge", Takeover: true}
-	link, err := ask(t.Context(), s, func(c *core) (*hold.Link, error) { return c.link, nil })
+	link, err := ask(t.Context(), s, func(c *core) (*hold.Link, error) { return c.link(), nil })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -282,9 +281,9 @@ func (r *Registry) newCore(spec Spec, dir string) *core {
 	s := &Session{id: spec.ID, dir: dir, reg: r, calls: make(chan func(*core)), stirred: make(chan struct{}, 1), over: make(chan struct{})}
 	c := &core{
 		s: s, spec: spec, log: r.log.With("session", spec.Name, "id", spec.ID),
-		journal: journal{output: hold.OpenOutput(dir), control: hold.OpenControl(dir, 0)},
-		saving:  saving{saved: r.now()}, paces: loop.Paces{},
+		saving: saving{saved: r.now()}, paces: loop.Paces{},
 	}
+	c.journal = loop.NewJournal(dir, c.journalEnv())
 	c.parts = c.listParts()
 	return c
 }
@@ -300,15 +299,12 @@ func (r *Registry) run(c *core) {
 
 // hold takes on a holder's link.
 func (c *core) hold(link *hold.Link) {
-	c.link = link
+	c.journal.Hold(link)
 	w := link.Welcome()
 	c.holderPID, c.holderStart = w.HolderPID, w.HolderStart
 	c.clients.SizeIs(w.Cols, w.Rows)
 	c.becomes(child{pid: w.ChildPID, start: w.ChildStart})
-	c.dirty, c.woken, c.consumed = true, true, 0
-	if c.liveFrom == math.MaxInt64 {
-		c.liveFrom = w.Written
-	}
+	c.dirty = true
 	c.save() // so that the next server knows the holder even if it does not answer
 }
 

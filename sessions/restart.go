@@ -82,7 +82,7 @@ func (c *core) planRestart(told bool) {
 // judgeEnd sets right what a server before this one could not say any more:
 // the state of an ended program, and a start that it had promised.
 func (c *core) judgeEnd(now time.Time) {
-	if c.exit == nil || c.starting || c.removing > 0 || c.link != nil {
+	if c.exit == nil || c.starting || c.removing > 0 || c.link() != nil {
 		return
 	}
 	switch c.track.State() {
@@ -111,7 +111,7 @@ func (c *core) limits(now time.Time) {
 // limitsDue is when the session's ttl or idle_timeout runs out.
 func (c *core) limitsDue() (time.Time, bool) {
 	var at time.Time
-	if c.exit != nil || c.ending || c.link == nil || c.started.IsZero() {
+	if c.exit != nil || c.ending || c.link() == nil || c.started.IsZero() {
 		return at, false
 	}
 	if ttl := c.spec.Limits.TTL; ttl > 0 {

@@ -25,8 +25,8 @@ func (c *core) trackEnv() track.Env {
 		Child:    func() track.Child { return track.Child{PID: c.child.pid, Start: c.child.start, Started: c.started} },
 		Exit:     func() *api.Exit { return c.exit },
 		Terminal: func() *terminal.Terminal { return c.term }, LastOut: func() time.Time { return c.lastOut }, Unsettled: c.unsettled,
-		Live:    func() bool { return c.link != nil && c.term.Offset() >= c.liveFrom },
-		CatchUp: c.catchUp, Sweep: c.sweep, ReadOutput: c.readOutput,
+		Live:    c.journal.Live,
+		CatchUp: c.journal.CatchUp, Sweep: c.journal.Sweep, ReadOutput: c.journal.ReadOutput,
 		Waiting: c.waitingHooks,
 		Append:  c.appendAll, Written: func(record uint64) bool { return record <= c.told }, Next: c.nextEvent,
 		Dirty:   func() { c.dirty = true },
@@ -47,7 +47,7 @@ func (c *core) peers() track.Peers {
 // waitingHooks are those that waited when the holder was found, as far as their records are
 // applied.
 func (c *core) waitingHooks() (hooks []uint64) {
-	for _, h := range c.link.Welcome().Hooks {
+	for _, h := range c.link().Welcome().Hooks {
 		if h.ID <= c.applied {
 			hooks = append(hooks, h.ID)
 		}
