@@ -102,6 +102,7 @@ type dashboard struct {
 	work     context.Context // of the acts
 	feed     context.Context // of what sends messages
 	feeding  sync.WaitGroup
+	released sync.WaitGroup
 }
 
 // The messages of a dashboard, besides shot and Done.
@@ -146,6 +147,7 @@ func Run(ctx context.Context, o Options) error {
 		d.clock.Stop()
 		d.feeding.Wait()
 		d.acts.Wait()
+		d.released.Wait() // for half a second from the start
 		d.Host.SetSeen(d.model.seen)
 	}()
 	d.model.SetWorld(d.Host.World(), d.Now())
@@ -178,8 +180,10 @@ func newDashboard(ctx context.Context, o Options) *dashboard {
 	return d
 }
 
-// Init takes the terminal and draws the first picture.
+// Init takes the terminal and draws the first picture. The program itself holds no terminal:
+// releasing it stops the ticker of its renderer, which would wake each second for nothing.
 func (d *dashboard) Init() tea.Cmd {
+	d.released.Go(func() { _ = d.program.ReleaseTerminal() }) // there is nothing to restore
 	return tea.Batch(d.enter(), d.settle())
 }
 
