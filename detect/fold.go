@@ -1,5 +1,3 @@
-// Package detect turns what sources report into a session's state. It is
-// pure: values in, values out, the clock passed in.
 package detect
 
 import (

@@ -1,5 +1,3 @@
-// Package sessions keeps the sessions: it makes and finds them, and runs the
-// loop that owns each one, which wires holder, emulator, lease and events.
 package sessions
 
 import (

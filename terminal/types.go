@@ -1,5 +1,3 @@
-// Package terminal is Berth's terminal emulator: bytes of a PTY in, a screen,
-// its scrollback, replies to queries and a filtered stream for clients out.
 package terminal
 
 import (
