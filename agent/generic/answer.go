@@ -3,6 +3,7 @@ package generic
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -42,9 +43,13 @@ func (d ruled) Keys(_ *agent.Request, a agent.Answer, dialog *agent.Dialog) (age
 			outcome = agent.OutcomeDenied
 		}
 		for i, label := range labels {
-			if answers.Outcome(label) == outcome {
-				return d.choose(answers, dialog, i+1, outcome)
+			if answers.Outcome(label) != outcome {
+				continue
 			}
+			if slices.Index(labels[i+1:], label) >= 0 {
+				return agent.KeyAnswer{}, fmt.Errorf("%w: several of its options are called %q, and its text may have drawn one; answer with option N, or attach", agent.ErrCannot, label)
+			}
+			return d.choose(answers, dialog, i+1, outcome)
 		}
 	case agent.AnswerText:
 		if answers.Words() != nil {
@@ -57,11 +62,14 @@ func (d ruled) Keys(_ *agent.Request, a agent.Answer, dialog *agent.Dialog) (age
 // choose gives an option.
 func (d ruled) choose(answers *rules.Answers, dialog *agent.Dialog, n int, outcome string) (agent.KeyAnswer, error) {
 	o := dialog.Options[n-1]
+	next, previous := answers.Moves()
+	if next == "" && o.Key != "" && dialog.OnlyOption(func(other agent.Option) bool { return other.Key == o.Key }) == 0 {
+		return agent.KeyAnswer{}, fmt.Errorf("%w: several of its options show the key %q, and its text may have drawn one; use keys or attach", agent.ErrCannot, o.Key)
+	}
 	keys, err := answers.Keys(n, o.Key)
 	if err != nil {
 		return agent.KeyAnswer{}, fmt.Errorf("%w: %w; use keys or attach", agent.ErrCannot, err)
 	}
-	next, previous := answers.Moves()
 	if next == "" {
 		return agent.KeyAnswer{Steps: pressed(keys, dialog), Outcome: outcome}, nil
 	}

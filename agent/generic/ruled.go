@@ -124,7 +124,7 @@ func (d ruled) composer(c *rules.Composer) *agent.Composer {
 // those that hide. Its key names the rule that it was seen by.
 func (d ruled) dialog(a *rules.Asked) *agent.Dialog {
 	out := &agent.Dialog{
-		Type: agent.PromptType(a.Type), Title: a.Title, Body: a.Text, Tool: a.Tool, Input: a.Typed, Partial: !a.Whole,
+		Type: agent.PromptType(a.Type), Title: a.Title, Body: a.Text, Tool: a.Tool, Input: a.Typed, Partial: !a.Whole, Cut: a.Cut,
 		Key:   strings.Join([]string{a.Name, a.Title, a.Text, a.Tool, a.Input}, "\x00"),
 		Alike: true, // the rules may read only a part of the question
 	}
@@ -180,6 +180,9 @@ func (d ruled) Match(dialog *agent.Dialog, p *agent.Request) agent.Match {
 	}
 	other := d.FromDialog(dialog)
 	if *p.Title == dialog.Title && p.Type == dialog.Type && tool == dialog.Tool && input == other.FullInput && (text == dialog.Body || dialog.Body == "") {
+		if dialog.Cut {
+			return agent.PartMatch
+		}
 		return agent.WholeMatch
 	}
 	return agent.NoMatch

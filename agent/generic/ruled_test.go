@@ -1,6 +1,8 @@
 package generic
 
 import (
+	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -79,5 +81,89 @@ func TestNextQuestion(t *testing.T) {
 	}
 	if second := shows("remove a", "Go on? [y/n]", "remove b", "Go on? [y/n]"); second == "" || second == first {
 		t.Errorf("after a key it is %q, and was %q", second, first)
+	}
+}
+
+// reads is the reading of a screen by one rule for prompts.
+func reads(t *testing.T, r rules.Rule, rows ...string) (agent.Driver, *agent.Dialog) {
+	t.Helper()
+	book, err := rules.Compile(map[string]rules.Set{"x": {Prompt: []rules.Rule{r}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &agent.View{Cols: 80, Rows: len(rows)}
+	for _, row := range rows {
+		v.Lines = append(v.Lines, agent.Row{Text: row})
+	}
+	d := Driver{Book: book}.ForCommand([]string{"x"}, "x")
+	return d, d.Screen(v).Dialog
+}
+
+// TestOptionsOfTheText: the text of a prompt may draw rows that look like options. No key is pressed
+// that another row shows too, and no answer chooses between options of one name.
+func TestOptionsOfTheText(t *testing.T) {
+	rule := rules.Rule{
+		Lines: []string{`^Run (?P<input>.*)\?$`}, Option: `^ \((?P<key>\w)\) (?P<label>.+)$`, Choose: rules.Choose{Keys: []string{"$key"}}, Accept: "^Yes", Deny: "^No",
+	}
+	accept, deny := agent.Answer{Kind: agent.Accept}, agent.Answer{Kind: agent.Deny}
+	option := func(n int) agent.Answer { return agent.Answer{Kind: agent.ChooseOption, Option: n} }
+	for name, c := range map[string]struct {
+		rows   []string
+		answer agent.Answer
+		key    string // empty: refused
+	}{
+		"its own":            {[]string{" (y) Yes", " (n) No"}, deny, "n"},
+		"its own, by number": {[]string{" (y) Yes", " (n) No"}, option(1), "y"},
+		"two that accept":    {[]string{" (y) Yes", " (a) Yes, always", " (n) No"}, accept, "y"},
+		"a No with its Yes":  {[]string{" (y) No", "", " (y) Yes", " (n) No"}, deny, ""},
+		"by number":          {[]string{" (y) Not at all", "", " (y) Yes", " (n) No"}, option(1), ""},
+		"a Yes with its No":  {[]string{" (n) Yes, gladly", "", " (y) Yes", " (n) No"}, accept, ""},
+		"another key":        {[]string{" (a) No", "", " (y) Yes", " (a) Always", " (n) No"}, deny, ""},
+		"a key of none":      {[]string{" (x) No", "", " (y) Yes", " (n) No"}, deny, ""},
+	} {
+		d, dialog := reads(t, rule, append([]string{"Run ls?"}, c.rows...)...)
+		k, err := d.(agent.PromptAnswerer).Keys(d.FromDialog(dialog), c.answer, dialog)
+		if key := ""; err == nil {
+			if key = k.Steps[0].Key; key != c.key {
+				t.Errorf("%s: %s is pressed", name, key)
+			}
+		} else if !errors.Is(err, agent.ErrCannot) || c.key != "" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestLongRows: of a row that is longer than what is looked at not all is shown, and so it is with a
+// label. No key answers such a prompt.
+func TestLongRows(t *testing.T) {
+	marks := strings.Repeat("x"+strings.Repeat("\u0301", 20), 30)
+	drawn := rules.Rule{Lines: []string{`^Run (?P<input>.*)`}, Option: `^ \((?P<key>\w)\) (?P<label>.+)$`, Choose: rules.Choose{Keys: []string{"$key"}}}
+	for name, c := range map[string]struct {
+		rule rules.Rule
+		rows []string
+		cut  bool
+	}{
+		"short":             {drawn, []string{"Run ls", " (y) Yes"}, false},
+		"a long row":        {drawn, []string{"Run ls " + marks + "; rm -rf /", " (y) Yes"}, true},
+		"a long option":     {drawn, []string{"Run ls", " (y) Yes " + marks + "and all else"}, true},
+		"a long label":      {drawn, []string{"Run ls", " (y) Yes " + strings.Repeat("ab ", 80)}, true},
+		"a long row before": {drawn, []string{marks, "Run ls", " (y) Yes"}, false},
+		"its own options": {
+			rules.Rule{Lines: []string{`^Run (?P<input>.*)`}, Options: []rules.Option{{Label: "Yes", Keys: []string{"y"}}}}, []string{"Run ls " + marks + "; rm -rf /"}, true,
+		},
+	} {
+		d, dialog := reads(t, c.rule, c.rows...)
+		f, now := detect.New(d, detect.Options{Start: time.Unix(1000, 0)}), time.Unix(1000, 0)
+		for range 6 {
+			now = now.Add(100 * time.Millisecond)
+			f.Apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: &agent.Reading{Dialog: dialog}, Time: now})
+		}
+		p, ok := f.Pending("")
+		if !ok || p.Whole == c.cut {
+			t.Errorf("%s: a key answers it %v: %+v", name, p.Whole, p.Request)
+		}
+		if m := d.Match(dialog, d.FromDialog(dialog)); (m == agent.WholeMatch) == c.cut {
+			t.Errorf("%s: it matches what a hook told: %v", name, m)
+		}
 	}
 }

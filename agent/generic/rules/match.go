@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 
 	"berth/agent"
@@ -10,8 +11,8 @@ import (
 // columns wide.
 const longest = 1200
 
-// labelMost is how long an option's text may be, in characters; a longer one is
-// cut.
+// labelMost is how long an option's text may be, in characters; of a prompt with a longer
+// one not all is shown.
 const labelMost = 200
 
 // drawnMost is how many options are read off a screen.
@@ -33,6 +34,7 @@ type Asked struct {
 	Typed                    string
 	Options                  []Drawn
 	Whole                    bool // with all that it is answered by
+	Cut                      bool // a row or a label of it is longer than what is looked at
 	Lines                    []string
 }
 
@@ -90,6 +92,7 @@ type sheet struct {
 	view *agent.View
 	from int // row of the first
 	rows []string
+	cut  []bool // of each row: it is longer
 }
 
 // page is the lowest rows that are drawn on.
@@ -100,11 +103,11 @@ func page(v *agent.View, most int) *sheet {
 	}
 	s := &sheet{view: v, from: max(last-most, 0)}
 	for _, row := range v.Lines[s.from:last] {
-		text := row.Text
-		if len(text) > longest {
+		text, long := row.Text, len(row.Text) > longest
+		if long {
 			text = strings.ToValidUTF8(text[:longest], "")
 		}
-		s.rows = append(s.rows, text)
+		s.rows, s.cut = append(s.rows, text), append(s.cut, long)
 	}
 	return s
 }
@@ -197,12 +200,19 @@ func (s *sheet) asked(r *rule, h hit) *Asked {
 	for _, row := range s.rows[min(h.first, len(s.rows)):] {
 		a.Lines = append(a.Lines, row)
 	}
+	a.Cut = slices.Contains(s.cut[min(h.first, len(s.cut)):], true)
 	for _, o := range r.Options {
 		a.Options = append(a.Options, Drawn{Label: o.Label})
 	}
 	if r.option != nil {
 		a.Options = s.drawn(r, h.first)
 		a.Whole = len(a.Options) > 0
+		for i := range a.Options {
+			o := &a.Options[i]
+			if r := []rune(o.Label); len(r) > labelMost {
+				o.Label, a.Cut = string(r[:labelMost]), true
+			}
+		}
 	}
 	return a
 }
@@ -220,7 +230,7 @@ func (s *sheet) drawn(r *rule, first int) []Drawn {
 	for i := min(first, len(s.rows)); i < len(s.rows); i++ {
 		row := s.rows[i]
 		for _, m := range r.option.FindAllStringSubmatchIndex(row, drawnMost) {
-			o := Drawn{Label: cut(part(row, m, label)), Key: part(row, m, key)}
+			o := Drawn{Label: part(row, m, label), Key: part(row, m, key)}
 			switch r.Choose.Focus {
 			case FocusGroup:
 				o.Focused = part(row, m, focus) != ""
@@ -235,11 +245,4 @@ func (s *sheet) drawn(r *rule, first int) []Drawn {
 		}
 	}
 	return list
-}
-
-func cut(label string) string {
-	if r := []rune(label); len(r) > labelMost {
-		return string(r[:labelMost])
-	}
-	return label
 }
