@@ -33,5 +33,5 @@
 //
 // The drawn view uses the client's alternate screen, so that its own scrollback stays unchanged. The filtered
 // stream contains no queries (package terminal), so replies of the client's terminal are dropped
-// (sequence.go) and never reach the program.
+// (input.go, terminal/keyboard) and never reach the program.
 package attach
