@@ -29,7 +29,7 @@
 //   - Keys, clicks and the wheel of a client take control of the session if it is free. While another client
 //     has control they aren't sent, and neither are mouse moves and focus reports.
 //   - While its loop sleeps and nothing else is to be drawn, an echo goes straight from the queue to the
-//     client's channel (Queue.Straight), which saves two switches of goroutines for each key.
+//     client's channel (Queue.Straight) without waking the loop.
 //
 // The drawn view uses the client's alternate screen, so that its own scrollback stays unchanged. The filtered
 // stream contains no queries (package terminal), so replies of the client's terminal are dropped
