@@ -25,8 +25,11 @@ func (m *Machine) enterKey() []byte {
 func (m *Machine) confirm(s Seen, now time.Time) Step {
 	box := at(s)
 	m.heed(s, now)
-	if m.busy == "" && s.State == agent.Working && s.Reading != nil && s.Reading.Clear { // at rest before Enter, and nobody tells more
-		m.busy, m.worked = "it is working", true
+	if s.State == agent.Working && s.Reading != nil && s.Reading.Clear { // it was at rest before Enter
+		m.worked = true
+		if m.busy == "" {
+			m.busy = "it is working"
+		}
 	}
 	switch {
 	case m.told && m.pasted:

@@ -162,7 +162,7 @@ type Machine struct {
 	stir   string // the first report since the start that the agent works or asks
 	wrote  bool   // the message was typed
 	busy   string // the same, since Enter
-	worked bool   // since Enter it was seen to work, of which nobody had told
+	worked bool   // since Enter it was seen to work, on a screen that is no dialog for certain
 	told   bool   // the agent's own word that it has the message
 	pasted bool   // the same, but as content that its user did not write
 	cause  string

@@ -1,6 +1,7 @@
 package deliver
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -506,6 +507,42 @@ func TestConfirmedWithoutHooks(t *testing.T) {
 	s.ended(Confirmed, "")
 	if !strings.HasPrefix(s.done.Evidence, "registry:busy") {
 		t.Errorf("%+v", s.done)
+	}
+}
+
+// TestNoComposerWhileItWorks: an agent that has no composer while it works has the message when it
+// was seen to work, also when it asks soon after that. A dialog alone confirms nothing.
+func TestNoComposerWhileItWorks(t *testing.T) {
+	working := &agent.Reading{Busy: "working...", Clear: true}
+	for _, told := range []bool{true, false} {
+		for name, tc := range map[string]struct {
+			shows []*agent.Reading
+			want  Verdict
+			code  api.Code
+		}{
+			"works on":            {[]*agent.Reading{working}, Confirmed, ""},
+			"asks after its work": {[]*agent.Reading{working, dialog}, Confirmed, ""},
+			"a dialog alone":      {[]*agent.Reading{dialog}, Unconfirmed, api.CodeUnconfirmed},
+			"half drawn":          {[]*agent.Reading{{Busy: "working..."}}, Unconfirmed, api.CodeUnconfirmed},
+		} {
+			t.Run(fmt.Sprintf("%s, told %t", name, told), func(t *testing.T) {
+				s := newScene(t, Options{})
+				s.wrote("<hello>")
+				s.seen.Reading = composer("hello")
+				s.wrote("\r")
+				if told {
+					s.m.Fact(agent.Fact{Kind: agent.LevelIs, Level: agent.LevelBusy, Cause: "title:working"})
+				}
+				for _, reading := range tc.shows {
+					s.seen.Reading, s.seen.State = reading, agent.Working
+					if reading.Dialog != nil {
+						s.seen.State, s.seen.Asks = agent.Prompt, true
+					}
+					s.run(time.Second)
+				}
+				s.ended(tc.want, tc.code)
+			})
+		}
 	}
 }
 
