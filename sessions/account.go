@@ -10,49 +10,7 @@ import (
 
 	"berth/api"
 	"berth/sessions/account"
-	"berth/sessions/hold"
 )
-
-// account is the user that a session's program runs as; nil: the server's own.
-// One that is another by now is not taken for the one that was meant: what the
-// agent has made belongs to that.
-func (e Environment) account(s Spec) (*account.User, error) {
-	if s.User == "" {
-		return nil, nil
-	}
-	user, err := e.Account(s.User)
-	switch {
-	case errors.Is(err, account.ErrNoUser) && s.UID != 0:
-		return nil, api.Errorf(api.CodeBadRequest, "the OS user %s that the session runs as, uid %d, is no longer there", api.Quote(s.User), s.UID)
-	case err != nil:
-		return nil, api.Errorf(api.CodeBadRequest, "%w", err)
-	case s.UID != 0 && user.UID != s.UID:
-		return nil, api.Errorf(api.CodeBadRequest, "the OS user %s has uid %d now, and had %d when the session was made: make another session", api.Quote(s.User), user.UID, s.UID)
-	}
-	return user, nil
-}
-
-// of is the environment of a user's sessions; of nil the server's.
-func (e Environment) of(user *account.User, s Spec, anew bool) (Environment, error) {
-	if s.LoginEnv && e.Login != nil {
-		e.login = e.Login(user, anew)
-	}
-	if user == nil {
-		return e, nil
-	}
-	e.Home, e.User, e.Shell = user.Home, user.Name, user.Shell
-	var err error
-	e.Socket, err = e.AccountSocket(user.UID)
-	return e, err
-}
-
-// credential is what a holder starts the user's program with.
-func credential(user *account.User) *hold.User {
-	if user == nil {
-		return nil
-	}
-	return &hold.User{UID: user.UID, GID: user.GID, Groups: user.Groups}
-}
 
 // throughMode lets others through a folder to what they know by name, and has
 // them neither list it nor change it.
@@ -72,18 +30,6 @@ func (s *Session) openWays(user *account.User) error {
 		if err := user.Reach(dir); err != nil {
 			return api.Errorf(api.CodeBadRequest, "%w: set %s to a folder that others may go through to, such as one below /var/lib or /run", err, field)
 		}
-	}
-	return nil
-}
-
-// reaches makes sure that another user can run the program of the hooks: it is
-// the server's own where nothing in the state folder may be run.
-func (p program) reaches(hook string) error {
-	if p.user == nil {
-		return nil
-	}
-	if err := p.user.Reach(filepath.Dir(hook)); err != nil {
-		return api.Errorf(api.CodeBadRequest, "%w: the agent's hooks run %s", err, hook)
 	}
 	return nil
 }

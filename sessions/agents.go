@@ -21,19 +21,6 @@ import (
 	"berth/sessions/loop"
 )
 
-// drivers are the agents that Berth knows, by their names.
-func (r *Registry) drivers() map[string]agent.Driver { return *r.known.Load() }
-
-// driver is what is known of the agent of a session that is made so; nil: this
-// server knows none of that name.
-func (r *Registry) driver(spec Spec) agent.Driver {
-	d := r.drivers()[spec.Agent]
-	if f, ok := d.(agent.ForCommand); ok {
-		return f.ForCommand(spec.Command, spec.Rules)
-	}
-	return d
-}
-
 // SetDrivers gives the server other drivers: sessions that there are go on with
 // them. Those that have not changed go on as they did.
 func (r *Registry) SetDrivers(ctx context.Context, drivers map[string]agent.Driver) error {
@@ -331,21 +318,6 @@ func launched(spec Spec, l agent.Launch) Spec {
 		spec.Conversation, spec.Spoken = l.Conversation, false
 	}
 	return spec
-}
-
-// apart refuses a conversation that another session is in: both would write
-// its log.
-func (r *Registry) apart(spec Spec) error {
-	if spec.Conversation == "" {
-		return nil
-	}
-	for _, s := range r.All() {
-		st := s.Status()
-		if st.ID != spec.ID && st.Agent == spec.Agent && st.Running() && st.Talk() == spec.Conversation {
-			return api.Errorf(api.CodeBadRequest, "another session is in the conversation %s: fork that session, or end it first", spec.Conversation).With("conversation", spec.Conversation)
-		}
-	}
-	return nil
 }
 
 // unsets says whether a name is to be left out of the environment.

@@ -1,13 +1,17 @@
 package sessions
 
 import (
-	"errors"
-	"io/fs"
 	"time"
 
 	"berth/api"
 	"berth/sessions/loop"
-	"berth/terminal"
+)
+
+// When a checkpoint is written.
+const (
+	checkpointTime   = 30 * time.Second // most time of change between checkpoints
+	checkpointSize   = 8 << 20          // most output between checkpoints, bytes
+	checkpointEvents = 20_000           // most events of all sessions since one: the next server reads them all
 )
 
 // saveIfDue writes a checkpoint after enough change or enough time.
@@ -45,43 +49,4 @@ func (c *core) save() {
 	}
 	c.savedAt, c.savedCursor = head.Offset, head.Cursor
 	c.cured("save the checkpoint")
-}
-
-// restoreTerm gives the session the emulator of a checkpoint, or a new one.
-func (c *core) restoreTerm(from loop.Checkpoint) {
-	options := c.termOptions()
-	if len(from.Screen) > 0 {
-		term, err := terminal.Restore(options, from.Screen)
-		if err == nil {
-			c.term, c.applied = term, from.Control
-			return
-		}
-		c.trouble("restore the screen from its checkpoint", err)
-	}
-	c.term, c.applied = terminal.New(options), 0
-}
-
-// picture is the session's emulator; that of an ended session is loaded when
-// somebody looks.
-func (c *core) picture() (*terminal.Terminal, error) {
-	c.pictureAge = c.now()
-	if c.term != nil {
-		return c.term, nil
-	}
-	from, err := loop.LoadCheckpoint(c.s.dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		c.trouble("load the screen", err)
-	}
-	c.load(from)
-	c.reviewing = true
-	c.journal.Replay() // a checkpoint that could not be written leaves something to do
-	c.reviewing = false
-	return c.term, nil
-}
-
-// dropPicture frees the emulator of an ended session.
-func (c *core) dropPicture() {
-	c.savedTitle, c.savedAt = c.term.Title(), c.term.Offset()
-	c.term = nil
-	c.journal.CloseFiles()
 }

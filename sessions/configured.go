@@ -6,18 +6,7 @@ import (
 	"fmt"
 
 	"berth/sessions/gates/begin"
-	"berth/sessions/gates/gate"
-	"berth/sessions/notify"
 )
-
-// Configured is what the configuration last gave a session of what it may
-// change while the session is there. It is kept beside what is in force, so that
-// a change of the configuration is told from what somebody has set since.
-type Configured struct {
-	Gate   gate.Config   `json:"gate"`
-	Start  begin.Config  `json:"start,omitempty"`
-	Notify []notify.Rule `json:"notify,omitempty"`
-}
 
 // FollowConfig gives a session what has changed in the configuration since it
 // was last looked at. What has not changed there stays as somebody set it.

@@ -8,8 +8,8 @@
 // changes. Other goroutines hand it functions (Session.do) or read the Status that it publishes at the end of
 // each turn. In a turn the loop
 //
-//  1. reads from the journal what the holder has written, at most 64 KiB of output (feed.go): output goes to
-//     the emulator, and each control record is applied after the output before it (apply.go);
+//  1. reads from the journal what the holder has written, at most 64 KiB of output (loop.Journal): output goes
+//     to the emulator, and each control record is applied after the output before it (records.go);
 //  2. does what is due by the clock (tick);
 //  3. publishes the Status and rings the clients;
 //  4. sleeps until a call, a signal of the holder, a changed file of the agent, a new window size, or the next
@@ -20,7 +20,7 @@
 //
 // # Parts
 //
-// The concerns of a session are parts (sessions/loop.Part), each in its own folder and listed in parts.go:
+// The concerns of a session are parts (sessions/loop.Part), each in its own folder and listed in wiring.go:
 //
 //	track      what Berth knows of the agent: driver, fold (package detect), session log, usage
 //	clients    who is attached, who has control (sessions/lease), the size
@@ -45,6 +45,16 @@
 //     screen, and a prompt or a draft is never compared with an older one.
 //   - While the loop sleeps, the client with control may write to the holder itself (clients/lane.go). The loop
 //     closes this fast path before it does anything, and knows what was typed.
+//
+// # Files
+//
+// Files use each other in one direction:
+//
+//	values            spec, environment, status, births, backoff, eventdata
+//	the three types   registry, session, core; events appends a session's events
+//	the journal       emulator, records, ends, link, checkpoint, picture: what output and records do
+//	the life          holder, resume, lifecycle, restart, loop
+//	for callers       open, adopt, new, retention, and a file for each thing that callers ask for
 //
 // # Who calls whom
 //

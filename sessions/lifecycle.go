@@ -3,14 +3,12 @@ package sessions
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"berth/agent"
 	"berth/api"
 	"berth/sessions/hold"
 	"berth/sessions/loop"
-	"berth/terminal"
 )
 
 // End ends the session's program: HUP to its group, grace, KILL to the whole
@@ -76,8 +74,6 @@ func (c *core) end(by loop.Mark, grace time.Duration, done chan error) {
 	}
 }
 
-const verbRestart = "restart"
-
 // endOrphans ends what runs on of a program whose holder was killed. The program
 // is told as lost by then.
 func (s *Session) endOrphans(grace time.Duration) error {
@@ -104,18 +100,6 @@ func (c *core) sendEnd(by loop.Mark, grace time.Duration) {
 	})
 }
 
-// applyEnd takes in that somebody has asked for the end, this server or the
-// one before it: then the end is no crash, and no reason to start again by
-// itself. An end without a mark is the system's, which goes down.
-func (l *life) applyEnd(r hold.Record) error {
-	d, err := loop.Decode[hold.EndData](r)
-	if err != nil || len(d.Mark) == 0 {
-		return err
-	}
-	l.ending, l.again = true, loop.ReadMark(d.Mark).Verb == verbRestart
-	return nil
-}
-
 // restart starts the program again, after its end if it runs. done receives
 // how that went.
 func (c *core) restart(by By, done chan error) {
@@ -135,14 +119,6 @@ func (c *core) restart(by By, done chan error) {
 	default:
 		c.end(loop.Mark{By: by, Verb: verbRestart}, EndGrace, make(chan error, 1))
 	}
-}
-
-// begun tells those who wait for a start how it went.
-func (l *life) begun(err error) {
-	for _, done := range l.begins {
-		done <- err
-	}
-	l.begins = nil
 }
 
 // startAgain starts an ended program anew. Offsets and record numbers go on
@@ -230,62 +206,3 @@ func (c *core) launched(link *hold.Link, failed error) {
 	}
 	c.begun(nil)
 }
-
-// ended makes the session an ended one. Its screen, output and events stay.
-// What was told before, by the server before this one, is not told again.
-func (c *core) ended(exit *api.Exit, r hold.Record, told bool) {
-	c.exit, c.pictureAge = exit, c.now()
-	exit.Crashed = exit.Crashed && !c.onceMore()
-	last := c.lastLines()
-	c.clients.ProgramEnded()
-	c.flushAllPaced()
-	c.gates.KeepLogs() // what the agent said last of its log
-	c.endParts(told)
-	if !told && !c.onceMore() {
-		c.event(r, "exited", exitEvent{Code: exit.Code, Signal: exit.Signal, Crashed: exit.Crashed, Lost: exit.Lost, LastLines: last})
-		c.track.SetState(agent.Exited, agent.TierProcess, "process:exit")
-	}
-	c.dirty = true
-	c.planRestart(told)
-	c.save()
-	c.publish()
-	c.endsDone(nil)
-	c.clients.SizesDone()
-}
-
-// An end before the agent was ready is told with so much of what it showed.
-const (
-	lastLinesMost = 12
-	lastLineMost  = 300 // characters
-)
-
-// lastLines are the last lines on the screen of an agent that never was ready;
-// nil for any other program.
-func (c *core) lastLines() []string {
-	if fold := c.track.Fold(); fold == nil || c.term == nil || c.ending || fold.Status().Ready {
-		return nil
-	}
-	var lines []string
-	for _, text := range c.term.Snapshot(0).Text() {
-		text = strings.TrimSpace(terminal.Printable(text))
-		if r := []rune(text); len(r) > lastLineMost {
-			text = string(r[:lastLineMost])
-		}
-		if text != "" {
-			lines = append(lines, text)
-		}
-	}
-	return lines[max(0, len(lines)-lastLinesMost):]
-}
-
-// endsDone tells those who wait for the program's end.
-func (l *life) endsDone(err error) {
-	for _, done := range l.ends {
-		done <- err
-	}
-	l.ends = nil
-}
-
-// background runs work that must not hold up the loop; Close waits for it. It
-// is the loop's to call.
-func (c *core) background(work func()) { c.s.reg.loops.Go(work) }

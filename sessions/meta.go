@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"time"
 
 	"berth/api"
 )
@@ -51,25 +50,3 @@ func (c *core) noteTags(by Actor) {
 	meta := c.s.reg.options.Environment.Redact(c.spec.Meta) // every watcher sees events
 	c.paced(0, "tags", "tag", by.By(), tagsEvent{By: by.By(), Tags: noNil(c.spec.Tags), Meta: meta})
 }
-
-// change runs fn on the loop to its end, whether or not the caller waits.
-func (s *Session) change(ctx context.Context, fn func(*core) error) error {
-	_, err := ask(context.WithoutCancel(ctx), s, func(c *core) (struct{}, error) { return struct{}{}, fn(c) })
-	return err
-}
-
-// Uptime is how long the program has run, or ran.
-func (s *Session) Uptime() time.Duration {
-	st := s.Status()
-	if st.Started.IsZero() {
-		return 0
-	}
-	if st.Exit != nil && st.Exit.Time.After(st.Started) {
-		return st.Exit.Time.Sub(st.Started)
-	}
-	return max(s.reg.now().Sub(st.Started), 0)
-}
-
-// Over says that the program is gone, its last output is in the picture, and
-// nobody is about to start it again.
-func (s *Status) Over() bool { return s.Exit != nil && !s.Running() }

@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"berth/agent"
-	"berth/keys"
-	"berth/sessions/loop"
 	"berth/sessions/outbox"
 )
 
@@ -63,28 +61,3 @@ func (s *Session) Await(ctx context.Context, n Nudged) (Turn, error) {
 
 // Forget ends what follows the turn of a message.
 func (s *Session) Forget(ctx context.Context, n Nudged) { s.outbox.Forget(ctx, n) }
-
-func (c *core) outboxEnv() outbox.Env {
-	s := c.s
-	return outbox.Env{
-		Env:     c.env(),
-		Removed: func() bool { return c.removed },
-		Keeps:   func() bool { return c.track.Keeps() },
-		Next:    c.nextEvent,
-		Gather:  c.clients.Gather,
-		Write:   loop.ReplaceFile,
-		Rights: func(id keys.Identity) (keys.Identity, error) {
-			id, err := s.reg.options.Rights(id)
-			if err == nil {
-				err = id.May("nudge", keys.Responder)
-			}
-			if err == nil && !id.SeesSession(s.id, c.spec.Name, c.spec.Tags) {
-				err = id.Denied("nudge", c.spec.Name)
-			}
-			return id, err
-		},
-		Change: func(ctx context.Context, fn func() error) error {
-			return s.change(ctx, func(*core) error { return fn() })
-		},
-	}
-}

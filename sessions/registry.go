@@ -2,8 +2,6 @@ package sessions
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
 	"maps"
 	"os"
@@ -20,7 +18,6 @@ import (
 	"berth/keys"
 	"berth/sessions/events"
 	"berth/sessions/hold"
-	"berth/sessions/loop"
 )
 
 // EndGrace is the time between HUP and KILL when a session is ended.
@@ -76,93 +73,7 @@ type Registry struct {
 	commands map[int]Holder
 }
 
-// Open takes up the sessions that the state folder tells of: programs that
-// still run are adopted, the others are kept as ended.
-func Open(ctx context.Context, o Options) (*Registry, error) {
-	if o.Rights == nil {
-		o.Rights = func(id keys.Identity) (keys.Identity, error) {
-			return keys.Identity{}, fmt.Errorf("nobody can tell what %s may do now", id.Name)
-		}
-	}
-	r := &Registry{options: o, log: o.Log, now: o.Now, byID: map[string]*Session{}, names: map[string]*Session{}, launching: map[string]Holder{}, commands: map[int]Holder{}}
-	r.births.recent, r.births.coming = map[string][]time.Time{}, map[string]string{}
-	r.known.Store(&o.Drivers)
-	if err := os.MkdirAll(r.sessionsDir(), 0o700); err != nil {
-		return nil, fmt.Errorf("make the sessions' folder: %w", err)
-	}
-	if err := checkOutside(r.sessionsDir()); err != nil {
-		return nil, err
-	}
-	log, err := events.Open(filepath.Join(o.StateDir, "events"), events.Options{Now: o.Now})
-	if err != nil {
-		return nil, fmt.Errorf("open the event log: %w", err)
-	}
-	r.events, r.opened = log, o.Now()
-	if r.watcher, err = watch.New(); err != nil {
-		r.log.Warn("agents' files are only looked at now and then: the system tells of no changes", "error", err)
-	}
-	r.ctx, r.cancel = context.WithCancel(context.Background())
-	if err := r.adoptAll(ctx); err != nil {
-		return nil, errors.Join(err, r.Close())
-	}
-	r.loops.Go(func() { r.retain(r.ctx) })
-	return r, nil
-}
-
 func (r *Registry) sessionsDir() string { return filepath.Join(r.options.StateDir, "sessions") }
-
-// checkOutside refuses to have a server inside one of its own sessions: it takes for
-// outside what surrounds it, which is that session's processes.
-func checkOutside(dir string) error {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return fmt.Errorf("list the sessions: %w", err)
-	}
-	folders := make([]string, len(entries))
-	for i, e := range entries {
-		folders[i] = filepath.Join(dir, e.Name())
-	}
-	return hold.CheckServer(folders)
-}
-
-// Close ends the loops and leaves the programs running.
-func (r *Registry) Close() error {
-	r.mu.Lock()
-	r.stop = true
-	r.mu.Unlock()
-	r.starts.Wait() // those under way are seen through
-	r.cancel()
-	r.loops.Wait()
-	if r.watcher != nil {
-		_ = r.watcher.Close() // nobody listens any more
-	}
-	return r.events.Close()
-}
-
-// EndAll ends every running session's program and waits for it, as long as
-// that may take.
-func (r *Registry) EndAll(ctx context.Context, by Actor) error {
-	ctx, cancel := context.WithTimeout(ctx, EndGrace+endPatience)
-	defer cancel()
-	var waits []<-chan error
-	for _, s := range r.All() {
-		waits = append(waits, s.End(ctx, by, EndGrace))
-	}
-	var failed error
-	for _, w := range waits {
-		select {
-		case err := <-w:
-			failed = errors.Join(failed, err)
-		case <-ctx.Done():
-			return errors.Join(failed, fmt.Errorf("wait for the sessions' ends: %w", ctx.Err()))
-		}
-	}
-	return failed
-}
-
-// endPatience is what the kernel may need for a tree of processes beyond the
-// grace that they got.
-const endPatience = 10 * time.Second
 
 // Events is the log of all sessions' events.
 func (r *Registry) Events() *events.Log { return r.events }
@@ -235,10 +146,6 @@ func (r *Registry) Holders() []Holder {
 	return list
 }
 
-func (s Spec) holder(pid int, start string) Holder {
-	return Holder{PID: pid, UID: s.owner(), Start: start, ID: s.ID, Name: s.Name, Verbs: s.Children.verbs()}
-}
-
 // beginStart says that a holder may be started: the server does not go down.
 // Every one that may is to end with r.starts.Done.
 func (r *Registry) beginStart() error {
@@ -262,54 +169,6 @@ func (r *Registry) launched(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.launching, id)
-}
-
-// Holder is a process that holds a session, or that the server runs for it.
-type Holder struct {
-	Command  bool   // it runs for the session and holds nothing
-	PID      int    // 0 if the holder is unknown, or a session of another user is between two holders
-	UID      int    // uid of its programs; hold.UnknownUID if unknown
-	Start    string // tells it from a later process with its PID; see hold.StartOf
-	ID, Name string
-	Verbs    []string // that what descends from it may use, beside what all such may
-}
-
-// newCore makes a session that has no emulator and no holder yet.
-func (r *Registry) newCore(spec Spec, dir string) *core {
-	s := &Session{id: spec.ID, dir: dir, reg: r, calls: make(chan func(*core)), stirred: make(chan struct{}, 1), over: make(chan struct{})}
-	c := &core{
-		s: s, spec: spec, log: r.log.With("session", spec.Name, "id", spec.ID),
-		saving: saving{saved: r.now()}, paces: loop.Paces{},
-	}
-	c.journal = loop.NewJournal(dir, c.journalEnv())
-	c.parts = c.listParts()
-	return c
-}
-
-// run makes the session known and starts its loop.
-func (r *Registry) run(c *core) {
-	c.publish()
-	r.mu.Lock()
-	r.byID[c.s.id], r.names[c.spec.Name] = c.s, c.s
-	r.mu.Unlock()
-	r.loops.Go(func() { c.run(r.ctx) })
-}
-
-// hold takes on a holder's link.
-func (c *core) hold(link *hold.Link) {
-	c.journal.Hold(link)
-	w := link.Welcome()
-	c.holderPID, c.holderStart = w.HolderPID, w.HolderStart
-	c.clients.SizeIs(w.Cols, w.Rows)
-	c.becomes(child{pid: w.ChildPID, start: w.ChildStart})
-	c.dirty = true
-	c.save() // so that the next server knows the holder even if it does not answer
-}
-
-// becomes takes on the program that runs now. What is in its foreground is still to be seen.
-func (c *core) becomes(program child) {
-	c.child = program
-	c.track.ForgetFront()
 }
 
 // Rename gives the session another name.
@@ -347,16 +206,37 @@ func (r *Registry) Rename(ctx context.Context, s *Session, name string, by Actor
 	return err
 }
 
-// changeSpec keeps a changed spec on disk before it is used and told.
-func (c *core) changeSpec(change func(*Spec), told func()) error {
-	spec := c.spec
-	change(&spec)
-	if err := saveSpec(c.s.dir, spec); err != nil {
-		return err
+// mayCause refuses a call that causes n events if its caller has caused too many.
+func (r *Registry) mayCause(by Actor, n int) error {
+	wait := r.turnover.take(by.By(), n, r.now())
+	if wait == 0 {
+		return nil
 	}
-	c.spec, c.dirty = spec, true
-	told()
-	c.publish()
-	c.clients.Dismiss()
-	return nil
+	return api.Errorf(api.CodeLimit, "%s has made too many starts, messages and gates, and more would push the events of others out of the log: wait %s",
+		by.Identity.Name, max(wait, time.Second).Round(time.Second))
+}
+
+// Retention says how long ended sessions are kept.
+type Retention struct {
+	Ended time.Duration // since their end
+	Keep  int           // the newest so many
+	Total int64         // bytes of all of them together
+
+	Transcripts int64 // bytes of one session's transcripts together; 0 is the default
+}
+
+// DefaultRetention is the design's.
+var DefaultRetention = Retention{Ended: 7 * 24 * time.Hour, Keep: 50, Total: 10 << 30}
+
+// drivers are the agents that Berth knows, by their names.
+func (r *Registry) drivers() map[string]agent.Driver { return *r.known.Load() }
+
+// driver is what is known of the agent of a session that is made so; nil: this
+// server knows none of that name.
+func (r *Registry) driver(spec Spec) agent.Driver {
+	d := r.drivers()[spec.Agent]
+	if f, ok := d.(agent.ForCommand); ok {
+		return f.ForCommand(spec.Command, spec.Rules)
+	}
+	return d
 }

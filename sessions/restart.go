@@ -1,83 +1,11 @@
 package sessions
 
 import (
-	"slices"
 	"time"
 
 	"berth/agent"
 	"berth/sessions/loop"
 )
-
-// Back-off between automatic restarts: doubled each time, begun anew after the
-// program has run well for a while.
-const (
-	backOffFirst = time.Second
-	backOffMost  = time.Minute
-	ranWell      = time.Minute
-	ranAMoment   = time.Second // too short to have asked anybody anything
-)
-
-// restarts is the plan for starting an ended program again.
-type restarts struct {
-	at      time.Time // zero: none planned
-	wait    time.Duration
-	running time.Time // when it last started
-}
-
-func (r *restarts) due() (time.Time, bool) { return r.at, !r.at.IsZero() }
-func (r *restarts) cancel()                { r.at = time.Time{} }
-func (r *restarts) started(now time.Time)  { r.running, r.at = now, time.Time{} }
-
-func (r *restarts) plan(now time.Time) {
-	if r.wait == 0 || now.Sub(r.running) > ranWell {
-		r.wait = backOffFirst
-	} else {
-		r.wait = min(2*r.wait, backOffMost)
-	}
-	r.at = now.Add(r.wait)
-}
-
-// failed plans the next start after one that came to nothing: that program ran
-// for no time.
-func (r *restarts) failed(now time.Time) {
-	r.running = now
-	r.plan(now)
-}
-
-// more is the same for one that asked for it itself: at once, unless it has just
-// been started.
-func (r *restarts) more(now time.Time) {
-	if now.Sub(r.running) < ranAMoment {
-		r.plan(now)
-		return
-	}
-	r.at = now
-}
-
-// onceMore says that the program ended to be started once more.
-func (c *core) onceMore() bool {
-	return !c.ending && c.exit.Code != nil && slices.Contains(c.spec.Again, *c.exit.Code)
-}
-
-// planRestart decides whether an ended program is started again.
-func (c *core) planRestart(told bool) {
-	failed := c.exit.Lost || c.exit.Signal != "" || c.exit.Code != nil && *c.exit.Code != 0
-	again := c.spec.Restart == RestartAlways || c.spec.Restart == RestartOnFailure && failed
-	switch {
-	case c.again: // somebody asked for it
-		c.again = false
-		c.restarts.at = c.now()
-	case c.onceMore(): // it asked itself
-		c.restarts.more(c.now())
-	case again && !c.ending:
-		c.restarts.plan(c.now())
-	default:
-		return
-	}
-	if !told { // else the start that followed has been told too, or follows now
-		c.track.SetState(agent.Restarting, agent.TierProcess, "process:exit")
-	}
-}
 
 // judgeEnd sets right what a server before this one could not say any more:
 // the state of an ended program, and a start that it had promised.

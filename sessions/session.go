@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"berth/api"
 	"berth/detect/tail"
@@ -12,7 +13,6 @@ import (
 	"berth/sessions/loop"
 	"berth/sessions/outbox"
 	"berth/sessions/prompts"
-	"berth/terminal"
 )
 
 // Session is one program on one PTY. Its loop alone touches what changes;
@@ -95,54 +95,28 @@ func ask[T any](ctx context.Context, s *Session, fn func(*core) (T, error)) (T, 
 	return r.value, r.err
 }
 
-// Snapshot is the present picture with at most history lines above it, never
-// one from inside a synchronized update.
-func (s *Session) Snapshot(ctx context.Context, history int) (*terminal.Snapshot, error) {
-	return settled(ctx, s, func(c *core) (*terminal.Snapshot, error) {
-		term, err := c.picture()
-		if err != nil {
-			return nil, err
-		}
-		return term.Snapshot(history), nil
-	})
-}
-
-// settled runs fn on the loop when no synchronized update is under way.
-func settled[T any](ctx context.Context, s *Session, fn func(*core) (T, error)) (T, error) {
-	type result struct {
-		value T
-		err   error
-	}
-	got := make(chan result, 1)
-	var none T
-	err := s.do(ctx, func(c *core) {
-		c.whenSettled(func() {
-			value, err := fn(c)
-			got <- result{value, err}
-		})
-	})
-	if err != nil {
-		return none, err
-	}
-	select {
-	case r := <-got:
-		return r.value, r.err
-	case <-s.over:
-		select {
-		case r := <-got: // the loop's last act
-			return r.value, r.err
-		default:
-			return none, s.stopped()
-		}
-	case <-ctx.Done():
-		return none, ctx.Err()
-	}
-}
-
 // Subscribe gives a channel that holds one signal when the session's picture
 // or status changed since it was last received from. stop ends it.
 func (s *Session) Subscribe() (changed <-chan struct{}, stop func()) {
 	changed, stop = s.bells.Add()
 	s.clients.Watch()
 	return changed, stop
+}
+
+// change runs fn on the loop to its end, whether or not the caller waits.
+func (s *Session) change(ctx context.Context, fn func(*core) error) error {
+	_, err := ask(context.WithoutCancel(ctx), s, func(c *core) (struct{}, error) { return struct{}{}, fn(c) })
+	return err
+}
+
+// Uptime is how long the program has run, or ran.
+func (s *Session) Uptime() time.Duration {
+	st := s.Status()
+	if st.Started.IsZero() {
+		return 0
+	}
+	if st.Exit != nil && st.Exit.Time.After(st.Started) {
+		return st.Exit.Time.Sub(st.Started)
+	}
+	return max(s.reg.now().Sub(st.Started), 0)
 }

@@ -12,10 +12,13 @@ import (
 
 	"berth/agent"
 	"berth/api"
+	"berth/detect/tail"
+	"berth/sessions/clients"
 	"berth/sessions/gates/begin"
 	"berth/sessions/gates/gate"
 	"berth/sessions/loop"
 	"berth/sessions/notify"
+	"berth/sessions/track"
 )
 
 // Defaults of a session, from the design's table of fields.
@@ -36,6 +39,9 @@ const (
 	RestartOnFailure Restart = "on-failure"
 	RestartAlways    Restart = "always"
 )
+
+// SizePolicy says which size a session has.
+type SizePolicy = clients.SizePolicy
 
 // Limits bound what a session may use; zero is the default or none.
 type Limits struct {
@@ -279,3 +285,54 @@ func loadSpec(dir string) (Spec, error) {
 }
 
 var errForeignSpec = errors.New("the spec belongs to another session")
+
+// The size policies.
+const (
+	SizeWriter   = clients.SizeWriter
+	SizeFixed    = clients.SizeFixed
+	SizeSmallest = clients.SizeSmallest
+)
+
+// CheckSize refuses a terminal size that no screen has.
+func CheckSize(cols, rows int) error { return clients.CheckSize(cols, rows) }
+
+// Configured is what the configuration last gave a session of what it may
+// change while the session is there. It is kept beside what is in force, so that
+// a change of the configuration is told from what somebody has set since.
+type Configured struct {
+	Gate   gate.Config   `json:"gate"`
+	Start  begin.Config  `json:"start,omitempty"`
+	Notify []notify.Rule `json:"notify,omitempty"`
+}
+
+// track is what the spec says of the agent.
+func (s Spec) track() track.Spec {
+	return track.Spec{
+		Conversation: s.Conversation, Spoken: s.Spoken, Forked: s.forked(), Headless: s.Headless, Again: len(s.Again) > 0, Dir: s.Cwd, IdleGrace: s.IdleGrace,
+		Stream: s.Stream, Hooks: s.Isolate != agent.IsolateNone, StateFile: s.StateFile, LogFiles: s.LogFiles, Created: s.Created.Time,
+	}
+}
+
+// logFolder is the folder below which the agent keeps its logs, empty when it
+// has none.
+func (s Spec) logFolder() string {
+	folder, _, _ := strings.Cut(s.LogFiles, "/*/")
+	return folder
+}
+
+// logs are those that may be read for the agent's.
+func (s Spec) logs() tail.Below { return tail.Below{Folder: s.logFolder(), UID: s.owner()} }
+
+func (s Spec) holder(pid int, start string) Holder {
+	return Holder{PID: pid, UID: s.owner(), Start: start, ID: s.ID, Name: s.Name, Verbs: s.Children.verbs()}
+}
+
+// Holder is a process that holds a session, or that the server runs for it.
+type Holder struct {
+	Command  bool   // it runs for the session and holds nothing
+	PID      int    // 0 if the holder is unknown, or a session of another user is between two holders
+	UID      int    // uid of its programs; hold.UnknownUID if unknown
+	Start    string // tells it from a later process with its PID; see hold.StartOf
+	ID, Name string
+	Verbs    []string // that what descends from it may use, beside what all such may
+}

@@ -112,19 +112,6 @@ func Reportable(st *Status) map[agent.State]bool {
 	return can
 }
 
-// tells are the states that the driver can tell of its program: all of them,
-// once a program of which little is known has told of itself.
-func (c *core) tells(driver agent.Driver) []agent.State {
-	limited, ok := driver.(agent.LimitedStates)
-	switch {
-	case driver == nil:
-		return nil
-	case !ok, c.track.Follows() && c.track.Fold().Told():
-		return agent.States
-	}
-	return limited.ReportedStates()
-}
-
 // Waiting picks those that wait for a person, the longest first.
 func Waiting(list []*Session) []api.Session {
 	rows := []api.Session{}
@@ -144,3 +131,7 @@ func promptOrNil(r *agent.Request) any {
 	}
 	return r
 }
+
+// Over says that the program is gone, its last output is in the picture, and
+// nobody is about to start it again.
+func (s *Status) Over() bool { return s.Exit != nil && !s.Running() }

@@ -2,22 +2,11 @@ package sessions
 
 import (
 	"path/filepath"
-	"strings"
 
 	"berth/api"
 	"berth/detect/tail"
 	"berth/sessions/gates/transcript"
 )
-
-// logFolder is the folder below which the agent keeps its logs, empty when it
-// has none.
-func (s Spec) logFolder() string {
-	folder, _, _ := strings.Cut(s.LogFiles, "/*/")
-	return folder
-}
-
-// logs are those that may be read for the agent's.
-func (s Spec) logs() tail.Below { return tail.Below{Folder: s.logFolder(), UID: s.owner()} }
 
 // transcripts is the store of the session's. Its folder of logs is settled when
 // the program starts.

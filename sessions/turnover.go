@@ -4,7 +4,6 @@ import (
 	"sync"
 	"time"
 
-	"berth/api"
 	"berth/sessions/loop"
 )
 
@@ -57,14 +56,4 @@ func (t *turnover) take(by By, n int, now time.Time) (wait time.Duration) {
 		t.callers[who] = one
 	}
 	return one.TakeSome(n, now)
-}
-
-// mayCause refuses a call that causes n events if its caller has caused too many.
-func (r *Registry) mayCause(by Actor, n int) error {
-	wait := r.turnover.take(by.By(), n, r.now())
-	if wait == 0 {
-		return nil
-	}
-	return api.Errorf(api.CodeLimit, "%s has made too many starts, messages and gates, and more would push the events of others out of the log: wait %s",
-		by.Identity.Name, max(wait, time.Second).Round(time.Second))
 }

@@ -1,0 +1,123 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"berth/detect/watch"
+	"berth/keys"
+	"berth/sessions/events"
+	"berth/sessions/hold"
+	"berth/sessions/loop"
+)
+
+// Open takes up the sessions that the state folder tells of: programs that
+// still run are adopted, the others are kept as ended.
+func Open(ctx context.Context, o Options) (*Registry, error) {
+	if o.Rights == nil {
+		o.Rights = func(id keys.Identity) (keys.Identity, error) {
+			return keys.Identity{}, fmt.Errorf("nobody can tell what %s may do now", id.Name)
+		}
+	}
+	r := &Registry{options: o, log: o.Log, now: o.Now, byID: map[string]*Session{}, names: map[string]*Session{}, launching: map[string]Holder{}, commands: map[int]Holder{}}
+	r.births.recent, r.births.coming = map[string][]time.Time{}, map[string]string{}
+	r.known.Store(&o.Drivers)
+	if err := os.MkdirAll(r.sessionsDir(), 0o700); err != nil {
+		return nil, fmt.Errorf("make the sessions' folder: %w", err)
+	}
+	if err := checkOutside(r.sessionsDir()); err != nil {
+		return nil, err
+	}
+	log, err := events.Open(filepath.Join(o.StateDir, "events"), events.Options{Now: o.Now})
+	if err != nil {
+		return nil, fmt.Errorf("open the event log: %w", err)
+	}
+	r.events, r.opened = log, o.Now()
+	if r.watcher, err = watch.New(); err != nil {
+		r.log.Warn("agents' files are only looked at now and then: the system tells of no changes", "error", err)
+	}
+	r.ctx, r.cancel = context.WithCancel(context.Background())
+	if err := r.adoptAll(ctx); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	r.loops.Go(func() { r.retain(r.ctx) })
+	return r, nil
+}
+
+// checkOutside refuses to have a server inside one of its own sessions: it takes for
+// outside what surrounds it, which is that session's processes.
+func checkOutside(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("list the sessions: %w", err)
+	}
+	folders := make([]string, len(entries))
+	for i, e := range entries {
+		folders[i] = filepath.Join(dir, e.Name())
+	}
+	return hold.CheckServer(folders)
+}
+
+// Close ends the loops and leaves the programs running.
+func (r *Registry) Close() error {
+	r.mu.Lock()
+	r.stop = true
+	r.mu.Unlock()
+	r.starts.Wait() // those under way are seen through
+	r.cancel()
+	r.loops.Wait()
+	if r.watcher != nil {
+		_ = r.watcher.Close() // nobody listens any more
+	}
+	return r.events.Close()
+}
+
+// EndAll ends every running session's program and waits for it, as long as
+// that may take.
+func (r *Registry) EndAll(ctx context.Context, by Actor) error {
+	ctx, cancel := context.WithTimeout(ctx, EndGrace+endPatience)
+	defer cancel()
+	var waits []<-chan error
+	for _, s := range r.All() {
+		waits = append(waits, s.End(ctx, by, EndGrace))
+	}
+	var failed error
+	for _, w := range waits {
+		select {
+		case err := <-w:
+			failed = errors.Join(failed, err)
+		case <-ctx.Done():
+			return errors.Join(failed, fmt.Errorf("wait for the sessions' ends: %w", ctx.Err()))
+		}
+	}
+	return failed
+}
+
+// endPatience is what the kernel may need for a tree of processes beyond the
+// grace that they got.
+const endPatience = 10 * time.Second
+
+// newCore makes a session that has no emulator and no holder yet.
+func (r *Registry) newCore(spec Spec, dir string) *core {
+	s := &Session{id: spec.ID, dir: dir, reg: r, calls: make(chan func(*core)), stirred: make(chan struct{}, 1), over: make(chan struct{})}
+	c := &core{
+		s: s, spec: spec, log: r.log.With("session", spec.Name, "id", spec.ID),
+		saving: saving{saved: r.now()}, paces: loop.Paces{},
+	}
+	c.journal = loop.NewJournal(dir, c.journalEnv())
+	c.parts = c.listParts()
+	return c
+}
+
+// run makes the session known and starts its loop.
+func (r *Registry) run(c *core) {
+	c.publish()
+	r.mu.Lock()
+	r.byID[c.s.id], r.names[c.spec.Name] = c.s, c.s
+	r.mu.Unlock()
+	r.loops.Go(func() { c.run(r.ctx) })
+}
