@@ -405,7 +405,9 @@ func (b *box) permission() bool {
 	} else {
 		body, d.Cut = b.text(0, b.first), true // a long one, whose first rows have left the screen
 	}
-	d.Alike = d.Tool == "" // a server's tool is folded; other tools were not measured
+	// A server's tool is folded, a file's folders are left out where they are long, and other tools were
+	// not measured.
+	d.Alike = d.Tool != toolShell && d.Tool != toolEnterPlan
 	if rows, _ := inner(b.rows[:b.first]); d.Tool == toolShell && len(rows) == 0 {
 		d.Cut = true // the command's box had no room; the first row may be the model's description
 	}

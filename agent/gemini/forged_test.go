@@ -291,3 +291,31 @@ func TestUnseenOption(t *testing.T) {
 		}
 	}
 }
+
+// TestNextFile: Gemini leaves folders of a long path out, so after a key the dialog of a file may be that
+// of another one with the same text.
+func TestNextFile(t *testing.T) {
+	for name, c := range map[string]struct {
+		rows  []string
+		alike bool
+	}{
+		"write": {[]string{"? WriteFile  Writing to aaaaaaaaaaaaaaaaaaaaaa.../.../d.txt", "╭──────────╮", "│ 1 hello  │", "╰──────────╯", "Apply this change?", "● 1. Allow once", "  2. Allow for this session", "  3. Modify with external editor", "  4. No, suggest changes (esc)"}, true},
+		"edit":  {[]string{"? Edit  aaaaaaaaaaaaaaaaaaaaaa.../.../d.txt: a => b", "╭──────────╮", "│ 1 - a    │", "│ 1 + b    │", "╰──────────╯", "Apply this change?", "● 1. Allow once", "  2. Allow for this session", "  3. Modify with external editor", "  4. No, suggest changes (esc)"}, true},
+		"shell": {[]string{"? Shell  ls", "╭──────────╮", "│ ls       │", "╰──────────╯", "Allow execution of [Shell]?", "● 1. Allow once", "  2. Allow for this session", "  3. No, suggest changes (esc)"}, false},
+	} {
+		f, now, r := detect.New(gemini.Driver{}, detect.Options{Start: time.Unix(0, 0)}), time.Unix(0, 0), draw(box(c.rows...)...)
+		show := func(times int) *agent.Request {
+			for range times {
+				now = now.Add(100 * time.Millisecond)
+				f.Apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: r, Time: now})
+			}
+			return f.Status().Request
+		}
+		before := show(4)
+		f.Typed(now)
+		after := show(40)
+		if before == nil || after == nil || (after.ID != before.ID) != c.alike || (after.Digest != before.Digest) != c.alike {
+			t.Errorf("%s: %+v, and after a key %+v", name, before, after)
+		}
+	}
+}
