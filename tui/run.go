@@ -3,7 +3,6 @@ package tui
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -111,7 +110,8 @@ type (
 		Key
 		obeyed chan<- bool // whether the next one may come
 	}
-	reply   string // of the terminal, to a question
+	quiet   struct{} // after the last key that has come
+	reply   string   // of the terminal, to a question
 	resized struct{}
 	news    struct{} // an event was written
 	tick    struct{}
@@ -152,9 +152,11 @@ func Run(ctx context.Context, o Options) error {
 	}()
 	d.model.SetWorld(d.Host.World(), d.Now())
 	d.model.Select(o.Select)
-	if _, err := d.program.Run(); ctx.Err() != nil {
+	switch _, err := d.program.Run(); {
+	case errors.Is(d.why, ErrGone):
+	case ctx.Err() != nil:
 		d.why = context.Cause(ctx)
-	} else if err != nil {
+	case err != nil:
 		d.why = err
 	}
 	stop()
@@ -189,9 +191,15 @@ func (d *dashboard) Init() tea.Cmd {
 
 // Update takes a message in, and draws what has come of it.
 func (d *dashboard) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	if d.over {
+		return d, nil // it came before the program's own word to end
+	}
 	cmd := d.take(msg)
 	if d.over {
 		return d, tea.Quit
+	}
+	if _, key := msg.(typed); key { // quiet follows, and what came at once is drawn at once
+		return d, cmd
 	}
 	return d, tea.Batch(cmd, d.settle())
 }
@@ -219,7 +227,10 @@ func (d *dashboard) take(msg tea.Msg) tea.Cmd {
 		}
 	case Done:
 		d.model.Finish(msg, now)
-		d.stale, d.over = true, d.leaving && d.model.doing == 0
+		d.stale = true
+		if d.leaving && d.model.doing == 0 {
+			d.end(nil)
+		}
 	case taken:
 		switch {
 		case msg.write != d.out.last: // of a picture before
@@ -266,15 +277,6 @@ func (d *dashboard) size() (cols, rows int) {
 
 const maxCols, maxRows = 1000, 500
 
-// enter takes the terminal.
-func (d *dashboard) enter() tea.Cmd {
-	d.out = newOutput(d.Out)
-	d.screen = newScreen(d.look)
-	d.model.Redraw()
-	d.resize()
-	return d.out.send(d.screen.enter())
-}
-
 // draw sends a picture if there is a new one and the client has taken the last.
 func (d *dashboard) draw() tea.Cmd {
 	now := d.Now()
@@ -307,61 +309,8 @@ func (d *dashboard) resize() {
 	d.dirty, d.nextDraw = true, time.Time{}
 }
 
-// listen sends what the client types and how large its window is. A key is sent when the last one
-// was obeyed: until then nothing is read, for a session may have been attached that reads.
-func (d *dashboard) listen() {
-	hold := time.NewTimer(time.Hour)
-	defer hold.Stop()
-	obeyed := make(chan bool, 1)
-	var buf [4 << 10]byte
-	for {
-		for whole := true; whole; {
-			var k Key
-			k, whole = d.decoder.Next()
-			for _, r := range d.decoder.TakeReplies() {
-				d.program.Send(reply(r))
-			}
-			if !whole {
-				break
-			}
-			d.program.Send(typed{k, obeyed})
-			select {
-			case more := <-obeyed:
-				if !more {
-					return
-				}
-			case <-d.feed.Done():
-				return
-			}
-		}
-		var late <-chan time.Time // the rest of what has begun
-		if wait := d.decoder.Hold(); wait > 0 {
-			hold.Reset(wait)
-			late = hold.C
-		}
-		select {
-		case <-d.In.Ready():
-			n, err, ok := d.In.TryRead(buf[:])
-			if ok && n == 0 && err != nil {
-				d.program.Send(ended{ErrGone})
-				return
-			}
-			d.decoder.Feed(buf[:n])
-		case <-late:
-			d.decoder.Expire()
-		case <-d.Resized:
-			d.program.Send(resized{})
-		case <-d.feed.Done():
-			return
-		}
-	}
-}
-
 // press obeys a key.
 func (d *dashboard) press(k Key) tea.Cmd {
-	if d.over {
-		return nil
-	}
 	d.dirty, d.nextDraw = true, time.Time{} // a key is answered at once
 	switch effect := d.model.Press(k, d.Now()).(type) {
 	case Act:
@@ -413,78 +362,4 @@ func (d *dashboard) run(a Act) tea.Cmd {
 		}
 	})
 	return func() tea.Msg { return <-done }
-}
-
-// heard takes in what the terminal has answered.
-func (d *dashboard) heard(r string) {
-	if r == keyboard.Drawn {
-		d.answers = true
-		d.screen.answered++
-		d.model.Shown(d.screen.answered, d.Now())
-	}
-	if light, ok := isLight(r); ok {
-		d.model.SetLook(d.look, light)
-		d.dirty = true
-	}
-}
-
-// leave gives the terminal back.
-func (d *dashboard) leave(why error) error {
-	out := d.out
-	d.out = nil
-	defer out.close()
-	if errors.Is(why, ErrGone) {
-		d.Hangup()
-		return nil
-	}
-	patience := time.NewTimer(leaveTime)
-	defer patience.Stop()
-	d.awaitReplies()
-	d.In.Unread(d.decoder.Rest())
-	last := ""
-	if d.leaving { // what it waited for
-		last = terminal.Printable(d.model.flash.text)
-	}
-	if why != nil { // of an end from outside the edge says the reason
-		last = "the sessions go on; come back with: ssh -t " + terminal.Printable(d.Address)
-		if d.ctx.Err() == nil {
-			last = fmt.Sprintf("berth: %s; %s", terminal.Printable(why.Error()), last)
-		}
-	}
-	if out.drained(patience.C) {
-		out.send(d.screen.leave(last))
-		if out.drained(patience.C) {
-			return nil
-		}
-	}
-	d.Hangup()
-	return ErrGone
-}
-
-// awaitReplies waits for what the terminal was asked, which would else be taken
-// for typed text by whoever has it next.
-func (d *dashboard) awaitReplies() {
-	patience := time.NewTimer(replyTime)
-	defer patience.Stop()
-	var kept []byte
-	defer func() { d.decoder.Feed(kept) }()
-	for d.screen.answered < d.screen.asked {
-		select {
-		case <-d.In.Ready():
-			var buf [4 << 10]byte
-			n, err, ok := d.In.TryRead(buf[:])
-			if ok && err != nil {
-				return
-			}
-			var replies []string
-			kept, replies = keyboard.Sift(append(kept, buf[:n]...))
-			for _, r := range replies {
-				if r == keyboard.Drawn {
-					d.screen.answered++
-				}
-			}
-		case <-patience.C:
-			return
-		}
-	}
 }

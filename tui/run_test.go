@@ -92,6 +92,7 @@ type glass struct {
 	slow atomic.Bool // its answers are on their way
 	late []byte
 	term *terminal.Terminal
+	took atomic.Int64  // writes
 	wait chan struct{} // writes block until it is closed; nil: they do not
 	seen chan struct{}
 }
@@ -101,6 +102,7 @@ func (g *glass) Write(p []byte) (int, error) {
 		<-g.wait
 		return 0, io.ErrClosedPipe
 	}
+	g.took.Add(1)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	n, err := g.term.Write(p)
@@ -137,6 +139,7 @@ type server struct {
 	ran      chan Act
 	begun    atomic.Bool   // one of them
 	panics   atomic.Bool   // World does
+	gone     atomic.Bool   // the client, when it attaches
 	let      chan struct{} // closed: they may end
 }
 
@@ -150,6 +153,9 @@ func (h *server) World() World {
 }
 func (h *server) Find(string) (*sessions.Session, bool) { return nil, false }
 func (h *server) Attach(_ context.Context, id string) error {
+	if h.gone.Load() {
+		return ErrGone
+	}
 	h.attached <- id + " " + h.keys.left()
 	h.keys.mu.Lock()
 	h.keys.data = nil
@@ -348,6 +354,42 @@ func TestDeadClient(t *testing.T) {
 	ring(k.fresh)
 	if err := end(t, ended); !errors.Is(err, ErrGone) {
 		t.Error(err)
+	}
+}
+
+// TestTypedAtOnce: keys that come at once, such as a paste without marks, are drawn at once.
+func TestTypedAtOnce(t *testing.T) {
+	_, k, g, ended := play(t, context.Background(), false)
+	g.shows(t, "alpha")
+	before := g.took.Load()
+	k.press("/" + strings.Repeat("x\x7f", 2000) + "y")
+	g.shows(t, " /y")
+	if n := g.took.Load() - before; n > 20 {
+		t.Errorf("4000 keys are drawn %d times", n)
+	}
+	k.press("\x03")
+	if err := end(t, ended); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestGoneWhileAttached: the client goes while it is attached. A word of the last picture's way that
+// comes before the program's own end does nothing.
+func TestGoneWhileAttached(t *testing.T) {
+	h, k, g, ended := play(t, context.Background(), false)
+	g.shows(t, "alpha")
+	h.gone.Store(true)
+	k.press("a")
+	if err := end(t, ended); !errors.Is(err, ErrGone) {
+		t.Error(err)
+	}
+	d := newDashboard(context.Background(), Options{Host: h, Out: g, Window: func() (int, int) { return 80, 24 }, Now: time.Now})
+	word := d.enter()()
+	d.out.close()
+	d.out = nil
+	d.end(ErrGone)
+	if _, cmd := d.Update(word); cmd != nil || !d.over {
+		t.Error("it goes on")
 	}
 }
 
