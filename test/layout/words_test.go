@@ -40,8 +40,8 @@ var phrases = []phrase{
 // include those within it.
 var plain = []string{
 	"README.md", "SECURITY.md",
-	"docs/audit.md", "docs/configuration.md", "docs/dashboard.md", "docs/orchestration.md", "docs/security.md", "docs/writing.md",
-	"docs/agents/generic.md", "docs/agents/rules.md",
+	"docs/adding-a-verb.md", "docs/architecture.md", "docs/audit.md", "docs/configuration.md", "docs/dashboard.md", "docs/orchestration.md", "docs/security.md", "docs/writing.md",
+	"docs/agents/generic.md", "docs/agents/rules.md", "docs/decisions/one-fold.md",
 	"api", "audit", "audit/follow", "cmd/berth", "cmd/berth-hold",
 	"commands", "commands/words", "config",
 	"keys", "sshd", "sshd/dispatch", "sshd/files", "sshd/local",
