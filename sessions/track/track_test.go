@@ -1,0 +1,148 @@
+package track
+
+import (
+	"encoding/json"
+	"log/slog"
+	"slices"
+	"testing"
+	"time"
+
+	"berth/agent"
+	"berth/api"
+	"berth/detect"
+	"berth/detect/tail"
+	"berth/sessions/events"
+	"berth/sessions/hold"
+	"berth/sessions/loop"
+	"berth/terminal"
+)
+
+// speaker is an agent whose hooks report facts as they are.
+type speaker struct{ agent.Driver }
+
+func (speaker) Name() string { return "speaker" }
+func (speaker) Table() agent.Table {
+	hook := []agent.Witness{{Source: agent.SourceHook}}
+	return agent.Table{agent.MoveReady: hook, agent.MoveWork: hook, agent.MoveDone: hook, agent.MoveAsk: hook, agent.MoveAnswer: hook}
+}
+
+func (speaker) Hook(data []byte) ([]agent.Fact, error) {
+	var f agent.Fact
+	err := json.Unmarshal(data, &f)
+	f.Source = agent.SourceHook
+	return []agent.Fact{f}, err
+}
+
+// bench is a track with an Env that keeps what the track does.
+type bench struct {
+	*Track
+	steps   [][]string // types of the events of each step
+	settled []uint64   // numbers that SettleTaken got
+	written uint64     // newest record that has its events
+	taken   []events.Event
+}
+
+func newBench() *bench {
+	b := &bench{}
+	seq := uint64(0)
+	env := Env{
+		Env: loop.Env{ID: "s", Now: time.Now, Log: slog.New(slog.DiscardHandler), SaveSoon: func() {}, Link: func() *hold.Link { return nil }},
+		Peers: Peers{
+			Closes: func(*detect.Resolution) (*loop.By, []events.Event) { return nil, nil }, Faced: func(*agent.Request) bool { return false },
+			Hooked: func() {}, Asks: func(uint64) {}, LetGo: func() {},
+			Heard: func(agent.Fact) {}, Taken: func() []events.Event { return b.taken }, SettleTaken: func(n uint64) { b.settled = append(b.settled, n) },
+			Gate:    func(f agent.Fact, _ uint64, _ bool) (agent.Fact, bool, []events.Event) { return f, false, nil },
+			KeepLog: func(agent.Fact, uint64, bool) {}, Begins: func(string, uint64) {},
+		},
+		Spec: func() Spec { return Spec{} }, Logs: func() tail.Below { return tail.Below{} }, Learn: func(string, bool) error { return nil },
+		Fresh: func() agent.Driver { return speaker{} }, Child: func() Child { return Child{PID: 1} }, Exit: func() *api.Exit { return nil },
+		Terminal: func() *terminal.Terminal { return nil }, Dirty: func() {},
+		Written: func(n uint64) bool { return n <= b.written }, Next: func() uint64 { return seq + 1 },
+		Append: func(batch []events.Event) (done []events.Event) {
+			var step []string
+			for _, e := range batch {
+				seq++
+				e.Seq = seq
+				done, step = append(done, e), append(step, e.Type)
+			}
+			b.steps = append(b.steps, step)
+			return done
+		},
+	}
+	b.Track = New(env)
+	b.Begin(time.Now())
+	return b
+}
+
+func (b *bench) record(t *testing.T, n uint64, f agent.Fact) loop.Told {
+	t.Helper()
+	payload, err := json.Marshal(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := json.Marshal(hold.HookData{Event: "x", Payload: payload})
+	if err != nil {
+		t.Fatal(err)
+	}
+	told, err := b.Record(hold.Record{N: n, Kind: hold.KindHook, Time: api.At(time.Now()), Data: data})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return told
+}
+
+// TestHookIsOneStep: a hook's event, the message that it confirms and the state that follows are
+// appended in one step, in this order. Each gets to know the number of its own event.
+func TestHookIsOneStep(t *testing.T) {
+	b := newBench()
+	told := b.record(t, 1, agent.Fact{Kind: agent.TurnStarted, Turn: "1"})
+	b.taken = []events.Event{{Type: "nudge"}}
+	b.Tell(told.Results, told.Events...)
+	if want := []string{"hook", "nudge", "state_change"}; len(b.steps) != 1 || !slices.Equal(b.steps[0], want) {
+		t.Errorf("steps %v, want one of %v", b.steps, want)
+	}
+	if v := b.View(); v.Now != agent.Working || v.StateSeq != 3 || v.Hooks.Told != 1 || !slices.Equal(b.settled, []uint64{2}) {
+		t.Errorf("%s by event %d, %d hooks, settled %v", v.Now, v.StateSeq, v.Hooks.Told, b.settled)
+	}
+}
+
+// TestHookOfTheServerBefore: a hook that has its events is taken in for the fold alone. It isn't
+// counted again, and its prompt has the id that it had.
+func TestHookOfTheServerBefore(t *testing.T) {
+	b := newBench()
+	b.written = 7
+	b.Recall(events.Line{Type: "hook", Cause: 7, Seq: 40})
+	told := b.record(t, 7, agent.Fact{Kind: agent.Asked, Request: &agent.Request{Type: agent.PromptPermission}})
+	b.Retell(told.Results)
+	if len(b.steps) != 0 || b.View().Hooks.Told != 0 || !slices.Equal(b.settled, []uint64{0}) {
+		t.Errorf("steps %v, %d hooks, settled %v", b.steps, b.View().Hooks.Told, b.settled)
+	}
+	if r := b.View().Request; r == nil || r.ID != "s-40" {
+		t.Errorf("the prompt is %+v", r)
+	}
+}
+
+// TestSaveAndResume: the next server goes on where Save left off.
+func TestSaveAndResume(t *testing.T) {
+	b := newBench()
+	told := b.record(t, 1, agent.Fact{Kind: agent.TurnStarted, Turn: "1"})
+	b.Tell(told.Results, told.Events...)
+	data, err := b.Save()
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := newBench()
+	next.End()
+	if err := next.Restore(data, true); err != nil {
+		t.Fatal(err)
+	}
+	if err := next.Resume(time.Now(), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if v := next.View(); v.Now != agent.Working || v.StateSeq != b.View().StateSeq || next.Awake() || next.Fold().Status().Turn != "1" {
+		t.Errorf("%+v, awake %v, turn %q", v, next.Awake(), next.Fold().Status().Turn)
+	}
+	if err := next.Resume(time.Now(), time.Now()); err == nil {
+		t.Error("a checkpoint was used twice")
+	}
+}
