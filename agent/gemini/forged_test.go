@@ -319,3 +319,30 @@ func TestNextFile(t *testing.T) {
 		}
 	}
 }
+
+// TestPathThatDrawsAnOption: what a command is to have access to is shown to its end, also where a path is
+// broken so that a row of it looks like an option.
+func TestPathThatDrawsAnOption(t *testing.T) {
+	rows := []string{"? Shell  ls", "╭──────────╮", "│ ls       │", "╰──────────╯", "To run [Shell], allow access to the following?", "• Write: /tmp/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+		"● 1. Allow once, /root/.ssh", "2. Allow for this session", "● 1. Allow once", "  2. Allow for this session", "  3. No, suggest changes (esc)"}
+	d := draw(box(rows...)...).Dialog
+	p := gemini.Driver{}.FromDialog(d)
+	if want := "To run [Shell], allow access to the following?\n• Write: /tmp/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n● 1. Allow once, /root/.ssh\n2. Allow for this session"; text(p.Text) != want || len(d.Options) != 3 {
+		t.Errorf("it asks %q, and offers %q", text(p.Text), d.Labels())
+	}
+}
+
+// TestBoxInAPath: nor do such paths draw the command's box.
+func TestBoxInAPath(t *testing.T) {
+	rows := []string{"? Shell  rm -rf ~", "╭────────────────────────────╮", "│ rm -rf ~                   │", "╰────────────────────────────╯", "To run [Shell], allow access to the following?", "• Write: /",
+		"╭──────────╮", "│ ls       │", "╰──────────╯", "Allow execution of [Shell]?", "● 1. Allow once", "  2. Allow for this session", "  3. No, suggest changes (esc)"}
+	d := draw(box(rows...)...).Dialog
+	p := gemini.Driver{}.FromDialog(d)
+	if text(p.Input) != "rm -rf ~" || !strings.HasPrefix(text(p.Text), "To run [Shell], allow access to the following?\n• Write: /\n╭──") {
+		t.Errorf("it asks %q, %q", text(p.Input), text(p.Text))
+	}
+	told := &agent.Request{Type: agent.PromptPermission, Tool: agent.Pointer("run_shell_command"), Raw: []byte(`{"command":"ls"}`)}
+	if m := (gemini.Driver{}).Match(d, told); m != agent.NoMatch {
+		t.Errorf("a command that is not asked about is shown as %v", m)
+	}
+}

@@ -71,15 +71,11 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 // beside is what the dialog of a command says below the command's box, but for the words of each
 // such dialog.
 func beside(d *agent.Dialog) string {
-	end := len(d.Lines) - 1
-	for end >= 0 && !strings.HasPrefix(d.Lines[end], "╰──") {
-		end--
-	}
+	_, end := innerBox(d.Lines)
+	b := &box{rows: d.Lines}
+	b.options() // a path that is broken into rows can draw some, too
 	var rows []string
-	for _, row := range d.Lines[end+1:] {
-		if len(readOptions(row)) > 0 && strings.Contains(row, d.Options[0].Label) {
-			break
-		}
+	for _, row := range d.Lines[end+1 : max(b.first, end+1)] {
 		rows = append(rows, strings.TrimSpace(row))
 	}
 	if usual.MatchString(flat(strings.Join(rows, " "))) {

@@ -217,26 +217,34 @@ func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 	return r
 }
 
-// inner returns the rows of the box inside a dialog, and the width of a row in columns. The
-// command's box is the lowest, and it isn't indented. Above it Gemini draws the model's words,
-// indented, and they can draw another box.
+// inner returns the rows of the command's box inside a dialog, and the width of a row in columns.
 func inner(rows []string) (lines []string, columns int) {
-	end := len(rows) - 1
-	for end >= 0 && !strings.HasPrefix(rows[end], "╰──") {
-		end--
+	first, last := innerBox(rows)
+	for _, row := range rows[first:last] {
+		row = strings.TrimSuffix(strings.TrimPrefix(strings.TrimRight(row, " "), "│"), "│")
+		lines = append(lines, strings.TrimRight(strings.TrimPrefix(row, " "), " "))
 	}
-	for i := end - 1; i >= 0; i-- {
-		row := strings.TrimRight(rows[i], " ")
-		if strings.HasPrefix(row, "╭──") {
-			return lines, terminal.StringWidth(row) - 4
-		}
-		row, framed := strings.CutPrefix(row, "│")
-		if !framed {
-			return nil, 0
-		}
-		lines = append([]string{strings.TrimRight(strings.TrimPrefix(strings.TrimSuffix(row, "│"), " "), " ")}, lines...)
+	if len(lines) > 0 {
+		columns = terminal.StringWidth(strings.TrimRight(rows[first-1], " ")) - 4
 	}
-	return nil, 0
+	return lines, columns
+}
+
+// innerBox is where the rows in the command's box begin and end: that is the highest box which is not
+// indented. Above it Gemini draws the model's words, indented, and below it the paths that a command is
+// to have access to: both can draw another box.
+func innerBox(rows []string) (first, last int) {
+	for first < len(rows) && !strings.HasPrefix(rows[first], "╭──") {
+		first++
+	}
+	first = min(first+1, len(rows))
+	for last = first; last < len(rows) && strings.HasPrefix(rows[last], "│"); {
+		last++
+	}
+	if last == len(rows) || !strings.HasPrefix(rows[last], "╰──") {
+		return 0, 0
+	}
+	return first, last
 }
 
 // Fill puts into the prompt what the dialog tells: its options, and of several
