@@ -399,6 +399,9 @@ func (b *box) permission() bool {
 	}
 	title, rest, body := "", "", ""
 	if m := toolRow.FindStringSubmatch(head); m != nil {
+		if next < b.first && !action && tools[b.rows[next]] != "" { // the name had no room beside what it is about, which is indented
+			m[1], next = b.rows[next]+"  "+m[1], next+1
+		}
 		body = b.text(next, b.first)
 		title, rest = heading(m[1], body, action)
 		d.Tool = tools[title]
@@ -419,11 +422,12 @@ func (b *box) permission() bool {
 var tools = map[string]string{"Shell": toolShell, "WriteFile": toolWrite, "Edit": toolEdit, "Enter Plan Mode": toolEnterPlan}
 
 // heading parts the tool's name from what it is about. Commands and changes are asked about
-// without the words "Action Required", where a server's tool can have any name.
+// without the words "Action Required", where a server's tool can have any name. On a narrow screen
+// nothing parts their names from what follows.
 func heading(row, body string, action bool) (name, about string) {
 	for known, tool := range tools {
 		plans := tool == toolEnterPlan && strings.HasSuffix(flat(body), flat(plansOnly))
-		if (row == known || strings.HasPrefix(row, known+" ")) && (plans || !action && tool != toolEnterPlan) {
+		if plans && (row == known || strings.HasPrefix(row, known+" ")) || !action && tool != toolEnterPlan && strings.HasPrefix(row, known) {
 			return known, strings.TrimSpace(row[len(known):])
 		}
 	}

@@ -161,3 +161,30 @@ func TestFootOfTwoRows(t *testing.T) {
 		t.Errorf("in words: %+v", d)
 	}
 }
+
+// TestNarrowHeads: on a narrow screen the name of a tool stands right before what it is about, or below it.
+func TestNarrowHeads(t *testing.T) {
+	command := []string{"╭──────────╮", "│ touch x  │", "╰──────────╯", "Allow execution of [Shell]?", "", "● 1. Allow once", "  2. Allow for this session", "  3. No, suggest changes (esc)"}
+	change := []string{"╭──────────╮", "│ 1 hello  │", "╰──────────╯", "Apply this change?", "", "● 1. Allow once", "  2. Allow for this session", "  3. Modify with external editor", "  4. No, suggest changes (esc)"}
+	for _, c := range []struct {
+		head        []string
+		rest        []string
+		tool, input string
+	}{
+		{[]string{"? Shelltouch quite_a_long_file_nam…"}, command, "run_shell_command", "touch x"},
+		{[]string{"?         Writing to aaaaaaaaaaaaaaaaaa…", "WriteFile"}, change, "write_file", "Writing to aaaaaaaaaaaaaaaaaa…"},
+		{[]string{"? WriteFileWriting to aaaa…"}, change, "write_file", "Writing to aaaa…"},
+		{[]string{"? deploy  now", "          Shell"}, command, "", "now"},
+		{[]string{"Action Required", "", "?         now", "Shell"}, command, "", "Shell"},
+		{[]string{"Action Required", "", "? Shelltouch x"}, command, "", ""},
+	} {
+		d := draw(box(append(c.head, c.rest...)...)...).Dialog
+		if d == nil || d.Tool != c.tool {
+			t.Errorf("%q: %+v", c.head, d)
+			continue
+		}
+		if p := (gemini.Driver{}).FromDialog(d); c.input != "" && text(p.Input) != c.input {
+			t.Errorf("%q: it asks %q", c.head, text(p.Input))
+		}
+	}
+}
