@@ -27,7 +27,7 @@ func WriteError(err error) error {
 	var long *lease.TooLongError
 	switch {
 	case errors.As(err, &busy):
-		return api.Errorf(api.CodeWriterBusy, "%w; wait for it with --wait-lock 10s, or take over with --takeover", busy).
+		return api.Errorf(api.CodeWriterBusy, "%w. Wait with --wait-lock 10s, or take control with --takeover", busy).
 			With("writer", WriterOf(busy.Holder))
 	case errors.As(err, &lost):
 		return api.Errorf(api.CodeWriterBusy, "%w", lost).With("generation", lost.Generation)
@@ -41,11 +41,11 @@ func WriteError(err error) error {
 func inputError(err error) error {
 	switch {
 	case errors.Is(err, hold.ErrBusy):
-		return api.Errorf(api.CodeLimit, "the program does not read its input and too much waits already: nothing was typed")
+		return api.Errorf(api.CodeLimit, "the program doesn't read its input, and its input queue is full: nothing was typed")
 	case errors.Is(err, hold.ErrEnded):
 		return api.Errorf(api.CodeExited, "the session's program has ended")
 	case errors.Is(err, hold.ErrTooLarge):
-		return api.Errorf(api.CodeLimit, "one message is at most %d bytes: nothing was typed", hold.MaxInput)
+		return api.Errorf(api.CodeLimit, "one message can have at most %d bytes: nothing was typed", hold.MaxInput)
 	}
 	return err
 }

@@ -87,7 +87,7 @@ func (m *Member) mayWrite() error {
 }
 
 // ErrReadOnly is what a client gets that asked to only look on.
-var ErrReadOnly = api.Errorf(api.CodeDenied, "this client only looks on")
+var ErrReadOnly = api.Errorf(api.CodeDenied, "this client is view only")
 
 // Leave ends the membership. A second call does nothing.
 func (m *Member) Leave() {
@@ -178,7 +178,7 @@ func (c *Clients) Dismiss() {
 			continue
 		}
 		c.unfollowAll(m)
-		m.notify(Notice{Kicked: "the session has another name or other tags, and is beyond your rights now"})
+		m.notify(Notice{Kicked: "the session has another name or other tags now, and your rights don't include it"})
 	}
 }
 

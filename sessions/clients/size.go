@@ -79,7 +79,7 @@ func (c *Clients) Resize(ctx context.Context, claim loop.Claim, cols, rows int) 
 	case <-taken:
 		return nil
 	case <-late.C:
-		return api.Errorf(api.CodeNotReady, "the terminal of %s has not taken the size yet", c.env.Standing().Name)
+		return api.Errorf(api.CodeNotReady, "the terminal of %s doesn't have the new size yet", c.env.Standing().Name)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -249,7 +249,7 @@ func (c *Clients) sendSize() {
 		_ = c.env.Do(ctx, func() { // a loop that has ended resizes nothing
 			s.resizing = false
 			if err != nil && !errors.Is(err, hold.ErrEnded) {
-				c.env.Log.Warn("the session could not be resized", "error", err)
+				c.env.Log.Warn("the session couldn't be resized", "error", err)
 			} else if s.want != want && c.env.Holder() != nil && c.running() {
 				c.sendSize() // it was overtaken by another window
 			}

@@ -89,7 +89,7 @@ func (c *Control) advance() (bool, error) {
 			continue
 		}
 		if err != nil {
-			return false, fmt.Errorf("reading the control log: %w", err)
+			return false, fmt.Errorf("read the control log: %w", err)
 		}
 		// Nothing is appended to a segment once it has a successor, but it
 		// may have grown since it was read: look once more before leaving.
@@ -143,7 +143,7 @@ func (c *Control) readLines(newest uint64, fn func(Record) error) error {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("reading the control log: %w", err)
+			return fmt.Errorf("read the control log: %w", err)
 		}
 	}
 }

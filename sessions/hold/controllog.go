@@ -49,11 +49,11 @@ type queuedRecord struct {
 func openControlLog(session string, limit int64) (*controlLog, error) {
 	dir := filepath.Join(session, controlDir)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("making the control log's folder: %w", err)
+		return nil, fmt.Errorf("make the control log's folder: %w", err)
 	}
 	kept, err := statSegments(dir, controlExt)
 	if err != nil {
-		return nil, fmt.Errorf("listing the control log: %w", err)
+		return nil, fmt.Errorf("list the control log: %w", err)
 	}
 	c := &controlLog{dir: dir, segment: min(1<<20, max(limit/8, 64<<10)), limit: limit, kept: kept}
 	if len(kept) == 0 {
@@ -77,12 +77,12 @@ func openControlLog(session string, limit int64) (*controlLog, error) {
 func repair(name string) (int64, error) {
 	data, err := os.ReadFile(name)
 	if err != nil {
-		return 0, fmt.Errorf("repairing the control log: %w", err)
+		return 0, fmt.Errorf("repair the control log: %w", err)
 	}
 	whole := int64(bytes.LastIndexByte(data, '\n') + 1)
 	if whole < int64(len(data)) {
 		if err := os.Truncate(name, whole); err != nil {
-			return 0, fmt.Errorf("repairing the control log: %w", err)
+			return 0, fmt.Errorf("repair the control log: %w", err)
 		}
 	}
 	return whole, nil
@@ -161,7 +161,7 @@ func (c *controlLog) write(n uint64, line []byte) error {
 		// A stump that cannot be cut off is skipped by readers, and the next
 		// record goes to a new segment in any case.
 		c.file.Truncate(c.size)
-		return fmt.Errorf("writing a control record: %w", err)
+		return fmt.Errorf("write a control record: %w", err)
 	}
 	c.size += int64(len(line))
 	return nil
@@ -173,7 +173,7 @@ func (c *controlLog) rotate(n uint64) error {
 	c.closeFile()
 	f, err := os.OpenFile(segmentName(c.dir, n, controlExt), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
-		return fmt.Errorf("beginning a segment of the control log: %w", err)
+		return fmt.Errorf("start a segment of the control log: %w", err)
 	}
 	c.file, c.size = f, 0
 	c.kept = append(c.kept, segment{first: n})

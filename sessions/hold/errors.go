@@ -10,12 +10,12 @@ var (
 	// ErrGone says that no holder lives in this folder (any more).
 	ErrGone = errors.New("the session's holder is gone")
 	// ErrNoAnswer says that the holder lives but cannot be asked.
-	ErrNoAnswer = errors.New("the session's holder does not answer")
+	ErrNoAnswer = errors.New("the session's holder doesn't answer")
 	// ErrRefused says that the holder will not serve this process.
 	ErrRefused = errors.New("the session's holder refuses this process")
 	// ErrBusy says that the holder has as much unwritten input as it keeps;
 	// nothing of the message was typed.
-	ErrBusy = errors.New("the program does not read its input and the queue is full")
+	ErrBusy = errors.New("the program doesn't read its input, and the queue is full")
 	// ErrEnded says that the program has ended.
 	ErrEnded = errors.New("the program has ended")
 	// ErrTooLarge says that a message is larger than a frame may be.
@@ -27,9 +27,9 @@ var (
 	// ErrNotWaiting says that a hook waits for no verdict (any more).
 	ErrNotWaiting = errors.New("the hook no longer waits for an answer")
 	// ErrNoHooks says that the holder has no hook socket, or is too old for one.
-	ErrNoHooks = errors.New("the session's holder takes no hooks")
+	ErrNoHooks = errors.New("the session's holder doesn't accept hooks")
 	// ErrBadRequest says that the holder could not make sense of a message.
-	ErrBadRequest = errors.New("the holder does not take this message")
+	ErrBadRequest = errors.New("the holder doesn't accept this message")
 )
 
 // A TrimmedError says that the bytes asked for are not to be had: deleted as
@@ -37,7 +37,7 @@ var (
 type TrimmedError struct{ First int64 }
 
 func (e *TrimmedError) Error() string {
-	return fmt.Sprintf("the output before offset %d is not kept", e.First)
+	return fmt.Sprintf("the output before offset %d is no longer stored", e.First)
 }
 
 // A StartError is why a program could not be started. It unwraps to the

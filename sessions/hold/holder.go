@@ -145,13 +145,13 @@ func tellStarter(ready *os.File, err error) {
 func newHolder(stdin io.Reader) (*holder, error) {
 	var spec Spec
 	if err := json.NewDecoder(stdin).Decode(&spec); err != nil {
-		return nil, fmt.Errorf("reading what to hold: %w", err)
+		return nil, fmt.Errorf("read the spec of the program: %w", err)
 	}
 	if err := spec.complete(); err != nil {
 		return nil, err
 	}
 	if err := os.Chdir("/"); err != nil {
-		return nil, fmt.Errorf("leaving the server's folder: %w", err)
+		return nil, fmt.Errorf("leave the server's folder: %w", err)
 	}
 	if err := becomeSubreaper(); err != nil {
 		return nil, err

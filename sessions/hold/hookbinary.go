@@ -33,7 +33,7 @@ var copying sync.Mutex
 func LinkProgram(dir, exe, name string, others bool) (path string, err error) {
 	real, err := filepath.EvalSymlinks(exe)
 	if err != nil {
-		return "", fmt.Errorf("linking to %s: %w", exe, err)
+		return "", fmt.Errorf("link to %s: %w", exe, err)
 	}
 	if !mayRun(dir) {
 		return real, nil
@@ -51,7 +51,7 @@ func LinkProgram(dir, exe, name string, others bool) (path string, err error) {
 		err = relink(shared, path)
 	}
 	if err != nil {
-		return "", fmt.Errorf("linking to %s: %w", exe, err)
+		return "", fmt.Errorf("link to %s: %w", exe, err)
 	}
 	return path, nil
 }

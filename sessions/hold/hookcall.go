@@ -25,7 +25,7 @@ const (
 )
 
 // errOver says that nobody waits for the hook any more.
-var errOver = errors.New("nobody waits for this hook")
+var errOver = errors.New("the agent no longer waits for this hook")
 
 // A call is one `berth hook`. It holds up an agent: whatever fails, it ends
 // with status 0 and no output.
@@ -107,10 +107,10 @@ func parseHook(args []string) (hookHead, error) {
 			rest = rest[2:]
 		}
 	default:
-		return q, errors.New("it takes state STATE [MESSAGE], --tell [EVENT] or --ask HOLD GRACE [--if FILE] [EVENT]")
+		return q, errors.New("use state STATE [MESSAGE], --tell [EVENT] or --ask HOLD GRACE [--if FILE] [EVENT]")
 	}
 	if len(rest) > 1 {
-		return q, fmt.Errorf("%q is one argument too many", rest[1])
+		return q, fmt.Errorf("unexpected argument %q", rest[1])
 	}
 	if len(rest) == 1 {
 		q.Event = rest[0]

@@ -31,7 +31,7 @@ func openHookFiles(session string, limit int64) (*hookFiles, error) {
 		return f, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("listing the payloads of hooks: %w", err)
+		return nil, fmt.Errorf("list the payloads of hooks: %w", err)
 	}
 	for _, name := range names {
 		if strings.HasPrefix(name.Name(), newHookFile) {
@@ -39,7 +39,7 @@ func openHookFiles(session string, limit int64) (*hookFiles, error) {
 		}
 	}
 	if f.kept, err = statSegments(f.dir, hookExt); err != nil {
-		return nil, fmt.Errorf("listing the payloads of hooks: %w", err)
+		return nil, fmt.Errorf("list the payloads of hooks: %w", err)
 	}
 	for _, s := range f.kept {
 		f.total += s.size
@@ -51,11 +51,11 @@ func openHookFiles(session string, limit int64) (*hookFiles, error) {
 // to be removed. Any goroutine may call it.
 func (f *hookFiles) write(payload []byte) (name string, err error) {
 	if err := os.MkdirAll(f.dir, 0o700); err != nil {
-		return "", fmt.Errorf("keeping a payload: %w", err)
+		return "", fmt.Errorf("store a payload: %w", err)
 	}
 	file, err := os.CreateTemp(f.dir, newHookFile)
 	if err != nil {
-		return "", fmt.Errorf("keeping a payload: %w", err)
+		return "", fmt.Errorf("store a payload: %w", err)
 	}
 	_, err = file.Write(payload)
 	if closed := file.Close(); err == nil {
@@ -63,7 +63,7 @@ func (f *hookFiles) write(payload []byte) (name string, err error) {
 	}
 	if err != nil {
 		os.Remove(file.Name())
-		return "", fmt.Errorf("keeping a payload: %w", err)
+		return "", fmt.Errorf("store a payload: %w", err)
 	}
 	return file.Name(), nil
 }
@@ -73,7 +73,7 @@ func (f *hookFiles) write(payload []byte) (name string, err error) {
 func (f *hookFiles) keep(name string, n uint64, size int64) error {
 	if err := os.Rename(name, segmentName(f.dir, n, hookExt)); err != nil {
 		os.Remove(name)
-		return fmt.Errorf("keeping a payload: %w", err)
+		return fmt.Errorf("store a payload: %w", err)
 	}
 	f.kept = append(f.kept, segment{first: n, size: size})
 	f.total += size

@@ -74,7 +74,7 @@ func boundedMillis(ms int64) time.Duration {
 func encodeHook(q hookHead) ([]byte, error) {
 	head, err := json.Marshal(q)
 	if err != nil {
-		return nil, fmt.Errorf("encoding a hook: %w", err)
+		return nil, fmt.Errorf("encode a hook: %w", err)
 	}
 	return append(binary.BigEndian.AppendUint32(nil, uint32(len(head))), head...), nil
 }
@@ -87,7 +87,7 @@ func decodeHook(p []byte) (hookHead, []byte, error) {
 		return q, nil, err
 	}
 	if err := json.Unmarshal(head, &q); err != nil {
-		return q, nil, fmt.Errorf("decoding a hook: %w", err)
+		return q, nil, fmt.Errorf("decode a hook: %w", err)
 	}
 	if !plainName(q.Event) {
 		q.Event = ""

@@ -139,7 +139,7 @@ func ReadHook(dir string, n uint64) ([]byte, error) {
 		if r.N == n && r.Kind == KindHook {
 			found = new(HookData)
 			if err := json.Unmarshal(r.Data, found); err != nil {
-				return fmt.Errorf("decoding hook %d: %w", n, err)
+				return fmt.Errorf("decode hook %d: %w", n, err)
 			}
 		}
 		return enough
@@ -153,7 +153,7 @@ func ReadHook(dir string, n uint64) ([]byte, error) {
 	case found != nil && found.Malformed && !found.File && found.Head == "":
 		return found.Raw, nil
 	}
-	return nil, fmt.Errorf("the payload of hook %d is not kept: %w", n, os.ErrNotExist)
+	return nil, fmt.Errorf("the payload of hook %d is no longer stored: %w", n, os.ErrNotExist)
 }
 
 // unendedHooks finds the hooks that a log leaves waiting.

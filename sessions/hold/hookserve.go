@@ -56,16 +56,16 @@ func (h *holder) listenForHooks() error {
 	os.Remove(h.spec.HookSocket)
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: h.spec.HookSocket, Net: "unix"})
 	if err != nil {
-		return fmt.Errorf("listening for hooks: %w", err)
+		return fmt.Errorf("listen for hooks: %w", err)
 	}
 	if err := os.Chmod(h.spec.HookSocket, 0o600); err != nil {
 		l.Close()
-		return fmt.Errorf("closing the hook socket to others: %w", err)
+		return fmt.Errorf("close the hook socket to others: %w", err)
 	}
 	if as := h.spec.As; as != nil {
 		if err := os.Lchown(h.spec.HookSocket, as.UID, as.GID); err != nil {
 			l.Close()
-			return fmt.Errorf("giving the hook socket to user %d: %w", as.UID, err)
+			return fmt.Errorf("give the hook socket to user %d: %w", as.UID, err)
 		}
 	}
 	h.hooks.listen = l

@@ -27,14 +27,14 @@ func checkState(args []string) error {
 	case len(args) < 2:
 		return fmt.Errorf("state: name a state: %s", strings.Join(states, ", "))
 	case !slices.Contains(states, args[1]):
-		return fmt.Errorf("state: there is no state %q to tell: it is one of %s", args[1], strings.Join(states, ", "))
+		return fmt.Errorf("state: unknown state %q: use one of %s", args[1], strings.Join(states, ", "))
 	}
 	message := strings.Join(args[2:], " ")
 	switch {
 	case len(message) > messageLimit:
-		return fmt.Errorf("state: the message is %d bytes long: it has at most %d", len(message), messageLimit)
+		return fmt.Errorf("state: the message is %d bytes long: the limit is %d", len(message), messageLimit)
 	case !utf8.ValidString(message):
-		return fmt.Errorf("state: the message is not UTF-8")
+		return fmt.Errorf("state: the message isn't UTF-8")
 	}
 	return nil
 }

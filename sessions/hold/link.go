@@ -184,7 +184,7 @@ func (l *Link) handle(t frameType, p []byte) error {
 	case frameBye:
 		var why refusal
 		if err := json.Unmarshal(p, &why); err != nil {
-			return fmt.Errorf("decoding a farewell: %w", err)
+			return fmt.Errorf("decode a farewell: %w", err)
 		}
 		if why.Code == refuseReplaced {
 			return ErrReplaced
@@ -217,7 +217,7 @@ func (l *Link) takeExit(p []byte) error {
 	}
 	var exit Exit
 	if err := json.Unmarshal(body, &exit); err != nil {
-		return fmt.Errorf("decoding an exit: %w", err)
+		return fmt.Errorf("decode an exit: %w", err)
 	}
 	l.mu.Lock()
 	l.exit = &exit
@@ -281,7 +281,7 @@ func (l *Link) send(frame []byte) error {
 	defer l.writing.Unlock()
 	l.conn.SetWriteDeadline(time.Now().Add(requestWithin))
 	if _, err := l.conn.Write(frame); err != nil {
-		l.fail(fmt.Errorf("%w: sending to it: %w", ErrNoAnswer, err))
+		l.fail(fmt.Errorf("%w: send to it: %w", ErrNoAnswer, err))
 		return l.Err()
 	}
 	return nil

@@ -163,7 +163,7 @@ func CheckOutside(pid int) error {
 		case session != "" && !here.sessions[session]:
 			mark = fmt.Errorf("process %d was started inside a session: process %d has %s=%s in its environment", pid, p.pid, sessionEnv, session)
 		case long != nil:
-			mark = fmt.Errorf("process %d is taken for one inside a session: %w", pid, long)
+			mark = fmt.Errorf("process %d counts as inside a session: %w", pid, long)
 		}
 		return nil
 	})
@@ -264,7 +264,7 @@ func EndOrphans(ctx context.Context, dir string, grace time.Duration) (ended int
 		}
 		now := time.Now()
 		if now.After(until) {
-			return len(seen), fmt.Errorf("%d processes that a dead holder left do not end, %d is one", len(left), left[0].pid)
+			return len(seen), fmt.Errorf("%d processes left by a dead holder don't end, such as %d", len(left), left[0].pid)
 		}
 		for _, o := range left {
 			id := process{pid: o.pid, start: o.start}

@@ -152,7 +152,7 @@ func TestLongEnvironmentIsTakenForInside(t *testing.T) {
 	for name, c := range map[string]struct {
 		variables int
 		want      string
-	}{"long": {10, "taken for one inside a session"}, "not so long": {8, ""}} {
+	}{"long": {10, "counts as inside a session"}, "not so long": {8, ""}} {
 		cmd := exec.Command("sh", "-c", "echo begun; read x")
 		for i := range c.variables {
 			cmd.Env = append(cmd.Env, "V"+strconv.Itoa(i)+"="+strings.Repeat("x", 120<<10))

@@ -38,7 +38,7 @@ func (o *Output) Close() error {
 // bytes were deleted or lost it is 0 and a *TrimmedError.
 func (o *Output) ReadAt(p []byte, off int64) (int, error) {
 	if off < 0 {
-		return 0, fmt.Errorf("reading output at %d: negative offset", off)
+		return 0, fmt.Errorf("read output at %d: negative offset", off)
 	}
 	if len(p) == 0 {
 		return 0, nil
@@ -58,7 +58,7 @@ func (o *Output) ReadAt(p []byte, off int64) (int, error) {
 			return n, err
 		}
 	}
-	return 0, fmt.Errorf("reading output at %d: its segments keep vanishing", off)
+	return 0, fmt.Errorf("read output at %d: its segments keep vanishing", off)
 }
 
 // readOpen reads from the open segment: 0, nil when off is not in it (yet).
@@ -68,7 +68,7 @@ func (o *Output) readOpen(p []byte, off int64) (int, error) {
 	}
 	n, err := o.file.ReadAt(p, off-o.start)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return n, fmt.Errorf("reading output at %d: %w", off, err)
+		return n, fmt.Errorf("read output at %d: %w", off, err)
 	}
 	return n, nil
 }

@@ -44,11 +44,11 @@ type outputLog struct {
 func openOutputLog(session string, limit, floor int64, lost func(from, to int64, why string)) (*outputLog, error) {
 	dir := filepath.Join(session, outputDir)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("making the output's folder: %w", err)
+		return nil, fmt.Errorf("make the output's folder: %w", err)
 	}
 	kept, err := statSegments(dir, outputExt)
 	if err != nil {
-		return nil, fmt.Errorf("listing the output: %w", err)
+		return nil, fmt.Errorf("list the output: %w", err)
 	}
 	o := &outputLog{
 		dir:     dir,
@@ -136,7 +136,7 @@ func (o *outputLog) rotate() error {
 	first := uint64(o.next)
 	f, err := os.OpenFile(segmentName(o.dir, first, outputExt), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
-		return fmt.Errorf("beginning a segment of output: %w", err)
+		return fmt.Errorf("start a segment of output: %w", err)
 	}
 	o.file, o.size = f, 0
 	if n := len(o.kept); n > 0 && o.kept[n-1].first == first {

@@ -32,7 +32,7 @@ func checkPeer(c *net.UnixConn) error {
 	// The pid may have gone to another process while its parents were looked
 	// up: what was looked up counts only if the peer still lives.
 	if !peer.Alive() {
-		return fmt.Errorf("process %d ended while it was looked at", peer.PID)
+		return fmt.Errorf("process %d ended while it was checked", peer.PID)
 	}
 	return nil
 }
@@ -73,7 +73,7 @@ func checkInside(c *net.UnixConn, as *User) (pid int, err error) {
 		return 0, fmt.Errorf("process %d does not run inside this session", peer.PID)
 	}
 	if !peer.Alive() {
-		return 0, fmt.Errorf("process %d ended while it was looked at", peer.PID)
+		return 0, fmt.Errorf("process %d ended while it was checked", peer.PID)
 	}
 	return peer.PID, nil
 }

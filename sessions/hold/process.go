@@ -79,7 +79,7 @@ func below(p process, root int) (bool, error) {
 			p = parent
 		}
 	}
-	return false, fmt.Errorf("process %d: its parents come to no end", p.pid)
+	return false, fmt.Errorf("process %d: its chain of parents doesn't end", p.pid)
 }
 
 // descends reports whether pid is root or below it.

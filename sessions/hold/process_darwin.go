@@ -28,10 +28,10 @@ func processOf(k *unix.KinfoProc) process {
 func lookProcess(pid int) (process, error) {
 	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if err != nil {
-		return process{}, fmt.Errorf("looking at process %d: %w", pid, err)
+		return process{}, fmt.Errorf("inspect process %d: %w", pid, err)
 	}
 	if int(k.Proc.P_pid) != pid {
-		return process{}, fmt.Errorf("looking at process %d: %w", pid, syscall.ESRCH)
+		return process{}, fmt.Errorf("inspect process %d: %w", pid, syscall.ESRCH)
 	}
 	return processOf(k), nil
 }

@@ -25,7 +25,7 @@ var bootID = sync.OnceValue(func() string {
 func lookProcess(pid int) (process, error) {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
-		return process{}, fmt.Errorf("looking at process %d: %w", pid, err)
+		return process{}, fmt.Errorf("inspect process %d: %w", pid, err)
 	}
 	return parseStat(pid, stat)
 }
@@ -37,11 +37,11 @@ func parseStat(pid int, stat []byte) (process, error) {
 	behind := bytes.LastIndexByte(stat, ')')
 	fields := bytes.Fields(stat[behind+1:])
 	if behind < 0 || len(fields) < 20 {
-		return process{}, fmt.Errorf("looking at process %d: its stat is short", pid)
+		return process{}, fmt.Errorf("inspect process %d: its stat is short", pid)
 	}
 	parent, err := strconv.Atoi(string(fields[1]))
 	if err != nil {
-		return process{}, fmt.Errorf("looking at process %d: %w", pid, err)
+		return process{}, fmt.Errorf("inspect process %d: %w", pid, err)
 	}
 	state := fields[0][0]
 	return process{

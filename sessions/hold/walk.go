@@ -86,5 +86,5 @@ func climb(pid int, read func(int) (process, error), look func(process) error) (
 		}
 		p = up
 	}
-	return false, fmt.Errorf("process %d: its parents come to no end", pid)
+	return false, fmt.Errorf("process %d: its chain of parents doesn't end", pid)
 }

@@ -55,7 +55,7 @@ func (c Change) Loser() (Client, bool) {
 }
 
 // ErrMayNotWrite says that the client's rights do not let it write.
-var ErrMayNotWrite = errors.New("these rights are for looking, not for writing")
+var ErrMayNotWrite = errors.New("these rights don't allow typing")
 
 // BusyError says that somebody else writes: WRITER_BUSY.
 type BusyError struct {
@@ -65,10 +65,10 @@ type BusyError struct {
 }
 
 func (e *BusyError) Error() string {
-	what := "writes to this session"
+	what := "has control of this session"
 	switch {
 	case e.Delivering:
-		what = "is in the middle of a delivery to this session"
+		what = "is delivering a message to this session"
 	case e.Holder.Kind == Lock:
 		what = "has locked this session's input"
 	}
@@ -84,19 +84,19 @@ type LostError struct {
 
 func (e *LostError) Error() string {
 	if e.Generation > e.Current {
-		return fmt.Sprintf("there has been no lease of generation %d", e.Generation)
+		return fmt.Sprintf("there was no lease with generation %d", e.Generation)
 	}
 	if e.Holder == nil || e.Holder.Generation == e.Generation {
-		return fmt.Sprintf("the lease of generation %d has ended", e.Generation)
+		return fmt.Sprintf("the lease with generation %d has ended", e.Generation)
 	}
-	return fmt.Sprintf("the lease of generation %d has ended; %s (%s) writes to this session", e.Generation, e.Holder.Identity, e.Holder.ID)
+	return fmt.Sprintf("the lease with generation %d has ended; %s (%s) has control of this session", e.Generation, e.Holder.Identity, e.Holder.ID)
 }
 
 // TooLongError says that a lock was asked for longer than there is.
 type TooLongError struct{ Asked, Max time.Duration }
 
 func (e *TooLongError) Error() string {
-	return fmt.Sprintf("a lock of %s was asked for; it can last from 1ms to %s", e.Asked, e.Max)
+	return fmt.Sprintf("a lock can't last %s: give a time from 1ms to %s", e.Asked, e.Max)
 }
 
 func (l *Lease) lost(g Grant) error {

@@ -175,10 +175,10 @@ func TestTransitions(t *testing.T) {
 
 		{"a lock serves its identity's calls", func(d *desk) {
 			d.lock(ann, time.Minute, Want{}).begin(ann2, Want{Lease: 1}).write(ann2).begin(ann, Want{Lease: 1}).end(ann2).begin(bob, Want{}).begin(ann2, Want{}).begin(bob, Want{Lease: 1}).unlock(ann2, 1, false).begin(ann, Want{Lease: 1})
-		}, "taken lock by c1; lock 1; c2 writes 1; c2 wrote; busy c1 delivering until 5s; busy c1 until 1m0s; busy c1 until 1m0s; the lease of generation 1 has ended; released unlock from c1; the lease of generation 1 has ended"},
+		}, "taken lock by c1; lock 1; c2 writes 1; c2 wrote; busy c1 delivering until 5s; busy c1 until 1m0s; busy c1 until 1m0s; the lease with generation 1 has ended; released unlock from c1; the lease with generation 1 has ended"},
 		{"a lock ends by itself", func(d *desk) {
 			d.lock(ann, time.Minute, Want{}).after(time.Minute).begin(ann, Want{Lease: 1}).typed(bob)
-		}, "taken lock by c1; lock 1; released expired from c1 told c1; the lease of generation 1 has ended; taken typing by c3; c3 writes 2"},
+		}, "taken lock by c1; lock 1; released expired from c1 told c1; the lease with generation 1 has ended; taken typing by c3; c3 writes 2"},
 		{"but not in a delivery", func(d *desk) {
 			d.lock(ann, time.Second, Want{}).begin(ann2, Want{Lease: 1}).after(2 * time.Second).tick().write(ann2).end(ann2)
 		}, "taken lock by c1; lock 1; c2 writes 1; c2 wrote; released expired from c1 told c1"},
@@ -187,16 +187,16 @@ func TestTransitions(t *testing.T) {
 		}, "taken lock by c1; lock 1; c2 writes 1; c2 wrote; released unlock from c1"},
 		{"a lock is prolonged by its own", func(d *desk) {
 			d.lock(ann, time.Second, Want{}).lock(ann2, time.Minute, Want{Lease: 1}).lock(bob, time.Minute, Want{Lease: 1}).after(59*time.Second).begin(ann, Want{Lease: 1})
-		}, "taken lock by c1; lock 1; prolonged lock by c1 from c1; lock 1; the lease of generation 1 has ended; c1 writes 1"},
+		}, "taken lock by c1; lock 1; prolonged lock by c1 from c1; lock 1; the lease with generation 1 has ended; c1 writes 1"},
 		{"a lock lasts 10 min at most", func(d *desk) {
 			d.lock(ann, 11*time.Minute, Want{}).lock(ann, 0, Want{}).lock(ann, 10*time.Minute, Want{}).after(10*time.Minute - 1).typed(bob)
-		}, "a lock of 11m0s was asked for; it can last from 1ms to 10m0s; a lock of 0s was asked for; it can last from 1ms to 10m0s; taken lock by c1; lock 1; busy c1 until 10m0s"},
+		}, "a lock can't last 11m0s: give a time from 1ms to 10m0s; a lock can't last 0s: give a time from 1ms to 10m0s; taken lock by c1; lock 1; busy c1 until 10m0s"},
 		{"only its identity unlocks, or force", func(d *desk) {
 			d.lock(ann, time.Minute, Want{}).unlock(bob, 1, false).unlock(ann, 2, false).unlock(bob, 1, true)
-		}, "taken lock by c1; lock 1; the lease of generation 1 has ended; there has been no lease of generation 2; released unlock from c1"},
+		}, "taken lock by c1; lock 1; the lease with generation 1 has ended; there was no lease with generation 2; released unlock from c1"},
 		{"a lock is taken over", func(d *desk) {
 			d.lock(ann, time.Minute, Want{}).take(bob).begin(ann, Want{Lease: 1})
-		}, "taken lock by c1; lock 1; taken takeover by c3 from c1 told c1; c3 writes 2; the lease of generation 1 has ended; bob (c3) writes to this session"},
+		}, "taken lock by c1; lock 1; taken takeover by c3 from c1 told c1; c3 writes 2; the lease with generation 1 has ended; bob (c3) has control of this session"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -186,7 +186,7 @@ func (out *Outbox) judgeEntered(q *queued, typer agent.MessageTyper, seen delive
 	if typer.Holds(q.cutOff(typer), seen.Reading.Composer) && q.Tries < carryTries {
 		return 0, false
 	}
-	out.unconfirmed(q, nudgeEvent{By: q.By, Bytes: len(q.Nudge.Text), Evidence: "the server ended while it was delivered, and nothing says that the message was taken"})
+	out.unconfirmed(q, nudgeEvent{By: q.By, Bytes: len(q.Nudge.Text), Evidence: "the server ended during the delivery, and no source confirms that the agent took the message"})
 	return 0, true
 }
 
@@ -267,4 +267,4 @@ func (out *Outbox) returnDraft(ctx context.Context, typer agent.MessageTyper, a 
 	})
 }
 
-var errNoDraft = errors.New("the draft did not come back")
+var errNoDraft = errors.New("the draft couldn't be restored")

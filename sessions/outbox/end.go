@@ -75,7 +75,7 @@ func (out *Outbox) endQueued(d *nudging, o deliver.Outcome, e nudgeEvent, broken
 		q.Tries++
 	}
 	if err := out.stage(q, to); err != nil {
-		out.env.Trouble("keep a message", err)
+		out.env.Trouble("store a message", err)
 	}
 	q.park(o.Evidence)
 	return 0
@@ -92,16 +92,16 @@ func (out *Outbox) settle(d *nudging, done Nudged, o deliver.Outcome) {
 	}
 }
 
-// busyRemedy says what a caller can do about an agent that takes no message now. A
-// prompt does not end by itself.
+// busyRemedy says what a caller can do about an agent that can't take a message now. A prompt doesn't
+// end by itself, so waiting wouldn't help.
 func busyRemedy(st loop.Standing) string {
 	switch {
 	case st.Prompt != nil:
-		return fmt.Sprintf("; answer it with: respond %s --prompt %s ANSWER, or add --queue", st.Name, st.Prompt.ID)
+		return fmt.Sprintf(". Answer it with: respond %s --prompt %s ANSWER, or add --queue", st.Name, st.Prompt.ID)
 	case st.State == agent.Prompt:
-		return fmt.Sprintf("; see it with: prompt %s, or add --queue", st.Name)
+		return fmt.Sprintf(". See the question with: prompt %s, or add --queue", st.Name)
 	}
-	return "; wait for it with: wait " + st.Name + ", or add --queue"
+	return ". Wait with: wait " + st.Name + ", or add --queue"
 }
 
 func nudgeError(st loop.Standing, done Nudged, o deliver.Outcome) error {
@@ -109,21 +109,25 @@ func nudgeError(st loop.Standing, done Nudged, o deliver.Outcome) error {
 		return nil
 	}
 	name := st.Name
-	message := "%s did not get the message: %s"
+	message := "%s didn't get the message: %s"
+	evidence := o.Evidence
+	if o.Code == api.CodeAgentBusy && st.Prompt != nil {
+		evidence = "it is waiting for an answer"
+	}
 	if o.Verdict == deliver.Unconfirmed {
-		message = "whether %s has the message is not known: %s"
+		message = "%s may have the message: %s"
 	}
 	if o.Pasted {
-		message = "%s has the message, but not as yours: %s"
+		message = "%s has the message, but not as typed by a user: %s"
 	}
 	remedy := map[api.Code]string{
 		api.CodeAgentBusy:    busyRemedy(st),
-		api.CodeDraftPresent: "; it stays as it is, unless --stash or --clear is given",
+		api.CodeDraftPresent: ". Add --stash to keep the draft aside, or --clear to remove it",
 	}[o.Code]
 	if o.Aside {
-		remedy += "; the draft is put aside still, and is brought back once the composer is free"
+		remedy += ". The draft is still stashed, and is restored when the composer is free"
 	}
-	return api.Errorf(o.Code, message+"%s", name, o.Evidence, remedy).With("session", name).With("nudge", done.ID).
+	return api.Errorf(o.Code, message+"%s", name, evidence, remedy).With("session", name).With("nudge", done.ID).
 		With("delivered", o.Verdict == deliver.Unconfirmed).With("confirmed", false).With("state_before", string(done.Before)).
 		With("seq", done.Seq).With("typed", done.Typed).With("left_in_composer", o.Left).With("draft_aside", o.Aside).
 		With("arrived_as", done.Arrived)

@@ -35,7 +35,7 @@ func (out *Outbox) dropDirect(q *queued) {
 		return // nothing of it was kept
 	}
 	if err := os.Remove(out.queuedFile(q)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		out.env.Trouble("forget a message that was delivered", err)
+		out.env.Trouble("remove a delivered message", err)
 	}
 }
 
@@ -45,7 +45,7 @@ func (out *Outbox) saveQueued(q *queued) error {
 		return fmt.Errorf("encode a message: %w", err)
 	}
 	if err := os.MkdirAll(filepath.Join(out.env.Dir, queueDir), 0o700); err != nil {
-		return fmt.Errorf("keep a message: %w", err)
+		return fmt.Errorf("store a message: %w", err)
 	}
 	return out.env.Write(out.queuedFile(q), data)
 }
@@ -144,6 +144,6 @@ func (out *Outbox) dropAside() {
 	}
 	out.aside = nil
 	if err := os.Remove(filepath.Join(out.env.Dir, asideFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		out.env.Trouble("forget a draft that was put aside", err)
+		out.env.Trouble("remove a stashed draft", err)
 	}
 }

@@ -124,7 +124,7 @@ func (out *Outbox) typer() (agent.MessageTyper, error) {
 	if typer, ok := st.Driver.(agent.MessageTyper); ok {
 		return typer, nil
 	}
-	return nil, api.Errorf(api.CodeNoDriver, "%s runs %s, of which berth cannot tell when it takes a message; type with input %s --enter TEXT", st.Name, st.Agent, st.Name).
+	return nil, api.Errorf(api.CodeNoDriver, "%s runs %s: Berth can't tell when it is ready for input. Use input %s --enter TEXT", st.Name, st.Agent, st.Name).
 		With("session", st.Name)
 }
 
@@ -136,7 +136,7 @@ func (n Nudge) Typed(typer agent.MessageTyper) (string, error) {
 	}
 	switch {
 	case !ok:
-		return "", api.Errorf(api.CodeUsage, "--command wants a command of the agent's, such as /compact, on one line")
+		return "", api.Errorf(api.CodeUsage, "--command needs a command of the agent, such as /compact, on one line")
 	case typed == "":
 		return "", api.Errorf(api.CodeUsage, "the message is empty: nothing was typed")
 	}
@@ -159,7 +159,7 @@ func (out *Outbox) beginNudge(claim loop.Claim, n Nudge, q *queued, typer agent.
 		return nil, out.env.Exited()
 	}
 	if q != nil && !slices.Contains(out.queue, q) {
-		return nil, api.Errorf(api.CodeNotFound, "the message %s was taken out of the queue", q.ID)
+		return nil, api.Errorf(api.CodeNotFound, "the message %s was removed from the queue", q.ID)
 	}
 	options, err := out.options(n, q, typer)
 	if err != nil {
@@ -240,7 +240,7 @@ func (out *Outbox) run(ctx context.Context, claim loop.Claim, d *nudging, write 
 func (out *Outbox) stepUnwritten(ctx context.Context, d *nudging, steps chan<- deliver.Step) error {
 	step, err := loop.Ask(ctx, out.env.Do, func() (deliver.Step, error) {
 		if !d.machine.Entered() {
-			return deliver.Step{}, api.Errorf(api.CodeWriterBusy, "another writer took over while the message was typed; it may stand in the composer")
+			return deliver.Step{}, api.Errorf(api.CodeWriterBusy, "another client took control while the message was typed: it may be in the composer")
 		}
 		return out.stepNudge(d)
 	})
@@ -256,7 +256,7 @@ func (out *Outbox) stepNudge(d *nudging) (deliver.Step, error) {
 		return deliver.Step{}, out.env.Exited()
 	}
 	if d.program != out.program {
-		return deliver.Step{}, api.Errorf(api.CodeExited, "the program of %s ended during the delivery and was started again", out.env.Name()).With("session", out.env.Name())
+		return deliver.Step{}, api.Errorf(api.CodeExited, "the program of %s ended during the delivery, and was started again", out.env.Name()).With("session", out.env.Name())
 	}
 	entered := d.machine.Entered()
 	step := d.machine.Step(out.env.Seen(), out.env.Now())

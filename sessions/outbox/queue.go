@@ -159,7 +159,7 @@ func (out *Outbox) enqueue(claim loop.Claim, n Nudge, expires time.Duration) (*T
 		size += len(q.Nudge.Text)
 	}
 	if len(out.queue) >= queueMost || size > queueBytes {
-		return nil, api.Errorf(api.CodeLimit, "%d messages wait for %s already: at most %d, of %d bytes together, are kept; queue %s lists them",
+		return nil, api.Errorf(api.CodeLimit, "%d messages already wait for %s: the limit is %d, and %d bytes in total. queue %s lists them",
 			len(out.queue), out.env.Name(), queueMost, queueBytes, out.env.Name()).With("session", out.env.Name())
 	}
 	now := out.env.Now()
@@ -288,14 +288,14 @@ func (out *Outbox) Unqueue(ctx context.Context, by loop.Actor, id string, may fu
 	return out.env.Change(ctx, func() error {
 		i := slices.IndexFunc(out.queue, func(q *queued) bool { return q.ID == id && !q.Direct })
 		if i < 0 {
-			return api.Errorf(api.CodeNotFound, "no message %s waits for %s: queue %s lists those that do", api.Quote(id), out.env.Name(), out.env.Name()).With("session", out.env.Name())
+			return api.Errorf(api.CodeNotFound, "there is no message %s for %s: queue %s lists the messages", api.Quote(id), out.env.Name(), out.env.Name()).With("session", out.env.Name())
 		}
 		q := out.queue[i]
 		if err := may(q.By); err != nil {
 			return err
 		}
 		if q.busy || q.Stage == stageEntered {
-			return api.Errorf(api.CodeNotReady, "the message %s is being delivered right now", id).With("session", out.env.Name())
+			return api.Errorf(api.CodeNotReady, "the message %s is being delivered now", id).With("session", out.env.Name())
 		}
 		out.dropQueued(q, "removed", by.By(), "")
 		return nil
@@ -329,7 +329,7 @@ func (out *Outbox) tellQueued(q *queued, what string, by loop.By, why string) {
 func (out *Outbox) forgetQueued(q *queued) {
 	out.queue = slices.DeleteFunc(out.queue, func(o *queued) bool { return o == q })
 	if err := os.Remove(out.queuedFile(q)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		out.env.Trouble("take a message out of the queue", err)
+		out.env.Trouble("remove a message from the queue", err)
 	}
 }
 
