@@ -10,8 +10,8 @@ import (
 	"berth/terminal"
 )
 
-// A Frame and each area of it is a screen of ultraviolet, so that what lipgloss renders and
-// bubbles show can be drawn into it. The cells stay ours: terminal/paint writes them.
+// A Frame and each of its areas implement ultraviolet's Screen, so that strings of lipgloss and
+// bubbles can be drawn into them. terminal/paint writes the cells to the client.
 var (
 	_ uv.Screen = (*Frame)(nil)
 	_ uv.Screen = area{}
@@ -35,8 +35,8 @@ func (f *Frame) CellAt(x, y int) *uv.Cell {
 	return &uv.Cell{Content: string(c.Rune) + c.Rest, Width: c.Width, Style: uvStyle(c.Style)}
 }
 
-// SetCell draws one cluster. What a terminal would not draw in just the columns that the caller
-// counts is drawn as U+FFFD; what is concealed is blank, and links are dropped.
+// SetCell draws one cluster. It draws U+FFFD for text that a terminal would not draw in exactly
+// c.Width columns, blanks for concealed text, and no links.
 func (f *Frame) SetCell(x, y int, c *uv.Cell) { f.all().SetCell(x, y, c) }
 
 // Bounds are the area's place in its frame.
@@ -80,10 +80,10 @@ func (a area) blank(x, y int) {
 	*a.at(x, y) = cell{ch: ' '}
 }
 
-// draw draws what lipgloss has rendered. Lines that are too long are cut.
+// draw draws a string with escape sequences, as lipgloss renders it. It cuts lines that are too long.
 func (a area) draw(rendered string) { uv.NewStyledString(rendered).Draw(a, a.Bounds()) }
 
-// attrs are the attributes that both know. What blinks or is hidden is not drawn so.
+// attrs are the attributes that are drawn. Blinking text is drawn steady.
 var attrs = map[terminal.Attr]uint8{
 	terminal.Bold: uv.AttrBold, terminal.Faint: uv.AttrFaint, terminal.Italic: uv.AttrItalic, terminal.Reverse: uv.AttrReverse, terminal.Strike: uv.AttrStrikethrough,
 }

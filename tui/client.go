@@ -20,12 +20,12 @@ func (d *dashboard) enter() tea.Cmd {
 	return d.out.send(d.screen.enter())
 }
 
-// listen sends what the client types and how large its window is. A key is sent when the last one
-// was obeyed: until then nothing is read, for a session may have been attached that reads.
+// listen sends the client's keys and changes of its window. It sends a key after Update has handled
+// the last one, and reads nothing until then: that key may attach a session, which reads the rest.
 func (d *dashboard) listen() {
 	hold := time.NewTimer(time.Hour)
 	defer hold.Stop()
-	obeyed := make(chan bool, 1)
+	handled := make(chan bool, 1)
 	var buf [4 << 10]byte
 	for {
 		for keys := 0; ; keys++ {
@@ -39,9 +39,9 @@ func (d *dashboard) listen() {
 			if !whole {
 				break
 			}
-			d.program.Send(typed{k, obeyed})
+			d.program.Send(typed{k, handled})
 			select {
-			case more := <-obeyed:
+			case more := <-handled:
 				if !more {
 					return
 				}
@@ -49,7 +49,7 @@ func (d *dashboard) listen() {
 				return
 			}
 		}
-		var late <-chan time.Time // the rest of what has begun
+		var late <-chan time.Time // fires when the rest of a sequence doesn't come
 		if wait := d.decoder.Hold(); wait > 0 {
 			hold.Reset(wait)
 			late = hold.C
@@ -72,7 +72,7 @@ func (d *dashboard) listen() {
 	}
 }
 
-// heard takes in what the terminal has answered.
+// heard handles a reply of the terminal.
 func (d *dashboard) heard(r string) {
 	if r == keyboard.Drawn {
 		d.answers = true
@@ -96,8 +96,7 @@ func (d *dashboard) leave(why error) error {
 	}
 	patience := time.NewTimer(leaveTime)
 	defer patience.Stop()
-	d.awaitReplies()
-	d.In.Unread(d.decoder.Rest())
+	d.In.Unread(d.awaitReplies())
 	last := ""
 	if d.leaving { // what it waited for
 		last = terminal.Printable(d.model.flash.text)
@@ -118,30 +117,32 @@ func (d *dashboard) leave(why error) error {
 	return ErrGone
 }
 
-// awaitReplies waits for what the terminal was asked, which would else be taken
-// for typed text by whoever has it next.
-func (d *dashboard) awaitReplies() {
+// awaitReplies waits for the terminal's replies, which the next reader would take for typed text.
+// It returns what was typed after the last key that Update handled.
+func (d *dashboard) awaitReplies() []byte {
 	patience := time.NewTimer(replyTime)
 	defer patience.Stop()
-	var kept []byte
-	defer func() { d.decoder.Feed(kept) }()
-	for d.screen.answered < d.screen.asked {
+	for rest := d.decoder.Rest(); ; {
+		var replies []string
+		rest, replies = keyboard.Sift(rest)
+		for _, r := range replies {
+			if r == keyboard.Drawn {
+				d.screen.answered++
+			}
+		}
+		if d.screen.answered >= d.screen.asked {
+			return rest
+		}
 		select {
 		case <-d.In.Ready():
 			var buf [4 << 10]byte
 			n, err, ok := d.In.TryRead(buf[:])
 			if ok && err != nil {
-				return
+				return rest
 			}
-			var replies []string
-			kept, replies = keyboard.Sift(append(kept, buf[:n]...))
-			for _, r := range replies {
-				if r == keyboard.Drawn {
-					d.screen.answered++
-				}
-			}
+			rest = append(rest, buf[:n]...)
 		case <-patience.C:
-			return
+			return rest
 		}
 	}
 }

@@ -69,13 +69,12 @@ const (
 	replyTime = 300 * time.Millisecond // for a terminal to answer, before answers would meet a shell
 )
 
-// dashboard is one person's: a Bubble Tea model over a Model. What happens comes as messages: what
-// waits for something sends them, and verbs are commands. Its fields belong to the program's event
-// loop, or to Run when that has ended.
+// dashboard is the tea.Model of one person's dashboard. Goroutines send it messages, and verbs run
+// as commands. The program's event loop owns its fields; Run owns them after the program has ended.
 //
-// Two things of Bubble Tea it does itself. It draws by terminal/paint, at once or a frame's time
-// after the last picture, so the program has no renderer. And it decodes the keys, one at a time,
-// so that what is typed after the key that attaches is the session's.
+// It replaces two parts of Bubble Tea. It draws with terminal/paint, at once or one frame time after
+// the last picture, so the program has no renderer. It decodes keys itself, one at a time, so that a
+// session gets what is typed after the key that attaches.
 type dashboard struct {
 	Options
 	ctx     context.Context // of Run
@@ -84,38 +83,39 @@ type dashboard struct {
 	look    paint.Look
 	screen  *screen
 	out     *output
-	decoder keyboard.Decoder // the listener's, but while a key is obeyed
+	decoder keyboard.Decoder // listen owns it, except while Update handles a key
 
 	watched  string // session whose screen is followed
 	unwatch  func()
 	shot     chan struct{} // closed when the last shot is drawn
+	typing   bool          // more keys have arrived: the picture is drawn after the last of them
 	dirty    bool          // the picture is to be drawn
 	stale    bool          // the world is to be looked at
 	nextDraw time.Time
-	leaving  bool // as soon as the acts under way have ended
-	over     bool // the program is to end
+	leaving  bool // the program ends when no act is under way
+	over     bool // the program ends now
 	why      error
 	answers  bool        // the terminal has answered a question
 	clock    *time.Timer // sends a tick
 	acts     sync.WaitGroup
-	work     context.Context // of the acts
-	feed     context.Context // of what sends messages
-	feeding  sync.WaitGroup
-	released sync.WaitGroup
+	work     context.Context // for acts
+	feed     context.Context // for goroutines that send messages
+	feeding  sync.WaitGroup  // these goroutines
+	released sync.WaitGroup  // the program lets go of its terminal
 }
 
 // The messages of a dashboard, besides shot and Done.
 type (
 	typed struct {
 		Key
-		obeyed chan<- bool // whether the next one may come
+		handled chan<- bool // receives whether to send the next one
 	}
-	quiet   struct{} // after the last key that has come
-	reply   string   // of the terminal, to a question
+	quiet   struct{} // no more keys have arrived
+	reply   string   // the terminal's, to a query
 	resized struct{}
 	news    struct{} // an event was written
 	tick    struct{}
-	ended   struct{ err error } // the client or the event log
+	ended   struct{ err error } // the client is gone, or the event log is closed
 )
 
 // shot is a screen that was followed.
@@ -124,7 +124,7 @@ type shot struct {
 	pic *terminal.Snapshot
 	why string
 
-	drawn chan struct{} // to be closed when it is
+	drawn chan struct{} // closed when the shot is drawn
 }
 
 // Run shows the dashboard until the person leaves it (nil), is gone (ErrGone) or
@@ -136,10 +136,11 @@ func Run(ctx context.Context, o Options) error {
 	feed, stop := context.WithCancel(work)
 	d.work, d.feed = work, feed
 	d.feeding.Go(d.listen)
-	d.feeding.Go(d.followEvents)
+	head := o.Host.Events().Head() // before the first look at the world, which has all until here
+	d.feeding.Go(func() { d.followEvents(head) })
 	defer func() {
 		cancel()
-		if d.out != nil { // it panics
+		if d.out != nil { // Update panicked
 			d.Hangup()
 			d.out.close()
 		}
@@ -147,7 +148,7 @@ func Run(ctx context.Context, o Options) error {
 		d.clock.Stop()
 		d.feeding.Wait()
 		d.acts.Wait()
-		d.released.Wait() // for half a second from the start
+		d.released.Wait() // takes until 0.5 s after the start
 		d.Host.SetSeen(d.model.seen)
 	}()
 	d.model.SetWorld(d.Host.World(), d.Now())
@@ -182,24 +183,21 @@ func newDashboard(ctx context.Context, o Options) *dashboard {
 	return d
 }
 
-// Init takes the terminal and draws the first picture. The program itself holds no terminal:
-// releasing it stops the ticker of its renderer, which would wake each second for nothing.
+// Init takes the terminal and draws the first picture. The program has no terminal of its own:
+// ReleaseTerminal only stops its renderer's ticker, which would wake the process each second.
 func (d *dashboard) Init() tea.Cmd {
-	d.released.Go(func() { _ = d.program.ReleaseTerminal() }) // there is nothing to restore
+	d.released.Go(func() { _ = d.program.ReleaseTerminal() }) // it restores nothing, so it can't fail
 	return tea.Batch(d.enter(), d.settle())
 }
 
-// Update takes a message in, and draws what has come of it.
+// Update handles a message, and draws the result.
 func (d *dashboard) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if d.over {
-		return d, nil // it came before the program's own word to end
+		return d, nil // the message came before the program's QuitMsg
 	}
 	cmd := d.take(msg)
 	if d.over {
 		return d, tea.Quit
-	}
-	if _, key := msg.(typed); key { // quiet follows, and what came at once is drawn at once
-		return d, cmd
 	}
 	return d, tea.Batch(cmd, d.settle())
 }
@@ -211,9 +209,12 @@ func (d *dashboard) take(msg tea.Msg) tea.Cmd {
 	now := d.Now()
 	switch msg := msg.(type) {
 	case typed:
+		d.typing = true
 		cmd := d.press(msg.Key)
-		msg.obeyed <- !d.over
+		msg.handled <- !d.over
 		return cmd
+	case quiet:
+		d.typing = false
 	case reply:
 		d.heard(string(msg))
 	case resized:
@@ -233,10 +234,10 @@ func (d *dashboard) take(msg tea.Msg) tea.Cmd {
 		}
 	case taken:
 		switch {
-		case msg.write != d.out.last: // of a picture before
+		case msg.write != d.out.last: // an earlier picture
 		case msg.err != nil:
 			d.end(ErrGone)
-		case !d.answers: // that it was taken is all there is to know
+		case !d.answers: // the terminal doesn't report what it has drawn
 			d.model.Shown(max(d.screen.asked, 1), now)
 		}
 	case tick:
@@ -250,10 +251,10 @@ func (d *dashboard) take(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// end has the program end, for a reason or for none.
+// end ends the program; why is nil when the person leaves.
 func (d *dashboard) end(why error) { d.over, d.why = true, why }
 
-// settle follows the screen that is shown, draws if it is time to, and sets the clock.
+// settle follows the right screen, draws when a picture is due, and sets the clock.
 func (d *dashboard) settle() tea.Cmd {
 	d.follow()
 	cmd := d.draw()
@@ -280,7 +281,7 @@ const maxCols, maxRows = 1000, 500
 // draw sends a picture if there is a new one and the client has taken the last.
 func (d *dashboard) draw() tea.Cmd {
 	now := d.Now()
-	if d.out.busy() || now.Before(d.nextDraw) {
+	if d.typing || d.out.busy() || now.Before(d.nextDraw) {
 		return nil
 	}
 	if d.stale {
@@ -309,7 +310,7 @@ func (d *dashboard) resize() {
 	d.dirty, d.nextDraw = true, time.Time{}
 }
 
-// press obeys a key.
+// press handles a key.
 func (d *dashboard) press(k Key) tea.Cmd {
 	d.dirty, d.nextDraw = true, time.Time{} // a key is answered at once
 	switch effect := d.model.Press(k, d.Now()).(type) {
@@ -328,8 +329,8 @@ func (d *dashboard) press(k Key) tea.Cmd {
 	return nil
 }
 
-// attach shares the terminal of a session, until the person comes back. As tea.Exec does, it keeps
-// the event loop: all that sends messages waits.
+// attach shares the session's terminal until the person comes back. Like tea.Exec it blocks the
+// event loop, so all senders of messages wait.
 func (d *dashboard) attach(id string) tea.Cmd {
 	d.stopWatching()
 	if err := d.leave(nil); err != nil {
@@ -350,8 +351,8 @@ func (d *dashboard) attach(id string) tea.Cmd {
 	return d.enter()
 }
 
-// run has a verb done. Run waits for it, as Bubble Tea does for no command. What is not told to
-// the verb's end, since the person went, stands in the events.
+// run runs a verb. Bubble Tea doesn't wait for its commands at the end; Run waits for acts. When the
+// person leaves before the verb ends, its result is only in the event log.
 func (d *dashboard) run(a Act) tea.Cmd {
 	done := make(chan Done, 1)
 	d.acts.Go(func() {

@@ -258,6 +258,31 @@ func TestHandOver(t *testing.T) {
 	}
 }
 
+// TestReplyBehindAKey: leave doesn't wait for a reply that came together with the last key, and
+// doesn't hand it on as typed text.
+func TestReplyBehindAKey(t *testing.T) {
+	h, k, g, ended := play(t, context.Background(), false)
+	g.shows(t, "alpha")
+	k.press("\x03")
+	if err := end(t, ended); err != nil {
+		t.Fatal(err)
+	}
+	g.slow.Store(true)
+	d := newDashboard(context.Background(), Options{Host: h, In: k, Out: g, Window: func() (int, int) { return 80, 24 }, Now: time.Now, Term: "xterm"})
+	_ = d.enter()()
+	d.decoder.Feed([]byte("\rls\x1b[?62;22c\x1b[200~half"))
+	if key, _ := d.decoder.Next(); key.Name != "enter" {
+		t.Fatal(key)
+	}
+	begin := time.Now()
+	if err := d.leave(nil); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(begin); took >= replyTime || k.left() != "ls\x1b[200~half" {
+		t.Errorf("after %v there is %q", took, k.left())
+	}
+}
+
 // TestAnswerAndGo: q behind an answer waits for what becomes of it.
 func TestAnswerAndGo(t *testing.T) {
 	h, k, g, ended := play(t, context.Background(), false)
@@ -357,7 +382,7 @@ func TestDeadClient(t *testing.T) {
 	}
 }
 
-// TestTypedAtOnce: keys that come at once, such as a paste without marks, are drawn at once.
+// TestTypedAtOnce: keys that arrive together, such as a paste without marks, are drawn once.
 func TestTypedAtOnce(t *testing.T) {
 	_, k, g, ended := play(t, context.Background(), false)
 	g.shows(t, "alpha")
@@ -373,8 +398,8 @@ func TestTypedAtOnce(t *testing.T) {
 	}
 }
 
-// TestGoneWhileAttached: the client goes while it is attached. A word of the last picture's way that
-// comes before the program's own end does nothing.
+// TestGoneWhileAttached: the client goes while it is attached. The message that the last picture was
+// taken does nothing when it arrives after that.
 func TestGoneWhileAttached(t *testing.T) {
 	h, k, g, ended := play(t, context.Background(), false)
 	g.shows(t, "alpha")

@@ -161,7 +161,7 @@ type write struct {
 	err  error
 }
 
-// taken says that a buffer was written, or could not be.
+// taken is the message that a buffer was written, or that it failed.
 type taken struct{ *write }
 
 func newOutput(w io.Writer) *output {

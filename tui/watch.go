@@ -12,11 +12,10 @@ import (
 	"berth/sessions/events"
 )
 
-// followEvents says when events were written. What they were does not matter: the dashboard looks
-// at all there is.
-func (d *dashboard) followEvents() {
-	log := d.Host.Events()
-	for head := log.Head(); ; {
+// followEvents sends a message after events were written. The dashboard then looks at all sessions,
+// so the events themselves don't matter.
+func (d *dashboard) followEvents(head uint64) {
+	for log := d.Host.Events(); ; {
 		_, err := log.Follow(head).Next(d.feed)
 		switch {
 		case err == nil:
@@ -52,7 +51,7 @@ func (d *dashboard) follow() {
 	}
 	ctx, cancel := context.WithCancel(d.feed)
 	d.feeding.Go(func() { d.followScreen(ctx, s) })
-	d.unwatch = cancel // it may be sending to the event loop, which this is: Run waits for it
+	d.unwatch = cancel // waiting here could deadlock: it may be sending to this event loop
 }
 
 func (d *dashboard) stopWatching() {
