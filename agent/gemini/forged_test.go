@@ -280,6 +280,12 @@ func TestUnseenOption(t *testing.T) {
 		if len(k.Steps) == 1 {
 			continue
 		}
+		inWords := draw(box("Answer Questions", "", "What now?", "", "> ", "", "Enter to submit · Esc to cancel")...)
+		for i, step := range k.Steps {
+			if step.Ready(inWords) {
+				t.Errorf("%s: key %d is pressed at a question without options", name, i)
+			}
+		}
 		if !k.Steps[0].Ready(begins) || !k.Steps[2].Ready(third) || k.Steps[2].Ready(begins) {
 			t.Errorf("%s: it does not go on", name)
 		}

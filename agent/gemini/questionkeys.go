@@ -223,13 +223,16 @@ func atFirst(n int, d *agent.Dialog) bool {
 	return d != nil && inView(d, n) || d == nil && n <= inViewAtFirst
 }
 
-// focusedOn is the number of the dialog's row that is focused: the first of a page that is still to
-// come.
+// focusedOn is the number of the dialog's row that is focused, 0 without one; without a dialog that is
+// still to come the first.
 func focusedOn(d *agent.Dialog) int {
 	if d == nil {
 		return 1
 	}
-	return d.Options[max(d.Focused(), 1)-1].Number
+	if at := d.Focused(); at > 0 {
+		return d.Options[at-1].Number
+	}
+	return 0
 }
 
 // walk goes from one row to another by arrows, each once the row before it was seen to be focused and
