@@ -12,7 +12,7 @@ import (
 	"berth/terminal/paint"
 )
 
-// BenchmarkFrame draws a screen of 200x50 in which every row is new.
+// BenchmarkFrame draws a screen of 200x50 with every row new.
 func BenchmarkFrame(b *testing.B) {
 	for _, rows := range []int{1, 50} {
 		b.Run(fmt.Sprintf("%d rows", rows), func(b *testing.B) {
@@ -35,7 +35,7 @@ func BenchmarkFrame(b *testing.B) {
 	}
 }
 
-// lastByte tells when a byte has arrived.
+// lastByte waits until a byte has arrived.
 type lastByte struct {
 	want byte
 	c    chan struct{}
@@ -66,7 +66,7 @@ func BenchmarkEcho(b *testing.B) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if len(s.queues) == 0 {
-			return "nobody follows"
+			return "no client follows"
 		}
 		return ""
 	})

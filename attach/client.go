@@ -58,7 +58,7 @@ type client struct {
 	over   error // why run is to end
 	ending bool
 	broken bool   // a write failed
-	rest   []byte // what came behind the detach key
+	rest   []byte // input after the detach key
 }
 
 func newClient(o Options, m Member, cols, rows int) *client {
@@ -200,7 +200,7 @@ func (c *client) received(ctx context.Context, b []byte) {
 	c.timers.set(timerInput, c.parser.hold())
 }
 
-// notice tells the client what the session has for it.
+// notice shows the client a notice of the session.
 func (c *client) notice(n Notice) {
 	switch n.Kind {
 	case NoticeLeaseLost:

@@ -131,7 +131,7 @@ func (c *client) openPager(ctx context.Context) {
 	c.stale = true
 }
 
-// answered tells what came of something asked.
+// answered shows the result of a request.
 func (c *client) answered(r opResult) {
 	switch {
 	case r.err != nil:

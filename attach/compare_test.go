@@ -18,7 +18,7 @@ func cellAt(l *terminal.Line, i int) terminal.Cell {
 	return c
 }
 
-// samePicture tells how a client's terminal differs from the session's, "" for
+// samePicture says how a client's terminal differs from the session's, "" for
 // not at all.
 func samePicture(got, want *terminal.Snapshot) string {
 	if got.Cols != want.Cols || got.Rows != want.Rows {
@@ -43,7 +43,7 @@ func samePicture(got, want *terminal.Snapshot) string {
 	return ""
 }
 
-// sameCrop tells how a client's terminal differs from the part of the session's
+// sameCrop says how a client's terminal differs from the part of the session's
 // picture whose first cell is at top, left.
 func sameCrop(got, want *terminal.Snapshot, top, left int) string {
 	for y := range got.Rows {

@@ -247,7 +247,7 @@ func (m *fakeMember) Leave() {
 	}
 }
 
-// person is somebody at a terminal: what the client gets is drawn by an
+// person is a user at a terminal: what the client gets is drawn by an
 // emulator, what is typed goes in through a pipe.
 type person struct {
 	t       *testing.T

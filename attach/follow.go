@@ -33,8 +33,8 @@ func (c *client) produce(ctx context.Context) {
 	}
 }
 
-// next is what to write now; with nothing to write, again tells that another
-// look may find something.
+// next returns what to write now. With nothing to write, again says that another look may find
+// something.
 func (c *client) next(ctx context.Context, want way) (b []byte, again bool, err error) {
 	switch {
 	case want == wayPass && (c.way != wayPass || c.resync):

@@ -343,7 +343,7 @@ func (p *inputParser) forget(code rune) bool {
 	return false
 }
 
-// paste passes on what belongs to a paste and tells how much that was.
+// paste passes on what belongs to a paste and returns how much that was.
 func (p *inputParser) paste(b []byte) int {
 	for i, c := range b {
 		switch {

@@ -9,8 +9,8 @@ import (
 	"berth/terminal/keyboard"
 )
 
-// told is what a parser made of its input, in one line.
-func told(parts []input) string {
+// described is a parser's result in one line.
+func described(parts []input) string {
 	var b strings.Builder
 	var text []byte
 	flush := func() {
@@ -61,8 +61,8 @@ func TestInput(t *testing.T) {
 		{"kitty, Ctrl on its own", "\x1b[57442;5:1u\x1b[93;5:1u\x1b[93;5:3u\x1b[57442;1:3u\x1b[108;1:1u\x1b[108;1:3u",
 			`text:\x1b[57442;5:1u\x1b[57442;1:3u command:'l'`},
 		{"kitty, shifted", "\x1b[93;5u\x1b[47;2u", `command:'?'`},
-		{"kitty, shifted told", "\x1b[93;5u\x1b[223:63;2u", `command:'?'`},
-		{"kitty, text told", "\x1b[93;5u\x1b[223;2;63u", `command:'?'`},
+		{"kitty, shifted key in the code", "\x1b[93;5u\x1b[223:63;2u", `command:'?'`},
+		{"kitty, text in the code", "\x1b[93;5u\x1b[223;2;63u", `command:'?'`},
 		{"kitty, release of another", "\x1b[97;1:3u", `text:\x1b[97;1:3u`},
 		{"kitty, more modifiers", "\x1b[93;6ux", `text:\x1b[93;6ux`},
 		{"paste", "\x1b[200~a\x1ddb\x1b[93;5u\x1b[?62c\x1b[201~\x1dl", `text:\x1b[200~a\x1ddb\x1b[93;5u\x1b[?62c\x1b[201~ command:'l'`},
@@ -89,14 +89,14 @@ func TestInput(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			p := newInputParser(DefaultPrefix)
 			parts := append(p.feed([]byte(c.in)), p.flush()...)
-			if got := told(parts); got != c.want {
+			if got := described(parts); got != c.want {
 				t.Errorf("whole: got %s\nwant %s", got, c.want)
 			}
 			for cut := 1; cut < len(c.in); cut++ {
 				p := newInputParser(DefaultPrefix)
 				parts := append(p.feed([]byte(c.in[:cut])), p.feed([]byte(c.in[cut:]))...)
 				parts = append(parts, p.flush()...)
-				if got := told(parts); got != c.want {
+				if got := described(parts); got != c.want {
 					t.Errorf("cut at %d: got %s\nwant %s", cut, got, c.want)
 				}
 			}
@@ -109,7 +109,7 @@ func TestLoneEscapeIsShort(t *testing.T) {
 	if p.feed([]byte("\x1b")); p.hold() != keyboard.EscapeHold {
 		t.Errorf("hold %v", p.hold())
 	}
-	if got := told(p.flush()); got != `text:\x1b` || p.hold() != 0 {
+	if got := described(p.flush()); got != `text:\x1b` || p.hold() != 0 {
 		t.Errorf("%s, then hold %v", got, p.hold())
 	}
 	p.feed([]byte("\x1b[9"))
@@ -125,14 +125,14 @@ func TestLoneEscapeIsShort(t *testing.T) {
 		t.Errorf("hold %v", p.hold())
 	}
 	p.flush()
-	if got := told(p.feed([]byte("\x1dd"))); got != "command:'d'" {
+	if got := described(p.feed([]byte("\x1dd"))); got != "command:'d'" {
 		t.Errorf("after a lost paste end: %s", got)
 	}
 }
 
 func TestOtherPrefix(t *testing.T) {
 	p := newInputParser(0x02)
-	if got := told(p.feed([]byte("\x1d\x02d\x1b[98;5ul\x1b[27;5;98~w"))); got != `text:\x1d command:'d' command:'l' command:'w'` {
+	if got := described(p.feed([]byte("\x1d\x02d\x1b[98;5ul\x1b[27;5;98~w"))); got != `text:\x1d command:'d' command:'l' command:'w'` {
 		t.Error(got)
 	}
 	if l := newPrefixKey(0x02).Label(); l != "Ctrl-b" {
@@ -160,8 +160,8 @@ func FuzzInput(f *testing.F) {
 			b = b[n:]
 		}
 		got = append(got, cut.flush()...)
-		if told(got) != told(want) {
-			t.Fatalf("%q: whole %s\ncut %s", in, told(want), told(got))
+		if described(got) != described(want) {
+			t.Fatalf("%q: whole %s\ncut %s", in, described(want), described(got))
 		}
 		var out []byte
 		for _, p := range want {

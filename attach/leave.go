@@ -12,7 +12,7 @@ import (
 )
 
 // mark is the last line above the session's main screen at a moment: what comes
-// behind it later has scrolled off since.
+// after it later has scrolled off since.
 type mark struct {
 	line *terminal.Line // nil when there was none
 }

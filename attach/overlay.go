@@ -98,7 +98,7 @@ func whoLines(people []Person, self string, now time.Time) []string {
 		lines = append(lines, b.String())
 	}
 	if len(lines) == 0 {
-		lines = []string{"nobody is here"}
+		lines = []string{"no client is attached"}
 	}
 	return append(lines, "any key closes this")
 }
@@ -124,7 +124,7 @@ func stateLines(name, host string, st Status, now time.Time) []string {
 
 func writes(st Status) string {
 	if st.Writer.Client == "" {
-		return "nobody writes"
+		return "no client has control"
 	}
 	return st.Writer.Name + " writes"
 }

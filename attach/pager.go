@@ -13,7 +13,7 @@ type pager struct {
 	top, left int
 	winCols   int
 	winRows   int
-	place     string // what the last row tells
+	place     string // what the last row shows
 	label     *label
 }
 
@@ -37,7 +37,7 @@ func (p *pager) resize(cols, rows int) {
 	p.clamp()
 }
 
-// page is how many lines are shown: the last row tells the place.
+// page is how many lines are shown; the last row shows the position.
 func (p *pager) page() int { return max(p.winRows-1, 1) }
 
 func (p *pager) last() int { return max(len(p.lines)-p.page(), 0) }
@@ -47,7 +47,7 @@ func (p *pager) clamp() {
 	p.left = min(max(p.left, 0), max(p.cols-p.winCols, 0))
 }
 
-// press obeys a key and tells whether the pager goes on.
+// press handles a key and says whether the pager stays open.
 func (p *pager) press(k string) bool {
 	switch k {
 	case "up", "k":

@@ -123,7 +123,7 @@ func TestPlainTellsNothingTwice(t *testing.T) {
 	r := attachPlain(t, s, nil)
 	want := "$ run\n"
 	r.reads(t, want)
-	for i := range 20 { // a spinner is not told
+	for i := range 20 { // a spinner is not printed
 		s.write(fmt.Appendf(nil, "\rworking %c", "|/-\\"[i%4]))
 		r.clock.advance(50 * time.Millisecond)
 	}
@@ -197,6 +197,6 @@ func TestPlainFlood(t *testing.T) {
 		t.Errorf("nothing said: %q", r.err.String())
 	}
 	if strings.Count(r.out.String(), "line 4990\n") != 1 {
-		t.Error("told more than once")
+		t.Error("printed more than once")
 	}
 }

@@ -12,7 +12,7 @@ const pumpSize = 32 << 10
 // Pump makes an Input of a reader whose reads cannot be cancelled. It reads
 // ahead one buffer; then it waits, so that the sender does.
 type Pump struct {
-	chunks chan []byte   // unbuffered: a chunk offered is not lost when nobody takes it
+	chunks chan []byte   // unbuffered: a chunk offered is not lost when no reader takes it
 	done   chan struct{} // closed by Close
 	once   sync.Once
 
@@ -23,7 +23,7 @@ type Pump struct {
 }
 
 // NewPump starts reading r. The goroutine that does so ends when r gives an
-// error, or at Close together with a return from r's Read: whoever owns r
+// error, or at Close together with a return from r's Read: the owner of r
 // closes it.
 func NewPump(r io.Reader) *Pump {
 	p := &Pump{chunks: make(chan []byte), done: make(chan struct{})}
@@ -91,7 +91,7 @@ func (p *Pump) Unread(b []byte) {
 	p.rest = append(append([]byte(nil), b...), p.rest...)
 }
 
-// Close makes the pump give up a chunk that nobody reads.
+// Close makes the pump give up an unread chunk.
 func (p *Pump) Close() error {
 	p.once.Do(func() { close(p.done) })
 	return nil

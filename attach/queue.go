@@ -2,7 +2,7 @@ package attach
 
 import "sync"
 
-// QueueLimit is how many bytes of output a client may be behind before it is
+// QueueLimit is how many bytes of output a client may lag before it is
 // repainted: several times what a terminal draws in a frame, and small beside
 // a session's own memory.
 const QueueLimit = 512 << 10

@@ -40,7 +40,7 @@ type Options struct {
 	Dashboard bool // prefix b ends Run with ErrDashboard
 
 	Identity string // who it is, as shown to others
-	Host     string // USER@HOST (and -p PORT) as the client would write it behind ssh, for how to come back
+	Host     string // USER@HOST (and -p PORT) as the client would write it after ssh, for the hint how to come back
 	History  int    // lines for the client's scrollback; 0 is DefaultHistory, less is none
 	Clock    Clock  // nil is SystemClock
 }
@@ -57,12 +57,10 @@ type KickedError struct{ Reason string }
 
 func (e *KickedError) Error() string { return e.Reason }
 
-// Run attaches a client's terminal to a session until the client detaches
-// (nil, or ErrDashboard), the session ends (ErrEnded), the client vanishes (ErrClientGone), the
-// session sends it away (*KickedError) or ctx is done (its cause). In all cases
-// but a vanished client the terminal has been put right and told how to come
-// back. What came in behind the detach key is put back into In. No goroutine
-// outlives Run.
+// Run attaches a client's terminal to a session until the client detaches (nil, or ErrDashboard), the
+// session ends (ErrEnded), the client is gone (ErrClientGone), the session sends it away (*KickedError)
+// or ctx is done (its cause). Unless the client is gone, Run restores its terminal and prints how to
+// come back. Input after the detach key is put back into In. No goroutine outlives Run.
 func Run(ctx context.Context, o Options) error {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -84,7 +82,7 @@ func (o Options) withDefaults() (Options, error) {
 	case o.Session == nil || o.In == nil || o.Out == nil || o.Window == nil:
 		return o, errors.New("attach: Session, In, Out and Window are needed")
 	case o.Prefix >= 0x20 || o.Prefix == 0x1b || o.Prefix == '\r' || o.Prefix == '\n':
-		return o, fmt.Errorf("attach: prefix %#x is no control character that can be spared", o.Prefix)
+		return o, fmt.Errorf("attach: prefix %#x isn't a control character that can be the prefix", o.Prefix)
 	}
 	if o.Prefix == 0 {
 		o.Prefix = DefaultPrefix
@@ -116,5 +114,5 @@ func (o Options) window() (cols, rows int) {
 const (
 	frameTime  = 16 * time.Millisecond  // 60 frames a second are as many as terminals show
 	resizeTime = 500 * time.Millisecond // for the session to follow the writer's window before it is drawn cropped
-	leaveTime  = time.Second            // for a client to take what it is told on leaving
+	leaveTime  = time.Second            // for a client to take the last output
 )

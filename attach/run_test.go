@@ -315,7 +315,7 @@ func restored(t *testing.T, p *person, last string) {
 	}
 	for y := c.Row + 1; y < got.Rows; y++ {
 		if got.Lines[y].Text() != "" {
-			t.Errorf("below the prompt stands %q", got.Lines[y].Text())
+			t.Errorf("below the prompt is %q", got.Lines[y].Text())
 		}
 	}
 }

@@ -65,9 +65,8 @@ type Member interface {
 	// an end is seen in Status as well. Never closed.
 	Notices() <-chan Notice
 
-	// Snapshot is the present picture with at most history lines above it,
-	// never one from inside a synchronized update, for which it may wait out
-	// the 150 ms that an update may last.
+	// Snapshot is the current picture with at most history lines above it. It is never one from inside a
+	// synchronized update: Snapshot may wait out the 150 ms that an update may last.
 	Snapshot(ctx context.Context, history int) (*terminal.Snapshot, error)
 
 	// Resync gives, in one step on the session's goroutine, the bytes that
@@ -94,13 +93,13 @@ type Member interface {
 	// return answered gets, once, on any goroutine; it must not wait.
 	TypeSoon(data []byte, answered func(error)) bool
 
-	// Window tells the client's present window. It becomes the session's when
+	// Window reports the client's current window. It becomes the session's when
 	// this client is the writer, or the only one that may be and no client is,
 	// and the size policy says so. It does not wait.
 	Window(cols, rows int)
 
 	// Take takes the lease, from another client too where the key may. Others
-	// are told. It waits for a delivery in progress, at most 5 s.
+	// are notified. It waits for a delivery in progress, at most 5 s.
 	Take(ctx context.Context) error
 	// Release gives the lease back; without it nothing happens.
 	Release(ctx context.Context) error
@@ -119,7 +118,7 @@ type Paint struct {
 	Cols, Rows int    // the session's size these are for
 }
 
-// Status is what a session is, as far as somebody attached wants to know.
+// Status is what an attached client shows of a session.
 // Strings that came from the agent are printable (terminal.Printable).
 type Status struct {
 	Cols, Rows int
@@ -137,7 +136,7 @@ type Status struct {
 	Uptime     time.Duration // since the program started
 }
 
-// Person is somebody who has joined, or writes without having joined (an exec
+// Person is a client that has joined, or that writes without joining (an exec
 // call).
 type Person struct {
 	Client  string // the client's id; empty in the zero Person
@@ -146,10 +145,10 @@ type Person struct {
 	Cols    int // of its window, 0 if it has none
 	Rows    int
 	Since   time.Time
-	Expires time.Time // of the lease; zero when it does not lapse or is no writer
+	Expires time.Time // of the lease; zero if it doesn't lapse or the person has no control
 }
 
-// Notice is something one client is told.
+// Notice is a message to one client.
 type Notice struct {
 	Kind NoticeKind
 	By   string // who did it

@@ -33,7 +33,7 @@ type settling struct {
 }
 
 // look takes a picture and gives the text to tell: at the first, the screen;
-// at the last, all that was not told yet. lost says that more has scrolled by
+// at the last, everything not yet printed. lost says that more has scrolled by
 // since the last look than a picture's history holds.
 func (s *settler) look(p *terminal.Snapshot, now time.Time, last bool) (text []string, lost bool) {
 	if s.started && p.Revision == s.revision && !s.waiting && !last {
@@ -67,7 +67,7 @@ func (s *settler) look(p *terminal.Snapshot, now time.Time, last bool) (text []s
 
 // carry gives rows for lines with what the last look knew of them. A row is the
 // same one while its line is the same value, which lines stay when they scroll.
-// One that was drawn again with the same text in the same place is no new line;
+// One that was drawn again with the same text in the same place isn't a new line;
 // with byText, nor is one with the text of any row there was.
 func carry(before []settling, lines []*terminal.Line, now time.Time, byText bool) (rows []settling, found bool) {
 	at := make(map[*terminal.Line]int, len(before))
@@ -115,7 +115,7 @@ func rowsOf(lines []*terminal.Line, now time.Time) []settling {
 	return rows
 }
 
-// tell gives the text of the first n rows and marks all rows told.
+// tell returns the text of the first n rows and marks all rows as printed.
 func tell(rows []settling, n int) []string {
 	var out []string
 	for i := range rows {

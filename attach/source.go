@@ -28,7 +28,7 @@ type promptOutput interface {
 	TryWrite(p []byte) bool
 }
 
-// isEOF tells an input that simply ended.
+// isEOF says that an input ended normally.
 func isEOF(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe)
 }

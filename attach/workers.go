@@ -148,7 +148,7 @@ func do(ctx context.Context, m Member, p op) opResult {
 	return r
 }
 
-// typed types b at once if it can, behind all that was asked before.
+// typed types b at once if it can, after everything that was asked before.
 func (o *ops) typed(b []byte) {
 	n := int64(len(b))
 	if !o.busy && len(o.waiting) == 0 && o.soon.Load()+n <= soonLimit {
@@ -169,7 +169,7 @@ func (o *ops) answered(n int64, err error) {
 	}
 	select {
 	case o.refused <- err:
-	default: // one is told already
+	default: // one is already reported
 	}
 }
 
@@ -196,7 +196,7 @@ func (o *ops) start() {
 }
 
 // finished is called for each result. Refused typing takes what was typed
-// behind it along: the rest of a word alone must not arrive later.
+// after it along: the rest of a word alone must not arrive later.
 func (o *ops) finished(r opResult) {
 	o.busy = false
 	if r.op.kind == opType && r.err != nil {

@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// ErrCheckpoint is the error for bytes that are no checkpoint, or a torn one.
+// ErrCheckpoint is the error for bytes that aren't a whole checkpoint.
 var ErrCheckpoint = errors.New("not a whole checkpoint of a terminal")
 
 // checkpointVersion changes with the layout: magic and version in one.

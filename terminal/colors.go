@@ -20,7 +20,7 @@ func (c *colors) public() Colors {
 	}
 }
 
-// PlainForeground and PlainBackground are what the program is told are the terminal's
+// PlainForeground and PlainBackground are reported to the program as the terminal's
 // own colours, unless it or the options set others.
 var (
 	PlainForeground = RGB(0xe5, 0xe5, 0xe5)
@@ -112,7 +112,7 @@ func parseColor(s string) (Color, bool) {
 	return RGB(out[0], out[1], out[2]), true
 }
 
-// colorReport is how a colour is told to a program.
+// colorReport is the report of a colour to a program.
 func colorReport(c Color) string {
 	r, g, b := c.components()
 	return fmt.Sprintf("rgb:%02x%02x/%02x%02x/%02x%02x", r, r, g, g, b, b)

@@ -56,7 +56,7 @@ func (p *params) at(i, otherwise int) int {
 // count is parameter 0 as a number of times: at least 1.
 func (p *params) count() int { return max(p.at(0, 1), 1) }
 
-// control is a whole CSI sequence: raw is what stands after ESC [, with the
+// control is a whole CSI sequence: raw is the part after ESC [, with the
 // final byte.
 func (t *Terminal) control(raw []byte) {
 	final := raw[len(raw)-1]

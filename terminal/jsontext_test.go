@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestEscapeJSON: an agent's text in JSON moves nobody's terminal and reads as
+// TestEscapeJSON: an agent's text in JSON controls no terminal and reads as
 // what it is; programs read the same as before.
 func TestEscapeJSON(t *testing.T) {
 	for _, s := range []string{
@@ -23,7 +23,7 @@ func TestEscapeJSON(t *testing.T) {
 		}
 		for _, r := range strings.TrimSuffix(string(out), "\n") {
 			if isUnsafe(r) {
-				t.Errorf("%q: %U stands in %s", s, r, out)
+				t.Errorf("%q: %U is in %s", s, r, out)
 			}
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// ErrKey is the error for a name that is no key.
+// ErrKey is the error for a name that isn't a key.
 var ErrKey = errors.New("no such key")
 
 // Modifier bits, as xterm and kitty number them less one.
@@ -143,7 +143,7 @@ func encodeFunction(f functionKey, mods int, m Modes) []byte {
 }
 
 // encodeKitty is the keyboard protocol of kitty: text stays text, unless all
-// keys are to be told as sequences (flag 8).
+// keys are sent as sequences (flag 8).
 func encodeKitty(r rune, named bool, mods int, m Modes) []byte {
 	code := r
 	if !named {

@@ -69,7 +69,7 @@ func (t *Terminal) replyKitty() {
 	t.reply(fmt.Sprintf("\x1b[?%du", t.kittyFlags()))
 }
 
-// setKeyOptions is XTMODKEYS, of which modifyOtherKeys (4) is known.
+// setKeyOptions is XTMODKEYS; only modifyOtherKeys (4) is known.
 func (t *Terminal) setKeyOptions(p *params) {
 	switch p.at(0, 4) {
 	case 4:

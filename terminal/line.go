@@ -190,7 +190,7 @@ func (l *Line) fill(from, to int, fill cell, cols int) {
 }
 
 // split blanks a wide cluster that column x would cut in two, so that a write
-// which begins (or ends) at x leaves no half behind.
+// which begins (or ends) at x leaves no half.
 func (l *Line) split(x int, fill cell) {
 	if x <= 0 || x >= len(l.cells) || l.cells[x].ch&cellTail == 0 {
 		return

@@ -74,15 +74,15 @@ func TestMemoryStaysBounded(t *testing.T) {
 		fmt.Fprintf(&overwritten, "\x1b[H\x1b]8;;https://example.com/%d\x07\x1b[58:2::%d:%d:1mx\u0301%s", i, i%256, i/256, "\x1b[3Ge\u0301\u0302")
 	}
 	for name, input := range map[string][]byte{
-		"links and clusters":    overwritten.Bytes(),
-		"an endless title":      append([]byte("\x1b]0;"), bytes.Repeat([]byte("a"), 4<<20)...),
-		"an endless DCS":        append([]byte("\x1bPq"), bytes.Repeat([]byte("a"), 4<<20)...),
-		"an endless CSI":        append([]byte("\x1b["), bytes.Repeat([]byte("1;"), 2<<20)...),
-		"marks on one cell":     append([]byte("a"), bytes.Repeat([]byte("\u0301"), 1<<20)...),
-		"pushed titles":         bytes.Repeat([]byte("\x1b]0;"+strings.Repeat("t", 200)+"\x07\x1b[22t"), 20_000),
-		"keyboard flags":        bytes.Repeat([]byte("\x1b[>1u"), 500_000),
-		"tab stops":             bytes.Repeat([]byte("\x1bH\x1b[C"), 100_000),
-		"a stream nobody takes": bytes.Repeat([]byte("hello \x1b[31mworld\x1b[0m\r\n"), 500_000),
+		"links and clusters":        overwritten.Bytes(),
+		"an endless title":          append([]byte("\x1b]0;"), bytes.Repeat([]byte("a"), 4<<20)...),
+		"an endless DCS":            append([]byte("\x1bPq"), bytes.Repeat([]byte("a"), 4<<20)...),
+		"an endless CSI":            append([]byte("\x1b["), bytes.Repeat([]byte("1;"), 2<<20)...),
+		"marks on one cell":         append([]byte("a"), bytes.Repeat([]byte("\u0301"), 1<<20)...),
+		"pushed titles":             bytes.Repeat([]byte("\x1b]0;"+strings.Repeat("t", 200)+"\x07\x1b[22t"), 20_000),
+		"keyboard flags":            bytes.Repeat([]byte("\x1b[>1u"), 500_000),
+		"tab stops":                 bytes.Repeat([]byte("\x1bH\x1b[C"), 100_000),
+		"a stream without a reader": bytes.Repeat([]byte("hello \x1b[31mworld\x1b[0m\r\n"), 500_000),
 	} {
 		size, kept := heap(func() any {
 			term := New(Options{Cols: 200, Rows: 50, Scrollback: 100})

@@ -90,7 +90,7 @@ func (t *Terminal) setPrivateMode(n int, on bool) (known, toClients bool) {
 		m.cursor = on
 	case 45:
 		m.reverseWrap = on
-		return true, false // clients are told where the cursor goes
+		return true, false // clients get the cursor's new position
 	case 66:
 		m.appKeypad = on
 	case 1004:
@@ -110,7 +110,7 @@ func (t *Terminal) setPrivateMode(n int, on bool) (known, toClients bool) {
 		return true, false
 	case 47, 1047, 1049, 1048:
 		t.setAltMode(n, on)
-		return true, false // which tells clients what it comes to
+		return true, false // which sends clients the result
 	default:
 		return false, false
 	}

@@ -37,7 +37,7 @@ type parser struct {
 }
 
 // feed runs the state machine over p. It sets t.pos before anything that may
-// answer or be told to others.
+// answer or be sent to others.
 func (t *Terminal) feed(p []byte) {
 	for i := 0; i < len(p); {
 		switch t.parser.state {

@@ -18,9 +18,9 @@ type pass struct {
 	out     []byte
 	taken   int    // size of the last piece, as a hint for the next
 	mark    int    // len(out) after the last rune
-	cut     bool   // the cluster under way ended here, of which clients were sent no sign
+	cut     bool   // the current cluster ended here, and clients don't know
 	join    joiner // that cluster, unless it is one that was painted
-	column  int    // from 1, to be told before what comes next; 0 for none
+	column  int    // from 1, to be sent before what comes next; 0 for none
 }
 
 // SetPass begins or ends the filtered stream for clients. To begin one that is
@@ -41,7 +41,7 @@ func (t *Terminal) TakePass() []byte {
 		return t.Repaint(RepaintOptions{})
 	}
 	out := p.out
-	p.out, p.taken, p.mark = nil, len(out), 0 // p.column is still to be told
+	p.out, p.taken, p.mark = nil, len(out), 0 // p.column is still to be sent
 	return out
 }
 
@@ -105,14 +105,14 @@ func (t *Terminal) passControl(b byte) {
 	}
 }
 
-// passColumn tells the column outright: clients' tab stops are their own.
+// passColumn sends the column explicitly: clients' tab stops are their own.
 func (t *Terminal) passColumn() {
 	if t.scr.x < t.cols && t.pass.on && t.pass.room() {
 		t.pass.out = append(appendNumber(append(t.pass.out, "\x1b["...), t.scr.x+1), 'G')
 	}
 }
 
-// passAlignLater has the column told once the cluster under way has ended, when
+// passAlignLater sends the column when the current cluster has ended, when
 // it is one of several runes that terminals differ about: joined emoji, skin
 // tones, flags, selectors.
 func (t *Terminal) passAlignLater(grown int) {
@@ -133,7 +133,7 @@ func (t *Terminal) passAlign() {
 	t.pass.column = 0
 }
 
-// passPlace tells the cursor's place outright.
+// passPlace sends the cursor's position explicitly.
 func (t *Terminal) passPlace() {
 	if !t.pass.on || !t.pass.room() {
 		return
@@ -242,7 +242,7 @@ const (
 
 // resetSequence brings a client's terminal to the state of a new one: main
 // screen, modes, margins, pen, keyboard, empty screen. It is spelled out as RIS
-// would also take the client's history. Mode 2026 it leaves to whoever sends it:
+// would also take the client's history. Mode 2026 it leaves to the sender:
 // a client may be inside an update of its own that is to cover all this.
 var resetSequence = strings.Join([]string{
 	"\x1b[<16u", "\x1b[?1049l", "\x1b[<16u", "\x1b[?69l", softResetSequence, "\x1b[?5;9;12;1000;1002;1003;1004;1006;1007;2004;2031l",

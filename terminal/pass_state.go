@@ -2,10 +2,10 @@ package terminal
 
 import "unicode/utf8"
 
-// What follows is told to clients outright, where terminals differ about what a
+// What follows is sent to clients explicitly, where terminals differ about what a
 // sequence comes to or where it depends on what a client may not have seen.
 
-// passUnwrapped tells the column when the cursor was waiting to wrap before the
+// passUnwrapped sends the column when the cursor was waiting to wrap before the
 // sequence just passed: terminals differ about where it waits.
 func (t *Terminal) passUnwrapped(waiting bool) {
 	if waiting {
@@ -97,7 +97,7 @@ func (t *Terminal) passAlignment() {
 // passPainter adds to the stream what a repaint would.
 func (t *Terminal) passPainter() *painter { return &painter{out: t.pass.out, cols: t.cols} }
 
-// passRestored tells outright what DECRC brought back. What clients' terminals
+// passRestored sends explicitly what DECRC restored. What clients' terminals
 // save and restore is their own: it differs between them, and a client that
 // came later has not seen what was saved. before is what the modes were.
 func (t *Terminal) passRestored(before *modes) {

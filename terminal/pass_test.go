@@ -50,11 +50,11 @@ func TestPassPolicy(t *testing.T) {
 		{"\x1b[<u\x1b[>5u\x1b[<9u", "\x1b[>5u\x1b[<1u"},
 		{"\x1b[=3u", "\x1b[>0u\x1b[=3u"},
 		{"\x1b[?1049h\x1b[>1u\x1b[?1049l", "\x1b[?1049h\x1b[?6l\x1b[r\x1b[?5l\x1b[?7h\x1b[0m\x1b]8;;\x1b\\\x1b[1;1H\x1b[>1u\x1b[<1u\x1b[?1049l\x1b[?6l\x1b[r\x1b[?5l\x1b[?7h\x1b[0m\x1b]8;;\x1b\\\x1b[1;1H"},
-		// A column is told after what terminals take for differently wide.
+		// A column is sent after what terminals take for differently wide.
 		{"\u26a0\ufe0fx\u26a0\ufe0f\x1b[1m \U0001f44d\U0001f3fd\x1b[2C\u4f60e\u0301x", "\u26a0\ufe0f\x1b[3Gx\u26a0\ufe0f\x1b[1m\x1b[6G \U0001f44d\U0001f3fd\x1b[9G\x1b[2C\u4f60e\u0301x"},
 		// Colours, in a form of our own.
 		{"\x1b]11;#102030\x07\x1b]4;1;rgb:1/2/3;2;?\x07\x1b]104;1\x07\x1b]111\x07", "\x1b]11;rgb:1010/2020/3030\x1b\\\x1b]4;1;rgb:1111/2222/3333\x1b\\\x1b]104;1\x1b\\\x1b]111\x1b\\"},
-		// Bytes that are no UTF-8, and C1 controls.
+		// Bytes that aren't UTF-8, and C1 controls.
 		{"a\xff\x9b31m\xc2\x9b31mb", "a31m31mb"},
 	} {
 		if got := passed(Options{}, c.in); got != c.want {

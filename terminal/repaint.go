@@ -106,7 +106,7 @@ func (p *painter) screen(s *screen) {
 }
 
 // line writes a line's cells from column 0, where the cursor is. The column is
-// told anew after all that a client may take for wider or narrower than it is.
+// sent again after all that a client may take for wider or narrower than it is.
 func (p *painter) line(l *Line) {
 	lost := false // the client's cursor may be elsewhere
 	for x := 0; x < min(len(l.cells), p.cols); x++ {

@@ -118,7 +118,7 @@ func (t *Terminal) reportSetting(name string) {
 	t.reply("\x1bP1$r" + value + "\x1b\\")
 }
 
-// capabilities are what XTGETTCAP is told.
+// capabilities are the answers to XTGETTCAP.
 var capabilities = map[string]string{
 	"TN": "xterm-256color", "name": "xterm-256color", "Co": "256", "colors": "256", "RGB": "8",
 }

@@ -71,7 +71,7 @@ func samePicture(got, want *Snapshot) string {
 }
 
 // sameState is samePicture and what is not seen at once: margins, pen, keyboard
-// flags, and the screen behind.
+// flags, and the other screen.
 func sameState(got, want *Terminal) string {
 	if diff := samePicture(got.Snapshot(0), want.Snapshot(0)); diff != "" {
 		return diff
@@ -220,10 +220,10 @@ func TestRestoreRefusesDamage(t *testing.T) {
 		damaged := bytes.Clone(point)
 		damaged[i] ^= 0x41
 		if _, err := Restore(Options{}, damaged); err == nil {
-			t.Fatalf("byte %d changed and nobody noticed", i)
+			t.Fatalf("byte %d changed without an error", i)
 		}
 		if _, err := Restore(Options{}, point[:i]); err == nil {
-			t.Fatalf("cut at %d and nobody noticed", i)
+			t.Fatalf("cut at %d without an error", i)
 		}
 	}
 }

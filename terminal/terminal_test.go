@@ -110,7 +110,7 @@ func TestHandlers(t *testing.T) {
 	}
 }
 
-// TestPanicInside begins the screen anew and goes on behind the byte that hurt.
+// TestPanicInside begins the screen anew and continues after the byte that hurt.
 func TestPanicInside(t *testing.T) {
 	var term *Terminal
 	term = New(Options{Cols: 20, Rows: 3, Handlers: Handlers{Notice: func(Notice) { panic("a handler's fault") }}})

@@ -116,7 +116,7 @@ type Modes struct {
 	Tabs            []int // columns of tab stops, nil for every eighth
 }
 
-// Notice is something the program told its terminal beside the screen: a bell
+// Notice is something the program sent to its terminal in addition to the screen: a bell
 // (OSC -1), or a notification or signal by OSC 7, 9, 99, 133, 777, 7501. Its
 // payload is UTF-8 of at most 64 KB, as the program wrote it: see Printable.
 type Notice struct {
@@ -143,7 +143,7 @@ type Options struct {
 	Clipboard  bool             // let OSC 52 writes through to clients
 	Now        func() time.Time // the clock for synchronized updates; nil is time.Now
 
-	// What OSC 10 and 11 queries are told until the program sets colours of its
+	// The answers to OSC 10 and 11 queries until the program sets colours of its
 	// own; DefaultColor is light grey on black.
 	Foreground, Background Color
 }

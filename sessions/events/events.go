@@ -30,7 +30,7 @@ var (
 	ErrClosed = errors.New("the event log is closed")
 	// ErrNotFound says that there is no event of that number yet.
 	ErrNotFound = errors.New("no such event")
-	// ErrGone says that the event was there and is no more.
+	// ErrGone says that the event existed and was removed.
 	ErrGone = errors.New("the event is gone")
 )
 

@@ -103,7 +103,7 @@ func TestAFullDiskLosesTheRestAndSaysSo(t *testing.T) {
 		t.Errorf("full: %+v", s)
 	}
 	var gap Line
-	for gap.Type != TypeGap { // a reader that did not keep up is told at once
+	for gap.Type != TypeGap { // a reader that did not keep up gets it at once
 		gap = next(t, slow)
 	}
 	if uint64(gap.Cursor-gap.From+1) != s.Dropped || !bytes.Contains(gap.Raw, []byte("no space left")) || bytes.Contains(gap.Raw, []byte(dir)) {

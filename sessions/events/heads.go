@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// head is where one session stands.
+// head is the position of one session.
 type head struct {
 	Seq    uint64 `json:"seq"`
 	Cause  uint64 `json:"cause_record,omitempty"`
@@ -16,7 +16,7 @@ type head struct {
 	Forgot bool   `json:"forgot,omitempty"` // the session is removed: drop it with its last event
 }
 
-// heads is where everything stands before a segment.
+// heads are the positions of all sessions before a segment.
 type heads struct {
 	first    uint64 // of the segment
 	Cursor   uint64 `json:"cursor"` // the last given out
@@ -44,8 +44,8 @@ func (h *heads) raise(id string, to head) {
 	h.Sessions[id] = at
 }
 
-// before is a copy for the segment that begins at first. Removed sessions of
-// which no event is left from oldest on are dropped: ids are never used again.
+// before is a copy for the segment that begins at first. It drops removed sessions that have no event
+// from oldest on: ids are never used again.
 func (h *heads) before(first, oldest uint64) heads {
 	maps.DeleteFunc(h.Sessions, func(_ string, at head) bool {
 		return at.Forgot && at.Cursor < oldest
@@ -77,7 +77,7 @@ func (h heads) save(dir string) error {
 	name := headsName(dir, h.first)
 	aside := name + asideEnding
 	if err := writeSynced(aside, append(b, '\n')); err != nil {
-		_ = os.Remove(aside) // a half file aside helps nobody; Open sweeps what stays
+		_ = os.Remove(aside) // a half file is useless; Open removes what remains
 		return err
 	}
 	if err := os.Rename(aside, name); err != nil {

@@ -40,11 +40,11 @@ func (l *Log) keep() {
 func (l *Log) wakeKeeper() {
 	select {
 	case l.tend <- struct{}{}:
-	default: // it is told already
+	default: // it is already signaled
 	}
 }
 
-// retry writes what waits, and tells whether it still has to.
+// retry writes what waits, and says whether something still waits.
 func (l *Log) retry() (failing bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -120,7 +120,7 @@ func (l *Log) saveHeads() error {
 }
 
 // takeOut removes from the list the segments that have to go; readers that
-// look for them from now on are told of a gap.
+// look for them from now on get a gap.
 func (l *Log) takeOut() (gone []segment) {
 	l.mu.Lock()
 	segments, total, headed := l.tail.segments, l.open.size, l.headed

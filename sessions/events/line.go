@@ -142,7 +142,7 @@ type gapData struct {
 }
 
 // gapLine makes the line that stands for the cursors from..to. It has the
-// cursor of the last, so that a watch resumed there goes on behind it.
+// cursor of the last, so that a watch resumed there continues after it.
 func gapLine(e Event, d gapData) Line {
 	e.Type = TypeGap
 	from, err := ParseCursor(d.From)
@@ -320,7 +320,7 @@ func (s *scan) name() string {
 
 // fragment is what can be read of a line that is cut or damaged.
 type fragment struct {
-	cursor uint64 // 0 when it cannot be told
+	cursor uint64 // 0 if unknown
 	id     string
 }
 

@@ -78,7 +78,7 @@ type openSegment struct {
 
 // Append puts one event into the log: numbers it, writes it, and only then
 // lets readers see it. It never waits for a reader. While the files cannot be
-// written the event is seen from memory, Append does not fail, and Stats tells.
+// written the event is seen from memory, Append does not fail, and Stats reports it.
 // Errors: ErrClosed, or Data that cannot be an event's.
 func (l *Log) Append(e Event) (Event, error) {
 	out, err := l.AppendAll(e)
@@ -205,7 +205,7 @@ type Stats struct {
 	ErrTime  time.Time // when
 }
 
-// Stats tells how the log does.
+// Stats reports the log's health.
 func (l *Log) Stats() Stats {
 	l.mu.Lock()
 	defer l.mu.Unlock()

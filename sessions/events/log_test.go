@@ -68,7 +68,7 @@ func next(t testing.TB, r *Reader) Line {
 	defer cancel()
 	line, err := r.Next(ctx)
 	if err != nil {
-		t.Fatalf("Next behind %d: %v", r.Position(), err)
+		t.Fatalf("Next after %d: %v", r.Position(), err)
 	}
 	return line
 }
@@ -86,7 +86,7 @@ func rest(t testing.TB, l *Log, r *Reader) (lines []Line) {
 			return lines
 		}
 		if err != nil {
-			t.Fatalf("Next behind %d: %v", r.Position(), err)
+			t.Fatalf("Next after %d: %v", r.Position(), err)
 		}
 		lines = append(lines, line)
 	}
@@ -247,7 +247,7 @@ func TestRetentionTellsWhatIsGoneAndForgetsNoNumber(t *testing.T) {
 		t.Errorf("stats %+v", s)
 	}
 	first := l.Stats().First
-	for name, r := range map[string]*Reader{"a reader that stood still": early, "a new one": l.Follow(1)} {
+	for name, r := range map[string]*Reader{"a reader that paused": early, "a new one": l.Follow(1)} {
 		line := next(t, r)
 		if line.Type != TypeGap || line.From != 2 || line.Cursor < 1000 || line.Cursor >= first && line.Cursor > 3006-tailEvents {
 			t.Errorf("%s: %s (files from %d)", name, line.Raw, first)

@@ -11,13 +11,13 @@ import (
 
 // The marker is a file of one byte that says whether events were seen that are
 // in no file: '1' from before the first of them until all are written. A server
-// killed in between has given out numbers nobody can read back, so the next
+// killed in between has given out numbers no reader can find, so the next
 // jumps over all it may have given out. The byte is changed in place, which
 // works on a full disk; where even that fails the file is removed, and a missing
 // marker beside segments means the same.
 const markerName = "unwritten"
 
-// openMarker tells whether numbers may have been given out that no file knows.
+// openMarker says whether numbers may have been given out that no file has.
 func openMarker(dir string, fresh bool) (f *os.File, unsound bool, err error) {
 	name := filepath.Join(dir, markerName)
 	b, err := os.ReadFile(name)

@@ -109,13 +109,13 @@ func (l *Log) announce(d damage, unsound bool) {
 	l.loss.why = "the server ended while the event log could not be written"
 }
 
-// damage is what lies behind the last good line of the log.
+// damage is what comes after the last good line of the log.
 type damage struct {
 	to  uint64   // the highest number it may have carried, 0 for none
 	ids []string // sessions whose number it carried, one each
 }
 
-// recover finds where everything stands: from the newest heads that can be
+// recover finds all positions: from the newest heads that can be
 // read, and the lines written since.
 func (l *Log) recover(segments []segment, headed []uint64) (damage, error) {
 	l.heads = heads{Sessions: map[string]head{}}
@@ -157,7 +157,7 @@ func (l *Log) recover(segments []segment, headed []uint64) (damage, error) {
 }
 
 // replay takes in the lines of a segment. It returns the length of what is
-// whole, and what damage lies behind the last good line.
+// whole, and what damage comes after the last good line.
 func (l *Log) replay(b []byte) (size int64, behind damage) {
 	var batch []Line
 	rest := b

@@ -10,14 +10,14 @@ import (
 )
 
 // Reader pulls the events after a position, from memory when it keeps up and
-// from the files when not: one that is slow or stands still costs nobody
+// from the files when not: one that is slow or paused costs no other
 // anything but its own small buffer. It is not safe for concurrent use and
 // needs no closing.
 type Reader struct {
 	log      *Log
 	position uint64 // everything up to here was given or is gone
 	file     place
-	until    uint64 // ErrEnd behind this cursor; 0 for never
+	until    uint64 // ErrEnd after this cursor; 0 for never
 	held     *Line  // read from a file, and given after the gap before it
 
 	follow string // id of the one session to give, empty for all
@@ -50,7 +50,7 @@ func (r *Reader) Next(ctx context.Context) (Line, error) {
 	}
 }
 
-// Until makes Next end with ErrEnd behind the line of that cursor.
+// Until makes Next end with ErrEnd after the line of that cursor.
 func (r *Reader) Until(cursor uint64) { r.until = cursor }
 
 // Position is the cursor from which Follow would go on.
@@ -137,7 +137,7 @@ func (r *Reader) fromFiles(g glance) Line {
 	}
 }
 
-// gap stands for everything behind the position up to and including to.
+// gap stands for everything after the position up to and including to.
 func (r *Reader) gap(to uint64, why string) Line {
 	return gapLine(Event{Cursor: to, Time: r.log.o.Now()}, gapData{
 		From: FormatCursor(r.position + 1), To: FormatCursor(to), Why: why,
@@ -220,7 +220,7 @@ func (p *place) enter(dir string, segments []segment, position uint64) bool {
 }
 
 // read takes more of the segment into the buffer; false when there is no more.
-// The file is opened each time: a reader that stands still holds none open.
+// The file is opened each time: a paused reader holds no file open.
 func (p *place) read(dir string, g glance, want int) bool {
 	i := holding(g.segments, p.segment)
 	if i < 0 || g.segments[i].first != p.segment {
@@ -360,7 +360,7 @@ func (l *Log) ReadBack(ctx context.Context, id string, seq uint64) (Line, error)
 	return line, nil
 }
 
-// ErrEnd is behind the line that Until named.
+// ErrEnd comes after the line that Until named.
 var ErrEnd = errors.New("the reader's end")
 
 // find looks for an event in memory.

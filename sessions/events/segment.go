@@ -58,7 +58,7 @@ func list(dir string) (segments []segment, headed []uint64, err error) {
 	return segments, headed, nil
 }
 
-// holding is the index of the segment in which the cursor is, or would be: the
+// holding is the index of the segment that has the cursor, or would have it: the
 // last that begins at or before it. -1 says that it lies before them all.
 func holding(segments []segment, cursor uint64) int {
 	i, found := slices.BinarySearchFunc(segments, cursor, func(s segment, c uint64) int { return cmp.Compare(s.first, c) })
@@ -89,7 +89,7 @@ func locate(f *os.File, size int64, cursor uint64) int64 {
 	return low
 }
 
-// lineAfter finds the first good line that begins behind offset and before
+// lineAfter finds the first good line that begins after offset and before
 // end; its offset is -1 when there is none.
 func lineAfter(f *os.File, offset, end int64) (at int64, cursor uint64) {
 	chunk := int64(4 << 10)

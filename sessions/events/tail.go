@@ -44,7 +44,7 @@ type glance struct {
 	failure  string
 }
 
-// look tells a reader that has everything up to position what comes next.
+// look returns what comes next for a reader that has everything up to position.
 func (t *tail) look(position uint64) glance {
 	t.mu.RLock()
 	if position < t.head {
@@ -154,7 +154,7 @@ func (t *tail) close() {
 	t.broadcast()
 }
 
-// broadcast wakes everybody who waits; with nobody waiting it costs nothing.
+// broadcast wakes all waiting readers; without any it costs nothing.
 func (t *tail) broadcast() {
 	if t.wake != nil {
 		close(t.wake)

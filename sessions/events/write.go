@@ -39,7 +39,7 @@ func (l *Log) fail(err error) {
 	l.tail.setFailure(reason(err))
 }
 
-// reason is what watchers are told of an error: no path of the machine.
+// reason is the text of an error for watchers: it contains no path of the machine.
 func reason(err error) string {
 	var number syscall.Errno
 	if errors.As(err, &number) {
@@ -90,8 +90,8 @@ func (l *Log) lossLine() Line {
 // with a whole hook payload is 64 KiB.
 const bufferKept = 128 << 10
 
-// writeBatch writes the lines of a batch with one write. All but the last end
-// with a blank, by which Open knows a batch that was cut.
+// writeBatch writes the lines of a batch with one write. All lines but the last end with a blank, so that
+// Open recognizes a batch that was cut.
 func (l *Log) writeBatch(batch []Line) error {
 	b := l.buffer[:0]
 	for i, line := range batch {

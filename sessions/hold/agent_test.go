@@ -139,7 +139,7 @@ func (r *running) wait() outcome {
 	return r.result
 }
 
-// silent wants an end that holds nobody up.
+// silent checks that the end delays no process.
 func (r *running) silent() {
 	r.t.Helper()
 	if out := r.wait(); out.Status != 0 || len(out.Stdout) > 0 {

@@ -19,10 +19,10 @@ type Control struct {
 	last  uint64 // number of the last record given out
 	file  *os.File
 	first uint64 // of the open segment
-	pos   int64  // in the open segment: behind the last whole line
+	pos   int64  // in the open segment: after the last whole line
 }
 
-// OpenControl opens the control log in a session's folder behind record
+// OpenControl opens the control log in a session's folder after record
 // number after. The folder need not exist yet.
 func OpenControl(dir string, after uint64) *Control {
 	return &Control{dir: filepath.Join(dir, controlDir), last: after}

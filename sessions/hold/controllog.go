@@ -45,7 +45,7 @@ type queuedRecord struct {
 	line []byte
 }
 
-// openControlLog repairs a torn last line and goes on behind it.
+// openControlLog repairs a torn last line and continues after it.
 func openControlLog(session string, limit int64) (*controlLog, error) {
 	dir := filepath.Join(session, controlDir)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -73,7 +73,7 @@ func openControlLog(session string, limit int64) (*controlLog, error) {
 	return c, err
 }
 
-// repair cuts a file behind its last whole line and returns its length.
+// repair cuts a file after its last whole line and returns its length.
 func repair(name string) (int64, error) {
 	data, err := os.ReadFile(name)
 	if err != nil {
@@ -89,8 +89,8 @@ func repair(name string) (int64, error) {
 }
 
 // append adds a record. The line is returned when it is in no file yet, so
-// that a server can be told of it in another way. An error means that the
-// record is no record; a full disk is not one.
+// that a server can be notified in another way. An error means that the
+// record is invalid; a full disk is not one.
 func (c *controlLog) append(kind string, data any, offset int64, now time.Time) (unwritten []byte, err error) {
 	line, err := encodeData(Record{N: c.last + 1, Time: api.At(now), Offset: offset, Kind: kind}, data)
 	if err != nil {

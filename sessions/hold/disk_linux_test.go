@@ -74,7 +74,7 @@ func TestFullDisk(t *testing.T) {
 		_, next, err := onDisk.Range()
 		return err == nil && f.off > next+2000
 	})
-	for range 400 { // more than the slack behind the end of the log takes
+	for range 400 { // more than the slack after the end of the log takes
 		if err := l.Note("note", nil); err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +99,7 @@ func TestFullDisk(t *testing.T) {
 	if !strings.Contains(loss.Why, "no space left") || loss.To <= loss.From {
 		t.Errorf("loss %+v", loss)
 	}
-	// The files agree with the record, and the offsets go on behind the hole.
+	// The files agree with the record, and the offsets continue after the hole.
 	whole := follow(l, 0)
 	whole.l.Close()
 	whole.read(t)
@@ -107,7 +107,7 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("the files miss %d bytes, the record says %d", whole.lost, loss.To-loss.From)
 	}
 	if got := whole.text[loss.From:]; !bytes.HasPrefix(f.text[loss.To:], got[:min(len(got), 400)]) {
-		t.Errorf("behind the hole %q, not %q", got[:40], f.text[loss.To:][:40])
+		t.Errorf("after the hole %q, not %q", got[:40], f.text[loss.To:][:40])
 	}
 	for i, r := range records(t, spec.Dir) {
 		if r.N != uint64(i+1) {

@@ -13,7 +13,7 @@
 //	control/00000000000000000001.jsonl one Record a line, named by the first
 //	hooks/00000000000000000007.json    a hook's payload too long for its record
 //	holder.json                        how to find the holder (Dial)
-//	holder.log                         what the holder could tell nobody else
+//	holder.log                         what the holder couldn't report elsewhere
 //
 // A segment's start plus its length is the next offset of the stream: there
 // is no second place that could disagree.

@@ -46,7 +46,7 @@ func (h *holder) drain() {
 			now := time.Now()
 			h.take(buf[:n], now)
 			if n <= echoSize {
-				runtime.Gosched() // who tells the server first
+				runtime.Gosched() // the goroutine that wakes the server goes first
 			}
 			h.output.noteTime()
 			h.turn.yield(now, h.pty.waited)
@@ -77,7 +77,7 @@ func (h *holder) ended() bool {
 }
 
 // take puts a piece of output into the journal, or what of it does not go
-// there onto the socket, and tells the server.
+// there onto the socket, and notifies the server.
 func (h *holder) take(p []byte, now time.Time) {
 	n := h.output.write(p, now)
 	h.mu.Lock()
@@ -99,13 +99,13 @@ func (h *holder) setInline(inline bool) {
 
 // waitForServer holds the reading back while a server is connected that reads
 // and is too far behind. Without one, and once the program has ended, it never
-// waits. A server that stands still is as good as none until it reads again:
+// waits. A server that doesn't read counts as none until it reads again:
 // it finds the output in the journal, as the next one would.
 func (h *holder) waitForServer() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var wake *time.Timer
-	for began := time.Now(); h.behind(); h.moved.Wait() {
+	for began := time.Now(); h.lags(); h.moved.Wait() {
 		s := h.server
 		heard := began
 		if s.heard.After(began) {
@@ -125,9 +125,9 @@ func (h *holder) waitForServer() {
 	}
 }
 
-// behind says whether a server is there that reads and is too far behind. The
-// holder's mu is held.
-func (h *holder) behind() bool {
+// lags says whether a server is connected that reads, and has fallen too far back. The caller holds the
+// holder's mu.
+func (h *holder) lags() bool {
 	if h.server == nil || h.typing.over {
 		return false
 	}
@@ -145,7 +145,7 @@ func (h *holder) lost(from, to int64, why string) {
 	h.record(KindLoss, LossData{From: from, To: to, Why: why})
 }
 
-// staleness knows where the output stood a second ago.
+// staleness knows the end of the output a second ago.
 type staleness struct {
 	marks []mark
 }

@@ -137,7 +137,7 @@ func TestLaggingServerHoldsTheProgramBack(t *testing.T) {
 	l.Consumed(l.Welcome().Written + 1<<20)
 	eventually(t, "the program goes on", func() bool { return size() >= stopped+1<<20-readSize })
 	l.Close()
-	eventually(t, "nobody holds it back", func() bool { return size() >= 3*pauseAhead })
+	eventually(t, "nothing holds it back", func() bool { return size() >= 3*pauseAhead })
 }
 
 // TestStillServerHoldsNobodyBack has a server that is connected and reads
@@ -191,7 +191,7 @@ func TestQueueIsBounded(t *testing.T) {
 			t.Fatal("nothing was refused")
 		}
 	}
-	// A signal goes ahead of input that nobody reads.
+	// A signal goes ahead of unread input.
 	if err := l.Signal(syscall.SIGUSR1, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -280,7 +280,7 @@ func TestRepliesAreTypedOnce(t *testing.T) {
 func TestProgramStartsClean(t *testing.T) {
 	old := syscall.Umask(0o027)
 	defer syscall.Umask(old)
-	// A file the server inherited from whoever started it.
+	// A file the server inherited from its parent.
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

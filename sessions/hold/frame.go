@@ -12,7 +12,7 @@ import (
 //	uint8  type
 //	payload
 //
-// Unknown types are skipped, and bytes added behind a known payload are
+// Unknown types are skipped, and bytes added after a known payload are
 // ignored, so that either side may be the older one.
 type frameType byte
 

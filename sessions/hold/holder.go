@@ -189,7 +189,7 @@ func newHolder(stdin io.Reader) (*holder, error) {
 	return h, nil
 }
 
-// run serves until the program has ended and everything is told.
+// run serves until the program has ended and everything is reported.
 func (h *holder) run() {
 	var serving sync.WaitGroup
 	go h.endOnTerm() // ends with the process
@@ -233,7 +233,7 @@ func (h *holder) record(kind string, data any) error {
 	return h.recordLocked(kind, data)
 }
 
-// recordLocked adds to the control log, tells the server, and hands it the
+// recordLocked adds to the control log, wakes the server, and hands it the
 // record itself when that is in no file.
 func (h *holder) recordLocked(kind string, data any) error {
 	now := time.Now()

@@ -37,7 +37,7 @@ func TestTell(t *testing.T) {
 	}
 }
 
-// TestState tells a state: it reads no stdin, and its words are the event.
+// TestState reports a state: it reads no stdin, and its words are the event.
 func TestState(t *testing.T) {
 	a := newAgent(t)
 	start(t, a.spec)
@@ -283,7 +283,7 @@ func TestHookEndsWithItsReader(t *testing.T) {
 	}
 }
 
-// TestStoppedHolderHoldsNoAgentUp asks and tells while the holder does nothing.
+// TestStoppedHolderHoldsNoAgentUp asks and reports while the holder does nothing.
 func TestStoppedHolderHoldsNoAgentUp(t *testing.T) {
 	a := newAgent(t)
 	l := start(t, a.spec)
@@ -327,7 +327,7 @@ func TestProgramsEndEndsWaits(t *testing.T) {
 }
 
 // TestHolderKilledUnderAHook starts the next holder in the folder: it says
-// that nobody waits any more.
+// that no process waits any more.
 func TestHolderKilledUnderAHook(t *testing.T) {
 	a := newAgent(t)
 	l := start(t, a.spec)
@@ -365,7 +365,7 @@ func TestPeerOutsideTheSessionIsRefused(t *testing.T) {
 		}
 	}
 	a.hook(`{}`, "--tell", "Own").silent()
-	// Whoever has left the agent's group and parents is inside all the same.
+	// A process that has left the agent's group and parents is inside all the same.
 	a.run("", "sh", "-c", `(setsid sh -c 'sleep 0.1; echo {} | "$0" hook --tell Daemon' "$0" &)`, exe(t)).silent()
 	a.asked(2)
 	if _, hooks := hooksOf(t, a.spec.Dir); hooks[0].Event != "Own" || hooks[1].Event != "Daemon" {
@@ -400,7 +400,7 @@ func TestHookFailsOpen(t *testing.T) {
 	}
 }
 
-// TestAskIf asks while the file is there and tells while it is not.
+// TestAskIf asks while the file is there and reports while it doesn't exist.
 func TestAskIf(t *testing.T) {
 	a := newAgent(t)
 	l := start(t, a.spec)
@@ -527,7 +527,7 @@ func TestStorm(t *testing.T) {
 		}
 		return
 	}
-	eventually(t, "all events are told of", func() bool {
+	eventually(t, "all events are reported", func() bool {
 		recorded, _, missed := counts()
 		return recorded+missed == events
 	})

@@ -22,9 +22,9 @@ type toldAt struct {
 	At int64 `json:"at"`
 }
 
-// tells runs `bin hook --tell` n times and prints how many microseconds each
+// runHooks runs `bin hook --tell` n times and prints how many microseconds each
 // took from exec to end.
-func tells(n int, bin string) int {
+func runHooks(n int, bin string) int {
 	for range n {
 		r, w, err := os.Pipe()
 		if err != nil {

@@ -115,7 +115,7 @@ func openToAll(exe string) bool {
 	return err == nil && info.Mode().Perm()&0o555 == 0o555
 }
 
-// dropCopies deletes the copies but for one that nobody links to.
+// dropCopies deletes the copies except one without links.
 func dropCopies(dir, but string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -24,7 +24,7 @@ const (
 	orphanEvery = time.Second
 )
 
-// errOver says that nobody waits for the hook any more.
+// errOver says that no process waits for the hook any more.
 var errOver = errors.New("the agent no longer waits for this hook")
 
 // A call is one `berth hook`. It holds up an agent: whatever fails, it ends
@@ -37,7 +37,7 @@ type call struct {
 	parents  orphanWatch
 }
 
-// Hook is `berth hook`, with the arguments behind it:
+// Hook is `berth hook`, with the arguments after it:
 //
 //	--tell [EVENT]             hands over the event whose JSON is on stdin
 //	--ask HOLD GRACE [EVENT]   and waits for a verdict, at most HOLD, or GRACE
@@ -45,7 +45,7 @@ type call struct {
 //	--ask HOLD GRACE --if FILE [EVENT]
 //	                           the same while FILE is there, else as --tell: who
 //	                           wants nothing of an event costs the agent no wait
-//	state STATE [MESSAGE...]   tells what a program that knows is at
+//	state STATE [MESSAGE...]   reports what the program is doing
 //
 // It returns the exit status: 0 with no output, but for a verdict, which says
 // both, and for arguments it does not know, which are 1: 2 would block agents.
@@ -56,7 +56,7 @@ func Hook(args []string) int {
 		return 1
 	}
 	if !head.Ask {
-		// What ends an agent must not keep its last words from being told.
+		// A signal that ends an agent must not prevent its last report.
 		signal.Ignore(syscall.SIGHUP)
 	}
 	c := &call{head: head, deadline: time.Now().Add(tellWithin), fd: -1, parents: watchParents(head.Ask)}
@@ -119,7 +119,7 @@ func parseHook(args []string) (hookHead, error) {
 }
 
 // readEvent reads stdin to its end, so that the agent's writing never fails,
-// and keeps as much as the holder takes. A person's terminal is no event.
+// and keeps as much as the holder takes. A terminal on stdin has no event.
 func (c *call) readEvent(fd int) []byte {
 	if _, err := unix.IoctlGetTermios(fd, getTermiosRequest); err == nil {
 		return nil
@@ -249,7 +249,7 @@ func (c *call) write(fd int, p []byte, most int) error {
 }
 
 // await waits until fd is ready. It fails when the time is over, and for an
-// asker when whoever would read its answer has gone.
+// asker when the reader of its answer is gone.
 func (c *call) await(fd int, events int16) error {
 	for {
 		left := time.Until(c.deadline)
@@ -262,7 +262,7 @@ func (c *call) await(fd int, events int16) error {
 				fds = append(fds, unix.PollFd{Fd: int32(unix.Stdout)}) // its end alone
 			}
 			fds = c.parents.append(fds)
-			if !c.parents.told() {
+			if !c.parents.ended() {
 				left = min(left, orphanEvery)
 			}
 		}
@@ -274,7 +274,7 @@ func (c *call) await(fd int, events int16) error {
 		if n == 0 {
 			continue
 		}
-		// What is there to be read counts, whoever has gone.
+		// What is there to be read counts, even if a process is gone.
 		if fds[0].Revents != 0 {
 			return nil
 		}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestHooksOnAFullDisk asks, tells and answers while nothing can be written:
+// TestHooksOnAFullDisk asks, reports and answers while nothing can be written:
 // the connected server hears of all of it, and the log has it afterwards.
 func TestHooksOnAFullDisk(t *testing.T) {
 	dir := smallDisk(t, "16m")

@@ -8,7 +8,7 @@ import (
 // Verdict answers the hook whose record is number id: stdout, at most
 // MaxVerdict bytes, is what its process prints, status its exit status, 0 to
 // 255. It returns when the verdict is recorded and on its way; a record of
-// KindDelivered or KindGone tells what became of it. ErrNotWaiting says that
+// KindDelivered or KindGone says what became of it. ErrNotWaiting says that
 // the hook has been answered, let go or has hung up: nothing was sent.
 func (l *Link) Verdict(id uint64, stdout []byte, status int) error {
 	return l.VerdictMarked(id, stdout, status, nil)

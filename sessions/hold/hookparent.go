@@ -9,7 +9,7 @@ import (
 
 // orphanWatch knows for whom a hook runs: its parent, and where that is the
 // shell that an agent ran it by, the agent too. An agent that is killed leaves
-// both shell and hook behind.
+// both the shell and the hook.
 type orphanWatch struct {
 	parent int
 	agent  process // where the parent is a shell
@@ -39,7 +39,7 @@ func watchParents(on bool) orphanWatch {
 	return w
 }
 
-// add watches a process and reports whether the system tells of its end.
+// add watches a process and reports whether the system reports its end.
 func (w *orphanWatch) add(pid int) bool {
 	fd, err := watchProcess(pid)
 	if err != nil {
@@ -49,10 +49,10 @@ func (w *orphanWatch) add(pid int) bool {
 	return true
 }
 
-// told reports whether an end shows in what append adds.
-func (w *orphanWatch) told() bool { return w.all }
+// ended says whether a watched process has ended, by what append adds.
+func (w *orphanWatch) ended() bool { return w.all }
 
-// append adds what tells of an end.
+// append adds what reports an end.
 func (w *orphanWatch) append(fds []unix.PollFd) []unix.PollFd {
 	for _, fd := range w.fds {
 		fds = append(fds, unix.PollFd{Fd: int32(fd), Events: unix.POLLIN})
@@ -60,7 +60,7 @@ func (w *orphanWatch) append(fds []unix.PollFd) []unix.PollFd {
 	return fds
 }
 
-// orphan reports whether there is nobody left to answer to.
+// orphan says whether no process is left to answer to.
 func (w *orphanWatch) orphan() bool {
 	if w.parent == 0 {
 		return false

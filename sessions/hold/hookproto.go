@@ -40,7 +40,7 @@ const (
 	MaxHookPayload = 4 << 20
 	// MaxVerdict is the most bytes a verdict may have for the agent.
 	MaxVerdict = 1 << 20
-	// maxHookInline is the largest payload that stands in the control record.
+	// maxHookInline is the largest payload that is part of the control record.
 	maxHookInline = 64 << 10
 	// hookHeadSize is how much of a larger one does.
 	hookHeadSize = 16 << 10

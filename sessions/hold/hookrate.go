@@ -13,7 +13,7 @@ const (
 	// namedASecond of each name are recorded even then, so that a flood of one
 	// does not hide what the others tell.
 	namedASecond = 10
-	// hookNames bounds the names told apart in a second.
+	// hookNames bounds the different names counted in a second.
 	hookNames = 64
 )
 
@@ -61,7 +61,7 @@ func (r *hookRate) miss(name string, now time.Time) {
 	r.last = now
 }
 
-// due is when what was missed is to be told.
+// due is when missed events are reported.
 func (r *hookRate) due() (time.Time, bool) {
 	return r.from.Add(time.Second), r.count > 0
 }

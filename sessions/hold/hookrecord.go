@@ -40,7 +40,7 @@ type HookData struct {
 	Payload json.RawMessage `json:"payload,omitempty"`
 	Head    string          `json:"head,omitempty"`
 	File    bool            `json:"file,omitempty"`
-	// Malformed says that the payload is no JSON: Raw has it where it is short.
+	// Malformed says that the payload isn't JSON: Raw has it where it is short.
 	Malformed bool   `json:"malformed,omitempty"`
 	Raw       []byte `json:"raw,omitempty"`
 	// Truncated says that it was longer than MaxHookPayload and was cut there.

@@ -43,7 +43,7 @@ type hooks struct {
 	over  bool      // none waits any more
 }
 
-// listenForHooks opens the hook socket and tells what an earlier holder left
+// listenForHooks opens the hook socket and reports what an earlier holder left
 // waiting.
 func (h *holder) listenForHooks() error {
 	for _, gone := range h.control.waiting {
@@ -210,7 +210,7 @@ func (h *holder) recordHook(d HookData, file string, size int64, now time.Time) 
 		d.File = h.hooks.files.keep(file, n, size) == nil
 	}
 	if h.recordLocked(KindHook, d) != nil {
-		// The line is too long for this log: what it tells counts more.
+		// The line is too long for this log: its content matters more.
 		d.Payload, d.Raw, d.Head = nil, nil, ""
 		if h.recordLocked(KindHook, d) != nil {
 			h.hooks.files.forget(n)
@@ -248,7 +248,7 @@ func (h *holder) recordHook(d HookData, file string, size int64, now time.Time) 
 }
 
 // waitVerdict sees an asker to the end of its wait. The end is recorded by
-// whoever took the hook out of the table, and the delivery here.
+// the caller that took the hook out of the table, and the delivery here.
 func (h *holder) waitVerdict(c *net.UnixConn, w *waitingHook) {
 	c.SetDeadline(time.Time{})
 	said := make(chan bool, 1) // the asker: delivered, or hung up
@@ -381,12 +381,12 @@ func (h *holder) armHooks() {
 	}
 }
 
-// hooksDue ends the waits that are over and tells of events not recorded.
+// hooksDue ends the waits that are over and reports unrecorded events.
 func (h *holder) hooksDue() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.ending.exit != nil {
-		return // nothing is recorded behind the exit
+		return // nothing is recorded after the exit
 	}
 	now := time.Now()
 	h.hooks.armed = time.Time{}

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// hookState is the word, and the event, of a program that tells its own state.
+// hookState is the first argument, and the event, of a program that reports its own state.
 const hookState = "state"
 
 // states are what it can tell: the states of the design that are a program's to
@@ -19,9 +19,8 @@ var states = []string{"working", "idle", "prompt", "done", "error", "unknown"}
 // messageLimit bounds what a program says with its state, in bytes.
 const messageLimit = 4 << 10
 
-// checkState looks at the arguments of state STATE [MESSAGE...]. What is wrong
-// with them is a mistake in a script, for which nobody waits: it is told also
-// where there is no session.
+// checkState checks the arguments of state STATE [MESSAGE...]. A mistake in them is a mistake in a script,
+// so it is reported also outside of a session.
 func checkState(args []string) error {
 	switch {
 	case len(args) < 2:

@@ -9,7 +9,7 @@ import (
 )
 
 // WaitingHook is a hook that waits for a verdict, as Welcome lists it. Its
-// record tells the rest.
+// record has the rest.
 type WaitingHook struct {
 	ID    uint64   `json:"id"` // the number of its record
 	Event string   `json:"event,omitempty"`
@@ -34,8 +34,8 @@ type hookAnswer struct {
 	stdout  []byte
 }
 
-// hookTable knows the hooks that wait and until when. Whoever takes a hook
-// out of it, and nobody else, ends its wait: so it is answered at most once.
+// hookTable has the waiting hooks and their deadlines. The caller that removes a hook from it ends its wait,
+// and no other caller does: so a hook is answered at most once.
 type hookTable struct {
 	waiting map[uint64]*waitingHook
 	// alone is since when no server is connected; zero while one is.
@@ -93,7 +93,7 @@ func (t *hookTable) list() []*waitingHook {
 	return all
 }
 
-// welcome is list as a server is told of it.
+// welcome is the list in a server's welcome.
 func (t *hookTable) welcome() []WaitingHook {
 	var all []WaitingHook
 	for _, w := range t.list() {

@@ -208,7 +208,7 @@ func TestSharedCopy(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if i != 1 { // nobody uses the second
+			if i != 1 { // the second is unused
 				if err := relink(shared, filepath.Join(dir, "a", fmt.Sprint(i))); err != nil {
 					t.Fatal(err)
 				}

@@ -17,7 +17,7 @@ type identity struct {
 	UID     *int   `json:"uid,omitempty"` // uid of the program; nil in a holder.json written before this field existed
 }
 
-// started is what the holder tells the process that made it.
+// started is what the holder reports to the process that made it.
 type started struct {
 	Error string `json:"error,omitempty"`
 	Errno int    `json:"errno,omitempty"`

@@ -72,7 +72,7 @@ func (q *inputQueue) pop() op {
 	return o
 }
 
-// takeUrgent removes the ops that may overtake input nobody reads.
+// takeUrgent removes the ops that may overtake unread input.
 func (q *inputQueue) takeUrgent() []op {
 	var urgent, rest []op
 	for _, o := range q.ops {
@@ -97,7 +97,7 @@ func (q *inputQueue) marks() []json.RawMessage {
 	return marks
 }
 
-// enqueue adds an op for whoever sent it.
+// enqueue adds an op for its sender.
 func (h *holder) enqueue(o op) ackCode {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -214,7 +214,7 @@ func (h *holder) typed(o op, err error) {
 }
 
 // typeBytes writes one message to the PTY, whole. While the program reads
-// nothing, signals and resizes that wait behind it go ahead.
+// nothing, signals and resizes that wait after it go ahead.
 func (h *holder) typeBytes(p []byte) error {
 	for len(p) > 0 {
 		n, err := h.pty.write(p, overtakeAfter)

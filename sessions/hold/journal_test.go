@@ -182,7 +182,7 @@ func TestControlLogIsBoundedAndRepaired(t *testing.T) {
 		t.Error("a record as large as a quarter of the log is taken")
 	}
 	if _, err := c.append("note", json.RawMessage(`{"half":`), 5, time.Now()); err == nil {
-		t.Error("a record that is no JSON is taken")
+		t.Error("a record that isn't JSON is accepted")
 	}
 	segments, err := statSegments(c.dir, controlExt)
 	if err != nil {
@@ -210,7 +210,7 @@ func TestControlLogIsBoundedAndRepaired(t *testing.T) {
 	c.closeFile()
 	c = newControlLog(t, dir, limit)
 	if c.last != 3000 || c.lastOffset != 5 {
-		t.Errorf("goes on behind %d at %d", c.last, c.lastOffset)
+		t.Errorf("continues after %d at %d", c.last, c.lastOffset)
 	}
 	c.append("note", "after", 6, time.Now())
 	all = records(t, dir)
@@ -276,7 +276,7 @@ func TestDamagedControlLogIsRead(t *testing.T) {
 		t.Errorf("records %v", seen)
 	}
 	if c := newControlLog(t, dir, 1<<20); c.last != 5 {
-		t.Errorf("goes on behind %d", c.last)
+		t.Errorf("continues after %d", c.last)
 	}
 }
 

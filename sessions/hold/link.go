@@ -72,24 +72,24 @@ func newLink(dir string, c *net.UnixConn, r *bufio.Reader, w Welcome) *Link {
 func (l *Link) Welcome() Welcome { return l.welcome }
 
 // Wake is sent to when there may be new output or control records, and when
-// the link has ended. It holds one wake. Whoever takes it reads both to their
-// ends and calls Consumed. Records of input and replies are told of with the
+// the link has ended. It holds one wake. Its receiver reads both to their
+// ends and calls Consumed. Records of input and replies are announced with the
 // echo, or a moment later when there is none.
 func (l *Link) Wake() <-chan struct{} { return l.wake }
 
 // Done is closed when the link is over; Err says why.
 func (l *Link) Done() <-chan struct{} { return l.done }
 
-// Err is nil while the link works. Then it is ErrEnded when the holder told
-// of the program's end (Exit), ErrReplaced, ErrClosed, or ErrNoAnswer when the
-// connection was lost: Dial tells what has become of the holder.
+// Err is nil while the link works. Then it is ErrEnded when the holder reported
+// the program's end (Exit), ErrReplaced, ErrClosed, or ErrNoAnswer when the
+// connection was lost: Dial says what became of the holder.
 func (l *Link) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.err
 }
 
-// Exit is how the program ended, once the holder has told.
+// Exit is how the program ended, once the holder has reported it.
 func (l *Link) Exit() (Exit, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -225,7 +225,7 @@ func (l *Link) takeExit(p []byte) error {
 	return ErrEnded
 }
 
-// answered hands an acknowledgement to whoever waits for it.
+// answered hands an acknowledgement to the caller that waits for it.
 func (l *Link) answered(id uint32, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -248,7 +248,7 @@ func (l *Link) keepBytes(at int64, data []byte) {
 
 // Consumed says that the output was read up to offset. The holder waits when
 // it is too far ahead of that, and sends the next wake at once if there is
-// more. As long as it is within its credit it is not told.
+// more. As long as it is within its credit it gets no message.
 func (l *Link) Consumed(offset int64) {
 	l.mu.Lock()
 	if n := offset - l.memoryAt; n > 0 && len(l.memory) > 0 {
@@ -256,7 +256,7 @@ func (l *Link) Consumed(offset int64) {
 		l.memoryAt = max(l.memoryAt, offset)
 	}
 	l.mu.Unlock()
-	// Looked at behind the reading: a wake that comes later and uses the credit
+	// Checked after the reading: a wake that comes later and uses the credit
 	// up has its own Consumed.
 	if l.written.Load()-l.told.Load() <= l.welcome.Credit && offset-l.told.Load() <= l.welcome.Credit && l.welcome.Credit > 0 {
 		return
@@ -266,7 +266,7 @@ func (l *Link) Consumed(offset int64) {
 }
 
 // Pace asks the holder to send wakes for output alone at most once in each
-// pace, in the long run: nobody waits for this session. 0 is as they come. A
+// pace, in the long run: no client waits for this session. 0 is as they come. A
 // holder that is too old goes on as it did.
 func (l *Link) Pace(pace time.Duration) {
 	if l.welcome.Credit > 0 {
@@ -333,7 +333,7 @@ func (l *Link) askSoon(t frameType, q request) error {
 	return l.askSoonWith(t, q, nil)
 }
 
-// askSoonWith is askSoon with data behind the request.
+// askSoonWith is askSoon with data after the request.
 func (l *Link) askSoonWith(t frameType, q request, data []byte) error {
 	ctx, cancel := context.WithTimeout(context.Background(), requestWithin)
 	defer cancel()
@@ -357,7 +357,7 @@ func (l *Link) Input(ctx context.Context, data []byte, mark json.RawMessage) err
 }
 
 // Reply types the answer to a terminal query that ended at offset at of the
-// output. The holder drops it when a query at or behind at was answered
+// output. The holder drops it when a query at or after at was answered
 // before, when the query is older than a second, or when its queue is full.
 func (l *Link) Reply(data []byte, at int64) {
 	if at < 0 || len(data) > MaxInput {
@@ -383,7 +383,7 @@ func (l *Link) Signal(sig syscall.Signal, mark json.RawMessage) error {
 }
 
 // End sends SIGHUP to the program's process group and, after grace, SIGKILL
-// to its whole tree. It returns when the SIGHUP is sent; Done tells the end.
+// to its whole tree. It returns when the SIGHUP is sent; Done reports the end.
 // A second call can only shorten the grace.
 func (l *Link) End(grace time.Duration, mark json.RawMessage) error {
 	return l.askSoon(frameEnd, request{Grace: grace.Milliseconds(), Mark: mark})

@@ -37,7 +37,7 @@ func FindSurvivor(dir string) (Survivor, bool) {
 	return s, true
 }
 
-// StartOf tells a process from a later one with its pid, as HolderStart does.
+// StartOf distinguishes a process from a later one with its pid, as HolderStart does.
 func StartOf(pid int) (string, error) {
 	p, err := lookProcess(pid)
 	return p.start, err

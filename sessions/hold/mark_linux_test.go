@@ -16,7 +16,7 @@ import (
 // has hidden: it left the terminal, its parents and its environment.
 func TestOrphansOfAKilledHolder(t *testing.T) {
 	if err := CheckOutside(os.Getppid()); err != nil {
-		t.Errorf("whoever runs this test: %v", err)
+		t.Errorf("the process of this test: %v", err)
 	}
 	spec := testSpec(t, "sh", "-c", `trap "" HUP
 		(env -i setsid sh -c 'trap "" HUP; echo $$ > '$0/daemon'; exec sleep 60' &)
@@ -146,13 +146,13 @@ func TestPeerThatCannotBeHeldIsRefused(t *testing.T) {
 	}
 }
 
-// A process can have an environment of any length, with a session's name behind what
+// A process can have an environment of any length, with a session's name after what
 // is read of it; nor does a long line of arguments make it a holder.
 func TestLongEnvironmentIsTakenForInside(t *testing.T) {
 	for name, c := range map[string]struct {
 		variables int
 		want      string
-	}{"long": {10, "counts as inside a session"}, "not so long": {8, ""}} {
+	}{"long": {10, "counts as inside a session"}, "shorter": {8, ""}} {
 		cmd := exec.Command("sh", "-c", "echo begun; read x")
 		for i := range c.variables {
 			cmd.Env = append(cmd.Env, "V"+strconv.Itoa(i)+"="+strings.Repeat("x", 120<<10))

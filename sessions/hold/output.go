@@ -112,7 +112,7 @@ func (o *Output) readListed(p []byte, off int64) (n int, again bool, err error) 
 	return 0, false, io.EOF
 }
 
-// Range is the first offset kept and the offset behind the last byte.
+// Range is the first stored offset and the offset after the last byte.
 func (o *Output) Range() (first, next int64, err error) {
 	segments, err := statSegments(o.dir, outputExt)
 	if errors.Is(err, os.ErrNotExist) {

@@ -14,7 +14,7 @@ const (
 	markEvery     = 10 * time.Millisecond
 	retryEvery    = time.Second
 	// probeSize is what a full disk must take again before output counts on
-	// it: more than the slack behind the end of a small file.
+	// it: more than the slack after the end of a small file.
 	probeSize = 64 << 10
 )
 
@@ -23,7 +23,7 @@ type outputLog struct {
 	dir     string
 	segment int64 // size at which the next segment begins
 	limit   int64
-	// lost is told of bytes that could not be written, once writing works.
+	// lost is called with bytes that could not be written, once writing works.
 	lost func(from, to int64, why string)
 
 	next  int64     // offset of the next byte of the stream, written or not
@@ -39,7 +39,7 @@ type outputLog struct {
 	tried    time.Time
 }
 
-// openOutputLog goes on behind what dir holds, and not below floor: the
+// openOutputLog continues after what dir has, and not below floor: the
 // control log may have seen more of the stream than could be written.
 func openOutputLog(session string, limit, floor int64, lost func(from, to int64, why string)) (*outputLog, error) {
 	dir := filepath.Join(session, outputDir)
@@ -112,7 +112,7 @@ func (o *outputLog) mark(now time.Time) {
 	o.unmarked = append(line, '\n')
 }
 
-// noteTime writes the mark of what was written last: behind it, and behind the
+// noteTime writes the mark of what was written last: after it, and after the
 // word to the server, which an echo waits for. A mark that cannot be written
 // ends the marks of this segment, so that no later one is glued to its stump.
 func (o *outputLog) noteTime() {
@@ -193,7 +193,7 @@ func (o *outputLog) fail(err error, now time.Time, n int) {
 }
 
 // retry looks, at most once a second, whether writing works again. If so the
-// loss is told and the next byte begins a new segment.
+// loss is reported and the next byte begins a new segment.
 func (o *outputLog) retry(now time.Time) bool {
 	if !o.failing() {
 		return true

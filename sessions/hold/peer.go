@@ -78,7 +78,7 @@ func checkInside(c *net.UnixConn, as *User) (pid int, err error) {
 	return peer.PID, nil
 }
 
-// serverOf returns the pid and user of whoever listens at the other end.
+// serverOf returns the pid and user of the process that listens at the other end.
 func serverOf(c *net.UnixConn) (pid, uid int, err error) {
 	peer, err := PeerOf(c)
 	if err != nil {

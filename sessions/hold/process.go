@@ -9,7 +9,7 @@ const (
 	// killEvery is the pause between two sweeps over what is left of a tree.
 	killEvery = 10 * time.Millisecond
 	// killFor bounds the sweeps: a process the kernel will not let die must
-	// not keep the exit from being told.
+	// not keep the exit from being reported.
 	killFor = 30 * time.Second
 )
 
@@ -17,7 +17,7 @@ const (
 type process struct {
 	pid, parent int
 	name        string // of its program, at most 15 bytes of it
-	// start tells two processes with the same pid apart. It is opaque.
+	// start distinguishes two processes with the same pid. It is opaque.
 	start string
 	// dead says that it only waits to be reaped.
 	dead bool

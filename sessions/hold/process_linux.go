@@ -33,7 +33,7 @@ func lookProcess(pid int) (process, error) {
 // parseStat reads a line of /proc/PID/stat.
 func parseStat(pid int, stat []byte) (process, error) {
 	// "pid (name) state ppid ...": the name may hold anything. The start
-	// time is field 22, the 20th behind the name.
+	// time is field 22, the 20th after the name.
 	behind := bytes.LastIndexByte(stat, ')')
 	fields := bytes.Fields(stat[behind+1:])
 	if behind < 0 || len(fields) < 20 {
@@ -106,7 +106,7 @@ func signalProcess(p process, sig syscall.Signal) error {
 	return unix.PidfdSendSignal(fd, sig, nil, 0)
 }
 
-// isHolder says whether a process was started as a holder. Nobody can take
+// isHolder says whether a process was started as a holder. No other process can take
 // one out of the line of their parents, and who puts one in is further from others.
 func isHolder(pid int) bool {
 	// A holder's line is a path and its one word: what is longer is not one.

@@ -42,7 +42,7 @@ func (h *holder) start(umask int) (err error) {
 	}
 	defer slave.Close()
 	h.pty = m
-	// What this process was told to ignore the program must not ignore: a
+	// Signals that this process ignores, the program must not ignore: a
 	// signal that is caught is reset by exec.
 	h.signals = catchSignals()
 	// Before there is a program: a server killed from here on is followed by

@@ -55,7 +55,7 @@ func testProgram(args []string) int {
 	case "storm": // n events, one after the other
 		return storm(n)
 	case "tells": // n times `berth hook --tell`, each timed
-		return tells(n, args[2])
+		return runHooks(n, args[2])
 	case "waits": // n hooks that wait
 		return waits(n)
 	case "dial": // tries to drive its own holder
@@ -104,7 +104,7 @@ func raw() {
 
 const pasteSize = 64 << 10
 
-// readPastes reads 'S', a letter over and over, 'E' and tells of each paste
+// readPastes reads 'S', a letter over and over, 'E' and reports each paste
 // whether it was whole.
 func readPastes() int {
 	raw()

@@ -122,7 +122,7 @@ func ackError(c ackCode, text string) error {
 
 var errShort = errors.New("frame is too short for its type")
 
-// encodeRequest is the payload of a request with data behind its head.
+// encodeRequest is the payload of a request with data after its head.
 func encodeRequest(q request) ([]byte, error) {
 	head, err := json.Marshal(q)
 	if err != nil {

@@ -67,7 +67,7 @@ func (r *reaper) look(pid int) {
 	for errors.Is(err, syscall.EINTR) {
 		got, err = syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
 	}
-	if got == pid || err != nil { // an error says that it is no child any more
+	if got == pid || err != nil { // an error says that it is no longer a child
 		close(r.ended[pid])
 		delete(r.ended, pid)
 	}

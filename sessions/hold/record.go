@@ -17,7 +17,7 @@ const (
 	KindResize  = "resize"  // ResizeData: once it is in force
 	KindReply   = "reply"   // ReplyData
 	KindSignal  = "signal"  // SignalData
-	KindEnd     = "end"     // EndData: somebody asked for the program's end
+	KindEnd     = "end"     // EndData: a caller asked for the program's end
 	KindLoss    = "loss"    // LossData
 	KindExit    = "exit"    // Exit: the last one
 )
@@ -28,7 +28,7 @@ type Record struct {
 	N uint64 `json:"n"`
 	// Time is the wall clock's.
 	Time api.Time `json:"time"`
-	// Offset is where the output stood.
+	// Offset is the end of the output at that time.
 	Offset int64           `json:"offset"`
 	Kind   string          `json:"kind"`
 	Data   json.RawMessage `json:"data,omitempty"`

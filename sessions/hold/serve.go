@@ -20,7 +20,7 @@ const (
 	byeWithin = 200 * time.Millisecond
 	// maxOut is how much may wait for a server before its requests do.
 	maxOut = 1 << 20
-	// A trickle of output behind input, such as the echo of a key, is told of at
+	// A trickle of output after input, such as the echo of a key, is announced at
 	// once, else each wakePause, or streamPause for a stream, or wakeBatch.
 	// The server's reading takes time from the program's writing.
 	trickle     = 1 << 10
@@ -29,7 +29,7 @@ const (
 	streamPause = 3 * time.Millisecond
 	wakeBatch   = 256 << 10
 	// recordPause is how long a record of input or of a reply waits for an echo
-	// whose wake tells of both. A program that echoes nothing makes none.
+	// whose wake announces both. A program that echoes nothing makes none.
 	recordPause = 10 * time.Millisecond
 	// wakeCredit is Welcome's Credit: some dozen lines or keys. To hear of each
 	// was a third of what the holder of a session that prints lines does.
@@ -53,12 +53,12 @@ type serverConn struct {
 	held     []byte    // answers that wait for the next wake; only while one is due
 	consumed int64     // the server has read the output up to here
 	heard    time.Time // when it said so last
-	still    bool      // it has read nothing for long: nobody waits for it
+	still    bool      // it has read nothing for a long time: the holder doesn't wait for it
 	woken    bool      // a wake is out that has to be answered
 	wokenAt  time.Time
-	wokenTo  int64         // the offset the last wake told of
+	wokenTo  int64         // the offset the last wake announced
 	pausing  time.Time     // until when the sender waits for the next wake to be worth it; zero when it does not
-	wokenFor uint64        // the last control record a wake told of
+	wokenFor uint64        // the last control record a wake announced
 	pace     time.Duration // between wakes for output alone, in the long run; 0: none
 	paced    time.Time     // how far ahead of that they are: as if so many had been sent up to then
 	told     bool          // the exit is in out
@@ -127,7 +127,7 @@ func (h *holder) greet(c *net.UnixConn) (*serverConn, *bufio.Reader, error) {
 	}
 }
 
-// refuse tells a connection why it is closed.
+// refuse sends a connection the reason and closes it.
 func refuse(c *net.UnixConn, code string, why error) {
 	body, _ := json.Marshal(refusal{Code: code, Message: why.Error()})
 	c.Write(appendFrame(nil, frameRefuse, body))
@@ -198,7 +198,7 @@ func (h *holder) wake() {
 
 // wantsWake reports whether a wake is due, and if one is, how much later it
 // should be sent: none is out, and there is more than the server has read or
-// was told of. The server's Consumed and every change of the log are looked
+// was announced. The server's Consumed and every change of the log are looked
 // at under one lock, so no wake gets lost.
 func (h *holder) wantsWake(s *serverConn) (due bool, in time.Duration) {
 	output := h.written > max(s.consumed, s.wokenTo)
@@ -224,7 +224,7 @@ func (h *holder) wantsWake(s *serverConn) (due bool, in time.Duration) {
 	return true, max(0, pause-now.Sub(s.wokenAt))
 }
 
-// sentWake notes a wake for all that there is now. One that tells of more than
+// sentWake notes a wake for all that there is now. One that announces more than
 // the credit is waited for.
 func (h *holder) sentWake(s *serverConn) {
 	now := time.Now()
@@ -248,7 +248,7 @@ func (h *holder) ack(s *serverConn, id uint32, code ackCode, text string) {
 
 // ackSoon is ack for what may wait for the echo, which is one write and one
 // wakeup of the server less for each key. A wake that is due now is due until
-// it is sent: at the latest recordPause behind the record of the input.
+// it is sent: at the latest recordPause after the record of the input.
 func (h *holder) ackSoon(s *serverConn, id uint32) {
 	if due, _ := h.wantsWake(s); !due || h.server != s {
 		h.ack(s, id, ackDone, "")
@@ -293,7 +293,7 @@ func (h *holder) serve(s *serverConn, r *bufio.Reader) {
 }
 
 // send writes what waits for the server. It never holds the lock while it
-// writes: a server that does not read holds nobody up.
+// writes: a server that does not read delays no other.
 func (h *holder) send(s *serverConn, done <-chan struct{}) {
 	var spare []byte
 	pause := time.NewTimer(0)
@@ -474,7 +474,7 @@ func (h *holder) consumedBy(s *serverConn, off int64) {
 	s.heard, s.still = time.Now(), false
 	s.consumed = min(off, h.written+readSize) // what is in the files may be read before it is counted
 	if s.woken {
-		s.woken, s.wokenTo = false, min(s.wokenTo, s.consumed) // what it left unread it is told of again
+		s.woken, s.wokenTo = false, min(s.wokenTo, s.consumed) // what it left unread is announced again
 	}
 	h.wake()
 	h.moved.Broadcast()

@@ -20,7 +20,7 @@ const answerWithin = 5 * time.Second
 
 // Start runs exe, berth-hold, as `exe hold`, which runs the program of the spec. It
 // returns when the program runs, or with the reason why it does not: a
-// *StartError where the holder told it. The holder is this process's child
+// *StartError if the holder reported one. The holder is this process's child
 // and is reaped here; it lives on when this process ends.
 //
 // known, which may be nil, is called with the holder's process before the

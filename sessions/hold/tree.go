@@ -14,10 +14,10 @@ const (
 	// drainFor is how long the PTY may be silent, after the tree is gone,
 	// before its end is taken for granted.
 	drainFor = time.Second
-	// farewell is how long a server may take to go after it was told.
+	// farewell is how long a server may take to close after the farewell.
 	farewell = 10 * time.Second
 	// firstServer is how long the holder of a program that ended at once
-	// waits for whoever started it.
+	// waits for its parent.
 	firstServer = 5 * time.Second
 )
 
@@ -32,7 +32,7 @@ func (h *holder) reap() {
 		if errors.Is(err, syscall.EINTR) {
 			continue
 		}
-		if err != nil { // ECHILD: nobody is left
+		if err != nil { // ECHILD: no child is left
 			if !told {
 				close(h.ending.exited)
 			}
@@ -207,7 +207,7 @@ func (h *holder) tellExit(left int) {
 	h.wake()
 }
 
-// recordLossBeforeExit gives the disk one more try, so that a loss stands
+// recordLossBeforeExit gives the disk one more try, so that a loss is
 // before the exit where it can.
 func (h *holder) recordLossBeforeExit() {
 	if h.output.failing() && h.output.retry(time.Now()) {
@@ -235,7 +235,7 @@ func (h *holder) completeJournal() {
 	}
 }
 
-// sayFarewell waits for the server to go, which it does once told.
+// sayFarewell waits for the server to go, which it does after the farewell.
 func (h *holder) sayFarewell() {
 	late := false
 	waited := time.AfterFunc(firstServer, func() {

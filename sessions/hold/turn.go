@@ -58,10 +58,10 @@ func (t *turn) yield(now time.Time, waited bool) {
 		return
 	}
 	<-t.back
-	runtime.Gosched() // behind those that were found with the byte
+	runtime.Gosched() // after those that were found with the byte
 }
 
-// close ends serve; nobody yields any more.
+// close ends serve; no goroutine yields any more.
 func (t *turn) close() {
 	t.w.Close()
 }

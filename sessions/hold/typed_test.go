@@ -53,7 +53,7 @@ func TestTypedIsAnsweredWithoutEcho(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := <-refused; !errors.Is(err, ErrBadRequest) {
-		t.Errorf("a mark that is no JSON: %v", err)
+		t.Errorf("a mark that isn't JSON: %v", err)
 	}
 }
 
@@ -70,7 +70,7 @@ func TestRecordOfInputIsAsAnyOther(t *testing.T) {
 		}
 	}
 	if _, ok := encodeInput(Record{N: 1, Time: api.At(time.Now()), Kind: KindInput}, InputData{Mark: json.RawMessage("{")}); ok {
-		t.Error("a mark that is no JSON was encoded")
+		t.Error("a mark that isn't JSON was encoded")
 	}
 }
 
@@ -130,6 +130,6 @@ func TestEndOfAStreamIsToldAtPace(t *testing.T) {
 	}()
 	f.untilText(t, "end")
 	if took := time.Since(<-printed); took > 3*maxPace {
-		t.Errorf("the end was told of %s after it was printed", took)
+		t.Errorf("the end was reported %s after it was printed", took)
 	}
 }

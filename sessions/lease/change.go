@@ -19,12 +19,12 @@ const (
 // How says by what a change came about.
 type How string
 
-// The ways in which a lease changes hands.
+// The ways to get or lose the lease.
 const (
 	ByTyping   How = "typing"   // it was free, or its holder had paused
 	ByExec     How = "exec"     // a call, for its delivery
 	ByLock     How = "lock"     // the verb lock
-	ByTakeover How = "takeover" // from a holder that still had it: that one has to be told
+	ByTakeover How = "takeover" // from a holder that still had it: that one must be notified
 	ByReturn   How = "return"   // given back after a call's delivery
 	ByRelease  How = "release"  // the holder let go
 	ByDetach   How = "detach"   // the holder left
@@ -34,7 +34,7 @@ const (
 	ByRestart  How = "restart"  // the holder's connection ended with the server
 )
 
-// Change is one change of the lease, as the event writer_change tells it.
+// Change is one change of the lease, as in the event writer_change.
 type Change struct {
 	Time       time.Time
 	Kind       Happening
@@ -44,7 +44,7 @@ type Change struct {
 	Generation uint64
 }
 
-// Loser is the client that lost the lease against its will and has to be told,
+// Loser is the client that lost the lease against its will and must be notified,
 // false when there is none.
 func (c Change) Loser() (Client, bool) {
 	taken := c.Kind == Taken && c.How != ByReturn
@@ -57,7 +57,7 @@ func (c Change) Loser() (Client, bool) {
 // ErrMayNotWrite says that the client's rights do not let it write.
 var ErrMayNotWrite = errors.New("these rights don't allow typing")
 
-// BusyError says that somebody else writes: WRITER_BUSY.
+// BusyError says that another client has control: WRITER_BUSY.
 type BusyError struct {
 	Holder     Holder
 	Delivering bool      // a delivery is in progress, which is not cut
@@ -75,11 +75,11 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("%s (%s) %s", e.Holder.Identity, e.Holder.ID, what)
 }
 
-// LostError says that a grant or a lock is no more.
+// LostError says that a grant or a lock has ended.
 type LostError struct {
 	Generation uint64  // of the grant or lock
 	Current    uint64  // the highest there has been
-	Holder     *Holder // who writes now, nil for nobody
+	Holder     *Holder // who has control now; nil for no client
 }
 
 func (e *LostError) Error() string {

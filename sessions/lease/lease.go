@@ -1,10 +1,10 @@
 // Package lease decides who writes to a session. It is a state machine of
 // values: the time is handed in, nothing is read or written, and each
-// transition says what changed, for the event log and for who has to be told.
+// transition says what changed, for the event log and for the clients to notify.
 //
 // One client at a time holds the lease. Each holding has a generation, which
 // only grows. Bytes may go to the terminal only under a Grant of the present
-// generation; Authorize is asked before every write, so that whoever lost the
+// generation; Authorize is asked before every write, so that a client that lost the
 // lease writes no more, wherever it is in its work.
 package lease
 
@@ -22,7 +22,7 @@ const (
 
 // The times of the lease.
 const (
-	DefaultIdle     = 30 * time.Second // an attached holder without input for this long loses it to whoever wants it
+	DefaultIdle     = 30 * time.Second // an attached holder without input for this long loses it to any client that wants it
 	DefaultCutAfter = 5 * time.Second  // a taker waits for a delivery in progress at most this long
 	DefaultLock     = 30 * time.Second // lock without a time
 	MaxLock         = 10 * time.Minute
@@ -56,7 +56,7 @@ type Client struct {
 	MayWrite    bool   `json:"may_write"`   // its rights let it write to this session
 }
 
-// same tells whether two clients are one identity.
+// same says whether two clients are one identity.
 func (c Client) same(other Client) bool {
 	return c.Identity == other.Identity && c.Fingerprint == other.Fingerprint
 }
@@ -90,7 +90,7 @@ type Lease struct {
 }
 
 // delivery is bytes on their way that belong together, such as a paste and the
-// Enter behind it.
+// Enter after it.
 type delivery struct {
 	number  uint64
 	began   time.Time
@@ -100,7 +100,7 @@ type delivery struct {
 // New makes a free lease.
 func New(o Options) *Lease { return &Lease{o: o.withDefaults()} }
 
-// Holder is who writes, false when nobody does.
+// Holder is the client with control; false if there is none.
 func (l *Lease) Holder() (Holder, bool) {
 	if l.holder == nil {
 		return Holder{}, false
@@ -111,7 +111,7 @@ func (l *Lease) Holder() (Holder, bool) {
 // Generation is the highest generation given out.
 func (l *Lease) Generation() uint64 { return l.generation }
 
-// Delivering tells whether a delivery is in progress.
+// Delivering says whether a delivery is in progress.
 func (l *Lease) Delivering() bool { return l.delivery != nil }
 
 // Authorize is asked right before bytes are written. It is nil only for the
@@ -130,19 +130,19 @@ func (l *Lease) Authorize(g Grant) error {
 	return nil
 }
 
-// free tells whether anybody who may write can take the lease now without
-// taking it away from somebody who uses it.
+// free says whether any client that may write can take the lease now without
+// taking it away from a client that uses it.
 func (l *Lease) free(now time.Time) bool {
 	return l.holder == nil || l.lapsed(now)
 }
 
-// lapsed tells whether the holder's time is over for others. A call's is over
+// lapsed says whether the holder's time is over for others. A call's is over
 // with its delivery, and when the delivery has had its time.
 func (l *Lease) lapsed(now time.Time) bool {
 	return l.holder != nil && !now.Before(l.holder.Expires)
 }
 
-// settled tells whether no delivery stands in a taker's way.
+// settled says whether no delivery blocks a taker.
 func (l *Lease) settled(now time.Time) bool {
 	return l.delivery == nil || now.Sub(l.delivery.began) >= l.o.CutAfter
 }

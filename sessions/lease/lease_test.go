@@ -41,7 +41,7 @@ func (d *desk) note(changes []Change, err error) *desk {
 			s += " from " + c.From.ID
 		}
 		if loser, ok := c.Loser(); ok {
-			s += " told " + loser.ID
+			s += " loser " + loser.ID
 		}
 		d.log = append(d.log, s)
 	}
@@ -122,16 +122,16 @@ func TestTransitions(t *testing.T) {
 			"taken typing by c3; c3 writes 1; c3 wrote"},
 		{"typing does not take a used one", func(d *desk) { d.typed(ann).after(29 * time.Second).typed(bob).write(bob) },
 			"taken typing by c1; c1 writes 1; busy c1 until 30s; c3 refused"},
-		{"typing takes a lapsed one, and who lost it is told", func(d *desk) {
+		{"typing takes a lapsed one, and the loser is notified", func(d *desk) {
 			d.typed(ann).after(20 * time.Second).typed(ann).after(30 * time.Second).typed(bob).write(ann).write(bob)
-		}, "taken typing by c1; c1 writes 1; c1 writes 1; taken typing by c3 from c1 told c1; c3 writes 2; c1 refused; c3 wrote"},
+		}, "taken typing by c1; c1 writes 1; c1 writes 1; taken typing by c3 from c1 loser c1; c3 writes 2; c1 refused; c3 wrote"},
 		{"a lapsed holder that types keeps it", func(d *desk) { d.typed(ann).after(time.Hour).typed(ann).typed(bob) },
 			"taken typing by c1; c1 writes 1; c1 writes 1; busy c1 until 1h0m30s"},
 		{"a viewer never writes", func(d *desk) {
 			d.typed(eve).take(eve).begin(eve, Want{Takeover: true}).lock(eve, time.Second, Want{})
 		}, strings.Repeat("; "+ErrMayNotWrite.Error(), 4)[2:]},
 		{"take over", func(d *desk) { d.typed(ann).take(bob).typed(ann).write(bob) },
-			"taken typing by c1; c1 writes 1; taken takeover by c3 from c1 told c1; c3 writes 2; busy c3 until 30s; c3 wrote"},
+			"taken typing by c1; c1 writes 1; taken takeover by c3 from c1 loser c1; c3 writes 2; busy c3 until 30s; c3 wrote"},
 		{"release and detach", func(d *desk) {
 			d.typed(ann).release(bob).release(ann).typed(bob).detach(ann).detach(bob).typed(cat)
 		}, "taken typing by c1; c1 writes 1; released release from c1; taken typing by c3; c3 writes 2; released detach from c3; taken typing by c4; c4 writes 3"},
@@ -142,20 +142,20 @@ func TestTransitions(t *testing.T) {
 			"taken typing by c1; c1 writes 1; busy c1 until 30s"},
 		{"a call takes a lapsed lease and gives it back", func(d *desk) {
 			d.typed(ann).after(30*time.Second).begin(bob, Want{}).write(bob).end(bob).typed(cat)
-		}, "taken typing by c1; c1 writes 1; taken exec by c3 from c1 told c1; c3 writes 2; c3 wrote; taken return by c1 from c3; taken typing by c4 from c1 told c1; c4 writes 4"},
+		}, "taken typing by c1; c1 writes 1; taken exec by c3 from c1 loser c1; c3 writes 2; c3 wrote; taken return by c1 from c3; taken typing by c4 from c1 loser c1; c4 writes 4"},
 		{"a call that takes over gives back too, pause and all", func(d *desk) {
 			d.typed(ann).after(10*time.Second).begin(bob, Want{Takeover: true}).after(time.Second).end(bob).begin(bob, Want{})
-		}, "taken typing by c1; c1 writes 1; taken takeover by c3 from c1 told c1; c3 writes 2; taken return by c1 from c3; busy c1 until 30s"},
+		}, "taken typing by c1; c1 writes 1; taken takeover by c3 from c1 loser c1; c3 writes 2; taken return by c1 from c3; busy c1 until 30s"},
 		{"nothing is given back to who has left or let go", func(d *desk) {
 			d.typed(ann).begin(bob, Want{Takeover: true}).detach(ann).end(bob)
-		}, "taken typing by c1; c1 writes 1; taken takeover by c3 from c1 told c1; c3 writes 2; released done from c3"},
+		}, "taken typing by c1; c1 writes 1; taken takeover by c3 from c1 loser c1; c3 writes 2; released done from c3"},
 		{"two calls do not interleave", func(d *desk) {
 			d.begin(bob, Want{}).begin(ann, Want{}).end(bob).begin(ann, Want{}).write(bob).write(ann)
 		}, "taken exec by c3; c3 writes 1; busy c3 delivering until 5s; released done from c3; taken exec by c1; c1 writes 2; c3 refused; c1 wrote"},
 
 		{"a delivery in progress is not cut before 5 s", func(d *desk) {
 			d.begin(bob, Want{}).after(4 * time.Second).take(ann).write(bob).after(time.Second).take(ann).write(bob).end(bob).write(ann)
-		}, "taken exec by c3; c3 writes 1; busy c3 delivering until 5s; c3 wrote; taken typing by c1 from c3 told c3; c1 writes 2; c3 refused; c1 wrote"},
+		}, "taken exec by c3; c3 writes 1; busy c3 delivering until 5s; c3 wrote; taken typing by c1 from c3 loser c3; c1 writes 2; c3 refused; c1 wrote"},
 		{"a holder's own delivery holds its own typing back", func(d *desk) {
 			d.typed(ann).begin(ann, Want{}).typed(ann).write(ann).end(ann).typed(ann)
 		}, "taken typing by c1; c1 writes 1; c1 writes 1; busy c1 delivering until 30s; c1 wrote; c1 writes 1"},
@@ -166,7 +166,7 @@ func TestTransitions(t *testing.T) {
 			d.grants[ann.ID] = stuck
 			d.write(ann)
 		}, "taken typing by c1; c1 writes 1; c1 writes 1; c1 writes 1; c1 wrote; c1 refused"},
-		{"who detaches in a delivery leaves behind it", func(d *desk) {
+		{"who detaches in a delivery leaves after it", func(d *desk) {
 			d.typed(ann).begin(ann, Want{}).detach(ann).typed(bob).write(ann).end(ann).typed(bob)
 		}, "taken typing by c1; c1 writes 1; c1 writes 1; busy c1 delivering until 30s; c1 wrote; released detach from c1; taken typing by c3; c3 writes 2"},
 		{"or 5 s later", func(d *desk) {
@@ -178,10 +178,10 @@ func TestTransitions(t *testing.T) {
 		}, "taken lock by c1; lock 1; c2 writes 1; c2 wrote; busy c1 delivering until 5s; busy c1 until 1m0s; busy c1 until 1m0s; the lease with generation 1 has ended; released unlock from c1; the lease with generation 1 has ended"},
 		{"a lock ends by itself", func(d *desk) {
 			d.lock(ann, time.Minute, Want{}).after(time.Minute).begin(ann, Want{Lease: 1}).typed(bob)
-		}, "taken lock by c1; lock 1; released expired from c1 told c1; the lease with generation 1 has ended; taken typing by c3; c3 writes 2"},
+		}, "taken lock by c1; lock 1; released expired from c1 loser c1; the lease with generation 1 has ended; taken typing by c3; c3 writes 2"},
 		{"but not in a delivery", func(d *desk) {
 			d.lock(ann, time.Second, Want{}).begin(ann2, Want{Lease: 1}).after(2 * time.Second).tick().write(ann2).end(ann2)
-		}, "taken lock by c1; lock 1; c2 writes 1; c2 wrote; released expired from c1 told c1"},
+		}, "taken lock by c1; lock 1; c2 writes 1; c2 wrote; released expired from c1 loser c1"},
 		{"unlocked in a delivery", func(d *desk) {
 			d.lock(ann, time.Minute, Want{}).begin(ann2, Want{Lease: 1}).unlock(ann, 1, false).write(ann2).end(ann2)
 		}, "taken lock by c1; lock 1; c2 writes 1; c2 wrote; released unlock from c1"},
@@ -196,7 +196,7 @@ func TestTransitions(t *testing.T) {
 		}, "taken lock by c1; lock 1; the lease with generation 1 has ended; there was no lease with generation 2; released unlock from c1"},
 		{"a lock is taken over", func(d *desk) {
 			d.lock(ann, time.Minute, Want{}).take(bob).begin(ann, Want{Lease: 1})
-		}, "taken lock by c1; lock 1; taken takeover by c3 from c1 told c1; c3 writes 2; the lease with generation 1 has ended; bob (c3) has control of this session"},
+		}, "taken lock by c1; lock 1; taken takeover by c3 from c1 loser c1; c3 writes 2; the lease with generation 1 has ended; bob (c3) has control of this session"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -369,9 +369,9 @@ func FuzzOneWriter(f *testing.F) {
 				state = state.After(change)
 			}
 			holder, held := l.Holder()
-			told := state.Holder != nil
-			if held != told || held && (holder.ID != state.Holder.ID || holder.Generation != state.Holder.Generation) || l.Generation() != state.Generation {
-				t.Fatalf("step %d: changes told %+v, the lease says %+v", i, state.Holder, holder)
+			given := state.Holder != nil
+			if held != given || held && (holder.ID != state.Holder.ID || holder.Generation != state.Holder.Generation) || l.Generation() != state.Generation {
+				t.Fatalf("step %d: changes give %+v, the lease says %+v", i, state.Holder, holder)
 			}
 			if held && (!holder.MayWrite || holder.Generation != l.Generation()) {
 				t.Fatalf("step %d: holder %+v at generation %d", i, holder, l.Generation())

@@ -17,7 +17,7 @@ func (l *Lease) State() State {
 	return s
 }
 
-// After is the state behind one more change: changes told since a checkpoint
+// After is the state after one more change: changes emitted since a checkpoint
 // bring it up to date, in their order. Those from before it do no harm.
 func (s State) After(c Change) State {
 	if c.Generation < s.Generation {

@@ -42,7 +42,7 @@ type Want struct {
 	Takeover bool   // take it away from its holder; whether that is allowed is the caller's to know
 }
 
-// Begin begins a delivery: bytes that belong together and that nobody's input
+// Begin begins a delivery: bytes that belong together and that no other input
 // comes between. The holder's is granted; a call's takes the lease when it is
 // free or its holder has paused, and gives it back at End. Every Begin that
 // succeeded needs an End. Errors: ErrMayNotWrite, *BusyError, *LostError for a
@@ -206,12 +206,12 @@ func (l *Lease) Next(now time.Time) (time.Time, bool) {
 	return at, !at.IsZero()
 }
 
-// holds tells whether the client itself is the holder.
+// holds says whether the client itself has the lease.
 func (l *Lease) holds(c Client) bool {
 	return l.holder != nil && l.holder.ID == c.ID && l.holder.Kind != Lock
 }
 
-// available tells whether a client that is not the holder can have the lease
+// available says whether a client that is not the holder can have the lease
 // now, and how that is called.
 func (l *Lease) available(now time.Time, takeover bool, otherwise How) (How, bool) {
 	switch {

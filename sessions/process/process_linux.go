@@ -30,8 +30,8 @@ func Foreground(pid int) (group, front int, program string) {
 func status(pid int) (state byte, group, front int) {
 	var buf [512]byte // a stat line has 52 numbers and a name of 15 bytes
 	stat := readProc(buf[:], pid, "stat")
-	// The name stands in parentheses and may hold anything; fields are
-	// counted behind the last one: state ppid pgrp session tty tpgid.
+	// The name is in parentheses and may contain anything; fields are
+	// counted after the last one: state ppid pgrp session tty tpgid.
 	end := bytes.LastIndexByte(stat, ')')
 	if end < 0 {
 		return 0, 0, 0

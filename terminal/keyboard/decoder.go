@@ -94,7 +94,7 @@ func (d *Decoder) Next() (Key, bool) {
 }
 
 // first is the key at the front and how many bytes it takes: 0 when more has
-// to come, and no name for what is no key.
+// to come, and no name for what isn't a key.
 func (d *Decoder) first() (Key, int) {
 	b := d.buf
 	if b[0] != 0x1b {
@@ -235,7 +235,7 @@ func (d *Decoder) sequence(seq []byte) Key {
 	return Key{Name: name}
 }
 
-// named are the keys that are told by the code of a control character.
+// named are the keys that are identified by the code of a control character.
 var named = map[rune]string{27: "esc", 13: "enter", 9: "tab", 127: "backspace", ' ': "space"}
 
 // paste takes a whole paste.
@@ -282,7 +282,7 @@ func (d *Decoder) TakeReplies() []string {
 	return r
 }
 
-// Drawn is how a terminal's answer to DA1 stands among the replies. It has then drawn what came
+// Drawn is a terminal's answer to DA1 in the list of replies. It has then drawn what came
 // before the question.
 const Drawn = "da"
 

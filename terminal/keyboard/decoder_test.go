@@ -66,7 +66,7 @@ func TestEscapeAlone(t *testing.T) {
 		t.Fatalf("an ESC that may go on is %q", k.Name)
 	}
 	if d.Hold() != EscapeHold {
-		t.Fatal("nobody waits for the rest")
+		t.Fatal("no timer waits for the rest")
 	}
 	d.Expire()
 	if k, ok := d.Next(); !ok || k.Name != "esc" {
@@ -74,7 +74,7 @@ func TestEscapeAlone(t *testing.T) {
 	}
 }
 
-// TestNothingIsLost: what follows a key is still there for somebody else.
+// TestNothingIsLost: what follows a key is still there for the next reader.
 func TestNothingIsLost(t *testing.T) {
 	var d Decoder
 	d.Feed([]byte("\rhello\x1b[A\x1b[200~half"))

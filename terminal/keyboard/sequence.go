@@ -62,10 +62,10 @@ func Classify(seq []byte) Kind {
 	return Pressed
 }
 
-// cursorReport tells CPR `row;col` from F3 with modifiers, which xterm sends as
+// cursorReport distinguishes CPR `row;col` from F3 with modifiers, which xterm sends as
 // `1;m` with m from 2 to 16, and with an event type as `1;m:e`. A report from
 // row 1, column 2 to 16 passes as F3: eating a key that a person pressed is the
-// worse mistake, since nobody asks the client's terminal where its cursor is.
+// worse mistake, because no program asks the client's terminal where its cursor is.
 func cursorReport(body string) bool {
 	row, col, ok := strings.Cut(body, ";")
 	if !ok || strings.ContainsAny(body, ":") {
@@ -79,7 +79,7 @@ func cursorReport(body string) bool {
 	return r != 1 || c < 2 || c > 16
 }
 
-// ReplyString tells whether c may go on from the start of a string so that it
+// ReplyString says whether c may go on from the start of a string so that it
 // is a reply: OSC with a number (colours) or l, L (titles), DCS of DECRQSS
 // `$r`, XTGETTCAP `+r`, XTVERSION `>|`, DA3 `!|`, APC G (kitty graphics).
 func ReplyString(start []byte, c byte) bool {
@@ -118,7 +118,7 @@ func dcsReply(rest string) bool {
 	return false
 }
 
-// ReplyStringDone tells whether a complete string, with its end, is a reply.
+// ReplyStringDone says whether a complete string, with its end, is a reply.
 func ReplyStringDone(seq []byte) bool {
 	if seq[1] != 'P' {
 		return true

@@ -10,7 +10,7 @@ import (
 // Blank is an empty cell in the terminal's own colours.
 var Blank = terminal.Cell{Rune: ' ', Width: 1}
 
-// Fits tells whether a cell's cluster, written at once, takes the cell's width.
+// Fits says whether a cell's cluster, written at once, takes the cell's width.
 func Fits(c terminal.Cell) bool {
 	if c.Rest == "" {
 		return true
@@ -19,7 +19,7 @@ func Fits(c terminal.Cell) bool {
 	return rest == "" && width == c.Width
 }
 
-// joins tells runes that may join their neighbours: regional indicators and
+// joins finds runes that may join their neighbours: regional indicators and
 // skin tones.
 func joins(r rune) bool { return r >= 0x1f1e6 && r <= 0x1f1ff || r >= 0x1f3fb && r <= 0x1f3ff }
 
@@ -59,7 +59,7 @@ func (l Look) Row(b []byte, y int, is, was []terminal.Cell, pen *terminal.Style)
 	return b
 }
 
-// span writes cells from column from on. Behind a wide or composed character it
+// span writes cells from column from on. After a wide or composed character it
 // says where it goes on: the client's terminal may hold another opinion of the
 // character's width.
 func (l Look) span(b []byte, y int, cells []terminal.Cell, from int, pen *terminal.Style) []byte {

@@ -17,7 +17,7 @@ const (
 	DepthTrue
 )
 
-// Look is what a client's terminal can do, as far as its environment tells.
+// Look is what a client's terminal can do, as far as its environment says.
 type Look struct {
 	Depth Depth
 	UTF8  bool
@@ -25,7 +25,7 @@ type Look struct {
 }
 
 // NewLook reads TERM, COLORTERM, LC_ALL, LC_CTYPE and LANG. SSH clients often
-// send TERM alone, so what is not told is taken for the common case.
+// send TERM alone, so missing values count as the common case.
 func NewLook(term string, env map[string]string) Look {
 	l := Look{Depth: Depth256, UTF8: true}
 	switch base, _, _ := strings.Cut(term, "-"); {
