@@ -140,6 +140,7 @@ type server struct {
 	begun    atomic.Bool   // one of them
 	panics   atomic.Bool   // World does
 	gone     atomic.Bool   // the client, when it attaches
+	looked   func()        // after each look at the world; nil for nothing
 	let      chan struct{} // closed: they may end
 }
 
@@ -149,6 +150,9 @@ func (h *server) World() World {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.looked != nil {
+		defer h.looked()
+	}
 	return World{Sessions: h.list, May: Rights{"attach": true, "respond": true, "screen": true}}
 }
 func (h *server) Find(string) (*sessions.Session, bool) { return nil, false }
@@ -173,12 +177,12 @@ func (h *server) Seen() map[string]uint64   { return nil }
 func (h *server) SetSeen(map[string]uint64) {}
 
 // play shows a dashboard, and gives what Run returns.
-func play(t testing.TB, ctx context.Context, blocked bool) (*server, *typist, *glass, <-chan error) {
+func play(t testing.TB, ctx context.Context, blocked bool) (*server, *typist, *glass, chan error) {
 	t.Helper()
 	return playAt(t, ctx, blocked, time.Now)
 }
 
-func playAt(t testing.TB, ctx context.Context, blocked bool, clock func() time.Time) (*server, *typist, *glass, <-chan error) {
+func playAt(t testing.TB, ctx context.Context, blocked bool, clock func() time.Time) (*server, *typist, *glass, chan error) {
 	t.Helper()
 	log, err := events.Open(t.TempDir(), events.Options{})
 	if err != nil {
@@ -415,6 +419,30 @@ func TestGoneWhileAttached(t *testing.T) {
 	d.end(ErrGone)
 	if _, cmd := d.Update(word); cmd != nil || !d.over {
 		t.Error("it goes on")
+	}
+}
+
+// TestEventAtTheFirstLook: an event right after the first look at the sessions is not missed.
+func TestEventAtTheFirstLook(t *testing.T) {
+	h, k, g, ended := play(t, context.Background(), false)
+	g.shows(t, "alpha")
+	k.press("\x03")
+	if err := end(t, ended); err != nil {
+		t.Fatal(err)
+	}
+	h.looked = sync.OnceFunc(func() {
+		h.list = []*sessions.Status{at("beta", agent.Idle, 1)}
+		if _, err := h.log.Append(events.Event{Type: "session_created", Session: "beta", Time: time.Now()}); err != nil {
+			t.Error(err)
+		}
+	})
+	go func() {
+		ended <- Run(context.Background(), Options{Host: h, In: k, Out: g, Window: func() (int, int) { return 80, 24 }, Now: time.Now, Term: "xterm"})
+	}()
+	g.shows(t, "beta")
+	k.press("\x03")
+	if err := end(t, ended); err != nil {
+		t.Error(err)
 	}
 }
 
