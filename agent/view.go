@@ -20,9 +20,13 @@ type Caret struct {
 
 // Row is a line of the screen. Text has no blanks at its end, except inverse ones. Spans are
 // the stretches that are inverse, dim, bold or colored.
+//
+// Wrapped: the terminal broke the row above, since it was full. Agents break rows themselves, so the
+// text is wider than the agent took it for, and begins in a column that is not its own.
 type Row struct {
-	Text  string
-	Spans []Span
+	Text    string
+	Spans   []Span
+	Wrapped bool
 }
 
 // Span is a stretch of a row's text, by byte offsets.

@@ -38,7 +38,7 @@ const marked = terminal.Faint | terminal.Reverse | terminal.Bold
 // at the end unless they are inverse: that is how a caret is drawn.
 func readRow(line *terminal.Line) agent.Row {
 	var text strings.Builder
-	var row agent.Row
+	row := agent.Row{Wrapped: line.Wrapped()}
 	kept := 0
 	for i := range line.Len() {
 		cell := line.Cell(i)

@@ -30,10 +30,22 @@ func (s *screen) dialog() *agent.Dialog {
 	for _, read := range []func() bool{b.setup, b.autoMode, b.plan, b.question, b.form, b.permission, b.notice} {
 		if read() {
 			d.Partial = d.Partial || unsure
+			d.Cut = d.Cut || d.Subtype == "" && s.wraps(top)
 			return d
 		}
 	}
 	return nil
+}
+
+// wraps says that the terminal broke a row below that one. Where the dialog's text is then, and what
+// it draws, is not what Claude meant.
+func (s *screen) wraps(row int) bool {
+	for i := row + 1; i <= s.last; i++ {
+		if s.view.Lines[i].Wrapped {
+			return true
+		}
+	}
+	return false
 }
 
 // bottomBlock is the part of the screen in which a dialog may be: from below
@@ -59,7 +71,7 @@ func (b *bottomBlock) has(phrases ...string) bool {
 // top is the row of the nearest rule above row; -1 when there is none.
 func (s *screen) top(row int) int {
 	for i := min(row, s.last); i >= 0; i-- {
-		if isRule(s.text(i)) {
+		if s.rule(i) {
 			return i
 		}
 	}

@@ -72,7 +72,7 @@ func (s *screen) options() (list []agent.Option, first, end int, unsure bool) {
 // -1 without a mark.
 func (s *screen) numbers() int {
 	column := -1
-	for i := s.last; i >= 0 && (column < 0 || !isRule(s.text(i))); i-- {
+	for i := s.last; i >= 0 && (column < 0 || !s.rule(i)); i-- {
 		if m := optionLine.FindStringSubmatch(s.text(i)); m != nil && m[2] != "" && (column < 0 || numberColumn(m) < column) {
 			column = numberColumn(m)
 		}

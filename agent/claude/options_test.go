@@ -35,11 +35,11 @@ func TestNoGuessedOptions(t *testing.T) {
 
 // asksOfPlan is the dialog of a plan with those rows.
 func asksOfPlan(rows ...string) *agent.Reading {
-	out := []string{strings.Repeat("─", 80), " Ready to code?", " Here is Claude's plan:", strings.Repeat("╌", 80)}
+	out := []string{strings.Repeat("─", 120), " Ready to code?", " Here is Claude's plan:", strings.Repeat("╌", 120)}
 	for _, row := range rows {
 		out = append(out, " "+row)
 	}
-	return draw(120, 40, strings.Join(append(out, strings.Repeat("╌", 80), strings.Repeat("─", 80),
+	return draw(120, 40, strings.Join(append(out, strings.Repeat("╌", 120), strings.Repeat("─", 120),
 		" Claude has written up a plan and is ready to execute. Would you like to proceed?", "",
 		" ❯ 1. Yes, and use auto mode", "   2. Yes, manually approve edits", "   3. Tell Claude what to change", "", " Esc to cancel"), "\n"))
 }

@@ -42,7 +42,7 @@ func (Driver) Screen(v *agent.View) *agent.Reading {
 // room for: nothing but its indented text is above the rule, with the caret at its
 // end, and below it a footer or nothing.
 func (s *screen) tall() (bottom int, ok bool) {
-	for bottom = s.last; bottom > 0 && !isRule(s.text(bottom)); bottom-- {
+	for bottom = s.last; bottom > 0 && !s.rule(bottom); bottom-- {
 	}
 	if bottom < 1 || s.last-bottom > 4 {
 		return 0, false
@@ -74,6 +74,10 @@ type screen struct {
 
 func (s *screen) text(row int) string { return s.view.Lines[row].Text }
 
+// rule says whether the row is a rule. A text that is wider than Claude took it for goes on in the
+// first column of the next row, and could draw one there.
+func (s *screen) rule(row int) bool { return isRule(s.text(row)) && !s.view.Lines[row].Wrapped }
+
 // isRule: the upper rule may carry a label at its right end.
 func isRule(text string) bool { return strings.HasPrefix(text, "───") }
 
@@ -89,7 +93,7 @@ const (
 func (s *screen) composer() (top, bottom int, ok bool) {
 	bottom = -1
 	for i := s.last; i >= 0; i-- {
-		if !isRule(s.text(i)) {
+		if !s.rule(i) {
 			continue
 		}
 		if bottom < 0 {
