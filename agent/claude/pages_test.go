@@ -85,3 +85,19 @@ func TestFewerOptions(t *testing.T) {
 		}
 	}
 }
+
+// No key is pressed at a page without room for all of its question, also where the rest looks like
+// a question of its own.
+func TestQuestionWithoutRoom(t *testing.T) {
+	for _, tabs := range []string{" ☐ Data", "←  ☐ Data  ☐ More  ✔ Submit  →"} {
+		rows := []string{tabs, "", "keep the data?", "", "❯ 1. Drop", "  2. Keep", "  3. Type something.", strings.Repeat("─", 80), "  4. Chat about this", "", "Enter to select · ↑/↓ to navigate · Esc to cancel"}
+		for more, keyed := range map[string]bool{" ↑ 3 more lines": false, "": true} {
+			r := draw(80, 13, strings.Join(append([]string{strings.Repeat("─", 80)}, append(rows, more)...), "\n"))
+			s := newForgery(t)
+			s.show(r)
+			if p := s.f.Status().Request; p == nil || p.Type != agent.PromptQuestion || s.keyed(p.ID, r.Dialog) != keyed {
+				t.Errorf("%q, %q: %+v", tabs, more, p)
+			}
+		}
+	}
+}

@@ -9,8 +9,17 @@ import (
 )
 
 // matchQuestion: of several questions the pages have the same tabs; each is known by
-// its text, and by its options where the agent told them.
+// its text, and by its options where the agent told them. Of a page without room for all of it the
+// rest was not seen.
 func matchQuestion(d *agent.Dialog, p *agent.Request) agent.Match {
+	m := matchPage(d, p)
+	if d.Cut {
+		m = both(m, agent.PartMatch)
+	}
+	return m
+}
+
+func matchPage(d *agent.Dialog, p *agent.Request) agent.Match {
 	if len(p.Questions) == 0 {
 		return agent.PartMatch
 	}
@@ -24,10 +33,7 @@ func matchQuestion(d *agent.Dialog, p *agent.Request) agent.Match {
 			}
 		}
 	}
-	switch {
-	case d.Confirm && d.Cut: // some answers are not visible
-		return agent.PartMatch
-	case d.Confirm:
+	if d.Confirm {
 		return agent.WholeMatch
 	}
 	unread := false
