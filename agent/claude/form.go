@@ -25,6 +25,7 @@ func (b *bottomBlock) form() bool {
 	}
 	d := b.dialog
 	d.Type, d.Title = agent.PromptForm, title
+	d.Cut = top < 0 || moreAbove.MatchString(text) // its first rows have no room, and its message may look like them
 	d.Options = []agent.Option{{Label: buttonAccept}, {Label: buttonDecline}}
 	for i := top + 2; i <= b.screen.last; i++ {
 		readFormRow(d, b.screen.text(i))
@@ -86,7 +87,7 @@ func matchForm(d *agent.Dialog, p *agent.Request) agent.Match {
 		return agent.NoMatch
 	}
 	m := drawn.Text{Rows: strings.Split(d.Body, "\n"), Width: d.Cols - besideForm, Prose: true}.Of(strings.TrimSpace(agent.Value(p.Text)))
-	if !hasFields(d, p.Schema) {
+	if d.Cut || !hasFields(d, p.Schema) {
 		m = both(m, agent.PartMatch)
 	}
 	return m

@@ -142,3 +142,26 @@ func TestFieldsOfAForm(t *testing.T) {
 		digests[p.Digest] = true
 	}
 }
+
+// TestFormWithoutRoom: a form whose first rows are off the screen takes no answer. Its message can
+// hold rows that look like the first ones.
+func TestFormWithoutRoom(t *testing.T) {
+	rows := []string{"  MCP server “lab” requests your input", "", "  Continue?", "", "  ❯   Name: Type something…", "", "    Accept    Decline", "", "  Esc to cancel · ↑/↓ to navigate"}
+	for name, c := range map[string]struct {
+		above string
+		keyed bool
+	}{
+		"the rule is there":    {strings.Repeat("─", 80), true},
+		"a line is above":      {"  Delete the production database.", false},
+		"nothing is above":     {"", false},
+		"it says what is left": {strings.Repeat("─", 80) + "\n ↑ 3 more lines", false},
+	} {
+		s := newForgery(t)
+		r := draw(80, 12, c.above+"\n"+strings.Join(rows, "\n"))
+		s.show(r)
+		p := s.f.Status().Request
+		if keyed := p != nil && p.Type == agent.PromptForm && s.keyed(p.ID, r.Dialog); keyed != c.keyed {
+			t.Errorf("%s: %+v", name, p)
+		}
+	}
+}
