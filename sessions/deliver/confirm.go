@@ -92,7 +92,7 @@ func (m *Machine) heed(s Seen, now time.Time) {
 	}
 }
 
-// late says that the agent may not have read Enter yet, or not told of what it
+// late says that the agent may not have read Enter yet, or not reported what it
 // took: its composer holds the message as it did, or nothing.
 func (m *Machine) late(s Seen, box *agent.Composer, now time.Time) bool {
 	b, ok := m.o.Typer.(agent.LineBreakDetector)
@@ -121,8 +121,8 @@ func (m *Machine) confirmed(cause string) Outcome {
 }
 
 // undecided: the agent has not said that it has the message. That it works,
-// and that its composer is empty, or holds the draft again, says so too: nobody
-// else could type.
+// and that its composer is empty, or holds the draft again, confirms it too: no other client
+// could type.
 func (m *Machine) undecided(s Seen, box *agent.Composer) Outcome {
 	if s.Reading != nil && m.busy != "" {
 		switch {

@@ -21,37 +21,35 @@ import (
 // The times of a delivery. On a machine with nothing else to do it takes 0.3 s; after 5 s others
 // may take the lease, and nothing more is typed.
 const (
-	// A frame in which there is neither composer nor dialog, or in which a
-	// spinner still stands, is given so long to become one that can be typed at.
-	// At its start an agent says that it is ready before it has drawn anything; on a
-	// machine with a load of 18, a second before.
+	// How long a frame without composer and dialog, or with a spinner, may take to become one that takes
+	// input. At its start an agent reports that it is ready before it has drawn anything: a second
+	// before, on a machine with a load of 18.
 	settleFor = 2 * time.Second
 	// The echo of a paste took 70 to 250 ms, 700 ms on a loaded machine, and more on one with a load of 20.
 	echoFor = 3 * time.Second
 	// A long text is drawn piece by piece: 240 lines of 10 KB took 3 to 4 s at a load
 	// of 24. For each 2 KB of it the echo is given a second more, up to this.
 	echoMost = 8 * time.Second
-	// UserPromptSubmit follows Enter by 10 to 60 ms; of an Enter that had no
-	// effect for so long a second one is pressed, once.
+	// UserPromptSubmit follows Enter by 10 to 60 ms. If Enter has no effect for this long, a second one is
+	// pressed, once.
 	againAfter = time.Second
-	// A hook of somebody's own may hold the message back.
+	// A hook of the user's may delay the message.
 	confirmFor = 2500 * time.Millisecond
 	// One that draws before it listens may lose Enter on a machine with more to do
 	// than it can, or read it late: 3.5 s at a load of 27. It is given as long to listen
 	// as it took to draw, within these.
 	listensAfter  = 100 * time.Millisecond
 	listensWithin = time.Second
-	// A screen without a composer for so long is no half drawn one.
+	// A screen without a composer for this long isn't a half-drawn one.
 	blankFor = 500 * time.Millisecond
-	// For a second Enter its program must have read the first, and rested since for so
-	// long: at a load of 20 Gemini CLI computed for 3 s between reading Enter and drawing
-	// what became of it. Where nobody can tell whether it has, three times as long must
-	// have passed.
+	// Before a second Enter, the program must have read the first one and rested for this long since: at
+	// a load of 20 Gemini CLI computed for 3 s between reading Enter and drawing its effect. If it is
+	// unknown whether the program has read it, three times this long must have passed.
 	lostAfter = time.Second
 	readFor   = 8 * time.Second
-	// What a person typed last may not be drawn yet: the screen is believed so long
-	// after it when there was output since and that has ended for a moment, else
-	// after echoFor. Nobody else types meanwhile.
+	// A person's last input may not be drawn yet. If there was output after it and that has ended for a
+	// moment, the screen counts this long after the input, else after echoFor. No other client types
+	// in the meantime.
 	drawnAfter = 400 * time.Millisecond
 	drawnRest  = 200 * time.Millisecond
 	// What a person typed before there was a composer an agent draws into its first one,
@@ -77,14 +75,14 @@ type Options struct {
 	Slash bool   // it is a command of the agent's own
 	Clear bool   // a draft in the composer is cleared
 	Stash bool   // a draft in the composer is put aside, and brought back
-	Own   string // a message of ours that an interrupt may have put back: it is no draft
-	// Flutters says of which sources a word for work is believed only when it has
-	// held: until then Seen has no Reading, and nothing is pressed. Nil: of none.
+	Own   string // a message of ours that an interrupt may have put back: it isn't a draft
+	// Flutters says for which sources a report of work counts only when it has held: until then Seen has
+	// no Reading, and nothing is pressed. nil means none.
 	Flutters func(agent.Source) bool
 	// Typed before, by a delivery that was cut off: a mark in the composer that
 	// could stand for it does.
 	Cut bool
-	// Nobody else has typed since that: also a part of it in the composer is ours.
+	// No other client has typed since then: also a part of it in the composer is ours.
 	Alone bool
 	// What was typed before is taken back and not typed again: its caller is gone.
 	Withdraw bool
@@ -98,9 +96,9 @@ type Seen struct {
 	Paste    bool           // the terminal's mode of bracketed paste
 	Typed    time.Time      // when a person last typed
 	Printed  time.Time      // when there was output last
-	Unread   int            // bytes that were typed and that the program has not read; -1 when nobody can tell
+	Unread   int            // bytes that were typed and that the program has not read; -1 if unknown
 	Computes bool           // it has work that it wants a processor for: what it has read it may not have heeded
-	// When the first composer was seen; before, nobody knows what reads the keys.
+	// When the first composer was seen; before that it is unknown what reads the keys.
 	Composed time.Time
 	// How long it took to draw that, from its start or from a dialog on the way; 0 when
 	// that was not seen.
@@ -125,7 +123,7 @@ type Outcome struct {
 	Code     api.Code // of a verdict that is not Confirmed
 	Turn     string   // the agent's id of the turn that took it, where it gives one
 	Queued   bool     // the agent keeps it for a turn that has not begun
-	Left     bool     // what was typed stands in the composer still, or may
+	Left     bool     // the typed text is still in the composer, or may be
 	Aside    bool     // the draft that was put aside was not seen to come back
 	Pasted   bool     // the agent has it, as content that its user did not write
 }
@@ -136,7 +134,7 @@ type Step struct {
 	Write []byte
 	Wait  time.Duration
 	Done  *Outcome
-	Draft Draft // what has become of a person's draft, to be told
+	Draft Draft // what happened to a person's draft, to be reported
 }
 
 // phase is how far the delivery is.
@@ -162,7 +160,7 @@ type Machine struct {
 	stir   string // the first report since the start that the agent works or asks
 	wrote  bool   // the message was typed
 	busy   string // the same, since Enter
-	worked bool   // since Enter it was seen to work, on a screen that is no dialog for certain
+	worked bool   // since Enter it was seen to work, on a screen that certainly isn't a dialog
 	told   bool   // the agent's own word that it has the message
 	pasted bool   // the same, but as content that its user did not write
 	cause  string
@@ -173,7 +171,7 @@ type Machine struct {
 	entry  time.Time       // of the last Enter
 	sent   *agent.Composer // as it was at that
 	echoed time.Time       // since when the composer holds the message
-	blank  time.Time       // since when neither composer nor dialog is there, behind a command
+	blank  time.Time       // since when neither composer nor dialog is there, after a command
 	read   time.Time       // since when the last Enter is read, for certain
 	ending Outcome         // that taking back, or bringing back, ends in
 	keys   clearer
@@ -203,7 +201,7 @@ func (m *Machine) Entered() bool { return !m.entry.IsZero() }
 // Fact takes in what a source reports of the conversation.
 func (m *Machine) Fact(f agent.Fact) {
 	if f.Kind != agent.LevelIs && older(f, m.start) {
-		return // a log tells of the turn before
+		return // a log entry about the turn before
 	}
 	switch f.Kind {
 	case agent.TurnStarted, agent.Queued:
@@ -232,7 +230,7 @@ func (m *Machine) Fact(f agent.Fact) {
 	}
 }
 
-// older says whether what the fact tells of was before a moment. Agents give
+// older says whether the fact is about a time before a moment. Agents give
 // their times in milliseconds.
 func older(f agent.Fact, moment time.Time) bool {
 	return !f.At.IsZero() && f.At.Before(moment.Truncate(time.Millisecond))
@@ -334,7 +332,7 @@ func (m *Machine) undrawn(s Seen, now time.Time) bool {
 	if m.over(now, echoFor) {
 		return false
 	}
-	if s.Unread > 0 { // whoever typed it: it would stand before the message
+	if s.Unread > 0 { // from any client: it would come before the message
 		return true
 	}
 	if now.Sub(s.Typed) >= echoFor {
@@ -459,8 +457,8 @@ func (m *Machine) listens(now time.Time) bool {
 	return now.Sub(m.echoed) >= min(max(listensAfter, m.echoed.Sub(m.since)), listensWithin)
 }
 
-// mixed says that something else stands together with what was typed: it is a
-// person's, came late, and nobody but a person can part the two.
+// mixed says that the composer has other text together with the message: a person's late input, and only
+// a person can separate the two.
 func (m *Machine) mixed(box *agent.Composer) bool {
 	return box != nil && len(box.Text) > len(m.o.Typed) && strings.Contains(box.Text, m.o.Typed) && !m.o.Typer.Holds(m.o.Typed, box)
 }

@@ -44,7 +44,7 @@ type scene struct {
 	now     time.Time
 	seen    Seen
 	written string
-	drafts  string // as told
+	drafts  string // as reported
 	done    *Outcome
 }
 
@@ -226,7 +226,7 @@ func TestWaitsForAFrame(t *testing.T) {
 	s.wrote("<hello>")
 }
 
-// TestDialogAtEveryStep has something come between, in each way in which it
+// TestDialogAtEveryStep has something come between, in each way that it
 // may be noticed, at each step before Enter: Enter is never pressed.
 func TestDialogAtEveryStep(t *testing.T) {
 	signs := map[string]func(*scene){
@@ -317,7 +317,7 @@ func TestClear(t *testing.T) {
 	if out := s.run(50 * time.Millisecond); out != "" {
 		t.Fatalf("%q before the key was drawn", out)
 	}
-	s.seen.Reading = composer("ft") // what was behind the caret
+	s.seen.Reading = composer("ft") // what was after the caret
 	s.wrote("U")
 	s.wrote("K")
 	s.seen.Reading = composer("")
@@ -439,7 +439,7 @@ func TestBrokenLine(t *testing.T) {
 	s = sent()
 	s.seen.Reading = composer("")
 	if out := s.run(6 * time.Second); out != "" || s.done != nil {
-		t.Fatalf("%q, %+v while nothing was told", out, s.done)
+		t.Fatalf("%q, %+v while nothing was reported", out, s.done)
 	}
 	s.told("hello")
 	s.ended(Confirmed, "")
@@ -495,7 +495,7 @@ func TestNoSecondEnter(t *testing.T) {
 	}
 }
 
-// TestConfirmedWithoutHooks goes by the agent's state when nothing tells its
+// TestConfirmedWithoutHooks goes by the agent's state when no source reports its
 // text.
 func TestConfirmedWithoutHooks(t *testing.T) {
 	s := newScene(t, Options{})
@@ -525,7 +525,7 @@ func TestNoComposerWhileItWorks(t *testing.T) {
 			"a dialog alone":      {[]*agent.Reading{dialog}, Unconfirmed, api.CodeUnconfirmed},
 			"half drawn":          {[]*agent.Reading{{Busy: "working..."}}, Unconfirmed, api.CodeUnconfirmed},
 		} {
-			t.Run(fmt.Sprintf("%s, told %t", name, told), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s, reported %t", name, told), func(t *testing.T) {
 				s := newScene(t, Options{})
 				s.wrote("<hello>")
 				s.seen.Reading = composer("hello")
@@ -554,7 +554,7 @@ func TestSlashCommand(t *testing.T) {
 	s.seen.Reading = dialog
 	s.ended(Confirmed, "")
 
-	// A frame that is half drawn is no sign, a screen without a composer is.
+	// A half-drawn frame isn't a sign, a screen without a composer is.
 	s = newScene(t, Options{Typed: "/compact", Slash: true})
 	s.wrote("</compact>")
 	s.seen.Reading = composer("/compact")
@@ -580,7 +580,7 @@ func TestQueuedByTheAgent(t *testing.T) {
 	s.ended(Confirmed, "")
 }
 
-// TestLateLog: what a log tells late of the turn before neither keeps a message
+// TestLateLog: what a log reports late about the turn before neither keeps a message
 // back nor passes for its arrival, though the same was said then.
 func TestLateLog(t *testing.T) {
 	s := newScene(t, Options{})
@@ -678,12 +678,12 @@ func TestMixed(t *testing.T) {
 	}
 }
 
-// folding is an agent that gives the model a paste as somebody else's text.
+// folding is an agent that gives the model a paste as another author's text.
 type folding struct{ plain }
 
 func (folding) Folded(typed, told string) bool { return told == "folded "+typed }
 
-// TestPasted: a message that the model was given as pasted content is not told as
+// TestPasted: a message that the model was given as pasted content isn't reported as
 // confirmed, though the agent has it.
 func TestPasted(t *testing.T) {
 	s := newScene(t, Options{Typer: folding{}})

@@ -13,7 +13,7 @@ type Draft string
 // What becomes of a draft.
 const (
 	DraftAside Draft = "stashed"  // it was put aside
-	DraftBack  Draft = "restored" // it stands in the composer again
+	DraftBack  Draft = "restored" // it is in the composer again
 )
 
 const (
@@ -113,7 +113,7 @@ func (m *Machine) bringBack(s Seen, now time.Time) Step {
 	return step
 }
 
-// news is what has become of the draft and was not told yet.
+// news is what happened to the draft and wasn't reported yet.
 func (m *Machine) news(r *agent.Reading) Draft {
 	switch {
 	case isAside(r) && !m.draft.told:

@@ -43,7 +43,7 @@ func TestStash(t *testing.T) {
 	s.seen.Reading = composer("a draft")
 	s.ended(Confirmed, "")
 	if s.done.Aside || s.m.Aside() || s.drafts != "stashed restored " {
-		t.Errorf("%+v, told %q", s.done, s.drafts)
+		t.Errorf("%+v, reported %q", s.done, s.drafts)
 	}
 }
 
@@ -103,7 +103,7 @@ func TestStashOfAPerson(t *testing.T) {
 	s.told("hello")
 	s.ended(Confirmed, "")
 	if s.written != "<hello>\r" || s.drafts != "" {
-		t.Errorf("it wrote %q and told %q", s.written, s.drafts)
+		t.Errorf("it wrote %q and reported %q", s.written, s.drafts)
 	}
 }
 
@@ -136,7 +136,7 @@ func TestStashNotSeen(t *testing.T) {
 	s.seen.Reading = composer("a draft")
 	s.ended(Refused, api.CodeDraftPresent)
 	if s.written != "S" || s.done.Aside || s.drafts != "" {
-		t.Errorf("it wrote %q, told %q: %+v", s.written, s.drafts, s.done)
+		t.Errorf("it wrote %q, reported %q: %+v", s.written, s.drafts, s.done)
 	}
 
 	s = newScene(t, Options{Stash: true})
@@ -149,7 +149,7 @@ func TestStashNotSeen(t *testing.T) {
 	s.seen.Reading = composer("a draft")
 	s.ended(Refused, api.CodeDraftPresent)
 	if s.drafts != "stashed restored " || s.done.Aside {
-		t.Errorf("told %q: %+v", s.drafts, s.done)
+		t.Errorf("reported %q: %+v", s.drafts, s.done)
 	}
 }
 
@@ -203,7 +203,7 @@ func TestStashAbandoned(t *testing.T) {
 }
 
 // TestStashNotDrawn: refused before the key is drawn, the draft that still
-// stands in the composer is not yet back.
+// is in the composer is not yet back.
 func TestStashNotDrawn(t *testing.T) {
 	s := newScene(t, Options{Stash: true})
 	s.seen.Reading = composer("a draft")
@@ -217,7 +217,7 @@ func TestStashNotDrawn(t *testing.T) {
 	s.seen.Reading = composer("a draft")
 	s.ended(Refused, api.CodeAgentBusy)
 	if s.drafts != "stashed restored " || s.done.Aside {
-		t.Errorf("told %q: %+v", s.drafts, s.done)
+		t.Errorf("reported %q: %+v", s.drafts, s.done)
 	}
 
 	s = newScene(t, Options{Stash: true})
@@ -241,7 +241,7 @@ func TestReturn(t *testing.T) {
 	s.seen.Reading = composer("a draft")
 	s.ended(Refused, "")
 	if s.drafts != "restored " || s.m.Aside() {
-		t.Errorf("told %q", s.drafts)
+		t.Errorf("reported %q", s.drafts)
 	}
 }
 
@@ -284,7 +284,7 @@ func TestCutOff(t *testing.T) {
 }
 
 // TestCutOffPart: the beginning of a message that was cut off is ours too, while
-// nobody else has typed.
+// no other client has typed.
 func TestCutOffPart(t *testing.T) {
 	for _, c := range []struct {
 		shown string

@@ -15,7 +15,7 @@ func TestAsideOver(t *testing.T) {
 	stashed := &agent.Reading{Composer: &agent.Composer{Empty: true}, Stashed: true}
 	for name, c := range map[string]struct {
 		late    bool
-		person  time.Duration // after the start; 0: nobody typed
+		person  time.Duration // after the start; 0: no person typed
 		shows   *agent.Reading
 		during  time.Duration
 		want    bool

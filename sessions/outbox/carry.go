@@ -18,21 +18,21 @@ const (
 	carryPace = 50 * time.Millisecond
 	// What is looked at changes with a signal; this is for what does not.
 	carryEvery = 2 * time.Second
-	// A message that could be typed by all that is seen, and was refused, is tried
-	// again after so long.
+	// A message that could be typed by all that is seen, and was refused, is tried again after this
+	// long.
 	carryAgain = time.Second
-	// The agent's own word for a message follows Enter by 60 ms, and by more when a
-	// hook of somebody's holds it back; what was typed is drawn within a second.
+	// The agent's own report of a message follows Enter by 60 ms, and by more if a hook of the user's
+	// delays it; the typed text is drawn within a second.
 	evidenceWithin = 2500 * time.Millisecond
-	// A message that Enter did not send is typed again so often.
+	// carryTries is how often a message is typed again when Enter didn't send it.
 	carryTries = 3
 )
 
-// errand is what is to be done for a session's messages.
-type errand struct {
+// task is the next thing to do for a session's messages.
+type task struct {
 	over bool                        // nothing, and nothing will be
 	run  func(context.Context) error // now
-	wait time.Duration               // else look again after so long, or at a change
+	wait time.Duration               // otherwise look again after this time, or at a change
 }
 
 // Carry starts what looks after the queue, unless it runs or there is nothing.
@@ -49,7 +49,7 @@ func (out *Outbox) work(ctx context.Context) {
 	changed, stop := out.env.Changed()
 	defer stop()
 	for {
-		e, err := loop.Ask(ctx, out.env.Do, func() (errand, error) { return out.errand(), nil })
+		e, err := loop.Ask(ctx, out.env.Do, func() (task, error) { return out.task(), nil })
 		if err != nil || e.over {
 			return
 		}
@@ -66,33 +66,33 @@ func (out *Outbox) work(ctx context.Context) {
 }
 
 // errand decides what is to be done now.
-func (out *Outbox) errand() errand {
+func (out *Outbox) task() task {
 	now := out.env.Now()
 	next := out.expireQueued(now)
 	if len(out.queue) == 0 && out.aside == nil || out.env.Removed() {
 		out.carrying = false
-		return errand{over: true}
+		return task{over: true}
 	}
 	if !out.env.Program().Ready() {
 		out.parkAll("it is " + string(out.env.Program().State))
-		return errand{wait: next}
+		return task{wait: next}
 	}
 	typer, ok := out.env.Driver().(agent.MessageTyper)
 	if !ok || len(out.nudging) > 0 { // whose end is a change
-		return errand{wait: next}
+		return task{wait: next}
 	}
 	if _, can := typer.(agent.DraftStasher); !can {
 		out.dropAside()
 	}
 	if out.aside != nil {
 		if run, over := out.asideErrand(typer, now); run != nil {
-			return errand{run: run}
+			return task{run: run}
 		} else if !over {
 			next = min(next, carryAgain)
 		}
 	}
 	if len(out.queue) == 0 {
-		return errand{wait: next}
+		return task{wait: next}
 	}
 	e := out.queueErrand(typer, now)
 	e.wait = min(e.wait, next)
@@ -121,59 +121,59 @@ func (out *Outbox) parkAll(why string) {
 }
 
 // queueErrand decides about the first message of the queue.
-func (out *Outbox) queueErrand(typer agent.MessageTyper, now time.Time) errand {
+func (out *Outbox) queueErrand(typer agent.MessageTyper, now time.Time) task {
 	q := out.queue[0]
 	for _, behind := range out.queue[1:] {
 		behind.park("other messages are before it")
 	}
 	if out.env.Program().State != agent.Idle && out.env.Program().State != agent.InError && q.Stage != stageEntered {
 		q.park("it is " + string(out.env.Program().State))
-		return errand{wait: carryEvery}
+		return task{wait: carryEvery}
 	}
 	out.env.Freshen()
 	if !out.env.Program().Ready() || len(out.queue) == 0 || out.queue[0] != q {
-		return errand{wait: carryPace} // what was read just now has changed it
+		return task{wait: carryPace} // what was read just now has changed it
 	}
 	seen := out.env.Seen()
 	if q.Stage == stageEntered {
 		if wait, over := out.judgeEntered(q, typer, seen, now); wait > 0 || over {
-			return errand{wait: wait}
+			return task{wait: wait}
 		}
 	}
 	if left := evidenceWithin - now.Sub(q.staged); q.Stage == stageTyped && left > 0 && seen.Reading.Bare() && seen.Reading.Composer.Empty {
-		return errand{wait: min(left, carryAgain)} // a server before this one typed it, and it is not drawn yet
+		return task{wait: min(left, carryAgain)} // a server before this one typed it, and it is not drawn yet
 	}
 	id, err := out.sender(q)
 	if err != nil {
 		out.dropQueued(q, "denied", q.By, err.Error())
-		return errand{wait: carryPace}
+		return task{wait: carryPace}
 	}
 	options, err := out.options(q.Nudge, q, typer)
 	if err != nil {
 		out.dropQueued(q, "denied", q.By, err.Error())
-		return errand{wait: carryPace}
+		return task{wait: carryPace}
 	}
 	step := deliver.New(options, now).Step(seen, now) // what a delivery would do first
 	switch {
-	case step.Done != nil && step.Done.Verdict == deliver.Lost: // to be told
+	case step.Done != nil && step.Done.Verdict == deliver.Lost: // to be reported
 	case step.Done != nil:
 		q.park(step.Done.Evidence)
-		return errand{wait: carryEvery}
+		return task{wait: carryEvery}
 	case len(step.Write) == 0:
 		if now.Sub(q.Since.Time) > carryAgain {
 			q.park("its screen is at no rest")
 		}
-		return errand{wait: carryPace}
+		return task{wait: carryPace}
 	}
 	q.busy = true
 	claim := loop.Claim{Actor: loop.Actor{Identity: id, Client: q.ID}, Verb: "nudge", Allowed: func() error { // asked on the loop
 		_, err := out.sender(q)
 		return err
 	}}
-	return errand{run: func(ctx context.Context) error { return out.carryOne(ctx, claim, q) }}
+	return task{run: func(ctx context.Context) error { return out.carryOne(ctx, claim, q) }}
 }
 
-// judgeEntered decides about a message of which it is not known whether Enter
+// judgeEntered decides about a message when it is unknown whether Enter
 // was pressed: nothing to wait for and not over means that it was not, for the
 // composer holds it still.
 func (out *Outbox) judgeEntered(q *queued, typer agent.MessageTyper, seen deliver.Seen, now time.Time) (wait time.Duration, over bool) {

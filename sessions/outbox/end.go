@@ -10,7 +10,7 @@ import (
 	"berth/sessions/deliver"
 )
 
-// endNudge tells what became of it.
+// endNudge reports the outcome of a delivery.
 func (out *Outbox) endNudge(d *nudging, claim loop.Claim, o deliver.Outcome, broken bool) Nudged {
 	if d.told != 0 && o.Verdict != deliver.Confirmed { // an Enter of before has worked
 		d.taken.Left, d.taken.Aside = o.Left, o.Aside
@@ -50,7 +50,7 @@ func (out *Outbox) endQueued(d *nudging, o deliver.Outcome, e nudgeEvent, broken
 	q := d.queued
 	e.Queue = q.ID
 	switch {
-	case d.told != 0: // with what told of it
+	case d.told != 0: // with the report of it
 		return d.told
 	case o.Verdict == deliver.Confirmed:
 		out.taken = nil // its event could not be written
@@ -65,7 +65,7 @@ func (out *Outbox) endQueued(d *nudging, o deliver.Outcome, e nudgeEvent, broken
 		q.park(o.Evidence)
 		return 0
 	case broken && d.machine.Entered():
-		return 0 // as after a kill: what the agent tells decides
+		return 0 // as after a kill: the agent's report decides
 	case o.Verdict == deliver.Unconfirmed && d.machine.Entered() && (!o.Left || q.Tries >= carryTries):
 		return out.unconfirmed(q, e)
 	}
@@ -81,8 +81,8 @@ func (out *Outbox) endQueued(d *nudging, o deliver.Outcome, e nudgeEvent, broken
 	return 0
 }
 
-// settle tells whoever waits for a queued message that it is delivered, or will
-// not be.
+// settle reports to the caller that waits for a queued message that it is delivered, or won't
+// be.
 func (out *Outbox) settle(d *nudging, done Nudged, o deliver.Outcome) {
 	if done.Seq == 0 {
 		return // it is tried again

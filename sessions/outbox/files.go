@@ -29,7 +29,7 @@ func (out *Outbox) direct(claim loop.Claim, n Nudge) *queued {
 	}
 }
 
-// dropDirect forgets a delivery whose end is told.
+// dropDirect removes the file of a delivery whose end is reported.
 func (out *Outbox) dropDirect(q *queued) {
 	if q == nil || q.Stage == stageWaiting {
 		return // nothing of it was kept

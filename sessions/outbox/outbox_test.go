@@ -105,12 +105,12 @@ func TestEnterThatWorkedLate(t *testing.T) {
 		}
 		says := func(text string, at time.Time) {
 			b.Fact(agent.Fact{Kind: agent.TurnStarted, Source: agent.SourceHook, Cause: "hook:late", Turn: "late", Text: text, Time: at})
-			for _, e := range b.Taken() { // in one step with what told of it
+			for _, e := range b.Taken() { // in one step with the report of it
 				b.SettleTaken(b.env.Note(e.Type, e.Data))
 			}
 		}
 		early := time.Now().Add(-time.Minute)
-		says("hello", time.Now()) // somebody else's: nothing was typed yet
+		says("hello", time.Now()) // another client's: nothing was typed yet
 		for _, stage := range []stage{stageTyped, stageEntered, stageTyped, stageWaiting} {
 			if err := b.stage(b.queue[0], stage); err != nil {
 				t.Error(err)
@@ -132,22 +132,22 @@ func TestEnterThatWorkedLate(t *testing.T) {
 			t.Errorf("killed %v: %d events", killed, b.nudges())
 		}
 		if killed {
-			continue // nobody follows it any more
+			continue // no caller follows it any more
 		}
 		select {
 		case got := <-ticket.Done:
 			if got.Err != nil || got.Verdict != deliver.Confirmed || got.Seq == 0 || got.turn == nil || got.turn.id != "late" {
-				t.Errorf("who waits is told %+v", got)
+				t.Errorf("the waiting caller got %+v", got)
 			}
 			b.Forget(t.Context(), got.Nudged)
 		default:
-			t.Error("who waits is told nothing")
+			t.Error("the waiting caller got nothing")
 		}
 	}
 }
 
 // TestNudgeCutOff: a delivery that a kill has cut off goes before the queue and
-// is not listed in it; one whose end was told is over.
+// is not listed in it; one whose end was reported is over.
 func TestNudgeCutOff(t *testing.T) {
 	dir := t.TempDir()
 	b := newOutbox(t, dir)
@@ -173,7 +173,7 @@ func TestNudgeCutOff(t *testing.T) {
 	b = newOutbox(t, dir)
 	b.Recall(told)
 	if got := b.queue[0].Nudge.Text; got != "queued" {
-		t.Errorf("after its end was told, first is %q", got)
+		t.Errorf("after its end was reported, first is %q", got)
 	}
 	if files, err := os.ReadDir(filepath.Join(dir, queueDir)); err != nil || len(files) != 1 {
 		t.Errorf("%d files are left: %v", len(files), err)
@@ -233,7 +233,7 @@ func TestQueueIsBounded(t *testing.T) {
 type plain struct{ agent.Driver }
 
 // TestTakenWhenTheRulesHaveGone: the event of a message that the agent has could not be written
-// at once, and the rules by which it was typed were taken away before it could. The caller that
+// at once, and the rules that typed it were removed before it could. The caller that
 // waits gets its answer.
 func TestTakenWhenTheRulesHaveGone(t *testing.T) {
 	b := newOutbox(t, t.TempDir())

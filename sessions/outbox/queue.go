@@ -52,11 +52,11 @@ type queued struct {
 	StageAt api.Time  `json:"stage_at"`
 	Entered api.Time  `json:"entered"`         // when Enter may have been pressed first; it may work late
 	Tries   int       `json:"tries"`           // of deliveries that left it in the composer
-	First   bool      `json:"first,omitempty"` // it came with the session: whoever made that was allowed to
+	First   bool      `json:"first,omitempty"` // it came with the session: the session's creator was allowed to
 
-	// Direct: it was never queued. It is on disk while it is typed, for the server
-	// after a kill: that takes it back and tells it as lost, for its caller went
-	// with the connection and may have sent it again.
+	// Direct: it was never queued. It is on disk while it is typed, for the next server after a kill. That
+	// server takes it back and reports it as lost, because its caller went with the connection and may
+	// have sent it again.
 	Direct bool `json:"direct,omitempty"`
 
 	number uint64
@@ -77,8 +77,8 @@ type aside struct {
 }
 
 const (
-	// A draft that is put aside is told in the footer, which other words may take
-	// for a moment.
+	// The footer shows that a draft is stashed; other words may replace that for a
+	// moment.
 	asideGone = 2 * time.Second
 	// An agent that is busy at a dialog may read its keys later. How much later was
 	// not measured; 30 s is chosen to be long enough.
@@ -110,7 +110,7 @@ type mail struct {
 	aside    *aside
 	carrying bool       // a goroutine looks after it
 	since    time.Time  // when this server took it up
-	taken    *queued    // which the agent has by its own word, to be told with what told it, and
+	taken    *queued    // the message that the agent confirmed in the current record, and
 	takenBy  agent.Fact // what that was
 }
 
@@ -182,7 +182,7 @@ func (out *Outbox) enqueue(claim loop.Claim, n Nudge, expires time.Duration) (*T
 }
 
 // EnqueueFirst keeps the message that a session is made with. It is on disk
-// before the program is started, and part of what session_created tells.
+// before the program is started, and part of the event session_created.
 func (out *Outbox) EnqueueFirst(by loop.Actor, text string) error {
 	q := &queued{ID: FirstID, By: by.By(), Kind: by.Identity.Kind, Source: by.Identity.Source, Nudge: Nudge{Text: text}, Since: api.At(out.env.Now()), Stage: stageWaiting, First: true}
 	if err := out.saveQueued(q); err != nil {
@@ -223,7 +223,7 @@ func (t *Ticket) Close() {
 	})
 }
 
-// park tells whoever follows the message that it has to wait.
+// park reports to the caller that follows the message that it has to wait.
 func (q *queued) park(why string) {
 	q.why = why
 	if q.ticket == nil {
@@ -236,8 +236,8 @@ func (q *queued) park(why string) {
 	}
 }
 
-// settle tells whoever follows the message what became of it. It says whether
-// somebody does.
+// settle reports the message's outcome to the caller that follows it. It says whether there is such a
+// caller.
 func (q *queued) settle(done Nudged, err error) bool {
 	if q.ticket == nil {
 		return false
@@ -302,7 +302,7 @@ func (out *Outbox) Unqueue(ctx context.Context, by loop.Actor, id string, may fu
 	})
 }
 
-// dropQueued takes a message out of the queue and tells it.
+// dropQueued removes a message from the queue and reports it.
 func (out *Outbox) dropQueued(q *queued, what string, by loop.By, why string) {
 	out.forgetQueued(q)
 	out.tellQueued(q, what, by, why)

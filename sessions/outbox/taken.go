@@ -8,9 +8,8 @@ import (
 	"berth/sessions/events"
 )
 
-// heedTaken looks for the agent's own word that it has the message of which
-// Enter may have been pressed, be it long ago: a composer that is not drawn anew
-// may show a message that is on its way.
+// heedTaken looks for the agent's own report that it has the message for which Enter may have been pressed,
+// even long ago: a composer that isn't drawn again may show a message that was sent.
 func (out *Outbox) heedTaken(f agent.Fact) {
 	if len(out.queue) == 0 || out.taken != nil || f.Agent != "" || f.Kind != agent.TurnStarted && f.Kind != agent.Queued {
 		return

@@ -27,7 +27,7 @@ const turnsWatched = 16
 
 func (w *turnWatch) fact(f agent.Fact) {
 	if f.Agent != "" || !f.At.IsZero() && f.At.Before(w.since) {
-		return // a log tells of the turn before
+		return // a log entry about the turn before
 	}
 	switch {
 	case f.Kind == agent.TurnEnded && len(w.ended) < turnsWatched:
@@ -75,7 +75,7 @@ func (w *turnWatch) over() (agent.Fact, bool) {
 	return agent.Fact{}, false
 }
 
-// message is the last one of the turn, by whoever told of its end with words.
+// message is the last one of the turn, from the source that reported its end with words.
 func (w *turnWatch) message(end agent.Fact) *string {
 	for _, f := range slices.Backward(w.ended) {
 		if (f.Turn == end.Turn || end.Turn == "") && f.Text != "" { // a source without words and names may be first
@@ -85,7 +85,7 @@ func (w *turnWatch) message(end agent.Fact) *string {
 	return &end.Text
 }
 
-// next says whether another turn has begun behind it.
+// next says whether another turn has started after it.
 func (w *turnWatch) next() bool {
 	at := slices.IndexFunc(w.begun, func(f agent.Fact) bool { return f.Turn == w.id })
 	return at >= 0 && slices.ContainsFunc(w.begun[at:], func(f agent.Fact) bool { return f.Turn != w.id })
@@ -95,7 +95,7 @@ func (out *Outbox) unwatch(w *turnWatch) {
 	out.watches = slices.DeleteFunc(out.watches, func(o *turnWatch) bool { return o == w })
 }
 
-// Turn is how the turn of a message stands.
+// Turn is the state of a message's turn.
 type Turn struct {
 	ID      string // the agent's id of it; empty when it gives none
 	State   agent.State
@@ -136,14 +136,14 @@ func (out *Outbox) Await(ctx context.Context, n Nudged) (Turn, error) {
 	}
 }
 
-// standing is how a turn stands at a moment.
+// standing is the state of a turn at a moment.
 type standing struct {
 	Turn
 	over     bool // or at a prompt
 	inferred bool // no source reported its end, and the agent is at rest
 }
 
-// stands: keeps says that the agent shows messages that it keeps for later.
+// stands returns that state: keeps says that the agent shows messages that it keeps for later.
 func (w *turnWatch) stands(state agent.State, keeps bool) standing {
 	if w.cut { // and may have been started again
 		state = agent.Exited
@@ -162,9 +162,9 @@ func (w *turnWatch) stands(state agent.State, keeps bool) standing {
 	case agent.Idle, agent.InError:
 		t.over, t.inferred = told, !told && !(w.queued && keeps)
 		if wordless := t.Message != nil && *t.Message == "" && end.Turn == "" && end.Source == agent.SourceLog; wordless {
-			t.over, t.inferred = false, true // a log may tell of the end before it tells of the turn and its words
+			t.over, t.inferred = false, true // a log may have the end before the turn and its words
 		}
-	default: // of one that cannot be asked now, nobody knows whether it works
+	default: // an agent that can't be reached now may be working
 		t.over = told && w.next()
 	}
 	return t
