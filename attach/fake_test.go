@@ -185,8 +185,8 @@ func (m *fakeMember) Unfollow(q *Queue) {
 	delete(m.s.queues, q)
 }
 
-// TypeSoon is what a session that is busy answers: all goes by Type.
-func (m *fakeMember) TypeSoon([]byte, func(error)) bool { return false }
+// TryType is what a session that is busy answers: all goes by Type.
+func (m *fakeMember) TryType([]byte, func(error)) bool { return false }
 
 func (m *fakeMember) Type(_ context.Context, data []byte) error {
 	m.s.mu.Lock()

@@ -88,10 +88,10 @@ type Member interface {
 	// program does not read, until ctx is done.
 	Type(ctx context.Context, data []byte) error
 
-	// TypeSoon is Type for a client that has the lease, without waiting: false
+	// TryType is Type for a client that has the lease, without waiting: false
 	// says that nothing was typed and Type has to be called. What Type would
 	// return answered gets, once, on any goroutine; it must not wait.
-	TypeSoon(data []byte, answered func(error)) bool
+	TryType(data []byte, answered func(error)) bool
 
 	// Window reports the client's current window. It becomes the session's when
 	// this client is the writer, or the only one that may be and no client is,

@@ -115,7 +115,7 @@ type ops struct {
 	busy    bool
 
 	member  Member
-	soon    atomic.Int64 // bytes typed by TypeSoon and not answered
+	soon    atomic.Int64 // bytes typed by TryType and not answered
 	refused chan error   // an answer that was an error; holds one
 }
 
@@ -153,7 +153,7 @@ func (o *ops) typed(b []byte) {
 	n := int64(len(b))
 	if !o.busy && len(o.waiting) == 0 && o.soon.Load()+n <= soonLimit {
 		o.soon.Add(n)
-		if o.member.TypeSoon(b, func(err error) { o.answered(n, err) }) {
+		if o.member.TryType(b, func(err error) { o.answered(n, err) }) {
 			return
 		}
 		o.soon.Add(-n)

@@ -43,7 +43,7 @@
 //     replies to the program's own queries need none.) A verb's rights are checked again before each write.
 //   - A control record is applied after exactly the output that came before it. So a replay makes the same
 //     screen, and a prompt or a draft is never compared with an older one.
-//   - While the loop sleeps, the client with control may write to the holder itself (clients/lane.go). The loop
+//   - While the loop sleeps, the client with control may write to the holder itself (clients/fastpath.go). The loop
 //     closes this fast path before it does anything, and knows what was typed.
 //
 // # Files

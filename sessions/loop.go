@@ -19,7 +19,7 @@ func (c *core) run(ctx context.Context) {
 	c.outbox.Carry()
 	c.publish()
 	for {
-		c.clients.CloseLane()
+		c.clients.CloseFastPath()
 		more := c.journal.CatchUp()
 		c.tick(c.now())
 		c.publish()
@@ -31,10 +31,10 @@ func (c *core) run(ctx context.Context) {
 			pause = c.pause(c.now())
 		}
 		timer.Reset(pause)
-		c.clients.OpenLane()
+		c.clients.OpenFastPath()
 		select {
 		case call := <-c.s.calls:
-			c.clients.CloseLane()
+			c.clients.CloseFastPath()
 			call(c)
 		case <-c.clients.Poked():
 			c.clients.LookAtWindows()
@@ -44,7 +44,7 @@ func (c *core) run(ctx context.Context) {
 			c.journal.Woken()
 		case <-timer.C:
 		case <-ctx.Done():
-			c.clients.CloseLane()
+			c.clients.CloseFastPath()
 			c.flushAllPaced()
 			c.save()
 			return

@@ -4,7 +4,7 @@
 // session's lease, one at a time: a call's delivery has the lease for itself, and what a member
 // types gets the lease with its first key. Deliveries, the verbs of a lease and joining run on
 // the loop. Two things do not, because they must not wait for it: the keys of the member that
-// holds the lease (the lane, open only while the loop sleeps), and a new window size (Window),
+// holds the lease (the fast path, open only while the loop sleeps), and a new window size (Window),
 // which the loop looks at when Poked has a signal.
 //
 // What is typed comes back as control records (Record), which make the events. Keystrokes are
@@ -62,7 +62,7 @@ type Clients struct {
 	comings   comings
 	typing    typing
 	input     input
-	lane      lane
+	fastPath  fastPath
 	size      sizing
 	pace      pace
 	before    saved          // what the last server left, until Resume

@@ -190,36 +190,36 @@ func TestKeystrokesAreGathered(t *testing.T) {
 	}
 }
 
-// The lane is for the member that holds the lease, and what it typed is known when the lane is
+// The fast path is for the member that holds the lease, and what it typed is known when the fast path is
 // closed.
 func TestLane(t *testing.T) {
 	d := newDesk(t)
 	a, b := d.join("a", 50, 10), d.join("b", 50, 10)
-	soon := func(m *Member) bool { return m.TypeSoon([]byte("k"), func(error) {}) }
-	if d.OpenLane(); soon(a) {
+	soon := func(m *Member) bool { return m.TryType([]byte("k"), func(error) {}) }
+	if d.OpenFastPath(); soon(a) {
 		t.Error("a client without the lease typed")
 	}
-	d.CloseLane()
+	d.CloseFastPath()
 	if err := a.Type(t.Context(), []byte("k")); err != nil {
 		t.Fatal(err)
 	}
 	if soon(a) {
-		t.Error("the lane is open while the loop works")
+		t.Error("the fast path is open while the loop works")
 	}
 	d.now = d.now.Add(10 * time.Second)
 	d.Tick(d.now) // all that was typed is read
-	d.OpenLane()
+	d.OpenFastPath()
 	if !soon(a) || soon(b) {
-		t.Error("the lane is not the writer's")
+		t.Error("the fast path is not the writer's")
 	}
-	d.CloseLane()
+	d.CloseFastPath()
 	if w := d.Writer(); w == nil || !w.Expires.Equal(d.now.Add(lease.DefaultIdle)) || d.PersonAt() != d.now {
-		t.Errorf("the lane's keys are not known: %+v", w)
+		t.Errorf("the fast path's keys are not known: %+v", w)
 	}
 	reads := d.reads
 	d.now = d.now.Add(typingWindow)
 	if d.Tick(d.now); d.reads != reads+1 {
-		t.Error("the records of the lane's keys are not read")
+		t.Error("the records of the fast path's keys are not read")
 	}
 }
 

@@ -107,22 +107,22 @@ func (c *Clients) leaseOnType(m *Member) error {
 	return c.lease.Authorize(grant)
 }
 
-// OpenLane lets the holder of the lease type past the loop, if that is an attached client and no
+// OpenFastPath lets the holder of the lease type past the loop, if that is an attached client and no
 // delivery is under way. The loop calls it before it sleeps.
-func (c *Clients) OpenLane() {
+func (c *Clients) OpenFastPath() {
 	h, ok := c.lease.Holder()
 	holder := c.env.Holder()
 	if !ok || h.Kind != lease.Attach || c.lease.Delivering() || holder == nil || !c.running() {
 		return
 	}
 	if m := c.members[h.ID]; m != nil {
-		c.lane.open(m.Client, holder)
+		c.fastPath.open(m.Client, holder)
 	}
 }
 
-// CloseLane ends that and takes in that the holder of the lease has typed.
-func (c *Clients) CloseLane() {
-	typed := c.lane.close()
+// CloseFastPath ends that and takes in that the holder of the lease has typed.
+func (c *Clients) CloseFastPath() {
+	typed := c.fastPath.close()
 	if typed.IsZero() {
 		return
 	}
@@ -133,15 +133,15 @@ func (c *Clients) CloseLane() {
 	}
 }
 
-// TypeSoon types data as Type does, without waiting. False says that this is not
+// TryType types data as Type does, without waiting. False says that this is not
 // possible now and nothing was typed: Type then does it, or says why not. answered
 // is called later, from any goroutine, with what Type would have returned; it must
 // not wait.
-func (m *Member) TypeSoon(data []byte, answered func(error)) bool {
+func (m *Member) TryType(data []byte, answered func(error)) bool {
 	if m.mayWrite() != nil {
 		return false
 	}
-	return m.clients.lane.use(m.Client, m.clients.env.Now, func(holder Holder) error {
+	return m.clients.fastPath.use(m.Client, m.clients.env.Now, func(holder Holder) error {
 		return holder.Type(data, m.mark, func(err error) { answered(inputError(err)) })
 	})
 }

@@ -62,7 +62,7 @@ const (
 	// composer shows it.
 	takeBackFor = 1500 * time.Millisecond
 	clearFor    = 2 * time.Second
-	// A key that clears was drawn within so long, or has changed nothing.
+	// A key that clears was drawn within this time, or has changed nothing.
 	clearHolds = 400 * time.Millisecond
 	// The most keys of one clearing: two for each line of a tall composer.
 	clearKeys = 100
@@ -76,7 +76,7 @@ type Options struct {
 	Clear bool   // a draft in the composer is cleared
 	Stash bool   // a draft in the composer is put aside, and brought back
 	Own   string // a message of ours that an interrupt may have put back: it isn't a draft
-	// Flutters says for which sources a report of work counts only when it has held: until then Seen has
+	// Flutters says for a source whether its report of work counts only when it has held: until then Seen has
 	// no Reading, and nothing is pressed. nil means none.
 	Flutters func(agent.Source) bool
 	// Typed before, by a delivery that was cut off: a mark in the composer that

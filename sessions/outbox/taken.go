@@ -8,7 +8,7 @@ import (
 	"berth/sessions/events"
 )
 
-// heedTaken looks for the agent's own report that it has the message for which Enter may have been pressed,
+// heedTaken looks for the agent's own report that it has the message whose Enter may have been pressed,
 // even long ago: a composer that isn't drawn again may show a message that was sent.
 func (out *Outbox) heedTaken(f agent.Fact) {
 	if len(out.queue) == 0 || out.taken != nil || f.Agent != "" || f.Kind != agent.TurnStarted && f.Kind != agent.Queued {

@@ -114,7 +114,7 @@ func (out *Outbox) Await(ctx context.Context, n Nudged) (Turn, error) {
 	defer stop()
 	var rested time.Time
 	for {
-		t, err := loop.Ask(ctx, out.env.Do, func() (standing, error) { return n.turn.stands(out.env.Program().State, out.env.Keeps()), nil })
+		t, err := loop.Ask(ctx, out.env.Do, func() (standing, error) { return n.turn.standingNow(out.env.Program().State, out.env.Keeps()), nil })
 		if err != nil {
 			return Turn{State: out.env.Standing().State}, err
 		}
@@ -143,8 +143,8 @@ type standing struct {
 	inferred bool // no source reported its end, and the agent is at rest
 }
 
-// stands returns that state: keeps says that the agent shows messages that it keeps for later.
-func (w *turnWatch) stands(state agent.State, keeps bool) standing {
+// standingNow returns that state: keeps says that the agent shows messages that it keeps for later.
+func (w *turnWatch) standingNow(state agent.State, keeps bool) standing {
 	if w.cut { // and may have been started again
 		state = agent.Exited
 	}

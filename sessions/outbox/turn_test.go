@@ -27,18 +27,18 @@ func TestTurnOfAProgramThatEnds(t *testing.T) {
 	w := &turnWatch{id: "2", typed: "us", typer: exact{}}
 	w.fact(began("2", "us"))
 	for _, state := range []agent.State{agent.Unknown, agent.Working} {
-		if s := w.stands(state, false); s.over || s.inferred {
+		if s := w.standingNow(state, false); s.over || s.inferred {
 			t.Errorf("%s: %+v", state, s)
 		}
 	}
-	if s := w.stands(agent.Prompt, false); !s.over {
+	if s := w.standingNow(agent.Prompt, false); !s.over {
 		t.Errorf("at a prompt: %+v", s)
 	}
 	out.watches = append(out.watches, w)
 	out.End()
 	out.Begin(time.Now())
 	for _, state := range []agent.State{agent.Starting, agent.Idle, agent.Restarting} {
-		if s := w.stands(state, false); !s.over || s.State != agent.Exited {
+		if s := w.standingNow(state, false); !s.over || s.State != agent.Exited {
 			t.Errorf("started again, and %s: %+v", state, s)
 		}
 	}
@@ -80,7 +80,7 @@ func TestTurnOfAMessage(t *testing.T) {
 				w.fact(f)
 			}
 			got := ""
-			if s := w.stands(c.state, false); s.over && s.Message == nil {
+			if s := w.standingNow(c.state, false); s.over && s.Message == nil {
 				got = "-"
 			} else if s.over {
 				got = *s.Message
@@ -98,7 +98,7 @@ func TestTurnWordless(t *testing.T) {
 	w := &turnWatch{id: "2"}
 	w.fact(agent.Fact{Kind: agent.TurnEnded, How: agent.Completed})
 	w.fact(agent.Fact{Kind: agent.TurnEnded, How: agent.Completed, Turn: "2", Text: "the answer"})
-	if got := w.stands(agent.Idle, false); !got.over || got.Message == nil || *got.Message != "the answer" {
+	if got := w.standingNow(agent.Idle, false); !got.over || got.Message == nil || *got.Message != "the answer" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -108,12 +108,12 @@ func TestTurnWordless(t *testing.T) {
 func TestTurnWithoutItsWordsYet(t *testing.T) {
 	w := &turnWatch{id: "2"}
 	w.fact(agent.Fact{Kind: agent.TurnEnded, How: agent.Completed, Source: agent.SourceLog})
-	if got := w.stands(agent.Idle, false); got.over || !got.inferred {
+	if got := w.standingNow(agent.Idle, false); got.over || !got.inferred {
 		t.Errorf("without its words: %+v", got)
 	}
 	for _, words := range []string{"one", "one\n\ntwo"} {
 		w.fact(agent.Fact{Kind: agent.TurnEnded, How: agent.Completed, Source: agent.SourceLog, Turn: "2", Text: words})
-		if got := w.stands(agent.Idle, false); !got.over || *got.Message != words {
+		if got := w.standingNow(agent.Idle, false); !got.over || *got.Message != words {
 			t.Errorf("with the words %q: %+v", words, got)
 		}
 	}

@@ -93,8 +93,8 @@ func (m *member) Type(ctx context.Context, data []byte) error {
 	return attachError(m.Member.Type(ctx, data))
 }
 
-func (m *member) TypeSoon(data []byte, answered func(error)) bool {
-	return m.Member.TypeSoon(data, func(err error) { answered(attachError(err)) })
+func (m *member) TryType(data []byte, answered func(error)) bool {
+	return m.Member.TryType(data, func(err error) { answered(attachError(err)) })
 }
 
 func (m *member) Take(ctx context.Context) error { return attachError(m.Member.Take(ctx)) }

@@ -40,11 +40,11 @@ var phrases = []phrase{
 // include those within it.
 var plain = []string{
 	"README.md", "SECURITY.md",
-	"docs/adding-a-verb.md", "docs/architecture.md", "docs/audit.md", "docs/configuration.md", "docs/dashboard.md", "docs/orchestration.md", "docs/security.md", "docs/writing.md",
-	"docs/agents/generic.md", "docs/agents/rules.md", "docs/decisions/one-fold.md",
+	"docs/adding-a-verb.md", "docs/architecture.md", "docs/audit.md", "docs/configuration.md", "docs/dashboard.md", "docs/detection.md", "docs/orchestration.md", "docs/security.md", "docs/writing.md",
+	"docs/agents/adding.md", "docs/agents/generic.md", "docs/agents/rules.md", "docs/decisions/one-fold.md",
 	"api", "attach", "audit", "audit/follow", "cmd/berth", "cmd/berth-hold",
 	"commands", "commands/words", "config",
-	"keys", "sessions/events", "sessions/hold", "sessions/lease", "sessions/process", "sshd", "sshd/dispatch", "sshd/files", "sshd/local", "terminal", "terminal/keyboard", "terminal/paint",
+	"keys", "sessions/clients", "sessions/deliver", "sessions/events", "sessions/hold", "sessions/lease", "sessions/outbox", "sessions/process", "sshd", "sshd/dispatch", "sshd/files", "sshd/local", "terminal", "terminal/keyboard", "terminal/paint",
 }
 
 var everyFolder = flag.Bool("words", false, "report phrases in every folder, with their number")

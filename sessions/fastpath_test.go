@@ -14,7 +14,7 @@ func TestTypingPastTheLoop(t *testing.T) {
 	s := p.sh("one", "stty raw -echo; exec cat >/dev/null")
 	a, b := join(t, s, visitor("a", 50, 10)), join(t, s, visitor("b", 50, 10))
 	answers := make(chan error, 1)
-	soon := func(m *Member) bool { return m.TypeSoon([]byte("x"), func(err error) { answers <- err }) }
+	soon := func(m *Member) bool { return m.TryType([]byte("x"), func(err error) { answers <- err }) }
 	if soon(a) {
 		t.Fatal("somebody without the lease typed")
 	}
