@@ -388,7 +388,7 @@ func TestListenUnix(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := listenUnix(path); err == nil || !strings.Contains(err.Error(), "another server runs") {
+	if _, err := listenUnix(path); err == nil || !strings.Contains(err.Error(), "another server is running") {
 		t.Errorf("a second server: %v", err)
 	}
 	l.SetUnlinkOnClose(false)
