@@ -37,13 +37,13 @@ type Response struct {
 }
 
 var (
-	errHookGone   = errors.New("the hook waits no more")
-	errOthersType = errors.New("somebody types at the dialog")
-	errHookSoon   = errors.New("its hook has not come yet")
-	errUnveiled   = errors.New("its dialog was kept back by its hook until now")
-	errContested  = errors.New("the dialog on the screen is not what the agent's hooks told of")
+	errHookGone   = errors.New("the hook no longer waits")
+	errOthersType = errors.New("a person is answering the dialog")
+	errHookSoon   = errors.New("its hook hasn't come yet")
+	errUnveiled   = errors.New("its hook has hidden its dialog until now")
+	errContested  = errors.New("the dialog on the screen isn't what the agent's hooks reported")
 	errUnseen     = errors.New("its dialog does not show all of what it asks, or can be read otherwise where its rows end")
-	errJustOver   = errors.New("it was told to be over, or a key was pressed, and its dialog is on the screen still")
+	errJustOver   = errors.New("it was reported as over, or a key was pressed, and its dialog is still on the screen")
 )
 
 // Respond answers a prompt: the one with that id, or with none the one on the

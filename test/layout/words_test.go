@@ -33,7 +33,7 @@ var phrases = []phrase{
 	{find: `\b(stands|stood)\b`, fine: `\bstands (for|alone)\b`, write: `"is"`},
 	{find: `\btold\b`, fine: `\byou are told\b`, write: `"reported", "emitted", "logged", "said"`},
 	{find: `\btells\b`, fine: `\btells \S+ apart\b|\btells: true\b`, write: `"reports", "shows", "says", "emits"`},
-	{find: `somebody types at the dialog`, write: `"a person is answering the dialog"`},
+	{find: `somebody types at the dialog`, write: `"a person is answering the dialog"`, everywhere: true},
 }
 
 // plain are the folders and pages whose wording was read and rewritten. A folder here doesn't
