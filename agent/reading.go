@@ -16,8 +16,9 @@ type Reading struct {
 	// that tell of errors in no other way.
 	Failed *Failure
 	Hook   bool // it waits for one of its hooks
-	// Clear: what is drawn is no dialog for certain, though it may be no composer
-	// either.
+	// Clear: the screen surely shows no dialog, though it may show no composer either. An agent
+	// that draws no composer while it works sets it then: without it, and without a report of
+	// the message, a nudge isn't confirmed.
 	Clear bool
 	// Guess: that it works is guessed, since nothing else is seen.
 	Guess bool

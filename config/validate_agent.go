@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"berth/agent"
+	"berth/agent/drivers"
 )
 
 // conversationID matches any agent's name of a conversation, up to maxConversationID bytes. A bound
@@ -20,7 +21,7 @@ const maxConversationID = 128
 func (v *validation) agent(field string, s Session) {
 	at := func(name string) string { return join(field, name) }
 	if s.Agent != "" {
-		v.oneOf(at("agent"), s.Agent, agent.Names()...)
+		v.oneOf(at("agent"), s.Agent, drivers.Names()...)
 	}
 	if s.Isolate != "" {
 		v.oneOf(at("isolate"), s.Isolate, "hooks", "full", "none")

@@ -10,7 +10,7 @@ import (
 )
 
 // Name is the agent's name.
-const Name = agent.Claude
+const Name = "claude"
 
 // Measured are the versions that were measured, the newest first.
 var Measured = []string{"2.1.330", "2.1.197"}

@@ -10,7 +10,7 @@ import (
 )
 
 // Name is the agent's name.
-const Name = agent.Codex
+const Name = "codex"
 
 // Measured is the version that was measured.
 const Measured = "0.169.0"

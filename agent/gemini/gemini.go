@@ -10,7 +10,7 @@ import (
 )
 
 // Name is the agent's name.
-const Name = agent.Gemini
+const Name = "gemini"
 
 // Measured is the version that was measured.
 const Measured = "0.61.0"

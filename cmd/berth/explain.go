@@ -13,19 +13,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"berth/agent"
-	"berth/agent/claude"
-	"berth/agent/codex"
-	"berth/agent/gemini"
-	"berth/agent/generic"
+	"berth/agent/drivers"
 	"berth/commands"
 	"berth/detect/replay"
 	"berth/terminal"
 )
-
-// drivers are the agents that Berth knows.
-var drivers = map[string]agent.Driver{
-	claude.Name: claude.Driver{}, codex.Name: codex.Driver{}, gemini.Name: gemini.Driver{}, generic.Name: generic.Driver{},
-}
 
 // explainCommand replays a recording when a file is named. Without a file it calls the server's
 // verb of the same name.
@@ -43,7 +35,7 @@ func explainCommand() *cobra.Command {
 	flags := pflag.NewFlagSet("explain", pflag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	file := flags.String("file", "", "the recording")
-	name := flags.String("agent", claude.Name, "the recorded agent")
+	name := flags.String("agent", "claude", "the recorded agent")
 	asJSON := flags.Bool("json", false, "one JSON object for each transition")
 	without := flags.StringSlice("without", nil, "sources to leave out: hook, registry, title, osc, log, screen")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -70,7 +62,7 @@ func namesFile(args []string) bool {
 }
 
 func explainFile(cmd *cobra.Command, file, name string, asJSON bool, without map[agent.Source]bool) error {
-	driver, ok := drivers[name]
+	driver, ok := drivers.ByName()[name]
 	if !ok {
 		return fmt.Errorf("no driver for the agent %q", name)
 	}

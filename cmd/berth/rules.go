@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"berth/agent"
+	"berth/agent/drivers"
 	"berth/agent/generic"
 	"berth/agent/generic/rules"
 	"berth/api"
@@ -24,7 +24,7 @@ import (
 
 // driversWith are the agents that Berth knows, and the generic driver with the rules.
 func driversWith(book *rules.Book) map[string]agent.Driver {
-	all := maps.Clone(drivers)
+	all := drivers.ByName()
 	all[generic.Name] = generic.Driver{Book: book}
 	return all
 }

@@ -12,8 +12,22 @@ import (
 	"testing"
 )
 
-// drivers are the packages below agent/ that have a driver.
-var drivers = []string{"claude", "codex", "gemini", "generic"}
+// driverPackages returns the packages below agent/ that agent/drivers imports.
+func driverPackages(t *testing.T) []string {
+	t.Helper()
+	var all []string
+	for _, file := range parse(t, "../../agent/drivers/*.go") {
+		for _, spec := range file.Imports {
+			if name, ok := strings.CutPrefix(spec.Path.Value, `"berth/agent/`); ok {
+				all = append(all, strings.TrimSuffix(name, `"`))
+			}
+		}
+	}
+	if len(all) == 0 {
+		t.Fatal("agent/drivers imports no driver")
+	}
+	return all
+}
 
 // TestOptionalInterfaces: docs/agents/adding.md lists exactly the optional interfaces of package
 // agent, each with exactly the drivers that implement it, and these drivers declare it.
@@ -27,6 +41,7 @@ func TestOptionalInterfaces(t *testing.T) {
 		listed[row[1]] = row[2]
 	}
 	methods := optionalInterfaces(t)
+	drivers := driverPackages(t)
 	have, declared := map[string][]string{}, map[string]bool{}
 	for _, driver := range drivers {
 		for _, file := range parse(t, "../../agent/"+driver+"/*.go") {
