@@ -1,11 +1,16 @@
 package prompts
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"berth/agent"
+	"berth/detect"
 	"berth/sessions/events"
+	"berth/sessions/loop"
 )
 
 // TestAnswerHasOneEvent: an answer was on its way when the checkpoint was written, and got its
@@ -26,5 +31,45 @@ func TestAnswerHasOneEvent(t *testing.T) {
 				t.Errorf("an event %s after it began: %s, %v", after, saved, err)
 			}
 		}
+	}
+}
+
+// asker is an agent that asks by a hook.
+type asker struct {
+	hooked
+	agent.PromptAnswerer
+}
+
+func (asker) Table() agent.Table {
+	table := hooked{}.Table()
+	table[agent.MoveAsk] = table[agent.MoveWork]
+	return table
+}
+
+// TestPromptThatShowsMore: between the look at a prompt and the answer the prompt may come to show
+// something else under its id. Then no answer begins.
+func TestPromptThatShowsMore(t *testing.T) {
+	now := time.Unix(100, 0)
+	fold := detect.New(asker{}, detect.Options{PromptID: func(n uint64) string { return fmt.Sprint("p-", n) }})
+	asked := &agent.Request{Type: agent.PromptPermission, Tool: agent.Pointer("Bash"), Channel: agent.ChannelHook}
+	asked.SetInput("make test")
+	fold.Apply(agent.Fact{Kind: agent.Asked, Source: agent.SourceHook, Request: asked, Hook: "7", Time: now})
+	ps := New(Env{Env: loop.Env{
+		Now: func() time.Time { return now }, Driver: func() agent.Driver { return asker{} },
+		Program: func() loop.Program { return loop.Program{Reaches: true} },
+	}, Fold: func() *detect.Fold { return fold }, Read: func() {}})
+	ps.followed = true
+	p, err := ps.pendingPrompt(loop.Claim{}, "")
+	if err != nil || p.Request == nil {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	before := p
+	before.Request = p.Request.Clone()
+	before.Request.Digest = "of what it showed before"
+	if a, err := ps.beginAnswer(loop.Claim{}, before, agent.ChannelHook, agent.OutcomeAccepted); !errors.Is(err, errHookGone) {
+		t.Errorf("an answer to what it showed before: %+v, %v", a, err)
+	}
+	if a, err := ps.beginAnswer(loop.Claim{}, p, agent.ChannelHook, agent.OutcomeAccepted); a == nil || err != nil {
+		t.Errorf("an answer to what it shows: %v", err)
 	}
 }
