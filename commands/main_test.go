@@ -65,7 +65,7 @@ var (
 	narrow   = keys.Identity{Kind: keys.KindKey, Name: "narrow", Role: keys.Admin, Sessions: []string{"web-*"}}
 )
 
-func newDesk(t *testing.T) *desk {
+func newDesk(t *testing.T, change ...func(*sessions.Options)) *desk {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
@@ -76,14 +76,18 @@ func newDesk(t *testing.T) *desk {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)
-	reg, err := sessions.Open(t.Context(), sessions.Options{
+	options := sessions.Options{
 		Drivers:  map[string]agent.Driver{agent.Generic: generic.Driver{}},
 		StateDir: t.TempDir(), RuntimeDir: sockets, Exe: exe, Berth: exe, Log: log, Now: time.Now,
 		Environment: sessions.Environment{
 			Server: os.LookupEnv, Home: t.TempDir(), User: "tester", Shell: "/bin/sh",
 			Redact: func(env map[string]string) map[string]string { return env },
 		},
-	})
+	}
+	for _, fn := range change {
+		fn(&options)
+	}
+	reg, err := sessions.Open(t.Context(), options)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -137,6 +137,9 @@ func Names() []string {
 func (s *Service) Run(ctx context.Context, r Request) int {
 	c := &Call{Service: s, Request: r, JSON: !r.Terminal}
 	verb, err := c.parse()
+	if id := r.Identity(); err == nil && id.Kind == keys.KindAgent {
+		err = s.Sessions.AwaitStart(ctx, id.Session)
+	}
 	if err == nil {
 		err = c.allowed(verb)
 	}

@@ -2,9 +2,12 @@ package commands
 
 import (
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"berth/keys"
+	"berth/sessions"
 )
 
 // TestFailures pins code and status of what callers get wrong. Nothing of it
@@ -235,4 +238,40 @@ func TestJSONMovesNoTerminal(t *testing.T) {
 		t.Errorf("%q", a.out)
 	}
 	d.call(admin, "kill odd --grace 0s")
+}
+
+// TestFirstCallOfAnAgent: a program runs a moment before the server knows its session. A call that it
+// makes then waits for that, and isn't refused.
+func TestFirstCallOfAnAgent(t *testing.T) {
+	var d *desk
+	var ready, called atomic.Bool
+	first := make(chan answer, 1)
+	now := func() time.Time { // the start asks for the time between the two
+		if !ready.Load() {
+			return time.Now()
+		}
+		for _, h := range d.Sessions.Holders() {
+			if _, known := d.Sessions.Find(h.ID); known || called.Swap(true) {
+				continue
+			}
+			go func() { first <- d.call(keys.Agent(h.ID, h.Name, h.PID), "state "+h.ID) }()
+			select {
+			case a := <-first: // too early
+				first <- a
+			case <-time.After(100 * time.Millisecond):
+			}
+		}
+		return time.Now()
+	}
+	d = newDesk(t, func(o *sessions.Options) { o.Now = now })
+	ready.Store(true)
+	if a := d.call(admin, "new alpha -- sleep 600"); a.status != 0 {
+		t.Fatal(a.out)
+	}
+	if !called.Load() {
+		t.Fatal("the start never had a program without its session")
+	}
+	if a := <-first; a.status != 0 || !strings.Contains(a.out, `"session":"alpha"`) {
+		t.Errorf("status %d, %s", a.status, a.out)
+	}
 }

@@ -23,7 +23,7 @@ func Open(ctx context.Context, o Options) (*Registry, error) {
 			return keys.Identity{}, fmt.Errorf("nobody can tell what %s may do now", id.Name)
 		}
 	}
-	r := &Registry{options: o, log: o.Log, now: o.Now, byID: map[string]*Session{}, names: map[string]*Session{}, launching: map[string]Holder{}, commands: map[int]Holder{}}
+	r := &Registry{options: o, log: o.Log, now: o.Now, byID: map[string]*Session{}, names: map[string]*Session{}, launching: map[string]launching{}, commands: map[int]Holder{}}
 	r.births.recent, r.births.coming = map[string][]time.Time{}, map[string]string{}
 	r.known.Store(&o.Drivers)
 	if err := os.MkdirAll(r.sessionsDir(), 0o700); err != nil {

@@ -68,9 +68,15 @@ type Registry struct {
 	stop  bool                // no session is started any more
 	// launching are holders, by their sessions' ids, whose sessions do not name
 	// them yet: their processes must never pass for somebody else's.
-	launching map[string]Holder
+	launching map[string]launching
 	// commands are the commands that run for sessions now, by their pids.
 	commands map[int]Holder
+}
+
+// launching is a holder whose session does not name it yet.
+type launching struct {
+	Holder
+	over chan struct{} // closed when the session names the holder, or its start has failed
 }
 
 func (r *Registry) sessionsDir() string { return filepath.Join(r.options.StateDir, "sessions") }
@@ -134,7 +140,9 @@ func (r *Registry) Holders() []Holder {
 		start, err := hold.StartOf(h.PID)
 		return h.PID != 0 && (err != nil || start != h.Start) // the holder has ended
 	})
-	list = slices.AppendSeq(list, maps.Values(r.launching))
+	for _, l := range r.launching {
+		list = append(list, l.Holder)
+	}
 	list = slices.AppendSeq(list, maps.Values(r.commands))
 	for _, s := range r.byID {
 		if st := s.Status(); st.HolderPID != 0 && st.HolderPID != r.launching[st.ID].PID {
@@ -162,13 +170,34 @@ func (r *Registry) beginStart() error {
 func (r *Registry) launches(id string, h Holder) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.launching[id] = h
+	r.launching[id] = launching{h, make(chan struct{})}
 }
 
 func (r *Registry) launched(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.launching, id)
+	if l, ok := r.launching[id]; ok {
+		close(l.over)
+		delete(r.launching, id)
+	}
+}
+
+// AwaitStart waits until a new session is known, if its program is being started. The program runs a
+// moment before that, and its first act may be a call to this server. launchWithin bounds a start.
+func (r *Registry) AwaitStart(ctx context.Context, id string) error {
+	r.mu.RLock()
+	l, starts := r.launching[id]
+	_, known := r.byID[id]
+	r.mu.RUnlock()
+	if known || !starts {
+		return nil
+	}
+	select {
+	case <-l.over:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // Rename gives the session another name.
