@@ -75,14 +75,20 @@ func (w *turnWatch) over() (agent.Fact, bool) {
 	return agent.Fact{}, false
 }
 
-// message is the last one of the turn, from the source that reported its end with words.
+// message is the last one of the turn, from the source that reported its end with words. A source
+// without words and names may be the first to report the end: then the first end with words is the
+// turn's. Of a turn with a name, the newest words are all of them.
 func (w *turnWatch) message(end agent.Fact) *string {
-	for _, f := range slices.Backward(w.ended) {
-		if (f.Turn == end.Turn || end.Turn == "") && f.Text != "" { // a source without words and names may be first
-			return &f.Text
+	turn, text := end.Turn, end.Text
+	for _, f := range w.ended {
+		if f.Text == "" || turn != "" && f.Turn != turn {
+			continue
+		}
+		if turn, text = f.Turn, f.Text; turn == "" {
+			break // a later end without a name is another turn's
 		}
 	}
-	return &end.Text
+	return &text
 }
 
 // next says whether another turn has started after it.

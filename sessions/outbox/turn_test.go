@@ -103,6 +103,18 @@ func TestTurnWordless(t *testing.T) {
 	}
 }
 
+// TestTurnsWithoutNames: an agent that names no turns may end another turn before the caller looks. The
+// message is that of the first one.
+func TestTurnsWithoutNames(t *testing.T) {
+	w := &turnWatch{}
+	for _, f := range []agent.Fact{began("", "us"), done("", "words"), began("", "them"), done("", "their words")} {
+		w.fact(f)
+	}
+	if got := w.standingNow(agent.Idle, false); !got.over || got.Message == nil || *got.Message != "words" {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestTurnWithoutItsWordsYet: Claude Code may log the end of a short first turn before the turn. The
 // words are waited for, and not for ever.
 func TestTurnWithoutItsWordsYet(t *testing.T) {
