@@ -23,6 +23,7 @@ type detection struct {
 	waking    waking
 	restored  bool     // it goes on where a checkpoint left off
 	said      *Said    // the last message
+	late      *Said    // the newest one whose words were logged after its turn's end
 	words     string   // what an agent that prints lines has said since its turn began
 	does      Activity // what it does, as watchers know it
 	meter     Meter    // of what turns take

@@ -116,11 +116,24 @@ func (t *Track) applyEntry(d *detection, line tail.Line) {
 		t.noteConversation(f, result)
 		t.listen(f, result)
 		if end, ok := l.ledger.Late(f); ok {
-			t.listen(end, result)
+			t.lateWords(end, result)
 		}
 		results = append(results, result)
 	}
 	t.tellOnce(told, at, results)
+}
+
+// lateWords takes in the end of a turn whose words are logged after it. Each entry has more of the words,
+// so the newest ones are the last message.
+func (t *Track) lateWords(end agent.Fact, r detect.Result) {
+	d := t.d
+	if !r.Foreign && d.said != nil && d.said == d.late {
+		d.said = nil
+	}
+	before := d.said
+	if t.listen(end, r); d.said != before {
+		d.late = d.said
+	}
 }
 
 // seekLog looks for the log of the conversation where the agent keeps such logs,

@@ -33,6 +33,13 @@ func (speaker) Hook(data []byte) ([]agent.Fact, error) {
 	return []agent.Fact{f}, err
 }
 
+func (speaker) Log(data []byte) ([]agent.Fact, error) {
+	var f agent.Fact
+	err := json.Unmarshal(data, &f)
+	f.Source = agent.SourceLog
+	return []agent.Fact{f}, err
+}
+
 // bench is a track with an Env that keeps what the track does.
 type bench struct {
 	*Track
@@ -144,5 +151,28 @@ func TestSaveAndResume(t *testing.T) {
 	}
 	if err := next.Resume(time.Now(), time.Now()); err == nil {
 		t.Error("a checkpoint was used twice")
+	}
+}
+
+// TestLastWordsLoggedLate: a log may have a turn's end before its words. Then the last message is the
+// newest of the words, not the first.
+func TestLastWordsLoggedLate(t *testing.T) {
+	b := newBench()
+	begun := time.Now()
+	for i, f := range []agent.Fact{
+		{Kind: agent.TurnEnded, How: agent.Completed, At: begun.Add(3 * time.Second)},
+		{Kind: agent.TurnStarted, Turn: "1", At: begun.Add(time.Second)},
+		{Kind: agent.Acting, Text: "I look.", At: begun.Add(2 * time.Second), Usage: &agent.Usage{Answer: "a"}},
+		{Kind: agent.Acting, Text: "It is", At: begun.Add(2 * time.Second), Usage: &agent.Usage{Answer: "b"}},
+		{Kind: agent.Acting, Text: "done.", At: begun.Add(2 * time.Second), Usage: &agent.Usage{Answer: "b"}},
+	} {
+		data, err := json.Marshal(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.applyEntry(b.d, tail.Line{Data: data, Next: int64(i + 1)})
+	}
+	if said := b.View().Said; said == nil || said.Text != "It is\n\ndone." || said.Turn != "1" {
+		t.Errorf("the last message is %+v", said)
 	}
 }
