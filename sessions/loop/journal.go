@@ -72,8 +72,8 @@ func (j *Journal) Woken() { j.woken = true }
 // Sweep has all that the holder has written read, also what no wake tells of.
 func (j *Journal) Sweep() { j.unread = j.link != nil }
 
-// Unread says that Sweep was called, and not all is read.
-func (j *Journal) Unread() bool { return j.unread }
+// Unread says that Sweep was called, and not all is read. Without a holder nothing can be read.
+func (j *Journal) Unread() bool { return j.unread && j.link != nil }
 
 // Adopt says that the session was another server's: what was printed until a holder is found is of
 // the past.

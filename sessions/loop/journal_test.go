@@ -81,3 +81,13 @@ func TestJournalKeepsItsOrder(t *testing.T) {
 		})
 	}
 }
+
+// TestUnreadWithoutHolder: a link may break while records are unread. The loop must not spin until there
+// is a holder to read from.
+func TestUnreadWithoutHolder(t *testing.T) {
+	j := NewJournal(t.TempDir(), JournalEnv{})
+	defer j.Close()
+	if j.unread = true; j.Unread() {
+		t.Error("without a holder, records are to be read at once")
+	}
+}
