@@ -140,13 +140,12 @@ func Run(ctx context.Context, o Options) error {
 	d.feeding.Go(func() { d.followEvents(head) })
 	defer func() {
 		cancel()
-		if d.out != nil { // Update panicked
-			d.Hangup()
-			d.out.close()
-		}
 		d.program.Kill()
 		d.clock.Stop()
 		d.feeding.Wait()
+		if d.out != nil { // Update panicked: the caller says so on the client's terminal
+			_ = d.leave(nil)
+		}
 		d.acts.Wait()
 		d.released.Wait() // takes until 0.5 s after the start
 		d.Host.SetSeen(d.model.seen)

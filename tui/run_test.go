@@ -446,15 +446,27 @@ func TestEventAtTheFirstLook(t *testing.T) {
 	}
 }
 
-// TestPanic: a panic is the caller's, which records it, and leaves nothing behind; goleak looks.
+// TestPanic: a panic is the caller's, which records it. It leaves the client's terminal restored, and
+// no goroutine; goleak looks.
 func TestPanic(t *testing.T) {
-	h, k, g, ended := play(t, context.Background(), false)
-	g.shows(t, "alpha")
-	h.panics.Store(true)
-	k.press("a")
-	<-h.attached
-	if err := end(t, ended); err == nil || err.Error() != "the world ends" {
-		t.Error(err)
+	for name, cause := range map[string]func(*server, *typist){
+		"on the way back": func(h *server, k *typist) { k.press("a"); <-h.attached },
+		"on the screen": func(h *server, _ *typist) {
+			if _, err := h.log.Append(events.Event{Type: "state_change", Session: "alpha", Time: time.Now()}); err != nil {
+				t.Error(err)
+			}
+		},
+	} {
+		h, k, g, ended := play(t, context.Background(), false)
+		g.shows(t, "alpha")
+		h.panics.Store(true)
+		cause(h, k)
+		if err := end(t, ended); err == nil || err.Error() != "the world ends" {
+			t.Errorf("%s: %v", name, err)
+		}
+		if m := g.term.Modes(); m.AltScreen || m.BracketedPaste || !m.AutoWrap || !g.term.Cursor().Visible {
+			t.Errorf("%s: the terminal is left with %+v", name, m)
+		}
 	}
 }
 
