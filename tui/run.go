@@ -124,7 +124,8 @@ type shot struct {
 	pic *terminal.Snapshot
 	why string
 
-	drawn chan struct{} // closed when the shot is drawn
+	of    context.Context // ends when the screen is followed no longer
+	drawn chan struct{}   // closed when the shot is drawn
 }
 
 // Run shows the dashboard until the person leaves it (nil), is gone (ErrGone) or
@@ -221,7 +222,7 @@ func (d *dashboard) take(msg tea.Msg) tea.Cmd {
 	case news:
 		d.stale = true
 	case shot:
-		if msg.id == d.watched {
+		if msg.of.Err() == nil {
 			d.model.SetScreen(msg.id, msg.pic, msg.why)
 			d.stale, d.shot = true, msg.drawn // its state may have changed with it
 		}

@@ -422,6 +422,26 @@ func TestGoneWhileAttached(t *testing.T) {
 	}
 }
 
+// TestLateShot: a follower of a screen that was left sends nothing more, also when the screen is chosen again.
+func TestLateShot(t *testing.T) {
+	h, k, g, ended := play(t, context.Background(), false)
+	g.shows(t, "alpha")
+	k.press("\x03")
+	if err := end(t, ended); err != nil {
+		t.Fatal(err)
+	}
+	d := newDashboard(context.Background(), Options{Host: h, Window: func() (int, int) { return 80, 24 }, Now: time.Now})
+	d.watched = "id"
+	left, leave := context.WithCancel(context.Background())
+	leave()
+	shown := shot{id: "id", pic: new(terminal.Snapshot), of: context.Background(), drawn: make(chan struct{})}
+	d.take(shown)
+	d.take(shot{id: "id", pic: new(terminal.Snapshot), of: left, drawn: make(chan struct{})})
+	if d.model.screen != shown.pic || d.shot != shown.drawn {
+		t.Error("the late one is shown, and the new one is never drawn")
+	}
+}
+
 // TestEventAtTheFirstLook: an event right after the first look at the sessions is not missed.
 func TestEventAtTheFirstLook(t *testing.T) {
 	h, k, g, ended := play(t, context.Background(), false)

@@ -71,7 +71,7 @@ func (d *dashboard) followScreen(ctx context.Context, s *sessions.Session) {
 		if ctx.Err() != nil {
 			return
 		}
-		one := shot{id: s.ID(), pic: pic, drawn: make(chan struct{})}
+		one := shot{id: s.ID(), pic: pic, of: ctx, drawn: make(chan struct{})}
 		if err != nil {
 			one.why = err.Error()
 		}
