@@ -88,7 +88,7 @@ type dashboard struct {
 	watched  string // session whose screen is followed
 	unwatch  func()
 	shot     chan struct{} // closed when the last shot is drawn
-	typing   bool          // more keys have arrived: the picture is drawn after the last of them
+	typing   bool          // more keys have arrived: screens are followed and drawn after the last of them
 	dirty    bool          // the picture is to be drawn
 	stale    bool          // the world is to be looked at
 	nextDraw time.Time
@@ -256,7 +256,9 @@ func (d *dashboard) end(why error) { d.over, d.why = true, why }
 
 // settle follows the right screen, draws when a picture is due, and sets the clock.
 func (d *dashboard) settle() tea.Cmd {
-	d.follow()
+	if !d.typing {
+		d.follow()
+	}
 	cmd := d.draw()
 	now := d.Now()
 	next := d.model.Due()

@@ -138,6 +138,7 @@ type server struct {
 	keys     *typist
 	ran      chan Act
 	begun    atomic.Bool   // one of them
+	finds    atomic.Int64  // calls of Find
 	panics   atomic.Bool   // World does
 	gone     atomic.Bool   // the client, when it attaches
 	looked   func()        // after each look at the world; nil for nothing
@@ -155,7 +156,7 @@ func (h *server) World() World {
 	}
 	return World{Sessions: h.list, May: Rights{"attach": true, "respond": true, "screen": true}}
 }
-func (h *server) Find(string) (*sessions.Session, bool) { return nil, false }
+func (h *server) Find(string) (*sessions.Session, bool) { h.finds.Add(1); return nil, false }
 func (h *server) Attach(_ context.Context, id string) error {
 	if h.gone.Load() {
 		return ErrGone
@@ -182,7 +183,7 @@ func play(t testing.TB, ctx context.Context, blocked bool) (*server, *typist, *g
 	return playAt(t, ctx, blocked, time.Now)
 }
 
-func playAt(t testing.TB, ctx context.Context, blocked bool, clock func() time.Time) (*server, *typist, *glass, chan error) {
+func playAt(t testing.TB, ctx context.Context, blocked bool, clock func() time.Time, others ...*sessions.Status) (*server, *typist, *glass, chan error) {
 	t.Helper()
 	log, err := events.Open(t.TempDir(), events.Options{})
 	if err != nil {
@@ -195,7 +196,7 @@ func playAt(t testing.TB, ctx context.Context, blocked bool, clock func() time.T
 	r := permission()
 	r.ID = "p1"
 	a.Request = r
-	h.list = []*sessions.Status{a}
+	h.list = append([]*sessions.Status{a}, others...)
 	g := &glass{seen: make(chan struct{}, 1)}
 	hangup := func() {}
 	if blocked {
@@ -386,15 +387,22 @@ func TestDeadClient(t *testing.T) {
 	}
 }
 
-// TestTypedAtOnce: keys that arrive together, such as a paste without marks, are drawn once.
+// TestTypedAtOnce: keys that arrive together, such as a paste without marks, are drawn once, and no
+// screen is followed between them.
 func TestTypedAtOnce(t *testing.T) {
-	_, k, g, ended := play(t, context.Background(), false)
-	g.shows(t, "alpha")
+	h, k, g, ended := playAt(t, context.Background(), false, time.Now, at("beta", agent.Idle, 1))
+	g.shows(t, "beta")
+	finds := h.finds.Load()
+	k.press(strings.Repeat("jk", 2000))
+	k.drained(t)
 	before := g.took.Load()
 	k.press("/" + strings.Repeat("x\x7f", 2000) + "y")
 	g.shows(t, " /y")
 	if n := g.took.Load() - before; n > 20 {
 		t.Errorf("4000 keys are drawn %d times", n)
+	}
+	if n := h.finds.Load() - finds; n > 20 {
+		t.Errorf("with 4000 keys %d screens are followed", n)
 	}
 	k.press("\x03")
 	if err := end(t, ended); err != nil {
