@@ -23,12 +23,7 @@ type input struct {
 	key  rune   // of inputCommand: the character, 0 for a key that is none
 }
 
-const (
-	// Once the third byte has come no person is typing it.
-	sequenceHold = 250 * time.Millisecond
-
-	stringLimit = 4 << 10 // the longest string reply (XTGETTCAP), with room
-)
+const stringLimit = 4 << 10 // the longest string reply (XTGETTCAP), with room
 
 type parseState int
 
@@ -89,7 +84,7 @@ func (p *inputParser) hold() time.Duration {
 	case len(p.pending) <= 2:
 		return keyboard.EscapeHold
 	default:
-		return sequenceHold
+		return keyboard.SequenceHold
 	}
 }
 

@@ -113,7 +113,7 @@ func TestLoneEscapeIsShort(t *testing.T) {
 		t.Errorf("%s, then hold %v", got, p.hold())
 	}
 	p.feed([]byte("\x1b[9"))
-	if p.hold() != sequenceHold {
+	if p.hold() != keyboard.SequenceHold {
 		t.Errorf("hold %v", p.hold())
 	}
 	p.feed([]byte("3;5u"))

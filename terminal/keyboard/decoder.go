@@ -41,6 +41,9 @@ const (
 	// sequence whose rest is in the next packet. Terminals send a sequence in one write, so the
 	// rest is there within a few ms or never; a person doesn't notice 25 ms.
 	EscapeHold = 25 * time.Millisecond
+	// SequenceHold is how long to wait for the rest of a longer sequence or of a character: no person
+	// types one. Without its rest the begin of a paste would make keys of the pasted text.
+	SequenceHold = 250 * time.Millisecond
 	// PasteHold is how long a paste may be silent before it has lost its end mark.
 	PasteHold = 10 * time.Second
 
@@ -68,8 +71,10 @@ func (d *Decoder) Hold() time.Duration {
 		return 0
 	case bytes.HasPrefix(d.buf, []byte(PasteStart)):
 		return PasteHold
+	case d.buf[0] == 0x1b && len(d.buf) <= 2:
+		return EscapeHold
 	}
-	return EscapeHold
+	return SequenceHold
 }
 
 // Expire says that the rest does not come.

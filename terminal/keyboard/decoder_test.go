@@ -74,6 +74,17 @@ func TestEscapeAlone(t *testing.T) {
 	}
 }
 
+// TestSplitSequence: the rest of a sequence or of a character has more time than that of an ESC.
+func TestSplitSequence(t *testing.T) {
+	for _, begin := range []string{"\x1b[2", "\x1b[200", "\x1b]11;", "\xe6\xbc"} {
+		var d Decoder
+		d.Feed([]byte(begin))
+		if k, ok := d.Next(); ok || d.Hold() != SequenceHold {
+			t.Errorf("%q: key %q, %v for the rest", begin, k.Name, d.Hold())
+		}
+	}
+}
+
 // TestNothingIsLost: what follows a key is still there for the next reader.
 func TestNothingIsLost(t *testing.T) {
 	var d Decoder
