@@ -14,7 +14,7 @@ import (
 func forkVerb() *Verb {
 	return &Verb{
 		Name: "fork", Group: "keep", Synopsis: "S [NAME] [--prompt TEXT|-]",
-		Short: "start a session like S; its agent continues S's conversation",
+		Short: "start a session like S; its agent starts with a copy of S's conversation",
 		Need:  keys.Admin, MinArgs: 1, MaxArgs: 2, Answer: Made{}, Run: fork,
 		Flags: func(f *pflag.FlagSet) {
 			f.String("prompt", "", "first message, given when the agent is ready; - reads standard input")

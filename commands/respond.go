@@ -28,7 +28,7 @@ func respondVerb() *Verb {
 		Need:  keys.Responder, Tail: true, Lead: 1, Answer: sessions.Response{}, Run: respond,
 		Flags: func(f *pflag.FlagSet) {
 			f.String("prompt", "", "answer only this prompt")
-			f.String("digest", "", "answer only while the prompt has this digest; any change of the prompt changes it")
+			f.String("digest", "", "answer only while the prompt has this digest, which covers what it asks")
 			claimFlags(f)
 		},
 	}
