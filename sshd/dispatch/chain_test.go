@@ -16,6 +16,7 @@ import (
 	"berth/keys"
 	"berth/sshd"
 	"berth/sshd/local"
+	"berth/tui"
 )
 
 // What panics in a middleware of the chain ends its session alone. Without Commands each of them does.
@@ -59,5 +60,17 @@ func TestPanicsInTheChain(t *testing.T) {
 	}
 	if n := strings.Count(logged.String(), "a call panicked"); n != 3 {
 		t.Errorf("%d panics in the log:\n%s", n, logged.String())
+	}
+}
+
+// A verb that panics in a dashboard fails alone. Without Commands each verb does.
+func TestPanicInTheDashboard(t *testing.T) {
+	var logged bytes.Buffer
+	h := host{d: &Dispatcher{Log: slog.New(slog.NewTextHandler(&logged, nil))}}
+	if done := h.Run(t.Context(), tui.Act{Words: []string{"ls"}}); done.Status != 1 || !strings.HasPrefix(done.Err, "internal error") {
+		t.Errorf("%+v", done)
+	}
+	if !strings.Contains(logged.String(), "a verb of the dashboard panicked") {
+		t.Errorf("the log has %q", logged.String())
 	}
 }

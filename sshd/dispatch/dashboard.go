@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -111,9 +112,16 @@ func (h host) SetSeen(seen map[string]uint64) {
 	h.d.seen.Keep(h.person(), seen, func(id string) bool { _, ok := h.d.Commands.Sessions.Find(id); return ok })
 }
 
-// Run runs a verb as if it had come over the connection.
-func (h host) Run(ctx context.Context, a tui.Act) tui.Done {
-	done := tui.Done{Act: a, Status: api.CodeInternal.Status()}
+// Run runs a verb as if it had come over the connection. It contains a panic: the dashboard calls it
+// from a goroutine of its own, where the panic would end the server.
+func (h host) Run(ctx context.Context, a tui.Act) (done tui.Done) {
+	done = tui.Done{Act: a, Status: api.CodeInternal.Status()}
+	defer func() {
+		if p := recover(); p != nil {
+			h.d.Log.Error("a verb of the dashboard panicked", "client", h.request.Client, "panic", p, "stack", string(debug.Stack()))
+			done.Err = api.AsError(errors.New("panic")).Message
+		}
+	}()
 	line, err := json.Marshal(a.Words)
 	if err != nil {
 		done.Err = err.Error()
