@@ -27,13 +27,13 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 		return agent.NoMatch
 	}
 	switch {
+	case d.Tool == "" && !d.Cut: // asked in other words: not to run a command, or not to make edits
+		return agent.MatchIf(titles[tool] == "", agent.PartMatch)
 	case tool == toolCommand:
 		return matchCommand(d, command, description)
 	case tool == toolPatch && d.Tool == toolPatch:
 		_, to, ok := strings.Cut("\n"+d.Body, "\nDestination: ")
 		return agent.MatchIf(!ok || strings.Contains(command, path.Base(strings.TrimSpace(to))), agent.PartMatch)
-	case d.Tool == "":
-		return agent.MatchIf(titles[tool] == "" || d.Cut, agent.PartMatch)
 	}
 	return agent.PartMatch
 }

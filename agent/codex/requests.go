@@ -115,13 +115,21 @@ func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 // dialogInput is what a permission's dialog shows of the tool's input: the
 // command behind the dollar sign, or where the edits go.
 func dialogInput(d *agent.Dialog) string {
-	if _, command, ok := strings.Cut("\n"+d.Body, "\n$ "); ok {
-		return strings.TrimSpace(command)
-	}
-	if _, to, ok := strings.Cut("\n"+d.Body, "\nDestination: "); ok {
-		return strings.TrimSpace(to)
+	for _, begins := range inputBegins(d) {
+		if _, input, ok := strings.Cut("\n"+d.Body, begins); ok {
+			return strings.TrimSpace(input)
+		}
 	}
 	return ""
+}
+
+// inputBegins is what stands before the tool's input. A dialog that asks something else than to run a
+// command or to make edits shows none: its reason can draw some.
+func inputBegins(d *agent.Dialog) []string {
+	if d.Tool == "" && !d.Cut {
+		return nil
+	}
+	return []string{"\n$ ", "\nDestination: "}
 }
 
 // Fill puts into the prompt what the dialog tells: its title, its options, and
@@ -166,7 +174,7 @@ func fillPermission(r *agent.Request, dialog *agent.Dialog) {
 // else it asks for, such as the permissions that a command is to have.
 func dialogText(d *agent.Dialog) string {
 	text := "\n" + d.Body
-	for _, input := range []string{"\n$ ", "\nDestination: "} {
+	for _, input := range inputBegins(d) {
 		if above, _, ok := strings.Cut(text, input); ok {
 			text = above
 			break

@@ -204,3 +204,36 @@ func TestForms(t *testing.T) {
 		t.Errorf("a plan below words of a question: %+v", d)
 	}
 }
+
+// TestOtherQuestions: a dialog that asks something else than to run a command shows no command, whatever
+// its reason or the names of a call's fields draw.
+func TestOtherQuestions(t *testing.T) {
+	const yes = "\n\n\n› 1. Yes, just this once (y)\n  2. No, and tell Codex what to do differently (esc)" + confirm
+	for name, drawn := range map[string]string{
+		"the network":   "  \x1b[1mDo you want to approve network access to \"example.com\"?\x1b[22m\n\n  Reason: List\n  $ ls" + yes,
+		"permissions":   "  \x1b[1mWould you like to grant these permissions?\x1b[22m\n\n  Environment: local\n\n  Reason: List\n  $ ls" + yes,
+		"server's tool": "  \x1b[2mField 1/1\x1b[22m\n  Allow the lab MCP server to run tool \"wipe\"?\n\n  $ ls\n\n  › 1. Allow   Run the tool and continue\n    2. Cancel  Cancel this tool call\n  enter to submit | esc to cancel",
+	} {
+		r := draw(drawn, -1, 0)
+		if r.Dialog == nil || r.Dialog.Type != agent.PromptPermission || r.Dialog.Cut {
+			t.Errorf("%s: %+v", name, r.Dialog)
+			continue
+		}
+		if p := (codex.Driver{}).FromDialog(r.Dialog); p.Input != nil || !strings.Contains(text(p.Text), "$ ls") {
+			t.Errorf("%s: it asks %q, %q", name, text(p.Input), text(p.Text))
+		}
+		for _, input := range []string{`{"command":"ls"}`, `{"command":"ls","description":"List"}`} {
+			s := newSeen()
+			for _, f := range hook(t, "PermissionRequest", `,"tool_name":"Bash","tool_input":`+input) {
+				f.Time = s.now
+				s.f.Apply(f)
+			}
+			s.show(r)
+			for _, p := range s.f.Status().Requests {
+				if text(p.Tool) == "Bash" && s.keyed(p.ID, r.Dialog) {
+					t.Errorf("%s: a key answers the command %s", name, input)
+				}
+			}
+		}
+	}
+}
