@@ -134,10 +134,11 @@ func TestOptionsOfTheText(t *testing.T) {
 }
 
 // TestLongRows: of a row that is longer than what is looked at not all is shown, and so it is with a
-// label. No key answers such a prompt.
+// label, and with options beyond those that are read. No key answers such a prompt.
 func TestLongRows(t *testing.T) {
 	marks := strings.Repeat("x"+strings.Repeat("\u0301", 20), 30)
 	drawn := rules.Rule{Lines: []string{`^Run (?P<input>.*)`}, Option: `^ \((?P<key>\w)\) (?P<label>.+)$`, Choose: rules.Choose{Keys: []string{"$key"}}}
+	buttons := rules.Rule{Lines: []string{`^Run (?P<input>.*)`}, Option: `\[(?P<key>\w)\] (?P<label>\w+)`, Choose: rules.Choose{Keys: []string{"$key"}}}
 	for name, c := range map[string]struct {
 		rule rules.Rule
 		rows []string
@@ -147,6 +148,9 @@ func TestLongRows(t *testing.T) {
 		"a long row":        {drawn, []string{"Run ls " + marks + "; rm -rf /", " (y) Yes"}, true},
 		"a long option":     {drawn, []string{"Run ls", " (y) Yes " + marks + "and all else"}, true},
 		"a long label":      {drawn, []string{"Run ls", " (y) Yes " + strings.Repeat("ab ", 80)}, true},
+		"many options":      {buttons, []string{"Run ls", strings.Repeat("[a] x ", 39), "[y] Yes"}, false},
+		"too many options":  {buttons, []string{"Run ls", "[y] Yes " + strings.Repeat("[a] x ", 39), "[y] Always"}, true},
+		"all in a row":      {buttons, []string{"Run ls", "[y] Yes " + strings.Repeat("[a] x ", 39) + "[y] Always"}, true},
 		"a long row before": {drawn, []string{marks, "Run ls", " (y) Yes"}, false},
 		"its own options": {
 			rules.Rule{Lines: []string{`^Run (?P<input>.*)`}, Options: []rules.Option{{Label: "Yes", Keys: []string{"y"}}}}, []string{"Run ls " + marks + "; rm -rf /"}, true,

@@ -15,7 +15,7 @@ const longest = 1200
 // one not all is shown.
 const labelMost = 200
 
-// drawnMost is how many options are read off a screen.
+// drawnMost is how many options are read off a screen. A prompt with more is not shown whole.
 const drawnMost = 40
 
 // Seen is what rules make of a screen.
@@ -205,7 +205,9 @@ func (s *sheet) asked(r *rule, h hit) *Asked {
 		a.Options = append(a.Options, Drawn{Label: o.Label})
 	}
 	if r.option != nil {
-		a.Options = s.drawn(r, h.first)
+		if a.Options = s.drawn(r, h.first); len(a.Options) > drawnMost { // its text can draw so many that its own are not read
+			a.Options, a.Cut = a.Options[:drawnMost], true
+		}
 		a.Whole = len(a.Options) > 0
 		for i := range a.Options {
 			o := &a.Options[i]
@@ -217,7 +219,8 @@ func (s *sheet) asked(r *rule, h hit) *Asked {
 	return a
 }
 
-// drawn are the options from a row on. A row may have several, as buttons do.
+// drawn are the options from a row on, and one more than are read where there are more. A row may have
+// several, as buttons do.
 func (s *sheet) drawn(r *rule, first int) []Drawn {
 	var list []Drawn
 	label, key, focus := r.option.SubexpIndex(GroupLabel), r.option.SubexpIndex(GroupKey), r.option.SubexpIndex(GroupFocus)
@@ -229,7 +232,7 @@ func (s *sheet) drawn(r *rule, first int) []Drawn {
 	}
 	for i := min(first, len(s.rows)); i < len(s.rows); i++ {
 		row := s.rows[i]
-		for _, m := range r.option.FindAllStringSubmatchIndex(row, drawnMost) {
+		for _, m := range r.option.FindAllStringSubmatchIndex(row, drawnMost+1) {
 			o := Drawn{Label: part(row, m, label), Key: part(row, m, key)}
 			switch r.Choose.Focus {
 			case FocusGroup:
@@ -239,7 +242,7 @@ func (s *sheet) drawn(r *rule, first int) []Drawn {
 			case FocusInverse:
 				o.Focused = s.inverseIn(i, m[0], m[1])
 			}
-			if o.Label != "" && len(list) < drawnMost {
+			if o.Label != "" && len(list) <= drawnMost {
 				list = append(list, o)
 			}
 		}
