@@ -183,7 +183,9 @@ func (r rule) named(label string, folder func(string) bool) bool {
 // What is around a thing that a label names.
 var (
 	beforeNamed = []string{" to ", " for ", " for: ", " from ", " in ", " and ", ", "}
-	afterNamed  = []string{" ", ",", ":*"}
+	afterNamed  = []string{",", ":*", " *", " and ", " commands ", " in ", " from ", " during "}
+	// Behind "for: " stands a rule, which a person can edit at the dialog to allow less.
+	afterRule = []string{",", ":*", " *", " and "}
 )
 
 // mentions says that the label names that thing, and not only something that contains its words.
@@ -197,7 +199,11 @@ func mentions(label, thing string) bool {
 		at += from
 		before, after := label[:at], label[at+len(thing):]
 		begins := slices.ContainsFunc(beforeNamed, func(s string) bool { return strings.HasSuffix(before, s) })
-		if begins && (after == "" || slices.ContainsFunc(afterNamed, func(s string) bool { return strings.HasPrefix(after, s) })) {
+		ends := afterNamed
+		if strings.Contains(before, " for: ") {
+			ends = afterRule
+		}
+		if begins && (after == "" || slices.ContainsFunc(ends, func(s string) bool { return strings.HasPrefix(after, s) })) {
 			return true
 		}
 		from = at + 1
