@@ -242,7 +242,7 @@ func (b *bottomBlock) permission() bool {
 	d.Rows = b.drawn(asks-len(rows), asks)
 	b.reads(rows, headless)
 	d.Sections = sectionsOf(d)
-	if d.Tool == "" {
+	if d.Tool == "" && (d.Title == "" || d.Title == titleTool) {
 		d.Tool = mcpTool(d.Body)
 	}
 	if !slices.ContainsFunc(d.Options, func(o agent.Option) bool { return strings.HasPrefix(o.Label, "No") }) {

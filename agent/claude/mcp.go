@@ -12,6 +12,10 @@ import (
 	"berth/agent/pattern"
 )
 
+// titleTool heads the permission for a server's tool. Below another title such a call is words: of a
+// file's name, or of a skill.
+const titleTool = "Tool use"
+
 // A permission for a server's tool begins with the call, on one line that is broken
 // into rows: "server - tool (MCP)", or with what it is called with "server - tool(name:
 // value, name: value) (MCP)", each value in JSON. Below it is the tool's description.
@@ -66,7 +70,8 @@ func called(name string, input json.RawMessage) (string, bool) {
 	return name + "(" + strings.Join(fields, ", ") + ")", true
 }
 
-// mcp compares the call with the tool and its input.
+// mcp compares the call with the tool and its input. Where two rows may be the call's last it is not
+// known where it ends: a field's name can look like that.
 func (r *drawnRows) mcp(tool string, input json.RawMessage) agent.Match {
 	server, name, _ := strings.Cut(strings.TrimPrefix(tool, "mcp__"), "__")
 	call, ok := called(name, input)
@@ -77,13 +82,16 @@ func (r *drawnRows) mcp(tool string, input json.RawMessage) agent.Match {
 	if !ok || len(rows) == 0 {
 		return agent.NoMatch
 	}
-	m := agent.PartMatch
+	last, ends := 0, 0
 	for i, row := range rows {
 		if strings.HasSuffix(strings.TrimSpace(row), "(MCP)") {
-			t := r.text(rows[:i+1], besideIndented)
-			t.Ends = drawn.AllBroken(t.Rows)
-			m = max(m, t.Of(server+" - "+call+" (MCP)"))
+			last, ends = i, ends+1
 		}
 	}
-	return m
+	if ends != 1 {
+		return agent.PartMatch
+	}
+	t := r.text(rows[:last+1], besideIndented)
+	t.Ends = drawn.AllBroken(t.Rows)
+	return max(t.Of(server+" - "+call+" (MCP)"), agent.PartMatch)
 }

@@ -70,3 +70,30 @@ func TestWordsOfACall(t *testing.T) {
 		}
 	}
 }
+
+// TestForgedCall: words below another title name no server's tool, and a call whose end could be on
+// either of two rows is not known to be the one that was told.
+func TestForgedCall(t *testing.T) {
+	foot := "\n\n Do you want to proceed?\n ❯ 1. Yes\n   2. No\n\n Esc to cancel · Tab to amend\n"
+	for name, c := range map[string]struct {
+		drawn, told string
+		keyed       bool
+	}{
+		"a call":          {" Tool use\n\n   lab - list(a: 1) (MCP)\n   Lists.", `{"a":1}`, true},
+		"a skill":         {" Use skill \"wipe\"?\n\n   lab - list(a: 1) (MCP)\n   Lists.", `{"a":1}`, false},
+		"a field's name":  {" Tool use\n\n   lab - list(a: 1) (MCP)\n   all: \"wipe\") (MCP)\n   Lists.", `{"a":1}`, false},
+		"what it is told": {" Tool use\n\n   lab - list(a: 1) (MCP)\n   Lists.", `{"a":2}`, false},
+	} {
+		s := newForgery(t)
+		r := draw(80, 40, strings.Repeat("─", 80)+"\n"+c.drawn+foot)
+		if r.Dialog == nil || r.Dialog.Type != agent.PromptPermission {
+			t.Fatalf("%s: %+v", name, r.Dialog)
+		}
+		s.asks("mcp__lab__list", c.told, "")
+		id := s.f.Status().Request.ID
+		s.show(r)
+		if keyed := s.keyed(id, r.Dialog); keyed != c.keyed {
+			t.Errorf("%s: a key answers what was told %v", name, keyed)
+		}
+	}
+}
