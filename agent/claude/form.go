@@ -113,8 +113,8 @@ func hasFields(d *agent.Dialog, schema json.RawMessage) bool {
 // heads says whether the field is the property's, by its label and by what explains it.
 // What is wrong with a value, or what can be chosen, may be in place of that.
 func (p *property) heads(f agent.Field) bool {
-	label, _, _ := strings.Cut(p.title, ":")
-	return strings.TrimSpace(f.Label) == strings.TrimSpace(label) && (f.Wrong || f.List != nil || flat(f.Explained) == flat(p.explained))
+	label, rest, more := strings.Cut(p.title, ":") // more of a label is read as a part of the value
+	return strings.TrimSpace(f.Label) == strings.TrimSpace(label) && (!more || strings.HasPrefix(f.Value, strings.TrimSpace(rest)+":")) && (f.Wrong || f.List != nil || flat(f.Explained) == flat(p.explained))
 }
 
 // labels are those of the form's fields, which do not change as it is filled in.

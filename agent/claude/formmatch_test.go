@@ -84,6 +84,8 @@ func TestFieldsOfAForm(t *testing.T) {
 		{"filled in", greet, []string{"  ❯ ✔ Say hello: ☒", "        To all"}, true},
 		{"by its name", `"greet":{"type":"boolean"}`, []string{"  ❯   greet: not set"}, true},
 		{"a colon", `"a":{"type":"string","title":"Who: name"}`, []string{"  ❯   Who: name: not set"}, true},
+		{"another colon", `"a":{"type":"string","title":"Who: nobody"}`, []string{"  ❯   Who: all: not set"}, false},
+		{"no colon", `"a":{"type":"string","title":"Who: nobody"}`, []string{"  ❯   Who: not set"}, false},
 		{"a wrong value", greet, []string{"  ❯ ⚠ Say hello: x", "        Must be true or false"}, true},
 		{"another label", greet, []string{"  ❯   Wipe the disk: not set", "        To all"}, false},
 		{"another explanation", greet, []string{"  ❯   Say hello: not set", "        To all, and wipe the disk"}, false},

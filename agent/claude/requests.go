@@ -225,7 +225,7 @@ func filledIn(dialog *agent.Dialog) string {
 	var lines []string
 	for _, f := range dialog.Fields {
 		value := "not set"
-		if f.Set {
+		if f.Value != "" { // of one that is not set it is the rest of its label, or wrong
 			value = f.Value
 		}
 		lines = append(lines, f.Label+": "+value)
