@@ -42,6 +42,16 @@ func TestSaidBeside(t *testing.T) {
 			ids[p.ID], digests[p.Digest] = true, true
 		}
 	}
+	for question, same := range map[string]bool{usual: true, "Do you want to run it without the sandbox?": false} {
+		s := newForgery(t)
+		s.asks("Bash", `{"command":"ls","description":"List"}`, "")
+		id := s.f.Status().Request.ID
+		r := plain("List", "", question)
+		s.show(r)
+		if keyed := s.keyed(id, r.Dialog); keyed != same {
+			t.Errorf("%s: a key answers what was told %v", question, keyed)
+		}
+	}
 	s := newForgery(t)
 	s.show(asksOfFile("notes.txt", "hello"))
 	if p := s.f.Status().Request; p.Text != nil {

@@ -3,6 +3,7 @@ package claude
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"berth/agent"
@@ -43,6 +44,8 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 		return agent.MatchIf(d.Cut || !ownTitle[tool], agent.PartMatch)
 	}
 	switch {
+	case tool == "Bash" && !slices.Contains(usualQuestions, d.Question): // which may ask for more than the command
+		return both(rows.command(in.Command, in.Description), agent.PartMatch)
 	case tool == "Bash":
 		return rows.command(in.Command, in.Description)
 	case tool == "Edit" && in.Old != nil && in.New != nil:
