@@ -22,11 +22,15 @@ type Caret struct {
 // the stretches that are inverse, dim, bold or colored.
 //
 // Wrapped: the terminal broke the row above, since it was full. Agents break rows themselves, so the
-// text is wider than the agent took it for, and begins in a column that is not its own.
+// text is wider than the agent took it for, and begins in a column that is not its own. A line feed
+// that only passes the row ends that, as when an agent draws what is above anew.
+//
+// Full: the row is written to the last column.
 type Row struct {
 	Text    string
 	Spans   []Span
 	Wrapped bool
+	Full    bool
 }
 
 // Span is a stretch of a row's text, by byte offsets.

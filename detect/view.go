@@ -26,6 +26,8 @@ func (w *Viewer) View(s *terminal.Snapshot) *agent.View {
 		if !ok {
 			row = readRow(line)
 		}
+		last := line.Cell(s.Cols - 1)
+		row.Full = last.Rune != 0 || last.Width == 0
 		seen[line], v.Lines[i] = row, row
 	}
 	w.rows = seen

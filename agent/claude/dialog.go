@@ -37,11 +37,11 @@ func (s *screen) dialog() *agent.Dialog {
 	return nil
 }
 
-// wraps says that the terminal broke a row below that one. Where the dialog's text is then, and what
-// it draws, is not what Claude meant.
+// wraps says that a row below that one may hold the rest of another. Where the dialog's text is then,
+// and what it draws, is not what Claude meant.
 func (s *screen) wraps(row int) bool {
 	for i := row + 1; i <= s.last; i++ {
-		if s.view.Lines[i].Wrapped {
+		if s.goesOn(i) {
 			return true
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"berth/agent"
 	"berth/agent/pattern"
+	"berth/terminal"
 )
 
 // Screen reads the bottom of the screen: either the composer, between two
@@ -76,7 +77,24 @@ func (s *screen) text(row int) string { return s.view.Lines[row].Text }
 
 // rule says whether the row is a rule. A text that is wider than Claude took it for goes on in the
 // first column of the next row, and could draw one there.
-func (s *screen) rule(row int) bool { return isRule(s.text(row)) && !s.view.Lines[row].Wrapped }
+func (s *screen) rule(row int) bool { return isRule(s.text(row)) && !s.goesOn(row) }
+
+// goesOn says that the row may hold the rest of the one above: the terminal broke that one, or it is
+// written to its last column with characters that Claude may have counted fewer columns for.
+func (s *screen) goesOn(row int) bool {
+	if row == 0 || s.view.Lines[row].Wrapped {
+		return row > 0
+	}
+	above := s.view.Lines[row-1]
+	_, _, width := terminal.NextCluster(s.text(row)) // a wide one may have had no room
+	return (above.Full || width > 1) && (s.goesOn(row-1) || !isRule(above.Text) && strings.ContainsFunc(above.Text, miscounted))
+}
+
+// miscounted says that a character may be wider than Claude takes it for. The others are those of its
+// own frames and marks.
+func miscounted(r rune) bool {
+	return r >= 0x300 && !(r >= 0x2010 && r <= 0x2027) && !(r >= 0x2190 && r <= 0x2bff)
+}
 
 // isRule: the upper rule may carry a label at its right end.
 func isRule(text string) bool { return strings.HasPrefix(text, "───") }

@@ -186,19 +186,28 @@ func TestEndOfALabel(t *testing.T) {
 }
 
 // A text that is wider on the terminal than Claude took it for goes on in the first column of the
-// next row. What it draws there is no frame of a dialog, and the dialog takes no key.
+// next row. What it draws there is no frame of a dialog, and the dialog takes no key. Claude goes down
+// over rows that stay with line feeds.
 func TestWiderThanItsRow(t *testing.T) {
 	wide := strings.Repeat("क्षि", 21) // 3 columns each; Claude 2.1.197 counts 2
 	foot := []string{"   \x1b[38;5;246mList\x1b[39m", "", " Do you want to proceed?", " ❯ 1. Yes", "   2. No", "", " Esc to cancel · Tab to amend"}
+	all := map[string]string{}
 	for name, rows := range map[string][]string{
 		"a rule":     {strings.Repeat("─", 80), " Bash command", "", "   touch evil; : " + wide + strings.Repeat("─", 20), "   Bash command", "   ls -la"},
 		"a long one": {strings.Repeat("─", 80), " Bash command", "", "   touch evil; : " + wide + strings.Repeat("─", 80), "   Bash command", "   ls -la"},
 		"a frame": {strings.Repeat("─", 80), " Bash command", " List", strings.Repeat("╌", 80), " touch evil; : : " + wide + strings.Repeat("╌", 20), " List", " : " + strings.Repeat(" ", 14) + wide + strings.Repeat("╌", 20),
 			" ls -la", strings.Repeat("╌", 80)},
-		"a composer": {strings.Repeat("─", 80), " Bash command", "", "   touch evil; : " + wide + strings.Repeat("─", 20), strings.Repeat(" ", 17) + wide + "❯\u00a0", strings.Repeat(" ", 17) + wide + strings.Repeat("─", 20)},
+		"a composer":    {strings.Repeat("─", 80), " Bash command", "", "   touch evil; : " + wide + strings.Repeat("─", 20), strings.Repeat(" ", 17) + wide + "❯\u00a0", strings.Repeat(" ", 17) + wide + strings.Repeat("─", 20)},
+		"two rules":     {strings.Repeat("─", 80), " Bash command", "", "   touch evil; : " + wide + strings.Repeat("─", 160), "   Bash command", "   ls -la"},
+		"behind blanks": {strings.Repeat("─", 80), " Bash command", "", "   touch evil" + wide + "    " + strings.Repeat("─", 20), "   Bash command", "   ls -la"},
 	} {
+		drawn := strings.Join(append(rows, foot...), "\n")
+		all[name] = drawn
+		all[name+", and what is above is drawn anew"] = drawn + "\x1b[H" + strings.Repeat("\n", 39)
+	}
+	for name, drawn := range all {
 		s := newForgery(t)
-		r := draw(80, 40, strings.Join(append(rows, foot...), "\n"))
+		r := draw(80, 40, drawn)
 		if r.Composer != nil || r.Dialog == nil {
 			t.Errorf("%s: read as %+v", name, r)
 			continue

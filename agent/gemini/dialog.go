@@ -67,7 +67,9 @@ var hidden = pattern.New(`^\.\.\. (?:(?:first|last) )?(?:\d.*)?(?:\.\.\.|…)$`)
 func isHidden(row string) bool { return hidden.MatchString(strings.Trim(row, " │")) }
 
 // box is what is in the box whose lower side ends the screen. whole is false when its upper side
-// has left the screen.
+// has left the screen, and when the terminal broke one of its rows: Gemini CLI counts fewer columns
+// for some characters than terminals do, and such a text goes on in the first column of the next
+// row, where it can draw another box.
 func (s *screen) box() (rows []string, whole bool) {
 	end := s.last
 	for end > 0 && (below.MatchString(s.text(end)) || strings.TrimSpace(s.text(end)) == "") {
@@ -78,14 +80,16 @@ func (s *screen) box() (rows []string, whole bool) {
 		return nil, false
 	}
 	rows = []string{}
+	broken := s.view.Lines[end].Wrapped
 	for i := end - 1; i >= 0; i-- {
 		text := s.text(i)
+		broken = broken || s.view.Lines[i].Wrapped
 		if len(text) < indent || strings.TrimSpace(text[:indent]) != "" {
 			return nil, false
 		}
 		switch text = text[indent:]; {
 		case strings.HasPrefix(text, "╭──"):
-			return rows, true
+			return rows, !broken
 		case !strings.HasPrefix(text, "│"):
 			return nil, false
 		}
