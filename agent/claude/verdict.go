@@ -144,19 +144,27 @@ type rule struct{ ToolName, RuleContent string }
 // tells says whether the label names all that the suggestions allow. What it does not name was not
 // shown: a directory is suggested together with the mode that accepts edits, and the label names
 // the directory alone. The label is read off the screen, and that dialog may belong to another
-// call that looks alike.
+// call that looks alike. One name in it is one directory's.
 func tells(label string, suggestions []json.RawMessage) bool {
 	label = flat(label)
+	called := map[string]string{} // by the last part of its path, the folder that is
+	folder := func(of string) bool {
+		of = path.Clean(of)
+		base := path.Base(of)
+		if mentions(label, of) || mentions(label, of+"/") {
+			return true
+		}
+		other, known := called[base]
+		called[base] = of
+		return mentions(label, base+"/") && (!known || other == of)
+	}
 	return len(suggestions) > 0 && !slices.ContainsFunc(suggestions, func(raw json.RawMessage) bool {
 		var s suggestion
-		return json.Unmarshal(raw, &s) != nil || !s.named(label)
+		return json.Unmarshal(raw, &s) != nil || !s.named(label, folder)
 	})
 }
 
-func (s *suggestion) named(label string) bool {
-	folder := func(of string) bool {
-		return mentions(label, path.Base(of)+"/") || mentions(label, of) || mentions(label, of+"/")
-	}
+func (s *suggestion) named(label string, folder func(string) bool) bool {
 	switch s.Type {
 	case "setMode": // 2.1.197: "allow all edits"; 2.1.330: "switch to accept edits"
 		return s.Mode == "acceptEdits" && (strings.Contains(label, "all edits") || strings.Contains(label, "accept edits"))
