@@ -48,6 +48,8 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 		return both(rows.command(in.Command, in.Description), agent.PartMatch)
 	case tool == "Bash":
 		return rows.command(in.Command, in.Description)
+	case beside(p.Raw, drawnFields[tool]...) != "" && len(drawnFields[tool]) > 0: // of which the dialog does not tell
+		return agent.PartMatch
 	case tool == "Edit" && in.Old != nil && in.New != nil:
 		m := both(rows.file(d, in.Path), rows.edit(*in.Old, *in.New))
 		if in.ReplaceAll {
@@ -92,6 +94,11 @@ func readInput(tool string, raw json.RawMessage) (in toolInput, ok bool) {
 		errs = append(errs, json.Unmarshal(all, &in.ReplaceAll))
 	}
 	return in, errors.Join(errs...) == nil
+}
+
+// drawnFields are those that the dialog about a file draws, or that are known to change nothing else.
+var drawnFields = map[string][]string{
+	"Edit": {"file_path", "old_string", "new_string", "replace_all"}, "Write": {"file_path", "content"},
 }
 
 // ownTitle are the tools whose dialogs have a title of their own.

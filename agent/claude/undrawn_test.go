@@ -80,3 +80,23 @@ func TestForgedFieldsOfAPlan(t *testing.T) {
 		t.Errorf("with its text: %+v", p)
 	}
 }
+
+// TestUndrawnFieldOfAFile: a field that the dialog about a file does not draw was not shown with the
+// prompt that the dialog had, nor under that prompt's digest.
+func TestUndrawnFieldOfAFile(t *testing.T) {
+	for input, same := range map[string]bool{
+		`{"file_path":"/w/notes.txt","content":"hello"}`:               true,
+		`{"file_path":"/w/notes.txt","content":"hello","mode":"4755"}`: false,
+	} {
+		s := newForgery(t)
+		r := asksOfFile("/w/notes.txt", "hello")
+		s.show(r)
+		was := s.f.Status().Request
+		s.asks("Write", input, "7")
+		s.show(r)
+		p, ok := s.f.Pending(was.ID)
+		if kept := ok && p.Hook == "7"; kept != same {
+			t.Errorf("%s is answered by the hook under the id of what was seen: %v", input, kept)
+		}
+	}
+}
