@@ -3,8 +3,11 @@ package commands
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"runtime/debug"
 	"sync"
+	"sync/atomic"
 
 	"berth/api"
 	"berth/sessions"
@@ -35,6 +38,7 @@ func (c *Call) each(ctx context.Context, list []*sessions.Session, one func(*ses
 	var failed error
 	slots := make(chan struct{}, atOnce)
 	var work sync.WaitGroup
+	var broken atomic.Pointer[broke]
 	for _, s := range list {
 		select {
 		case slots <- struct{}{}:
@@ -45,6 +49,7 @@ func (c *Call) each(ctx context.Context, list []*sessions.Session, one func(*ses
 		}
 		work.Go(func() {
 			defer func() { <-slots }()
+			defer keepPanic(&broken)
 			r := one(s)
 			mu.Lock()
 			defer mu.Unlock()
@@ -53,6 +58,9 @@ func (c *Call) each(ctx context.Context, list []*sessions.Session, one func(*ses
 		})
 	}
 	work.Wait()
+	if p := broken.Load(); p != nil {
+		panic(p)
+	}
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -62,6 +70,22 @@ func (c *Call) each(ctx context.Context, list []*sessions.Session, one func(*ses
 		return statusError(worst)
 	}
 	return nil
+}
+
+// broke is a panic of one of a call's goroutines. The call's own goroutine panics with it, since
+// only there the edge contains it: elsewhere it would end the server.
+type broke struct {
+	value any
+	stack []byte
+}
+
+func (b *broke) Error() string { return fmt.Sprintf("%v\n%s", b.value, b.stack) }
+
+// keepPanic keeps the panic of the goroutine that defers it.
+func keepPanic(in *atomic.Pointer[broke]) {
+	if p := recover(); p != nil {
+		in.Store(&broke{p, debug.Stack()})
+	}
 }
 
 // only answers for a call with a single target.

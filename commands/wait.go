@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -180,17 +181,26 @@ func (c *Call) waitFor(ctx context.Context, list []*sessions.Session, cond condi
 		s      *sessions.Session
 		status int
 		err    error
+		broken *broke
 	}
 	arrivals := make(chan arrival, len(list)) // each sends once, so no sender blocks after the first wins
 	for _, s := range list {
 		waiting.Go(func() {
+			defer func() {
+				if p := recover(); p != nil {
+					arrivals <- arrival{broken: &broke{p, debug.Stack()}}
+				}
+			}()
 			status, err := cond.wait(ctx, s, func() error { return c.may("wait", keys.Viewer, s) })
-			arrivals <- arrival{s, status, err}
+			arrivals <- arrival{s: s, status: status, err: err}
 		})
 	}
 	worst := api.StatusDone
 	for range list {
 		got := <-arrivals
+		if got.broken != nil {
+			panic(got.broken)
+		}
 		if got.err != nil {
 			return worst, got.err
 		}
