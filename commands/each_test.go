@@ -18,7 +18,7 @@ func TestPanicOfOneTarget(t *testing.T) {
 	d.call(admin, "new two -- sleep 600")
 	for line, change := range map[string]func(*Request, away){
 		"wait one --until exited": func(r *Request, a away) { r.Identity = func() keys.Identity { a.panics(); return admin } },
-		"kill all --grace 0s":     func(r *Request, a away) { r.Out = a },
+		"interrupt all":           func(r *Request, a away) { r.Out, r.Err = a, a },
 	} {
 		panicked := func() (p any) {
 			defer func() { p = recover() }()
