@@ -104,6 +104,7 @@ func newFollowed(t *testing.T) *lab {
 // was killed. No answer to a prompt that showed something else allows the call, and the prompt that
 // shows it takes its answer, or is contested.
 func TestForgedHooks(t *testing.T) {
+	t.Parallel()
 	other := map[string]any{"command": "ls -la", "description": "Run the lab's command"}
 	asks := func(in *intruder, input map[string]any, waits bool, more map[string]any) {
 		payload := map[string]any{"tool_name": "Bash", "tool_input": input, "waits": waits}
