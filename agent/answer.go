@@ -76,8 +76,8 @@ func (a Answer) Named(p *Request) (Answer, error) {
 	return a, nil
 }
 
-// option is the number of the option with that label, from 1; 0 when there is none. Letter case
-// makes no difference, but where it alone tells two options apart: then it is -1 without it.
+// option is the number of the option with that label, from 1; 0 when there is none. It ignores
+// letter case. If two options differ in case alone, and neither matches exactly, it is -1.
 func (q *Question) option(label string) int {
 	label = strings.TrimSpace(label)
 	if n := slices.Index(q.Options, label); n >= 0 {

@@ -56,7 +56,7 @@ func TestForgedFlood(t *testing.T) {
 }
 
 // A form draws the titles of what can be chosen, and not the values that are sent. Of two forms
-// that differ in these alone nobody knows which is open.
+// that differ in these alone, Berth can't know which is open.
 func TestForgedSchema(t *testing.T) {
 	says := func(s *forgery, one, two string) {
 		s.hook(fmt.Sprintf(`{"session_id":"s","hook_event_name":"Elicitation","prompt_id":"t","mcp_server_name":"lab","message":"Continue?","requested_schema":{"type":"object","properties":{"env":{"type":"string","title":"Where","oneOf":[{"const":%q,"title":"One"},{"const":%q,"title":"Two"}]}}}}`, one, two), "")

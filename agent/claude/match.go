@@ -48,12 +48,12 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 		return both(rows.command(in.Command, in.Description), agent.PartMatch)
 	case tool == "Bash":
 		return rows.command(in.Command, in.Description)
-	case beside(p.Raw, drawnFields[tool]...) != "" && len(drawnFields[tool]) > 0: // of which the dialog does not tell
+	case beside(p.Raw, drawnFields[tool]...) != "" && len(drawnFields[tool]) > 0: // the dialog does not show these fields
 		return agent.PartMatch
 	case tool == "Edit" && in.Old != nil && in.New != nil:
 		m := both(rows.file(d, in.Path), rows.edit(*in.Old, *in.New))
 		if in.ReplaceAll {
-			m = both(m, agent.PartMatch) // of which the dialog does not tell
+			m = both(m, agent.PartMatch) // the dialog does not show these fields
 		}
 		return m
 	case tool == "Write" && in.Content != nil:

@@ -71,8 +71,8 @@ func TestWordsOfACall(t *testing.T) {
 	}
 }
 
-// TestForgedCall: words below another title name no server's tool, and a call whose end could be on
-// either of two rows is not known to be the one that was told.
+// TestForgedCall: words below another title name no server's tool. When a call could end on either
+// of two rows, Berth can't know which of them the hook reported.
 func TestForgedCall(t *testing.T) {
 	foot := "\n\n Do you want to proceed?\n ❯ 1. Yes\n   2. No\n\n Esc to cancel · Tab to amend\n"
 	for name, c := range map[string]struct {
