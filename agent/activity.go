@@ -15,12 +15,12 @@ const (
 	Output     ActivityKind = "output"
 )
 
-// Activity is what a working agent is at.
+// Activity is what a working agent does.
 type Activity struct {
 	Kind    ActivityKind `json:"kind"`
 	Tool    string       `json:"tool,omitempty"`     // of a tool
 	Attempt int          `json:"attempt,omitempty"`  // of a retry, from 1
-	Of      int          `json:"of,omitempty"`       // how many attempts there will be
+	Of      int          `json:"of,omitempty"`       // the number of attempts, if the agent says it
 	DelayMS int64        `json:"delay_ms,omitempty"` // until the next attempt
 }
 

@@ -11,8 +11,7 @@ import (
 	"testing"
 )
 
-// TestClasses: each constant of the type is in the list, so that a new class is known
-// wherever classes are.
+// TestClasses: each constant of the type is in the list, so that rules accept a new class.
 func TestClasses(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "activity.go", nil, 0)
 	if err != nil {

@@ -2,66 +2,63 @@ package agent
 
 import "time"
 
-// Driver is what Berth knows about one agent. It is pure: what it is given are
-// bytes a source produced, what it returns are facts without a time. It keeps
-// nothing between calls and may be used by many at once.
+// Driver is what Berth knows about one agent. It is pure: it gets the bytes that a source produced
+// and returns facts without a time. It keeps nothing between calls, so any number of goroutines may
+// use it.
 //
-// An error says that the bytes were not what that source produces; there are
-// no facts in it then.
+// An error means that the bytes aren't in that source's format; no facts come with it.
 type Driver interface {
 	Name() string
 
-	// Hook reads one event of the agent's hooks, as its JSON came.
+	// Hook reads one event of the agent's hooks: payload is the hook's JSON.
 	Hook(payload []byte) ([]Fact, error)
-	// Registry reads the agent's live state file; nil facts for a file that is
-	// not one. A torn file is an error: the last value holds.
+	// Registry reads the agent's live state file. Facts are nil for a file that isn't a state file.
+	// A file that was read during a write is an error, and its last value still holds.
 	Registry(name string, data []byte) ([]Fact, error)
-	// Title reads a terminal title, OSC another sequence by its number.
+	// Title reads a terminal title. OSC reads any other OSC sequence, by its number.
 	Title(title string) []Fact
 	OSC(number int, payload string) []Fact
-	// Log reads one whole line of the session log, Stream one of the structured
-	// output.
+	// Log reads one whole line of the session log. Stream reads one line of structured output.
 	Log(line []byte) ([]Fact, error)
 	Stream(line []byte) ([]Fact, error)
 	// Screen reads the bottom of the screen.
 	Screen(v *View) *Reading
 
-	// FromDialog is the prompt a dialog asks, without id and time, for a dialog
-	// that no other source told of.
+	// FromDialog makes a prompt, without id and time, from a dialog that no other source reported.
 	FromDialog(d *Dialog) *Request
-	// Match says how much of a prompt that the agent told of the dialog shows. Hooks
-	// can lie: what is not shown whole, character by character, is no WholeMatch.
+	// Match says how much of a prompt the dialog shows. The prompt is what the agent reported, and
+	// hooks can be forged: only a dialog that shows all of it, character by character, is a
+	// WholeMatch.
 	Match(d *Dialog, p *Request) Match
-	// Fill puts into the prompt what only the dialog tells.
+	// Fill adds to the prompt what only the dialog shows.
 	Fill(p *Request, d *Dialog)
-	// Waiting is the prompt of which a live state file only says that there is
-	// one; the fact carries the tool call that is pending, when one is known.
+	// Waiting makes a prompt when the live state file reports that the agent waits, but not for
+	// what. The fact has the pending tool call, if one is known.
 	Waiting(f *Fact) *Request
 
-	// Table names for each move the sources that may cause it.
+	// Table names the sources that may cause each move.
 	Table() Table
 }
 
-// Move is a change of what is believed of an agent.
+// Move is a change of the agent's state that detection can make.
 type Move string
 
 // The moves.
 const (
-	MoveReady  Move = "ready"  // it has started up
-	MoveWork   Move = "work"   // it works on something
-	MoveDone   Move = "done"   // its turn ended, by its own word
-	MoveRest   Move = "rest"   // its turn is over, inferred: interrupted, denied
-	MoveFail   Move = "fail"   // its turn ended in an error
-	MoveAsk    Move = "ask"    // it asks
-	MoveAnswer Move = "answer" // what it asked is answered
-	MoveFollow Move = "follow" // it goes on with another conversation
-	// MoveReplace: so it does whenever one begins of which the one followed so
-	// far tells no turn. Only for agents that tell of their main one alone.
+	MoveReady  Move = "ready"  // the agent has started up
+	MoveWork   Move = "work"   // the agent works on something
+	MoveDone   Move = "done"   // the turn ended; the agent reported it
+	MoveRest   Move = "rest"   // the turn is over, inferred: interrupted or denied
+	MoveFail   Move = "fail"   // the turn ended in an error
+	MoveAsk    Move = "ask"    // the agent asks
+	MoveAnswer Move = "answer" // the prompt is answered
+	MoveFollow Move = "follow" // the agent continues with another conversation
+	// MoveReplace: detection follows any new conversation while the followed one has reported no
+	// turn. Only agents that report their main conversation alone have it.
 	MoveReplace Move = "replace"
 )
 
-// Witness is a source that may cause a move, once what it shows has held that
-// long.
+// Witness is a source that may cause a move, once it has shown the same for After.
 type Witness struct {
 	Source Source
 	After  time.Duration
@@ -70,17 +67,16 @@ type Witness struct {
 	NotFirst bool
 }
 
-// Table names for each move the sources that may cause it. What any other
-// source says of it is evidence and moves nothing.
+// Table names the sources that may cause each move. Any other source is evidence only.
 type Table map[Move][]Witness
 
-// May says whether the source may cause the move, and what must have passed.
+// May reports whether the source may cause the move, and how long it must have shown the same.
 func (t Table) May(m Move, s Source) (after time.Duration, ok bool) {
 	w, ok := t.Witness(m, s)
 	return w.After, ok
 }
 
-// Witness is the source as a witness of the move; ok false where it is none.
+// Witness returns the table's entry for the move and the source. ok is false if there is none.
 func (t Table) Witness(m Move, s Source) (w Witness, ok bool) {
 	for _, w := range t[m] {
 		if w.Source == s {

@@ -10,18 +10,18 @@ type Source string
 
 // The sources.
 const (
-	SourceHook     Source = "hook"     // an event the agent's own hooks report
-	SourceRegistry Source = "registry" // a file in which the agent keeps its live state
+	SourceHook     Source = "hook"     // an event that the agent's own hooks report
+	SourceRegistry Source = "registry" // a file where the agent keeps its live state
 	SourceTitle    Source = "title"    // the terminal title, where the agent shows its state in it
-	SourceOSC      Source = "osc"      // a state sequence of its own
-	SourceProgress Source = "progress" // a progress sequence, which says less: heard where no other says its state
-	SourceLog      Source = "log"      // its session log
-	SourceStream   Source = "stream"   // its structured output
+	SourceOSC      Source = "osc"      // the agent's own state sequence
+	SourceProgress Source = "progress" // a progress sequence; it says less than a state sequence, so it counts only without one
+	SourceLog      Source = "log"      // the agent's session log
+	SourceStream   Source = "stream"   // the agent's structured output
 	SourceProcess  Source = "process"  // the operating system, the holder
-	SourceScreen   Source = "screen"   // what it draws
+	SourceScreen   Source = "screen"   // what the agent draws
 )
 
-// Tier is how sure the source is, 1 the surest.
+// Tier is how reliable the source is; 1 is the most reliable.
 func (s Source) Tier() int {
 	switch s {
 	case SourceHook, SourceRegistry, SourceTitle, SourceOSC, SourceProgress:
@@ -37,7 +37,7 @@ func (s Source) Tier() int {
 	}
 }
 
-// Kind is what a fact says.
+// Kind is what a fact reports. The comment of each kind names the fields that are set with it.
 type Kind string
 
 // The kinds of facts.
@@ -46,36 +46,36 @@ const (
 	ConversationEnded   Kind = "conversation_ended"   // Text: why
 	TurnStarted         Kind = "turn_started"         // Turn; Text: the message
 	TurnEnded           Kind = "turn_ended"           // Turn, How; Failure; Text: the last message; Background
-	ToolStarted         Kind = "tool_started"         // Tool, Call, Input; Request: what it will ask before it runs the tool
-	ToolEnded           Kind = "tool_ended"           // the same
-	StepEnded           Kind = "step_ended"           // every tool call the agent made at once is through
-	Acting              Kind = "acting"               // Activity; Text: what it says
-	Asked               Kind = "asked"                // Request; Tool, Input; Hook where one waits for the answer
-	Answered            Kind = "answered"             // Request: the type of what was answered; Tool, Input where known
-	HookGone            Kind = "hook_gone"            // Hook: nobody waits for its answer any more; with CauseDelivered it has one
-	HookAnswered        Kind = "hook_answered"        // Hook: it was given one, which settles what it asked
+	ToolStarted         Kind = "tool_started"         // Tool, Call, Input; Request: what the agent will ask before it runs the tool
+	ToolEnded           Kind = "tool_ended"           // Tool, Call, Input
+	StepEnded           Kind = "step_ended"           // all tool calls that the agent made at once have ended
+	Acting              Kind = "acting"               // Activity; Text: the agent's own words for it
+	Asked               Kind = "asked"                // Request; Tool, Input; Hook if a hook waits for the answer
+	Answered            Kind = "answered"             // Request: only the answered prompt's type; Tool, Input if known
+	HookGone            Kind = "hook_gone"            // Hook: it no longer waits for an answer; the cause CauseDelivered means that it got one
+	HookAnswered        Kind = "hook_answered"        // Hook: it was given an answer, which settles its prompt
 	LevelIs             Kind = "level"                // Level: what a source that always shows a state shows now
-	FailureSeen         Kind = "failure_seen"         // Failure: an error that ends the turn, told before its end
-	Queued              Kind = "queued"               // Text: a message the agent keeps for the end of the turn
+	FailureSeen         Kind = "failure_seen"         // Failure: an error that ends the turn, reported before the turn's end
+	Queued              Kind = "queued"               // Text: a message that the agent keeps for the end of the turn
 	SubagentStarted     Kind = "subagent_started"     // Agent, AgentType
 	SubagentEnded       Kind = "subagent_ended"       // Agent
 	ScreenShows         Kind = "screen"               // Reading
 	Spoke               Kind = "output"               // the PTY had output that changed nothing a driver reads
-	ProgramExited       Kind = "exited"               // Exit; only the holder says it
-	Noted               Kind = "noted"                // evidence, and no more
+	ProgramExited       Kind = "exited"               // Exit; only the holder reports it
+	Noted               Kind = "noted"                // evidence only
 )
 
-// CauseDelivered is the cause of a HookGone that has taken its answer.
+// CauseDelivered is the cause of a HookGone whose hook took its answer.
 const CauseDelivered = "hook:delivered"
 
-// How a turn ended.
+// How is the way a turn ended.
 type How string
 
-// The ways in which a turn ends.
+// The ways a turn can end.
 const (
 	Completed   How = "completed"
 	Failed      How = "failed"
-	Interrupted How = "interrupted" // also a refusal of what the agent asked
+	Interrupted How = "interrupted" // by a person, or because the agent was refused what it asked for
 )
 
 // Level is the value of a source that always shows a state.
@@ -84,25 +84,24 @@ type Level string
 // The levels.
 const (
 	LevelBusy    Level = "busy"
-	LevelIdle    Level = "idle"     // said to be at its composer
-	LevelNotBusy Level = "not_busy" // idle or waiting: the source does not tell which
+	LevelIdle    Level = "idle"     // at the composer
+	LevelNotBusy Level = "not_busy" // idle or waiting; the source doesn't show which
 	LevelWaiting Level = "waiting"  // a dialog is open
-	LevelUnknown Level = "unknown"  // the source cannot tell, or takes back what it said
+	LevelUnknown Level = "unknown"  // the source can't say, or takes back its last value
 )
 
-// Fact is one thing a source reported. Which fields are set depends on Kind.
+// Fact is one report of a source. Kind decides which fields are set.
 type Fact struct {
 	Kind   Kind
 	Source Source
-	// Time is when Berth had it; At the moment the source itself gives for it,
-	// zero when it gives none.
+	// Time is when Berth received the report. At is the time that the source itself gives, or zero.
 	Time, At time.Time
-	Cause    string // the source's own name for it: hook:PreToolUse
-	Evidence string // what was seen, one line, as the agent wrote it
+	Cause    string // the source's own name for the report, such as hook:PreToolUse
+	Evidence string // what was seen: one line, as the agent wrote it
 
-	Conversation string // the agent's id of the conversation, empty when the source has none
-	Turn         string // the agent's id of the turn, empty when unknown
-	Agent        string // id of the subagent it is about, empty for the main one
+	Conversation string // the agent's id of the conversation; empty when the source has none
+	Turn         string // the agent's id of the turn; empty when unknown
+	Agent        string // the subagent's id; empty for the main agent
 	AgentType    string
 
 	Text       string
@@ -115,26 +114,26 @@ type Fact struct {
 	Hook       string // id of the hook that waits for an answer
 	Level      Level
 	Activity   *Activity
-	Background []string // subagents that go on after the turn
+	Background []string // subagents that continue after the turn
 	Reading    *Reading
 	Exit       *Exit
 
-	Log     string // path of the conversation's session log, where the source names it
-	Version string // of the agent, where the source tells it
-	Usage   *Usage // of the model, where the source tells it
+	Log     string // path of the conversation's session log, if the source names it
+	Version string // the agent's version, if the source has it
+	Usage   *Usage // the model's usage, if the source has it
 }
 
-// Usage is what one answer of the model took, or with Whole what a turn took.
-// Several facts may tell of one answer: the last is right.
+// Usage is what one answer of the model used, or, with Whole, what a turn used. Several facts may
+// report on one answer; the last one counts.
 type Usage struct {
-	Answer  string // the model's id of its answer
+	Answer  string // the model's id of this answer
 	Whole   bool
 	Model   string
-	Answers int // with Whole: how many answers there were
+	Answers int // with Whole: the number of answers
 	Tokens
 }
 
-// Tokens are counted by the model.
+// Tokens are the model's counts.
 type Tokens struct {
 	Input         int64 `json:"input_tokens"`
 	Output        int64 `json:"output_tokens"`
@@ -142,7 +141,7 @@ type Tokens struct {
 	CacheCreation int64 `json:"cache_creation_input_tokens"`
 }
 
-// Plus is the sum of both.
+// Plus returns the sum.
 func (t Tokens) Plus(o Tokens) Tokens {
 	return Tokens{t.Input + o.Input, t.Output + o.Output, t.CacheRead + o.CacheRead, t.CacheCreation + o.CacheCreation}
 }

@@ -5,11 +5,10 @@ import (
 	"unicode"
 )
 
-// CleanMessage takes out of a message what a terminal or an agent would take as
-// something other than text: ESC, of which one could end the paste, all other
-// control characters but tab and line feed, and what turns the direction of the
-// text around it. It stands here and not with each driver, since what one of
-// them let through would be keys.
+// CleanMessage removes from a message all that a terminal or an agent would take as something other
+// than text: ESC, since an escape sequence could end the paste, all other control characters except
+// tab and line feed, and the marks that reverse the text's direction. All drivers share it, because
+// a character that one of them missed would act as a key.
 func CleanMessage(text string) string {
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n").Replace(text)
 	return strings.Map(func(r rune) rune {

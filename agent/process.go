@@ -1,7 +1,7 @@
 package agent
 
-// Process is what the operating system says of a session's own program and of
-// who has its terminal.
+// Process is what the operating system reports about a session's own program and its terminal's
+// foreground process.
 type Process struct {
 	Leader     int    // process group of the session's own program
 	Foreground int    // foreground process group of its terminal; 0 when not known

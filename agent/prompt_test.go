@@ -2,8 +2,8 @@ package agent
 
 import "testing"
 
-// TestSign: the digest is over what is asked, also where a question is known by its
-// text and its options alone.
+// TestSign: the digest covers what is asked, also where only the text and the options of a question
+// are known.
 func TestSign(t *testing.T) {
 	ask := func(text string, options ...string) string {
 		r := &Request{Type: PromptQuestion, Title: Pointer("line"), Text: Pointer(text), Options: options}

@@ -2,7 +2,7 @@ package agent
 
 import "testing"
 
-// TestSameAs: each thing that a person chooses by makes another dialog.
+// TestSameAs: a change in anything that a person chooses by makes another dialog.
 func TestSameAs(t *testing.T) {
 	dialog := func(change func(*Dialog)) *Dialog {
 		d := &Dialog{
@@ -35,7 +35,7 @@ func TestSameAs(t *testing.T) {
 	}
 }
 
-// TestMatchers: a prompt is compared as its type is, and never with another type's dialog.
+// TestMatchers: a prompt is compared by its type's rule, and matches no dialog of another type.
 func TestMatchers(t *testing.T) {
 	part := func(*Dialog, *Request) Match { return PartMatch }
 	m := Matchers{Question: part, Permission: part}
@@ -49,7 +49,7 @@ func TestMatchers(t *testing.T) {
 		{Dialog{Type: PromptPermission}, Request{Type: PromptPermission}, PartMatch},
 		{Dialog{Type: PromptPermission, Subtype: "trust"}, Request{Type: PromptPermission}, NoMatch},
 		{Dialog{Type: PromptPermission, Subtype: "trust"}, Request{Type: PromptPermission, Subtype: Pointer("trust")}, WholeMatch},
-		{Dialog{Type: PromptPlan}, Request{Type: PromptPlan}, NoMatch}, // no such dialog is known
+		{Dialog{Type: PromptPlan}, Request{Type: PromptPlan}, NoMatch}, // the agent has no such dialog
 		{Dialog{Type: PromptForm}, Request{Type: PromptForm}, NoMatch},
 		{Dialog{Type: PromptNotice, Title: "Help"}, Request{Type: PromptNotice, Title: Pointer("Help")}, WholeMatch},
 		{Dialog{Type: PromptNotice, Title: "Help"}, Request{Type: PromptNotice, Title: Pointer("Memory")}, NoMatch},

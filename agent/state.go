@@ -1,11 +1,13 @@
-// Package agent holds the words in which agents are spoken about. It is a
-// leaf: it knows nothing of sessions, screens or SSH.
+// Package agent has the types that drivers, detection and sessions share: facts, states, prompts,
+// readings of the screen, answers, and the interface Driver with its optional ones (optional.go).
+// It imports only api; it knows nothing of sessions or SSH. A driver's methods are pure, so any
+// number of goroutines may call them.
 package agent
 
 // State is what an agent is doing.
 type State string
 
-// The states. Unknown is said when nothing surer can be.
+// The states. Unknown: the sources don't show which other state it is.
 const (
 	Starting   State = "starting"
 	Working    State = "working"
@@ -17,14 +19,14 @@ const (
 	Unknown    State = "unknown"
 )
 
-// States lists all of them in the order people meet them.
+// States lists all of them, in a session's usual order.
 var States = []State{Starting, Working, Idle, Prompt, InError, Restarting, Exited, Unknown}
 
-// Tiers of evidence, 1 the surest.
+// Tiers of evidence; 1 is the most reliable.
 const (
-	TierAgent   = 1 // the agent's own word as it happens
-	TierLog     = 2 // its session log
-	TierStream  = 3 // its structured output
-	TierProcess = 4 // process and PTY
-	TierScreen  = 5 // what its screen shows
+	TierAgent   = 1 // the agent reports it as it happens
+	TierLog     = 2 // the agent's session log
+	TierStream  = 3 // the agent's structured output
+	TierProcess = 4 // the process and the PTY
+	TierScreen  = 5 // what the screen shows
 )

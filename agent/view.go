@@ -2,28 +2,29 @@ package agent
 
 import "strings"
 
-// View is a screen as drivers read it: text, and of its looks what carries
-// meaning. Its rows are shared and never change.
+// View is a screen as drivers read it: its text, and the attributes that carry meaning. Its rows
+// are shared and never change.
 type View struct {
 	Cols, Rows int
-	Lines      []Row // Rows of them
+	Lines      []Row // as many as Rows
 	Cursor     Caret
 	Alt        bool // the alternate screen
 	Title      string
 }
 
-// Caret is the terminal's cursor, from 0.
+// Caret is the terminal's cursor; rows and columns count from 0.
 type Caret struct {
 	Row, Col int
 	Visible  bool
 }
 
-// Row is a line of the screen. Text has no blanks at its end, except inverse ones. Spans are
-// the stretches that are inverse, dim, bold or colored.
+// Row is a line of the screen. Text has no blanks at its end, except inverse ones. Spans are the
+// stretches that are inverse, dim, bold or colored.
 //
-// Wrapped: the terminal broke the row above, since it was full. Agents break rows themselves, so the
-// text is wider than the agent took it for, and begins in a column that is not its own. A line feed
-// that only passes the row ends that, as when an agent draws what is above anew.
+// Wrapped: the terminal wrapped the row above, because it was full. Agents wrap rows themselves, so
+// the text is wider than the agent measured, and this row starts in a column that the agent didn't
+// choose. A line feed that passes the row clears it, for example when an agent redraws what is
+// above.
 //
 // Full: the row is written to the last column.
 type Row struct {
@@ -38,11 +39,10 @@ type Span struct {
 	From, To     int
 	Dim, Inverse bool
 	Bold         bool
-	Color        uint32 // of the text, 0 for the terminal's own
+	Color        uint32 // of the text; 0 for the terminal's default
 }
 
-// Inverse is where the row's first inverse stretch begins and ends, ok false
-// when there is none.
+// Inverse returns where the row's first inverse stretch starts and ends. ok is false without one.
 func (r Row) Inverse() (from, to int, ok bool) {
 	for _, s := range r.Spans {
 		if s.Inverse {
@@ -52,8 +52,7 @@ func (r Row) Inverse() (from, to int, ok bool) {
 	return 0, 0, false
 }
 
-// Dim says whether all of the row's text from byte offset from on that is not
-// blank is dim.
+// Dim reports whether all text from byte offset from is dim, apart from blanks.
 func (r Row) Dim(from int) bool {
 	for i := from; i < len(r.Text); i++ {
 		if c := r.Text[i]; c == ' ' {
@@ -66,7 +65,7 @@ func (r Row) Dim(from int) bool {
 	return true
 }
 
-// Bold says whether the row has text and all of it, blanks aside, is bold.
+// Bold reports whether the row has text and all of it, apart from blanks, is bold.
 func (r Row) Bold() bool {
 	bold := 0
 	for _, s := range r.Spans {
@@ -86,8 +85,8 @@ func (r Row) dimAt(i int) bool {
 	return false
 }
 
-// OneColor is the color of all of the row's text from byte offset from on that is
-// not blank; ok is false where there are several.
+// OneColor is the color of all text from byte offset from, apart from blanks. ok is false if there
+// are several colors.
 func (r Row) OneColor(from int) (color uint32, ok bool) {
 	first := true
 	for i := from; i < len(r.Text); i++ {
@@ -103,7 +102,7 @@ func (r Row) OneColor(from int) (color uint32, ok bool) {
 	return color, true
 }
 
-// ColorAt is the color of the character at byte offset i, 0 for the terminal's own.
+// ColorAt is the color of the character at byte offset i; 0 for the terminal's default.
 func (r Row) ColorAt(i int) uint32 {
 	for _, s := range r.Spans {
 		if i >= s.From && i < s.To {
@@ -113,7 +112,7 @@ func (r Row) ColorAt(i int) uint32 {
 	return 0
 }
 
-// LastRow is the last row that isn't blank; -1 for an empty screen.
+// LastRow is the index of the last row that isn't blank; -1 for an empty screen.
 func (v *View) LastRow() int {
 	for i := len(v.Lines) - 1; i >= 0; i-- {
 		if strings.TrimSpace(v.Lines[i].Text) != "" {
@@ -123,8 +122,8 @@ func (v *View) LastRow() int {
 	return -1
 }
 
-// Text joins the rows from..to without blanks at their ends and without empty rows at the
-// text's start and end.
+// Text joins the rows from..to. It removes blanks at their ends, and empty rows at the text's start
+// and end.
 func (v *View) Text(from, to int) string {
 	var lines []string
 	for i := max(from, 0); i <= to; i++ {

@@ -8,14 +8,13 @@ import (
 	"berth/agent/pattern"
 )
 
-// stayOrLeave is how the dialog ends that comes when the check of auto mode does
-// not get through.
+// stayOrLeave matches the foot of the dialog that opens when auto mode can't run its check.
 var stayOrLeave = pattern.New(`Enter to (stay in auto mode) · shift\+Tab to (leave for [^·(]+?)( \(needs a taller window\))? · Esc to cancel$`)
 
-// titleAutoMode is what that dialog is headed by.
+// titleAutoMode is that dialog's head.
 const titleAutoMode = "Auto mode can't check actions in this session"
 
-// autoMode reads it: its two answers are keys, which its last words name.
+// autoMode reads that dialog: its two answers are keys, which its foot names.
 func (b *bottomBlock) autoMode() bool {
 	s := b.screen
 	top := s.top(s.last)
@@ -27,19 +26,19 @@ func (b *bottomBlock) autoMode() bool {
 	d := b.dialog
 	d.Type, d.Subtype, d.Title = agent.PromptSetup, agent.SubtypeAutoMode, titleAutoMode
 	d.Options = []agent.Option{{Key: "Enter", Label: upper(m[1]), Focused: true}, {Key: "S-Tab", Label: upper(m[2])}}
-	if m[3] != "" { // where its text has no room only the first is taken
+	if m[3] != "" { // without room for the longer text, only the first answer can be given
 		d.Options[1].Key = ""
 	}
 	d.Body = strings.Trim(strings.Join(paragraphs(b.rows(top+1, end), s.view.Cols-besideQuestion), "\n"), "\n")
 	d.Body = below(titleAutoMode, d.Body)
-	d.Key = string(d.Type) + " " + d.Subtype // whatever has room of it
+	d.Key = string(d.Type) + " " + d.Subtype // whatever part of it has room
 	return true
 }
 
 func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-// autoModeKeys: to stay means to be asked for each action; to leave turns the
-// check off, and is said by its number alone.
+// autoModeKeys: to stay means that Claude asks for each action. To leave turns the check off, so it
+// needs the option's number.
 func autoModeKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	switch {
 	case a.Kind == agent.Deny && a.Text == "":

@@ -8,13 +8,12 @@ import (
 	"berth/agent/pattern"
 )
 
-// failure sorts an error by Claude's own word for it and, where that says too
-// little, by its text.
+// failure classifies an error by Claude's own code, and by its text if the code says too little.
 func failure(code, detail, text string) *agent.Failure {
 	return &agent.Failure{Class: class(code, detail), Text: text}
 }
 
-// byCode are the classes of Claude's own words that say enough.
+// byCode are the classes of the codes that say enough.
 var byCode = map[string]agent.Class{
 	"authentication_failed": agent.Unauthorized,
 	"oauth_org_not_allowed": agent.Unauthorized,
@@ -23,8 +22,8 @@ var byCode = map[string]agent.Class{
 	"overloaded":            agent.Overloaded,
 }
 
-// statusOf finds the HTTP status that an error's text names. Other numbers
-// stand in it too, such as the port of a gateway.
+// statusOf finds the HTTP status in an error's text. The text may have other numbers too, such as a
+// gateway's port.
 var statusOf = pattern.New(`(?i)\bapi error: (\d{3})\b|\((\d{3})\)`)
 
 func class(code, detail string) agent.Class {

@@ -8,9 +8,9 @@ import (
 	"berth/agent/claude"
 )
 
-// TestFailureClass sorts errors as StopFailure tells them. The texts are those
-// of the measured version, with the API behind a gateway whose port holds
-// digits that look like a status.
+// TestFailureClass sorts errors as StopFailure reports them. The texts are those of the
+// measured version. Its API was behind a proxy whose port has digits that look like a
+// status.
 func TestFailureClass(t *testing.T) {
 	for _, c := range []struct {
 		code, message string

@@ -5,9 +5,9 @@ import (
 	"berth/agent/pattern"
 )
 
-// Groom: what is a matter of looks or only to be read is answered; what gives a
-// right only if the session says so. The terminal is not set up: that writes
-// into the user's files.
+// Groom answers prompts about looks, and prompts that only inform. It gives a right only if the
+// session says so. It doesn't let Claude set up the terminal, because that writes into the user's
+// files.
 func (Driver) Groom(d *agent.Dialog, p agent.Policy) (agent.Answer, bool) {
 	yes := agent.Answer{Kind: agent.Accept}
 	switch d.Subtype {
@@ -25,11 +25,11 @@ func (Driver) Groom(d *agent.Dialog, p agent.Policy) (agent.Answer, bool) {
 	return agent.Answer{}, false
 }
 
-// shownKey is what the dialog shows of the key that it found.
+// shownKey matches the part of the key that the dialog shows.
 var shownKey = pattern.New(`ANTHROPIC_API_KEY: (?:sk-ant-)?\.\.\.(\S+)`)
 
-// isVouched says whether the key that the dialog shows is the one that the
-// session's own environment gives: settings may have put another in its place.
+// isVouched reports whether the key in the dialog is the one from the session's own environment.
+// Settings may have replaced it.
 func isVouched(d *agent.Dialog, own string) bool {
 	m := shownKey.FindStringSubmatch(d.Body)
 	return own != "" && m != nil && digest(m[1]) == own

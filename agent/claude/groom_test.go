@@ -6,8 +6,8 @@ import (
 	"berth/agent"
 )
 
-// TestGroom: what may be answered for whom. Nothing is ever refused for
-// somebody but what would write into their files.
+// TestGroom: which startup prompts Berth answers under which policy. It refuses only what
+// would write into the user's files.
 func TestGroom(t *testing.T) {
 	const key = "sk-ant-0123456789-abcdefghijklmnopqrst"
 	own := agent.Policy{Vouched: vouched(map[string]string{apiKey: key})}
@@ -18,7 +18,7 @@ func TestGroom(t *testing.T) {
 		subtype string
 		body    string
 		policy  agent.Policy
-		want    agent.AnswerKind // empty: it is somebody's to give
+		want    agent.AnswerKind // empty: a person answers
 	}{
 		{agent.SubtypeTheme, "", agent.Policy{}, yes},
 		{agent.SubtypeSecurityNotes, "", agent.Policy{}, yes},

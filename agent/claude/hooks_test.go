@@ -160,7 +160,7 @@ func TestWhatHooksAsk(t *testing.T) {
 	}
 }
 
-// TestLongInput: what is shown of an input ends with a character.
+// TestLongInput: the shown part of a long input ends with a whole character.
 func TestLongInput(t *testing.T) {
 	command := strings.Repeat("日本", 150)
 	line, _ := json.Marshal(map[string]any{"hook_event_name": "PermissionRequest", "session_id": "s", "tool_name": "Bash",

@@ -12,8 +12,8 @@ import (
 	"berth/agent/pattern"
 )
 
-// titleTool heads the permission for a server's tool. Below another title such a call is words: of a
-// file's name, or of a skill.
+// titleTool is the head of the permission for a server's tool. Below another title a text that
+// looks like a call is a file's name, or a skill's text.
 const titleTool = "Tool use"
 
 // A permission for a server's tool begins with the call, on one line that is broken
@@ -23,8 +23,7 @@ const titleTool = "Tool use"
 // mcpCall is such a line: the server and the tool.
 var mcpCall = pattern.New(`(?s)^([^\n(]+?) - ([\w.-]+)(?:\(.*\))?\s\(MCP\)`)
 
-// mcpTool is the tool's name as the agent tells it; empty when the text begins with
-// no such call.
+// mcpTool is the tool's name as hooks report it; empty when the text doesn't start with a call.
 func mcpTool(text string) string {
 	if m := mcpCall.FindStringSubmatch(text); m != nil {
 		return "mcp__" + unnamed.ReplaceAllString(m[1], "_") + "__" + unnamed.ReplaceAllString(m[2], "_")
@@ -32,13 +31,13 @@ func mcpTool(text string) string {
 	return ""
 }
 
-// unnamed is what tools' names have an underline for.
+// unnamed matches the characters that become an underscore in tools' names.
 var unnamed = pattern.New(`[^A-Za-z0-9_-]`)
 
-// plainName is a field's name that looks like nothing else in a call.
+// plainName matches a field's name that can't be mistaken for another part of a call.
 var plainName = pattern.New(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
-// called is how a call with that input is drawn; false when that was not measured.
+// called is the drawn form of a call with that input; false if that form wasn't measured.
 func called(name string, input json.RawMessage) (string, bool) {
 	var b bytes.Buffer
 	if json.Compact(&b, input) != nil {
@@ -70,8 +69,8 @@ func called(name string, input json.RawMessage) (string, bool) {
 	return name + "(" + strings.Join(fields, ", ") + ")", true
 }
 
-// mcp compares the call with the tool and its input. Where two rows may be the call's last it is not
-// known where it ends: a field's name can look like that.
+// mcp compares the call with the tool and its input. If two rows could be the call's last, the
+// match isn't sure, because a field's name can look like a call's end.
 func (r *drawnRows) mcp(tool string, input json.RawMessage) agent.Match {
 	server, name, _ := strings.Cut(strings.TrimPrefix(tool, "mcp__"), "__")
 	call, ok := called(name, input)

@@ -10,25 +10,25 @@ import (
 	"berth/agent/userfiles"
 )
 
-// A home of a session's own shares the user's sign-in: a token renewed here holds
-// there. Claude renames a new file over the old one and locks its folder
-// meanwhile, so it has to know the folder itself: a link to the file would be
-// replaced by the first renewal, after which the user's own token is void.
+// A session's own home shares the user's sign-in: a token that is renewed in one must be valid in
+// the other. Claude renames a new file over the old one and locks its folder meanwhile, so it must
+// know the user's folder itself. The first renewal would replace a link to the file, and then the
+// user's own token would be void.
 const (
 	credentials    = ".credentials.json"
 	credentialsDir = "CLAUDE_SECURESTORAGE_CONFIG_DIR"
 )
 
-// keyTail is how much of a key's end Claude keeps, and shows, to know it again.
+// keyTail is how much of a key's end Claude keeps and shows, to recognize the key.
 const keyTail = 20
 
-// ownHome makes a home for a session of its own. What Claude asks an empty one
-// is answered beforehand where the session grooms, and only as far as it says:
-// Claude writes the file itself later, so that it is written once.
+// ownHome creates a session's own home. It answers the questions of an empty home in advance if
+// Berth answers startup prompts, and only as far as the session says. It writes the file once,
+// because Claude writes it itself later.
 func ownHome(l *agent.Launch, s agent.Start, dir string) error {
 	l.Folders = append(l.Folders, dir)
 	l.Set = map[string]string{"CLAUDE_CONFIG_DIR": dir}
-	// Where there are none, a sign-in here must not make some there.
+	// If the user has no credentials, a sign-in here must not create some in the user's home.
 	if theirs := configDir(s.Env); s.Env[credentialsDir] == "" && there(s.Disk, filepath.Join(theirs, credentials)) {
 		l.Set[credentialsDir] = theirs
 	}
@@ -69,8 +69,7 @@ const apiKey = "ANTHROPIC_API_KEY"
 
 func tail(key string) string { return key[max(0, len(key)-keyTail):] }
 
-// vouched says which key comes from the session's own environment, by a digest
-// of what the dialog shows of it.
+// vouched is a digest of what the dialog shows of the key from the session's own environment.
 func vouched(own map[string]string) map[string]string {
 	if own[apiKey] == "" {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"berth/agent/claude"
 )
 
-// pageOf is a page of several questions, in which that tab is shown.
+// pageOf is the page of that tab of several questions.
 func pageOf(tab int, text string, options ...string) *agent.Reading {
 	bar := "← "
 	for i, name := range []string{"Data", "Disk"} {
@@ -27,8 +27,8 @@ func pageOf(tab int, text string, options ...string) *agent.Reading {
 	return draw(80, 40, strings.Join(append(rows, fmt.Sprintf("  %d. Type something.", n+1), strings.Repeat("─", 80), fmt.Sprintf("  %d. Chat about this", n+2), "", "Enter to select · ↑/↓ to navigate · Esc to cancel"), "\n"))
 }
 
-// TestQuestionsOfTheSameHeaders: one call's questions and the next one's are two prompts, also
-// where their headers are the same and no hook tells of them. Each page is the tab's.
+// TestQuestionsOfTheSameHeaders: the questions of one call and of the next are two prompts, also
+// if their headers are the same and no hook reports them. Each page belongs to its tab.
 func TestQuestionsOfTheSameHeaders(t *testing.T) {
 	s := newForgery(t)
 	s.show(pageOf(2, "Wipe the disk?", "No", "Yes"))
@@ -55,8 +55,9 @@ func TestQuestionsOfTheSameHeaders(t *testing.T) {
 	}
 }
 
-// TestFewerOptions: a question that was told with fewer options than the dialog has is another
-// one. The row for words of one's own has another number there, and a key would choose an option.
+// TestFewerOptions: a question reported with fewer options than the dialog has is another
+// question. In the dialog the row for a free answer has another number, so the key for it would
+// choose an option.
 func TestFewerOptions(t *testing.T) {
 	r := draw(80, 40, strings.Join([]string{strings.Repeat("─", 80), " ☐ Data", "", "What now?", "", "❯ 1. Keep", "  2. Drop", "  3. Wipe",
 		"  4. Type something.", strings.Repeat("─", 80), "  5. Chat about this", "", "Enter to select · ↑/↓ to navigate · Esc to cancel"}, "\n"))

@@ -14,8 +14,8 @@ import (
 
 const noHooks = true
 
-// TestPrompts looks at the prompt at moments of the recordings, as the hooks
-// and the screen tell it together, and as the screen tells it alone.
+// TestPrompts checks the prompt at moments of the recordings: as the hooks and the screen
+// report it together, and as the screen shows it alone.
 func TestPrompts(t *testing.T) {
 	ref := reference(t)
 	color := []string{"Red", "Green", "Blue", "Type something.", "Chat about this"}
@@ -111,7 +111,7 @@ type asked struct {
 
 var runs = map[string][]asked{}
 
-// promptAt is what is asked at a moment of the recording.
+// promptAt returns the prompt at a moment of the recording.
 func promptAt(t *testing.T, rec *replay.Recording, at float64, without bool) *agent.Request {
 	t.Helper()
 	key := fmt.Sprint(rec.Name, without)

@@ -12,9 +12,9 @@ import (
 	"berth/agent"
 )
 
-// Entry is one file of the folder in which every running Claude keeps its
-// state: sessions/<pid>.json. It is true of a process only when PID and Start
-// are the process's; a killed one leaves its file behind.
+// Entry is one file of the folder where every running Claude keeps its state: sessions/<pid>.json.
+// It belongs to a process only if PID and Start are that process's, because a killed one leaves its
+// file.
 type Entry struct {
 	PID             int    `json:"pid"`
 	Start           string `json:"procStart"` // field 22 of /proc/<pid>/stat
@@ -27,11 +27,11 @@ type Entry struct {
 	StatusUpdatedAt int64  `json:"statusUpdatedAt"` // ms since the epoch
 }
 
-// ErrTorn is the error for a state file caught while it was being written.
+// ErrTorn is the error for a state file that was read during a write.
 var ErrTorn = errors.New("not a whole state file")
 
-// ParseEntry reads a state file. It is written without being cut first, so the
-// tail of an older, longer one may follow: the first JSON value counts.
+// ParseEntry reads a state file. Claude writes it without truncating it first, so the tail of an
+// older, longer one may follow: only the first JSON value counts.
 func ParseEntry(data []byte) (Entry, error) {
 	var e Entry
 	if err := json.NewDecoder(bytes.NewReader(data)).Decode(&e); err != nil {
@@ -62,7 +62,7 @@ func (Driver) Registry(name string, data []byte) ([]agent.Fact, error) {
 	switch e.Status {
 	case "busy":
 		f.Level = agent.LevelBusy
-	case "idle", "shell": // shell: idle, with a background shell running
+	case "idle", "shell": // shell: idle, while a background shell runs
 		f.Level = agent.LevelIdle
 	case "waiting":
 		f.Level = agent.LevelWaiting

@@ -9,12 +9,12 @@ import (
 	"berth/terminal"
 )
 
-// Claude lays its dialogs out anew for every width: a text that does not fit is
-// broken between words, and within a word that is longer than the row. Readers
-// put it together again, so that what they read does not depend on the width.
+// Claude lays out its dialogs for each width: text that doesn't fit is wrapped between words, and
+// within a word that is longer than the row. These functions join the rows again, so that the
+// result doesn't depend on the width.
 
-// joined puts the rows of one text together. room is how many columns such a row
-// has: a word is broken only where it is longer than that.
+// joined joins the rows of one text. room is how many columns such a row has: only a longer word is
+// divided.
 func joined(rows []string, room int) string {
 	var b strings.Builder
 	before := ""
@@ -32,8 +32,8 @@ func joined(rows []string, room int) string {
 	return b.String()
 }
 
-// breaks says whether a word goes on from a row into the next one: the row has no
-// room for its next character, and the word has none in a row of its own.
+// breaks reports whether a word continues from a row into the next one: the row has no room for its
+// next character, and the word doesn't fit into one row.
 func breaks(row, next string, room int) bool {
 	word, _, _ := strings.Cut(next, " ")
 	_, size := utf8.DecodeRuneInString(word)
@@ -42,9 +42,9 @@ func breaks(row, next string, room int) bool {
 		terminal.StringWidth(last)+terminal.StringWidth(word) > room
 }
 
-// paragraphs puts rows together that were one before they were broken: a row
-// goes on in the next one when that one's first word had no room in it. A line
-// that just fits and ends by itself looks the same.
+// paragraphs joins rows that were one line before they were wrapped: a row continues in the next
+// one if that one's first word had no room in it. A line that just fits and ends there looks the
+// same.
 func paragraphs(rows []string, room int) []string {
 	var all []string
 	var open []string
@@ -59,8 +59,8 @@ func paragraphs(rows []string, room int) []string {
 	return all
 }
 
-// runsOn says that a row may go on in the next one: that one's first word had no room
-// in it.
+// runsOn reports whether a row may continue in the next one: that one's first word had no room in
+// it.
 func runsOn(row, next string, room int) bool {
 	word, _, _ := strings.Cut(next, " ")
 	return row != "" && word != "" && terminal.StringWidth(row)+1+terminal.StringWidth(word) > room
@@ -68,24 +68,23 @@ func runsOn(row, next string, room int) bool {
 
 // Columns that Claude leaves free beside texts.
 const (
-	besideQuestion = 2 // on both sides of what asks, together
-	besideInput    = 4 // with the bar before a text that is broken
-	besideIndented = 6 // of what is indented below a title
+	besideQuestion = 2 // on both sides of the question, together
+	besideInput    = 4 // with the bar before a wrapped text
+	besideIndented = 6 // of text that is indented below a title
 )
 
-// moreAbove says how much of a dialog has no room on the screen.
+// moreAbove matches the row that says how much of a dialog has no room on the screen.
 var moreAbove = pattern.New(`(?m)^ *↑ (\d+) more lines?$`)
 
-// cutOff is how many lines at its top the dialog does not show. Its last lines
-// are always there.
+// cutOff is how many lines the dialog doesn't show at its top. Its last lines are always visible.
 func (b *bottomBlock) cutOff() int {
 	if m := moreAbove.FindStringSubmatch(b.foot); m != nil {
-		n, _ := strconv.Atoi(m[1]) // digits, by the pattern; a number too big for an int is the biggest
+		n, _ := strconv.Atoi(m[1]) // the pattern allows only digits; Atoi returns the largest int for a bigger number
 		return n
 	}
 	return 0
 }
 
-// flat is a text with one blank for every stretch of blanks and line ends: a
-// phrase is found in it wherever its lines were broken.
+// flat replaces each stretch of blanks and line ends with one blank. So a phrase is found wherever
+// its lines were wrapped.
 func flat(text string) string { return strings.Join(strings.Fields(text), " ") }

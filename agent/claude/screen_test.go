@@ -146,8 +146,8 @@ func TestNoticeWithASearch(t *testing.T) {
 	}
 }
 
-// TestStashed: a draft that was put aside is told by the footer, by each version in
-// words of its own.
+// TestStashed: the footer shows that a draft is stashed. Each version has its own words for
+// it.
 func TestStashed(t *testing.T) {
 	for foot, want := range map[string]bool{
 		"  › stashed (auto-restores after submit)\n":                    true,
@@ -231,8 +231,8 @@ func TestSignIn(t *testing.T) {
 	}
 }
 
-// TestTallComposer: of a composer that is taller than the screen its end is read; what
-// only looks like that is none.
+// TestTallComposer: if a composer is taller than the screen, its end is read. Rows that only
+// look like such an end aren't a composer.
 func TestTallComposer(t *testing.T) {
 	view := func(rows ...string) *agent.View {
 		v := &agent.View{Cols: 40, Rows: len(rows)}

@@ -10,17 +10,17 @@ import (
 	"berth/agent/pattern"
 )
 
-// A startup dialog is known by its frame: its head is the first text below the rule,
-// or below the title of the dialog that has its page, and its options' labels are
-// those alone, in their number. Words within another dialog are no frame.
+// startup describes a startup dialog. Its frame identifies it: its head is the first text below the
+// rule, or below the title of the dialog that shows it, and its options have exactly these labels.
+// The same text within another dialog has no such frame.
 type startup struct {
 	subtype string
 	title   string
 	head    *pattern.Pattern
-	under   string           // the title that its head may be below; empty when its own is its head
-	options []string         // their labels, up to what explains them; none for one without a list
-	more    bool             // others may follow these
-	last    *pattern.Pattern // how a page without a list ends, nil for any end
+	under   string           // the title above its head; empty when its own title is its head
+	options []string         // their labels, up to their descriptions; none for a dialog without a list
+	more    bool             // other options may follow
+	last    *pattern.Pattern // how a page without a list ends; nil for any end
 }
 
 func only(text string) *pattern.Pattern { return pattern.New("^" + regexp.QuoteMeta(text) + "$") }
@@ -57,8 +57,8 @@ const (
 	titleSignInFailed = "Sign in failed"
 )
 
-// setup reads the dialogs before the first composer. Some have no rule above
-// them: then the whole screen is theirs, as nothing else was drawn yet.
+// setup reads the dialogs before the first composer. Some have no rule above them: then the whole
+// screen is theirs, because nothing else was drawn yet.
 func (b *bottomBlock) setup() bool {
 	options, first := b.dialog.Options, b.first
 	if len(options) == 0 || options[0].Number == 0 {
@@ -91,7 +91,7 @@ func (b *bottomBlock) setup() bool {
 	return false
 }
 
-// headed is the row above that of the first option on which the dialog's head begins; -1 when it is not headed so.
+// headed is the row where the dialog's head starts, above its first option; -1 without that head.
 func (b *bottomBlock) headed(s startup, first int) int {
 	top, end := b.top, first
 	if len(s.options) == 0 {
@@ -113,11 +113,10 @@ func (b *bottomBlock) headed(s startup, first int) int {
 	return -1
 }
 
-// mostHeadRows bounds the rows that a head is broken into: at 20 columns they have
-// room for the longest.
+// mostHeadRows bounds the rows of a wrapped head. At 20 columns the longest head fits.
 const mostHeadRows = 5
 
-// begins says whether the rows from that one on are the head, broken for want of room.
+// begins reports whether the rows from that one on are the head, possibly wrapped.
 func (b *bottomBlock) begins(row, end int, head *pattern.Pattern) bool {
 	for to := row; to < min(end, row+mostHeadRows) && strings.TrimSpace(b.screen.text(to)) != ""; to++ {
 		if head.MatchString(flat(b.screen.view.Text(row, to))) {
@@ -127,15 +126,15 @@ func (b *bottomBlock) begins(row, end int, head *pattern.Pattern) bool {
 	return false
 }
 
-// offers says whether the options are the dialog's. Newer versions have those of two
-// the other way around.
+// offers reports whether the options are the dialog's. Newer versions may have two options in
+// reverse order.
 func (s startup) offers(shown []agent.Option) bool {
 	if len(shown) < len(s.options) || len(shown) > len(s.options) && !s.more {
 		return false
 	}
 	labels := make([]string, len(s.options))
 	for i := range labels {
-		label, _, _ := strings.Cut(shown[i].Label, " ·") // what explains it
+		label, _, _ := strings.Cut(shown[i].Label, " ·") // the rest is the description
 		labels[i] = strings.TrimSpace(strings.TrimSuffix(label, " ✔"))
 	}
 	if slices.Equal(labels, s.options) {
@@ -145,9 +144,8 @@ func (s startup) offers(shown []agent.Option) bool {
 	return len(labels) == 2 && !s.more && slices.Equal(labels, s.options)
 }
 
-// page says whether the end of the screen is that of a page without a list: nothing on
-// it has the mark that every list has, and without a rule above it only the welcome is
-// above what a key confirms.
+// page reports whether the end of the screen is a page without a list: no row has the mark that
+// every list has, and without a rule only the welcome is above the foot.
 func (b *bottomBlock) page(s startup, head int) bool {
 	top := b.screen.top(b.screen.last)
 	for i := top + 1; i <= b.screen.last; i++ {
@@ -160,20 +158,20 @@ func (b *bottomBlock) page(s startup, head int) bool {
 	return s.last == nil || top >= 0 && s.under != "" || s.last.MatchString(words)
 }
 
-// welcomes says whether the row is part of what Claude greets with: its name, a
-// picture, who has signed in.
+// welcomes reports whether the row is part of Claude's welcome: its name, a picture, the signed-in
+// user.
 func welcomes(text string) bool {
 	return strings.HasPrefix(text, "Welcome to Claude Code") || strings.HasPrefix(text, "Logged in as ") ||
 		!strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
-// unnumberedLine is a row of a list without numbers: the mark of the option that is
-// chosen, and that of the one which is set.
+// unnumberedLine matches a row of a list without numbers, with the mark of the chosen option and
+// the mark of the option that is set.
 var unnumberedLine = pattern.New(`^( *)(❯ |  )(?:✔ |  )?(\S.*)$`)
 
-// unnumbered reads the options of newer versions: the rows around the one that has
-// the mark, in its column. Of a list of answers a row that begins with neither yes
-// nor no goes on with the one above.
+// unnumbered reads the options of newer versions: the rows around the one with the mark, in its
+// column. In a list of answers, a row that starts neither with yes nor with no continues the one
+// above.
 func (b *bottomBlock) unnumbered() (list []agent.Option, first int) {
 	s := b.screen
 	at, column := -1, ""
@@ -217,10 +215,10 @@ func (b *bottomBlock) unnumbered() (list []agent.Option, first int) {
 	return list, first
 }
 
-// signIn reads the pages of a sign-in by browser: what goes on, the URL, what
-// was typed of the code. Claude draws the URL as rows of the full width without
-// a mark that they go on; when it draws them again it cuts each row's begin off. The page begins
-// at its head: a URL above it is another's.
+// signIn reads the pages of a sign-in by browser: the progress, the URL, the typed part of the
+// code. Claude draws the URL as rows of the full width without a mark that they continue; when it
+// redraws them it cuts off each row's start. The page starts at its head: a URL above it is another
+// one.
 func (b *bottomBlock) signIn(head int) {
 	d := b.dialog
 	lines := strings.Split(d.Body, "\n")
@@ -229,9 +227,9 @@ func (b *bottomBlock) signIn(head int) {
 		d.Body, d.Options = strings.TrimSpace(lines[0]), []agent.Option{{Label: "Press Enter to retry", Focused: true}}
 		return
 	case !b.has(codePhrase):
-		_, opening, _ := strings.Cut(lines[0], "Opening browser") // beside a mark that turns
+		_, opening, _ := strings.Cut(lines[0], "Opening browser") // next to a spinner
 		d.Body = "Opening browser" + opening
-		d.Partial = b.has("Esc to cancel") // the URL follows in some seconds
+		d.Partial = b.has("Esc to cancel") // the URL follows after some seconds
 		return
 	}
 	d.Body = "Browser didn't open? Use the url below to sign in"
@@ -249,7 +247,7 @@ func (b *bottomBlock) signIn(head int) {
 
 const codePhrase = "Paste code here if prompted"
 
-// paragraph are the lines before the first blank one.
+// paragraph returns the lines before the first blank one.
 func paragraph(lines []string) []string {
 	for i, line := range lines {
 		if line == "" {
@@ -259,7 +257,7 @@ func paragraph(lines []string) []string {
 	return lines
 }
 
-// below is the text without its first line where that only says the title.
+// below is the text without its first line if that is the title.
 func below(title, text string) string {
 	if first, rest := head(text); strings.TrimSuffix(first, ":") == title {
 		return rest

@@ -126,7 +126,7 @@ func TestStartWithoutNumbers(t *testing.T) {
 	}
 }
 
-// TestStartInText: such words in what the agent printed are no dialog.
+// TestStartInText: such words in the agent's output aren't a dialog.
 func TestStartInText(t *testing.T) {
 	for name, drawn := range starts {
 		if d := draw(80, 40, drawn+"\n"+rule+"❯\u00a0"+caret+"\n"+rule+footer).Dialog; d != nil {

@@ -8,7 +8,7 @@ import (
 	"berth/agent"
 )
 
-// streamLine is what lines of the structured output have beside the log's.
+// streamLine has the fields of structured output that the log lacks.
 type streamLine struct {
 	Session string `json:"session_id"`
 	Parent  string `json:"parent_tool_use_id"`
@@ -27,8 +27,8 @@ type streamLine struct {
 	ModelUsage map[string]json.RawMessage `json:"modelUsage"`
 }
 
-// usage is what the whole turn took. The name of a model may carry the size of
-// its context, as in claude-opus-4-8[1m], which its answers do not.
+// usage is what the whole turn used. A model's name may include the size of its context, as in
+// claude-opus-4-8[1m]; its answers don't.
 func (s *streamLine) usage() *agent.Usage {
 	if s.Usage == nil || len(s.ModelUsage) == 0 {
 		return nil

@@ -6,8 +6,8 @@ import (
 	"berth/agent"
 )
 
-// Title reads a terminal title: two glyphs that alternate about once a second
-// while Claude works, another one while it does not, be it idle or waiting.
+// Title reads a terminal title: two glyphs that alternate about once a second while Claude works,
+// and another one while it is idle or waits.
 func (Driver) Title(title string) []agent.Fact {
 	f := agent.Fact{Kind: agent.Noted, Source: agent.SourceTitle, Cause: "title", Evidence: title}
 	glyph, _, _ := strings.Cut(title, " ")
@@ -20,8 +20,8 @@ func (Driver) Title(title string) []agent.Fact {
 	return []agent.Fact{f}
 }
 
-// OSC reads OSC 9;4, progress, which Claude sends to some terminals: 3 while it
-// works, 0 while it does not. Other sequences are evidence.
+// OSC reads OSC 9;4, progress, which Claude sends to some terminals: 3 while it works, 0 while it
+// doesn't. Any other sequence is evidence only.
 func (Driver) OSC(number int, payload string) []agent.Fact {
 	f := agent.Fact{Kind: agent.Noted, Source: agent.SourceOSC, Cause: "osc", Evidence: payload}
 	if number == 9 && strings.HasPrefix(payload, "4;") {

@@ -135,8 +135,8 @@ func TestEcho(t *testing.T) {
 	}
 }
 
-// TestPieces: what is pasted at once is below what Claude folds, cut between what a
-// person sees as characters, and never the whole path of an image.
+// TestPieces: each piece of a paste is shorter than the texts that Claude folds. It is cut
+// between characters as a person sees them, and is never the whole path of an image.
 func TestPieces(t *testing.T) {
 	family := "👨\u200d👩\u200d👧"
 	for _, text := range []string{

@@ -35,8 +35,8 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// TestKeys answers the dialogs as they were recorded: by which keys, and what
-// each is looked at for.
+// TestKeys answers the recorded dialogs. It checks the keys, and the screen that each key waits
+// for.
 func TestKeys(t *testing.T) {
 	ref := reference(t)
 	const (
@@ -178,8 +178,8 @@ func TestNotice(t *testing.T) {
 	}
 }
 
-// TestOwnWords follows the steps by which words are typed, over the screens
-// that they lead to.
+// TestOwnWords follows the steps that type a free answer, over the screens that they
+// lead to.
 func TestOwnWords(t *testing.T) {
 	page := func(chosen int, notes string) *agent.Reading {
 		lines := "  \x1b[2mQuestion 1/1 (1 unanswered)\x1b[22m\n  Which colour?\n\n"

@@ -6,14 +6,13 @@ import (
 	"berth/agent"
 )
 
-// failure sorts an error by Codex's own word for it, where the log gives one,
-// and by its text.
+// failure classifies an error by Codex's own code for it, if the log has one, and otherwise by its
+// text.
 func failure(code, text string) *agent.Failure {
 	return &agent.Failure{Class: class(code, text), Text: text}
 }
 
-// classOf are the names that Codex's log uses, in lower case without blanks
-// and underscores.
+// classOf are the codes of Codex's log, in lower case without blanks and underscores.
 var classOf = map[string]agent.Class{
 	"contextwindowexceeded": agent.ContextFull,
 	"usagelimitexceeded":    agent.OutOfCredits,
@@ -23,7 +22,7 @@ var classOf = map[string]agent.Class{
 	"badrequest":            agent.Invalid,
 }
 
-// phrases are what its messages say, the first that fits.
+// phrases are texts of its messages; the first match counts.
 var phrases = []struct {
 	class agent.Class
 	words []string

@@ -7,12 +7,12 @@ import (
 	"berth/agent/pattern"
 )
 
-// With this feature a call can ask for network or folders beside its command. Codex shows them
-// in the dialog and tells them to no hook, so an answer by hook would allow what nobody saw.
+// wideningFeature lets a call ask for network or folders besides its command. Codex shows them in
+// the dialog and reports them to no hook, so an answer by hook would allow what no person saw.
 const wideningFeature = "exec_permission_approvals"
 
-// notWidening turns it off, also against the config.toml of a project. Another version may
-// not know it: --disable would be an error then.
+// notWidening turns the feature off, also against a project's config.toml. Another version may not
+// know the feature, and --disable would then be an error.
 var notWidening = []string{"-c", "features." + wideningFeature + "=false"}
 
 var turnsOn = pattern.New(wideningFeature + `["']?\s*($|[^=\s"']|=\s*[^f\s])`)

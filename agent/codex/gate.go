@@ -2,14 +2,13 @@ package codex
 
 import "berth/agent/hooks"
 
-// GoOn blocks the Stop: the model gets the text as a message, and the turn goes
-// on.
+// GoOn blocks the Stop hook: the model gets the text as a message, and the turn continues.
 func (Driver) GoOn(text string) ([]byte, error) {
 	return hooks.GoOn(text)
 }
 
-// Context adds the text to what the model is told at a SessionStart, which comes
-// with the first message.
+// Context adds the text to the model's context at a SessionStart, which comes with the first
+// message.
 func (Driver) Context(text string) ([]byte, error) {
 	return hooks.Context(text)
 }

@@ -2,9 +2,8 @@ package codex
 
 import "berth/agent"
 
-// Groom: a newer version and another model are refused, for this time. The trust
-// in a folder is given if the session says so; that in hooks of the user's own,
-// and a sign-in, are somebody's to give.
+// Groom denies an update and another model, for this time. It trusts the folder if the session says
+// so. Only a person may trust the user's own hooks, or sign in.
 func (Driver) Groom(d *agent.Dialog, p agent.Policy) (agent.Answer, bool) {
 	switch d.Subtype {
 	case agent.SubtypeUpdate, agent.SubtypeModelOffer:

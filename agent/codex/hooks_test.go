@@ -89,7 +89,7 @@ func payload(t *testing.T, fsys fs.FS, name string) []byte {
 	return file.Payload
 }
 
-// hook is the facts of an event that has only these fields beside the usual.
+// hook returns the facts of an event with the usual fields and these.
 func hook(t *testing.T, event, fields string) []agent.Fact {
 	t.Helper()
 	facts, err := codex.Driver{}.Hook([]byte(`{"session_id":"s","turn_id":"t","hook_event_name":"` + event + `"` + fields + `}`))
@@ -99,8 +99,8 @@ func hook(t *testing.T, event, fields string) []agent.Fact {
 	return facts
 }
 
-// TestPermissionIsOfItsCall: what is asked has the input of the call, to the
-// letter, so that the call's end closes it.
+// TestPermissionIsOfItsCall: a permission has exactly the input of its call, so that the
+// call's end closes the prompt.
 func TestPermissionIsOfItsCall(t *testing.T) {
 	ref := reference(t)
 	var of []string
@@ -148,8 +148,8 @@ func TestHookDetails(t *testing.T) {
 	}
 }
 
-// FuzzHook: whatever an agent's hook says gives at least one fact or an error, and
-// a request that can be shown.
+// FuzzHook: any payload of a hook gives at least one fact or an error, and a request that
+// can be shown.
 func FuzzHook(f *testing.F) {
 	f.Add([]byte(`{"hook_event_name":"PermissionRequest","session_id":"s","turn_id":"t","tool_name":"Bash","tool_input":{"command":"ls"}}`))
 	f.Add([]byte(`{"hook_event_name":"UserPromptSubmit","session_id":"s","prompt":"\u001b[2J\u202e"}`))

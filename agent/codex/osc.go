@@ -6,8 +6,8 @@ import (
 	"berth/agent"
 )
 
-// OSC reads OSC 7501, "state=S:app=codex[:kind=K]", and of OSC 9 the progress
-// that other programs send. Codex's own OSC 9 are notifications: evidence.
+// OSC reads OSC 7501, "state=S:app=codex[:kind=K]", and the progress reports in OSC 9 that other
+// programs send. Codex's own OSC 9 are notifications, which are evidence only.
 func (Driver) OSC(number int, payload string) []agent.Fact {
 	f := agent.Fact{Kind: agent.Noted, Source: agent.SourceOSC, Cause: "osc", Evidence: agent.FirstLine(payload)}
 	switch {
@@ -20,11 +20,11 @@ func (Driver) OSC(number int, payload string) []agent.Fact {
 	return []agent.Fact{f}
 }
 
-// state: "done" and "error" are ends of a turn; "done" leaves open whether a
-// plan is asked about, for which there is no state.
+// state reads a state word. "done" and "error" are ends of a turn. After "done" Codex may still ask
+// about a plan; that has no state of its own.
 func state(f agent.Fact, payload string) []agent.Fact {
 	word := agent.ReadStateWord(payload)
-	if word.App != Name { // "clear", at the exit, has none
+	if word.App != Name { // "clear", at the exit, has no app
 		return []agent.Fact{f}
 	}
 	f.Cause, f.Evidence = "osc:7501:"+agent.FirstLine(word.State), agent.FirstLine(payload)
@@ -50,14 +50,12 @@ func state(f agent.Fact, payload string) []agent.Fact {
 	return []agent.Fact{f}
 }
 
-// actionRequired stands in the title while something is open that wants an
-// answer; the mark before it blinks.
+// actionRequired is in the title while something waits for an answer. The mark before it blinks.
 const actionRequired = "] Action Required"
 
-// Title reads a terminal title: a spinner while Codex works, else names alone.
-// "Action Required" is no word of its own for what is asked: it stands there
-// while an asynchronous question is open too, at which Codex works on. It says
-// that the turn is not over.
+// Title reads a terminal title: a spinner while Codex works, otherwise only names. "Action
+// Required" doesn't count as a waiting prompt: Codex also shows it for an asynchronous question,
+// while it continues to work. It only shows that the turn isn't over.
 func (Driver) Title(title string) []agent.Fact {
 	f := agent.Fact{Kind: agent.Noted, Source: agent.SourceTitle, Cause: "title", Evidence: title}
 	glyph, _, _ := strings.Cut(title, " ")
@@ -73,7 +71,7 @@ func (Driver) Title(title string) []agent.Fact {
 	return []agent.Fact{f}
 }
 
-// isSpinner: one braille character.
+// isSpinner reports whether the glyph is one braille character.
 func isSpinner(glyph string) bool {
 	r := []rune(glyph)
 	return len(r) == 1 && r[0] > '\u2800' && r[0] <= '\u28ff'

@@ -8,10 +8,9 @@ import (
 	"berth/agent/pattern"
 )
 
-// Screen reads the bottom of the screen: either the composer, where the caret
-// is, with its footer below and the line of work above; or a dialog in their
-// place, which has no caret. Text higher up is the conversation, which can
-// look like anything.
+// Screen reads the bottom of the screen. It has either the composer, which has the caret, with its
+// footer below and the line of work above, or a dialog without a caret. Text above these is the
+// conversation, which can look like anything.
 func (Driver) Screen(v *agent.View) *agent.Reading {
 	r := &agent.Reading{}
 	s := screen{view: v, last: v.LastRow()}
@@ -28,21 +27,21 @@ func (Driver) Screen(v *agent.View) *agent.Reading {
 	return r
 }
 
-// screen is a View being read.
+// screen is a View that is being read.
 type screen struct {
 	view *agent.View
-	last int // the last row that is not blank
+	last int // the last row that isn't blank
 }
 
 func (s *screen) text(row int) string { return s.view.Lines[row].Text }
 
 func (s *screen) blank(row int) bool { return strings.TrimSpace(s.text(row)) == "" }
 
-// mark stands before the composer's first line, before a message that was sent,
-// where it is dim, and before the option that is chosen.
+// mark is before the composer's first line, before a sent message (where it is dim), and before the
+// chosen option.
 const mark = "›"
 
-// isMark says whether the row begins with the composer's mark.
+// isMark reports whether the row starts with the composer's mark.
 func isMark(row agent.Row) bool {
 	return (row.Text == mark || strings.HasPrefix(row.Text, mark+" ")) && !dimAt(row, 0)
 }
@@ -56,11 +55,11 @@ func dimAt(row agent.Row, at int) bool {
 	return false
 }
 
-// longDraft is how many rows of a draft may leave no room for the footer.
+// longDraft is the number of a draft's rows from which the footer may have no room.
 const longDraft = 6
 
-// composer finds its rows: from the last mark above the caret on, until the
-// blank row above the footer. The row after the last one is end.
+// composer finds the composer's rows: from the last mark above the caret to the blank row above the
+// footer. end is the row after the last one.
 func (s *screen) composer() (first, end int, ok bool) {
 	caret := s.view.Cursor
 	if !caret.Visible || caret.Row >= len(s.view.Lines) {
@@ -78,24 +77,23 @@ func (s *screen) composer() (first, end int, ok bool) {
 	}
 	end = s.last + 1
 	least := first
-	if s.last-first >= longDraft && caret.Row <= s.last { // the footer is below it, if there was room for one
+	if s.last-first >= longDraft && caret.Row <= s.last { // the footer is below it, if there is room
 		least = caret.Row + 1
 	}
-	for end > least && !s.blank(end-1) { // over the footer
+	for end > least && !s.blank(end-1) { // above the footer
 		end--
 	}
-	if end <= least { // a screen without a footer, or too low for one
+	if end <= least { // a screen without a footer, or with too few rows for one
 		end = s.last + 2
 	}
 	end-- // the blank row
 	return first, end, caret.Row < end || caret.Row == first
 }
 
-// scrolled stands at the right edge of a composer's first row when there are
-// more above it.
+// scrolled is at the right edge of a composer's first row when more rows are above it.
 const scrolled = "↑"
 
-// readComposer reads its rows.
+// readComposer reads the composer's rows.
 func (s *screen) readComposer(first, end int) *agent.Composer {
 	c := &agent.Composer{Mode: agent.ModeMessage, Focused: true}
 	var lines []string
@@ -106,21 +104,21 @@ func (s *screen) readComposer(first, end int) *agent.Composer {
 		}
 		lines = append(lines, strings.TrimRight(text, " "))
 	}
-	if len(lines) > 1 && strings.HasSuffix(lines[0], scrolled) { // over the last cell of the row
+	if len(lines) > 1 && strings.HasSuffix(lines[0], scrolled) { // it covers the last cell of the row
 		c.Above, lines = true, lines[1:]
 	}
 	c.Text = strings.TrimRight(strings.Join(lines, "\n"), "\n")
 	start := s.view.Cursor.Row == first && s.view.Cursor.Col == 2
 	switch {
 	case strings.TrimSpace(c.Text) == "":
-		c.Text, c.Empty = "", s.view.Cursor.Row == first // else there are line breaks in it
-	case start && s.view.Lines[first].Dim(len(mark)): // what a person types is never dim
+		c.Text, c.Empty = "", s.view.Cursor.Row == first // otherwise the draft has line breaks
+	case start && s.view.Lines[first].Dim(len(mark)): // typed text is never dim
 		c.Hint, c.Text, c.Empty = c.Text, "", true
 	}
 	return c
 }
 
-// footer reads what stands below the composer.
+// footer reads the rows below the composer.
 func (s *screen) footer(r *agent.Reading, end int) {
 	var lines []string
 	for i := end; i <= s.last; i++ {
@@ -131,23 +129,23 @@ func (s *screen) footer(r *agent.Reading, end int) {
 	r.Footer = strings.Join(lines, "\n")
 }
 
-// interruptHint ends the line of work; a part of it is dim, which nothing in
-// the conversation is.
+// interruptHint is the end of the line of work. A part of it is dim; no text in the conversation
+// is.
 const interruptHint = "esc to interrupt)"
 
 var runningHook = pattern.New(`· Running (\d+ )?hooks?\b`)
 
 var reconnecting = pattern.New(`reconnecting (\d+)/(\d+)`)
 
-// waitingLists begin the lists of messages that stand between the line of work and
-// the composer.
+// waitingLists are the heads of the lists of queued messages between the line of work and the
+// composer.
 var waitingLists = []string{"• Queued follow-up inputs", "• Messages to be submitted"}
 
-// work looks for the line of work above the composer. Between them there may
-// be menus and messages that wait; the first line of the conversation ends the
-// search. While text streams in there is no such line.
+// work searches for the line of work above the composer. Menus and queued messages may be between
+// them; the first line of the conversation ends the search. While the model's text streams in,
+// there is no such line.
 func (s *screen) work(r *agent.Reading, first int) {
-	const reach = 24 // rows of menus and messages looked past
+	const reach = 24 // rows of menus and messages to skip at most
 	for i := first - 1; i >= 0 && i > first-reach; i-- {
 		text := s.text(i)
 		if text == "" || strings.HasPrefix(text, " ") || isMark(s.view.Lines[i]) || waits(text) {

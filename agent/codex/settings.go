@@ -15,13 +15,12 @@ import (
 	"berth/agent/hooks"
 )
 
-// profileName is the profile that holds a session's settings. Codex lays it over
-// config.toml, and writes into it what it would else write there.
+// profileName is the profile with a session's settings. Codex merges it over config.toml, and
+// writes its own changes into it.
 const profileName = "berth"
 
-// profile adds the session's settings and servers of tools to the launch: in a
-// file, since others can read what stands in a command. The words that name it are
-// returned.
+// profile adds the session's settings and MCP servers to the launch. It writes them into a file,
+// because other users can read a command line. It returns the words that select the profile.
 func profile(l *agent.Launch, s agent.Start, own string) ([]string, error) {
 	settings := maps.Clone(s.Settings)
 	delete(settings, "hooks") // they have a file of their own
@@ -59,14 +58,14 @@ func profile(l *agent.Launch, s agent.Start, own string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !strings.HasPrefix(string(before), first) { // else what Codex wrote behind it is kept
+	if !strings.HasPrefix(string(before), first) { // Codex's own additions after it are kept
 		l.Files[file] = []byte(first + text)
 	}
 	return []string{"--profile", profileName}, nil
 }
 
-// toolServers are the servers of tools by name, as config.toml has them. There
-// the way to reach one follows from what it has.
+// toolServers are the MCP servers by name, in config.toml's format. There a server's transport
+// follows from its fields.
 func toolServers(mcp map[string]any) (map[string]any, error) {
 	if whole, ok := mcp["mcpServers"].(map[string]any); ok {
 		mcp = whole
@@ -88,10 +87,10 @@ func toolServers(mcp map[string]any) (map[string]any, error) {
 	return servers, nil
 }
 
-// callersHooks are the groups of hooks in the session's settings, with the trust
-// in each: who may start the session may run commands.
+// callersHooks adds the groups of hooks from the session's settings, and the trust in each: a
+// caller who may start the session may run commands.
 func callersHooks(settings map[string]any, add func(event string, group json.RawMessage, trust func(key string) ([]trusted, error)) error) error {
-	all, _ := settings["hooks"].(map[string]any) // checked where it was read
+	all, _ := settings["hooks"].(map[string]any) // checked when it was read
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		groups, ok := all[name].([]any)
 		if !ok || !slices.Contains(events, name) {
@@ -110,8 +109,8 @@ func callersHooks(settings map[string]any, add func(event string, group json.Raw
 	return nil
 }
 
-// trustGroup is the trust in each hook of a group. What a hook may have beside
-// these fields is not known to be part of what Codex trusts, and is refused.
+// trustGroup is the trust in each hook of a group. It refuses a hook with other fields, because it
+// isn't known whether Codex's hash covers them.
 func trustGroup(event, key string, group json.RawMessage) ([]trusted, error) {
 	var g struct {
 		Matcher *string           `json:"matcher"`
@@ -123,7 +122,7 @@ func trustGroup(event, key string, group json.RawMessage) ([]trusted, error) {
 	var list []trusted
 	for i, raw := range g.Hooks {
 		var h map[string]any
-		_ = json.Unmarshal(raw, &h) // anything else has no command
+		_ = json.Unmarshal(raw, &h) // any other value has no command
 		command, _ := h["command"].(string)
 		timeout := hookTimeout(event)
 		for name, value := range h {

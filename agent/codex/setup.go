@@ -7,14 +7,14 @@ import (
 	"berth/agent"
 )
 
-// A startup dialog is known by phrases that all stand on the screen, which it
-// has for itself, and by one of its options.
+// startup describes a startup dialog: phrases that must all be on the screen, which the dialog has
+// for itself, and one of its options.
 type startup struct {
 	subtype string
 	title   string // empty: its first line
 	phrases []string
-	option  string // empty for one without a list
-	foot    string // its last line, when it is whole
+	option  string // empty for a dialog without a list
+	foot    string // its last line, when it is complete
 }
 
 var startups = []startup{
@@ -51,7 +51,7 @@ func (b *block) setup() bool {
 	return false
 }
 
-// offers says whether one of the options begins so; no option: always.
+// offers reports whether an option starts with that text. It is true for an empty text.
 func (b *block) offers(option string) bool {
 	for _, o := range b.dialog.Options {
 		if strings.HasPrefix(o.Label, option) {
@@ -61,13 +61,12 @@ func (b *block) offers(option string) bool {
 	return option == ""
 }
 
-// focused says that one of the options is chosen: so the dialog has a list.
+// focused reports whether an option is chosen, which shows that the dialog has a list.
 func (b *block) focused() bool {
 	return slices.ContainsFunc(b.dialog.Options, func(o agent.Option) bool { return o.Focused })
 }
 
-// talks says whether a conversation stands above the row, in which anything may
-// be quoted.
+// talks reports whether there is a conversation above the row. A conversation may quote any dialog.
 func (s *screen) talks(row int) bool {
 	for i := range row {
 		if strings.HasPrefix(s.text(i), "• ") || strings.HasPrefix(s.text(i), mark+" ") {
@@ -97,7 +96,7 @@ func (b *block) fill(one startup, top int) {
 		d.Title = strings.TrimSpace(s.text(top))
 	}
 	if one.option == "" {
-		d.Options = nil // numbers are of its text
+		d.Options = nil // the numbers belong to its text
 		d.Body = s.view.Text(top, s.last)
 		if one.subtype == agent.SubtypeAPIKey {
 			b.secret = true

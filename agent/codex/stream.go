@@ -24,8 +24,8 @@ type streamLine struct {
 	} `json:"item"`
 }
 
-// Stream reads one line of exec --json. Nothing is asked there: what would
-// need an answer is refused by Codex itself.
+// Stream reads one line of exec --json. It has no prompts: Codex itself denies what would need an
+// answer.
 func (Driver) Stream(line []byte) ([]agent.Fact, error) {
 	var s streamLine
 	if err := json.Unmarshal(line, &s); err != nil {

@@ -7,20 +7,19 @@ import (
 	"berth/agent/pattern"
 )
 
-// failureMark begins the line of an error, in the first column: what the model
-// says is indented.
+// failureMark starts the line of an error, in the first column. The model's text is indented.
 const failureMark = "✕ "
 
-// failure is the error that a line tells, without its mark.
+// failure is the error of such a line, without its mark.
 func failure(text string) *agent.Failure {
 	return &agent.Failure{Class: class(text), Text: text}
 }
 
-// code is the API's own number for it, in the JSON that the line quotes.
+// code matches the API's error number, in the JSON that the line quotes.
 var code = pattern.New(`"code":\s*(\d{3})`)
 
-// class sorts an error by the API's code and, where there is none or it says
-// too little, by its words.
+// class classifies an error by the API's code. Without one, or if the code says too little, it uses
+// the error's text.
 func class(text string) agent.Class {
 	low := strings.ToLower(text)
 	has := func(words ...string) bool {

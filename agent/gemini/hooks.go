@@ -9,11 +9,11 @@ import (
 	"berth/agent"
 )
 
-// ErrEvent is the error for bytes that are no hook event of Gemini's.
+// ErrEvent is the error for bytes that aren't a hook event of Gemini.
 var ErrEvent = errors.New("not a hook event")
 
-// event is what the payloads of the hooks have in common, and of each what
-// detection reads. The reply is not read: Gemini repeats parts of it.
+// event has the fields that all payloads share, and those of single events that detection reads. It
+// leaves out the reply, because Gemini repeats parts of it.
 type event struct {
 	Session      string          `json:"session_id"`
 	Log          string          `json:"transcript_path"`
@@ -30,8 +30,7 @@ type event struct {
 	Details      details         `json:"details"`
 }
 
-// Hook reads one event. Every event of the measured version gives a fact, if
-// only evidence; so does one that is not known.
+// Hook reads one event. Every event gives a fact, at least as evidence, even an unknown one.
 func (Driver) Hook(payload []byte) ([]agent.Fact, error) {
 	var e event
 	if err := json.Unmarshal(payload, &e); err != nil {
@@ -48,12 +47,13 @@ func (Driver) Hook(payload []byte) ([]agent.Fact, error) {
 	return []agent.Fact{f}, nil
 }
 
-// fill makes the fact say what the event says. Nothing names turns or calls.
+// fill completes the fact with what the event reports. Gemini's events have no ids of turns or
+// calls.
 func (e *event) fill(f *agent.Fact) {
 	switch e.Name {
 	case "SessionStart":
 		f.Kind, f.Text, f.Evidence = agent.ConversationStarted, e.Source, e.Source
-	case "SessionEnd": // twice when the program ends
+	case "SessionEnd": // it comes twice when the program ends
 		f.Kind, f.Text, f.Evidence = agent.ConversationEnded, e.Reason, e.Reason
 	case "BeforeAgent":
 		f.Kind, f.Text, f.Evidence = agent.TurnStarted, e.Prompt, agent.FirstLine(e.Prompt)
@@ -73,8 +73,8 @@ func (e *event) fill(f *agent.Fact) {
 	}
 }
 
-// compresses: "auto" is told before every step of the model, whether anything
-// is compressed or not: what the step before asked is over.
+// compresses handles PreCompress. "auto" comes before every step of the model, even if nothing is
+// compressed: all that the step before asked is over.
 func (e *event) compresses(f *agent.Fact) {
 	f.Evidence = e.Trigger
 	switch e.Trigger {

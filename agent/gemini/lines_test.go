@@ -139,7 +139,7 @@ func FuzzLines(f *testing.F) {
 	})
 }
 
-// FuzzScreen reads whatever stands on a screen.
+// FuzzScreen reads any text as a screen.
 func FuzzScreen(f *testing.F) {
 	for _, name := range []string{"01_startup_trust_auth", "04_ask_user_plan", "26_err400", "27_quota"} {
 		for i, l := range looks(f, reference(f), name) {

@@ -10,12 +10,11 @@ import (
 	"berth/agent"
 )
 
-// ErrLine is the error for a line that is no JSON object.
+// ErrLine is the error for a line that isn't a JSON object.
 var ErrLine = errors.New("not a line of Gemini's")
 
-// record is a line of the chat file: its header, a change of what was written
-// before ("$set"), or a message. A message is written again, under its id, when
-// its tools have ended.
+// record is a line of the chat file: its header, a change of earlier lines ("$set"), or a message.
+// A message is written again, under its id, when its tools have ended.
 type record struct {
 	ID      string          `json:"id"`
 	Session string          `json:"sessionId"`
@@ -28,8 +27,7 @@ type record struct {
 	Tokens  *tokens         `json:"tokens"`
 }
 
-// tokens are counted by the model; those that came from its cache are among the
-// input.
+// tokens are the model's counts. The input includes the cached tokens.
 type tokens struct {
 	Input  int64 `json:"input"`
 	Output int64 `json:"output"`
@@ -37,7 +35,7 @@ type tokens struct {
 	Thinks int64 `json:"thoughts"`
 }
 
-// usage is what an answer took.
+// usage is what an answer used.
 func (r *record) usage() *agent.Usage {
 	if r.Tokens == nil || r.ID == "" {
 		return nil
@@ -57,11 +55,11 @@ type part struct {
 	Text string `json:"text"`
 }
 
-// cancelled is the note that Gemini leaves of an interruption or a refusal.
+// cancelled is Gemini's note about an interruption or a denial.
 const cancelled = "Request cancelled."
 
-// Log reads one whole line of the chat file. Messages begin no turn: behind a
-// refusal the file holds all of them once more, as new ones.
+// Log reads one whole line of the chat file. Messages start no turn: after a denial the file has
+// all of them again, as new ones.
 func (Driver) Log(line []byte) ([]agent.Fact, error) {
 	var r record
 	if err := json.Unmarshal(line, &r); err != nil {
@@ -81,7 +79,7 @@ func (Driver) Log(line []byte) ([]agent.Fact, error) {
 		f.Kind, f.Activity, f.Text, f.Usage = agent.Acting, &agent.Activity{Kind: agent.Responding}, r.text(), r.usage()
 		f.Evidence = agent.FirstLine(f.Text)
 	case r.Type == "user" && !strings.HasPrefix(r.text(), preamble) && r.text() != "":
-		f.Turn, f.Evidence = r.ID, agent.FirstLine(r.text()) // only the log names turns
+		f.Turn, f.Evidence = r.ID, agent.FirstLine(r.text()) // only the log has ids of turns
 	case r.Type == "error":
 		f.Kind, f.Failure, f.Evidence = agent.FailureSeen, failure(agent.FirstLine(r.text())), agent.FirstLine(r.text())
 	default:
@@ -90,8 +88,8 @@ func (Driver) Log(line []byte) ([]agent.Fact, error) {
 	return []agent.Fact{f}, nil
 }
 
-// ended are the tool calls that have ended. Of one that was not let run, the
-// note behind it says what became of the turn.
+// ended returns the tool calls that have ended. If one was denied, the note after it says how the
+// turn ended.
 func (r *record) ended(base agent.Fact) []agent.Fact {
 	var facts []agent.Fact
 	for _, c := range r.Calls {
@@ -108,14 +106,14 @@ func (r *record) ended(base agent.Fact) []agent.Fact {
 	return facts
 }
 
-// text is what a message says: a string, or parts of which some have a text.
+// text is a message's text: a string, or parts, some with text.
 func (r *record) text() string {
 	var text string
 	if json.Unmarshal(r.Content, &text) == nil {
 		return text
 	}
 	var parts []part
-	_ = json.Unmarshal(r.Content, &parts) // what has another shape says nothing
+	_ = json.Unmarshal(r.Content, &parts) // other shapes have no text
 	for _, p := range parts {
 		text += p.Text
 	}

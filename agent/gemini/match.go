@@ -11,13 +11,13 @@ import (
 	"berth/agent/pattern"
 )
 
-// Match says how much of what a prompt asks about the dialog shows.
+// Match says how much of the prompt the dialog shows.
 func (Driver) Match(d *agent.Dialog, p *agent.Request) agent.Match {
 	return agent.Matchers{Question: matchQuestion, Plan: matchPlan, Permission: matchPermission}.Match(d, p)
 }
 
-// matchPlan: the agent tells only where a plan is, so what it says was read off a dialog.
-// One with its lines elsewhere may be another.
+// matchPlan: Gemini reports only a plan's path, so its text was read from a dialog. A plan that is
+// wrapped differently may be another one.
 func matchPlan(d *agent.Dialog, p *agent.Request) agent.Match {
 	switch {
 	case d.Cut:
@@ -28,7 +28,7 @@ func matchPlan(d *agent.Dialog, p *agent.Request) agent.Match {
 	return agent.MatchIf(slices.Equal(strings.Fields(*p.Text), strings.Fields(d.Body)), agent.AlikeMatch)
 }
 
-// plansOnly is what the dialog says of that mode.
+// plansOnly is the dialog's text about that mode.
 const plansOnly = "\nThis will restrict the agent to read-only tools to allow for safe planning.\nDo you want to proceed?"
 
 func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
@@ -37,7 +37,7 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 		return agent.MatchIf(tool == "", agent.PartMatch)
 	}
 	var in toolInput
-	if len(p.Raw) > 0 { // else the notification tells
+	if len(p.Raw) > 0 { // otherwise the notification has it
 		var err error
 		if in, err = readInput(p.Raw); err != nil {
 			return agent.NoMatch
@@ -58,7 +58,7 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 			return agent.PartMatch // the dialog asks for more, or warns
 		}
 		return match
-	case toolWrite, toolEdit: // of a change that has no room some rows are left out
+	case toolWrite, toolEdit: // the dialog leaves out rows of a change without room
 		return agent.MatchIf(d.Cut || strings.Contains(head, path.Base(in.File)), agent.PartMatch)
 	case toolEnterPlan:
 		if (drawn.Text{Rows: strings.Split(d.Body, "\n"), Width: d.Cols}).Of(in.Reason+plansOnly) == agent.WholeMatch {
@@ -68,12 +68,11 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 	return agent.PartMatch
 }
 
-// beside is what the dialog of a command says below the command's box, but for the words of each
-// such dialog.
+// beside is the text below the command's box, without the text that each such dialog has.
 func beside(d *agent.Dialog) string {
 	_, end := innerBox(d.Lines)
 	b := &box{rows: d.Lines}
-	b.options() // a path that is broken into rows can draw some, too
+	b.options() // a path that is wrapped can draw some, too
 	var rows []string
 	for _, row := range d.Lines[end+1 : max(b.first, end+1)] {
 		rows = append(rows, strings.TrimSpace(row))
@@ -84,10 +83,10 @@ func beside(d *agent.Dialog) string {
 	return strings.Trim(strings.Join(rows, "\n"), "\n")
 }
 
-// usual are the words below each command.
+// usual matches the text below each command.
 var usual = pattern.New(`^Allow execution of \[Shell\]\?( Redirection detected\. To auto-accept, press \S+)?$`)
 
-// toolInput is what the dialogs of tools are about.
+// toolInput has the subjects of the tools' dialogs.
 type toolInput struct{ Command, Reason, File string }
 
 func readInput(raw json.RawMessage) (in toolInput, err error) {
@@ -98,8 +97,8 @@ func readInput(raw json.RawMessage) (in toolInput, err error) {
 	return in, err
 }
 
-// matchQuestion: of several questions the pages have the same tabs; each is known by
-// its text, and by those of its options that are shown.
+// matchQuestion: the pages of several questions have the same tabs. A page is identified by its
+// question's text, and by the shown options.
 func matchQuestion(d *agent.Dialog, p *agent.Request) agent.Match {
 	if len(p.Questions) == 0 || d.Cut {
 		return agent.PartMatch
@@ -126,7 +125,7 @@ func matchQuestion(d *agent.Dialog, p *agent.Request) agent.Match {
 		}
 		if plainText(q.Text) == plainText(shown) {
 			text := drawn.Text{Rows: strings.Split(shown, "\n"), Width: d.Cols - besideQuestion, Prose: true}
-			asks := max(text.Of(strings.TrimSpace(q.Text)), agent.AlikeMatch) // with other blanks or marks it may be another's
+			asks := max(text.Of(strings.TrimSpace(q.Text)), agent.AlikeMatch) // with other blanks or marks it may be another question's
 			if m := min(asks, offers(d, q)); m != agent.NoMatch {
 				return m
 			}
@@ -135,17 +134,17 @@ func matchQuestion(d *agent.Dialog, p *agent.Request) agent.Match {
 	return agent.MatchIf(unread, agent.WholeMatch)
 }
 
-// besideQuestion is how many columns are free beside a question, and some: in which of
-// them Gemini breaks a row is not measured.
+// besideQuestion is a little more than the columns that are free beside a question. The exact
+// column where Gemini wraps wasn't measured.
 const besideQuestion = 8
 
-// questionShown is what the dialog asks in its own words.
+// questionShown is the dialog's question, in its own words.
 func questionShown(d *agent.Dialog) string {
 	return strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(d.Body), selectAll))
 }
 
-// offers compares the options on the screen with the question's, descriptions included. A
-// label cut for lack of room may end differently.
+// offers compares the options on the screen with the question's, descriptions included. A label
+// that was cut for lack of room may have another end.
 func offers(d *agent.Dialog, q agent.Question) agent.Match {
 	m := agent.WholeMatch
 	for _, o := range d.Options {
@@ -174,9 +173,9 @@ func offers(d *agent.Dialog, q agent.Question) agent.Match {
 	return m
 }
 
-// offersOwn says whether the i-th row, which is no option of the question, is one that Gemini
-// adds: to tick all, or for words of one's own. That row shows a hint, or words that the foot says
-// are typed there: a list shows three rows at a time, and any other row may be an option more.
+// offersOwn reports whether the i-th row is one that Gemini adds to the question: to tick all, or
+// for text. That row shows a placeholder, or typed text if the foot says that the row takes text. A
+// list shows three rows at a time, so any other row may be one more option.
 func offersOwn(d *agent.Dialog, o agent.Option, i int, q agent.Question) bool {
 	if q.MultiSelect && len(q.Options) > 1 {
 		if i == len(q.Options) {
@@ -187,8 +186,7 @@ func offersOwn(d *agent.Dialog, o agent.Option, i int, q agent.Question) bool {
 	return i == len(q.Options) && (o.Focused && typesOwn(d) || strings.HasPrefix(hint(&q), strings.TrimSuffix(o.Label, "…")))
 }
 
-// plainText is a text without blanks and what Markdown marks with: Gemini draws what
-// that means.
+// plainText is a text without blanks and without Markdown's marks, which Gemini renders.
 func plainText(text string) string {
 	return drawn.Without(text, " \t\n\u00a0#*_`>|-+~[]()│─┌┐└┘├┤┬┴┼•")
 }

@@ -86,14 +86,14 @@ func TestNextNarrowDialog(t *testing.T) {
 	}
 }
 
-// A part of a label that looks like an option is none: the numbers of options are in one
-// column.
+// TestNumbersInALabel: a row of a label that looks like an option isn't one: the numbers of
+// options are in one column.
 func TestNumbersInALabel(t *testing.T) {
 	d := draw(box("Answer Questions", "", "What now?", "", "● 1.  Keep", "      all stays", "  2.  Wipe the disk", "     2. Keep most", "      one", "  3.  Enter a custom value", "", "Enter to select · ↑/↓ to navigate · Esc to cancel")...).Dialog
 	if d == nil || len(d.Options) != 3 || d.Options[0].Label != "Keep" || d.Options[1].Label != "Wipe the disk 2. Keep most" || d.Options[1].More != "one" {
 		t.Errorf("%+v", d)
 	}
-	// Of a list that is scrolled the first options are not in view, whatever is above it.
+	// The first options of a scrolled list aren't in view, even if the rows above look like them.
 	d = draw(box("Answer Questions", "", "What now?", "", "  1.  Keep", "  2.  Keep more", "▲", "  3.  Wipe", "● 4.  Wipe more", "▼", "", "Enter to select · ↑/↓ to navigate · Esc to cancel")...).Dialog
 	if d == nil || len(d.Options) != 2 || d.Options[0].Number != 3 {
 		t.Errorf("scrolled: %+v", d)
@@ -133,7 +133,7 @@ func TestBesideACommand(t *testing.T) {
 	}
 }
 
-// A dialog whose first rows have left the screen does not show what it asks.
+// TestTallDialogs: a dialog whose first rows have left the screen doesn't show its whole question.
 func TestTallDialogs(t *testing.T) {
 	for name, rows := range map[string][]string{
 		"question": {"And a line", "", "Answer Questions", "", "● 1.  Keep", "  2.  Wipe", "", "Enter to select · ↑/↓ to navigate · Esc to cancel"},
@@ -162,7 +162,7 @@ func TestFootOfTwoRows(t *testing.T) {
 	}
 }
 
-// TestNarrowHeads: on a narrow screen the name of a tool stands right before what it is about, or below it.
+// TestNarrowHeads: on a narrow screen a tool's name is drawn right before what it is about, or below that.
 func TestNarrowHeads(t *testing.T) {
 	command := []string{"╭──────────╮", "│ touch x  │", "╰──────────╯", "Allow execution of [Shell]?", "", "● 1. Allow once", "  2. Allow for this session", "  3. No, suggest changes (esc)"}
 	change := []string{"╭──────────╮", "│ 1 hello  │", "╰──────────╯", "Apply this change?", "", "● 1. Allow once", "  2. Allow for this session", "  3. Modify with external editor", "  4. No, suggest changes (esc)"}

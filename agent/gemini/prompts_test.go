@@ -14,8 +14,8 @@ import (
 
 const alone = true // the screen and the title, without hooks and log
 
-// TestPrompts looks at the prompt at moments of the recordings, as all sources
-// tell it together, and as the screen tells it without hooks.
+// TestPrompts checks the prompt at moments of the recordings: as all sources report
+// it together, and as the screen shows it without hooks.
 func TestPrompts(t *testing.T) {
 	ref := reference(t)
 	colour := []string{"Red", "Green", "Blue"}
@@ -100,7 +100,7 @@ type asked struct {
 
 var runs = map[string][]asked{}
 
-// promptAt is what is asked at a moment of the recording.
+// promptAt returns the prompt at a moment of the recording.
 func promptAt(t *testing.T, rec *replay.Recording, at float64, without bool) *agent.Request {
 	t.Helper()
 	key := fmt.Sprint(rec.Name, without)

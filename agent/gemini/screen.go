@@ -8,10 +8,9 @@ import (
 	"berth/agent/pattern"
 )
 
-// Screen reads the bottom of the screen: either the composer, between two rows
-// of half blocks with the footer below and the line of work above it; or a
-// dialog in their place, a box that ends the screen. What stands higher up is
-// the conversation, which can look like anything.
+// Screen reads the bottom of the screen. It has either the composer, between two rows of half
+// blocks, with the footer below and the line of work above, or a dialog: a box that ends the
+// screen. Text above these is the conversation, which can look like anything.
 func (Driver) Screen(v *agent.View) *agent.Reading {
 	r := &agent.Reading{}
 	s := screen{view: v, last: v.LastRow()}
@@ -32,10 +31,10 @@ func (Driver) Screen(v *agent.View) *agent.Reading {
 	return r
 }
 
-// screen is a View being read.
+// screen is a View that is being read.
 type screen struct {
 	view *agent.View
-	last int // the last row that is not blank
+	last int // the last row that isn't blank
 }
 
 func (s *screen) text(row int) string { return s.view.Lines[row].Text }
@@ -50,15 +49,15 @@ func (s *screen) join(from, to int) string {
 	return strings.Join(lines, "\n")
 }
 
-// The rows of half blocks around the composer, and around each message that was
-// sent; and the rule above the composer's.
+// The rows of half blocks around the composer, and around each sent message; and the rule above the
+// composer.
 const (
 	upperEdge = "▄▄▄"
 	lowerEdge = "▀▀▀"
 	rule      = "───"
 )
 
-// footerRows is how far below the composer the screen may go on.
+// footerRows is the most rows of the screen below the composer.
 const footerRows = 4
 
 // dropCopy leaves the last rows out when they are a copy of the lower edge and the footer right
@@ -84,8 +83,8 @@ func (s *screen) dropCopy() {
 	s.last = end
 }
 
-// composer finds the rows of the composer's edges. A message that was sent has
-// the same, but neither a footer below it nor a caret in it.
+// composer finds the rows of the composer's edges. A sent message has the same edges, but no footer
+// below it and no caret in it.
 func (s *screen) composer() (top, bottom int, ok bool) {
 	bottom = -1
 	for i := s.last; i >= max(0, s.last-footerRows); i-- {
@@ -109,8 +108,8 @@ func (s *screen) composer() (top, bottom int, ok bool) {
 	return 0, 0, false
 }
 
-// isFooter says whether what is left of the screen is the footer: rows with one
-// blank before them. What the model or a tool says has none or more.
+// isFooter reports whether the rest of the screen is the footer: rows that start with exactly one
+// blank. Text of the model or a tool has none, or more.
 func (s *screen) isFooter(from int) bool {
 	some := false
 	for i := from; i <= s.last; i++ {
@@ -125,13 +124,12 @@ func (s *screen) isFooter(from int) bool {
 	return some
 }
 
-// bareRows is how far from the top the line of work stands when nothing was
-// drawn above it.
+// bareRows is the row of the line of work when nothing is drawn above it.
 const bareRows = 3
 
-// bare says whether nothing is drawn above the line of work: Gemini has not read
-// its configuration then, and keeps each message that it is given until it has.
-// From then on its name, or the conversation, stands there.
+// bare reports whether nothing is drawn above the line of work. Gemini hasn't read its
+// configuration then, and keeps each message until it has. After that its banner or the
+// conversation is there.
 func (s *screen) bare(top int) bool {
 	i := top - 1
 	for ; i >= 0 && strings.TrimSpace(s.text(i)) != ""; i-- { // the rule, and the line of work
@@ -147,8 +145,8 @@ func (s *screen) bare(top int) bool {
 	return true
 }
 
-// mark begins the composer's first row: a message, the same when every tool is
-// let run, a command for the shell, a search.
+// mark matches the start of the composer's first row: for a message, a message while every tool is
+// allowed, a shell command, a search.
 var mark = pattern.New(`^ (>|\*|!|\(r:\))( |$)`)
 
 var modes = map[string]agent.ComposerMode{
@@ -194,33 +192,32 @@ func readComposer(rows []agent.Row) *agent.Composer {
 	return c
 }
 
-// The placeholders: the one that was seen, and what all of them are drawn like:
-// two blanks, the caret on the first. A draft that begins so, with its caret
-// put there, cannot be told from one; what is typed in front of it shows that.
+// The placeholders: the measured one, and how all of them are drawn: two blanks, the caret on the
+// first. A draft that starts like this, with the caret there, looks the same; text typed before it
+// shows the difference.
 const placeholder = "  Type your message or @path/to/file"
 
 func isHint(text string, focused, caretFirst bool) bool {
 	return caretFirst && strings.HasPrefix(text, "  ") || !focused && text == placeholder
 }
 
-// statusRows is how many rows above the rule may belong to the line of work.
+// statusRows is the most rows above the rule that may belong to the line of work.
 const statusRows = 3
 
-// What the line of work ends with, and what heads the messages that wait.
+// The end of the line of work, and the head of the queued messages.
 const (
 	toCancel = "(esc to cancel"
 	queueRow = "  Queued (press ↑ to edit):"
 )
 
-// spins says whether the text begins with a frame of the spinner.
+// spins reports whether the text starts with a frame of the spinner.
 func spins(text string) bool {
 	r, size := utf8.DecodeRuneInString(text)
 	return r >= '⠀' && r <= '⣿' && strings.HasPrefix(text[size:], " ")
 }
 
-// above reads what stands above the composer: a rule; over it the line of work,
-// of which a redraw may leave only the end; over that the messages that wait,
-// and the end of the conversation.
+// above reads the rows above the composer: the rule; above it the line of work, which a redraw may
+// cut to its end; above that the queued messages and the end of the conversation.
 func (s *screen) above(r *agent.Reading, top int) {
 	at := top - 1
 	for ; at >= 0 && at > top-footerRows && !strings.HasPrefix(s.text(at), rule); at-- {
@@ -238,8 +235,7 @@ func (s *screen) above(r *agent.Reading, top int) {
 	r.Failed = s.failed(i)
 }
 
-// queued are the messages that Gemini keeps for the end of the turn, of each
-// its first row.
+// queued are the messages that Gemini keeps for the end of the turn, the first row of each.
 func (s *screen) queued(from int) []string {
 	const reach = 12
 	for i := from; i >= 0 && i > from-reach; i-- {
@@ -257,8 +253,7 @@ func (s *screen) queued(from int) []string {
 	return nil
 }
 
-// failed is the error below the last message, when nothing of the model's
-// stands below it.
+// failed is the error after the last message, if no text of the model comes after it.
 func (s *screen) failed(from int) *agent.Failure {
 	for i := from; i >= 0; i-- {
 		text := s.text(i)

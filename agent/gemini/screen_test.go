@@ -15,7 +15,7 @@ import (
 	"berth/test/agents/truth"
 )
 
-// look is what is read of a screen at a moment.
+// look is the reading of a screen at a moment.
 type look struct {
 	at      time.Duration
 	reading *agent.Reading
@@ -66,8 +66,8 @@ func looks(t testing.TB, ref *truth.Reference, name string) []look {
 	return all
 }
 
-// TestEveryLook: from the first composer to the end a screen shows the composer
-// or a dialog; what is neither is a frame that is half painted.
+// TestEveryLook: from the first composer to the end, a screen shows the composer or a
+// dialog. A screen with neither is a half-painted frame.
 func TestEveryLook(t *testing.T) {
 	ref := reference(t)
 	total, composers, dialogs, neither := 0, 0, 0, 0
@@ -105,8 +105,8 @@ func TestEveryLook(t *testing.T) {
 	}
 }
 
-// TestBeforeItsConfiguration: as long as nothing stands above the line of work
-// Gemini keeps what it is given; a composer that fills the screen is one.
+// TestBeforeItsConfiguration: while nothing is drawn above the status line, Gemini holds its
+// input back, so there is no composer. A composer that fills the screen counts as one.
 func TestBeforeItsConfiguration(t *testing.T) {
 	below := []string{"  ? for shortcuts", ruled, " Shift+Tab to accept edits", upper, hinted, lower, foot}
 	if r := draw(append([]string{"", ""}, below...)...); r.Composer != nil || r.Dialog != nil {
@@ -178,7 +178,7 @@ func similar(a, b string) bool {
 	return strings.Join(strings.Fields(a), " ") == strings.Join(strings.Fields(b), " ")
 }
 
-// draw is a screen of these rows, in which ¦ is the caret.
+// draw is a screen of these rows. ¦ is the caret.
 func draw(rows ...string) *agent.Reading {
 	term := terminal.New(terminal.Options{Cols: 80, Rows: 30})
 	var viewer detect.Viewer
@@ -241,8 +241,8 @@ func TestFooterTwice(t *testing.T) {
 	}
 }
 
-// TestErrorsOnScreen: an error is the last turn's only while nothing stands
-// below it, and what the model writes is none.
+// TestErrorsOnScreen: an error belongs to the last turn only while nothing is drawn below
+// it. Text of the model that looks like an error isn't one.
 func TestErrorsOnScreen(t *testing.T) {
 	for name, c := range map[string]struct {
 		rows []string
@@ -275,7 +275,7 @@ func box(rows ...string) []string {
 	return append(out, ground)
 }
 
-// TestPlace: of calls side by side a dialog tells which of them it is about.
+// TestPlace: when calls run side by side, a dialog shows which of them it is about.
 func TestPlace(t *testing.T) {
 	ask := []string{"Allow execution of [Shell]?", "● 1. Allow once", "  2. Allow for this session", "  3. No, suggest changes (esc)"}
 	for head, want := range map[string]int{

@@ -22,8 +22,7 @@ type streamed struct {
 	} `json:"error"`
 }
 
-// Stream reads one line of -p --output-format stream-json: one turn, which
-// asks nothing.
+// Stream reads one line of -p --output-format stream-json: a single turn without prompts.
 func (Driver) Stream(line []byte) ([]agent.Fact, error) {
 	var s streamed
 	if err := json.Unmarshal(line, &s); err != nil {

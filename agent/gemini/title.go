@@ -6,14 +6,14 @@ import (
 	"berth/agent"
 )
 
-// levels are the glyphs that begin a title, whatever words follow: those can be
-// the subject of a thought. The last one shows while a command prints nothing.
+// levels are the glyphs at a title's start. The text after them can be the subject of a thought, so
+// it doesn't count. The last glyph shows while a command prints nothing.
 var levels = map[string]agent.Level{
 	"◇": agent.LevelIdle, "✋": agent.LevelWaiting, "✦": agent.LevelBusy, "⏲": agent.LevelBusy,
 }
 
-// Title reads a terminal title. An empty one is set at the program's end, and
-// also when it only starts itself again.
+// Title reads a terminal title. Gemini sets an empty one when it exits, and also when it only
+// restarts itself.
 func (Driver) Title(title string) []agent.Fact {
 	f := agent.Fact{Kind: agent.Noted, Source: agent.SourceTitle, Cause: "title", Evidence: strings.TrimSpace(title)}
 	glyph, _, _ := strings.Cut(f.Evidence, " ")
@@ -24,8 +24,8 @@ func (Driver) Title(title string) []agent.Fact {
 	return []agent.Fact{f}
 }
 
-// OSC is evidence: the notifications (777, 9) that a setting turns on say no
-// more than the title, and later.
+// OSC is evidence only: the notifications (777, 9) that a setting turns on say no more than the
+// title, and come later.
 func (Driver) OSC(_ int, payload string) []agent.Fact {
 	return []agent.Fact{{Kind: agent.Noted, Source: agent.SourceOSC, Cause: "osc", Evidence: payload}}
 }

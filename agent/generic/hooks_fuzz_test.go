@@ -6,8 +6,7 @@ import (
 	"unicode"
 )
 
-// FuzzHook: what a program tells of itself is a fact or an error, and nothing of it
-// acts upon a terminal.
+// FuzzHook: a program's report is a fact or an error, and its text can't control a terminal.
 func FuzzHook(f *testing.F) {
 	f.Add([]byte(`{"berth":"state","state":"prompt","message":"a\u001b[2J\u202eb\u200bc\nd\u0007"}`))
 	f.Add([]byte(`{"berth":"state","state":"idle"}`))

@@ -10,15 +10,15 @@ import (
 
 // Numbers of sequences that any program may send.
 const (
-	oscNotify = 9   // with 4; before it: progress
+	oscNotify = 9   // 9;4 reports progress
 	oscShell  = 133 // a shell's marks around its prompt and a command
 )
 
 // interruptStatus is the status of a command that Ctrl-C ended.
 const interruptStatus = 130
 
-// OSC reads a shell's marks (133), the state sequence (7501) and progress (9;4).
-// Anything else is evidence.
+// OSC reads a shell's marks (133), the state sequence (7501) and progress (9;4). Any other sequence
+// is evidence only.
 func (d Driver) OSC(number int, payload string) []agent.Fact {
 	f := agent.Fact{Kind: agent.Noted, Source: agent.SourceOSC, Cause: "osc:" + strconv.Itoa(number), Evidence: firstLine(payload)}
 	switch rest, progress := strings.CutPrefix(payload, "4;"); {
@@ -32,8 +32,8 @@ func (d Driver) OSC(number int, payload string) []agent.Fact {
 	return []agent.Fact{f}
 }
 
-// shellMark: A and B stand around the prompt, C before a command's output and
-// D;STATUS behind it. A shell repeats D before a prompt though no command ran.
+// shellMark reads a shell's mark: A and B are around the prompt, C is before a command's output,
+// and D;STATUS is after it. A shell repeats D before a prompt even if no command ran.
 func shellMark(f agent.Fact, payload string) []agent.Fact {
 	mark, rest, _ := strings.Cut(payload, ";")
 	f.Cause = "osc:133:" + firstLine(mark)
@@ -79,9 +79,9 @@ func stateWord(f agent.Fact, w agent.StateWord) []agent.Fact {
 	return []agent.Fact{f}
 }
 
-// progress: "ST;PERCENT" with ST 0 gone, 1 so far, 2 failed, 3 going on, 4 held
-// up. In a shell it is evidence alone: that a command runs is known, and a
-// command that has taken its bar away may go on.
+// progress reads "ST;PERCENT": ST is 0 for no progress bar, 1 for a percentage, 2 for failed, 3 for
+// indeterminate, 4 for paused. In a shell it is evidence only: the foreground process shows whether
+// a command runs, and a command that removed its progress bar may continue.
 func (d Driver) progress(f agent.Fact, payload string) []agent.Fact {
 	st, _, _ := strings.Cut(payload, ";")
 	f.Source, f.Cause = agent.SourceProgress, "osc:9;4;"+firstLine(st)
@@ -99,7 +99,7 @@ func (d Driver) progress(f agent.Fact, payload string) []agent.Fact {
 	return []agent.Fact{f}
 }
 
-// works: a turn begins.
+// works returns the facts of a turn's start.
 func works(f agent.Fact) []agent.Fact {
 	turn := f
 	turn.Kind = agent.TurnStarted
@@ -107,7 +107,7 @@ func works(f agent.Fact) []agent.Fact {
 	return []agent.Fact{turn, f}
 }
 
-// ends: the turn is over, and so is the work.
+// ends returns the facts of a turn's end.
 func ends(f agent.Fact, how agent.How, why string) []agent.Fact {
 	end := f
 	end.Kind, end.How = agent.TurnEnded, how
@@ -118,8 +118,8 @@ func ends(f agent.Fact, how agent.How, why string) []agent.Fact {
 	return []agent.Fact{end, f}
 }
 
-// shown is what a program says without what would move or fool a terminal: in
-// programs of which nothing is known, words are words and nothing else.
+// shown is a program's text without control characters. Berth shows the text of an unknown program
+// to people, so nothing in it may control their terminals.
 func shown(text string) string {
 	lines := strings.Split(text, "\n")
 	for i := range lines {
@@ -128,10 +128,10 @@ func shown(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// evidenceLimit bounds what is kept of what a program says, in bytes.
+// evidenceLimit bounds the evidence from one report, in bytes.
 const evidenceLimit = 1024
 
-// firstLine is the first line of what a program says, and not much of it.
+// firstLine is the text's first line, at most evidenceLimit bytes of it.
 func firstLine(text string) string {
 	text, _, _ = strings.Cut(text, "\n")
 	if len(text) > evidenceLimit {

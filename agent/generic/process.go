@@ -8,8 +8,8 @@ import (
 	"berth/agent"
 )
 
-// Process: a shell is idle while it is its terminal's foreground group and
-// working while another is; of any other program only its end can be known.
+// Process: a shell is idle while it is its terminal's foreground process group, and works while
+// another group is. Of any other program it shows only that it runs.
 func (d Driver) Process(p agent.Process) []agent.Fact {
 	f := agent.Fact{
 		Kind: agent.LevelIs, Source: agent.SourceProcess, Cause: "process:running", Evidence: p.Program,
@@ -33,8 +33,8 @@ var shells = map[string]bool{
 	"ash": true, "tcsh": true, "csh": true, "nu": true, "elvish": true, "xonsh": true,
 }
 
-// IsShell says whether argv starts an interactive shell: a known shell that is
-// given neither a command (-c) nor a script.
+// IsShell reports whether argv starts an interactive shell: a known shell without a command (-c)
+// and without a script.
 func IsShell(argv []string) bool {
 	if len(argv) == 0 || !shells[strings.TrimPrefix(path.Base(argv[0]), "-")] {
 		return false

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// matcher is a pattern with a text that all that it matches contains: most rows
-// are passed over by looking for that, which costs a hundredth.
+// matcher is a pattern, and a literal text that every match contains. Most rows don't contain it;
+// that check costs a hundredth of a match.
 type matcher struct {
 	*regexp.Regexp
 	literal string
 }
 
-// pattern is one that was checked; nil for none.
+// pattern compiles a pattern that Check has accepted; nil for an empty one.
 func pattern(text string) *matcher {
 	if text == "" {
 		return nil
@@ -25,8 +25,7 @@ func pattern(text string) *matcher {
 	return m
 }
 
-// literal is the longest text that stands in all that the pattern matches, as
-// far as its form tells.
+// literal is the longest text that every match contains, as far as the pattern's form shows.
 func literal(tree *syntax.Regexp) string {
 	best := ""
 	switch tree.Op {
@@ -44,7 +43,7 @@ func literal(tree *syntax.Regexp) string {
 	return best
 }
 
-// find is the match in the row, nil when there is none.
+// find returns the match in the row; nil without one.
 func (m *matcher) find(row string) []int {
 	if !strings.Contains(row, m.literal) {
 		return nil
@@ -52,7 +51,7 @@ func (m *matcher) find(row string) []int {
 	return m.FindStringSubmatchIndex(row)
 }
 
-// MatchString says whether the row has a match.
+// MatchString reports whether the row has a match.
 func (m *matcher) MatchString(row string) bool {
 	return strings.Contains(row, m.literal) && m.Regexp.MatchString(row)
 }

@@ -2,8 +2,7 @@ package rules
 
 import "berth/terminal"
 
-// cursorIn says whether the cursor stands in that stretch of the row, given in
-// bytes.
+// cursorIn reports whether the cursor is between two byte offsets of the row.
 func (s *sheet) cursorIn(row, from, to int) bool {
 	if s.view.Cursor.Row != s.from+row {
 		return false
@@ -13,7 +12,7 @@ func (s *sheet) cursorIn(row, from, to int) bool {
 	return s.view.Cursor.Col >= left && s.view.Cursor.Col < left+terminal.StringWidth(text[from:to])
 }
 
-// inverseIn says whether any of that stretch is drawn inverse.
+// inverseIn reports whether any of the row between two byte offsets is inverse.
 func (s *sheet) inverseIn(row, from, to int) bool {
 	for _, span := range s.view.Lines[s.from+row].Spans {
 		if span.Inverse && span.From < to && span.To > from {

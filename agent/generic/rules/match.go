@@ -7,21 +7,21 @@ import (
 	"berth/agent"
 )
 
-// longest is how much of a row is looked at, in bytes: a terminal may be 1,000
-// columns wide.
+// longest is how much of a row the patterns see, in bytes. A terminal may be 1,000 columns wide.
 const longest = 1200
 
-// labelMost is how long an option's text may be, in characters; of a prompt with a longer
-// one not all is shown.
+// labelMost is the longest label of an option, in characters. A longer one is cut, and its prompt
+// counts as not shown whole.
 const labelMost = 200
 
-// drawnMost is how many options are read off a screen. A prompt with more is not shown whole.
+// drawnMost is the most options that are read from a screen. A prompt with more counts as not shown
+// whole.
 const drawnMost = 40
 
-// Seen is what rules make of a screen.
+// Seen is what rules read from a screen.
 type Seen struct {
 	Prompt  *Asked
-	Working string // the row, or the title, that shows it; empty: nothing does
+	Working string // the row or title that shows it; empty without one
 	Failed  *Failed
 	Idle    *Composer
 }
@@ -33,30 +33,30 @@ type Asked struct {
 	Title, Text, Tool, Input string
 	Typed                    string
 	Options                  []Drawn
-	Whole                    bool // with all that it is answered by
-	Cut                      bool // a row or a label of it is longer than what is looked at
+	Whole                    bool // with all its options
+	Cut                      bool // a row or a label is longer than the patterns see
 	Lines                    []string
 }
 
 // Drawn is an option of a prompt.
 type Drawn struct {
 	Label   string
-	Key     string // what its row says that it is chosen by
+	Key     string // the key that its row shows
 	Focused bool
 }
 
 // Failed is an error on the screen.
 type Failed struct{ Class, Text string }
 
-// Composer is what is idle, with what was typed there, if the rule shows that.
+// Composer is the place for a message, with the typed text if the rule has a group for it.
 type Composer struct {
 	Row    int
 	Draft  string
-	Shows  bool // it shows what is typed
-	Hidden bool // what stands there is drawn dim: a placeholder
+	Shows  bool // the rule has a group for the typed text
+	Hidden bool // the text is dim: a placeholder
 }
 
-// Screen reads a screen.
+// Screen reads a screen. A prompt comes before all else; working comes before idle.
 func (c *Compiled) Screen(v *agent.View) Seen {
 	s := page(v, c.Set.Rows)
 	var seen Seen
@@ -87,15 +87,15 @@ func (c *Compiled) Screen(v *agent.View) Seen {
 	return seen
 }
 
-// sheet is the part of a screen that rules look at.
+// sheet is the part of a screen that rules read.
 type sheet struct {
 	view *agent.View
-	from int // row of the first
+	from int // the screen's row of rows[0]
 	rows []string
-	cut  []bool // of each row: it is longer
+	cut  []bool // for each row: the patterns don't see all of it
 }
 
-// page is the lowest rows that are drawn on.
+// page returns the lowest rows of the screen that aren't blank at its end.
 func page(v *agent.View, most int) *sheet {
 	last := len(v.Lines)
 	for last > 0 && strings.TrimSpace(v.Lines[last-1].Text) == "" {
@@ -112,16 +112,16 @@ func page(v *agent.View, most int) *sheet {
 	return s
 }
 
-// hit is where a rule's patterns matched.
+// hit is the place where a rule's patterns matched.
 type hit struct {
-	first int // the row of the first, counted in the sheet
+	first int // the first row, counted in the sheet
 	rows  []int
-	at    [][]int // of each pattern, as regexp gives it
+	at    [][]int // for each pattern, as regexp returns it
 	rule  *rule
 }
 
-// match finds the rule's rows, each below the one before: the lowest first row
-// from which the others can be found.
+// match finds a row for each of the rule's lines, in order from top to bottom. It takes the lowest
+// possible first row.
 func (s *sheet) match(r *rule) (hit, bool) {
 	h := hit{rule: r, first: len(s.rows)}
 	if r.osc != nil || r.title != nil && !r.title.MatchString(s.view.Title) {
@@ -160,7 +160,7 @@ func (s *sheet) follow(lines []*matcher, row int) (rows []int, at [][]int) {
 	return rows, at
 }
 
-// group is what the first of the patterns that has the group holds in it.
+// group returns the text of the first group with that name that matched.
 func (s *sheet) group(h hit, name string) (text string, row, from int, ok bool) {
 	for i, re := range h.rule.lines {
 		if n := re.SubexpIndex(name); n >= 0 && h.at[i][2*n] >= 0 {
@@ -170,7 +170,7 @@ func (s *sheet) group(h hit, name string) (text string, row, from int, ok bool) 
 	return "", 0, 0, false
 }
 
-// shows is the row that a rule was seen by.
+// shows is the row that the rule's last line matched, or the title.
 func (s *sheet) shows(h hit) string {
 	if len(h.rows) == 0 {
 		return strings.TrimSpace(s.view.Title)
@@ -182,7 +182,7 @@ func (s *sheet) composer(h hit) *Composer {
 	draft, row, from, ok := s.group(h, GroupDraft)
 	c := &Composer{Row: s.from + row, Shows: ok}
 	for i := row + 1; ok && i < len(s.rows) && s.from+i <= s.view.Cursor.Row; i++ {
-		draft += "\n" + s.rows[i] // it goes on to where the cursor is
+		draft += "\n" + s.rows[i] // the typed text continues to the cursor's row
 	}
 	c.Draft = strings.TrimSpace(draft)
 	if ok && c.Draft != "" {
@@ -205,7 +205,7 @@ func (s *sheet) asked(r *rule, h hit) *Asked {
 		a.Options = append(a.Options, Drawn{Label: o.Label})
 	}
 	if r.option != nil {
-		if a.Options = s.drawn(r, h.first); len(a.Options) > drawnMost { // its text can draw so many that its own are not read
+		if a.Options = s.drawn(r, h.first); len(a.Options) > drawnMost { // the prompt's text can draw so many rows like options that the prompt's own are beyond the limit
 			a.Options, a.Cut = a.Options[:drawnMost], true
 		}
 		a.Whole = len(a.Options) > 0
@@ -219,8 +219,8 @@ func (s *sheet) asked(r *rule, h hit) *Asked {
 	return a
 }
 
-// drawn are the options from a row on, and one more than are read where there are more. A row may have
-// several, as buttons do.
+// drawn returns the options from a row on, at most one more than drawnMost. A row may have several
+// options, like a row of buttons.
 func (s *sheet) drawn(r *rule, first int) []Drawn {
 	var list []Drawn
 	label, key, focus := r.option.SubexpIndex(GroupLabel), r.option.SubexpIndex(GroupKey), r.option.SubexpIndex(GroupFocus)
