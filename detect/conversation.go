@@ -2,8 +2,8 @@ package detect
 
 import "berth/agent"
 
-// follows says whether the fact is of the conversation that this session
-// follows. It moves to another one only by the agent's own word.
+// follows reports whether the fact belongs to the followed conversation. The fold follows another
+// conversation only after the agent's own report.
 func (f *Fold) follows(fact *agent.Fact) bool {
 	m := &f.m
 	id := fact.Conversation
@@ -16,30 +16,31 @@ func (f *Fold) follows(fact *agent.Fact) bool {
 		}
 		return true
 	case !f.may(agent.MoveFollow, fact.Source):
-		// A log is read because it is the conversation's own.
+		// A log is read only because it is this conversation's, so its fact counts.
 		return fact.Source == agent.SourceLog && m.Conversation == ""
 	case id == f.o.Forked && fact.Kind == agent.ConversationStarted && fact.Text == "resume" && m.Turns == 0 && m.Left == "":
-		return true // its own begin, and no move
+		return true // the fork's own start; it isn't a move
 	case m.Conversation == "":
 		if fact.Kind == agent.ConversationEnded {
 			return true
 		}
 	case id == m.ForkedFrom && fact.Source == agent.SourceRegistry:
-		return false // the copy runs in another process, and the file of this one is not written any more
+		return false // the copy runs in another process, and the agent no longer writes this state file
 	case fact.Source == agent.SourceRegistry:
-		// Its own file, by its pid. It may be late about a move just made.
+		// The state file belongs to this process, by its pid. Right after a move it may still have
+		// the old id.
 		if id == m.Left && f.now.Sub(m.LeftAt) < silence {
 			return true
 		}
 	case fact.Kind == agent.ConversationStarted && (fact.Text == "clear" || m.ConversationOver):
 	case fact.Kind == agent.ConversationStarted && fact.Text == "fork" && m.Turn.Phase == "":
-		// The agent goes on in a copy. One that a tool makes begins in a turn.
+		// The agent continues in a copy. A copy that a tool makes starts during a turn.
 		forked = true
 	case f.may(agent.MoveReplace, fact.Source) && m.Turn.ID == "" && fact.Agent == "" &&
 		(fact.Kind == agent.ConversationStarted || fact.Kind == agent.TurnStarted && id == m.Left):
 		replaced = true
 	case fact.Kind == agent.TurnStarted && m.Resumed && m.Turns == 0:
-		// A fork is announced by the id of what it was forked from.
+		// The agent announces a fork by the id of the conversation that it copied.
 	default:
 		return false
 	}
@@ -55,15 +56,14 @@ func (f *Fold) follows(fact *agent.Fact) bool {
 	return true
 }
 
-// Ours says whether something of that conversation is of the one that is
-// followed, without moving to it.
+// Ours reports whether a conversation is the followed one. It doesn't move to another.
 func (f *Fold) Ours(conversation string) bool {
 	return conversation == "" || f.m.Conversation == "" || conversation == f.m.Conversation
 }
 
-// leave ends what belongs to the conversation so far. A live file that is
-// late tells of the one that has begun meanwhile; and a turn that is under way
-// without a name when another conversation takes its place is that one's.
+// leave ends what belongs to the old conversation. A state file may report a move late, and a turn
+// without an id that runs at a replacement belongs to the new conversation: both leave the turn as
+// it is.
 func (f *Fold) leave(fact *agent.Fact, replaced bool) {
 	m := &f.m
 	f.mark(fact.Source, fact.Cause, fact.Evidence)
@@ -74,8 +74,8 @@ func (f *Fold) leave(fact *agent.Fact, replaced bool) {
 	m.Turns, m.Left, m.LeftAt = 0, m.Conversation, f.now
 }
 
-// leaveTurn ends the turn that belongs to the conversation so far. To go over
-// to another one is work too: it is at rest when nothing says busy any more.
+// leaveTurn ends the old conversation's turn. The switch itself is work too, so the agent rests
+// only when no level says busy.
 func (f *Fold) leaveTurn() {
 	m := &f.m
 	if l := f.level(); l == nil || l.Value != agent.LevelBusy {

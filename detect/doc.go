@@ -31,8 +31,8 @@
 //   - A dialog is a prompt's only if it shows all of the prompt's input and nothing else. Otherwise both are
 //     prompts, and the dialog's is contested (docs/decisions/answers.md).
 //   - A fact of another conversation changes nothing but evidence.
-//   - After a restart of the server the fold is frozen (Sleep) while old facts are applied again, because the
-//     levels and the screen are newer than they are. Wake ends that.
+//   - After a restart of the server the fold is frozen (Freeze) while old facts are applied again, because the
+//     levels and the screen are newer than they are. Thaw ends that.
 //
 // A Fold is for one goroutine: the loop of its session, through sessions/track, which also feeds it and calls
 // Tick. detect/tail and detect/watch read the files of agents; detect/replay runs recordings.

@@ -24,8 +24,8 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestExplainPending tells what is on its way, who told of what is asked, and
-// keeps another conversation's word beside the followed one's.
+// TestExplainPending: an explanation has the waiting rules, the sources of prompts, and another
+// conversation's reports next to the followed one's.
 func TestExplainPending(t *testing.T) {
 	b := newBench(t, Options{Conversation: "a"})
 	b.at(0).title(agent.LevelNotBusy)

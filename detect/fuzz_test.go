@@ -9,9 +9,8 @@ import (
 	"berth/agent"
 )
 
-// FuzzFold tells a fold anything in any order. It stays in a state that there
-// is, asks to be woken only in the future, comes to rest, and can be stopped
-// and gone on with at any moment.
+// FuzzFold applies any facts in any order. The fold stays in a valid state, sets only deadlines in
+// the future, comes to rest, and can be saved and restored at any time.
 func FuzzFold(f *testing.F) {
 	f.Add([]byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9})
 	f.Add([]byte("turn, ask, dialog, answer, rest"))

@@ -6,23 +6,22 @@ import (
 	"berth/agent"
 )
 
-// Ledger gives the entries of a session log what only the others tell: the turn
-// they are of, and at its end its last words. Entries are mostly in the order
-// of time; but when Claude Code makes the file, the end of a short first turn may
-// stand before its beginning. A Ledger may be copied, and goes into a checkpoint
-// as it is.
+// Ledger completes the entries of a session log with what only earlier entries have: the id of
+// their turn, and at its end the last answer's text. Entries are mostly in order of time; but when
+// Claude Code creates the file, the end of a short first turn may come before its start. A Ledger
+// may be copied, and goes into a checkpoint as it is.
 type Ledger struct {
-	Turn   string    `json:"turn"`   // of the newest entry that names one
-	Over   bool      `json:"over"`   // its end was told
-	Loose  time.Time `json:"loose"`  // when a turn ended whose beginning was not told yet
-	Answer string    `json:"answer"` // the model's id of its last answer with words in it
-	Words  string    `json:"words"`  // of that answer
+	Turn   string    `json:"turn"`   // of the newest entry with a turn's id
+	Over   bool      `json:"over"`   // its end was logged
+	Loose  time.Time `json:"loose"`  // when a turn ended whose start wasn't logged yet
+	Answer string    `json:"answer"` // the model's id of its last answer with text
+	Words  string    `json:"words"`  // the text of that answer
 }
 
-// wordsLimit bounds the last words, in bytes. A model's answer is below that.
+// wordsLimit bounds the last answer's text, in bytes. A model's answer is shorter.
 const wordsLimit = 1 << 20
 
-// Enter takes in a fact of the next entry and completes it.
+// Enter reads a fact of the next entry and completes it.
 func (l *Ledger) Enter(f *agent.Fact) {
 	if f.Agent != "" {
 		return
@@ -40,8 +39,9 @@ func (l *Ledger) Enter(f *agent.Fact) {
 	}
 }
 
-// Late is the end of a turn with its words, where the entry that Enter has just taken in has words of a
-// turn whose end was told before its beginning: that end had neither its name nor words.
+// Late returns the end of a turn with its text, if the end was logged before the turn's start and
+// the entry that Enter just read has the text. The logged end had neither the turn's id nor its
+// text.
 func (l *Ledger) Late(f agent.Fact) (end agent.Fact, ok bool) {
 	if f.Kind != agent.Acting || f.Text == "" || f.Agent != "" || !l.Over || f.At.IsZero() || !f.At.Before(l.Loose) {
 		return agent.Fact{}, false
@@ -51,8 +51,8 @@ func (l *Ledger) Late(f agent.Fact) (end agent.Fact, ok bool) {
 	return f, true
 }
 
-// end: an end that names no turn is that of the newest one, unless that is over
-// or there is none.
+// end handles a turn's end. Without an id it is the end of the newest turn, unless that is over or
+// there is none.
 func (l *Ledger) end(f *agent.Fact) {
 	if f.Turn == "" && (l.Turn == "" || l.Over) {
 		l.Loose = f.At
@@ -64,7 +64,7 @@ func (l *Ledger) end(f *agent.Fact) {
 	}
 }
 
-// say keeps the words of an answer, whose parts are entries of their own.
+// say keeps the text of an answer. Each part of an answer is an entry of its own.
 func (l *Ledger) say(f *agent.Fact) {
 	answer := ""
 	if f.Usage != nil {

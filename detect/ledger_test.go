@@ -49,13 +49,13 @@ func TestLedger(t *testing.T) {
 	}
 }
 
-// TestLateWords: a turn whose end was told before its beginning has its words once they are told.
+// TestLateWords: a turn whose end was logged before its start gets its text once that is logged.
 func TestLateWords(t *testing.T) {
 	at := func(s int) time.Time { return t0.Add(time.Duration(s) * time.Second) }
 	var l Ledger
 	for _, c := range []struct {
 		fact agent.Fact
-		want string // the words of the end that is told now
+		want string // the text of the end that is reported now
 	}{
 		{agent.Fact{Kind: agent.TurnEnded, How: agent.Completed, At: at(3)}, ""},
 		{agent.Fact{Kind: agent.TurnStarted, Turn: "1", At: at(1)}, ""},

@@ -7,18 +7,18 @@ import (
 	"berth/agent"
 )
 
-// spokeEvery bounds how often output that changes nothing on the screen is told
-// of: whoever waits for silence waits for seconds.
+// spokeEvery bounds how often output without a change of the screen is reported. The rules that
+// wait for silence wait for seconds.
 const spokeEvery = 500 * time.Millisecond
 
-// Looks makes facts of looks at the screen after output.
+// Looks turns readings of the screen into facts.
 type Looks struct {
 	last *agent.Reading
 	told time.Time
 }
 
-// Fact is what a look tells; ok is false when it tells nothing new. Output that
-// left the screen as it was for a driver is a sign of life all the same.
+// Fact returns the fact of a new reading; ok is false without news. Output that left the reading as
+// it was is still a sign of life.
 func (l *Looks) Fact(r *agent.Reading, now time.Time) (f agent.Fact, ok bool) {
 	if l.last != nil && reflect.DeepEqual(l.last, r) {
 		if now.Sub(l.told) < spokeEvery {

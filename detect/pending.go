@@ -9,21 +9,21 @@ import (
 // Pending is a prompt that waits for its answer.
 type Pending struct {
 	Request *agent.Request // a copy
-	Hook    string         // id of the hook that waits, empty when none does
-	Dialog  *agent.Dialog  // on the screen, nil when it is not this prompt's
-	Told    bool           // by the agent itself, and not only seen
+	Hook    string         // id of the hook that waits; empty without one
+	Dialog  *agent.Dialog  // on the screen; nil if it belongs to another prompt
+	Told    bool           // by the agent itself; otherwise only seen
 	Whole   bool           // its dialog shows all that it asks, and nothing else
-	Alike   bool           // a key was pressed; the dialog may be another's that looks the same
-	Over    bool           // it was told to be over just now, and its dialog is on the screen still
-	Drawn   []string       // the lines of the dialog on the screen, whosever it is
-	Shown   time.Time      // since when its dialog is on the screen; zero when it is not
-	Waits   bool           // a level has come to say that a dialog is open since the prompt before was closed
-	Busy    bool           // a level says that it works still
-	Before  string         // its digest before a hook told the same that its dialog shows; empty when there is none
+	Alike   bool           // a key was pressed; the dialog may be another one that looks the same
+	Over    bool           // it was just reported as over, and its dialog is still on the screen
+	Drawn   []string       // the lines of the dialog on the screen, of any prompt
+	Shown   time.Time      // since when its dialog is on the screen; zero when it isn't
+	Waits   bool           // a level has reported an open dialog since the last prompt was closed
+	Busy    bool           // a level still shows work
+	Before  string         // its digest before a hook reported what its dialog shows; empty without one
 }
 
-// Pending finds the prompt with that id; empty: the one on the screen, else
-// the first.
+// Pending finds the prompt with that id. An empty id is the prompt on the screen, or else the first
+// one.
 func (f *Fold) Pending(id string) (Pending, bool) {
 	found := f.current()
 	if id != "" {
@@ -56,16 +56,17 @@ func (f *Fold) Pending(id string) (Pending, bool) {
 	return p, true
 }
 
-// StoppedSince says whether a turn has ended since then before its work was done, as after a refusal.
+// StoppedSince reports whether a turn has ended since then before its work was done, as after a
+// denial.
 func (f *Fold) StoppedSince(at time.Time) bool { return f.m.StoppedAt.After(at) }
 
-// Holds says whether a prompt is open that the hook waits for.
+// Holds reports whether the hook waits for an open prompt's answer.
 func (f *Fold) Holds(hook string) bool {
 	_, ok := f.HeldBy(hook)
 	return ok
 }
 
-// HeldBy is a copy of the prompt that the hook waits for.
+// HeldBy returns a copy of the prompt that the hook waits for.
 func (f *Fold) HeldBy(hook string) (*agent.Request, bool) {
 	for _, r := range f.m.Requests {
 		if r.Hook == hook {

@@ -8,12 +8,12 @@ import (
 	"berth/terminal"
 )
 
-// size is that of the screen which the dialog was drawn for.
+// size is the size of the screen that the dialog was drawn for.
 func size(d *agent.Dialog) [2]int { return [2]int{d.Cols, d.Height} }
 
-// resized says whether the dialog is the prompt's, redrawn for a screen of another size. It must
-// show the same rows and the same text about them, and no row may continue in the next one. A
-// cut dialog must show a part of them.
+// resized reports whether the dialog is the prompt's, redrawn for a screen of another size. It must
+// show the same rows and the same text about them, and no row may continue in the next one. A cut
+// dialog must show a part of them.
 func (r *request) resized(d *agent.Dialog) bool {
 	now, was, p := sections(d), r.Sections, r.Prompt
 	is := func(field *string, shown string) bool {
@@ -48,7 +48,7 @@ func (r *request) drawn(d *agent.Dialog) {
 	}
 }
 
-// prose says whether the dialog's subject is words for a person. In prose a blank and a line
+// prose reports whether the dialog's subject is words for a person. In prose a blank and a line
 // break at the end of a full row mean the same.
 func prose(d *agent.Dialog) bool { return d.Type == agent.PromptForm || d.Subtype != "" }
 
@@ -56,7 +56,7 @@ func prose(d *agent.Dialog) bool { return d.Type == agent.PromptForm || d.Subtyp
 // and marks.
 const beside = 12
 
-// broken says whether a row of the dialog may continue in the next one: the next row's first
+// broken reports whether a row of the dialog may continue in the next one: the next row's first
 // word may have had no room at its end.
 func broken(d *agent.Dialog) bool {
 	rows := strings.Split(sections(d)[0], "\n")
@@ -72,8 +72,8 @@ func broken(d *agent.Dialog) bool {
 // dense is a text without blanks.
 func dense(s string) string { return strings.Join(strings.Fields(s), "") }
 
-// alike says that two texts differ by where they are broken into rows alone: at the end
-// of a row of either there may be a blank in the other, or none.
+// alike reports whether two texts differ only in where they are wrapped: at the end of a row of
+// one, the other may have a blank or nothing.
 func alike(a, b string) bool {
 	for {
 		restA, gapA := ungapped(a)
@@ -91,8 +91,8 @@ func alike(a, b string) bool {
 	}
 }
 
-// ungapped takes the blanks before a text off; gap says what they are: a row's end,
-// blanks, or with 0 nothing.
+// ungapped removes the blanks before a text. gap says what they were: a line break, blanks, or 0
+// for none.
 func ungapped(s string) (rest string, gap byte) {
 	rest = strings.TrimLeft(s, " \t\n\u00a0")
 	switch {
@@ -131,7 +131,7 @@ func explained(d *agent.Dialog, before []string) []string {
 	return all
 }
 
-// explains says that the form's fields are explained as the prompt's were.
+// explains reports whether the form's fields have the same descriptions as the prompt's.
 func (r *request) explains(d *agent.Dialog) bool {
 	return slices.Equal(explained(d, r.Explained), r.Explained)
 }

@@ -6,9 +6,9 @@ import (
 	"berth/agent"
 )
 
-// stuck is the rule for agents that show an error and nothing else: where the
-// table says how long it must stand, it is the end of the turn, if it is newer
-// than that.
+// stuck ends the turn of an agent that shows an error and nothing else. The table has the time that
+// the error must stay on the screen. The error must be newer than the turn's start, or than the
+// last turn's end.
 func (f *Fold) stuck() {
 	m := &f.m
 	after, r := f.after(agent.MoveFail, agent.SourceScreen), m.Screen.Reading
@@ -27,7 +27,7 @@ func (f *Fold) stuck() {
 	}
 }
 
-// restGrace is how long a composer must be there with nothing else to go by.
+// restGrace is how long the screen must show a composer when no other source says anything.
 func (f *Fold) restGrace() time.Duration {
 	if after := f.after(agent.MoveRest, agent.SourceScreen); after > 0 {
 		return after
@@ -35,8 +35,7 @@ func (f *Fold) restGrace() time.Duration {
 	return f.o.ScreenGrace
 }
 
-// rest is the rule by which a turn ends that was told to end: when nothing
-// says busy any more.
+// rest ends a turn whose end was reported, once no source shows work.
 func (f *Fold) rest() {
 	m := &f.m
 	if m.Turn.Phase != ending || m.Gate || f.afterwards() {
@@ -66,8 +65,8 @@ func (f *Fold) rest() {
 	}
 }
 
-// askedAgain says that something is asked since the turn was told to end: it was
-// another's end, of two that went on at once, and what is asked is not over.
+// askedAgain reports whether a prompt was opened after the turn's reported end. Two turns ran at
+// once then, and the report was about the other one.
 func (f *Fold) askedAgain() bool {
 	for _, r := range f.m.Requests {
 		if r.Agent == "" && r.Opened.After(f.m.Turn.Ended) {
@@ -77,15 +76,13 @@ func (f *Fold) askedAgain() bool {
 	return false
 }
 
-// logLags is how much longer than a live state file the log takes to tell why a
-// turn ended, of an agent without hooks: the file said idle up to 150 ms before
-// the log told of the error, on a machine that had more to do.
+// logLags is how much later than a live state file the log may report a turn's error, for an agent
+// without hooks. The file said idle up to 150 ms before the log had the error, on a loaded machine.
 const logLags = 200 * time.Millisecond
 
-// logFollows is how much longer a live state file's word waits for the log's, so
-// that an error is not told as idle first. Where a hook told of the turn, one
-// tells of its failure too. Rest that closes a prompt is a person's no, and no
-// error.
+// logFollows is how much longer a state file's "idle" waits for the log, so that an error isn't
+// first reported as idle. It is 0 for a turn that a hook reported, because a hook reports the
+// failure too, and for rest that closes a prompt, because that is a person's denial.
 func (f *Fold) logFollows(s agent.Source, rests time.Time) time.Duration {
 	if !f.m.ClosedAt.IsZero() && !f.m.ClosedAt.Before(rests) {
 		return 0
@@ -96,7 +93,7 @@ func (f *Fold) logFollows(s agent.Source, rests time.Time) time.Duration {
 	return logLags
 }
 
-// interrupted is the rule by which a turn ends that nobody told to end.
+// interrupted ends a turn without a reported end, when the sources show that the agent rests.
 func (f *Fold) interrupted() {
 	m := &f.m
 	if m.Turn.Phase != running || len(m.Requests) > 0 || m.Gate || f.waits() != nil {
@@ -126,7 +123,7 @@ func (f *Fold) interrupted() {
 		if f.silent(l) && f.restByScreen(bare, silence) {
 			f.doubt(l.Source, l.why(), agent.SourceScreen, f.m.EndedWhy)
 		}
-	case l.Since.Before(f.spokenFrom()): // it never spoke of this turn
+	case l.Since.Before(f.spokenFrom()): // it says nothing about this turn
 		if l.Source == agent.SourceTitle && m.Turn.Source == agent.SourceHook {
 			f.restByScreen(latest(bare, m.Turn.Started, m.Changed, m.Screen.Changed), drawsWithin)
 			return
@@ -139,15 +136,15 @@ func (f *Fold) interrupted() {
 	}
 }
 
-// infer ends a turn that nobody told to end, by what the source shows.
+// infer ends a turn without a reported end, by what the source shows.
 func (f *Fold) infer(s agent.Source, cause, evidence string) {
 	f.mark(s, cause, evidence)
 	f.m.Turn.By = s
 	f.finish(true)
 }
 
-// quiet is the rule by which a turn ends of which neither a level nor the screen
-// tells: nothing was logged, printed or told for the grace, and no tool runs.
+// quiet ends a turn that neither a level nor the screen covers: nothing was logged, printed or
+// reported for IdleGrace, and no tool runs.
 func (f *Fold) quiet() {
 	m := &f.m
 	r := m.Screen.Reading
@@ -160,10 +157,10 @@ func (f *Fold) quiet() {
 	f.infer(agent.SourceLog, "log:quiet", "nothing was logged or printed for "+f.o.IdleGrace.String())
 }
 
-// spokenFrom is since when a level that says "not busy" may speak of the turn under
-// way. One that came a little before its beginning was told may have been quicker
-// than who told it; not where that gives the moment itself, which may be told late:
-// a draft's "idle" ended the turn that the draft became when it was read 0.2 s after both.
+// spokenFrom is the earliest time at which a "not busy" level may refer to the current turn. A
+// level can arrive slightly before the turn's start event, so it allows turnGap, unless the source
+// gives the start's own time. That time may be reported late: when it was read 0.2 s after both, a
+// draft's "idle" ended the turn that the draft became.
 func (f *Fold) spokenFrom() time.Time {
 	t := &f.m.Turn
 	if !t.At.IsZero() {
@@ -172,7 +169,7 @@ func (f *Fold) spokenFrom() time.Time {
 	return t.Started.Add(-turnGap)
 }
 
-// restByScreen ends the turn when the composer has been there for long enough.
+// restByScreen ends the turn when the screen has shown the composer for long enough.
 func (f *Fold) restByScreen(since time.Time, grace time.Duration) bool {
 	if !f.may(agent.MoveRest, agent.SourceScreen) || !f.due(agent.MoveRest, agent.SourceScreen, since, grace) || !f.agree(agent.SourceScreen) {
 		return false

@@ -7,8 +7,8 @@ import (
 	"berth/terminal"
 )
 
-// Viewer makes Views of snapshots. It keeps the rows of the last one: a line
-// that did not change is not read again. It is for one goroutine.
+// Viewer makes Views from snapshots. It keeps the rows of the last one, so that an unchanged line
+// isn't read again. Only one goroutine may use it.
 type Viewer struct {
 	rows map[*terminal.Line]agent.Row
 }
@@ -69,7 +69,7 @@ func readRow(line *terminal.Line) agent.Row {
 	return row
 }
 
-// addSpan lengthens the last span when the looks go on.
+// addSpan extends the last span if the attributes are the same.
 func addSpan(spans []agent.Span, from, to int, style terminal.Style) []agent.Span {
 	next := agent.Span{From: from, To: to, Dim: style.Attr&terminal.Faint != 0, Inverse: style.Attr&terminal.Reverse != 0, Bold: style.Attr&terminal.Bold != 0, Color: uint32(style.Fg)}
 	if n := len(spans); n > 0 {

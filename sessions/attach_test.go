@@ -5,7 +5,7 @@ import "testing"
 // attachedAtOnce is how many attachments of one identity have events of their own at once.
 const attachedAtOnce = 60
 
-// The events of a session are as many as were told of: each that came went.
+// A session emits as many ends of clients as beginnings: each that came went.
 func TestAttachmentsInALoop(t *testing.T) {
 	p := open(t)
 	s := p.sh("one", "sleep 600")

@@ -25,7 +25,7 @@ const (
 	DefaultKeep   = 10
 )
 
-// startsIn is the time in which starts are counted.
+// startsIn is the period that a limit of starts refers to.
 const startsIn = time.Minute
 
 func (c Children) starts() int { return cmp.Or(c.Starts, DefaultStarts) }

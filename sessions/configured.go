@@ -8,8 +8,8 @@ import (
 	"berth/sessions/gates/begin"
 )
 
-// FollowConfig gives a session what has changed in the configuration since it
-// was last looked at. What has not changed there stays as somebody set it.
+// FollowConfig gives a session what has changed in the configuration since the
+// last call. What has not changed in the file stays as a caller has set it.
 func (s *Session) FollowConfig(ctx context.Context, now Configured, by Actor) error {
 	st := s.Status()
 	was := Configured{Gate: now.Gate, Start: now.Start} // of one made before this was kept: what is in force may be anybody's

@@ -13,9 +13,9 @@ import (
 // are the longest that they read whole.
 const diskMost = 256 << 20
 
-// disk is the machine's files, from / on, as drivers read them: folders, and
+// disk is the machine's file system, from /, as drivers read it: only folders, and
 // regular files of a bounded length. An agent may have put a pipe or a device in
-// the place of its own, of which a read has no end.
+// place of its own file, and a read of that would not end.
 type disk struct{}
 
 var (
@@ -72,7 +72,8 @@ func (d disk) ReadFile(name string) ([]byte, error) {
 	return data, err
 }
 
-// openPlain opens a folder or a regular file for reading, and waits for nobody.
+// openPlain opens a folder or a regular file for reading. It never waits, for example
+// for the writer of a pipe.
 func openPlain(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

@@ -2,47 +2,34 @@
 // finds and removes sessions, and takes over the ones that exist when the server starts. A Session is one
 // program on one PTY; its methods may be called from any goroutine.
 //
-// # The loop
+// # Kernel, parts and facade
 //
-// One goroutine for each session, its loop (loop.go, type core), owns the emulator and everything that
-// changes. Other goroutines hand it functions (Session.do) or read the Status that it publishes at the end of
-// each turn. In a turn the loop
-//
-//  1. reads from the journal what the holder has written, at most 64 KiB of output (loop.Journal): output goes
-//     to the emulator, and each control record is applied after the output before it (records.go);
-//  2. does what is due by the clock (tick);
-//  3. publishes the Status and rings the clients;
-//  4. sleeps until a call, a signal of the holder, a changed file of the agent, a new window size, or the next
-//     deadline.
-//
-// The loop never waits for a client, a program or the network. What takes time runs in the background and comes
-// back as a call.
-//
-// # Parts
-//
-// The concerns of a session are parts (sessions/loop.Part), each in its own folder and listed in wiring.go:
+// Each session has a loop, one goroutine that owns everything that changes. Its kernel is package
+// sessions/loop: it reads the journal, applies records, keeps the clock, and writes events and checkpoints. The
+// emulator is package sessions/screen. The concerns of a session are parts, each in its own folder:
 //
 //	track      what Berth knows of the agent: driver, fold (package detect), session log, usage
 //	clients    who is attached, who has control (sessions/lease), the size
 //	gates      stop gate, start contexts, reports, transcripts
 //	prompts    answers to prompts, startup prompts, interrupt
 //	outbox     messages to the agent (sessions/deliver), their queue, stashed drafts
+//	life       starts and ends of the program, its holder, automatic restarts, limits
+//	folder     what git reports of the session's folder (folder.go, in this package)
 //
-// The loop passes each control record and the clock to every part in that order, because the later ones use
-// what track knows. A part acts through its Env, a struct of functions, so it is tested without a loop.
-// core wires the parts together; parts don't import each other.
+// The kernel passes each control record and the clock to every part in that order, because the later ones use
+// what track knows. Parts don't import each other. Type core wires them to the kernel and to each other
+// (wiring.go, program.go). Methods of Session run functions on the loop (Session.do), or read the Status that
+// core publishes.
 //
 // # Invariants
+//
+// Beside those of package sessions/loop:
 //
 //   - The session's folder has everything that a server needs: session.json, the journal (package hold) and
 //     the checkpoint. The server may be killed at any moment; the next one restores the checkpoint, reads the
 //     journal from there, and continues.
-//   - All events that follow from one control record are appended in one step and name the record, so after a
-//     kill the next server appends the missing ones and no other.
 //   - Bytes reach the program only through the holder, and only under a grant of the lease. (The emulator's
 //     replies to the program's own queries need none.) A verb's rights are checked again before each write.
-//   - A control record is applied after exactly the output that came before it. So a replay makes the same
-//     screen, and a prompt or a draft is never compared with an older one.
 //   - While the loop sleeps, the client with control may write to the holder itself (clients/fastpath.go). The loop
 //     closes this fast path before it does anything, and knows what was typed.
 //
@@ -50,10 +37,10 @@
 //
 // Files use each other in one direction:
 //
-//	values            spec, environment, status, births, backoff, eventdata
-//	the three types   registry, session, core; events appends a session's events
-//	the journal       emulator, records, ends, link, checkpoint, picture: what output and records do
-//	the life          holder, resume, lifecycle, restart, loop
+//	values            spec, environment, status, births, eventdata
+//	the three types   registry, session, core
+//	the wiring        wiring, program: what kernel and parts use of each other
+//	the life          holder, resume, lifecycle: how a holder is started
 //	for callers       open, adopt, new, retention, and a file for each thing that callers ask for
 //
 // # Who calls whom

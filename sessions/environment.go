@@ -36,7 +36,7 @@ type Environment struct {
 	login map[string]string // what Login says of a session's user
 }
 
-// fallbackPath is what a session searches when nobody told a PATH.
+// fallbackPath is a session's PATH if neither the client nor the system sets one.
 const fallbackPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 // program is a command ready to be executed.

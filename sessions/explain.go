@@ -28,8 +28,8 @@ func (s *Session) Explain(ctx context.Context) (Explanation, error) {
 }
 
 // ExplainAt says why the session's state changed with its event of that
-// number. Errors: NOT_FOUND for an event that there is not or not any more,
-// BAD_REQUEST for one that is no change of state.
+// number. Errors: NOT_FOUND if there is no such event or it was dropped as old,
+// BAD_REQUEST if the event isn't a change of state.
 func (s *Session) ExplainAt(ctx context.Context, seq uint64) (Explanation, error) {
 	st := s.Status()
 	line, err := s.reg.events.ReadBack(ctx, s.id, seq)

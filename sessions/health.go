@@ -102,8 +102,8 @@ func (r *Registry) Health(sees func(*Session) bool, all bool) Health {
 	return h
 }
 
-// unwritten is how much of the output on the screen has reached no file. The
-// journal tells of that only when it is over.
+// unwritten is how much of the output on the screen is not in a file. The journal
+// records such a loss only when it is over.
 func (s *Session) unwritten(st *Status) int64 {
 	if !st.Running() {
 		return 0
@@ -112,7 +112,7 @@ func (s *Session) unwritten(st *Status) int64 {
 	defer out.Close() // a read-only file
 	_, next, err := out.Range()
 	if err != nil {
-		return 0 // looking at the output is tried, and its failure told, by the loop
+		return 0 // the loop reads the output too, and reports the failure
 	}
 	return max(0, st.Offset-next)
 }
@@ -173,7 +173,7 @@ func (r *Registry) roomOnDisk() error {
 	return nil
 }
 
-// HookHealth is how the hooks of the sessions that somebody sees fare.
+// HookHealth has the counts of hooks of the sessions that the caller may see.
 type HookHealth struct {
 	HookCounts
 	Storms []HookStorm `json:"storms"` // sessions with coalesced events, the most first

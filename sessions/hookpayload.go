@@ -37,8 +37,8 @@ func (s *Session) WholeHook(line events.Line) []byte {
 	return slices.Concat(line.Raw[:at], []byte(`"payload":`), whole.Bytes(), rest[head.InputOffset():])
 }
 
-// HookPayload is what the hook event with this number was told, whole. NOT_FOUND
-// when there is no such event, or its payload was dropped as old.
+// HookPayload is the whole payload of the hook event with this number. It fails with
+// NOT_FOUND if there is no such event, or its payload was dropped as old.
 func (s *Session) HookPayload(ctx context.Context, seq uint64) ([]byte, error) {
 	name := s.Status().Name
 	none := api.Errorf(api.CodeNotFound, "%s has no hook event with the number %d: watch --type hook shows their seq", name, seq).With("session", name)

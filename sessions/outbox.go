@@ -43,7 +43,7 @@ func (s *Session) Unqueue(ctx context.Context, by Actor, id string, may func(by 
 	return s.outbox.Unqueue(ctx, by, id, may)
 }
 
-// Turn is how the turn of a message stands.
+// Turn is the state of a message's turn.
 type Turn struct {
 	outbox.Turn
 	Usage *Usage // nil when not known

@@ -15,7 +15,7 @@ import (
 func TestCallersInALoop(t *testing.T) {
 	p := open(t)
 	s := p.sh("one", "trap : USR1; stty -echo; echo ready; while :; do read -r _; done")
-	shows(t, s, "ready") // the signal is no end of it then
+	shows(t, s, "ready") // the signal doesn't end it then
 	claim := Claim{Actor: tester, Verb: "keys"}
 	const times = 2 * loop.PacedAtOnce
 	began := time.Now()

@@ -149,7 +149,7 @@ func (p *player) play(to int64) error {
 	return nil
 }
 
-// begin tells the size that the recording starts with.
+// begin writes the size that the recording starts with.
 func (p *player) begin() error {
 	if p.begun {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"berth/sessions/loop"
 )
 
-// resumable says whether a new start takes the agent's conversation up, and
-// another session can begin from it: something was said in it.
+// resumable says whether a new start can resume the agent's conversation, and
+// another session can fork it. The agent must have saved it.
 func (r *Registry) resumable(st *Status) bool {
 	driver, ok := r.driver(st.Spec).(agent.ConversationFinder)
 	if !ok || st.Talk() == "" {
@@ -19,7 +19,7 @@ func (r *Registry) resumable(st *Status) bool {
 	}
 	user, err := r.options.Environment.account(st.Spec)
 	if err != nil {
-		return false // there is nobody to take it up
+		return false // no program can start as this user, so none can resume it
 	}
 	recalls, err := account.As(context.Background(), user, func() (bool, error) {
 		return driver.HasConversation(disk{}, st.LogFiles, st.Talk()), nil

@@ -2,33 +2,31 @@ package tail
 
 import "bytes"
 
-// Place is a place between two lines of a stream of bytes, or within one that is
-// too long.
+// Place is a position in a stream of bytes: between two lines, or within a line that is too long.
 type Place struct {
-	Offset  int64  `json:"offset"`  // where the first line begins that was not taken in
-	Inside  bool   `json:"inside"`  // Offset lies within a line that is too long
-	Skipped uint64 `json:"skipped"` // lines that were too long, so far
+	Offset  int64  `json:"offset"`  // start of the first line that wasn't passed on yet
+	Inside  bool   `json:"inside"`  // Offset is within a line that is too long
+	Skipped uint64 `json:"skipped"` // number of lines so far that were too long
 }
 
-// Assembler makes lines of bytes that come in pieces. It is for one goroutine.
+// Assembler joins pieces of bytes to lines. Only one goroutine may use it.
 type Assembler struct {
 	place   Place
 	limit   int
-	partial []byte // what was taken behind the place: no whole line yet
+	partial []byte // bytes after the place that don't end a line yet
 }
 
-// Assemble begins at a place. A line longer than limit bytes is skipped.
+// Assemble starts at a place. It skips lines longer than limit bytes.
 func Assemble(p Place, limit int) *Assembler { return &Assembler{place: p, limit: limit} }
 
-// Place is behind the last line that was given.
+// Place is the position after the last line that was passed on.
 func (a *Assembler) Place() Place { return a.place }
 
-// At is the offset of the bytes that Take wants next.
+// At is the offset of the bytes that Take needs next.
 func (a *Assembler) At() int64 { return a.place.Offset + int64(len(a.partial)) }
 
-// Take takes the next bytes in and calls each for each whole line, without its
-// end, be it LF or CR LF, and with the offset behind it. The line is only lent;
-// blank ones are left out.
+// Take reads the next bytes and calls each for each whole line. The line has no end (LF or CR LF)
+// and is valid only during the call; next is the offset after it. Take skips blank lines.
 func (a *Assembler) Take(data []byte, each func(line []byte, next int64)) {
 	for len(data) > 0 {
 		end := bytes.IndexByte(data, '\n')
@@ -39,7 +37,7 @@ func (a *Assembler) Take(data []byte, each func(line []byte, next int64)) {
 		piece := data[:end+1]
 		data = data[end+1:]
 		switch {
-		case a.place.Inside: // the end of a line that was too long
+		case a.place.Inside: // the rest of a line that was too long
 			a.place.Offset += int64(len(piece))
 			a.place.Inside = false
 			continue
@@ -59,7 +57,7 @@ func (a *Assembler) Take(data []byte, each func(line []byte, next int64)) {
 	}
 }
 
-// keep puts by what has no end yet.
+// keep stores the start of an incomplete line.
 func (a *Assembler) keep(data []byte) {
 	if !a.place.Inside && len(a.partial)+len(data) > a.limit {
 		a.place.Offset += int64(len(a.partial))

@@ -1,10 +1,8 @@
-// Package watch tells of changes of single files: one watcher of the system's
-// for all of a server, for each costs the user one of a small number (128 inotify
-// instances by default on Linux).
+// Package watch reports changes of single files. A server has one Watcher for all sessions, because
+// each one costs the user an inotify instance (128 by default on Linux).
 //
-// It says that something changed, never what: whoever listens looks. Notes can
-// be lost, and network file systems send none, so a look now and then stays
-// necessary.
+// A bell says that something changed, not what: its owner then reads the file. Notifications can be
+// lost, and network file systems send none, so owners also look now and then.
 package watch
 
 import (
@@ -16,24 +14,24 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// Watcher rings bells. Its methods may be called from any goroutine.
+// Watcher rings bells. Any goroutine may call its methods.
 type Watcher struct {
 	system *fsnotify.Watcher
-	lost   chan struct{} // holds one: the system's queue was full
+	lost   chan struct{} // holds one signal: the system's queue overflowed
 	ends   sync.WaitGroup
 
 	mu    sync.Mutex
 	bells map[string]map[*Subscription]struct{} // by path
-	dirs  map[string]int                        // folders that are watched, and for how many subscriptions
+	dirs  map[string]int                        // watched folders, and the number of subscriptions for each
 }
 
-// Subscription is somebody's interest in a file.
+// Subscription is a caller's interest in a file.
 type Subscription struct {
 	w    *Watcher
 	path string
 	bell chan<- struct{}
-	dead bool // the folder is watched no more; guarded by w.mu
-	off  bool // stopped; likewise
+	dead bool // the folder is no longer watched; guarded by w.mu
+	off  bool // stopped; guarded by w.mu
 }
 
 // New starts a watcher.
@@ -51,17 +49,16 @@ func New() (*Watcher, error) {
 	return w, nil
 }
 
-// Close ends the watcher; no bell rings afterwards.
+// Close ends the watcher. No bell rings after it returns.
 func (w *Watcher) Close() error {
 	err := w.system.Close()
 	w.ends.Wait()
 	return err
 }
 
-// Watch rings the bell, which holds one signal, whenever the file at path is
-// made, written, replaced or removed. Its folder must be there, or the error is
-// fs.ErrNotExist: it is the folder that is watched, since a file that is replaced
-// is another one.
+// Watch rings the bell, which holds one signal, whenever the file at path is created, written,
+// replaced or removed. Its folder must exist, otherwise the error is fs.ErrNotExist: Watch watches
+// the folder, because a replaced file is another file.
 func (w *Watcher) Watch(path string, bell chan<- struct{}) (*Subscription, error) {
 	path = filepath.Clean(path)
 	dir := filepath.Dir(path)
@@ -81,15 +78,14 @@ func (w *Watcher) Watch(path string, bell chan<- struct{}) (*Subscription, error
 	return s, nil
 }
 
-// Live says whether the bell still rings: it does not once the folder was
-// removed or moved.
+// Live reports whether the bell still rings. It doesn't after the folder was removed or moved.
 func (s *Subscription) Live() bool {
 	s.w.mu.Lock()
 	defer s.w.mu.Unlock()
 	return !s.dead && !s.off
 }
 
-// Stop ends the interest. It may be called again, and on nil.
+// Stop ends the subscription. It may be called again, and on nil.
 func (s *Subscription) Stop() {
 	if s == nil {
 		return
@@ -111,11 +107,11 @@ func (s *Subscription) Stop() {
 	dir := filepath.Dir(s.path)
 	if w.dirs[dir]--; w.dirs[dir] == 0 {
 		delete(w.dirs, dir)
-		_ = w.system.Remove(dir) // it may have gone by itself
+		_ = w.system.Remove(dir) // the folder may have gone already
 	}
 }
 
-// run passes notes on until the watcher is closed.
+// run passes events on until the watcher is closed.
 func (w *Watcher) run() {
 	for {
 		select {
@@ -130,8 +126,8 @@ func (w *Watcher) run() {
 	}
 }
 
-// failures takes the errors away, without a lock: the system's watcher may wait
-// for that while it holds one that Watch and Stop wait for.
+// failures drains the errors, without w.mu: while fsnotify waits for that, it may have a lock that
+// Watch and Stop wait for.
 func (w *Watcher) failures() {
 	for err := range w.system.Errors {
 		if errors.Is(err, fsnotify.ErrEventOverflow) {
@@ -154,10 +150,10 @@ func (w *Watcher) note(e fsnotify.Event) {
 	}
 }
 
-// lose: a folder is gone, and with it the system's watch of it.
+// lose marks the subscriptions of a removed or moved folder as dead, and rings their bells.
 func (w *Watcher) lose(dir string) {
 	delete(w.dirs, dir)
-	_ = w.system.Remove(dir) // one that was only moved would tell by a wrong name
+	_ = w.system.Remove(dir) // a moved folder would still report events, with its old name
 	for path, list := range w.bells {
 		if filepath.Dir(path) != dir {
 			continue
@@ -169,7 +165,7 @@ func (w *Watcher) lose(dir string) {
 	}
 }
 
-// ringAll: notes were lost, and nobody knows which.
+// ringAll rings every bell, because events were lost and could be of any file.
 func (w *Watcher) ringAll() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -9,7 +9,11 @@
 // An event is in its file before a reader can see it, so that a kill of the
 // process takes nothing that was seen. When the files cannot be written, events
 // are kept in memory and seen from there, and are written in order once it
-// works again; the part that did not fit becomes a gap in the log.
+// works again; the part that did not fit becomes a gap in the log. Segments aren't
+// synced, so a power loss may take the newest events.
+//
+// A Reader follows the log from a cursor. The verb watch prints what one reads, filtered by target
+// and type; its lines snapshot, live and heartbeat aren't in the log.
 package events
 
 import (

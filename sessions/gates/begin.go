@@ -15,19 +15,19 @@ import (
 
 const eventStart = "start_context"
 
-// beginning is a conversation that begins with a context on its way.
+// beginning is a conversation that starts and whose context is on its way.
 type beginning struct {
 	Source begin.Source `json:"source"`
 	From   string       `json:"from"`  // text, run
-	Bytes  int          `json:"bytes"` // of the context
+	Bytes  int          `json:"bytes"` // size of the context
 	Cut    bool         `json:"cut"`
 	Error  string       `json:"error"`
-	Verb   string       `json:"verb"` // as a mark has it
+	Verb   string       `json:"verb"` // the verb of its mark
 
-	link *hold.Link // by which it was begun
+	link *hold.Link // the link that it was started over
 }
 
-// startEvent is about a context: that it was set, or what became of it.
+// startEvent is the data of an event about a context: it was set or removed, or its outcome.
 type startEvent struct {
 	Kind   string       `json:"kind"` // set, removed, given, failed
 	Source begin.Source `json:"source"`
@@ -38,7 +38,7 @@ type startEvent struct {
 	By     *loop.By     `json:"by"`
 }
 
-// from says where a context comes from: its text, or a command.
+// from is the origin of a context: a text, or a command.
 func from(one begin.Context) string {
 	if one.Run != nil {
 		return "run"
@@ -46,7 +46,7 @@ func from(one begin.Context) string {
 	return "text"
 }
 
-// Begins takes in that a hook waits at a conversation's begin.
+// Begins records that a hook waits at the start of a conversation.
 func (g *Gates) Begins(source begin.Source, hook uint64) {
 	one, ok := g.env.Start().For(source)
 	if _, able := g.env.Driver().(agent.GateHooks); !ok || !able {
@@ -58,7 +58,7 @@ func (g *Gates) Begins(source begin.Source, hook uint64) {
 	g.begun[hook] = &beginning{Source: source, From: from(one), Verb: VerbStartContext}
 }
 
-// giveContexts begins what is to be given, once by each link.
+// giveContexts starts to give the waiting contexts, once over each link.
 func (g *Gates) giveContexts() {
 	link := g.env.Link()
 	for hook, b := range g.begun {
@@ -76,7 +76,7 @@ func (g *Gates) giveContexts() {
 	}
 }
 
-// text gives a function that finds the context of a source; it may run off the loop.
+// text returns a function that computes the context of a source. It may run off the loop.
 func (g *Gates) text(source begin.Source) func() (text string, cut bool, err error) {
 	one, ok := g.env.Start().For(source)
 	switch {
@@ -88,7 +88,7 @@ func (g *Gates) text(source begin.Source) func() (text string, cut bool, err err
 	return g.env.Printer(one.Run, source)
 }
 
-// contextWork finds a context and gives it, off the loop.
+// contextWork computes a context and gives it, off the loop.
 type contextWork struct {
 	gates *Gates
 	link  *hold.Link
@@ -104,7 +104,7 @@ func (w contextWork) give() error {
 		if failed == nil {
 			failed = errors.New("the command printed nothing")
 		}
-		_ = w.gates.env.Do(context.Background(), func() { // a loop that has ended writes no events
+		_ = w.gates.env.Do(context.Background(), func() { // fails only if the loop has ended
 			if b := w.gates.begun[w.hook]; b != nil {
 				b.Error = failed.Error()
 			}
@@ -123,7 +123,7 @@ func (w contextWork) give() error {
 	return w.link.VerdictMarked(w.hook, stdout, 0, told)
 }
 
-// contextAnswered takes in the record of a context that is on its way.
+// contextAnswered applies the record of a context that was given.
 func (g *Gates) contextAnswered(hook uint64, mark json.RawMessage) {
 	b := g.begun[hook]
 	told := beginning{}
@@ -132,7 +132,7 @@ func (g *Gates) contextAnswered(hook uint64, mark json.RawMessage) {
 	}
 }
 
-// contextOver takes in that the hook waits no more, and gives the event of it.
+// contextOver applies the record that the hook no longer waits, and returns its event.
 func (g *Gates) contextOver(r hold.Record, gone hold.GoneData) []events.Event {
 	b := g.begun[gone.Hook]
 	if b == nil {
@@ -149,7 +149,7 @@ func (g *Gates) contextOver(r hold.Record, gone hold.GoneData) []events.Event {
 	return []events.Event{{Type: eventStart, Cause: r.N, Data: e}}
 }
 
-// StartSet writes the event of a context that was set; nil: it was taken away.
+// StartSet emits the event of a context that was set; nil: it was removed.
 func (g *Gates) StartSet(by loop.By, source begin.Source, one *begin.Context) {
 	e := startEvent{Kind: "removed", Source: source, By: &by}
 	if one != nil {

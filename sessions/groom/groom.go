@@ -1,28 +1,28 @@
-// Package groom decides when Berth itself answers what an agent asks before its
-// first composer, as a machine over what is asked and a clock. It writes and
-// reads nothing.
+// Package groom decides when Berth itself answers a startup prompt: a dialog that
+// an agent shows before its first composer. It is a state machine over the open
+// prompt and a clock. It does no I/O. The session's loop calls it.
 package groom
 
 import "time"
 
 const (
-	// Settles is how long an answer has to take effect before it is tried again:
-	// until then nobody else may answer either.
+	// Settles is how long an answer has to take effect before it is tried again.
+	// Until then no client may answer either.
 	Settles = 4 * time.Second
-	// Again is the time between two tries of an answer that was not given, such
-	// as while somebody writes.
+	// Again is the time between two tries of an answer that could not be given,
+	// such as while a client types.
 	Again = time.Second
 	// Most is how often an answer is given to one prompt.
 	Most = 2
-	// kept bounds the prompts remembered: a start asks some eight.
+	// kept bounds the prompts remembered. A start shows about eight.
 	kept = 32
 )
 
-// Seen is what is asked now.
+// Seen is what the agent asks now.
 type Seen struct {
 	Prompt string // id of the prompt on the screen, empty for none
 	Wanted bool   // the session has an answer to it
-	Busy   bool   // it is being answered, by whomever
+	Busy   bool   // an answer is on its way, from Berth or from a client
 }
 
 // Action is what to do.
@@ -32,11 +32,11 @@ type Action int
 const (
 	Nothing Action = iota
 	Answer         // give the answer
-	Leave          // tell that it is left to somebody
+	Leave          // report that a person has to answer
 )
 
-// Machine remembers what was tried. Its zero value is ready, its JSON is kept
-// over a server's end.
+// Machine remembers what was tried. Its zero value is ready to use. The session's
+// checkpoint keeps its JSON for the next server.
 type Machine struct {
 	Tries []Try `json:"tries"`
 }
@@ -44,14 +44,14 @@ type Machine struct {
 // Try is what was tried of one prompt.
 type Try struct {
 	Prompt string    `json:"prompt"`
-	Given  int       `json:"given"` // times that the answer was given, or could not be
-	Last   time.Time `json:"last"`  // when
-	After  time.Time `json:"after"` // no sooner
-	Left   bool      `json:"left"`
+	Given  int       `json:"given"` // how often the answer was given, or had no way to be given
+	Last   time.Time `json:"last"`  // the time of the last of them
+	After  time.Time `json:"after"` // the earliest time of the next try
+	Left   bool      `json:"left"`  // Berth has given up: a person has to answer
 }
 
-// Step says what to do now, and when to ask again at the latest; a zero time:
-// when something changes.
+// Step returns what to do now, and when to call it again at the latest. The zero
+// time means: when something changes.
 func (m *Machine) Step(s Seen, now time.Time) (Action, time.Time) {
 	if s.Prompt == "" || !s.Wanted || s.Busy {
 		return Nothing, time.Time{}
@@ -72,7 +72,7 @@ func (m *Machine) Step(s Seen, now time.Time) (Action, time.Time) {
 	return Answer, t.After
 }
 
-// Given takes in that the answer was given, or that there is no way to.
+// Given records that the answer was given, or that there is no way to give it.
 func (m *Machine) Given(prompt string, at time.Time) {
 	t := m.of(prompt)
 	t.Given, t.Last = t.Given+1, at

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// tellWithin is how long `berth hook` may take for all that does not wait
-	// for a verdict: it holds an agent up.
+	// tellWithin is how long `berth-hold hook` may take to read its stdin, and then
+	// again to hand the event over: it holds an agent up.
 	tellWithin = 5 * time.Second
 	// holdSlack is how much longer than HOLD it waits for a holder that was
 	// stopped.
@@ -27,7 +27,7 @@ const (
 // errOver says that no process waits for the hook any more.
 var errOver = errors.New("the agent no longer waits for this hook")
 
-// A call is one `berth hook`. It holds up an agent: whatever fails, it ends
+// A call is one `berth-hold hook`. It holds up an agent: whatever fails, it ends
 // with status 0 and no output.
 type call struct {
 	head hookHead
@@ -37,18 +37,18 @@ type call struct {
 	parents  orphanWatch
 }
 
-// Hook is `berth hook`, with the arguments after it:
+// Hook is `berth-hold hook`, and `berth hook` for users' own scripts, with the arguments after it:
 //
 //	--tell [EVENT]             hands over the event whose JSON is on stdin
 //	--ask HOLD GRACE [EVENT]   and waits for a verdict, at most HOLD, or GRACE
 //	                           while no server is there (durations: 15s, 24h)
 //	--ask HOLD GRACE --if FILE [EVENT]
-//	                           the same while FILE is there, else as --tell: who
-//	                           wants nothing of an event costs the agent no wait
+//	                           the same while FILE exists, else as --tell: the
+//	                           agent doesn't wait if no part needs the event
 //	state STATE [MESSAGE...]   reports what the program is doing
 //
-// It returns the exit status: 0 with no output, but for a verdict, which says
-// both, and for arguments it does not know, which are 1: 2 would block agents.
+// It returns the exit status: 0 with no output, also without a holder. A verdict has
+// its own status and output. Unknown arguments are 1, because 2 would block agents.
 func Hook(args []string) int {
 	head, err := parseHook(args)
 	if err != nil {

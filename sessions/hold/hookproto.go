@@ -9,7 +9,7 @@ import (
 
 // The hook socket speaks the frames of the server's socket:
 //
-//	berth hook            holder
+//	berth-hold hook       holder
 //	hook            ────▶          who, how long, and the event's JSON
 //	                ◀────  taken   the number of its record, 0 for one that has none
 //	                ◀────  answer  the verdict (ask only)

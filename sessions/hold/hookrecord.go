@@ -25,7 +25,7 @@ const (
 
 // HookData is the data of KindHook.
 type HookData struct {
-	// Event is the name given on the command line of `berth hook`, or empty.
+	// Event is the name given on the command line of `berth-hold hook`, or empty.
 	Event string `json:"event,omitempty"`
 	// Ask says that the hook waits for a verdict: at most HoldMillis, and at
 	// most GraceMillis while no server is connected.

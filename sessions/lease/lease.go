@@ -5,7 +5,10 @@
 // One client at a time holds the lease. Each holding has a generation, which
 // only grows. Bytes may go to the terminal only under a Grant of the present
 // generation; Authorize is asked before every write, so that a client that lost the
-// lease writes no more, wherever it is in its work.
+// lease writes no more, wherever it is in its work. The exception is the fast path of
+// sessions/clients: it is open for the holder alone, and only while the lease can't change.
+//
+// Here a holder is the client with the lease, not the process of sessions/hold.
 package lease
 
 import "time"

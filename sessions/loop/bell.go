@@ -16,8 +16,8 @@ type Bells struct {
 	list map[chan struct{}]struct{}
 }
 
-// Add gives a channel that holds one signal when Ring was called since it was last received from.
-// stop ends it.
+// Add gives a channel. It holds one signal if Ring was called since the caller last received from
+// it. stop removes the listener.
 func (b *Bells) Add() (signal <-chan struct{}, stop func()) {
 	bell := make(chan struct{}, 1)
 	b.mu.Lock()
@@ -33,7 +33,7 @@ func (b *Bells) Add() (signal <-chan struct{}, stop func()) {
 	}
 }
 
-// Any says that somebody listens.
+// Any reports whether there are listeners.
 func (b *Bells) Any() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -10,16 +10,16 @@ import (
 
 // JournalEnv is what a journal's reader uses of its session.
 type JournalEnv struct {
-	// Offset is how much output was taken in. Output takes in more, which was printed at that
-	// offset; live says that it was printed since this server has the session. Skip goes over
-	// output that is gone: deleted as old while no server read it, or lost to a full disk.
+	// Offset is how many bytes of output were taken in. Output takes in the bytes that follow;
+	// live says that the program printed them after this server took over the session. Skip goes
+	// over output that is gone: deleted as old while no server ran, or lost to a full disk.
 	Offset func() int64
 	Output func(data []byte, live bool)
 	Skip   func(to int64)
 	// Record takes in a control record, after the output that was printed before it.
 	Record func(hold.Record)
-	// Passed is called when all that was read for now is taken in, and Unlinked when the holder
-	// has ended and its link was let go.
+	// Passed is called when all that was read for now is taken in. Unlinked is called when the
+	// holder has ended and its link is closed.
 	Passed   func()
 	Unlinked func()
 
@@ -27,8 +27,8 @@ type JournalEnv struct {
 	Cured   func(what string)
 }
 
-// Journal reads a session's output and control log in the order in which they were written: from
-// the holder that writes them, or from their files when there is none.
+// Journal reads a session's output and control log in the order of their writing. It reads from the
+// holder that writes them, or from their files when there is no holder.
 type Journal struct {
 	env     JournalEnv
 	dir     string
@@ -39,9 +39,9 @@ type Journal struct {
 	pending     []hold.Record // read and not applied yet: output before them is still to come
 	recordsRead uint64        // number of the last control record read
 	liveFrom    int64         // output before it was printed to the server before this one
-	woken       bool          // the holder waits to hear how far it was read
-	consumed    int64         // what it heard last
-	unread      bool          // there are records that no wake tells of
+	woken       bool          // the holder waits for a report of how far its output was read
+	consumed    int64         // the offset that was last reported to the holder
+	unread      bool          // there may be records that no wake announces
 }
 
 // recordsAtOnce bounds the control records held in memory while the output
@@ -58,7 +58,8 @@ func NewJournal(dir string, env JournalEnv) *Journal {
 // Link is the link to the holder; nil without one that answers.
 func (j *Journal) Link() *hold.Link { return j.link }
 
-// Wake is the holder's signal; nil, which never comes, without a holder. Woken takes it in.
+// Wake is the holder's signal. Without a holder it is nil, so a receive waits forever. The caller
+// passes each signal to Woken.
 func (j *Journal) Wake() <-chan struct{} {
 	if j.link == nil {
 		return nil
@@ -66,17 +67,17 @@ func (j *Journal) Wake() <-chan struct{} {
 	return j.link.Wake()
 }
 
-// Woken takes in that the holder has written, and waits to hear how far that was read.
+// Woken records that the holder has written, and waits for a report of how far that was read.
 func (j *Journal) Woken() { j.woken = true }
 
-// Sweep has all that the holder has written read, also what no wake tells of.
+// Sweep makes CatchUp read all that the holder has written, also what no wake announced.
 func (j *Journal) Sweep() { j.unread = j.link != nil }
 
 // Unread says that Sweep was called, and not all is read. Without a holder nothing can be read.
 func (j *Journal) Unread() bool { return j.unread && j.link != nil }
 
-// Adopt says that the session was another server's: what was printed until a holder is found is of
-// the past.
+// Adopt says that another server had the session before. Output that was printed before this server
+// finds the holder isn't live.
 func (j *Journal) Adopt() { j.liveFrom = math.MaxInt64 }
 
 // Hold reads from the holder from now on.
@@ -88,23 +89,23 @@ func (j *Journal) Hold(link *hold.Link) {
 	}
 }
 
-// Live says that there is a holder, and that all is taken in which was printed before this server.
+// Live says that there is a holder, and that all output from before this server is taken in.
 func (j *Journal) Live() bool { return j.link != nil && !j.Past() }
 
-// Past says that there is a holder, and that what was taken in is of the past.
+// Past says that there is a holder, and that output from before this server is still to come.
 func (j *Journal) Past() bool { return j.link != nil && j.env.Offset() < j.liveFrom }
 
-// Resume goes on behind a control record that was applied.
+// Resume goes on after a control record that was applied.
 func (j *Journal) Resume(record uint64) {
 	_ = j.control.Close() // a read-only file
 	j.control = hold.OpenControl(j.dir, record)
 	j.pending, j.recordsRead = nil, record
 }
 
-// Unlink lets go of a link that is over.
+// Unlink closes a link that has ended.
 func (j *Journal) Unlink() {
 	_ = j.link.Close()  // it has ended: nothing is left to fail
-	j.link.CloseFiles() // opened again when somebody looks
+	j.link.CloseFiles() // the next read opens them again
 	j.link = nil
 	j.control = hold.OpenControl(j.dir, j.recordsRead)
 	j.env.Unlinked()
@@ -125,13 +126,13 @@ func (j *Journal) Close() {
 	j.CloseFiles()
 }
 
-// CatchUp takes in what the holder has written since the last time. It stops
-// after a batch and reports whether there is more.
+// CatchUp takes in what the holder has written since the last call. It stops after
+// a batch and reports whether there is more.
 func (j *Journal) CatchUp() (more bool) {
 	if j.link == nil {
 		return false
 	}
-	ended := errors.Is(j.link.Err(), hold.ErrEnded) // asked first: then what follows is the last
+	ended := errors.Is(j.link.Err(), hold.ErrEnded) // asked before Written: if it has ended, Written is final
 	written, records := j.link.Written()
 	if j.unread {
 		records = math.MaxUint64
@@ -141,10 +142,10 @@ func (j *Journal) CatchUp() (more bool) {
 	if more {
 		return true
 	}
-	j.liveFrom = min(j.liveFrom, j.env.Offset()) // what cannot be read is not waited for
+	j.liveFrom = min(j.liveFrom, j.env.Offset()) // the session becomes live even if output cannot be read
 	j.unread = false
 	if ended {
-		j.Unlink() // all that it had to say is applied
+		j.Unlink() // all that it has written is applied
 		return false
 	}
 	if offset := j.env.Offset(); j.woken || offset > j.consumed {
@@ -154,7 +155,7 @@ func (j *Journal) CatchUp() (more bool) {
 	return false
 }
 
-// Replay takes in all that lies in the files, with no holder to ask.
+// Replay takes in all that is in the files. It is for a session without a holder.
 func (j *Journal) Replay() {
 	_, written, err := j.output.Range()
 	if err != nil {
@@ -165,7 +166,7 @@ func (j *Journal) Replay() {
 	}
 }
 
-// HasNews says whether the control log of a session with that folder goes on after a record.
+// HasNews reports whether the control log of the session in that folder has records after this one.
 func HasNews(dir string, record uint64) bool {
 	news := false
 	err := hold.ReadControl(dir, record, func(hold.Record) error {
@@ -183,9 +184,9 @@ func (j *Journal) ReadOutput(buf []byte, offset int64) (int, error) {
 	return j.output.ReadAt(buf, offset)
 }
 
-// advance takes in control records in their order, each after the output that
-// came before it, up to what the arguments say is there; at most budget bytes
-// of output. It reports whether something is left.
+// advance takes in control records in their order, each after the output before it. written and
+// records are how far the journal goes. budget bounds the output, in bytes. advance reports whether
+// more is left.
 func (j *Journal) advance(written int64, records uint64, budget int) (more bool) {
 	buf := Buffers.Get().(*Buffer)
 	defer Buffers.Put(buf)
@@ -215,8 +216,8 @@ func (j *Journal) advance(written int64, records uint64, budget int) (more bool)
 	}
 }
 
-// readRecords reads the control log up to record number upTo once all that
-// was read before is applied.
+// readRecords reads the control log up to record number upTo. It waits until all records that were
+// read before are applied.
 func (j *Journal) readRecords(upTo uint64) {
 	if len(j.pending) > 0 || j.recordsRead >= upTo {
 		return
@@ -247,8 +248,7 @@ func (j *Journal) records(fn func(hold.Record) error) error {
 	})
 }
 
-// read takes in the next output, at most len(buf) bytes. It is
-// false when there is none to be had for now.
+// read takes in the next output, at most len(buf) bytes. ok is false if there is none for now.
 func (j *Journal) read(buf []byte) (n int, ok bool) {
 	offset := j.env.Offset()
 	n, err := j.ReadOutput(buf, offset)

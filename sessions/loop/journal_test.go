@@ -37,8 +37,8 @@ func writeJournal(t *testing.T, from int64, output string, at ...int64) string {
 	return dir
 }
 
-// TestJournalKeepsItsOrder: each record is taken in after exactly the output before it, output that
-// is gone is skipped, and a journal that resumes goes on behind the record that was applied.
+// TestJournalKeepsItsOrder: each record is taken in after exactly the output before it. Output that
+// is gone is skipped. A journal that resumes goes on after the record that was applied.
 func TestJournalKeepsItsOrder(t *testing.T) {
 	for name, c := range map[string]struct {
 		from    int64

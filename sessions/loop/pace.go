@@ -49,9 +49,9 @@ type pace struct {
 	at    time.Time    // when waits happened
 }
 
-// Take gives the events to write now, in the order in which they happened: none where e
-// comes too soon. Older events of e's kind that wait come first, also those of other
-// identities: the newest event in the log is the newest that happened. e.Data is data.
+// Take gives the events to write now, oldest first. There are none if e comes too soon. Older
+// events of e's kind that wait come first, also those of other identities, so that the newest
+// event in the log is the newest that happened. Take sets e.Data to data.
 func (p Paces) Take(by PacedBy, e events.Event, data Paced, now time.Time) []events.Event {
 	one := p[by]
 	if one == nil {

@@ -55,7 +55,7 @@ func status(pid int) (state byte, group, front int) {
 
 // Computing says that a program of pid's terminal's foreground, pid or what descends
 // from it, has work that it wants a processor or a disk for: what it has read it may not
-// have heeded yet. Its main thread alone counts, which reads the keys.
+// have acted on yet. Its main thread alone counts, which reads the keys.
 func Computing(pid int) bool { return inFront(pid, "RD") }
 
 // Halted says that such a program is stopped by a signal or by a debugger: what it has

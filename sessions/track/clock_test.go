@@ -7,8 +7,8 @@ import (
 	"berth/sessions/loop"
 )
 
-// TestClockSetBack: a record was written by a clock that has been set back by
-// two hours since. Time goes on from now, and not in two hours.
+// TestClockSetBack: the clock was set back by two hours after a record was written. New facts count from now,
+// not in two hours.
 func TestClockSetBack(t *testing.T) {
 	env := loop.Env{Now: time.Now}
 	d := &detection{}

@@ -12,15 +12,14 @@ import (
 	"berth/detect/watch"
 )
 
-// files are the agent's own files, which tell of it beside its hooks. A note of
-// the system's says when to read them; they are looked at now and then too, for
-// notes can be lost.
+// files are the agent's own files, which report its state in addition to hooks. The watcher says when to
+// read them. They are also polled now and then, because notifications can be lost.
 type files struct {
-	state *watch.Subscription // of its live state
+	state *watch.Subscription // of the live state file
 	log   sessionLog
 }
 
-// close ends the notes.
+// close ends the subscriptions.
 func (f *files) close() {
 	f.state.Stop()
 	f.log.notes.Stop()
@@ -28,20 +27,20 @@ func (f *files) close() {
 
 // sessionLog is the log that the agent keeps of its conversation.
 type sessionLog struct {
-	tail   *tail.Tail          // nil while nobody has said where it is
-	notes  *watch.Subscription // of its changes
-	since  time.Time           // entries up to then are of the past: they move nothing
-	newest time.Time           // of the entries taken in
+	tail   *tail.Tail          // nil while its path is unknown
+	notes  *watch.Subscription // notifies of its changes
+	since  time.Time           // entries up to then are of the past and change nothing
+	newest time.Time           // time of the newest entry that was read
 	more   bool                // it was not read to its end
 
 	ledger      detect.Ledger
-	renewals    uint64    // how often it was replaced or cut short
-	outside     string    // named by the agent, and not among its own
-	sought      string    // the conversation whose log is sought, or was found by seeking
-	soughtSince time.Time // and since when
+	renewals    uint64    // how often it was replaced or truncated
+	outside     string    // a path that the agent reported outside of its own folders
+	sought      string    // the conversation whose log is searched, or was found by a search
+	soughtSince time.Time // the start of that search
 }
 
-// savedLog is what a checkpoint keeps of it.
+// savedLog is the log's data in the checkpoint.
 type savedLog struct {
 	Mark     tail.Mark     `json:"mark"`
 	Since    time.Time     `json:"since"`
@@ -57,7 +56,7 @@ func (l *sessionLog) saved() *savedLog {
 	return &savedLog{Mark: l.tail.Mark(), Since: l.since, Newest: l.newest, Renewals: l.renewals, Ledger: l.ledger}
 }
 
-// restored goes on where a checkpoint left off. It may be nil.
+// restored returns the log at the checkpoint's position. s may be nil.
 func (s *savedLog) restored(logs tail.Below, old func(line []byte) bool) sessionLog {
 	if s == nil {
 		return sessionLog{}
@@ -65,15 +64,14 @@ func (s *savedLog) restored(logs tail.Below, old func(line []byte) bool) session
 	return sessionLog{tail: tail.Resume(logs, s.Mark, old), since: s.Since, newest: s.Newest, renewals: s.Renewals, ledger: s.Ledger, more: true}
 }
 
-// findLog is the file of that name in any of the folders of a folder: the
-// pattern is as agent.Launch has it.
+// findLog returns the conversation's log in any folder that the pattern of agent.Launch names.
 func findLog(pattern, id string) string {
 	folder, name, ok := strings.Cut(pattern, "/*/")
 	if !ok || strings.ContainsAny(id, `*?[\`) {
 		return ""
 	}
 	name = strings.NewReplacer("%s", id, "%.8s", id[:min(8, len(id))]).Replace(name)
-	found, _ := fs.Glob(os.DirFS(folder), "*/"+name) // a folder that is not there holds none
+	found, _ := fs.Glob(os.DirFS(folder), "*/"+name) // a missing folder has none
 	for _, file := range found {
 		path := filepath.Join(folder, file)
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {

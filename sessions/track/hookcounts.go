@@ -2,16 +2,15 @@ package track
 
 import "berth/sessions/hold"
 
-// HookCounts are of the hook events that a session, or all of them, had since
-// the server began.
+// HookCounts counts the hook events of one session, or of all sessions, since the server started.
 type HookCounts struct {
-	Told      uint64 `json:"told"`      // each an event of its own
-	Coalesced uint64 `json:"coalesced"` // too many in a second: counted only
-	Long      uint64 `json:"long"`      // of those told: of more than 64 KiB, in the event as their head
-	Truncated uint64 `json:"truncated"` // of more than 4 MiB, and cut
-	Malformed uint64 `json:"malformed"` // no JSON
-	Bytes     uint64 `json:"bytes"`     // of all payloads, as the agents wrote them
-	Longest   uint64 `json:"longest"`   // of these
+	Told      uint64 `json:"told"`      // with an event of their own
+	Coalesced uint64 `json:"coalesced"` // only counted, because there were too many in a second
+	Long      uint64 `json:"long"`      // with an event that has only the head, because of more than 64 KiB
+	Truncated uint64 `json:"truncated"` // cut, because of more than 4 MiB
+	Malformed uint64 `json:"malformed"` // not JSON
+	Bytes     uint64 `json:"bytes"`     // size of all payloads, as the agents wrote them
+	Longest   uint64 `json:"longest"`   // size of the longest payload
 }
 
 func (n *HookCounts) hook(h hold.HookData) {
@@ -27,7 +26,7 @@ func (n *HookCounts) hook(h hold.HookData) {
 	})
 }
 
-// Add adds the counts of another.
+// Add adds other counts.
 func (n *HookCounts) Add(o HookCounts) {
 	n.Told, n.Coalesced, n.Long = n.Told+o.Told, n.Coalesced+o.Coalesced, n.Long+o.Long
 	n.Truncated, n.Malformed, n.Bytes = n.Truncated+o.Truncated, n.Malformed+o.Malformed, n.Bytes+o.Bytes

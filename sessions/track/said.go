@@ -8,16 +8,15 @@ import (
 type Said struct {
 	Text string   `json:"text"`
 	Time api.Time `json:"time"`
-	Turn string   `json:"turn,omitempty"` // the agent's id of it
+	Turn string   `json:"turn,omitempty"` // the agent's id of the turn
 
-	Conversation string `json:"conversation,omitempty"` // the agent's id of the one it was said in
+	Conversation string `json:"conversation,omitempty"` // the agent's id of the conversation
 
-	Usage *Usage `json:"usage,omitempty"` // of its turn, as far as known
+	Usage *Usage `json:"usage,omitempty"` // the turn's usage, as far as known
 }
 
-// lastSaid is the last message with what its turn took, as far as known now. One
-// of a conversation that the agent has left, by a clear or a start without taking
-// it up, is not its last any more.
+// lastSaid is the last message with its turn's usage, as far as known now. A message of a conversation that
+// the agent has left, by a clear or a new start, doesn't count any more.
 func (t *Track) lastSaid() *Said {
 	d := t.d
 	if d == nil {

@@ -11,12 +11,11 @@ import (
 	"berth/detect/tail"
 )
 
-// stateFileMost is more than any such file has, in bytes: Claude's has some 500.
+// stateFileMost is the maximum size in bytes. Claude's file has about 500.
 const stateFileMost = 64 << 10
 
-// readSmall reads a regular file of that user's, of at most so many bytes. The
-// agent may put anything in its place: to read a pipe could take for ever, and a
-// link may lead to what only the server may read.
+// readSmall reads a regular file of a user, of at most most bytes. The agent may replace the file: reading a
+// pipe could block for ever, and a link may lead to a file that only the server may read.
 func readSmall(name string, uid, most int) ([]byte, error) {
 	f, err := tail.Below{Folder: filepath.Dir(name), UID: uid}.OpenFile(name)
 	if err != nil {
@@ -33,8 +32,8 @@ func readSmall(name string, uid, most int) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, info.Size()))
 }
 
-// ownStateFile says whether the file is of the process that runs now: a killed
-// one leaves its file, and its id may have gone to another.
+// ownStateFile reports whether the file belongs to the current process. A killed process leaves its file, and
+// another process may get its pid.
 func ownStateFile(data []byte, start string) bool {
 	var head struct {
 		Start string `json:"procStart"`

@@ -1,5 +1,3 @@
-// Package track is what is followed of an agent beside its state: what its turns take of the
-// model, and what it does while it works. It is pure.
 package track
 
 import "berth/agent"
@@ -19,8 +17,7 @@ const (
 	answersMetered = 64
 )
 
-// Meter adds up what turns take, by the facts of a log or an output. It goes into
-// a checkpoint as it is.
+// Meter adds up the usage of turns, from facts of the log or the output. The checkpoint has it as it is.
 type Meter struct {
 	Turns []*metered `json:"turns"` // the newest last
 }
@@ -29,11 +26,11 @@ type Meter struct {
 type metered struct {
 	Turn    string       `json:"turn"`
 	Answers []answerTook `json:"answers"` // the newest last
-	Before  agent.Tokens `json:"before"`  // of answers that are not kept apart any more
+	Before  agent.Tokens `json:"before"`  // the sum of older answers
 	Count   int          `json:"count"`
 	Model   string       `json:"model"`
-	Whole   *agent.Usage `json:"whole"` // by the agent's own sum
-	Over    bool         `json:"over"`  // no more comes
+	Whole   *agent.Usage `json:"whole"` // the agent's own sum
+	Over    bool         `json:"over"`  // no more answers follow
 }
 
 type answerTook struct {
@@ -41,7 +38,7 @@ type answerTook struct {
 	Took   agent.Tokens `json:"took"`
 }
 
-// Take takes in what a fact of the turn says. Over: no more answers follow.
+// Take adds the usage of a fact to a turn. over says that no more answers follow.
 func (m *Meter) Take(turn string, f agent.Fact, over bool) {
 	if f.Agent != "" || f.Usage == nil && !over {
 		return
@@ -63,7 +60,7 @@ func (m *Meter) Take(turn string, f agent.Fact, over bool) {
 	}
 }
 
-// answer counts an answer once: what is reported of it last is right.
+// answer counts an answer once. Its last report is right.
 func (t *metered) answer(u *agent.Usage) {
 	t.Model = u.Model
 	for i := range t.Answers {
@@ -79,15 +76,14 @@ func (t *metered) answer(u *agent.Usage) {
 	}
 }
 
-// End takes in that the program is over, and so are its turns. A claude -p logs no end of its
-// turn.
+// End marks all turns as over, because the program has ended. A claude -p logs no end of its turn.
 func (m *Meter) End() {
 	for _, t := range m.Turns {
 		t.Over = true
 	}
 }
 
-// of is the turn's, nil when nothing is known of it.
+// of returns the turn; nil if it is unknown.
 func (m *Meter) of(turn string) *metered {
 	for i := len(m.Turns) - 1; i >= 0; i-- {
 		if m.Turns[i].Turn == turn {
@@ -97,7 +93,7 @@ func (m *Meter) of(turn string) *metered {
 	return nil
 }
 
-// Usage is what the turn took; nil when that is not known, or not whole yet.
+// Usage is the turn's usage; nil if it is unknown or not complete yet.
 func (m *Meter) Usage(turn string) *Usage {
 	t := m.of(turn)
 	if t == nil || !t.Over || t.Count == 0 && t.Whole == nil {
@@ -116,7 +112,7 @@ func (m *Meter) Usage(turn string) *Usage {
 	return u
 }
 
-// Complete says whether all is known of what the turn took.
+// Complete reports whether all of the turn's usage is known.
 func (m *Meter) Complete(turn string) bool {
 	t := m.of(turn)
 	return t != nil && t.Over

@@ -43,7 +43,7 @@ func TestMeter(t *testing.T) {
 	}
 }
 
-// TestMeterIsBounded: of very many answers and turns the sums stay right.
+// TestMeterIsBounded: the sums stay right for very many answers and turns.
 func TestMeterIsBounded(t *testing.T) {
 	var m Meter
 	for turn := range 20 {

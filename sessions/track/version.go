@@ -9,16 +9,15 @@ import (
 	"berth/terminal"
 )
 
-// AgentVersion is which version of its agent a session runs, by the agent's own
-// word, and whether berth knows how that one behaves.
+// AgentVersion is the version that a session's agent reports, and whether Berth was measured with it.
 type AgentVersion struct {
 	Version  string  `json:"version"`
 	Measured bool    `json:"measured"`
 	Known    string  `json:"known"` // the newest version that was measured
-	Note     *string `json:"note"`  // null when it was measured
+	Note     *string `json:"note"`  // null if it was measured
 }
 
-// versionMost is how much of an agent's word for its version is shown, in bytes.
+// versionMost is how many bytes of an agent's version are shown.
 const versionMost = 64
 
 func agentVersion(d agent.Driver, b detect.Status) *AgentVersion {

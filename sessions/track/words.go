@@ -7,7 +7,7 @@ import (
 	"berth/terminal"
 )
 
-// SourceWord is the last that a source said by some moment.
+// SourceWord is the last report of a source at one time.
 type SourceWord struct {
 	Source   string `json:"source"`
 	Tier     int    `json:"tier"`
@@ -15,14 +15,14 @@ type SourceWord struct {
 	Cause    string `json:"cause"`
 	Evidence string `json:"evidence"`
 	AgeMS    int64  `json:"age_ms"`  // at that moment
-	Foreign  bool   `json:"foreign"` // of another conversation: it moves nothing
+	Foreign  bool   `json:"foreign"` // of another conversation, so it changes nothing
 }
 
-// evidenceKept is how many characters of a source's evidence an answer and an
-// event hold; with at most 16 words that is some 4 KB a change of state.
+// evidenceKept is how many characters of a source's evidence are kept. With at most 16 sources that is about
+// 4 KB for each change of the state.
 const evidenceKept = 160
 
-// sourceWords is what the sources had said by now, short and safe to show.
+// sourceWords are the sources' last reports, short and printable.
 func sourceWords(words []detect.Word, now time.Time) []SourceWord {
 	var list []SourceWord
 	for _, w := range words {
@@ -42,7 +42,7 @@ func short(s string) string {
 	return string(r)
 }
 
-// some makes a list of what there is none of.
+// some replaces a nil list by an empty one.
 func some[T any](list []T) []T {
 	if list == nil {
 		return []T{}
@@ -50,7 +50,7 @@ func some[T any](list []T) []T {
 	return list
 }
 
-// orNil keeps an empty text null in JSON.
+// orNil makes an empty text null in JSON.
 func orNil(s string) *string {
 	if s == "" {
 		return nil

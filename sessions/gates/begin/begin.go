@@ -1,5 +1,5 @@
-// Package begin is what an agent is told when a conversation begins: a text, or
-// what a command prints. It is pure.
+// Package begin is the context that an agent gets when a conversation starts: a text, or a command's output. It is
+// pure. Package gates calls it.
 package begin
 
 import (
@@ -12,10 +12,10 @@ import (
 	"unicode/utf8"
 )
 
-// Source is why a conversation begins.
+// Source is why a conversation starts.
 type Source string
 
-// The sources. Any is for those that have nothing of their own.
+// The sources. Any is for sources without a context of their own.
 const (
 	Startup Source = "startup"
 	Resume  Source = "resume"
@@ -27,14 +27,14 @@ const (
 // Sources lists them.
 var Sources = []Source{Startup, Resume, Clear, Compact, Any}
 
-// Bounds of a context.
+// Limits of a context.
 const (
-	Most     = 64 << 10         // bytes of a text, and of a command's output
-	Within   = 10 * time.Second // in which a command must have ended
+	Most     = 64 << 10         // maximum size in bytes of a text, and of a command's output
+	Within   = 10 * time.Second // maximum run time of a command
 	mostArgv = 256
 )
 
-// Context is what the agent is told: Text, or what Run prints.
+// Context is the context for the agent: Text, or the output of Run.
 type Context struct {
 	Text string   `json:"text,omitempty"`
 	Run  []string `json:"run,omitempty"` // argv, without a shell
@@ -43,7 +43,7 @@ type Context struct {
 // Config has the contexts by source.
 type Config map[Source]Context
 
-// For is the context of a source, its own or the one for any.
+// For is the context of a source: its own, or the one for any source.
 func (c Config) For(source Source) (Context, bool) {
 	if one, ok := c[source]; ok {
 		return one, true
@@ -52,7 +52,7 @@ func (c Config) For(source Source) (Context, bool) {
 	return one, ok
 }
 
-// With is the same with another context for a source; nil takes it away.
+// With returns a copy with another context for a source; nil removes it.
 func (c Config) With(source Source, one *Context) Config {
 	out := maps.Clone(c)
 	if out == nil {
@@ -64,7 +64,7 @@ func (c Config) With(source Source, one *Context) Config {
 	return out
 }
 
-// Check says what is wrong with a setting.
+// Check returns an error if the setting isn't valid.
 func (c Config) Check() error {
 	for _, source := range slices.Sorted(maps.Keys(c)) {
 		if !slices.Contains(Sources, source) {
@@ -98,8 +98,7 @@ func (c Context) check() error {
 	return nil
 }
 
-// Printed is a command's output as a text for an agent: UTF-8, no character cut
-// in two.
+// Printed is a command's output as a text for an agent: UTF-8, without a partial character at its end.
 func Printed(output []byte) string {
 	for n := 1; n < utf8.UTFMax && n <= len(output); n++ {
 		if b := output[len(output)-n]; utf8.RuneStart(b) {

@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// TestSchemaHasAnEnd: a schema that leads back to itself without taking
-// anything of the message would be followed until the stack is full, which
-// ends the server; one whose references double at each step, for years.
+// TestSchemaHasAnEnd: a schema that leads back to itself without consuming a part of the message would fill the
+// stack, which ends the server. One whose references double at each step would take years. Both are refused.
 func TestSchemaHasAnEnd(t *testing.T) {
 	const ref = `{"$ref":"#/$defs/%d"}`
 	doubling := []string{}

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fileID tells a file from another that is there at the same time.
+// fileID distinguishes a file from others that exist at the same time.
 func fileID(f *os.File) (id string, size int64, err error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(int(f.Fd()), &st); err != nil {

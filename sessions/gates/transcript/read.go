@@ -10,7 +10,7 @@ import (
 	"os"
 )
 
-// Listed is a part as it is listed. The last one is the log itself.
+// Listed is a part in the list of parts. The last one is the log itself.
 type Listed struct {
 	Part
 	Live bool `json:"live"`
@@ -19,20 +19,20 @@ type Listed struct {
 // Line is one line of a part, numbered from 1.
 type Line struct {
 	N, Line int
-	Data    []byte // without its end; only lent
+	Data    []byte // without the line's end; valid only during the call
 }
 
-// MostLine is the longest line that is given; of a longer one Data is nil.
+// MostLine is the maximum length of a line. The Data of a longer one is nil.
 const MostLine = 16 << 20
 
 var (
-	// ErrGone: the part was deleted, past the bounds.
+	// ErrGone: the part was deleted because of the limits.
 	ErrGone = errors.New("it is not kept any more")
 	// ErrNone: there is no such part yet.
 	ErrNone = errors.New("there is no such transcript")
 )
 
-// Saved are the parts that were saved and are kept.
+// Saved are the saved parts that still exist.
 func (s *Store) Saved() ([]Part, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,8 +78,8 @@ type part struct {
 
 func (p *part) Close() error { return p.file.Close() }
 
-// lastLocked opens the log where it is not saved yet, as far as it reaches now:
-// a part that is saved later has all of that. Nil: there is none yet.
+// lastLocked opens the unsaved rest of the log, up to its current end. A part that is saved later has all of it.
+// It returns nil if there is no log yet. The caller holds mu.
 func (s *Store) lastLocked(x *index) (*part, error) {
 	if x.Live.Path == "" {
 		return nil, nil
@@ -91,7 +91,7 @@ func (s *Store) lastLocked(x *index) (*part, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := x.Live // reach changes it: that is for the next save to keep
+	at := x.Live // a copy, because reach changes it
 	end, err := at.reach(f)
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -99,7 +99,7 @@ func (s *Store) lastLocked(x *index) (*part, error) {
 	return &part{io.NewSectionReader(f, at.From, end-at.From), f}, nil
 }
 
-// open opens a part. Nil: it is the last, and there is nothing in it yet.
+// open opens a part. It returns nil for the last part if that is still empty.
 func (s *Store) open(n int) (*part, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,13 +144,13 @@ func (s *Store) Last() (int, error) {
 	return x.Next, nil
 }
 
-// Lines gives the lines of a part behind number after.
+// Lines passes on the lines of a part after a line number.
 func (s *Store) Lines(ctx context.Context, n, after int, each func(Line) error) error {
 	p, err := s.open(n)
 	if p == nil || err != nil {
 		return err
 	}
-	defer p.Close() // it was only read
+	defer p.Close() // only read, so an error doesn't matter
 	in := bufio.NewReaderSize(p, 64<<10)
 	var line []byte
 	for number := 1; ; number++ {
@@ -176,8 +176,7 @@ func (s *Store) Lines(ctx context.Context, n, after int, each func(Line) error) 
 	}
 }
 
-// readLine reads a whole line into buf. Of one that is too long only that is
-// said.
+// readLine reads a whole line into buf. For a line that is too long it reports only that.
 func readLine(in *bufio.Reader, buf []byte) (line []byte, long bool, err error) {
 	for {
 		piece, err := in.ReadSlice('\n')
@@ -200,7 +199,7 @@ func readLine(in *bufio.Reader, buf []byte) (line []byte, long bool, err error) 
 	}
 }
 
-// Since gives every line behind line `after` of part n, to the end of the log.
+// Since passes on every line after line `after` of part n, to the end of the log.
 func (s *Store) Since(ctx context.Context, n, after int, each func(Line) error) error {
 	for ; ; n, after = n+1, 0 {
 		last, err := s.Last()
