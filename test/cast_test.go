@@ -10,9 +10,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// checkCast holds a file to asciicast v2: a header, then events whose times
-// never go back, of kinds that players know, in whole characters. Two files
-// beside it tell what was played: FILE.text the output, FILE.sizes the resizes.
+// checkCast checks that a file is asciicast v2: a header, then events with rising times, of kinds that
+// players know, in whole characters. It writes two files: FILE.text with the output, FILE.sizes with the
+// resizes.
 func checkCast(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: cast FILE")
@@ -45,7 +45,7 @@ func checkCast(ts *testscript.TestScript, neg bool, args []string) {
 			text.WriteString(data)
 		case event[1] == "r" && size.MatchString(data):
 			sizes.WriteString(data + "\n")
-		case event[1] == "m": // a marker, of a program that still runs
+		case event[1] == "m": // the marker of a program that still runs
 		default:
 			ts.Fatalf("players know no such event: %s", line)
 		}

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// sessionsLeft says whether the state folder knows of holders.
+// sessionsLeft reports whether the state folder names holders.
 func (s *stage) sessionsLeft() bool { return len(s.holders()) > 0 }
 
 // holders are the processes that the session folders name.
@@ -29,9 +29,8 @@ func (s *stage) holders() []int {
 	return pids
 }
 
-// isOurs says whether a process has this script's folder in its environment or
-// command, or files of it open: no other folder has that name. A process that
-// is gone, or a zombie, is nobody's.
+// isOurs reports whether a process has this script's folder in its environment or command, or has files
+// of it open. No other folder has that name. A process that has ended, or a zombie, doesn't count.
 func (s *stage) isOurs(pid int) bool {
 	dir := "/proc/" + strconv.Itoa(pid)
 	stat, err := os.ReadFile(dir + "/stat")
@@ -58,10 +57,10 @@ func (s *stage) isOurs(pid int) bool {
 	return false
 }
 
-// endHolders ends sessions that no server is there to end.
+// endHolders ends the sessions' holders when no server runs that could.
 func (s *stage) endHolders() {
 	for _, pid := range s.holders() {
-		_ = syscall.Kill(pid, syscall.SIGKILL) // it may be gone by now
+		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended already
 	}
 }
 
@@ -80,7 +79,7 @@ func (s *stage) ours() []int {
 	return pids
 }
 
-// leftovers describes what still runs after a moment to end in.
+// leftovers describes the processes that still run after a short wait.
 func (s *stage) leftovers() []string {
 	deadline := time.Now().Add(5 * time.Second)
 	for {
@@ -98,12 +97,12 @@ func (s *stage) leftovers() []string {
 			}
 			return list
 		}
-		time.Sleep(10 * time.Millisecond) // between two looks at a real condition
+		time.Sleep(10 * time.Millisecond) // poll a real condition
 	}
 }
 
 func (s *stage) killLeftovers() {
 	for _, pid := range s.ours() {
-		_ = syscall.Kill(pid, syscall.SIGKILL) // it may be gone by now
+		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended already
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// mayMakeUsers says whether scripts can have OS users of their own.
+// mayMakeUsers reports whether scripts can make OS users.
 func mayMakeUsers() bool {
 	for _, program := range []string{"useradd", "userdel", "runuser"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -25,8 +25,8 @@ func mayMakeUsers() bool {
 	return os.Geteuid() == 0
 }
 
-// makeUser makes an OS user with a home in the script's folder, which it can
-// reach from then on only if the script says so.
+// makeUser makes an OS user with a home in the script's folder. The script must let the user enter that
+// folder.
 func makeUser(ts *testscript.TestScript, neg bool, args []string) {
 	s := stageOf(ts)
 	if neg || len(args) != 1 {
@@ -60,8 +60,7 @@ func removeUser(ts *testscript.TestScript, neg bool, args []string) {
 	s.users = slices.DeleteFunc(s.users, func(name string) bool { return name == args[0] })
 }
 
-// removeUsers takes away those that the script has made. Nothing of theirs runs
-// any more.
+// removeUsers removes the OS users of the script. None of their processes runs any more.
 func (s *stage) removeUsers() {
 	for _, name := range s.users {
 		if err := dropUser(name); err != nil {

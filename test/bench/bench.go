@@ -22,7 +22,7 @@ import (
 	"berth/sessions/hold"
 )
 
-// The window of every client and the size of every session it sees.
+// cols and rws are the size of every client's window and of every session that it sees.
 const (
 	cols = 120
 	rws  = 40
@@ -33,10 +33,10 @@ type bench struct {
 	ctx    context.Context
 	dir    string
 	exe    string // berth
-	holder string // berth-hold, beside it
-	self   string // this program, which is also what runs in sessions
+	holder string // berth-hold, next to berth
+	self   string // this program, which also runs in the sessions
 	user   string
-	echo   string // a program that types back each key
+	echo   string // a program that prints each key
 	rounds float64
 	key    string
 	signer gossh.Signer
@@ -66,7 +66,7 @@ func newBench(ctx context.Context, berth string, rounds float64) (*bench, error)
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "bench") // short: sockets are in it
+	dir, err := os.MkdirTemp("", "bench") // a short path, because sockets are in it
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func newBench(ctx context.Context, berth string, rounds float64) (*bench, error)
 	return b, nil
 }
 
-// later is done when the run is over, the last first.
+// later defers a function to the end of the run. The last one runs first.
 func (b *bench) later(f func() error) { b.undo = append(b.undo, f) }
 
 func (b *bench) close() (err error) {
@@ -94,11 +94,11 @@ func (b *bench) close() (err error) {
 	return err
 }
 
-// rowTime is after how long a row begins no further round: on a busy machine
-// the medians are of fewer.
+// rowTime is the time after which a row begins no further round. On a busy machine the medians have
+// fewer rounds.
 const rowTime = 20 * time.Second
 
-// times counts up to n times the asked-for number of rounds, at least to one.
+// times yields n times the requested number of rounds, at least one.
 func (b *bench) times(n int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		began := time.Now()
@@ -129,12 +129,12 @@ func (b *bench) newKey(name string) (file string, signer gossh.Signer, err error
 	return file, signer, os.WriteFile(file+".pub", gossh.MarshalAuthorizedKey(signer.PublicKey()), 0o600)
 }
 
-// env is what servers and clients are started with.
+// env is the environment of servers and clients.
 func (b *bench) env() []string {
 	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + b.dir, "USER=" + b.user, "SHELL=/bin/sh", "LANG=C.UTF-8", "TERM=xterm-256color"}
 }
 
-// stop ends a process with a signal, and with SIGKILL if that is not heeded.
+// stop ends a process with a signal, and with SIGKILL if it doesn't end.
 func stop(cmd *exec.Cmd, sig syscall.Signal, grace time.Duration) error {
 	over := make(chan struct{})
 	go func() {
@@ -152,7 +152,7 @@ func stop(cmd *exec.Cmd, sig syscall.Signal, grace time.Duration) error {
 	return fmt.Errorf("%s did not end within %s of %s", filepath.Base(cmd.Path), grace, sig)
 }
 
-// poll asks until ok, the end of the run, or half a minute.
+// poll calls ok until it returns true, until the end of the run, or for half a minute.
 func (b *bench) poll(what string, ok func() bool) error {
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
@@ -169,7 +169,7 @@ func (b *bench) poll(what string, ok func() bool) error {
 	return nil
 }
 
-// versions are of what Berth is held against.
+// versions are the versions of the programs that Berth is compared with.
 func versions(ctx context.Context) string {
 	client, _ := exec.CommandContext(ctx, "ssh", "-V").CombinedOutput() // on standard error
 	mux, _ := exec.CommandContext(ctx, "tmux", "-V").CombinedOutput()

@@ -12,8 +12,8 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 )
 
-// ssh is the real client's command line for an address. Its cipher is named so
-// that all servers are spoken to with the same.
+// ssh is the real client's command line for an address. It names the cipher, so that it uses the same
+// one with all servers.
 func (b *bench) ssh(addr string, options []string, words ...string) *exec.Cmd {
 	host, port, _ := net.SplitHostPort(addr)
 	args := []string{"-F", "none", "-o", "UserKnownHostsFile=/dev/null", "-o", "StrictHostKeyChecking=no", "-o", "LogLevel=ERROR",
@@ -24,7 +24,7 @@ func (b *bench) ssh(addr string, options []string, words ...string) *exec.Cmd {
 	return cmd
 }
 
-// sameCipher is what makes the comparison fair: aes128-gcm, which all have.
+// sameCipher makes the comparison fair: all servers have aes128-gcm.
 var sameCipher = []string{"-c", "aes128-gcm@openssh.com"}
 
 // timed runs a command to its end.
@@ -43,11 +43,11 @@ type viewer struct {
 	cmd  *exec.Cmd
 	term *os.File
 	buf  []byte
-	tail []byte // the last of what was received
+	tail []byte // the end of what was received
 	got  int64
 }
 
-// tailSize is how much of what a viewer received is kept: many screens.
+// tailSize is how many received bytes are kept: many screens.
 const tailSize = 1 << 20
 
 // view runs words on a server in a terminal of the bench's size.
@@ -60,14 +60,14 @@ func (b *bench) view(addr string, words ...string) (*viewer, error) {
 	return &viewer{cmd: cmd, term: term, buf: make([]byte, 64<<10)}, nil
 }
 
-// close ends the client as the end of its terminal would.
+// close ends the client as a closed terminal would.
 func (v *viewer) close() {
 	_ = v.cmd.Process.Kill()
 	_ = v.cmd.Wait() // it was killed
 	_ = v.term.Close()
 }
 
-// read takes the next piece.
+// read returns the next piece of output.
 func (v *viewer) read() ([]byte, error) {
 	n, err := v.term.Read(v.buf)
 	v.got += int64(n)
@@ -81,7 +81,7 @@ func (v *viewer) read() ([]byte, error) {
 	return v.buf[:n], nil
 }
 
-// until reads up to a mark in what arrives from now on.
+// until reads new output up to a mark.
 func (v *viewer) until(mark string) error {
 	var seen []byte
 	for {
@@ -119,7 +119,7 @@ func (b *bench) dial(addr string) (*gossh.Client, error) {
 	return gossh.Dial("tcp", addr, &gossh.ClientConfig{
 		Config: gossh.Config{KeyExchanges: []string{gossh.KeyExchangeCurve25519}, Ciphers: []string{gossh.CipherAES128GCM}},
 		User:   b.user, Auth: []gossh.AuthMethod{gossh.PublicKeys(b.signer)},
-		HostKeyCallback: gossh.InsecureIgnoreHostKey(), // our own server, made a moment ago
+		HostKeyCallback: gossh.InsecureIgnoreHostKey(), // the benchmark's own server
 	})
 }
 

@@ -14,13 +14,13 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 )
 
-// stateLine is the command that Berth is measured with; sshd gets trueLine.
+// stateLine is the command for Berth; sshd gets trueLine.
 const (
 	stateLine = "state alpha"
 	trueLine  = "true"
 )
 
-// alpha makes sure that the session asked about is there.
+// alpha makes sure that the session alpha exists.
 func (b *bench) alpha() (*berthServer, error) {
 	s, err := b.berth()
 	if err != nil {
@@ -38,7 +38,7 @@ func (b *bench) alpha() (*berthServer, error) {
 	return s, nil
 }
 
-// side is one of several that are measured in turn.
+// side is one of several servers that are measured in turns.
 type side struct {
 	command func() *exec.Cmd
 	took    times
@@ -142,7 +142,7 @@ func (b *bench) master(addr, path string) (end func(), err error) {
 	return end, err
 }
 
-// verbsFor is how long verbs are counted at a time.
+// verbsFor is how long one count of verbs takes.
 const verbsFor = 600 * time.Millisecond
 
 func verbsRow(b *bench) ([]result, error) {

@@ -11,9 +11,8 @@ import (
 	"berth/terminal"
 )
 
-// streams are the three kinds of output that the goals name: log lines, text
-// with a style change every few words, and what a TUI sends in its
-// synchronized updates. They are those of terminal's own benchmarks.
+// streams are the three kinds of output that the goals name: log lines, text with a style change every
+// few words, and the synchronized updates of a TUI. The benchmarks of package terminal have the same.
 func streams() map[string][]byte {
 	random := rand.New(rand.NewPCG(7, 7))
 	words := strings.Fields("the agent reads file and writes a patch for server session error in line of main.go with tests passing now")
@@ -98,7 +97,7 @@ func emulate(input []byte, pass bool) (float64, error) {
 	}
 	for range streamRepeats {
 		for rest := input; len(rest) > 0; {
-			n := min(len(rest), 64<<10) // what a session's loop reads at once
+			n := min(len(rest), 64<<10) // as much as a session's loop reads at once
 			t.Write(rest[:n])
 			t.TakePass()
 			rest = rest[n:]
@@ -126,7 +125,7 @@ func (t *tmuxServer) emulate(input []byte) (float64, error) {
 	if err := t.bench.poll("tmux reads the stream", func() bool { _, err := os.Stat(done); return err == nil }); err != nil {
 		return 0, err
 	}
-	// The rest of it is in the PTY: tmux is through when its time stands still.
+	// tmux still reads the rest from the PTY. It has finished when its CPU time no longer grows.
 	last := time.Duration(-1)
 	err = t.bench.poll("tmux is through", func() bool {
 		now, err := cpuOf(t.pid)

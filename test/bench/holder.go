@@ -19,8 +19,8 @@ import (
 // printBytes is what the program prints in a round.
 const printBytes = 64 << 20
 
-// holderRow compares the way from PTY through journal to server with reading
-// the PTY and throwing it away.
+// holderRow compares the way from PTY through journal to server with reading the PTY and discarding the
+// bytes.
 func holderRow(b *bench) ([]result, error) {
 	var held, thrown, ratios []float64
 	for i := range b.times(9) {
@@ -39,7 +39,7 @@ func holderRow(b *bench) ([]result, error) {
 		fmt.Sprintf("%.2f", r), "≥ 0.80", verdictOf(r >= 0.8)}}, nil
 }
 
-// printed is megabytes a second between the first byte and the last.
+// printed is the rate in MB/s between the first byte and the last.
 func printed(began time.Time) float64 { return printBytes / 1e6 / time.Since(began).Seconds() }
 
 func (b *bench) throwAway() (float64, error) {
@@ -58,7 +58,7 @@ func (b *bench) throwAway() (float64, error) {
 		total += n
 	}
 	rate := printed(began)
-	_ = cmd.Wait() // its output says whether it did what it should
+	_ = cmd.Wait() // its output shows whether it worked
 	if total < printBytes {
 		return 0, fmt.Errorf("read %d bytes of %d: %w", total, printBytes, err)
 	}
@@ -105,7 +105,7 @@ func (b *bench) throughHolder(dir string) (float64, error) {
 	return printed(began), nil
 }
 
-// endHolder waits until the holder is gone.
+// endHolder ends the holder and waits for its end.
 func (b *bench) endHolder(link *hold.Link) {
 	pid := link.Welcome().HolderPID
 	_ = link.End(0, nil) // it may have ended already

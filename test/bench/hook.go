@@ -18,27 +18,25 @@ const (
 	hookEvery   = 500 * time.Millisecond // of each session, on average
 	hookSamples = 800
 	hookGoal    = 20 * time.Millisecond
-	// hookResult is how much a tool's result puts into the event: some
-	// kilobytes is what reading a file gives.
+	// hookResult is the size of a tool's result in the event: reading a file gives some kilobytes.
 	hookResult = 4 << 10
 )
 
-// hookEvent is what the sessions' hooks tell, shaped like an agent's.
+// hookEvent is the payload of the sessions' hooks, shaped like an agent's.
 type hookEvent struct {
 	Name     string `json:"hook_event_name"`
 	Session  string `json:"session_id"`
 	Tool     string `json:"tool_name"`
 	Call     string `json:"tool_use_id"`
 	Response string `json:"tool_response"`
-	// When the hook was begun, how long the one before ran, and how long a
-	// program that does nothing; in nanoseconds.
+	// When the hook was started, how long the hook before ran, and how long a program that does nothing
+	// ran; in nanoseconds.
 	Begun   int64 `json:"begun"`
 	Last    int64 `json:"last"`
 	Nothing int64 `json:"nothing"`
 }
 
-// runHooks runs a hook again and again, as an agent does, until its terminal
-// goes.
+// runHooks runs hooks, as an agent does, until its terminal closes.
 func runHooks(exe string) int {
 	fmt.Println(ready)
 	filler := strings.Repeat("the tool's result\n", hookResult/18)
@@ -67,8 +65,8 @@ func runHooks(exe string) int {
 	}
 }
 
-// hookRow measures from the start of a hook to the line of it that a watch
-// prints through ssh, with an agent's driver and a screen for each session.
+// hookRow measures the time from the start of a hook to its line of watch at an ssh client, with an
+// agent's driver and a screen for each session.
 func hookRow(b *bench) ([]result, error) {
 	s, err := b.startBerth("hooks")
 	if err != nil {
@@ -121,11 +119,11 @@ func hookRow(b *bench) ([]result, error) {
 	}, nil
 }
 
-// hookTimes are from a hook's start to its line of the watch, to its own end,
-// and those of a program that does nothing, run by the same.
+// hookTimes are the times from a hook's start to its line of watch and to its own end, and the times of
+// a program that does nothing.
 type hookTimes struct{ told, ran, nothing times }
 
-// readHooks takes the times of the watch's lines.
+// readHooks reads the times from the lines of watch.
 func (b *bench) readHooks(lines *bufio.Scanner) (t hookTimes, err error) {
 	count := max(int(hookSamples*min(b.rounds, 4)), 1)
 	for len(t.told) < count {

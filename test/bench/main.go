@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// wholeTime is how long a run may take.
+// wholeTime limits a run.
 const wholeTime = 230 * time.Second
 
 func main() {
@@ -43,7 +43,7 @@ func main() {
 	}
 }
 
-// rows in the order of DESIGN's table.
+// rows are the rows in the order of the table.
 var rows = []struct {
 	name string
 	run  func(*bench) ([]result, error)

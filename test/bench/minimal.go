@@ -7,8 +7,8 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 )
 
-// minimal starts the least an SSH server can be, which says yes to every
-// command and ends it: what is left of a command's time is the client's own.
+// minimal starts a minimal SSH server, which accepts every command and ends it with success. The time of
+// a command is then the client's own.
 func (b *bench) minimal() (string, error) {
 	_, host, err := b.newKey("minimal")
 	if err != nil {
@@ -41,8 +41,8 @@ func (b *bench) minimal() (string, error) {
 	return l.Addr().String(), nil
 }
 
-// prompt acknowledges whatever arrives at once, as Berth does at first: else
-// the client waits for the kernel's delayed acknowledgements.
+// prompt acknowledges received data at once, as Berth does at first. Otherwise the client waits for the
+// kernel's delayed acknowledgements.
 type prompt struct{ *net.TCPConn }
 
 func (p prompt) Read(b []byte) (int, error) {

@@ -10,7 +10,7 @@ import (
 type result struct {
 	what  string
 	berth string
-	other string // what it is held against, with its figure
+	other string // what Berth is compared with, and its figure
 	ratio string
 	goal  string
 	met   verdict

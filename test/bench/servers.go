@@ -15,13 +15,13 @@ import (
 	"time"
 )
 
-// berthServer is a server of ours with its own state folder.
+// berthServer is a Berth server with its own state folder.
 type berthServer struct {
 	addr string
 	pid  int
 }
 
-// stopTime is what a server with a hundred sessions may take to end them.
+// stopTime is how long a server with a hundred sessions may take to end them.
 const stopTime = 30 * time.Second
 
 // berth is the server that the rows share, started at first use.
@@ -34,8 +34,8 @@ func (b *bench) berth() (*berthServer, error) {
 	return s, err
 }
 
-// startBerth starts a server as a user would, but for the limit on verbs a
-// second, which is there to be measured beyond.
+// startBerth starts a server as a user would, except for the limit on verbs a second: the benchmark
+// exceeds it.
 func (b *bench) startBerth(name string) (*berthServer, error) {
 	dir := filepath.Join(b.dir, name)
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -60,7 +60,7 @@ func (b *bench) startBerth(name string) (*berthServer, error) {
 	line, err := bufio.NewReader(out).ReadString('\n')
 	addr, ok := strings.CutPrefix(strings.TrimSpace(line), "listening on ")
 	if !ok {
-		said, _ := os.ReadFile(log.Name()) // nothing more to say without
+		said, _ := os.ReadFile(log.Name()) // without a log the error has the line alone
 		return nil, fmt.Errorf("berth serve: %q, %w: %s", line, err, said)
 	}
 	return &berthServer{addr: addr, pid: cmd.Process.Pid}, nil
@@ -71,13 +71,13 @@ type sshdKind string
 
 const (
 	sshdSame    sshdKind = "same"    // the key exchange and cipher that the client uses with Berth
-	sshdDefault sshdKind = "default" // its own default
+	sshdDefault sshdKind = "default" // sshd's defaults
 )
 
-// sshdPath is where Debian's openssh-server puts it.
+// sshdPath is the path of sshd in Debian's openssh-server.
 const sshdPath = "/usr/sbin/sshd"
 
-// sshd gives the address of an sshd of that kind, started at first use.
+// sshd returns the address of an sshd of this kind, started at first use.
 func (b *bench) sshd(kind sshdKind) (string, error) {
 	if addr, ok := b.sshds[kind]; ok {
 		return addr, nil
@@ -116,8 +116,8 @@ func (b *bench) sshd(kind sshdKind) (string, error) {
 func (b *bench) sshdConfig(kind sshdKind, addr, host string) string {
 	lines := []string{
 		"ListenAddress " + addr, "HostKey " + host, "AuthorizedKeysFile " + b.key + ".pub", "PidFile none",
-		// The shell that runs a command sources the user's .bashrc: how slow
-		// that one is has nothing to do with sshd.
+		// The shell that runs a command sources the user's .bashrc. A slow .bashrc has nothing to do with
+		// sshd.
 		"SetEnv HOME=" + b.dir,
 		"UsePAM no", "StrictModes no", "PermitRootLogin yes", "PrintMotd no", "PrintLastLog no", "MaxStartups 1000", "MaxSessions 100",
 	}
@@ -127,8 +127,8 @@ func (b *bench) sshdConfig(kind sshdKind, addr, host string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// separation makes the folder that sshd wants for its unprivileged part, which
-// a machine whose sshd never ran does not have.
+// separation makes the folder that sshd needs for privilege separation. A machine without a running sshd
+// doesn't have it.
 func (b *bench) separation() error {
 	const dir = "/run/sshd"
 	err := os.Mkdir(dir, 0o755)
@@ -142,7 +142,7 @@ func (b *bench) separation() error {
 	return nil
 }
 
-// freeAddress is one that nobody listens on just now.
+// freeAddress is an address that no process listens on now.
 func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -158,8 +158,8 @@ type tmuxServer struct {
 	pid    int
 }
 
-// tmux is the server that the rows share, started at first use. Its status
-// line is off, so that what it has to draw is what Berth has to.
+// tmux is the server that the rows share, started at first use. Its status line is off, so that it draws
+// the same as Berth.
 func (b *bench) tmux() (*tmuxServer, error) {
 	if b.panes != nil {
 		return b.panes, nil

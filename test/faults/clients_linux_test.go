@@ -17,8 +17,8 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// settled waits until the server has as many goroutines as before, give or
-// take those of a connection that is just going, and uses no processor.
+// settled waits until the server has as many goroutines as before, except those of a connection that is
+// just closing, and uses no processor.
 func (h *host) settled(goroutines int) {
 	h.t.Helper()
 	var now int
@@ -29,7 +29,7 @@ func (h *host) settled(goroutines int) {
 	const over = time.Second
 	waitFor(h.t, "the server to use no processor", func() bool {
 		before := cpu(h.pid())
-		time.Sleep(over) // the time measured over
+		time.Sleep(over) // the time that is measured
 		return cpu(h.pid())-before < over/100
 	})
 	h.t.Logf("goroutines: %d before, %d after; the server is idle", goroutines, now)
@@ -54,10 +54,10 @@ func (h *host) logins() (median, most time.Duration) {
 	return all[len(all)/2], all[len(all)-1]
 }
 
-// TestIdleConnections logs in a thousand times and says no more.
+// TestIdleConnections opens a thousand connections that log in and then do nothing.
 func TestIdleConnections(t *testing.T) {
 	const count = 1000
-	h := newHost(t, fast, "--limits-caller-connections", fmt.Sprint(count+10)) // and the logins beside them
+	h := newHost(t, fast, "--limits-caller-connections", fmt.Sprint(count+10)) // room for the timed logins
 	h.start()
 	pem, err := os.ReadFile(h.key)
 	must(t, err)
@@ -71,7 +71,7 @@ func TestIdleConnections(t *testing.T) {
 	begun := time.Now()
 	share(8, count, func(int) {
 		c, err := ssh.Dial("tcp", h.addr, &ssh.ClientConfig{User: "agents", Auth: []ssh.AuthMethod{ssh.PublicKeys(signer)},
-			HostKeyCallback: ssh.InsecureIgnoreHostKey(), Timeout: patience}) // the server is on loopback and ours
+			HostKeyCallback: ssh.InsecureIgnoreHostKey(), Timeout: patience}) // the test's own server, on loopback
 		mu.Lock()
 		defer mu.Unlock()
 		if err != nil {
@@ -113,7 +113,7 @@ func TestSilentConnections(t *testing.T) {
 		c, err := net.Dial("tcp", h.addr)
 		must(t, err)
 		t.Cleanup(func() { _ = c.Close() })
-		if i%2 == 0 { // half of them begin a conversation
+		if i%2 == 0 { // half of them send a version line
 			_, err = io.WriteString(c, "SSH-2.0-silent\r\n")
 			must(t, err)
 		}
@@ -163,7 +163,7 @@ func TestClientsThatDoNotRead(t *testing.T) {
 			out, err := c.StdoutPipe()
 			must(t, err)
 			must(t, c.Start())
-			_, err = io.ReadFull(out, make([]byte, 1<<10)) // it has begun
+			_, err = io.ReadFull(out, make([]byte, 1<<10)) // the output has begun
 			must(t, err)
 			must(t, c.Process.Signal(syscall.SIGSTOP))
 			clients = append(clients, c)
@@ -191,7 +191,7 @@ func TestClientsThatDoNotRead(t *testing.T) {
 	}
 	h.settled(goroutines)
 
-	// One that reads slowly gets all of it.
+	// A client that reads slowly gets all of the output.
 	got := h.run("output", "log", "--raw", "--offset", "0")
 	if n := bytes.Count(got, []byte("\n")); len(got) < size || n == 0 {
 		t.Errorf("a client that reads got %d bytes", len(got))

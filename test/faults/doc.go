@@ -1,5 +1,4 @@
-// Package faults holds tests that break things under a running Berth: killed
-// servers and holders, full disks, torn files, clients that stop, floods. They
-// drive the real binary through the real ssh client and tmux, on Linux, where
-// what the system knows of processes and memory can be read in /proc.
+// Package faults tests a running Berth under faults: killed servers and holders, full disks, torn files,
+// stopped clients, floods of output. The tests drive the real binary through the real ssh client and
+// tmux. They run on Linux, because they read processes and memory from /proc.
 package faults

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// TestServerFrozen stops the server, as a debugger or a full machine does,
-// while a session prints more than is kept. The program waits for it for a few
-// seconds at most; afterwards the screen is right, and the session as before.
+// TestServerFrozen stops the server with SIGSTOP while a session prints more than the journal keeps. The
+// program waits for at most a few seconds. Afterwards the screen is right, and the session works as
+// before.
 func TestServerFrozen(t *testing.T) {
-	size := int64(120 << 20) // of which the journal keeps 64 MiB
+	size := int64(120 << 20) // the journal keeps 64 MiB
 	h := newHost(t, fast)
 	h.start()
 	h.create("log", "--size", "200x50", "--", program, "print", h.dir, fmt.Sprint(size))
@@ -43,7 +43,7 @@ func TestServerFrozen(t *testing.T) {
 	if n := len(want); len(got) != n || !slices.Equal(got[:n-1], want[:n-1]) {
 		t.Errorf("the screen differs:\n%q\n%q", got, want)
 	}
-	// Five seconds, once, for a server that reads nothing; the rest is the machine's.
+	// The holder waits once for five seconds for a server that reads nothing. The rest is a margin.
 	if stopped > 5*time.Second+3*alone {
 		t.Errorf("the program was held back for %v", took)
 	}

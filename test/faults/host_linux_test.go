@@ -19,27 +19,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// patience is how long anything may take that has no bound of its own: far
-// more than a busy machine needs.
+// patience limits waits that have no limit of their own. It is far longer than a busy machine needs.
 const patience = 30 * time.Second
 
-// host is a place where Berth runs: its state folder, its key, and the server
-// that runs there now, if any.
+// host is a state folder with a key and at most one running server.
 type host struct {
 	t     *testing.T
 	berth string
-	dir   string // everything of this host, a short path
+	dir   string // all files of this host; a short path, because of sockets
 	state string
 	key   string
 	flags []string // of serve
 
 	server *exec.Cmd
-	ended  chan struct{} // the server is gone
+	ended  chan struct{} // closed when the server has ended
 	addr   string
 	port   string
 }
 
-// newHost makes a host for a binary. What runs there ends with the test.
+// newHost makes a host for a binary. Its processes end with the test.
 func newHost(t *testing.T, berth string, flags ...string) *host {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "bf")
@@ -63,7 +61,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// close ends the server and every holder, and looks for races.
+// close ends the server and every holder, and checks for reported races.
 func (h *host) close() {
 	if h.server != nil {
 		h.kill()
@@ -73,7 +71,7 @@ func (h *host) close() {
 		if pid == 0 || !strings.Contains(cmdline(pid), "\x00hold\x00") {
 			continue
 		}
-		_ = syscall.Kill(pid, syscall.SIGKILL) // its program goes with the terminal
+		_ = syscall.Kill(pid, syscall.SIGKILL) // its program ends with the terminal
 		waitFor(h.t, "a holder to be gone", func() bool { return !alive(pid) })
 	}
 	if h.t.Failed() {
@@ -86,7 +84,7 @@ func (h *host) close() {
 		data, _ := os.ReadFile(name)
 		h.t.Errorf("a race:\n%s", data)
 	}
-	_ = unix.Unmount(h.state, unix.MNT_DETACH) // where it is a disk of its own
+	_ = unix.Unmount(h.state, unix.MNT_DETACH) // fails unless onSmallDisk mounted one
 	if err := os.RemoveAll(h.dir); err != nil {
 		h.t.Error(err)
 	}
@@ -115,7 +113,7 @@ func holderPID(dir string) int {
 	return id.PID
 }
 
-// environ is that of a server and of ssh.
+// environ is the environment of the server and of ssh.
 func (h *host) environ() []string {
 	env := []string{"HOME=" + h.dir, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "TERM=xterm-256color"}
 	return append(env, "GORACE=log_path="+filepath.Join(h.dir, "race"))
@@ -123,8 +121,8 @@ func (h *host) environ() []string {
 
 var listening = regexp.MustCompile(`^listening on (\S+)$`)
 
-// launch starts the server and does not wait for it. The channel tells its
-// address; it is closed when the server's output ends.
+// launch starts the server and does not wait for it. The channel gets the server's address, and is closed
+// when the server's output ends.
 func (h *host) launch(flags ...string) <-chan string {
 	h.t.Helper()
 	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--state-dir", h.state, "--runtime-dir", filepath.Join(h.dir, "run"), "--authorize", h.key + ".pub"}, h.flags...)
@@ -133,7 +131,7 @@ func (h *host) launch(flags ...string) <-chan string {
 	must(h.t, err)
 	defer log.Close()
 	cmd.Dir, cmd.Env, cmd.Stderr = h.dir, h.environ(), log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a process group, as a shell makes for it
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a process group, as a shell would make
 	out, err := cmd.StdoutPipe()
 	must(h.t, err)
 	must(h.t, cmd.Start())
@@ -162,7 +160,7 @@ func (h *host) start(flags ...string) time.Duration {
 	return time.Since(begun)
 }
 
-// reach waits for a launched server's address.
+// reach waits for the address of a launched server.
 func (h *host) reach(address <-chan string) {
 	h.t.Helper()
 	select {
@@ -182,7 +180,7 @@ func (h *host) setAddr(addr string) {
 	h.addr, h.port = addr, port
 }
 
-// signal sends the server's process group a signal and waits for the end.
+// signal sends the server's process group a signal and waits until the server has ended.
 func (h *host) signal(sig syscall.Signal) *os.ProcessState {
 	h.t.Helper()
 	must(h.t, syscall.Kill(-h.server.Process.Pid, sig))
@@ -221,7 +219,7 @@ func (h *host) command(words ...string) *exec.Cmd {
 	return cmd
 }
 
-// try runs a verb and gives what it printed and its status.
+// try runs a verb and returns its output and its status.
 func (h *host) try(stdin io.Reader, words ...string) ([]byte, int) {
 	h.t.Helper()
 	cmd := h.command(words...)
@@ -230,7 +228,7 @@ func (h *host) try(stdin io.Reader, words ...string) ([]byte, int) {
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
-		h.t.Errorf("ssh: %v", err) // not Fatal: goroutines call it too
+		h.t.Errorf("ssh: %v", err) // not Fatal, because goroutines call it too
 		return nil, -1
 	}
 	return out.Bytes(), cmd.ProcessState.ExitCode()
@@ -246,7 +244,7 @@ func (h *host) run(words ...string) []byte {
 	return out
 }
 
-// answer runs a verb and reads its JSON.
+// answer runs a verb and decodes its JSON output.
 func answer[T any](h *host, words ...string) (v T) {
 	h.t.Helper()
 	out := h.run(words...)
@@ -256,7 +254,7 @@ func answer[T any](h *host, words ...string) (v T) {
 	return v
 }
 
-// create makes a session and gives its folder.
+// create makes a session and returns its folder.
 func (h *host) create(name string, words ...string) string {
 	h.t.Helper()
 	row := answer[struct{ ID string }](h, append([]string{"new", name}, words...)...)

@@ -10,8 +10,8 @@ import (
 
 // The binaries under test, and the program their sessions run.
 var (
-	checked string // berth, with the race detector where the tests have it
-	fast    string // berth as it is shipped
+	checked string // berth, with the race detector if the tests have it
+	fast    string // berth as released
 	program string
 )
 

@@ -59,7 +59,7 @@ func TestManySessions(t *testing.T) {
 		must(t, err)
 		must(t, watcher.Start())
 		read := make(chan struct{})
-		go func() { defer close(read); _, _ = io.Copy(io.Discard, out) }() // ends with the watcher
+		go func() { defer close(read); _, _ = io.Copy(io.Discard, out) }() // ends when the watcher ends
 		t.Cleanup(func() { _ = watcher.Process.Kill(); <-read; _ = watcher.Wait() })
 	}
 	used := func() time.Duration {
@@ -69,7 +69,7 @@ func TestManySessions(t *testing.T) {
 		}
 		return sum
 	}
-	// Starts are worked off when nothing uses more than a hundredth for a while.
+	// The work after the start has ended when the CPU use stays below a hundredth for a while.
 	waitFor(t, "the server to be idle", func() bool {
 		before := used()
 		time.Sleep(500 * time.Millisecond)
@@ -77,7 +77,7 @@ func TestManySessions(t *testing.T) {
 	})
 	const over = 10 * time.Second
 	before := used()
-	time.Sleep(over) // the time measured over
+	time.Sleep(over) // the time that is measured
 	share := float64(used()-before) / float64(over)
 	server := private(t, h.pid())
 	var held int64
@@ -100,7 +100,7 @@ func TestManySessions(t *testing.T) {
 	}
 }
 
-// share runs work for 0..n-1 on some goroutines.
+// share runs work for 0..n-1 on several goroutines.
 func share(workers, n int, work func(int)) {
 	next := make(chan int)
 	var group sync.WaitGroup

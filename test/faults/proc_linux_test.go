@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// alive says whether a process is there and no zombie.
+// alive reports whether a process exists and isn't a zombie.
 func alive(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

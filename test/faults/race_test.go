@@ -2,6 +2,6 @@
 
 package faults
 
-// raced says that these tests run with the race detector; the binaries they
-// drive then have it too, but for those whose speed is measured.
+// raced reports that these tests run with the race detector. The binaries under test then have it too,
+// except those whose speed is measured.
 const raced = true

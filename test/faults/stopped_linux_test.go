@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// pane is a tmux server with one pane of 200x50, in which ssh runs.
+// pane is a tmux server with one pane of 200x50 that runs ssh.
 type pane struct {
 	t      *testing.T
 	socket string
@@ -35,12 +35,12 @@ func (h *host) tmux(words ...string) *pane {
 	return p
 }
 
-// close ends the tmux server; a second time nothing happens.
+// close ends the tmux server. A second call does nothing.
 func (p *pane) close() { _ = exec.Command("tmux", "-S", p.socket, "kill-server").Run() }
 
-// attach attaches to a session in a tmux pane, as one who only looks on: a
-// writer is told of other writers, on the screen that is compared. tmux wakes a stopped child of
-// its own, so ssh is a shell's child.
+// attach attaches to a session in a tmux pane, view only: a client with control gets messages about other
+// clients on the screen that is compared. tmux wakes its own stopped children, so ssh is the child of a
+// shell.
 func (h *host) attach(session string) *pane {
 	h.t.Helper()
 	script, pidFile := filepath.Join(h.dir, "attach"), filepath.Join(h.dir, "ssh.pid")
@@ -67,7 +67,7 @@ func (p *pane) lines() []string {
 	return trimmed(strings.Split(string(out), "\n"))
 }
 
-// trimmed are lines without blanks at their ends and without empty ones below.
+// trimmed removes blanks at the ends of lines, and empty lines at the end.
 func trimmed(lines []string) []string {
 	var out []string
 	for _, l := range lines {
@@ -84,8 +84,7 @@ func (p *pane) keys(names ...string) {
 	must(p.t, exec.Command("tmux", append([]string{"-S", p.socket, "send-keys"}, names...)...).Run())
 }
 
-// TestClientStopped stops a client of the session's size while the session
-// prints.
+// TestClientStopped stops a client that decides the session's size while the session prints.
 func TestClientStopped(t *testing.T) {
 	size := int64(200 << 20)
 	if testing.Short() {
@@ -112,7 +111,7 @@ func TestClientStopped(t *testing.T) {
 		})
 		return lines
 	}
-	print() // fills scrollback and heap once
+	print() // fill scrollback and heap once
 	shown()
 	p := h.attach("log")
 	waitFor(t, "the first picture", func() bool { return slices.Equal(p.lines(), shown()) })
@@ -120,8 +119,8 @@ func TestClientStopped(t *testing.T) {
 	alone, stopped := time.Duration(1<<62), time.Duration(1<<62)
 	var grown int64
 	var back time.Duration
-	// Whoever else uses the machine slows some prints: the best of each kind
-	// are compared, and more are made while those differ.
+	// Other processes slow some prints, so the best of each kind are compared. While those differ, the test
+	// makes more prints.
 	const enough = 0.8
 	ratio, rounds := 0.0, 0
 	for ; rounds < 2 || ratio < enough && rounds < 5; rounds++ {
@@ -157,7 +156,7 @@ func TestClientStopped(t *testing.T) {
 	}
 }
 
-// printed waits for the program's n-th print and gives how long it took it.
+// printed waits for the program's n-th print and returns how long it took.
 func (h *host) printed(n int) time.Duration {
 	h.t.Helper()
 	var took time.Duration
@@ -175,7 +174,7 @@ func (h *host) printed(n int) time.Duration {
 	return took
 }
 
-// mostMemory is the server's most anonymous memory while something is done.
+// mostMemory is the maximum of the server's anonymous memory while do runs.
 func (h *host) mostMemory(do func()) int64 {
 	h.t.Helper()
 	done, most := make(chan struct{}), make(chan int64, 1)

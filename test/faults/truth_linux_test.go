@@ -13,17 +13,17 @@ import (
 	"berth/terminal"
 )
 
-// scrollback is the default of a session.
+// scrollback is the default number of lines of a session.
 const scrollback = 2000
 
-// truth is what a session's screen must be: a fresh emulator fed what the
-// program says it printed, resized where the journal says so.
+// truth is what a session's screen must be: a new emulator that gets the program's own copy of its
+// output, and the resizes of the journal at their offsets.
 type truth struct {
 	t     *testing.T
 	dir   string // the session's folder
 	sent  string // the program's own copy of what it printed
 	term  *terminal.Terminal
-	sizes []hold.Record // resizes to come
+	sizes []hold.Record // the resizes that come next
 	read  uint64
 }
 
@@ -79,14 +79,14 @@ type screen struct {
 	Offset    int64
 }
 
-// printedUpTo says whether the program's copy reaches that far: it is written
-// after the output itself.
+// printedUpTo reports whether the program's copy reaches an offset. The program writes the copy after the
+// output.
 func (k *truth) printedUpTo(offset int64) bool {
 	info, err := os.Stat(k.sent)
 	return err == nil && info.Size() >= offset
 }
 
-// compare holds a screen with its history against the truth at its offset.
+// compare compares a screen and its history with the truth at its offset.
 func (k *truth) compare(got screen) {
 	k.t.Helper()
 	waitFor(k.t, "the program's copy of its output", func() bool { return k.printedUpTo(got.Offset) })
@@ -119,8 +119,8 @@ func firstDifference(a, b []string) (int, bool) {
 	return 0, false
 }
 
-// compareColours holds the picture with its attributes against the truth, of
-// a session that prints no more.
+// compareColours compares the screen with its attributes with the truth, for a session that prints no
+// more.
 func (k *truth) compareColours(h *host, name string, offset int64) {
 	k.t.Helper()
 	got := h.run("screen", name, "--ansi", "--scrollback", fmt.Sprint(scrollback))
@@ -134,14 +134,13 @@ func (k *truth) compareColours(h *host, name string, offset int64) {
 	}
 }
 
-// compareOutput holds the output that Berth gives from an offset on against
-// the program's copy.
+// compareOutput compares the output that Berth returns from an offset on with the program's copy.
 func (k *truth) compareOutput(h *host, name string) {
 	k.t.Helper()
 	sent, err := os.ReadFile(k.sent)
 	must(k.t, err)
 	var got bytes.Buffer
-	for int64(got.Len()) < int64(len(sent)) { // in pieces, as a client reads on by offset
+	for int64(got.Len()) < int64(len(sent)) { // in pieces, as a client reads by offset
 		piece := h.run("output", name, "--raw", "--limit", fmt.Sprint(1<<20), "--offset", fmt.Sprint(got.Len()))
 		if len(piece) == 0 {
 			break
@@ -158,7 +157,7 @@ func (k *truth) compareOutput(h *host, name string) {
 	k.t.Logf("output: %d bytes, read back by offset in pieces, equal to what the program printed", len(sent))
 }
 
-// notes reads what the counting program has read.
+// notes returns the counting program's record of what it has read.
 func notes(t *testing.T, dir string) []string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(dir, "read"))

@@ -10,14 +10,14 @@ import (
 	"berth/terminal"
 )
 
-// A cell's size in the picture.
+// The size of a cell in the picture.
 const (
 	cellWidth  = 8.4
 	cellHeight = 17
 	margin     = 10
 )
 
-// SVG is the picture of a terminal whose own background is dark or light.
+// SVG draws a terminal with a dark or a light background.
 func SVG(shot *terminal.Snapshot, light bool) string {
 	fore, back := "#d0d0d0", "#1c1c1c"
 	if light {
@@ -34,7 +34,7 @@ func SVG(shot *terminal.Snapshot, light bool) string {
 	return b.String()
 }
 
-// drawLine draws a row's backgrounds and its text, cells of one style together.
+// drawLine draws a row's backgrounds and its text. It joins cells of one style.
 func drawLine(b *strings.Builder, line *terminal.Line, y int, fore, back string) {
 	for x := 0; x < line.Len(); {
 		style := line.Cell(x).Style
@@ -68,7 +68,7 @@ func drawLine(b *strings.Builder, line *terminal.Line, y int, fore, back string)
 	}
 }
 
-// color is a colour as SVG writes it.
+// color is a colour in SVG's notation.
 func color(c terminal.Color, byDefault string) string {
 	switch {
 	case c == terminal.DefaultColor:

@@ -14,10 +14,10 @@ import (
 	"berth/test/agents/testbed"
 )
 
-// TestNudgeAgainstADialog gives messages to an agent at rest that begins a turn
-// by itself, at the end of a background command, and asks: at offsets from before
-// that to after the dialog. None of them answers it. In every other try there is
-// a draft, which is put aside for the message: it is there afterwards.
+// TestNudgeAgainstADialog sends messages to an idle agent that starts a turn by itself, at
+// the end of a background command, and opens a dialog. The messages come at offsets from
+// before the turn to after the dialog. No message answers the dialog. In every other try
+// there is a draft, which is stashed for the message and restored afterwards.
 func TestNudgeAgainstADialog(t *testing.T) {
 	l := newDialogLab(t)
 	l.Is("idle")
@@ -89,7 +89,7 @@ func TestNudgeAgainstADialog(t *testing.T) {
 	t.Logf("%d messages around a dialog: %s; 0 answered it", rounds, told(counts))
 }
 
-// newDialogLab lets the command that is waited for run without a question.
+// newDialogLab allows the background command without a dialog.
 func newDialogLab(t *testing.T) *lab {
 	t.Helper()
 	t.Parallel()

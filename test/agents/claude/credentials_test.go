@@ -11,7 +11,7 @@ import (
 )
 
 // TestSharedCredentials: sessions with homes of their own use the user's sign-in.
-// One of them renews it, in the user's own file, and the other goes by that.
+// One of them renews it in the user's own file, and the other uses the renewed one.
 func TestSharedCredentials(t *testing.T) {
 	l := newStartLab(t, Seed{}, nil)
 	v := l.plays()

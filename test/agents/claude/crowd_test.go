@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// given is a message for the crowd's test, as it arrives, and as it does when it
-// is long: a paste that a mark stands for is not changed by Claude.
+// given is a message for the crowd's test, its text on arrival, and its text on arrival when
+// it is long: Claude doesn't change a paste that it folds into a mark.
 type given struct{ text, arrives, whole string }
 
 // message makes the i-th message: of 1 byte to 10 KB, of all kinds.
@@ -69,9 +69,9 @@ func message(r *rand.Rand, i int) given {
 
 func shielded(s string) given { return given{s, shield + s, shield + s} }
 
-// TestNudgesInACrowd gives messages of all kinds while people attach, type,
-// take their words back and detach: each arrives once and exactly, with a true
-// verdict, and what people type is never part of one.
+// TestNudgesInACrowd sends messages of all kinds while people attach, type, delete their
+// text and detach. Each message arrives once and exactly, with a true verdict, and no text
+// that a person types is part of it.
 func TestNudgesInACrowd(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.Is("idle")
@@ -127,7 +127,7 @@ func TestNudgesInACrowd(t *testing.T) {
 		messages(), total, longest, visits.Load(), keys.Load(), refusals)
 }
 
-// person comes, types a word or two, takes them back, and goes.
+// person attaches, types a word or two, deletes them, and detaches.
 func (l *lab) person(ctx context.Context, r *rand.Rand, visits, keys *atomic.Int64) {
 	for ctx.Err() == nil {
 		v, err := l.Host.Attach(ctx, l.Name)
@@ -149,8 +149,8 @@ func (l *lab) person(ctx context.Context, r *rand.Rand, visits, keys *atomic.Int
 	}
 }
 
-// restsInTurns lists what said that the agent was idle between a message's
-// arrival and the end of its turn, by the agent's own words for both.
+// restsInTurns lists the causes of "idle" between a message's arrival and the end of its turn.
+// The agent's own reports give both times.
 func (l *lab) restsInTurns() (rests []string) {
 	l.T.Helper()
 	out, err := l.Host.Call(l.Ctx, nil, "watch", l.Name, "--since", l.Name+":0", "--type", "hook,state_change", "--timeout", "1s")

@@ -4,8 +4,8 @@ package claude
 
 import "testing"
 
-// TestErrors has the API fail in each way that ends a turn, and looks for the
-// words by which the screen tells.
+// TestErrors has the API fail in each way that ends a turn, and checks the words that
+// the screen then shows.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	l := newLabWith(t, Ready(), map[string]string{"CLAUDE_CODE_MAX_RETRIES": "1"})

@@ -7,8 +7,8 @@ import (
 	"berth/test/agents/host"
 )
 
-// Seed is what a home has behind it when Claude Code first starts there: each
-// false leaves a dialog to be answered.
+// Seed is what has been set up in a home before Claude Code first starts there: each
+// false field leaves a dialog to be answered.
 type Seed struct {
 	Onboarded      bool // theme and security notes
 	KeyApproved    bool // the API key of the environment
@@ -53,7 +53,7 @@ func NewHome(dir string, seed Seed) (*Home, error) {
 	return h, h.seed(seed)
 }
 
-// Reset makes the home one with another seed behind it. Nothing may run in it.
+// Reset sets the home up anew from another seed. No program may run in it.
 func (h *Home) Reset(seed Seed) error {
 	if err := os.RemoveAll(h.Config); err != nil {
 		return err
@@ -104,8 +104,8 @@ func (h *Home) seed(seed Seed) error {
 }
 
 // Env is the environment to add for Claude Code: its home, the model API in
-// place of Anthropic's, and no traffic beside it. What it tries nonetheless goes
-// to the model API as to a proxy, which refuses it and tells the test.
+// place of Anthropic's, and no other traffic. Other requests go to the model API as to
+// a proxy, which refuses them and reports them to the test.
 func (h *Home) Env(api string) map[string]string {
 	env := map[string]string{
 		"HOME": h.Dir, "CLAUDE_CONFIG_DIR": h.Config,

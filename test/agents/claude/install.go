@@ -1,6 +1,6 @@
-// Package claude has the real Claude Code of a pinned version for tests: it is
-// installed from npm into a cache, and given a home of its own, prepared as far
-// as a test wants, that talks to nobody but a model API on loopback.
+// Package claude has the real Claude Code of a pinned version for tests. It installs
+// Claude Code from npm into a cache. Each test gets a home of its own, prepared as far as
+// the test wants. Claude Code there reaches only a model API on loopback.
 package claude
 
 import (

@@ -16,8 +16,8 @@ func unhooked(t *testing.T, seed Seed, flags ...string) *lab {
 	return l
 }
 
-// TestMessagesWithoutHooks: the ways of a message beside the plain one, which
-// TestMessagesByLog has, in a session without hooks. The log says what arrived.
+// TestMessagesWithoutHooks sends a message in each way but the plain one, which
+// TestMessagesByLog has, to a session without hooks. The log says what arrived.
 func TestMessagesWithoutHooks(t *testing.T) {
 	l := unhooked(t, Ready())
 	l.Is("idle")
@@ -64,7 +64,7 @@ func TestMessagesWithoutHooks(t *testing.T) {
 	}
 }
 
-// TestGroomWithoutHooks: what is asked at the start is answered by keys anyway.
+// TestGroomWithoutHooks: keys answer the startup prompts, also without hooks.
 func TestGroomWithoutHooks(t *testing.T) {
 	l := unhooked(t, Seed{}, "--trust", "--env", "ANTHROPIC_API_KEY=", "--env", "ANTHROPIC_AUTH_TOKEN=sk-ant-lab-token")
 	l.ReachesOut = true

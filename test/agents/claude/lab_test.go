@@ -122,7 +122,7 @@ func (l *lab) ready() {
 }
 
 var (
-	typed = regexp.MustCompile("(?m)" + prompt + ".*$") // what stands in the composer
+	typed = regexp.MustCompile("(?m)" + prompt + ".*$") // the text in the composer
 	// 2.1.330 gives a hint there after an error.
 	empty    = regexp.MustCompile("(?m)" + prompt + "? *((Once fixed, r|R)esend your message.*)?$")
 	occupied = regexp.MustCompile("esc to interrupt|Esc to cancel|Enter to confirm")

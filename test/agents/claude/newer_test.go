@@ -13,8 +13,7 @@ import (
 	"berth/test/agents/host"
 )
 
-// since skips a test of what an older Claude Code than that patch of 2.1 does not
-// have.
+// since skips a test if the Claude Code under test is older than that patch of 2.1.
 func since(t *testing.T, patch int) {
 	t.Helper()
 	if !newer(patch) {
@@ -64,8 +63,8 @@ func (l *lab) resized(size string) {
 	check(l.T, err)
 }
 
-// TestAutoModeWithoutCheck: behind an API that drops the safety check auto mode asks
-// whether to stay, and then by No and Yes without numbers.
+// TestAutoModeWithoutCheck: with an API that drops the safety check, auto mode asks
+// whether to stay. After that it asks for permission with No and Yes, without numbers.
 func TestAutoModeWithoutCheck(t *testing.T) {
 	since(t, 330)
 	t.Parallel()
@@ -103,8 +102,8 @@ func TestAutoModeWithoutCheck(t *testing.T) {
 	}
 }
 
-// TestAutoModeAsDefault: with the older mode in the user's settings it asks, after a
-// turn, whether auto mode is to be the default. It is not at rest while it does.
+// TestAutoModeAsDefault: with the older mode in the user's settings Claude asks, after a
+// turn, whether auto mode is to be the default. The session isn't idle at that dialog.
 func TestAutoModeAsDefault(t *testing.T) {
 	since(t, 330)
 	l := newStartLab(t, Ready(), nil)
@@ -123,9 +122,9 @@ func TestAutoModeAsDefault(t *testing.T) {
 	}
 }
 
-// TestHiddenSubagent: what a subagent in the background asks has no dialog while its
-// hook waits. It is answered by the hook, and where a client that may write looks on,
-// at the dialog.
+// TestHiddenSubagent: a prompt of a background subagent has no dialog while its hook waits.
+// The hook answers it. If a client that may write is attached, it is answered at the
+// dialog.
 func TestHiddenSubagent(t *testing.T) {
 	since(t, 330)
 	t.Parallel()

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestInterruptedMessage: a message that an interrupt put back into the composer
-// is ours, and no draft, also to the server after this one.
+// TestInterruptedMessage: a message that an interrupt puts back into the composer is Berth's
+// own, and not a person's draft. The next server knows that too.
 func TestInterruptedMessage(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.Is("idle")

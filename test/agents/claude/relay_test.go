@@ -26,9 +26,9 @@ func relayIn(t *testing.T, folder string) string {
 	return exe
 }
 
-// TestKeptMessage: Enter arrives late, on a slow line, and a turn has begun by
-// itself meanwhile. Claude keeps the message for the turn's end, and says so in
-// its log: that confirms it.
+// TestKeptMessage: on a slow line, Enter arrives after a turn has started by itself. Claude
+// queues the message until the turn's end, and says so in its log. That confirms the
+// delivery.
 func TestKeptMessage(t *testing.T) {
 	l := newStartLab(t, Ready(), nil)
 	l.wrapper = filepath.Join(l.home.Dir, "slow")
@@ -64,8 +64,8 @@ func TestKeptMessage(t *testing.T) {
 }
 
 // TestForeignDialog: another Claude, with a terminal of its own inside a tool,
-// asks with the hooks it was given. Its hook is let go at once and without an
-// answer, its dialog stays, and nothing is believed of the session.
+// asks with the hooks that it inherited. Berth releases its hook at once, without an
+// answer. Its dialog stays, and the session's state doesn't change.
 func TestForeignDialog(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.Is("idle")

@@ -50,7 +50,7 @@ func TestRespondEachSetup(t *testing.T) {
 	}
 }
 
-// newManualLab is a lab in which all that is asked at the start is asked of us.
+// newManualLab is a lab where Berth leaves all startup prompts to the test.
 func newManualLab(t *testing.T, seed Seed, args ...string) *lab {
 	t.Helper()
 	l := newStartLab(t, seed, nil)
@@ -58,8 +58,8 @@ func newManualLab(t *testing.T, seed Seed, args ...string) *lab {
 	return l
 }
 
-// saidBusy says whether the last work was told by Claude itself, which is busy for
-// a moment with what it closes.
+// saidBusy reports whether Claude's title or state file caused the last "working". Claude
+// is busy for a moment while it closes a dialog.
 func (l *lab) saidBusy() bool {
 	l.T.Helper()
 	last := ""

@@ -44,7 +44,7 @@ func TestFirstRunByEnter(t *testing.T) {
 	l.ready()
 }
 
-// TestNoWayOut is a home that knows nothing on a machine without a network.
+// TestNoWayOut starts in an empty home on a machine without a network.
 func TestNoWayOut(t *testing.T) {
 	l := newLab(t, Seed{})
 	l.ReachesOut = true
@@ -72,7 +72,7 @@ func (l *lab) login() {
 	l.Gone("Select login method")
 }
 
-// TestKeyRefused presses Enter, of which the default is No.
+// TestKeyRefused presses Enter, which chooses the default, No.
 func TestKeyRefused(t *testing.T) {
 	l := newLab(t, Seed{Onboarded: true, Trusted: true})
 	l.See("Detected a custom API key", `❯ 2\. No`)
@@ -109,7 +109,7 @@ func TestBypassAccepted(t *testing.T) {
 	}
 }
 
-// TestBypassRefused presses Enter, of which the default is No.
+// TestBypassRefused presses Enter, which chooses the default, No.
 func TestBypassRefused(t *testing.T) {
 	l := newLab(t, Seed{Onboarded: true, KeyApproved: true, Trusted: true}, "--dangerously-skip-permissions")
 	l.See(`❯ 1\. No, exit`)

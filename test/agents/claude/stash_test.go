@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestStash gives messages while a draft of a person's stands in the composer:
-// each arrives exactly, and the draft is there afterwards as it was, which its
-// being sent then shows.
+// TestStash sends messages while a person's draft is in the composer. Each message arrives
+// exactly, and the draft is there afterwards without changes: the test sends it to show
+// that.
 func TestStash(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.Is("idle")
@@ -61,7 +61,7 @@ func TestStash(t *testing.T) {
 		t.Error("a message ran as a command")
 	}
 
-	// What would lose or run something is refused, and stays as it is.
+	// Berth doesn't stash a draft that stashing would lose or run. It refuses the message.
 	for _, draft := range []string{"!ls", "see @no"} {
 		check(t, l.Type(l.Ctx, draft[:1]))
 		check(t, l.Type(l.Ctx, draft[1:]))
@@ -92,13 +92,13 @@ func TestStash(t *testing.T) {
 	}
 }
 
-// TestStashWhileSomebodyTypes: what is typed during the delivery arrives behind
-// it, every key once and in its order.
+// TestStashWhileSomebodyTypes: keys that a person types during the delivery arrive after
+// the message, each key once and in its order.
 func TestStashWhileSomebodyTypes(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.Is("idle")
 	l.ready()
-	l.Confirmed("it reads its keys", "it reads its keys") // what is typed while it starts comes behind a paste
+	l.Confirmed("it reads its keys", "it reads its keys") // keys that are typed while it starts arrive after a paste
 	v, err := l.Host.Attach(l.Ctx, l.Name)
 	check(t, err)
 	defer v.Close()

@@ -10,7 +10,7 @@ import (
 	"berth/test/agents/modelapi"
 )
 
-// TestText is the simplest turn: a message there, a text back.
+// TestText is the simplest turn: a message and an answer of text.
 func TestText(t *testing.T) {
 	l := newLab(t, Ready())
 	l.ready()
@@ -20,8 +20,8 @@ func TestText(t *testing.T) {
 	l.once("MOCK: text the lab answers")
 }
 
-// TestBackground has work go on beside the conversation, and a turn begin by its
-// end, which nobody typed.
+// TestBackground has work run in the background of the conversation. Its end starts a turn
+// that no person typed.
 func TestBackground(t *testing.T) {
 	l := newLab(t, Ready())
 	l.ready()
@@ -45,7 +45,7 @@ func TestBackground(t *testing.T) {
 	}
 }
 
-// TestCompact summarises the conversation, when told to and when it is too long.
+// TestCompact summarises the conversation, on /compact and when it is too long.
 func TestCompact(t *testing.T) {
 	l := newLab(t, Ready())
 	l.ready()

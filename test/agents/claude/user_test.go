@@ -16,10 +16,10 @@ import (
 	"testing"
 )
 
-// TestAnotherUser runs Claude Code as an OS user of its own, with the user's home
-// and with one of the session's: its hooks, its log, its live state file and what
-// it is asked work as they do for the server's user, also after a kill of the
-// server and of the session; and all that it makes is that user's.
+// TestAnotherUser runs Claude Code as an OS user of its own, in the user's home and in a home
+// of the session. Its hooks, log, live state file and messages work as they do for the server's
+// user, also after a kill of the server and of the session. That user owns all files that it
+// makes.
 func TestAnotherUser(t *testing.T) {
 	if _, err := exec.LookPath("useradd"); err != nil || os.Geteuid() != 0 {
 		t.Skip("SKIPPED: not root, or no useradd: no OS user can be made")

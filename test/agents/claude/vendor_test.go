@@ -29,7 +29,7 @@ import (
 // vendor is Anthropic's hosts on loopback, for what Claude Code reaches by fixed
 // addresses: the sign-in, its tokens, the account, and with a sign-in the model.
 // It is Claude's HTTPS proxy and has certificates of an authority of its own,
-// which only Claude is told to trust.
+// which only Claude trusts.
 type vendor struct {
 	t        *testing.T
 	url      string
@@ -74,7 +74,7 @@ func (l *lab) plays() *vendor {
 	return v
 }
 
-// end closes what is open: Claude may live on for a moment.
+// end closes the open connections: Claude may run for another moment.
 func (v *vendor) end() {
 	_ = v.listener.Close()
 	v.mu.Lock()
@@ -86,7 +86,7 @@ func (v *vendor) end() {
 	v.serving.Wait()
 }
 
-// holds keeps a connection until it is let go; false when the vendor has ended.
+// holds registers an open connection, which end closes. It is false if the vendor has ended.
 func (v *vendor) holds(conn net.Conn) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -101,7 +101,7 @@ func (v *vendor) lets(conn net.Conn) {
 	_ = conn.Close()
 }
 
-// env is what leads Claude there, with neither key nor address of the lab's.
+// env leads Claude to the vendor. It has neither the lab's key nor its address.
 func (v *vendor) env() map[string]string {
 	return map[string]string{
 		"ANTHROPIC_API_KEY": "", "ANTHROPIC_BASE_URL": "", "HTTPS_PROXY": v.url, "HTTP_PROXY": v.url, "NO_PROXY": "", "NODE_EXTRA_CA_CERTS": v.ca,
@@ -215,7 +215,7 @@ func reply(w http.ResponseWriter, v any) {
 // grant gives a pair of tokens, each with its number.
 func (v *vendor) grant(w http.ResponseWriter, r *http.Request) {
 	var asked map[string]any
-	_ = json.NewDecoder(r.Body).Decode(&asked) // what is no JSON asked for nothing that a test knows
+	_ = json.NewDecoder(r.Body).Decode(&asked) // a body that isn't JSON leaves asked empty, and no test checks for that
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.grants = append(v.grants, asked)
@@ -241,7 +241,7 @@ func (v *vendor) answersWith(header map[string]string) {
 	v.mu.Unlock()
 }
 
-// refuse has so many tokens refused.
+// refuse makes the vendor refuse the next n tokens.
 func (v *vendor) refuse(n int) {
 	v.mu.Lock()
 	v.refuses = n
@@ -262,7 +262,7 @@ func (v *vendor) granted() []map[string]any {
 	return append([]map[string]any(nil), v.grants...)
 }
 
-// signed is what a sign-in leaves behind: tokens that have this long to go.
+// signed is the credentials file after a sign-in: its tokens are valid for this long.
 func signed(left time.Duration) []byte {
 	data, _ := json.Marshal(map[string]any{"claudeAiOauth": map[string]any{
 		"accessToken": "sk-ant-oat01-lab-0", "refreshToken": "sk-ant-ort01-lab-0", "expiresAt": time.Now().Add(left).UnixMilli(),

@@ -10,7 +10,7 @@ import (
 // Model is the name of the lab's model: one that Codex does not know.
 const Model = "mock-model"
 
-// Seed is what a home has behind it when Codex first starts there. The zero
+// Seed is the state of a home when Codex first starts there. The zero
 // value leaves no dialog but the trust in the folder, which is one only where
 // it is a git repository.
 type Seed struct {
@@ -18,12 +18,12 @@ type Seed struct {
 	Git     bool   // the workspace is a git repository
 	Login   bool   // the API wants a sign-in, and there is none
 	Update  bool   // a newer version is known
-	Model   string // of which Codex may offer a newer one; the lab's when empty
+	Model   string // an old model, so that Codex may offer a newer one; empty: the lab's
 	Hooks   string // the user's own hooks.json
 
 	Top      string // more of config.toml, before the first table
 	Features string // the same, of its features
-	Config   string // the same, behind all else
+	Config   string // the same, after all other lines
 }
 
 // Ready is the seed of a home that goes straight to the composer.
@@ -121,7 +121,7 @@ apps = false
 
 // Env is the environment to add for Codex: its home and the model API's key.
 // What it tries to reach beside the API goes to it as to a proxy, which refuses
-// it and tells the test.
+// it and records it for the test.
 func (h *Home) Env(api string) map[string]string {
 	return map[string]string{
 		"CODEX_MANAGED_BY_NPM": "1", // as what npm installs to start it says: else it offers no update

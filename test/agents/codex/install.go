@@ -1,6 +1,6 @@
 // Package codex has the real Codex CLI of a pinned version for tests: it is
 // installed from npm into a cache, and given a home of its own, prepared as far
-// as a test wants, that talks to nobody but a model API on loopback.
+// as a test wants, that only talks to a model API on loopback.
 package codex
 
 import (

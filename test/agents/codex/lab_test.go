@@ -61,7 +61,7 @@ func newHost(t *testing.T, seed Seed, yaml func(l *lab) string) *lab {
 	return l
 }
 
-// begin starts the session. Behind -- stand arguments for codex.
+// begin starts the session. Words after -- are arguments for codex.
 func (l *lab) begin(words ...string) {
 	l.T.Helper()
 	all := []string{"new", name, "--agent", "codex", "--cwd", l.home.Workspace, "--size", size, "--size-policy", "fixed"}

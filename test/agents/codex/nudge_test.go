@@ -153,7 +153,7 @@ func TestNudgeAroundAPlan(t *testing.T) {
 		default:
 			results[r.Error.Code]++
 		}
-		if r.Status == 0 { // before the plan: it is of the same turn, or was queued behind it
+		if r.Status == 0 { // before the plan: it is of the same turn, or was queued after it
 			l.API.Wait(l.Ctx, func(q modelapi.Request) bool { return slices.Contains(q.Texts, message) })
 		}
 		if s := l.Is("prompt,idle"); s.Prompt != nil {

@@ -28,7 +28,7 @@ func TestPermissionByKeys(t *testing.T) {
 		{"two.txt", "accepted", []string{"option", "2"}, true},
 	} {
 		s := l.asks("MOCK: bash touch " + c.file)
-		l.Refuses("NOT_READY", append([]string{"--prompt", s.Prompt.ID}, c.words...)...) // which has the dialog drawn, and nobody saw its options before
+		l.Refuses("NOT_READY", append([]string{"--prompt", s.Prompt.ID}, c.words...)...) // makes Codex draw the dialog, whose options were unknown before
 		if r := l.Respond("keys", c.outcome, append([]string{"--prompt", s.Prompt.ID}, c.words...)...); r.Prompt != s.Prompt.ID {
 			t.Errorf("%v: answered %s, asked %s", c.words, r.Prompt, s.Prompt.ID)
 		}

@@ -21,7 +21,7 @@ func widening(file string) modelapi.Scenario {
 	})), modelapi.Say(modelapi.Text("Finished."))}}
 }
 
-// TestMorePermissions: a call can ask for more than its hook tells. Then no answer allows more
+// TestMorePermissions: a call can ask for more than its hook reports. Then no answer allows more
 // than the prompt showed.
 func TestMorePermissions(t *testing.T) {
 	seed := Ready()
@@ -56,8 +56,8 @@ func TestMorePermissions(t *testing.T) {
 	}
 }
 
-// TestNoMorePermissions: where nobody has turned that on, a project cannot either: a call that
-// asks for more is refused, and hooks wait.
+// TestNoMorePermissions: the feature is off, and a project can't turn it on. A call that asks for more is refused,
+// and hooks wait.
 func TestNoMorePermissions(t *testing.T) {
 	l := newHost(t, Ready(), nil)
 	dir := filepath.Join(l.home.Workspace, ".codex")

@@ -97,13 +97,12 @@ func (l *lab) person(message string) {
 	draft := "^ > " + regexp.QuoteMeta(message)
 	l.types("\x1b[200~" + message + "\x1b[201~")
 	l.See(draft)
-	time.Sleep(300 * time.Millisecond) // an Enter right behind a paste is a line break
+	time.Sleep(300 * time.Millisecond) // an Enter right after a paste is a line break
 	l.types("\r")
-	// To a Gemini that gets little of its processor it is one later still: then
-	// the draft has an empty second line, and whoever sees that presses Enter again.
+	// On a busy machine Gemini takes a later Enter for a line break too. Then the draft has an empty second line,
+	// and a person presses Enter again.
 	broken := regexp.MustCompile("(?m)" + draft + ` *\n *\n▀`)
-	// What was sent is drawn like a draft: the composer is empty then, or a dialog
-	// stands in its place.
+	// A sent message is drawn like a draft. The composer is empty then, or a dialog is in its place.
 	_, err := l.Until(l.Ctx, patient, "still has the draft", func(screen string) bool {
 		if broken.MatchString(screen) {
 			broken = never

@@ -7,8 +7,7 @@ import (
 	"berth/test/agents/host"
 )
 
-// Seed is what a home has behind it when Gemini first starts there: each false
-// leaves a dialog to be answered.
+// Seed is the state of a home when Gemini first starts there. Each false field leaves a dialog to answer.
 type Seed struct {
 	Authenticated bool // how to log in is chosen
 	Trusted       bool // the workspace
@@ -83,7 +82,7 @@ func (h *Home) seed(seed Seed) error {
 
 // Env is the environment to add for Gemini: its home, the model API in place of
 // Google's, and no traffic beside it. What it tries nonetheless goes to the model
-// API as to a proxy, which refuses it and tells the test.
+// API as to a proxy, which refuses it and records it for the test.
 func (h *Home) Env(api string) map[string]string {
 	return map[string]string{
 		"HOME": h.Dir, "TMPDIR": h.Dir,

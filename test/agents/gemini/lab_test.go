@@ -102,8 +102,8 @@ func (l *lab) key(name string) {
 	check(l.T, l.Press(l.Ctx, name))
 }
 
-// listens waits until the title says that a dialog is open: Gemini draws it before
-// it reads a key there, and says so behind that.
+// listens waits until the title says that a dialog is open. Gemini draws the dialog before it reads keys there, and
+// sets the title after that.
 func (l *lab) listens() {
 	l.T.Helper()
 	for deadline := time.Now().Add(patient); ; time.Sleep(10 * time.Millisecond) {

@@ -9,8 +9,8 @@ import (
 
 const asksShell = `Allow execution of \[`
 
-// TestTrust answers the question whom to trust in each way. The program asks to
-// be started again when it is answered with yes: that is no end of its work.
+// TestTrust gives each answer to the question about trust. After yes the program asks to be started again, which
+// doesn't end the session.
 func TestTrust(t *testing.T) {
 	for _, c := range []struct{ way, outcome string }{
 		{"accept", "accepted"}, {"option 2", "answered"}, {"deny", "denied"},

@@ -143,9 +143,8 @@ func (d *dialog) test(t *testing.T) {
 	}
 }
 
-// TestLoop answers the question about a loop. Gemini goes on by itself beside it,
-// finds the loop again, and asks again: in place of the first question or behind
-// it, once or twice. An answer is that of one question or of none.
+// TestLoop answers the question about a loop. Gemini goes on by itself meanwhile, finds the loop again, and asks
+// again: in place of the first question or after it, once or twice. An answer is that of one question or of none.
 func TestLoop(t *testing.T) {
 	l := newLab(t, Ready())
 	l.Is("idle")

@@ -10,18 +10,17 @@ import (
 	"time"
 )
 
-// connection is one that all calls share, as ssh's ControlMaster makes it: what a
-// handshake takes of the processors is more than all that a call does. To Berth
-// each call is a client of its own all the same.
+// connection is an ssh ControlMaster that all calls share, because a handshake costs more processor time than a call.
+// For Berth each call is still a client of its own.
 type connection struct {
 	cmd   *exec.Cmd
 	ended chan struct{}
 }
 
-// controlPath is the socket at which it is found, for ssh_config.
+// controlPath is the path of its socket, for ssh_config.
 func (h *Host) controlPath() string { return filepath.Join(h.dir, "ssh") }
 
-// connect makes the connection, and is back when calls can use it.
+// connect makes the connection, and returns when calls can use it.
 func (h *Host) connect() (*connection, error) {
 	cmd := exec.Command("ssh", "-F", filepath.Join(h.dir, "ssh_config"), "-M", "-N", "berth")
 	cmd.Env, cmd.Dir = h.environ(), h.dir
@@ -38,7 +37,7 @@ func (h *Host) connect() (*connection, error) {
 	deadline := time.NewTimer(patience)
 	defer deadline.Stop()
 	for {
-		// The file alone says nothing: ssh makes it before it listens.
+		// The file isn't enough, because ssh makes it before it listens.
 		if conn, err := net.Dial("unix", h.controlPath()); err == nil {
 			_ = conn.Close()
 			return c, nil
@@ -53,7 +52,7 @@ func (h *Host) connect() (*connection, error) {
 	}
 }
 
-// disconnect ends it. Calls make connections of their own then.
+// disconnect ends the connection. Later calls make connections of their own.
 func (h *Host) disconnect(c *connection) error {
 	_ = c.cmd.Process.Kill() // it may have ended
 	<-c.ended

@@ -18,14 +18,12 @@ type Session struct {
 	Name string
 }
 
-// New starts a program in a session. Nothing of the server's environment that a
-// terminal leaves there reaches it.
+// New starts a program in a session. The program gets no variables of a terminal from the server's environment.
 func (h *Host) New(ctx context.Context, name, dir, size string, env map[string]string, argv ...string) (*Session, error) {
 	return h.NewAs(ctx, "generic", name, dir, size, env, argv...)
 }
 
-// NewAs is New with the driver of an agent, whose dialogs are the caller's to
-// answer.
+// NewAs is New with the driver of an agent. The caller must answer the agent's dialogs.
 func (h *Host) NewAs(ctx context.Context, agent, name, dir, size string, env map[string]string, argv ...string) (*Session, error) {
 	words := []string{"new", name, "--agent", agent, "--cwd", dir, "--size", size, "--size-policy", "fixed", "--groom", "manual"}
 	for _, k := range slices.Sorted(maps.Keys(env)) {
@@ -37,7 +35,7 @@ func (h *Host) NewAs(ctx context.Context, agent, name, dir, size string, env map
 	return &Session{h, name}, nil
 }
 
-// Known is a session that is there.
+// Known is a session that exists.
 func (h *Host) Known(name string) *Session { return &Session{h, name} }
 
 // Screen is the text of the session's screen.
@@ -46,7 +44,7 @@ func (s *Session) Screen(ctx context.Context) (string, error) {
 	return string(out), err
 }
 
-// Title is what the program calls its terminal.
+// Title is the terminal's title.
 func (s *Session) Title(ctx context.Context) (string, error) {
 	out, err := s.host.Call(ctx, nil, "screen", s.Name, "--json")
 	if err != nil {
@@ -57,8 +55,7 @@ func (s *Session) Title(ctx context.Context) (string, error) {
 	return screen.Title, err
 }
 
-// History is all that was told of the session, an event a line, for somebody who
-// looks into a test that failed.
+// History is all events of the session, one a line, to examine a failed test.
 func (s *Session) History(ctx context.Context) string {
 	out, err := s.host.Call(ctx, nil, "watch", s.Name, "--since", s.Name+":0", "--timeout", "300ms")
 	var failure *Failure
@@ -68,10 +65,10 @@ func (s *Session) History(ctx context.Context) string {
 	return string(out)
 }
 
-// pollEvery is the time between two looks at a screen.
+// pollEvery is the time between two readings of a screen.
 const pollEvery = 40 * time.Millisecond
 
-// See waits until each pattern matches a line of the screen, and gives that
+// See waits until each pattern matches a line of the screen, and returns that
 // screen. Several patterns must match the same screen.
 func (s *Session) See(ctx context.Context, most time.Duration, patterns ...string) (string, error) {
 	if err := s.wait(ctx, most, patterns[0]); err != nil {
@@ -94,8 +91,7 @@ func (s *Session) wait(ctx context.Context, most time.Duration, pattern string) 
 	return nil
 }
 
-// Until looks at the screen until it is as wanted; otherwise says what it is when
-// it never is.
+// Until reads the screen until is returns true. The error after a timeout contains otherwise.
 func (s *Session) Until(ctx context.Context, most time.Duration, otherwise string, is func(string) bool) (string, error) {
 	deadline := time.Now().Add(most)
 	ticker := time.NewTicker(pollEvery)
@@ -144,7 +140,7 @@ func (s *Session) Paste(ctx context.Context, text string) error {
 	return s.Type(ctx, "\x1b[200~"+text+"\x1b[201~")
 }
 
-// Exited waits for the program's end and gives its exit code.
+// Exited waits for the program's end and returns its exit code.
 func (s *Session) Exited(ctx context.Context, most time.Duration) (int, error) {
 	if _, err := s.host.Call(ctx, nil, "wait", s.Name, "--until", "exited", "--timeout", most.String()); err != nil {
 		screen, _ := s.Screen(ctx) // the first error is the one that counts

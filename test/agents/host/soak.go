@@ -5,8 +5,7 @@ import (
 	"strconv"
 )
 
-// Soak is how much longer than in an everyday run the tests of chance are: the
-// environment's BERTH_SOAK, 1 when it is not set.
+// Soak is how many times as long as usual the tests of chance run: BERTH_SOAK in the environment, 1 if it isn't set.
 func Soak() int {
 	if n, err := strconv.Atoi(os.Getenv("BERTH_SOAK")); err == nil && n > 0 {
 		return n

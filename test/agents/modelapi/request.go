@@ -19,8 +19,8 @@ const (
 	KindClassify Kind = "classify" // auto mode asks whether a command is harmless
 	KindSide     Kind = "side"     // another question beside the conversation
 	KindCount    Kind = "count"    // count_tokens
-	KindOutside  Kind = "outside"  // meant for another host, of which this server is set as the proxy
-	KindOther    Kind = "other"    // a probe, or a path that is none of ours
+	KindOutside  Kind = "outside"  // for another host, because this server is set as the proxy
+	KindOther    Kind = "other"    // a probe, or an unknown path
 )
 
 // Request is one request as it came, and what was read in it.
@@ -122,7 +122,7 @@ func (messages) Read(r *Request) {
 	r.scene(b)
 }
 
-// kind tells the client's requests apart by what only they have.
+// kind classifies the client's requests by fields that only they have.
 func kind(b body) Kind {
 	last := lastText(b.Messages)
 	switch {

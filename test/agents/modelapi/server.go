@@ -78,8 +78,8 @@ type turnKey struct {
 }
 
 type turn struct {
-	// script is asked at each request: a scenario may need what the client told
-	// only in the midst of the turn, such as the plan's file.
+	// script is called at each request: a scenario may need what the client sends only during the turn, such as the
+	// plan's file.
 	script   func(Scene) Scenario
 	failures map[int]int // failed answers given, by step
 }
@@ -117,7 +117,7 @@ func StartAs(ctx context.Context, api API) (*Server, error) {
 	return s, nil
 }
 
-// URL is what the client is told to use.
+// URL is the URL for the client.
 func (s *Server) URL() string { return s.url }
 
 // Close stops the server and waits for it.
@@ -267,8 +267,7 @@ func (s *Server) Requests() []Request {
 	return append([]Request(nil), s.requests...)
 }
 
-// Keep writes the requests into a folder, under the name of a test, for somebody
-// who looks into them.
+// Keep writes the requests into a folder, under the name of a test, so that a person can examine them.
 func (s *Server) Keep(dir, test string) error {
 	for _, r := range s.Requests() {
 		name := filepath.Join(dir, fmt.Sprintf("%s-%03d-%s.json", strings.ReplaceAll(test, "/", "_"), r.N, r.Kind))
@@ -290,8 +289,8 @@ func (s *Server) Outside() []string {
 	return hosts
 }
 
-// Arrivals is how often a text stands as a message of the user's in the
-// conversation that the model was given: 1 when it arrived once, byte for byte.
+// Arrivals is how often a text is a message of the user in the model's conversation: 1 if it arrived once, byte for
+// byte.
 // A conversation that was cleared since counts with the most it ever held.
 func (s *Server) Arrivals(text string) int {
 	s.mu.Lock()
@@ -299,8 +298,7 @@ func (s *Server) Arrivals(text string) int {
 	return s.arrivals[text]
 }
 
-// Wait returns the first request, also of those that came before, of which
-// match says yes.
+// Wait returns the first request that match accepts. It checks earlier requests too.
 func (s *Server) Wait(ctx context.Context, match func(Request) bool) (Request, error) {
 	for seen := 0; ; {
 		s.mu.Lock()

@@ -234,8 +234,7 @@ func (b Block) pieces() []map[string]any {
 	return list
 }
 
-// Pieces are a text as it is streamed: whole characters, and no piece goes on
-// behind a line's end.
+// Pieces are the pieces of a streamed text: whole characters, and each piece ends at a line's end at the latest.
 func Pieces(text string) []string {
 	var list []string
 	for len(text) > 0 {

@@ -1,4 +1,4 @@
-// Package npm installs the agents that tests are run with, each at its pinned
+// Package npm installs the agents for the tests, each at its pinned
 // version, into the user's cache folder.
 package npm
 
@@ -17,8 +17,7 @@ import (
 	"time"
 )
 
-// ErrNone says that npm is missing or its registry does not answer: the tests
-// cannot run here, and nothing is wrong with Berth.
+// ErrNone: npm is missing or its registry doesn't answer. The tests can't run here, which isn't a fault of Berth.
 var ErrNone = errors.New("npm does not give it")
 
 // Package is a program that npm installs.
@@ -33,14 +32,13 @@ type Package struct {
 	Program func(dir string) (string, error)
 }
 
-// Bounds of npm's work: a question, and up to 100 MB of download.
+// Time limits of npm: for a query, and for up to 100 MB of download.
 const (
 	askTimeout     = 30 * time.Second
 	installTimeout = 5 * time.Minute
 )
 
-// Install gives the path of the program, installing it when it is not there
-// yet. Several processes may call it at once. No script of a package is run.
+// Install returns the path of the program, and installs it if it is missing. Several processes may call it at once. No script of a package is run.
 func (p Package) Install(ctx context.Context) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -77,14 +75,14 @@ func (p Package) Install(ctx context.Context) (string, error) {
 	if _, err := p.Program(aside); err != nil {
 		return "", err
 	}
-	// Whoever comes second finds the folder there and uses it.
+	// If another process was first, the folder exists and is used.
 	if err := os.Rename(aside, dir); err != nil && !errors.Is(err, os.ErrExist) && !strings.Contains(err.Error(), "not empty") {
 		return "", fmt.Errorf("keep the installed %s: %w", p.Name, err)
 	}
 	return p.Program(dir)
 }
 
-// answers asks npm for the version, as a question that is quickly answered or not.
+// answers checks that npm can reach its registry, by a quick query for the version.
 func (p Package) answers(ctx context.Context) error {
 	what := p.Name + "@" + p.Version
 	if _, err := exec.LookPath("npm"); err != nil {
@@ -110,7 +108,7 @@ func run(ctx context.Context, most time.Duration, args ...string) (string, error
 	return stdout.String(), nil
 }
 
-// reason is what npm says of a failure before it goes into detail.
+// reason is the first lines of npm's error report.
 func reason(said string) string {
 	var lines []string
 	for line := range strings.Lines(said) {

@@ -147,7 +147,7 @@ func (r *recording) look(dir string, last map[string]string) {
 	}
 }
 
-// copyLogs puts the session logs together, in the order in which they began.
+// copyLogs concatenates the session logs, ordered by their start.
 func (r *recording) copyLogs(projects string) error {
 	files, err := filepath.Glob(filepath.Join(projects, "*", "*.jsonl"))
 	if err != nil {

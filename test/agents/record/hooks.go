@@ -22,8 +22,7 @@ var events = []string{
 	"CwdChanged", "MessageDisplay",
 }
 
-// hookSettings writes a settings file by which claude calls this program for
-// every event.
+// hookSettings writes a settings file that makes claude call this program for every event.
 func hookSettings(dir, socket string) (string, error) {
 	self, err := os.Executable()
 	if err != nil {

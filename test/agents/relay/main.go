@@ -1,6 +1,5 @@
-// Command relay runs a program on a terminal of its own and passes on what it
-// prints and what is typed: a slow line between a terminal and an agent, or a
-// terminal where there is none, for tests.
+// Command relay runs a program on a terminal of its own and passes on output and input. Tests use it as a slow line
+// between a terminal and an agent, or as a terminal where there is none.
 //
 //	relay [-enter DELAY] PROGRAM [ARGUMENT...]
 package main
@@ -36,7 +35,7 @@ func relay(argv []string, enter time.Duration) error {
 		return err
 	}
 	defer terminal.Close()
-	if state, err := term.MakeRaw(int(os.Stdin.Fd())); err == nil { // else it is no terminal, and nothing is typed at it
+	if state, err := term.MakeRaw(int(os.Stdin.Fd())); err == nil { // otherwise stdin isn't a terminal, and no one types
 		defer func() { _ = term.Restore(int(os.Stdin.Fd()), state) }()
 	}
 	resized := make(chan os.Signal, 1)

@@ -1,5 +1,5 @@
-// Package truth holds what a driver and detection make of recordings against
-// what is true over them, as it was read by eye: tests of the drivers use it.
+// Package truth compares the results of a driver and of detection on recordings with the true states, which a person
+// read from the screens. The drivers' tests use it.
 package truth
 
 import (
@@ -101,7 +101,7 @@ func (r *Reference) Truth(t testing.TB, name string) []Stretch {
 	return all
 }
 
-// span bounds the time in which the stretch may be shown.
+// span is the time during which the stretch's state may be shown.
 func span(all []Stretch, i int) (from, until float64) {
 	from, until = all[i].Window[0], 1e9
 	if all[i].State == Unjudged {
@@ -116,7 +116,7 @@ func span(all []Stretch, i int) (from, until float64) {
 	return from, until
 }
 
-// agrees says whether what is believed is what is true.
+// agrees reports whether a step has the true state.
 func (r *Reference) agrees(w Stretch, s replay.Step) bool {
 	if w.State == Unjudged {
 		return true
@@ -181,7 +181,7 @@ func lasts(steps []replay.Step, s replay.Step) float64 {
 	return 1e9
 }
 
-// stretches adds up the time in which nothing that may be shown is shown.
+// stretches adds up the time during which no allowed state is shown.
 func (r *Reference) stretches(v *Verdict, steps []replay.Step, all []Stretch, end float64) {
 	for k, s := range steps {
 		from, until := s.At.Seconds(), end

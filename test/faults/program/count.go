@@ -15,27 +15,27 @@ import (
 // PasteSize is the size of a paste: `{`, eight digits, filler, `}`.
 const PasteSize = 64 << 10
 
-// The count's pace: some 500 KB/s, and a query each 16 ms.
+// The pace of the count: about 500 KB/s, and a query each 16 ms.
 const (
 	countEvery = 2 * time.Millisecond
 	linesEach  = 12
 	queryEach  = 8 // turns
 )
 
-// counter prints numbered lines and keeps a copy of all it printed in
-// DIR/sent. What it reads goes to DIR/read as lines:
+// counter prints numbered lines and keeps a copy of its output in DIR/sent. It records its input in
+// DIR/read as lines:
 //
 //	asked N NANOSECONDS     query N was printed
-//	place N NANOSECONDS     a cursor report came, which names query N by its place
-//	attributes NANOSECONDS  an answer to "who are you" came
-//	paste ID                a paste came whole
-//	cut ID AT, stray BYTE   what must not be
+//	place N NANOSECONDS     a cursor report arrived, whose place names query N
+//	attributes NANOSECONDS  an answer to DA1 arrived
+//	paste ID                a paste arrived whole
+//	cut ID AT, stray BYTE   unexpected input
 //
-// A `!` ends the count; DIR/stopped then says that all is written.
+// A `!` ends the count. DIR/stopped exists when everything is written.
 type counter struct {
 	dir  string
 	sent *os.File
-	mu   sync.Mutex // read is written by both goroutines
+	mu   sync.Mutex // for read, which both goroutines write
 	read *os.File
 	stop chan struct{}
 }
@@ -67,7 +67,7 @@ func (c *counter) note(format string, args ...any) error {
 	return err
 }
 
-// print counts until it is told to stop; then it stays without a word.
+// print counts until it is stopped. Then it prints nothing more and keeps running.
 func (c *counter) print() error {
 	tick := time.NewTicker(countEvery)
 	defer tick.Stop()
@@ -107,10 +107,10 @@ func (c *counter) turn(turn int) error {
 	return err
 }
 
-// Place is where the cursor stands for query n: a cell of an 80x24 screen.
+// Place is the cursor's place for query n: a cell of an 80x24 screen.
 func Place(n int) (row, col int) { return n/80%24 + 1, n%80 + 1 }
 
-// listen reads what is typed.
+// listen reads the input.
 func (c *counter) listen() error {
 	var in input
 	buf := make([]byte, 4096)
@@ -133,7 +133,7 @@ func (c *counter) listen() error {
 	}
 }
 
-// input takes apart what is typed: replies, pastes and the end.
+// input parses the input: replies, pastes and the end.
 type input struct {
 	reply []byte
 	paste []byte
@@ -159,7 +159,7 @@ func (i *input) take(b byte) (said string, stop bool) {
 	return "", false
 }
 
-// answer says what reply has come to its end.
+// answer records a complete reply.
 func (i *input) answer() string {
 	last := i.reply[len(i.reply)-1]
 	if len(i.reply) < 3 || last < '@' || last > '~' {
@@ -178,7 +178,7 @@ func (i *input) answer() string {
 	return fmt.Sprintf("stray %q", text)
 }
 
-// whole says that the paste has come to its end, or was cut.
+// whole records that a paste is complete, or was cut.
 func (i *input) whole() string {
 	n := len(i.paste)
 	b := i.paste[n-1]

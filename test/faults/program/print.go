@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// printer prints total bytes of log whenever it reads a line, and puts into
-// DIR/took how long each print took it, in nanoseconds, a line each.
+// printer prints total bytes of log for each line that it reads. It writes into DIR/took how long each
+// print took, in nanoseconds, one line each.
 func printer(dir string, total int64) error {
 	took, err := os.OpenFile(filepath.Join(dir, "took"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -36,7 +36,7 @@ func printer(dir string, total int64) error {
 	return lines.Err()
 }
 
-// logBlock is a good 64 KiB of whole lines as a build prints them.
+// logBlock is a little over 64 KiB of whole lines, as a build prints them.
 func logBlock() []byte {
 	var b bytes.Buffer
 	for i := 0; b.Len() < 64<<10; i++ {

@@ -26,11 +26,11 @@ func named() map[string]modelapi.Maker {
 	all := modelapi.Common()
 	maps.Copy(all, map[string]modelapi.Maker{
 		"thought": thought, // [WORDS]
-		"late":    late,    // [MS]: nothing for so long, then a text
+		"late":    late,    // [MS]: nothing for this time, then a text
 
 		"shell":    shell,      // [COMMAND]
 		"shell2":   shellTwice, // two commands, one after the other
-		"later":    later,      // MS: a command, so long after the request
+		"later":    later,      // MS: a command, this long after the request
 		"parallel": parallel,   // two commands at once
 		"write":    write,      // [FILE]
 		"replace":  replace,    // [FILE ...]: read, then hello becomes goodbye

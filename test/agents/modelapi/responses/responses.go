@@ -127,7 +127,7 @@ func arguments(b modelapi.Block) string {
 	return string(text)
 }
 
-// item is a block as it stands in a conversation.
+// item is a block in the form of a conversation's item.
 func item(b modelapi.Block, id string) map[string]any {
 	switch b.Kind {
 	case modelapi.BlockThinking:
@@ -210,7 +210,7 @@ func (API) Read(r *modelapi.Request) {
 	r.Kind = kind(b, r.Prompt)
 }
 
-// kind tells the client's requests apart by what only they have.
+// kind classifies the client's requests by fields that only they have.
 func kind(b body, prompt string) modelapi.Kind {
 	switch {
 	case strings.Contains(prompt, "CONTEXT CHECKPOINT COMPACTION"):
@@ -236,8 +236,8 @@ func isNotice(text string) bool {
 	return text == ""
 }
 
-// readPrompt finds what began the turn, and counts the answers since: what the
-// model said in one go stands as several items, one behind the other.
+// readPrompt finds the message that began the turn, and counts the answers since. One answer of the model is several
+// items, one after the other.
 func readPrompt(r *modelapi.Request, list []inputItem) {
 	said := false
 	for i, m := range list {

@@ -21,7 +21,7 @@ func scenarios() map[string]modelapi.Maker {
 	maps.Copy(all, map[string]modelapi.Maker{
 		"run":      run,      // [COMMAND]: in the sandbox, without asking
 		"bash":     bash,     // [COMMAND]: outside of it, with permission
-		"later":    later,    // MS COMMAND: the same, after so long
+		"later":    later,    // MS COMMAND: the same, after this time
 		"bash2":    bash2,    // two commands, one after the other
 		"quoting":  quoting,  // a command whose last lines look like another command's dialog
 		"parallel": parallel, // [N]: commands in one answer, each with permission
