@@ -13,7 +13,7 @@
 // before Run returns.
 //
 //	client's keys ─▶ inputParser ─┬▶ prefix keys: commands of this package
-//	                              └▶ Member.Type ─▶ the session
+//	                              └▶ Member.TryType, else Member.Type ─▶ the session
 //	the session ─▶ Queue ─────────┬▶ the client's terminal          (it has the session's size)
 //	            └▶ Snapshot ─▶ canvas ─▶ only the changed cells     (it has another size, or shows a message)
 //

@@ -81,7 +81,7 @@ func (s *Session) Window() (cols, rows int) {
 // has the last size.
 func (s *Session) Resized() <-chan struct{} { return s.resized }
 
-// Env is the part of the client's environment that is kept: LANG, LC_*, TERM, COLORTERM, NO_COLOR.
+// Env is the part of the client's environment that is kept: LANG, LC_*, TERM, COLORTERM, NO_COLOR, BERTH_PREFIX.
 func (s *Session) Env() map[string]string { return maps.Clone(s.env) }
 
 // Local says whether the session came over the Unix socket.

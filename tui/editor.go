@@ -7,20 +7,20 @@ import (
 	"berth/terminal"
 )
 
-// editor is a text that a person writes. Its zero value is empty.
+// editor is a text field. Its zero value is empty.
 type editor struct {
 	text string
-	at   int  // of the cursor, in bytes, between two clusters
-	one  bool // a single line: Enter has no other meaning, pastes lose their line ends
-	kept int  // column kept while moving over short lines, +1; 0 is none
+	at   int  // the cursor's position in bytes, between two clusters
+	one  bool // a single line: no key inserts a line end, and pastes lose theirs
+	kept int  // the column to keep while moving over short lines, +1; 0 is none
 }
 
-// editLimit is how many bytes a text may have: what one message to an agent may.
+// editLimit is the maximum of bytes, the same as for a message to an agent.
 const editLimit = 64 << 10
 
 func newEditor(text string, one bool) *editor { return &editor{text: text, at: len(text), one: one} }
 
-// press takes a key; false says that it means nothing here.
+// press handles a key. It returns false if the key has no meaning here.
 func (e *editor) press(k Key) bool {
 	kept := e.kept
 	e.kept = 0
@@ -80,7 +80,7 @@ func (e *editor) remove(from, to int) {
 	e.at = from
 }
 
-// before is the place before the cluster that ends at i.
+// before is the position before the cluster that ends at i.
 func (e *editor) before(i int) int {
 	if i == 0 {
 		return 0
@@ -98,7 +98,7 @@ func (e *editor) before(i int) int {
 	}
 }
 
-// after is the place behind the cluster that begins at i.
+// after is the position after the cluster that begins at i.
 func (e *editor) after(i int) int {
 	if i >= len(e.text) {
 		return len(e.text)
@@ -132,7 +132,7 @@ func isBlank(s string) bool {
 	return r == ' ' || r == '\n' || r == '\t'
 }
 
-// vertical moves a line down or up, and stays in its column where it can.
+// vertical moves a line down or up, and keeps the column if the line is long enough.
 func (e *editor) vertical(down bool) {
 	start := e.lineStart(e.at)
 	if e.kept == 0 {
@@ -157,11 +157,10 @@ func (e *editor) vertical(down bool) {
 	e.at = at
 }
 
-// row is a part of the text that stands in one row.
+// row is the part of the text in one row.
 type row struct{ from, to int }
 
-// rows breaks the text into rows of at most width columns, and says in which
-// row and column the cursor is.
+// rows breaks the text into rows of at most width columns, and returns the cursor's row and column.
 func (e *editor) rows(width int) (list []row, line, col int) {
 	width = max(width, 2)
 	from, used := 0, 0
@@ -180,7 +179,7 @@ func (e *editor) rows(width int) (list []row, line, col int) {
 			i++
 			continue
 		case cluster[0] < 0x20:
-			w = 1 // drawn as its picture
+			w = 1 // drawn as its control picture
 		}
 		if used+w > width {
 			list = append(list, row{from, i})
@@ -195,7 +194,7 @@ func (e *editor) rows(width int) (list []row, line, col int) {
 	return append(list, row{from, len(e.text)}), line, col
 }
 
-// draw shows the text in an area, the cursor in view.
+// draw draws the text in an area, with the cursor in view.
 func (e *editor) draw(a area, st terminal.Style) {
 	list, line, col := e.rows(a.w - 1)
 	top := max(line-a.h+1, 0)

@@ -10,7 +10,7 @@ import (
 )
 
 // BenchmarkPage opens a page, and draws it after a key: a history of 5000 coloured lines, and a
-// text of a quarter of what a page may have.
+// text of a quarter of a page's maximum.
 func BenchmarkPage(b *testing.B) {
 	term := terminal.New(terminal.Options{Cols: 200, Rows: 50, Scrollback: historyLines})
 	var text strings.Builder

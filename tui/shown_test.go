@@ -9,7 +9,7 @@ import (
 	"berth/terminal/paint"
 )
 
-// readThrough is all that is drawn of a card until it has been read, without what is beside it.
+// readThrough returns everything that is drawn of a card until it was read, without the list beside it.
 func readThrough(t *testing.T, m *Model) string {
 	t.Helper()
 	var all strings.Builder
@@ -25,7 +25,7 @@ func readThrough(t *testing.T, m *Model) string {
 	return ""
 }
 
-// A key that answers is taken after each character of the options was drawn.
+// TestOptionsAreDrawnWhole: a key answers only after each character of the options was drawn.
 func TestOptionsAreDrawnWhole(t *testing.T) {
 	var words []string
 	for i := range 40 {
@@ -57,7 +57,7 @@ func TestOptionsAreDrawnWhole(t *testing.T) {
 	}
 }
 
-// Two commands are never drawn the same, wherever a row ends.
+// TestCommandsThatDiffer: two commands are never drawn the same, wherever a row ends.
 func TestCommandsThatDiffer(t *testing.T) {
 	for cols := 30; cols <= 100; cols += 7 {
 		seen := map[string]string{}
@@ -81,7 +81,7 @@ func TestCommandsThatDiffer(t *testing.T) {
 	}
 }
 
-// A terminal that knows ASCII alone draws other characters as ones that they are not.
+// TestCardInASCII: on a terminal with ASCII alone, other characters are drawn as their numbers.
 func TestCardInASCII(t *testing.T) {
 	r := permission()
 	r.SetInput("deploy \u2014dry-run \u2502 tee 文 e\u0301 \x1b")
@@ -95,7 +95,7 @@ func TestCardInASCII(t *testing.T) {
 	}
 }
 
-// What is drawn like something else is told by its number.
+// TestNothingIsHidden: characters that look like others, or like nothing, are drawn as their numbers.
 func TestNothingIsHidden(t *testing.T) {
 	r := permission()
 	r.SetInput("a\u200db c\u00a0d \u2800 \u241b e\ufe0f \u27e8")
@@ -107,7 +107,8 @@ func TestNothingIsHidden(t *testing.T) {
 	}
 }
 
-// A line of a command is not drawn like one of the call's other fields, also without colors.
+// TestFieldsThatLookLikeACommand: a line of a command isn't drawn like a line of the call's other fields,
+// even without colors.
 func TestFieldsThatLookLikeACommand(t *testing.T) {
 	for _, ascii := range []bool{false, true} {
 		for rows := 12; rows <= 40; rows += 4 {
@@ -120,7 +121,7 @@ func TestFieldsThatLookLikeACommand(t *testing.T) {
 				if ascii {
 					m.SetLook(paint.Look{}, false)
 				}
-				if !m.carded() { // beside it the list tells them apart
+				if !m.carded() { // on a small terminal tab shows the card instead of the list
 					m.Press(Key{Name: "tab"}, later)
 				}
 				all := readThrough(t, m)
