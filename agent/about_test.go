@@ -23,8 +23,8 @@ func TestAbout(t *testing.T) {
 	}
 }
 
-// TestNamed: options are named by their labels, and a list is never one answer in
-// words by mistake.
+// TestNamed: options are named by their labels, and an unknown label in a list is an error, not a
+// text answer.
 func TestNamed(t *testing.T) {
 	p := &Request{Questions: []Question{
 		{Header: "Color", Options: []string{"Red", "Green"}},
@@ -58,8 +58,8 @@ func TestNamed(t *testing.T) {
 	if single, err := (Answer{Each: []QuestionPick{{Text: "green", Bare: true}}}).Named(p); err != nil || !reflect.DeepEqual(single.Each[0].Options, []int{2}) {
 		t.Errorf("one of one: %+v, %v", single, err)
 	}
-	two := &Request{Questions: []Question{{Header: "Data", Options: []string{"Wipe", "wipe", "Keep"}}}}
-	for words, want := range map[string]int{"wipe": 2, "Wipe": 1, " wipe ": 2, "KEEP": 3, "WIPE": 0} {
+	two := &Request{Questions: []Question{{Header: "Data", Options: []string{"Wipe", "wipe", "Keep", "Later", "Later"}}}}
+	for words, want := range map[string]int{"Later": 0, "later": 0, "wipe": 2, "Wipe": 1, " wipe ": 2, "KEEP": 3, "WIPE": 0} {
 		a, err := Answer{Each: []QuestionPick{{Text: words, Bare: true}}}.Named(two)
 		if want == 0 && !errors.Is(err, ErrAnswer) || want > 0 && (err != nil || !reflect.DeepEqual(a.Each[0].Options, []int{want})) {
 			t.Errorf("%q: %+v, %v, want option %d", words, a, err, want)

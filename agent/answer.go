@@ -8,41 +8,40 @@ import (
 	"time"
 )
 
-// AnswerKind is how somebody answers a prompt.
+// AnswerKind is the way to answer a prompt.
 type AnswerKind string
 
 // The ways to answer.
 const (
 	Accept       AnswerKind = "accept"
-	Deny         AnswerKind = "deny"   // Text: why, or empty
-	ChooseOption AnswerKind = "option" // Option
-	AnswerText   AnswerKind = "text"   // Text, in one's own words
-	AnswerEach   AnswerKind = "answer" // Each
-	Cancel       AnswerKind = "cancel" // neither yes nor no, where the prompt knows that
+	Deny         AnswerKind = "deny"   // Text is the reason; it may be empty
+	ChooseOption AnswerKind = "option" // Option is the choice
+	AnswerText   AnswerKind = "text"   // Text is the answer in free words
+	AnswerEach   AnswerKind = "answer" // Each has an answer for each question
+	Cancel       AnswerKind = "cancel" // neither accept nor deny; only some prompts can be cancelled
 )
 
-// Answer is what somebody answers a prompt with.
+// Answer is a person's answer to a prompt.
 type Answer struct {
 	Kind   AnswerKind
 	Text   string
-	Option int            // from 1, as the prompt lists them
-	Each   []QuestionPick // of the prompt's questions, in their order
-	// Fields are what a form is filled in with before it is accepted, by the
-	// names in its schema: strings, numbers, booleans and lists of strings.
+	Option int            // counted from 1, in the prompt's order
+	Each   []QuestionPick // one for each of the prompt's questions, in their order
+	// Fields are the values that Berth fills into a form before it accepts it. The keys are the
+	// names in the form's schema; the values are strings, numbers, booleans and lists of strings.
 	Fields map[string]any
 }
 
-// QuestionPick answers one of several questions: by options, from 1, or in
-// one's own words.
+// QuestionPick answers one of several questions: by options, counted from 1, or by free text.
 type QuestionPick struct {
 	Options []int
 	Text    string
-	Bare    bool // Text may name options
+	Bare    bool // Text may be the label of an option, or several labels with commas
 }
 
-// Named is the answer with the options in it that were given by name, for the
-// questions of that prompt. A list for a question that takes several names them
-// all: ErrAnswer when it does not.
+// Named returns the answer with option labels replaced by their numbers. p has the questions. If a
+// question takes several options and the text has commas, each part must be a label; otherwise the
+// error wraps ErrAnswer.
 func (a Answer) Named(p *Request) (Answer, error) {
 	a.Each = slices.Clone(a.Each)
 	for i := range a.Each {
@@ -57,7 +56,7 @@ func (a Answer) Named(p *Request) (Answer, error) {
 			continue
 		}
 		if n < 0 {
-			return a, fmt.Errorf("%w: question %d (%s) has several options %q that differ in letter case. Name one by number: %s", ErrAnswer, i+1, q.Header, strings.TrimSpace(pick.Text), q.list())
+			return a, fmt.Errorf("%w: question %d (%s) has several options %q, or ones that differ in letter case alone. Name one by number: %s", ErrAnswer, i+1, q.Header, strings.TrimSpace(pick.Text), q.list())
 		}
 		if !q.MultiSelect || !strings.Contains(pick.Text, ",") {
 			continue
@@ -77,10 +76,14 @@ func (a Answer) Named(p *Request) (Answer, error) {
 }
 
 // option is the number of the option with that label, from 1; 0 when there is none. It ignores
-// letter case. If two options differ in case alone, and neither matches exactly, it is -1.
+// letter case. If several options have the label, or they differ in case alone and none matches
+// exactly, it is -1.
 func (q *Question) option(label string) int {
 	label = strings.TrimSpace(label)
 	if n := slices.Index(q.Options, label); n >= 0 {
+		if slices.Contains(q.Options[n+1:], label) {
+			return -1 // their descriptions may differ
+		}
 		return n + 1
 	}
 	found := 0
@@ -95,7 +98,7 @@ func (q *Question) option(label string) int {
 	return found
 }
 
-// list are the options with their numbers.
+// list returns the options with their numbers, for an error.
 func (q *Question) list() string {
 	var all []string
 	for i, o := range q.Options {
@@ -104,14 +107,14 @@ func (q *Question) list() string {
 	return strings.Join(all, ", ")
 }
 
-// Clean is the answer with its texts as they can be typed, so that drivers look
-// for what will stand there. ErrAnswer for a text of which nothing is left: a
-// refusal without its reason is another answer.
+// Clean returns the answer with texts that can be typed, so that drivers compare the composer with
+// the text that will be in it. If cleaning leaves nothing of a text, the error wraps ErrAnswer: a
+// denial without its reason would be another answer.
 func (a Answer) Clean() (Answer, error) {
 	clean := func(text *string) error {
 		was := *text
 		if *text = CleanMessage(was); was != "" && strings.TrimSpace(*text) == "" {
-			return fmt.Errorf("%w: of its text nothing can be typed", ErrAnswer)
+			return fmt.Errorf("%w: its text has no characters that can be typed", ErrAnswer)
 		}
 		return nil
 	}
@@ -129,44 +132,44 @@ const (
 	OutcomeDenied    = "denied"
 	OutcomeAnswered  = "answered"
 	OutcomeCancelled = "cancelled"
-	OutcomeElsewhere = "answered_elsewhere" // somebody else was first
+	OutcomeElsewhere = "answered_elsewhere" // another client or a person at the terminal was first
 )
 
 var (
-	// ErrNotReady: the prompt's options are not read yet.
+	// ErrNotReady: the driver hasn't read the prompt's options yet.
 	ErrNotReady = errors.New("the prompt's options are not read yet")
-	// ErrOnlyByKeys: a waiting hook cannot say it; the dialog can.
-	ErrOnlyByKeys = errors.New("only keys at the dialog can say it")
-	// ErrAnswer: the prompt has no such answer. What wraps it says what to do
+	// ErrOnlyByKeys: a hook's answer has no form for this. Keys at the dialog can do it.
+	ErrOnlyByKeys = errors.New("only keys at the dialog can give this answer")
+	// ErrAnswer: the prompt doesn't take this answer. The error that wraps it says what to do
 	// instead.
-	ErrAnswer = errors.New("the prompt takes no such answer")
-	// ErrCannot: the agent has no way to take it. What wraps it says what to do
+	ErrAnswer = errors.New("the prompt doesn't take this answer")
+	// ErrCannot: the agent has no way to take this answer. The error that wraps it says what to do
 	// instead.
-	ErrCannot = errors.New("the agent cannot take it")
+	ErrCannot = errors.New("the agent can't take this answer")
 )
 
-// Verdict is what a waiting hook prints.
+// Verdict is the answer that a waiting hook prints.
 type Verdict struct {
 	Stdout  []byte
 	Outcome string
 }
 
-// Step is one key of an answer, written alone.
+// Step is one key of an answer. Berth writes each step to the terminal on its own.
 type Step struct {
-	Key   string                // its name: Enter, Down, 1
-	Paste string                // in place of a key: text, as a terminal pastes it
+	Key   string                // the key's name: Enter, Down, 1
+	Paste string                // text to paste; Key is empty then
 	Ready func(r *Reading) bool // what the screen must show right before it
-	Wants string                // the same in words
-	Pause time.Duration         // after it, before the screen counts again
-	// Stood is for how long the screen must have shown what the key is for: a first
-	// key's dialog, a later one's page. Some agents draw before they listen.
-	Stood time.Duration
-	// Told: it need not have, where a title or the like has come to say that a
-	// dialog is open; the agent says so when it listens. While that says that it
-	// works still, it is waited for longer.
-	Told bool
-	// Focus: before it the program is told that its terminal has lost the focus and
-	// has it again, where it listens to that. Some agents draw a dialog while their
+	Wants string                // Ready's condition in words, for an error
+	Pause time.Duration         // how long Berth ignores the screen after the key
+	// ShownFor is how long the screen must have shown the dialog (for a first key) or the page (for
+	// a later one) before the key is written. Some agents draw a dialog before they read its keys.
+	ShownFor time.Duration
+	// LevelSuffices waives ShownFor when a level source, such as the title, reported that a dialog
+	// is open: the agent reports that only once it reads keys. While the source still reports work,
+	// Berth waits longer.
+	LevelSuffices bool
+	// Focus: before the key, Berth reports to the program that its terminal lost the focus and got
+	// it back, if the program asked for focus events. Some agents draw a dialog while their
 	// composer still takes the keys.
 	Focus bool
 }

@@ -9,19 +9,18 @@ import (
 	"strings"
 )
 
-// Input is a tool's input by the exact names of its fields: what a prompt shows and
-// what is compared with its dialog are read from the same ones.
+// Input is a tool's input by the exact names of its fields. A prompt's text and the comparison with
+// its dialog both read it, so they see the same fields.
 type Input map[string]json.RawMessage
 
-// Unreadable is what a prompt says of an input that cannot be read.
-const Unreadable = "The tool's input cannot be read. It is shown as the agent told it."
+// Unreadable is a prompt's text when the tool's input can't be read.
+const Unreadable = "The tool's input can't be read. It is shown as the agent sent it."
 
-// ReadInput reads a tool's input. It is an error when the input is not an object, has a
-// name twice, or has two names that differ in case alone: parsers do not agree which of
-// them holds.
+// ReadInput reads a tool's input. It is an error when the input isn't an object, has a name twice,
+// or has two names that differ only in letter case: parsers disagree on which field wins.
 func ReadInput(raw json.RawMessage) (Input, error) {
 	if Repeats(raw) {
-		return nil, errors.New("read a tool's input: a name is there twice")
+		return nil, errors.New("read a tool's input: it has a name twice")
 	}
 	var in Input
 	if err := json.Unmarshal(raw, &in); err != nil || in == nil {
@@ -37,8 +36,8 @@ func ReadInput(raw json.RawMessage) (Input, error) {
 	return in, nil
 }
 
-// Text is the text of a field, nil when there is none. It is an error when the field
-// holds something else.
+// Text returns the text of a field, or nil without the field. It is an error when the value isn't
+// text.
 func (in Input) Text(name string) (*string, error) {
 	var s *string
 	if raw, ok := in[name]; ok {
@@ -49,7 +48,7 @@ func (in Input) Text(name string) (*string, error) {
 	return s, nil
 }
 
-// Texts puts the texts of the fields where they belong.
+// Texts stores each field's text in the variable that fields has for it.
 func (in Input) Texts(fields map[string]*string) error {
 	for name, to := range fields {
 		s, err := in.Text(name)
@@ -70,7 +69,7 @@ func ReadExactly(raw json.RawMessage, v any, names ...string) error {
 		other := func(known string) bool { return known != name && strings.EqualFold(known, name) }
 		return others[name] || slices.ContainsFunc(names, other)
 	}) {
-		return errors.New("read a tool's input: a name is there twice, or in other letters")
+		return errors.New("read a tool's input: it has a name twice, or in other letter case")
 	}
 	if err := json.Unmarshal(raw, v); err != nil {
 		return fmt.Errorf("read a tool's input: %w", err)
@@ -78,7 +77,7 @@ func ReadExactly(raw json.RawMessage, v any, names ...string) error {
 	return nil
 }
 
-// Repeats says that an object within the JSON has a name twice.
+// Repeats reports whether an object within the JSON has a name twice.
 func Repeats(raw json.RawMessage) bool {
 	return anyName(raw, func(name string, others map[string]bool) bool { return others[name] })
 }
@@ -88,11 +87,11 @@ func Repeats(raw json.RawMessage) bool {
 func anyName(raw json.RawMessage, is func(name string, others map[string]bool) bool) bool {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
-	var names []map[string]bool // of the objects and lists around; nil for a list
-	name := false               // the next token may be one
+	var names []map[string]bool // of the enclosing objects and lists; nil for a list
+	name := false               // whether the next token may be a name
 	for {
 		t, err := d.Token()
-		if err != nil {
+		if err != nil { // not JSON; parsing it reports the error
 			return false // not JSON: what reads it says so
 		}
 		switch v := t.(type) {

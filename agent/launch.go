@@ -6,97 +6,95 @@ import (
 )
 
 var (
-	// ErrStart: the agent cannot be started from what was given. What wraps it
-	// says what to change.
-	ErrStart = errors.New("the agent cannot be started so")
-	// ErrNoConversation: the conversation to take up is not there.
-	ErrNoConversation = errors.New("there is no such conversation")
+	// ErrStart: the agent can't be started with this Start. The error that wraps it says what to
+	// change.
+	ErrStart = errors.New("the agent can't be started like this")
+	// ErrNoConversation: the conversation to resume doesn't exist.
+	ErrNoConversation = errors.New("no such conversation")
 )
 
-// Isolation is how much of an agent's own files a session keeps for itself.
+// Isolation is which of the agent's files a session has for itself.
 type Isolation string
 
 // The isolations.
 const (
-	IsolateHooks Isolation = "hooks" // the user's own, and what the hooks need
-	IsolateFull  Isolation = "full"  // a home of its own; credentials are shared
-	IsolateNone  Isolation = "none"  // untouched, without hooks
+	IsolateHooks Isolation = "hooks" // the user's files, plus what the hooks need
+	IsolateFull  Isolation = "full"  // the session's own home; credentials are shared
+	IsolateNone  Isolation = "none"  // the user's files untouched, without hooks
 )
 
-// Groom is who answers what an agent asks before its first composer.
+// Groom is who answers the agent's startup prompts, before its first composer.
 type Groom string
 
-// The ways to groom.
+// The policies for startup prompts. Groom is their name in the configuration.
 const (
-	GroomAuto     Groom = "auto"     // Berth, where the answer is given or harmless
-	GroomManual   Groom = "manual"   // somebody
-	GroomPristine Groom = "pristine" // somebody, and nothing about the agent is changed
+	GroomAuto     Groom = "auto"     // Berth, if the configuration has the answer or the answer is harmless
+	GroomManual   Groom = "manual"   // a person
+	GroomPristine Groom = "pristine" // a person, and Berth changes none of the agent's files
 )
 
-// Latest, as a conversation to take up, is the newest of the folder.
+// Latest, as a conversation to resume, is the newest conversation of the folder.
 const Latest = "latest"
 
-// Start is what an agent is started from.
+// Start is the input of Launcher.Launch.
 type Start struct {
 	Argv   []string
-	Env    map[string]string // as it would be; not to be changed
-	Own    map[string]string // what of it the session itself gives
+	Env    map[string]string // the whole environment; read-only
+	Own    map[string]string // the part of Env that the session itself sets
 	Cwd    string            // absolute, without symbolic links
-	Folder string            // of the session, for files of Berth's own
-	Hook   string            // program that the agent's hooks run; empty for no hooks
-	Disk   fs.FS             // the machine's files, from / on, to be read
+	Folder string            // the session's folder, for Berth's own files
+	Hook   string            // the program that the agent's hooks run; empty for no hooks
+	Disk   fs.FS             // the machine's files, read-only; its root is /
 
-	Conversation string // id to give the conversation; empty: the agent's own choice
-	Fresh        string // id to give it where that one cannot be used any more
-	Resume       bool   // that conversation is to be taken up, if anything was said in it
-	TakeUp       string // id of a conversation to take up at the first start, or Latest
-	Fork         string // id of the conversation that this one begins as a copy of
-	ForkFolder   string // of the session whose conversation that is
+	Conversation string // id to give to the conversation; empty: the agent chooses
+	Fresh        string // id to give to it if Conversation can't be used anymore
+	Resume       bool   // resume Conversation, if it has any messages
+	ResumeID     string // id of a conversation to resume at the first start, or Latest
+	Fork         string // id of the conversation to fork
+	ForkFolder   string // folder of the session that has the conversation to fork
 
 	Isolate      Isolation
 	Groom        Groom
-	Trust        bool // the session says so for its working folder
+	Trust        bool // the session trusts its working folder
 	AcceptBypass bool
-	Settings     map[string]any // to be merged into the agent's
-	MCP          map[string]any // the same for its servers of tools
+	Settings     map[string]any // to merge into the agent's settings
+	MCP          map[string]any // MCP servers, to merge into the agent's
 
-	Berth string // how berth is called from the agent's commands
-	// The hooks at a turn's end and at a conversation's begin wait for an answer
-	// while the file of that name is there, and only tell while it is not.
-	EndAsks, BeginAsks string
+	Berth string // the command with which the agent's commands call berth
+	// Each names a file. While it exists, the hook at a turn's end or at a conversation's start
+	// waits for the server's answer; without it, the hook only reports.
+	EndAsks, StartAsks string
 }
 
-// Launch is how to start it.
+// Launch is how to start the agent.
 type Launch struct {
 	Argv    []string
 	Set     map[string]string // environment to add
-	Default map[string]string // the same, unless the session itself gives it
-	Unset   []string          // names to leave out, unless the session itself gives them; a trailing * stands for any rest
-	Folders []string          // to make first, mode 0700, by absolute path
+	Default map[string]string // environment to add unless the session itself sets it
+	Unset   []string          // names to remove unless the session itself sets them; a trailing * matches any rest
+	Folders []string          // to create first, mode 0700, by absolute path
 	Files   map[string][]byte // to write first, by absolute path, mode 0600
-	Copies  map[string]string // to copy first where they are not there: file by absolute path, from another
-	Links   map[string]string // to link first where nothing is: path to target
-	// StateFile is where the agent keeps its live state, with %d for its
-	// process id; empty when it has none.
+	Copies  map[string]string // to copy first where no file exists: absolute path to source
+	Links   map[string]string // to link first where nothing exists: path to target
+	// StateFile is the path of the agent's live state file, with %d for the process id. It is empty
+	// if the agent has none.
 	StateFile string
-	// LogFiles is where the agent keeps the logs of its conversations, for when it
-	// does not say itself: FOLDER/*/NAME, in any folder of FOLDER. In NAME %s is
-	// the conversation's id, %.8s the first eight characters of it, and * any part
-	// of a file's name. Empty when it has none.
+	// LogFiles is a pattern for the logs of the agent's conversations, used until the agent reports
+	// a log's path: FOLDER/*/NAME, in any folder of FOLDER. In NAME %s is the conversation's id,
+	// %.8s its first eight characters, and * any part of a file's name. It is empty if the agent
+	// has no logs.
 	LogFiles string
-	// Again are the exit statuses by which the agent asks to be started once
-	// more, at once: no end of its work.
+	// Again are the exit statuses that ask for an immediate restart. They don't end the agent's
+	// work.
 	Again []int
-	// Stream says that what the agent prints are lines which Driver.Stream reads.
-	// Headless says that it takes no messages: it ends with its answer.
+	// Stream: the agent prints lines for Driver.Stream. Headless: it takes no messages and exits
+	// after its answer.
 	Stream, Headless bool
-	// Conversation is the id that the agent's conversation will have, empty when
-	// that is not known.
+	// Conversation is the id that the conversation will have; empty when it isn't known.
 	Conversation string
-	// Vouched are dialogs of setup, by subtype, whose subject comes from the
-	// session's own environment, each with a digest by which the driver knows it
-	// again. It holds no secret.
+	// Vouched are setup dialogs about something that the session's own environment sets, by
+	// subtype. The value is a digest that the driver recognizes the subject by. It holds no secret.
 	Vouched map[string]string
-	// Berth is how berth is called from the agent's commands.
+	// Berth is the command with which the agent's commands call berth.
 	Berth string
 }

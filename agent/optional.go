@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"encoding/json"
 	"io/fs"
 	"time"
 )
@@ -67,7 +68,7 @@ type MessageTyper interface {
 	Pause() time.Duration
 	// Same reports whether the message that the agent reports is the typed one, after the
 	// changes that the agent itself makes.
-	Same(typed, told string) bool
+	Same(typed, reported string) bool
 	// Holds reports whether the composer holds exactly what was typed, as far as a screen can
 	// show; Displays, whether it shows the text itself and no mark in its place.
 	Holds(typed string, c *Composer) bool
@@ -95,9 +96,9 @@ type LineBreakDetector interface {
 
 // DraftStasher is a MessageTyper whose agent can put a draft aside.
 type DraftStasher interface {
-	// Stash is the key that puts the draft in the composer aside, as the screen shows it now;
-	// nil, with the reason, when it would not, or would do harm. Unstash is the key that brings
-	// it back into an empty composer. Neither does anything to a dialog.
+	// Stash is the key that stashes the composer's draft, as the screen shows it now. It is nil,
+	// with the reason, when the key would do nothing or would do harm. Unstash is the key that
+	// restores the draft into an empty composer. Neither key does anything to a dialog.
 	Stash(r *Reading) (key []byte, why string)
 	Unstash() []byte
 }
@@ -106,7 +107,7 @@ type DraftStasher interface {
 // that its user did not write.
 type FoldedPasteMatcher interface {
 	// Folded reports whether the message that the agent reports is the typed one in that form.
-	Folded(typed, told string) bool
+	Folded(typed, reported string) bool
 }
 
 // PromptAnswerer is a Driver that knows how its agent's prompts are answered.
@@ -115,6 +116,21 @@ type PromptAnswerer interface {
 	Verdict(p *Request, a Answer, payload []byte) (Verdict, error)
 	// Keys is the answer at the dialog that is on the screen.
 	Keys(p *Request, a Answer, d *Dialog) (KeyAnswer, error)
+}
+
+// SubjectReader is a Driver that knows which fields of its tools' inputs are commands and changes
+// of files, so that a prompt can be judged without reading JSON.
+type SubjectReader interface {
+	// Subject is what the permission is about; ok is false when its input isn't known or can't be
+	// read.
+	Subject(p *Request) (s Subject, ok bool)
+}
+
+// TranscriptReader is a Driver that reads conversations from its agent's session log.
+type TranscriptReader interface {
+	// Entries reads one whole line of the session log. It returns none for a line that isn't part of
+	// the main conversation.
+	Entries(line []byte) []Entry
 }
 
 // PartialAnswerer is a PromptAnswerer that can't answer some prompts: its program reports that it
@@ -136,6 +152,32 @@ type CallNamer interface {
 	// Names is the asked fact's prompt, completed with the tool call that has not come back; nil
 	// when the prompt is not about that call.
 	Names(asked, call *Fact) *Request
+}
+
+// UndrawnInputReader is a Driver whose agent's dialogs leave out a part of what a tool would do, such
+// as the folder that a command runs in.
+type UndrawnInputReader interface {
+	// Undrawn returns the fields of a tool's input that no dialog draws, one a line. dir is the
+	// session's folder: a tool that runs there needs no line for it.
+	Undrawn(tool string, input json.RawMessage, dir string) string
+}
+
+// CallExplainer is a Driver whose agent reports some permissions without all that matters about them, such
+// as the folder that a relative name is in. The agent's call, which was reported before, has the rest.
+type CallExplainer interface {
+	// NeedsCall reports whether the permission says too little without its call.
+	NeedsCall(asked *Request) bool
+	// Explain returns what the call adds to such a permission, one field a line. dir is the session's
+	// folder. It is false if the permission isn't about that call.
+	Explain(asked *Request, call *Fact, dir string) (lines string, ok bool)
+}
+
+// CallLogReader is a Driver whose agent writes each call of a tool to its session log when it asks
+// about it, or up to half a second later.
+type CallLogReader interface {
+	// LoggedCall says how much of a call in the session log the dialog shows. undrawn are the fields
+	// of the call's input that no dialog draws, one a line.
+	LoggedCall(d *Dialog, tool string, input json.RawMessage) (shown Match, undrawn string)
 }
 
 // GateHooks is a Driver whose agent runs a hook that waits when a turn ends and when a

@@ -23,7 +23,7 @@ const (
 	PromptNotice     PromptType = "notice"
 )
 
-// Subtypes of prompts. Trust is a permission's, the others belong to setup.
+// Subtypes of prompts. SubtypeTrust is a permission's; the others are setup's.
 const (
 	SubtypeTrust         = "trust"
 	SubtypeTheme         = "theme_picker"
@@ -44,58 +44,58 @@ const (
 	SubtypeAutoDefault   = "auto_mode_default"
 )
 
-// Channels by which a prompt can be answered.
+// Channels are the ways for Berth to answer a prompt.
 const (
 	ChannelHook = "hook" // a hook of the agent waits for the answer
-	ChannelKeys = "keys" // by keys, at the dialog
-	ChannelNone = "none" // by none: somebody at the terminal has to
+	ChannelKeys = "keys" // keys at the dialog
+	ChannelNone = "none" // none: a person at the terminal has to answer
 )
 
 // InputLimit is how many characters of a tool's input a prompt shows.
 const InputLimit = 200
 
-// Request is a prompt: a question an agent has stopped at.
+// Request is a prompt: a question that the agent waits on.
 type Request struct {
 	ID              string          `json:"id"`
 	Digest          string          `json:"digest"` // of all that it asks: see Sign
 	Type            PromptType      `json:"type"`
 	Subtype         *string         `json:"subtype"`
-	Agent           *string         `json:"agent"` // type of the subagent that asks, null for the main one
+	Agent           *string         `json:"agent"` // type of the subagent that asks; null for the main agent
 	Tool            *string         `json:"tool"`
 	Title           *string         `json:"title"`
 	Input           *string         `json:"input"` // what the tool would do, at most InputLimit characters
 	InputBytes      int             `json:"input_bytes"`
 	InputTruncated  bool            `json:"input_truncated"`
-	Text            *string         `json:"text"` // of a plan, a question or a notice; of a permission, its input's other fields, or what else its dialog says
+	Text            *string         `json:"text"` // of a plan, a question or a notice; of a permission, its input's other fields, or the rest of its dialog's text
 	URL             *string         `json:"url"`  // to be opened in a browser
 	Options         []string        `json:"options"`
-	OptionsFallback bool            `json:"options_fallback"` // not read off the screen: of a permission or a plan they are not known yet
+	OptionsFallback bool            `json:"options_fallback"` // the options weren't read from the screen; for a permission or a plan they aren't known yet
 	Questions       []Question      `json:"questions"`
-	QuestionCurrent int             `json:"question_current"` // len(Questions) on the page that confirms
+	QuestionCurrent int             `json:"question_current"` // len(Questions) on the review page
 	Schema          json.RawMessage `json:"schema,omitempty"` // of a form
 	Ready           bool            `json:"ready"`
 	OnScreen        bool            `json:"on_screen"`
 	Modal           bool            `json:"modal"`
 	Channel         string          `json:"channel"`
-	Contested       bool            `json:"contested"` // the dialog on the screen may ask something else than the agent told
+	Contested       bool            `json:"contested"` // the dialog on the screen may ask something else than the agent reported
 	Since           api.Time        `json:"since"`
 	Expires         *api.Time       `json:"expires"`
 
-	// What Input leaves out, and what the dialog looks like: for those who ask
-	// for all of it.
+	// FullInput is Input without its limit. Lines are the dialog as it is drawn. Only a caller that
+	// asks for full details gets them.
 	FullInput string   `json:"-"`
 	Lines     []string `json:"-"`
-	// Raw is the tool's input as the agent told it; empty when only the dialog did.
+	// Raw is the tool's input as the agent reported it; empty when only the dialog showed the
+	// prompt.
 	Raw json.RawMessage `json:"-"`
-	// Alike: its dialog alone tells of it, and another one may look the same.
+	// Alike: only the dialog shows this prompt, and another prompt's dialog may look the same.
 	Alike bool `json:"-"`
 }
 
-// Sign sets Digest, a hash of what a person reads before answering: the prompt's type,
-// subagent, tool with its whole input, texts, questions and options. It covers the answers on
-// the page that confirms several of them. It leaves out text that changes or is typed while a
-// login, or a notice without options, is open. Where another dialog may look the same, it
-// covers the id.
+// Sign sets Digest, a hash of what a person reads before answering: the prompt's type, subagent,
+// tool with its whole input, texts, questions and options. It covers the answers on the review
+// page. It leaves out text that changes, or that a person types, while a login or a notice without
+// options is open. If another prompt's dialog may look the same, it covers the id.
 func (p *Request) Sign() {
 	all := struct {
 		Type                                          PromptType
@@ -123,25 +123,25 @@ func (p *Request) Sign() {
 		all.Title, all.Text, all.Options = nil, nil, nil
 	}
 	data, err := json.Marshal(all)
-	if err != nil {
+	if err != nil { // Raw or Schema isn't valid JSON; the id serves as the content
 		data = []byte(p.ID) // raw JSON that is none: it is as good as another
 	}
 	sum := sha256.Sum256(data)
 	p.Digest = hex.EncodeToString(sum[:16])
 }
 
-// Question is one of those asked at once.
+// Question is one of the questions that a prompt asks at once.
 type Question struct {
 	Header       string   `json:"header"`
 	Text         string   `json:"text"`
 	Options      []string `json:"options"`
 	Descriptions []string `json:"descriptions"`
 	MultiSelect  bool     `json:"multi_select"`
-	Previews     bool     `json:"previews"` // its options are shown with what they would look like
-	Hint         string   `json:"-"`        // what its line for a text shows while that is empty, where its agent was told
+	Previews     bool     `json:"previews"` // the dialog shows a preview of each option
+	Hint         string   `json:"-"`        // the placeholder of its text field, if the agent was given one
 }
 
-// SetInput puts what the tool would do into the prompt.
+// SetInput sets the prompt's input: what the tool would do.
 func (p *Request) SetInput(input string) {
 	p.FullInput, p.InputBytes = input, len(input)
 	shown := input
@@ -152,8 +152,8 @@ func (p *Request) SetInput(input string) {
 	p.Input = &shown
 }
 
-// About is what the prompt asks about, for lists: a plan by its heading, a question
-// by its words, a tool's use by the tool and what it would do.
+// About is the prompt in one line, for lists: a plan's heading, a question's text, or a tool and
+// its input.
 func (p *Request) About() string {
 	switch n := p.QuestionCurrent; {
 	case p.Type == PromptPlan && p.Text != nil:
@@ -173,7 +173,7 @@ func (p *Request) About() string {
 	return string(p.Type)
 }
 
-// heading is a text's first line that says something, without Markdown's marks.
+// heading is the text's first line that isn't blank, without Markdown's marks.
 func heading(text string) string {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "#")); line != "" {
@@ -183,13 +183,19 @@ func heading(text string) string {
 	return text
 }
 
-// Reviewing says that of several questions the page is shown that confirms the
-// answers.
+// Reviewing reports whether the dialog shows the review page, where the answers to several
+// questions are confirmed.
 func (p *Request) Reviewing() bool {
 	return len(p.Questions) > 0 && p.QuestionCurrent >= len(p.Questions)
 }
 
-// Clone is a copy that shares nothing that changes. Its lists are never nil.
+// SendsTyped reports whether an answer sends what was chosen or typed at the terminal. The prompt keeps
+// its id while that changes, so the answer has to name the digest.
+func (p *Request) SendsTyped() bool {
+	return p.Reviewing() || p.Type == PromptForm && len(p.Schema) == 0 && p.Input != nil
+}
+
+// Clone copies the prompt and all that may change in it. The copy's lists are never nil.
 func (p *Request) Clone() *Request {
 	if p == nil {
 		return nil
@@ -206,8 +212,8 @@ func (p *Request) Clone() *Request {
 	return &c
 }
 
-// Pointer is a pointer to s, nil when s is empty: for the fields that are null
-// when there is nothing to say.
+// Pointer returns a pointer to s, or nil when s is empty. JSON fields are null when they have
+// nothing to say.
 func Pointer(s string) *string {
 	if s == "" {
 		return nil
@@ -215,8 +221,8 @@ func Pointer(s string) *string {
 	return &s
 }
 
-// ShownBy puts into the prompt what its dialog shows of any prompt: the title, the lines, the
-// options, and whether they are all there.
+// ShownBy copies from the dialog what any prompt takes from it: the title, the lines, the options,
+// and whether the dialog is complete.
 func (r *Request) ShownBy(d *Dialog) {
 	if d.Title != "" {
 		r.Title = &d.Title

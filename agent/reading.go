@@ -1,36 +1,38 @@
 package agent
 
-// Reading is what a driver makes of a View: the structure at the bottom of the
-// screen, where an agent has its composer or its dialog.
+import "strings"
+
+// Reading is what a driver reads from a View: the structure at the bottom of the screen, where an
+// agent draws its composer or its dialog.
 type Reading struct {
 	Composer *Composer
 	Dialog   *Dialog
-	Busy     string // what shows that it works: the spinner's line, a footer; empty when nothing does
+	Busy     string // text that shows work: the spinner's line, a footer; empty without any
 	Retry    *Activity
 	Footer   string
-	Stashed  bool // a draft is put aside
-	// Queued are the messages that the agent keeps for the end of the turn, each
-	// as far as it is shown.
+	Stashed  bool // a draft is stashed
+	// Queued are the messages that the agent keeps for the end of the turn, as far as the screen
+	// shows them.
 	Queued []string
-	// Failed is an error that stands at the end of the conversation, for agents
-	// that tell of errors in no other way.
+	// Failed is an error at the end of the conversation. Only drivers of agents without another
+	// report of errors set it.
 	Failed *Failure
-	Hook   bool // it waits for one of its hooks
+	Hook   bool // the agent waits for one of its hooks
 	// Clear: the screen surely shows no dialog, though it may show no composer either. An agent
 	// that draws no composer while it works sets it then: without it, and without a report of
 	// the message, a nudge isn't confirmed.
 	Clear bool
-	// Guess: that it works is guessed, since nothing else is seen.
+	// Guess: Busy is a guess, because the screen shows neither work nor a composer.
 	Guess bool
 }
 
-// Bare says that the screen shows the composer and neither a dialog nor work, nor
-// messages that will be work.
+// Bare reports whether the screen shows the composer and nothing else: no dialog, no work and no
+// queued message, which would soon be work.
 func (r *Reading) Bare() bool {
 	return r != nil && r.Composer != nil && r.Dialog == nil && r.Busy == "" && len(r.Queued) == 0
 }
 
-// ComposerMode is what the composer would do with a text.
+// ComposerMode is what the composer does with a text.
 type ComposerMode string
 
 // The modes of a composer.
@@ -43,12 +45,12 @@ const (
 // Composer is the box that messages are typed into.
 type Composer struct {
 	Mode    ComposerMode
-	Empty   bool   // nothing typed: blank, or a placeholder
+	Empty   bool   // no text: blank, or a placeholder
 	Hint    string // the placeholder
-	Text    string // what is typed, lines joined with \n as the screen shows them
-	Above   bool   // more of it stands above what is shown: Text is its end
-	Blank   int    // empty lines behind what is typed
-	Focused bool   // it shows its caret
+	Text    string // the typed text, lines joined with \n as the screen shows them
+	Above   bool   // the composer has more rows than it shows: Text is only the end
+	Blank   int    // empty lines after the typed text
+	Focused bool   // the composer shows its caret
 }
 
 // Dialog is a question drawn on the screen.
@@ -56,33 +58,32 @@ type Dialog struct {
 	Type    PromptType
 	Subtype string
 	Title   string
-	Body    string // what it says, lines joined with \n
-	// Question is what it asks, and Asked what the tool would do, where the dialog
-	// sets that apart: both as they were before they were broken into rows, as far as
-	// that can be known.
+	Body    string // its text, lines joined with \n
+	// Question is what the dialog asks; Asked is what the tool would do. They are set if the dialog
+	// separates them, and their lines are joined as they were before the agent wrapped them, as far
+	// as the screen shows that.
 	Question, Asked string
-	// Cut: a part of it has no room on the screen, so what it asks about may be more
-	// than it shows.
+	// Cut: a part of the dialog has no room on the screen, so it may ask about more than it shows.
 	Cut     bool
 	Agent   string // type of the subagent that asks
-	Tool    string // the tool, where the dialog tells
+	Tool    string // the tool, if the dialog names it
 	Options []Option
 	Fields  []Field // of a form
-	URL     string  // to be opened somewhere
-	Input   string  // what was typed into its only field, as it shows it
-	// Of several questions asked at once: their headers, and which is shown,
-	// len(Tabs) on the page that confirms.
+	URL     string  // to be opened in a browser
+	Input   string  // the text typed into its only field, as it shows it
+	// Tabs are the headers of several questions that are asked at once. Current is the index of the
+	// shown one, or len(Tabs) on the review page.
 	Tabs    []string
 	Current int
-	Tab     int  // number of the tab that is shown, from 1; 0 where it does not tell
-	Confirm bool // the page that confirms
-	Partial bool // it is painted, but not to its end
-	Place   int  // which of several dialogs it is that come one after the other, where it tells; 0: it does not
-	// Key tells it from another where the fields above do not; empty: they do.
+	Tab     int  // number of the shown tab, from 1; 0 if the dialog doesn't show it
+	Confirm bool // the review page, where answers are confirmed
+	Partial bool // the dialog is drawn only in part so far
+	Place   int  // position among dialogs that follow each other; 0 if the dialog doesn't show it
+	// Key identifies the dialog where the fields above can't. It is empty where they can.
 	Key string
-	// Rows are those between its title and what it asks, as they are drawn: what it
-	// shows of what the tool would do. Cols and Height are the screen's size, and Dir is
-	// the folder that the session began in: paths may be shown from there.
+	// Rows are the drawn rows that show what the tool would do, between the title and the question.
+	// Cols and Height are the screen's size. Dir is the folder that the session started in: an
+	// agent may show paths relative to it.
 	Rows         []DrawnRow
 	Cols, Height int
 	Dir          string
@@ -91,63 +92,71 @@ type Dialog struct {
 	Sections []string
 	// Alike: the dialog shows too little of its subject; another dialog may look the same.
 	Alike bool
-	// AfterTurn: it asks about the turn that has just ended, and outlasts it.
+	// AfterTurn: the dialog asks about the turn that has just ended, and stays open after it.
 	AfterTurn bool
 	Lines     []string
 }
 
-// DrawnRow is a row of a dialog: its text with its indent, and the color of that,
-// where it is one.
+// DrawnRow is a row of a dialog: its text with its indent, and its color if it has only one.
 type DrawnRow struct {
 	Text     string
 	Color    uint32
 	OneColor bool
 }
 
-// Drawn is a row of the screen as a dialog has it.
+// Drawn converts a row of the screen to a dialog's row.
 func Drawn(r Row) DrawnRow {
 	d := DrawnRow{Text: r.Text}
 	d.Color, d.OneColor = r.OneColor(0)
 	return d
 }
 
-// Match says how much of what a prompt asks about a dialog shows.
+// Match says how much of a prompt's subject a dialog shows.
 type Match int
 
-// How much of it, in order.
+// The matches, from least to most.
 const (
-	NoMatch Match = iota // it shows something else, or more, or only a beginning of it
-	// PartMatch: all that it shows is of it, and there is more that it does not show;
-	// or nobody knows how the agent draws such a thing.
+	NoMatch Match = iota // the dialog shows something else, or more than the subject, or only the start of it
+	// PartMatch: the dialog shows only parts of the subject, or it isn't known how the agent draws
+	// such a subject.
 	PartMatch
-	// AlikeMatch: all of it is drawn, and another text would be drawn the same: where a
-	// row ends for want of space there may be a blank, a line break or nothing.
+	// AlikeMatch: the dialog shows all of the subject, and another subject would be drawn the same:
+	// at a wrapped row's end there may be a blank, a line break or nothing.
 	AlikeMatch
-	WholeMatch // it shows all of it, and nothing else
+	WholeMatch // the dialog shows all of the subject, and nothing else
 )
 
-// Option is one line of a dialog that can be chosen.
+// Option is one choice of a dialog.
 type Option struct {
-	Number   int    // what it is chosen by, 0 when it has no number
-	Key      string // the same where that is no number
+	Number   int    // the digit that chooses it; 0 when it has none
+	Key      string // the key that chooses it, when that isn't a digit
 	Label    string
-	More     string // what is below it: the rest of a label that has no room, a description
+	More     string // the rows below it: the rest of a long label, or a description
 	Focused  bool
-	Multiple bool // one of several that can be ticked
-	Ticked   bool // such a one, or the one chosen before
+	Multiple bool // a checkbox
+	Ticked   bool // the checkbox is ticked, or this is the option chosen before
+}
+
+// Heading is the label with what may be the rest of it: a label can have colons, and no dialog shows
+// where it ends. It changes with a value that has a colon.
+func (f *Field) Heading() string {
+	if at := strings.LastIndex(f.Value, ": "); at >= 0 {
+		return f.Label + ": " + f.Value[:at]
+	}
+	return f.Label
 }
 
 // Field is one line of a form.
 type Field struct {
 	Label   string
 	Value   string // as it is shown, lines joined with \n; empty while not set
-	Set     bool   // it has a value, which is accepted
-	Wrong   bool   // what it holds, or that it holds nothing, is not accepted
-	Missing bool   // it has to have a value, and has none yet
+	Set     bool   // it has a valid value
+	Wrong   bool   // its value, or that it has none, isn't accepted
+	Missing bool   // it needs a value, and has none yet
 	Focused bool
-	List    []Option // what can be chosen, while that is shown
+	List    []Option // the choices, while they are shown
 
-	Explained string // the text below it, lines begun with \n
+	Explained string // the text below it; each line starts with \n
 }
 
 // Labels are the options' texts in their order.
@@ -184,8 +193,8 @@ func (d *Dialog) SameAs(seen *Dialog) bool {
 	return true
 }
 
-// OnlyOption is the number of the option for which is returns true, from 1. It is 0 when no option
-// or several are so.
+// OnlyOption is the number, from 1, of the only option that is returns true for. It is 0 for none
+// or several.
 func (d *Dialog) OnlyOption(is func(Option) bool) int {
 	found := 0
 	for i, o := range d.Options {

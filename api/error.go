@@ -3,6 +3,8 @@ package api
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -55,6 +57,9 @@ var statuses = map[Code]int{
 	CodeTimeout:      10,
 	CodeLimit:        11,
 }
+
+// Codes are all codes, sorted.
+func Codes() []Code { return slices.Sorted(maps.Keys(statuses)) }
 
 // Status is the code's exit status; 1 for an unknown code.
 func (c Code) Status() int {

@@ -40,20 +40,25 @@ type Exit struct {
 
 // Session is one row of ls.
 type Session struct {
-	Session string   `json:"session"`
-	ID      string   `json:"id"`
-	Agent   string   `json:"agent"`
-	State   string   `json:"state"`
-	Since   Time     `json:"since"`
-	Title   string   `json:"title"`
-	Prompt  any      `json:"prompt"`
-	Failure *Failure `json:"failure"` // of the state error
-	Writer  *Writer  `json:"writer"`
-	Viewers int      `json:"viewers"`
-	Tags    []string `json:"tags"`
-	PID     int      `json:"pid"`
-	Cols    int      `json:"cols"`
-	Rows    int      `json:"rows"`
+	Session  string    `json:"session"`
+	ID       string    `json:"id"`
+	Agent    string    `json:"agent"`
+	State    string    `json:"state"`
+	Activity *Activity `json:"activity"` // of the state working
+	Since    Time      `json:"since"`
+	Title    string    `json:"title"`
+	Prompt   any       `json:"prompt"`
+	Failure  *Failure  `json:"failure"` // of the state error
+	Writer   *Writer   `json:"writer"`
+	Viewers  int       `json:"viewers"`
+	Tags     []string  `json:"tags"`
+	PID      int       `json:"pid"`
+	Cols     int       `json:"cols"`
+	Rows     int       `json:"rows"`
+
+	Cwd          string  `json:"cwd"`
+	Branch       *string `json:"branch"`        // of git in cwd, read when the agent rests; null: none
+	ChangedFiles *int    `json:"changed_files"` // likewise; null: cwd is in no repository
 }
 
 // State is the answer of the verb state.
@@ -76,6 +81,9 @@ type State struct {
 	Gate                 string    `json:"gate"`
 	Foreground           string    `json:"foreground"` // program in the PTY's foreground, as far as known
 	QuietMS              int64     `json:"quiet_ms"`   // since the last output
+	Cwd                  string    `json:"cwd"`
+	Branch               *string   `json:"branch"`        // of git in cwd, read when the agent rests; null: none
+	ChangedFiles         *int      `json:"changed_files"` // likewise; null: cwd is in no repository
 }
 
 // Cursor is the position of the terminal's cursor, from 0.

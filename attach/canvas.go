@@ -27,7 +27,7 @@ func (r rowView) cells(row []terminal.Cell) {
 	case r.over != nil:
 		n = copy(row, r.over.cells)
 		for i := n; i < len(row); i++ {
-			row[i] = terminal.Cell{Rune: ' ', Width: 1, Style: labelStyle}
+			row[i] = blankLabel
 		}
 		return
 	case r.line != nil:
@@ -119,7 +119,10 @@ type label struct {
 	cells []terminal.Cell
 }
 
-var labelStyle = terminal.Style{Attr: terminal.Reverse}
+var (
+	labelStyle = terminal.Style{Attr: terminal.Reverse}
+	blankLabel = terminal.Cell{Rune: ' ', Width: 1, Style: labelStyle}
+)
 
 // newLabel lays text out for a row of cols columns, cut to fit. Control
 // characters are dropped.

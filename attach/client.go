@@ -50,7 +50,9 @@ type client struct {
 	history  bool    // history was sent
 	stale    bool    // something changed since the last frame
 	resync   bool    // what was painted does not hold any more
+	greeted  bool    // how to leave was said
 	hinted   bool    // the size was explained
+	line     statusLine
 	nextDraw time.Time
 	settle   time.Time // until when the session may follow our window
 
@@ -65,11 +67,12 @@ func newClient(o Options, m Member, cols, rows int) *client {
 	return &client{
 		Options: o, member: m, cols: cols, rows: rows,
 		look:   paint.NewLook(o.Term, o.Env),
-		parser: newInputParser(o.Prefix),
+		parser: newInputParser(o.Prefixes),
 		queue:  NewQueue(),
 		canvas: newCanvas(paint.NewLook(o.Term, o.Env), cols, rows),
 		timers: timers{clock: o.Clock},
 
+		line:    statusLine{on: o.StatusLine},
 		mainRow: -1,
 		stale:   true,
 	}
@@ -204,9 +207,11 @@ func (c *client) received(ctx context.Context, b []byte) {
 func (c *client) notice(n Notice) {
 	switch n.Kind {
 	case NoticeLeaseLost:
-		c.say(n.By + " has taken over typing · " + c.parser.prefix.Label() + " w takes it back")
+		c.say(n.By + " has taken over typing · " + c.parser.label() + " w takes it back")
 	case NoticeKicked:
 		c.end(&KickedError{Reason: n.Text})
+	case NoticeDetached:
+		c.end(&DetachedError{By: n.By})
 	case NoticeText:
 		c.say(n.Text)
 	}
@@ -228,7 +233,7 @@ func (c *client) resized() {
 		c.settle = c.Clock.Now().Add(resizeTime)
 		c.timers.set(timerResize, resizeTime)
 	}
-	c.member.Window(cols, rows)
+	c.member.Window(cols, c.height())
 }
 
 // say shows one line for a moment.

@@ -51,7 +51,7 @@ func (c *client) typed(b []byte) {
 	case !c.mayWrite():
 		c.refused(ErrReadOnly)
 	default:
-		if c.writer && c.overlay != nil { // read, or not of interest
+		if c.mouse && c.overlay != nil { // read, or not of interest
 			c.hide()
 		}
 		c.ops.typed(b)
@@ -60,17 +60,18 @@ func (c *client) typed(b []byte) {
 
 func (c *client) mayWrite() bool { return c.MayWrite && !c.ReadOnly }
 
-// mouseEvent passes an event on, in the session's coordinates. With the lease
+// mouseEvent passes an event on, in the session's coordinates, to a program that
+// asked for it: an event of the dashboard's may still be on its way. With the lease
 // free a click or the wheel takes it, as a key does; moving the mouse does not.
 func (c *client) mouseEvent(seq []byte) {
-	if !c.writer && (!c.mouse || !presses(seq)) || c.pager != nil || c.overlay != nil && c.overlay.sticky {
+	if c.member.Status().Modes.Mouse == terminal.MouseNone || !c.writer && (!c.mouse || !presses(seq)) || c.pager != nil || c.overlay != nil && c.overlay.sticky {
 		return
 	}
 	if c.way == wayView {
 		if c.picture == nil {
 			return
 		}
-		seq = moveMouse(seq, c.crop.left, c.crop.top, c.picture.Cols, c.picture.Rows)
+		seq = moveMouse(seq, c.crop.left, c.crop.top, c.picture.Cols, min(c.picture.Rows, c.crop.top+c.height()))
 	}
 	if seq != nil {
 		c.ops.ask(op{kind: opType, data: seq})
@@ -108,14 +109,16 @@ func (c *client) command(ctx context.Context, key rune) {
 	case 'l':
 		c.ops.ask(op{kind: opWho})
 	case 's':
+		c.toggleLine()
+	case 'i':
 		c.show(stateLines(c.Session.Name(), c.Host, c.member.Status(), c.Clock.Now()), 0)
 	case '[':
 		c.openPager(ctx)
 	case '?':
-		c.show(helpLines(c.parser.prefix.Label(), c.Session.Name(), c.mayWrite(), c.ReadOnly, c.Dashboard), 0)
+		c.show(helpLines(c.parser.labels(), c.Session.Name(), c.mayWrite(), c.ReadOnly, c.Dashboard), 0)
 	case 0: // Escape and the like: the prefix was a mistake
 	default:
-		label := c.parser.prefix.Label()
+		label := c.parser.label()
 		c.say(fmt.Sprintf("%s %c does nothing · %s ? helps", label, key, label))
 	}
 }
@@ -155,7 +158,7 @@ func (c *client) refused(err error) {
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, ErrEnded):
 	case errors.As(err, &busy) && busy.MayTake:
-		c.say(busy.Writer.Name + " is writing · " + c.parser.prefix.Label() + " w takes over")
+		c.say(busy.Writer.Name + " is writing · " + c.parser.label() + " w takes over")
 	case errors.As(err, &busy):
 		c.say(busy.Writer.Name + " is writing, and your key may not take over")
 	case errors.Is(err, ErrReadOnly) && c.status.Writer.Client != "" && !c.writer:
@@ -172,14 +175,13 @@ func (c *client) refused(err error) {
 // hintText explains a window of another size than the session's.
 func (c *client) hintText(s *terminal.Snapshot) string {
 	text := fmt.Sprintf("%s is %dx%d", c.Session.Name(), s.Cols, s.Rows)
-	if s.Cols > c.cols || s.Rows > c.rows {
-		text += fmt.Sprintf(", you see %dx%d", min(c.cols, s.Cols), min(c.rows, s.Rows))
+	if s.Cols > c.cols || s.Rows > c.height() {
+		text += fmt.Sprintf(", you see %dx%d", min(c.cols, s.Cols), min(c.height(), s.Rows))
 	}
-	label := c.parser.prefix.Label()
 	if c.mayWrite() && !c.writer {
-		text += " · " + label + " w takes over and fits it"
+		text += " · " + c.parser.label() + " w takes over and fits it"
 	}
-	return text + " · " + label + " ? helps"
+	return text
 }
 
 // withoutMouse drops mouse, focus and alternate-scroll modes from a stream of

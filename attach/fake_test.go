@@ -344,6 +344,12 @@ func attach(t *testing.T, s *fakeSession, cols, rows int, change func(*Options))
 	if change != nil {
 		change(&o)
 	}
+	if sc, sr := s.t.Size(); s.follow || sc == cols && sr == rows { // else the size is explained first
+		if o.Clock == nil {
+			o.Clock = SystemClock{}
+		}
+		o.Clock = &greetedClock{Clock: o.Clock}
+	}
 	go func() { p.result <- Run(ctx, o) }()
 	t.Cleanup(func() {
 		cancel(context.Canceled)
@@ -382,6 +388,21 @@ func eventually(t testing.TB, check func() string) {
 		}
 		time.Sleep(time.Millisecond)
 	}
+}
+
+// greetedClock is for a client that is greeted when it attaches: the greeting, its first message, is gone
+// at once, so that tests see the session.
+type greetedClock struct {
+	Clock
+	greeted bool
+}
+
+func (c *greetedClock) Timer(d time.Duration) (<-chan time.Time, func()) {
+	if d != noticeTime || c.greeted {
+		return c.Clock.Timer(d)
+	}
+	c.greeted = true
+	return SystemClock{}.Timer(1)
 }
 
 // fakeClock moves only by advance.

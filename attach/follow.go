@@ -54,7 +54,7 @@ func (c *client) next(ctx context.Context, want way) (b []byte, again bool, err 
 // is about to change by itself.
 func (c *client) want() (w way, now bool) {
 	switch {
-	case c.pager != nil || c.overlay != nil || c.look.Plain || !c.look.UTF8:
+	case c.pager != nil || c.overlay != nil || c.hasLine() || c.look.Plain || !c.look.UTF8:
 		return wayView, true
 	case c.status.Cols == c.cols && c.status.Rows == c.rows:
 		return wayPass, true
@@ -109,6 +109,7 @@ func (c *client) repaint(ctx context.Context) ([]byte, error) {
 	c.painted, c.history = true, true
 	c.picture, c.modes, c.title, c.mark = nil, nil, nil, nil
 	c.settle = time.Time{}
+	c.greet()
 	return b, nil
 }
 
@@ -190,14 +191,15 @@ func (c *client) drawPicture(ctx context.Context, b []byte) ([]byte, error) {
 		return nil, err
 	}
 	c.picture = s
-	if s.Cols != c.cols || s.Rows != c.rows {
-		c.hint(s)
-	}
+	c.hint(s)
 	b = c.setModes(b, modesFor(s.Modes, c.mouse))
 	b = c.setTitle(b, s.Title)
-	rows, cursor := c.crop.view(s, c.cols, c.rows)
+	rows, cursor := c.crop.view(s, c.cols, c.height())
 	if c.overlay != nil {
 		c.overlay.cover(rows, c.cols, &cursor)
+	}
+	if c.hasLine() {
+		rows = append(rows, rowView{over: c.statusLabel()})
 	}
 	return c.canvas.draw(b, rows, cursor), nil
 }
@@ -229,11 +231,33 @@ func (c *client) setTitle(b []byte, title string) []byte {
 // hint explains once for each window why the picture is not whole, or smaller
 // than the window.
 func (c *client) hint(s *terminal.Snapshot) {
-	if c.hinted || c.overlay != nil {
-		return
+	switch {
+	case s.Cols == c.cols && s.Rows == c.height():
+		c.greet()
+	case !c.hinted && c.overlay == nil:
+		c.hinted, c.greeted = true, true
+		c.show(append(c.warning(), c.hintText(s), c.greeting()), hintTime)
 	}
-	c.hinted = true
-	c.show([]string{c.hintText(s)}, hintTime)
+}
+
+// greet says how to leave, once.
+func (c *client) greet() {
+	if !c.greeted && c.overlay == nil {
+		c.greeted = true
+		c.show(append(c.warning(), c.greeting()), noticeTime)
+	}
+}
+
+func (c *client) greeting() string { return c.parser.label() + " d leaves · ? help" }
+
+// warning is what is said at first, before the rest.
+func (c *client) warning() []string {
+	if c.Warning == "" {
+		return nil
+	}
+	said := c.Warning
+	c.Warning = ""
+	return []string{said}
 }
 
 // view is the rows of a picture that a window shows, and where the cursor is

@@ -1,6 +1,7 @@
 package attach
 
 import (
+	"slices"
 	"time"
 
 	"berth/terminal/keyboard"
@@ -44,7 +45,7 @@ const (
 // It is pure: bytes in by feed at any boundary, time in by flush. All bytes
 // that belong to no command and no reply come out, in order.
 type inputParser struct {
-	prefix prefixKey
+	prefixes []prefixKey // the first is the one that messages name
 
 	state    parseState
 	pending  []byte // the unfinished sequence, with its ESC
@@ -56,8 +57,38 @@ type inputParser struct {
 	out []input
 }
 
-func newInputParser(prefix byte) *inputParser {
-	return &inputParser{prefix: newPrefixKey(prefix)}
+func newInputParser(prefixes string) *inputParser {
+	p := &inputParser{}
+	for _, b := range []byte(prefixes) {
+		p.prefixes = append(p.prefixes, newPrefixKey(b))
+	}
+	return p
+}
+
+// label is the first prefix key as it is written for people.
+func (p *inputParser) label() string { return p.prefixes[0].Label() }
+
+// labels are all of them.
+func (p *inputParser) labels() string {
+	labels := p.label()
+	for _, k := range p.prefixes[1:] {
+		labels += " or " + k.Label()
+	}
+	return labels
+}
+
+// prefixByte is the prefix key that a control character comes from; false if it is another key's.
+func (p *inputParser) prefixByte(c byte) (prefixKey, bool) {
+	for _, k := range p.prefixes {
+		if k.legacy == c {
+			return k, true
+		}
+	}
+	return prefixKey{}, false
+}
+
+func (p *inputParser) isPrefix(e keyboard.Event) bool {
+	return slices.ContainsFunc(p.prefixes, func(k prefixKey) bool { return k.is(e) })
 }
 
 // feed takes the next bytes. What it gives is valid until the next call.
@@ -127,12 +158,13 @@ func (p *inputParser) step(c byte) {
 }
 
 func (p *inputParser) ground(c byte) {
+	prefix, isPrefix := p.prefixByte(c)
 	switch {
 	case c == 0x1b:
 		p.pending = append(p.pending[:0], c)
 		p.state = stateEscape
-	case c == p.prefix.legacy:
-		p.press(keyboard.Event{Code: p.prefix.code, Mods: keyboard.Ctrl, What: keyboard.Press}, []byte{c})
+	case isPrefix:
+		p.press(keyboard.Event{Code: prefix.code, Mods: keyboard.Ctrl, What: keyboard.Press}, []byte{c})
 	case p.awaiting:
 		p.commandByte(c)
 	default:
@@ -173,14 +205,15 @@ func (p *inputParser) rest(c byte) {
 }
 
 func (p *inputParser) escape(c byte) {
-	switch c {
-	case '[':
+	_, isPrefix := p.prefixByte(c)
+	switch {
+	case c == '[':
 		p.enter(c, stateCSI)
-	case 'O':
+	case c == 'O':
 		p.enter(c, stateSS3)
-	case ']', 'P', '_', '^', 'X':
+	case c == ']', c == 'P', c == '_', c == '^', c == 'X':
 		p.enter(c, stateString)
-	case 0x1b, p.prefix.legacy:
+	case c == 0x1b, isPrefix:
 		// Escape, then the next key: packets coalesce what a quick hand types.
 		p.giveUp()
 		p.step(c)
@@ -290,7 +323,7 @@ func (p *inputParser) finish() {
 
 // press takes one key event: a press, a repeat or a release.
 func (p *inputParser) press(k keyboard.Event, seq []byte) {
-	prefix := p.prefix.is(k)
+	prefix := p.isPrefix(k)
 	switch {
 	case k.What == keyboard.Release:
 		if !p.forget(k.Code) {

@@ -87,13 +87,13 @@ func TestInput(t *testing.T) {
 		{"overlong", "\x1b[" + strings.Repeat("1;", 50) + "x", `text:\x1b[` + strings.Repeat("1;", 50) + "x"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := newInputParser(DefaultPrefix)
+			p := newInputParser(DefaultPrefixes)
 			parts := append(p.feed([]byte(c.in)), p.flush()...)
 			if got := described(parts); got != c.want {
 				t.Errorf("whole: got %s\nwant %s", got, c.want)
 			}
 			for cut := 1; cut < len(c.in); cut++ {
-				p := newInputParser(DefaultPrefix)
+				p := newInputParser(DefaultPrefixes)
 				parts := append(p.feed([]byte(c.in[:cut])), p.feed([]byte(c.in[cut:]))...)
 				parts = append(parts, p.flush()...)
 				if got := described(parts); got != c.want {
@@ -105,7 +105,7 @@ func TestInput(t *testing.T) {
 }
 
 func TestLoneEscapeIsShort(t *testing.T) {
-	p := newInputParser(DefaultPrefix)
+	p := newInputParser(DefaultPrefixes)
 	if p.feed([]byte("\x1b")); p.hold() != keyboard.EscapeHold {
 		t.Errorf("hold %v", p.hold())
 	}
@@ -131,12 +131,24 @@ func TestLoneEscapeIsShort(t *testing.T) {
 }
 
 func TestOtherPrefix(t *testing.T) {
-	p := newInputParser(0x02)
+	p := newInputParser("\x02")
 	if got := described(p.feed([]byte("\x1d\x02d\x1b[98;5ul\x1b[27;5;98~w"))); got != `text:\x1d command:'d' command:'l' command:'w'` {
 		t.Error(got)
 	}
-	if l := newPrefixKey(0x02).Label(); l != "Ctrl-b" {
-		t.Error(l)
+	if p.label() != "Ctrl-b" {
+		t.Error(p.label())
+	}
+}
+
+// By default there are two prefix keys. Typed after a prefix, either is the program's.
+func TestTwoPrefixes(t *testing.T) {
+	p := newInputParser(DefaultPrefixes)
+	got := described(p.feed([]byte("\x1dd\x1cd\x1c\x1c\x1d\x1d\x1d\x1cx\x1b[92;5ud")))
+	if want := `command:'d' command:'d' text:\x1c\x1d\x1cx command:'d'`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if p.labels() != `Ctrl-] or Ctrl-\` {
+		t.Error(p.labels())
 	}
 }
 
@@ -147,9 +159,9 @@ func FuzzInput(f *testing.F) {
 	f.Add([]byte("\x1b[200~x\x1b[201~\x1b[?1;2c\x1b]10;rgb:0/0/0\x07\x1bP>|x\x1b\\"), uint8(7))
 	f.Add([]byte("\x1b[M   \x1b[<1;2;3M\x1b[I\x1b[1;2R\x1b[[A\x1bO1;2P"), uint8(1))
 	f.Fuzz(func(t *testing.T, in []byte, size uint8) {
-		whole := newInputParser(DefaultPrefix)
+		whole := newInputParser(DefaultPrefixes)
 		want := append(whole.feed(in), whole.flush()...)
-		cut := newInputParser(DefaultPrefix)
+		cut := newInputParser(DefaultPrefixes)
 		var got []input
 		for b := in; len(b) > 0; {
 			n := min(int(size)%7+1, len(b))

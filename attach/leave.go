@@ -139,7 +139,10 @@ func (c *client) lastLine() string {
 	name := c.Session.Name()
 	back := fmt.Sprintf("come back with: ssh -t %s attach %s", c.Host, name)
 	var kicked *KickedError
+	var detached *DetachedError
 	switch {
+	case errors.As(c.over, &detached):
+		return "detached from " + name + " by " + detached.By + "; " + back
 	case c.over == nil, errors.Is(c.over, ErrClientGone), errors.Is(c.over, ErrDashboard):
 		return "detached from " + name + "; " + back
 	case errors.Is(c.over, ErrEnded):

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"berth/terminal/keyboard"
 )
 
 // moveMouse gives a mouse event of a window over a session's screen in the
@@ -39,24 +41,6 @@ func moveMouse(seq []byte, left, top, cols, rows int) []byte {
 // presses says whether a mouse event is a button pressed or the wheel turned,
 // rather than a move or a button let go.
 func presses(seq []byte) bool {
-	const moves, released, wheel = 32, 3, 64
-	button := 0
-	switch seq[2] {
-	case 'M': // X10: the button is a byte from 32
-		button = int(seq[3]) - 32
-	case '<': // SGR says by its last byte that a button is let go
-		if seq[len(seq)-1] == 'm' {
-			return false
-		}
-		button = number(seq[3:])
-	default: // urxvt: as X10 in decimal
-		button = number(seq[2:]) - 32
-	}
-	return button&moves == 0 && (button&wheel != 0 || button&released != released)
-}
-
-// number is the decimal number that a parameter begins with.
-func number(b []byte) int {
-	n, _ := strconv.Atoi(strings.SplitN(string(b), ";", 2)[0])
-	return n
+	e, ok := keyboard.DecodeMouse(seq)
+	return ok && e.What == keyboard.Press
 }

@@ -37,12 +37,12 @@ func (o *overlay) layout(cols, rows int) []*label {
 	return o.labels
 }
 
-// cover lays the overlay over the rows, at the bottom; a single line goes to
-// the top when the cursor is on the last row, where people look.
+// cover lays the overlay over the rows, at the bottom; a message goes to the top when the cursor is at the
+// bottom, where people look.
 func (o *overlay) cover(view []rowView, cols int, cur *terminal.Cursor) {
 	labels := o.layout(cols, len(view))
 	first := len(view) - len(labels)
-	if len(labels) == 1 && cur.Visible && cur.Row == first && first > 0 {
+	if !o.sticky && cur.Visible && cur.Row >= first && first >= len(labels) {
 		first = 0
 	}
 	for i, l := range labels {
@@ -60,10 +60,11 @@ func helpLines(prefix, session string, mayWrite, asked, dashboard bool) []string
 		"w  take over typing (and the size)",
 		"r  let others type",
 		"l  who is here",
-		"s  state and prompt",
+		"i  state and prompt",
+		"s  status line on and off",
 		"[  history",
 		"?  this help",
-		prefix + " again  sends it",
+		"the same key again  sends it to the program",
 	}
 	if !mayWrite {
 		lines[2], lines[3] = "   (view only: your key may not type)", ""
@@ -88,6 +89,9 @@ func whoLines(people []Person, self string, now time.Time) []string {
 		}
 		if p.Writer {
 			b.WriteString(" · writing")
+		}
+		if p.Source != "" {
+			b.WriteString(" · from " + p.Source)
 		}
 		if p.Cols > 0 {
 			fmt.Fprintf(&b, " · %dx%d", p.Cols, p.Rows)

@@ -131,8 +131,12 @@ func (p *plain) pause(ctx context.Context) error {
 		case <-settled:
 			ready = true
 		case n := <-p.member.Notices():
-			if n.Kind == NoticeKicked {
+			switch n.Kind {
+			case NoticeKicked:
 				return &KickedError{Reason: n.Text}
+			case NoticeDetached:
+				fmt.Fprintf(p.Err, "berth: detached by %s\n", terminal.Printable(n.By))
+				return &DetachedError{By: n.By}
 			}
 			if n.Text != "" {
 				fmt.Fprintf(p.Err, "berth: %s\n", terminal.Printable(n.Text))

@@ -5,13 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"berth/terminal"
 )
 
-// Prefix keys.
-const DefaultPrefix byte = 0x1d // Ctrl-]
+// DefaultPrefixes are Ctrl-], and Ctrl-\ for keyboards without a ].
+const DefaultPrefixes = "\x1d\x1c"
 
 // DefaultHistory is how many lines above the screen a client's own scrollback
 // is given.
@@ -33,11 +34,15 @@ type Options struct {
 	Term string            // TERM of the client
 	Env  map[string]string // COLORTERM, LC_ALL, LC_CTYPE, LANG as far as they were sent
 
-	Prefix   byte // a control character; 0 is DefaultPrefix
-	MayWrite bool // the key's rights
-	ReadOnly bool // the client asked to only look on
+	Prefixes string // control characters; empty is DefaultPrefixes
+	MayWrite bool   // the key's rights
+	ReadOnly bool   // the client asked to only look on
 
-	Dashboard bool // prefix b ends Run with ErrDashboard
+	Dashboard bool   // prefix b ends Run with ErrDashboard
+	Warning   string // one printable line to show at first; may be empty
+
+	StatusLine     bool          // show it from the start
+	ShowStatusLine func(on bool) // the client has toggled it; may be nil
 
 	Identity string // who it is, as shown to others
 	Host     string // USER@HOST (and -p PORT) as the client would write it after ssh, for the hint how to come back
@@ -57,8 +62,13 @@ type KickedError struct{ Reason string }
 
 func (e *KickedError) Error() string { return e.Reason }
 
+// DetachedError is what Run returns when another caller detached the client.
+type DetachedError struct{ By string }
+
+func (e *DetachedError) Error() string { return "detached by " + e.By }
+
 // Run attaches a client's terminal to a session until the client detaches (nil, or ErrDashboard), the
-// session ends (ErrEnded), the client is gone (ErrClientGone), the session sends it away (*KickedError)
+// session ends (ErrEnded), the client is gone (ErrClientGone), the session sends it away (*KickedError, *DetachedError)
 // or ctx is done (its cause). Unless the client is gone, Run restores its terminal and prints how to
 // come back. Input after the detach key is put back into In. No goroutine outlives Run.
 func Run(ctx context.Context, o Options) error {
@@ -68,7 +78,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	cols, rows := o.window()
 	member, err := o.Session.Join(ctx, Client{
-		Identity: o.Identity, MayWrite: o.MayWrite && !o.ReadOnly, Terminal: true, Cols: cols, Rows: rows,
+		Identity: o.Identity, MayWrite: o.MayWrite && !o.ReadOnly, Terminal: true, Cols: cols, Rows: height(rows, o.StatusLine),
 	})
 	if err != nil {
 		return fmt.Errorf("attach to %s: %w", o.Session.Name(), err)
@@ -81,11 +91,14 @@ func (o Options) withDefaults() (Options, error) {
 	switch {
 	case o.Session == nil || o.In == nil || o.Out == nil || o.Window == nil:
 		return o, errors.New("attach: Session, In, Out and Window are needed")
-	case o.Prefix >= 0x20 || o.Prefix == 0x1b || o.Prefix == '\r' || o.Prefix == '\n':
-		return o, fmt.Errorf("attach: prefix %#x isn't a control character that can be the prefix", o.Prefix)
+	case strings.ContainsFunc(o.Prefixes, func(r rune) bool { return r >= 0x20 || r == 0x1b || r == '\r' || r == '\n' }):
+		return o, fmt.Errorf("attach: prefixes %q aren't control characters that can be a prefix", o.Prefixes)
 	}
-	if o.Prefix == 0 {
-		o.Prefix = DefaultPrefix
+	if o.Prefixes == "" {
+		o.Prefixes = DefaultPrefixes
+	}
+	if o.ShowStatusLine == nil {
+		o.ShowStatusLine = func(bool) {}
 	}
 	if o.Clock == nil {
 		o.Clock = SystemClock{}

@@ -144,6 +144,44 @@ func TestViewerTypesAndTakesOver(t *testing.T) {
 	eventually(t, same(bob, s))
 }
 
+// The status line takes a row from the session, and gives it back.
+func TestStatusLine(t *testing.T) {
+	s := newFakeSession(60, 15)
+	s.follow = true
+	s.write([]byte("hello\r\n$ "))
+	wanted := make(chan bool, 3)
+	p := attach(t, s, 60, 15, func(o *Options) { o.ShowStatusLine = func(on bool) { wanted <- on } })
+	eventually(t, same(p, s))
+	p.press("x\x1ds")
+	eventually(t, shows(p, " alpha · idle · you write"))
+	eventually(t, func() string { return sizeIs(s, 60, 14) })
+	s.write([]byte("\x1b[14;1Hthe last row"))
+	eventually(t, shows(p, "the last row"))
+	p.resize(50, 20)
+	eventually(t, func() string { return sizeIs(s, 50, 19) })
+	p.press("\x1ds")
+	eventually(t, same(p, s))
+	if why := sizeIs(s, 50, 20); why != "" {
+		t.Error(why)
+	}
+	if !<-wanted || <-wanted {
+		t.Error("the choice isn't reported")
+	}
+	p.press("\x1ds")
+	eventually(t, func() string { return sizeIs(s, 50, 19) })
+	p.resize(50, 3) // has no row to spare
+	eventually(t, func() string { return sizeIs(s, 50, 3) })
+	p.resize(50, 20)
+	eventually(t, shows(p, " alpha · idle · you write"))
+}
+
+func sizeIs(s *fakeSession, cols, rows int) string {
+	if got := s.snapshot(); got.Cols != cols || got.Rows != rows {
+		return fmt.Sprintf("the session is %dx%d, not %dx%d", got.Cols, got.Rows, cols, rows)
+	}
+	return ""
+}
+
 func TestReadOnlyIsTold(t *testing.T) {
 	s := newFakeSession(60, 15)
 	p := attach(t, s, 60, 15, func(o *Options) { o.ReadOnly = true })
@@ -153,6 +191,7 @@ func TestReadOnlyIsTold(t *testing.T) {
 	p.press("\x1d?")
 	eventually(t, shows(p, "view only, as asked by --read-only"))
 	viewer := attach(t, s, 60, 15, func(o *Options) { o.MayWrite = false })
+	eventually(t, same(viewer, s))
 	viewer.press("x")
 	eventually(t, shows(viewer, "view only, your key may not type"))
 	if s.got() != "" {
@@ -407,7 +446,7 @@ func TestPagerWhoStateHelp(t *testing.T) {
 	eventually(t, shows(p, "|line 99"))
 	p.press("q")
 	eventually(t, same(p, s))
-	for key, want := range map[string]string{"l": "ann (you)", "s": "alpha · idle", "?": "d  detach"} {
+	for key, want := range map[string]string{"l": "ann (you)", "i": "alpha · idle", "?": "d  detach"} {
 		p.press("\x1d" + key)
 		eventually(t, shows(p, want))
 		p.press(" ")

@@ -142,7 +142,8 @@ type Person struct {
 	Client  string // the client's id; empty in the zero Person
 	Name    string // identity as shown
 	Writer  bool
-	Cols    int // of its window, 0 if it has none
+	Source  string // the address it comes from
+	Cols    int    // of its window, 0 if it has none
 	Rows    int
 	Since   time.Time
 	Expires time.Time // of the lease; zero if it doesn't lapse or the person has no control
@@ -162,5 +163,6 @@ type NoticeKind int
 const (
 	NoticeLeaseLost NoticeKind = iota + 1 // By took the lease from this client
 	NoticeKicked                          // this client has to go: Text says why
+	NoticeDetached                        // By has detached this client
 	NoticeText                            // Text, as it is
 )

@@ -23,7 +23,13 @@ func accessVerb() *Verb {
 		Name: "access", Group: "access", Parts: []string{"ls", "add", "rm", "test"},
 		Synopsis: "ls | add --role R [--name N] [--sessions P,..] [--verbs V,..] [--from NET,..] [--for D] -|KEY | rm KEY [--last] | test KEY VERB [S] [--from ADDRESS]",
 		Short:    "who may log in, and what they may; KEY is a fingerprint, a name, or the line of a .pub file (- reads it)",
-		Need:     keys.Admin, MinArgs: 1, MaxArgs: -1, Answer: []Access{}, Run: access,
+		Examples: []Example{
+			{"access ls", "who may log in"},
+			{`access add --role operator --name ann "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIB8Vr1KxZpfP3eZ9VY2YxH1n7ZbQmYqzWkqC0m6D3f5T ann@laptop"`, "let a key in"},
+			{"access test ann nudge alpha", "may ann do that?"},
+			{"access rm ann", "remove the key"},
+		},
+		Need: keys.Admin, MinArgs: 1, MaxArgs: -1, Answer: []Access{}, Run: access,
 		Flags: func(f *pflag.FlagSet) {
 			grantFlags(f)
 			f.Lookup("role").Usage = "viewer, responder, operator or admin"

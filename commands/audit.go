@@ -23,7 +23,12 @@ func auditVerb() *Verb {
 	return &Verb{
 		Name: "audit", Group: "access", Synopsis: "[--since TIME|AGE] [--identity PATTERN] [--session S] | verify [--head N:HASH]...",
 		Short: "who logged in and who did what; verify finds lines that were changed or removed",
-		Need:  keys.Admin, MaxArgs: 1, Parts: []string{"verify"}, Answer: audit.Entry{}, Run: runAudit,
+		Examples: []Example{
+			{"audit --since 1h", "who did what in the last hour"},
+			{"audit --session alpha --since 1h", "with alpha"},
+			{"audit verify", "were lines changed or removed?"},
+		},
+		Need: keys.Admin, MaxArgs: 1, Parts: []string{"verify"}, Answer: audit.Entry{}, Run: runAudit,
 		Flags: func(f *pflag.FlagSet) {
 			f.String("since", "", "from this time on (2026-11-21T09:00:00Z), or from this age on (90m, 7d)")
 			f.String("identity", "", "only callers whose name or key matches, such as 'agent:*'")

@@ -24,7 +24,7 @@ func (v *Verb) changes(args []string) bool {
 // frees are the verbs that end, release or revoke something. They work even while the audit log
 // can't be written, as on a full disk.
 var frees = map[string]bool{
-	"kill": true, "rm": true, "interrupt": true, "unlock": true, "access rm": true, "guest narrow": true, "guest revoke": true,
+	"kill": true, "rm": true, "worktree rm": true, "interrupt": true, "unlock": true, "detach": true, "access rm": true, "guest narrow": true, "guest revoke": true,
 }
 
 // entryOf fills in the caller of an entry.
@@ -77,6 +77,8 @@ func (c *Call) subject(v *Verb) string {
 		return ""
 	case v.Name == "new" && c.flags.ArgsLenAtDash() == 0:
 		return "" // all words belong to the command
+	case slices.Contains(v.Parts, c.Args[0]):
+		return strings.Join(c.Args[1:], " ")
 	case v.Targets:
 		return strings.Join(c.Args, " ")
 	}

@@ -16,6 +16,10 @@ import (
 func explainVerb() *Verb {
 	return &Verb{
 		Name: "explain", Group: "see", Synopsis: "S [--at SEQ]", Short: "why a session shows its state, and what would change it",
+		Examples: []Example{
+			{"explain alpha", "why alpha shows its state"},
+			{"explain alpha --at 2", "why it showed the state of its event 2"},
+		},
 		Need: keys.Viewer, MinArgs: 1, MaxArgs: 1, Answer: sessions.Explanation{}, Run: explain,
 		Flags: func(f *pflag.FlagSet) {
 			f.Uint64("at", 0, "why the state changed with this event of the session (seq of a state_change)")

@@ -15,7 +15,11 @@ func forkVerb() *Verb {
 	return &Verb{
 		Name: "fork", Group: "keep", Synopsis: "S [NAME] [--prompt TEXT|-]",
 		Short: "start a session like S; its agent starts with a copy of S's conversation",
-		Need:  keys.Admin, MinArgs: 1, MaxArgs: 2, Answer: Made{}, Run: fork,
+		Examples: []Example{
+			{"fork alpha", "a session like alpha, with a copy of its conversation"},
+			{`fork alpha try2 --prompt "'try it with a map'"`, "with a name and a message"},
+		},
+		Need: keys.Admin, MinArgs: 1, MaxArgs: 2, Answer: Made{}, Run: fork,
 		Flags: func(f *pflag.FlagSet) {
 			f.String("prompt", "", "first message, given when the agent is ready; - reads standard input")
 		},

@@ -19,7 +19,13 @@ func gateVerb() *Verb {
 	return &Verb{
 		Name: "gate", Group: "keep", Synopsis: "S [--cap N] [--schema JSON] [allow | gate TEXT|- | auto | open]",
 		Short: "keep an agent working past the end of its turn: with a text, or until it reports; open lets this turn end; without more, show the gate",
-		Need:  keys.Admin, Tail: true, Lead: 1, Answer: sessions.Gate{}, Run: setGate,
+		Examples: []Example{
+			{"gate alpha", "show its gate"},
+			{`gate alpha gate "the tests must pass"`, "keep it working until it reports complete"},
+			{`gate alpha --cap 2 gate "look again"`, "at most twice"},
+			{"gate alpha open", "let this turn end"},
+		},
+		Need: keys.Admin, Tail: true, Lead: 1, Answer: sessions.Gate{}, Run: setGate,
 		Flags: func(f *pflag.FlagSet) {
 			f.Int("cap", 0, fmt.Sprintf("open the gate after this many blocks in a turn; default %d", gate.DefaultCap))
 			f.String("schema", "", "JSON Schema that the message of report complete must match")

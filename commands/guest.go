@@ -24,7 +24,11 @@ func guestVerb() *Verb {
 		Name: "guest", Group: "access", Parts: []string{"ls", "narrow", "revoke"},
 		Synopsis: "[--role R] [--name N] [--sessions P,..] [--verbs V,..] [--from NET,..] [--for D] -|KEY | ls | narrow SERIAL [--role R] [--sessions P,..] [--verbs V,..] [--for D] | revoke SERIAL",
 		Short:    "issue a temporary SSH certificate for a public key, to put next to the key",
-		Need:     keys.Admin, MinArgs: 1, MaxArgs: -1, Answer: LetIn{}, Run: guest, Flags: grantFlags,
+		Examples: []Example{
+			{"guest ls", "the certificates that were issued"},
+			{`guest --role viewer --for 1h "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIB8Vr1KxZpfP3eZ9VY2YxH1n7ZbQmYqzWkqC0m6D3f5T ann@laptop"`, "an hour of looking, for a key"},
+		},
+		Need: keys.Admin, MinArgs: 1, MaxArgs: -1, Answer: LetIn{}, Run: guest, Flags: grantFlags,
 	}
 }
 

@@ -14,6 +14,10 @@ import (
 func infoVerb() *Verb {
 	return &Verb{
 		Name: "info", Group: "see", Synopsis: "S", Short: "full details of a session, secrets redacted",
+		Examples: []Example{
+			{"info alpha", "everything that is known of alpha"},
+			{"info alpha --json", "as JSON"},
+		},
 		Need: keys.Viewer, MinArgs: 1, MaxArgs: 1, Answer: sessions.Info{}, Run: info,
 	}
 }
@@ -27,7 +31,7 @@ func info(_ context.Context, c *Call) error {
 	return c.answer(i, func(w io.Writer) {
 		rows := [][]string{
 			{"session", i.Session}, {"id", i.ID}, {"agent", i.Agent}, {"state", i.State}, {"command", strings.Join(i.Command, " ")},
-			{"cwd", i.Cwd}, {"user", i.User}, {"pid", fmt.Sprint(i.PID)}, {"size", fmt.Sprintf("%dx%d (%s)", i.Cols, i.Rows, i.SizePolicy)},
+			{"cwd", folderWords(i.Cwd, i.Branch, i.ChangedFiles)}, {"user", i.User}, {"pid", fmt.Sprint(i.PID)}, {"size", fmt.Sprintf("%dx%d (%s)", i.Cols, i.Rows, i.SizePolicy)},
 			{"restart", i.Restart}, {"tags", orDash(strings.Join(i.Tags, " "))}, {"created", i.Created.Format(api.TimeLayout) + " by " + i.CreatedBy},
 			{"output", fmt.Sprintf("%d bytes printed, kept from %d", i.TotalWritten, i.OutputFrom)},
 		}
@@ -86,6 +90,10 @@ func agentRows(i sessions.Info) [][]string {
 func whoVerb() *Verb {
 	return &Verb{
 		Name: "who", Group: "see", Synopsis: "[S]", Short: "who is attached, and who has control",
+		Examples: []Example{
+			{"who", "who is attached to which session"},
+			{"who alpha", "to alpha"},
+		},
 		Need: keys.Viewer, MaxArgs: 1, Answer: []sessions.Attached{}, Run: who,
 	}
 }
@@ -108,13 +116,13 @@ func who(ctx context.Context, c *Call) error {
 			fmt.Fprintln(w, "no client is attached")
 			return
 		}
-		rows := [][]string{{"SESSION", "CLIENT", "WHO", "WINDOW", "WRITES", "SINCE"}}
+		rows := [][]string{{"SESSION", "CLIENT", "WHO", "FROM", "WINDOW", "WRITES", "SINCE"}}
 		for _, a := range here {
 			writes := "-"
 			if a.Writer {
 				writes = "yes"
 			}
-			rows = append(rows, []string{a.Session, a.Client, a.Identity, fmt.Sprintf("%dx%d", a.Cols, a.Rows), writes, ago(c.Now(), a.Since.Time)})
+			rows = append(rows, []string{a.Session, a.Client, a.Identity, a.Source, fmt.Sprintf("%dx%d", a.Cols, a.Rows), writes, ago(c.Now(), a.Since.Time)})
 		}
 		table(w, rows)
 	})
@@ -123,6 +131,9 @@ func who(ctx context.Context, c *Call) error {
 func exportVerb() *Verb {
 	return &Verb{
 		Name: "export", Group: "keep", Synopsis: "S --cast", Short: "the stored output as an asciicast v2 recording",
+		Examples: []Example{
+			{"export alpha --cast", "a recording that asciinema plays"},
+		},
 		Need: keys.Viewer, MinArgs: 1, MaxArgs: 1, Run: export, Flags: exportFlags,
 	}
 }
@@ -130,6 +141,10 @@ func exportVerb() *Verb {
 func attachVerb() *Verb {
 	return &Verb{
 		Name: "attach", Group: "stay", Synopsis: "S [--read-only]", Short: "share a session's terminal (with ssh -t); Ctrl-] ? lists the keys",
+		Examples: []Example{
+			{"attach alpha", "share its terminal; Ctrl-] d leaves"},
+			{"attach alpha --read-only", "look, and type nothing"},
+		},
 		Need: keys.Viewer, MinArgs: 1, MaxArgs: 1, Flags: attachFlags,
 		Run: func(context.Context, *Call) error {
 			return api.Errorf(api.CodeBadRequest, "attach needs a terminal of its own: run it with ssh -t")

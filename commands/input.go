@@ -18,7 +18,11 @@ func inputVerb() *Verb {
 	return &Verb{
 		Name: "input", Group: "drive", Synopsis: "S [--enter] [--wait-lock D] [--takeover] [--lease G] TEXT|-",
 		Short: "type exactly these bytes; - reads standard input",
-		Need:  keys.Operator, Tail: true, Answer: Delivered{}, Run: input,
+		Examples: []Example{
+			{`input alpha --enter "make test"`, "type a line"},
+			{`input alpha "y"`, "type one character, without Enter"},
+		},
+		Need: keys.Operator, Tail: true, Answer: Delivered{}, Run: input,
 		Flags: func(f *pflag.FlagSet) {
 			f.Bool("enter", false, "press Enter after the text")
 			claimFlags(f)
@@ -70,7 +74,12 @@ func keysVerb() *Verb {
 	return &Verb{
 		Name: "keys", Group: "drive", Synopsis: "S NAME... [--wait-lock D] [--takeover] [--lease G]",
 		Short: "press keys by name: Enter Escape Tab Up Ctrl-c Alt-x F1 Shift-Tab ...",
-		Need:  keys.Operator, MinArgs: 2, MaxArgs: maxKeys + 1, Answer: Delivered{}, Run: pressKeys, Flags: claimFlags,
+		Examples: []Example{
+			{"keys alpha Escape", "press a key"},
+			{"keys alpha Up Enter", "press two, one after the other"},
+			{"keys alpha Ctrl-c", "interrupt a program in a shell"},
+		},
+		Need: keys.Operator, MinArgs: 2, MaxArgs: maxKeys + 1, Answer: Delivered{}, Run: pressKeys, Flags: claimFlags,
 	}
 }
 
@@ -102,6 +111,10 @@ func pressKeys(ctx context.Context, c *Call) error {
 func lockVerb() *Verb {
 	return &Verb{
 		Name: "lock", Group: "drive", Synopsis: "S [--for 30s] [--wait-lock D] [--takeover] [--lease G]", Short: "keep control of a session's input across calls; prints the generation to pass as --lease",
+		Examples: []Example{
+			{"lock alpha --for 1s", "keep others from typing for a second"},
+			{"lock beta --for 1s --json", "the generation is in the answer"},
+		},
 		Need: keys.Operator, MinArgs: 1, MaxArgs: 1, Answer: api.Writer{}, Run: lock,
 		Flags: func(f *pflag.FlagSet) {
 			f.Duration("for", lockDefault, "how long, at most 10m")
@@ -131,6 +144,9 @@ func lock(ctx context.Context, c *Call) error {
 func unlockVerb() *Verb {
 	return &Verb{
 		Name: "unlock", Group: "drive", Synopsis: "S --lease G", Short: "release a lock",
+		Examples: []Example{
+			{"unlock alpha --lease 120", "release the lock of generation 120"},
+		},
 		Need: keys.Operator, MinArgs: 1, MaxArgs: 1, Answer: Delivered{}, Run: unlock,
 		Flags: func(f *pflag.FlagSet) { f.Uint64("lease", 0, "the generation that lock printed") },
 	}

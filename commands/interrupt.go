@@ -29,6 +29,10 @@ type Interrupted struct {
 func interruptVerb() *Verb {
 	return &Verb{
 		Name: "interrupt", Group: "drive", Synopsis: "TARGET... [--wait-lock D] [--takeover] [--lease G]", Short: "interrupt the current turn",
+		Examples: []Example{
+			{"interrupt alpha", "end its turn, as Esc does"},
+			{"interrupt tag:web", "of all with a tag"},
+		},
 		Need: keys.Responder, MinArgs: 1, MaxArgs: -1, Targets: true, Answer: Interrupted{}, Run: interrupt,
 		Flags: func(f *pflag.FlagSet) { claimFlags(f) },
 	}

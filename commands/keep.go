@@ -29,17 +29,25 @@ type Kept struct {
 }
 
 func (c *Call) kept(s *sessions.Session, format string, args ...any) error {
+	return c.answer(keptOf(s), func(w io.Writer) { fmt.Fprintf(w, format+"\n", args...) })
+}
+
+func keptOf(s *sessions.Session) Kept {
 	st := s.Status()
 	k := Kept{Session: st.Name, ID: st.ID, State: string(st.Now), PID: st.PID, Exit: st.Exit, Tags: emptyNotNull(st.Tags), Meta: map[string]string{}}
 	for key, v := range st.Meta {
 		k.Meta[key] = v
 	}
-	return c.answer(k, func(w io.Writer) { fmt.Fprintf(w, format+"\n", args...) })
+	return k
 }
 
 func killVerb() *Verb {
 	return &Verb{
 		Name: "kill", Group: "keep", Synopsis: "TARGET... [--grace 10s]", Short: "end a session's program: SIGHUP, then SIGKILL to the whole process tree",
+		Examples: []Example{
+			{"kill beta", "end its program; the session stays"},
+			{"kill tag:web --grace 1s", "of all with a tag"},
+		},
 		Need: keys.Admin, MinArgs: 1, MaxArgs: -1, Targets: true, Answer: Kept{}, Run: kill,
 		Flags: func(f *pflag.FlagSet) { f.Duration("grace", sessions.EndGrace, "time between SIGHUP and SIGKILL") },
 	}
@@ -88,6 +96,9 @@ func awaitEnd(ctx context.Context, end <-chan error) error {
 func restartVerb() *Verb {
 	return &Verb{
 		Name: "restart", Group: "keep", Synopsis: "S", Short: "end a session's program and start it again in the same session",
+		Examples: []Example{
+			{"restart alpha", "end its program and start it again"},
+		},
 		Need: keys.Admin, MinArgs: 1, MaxArgs: 1, Answer: Kept{}, Run: restart,
 	}
 }
@@ -106,6 +117,9 @@ func restart(ctx context.Context, c *Call) error {
 func renameVerb() *Verb {
 	return &Verb{
 		Name: "rename", Group: "keep", Synopsis: "S NAME", Short: "rename a session; its id stays the same",
+		Examples: []Example{
+			{"rename beta web-tests", "its id stays"},
+		},
 		Need: keys.Admin, MinArgs: 2, MaxArgs: 2, Answer: Kept{}, Run: rename,
 	}
 }
@@ -131,11 +145,29 @@ func rename(ctx context.Context, c *Call) error {
 
 func rmVerb() *Verb {
 	return &Verb{
-		Name: "rm", Group: "keep", Synopsis: "TARGET... [--force]", Short: "remove ended sessions with their screen and output",
-		Need: keys.Admin, MinArgs: 1, MaxArgs: -1, Targets: true, Answer: Kept{}, Run: rm,
-		Flags: func(f *pflag.FlagSet) { f.Bool("force", false, "end the program first if it is running") },
+		Name: "rm", Group: "keep", Synopsis: "TARGET... [--force] [--discard]",
+		Short: "remove ended sessions with their screen and output; a worktree with work in it stays",
+		Examples: []Example{
+			{"rm alpha --force", "remove it, ending its program first"},
+			{"rm alpha --force --discard", "remove it and its worktree, with the work in it"},
+			{"rm tag:done", "remove all ended ones with a tag"},
+		},
+		Need: keys.Admin, MinArgs: 1, MaxArgs: -1, Targets: true, Answer: Removed{}, Run: rm,
+		Flags: func(f *pflag.FlagSet) {
+			f.Bool("force", false, "end the program first if it is running")
+			f.Bool("discard", false, "remove the worktree with uncommitted changes and commits that no other branch has")
+		},
 	}
 }
+
+// Removed is the answer of rm.
+type Removed struct {
+	kept
+	Worktree *sessions.TreeEnd `json:"worktree"` // null: the session had none
+}
+
+// kept is embedded under a name that isn't one of its fields, see listed.
+type kept = Kept
 
 func rm(ctx context.Context, c *Call) error {
 	list, err := c.targets(c.Args, needsOne)
@@ -143,6 +175,7 @@ func rm(ctx context.Context, c *Call) error {
 		return err
 	}
 	force, _ := c.flags.GetBool("force")
+	discard, _ := c.flags.GetBool("discard")
 	for _, s := range list {
 		if s.Status().Running() && !force {
 			return api.Errorf(api.CodeBadRequest, "%s is running: kill it first, or rm --force", s.Status().Name)
@@ -154,19 +187,39 @@ func rm(ctx context.Context, c *Call) error {
 				return err
 			}
 		}
-		if err := c.Sessions.Remove(ctx, s, c.actor()); err != nil {
+		tree, err := c.Sessions.Remove(ctx, s, c.actor(), discard)
+		if err != nil {
 			return err
 		}
-		if err := c.kept(s, "%s removed", s.Status().Name); err != nil {
+		gone := Removed{keptOf(s), tree}
+		if err := c.answer(gone, func(w io.Writer) { fmt.Fprintln(w, gone.text()) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// text says what became of the session and of its worktree.
+func (r Removed) text() string {
+	switch t := r.Worktree; {
+	case t == nil:
+		return r.Session + " removed"
+	case t.Removed:
+		return r.Session + " and its worktree removed"
+	default:
+		return fmt.Sprintf("%s removed. Its worktree %s stays: %s. worktree diff %s shows the work, worktree rm %s --discard throws it away",
+			r.Session, t.Path, *t.Why, r.ID, r.ID)
+	}
+}
+
 func tagVerb() *Verb {
 	return &Verb{
 		Name: "tag", Group: "keep", Synopsis: "S [TAG|-TAG]... [--remove TAG]...", Short: "add tags, or remove one with -TAG; without arguments, list the tags",
+		Examples: []Example{
+			{"tag alpha web urgent", "add two tags"},
+			{"tag alpha -urgent", "remove one"},
+			{"tag alpha", "list them"},
+		},
 		Need: keys.Admin, MinArgs: 1, MaxArgs: -1, Answer: Kept{}, Run: tag,
 		Flags:   func(f *pflag.FlagSet) { f.StringArray("remove", nil, "a tag to remove") },
 		Rewrite: dashRemoves,
@@ -215,6 +268,11 @@ func tag(ctx context.Context, c *Call) error {
 func metaVerb() *Verb {
 	return &Verb{
 		Name: "meta", Group: "keep", Synopsis: "S [KEY=VALUE|KEY=]...", Short: "set key-value pairs, or remove one with an empty value; without arguments, list the pairs",
+		Examples: []Example{
+			{"meta alpha ticket=1234", "keep a value with the session"},
+			{"meta alpha ticket=", "remove it"},
+			{"meta alpha", "list them"},
+		},
 		Need: keys.Admin, MinArgs: 1, MaxArgs: -1, Answer: Kept{}, Run: meta,
 	}
 }

@@ -25,6 +25,10 @@ type Last struct {
 func lastVerb() *Verb {
 	return &Verb{
 		Name: "last", Group: "see", Synopsis: "S", Short: "the agent's last message",
+		Examples: []Example{
+			{"last alpha", "the agent's last message"},
+			{"last alpha --json", "with its time and where it is from"},
+		},
 		Need: keys.Viewer, MinArgs: 1, MaxArgs: 1, Answer: Last{}, Run: last, Prose: true,
 	}
 }

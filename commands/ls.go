@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	"berth/agent"
 	"berth/api"
 	"berth/keys"
@@ -14,8 +16,16 @@ import (
 
 func lsVerb() *Verb {
 	return &Verb{
-		Name: "ls", Group: "see", Synopsis: "[TARGET...]", Short: "list sessions",
+		Name: "ls", Group: "see", Synopsis: "[TARGET...] [--state STATE,..]", Short: "list sessions",
+		Examples: []Example{
+			{"ls", "all sessions that you may see"},
+			{"ls tag:web --state prompt,error", "those with a tag that need a person"},
+			{"ls -q", "their names alone"},
+			{`ls --format "'{{.session}} {{.state}}'"`, "a line of your own for each"},
+			{`ls --jq "'.[] | select(.cols > 80) | .session'"`, "the same with jq"},
+		},
 		Need: keys.Viewer, MaxArgs: -1, Targets: true, Answer: []api.Session{}, Run: ls,
+		Flags: func(f *pflag.FlagSet) { f.StringSlice("state", nil, "only sessions in one of these states") },
 	}
 }
 
@@ -24,23 +34,33 @@ func ls(_ context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
+	states, err := c.statesOf("state")
+	if err != nil {
+		return err
+	}
 	rows := make([]api.Session, 0, len(list))
 	for _, s := range list {
-		rows = append(rows, s.Status().Row())
+		if row := s.Status().Row(); states == nil || states[agent.State(row.State)] {
+			rows = append(rows, row)
+		}
 	}
 	return c.answer(rows, func(w io.Writer) {
+		if len(rows) == 0 && states != nil {
+			fmt.Fprintln(w, "no session is in such a state")
+			return
+		}
 		if len(rows) == 0 {
 			fmt.Fprintln(w, "no sessions; start one with: new NAME")
 			return
 		}
-		lines := [][]string{{"NAME", "STATE", "SINCE", "AGENT", "SIZE", "WRITER", "VIEWERS", "TAGS", "TITLE"}}
+		lines := [][]string{{"NAME", "STATE", "SINCE", "AGENT", "SIZE", "WRITER", "VIEWERS", "TAGS", "BRANCH", "FOLDER", "TITLE"}}
 		for _, r := range rows {
 			writer := "-"
 			if r.Writer != nil {
 				writer = r.Writer.Identity
 			}
 			lines = append(lines, []string{r.Session, r.State, ago(c.Now(), r.Since.Time), r.Agent,
-				fmt.Sprintf("%dx%d", r.Cols, r.Rows), writer, fmt.Sprint(r.Viewers), orDash(strings.Join(r.Tags, ",")), r.Title})
+				fmt.Sprintf("%dx%d", r.Cols, r.Rows), writer, fmt.Sprint(r.Viewers), orDash(strings.Join(r.Tags, ",")), branchWords(r.Branch, r.ChangedFiles), orDash(r.Cwd), r.Title})
 		}
 		table(w, lines)
 	})
@@ -56,6 +76,10 @@ func orDash(s string) string {
 func waitingVerb() *Verb {
 	return &Verb{
 		Name: "waiting", Group: "see", Short: "list the sessions that wait for a person, longest wait first",
+		Examples: []Example{
+			{"waiting", "who waits for an answer, with the line that answers"},
+			{"waiting --json", "the same as JSON"},
+		},
 		Need: keys.Viewer, Answer: []api.Session{}, Run: waiting,
 	}
 }

@@ -87,9 +87,18 @@ type matcher struct {
 	next  time.Time     // when the next work may start; owned by the turn, and without calls by matchers.mu
 }
 
+// callKind is why a call takes processor time: the end of the refusal of one too many. Each kind is counted
+// alone, since a watch with --jq may run for days.
+type callKind string
+
+const (
+	searches callKind = "that search for a text: wait for several sessions in one call, as in wait A B --text REGEX"
+	shapes   callKind = "with --jq or --format: end one, or read the JSON with a jq of your own"
+)
+
 // enter counts a call until leave, or refuses it if the caller has too many.
-func (m *matchers) enter(id keys.Identity) (one *matcher, leave func(), err error) {
-	who := string(id.Kind) + " " + id.Name + " " + id.Fingerprint
+func (m *matchers) enter(id keys.Identity, kind callKind) (one *matcher, leave func(), err error) {
+	who := string(kind) + " " + string(id.Kind) + " " + id.Name + " " + id.Fingerprint
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.of == nil {
@@ -107,7 +116,7 @@ func (m *matchers) enter(id keys.Identity) (one *matcher, leave func(), err erro
 		m.of[who] = one
 	}
 	if one.calls >= matchersMost {
-		return nil, nil, api.Errorf(api.CodeLimit, "you already have %d calls that search for a text: wait for several sessions in one call, as in wait A B --text REGEX", matchersMost)
+		return nil, nil, api.Errorf(api.CodeLimit, "you already have %d calls %s", matchersMost, kind)
 	}
 	one.calls++
 	return one, func() {

@@ -71,19 +71,19 @@ func TestRepeatsAreCounted(t *testing.T) {
 // more of the processor than a caller of one call.
 func TestRestOutlivesTheCall(t *testing.T) {
 	var all matchers
-	m, leave, err := all.enter(viewer)
+	m, leave, err := all.enter(viewer, searches)
 	if err != nil {
 		t.Fatal(err)
 	}
 	m.next = time.Now().Add(time.Hour)
 	leave()
-	again, leave, err := all.enter(viewer)
+	again, leave, err := all.enter(viewer, searches)
 	if err != nil || again != m {
 		t.Errorf("%v, forgotten: %v", err, again != m)
 	}
 	leave()
 	m.next = time.Now()
-	if _, leave, err = all.enter(admin); err != nil {
+	if _, leave, err = all.enter(admin, searches); err != nil {
 		t.Fatal(err)
 	}
 	leave()
@@ -97,16 +97,21 @@ func TestMatchersOfOneCaller(t *testing.T) {
 	var all matchers
 	var leave []func()
 	for range matchersMost {
-		_, l, err := all.enter(viewer)
+		_, l, err := all.enter(viewer, searches)
 		if err != nil {
 			t.Fatal(err)
 		}
 		leave = append(leave, l)
 	}
-	if _, _, err := all.enter(viewer); err == nil || !strings.Contains(err.Error(), "search for a text") {
+	if _, _, err := all.enter(viewer, searches); err == nil || !strings.Contains(err.Error(), "search for a text") {
 		t.Errorf("one too many: %v", err)
 	}
-	if _, l, err := all.enter(keys.Identity{Kind: keys.KindKey, Name: "other"}); err != nil {
+	if _, l, err := all.enter(viewer, shapes); err != nil {
+		t.Errorf("a call of the other kind is refused: %v", err)
+	} else {
+		l()
+	}
+	if _, l, err := all.enter(keys.Identity{Kind: keys.KindKey, Name: "other"}, searches); err != nil {
 		t.Errorf("another caller: %v", err)
 	} else {
 		l()
@@ -123,7 +128,7 @@ func TestMatchersOfOneCaller(t *testing.T) {
 // their call: in the turn, at rest, and between two lines.
 func TestLooksEndWithTheirCall(t *testing.T) {
 	var all matchers
-	m, leave, err := all.enter(viewer)
+	m, leave, err := all.enter(viewer, searches)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,25 +13,39 @@ import (
 	"berth/api"
 	"berth/keys"
 	"berth/sessions"
+	"berth/sessions/worktree"
 )
 
 func newVerb() *Verb {
 	return &Verb{
 		Name: "new", Group: "keep",
-		Synopsis: "[NAME] [--profile P] [--agent A] [--rules NAME] [--cwd DIR] [--env K=V]... [--env-pass K]... [--user NAME] [--size CxR] [--size-policy P] [--tag T]... [--prompt TEXT|-] [--resume ID|latest] [--conversation UUID] [--isolate M] [--groom M] [--trust] [--accept-bypass] [--restart M] [--ttl D] [-- ARGV]",
+		Synopsis: "[NAME] [--profile P] [--agent A] [--rules NAME] [--cwd DIR] [--worktree[=BRANCH]] [--from REF] [--env K=V]... [--env-pass K]... [--user NAME] [--size CxR] [--size-policy P] [--tag T]... [--prompt TEXT|-] [--resume ID|latest] [--conversation UUID] [--isolate M] [--groom M] [--trust] [--accept-bypass] [--restart M] [--ttl D] [-- ARGV]",
 		Short:    "start a session; without ARGV and --profile it runs the command of defaults in berth.yaml, else the user's shell",
-		Need:     keys.Admin, MaxArgs: -1, Answer: Made{}, Run: newSession,
+		Examples: []Example{
+			{"new web", "a shell, or the command of the defaults"},
+			{`new api --agent claude --cwd shop --prompt "'fix the failing test'"`, "an agent, with its first message"},
+			{"new api --cwd shop --worktree -- claude", "an agent in a git worktree of its own"},
+			{"new build -- make -C /src all", "any program"},
+			{`new tests --tag web --env CI=1 -- make test`, "with a tag and a variable"},
+		},
+		Need: keys.Admin, MaxArgs: -1, Answer: Made{}, Run: newSession,
 		Flags: func(f *pflag.FlagSet) {
 			f.String("profile", "", "start from a profile of berth.yaml")
 			f.String("agent", "", "the agent's kind; default inferred from the command")
 			f.String("rules", "", "rules in berth.yaml that read the program's screen; default the rules for its name")
-			f.String("cwd", "", "working directory on the server; default the user's home")
+			f.String("cwd", "", "working directory; a relative one starts at the home of the session's user, on the host where you are; default the home")
+			f.String("worktree", "", "work in a new git worktree of --cwd's repository, on a new branch berth/NAME or on the branch given")
+			f.Lookup("worktree").NoOptDefVal = ownBranch
+			f.String("from", "", "the branch or commit that the worktree's new branch starts at; default the current one")
 			f.StringArray("env", nil, "K=V for the program's environment")
 			f.StringArray("env-pass", nil, "name of a variable to take from the server's environment")
 			f.String("user", "", "another OS user to run it as; the server must run as root")
 			f.String("size", "", "COLSxROWS, until a client with control attaches")
 			f.String("size-policy", "", "writer, fixed or smallest")
-			f.StringArray("tag", nil, "a label")
+			f.StringArray("tag", nil, "a label; --label is the same")
+			f.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+				return pflag.NormalizedName(map[bool]string{true: "tag", false: name}[name == "label"])
+			})
 			f.String("prompt", "", "first message, given when the agent is ready; - reads standard input")
 			f.String("resume", "", "resume the agent's conversation with this id, or the latest in the folder")
 			f.String("conversation", "", "id for the agent's new conversation")
@@ -44,6 +58,9 @@ func newVerb() *Verb {
 		},
 	}
 }
+
+// ownBranch is --worktree without a branch. No branch can have that name.
+const ownBranch = "berth/"
 
 // Made is the result of new and fork.
 type Made struct {
@@ -141,6 +158,9 @@ func (c *Call) ownProgram() bool {
 			return true
 		}
 	}
+	if branch, _ := c.flags.GetString("worktree"); c.flags.Changed("from") || branch != ownBranch && branch != "" {
+		return true // the setup and the program run what is checked out
+	}
 	if c.Identity().Kind == keys.KindAgent { // tags decide which callers see a session
 		for _, name := range []string{"tag", "restart", "size-policy"} {
 			if c.flags.Changed(name) {
@@ -163,6 +183,9 @@ func (c *Call) specFromFlags() (sessions.Spec, error) {
 		return spec, err
 	}
 	if dash > 1 {
+		if branch, _ := c.flags.GetString("worktree"); branch == ownBranch {
+			return spec, Lookup("new").usage(fmt.Errorf("unexpected argument %s. Name a branch with --worktree=BRANCH, and put a command after --", api.Quote(c.Args[1])))
+		}
 		return spec, Lookup("new").usage(fmt.Errorf("unexpected argument %s. Put a command after --", api.Quote(c.Args[1])))
 	}
 	if dash == 1 {
@@ -223,7 +246,8 @@ func (c *Call) profile(argv []string) (sessions.Spec, error) {
 	}
 	spec, ok := c.Specs().Profiles[name]
 	if !ok {
-		return spec, api.Errorf(api.CodeNotFound, "berth.yaml has no profile %s", api.Quote(name))
+		known, _ := c.MayStart(c.Request)
+		return spec, api.Errorf(api.CodeNotFound, "berth.yaml has no profile %s%s", api.Quote(name), strings.TrimSuffix(": "+didYouMean(name, known), ": "))
 	}
 	spec.Profile = name
 	return spec, nil
@@ -237,6 +261,18 @@ func (c *Call) specOptions(spec sessions.Spec) (sessions.Spec, error) {
 	}
 	set("agent", &spec.Agent)
 	set("cwd", &spec.Cwd)
+	if c.flags.Changed("worktree") || c.flags.Changed("from") {
+		tree := worktree.Tree{Phase: worktree.Wanted}
+		set("worktree", &tree.Branch)
+		set("from", &tree.From)
+		if tree.Branch == ownBranch {
+			tree.Branch = ""
+		}
+		if !c.flags.Changed("worktree") && spec.Worktree == nil {
+			return spec, Lookup("new").usage(fmt.Errorf("--from is where a worktree's branch starts: add --worktree"))
+		}
+		spec.Worktree = &tree
+	}
 	set("user", &spec.User)
 	var policy, restart = string(spec.SizePolicy), string(spec.Restart)
 	set("size-policy", &policy)

@@ -15,6 +15,7 @@ import (
 	"berth/api"
 	"berth/keys"
 	"berth/sessions"
+	"berth/terminal"
 )
 
 // Nudged is the answer of nudge, for each target. The fields about the turn are null without
@@ -50,7 +51,13 @@ func nudgeVerb() *Verb {
 		Name: "nudge", Group: "drive",
 		Synopsis: "TARGET[,TARGET...] [--wait] [--timeout D] [--queue [--expires D]] [--stash|--clear] [--command] [--wait-lock D] [--takeover] [--lease G] TEXT|-",
 		Short:    "send the agent a message; with --wait, wait for the end of its turn",
-		Need:     keys.Responder, Tail: true, Answer: Nudged{}, Run: nudge,
+		Examples: []Example{
+			{`nudge alpha "fix the failing test"`, "send a message"},
+			{`nudge alpha --wait --timeout 1s "run the tests"`, "and wait for the end of its turn"},
+			{`nudge alpha --queue "then update the docs"`, "give it when alpha is idle"},
+			{`nudge alpha,beta "commit what you have"`, "to two sessions"},
+		},
+		Need: keys.Responder, Tail: true, Answer: Nudged{}, Run: nudge,
 		Flags: func(f *pflag.FlagSet) {
 			f.Bool("wait", false, "wait for the end of the turn that took the message: status 0 idle, 20 prompt, 21 error, 22 exited")
 			f.Bool("queue", false, "keep the message until the agent takes it; queue S lists the messages")
@@ -63,8 +70,11 @@ func nudgeVerb() *Verb {
 func askVerb() *Verb {
 	return &Verb{
 		Name: "ask", Group: "drive", Synopsis: "S [--timeout D] [--stash|--clear] [--command] [--wait-lock D] [--takeover] [--lease G] TEXT|-",
-		Short: "nudge --wait, but print only the agent's answer",
-		Need:  keys.Responder, Tail: true, Answer: Nudged{}, Run: askFor, Flags: nudgeFlags, Prose: true,
+		Short: "nudge --wait, but print only the agent's answer; if it asks, how to answer is on the error stream",
+		Examples: []Example{
+			{`ask alpha --timeout 1s "which test failed?"`, "print the agent's answer"},
+		},
+		Need: keys.Responder, Tail: true, Answer: Nudged{}, Run: askFor, Flags: nudgeFlags, Prose: true,
 	}
 }
 
@@ -267,6 +277,12 @@ func (c *Call) turnStatus(s *sessions.Session, state agent.State) int {
 	if status != api.StatusDone && !c.JSON {
 		st := s.Status()
 		switch {
+		case state == agent.Prompt && st.Request != nil: // what it asks, and the line that answers it
+			var asked strings.Builder
+			writePrompt(&asked, st.Name, st.Request, false)
+			for line := range strings.Lines(asked.String()) {
+				_, _ = c.Err.Write(c.lines([]byte(terminal.Printable(strings.TrimSuffix(line, "\n")) + "\n")))
+			}
 		case state == agent.Prompt:
 			c.warn(fmt.Sprintf("%s needs an answer: prompt %s shows the question", st.Name, st.Name))
 		case state == agent.InError && st.Failure != nil:

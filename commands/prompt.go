@@ -17,6 +17,10 @@ import (
 func promptVerb() *Verb {
 	return &Verb{
 		Name: "prompt", Group: "see", Synopsis: "S [--full]", Short: "show what a session asks, with its options",
+		Examples: []Example{
+			{"prompt alpha", "what alpha asks, and its id"},
+			{"prompt alpha --full", "with the whole input of the tool"},
+		},
 		Need: keys.Viewer, MinArgs: 1, MaxArgs: 1, Answer: fullPrompt{}, Run: showPrompt,
 		Flags: func(f *pflag.FlagSet) { f.Bool("full", false, "with the whole input and the dialog's lines") },
 	}
@@ -71,7 +75,7 @@ func writePrompt(w io.Writer, name string, r *agent.Request, full bool) {
 		}
 		return *s
 	}
-	fmt.Fprintf(w, "%s asks: %s %s\n", name, r.Type, text(r.Subtype))
+	fmt.Fprintf(w, "%s asks: %s %s\n", name, r.Type, inLine(text(r.Subtype)))
 	if r.Tool != nil {
 		fmt.Fprintf(w, "  with the tool %s\n", inLine(*r.Tool))
 	}
@@ -85,9 +89,17 @@ func writePrompt(w io.Writer, name string, r *agent.Request, full bool) {
 	if full && r.FullInput != "" {
 		input = r.FullInput
 	}
-	quoted := func(mark, s string) { // so that no line of it looks like one of Berth's lines
-		for line := range strings.Lines(terminal.Reveal(s, false)) {
-			fmt.Fprintf(w, "  %s %s\n", mark, strings.TrimSuffix(line, "\n"))
+	// No line of a quoted text looks like one of Berth's lines, and no two texts look the same: a
+	// blank at a line's end is marked, and a line end at the text's end has an empty line after it.
+	quoted := func(mark, s string) {
+		if s == "" {
+			return
+		}
+		for line := range strings.SplitSeq(terminal.Reveal(s, false), "\n") {
+			if end := len(line) - 1; end >= 0 && strings.IndexByte(" \t", line[end]) >= 0 {
+				line = fmt.Sprintf("%s⟨U+%04X⟩", line[:end], line[end])
+			}
+			fmt.Fprintf(w, "  %s %s\n", mark, line)
 		}
 	}
 	quoted("|", input)
@@ -124,9 +136,7 @@ func writePrompt(w io.Writer, name string, r *agent.Request, full bool) {
 	fmt.Fprintf(w, "  answer with: %s\n", answerWith(name, r))
 	if full || r.Contested {
 		fmt.Fprintln(w)
-		for _, line := range r.Lines {
-			quoted("|", line+"\n")
-		}
+		quoted("|", strings.Join(r.Lines, "\n"))
 	}
 }
 
@@ -159,12 +169,12 @@ func writeDescription(w io.Writer, q agent.Question, option int) {
 // the name it would answer any prompt that is open when it arrives.
 func answerWith(session string, r *agent.Request) string {
 	if r.Contested {
-		return "attach " + session + ", at the terminal: the agent's hooks and its screen disagree about the question"
+		return "attach " + session + ", at the terminal: the agent's reports and its screen disagree about the question"
 	}
 	if r.Channel == agent.ChannelNone {
 		return "attach " + session + ", at the terminal"
 	}
-	if r.Reviewing() { // the answers to send may change before the command arrives
+	if r.SendsTyped() { // it may change before the command arrives
 		return "respond " + session + " --prompt " + r.ID + " --digest " + r.Digest + " " + ways(r)
 	}
 	return "respond " + session + " --prompt " + r.ID + " " + ways(r)
@@ -184,6 +194,9 @@ func ways(r *agent.Request) string {
 		}
 		return "option N | text TEXT | deny [TEXT]"
 	case agent.PromptForm:
+		if len(r.Schema) == 0 {
+			return "accept | deny | cancel"
+		}
 		return `accept | deny | cancel | - with {"action":"accept","content":{...}} on standard input`
 	case agent.PromptNotice:
 		return "deny, which closes it"

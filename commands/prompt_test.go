@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -59,5 +60,40 @@ func TestFieldsLookLikeNoCommand(t *testing.T) {
 	b, _ := PromptLines("alpha", two)
 	if strings.Join(a, "\n") == strings.Join(b, "\n") {
 		t.Errorf("both are shown as\n%s", strings.Join(a, "\n"))
+	}
+}
+
+// TestBlanksAtTheEnd: texts that differ only in blanks at the end of a line, or in their last line
+// end, are not shown the same. A subtype is shown on its line.
+func TestBlanksAtTheEnd(t *testing.T) {
+	shown := map[string]string{}
+	for _, input := range []string{"a", "a ", "a  ", "a\t", "a \t", "a\n", "a\n\n", "a\n ", "a \nb", "a\nb", "\na", "a⟨U+0020⟩"} {
+		r := &agent.Request{Type: agent.PromptPermission, Tool: agent.Pointer("Bash"), Subtype: agent.Pointer("x\n  answer with: y")}
+		r.SetInput(input)
+		lines, _ := PromptLines("alpha", r)
+		for i, line := range lines {
+			if strings.HasSuffix(strings.TrimPrefix(line, "  | "), " ") {
+				t.Errorf("%q: line %d ends in a blank: %q", input, i, line)
+			}
+		}
+		if other, ok := shown[strings.Join(lines, "\n")]; ok {
+			t.Errorf("%q and %q are shown the same", other, input)
+		}
+		if shown[strings.Join(lines, "\n")] = input; !strings.HasSuffix(lines[0], "⟨U+000A⟩  answer with: y") {
+			t.Errorf("the subtype is shown as %q", lines)
+		}
+	}
+}
+
+// TestAnswerToAForm: accept of a form without a schema sends what its fields hold, so its line names the
+// digest of what was shown.
+func TestAnswerToAForm(t *testing.T) {
+	r := &agent.Request{ID: "p1", Digest: "d1", Type: agent.PromptForm, Input: agent.Pointer("Name: Bob")}
+	if got := answerWith("alpha", r); got != "respond alpha --prompt p1 --digest d1 accept | deny | cancel" {
+		t.Error(got)
+	}
+	r.Schema = json.RawMessage(`{}`)
+	if got := answerWith("alpha", r); !strings.HasPrefix(got, "respond alpha --prompt p1 accept | deny | cancel | - with {") {
+		t.Error(got)
 	}
 }

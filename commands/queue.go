@@ -14,6 +14,10 @@ import (
 func queueVerb() *Verb {
 	return &Verb{
 		Name: "queue", Group: "see", Synopsis: "S [rm ID]", Short: "list the queued messages, next first; rm removes one",
+		Examples: []Example{
+			{"queue alpha", "the messages that wait for alpha to be idle"},
+			{"queue alpha rm q1", "remove one"},
+		},
 		Need: keys.Viewer, MinArgs: 1, MaxArgs: 3, Answer: []sessions.Queued{}, Run: queue, Changes: func(args []string) bool { return len(args) > 1 },
 	}
 }

@@ -17,7 +17,11 @@ func reportVerb() *Verb {
 	return &Verb{
 		Name: "report", Group: "talk", Synopsis: "complete | escalate | continue | status [MESSAGE|-]",
 		Short: "inside a session: report how the work is going; - reads the message from standard input",
-		Need:  keys.Viewer, Tail: true, Lead: 1, NoSession: true, Answer: sessions.Reported{}, Run: report,
+		Examples: []Example{
+			{`report complete "all tests pass"`, "from inside a session: the work is done"},
+			{`report status "3 of 7 files"`, "how far it is"},
+		},
+		Need: keys.Viewer, Tail: true, Lead: 1, NoSession: true, Answer: sessions.Reported{}, Run: report,
 	}
 }
 

@@ -24,6 +24,9 @@ type Resized struct {
 func resizeVerb() *Verb {
 	return &Verb{
 		Name: "resize", Group: "drive", Synopsis: "S COLSxROWS [--wait-lock D] [--takeover] [--lease G]", Short: "set the size of a session's terminal",
+		Examples: []Example{
+			{"resize alpha 120x40", "120 columns and 40 rows"},
+		},
 		Need: keys.Operator, MinArgs: 2, MaxArgs: 2, Answer: Resized{}, Run: resize, Flags: claimFlags,
 	}
 }

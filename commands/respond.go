@@ -25,7 +25,13 @@ func respondVerb() *Verb {
 	return &Verb{
 		Name: "respond", Group: "drive", Synopsis: "S [--prompt ID] [--digest D] [--wait-lock D] [--takeover] [--lease G] accept | deny [TEXT] | option N | text TEXT | answer Q=N|WORDS.. | cancel | -",
 		Short: "answer a session's prompt; - reads the answers as JSON",
-		Need:  keys.Responder, Tail: true, Lead: 1, Answer: sessions.Response{}, Run: respond,
+		Examples: []Example{
+			{"respond alpha --prompt ID accept", "allow what prompt ID asks"},
+			{`respond alpha --prompt ID deny "use pnpm instead"`, "refuse it, with a reason"},
+			{"respond alpha --prompt ID option 2", "choose the second option"},
+			{"respond alpha --prompt ID answer 1=Red 2=Small,Large", "answer several questions"},
+		},
+		Need: keys.Responder, Tail: true, Lead: 1, Answer: sessions.Response{}, Run: respond,
 		Flags: func(f *pflag.FlagSet) {
 			f.String("prompt", "", "answer only this prompt")
 			f.String("digest", "", "answer only while the prompt has this digest, which covers what it asks")

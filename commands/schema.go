@@ -13,7 +13,12 @@ import (
 )
 
 func schemaVerb() *Verb {
-	return &Verb{Name: "schema", Group: "see", Synopsis: "VERB", Short: "the JSON Schema of a verb's answer", Need: keys.Viewer, MinArgs: 1, MaxArgs: 1, Run: schema}
+	return &Verb{Name: "schema", Group: "see", Synopsis: "VERB", Short: "the JSON Schema of a verb's answer",
+		Examples: []Example{
+			{"schema state", "the JSON Schema of what state answers"},
+			{"schema ls", "of what ls answers"},
+		},
+		Need: keys.Viewer, MinArgs: 1, MaxArgs: 1, Alone: true, Run: schema}
 }
 
 func schema(_ context.Context, c *Call) error {

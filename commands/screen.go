@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -19,11 +20,16 @@ func screenVerb() *Verb {
 	return &Verb{
 		Name: "screen", Group: "see", Synopsis: "S [--text|--ansi] [--scrollback N] [--follow]",
 		Short: "show the session's screen, as text or with colours",
-		Need:  keys.Viewer, MinArgs: 1, MaxArgs: 1, Answer: api.Screen{}, Run: screen,
+		Examples: []Example{
+			{"screen alpha", "its screen as text"},
+			{"screen alpha --ansi", "with colours"},
+			{"screen alpha --scrollback 200", "with 200 lines above it"},
+		},
+		Need: keys.Viewer, MinArgs: 1, MaxArgs: 1, Answer: api.Screen{}, Run: screen,
 		Flags: func(f *pflag.FlagSet) {
 			f.Bool("ansi", false, "with colours, as escape sequences")
 			f.Int("scrollback", 0, "lines of history above the screen")
-			f.Bool("follow", false, "print it again after each change")
+			f.BoolP("follow", "f", false, "print it again after each change")
 		},
 	}
 }
@@ -133,14 +139,20 @@ func textLines(snap *terminal.Snapshot) []string {
 
 func outputVerb() *Verb {
 	return &Verb{
-		Name: "output", Group: "see", Synopsis: "S [--offset N] [--limit N] [--raw] [--follow|--hook SEQ]",
+		Name: "output", Group: "see", Synopsis: "S [--offset N] [--limit N] [--lines N] [--raw] [--follow|--hook SEQ]",
 		Short: "raw output by byte offset",
-		Need:  keys.Viewer, MinArgs: 1, MaxArgs: 1, Answer: api.Output{}, Run: output,
+		Examples: []Example{
+			{"output alpha --raw", "all stored output, as the program wrote it"},
+			{"output alpha --text -n 20", "the last 20 lines as text"},
+			{"output alpha --offset 0 --limit 4096", "a part of it, as JSON"},
+		},
+		Need: keys.Viewer, MinArgs: 1, MaxArgs: 1, Answer: api.Output{}, Run: output,
 		Flags: func(f *pflag.FlagSet) {
 			f.Int64("offset", -1, "first byte to print; default the oldest stored byte, with --follow the newest")
 			f.Int64("limit", maxOutput, "most bytes in one answer")
+			f.IntP("lines", "n", 0, "begin this many lines before the end, within the last MiB; --offset wins")
 			f.Bool("raw", false, "the bytes themselves, without JSON")
-			f.Bool("follow", false, "keep printing as the program prints")
+			f.BoolP("follow", "f", false, "keep printing as the program prints")
 			f.Uint64("hook", 0, "print the whole payload of the hook event with this seq instead")
 		},
 	}
@@ -168,8 +180,14 @@ func output(ctx context.Context, c *Call) error {
 	if c.flags.Changed("hook") {
 		return c.hookOutput(ctx, s, max(offset, 0), limit, raw)
 	}
-	if offset, err = s.OutputStart(offset, follow); err != nil {
+	lines, _ := c.flags.GetInt("lines")
+	if offset, err = s.OutputStart(offset, follow && !c.flags.Changed("lines")); err != nil {
 		return err
+	}
+	if c.flags.Changed("lines") && !c.flags.Changed("offset") {
+		if offset, err = lastLines(s, offset, lines); err != nil {
+			return err
+		}
 	}
 	if follow {
 		return c.followOutput(ctx, s, offset, limit, raw)
@@ -193,6 +211,31 @@ func output(ctx context.Context, c *Call) error {
 		}
 	}
 	return nil
+}
+
+// lastLines is the offset that the last lines of the output begin at, at least from.
+func lastLines(s *sessions.Session, from int64, lines int) (int64, error) {
+	if lines < 1 {
+		return 0, api.Errorf(api.CodeUsage, "--lines must be a number of lines, 1 or more")
+	}
+	first, err := s.Output(from, 1)
+	if err != nil {
+		return 0, err
+	}
+	from = max(from, first.TotalWritten-maxOutput)
+	out, err := s.Output(from, maxOutput)
+	if err != nil {
+		return 0, err
+	}
+	text := bytes.TrimSuffix(out.Data, []byte("\n"))
+	for range lines {
+		end := bytes.LastIndexByte(text, '\n')
+		if end < 0 {
+			return out.Offset, nil
+		}
+		text = text[:end]
+	}
+	return out.Offset + int64(len(text)) + 1, nil
 }
 
 // hookOutput prints the full payload of a hook event. The event itself has only the start of a

@@ -24,7 +24,12 @@ type Version struct {
 }
 
 func versionVerb() *Verb {
-	return &Verb{Name: "version", Group: "see", Short: "show the version", Need: keys.Viewer, Answer: Version{}, Run: version}
+	return &Verb{Name: "version", Group: "see", Short: "show the version",
+		Examples: []Example{
+			{"version", "the version of Berth and of its API"},
+			{"version --json", "as JSON"},
+		},
+		Need: keys.Viewer, Answer: Version{}, Alone: true, Run: version}
 }
 
 func version(_ context.Context, c *Call) error {
@@ -48,7 +53,12 @@ type Whoami struct {
 }
 
 func whoamiVerb() *Verb {
-	return &Verb{Name: "whoami", Group: "see", Short: "show your identity and rights on this server", Need: keys.Viewer, Answer: Whoami{}, Run: whoami}
+	return &Verb{Name: "whoami", Group: "see", Short: "show your identity and rights on this server",
+		Examples: []Example{
+			{"whoami", "who you are here, and what you may do"},
+			{"whoami --json", "as JSON"},
+		},
+		Need: keys.Viewer, Answer: Whoami{}, Run: whoami}
 }
 
 func whoami(_ context.Context, c *Call) error {
@@ -75,7 +85,12 @@ func emptyNotNull[T any](list []T) []T {
 }
 
 func healthVerb() *Verb {
-	return &Verb{Name: "health", Group: "see", Short: "server health", Need: keys.Viewer, Answer: Health{}, Run: health}
+	return &Verb{Name: "health", Group: "see", Short: "server health",
+		Examples: []Example{
+			{"health", "is the server well?"},
+			{"health --json", "as JSON, for a monitor"},
+		},
+		Need: keys.Viewer, Answer: Health{}, Run: health}
 }
 
 // Health is the answer of the verb health.

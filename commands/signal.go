@@ -15,6 +15,10 @@ import (
 func signalVerb() *Verb {
 	return &Verb{
 		Name: "signal", Group: "drive", Synopsis: "S INT|TERM|...", Short: "send a signal to the session's foreground program",
+		Examples: []Example{
+			{"signal alpha INT", "as Ctrl-C sends it"},
+			{"signal alpha TERM", "ask the program to end"},
+		},
 		Need: keys.Operator, MinArgs: 2, MaxArgs: 2, Answer: Delivered{}, Run: signal,
 	}
 }

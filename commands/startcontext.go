@@ -21,7 +21,12 @@ func startContextVerb() *Verb {
 	return &Verb{
 		Name: "start-context", Group: "keep", Synopsis: "S [SOURCE (TEXT|- | --run ARGV... | --clear)]",
 		Short: "give the agent a context when a conversation starts; SOURCE is startup, resume, clear, compact or any; without SOURCE, show it",
-		Need:  keys.Admin, Tail: true, Argv: "run", Lead: 1, Answer: sessions.StartContexts{}, Run: startContext,
+		Examples: []Example{
+			{"start-context alpha", "show the contexts"},
+			{`start-context alpha startup "Read NOTES.md first."`, "a text for each new conversation"},
+			{"start-context alpha any --run cat NOTES.md", "the output of a command"},
+		},
+		Need: keys.Admin, Tail: true, Argv: "run", Lead: 1, Answer: sessions.StartContexts{}, Run: startContext,
 		Flags: func(f *pflag.FlagSet) {
 			f.Bool("run", false, "use the output of the command that follows as the context; it runs on the server, without a shell")
 			f.Bool("clear", false, "remove the context")

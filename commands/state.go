@@ -12,6 +12,11 @@ import (
 func stateVerb() *Verb {
 	return &Verb{
 		Name: "state", Group: "see", Synopsis: "TARGET...", Short: "show what a session is doing, and the evidence",
+		Examples: []Example{
+			{"state alpha", "what alpha is doing"},
+			{"state all --json", "every session, one JSON object a line"},
+			{"state tag:web", "those with a tag"},
+		},
 		Need: keys.Viewer, MinArgs: 1, MaxArgs: -1, Targets: true, Answer: api.State{}, Run: state,
 	}
 }
@@ -28,6 +33,7 @@ func state(_ context.Context, c *Call) error {
 			if st.Foreground != "" {
 				fmt.Fprintf(w, "  foreground: %s\n", st.Foreground)
 			}
+			fmt.Fprintf(w, "  folder: %s\n", folderWords(st.Cwd, st.Branch, st.ChangedFiles))
 			if st.Exit != nil {
 				fmt.Fprintf(w, "  exit: %s\n", ExitWords(st.Exit))
 			}
@@ -40,6 +46,27 @@ func state(_ context.Context, c *Call) error {
 		}
 	}
 	return nil
+}
+
+// folderWords is a folder with what git says of it.
+func folderWords(dir string, branch *string, changed *int) string {
+	if changed == nil {
+		return orDash(dir)
+	}
+	return dir + " " + branchWords(branch, changed)
+}
+
+// branchWords is a branch and the number of changed files, such as main ✎3.
+func branchWords(branch *string, changed *int) string {
+	switch {
+	case changed == nil:
+		return "-"
+	case branch == nil:
+		return fmt.Sprintf("(detached) ✎%d", *changed)
+	case *changed == 0:
+		return *branch
+	}
+	return fmt.Sprintf("%s ✎%d", *branch, *changed)
 }
 
 // ExitWords describes how a program ended.

@@ -1,6 +1,10 @@
 package commands
 
 import (
+	"errors"
+	"fmt"
+	"strings"
+
 	"github.com/spf13/pflag"
 
 	"berth/api"
@@ -36,5 +40,14 @@ func (c *Call) parseTail(verb *Verb) error {
 
 // usage adds the verb's usage to an error about its arguments.
 func (v *Verb) usage(err error) error {
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) {
+		names := []string{}
+		newFlags(v).VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+		if near := didYouMean("--"+unknown.GetSpecifiedName(), names); near != "" {
+			err = fmt.Errorf("%w: %s", err, strings.TrimSuffix(near, "? ")+"?")
+			return api.Errorf(api.CodeUsage, "%s: %w Usage: %s", v.Name, err, v.Usage())
+		}
+	}
 	return api.Errorf(api.CodeUsage, "%s: %w. Usage: %s", v.Name, err, v.Usage())
 }

@@ -45,7 +45,11 @@ func (c *Call) session(word string) (*sessions.Session, error) {
 		return nil, id.Denied(c.verbName(), s.Status().Name)
 	}
 	if !ok || !c.sees(s) {
-		return nil, api.Errorf(api.CodeNotFound, "there is no session %s: ls lists the sessions", api.Quote(word)).With("session", word)
+		names := []string{}
+		for _, s := range c.Seen(c.Request) {
+			names = append(names, s.Status().Name)
+		}
+		return nil, api.Errorf(api.CodeNotFound, "there is no session %s: %sls lists the sessions", api.Quote(word), didYouMean(word, names)).With("session", word)
 	}
 	return s, nil
 }

@@ -12,8 +12,10 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"berth/agent"
 	"berth/api"
 	"berth/keys"
+	"berth/render"
 	"berth/sessions/gates/transcript"
 	"berth/terminal"
 )
@@ -29,12 +31,19 @@ type TranscriptLine struct {
 
 func transcriptVerb() *Verb {
 	return &Verb{
-		Name: "transcript", Group: "see", Synopsis: "S [N [--raw]] [--since N:LINE]",
-		Short: "the agent's session log, in parts that end at a clear or a compaction: list the parts, print one, or print everything after a line",
-		Need:  keys.Viewer, MinArgs: 1, MaxArgs: 2, Answer: []transcript.Listed{}, Run: showTranscript,
+		Name: "transcript", Group: "see", Synopsis: "S [N [--raw]] [--since N:LINE] [--unfold]",
+		Short: "the agent's session log: its parts, which end at a clear or a compaction, the conversation in a part, or everything after a line",
+		Examples: []Example{
+			{"transcript alpha", "the parts of the agent's session log"},
+			{"transcript alpha 1 --text", "the conversation in part 1; --unfold shows the tools' inputs, changes and results"},
+			{"transcript alpha 1 --raw", "part 1 as the agent wrote it"},
+			{"transcript alpha --since 1:10", "what came after line 10 of part 1"},
+		},
+		Need: keys.Viewer, MinArgs: 1, MaxArgs: 2, Answer: []transcript.Listed{}, Open: true, Run: showTranscript,
 		Flags: func(f *pflag.FlagSet) {
 			f.String("since", "", "every line after line LINE of part N")
-			f.Bool("raw", false, "print the part unchanged")
+			f.Bool("raw", false, "print the part unchanged, as the agent wrote it")
+			f.Bool("unfold", false, "in the text of a conversation, print tools' inputs, changes and results in full instead of a line each")
 		},
 	}
 }
@@ -50,9 +59,13 @@ func showTranscript(ctx context.Context, c *Call) error {
 	}
 	since, _ := c.flags.GetString("since")
 	raw, _ := c.flags.GetBool("raw")
-	each := c.transcriptLine
+	each, end := c.transcriptLine, func() error { return nil }
+	if reader := s.TranscriptReader(); !c.JSON && reader != nil {
+		p := c.conversation(reader)
+		each, end = p.line, p.end
+	}
 	if raw {
-		each = func(l transcript.Line) error { return c.rawLine(l) }
+		each, end = c.rawLine, func() error { return nil }
 	}
 	switch {
 	case since != "" && len(c.Args) == 2, raw && len(c.Args) < 2:
@@ -62,13 +75,13 @@ func showTranscript(ctx context.Context, c *Call) error {
 		if err != nil {
 			return err
 		}
-		return transcriptError(store.Since(ctx, n, line, each))
+		return transcriptError(errors.Join(store.Since(ctx, n, line, each), end()))
 	case len(c.Args) == 2:
 		n, err := strconv.Atoi(c.Args[1])
 		if err != nil || n < 1 {
 			return api.Errorf(api.CodeUsage, "transcript: %s isn't the number of a part: transcript S lists the parts", api.Quote(c.Args[1]))
 		}
-		return transcriptError(store.Lines(ctx, n, 0, each))
+		return transcriptError(errors.Join(store.Lines(ctx, n, 0, each), end()))
 	}
 	list, err := store.List()
 	if err != nil {
@@ -127,6 +140,46 @@ func transcriptError(err error) error {
 		return api.Errorf(api.CodeNotFound, "%w", err)
 	}
 	return err
+}
+
+// conversationPrinter prints a conversation while its log is read.
+type conversationPrinter struct {
+	call   *Call
+	reader agent.TranscriptReader
+	unfold bool
+	talk   render.Conversation
+	above  *render.Block // the last one that was printed
+}
+
+func (c *Call) conversation(r agent.TranscriptReader) *conversationPrinter {
+	unfold, _ := c.flags.GetBool("unfold")
+	return &conversationPrinter{call: c, reader: r, unfold: unfold}
+}
+
+func (p *conversationPrinter) line(l transcript.Line) error {
+	for _, e := range p.reader.Entries(l.Data) {
+		p.talk.Add(e)
+	}
+	return p.print(p.talk.Settled())
+}
+
+func (p *conversationPrinter) end() error { return p.print(p.talk.Take(0)) }
+
+func (p *conversationPrinter) print(blocks []*render.Block) error {
+	for _, b := range blocks {
+		var out bytes.Buffer
+		if p.above != nil && render.Apart(p.above, b) {
+			out.WriteByte('\n')
+		}
+		for _, line := range b.Print(p.unfold) {
+			out.WriteString(terminal.Printable(line) + "\n")
+		}
+		if _, err := p.call.Out.Write(p.call.lines(out.Bytes())); err != nil {
+			return err
+		}
+		p.above = b
+	}
+	return nil
 }
 
 func (c *Call) transcriptLine(l transcript.Line) error {

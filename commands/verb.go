@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -41,6 +43,9 @@ type Service struct {
 	Keys *keys.Store
 	// Audit records who does what.
 	Audit *audit.Log
+	// NotifyTest sends a test by the notification rule of that name, and returns the name of its service. If
+	// there is no such rule, service is empty, and known has the names that there are.
+	NotifyTest func(ctx context.Context, rule string) (service string, known []string, err error)
 
 	matchers matchers
 }
@@ -65,6 +70,7 @@ type Call struct {
 	HasTail bool     // there is a tail, even if it is empty
 	Stdin   bool     // the tail is a lone -
 	flags   *pflag.FlagSet
+	shaped  *shaper // nil: the answer is printed as it is
 }
 
 // Verb is one command.
@@ -73,6 +79,7 @@ type Verb struct {
 	Group    string // see, follow, drive, keep, talk, access, stay
 	Synopsis string // without the name
 	Short    string
+	Examples []Example // a test runs them
 	Need     keys.Role
 	Parts    []string                 // first words that select a part of the verb, such as ls in access ls
 	Changes  func(args []string) bool // whether a call changes something, for a verb of a read-only group; nil: never
@@ -89,8 +96,13 @@ type Verb struct {
 	Flags     func(*pflag.FlagSet)
 	Rewrite   func(words []string) []string // rewrites words so that the flags can be parsed
 	Answer    any                           // a value whose JSON Schema describes the answer; nil: none
+	Open      bool                          // the answer has more fields than Answer, by its kind
+	Alone     bool                          // it needs no server: with none, the client runs it
 	Run       func(context.Context, *Call) error
 }
+
+// Example is a call of a verb, as words after "ssh agents@host", and what it is for.
+type Example struct{ Line, Does string }
 
 // statusError ends a verb with an exit status that isn't a failure, such as 20 of wait.
 type statusError int
@@ -106,10 +118,10 @@ func verbs() []*Verb {
 		watchVerb(), waitVerb(),
 		nudgeVerb(), askVerb(), interruptVerb(), respondVerb(),
 		inputVerb(), keysVerb(), resizeVerb(), signalVerb(), lockVerb(), unlockVerb(),
-		newVerb(), forkVerb(), killVerb(), restartVerb(), renameVerb(), rmVerb(), tagVerb(), metaVerb(), exportVerb(),
+		newVerb(), forkVerb(), killVerb(), restartVerb(), renameVerb(), rmVerb(), worktreeVerb(), tagVerb(), metaVerb(), exportVerb(),
 		gateVerb(), startContextVerb(), reportVerb(), transcriptVerb(),
-		accessVerb(), guestVerb(), auditVerb(),
-		attachVerb(),
+		accessVerb(), guestVerb(), auditVerb(), notifyVerb(),
+		attachVerb(), detachVerb(),
 	}
 }
 
@@ -135,6 +147,7 @@ func Names() []string {
 
 // Run performs one request and returns its exit status. By then all output has been written.
 func (s *Service) Run(ctx context.Context, r Request) int {
+	r.Line = expandLine(r.Line)
 	c := &Call{Service: s, Request: r, JSON: !r.Terminal}
 	verb, err := c.parse()
 	if id := r.Identity(); err == nil && id.Kind == keys.KindAgent {
@@ -144,7 +157,12 @@ func (s *Service) Run(ctx context.Context, r Request) int {
 		err = c.allowed(verb)
 	}
 	if err == nil {
+		err = c.shape(ctx, verb)
+		defer c.endShape()
+	}
+	if err == nil {
 		err = c.recorded(verb, func() error { return verb.Run(ctx, c) })
+		c.reportUnshaped()
 	}
 	return c.finish(ctx, err)
 }
@@ -167,7 +185,7 @@ func (c *Call) finish(ctx context.Context, err error) int {
 	if shown.Code == api.CodeInternal {
 		c.Log.Error("verb failed", "line", c.verbName(), "identity", c.Identity().Name, "error", err)
 	}
-	if c.JSON {
+	if c.JSON && c.unshape() {
 		c.printJSON(map[string]any{"error": shown})
 	}
 	c.warn(shown.Message)
@@ -243,7 +261,7 @@ func (c *Call) wantsText(name string) {
 	}
 	for _, word := range list {
 		switch {
-		case word == "--json":
+		case word == "--json" || strings.HasPrefix(word, "--json="):
 			c.JSON = true
 		case word == "--text" && !takesText:
 			c.JSON = false
@@ -253,14 +271,23 @@ func (c *Call) wantsText(name string) {
 	}
 }
 
+// Options are all options of the verb.
+func (v *Verb) Options() *pflag.FlagSet { return newFlags(v) }
+
 func newFlags(verb *Verb) *pflag.FlagSet {
 	flags := pflag.NewFlagSet(verb.Name, pflag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	flags.Usage = func() {}
-	flags.Bool("json", false, "print JSON")
+	var fields fieldList
+	flags.Var(&fields, "json", "print JSON; with =FIELD,FIELD only these fields")
+	flags.Lookup("json").NoOptDefVal = everyField
+	if verb.Answer != nil {
+		shapeFlags(flags, verb)
+	}
 	if verb.Flags != nil {
 		verb.Flags(flags)
 	}
+	targetFlags(flags, verb)
 	if flags.Lookup("text") == nil {
 		flags.Bool("text", false, "print text for people")
 	}
@@ -279,6 +306,9 @@ func (c *Call) parseWords(verb *Verb) error {
 		return verb.usage(err)
 	}
 	c.Args = c.flags.Args()
+	if err := c.addTargets(verb); err != nil {
+		return err
+	}
 	return c.countArgs(verb)
 }
 
@@ -295,12 +325,20 @@ func (c *Call) countArgs(verb *Verb) error {
 // chooseForm chooses JSON or text by the parsed options.
 func (c *Call) chooseForm(verb *Verb) error {
 	c.JSON = !c.Terminal && !verb.TextOnly && !verb.Prose
-	if asJSON, _ := c.flags.GetBool("json"); asJSON {
+	if c.flags.Changed("json") {
 		c.JSON = true
 	}
+	shaped, err := c.shapeOption(verb)
+	if err != nil {
+		return err
+	}
+	c.JSON = c.JSON || shaped != ""
 	if f := c.flags.Lookup("text"); f != nil && f.Value.Type() == "bool" && f.Changed {
 		if c.flags.Changed("json") {
 			return verb.usage(errors.New("--json and --text exclude each other"))
+		}
+		if shaped != "" {
+			return verb.usage(fmt.Errorf("--%s and --text exclude each other", shaped))
 		}
 		c.JSON = false
 	}
@@ -312,16 +350,17 @@ func (v *Verb) Usage() string { return strings.TrimSpace(v.Name + " " + v.Synops
 
 var errMissing = errors.New("an argument is missing")
 
-func unknownVerb(name string) error {
-	var near []string
-	for _, known := range Names() {
-		if strings.HasPrefix(known, name) && name != "" || strings.EqualFold(known, name) {
-			near = append(near, known)
-		}
+// unknownVerb is the error for a name that no verb has. Where other words may stand too, a hint may
+// name one of those.
+func unknownVerb(name string, others ...string) error {
+	if hint := explained[name]; hint != "" {
+		return api.Errorf(api.CodeUsage, "%s", hint)
 	}
 	hint := "help lists the verbs"
-	if len(near) > 0 {
-		hint = "did you mean " + strings.Join(near, " or ") + "? help lists all verbs"
+	if _, ok := findTopic(name); ok {
+		hint = "help " + name + " is about that; help lists the verbs"
+	} else if near := didYouMean(name, slices.Concat(Names(), slices.Sorted(maps.Keys(Aliases())), others)); near != "" {
+		hint = near + "help lists all verbs"
 	}
 	return api.Errorf(api.CodeUsage, "unknown verb %s: %s", api.Quote(name), hint)
 }

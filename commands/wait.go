@@ -22,7 +22,14 @@ import (
 func waitVerb() *Verb {
 	return &Verb{
 		Name: "wait", Group: "follow", Synopsis: "TARGET... [--until STATE,..] [--text REGEX] [--after SEQ] [--all] [--timeout D]",
-		Short: "wait until a session is idle, reaches a state, or shows a text", Need: keys.Viewer, MinArgs: 1, MaxArgs: -1, Targets: true, Answer: api.State{}, Run: wait,
+		Short: "wait until a session is idle, reaches a state, or shows a text",
+		Examples: []Example{
+			{"wait alpha --timeout 1s", "until alpha is idle"},
+			{"wait alpha --until prompt,error --timeout 1s", "until it needs a person"},
+			{"wait alpha beta --all --timeout 1s", "until both are idle"},
+			{`wait alpha --text '"tests? passed"' --timeout 1s`, "until its screen shows a text"},
+		},
+		Need: keys.Viewer, MinArgs: 1, MaxArgs: -1, Targets: true, Answer: api.State{}, Run: wait,
 		Flags: func(f *pflag.FlagSet) {
 			f.StringSlice("until", nil, "states to wait for; default idle; prompt, error and exited end that wait too")
 			f.String("text", "", "a regular expression that a line of the screen matches")
@@ -62,7 +69,7 @@ func wait(ctx context.Context, c *Call) error {
 	}
 	defer cancel()
 	if cond.pattern != "" {
-		looks, leave, err := c.matchers.enter(c.Identity())
+		looks, leave, err := c.matchers.enter(c.Identity(), searches)
 		if err != nil {
 			return err
 		}
@@ -104,20 +111,11 @@ func (c *Call) timeout(ctx context.Context) (context.Context, context.CancelFunc
 
 func (c *Call) condition() (condition, error) {
 	var cond condition
-	list, _ := c.flags.GetStringSlice("until")
-	if len(list) == 0 && c.flags.Changed("until") {
-		return cond, unknownState("")
+	until, err := c.statesOf("until")
+	if err != nil {
+		return cond, err
 	}
-	for _, word := range list {
-		st := agent.State(word)
-		if !knownState(st) {
-			return cond, unknownState(word)
-		}
-		if cond.until == nil {
-			cond.until = map[agent.State]bool{}
-		}
-		cond.until[st] = true
-	}
+	cond.until = until
 	cond.after, _ = c.flags.GetUint64("after")
 	if pattern, _ := c.flags.GetString("text"); c.flags.Changed("text") {
 		if pattern == "" {

@@ -25,11 +25,20 @@ const heartbeatEvery = 15 * time.Second
 
 func watchVerb() *Verb {
 	return &Verb{
-		Name: "watch", Group: "follow", Synopsis: "[TARGET...] [--type T,..] [--since CURSOR] [--past] [--full] [--until STATE] [--timeout D]",
-		Short: "follow events, one a line", Need: keys.Viewer, MaxArgs: -1, Targets: true, Answer: api.EventHead{}, Run: watch,
+		Name: "watch", Group: "follow", Synopsis: "[TARGET...] [--type T,..|--state STATE,..] [--since CURSOR] [--past] [--full] [--until STATE] [--timeout D]",
+		Short: "follow events, one a line",
+		Examples: []Example{
+			{"watch --timeout 1s", "each event as a line of JSON, for a second"},
+			{"watch alpha --type state_change,prompt --timeout 1s", "what alpha becomes, and what it asks"},
+			{"watch --state prompt,error --timeout 1s", "who needs a person"},
+			{"watch alpha --since 0 --past --timeout 1s", "what happened to alpha so far"},
+			{"watch alpha --until idle --timeout 1s", "until alpha is idle"},
+		},
+		Need: keys.Viewer, MaxArgs: -1, Targets: true, Answer: api.EventHead{}, Open: true, Run: watch,
 		Flags: func(f *pflag.FlagSet) {
 			f.StringSlice("type", nil, "only these types of events")
-			f.String("since", "", "print every event after this cursor (e123), or after event N of session S (S:N)")
+			f.StringSlice("state", nil, "only changes to one of these states")
+			f.String("since", "", "print every event after this cursor (e123), or after event N of session S (S:N); 0 is the beginning")
 			f.Bool("past", false, "stop after the newest event")
 			f.Bool("full", false, "print hooks' payloads in full, also those over 64 KiB")
 			f.String("until", "", "stop when a session is in this state")
@@ -43,11 +52,18 @@ type watcher struct {
 	*Call
 	targets []string
 	types   map[string]bool
+	states  map[agent.State]bool // changes to these only
 	until   agent.State
 	full    bool // hooks' payloads are printed whole
 	reader  *events.Reader
 }
 
+// watch prints events as the log gets them. Without --since it first prints a line snapshot for each
+// session, and then the line live. With --since it prints the log's events after that cursor, so a client
+// continues from the last cursor that it has seen. After each quiet 15 s it prints a line heartbeat. These
+// three lines have the cursor that the watch has reached, and aren't in the log. Neither is the line end,
+// the last one of a watch that ends by itself. Targets, --type, --state and the caller's rights filter
+// the events; a gap in the log is always printed.
 func watch(ctx context.Context, c *Call) error {
 	w, err := newWatcher(c)
 	if err != nil {
@@ -64,19 +80,43 @@ func watch(ctx context.Context, c *Call) error {
 	case past && !c.flags.Changed("since"):
 		return Lookup("watch").usage(errors.New("--past needs --since: e0 is the first event, S:0 the first of a session"))
 	case past && head <= w.reader.Position():
-		return nil
+		return w.end("past")
 	case past:
 		w.reader.Until(head)
 	case !c.flags.Changed("since"):
-		if done, err := w.begin(); done || err != nil {
+		if done, err := w.begin(); err != nil {
 			return err
+		} else if done {
+			return w.end("until")
 		}
 	}
-	err = w.follow(ctx)
-	if err != nil && errors.Is(context.Cause(ctx), errWaited) {
-		return api.Errorf(api.CodeTimeout, "watch ended after its --timeout")
+	reason, err := w.follow(ctx)
+	switch {
+	case err == nil:
+		return w.end(reason)
+	case !errors.Is(context.Cause(ctx), errWaited):
+		return err
 	}
-	return err
+	if err := w.end("timeout"); err != nil {
+		return err
+	}
+	return statusError(api.CodeTimeout.Status())
+}
+
+// end prints why the watch ends, for every --type.
+func (w *watcher) end(reason string) error {
+	if !w.JSON {
+		return nil
+	}
+	return w.printJSON(endLine{events.FormatCursor(w.reader.Position()), "end", api.At(w.Now()), reason})
+}
+
+// endLine is the last line of a watch that ends by itself.
+type endLine struct {
+	Cursor string   `json:"cursor"`
+	Type   string   `json:"type"`
+	Time   api.Time `json:"time"`
+	Reason string   `json:"reason"` // timeout, past, until
 }
 
 var errWaited = errors.New("waited long enough")
@@ -95,6 +135,13 @@ func newWatcher(c *Call) (*watcher, error) {
 			w.types[t] = true
 		}
 	}
+	var err error
+	if w.states, err = c.statesOf("state"); err != nil {
+		return nil, err
+	}
+	if w.states != nil && w.types != nil {
+		return nil, Lookup("watch").usage(errors.New("--state and --type exclude each other"))
+	}
 	if until, _ := c.flags.GetString("until"); until != "" {
 		if w.until = agent.State(until); !knownState(w.until) {
 			return nil, unknownState(until)
@@ -102,7 +149,6 @@ func newWatcher(c *Call) (*watcher, error) {
 	}
 	w.full, _ = c.flags.GetBool("full")
 	since, _ := c.flags.GetString("since")
-	var err error
 	w.reader, err = c.readerSince(since)
 	return w, err
 }
@@ -124,6 +170,9 @@ func (c *Call) readerSince(since string) (*events.Reader, error) {
 		}
 		return log.FollowSession(s.ID(), seq), nil
 	}
+	if since == "0" {
+		return log.Follow(0), nil
+	}
 	cursor, err := events.ParseCursor(since)
 	if err != nil {
 		return nil, api.Errorf(api.CodeUsage, "--since %s isn't a valid cursor: give the cursor of an event, such as e123, or S:N", api.Quote(since))
@@ -142,11 +191,15 @@ func (w *watcher) begin() (done bool, err error) {
 		return false, err
 	}
 	for _, s := range list {
-		st := s.Status().State(w.Now())
+		status := s.Status()
+		st := status.State(w.Now())
+		done = done || w.until != "" && st.State == string(w.until) && !(status.Now == agent.Idle && status.FirstPending)
+		if w.states != nil && !w.states[agent.State(st.State)] {
+			continue
+		}
 		if err := w.print("snapshot", st, func(out io.Writer) { fmt.Fprintf(out, "%s is %s\n", st.Session, st.State) }); err != nil {
 			return false, err
 		}
-		done = done || w.until != "" && st.State == string(w.until)
 	}
 	return done, w.print("live", nil, func(io.Writer) {})
 }
@@ -163,8 +216,9 @@ func (w *watcher) print(kind string, data any, text func(io.Writer)) error {
 	return w.answer(head, text)
 }
 
-// follow prints events until the caller leaves, --until is met or --timeout ends.
-func (w *watcher) follow(ctx context.Context) error {
+// follow prints events until the caller leaves, --until is met or --timeout ends. It returns why it
+// ended, unless with an error.
+func (w *watcher) follow(ctx context.Context) (reason string, err error) {
 	for {
 		// An event that doesn't concern this watcher doesn't delay the heartbeat.
 		quiet, cancel := context.WithTimeout(ctx, heartbeatEvery)
@@ -172,23 +226,39 @@ func (w *watcher) follow(ctx context.Context) error {
 		cancel()
 		switch {
 		case errors.Is(err, events.ErrEnd):
-			return nil
+			return "past", nil
 		case ctx.Err() != nil:
-			return ctx.Err()
+			return "", ctx.Err()
 		case errors.Is(err, context.DeadlineExceeded):
 			err = w.print("heartbeat", nil, func(io.Writer) {})
 		case err != nil:
-			return fmt.Errorf("read the event log: %w", err)
+			return "", fmt.Errorf("read the event log: %w", err)
 		default:
 			err = w.tell(line)
 		}
 		if err != nil {
-			return err
+			return "", err
 		}
-		if w.until != "" && line.Type == "state_change" && sessions.NextState(line.Raw) == w.until {
-			return nil
+		if w.ends(line) {
+			return "until", nil
 		}
 	}
+}
+
+// ends reports whether --until is met with this event. A session's first message counts as work while it is
+// queued.
+func (w *watcher) ends(line events.Line) bool {
+	switch {
+	case w.until == "":
+		return false
+	case line.Type == "state_change":
+		next, waits := sessions.NextState(line.Raw)
+		return next == w.until && !waits
+	case w.until == agent.Idle && sessions.FirstNotTaken(line):
+		s, ok := w.Sessions.Find(line.ID)
+		return ok && s.Status().Now == agent.Idle
+	}
+	return false
 }
 
 // next waits for an event that this watcher may see and asked for.
@@ -198,14 +268,21 @@ func (w *watcher) next(ctx context.Context) (events.Line, error) {
 		if err != nil {
 			return events.Line{}, err
 		}
-		if w.concerns(line) && (w.wants(line) || w.until != "" && line.Type == "state_change") {
+		if w.concerns(line) && (w.wants(line) || w.ends(line)) {
 			return line, nil
 		}
 	}
 }
 
-// wants applies --type. Every watcher gets a gap: the lost events may have been of its types.
+// wants applies --type and --state. Every watcher gets a gap: it may have lost events that it wants.
 func (w *watcher) wants(line events.Line) bool {
+	if w.states != nil && line.Type != events.TypeGap {
+		if line.Type != "state_change" {
+			return false
+		}
+		next, _ := sessions.NextState(line.Raw)
+		return w.states[next]
+	}
 	return w.types == nil || w.types[line.Type] || line.Type == events.TypeGap
 }
 
@@ -266,6 +343,22 @@ func (w *watcher) printLine(line events.Line) error {
 	text := fmt.Sprintf("%s  %-16s %-14s %s\n", line.Time.Local().Format("15:04:05"), line.Session, line.Type, sessions.Describe(line))
 	_, err := w.Out.Write(w.lines([]byte(terminal.Printable(strings.TrimSuffix(text, "\n")) + "\n")))
 	return err
+}
+
+// statesOf are the states that an option lists; nil without the option.
+func (c *Call) statesOf(option string) (map[agent.State]bool, error) {
+	if !c.flags.Changed(option) {
+		return nil, nil
+	}
+	list, _ := c.flags.GetStringSlice(option)
+	states := map[agent.State]bool{}
+	for _, word := range list {
+		if !knownState(agent.State(word)) {
+			return nil, unknownState(word)
+		}
+		states[agent.State(word)] = true
+	}
+	return states, nil
 }
 
 func knownState(s agent.State) bool {

@@ -30,7 +30,8 @@ type Config struct {
 	Local          string   `yaml:"local"`                   // what callers on the socket are: a role, or key
 	LogLevel       string   `yaml:"log_level"`               // debug, info, warn, error
 	LogFormat      string   `yaml:"log_format"`              // text, json
-	Prefix         string   `yaml:"prefix"`                  // see ParsePrefix
+	Prefix         string   `yaml:"prefix"`                  // see keys.ParsePrefixes
+	Worktrees      string   `yaml:"worktrees"`               // folder of new worktrees; ~/ is the home of a session's user, so it isn't expanded here
 	Clipboard      bool     `yaml:"clipboard"`               // let OSC 52 through to attached clients
 
 	Limits    Limits    `yaml:"limits"`
@@ -92,7 +93,8 @@ func Default() Config {
 		Local:     "admin",
 		LogLevel:  "info",
 		LogFormat: "text",
-		Prefix:    "Ctrl-]",
+		Prefix:    `Ctrl-] Ctrl-\`,
+		Worktrees: "~/.local/share/berth/worktrees",
 		Limits: Limits{
 			MaxStartups:           512,
 			PerSource:             256,
@@ -162,13 +164,10 @@ func (l Limits) Exempt() ([]netip.Prefix, error) {
 	return out, nil
 }
 
-// PrefixByte is the byte that the prefix key sends.
-func (c *Config) PrefixByte() byte {
-	b, err := ParsePrefix(c.Prefix)
-	if err != nil {
-		return 0x1d // Ctrl-]
-	}
-	return b
+// Prefixes are the control characters that the prefix keys send; empty if Prefix isn't valid.
+func (c *Config) Prefixes() string {
+	prefixes, _ := keys.ParsePrefixes(c.Prefix)
+	return prefixes
 }
 
 // complete fills in the folders and files that depend on the environment.

@@ -174,6 +174,8 @@ func (d *decoder) value(field string, n ast.Node, v reflect.Value, isPath bool) 
 			return
 		}
 		d.fields(field, n, v)
+	case v.Type() == reflect.TypeFor[[]Notify]() && isMapping(n):
+		d.named(field, n, v)
 	case v.Kind() == reflect.Slice:
 		d.list(field, n, v, isPath)
 	case v.Kind() == reflect.Map:
@@ -181,6 +183,29 @@ func (d *decoder) value(field string, n ast.Node, v reflect.Value, isPath bool) 
 	case v.Kind() == reflect.Interface:
 		d.free(field, n, v)
 	}
+}
+
+// named reads a group of rules, whose keys are their names.
+func (d *decoder) named(field string, n ast.Node, v reflect.Value) {
+	var list []Notify
+	for _, p := range d.pairs(field, n) {
+		rule := Notify{Name: keyOf(p), Keyed: true}
+		at := join(field, quoteKey(rule.Name))
+		d.value(at, p.Value, reflect.ValueOf(&rule).Elem(), false)
+		if rule.Name != keyOf(p) {
+			d.problem(p.Key, at+".name", "the rule is already called "+quoteFree(keyOf(p)), "remove it")
+		}
+		list = append(list, rule)
+	}
+	v.Set(reflect.ValueOf(list))
+}
+
+func isMapping(n ast.Node) bool {
+	switch n.(type) {
+	case *ast.MappingNode, *ast.MappingValueNode:
+		return true
+	}
+	return false
 }
 
 func kindOf(n ast.Node) string {

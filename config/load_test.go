@@ -56,7 +56,7 @@ func TestWhereTheFileIsLookedFor(t *testing.T) {
 	if err := errors.Join(os.MkdirAll(home+"/c/berth", 0o700), os.WriteFile(home+"/c/berth/berth.yaml", []byte("prefix: Ctrl-a\n"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	if c, err := Load(Source{Environ: environ}); err != nil || c.PrefixByte() != 1 {
+	if c, err := Load(Source{Environ: environ}); err != nil || c.Prefixes() != "\x01" {
 		t.Errorf("the user's file: %v", err)
 	}
 	if _, err := Load(Source{Environ: append(environ, "BERTH_CONFIG=/no/such.yaml")}); err == nil || !strings.Contains(err.Error(), "/no/such.yaml: the file doesn't exist") {
@@ -74,15 +74,25 @@ func TestCheck(t *testing.T) {
 		yaml string
 		want []string // after the file's name
 	}{
-		"nothing":  {"", nil},
-		"comments": {"# only\n", nil},
-		"notices":  {"public_host: build.example.org:2222\nnotify:\n  - on: [prompt, idle>1d, report:escalate]\n    run: [/bin/tell]\n  - {name: hook, on: [error, report:complete, prompt], url: \"https://hooks.example/x\", tags: [ci]}\ndefaults:\n  notify: [{on: [exited], run: [x]}]\n", nil},
+		"nothing":         {"", nil},
+		"comments":        {"# only\n", nil},
+		"notices":         {"public_host: build.example.org:2222\nnotify:\n  - on: [prompt, idle>1d, report:escalate]\n    run: [/bin/tell]\n  - {name: hook, on: [error, report:complete, prompt], url: \"https://hooks.example/x\", tags: [ci]}\ndefaults:\n  notify: [{on: [exited], run: [x]}]\n", nil},
+		"notices by name": {"notify:\n  phone: {ntfy: https://ntfy.sh/topic, on: [prompt, report:escalate]}\n  team: {slack: https://hooks.slack.com/services/T/B/X, on: [error], text: '{{.session}}'}\n  me: {telegram: 123:AB, chat: -100123, on: [prompt]}\n  hook: {webhook: https://x/y, secret: whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODk=, on: [prompt]}\n  desk: {command: [notify-send, Berth], on: [idle>10m]}\nprofiles:\n  p:\n    notify: {own: {run: [x], on: [exited]}}\n", nil},
+		"notices by name that cannot be": {"notify:\n  phone: {ntfi: https://secret/x, on: [prompt]}\n  both: {ntfy: https://secret/x, slack: https://secret/y, on: [prompt]}\n  twice: {run: [x], command: [x], on: [prompt]}\n  other: {name: x, run: [x], on: [prompt]}\n  bad: https://secret/x\n", []string{
+			`:2:11: notify.phone.ntfi: unknown field; did you mean ntfy?`,
+			`:2:11: notify.phone: give one of ntfy: URL, slack: URL, telegram: TOKEN, webhook: URL and command: [PROGRAM, ...]`,
+			`:3:10: notify.both: give one of ntfy: URL, slack: URL, telegram: TOKEN, webhook: URL and command: [PROGRAM, ...]`,
+			`:4:11: notify.twice: run is the older name of command, and url of webhook; give one of the two`,
+			`:5:3: notify.other.name: the rule is already called other; remove it`,
+			`:6:8: notify.bad: expected a group of fields, not a single value`,
+			`:6:8: notify.bad: the rule doesn't say when to notify; add on: [prompt, error, exited, idle>10m, report:escalate]`,
+		}},
 		"notices that cannot be": {"public_host: a b\nnotify:\n  - on: [asks]\n    run: [x]\n  - {name: a, on: [error], url: \"ftp://secret\"}\n  - {name: a, on: [error], run: [x]}\n  - on: prompt\n", []string{
 			`:1:14: public_host: "a b" isn't a valid host; write HOST or HOST:PORT, such as build.example.org:2222`,
-			`:3:5: notify[0]: "asks" is nothing to notify of: prompt, error, exited, idle>10m, report, report:escalate`,
-			`:5:6: notify[1]: the url has to begin with https:// or http:// and name a host`,
+			`:3:5: notify[0]: "asks" isn't a valid condition; use prompt, error, exited, idle>10m, report or report:escalate`,
+			`:5:6: notify[1]: the URL of webhook has to begin with https:// or http:// and name a host`,
 			`:6:6: notify[2]: a rule is already called a; give it another name`,
-			`:7:5: notify[3]: it says nothing of when: add on: [prompt, error, exited, idle>10m, report:escalate]`,
+			`:7:5: notify[3]: the rule doesn't say when to notify; add on: [prompt, error, exited, idle>10m, report:escalate]`,
 			`:7:9: notify[3].on: expected a list, not a single value; write [prompt]`,
 		}},
 		"gates and start contexts": {"defaults:\n  gate: auto\n  start: {any: {text: hello}, compact: {run: [git, log]}}\nprofiles:\n  p:\n    gate: {mode: gate, text: go on, cap: 3, schema: {type: object}}\n", nil},

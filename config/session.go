@@ -21,6 +21,9 @@ type Session struct {
 	Command []string `yaml:"command"` // argv, run without a shell
 	Cwd     string   `yaml:"cwd" path:"yes"`
 
+	Worktree *bool    `yaml:"worktree"` // work in a new git worktree of cwd's repository
+	Setup    []string `yaml:"setup"`    // argv, run in that worktree before the command
+
 	Env      map[string]string `yaml:"env"`
 	EnvFile  string            `yaml:"env_file" path:"yes"`
 	EnvPass  []string          `yaml:"env_pass"`  // names taken from the server's environment
@@ -71,14 +74,24 @@ type Children struct {
 	Verbs    []string `yaml:"verbs"`
 }
 
-// Notify says who is notified when an agent waits.
+// Notify says who is notified when an agent waits, and how: notify.Rule has the meaning of the fields.
 type Notify struct {
 	Name     string   `yaml:"name"`
 	On       []string `yaml:"on"` // prompt, error, exited, idle>10m, report, report:KIND
-	Run      []string `yaml:"run"`
-	URL      string   `yaml:"url"`
+	Command  []string `yaml:"command"`
+	Run      []string `yaml:"run"` // the older name of command
+	Webhook  string   `yaml:"webhook"`
+	URL      string   `yaml:"url"` // the older name of webhook
+	Secret   string   `yaml:"secret"`
+	Ntfy     string   `yaml:"ntfy"`
+	Token    string   `yaml:"token"`
+	Slack    string   `yaml:"slack"`
+	Telegram string   `yaml:"telegram"`
+	Chat     string   `yaml:"chat"`
+	Text     string   `yaml:"text"`
 	Sessions []string `yaml:"sessions"` // patterns
 	Tags     []string `yaml:"tags"`     // patterns
+	Keyed    bool     `yaml:"-"`        // Name is its key in a group of rules
 }
 
 // Start is the context that an agent gets when a conversation starts: a text, or the output of a

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,8 +25,11 @@ func (c *Config) Validate() []Problem {
 	v.oneOf("local", c.Local, "admin", "operator", "responder", "viewer", LocalKey)
 	v.oneOf("log_level", c.LogLevel, "debug", "info", "warn", "error")
 	v.oneOf("log_format", c.LogFormat, "text", "json")
-	if _, err := ParsePrefix(c.Prefix); err != nil {
+	if _, err := keys.ParsePrefixes(c.Prefix); err != nil {
 		v.add("prefix", err.Error(), "")
+	}
+	if !filepath.IsAbs(c.Worktrees) && !strings.HasPrefix(c.Worktrees, "~/") {
+		v.add("worktrees", quote(c.Worktrees)+" isn't an absolute path", "write a folder that begins with / or ~/")
 	}
 	v.publicHost(c.PublicHost)
 	if _, err := c.Limits.Exempt(); err != nil {
@@ -124,6 +128,9 @@ func (v *validation) session(field string, s Session) {
 	v.agent(field, s)
 	if s.Command != nil && (len(s.Command) == 0 || s.Command[0] == "") {
 		v.add(at("command"), "the command is empty", "write a list of the program and its arguments")
+	}
+	if s.Setup != nil && (len(s.Setup) == 0 || s.Setup[0] == "") {
+		v.add(at("setup"), "the command is empty", "write a list of the program and its arguments")
 	}
 	v.environment(field, s)
 	if s.SizePolicy != "" {

@@ -40,7 +40,16 @@ func (s Session) Begins() begin.Config {
 func Rules(list []Notify) []notify.Rule {
 	var out []notify.Rule
 	for _, n := range list {
-		r := notify.Rule{Name: n.Name, Run: n.Run, URL: n.URL, Sessions: n.Sessions, Tags: n.Tags}
+		r := notify.Rule{
+			Name: n.Name, Run: n.Run, URL: n.URL, Secret: n.Secret, Ntfy: n.Ntfy, Token: n.Token, Slack: n.Slack,
+			Telegram: n.Telegram, Chat: n.Chat, Text: n.Text, Sessions: n.Sessions, Tags: n.Tags,
+		}
+		if n.Command != nil {
+			r.Run = n.Command
+		}
+		if n.Webhook != "" {
+			r.URL = n.Webhook
+		}
 		for _, word := range n.On {
 			if c, err := notify.ParseCondition(word, ParseDuration); err == nil && c.Kind == notify.KindIdle {
 				word = "idle>" + c.After.String() // 1d is a day
@@ -57,8 +66,14 @@ func (v *validation) notify(field string, list []Notify) {
 	names := map[string]bool{}
 	for i, r := range Rules(list) {
 		at := fmt.Sprintf("%s[%d]", field, i)
+		if list[i].Keyed {
+			at = join(field, quoteKey(r.Name))
+		}
 		if err := r.Check(); err != nil {
 			v.add(at, err.Error(), "")
+		}
+		if list[i].Command != nil && list[i].Run != nil || list[i].Webhook != "" && list[i].URL != "" {
+			v.add(at, "run is the older name of command, and url of webhook", "give one of the two")
 		}
 		if names[r.ID()] {
 			v.add(at, "a rule is already called "+quoteFree(r.ID()), "give it another name")

@@ -117,30 +117,3 @@ func ParseWindow(s string) (Window, error) {
 	}
 	return w, nil
 }
-
-// ParsePrefix reads the name of the prefix key, such as Ctrl-], and returns the byte that it
-// sends.
-func ParsePrefix(s string) (byte, error) {
-	key, ok := cutPrefixFold(s, "Ctrl-")
-	if !ok || len(key) != 1 {
-		return 0, fmt.Errorf("%s isn't a valid prefix key: write Ctrl- and one character, such as Ctrl-] or Ctrl-a", quote(s))
-	}
-	c := key[0]
-	if c >= 'a' && c <= 'z' {
-		c -= 'a' - 'A'
-	}
-	switch {
-	case c == 'I' || c == 'J' || c == 'M' || c == '[':
-		return 0, fmt.Errorf("%s cannot be the prefix: terminals send it for Tab, Enter or Escape", quote(s))
-	case c >= 'A' && c <= '_':
-		return c - '@', nil
-	}
-	return 0, fmt.Errorf(`%s isn't a valid prefix key: write a letter or one of ] \ ^ _ after Ctrl-`, quote(s))
-}
-
-func cutPrefixFold(s, prefix string) (string, bool) {
-	if len(s) < len(prefix) || !strings.EqualFold(s[:len(prefix)], prefix) {
-		return s, false
-	}
-	return s[len(prefix):], true
-}

@@ -44,17 +44,6 @@ func TestParseWindow(t *testing.T) {
 	}
 }
 
-func TestParsePrefix(t *testing.T) {
-	for s, want := range map[string]byte{
-		"Ctrl-]": 0x1d, "ctrl-a": 1, "Ctrl-B": 2, "Ctrl-^": 0x1e, "Ctrl-_": 0x1f, `Ctrl-\`: 0x1c,
-		"": 0, "a": 0, "Ctrl-": 0, "Ctrl-[": 0, "Ctrl-m": 0, "Ctrl-i": 0, "Ctrl-j": 0, "Ctrl-5": 0, "Ctrl-@": 0, "Alt-x": 0, "Ctrl-ab": 0,
-	} {
-		if got, err := ParsePrefix(s); got != want || (err != nil) != (want == 0) {
-			t.Errorf("%q: %d %v", s, got, err)
-		}
-	}
-}
-
 func TestSuggest(t *testing.T) {
 	known := []string{"listen", "state_dir", "log_level", "size", "tags"}
 	for word, want := range map[string]string{

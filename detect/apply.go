@@ -8,24 +8,26 @@ import (
 	"berth/agent"
 )
 
-// Apply takes a fact in. Its Time must be set.
+// Apply applies a fact. Its Time must be set.
 func (f *Fold) Apply(fact agent.Fact) Result {
 	f.begin(fact.Time)
-	f.settle() // what time alone had already decided
+	f.settle() // what the passed time alone decides comes first
 	f.conclude()
 	if !f.follows(&fact) {
-		f.overhear(&fact)
+		f.observeForeign(&fact)
+		f.loseForeign(&fact)
+		f.conclude()
 		f.result.Foreign = true
 		return f.result
 	}
-	f.hear(&fact)
+	f.observe(&fact)
 	f.take(&fact)
 	f.settle()
 	f.conclude()
 	return f.result
 }
 
-// Tick lets time pass.
+// Tick applies the rules that time allows.
 func (f *Fold) Tick(now time.Time) Result {
 	f.begin(now)
 	f.settle()
@@ -33,7 +35,7 @@ func (f *Fold) Tick(now time.Time) Result {
 	return f.result
 }
 
-// SetGate says whether the stop gate holds the agent at the end of its turn.
+// SetGate reports whether the stop gate holds the agent at the end of its turn.
 func (f *Fold) SetGate(held bool, now time.Time) Result {
 	f.begin(now)
 	f.m.Gate = held
@@ -42,21 +44,20 @@ func (f *Fold) SetGate(held bool, now time.Time) Result {
 	return f.result
 }
 
-// Sleep begins a time in which facts of the past are taken in again while what
-// the screen and the levels show is older than they: they
-// decide nothing. Wake ends it, once both are of the present.
-func (f *Fold) Sleep() { f.asleep = true }
+// Freeze starts the time when old facts are applied again, after a restart of the server. The
+// levels and the screen are newer than those facts, so they decide nothing until Thaw.
+func (f *Fold) Freeze() { f.frozen = true }
 
-// Wake ends Sleep.
-func (f *Fold) Wake(now time.Time) Result {
+// Thaw ends Freeze, once the facts are as new as the levels and the screen.
+func (f *Fold) Thaw(now time.Time) Result {
 	f.begin(now)
-	f.asleep = false
+	f.frozen = false
 	f.settle()
 	f.conclude()
 	return f.result
 }
 
-// take lets a fact of the conversation that is followed have its way.
+// take applies a fact of the followed conversation.
 func (f *Fold) take(fact *agent.Fact) {
 	m := &f.m
 	if fact.Kind != agent.Noted && !(fact.Kind == agent.LevelIs && fact.Source == agent.SourceProcess) {
@@ -108,7 +109,7 @@ func (f *Fold) take(fact *agent.Fact) {
 	}
 }
 
-// judge is the state that follows from what is known.
+// judge derives the state from what the fold knows.
 func (f *Fold) judge() agent.State {
 	m := &f.m
 	switch {
@@ -131,7 +132,7 @@ func (f *Fold) judge() agent.State {
 	}
 }
 
-// conclude tells of the change of state, if there is one.
+// conclude puts a change of the state into the result.
 func (f *Fold) conclude() {
 	m := &f.m
 	f.contest()
@@ -167,7 +168,7 @@ func (f *Fold) conclude() {
 	f.result.Transitions = append(f.result.Transitions, t)
 }
 
-// screenShows takes a reading of the screen in, and since when it has been so.
+// screenShows keeps a reading of the screen, and since when each of its parts has been as it is.
 func (f *Fold) screenShows(r *agent.Reading) {
 	s := &f.m.Screen
 	if r == nil {

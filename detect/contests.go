@@ -12,48 +12,125 @@ import (
 	"berth/terminal"
 )
 
-// contradicts says that a prompt which the agent told of may be the one whose dialog
-// shows something else: a hook can lie, and a character need not be drawn.
+// contradicts reports whether a reported prompt may be the one whose dialog shows something else. A
+// hook can be forged, and a terminal doesn't draw every character.
 func contradicts(told, seen *request) bool {
 	return told.Told && !told.Prompt.OnScreen && told.Prompt.Type == seen.Prompt.Type &&
 		(told.Tool == "" || seen.Tool == "" || told.Tool == seen.Tool)
 }
 
-// disputed says that the dialog may be another's than the prompt's that it was taken
-// for: something was told that no dialog shows, and that one may be drawn like this.
+// disputed reports whether the dialog may belong to another prompt than the one it was matched
+// with: a reported prompt has no dialog, and its dialog could look like this one. It is also
+// disputed if the session log has another call than the dialog shows.
 func (f *Fold) disputed(r *request) bool {
 	d := f.dialog()
 	if d == nil || !r.Prompt.OnScreen {
 		return false
 	}
 	by := func(o *request) bool { return o != r && f.disputes(o, r, d) }
-	return f.m.Forgotten && ofWork(d) || slices.ContainsFunc(f.m.Requests, by) || slices.ContainsFunc(f.m.Lost, by)
+	return f.m.Forgotten && ofWork(d) || slices.ContainsFunc(f.m.Requests, by) || slices.ContainsFunc(f.m.Lost, by) || f.misnamed(r, d) || f.misreported(r, d) || f.mislaid(r, d) || f.unlogged(r, d)
 }
 
-// disputes: while a hook waits for its answer, what was told and is not shown is asked
-// somewhere, whatever another hook says of the dialog. Where none waits the word of one
-// hook is against another's, and the dialog is doubted when nothing told of it, when it
-// is over by its own prompt's word, or when characters may not be drawn.
+// mislaid reports whether the session log reports a call that the dialog may show, and that has
+// something else in what no dialog draws than the prompt shows. A hook can be forged. A call whose
+// own hook waits isn't drawn.
+func (f *Fold) mislaid(r *request, d *agent.Dialog) bool {
+	u, ok := f.driver.(agent.UndrawnInputReader)
+	if _, names := f.driver.(agent.CallNamer); !ok || names || r.Prompt.Type != agent.PromptPermission {
+		return false
+	}
+	undrawn := func(p *agent.Request) string { return u.Undrawn(agent.Value(p.Tool), p.Raw, f.o.Dir) }
+	return slices.ContainsFunc(f.m.Calls, func(c call) bool {
+		p := c.asks()
+		if p == nil || agent.Value(p.Tool) != r.Tool || c.Agent != r.Agent || f.driver.Match(d, p) == agent.NoMatch {
+			return false
+		}
+		lines := undrawn(p)
+		same := func(o *request) bool { return undrawn(o.Prompt) == lines }
+		if slices.ContainsFunc(f.m.Requests, func(o *request) bool { return o != r && o.Hook != "" && same(o) }) {
+			return false
+		}
+		return r.Told && !same(r) || !r.Told && !strings.HasSuffix(agent.Value(r.Prompt.Text), lines)
+	})
+}
+
+// misnamed says that the dialog may be about another call than the one that the prompt shows. The
+// agent doesn't say which of its calls it asks about, and this one differs in what no dialog draws.
+func (f *Fold) misnamed(r *request, d *agent.Dialog) bool {
+	if _, ok := f.driver.(agent.CallNamer); !ok || !r.Told || r.Prompt.Type != agent.PromptPermission {
+		return false
+	}
+	return slices.ContainsFunc(f.m.Calls, func(c call) bool {
+		if c.Tool != r.Tool || c.Agent != r.Agent || c.Input == r.Input {
+			return false
+		}
+		var about agent.Fact
+		c.name(&about)
+		p := f.driver.Waiting(&about)
+		f.showUndrawn(p, p)
+		return f.driver.Match(d, p) == agent.WholeMatch && !saysSame(p, r.Prompt)
+	})
+}
+
+// misreported reports whether the dialog may be about another call than the hook's: the agent has
+// started one that is drawn the same, and its prompt would have another text. A call whose own hook
+// waits isn't in question.
+func (f *Fold) misreported(r *request, d *agent.Dialog) bool {
+	if _, names := f.driver.(agent.CallNamer); names || !r.Told || r.Prompt.Type != agent.PromptPermission {
+		return false
+	}
+	text := func(c call) (*agent.Request, string) {
+		var about agent.Fact
+		c.name(&about)
+		p := f.driver.Waiting(&about)
+		return p, agent.Value(p.Text)
+	}
+	_, told := text(call{Tool: r.Tool, Input: r.Input})
+	return slices.ContainsFunc(f.m.Calls, func(c call) bool {
+		if c.Tool != r.Tool || c.Agent != r.Agent || c.Input == r.Input ||
+			slices.ContainsFunc(f.m.Requests, func(o *request) bool { return o != r && o.Hook != "" && o.Input == c.Input }) {
+			return false
+		}
+		p, says := text(c)
+		return says != told && f.driver.Match(d, p) == agent.WholeMatch
+	})
+}
+
+// saysSame says whether two permissions show a person the same.
+func saysSame(a, b *agent.Request) bool {
+	return a.FullInput == b.FullInput && agent.Value(a.Text) == agent.Value(b.Text)
+}
+
+// disputes reports whether prompt o disputes r's dialog d. A prompt whose hook waits always does,
+// because the agent asks it somewhere, whatever another hook reports about the dialog. Without a
+// waiting hook it is one hook's report against another's. The dialog is then disputed if no report
+// explains it, if r was reported as over, or if characters may not be drawn.
 func (f *Fold) disputes(o, r *request, d *agent.Dialog) bool {
-	// A dialog that nothing told of may be read as another kind than it is.
+	// A dialog without a report may be of another type than the driver read.
 	misread := r.seenOnly() && o.Told && o.Waits && !o.Prompt.OnScreen && o.Prompt.Type != r.Prompt.Type && r.Prompt.Type != agent.PromptNotice
 	if !misread && !contradicts(o, r) {
 		return false
 	}
 	switch f.shows(d, o) {
-	case agent.WholeMatch: // a dialog does not draw each field of an input, nor each value of a schema
+	case agent.WholeMatch: // a dialog doesn't draw each field of an input, or each value of a schema
+		if o.Foreign && r.seenOnly() {
+			return false // the dialog is o's
+		}
+		if !o.Waits && !r.Waits && r.Prompt.Type == agent.PromptPermission && !saysSame(o.Prompt, r.Prompt) {
+			return true // no hook of either waits, so each is as likely
+		}
 		return o.Waits && canonical(o.Prompt.Raw) != canonical(r.Prompt.Raw) || !sameForm(r.Prompt, o.Prompt)
-	case agent.PartMatch, agent.AlikeMatch: // as of a file whose name the dialog tells without its folder
+	case agent.PartMatch, agent.AlikeMatch: // such as a file that the dialog names without its folder
 		return r.Told && !d.Cut
 	}
 	return o.Waits || r.seenOnly() && !r.Vouched || r.Over != nil || hides(o.Prompt) || pales(o.Prompt, r.Prompt)
 }
 
-// lostKept bounds what is kept of prompts that were told to be over unseen.
+// lostKept bounds the kept prompts that were reported as over before a dialog showed them.
 const lostKept = 16
 
-// lose keeps a prompt that was told to be over before its dialog was seen. Any process
-// of the session can say so, and the dialog may be that one's: it stays contested.
+// lose keeps a prompt that was reported as over before its dialog was seen. Any process of the
+// session can report that, and the next dialog may be that prompt's, so the dialog stays contested.
 func (f *Fold) lose(r *request, how string, w why) {
 	m := &f.m
 	if !r.Told || r.Seen || r.Given || w.Tier == agent.TierScreen || how == "superseded" {
@@ -67,15 +144,38 @@ func (f *Fold) lose(r *request, how string, w why) {
 	}
 	lost := *r
 	lost.Hook, lost.Key, lost.Opened = "", m.Screen.Key, f.now
-	if m.Lost = append(m.Lost, &lost); len(m.Lost) > lostKept {
+	f.keepLost(&lost)
+}
+
+// loseForeign keeps a prompt of another conversation whose hook waits. Any process of the session
+// can report that the agent has left its conversation. The agent's own prompts are then foreign,
+// and the next dialog may be one of them.
+func (f *Fold) loseForeign(fact *agent.Fact) {
+	if fact.Kind != agent.Asked || fact.Hook == "" || fact.Request == nil {
+		return
+	}
+	fact = f.withUndrawn(f.named(fact))
+	lost := &request{
+		Prompt: fact.Request, Opened: f.now, Told: true, Turn: fact.Turn, Agent: fact.Agent, Tool: fact.Tool,
+		Input: canonical(fact.Input), At: fact.At, By: fact.Source,
+	}
+	lost.Waits, lost.Foreign, lost.Key = true, true, f.m.Screen.Key
+	unguess(lost.Prompt)
+	lost.keep()
+	f.keepLost(lost)
+}
+
+func (f *Fold) keepLost(lost *request) {
+	m := &f.m
+	if m.Lost = append(m.Lost, lost); len(m.Lost) > lostKept {
 		m.Lost, m.Forgotten = append([]*request(nil), m.Lost[1:]...), true
 	}
 }
 
-// found forgets those that can have no dialog any more: the composer has been there
-// for a while, with neither dialog nor work, and nothing was typed: a dialog is held back
-// while somebody types. One that no hook waited for contests only
-// the dialog that was there, unless its own may be drawn like another's.
+// found forgets the lost prompts that can't have a dialog anymore: the screen has shown only the
+// composer for a while, and nothing was typed (an agent delays a dialog while a person types). A
+// lost prompt without a waiting hook disputes only the dialog that was open, unless its own may
+// look like another's.
 func (f *Fold) found() {
 	m := &f.m
 	bare := func(since time.Time) bool {
@@ -87,7 +187,7 @@ func (f *Fold) found() {
 	m.Forgotten = m.Forgotten && (len(m.Lost) > 0 || !bare(time.Time{}))
 }
 
-// hides says whether the reported prompt has characters that a screen may not show.
+// hides reports whether the reported prompt has characters that a screen may not show.
 func hides(p *agent.Request) bool {
 	raw := p.Raw
 	if len(raw) == 0 && (p.FullInput != "" || len(p.Schema) > 0) { // a form, or a call that only a notice reported
@@ -103,22 +203,22 @@ func hides(p *agent.Request) bool {
 	})
 }
 
-// faint says whether the told prompt may be drawn like another one.
+// faint reports whether a reported prompt may be drawn like another one.
 func faint(p *agent.Request) bool {
 	_, loses := drawnOf(p)
 	return loses || hides(p)
 }
 
-// pales says whether two prompts may be drawn alike because the told one has characters that are
-// drawn as blanks or not at all.
+// pales reports whether two prompts may be drawn alike, because the reported one has characters
+// that are drawn as blanks or not at all.
 func pales(told, shown *agent.Request) bool {
 	a, loses := drawnOf(told)
 	b, _ := drawnOf(shown)
 	return loses && a == b
 }
 
-// drawnOf is what a prompt asks without blanks and without characters that have no width. loses says
-// that it has tabs, which some agents draw as nothing, or such characters.
+// drawnOf is a prompt's subject without blanks and without characters that have no width. loses
+// reports that it has such characters, or tabs, which some agents don't draw.
 func drawnOf(p *agent.Request) (text string, loses bool) {
 	var b strings.Builder
 	for _, r := range p.FullInput + "\x00" + agent.Value(p.Text) {
@@ -132,9 +232,9 @@ func drawnOf(p *agent.Request) (text string, loses bool) {
 	return b.String(), loses
 }
 
-// contest marks the prompts whose dialogs are disputed and that no hook waits for, and
-// says how each is answered: not at all while it is disputed, or soon asked as its dialog
-// has it.
+// contest marks the prompts with disputed dialogs and no waiting hook, and sets how each prompt can
+// be answered. A prompt can't be answered while its dialog is disputed, or shortly before its
+// dialog becomes a prompt of its own.
 func (f *Fold) contest() {
 	f.found()
 	d := f.dialog()

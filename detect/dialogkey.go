@@ -6,8 +6,7 @@ import (
 	"berth/agent"
 )
 
-// dialogKey tells one dialog from another. What is chosen or ticked in it does
-// not make it another.
+// dialogKey identifies a dialog. A choice or a tick in it doesn't change its key.
 func dialogKey(d *agent.Dialog) string {
 	if d == nil {
 		return ""
@@ -16,17 +15,17 @@ func dialogKey(d *agent.Dialog) string {
 		return d.Key
 	}
 	if d.Type == agent.PromptQuestion {
-		return string(d.Type) + "\x00" + strings.Join(d.Tabs, "\x00") // its pages are one prompt
+		return string(d.Type) + "\x00" + strings.Join(d.Tabs, "\x00") // all pages are one prompt
 	}
 	body := d.Body
 	switch {
 	case d.Type == agent.PromptNotice, d.Subtype == agent.SubtypeOAuthLogin, d.Subtype == agent.SubtypeTheme:
-		body = "" // what is typed into it, is chosen in it, or goes on elsewhere, changes it
+		body = "" // it changes with what is typed, with the choice, and with what happens in the browser
 	case len(d.Rows) > 0:
 		body = rowsOf(d)
 	}
-	for _, f := range d.Fields { // whatever they are filled in with
-		body += "\x00" + f.Label
+	for _, f := range d.Fields { // not their values
+		body += "\x00" + f.Heading()
 	}
 	return strings.Join([]string{string(d.Type), d.Subtype, d.Title, d.Agent, d.Tool, body, d.Question}, "\x00")
 }

@@ -8,28 +8,26 @@ import (
 	"berth/api"
 )
 
-// spentHolds is how long an answered dialog may stay on the screen before it
-// is taken for one that asks anew.
+// spentHolds is how long an answered dialog may stay on the screen before it counts as a new one.
 const spentHolds = time.Second
 
-// spent says that the dialog on the screen is answered, and only not yet taken
-// away.
+// spent reports whether the dialog on the screen is answered, and the agent hasn't removed it yet.
 func (f *Fold) spent() bool {
 	at := f.m.Screen.Spent
 	return !at.IsZero() && f.now.Sub(at) < spentHolds
 }
 
-// takenHolds is how long a dialog that shows a part of what was asked may stay after its
-// hook handed the answer to the agent. Claude Code took 900 ms to take one away, and
-// drew it anew meanwhile, with six times the work that the machine can do.
+// takenHolds is how long a dialog that shows only a part of the prompt may stay after its hook
+// passed the answer to the agent. Claude Code took 900 ms to remove one, and redrew it meanwhile,
+// on a machine with six times the work that it can do.
 const takenHolds = 3 * time.Second
 
-// tornWithin is how long a frame may be half drawn: Gemini CLI's dialog was off the
-// screen for 37 ms as it was answered, at a load of 17.
+// tornWithin is how long a half-drawn frame may last. Gemini CLI's dialog was off the screen for 37
+// ms when it was answered, at a load of 17.
 const tornWithin = 200 * time.Millisecond
 
-// turn notes which dialog the screen shows now. One that is back after a frame
-// that showed nothing is the one that was.
+// turn stores which dialog the screen shows now. A dialog that is back after a short empty frame is
+// the same dialog.
 func (s *screen) turn(key string, now time.Time) {
 	if key == s.Key {
 		return
@@ -45,22 +43,22 @@ func (s *screen) turn(key string, now time.Time) {
 	}
 }
 
-// up says that the prompt's dialog is on the screen, or was until this frame, which
+// up reports whether the prompt's dialog is on the screen, or was until the current frame, which
 // may be half drawn.
 func (f *Fold) up(r *request) bool {
 	t := f.m.Screen.Torn
 	return r.Prompt.OnScreen || r.Seen && r.Key != "" && r.Key == t.Key && f.now.Sub(t.At) < tornWithin
 }
 
-// ends: the prompt was told to be over while its dialog is on the screen.
+// ends marks a prompt that was reported as over while its dialog is on the screen.
 func (f *Fold) ends(r *request, how string, w why, stopped bool) {
 	if r.Over == nil {
 		r.Over = &over{How: how, Why: w, Stopped: stopped, At: f.now}
 	}
 }
 
-// landed closes the prompts that were told to be over once their dialogs have gone. A
-// dialog that stays is not answered, whatever was told.
+// landed closes the prompts that were reported as over, once their dialogs are gone. A dialog that
+// stays isn't answered, whatever was reported.
 func (f *Fold) landed() {
 	m := &f.m
 	for _, r := range m.Requests {
@@ -80,8 +78,8 @@ func (f *Fold) landed() {
 	}
 }
 
-// answer notes that the dialog on the screen is answered, or the one that was there
-// until this frame.
+// answer marks the dialog on the screen as answered, or the one that was there until the current
+// frame.
 func (s *screen) answer(now time.Time) {
 	s.Spent = now
 	if s.Torn.Key != "" {
@@ -89,16 +87,16 @@ func (s *screen) answer(now time.Time) {
 	}
 }
 
-// spend: the turn is over, and with it what it asked, though its dialog may
-// not have been taken away yet.
+// spend marks the dialog as answered because its turn is over, although the agent may not have
+// removed it yet.
 func (f *Fold) spend() {
 	if d := f.dialog(); d != nil && ofWork(d) || f.m.Screen.Torn.Key != "" {
 		f.m.Screen.answer(f.now)
 	}
 }
 
-// afterwards: a dialog about the turn that ends is on the screen, and only not
-// yet one of the prompts.
+// afterwards reports whether the screen shows a dialog about the ending turn that isn't a prompt
+// yet.
 func (f *Fold) afterwards() bool {
 	d := f.dialog()
 	if d == nil || !d.AfterTurn || d.Partial || f.spent() || !f.may(agent.MoveAsk, agent.SourceScreen) {
@@ -119,46 +117,57 @@ func (f *Fold) dialog() *agent.Dialog {
 	return nil
 }
 
-// placed says where the dialog's paths begin.
+// placed sets the folder that the dialog's paths may be relative to.
 func (f *Fold) placed(d *agent.Dialog) {
 	if d != nil {
 		d.Dir = f.o.Dir
 	}
 }
 
-// shows says how much of the prompt the dialog shows. Of one that only a dialog told
-// of, the dialog is that one.
+// shows says how much of the prompt the dialog shows. For a prompt that only a dialog showed, it
+// compares the two dialogs.
 func (f *Fold) shows(d *agent.Dialog, r *request) agent.Match {
 	if !r.seenOnly() {
 		return f.driver.Match(d, r.Prompt)
 	}
 	switch {
 	case r.Place != 0 && d.Place != 0 && r.Place != d.Place:
-		return agent.NoMatch // of calls side by side
+		return agent.NoMatch // they belong to parallel tool calls
 	case d.Type == agent.PromptQuestion && d.Type == r.Prompt.Type: // the dialog may be another page of the prompt
 		if d.Key != "" && d.Key != r.Key && !d.Cut {
 			return agent.NoMatch
 		}
-		if m := f.driver.Match(d, r.Prompt); m == agent.WholeMatch || d.Cut {
+		switch m := f.driver.Match(d, r.Prompt); {
+		case m == agent.WholeMatch, d.Cut:
 			return m
+		case m == agent.AlikeMatch && r.drewPage(d):
+			return agent.WholeMatch
 		}
 		return agent.NoMatch
 	case r.Key != dialogKey(d) && (r.Size == size(d) || !r.resized(d)), !r.explains(d):
 		return agent.NoMatch
-	case d.Cut:
+	case d.Cut, d.Type == agent.PromptPermission && d.Title == "" && agent.Value(r.Prompt.Title) != "": // without room for the title, which names the tool and the subagent
 		return agent.PartMatch
 	}
 	return agent.WholeMatch
 }
 
-// match puts the dialog on the screen and the prompts together.
+// drewPage reports whether the dialog is drawn as one of the pages that the prompt was read from. A
+// hook's text that is drawn so can be another one: a word that is longer than a row looks like two.
+func (r *request) drewPage(d *agent.Dialog) bool {
+	return slices.ContainsFunc(r.Prompt.Questions, func(q agent.Question) bool {
+		return q.Text == d.Body && len(q.Options) <= len(d.Options) && slices.Equal(q.Options, d.Labels()[:len(q.Options)])
+	})
+}
+
+// match finds the prompt of the dialog on the screen.
 func (f *Fold) match(d *agent.Dialog) {
 	var shown *request
 	how := agent.NoMatch
 	if d != nil {
 		shown, how = f.asking(d)
 		if f.spent() && shown != nil && !shown.Prompt.OnScreen && (shown.Over == nil || shown.Key != dialogKey(d)) {
-			shown = nil // what is answered is only not taken away yet
+			shown = nil // the answered dialog isn't removed yet
 		}
 	}
 	for _, r := range f.m.Requests {
@@ -172,11 +181,11 @@ func (f *Fold) match(d *agent.Dialog) {
 	f.landed()
 }
 
-// asking is whose dialog it is: that of which it shows most. A prompt that the agent
-// told of goes before one that was only seen, one whose hook waits before one without, and
-// one that is on the screen before another; nil when it is nobody's.
+// asking finds the dialog's prompt: the one that the dialog shows most of. With equal matches a
+// reported prompt comes before a seen one, one whose hook waits before one without, and one on the
+// screen before another. It is nil if the dialog belongs to none.
 //
-// What is asked as the dialog has it is a prompt of its own.
+// A prompt that asItIs is true for doesn't count: its dialog becomes a prompt of its own.
 func (f *Fold) asking(d *agent.Dialog) (of *request, how agent.Match) {
 	best := 0
 	for _, r := range f.m.Requests {
@@ -204,32 +213,32 @@ func (f *Fold) asking(d *agent.Dialog) (of *request, how agent.Match) {
 	return of, how
 }
 
-// asItIs: the dialog shows the prompt in part, with nothing cut off, or may show another
-// one, and no hook waits for the answer. So it is asked as the dialog has it.
+// asItIs reports whether the dialog becomes a prompt of its own, as it is drawn: it shows only a
+// part of the reported prompt although nothing is cut off, or it may show another prompt, and no
+// hook waits for the answer.
 func (f *Fold) asItIs(d *agent.Dialog, r *request, m agent.Match) bool {
 	return m != agent.NoMatch && m != agent.WholeMatch && !d.Cut && r.Hook == "" && !r.seenOnly()
 }
 
-// given says that the prompt's hook has gone just now, and the dialog may go too.
+// given reports whether the prompt's hook has just gone, so that the dialog may go too.
 func (f *Fold) given(r *request) bool {
 	at := f.m.Screen.Given
 	return !at.IsZero() && f.now.Sub(at) < spentHolds || !r.Taken.IsZero() && f.now.Sub(r.Taken) < takenHolds
 }
 
-// Asks says whether the dialog is that of the prompt with this id, and shows all that
-// it asks.
+// Asks reports whether the dialog is that of the prompt with this id, and shows all that the prompt
+// asks.
 func (f *Fold) Asks(d *agent.Dialog, id string) bool {
 	f.placed(d)
 	r, how := f.asking(d)
 	return r != nil && r.Prompt.ID == id && how == agent.WholeMatch && !f.disputed(r) && (r.Over == nil || r.Over.Denied) && r.Typed.IsZero()
 }
 
-// show: the dialog is this prompt's. A prompt that was on the screen before is
-// over then, unless this one was put in front of it: of calls side by side the
-// first may ask after the second. One that the agent told of stays while it may be
-// this very dialog, drawn otherwise.
+// show gives the dialog to prompt r. A prompt that was on the screen before is over then, unless
+// r's dialog was put in front of it: of parallel tool calls the first may ask after the second. A
+// reported prompt stays while it may be this very dialog, drawn differently.
 func (f *Fold) show(r *request, d *agent.Dialog, how agent.Match) {
-	anew := r.Prompt.OnScreen && f.offersElse(r, d)
+	anew := r.offersElse(d)
 	if anew {
 		f.renew(r)
 	}
@@ -240,9 +249,11 @@ func (f *Fold) show(r *request, d *agent.Dialog, how agent.Match) {
 	f.supersede(r, func(o *request) bool { return of(o) && o.seenOnly() && o.Prompt.OnScreen }) // this is its dialog
 	f.driver.Fill(r.Prompt, d)
 	r.Prompt.OnScreen, r.Place = true, d.Place
-	r.Seen = r.Seen || how >= agent.AlikeMatch || r.Hook == "" // of one that is shown in part it may be another's
+	r.Seen = r.Seen || how >= agent.AlikeMatch || r.Hook == "" // a dialog that shows r in part may be another prompt's
 	r.drawn(d)
-	r.Focus = slices.IndexFunc(d.Options, func(o agent.Option) bool { return o.Focused })
+	if anew || r.Offered == nil && listed(r.Prompt, d) && len(d.Options) > 0 { // no options yet: they are filled in
+		r.Offered = d.Labels()
+	}
 	r.keep()
 	if anew {
 		f.result.Opened = append(f.result.Opened, r.Prompt.Clone())
@@ -250,37 +261,42 @@ func (f *Fold) show(r *request, d *agent.Dialog, how agent.Match) {
 	f.closeAll("gone", agent.SourceScreen, "screen:dialog", false, of)
 }
 
-// offersElse says whether the dialog has other options than the prompt has shown. The chosen
+// offersElse reports whether the dialog has other options than the prompt's id has shown. The chosen
 // option may show text that is typed into it, so its label doesn't count; in a dialog with a key
-// that text is separate, and the label counts. A prompt with a list of questions has options for
-// each question, and the driver compares those.
-func (f *Fold) offersElse(r *request, d *agent.Dialog) bool {
-	p := r.Prompt
-	lists := p.Type == agent.PromptPermission || p.Type == agent.PromptPlan || p.Type == agent.PromptNotice || p.Type == agent.PromptQuestion && len(p.Questions) == 0
-	if p.OptionsFallback || !p.Ready || d.Partial || d.Subtype != "" || !lists {
+// that text is separate, and the label counts. Frames that are half drawn, and a time off the
+// screen, don't change what the id has shown.
+func (r *request) offersElse(d *agent.Dialog) bool {
+	if r.Offered == nil || !listed(r.Prompt, d) {
 		return false
 	}
-	if len(p.Options) != len(d.Options) {
+	if len(r.Offered) != len(d.Options) {
 		return true
 	}
 	for i, o := range d.Options {
-		if o.Label != p.Options[i] && (d.Key != "" || !o.Focused && i != r.Focus) {
+		if o.Label != r.Offered[i] && (d.Key != "" || !o.Focused) {
 			return true
 		}
 	}
 	return false
 }
 
-// renew gives the prompt a new id: what is asked is not what it has shown.
+// listed reports whether the dialog is drawn to its end and its options are the prompt's. A prompt
+// with a list of questions has options for each question, and the driver compares those.
+func listed(p *agent.Request, d *agent.Dialog) bool {
+	lists := p.Type == agent.PromptPermission || p.Type == agent.PromptPlan || p.Type == agent.PromptNotice || p.Type == agent.PromptQuestion && len(p.Questions) == 0
+	return lists && !d.Partial && d.Subtype == ""
+}
+
+// renew gives the prompt a new id, because its dialog asks something else than it has shown.
 func (f *Fold) renew(r *request) {
 	m := &f.m
 	f.close(r, "superseded", why{Tier: agent.TierScreen, Cause: "screen:dialog"}, false)
 	m.Opened++
 	r.Number, r.Opened = m.Opened, f.now
-	r.Prompt.ID, r.Prompt.Since = f.o.PromptID(m.Opened), api.At(f.now)
+	r.Prompt.ID, r.Prompt.Since = f.o.PromptID(m.Opened, false), api.At(f.now)
 }
 
-// seen: a dialog is on the screen that no source told of.
+// seen opens a prompt for a dialog that no source reported.
 func (f *Fold) seen() {
 	m := &f.m
 	d := f.dialog()
@@ -305,7 +321,7 @@ func (f *Fold) seen() {
 	if !f.due(agent.MoveAsk, agent.SourceScreen, m.Screen.Shown, f.after(agent.MoveAsk, agent.SourceScreen)) {
 		return
 	}
-	if r, how := f.asking(d); r != nil { // it was told while what was there before it was only not yet taken away
+	if r, how := f.asking(d); r != nil { // it was reported while the answered dialog before it was still on the screen
 		f.show(r, d, how)
 		return
 	}
@@ -320,19 +336,32 @@ func (f *Fold) seen() {
 	if p == nil {
 		p = f.driver.FromDialog(d)
 	}
+	asItIs := func(o *request) bool {
+		m := f.shows(d, o)
+		return o.Told && o.Hook == "" && m != agent.NoMatch && m != agent.WholeMatch
+	}
+	for _, o := range m.Requests {
+		if asItIs(o) {
+			f.showUndrawn(p, o.Prompt)
+		}
+	}
+	for _, c := range m.Calls {
+		if asks := c.asks(); asks != nil && agent.Value(asks.Tool) == fact.Tool && f.driver.Match(d, asks) != agent.NoMatch {
+			f.showUndrawn(p, asks)
+		}
+	}
+	f.addUndrawn(p, d)
 	r := f.open(p, &fact, false)
 	r.AfterTurn = d.AfterTurn
 	f.supersede(r, func(o *request) bool {
-		m := f.shows(d, o)
-		told := o.Told && o.Hook == "" && m != agent.NoMatch && m != agent.WholeMatch
+		told := asItIs(o)
 		r.Vouched = r.Vouched || told
 		return !o.Prompt.OnScreen && (o.guessed() || told)
 	})
 }
 
-// questioned is the prompt of a dialog of questions as the call has it that has
-// not come back, which tells those too that are not shown yet; nil when there is
-// none.
+// questioned makes the prompt of a dialog of questions from the pending tool call, which has the
+// questions of all pages. It is nil without such a call.
 func (f *Fold) questioned(d *agent.Dialog, fact *agent.Fact) *agent.Request {
 	if d.Type != agent.PromptQuestion || d.Tool == "" {
 		return nil
@@ -347,8 +376,8 @@ func (f *Fold) questioned(d *agent.Dialog, fact *agent.Fact) *agent.Request {
 	return nil
 }
 
-// questionOf is the prompt of a dialog of questions as that call has it, and the
-// fact with the call's name; nil when the dialog is another's.
+// questionOf makes the prompt of a dialog of questions from that call, and completes the fact with
+// the call's name. It is nil if the dialog belongs to another call.
 func (f *Fold) questionOf(c *call, d *agent.Dialog, fact *agent.Fact) *agent.Request {
 	about := *fact
 	c.name(&about)
@@ -361,8 +390,8 @@ func (f *Fold) questionOf(c *call, d *agent.Dialog, fact *agent.Fact) *agent.Req
 	return p
 }
 
-// learn: the log may tell of a call after its dialog was seen. What it says of
-// the questions that are not shown yet goes into that dialog's prompt.
+// learn completes the prompt of a seen dialog with the questions of its other pages, when the log
+// reports the call after the dialog.
 func (f *Fold) learn(c *call) {
 	d := f.dialog()
 	if d == nil || d.Type != agent.PromptQuestion || d.Tool != c.Tool {
@@ -384,7 +413,7 @@ func (f *Fold) learn(c *call) {
 	}
 }
 
-// ofWork says whether the dialog is one of those that are asked in a turn.
+// ofWork reports whether agents ask this type of dialog during a turn.
 func ofWork(d *agent.Dialog) bool {
 	switch d.Type {
 	case agent.PromptPermission, agent.PromptPlan, agent.PromptQuestion, agent.PromptForm:
@@ -393,12 +422,11 @@ func ofWork(d *agent.Dialog) bool {
 	return false
 }
 
-// blankHolds is how long the screen may show nothing after a dialog that comes
-// before the first composer, while the next one is made.
+// blankHolds is how long the screen may be empty between two startup dialogs.
 const blankHolds = 500 * time.Millisecond
 
-// leftBlank: what was asked at the start has gone, and nothing came in its
-// place: the agent starts up, maybe once more.
+// leftBlank closes a startup prompt whose dialog has gone without a next one: the agent starts up,
+// or starts again.
 func (f *Fold) leftBlank() {
 	m := &f.m
 	if m.Ready || len(m.Requests) == 0 || m.Screen.Blank.IsZero() || !f.may(agent.MoveAnswer, agent.SourceScreen) {
@@ -410,7 +438,7 @@ func (f *Fold) leftBlank() {
 	f.closeAll("gone", agent.SourceScreen, "screen:nothing", false, func(r *request) bool { return r.Seen && !r.Told })
 }
 
-// gone: a prompt's dialog was on the screen, and now the composer is.
+// gone closes the prompts whose dialogs were on the screen, once only the composer is there.
 func (f *Fold) gone() {
 	m := &f.m
 	f.leftBlank()
@@ -422,13 +450,13 @@ func (f *Fold) gone() {
 		if r.Seen {
 			return f.due(agent.MoveAnswer, agent.SourceScreen, m.Screen.Gone, after)
 		}
-		// A dialog is held back while a person types; one that never comes was
-		// answered before it was drawn.
+		// An agent delays a dialog while a person types. A dialog that never comes was answered
+		// before it was drawn.
 		return !m.Screen.Bare.IsZero() && f.due(agent.MoveAnswer, agent.SourceScreen, latest(m.Screen.Bare, m.Screen.Changed, m.Changed, r.Opened), silence)
 	})
 }
 
-// retries follows the line that tells of another attempt.
+// retries follows the line that reports another attempt.
 func (f *Fold) retries(r *agent.Reading) {
 	m := &f.m
 	if m.Turn.Phase != running {

@@ -9,24 +9,22 @@ import (
 )
 
 const (
-	// mostLag is how long two sources may disagree about the end of a turn before
-	// one of them is wrong. The longest lag that was measured is 657 ms, on a machine
-	// with 16 times the work it can do.
+	// mostLag is how long two sources may disagree about a turn's end before one of them must be
+	// wrong. The longest measured lag is 657 ms, on a machine with 16 times the work it can do.
 	mostLag = 2 * time.Second
-	// trustedAfter is how many ends of turns in a row the other sources must confirm
-	// until a source is believed at once again.
+	// trustedAfter is how many turns' ends in a row the other sources must confirm before a doubted
+	// source counts at once again.
 	trustedAfter = 3
 )
 
-// doubts says whether the slow rule is in force for the source.
+// doubts reports whether the slow rule applies to the source.
 func (f *Fold) doubts(s agent.Source) bool { return f.m.Doubts[s] != nil }
 
-// doubt puts the slow rule in force for a source, whose word is contradicted by
-// another's.
+// doubt applies the slow rule to a source that another one contradicts.
 func (f *Fold) doubt(s agent.Source, said why, against agent.Source, other why) {
 	m := &f.m
 	if _, measured := f.driver.(agent.VersionLister); !measured || s == "" || s == against {
-		return // what a program says of itself was never held against its screen
+		return // a program's reports about itself were never compared with its screen
 	}
 	if d := m.Doubts[s]; d != nil {
 		d.Agreed = 0
@@ -40,7 +38,7 @@ func (f *Fold) doubt(s agent.Source, said why, against agent.Source, other why) 
 	f.result.Mismatches = append(f.result.Mismatches, Mismatch{Doubt: *d})
 }
 
-// word is what was said, in a line.
+// word is the report in one line.
 func (w why) word() string {
 	if w.Evidence == "" {
 		return w.Cause
@@ -52,8 +50,8 @@ func (l *level) why() why {
 	return why{Tier: l.Source.Tier(), Cause: l.Cause, Evidence: cmp.Or(l.Evidence, string(l.Value))}
 }
 
-// after is how long the source's word must hold before it causes the move. By
-// the slow rule it is the longest of all sources.
+// after is how long the source must have shown the same before it causes the move. The slow rule
+// takes the longest time of all sources.
 func (f *Fold) after(m agent.Move, s agent.Source) time.Duration {
 	d, _ := f.table.May(m, s)
 	if f.doubts(s) {
@@ -64,9 +62,8 @@ func (f *Fold) after(m agent.Move, s agent.Source) time.Duration {
 	return d
 }
 
-// agree says whether the turn may be taken for over by the source's word. By the
-// slow rule all that say anything must say that the agent rests, and have done so
-// for a while.
+// agree reports whether the source may end the turn. By the slow rule all sources must show that
+// the agent rests, and must have shown it for a while.
 func (f *Fold) agree(s agent.Source) bool {
 	if !f.doubts(s) {
 		return true
@@ -75,8 +72,7 @@ func (f *Fold) agree(s agent.Source) bool {
 	return all && f.due(agent.MoveRest, agent.SourceScreen, since, f.o.ScreenGrace)
 }
 
-// othersRest says whether all levels and the screen say that the agent rests, and
-// since when they have done so.
+// othersRest reports whether all levels and the screen show that the agent rests, and since when.
 func (f *Fold) othersRest() (since time.Time, all bool) {
 	m := &f.m
 	since = latest(m.Turn.Ended, m.Turn.Started)
@@ -100,15 +96,13 @@ func (f *Fold) othersRest() (since time.Time, all bool) {
 	return since, true
 }
 
-// contradicted is the rule that notices two sources of which one is wrong about
-// the end of a turn: one has said that it is over, and another goes on saying that
-// the agent works.
+// contradicted finds two sources that contradict each other about a turn's end: one reported the
+// end, and another still shows work.
 func (f *Fold) contradicted() {
 	m := &f.m
 	switch m.Turn.Phase {
 	case ending:
-		// While a stop hook or a subagent runs both are right, and a level lags behind
-		// its end too.
+		// While a stop hook or a subagent runs both are right, and a level lags after its end too.
 		if f.worksOn() {
 			m.Turn.WorksOn = true
 			return
@@ -125,7 +119,7 @@ func (f *Fold) contradicted() {
 		}
 	case "":
 		ended := latest(m.EndedAt, m.AloneAt)
-		for _, l := range f.heard() {
+		for _, l := range f.counted() {
 			if l.Value == agent.LevelBusy && !l.Since.After(ended) && l.Spoke.Sub(ended) > mostLag {
 				f.doubt(m.EndedBy, m.EndedWhy, l.Source, l.why())
 			}
@@ -133,15 +127,14 @@ func (f *Fold) contradicted() {
 	}
 }
 
-// worksOn says that there is a reason to be busy after the turn's end: the gate, a
-// subagent in the background, or a hook that the screen shows.
+// worksOn reports whether something may keep the agent busy after the turn's end: the gate, a
+// subagent in the background, a hook that the screen shows, or a dialog about the turn.
 func (f *Fold) worksOn() bool {
 	m := &f.m
 	return m.Gate || len(m.Background) > 0 || !m.Screen.Hook.IsZero() || f.afterwards()
 }
 
-// lags says whether it is longer ago than any lag; until then the fold asks for a
-// Tick when it will be.
+// lags reports whether mostLag has passed. If not, the fold asks for a Tick at that time.
 func (f *Fold) lags(since time.Time) bool {
 	at := since.Add(mostLag)
 	if !at.After(f.now) {
@@ -153,8 +146,8 @@ func (f *Fold) lags(since time.Time) bool {
 	return false
 }
 
-// wentOn: a tool of the turn that ended last is started long after that end, so
-// it was none, and the turn goes on.
+// wentOn continues the last turn when one of its tools starts long after its reported end: the
+// report was wrong.
 func (f *Fold) wentOn(fact *agent.Fact) {
 	m := &f.m
 	if fact.Agent != "" || fact.Turn == "" || m.Turn.Phase != "" || len(m.Ended) == 0 || m.Ended[len(m.Ended)-1] != fact.Turn {
@@ -168,9 +161,8 @@ func (f *Fold) wentOn(fact *agent.Fact) {
 	f.start(fact.Turn, fact.Source, fact.Cause, fact.Evidence)
 }
 
-// trust counts the end of a turn, which is now, for the sources that are doubted
-// and were right about it. It ends the doubt of those that were right again and
-// again.
+// trust counts a turn's end, at this moment, for the doubted sources that were right about it. It
+// ends the doubt of a source that was right trustedAfter times in a row.
 func (f *Fold) trust() {
 	m := &f.m
 	if len(m.Doubts) == 0 {
@@ -181,7 +173,7 @@ func (f *Fold) trust() {
 	for _, d := range f.doubted() {
 		l := m.Levels[d.Source]
 		if d.Source != m.Turn.By && l == nil {
-			continue // it has said nothing about this one
+			continue // it reported nothing about this turn
 		}
 		kept := m.Doubts[d.Source]
 		if kept.Agreed++; !agreed || l != nil && l.Value == agent.LevelBusy {
@@ -194,7 +186,7 @@ func (f *Fold) trust() {
 	}
 }
 
-// doubted are copies of the doubts, the surest source first.
+// doubted returns copies of the doubts, the most reliable source first.
 func (f *Fold) doubted() []Doubt {
 	var list []Doubt
 	for _, d := range f.m.Doubts {

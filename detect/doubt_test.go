@@ -13,8 +13,7 @@ type measured struct{ agent.Driver }
 
 func (measured) MeasuredVersions() []string { return []string{"1"} }
 
-// TestVersionCostsNothing: an agent of a version that was never measured is
-// believed as one that was.
+// TestVersionCostsNothing: the sources of an unmeasured version count like those of a measured one.
 func TestVersionCostsNothing(t *testing.T) {
 	for _, version := range []string{"1", "2"} {
 		b := newBench(t, Options{})
@@ -27,8 +26,7 @@ func TestVersionCostsNothing(t *testing.T) {
 	}
 }
 
-// turns has a turn that lasts until its end is told, and levels that say so after a
-// lag.
+// turns runs a turn until its end is reported. The levels follow after a lag.
 func (b *bench) turns(until int, id string, lag int) {
 	b.hook(agent.TurnStarted, id)
 	b.at(b.now + 10).registry(agent.LevelBusy)
@@ -40,13 +38,13 @@ func (b *bench) turns(until int, id string, lag int) {
 	b.screen(composer(""))
 }
 
-// TestMismatch: a source that another contradicts is believed by the slow rule,
-// it alone, until the others have confirmed it three times.
+// TestMismatch: the slow rule applies to a source that another one contradicts, and only to it, until
+// the others have confirmed it three times.
 func TestMismatch(t *testing.T) {
 	b := newBench(t, Options{})
 	b.fold.driver = measured{b.fold.driver}
 	b.at(0).registry(agent.LevelIdle)
-	b.at(10).turns(1000, "1", 4000) // the end was told 4 s before all else showed it
+	b.at(10).turns(1000, "1", 4000) // the end was reported 4 s before all other sources showed it
 	d := b.at(4900).fold.Status().Doubts
 	if b.fold.Status().State != agent.Working || len(d) != 1 || d[0].Source != agent.SourceHook || d[0].Against != agent.SourceRegistry || d[0].Since != t0.Add(3*time.Second) {
 		t.Fatalf("%s %+v", b.fold.Status().State, d)
@@ -74,11 +72,11 @@ func TestMismatch(t *testing.T) {
 	b.at(50_000).turns(51_000, "trusted", 10)
 	wants(51_120, agent.Idle)
 	if len(b.mismatches) != 2 || b.mismatches[0].Over || !b.mismatches[1].Over {
-		t.Errorf("told of %+v", b.mismatches)
+		t.Errorf("reported %+v", b.mismatches)
 	}
 }
 
-// TestMismatchOfOne: that one source is doubted costs the others nothing.
+// TestMismatchOfOne: the doubt of one source doesn't delay the others.
 func TestMismatchOfOne(t *testing.T) {
 	b := newBench(t, Options{})
 	b.fold.driver = measured{b.fold.driver}
@@ -86,14 +84,14 @@ func TestMismatchOfOne(t *testing.T) {
 	b.at(10).turns(1000, "1", 4000)
 	b.at(20_000).hook(agent.TurnStarted, "2")
 	b.at(20_010).registry(agent.LevelBusy)
-	b.at(21_000).registry(agent.LevelIdle) // an Esc, of which no hook tells
+	b.at(21_000).registry(agent.LevelIdle) // an Esc, which no hook reports
 	if s := b.at(21_110).fold.Status(); s.State != agent.Idle || len(s.Doubts) != 1 {
 		t.Errorf("%s %+v", s.State, s.Doubts)
 	}
 }
 
-// TestBackground: between a subagent's end and the turn that it begins the agent does
-// not rest, and what was busy for as long contradicts nobody.
+// TestBackground: between a subagent's end and the turn that it starts, the agent doesn't rest, and a
+// level that stays busy contradicts no source.
 func TestBackground(t *testing.T) {
 	ended := func() *bench { // ends a turn and leaves a subagent at work
 		b := newBench(t, Options{})
@@ -124,7 +122,7 @@ func TestBackground(t *testing.T) {
 		b.at(15_000)
 		b.want("10 working", "9650 idle")
 		if d := b.fold.Status().Doubts; len(d) > 0 || len(b.mismatches) > 0 {
-			t.Errorf("%s: doubted %+v, told of %+v", quicker, d, b.mismatches)
+			t.Errorf("%s: doubted %+v, reported %+v", quicker, d, b.mismatches)
 		}
 	}
 	// One whose end begins no turn, and a title that goes on until it is redrawn.
@@ -140,8 +138,8 @@ func TestBackground(t *testing.T) {
 	}
 }
 
-// TestWentOn: a turn whose tool is started long after its end was told is not over,
-// and who told so is doubted. One whose tool was only told late is.
+// TestWentOn: a turn isn't over if its tool starts long after its reported end, and the source of
+// that report is doubted. If the tool was only reported late, the turn is over.
 func TestWentOn(t *testing.T) {
 	for after, want := range map[int]agent.State{500: agent.Idle, 3000: agent.Working} {
 		b := newBench(t, Options{})
@@ -166,8 +164,7 @@ func TestWentOn(t *testing.T) {
 	}
 }
 
-// TestStuckLevel: a level that goes on to say busy while all else shows that the
-// agent rests is the one that is doubted.
+// TestStuckLevel: a level that keeps saying busy while all other sources show rest is doubted.
 func TestStuckLevel(t *testing.T) {
 	b := newBench(t, Options{})
 	b.fold.driver = measured{b.fold.driver}

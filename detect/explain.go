@@ -10,58 +10,58 @@ import (
 	"berth/agent"
 )
 
-// Explanation is why the state is what it is, and what would make it another.
+// Explanation says why the state is what it is, and what would change it.
 type Explanation struct {
 	Status  Status
-	Words   []Word // the last of each source, the surest first
-	Turn    *Turn  // under way; nil: none is
+	Words   []Word // the last report of each source, the most reliable first
+	Turn    *Turn  // the current turn; nil without one
 	Asked   []Asked
-	Calls   []Call   // tool calls that have not come back
-	Subs    []string // subagents that go on after their turn
-	Pending []Wait   // what is on its way to be believed
+	Calls   []Call   // tool calls that haven't ended
+	Subs    []string // subagents that continue after their turn
+	Pending []Wait   // rules that wait for time to pass
 	Ways    []Way    // what would change the state
 }
 
-// Turn is the turn under way.
+// Turn is the current turn.
 type Turn struct {
 	ID      string
-	Phase   string    // running; ending: its end was told, but something still says busy
-	How     agent.How // of one that is ending
+	Phase   string    // running; ending: its end was reported, but a source still shows work
+	How     agent.How // of a turn that is ending
 	Started time.Time
-	Source  agent.Source // that told of it first
+	Source  agent.Source // the source that reported it first
 }
 
-// Asked is an open prompt with who told of it.
+// Asked is an open prompt and the source that reported it.
 type Asked struct {
 	Request *agent.Request
 	Opened  time.Time
 	Tier    int
 	Cause   string
-	Told    bool // by the agent's own event, not only seen
-	Seen    bool // on the screen, at some time
-	Hook    bool // one waits for the answer
+	Told    bool // by the agent's own event; otherwise only seen
+	Seen    bool // its dialog was on the screen
+	Hook    bool // a hook waits for the answer
 }
 
-// Call is a tool call that has not come back.
+// Call is a tool call that hasn't ended.
 type Call struct{ ID, Tool, Agent string }
 
-// Way is a move that would lead out of the state, and who may cause it.
+// Way is a move that would change the state, and the sources that may cause it.
 type Way struct {
 	Move agent.Move
 	Next agent.State
 	By   []agent.Witness
 }
 
-// hear keeps the source's last word.
-func (f *Fold) hear(fact *agent.Fact) {
+// observe keeps the source's last report.
+func (f *Fold) observe(fact *agent.Fact) {
 	if fact.Kind != agent.Spoke {
 		f.m.Words[fact.Source] = f.word(fact)
 	}
 }
 
-// overhear keeps the last word of another conversation, beside that of the one
-// that is followed.
-func (f *Fold) overhear(fact *agent.Fact) {
+// observeForeign keeps the last report about another conversation, next to that of the followed
+// one.
+func (f *Fold) observeForeign(fact *agent.Fact) {
 	w := f.word(fact)
 	w.Foreign = true
 	f.m.Strangers[fact.Source] = w
@@ -73,13 +73,13 @@ func (f *Fold) word(fact *agent.Fact) Word {
 		Evidence: fact.Evidence, Conversation: fact.Conversation,
 	}
 	if fact.Reading != nil {
-		w.Cause, w.Evidence = tell(fact.Reading)
+		w.Cause, w.Evidence = describe(fact.Reading)
 	}
 	return w
 }
 
-// Told says whether the program has told of itself in any way.
-func (f *Fold) Told() bool {
+// Reported reports whether the program itself has reported anything.
+func (f *Fold) Reported() bool {
 	if f.m.Turns > 0 || f.m.Failure != nil || len(f.m.Requests) > 0 {
 		return true
 	}
@@ -91,8 +91,8 @@ func (f *Fold) Told() bool {
 	return false
 }
 
-// tell is a reading in a line.
-func tell(r *agent.Reading) (cause, evidence string) {
+// describe is a reading in one line.
+func describe(r *agent.Reading) (cause, evidence string) {
 	switch {
 	case r.Dialog != nil:
 		return "screen:dialog", string(r.Dialog.Type) + ": " + r.Dialog.Title
@@ -111,8 +111,8 @@ func tell(r *agent.Reading) (cause, evidence string) {
 	}
 }
 
-// words are the last of each source, the surest first; those of other
-// conversations behind the followed one's.
+// words returns the last report of each source, the most reliable first. Reports about other
+// conversations come after the followed one's.
 func (f *Fold) words() []Word {
 	var list []Word
 	for _, w := range f.m.Words {
@@ -134,7 +134,7 @@ func (f *Fold) words() []Word {
 	return list
 }
 
-// Explain is what stands behind the state.
+// Explain says why the state is what it is.
 func (f *Fold) Explain() Explanation {
 	m := &f.m
 	e := Explanation{Status: f.Status(), Words: f.words(), Pending: f.waiters(), Ways: f.ways()}
@@ -157,8 +157,8 @@ func (f *Fold) Explain() Explanation {
 	return e
 }
 
-// waiters are the rules that wait, the soonest first, each once: two rules may
-// wait for the same.
+// waiters returns the rules that wait, the soonest first. Two rules may wait for the same; it is
+// listed once.
 func (f *Fold) waiters() []Wait {
 	var list []Wait
 	for _, w := range f.pending {
@@ -170,8 +170,8 @@ func (f *Fold) waiters() []Wait {
 	return list
 }
 
-// leads are the moves out of each state, and where they lead when nothing else
-// holds the agent.
+// leads are the moves out of each state, and the state that each leads to if nothing else holds the
+// agent.
 var leads = map[agent.State][]Way{
 	agent.Starting: {{Move: agent.MoveReady, Next: agent.Idle}, {Move: agent.MoveWork, Next: agent.Working}, {Move: agent.MoveAsk, Next: agent.Prompt}},
 	agent.Idle:     {{Move: agent.MoveWork, Next: agent.Working}, {Move: agent.MoveAsk, Next: agent.Prompt}},
@@ -185,8 +185,7 @@ var leads = map[agent.State][]Way{
 	},
 }
 
-// ways are the moves out of the present state that the driver's table lets
-// anybody cause.
+// ways returns the moves out of the current state that the driver's table has a source for.
 func (f *Fold) ways() []Way {
 	var list []Way
 	for _, w := range leads[f.m.State] {
@@ -197,7 +196,7 @@ func (f *Fold) ways() []Way {
 	return list
 }
 
-// Status is what a fold believes.
+// Status is what the fold knows.
 type Status struct {
 	State        agent.State
 	Since        time.Time
@@ -210,17 +209,16 @@ type Status struct {
 	Failure      *agent.Failure // while in error
 	Exit         *agent.Exit
 	Conversation string
-	Turn         string  // id of the turn under way
-	Version      string  // of the agent, empty when it has not told
-	Doubts       []Doubt // sources for which the slow rule is in force
+	Turn         string  // id of the current turn
+	Version      string  // the agent's version; empty if it hasn't reported one
+	Doubts       []Doubt // sources with the slow rule
 	Composer     *agent.Composer
-	Ready        bool // it has started up
-	// RestDue is when an end of the turn that is being inferred will be
-	// believed; zero when none is.
+	Ready        bool // the agent has started up
+	// RestDue is when an inferred end of the turn will take effect; zero without one.
 	RestDue time.Time
 }
 
-// Status is a copy: it does not change with the fold.
+// Status returns a copy: it doesn't change with the fold.
 func (f *Fold) Status() Status {
 	m := &f.m
 	s := Status{
@@ -246,7 +244,7 @@ func (f *Fold) Status() Status {
 	return s
 }
 
-// restDue is when the first of the ends being inferred will be believed.
+// restDue is when the first of the inferred ends will take effect.
 func (f *Fold) restDue() time.Time {
 	var due time.Time
 	for _, w := range f.pending {
@@ -257,28 +255,28 @@ func (f *Fold) restDue() time.Time {
 	return due
 }
 
-// Checkpoint is all the fold knows, as JSON; Restore makes a fold of it that
-// goes on where this one is.
+// Checkpoint is all that the fold knows, as JSON. Restore makes a fold from it that continues where
+// this one is.
 func (f *Fold) Checkpoint() ([]byte, error) {
 	out, err := json.Marshal(&f.m)
 	if err != nil {
-		return nil, fmt.Errorf("write a checkpoint of detection: %w", err)
+		return nil, fmt.Errorf("encode detection's checkpoint: %w", err)
 	}
 	return out, nil
 }
 
-// Restore makes a fold of a checkpoint. now is when it goes on.
+// Restore makes a fold from a checkpoint. now is when the fold continues.
 func Restore(d agent.Driver, o Options, checkpoint []byte, now time.Time) (*Fold, error) {
 	f := New(d, o)
 	m := f.m
 	if err := json.Unmarshal(checkpoint, &m); err != nil {
-		return nil, fmt.Errorf("read a checkpoint of detection: %w", err)
+		return nil, fmt.Errorf("decode detection's checkpoint: %w", err)
 	}
 	for _, r := range append(slices.Clone(m.Requests), m.Lost...) {
 		if r == nil || r.Prompt == nil {
-			return nil, fmt.Errorf("read a checkpoint of detection: a request without its prompt")
+			return nil, fmt.Errorf("decode detection's checkpoint: a request has no prompt")
 		}
-		r.Prompt.FullInput, r.Prompt.Lines, r.Prompt.Raw = r.Full, r.Lines, r.Raw
+		r.restore()
 	}
 	f.m, f.now = m, now
 	f.settle()

@@ -9,59 +9,59 @@ import (
 
 // Options of a Fold.
 type Options struct {
-	// Conversation is the id that Berth gave the agent; empty: the first that
-	// arrives is followed.
+	// Conversation is the id that Berth gave to the agent's conversation. If empty, the fold
+	// follows the first one that is reported.
 	Conversation string
-	// Forked is the id of the conversation that this one begins as a copy of: the
-	// agent announces the copy by it.
+	// Forked is the id of the conversation that this one is a fork of. The agent announces the fork
+	// by that id.
 	Forked string
-	// Headless says that the agent takes no messages: it works until its end.
+	// Headless: the agent takes no messages and works until its end.
 	Headless bool
-	// Again says that the agent may end, to be started once more, when what it asked
-	// at its start was answered.
+	// Again: the agent may exit and be started again, after its startup prompts were answered.
 	Again bool
 	// Start is when the program was started.
 	Start time.Time
-	// ScreenGrace is how long a composer must be seen before it is believed
-	// with nothing else to go by; 0 is 2 s.
+	// ScreenGrace is how long the screen must show a composer before the agent counts as idle
+	// without another source; 0 is 2 s.
 	ScreenGrace time.Duration
-	// IdleGrace is how long nothing must have been logged or printed before an
-	// agent whose turn nobody told to end is taken to rest; 0 is 60 s.
+	// IdleGrace is how long nothing must have been logged or printed before the agent counts as
+	// idle without a report of its turn's end; 0 is 60 s.
 	IdleGrace time.Duration
 	// Dir is the folder that the program was started in.
 	Dir string
-	// PromptID makes an id of a prompt's number, which grows from 1; nil makes
-	// "1", "2" ...
-	PromptID func(number uint64) string
+	// PromptID makes a prompt's id from its number, which counts from 1; nil makes "1", "2" and so
+	// on. reported: the applied fact itself reports the prompt, so it opens it again when it is applied
+	// again.
+	PromptID func(number uint64, reported bool) string
 }
 
-// Fold makes a state of facts. It is pure: it has no clock but the facts' and
-// Tick's, and does nothing but keep what it was told. It is for one goroutine.
+// Fold derives a state from facts. It is pure: its clock is the facts' and Tick's times, and it
+// only keeps what it was given. Only one goroutine may use it.
 //
-// Time must not go back between calls. Between two facts, Tick is due at
-// Deadline; a Tick that comes late is only late.
+// Time must not go back between calls. Between two facts, Tick is due at Deadline; a late Tick is
+// only late.
 type Fold struct {
 	driver  agent.Driver
 	table   agent.Table
 	o       Options
 	m       memory
 	now     time.Time
-	next    time.Time // the earliest moment at which a rule may have its way
-	pending []Wait    // the rules that wait for it
+	next    time.Time // the earliest time at which a waiting rule may apply
+	pending []Wait    // the rules that wait
 	result  Result
-	asleep  bool
+	frozen  bool
 }
 
 // Result is what one fact, or the passing of time, has changed.
 type Result struct {
-	Foreign     bool // the fact was of another conversation, and moved nothing
+	Foreign     bool // the fact was about another conversation, and changed no state
 	Transitions []Transition
 	Opened      []*agent.Request
 	Closed      []Resolution
-	Mismatches  []Mismatch // sources that are doubted from now on, or not any more
+	Mismatches  []Mismatch // sources that became doubted, or no longer are
 }
 
-// Transition is a change of state, or of what is asked while in prompt.
+// Transition is a change of the state, or of the current prompt in the state prompt.
 type Transition struct {
 	Time     time.Time
 	Prev     agent.State
@@ -72,7 +72,7 @@ type Transition struct {
 	Request  *agent.Request // in prompt
 	Activity *agent.Activity
 	Failure  *agent.Failure
-	Words    []Word // the last of each source by then, the surest first
+	Words    []Word // the last report of each source, the most reliable first
 }
 
 // Resolution is the end of a prompt.
@@ -81,10 +81,10 @@ type Resolution struct {
 	How     string // answered, ended, gone, superseded, too_many
 	Tier    int
 	Cause   string
-	Stopped bool // the work stopped with it, as after a refusal
+	Stopped bool // the turn stopped with it, as after a denial
 }
 
-// New is the fold of an agent that was just started.
+// New makes the fold of an agent that was just started.
 func New(d agent.Driver, o Options) *Fold {
 	if o.ScreenGrace == 0 {
 		o.ScreenGrace = 2 * time.Second
@@ -93,11 +93,11 @@ func New(d agent.Driver, o Options) *Fold {
 		o.IdleGrace = time.Minute
 	}
 	if o.PromptID == nil {
-		o.PromptID = func(n uint64) string { return fmt.Sprint(n) }
+		o.PromptID = func(n uint64, _ bool) string { return fmt.Sprint(n) }
 	}
 	f := &Fold{driver: d, table: d.Table(), o: o, now: o.Start}
 	f.m = memory{
-		standing:     standing{State: agent.Starting, Since: o.Start, Why: why{Tier: agent.TierProcess, Cause: "process:start"}},
+		current:      current{State: agent.Starting, Since: o.Start, Why: why{Tier: agent.TierProcess, Cause: "process:start"}},
 		conversation: conversation{Conversation: o.Conversation, Given: o.Conversation != ""},
 		turns:        turns{Background: map[string]bool{}},
 		sources:      sources{Levels: map[agent.Source]*level{}, Words: map[agent.Source]Word{}, Strangers: map[agent.Source]Word{}, Changed: o.Start},
@@ -105,7 +105,7 @@ func New(d agent.Driver, o Options) *Fold {
 	return f
 }
 
-// Deadline is when Tick is due, the zero time when nothing waits for it.
+// Deadline is when Tick is due; the zero time when no rule waits.
 func (f *Fold) Deadline() time.Time { return f.next }
 
 func (f *Fold) begin(now time.Time) {
@@ -115,14 +115,14 @@ func (f *Fold) begin(now time.Time) {
 	f.result = Result{}
 }
 
-// may says whether the driver's table lets the source cause the move.
+// may reports whether the driver's table lets the source cause the move.
 func (f *Fold) may(m agent.Move, s agent.Source) bool {
 	_, ok := f.table.May(m, s)
 	return ok
 }
 
-// due says whether what began at since has held for d, so that the source may
-// cause the move. When it has not, the fold asks for a Tick when it will have.
+// due reports whether something that started at since has held for d, so that the source may cause
+// the move. If not, the fold asks for a Tick at that time.
 func (f *Fold) due(m agent.Move, s agent.Source, since time.Time, d time.Duration) bool {
 	at := since.Add(d)
 	if !at.After(f.now) {
@@ -145,12 +145,12 @@ func latest(times ...time.Time) time.Time {
 	return t
 }
 
-// mark keeps what the state will be owed to, should it change now.
+// mark keeps the reason for a change of the state that may follow.
 func (f *Fold) mark(s agent.Source, cause, evidence string) {
 	f.m.Why = why{Tier: s.Tier(), Cause: cause, Evidence: evidence}
 }
 
-// hold keeps since when something has been so without a break.
+// hold keeps since when something has been true without a break.
 func hold(since *time.Time, so bool, now time.Time) {
 	switch {
 	case !so:
@@ -160,25 +160,24 @@ func hold(since *time.Time, so bool, now time.Time) {
 	}
 }
 
-// Doubt is a source that another one has contradicted. What it says is believed
-// by the slow rule: all other sources must agree, for the longest time that the
-// driver's table names.
+// Doubt is a source that another one has contradicted. The slow rule applies to it: all other
+// sources must agree, for the longest time that the driver's table names.
 type Doubt struct {
 	Source      agent.Source
-	Said        string // the word that was contradicted
+	Said        string // the contradicted report
 	Against     agent.Source
 	AgainstSaid string
 	Since       time.Time
-	Agreed      int // ends of turns in a row that the others have confirmed since
+	Agreed      int // turns' ends in a row that the others have confirmed since
 }
 
-// Mismatch is the begin of a Doubt, or with Over its end.
+// Mismatch is the start of a Doubt, or with Over its end.
 type Mismatch struct {
 	Doubt
 	Over bool
 }
 
-// Word is the last a source said.
+// Word is the last report of a source.
 type Word struct {
 	Source       agent.Source
 	Tier         int
@@ -190,8 +189,7 @@ type Word struct {
 	Foreign      bool
 }
 
-// Wait is a rule that waits for what a source shows to have held for long
-// enough.
+// Wait is a rule that waits until a source has shown the same for long enough.
 type Wait struct {
 	Move   agent.Move
 	Source agent.Source

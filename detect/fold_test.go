@@ -156,7 +156,7 @@ func dialog(tool string) agent.Reading {
 func (b *bench) want(lines ...string) {
 	b.t.Helper()
 	if got := strings.Join(b.log, ", "); got != strings.Join(lines, ", ") {
-		b.t.Errorf("told\n %s, want\n %s", got, strings.Join(lines, ", "))
+		b.t.Errorf("transitions\n %s, want\n %s", got, strings.Join(lines, ", "))
 	}
 }
 
@@ -190,7 +190,7 @@ func TestTurns(t *testing.T) {
 			b.at(2300).title(agent.LevelNotBusy)
 			b.at(9000)
 		}, []string{"2400 idle"}},
-		"a turn ends whose name nobody told, and its log is read late": {func(b *bench) {
+		"a turn without an id ends, and its log is read late": {func(b *bench) {
 			b.at(2000).hook(agent.TurnEnded, "a")
 			b.at(2010).title(agent.LevelNotBusy)
 			b.at(3000).title(agent.LevelBusy)
@@ -207,7 +207,7 @@ func TestTurns(t *testing.T) {
 			b.at(2150).hook(agent.TurnEnded, "a")
 			b.at(9000)
 		}, []string{"2150 idle"}},
-		"another one queued behind it": {func(b *bench) {
+		"another one queued after it": {func(b *bench) {
 			b.at(2000).hook(agent.TurnEnded, "a")
 			b.at(2050).title(agent.LevelNotBusy)
 			b.at(2090).title(agent.LevelBusy)
@@ -216,7 +216,7 @@ func TestTurns(t *testing.T) {
 			b.at(3010).title(agent.LevelNotBusy)
 			b.at(9000)
 		}, []string{"3110 idle"}},
-		"somebody's stop hook makes it go on": {func(b *bench) {
+		"another stop hook makes it continue": {func(b *bench) {
 			b.at(2000).hook(agent.TurnEnded, "a")
 			b.at(2500).tool(agent.ToolStarted, "a", "", "Bash", "ls")
 			b.at(2600).title(agent.LevelNotBusy) // a dialog is about to open
@@ -235,7 +235,7 @@ func TestTurns(t *testing.T) {
 			b.at(2050).screen(composer(""))
 			b.at(9000)
 		}, []string{"2250 idle"}},
-		"interrupted, by the live file, of which the title says less and later": {func(b *bench) {
+		"interrupted, by the live file; the title says less and later": {func(b *bench) {
 			b.registry(agent.LevelBusy)
 			b.at(5000).registry(agent.LevelIdle)
 			b.at(5050).title(agent.LevelNotBusy)
@@ -260,7 +260,7 @@ func TestTurns(t *testing.T) {
 			b.at(60000)
 			b.hook(agent.TurnStarted, "b")
 		}, []string{"2000 error/rate_limited", "60000 working"}},
-		"failed, told after the level": {func(b *bench) {
+		"failed, reported after the level": {func(b *bench) {
 			b.at(2000).title(agent.LevelNotBusy)
 			b.screen(composer(""))
 			b.at(2300).say(agent.Fact{Kind: agent.TurnEnded, Source: agent.SourceHook, Turn: "a", How: agent.Failed, Conversation: "c",
@@ -326,7 +326,7 @@ func TestWithoutLevels(t *testing.T) {
 	b.at(5000).say(agent.Fact{Kind: agent.SubagentEnded, Source: agent.SourceHook, Agent: "s", Conversation: "c"})
 	b.at(7000).hook(agent.TurnStarted, "b")
 	b.screen(composer(""))
-	b.at(20000) // nobody tells of its end: 5 s, as a hook told of its beginning
+	b.at(20000) // no source reports its end: 5 s, because a hook reported its start
 	b.want("100 idle", "1000 working", "6000 idle", "7000 working", "12000 idle")
 
 	b = newBench(t, Options{})
@@ -342,7 +342,7 @@ func TestLevelsAlone(t *testing.T) {
 	b.at(1000).title(agent.LevelBusy)
 	b.at(1040).title(agent.LevelNotBusy) // a command that is not known
 	b.at(5000).title(agent.LevelBusy)
-	b.at(5500).hook(agent.TurnStarted, "a") // told late: the same turn
+	b.at(5500).hook(agent.TurnStarted, "a") // reported late: the same turn
 	b.at(6000).hook(agent.TurnEnded, "a")
 	b.at(6010).title(agent.LevelNotBusy)
 	b.at(9000)
@@ -379,9 +379,8 @@ func TestCheckpoint(t *testing.T) {
 	}
 }
 
-// TestTogether: messages that wait are delivered at once, each with an id of its
-// own by the hooks and all with the last one's by the log: it is one turn, and
-// whoever tells of its end by whichever id is right.
+// TestTogether: queued messages are delivered at once. The hooks give each an id of its own, the log
+// gives all of them the last one's. It is one turn, and a report of its end is right with any id.
 func TestTogether(t *testing.T) {
 	for _, end := range []string{"1", "2", "3"} {
 		b := newBench(t, Options{})
@@ -405,9 +404,8 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// TestQuiet: where neither a level nor the screen tells, a turn whose end nobody
-// told is over after the grace; not while a tool runs, and not while anything is
-// logged or printed.
+// TestQuiet: without a level and without a reading of the screen, a turn without a reported end is
+// over after the grace; not while a tool runs, and not while anything is logged or printed.
 func TestQuiet(t *testing.T) {
 	log := func(k agent.Kind) agent.Fact {
 		return agent.Fact{Kind: k, Source: agent.SourceLog, Turn: "1", Call: "c", Tool: "Bash", Activity: &agent.Activity{Kind: agent.Thinking}}
@@ -434,16 +432,15 @@ func TestQuiet(t *testing.T) {
 	}
 }
 
-// TestSleep: what a screen of the past shows opens nothing while hooks that came
-// behind it are taken in again.
-func TestSleep(t *testing.T) {
-	for _, asleep := range []bool{false, true} {
+// TestFreeze: an old screen opens no prompt while the hooks after it are applied again.
+func TestFreeze(t *testing.T) {
+	for _, frozen := range []bool{false, true} {
 		b := newBench(t, Options{Conversation: "c"})
 		b.hook(agent.TurnStarted, "a")
 		b.at(100).screen(dialog("Bash"))
 		b.at(400)
-		if asleep {
-			b.fold.Sleep()
+		if frozen {
+			b.fold.Freeze()
 		}
 		opened := 0
 		for i, turn := range []string{"b", "c", "d"} {
@@ -451,14 +448,14 @@ func TestSleep(t *testing.T) {
 			opened += len(r.Opened)
 		}
 		if opened > 0 {
-			t.Errorf("asleep %v: %d prompts were opened by a dialog that is a prompt already, or of the past", asleep, opened)
+			t.Errorf("frozen %v: %d prompts were opened by a dialog that is a prompt already, or of the past", frozen, opened)
 		}
-		if !asleep {
+		if !frozen {
 			continue
 		}
 		now := composer("✻ Working…")
 		b.fold.Apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: &now, Time: t0.Add(20 * time.Second)})
-		if r := b.fold.Wake(t0.Add(20 * time.Second)); len(r.Opened) > 0 || b.fold.Status().State != agent.Working {
+		if r := b.fold.Thaw(t0.Add(20 * time.Second)); len(r.Opened) > 0 || b.fold.Status().State != agent.Working {
 			t.Errorf("awake: %+v", r)
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"berth/agent"
 )
 
-// levelIs: a source that always shows a state says what it shows. It speaks by
-// changing.
+// levelIs keeps what a level source shows now. Spoke is renewed by every report, Since only by a
+// change.
 func (f *Fold) levelIs(fact *agent.Fact) {
 	m := &f.m
 	if fact.Level == agent.LevelUnknown && fact.Source != agent.SourceProcess {
@@ -40,13 +40,10 @@ func (f *Fold) levelIs(fact *agent.Fact) {
 	f.ready(fact.Source, fact.Cause)
 }
 
-// settle applies the rules that wait for something to have held, in the order
-// in which they rest on each other.
-//
-// The later ones may settle what the earlier ones look at: a turn that is over
-// has its dialog answered, and from then on it is waited for to be taken away.
-// So they are applied until none has anything to say, which two or three rounds
-// bring about.
+// settle applies the rules that wait until something has held for long enough. A later rule may
+// change what an earlier one reads: when a turn ends, its dialog counts as answered, and then the
+// fold waits until it is removed. So settle repeats the rules until none changes anything, which
+// takes two or three rounds.
 func (f *Fold) settle() {
 	f.next, f.pending = time.Time{}, nil
 	if f.m.Exit != nil {
@@ -62,10 +59,10 @@ func (f *Fold) settle() {
 	}
 }
 
-// settleRounds bounds the rounds, whatever the rules make of each other.
+// settleRounds bounds the rounds, in case two rules undo each other.
 const settleRounds = 4
 
-// settled is what rules change of what other rules look at.
+// settled is what rules change and other rules read.
 type settled struct {
 	phase               string
 	started, ended      time.Time
@@ -84,7 +81,7 @@ func (f *Fold) settled() settled {
 }
 
 func (f *Fold) rules() {
-	if f.asleep { // an end that was told is one all the same
+	if f.frozen { // a reported end counts anyway
 		f.rest()
 		return
 	}
@@ -105,8 +102,8 @@ func (f *Fold) rules() {
 	f.contradicted()
 }
 
-// answeredByLevel: what said "waiting" or "not busy" while the agent asked says
-// "busy" or "idle" now.
+// answeredByLevel closes prompts when a level that said "waiting" or "not busy" while the agent
+// asked says "busy" or "idle" now.
 func (f *Fold) answeredByLevel() {
 	m := &f.m
 	if len(m.Requests) == 0 {
@@ -122,9 +119,9 @@ func (f *Fold) answeredByLevel() {
 		if !over || !f.m.askedBefore(l.Since) || !f.due(agent.MoveAnswer, s, l.Since, f.after(agent.MoveAnswer, s)) {
 			continue
 		}
-		begins := false // what was asked after a turn is answered by the next
+		begins := false // a question about the last turn is answered by the next turn's start
 		f.closeAll("answered", s, l.Cause, l.Value == agent.LevelIdle, func(r *request) bool {
-			over := r.Opened.Before(l.Since) && r.levelTells(s)
+			over := r.Opened.Before(l.Since) && r.levelCovers(s)
 			begins = begins || over && r.AfterTurn
 			return over
 		})
@@ -134,10 +131,9 @@ func (f *Fold) answeredByLevel() {
 	}
 }
 
-// levelTells says whether the source shows when the prompt is answered: a
-// title goes on saying "busy" while a form is open, and no level speaks of
-// what is asked outside of turns.
-func (r *request) levelTells(s agent.Source) bool {
+// levelCovers reports whether the source shows when the prompt is answered. A title says "busy"
+// while a form is open, and only the state file covers what is asked outside of turns.
+func (r *request) levelCovers(s agent.Source) bool {
 	switch r.Prompt.Type {
 	case agent.PromptSetup, agent.PromptNotice:
 		return s == agent.SourceRegistry
@@ -147,7 +143,7 @@ func (r *request) levelTells(s agent.Source) bool {
 	return true
 }
 
-// waiting: a level says that a dialog is open, and nothing told which.
+// waiting opens a prompt when a level says that a dialog is open, and no source reported which.
 func (f *Fold) waiting() {
 	m := &f.m
 	l := f.waits()
@@ -156,25 +152,31 @@ func (f *Fold) waiting() {
 	}
 	since, hold := l.Since, f.after(agent.MoveAsk, l.Source)
 	if m.ClosedAt.After(since) {
-		since, hold = m.ClosedAt, spentHolds // it has not noticed yet
+		since, hold = m.ClosedAt, spentHolds // the source may not have noticed the last answer yet
 	}
 	if !f.due(agent.MoveAsk, l.Source, since, hold) {
 		return
 	}
 	fact := agent.Fact{Source: l.Source, Cause: l.Cause, Evidence: l.Evidence, Text: l.Text, Turn: m.Turn.ID}
+	var asks *agent.Request
 	if n := len(m.Calls); n > 0 {
 		m.Calls[n-1].name(&fact)
+		asks = m.Calls[n-1].asks()
 	}
 	p := f.driver.Waiting(&fact)
+	f.showUndrawn(p, p)
+	if asks != nil {
+		f.showUndrawn(p, asks)
+	}
 	if m.Turn.Phase == "" && (p.Type == agent.PromptPermission || p.Type == agent.PromptQuestion) {
-		f.start("", l.Source, l.Cause, l.Evidence) // it asks in a turn
+		f.start("", l.Source, l.Cause, l.Evidence) // the agent asks this only during a turn
 		fact.Turn = ""
 	}
 	f.open(p, &fact, false)
 }
 
-// held: a call for which the agent will ask waits for a hook of somebody
-// else's, whose decision that is then. Our own would have told.
+// held opens a prompt for a tool call that the agent will ask about, while a hook runs that isn't
+// Berth's: that hook decides. A hook of Berth's would have reported the prompt.
 func (f *Fold) held() {
 	m := &f.m
 	if m.Turn.Phase != running || len(m.Requests) > 0 || m.Screen.Hook.IsZero() || !f.may(agent.MoveAsk, agent.SourceLog) {
@@ -196,15 +198,15 @@ func (f *Fold) held() {
 	}
 }
 
-// works: a level, or the spinner on the screen, says that the agent works
-// though no turn was told of.
+// works starts a turn when a level, or the spinner on the screen, shows work without a reported
+// turn.
 func (f *Fold) works() {
 	m := &f.m
 	if m.Turn.Phase != "" || len(m.Requests) > 0 {
 		return
 	}
 	if w := f.waits(); w != nil && w.Prev == agent.LevelBusy && w.Since.After(m.EndedAt) && f.may(agent.MoveWork, w.Source) {
-		f.start("", w.Source, w.Cause, w.Evidence) // it asks, so it was at work
+		f.start("", w.Source, w.Cause, w.Evidence) // the agent asks, so it was working
 		return
 	}
 	l := f.level()
@@ -216,10 +218,10 @@ func (f *Fold) works() {
 		return
 	}
 	if l != nil || m.Screen.Busy.IsZero() || !f.may(agent.MoveWork, agent.SourceScreen) {
-		return // a spinner on the screen does not undo what a level says
+		return // a level overrules a spinner on the screen
 	}
 	if m.Screen.Reading.Guess && !m.Screen.Busy.After(m.EndedAt) {
-		return // so it stood there when the turn ended
+		return // the screen looked the same when the turn ended
 	}
 	if f.due(agent.MoveWork, agent.SourceScreen, latest(m.Screen.Busy, m.EndedAt), f.after(agent.MoveWork, agent.SourceScreen)) {
 		since := m.Screen.Busy
@@ -228,9 +230,8 @@ func (f *Fold) works() {
 	}
 }
 
-// readyByScreen: a composer, with nothing else that told of the start. Where
-// the table says how long it must stand, it is the sign to go by; else it is
-// believed for want of a better one.
+// readyByScreen ends the start when the screen shows a composer and no other source reported it. If
+// the table has a time for the screen, that is the measured one; otherwise ScreenGrace applies.
 func (f *Fold) readyByScreen() {
 	m := &f.m
 	if m.Ready || m.Screen.Bare.IsZero() || !f.may(agent.MoveReady, agent.SourceScreen) {
@@ -248,7 +249,7 @@ func (f *Fold) readyByScreen() {
 	}
 }
 
-// endsWithin is how long after an answer at its start an agent may still end to be
-// started once more, with its composer drawn meanwhile: Gemini CLI took 0.75 s on a
-// machine with ten times the work it can do.
+// endsWithin is how long after a startup answer an agent may still exit to be started again, while
+// it already draws its composer. Gemini CLI took 0.75 s on a machine with ten times the work it can
+// do.
 const endsWithin = 2 * time.Second

@@ -8,22 +8,22 @@ import (
 	"berth/agent"
 )
 
-// memory is all a fold knows. It is what a checkpoint holds, where the fields of its parts stand
-// side by side.
+// memory is all that a fold knows. A checkpoint is its JSON, where the fields of all parts are side
+// by side, so renaming a field breaks old checkpoints.
 type memory struct {
-	standing
+	current
 	conversation
 	turns
 	prompts
 	sources
 }
 
-// standing is the state that was told last, and what it follows from beside turns and prompts.
-type standing struct {
+// current is the state as it was last reported, and what decides it besides turns and prompts.
+type current struct {
 	State agent.State
 	Since time.Time
-	Asked uint64 // number of the prompt the state was last told with
-	Why   why    // of the last thing that moved anything
+	Asked uint64 // number of the prompt in the last transition
+	Why   why    // of the last fact or rule that changed anything
 	Owed  why    // of the last transition
 
 	Ready bool
@@ -31,61 +31,61 @@ type standing struct {
 	Gate  bool
 }
 
-// conversation is the one that is followed.
+// conversation is the followed conversation.
 type conversation struct {
 	Conversation     string
-	Given            bool // it was Berth that gave its id
+	Given            bool // Berth chose its id
 	ConversationOver bool
-	Left             string // the conversation before, and when it was left
+	Left             string // the conversation before
 	LeftAt           time.Time
-	ForkedFrom       string // the conversation before, where this one is a copy of it
-	Resumed          bool   // it began as one taken up, and may yet turn out to be a fork
+	ForkedFrom       string // the conversation before, if this one is a fork of it
+	Resumed          bool   // it was announced as resumed, and may turn out to be a fork
 	Turns            int
 }
 
-// turns are the turn under way, and how the last one ended.
+// turns are the current turn, and how the last one ended.
 type turns struct {
 	Turn    turn
 	Ended   []string  // ids of the last turns that ended
-	BegunAt time.Time // when the last one that ended had begun
+	BegunAt time.Time // when the last ended turn had started
 	EndedAt time.Time
-	// StoppedAt is when a turn last ended before its work was done, as after a refusal.
+	// StoppedAt is when a turn last ended before its work was done, as after a denial.
 	StoppedAt time.Time
-	AloneAt   time.Time // when nothing went on after that end any more; zero: nothing did
-	Inferred  bool      // the last turn's end was not told but inferred
+	AloneAt   time.Time // when the last work after that end stopped; zero if there was none
+	Inferred  bool      // the last turn's end was inferred, not reported
 	EndedBy   agent.Source
-	EndedWhy  why // what that end is owed to
+	EndedWhy  why // the reason for that end
 	Failure   *agent.Failure
-	Pending   *agent.Failure // told, while the turn it ends has not ended
+	Pending   *agent.Failure // reported before its turn has ended
 	Activity  *agent.Activity
-	Calls     []call // tool calls that have not come back
+	Calls     []call // tool calls that haven't ended
 
-	Background map[string]bool // subagents that go on after their turn
+	Background map[string]bool // subagents that continue after their turn
 }
 
-// prompts are what the agent asks.
+// prompts are the agent's open prompts.
 type prompts struct {
 	Requests  []*request
-	Lost      []*request // told to be over before a dialog showed them: see lose
-	Forgotten bool       // more of those than are kept: any dialog may be one of them
+	Lost      []*request // reported as over before a dialog showed them: see lose
+	Forgotten bool       // Lost was full: any dialog may belong to a forgotten prompt
 	Opened    uint64
 	ClosedAt  time.Time // when the last one was closed
 }
 
-// sources are what each source shows, or said last.
+// sources are what each source shows, or reported last.
 type sources struct {
 	Levels  map[agent.Source]*level
 	Screen  screen
 	Changed time.Time // of the last sign of life
 
-	Version string // of the agent, as it told last
+	Version string // the agent's version, from its last report
 	Doubts  map[agent.Source]*Doubt
 
 	Words     map[agent.Source]Word
-	Strangers map[agent.Source]Word // of other conversations
+	Strangers map[agent.Source]Word // about other conversations
 }
 
-// why is what a change is owed to.
+// why is the reason for a change.
 type why struct {
 	Tier     int
 	Cause    string
@@ -95,70 +95,72 @@ type why struct {
 // Phases of a turn.
 const (
 	running = "running"
-	ending  = "ending" // its end was told, but something still says busy
+	ending  = "ending" // its end was reported, but a source still shows work
 )
 
 type turn struct {
 	Phase   string
 	ID      string
-	Also    []string // ids of messages that were delivered with it as one turn
+	Also    []string // ids of messages that the agent took as one turn with it
 	Started time.Time
-	At      time.Time    // when it began, by the source that told of it
-	Ended   time.Time    // when its end was told, zero before
-	Source  agent.Source // that told of it first
+	At      time.Time    // its start, by the clock of the source that reported it
+	Ended   time.Time    // when its end was reported; zero before
+	Source  agent.Source // the source that reported it first
 	How     agent.How
-	By      agent.Source // that told of its end, and with what word
+	By      agent.Source // the source that reported its end, and the report
 	Why     why
-	WorksOn bool      // something goes on after its told end, which explains a busy level
+	WorksOn bool      // something continues after its reported end, which explains a busy level
 	Alone   time.Time // since when nothing does
-	Reports time.Time // when the last subagent in the background ended, of which it is to be told
+	Reports time.Time // when the last background subagent ended whose result the agent will report
 }
 
-// is says whether the id is the turn's.
+// is reports whether the turn has that id.
 func (t *turn) is(id string) bool { return t.ID == id || slices.Contains(t.Also, id) }
 
 type call struct {
 	ID, Tool, Agent, AgentType string
 	Input                      string
-	Asks                       *agent.Request // what is asked before it is run, by the log's word
-	Full                       string         // that prompt's full input
-	Since                      time.Time      // when it was told of
-	Hooked                     bool           // a hook told of it, and would tell what is asked
+	Asks                       *agent.Request // what the agent asks before it runs the call, from the log
+	Full, Raw                  string         // that prompt's full input, and the input as the agent reported it
+	Since                      time.Time      // when it was reported
+	Hooked                     bool           // a hook reported it, and would report its prompt too
+	Logged                     string         // its input in the session log; empty if that hasn't reported it
 }
 
-// level is what a source that always shows a state shows.
+// level is what a level source shows.
 type level struct {
 	Source   agent.Source
 	Value    agent.Level
 	Prev     agent.Level
-	Since    time.Time // it has shown this since
-	Spoke    time.Time // it last said so
+	Since    time.Time // since when it shows this
+	Spoke    time.Time // when it last reported this
 	Text     string
 	Cause    string
 	Evidence string
 }
 
-// request is a prompt, with what is needed to know when it is over.
+// request is a prompt, and what decides when it is over.
 type request struct {
 	Number uint64
 	Prompt *agent.Request
 	Full   string // the prompt's full input
 	Raw    json.RawMessage
 	Lines  []string
+	Hints  []string // of the prompt's questions
 	Why    why
 	By     agent.Source
 	Opened time.Time
-	At     time.Time // when it came up, by the source that told of it
+	At     time.Time // when the agent asked, by the clock of the source that reported it
 	Turn   string
 	Agent  string
 	Tool   string
 	Call   string
 	Input  string // canonical
-	Told   bool   // by the agent's own event, not only seen
-	Over   *over  // it was told to be over, while its dialog was on the screen
-	// AfterTurn: it outlasts the turn it was asked at the end of.
+	Told   bool   // by the agent's own event; otherwise only seen
+	Over   *over  // it was reported as over while its dialog was on the screen
+	// AfterTurn: the prompt is about a turn that ended, and outlasts it.
 	AfterTurn bool
-	// Joined are its digests before and after a hook told what it had shown.
+	// Joined are the prompt's digests before and after a hook reported what its dialog had shown.
 	Joined [2]string
 
 	hookOf
@@ -168,17 +170,19 @@ type request struct {
 // hookOf is the hook that waits for a prompt's answer.
 type hookOf struct {
 	Hook  string
-	Waits bool      // a hook has waited for its answer, and was not given one by Berth
-	Given bool      // its hook was given one
-	Taken time.Time // when that hook handed the answer to the agent
+	Waits bool      // a hook has waited for its answer, and Berth gave it none
+	Given bool      // Berth gave its hook an answer
+	Taken time.Time // when that hook passed the answer to the agent
+	// Foreign: the prompt is of another conversation than the followed one.
+	Foreign bool
 }
 
 // dialogOf is the dialog that has shown a prompt.
 type dialogOf struct {
-	Seen  bool   // on the screen, at some time
-	Place int    // which of several dialogs that was, where it told
-	Key   string // of that dialog
-	Size  [2]int // of the screen then
+	Seen  bool   // it was on the screen
+	Place int    // its position among several dialogs, if it showed that
+	Key   string // that dialog's key
+	Size  [2]int // the screen's size then
 	// Typed is when a key was pressed that may have answered the prompt's dialog. The dialog on the
 	// screen may be the next one, which looks the same.
 	Typed time.Time
@@ -187,38 +191,37 @@ type dialogOf struct {
 	Sections  []string
 	Broken    bool
 	Explained []string
-	Focus     int // index of the chosen option
-	// Vouched: the agent told of it too, and more than its dialog shows.
+	Offered   []string // the options that the prompt's id has shown
+	// Vouched: the agent also reported the prompt, and more of it than its dialog shows.
 	Vouched bool
 }
 
-// over is how a prompt is to end once its dialog is off the screen.
+// over is how a prompt ends once its dialog is off the screen.
 type over struct {
 	How     string
 	Why     why
 	Stopped bool
 	At      time.Time
-	Denied  bool // its dialog has stayed for so long that it is not believed
+	Denied  bool // the dialog stayed for so much time that the report must be wrong
 }
 
 type screen struct {
 	Reading *agent.Reading
 	Changed time.Time
-	Bare    time.Time // since when it shows a composer and neither dialog nor work
+	Bare    time.Time // since when it shows a composer, and neither dialog nor work
 	Busy    time.Time // since when it shows work
 	Gone    time.Time // since when it shows a composer and no dialog
 	Blank   time.Time // since when it shows neither
 	Failed  time.Time // since when it shows that error
 	Hook    time.Time // since when it shows that a hook runs
-	Key     string    // of the dialog on it
+	Key     string    // key of its dialog
 	Shown   time.Time // since when that dialog is shown
 	Spent   time.Time // when that dialog was answered, though it is still shown
-	Given   time.Time // when a hook went, with an answer or without, and when its prompt was over: half drawn, that dialog shows anything
+	Given   time.Time // when a hook went, with or without an answer, and when its prompt was over; a half-drawn frame may then show anything
 	Torn    torn
 }
 
-// torn is the dialog that was on the screen when it came to show nothing: a frame may
-// be read half drawn.
+// torn is the dialog that was on the screen before an empty frame, which may be half drawn.
 type torn struct {
 	Key   string
 	At    time.Time // when it went
@@ -228,10 +231,10 @@ type torn struct {
 
 const turnsKept = 32
 
-// ended says whether the turn with this id is one of the last that ended.
+// ended reports whether the turn with this id is one of the last that ended.
 func (t *turns) ended(id string) bool { return id != "" && slices.Contains(t.Ended, id) }
 
-// remember keeps that the turn with this id has ended.
+// remember keeps the id of a turn that has ended.
 func (t *turns) remember(id string) {
 	if id == "" || t.ended(id) {
 		return
@@ -241,7 +244,7 @@ func (t *turns) remember(id string) {
 	}
 }
 
-// forget: the turn under way is one that has ended.
+// forget remembers the current turn as ended, with the messages that belong to it.
 func (t *turns) forget() {
 	for _, id := range t.Turn.Also {
 		t.remember(id)
@@ -249,22 +252,31 @@ func (t *turns) forget() {
 	t.remember(t.Turn.ID)
 }
 
-// ofTurn says whether the prompt ends with the turn.
+// ofTurn reports whether the prompt ends with the turn.
 func (t *turns) ofTurn(r *request) bool { return !t.Background[r.Agent] && !r.AfterTurn }
 
-// askedBefore says whether one of the prompts was opened before that moment.
+// askedBefore reports whether a prompt was opened before that time.
 func (p *prompts) askedBefore(t time.Time) bool {
 	return slices.ContainsFunc(p.Requests, func(r *request) bool { return r.Opened.Before(t) })
 }
 
-// seenOnly says that all that is known of the prompt is what its dialog shows.
+// seenOnly reports whether only a dialog showed the prompt.
 func (r *request) seenOnly() bool { return !r.Told && r.By == agent.SourceScreen && r.Call == "" }
 
-// guessed says that a level told that there is one, and what it asks follows from a
-// call that has not come back, or is not known.
+// guessed reports whether only a level reported the prompt; its subject is taken from a pending
+// tool call, or isn't known.
 func (r *request) guessed() bool { return !r.Told && !r.seenOnly() }
 
-// name says in the fact which call it is about.
+// asks is the prompt of what the agent asks before it runs the call; nil without one.
+func (c *call) asks() *agent.Request {
+	p := c.Asks.Clone()
+	if p != nil {
+		p.FullInput, p.Raw = c.Full, []byte(c.Raw)
+	}
+	return p
+}
+
+// name completes the fact with the call that it is about.
 func (c *call) name(fact *agent.Fact) {
 	fact.Tool, fact.Call, fact.Agent, fact.AgentType = c.Tool, c.ID, c.Agent, c.AgentType
 	fact.Input = []byte(c.Input)

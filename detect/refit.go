@@ -6,9 +6,9 @@ import (
 	"berth/agent"
 )
 
-// Refit goes on with another driver of the same agent, whose screen is to be
-// read anew. What was only seen by the old one is forgotten; what the program
-// itself told, and who is in the foreground, stays.
+// Refit continues with another driver of the same agent, after its rules changed; the caller then
+// reads the screen again. It forgets what the old driver only saw on the screen. The program's own
+// reports, and the foreground process, stay.
 func (f *Fold) Refit(d agent.Driver, now time.Time) Result {
 	f.begin(now)
 	m := &f.m
@@ -18,7 +18,7 @@ func (f *Fold) Refit(d agent.Driver, now time.Time) Result {
 		r.Prompt.OnScreen, r.Seen = false, false
 	}
 	m.Screen = screen{}
-	if len(f.heard()) == 0 {
+	if len(f.counted()) == 0 {
 		f.mark(agent.SourceScreen, "rules:changed", "")
 		if m.Turn.Phase != "" {
 			f.finish(true)

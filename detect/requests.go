@@ -3,13 +3,13 @@ package detect
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 
 	"berth/agent"
 	"berth/api"
 )
 
-// current is the prompt on the screen, else the one that was opened first; nil
-// when there is none.
+// current is the prompt on the screen, or else the one that was opened first; nil without one.
 func (f *Fold) current() *request {
 	m := &f.m
 	for _, r := range m.Requests {
@@ -23,22 +23,22 @@ func (f *Fold) current() *request {
 	return nil
 }
 
-// asked opens a prompt, or fills in the one that was seen before it was told.
+// asked opens a prompt, or completes the one that was seen before the report.
 func (f *Fold) asked(fact *agent.Fact) {
 	m := &f.m
 	if fact.Request == nil || !f.may(agent.MoveAsk, fact.Source) {
 		return
 	}
 	if m.Turn.Phase == "" && fact.Hook == "" && f.overBy(fact) {
-		return // late: what it asked is over, with its turn
+		return // a late report: the prompt ended with its turn
 	}
-	fact = f.named(fact)
+	fact = f.explained(f.withUndrawn(f.named(fact)))
 	dialog, how := f.dialog(), agent.NoMatch
 	if dialog != nil && !f.spent() {
 		how = f.driver.Match(dialog, fact.Request)
 	}
 	if m.ended(fact.Turn) && !m.Background[fact.Agent] && how == agent.NoMatch && fact.Hook == "" {
-		return // of a turn that is over: nothing waits for its answer
+		return // the turn is over, and no hook waits for the answer
 	}
 	for _, r := range m.Requests {
 		same := r.Agent == fact.Agent && r.Tool == fact.Tool && r.Input == canonical(fact.Input) && r.Prompt.Type == fact.Request.Type &&
@@ -47,15 +47,16 @@ func (f *Fold) asked(fact *agent.Fact) {
 		case r.Told && same && r.Turn == fact.Turn && r.Over == nil && canonical(r.Raw) == canonical(fact.Request.Raw):
 			f.wait(r, fact) // reported by two hooks
 			return
-		case r.guessed() && same, r.seenOnly() && r.Prompt.OnScreen && how == agent.WholeMatch && !f.tellsOf(dialog) && !tellsMore(fact.Request, r.Prompt):
-			f.tell(r, fact)
+		case r.guessed() && same, r.seenOnly() && r.Prompt.OnScreen && how == agent.WholeMatch && !f.isReported(dialog) && !reportsMore(fact.Request, r.Prompt):
+			f.join(r, fact)
 			return
 		case r.seenOnly() && r.Prompt.OnScreen && (how == agent.PartMatch || how == agent.AlikeMatch) && !dialog.Cut && fact.Hook == "":
 			r.Vouched = true
-			return // it is asked as the dialog has it: see asItIs
+			f.learnUndrawn(r, fact.Request)
+			return // the dialog is a prompt of its own: see asItIs
 		}
 	}
-	if how == agent.AlikeMatch && fact.Hook != "" { // what its dialog may be read as is told now
+	if how == agent.AlikeMatch && fact.Hook != "" { // the report says what the ambiguous dialog asks
 		f.drop("superseded", why{Tier: fact.Source.Tier(), Cause: fact.Cause}, false, func(r *request) bool { return r.seenOnly() && r.Prompt.OnScreen })
 	}
 	if m.Turn.Phase == "" && !m.ended(fact.Turn) {
@@ -65,13 +66,13 @@ func (f *Fold) asked(fact *agent.Fact) {
 	f.supersede(r, func(o *request) bool { return o.guessed() && !o.Prompt.OnScreen && o.Prompt.Type == r.Prompt.Type })
 }
 
-// tellsMore says that a call has fields that its dialog does not draw, so that they were not
-// shown with the prompt.
-func tellsMore(told, seen *agent.Request) bool {
+// reportsMore reports whether a call has fields that its dialog doesn't draw, so that the seen prompt
+// didn't show them.
+func reportsMore(told, seen *agent.Request) bool {
 	return told.Type == agent.PromptPermission && told.Text != nil && (seen.Text == nil || *seen.Text != *told.Text)
 }
 
-// sameForm says whether two forms are equal. Prompts of other types are compared by input.
+// sameForm reports whether two forms are equal. Prompts of other types are compared by input.
 func sameForm(p, told *agent.Request) bool {
 	text := func(p *agent.Request) string {
 		if p.Text == nil {
@@ -82,20 +83,19 @@ func sameForm(p, told *agent.Request) bool {
 	return told.Type != agent.PromptForm || text(p) == text(told) && canonical(p.Schema) == canonical(told.Schema)
 }
 
-// tellsOf says whether a prompt that was told is the dialog's already.
-func (f *Fold) tellsOf(d *agent.Dialog) bool {
+// isReported reports whether the dialog already belongs to a reported prompt.
+func (f *Fold) isReported(d *agent.Dialog) bool {
 	of, how := f.asking(d)
 	return of != nil && of.Told && how == agent.WholeMatch
 }
 
-// supersede closes the prompts that have turned out to be another one: what they
-// showed is not what is asked.
+// supersede closes the prompts that turned out to be prompt by: what they showed isn't what is
+// asked.
 func (f *Fold) supersede(by *request, over func(*request) bool) {
 	f.drop("superseded", by.Why, false, func(r *request) bool { return r != by && over(r) })
 }
 
-// named is the fact with the call that it is about, for agents that do not say
-// which.
+// named completes the fact with the call that it is about, for agents that don't report that.
 func (f *Fold) named(fact *agent.Fact) *agent.Fact {
 	namer, ok := f.driver.(agent.CallNamer)
 	if !ok || fact.Tool != "" {
@@ -119,14 +119,91 @@ func (f *Fold) named(fact *agent.Fact) *agent.Fact {
 	return &whole
 }
 
-// tell puts what the agent says of a prompt into one that showed the same. Its id,
-// its options and its place on the screen stay.
-func (f *Fold) tell(r *request, fact *agent.Fact) {
+// withUndrawn returns the fact with what no dialog draws of its tool's input in its prompt.
+func (f *Fold) withUndrawn(fact *agent.Fact) *agent.Fact {
+	whole := *fact
+	whole.Request = fact.Request.Clone()
+	f.showUndrawn(whole.Request, whole.Request)
+	return &whole
+}
+
+// explained returns the fact with what only the prompt's call says. Without that call the prompt says too
+// little for an answer by its hook, so no hook waits: the agent draws its dialog.
+func (f *Fold) explained(fact *agent.Fact) *agent.Fact {
+	e, ok := f.driver.(agent.CallExplainer)
+	if !ok || !e.NeedsCall(fact.Request) {
+		return fact
+	}
+	whole := *fact
+	whole.Request = fact.Request.Clone()
+	whole.Hook = ""
+	for _, c := range f.m.Calls {
+		about := agent.Fact{Request: c.asks()}
+		c.name(&about)
+		lines, ok := e.Explain(fact.Request, &about, f.o.Dir)
+		if !ok || c.Agent != fact.Agent {
+			continue
+		}
+		whole.Hook = fact.Hook
+		if text := agent.Value(whole.Request.Text); !strings.Contains(text, lines) {
+			whole.Request.Text = agent.Pointer(strings.TrimPrefix(text+"\n\n"+lines, "\n\n"))
+		}
+	}
+	return &whole
+}
+
+// showUndrawn adds what no dialog draws of the reported tool's input to a prompt's text, once.
+func (f *Fold) showUndrawn(p, reported *agent.Request) {
+	u, ok := f.driver.(agent.UndrawnInputReader)
+	if !ok {
+		return
+	}
+	lines, text := u.Undrawn(agent.Value(reported.Tool), reported.Raw, f.o.Dir), agent.Value(p.Text)
+	if lines != "" && text != lines && !strings.HasSuffix(text, "\n\n"+lines) {
+		p.Text = agent.Pointer(strings.TrimPrefix(text+"\n\n"+lines, "\n\n"))
+	}
+}
+
+// learnUndrawn adds the same to a prompt that was seen before a hook reported it. The result is
+// another prompt, because the seen one didn't show it.
+func (f *Fold) learnUndrawn(r *request, reported *agent.Request) {
+	more := r.Prompt.Clone()
+	if f.showUndrawn(more, reported); agent.Value(more.Text) == agent.Value(r.Prompt.Text) {
+		return
+	}
+	f.renew(r)
+	r.Prompt.Text = more.Text
+	r.keep()
+	f.result.Opened = append(f.result.Opened, r.Prompt.Clone())
+}
+
+// learnLogged adds the same to a prompt that was seen before its call was logged. The result is
+// another prompt, because the seen one didn't show it.
+func (f *Fold) learnLogged() {
+	d := f.dialog()
+	for _, r := range f.m.Requests {
+		if d == nil || !r.seenOnly() || !r.Prompt.OnScreen || r.Over != nil {
+			continue
+		}
+		more := r.Prompt.Clone()
+		if f.addUndrawn(more, d); agent.Value(more.Text) == agent.Value(r.Prompt.Text) {
+			continue
+		}
+		f.renew(r)
+		r.Prompt.Text = more.Text
+		r.keep()
+		f.result.Opened = append(f.result.Opened, r.Prompt.Clone())
+	}
+}
+
+// join puts the agent's report into a prompt that showed the same. Its id, its options and its
+// place on the screen stay.
+func (f *Fold) join(r *request, fact *agent.Fact) {
 	old := r.Prompt
 	p := fact.Request.Clone()
 	unguess(p)
 	p.ID, p.Since, p.OnScreen, p.Ready = old.ID, old.Since, old.OnScreen, old.Ready
-	if p.Type == agent.PromptPermission && p.Text == nil { // what the dialog says beside its subject stays shown
+	if p.Type == agent.PromptPermission && p.Text == nil { // the text beside the subject in the dialog stays shown
 		p.Text = old.Text
 	}
 	if !old.OptionsFallback && len(old.Options) > 0 {
@@ -144,33 +221,47 @@ func (f *Fold) tell(r *request, fact *agent.Fact) {
 	r.Joined = [2]string{old.Digest, p.Digest}
 }
 
-// unguess takes a driver's guess of the options away: a number is an answer to the options that
-// were shown, and the dialog may offer others.
+// unguess removes a driver's guess of the options: a number answers the options that were shown,
+// and the dialog may have others.
 func unguess(p *agent.Request) {
 	if p.OptionsFallback && (p.Type == agent.PromptPermission || p.Type == agent.PromptPlan) {
 		p.Options = []string{}
 	}
 }
 
-// keep signs the prompt, and keeps of it what its JSON leaves out.
+// keep signs the prompt, and stores what the prompt's JSON leaves out.
 func (r *request) keep() {
 	r.Prompt.Sign()
-	r.Full, r.Lines, r.Raw = r.Prompt.FullInput, r.Prompt.Lines, r.Prompt.Raw
+	r.Full, r.Lines, r.Raw, r.Hints = r.Prompt.FullInput, r.Prompt.Lines, r.Prompt.Raw, nil
+	for _, q := range r.Prompt.Questions {
+		r.Hints = append(r.Hints, q.Hint)
+	}
 }
 
-// wait: the first hook that waits is the one that is answered. A later one that says
-// the same may be anybody's.
+// restore gives the prompt back what its JSON leaves out.
+func (r *request) restore() {
+	if string(r.Raw) == "null" { // no input, as JSON has it
+		r.Raw = nil
+	}
+	r.Prompt.FullInput, r.Prompt.Lines, r.Prompt.Raw = r.Full, r.Lines, r.Raw
+	for i := range min(len(r.Hints), len(r.Prompt.Questions)) {
+		r.Prompt.Questions[i].Hint = r.Hints[i]
+	}
+}
+
+// wait sets the hook that gets the answer: the first one that waits. A later hook with the same
+// report may be forged.
 func (f *Fold) wait(r *request, fact *agent.Fact) {
 	if fact.Hook != "" && r.Hook == "" {
 		r.Hook, r.Waits, r.Prompt.Channel = fact.Hook, true, agent.ChannelHook
 	}
 }
 
-// requestsKept bounds the prompts that are open at once. Of more the oldest goes
-// that is not on the screen; what asked by it is let go, and its dialog drawn.
+// requestsKept bounds the open prompts. At the limit the oldest one that isn't on the screen is
+// closed; its hook is released, so that the agent draws its dialog.
 const requestsKept = 64
 
-// open puts a prompt on the list.
+// open adds a prompt.
 func (f *Fold) open(p *agent.Request, fact *agent.Fact, told bool) *request {
 	m := &f.m
 	if len(m.Requests) >= requestsKept {
@@ -182,7 +273,7 @@ func (f *Fold) open(p *agent.Request, fact *agent.Fact, told bool) *request {
 	}
 	m.Opened++
 	unguess(p)
-	p.ID, p.Since = f.o.PromptID(m.Opened), api.At(f.now)
+	p.ID, p.Since = f.o.PromptID(m.Opened, told), api.At(f.now)
 	r := &request{
 		Number: m.Opened, Prompt: p, Opened: f.now, Told: told, Turn: fact.Turn, Agent: fact.Agent, Tool: fact.Tool,
 		Call: fact.Call, Input: canonical(fact.Input), At: fact.At, By: fact.Source,
@@ -207,8 +298,8 @@ func (f *Fold) open(p *agent.Request, fact *agent.Fact, told bool) *request {
 	return r
 }
 
-// nameCall finds the tool call the prompt is about, so that its end can name
-// it even if the answer changed its input.
+// nameCall finds the tool call that the prompt is about, so that the call's end closes the prompt
+// even if the answer changed the input.
 func (f *Fold) nameCall(r *request) {
 	for _, c := range f.m.Calls {
 		if r.Call == "" && c.Tool == r.Tool && c.Agent == r.Agent && c.Input == r.Input {
@@ -217,20 +308,19 @@ func (f *Fold) nameCall(r *request) {
 	}
 }
 
-// closeAll closes the prompts for which over holds. It is what the state will
-// be owed to, if any does.
+// closeAll closes the prompts that over returns true for. If there are any, they are the reason for
+// the next transition.
 func (f *Fold) closeAll(how string, s agent.Source, cause string, stopped bool, over func(*request) bool) {
 	if f.drop(how, why{Tier: s.Tier(), Cause: cause}, stopped, over) {
 		f.mark(s, cause, "")
 	}
 }
 
-// drop closes the prompts for which over holds, on the strength of w. stopped: the
-// work stops with them.
+// drop closes the prompts that over returns true for, for the reason w. stopped: the turn stops
+// with them.
 //
-// Any process of the session can say that something was answered, and an honest word
-// for it may be ahead of the screen. So a prompt whose dialog is there is closed when
-// that has gone.
+// Any process of the session can report that a prompt was answered, and a true report may be ahead
+// of the screen. So a prompt whose dialog is on the screen is closed when the dialog is gone.
 func (f *Fold) drop(how string, w why, stopped bool, over func(*request) bool) bool {
 	kept := f.m.Requests[:0:0]
 	for _, r := range f.m.Requests {
@@ -258,7 +348,7 @@ func (f *Fold) close(r *request, how string, w why, stopped bool) {
 	f.result.Closed = append(f.result.Closed, Resolution{Request: r.Prompt.Clone(), How: how, Tier: w.Tier, Cause: w.Cause, Stopped: stopped})
 }
 
-// answered: the agent says that something of that type was answered.
+// answered handles the agent's report that a prompt of some type was answered.
 func (f *Fold) answered(fact *agent.Fact) {
 	if fact.Request == nil || !f.may(agent.MoveAnswer, fact.Source) {
 		return
@@ -268,10 +358,9 @@ func (f *Fold) answered(fact *agent.Fact) {
 	})
 }
 
-// hookGone: nobody waits any more for the answer by hook. The dialog, where
-// there is one, stays.
+// hookGone handles the end of a hook that waited. Its dialog stays if there is one.
 //
-// A dialog whose hook handed an answer to the agent is answered, and takes a moment to go.
+// If the hook passed an answer to the agent, the dialog is answered, and takes a moment to go.
 func (f *Fold) hookGone(fact *agent.Fact) {
 	for _, r := range f.m.Requests {
 		if r.Hook != fact.Hook || fact.Hook == "" {
@@ -292,7 +381,7 @@ func (f *Fold) hookGone(fact *agent.Fact) {
 	})
 }
 
-// Calls that are kept at most; one that never comes back is forgotten.
+// callsKept bounds the pending tool calls. One that never ends is forgotten.
 const callsKept = 64
 
 func (f *Fold) toolStarted(fact *agent.Fact) {
@@ -300,34 +389,51 @@ func (f *Fold) toolStarted(fact *agent.Fact) {
 	for i := range m.Calls {
 		if c := &m.Calls[i]; c.ID == fact.Call && c.ID != "" {
 			c.Hooked = c.Hooked || fact.Source == agent.SourceHook
-			return // told by another source
+			if c.Asks == nil {
+				f.keepAsks(c, fact)
+			}
+			if fact.Source == agent.SourceLog && c.Logged == "" {
+				c.Logged = canonical(fact.Input)
+				f.learnLogged()
+			}
+			return // another source has reported it
 		}
 	}
 	f.wentOn(fact)
 	c := call{
 		ID: fact.Call, Tool: fact.Tool, Agent: fact.Agent, AgentType: fact.AgentType, Input: canonical(fact.Input),
-		Asks: fact.Request.Clone(), Since: f.now, Hooked: fact.Source == agent.SourceHook,
+		Since: f.now, Hooked: fact.Source == agent.SourceHook,
 	}
-	if c.Asks != nil {
-		c.Full = c.Asks.FullInput
+	if fact.Source == agent.SourceLog {
+		c.Logged = c.Input
 	}
+	f.keepAsks(&c, fact)
 	if m.Calls = append(m.Calls, c); len(m.Calls) > callsKept {
 		m.Calls = append([]call(nil), m.Calls[1:]...)
 	}
 	f.learn(&c)
+	f.learnLogged()
 	if fact.Agent != "" || m.ended(fact.Turn) && m.Turn.Phase != ending {
 		return
 	}
 	if m.Turn.Phase == ending && fact.Source == agent.SourceHook {
-		m.Turn.Phase = running // somebody's stop hook made it go on
+		m.Turn.Phase = running // another stop hook made the agent continue
 	}
 	if m.Turn.Phase != "" {
 		m.Activity = &agent.Activity{Kind: agent.UsingTool, Tool: fact.Tool}
 	}
 }
 
-// toolEnded closes what was asked about the call, by its id or by its input;
-// the end of a step closes all that step asked.
+// keepAsks keeps what the agent asks before it runs the call, if the fact reports that.
+func (f *Fold) keepAsks(c *call, fact *agent.Fact) {
+	if c.Asks = fact.Request.Clone(); c.Asks != nil {
+		f.showUndrawn(c.Asks, fact.Request)
+		c.Full, c.Raw = c.Asks.FullInput, string(c.Asks.Raw)
+	}
+}
+
+// toolEnded closes the prompts about the call, by its id or its input. The end of a step closes all
+// prompts of that step.
 func (f *Fold) toolEnded(fact *agent.Fact) {
 	m := &f.m
 	input := canonical(fact.Input)
@@ -336,7 +442,7 @@ func (f *Fold) toolEnded(fact *agent.Fact) {
 	found := false
 	for _, c := range m.Calls {
 		over := step && c.Agent == fact.Agent || !step && fact.Call != "" && c.ID == fact.Call
-		if !step && fact.Call == "" && !found { // calls without ids come back by what they were
+		if !step && fact.Call == "" && !found { // calls without ids are compared by tool and input
 			over = c.Tool == fact.Tool && c.Agent == fact.Agent && c.Input == input
 			found = over
 		}
@@ -348,7 +454,7 @@ func (f *Fold) toolEnded(fact *agent.Fact) {
 	if f.may(agent.MoveAnswer, fact.Source) {
 		f.closeAll("answered", fact.Source, fact.Cause, false, func(r *request) bool {
 			switch {
-			case step: // what no such event told of may have been asked after this one
+			case step: // a prompt that no event reported may be newer than this one
 				return r.Told && r.Agent == fact.Agent && r.Turn == fact.Turn && !r.since(fact)
 			case r.Call != "" && fact.Call != "":
 				return r.Call == fact.Call && r.Prompt.Type != agent.PromptForm
@@ -361,8 +467,8 @@ func (f *Fold) toolEnded(fact *agent.Fact) {
 	}
 }
 
-// since says that the prompt came up after the step, by the time that the step's
-// source gives for it: a hook may be late.
+// since reports whether the prompt came after the step, by the clock of the step's source: a hook
+// may be late.
 func (r *request) since(step *agent.Fact) bool {
 	opened := r.Opened
 	if !r.At.IsZero() {
@@ -379,20 +485,20 @@ func (f *Fold) acting(fact *agent.Fact) {
 	if kind := fact.Activity.Kind; kind == agent.Responding || kind == agent.Thinking {
 		for _, c := range m.Calls {
 			if c.Agent == "" {
-				return // what was said before the call arrives after it
+				return // text from before the call may arrive after it
 			}
 		}
 	}
 	m.Activity = fact.Activity
 }
 
-// canonical is the JSON with its keys in order and without blanks.
+// canonical is JSON with its keys in order and without blanks.
 func canonical(raw json.RawMessage) string {
 	if len(raw) == 0 {
 		return ""
 	}
 	if agent.Repeats(raw) {
-		return string(raw) // which of two fields of a name holds is not known
+		return string(raw) // parsers disagree on which of two equal names wins
 	}
 	var v any
 	d := json.NewDecoder(bytes.NewReader(raw))

@@ -46,14 +46,14 @@ func TestRequests(t *testing.T) {
 			b.at(2050).registry(agent.LevelBusy)
 			b.at(9000)
 		}, []string{"2000 prompt/1"}},
-		"refused, and the turn with it: nobody tells": {func(b *bench) {
+		"denied, and the turn with it: no source reports it": {func(b *bench) {
 			b.at(2000).ask("a", "", "Bash", "ls")
 			b.at(2020).title(agent.LevelNotBusy)
 			b.screen(dialog("Bash"))
 			b.at(4000).screen(composer(""))
 			b.at(9000)
 		}, []string{"2000 prompt/1", "4200 idle"}},
-		"refused, told while a frame was half drawn": {func(b *bench) {
+		"denied, reported while a frame was half drawn": {func(b *bench) {
 			b.at(2000).ask("a", "", "Bash", "ls")
 			b.at(2020).screen(dialog("Bash"))
 			b.title(agent.LevelWaiting)
@@ -135,7 +135,7 @@ func TestRequests(t *testing.T) {
 			b.at(4000).screen(composer("✻"))
 			b.tool(agent.ToolEnded, "a", "", "Bash", "ls")
 		}, []string{"2000 prompt/1", "2050 prompt/2", "3000 prompt/1", "4000 working"}},
-		"told by two hooks": {func(b *bench) {
+		"reported by two hooks": {func(b *bench) {
 			b.at(2000).ask("a", "", "Bash", "ls")
 			b.at(2010).ask("a", "", "Bash", "ls")
 			b.at(4000).tool(agent.ToolEnded, "a", "", "Bash", "ls")
@@ -165,7 +165,7 @@ func TestRequests(t *testing.T) {
 			b.at(9010).screen(composer(""))
 			b.at(9900)
 		}, []string{"3000 prompt/1", "4080 working", "9210 idle"}},
-		"seen, and told afterwards: one prompt": {func(b *bench) {
+		"seen, and then reported: one prompt": {func(b *bench) {
 			b.at(2000).screen(dialog("Bash"))
 			b.at(2500).ask("a", "", "Bash", "ls")
 			b.at(2600).screen(dialog("Bash"))
@@ -243,7 +243,7 @@ func TestPromptStatus(t *testing.T) {
 	b.at(2000).say(f)
 	p := b.fold.Status().Request
 	if p.Ready || p.OnScreen || !p.OptionsFallback || p.Channel != agent.ChannelHook || p.Since.Sub(t0) != 2*time.Second {
-		t.Errorf("told: %+v", p)
+		t.Errorf("reported: %+v", p)
 	}
 	b.at(2100).screen(dialog("Bash"))
 	p = b.fold.Status().Request
@@ -252,7 +252,7 @@ func TestPromptStatus(t *testing.T) {
 	}
 	b.at(2200).say(agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Hook: "h7", Conversation: "c"})
 	if p = b.fold.Status().Request; p.Channel != agent.ChannelKeys {
-		t.Errorf("nobody waits by hook: %+v", p)
+		t.Errorf("no hook waits: %+v", p)
 	}
 	if r := b.at(3000).say(agent.Fact{Kind: agent.StepEnded, Source: agent.SourceHook, Turn: "a", Conversation: "c"}); len(r.Closed) > 0 {
 		t.Errorf("closed while its dialog is there: %+v", r.Closed)
@@ -318,8 +318,8 @@ func TestStart(t *testing.T) {
 	b.want("650 prompt/1", "1750 prompt/2", "3050 idle")
 }
 
-// TestQuestionsToldLate: a log tells of the call after its dialog was seen. What
-// it says of pages that were not shown yet goes into the same prompt.
+// TestQuestionsToldLate: a log reports the call after its dialog was seen. The questions of pages that
+// weren't shown yet go into the same prompt.
 func TestQuestionsToldLate(t *testing.T) {
 	b := working(t)
 	b.at(2000).screen(agent.Reading{Dialog: &agent.Dialog{Type: agent.PromptQuestion, Tool: "Ask", Title: "Color", Options: []agent.Option{{Label: "Red"}}}})
@@ -332,7 +332,7 @@ func TestQuestionsToldLate(t *testing.T) {
 	b.say(agent.Fact{Kind: agent.ToolStarted, Source: agent.SourceLog, Turn: "a", Tool: "Ask", Call: "k", Input: []byte(`"two"`), Conversation: "c"})
 	p := b.fold.Status().Request
 	if p.ID != seen.ID || !p.Since.Equal(seen.Since.Time) || p.Input == nil || *p.Input != `"two"` || len(p.Options) != 1 || !p.OnScreen || !p.Ready {
-		t.Errorf("told as %+v", p)
+		t.Errorf("reported as %+v", p)
 	}
 	b.at(4000).say(agent.Fact{Kind: agent.ToolEnded, Source: agent.SourceLog, Turn: "a", Call: "k", Conversation: "c"})
 	b.at(4010).screen(composer("✻"))

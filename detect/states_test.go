@@ -7,8 +7,8 @@ import (
 	"berth/agent"
 )
 
-// teller is a driver whose agent tells its state in words of its own, the ends
-// of turns among them, and asks about a turn when it is over.
+// teller is a driver whose agent reports its state itself, the ends of turns included, and asks about
+// a turn when it is over.
 type teller struct{ lab }
 
 func (teller) Table() agent.Table {
@@ -44,7 +44,7 @@ func TestStatesInItsOwnWords(t *testing.T) {
 		run  func(b *bench)
 		want []string
 	}{
-		"busy while it starts is no turn": {func(b *bench) {
+		"busy while it starts isn't a turn": {func(b *bench) {
 			b.osc(agent.LevelBusy)
 			b.at(1100).osc(agent.LevelIdle)
 			b.at(9000)
@@ -77,7 +77,7 @@ func TestStatesInItsOwnWords(t *testing.T) {
 			if got := b.fold.Status().Failure; got == nil || got.Class != agent.Unauthorized || !got.Since.Equal(t0.Add(2060*time.Millisecond)) {
 				b.t.Errorf("failed by %+v", got)
 			}
-			b.at(3000).osc(agent.LevelIdle) // somebody types
+			b.at(3000).osc(agent.LevelIdle) // a person types
 			b.at(9000)
 		}, []string{"1000 idle", "2060 error/other"}},
 		"a subagent's failure is not the turn's": {func(b *bench) {
@@ -120,7 +120,7 @@ func TestStatesInItsOwnWords(t *testing.T) {
 			b.at(5000).screen(composer(""))
 			b.at(9000)
 		}, []string{"1000 working", "3170 prompt/1", "5200 idle"}},
-		"a call that somebody else's hook holds": {func(b *bench) {
+		"a call that another hook holds": {func(b *bench) {
 			b.hook(agent.TurnStarted, "a")
 			b.at(2000).call("k", agent.SourceLog)
 			b.at(2400).screen(hooked(true))
@@ -128,7 +128,7 @@ func TestStatesInItsOwnWords(t *testing.T) {
 			b.say(agent.Fact{Kind: agent.ToolEnded, Source: agent.SourceLog, Call: "k"})
 			b.at(9000)
 		}, []string{"1000 working", "2700 prompt/1", "5000 working"}},
-		"asked behind the end of another turn, of two at once": {func(b *bench) {
+		"asked after the end of another turn, of two at once": {func(b *bench) {
 			b.hook(agent.TurnStarted, "")
 			b.osc(agent.LevelBusy)
 			b.at(2000).hook(agent.TurnEnded, "")
@@ -138,7 +138,7 @@ func TestStatesInItsOwnWords(t *testing.T) {
 			b.at(6000).osc(agent.LevelIdle)
 			b.at(9000)
 		}, []string{"1000 working", "3000 prompt/1", "5000 working", "6100 idle"}},
-		"our own hooks would have told": {func(b *bench) {
+		"our own hooks would have reported it": {func(b *bench) {
 			b.hook(agent.TurnStarted, "a")
 			b.at(2000).call("k", agent.SourceLog)
 			b.at(2010).call("k", agent.SourceHook)
@@ -155,8 +155,8 @@ func TestStatesInItsOwnWords(t *testing.T) {
 	}
 }
 
-// TestStartedAgain: where an answer at the start may have the agent end, to be
-// started once more, its composer is no sign that it has started up for a while.
+// TestStartedAgain: if the agent may exit after a startup answer, to be started again, its composer
+// doesn't count as started up for a while.
 func TestStartedAgain(t *testing.T) {
 	for again, want := range map[bool]string{false: "2000 idle", true: "3000 idle"} {
 		b := newBench(t, Options{})
@@ -214,7 +214,7 @@ func TestReplaced(t *testing.T) {
 	}
 	say(2000, agent.TurnEnded, "one", "a")
 	b.at(3000).osc(agent.LevelBusy)
-	b.at(3400) // by now this is work, of nobody yet
+	b.at(3400) // by now this is work, of no conversation yet
 	if say(3400, agent.ConversationStarted, "two", "") || say(3410, agent.TurnStarted, "two", "b") {
 		t.Error("a new conversation is foreign")
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // terse is a driver of an agent that names neither turns nor calls, asks
-// without saying about what, and tells of errors on its screen alone.
+// without saying about what, and reports errors only on its screen.
 type terse struct{ lab }
 
 func (terse) Table() agent.Table {
@@ -73,7 +73,7 @@ func TestTerse(t *testing.T) {
 			b.at(1900).screen(agent.Reading{Dialog: &agent.Dialog{Type: agent.PromptSetup, Title: "who"}})
 			b.at(5000)
 		}, []string{"650 prompt/1", "2050 prompt/2"}},
-		"a refusal that the log tells first": {func(b *bench) {
+		"a denial that the log reports first": {func(b *bench) {
 			b.at(100).say(terseAt(100, agent.TurnStarted))
 			b.at(110).title(agent.LevelBusy)
 			b.at(200).say(terseAsk(200, "ls"))
@@ -97,13 +97,13 @@ func TestTerse(t *testing.T) {
 			b.at(650).say(terseAt(580, agent.TurnEnded))
 			b.at(5000)
 		}, []string{"180 working", "700 idle"}},
-		"a turn that is told of twice asks once": {func(b *bench) {
+		"a turn that is reported twice asks once": {func(b *bench) {
 			b.at(100).say(terseAt(90, agent.TurnStarted))
 			b.at(150).say(terseAsk(140, "ls"))
 			b.at(160).say(terseAt(90, agent.TurnStarted))
 			b.at(5000)
 		}, []string{"100 working", "150 prompt/1"}},
-		"a step that ended before it was asked, told of behind it": {func(b *bench) {
+		"a step that ended before it was asked, reported after it": {func(b *bench) {
 			b.at(100).say(terseAt(90, agent.TurnStarted))
 			b.at(300).say(terseAsk(300, "ls"))
 			b.at(600).say(terseAt(250, agent.StepEnded))
@@ -116,7 +116,7 @@ func TestTerse(t *testing.T) {
 			b.at(5000).screen(composer(""))
 			b.at(9000).say(terseAt(9000, agent.TurnStarted))
 		}, []string{"100 working", "1000 error/invalid", "9000 working"}},
-		"an error that is painted behind the end": {func(b *bench) {
+		"an error that is drawn after the end": {func(b *bench) {
 			b.at(90).screen(composer(""))
 			b.at(100).say(terseAt(90, agent.TurnStarted))
 			b.at(110).title(agent.LevelBusy)
@@ -165,7 +165,7 @@ func TestTerseCalls(t *testing.T) {
 	b.at(500).say(terseCall(500, agent.ToolEnded, "shell1", "pwd"))
 	b.at(600).say(terseAsk(600, "rm"))
 	if p := b.fold.Status().Request; p == nil || p.Tool != nil {
-		t.Errorf("what nobody was told to call: %+v", p)
+		t.Errorf("a prompt without a call: %+v", p)
 	}
 	b.at(700).say(terseAt(700, agent.StepEnded))
 	b.want("100 working", "310 prompt/1", "500 working", "600 prompt/2", "700 working")

@@ -7,24 +7,24 @@ import (
 )
 
 const (
-	// Between a turn and the one queued behind it, what shows a state shows "not
-	// busy" for a moment; the state does not.
+	// turnGap is how long levels may show "not busy" between a turn and the queued one after it.
+	// The state stays working.
 	turnGap = 100 * time.Millisecond
-	// Before a source gives way to a less sure one, it and everything else must
-	// have been silent for so long.
+	// silence is how long a source, and everything else, must have been silent before a less
+	// reliable source counts.
 	silence = 5 * time.Second
-	// A turn whose beginning a hook tells shows in a title only when it is drawn:
-	// Gemini CLI took 6 s for that with a message of 10 KB at a load of 19.
+	// drawsWithin is how much later than a hook the title may show a turn's start. Gemini CLI took
+	// 6 s with a message of 10 KB at a load of 19.
 	drawsWithin = 20 * time.Second
-	// A subagent in the background that ends begins a turn, whose prompt is what it
-	// says. Claude Code's live file said "not busy" for 0.1 to 0.3 s between the two,
-	// and "busy" 0.45 s after the subagent's end, at a load of 37.
+	// reportsWithin is how long after the end of a background subagent the turn may start that
+	// reports its result. Claude Code's state file said "not busy" for 0.1 to 0.3 s between the
+	// two, and "busy" 0.45 s after the subagent's end, at a load of 37.
 	reportsWithin = time.Second
-	// How long after a turn's end its error may still be painted.
+	// paintedLate is how long after a turn's end its error may still be drawn.
 	paintedLate = 2 * time.Second
 )
 
-// ready: the agent has started up. Whatever it asked on the way is over.
+// ready ends the start. All startup prompts are over.
 func (f *Fold) ready(s agent.Source, cause string) {
 	m := &f.m
 	if m.Ready || !f.may(agent.MoveReady, s) {
@@ -41,7 +41,7 @@ func (f *Fold) turnStarted(fact *agent.Fact) {
 		return
 	}
 	if fact.Turn != "" && (m.Turn.is(fact.Turn) && m.Turn.Phase != "" || m.ended(fact.Turn)) {
-		return // told before, by a quicker source
+		return // a quicker source has reported it
 	}
 	if f.overBy(fact) {
 		return
@@ -54,7 +54,7 @@ func (f *Fold) turnStarted(fact *agent.Fact) {
 		return
 	}
 	if m.Turn.Phase == running && m.Turn.ID == "" && fact.Turn != "" {
-		m.Turn.ID = fact.Turn // the level that spoke first did not know it
+		m.Turn.ID = fact.Turn // the level that reported it first didn't have its id
 		return
 	}
 	f.start(fact.Turn, fact.Source, fact.Cause, fact.Evidence)
@@ -64,9 +64,8 @@ func (f *Fold) turnStarted(fact *agent.Fact) {
 	}
 }
 
-// overBy says that the turn which the fact is of is over: by the time that the
-// source gives for it. A hook's is that of the event itself, and what showed the
-// end did so a little before it was believed.
+// overBy reports whether the fact's turn is over, by the time that the source gives. A hook's time
+// is that of the event itself, and the sources showed the end a little before the fold applied it.
 func (f *Fold) overBy(fact *agent.Fact) bool {
 	end := f.m.EndedAt
 	if fact.Source == agent.SourceHook {
@@ -75,8 +74,8 @@ func (f *Fold) overBy(fact *agent.Fact) bool {
 	return !fact.At.IsZero() && fact.At.Before(end)
 }
 
-// sameTurn: of turns without ids, the one that a level told of first, or that
-// a second hook tells of once more.
+// sameTurn reports whether a turn without an id is the current one: a level reported it first, or a
+// second hook reports it again.
 func (f *Fold) sameTurn(fact *agent.Fact) bool {
 	t := &f.m.Turn
 	if fact.Source == agent.SourceStream && fact.Turn == "" && t.Phase == running {
@@ -88,8 +87,8 @@ func (f *Fold) sameTurn(fact *agent.Fact) bool {
 	return t.At.Equal(fact.At) || t.At.IsZero() && t.Source != fact.Source
 }
 
-// when is the moment of what the fact tells of: a log may be read long after it
-// was written, and what it says next is not older than that.
+// when is the time of what the fact reports. A log may be read long after it was written; what it
+// says next isn't older than that.
 func (f *Fold) when(fact *agent.Fact) time.Time {
 	if fact.At.IsZero() {
 		return f.now
@@ -104,7 +103,7 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// start begins a turn: the one before is over, and so is an error.
+// start starts a turn. The turn before is over, and so is an error.
 func (f *Fold) start(id string, s agent.Source, cause, evidence string) {
 	m := &f.m
 	also := f.together(id)
@@ -112,31 +111,30 @@ func (f *Fold) start(id string, s agent.Source, cause, evidence string) {
 	m.Ready = true
 	f.closeAll("ended", s, cause, false, func(r *request) bool {
 		if id == "" && r.Hook != "" {
-			return false // what waits for its answer may be of the turn that shows itself now
+			return false // the waiting hook may belong to the turn that becomes visible now
 		}
 		return r.Agent == "" && (r.Turn != id || id == "")
 	})
 	m.Turn = turn{Phase: running, ID: id, Also: also, Started: f.now, Source: s}
 	m.Failure, m.Pending, m.Calls = nil, nil, nil
-	m.Activity = f.labor()
+	m.Activity = f.defaultActivity()
 	f.mark(s, cause, evidence)
 }
 
-// labor is what an agent is at of which all that is known is that it works.
-func (f *Fold) labor() *agent.Activity {
+// defaultActivity is the activity of an agent that only shows that it works.
+func (f *Fold) defaultActivity() *agent.Activity {
 	if l, ok := f.driver.(agent.ActivityReporter); ok {
 		return l.DefaultActivity()
 	}
 	return &agent.Activity{Kind: agent.Thinking}
 }
 
-// togetherWithin is how far the beginnings of messages lie apart that are
-// delivered as one turn, at the most: 10 to 70 ms were seen.
+// togetherWithin is the most time between the starts of messages that the agent takes as one turn.
+// 10 to 70 ms were measured.
 const togetherWithin = 2 * time.Second
 
-// together are the ids of the turn that is under way when another message is
-// delivered with its own. A log names them all by the last one's id, and so
-// does the turn's end.
+// together returns the ids of the current turn when another message is taken into the same turn.
+// The log names all of them by the last one's id, and so does the turn's end.
 func (f *Fold) together(id string) []string {
 	t := &f.m.Turn
 	switch {
@@ -149,7 +147,7 @@ func (f *Fold) together(id string) []string {
 	return nil
 }
 
-// turnEnded: by the agent's own word.
+// turnEnded handles the agent's own report of a turn's end.
 func (f *Fold) turnEnded(fact *agent.Fact) {
 	m := &f.m
 	move := agent.MoveDone
@@ -168,14 +166,14 @@ func (f *Fold) turnEnded(fact *agent.Fact) {
 	}
 	if fact.Turn != "" && !m.Turn.is(fact.Turn) && (m.Turn.ID != "" && m.ended(fact.Turn) || f.overBy(fact)) {
 		f.m.remember(fact.Turn)
-		return // of one before, whose end something else told
+		return // an earlier turn's end, which another source has reported
 	}
 	if fact.Turn == "" && !fact.At.IsZero() && fact.At.Before(m.Turn.Started) {
 		return
 	}
 	f.m.remember(fact.Turn)
 	if m.Turn.Phase == ending && fact.How == m.Turn.How && fact.Source.Tier() > m.Why.Tier {
-		return // said before, by a surer one
+		return // a more reliable source has reported it
 	}
 	if fact.How == agent.Failed || f.failing() != nil && fact.How == agent.Completed {
 		f.fail(fact)
@@ -189,19 +187,19 @@ func (f *Fold) turnEnded(fact *agent.Fact) {
 	f.spend()
 	f.mark(fact.Source, fact.Cause, fact.Evidence)
 	m.Turn.Why = m.Why
-	if fact.How != agent.Interrupted { // of a refusal, what was asked and the turn end at once
+	if fact.How != agent.Interrupted { // a denial ends the prompt and the turn at once
 		f.drop("ended", m.Why, false, m.ofTurn)
 	}
 }
 
-// unbelieved: the source said "busy", for too short a time to be believed, and
-// now that a turn ended. So there was one.
+// unbelieved reports whether the source said "busy", but not for long enough to start a turn, and
+// now reports a turn's end. Then there was a turn.
 func (f *Fold) unbelieved(fact *agent.Fact) bool {
 	l := f.m.Levels[fact.Source]
 	return l != nil && l.Value == agent.LevelBusy && l.Since.After(f.m.EndedAt) && fact.Turn == ""
 }
 
-// reason is why the last turn failed, told after that it did.
+// reason completes the last turn's failure with its text, which was reported later.
 func (f *Fold) reason(failure *agent.Failure) bool {
 	m := &f.m
 	if failure == nil || m.Failure == nil || m.Failure.Text != "" || f.now.Sub(m.EndedAt) >= silence {
@@ -213,8 +211,8 @@ func (f *Fold) reason(failure *agent.Failure) bool {
 	return true
 }
 
-// lateFailure: a level said "not busy" before the event that says why arrived;
-// or the turn's failure was told without a reason, and this is it.
+// lateFailure handles a failure after the turn's end: a level said "not busy" before the event
+// arrived, or the failure was reported without a text.
 func (f *Fold) lateFailure(fact *agent.Fact) {
 	m := &f.m
 	if fact.How == agent.Failed && f.reason(fact.Failure) {
@@ -228,8 +226,8 @@ func (f *Fold) lateFailure(fact *agent.Fact) {
 	}
 }
 
-// failureSeen: the turn will end in an error, or did: a live file may say that
-// the agent rests before its log says why.
+// failureSeen handles an error that ends the turn, or ended it: a state file may say idle before
+// the log has the error.
 func (f *Fold) failureSeen(fact *agent.Fact) {
 	m := &f.m
 	switch {
@@ -245,7 +243,7 @@ func (f *Fold) failureSeen(fact *agent.Fact) {
 	}
 }
 
-// fail ends the turn in an error.
+// fail ends the turn with an error.
 func (f *Fold) fail(fact *agent.Fact) {
 	m := &f.m
 	failure := fact.Failure
@@ -267,8 +265,7 @@ func (f *Fold) fail(fact *agent.Fact) {
 	}
 }
 
-// failing is the error that the turn under way has come to: told, or to be seen
-// since it began.
+// failing is the error of the current turn: reported, or drawn since its start.
 func (f *Fold) failing() *agent.Failure {
 	m := &f.m
 	switch {
@@ -282,7 +279,7 @@ func (f *Fold) failing() *agent.Failure {
 	return m.Screen.Reading.Failed
 }
 
-// failedByScreen: the error is painted after the turn's end was told.
+// failedByScreen handles an error that is drawn after the turn's reported end.
 func (f *Fold) failedByScreen() {
 	m := &f.m
 	if m.Turn.Phase != "" || m.Failure != nil || m.EndedAt.IsZero() || m.Screen.Failed.Before(m.EndedAt) || !f.may(agent.MoveFail, agent.SourceScreen) {
@@ -296,7 +293,7 @@ func (f *Fold) failedByScreen() {
 	}
 }
 
-// finish ends the turn. Inferred: nobody told of its end.
+// finish ends the turn. inferred: no source reported its end.
 func (f *Fold) finish(inferred bool) {
 	m := &f.m
 	f.m.forget()

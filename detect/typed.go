@@ -14,11 +14,12 @@ const typedHolds = 2500 * time.Millisecond
 // stays, it may be the next one when that would look the same.
 func (f *Fold) Typed(now time.Time) Result {
 	f.begin(now)
-	if d := f.dialog(); d != nil && d.Alike {
-		for _, r := range f.m.Requests {
-			if r.Prompt.OnScreen {
-				r.Typed = f.now
-			}
+	if d := f.dialog(); d == nil || !d.Alike { // most keys: nothing to conclude from
+		return f.result
+	}
+	for _, r := range f.m.Requests {
+		if r.Prompt.OnScreen {
+			r.Typed = f.now
 		}
 	}
 	f.settle()

@@ -2,9 +2,8 @@ package detect
 
 import "berth/agent"
 
-// withdraw: the source takes back what it said of its state, or the program has
-// gone that said it. What rests on that word alone is over; who else says
-// something is heard from now on.
+// withdraw removes a source's level: the source took its report back, or its program is gone. What
+// only that report supports is over; from now on the other sources count.
 func (f *Fold) withdraw(s agent.Source, cause, evidence string) {
 	m := &f.m
 	if m.Levels[s] == nil {
@@ -12,7 +11,7 @@ func (f *Fold) withdraw(s agent.Source, cause, evidence string) {
 	}
 	delete(m.Levels, s)
 	f.drop("gone", why{Tier: s.Tier(), Cause: cause, Evidence: evidence}, false, func(r *request) bool { return r.By == s && !r.Seen })
-	if list := f.heard(); len(list) > 0 {
+	if list := f.counted(); len(list) > 0 {
 		for _, l := range list {
 			l.Since = f.now
 		}
@@ -27,11 +26,10 @@ func (f *Fold) withdraw(s agent.Source, cause, evidence string) {
 	}
 }
 
-// succeeds: another program has the terminal. What the one before said of itself
-// it said before the last look that still found it there; what was said since
-// then may be the next one's.
+// succeeds handles another program in the foreground. It withdraws the old program's reports: those
+// from before the last time when it was still found there. Later reports may be the new program's.
 func (f *Fold) succeeds(before *level, fact *agent.Fact) {
-	if f.asleep {
+	if f.frozen {
 		return
 	}
 	for _, s := range levelSources {
@@ -41,10 +39,9 @@ func (f *Fold) succeeds(before *level, fact *agent.Fact) {
 	}
 }
 
-// outlived is the rule for a program that ended between two looks, and has left
-// the word that it works or asks: a shell has the terminal back, and everything
-// was silent. A shell's own word that it runs something, said while it had the
-// terminal, is no such.
+// outlived withdraws the report of a program that ended unnoticed and had said that it works or
+// asks: a shell has the terminal back, and everything was silent. A report that came while the
+// shell had the terminal is the shell's own, and stays.
 func (f *Fold) outlived() {
 	m := &f.m
 	p := m.Levels[agent.SourceProcess]
@@ -65,7 +62,7 @@ func (f *Fold) outlived() {
 	}
 }
 
-// dark says that nobody can tell what the program does.
+// dark reports whether no source can show what the program does.
 func (f *Fold) dark() bool {
 	p := f.m.Levels[agent.SourceProcess]
 	return p != nil && p.Value == agent.LevelUnknown

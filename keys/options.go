@@ -85,6 +85,7 @@ type grants struct {
 	verbs      []string
 	authority  bool
 	principals []string
+	prefixes   string // of attached terminals; empty if the line has no prefix=
 }
 
 // noEffect are options that only restrict, or only grant, what Berth never grants: forwarding of any
@@ -161,7 +162,7 @@ func (g *grants) apply(o option) (notice string, f *fault) {
 // valued are the options that applyValue knows.
 var valued = map[string]bool{
 	"role": true, "from": true, "expiry-time": true, "command": true, "principals": true,
-	"sessions": true, "verbs": true, "permitopen": true, "permitlisten": true, "tunnel": true, "environment": true,
+	"sessions": true, "verbs": true, "prefix": true, "permitopen": true, "permitlisten": true, "tunnel": true, "environment": true,
 }
 
 func (g *grants) applyValue(name, value string) (notice string, f *fault) {
@@ -180,6 +181,11 @@ func (g *grants) applyValue(name, value string) (notice string, f *fault) {
 		g.command = value
 	case "principals":
 		g.principals, f = list(name, value, nil)
+	case "prefix":
+		var err error
+		if g.prefixes, err = ParsePrefixes(value); err != nil {
+			f = faultf("write a key such as prefix=\"ctrl-b\"", "prefix=: %v", err)
+		}
 	case "sessions":
 		g.sessions, f = list(name, value, checkPattern)
 	case "verbs":

@@ -55,6 +55,8 @@ func TestOptions(t *testing.T) {
 		`restrict,pty`:                   {Role: Operator, RoleByDefault: true},
 		`pty,restrict`:                   {Role: Operator, RoleByDefault: true, NoPTY: true},
 		`no-pty,role="responder"`:        {Role: Responder, NoPTY: true},
+		`prefix="ctrl-b"`:                {Role: Operator, RoleByDefault: true, Prefixes: "\x02"},
+		`prefix="ctrl-a Ctrl-\ "`:        {Role: Operator, RoleByDefault: true, Prefixes: "\x01\x1c"},
 		`command="say \"hi there\", ok"`: {Role: Operator, RoleByDefault: true, Command: `say "hi there", ok`},
 		`command="a\b"`:                  {Role: Operator, RoleByDefault: true, Command: `a\b`},
 		`sessions="web-*,tag:team-a"`:    {Role: Operator, RoleByDefault: true, Sessions: []string{"web-*", "tag:team-a"}},

@@ -27,8 +27,9 @@ func ParseRole(s string) (Role, error) {
 	return None, fmt.Errorf("%s isn't a valid role: use viewer, responder, operator or admin", quote(s))
 }
 
-// accessVerbs are the verbs that a narrowed key may never use: they would widen it.
-var accessVerbs = map[string]bool{"access": true, "guest": true, "audit": true, "start-context": true}
+// accessVerbs are the verbs that a narrowed key may never use: they would widen it, or reach beyond its
+// sessions.
+var accessVerbs = map[string]bool{"access": true, "guest": true, "audit": true, "start-context": true, "notify": true}
 
 // openVerbs are for every key: they show the caller's rights, and nothing of any session.
 var openVerbs = map[string]bool{"help": true, "whoami": true, "version": true}

@@ -119,7 +119,7 @@ func owned(dir string, uid int) error {
 		return fmt.Errorf("look at the agent's folder: %w", err)
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); !ok || !info.IsDir() || int(st.Uid) != uid {
-		return fmt.Errorf("%s is no folder of uid %d", dir, uid)
+		return fmt.Errorf("%s isn't a folder of uid %d", dir, uid)
 	}
 	return nil
 }

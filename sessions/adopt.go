@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"berth/agent"
-	"berth/api"
-	"berth/sessions/events"
 	"berth/sessions/hold"
 	"berth/sessions/loop"
 )
@@ -22,8 +20,8 @@ import (
 // a journal is work for a processor.
 const adoptAtOnce = 4
 
-// adoptAll takes up every session that the state folder tells of. One that
-// cannot be read is left alone and told in the log, not deleted.
+// adoptAll takes up every session in the state folder. A session that cannot be
+// read is logged and left as it is, not deleted.
 func (r *Registry) adoptAll(ctx context.Context) error {
 	entries, err := os.ReadDir(r.sessionsDir())
 	if err != nil {
@@ -32,6 +30,9 @@ func (r *Registry) adoptAll(ctx context.Context) error {
 	var found []*adoption
 	for _, e := range entries {
 		if !e.IsDir() {
+			continue
+		}
+		if r.abandon(filepath.Join(r.sessionsDir(), e.Name())) {
 			continue
 		}
 		a, err := r.findSession(filepath.Join(r.sessionsDir(), e.Name()))
@@ -61,7 +62,7 @@ func (r *Registry) adoptAll(ctx context.Context) error {
 	work.Wait()
 	if err := ctx.Err(); err != nil {
 		for _, a := range found {
-			a.close()
+			a.kernel.Close()
 		}
 		return err
 	}
@@ -98,10 +99,9 @@ func (r *Registry) findSession(dir string) (*adoption, error) {
 		r.log.Warn("a checkpoint cannot be used; the screen is made from the whole journal", "session", spec.Name, "error", err)
 	}
 	c := r.newCore(spec, dir)
-	c.told = r.events.LastCause(spec.ID)
-	c.parts.Restore(from, c.trouble)
+	c.kernel.Parts.Restore(from, c.kernel.Problem.Trouble)
 	if err := c.outbox.Load(); err != nil {
-		c.trouble("take up its messages", err)
+		c.kernel.Problem.Trouble("take up its messages", err)
 	}
 	return &adoption{core: c, from: from}, nil
 }
@@ -113,7 +113,7 @@ func (r *Registry) recallStates(ctx context.Context, found []*adoption) error {
 	since := uint64(math.MaxUint64)
 	for _, a := range found {
 		byID[a.s.id] = a
-		if a.from.Exit == nil || a.track.State() != agent.Exited {
+		if a.life.Exit() == nil || a.track.State() != agent.Exited {
 			since = min(since, a.from.Cursor)
 		}
 	}
@@ -129,23 +129,10 @@ func (r *Registry) recallStates(ctx context.Context, found []*adoption) error {
 		}
 		a := byID[line.ID]
 		if a != nil && line.Cursor > a.from.Cursor {
-			a.recallEvent(line)
+			a.kernel.Parts.Recall(line)
 		}
 	}
 	return nil
-}
-
-// recallEvent brings what the checkpoint has up to date.
-func (a *adoption) recallEvent(line events.Line) {
-	a.parts.Recall(line)
-	switch line.Type {
-	case "exited":
-		if line.Cause == 0 {
-			a.lost = &api.Exit{Lost: true, Time: api.At(line.Time)}
-		}
-	case "restarted":
-		a.lost = nil
-	}
 }
 
 // adopt finds the session's holder, or what became of it.
@@ -153,23 +140,22 @@ func (a *adoption) adopt(ctx context.Context) {
 	c := a.core
 	c.recall(a.from)
 	if err := c.s.askAgain(c.spec); err != nil { // a kill may have come between the two
-		c.trouble("have hooks ask", err)
+		c.kernel.Problem.Trouble("have hooks ask", err)
 	}
-	if c.exit = a.from.Exit; c.exit != nil && !c.hasNews(a.from) {
-		c.applied = a.from.Control
-		return // the screen is loaded when somebody looks
+	if c.life.Exit() != nil && !c.hasNews(a.from) {
+		return // the screen is loaded when a client looks
 	}
-	if c.spec.User != "" { // whoever starts the server may have closed them
+	if c.spec.User != "" { // the start of the server may have closed the folders to other users
 		if err := c.s.letThrough(); err != nil {
-			c.trouble("let the session's user reach it", err)
+			c.kernel.Problem.Trouble("let the session's user reach it", err)
 		}
 	}
-	c.load(a.from)
+	c.kernel.Load(a.from)
 	c.resumeParts(a.from)
-	c.journal.Adopt()
+	c.kernel.Journal.Adopt()
 	ctx, cancel := context.WithTimeout(ctx, adoptPatience)
 	defer cancel()
-	c.connect(ctx)
+	c.life.Connect(ctx)
 }
 
 // adoptPatience is how long a start of the server waits for one holder.
@@ -177,13 +163,8 @@ const adoptPatience = 2 * time.Second
 
 // recall takes over what only the checkpoint knows.
 func (c *core) recall(from loop.Checkpoint) {
-	c.child = child{pid: from.PID, start: from.Start}
-	c.started, c.lastOut = from.Started.Time, from.LastOut.Time
-	c.holderPID, c.holderStart = from.HolderPID, from.HolderStart
-	c.losses, c.replyAt, c.ending = from.Losses, from.Reply, from.Ending
-	c.clients.Resume(from.Exit == nil)
-	c.saved, c.savedAt, c.savedTitle, c.savedCursor = c.now(), from.Offset, from.Title, from.Cursor
-	c.restarts.running = c.started
+	c.kernel.Recall(from)
+	c.clients.Resume(c.life.Exit() == nil)
 	if from.Cols > 0 {
 		c.spec.Cols, c.spec.Rows = from.Cols, from.Rows
 	}
@@ -193,4 +174,19 @@ func (c *core) recall(from loop.Checkpoint) {
 // ended session was started again.
 func (c *core) hasNews(from loop.Checkpoint) bool {
 	return loop.HasNews(c.s.dir, from.Control)
+}
+
+// resumeParts goes on with the program that runs.
+func (c *core) resumeParts(from loop.Checkpoint) {
+	switch {
+	case c.s.reg.driver(c.spec) == nil:
+		c.kernel.Parts.End()
+	case from.Followed():
+		if err := c.track.Resume(c.life.Started(), from.Taken.Time); err != nil {
+			c.kernel.Problem.Trouble("restore what was known of the agent", err)
+			c.beginParts(from.Taken.Time)
+		}
+	case c.life.Child().PID != 0: // by a server that followed no such program
+		c.beginParts(c.life.Started())
+	}
 }

@@ -16,7 +16,7 @@ import (
 	"berth/sessions/track"
 )
 
-// What stood before the server's end stands after it, and is told once.
+// What was true before the server's end is true after it, and is emitted once.
 func TestAdoptRunningSession(t *testing.T) {
 	p := open(t)
 	s := p.sh("one", `printf 'before\n'; read x; printf 'while %s\n' "$x"; read y; printf 'after %s\n' "$y"; sleep 600`)
@@ -91,7 +91,7 @@ func TestAdoptWhatEndedMeanwhile(t *testing.T) {
 	p.counts(s.ID(), map[string]int{"session_created": 1, "exited": 1, "restarted": 0})
 }
 
-// An end that was asked for is no crash for the next server either, and does
+// An end that was asked for isn't a crash for the next server either, and does
 // not start the program again.
 func TestKillOverAServersEnd(t *testing.T) {
 	p := open(t)
@@ -108,7 +108,7 @@ func TestKillOverAServersEnd(t *testing.T) {
 	p.counts(s.ID(), map[string]int{"exited": 1, "restarted": 0})
 }
 
-// Restarts behind the checkpoint are told once, and the state is the last one.
+// Restarts after the checkpoint are emitted once, and the state is the last one.
 func TestRestartOverAServersEnd(t *testing.T) {
 	p := open(t)
 	s := p.sh("one", "echo run; sleep 600")
@@ -128,7 +128,7 @@ func TestRestartOverAServersEnd(t *testing.T) {
 	p.counts(s.ID(), map[string]int{"exited": 1, "restarted": 1, "state_change": changes})
 }
 
-// A holder that was killed leaves a lost program behind, told once.
+// A holder that was killed leaves a lost program, which is emitted once.
 func TestLostHolder(t *testing.T) {
 	p := open(t)
 	s := p.sh("one", "echo here; sleep 600")
@@ -151,7 +151,7 @@ func TestLostHolder(t *testing.T) {
 	}
 }
 
-// Keystrokes become one event a burst, none is lost behind a checkpoint, and a
+// Keystrokes become one event a burst, none is lost after a checkpoint, and a
 // program that does not answer keeps none of them back.
 func TestTypingIsToldInBursts(t *testing.T) {
 	p := open(t)
@@ -173,12 +173,12 @@ func TestTypingIsToldInBursts(t *testing.T) {
 		select {
 		case <-changed:
 		case <-deadline:
-			t.Fatal("keystrokes that nothing echoes are not told")
+			t.Fatal("keystrokes that nothing echoes are not reported")
 		}
 	}
 	lines := p.log(s.ID())["input"]
 	if len(lines) != 1 || !strings.Contains(string(lines[0].Raw), `"bytes":10`) {
-		t.Errorf("told %d times: %s", len(lines), lines[0].Raw)
+		t.Errorf("reported %d times: %s", len(lines), lines[0].Raw)
 	}
 
 	if err := m.Type(t.Context(), []byte("abc")); err != nil {
@@ -204,9 +204,9 @@ func TestEndedSessionsFreeTheirEmulator(t *testing.T) {
 	within(t, s, "the end", ended)
 	for dropped, deadline := false, now.Add(patience); !dropped; {
 		s.change(t.Context(), func(c *core) error {
-			c.pictureAge = now.Add(-2 * dropPicture)
-			c.tick(c.now()) // it stays until the link to the holder has ended too
-			dropped, c.dirty = c.term == nil, true
+			c.kernel.Screen.DropIfIdle(c.now().Add(time.Hour)) // it stays until the link to the holder has ended too
+			dropped = c.kernel.Screen.Terminal() == nil
+			c.kernel.Changed()
 			return nil
 		})
 		if time.Now().After(deadline) {
@@ -221,7 +221,7 @@ func TestEndedSessionsFreeTheirEmulator(t *testing.T) {
 	}
 	// Without its checkpoint the picture comes from the journal, and nothing
 	// else comes of it.
-	s.change(t.Context(), func(c *core) error { c.dropPicture(); return nil })
+	s.change(t.Context(), func(c *core) error { c.kernel.Screen.Drop(); return nil })
 	if err := os.Remove(s.dir + "/" + loop.CheckpointFile); err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +231,7 @@ func TestEndedSessionsFreeTheirEmulator(t *testing.T) {
 	p.counts(s.ID(), map[string]int{"session_created": 1, "exited": 1})
 }
 
-// What of the lease an event tells brings the checkpoint's up to date.
+// What an event says of the lease brings the checkpoint's up to date.
 func TestLeaseAfterAServersEnd(t *testing.T) {
 	p := open(t)
 	s := p.sh("one", "sleep 600")
@@ -258,7 +258,7 @@ func TestLeaseAfterAServersEnd(t *testing.T) {
 	}
 }
 
-// Clients that were attached when the server died are told of as gone, once
+// Clients that were attached when the server died are reported as gone, once
 // each, whatever the checkpoint knew of them.
 func TestClientsGoWithTheServer(t *testing.T) {
 	p := open(t)
@@ -313,7 +313,7 @@ func TestUnreadableSessionKeepsItsHolder(t *testing.T) {
 }
 
 // A shell at work, and one at rest, are so for the next server too, whatever an
-// older checkpoint believes: it tells no state in between.
+// older checkpoint believes: it emits no state in between.
 func TestShellsStateOverAServersEnd(t *testing.T) {
 	p := open(t)
 	s := p.sh("one", "", func(s *Spec) { s.Command = []string{"sh"} })
@@ -334,7 +334,7 @@ func TestShellsStateOverAServersEnd(t *testing.T) {
 		s = p.find("one")
 		changed, stop := s.Subscribe()
 		defer stop()
-		for after := time.After(track.WakesWithin + 500*time.Millisecond); after != nil; { // what it may tell, it tells within
+		for after := time.After(track.WakesWithin + 500*time.Millisecond); after != nil; { // what it may emit, it emits within
 			select {
 			case <-changed:
 			case <-after:
@@ -345,7 +345,7 @@ func TestShellsStateOverAServersEnd(t *testing.T) {
 			t.Errorf("state %s, want %s", st.Now, want)
 		}
 		for _, line := range p.log(s.ID())["state_change"][told:] {
-			t.Errorf("told %s", line.Raw)
+			t.Errorf("emitted %s", line.Raw)
 		}
 	}
 	state(agent.Idle)

@@ -34,13 +34,13 @@ func (r *Registry) SetDrivers(ctx context.Context, drivers map[string]agent.Driv
 
 // refit goes on with the driver that the session has now.
 func (c *core) refit() {
-	c.dirty = true
+	c.kernel.Changed()
 	if _, fits := c.s.reg.drivers()[c.spec.Agent].(agent.ForCommand); fits {
 		c.track.Refit()
 	}
 }
 
-// checkRules refuses rules that there are not, or that nobody would go by.
+// checkRules refuses rules that don't exist, and rules that the session would not use.
 func (r *Registry) checkRules(spec *Spec) error {
 	if spec.Rules == "" {
 		return nil
@@ -150,7 +150,7 @@ func (r *Registry) checkPrompt(spec *Spec) error {
 	}
 	typer, ok := r.driver(*spec).(agent.MessageTyper)
 	if !ok {
-		return api.Errorf(api.CodeNoDriver, "prompt means nothing to %s, of which berth cannot tell when it takes a message: name its agent with --agent, write rules for it, or leave it out", api.Quote(spec.Command[0]))
+		return api.Errorf(api.CodeNoDriver, "berth can't tell when %s is ready for a message, so it can't send --prompt: name its agent with --agent, write rules for it, or leave --prompt out", api.Quote(spec.Command[0]))
 	}
 	_, err := Nudge{Text: spec.Prompt}.Typed(typer)
 	return err
@@ -165,9 +165,9 @@ func newConversation() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// prepare readies a program for its agent's driver: the command, environment
-// and files by which the agent tells of itself. A program without a driver
-// stays as it is.
+// prepare readies a program for its agent's driver. It sets up the command, environment
+// and files that make the agent report its state. A program without a driver stays as it
+// is.
 func (s *Session) prepare(spec Spec, prog program) (program, agent.Launch, error) {
 	s.keepSecrets(prog)
 	l, ok := s.reg.driver(spec).(agent.Launcher)
@@ -218,10 +218,10 @@ func (s *Session) layOut(l agent.Launcher, spec Spec, prog program, folder, hook
 		Conversation: spec.Conversation, Fresh: newConversation(), Resume: spec.begun(), Isolate: spec.Isolate, Groom: spec.Groom, Trust: spec.Trust, AcceptBypass: spec.AcceptBypass,
 		Settings: spec.Settings, MCP: spec.MCP,
 		Berth:   callBerth(berth, cwd, EnvMap(prog.env)["PATH"]),
-		EndAsks: filepath.Join(s.dir, endAsksFile), BeginAsks: filepath.Join(s.dir, beginAsksFile),
+		EndAsks: filepath.Join(s.dir, endAsksFile), StartAsks: filepath.Join(s.dir, beginAsksFile),
 	}
 	if !spec.Spoken { // else all that is past
-		start.TakeUp, start.Fork = spec.TakeUp, spec.Fork.Conversation
+		start.ResumeID, start.Fork = spec.TakeUp, spec.Fork.Conversation
 	}
 	if start.Fork != "" {
 		start.ForkFolder = filepath.Join(s.reg.sessionsDir(), spec.Fork.Session, agentName(prog.user))

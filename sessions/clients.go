@@ -30,6 +30,11 @@ func (s *Session) Join(ctx context.Context, v Visitor) (*Member, error) {
 // Who is Clients.Who.
 func (s *Session) Who(ctx context.Context) ([]Attached, error) { return s.clients.Who(ctx) }
 
+// Detach is Clients.Detach.
+func (s *Session) Detach(ctx context.Context, by Actor, client string, others error) ([]Attached, error) {
+	return s.clients.Detach(ctx, by, client, others)
+}
+
 // Deliver is Clients.Deliver.
 func (s *Session) Deliver(ctx context.Context, claim Claim, writes ...[]byte) error {
 	return s.clients.Deliver(ctx, claim, writes...)

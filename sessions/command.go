@@ -13,10 +13,15 @@ import (
 // the command, and all that it starts or leaves running, are callers of this
 // session, as the agent's own processes are.
 func (s *Session) Run(ctx context.Context, p command.Command) (command.Result, error) {
+	return s.reg.runFor(ctx, s.Status().Spec, p)
+}
+
+// runFor is Run for a session that is being made, or is gone: the server knows no
+// session of that id then, and gives such a caller nothing.
+func (r *Registry) runFor(ctx context.Context, spec Spec, p command.Command) (command.Result, error) {
 	p.Enter = func(cmd *exec.Cmd) (command.Entry, error) {
-		spec := s.Status().Spec
-		entry, err := hold.Enter(cmd, s.reg.options.Exe, spec.ID)
-		return &sessionEntry{Entry: entry, reg: s.reg, spec: spec}, err
+		entry, err := hold.Enter(cmd, r.options.Exe, spec.ID)
+		return &sessionEntry{Entry: entry, reg: r, spec: spec}, err
 	}
 	return command.Run(ctx, p)
 }

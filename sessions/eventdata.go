@@ -9,16 +9,20 @@ import (
 	"strings"
 
 	"berth/agent"
+	"berth/sessions/deliver"
 	"berth/sessions/events"
 	"berth/sessions/loop"
+	"berth/sessions/outbox"
 	"berth/sessions/track"
 )
+
+const eventTreeRemoved = "worktree_removed"
 
 // EventTypes are the types that watch --type knows.
 var EventTypes = []string{
 	"snapshot", "live", "heartbeat", "gap", "session_created", "session_removed", "renamed", "state_change", "activity",
 	"input", "hook", "prompt", "prompt_resolved", "message", "nudge", "draft_stashed", "respond", "groom", "gate", "report", "driver_mismatch", "writer_change", "client_attached", "client_detached", "resize", "signal", "tags", "session_limit", "output_lost", "restarted", "exited",
-	"start_context", "transcript_saved", "notify",
+	"start_context", "transcript_saved", "notify", eventTreeRemoved,
 }
 
 // KnownEvent says whether there are events of that type.
@@ -36,21 +40,6 @@ type (
 		Rows   int     `json:"rows"`
 		Queue  string  `json:"queue_id,omitempty"` // of the message it was made with
 	}
-	lossEvent struct {
-		From    int64  `json:"from"`
-		To      int64  `json:"to"`
-		Records int    `json:"records"`
-		Why     string `json:"why"`
-	}
-	exitEvent struct {
-		Code    *int   `json:"code"`
-		Signal  string `json:"signal"`
-		Crashed bool   `json:"crashed"`
-		Lost    bool   `json:"lost"`
-		// LastLines are what an agent showed that ended before it was ready: its
-		// own word for why.
-		LastLines []string `json:"last_lines,omitempty"`
-	}
 	renamedEvent struct {
 		By   By     `json:"by"`
 		From string `json:"from"` // the name in the newest event before
@@ -62,12 +51,15 @@ type (
 		Meta map[string]string `json:"meta"`
 		loop.Repeated
 	}
-	limitEvent struct {
-		Why string `json:"why"` // ttl or idle_timeout
-	}
 	removedEvent struct {
 		By  By     `json:"by"`
 		Why string `json:"why"`
+	}
+	treeEvent struct {
+		By     By     `json:"by"`
+		Why    string `json:"why"` // rm, worktree rm, merged (by the hourly look), or a bound of retention
+		Path   string `json:"path"`
+		Branch string `json:"branch"`
 	}
 )
 
@@ -83,16 +75,31 @@ func (e tagsEvent) After(earlier loop.Paced) loop.Paced {
 	return e
 }
 
-// NextState is the state that a state_change event leads to.
-func NextState(raw []byte) agent.State {
+// NextState is the state that a state_change event leads to. waits says that the session's first message
+// is still queued then.
+func NextState(raw []byte) (next agent.State, waits bool) {
 	var e track.StateEvent
 	if json.Unmarshal(raw, &e) != nil {
-		return ""
+		return "", false
 	}
-	return agent.State(e.Next)
+	return agent.State(e.Next), e.Queue != ""
 }
 
-// Describe says in a line for people what an event tells beside its head.
+// FirstNotTaken says that the event ends the session's first message without the agent's report that
+// it has it: no change of the state follows from that.
+func FirstNotTaken(line events.Line) bool {
+	var e struct {
+		Queue   string `json:"queue_id"`
+		What    string `json:"what"`
+		Verdict string `json:"verdict"`
+	}
+	if line.Type != "message" && line.Type != "nudge" || json.Unmarshal(line.Raw, &e) != nil || e.Queue != outbox.FirstID {
+		return false
+	}
+	return e.What != "queued" && e.Verdict != string(deliver.Confirmed)
+}
+
+// Describe gives one line for people about an event, without its common fields.
 func Describe(line events.Line) string {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(line.Raw, &fields) != nil {

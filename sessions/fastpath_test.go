@@ -16,7 +16,7 @@ func TestTypingPastTheLoop(t *testing.T) {
 	answers := make(chan error, 1)
 	soon := func(m *Member) bool { return m.TryType([]byte("x"), func(err error) { answers <- err }) }
 	if soon(a) {
-		t.Fatal("somebody without the lease typed")
+		t.Fatal("a client without the lease typed")
 	}
 	if err := a.Type(t.Context(), []byte("x")); err != nil { // the first key takes it
 		t.Fatal(err)
@@ -31,7 +31,7 @@ func TestTypingPastTheLoop(t *testing.T) {
 			t.Fatal(err)
 		}
 		if soon(b) {
-			t.Fatal("somebody without the lease typed")
+			t.Fatal("a client without the lease typed")
 		}
 	}
 	before := s.Status().Writer.Expires
@@ -45,7 +45,7 @@ func TestTypingPastTheLoop(t *testing.T) {
 	if h := busy.Holder; h.ID != "b" || h.Expires.Before(before.Time) {
 		t.Errorf("held by %+v", h)
 	}
-	a.Leave() // what it typed is told by then
+	a.Leave() // what it typed is reported by then
 	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
 		typed := 0
 		for _, line := range p.log(s.ID())["input"] {

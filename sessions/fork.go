@@ -9,13 +9,13 @@ import (
 	"berth/api"
 )
 
-// Fork makes a session of the same spec whose agent begins from the
-// conversation of s as it stands. That one goes on, or stays ended, as it is.
-// prompt is its first message, or empty.
+// Fork makes a session with the same spec. Its agent begins from a copy of the
+// current conversation of s. s itself goes on, or stays ended. prompt is the new
+// session's first message, or empty.
 func (r *Registry) Fork(ctx context.Context, s *Session, name, prompt string, by Actor) (*Session, error) {
 	st := s.Status()
 	if _, ok := r.driver(st.Spec).(agent.Launcher); !ok {
-		return nil, api.Errorf(api.CodeNoDriver, "%s runs %s, of which berth knows no conversation", st.Name, st.Agent).With("session", st.Name)
+		return nil, api.Errorf(api.CodeNoDriver, "cannot fork %s: it runs %s, and berth can't resume conversations of that program", st.Name, st.Agent).With("session", st.Name)
 	}
 	if err := r.writtenDown(ctx, s); err != nil {
 		return nil, err
@@ -27,6 +27,7 @@ func (r *Registry) Fork(ctx context.Context, s *Session, name, prompt string, by
 	spec.ID, spec.Name, spec.Parent, spec.Root, spec.Depth, spec.Prompt = "", name, "", "", 0, prompt
 	spec.Fork = Fork{Session: st.ID, Conversation: st.Talk()}
 	spec.Conversation, spec.Spoken, spec.TakeUp, spec.StateFile, spec.Begun, spec.Vouched = "", false, "", "", false, nil
+	spec.Worktree, spec.Setup = nil, nil // it works in the same folder, which stays the other's
 	spec.Tags, spec.Meta, spec.Configured = slices.Clone(spec.Tags), maps.Clone(spec.Meta), nil
 	return r.New(ctx, spec, by)
 }

@@ -19,8 +19,8 @@ import (
 	"berth/sessions/hold"
 )
 
-// Files by which a hook knows that it has to wait for an answer. A session without them pays
-// nothing for it, nor waits when no server is there.
+// A hook waits for an answer only if its file exists. So a session without these files loses no time,
+// and doesn't wait while no server runs.
 const (
 	endAsksFile   = "gate.closed" // the hook at a turn's end
 	beginAsksFile = "begin.asked" // the hook at a conversation's begin
@@ -34,7 +34,7 @@ type Gate struct {
 	Seq uint64 `json:"seq"`
 }
 
-// Gate is how the session's gate stands.
+// Gate is the current state of the session's gate.
 func (s *Session) Gate(ctx context.Context) (Gate, error) {
 	return ask(ctx, s, func(c *core) (Gate, error) { return c.gateNow(), nil })
 }
@@ -77,7 +77,7 @@ func (r *Registry) mayHold(spec Spec) bool {
 }
 
 func cannotHold(spec Spec) error {
-	why := spec.Agent + " asks nobody before it rests"
+	why := spec.Agent + " runs no hook before it ends a turn"
 	if spec.Isolate == agent.IsolateNone {
 		why = "isolate: none leaves it without hooks"
 	}
@@ -104,7 +104,7 @@ func (s *Session) OpenGate(ctx context.Context, by Actor) (Gate, error) {
 // applied: a kill after that loses nothing of it.
 func (s *Session) record(ctx context.Context, kind string, data json.RawMessage, allowed func(*core) error) error {
 	link, err := ask(ctx, s, func(c *core) (*hold.Link, error) {
-		if c.link() == nil || c.exit != nil {
+		if c.link() == nil || c.life.Exit() != nil {
 			return nil, c.exitedError()
 		}
 		return c.link(), allowed(c)
@@ -204,7 +204,7 @@ func (s *Session) askAgain(spec Spec) error {
 	return failed
 }
 
-// asks makes or takes away a file by which a hook knows whether to wait.
+// asks makes or removes the file that makes a hook wait.
 func (s *Session) asks(name string, so bool) error {
 	path := filepath.Join(s.dir, name)
 	if !so {

@@ -21,9 +21,8 @@ type Info struct {
 	stateNow
 	Profile      string              `json:"profile"`
 	Command      []string            `json:"command"` // arguments are shown to admins alone
-	Cwd          string              `json:"cwd"`
-	User         string              `json:"user"` // the OS user that its program runs as
-	Env          map[string]string   `json:"env"`  // values are shown to admins alone, and those of secret names to nobody
+	User         string              `json:"user"`    // the OS user that its program runs as
+	Env          map[string]string   `json:"env"`     // values are shown to admins alone, and those of secret names are never shown
 	EnvFile      string              `json:"env_file"`
 	EnvPass      []string            `json:"env_pass"`
 	LoginEnv     bool                `json:"login_env"`
@@ -45,7 +44,7 @@ type Info struct {
 	AcceptBypass bool                `json:"accept_bypass"`
 	Settings     []string            `json:"settings"`          // names of the session's own, for the agent
 	MCP          []string            `json:"mcp"`               // names of its servers of tools
-	AgentVersion *track.AgentVersion `json:"agent_version"`     // null while the agent has not told
+	AgentVersion *track.AgentVersion `json:"agent_version"`     // null while the agent has not reported it
 	Mismatches   []DriverMismatch    `json:"driver_mismatches"` // sources that are believed by the slow rule
 	Conversation string              `json:"conversation"`      // the agent's id of it; empty for a program without a driver, or while not known
 	Resumable    bool                `json:"resumable"`         // restart takes the conversation up, and fork can begin from it
@@ -121,7 +120,7 @@ func (s *Session) Info(whole bool) Info {
 		}
 	}
 	i := Info{
-		stateNow: st.State(s.reg.now()), Profile: st.Profile, Command: argv, Cwd: st.Cwd, User: cmp.Or(st.User, e.User), Env: env,
+		stateNow: st.State(s.reg.now()), Profile: st.Profile, Command: argv, User: cmp.Or(st.User, e.User), Env: env,
 		EnvFile: st.EnvFile, EnvPass: noNil(st.EnvPass), LoginEnv: st.LoginEnv, SizePolicy: string(st.SizePolicy), Restart: string(st.Spec.Restart),
 		Limits: InfoLimits{Output: st.Limits.Output, Scrollback: st.Limits.Scrollback, TTLMS: st.Limits.TTL.Milliseconds(), IdleTimeoutMS: st.Limits.IdleTimeout.Milliseconds()},
 		Tags:   noNil(st.Tags), Meta: meta, Parent: orNil(st.Parent), Depth: st.Depth, Created: st.Created, CreatedBy: st.CreatedBy,
@@ -182,7 +181,7 @@ func (s *Session) Output(offset, limit int64) (api.Output, error) {
 		return api.Output{}, err
 	}
 	if offset > next {
-		return api.Output{}, api.Errorf(api.CodeBadRequest, "offset %d is behind the end of the output, %d", offset, next).With("total_written", next)
+		return api.Output{}, api.Errorf(api.CodeBadRequest, "offset %d is past the end of the output, %d", offset, next).With("total_written", next)
 	}
 	answer := api.Output{Data: []byte{}, Offset: offset, NextOffset: offset, TotalWritten: next}
 	buf := make([]byte, min(limit, max(next-offset, 1)))

@@ -104,7 +104,7 @@ func (d slow) Launch(s agent.Start) (agent.Launch, error) {
 }
 
 // TestStartHoldsNobodyUp: what is read before a program is started may lie on a
-// file system that does not answer. Callers are told apart all the same.
+// file system that does not answer. Callers are distinguished all the same.
 func TestStartHoldsNobodyUp(t *testing.T) {
 	p := open(t)
 	p.close()
@@ -124,7 +124,7 @@ func TestStartHoldsNobodyUp(t *testing.T) {
 		case <-time.After(patience / 2):
 			close(goOn) // for good
 			<-known
-			t.Fatalf("%s: nobody is told apart", what)
+			t.Fatalf("%s: no caller is recognized", what)
 		}
 	}
 	made := make(chan error, 1)
@@ -227,12 +227,12 @@ func TestKillDuringBackOff(t *testing.T) {
 	if st := s.Status(); st.Now != agent.Exited {
 		t.Errorf("state %s", st.Now)
 	}
-	if err := p.reg.Remove(t.Context(), s, tester); err != nil {
+	if _, err := p.reg.Remove(t.Context(), s, tester, false); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// The back-off outlives the server, and its end is told once.
+// The back-off outlives the server, and its end is emitted once.
 func TestBackOffOverAServersEnd(t *testing.T) {
 	p := open(t)
 	count := p.options.Environment.Home + "/count"
@@ -249,18 +249,20 @@ func TestBackOffOverAServersEnd(t *testing.T) {
 
 func TestRenameRemoveAndRetention(t *testing.T) {
 	p := open(t)
+	p.options.Retention = Retention{Keep: 1}
+	p.reopen() // the registry reads its options in the background
 	s := p.sh("one", "sleep 600")
 	if err := p.reg.Rename(t.Context(), s, "two", tester); err != nil {
 		t.Fatal(err)
 	}
 	if _, there := p.reg.Find("one"); there || p.find("two") != s {
-		t.Error("the old name stands, or the new one does not")
+		t.Error("the old name is kept, or the new one does not")
 	}
-	if err := p.reg.Remove(t.Context(), s, tester); codeOf(err) != api.CodeBadRequest {
+	if _, err := p.reg.Remove(t.Context(), s, tester, false); codeOf(err) != api.CodeBadRequest {
 		t.Errorf("rm of a running one: %v", err)
 	}
 	<-s.End(t.Context(), tester, 0)
-	if err := p.reg.Remove(t.Context(), s, tester); err != nil {
+	if _, err := p.reg.Remove(t.Context(), s, tester, false); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(s.dir); !os.IsNotExist(err) {
@@ -277,7 +279,6 @@ func TestRenameRemoveAndRetention(t *testing.T) {
 	within(t, old, "the end", ended)
 	young := p.sh("young", "exit 0")
 	within(t, young, "the end", ended)
-	p.reg.options.Retention = Retention{Keep: 1}
 	p.reg.removeOld(t.Context())
 	if _, there := p.reg.Find("two"); there {
 		t.Error("the oldest ended one is still there")

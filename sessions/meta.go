@@ -48,5 +48,5 @@ func (s *Session) SetMeta(ctx context.Context, by Actor, change map[string]strin
 
 func (c *core) noteTags(by Actor) {
 	meta := c.s.reg.options.Environment.Redact(c.spec.Meta) // every watcher sees events
-	c.paced(0, "tags", "tag", by.By(), tagsEvent{By: by.By(), Tags: noNil(c.spec.Tags), Meta: meta})
+	c.kernel.Emit.Paced(0, "tags", "tag", by.By(), tagsEvent{By: by.By(), Tags: noNil(c.spec.Tags), Meta: meta})
 }

@@ -8,13 +8,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/oklog/ulid/v2"
 
 	"berth/agent"
 	"berth/api"
 	"berth/keys"
-	"berth/sessions/loop"
 )
 
 // Defaults is what a session is made from when nothing is said.
@@ -58,14 +58,27 @@ func (r *Registry) complete(spec Spec) (Spec, error) {
 	if err != nil {
 		return spec, err
 	}
-	shell := r.options.Environment.Shell
+	home, shell := r.options.Environment.Home, r.options.Environment.Shell
 	if user != nil {
-		spec.UID, shell = user.UID, user.Shell
+		spec.UID, home, shell = user.UID, user.Home, user.Shell
 	}
+	spec.Cwd = belowHome(spec.Cwd, home)
 	if spec, err = r.inferAgent(spec, shell); err != nil {
 		return spec, err
 	}
 	return spec, spec.check()
+}
+
+// belowHome makes a folder absolute: none is the home, and a relative one, and one that begins with ~, starts at the
+// home of the session's user.
+func belowHome(dir, home string) string {
+	if dir == "" || dir == "~" {
+		return home
+	}
+	if filepath.IsAbs(dir) {
+		return dir
+	}
+	return filepath.Join(home, strings.TrimPrefix(dir, "~/"))
 }
 
 // New makes a session and starts its program.
@@ -157,19 +170,23 @@ func (r *Registry) start(ctx context.Context, spec Spec, by Actor) (_ *Session, 
 	c := r.newCore(spec, dir)
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, c.s.discard())
+			err = errors.Join(err, r.undo(context.WithoutCancel(ctx), c.spec, c.s))
 		}
 	}()
 	if err := saveSpec(dir, spec); err != nil {
 		return nil, err
 	}
+	if err := c.makeTree(ctx); err != nil {
+		return nil, err
+	}
+	spec = c.spec
 	if spec.Prompt != "" {
 		if err := c.outbox.EnqueueFirst(by, spec.Prompt); err != nil {
 			return nil, err
 		}
 	}
-	c.restoreTerm(loop.Checkpoint{})
-	c.save() // what the event log says from here on concerns this session
+	_, _ = c.kernel.Screen.Restore(nil) // an empty one never fails
+	c.kernel.Save()                     // what the event log says from here on concerns this session
 	prog, err := r.options.Environment.resolve(spec)
 	if err != nil {
 		return nil, err
@@ -194,7 +211,8 @@ func (r *Registry) start(ctx context.Context, spec Spec, by Actor) (_ *Session, 
 	if err != nil {
 		return nil, err
 	}
-	c.hold(link)
+	c.kernel.Journal.Hold(link)
+	c.life.Hold(link.Welcome())
 	r.run(c)
 	return c.s, nil
 }

@@ -8,20 +8,20 @@ import (
 
 const eventNotify = "notify"
 
-// Notified is what became of a notice: that an agent waits, or has failed.
+// Notified is the result of a notice, as its event has it. See package notify.
 type Notified struct {
 	Rule  string `json:"rule"`
-	Key   string `json:"key"` // of what was told, the same each time
+	Key   string `json:"key"` // of the notice's occasion
 	Kind  string `json:"kind"`
 	OK    bool   `json:"ok"`
 	Error string `json:"error"`
 }
 
-// Notified tells that a notice was told, or could not be.
+// Notified emits the event of a notice that was sent or has failed.
 func (s *Session) Notified(ctx context.Context, n Notified) error {
 	return s.do(ctx, func(c *core) {
 		c.clients.Gather()
-		c.note(eventNotify, n)
+		c.kernel.Emit.Note(eventNotify, n)
 	})
 }
 

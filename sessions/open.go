@@ -15,15 +15,15 @@ import (
 	"berth/sessions/loop"
 )
 
-// Open takes up the sessions that the state folder tells of: programs that
-// still run are adopted, the others are kept as ended.
+// Open takes up the sessions in the state folder. Programs that still run are
+// adopted, the others are kept as ended.
 func Open(ctx context.Context, o Options) (*Registry, error) {
 	if o.Rights == nil {
 		o.Rights = func(id keys.Identity) (keys.Identity, error) {
-			return keys.Identity{}, fmt.Errorf("nobody can tell what %s may do now", id.Name)
+			return keys.Identity{}, fmt.Errorf("the rights of %s are not known: the server has no source of rights", id.Name)
 		}
 	}
-	r := &Registry{options: o, log: o.Log, now: o.Now, byID: map[string]*Session{}, names: map[string]*Session{}, launching: map[string]launching{}, commands: map[int]Holder{}}
+	r := &Registry{options: o, log: o.Log, now: o.Now, byID: map[string]*Session{}, names: map[string]*Session{}, launching: map[string]launching{}, commands: map[int]Holder{}, looks: make(chan struct{}, looksAtOnce)}
 	r.births.recent, r.births.coming = map[string][]time.Time{}, map[string]string{}
 	r.known.Store(&o.Drivers)
 	if err := os.MkdirAll(r.sessionsDir(), 0o700); err != nil {
@@ -38,13 +38,14 @@ func Open(ctx context.Context, o Options) (*Registry, error) {
 	}
 	r.events, r.opened = log, o.Now()
 	if r.watcher, err = watch.New(); err != nil {
-		r.log.Warn("agents' files are only looked at now and then: the system tells of no changes", "error", err)
+		r.log.Warn("cannot watch files: changes of agents' files are noticed late, by polling", "error", err)
 	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	if err := r.adoptAll(ctx); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
-	r.loops.Go(func() { r.retain(r.ctx) })
+	r.loops.Go(func() { each(r.ctx, retainEvery, r.removeOld) })
+	r.loops.Go(func() { each(r.ctx, reapEvery, r.reapTrees) })
 	return r, nil
 }
 
@@ -71,7 +72,7 @@ func (r *Registry) Close() error {
 	r.cancel()
 	r.loops.Wait()
 	if r.watcher != nil {
-		_ = r.watcher.Close() // nobody listens any more
+		_ = r.watcher.Close() // no session uses it any more
 	}
 	return r.events.Close()
 }
@@ -103,21 +104,19 @@ const endPatience = 10 * time.Second
 
 // newCore makes a session that has no emulator and no holder yet.
 func (r *Registry) newCore(spec Spec, dir string) *core {
-	s := &Session{id: spec.ID, dir: dir, reg: r, calls: make(chan func(*core)), stirred: make(chan struct{}, 1), over: make(chan struct{})}
-	c := &core{
-		s: s, spec: spec, log: r.log.With("session", spec.Name, "id", spec.ID),
-		saving: saving{saved: r.now()}, paces: loop.Paces{},
-	}
-	c.journal = loop.NewJournal(dir, c.journalEnv())
-	c.parts = c.listParts()
+	s := &Session{id: spec.ID, dir: dir, reg: r, filesChanged: make(chan struct{}, 1)}
+	c := &core{s: s, spec: spec, log: r.log.With("session", spec.Name, "id", spec.ID)}
+	c.kernel = loop.NewKernel(c.kernelEnv())
+	s.core, s.kernel = c, c.kernel
+	c.addParts()
 	return c
 }
 
 // run makes the session known and starts its loop.
 func (r *Registry) run(c *core) {
-	c.publish()
+	c.kernel.Publish()
 	r.mu.Lock()
 	r.byID[c.s.id], r.names[c.spec.Name] = c.s, c.s
 	r.mu.Unlock()
-	r.loops.Go(func() { c.run(r.ctx) })
+	r.loops.Go(func() { c.kernel.Run(r.ctx) })
 }

@@ -37,11 +37,11 @@ func TestHookWhileADialogFallsDue(t *testing.T) {
 	var hook uint64
 	if err := s.do(t.Context(), func(c *core) {
 		seen := &agent.Reading{Dialog: &agent.Dialog{Type: agent.PromptPermission, Title: "seen", Key: "seen", Options: []agent.Option{{Number: 1, Label: "Yes"}}}}
-		c.track.Believe(c.track.Fold().Apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: seen, Time: c.track.Clock(c.now())}))
+		c.track.Apply(c.track.Fold().Apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: seen, Time: c.track.Clock(c.now())}))
 		due := c.track.Fold().Deadline()
 		time.Sleep(time.Until(due)) // keeps the loop busy until both are due
-		hook = c.told + 1000
-		c.apply(hold.Record{N: hook, Time: api.At(c.now()), Kind: hold.KindHook, Data: []byte(`{"event":"x","payload":{"x":1}}`)})
+		hook = c.kernel.Applied() + 1000
+		c.kernel.Record(hold.Record{N: hook, Time: api.At(c.now()), Kind: hold.KindHook, Data: []byte(`{"event":"x","payload":{"x":1}}`)})
 		for _, r := range c.track.Fold().Status().Requests {
 			ids = append(ids, r.ID)
 		}

@@ -33,9 +33,9 @@ func TestCheckpointOfTheVersionBefore(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := s.change(t.Context(), func(c *core) error {
-			c.parts.Restore(from, c.trouble)
+			c.kernel.Parts.Restore(from, c.kernel.Problem.Trouble)
 			var head loop.Checkpoint
-			c.parts.Save(&head, c.trouble)
+			c.kernel.Parts.Save(&head, c.kernel.Problem.Trouble)
 			return head.Write(dir)
 		}); err != nil {
 			t.Fatal(err)
@@ -80,11 +80,11 @@ func TestPartThatCannotBeRestored(t *testing.T) {
 	_, s := newAsker(t, "asks 1: a")
 	broken := map[string]json.RawMessage{}
 	if err := s.do(t.Context(), func(c *core) {
-		for _, part := range c.parts {
+		for _, part := range c.kernel.Parts {
 			broken[part.Name] = json.RawMessage(`"broken"`)
 			part.End() // as a server begins that has yet to restore it
 		}
-		c.parts.Restore(loop.Checkpoint{Detection: json.RawMessage("{}"), Parts: broken}, c.trouble)
+		c.kernel.Parts.Restore(loop.Checkpoint{Detection: json.RawMessage("{}"), Parts: broken}, c.kernel.Problem.Trouble)
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -76,7 +77,7 @@ func TestQueueExpires(t *testing.T) {
 		}
 	}
 	left()
-	if _, err := enqueue(t, s, "while nobody looks", 100*time.Millisecond); err != nil {
+	if _, err := enqueue(t, s, "while no client looks", 100*time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
 	p.close()
@@ -87,7 +88,7 @@ func TestQueueExpires(t *testing.T) {
 	p.counts(s.ID(), map[string]int{"message": 5})
 }
 
-// TestQueueFileDamaged: what cannot be read of a queue is told, and the rest
+// TestQueueFileDamaged: what cannot be read of a queue is logged, and the rest
 // waits on.
 func TestQueueFileDamaged(t *testing.T) {
 	p, s := newListener(t)
@@ -115,7 +116,7 @@ func TestQueueFileDamaged(t *testing.T) {
 }
 
 // TestTypingWaitsForADelivery: what a person types while a delivery is under way
-// is not lost and not mixed in: it arrives behind it, in order.
+// is not lost and not mixed in: it arrives after it, in order.
 func TestTypingWaitsForADelivery(t *testing.T) {
 	p := open(t)
 	s := p.sh("one", "stty raw -echo; echo ready; exec cat")
@@ -184,6 +185,41 @@ func TestTypingWaitsForADelivery(t *testing.T) {
 	shows("<onetwo>abc")
 }
 
+// TestInterruptIsAwaited: the clients report an interrupt that waits for a delivery, until it has the lease.
+func TestInterruptIsAwaited(t *testing.T) {
+	p := open(t)
+	s := p.sh("one", "sleep 600")
+	deliver := func(claim Claim, work func(loop.Write) error) <-chan error {
+		ended := make(chan error, 1)
+		go func() { ended <- s.clients.Delivery(t.Context(), claim, work) }()
+		return ended
+	}
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	nudge := deliver(Claim{Actor: tester, Verb: "nudge"}, func(loop.Write) error {
+		close(begun)
+		<-goOn
+		return nil
+	})
+	<-begun
+	if s.clients.Interrupt() {
+		t.Error("an interrupt is reported that doesn't wait")
+	}
+	waits := false
+	interrupt := deliver(Claim{Actor: tester, Verb: "interrupt", AfterDelivery: true}, func(loop.Write) error {
+		waits = s.clients.Interrupt()
+		return nil
+	})
+	for deadline := time.Now().Add(patience); !s.clients.Interrupt(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("an interrupt that waits is not reported")
+		}
+	}
+	close(goOn)
+	if err := errors.Join(<-nudge, <-interrupt); err != nil || waits {
+		t.Errorf("it waits %v after it began, %v", waits, err)
+	}
+}
+
 // TestDeliveryWithItsEventIsOver: a kill came between the event of a delivery's end and the end
 // of the delivery's file. The next server drops the file.
 func TestDeliveryWithItsEventIsOver(t *testing.T) {
@@ -197,7 +233,7 @@ func TestDeliveryWithItsEventIsOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	kept := checkpointOf(t, s)
-	if err := s.do(t.Context(), func(c *core) { c.note("nudge", map[string]string{"nudge": "n77", "verdict": "lost"}) }); err != nil {
+	if err := s.do(t.Context(), func(c *core) { c.kernel.Emit.Note("nudge", map[string]string{"nudge": "n77", "verdict": "lost"}) }); err != nil {
 		t.Fatal(err)
 	}
 	p.crash(s, kept)

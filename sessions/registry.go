@@ -18,10 +18,11 @@ import (
 	"berth/keys"
 	"berth/sessions/events"
 	"berth/sessions/hold"
+	"berth/sessions/life"
 )
 
 // EndGrace is the time between HUP and KILL when a session is ended.
-const EndGrace = 10 * time.Second
+const EndGrace = life.EndGrace
 
 // Options of a Registry.
 type Options struct {
@@ -31,11 +32,12 @@ type Options struct {
 	Berth       string // berth: what an agent's own commands call
 	Environment Environment
 	Retention   Retention
+	Worktrees   string                  // folder of new worktrees; ~/ is the home of a session's user; empty: defaultWorktrees
 	Clipboard   bool                    // let programs set the clipboards of clients
 	Drivers     map[string]agent.Driver // by the agents' names; one of generic reads any other program
-	// Rights gives an identity with the rights that it has now, or why it has
-	// none any more: its kind, name, fingerprint and source are given. Without it
-	// nobody has any.
+	// Rights gives an identity with its current rights, or an error that says why it
+	// has none any more. Its kind, name, fingerprint and source are given. Without
+	// this function no identity has rights.
 	Rights func(keys.Identity) (keys.Identity, error)
 	Log    *slog.Logger
 	Now    func() time.Time
@@ -61,13 +63,17 @@ type Registry struct {
 	starts   sync.WaitGroup // holders being started; Add only under mu and before stop is set
 	births   births
 	turnover turnover
+	looks    chan struct{} // bounds how many sessions' folders are read by git at once
+	versions versions      // of the agents' programs
+	trees    sync.Mutex    // one worktree is removed at a time: two could count on each other's branch
 
 	mu    sync.RWMutex
 	byID  map[string]*Session
 	names map[string]*Session // nil while a name is being made
 	stop  bool                // no session is started any more
-	// launching are holders, by their sessions' ids, whose sessions do not name
-	// them yet: their processes must never pass for somebody else's.
+	// launching are holders that have started and that their sessions do not know
+	// yet, by the sessions' ids. Their processes must not be taken for another
+	// session's.
 	launching map[string]launching
 	// commands are the commands that run for sessions now, by their pids.
 	commands map[int]Holder
@@ -217,11 +223,11 @@ func (r *Registry) Rename(ctx context.Context, s *Session, name string, by Actor
 	r.mu.Unlock()
 	err := s.change(ctx, func(c *core) error {
 		old := c.spec.Name
-		err := c.changeSpec(func(spec *Spec) { spec.Name = name }, func() { c.paced(0, "renamed", "rename", by.By(), renamedEvent{By: by.By(), From: old}) })
+		err := c.changeSpec(func(spec *Spec) { spec.Name = name }, func() { c.kernel.Emit.Paced(0, "renamed", "rename", by.By(), renamedEvent{By: by.By(), From: old}) })
 		if err != nil {
 			return err
 		}
-		r.mu.Lock() // in the loop's order, so that renames that meet leave no name behind
+		r.mu.Lock() // in the loop's order, so that concurrent renames leave no old name
 		defer r.mu.Unlock()
 		delete(r.names, old)
 		r.names[name] = s

@@ -61,6 +61,9 @@ func (asker) Screen(v *agent.View) *agent.Reading {
 			if m[3] == "unread" { // its options come later
 				return &agent.Reading{Dialog: &agent.Dialog{Type: agent.PromptPermission, Title: m[1], Key: m[1], Body: m[2]}}
 			}
+			if m[2] == "form" { // without a schema
+				return &agent.Reading{Dialog: &agent.Dialog{Type: agent.PromptForm, Title: m[1], Key: m[1], Body: "a", Fields: []agent.Field{{Label: "Name", Value: m[3], Set: m[3] != ""}}, Options: []agent.Option{{Number: 1, Label: "Accept"}}}}
+			}
 			if m[2] == "review" { // the page that confirms the answers to a question
 				return &agent.Reading{Dialog: &agent.Dialog{Type: agent.PromptQuestion, Title: m[1], Key: m[1], Body: m[3], Options: []agent.Option{{Number: 1, Label: "Submit"}}}}
 			}
@@ -83,8 +86,8 @@ func (asker) Table() agent.Table {
 	return agent.Table{agent.MoveReady: screen, agent.MoveAsk: screen, agent.MoveAnswer: screen, agent.MoveRest: screen}
 }
 
-// Keys presses y on each page that the answer has; each must have stood for a
-// while for a form's fields, the first unless it is told of.
+// Keys presses y on each page that the answer has; each must have been shown for a
+// while for a form's fields, the first unless a hook reports it.
 func (asker) Keys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	if d == nil {
 		return agent.KeyAnswer{}, agent.ErrNotReady
@@ -110,7 +113,7 @@ func (asker) Keys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyA
 		return agent.KeyAnswer{Steps: []agent.Step{paste}, Outcome: agent.OutcomeAnswered}, nil
 	case agent.Cancel:
 		first, second := page("y", "a"), page("y", "b")
-		first.Stood, first.Told, second.Stood = stoodFor, true, stoodFor
+		first.ShownFor, first.LevelSuffices, second.ShownFor = stoodFor, true, stoodFor
 		return agent.KeyAnswer{Steps: []agent.Step{first, second}, Outcome: agent.OutcomeCancelled}, nil
 	case agent.AnswerEach:
 		return agent.KeyAnswer{Steps: []agent.Step{page("y", "a"), page("y", "b")}, Outcome: agent.OutcomeAnswered}, nil
@@ -189,7 +192,7 @@ func TestRespondByKeys(t *testing.T) {
 	p.counts(s.id, map[string]int{"respond": 2, "prompt": 3})
 }
 
-// A program that listens to its terminal's focus is told of a change before the key, and
+// A program that listens to its terminal's focus gets the change before the key, and
 // another, as in the other tests, is given nothing but the key.
 func TestRespondChangesFocus(t *testing.T) {
 	told := filepath.Join(t.TempDir(), "told")
@@ -199,7 +202,7 @@ func TestRespondChangesFocus(t *testing.T) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	if bytes, err := os.ReadFile(told); string(bytes) != "\x1b[O\x1b[I" {
-		t.Errorf("told %q, %v", bytes, err)
+		t.Errorf("sent %q, %v", bytes, err)
 	}
 }
 
@@ -220,7 +223,7 @@ func TestRespondToOneAskedAnew(t *testing.T) {
 	}
 }
 
-// TestRespondToOptionsUnseen: a number is no answer to options that the prompt did not show yet when
+// TestRespondToOptionsUnseen: a number isn't an answer to options that the prompt did not show yet when
 // the answer came. What says yes or no by its meaning is.
 func TestRespondToOptionsUnseen(t *testing.T) {
 	p, s := newAsker(t, "asks 1: late unread'; sleep 1; printf '\\033[2J\\033[Hasks 1: late")
@@ -262,8 +265,28 @@ func TestRespondToAReview(t *testing.T) {
 	}
 }
 
-// TestRespondToOneThatDrawsFirst: its dialog must have stood, unless its title
-// says that it listens, and the pages behind the first must have, too.
+// TestRespondToAFilledForm: a form without a schema may hold what was typed at the terminal, so Berth
+// accepts it only if the caller names the digest of what was shown.
+func TestRespondToAFilledForm(t *testing.T) {
+	accept := agent.Answer{Kind: agent.Accept}
+	_, s := newAsker(t, "asks 1: form typed")
+	p := s.Status().Request
+	if r, err := s.Respond(t.Context(), claim("c1"), p.ID, accept); r != nil || code(err) != string(api.CodeBadRequest) || !strings.Contains(fmt.Sprint(err), "look at prompt one, then add --digest "+p.Digest) {
+		t.Errorf("with the id alone: %+v, %v", r, err)
+	}
+	by := claim("c1")
+	by.Digest = p.Digest
+	if r, err := s.Respond(t.Context(), by, p.ID, accept); err != nil || !r.Confirmed {
+		t.Errorf("with its digest: %+v, %v", r, err)
+	}
+	_, s = newAsker(t, "asks 1: form")
+	if r, err := s.Respond(t.Context(), claim("c1"), "", accept); err != nil || !r.Confirmed {
+		t.Errorf("an empty one: %+v, %v", r, err)
+	}
+}
+
+// TestRespondToOneThatDrawsFirst: its dialog must have been shown for a while, unless its title
+// says that it listens, and the pages after the first must have, too.
 func TestRespondToOneThatDrawsFirst(t *testing.T) {
 	for _, c := range []struct {
 		title string
@@ -320,7 +343,7 @@ func TestRespondToOneThatLooksTheSame(t *testing.T) {
 	}
 }
 
-// TestRespondCallerLost: what was begun is ended, and told once.
+// TestRespondCallerLost: what was begun is ended, and emitted once.
 func TestRespondCallerLost(t *testing.T) {
 	p, s := newAsker(t, "asks 1: a x", "asks 1: b x")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -354,8 +377,19 @@ func TestRespondToOneThatEnds(t *testing.T) {
 	p.counts(s.id, map[string]int{"respond": 1, "exited": 1})
 }
 
+// TestRespondToOneThatIsLeft: the dialog goes after the first key of two. The error says that a part of the
+// answer was typed, and what to do.
+func TestRespondToOneThatIsLeft(t *testing.T) {
+	_, s := newAsker(t, "asks 1: a x", "left")
+	r, err := s.Respond(t.Context(), claim("c1"), "", agent.Answer{Kind: agent.AnswerEach})
+	const want = "only a part of the answer was typed: the dialog was answered or left meanwhile. Look at screen one. If its dialog is still open, finish the answer there: attach one"
+	if r != nil || code(err) != string(api.CodeStalePrompt) || !strings.Contains(fmt.Sprint(err), want) {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
 // TestRespondUnconfirmed: the key was pressed and changed nothing. That is
-// told once, also when the server is killed before it knows.
+// emitted once, also when the server is killed before it knows.
 func TestRespondUnconfirmed(t *testing.T) {
 	for _, killed := range []bool{false, true} {
 		p, s := newAsker(t, "asks 1: a", "asks 1: a")

@@ -22,12 +22,12 @@ import (
 // retainEvery is how often ended sessions are looked over.
 const retainEvery = time.Minute
 
-// retain removes ended sessions that are past retention, until ctx ends.
-func (r *Registry) retain(ctx context.Context) {
-	tick := time.NewTicker(retainEvery)
+// each calls fn now and then at each interval, until ctx ends.
+func each(ctx context.Context, interval time.Duration, fn func(context.Context)) {
+	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for {
-		r.removeOld(ctx)
+		fn(ctx)
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
@@ -36,6 +36,7 @@ func (r *Registry) retain(ctx context.Context) {
 	}
 }
 
+// removeOld removes ended sessions that are past retention.
 func (r *Registry) removeOld(ctx context.Context) {
 	var over []endedSession
 	for _, s := range r.All() {
@@ -56,7 +57,7 @@ func (r *Registry) removeOld(ctx context.Context) {
 	}
 	for s, why := range r.options.Retention.past(r.now(), over) {
 		by := Actor{Identity: keys.Identity{Name: "berth"}}
-		if err := r.remove(ctx, s, by, why); err != nil && ctx.Err() == nil {
+		if _, err := r.remove(ctx, s, by, why, false); err != nil && ctx.Err() == nil {
 			r.log.Error("an old session could not be removed", "session", s.Status().Name, "error", err)
 		}
 	}
@@ -111,9 +112,10 @@ func (keep Retention) past(now time.Time, over []endedSession) map[*Session]stri
 	return past
 }
 
-// Remove forgets an ended session and deletes its folder.
-func (r *Registry) Remove(ctx context.Context, s *Session, by Actor) error {
-	return r.remove(ctx, s, by, "rm")
+// Remove forgets an ended session and deletes its folder. Its worktree goes too if
+// no work is in it, or in any case with discard.
+func (r *Registry) Remove(ctx context.Context, s *Session, by Actor, discard bool) (*TreeEnd, error) {
+	return r.remove(ctx, s, by, "rm", discard)
 }
 
 // removeWithin bounds how long a folder is deleted. Its user may add to it all
@@ -122,43 +124,48 @@ const removeWithin = 5 * time.Minute
 
 // remove deletes what the session's user has made first, which may fail, and
 // lets the session be until then: it can be removed again.
-func (r *Registry) remove(ctx context.Context, s *Session, by Actor, why string) error {
+func (r *Registry) remove(ctx context.Context, s *Session, by Actor, why string, discard bool) (*TreeEnd, error) {
 	ctx, cancel := context.WithTimeout(ctx, removeWithin)
 	defer cancel()
 	running, lost := false, false
 	err := s.do(ctx, func(c *core) {
-		if running = c.exit == nil || c.starting; !running {
-			lost = c.exit.Lost
-			c.restarts.cancel()
-			c.removing++
-		}
+		left, over := c.life.BeginRemoval()
+		running, lost = !over, left
 	})
 	if err != nil && !s.gone.Load() {
-		return err
+		return nil, err
 	}
 	if running {
-		return api.Errorf(api.CodeBadRequest, "%s is running: kill it first", s.Status().Name)
+		return nil, api.Errorf(api.CodeBadRequest, "%s is running: kill it first", s.Status().Name)
 	}
-	if err := s.clearAfter(ctx, lost); err != nil {
-		_ = s.do(context.WithoutCancel(ctx), func(c *core) { c.removing-- }) // a loop that has ended starts nothing
-		return s.notRemoved(err)
+	var tree *TreeEnd
+	err = s.clearAfter(ctx, lost)
+	if err == nil {
+		tree, err = r.leaveTree(ctx, s, discard)
+	}
+	if err != nil {
+		_ = s.do(context.WithoutCancel(ctx), func(c *core) { c.life.EndRemoval() }) // a loop that has ended starts nothing
+		return nil, s.notRemoved(err)
 	}
 	err = s.do(ctx, func(c *core) {
-		if c.removed {
+		if c.kernel.Stopping() {
 			return
 		}
-		c.flushAllPaced()
-		c.note("session_removed", removedEvent{By: by.By(), Why: why})
+		c.kernel.Emit.Flush()
+		if tree != nil && tree.Removed {
+			c.kernel.Emit.Note(eventTreeRemoved, treeEvent{By: by.By(), Why: why, Path: tree.Path, Branch: tree.Branch})
+		}
+		c.kernel.Emit.Note("session_removed", removedEvent{By: by.By(), Why: why})
 		c.clients.Kick("the session was removed")
-		c.removed = true // the loop ends after this call
+		c.kernel.Stop() // the loop ends after this call
 		c.s.gone.Store(true)
 	})
 	if err != nil && !s.gone.Load() {
-		return err
+		return nil, err
 	}
-	<-s.over
+	<-s.kernel.Over()
 	if err := s.clearOwn(); err != nil {
-		return s.notRemoved(err)
+		return nil, s.notRemoved(err)
 	}
 	r.mu.Lock()
 	delete(r.byID, s.id)
@@ -166,7 +173,7 @@ func (r *Registry) remove(ctx context.Context, s *Session, by Actor, why string)
 	r.mu.Unlock()
 	r.events.Forget(s.id)
 	s.dropSockets()
-	return nil
+	return tree, nil
 }
 
 // clearAfter ends what runs on of a lost program and deletes what the session's

@@ -40,18 +40,15 @@ func TestRemoveAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 { // it can be said again
-		if err := p.reg.Remove(t.Context(), s, tester); codeOf(err) != api.CodeInternal || !strings.Contains(err.Error(), "rm it again") {
+		if _, err := p.reg.Remove(t.Context(), s, tester, false); codeOf(err) != api.CodeInternal || !strings.Contains(err.Error(), "rm it again") {
 			t.Fatalf("rm: %v", err)
 		}
 		shows(t, p.find("one"), "shown")
 	}
-	if err := s.do(t.Context(), func(c *core) {
-		if c.removing != 0 {
-			t.Error("it cannot be started again")
-		}
-	}); err != nil {
-		t.Fatal(err)
+	if err := p.reg.Restart(t.Context(), s, tester); err != nil {
+		t.Errorf("it cannot be started again: %v", err)
 	}
+	within(t, s, "the end", ended)
 	p.reopen()
 	if s = p.find("one"); *s.Status().Exit.Code != 3 {
 		t.Errorf("exit %+v", s.Status().Exit)
@@ -59,7 +56,7 @@ func TestRemoveAgain(t *testing.T) {
 	if err := os.RemoveAll(agent + "/a/roots"); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.reg.Remove(t.Context(), s, tester); err != nil {
+	if _, err := p.reg.Remove(t.Context(), s, tester, false); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(s.dir); !os.IsNotExist(err) {
@@ -89,7 +86,7 @@ func TestRemoveDeep(t *testing.T) {
 	if unix.Close(at); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.reg.Remove(t.Context(), s, tester); err != nil {
+	if _, err := p.reg.Remove(t.Context(), s, tester, false); err != nil {
 		t.Fatal(err)
 	}
 	if list, err := os.ReadDir(p.reg.sessionsDir()); err != nil || slices.ContainsFunc(list, os.DirEntry.IsDir) {

@@ -13,24 +13,25 @@ import (
 	"berth/sessions/loop"
 	"berth/sessions/outbox"
 	"berth/sessions/prompts"
+	"berth/terminal"
 )
 
 // Session is one program on one PTY. Its loop alone touches what changes;
 // these methods may be called from anywhere.
 type Session struct {
-	id      string
-	dir     string
-	reg     *Registry
-	calls   chan func(*core)
-	stirred chan struct{} // holds one: a file of the agent's has changed
-	over    chan struct{} // closed when the loop has ended
-	gone    atomic.Bool   // it was removed
-	status  atomic.Pointer[Status]
-	secrets atomic.Pointer[[]string] // that its program was started with, by this server
-	bells   loop.Bells
-	outbox  *outbox.Outbox
-	clients *clients.Clients
-	prompts *prompts.Prompts
+	id           string
+	dir          string
+	reg          *Registry
+	core         *core // its loop's alone
+	kernel       *loop.Kernel
+	filesChanged chan struct{} // holds one: a file of the agent's has changed
+	gone         atomic.Bool   // it was removed
+	status       atomic.Pointer[Status]
+	secrets      atomic.Pointer[[]string] // that its program was started with, by this server
+	bells        loop.Bells
+	outbox       *outbox.Outbox
+	clients      *clients.Clients
+	prompts      *prompts.Prompts
 
 	storing sync.Mutex
 	store   *transcript.Store // nil until it is wanted
@@ -59,40 +60,20 @@ func (s *Session) stopped() error {
 // what it changed. A caller that gives up leaves fn to run without it, so fn
 // keeps its results to itself.
 func (s *Session) do(ctx context.Context, fn func(*core)) error {
-	done := make(chan struct{})
-	call := func(c *core) { defer close(done); fn(c); c.publish() }
-	select {
-	case s.calls <- call:
-	case <-s.over:
-		return s.stopped()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return s.kernel.Do(ctx, func() { fn(s.core) })
 }
 
 // ask is do for a function with a result.
 func ask[T any](ctx context.Context, s *Session, fn func(*core) (T, error)) (T, error) {
-	type result struct {
-		value T
-		err   error
-	}
-	got := make(chan result, 1)
-	err := s.do(ctx, func(c *core) {
-		value, err := fn(c)
-		got <- result{value, err}
+	return loop.Ask(ctx, s.kernel.Do, func() (T, error) { return fn(s.core) })
+}
+
+// Snapshot is the present picture with at most history lines above it, never
+// one from inside a synchronized update.
+func (s *Session) Snapshot(ctx context.Context, history int) (*terminal.Snapshot, error) {
+	return loop.Ask(ctx, s.kernel.Settled, func() (*terminal.Snapshot, error) {
+		return s.kernel.Picture().Snapshot(history), nil
 	})
-	if err != nil {
-		var none T
-		return none, err
-	}
-	r := <-got
-	return r.value, r.err
 }
 
 // Subscribe gives a channel that holds one signal when the session's picture

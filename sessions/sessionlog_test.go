@@ -15,11 +15,11 @@ import (
 	"berth/agent"
 )
 
-// diary is an agent of which a live state file and a session log tell: the one
+// diary is an agent with a live state file and a session log: the one
 // says where the other is, and nothing of the state.
 type diary struct {
 	dir    string
-	prints bool // what it prints tells of it, in place of the log
+	prints bool // what it prints reports it, in place of the log
 }
 
 type diaryEntry struct {
@@ -139,7 +139,7 @@ func (k *keeper) is(state agent.State) *Status {
 	return within(k.t, k.s, string(state), func(st *Status) bool { return st.Now == state })
 }
 
-// states are the session's states as events told them, with where in the log.
+// states are the session's states as events reported them, with where in the log.
 func (k *keeper) states() string {
 	var all []string
 	last := int64(0)
@@ -155,7 +155,7 @@ func (k *keeper) states() string {
 		if e.At == nil {
 			k.t.Errorf("no place in %s", l.Raw)
 		} else if e.At.Offset <= last {
-			k.t.Errorf("the place is not behind %d in %s", last, l.Raw)
+			k.t.Errorf("the place is not after %d in %s", last, l.Raw)
 		} else {
 			last = e.At.Offset
 		}
@@ -164,7 +164,7 @@ func (k *keeper) states() string {
 }
 
 // TestLogIsFollowed: a log that is made late is followed, line by line, through
-// replacement, and what stood there before the program is no news.
+// replacement, and what was there before the program isn't reported.
 func TestLogIsFollowed(t *testing.T) {
 	k := newKeeper(t, "")
 	k.write(entry(agent.TurnStarted, "1", time.Now()))
@@ -182,7 +182,7 @@ func TestLogIsFollowed(t *testing.T) {
 		k.is(agent.Idle)
 	}
 	if got, want := k.states(), strings.TrimSpace(strings.Repeat("working idle ", 21)); got != want {
-		t.Errorf("told of %s", got)
+		t.Errorf("reported %s", got)
 	}
 }
 
@@ -235,11 +235,11 @@ func TestLogOfAnOldConversation(t *testing.T) {
 	k.write(k.turn("1") + entry(agent.TurnStarted, "2", time.Now()))
 	within(t, k.s, "the second turn", func(st *Status) bool { return st.Now == agent.Working && st.Seq > 3 })
 	if got := k.states(); got != "working idle working" {
-		t.Errorf("told of %s", got)
+		t.Errorf("reported %s", got)
 	}
 }
 
-// TestLogReplaced: what a replaced log says again is not told again.
+// TestLogReplaced: what a replaced log says again is not emitted again.
 func TestLogReplaced(t *testing.T) {
 	k := newKeeper(t, "")
 	first := k.turn("1")
@@ -256,10 +256,11 @@ func TestLogReplaced(t *testing.T) {
 	k.is(agent.Working)
 	var all []string
 	for _, l := range k.log(k.s.ID())["state_change"] {
-		all = append(all, string(NextState(l.Raw)))
+		next, _ := NextState(l.Raw)
+		all = append(all, string(next))
 	}
 	if got := strings.Join(all, " "); got != "working idle working" {
-		t.Errorf("told of %s", got)
+		t.Errorf("reported %s", got)
 	}
 }
 
@@ -279,7 +280,7 @@ func TestLogAfterACrash(t *testing.T) {
 		k.is(agent.Working)
 	}
 	if got := k.states(); got != want {
-		t.Errorf("told of %s", got)
+		t.Errorf("reported %s", got)
 	}
 	k.crash(k.s, kept) // and the next one in the midst of reading again, with a checkpoint of its own
 	k.s = k.find("one")
@@ -287,7 +288,7 @@ func TestLogAfterACrash(t *testing.T) {
 	k.s = k.find("one")
 	k.is(agent.Working)
 	if got := k.states(); got != want {
-		t.Errorf("told of %s", got)
+		t.Errorf("reported %s", got)
 	}
 	k.place.close() // and what is written while no server is there
 	k.write(entry(agent.TurnEnded, "4", time.Now()) + k.turn("5") + entry(agent.TurnStarted, "6", time.Now()) + `{"kind":"turn_`)
@@ -298,11 +299,11 @@ func TestLogAfterACrash(t *testing.T) {
 	k.write("ended\",\"how\":\"completed\",\"turn\":\"6\",\"time\":\"" + time.Now().UTC().Format(time.RFC3339Nano) + "\"}\n")
 	k.is(agent.Idle)
 	if got := k.states(); got != want+" idle" {
-		t.Errorf("told of %s", got)
+		t.Errorf("reported %s", got)
 	}
 }
 
-// TestLogFlood: a log that grows by megabytes at once holds up nobody.
+// TestLogFlood: a log that grows by megabytes at once holds up no caller.
 func TestLogFlood(t *testing.T) {
 	k := newKeeper(t, "")
 	k.write(entry(agent.TurnStarted, "1", time.Now()))

@@ -16,9 +16,11 @@ import (
 	"berth/sessions/clients"
 	"berth/sessions/gates/begin"
 	"berth/sessions/gates/gate"
+	"berth/sessions/life"
 	"berth/sessions/loop"
 	"berth/sessions/notify"
 	"berth/sessions/track"
+	"berth/sessions/worktree"
 )
 
 // Defaults of a session, from the design's table of fields.
@@ -31,13 +33,13 @@ const (
 )
 
 // Restart says when an ended program is started again by itself.
-type Restart string
+type Restart = life.Restart
 
 // The restart policies.
 const (
-	RestartNever     Restart = "never"
-	RestartOnFailure Restart = "on-failure"
-	RestartAlways    Restart = "always"
+	RestartNever     = life.RestartNever
+	RestartOnFailure = life.RestartOnFailure
+	RestartAlways    = life.RestartAlways
 )
 
 // SizePolicy says which size a session has.
@@ -99,7 +101,7 @@ type Spec struct {
 	Stream       bool              `json:"stream"`     // what the agent prints are lines that tell of it
 	Headless     bool              `json:"headless"`   // the agent takes no messages: it ends with its answer
 	LogFiles     string            `json:"log_files"`  // where its session logs are, see agent.Launch
-	Again        []int             `json:"again"`      // exit statuses by which it asks to be started once more
+	Again        []int             `json:"again"`      // exit statuses that ask for another start
 	Begun        bool              `json:"begun"`      // it was started before
 	Vouched      map[string]string `json:"vouched"`    // see agent.Launch
 
@@ -107,6 +109,9 @@ type Spec struct {
 	Start begin.Config `json:"start"`
 
 	Notify []notify.Rule `json:"notify"`
+
+	Worktree *worktree.Tree `json:"worktree"` // null: the session works in its folder as it is
+	Setup    []string       `json:"setup"`    // command that runs in a new worktree, before the program
 
 	Configured *Configured `json:"configured,omitempty"` // of a session from the configuration
 	Berth      string      `json:"berth"`                // how berth is called inside; empty: by its name
@@ -296,9 +301,9 @@ const (
 // CheckSize refuses a terminal size that no screen has.
 func CheckSize(cols, rows int) error { return clients.CheckSize(cols, rows) }
 
-// Configured is what the configuration last gave a session of what it may
-// change while the session is there. It is kept beside what is in force, so that
-// a change of the configuration is told from what somebody has set since.
+// Configured has the fields that the configuration may change while the session
+// exists, as the configuration last set them. The server compares it with the file,
+// so that only what has changed there replaces what a caller has set.
 type Configured struct {
 	Gate   gate.Config   `json:"gate"`
 	Start  begin.Config  `json:"start,omitempty"`
@@ -332,7 +337,7 @@ type Holder struct {
 	Command  bool   // it runs for the session and holds nothing
 	PID      int    // 0 if the holder is unknown, or a session of another user is between two holders
 	UID      int    // uid of its programs; hold.UnknownUID if unknown
-	Start    string // tells it from a later process with its PID; see hold.StartOf
+	Start    string // its start time, because a later process may get the same PID; see hold.StartOf
 	ID, Name string
 	Verbs    []string // that what descends from it may use, beside what all such may
 }

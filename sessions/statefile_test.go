@@ -11,7 +11,7 @@ import (
 )
 
 // TestStateFileHoldsNobodyUp: the file lies where the agent may put anything,
-// and a pipe that nobody writes to is not read to its end.
+// and a pipe that no process writes to is not read to its end.
 func TestStateFileHoldsNobodyUp(t *testing.T) {
 	k := newKeeper(t, "")
 	k.write(k.turn("a"))
@@ -31,6 +31,6 @@ func TestStateFileHoldsNobodyUp(t *testing.T) {
 	if err := k.s.do(ctx, func(c *core) { c.track.Freshen() }); err != nil {
 		w, opened := os.OpenFile(files[0], os.O_WRONLY, 0) // lets the loop go
 		t.Log(opened, os.Remove(files[0]), w.Close())
-		t.Fatalf("the session stands still: %v", err)
+		t.Fatalf("the session has stopped: %v", err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"berth/api"
 	"berth/sessions/loop"
 	"berth/sessions/track"
+	"berth/sessions/worktree"
 	"berth/terminal"
 )
 
@@ -24,8 +25,8 @@ type By = loop.By
 // View is what a status shows of the agent.
 type View = track.View
 
-// Status is an immutable picture of a session, published by its loop at each
-// change; reading it waits for nobody.
+// Status is an immutable picture of a session. The session's loop publishes it at
+// each change. Reading it never waits.
 type Status struct {
 	Spec
 	track.View
@@ -43,15 +44,36 @@ type Status struct {
 	Modes        terminal.Modes
 	Started      time.Time
 	LastOutput   time.Time
-	LastInput    time.Time // by whomever
+	LastInput    time.Time // from any client
 	Offset       int64     // output shown on the screen
 	Losses       int64     // bytes of output that could not be kept
 	Panics       int       // of the emulator, recovered
 	Problem      string
 
+	Subject *agent.Subject // of Request; nil when no driver reads it
+	// Look is what git said of the folder when the agent last rested; nil: it is in no
+	// repository, or wasn't looked at yet.
+	Look *worktree.Look
+
 	Driven    bool          // by a driver of its agent
 	RulesName string        // of those that its program is read by; empty: none
-	Tells     []agent.State // that can be told of it, beside those that every session has
+	Tells     []agent.State // that its driver can report, in addition to those of every session
+}
+
+// subject reads what a prompt is about. It isn't read again while the prompt asks the same.
+func subject(driver agent.Driver, r *agent.Request, old *Status) *agent.Subject {
+	d, ok := driver.(agent.SubjectReader)
+	switch {
+	case r == nil, !ok:
+		return nil
+	case old != nil && old.Request != nil && old.Request.ID == r.ID && old.Request.Digest == r.Digest:
+		return old.Subject
+	}
+	s, ok := d.Subject(r)
+	if !ok {
+		return nil
+	}
+	return &s
 }
 
 // Running says whether the session's program is there, as far as known.
@@ -68,6 +90,21 @@ func (s *Status) Talk() string {
 // HasTag says whether the session carries the tag.
 func (s *Status) HasTag(tag string) bool { return slices.Contains(s.Tags, tag) }
 
+// branch is the branch of the session's folder, null where there is none.
+func (s *Status) branch() *string {
+	if s.Look == nil {
+		return nil
+	}
+	return orNil(s.Look.Branch)
+}
+
+func (s *Status) changedFiles() *int {
+	if s.Look == nil {
+		return nil
+	}
+	return &s.Look.Changed
+}
+
 // Row is the session as ls lists it.
 func (s *Status) Row() api.Session {
 	tags := s.Tags
@@ -75,8 +112,9 @@ func (s *Status) Row() api.Session {
 		tags = []string{}
 	}
 	return api.Session{
-		Prompt: promptOrNil(s.Request), Failure: s.Failure, Session: s.Name, ID: s.ID, Agent: s.Agent, State: string(s.Now), Since: api.At(s.Since),
+		Prompt: promptOrNil(s.Request), Activity: s.Activity, Failure: s.Failure, Session: s.Name, ID: s.ID, Agent: s.Agent, State: string(s.Now), Since: api.At(s.Since),
 		Title: terminal.Printable(s.Title), Writer: s.Writer, Viewers: s.Viewers, Tags: tags, PID: s.PID, Cols: s.Cols, Rows: s.Rows,
+		Cwd: s.Cwd, Branch: s.branch(), ChangedFiles: s.changedFiles(),
 	}
 }
 
@@ -98,7 +136,7 @@ func (s *Status) State(now time.Time) api.State {
 	return api.State{
 		Activity: s.Activity, Failure: s.Failure, Prompt: promptOrNil(s.Request), IdleGraceRemainingMS: grace, Session: s.Name, ID: s.ID, Agent: s.Agent, State: string(s.Now), Since: api.At(s.Since), Seq: s.Seq,
 		Tier: s.Tier, Cause: terminal.Printable(s.Cause), Prompts: prompts, Exit: s.Exit, Writer: s.Writer, Gate: string(s.Gate.Shown()),
-		Foreground: terminal.Printable(s.Program), QuietMS: quiet,
+		Foreground: terminal.Printable(s.Program), QuietMS: quiet, Cwd: s.Cwd, Branch: s.branch(), ChangedFiles: s.changedFiles(),
 	}
 }
 
@@ -132,6 +170,6 @@ func promptOrNil(r *agent.Request) any {
 	return r
 }
 
-// Over says that the program is gone, its last output is in the picture, and
-// nobody is about to start it again.
+// Over says that the program has ended, its last output is in the picture, and no
+// new start is under way.
 func (s *Status) Over() bool { return s.Exit != nil && !s.Running() }

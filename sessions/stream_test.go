@@ -48,6 +48,6 @@ func TestStreamAfterACrash(t *testing.T) {
 	print(strings.Repeat("x", track.StreamLimit+10) + "\n" + line(agent.TurnEnded, "2"))
 	k.is(agent.Idle)
 	if got := k.states(); got != want+" idle" {
-		t.Errorf("told of %s", got)
+		t.Errorf("reported %s", got)
 	}
 }

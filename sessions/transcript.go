@@ -3,6 +3,7 @@ package sessions
 import (
 	"path/filepath"
 
+	"berth/agent"
 	"berth/api"
 	"berth/detect/tail"
 	"berth/sessions/gates/transcript"
@@ -28,4 +29,10 @@ func (s *Session) Transcripts() (*transcript.Store, error) {
 		return nil, api.Errorf(api.CodeNoDriver, "%s runs %s, which keeps no session log that berth knows; output %s has what it printed", st.Name, st.Agent, st.Name).With("session", st.Name)
 	}
 	return s.transcripts(st.logs()), nil
+}
+
+// TranscriptReader reads conversations from the session's log; nil when the agent's driver doesn't.
+func (s *Session) TranscriptReader() agent.TranscriptReader {
+	d, _ := s.reg.driver(s.Status().Spec).(agent.TranscriptReader)
+	return d
 }

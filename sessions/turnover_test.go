@@ -59,7 +59,7 @@ func TestTurnover(t *testing.T) {
 	if err := <-s.End(t.Context(), eve, 0); err != nil {
 		t.Errorf("kill of a caller in a loop: %v", err)
 	}
-	if err := p.reg.Remove(t.Context(), s, eve); err != nil {
+	if _, err := p.reg.Remove(t.Context(), s, eve, false); err != nil {
 		t.Errorf("rm of a caller in a loop: %v", err)
 	}
 	for i := range 10 * loop.IdentitiesKept { // callers with their whole share are forgotten

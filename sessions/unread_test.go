@@ -15,7 +15,7 @@ import (
 // terminal, until it reads.
 func TestUnread(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("SKIPPED: only Linux tells")
+		t.Skip("SKIPPED: only Linux reports what is unread")
 	}
 	p := open(t)
 	may := filepath.Join(t.TempDir(), "may")
@@ -48,7 +48,7 @@ func TestUnread(t *testing.T) {
 // one that waits for a key is not.
 func TestComputing(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("SKIPPED: only Linux tells")
+		t.Skip("SKIPPED: only Linux reports what is unread")
 	}
 	p := open(t)
 	for name, script := range map[string]string{"itself": "", "child": "sh -c '%s'; exit"} {

@@ -17,17 +17,20 @@ import (
 	"berth/sessions/gates/gate"
 	"berth/sessions/gates/transcript"
 	"berth/sessions/hold"
+	"berth/sessions/life"
 	"berth/sessions/loop"
 	"berth/sessions/outbox"
 	"berth/sessions/process"
 	"berth/sessions/prompts"
+	"berth/sessions/screen"
 	"berth/sessions/track"
+	"berth/sessions/worktree"
 	"berth/terminal"
 )
 
-// listParts makes the session's parts. A record goes to them in this order, and so does a turn of
+// addParts makes the session's parts. A record goes to them in this order, and so does a turn of
 // the loop: the others go by what the track believes.
-func (c *core) listParts() loop.Parts {
+func (c *core) addParts() {
 	c.clients = clients.New(c.clientsEnv())
 	c.s.clients = c.clients
 	c.gates = gates.New(c.gatesEnv())
@@ -36,12 +39,35 @@ func (c *core) listParts() loop.Parts {
 	c.prompts = prompts.New(c.promptsEnv())
 	c.s.prompts = c.prompts
 	c.track = track.New(c.trackEnv())
-	return loop.Parts{
+	c.life = life.New(c.lifeEnv())
+	c.folder = &folder{env: c.folderEnv()}
+	parts := loop.Parts{
 		{Name: "track", Own: true, Part: c.track},
 		{Name: "clients", Part: c.clients},
 		{Name: "gates", Part: c.gates},
 		{Name: "prompts", Part: c.prompts},
 		{Name: "outbox", Part: c.outbox},
+		{Name: "life", Own: true, Part: c.life},
+		{Name: "folder", Part: c.folder},
+	}
+	c.kernel.Add(parts, c.track, [2]loop.Signal{
+		{C: c.clients.WindowChanged(), Take: c.clients.LookAtWindows},
+		{C: c.s.filesChanged, Take: c.track.FilesChanged},
+	})
+}
+
+func (c *core) folderEnv() folderEnv {
+	env := c.env()
+	return folderEnv{
+		View: c.track.View, Ended: func() bool { return c.life.Exit() != nil },
+		Look: func(ctx context.Context) *worktree.Look {
+			spec, err := ask(ctx, c.s, func(c *core) (Spec, error) { return c.spec, nil })
+			if err != nil {
+				return nil
+			}
+			return c.s.reg.lookAt(ctx, spec)
+		},
+		Background: env.Background, Do: env.Do, Changed: c.kernel.Changed,
 	}
 }
 
@@ -61,37 +87,72 @@ func (c *core) env() loop.Env {
 		Freshen:    func() { c.track.Freshen() },
 		Seen:       func() deliver.Seen { return c.track.Seen() },
 		Link:       func() *hold.Link { return c.link() },
-		Note:       c.note,
-		SaveSoon:   func() { c.saveSoon = true },
+		Note:       c.kernel.Emit.Note,
+		SaveSoon:   c.kernel.SaveSoon,
 		Background: func(work func(context.Context)) { c.background(func() { work(s.reg.ctx) }) },
-		Do:         func(ctx context.Context, fn func()) error { return s.do(ctx, func(*core) { fn() }) },
+		Do:         c.kernel.Do,
 		Deliver: func(ctx context.Context, claim Claim, work func(loop.Write) error) error {
 			return c.clients.Delivery(ctx, claim, work)
 		},
-		Changed: s.Subscribe, Standing: s.standing, Stopped: s.stopped, Over: s.over,
-		Trouble: c.trouble, Cured: c.cured,
+		Changed: s.Subscribe, Standing: s.standing, Stopped: s.stopped, Over: c.kernel.Over(),
+		Trouble: c.kernel.Problem.Trouble, Cured: c.kernel.Problem.Cured,
 	}
 }
 
-// program is how the program stands now.
+// program is the current condition of the program.
 func (c *core) program() loop.Program {
-	p := loop.Program{State: c.track.State(), Ended: c.exit != nil, PersonAt: c.clients.PersonAt(), LastIn: c.clients.LastInput()}
+	p := loop.Program{State: c.track.State(), Ended: c.life.Exit() != nil, PersonAt: c.clients.PersonAt(), LastIn: c.clients.LastInput()}
 	p.Follows, p.Reaches = c.track.Follows() && !p.Ended, c.link() != nil && !p.Ended
-	p.Awake = p.Follows && c.track.Awake()
+	p.Live = p.Follows && c.track.Live()
 	return p
 }
 
-// standing is how the session stands, as others see it.
+// standing is the session's condition as others see it.
 func (s *Session) standing() loop.Standing {
 	st := s.Status()
 	return loop.Standing{Name: st.Name, Agent: st.Agent, State: st.Now, Seq: st.Seq, Prompt: st.Request, Driver: s.reg.driver(st.Spec)}
 }
 
-func (c *core) journalEnv() loop.JournalEnv {
-	return loop.JournalEnv{
-		Offset: func() int64 { return c.term.Offset() }, Output: c.takeOutput, Skip: c.skip, Record: c.takeRecord,
-		Passed: func() { c.clients.PassOn() }, Unlinked: func() { c.dirty = true },
-		Trouble: c.trouble, Cured: c.cured,
+// kernelEnv is what the kernel uses of the session. The parts are made after the kernel.
+func (c *core) kernelEnv() loop.KernelEnv {
+	s := c.s
+	return loop.KernelEnv{
+		ID: s.id, Dir: s.dir, Name: func() string { return c.spec.Name }, Log: c.log, Events: s.reg.events, Now: c.now,
+		Screen: screen.Env{
+			Options: func() terminal.Options {
+				return terminal.Options{Cols: c.spec.Cols, Rows: c.spec.Rows, Scrollback: c.spec.Limits.Scrollback, Clipboard: s.reg.options.Clipboard, Now: s.reg.now}
+			},
+			Answer: func(data []byte, at int64) bool {
+				if c.link() == nil {
+					return false
+				}
+				c.link().Reply(data, at)
+				return true
+			},
+			Read:     func() bool { return track.ReadsScreen(s.reg.driver(c.spec)) },
+			Sized:    func(cols, rows int) { c.spec.Cols, c.spec.Rows = cols, rows },
+			Resizing: func() { c.clients.PassOn() }, // the last bytes of the old size
+			Resized:  func() { c.clients.Resized(); c.kernel.Changed() },
+			Needed:   func() bool { return !c.life.Over() || c.link() != nil || !c.clients.None() },
+		},
+		Begin: func() {
+			c.clients.Start()
+			c.outbox.DeliverQueued()
+		},
+		Close: func() {
+			c.life.Close(s.stopped())
+			c.outbox.Close()
+			c.clients.SizesDone()
+			c.track.Close()
+		},
+		Stopped: s.stopped,
+		Wake:    func() { c.clients.CloseFastPath() },
+		Sleep:   func() { c.clients.OpenFastPath() },
+		Publish: c.publish,
+		PassOn:  func() { c.clients.PassOn() },
+		Gather:  func() { c.clients.Gather() },
+		Applied: func(r hold.Record) { c.prompts.Observe(r) },
+		Running: func() bool { return c.life.Exit() == nil },
 	}
 }
 
@@ -105,24 +166,27 @@ func (c *core) trackEnv() track.Env {
 		Learn: func(conversation string, spoken bool) error {
 			return c.changeSpec(func(s *Spec) { s.Conversation, s.Spoken = conversation, spoken }, func() {})
 		},
-		Fresh:    func() agent.Driver { return s.reg.driver(c.spec) },
-		Child:    func() track.Child { return track.Child{PID: c.child.pid, Start: c.child.start, Started: c.started} },
-		Exit:     func() *api.Exit { return c.exit },
-		Terminal: func() *terminal.Terminal { return c.term }, LastOut: func() time.Time { return c.lastOut }, Unsettled: c.unsettled,
-		Live:    c.journal.Live,
-		CatchUp: c.journal.CatchUp, Sweep: c.journal.Sweep, ReadOutput: c.journal.ReadOutput,
+		Fresh: func() agent.Driver { return s.reg.driver(c.spec) },
+		Child: func() track.Child {
+			child := c.life.Child()
+			return track.Child{PID: child.PID, Start: child.Start, Started: c.life.Started()}
+		},
+		Exit:     func() *api.Exit { return c.life.Exit() },
+		Terminal: c.kernel.Screen.Terminal, LastOut: c.kernel.LastOut, Unsettled: c.kernel.Screen.Unsettled,
+		Live:    c.kernel.Journal.Live,
+		CatchUp: c.kernel.Journal.CatchUp, Sweep: c.kernel.Journal.Sweep, ReadOutput: c.kernel.Journal.ReadOutput,
 		Waiting: c.waitingHooks,
-		Append:  c.appendAll, Written: func(record uint64) bool { return record <= c.told }, Next: c.nextEvent,
-		Dirty:   func() { c.dirty = true },
-		Watcher: s.reg.watcher, FilesChanged: s.stirred, Opened: s.reg.opened,
+		Append:  c.kernel.Emit.Append, Written: c.kernel.Emit.Written, Next: c.kernel.Emit.Next,
+		Dirty:   c.kernel.Changed,
+		Watcher: s.reg.watcher, FilesChanged: s.filesChanged, Opened: s.reg.opened,
 	}
 }
 
 // peers are what the other parts say to facts about the agent.
 func (c *core) peers() track.Peers {
 	return track.Peers{
-		Closes: c.prompts.Closes, Faced: c.prompts.Faced, Hooked: c.prompts.Hooked, Asks: c.prompts.Asks, LetGo: c.prompts.LetGo,
-		Heard: c.outbox.Fact, Taken: c.outbox.Taken, SettleTaken: c.outbox.SettleTaken,
+		Closes: c.prompts.Closes, ShownOnScreen: c.prompts.ShownOnScreen, Hooked: c.prompts.Hooked, Asks: c.prompts.Asks, ReleaseHooks: c.prompts.ReleaseHooks,
+		Observe: c.outbox.Fact, Taken: c.outbox.Taken, SettleTaken: c.outbox.SettleTaken, FirstWaiting: c.outbox.FirstWaiting,
 		Gate: c.gates.Fact, KeepLog: c.gates.Log,
 		Begins: func(source string, hook uint64) { c.gates.Begins(begin.Source(source), hook) },
 	}
@@ -132,7 +196,7 @@ func (c *core) peers() track.Peers {
 // applied.
 func (c *core) waitingHooks() (hooks []uint64) {
 	for _, h := range c.link().Welcome().Hooks {
-		if h.ID <= c.applied {
+		if h.ID <= c.kernel.Applied() {
 			hooks = append(hooks, h.ID)
 		}
 	}
@@ -150,28 +214,25 @@ func (c *core) clientsEnv() clients.Env {
 			}
 			return c.link()
 		},
-		Terminal: func() *terminal.Terminal { return c.term }, Picture: c.picture, Resize: c.resizeTerm,
-		Paced: c.paced, Dirty: func() { c.dirty = true }, Active: c.active, Looked: func() { c.prompts.Unveil() },
-		Wanted:  func() bool { return len(c.settling) > 0 || s.bells.Any() },
-		ReadOn:  c.journal.Sweep,
-		CatchUp: func() { c.journal.CatchUp() },
-		Settled: func(ctx context.Context, fn func()) error {
-			_, err := settled(ctx, s, func(*core) (struct{}, error) { fn(); return struct{}{}, nil })
-			return err
-		},
+		Terminal: c.kernel.Screen.Terminal, Picture: c.kernel.Picture, Resize: c.kernel.Screen.Resize,
+		Paced: c.kernel.Emit.Paced, Dirty: c.kernel.Changed, Active: c.active, Looked: func() { c.prompts.ShowDialogs() },
+		Wanted:  func() bool { return c.kernel.Screen.Awaited() || s.bells.Any() },
+		ReadOn:  c.kernel.Journal.Sweep,
+		CatchUp: func() { c.kernel.Journal.CatchUp() },
+		Settled: c.kernel.Settled,
 	}
 }
 
 func (c *core) gatesEnv() gates.Env {
 	return gates.Env{
-		Env:     c.env(),
-		Gate:    func() gate.Config { return c.spec.Gate },
-		Start:   func() begin.Config { return c.spec.Start },
-		Berth:   func() string { return c.spec.berth() },
-		Held:    func(held bool, at time.Time) detect.Result { return c.track.Held(held, at) },
-		EndTurn: func(hook uint64, at time.Time) []detect.Result { return c.track.EndTurn(hook, at) },
-		LetGo:   func() { c.prompts.LetGo() },
-		Printer: c.printer,
+		Env:          c.env(),
+		Gate:         func() gate.Config { return c.spec.Gate },
+		Start:        func() begin.Config { return c.spec.Start },
+		Berth:        func() string { return c.spec.berth() },
+		Held:         func(held bool, at time.Time) detect.Result { return c.track.Held(held, at) },
+		EndTurn:      func(hook uint64, at time.Time) []detect.Result { return c.track.EndTurn(hook, at) },
+		ReleaseHooks: func() { c.prompts.ReleaseHooks() },
+		Printer:      c.printer,
 		Store: func() *transcript.Store {
 			if c.spec.logFolder() == "" {
 				return nil
@@ -200,22 +261,24 @@ func (c *core) printer(argv []string, source begin.Source) func() (text string, 
 
 func (c *core) promptsEnv() prompts.Env {
 	return prompts.Env{
-		Env:     c.env(),
-		Fold:    func() *detect.Fold { return c.track.Fold() },
-		Clock:   func(at time.Time) time.Time { return c.track.Clock(at) },
-		Pass:    func(at time.Time) { c.track.Pass(at) },
-		Believe: func(r detect.Result) { c.track.Believe(r) },
-		Read:    func() { c.journal.Sweep(); c.journal.CatchUp() },
-		Sweep:   c.journal.Sweep,
-		Look:    func() (*agent.Reading, terminal.Modes, bool) { return c.track.Look() },
+		Env:   c.env(),
+		Fold:  func() *detect.Fold { return c.track.Fold() },
+		Clock: func(at time.Time) time.Time { return c.track.Clock(at) },
+		Pass:  func(at time.Time) { c.track.Pass(at) },
+		Apply: func(r detect.Result) { c.track.Apply(r) },
+		Read:  func() { c.kernel.Journal.Sweep(); c.kernel.Journal.CatchUp() },
+		Sweep: c.kernel.Journal.Sweep,
+		Look:  func() (*agent.Reading, terminal.Modes, bool) { return c.track.Look() },
 		Deaf: func() bool {
-			return process.Stopped(c.holderPID) || process.Halted(c.child.pid) || process.Unread(c.child.pid) > 0
+			holder, _ := c.life.Holder()
+			child := c.life.Child().PID
+			return process.Stopped(holder) || process.Halted(child) || process.Unread(child) > 0
 		},
-		Printed: func() int64 { return c.term.Offset() },
+		Printed: c.kernel.Screen.Offset,
 		Waits:   func(hook uint64) bool { return c.gates.Waits(hook) },
 		Mark:    c.clients.Mark,
 		Watched: c.clients.MayWrite,
-		GoesOn:  func() bool { return c.exit == nil || c.onceMore() },
+		GoesOn:  func() bool { return c.life.GoesOn() },
 		Policy: func() (agent.Policy, bool) {
 			return agent.Policy{Trust: c.spec.Trust, AcceptBypass: c.spec.AcceptBypass, Vouched: c.spec.Vouched}, c.spec.Groom == agent.GroomAuto
 		},
@@ -225,12 +288,13 @@ func (c *core) promptsEnv() prompts.Env {
 func (c *core) outboxEnv() outbox.Env {
 	s := c.s
 	return outbox.Env{
-		Env:     c.env(),
-		Removed: func() bool { return c.removed },
-		Keeps:   func() bool { return c.track.Keeps() },
-		Next:    c.nextEvent,
-		Gather:  c.clients.Gather,
-		Write:   loop.ReplaceFile,
+		Env:       c.env(),
+		Removed:   c.kernel.Stopping,
+		Keeps:     func() bool { return c.track.Keeps() },
+		Interrupt: c.clients.Interrupt,
+		Next:      c.kernel.Emit.Next,
+		Gather:    c.clients.Gather,
+		Write:     loop.ReplaceFile,
 		Rights: func(id keys.Identity) (keys.Identity, error) {
 			id, err := s.reg.options.Rights(id)
 			if err == nil {

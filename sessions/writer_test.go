@@ -52,7 +52,7 @@ func TestSizeIsTheWriters(t *testing.T) {
 			t.Errorf("notice %+v", n)
 		}
 	case <-time.After(patience):
-		t.Fatal("who lost the lease is not told")
+		t.Fatal("the loss of the lease is not reported")
 	}
 	for i := range 40 { // a burst ends at its last
 		b.Window(60+i, 20)
@@ -94,7 +94,7 @@ func TestSizeWithoutAWriter(t *testing.T) {
 	a.Window(51, 11)
 	within(t, s, "a's new size", size(51, 11))
 	b := join(t, s, visitor("b", 60, 20))
-	a.Window(52, 12) // of two that may write it is nobody's turn
+	a.Window(52, 12) // two may write, and neither has the lease
 	b.Window(61, 21)
 	if err := s.do(t.Context(), func(c *core) { c.clients.LookAtWindows() }); err != nil { // before one of them leaves
 		t.Fatal(err)
@@ -241,7 +241,7 @@ func TestRightsAreJudgedAtEachWrite(t *testing.T) {
 	}
 }
 
-// Callers that give up leave no lease, no member and no follower behind.
+// Callers that give up leave no lease, no member and no follower.
 func TestCallersThatGiveUp(t *testing.T) {
 	p := open(t)
 	s := p.sh("one", "sleep 600")
@@ -258,7 +258,7 @@ func TestCallersThatGiveUp(t *testing.T) {
 		cancel()
 		<-done
 	}
-	within(t, s, "nobody writes", func(st *Status) bool { return st.Writer == nil && st.Viewers == 0 })
+	within(t, s, "no client writes", func(st *Status) bool { return st.Writer == nil && st.Viewers == 0 })
 	if who, err := s.Who(t.Context()); err != nil || len(who) != 0 {
 		t.Errorf("%+v are there, %v", who, err)
 	}

@@ -155,7 +155,7 @@ func (r *requests) setEnv(payload []byte) bool {
 		return false
 	}
 	switch m.Name {
-	case "LANG", "TERM", "COLORTERM", "NO_COLOR":
+	case "LANG", "TERM", "COLORTERM", "NO_COLOR", "BERTH_PREFIX":
 	default:
 		if !strings.HasPrefix(m.Name, "LC_") {
 			return false

@@ -1,6 +1,7 @@
 package sshd
 
 import (
+	"io"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -8,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"berth/rawio"
 )
 
 // quickReads is for how many reads of a connection, and after the opening of each of its channels, the
@@ -23,6 +26,7 @@ const (
 type wire struct {
 	net.Conn
 	backlog
+	stream   io.ReadWriter   // of Conn
 	raw      syscall.RawConn // nil unless TCP
 	accepted time.Time
 	heard    atomic.Int64 // nanoseconds from accepted to the last byte read
@@ -35,7 +39,12 @@ type wire struct {
 }
 
 func newWire(c net.Conn) *wire {
-	w := &wire{Conn: c, accepted: time.Now(), closed: make(chan struct{})}
+	w := &wire{Conn: c, stream: c, accepted: time.Now(), closed: make(chan struct{})}
+	if socket, ok := c.(syscall.Conn); ok {
+		if s, err := rawio.New(socket); err == nil {
+			w.stream = s
+		}
+	}
 	if t, ok := c.(*net.TCPConn); ok {
 		w.raw, _ = t.SyscallConn()
 		w.quick.Store(quickReads)
@@ -49,7 +58,7 @@ func (w *wire) Read(p []byte) (int, error) {
 		w.failed.Store(true)
 		return 0, err
 	}
-	n, err := w.Conn.Read(p)
+	n, err := w.stream.Read(p)
 	if n > 0 {
 		if !w.received(n) {
 			<-w.closed // closed when the connection ends, after its sessions have sent the reason
@@ -71,7 +80,7 @@ func (w *wire) Read(p []byte) (int, error) {
 func (w *wire) Write(p []byte) (int, error) {
 	w.begin() // while it waits nothing that asks for an answer is passed on
 	w.writing.Add(1)
-	n, err := w.Conn.Write(p)
+	n, err := w.stream.Write(p)
 	w.wrote.Store(int64(time.Since(w.accepted)))
 	w.writing.Add(-1)
 	w.backlog.end()

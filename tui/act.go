@@ -12,7 +12,7 @@ import (
 // Key is one press of a key, or a paste.
 type Key = keyboard.Key
 
-// Press takes a key.
+// Press handles a key.
 func (m *Model) Press(k Key, now time.Time) Effect {
 	m.now, m.touched = now, now
 	if m.astray() {
@@ -30,19 +30,25 @@ func (m *Model) Press(k Key, now time.Time) Effect {
 		return nil
 	case m.confirm != nil:
 		return m.pressConfirm(k)
+	case m.talk != nil:
+		return m.pressTalk(k)
 	case m.page != nil:
 		return m.pressPage(k)
 	case m.start != nil:
 		return m.pressStart(k)
+	case m.command != nil:
+		return m.pressCommand(k)
 	case m.filter.typing:
 		return m.pressFilter(k)
 	case m.edit != nil:
 		return m.pressEdit(k)
+	case k.Name == "esc" && m.running:
+		return Stop{}
 	}
 	if effect, ok := m.pressCard(k); ok {
 		return effect
 	}
-	if effect, ok := m.pressDeed(k); ok {
+	if effect, ok := m.pressAction(k); ok {
 		return effect
 	}
 	return m.pressList(k)
@@ -64,12 +70,12 @@ func (m *Model) pressFilter(k Key) Effect {
 			m.filter.text += k.Text
 		}
 	}
-	m.order = nil // narrowed by the person: it may move
+	m.order = nil // the person filters the list, so it may move
 	m.sort()
 	return nil
 }
 
-// filterLimit is more than names, states and agents have characters.
+// filterLimit is the maximum length of a filter: more characters than any name, state or agent has.
 const filterLimit = 100
 
 func (m *Model) pressList(k Key) Effect {
@@ -78,6 +84,12 @@ func (m *Model) pressList(k Key) Effect {
 		return Quit{}
 	case "?", "f1":
 		m.help, m.helpTop = true, 0
+	case ":":
+		if m.running {
+			m.Flash("a line is running: esc stops it", waits)
+			return nil
+		}
+		return m.openCommand()
 	case "/":
 		m.filter.typing, m.detail = true, false
 	case "esc":
@@ -86,33 +98,36 @@ func (m *Model) pressList(k Key) Effect {
 		if !m.layout().split {
 			m.detail = !m.detail
 		}
-		m.look()
+		m.markSeen()
 	case "enter", "a":
 		return m.attach(k)
 	case "s":
 		if c := m.current(); c != nil && c.Request != nil && m.world.May["screen"] {
 			m.card.hidden = !m.card.hidden
 		}
-	case "n":
+	case "m":
 		if c := m.current(); c != nil && m.world.May["nudge"] && takesMessages(c) {
 			m.open(editing{what: nudging, session: c.ID, label: "Message to " + c.Name}, false)
 		}
+	case "M":
+		m.switchMouse()
 	case "b":
-		m.calling = (m.calling + 1) % callings
-		m.Tell(m.calling.String(), faint)
-	case "N":
+		m.alarm = (m.alarm + 1) % alarms
+		m.Flash(m.alarm.String(), faint)
+	case "n":
 		if m.mayStart() {
-			m.openStart()
+			return m.openStart()
 		}
+		m.refuse("start sessions", "new")
 	case "paste":
-		m.Tell("a paste goes nowhere here", faint)
+		m.Flash("nothing here takes a paste", faint)
 	default:
 		m.move(k.Name)
 	}
 	return nil
 }
 
-// escape goes a step back.
+// escape leaves the session's view, or removes the filter.
 func (m *Model) escape() {
 	switch {
 	case m.detail:
@@ -123,8 +138,7 @@ func (m *Model) escape() {
 	}
 }
 
-// attach opens the chosen session; where there is no room for it beside the
-// list, Enter shows it first.
+// attach attaches to the chosen session. On a small terminal Enter first shows it instead of the list.
 func (m *Model) attach(k Key) Effect {
 	s := m.current()
 	if s == nil || m.jumped() {
@@ -132,21 +146,21 @@ func (m *Model) attach(k Key) Effect {
 	}
 	if k.Name == "enter" && !m.layout().split && !m.detail {
 		m.detail = true
-		m.look()
+		m.markSeen()
 		return nil
 	}
 	if !m.world.May["attach"] {
 		return nil
 	}
 	if s.Over() {
-		m.Tell(s.Name+" has ended: there is nothing to attach to", faint)
+		m.Flash(s.Name+" has ended: you can't attach to it", faint)
 		return nil
 	}
-	m.look()
+	m.markSeen()
 	return Attach{ID: s.ID}
 }
 
-// move chooses another session.
+// move chooses another session in the list.
 func (m *Model) move(name string) {
 	at := slices.Index(m.order, m.selected)
 	page := max(m.layout().list.h-1, 1)
@@ -168,12 +182,11 @@ func (m *Model) move(name string) {
 	}
 	if len(m.order) > 0 {
 		m.selected = m.order[min(max(at, 0), len(m.order)-1)]
-		m.look()
+		m.markSeen()
 	}
 }
 
-// takesMessages says whether something knows how the session's program is given
-// a message.
+// takesMessages reports whether Berth knows how to send the session's program a message.
 func takesMessages(s *sessions.Status) bool {
 	return (s.Driven || s.RulesName != "") && !s.Over()
 }

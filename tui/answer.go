@@ -7,32 +7,36 @@ import (
 	"strings"
 
 	"berth/agent"
+	"berth/render"
 	"berth/sessions"
 )
 
-// card is how far somebody is with answering a prompt.
+// card is how far the person is with answering a prompt.
 type card struct {
-	prompt  string // its id, as drawn
-	digest  string // of what it asks, as drawn
-	offers  string // what can be chosen, as drawn
-	hidden  bool   // the screen is shown in its place
-	leaf           // that is drawn of it
-	sight          // how much of that leaf the person has had on the screen
+	prompt  string // the drawn prompt's id
+	digest  string // the drawn prompt's digest
+	offers  string // the drawn options
+	hidden  bool   // the session's screen is shown instead
+	leaf           // the part that is drawn
+	sight          // how much of that part the terminal has shown
 	picks   []agent.QuestionPick
-	chosen  map[int]bool // options of a question that takes several
+	chosen  map[int]bool // the ticked options of a question that takes several
 	fields  []field
 	content map[string]any
+	asks    bool          // the files that it would change are asked for
+	files   []render.File // these, in their order
+	laid    laidSubject
 }
 
-// leaf is a part of a card that is read and answered by itself.
+// leaf is a part of a card that the person reads and answers separately.
 type leaf struct {
-	step    int  // of its questions, or of a form's fields
-	review  bool // all is answered and can be sent
-	filling bool // a form is being filled in
+	step    int  // index of the question, or of the form's field
+	review  bool // everything is answered and can be sent
+	filling bool // the person fills in a form
 }
 
-// syncCard begins anew when the chosen session asks something else, also under the
-// same id, or offers something else for it. Each leaf is read by itself.
+// syncCard starts a new card when the chosen session asks something else, even under the same id, or
+// offers other options.
 func (m *Model) syncCard() {
 	now := card{}
 	if s := m.current(); s != nil && s.Request != nil {
@@ -44,7 +48,7 @@ func (m *Model) syncCard() {
 		*c = now
 	case c.digest != now.digest || c.offers != now.offers:
 		if now.hidden = c.hidden; c.begun() {
-			m.Tell(changed, waits)
+			m.Flash(changed, waits)
 		}
 		*c = now
 	case c.of != c.leaf:
@@ -52,10 +56,10 @@ func (m *Model) syncCard() {
 	}
 }
 
-// changed is said when what was begun is for something else than is asked now.
-const changed = "the question has changed: look again"
+// changed is the message when a started answer no longer fits the prompt.
+const changed = "the question has changed: read it again"
 
-// begun says that a part of an answer is given.
+// begun reports whether the person has given a part of the answer.
 func (c *card) begun() bool { return c.step > 0 || len(c.chosen) > 0 || c.review || c.filling }
 
 // offersOf is the text that the keys of a prompt's card refer to. It includes the options, because
@@ -68,18 +72,17 @@ func offersOf(r *agent.Request) string {
 	return strings.Join(all, "\x00")
 }
 
-// refuses are the kinds of keys that allow nothing: they may be pressed at what was
-// not read to its end.
+// refuses are the kinds of keys that allow nothing. They work before the card was read to its end.
 var refuses = map[string]bool{"deny": true, "cancel": true, "leave": true, "back": true}
 
-// partly says why a prompt can be allowed at its terminal alone; empty when the card
-// has all of it.
+// partly says why a prompt can be allowed only at its terminal. It is empty if the card shows the
+// whole prompt.
 func partly(r *agent.Request) string {
 	switch {
 	case r.Contested:
-		return "its dialog may ask something else than the agent told: attach, and answer there"
+		return "the dialog may ask something else than the agent reported: attach, and answer there"
 	case missing(r) > 0:
-		return "the card has only a part of it: attach, and answer there"
+		return "the card has only a part of the input: attach, and answer there"
 	}
 	return ""
 }
@@ -96,7 +99,7 @@ func missing(r *agent.Request) int {
 	return max(left, 0)
 }
 
-// inputOf is all that there is of a prompt's input.
+// inputOf is as much of a prompt's input as the server has stored.
 func inputOf(r *agent.Request) string {
 	if r.FullInput != "" || r.Input == nil {
 		return r.FullInput
@@ -104,16 +107,16 @@ func inputOf(r *agent.Request) string {
 	return *r.Input
 }
 
-// kept says why a key is not taken yet; empty when it is.
-func (m *Model) kept(r *agent.Request, kind string) string {
+// tooEarly says why a key isn't accepted yet. It is empty if the key is accepted.
+func (m *Model) tooEarly(r *agent.Request, kind string) string {
 	switch why := partly(r); {
-	case refuses[kind] && (m.card.met || m.stood()):
+	case refuses[kind] && (m.card.met || m.settled()):
 		return ""
 	case refuses[kind]:
 		return justUp
 	case why != "":
 		return why
-	case m.readAll() && m.stood():
+	case m.readAll() && m.settled():
 		return ""
 	case m.card.last > 0 && !m.readAll():
 		return "J/K or PageDown " + toEnd
@@ -121,15 +124,15 @@ func (m *Model) kept(r *agent.Request, kind string) string {
 	return justUp
 }
 
-const justUp = "this has just come up: look again"
+const justUp = "this prompt has just appeared: read it and press again"
 
-// carded says whether the chosen session's prompt is shown.
+// carded reports whether the chosen session's prompt is shown.
 func (m *Model) carded() bool {
 	s := m.current()
 	return s != nil && s.Request != nil && m.layout().preview && !m.card.hidden
 }
 
-// pressCard takes a key that answers; false says that it is none.
+// pressCard handles a key that belongs to the card. It returns false if the key doesn't.
 func (m *Model) pressCard(k Key) (Effect, bool) {
 	s := m.current()
 	if !m.carded() {
@@ -150,8 +153,8 @@ func (m *Model) pressCard(k Key) (Effect, bool) {
 	if !m.answersTo(s.Request)[kind] {
 		return nil, false
 	}
-	if why := m.kept(s.Request, kind); why != "" {
-		m.Tell(why, waits)
+	if why := m.tooEarly(s.Request, kind); why != "" {
+		m.Flash(why, waits)
 		return nil, true
 	}
 	return m.answerKey(s, kind, k), true
@@ -165,7 +168,7 @@ func kindOf(key string) string {
 	return map[string]string{"y": "accept", "d": "deny", "t": "text", "c": "cancel", "f": "fill", "enter": "enter", "backspace": "back", "esc": "leave"}[key]
 }
 
-// answersTo are the keys' kinds that mean something for a prompt now.
+// answersTo are the kinds of keys that a prompt takes now.
 func (m *Model) answersTo(r *agent.Request) map[string]bool {
 	begun := m.card.begun()
 	a := map[string]bool{"leave": begun, "back": begun}
@@ -185,7 +188,8 @@ func (m *Model) answersTo(r *agent.Request) map[string]bool {
 		a["accept"], a["deny"] = true, true
 	case agent.PromptQuestion:
 		a["deny"], a["text"] = !begun, true
-		// Also with nothing chosen: it would attach, and the next Enter would answer there.
+		// Take Enter even if nothing is chosen. Otherwise it would attach, and the next Enter would
+		// answer the dialog.
 		a["enter"] = begun || several(r, m.card.step)
 	case agent.PromptForm:
 		a["option"], a["accept"], a["deny"], a["cancel"], a["fill"] = false, true, true, true, len(r.Schema) > 0
@@ -197,7 +201,7 @@ func (m *Model) answersTo(r *agent.Request) map[string]bool {
 	return a
 }
 
-// cardHints are the keys of a card, as far as they are allowed and are taken now.
+// cardHints are the keys of a card that the person may use and that work now.
 func (m *Model) cardHints(r *agent.Request) []hint {
 	if !m.world.May["respond"] {
 		return nil
@@ -245,27 +249,30 @@ func (m *Model) cardHints(r *agent.Request) []hint {
 	case m.card.filling || len(m.card.chosen) > 0:
 		add("enter", "enter", "next")
 	}
-	add("accept", "y", "yes")
-	deny := "no, with a reason"
+	accept, deny := "allow", "deny"+m.ellipsis()
 	switch r.Type {
 	case agent.PromptNotice:
-		deny = "close it"
+		deny = "close"
 	case agent.PromptForm:
-		deny = "decline"
+		accept, deny = "accept", "decline"
+	case agent.PromptPlan:
+		accept = "accept"
+	case agent.PromptSetup:
+		accept, deny = "accept", "deny"
 	}
+	add("accept", "y", accept)
 	add("deny", "d", deny)
-	add("text", "t", "in your words")
+	add("text", "t", "type a reply")
 	add("fill", "f", "fill in")
 	add("cancel", "c", "cancel")
-	add("back", "backspace", "a step back")
+	add("back", "backspace", "back")
 	return list
 }
 
-// wideFoot is the least width in which a card's foot has room for all keys that scroll
-// it, and for a refusal.
+// wideFoot is the minimum width of a card's foot with room for all scroll keys and for a refusal.
 const wideFoot = 56
 
-// only are those of a that are also in b.
+// only returns the entries of a whose keys are in b.
 func only(a, b map[string]bool) map[string]bool {
 	both := map[string]bool{}
 	for k := range b {
@@ -290,9 +297,9 @@ func (m *Model) answerKey(s *sessions.Status, kind string, k Key) Effect {
 		if r.Type == agent.PromptNotice || r.Type == agent.PromptForm || r.Type == agent.PromptSetup {
 			return m.respond(s, "", "deny")
 		}
-		m.open(editing{what: denying, session: s.ID, prompt: r.ID, label: "Why not? (may stay empty)"}, true)
+		m.open(editing{what: denying, session: s.ID, prompt: r.ID, label: "Reason (optional)"}, true)
 	case "text":
-		m.open(editing{what: wording, session: s.ID, prompt: r.ID, digest: m.card.digest, label: "In your words"}, true)
+		m.open(editing{what: wording, session: s.ID, prompt: r.ID, digest: m.card.digest, label: "Your reply"}, true)
 	case "fill":
 		m.beginForm(r)
 	case "option":
@@ -303,7 +310,7 @@ func (m *Model) answerKey(s *sessions.Status, kind string, k Key) Effect {
 	return nil
 }
 
-// option takes the n-th option of what is asked now.
+// option chooses the n-th option of the current question.
 func (m *Model) option(s *sessions.Status, n int) Effect {
 	r := s.Request
 	if m.card.filling {
@@ -312,7 +319,7 @@ func (m *Model) option(s *sessions.Status, n int) Effect {
 	options, _ := optionsOf(r, m.card.step)
 	switch {
 	case n > len(options):
-		m.Tell("there is no option "+strconv.Itoa(n), waits)
+		m.Flash("there is no option "+strconv.Itoa(n), waits)
 	case several(r, m.card.step):
 		if m.card.chosen == nil {
 			m.card.chosen = map[int]bool{}
@@ -330,7 +337,7 @@ func (m *Model) option(s *sessions.Status, n int) Effect {
 	return nil
 }
 
-// pick answers the question of this step and goes on to the next.
+// pick answers the current question and goes on to the next one.
 func (m *Model) pick(r *agent.Request, p agent.QuestionPick) {
 	for len(m.card.picks) <= m.card.step {
 		m.card.picks = append(m.card.picks, agent.QuestionPick{})
@@ -354,7 +361,7 @@ func (m *Model) stepBack(r *agent.Request) {
 	m.card.chosen = nil
 }
 
-// enter sends what is answered, or goes on.
+// enter sends the answer, or goes on to the next question.
 func (m *Model) enter(s *sessions.Status) Effect {
 	r := s.Request
 	switch {
@@ -363,7 +370,7 @@ func (m *Model) enter(s *sessions.Status) Effect {
 	case m.card.review:
 		return m.respondEach(s)
 	case len(m.card.chosen) == 0:
-		m.Tell("nothing is chosen: press an option's number", waits)
+		m.Flash("nothing is chosen: press an option's number first", waits)
 		return nil
 	}
 	var p agent.QuestionPick
@@ -396,21 +403,21 @@ func (m *Model) respondEach(s *sessions.Status) Effect {
 func (m *Model) toJSON(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
-		m.Tell(err.Error(), failed)
+		m.Flash(err.Error(), failed)
 		return ""
 	}
 	return string(b)
 }
 
-// respond is the verb, for the very prompt that is drawn.
+// respond answers the prompt that is drawn.
 func (m *Model) respond(s *sessions.Status, stdin string, words ...string) Effect {
 	return m.act(Act{
 		Session: s.ID, Name: s.Name, Kind: "respond", Stdin: stdin, Words: respondWords(s.ID, m.card.prompt, m.card.digest, words...),
 	}, "answering "+s.Name)
 }
 
-// respondWords are the words of an answer. It counts only for what was drawn; a
-// refusal counts for all that the prompt may have come to ask.
+// respondWords are the words of the verb. An answer has the digest, so it is valid only for what was
+// drawn. A refusal has none, so it is valid even if the prompt has changed.
 func respondWords(session, prompt, digest string, words ...string) []string {
 	all := []string{"respond", session, "--prompt", prompt}
 	if digest != "" && !refuses[words[0]] {

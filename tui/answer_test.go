@@ -13,7 +13,7 @@ import (
 	"berth/terminal/paint"
 )
 
-// asking is a session that asks something, of a person who may answer.
+// asking is a dashboard with one session that asks r, for a person who may answer.
 func asking(cols, rows int, r *agent.Request) *Model {
 	s := at("alpha", agent.Prompt, 1)
 	r.ID, r.Ready, r.OnScreen = "p1", true, true
@@ -31,12 +31,12 @@ func permission() *agent.Request {
 
 var later = noon.Add(time.Second)
 
-// ran is what an effect would run.
+// ran returns the words and the standard input of an effect that must be an act.
 func ran(t *testing.T, e Effect) (string, string) {
 	t.Helper()
 	a, ok := e.(Act)
 	if !ok {
-		t.Fatalf("%#v is no act", e)
+		t.Fatalf("got effect %#v, want an act", e)
 	}
 	return strings.Join(a.Words, " "), a.Stdin
 }
@@ -59,23 +59,23 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatWasRead: a key that comes as soon as a card is drawn was meant for
-// the one before; and the answer names the prompt that was drawn.
+// TestOnlyWhatWasRead: a key right after a card was drawn was meant for the card before and does nothing.
+// An answer names the prompt that was drawn.
 func TestOnlyWhatWasRead(t *testing.T) {
 	m := asking(80, 24, permission())
 	one := Key{Name: "1", Text: "1"}
 	if e := m.Press(one, later); e != nil {
-		t.Errorf("a key at what is not drawn does %v", e)
+		t.Errorf("a key before the card is drawn: got effect %v, want none", e)
 	}
 	drawn(m)
 	m.Drawn(7)
-	m.Shown(6, later) // an answer to what was drawn before
-	if e := m.Press(one, later.Add(2*stands)); e != nil {
-		t.Errorf("a key at what the terminal has not drawn does %v", e)
+	m.Shown(6, later) // a reply to an earlier query
+	if e := m.Press(one, later.Add(2*settleTime)); e != nil {
+		t.Errorf("a key before the terminal has drawn the card: got effect %v, want none", e)
 	}
 	m.Shown(7, noon)
-	if e := m.Press(one, noon.Add(stands/2)); e != nil || !strings.Contains(m.flash.text, "look again") {
-		t.Errorf("a key at once does %v, says %q", e, m.flash.text)
+	if e := m.Press(one, noon.Add(settleTime/2)); e != nil || m.flash.text != justUp {
+		t.Errorf("a key at once: got effect %v and message %q, want none and %q", e, m.flash.text, justUp)
 	}
 	w := m.world
 	s := *w.Sessions[0]
@@ -84,32 +84,32 @@ func TestOnlyWhatWasRead(t *testing.T) {
 	s.Request, s.Requests = &next, []*agent.Request{&next}
 	m.SetWorld(World{Sessions: []*sessions.Status{&s}, May: w.May}, later)
 	shown(m, later)
-	if e := m.Press(one, later.Add(stands/2)); e != nil {
-		t.Errorf("a key at the next prompt does %v", e)
+	if e := m.Press(one, later.Add(settleTime/2)); e != nil {
+		t.Errorf("a key right after the next prompt: got effect %v, want none", e)
 	}
-	// Its options are read, and are others: the keys stand for something else.
+	// The options have been read and are others, so the keys mean something else.
 	read := next
 	read.Options = []string{"Yes", "No"}
 	s2 := s
 	s2.Request, s2.Requests = &read, []*agent.Request{&read}
-	m.SetWorld(World{Sessions: []*sessions.Status{&s2}, May: w.May}, later.Add(stands))
-	if e := m.Press(one, later.Add(2*stands)); e != nil || !m.Undrawn() {
-		t.Errorf("a key at other options does %v", e)
+	m.SetWorld(World{Sessions: []*sessions.Status{&s2}, May: w.May}, later.Add(settleTime))
+	if e := m.Press(one, later.Add(2*settleTime)); e != nil || !m.Undrawn() {
+		t.Errorf("a key right after other options: got effect %v, want none", e)
 	}
-	// A terminal that answered once and does so no more is not waited for.
+	// If the terminal stops answering, the key works after answersWithin.
 	drawn(m)
 	m.Drawn(8)
-	if e := m.Press(one, later.Add(2*stands+answersWithin-1)); e != nil {
-		t.Errorf("it does %v", e)
+	if e := m.Press(one, later.Add(2*settleTime+answersWithin-1)); e != nil {
+		t.Errorf("a key before answersWithin: got effect %v, want none", e)
 	}
-	if got, _ := ran(t, m.Press(one, later.Add(2*stands+answersWithin))); got != "respond id-alpha --prompt p2 option 1" {
+	if got, _ := ran(t, m.Press(one, later.Add(2*settleTime+answersWithin))); got != "respond id-alpha --prompt p2 option 1" {
 		t.Errorf("runs %q", got)
 	}
 	m.SetWorld(World{Sessions: []*sessions.Status{&s}, May: w.May}, later)
-	if got, _ := ran(t, press(m, later.Add(2*stands), "1")); got != "respond id-alpha --prompt p2 option 1" {
+	if got, _ := ran(t, press(m, later.Add(2*settleTime), "1")); got != "respond id-alpha --prompt p2 option 1" {
 		t.Errorf("runs %q", got)
 	}
-	// A reason that was begun for another prompt is not given to this one.
+	// A reason that was begun for another prompt goes to that prompt.
 	m = asking(80, 24, permission())
 	press(m, later, "d", "w", "h", "y")
 	m.SetWorld(World{Sessions: []*sessions.Status{&s}, May: w.May}, later)
@@ -128,12 +128,12 @@ func TestViewerCannotAnswer(t *testing.T) {
 	}
 	for _, said := range []string{"1-3", "answer", "message", "reason"} {
 		if strings.Contains(drawn(m), said) {
-			t.Errorf("a viewer is shown %q", said)
+			t.Errorf("a viewer sees %q", said)
 		}
 	}
 	press(m, later, "?")
 	if shown := drawn(m); strings.Contains(shown, "option") || strings.Contains(shown, "message") {
-		t.Error("help names what a viewer may not do")
+		t.Error("help lists keys that a viewer may not use")
 	}
 }
 
@@ -169,14 +169,14 @@ func TestForm(t *testing.T) {
 		"name":{"type":"string","title":"Name"},"size":{"type":"integer"},"kind":{"type":"string","enum":["a","b"],"enumNames":["Big","Small"]},"sure":{"type":"boolean","title":"Sure?"}}}`)}
 	m := asking(100, 30, r)
 	if e := press(m, later, "1"); e != nil {
-		t.Errorf("a digit answers a form: %v", e)
+		t.Errorf("a digit at a form: got effect %v, want none", e)
 	}
 	press(m, later, "f", "enter", "enter")
-	if m.flash.text != "Name is needed" {
+	if m.flash.text != "Name is required" {
 		t.Errorf("an empty name says %q", m.flash.text)
 	}
 	press(m, later, "A", "n", "n", "enter", "enter", "x", "enter")
-	if m.flash.text != "size wants a number" {
+	if m.flash.text != "size must be a number" {
 		t.Errorf("a wrong number says %q", m.flash.text)
 	}
 	press(m, later, "backspace", "7", "enter", "2", "1")
@@ -190,19 +190,19 @@ func TestForm(t *testing.T) {
 	}
 }
 
-// TestFieldsOfAForm: the card shows the fields before it is accepted, and what they hold.
+// TestFieldsOfAForm: the card shows the fields and their defaults before the person accepts the form.
 func TestFieldsOfAForm(t *testing.T) {
 	r := &agent.Request{Type: agent.PromptForm, Text: agent.Pointer("Go on?"), Options: []string{"Accept", "Decline"}, Schema: []byte(`{"type":"object","properties":{
 		"wipe":{"type":"boolean","title":"Wipe","description":"deletes the database","default":true},"note":{"type":"string"}}}`)}
 	shown := drawn(asking(100, 30, r))
-	for _, want := range []string{"Go on?", "· Wipe: deletes the database, with true in it", "· note"} {
+	for _, want := range []string{"Go on?", "· Wipe: deletes the database, default true", "· note"} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("%q is not shown:\n%s", want, shown)
 		}
 	}
 }
 
-// TestWholeInput: all of a long input can be read, and what hides in it is told.
+// TestWholeInput: all of a long input can be scrolled into view, and hidden characters are shown.
 func TestWholeInput(t *testing.T) {
 	r := permission()
 	r.SetInput(strings.Repeat("rm -rf one/two/three\n", 40) + "echo \u202elive\u200b\x1b[8m\tdone")
@@ -226,7 +226,7 @@ func TestWholeInput(t *testing.T) {
 	if shown := drawn(m); !strings.Contains(shown, "cut here") {
 		press(m, later, "J", "J", "J")
 		if shown = drawn(m); !strings.Contains(shown, "cut here") {
-			t.Errorf("nothing says that it is cut:\n%s", shown)
+			t.Errorf("no line says that the input is cut:\n%s", shown)
 		}
 	}
 }
@@ -234,18 +234,18 @@ func TestWholeInput(t *testing.T) {
 func TestDrafts(t *testing.T) {
 	m := asking(80, 24, permission())
 	m.world.Sessions[0].Driven = true
-	press(m, later, "n", "h", "i", "alt+enter", "y", "o", "u")
+	press(m, later, "m", "h", "i", "alt+enter", "y", "o", "u")
 	e := press(m, later, "enter")
 	if got, in := ran(t, e); got != "nudge id-alpha -" || in != "hi\nyou" {
 		t.Fatalf("runs %q with %q", got, in)
 	}
 	m.Finish(Done{Act: e.(Act), Status: 5, Out: `{"error":{"code":"DRAFT_PRESENT","message":"a draft"}}`}, later)
 	if !strings.Contains(m.flash.text, "ctrl-s") {
-		t.Errorf("a refusal says %q", m.flash.text)
+		t.Errorf("after the refusal the message is %q", m.flash.text)
 	}
-	press(m, later, "n")
+	press(m, later, "m")
 	if m.editor.text != "hi\nyou" {
-		t.Errorf("of the draft there is %q", m.editor.text)
+		t.Errorf("the editor has %q, want the kept text", m.editor.text)
 	}
 	e = press(m, later, "ctrl+s")
 	if got, _ := ran(t, e); got != "nudge --stash id-alpha -" {
@@ -255,13 +255,13 @@ func TestDrafts(t *testing.T) {
 	if !strings.Contains(m.flash.text, "confirmed by hook:UserPromptSubmit") {
 		t.Errorf("says %q", m.flash.text)
 	}
-	press(m, later, "n")
+	press(m, later, "m")
 	if m.editor.text != "" {
-		t.Errorf("after it was taken there is %q", m.editor.text)
+		t.Errorf("after the message was sent the editor has %q, want nothing", m.editor.text)
 	}
-	press(m, later, "x", "esc", "n")
+	press(m, later, "x", "esc", "m")
 	if m.editor.text != "x" {
-		t.Error("leaving the editor loses the text")
+		t.Error("closing the editor loses the text")
 	}
 }
 
@@ -269,8 +269,8 @@ func TestVerdicts(t *testing.T) {
 	for out, want := range map[string]string{
 		`0 {"outcome":"accepted","confirmed":true,"state":"working"}`:                                "alpha: accepted, confirmed · now working",
 		`0 {"outcome":"denied","confirmed":false,"state":"idle"}`:                                    "alpha: denied, not confirmed · now idle",
-		`6 {"outcome":"answered_elsewhere","error":{"code":"STALE_PROMPT","message":"x"}}`:           "alpha: answered elsewhere, somebody else was first",
-		`9 {"outcome":"accepted","error":{"code":"UNCONFIRMED","message":"nothing tells"}}`:          "alpha: unconfirmed: nothing tells",
+		`6 {"outcome":"answered_elsewhere","error":{"code":"STALE_PROMPT","message":"x"}}`:           "alpha: answered elsewhere, another client was first",
+		`9 {"outcome":"accepted","error":{"code":"UNCONFIRMED","message":"no source reports it"}}`:   "alpha: unconfirmed: no source reports it",
 		`9 {"error":{"code":"UNCONFIRMED","message":"alpha works on: it had no effect"}}`:            "alpha: unconfirmed: works on: it had no effect",
 		`5 {"error":{"code":"AGENT_BUSY","message":"alpha did not get the message: it works"}}`:      "alpha did not get the message: it works",
 		`6 {"error":{"code":"STALE_PROMPT","message":"it asks something else"}}`:                     "alpha: it asks something else",
@@ -311,7 +311,7 @@ func TestEditor(t *testing.T) {
 	}
 }
 
-// TestCardFits: at no size anything is drawn outside of its place, or crashes.
+// TestCardFits: at every size the card is drawn within its area, without a panic.
 func TestCardFits(t *testing.T) {
 	r := permission()
 	r.SetInput(strings.Repeat("漢字 wide\n", 30))
@@ -323,13 +323,13 @@ func TestCardFits(t *testing.T) {
 			sc.resize(cols, rows)
 			sc.draw(m)
 			m.world.Sessions[0].Driven = true
-			press(m, later, "n", "a")
+			press(m, later, "m", "a")
 			sc.draw(m)
 		}
 	}
 }
 
-// under is what a session asks now, under the id that it asked something else by.
+// under changes what a session asks, under the same prompt id.
 func under(m *Model, r *agent.Request) World {
 	s := *m.world.Sessions[0]
 	r.ID, r.Ready, r.OnScreen = "p1", true, true
@@ -338,8 +338,8 @@ func under(m *Model, r *agent.Request) World {
 	return World{Sessions: []*sessions.Status{&s}, May: m.world.May}
 }
 
-// TestReadToItsEnd: a key allows only what has been on the person's screen to its last
-// row, at the size that it has there; a refusal goes at once.
+// TestReadToItsEnd: a key allows a prompt only after its last row was on the screen at the current size.
+// A refusal works at once.
 func TestReadToItsEnd(t *testing.T) {
 	long := permission()
 	long.SetInput("true\n" + strings.Repeat("echo harmless\n", 300) + "rm -rf ~")
@@ -352,7 +352,7 @@ func TestReadToItsEnd(t *testing.T) {
 			seen += drawn(m)
 			for _, k := range []string{"y", "1", "3"} {
 				if e := press(m, later, k); e != nil && m.card.scroll < m.card.last {
-					t.Fatalf("%v: at row %d of %d %s does %v", size, m.card.scroll, m.card.rows, k, e)
+					t.Fatalf("%v: key %[4]s at row %[2]d of %[3]d: got effect %[5]v, want none", size, m.card.scroll, m.card.rows, k, e)
 				} else if e != nil {
 					goto read
 				}
@@ -364,37 +364,37 @@ func TestReadToItsEnd(t *testing.T) {
 		}
 	read:
 		if down == 0 || down >= 400 || !strings.Contains(seen, "rm -rf ~") {
-			t.Errorf("%v: it was answered after %d keys", size, down)
+			t.Errorf("%v: answered after %d keys", size, down)
 		}
 		m = asking(size[0], size[1], long)
 		m.detail = true
 		press(m, later, "J", "d")
 		if m.edit == nil {
-			t.Errorf("%v: a refusal is not taken", size)
+			t.Errorf("%v: the refusal does nothing", size)
 		}
 	}
 
-	// Keys that come faster than pictures skip nothing.
+	// Keys that come faster than pictures skip no row.
 	m := asking(80, 24, long)
 	shown(m, noon)
 	for range 400 {
 		m.Press(Key{Name: "J"}, later)
 	}
 	if shown(m, later); m.card.scroll >= m.card.last {
-		t.Errorf("it is at row %d of %d", m.card.scroll, m.card.rows)
+		t.Errorf("the card is at row %d of %d", m.card.scroll, m.card.rows)
 	}
-	// The last rows have just been drawn: the terminal has to show them first.
+	// The last rows were just drawn, and the terminal hasn't shown them yet.
 	for m.card.read < m.card.rows {
 		press(m, later, "J")
 		drawn(m)
 	}
-	if e := m.Press(Key{Name: "y", Text: "y"}, later.Add(stands)); e != nil || !m.Undrawn() {
-		t.Errorf("y at rows that are not shown yet does %v", e)
+	if e := m.Press(Key{Name: "y", Text: "y"}, later.Add(settleTime)); e != nil || !m.Undrawn() {
+		t.Errorf("y before the last rows are shown: got effect %v, want none", e)
 	}
 	if m.Press(Key{Name: "d", Text: "d"}, later); m.edit == nil {
-		t.Error("a refusal waits for the last rows")
+		t.Error("the refusal waits for the last rows")
 	}
-	// At another width it is read anew.
+	// At another width the card must be read again.
 	m = asking(80, 24, long)
 	for range 100 {
 		press(m, later, "J")
@@ -402,27 +402,27 @@ func TestReadToItsEnd(t *testing.T) {
 	shown(m, later)
 	m.Resize(60, 24)
 	if e := press(m, later, "y"); e != nil {
-		t.Errorf("y at another width does %v", e)
+		t.Errorf("y at another width: got effect %v, want none", e)
 	}
-	// What is over it was not read, such as a text that is being written.
+	// Rows that the editor covers don't count as read.
 	m = asking(80, 24, permission())
 	m.world.Sessions[0].Driven = true
 	press(m, later, "d")
 	m.SetWorld(under(m, long), later)
 	if drawn(m); m.card.read != 0 {
-		t.Errorf("%d rows under the editor are read", m.card.read)
+		t.Errorf("%d rows under the editor count as read", m.card.read)
 	}
 }
 
-// TestEachQuestionRead: options for which there is no room below scroll with the
-// question; and each question is answered only after it has been drawn.
+// TestEachQuestionRead: options that have no room scroll with the question. Each question can be answered
+// only after it was drawn.
 func TestEachQuestionRead(t *testing.T) {
 	q := agent.Question{Text: "Which?", Options: []string{"a", "b", "c", "d", "e", "f", "g", "h", "the last"}}
 	r := &agent.Request{Type: agent.PromptQuestion, Questions: []agent.Question{q, q}}
 	m := asking(40, 10, r)
 	m.detail = true
 	if press(m, later, "9"); m.card.step != 0 {
-		t.Error("an option that was not shown is chosen")
+		t.Error("a key chose an option that was not shown")
 	}
 	seen := ""
 	for range 20 {
@@ -430,15 +430,15 @@ func TestEachQuestionRead(t *testing.T) {
 		seen += drawn(m)
 	}
 	if press(m, later, "9"); !strings.Contains(seen, "the last") || m.card.step != 1 {
-		t.Errorf("after all was shown it is at question %d:\n%s", m.card.step, drawn(m))
+		t.Errorf("after all was shown the card is at question %d:\n%s", m.card.step, drawn(m))
 	}
 	if m.Press(Key{Name: "1", Text: "1"}, later.Add(time.Hour)); m.card.review {
-		t.Error("the second question is answered before it was drawn")
+		t.Error("a key answered the second question before it was drawn")
 	}
 }
 
-// TestChangedUnderItsID: what is asked may change under the same id. The card is read
-// anew then, and what was begun is not given to it.
+// TestChangedUnderItsID: a prompt's content may change under the same id. Then the card must be read
+// again, and a started answer is dropped.
 func TestChangedUnderItsID(t *testing.T) {
 	m := asking(80, 24, permission())
 	m.SetWorld(under(m, permission()), noon)
@@ -450,10 +450,10 @@ func TestChangedUnderItsID(t *testing.T) {
 	m.SetWorld(under(m, evil), later)
 	for _, k := range []string{"y", "1"} {
 		if e := m.Press(Key{Name: k, Text: k}, later.Add(time.Hour)); e != nil {
-			t.Errorf("%s at what is not drawn yet does %v", k, e)
+			t.Errorf("key %s before the new card is drawn: got effect %v, want none", k, e)
 		}
 	}
-	// Words are for the question that was drawn when they were begun.
+	// A reply is for the question that was drawn when the person began to write.
 	ask := func(text string) *agent.Request {
 		r := &agent.Request{Type: agent.PromptQuestion, Questions: []agent.Question{{Text: text, Options: []string{"a"}}}}
 		r.ID = "p1"
@@ -476,11 +476,11 @@ func TestChangedUnderItsID(t *testing.T) {
 	press(m, later, "1", "t", "x")
 	m.SetWorld(under(m, several("Two?")), later)
 	if e := press(m, later, "enter"); e != nil || len(m.card.picks) > 0 || m.flash.text != changed {
-		t.Errorf("it does %v, picks %v, says %q", e, m.card.picks, m.flash.text)
+		t.Errorf("got effect %v, picks %v, message %q", e, m.card.picks, m.flash.text)
 	}
 }
 
-// TestNotAllOfIt: what the card has only a part of is allowed at its terminal alone.
+// TestNotAllOfIt: a prompt whose input the card doesn't have whole can be allowed only at the terminal.
 func TestNotAllOfIt(t *testing.T) {
 	part, odd := permission(), permission()
 	part.InputBytes, part.InputTruncated, part.FullInput = 5000, true, ""
@@ -489,14 +489,14 @@ func TestNotAllOfIt(t *testing.T) {
 		m := asking(80, 24, r)
 		for _, k := range []string{"y", "1", "2", "3"} {
 			if e := press(m, later, k); e != nil || !strings.Contains(m.flash.text, "attach, and answer there") {
-				t.Errorf("%s does %v, says %q", k, e, m.flash.text)
+				t.Errorf("key %s: got effect %v and message %q", k, e, m.flash.text)
 			}
 		}
-		if shown := drawn(m); strings.Contains(shown, "y yes") || !strings.Contains(shown, "attach to answer") {
-			t.Errorf("it shows\n%s", shown)
+		if shown := drawn(m); strings.Contains(shown, "y allow") || !strings.Contains(shown, "attach to answer") {
+			t.Errorf("the card shows\n%s", shown)
 		}
 		if press(m, later, "d"); m.edit == nil {
-			t.Error("a refusal is not taken")
+			t.Error("the refusal does nothing")
 		}
 	}
 }

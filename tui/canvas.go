@@ -77,7 +77,7 @@ func (a area) blank(x, y int) {
 	case c.wide && x+1 < a.w:
 		a.at(x+1, y).ch = ' '
 	}
-	*a.at(x, y) = cell{ch: ' '}
+	*a.at(x, y) = cell{ch: ' ', target: a.at(x, y).target}
 }
 
 // draw draws a string with escape sequences, as lipgloss renders it. It cuts lines that are too long.

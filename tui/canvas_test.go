@@ -10,7 +10,7 @@ import (
 	"berth/terminal"
 )
 
-// TestFrameIsAScreen: what lipgloss renders is drawn into an area and not beyond it.
+// TestFrameIsAScreen: text that lipgloss renders is drawn within its area.
 func TestFrameIsAScreen(t *testing.T) {
 	f := NewFrame(20, 4)
 	style := lipgloss.NewStyle().Bold(true).Foreground(lipgloss.Color("203")).Background(lipgloss.Color("#102030"))
@@ -23,12 +23,12 @@ func TestFrameIsAScreen(t *testing.T) {
 		t.Errorf("with %+v", got)
 	}
 	if c := f.CellAt(2, 1); c.Content != "漢" || c.Width != 2 || cellStyle(c.Style) != f.palette.styles[at.style] {
-		t.Errorf("the cell is given as %+v", c)
+		t.Errorf("CellAt returns %+v", c)
 	}
 	if f.CellAt(20, 0) != nil || f.CellAt(0, -1) != nil {
 		t.Error("there are cells outside of the frame")
 	}
-	// Half of a wide cluster is not left.
+	// Overwriting half of a wide cluster removes the other half.
 	f.SetCell(3, 1, &uv.Cell{Content: "a", Width: 1})
 	f.SetCell(4, 1, nil)
 	if got := f.Text()[1]; got != "   a   e\u0301" {
@@ -37,8 +37,8 @@ func TestFrameIsAScreen(t *testing.T) {
 	f.SetCell(30, 1, &uv.Cell{Content: "a", Width: 1})
 }
 
-// TestScreenIsSafe: what a terminal would take for something else than a cluster of that width
-// does not become a cell.
+// TestScreenIsSafe: text that a terminal would not draw as one cluster of its width doesn't become a
+// cell.
 func TestScreenIsSafe(t *testing.T) {
 	f := NewFrame(30, 1)
 	f.all().draw("a\x1b]0;evil\x07\x1b]8;;file:///etc\x1b\\link\x1b]8;;\x1b\\\u202eb\x1b[8mhid\x1b[5m\x1b[28mblink\x1b[0m\x9b31m\x01z")

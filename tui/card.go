@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"berth/agent"
+	"berth/render"
 	"berth/sessions"
 	"berth/terminal"
 )
@@ -13,12 +14,20 @@ import (
 type line struct {
 	tone tone
 	text string
-	key  string // pressed for it, in front of it
-	mark string // stands in front of it, such as that it was chosen
-	rail bool   // a bar in the margin tells it from the lines above
+	runs []run  // the parts of the text with their tones; nil if it has one tone
+	key  string // the key that chooses it, drawn before the text
+	more string // the same key, in a row that goes on with the text
+	mark string // drawn before the text, such as a ticked box
+	rail bool   // draw a bar in the margin, to set the line apart from the lines above
 }
 
-// asked is what a prompt is about, above its options.
+// run is a part of a line in one tone.
+type run struct {
+	tone tone
+	text string
+}
+
+// asked is the subject of a prompt, drawn above its options.
 func (m *Model) asked(s *sessions.Status, r *agent.Request, width int, small bool) []line {
 	var out []line
 	gap := func() {
@@ -36,39 +45,41 @@ func (m *Model) asked(s *sessions.Status, r *agent.Request, width int, small boo
 		head += " " + strings.ReplaceAll(*r.Subtype, "_", " ")
 	}
 	if r.Tool != nil {
-		head = *r.Tool + " · " + head
+		head = *r.Tool + " " + head
 	}
 	if r.Agent != nil {
-		head += " · asked by its " + *r.Agent
+		head += " · asked by its subagent " + *r.Agent
 	}
 	if n := len(s.Requests); n > 1 {
-		head += fmt.Sprintf(" · %d more behind it", n-1)
+		head += fmt.Sprintf(" (%d more queued)", n-1)
 	}
 	add(waits, head)
-	several := len(r.Questions) > 1 // each of which stands with its options
+	several := len(r.Questions) > 1 // each question is drawn with its options
 	if r.Title != nil && !several {
 		add(strong, *r.Title)
 	}
 	if r.Input != nil && *r.Input != "" {
 		gap()
-		add(plain, inputOf(r))
+		out = append(out, m.subject(s, r, width)...)
 		if left := missing(r); left > 0 {
 			add(failed, fmt.Sprintf("… cut here: %d of %d bytes are not shown; attach to see them", left, r.InputBytes))
 		}
 	}
-	if r.Text != nil && !several {
+	if r.Text != nil && !several && !inArguments(s, r) {
 		gap()
 		from := len(out)
-		add(plain, *r.Text)
-		for i := from; i < len(out); i++ { // else a command's next line would look the same
+		if r.Type == agent.PromptPlan {
+			out = append(out, m.laid(render.Markdown(*r.Text), width)...)
+		} else {
+			add(plain, *r.Text)
+		}
+		for i := from; i < len(out); i++ { // otherwise the text would look like the next line of a command
 			out[i].rail = r.Input != nil && *r.Input != ""
 		}
 	}
-	if fields := fieldsOf(r.Schema); len(fields) > 0 && !m.card.filling {
+	if fields := m.fields(r.Schema, width); len(fields) > 0 && !m.card.filling {
 		gap()
-		for _, f := range fields {
-			add(plain, "· "+f.says())
-		}
+		out = append(out, fields...)
 	}
 	if r.URL != nil {
 		gap()
@@ -77,22 +88,23 @@ func (m *Model) asked(s *sessions.Status, r *agent.Request, width int, small boo
 	return out
 }
 
-// notes are what is to be known before one answers.
+// notes are warnings for the person who answers.
 func (m *Model) notes(r *agent.Request) []string {
 	var out []string
 	if !r.Ready {
-		out = append(out, "its options are not read yet")
+		out = append(out, "Reading the options"+m.ellipsis())
 	}
 	if r.Contested {
-		out = append(out, "the agent's hooks told of something else: attach, and answer there")
+		out = append(out, "The agent's hooks or its log report something else. Attach, and answer there.")
 	}
 	if !r.OnScreen {
-		out = append(out, "its dialog is not on its screen now")
+		out = append(out, "Not visible in the terminal")
 	}
 	return out
 }
 
-// Columns before an option's text: its number, and the box of one that can be ticked.
+// besideOption and boxCols are the columns before an option's text: its number, and the box of an
+// option that can be ticked.
 const (
 	besideOption = 4
 	boxCols      = 4
@@ -108,7 +120,7 @@ func (m *Model) choices(r *agent.Request, width int) []line {
 		q := r.Questions[min(m.card.step, n-1)]
 		head := q.Header
 		if n == 1 && r.Title != nil && *r.Title == head {
-			head = "" // stands above
+			head = "" // the title above says it
 		}
 		if n > 1 {
 			head = strings.TrimSuffix(fmt.Sprintf("Question %d of %d · %s", min(m.card.step, n-1)+1, n, q.Header), " · ")
@@ -138,7 +150,7 @@ func (m *Model) choices(r *agent.Request, width int) []line {
 	for i, o := range options {
 		l := line{key: fmt.Sprint(i + 1), tone: plain}
 		if i >= 9 {
-			l.key = "" // no key has that number
+			l.key = "" // keys go up to 9
 		}
 		if m.card.chosen[i+1] {
 			l.mark = "[x] "
@@ -147,14 +159,14 @@ func (m *Model) choices(r *agent.Request, width int) []line {
 		}
 		for j, text := range m.lay(o, room) {
 			if j > 0 {
-				l = line{tone: plain, mark: " "}
+				l = line{tone: plain, mark: " ", more: l.key + l.more}
 			}
 			l.text = text
 			out = append(out, l)
 		}
 		if i < len(described) && described[i] != "" {
 			for _, text := range m.lay(described[i], room) {
-				out = append(out, line{tone: faint, text: text, mark: " "})
+				out = append(out, line{tone: faint, text: text, mark: " ", rail: true, more: l.key + l.more}) // otherwise it would look like the label's next row
 			}
 		}
 	}
@@ -200,14 +212,14 @@ func (m *Model) reviewLines(r *agent.Request, width int) []line {
 	return out
 }
 
-// smallCard is up to how many rows none is left empty for looks alone.
+// smallCard is the height in rows up to which a card has no empty rows for spacing.
 const smallCard = 12
 
-// spareRows is the least room below a card in which its screen is shown too.
+// spareRows is the minimum room below a card. With less, the session's screen isn't shown there.
 const spareRows = 7
 
-// drawCard draws what the chosen session asks: what it is about, which can be
-// scrolled, and below it the options and what can be pressed.
+// drawCard draws the prompt of the chosen session: its subject, which scrolls, and below it the
+// options and the keys.
 func (m *Model) drawCard(a area, s *sessions.Status) {
 	t, r := m.theme, s.Request
 	width := a.w - 3
@@ -230,11 +242,12 @@ func (m *Model) drawCard(a area, s *sessions.Status) {
 	if !foot {
 		room++
 	}
-	if room < min(len(about), leastAbout) { // what does not fit below scrolls too
+	if room < min(len(about), leastAbout) { // the options have no room, so they scroll with the subject
 		about, below, room = append(about, below...), nil, a.h-2
 	}
 	room = max(room, 1)
 	m.card.fit(width, len(about), room)
+	a.mark(0, 0, a.w, a.h, target{up: "K", down: "J"})
 	y := 0
 	for _, l := range about[m.card.scroll:min(len(about), m.card.scroll+room)] {
 		m.drawLineOf(a, y, l)
@@ -250,16 +263,16 @@ func (m *Model) drawCard(a area, s *sessions.Status) {
 		m.drawLineOf(a, y, l)
 		y++
 	}
-	if m.edit == nil && a.y+y <= m.rows-m.flashRows() {
-		m.drew()
+	if m.edit == nil && m.command == nil && a.y+y <= m.rows-m.flashRows() {
+		m.markRead()
 	}
-	if a.h > 1 { // else it would be over the text
-		m.drawHints(a.part(1, min(y, a.h-1), a.w-1, 1), m.cardHints(r))
+	if a.h > 1 { // otherwise the hints would cover the text
+		m.drawHints(a.part(1, min(y, a.h-1), a.w-1, 1), m.cardHints(r), target{of: m.context(), card: true, up: "K", down: "J"})
 	}
 }
 
-// leastAbout is how many rows of what is asked are shown above the options at least:
-// with fewer the options scroll with it.
+// leastAbout is the minimum of rows for the subject above the options. With fewer rows the options
+// scroll with the subject.
 const leastAbout = 3
 
 // drawLineOf draws a line of the card.
@@ -281,11 +294,20 @@ func (m *Model) drawLineOf(a area, y int, l line) {
 			x += boxCols
 		}
 	}
-	m.drawMarked(a, x, y, t.style(l.tone), l.text)
+	if l.runs == nil {
+		l.runs = []run{{l.tone, l.text}}
+	}
+	for _, r := range l.runs {
+		x = m.drawMarked(a, x, y, t.style(r.tone), r.text)
+	}
+	if key := l.key + l.more; key != "" && m.world.May["respond"] {
+		a.mark(0, y, a.w, 1, target{key: key, of: m.context(), card: true, up: "K", down: "J"})
+	}
 }
 
-// drawMarked draws text in which what reveal has told by number stands out.
-func (m *Model) drawMarked(a area, x, y int, st terminal.Style, text string) {
+// drawMarked draws text, and highlights the characters that terminal.Reveal replaced by their numbers.
+// It returns the column after the text.
+func (m *Model) drawMarked(a area, x, y int, st terminal.Style, text string) int {
 	for text != "" {
 		at := strings.Index(text, "⟨")
 		if at < 0 {
@@ -294,7 +316,7 @@ func (m *Model) drawMarked(a area, x, y int, st terminal.Style, text string) {
 		x = a.text(x, y, -1, st, a.marks(text[:at]))
 		text = text[at:]
 		end := strings.Index(text, "⟩") + len("⟩")
-		if end < len("⟩") { // it goes on in the next row
+		if end < len("⟩") { // the number continues in the next row
 			end = len(text)
 		}
 		odd := m.theme.style(failed)
@@ -302,9 +324,10 @@ func (m *Model) drawMarked(a area, x, y int, st terminal.Style, text string) {
 		x = a.text(x, y, -1, odd, a.marks(text[:end]))
 		text = text[end:]
 	}
+	return x
 }
 
-// marks is text with what frames a character's number, where only ASCII is known.
+// marks replaces the brackets around a character's number if the terminal knows only ASCII.
 func (f *Frame) marks(text string) string {
 	return strings.NewReplacer("⟨", f.glyph("⟨", "<"), "⟩", f.glyph("⟩", ">")).Replace(text)
 }

@@ -11,7 +11,7 @@ import (
 	"berth/terminal/keyboard"
 )
 
-// enter takes the terminal.
+// enter switches the client's terminal to the dashboard.
 func (d *dashboard) enter() tea.Cmd {
 	d.out = newOutput(d.Out)
 	d.screen = newScreen(d.look)
@@ -72,8 +72,8 @@ func (d *dashboard) listen() {
 	}
 }
 
-// heard handles a reply of the terminal.
-func (d *dashboard) heard(r string) {
+// takeReply handles a reply of the terminal.
+func (d *dashboard) takeReply(r string) {
 	if r == keyboard.Drawn {
 		d.answers = true
 		d.screen.answered++
@@ -85,7 +85,7 @@ func (d *dashboard) heard(r string) {
 	}
 }
 
-// leave gives the terminal back.
+// leave restores the client's terminal.
 func (d *dashboard) leave(why error) error {
 	out := d.out
 	d.out = nil
@@ -98,11 +98,11 @@ func (d *dashboard) leave(why error) error {
 	defer patience.Stop()
 	d.In.Unread(d.awaitReplies())
 	last := ""
-	if d.leaving { // what it waited for
+	if d.leaving { // the result that leaving waited for
 		last = terminal.Printable(d.model.flash.text)
 	}
-	if why != nil { // of an end from outside the edge says the reason
-		last = "the sessions go on; come back with: ssh -t " + terminal.Printable(d.Address)
+	if why != nil { // when ctx ended, sshd says the reason
+		last = "the sessions keep running; come back with: ssh -t " + terminal.Printable(d.Address)
 		if d.ctx.Err() == nil {
 			last = fmt.Sprintf("berth: %s; %s", terminal.Printable(why.Error()), last)
 		}

@@ -9,7 +9,7 @@ import (
 	"berth/api"
 )
 
-// verdict is what the dashboard reads of an answer in JSON.
+// verdict has the fields that the dashboard reads from a verb's JSON output.
 type verdict struct {
 	Delivered bool       `json:"delivered"`
 	Confirmed bool       `json:"confirmed"`
@@ -23,19 +23,25 @@ type verdict struct {
 	Error     *api.Error `json:"error"`
 }
 
-// otherwise says that the prompt asks something else now than its card showed, which
-// had not come here when the key was pressed.
+// otherwise reports whether the prompt has changed since its card was drawn, and the change had not
+// reached the dashboard when the key was pressed.
 func (v verdict) otherwise() bool {
 	return v.Error != nil && v.Error.Code == api.CodeStalePrompt && v.Error.Details["digest"] != nil
 }
 
-// Finish takes in what came of an act.
-func (m *Model) Finish(d Done, now time.Time) {
+// Finish handles the result of an act. The effect is what follows from it.
+func (m *Model) Finish(d Done, now time.Time) Effect {
 	m.now = now
 	m.doing--
 	var v verdict
-	_ = json.Unmarshal([]byte(d.Out), &v) // what is no JSON says nothing
+	_ = json.Unmarshal([]byte(d.Out), &v) // other output has no fields
 	failure := m.failureOf(d, v)
+	if d.form != nil && failure != "" {
+		m.before.form = d.form
+		if m.edit == nil && m.page == nil && m.start == nil && m.command == nil && m.confirm == nil && !m.filter.typing {
+			m.start = d.form
+		}
+	}
 	if d.draft.what != "" {
 		k := kept{text: m.drafts[d.draft].text}
 		switch {
@@ -48,38 +54,41 @@ func (m *Model) Finish(d Done, now time.Time) {
 		if failure != "" && d.draft.what == nudging && v.Error != nil {
 			switch v.Error.Code {
 			case api.CodeDraftPresent:
-				failure += " · n, then ctrl-s puts their draft aside and sends yours"
+				failure += " · m, then ctrl-s stashes the draft and sends your message"
 			case api.CodeAgentBusy, api.CodeNotReady:
-				failure += " · n, then ctrl-q keeps it until the agent takes it"
+				failure += " · m, then ctrl-q queues your message"
 			default:
-				failure += " · your text is kept: n goes on with it"
+				failure += " · your text is kept: m opens it again"
 			}
 		}
 	}
 	switch {
+	case d.Line != "":
+		m.ran(d)
+		return nil
 	case d.Kind == "respond" && v.otherwise():
-		m.Tell(d.Name+": "+changed, waits)
-		return
+		m.Flash(d.Name+": "+changed, waits)
+		return nil
 	case failure != "":
-		m.tellResult(failure, failed)
-		return
+		m.flashResult(failure, failed)
+		return nil
 	case strings.HasPrefix(d.Kind, "page ") || d.Kind == "history":
 		m.page, m.flash = newPager(d), flash{}
-		return
+		return nil
 	case d.Kind == "new":
-		m.start = nil
 		m.wanted = v.ID
 	}
-	m.tellResult(m.success(d, v), rests)
+	m.flashResult(m.success(d, v), rests)
+	return nil
 }
 
-// failureOf is why an act came to nothing; empty when it did not.
+// failureOf says why an act failed. It is empty if the act succeeded.
 func (m *Model) failureOf(d Done, v verdict) string {
 	switch {
 	case d.Status == api.StatusDone:
 		return ""
 	case v.Outcome == "answered_elsewhere":
-		return d.Name + ": answered elsewhere, somebody else was first"
+		return d.Name + ": answered elsewhere, another client was first"
 	case v.Error != nil && v.Error.Code == api.CodeUnconfirmed:
 		return d.Name + ": unconfirmed: " + strings.TrimPrefix(oneLine(v.Error.Message), d.Name+" ")
 	case v.Error != nil:
@@ -90,7 +99,7 @@ func (m *Model) failureOf(d Done, v verdict) string {
 	return fmt.Sprintf("%s: %s failed with status %d", d.Name, d.Kind, d.Status)
 }
 
-// success is what an act has come to.
+// success says what an act has done.
 func (m *Model) success(d Done, v verdict) string {
 	switch d.Kind {
 	case "respond":
@@ -106,7 +115,7 @@ func (m *Model) success(d Done, v verdict) string {
 		return text
 	case "nudge":
 		if v.Queued {
-			return d.Name + " keeps the message in its queue as " + v.QueueID
+			return d.Name + " has queued the message as " + v.QueueID
 		}
 		if v.Confirmed {
 			return d.Name + " has the message, confirmed by " + v.Evidence
@@ -114,24 +123,24 @@ func (m *Model) success(d Done, v verdict) string {
 		return d.Name + " has the message"
 	}
 	if d.Kind == "interrupt" && !v.Delivered {
-		return d.Name + " is " + v.State + ": there is nothing to interrupt"
+		return d.Name + " is " + v.State + ": it has nothing to interrupt"
 	}
 	name := d.Name
 	if v.Session != "" {
 		name = oneLine(v.Session)
 	}
-	if text, ok := told[d.Kind]; ok {
+	if text, ok := doneTexts[d.Kind]; ok {
 		return name + text
 	}
 	return name + ": " + d.Kind + " done"
 }
 
-// tellResult shows a result, which a key that comes at once does not remove.
-func (m *Model) tellResult(text string, of tone) {
+// flashResult shows a result. A key that comes within resultTime doesn't remove it.
+func (m *Model) flashResult(text string, of tone) {
 	m.flash = flash{text: text, tone: of, until: m.now.Add(resultTime)}
 }
 
-// told are the results of verbs that answer no more than that they are done.
-var told = map[string]string{
-	"interrupt": " was interrupted", "restart": " was started again", "kill": " has ended", "tag": " has its tags", "new": " was started",
+// doneTexts are the messages for verbs that return no result of their own.
+var doneTexts = map[string]string{
+	"interrupt": " was interrupted", "restart": " was restarted", "kill": " has ended", "tag": " has its tags", "new": " was started",
 }

@@ -20,31 +20,31 @@ const (
 	tagging purpose = "tag"
 )
 
-// editing is a text that is being written, for one session.
+// editing is the text that the person is writing, for one session.
 type editing struct {
 	what    purpose
 	session string
-	prompt  string // that it answers
-	digest  string // of that prompt, as it was drawn
+	prompt  string // the prompt that it answers
+	digest  string // the digest of that prompt, as drawn
 	label   string
-	text    string // that it begins with
-	offer   string // what else can be done with it, after it was refused
+	text    string // the text to start with
+	offer   string // what the person can do after a refusal
 }
 
-// writing is the text that a person writes, and those that were not sent.
+// writing keeps the text that the person is writing, and texts that were not sent.
 type writing struct {
-	edit   *editing // nil: none is being written
+	edit   *editing // nil: the person isn't writing
 	editor *editor
 	drafts map[draft]kept
 }
 
-// draft names what is kept of a text that was not sent.
+// draft is the key of a text that was not sent.
 type draft struct {
 	what            purpose
 	session, prompt string
 }
 
-// open begins to write, with what was written before.
+// open opens the editor, with the text that was not sent before.
 func (w *writing) open(e editing, one bool) {
 	text := e.text
 	if kept, ok := w.drafts[draft{e.what, e.session, e.prompt}]; ok {
@@ -54,10 +54,10 @@ func (w *writing) open(e editing, one bool) {
 	w.edit, w.editor = &e, newEditor(text, one)
 }
 
-// kept is a text that was not sent, and what could be done with it.
+// kept is a text that was not sent, and what the person can do with it.
 type kept struct{ text, offer string }
 
-// keep puts the text aside, so that it is there again when it is gone on with.
+// keep stores a text that was not sent. open restores it.
 func (w *writing) keep(d draft, k kept) {
 	if w.drafts == nil {
 		w.drafts = map[draft]kept{}
@@ -69,7 +69,7 @@ func (w *writing) keep(d draft, k kept) {
 	w.drafts[d] = k
 }
 
-// pressEdit takes a key while a text is written.
+// pressEdit handles a key while the editor is open.
 func (m *Model) pressEdit(k Key) Effect {
 	e := m.edit
 	d := draft{e.what, e.session, e.prompt}
@@ -95,21 +95,21 @@ func (m *Model) pressEdit(k Key) Effect {
 
 const offerStash = "stash"
 
-// send does with the text what it was written for.
+// send uses the text for its purpose.
 func (m *Model) send(option string) Effect {
 	e, text := m.edit, m.editor.text
 	s := m.byID[e.session]
 	if s == nil {
 		m.edit = nil
-		m.Tell("its session is gone", failed)
+		m.Flash("the session is gone", failed)
 		return nil
 	}
 	d := draft{e.what, e.session, e.prompt}
 	if strings.TrimSpace(text) == "" && e.what != denying && e.what != filling {
-		m.Tell("there is nothing to send; esc leaves", waits)
+		m.Flash("the text is empty: write something, or close with esc", waits)
 		return nil
 	}
-	m.keep(d, kept{text: text}) // until it has arrived
+	m.keep(d, kept{text: text}) // until the verb has succeeded
 	a := Act{Session: s.ID, Name: s.Name, Stdin: text, draft: d}
 	switch e.what {
 	case nudging:
@@ -129,7 +129,7 @@ func (m *Model) send(option string) Effect {
 		if len(m.multi(e)) > 1 {
 			m.edit = nil
 			if m.card.prompt != e.prompt || m.card.digest != e.digest {
-				m.Tell(changed, waits)
+				m.Flash(changed, waits)
 				return nil
 			}
 			m.keep(d, kept{})
@@ -145,11 +145,11 @@ func (m *Model) send(option string) Effect {
 		m.keep(d, kept{})
 		if m.card.prompt != e.prompt || m.field() == nil {
 			m.edit = nil
-			m.Tell(changed, waits)
+			m.Flash(changed, waits)
 			return nil
 		}
 		if err := m.setField(text); err != nil {
-			m.Tell(err.Error(), failed)
+			m.Flash(err.Error(), failed)
 			return nil
 		}
 		m.edit = nil
@@ -159,7 +159,7 @@ func (m *Model) send(option string) Effect {
 	return m.act(a, "answering "+s.Name)
 }
 
-// multi are the questions of the prompt that a text is for.
+// multi are the questions of the prompt that a text answers.
 func (m *Model) multi(e *editing) []agent.Question {
 	if s := m.byID[e.session]; s != nil && s.Request != nil && s.Request.ID == e.prompt {
 		return s.Request.Questions
@@ -167,7 +167,7 @@ func (m *Model) multi(e *editing) []agent.Question {
 	return nil
 }
 
-// drawEdit draws the text that is being written, below all else in the area.
+// drawEdit draws the editor at the bottom of the area.
 func (m *Model) drawEdit(a area) {
 	t := m.theme
 	a.line(0, t.style(accent))
@@ -176,7 +176,7 @@ func (m *Model) drawEdit(a area) {
 	m.editor.draw(a.part(1, 1, a.w-2, a.h-1), t.style(plain))
 }
 
-// editHeight is how many rows the editor gets of an area.
+// editHeight is how many rows of an area the editor gets.
 func (m *Model) editHeight(w, h int) int {
 	list, _, _ := m.editor.rows(w - 3)
 	least := 5
@@ -186,40 +186,42 @@ func (m *Model) editHeight(w, h int) int {
 	return min(max(len(list)+2, least), max(h*2/3, 3), h)
 }
 
-// An Act is a verb that the person has used.
+// An Act is a verb that the person runs.
 type Act struct {
-	Kind    string // the verb, or what its answer is wanted for
-	Session string // id
-	Name    string // of the session
+	Kind    string // the verb, or the use of its output
+	Session string // the session's id
+	Name    string // the session's name
 	Words   []string
 	Stdin   string
-	Text    bool // the answer is text for people
+	Text    bool   // the output is text for people, not JSON
+	Line    string // the words as typed in the command bar, in place of Words
 	draft   draft
-	title   string // of a page
-	end     bool   // the page begins at its end
-	at      int    // or there
+	form    *starting // that it was made with
+	title   string    // the page's title
+	end     bool      // show the page's end first
+	at      int       // or this line first
 }
 
-// Done is what came of an act.
+// Done is the result of an act.
 type Done struct {
 	Act
 	Status int
-	Out    string // what it printed
+	Out    string // its standard output
 	Err    string
-	Lines  []*terminal.Line // of a history
+	Lines  []*terminal.Line // the lines of the scrollback
 }
 
-// actsAtOnce is how many verbs one person has under way: more nobody follows.
+// actsAtOnce is how many verbs one person may have under way: no person follows more.
 const actsAtOnce = 8
 
-// act has a verb run.
+// act runs a verb.
 func (m *Model) act(a Act, saying string) Effect {
 	if m.doing >= actsAtOnce {
-		m.Tell("too much is under way: wait for it", waits)
+		m.Flash("too many verbs are running: wait for one to end", waits)
 		return nil
 	}
 	m.doing++
-	m.Tell(saying+m.ellipsis(), faint)
+	m.Flash(saying+m.ellipsis(), faint)
 	return a
 }
 
@@ -230,5 +232,5 @@ func (m *Model) ellipsis() string {
 	return "…"
 }
 
-// resultTime is how long a result stays although keys come.
+// resultTime is how long no key removes a result.
 const resultTime = 3 * time.Second

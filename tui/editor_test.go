@@ -9,15 +9,15 @@ import (
 	"berth/terminal/paint"
 )
 
-// longText is 10 KB of Japanese in two lines, and one that is hard to measure.
+// longText is 10 KB of Japanese in two lines, and a line whose width is hard to measure.
 var longText = strings.Repeat("日本語の文章を貼り付けます。", 120) + "\n" + strings.Repeat("長い行です", 330) + "\n👩‍👩‍👧 e\u0301 🇩🇪\tx"
 
-// TestPasteInPieces: a bracketed paste that comes in pieces is one key. Its line ends send nothing,
-// and it is sent as it was.
+// TestPasteInPieces: a bracketed paste that arrives in pieces is one key. Its line ends send nothing,
+// and the text is sent unchanged.
 func TestPasteInPieces(t *testing.T) {
 	m := asking(80, 24, permission())
 	m.world.Sessions[0].Driven = true
-	press(m, later, "n")
+	press(m, later, "m")
 	var d keyboard.Decoder
 	all := []byte(keyboard.PasteStart + strings.ReplaceAll(longText, "\n", "\r") + keyboard.PasteEnd + "漢")
 	for len(all) > 0 {
@@ -42,7 +42,7 @@ func TestPasteInPieces(t *testing.T) {
 	if row, want := line.Text(), "👩‍👩‍👧 e\u0301 🇩🇪␉x漢"; strings.TrimSpace(row) != want || cur.Col != 1+terminal.StringWidth(want) {
 		t.Errorf("column %d of %q", cur.Col, row)
 	}
-	// Backspace takes what a person sees as one character.
+	// Backspace removes what a person sees as one character.
 	for _, left := range []string{"␉x", "␉", "", " e\u0301 ", " e\u0301", " "} {
 		if m.Press(Key{Name: "backspace"}, later); left != "" && !strings.HasSuffix(strings.ReplaceAll(m.editor.text, "\t", "␉"), left) {
 			t.Errorf("%q is left", m.editor.text[len(m.editor.text)-20:])
@@ -55,11 +55,11 @@ func TestPasteInPieces(t *testing.T) {
 	}
 }
 
-// BenchmarkEditor types a character behind 10 KB of text, and draws.
+// BenchmarkEditor types a character after 10 KB of text, and draws.
 func BenchmarkEditor(b *testing.B) {
 	m := asking(80, 24, permission())
 	m.world.Sessions[0].Driven = true
-	press(m, later, "n")
+	press(m, later, "m")
 	m.Press(Key{Name: "paste", Text: longText}, later)
 	f := NewFrame(80, 24)
 	from := processor(b)

@@ -7,8 +7,8 @@ import (
 	"berth/agent"
 )
 
-// TestEnterWithNothingChosen: Enter at a card that waits for more than one key does
-// not attach, also when the keys before it came too early to be taken.
+// TestEnterWithNothingChosen: Enter at a card that takes several keys doesn't attach, even if the keys
+// before it came too early.
 func TestEnterWithNothingChosen(t *testing.T) {
 	two := func() *agent.Request {
 		return &agent.Request{Type: agent.PromptQuestion, Questions: []agent.Question{
@@ -19,21 +19,21 @@ func TestEnterWithNothingChosen(t *testing.T) {
 	press(m, later, "2")
 	shown(m, later)
 	for _, k := range []string{"1", "2", "enter"} {
-		if e := m.Press(Key{Name: k}, later.Add(stands/2)); e != nil || m.flash.text != justUp {
-			t.Errorf("%s at what has just come up does %v, says %q", k, e, m.flash.text)
+		if e := m.Press(Key{Name: k}, later.Add(settleTime/2)); e != nil || m.flash.text != justUp {
+			t.Errorf("key %s at a new card: got effect %v and message %q", k, e, m.flash.text)
 		}
 	}
-	if e := press(m, later.Add(stands), "enter"); e != nil || m.card.review || !strings.Contains(m.flash.text, "nothing is chosen") {
-		t.Errorf("with nothing chosen it does %v, says %q", e, m.flash.text)
+	if e := press(m, later.Add(settleTime), "enter"); e != nil || m.card.review || !strings.Contains(m.flash.text, "nothing is chosen") {
+		t.Errorf("enter with nothing chosen: got effect %v and message %q", e, m.flash.text)
 	}
 	m.flash = flash{}
 	if at := drawn(m); strings.Contains(at, "↵ attach") || !strings.Contains(at, "a attach") || strings.Contains(at, "enter next") {
-		t.Errorf("its keys are\n%s", at)
+		t.Errorf("the card's keys are\n%s", at)
 	}
-	if press(m, later.Add(stands), "1", "enter"); !m.card.review {
-		t.Error("what was chosen is not taken")
+	if press(m, later.Add(settleTime), "1", "enter"); !m.card.review {
+		t.Error("enter with a chosen option doesn't go on")
 	}
-	// One option of a later question.
+	// A later question that takes several options.
 	r := two()
 	r.Questions[0], r.Questions[1] = r.Questions[1], r.Questions[0]
 	m = asking(100, 30, r)
@@ -42,11 +42,11 @@ func TestEnterWithNothingChosen(t *testing.T) {
 	}
 	m = asking(100, 30, permission())
 	if e := press(m, later, "enter"); e != (Attach{ID: "id-alpha"}) {
-		t.Errorf("at one question it does %v", e)
+		t.Errorf("enter at a single question: got effect %v, want to attach", e)
 	}
 }
 
-// TestAskedOtherwise: the prompt changed after the key and before its answer was taken.
+// TestAskedOtherwise: the prompt changes after the key and before its answer arrives.
 func TestAskedOtherwise(t *testing.T) {
 	m := asking(80, 24, permission())
 	a, _ := press(m, later, "y").(Act)

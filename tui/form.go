@@ -11,18 +11,17 @@ import (
 	"berth/sessions"
 )
 
-// field is one of a form.
+// field is a field of a form.
 type field struct {
 	name, title, about string
 	kind               string   // string, number, integer, boolean, array
-	options            []string // of a choice: what is sent
-	labels             []string // and what is shown
+	options            []string // the values of a choice
+	labels             []string // the labels of these values
 	required           bool
-	preset             string // what it holds where nothing is filled in, as JSON; empty for nothing
+	preset             string // the default as JSON; empty if there is none
 }
 
-// fieldsOf reads the fields of a form from its JSON Schema, in the order in
-// which it has them.
+// fieldsOf reads the fields of a form from its JSON Schema, in the order of the schema.
 func fieldsOf(schema json.RawMessage) []field {
 	var form struct {
 		Properties json.RawMessage `json:"properties"`
@@ -79,16 +78,51 @@ func fieldsOf(schema json.RawMessage) []field {
 	return list
 }
 
-// says is the field in a line: accept sends what it holds.
+// says is the field in one line, with its default, which accept sends. A text that could be taken for
+// more than itself is quoted: a description could give another default, or draw another field.
 func (f *field) says() string {
-	text := f.title
+	text := "· " + quotedIf(f.title, ": ", ", default ")
 	if f.about != "" {
-		text += ": " + f.about
+		text += ": " + quotedIf(f.about, ", default ")
 	}
 	if f.preset != "" {
-		text += ", with " + f.preset + " in it"
+		text += ", default " + agent.Compact(json.RawMessage(f.preset))
 	}
 	return text
+}
+
+// quotedIf quotes a text that has a line end, a quotation mark or one of the marks.
+func quotedIf(text string, marks ...string) string {
+	for _, mark := range append(marks, "\n", "\"") {
+		if strings.Contains(text, mark) {
+			return strconv.Quote(text)
+		}
+	}
+	return text
+}
+
+// fields are the rows of a form's fields, with a bar, so that the text above can't draw one. A schema
+// that can't be read is shown as it is, because accept sends its defaults too.
+func (m *Model) fields(schema json.RawMessage, width int) []line {
+	text := string(schema)
+	var form struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	if len(schema) == 0 || json.Unmarshal(schema, &form) == nil && len(form.Properties) == 0 {
+		return nil // it has none
+	}
+	if fields := fieldsOf(schema); len(fields) > 0 {
+		var all []string
+		for _, f := range fields {
+			all = append(all, f.says())
+		}
+		text = strings.Join(all, "\n")
+	}
+	var out []line
+	for _, row := range m.lay(text, width) {
+		out = append(out, line{tone: plain, text: row, rail: true})
+	}
+	return out
 }
 
 type choice struct {
@@ -99,13 +133,13 @@ type choice struct {
 func (m *Model) beginForm(r *agent.Request) {
 	m.card.fields = fieldsOf(r.Schema)
 	if len(m.card.fields) == 0 {
-		m.Tell("its fields cannot be read: attach to fill it in", waits)
+		m.Flash("can't read the form's fields: attach to fill it in", waits)
 		return
 	}
 	m.card.filling, m.card.step, m.card.review, m.card.content = true, 0, false, map[string]any{}
 }
 
-// field is the one to be filled in now; nil when there is none.
+// field is the current field; nil if there is none.
 func (m *Model) field() *field {
 	if !m.card.filling || m.card.review || m.card.step >= len(m.card.fields) {
 		return nil
@@ -124,7 +158,7 @@ func (m *Model) fieldOption(n int) Effect {
 	f := m.field()
 	switch {
 	case n > len(f.options):
-		m.Tell("there is no option "+strconv.Itoa(n), waits)
+		m.Flash("there is no option "+strconv.Itoa(n), waits)
 	case f.kind == "array":
 		if m.card.chosen == nil {
 			m.card.chosen = map[int]bool{}
@@ -140,7 +174,7 @@ func (m *Model) fieldOption(n int) Effect {
 	return nil
 }
 
-// setField takes a field's text; an error says why it is none.
+// setField sets the current field from a text. An error says why the text isn't a valid value.
 func (m *Model) setField(text string) error {
 	f := m.field()
 	text = strings.TrimSpace(text)
@@ -148,12 +182,12 @@ func (m *Model) setField(text string) error {
 	case f == nil:
 		return nil
 	case text == "" && f.required:
-		return fmt.Errorf("%s is needed", f.title)
+		return fmt.Errorf("%s is required", f.title)
 	case text == "":
 		delete(m.card.content, f.name)
 	case f.kind == "number" || f.kind == "integer":
 		if _, err := strconv.ParseFloat(text, 64); err != nil || f.kind == "integer" && strings.ContainsAny(text, ".eE") {
-			return fmt.Errorf("%s wants a number", f.title)
+			return fmt.Errorf("%s must be a number", f.title)
 		}
 		m.card.content[f.name] = json.Number(text)
 	default:
@@ -163,7 +197,7 @@ func (m *Model) setField(text string) error {
 	return nil
 }
 
-// enterForm goes on, or sends the form.
+// enterForm goes on to the next field, or sends the form.
 func (m *Model) enterForm(s *sessions.Status) Effect {
 	f := m.field()
 	switch {
@@ -185,14 +219,14 @@ func (m *Model) enterForm(s *sessions.Status) Effect {
 		m.card.content[f.name] = list
 		m.nextField()
 	case f.required:
-		m.Tell("choose one: "+f.title+" is needed", waits)
+		m.Flash("choose one: "+f.title+" is needed", waits)
 	default:
 		m.nextField()
 	}
 	return nil
 }
 
-// fieldLines are the form as far as it is filled in, and the field in question.
+// fieldLines are the filled fields of a form, and the current one.
 func (m *Model) fieldLines(width int) []line {
 	var out []line
 	for i, f := range m.card.fields {

@@ -1,20 +1,23 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 
 	"berth/terminal"
 )
 
-// cell is one column of a frame: 8 bytes, so that a dashboard of 200x60 is
-// 192 KB for what is shown and what is about to be.
+// cell is one column of a frame. It has 8 bytes, so the two frames of a dashboard of 200x60 take
+// 192 KB.
 type cell struct {
 	ch    rune   // 0 is the right half of a wide character; negative: -1-index into the palette's clusters
 	style uint16 // index into the palette's styles
 	wide  bool
+
+	target uint8 // 1+index into the frame's targets
 }
 
-// palette is what the cells of frames refer to: a session's screen has a few
+// palette has the styles and clusters that the cells of frames refer to. A session's screen has a few
 // dozen styles, and as many characters of more than one rune.
 type palette struct {
 	styles   []terminal.Style
@@ -23,8 +26,8 @@ type palette struct {
 	indexOf  map[string]rune
 }
 
-// paletteLimit is how many styles or clusters are kept before all is drawn
-// anew with an empty palette.
+// paletteLimit is the maximum of styles or clusters. Above it, everything is drawn again with an empty
+// palette.
 const paletteLimit = 1 << 14
 
 func newPalette() *palette {
@@ -60,7 +63,7 @@ func (p *palette) cluster(s string) rune {
 	return n
 }
 
-// cell is c as the client's terminal is given it.
+// cell is c as terminal/paint writes it to the client.
 func (p *palette) cell(c cell) terminal.Cell {
 	out := terminal.Cell{Rune: c.ch, Width: 1, Style: p.styles[c.style]}
 	switch {
@@ -75,18 +78,18 @@ func (p *palette) cell(c cell) terminal.Cell {
 	return out
 }
 
-// Frame is a picture of the dashboard: what it draws on. Text that is drawn is
-// made printable first; nothing else reaches a cell but the cells of a
-// session's screen, which the emulator has made.
+// Frame is a picture of the dashboard. All text is made printable before it is drawn. Besides it only
+// cells of a session's screen, which the emulator has made, are drawn.
 type Frame struct {
 	cols, rows int
 	cells      []cell
 	palette    *palette
-	ascii      bool // the client's terminal knows nothing else
+	ascii      bool // the client's terminal knows only ASCII
 	cursor     terminal.Cursor
+	targets    []target // what its cells do under the mouse
 }
 
-// NewFrame is an empty picture.
+// NewFrame returns an empty picture.
 func NewFrame(cols, rows int) *Frame {
 	f := &Frame{palette: newPalette()}
 	f.resize(cols, rows)
@@ -107,7 +110,7 @@ func (f *Frame) clear() {
 	for i := range f.cells {
 		f.cells[i] = cell{ch: ' '}
 	}
-	f.cursor = terminal.Cursor{}
+	f.cursor, f.targets = terminal.Cursor{}, f.targets[:0]
 }
 
 // area is a part of a frame, with its own coordinates from 0.
@@ -118,7 +121,7 @@ type area struct {
 
 func (f *Frame) all() area { return area{f, 0, 0, f.cols, f.rows} }
 
-// part is the area within a that begins at x, y.
+// part is the area within a whose first cell is x, y.
 func (a area) part(x, y, w, h int) area {
 	x, y = min(max(x, 0), a.w), min(max(y, 0), a.h)
 	return area{a.Frame, a.x + x, a.y + y, min(max(w, 0), a.w-x), min(max(h, 0), a.h-y)}
@@ -126,9 +129,8 @@ func (a area) part(x, y, w, h int) area {
 
 func (a area) at(x, y int) *cell { return &a.cells[(a.y+y)*a.cols+a.x+x] }
 
-// text writes s from column x on, as far as columns before end; a negative end
-// is the area's. What does not fit is cut, with an ellipsis in its place. It
-// gives the column behind the text.
+// text writes s from column x on, up to the column before end. A negative end is the area's. Text that
+// doesn't fit is cut and ends in an ellipsis. It returns the column after the text.
 func (a area) text(x, y, end int, st terminal.Style, s string) int {
 	if end < 0 || end > a.w {
 		end = a.w
@@ -154,20 +156,20 @@ func (a area) put(x, y, end int, st terminal.Style, s string) int {
 		}
 		var shown terminal.Cell
 		shown.Show(cluster)
-		c := cell{ch: shown.Rune, style: style, wide: width == 2}
+		c := cell{ch: shown.Rune, style: style, wide: width == 2, target: a.at(x, y).target}
 		if shown.Rest != "" {
 			c.ch = a.palette.cluster(cluster)
 		}
 		*a.at(x, y) = c
 		if width == 2 {
-			*a.at(x+1, y) = cell{style: style}
+			*a.at(x+1, y) = cell{style: style, target: c.target}
 		}
 		x += width
 	}
 	return x
 }
 
-// right writes s so that it ends at column end, and gives its first column.
+// right writes s so that it ends at column end, and returns its first column.
 func (a area) right(end, y int, st terminal.Style, s string) int {
 	s, end = terminal.Printable(s), min(end, a.w)
 	x := max(end-terminal.StringWidth(s), 0)
@@ -194,39 +196,44 @@ func (a area) line(y int, st terminal.Style) {
 	a.put(0, y, a.w, st, strings.Repeat(a.glyph("─", "-"), a.w))
 }
 
-// The numbers by which characters are told that a row's end would hide.
+// Numbers that are drawn in place of characters that a row's end would hide.
 const (
 	aBlank   = "⟨U+0020⟩"
 	aLineEnd = "⟨U+000A⟩"
 )
 
-// lay breaks what a person decides by into rows, so that another text has other rows. A line's
-// end is told where the row's end could be a blank, and so are blanks before it.
+// lay breaks a text that a person decides by into rows, so that no two texts have the same rows. Where
+// the end of a row could be a blank, a line's end is drawn as its number, and so are blanks before it.
 func (m *Model) lay(text string, width int) []string {
-	var rows []string
+	width = max(width, 1)
+	gap := strings.Repeat(" ", max(width-1, 1))
 	lines := strings.Split(terminal.Reveal(text, m.theme.ascii), "\n")
-	for i, line := range lines {
+	broken := make([][]string, len(lines))
+	for i := len(lines) - 1; i >= 0; i-- { // from the last: its marks can make a line's first word longer
+		line := lines[i]
 		if bare, blanks := strings.CutSuffix(line, " "); blanks {
 			line = bare + aBlank
 		}
-		line = terminal.Printable(line)
-		broken := wrapLine(line, max(width, 1))
-		if i < len(lines)-1 {
-			row, next := broken[len(broken)-1], strings.TrimLeft(lines[i+1], " ")
-			indent := len(lines[i+1]) - len(next)
-			word, _, _ := strings.Cut(next, " ")
-			if row != "" && word != "" && terminal.StringWidth(row)+1+indent+terminal.StringWidth(word) > width {
-				broken = wrapLine(line+aLineEnd, max(width, 1))
-			}
+		// A row of blanks alone would look empty.
+		lines[i] = terminal.Printable(strings.ReplaceAll(line, gap, strings.Repeat(aBlank, len(gap))))
+		broken[i] = wrapLine(lines[i], width)
+		if i == len(lines)-1 {
+			continue
 		}
-		rows = append(rows, broken...)
+		row, next := broken[i][len(broken[i])-1], strings.TrimLeft(lines[i+1], " ")
+		indent := len(lines[i+1]) - len(next)
+		word, _, _ := strings.Cut(next, " ")
+		if row != "" && word != "" && terminal.StringWidth(row)+1+indent+terminal.StringWidth(word) > width {
+			lines[i] += aLineEnd
+			broken[i] = wrapLine(lines[i], width)
+		}
 	}
-	return rows
+	return slices.Concat(broken...)
 }
 
 func (f *Frame) ellipsis() string { return f.glyph("…", "~") }
 
-// glyph is a character, or what stands for it where only ASCII is known.
+// glyph is a character, or its substitute if the terminal knows only ASCII.
 func (f *Frame) glyph(s, ascii string) string {
 	if f.ascii {
 		return ascii
@@ -234,7 +241,7 @@ func (f *Frame) glyph(s, ascii string) string {
 	return s
 }
 
-// cut shortens printable text to a width, an ellipsis included.
+// cut shortens printable text to a width, including the ellipsis.
 func cut(s string, width int, ellipsis string) string {
 	if terminal.StringWidth(s) <= width {
 		return s
@@ -254,8 +261,7 @@ func cut(s string, width int, ellipsis string) string {
 	return b.String() + ellipsis
 }
 
-// wrap breaks text into lines of at most width columns, at blanks where there
-// are any. Line ends in it are kept.
+// wrap breaks text into lines of at most width columns, at blanks if possible. It keeps line ends.
 func wrap(text string, width int) []string {
 	width = max(width, 1)
 	var lines []string
@@ -267,7 +273,7 @@ func wrap(text string, width int) []string {
 
 func wrapLine(line string, width int) []string {
 	var lines []string
-	for terminal.StringWidth(line) > width {
+	for {
 		at, blank, used := 0, 0, 0
 		for at < len(line) {
 			cluster, _, w := terminal.NextCluster(line[at:])
@@ -279,21 +285,23 @@ func wrapLine(line string, width int) []string {
 				blank = at
 			}
 		}
-		if at < len(line) && line[at] == ' ' {
+		if at == len(line) {
+			return append(lines, line)
+		}
+		if line[at] == ' ' {
 			blank = at
 		}
-		if blank == 0 || used == 0 {
-			blank = max(at, 1)
+		if used == 0 || strings.TrimLeft(line[:blank], " ") == "" {
+			blank = max(at, 1) // a row of blanks alone would not show how many
 		}
 		row, next := strings.TrimRight(line[:blank], " "), strings.TrimLeft(line[blank:], " ")
-		kept := len(line) - len(row) - len(next) - 1 // blanks, but for the one that a row's end stands for
-		if !strings.Contains(row, " ") && terminal.StringWidth(row) >= width-1 {
-			kept++ // else the row would look like the begin of a longer word
+		kept := len(line) - len(row) - len(next) - 1 // blanks, except the one that the row's end stands for
+		if !strings.Contains(strings.TrimLeft(row, " "), " ") && terminal.StringWidth(row) >= width-1 {
+			kept++ // otherwise the row would look like the start of a longer word
 		}
 		if row != "" && kept > 0 {
-			next = strings.Repeat(" ", kept) + next
+			next = line[len(line)-len(next)-kept:]
 		}
 		lines, line = append(lines, row), next
 	}
-	return append(lines, line)
 }

@@ -2,7 +2,7 @@ package tui
 
 import "unicode/utf8"
 
-// helpKeys are the keys that do something in the place where the person is.
+// helpKeys are the keys that work where the person is.
 func (m *Model) helpKeys() []hint {
 	list := []hint{
 		{"↑ ↓  j k  g G", "choose a session; the first, the last"},
@@ -13,25 +13,27 @@ func (m *Model) helpKeys() []hint {
 		}
 	}
 	may := m.world.May
-	add(may["attach"], "enter  a", "attach to it; ctrl-] d comes back here")
-	add(!m.layout().split, "tab", "its screen, or the list")
-	add(may["respond"], "1-9", "choose an option of what is asked")
-	add(may["respond"], "y  d  t", "yes; no, with a reason; in your own words")
-	add(may["screen"], "s  J K", "question or screen; scroll the question")
-	add(may["nudge"], "n", "write a message to the agent")
+	add(may["attach"], "enter  a", "attach; ctrl-] d comes back here")
+	add(!m.layout().split, "tab", "show the screen, or the list")
+	add(may["respond"], "1-9", "choose an option of the question")
+	add(may["respond"], "y  d  t", "allow; deny, with a reason; type a reply")
+	add(may["screen"], "s  J K", "show the question or the screen; scroll the question")
+	add(may["nudge"], "m", "write a message to the agent")
 	s := m.current()
-	for _, d := range deeds() {
+	for _, d := range actions() {
 		add(may[d.verb] && (s == nil || m.may(d, s)), d.key, d.does)
 	}
-	add(m.mayStart(), "N", "start a session")
+	add(m.mayStart(), "n", "start a session: an agent, its folder, a worktree")
 	return append(list,
-		hint{"b", "bell, notification or nothing when one begins to wait"},
+		hint{"b", "bell, notification or nothing when a session starts to wait"},
+		hint{":", "run a verb; tab completes, up brings back the last line"},
+		hint{"M", "mouse on or off; with shift the terminal selects text"},
 		hint{"/", "filter by name, #tag, state or agent; esc shows all"},
-		hint{"q  ctrl-c", "leave; the sessions go on"},
+		hint{"q  ctrl-c", "leave; the sessions keep running"},
 	)
 }
 
-// pressHelp scrolls help as far as it does not fit; any other key leaves it.
+// pressHelp scrolls the help page if it doesn't fit. Any other key closes it.
 func (m *Model) pressHelp(k Key) {
 	switch k.Name {
 	case "down", "j", "pgdown", " ":
@@ -70,7 +72,9 @@ func (m *Model) drawHelp(a area) {
 	if columns == 1 {
 		rows = len(lines)
 	}
-	m.helpLast = max(rows-body.h, 0)
+	if m.helpLast = max(rows-body.h, 0); m.helpLast > 0 {
+		defer a.mark(0, 0, a.w, a.h, target{up: "up", down: "down", times: 3})
+	}
 	m.helpTop = min(m.helpTop, m.helpLast)
 	for i, h := range lines {
 		x, y := i/rows*60, i%rows-m.helpTop
@@ -83,16 +87,15 @@ func (m *Model) drawHelp(a area) {
 	if left := body.h - rows; columns == 1 && left >= 3 {
 		y := rows + 1
 		x := 2
-		for _, c := range counts {
-			look := lookOf(c.states[0])
-			x = body.text(x, y, -1, t.style(look.tone), t.icon(c.states[0])+" "+c.one) + 3
+		for _, g := range stateGroups {
+			look := lookOf(g.states[0])
+			x = body.text(x, y, -1, t.style(look.tone), t.icon(g.states[0])+" "+g.name) + 3
 		}
 		body.text(x, y, -1, t.style(accent), a.glyph("•", "+")+" not seen yet")
 	}
 }
 
-// helpLines are the hints as they are drawn: what a key does is broken where
-// there is little room.
+// helpLines are the hints as they are drawn. A long description is broken into several lines.
 func (m *Model) helpLines(keys []hint, wide, room int, whole bool, ellipsis string) []hint {
 	var list []hint
 	for _, h := range keys {

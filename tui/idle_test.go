@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// BenchmarkIdle tells what 20 dashboards cost in which nothing happens: processor time in 10 s of
-// all, heap and goroutines of each. It runs once: go test -bench Idle -benchtime 1x ./tui
+// BenchmarkIdle measures 20 idle dashboards: processor time of all in 10 s, heap and goroutines of each.
+// It runs once: go test -bench Idle -benchtime 1x ./tui
 func BenchmarkIdle(b *testing.B) {
 	const dashboards = 20
 	for range b.N {
@@ -22,7 +22,7 @@ func BenchmarkIdle(b *testing.B) {
 			g.shows(b, "alpha")
 			all = append(all, ended)
 		}
-		time.Sleep(time.Second) // what follows the first picture
+		time.Sleep(time.Second) // let the work after the first picture end
 		b.ReportMetric(float64(heap()-before)/dashboards, "bytes/dashboard")
 		b.ReportMetric(float64(runtime.NumGoroutine()-goroutines)/dashboards, "goroutines/dashboard")
 		from := processor(b)
@@ -42,7 +42,7 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-func processor(b *testing.B) time.Duration {
+func processor(b testing.TB) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		b.Fatal(err)

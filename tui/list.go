@@ -2,82 +2,69 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
-	"berth/agent"
-	"berth/api"
 	"berth/sessions"
 	"berth/terminal"
 )
 
-// heightOf is how many lines a session takes: a second one says what it asks,
-// or what went wrong.
-func (m *Model) heightOf(s *sessions.Status) int {
-	if s == nil {
-		return 0
-	}
-	if m.second(s) != "" {
-		return 2
-	}
-	return 1
+// listRow is one row of the list.
+type listRow struct {
+	head   string // a group's title; empty if it isn't a heading
+	tone   tone   // of the heading
+	id     string // the session; empty for a heading and for the room between groups
+	second bool   // the session's second row, with its question or its error
 }
 
-// second is what the second line says; mostly there is none.
-func (m *Model) second(s *sessions.Status) string {
-	switch {
-	case s.Now == agent.Prompt && s.Request != nil:
-		return oneLine(s.Request.About())
-	case s.Now == agent.InError && s.Failure != nil:
-		return failure(s.Failure)
-	}
-	return ""
-}
-
-// failure is what went wrong, in a line.
-func failure(f *api.Failure) string {
-	class := strings.ReplaceAll(f.Class, "_", " ")
-	switch {
-	case f.Text == "":
-		return class
-	case f.Class == "other":
-		return oneLine(f.Text)
-	}
-	return oneLine(class + ": " + f.Text)
-}
-
-// oneLine joins the words of a text.
-func oneLine(s string) string { return terminal.Printable(strings.Join(strings.Fields(s), " ")) }
-
-// doing is what a session does, in a word or two.
-func doing(s *sessions.Status) string {
-	if s.Now == agent.Working && s.Activity != nil {
-		if s.Activity.Tool != "" {
-			return oneLine(s.Activity.Tool)
+// rowsOf are the rows of the whole list.
+func (m *Model) rowsOf(c columns) []listRow {
+	var all []listRow
+	headed, before := m.headed(), ""
+	for i, id := range m.order {
+		g := m.groups[id]
+		if headed && (i == 0 || g.title != before) {
+			if i > 0 {
+				all = append(all, listRow{})
+			}
+			n := i
+			for n < len(m.order) && m.groups[m.order[n]].title == g.title {
+				n++
+			}
+			all = append(all, listRow{head: fmt.Sprintf("%s  %d", g.title, n-i), tone: g.tone})
 		}
-		return s.Activity.Kind
+		before = g.title
+		all = append(all, listRow{id: id})
+		if s := m.byID[id]; s != nil && c.doing.w < leastDoing && asks(s) {
+			all = append(all, listRow{id: id, second: true})
+		}
 	}
-	return ""
+	return all
 }
 
-// age is how long ago, in its largest unit. Seconds would make an idle picture
-// change all the time.
-func age(now, then time.Time) string {
-	switch d := now.Sub(then); {
-	case then.IsZero():
-		return ""
-	case d < time.Minute:
-		return "now"
-	case d < time.Hour:
-		return fmt.Sprintf("%dm", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh", int(d.Hours()))
-	default:
-		return fmt.Sprintf("%dd", int(d.Hours()/24))
+// lines is the number of rows of the whole list, with its titles.
+func (m *Model) lines(width int) int {
+	n := len(m.rowsOf(m.columns(width)))
+	if m.titled() {
+		n++
 	}
+	return n
 }
 
-// here is who is attached.
+// Sizes of the list's area that are needed for more than one row a session.
+const (
+	headedRows = 14 // for headings with room between the groups
+	titledRows = 8  // for titles of the columns
+)
+
+// headed reports whether groups have headings. Without room for them, a column names the state.
+func (m *Model) headed() bool { return m.listMost() >= headedRows }
+
+// titled reports whether the columns have titles.
+func (m *Model) titled() bool { return m.listMost() >= titledRows && len(m.order) > 0 }
+
+// here is who has control, and how many viewers are attached.
 func here(s *sessions.Status, pen string) string {
 	var words []string
 	if s.Writer != nil {
@@ -89,40 +76,80 @@ func here(s *sessions.Status, pen string) string {
 	return strings.Join(words, " ")
 }
 
-// columns are where the parts of a line stand.
-type columns struct {
-	name, state, since, agent, title int  // first columns
-	states, ages                     bool // there is room for them
-}
+// column is the place of a column. Without width it isn't shown.
+type column struct{ x, w int }
 
-// Widths of the columns beside the name: the word of a state, and an age.
+// columns are the places of a session's parts in its row.
+type columns struct{ name, state, agent, doing, where, tags, age column }
+
+// Widths of columns.
 const (
-	nameMost  = 32 // the longest name there is
-	stateCols = 8
-	ageCols   = 4
+	nameMost   = 32 // the widest name that is always shown in full
+	stateCols  = 11
+	agentMost  = 8
+	whereMost  = 28
+	tagsMost   = 24
+	ageCols    = 4
+	leastDoing = 16 // with less, questions and errors get a second row
+	goodDoing  = 24 // what it does has so much before the columns after it get room
 )
 
-func (m *Model) columns(w int) columns {
-	longest := 8
+// longest is the width of the longest name, within bounds.
+func (m *Model) longest() int {
+	n := 8
 	for _, s := range m.world.Sessions {
-		longest = max(longest, len(s.Name))
+		n = max(n, len(s.Name))
 	}
-	c := columns{name: 4}
-	// The name has its room before all else: sessions are told apart by it. The icon
-	// has the state, and the line beside the screen has all of it.
-	c.state = c.name + min(longest, nameMost, max(w-c.name-1, 1)) + 1
-	c.since = c.state
-	left := w - c.state
-	if c.states = left >= stateCols+ageCols; c.states {
-		c.since += stateCols
+	return min(n, nameMost)
+}
+
+// columns gives room to the name first, because people know sessions by it. Then comes how long the
+// session has been in its state, what it does, and the rest if that has enough room.
+func (m *Model) columns(w int) columns {
+	kind, where, tags := 0, 0, 0 // the widest of each
+	for _, s := range m.world.Sessions {
+		kind, tags = max(kind, terminal.StringWidth(s.Agent)), max(tags, terminal.StringWidth(tagsOf(s)))
+		where = max(where, terminal.StringWidth(folder(s, "±")))
 	}
-	c.ages = left >= ageCols
-	c.agent = c.since + 6
-	c.title = c.agent + 8
-	if w < 60 {
-		c.title = c.agent // the agent is told beside its screen
+	c := columns{name: column{4, min(m.longest(), max(w-5, 1))}}
+	x := c.name.x + c.name.w + 1
+	end := w - 1
+	if end-x >= ageCols {
+		end -= ageCols
+		c.age = column{end, ageCols}
+		end--
+	}
+	left := end - x
+	take := func(col *column, width, rest int) {
+		if width > 0 && left-width-1 >= rest {
+			col.w = width
+			left -= width + 1
+		}
+	}
+	if !m.headed() && m.by == byState {
+		take(&c.state, stateCols, leastDoing)
+	}
+	take(&c.agent, min(kind, agentMost), goodDoing)
+	take(&c.where, titleWide(where, whereMost), goodDoing)
+	take(&c.tags, titleWide(tags, tagsMost), goodDoing)
+	if left > stateCols {
+		take(&c.doing, left-1, 0)
+	}
+	for _, col := range []*column{&c.state, &c.agent, &c.doing, &c.where, &c.tags} {
+		if col.w > 0 {
+			col.x = x
+			x += col.w + 1
+		}
 	}
 	return c
+}
+
+// titleWide is the width of a column with room for its title; 0 if it is empty.
+func titleWide(w, most int) int {
+	if w == 0 {
+		return 0
+	}
+	return min(max(w, len("FOLDER")), most)
 }
 
 func (m *Model) drawList(a area) {
@@ -130,109 +157,156 @@ func (m *Model) drawList(a area) {
 		m.drawNone(a)
 		return
 	}
-	m.scroll(a.h)
-	cols := m.columns(a.w)
-	y := -m.top
-	for _, id := range m.order {
-		s := m.byID[id]
-		h := m.heightOf(s)
-		if y+h > 0 && y < a.h {
-			m.drawRow(a, y, cols, s)
-		}
-		y += h
+	c := m.columns(a.w)
+	if m.titled() {
+		m.drawTitles(a, c)
+		a = a.part(0, 1, a.w, a.h-1)
 	}
-	if below := y - a.h; below > 0 {
-		a.right(a.w, a.h-1, m.theme.style(faint), a.glyph(" ↓", " v"))
+	all := m.rowsOf(c)
+	m.scroll(all, a.h)
+	a.mark(0, 0, a.w, a.h, target{up: "up", down: "down"})
+	group := ""
+	for y, r := range all[m.top:min(len(all), m.top+a.h)] {
+		switch s := m.byID[r.id]; {
+		case r.head != "":
+			st := m.theme.style(r.tone)
+			st.Attr |= terminal.Bold
+			a.text(2, y, -1, st, r.head)
+		case r.id == "" || s == nil:
+		case r.second:
+			m.drawSecond(a, y, c, s)
+		default:
+			m.drawRow(a, y, c, s, m.groups[r.id].title != group)
+			group = m.groups[r.id].title
+		}
+		if r.id != "" { // after the row is drawn, because its bar fills it
+			a.mark(0, y, a.w, 1, target{session: r.id, up: "up", down: "down"})
+		}
+	}
+	if len(all) > m.top+a.h {
+		a.right(a.w, a.h-1, m.theme.style(accent), a.glyph(" ↓", " v"))
 	}
 	if m.top > 0 {
-		a.right(a.w, 0, m.theme.style(faint), a.glyph(" ↑", " ^"))
+		a.right(a.w, 0, m.theme.style(accent), a.glyph(" ↑", " ^"))
 	}
 }
 
-// scroll brings the chosen session into view.
-func (m *Model) scroll(rows int) {
-	y, h := 0, 0
-	for _, id := range m.order {
-		h = m.heightOf(m.byID[id])
-		if id == m.selected {
-			break
+// drawTitles draws the titles of the columns.
+func (m *Model) drawTitles(a area, c columns) {
+	for _, t := range []struct {
+		column
+		title string
+	}{{c.name, "NAME"}, {c.state, "STATE"}, {c.agent, "AGENT"}, {c.doing, "DOING"}, {c.where, "FOLDER"}, {c.tags, "TAGS"}} {
+		if t.w > 0 {
+			a.text(t.x, 0, t.x+t.w, m.theme.style(faint), t.title)
 		}
-		y += h
 	}
-	m.top = min(m.top, y)
-	m.top = max(m.top, y+h-rows)
-	m.top = max(min(m.top, m.lines()-rows), 0)
+	if c.age.w > 0 {
+		a.right(c.age.x+c.age.w, 0, m.theme.style(faint), "FOR")
+	}
 }
 
-func (m *Model) drawRow(a area, y int, c columns, s *sessions.Status) {
-	t := m.theme
-	style := func(of tone) terminal.Style {
+// scroll moves the list so that the chosen session is in view, with the heading right above it.
+func (m *Model) scroll(all []listRow, rows int) {
+	first := max(slices.IndexFunc(all, func(r listRow) bool { return r.id == m.selected }), 0)
+	last := first
+	for last+1 < len(all) && all[last+1].second {
+		last++
+	}
+	if first > 0 && all[first-1].head != "" {
+		first--
+	}
+	m.top = min(m.top, first)
+	m.top = max(m.top, last+1-rows)
+	m.top = max(min(m.top, len(all)-rows), 0)
+}
+
+// rowStyle is how tones look in a session's row.
+func (m *Model) rowStyle(s *sessions.Status) func(tone) terminal.Style {
+	return func(of tone) terminal.Style {
 		if s.ID == m.selected {
-			return t.selected(t.style(of))
+			return m.theme.selected(m.theme.style(of))
 		}
-		return t.style(of)
+		return m.theme.style(of)
 	}
+}
+
+// drawBar marks the row of the chosen session.
+func (m *Model) drawBar(a area, y int, s *sessions.Status, style func(tone) terminal.Style) {
 	if s.ID == m.selected {
-		for i := range m.heightOf(s) {
-			a.fill(y+i, style(plain))
-			if y+i >= 0 && y+i < a.h {
-				a.put(0, y+i, 1, style(accent), a.glyph("▌", ">"))
-			}
-		}
-	}
-	state := lookOf(s.Now).tone
-	if y >= 0 {
-		if m.unseen(s) {
-			a.text(1, y, 2, style(accent), a.glyph("•", "+"))
-		}
-		a.text(2, y, 3, style(state), t.icon(s.Now))
-		name := plain
-		if m.unseen(s) || s.Now == agent.Prompt {
-			name = strong
-		}
-		a.text(c.name, y, c.state-1, style(name), s.Name)
-		if c.states {
-			a.text(c.state, y, c.since, style(state), string(s.Now))
-		}
-		switch {
-		case c.ages:
-			a.right(c.since+ageCols+1, y, style(faint), age(m.now, s.Since))
-		case a.w-1-c.name-len(s.Name) >= ageCols: // no column has room for the age, but this line does
-			a.right(a.w-1, y, style(faint), age(m.now, s.Since))
-		}
-		if c.agent < c.title {
-			a.text(c.agent, y, c.title-1, style(faint), s.Agent)
-		}
-		m.drawRest(a, y, c.title, s, style)
-	}
-	if second := m.second(s); second != "" && y+1 < a.h && y+1 >= 0 {
-		a.text(c.name, y+1, a.w-1, style(plain), second)
+		a.fill(y, style(plain))
+		a.put(0, y, 1, style(accent), a.glyph("▌", ">"))
 	}
 }
 
-// drawRest writes who is here and the tags at the end of the line, and in what
-// is left the title.
-func (m *Model) drawRest(a area, y, x int, s *sessions.Status, style func(tone) terminal.Style) {
-	end := a.w - 1
-	if who := here(s, a.glyph("✎ ", "w:")); who != "" && end-x > 12 {
-		end = a.right(end, y, style(accent), cut(who, (end-x)/2, a.ellipsis())) - 2
+// drawRow draws a session. first is whether it is the first of its group in view.
+func (m *Model) drawRow(a area, y int, c columns, s *sessions.Status, first bool) {
+	t, style := m.theme, m.rowStyle(s)
+	m.drawBar(a, y, s, style)
+	look, name := lookOf(s.Now), plain
+	if m.unseen(s) {
+		a.text(1, y, 2, style(accent), a.glyph("•", "+"))
 	}
-	if tags := m.tags(s); tags != "" && end-x > 12 {
-		end = a.right(end, y, style(faint), cut(tags, (end-x)/2, a.ellipsis())) - 2
+	if m.unseen(s) || needs(s) {
+		name = strong
 	}
-	title := oneLine(s.Title)
-	if d := doing(s); d != "" {
-		title = strings.TrimSuffix(d+" · "+title, " · ")
+	a.text(2, y, 3, style(look.tone), t.icon(s.Now))
+	a.text(c.name.x, y, c.name.x+c.name.w, style(name), s.Name)
+	if c.state.w > 0 && first {
+		a.text(c.state.x, y, c.state.x+c.state.w, style(look.tone), stateGroups[rank(s.Now)].name)
 	}
-	if a.ascii {
-		title = strings.ReplaceAll(title, "·", "-")
+	a.text(c.agent.x, y, c.agent.x+c.agent.w, style(faint), s.Agent)
+	if c.doing.w >= leastDoing || !asks(s) { // otherwise the second row has it
+		m.drawDoing(a, y, c.doing, s, style)
 	}
-	if end-x > 3 {
-		a.text(x, y, end, style(faint), title)
+	a.text(c.where.x, y, c.where.x+c.where.w, style(faint), folder(s, a.glyph("±", "+-")))
+	a.text(c.tags.x, y, c.tags.x+c.tags.w, style(accent), tagsOf(s))
+	switch since := age(m.now, s.Since); {
+	case c.age.w > 0:
+		a.right(c.age.x+c.age.w, y, style(faint), since)
+	case a.w-1-c.name.x-len(s.Name) >= ageCols: // no column has room for the age, but this row does
+		a.right(a.w-1, y, style(faint), since)
 	}
 }
 
-func (m *Model) tags(s *sessions.Status) string {
+// drawDoing draws what a session does, and who is attached to it.
+func (m *Model) drawDoing(a area, y int, c column, s *sessions.Status, style func(tone) terminal.Style) {
+	end := c.x + c.w
+	if who := here(s, a.glyph("✎ ", "w:")); who != "" && c.w >= goodDoing {
+		end = a.right(end, y, style(accent), cut(who, c.w/3, a.ellipsis())) - 2
+	}
+	d := doingOf(s)
+	x := c.x
+	if d.tool != "" {
+		x = a.text(x, y, end, style(d.tone), a.spelled(d.tool))
+		x = min(x+1, end)
+	}
+	of := faint
+	if needs(s) {
+		of = plain
+	}
+	if d.tool == "" && asks(s) {
+		of = d.tone
+	}
+	a.text(x, y, end, style(of), a.spelled(d.text))
+}
+
+// drawSecond draws the row below a session that has no room in its own one for what it asks.
+func (m *Model) drawSecond(a area, y int, c columns, s *sessions.Status) {
+	style := m.rowStyle(s)
+	m.drawBar(a, y, s, style)
+	a.text(c.name.x, y, a.w-1, style(plain), a.spelled(doingOf(s).String()))
+}
+
+// spelled is a text without the dots between its parts if the terminal knows only ASCII.
+func (f *Frame) spelled(text string) string {
+	if f.ascii {
+		return strings.ReplaceAll(text, "·", "-")
+	}
+	return text
+}
+
+func tagsOf(s *sessions.Status) string {
 	var words []string
 	for _, t := range s.Tags {
 		words = append(words, "#"+terminal.Printable(t))
@@ -250,4 +324,21 @@ func (m *Model) drawNone(a area) {
 	}
 	a.text(2, 1, -1, t.style(strong), "No sessions yet")
 	a.text(2, 2, -1, t.style(faint), "new NAME -- COMMAND starts one")
+}
+
+// age is how long ago a time was, in its largest unit. Seconds are shown in the first minute only,
+// so that an idle picture changes once a minute.
+func age(now, then time.Time) string {
+	switch d := now.Sub(then); {
+	case then.IsZero():
+		return ""
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", max(int(d.Seconds()), 0))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	default:
+		return fmt.Sprintf("%dd", int(d.Hours()/24))
+	}
 }

@@ -1,41 +1,69 @@
 package tui
 
 import (
+	"fmt"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"berth/agent"
+	"berth/sessions"
 	"berth/terminal"
 	"berth/terminal/paint"
 )
 
-// TestNamesFirst: a name is there in full, and no line reaches into the next, however
-// narrow the list is.
+// TestNamesFirst: in a list of any width a name is shown in full, and no row runs into the next one.
 func TestNamesFirst(t *testing.T) {
-	long := "refactor-the-payment-service-v2x" // the longest there is
+	long := "refactor-the-payment-service-v2x" // nameMost columns
 	for _, size := range [][2]int{{120, 36}, {80, 24}, {40, 20}, {40, 12}, {25, 7}, {20, 5}, {200, 60}} {
 		m := started(size[0], size[1], world(at(long, agent.Working, 5), at("b", agent.Idle, 300)))
-		rows := strings.Split(drawn(m), "\n")
-		want := long
+		rows, want := drawn(m), long
 		if room := size[0] - 4 - 1; room < len(long) {
 			want = long[:room-1]
 		}
-		if !strings.Contains(rows[1], want) {
-			t.Errorf("%dx%d shows %q", size[0], size[1], rows[1])
+		if !strings.Contains(rows, "● "+want) {
+			t.Errorf("%dx%d lacks %q:\n%s", size[0], size[1], want, rows)
 		}
-		second := strings.TrimLeft(rows[2], "▌• ")
-		if list, _, _ := strings.Cut(second, "│"); !strings.HasPrefix(second, "○ b") || !strings.Contains(list, " 5h") {
-			t.Errorf("%dx%d: the next row is %q", size[0], size[1], rows[2])
+		if !regexp.MustCompile(`(?m)^.{1,3}○ b [^│]* 5h`).MatchString(rows) {
+			t.Errorf("%dx%d lacks the age of the other one:\n%s", size[0], size[1], rows)
 		}
 	}
-	m := started(25, 7, world(at("api", agent.Prompt, 5)))
-	if row := strings.Split(drawn(m), "\n")[1]; !strings.Contains(row, "◆ api") || !strings.HasSuffix(row, "5m") {
-		t.Errorf("at 25x7 a short name leaves room for its age: %q", row)
+	if rows := drawn(started(25, 7, world(at("api", agent.Prompt, 5)))); !regexp.MustCompile(`(?m)◆ api +5m$`).MatchString(rows) {
+		t.Errorf("at 25x7 a short name leaves room for its age:\n%s", rows)
 	}
 }
 
-// TestLightPreview: a program draws for the background that it is told it has, so that
-// a light terminal shows its screen on that, and not white on white.
+// TestLongNamesAreToldApart: 32 names that differ in their last letter, at 120 columns.
+func TestLongNamesAreToldApart(t *testing.T) {
+	var list []*sessions.Status
+	for i := range 32 {
+		list = append(list, at(fmt.Sprintf("refactor-the-payment-service-v%02d", i), agent.States[i%len(agent.States)], i))
+	}
+	rows := drawn(started(120, 60, world(list...)))
+	for _, s := range list {
+		if !strings.Contains(rows, s.Name+" ") {
+			t.Errorf("no row has %s:\n%s", s.Name, rows)
+		}
+	}
+}
+
+// TestAges: seconds are shown in the first minute, and only then is the picture drawn each second.
+func TestAges(t *testing.T) {
+	s := at("a", agent.Idle, 0)
+	m := started(80, 24, world(s))
+	m.Tick(noon.Add(9 * time.Second))
+	if rows := drawn(m); !strings.Contains(rows, " 9s") || !m.Due().Equal(noon.Add(10*time.Second)) {
+		t.Errorf("after 9 s, with the next picture at %v:\n%s", m.Due(), rows)
+	}
+	m.Tick(noon.Add(60 * time.Second))
+	if rows := drawn(m); !strings.Contains(rows, " 1m") || !m.Due().Equal(noon.Add(2*time.Minute)) {
+		t.Errorf("after a minute, with the next picture at %v:\n%s", m.Due(), rows)
+	}
+}
+
+// TestLightPreview: Berth reports a dark background to programs, so a light terminal shows a session's
+// screen on that background, and not white on white.
 func TestLightPreview(t *testing.T) {
 	term := terminal.New(terminal.Options{Cols: 80, Rows: 24})
 	_, _ = term.Write([]byte("\x1b[97mwhite \x1b[0mplain"))

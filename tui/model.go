@@ -1,7 +1,9 @@
-// Package tui is the dashboard: a list of the sessions, the one that is chosen
-// beside it, and what can be done with it. The Model is a function of values:
-// what there is, keys, and a clock passed in; run.go is the Bubble Tea program
-// around it, with all goroutines.
+// Package tui is the dashboard: a list of the sessions, the screen or the prompt of the chosen one, and
+// keys that act on it. sshd/dispatch runs it for a client with a terminal and no command.
+//
+// The Model is pure: sessions, keys and the clock go in, a picture and effects come out, and one
+// goroutine calls it. run.go is the Bubble Tea program around it, with all goroutines: one reads the
+// client's keys, one follows the event log, one follows the shown screen, one writes to the client.
 package tui
 
 import (
@@ -12,22 +14,22 @@ import (
 	"berth/sessions"
 )
 
-// World is what the server has to show at one moment.
+// World is what the person may see and do at one moment.
 type World struct {
-	Sessions []*sessions.Status // those that the person may see
-	May      Rights             // what the person may do with them
+	Sessions []*sessions.Status // the sessions that the person may see
+	May      Rights             // the verbs that the person may use
 
-	Profiles   []string // that sessions can be made from
-	OwnCommand bool     // or with a command of the person's own
+	Profiles   []string // profiles that the person may start a session from
+	OwnCommand bool     // whether the person may start a session with any command
 }
 
 // Rights are the verbs that the person may use now.
 type Rights map[string]bool
 
-// Typing stands among Rights for the right to type at sessions' terminals.
+// Typing is the key in Rights for the right to type at sessions' terminals.
 const Typing = "attach as writer"
 
-// Person is who looks.
+// Person is the person at the dashboard.
 type Person struct {
 	Name string
 	Role string
@@ -39,50 +41,58 @@ type Model struct {
 	person     Person
 	cols, rows int
 	now        time.Time
-	strayed    time.Time // when an attachment last ended by itself, or a key meant for that session last came
+	strayed    time.Time // when an attachment last ended by itself, or when the last key meant for that session came
 	flash      flash
-	doing      int // acts under way
+	doing      int // number of acts under way
 
 	listing
 	preview
-	card card
+	card  card
+	mouse mouse
 	writing
 	notices
 	overlay
 }
 
-// listing is the list: what there is, in which order, and what of it is chosen.
+// listing is the list of sessions: their order and the chosen one.
 type listing struct {
 	world    World
 	byID     map[string]*sessions.Status
-	order    []string // ids, as they are listed
+	by       grouping
+	order    []string         // ids in the order of the list
+	groups   map[string]group // of these sessions
 	selected string
-	wanted   string    // id of one that was made and is to be chosen when it is listed
-	touched  time.Time // when a key last came
-	moved    time.Time // when another session came to be chosen by itself
-	top      int       // first line of the list that is shown
+	wanted   string    // id of a new session, to be chosen when it is listed
+	touched  time.Time // time of the last key
+	moved    time.Time // when the selection last moved by itself, because the chosen session was gone
+	top      int       // first shown line of the list
 	seen     map[string]uint64
 	filter   filter
-	detail   bool // on a small terminal: the session is shown instead of the list
+	detail   bool // on a small terminal: show the session instead of the list
 }
 
-// overlay is what is in the place of list and session.
+// overlay is what covers the list and the session.
 type overlay struct {
 	help              bool
-	helpTop, helpLast int       // first line of it that is shown, and the most that may be
-	page              *pager    // is read
-	start             *starting // a session is being made
-	confirm           *confirm  // waits for a yes
+	helpTop, helpLast int       // first shown line of the help, and its maximum
+	talk              *talk     // the conversation that the person reads
+	page              *pager    // a page that the person reads
+	start             *starting // the form for a new session
+	before            startedBefore
+	command           *commandBar // the person types a verb
+	said              []string    // the lines that were run in it, the newest last
+	running           bool        // one of them is running
+	confirm           *confirm    // waits for the person's yes
 }
 
-// flash is something told in the last line until the next key.
+// flash is a message in the last line. The next key removes it.
 type flash struct {
 	text  string
 	tone  tone
-	until time.Time // stays until then whatever key comes
+	until time.Time // no key removes it before this time
 }
 
-// An Effect is what the rim has to do after a key; nil is nothing.
+// An Effect is what the program around the model must do after a key; nil is nothing.
 type Effect any
 
 type (
@@ -92,8 +102,8 @@ type (
 	Attach struct{ ID string }
 )
 
-// NewModel is an empty dashboard. seen are the states that the person has seen
-// before, by session, as the number of the event that made them.
+// NewModel returns an empty dashboard. seen has the states that the person has seen before: for each
+// session the number of the event that made the state.
 func NewModel(p Person, seen map[string]uint64, cols, rows int, now time.Time) *Model {
 	if seen == nil {
 		seen = map[string]uint64{}
@@ -101,18 +111,17 @@ func NewModel(p Person, seen map[string]uint64, cols, rows int, now time.Time) *
 	return &Model{person: p, listing: listing{seen: seen}, cols: cols, rows: rows, now: now}
 }
 
-// calm is how long after a key the list is put in order again: nothing moves
-// while a person aims at something.
+// calm is how long after a key the list is sorted again. Nothing moves while the person is choosing.
 const calm = 5 * time.Second
 
-// SetWorld takes in what there is now.
+// SetWorld sets what the person may see and do now.
 func (m *Model) SetWorld(w World, now time.Time) {
 	m.world, m.now = w, now
 	m.byID = make(map[string]*sessions.Status, len(w.Sessions))
 	for _, s := range w.Sessions {
 		m.byID[s.ID] = s
 	}
-	m.begun(w.Sessions)
+	m.noteWaits(w.Sessions)
 	m.sort()
 	if m.wanted != "" && m.byID[m.wanted] != nil {
 		m.Select(m.wanted)
@@ -121,58 +130,22 @@ func (m *Model) SetWorld(w World, now time.Time) {
 	m.syncCard()
 }
 
-// sort puts the list in order, unless a key has just come: then what there is
-// keeps its place, and what is new comes behind it.
-func (m *Model) sort() {
-	shown := m.matching()
-	slices.SortFunc(shown, inbox)
-	held := m.holding()
-	place := map[string]int{}
-	if held {
-		for i, id := range m.order {
-			place[id] = i + 1
-		}
-		slices.SortStableFunc(shown, func(a, b *sessions.Status) int {
-			pa, pb := place[a.ID], place[b.ID]
-			switch {
-			case pa == 0 && pb == 0:
-				return 0
-			case pa == 0:
-				return 1
-			case pb == 0:
-				return -1
-			}
-			return pa - pb
-		})
-	}
-	before := slices.Index(m.order, m.selected)
-	order := make([]string, len(shown))
-	for i, s := range shown {
-		order[i] = s.ID
-	}
-	m.order = order
-	if slices.Contains(order, m.selected) {
-		return
-	}
-	m.selected = ""
-	if len(order) > 0 { // where the one that is gone stood
-		m.selected = order[min(max(before, 0), len(order)-1)]
-	}
-	if before >= 0 {
-		m.moved = m.now
-	}
-}
-
-// holding says that the person is at something, or has pressed a key so lately,
-// that nothing may move.
+// holding reports whether nothing may move, because the person is doing something or has just pressed
+// a key.
 func (m *Model) holding() bool {
 	return m.edit != nil || m.confirm != nil || m.card.step > 0 || m.card.filling || m.card.review || !m.touched.IsZero() && m.now.Sub(m.touched) < calm
 }
 
-// Due is when the picture changes without anything happening: at the next full
-// minute by the times it shows, or when the list may be put in order again.
+// Due is when the picture next changes without an event: when an age changes, or when the list may be
+// sorted again.
 func (m *Model) Due() time.Time {
 	next := m.now.Truncate(time.Minute).Add(time.Minute)
+	for _, id := range m.order {
+		if young := m.now.Sub(m.byID[id].Since); young >= 0 && young < time.Minute {
+			next = earlier(next, m.now.Truncate(time.Second).Add(time.Second))
+			break
+		}
+	}
 	if again := m.touched.Add(calm); m.now.Before(again) {
 		next = earlier(next, again)
 	}
@@ -186,46 +159,48 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// Tick tells the time.
-func (m *Model) Tick(now time.Time) {
+// Tick sets the clock. It reports whether a new minute has begun: rights may have ended with the last one.
+func (m *Model) Tick(now time.Time) (minute bool) {
+	minute = !now.Truncate(time.Minute).Equal(m.now.Truncate(time.Minute))
 	m.now = now
 	m.sort()
 	m.syncCard()
+	return minute
 }
 
-// Resize tells the window's size.
+// Resize sets the window's size.
 func (m *Model) Resize(cols, rows int) { m.cols, m.rows = cols, rows }
 
-// Wanted is the session whose screen is shown, if any is.
+// Wanted is the id of the session whose screen is shown; empty if none is.
 func (m *Model) Wanted() string {
-	if l := m.layout(); !m.help && m.page == nil && m.start == nil && l.preview && m.world.May["screen"] {
+	if l := m.layout(); !m.help && m.talk == nil && m.page == nil && m.start == nil && l.preview && m.world.May["screen"] {
 		return m.selected
 	}
 	return ""
 }
 
-// Tell shows a line until the next key.
-func (m *Model) Tell(text string, of tone) { m.flash = flash{text: text, tone: of} }
+// Flash shows a message in the last line until the next key.
+func (m *Model) Flash(text string, of tone) { m.flash = flash{text: text, tone: of} }
 
-// Select chooses a session, if it is there.
+// Select chooses a session if it is listed.
 func (m *Model) Select(id string) {
 	if slices.Contains(m.order, id) {
 		m.selected = id
-		m.look()
+		m.markSeen()
 		m.syncCard()
 	}
 }
 
-// current is the chosen session; nil when there is none.
+// current is the chosen session; nil if there is none.
 func (l *listing) current() *sessions.Status { return l.byID[l.selected] }
 
-// jumped says that another session has just come to be chosen by itself, for which a
-// key cannot be meant.
+// jumped reports whether the selection has just moved by itself. A key is then meant for the session
+// before.
 func (m *Model) jumped() bool {
-	if m.moved.IsZero() || m.now.Sub(m.moved) >= stands {
+	if m.moved.IsZero() || m.now.Sub(m.moved) >= settleTime {
 		return false
 	}
-	m.Tell("another session has just come here: look again", waits)
+	m.Flash("the selected session is gone, and this one took its place: press again", waits)
 	return true
 }
 
@@ -235,30 +210,29 @@ func (m *Model) Back(why string, now time.Time) {
 	m.now, m.strayed = now, time.Time{}
 	if why != "" {
 		m.strayed = now
-		m.Tell(why, failed)
+		m.Flash(why, failed)
 	}
 }
 
-// astray says whether a key was typed for a session that has just ended by itself. Such keys end
-// with the first pause: a person keeps typing until they look up.
+// astray reports whether a key was typed for a session that has just ended by itself. Such keys end
+// with the first pause, because a person keeps typing until they look up.
 func (m *Model) astray() bool {
-	if m.strayed.IsZero() || m.now.Sub(m.strayed) >= stands {
+	if m.strayed.IsZero() || m.now.Sub(m.strayed) >= settleTime {
 		return false
 	}
 	m.strayed = m.now
-	m.Tell("not attached any more: a key typed for the session does nothing here; look again", waits)
+	m.Flash("no longer attached: keys typed for the session do nothing here", waits)
 	return true
 }
 
-// look notes that the person has seen what the chosen session does.
-func (l *listing) look() {
+// markSeen records that the person has seen the chosen session's state.
+func (l *listing) markSeen() {
 	if s := l.current(); s != nil {
 		l.seen[s.ID] = s.StateSeq
 	}
 }
 
-// unseen says that something has come of a session that the person has not
-// looked at since.
+// unseen reports whether a session has a result that the person hasn't seen yet.
 func (l *listing) unseen(s *sessions.Status) bool {
 	switch s.Now {
 	case agent.Prompt, agent.InError, agent.Idle, agent.Exited:
@@ -267,7 +241,7 @@ func (l *listing) unseen(s *sessions.Status) bool {
 	return false
 }
 
-// waiting counts those that wait for a person.
+// waiting counts the sessions that wait for a person.
 func (l *listing) waiting() int {
 	n := 0
 	for _, s := range l.world.Sessions {

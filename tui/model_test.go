@@ -15,7 +15,7 @@ import (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// at is a session that has been in a state for some minutes.
+// at is a session that has been in a state for the given minutes.
 func at(name string, state agent.State, minutes int) *sessions.Status {
 	return &sessions.Status{
 		Spec: sessions.Spec{ID: "id-" + name, Name: name, Agent: "claude", Command: []string{"x"}},
@@ -34,7 +34,7 @@ func started(cols, rows int, w World) *Model {
 	return m
 }
 
-// shown draws, and has the person's screen show it.
+// shown draws the model, and reports that the terminal shows it since a time.
 func shown(m *Model, since time.Time) {
 	drawn(m)
 	if m.Undrawn() {
@@ -43,11 +43,10 @@ func shown(m *Model, since time.Time) {
 	m.Shown(1, since)
 }
 
-// press presses keys, each at what has long been on the person's screen.
-
+// press presses keys, each when the picture has long been on the screen.
 func press(m *Model, now time.Time, names ...string) (last Effect) {
 	for _, n := range names {
-		shown(m, now.Add(-stands))
+		shown(m, now.Add(-settleTime))
 		k := Key{Name: n}
 		if len([]rune(n)) == 1 {
 			k.Text = n
@@ -90,8 +89,8 @@ func drawn(m *Model) string {
 	return strings.Join(f.Text(), "\n")
 }
 
-// TestMovedByItself: a key that comes as the chosen session has gone was not meant for
-// the one that stands in its place.
+// TestMovedByItself: a key right after the chosen session was removed doesn't act on the session in its
+// place.
 func TestMovedByItself(t *testing.T) {
 	a, b := at("a", agent.Idle, 1), at("b", agent.Idle, 2)
 	m := started(80, 24, world(a, b))
@@ -100,11 +99,11 @@ func TestMovedByItself(t *testing.T) {
 	rest.May = m.world.May
 	m.SetWorld(rest, later)
 	for _, key := range []string{"a", "X"} {
-		if e := m.Press(Key{Name: key, Text: key}, later.Add(stands/2)); e != nil || m.confirm != nil || !strings.Contains(m.flash.text, "look again") {
-			t.Errorf("%s does %v, says %q", key, e, m.flash.text)
+		if e := m.Press(Key{Name: key, Text: key}, later.Add(settleTime/2)); e != nil || m.confirm != nil || !strings.Contains(m.flash.text, "press again") {
+			t.Errorf("key %s: got effect %v and message %q", key, e, m.flash.text)
 		}
 	}
-	if e := m.Press(Key{Name: "a", Text: "a"}, later.Add(stands)); e != (Attach{ID: "id-b"}) {
+	if e := m.Press(Key{Name: "a", Text: "a"}, later.Add(settleTime)); e != (Attach{ID: "id-b"}) {
 		t.Errorf("a does %v", e)
 	}
 }
@@ -119,8 +118,8 @@ func TestInboxOrder(t *testing.T) {
 	}
 }
 
-// TestNothingJumps: while keys come a change of state moves nothing; the chosen
-// session stays chosen, and when it is calm the list is in order again.
+// TestNothingJumps: while the person presses keys, a change of state moves nothing. The chosen session
+// stays chosen, and 5 s after the last key the list is sorted again.
 func TestNothingJumps(t *testing.T) {
 	a, b, c := at("a", agent.Working, 1), at("b", agent.Working, 1), at("c", agent.Idle, 1)
 	m := started(80, 24, world(a, b, c))
@@ -128,7 +127,7 @@ func TestNothingJumps(t *testing.T) {
 	if m.selected != "id-b" {
 		t.Fatalf("%s is chosen", m.selected)
 	}
-	c = at("c", agent.Prompt, 0)
+	c = at("c", agent.Prompt, 2)
 	m.SetWorld(world(a, b, c, at("d", agent.Prompt, 5)), noon.Add(time.Second))
 	if got := names(m); got != "a b c d" || m.selected != "id-b" {
 		t.Errorf("while keys come: %s, %s chosen", got, m.selected)
@@ -140,14 +139,14 @@ func TestNothingJumps(t *testing.T) {
 	if got := names(m); got != "d c a b" || m.selected != "id-b" {
 		t.Errorf("when calm: %s, %s chosen", got, m.selected)
 	}
-	// What is gone leaves the choice where it stood.
+	// When the chosen session is removed, the next one in its place is chosen.
 	m.SetWorld(world(a, c), noon.Add(2*calm))
 	if m.selected != "id-a" {
-		t.Errorf("%s is chosen after its session went", m.selected)
+		t.Errorf("%q is chosen after the chosen session was removed", m.selected)
 	}
 	m.SetWorld(world(), noon.Add(2*calm))
 	if m.selected != "" || press(m, noon, "enter") != nil {
-		t.Error("something is chosen of nothing")
+		t.Error("a session is chosen in an empty list")
 	}
 }
 
@@ -168,7 +167,7 @@ func TestFilter(t *testing.T) {
 	if got := names(m); got != "alpha beta" {
 		t.Errorf("without a filter: %s", got)
 	}
-	// Keys that do something are letters in a filter.
+	// In a filter all keys are letters.
 	if effect := press(m, noon, "/", "q", "?"); effect != nil || m.filter.text != "q?" || m.help {
 		t.Errorf("filter %q, effect %v", m.filter.text, effect)
 	}
@@ -209,18 +208,18 @@ func TestAttachNeedsARight(t *testing.T) {
 		t.Errorf("without the right enter gives %v", got)
 	}
 	if strings.Contains(drawn(m), "attach") || m.Wanted() != "" {
-		t.Error("what the person may not do is shown")
+		t.Error("a hint is shown without its right")
 	}
 	press(m, noon, "?")
 	if strings.Contains(drawn(m), "attach") {
-		t.Error("help names what the person may not do")
+		t.Error("help lists a key without its right")
 	}
 }
 
 func TestSmallTerminal(t *testing.T) {
 	m := started(40, 12, world(at("a", agent.Idle, 2), at("b", agent.Idle, 3)))
 	if m.Wanted() != "" {
-		t.Error("a screen is followed that is not shown")
+		t.Error("the model wants a screen that isn't shown")
 	}
 	if got := press(m, noon, "enter"); got != nil || m.Wanted() != "id-a" {
 		t.Errorf("enter gives %v, and shows %q", got, m.Wanted())
@@ -230,11 +229,11 @@ func TestSmallTerminal(t *testing.T) {
 	}
 	press(m, noon, "esc")
 	if m.Wanted() != "" {
-		t.Error("esc does not lead back")
+		t.Error("esc doesn't go back to the list")
 	}
 }
 
-// TestUnsafeText: nothing that an agent wrote reaches the terminal raw.
+// TestUnsafeText: no text of an agent reaches the client's terminal raw.
 func TestUnsafeText(t *testing.T) {
 	bad := "x\x1b]0;evil\x07\u202egnp.exe\u200b\x9b31m\ny"
 	s := at("a", agent.Prompt, 1)
@@ -257,8 +256,8 @@ func TestUnsafeText(t *testing.T) {
 	}
 }
 
-// TestDrawsWhatItSays: what is written to a terminal makes it show the frame,
-// whatever was there before, at every size.
+// TestDrawsWhatItSays: the bytes for a terminal make it show the frame, at every size, and whatever the
+// terminal showed before.
 func TestDrawsWhatItSays(t *testing.T) {
 	var list []*sessions.Status
 	for i, state := range []agent.State{agent.Prompt, agent.InError, agent.Working, agent.Idle, agent.Exited, agent.Starting} {
@@ -290,7 +289,7 @@ func TestDrawsWhatItSays(t *testing.T) {
 	}
 }
 
-// TestQuiet: a picture that has not changed writes nothing.
+// TestQuiet: an unchanged picture writes nothing.
 func TestQuiet(t *testing.T) {
 	m := started(120, 40, world(at("a", agent.Prompt, 1)))
 	sc := newScreen(paint.Look{Depth: paint.DepthTrue, UTF8: true})
@@ -313,15 +312,15 @@ func TestKeysForASessionThatEnded(t *testing.T) {
 	m.Back("a has ended: exit status 0", noon)
 	now := noon
 	for _, name := range []string{"q", "ctrl+c", "enter", "a", "n", "x", "y", "/", "?", "T"} {
-		now = now.Add(stands - time.Millisecond)
+		now = now.Add(settleTime - time.Millisecond)
 		if e := m.Press(Key{Name: name, Text: name}, now); e != nil || m.confirm != nil || m.start != nil || m.edit != nil || m.help || m.detail || m.filter.typing {
 			t.Fatalf("%s did something: %#v", name, e)
 		}
-		if !strings.Contains(m.flash.text, "not attached any more") {
+		if !strings.Contains(m.flash.text, "no longer attached") {
 			t.Errorf("%s: the person reads %q", name, m.flash.text)
 		}
 	}
-	if e := m.Press(Key{Name: "q", Text: "q"}, now.Add(stands)); e != (Quit{}) {
+	if e := m.Press(Key{Name: "q", Text: "q"}, now.Add(settleTime)); e != (Quit{}) {
 		t.Errorf("a key after a pause: %#v", e)
 	}
 	m.Back("a has ended: exit status 0", now)

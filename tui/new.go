@@ -1,178 +1,584 @@
 package tui
 
 import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
 	"strings"
 
 	"berth/commands/words"
+	"berth/sessions"
+	"berth/terminal"
 )
 
-// starting is the form by which a session is made.
+// starting is the form for a new session.
 type starting struct {
-	fields []*startField
-	at     int
+	agents   []sessions.Installed // nil until the server has answered
+	profiles []string
+	own      bool // any command in any folder may be started
+	message  bool // a first message may be given
+
+	chosen   string // key of the choice of what to start, such as "agent claude"
+	tree     bool   // an agent or a command works in a worktree, if the folder is in a repository
+	addTree  bool   // a profile's session works in a worktree, whatever the profile says
+	recent   []string
+	at       int
+	fields   map[string]*editor
+	untyped  bool // the folder is a suggestion: a typed key replaces it
+	folders  sessions.Folders
+	unknown  bool // folders couldn't be read
+	known    *Ask // the question that folders answers; nil before the first answer
+	versions bool // asked for
 }
 
-// startField is a line of the form: a text, or a choice.
-type startField struct {
-	name, label, hint string
-	text              *editor
-	choices           []string
-	chosen            int
+// startedBefore is what the last session was started with, for the next form of this dashboard.
+type startedBefore struct {
+	chosen, folder string
+	noTree         bool
+	form           *starting // it failed, and wasn't closed since
 }
 
-// ownCommand is the choice that is no profile.
-const ownCommand = "a command of your own"
+// ownCommand is the choice to start any command.
+const ownCommand = "command"
 
-// mayStart says whether the person may make a session here: with a command of
-// their own, or from a profile if there is one.
+// mayStart reports whether the person may start a session: with any command, or from a profile if
+// there is one.
 func (m *Model) mayStart() bool {
 	return m.world.May["new"] && (m.world.OwnCommand || len(m.world.Profiles) > 0)
 }
 
-// openStart begins a session's form.
-func (m *Model) openStart() {
-	profiles := m.world.Profiles
-	if m.world.OwnCommand {
-		profiles = append(profiles[:len(profiles):len(profiles)], ownCommand)
+// openStart opens the form for a new session.
+func (m *Model) openStart() Effect {
+	if m.before.form != nil {
+		m.start = m.before.form
+		return nil
 	}
-	f := &starting{fields: []*startField{
-		{name: "profile", label: "Profile", choices: profiles, hint: "left and right choose"},
-		{name: "name", label: "Name", text: newEditor("", true), hint: "may stay empty"},
-	}}
-	if m.world.OwnCommand {
-		f.fields = append(f.fields,
-			&startField{name: "command", label: "Command", text: newEditor("", true), hint: "such as claude; empty is a shell"},
-			&startField{name: "cwd", label: "Folder", text: newEditor("", true), hint: "on the server; empty is the home folder"},
-		)
+	f := &starting{
+		profiles: m.world.Profiles, own: m.world.OwnCommand, message: m.world.May["nudge"],
+		chosen: m.before.chosen, tree: !m.before.noTree, fields: map[string]*editor{},
 	}
-	if m.world.May["nudge"] {
-		f.fields = append(f.fields, &startField{name: "prompt", label: "Message", text: newEditor("", true), hint: "the first, may stay empty"})
+	for _, name := range []string{"folder", "branch", "command", "name", "message", "tags"} {
+		f.fields[name] = newEditor("", name != "message")
 	}
 	m.start = f
-}
-
-// shown are the fields that apply to the profile chosen.
-func (f *starting) shown() []*startField {
-	var list []*startField
-	for _, one := range f.fields {
-		if (one.name == "command" || one.name == "cwd") && f.profile() != ownCommand {
-			continue
-		}
-		list = append(list, one)
+	if !f.own {
+		f.agents = []sessions.Installed{}
+		f.choose(f.chosen)
+		return nil
 	}
-	return list
+	f.recent = recentFolders(m.before.folder, m.world.Sessions)
+	return Ask{what: askAgents}
 }
 
-func (f *starting) profile() string { return f.fields[0].choices[f.fields[0].chosen] }
-
-func (f *starting) value(name string) string {
-	for _, one := range f.shown() {
-		if one.name == name && one.text != nil {
-			return strings.TrimSpace(one.text.text)
+// recentFolders are the folders that sessions were started in, the newest first. The folder of a
+// worktree is the one that it was made from.
+func recentFolders(last string, list []*sessions.Status) []string {
+	var all []string
+	if last != "" {
+		all = append(all, last)
+	}
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b *sessions.Status) int { return b.Created.Compare(a.Created.Time) })
+	for _, s := range list {
+		dir := s.Cwd
+		if t := s.Worktree; t != nil {
+			dir = path.Join(t.Source, t.Within)
+		}
+		if dir != "" && !slices.Contains(all, dir) && terminal.Printable(dir) == dir {
+			all = append(all, dir)
 		}
 	}
-	return ""
+	return all[:min(len(all), 9)]
 }
 
-// pressStart takes a key in the form.
-func (m *Model) pressStart(k Key) Effect {
-	f := m.start
+// choices are the keys of what can be started.
+func (f *starting) choices() []string {
+	var keys []string
+	for _, a := range f.agents {
+		keys = append(keys, "agent "+a.Agent)
+	}
+	for _, p := range f.profiles {
+		keys = append(keys, "profile "+p)
+	}
+	if f.own {
+		keys = append(keys, ownCommand)
+	}
+	return keys
+}
+
+// label is a choice as it is drawn.
+func (f *starting) label(key string) string {
+	kind, name, _ := strings.Cut(key, " ")
+	if kind == "agent" {
+		i := slices.IndexFunc(f.agents, func(a sessions.Installed) bool { return a.Agent == name })
+		return strings.TrimSpace(name + " " + f.agents[i].Version)
+	}
+	if key == ownCommand {
+		return "command or shell"
+	}
+	return key
+}
+
+// choose chooses what to start; the first choice if there is no such one.
+func (f *starting) choose(key string) {
+	all := f.choices()
+	if !slices.Contains(all, key) {
+		key = all[0]
+	}
+	f.chosen = key
+	if e := f.fields["folder"]; f.own && (f.untyped || e.text == "") {
+		*e, f.untyped = *newEditor("", true), true
+		if f.profile() == "" && len(f.recent) > 0 { // a profile has a folder of its own
+			*e = *newEditor(f.recent[0], true)
+		}
+	}
+}
+
+// profile is the chosen profile; empty if none is.
+func (f *starting) profile() string {
+	p, ok := strings.CutPrefix(f.chosen, "profile ")
+	if !ok {
+		return ""
+	}
+	return p
+}
+
+// shown are the fields that apply to what is chosen.
+func (f *starting) shown() []string {
+	list := []string{"what"}
+	if f.chosen == ownCommand {
+		list = append(list, "command")
+	}
+	if f.own {
+		list = append(list, "folder")
+	}
+	list = append(list, "tree")
+	if f.own && f.inTree() {
+		list = append(list, "branch")
+	}
+	list = append(list, "name")
+	if f.message {
+		list = append(list, "message")
+	}
+	return append(list, "tags")
+}
+
+// field is the name of the field that the keys are for.
+func (f *starting) field() string {
 	list := f.shown()
-	one := list[min(f.at, len(list)-1)]
-	switch k.Name {
-	case "esc":
-		m.start = nil
-	case "up", "shift+tab":
-		f.at = max(f.at-1, 0)
-	case "down", "tab":
-		f.at = min(f.at+1, len(list)-1)
-	case "enter":
-		if f.at < len(list)-1 {
-			f.at++
-			return nil
+	return list[min(f.at, len(list)-1)]
+}
+
+// inTree reports whether the form asks for a worktree.
+func (f *starting) inTree() bool {
+	if f.profile() != "" {
+		return f.addTree
+	}
+	return f.tree && f.folders.Repo
+}
+
+// question is what must be known about the folder.
+func (f *starting) question() Ask {
+	return Ask{what: askFolders, profile: f.profile(), text: f.fields["folder"].text}
+}
+
+// waits reports whether a key needs an answer of the server.
+func (f *starting) waits(k Key) bool {
+	switch {
+	case k.Name == "esc" || k.Name == "ctrl+c":
+		return false
+	case f.agents == nil:
+		return true
+	case k.Name == "enter" || k.Name == "tab" || k.Name == "down":
+		return f.own && (f.known == nil || *f.known != f.question())
+	}
+	return false
+}
+
+func (f *starting) answer(t Offered) Effect {
+	switch t.what {
+	case askAgents:
+		if f.agents == nil {
+			f.agents = append([]sessions.Installed{}, t.agents...)
+			f.choose(f.chosen)
+			return f.question()
 		}
-		return m.begin()
-	case "left", "right", " ":
-		if one.choices != nil {
-			step := 1
-			if k.Name == "left" {
-				step = len(one.choices) - 1
+	case askVersions:
+		for _, a := range t.agents {
+			for i := range f.agents {
+				if f.agents[i].Agent == a.Agent {
+					f.agents[i].Version = a.Version
+				}
 			}
-			one.chosen = (one.chosen + step) % len(one.choices)
-			return nil
 		}
-		one.text.press(k)
-	default:
-		if one.text != nil {
-			one.text.press(k)
+	case askFolders:
+		if f.agents == nil || t.Ask != f.question() {
+			return nil // of an older text
+		}
+		f.folders, f.unknown, f.known = t.folders, t.err != nil, &t.Ask
+		if !f.versions {
+			f.versions = true
+			return Ask{what: askVersions}
 		}
 	}
 	return nil
 }
 
-// begin starts the session.
+// pressStart handles a key in the form.
+func (m *Model) pressStart(k Key) Effect {
+	f := m.start
+	before := f.question()
+	effect := m.pressStartField(k)
+	if m.start == f && f.own && f.agents != nil && effect == nil && f.question() != before {
+		f.folders.Found = nil
+		return f.question()
+	}
+	return effect
+}
+
+func (m *Model) pressStartField(k Key) Effect {
+	f := m.start
+	last := len(f.shown()) - 1
+	f.at = min(f.at, last)
+	switch k.Name {
+	case "esc":
+		m.start, m.before.form = nil, nil
+	case "up", "shift+tab":
+		f.at = max(f.at-1, 0)
+	case "down":
+		f.at = min(f.at+1, last)
+	case "tab":
+		if !f.completeFolder() {
+			f.at = (f.at + 1) % (last + 1)
+		}
+	case "enter":
+		return m.begin()
+	default:
+		switch name := f.field(); name {
+		case "what":
+			f.pressChoice(k)
+		case "tree":
+			f.pressTree(k)
+		case "folder":
+			f.pressFolder(k)
+		default:
+			f.fields[name].press(k)
+		}
+	}
+	return nil
+}
+
+func (f *starting) pressTree(k Key) {
+	is := &f.tree
+	if f.profile() != "" {
+		is = &f.addTree
+	}
+	switch k.Name {
+	case "left", "right", " ":
+		*is = !*is
+	case "y", "n":
+		*is = k.Name == "y"
+	}
+}
+
+func (f *starting) pressChoice(k Key) {
+	all := f.choices()
+	i := slices.Index(all, f.chosen)
+	switch n, err := strconv.Atoi(k.Name); {
+	case err == nil && n >= 1 && n <= len(all):
+		i = n - 1
+	case k.Name == "left":
+		i = (i + len(all) - 1) % len(all)
+	case k.Name == "right" || k.Name == " ":
+		i = (i + 1) % len(all)
+	default:
+		return
+	}
+	f.choose(all[i])
+}
+
+// pressFolder handles a key in the folder's field. While nothing was typed, left and right choose a
+// recent folder, and a typed text replaces the suggestion.
+func (f *starting) pressFolder(k Key) {
+	e := f.fields["folder"]
+	if f.untyped {
+		i := slices.Index(f.recent, e.text)
+		switch {
+		case (k.Name == "left" || k.Name == "right") && len(f.recent) > 0:
+			if k.Name == "left" {
+				i = max(i, 0) + len(f.recent) - 1
+			} else {
+				i++
+			}
+			*e = *newEditor(f.recent[i%len(f.recent)], true)
+			return
+		case k.Text != "":
+			*e = *newEditor("", true)
+		}
+	}
+	e.press(k)
+	f.untyped = false
+}
+
+// completeFolder makes the typed folder longer, by what all of the folders that fit have in common. It
+// returns false if there is nothing to add.
+func (f *starting) completeFolder() bool {
+	e := f.fields["folder"]
+	if f.field() != "folder" || f.untyped || len(f.folders.Found) == 0 {
+		return false
+	}
+	var paths []string
+	for _, one := range f.folders.Found {
+		paths = append(paths, one.Path)
+	}
+	common := commonStart(paths)
+	if len(common) <= len(e.text) {
+		return false
+	}
+	*e = *newEditor(common, true)
+	return true
+}
+
+// begin starts the session. The form comes back if that fails.
 func (m *Model) begin() Effect {
 	f := m.start
+	text := func(name string) string {
+		if !slices.Contains(f.shown(), name) {
+			return ""
+		}
+		return strings.TrimSpace(f.fields[name].text)
+	}
 	line := []string{"new"}
-	name := f.value("name")
+	name := text("name")
 	if name != "" {
 		line = append(line, name)
 	}
-	if p := f.profile(); p != ownCommand {
-		line = append(line, "--profile", p)
+	kind, what, _ := strings.Cut(f.chosen, " ")
+	if kind != ownCommand {
+		line = append(line, "--"+kind, what)
 	}
-	if cwd := f.value("cwd"); cwd != "" {
-		line = append(line, "--cwd", cwd)
+	if cwd := text("folder"); cwd != "" {
+		line = append(line, "--cwd="+cwd)
 	}
-	a := Act{Kind: "new", Name: name, Stdin: f.value("prompt")}
+	switch branch := text("branch"); {
+	case branch != "":
+		line = append(line, "--worktree="+branch)
+	case f.inTree():
+		line = append(line, "--worktree")
+	}
+	for _, tag := range strings.Fields(text("tags")) {
+		line = append(line, "--tag="+strings.TrimPrefix(tag, "#"))
+	}
+	a := Act{Kind: "new", Name: cmp.Or(name, "the session"), Stdin: text("message"), form: f}
 	if a.Stdin != "" {
 		line = append(line, "--prompt", "-")
 	}
-	if command := f.value("command"); command != "" {
+	if command := text("command"); command != "" {
 		argv, err := words.Words(command)
 		if err != nil {
-			m.Tell("the command: "+err.Error(), failed)
+			m.Flash("the command: "+err.Error(), failed)
 			return nil
 		}
 		line = append(append(line, "--"), argv...)
 	}
-	if name == "" {
-		a.Name = "the session"
-	}
 	a.Words = line
-	return m.act(a, "starting "+a.Name)
+	effect := m.act(a, "starting "+a.Name)
+	if effect != nil {
+		m.start = nil
+		m.before = startedBefore{chosen: f.chosen, folder: text("folder"), noTree: !f.tree}
+	}
+	return effect
 }
 
+// labels are the names of the fields, and what is drawn in an empty one.
+var labels = map[string]struct{ label, hint string }{
+	"what":    {"Start", ""},
+	"command": {"Command", "such as make test; empty is a shell"},
+	"folder":  {"Folder", "the home folder"},
+	"tree":    {"Worktree", ""},
+	"branch":  {"Branch", "a new one, berth/NAME"},
+	"name":    {"Name", "optional"},
+	"message": {"Message", "the first message, optional"},
+	"tags":    {"Tags", "optional"},
+}
+
+// Measures of the form.
+const (
+	startCols    = 76 // its greatest width
+	labelCols    = 10
+	messageRows  = 4 // the most rows of a message
+	suggestsRows = 3 // rows for what may be typed
+)
+
+// drawStart draws the form over the list.
 func (m *Model) drawStart(a area) {
-	t := m.theme
-	a.line(0, t.style(faint))
-	a.text(2, 0, -1, t.style(strong), " New session ")
-	y := min(2, max(a.h-7, 1))
-	for i, one := range m.start.shown() {
-		label := faint
-		if i == m.start.at {
-			label = accent
-			a.text(0, y, 1, t.style(accent), a.glyph("▌", ">"))
+	f := m.start
+	w := min(a.w, startCols)
+	list := f.shown()
+	rows := map[string]int{}
+	h := 2 + suggestsRows
+	for _, name := range list {
+		rows[name] = 1
+		if name == "message" {
+			lines, _, _ := f.fields[name].rows(w - labelCols - 4)
+			rows[name] = min(len(lines), messageRows)
 		}
-		a.text(2, y, 11, t.style(label), one.label)
-		value := a.part(11, y, max(a.w-12, 1), 1)
+		h += rows[name]
+	}
+	h = min(h, a.h)
+	box := a.part((a.w-w)/2, max((a.h-h)/3, 0), w, h)
+	m.drawBox(box, "New session")
+	in := box.part(1, 1, w-2, h-2)
+	if f.agents == nil {
+		in.text(1, 0, -1, m.theme.style(faint), "Looking for agents"+m.ellipsis())
+		return
+	}
+	// With few rows the focused field and what it suggests stay in view.
+	y, below := 0, suggestsRows
+	for i, name := range list {
+		if i <= f.at {
+			y += rows[name]
+		}
+	}
+	y = min(0, in.h-below-y)
+	for i, name := range list {
+		if y >= 0 {
+			m.drawStartField(in.part(0, y, in.w, rows[name]), name, i == f.at)
+		}
+		y += rows[name]
+	}
+	m.drawSuggestions(in.part(labelCols+1, max(y, in.h-suggestsRows), in.w-labelCols-1, suggestsRows))
+}
+
+// drawBox clears an area and draws a frame with a title around it.
+func (m *Model) drawBox(a area, title string) {
+	st := m.theme.style(accent)
+	for y := range a.h {
+		a.fill(y, m.theme.style(plain))
+		a.put(0, y, 1, st, a.glyph("│", "|"))
+		a.put(a.w-1, y, a.w, st, a.glyph("│", "|"))
+	}
+	for y, ends := range map[int][2]string{0: {"┌", "┐"}, a.h - 1: {"└", "┘"}} {
+		a.line(y, st)
+		a.put(0, y, 1, st, a.glyph(ends[0], "+"))
+		a.put(a.w-1, y, a.w, st, a.glyph(ends[1], "+"))
+	}
+	a.text(2, 0, a.w-2, st, " "+title+" ")
+}
+
+func (m *Model) drawStartField(a area, name string, focused bool) {
+	t, f := m.theme, m.start
+	label := faint
+	if focused {
+		label = accent
+		a.text(0, 0, 1, t.style(accent), a.glyph("▌", ">"))
+	}
+	a.text(1, 0, labelCols, t.style(label), labels[name].label)
+	value := a.part(labelCols+1, 0, a.w-labelCols-1, a.h)
+	switch name {
+	case "what":
+		all := f.choices()
+		x := value.text(0, 0, -1, t.style(plain), f.label(f.chosen))
+		if len(all) > 1 {
+			value.text(x+2, 0, -1, t.style(faint), fmt.Sprintf("%d of %d", slices.Index(all, f.chosen)+1, len(all)))
+		}
+		return
+	case "tree":
+		text, of := f.treeText()
+		value.text(0, 0, -1, t.style(of), text)
+		return
+	}
+	e := f.fields[name]
+	hint := labels[name].hint
+	if name == "folder" && f.profile() != "" {
+		hint = "the profile's folder"
+	}
+	switch {
+	case e.text == "":
+		value.text(0, 0, -1, t.style(faint), hint)
+		if focused {
+			e.draw(value, t.style(plain))
+		}
+	case focused:
+		of := t.style(plain)
+		if name == "folder" && f.untyped {
+			of = t.selected(of)
+		}
+		e.draw(value, of)
+	default:
+		first, _, more := strings.Cut(e.text, "\n")
+		if more {
+			first += m.ellipsis()
+		}
+		if name == "folder" && terminal.StringWidth(first) > value.w { // its end says most
+			for terminal.StringWidth(first) > value.w-1 {
+				_, first, _ = terminal.NextCluster(first)
+			}
+			first = a.ellipsis() + first
+		}
+		value.text(0, 0, -1, t.style(plain), first)
+	}
+}
+
+// treeText says whether the session gets a worktree.
+func (f *starting) treeText() (string, tone) {
+	switch {
+	case f.profile() != "" && f.addTree, f.inTree():
+		return "yes: own folder and branch", plain
+	case f.profile() != "":
+		return "as the profile says", plain
+	case f.known == nil || *f.known != f.question():
+		return "", faint
+	case f.unknown:
+		return "not known: the folder doesn't answer", waits
+	case !f.folders.Exists:
+		return "no: there is no such folder", waits
+	case !f.folders.Repo:
+		return "no: the folder isn't in a git repository", faint
+	}
+	return "no: it works in the folder itself", plain
+}
+
+// drawSuggestions draws what the focused field takes.
+func (m *Model) drawSuggestions(a area) {
+	t, f := m.theme, m.start
+	var texts []string
+	switch f.field() {
+	case "what":
+		for i, key := range f.choices() {
+			texts = append(texts, fmt.Sprintf("%d %s", i+1, f.label(key)))
+		}
+	case "tree":
+		texts = []string{"left and right choose"}
+	case "folder":
 		switch {
-		case one.choices != nil:
-			text := one.choices[one.chosen]
-			x := value.text(0, 0, -1, t.style(plain), text)
-			if i == m.start.at && len(one.choices) > 1 {
-				value.text(x+2, 0, -1, t.style(faint), one.hint)
-			}
-		case one.text.text == "" && i != m.start.at:
-			value.text(0, 0, -1, t.style(faint), one.hint)
-		case i == m.start.at:
-			if one.text.text == "" {
-				value.text(1, 0, -1, t.style(faint), one.hint)
-			}
-			one.text.draw(value, t.style(plain))
+		case f.untyped && len(f.recent) > 1:
+			texts = []string{fmt.Sprintf("left and right: %d recent folders", len(f.recent))}
+		case f.untyped:
+			texts = []string{"type a folder; tab completes it"}
 		default:
-			value.text(0, 0, -1, t.style(plain), one.text.text)
+			for _, one := range f.folders.Found {
+				texts = append(texts, path.Base(one.Path)+"/")
+			}
 		}
-		y++
+	case "message":
+		texts = []string{"alt-enter makes a new line"}
+	}
+	x, y := 0, 0
+	for i, text := range texts {
+		if w := terminal.StringWidth(text); x > 0 && x+w > a.w {
+			x, y = 0, y+1
+		}
+		of := faint
+		if f.field() == "folder" && !f.untyped && f.folders.Found[i].Repo {
+			of = accent
+		}
+		if y == a.h-1 && i < len(texts)-1 && x+terminal.StringWidth(text)+6 > a.w {
+			a.text(x, y, -1, t.style(faint), fmt.Sprintf("+%d", len(texts)-i))
+			return
+		}
+		x = a.text(x, y, -1, t.style(of), text) + 2
 	}
 }

@@ -9,33 +9,33 @@ import (
 	"berth/terminal"
 )
 
-// calling is how the person is told that a session has begun to wait.
-type calling int
+// alarm is how the dashboard notifies the person when a session begins to wait.
+type alarm int
 
 const (
-	byBell   calling = iota // the terminal's bell
-	byOSC9                  // a notification as iTerm2, kitty, WezTerm, Windows Terminal and others show it
-	byOSC777                // as urxvt and foot show it
+	byBell   alarm = iota // the terminal's bell
+	byOSC9                // a notification as iTerm2, kitty, WezTerm, Windows Terminal and others show it
+	byOSC777              // as urxvt and foot show it
 	silent
-	callings // how many ways there are
+	alarms // how many ways there are
 )
 
-func (c calling) String() string {
+func (c alarm) String() string {
 	return [...]string{
-		"a bell rings when a session begins to wait", "a notification (OSC 9) when a session begins to wait",
-		"a notification (OSC 777) when a session begins to wait", "nothing tells when a session begins to wait",
+		"Bell when a session starts to wait", "Notification (OSC 9) when a session starts to wait",
+		"Notification (OSC 777) when a session starts to wait", "Notifications off",
 	}[c]
 }
 
-// notices are what tells the person that sessions have begun to wait.
+// notices keeps which sessions wait, to notify the person once of each that begins to.
 type notices struct {
-	calling calling
-	waits   map[string]string  // which prompts there were, by session; nil before the first look
-	calls   []*sessions.Status // that have begun to wait, not told yet
+	alarm alarm
+	waits map[string]string  // the prompts of the last world, by session; nil before the first
+	calls []*sessions.Status // sessions that have begun to wait, without a notification yet
 }
 
-// begun notes which sessions have begun to wait since it was last called.
-func (n *notices) begun(list []*sessions.Status) {
+// noteWaits records which sessions have begun to wait since its last call.
+func (n *notices) noteWaits(list []*sessions.Status) {
 	waits := map[string]string{}
 	for _, s := range list {
 		if s.Now != agent.Prompt {
@@ -52,23 +52,23 @@ func (n *notices) begun(list []*sessions.Status) {
 	n.waits = waits
 }
 
-// Call gives what tells the person of sessions that have begun to wait, once;
-// mostly there is nothing.
+// Call returns the bytes that notify the person of sessions that have begun to wait. It returns them
+// once; mostly there are none.
 func (n *notices) Call(plain bool) string {
 	calls := n.calls
 	n.calls = nil
 	switch {
-	case len(calls) == 0 || n.calling == silent:
+	case len(calls) == 0 || n.alarm == silent:
 		return ""
-	case n.calling == byBell || plain:
+	case n.alarm == byBell || plain:
 		return "\a"
-	case n.calling == byOSC9:
+	case n.alarm == byOSC9:
 		return "\x1b]9;" + callText(calls) + "\x1b\\"
 	}
 	return "\x1b]777;notify;Berth;" + callText(calls) + "\x1b\\"
 }
 
-// callText is a line without what separates the parts of a sequence.
+// callText is the notification's text, without semicolons, which separate the parts of a sequence.
 func callText(calls []*sessions.Status) string {
 	text := calls[0].Name + " waits"
 	if r := calls[0].Request; r != nil {

@@ -8,8 +8,8 @@ import (
 	"berth/terminal/paint"
 )
 
-// TestCalls: a session that begins to wait is told of once, and none that waited
-// when the dashboard was opened.
+// TestCalls: the dashboard notifies once of a session that begins to wait, and never of one that already
+// waited when the dashboard was opened.
 func TestCalls(t *testing.T) {
 	ask := func(id string) *agent.Request {
 		return &agent.Request{ID: id, Type: agent.PromptQuestion, Text: agent.Pointer("ok; \x1b]0;x\x07 really?")}
@@ -20,7 +20,7 @@ func TestCalls(t *testing.T) {
 	sc := newScreen(paint.Look{Depth: paint.DepthTrue, UTF8: true})
 	sc.resize(80, 24)
 	if strings.Contains(string(sc.draw(m)), "\a") {
-		t.Error("it rings for what was there before")
+		t.Error("the bell rings for a session that already waited")
 	}
 	b = at("b", agent.Prompt, 0)
 	b.Request = ask("2")
@@ -30,7 +30,7 @@ func TestCalls(t *testing.T) {
 	}
 	m.SetWorld(world(a, b), later)
 	if strings.Contains(string(sc.draw(m)), "\a") {
-		t.Error("it rings again")
+		t.Error("the bell rings twice for one wait")
 	}
 	for _, want := range []string{"\x1b]9;a waits: ok, ␛]0,x␇ really?\x1b\\", "\x1b]777;notify;Berth;a waits: ok, ␛]0,x␇ really?\x1b\\", ""} {
 		press(m, later, "b")
@@ -39,7 +39,7 @@ func TestCalls(t *testing.T) {
 		a = &next
 		m.SetWorld(world(a, b), later)
 		if got := m.Call(false); got != want {
-			t.Errorf("tells by %q, want %q", got, want)
+			t.Errorf("got notification %q, want %q", got, want)
 		}
 	}
 }

@@ -2,23 +2,88 @@ package tui
 
 import (
 	"cmp"
+	"fmt"
+	"path"
+	"slices"
 	"strings"
 
 	"berth/agent"
 	"berth/sessions"
 )
 
-// ranks are in which order states are listed: who waits for a person first.
-var ranks = map[agent.State]int{
-	agent.Prompt: 0, agent.InError: 1, agent.Working: 2, agent.Starting: 2, agent.Restarting: 2,
-	agent.Idle: 3, agent.Unknown: 4, agent.Exited: 5,
+// stateGroups are the states as people name them, in the order of the list: sessions that need a
+// person come first.
+var stateGroups = []struct {
+	states []agent.State
+	name   string
+}{
+	{[]agent.State{agent.Prompt}, "needs input"},
+	{[]agent.State{agent.InError}, "failed"},
+	{[]agent.State{agent.Working, agent.Starting, agent.Restarting}, "working"},
+	{[]agent.State{agent.Idle}, "idle"},
+	{[]agent.State{agent.Unknown}, "unknown"},
+	{[]agent.State{agent.Exited}, "ended"},
 }
 
-// inbox is the order of the list: among those that wait the longest waiting is
-// first, those that work stand by name so that they keep their places, and of
-// those at rest and ended the newest is first.
+// rank is the index in stateGroups of a state.
+func rank(s agent.State) int {
+	for i, g := range stateGroups {
+		if slices.Contains(g.states, s) {
+			return i
+		}
+	}
+	return rank(agent.Unknown)
+}
+
+// grouping is what the list is grouped by.
+type grouping int
+
+const (
+	byState grouping = iota
+	byFolder
+	byTag
+	groupings // how many there are
+)
+
+func (g grouping) String() string { return [...]string{"state", "folder", "tag"}[g] }
+
+// group is a group of sessions in the list.
+type group struct {
+	order string // groups are sorted by it
+	title string
+	tone  tone
+}
+
+// last sorts after each name: the group of the sessions that have none.
+const last = "\U0010ffff"
+
+// groupOf is the group of a session.
+func (g grouping) groupOf(s *sessions.Status) group {
+	switch g {
+	case byFolder:
+		where := s.Cwd
+		if s.Worktree != nil {
+			where = s.Worktree.Source // sessions in worktrees of one repository belong together
+		}
+		if where == "" {
+			return group{last, "no folder", faint}
+		}
+		return group{path.Clean(where), path.Clean(where), accent}
+	case byTag:
+		if len(s.Tags) == 0 {
+			return group{last, "no tag", faint}
+		}
+		tag := slices.Min(s.Tags)
+		return group{tag, "#" + tag, accent}
+	}
+	n := rank(s.Now)
+	return group{fmt.Sprint(n), strings.ToUpper(stateGroups[n].name), lookOf(s.Now).tone}
+}
+
+// inbox is the order of the list. Among waiting sessions the longest wait is first. Working sessions
+// are sorted by name, so that they keep their places. Among idle and ended ones the newest is first.
 func inbox(a, b *sessions.Status) int {
-	if d := cmp.Compare(ranks[a.Now], ranks[b.Now]); d != 0 {
+	if d := cmp.Compare(rank(a.Now), rank(b.Now)); d != 0 {
 		return d
 	}
 	switch a.Now {
@@ -34,18 +99,69 @@ func inbox(a, b *sessions.Status) int {
 	return cmp.Compare(a.Name, b.Name)
 }
 
-// filter is what the list is narrowed to.
-type filter struct {
-	text   string
-	typing bool // keys go into it
+// sort sorts the list. If the person has just pressed a key, listed sessions keep their places and
+// groups, and new ones come after them.
+func (m *Model) sort() {
+	shown := m.matching()
+	groups := make(map[string]group, len(shown))
+	for _, s := range shown {
+		groups[s.ID] = m.by.groupOf(s)
+	}
+	slices.SortFunc(shown, func(a, b *sessions.Status) int {
+		return cmp.Or(cmp.Compare(groups[a.ID].order, groups[b.ID].order), inbox(a, b))
+	})
+	if m.holding() {
+		place := map[string]int{}
+		for i, id := range m.order {
+			place[id] = i + 1
+			if is, listed := groups[id]; listed {
+				groups[id] = cmp.Or(m.groups[id], is)
+			}
+		}
+		slices.SortStableFunc(shown, func(a, b *sessions.Status) int {
+			pa, pb := place[a.ID], place[b.ID]
+			switch {
+			case pa == 0 && pb == 0:
+				return 0
+			case pa == 0:
+				return 1
+			case pb == 0:
+				return -1
+			}
+			return pa - pb
+		})
+	}
+	before := slices.Index(m.order, m.selected)
+	order := make([]string, len(shown))
+	for i, s := range shown {
+		order[i] = s.ID
+	}
+	m.order, m.groups = order, groups
+	if slices.Contains(order, m.selected) {
+		return
+	}
+	m.selected = ""
+	if len(order) > 0 { // choose the session that took the place of the removed one
+		m.selected = order[min(max(before, 0), len(order)-1)]
+	}
+	if before >= 0 {
+		m.moved = m.now
+	}
 }
 
-// matches says whether every word of the filter is in the session's name,
-// state, agent or one of its tags.
+// filter limits the list to matching sessions.
+type filter struct {
+	text   string
+	typing bool // whether keys are for the filter
+}
+
+// matches reports whether every word of the filter is in the session's name, state, agent or one of
+// its tags.
 func (f filter) matches(s *sessions.Status) bool {
+	in := []string{s.Name, string(s.Now), stateGroups[rank(s.Now)].name, s.Agent}
 	for _, word := range strings.Fields(strings.ToLower(f.text)) {
 		tag, isTag := strings.CutPrefix(word, "#")
-		found := !isTag && (strings.Contains(s.Name, word) || strings.Contains(string(s.Now), word) || strings.Contains(s.Agent, word))
+		found := !isTag && slices.ContainsFunc(in, func(text string) bool { return strings.Contains(text, word) })
 		for _, t := range s.Tags {
 			found = found || strings.Contains(strings.ToLower(t), tag)
 		}

@@ -10,13 +10,13 @@ import (
 	"berth/terminal"
 )
 
-// pager is a text to read, in place of list and session.
+// pager is a page that covers the list and the session.
 type pager struct {
 	viewport.Model
-	act   Act // that gave it, to look again
+	act   Act // the act that made it, for a refresh
 	text  []string
-	lines []*terminal.Line // of a history, drawn from their cells: as text they would take 220 ms
-	wide  int              // that the text is broken for
+	lines []*terminal.Line // the lines of the scrollback, drawn from their cells: as text they would take 220 ms
+	wide  int              // the width that the text is broken for
 	end   bool             // stay at the end
 }
 
@@ -25,14 +25,14 @@ func newPager(d Done) *pager {
 	if d.Lines == nil {
 		text := strings.TrimRight(strings.ReplaceAll(d.Out, "\r\n", "\n"), "\n")
 		if text == "" {
-			text = "there is nothing to show"
+			text = "(empty)"
 		}
 		p.text = strings.Split(text, "\n")
 	}
 	return p
 }
 
-// fit takes in the size of the page.
+// fit sets the size of the page.
 func (p *pager) fit(cols, rows int) {
 	at := p.YOffset()
 	if p.wide == 0 {
@@ -52,7 +52,7 @@ func (p *pager) fit(cols, rows int) {
 	}
 }
 
-// pressPage takes a key while a page is read.
+// pressPage handles a key while a page is open.
 func (m *Model) pressPage(k Key) Effect {
 	p := m.page
 	step := max(p.Height()-1, 1)
@@ -73,15 +73,19 @@ func (m *Model) pressPage(k Key) Effect {
 	case "end", "G":
 		p.end = true
 	case "r":
+		if p.act.Line != "" {
+			m.Flash("run the line again from the command bar: it may change something", faint)
+			return nil
+		}
 		again := p.act
 		again.at = p.YOffset()
-		return m.act(again, "asking")
+		return m.act(again, "loading")
 	default:
-		if p.act.Kind == "page transcript" && len(k.Name) == 1 && k.Name[0] >= '1' && k.Name[0] <= '9' {
+		if (p.act.Kind == "page transcript" || p.act.Kind == "page watch" && m.world.May["transcript"]) && len(k.Name) == 1 && k.Name[0] >= '1' && k.Name[0] <= '9' {
 			a := p.act
-			a.Kind, a.title = "page part", "Session log of "+a.Name+", part "+k.Name
-			a.Words = []string{"transcript", a.Session, k.Name}
-			return m.act(a, "asking")
+			a.Kind, a.end, a.title = "page part", false, "Session log of "+a.Name+", part "+k.Name
+			a.Words = []string{"transcript", a.Session, k.Name, "--raw"}
+			return m.act(a, "loading")
 		}
 	}
 	return nil
@@ -109,5 +113,6 @@ func (m *Model) drawPage(a area) {
 			m.drawLine(body, y, l, 0, l.Len(), terminal.Colors{})
 		}
 	}
+	a.mark(0, 0, a.w, a.h, target{up: "up", down: "down", times: 3})
 	a.right(a.w-2, 0, t.style(faint), fmt.Sprintf(" %d-%d of %d ", min(first+1, last), last, count))
 }

@@ -3,26 +3,26 @@ package tui
 import (
 	"cmp"
 	"fmt"
+	"path"
 
 	"berth/sessions"
 	"berth/terminal"
 	"berth/terminal/paint"
 )
 
-// preview is the screen of a session.
+// preview is the screen of the chosen session.
 type preview struct {
-	screen   *terminal.Snapshot // of the session screenOf
+	screen   *terminal.Snapshot // the screen of the session screenOf
 	screenOf string
-	why      string // there is no screen
+	why      string // why there is no screen
 }
 
-// SetScreen takes in the screen of a session, or why there is none.
+// SetScreen sets the screen of a session, or why there is none.
 func (p *preview) SetScreen(id string, s *terminal.Snapshot, why string) {
 	p.screen, p.screenOf, p.why = s, id, why
 }
 
-// drawSession draws the chosen session: a line that says which it is, and its
-// screen.
+// drawSession draws the chosen session: a line with its name and state, and its screen or prompt.
 func (m *Model) drawSession(a area) {
 	s := m.current()
 	if s == nil {
@@ -40,39 +40,52 @@ func (m *Model) drawSession(a area) {
 	m.drawScreen(body, s)
 }
 
+// folder is the name of the session's folder, with its branch and how many files are changed in it.
+func folder(s *sessions.Status, changed string) string {
+	if s.Cwd == "" {
+		return ""
+	}
+	where := path.Base(s.Cwd)
+	if s.Look == nil {
+		return where
+	}
+	where += " " + cmp.Or(s.Look.Branch, "(detached)")
+	if s.Look.Changed > 0 {
+		where += fmt.Sprintf(" %s%d", changed, s.Look.Changed)
+	}
+	return where
+}
+
+// drawHead draws the name of the session and what is known of it, on the line above its screen.
 func (m *Model) drawHead(a area, s *sessions.Status) {
-	t := m.theme
-	if !m.layout().beside {
-		a.line(0, t.style(faint))
+	t, framed := m.theme, m.layout().beside
+	parts := []run{{strong, s.Name}, {lookOf(s.Now).tone, stateGroups[rank(s.Now)].name}, {faint, s.Agent}}
+	if where := folder(s, a.glyph("±", "+-")); where != "" {
+		parts = append(parts, run{faint, where})
 	}
-	parts := []struct {
-		text string
-		tone tone
-	}{{s.Name, strong}, {string(s.Now), lookOf(s.Now).tone}, {s.Agent, faint}, {fmt.Sprintf("%dx%d", s.Cols, s.Rows), faint}}
 	if who := here(s, a.glyph("✎ ", "w:")); who != "" {
-		parts = append(parts, struct {
-			text string
-			tone tone
-		}{who, accent})
+		parts = append(parts, run{accent, who})
 	}
+	parts = append(parts, run{faint, fmt.Sprintf("%dx%d", s.Cols, s.Rows)})
 	x := 1
-	if !m.layout().beside {
-		x = a.text(2, 0, -1, terminal.Style{}, " ")
+	if !framed {
+		a.line(0, t.style(edge))
+		x = 2
 	}
+	x = a.text(x, 0, -1, terminal.Style{}, " ")
 	for i, p := range parts {
-		if i > 0 {
-			x = a.text(x-1, 0, a.w-1, t.style(faint), a.glyph("· ", "- "))
-		}
-		if x+len(p.text) > a.w-2 {
+		if x+1+terminal.StringWidth(p.text) > a.w-2 {
 			break
 		}
+		if i > 0 {
+			x = a.text(x, 0, a.w-1, t.style(edge), a.glyph("· ", "- "))
+		}
 		x = a.text(x, 0, a.w-1, t.style(p.tone), p.text)
-		x = a.text(x, 0, a.w-1, terminal.Style{}, "  ")
+		x = a.text(x, 0, a.w-1, terminal.Style{}, " ")
 	}
 }
 
-// drawScreen draws the part of the session's screen that matters: its end, or
-// where the cursor is.
+// drawScreen draws the part of the session's screen with the cursor, or its end.
 func (m *Model) drawScreen(a area, s *sessions.Status) {
 	if m.screenOf != s.ID || m.screen == nil {
 		if m.screenOf == s.ID && m.why != "" {
@@ -97,7 +110,7 @@ func (m *Model) drawScreen(a area, s *sessions.Status) {
 	}
 }
 
-// crop gives the first row and column of a screen that an area shows.
+// crop returns the first row and column of a screen to draw in an area.
 func crop(s *terminal.Snapshot, cols, rows int) (top, left int) {
 	last := 0
 	for y, l := range s.Lines {
@@ -109,7 +122,7 @@ func crop(s *terminal.Snapshot, cols, rows int) (top, left int) {
 		last = max(last, s.Cursor.Row)
 	}
 	top = max(last-rows+1, 0)
-	if s.Cursor.Visible && s.Cursor.Row < top { // what matters is where one types
+	if s.Cursor.Visible && s.Cursor.Row < top { // show the row with the cursor rather than the end
 		top = max(s.Cursor.Row-rows/2, 0)
 	}
 	if s.Cursor.Visible && s.Cursor.Col >= cols {
@@ -145,9 +158,9 @@ func (m *Model) drawLine(a area, y int, line *terminal.Line, left, cols int, own
 	}
 }
 
-// shown is a style of a session's screen as the dashboard shows it: no links,
-// nothing that blinks. Programs draw for a dark background, which is what they are told
-// that they have: on a light terminal it is drawn.
+// shown is a style of a session's screen as the dashboard draws it: no links, no blinking. Berth
+// reports a dark background to programs, and they draw for it. So a light terminal gets that
+// background too.
 func (m *Model) shown(s terminal.Style, own terminal.Colors) terminal.Style {
 	s.Link = ""
 	s.Attr &^= terminal.Blink | terminal.Hidden

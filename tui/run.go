@@ -9,6 +9,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"berth/render"
 	"berth/sessions"
 	"berth/sessions/events"
 	"berth/terminal"
@@ -16,45 +17,52 @@ import (
 	"berth/terminal/paint"
 )
 
-// Host is what the dashboard is given of the server. Each call judges the
-// person's rights as they are then. Its methods are safe for concurrent use.
+// Host is what the dashboard uses of the server. Each call checks the person's current rights. Its
+// methods are safe for concurrent use.
 type Host interface {
 	// World is what the person may see and do now.
 	World() World
-	// Find gives a session that the person may see.
+	// Find returns a session that the person may see.
 	Find(id string) (*sessions.Session, bool)
-	// Attach shares the terminal of a session with the person until they leave
-	// it. An error says why they could not, or were sent away.
+	// What completes what the person types.
+	Offers
+	// Attach attaches the person to a session until they detach. An error says why that failed or
+	// ended.
 	Attach(ctx context.Context, id string) error
-	// Run runs a verb with these words and that standard input.
+	// Run runs a verb with the act's words and standard input.
 	Run(ctx context.Context, a Act) Done
-	// Events is the log by which the dashboard hears that something changed.
+	// File is the text of a file that the session's agent is about to change. An error says why it
+	// isn't known.
+	File(ctx context.Context, id, path string) (text string, exists bool, err error)
+	// Events is the event log. The dashboard follows it to notice changes.
 	Events() *events.Log
-	// Seen remembers for the person which states of which sessions they have
-	// seen, by session.
+	// Seen and SetSeen keep which states the person has seen, by session.
 	Seen() map[string]uint64
 	SetSeen(map[string]uint64)
+	// NoMouse and SetNoMouse keep whether the person has turned the mouse off.
+	NoMouse() bool
+	SetNoMouse(bool)
 }
 
 // Input is what the client types.
 type Input interface {
-	Ready() <-chan struct{} // holds one signal when there may be something
+	Ready() <-chan struct{} // holds one signal when there may be input
 	TryRead(p []byte) (n int, err error, ok bool)
-	Unread(p []byte) // puts bytes back before all others
+	Unread(p []byte) // puts bytes back in front
 }
 
-// Options of Run; all are needed but Select.
+// Options are the options of Run. All but Select are required.
 type Options struct {
 	Host    Host
 	In      Input
-	Out     io.Writer // nothing may turn LF into CRLF
+	Out     io.Writer // must not turn LF into CRLF
 	Hangup  func()    // makes a blocked Write return
 	Window  func() (cols, rows int)
 	Resized <-chan struct{}
 	Term    string
 	Env     map[string]string
 	Person  Person
-	Address string // how the client reaches the server, behind ssh: for how to come back
+	Address string // the arguments of ssh that reach the server, for the message on leaving
 	Now     func() time.Time
 	Select  string // id of the session to choose first
 }
@@ -62,11 +70,11 @@ type Options struct {
 // ErrGone is what Run returns when the client is no longer there.
 var ErrGone = errors.New("the client is gone")
 
-// The rim's own times.
+// Times of the program around the model.
 const (
 	frameTime = time.Second / 30
-	leaveTime = time.Second            // for a client to take what it is told on leaving
-	replyTime = 300 * time.Millisecond // for a terminal to answer, before answers would meet a shell
+	leaveTime = time.Second            // for a client to take the last message
+	replyTime = 300 * time.Millisecond // for a terminal to answer, so that no answer reaches the shell
 )
 
 // dashboard is the tea.Model of one person's dashboard. Goroutines send it messages, and verbs run
@@ -85,14 +93,19 @@ type dashboard struct {
 	out     *output
 	decoder keyboard.Decoder // listen owns it, except while Update handles a key
 
-	watched  string // session whose screen is followed
+	watched  string // the session whose screen is followed
 	unwatch  func()
-	shot     chan struct{} // closed when the last shot is drawn
+	reads    string // the session whose log is followed
+	unread   func()
+	shot     chan struct{} // to be closed when the last shot is drawn
 	typing   bool          // more keys have arrived: screens are followed and drawn after the last of them
-	dirty    bool          // the picture is to be drawn
-	stale    bool          // the world is to be looked at
+	dirty    bool          // the picture must be drawn
+	stale    bool          // the world must be read
+	reread   time.Time     // when it must be read once more; zero: not
+	later    *typed        // a key that waits for an answer; no other is read meanwhile
+	stop     func()        // ends the line of the command bar that is running
 	nextDraw time.Time
-	leaving  bool // the program ends when no act is under way
+	leaving  bool // the program ends after the current acts
 	over     bool // the program ends now
 	why      error
 	answers  bool        // the terminal has answered a question
@@ -101,8 +114,12 @@ type dashboard struct {
 	work     context.Context // for acts
 	feed     context.Context // for goroutines that send messages
 	feeding  sync.WaitGroup  // these goroutines
-	released sync.WaitGroup  // the program lets go of its terminal
+	released sync.WaitGroup  // the program releases its terminal
 }
+
+// publishedWithin is how long after an event the session's status has it, also on a busy machine: the
+// event is written first.
+const publishedWithin = 500 * time.Millisecond
 
 // The messages of a dashboard, besides shot and Done.
 type (
@@ -111,33 +128,37 @@ type (
 		handled chan<- bool // receives whether to send the next one
 	}
 	quiet   struct{} // no more keys have arrived
-	reply   string   // the terminal's, to a query
+	reply   string   // the terminal's reply to a query
 	resized struct{}
 	news    struct{} // an event was written
 	tick    struct{}
 	ended   struct{ err error } // the client is gone, or the event log is closed
+	files   struct {
+		of   subjectKey
+		read []render.File
+	}
 )
 
-// shot is a screen that was followed.
+// shot is a picture of the followed screen.
 type shot struct {
 	id  string
 	pic *terminal.Snapshot
 	why string
 
-	of    context.Context // ends when the screen is followed no longer
+	of    context.Context // ends when the screen is no longer followed
 	drawn chan struct{}   // closed when the shot is drawn
 }
 
-// Run shows the dashboard until the person leaves it (nil), is gone (ErrGone) or
-// ctx ends (its cause). The terminal has then been put right, and what was
-// typed behind the last key is put back into In. No goroutine outlives Run.
+// Run shows the dashboard until the person leaves it (nil), the client is gone (ErrGone) or ctx ends
+// (its cause). Run restores the terminal, and puts back into In what was typed after the last key. No
+// goroutine outlives it.
 func Run(ctx context.Context, o Options) error {
 	d := newDashboard(ctx, o)
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	feed, stop := context.WithCancel(work)
 	d.work, d.feed = work, feed
 	d.feeding.Go(d.listen)
-	head := o.Host.Events().Head() // before the first look at the world, which has all until here
+	head := o.Host.Events().Head() // before the world is read, which includes all events until here
 	d.feeding.Go(func() { d.followEvents(head) })
 	defer func() {
 		cancel()
@@ -150,6 +171,7 @@ func Run(ctx context.Context, o Options) error {
 		d.acts.Wait()
 		d.released.Wait() // takes until 0.5 s after the start
 		d.Host.SetSeen(d.model.seen)
+		d.Host.SetNoMouse(d.model.mouse.off)
 	}()
 	d.model.SetWorld(d.Host.World(), d.Now())
 	d.model.Select(o.Select)
@@ -180,6 +202,8 @@ func newDashboard(ctx context.Context, o Options) *dashboard {
 	cols, rows := d.size()
 	d.model = NewModel(o.Person, o.Host.Seen(), cols, rows, o.Now())
 	d.model.SetLook(d.look, false)
+	d.model.mouse.off = o.Host.NoMouse()
+	d.decoder.Mouse = true
 	return d
 }
 
@@ -209,29 +233,50 @@ func (d *dashboard) take(msg tea.Msg) tea.Cmd {
 	now := d.Now()
 	switch msg := msg.(type) {
 	case typed:
-		d.typing = true
-		cmd := d.press(msg.Key)
-		msg.handled <- !d.over
+		if d.model.Waits(msg.Key) {
+			d.later, d.typing, d.dirty = &msg, false, true
+			return nil
+		}
+		return d.handle(msg)
+	case Offered:
+		cmd := d.do(d.model.Answer(msg))
+		d.dirty = true
+		if later := d.later; later != nil && !d.model.Waits(later.Key) {
+			d.later = nil
+			return tea.Batch(cmd, d.handle(*later))
+		}
 		return cmd
 	case quiet:
 		d.typing = false
 	case reply:
-		d.heard(string(msg))
+		d.takeReply(string(msg))
 	case resized:
 		d.resize()
 	case news:
-		d.stale = true
+		d.stale, d.reread = true, now.Add(publishedWithin)
 	case shot:
 		if msg.of.Err() == nil {
 			d.model.SetScreen(msg.id, msg.pic, msg.why)
-			d.stale, d.shot = true, msg.drawn // its state may have changed with it
+			d.stale, d.shot = true, msg.drawn // the session's state may have changed too
 		}
+	case said:
+		if msg.of.Err() == nil {
+			if msg.conv != nil || msg.why != "" {
+				d.model.SetConversation(msg.id, msg.conv, msg.why)
+			}
+			d.model.AddEntries(msg.id, msg.entries)
+			d.dirty = true
+		}
+	case files:
+		d.model.SetFiles(msg.of, msg.read)
+		d.dirty = true
 	case Done:
-		d.model.Finish(msg, now)
+		cmd := d.do(d.model.Finish(msg, now))
 		d.stale = true
 		if d.leaving && d.model.doing == 0 {
 			d.end(nil)
 		}
+		return cmd
 	case taken:
 		switch {
 		case msg.write != d.out.last: // an earlier picture
@@ -242,8 +287,11 @@ func (d *dashboard) take(msg tea.Msg) tea.Cmd {
 		}
 	case tick:
 		if !now.Before(d.model.Due()) {
-			d.model.Tick(now)
-			d.stale = true
+			minute := d.model.Tick(now)
+			d.stale, d.dirty = d.stale || minute, true
+		}
+		if !d.reread.IsZero() && !now.Before(d.reread) {
+			d.stale, d.reread = true, time.Time{}
 		}
 	case ended:
 		d.end(msg.err)
@@ -259,17 +307,22 @@ func (d *dashboard) settle() tea.Cmd {
 	if !d.typing {
 		d.follow()
 	}
+	d.followTalk()
+	read := d.readFiles()
 	cmd := d.draw()
 	now := d.Now()
 	next := d.model.Due()
 	if now.Before(d.nextDraw) {
 		next = earlier(next, d.nextDraw)
 	}
+	if !d.reread.IsZero() {
+		next = earlier(next, d.reread)
+	}
 	d.clock.Reset(max(next.Sub(now), 0))
-	return cmd
+	return tea.Batch(read, cmd)
 }
 
-// size is the client's window, within bounds.
+// size is the size of the client's window, within bounds.
 func (d *dashboard) size() (cols, rows int) {
 	cols, rows = d.Window()
 	if cols <= 0 || rows <= 0 {
@@ -312,12 +365,34 @@ func (d *dashboard) resize() {
 	d.dirty, d.nextDraw = true, time.Time{}
 }
 
+// handle handles a key, and has the next one read.
+func (d *dashboard) handle(msg typed) tea.Cmd {
+	d.typing = true
+	cmd := d.press(msg.Key)
+	msg.handled <- !d.over
+	return cmd
+}
+
 // press handles a key.
 func (d *dashboard) press(k Key) tea.Cmd {
-	d.dirty, d.nextDraw = true, time.Time{} // a key is answered at once
-	switch effect := d.model.Press(k, d.Now()).(type) {
+	d.dirty, d.nextDraw = true, time.Time{} // draw at once after a key
+	var effect Effect
+	if k.Name == keyboard.MouseKey {
+		effect = d.model.Mouse(k.Mouse, d.screen.was.targetAt(k.Mouse.Col, k.Mouse.Row), d.Now())
+	} else {
+		effect = d.model.Press(k, d.Now())
+	}
+	return d.do(effect)
+}
+
+func (d *dashboard) do(effect Effect) tea.Cmd {
+	switch effect := effect.(type) {
 	case Act:
 		return d.run(effect)
+	case Ask:
+		return d.ask(effect)
+	case Stop:
+		d.stop()
 	case Attach:
 		return d.attach(effect.ID)
 	case Quit:
@@ -326,7 +401,7 @@ func (d *dashboard) press(k Key) tea.Cmd {
 			break
 		}
 		d.leaving = true
-		d.model.Tell("leaving when that has come to its end; q leaves at once", faint)
+		d.model.Flash("leaving when the verb has ended; q leaves at once", faint)
 	}
 	return nil
 }
@@ -357,11 +432,16 @@ func (d *dashboard) attach(id string) tea.Cmd {
 // person leaves before the verb ends, its result is only in the event log.
 func (d *dashboard) run(a Act) tea.Cmd {
 	done := make(chan Done, 1)
+	ctx, cancel := context.WithCancel(d.work)
+	if a.Line != "" {
+		d.stop = cancel
+	}
 	d.acts.Go(func() {
+		defer cancel()
 		if a.Kind == "history" {
 			done <- d.history(a)
 		} else {
-			done <- d.Host.Run(d.work, a)
+			done <- d.Host.Run(ctx, a)
 		}
 	})
 	return func() tea.Msg { return <-done }

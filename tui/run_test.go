@@ -31,7 +31,7 @@ func ring(bell chan<- struct{}) {
 	}
 }
 
-// typist is what a test types.
+// typist is the input of a client, which a test types.
 type typist struct {
 	mu    sync.Mutex
 	data  []byte
@@ -76,12 +76,12 @@ func (k *typist) left() string {
 	return string(k.data)
 }
 
-// drained waits until all that was typed is taken.
+// drained waits until the dashboard has read all input.
 func (k *typist) drained(t *testing.T) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); k.left() != ""; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("%q is not taken", k.left())
+			t.Fatalf("the dashboard doesn't read %q", k.left())
 		}
 	}
 }
@@ -89,11 +89,11 @@ func (k *typist) drained(t *testing.T) {
 // glass is a client's terminal.
 type glass struct {
 	mu   sync.Mutex
-	slow atomic.Bool // its answers are on their way
+	slow atomic.Bool // delays its replies
 	late []byte
 	term *terminal.Terminal
-	took atomic.Int64  // writes
-	wait chan struct{} // writes block until it is closed; nil: they do not
+	took atomic.Int64  // number of writes
+	wait chan struct{} // writes block until it is closed; nil: they don't block
 	seen chan struct{}
 }
 
@@ -129,7 +129,7 @@ func (g *glass) shows(t testing.TB, want string) {
 	}
 }
 
-// server is a host without sessions' loops behind it.
+// server is a Host without real sessions.
 type server struct {
 	mu       sync.Mutex
 	list     []*sessions.Status
@@ -137,12 +137,13 @@ type server struct {
 	attached chan string
 	keys     *typist
 	ran      chan Act
-	begun    atomic.Bool   // one of them
-	finds    atomic.Int64  // calls of Find
-	panics   atomic.Bool   // World does
-	gone     atomic.Bool   // the client, when it attaches
-	looked   func()        // after each look at the world; nil for nothing
-	let      chan struct{} // closed: they may end
+	begun    atomic.Bool   // an act has begun
+	finds    atomic.Int64  // number of calls of Find
+	panics   atomic.Bool   // World panics
+	gone     atomic.Bool   // Attach returns ErrGone
+	noMouse  bool          // of Run's goroutine while it runs
+	looked   func()        // called after each World; may be nil
+	let      chan struct{} // acts end when it is closed
 }
 
 func (h *server) World() World {
@@ -157,6 +158,14 @@ func (h *server) World() World {
 	return World{Sessions: h.list, May: Rights{"attach": true, "respond": true, "screen": true}}
 }
 func (h *server) Find(string) (*sessions.Session, bool) { h.finds.Add(1); return nil, false }
+func (h *server) File(context.Context, string, string) (string, bool, error) {
+	return "", false, errors.New("no files here")
+}
+func (h *server) Installed(context.Context, bool) []sessions.Installed { return nil }
+func (h *server) Folders(context.Context, string, string) (sessions.Folders, error) {
+	return sessions.Folders{}, errors.New("no folders here")
+}
+func (h *server) Complete(string) (int, []string) { return 0, nil }
 func (h *server) Attach(_ context.Context, id string) error {
 	if h.gone.Load() {
 		return ErrGone
@@ -176,8 +185,10 @@ func (h *server) Run(ctx context.Context, a Act) Done {
 func (h *server) Events() *events.Log       { return h.log }
 func (h *server) Seen() map[string]uint64   { return nil }
 func (h *server) SetSeen(map[string]uint64) {}
+func (h *server) NoMouse() bool             { return h.noMouse }
+func (h *server) SetNoMouse(off bool)       { h.noMouse = off }
 
-// play shows a dashboard, and gives what Run returns.
+// play runs a dashboard, and sends what Run returns.
 func play(t testing.TB, ctx context.Context, blocked bool) (*server, *typist, *glass, chan error) {
 	t.Helper()
 	return playAt(t, ctx, blocked, time.Now)
@@ -203,7 +214,7 @@ func playAt(t testing.TB, ctx context.Context, blocked bool, clock func() time.T
 		g.wait = make(chan struct{})
 		hangup = sync.OnceFunc(func() { close(g.wait) })
 	}
-	// The terminal answers, as terminals do.
+	// The terminal answers queries.
 	g.term = terminal.New(terminal.Options{Cols: 80, Rows: 24, Handlers: terminal.Handlers{Reply: func(reply []byte, _ int64) {
 		if g.slow.Load() {
 			g.late = append(g.late, reply...)
@@ -233,13 +244,13 @@ func end(t testing.TB, ended <-chan error) error {
 		return err
 	case <-time.After(10 * time.Second):
 		buf := make([]byte, 1<<16)
-		t.Fatalf("it does not end:\n%s", buf[:runtime.Stack(buf, true)])
+		t.Fatalf("the dashboard doesn't end:\n%s", buf[:runtime.Stack(buf, true)])
 		return nil
 	}
 }
 
-// TestHandOver: what is typed behind the key that attaches is the session's,
-// and what comes of it is told when the dashboard is back.
+// TestHandOver: input after the key that attaches goes to the session. When the attachment ends by an
+// error, the dashboard shows the error.
 func TestHandOver(t *testing.T) {
 	var ahead atomic.Int64
 	clock := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
@@ -256,16 +267,16 @@ func TestHandOver(t *testing.T) {
 		t.Error(err)
 	}
 	if k.left() != "ls\r" {
-		t.Errorf("behind q there is %q", k.left())
+		t.Errorf("after q the input has %q, want %q", k.left(), "ls\r")
 	}
 	if m := g.term.Modes(); m.AltScreen || m.BracketedPaste || !m.AutoWrap || !g.term.Cursor().Visible {
 		t.Errorf("the terminal is left with %+v", m)
 	}
 }
 
-// TestReplyBehindAKey: leave doesn't wait for a reply that came together with the last key, and
-// doesn't hand it on as typed text.
-func TestReplyBehindAKey(t *testing.T) {
+// TestReplyAfterAKey: leave doesn't wait for a reply that came together with the last key, and doesn't
+// pass it on as typed text.
+func TestReplyAfterAKey(t *testing.T) {
 	h, k, g, ended := play(t, context.Background(), false)
 	g.shows(t, "alpha")
 	k.press("\x03")
@@ -284,15 +295,15 @@ func TestReplyBehindAKey(t *testing.T) {
 		t.Error(err)
 	}
 	if took := time.Since(begin); took >= replyTime || k.left() != "ls\x1b[200~half" {
-		t.Errorf("after %v there is %q", took, k.left())
+		t.Errorf("after %v the input has %q", took, k.left())
 	}
 }
 
-// TestAnswerAndGo: q behind an answer waits for what becomes of it.
+// TestAnswerAndGo: q after an answer waits for its result.
 func TestAnswerAndGo(t *testing.T) {
 	h, k, g, ended := play(t, context.Background(), false)
-	g.shows(t, "y yes")
-	for !h.begun.Load() { // a card takes no key before it has stood
+	g.shows(t, "y allow")
+	for !h.begun.Load() { // a card takes no key before settleTime
 		k.press("y")
 		time.Sleep(10 * time.Millisecond)
 	}
@@ -308,13 +319,13 @@ func TestAnswerAndGo(t *testing.T) {
 	g.shows(t, "alpha: accepted, confirmed")
 }
 
-// TestKeyForTheCardBefore: on a slow way the key that was pressed at one prompt comes
-// when the next one's card has long been sent. It answers neither.
+// TestKeyForTheCardBefore: over a slow connection a key for one prompt arrives when the next prompt's
+// card was sent long ago. It answers neither.
 func TestKeyForTheCardBefore(t *testing.T) {
 	var ahead atomic.Int64
 	clock := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
 	h, k, g, ended := playAt(t, context.Background(), false, clock)
-	g.shows(t, "y yes")
+	g.shows(t, "y allow")
 	g.slow.Store(true)
 	h.mu.Lock()
 	s := *h.list[0]
@@ -327,10 +338,10 @@ func TestKeyForTheCardBefore(t *testing.T) {
 	if _, err := h.log.Append(events.Event{Type: "state_change", Session: "alpha", ID: s.ID, Time: clock()}); err != nil {
 		t.Fatal(err)
 	}
-	g.shows(t, "rm -r build") // drawn, which nobody here knows yet
+	g.shows(t, "rm -r build") // drawn, but the terminal's reply hasn't arrived
 	ahead.Store(int64(5 * time.Second))
 	k.press("y")
-	g.shows(t, "look again")
+	g.shows(t, "press again")
 	g.mu.Lock()
 	k.press(string(g.late))
 	g.mu.Unlock()
@@ -350,7 +361,7 @@ func TestKeyForTheCardBefore(t *testing.T) {
 	}
 }
 
-// TestServerGoes: the end of the server is said, with how to come back.
+// TestServerGoes: when the server stops, the last line says so and how to come back.
 func TestServerGoes(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	_, _, g, ended := play(t, ctx, false)
@@ -366,15 +377,15 @@ func TestServerGoes(t *testing.T) {
 	}
 }
 
-// TestDeadClient: one that takes nothing, and one that is gone, leave nothing
-// behind; goleak looks.
+// TestDeadClient: a client that reads nothing, and one that is gone, leave no goroutine running; goleak
+// checks.
 func TestDeadClient(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	_, k, _, ended := play(t, ctx, true)
 	k.press("jjj")
 	cancel(errors.New("the connection is gone"))
 	if err := end(t, ended); err == nil {
-		t.Error("it ends without an error")
+		t.Error("Run returns no error")
 	}
 	_, k, g, ended := play(t, context.Background(), false)
 	g.shows(t, "alpha")
@@ -387,8 +398,8 @@ func TestDeadClient(t *testing.T) {
 	}
 }
 
-// TestTypedAtOnce: keys that arrive together, such as a paste without marks, are drawn once, and no
-// screen is followed between them.
+// TestTypedAtOnce: keys that arrive together, such as a paste without marks, are drawn once, and the
+// dashboard follows no screen between them.
 func TestTypedAtOnce(t *testing.T) {
 	h, k, g, ended := playAt(t, context.Background(), false, time.Now, at("beta", agent.Idle, 1))
 	g.shows(t, "beta")
@@ -410,8 +421,8 @@ func TestTypedAtOnce(t *testing.T) {
 	}
 }
 
-// TestGoneWhileAttached: the client goes while it is attached. The message that the last picture was
-// taken does nothing when it arrives after that.
+// TestGoneWhileAttached: the client disconnects while it is attached. A late message that the last
+// picture was written does nothing.
 func TestGoneWhileAttached(t *testing.T) {
 	h, k, g, ended := play(t, context.Background(), false)
 	g.shows(t, "alpha")
@@ -426,11 +437,11 @@ func TestGoneWhileAttached(t *testing.T) {
 	d.out = nil
 	d.end(ErrGone)
 	if _, cmd := d.Update(word); cmd != nil || !d.over {
-		t.Error("it goes on")
+		t.Error("the dashboard goes on")
 	}
 }
 
-// TestLateShot: a follower of a screen that was left sends nothing more, also when the screen is chosen again.
+// TestLateShot: a stopped follower of a screen sends no more pictures, even if its session is chosen again.
 func TestLateShot(t *testing.T) {
 	h, k, g, ended := play(t, context.Background(), false)
 	g.shows(t, "alpha")
@@ -446,11 +457,11 @@ func TestLateShot(t *testing.T) {
 	d.take(shown)
 	d.take(shot{id: "id", pic: new(terminal.Snapshot), of: left, drawn: make(chan struct{})})
 	if d.model.screen != shown.pic || d.shot != shown.drawn {
-		t.Error("the late one is shown, and the new one is never drawn")
+		t.Error("the late picture is shown, and the new one is never drawn")
 	}
 }
 
-// TestEventAtTheFirstLook: an event right after the first look at the sessions is not missed.
+// TestEventAtTheFirstLook: the dashboard doesn't miss an event right after it first reads the sessions.
 func TestEventAtTheFirstLook(t *testing.T) {
 	h, k, g, ended := play(t, context.Background(), false)
 	g.shows(t, "alpha")
@@ -474,8 +485,8 @@ func TestEventAtTheFirstLook(t *testing.T) {
 	}
 }
 
-// TestPanic: a panic is the caller's, which records it. It leaves the client's terminal restored, and
-// no goroutine; goleak looks.
+// TestPanic: a panic reaches the caller, which records it. The client's terminal is restored, and no
+// goroutine is left; goleak checks.
 func TestPanic(t *testing.T) {
 	for name, cause := range map[string]func(*server, *typist){
 		"on the way back": func(h *server, k *typist) { k.press("a"); <-h.attached },
@@ -498,7 +509,7 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// BenchmarkFrame draws a dashboard of 100 sessions in which another is chosen.
+// BenchmarkFrame draws a dashboard of 100 sessions after another one is chosen.
 func BenchmarkFrame(b *testing.B) {
 	var list []*sessions.Status
 	for i := range 100 {
@@ -517,7 +528,7 @@ func BenchmarkFrame(b *testing.B) {
 	}
 }
 
-// BenchmarkMemory tells what a dashboard of 200x60 holds, in bytes.
+// BenchmarkMemory measures the heap of a dashboard of 200x60, in bytes.
 func BenchmarkMemory(b *testing.B) {
 	var before, after runtime.MemStats
 	for range b.N {

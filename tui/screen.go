@@ -10,16 +10,16 @@ import (
 	"berth/terminal/paint"
 )
 
-// screen is a client's terminal and what it shows, so that only what has
-// changed is written.
+// screen keeps what a client's terminal shows, so that only changes are written.
 type screen struct {
 	look      paint.Look
 	next, was *Frame
-	drawn     bool // was is what the terminal shows
+	drawn     bool // whether the terminal shows was
 	cursor    terminal.Cursor
 	title     string
-	asked     int // questions to the terminal
-	answered  int // of those
+	mouse     bool // whether the terminal sends mouse events
+	asked     int  // number of queries to the terminal
+	answered  int  // number of its replies
 	is, old   []terminal.Cell
 }
 
@@ -36,23 +36,24 @@ func (s *screen) resize(cols, rows int) {
 	s.drawn = false
 }
 
-// Sequences by which a terminal is taken and given back. Pastes are bracketed,
-// so that a pasted text presses no keys; the mouse is left to the terminal, so
-// that selecting text works.
+// Sequences that switch a terminal to the dashboard and back. Pastes are bracketed, so that a pasted
+// text presses no keys. Of the mouse, presses and releases are asked for, in the SGR form if the terminal
+// knows that.
 const (
 	titlePush  = "\x1b[22;0t"
 	titlePop   = "\x1b[23;0t"
 	enterModes = "\x1b[?1049h\x1b[?2004h\x1b[?1l\x1b>\x1b[?7l"
-	leaveModes = "\x1b[?7h\x1b[?2004l\x1b[0m\x1b[?25h\x1b[?1049l"
+	mouseOn    = "\x1b[?1000h\x1b[?1006h"
+	mouseOff   = "\x1b[?1006l\x1b[?1000l"
+	leaveModes = mouseOff + "\x1b[?7h\x1b[?2004l\x1b[0m\x1b[?25h\x1b[?1049l"
 	askColours = "\x1b]11;?\x1b\\"
-	// What every terminal answers (DA1), in its turn: what came before it is
-	// drawn, or answered.
+	// Every terminal answers DA1, and in order: then it has drawn, or answered, what came before.
 	askDrawn  = "\x1b[c"
 	syncBegin = "\x1b[?2026h"
 	syncEnd   = "\x1b[?2026l"
 )
 
-// enter takes the terminal.
+// enter is the bytes that switch the terminal to the dashboard.
 func (s *screen) enter() []byte {
 	if s.look.Plain {
 		return []byte("\x1b[0m\x1b[2J")
@@ -61,7 +62,7 @@ func (s *screen) enter() []byte {
 	return []byte(titlePush + enterModes + askColours + askDrawn)
 }
 
-// leave gives it back, with a last line if there is something to say.
+// leave is the bytes that restore the terminal, with a last line unless it is empty.
 func (s *screen) leave(last string) []byte {
 	var b []byte
 	if s.look.Plain {
@@ -75,7 +76,7 @@ func (s *screen) leave(last string) []byte {
 	return b
 }
 
-// draw gives what makes the terminal show the model; nothing when it does.
+// draw returns the bytes that make the terminal show the model. It returns none if it does already.
 func (s *screen) draw(m *Model) []byte {
 	if s.next.palette.full() {
 		s.next.palette = newPalette()
@@ -83,6 +84,7 @@ func (s *screen) draw(m *Model) []byte {
 		s.drawn = false
 	}
 	m.Draw(s.next)
+	m.SetTargets(s.next.targets)
 	var b []byte
 	if !s.drawn {
 		s.was.clear()
@@ -108,6 +110,10 @@ func (s *screen) draw(m *Model) []byte {
 		s.title = title
 		b = append(b, "\x1b]2;"+terminal.Printable(title)+"\x1b\\"...)
 	}
+	if on := !m.mouse.off && !s.look.Plain; on != s.mouse {
+		s.mouse = on
+		b = append(b, map[bool]string{true: mouseOn, false: mouseOff}[on]...)
+	}
 	b = append(b, m.Call(s.look.Plain)...)
 	s.drawn, s.cursor = true, cur
 	s.next, s.was = s.was, s.next
@@ -117,7 +123,7 @@ func (s *screen) draw(m *Model) []byte {
 	return s.ask(b, m)
 }
 
-// ask has the terminal tell when it shows a card that is new.
+// ask adds a query to the terminal if the picture has a new card. The reply shows that the card is drawn.
 func (s *screen) ask(b []byte, m *Model) []byte {
 	if !m.Undrawn() {
 		return b
@@ -146,8 +152,8 @@ func (s *screen) row(b []byte, y int, pen *terminal.Style) []byte {
 	return s.look.Row(b, y, s.is, s.old, pen)
 }
 
-// output writes to the client, one buffer at a time, so that a client that
-// takes nothing blocks this goroutine and no other.
+// output writes to the client, one buffer at a time, in a goroutine of its own. A client that reads
+// nothing blocks only this goroutine.
 type output struct {
 	queue chan *write
 	last  *write // nil before the first
@@ -157,11 +163,11 @@ type output struct {
 // write is a buffer for the client.
 type write struct {
 	data []byte
-	done chan struct{} // closed when it is written, or has failed
+	done chan struct{} // closed when the write has ended
 	err  error
 }
 
-// taken is the message that a buffer was written, or that it failed.
+// taken is the message that a write has ended.
 type taken struct{ *write }
 
 func newOutput(w io.Writer) *output {
@@ -177,7 +183,7 @@ func newOutput(w io.Writer) *output {
 	return o
 }
 
-// send starts a write; not while busy. The command waits for its end.
+// send starts a write. The caller must not call it while busy. The command waits for the write's end.
 func (o *output) send(b []byte) tea.Cmd {
 	w := &write{data: b, done: make(chan struct{})}
 	o.last = w
@@ -188,7 +194,7 @@ func (o *output) send(b []byte) tea.Cmd {
 	}
 }
 
-// busy says that a buffer is under way.
+// busy reports whether a write is in progress.
 func (o *output) busy() bool {
 	if o.last == nil {
 		return false
@@ -201,7 +207,7 @@ func (o *output) busy() bool {
 	}
 }
 
-// drained waits until nothing is under way.
+// drained waits until no write is in progress.
 func (o *output) drained(deadline <-chan time.Time) bool {
 	select {
 	case <-o.last.done:

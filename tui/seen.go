@@ -5,24 +5,44 @@ import (
 	"sync"
 )
 
-// Memory keeps what people have seen between their visits, for as long as the
-// server lives. Its zero value is ready; its methods may be called concurrently.
+// Memory keeps which states people have seen between their visits, and who has turned the mouse off, as
+// long as the server runs. Its zero value is ready; its methods may be called concurrently.
 type Memory struct {
-	mu   sync.Mutex
-	seen map[string]map[string]uint64 // by person, by session
+	mu      sync.Mutex
+	seen    map[string]map[string]uint64 // by person, by session
+	noMouse map[string]bool              // by person
 }
 
-// people is how many persons' visits are kept: more than have keys anywhere.
+// NoMouse reports whether a person has turned the mouse off.
+func (m *Memory) NoMouse(person string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.noMouse[person]
+}
+
+// KeepMouse stores whether a person has turned the mouse off.
+func (m *Memory) KeepMouse(person string, off bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.noMouse == nil || len(m.noMouse) >= people {
+		m.noMouse = map[string]bool{}
+	}
+	if m.noMouse[person] = off; !off {
+		delete(m.noMouse, person)
+	}
+}
+
+// people is the maximum of persons to remember: more than have keys on any server.
 const people = 1000
 
-// Of gives a person's states seen, as a copy.
+// Of returns a copy of the states that a person has seen.
 func (m *Memory) Of(person string) map[string]uint64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return maps.Clone(m.seen[person])
 }
 
-// Keep takes in what a person has seen in a visit, of sessions that still are.
+// Keep stores what a person has seen in a visit, for sessions that still exist.
 func (m *Memory) Keep(person string, seen map[string]uint64, still func(id string) bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

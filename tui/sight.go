@@ -2,62 +2,70 @@ package tui
 
 import "time"
 
-// sight is how much of a card a person has had on the screen.
+// sight records how much of a card the person's terminal has shown. A key that allows something
+// counts only for what the person could read.
 type sight struct {
 	of     leaf
-	asked  int       // by which question its terminal tells that it has drawn this; 0: not drawn yet
-	at     time.Time // when it was asked
-	since  time.Time // since when it is on the person's screen; zero: not yet
-	met    bool      // a part of it was there for long enough, before more of it was drawn
-	width  int       // that its rows are broken for
-	rows   int       // that it has at this width
-	read   int       // rows that have been drawn, from the first without a gap
-	room   int       // rows that are drawn at once
+	asked  int       // number of the query to the terminal after this picture; 0: not drawn yet
+	at     time.Time // when the query was sent
+	since  time.Time // since when the terminal shows the card; zero: not yet
+	met    bool      // the terminal showed a part of it for settleTime before more was drawn
+	width  int       // the width that the rows are broken for
+	rows   int       // number of rows at this width
+	read   int       // rows that were drawn, from the first without a gap
+	room   int       // rows that fit at once
 	scroll int
-	last   int // most that scroll may be
+	last   int // maximum of scroll
 }
 
-// stands is how long a card has to have been there before a key answers it: a
-// person who has pressed a key for the card before has not read this one.
-const stands = 300 * time.Millisecond
+// settleTime is how long the terminal must have shown a card before a key answers it. A key that
+// comes earlier was meant for the card before.
+const settleTime = 300 * time.Millisecond
 
-// answersWithin is how long a terminal that has answered before is given to say
-// that it has drawn a card. On a slow way it may take seconds, and keys that were
-// pressed at the card before come meanwhile.
+// answersWithin limits the wait for the terminal's report that it has drawn a card. Over a slow
+// connection the report may take seconds, and keys for the card before arrive meanwhile.
 const answersWithin = 10 * time.Second
 
-// Undrawn says that a card is drawn of which the terminal is to be asked
-// whether it shows it.
-func (m *Model) Undrawn() bool {
-	return m.card.asked == 0 && m.carded() && !m.help && m.page == nil && m.start == nil
+// Undrawn reports whether the terminal must be asked if it shows the current card, or the keys that can
+// be clicked.
+func (m *Model) Undrawn() bool { return m.mouse.unasked || m.cardUndrawn() }
+
+func (m *Model) cardUndrawn() bool {
+	return m.card.asked == 0 && m.carded() && !m.help && m.talk == nil && m.page == nil && m.start == nil && m.command == nil
 }
 
-// Drawn tells that the card's picture is sent, and behind it the n-th question
-// to the terminal.
-func (m *Model) Drawn(n int) { m.card.asked, m.card.at = n, m.now }
+// Drawn records that the picture was sent, and after it the n-th query to the terminal.
+func (m *Model) Drawn(n int) {
+	if m.cardUndrawn() {
+		m.card.asked, m.card.at = n, m.now
+	}
+	m.mouse.ask(n, m.now)
+}
 
-// Redraw tells that the person's screen shows nothing of this any more.
-func (m *Model) Redraw() { m.card.asked, m.card.since, m.card.met = 0, time.Time{}, false }
+// Redraw records that the terminal no longer shows the picture.
+func (m *Model) Redraw() {
+	m.card.asked, m.card.since, m.card.met = 0, time.Time{}, false
+	m.mouse.drawn = nil
+}
 
-// Shown tells that the terminal has drawn all that came before its n-th
-// question.
+// Shown records that the terminal has drawn everything before the n-th query.
 func (m *Model) Shown(n int, now time.Time) {
 	if m.card.asked > 0 && n >= m.card.asked && m.card.since.IsZero() {
 		m.card.since = now
 	}
+	m.mouse.answer(n, now)
 }
 
-// stood says whether the card has been on the person's screen for so long that a
-// key is meant for it.
-func (m *Model) stood() bool {
+// settled reports whether the terminal has shown the card for long enough that a key is meant for it.
+func (m *Model) settled() bool {
 	if m.card.since.IsZero() {
 		return m.card.asked > 0 && m.now.Sub(m.card.at) >= answersWithin
 	}
-	return m.now.Sub(m.card.since) >= stands
+	return m.now.Sub(m.card.since) >= settleTime
 }
 
-// fit takes in how wide the card is and how many rows it has: broken anew, it is
-// read anew.
+// fit sets the card's width and number of rows. When either changes, the person must read the card
+// again.
 func (s *sight) fit(width, rows, room int) {
 	if s.width != width || s.rows != rows {
 		s.width, s.rows, s.read, s.scroll = width, rows, 0, 0
@@ -66,20 +74,19 @@ func (s *sight) fit(width, rows, room int) {
 	s.scroll = min(s.scroll, s.last)
 }
 
-// drew notes that the rows from scroll on are drawn with nothing over them. When some
-// of them are new, the terminal is asked again when it shows them.
-func (m *Model) drew() {
+// markRead records that the rows from scroll on were drawn uncovered. If some of them are new, the
+// terminal is asked again when it shows them.
+func (m *Model) markRead() {
 	c := &m.card
 	through := min(c.scroll+c.room, c.rows)
 	if c.scroll > c.read || through <= c.read {
 		return
 	}
-	c.met = c.met || m.stood()
+	c.met = c.met || m.settled()
 	c.read, c.asked, c.since = through, 0, time.Time{}
 }
 
-// scrollCard moves the card by half of its place, and never past rows that were not
-// drawn yet.
+// scrollCard scrolls the card by half a page, and never past rows that were not drawn yet.
 func (m *Model) scrollCard(down bool) {
 	step := max(min(m.layout().side.h/2, m.card.room-1), 1)
 	if down {
@@ -89,8 +96,8 @@ func (m *Model) scrollCard(down bool) {
 	m.card.scroll = max(m.card.scroll-step, 0)
 }
 
-// toEnd is how the rest of a card is read.
+// toEnd says what the scroll keys are for while a part of the card is unread.
 const toEnd = "to the end first"
 
-// readAll says that all of the card has been drawn at its present size.
+// readAll reports whether all of the card was drawn at its current size.
 func (m *Model) readAll() bool { return m.card.rows > 0 && m.card.read >= m.card.rows }

@@ -9,19 +9,20 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"berth/agent"
+	"berth/render"
 	"berth/terminal"
 	"berth/terminal/paint"
 )
 
-// theme is how things look on one terminal.
+// theme is the styles for one terminal.
 type theme struct {
 	depth  paint.Depth
 	light  bool
 	ascii  bool
-	styles [tones]terminal.Style // of each tone, as cells have it
+	styles [tones]terminal.Style // the style of each tone, for cells
 }
 
-// tone is what a text is, by which it has its colour.
+// tone is the role of a text. It decides the text's colour.
 type tone int
 
 const (
@@ -34,22 +35,46 @@ const (
 	works
 	rests
 	over
+	edge
+	added
+	removed
+	quoted
+	operator
 	tones // how many there are
 )
 
-// colours of the tones: of the 256 palette on a dark and on a light background, and one of the
-// sixteen for terminals that know no more.
+// colours are the tones' colours on a dark and on a light background, and among the 16 colours. A
+// terminal with 256 colours gets the nearest ones of these.
 var colours = map[tone]struct{ dark, light, basic string }{
-	faint:  {"245", "243", "8"},
-	accent: {"111", "25", "4"},
-	waits:  {"214", "130", "3"},
-	failed: {"203", "160", "1"},
-	works:  {"81", "31", "6"},
-	rests:  {"114", "28", "2"},
-	over:   {"245", "243", "8"},
+	faint:  {"#8a97ab", "#5b6678", "8"},
+	accent: {"#6cb6ff", "#0a5fc2", "4"},
+	waits:  {"#ffb454", "#9a5b00", "3"},
+	failed: {"#ff7a7a", "#c4242b", "1"},
+	works:  {"#5ad4e6", "#00707f", "6"},
+	rests:  {"#8fd481", "#2d7a26", "2"},
+	over:   {"#8a97ab", "#5b6678", "8"},
+	edge:   {"#46566e", "#b3bfd0", "8"}, // frames and lines
+
+	added:    {"#8fd481", "#2d7a26", "2"},
+	removed:  {"#ff7a7a", "#c4242b", "1"},
+	quoted:   {"#e6d58a", "#7f6000", "3"},
+	operator: {"#d3a0f0", "#8a3ab0", "5"},
 }
 
-// profiles are colorprofile's names of the depths.
+// grounds are the backgrounds of the selected row and of the badge, and the badge's text.
+var grounds = struct{ selected, badge, onBadge struct{ dark, light string } }{
+	selected: struct{ dark, light string }{"#26364f", "#dbe8fb"},
+	badge:    struct{ dark, light string }{"#6cb6ff", "#0a5fc2"},
+	onBadge:  struct{ dark, light string }{"#0c1a2b", "#ffffff"},
+}
+
+// toneOf are the tones of what package render lays out.
+var toneOf = map[render.Tone]tone{
+	render.Plain: plain, render.Faint: faint, render.Strong: strong, render.Accent: accent, render.Added: added,
+	render.Removed: removed, render.Quoted: quoted, render.Operator: operator, render.Warning: waits,
+}
+
+// profiles are the depths as colorprofile names them.
 var profiles = map[paint.Depth]colorprofile.Profile{
 	paint.DepthNone: colorprofile.ASCII, paint.Depth16: colorprofile.ANSI, paint.Depth256: colorprofile.ANSI256, paint.DepthTrue: colorprofile.TrueColor,
 }
@@ -66,7 +91,7 @@ func newTheme(l paint.Look, light bool) theme {
 	return t
 }
 
-// lipgloss is a tone as bubbles take it.
+// lipgloss is a tone's style for lipgloss.
 func (t theme) lipgloss(of tone) lipgloss.Style {
 	s := lipgloss.NewStyle().Bold(of == strong || of == waits || of == failed || of == accent)
 	if c, ok := colours[of]; ok {
@@ -76,30 +101,39 @@ func (t theme) lipgloss(of tone) lipgloss.Style {
 	return s
 }
 
-// help is the bubble that shows keys and what they do.
+// help is the bubble that draws key hints.
 func (t theme) help() help.Model {
 	m := help.Model{ShortSeparator: "  "}
 	m.Styles.ShortKey, m.Styles.ShortDesc = t.lipgloss(accent), t.lipgloss(faint)
 	return m
 }
 
-// style is a tone as cells have it.
+// style is a tone's style for cells.
 func (t theme) style(of tone) terminal.Style { return t.styles[of] }
 
-// selected is a style as it is on the row that is selected.
+// on is a colour for the terminal's background.
+func (t theme) on(c struct{ dark, light string }) terminal.Color {
+	return cellColor(lipgloss.LightDark(!t.light)(lipgloss.Color(c.light), lipgloss.Color(c.dark)))
+}
+
+// selected is a style on the selected row.
 func (t theme) selected(s terminal.Style) terminal.Style {
-	switch {
-	case t.depth < paint.Depth256:
+	if t.depth < paint.Depth256 {
 		return terminal.Style{Attr: terminal.Reverse | s.Attr&terminal.Bold}
-	case t.light:
-		s.Bg = terminal.Palette(254)
-	default:
-		s.Bg = terminal.Palette(237)
 	}
+	s.Bg = t.on(grounds.selected)
 	return s
 }
 
-// key is how a key is written in hints.
+// badge is the style of Berth's mark in the corner.
+func (t theme) badge() terminal.Style {
+	if t.depth < paint.Depth256 {
+		return terminal.Style{Fg: t.style(accent).Fg, Attr: terminal.Reverse | terminal.Bold}
+	}
+	return terminal.Style{Fg: t.on(grounds.onBadge), Bg: t.on(grounds.badge), Attr: terminal.Bold}
+}
+
+// key is the style of a key in hints.
 func (t theme) key() terminal.Style { return t.style(accent) }
 
 type look struct {
@@ -107,7 +141,8 @@ type look struct {
 	tone        tone
 }
 
-// Each state has a sign of its own, so that it is known without colours too.
+// looks are the icons and tones of the states. Each state has an icon of its own, so that it can be
+// recognized without colours.
 var looks = map[agent.State]look{
 	agent.Prompt:     {"◆", "!", waits},
 	agent.InError:    {"✗", "x", failed},
@@ -133,8 +168,8 @@ func (t theme) icon(s agent.State) string {
 	return lookOf(s).icon
 }
 
-// isLight reads a terminal's answer to which background it has: OSC 11 with
-// rgb:RRRR/GGGG/BBBB, of one to four digits each.
+// isLight parses a terminal's reply about its background: OSC 11 with rgb:RRRR/GGGG/BBBB, one to four
+// digits each.
 func isLight(reply string) (light, ok bool) {
 	value, ok := strings.CutPrefix(reply, "]11;rgb:")
 	if !ok {
@@ -151,7 +186,7 @@ func isLight(reply string) (light, ok bool) {
 			return false, false
 		}
 		most := float64(uint64(1)<<(4*len(p)) - 1)
-		sum += float64(n) / most * []float64{0.299, 0.587, 0.114}[i] // how bright the eye finds each
+		sum += float64(n) / most * []float64{0.299, 0.587, 0.114}[i] // the luminance of each
 	}
 	return sum > 0.5, true
 }

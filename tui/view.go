@@ -2,29 +2,32 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"charm.land/bubbles/v2/key"
+	"charm.land/lipgloss/v2"
 
 	"berth/agent"
+	"berth/terminal"
 	"berth/terminal/paint"
 )
 
 // box is a place on the screen.
 type box struct{ x, y, w, h int }
 
-// layout is which parts there are, and where.
+// layout says which parts are shown, and where.
 type layout struct {
 	list, side box
-	split      bool // list and session are both shown
-	beside     bool // side by side
-	preview    bool // the session is shown
+	split      bool // both the list and the session are shown
+	beside     bool // side by side, in a frame
+	preview    bool // the session's screen or prompt is shown
 }
 
-// Sizes by which the parts are laid out: below them a part shows too little to
-// be of use.
+// Minimum sizes of the parts. A smaller part shows too little to be of use.
 const (
 	besideCols = 100 // for list and screen side by side
+	sideCols   = 112 // enough for most screens; the rest is for the list
 	belowRows  = 20  // for the screen below the list
 	leastCols  = 20
 	leastRows  = 5
@@ -34,14 +37,15 @@ func (m *Model) layout() layout {
 	body := box{0, 1, m.cols, max(m.rows-2, 0)}
 	l := layout{list: body, side: body}
 	switch {
-	case m.cols >= besideCols && m.rows >= 10:
+	case m.sideBySide():
 		l.split, l.beside, l.preview = true, true, true
-		w := min(max(m.cols*2/5, 46), 84)
-		l.list.w = w
-		l.side = box{w + 1, body.y, m.cols - w - 1, body.h}
+		w := min(max(m.cols*2/5, m.cols-sideCols, 46), 100)
+		w = max(w, min(m.longest()+goodDoing+12, m.cols/2)) // long names take room from the screen, not from what is done
+		l.list = box{1, body.y + 1, w - 1, m.listMost()}
+		l.side = box{w + 1, body.y, m.cols - w - 2, body.h - 1} // its first row is the frame's
 	case m.rows >= belowRows:
 		l.split, l.preview = true, true
-		h := min(max(m.lines(), 3), max(body.h*2/5, 5))
+		h := min(max(m.lines(body.w), 3), m.listMost())
 		l.list.h = h
 		l.side = box{0, body.y + h, m.cols, body.h - h}
 	default:
@@ -50,13 +54,18 @@ func (m *Model) layout() layout {
 	return l
 }
 
-// lines is how many the whole list takes.
-func (m *Model) lines() int {
-	n := 0
-	for _, id := range m.order {
-		n += m.heightOf(m.byID[id])
+func (m *Model) sideBySide() bool { return m.cols >= besideCols && m.rows >= 10 }
+
+// listMost is the maximum of rows for the list.
+func (m *Model) listMost() int {
+	body := max(m.rows-2, 0)
+	switch {
+	case m.sideBySide():
+		return body - 2
+	case m.rows >= belowRows:
+		return max(body*2/5, 5)
 	}
-	return n
+	return body
 }
 
 // Draw draws the dashboard.
@@ -73,18 +82,19 @@ func (m *Model) Draw(f *Frame) {
 	switch {
 	case m.help:
 		m.drawHelp(all.part(0, 1, m.cols, m.rows-2))
+	case m.talk != nil:
+		m.drawTalk(all.part(0, 1, m.cols, m.rows-2))
 	case m.page != nil:
 		m.drawPage(all.part(0, 1, m.cols, m.rows-2))
-	case m.start != nil:
+	case m.start != nil: // without the session: a card that is covered wasn't read
+		m.drawList(all.part(l.list.x, l.list.y, l.list.w, l.list.h))
 		m.drawStart(all.part(0, 1, m.cols, m.rows-2))
 	default:
 		if l.split || !l.preview {
 			m.drawList(all.part(l.list.x, l.list.y, l.list.w, l.list.h))
 		}
 		if l.beside {
-			for y := l.side.y; y < l.side.y+l.side.h; y++ {
-				all.put(l.side.x-1, y, l.side.x, m.theme.style(faint), all.glyph("│", "|"))
-			}
+			m.drawFrame(all.part(0, 1, m.cols, m.rows-2), l.side.x-1)
 		}
 		side := all.part(l.side.x, l.side.y, l.side.w, l.side.h)
 		if l.preview {
@@ -99,14 +109,19 @@ func (m *Model) Draw(f *Frame) {
 			m.drawEdit(part)
 		}
 	}
-	m.drawFooter(all.part(0, m.rows-1, m.cols, 1))
+	if m.command != nil {
+		m.drawCommand(all)
+		all.h-- // a message is drawn above it
+	} else {
+		m.drawFooter(all.part(0, m.rows-1, m.cols, 1))
+	}
 	m.drawFlash(all)
 }
 
-// mostFlash is how many rows a message may take.
+// mostFlash is the maximum number of rows of a message.
 const mostFlash = 4
 
-// flashLines are the lines of a message, or of what is asked before a deed.
+// flashLines are the lines of a message, or of the confirmation of an action.
 func (m *Model) flashLines() []string {
 	text := m.flash.text
 	if m.confirm != nil {
@@ -119,7 +134,7 @@ func (m *Model) flashLines() []string {
 	return lines[:min(len(lines), mostFlash, m.rows)]
 }
 
-// flashRows is how many of the last rows a message is over.
+// flashRows is how many of the last rows a message covers.
 func (m *Model) flashRows() int {
 	n := len(m.flashLines())
 	if m.confirm != nil {
@@ -128,11 +143,11 @@ func (m *Model) flashRows() int {
 	return n
 }
 
-// drawFlash shows a message in the last row, and in those above it as far as
-// it needs them; what is asked before a deed stands above the last row.
+// drawFlash draws a message in the last row, and in the rows above it if it needs them. The
+// confirmation of an action is drawn above the last row, which has its keys.
 func (m *Model) drawFlash(a area) {
 	st := m.theme.style(m.flash.tone)
-	if m.confirm != nil { // above the keys that answer it
+	if m.confirm != nil { // leave the last row to its keys
 		st = m.theme.style(failed)
 		a = a.part(0, 0, a.w, a.h-1)
 	}
@@ -150,54 +165,82 @@ func (m *Model) drawFlash(a area) {
 	}
 }
 
-// counts are what the header tells, in this order.
-var counts = []struct {
-	states []agent.State
-	one    string
-}{
-	{[]agent.State{agent.Prompt}, "waiting"},
-	{[]agent.State{agent.InError}, "error"},
-	{[]agent.State{agent.Working, agent.Starting, agent.Restarting}, "working"},
-	{[]agent.State{agent.Idle}, "idle"},
+// drawFrame draws the frame around the list and the session, and the line between them.
+func (m *Model) drawFrame(a area, between int) {
+	st, bottom := m.theme.style(edge), a.h-1
+	a.line(0, st)
+	a.line(bottom, st)
+	for y := 1; y < bottom; y++ {
+		for _, x := range []int{0, between, a.w - 1} {
+			a.put(x, y, x+1, st, a.glyph("│", "|"))
+		}
+	}
+	for _, c := range []struct {
+		x, y int
+		s    string
+	}{{0, 0, "╭"}, {between, 0, "┬"}, {a.w - 1, 0, "╮"}, {0, bottom, "╰"}, {between, bottom, "┴"}, {a.w - 1, bottom, "╯"}} {
+		a.put(c.x, c.y, c.x+1, st, a.glyph(c.s, "+"))
+	}
+	a.text(2, 0, between-1, m.theme.style(faint), " "+m.listTitle()+" ")
 }
+
+// listTitle says what the list has: how many sessions, and what they are grouped by.
+func (m *Model) listTitle() string {
+	n, all := len(m.order), len(m.world.Sessions)
+	text := fmt.Sprintf("%d sessions", all)
+	switch {
+	case n != all:
+		text = fmt.Sprintf("%d of %d sessions", n, all)
+	case all == 1:
+		text = "1 session"
+	}
+	return text + " by " + m.by.String()
+}
+
+// counted is how many of stateGroups the header counts.
+const counted = 4
 
 func (m *Model) drawHeader(a area) {
 	t := m.theme
-	x := a.text(1, 0, -1, t.style(strong), "Berth") + 2
-	total := map[agent.State]int{}
+	x := a.text(1, 0, -1, t.badge(), a.glyph(" ⚓ berth ", " berth ")) + 2
+	total := make([]int, len(stateGroups))
 	for _, s := range m.world.Sessions {
-		total[s.Now]++
+		total[rank(s.Now)]++
 	}
 	who := m.person.Name
 	if m.person.Role != "" {
 		who += " · " + m.person.Role
 	}
-	who = strings.ReplaceAll(who, "·", a.glyph("·", "-"))
-	end := a.w - 1
-	if a.w >= 60 {
-		end = a.right(a.w-1, 0, t.style(faint), cut(who, a.w/3, a.ellipsis())) - 2
+	end, gap := a.w-1, 3
+	if a.w < besideCols {
+		gap = 2
 	}
-	short := a.w < 60
-	for _, c := range counts {
-		n := 0
-		for _, s := range c.states {
-			n += total[s]
-		}
+	if a.w >= 60 {
+		end = a.right(a.w-1, 0, t.style(faint), cut(a.spelled(who), a.w/3, a.ellipsis())) - 2
+	}
+	for i, g := range stateGroups[:counted] {
+		n := total[i]
 		if n == 0 {
 			continue
 		}
-		text := fmt.Sprintf("%s %d %s", t.icon(c.states[0]), n, c.one)
-		if short {
-			text = fmt.Sprintf("%s %d", t.icon(c.states[0]), n)
+		text := fmt.Sprintf("%s %d", t.icon(g.states[0]), n)
+		if a.w >= 60 {
+			text += " " + g.name
 		}
-		x = a.text(x, 0, end, t.style(lookOf(c.states[0]).tone), text) + 2
+		if n > 1 {
+			text = strings.Replace(text, "needs", "need", 1)
+		}
+		if x+terminal.StringWidth(text) > end {
+			break
+		}
+		x = a.text(x, 0, end, t.style(lookOf(g.states[0]).tone), text) + gap
 	}
 }
 
 // hint is a key and what it does.
 type hint struct{ key, does string }
 
-// hints are the keys that do something now, the most useful first.
+// hints are the keys that work now, the most useful first.
 func (m *Model) hints() []hint {
 	enter := "enter"
 	if !m.theme.ascii {
@@ -210,10 +253,16 @@ func (m *Model) hints() []hint {
 		return []hint{{"any key", "back"}}
 	case m.confirm != nil:
 		return []hint{{"y", "yes"}, {"any other key", "no"}}
+	case m.talk != nil:
+		return m.talkHints()
 	case m.page != nil:
-		return []hint{{"j k", "scroll"}, {"g G", "ends"}, {"r", "look again"}, {"q", "back"}}
+		list := []hint{{"j k", "scroll"}, {"g G", "first, last"}, {"r", "refresh"}, {"q", "back"}}
+		if m.page.act.Line != "" {
+			list = slices.Delete(list, 2, 3)
+		}
+		return list
 	case m.start != nil:
-		return []hint{{enter, "next, start"}, {"tab", "next"}, {"esc", "leave it"}}
+		return []hint{{enter, "start"}, {"tab", "next, complete"}, {"esc", "close"}}
 	case m.filter.typing:
 		return []hint{{enter, "keep"}, {"esc", "all"}}
 	case m.edit != nil:
@@ -228,7 +277,7 @@ func (m *Model) hints() []hint {
 		case m.world.May["attach"] && !s.Over():
 			key := enter
 			if m.carded() && m.world.May["respond"] && m.answersTo(s.Request)["enter"] {
-				key = "a" // the card has the other
+				key = "a" // the card uses Enter
 			}
 			list = append(list, hint{key, "attach"})
 		}
@@ -237,7 +286,7 @@ func (m *Model) hints() []hint {
 		}
 	}
 	if s != nil && m.world.May["nudge"] && takesMessages(s) && s.Now != agent.Prompt {
-		list = append(list, hint{"n", "message"})
+		list = append(list, hint{"m", "message"})
 	}
 	if s != nil && s.Request != nil && l.preview && m.world.May["screen"] {
 		list = append(list, hint{"s", map[bool]string{true: "question", false: "screen"}[m.card.hidden]})
@@ -248,25 +297,25 @@ func (m *Model) hints() []hint {
 	return append(list, hint{"?", "help"}, hint{"q", "quit"})
 }
 
-// editHints are the keys of the text that is being written.
+// editHints are the keys of the editor.
 func (m *Model) editHints(enter string) []hint {
 	list := []hint{{enter, "send"}}
 	switch m.edit.what {
 	case filling:
 		list[0].does = "next"
 	case nudging:
-		list = append(list, hint{"alt-" + enter, "new line"}, hint{"ctrl-q", "queue it"})
+		list = append(list, hint{"alt-" + enter, "new line"}, hint{"ctrl-q", "queue"})
 		if m.edit.offer == offerStash {
-			list = append(list, hint{"ctrl-s", "put their draft aside"})
+			list = append(list, hint{"ctrl-s", "stash the draft and send"})
 		}
 	}
-	return append(list, hint{"esc", "leave it"})
+	return append(list, hint{"esc", "close"})
 }
 
 func (m *Model) drawFooter(a area) {
 	t := m.theme
 	x := 1
-	if listed := !m.help && m.page == nil && m.start == nil && m.edit == nil && m.confirm == nil; listed && (m.filter.typing || m.filter.text != "") {
+	if listed := !m.help && m.talk == nil && m.page == nil && m.start == nil && m.edit == nil && m.confirm == nil; listed && (m.filter.typing || m.filter.text != "") {
 		x = a.text(x, 0, -1, t.style(accent), "/")
 		x = a.text(x, 0, a.w*2/3, t.style(plain), m.filter.text)
 		if m.filter.typing {
@@ -274,21 +323,28 @@ func (m *Model) drawFooter(a area) {
 		}
 		x += 3
 	}
-	m.drawHints(a.part(x, 0, a.w-x, 1), m.hints())
+	m.drawHints(a.part(x, 0, a.w-x, 1), m.hints(), target{of: m.context()})
 }
 
-// drawHints draws as many hints as there is room for.
-func (m *Model) drawHints(a area, list []hint) {
-	var all []key.Binding
+// drawHints draws as many hints as fit. A click on one is a click on t with its key.
+func (m *Model) drawHints(a area, list []hint, t target) {
+	keys, x := m.theme.help(), 0
 	for _, h := range list {
-		all = append(all, key.NewBinding(key.WithKeys(h.key), key.WithHelp(h.key, h.does)))
+		text := keys.ShortHelpView([]key.Binding{key.NewBinding(key.WithKeys(h.key), key.WithHelp(h.key, h.does))})
+		w := lipgloss.Width(text)
+		if x+w > a.w {
+			return
+		}
+		part := a.part(x, 0, w, 1)
+		part.draw(text)
+		if t.key = keyOfHint(h); t.key != "" {
+			part.mark(0, 0, w, 1, t)
+		}
+		x += w + len(keys.ShortSeparator)
 	}
-	keys := m.theme.help()
-	keys.SetWidth(a.w)
-	a.draw(keys.ShortHelpView(all))
 }
 
-// Title is what the window is called.
+// Title is the window's title.
 func (m *Model) Title() string {
 	switch n := m.waiting(); n {
 	case 0:
@@ -298,7 +354,7 @@ func (m *Model) Title() string {
 	}
 }
 
-// SetLook tells what the terminal can show.
+// SetLook sets what the terminal can show, and whether its background is light.
 func (m *Model) SetLook(l paint.Look, light bool) {
 	m.theme = newTheme(l, light)
 }

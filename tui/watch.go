@@ -25,7 +25,7 @@ func (d *dashboard) followEvents(head uint64) {
 		case d.feed.Err() != nil:
 			return
 		case errors.Is(err, events.ErrClosed):
-			d.program.Send(ended{errors.New("the server is going down")})
+			d.program.Send(ended{errors.New("the server is stopping")})
 			return
 		default:
 			d.program.Send(ended{fmt.Errorf("read the event log: %w", err)})
@@ -34,7 +34,7 @@ func (d *dashboard) followEvents(head uint64) {
 	}
 }
 
-// follow has the screen followed that is shown.
+// follow starts to follow the screen that is shown, and stops following the one before.
 func (d *dashboard) follow() {
 	want := d.model.Wanted()
 	if want == d.watched {
@@ -61,7 +61,7 @@ func (d *dashboard) stopWatching() {
 	d.watched, d.unwatch = "", nil
 }
 
-// followScreen sends a session's screen at each change, as fast as it is drawn.
+// followScreen sends a session's screen after each change, at the rate that it is drawn.
 func (d *dashboard) followScreen(ctx context.Context, s *sessions.Session) {
 	changed, stop := s.Subscribe()
 	defer stop()
@@ -84,7 +84,7 @@ func (d *dashboard) followScreen(ctx context.Context, s *sessions.Session) {
 			}
 		}
 		if err != nil {
-			return // it was removed, or the server ends
+			return // the session was removed, or the server is stopping
 		}
 		last = pic.Revision
 		select {
@@ -98,7 +98,7 @@ func (d *dashboard) followScreen(ctx context.Context, s *sessions.Session) {
 	}
 }
 
-// pause lets time pass; false when ctx has ended.
+// pause waits for d. It returns false if ctx has ended.
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -110,12 +110,12 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// historyLines is how much of what has scrolled by is shown.
+// historyLines is the maximum of scrollback lines on a page.
 const historyLines = 5000
 
-// history is what has scrolled by in a session, and its screen.
+// history is a session's scrollback and screen.
 func (d *dashboard) history(a Act) Done {
-	done := Done{Act: a, Status: api.CodeNotFound.Status(), Err: "it is gone"}
+	done := Done{Act: a, Status: api.CodeNotFound.Status(), Err: "the session is gone"}
 	s, ok := d.Host.Find(a.Session)
 	if !ok || !d.Host.World().May["screen"] {
 		return done

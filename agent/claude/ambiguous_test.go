@@ -9,9 +9,9 @@ import (
 	"berth/agent"
 )
 
-// A row that is full may end in a blank or a line break. What a hook told is not answered
-// by keys there, another reading is another id, and the hook that waits takes its own
-// call's answer.
+// TestForgedRowEnd: a full row may end in a blank or a line break. There, no keys answer
+// the call that a hook reported, another reading has another id, and the hook that waits
+// takes the answer to its own call.
 func TestForgedRowEnd(t *testing.T) {
 	first := "echo hi # " + strings.Repeat("x", 64)
 	in := func(command string) string { return fmt.Sprintf(`{"command":%q,"description":"List"}`, command) }
@@ -33,21 +33,21 @@ func TestForgedRowEnd(t *testing.T) {
 		}
 		s.asks("Bash", in(two), "7")
 		if now := s.find(two); now == nil || (now.ID == p.ID) != c.sure || now.Channel != agent.ChannelHook {
-			t.Errorf("%q: the same told by a hook: %+v", c.second, now)
+			t.Errorf("%q: a hook reported the same: %+v", c.second, now)
 		}
 
-		s = newForgery(t) // and then told by a hook that waits, otherwise
+		s = newForgery(t) // and then a hook that waits reports the other reading
 		s.show(r)
 		id := s.find(two).ID
 		s.asks("Bash", in(one), "7")
 		if now := s.find(one); now == nil || now.ID == id || now.Channel != agent.ChannelHook {
-			t.Errorf("%q: told otherwise: %+v", c.second, now)
+			t.Errorf("%q: a hook reported the other reading: %+v", c.second, now)
 		}
 		if now := s.find(two); now != nil && !c.sure {
 			t.Errorf("%q: two prompts for a dialog: %+v", c.second, now)
 		}
 
-		for _, id := range []string{"", "7"} { // told first, by a hook that waits or not
+		for _, id := range []string{"", "7"} { // first reported by a hook, which waits or doesn't
 			s = newForgery(t)
 			s.asks("Bash", in(one), id)
 			s.show(r)
@@ -63,8 +63,9 @@ func TestForgedRowEnd(t *testing.T) {
 	}
 }
 
-// The hook of a broken command goes when somebody answers at the terminal, and the dialog
-// some moments later: it is not asked anew meanwhile. One that stays is.
+// TestHookOfABrokenCommandGoes: when a person answers at the terminal, the hook of a command
+// that is broken over rows ends, and its dialog goes a moment later. Until then the dialog isn't
+// a new prompt. A dialog that stays is.
 func TestHookOfABrokenCommandGoes(t *testing.T) {
 	first := "touch " + strings.Repeat("x", 64)
 	for _, stays := range []bool{false, true} {
@@ -90,7 +91,7 @@ func TestHookOfABrokenCommandGoes(t *testing.T) {
 	}
 }
 
-// A line has a bar in each of its rows, or in none.
+// TestBars: a line has a bar in each of its rows, or in none.
 func TestBars(t *testing.T) {
 	long := "touch " + strings.Repeat("x", 66)
 	for _, c := range []struct {
@@ -118,12 +119,13 @@ func TestBars(t *testing.T) {
 			keyed = keyed || len(p.Raw) > 0 && s.keyed(p.ID, r.Dialog)
 		}
 		if keyed != c.keyed {
-			t.Errorf("%q told as %q: answered by keys %v", c.rows, c.told, keyed)
+			t.Errorf("%q reported as %q: answered by keys %v", c.rows, c.told, keyed)
 		}
 	}
 }
 
-// A digest that somebody has read goes on naming the prompt when a hook tells the same.
+// TestDigestBeforeItsHook: a digest that a caller has read still names the prompt after a hook
+// reports the same call.
 func TestDigestBeforeItsHook(t *testing.T) {
 	s := newForgery(t)
 	s.show(asksOfCommand("List", "ls -la"))

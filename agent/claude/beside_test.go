@@ -9,8 +9,8 @@ import (
 	"berth/agent/claude"
 )
 
-// What a dialog says beside its subject is shown and signed: a description, a warning, and a
-// question in other words.
+// TestSaidBeside: the prompt and its digest include what a dialog says in addition to its subject:
+// a description, a warning, and a question in other words.
 func TestSaidBeside(t *testing.T) {
 	of := func(description, note, question string) *agent.Reading {
 		rows := []string{strings.Repeat("─", 80), " Bash command", " " + description, strings.Repeat("╌", 80), " ls", strings.Repeat("╌", 80)}
@@ -49,7 +49,7 @@ func TestSaidBeside(t *testing.T) {
 		r := plain("List", "", question)
 		s.show(r)
 		if keyed := s.keyed(id, r.Dialog); keyed != same {
-			t.Errorf("%s: a key answers what was told %v", question, keyed)
+			t.Errorf("%s: a key answers the reported prompt: %v", question, keyed)
 		}
 	}
 	s := newForgery(t)
@@ -63,12 +63,13 @@ func TestSaidBeside(t *testing.T) {
 // chooses one.
 func TestAcceptsOnce(t *testing.T) {
 	for labels, key := range map[string]string{
-		"Yes|No":                      "1",
-		"Yes|Yes, and always|No":      "1",
-		"No|Yes":                      "2",
-		"Yes, allow the imports|No":   "1",
-		"Yes, and always|Yes, all|No": "",
-		"Yes, and always|No|Yes, all": "",
+		"Yes|No":                        "1",
+		"Yes|Yes, and always|No":        "1",
+		"No|Yes":                        "2",
+		"Yes, allow the imports|No":     "1",
+		"Yes, and always|Yes, all|No":   "",
+		"Yes, and always|No|Yes, all":   "",
+		"look first|Yes, and always|No": "",
 	} {
 		rows := []string{strings.Repeat("─", 80), " Bash command", " List", strings.Repeat("╌", 80), " ls", strings.Repeat("╌", 80), " Do you want to proceed?"}
 		for i, label := range strings.Split(labels, "|") {

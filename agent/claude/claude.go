@@ -1,6 +1,7 @@
-// Package claude is what Berth knows about Claude Code, as measured on version
-// 2.1.197: what its hooks, its live state file, its titles, its session log,
-// its structured output and its screen say. All of it is pure.
+// Package claude is the driver of Claude Code, as measured on versions 2.1.197 and 2.1.330. It
+// reads Claude's hooks, live state file, titles, session log, structured output and screen into
+// facts. It also starts Claude with hooks and settings, types messages and answers prompts.
+// Sessions and detection call it through the interfaces of package agent. All of it is pure.
 package claude
 
 import (
@@ -15,13 +16,13 @@ const Name = "claude"
 // Measured are the versions that were measured, the newest first.
 var Measured = []string{"2.1.330", "2.1.197"}
 
-// MeasuredVersions are these.
+// MeasuredVersions returns Measured.
 func (Driver) MeasuredVersions() []string { return Measured }
 
 // Driver reads Claude Code. Its zero value is ready.
 type Driver struct{}
 
-// What the driver can do.
+// The interfaces that the driver implements.
 var (
 	_ agent.Driver             = Driver{}
 	_ agent.Launcher           = Driver{}
@@ -32,7 +33,10 @@ var (
 	_ agent.DraftStasher       = Driver{}
 	_ agent.FoldedPasteMatcher = Driver{}
 	_ agent.PromptAnswerer     = Driver{}
+	_ agent.SubjectReader      = Driver{}
+	_ agent.TranscriptReader   = Driver{}
 	_ agent.HookHidesDialog    = Driver{}
+	_ agent.CallLogReader      = Driver{}
 	_ agent.GateHooks          = Driver{}
 )
 
@@ -40,27 +44,27 @@ var (
 func (Driver) Name() string { return Name }
 
 const (
-	// An unknown slash command shows as work for 30 to 40 ms, so a busy title
-	// counts once it has held for longer.
+	// busyHolds: an unknown slash command shows as work for 30 to 40 ms, so a busy title counts
+	// only after a longer time.
 	busyHolds = 80 * time.Millisecond
-	// Between two turns, a queued one or a background agent's, the title says
-	// "not busy" for 30 to 70 ms; and an interrupt paints its composer up to
-	// 100 ms after it. No end of a turn is inferred sooner.
+	// restHolds: between two turns, for a queued message or a background agent, the title says "not
+	// busy" for 30 to 70 ms; and an interrupt draws its composer up to 100 ms after the title. No
+	// turn's end is inferred sooner.
 	restHolds = 200 * time.Millisecond
-	// The live file follows the title by 10 to 100 ms.
+	// registryHolds: the state file lags behind the title by 10 to 100 ms.
 	registryHolds = 100 * time.Millisecond
-	// It says "waiting" with the hook or up to 90 ms later, and does not say for
-	// what: only when no hook tells is it asked.
+	// waitingHolds: the state file says "waiting" with the hook or up to 90 ms later, but not for
+	// what. A prompt without a subject opens only if no hook reports it.
 	waitingHolds = 400 * time.Millisecond
-	// A dialog is painted at most 77 ms before its hook arrives (1 s on a
-	// loaded machine): only one that no hook announces is told by the screen.
+	// dialogHolds: a dialog is drawn at most 77 ms before its hook arrives (1 s on a loaded
+	// machine). Only a dialog without a hook becomes a prompt by the screen alone.
 	dialogHolds = 150 * time.Millisecond
-	// A dialog answered: what comes after it, the title of work or the next
-	// dialog, is painted with the frame that takes it away.
+	// answerHolds: the frame that removes an answered dialog also draws what comes next, the title
+	// of work or the next dialog.
 	answerHolds = 200 * time.Millisecond
 )
 
-// Table names for each move the sources that were seen to be right about it.
+// Table has for each move the sources that were right about it in the measurements.
 func (Driver) Table() agent.Table {
 	return agent.Table{
 		agent.MoveReady: {

@@ -1,9 +1,10 @@
 package claude
 
 import (
-	"fmt"
+	"encoding/json"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"berth/agent"
@@ -11,8 +12,8 @@ import (
 	"berth/terminal"
 )
 
-// drawnRows are the rows of a dialog by where they are: newer versions frame what
-// the tool would do with dashes, older ones do so with files alone.
+// drawnRows are a dialog's rows by their position. Newer versions put dashes around what the tool
+// would do; older ones do that only for files.
 type drawnRows struct {
 	above, framed, below []agent.DrawnRow
 	dashes, cols         int
@@ -33,14 +34,14 @@ func readDrawn(d *agent.Dialog) *drawnRows {
 			r.below = append(r.below, row)
 		}
 	}
-	if r.cut && r.dashes == 1 { // the upper ones have no room
+	if r.cut && r.dashes == 1 { // the upper dashes have no room
 		r.above, r.framed, r.below, r.dashes = nil, r.above, r.framed, 2
 	}
 	return r
 }
 
-// texts are the rows without an indent of that many columns, and without blank rows
-// before and after them. ok is false when a row has less of it.
+// texts returns the rows without an indent of that many columns, and without blank rows at the
+// start and the end. ok is false when a row is indented less.
 func texts(rows []agent.DrawnRow, indent int) (out []string, ok bool) {
 	for _, row := range rows {
 		text, has := strings.CutPrefix(row.Text, strings.Repeat(" ", indent))
@@ -54,11 +55,15 @@ func texts(rows []agent.DrawnRow, indent int) (out []string, ok bool) {
 	return out, true
 }
 
+// undrawn is the character that 2.1.330 doesn't draw in what a tool would do: the variation
+// selector that makes an emoji of the character before it.
+const undrawn = "\ufe0f"
+
 func (r *drawnRows) text(rows []string, beside int) drawn.Text {
-	return drawn.Text{Rows: rows, Width: r.cols - beside, Cut: r.cut}
+	return drawn.Text{Rows: rows, Width: r.cols - beside, Cut: r.cut, Undrawn: undrawn}
 }
 
-// defaultDescription is drawn for a command that has none.
+// defaultDescription is drawn for a command without a description.
 const defaultDescription = "Run shell command"
 
 // described says whether the rows are a command's description.
@@ -84,19 +89,23 @@ func (r *drawnRows) command(command, description string) agent.Match {
 		if !ok {
 			return agent.PartMatch
 		}
-		return both(m, max(r.described(above, besideQuestion, description), agent.PartMatch))
+		shown := r.described(above, besideQuestion, description)
+		if bare, _, barred := unbarred(above); barred { // the description itself may have a bar
+			shown = both(max(shown, r.described(bare, besideInput, description)), agent.AlikeMatch)
+		}
+		return both(m, max(shown, agent.PartMatch))
 	}
 	return r.plainCommand(command, description)
 }
 
-// setsApart says that a command is told from its description.
+// setsApart reports whether the dialog separates a command from its description.
 func (r *drawnRows) setsApart() bool {
 	_, _, _, sure := r.plain()
 	return r.dashes >= 2 || sure
 }
 
-// plain are the rows of a command and its description; border is where the description begins, if
-// that is sure. below are those of a warning of Claude's own, which is not indented.
+// plain returns the rows of a command and its description. border is where the description starts,
+// if that is sure. below are the rows of a warning of Claude's own, which isn't indented.
 func (r *drawnRows) plain() (content, below []agent.DrawnRow, border int, sure bool) {
 	content = r.above
 	for n := len(content); n > 0; n = len(content) {
@@ -113,9 +122,8 @@ func (r *drawnRows) plain() (content, below []agent.DrawnRow, border int, sure b
 	return content, below, border, sure
 }
 
-// plainCommand: the description is below the command, and of another color. Without
-// colors a command of more lines looks the same as a shorter one with a description,
-// and it is not known which it is.
+// plainCommand: the description is below the command, in another color. Without colors a command of
+// several lines looks the same as a shorter one with a description, and nothing shows which it is.
 func (r *drawnRows) plainCommand(command, description string) agent.Match {
 	content, _, border, sure := r.plain()
 	all, ok := texts(content, 3)
@@ -145,8 +153,8 @@ func (r *drawnRows) plainCommand(command, description string) agent.Match {
 	return agent.NoMatch
 }
 
-// colorBorder is the first row of another color; ok only where there are two colors,
-// and each row has one.
+// colorBorder is the first row of the second color. ok is true only if there are two colors and
+// each row has one.
 func colorBorder(rows []agent.DrawnRow) (border int, ok bool) {
 	for i, row := range rows {
 		switch {
@@ -162,15 +170,15 @@ func colorBorder(rows []agent.DrawnRow) (border int, ok bool) {
 	return border, border > 0
 }
 
-// bar begins each row of a long line in the frame, at every width of the screen. Lines of 89
-// columns and more have it, lines of 77 columns don't (2.1.330). It also begins each row of a
+// bar starts each row of a long line in the frame, at every width of the screen. Lines of 89
+// columns and more have it, lines of 77 columns don't (2.1.330). It also starts each row of a
 // command of several lines, empty lines included.
 const (
 	bar       = "│ "
-	mostPlain = 88 // columns that a line without a bar has at the most
+	mostPlain = 88 // the most columns of a line without a bar
 )
 
-// unbar takes the bar off a row. The row of an empty line is the bar alone.
+// unbar removes the bar from a row. The row of an empty line is the bar alone.
 func unbar(row string) (text string, barred bool) {
 	if row == strings.TrimRight(bar, " ") {
 		return "", true
@@ -178,8 +186,8 @@ func unbar(row string) (text string, barred bool) {
 	return strings.CutPrefix(row, bar)
 }
 
-// unbarred takes the bars off, and says what the rows' ends are: a line has its bar in
-// each row or in none, and one without is short.
+// unbarred removes the bars, and says what the rows' ends are: a line has its bar in each row or in
+// none, and a line without one is short.
 func unbarred(rows []string) (out []string, ends []drawn.End, found bool) {
 	out, ends = slices.Clone(rows), make([]drawn.End, len(rows))
 	for i, row := range rows {
@@ -196,8 +204,8 @@ func unbarred(rows []string) (out []string, ends []drawn.End, found bool) {
 	return out, ends, found
 }
 
-// holds says whether the frame holds the text. With bars it may hold one that has them
-// itself.
+// holds says whether the frame has the text. In a frame with bars the text may contain bars of its
+// own.
 func (r *drawnRows) holds(text string, shell bool) agent.Match {
 	rows, ok := texts(r.framed, 1)
 	if !ok {
@@ -214,7 +222,7 @@ func (r *drawnRows) holds(text string, shell bool) agent.Match {
 	return both(max(own, t.Of(text)), agent.AlikeMatch)
 }
 
-// untipped takes the advertisement off.
+// untipped removes the advertisement.
 func untipped(rows []agent.DrawnRow) []agent.DrawnRow {
 	for i, row := range rows {
 		if !strings.HasPrefix(strings.TrimSpace(row.Text), tipBegins) {
@@ -232,10 +240,10 @@ func untipped(rows []agent.DrawnRow) []agent.DrawnRow {
 	return rows
 }
 
-// fetch: the address and what is asked of the page.
+// fetch compares the address and the question about the page.
 func (r *drawnRows) fetch(url, prompt string) agent.Match {
 	if strings.Contains(url, `"`) || strings.Contains(prompt, `", prompt: "`) || strings.Contains(url+prompt, "\nprompt: ") {
-		return agent.PartMatch // where one ends and the other begins cannot be seen
+		return agent.PartMatch // nothing shows where one ends and the other starts
 	}
 	host := url
 	if _, rest, ok := strings.Cut(url, "://"); ok {
@@ -284,30 +292,159 @@ func rowsOf(rows []agent.DrawnRow) []string {
 	return all
 }
 
+// drawnOfCall are the fields that a tool's dialog draws, or that only describe the call.
+var drawnOfCall = map[string][]string{
+	"Bash": {"command", "description"}, "Edit": {"file_path", "old_string", "new_string"}, "Write": {"file_path", "content"},
+	"WebFetch": {"url", "prompt"}, toolPlan: {"plan", "planFilePath"}, toolQuestion: {"questions"},
+}
+
+// LoggedCall: the dialogs of tools without a title of their own may hide any field. That of a
+// server's tool draws the whole input, but may have a name that the server chose.
+func (d Driver) LoggedCall(dialog *agent.Dialog, tool string, input json.RawMessage) (shown agent.Match, undrawn string) {
+	shown = d.Match(dialog, request(tool, input, ""))
+	const server = "mcp__"
+	switch served := strings.HasPrefix(tool, server); {
+	case served && shown == agent.NoMatch && strings.HasPrefix(dialog.Tool, server):
+		return agent.PartMatch, strings.TrimSuffix("tool: "+tool+"\n"+beside(input), "\n")
+	case served:
+		return shown, ""
+	case shown == agent.PartMatch && !dialog.Cut && (tool == toolQuestion || overflows(input, dialog.Cols)):
+		return agent.NoMatch, ""
+	}
+	return shown, beside(input, drawnOfCall[tool]...)
+}
+
+// overflows reports whether a file's new text has a line with tabs that may have no room in a row.
+// 2.1.197 counts no columns for a tab, and doesn't draw what is beyond the row's end.
+func overflows(input json.RawMessage, cols int) bool {
+	in, err := agent.ReadInput(input)
+	if err != nil {
+		return true
+	}
+	for _, field := range []string{"new_string", "content"} {
+		text, _ := in.Text(field) // nil if there is none
+		for line := range strings.Lines(agent.Value(text)) {
+			if strings.Contains(line, "\t") && terminal.StringWidth(strings.ReplaceAll(line, "\t", "        ")) > cols-besideIndented-besideInput {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // usualQuestions are asked below what a tool would do, and say nothing about it.
 var usualQuestions = []string{"Do you want to proceed?", "Do you want to allow Claude to fetch this content?"}
+
+// Names of what a dialog says beside its subject.
+const (
+	saidNote     = "note: "
+	saidQuestion = "question: "
+)
+
+// untitled is in the text of a prompt whose dialog was first drawn without its title.
+const untitled = "the dialog's title has no room: any tool may ask this, and a subagent may"
 
 // besideAsked is what a permission's dialog says beside its subject, by names and in quotes: a
 // command's description, what is below the command, and a question in other words than usual.
 func besideAsked(d *agent.Dialog) string {
 	var lines []string
-	add := func(name, text string) {
-		if text = flat(text); text != "" {
-			lines = append(lines, fmt.Sprintf("%s: %q", name, text))
-		}
+	if d.Title == "" {
+		lines = append(lines, untitled)
 	}
 	if r := readDrawn(d); d.Tool == "Bash" && r.setsApart() {
-		description, below := untipped(r.above), r.below
+		description := untipped(r.above)
 		if r.dashes < 2 {
-			content, warning, border, _ := r.plain()
-			description, below = content[border:], warning
+			content, _, border, _ := r.plain()
+			description = content[border:]
 		}
-		add("description", joined(rowsOf(description), d.Cols))
-		add("note", joined(rowsOf(below), d.Cols))
+		lines = append(lines, quoted("description: ", r.words(description))...)
+		lines = append(lines, quoted(saidNote, r.note(d))...)
 	}
 	file := asksFile.FindStringSubmatch(d.Question)
 	if !slices.Contains(usualQuestions, d.Question) && (file == nil || path.Base(file[1]) != path.Base(d.Asked)) {
-		add("question", d.Question)
+		lines = append(lines, quoted(saidQuestion, d.Question)...)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// quoted is one line with the text, or none without a text.
+func quoted(name, text string) []string {
+	if text = flat(text); text == "" {
+		return nil
+	}
+	return []string{name + strconv.Quote(text)}
+}
+
+// words are the rows of a text for a person as one line, without bars.
+func (r *drawnRows) words(rows []agent.DrawnRow) string {
+	all := rowsOf(rows)
+	for i, row := range all {
+		all[i], _ = unbar(strings.TrimSpace(row))
+	}
+	return joined(all, r.cols-besideInput)
+}
+
+// note is what Claude itself says below what the tool would do, such as why it asks.
+func (r *drawnRows) note(d *agent.Dialog) string {
+	switch {
+	case d.Cut:
+		return ""
+	case r.dashes >= 2:
+		return r.words(r.below)
+	case d.Tool == "Bash":
+		_, below, _, _ := r.plain()
+		return r.words(below)
+	}
+	return ""
+}
+
+// said is what the dialog says that no hook reports: its note, and a command's question in other
+// words than usual.
+func said(d *agent.Dialog) []string {
+	lines := quoted(saidNote, readDrawn(d).note(d))
+	if d.Tool == "Bash" && !slices.Contains(usualQuestions, d.Question) {
+		lines = append(lines, quoted(saidQuestion, d.Question)...)
+	}
+	return lines
+}
+
+// asksAbout reports whether the dialog shows the whole call of a reported prompt, whatever else it
+// says. One that shows a part of the call may be another call's.
+func asksAbout(d *agent.Dialog, r *agent.Request) bool {
+	usual := *d
+	usual.Question = usualQuestions[0]
+	return matchCall(&usual, r) > agent.PartMatch
+}
+
+// fillSaid puts what the dialog says beside its subject into a prompt that a hook reported.
+func fillSaid(r *agent.Request, d *agent.Dialog) {
+	lines := textLines(r)
+	for _, line := range said(d) {
+		if !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	r.Text = agent.Pointer(strings.Join(lines, "\n"))
+}
+
+// saysElse says whether the dialog says something else beside its subject than the prompt has shown.
+// A prompt whose dialog has not been seen yet has shown nothing of it.
+func saysElse(d *agent.Dialog, p *agent.Request) bool {
+	if d.Cut {
+		return false
+	}
+	now, lines := said(d), textLines(p)
+	gone := func(line string) bool {
+		return (strings.HasPrefix(line, saidNote) || strings.HasPrefix(line, saidQuestion)) && !slices.Contains(now, line)
+	}
+	anew := func(line string) bool { return !slices.Contains(lines, line) }
+	return slices.ContainsFunc(lines, gone) || !p.OptionsFallback && slices.ContainsFunc(now, anew)
+}
+
+// textLines are the lines of the prompt's text; none without one.
+func textLines(p *agent.Request) []string {
+	if p.Text == nil {
+		return nil
+	}
+	return strings.Split(*p.Text, "\n")
 }

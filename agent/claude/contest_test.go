@@ -55,8 +55,8 @@ func TestForgedFlood(t *testing.T) {
 	}
 }
 
-// A form draws the titles of what can be chosen, and not the values that are sent. Of two forms
-// that differ in these alone, Berth can't know which is open.
+// TestForgedSchema: a form draws the titles of its choices, and not the values that are sent. If two
+// forms differ only in the values, Berth can't know which of them is open.
 func TestForgedSchema(t *testing.T) {
 	says := func(s *forgery, one, two string) {
 		s.hook(fmt.Sprintf(`{"session_id":"s","hook_event_name":"Elicitation","prompt_id":"t","mcp_server_name":"lab","message":"Continue?","requested_schema":{"type":"object","properties":{"env":{"type":"string","title":"Where","oneOf":[{"const":%q,"title":"One"},{"const":%q,"title":"Two"}]}}}}`, one, two), "")
@@ -86,6 +86,6 @@ func TestForgedSchema(t *testing.T) {
 	says(s, "staging", "production")
 	s.show(r)
 	if p := s.f.Status().Request; p == nil || !s.keyed(p.ID, r.Dialog) {
-		t.Errorf("told twice: %+v", p)
+		t.Errorf("reported twice: %+v", p)
 	}
 }

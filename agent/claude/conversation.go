@@ -24,13 +24,13 @@ var ways = []string{"--session-id", "--resume", "--continue", "--fork-session", 
 
 var uuid = pattern.New(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
-// addConversation says which conversation it will be. One that was spoken in
-// is taken up, whatever the command says: that was for the first start.
+// addConversation sets the conversation. One with messages is resumed, whatever the command says:
+// the command's option was for the first start.
 func addConversation(l *agent.Launch, s agent.Start, o *options, config string) ([]string, error) {
 	logs := logs{s.Disk, config}
-	for _, id := range []string{s.Conversation, s.TakeUp, s.Fork} {
+	for _, id := range []string{s.Conversation, s.ResumeID, s.Fork} {
 		if id != "" && id != agent.Latest && !uuid.MatchString(id) {
-			return nil, fmt.Errorf("%w: %q is no conversation of Claude Code's: those have ids such as 11111111-2222-4333-8444-555555555555", agent.ErrStart, id)
+			return nil, fmt.Errorf("%w: %q isn't a valid conversation id: Claude Code's look like 11111111-2222-4333-8444-555555555555", agent.ErrStart, id)
 		}
 	}
 	switch {
@@ -38,7 +38,7 @@ func addConversation(l *agent.Launch, s agent.Start, o *options, config string) 
 		o.drop(ways...)
 		l.Conversation = s.Conversation
 		return []string{"--resume", s.Conversation}, nil
-	case s.TakeUp != "":
+	case s.ResumeID != "":
 		o.drop(ways...)
 		return takeUp(l, s, logs)
 	case s.Fork != "":
@@ -56,7 +56,7 @@ func addConversation(l *agent.Launch, s agent.Start, o *options, config string) 
 		return nil, nil
 	case logs.find(s.Conversation) == "":
 		l.Conversation = s.Conversation
-	case s.Resume: // killed before what was said was on disk: the id is in use, and there is nothing to take up
+	case s.Resume: // Claude was killed before it wrote a message: the id is in use, and nothing can be resumed
 		l.Conversation = s.Fresh
 	default:
 		return nil, fmt.Errorf("%w: the conversation %s is there already; take it up with resume", agent.ErrStart, s.Conversation)
@@ -64,9 +64,9 @@ func addConversation(l *agent.Launch, s agent.Start, o *options, config string) 
 	return []string{"--session-id", l.Conversation}, nil
 }
 
-// takeUp goes on with a conversation that is there.
+// takeUp resumes an existing conversation.
 func takeUp(l *agent.Launch, s agent.Start, logs logs) ([]string, error) {
-	id := s.TakeUp
+	id := s.ResumeID
 	if id == agent.Latest {
 		if id = logs.latest(s.Cwd); id == "" {
 			return nil, fmt.Errorf("%w: Claude Code has none of the folder %s in %s", agent.ErrNoConversation, s.Cwd, logs.config)
@@ -78,10 +78,10 @@ func takeUp(l *agent.Launch, s agent.Start, logs logs) ([]string, error) {
 	return []string{"--resume", id}, nil
 }
 
-// fork begins as a copy of another conversation, with an id of its own.
+// fork starts as a fork of another conversation, with an id of its own.
 func fork(l *agent.Launch, s agent.Start, own logs) ([]string, error) {
 	if !own.said(s.Fork) {
-		// In a home of its own the other session has it.
+		// If the session has a home of its own, so has the other session.
 		others := logs{s.Disk, filepath.Join(s.ForkFolder, homeName)}
 		found := others.find(s.Fork)
 		if s.Isolate != agent.IsolateFull || s.ForkFolder == "" || found == "" {
@@ -95,19 +95,19 @@ func fork(l *agent.Launch, s agent.Start, own logs) ([]string, error) {
 	return []string{"--resume", s.Fork, "--fork-session", "--session-id", s.Conversation}, nil
 }
 
-// logs are the session logs of a home: projects/FOLDER/ID.jsonl. One is there
-// from the first message on.
+// logs are the session logs of a home: projects/FOLDER/ID.jsonl. Claude creates one with the first
+// message.
 type logs struct {
 	disk   fs.FS
 	config string
 }
 
-// HasConversation says whether the conversation has a log.
+// HasConversation reports whether the conversation has a log.
 func (Driver) HasConversation(disk fs.FS, logFiles, conversation string) bool {
 	return uuid.MatchString(conversation) && logs{disk, filepath.Dir(filepath.Dir(filepath.Dir(logFiles)))}.said(conversation)
 }
 
-// find is the path of a conversation's log, empty when there is none.
+// find is the path of a conversation's log; empty without one.
 func (l logs) find(id string) string {
 	if l.disk == nil {
 		return ""
@@ -126,15 +126,15 @@ func (l logs) find(id string) string {
 	return ""
 }
 
-// saidWithin is how far into a log its first message is looked for; it comes
-// behind some lines of 100 bytes, and the attachments of the start.
+// saidWithin is how far into a log the first message is searched for. It comes after some lines of
+// 100 bytes and the attachments of the start.
 const saidWithin = 4 << 20
 
-// messages are how lines begin, but for other fields, that hold what was said.
+// messages are fields that only lines with a message have.
 var messages = [][]byte{[]byte(`"type":"user"`), []byte(`"type":"assistant"`)}
 
-// said says whether a message stands in the conversation's log. A Claude that is
-// killed may leave one without: then it finds no conversation there.
+// said reports whether the conversation's log has a message. A Claude that was killed may leave a
+// log without one, and can't resume it.
 func (l logs) said(id string) bool {
 	name := l.find(id)
 	if name == "" {
@@ -159,7 +159,7 @@ func (l logs) said(id string) bool {
 	}
 }
 
-// latest is the conversation of a folder that was spoken in last.
+// latest is the conversation of a folder that was written last.
 func (l logs) latest(cwd string) string {
 	if l.disk == nil {
 		return ""
@@ -181,11 +181,11 @@ func (l logs) latest(cwd string) string {
 	return newest
 }
 
-// mungedMost is how long a folder's name is before it ends in a hash.
+// mungedMost is the length of a folder's name from which it ends in a hash.
 const mungedMost = 200
 
-// munge is the name under which Claude keeps a working folder's logs: each
-// UTF-16 unit that is no letter or digit of ASCII is a dash.
+// munge is the name of the folder where Claude keeps a working folder's logs: each UTF-16 unit that
+// isn't an ASCII letter or digit becomes a dash.
 func munge(cwd string) string {
 	units := utf16.Encode([]rune(cwd))
 	name := make([]byte, 0, len(units))

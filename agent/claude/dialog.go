@@ -11,8 +11,8 @@ import (
 	"berth/terminal"
 )
 
-// dialog reads the dialog at the bottom of a screen without a composer; nil
-// when there is none, or not enough of one.
+// dialog reads the dialog at the bottom of a screen without a composer. It is nil if there is none,
+// or too little of one.
 func (s *screen) dialog() *agent.Dialog {
 	options, first, end, unsure := s.options()
 	if answers, from, to := s.answers(); answers != nil && (options == nil || from > end) {
@@ -37,8 +37,8 @@ func (s *screen) dialog() *agent.Dialog {
 	return nil
 }
 
-// wraps says that a row below that one may hold the rest of another. Where the dialog's text is then,
-// and what it draws, is not what Claude meant.
+// wraps reports whether a row below that one may continue another row. The dialog's text may then
+// be in other places, and draw other things, than Claude meant.
 func (s *screen) wraps(row int) bool {
 	for i := row + 1; i <= s.last; i++ {
 		if s.goesOn(i) {
@@ -48,15 +48,15 @@ func (s *screen) wraps(row int) bool {
 	return false
 }
 
-// bottomBlock is the part of the screen in which a dialog may be: from below
-// the last rule above its options to the end.
+// bottomBlock is the part of the screen where a dialog may be: from the last rule above its options
+// to the end.
 type bottomBlock struct {
 	dialog     *agent.Dialog
 	screen     *screen
-	top        int    // row of the rule, -1 when there is none
-	first, end int    // rows of the first and last option; first > last row when there are none
+	top        int    // row of the rule; -1 without one
+	first, end int    // rows of the first and last option; first > last without options
 	all        string // its text on one line
-	foot       string // that below the options
+	foot       string // the text below the options
 }
 
 func (b *bottomBlock) has(phrases ...string) bool {
@@ -68,7 +68,7 @@ func (b *bottomBlock) has(phrases ...string) bool {
 	return true
 }
 
-// top is the row of the nearest rule above row; -1 when there is none.
+// top is the row of the nearest rule above row; -1 without one.
 func (s *screen) top(row int) int {
 	for i := min(row, s.last); i >= 0; i-- {
 		if s.rule(i) {
@@ -81,13 +81,13 @@ func (s *screen) top(row int) int {
 // body is the text between the rule and the options.
 func (b *bottomBlock) body() string { return b.screen.view.Text(b.top+1, b.first-1) }
 
-// head cuts the first line of a text off.
+// head separates the first line of a text from the rest.
 func head(text string) (first, rest string) {
 	first, rest, _ = strings.Cut(strings.TrimSpace(text), "\n")
 	return strings.TrimSpace(first), strings.Trim(rest, "\n")
 }
 
-// plan: the plan itself has a block of its own above.
+// plan reads a plan's dialog. The plan's text has a block of its own above.
 func (b *bottomBlock) plan() bool {
 	if asks := flat(b.body()); len(b.dialog.Options) == 0 || !strings.HasPrefix(asks, "Claude has written up a plan ") || !strings.HasSuffix(asks, " Would you like to proceed?") {
 		return false
@@ -95,14 +95,14 @@ func (b *bottomBlock) plan() bool {
 	b.dialog.Type, b.dialog.Title, b.dialog.Tool = agent.PromptPlan, titles[toolPlan], toolPlan
 	b.dialog.Partial, b.dialog.Cut = len(b.dialog.Options) < 2, true
 	last := b.top - 1
-	for last >= 0 && !isDashes(b.screen.text(last)) {
+	for last >= 0 && !b.screen.dashes(last) {
 		last--
 	}
 	first := last - 1
-	for first >= 0 && !isDashes(b.screen.text(first)) {
+	for first >= 0 && !b.screen.dashes(first) {
 		first--
 	}
-	b.dialog.Cut = first < 0
+	b.dialog.Cut = first < 0 || b.screen.wraps(first)
 	var lines []string
 	for i := first + 1; i < last; i++ {
 		lines = append(lines, strings.TrimPrefix(b.screen.text(i), " "))
@@ -111,12 +111,17 @@ func (b *bottomBlock) plan() bool {
 	return true
 }
 
-// isDashes: such a row is above and below a plan, a command, a file's text.
+// dashes reports whether the row is one that Claude drew above or below a plan: see rule.
+func (s *screen) dashes(row int) bool { return isDashes(s.text(row)) && !s.goesOn(row) }
+
+// isDashes reports whether the text is one of the rows above and below a plan, a command or a
+// file's text.
 func isDashes(text string) bool { return strings.HasPrefix(text, "╌╌╌") }
 
 var tab = pattern.New(`[☐☒✔] ([^☐☒✔←→]+)`)
 
-// question: headed by its tab or a bar of tabs, and ended by how to choose.
+// question reads a question's dialog: its head is its tab or a bar of tabs, its foot says how to
+// choose.
 func (b *bottomBlock) question() bool {
 	d := b.dialog
 	if len(d.Options) == 0 {
@@ -141,7 +146,7 @@ func (b *bottomBlock) question() bool {
 	d.Type, d.Tool, d.Body, d.Confirm = agent.PromptQuestion, toolQuestion, strings.TrimSpace(rest), confirm
 	d.Partial = !confirm && !strings.Contains(foot, "Esc to cancel")
 	d.Cut = b.cutOff() > 0
-	// Its pages are one prompt. A bar without room cuts other tabs short on each.
+	// All pages are one prompt. A bar without room cuts different tabs short on each page.
 	d.Key = fmt.Sprintf("%s %d", d.Type, len(d.Tabs))
 	if confirm {
 		d.Title, d.Current = titleReview, len(d.Tabs)
@@ -154,19 +159,18 @@ func (b *bottomBlock) question() bool {
 	d.Title = d.Tabs[0]
 	for i := range d.Options {
 		o := &d.Options[i]
-		if label, ok := strings.CutSuffix(o.Label, " ✔"); ok { // what was chosen when the page was left
+		if label, ok := strings.CutSuffix(o.Label, " ✔"); ok { // the answer that was chosen when the page was left
 			o.Label, o.Ticked = label, true
 		}
 	}
 	if last := d.Options[len(d.Options)-1]; last.Label != optionChat && strings.Contains(b.foot, optionChat) {
-		// Without a number beside a preview. The list keeps a mark of its own.
+		// Next to a preview this option has no number, and the list keeps a mark of its own.
 		d.Options = append(d.Options, agent.Option{Label: optionChat, Focused: strings.Contains(b.foot, "❯ "+optionChat)})
 	}
 	return true
 }
 
-// tabShown is the number of the tab that has a color of its own, from 1; 0 where none or
-// several have.
+// tabShown is the number of the tab with a color of its own, from 1; 0 if none or several have one.
 func (b *bottomBlock) tabShown(bar string) (shown int) {
 	for i := b.top + 1; i < b.first; i++ {
 		row := b.screen.view.Lines[i]
@@ -188,33 +192,51 @@ func (b *bottomBlock) tabShown(bar string) (shown int) {
 	return 0
 }
 
-// The page after several questions.
+// The review page, after several questions.
 const (
 	titleReview  = "Review your answers"
 	optionSubmit = "Submit answers"
 )
 
-// previews says that the question's options are shown with what they would
-// look like: then a digit only moves to one.
+// previews reports whether the dialog shows a preview of each option. Then a digit only moves to an
+// option.
 func previews(d *agent.Dialog) bool {
 	n := len(d.Options)
 	return n > 0 && d.Options[n-1].Label == optionChat && d.Options[n-1].Number == 0
 }
 
 var (
-	asksWhether = pattern.New(`^ *(Do you want to|Would you like to|Allow ).*$`)
+	asksWhether = pattern.New(`^ *(Do you want to|Would you like to|Allow |Called as ").*$`)
 	fromAgent   = pattern.New(`^(.*?) +· +from the (.+) agent$`)
 )
 
-// toolOf is the tool whose permission's dialog is headed so.
+// toolOf is the tool for each head of a permission's dialog.
 var toolOf = map[string]string{
 	"Bash command": "Bash", "Edit file": "Edit", "Create file": "Write", "Overwrite file": "Write", "Fetch": "WebFetch",
 }
 
-// permission: asks whether to, with answers that begin with yes.
+// The starts of a permission's options. Those of a skill from a server (2.1.330) are "Allow once"
+// and "Deny".
+const (
+	optionYes   = "Yes"
+	optionNo    = "No"
+	optionAllow = "Allow once"
+	optionDeny  = "Deny"
+)
+
+// allows and refuses give the meaning of a permission's option.
+func allows(o agent.Option) bool {
+	return strings.HasPrefix(o.Label, optionYes) || o.Label == optionAllow
+}
+
+func refuses(o agent.Option) bool {
+	return strings.HasPrefix(o.Label, optionNo) || o.Label == optionDeny
+}
+
+// permission reads a permission's dialog: a question, and options that allow.
 func (b *bottomBlock) permission() bool {
 	d := b.dialog
-	if len(d.Options) < 2 || !slices.ContainsFunc(d.Options, func(o agent.Option) bool { return strings.HasPrefix(o.Label, "Yes") }) {
+	if len(d.Options) < 2 || !slices.ContainsFunc(d.Options, allows) {
 		return false
 	}
 	if b.cutOff() > 0 && b.top >= 0 { // the rule above has no room, so this one is a part of what it shows
@@ -227,8 +249,8 @@ func (b *bottomBlock) permission() bool {
 	if asks < 0 {
 		return false
 	}
-	// Where the rule above has no room, all of the screen is the dialog's. Newer
-	// versions say how much has none: of one line it is the rule.
+	// If the rule above has no room, the whole screen is the dialog's. Newer versions show how many
+	// lines have no room; if it is one, that is the rule.
 	headless := b.cutOff() > 1 || b.top < 0 && b.cutOff() == 0
 	if b.top < 0 && b.cutOff() == 0 && (!b.focused() || !strings.Contains(flat(b.foot), "Esc to cancel")) {
 		return false
@@ -242,17 +264,17 @@ func (b *bottomBlock) permission() bool {
 	d.Rows = b.drawn(asks-len(rows), asks)
 	b.reads(rows, headless)
 	d.Sections = sectionsOf(d)
-	if d.Tool == "" && (d.Title == "" || d.Title == titleTool) {
+	if d.Title == titleTool || d.Title == "" && d.Cut { // a command in a frame can look like a call
 		d.Tool = mcpTool(d.Body)
 	}
-	if !slices.ContainsFunc(d.Options, func(o agent.Option) bool { return strings.HasPrefix(o.Label, "No") }) {
+	d.Alike = d.Tool == ""
+	if !slices.ContainsFunc(d.Options, refuses) {
 		d.Partial = true
 	}
 	return true
 }
 
-// asks is the row on which the question above the options begins; -1 when there is
-// none.
+// asks is the row where the question above the options starts; -1 without one.
 func (b *bottomBlock) asks() int {
 	for i := b.first - 1; i > b.top && i >= 0; i-- {
 		if asksWhether.MatchString(b.screen.text(i)) {
@@ -269,7 +291,7 @@ func (b *bottomBlock) focused() bool {
 	return slices.ContainsFunc(b.dialog.Options, func(o agent.Option) bool { return o.Focused })
 }
 
-// rows are the rows from one on and before another.
+// rows returns the rows from one to before another.
 func (b *bottomBlock) rows(from, to int) []string {
 	var all []string
 	for i := max(from, 0); i < to; i++ {
@@ -278,7 +300,7 @@ func (b *bottomBlock) rows(from, to int) []string {
 	return all
 }
 
-// drawn is the same, with how they look.
+// drawn returns the same rows with their colors.
 func (b *bottomBlock) drawn(from, to int) []agent.DrawnRow {
 	var all []agent.DrawnRow
 	for i := max(from, 0); i < to; i++ {
@@ -287,8 +309,8 @@ func (b *bottomBlock) drawn(from, to int) []agent.DrawnRow {
 	return all
 }
 
-// heads takes the dialog's title off, and which subagent asks. Where both have no
-// room beside each other, each is broken into a column of its own.
+// heads removes the dialog's title, and the subagent that asks. If both have no room next to each
+// other, each is wrapped in a column of its own.
 func (b *bottomBlock) heads(rows []string) []string {
 	d := b.dialog
 	for len(rows) > 0 && strings.TrimSpace(rows[0]) == "" {
@@ -315,7 +337,7 @@ func (b *bottomBlock) heads(rows []string) []string {
 	return rest
 }
 
-// cutColumn cuts a row before that column.
+// cutColumn divides a row before that column.
 func cutColumn(row string, column int) (left, right string) {
 	for i := range row {
 		if terminal.StringWidth(row[:i]) >= column {
@@ -325,9 +347,8 @@ func cutColumn(row string, column int) (left, right string) {
 	return row, ""
 }
 
-// reads takes the rows between title and question apart: what the tool would do,
-// which newer versions frame with dashes, and what explains it. An advertisement
-// is no part of what is asked about.
+// reads divides the rows between title and question: what the tool would do, which newer versions
+// frame with dashes, and the text about it. It leaves out an advertisement.
 func (b *bottomBlock) reads(rows []string, headless bool) {
 	d := b.dialog
 	var body, tip, framed []string
@@ -337,7 +358,7 @@ func (b *bottomBlock) reads(rows []string, headless bool) {
 		switch {
 		case isDashes(row):
 			if dashes++; dashes == 2 && headless {
-				body = body[above:] // what is above the frame is the rest of something
+				body = body[above:] // the rows above the frame explain something else
 			}
 			above = len(body)
 			continue
@@ -345,7 +366,7 @@ func (b *bottomBlock) reads(rows []string, headless bool) {
 			tip = append(tip, text)
 			continue
 		case text == "…" && dashes == 1 && (d.Tool == "Edit" || d.Tool == "Write" || d.Tool == "" && asksFile.MatchString(d.Question)):
-			d.Partial = true // a file's change is not drawn yet
+			d.Partial = true // a file's change isn't drawn yet
 		}
 		if dashes == 1 {
 			text, _ := unbar(strings.TrimRight(strings.TrimPrefix(row, " "), " "))
@@ -354,7 +375,7 @@ func (b *bottomBlock) reads(rows []string, headless bool) {
 		text = strings.TrimSpace(strings.TrimPrefix(text, "│"))
 		body = append(body, text)
 	}
-	if len(tip) > 0 && dashes == 0 { // no advertisement, then: older versions have none
+	if len(tip) > 0 && dashes == 0 { // older versions have no advertisement, so this is a part of the subject
 		body = append(tip, body...)
 	}
 	d.Cut = headless && dashes < 2
@@ -383,8 +404,8 @@ func (b *bottomBlock) reads(rows []string, headless bool) {
 
 var asksFile = pattern.New(` (?:edit to|create|overwrite|write to) (.+)\?$`)
 
-// file is the file of a dialog about one: its row above the change begins with dots
-// when it has no room, and the question has its name.
+// file is the file of a dialog about one. If the row above the change has no room it starts with
+// dots, and the question has the file's name.
 func file(d *agent.Dialog) string {
 	row, _ := head(d.Body)
 	if tail, cut := strings.CutPrefix(row, "…"); cut {
@@ -395,20 +416,20 @@ func file(d *agent.Dialog) string {
 	return row
 }
 
-// The advertisement that newer versions put below the title.
+// The advertisement that newer versions draw below the title.
 const (
 	tipBegins = "Tip: "
 	tipEnds   = "below"
 )
 
-// isBox says that a row draws the frame around what is typed, as for a search: it goes
-// on from no text above, however wide it is.
+// isBox reports whether a row draws a frame around typed text, as in a search. At any width it
+// doesn't continue a text above.
 func isBox(row string) bool { return strings.HasPrefix(strings.TrimSpace(row), "╭") }
 
 var leave = pattern.New(`(?i)\b(esc to (cancel|exit|close|go back|dismiss|return|clear|reject|skip)|enter to (confirm|continue|select|close))`)
 
-// lastWords are the words at a dialog's end, which tell how to leave it, on one
-// line, and the row that they begin on.
+// lastWords is the text at a dialog's end, which says how to leave it, on one line, and the row
+// where it starts.
 func (s *screen) lastWords(top int) (words string, first int) {
 	first = s.last
 	for first > top+1 && strings.TrimSpace(s.text(first-1)) != "" {
@@ -417,7 +438,7 @@ func (s *screen) lastWords(top int) (words string, first int) {
 	return flat(s.view.Text(first, s.last)), first
 }
 
-// notice: any other dialog: below a rule, ended by how to leave it.
+// notice reads any other dialog: it is below a rule, and its foot says how to leave it.
 func (b *bottomBlock) notice() bool {
 	s := b.screen
 	top := s.top(s.last)

@@ -9,8 +9,8 @@ import (
 	"berth/agent/pattern"
 )
 
-// file says whether the row above a change names that file: from the session's
-// folder, or in full. A name that is cut short may be another's.
+// file compares the row above a change with the file's path, in full or relative to the session's
+// folder. A name that is cut short may be another file's.
 func (r *drawnRows) file(d *agent.Dialog, file string) agent.Match {
 	if r.cut {
 		return agent.PartMatch
@@ -26,24 +26,27 @@ func (r *drawnRows) file(d *agent.Dialog, file string) agent.Match {
 	switch {
 	case shown == file:
 		return agent.WholeMatch
-	case d.Dir != "" && path.Join(d.Dir, shown) == path.Clean(file): // or it is in another folder, which the agent has gone to
+	case d.Dir != "" && path.Join(d.Dir, shown) == path.Clean(file): // it may be in another folder, which the agent has changed to
 		return agent.AlikeMatch
 	case path.Base(shown) != path.Base(file):
 		return agent.NoMatch
 	}
-	return agent.PartMatch // from a folder that it has gone to, or through a link
+	return agent.PartMatch // relative to a folder that the agent has changed to, or through a link
 }
 
-// diffLine is a line of a change: its sign, and the rows that it is drawn in.
+// diffLine is a line of a change: its sign, and its rows.
 type diffLine struct {
-	sign byte // '+', '-', or ' ' for one that is in the file
+	sign byte // '+', '-', or ' ' for an unchanged line
 	rows []string
 }
 
-// gutter is a line's number.
+// besideFile is the most columns that are free beside a file's lines: 3 in 2.1.197, 1 in 2.1.330.
+const besideFile = 3
+
+// gutter matches a line's number.
 var gutter = pattern.New(`^ *\d+( |$)`)
 
-// diff reads the lines of a change. ok is false where a row is none of them.
+// diff reads the lines of a change. ok is false if a row isn't one of them.
 func (r *drawnRows) diff(signed bool) (lines []diffLine, width int, ok bool) {
 	for _, row := range r.framed {
 		number := strings.TrimRight(gutter.FindString(row.Text), " ")
@@ -78,7 +81,7 @@ func (r *drawnRows) diff(signed bool) (lines []diffLine, width int, ok bool) {
 	return lines, width, true
 }
 
-// content: each line of a new file has its number.
+// content compares a new file's lines. Each has its number.
 func (r *drawnRows) content(content string) agent.Match {
 	lines, width, ok := r.diff(false)
 	if !ok {
@@ -88,12 +91,11 @@ func (r *drawnRows) content(content string) agent.Match {
 	if r.cut {
 		return agent.PartMatch
 	}
-	t := r.text(nil, width)
-	return whole(t, lines, want)
+	return whole(r.text(nil, width+besideFile), lines, want)
 }
 
-// edit: what is removed and what is added, each with the lines of the file around
-// it, differ by the two texts alone.
+// edit compares the removed and the added lines, each with the file's lines around it. They may
+// differ only in the two texts.
 func (r *drawnRows) edit(before, after string) agent.Match {
 	if r.cut {
 		return agent.PartMatch
@@ -111,18 +113,17 @@ func (r *drawnRows) edit(before, after string) agent.Match {
 			now = append(now, l)
 		}
 	}
-	t := r.text(nil, width+1)
+	t := r.text(nil, width+1+besideFile)
 	return editOf(t, old, now, strings.Split(before, "\n"), strings.Split(after, "\n"))
 }
 
-// editOf looks for the place of the change: before and after it both sides are the
-// file's, and the same.
+// editOf searches for the place of the change: before and after it both sides are equal.
 func editOf(t drawn.Text, old, now []diffLine, before, after []string) agent.Match {
 	best := agent.NoMatch
 	for at := 0; at+len(before) <= len(old); at++ {
 		rest := len(old) - at - len(before)
 		if at+len(after)+rest != len(now) {
-			return best // lines of the file between the parts of the change are not shown
+			return best // the file's lines between the parts of the change aren't shown
 		}
 		if !sameLines(old[:at], now[:at]) || !sameLines(old[at+len(before):], now[at+len(after):]) {
 			continue
@@ -141,8 +142,8 @@ func sameLines(a, b []diffLine) bool {
 	return true
 }
 
-// part says whether the lines are those of the change: whole, or with what is before
-// and after it on its first and last line.
+// part compares the lines with those of the change. The first and the last line may have more text
+// before and after it.
 func part(t drawn.Text, old, now []diffLine, before, after []string) agent.Match {
 	if m := both(whole(t, old, before), whole(t, now, after)); m != agent.NoMatch {
 		return m
@@ -150,7 +151,7 @@ func part(t drawn.Text, old, now []diffLine, before, after []string) agent.Match
 	sure := agent.WholeMatch
 	for _, l := range append(append([]diffLine{}, old...), now...) {
 		if len(l.rows) > 1 {
-			return agent.PartMatch // where a line goes on in the next row is not known
+			return agent.PartMatch // nothing shows where a line continues in the next row
 		}
 		t.Rows = l.rows
 		sure = both(sure, t.Of(l.rows[0]))
@@ -172,8 +173,8 @@ func part(t drawn.Text, old, now []diffLine, before, after []string) agent.Match
 	return agent.NoMatch
 }
 
-// one says whether the rows are those lines, with what is before the first and after
-// the last.
+// one reports whether the rows are those lines. first is the text before the first line, tail the
+// text after the last one.
 func one(rows []diffLine, first string, lines []string, tail string) bool {
 	for i, line := range lines {
 		if i == 0 {
@@ -189,7 +190,7 @@ func one(rows []diffLine, first string, lines []string, tail string) bool {
 	return true
 }
 
-// whole says whether the lines are those, each of which has its number.
+// whole compares the lines with the wanted ones. Each line has its number.
 func whole(t drawn.Text, lines []diffLine, want []string) agent.Match {
 	if len(lines) != len(want) {
 		return agent.NoMatch

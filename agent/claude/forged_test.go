@@ -11,8 +11,8 @@ import (
 	"berth/detect"
 )
 
-// forgery is a session in which another process of the session sends hooks too. A hook
-// without an id is one that does not wait.
+// forgery is a session where another process sends hooks too. A hook without an id
+// doesn't wait for an answer.
 type forgery struct {
 	t   *testing.T
 	f   *detect.Fold
@@ -99,7 +99,7 @@ func asksOfFile(name string, rows ...string) *agent.Reading {
 		" ❯ 1. Yes", "   2. Yes, allow all edits during this session (shift+tab)", "   3. No", "", " Esc to cancel · Tab to amend"), "\n"))
 }
 
-// What is shown and what is compared with the dialog come from the same fields.
+// TestForgedNames: Berth shows the same fields of a call that it compares with the dialog.
 func TestForgedNames(t *testing.T) {
 	for _, forged := range []string{
 		`{"command":"ls -la","Command":"rm -rf ~/work","description":"Clean up"}`,
@@ -134,7 +134,7 @@ func TestForgedNames(t *testing.T) {
 	s.refuses("/w/notes.txt", r)
 }
 
-// A hook whose input cannot be read does not take the dialog of another.
+// TestForgedUnreadable: a hook with unreadable input doesn't take another call's dialog.
 func TestForgedUnreadable(t *testing.T) {
 	s := newForgery(t)
 	s.asks("Bash", `{"command":5,"description":"Clean"}`, "6")
@@ -146,8 +146,8 @@ func TestForgedUnreadable(t *testing.T) {
 	}
 }
 
-// A hook that tells what is drawn does not end the contest with one that waits, and
-// neither does the word that the other is over.
+// TestForgedContest: a hook that waits contests the drawn dialog. A hook that reports what
+// is drawn doesn't end that contest, and neither does a report that the other call is over.
 func TestForgedContest(t *testing.T) {
 	r := asksOfCommand("List", "ls -la")
 	const other = `{"command":"ls -la\u0000;rm -rf ~","description":"List"}`
@@ -155,7 +155,7 @@ func TestForgedContest(t *testing.T) {
 	for name, play := range map[string]func(s *forgery){
 		"the forged one first": func(s *forgery) { forge(s); s.asks("Bash", other, "7"); s.show(r) },
 		"the forged one last":  func(s *forgery) { s.asks("Bash", other, "7"); s.show(r); forge(s); s.show(r) },
-		"told to be over": func(s *forgery) {
+		"reported over": func(s *forgery) {
 			s.asks("Bash", other, "7")
 			s.show(r)
 			s.about("PostToolUse", "Bash", other, "")
@@ -204,7 +204,8 @@ func TestForgedContest(t *testing.T) {
 	}
 }
 
-// A hook that waits is heard after the end of its turn: anything may have told that.
+// TestForgedStop: a hook that waits becomes a prompt also after its turn's end was reported:
+// any process may have reported that end.
 func TestForgedStop(t *testing.T) {
 	s := newForgery(t)
 	s.hook(`{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt_id":"t","prompt":"x"}`, "")
@@ -221,7 +222,7 @@ func TestForgedStop(t *testing.T) {
 	}
 }
 
-// A name without its folder is that of any file of that name which was told.
+// TestForgedFolder: a name without its folder may be any reported file of that name.
 func TestForgedFolder(t *testing.T) {
 	r := asksOfFile("run.sh", "make")
 	for _, id := range []string{"7", ""} {
@@ -233,9 +234,9 @@ func TestForgedFolder(t *testing.T) {
 	}
 }
 
-// The agent may have gone to another folder: a name from there is no file of the first
-// one's for sure. Its hook takes the answer to its own call, else the dialog's name is
-// what is asked about.
+// TestForgedFolderAlone: the agent may have gone to another folder. So a name in the dialog
+// isn't for certain the reported file of that name. A hook that waits takes the answer to its
+// own call; otherwise the prompt is about the name in the dialog.
 func TestForgedFolderAlone(t *testing.T) {
 	r := asksOfFile("run.sh", "make")
 	s := newForgery(t)
@@ -253,7 +254,7 @@ func TestForgedFolderAlone(t *testing.T) {
 	}
 }
 
-// Of a plan no sign, no blank and no line break is left out of the comparison.
+// TestForgedPlan: a plan is compared with all of its signs, blanks and line breaks.
 func TestForgedPlan(t *testing.T) {
 	for told, c := range map[string]struct {
 		shown string
@@ -287,8 +288,8 @@ func TestForgedPlan(t *testing.T) {
 	}
 }
 
-// Of a plan that was told without its text, and that the screen has no room for, nothing
-// was seen.
+// TestPlanWithoutText: a hook reports a plan without its text, and the screen has no room for
+// the plan. The person hasn't seen any of it, so no key accepts it.
 func TestPlanWithoutText(t *testing.T) {
 	r := draw(100, 9, strings.Join([]string{strings.Repeat("─", 100), " Claude has written up a plan and is ready to execute. Would you like to proceed?", "",
 		" ❯ 1. Yes, and auto-accept edits", "   2. Yes, manually approve edits", "   3. Tell Claude what to change", "", " Esc to cancel"}, "\n"))
@@ -298,13 +299,14 @@ func TestPlanWithoutText(t *testing.T) {
 		s.show(r)
 		for _, p := range s.f.Status().Requests {
 			if p.Type != agent.PromptPlan || s.keyed(p.ID, r.Dialog) {
-				t.Errorf("told %s, accepting prompt %s (%s) presses a key", told, p.ID, p.Type)
+				t.Errorf("reported %s, accepting prompt %s (%s) presses a key", told, p.ID, p.Type)
 			}
 		}
 	}
 }
 
-// At another width a blank is not taken from one word to the next.
+// TestForgedWidth: a text whose blanks are in other places isn't the same text at another
+// width.
 func TestForgedWidth(t *testing.T) {
 	s := newForgery(t)
 	s.show(asksOfCommand("Clean", "rm -rf /tmp/x y"))
@@ -317,7 +319,8 @@ func TestForgedWidth(t *testing.T) {
 	}
 }
 
-// Words of a question that are apart are not those that are not.
+// TestForgedWords: a question matches only with the blanks between its words as they are
+// drawn.
 func TestForgedWords(t *testing.T) {
 	for told, same := range map[string]bool{
 		"Drop the tables / keep the data?":   true,
@@ -340,7 +343,7 @@ func TestForgedWords(t *testing.T) {
 			t.Errorf("%q: answered by keys %v", told, keyed)
 		}
 		if p := s.f.Status().Request; !same && (p == nil || text(p.Text) != "Drop the tables / keep the data?" || !s.keyed(p.ID, r.Dialog)) {
-			t.Errorf("told %q, and the dialog's own cannot be answered: %+v", told, p)
+			t.Errorf("reported %q, and the dialog's own prompt can't be answered: %+v", told, p)
 		}
 	}
 }
@@ -380,8 +383,8 @@ func TestForgedLabels(t *testing.T) {
 	}
 }
 
-// A dialog is held back while somebody types. What was told to be over unseen goes on
-// contesting meanwhile.
+// TestForgedWhileTyping: Claude holds a dialog back while a person types. A call that was
+// reported over, and whose dialog was never drawn, still contests the dialog after that.
 func TestForgedWhileTyping(t *testing.T) {
 	s := newForgery(t)
 	hidden := `{"command":"rm -rf ~/\u200bbuild","description":"Clean"}`
@@ -401,9 +404,9 @@ func TestForgedWhileTyping(t *testing.T) {
 	s.refuses("rm -rf ~/build", r)
 }
 
-// TestHookBehindAForgedEnd: Berth takes in a hook that waits for its answer, also after an
+// TestHookAfterAForgedEnd: Berth takes in a hook that waits for its answer, also after an
 // end of its turn was reported. That end can be forged.
-func TestHookBehindAForgedEnd(t *testing.T) {
+func TestHookAfterAForgedEnd(t *testing.T) {
 	s := newForgery(t)
 	s.hook(`{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt_id":"t","prompt":"go"}`, "")
 	called := s.now

@@ -13,9 +13,16 @@ import (
 	"berth/agent/pattern"
 )
 
-var server = pattern.New(`^MCP server “.*” requests your input`)
+// An MCP server's requests, after its name in a form's title.
+const (
+	wantsInput = "requests your input"
+	wantsURL   = "wants to open a URL"
+)
 
-// form: an MCP server's, with its fields and two buttons.
+var server = pattern.New("^MCP server “.*” (" + wantsInput + "|" + wantsURL + ")")
+
+// form reads an MCP server's form, with its fields and two buttons; or its request to open an
+// address.
 func (b *bottomBlock) form() bool {
 	top := b.screen.top(b.screen.last)
 	text := b.screen.view.Text(top+1, b.screen.last)
@@ -45,8 +52,8 @@ func (b *bottomBlock) form() bool {
 	return true
 }
 
-// message reads what a form asks: the rows below its title that are not indented as
-// its fields are. A server can put anything into it, also what looks like a field.
+// message reads the text of a form: the rows below its title that aren't indented like its fields.
+// A server can write anything into it, also text that looks like a field.
 func (b *bottomBlock) message(top int) {
 	d, s := b.dialog, b.screen
 	_, end := s.lastWords(top)
@@ -73,28 +80,28 @@ func (b *bottomBlock) message(top int) {
 	d.Body = strings.TrimRight(strings.Join(rows, "\n"), " \n")
 }
 
-// formIndent is before each row of a form's message, and besideForm how many columns
-// are free beside it at the most.
+// formIndent is the indent of a form's message, and besideForm the most columns that are free
+// beside it.
 const (
 	formIndent = "  "
 	besideForm = 6
 )
 
-// matchForm: the message is prose, so what is at a full row's end does not matter. Of
-// one with other fields than were told the dialog itself is what is asked.
+// matchForm compares a form. Its message is prose, so a full row's end makes no difference. A form
+// with other fields than reported is a prompt of its own, as the dialog shows it.
 func matchForm(d *agent.Dialog, p *agent.Request) agent.Match {
 	if p.Title != nil && drawn.Squeeze(*p.Title) != drawn.Squeeze(d.Title) {
 		return agent.NoMatch
 	}
-	m := drawn.Text{Rows: strings.Split(d.Body, "\n"), Width: d.Cols - besideForm, Prose: true}.Of(strings.TrimSpace(agent.Value(p.Text)))
+	m := drawn.Text{Rows: strings.Split(d.Body, "\n"), Width: d.Cols - besideForm, Prose: true, Undrawn: undrawn}.Of(strings.TrimSpace(agent.Value(p.Text)))
 	if d.Cut || !hasFields(d, p.Schema) {
 		m = both(m, agent.PartMatch)
 	}
 	return m
 }
 
-// hasFields says whether the fields that are shown are the schema's, in its order. Those
-// for which there is no room are not shown.
+// hasFields reports whether the shown fields are the schema's, in its order. Fields without room
+// aren't shown.
 func hasFields(d *agent.Dialog, schema json.RawMessage) bool {
 	if len(d.Fields) == 0 {
 		return true
@@ -110,17 +117,40 @@ func hasFields(d *agent.Dialog, schema json.RawMessage) bool {
 	return true
 }
 
-// heads says whether the field is the property's, by its label and by what explains it.
-// What is wrong with a value, or what can be chosen, may be in place of that.
+// heads reports whether the field is the property's, by its label and its description. An error or
+// a list of choices may be in place of the description.
 func (p *property) heads(f agent.Field) bool {
-	label, rest, more := strings.Cut(p.title, ":") // more of a label is read as a part of the value
-	return strings.TrimSpace(f.Label) == strings.TrimSpace(label) && (!more || strings.HasPrefix(f.Value, strings.TrimSpace(rest)+":")) && (f.Wrong || f.List != nil || flat(f.Explained) == flat(p.explained))
+	f = p.under(f)
+	return strings.TrimSpace(f.Label) == strings.TrimSpace(p.title) && (f.Wrong || f.List != nil || flat(f.Explained) == flat(p.explained))
 }
 
-// labels are those of the form's fields, which do not change as it is filled in.
+// under is the field, read with the property's title. Without the title, a label's text after a
+// colon would be read as the value.
+func (p *property) under(f agent.Field) agent.Field {
+	if rest, ok := strings.CutPrefix(f.Label+": "+f.Value, p.title+":"); ok {
+		f.Label, f.Value = p.title, fieldValue(rest)
+		f.Set = f.Set && f.Value != ""
+	}
+	return f
+}
+
+// titled is the form with its fields read with the titles of these properties.
+func titled(d *agent.Dialog, all []property) *agent.Dialog {
+	if d == nil || len(d.Fields) != len(all) {
+		return d
+	}
+	read := *d
+	read.Fields = slices.Clone(d.Fields)
+	for i := range all {
+		read.Fields[i] = all[i].under(d.Fields[i])
+	}
+	return &read
+}
+
+// labels are those of the form's fields. They don't change when it is filled in.
 func labels(d *agent.Dialog) (all []string) {
 	for _, f := range d.Fields {
-		all = append(all, f.Label)
+		all = append(all, f.Heading())
 	}
 	return all
 }
@@ -132,10 +162,10 @@ const (
 
 var (
 	formButtons  = pattern.New(`^ *(❯ )? *Accept +(❯ )? *Decline$`)
-	formField    = pattern.New(`^([ ❯*✔⚠]{6})([^ :][^:]*):(?: (.*))?$`)
+	formField    = pattern.New(`^([ ❯*✔⚠]{6})([^ ].*?):(?: (.*))?$`)
 	formChoice   = pattern.New(`^ {8}(❯| ) ([◯◉☐☒]) (.*)$`)
 	formExplains = pattern.New(`^ {8}(\S.*)$`)
-	formGoesOn   = pattern.New(`^ {9,}(\S.*)$`) // the rest of a value: a description of the field starts at the ninth column
+	formGoesOn   = pattern.New(`^ {9,}(\S.*)$`) // the rest of a value; a field's description starts at the ninth column
 )
 
 // readFormRow reads a row of a form.
@@ -164,13 +194,13 @@ func readFormRow(d *agent.Dialog, row string) {
 	}
 }
 
-// Values of a field that is to be ticked.
+// Values of a checkbox.
 const (
 	valueYes = "☒"
 	valueNo  = "☐"
 )
 
-// fieldValue is a value without what stands in its place or marks it.
+// fieldValue is a value without placeholders and marks.
 func fieldValue(shown string) string {
 	shown = strings.TrimSpace(shown)
 	for _, mark := range []string{"▸", "▾"} {
@@ -182,34 +212,33 @@ func fieldValue(shown string) string {
 	return shown
 }
 
-// property is a field as a form's schema has it.
+// property is a field of a form's schema.
 type property struct {
 	name      string
-	title     string // that its field is labelled with
+	title     string // its field's label
 	explained string
 	kind      string // string, number, integer, boolean, array
 	required  bool
-	values    []string // to choose from
-	labels    []string // what they are shown as
-	preset    any      // what it holds at first; nil for nothing
+	values    []string // the values to choose from
+	labels    []string // their labels
+	preset    any      // its initial value; nil for none
 }
 
-// properties are the fields of a schema in their order, which is that of the
-// form.
+// properties are the fields of a schema in their order, which is also the form's.
 func properties(schema json.RawMessage) ([]property, error) {
 	var top struct {
 		Properties json.RawMessage
 		Required   []string
 	}
 	if err := json.Unmarshal(schema, &top); err != nil {
-		return nil, fmt.Errorf("%w: the form's schema cannot be read (%w); use keys or attach", agent.ErrCannot, err)
+		return nil, fmt.Errorf("%w: the form's schema can't be read (%w); use keys or attach", agent.ErrCannot, err)
 	}
-	if len(top.Properties) == 0 { // a question that wants a yes or a no, and nothing filled in
+	if len(top.Properties) == 0 { // a question for yes or no, without fields
 		return nil, nil
 	}
 	var each map[string]json.RawMessage
 	if err := json.Unmarshal(top.Properties, &each); err != nil {
-		return nil, fmt.Errorf("%w: the form's fields cannot be read (%w); use keys or attach", agent.ErrCannot, err)
+		return nil, fmt.Errorf("%w: the form's fields can't be read (%w); use keys or attach", agent.ErrCannot, err)
 	}
 	var all []property
 	for _, name := range names(top.Properties) {
@@ -220,16 +249,16 @@ func properties(schema json.RawMessage) ([]property, error) {
 			Default     any
 			Enum        []string
 			EnumNames   []string
-			OneOf       []titled
+			OneOf       []constant
 			Items       struct {
 				Enum  []string
-				AnyOf []titled
+				AnyOf []constant
 			}
 		}
 		d := json.NewDecoder(bytes.NewReader(each[name]))
-		d.UseNumber() // as an answer's numbers
+		d.UseNumber() // as in an answer's numbers
 		if d.Decode(&in) != nil {
-			in.Type = "" // one that is not known how to fill in
+			in.Type = "" // a type that Berth can't fill in
 		}
 		p := property{name: name, title: cmp.Or(in.Title, name), explained: in.Description, kind: in.Type, required: slices.Contains(top.Required, name), values: in.Enum, labels: in.EnumNames, preset: in.Default}
 		if in.Type == "array" {
@@ -246,7 +275,7 @@ func properties(schema json.RawMessage) ([]property, error) {
 	return all, nil
 }
 
-type titled struct{ Const, Title string }
+type constant struct{ Const, Title string }
 
 // names are the names in a JSON object, in their order.
 func names(object json.RawMessage) []string {
@@ -278,15 +307,15 @@ func names(object json.RawMessage) []string {
 	}
 }
 
-// wanted is what a field shall hold: as it is typed and shown, or the places
-// of what is chosen.
+// wanted is what a field must hold: the text as it is typed and shown, or the indexes of the
+// choices.
 type wanted struct {
 	text   string
 	yes    bool
 	chosen []int
 }
 
-// want puts a value into the form of its field.
+// want converts a value to the form of its field.
 func (p *property) want(value any) (wanted, error) {
 	bad := func(what string) (wanted, error) {
 		return wanted{}, fmt.Errorf("%w: %s wants %s", agent.ErrAnswer, p.name, what)
@@ -339,11 +368,11 @@ func (p *property) want(value any) (wanted, error) {
 		}
 		return wanted{text: n.String()}, nil
 	}
-	return wanted{}, fmt.Errorf("%w: berth does not know how %s is filled in; use keys or attach", agent.ErrCannot, p.name)
+	return wanted{}, fmt.Errorf("%w: Berth can't fill in %s; use keys or attach", agent.ErrCannot, p.name)
 }
 
-// untouched says whether the field holds nothing, or what the form began with. The prompt
-// shows nothing else, so that nothing else is sent without being given.
+// untouched reports whether the field is empty or has its initial value. The prompt shows no other
+// values, so that Berth sends none that the caller didn't give.
 func (p *property) untouched(f agent.Field) bool {
 	if !f.Set {
 		return true
@@ -352,7 +381,7 @@ func (p *property) untouched(f agent.Field) bool {
 	return p.preset != nil && err == nil && p.shown(f, w)
 }
 
-// shown says whether the field holds what is wanted.
+// shown reports whether the field has the wanted value.
 func (p *property) shown(f agent.Field, w wanted) bool {
 	if !f.Set {
 		return p.kind == "array" && len(w.chosen) == 0 && !f.Wrong

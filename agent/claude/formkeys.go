@@ -13,11 +13,16 @@ import (
 
 // formKeys fills a form in, field by field from where the focus is, and presses
 // a button once every field shows what it was given.
-func formKeys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
-	w := formWalk{at: formFocus(d), fields: len(d.Fields)}
+func formKeys(p *agent.Request, a agent.Answer, shown *agent.Dialog) (agent.KeyAnswer, error) {
+	all, _ := properties(p.Schema) // filling reports a schema that can't be read
+	d := titled(shown, all)
+	w := formWalk{at: formFocus(d), fields: len(d.Fields), all: all, next: "Down"}
+	if strings.Contains(foot(d), "←/→ to switch") {
+		w.next = "Right"
+	}
 	switch {
 	case a.Kind == agent.Cancel:
-		return agent.KeyAnswer{Steps: []agent.Step{press("Escape", d)}, Outcome: agent.OutcomeCancelled}, nil
+		return agent.KeyAnswer{Steps: []agent.Step{press("Escape", shown)}, Outcome: agent.OutcomeCancelled}, nil
 	case w.at < 0 || w.at < w.fields && d.Fields[w.at].List != nil:
 		return agent.KeyAnswer{}, agent.ErrNotReady
 	case a.Kind == agent.Deny && a.Text != "":
@@ -42,24 +47,26 @@ func formKeys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswe
 		}
 	}
 	w.to(w.fields)
-	w.key("Enter", "every field as it was given", func(now *agent.Dialog) bool {
-		for i, one := range fill {
-			if !one.shown(now.Fields[i], one.wanted) {
+	w.key("Enter", "every field as it was given, and the others as they were", func(now *agent.Dialog) bool {
+		for i, f := range now.Fields {
+			one, given := fill[i]
+			same := f.Set == d.Fields[i].Set && f.Value == d.Fields[i].Value
+			if f.Wrong || given && !one.shown(f, one.wanted) || !given && !same {
 				return false
 			}
 		}
-		return !slices.ContainsFunc(now.Fields, func(f agent.Field) bool { return f.Wrong })
+		return true
 	})
 	return agent.KeyAnswer{Steps: w.steps, Outcome: agent.OutcomeAccepted}, nil
 }
 
-// filled is a field and what it shall hold.
+// filled is a field and its wanted value.
 type filled struct {
 	property
 	wanted
 }
 
-// filling is what goes into which field.
+// filling returns the wanted value for each field.
 func filling(p *agent.Request, a agent.Answer, d *agent.Dialog) (map[int]filled, error) {
 	if len(p.Schema) == 0 {
 		if len(a.Fields) > 0 {
@@ -67,7 +74,7 @@ func filling(p *agent.Request, a agent.Answer, d *agent.Dialog) (map[int]filled,
 		}
 		for _, f := range d.Fields {
 			if f.Missing || f.Wrong {
-				return nil, fmt.Errorf("%w: the form wants %s, which has to be filled in with keys or attach: without hooks berth does not know what it takes", agent.ErrAnswer, f.Label)
+				return nil, fmt.Errorf("%w: the form needs %s. Without hooks Berth doesn't know the field's type; fill it in with keys or attach", agent.ErrAnswer, f.Label)
 			}
 		}
 		return nil, nil
@@ -77,7 +84,7 @@ func filling(p *agent.Request, a agent.Answer, d *agent.Dialog) (map[int]filled,
 		return nil, err
 	}
 	if len(all) != len(d.Fields) {
-		return nil, agent.ErrNotReady // not all of it fits the screen, or is painted
+		return nil, agent.ErrNotReady // the form doesn't fit on the screen, or isn't drawn completely
 	}
 	fill := map[int]filled{}
 	for i, one := range all {
@@ -103,8 +110,7 @@ func filling(p *agent.Request, a agent.Answer, d *agent.Dialog) (map[int]filled,
 	return fill, nil
 }
 
-// formFocus is the place in the ring of fields and buttons that has the focus;
-// -1 when none has.
+// formFocus is the index of the focused field or button in their ring; -1 without focus.
 func formFocus(d *agent.Dialog) int {
 	for i, f := range d.Fields {
 		if f.Focused {
@@ -119,42 +125,44 @@ func formFocus(d *agent.Dialog) int {
 	return -1
 }
 
-// formWalk is a way through a form, key by key.
+// formWalk collects the keys through a form.
 type formWalk struct {
 	steps  []agent.Step
 	at     int // where the focus will be
 	fields int
+	all    []property
+	next   string                   // the key that goes to the next field or button
 	then   func(*agent.Dialog) bool // what the last field must show before the next key
 }
 
-// key presses a key where the walk is, if the form is as it should be.
+// key presses a key if the form is as it should be.
 func (w *formWalk) key(name, wants string, ready func(*agent.Dialog) bool) {
 	w.step(agent.Step{Key: name, Wants: wants}, ready)
 }
 
 func (w *formWalk) step(s agent.Step, ready func(*agent.Dialog) bool) {
-	at, fields, then := w.at, w.fields, w.then
+	at, fields, then, all := w.at, w.fields, w.then, w.all
 	w.then, s.Pause = nil, between
 	s.Ready = func(r *agent.Reading) bool {
-		d := r.Dialog
+		d := titled(r.Dialog, all)
 		return d != nil && d.Type == agent.PromptForm && len(d.Fields) == fields && formFocus(d) == at && (then == nil || then(d)) && (ready == nil || ready(d))
 	}
 	w.steps = append(w.steps, s)
 }
 
-// to goes down the ring until the focus is there.
+// to goes down the ring until the focus is at place.
 func (w *formWalk) to(place int) {
 	for ; w.at != place; w.at = (w.at + 1) % (w.fields + 2) {
-		w.key("Down", "field "+strconv.Itoa(w.at+1)+" chosen", func(d *agent.Dialog) bool { return !listed(d) })
+		w.key(w.next, "field "+strconv.Itoa(w.at+1)+" chosen", func(d *agent.Dialog) bool { return !listed(d) })
 	}
 }
 
-// listed says that a field shows what can be chosen: Down moves there then.
+// listed reports whether a field shows its choices. Then Down moves within them.
 func listed(d *agent.Dialog) bool {
 	return slices.ContainsFunc(d.Fields, func(f agent.Field) bool { return f.List != nil })
 }
 
-// fill puts a value into the field that has the focus.
+// fill puts a value into the focused field.
 func (w *formWalk) fill(one *filled, now agent.Field) {
 	switch at := w.at; {
 	case one.kind == "boolean":
@@ -169,7 +177,7 @@ func (w *formWalk) fill(one *filled, now agent.Field) {
 	}
 }
 
-// tick presses Space until the field says so: not set, yes, no, yes ...
+// tick presses Space until the field shows the value: not set, yes, no, yes and so on.
 func (w *formWalk) tick(one *filled, now agent.Field) {
 	at := w.at
 	space := func(set bool, value string) {
@@ -188,8 +196,8 @@ func (w *formWalk) tick(one *filled, now agent.Field) {
 	}
 }
 
-// choose opens the field's list and chooses there, one or several. Enter closes
-// it and goes on to the next field.
+// choose opens the field's list and chooses one or several there. Enter closes it and goes to the
+// next field.
 func (w *formWalk) choose(one *filled, now agent.Field) {
 	at, row := w.at, 0
 	if len(one.chosen) == 0 {
@@ -230,7 +238,7 @@ func (w *formWalk) choose(one *filled, now agent.Field) {
 			w.key("Down", label, tick(i))
 		}
 	}
-	for ; !slices.Contains(one.chosen, row); row-- { // Enter chooses what it is pressed at
+	for ; !slices.Contains(one.chosen, row); row-- { // Enter also chooses the line that it is pressed on
 		w.key("Up", one.labels[row], tick(row))
 	}
 	w.key("Enter", one.labels[row], tick(row))

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"berth/agent"
+	"berth/agent/claude"
 )
 
 // formOf is a form as Claude draws it, with a message of those rows.
@@ -18,8 +19,8 @@ func formOf(cols int, message ...string) *agent.Reading {
 		"  Esc to cancel · ↑/↓ to navigate"), "\n"))
 }
 
-// TestForgedForm: a form is answered by keys where its message is the one that was told,
-// from its first row to its last.
+// TestForgedForm: keys answer a form only if its message is the reported one, from its
+// first row to its last.
 func TestForgedForm(t *testing.T) {
 	for _, c := range []struct {
 		told  string
@@ -53,7 +54,7 @@ func TestForgedForm(t *testing.T) {
 			keyed = keyed || len(p.Schema) > 0 && s.keyed(p.ID, r.Dialog) && !r.Dialog.Partial
 		}
 		if keyed != c.same {
-			t.Errorf("told %q, shown %q: answered by keys %v", c.told, c.shown, keyed)
+			t.Errorf("reported %q, shown %q: answered by keys %v", c.told, c.shown, keyed)
 		}
 	}
 	s := newForgery(t) // two forms of a server, one right after the other
@@ -71,8 +72,8 @@ func formWith(rows ...string) *agent.Reading {
 	return draw(80, 30, strings.Join(append(append(top, rows...), "", "    Accept    Decline", "", "  Esc to cancel · ↑/↓ to navigate"), "\n"))
 }
 
-// TestFieldsOfAForm: a form is answered as it was told only where its fields are the ones
-// that were told. Else what it shows is asked, under an id of its own.
+// TestFieldsOfAForm: the reported form is answered only if the dialog's fields are the
+// reported ones. Otherwise the dialog's own form is the prompt, under an id of its own.
 func TestFieldsOfAForm(t *testing.T) {
 	const greet = `"greet":{"type":"boolean","title":"Say hello","description":"To all"}`
 	for _, c := range []struct {
@@ -84,14 +85,14 @@ func TestFieldsOfAForm(t *testing.T) {
 		{"filled in", greet, []string{"  ❯ ✔ Say hello: ☒", "        To all"}, true},
 		{"by its name", `"greet":{"type":"boolean"}`, []string{"  ❯   greet: not set"}, true},
 		{"a colon", `"a":{"type":"string","title":"Who: name"}`, []string{"  ❯   Who: name: not set"}, true},
-		{"another colon", `"a":{"type":"string","title":"Who: nobody"}`, []string{"  ❯   Who: all: not set"}, false},
-		{"no colon", `"a":{"type":"string","title":"Who: nobody"}`, []string{"  ❯   Who: not set"}, false},
+		{"another colon", `"a":{"type":"string","title":"Who: none"}`, []string{"  ❯   Who: all: not set"}, false},
+		{"no colon", `"a":{"type":"string","title":"Who: none"}`, []string{"  ❯   Who: not set"}, false},
 		{"a wrong value", greet, []string{"  ❯ ⚠ Say hello: x", "        Must be true or false"}, true},
 		{"another label", greet, []string{"  ❯   Wipe the disk: not set", "        To all"}, false},
 		{"another explanation", greet, []string{"  ❯   Say hello: not set", "        To all, and wipe the disk"}, false},
-		{"an explanation that was not told", `"greet":{"type":"boolean","title":"Say hello"}`, []string{"  ❯   Say hello: not set", "        And wipe the disk"}, false},
+		{"an explanation that was not reported", `"greet":{"type":"boolean","title":"Say hello"}`, []string{"  ❯   Say hello: not set", "        And wipe the disk"}, false},
 		{"one more", greet, []string{"  ❯   Say hello: not set", "        To all", "", "      Wipe the disk: ☒"}, false},
-		{"none was told", "", []string{"  ❯   Wipe the disk: ☒"}, false},
+		{"none was reported", "", []string{"  ❯   Wipe the disk: ☒"}, false},
 	} {
 		s := newForgery(t)
 		s.hook(`{"session_id":"s","hook_event_name":"Elicitation","prompt_id":"t","mcp_server_name":"lab","message":"Continue?","requested_schema":{"type":"object","properties":{`+c.told+`}}}`, "")
@@ -99,13 +100,13 @@ func TestFieldsOfAForm(t *testing.T) {
 		r := formWith(c.shown...)
 		s.show(r)
 		if keyed := s.keyed(id, r.Dialog); keyed != c.same {
-			t.Errorf("%s: what was told is answered by keys %v", c.name, keyed)
+			t.Errorf("%s: keys answer the reported form: %v", c.name, keyed)
 		}
 		if p := s.f.Status().Request; !s.keyed(p.ID, r.Dialog) || (p.ID == id) != c.same {
 			t.Errorf("%s: the form on the screen is %+v", c.name, p)
 		}
 	}
-	s := newForgery(t) // one right after the other, and no hook tells of them
+	s := newForgery(t) // one right after the other, and no hook reports them
 	s.show(formWith("  ❯   Say hello: not set"))
 	id := s.f.Status().Request.ID
 	s.show(formWith("  ❯ ✔ Say hello: ☒"))
@@ -164,6 +165,48 @@ func TestFormWithoutRoom(t *testing.T) {
 		p := s.f.Status().Request
 		if keyed := p != nil && p.Type == agent.PromptForm && s.keyed(p.ID, r.Dialog); keyed != c.keyed {
 			t.Errorf("%s: %+v", name, p)
+		}
+	}
+}
+
+// wantsOpened is how 2.1.330 asks whether an address is to be opened.
+func wantsOpened(address string) *agent.Reading {
+	return draw(80, 30, strings.Join([]string{strings.Repeat("─", 80), "  MCP server “lab” wants to open a URL", "", "  Please open this", "", "  " + address, "", "  ❯ Accept    Decline", "", "  Esc to cancel · ←/→ to switch"}, "\n"))
+}
+
+// TestAddressOfAServer: the address that a server wants opened is a part of the prompt. Another address,
+// right after it, is another prompt.
+func TestAddressOfAServer(t *testing.T) {
+	const good, evil = "https://berth.invalid/good", "https://berth.invalid/evil"
+	for _, told := range []bool{false, true} {
+		s := newForgery(t)
+		tell := func(address string) {
+			if told {
+				s.hook(fmt.Sprintf(`{"session_id":"s","hook_event_name":"Elicitation","prompt_id":"t","mcp_server_name":"lab","message":"Please open this","mode":"url","url":%q}`, address), "")
+			}
+		}
+		tell(good)
+		r := wantsOpened(good)
+		s.show(r)
+		was := s.f.Status().Request
+		if was == nil || was.Type != agent.PromptForm || !strings.Contains(text(was.Text), good) || !s.keyed(was.ID, r.Dialog) || len(s.f.Status().Requests) != 1 {
+			t.Fatalf("reported %v: it is read as %+v", told, was)
+		}
+		r = wantsOpened(evil)
+		s.show(r)
+		if s.f.Asks(r.Dialog, was.ID) {
+			t.Errorf("reported %v: the first one's id is answered at the second", told)
+		}
+		tell(evil)
+		s.show(r)
+		p := s.f.Status().Request
+		if p.ID == was.ID || p.Digest == was.Digest || !strings.Contains(text(p.Text), evil) || !s.keyed(p.ID, r.Dialog) {
+			t.Errorf("reported %v: the second one is %+v", told, p)
+		}
+		for kind, want := range map[agent.AnswerKind]string{agent.Accept: "Enter", agent.Deny: "Right", agent.Cancel: "Escape"} {
+			if k, err := (claude.Driver{}).Keys(p, agent.Answer{Kind: kind}, r.Dialog); err != nil || k.Steps[0].Key != want {
+				t.Errorf("%s presses %+v, %v", kind, k.Steps, err)
+			}
 		}
 	}
 }

@@ -9,11 +9,10 @@ import (
 	"berth/agent"
 )
 
-// ErrEvent is the error for bytes that are no hook event of Claude's.
+// ErrEvent is the error for bytes that aren't a hook event of Claude.
 var ErrEvent = errors.New("not a hook event")
 
-// event is what the payloads of the hooks have in common, and of each what
-// detection reads.
+// event has the fields that all payloads share, and those of single events that detection reads.
 type event struct {
 	Session        string          `json:"session_id"`
 	Name           string          `json:"hook_event_name"`
@@ -34,6 +33,7 @@ type event struct {
 	Message        string          `json:"message"`
 	Server         string          `json:"mcp_server_name"`
 	Schema         json.RawMessage `json:"requested_schema"`
+	URL            string          `json:"url"`
 	Action         string          `json:"action"`
 	Delta          string          `json:"delta"`
 	Background     []task          `json:"background_tasks"`
@@ -47,8 +47,7 @@ type task struct {
 	Status string `json:"status"`
 }
 
-// Hook reads one event. Every event of the measured version gives a fact, if
-// only evidence; so does one that is not known.
+// Hook reads one event. Every event gives a fact, at least as evidence, even an unknown one.
 func (d Driver) Hook(payload []byte) ([]agent.Fact, error) {
 	var e event
 	if err := json.Unmarshal(payload, &e); err != nil {
@@ -66,8 +65,8 @@ func (d Driver) Hook(payload []byte) ([]agent.Fact, error) {
 	return []agent.Fact{f}, nil
 }
 
-// log is where the conversation's session log is. It is a file named by the
-// conversation, and no other is read because somebody says so.
+// log is the path of the conversation's session log. The file's name must be the conversation's id,
+// because a forged hook could name any file.
 func (e *event) log() string {
 	if !filepath.IsAbs(e.Transcript) || filepath.Base(e.Transcript) != e.Session+".jsonl" {
 		return ""
@@ -75,7 +74,7 @@ func (e *event) log() string {
 	return filepath.Clean(e.Transcript)
 }
 
-// fill makes the fact say what the event says.
+// fill completes the fact with what the event reports.
 func (e *event) fill(f *agent.Fact) {
 	switch e.Name {
 	case "SessionStart":
@@ -93,7 +92,7 @@ func (e *event) fill(f *agent.Fact) {
 	case "PermissionRequest":
 		f.Kind, f.Request, f.Evidence = agent.Asked, request(e.Tool, e.Input, e.AgentType), e.Tool
 	case "Elicitation":
-		f.Kind, f.Request, f.Evidence = agent.Asked, form(e.Server, e.Message, e.Schema), e.Message
+		f.Kind, f.Request, f.Evidence = agent.Asked, form(e.Server, e.Message, e.URL, e.Schema), e.Message
 	case "ElicitationResult":
 		f.Kind, f.Request, f.Evidence = agent.Answered, &agent.Request{Type: agent.PromptForm}, e.Action
 	case "Stop":
@@ -122,8 +121,8 @@ func (e *event) fill(f *agent.Fact) {
 	}
 }
 
-// compacts: asked for by a person it is a turn of its own, without the event
-// that begins other turns; by itself it is part of one.
+// compacts handles a compaction. If a person asked for it, it is a turn of its own, without the
+// event that starts other turns; otherwise it is a part of a turn.
 func (e *event) compacts(f *agent.Fact) {
 	f.Activity, f.Evidence = &agent.Activity{Kind: agent.Compacting}, e.Trigger
 	f.Kind = agent.Acting
@@ -132,8 +131,8 @@ func (e *event) compacts(f *agent.Fact) {
 	}
 }
 
-// subagents are those of the tasks that keep the agent busy after a turn: a
-// background shell does not.
+// subagents are the background tasks that keep the agent busy after a turn. A background shell
+// doesn't.
 func subagents(tasks []task) []string {
 	var ids []string
 	for _, t := range tasks {

@@ -13,23 +13,27 @@ import (
 	"berth/agent/drawn"
 )
 
-// between is the pause after a key: 80 ms were enough whenever it was tried.
+// between is the pause after a key. 80 ms were always enough in the measurements.
 const between = 100 * time.Millisecond
 
-// stands is how long a dialog has to have been there before a key: 2.1.330 takes no
-// notice of one in a dialog's first moment, and did of one after 300 ms.
-const stands = 500 * time.Millisecond
+// dialogShownFor is how long a dialog must be on the screen before a key: 2.1.330 ignores a key in
+// a dialog's first moment, and read one after 300 ms.
+const dialogShownFor = 500 * time.Millisecond
 
-// heldBack are the dialogs that Claude holds back while a draft is typed. When 2.1.330
-// draws one at last its composer takes the keys still: the first, however late it came,
-// stood in the draft, and so did all in the 1.3 s after it. A change of the terminal's
-// focus ends that: the first key after one was the dialog's.
+// loggedWithin is how much later than its dialog a call is in the session log, at most: half a second
+// was measured. Only the log shows what such a dialog leaves out.
+const loggedWithin = time.Second
+
+// heldBack are the dialogs that Claude delays while a draft is typed. When 2.1.330 finally draws
+// one, its composer still takes the keys: the first key, however late, went into the draft, and so
+// did all keys in the 1.3 s after it. A change of the terminal's focus ends that: the first key
+// after one went to the dialog.
 var heldBack = map[agent.PromptType]bool{
 	agent.PromptPermission: true, agent.PromptPlan: true, agent.PromptQuestion: true, agent.PromptForm: true,
 }
 
-// Keys is the answer at the dialog. A digit chooses and confirms at once; where
-// it only moves, what it did is looked at before the next key.
+// Keys answers at the dialog. A digit chooses and confirms at once. Where it only moves, the next
+// key waits until the screen shows the move.
 func (Driver) Keys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	if err := onlyForms(p, a); err != nil {
 		return agent.KeyAnswer{}, err
@@ -39,8 +43,12 @@ func (Driver) Keys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.Key
 	}
 	k, err := keys(p, a, d)
 	if err == nil && len(k.Steps) > 0 {
-		k.Steps[0].Stood = stands
-		k.Steps[0].Focus = heldBack[p.Type] && p.Subtype == nil // those of a start come before any draft
+		ofWork := heldBack[p.Type] && p.Subtype == nil
+		k.Steps[0].ShownFor = dialogShownFor
+		k.Steps[0].Focus = ofWork // those of a start come before any draft
+		if ofWork && len(p.Raw) == 0 && p.Type != agent.PromptForm {
+			k.Steps[0].ShownFor = loggedWithin
+		}
 	}
 	return k, err
 }
@@ -66,10 +74,10 @@ func keys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, e
 	return agent.KeyAnswer{}, fmt.Errorf("%w: use keys or attach", agent.ErrCannot)
 }
 
-// closing leaves a dialog that asks nothing. In one that filters as one types
-// Esc clears that first, and in the settings of 2.1.330 it goes from the tabs to the list.
+// closing leaves a dialog that asks nothing. In a dialog with a search field Esc first clears the
+// field, and in the settings of 2.1.330 it goes from the tabs to the list.
 func closing(d *agent.Dialog) agent.KeyAnswer {
-	shown := func(r *agent.Reading) bool { // what it lists may still be coming in
+	shown := func(r *agent.Reading) bool { // its list may still be loading
 		return r.Dialog != nil && r.Dialog.Type == d.Type && r.Dialog.Title == d.Title
 	}
 	k := agent.KeyAnswer{Outcome: agent.OutcomeDenied, Steps: []agent.Step{{Key: "Escape", Pause: between, Wants: "the dialog", Ready: shown}}}
@@ -81,13 +89,13 @@ func closing(d *agent.Dialog) agent.KeyAnswer {
 	return k
 }
 
-// goesBack says that the first Esc does not leave the dialog.
+// goesBack reports whether the first Esc doesn't leave the dialog.
 func goesBack(d *agent.Dialog) bool {
 	f := foot(d)
 	return strings.Contains(f, "Esc to clear") || strings.Contains(f, "to switch tabs") && strings.Contains(f, "Esc to go back")
 }
 
-// foot is a dialog's last line, which tells how to leave it.
+// foot is a dialog's last line, which says how to leave it.
 func foot(d *agent.Dialog) string {
 	if len(d.Lines) == 0 {
 		return ""
@@ -95,7 +103,7 @@ func foot(d *agent.Dialog) string {
 	return d.Lines[len(d.Lines)-1]
 }
 
-// onlyForms refuses what a form is filled in with for any other prompt.
+// onlyForms refuses fields for any prompt but a form.
 func onlyForms(p *agent.Request, a agent.Answer) error {
 	if len(a.Fields) > 0 && p.Type != agent.PromptForm {
 		return fmt.Errorf("%w: a content is for forms, and this is a %s", agent.ErrAnswer, p.Type)
@@ -103,7 +111,7 @@ func onlyForms(p *agent.Request, a agent.Answer) error {
 	return nil
 }
 
-// press presses a key while the dialog is as it was.
+// press presses a key while the dialog is unchanged.
 func press(key string, d *agent.Dialog) agent.Step {
 	return agent.Step{Key: key, Pause: between, Wants: "the dialog as it was", Ready: func(r *agent.Reading) bool { return r.Dialog.SameAs(d) }}
 }
@@ -123,8 +131,7 @@ func digit(n int, d *agent.Dialog, outcome string) (agent.KeyAnswer, error) {
 	return agent.KeyAnswer{Steps: []agent.Step{press(strconv.Itoa(number), d)}, Outcome: outcome}, nil
 }
 
-// walk moves from the option that is chosen to another, a key for each option
-// between them.
+// walk moves from the chosen option to another, one key for each option between them.
 func walk(d *agent.Dialog, n int) (steps []agent.Step) {
 	for at := d.Focused(); at < n; at++ {
 		steps = append(steps, pressOn("Down", d, at))
@@ -135,8 +142,7 @@ func walk(d *agent.Dialog, n int) (steps []agent.Step) {
 	return steps
 }
 
-// pressOn presses a key while the dialog is as it was but for option n, which is
-// chosen.
+// pressOn presses a key while option n is chosen and the dialog is otherwise unchanged.
 func pressOn(key string, d *agent.Dialog, n int) agent.Step {
 	wants := fmt.Sprintf("option %d (%s) chosen", n, d.Options[n-1].Label)
 	return agent.Step{Key: key, Pause: between, Wants: wants, Ready: func(r *agent.Reading) bool {
@@ -144,14 +150,14 @@ func pressOn(key string, d *agent.Dialog, n int) agent.Step {
 	}}
 }
 
-// enter presses Enter where nothing is chosen.
+// enter presses Enter in a dialog without a choice.
 func enter(d *agent.Dialog) agent.KeyAnswer {
 	return agent.KeyAnswer{Steps: []agent.Step{press("Enter", d)}, Outcome: agent.OutcomeAccepted}
 }
 
-// setupKeys: the dialogs before the first prompt. What accepts is the option
-// that says yes, never the one that happens to be chosen: Enter would refuse a
-// key, and end Claude at the warning about permissions.
+// setupKeys answers the dialogs before the first prompt. The option that says yes accepts, never
+// the preselected one: Enter would refuse a key, and would end Claude at the warning about
+// permissions.
 func setupKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	yes, no := 0, 0
 	switch d.Subtype {
@@ -176,13 +182,13 @@ func setupKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	return choice(a, d, yes, no)
 }
 
-// cancels says whether the dialog can be left: at the first start it cannot.
+// cancels reports whether the dialog can be left. At the first start it can't.
 func cancels(d *agent.Dialog) bool {
 	return slices.ContainsFunc(d.Lines, func(line string) bool { return strings.Contains(line, "Esc to cancel") })
 }
 
-// signInKeys: the code that the browser showed is pasted into the page's field,
-// and sent once the field shows as much. The field hides what it holds.
+// signInKeys pastes the code from the browser into the page's field, and sends it once the field
+// shows a code of that length. The field hides the code.
 func signInKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	switch {
 	case a.Kind == agent.Deny && a.Text == "" && cancels(d):
@@ -212,11 +218,11 @@ func signInKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	}}, nil
 }
 
-// codeTail is how many characters of a code its field does not hide, at its end.
+// codeTail is how many characters at a code's end its field shows.
 const codeTail = 6
 
-// showsCode says whether the field shows that it holds the code: a star for
-// each character but the last ones, cut where the line ends.
+// showsCode reports whether the field shows the code: a star for each character except the last
+// ones, cut at the line's end.
 func showsCode(field, code string) bool {
 	shown, cut := strings.CutSuffix(field, "…")
 	n, all := utf8.RuneCountInString(shown), utf8.RuneCountInString(code)
@@ -228,13 +234,13 @@ func showsCode(field, code string) bool {
 	return n == all && strings.HasSuffix(shown, string(end))
 }
 
-// signsIn says whether that page of the sign-in is on the screen.
+// signsIn reports whether that page of the sign-in is on the screen.
 func signsIn(r *agent.Reading, title string) bool {
 	return r.Dialog != nil && r.Dialog.Subtype == agent.SubtypeOAuthLogin && r.Dialog.Title == title
 }
 
-// choice answers a dialog of numbered options, of which one accepts and one
-// refuses, or none (0).
+// choice answers a dialog of numbered options. yes is the option that accepts, no the one that
+// denies; 0 without one.
 func choice(a agent.Answer, d *agent.Dialog, yes, no int) (agent.KeyAnswer, error) {
 	switch {
 	case a.Kind == agent.ChooseOption:
@@ -242,7 +248,7 @@ func choice(a agent.Answer, d *agent.Dialog, yes, no int) (agent.KeyAnswer, erro
 		switch {
 		case a.Option == no:
 			outcome = agent.OutcomeDenied
-		case a.Option == yes, a.Option > 0 && a.Option <= len(d.Options) && strings.HasPrefix(d.Options[a.Option-1].Label, "Yes"):
+		case a.Option == yes, a.Option > 0 && a.Option <= len(d.Options) && allows(d.Options[a.Option-1]):
 			outcome = agent.OutcomeAccepted
 		}
 		return digit(a.Option, d, outcome)
@@ -258,8 +264,7 @@ func choice(a agent.Answer, d *agent.Dialog, yes, no int) (agent.KeyAnswer, erro
 	return agent.KeyAnswer{}, fmt.Errorf("%w: choose with option N", agent.ErrAnswer)
 }
 
-// beginning is the number of the one option that begins so, 0 when there is
-// none or several.
+// beginning is the number of the only option that starts with the word; 0 for none or several.
 func beginning(d *agent.Dialog, word string) int {
 	return d.OnlyOption(func(o agent.Option) bool {
 		return o.Label == word || strings.HasPrefix(o.Label, word+",") || strings.HasPrefix(o.Label, word+" ")
@@ -268,21 +273,21 @@ func beginning(d *agent.Dialog, word string) int {
 
 func permissionKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	if d.Subtype == "" && len(d.Options) > 0 && d.Options[0].Focused && strings.HasPrefix(d.Options[0].Label, "Yes, and tell") {
-		return agent.KeyAnswer{}, fmt.Errorf("%w: somebody has begun to type what else to do there, and a digit would be text; attach", agent.ErrCannot)
+		return agent.KeyAnswer{}, fmt.Errorf("%w: a person has started to type there, and a digit would become text; attach", agent.ErrCannot)
 	}
-	no := beginning(d, "No")
+	no := max(beginning(d, optionNo), beginning(d, optionDeny))
 	if a.Kind == agent.Deny && a.Text != "" && d.Subtype == "" && no > 0 && d.Options[no-1].Label == "No" {
-		return feedback(a.Text, d, no) // an option of more words has no input behind it
+		return feedback(a.Text, d, no) // an option with a longer label has no text field
 	}
-	yes := slices.IndexFunc(d.Options, func(o agent.Option) bool { return o.Label == "Yes" }) + 1
-	if yes == 0 { // of several others each may say yes to more than this call
+	yes := slices.IndexFunc(d.Options, func(o agent.Option) bool { return o.Label == optionYes || o.Label == optionAllow }) + 1
+	if yes == 0 && len(d.Options) == 2 { // beside others it allows more than this call: a text typed at the dialog replaces the first label
 		yes = beginning(d, "Yes")
 	}
 	return choice(a, d, yes, no)
 }
 
-// planKeys: which option accepts depends on the modes there are; only the one
-// under which every edit is still asked for is sure.
+// planKeys: which option accepts depends on the available modes. Only the one that asks for every
+// edit has a clear meaning.
 func planKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	tell := 0
 	for i, o := range d.Options {
@@ -307,36 +312,36 @@ func planKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	return choice(a, d, manually, 0)
 }
 
-// focuses says whether the option is the one the dialog has under its mark.
+// focuses reports whether the option is the chosen one.
 func focuses(r *agent.Reading, kind agent.PromptType, n int) bool {
 	return r.Dialog != nil && r.Dialog.Type == kind && len(r.Dialog.Options) >= n && r.Dialog.Options[n-1].Focused
 }
 
-// feedback moves to the last option, opens its input, and types.
+// feedback moves to the last option, opens its field, and types.
 func feedback(text string, d *agent.Dialog, no int) (agent.KeyAnswer, error) {
 	if d.Focused() == 0 {
 		return agent.KeyAnswer{}, agent.ErrNotReady
 	}
 	steps := append(walk(d, no), pressOn("Tab", d, no))
 	return typed(steps, text, d, no, agent.OutcomeDenied, func(now *agent.Dialog) bool {
-		return now.Options[no-1].Label != d.Options[no-1].Label // which tells what to type
+		return now.Options[no-1].Label != d.Options[no-1].Label // the changed label says what to type
 	}), nil
 }
 
-// words opens an option's input by its digit and types into it.
+// words opens an option's field by its digit and types into it.
 func words(text string, d *agent.Dialog, n int, outcome string) (agent.KeyAnswer, error) {
 	answer, err := digit(n, d, outcome)
 	switch {
 	case err != nil:
 		return answer, err
-	case d.Focused() == n: // the option's input is open: the digit would become text
-		return agent.KeyAnswer{}, fmt.Errorf("%w: somebody has begun to type an answer there; attach, or deny", agent.ErrCannot)
+	case d.Focused() == n: // the option's field is open: the digit would become text
+		return agent.KeyAnswer{}, fmt.Errorf("%w: a person has started to type an answer there; attach, or deny", agent.ErrCannot)
 	}
 	return typed(answer.Steps, text, d, n, outcome, func(*agent.Dialog) bool { return true }), nil
 }
 
-// typed types into the input that an option has become, and presses Enter when
-// it stands there.
+// typed types into the field that an option has become, and presses Enter when the field shows the
+// text.
 func typed(steps []agent.Step, text string, d *agent.Dialog, n int, outcome string, open func(*agent.Dialog) bool) agent.KeyAnswer {
 	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	echo := drawn.Squeeze(first)

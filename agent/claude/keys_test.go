@@ -102,8 +102,8 @@ func each(picks ...agent.QuestionPick) agent.Answer {
 // waySteps reads key@screen, and of a paste "text"@screen.
 var waySteps = regexp.MustCompile(`("[^"]*"|[^ @]+)@(\w+)`)
 
-// TestKeys answers at screens of the real program: each key is for the screen
-// beside it, and for no other dialog and no composer.
+// TestKeys answers at screens of the real program: each key is pressed only at the screen
+// that is named with it, and at no other dialog and no composer.
 func TestKeys(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -218,7 +218,7 @@ func TestKeysRefused(t *testing.T) {
 		{"one option for three", three, optionN(1), screen(t, "q3_page1").Dialog, agent.ErrAnswer, "answer 1=N"},
 		{"deny a question why", three, denied("no"), screen(t, "q3_page1").Dialog, agent.ErrCannot, "nudge"},
 		{"words beside a preview", layout, agent.Answer{Kind: agent.AnswerText, Text: "x"}, screen(t, "layout").Dialog, agent.ErrCannot, "option N"},
-		{"somebody types there", three, each(agent.QuestionPick{Options: []int{1}}, agent.QuestionPick{Options: []int{1}}, agent.QuestionPick{Options: []int{1}}), screen(t, "q3_page1_typed").Dialog, agent.ErrCannot, "attach"},
+		{"a person types there", three, each(agent.QuestionPick{Options: []int{1}}, agent.QuestionPick{Options: []int{1}}, agent.QuestionPick{Options: []int{1}}), screen(t, "q3_page1_typed").Dialog, agent.ErrCannot, "attach"},
 		{"pages never seen", &agent.Request{Type: agent.PromptQuestion, Questions: []agent.Question{questionsOf("color")[0], {Header: "Size"}}},
 			each(agent.QuestionPick{Options: []int{1}}, agent.QuestionPick{Text: "x"}), screen(t, "q3_page1").Dialog, agent.ErrNotReady, "question 2 (Size)"},
 		{"required and not given", filling, fields(`{"count":1}`), screen(t, "form").Dialog, agent.ErrAnswer, "name"},
@@ -232,7 +232,7 @@ func TestKeysRefused(t *testing.T) {
 		{"one for a list", filling, fields(`{"name":"x","tags":"red"}`), screen(t, "form").Dialog, agent.ErrAnswer, "a list"},
 		{"words for a yes", filling, fields(`{"name":"x","sure":"yes"}`), screen(t, "form").Dialog, agent.ErrAnswer, "true or false"},
 		{"fields without a schema", &agent.Request{Type: agent.PromptForm}, fields(`{"name":"x"}`), screen(t, "form").Dialog, agent.ErrCannot, "attach"},
-		{"required, and nothing is known of it but its title", &agent.Request{Type: agent.PromptForm}, agent.Answer{Kind: agent.Accept}, screen(t, "form").Dialog, agent.ErrAnswer, "wants Name"},
+		{"required, and nothing is known of it but its title", &agent.Request{Type: agent.PromptForm}, agent.Answer{Kind: agent.Accept}, screen(t, "form").Dialog, agent.ErrAnswer, "needs Name"},
 		{"a list is open", filling, fields(`{"name":"x"}`), screen(t, "form_size_list").Dialog, agent.ErrNotReady, ""},
 		{"a reason for a form", filling, denied("no"), screen(t, "form").Dialog, agent.ErrCannot, "nudge"},
 		{"accept a notice", &agent.Request{Type: agent.PromptNotice}, agent.Answer{Kind: agent.Accept}, &agent.Dialog{Type: agent.PromptNotice}, agent.ErrCannot, "deny"},
@@ -244,8 +244,8 @@ func TestKeysRefused(t *testing.T) {
 	}
 }
 
-// TestNoDigitIntoText: somebody has opened the input behind Yes, where a digit
-// would be a part of what they write.
+// TestNoDigitIntoText: a person has opened the input after Yes. A digit would be a part of
+// their text there, so no key is pressed.
 func TestNoDigitIntoText(t *testing.T) {
 	d := &agent.Dialog{Type: agent.PromptPermission, Options: []agent.Option{
 		{Number: 1, Label: "Yes, and tell Claude what to do next", Focused: true}, {Number: 2, Label: "No"}}}
@@ -253,6 +253,23 @@ func TestNoDigitIntoText(t *testing.T) {
 	for _, a := range []agent.Answer{{Kind: agent.Accept}, {Kind: agent.Deny}, {Kind: agent.ChooseOption, Option: 2}} {
 		if k, err := (claude.Driver{}).Keys(p, a, d); !errors.Is(err, agent.ErrCannot) {
 			t.Errorf("%+v: %+v, %v", a, k, err)
+		}
+	}
+}
+
+// TestFormFilledInMeanwhile: Accept is pressed only while the fields that the answer doesn't give hold what
+// they held when it came.
+func TestFormFilledInMeanwhile(t *testing.T) {
+	form := func(name string) *agent.Dialog {
+		return &agent.Dialog{Type: agent.PromptForm, Fields: []agent.Field{{Label: "Name", Value: name, Set: name != ""}}, Options: []agent.Option{{Label: "Accept", Focused: true}, {Label: "Decline"}}}
+	}
+	for _, schema := range []string{"", `{"properties":{"name":{"type":"string","title":"Name"}}}`} {
+		k, err := claude.Driver{}.Keys(&agent.Request{Type: agent.PromptForm, Schema: []byte(schema)}, agent.Answer{Kind: agent.Accept}, form(""))
+		if err != nil || len(k.Steps) != 1 {
+			t.Fatalf("%+v, %v", k, err)
+		}
+		if ready := k.Steps[0].Ready; !ready(&agent.Reading{Dialog: form("")}) || ready(&agent.Reading{Dialog: form("Eve")}) {
+			t.Errorf("with the schema %q it is pressed at another form", schema)
 		}
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"berth/agent/userfiles"
 )
 
-// unset are variables by which Claude believes to be in some other terminal,
-// which changes what it draws and which keys it asks for, or inside a session
-// of an agent: a server that was started from there must not pass that on.
+// unset are variables that tell Claude which terminal or agent's session it runs in. They change
+// what it draws and which keys it asks for, and are wrong here if the server was started from such
+// a place.
 var unset = []string{
 	"TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TERMINAL_EMULATOR", "LC_TERMINAL", "LC_TERMINAL_VERSION", "TMUX", "TMUX_PANE", "STY", "ZELLIJ*",
 	"WT_SESSION", "WT_PROFILE_ID", "KITTY_*", "ITERM_*", "ConEmu*", "VSCODE_*", "GHOSTTY_*", "WEZTERM_*", "ALACRITTY_*", "KONSOLE_*", "VTE_VERSION",
@@ -21,26 +21,26 @@ var unset = []string{
 	"CLAUDE_PROJECT_DIR", "CLAUDE_ENV_FILE", "CLAUDE_EFFORT", "AI_AGENT",
 }
 
-// defaults are variables that Claude gets unless the session itself has them. Its
-// agents view is a key away from an empty composer, and takes the conversation to
-// another process.
+// defaults are variables that Claude gets unless the session itself sets them. Its agents view is
+// one key away from an empty composer, and moves the conversation to another process, so they turn
+// it off.
 func defaults() map[string]string {
 	return map[string]string{"CLAUDE_CODE_FORCE_SYNC_OUTPUT": "1", "CLAUDE_CODE_DISABLE_AGENT_VIEW": "1"}
 }
 
-// Files of Berth's own in the session's folder.
+// Berth's own files in the session's folder.
 const (
 	settingsName = "claude-settings.json"
 	mcpName      = "claude-mcp.json"
-	homeName     = "claude" // of a session with a home of its own
+	homeName     = "claude" // for a session with a home of its own
 )
 
-// Command is what is run when nobody says otherwise.
+// Command is the default command.
 func (Driver) Command() []string { return []string{"claude"} }
 
-// Launch adds to the command what makes Claude tell of itself: settings with
-// our hooks, which Claude merges with the user's own, and the conversation's
-// id. What the command itself says is kept and merged, never said twice.
+// Launch adds to the command what makes Claude report to Berth: settings with Berth's hooks, which
+// Claude merges with the user's own, and the conversation's id. It keeps and merges the command's
+// own options; each option appears once.
 func (Driver) Launch(s agent.Start) (agent.Launch, error) {
 	l := agent.Launch{Argv: slices.Clone(s.Argv), Files: map[string][]byte{}}
 	config := configDir(s.Env)
@@ -79,7 +79,7 @@ func (Driver) Launch(s agent.Start) (agent.Launch, error) {
 	return l, nil
 }
 
-// configDir is where Claude keeps its files.
+// configDir is the folder where Claude keeps its files.
 func configDir(env map[string]string) string {
 	if dir := env["CLAUDE_CONFIG_DIR"]; dir != "" {
 		return dir
@@ -87,11 +87,11 @@ func configDir(env map[string]string) string {
 	return filepath.Join(env["HOME"], ".claude")
 }
 
-// addSettings writes the settings: those of the command, the session's over
-// them, and our hooks behind the caller's.
+// addSettings writes the settings: those of the command, the session's merged over them, and
+// Berth's hooks after the caller's.
 func addSettings(l *agent.Launch, s agent.Start, options *options) ([]string, error) {
 	if s.Hook == "" && len(s.Settings) == 0 {
-		return nil, nil // what the command says stays there
+		return nil, nil // the command's own settings stay in the command
 	}
 	given, err := options.settings(s)
 	if err != nil {
@@ -100,10 +100,10 @@ func addSettings(l *agent.Launch, s agent.Start, options *options) ([]string, er
 	all := userfiles.Merge(given, s.Settings)
 	if s.Hook != "" {
 		if all["disableAllHooks"] == true {
-			return nil, fmt.Errorf("%w: the settings have disableAllHooks, by which nothing could be told of Claude; remove it, or write isolate: none", agent.ErrStart)
+			return nil, fmt.Errorf("%w: the settings have disableAllHooks, so Claude would report nothing to Berth; remove it, or write isolate: none", agent.ErrStart)
 		}
 		if all["tui"] == nil {
-			all["tui"] = "default" // Claude may choose another renderer otherwise
+			all["tui"] = "default" // otherwise Claude may choose another renderer
 		}
 		if all["hooks"], err = withOurs(all["hooks"], s); err != nil {
 			return nil, err
@@ -118,8 +118,8 @@ func addSettings(l *agent.Launch, s agent.Start, options *options) ([]string, er
 	return []string{"--settings", file}, nil
 }
 
-// addMCP writes the session's servers of tools into a file that Claude reads
-// beside all others that it is given. With = it takes no words behind it.
+// addMCP writes the session's MCP servers into a file that Claude reads besides all others that it
+// is given. Written with =, the option takes no word after it.
 func addMCP(l *agent.Launch, s agent.Start) ([]string, error) {
 	if len(s.MCP) == 0 {
 		return nil, nil

@@ -30,7 +30,7 @@ func disk() fs.FS {
 	return fstest.MapFS{
 		"h/.claude/projects/-ws/" + idOne + ".jsonl": {Data: []byte(`{"type":"mode"}` + "\n" + `{"parentUuid":null,"type":"user"}` + "\n"), ModTime: now},
 		"h/.claude/projects/-ws/" + idTwo + ".jsonl": {Data: []byte(`{"type":"mode"}` + "\n" + `{"parentUuid":null,"type":"user"}` + "\n"), ModTime: now.Add(time.Minute)},
-		// Of one that was killed, the newest, with nothing said.
+		// The newest is of a session that was killed before its first message.
 		"h/.claude/projects/-ws/" + idEmpty + ".jsonl":     {Data: []byte(`{"type":"ai-title"}` + "\n" + `{"type":"mode"}` + "\n"), ModTime: now.Add(time.Hour)},
 		"h/.claude/projects/-ws/not-a-log.jsonl":           {Data: []byte(`{"type":"mode"}` + "\n" + `{"parentUuid":null,"type":"user"}` + "\n"), ModTime: now.Add(time.Hour)},
 		"h/.claude/projects/-other/" + idThree + ".jsonl":  {Data: []byte(`{"type":"mode"}` + "\n" + `{"parentUuid":null,"type":"user"}` + "\n"), ModTime: now.Add(time.Hour)},
@@ -44,7 +44,7 @@ func disk() fs.FS {
 func begin(argv ...string) agent.Start {
 	return agent.Start{
 		Argv: append([]string{"claude"}, argv...), Env: map[string]string{"HOME": "/h"}, Cwd: "/ws", Folder: "/s", Hook: "/s/berth", Disk: disk(),
-		Conversation: "99999999-2222-4333-8444-555555555555", Isolate: agent.IsolateHooks, Groom: agent.GroomAuto, EndAsks: "/s/end", BeginAsks: "/s/begin",
+		Conversation: "99999999-2222-4333-8444-555555555555", Isolate: agent.IsolateHooks, Groom: agent.GroomAuto, EndAsks: "/s/end", StartAsks: "/s/begin",
 	}
 }
 
@@ -59,7 +59,7 @@ func TestLaunch(t *testing.T) {
 	}{
 		"plain":              {want: "--settings " + set + " --session-id " + id, is: id},
 		"its own options":    {argv: "--model x", want: "--settings " + set + " --session-id " + id + " --model x", is: id},
-		"behind dashes":      {argv: "-- --settings", want: "--settings " + set + " --session-id " + id + " -- --settings", is: id},
+		"after dashes":       {argv: "-- --settings", want: "--settings " + set + " --session-id " + id + " -- --settings", is: id},
 		"takes one up":       {argv: "--resume " + idOne, want: "--settings " + set + " --resume " + idOne, is: idOne},
 		"by another name":    {argv: "-r " + idOne, want: "--settings " + set + " -r " + idOne, is: idOne},
 		"by a word":          {argv: "--resume login", want: "--settings " + set + " --resume login"},
@@ -91,17 +91,17 @@ func TestLaunch(t *testing.T) {
 		"again, nothing said": {want: "--settings " + set + " --session-id " + idFresh, is: idFresh, change: func(s *agent.Start) {
 			s.Conversation, s.Fresh, s.Resume = idEmpty, idFresh, true
 		}},
-		"none said":          {fails: agent.ErrNoConversation, change: func(s *agent.Start) { s.Conversation, s.TakeUp = "", idEmpty }},
+		"none said":          {fails: agent.ErrNoConversation, change: func(s *agent.Start) { s.Conversation, s.ResumeID = "", idEmpty }},
 		"one that is there":  {fails: agent.ErrStart, change: func(s *agent.Start) { s.Conversation = idOne }},
 		"no id":              {fails: agent.ErrStart, change: func(s *agent.Start) { s.Conversation = "mine" }},
-		"take up":            {argv: "-c", want: "--settings " + set + " --resume " + idOne, is: idOne, change: func(s *agent.Start) { s.Conversation, s.TakeUp = "", idOne }},
-		"take up the latest": {want: "--settings " + set + " --resume " + idTwo, is: idTwo, change: func(s *agent.Start) { s.Conversation, s.TakeUp = "", agent.Latest }},
-		"none of the folder": {fails: agent.ErrNoConversation, change: func(s *agent.Start) { s.Cwd, s.TakeUp = "/new", agent.Latest }},
-		"none of that id":    {fails: agent.ErrNoConversation, change: func(s *agent.Start) { s.TakeUp = id }},
+		"take up":            {argv: "-c", want: "--settings " + set + " --resume " + idOne, is: idOne, change: func(s *agent.Start) { s.Conversation, s.ResumeID = "", idOne }},
+		"take up the latest": {want: "--settings " + set + " --resume " + idTwo, is: idTwo, change: func(s *agent.Start) { s.Conversation, s.ResumeID = "", agent.Latest }},
+		"none of the folder": {fails: agent.ErrNoConversation, change: func(s *agent.Start) { s.Cwd, s.ResumeID = "/new", agent.Latest }},
+		"none of that id":    {fails: agent.ErrNoConversation, change: func(s *agent.Start) { s.ResumeID = id }},
 		"a fork":             {want: "--settings " + set + " --resume " + idOne + " --fork-session --session-id " + id, is: id, change: func(s *agent.Start) { s.Fork = idOne }},
 		"a fork of nothing":  {fails: agent.ErrNoConversation, change: func(s *agent.Start) { s.Fork = id }},
 		"a fork, spoken in":  {want: "--settings " + set + " --resume " + idTwo, is: idTwo, change: func(s *agent.Start) { s.Conversation, s.Resume, s.Fork = idTwo, true, idOne }},
-		"not in that home":   {fails: agent.ErrNoConversation, change: func(s *agent.Start) { s.Isolate, s.TakeUp = agent.IsolateFull, idOne }},
+		"not in that home":   {fails: agent.ErrNoConversation, change: func(s *agent.Start) { s.Isolate, s.ResumeID = agent.IsolateFull, idOne }},
 		"a fork between homes": {want: "--settings " + set + " --resume " + idThree + " --fork-session --session-id " + id, is: id, change: func(s *agent.Start) {
 			s.Isolate, s.Fork, s.ForkFolder = agent.IsolateFull, idThree, "/parent"
 		}},
@@ -167,7 +167,7 @@ func TestSettingsAreMerged(t *testing.T) {
 }
 
 func TestSettingsRunEveryEvent(t *testing.T) {
-	hooks, err := withOurs(nil, agent.Start{Hook: "/it's/berth", EndAsks: "/it's/end", BeginAsks: "/it's/begin"})
+	hooks, err := withOurs(nil, agent.Start{Hook: "/it's/berth", EndAsks: "/it's/end", StartAsks: "/it's/begin"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +198,7 @@ func TestSettingsRunEveryEvent(t *testing.T) {
 	}
 }
 
-// TestOwnHome: what is answered beforehand is what the session says, no more.
+// TestOwnHome: a home of its own answers in advance only the dialogs that the session's policy answers.
 func TestOwnHome(t *testing.T) {
 	const key = "sk-ant-0123456789-abcdefghijklmnopqrst"
 	full := func(change func(*agent.Start)) agent.Launch {

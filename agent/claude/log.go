@@ -11,11 +11,10 @@ import (
 	"berth/agent"
 )
 
-// ErrLine is the error for a line that is no JSON object.
+// ErrLine is the error for a line that isn't a JSON object.
 var ErrLine = errors.New("not a line of Claude's")
 
-// entry is a line of the session log; lines of the structured output are
-// shaped alike.
+// entry is a line of the session log. Lines of the structured output have the same fields.
 type entry struct {
 	Type        string    `json:"type"`
 	Subtype     string    `json:"subtype"`
@@ -43,11 +42,11 @@ type message struct {
 	Usage   *agent.Tokens   `json:"usage"`
 }
 
-// synthetic is the model of what Claude writes in the model's name.
+// synthetic is the model's name in messages that Claude itself wrote.
 const synthetic = "<synthetic>"
 
-// usage is what the answer took; nil for what no model said. Each of an answer's
-// blocks is an entry of its own with the same numbers.
+// usage is what the answer used; nil if no model wrote it. Each block of an answer is an entry of
+// its own with the same numbers.
 func (m message) usage() *agent.Usage {
 	if m.ID == "" || m.Usage == nil || m.Model == synthetic {
 		return nil
@@ -56,28 +55,29 @@ func (m message) usage() *agent.Usage {
 }
 
 type block struct {
-	Type    string          `json:"type"`
-	Text    string          `json:"text"`
-	ID      string          `json:"id"`
-	Name    string          `json:"name"`
-	Input   json.RawMessage `json:"input"`
-	ToolUse string          `json:"tool_use_id"`
-	Error   bool            `json:"is_error"`
-	Content json.RawMessage `json:"content"`
+	Type     string          `json:"type"`
+	Text     string          `json:"text"`
+	Thinking string          `json:"thinking"`
+	ID       string          `json:"id"`
+	Name     string          `json:"name"`
+	Input    json.RawMessage `json:"input"`
+	ToolUse  string          `json:"tool_use_id"`
+	Error    bool            `json:"is_error"`
+	Content  json.RawMessage `json:"content"`
 }
 
-// refused says that the result stands for a tool that was not let run. What
-// comes of the turn then, the lines after it tell.
+// refused reports whether the result is of a denied tool. The lines after it say how the turn
+// continues.
 func (b block) refused() bool {
 	return b.Error && bytes.Contains(b.Content, []byte("The user doesn't want to "))
 }
 
-// interrupted begins the message that Claude writes in the user's name when a
-// turn was interrupted or a tool refused.
+// interrupted starts the message that Claude writes as the user when a turn was interrupted or a
+// tool denied.
 const interrupted = "[Request interrupted by user"
 
-// Log reads one whole line of the session log. Lines of subagents and lines
-// that say nothing of the turn give evidence only.
+// Log reads one whole line of the session log. Lines of subagents, and lines without a report about
+// the turn, are evidence only.
 func (Driver) Log(line []byte) ([]agent.Fact, error) {
 	var e entry
 	if err := json.Unmarshal(line, &e); err != nil {
@@ -114,19 +114,19 @@ func (Driver) Log(line []byte) ([]agent.Fact, error) {
 	return facts, nil
 }
 
-// blocks are the parts of a message; a bare string is one of text.
+// blocks are the parts of a message. A bare string is one text block.
 func (m message) blocks() []block {
 	var text string
 	if json.Unmarshal(m.Content, &text) == nil {
 		return []block{{Type: "text", Text: text}}
 	}
 	var all []block
-	_ = json.Unmarshal(m.Content, &all) // what has another shape has no parts
+	_ = json.Unmarshal(m.Content, &all) // any other shape has no parts
 	return all
 }
 
-// user reads what stands in the user's name: messages, results of tools,
-// interruptions, and the records of commands, which begin with a tag.
+// user reads messages in the user's name: prompts, results of tools, interruptions, and the records
+// of commands, which start with a tag.
 func (e *entry) user(base agent.Fact) []agent.Fact {
 	var facts []agent.Fact
 	for _, b := range e.Message.blocks() {

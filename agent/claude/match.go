@@ -9,7 +9,7 @@ import (
 	"berth/agent"
 )
 
-// Match says how much of what a prompt asks about the dialog shows.
+// Match says how much of the prompt the dialog shows.
 func (Driver) Match(d *agent.Dialog, p *agent.Request) agent.Match {
 	return agent.Matchers{Question: matchQuestion, Form: matchForm, Plan: matchPlan, Permission: matchPermission}.Match(d, p)
 }
@@ -17,9 +17,18 @@ func (Driver) Match(d *agent.Dialog, p *agent.Request) agent.Match {
 // at most how much of it two parts of a dialog show together.
 func both(a, b agent.Match) agent.Match { return min(a, b) }
 
-// matchPermission compares the rows between a dialog's title and its question with
-// the tool's input.
+// matchPermission compares the dialog with what the prompt has shown of it. If the dialog says
+// something else besides its subject, the prompt has shown only a part of it.
 func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
+	m := matchCall(d, p)
+	if m > agent.PartMatch && saysElse(d, p) {
+		m = agent.PartMatch
+	}
+	return m
+}
+
+// matchCall compares the rows between a dialog's title and its question with the tool's input.
+func matchCall(d *agent.Dialog, p *agent.Request) agent.Match {
 	tool := agent.Value(p.Tool)
 	switch {
 	case tool == "" || d.Tool != "" && d.Tool != tool:
@@ -29,10 +38,10 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 	}
 	in, ok := readInput(tool, p.Raw)
 	if !ok {
-		return agent.NoMatch // it was not told what it is about
+		return agent.NoMatch // the hook had no input
 	}
 	rows := readDrawn(d)
-	if d.Tool == "" { // its title has no room, or is that of a tool without one of its own
+	if d.Tool == "" { // its title has no room, or the tool has no title of its own
 		switch tool {
 		case "Bash":
 			return both(rows.command(in.Command, in.Description), agent.PartMatch)
@@ -44,20 +53,20 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 		return agent.MatchIf(d.Cut || !ownTitle[tool], agent.PartMatch)
 	}
 	switch {
-	case tool == "Bash" && !slices.Contains(usualQuestions, d.Question): // which may ask for more than the command
+	case tool == "Bash" && !slices.Contains(usualQuestions, d.Question): // the question may ask for more than the command
 		return both(rows.command(in.Command, in.Description), agent.PartMatch)
 	case tool == "Bash":
 		return rows.command(in.Command, in.Description)
-	case beside(p.Raw, drawnFields[tool]...) != "" && len(drawnFields[tool]) > 0: // the dialog does not show these fields
+	case beside(p.Raw, drawnFields[tool]...) != "" && len(drawnFields[tool]) > 0: // the dialog doesn't show these fields
 		return agent.PartMatch
 	case tool == "Edit" && in.Old != nil && in.New != nil:
 		m := both(rows.file(d, in.Path), rows.edit(*in.Old, *in.New))
 		if in.ReplaceAll {
-			m = both(m, agent.PartMatch) // the dialog does not show these fields
+			m = both(m, agent.PartMatch) // the dialog doesn't show these fields
 		}
 		return m
 	case tool == "Write" && in.Content != nil:
-		m := agent.PartMatch // of a file that is there only the change is shown
+		m := agent.PartMatch // the dialog shows only the change of an existing file
 		if d.Title == titles["Write"] {
 			m = rows.content(*in.Content)
 		}
@@ -70,17 +79,17 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 	return agent.PartMatch
 }
 
-// toolInput is what the dialogs of tools are about.
+// toolInput has the subjects of the tools' dialogs.
 type toolInput struct {
 	Command, Description, Path, URL, Prompt string
 	Old, New, Content                       *string
 	ReplaceAll                              bool
 }
 
-// readInput reads a tool's input. ok is false when it cannot be read.
+// readInput reads a tool's input. ok is false when it can't be read.
 func readInput(tool string, raw json.RawMessage) (in toolInput, ok bool) {
 	fields, err := agent.ReadInput(raw)
-	if err != nil || !ownTitle[tool] { // others' fields may hold anything
+	if err != nil || !ownTitle[tool] { // other tools' fields may hold anything
 		return in, err == nil
 	}
 	errs := []error{fields.Texts(map[string]*string{
@@ -96,7 +105,8 @@ func readInput(tool string, raw json.RawMessage) (in toolInput, ok bool) {
 	return in, errors.Join(errs...) == nil
 }
 
-// drawnFields are those that the dialog about a file draws, or that are known to change nothing else.
+// drawnFields are the fields that a file's dialog draws, and those that are known to change nothing
+// else.
 var drawnFields = map[string][]string{
 	"Edit": {"file_path", "old_string", "new_string", "replace_all"}, "Write": {"file_path", "content"},
 }

@@ -34,7 +34,7 @@ func TestMCPCall(t *testing.T) {
 		} {
 			p := &agent.Request{Type: agent.PromptPermission, Tool: agent.Pointer("mcp__lab__ask"), Raw: []byte(told)}
 			if got := (claude.Driver{}).Match(d, p); got != want {
-				t.Errorf("at %d columns, told %s: %v, want %v", cols, told, got, want)
+				t.Errorf("at %d columns, reported %s: %v, want %v", cols, told, got, want)
 			}
 		}
 	}
@@ -79,10 +79,10 @@ func TestForgedCall(t *testing.T) {
 		drawn, told string
 		keyed       bool
 	}{
-		"a call":          {" Tool use\n\n   lab - list(a: 1) (MCP)\n   Lists.", `{"a":1}`, true},
-		"a skill":         {" Use skill \"wipe\"?\n\n   lab - list(a: 1) (MCP)\n   Lists.", `{"a":1}`, false},
-		"a field's name":  {" Tool use\n\n   lab - list(a: 1) (MCP)\n   all: \"wipe\") (MCP)\n   Lists.", `{"a":1}`, false},
-		"what it is told": {" Tool use\n\n   lab - list(a: 1) (MCP)\n   Lists.", `{"a":2}`, false},
+		"a call":         {" Tool use\n\n   lab - list(a: 1) (MCP)\n   Lists.", `{"a":1}`, true},
+		"a skill":        {" Use skill \"wipe\"?\n\n   lab - list(a: 1) (MCP)\n   Lists.", `{"a":1}`, false},
+		"a field's name": {" Tool use\n\n   lab - list(a: 1) (MCP)\n   all: \"wipe\") (MCP)\n   Lists.", `{"a":1}`, false},
+		"its arguments":  {" Tool use\n\n   lab - list(a: 1) (MCP)\n   Lists.", `{"a":2}`, false},
 	} {
 		s := newForgery(t)
 		r := draw(80, 40, strings.Repeat("─", 80)+"\n"+c.drawn+foot)
@@ -93,7 +93,7 @@ func TestForgedCall(t *testing.T) {
 		id := s.f.Status().Request.ID
 		s.show(r)
 		if keyed := s.keyed(id, r.Dialog); keyed != c.keyed {
-			t.Errorf("%s: a key answers what was told %v", name, keyed)
+			t.Errorf("%s: a key answers the reported prompt: %v", name, keyed)
 		}
 	}
 }

@@ -8,17 +8,17 @@ import (
 	"berth/agent/pattern"
 )
 
-// optionLine: where a label is broken into rows the blank after its number may be
+// optionLine matches an option's row. If a label is wrapped, the blank after its number may be
 // missing.
 var optionLine = pattern.New(`^( *)(❯ )?( *)(\d{1,2})\.(?: (?:\[(.)\] ?)?|([^\d\s]))(.*)$`)
 
-// sideBox begins the preview that is drawn to the right of a list.
+// sideBox matches the start of the preview that is drawn to the right of a list.
 var sideBox = pattern.New(` {2,}[┌│└├╭╰].*$`)
 
-var answerLine = pattern.New(`^ (❯ |  )((?:Yes|No)\b.*)$`)
+var answerLine = pattern.New(`^ (❯ |  )((?:Yes|No|Allow once|Deny)\b.*)$`)
 
-// answers reads the answers of a permission that have no numbers: each on a row
-// right below what asks. nil when there are none.
+// answers reads the options of a permission without numbers: one on each row right below the
+// question. It is nil without any.
 func (s *screen) answers() (list []agent.Option, first, end int) {
 	for i := s.last; i >= 0; i-- {
 		m := answerLine.FindStringSubmatch(s.text(i))
@@ -36,10 +36,10 @@ func (s *screen) answers() (list []agent.Option, first, end int) {
 	return nil, 0, 0
 }
 
-// options reads the last list of numbered lines that counts up from 1. Its numbers
-// are in one column, that of the option with the mark: a label can go on in a row
-// that looks like an option, but such a row is indented further. first is beyond the
-// last row when there is no list; unsure says that a number comes twice.
+// options reads the last list of numbered lines that counts up from 1. Its numbers are in one
+// column, that of the option with the mark: a label can continue in a row that looks like an
+// option, but such a row is indented further. first is after the last row when there is no list.
+// unsure means that a number is there twice.
 func (s *screen) options() (list []agent.Option, first, end int, unsure bool) {
 	want := 0
 	var rows []int
@@ -67,9 +67,8 @@ func (s *screen) options() (list []agent.Option, first, end int, unsure bool) {
 	return nil, s.last + 1, s.last, false
 }
 
-// numbers is the column of the numbers of options: the leftmost one behind a mark,
-// as a text that shows a mark is indented further. Above the rule is the conversation.
-// -1 without a mark.
+// numbers is the column of the options' numbers: the leftmost one after a mark, because a text that
+// shows a mark is indented further. Above the rule is the conversation. It is -1 without a mark.
 func (s *screen) numbers() int {
 	column := -1
 	for i := s.last; i >= 0 && (column < 0 || !s.rule(i)); i-- {
@@ -83,11 +82,11 @@ func (s *screen) numbers() int {
 // numberColumn is the column of the number in a match of optionLine.
 func numberColumn(m []string) int { return len(m[1]) + utf8.RuneCountInString(m[2]) + len(m[3]) }
 
-// goOn puts the rest of a label that was broken into rows after it, in a list of
-// answers to a permission: such rows are indented further than the number.
-// Elsewhere they may be descriptions, and are kept beside the label.
+// goOn appends the rest of a wrapped label to it, in a list of a permission's options: such rows
+// are indented further than the number. In other lists they may be descriptions, and are kept apart
+// from the label.
 func (s *screen) goOn(list []agent.Option, rows []int) {
-	answers := strings.HasPrefix(list[0].Label, "Yes") && !list[0].Multiple
+	answers := allows(list[0]) && !list[0].Multiple
 	for k, row := range rows {
 		var more []string
 		number := len(s.text(row)) - len(strings.TrimLeft(s.text(row), " ❯"))

@@ -10,29 +10,28 @@ import (
 	"berth/agent/userfiles"
 )
 
-// subcommands of the measured version do something else than talk.
+// subcommands of the measured version have no conversation.
 var subcommands = []string{
 	"agents", "auth", "auto-mode", "doctor", "gateway", "install", "mcp", "plugin", "plugins", "project", "setup-token", "ultrareview", "update", "upgrade",
 }
 
 func isSubcommand(argv []string) bool { return len(argv) > 1 && slices.Contains(subcommands, argv[1]) }
 
-// givenOption is one that the command gives and that concerns us.
+// givenOption is an option of the command that Berth handles.
 type givenOption struct {
-	name     string // as it is written in full
+	name     string // the full name
 	value    string
 	hasValue bool
-	at, end  int // words of the command: from, and behind it
+	at, end  int // words of the command: the first, and the one after the last
 }
 
-// options are those of a command that concern us, in their order.
+// options are a command's options that Berth handles, in their order.
 type options struct {
 	argv []string
 	list []givenOption
 }
 
-// taking says what the options that concern us take: a value, one that may be
-// left out, or none.
+// taking says what each of these options takes: a value, an optional value, or none.
 var taking = map[string]string{
 	"--settings": "value", "--session-id": "value", "--resume": "may", "--continue": "", "--fork-session": "", "--from-pr": "may",
 	"--print": "", "--output-format": "value", "--input-format": "value",
@@ -40,8 +39,8 @@ var taking = map[string]string{
 
 var long = map[string]string{"-r": "--resume", "-c": "--continue", "-p": "--print"}
 
-// parseOptions reads a command as Claude does: --name VALUE or --name=VALUE,
-// nothing behind --.
+// parseOptions reads a command as Claude does: --name VALUE or --name=VALUE, and no options after
+// --.
 func parseOptions(argv []string) *options {
 	o := &options{argv: argv}
 	for i := 1; i < len(argv) && argv[i] != "--"; i++ {
@@ -64,7 +63,7 @@ func parseOptions(argv []string) *options {
 	return o
 }
 
-// last is the last option of that name, which is the one that counts.
+// last is the last option with that name, which is the one that counts.
 func (o *options) last(name string) (givenOption, bool) {
 	for _, one := range slices.Backward(o.list) {
 		if one.name == name {
@@ -74,8 +73,8 @@ func (o *options) last(name string) (givenOption, bool) {
 	return givenOption{}, false
 }
 
-// prints says whether the command prints its answer and ends: as lines of JSON,
-// and without taking more messages.
+// prints reports whether the command prints its answer and exits: lines if it prints JSON, headless
+// if it takes no more messages.
 func (o *options) prints() (lines, headless bool) {
 	if !o.has("--print") {
 		return false, false
@@ -91,7 +90,7 @@ func (o *options) has(names ...string) bool {
 	return slices.ContainsFunc(o.list, func(one givenOption) bool { return slices.Contains(names, one.name) })
 }
 
-// drop takes options out of the command.
+// drop removes options from the command.
 func (o *options) drop(names ...string) {
 	for _, one := range slices.Backward(o.list) {
 		if slices.Contains(names, one.name) {
@@ -101,11 +100,10 @@ func (o *options) drop(names ...string) {
 	*o = *parseOptions(o.argv)
 }
 
-// rest is the command without what was dropped.
+// rest is the command without the dropped options.
 func (o *options) rest() []string { return slices.Clone(o.argv) }
 
-// settings are those that the command gives: JSON as it stands there, or a
-// file's.
+// settings are those that the command gives, as JSON or as a file.
 func (o *options) settings(s agent.Start) (map[string]any, error) {
 	one, ok := o.last("--settings")
 	if !ok {
@@ -120,7 +118,7 @@ func (o *options) settings(s agent.Start) (map[string]any, error) {
 		from = path
 		var err error
 		if data, err = userfiles.ReadSettings(s.Disk, path); err != nil {
-			return nil, fmt.Errorf("%w: the settings of the command cannot be read: %w", agent.ErrStart, err)
+			return nil, fmt.Errorf("%w: can't read the command's settings: %w", agent.ErrStart, err)
 		}
 	}
 	given, err := userfiles.Object(data)

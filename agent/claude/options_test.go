@@ -28,7 +28,7 @@ func TestNoGuessedOptions(t *testing.T) {
 		s.show(c.dialog)
 		p := s.f.Status().Request
 		if p.ID != told.ID || !slices.Equal(p.Options, c.dialog.Dialog.Labels()) || p.Options[0] != c.first || p.OptionsFallback || p.Digest == told.Digest {
-			t.Errorf("%s: told as prompt %s, drawn as %+v", name, told.ID, p)
+			t.Errorf("%s: reported as prompt %s, drawn as %+v", name, told.ID, p)
 		}
 	}
 }

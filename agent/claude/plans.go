@@ -8,14 +8,14 @@ import (
 	"berth/agent/pattern"
 )
 
-// matchPlan: a plan is drawn as what its Markdown means. Its marks are taken off, and its
-// lines are compared. One that is drawn otherwise, or not to its end, is not answered by
-// keys.
+// matchPlan compares a plan with its drawn form: Claude renders the Markdown, so its marks are
+// removed and its lines are compared. A plan that is drawn differently, or not to its end, isn't
+// answered by keys.
 func matchPlan(d *agent.Dialog, p *agent.Request) agent.Match {
 	if p.Text == nil || len(beside(p.Raw, "plan", "planFilePath")) > 0 { // the dialog shows no other fields
 		return agent.PartMatch
 	}
-	t := drawn.Text{Rows: strings.Split(d.Body, "\n"), Width: d.Cols - besideIndented, Markdown: true, Cut: d.Cut}
+	t := drawn.Text{Rows: strings.Split(d.Body, "\n"), Width: d.Cols - besideIndented, Markdown: true, Undrawn: undrawn, Cut: d.Cut}
 	return max(t.Of(planText(strings.Trim(*p.Text, "\n"))), agent.PartMatch)
 }
 
@@ -25,9 +25,8 @@ var (
 	emphasis = pattern.New("\\*\\*([^*`\n]+)\\*\\*|`([^`*\n]+)`")
 )
 
-// planText is a plan as the recordings have it drawn: headings, and what is bold or
-// code, without their marks, a blank row below a heading, and each item of a list after
-// a dash.
+// planText is a plan as the recordings show it: headings, bold text and code without their marks, a
+// blank row below a heading, and a dash before each item of a list.
 func planText(plan string) string {
 	lines := strings.Split(plan, "\n")
 	var out []string

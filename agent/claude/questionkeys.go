@@ -10,10 +10,10 @@ import (
 	"berth/agent/drawn"
 )
 
-// questionKeys answers questions at their dialog. One of one option is over
-// with its digit. Several, and one of which several options may be ticked, have
-// a page each, gone through from the first, and then one that reviews them:
-// that is confirmed when it shows the answers.
+// questionKeys answers questions at their dialog. A question for one option is over with its digit.
+// Several questions, and one that takes several options, have a page each and then a review page.
+// Berth goes through the pages from the first one, and confirms when the review page shows the
+// answers.
 func questionKeys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	if a.Kind == agent.Deny && a.Text == "" {
 		return agent.KeyAnswer{Steps: []agent.Step{press("Escape", d)}, Outcome: agent.OutcomeDenied}, nil
@@ -26,7 +26,7 @@ func questionKeys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyA
 	}
 	if a.Kind == agent.ChooseOption && d.Confirm {
 		outcome := agent.OutcomeDenied
-		if a.Option == 1 { // which submits them
+		if a.Option == 1 { // it submits the answers
 			outcome = agent.OutcomeAnswered
 		}
 		return digit(a.Option, d, outcome)
@@ -38,13 +38,13 @@ func questionKeys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyA
 	return answerPages(p.Questions, each, d)
 }
 
-// chats says whether the answer is the option to talk about it first.
+// chats reports whether the answer is the option to talk about it first.
 func chats(p *agent.Request, a agent.Answer) bool {
 	return a.Kind == agent.ChooseOption && a.Option <= len(p.Options) && a.Option > 0 && p.Options[a.Option-1] == optionChat
 }
 
-// chat chooses to talk about it: by its number, or where a preview takes that,
-// by going down to it.
+// chat chooses to talk about it: by its number, or next to a preview, which leaves no number, by
+// going down to it.
 func chat(d *agent.Dialog) (agent.KeyAnswer, error) {
 	n := len(d.Options)
 	if n == 0 || d.Confirm || d.Options[n-1].Label != optionChat {
@@ -67,13 +67,13 @@ func chat(d *agent.Dialog) (agent.KeyAnswer, error) {
 	return agent.KeyAnswer{Steps: w.steps, Outcome: agent.OutcomeAnswered}, nil
 }
 
-// inInput says that the focus is where digits are text.
+// inInput reports whether the focus is in a text field, where digits are text.
 func inInput(d *agent.Dialog) bool {
 	return strings.Contains(foot(d), "ctrl+g to edit") || submitFocused(d)
 }
 
-// submitFocused says that the focus is below the options, on the row that goes
-// on to the next page.
+// submitFocused reports whether the focus is below the options, on the row that goes to the next
+// page.
 func submitFocused(d *agent.Dialog) bool {
 	return slices.ContainsFunc(d.Lines, func(line string) bool {
 		word, ok := strings.CutPrefix(line, "❯ ")
@@ -81,7 +81,7 @@ func submitFocused(d *agent.Dialog) bool {
 	})
 }
 
-// pages are the keys on a way through a dialog's pages.
+// pages collects the keys through a dialog's pages.
 type pages struct{ steps []agent.Step }
 
 // key presses a key on a page with the options of that dialog.
@@ -100,13 +100,13 @@ func (w *pages) add(s agent.Step, ready func(*agent.Dialog) bool) {
 	w.steps = append(w.steps, s)
 }
 
-// answerPages goes back to the first page, answers each, and confirms.
+// answerPages goes back to the first page, answers each page, and confirms.
 func answerPages(questions []agent.Question, each []agent.QuestionPick, d *agent.Dialog) (agent.KeyAnswer, error) {
 	var w pages
 	if inInput(d) {
-		return agent.KeyAnswer{}, fmt.Errorf("%w: somebody has begun to type an answer there; attach, or deny", agent.ErrCannot)
+		return agent.KeyAnswer{}, fmt.Errorf("%w: a person has started to type an answer there; attach, or deny", agent.ErrCannot)
 	}
-	at := len(questions) // the page that reviews
+	at := len(questions) // the review page
 	if !d.Confirm {
 		at = slices.IndexFunc(questions, func(q agent.Question) bool { return asksFor(q, d) })
 	}
@@ -127,7 +127,7 @@ func answerPages(questions []agent.Question, each []agent.QuestionPick, d *agent
 	return agent.KeyAnswer{Steps: w.steps, Outcome: agent.OutcomeAnswered}, nil
 }
 
-// asksFor says that the dialog is the question's page.
+// asksFor reports whether the dialog is the question's page.
 func asksFor(q agent.Question, d *agent.Dialog) bool {
 	if d.Confirm || len(d.Options) < len(q.Options) || offersMore(d, len(q.Options)) || unmarked(d.Body) != unmarked(q.Text) {
 		return false
@@ -141,17 +141,18 @@ func asksFor(q agent.Question, d *agent.Dialog) bool {
 		if i < len(q.Descriptions) {
 			description = q.Descriptions[i]
 		}
-		if shows(d, o, label) == agent.NoMatch || unmarked(o.Label+o.More) != unmarked(label+description) { // the end of a label that has no room is on the next row
+		if shows(d, o, label) == agent.NoMatch || unmarked(o.Label+o.More) != unmarked(label+description) { // the end of a label without room is on the next row
 			return false
 		}
 	}
 	return true
 }
 
-// unmarked is s without blanks and without what marks a word in Markdown.
+// unmarked is s without blanks, without Markdown's marks, and without characters that may not be
+// drawn.
 func unmarked(s string) string {
 	return strings.Map(func(r rune) rune {
-		if strings.ContainsRune("*_`", r) {
+		if strings.ContainsRune("*_`"+undrawn, r) {
 			return -1
 		}
 		return r
@@ -175,7 +176,7 @@ func (w *pages) pageStep(questions []agent.Question, at int, s agent.Step, ready
 	w.add(s, func(d *agent.Dialog) bool { return asksFor(questions[at], d) && ready(d) })
 }
 
-// answer answers one page, which is left by it.
+// answer answers one page, which leaves it.
 func (w *pages) answer(questions []agent.Question, at int, pick agent.QuestionPick) error {
 	q := questions[at]
 	other := len(q.Options) + 1
@@ -204,7 +205,7 @@ func (w *pages) answer(questions []agent.Question, at int, pick agent.QuestionPi
 	return nil
 }
 
-// input types into the row of one's own words, which has the focus.
+// input types into the focused row for text.
 func (w *pages) input(questions []agent.Question, at int, text string) {
 	other := len(questions[at].Options) + 1
 	w.pageStep(questions, at, agent.Step{Paste: text, Wants: "an empty input"}, func(d *agent.Dialog) bool {
@@ -212,7 +213,7 @@ func (w *pages) input(questions []agent.Question, at int, text string) {
 	})
 }
 
-// holds says that the row of one's own words shows the text.
+// holds reports whether the row for text shows the text.
 func holds(d *agent.Dialog, row int, text string) bool {
 	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	echo := drawn.Squeeze(first)
@@ -222,8 +223,8 @@ func holds(d *agent.Dialog, row int, text string) bool {
 	return len(d.Options) >= row && d.Options[row-1].Focused && strings.Contains(drawn.Squeeze(d.Options[row-1].Label), echo)
 }
 
-// tick ticks what is chosen, in that order, and goes on to the next page. Enter
-// would toggle the row it is on.
+// tick ticks the chosen options, in that order, and goes to the next page. Enter would toggle the
+// row that it is pressed on.
 func (w *pages) tick(questions []agent.Question, at int, pick agent.QuestionPick) {
 	other := len(questions[at].Options) + 1
 	ticked := func(d *agent.Dialog, want []int) bool {
@@ -253,7 +254,7 @@ func (w *pages) tick(questions []agent.Question, at int, pick agent.QuestionPick
 	})
 }
 
-// reviews says that the last page shows these answers to these questions.
+// reviews reports whether the last page shows these answers to these questions.
 func reviews(d *agent.Dialog, questions []agent.Question, each []agent.QuestionPick) bool {
 	shown := unmarked(d.Body)
 	for i, q := range questions {
@@ -267,7 +268,7 @@ func reviews(d *agent.Dialog, questions []agent.Question, each []agent.QuestionP
 	return true
 }
 
-// spoken is an answer in the words of its question's options.
+// spoken is an answer as the text of its question's options.
 func spoken(q agent.Question, pick agent.QuestionPick) string {
 	var words []string
 	for _, o := range pick.Options {

@@ -8,9 +8,9 @@ import (
 	"berth/terminal"
 )
 
-// matchQuestion: of several questions the pages have the same tabs; each is known by
-// its text, and by its options where the agent told them. Of a page without room for all of it the
-// rest was not seen.
+// matchQuestion: the pages of several questions have the same tabs. A page is identified by its
+// question's text, and by its options if the agent reported them. What has no room on a page wasn't
+// seen.
 func matchQuestion(d *agent.Dialog, p *agent.Request) agent.Match {
 	m := matchPage(d, p)
 	if d.Cut {
@@ -39,7 +39,7 @@ func matchPage(d *agent.Dialog, p *agent.Request) agent.Match {
 	unread := false
 	for i, q := range p.Questions {
 		if d.Tab > 0 && d.Tab <= len(p.Questions) && d.Tab != i+1 {
-			continue // its page is not shown
+			continue // its page isn't shown
 		}
 		if q.Text == "" {
 			unread = true
@@ -57,15 +57,15 @@ func matchPage(d *agent.Dialog, p *agent.Request) agent.Match {
 	return agent.NoMatch
 }
 
-// sameWords says whether the dialog surely asks in the question's words: others may look the
-// same without blanks and what Markdown marks with.
+// sameWords reports whether the dialog surely asks with the question's text. Other questions may
+// look the same without blanks and Markdown's marks.
 func sameWords(d *agent.Dialog, q agent.Question) agent.Match {
-	t := drawn.Text{Rows: strings.Split(d.Body, "\n"), Width: d.Cols - besideIndented, Prose: true}
+	t := drawn.Text{Rows: strings.Split(d.Body, "\n"), Width: d.Cols - besideIndented, Prose: true, Undrawn: undrawn}
 	return max(t.Of(strings.TrimSpace(q.Text)), agent.AlikeMatch)
 }
 
-// offers says whether the dialog has the question's options, as far as they have room,
-// and what explains them.
+// offers reports whether the dialog has the question's options, as far as they have room, and their
+// descriptions.
 func offers(d *agent.Dialog, q agent.Question) agent.Match {
 	m := agent.MatchIf(!offersMore(d, len(q.Options)), agent.WholeMatch)
 	for i, label := range q.Options {
@@ -79,8 +79,8 @@ func offers(d *agent.Dialog, q agent.Question) agent.Match {
 	return m
 }
 
-// offersMore says that the dialog has more than so many options, beside the row for words of
-// one's own and the talk about it. With previews there is no such row.
+// offersMore reports whether the dialog has more than that number of options, besides the row for
+// text and the option to talk about it. With previews there is no row for text.
 func offersMore(d *agent.Dialog, options int) bool {
 	n := len(d.Options)
 	if n > 0 && d.Options[n-1].Label == optionChat {
@@ -99,13 +99,13 @@ func offer(d *agent.Dialog, o agent.Option, label string, q agent.Question, i in
 		explained = q.Descriptions[i]
 	}
 	if unmarked(o.Label+o.More) != unmarked(label+explained) && m != agent.NoMatch && explained != o.More {
-		return agent.PartMatch // it is explained otherwise than was told
+		return agent.PartMatch // its description differs from the reported one
 	}
 	return m
 }
 
-// shows says whether the option has that label: whole, or cut where there was no room, with
-// the rest below. A label that differs only in blanks or in Markdown's marks may be another's.
+// shows reports whether the option has that label: whole, or cut for lack of room, with the rest
+// below. A label that differs only in blanks or in Markdown's marks may be another option's.
 func shows(d *agent.Dialog, o agent.Option, label string) agent.Match {
 	rest, begins := strings.CutPrefix(unmarked(label), unmarked(o.Label))
 	if !begins || rest != "" && (o.Label == "" || !full(d, o) || !strings.HasPrefix(unmarked(o.More), rest)) {
@@ -119,18 +119,18 @@ func shows(d *agent.Dialog, o agent.Option, label string) agent.Match {
 	return agent.WholeMatch
 }
 
-// besideLabel is how many columns are free beside a label at the most, with the number
-// before it and the box to tick.
+// besideLabel is the most columns that are free beside a label, with its number and its checkbox.
 const besideLabel = 14
 
-// full says that the label's row has no room for the word below it. Beside a preview it
-// is not known how much it has.
+// full reports whether the label's row has no room for the next word. Beside a preview the row's
+// width isn't known.
 func full(d *agent.Dialog, o agent.Option) bool {
 	word, _, _ := strings.Cut(o.More, " ")
 	return previews(d) || terminal.StringWidth(o.Label)+1+terminal.StringWidth(word)+besideLabel > d.Cols
 }
 
-// plainText is a text without blanks and what Markdown marks with.
+// plainText is a text without blanks, without Markdown's marks, and without characters that may not
+// be drawn.
 func plainText(text string) string {
-	return drawn.Without(text, " \t\n\u00a0#*_`>|-+~[]()│─┌┐└┘├┤┬┴┼•▎")
+	return drawn.Without(text, undrawn+" \t\n\u00a0#*_`>|-+~[]()│─┌┐└┘├┤┬┴┼•▎")
 }

@@ -11,8 +11,8 @@ import (
 	"berth/test/agents/truth"
 )
 
-// reference is the recordings, with what is true over each of them, read by
-// eye.
+// reference is the recordings, and for each of them the true states, which a person read
+// from it.
 func reference(t testing.TB) *truth.Reference {
 	t.Helper()
 	r := truth.Open(t, "testdata/reference.zip")
@@ -27,9 +27,9 @@ func reference(t testing.TB) *truth.Reference {
 	return r
 }
 
-// tolerance is far below the half second that detection may take: the truth is
-// given in whole milliseconds, and one stretch (23_errors_retries1, a refusal
-// by the model, left unjudged) begins 5 ms after the log has told of it.
+// tolerance is far below the half second that detection may take. It isn't zero: the truth
+// is in whole milliseconds, and one unjudged stretch (a refusal by the model in
+// 23_errors_retries1) starts 5 ms after the log has reported it.
 const tolerance = 10 * time.Millisecond
 
 // TestRecordings: every recording gives the right state, and every prompt.
@@ -40,7 +40,7 @@ func TestRecordings(t *testing.T) {
 			rec := ref.Recording(t, name)
 			steps := replay.Run(rec, claude.Driver{}, replay.Options{})
 			all := ref.Truth(t, name)
-			v := ref.Judge(steps, all, rec.End().Seconds())
+			v := ref.Judge(steps, all, rec.End.Seconds())
 			t.Logf("wrong for %v, longest %v, %d transitions, %d prompts, %d missed", v.Wrong, v.Longest, len(steps), v.Prompts, v.Missed)
 			if got, want := truth.Sequence(steps), wanted(all); got != want {
 				t.Errorf("in this order:\n%s\nwant\n%s", got, want)

@@ -9,19 +9,19 @@ import (
 	"berth/agent/drawn"
 )
 
-// Names of the tools whose permission is a question of its own kind.
+// Names of the tools whose permission is another type of prompt.
 const (
 	toolQuestion = "AskUserQuestion"
 	toolPlan     = "ExitPlanMode"
 )
 
-// What a question offers beside its own options.
+// The options that Claude adds to a question.
 const (
 	optionOther = "Type something."
 	optionChat  = "Chat about this"
 )
 
-// request is what a permission for the tool asks, as far as its input tells.
+// request makes the prompt of a permission from the tool's input.
 func request(tool string, input json.RawMessage, agentType string) *agent.Request {
 	r := &agent.Request{
 		Type: agent.PromptPermission, Tool: agent.Pointer(tool), Agent: agent.Pointer(agentType),
@@ -44,7 +44,7 @@ func request(tool string, input json.RawMessage, agentType string) *agent.Reques
 	return r
 }
 
-// titles are what the dialogs of these tools are headed by.
+// titles are the heads of these tools' dialogs.
 var titles = map[string]string{
 	"Bash": "Bash command", "Edit": "Edit file", "Write": "Create file", "WebFetch": "Fetch",
 	toolPlan: "Ready to code?",
@@ -61,7 +61,7 @@ func asks(r *agent.Request, input json.RawMessage) {
 	err := agent.ReadExactly(input, &in, "questions", "question", "header", "multiSelect", "options", "label", "description", "preview")
 	r.Type, r.Options = agent.PromptQuestion, nil
 	if unread(r, input, err); err != nil {
-		return // the dialog shows what the input lacks
+		return // the dialog shows what can't be read here
 	}
 	for _, q := range in.Questions {
 		one := agent.Question{Header: q.Header, Text: q.Question, MultiSelect: q.MultiSelect}
@@ -94,9 +94,8 @@ var mainField = map[string]string{
 	"Write": "file_path", "NotebookEdit": "notebook_path", "Agent": "prompt", "Skill": "skill",
 }
 
-// setInput shows the field that says what the tool does. Where the input holds
-// more than a person has to know (the text of a file), the whole is the full
-// input, and the short one is marked as cut.
+// setInput shows the field that says what the tool does. If the input has more than a person needs
+// to read first (a file's text), the full input has all of it, and the short one is marked as cut.
 func setInput(r *agent.Request, tool string, input json.RawMessage) {
 	in, err := agent.ReadInput(input)
 	if err != nil {
@@ -130,21 +129,24 @@ func beside(input json.RawMessage, but ...string) string {
 	return strings.Join(lines, "\n")
 }
 
-// form is what an MCP server asks by elicitation.
-func form(server, message string, schema json.RawMessage) *agent.Request {
+// form makes the prompt of an MCP server's elicitation: a form to fill in, or an address to open.
+func form(server, message, url string, schema json.RawMessage) *agent.Request {
+	wants := wantsInput
+	if url != "" {
+		wants, message = wantsURL, message+"\n\n"+url
+	}
 	return &agent.Request{
-		Type: agent.PromptForm, Title: agent.Pointer("MCP server “" + server + "” requests your input"),
-		Text: agent.Pointer(message), Schema: schema, Options: []string{"Accept", "Decline"}, OptionsFallback: true,
+		Type: agent.PromptForm, Title: agent.Pointer("MCP server “" + server + "” " + wants),
+		Text: agent.Pointer(message), URL: agent.Pointer(url), Schema: schema, Options: []string{"Accept", "Decline"}, OptionsFallback: true,
 		Modal: true, Channel: agent.ChannelKeys,
 	}
 }
 
-// dialogOpen is what the live file says of dialogs that ask nothing about the
-// work.
+// dialogOpen is the state file's text for dialogs that aren't about the work.
 const dialogOpen = "dialog open"
 
-// Waiting is what the live file's "waiting" asks: it says no more than that
-// there is a dialog. The call that has not come back is what it asks about.
+// Waiting makes the prompt for the state file's "waiting", which only says that there is a dialog.
+// The pending tool call is its subject.
 func (Driver) Waiting(f *agent.Fact) *agent.Request {
 	if f.Text != dialogOpen && f.Tool != "" {
 		return request(f.Tool, f.Input, f.AgentType)
@@ -156,7 +158,7 @@ func (Driver) Waiting(f *agent.Fact) *agent.Request {
 	return r
 }
 
-// FromDialog is the prompt of a dialog that no other source told of.
+// FromDialog makes the prompt of a dialog that no other source reported.
 func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 	r := &agent.Request{
 		Type: dialog.Type, Subtype: agent.Pointer(dialog.Subtype), Agent: agent.Pointer(dialog.Agent),
@@ -169,14 +171,14 @@ func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 		wholeInput(r, dialog)
 	case r.Type == agent.PromptPermission && dialog.Subtype == "" && !dialog.Cut:
 	case r.Type == agent.PromptPermission, r.Type == agent.PromptPlan, r.Type == agent.PromptForm:
-		r.Text = agent.Pointer(dialog.Body) // of one that is cut less than it asks about
+		r.Text = agent.Pointer(dialog.Body) // a cut dialog has only a part of it
 	}
 	d.Fill(r, dialog)
 	return r
 }
 
-// wholeInput keeps all that the dialog shows, where that is more than a line can
-// tell: of a file the change, of a command a description that cannot be told from it.
+// wholeInput keeps all that the dialog shows if that is more than one line: a file's change, or a
+// command with a description that can't be separated from it.
 func wholeInput(r *agent.Request, d *agent.Dialog) {
 	if d.Tool == "Bash" && readDrawn(d).setsApart() {
 		return
@@ -190,29 +192,32 @@ func wholeInput(r *agent.Request, d *agent.Dialog) {
 	}
 }
 
-// sameTab says whether a tab is that question's: a bar without room cuts it short,
-// and so may be the header of a question that only such a bar told of.
+// sameTab reports whether a tab is that question's. A bar without room cuts a tab short, and also
+// the header of a question that only such a bar showed.
 func sameTab(header, tab string) bool {
 	h, headerCut := strings.CutSuffix(drawn.Squeeze(header), "…")
 	t, tabCut := strings.CutSuffix(drawn.Squeeze(tab), "…")
 	return h == t || tabCut && strings.HasPrefix(h, t) || headerCut && strings.HasPrefix(t, h)
 }
 
-// Fill puts into the prompt what the dialog tells: its title, its options, and
-// of several questions which is shown.
+// Fill adds what only the dialog shows: its title, its options, and of several questions the number
+// of the shown one.
 func (Driver) Fill(r *agent.Request, dialog *agent.Dialog) {
 	r.ShownBy(dialog)
 	switch r.Type {
 	case agent.PromptQuestion:
 		fillQuestion(r, dialog)
 	case agent.PromptPlan, agent.PromptForm, agent.PromptPermission: // what it asks was shown under its id, or is another prompt
-		if r.Type == agent.PromptForm && len(r.Schema) == 0 && len(dialog.Fields) > 0 {
+		switch {
+		case r.Type == agent.PromptForm && len(r.Schema) == 0 && len(dialog.Fields) > 0:
 			r.SetInput(filledIn(dialog))
+		case r.Type == agent.PromptPermission && len(r.Raw) > 0 && dialog.Subtype == "" && asksAbout(dialog, r):
+			fillSaid(r, dialog)
 		}
 	default:
 		r.Text = agent.Pointer(dialog.Body)
 	}
-	if r.URL == nil { // which is drawn whole but once
+	if r.URL == nil { // the dialog draws it completely only once
 		r.URL = agent.Pointer(dialog.URL)
 	}
 	if r.Agent == nil {
@@ -225,7 +230,7 @@ func filledIn(dialog *agent.Dialog) string {
 	var lines []string
 	for _, f := range dialog.Fields {
 		value := "not set"
-		if f.Value != "" { // of one that is not set it is the rest of its label, or wrong
+		if f.Value != "" { // in an unset field it is the rest of its label, or an error
 			value = f.Value
 		}
 		lines = append(lines, f.Label+": "+value)
@@ -233,8 +238,7 @@ func filledIn(dialog *agent.Dialog) string {
 	return strings.Join(lines, "\n")
 }
 
-// fillQuestion: what no hook told is put together from the pages as they are
-// shown.
+// fillQuestion collects the questions from the pages as they are shown, if no hook reported them.
 func fillQuestion(r *agent.Request, dialog *agent.Dialog) {
 	if len(r.Questions) == 0 {
 		for _, header := range dialog.Tabs {
@@ -243,7 +247,7 @@ func fillQuestion(r *agent.Request, dialog *agent.Dialog) {
 	}
 	for i, tab := range dialog.Tabs {
 		if i < len(r.Questions) && strings.HasSuffix(r.Questions[i].Header, "…") && !strings.HasSuffix(tab, "…") {
-			r.Questions[i].Header = tab // which had no room on an earlier page
+			r.Questions[i].Header = tab // it had no room on an earlier page
 		}
 	}
 	r.QuestionCurrent = current(r, dialog)
@@ -260,7 +264,7 @@ func fillQuestion(r *agent.Request, dialog *agent.Dialog) {
 		copy(r.Options, q.Options) // a label without room is shown in part
 	}
 	if n := len(q.Options); n < len(r.Options) && r.Options[n] != optionChat {
-		r.Options[n] = optionOther // which shows what is typed into it
+		r.Options[n] = optionOther // the row shows the typed text
 	}
 }
 
@@ -276,8 +280,8 @@ func readQuestion(q *agent.Question, dialog *agent.Dialog) {
 	q.Previews = previews(dialog)
 }
 
-// current is which question the dialog shows, found by its text: the tabs only
-// say which are answered. One not seen before is the first that was not read.
+// current is the index of the shown question, found by its text: the tabs only show which ones are
+// answered. An unknown question is the first that wasn't read.
 func current(r *agent.Request, dialog *agent.Dialog) int {
 	if dialog.Confirm {
 		return len(r.Questions)

@@ -25,10 +25,11 @@ func TestLate(t *testing.T) {
 		"the screen by 100 ms":   {pace: 100 * time.Millisecond},
 		"all":                    {hook: 100 * time.Millisecond, log: 200 * time.Millisecond, registry: 120 * time.Millisecond, pace: 80 * time.Millisecond},
 	} {
+		late := map[agent.Source]time.Duration{agent.SourceHook: o.hook, agent.SourceLog: o.log, agent.SourceRegistry: o.registry}
 		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
 			for _, name := range ref.Names(t) {
-				rec := ref.Recording(t, name).Late(agent.SourceHook, o.hook).Late(agent.SourceLog, o.log).Late(agent.SourceRegistry, o.registry)
-				v := ref.Judge(replay.Run(rec, claude.Driver{}, replay.Options{Pace: o.pace}), ref.Truth(t, name), rec.End().Seconds())
+				rec := ref.Recording(t, name)
+				v := ref.Judge(replay.Run(rec, claude.Driver{}, replay.Options{Pace: o.pace, Late: late}), ref.Truth(t, name), rec.End.Seconds())
 				if v.Longest > 500*time.Millisecond || v.Missed > 0 {
 					t.Errorf("%s: wrong for %v, longest %v, missed %d of %d: %s", name, v.Wrong, v.Longest, v.Missed, v.Prompts, strings.Join(v.At, "; "))
 				} else if v.Wrong > 50*time.Millisecond {
@@ -42,9 +43,8 @@ func TestLate(t *testing.T) {
 // TestNoMismatch: of what Claude Code did, no source contradicts another.
 func TestNoMismatch(t *testing.T) { reference(t).NoMismatch(t, claude.Driver{}) }
 
-// TestWithoutSources takes sources away and holds what is left to a looser
-// bar: a share of the judged time that must be right, and of the prompts that
-// must be seen.
+// TestWithoutSources takes sources away and has a looser bar for the others: the share of
+// the judged time that must be right, and the share of the prompts that must be seen.
 func TestWithoutSources(t *testing.T) {
 	ref := reference(t)
 	for _, c := range []struct {
@@ -74,8 +74,8 @@ func TestWithoutSources(t *testing.T) {
 			prompts, missed := 0, 0
 			for _, name := range ref.Names(t) {
 				rec := ref.Recording(t, name)
-				v := ref.Judge(replay.Run(rec, claude.Driver{}, replay.Options{Without: without}), ref.Truth(t, name), rec.End().Seconds())
-				wrong, longest, total = wrong+v.Wrong, max(longest, v.Longest), total+rec.End()
+				v := ref.Judge(replay.Run(rec, claude.Driver{}, replay.Options{Without: without}), ref.Truth(t, name), rec.End.Seconds())
+				wrong, longest, total = wrong+v.Wrong, max(longest, v.Longest), total+rec.End
 				prompts, missed = prompts+v.Prompts, missed+v.Missed
 				if v.Longest > 500*time.Millisecond || v.Missed > 0 {
 					t.Logf("%s: wrong for %v, longest %v, missed %d of %d: %s", name, v.Wrong.Round(time.Millisecond), v.Longest.Round(time.Millisecond), v.Missed, v.Prompts, strings.Join(v.At[:min(len(v.At), 6)], "; "))

@@ -4,15 +4,16 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"berth/agent"
 	"berth/agent/pattern"
 	"berth/terminal"
 )
 
-// Screen reads the bottom of the screen: either the composer, between two
-// rules with the footer below, and the spinner above it; or a dialog in their
-// place. Text higher up is the conversation, which can look like anything.
+// Screen reads the bottom of the screen. It has either the composer, between two rules, with the
+// footer below and the spinner above, or a dialog in their place. Text above these is the
+// conversation, which can look like anything.
 func (Driver) Screen(v *agent.View) *agent.Reading {
 	r := &agent.Reading{}
 	s := screen{view: v, last: v.LastRow()}
@@ -22,7 +23,7 @@ func (Driver) Screen(v *agent.View) *agent.Reading {
 	if top, bottom, ok := s.composer(); ok {
 		r.Composer = readComposer(v.Lines[top+1 : bottom])
 		s.footer(r, bottom)
-		if strings.Contains(r.Footer, "space to reply") { // the agents view: what is typed there begins another session
+		if strings.Contains(r.Footer, "space to reply") { // the agents view: text typed there starts another session
 			r.Composer = nil
 			return r
 		}
@@ -39,9 +40,8 @@ func (Driver) Screen(v *agent.View) *agent.Reading {
 	return r
 }
 
-// tall finds the lower rule of a composer that has more rows than the screen has
-// room for: nothing but its indented text is above the rule, with the caret at its
-// end, and below it a footer or nothing.
+// tall finds the lower rule of a composer that has more rows than the screen: above the rule is
+// only its indented text, with the caret at its end, and below it a footer or nothing.
 func (s *screen) tall() (bottom int, ok bool) {
 	for bottom = s.last; bottom > 0 && !s.rule(bottom); bottom-- {
 	}
@@ -67,47 +67,63 @@ func readTall(rows []agent.Row) *agent.Composer {
 	return &agent.Composer{Mode: agent.ModeMessage, Above: true, Focused: true, Text: strings.Join(lines, "\n")}
 }
 
-// screen is a View being read.
+// screen is a View that is being read.
 type screen struct {
 	view *agent.View
-	last int // the last row that is not blank
+	last int // the last row that isn't blank
 }
 
 func (s *screen) text(row int) string { return s.view.Lines[row].Text }
 
-// rule says whether the row is a rule. A text that is wider than Claude took it for goes on in the
-// first column of the next row, and could draw one there.
-func (s *screen) rule(row int) bool { return isRule(s.text(row)) && !s.goesOn(row) }
+// rule reports whether the row is a rule. A text could draw one too: one that is wider than Claude
+// measured, which continues in the first column of the next row, and the text of a question, which
+// begins in the first column. Claude draws a question bold, and no rule.
+func (s *screen) rule(row int) bool {
+	return isRule(s.text(row)) && !s.goesOn(row) && !s.view.Lines[row].Bold()
+}
 
-// goesOn says that the row may hold the rest of the one above: the terminal broke that one, or it is
-// written to its last column with characters that Claude may have counted fewer columns for.
+// goesOn reports whether the row may continue the one above: the terminal wrapped that one, or it
+// is written to its last column with characters that Claude may have counted fewer columns for.
 func (s *screen) goesOn(row int) bool {
 	if row == 0 || s.view.Lines[row].Wrapped {
 		return row > 0
 	}
 	above := s.view.Lines[row-1]
-	_, _, width := terminal.NextCluster(s.text(row)) // a wide one may have had no room
+	_, _, width := terminal.NextCluster(s.text(row)) // a wide character may have had no room
 	return (above.Full || width > 1) && (s.goesOn(row-1) || !isRule(above.Text) && strings.ContainsFunc(above.Text, miscounted))
 }
 
-// miscounted says that a character may be wider than Claude takes it for. The others are those of its
-// own frames and marks.
+// miscounted reports whether a character may be wider than Claude measures it. The others are those
+// of Claude's own frames and marks, and Chinese, Japanese and Korean characters that every table
+// has as two columns.
 func miscounted(r rune) bool {
-	return r >= 0x300 && !(r >= 0x2010 && r <= 0x2027) && !(r >= 0x2190 && r <= 0x2bff)
+	return r >= 0x300 && !(r >= 0x2010 && r <= 0x2027) && !(r >= 0x2190 && r <= 0x2bff) && !unicode.Is(twoColumns, r)
 }
 
-// isRule: the upper rule may carry a label at its right end.
+// twoColumns are characters that Claude and terminals count as two columns: no accents, no joining
+// characters, and no emoji.
+var twoColumns = &unicode.RangeTable{R16: []unicode.Range16{
+	{Lo: 0x3000, Hi: 0x3029, Stride: 1}, // punctuation
+	{Lo: 0x3041, Hi: 0x3096, Stride: 1}, // Hiragana
+	{Lo: 0x309b, Hi: 0x30ff, Stride: 1}, // Katakana
+	{Lo: 0x3400, Hi: 0x4dbf, Stride: 1}, // Chinese
+	{Lo: 0x4e00, Hi: 0x9fff, Stride: 1},
+	{Lo: 0xac00, Hi: 0xd7a3, Stride: 1}, // Hangul
+	{Lo: 0xff01, Hi: 0xff60, Stride: 1}, // full width forms
+}}
+
+// isRule reports whether the text is a rule. The upper rule may have a label at its right end.
 func isRule(text string) bool { return strings.HasPrefix(text, "───") }
 
-// Marks of the composer: the glyph and a no-break space. A message already
-// sent is drawn with an ordinary one.
+// Marks of the composer: the glyph and a no-break space. A sent message is drawn with an ordinary
+// space.
 const (
 	markMessage = "❯\u00a0"
 	markShell   = "!\u00a0"
 )
 
-// composer finds the rows of the composer's two rules: the last two of the
-// screen, with the mark below the upper one.
+// composer finds the rows of the composer's two rules: the last two of the screen, with the mark
+// below the upper one.
 func (s *screen) composer() (top, bottom int, ok bool) {
 	bottom = -1
 	for i := s.last; i >= 0; i-- {
@@ -169,8 +185,8 @@ func readComposer(rows []agent.Row) *agent.Composer {
 	return c
 }
 
-// isHint: of a placeholder the first character is the caret and all the rest
-// is dim. What a person types never is.
+// isHint reports whether the row is a placeholder: its first character is the caret, and the rest
+// is dim. Typed text never is.
 func isHint(row agent.Row, start int) bool {
 	if from, to, ok := row.Inverse(); ok && from == start {
 		return to < len(row.Text) && row.Dim(to)
@@ -178,7 +194,7 @@ func isHint(row agent.Row, start int) bool {
 	return row.Dim(start)
 }
 
-// footer reads what stands below the composer.
+// footer reads the rows below the composer.
 func (s *screen) footer(r *agent.Reading, bottom int) {
 	var lines []string
 	for i := bottom + 1; i <= s.last; i++ {
@@ -187,7 +203,7 @@ func (s *screen) footer(r *agent.Reading, bottom int) {
 		}
 	}
 	r.Footer = strings.Join(lines, "\n")
-	r.Stashed = hasAny(r.Footer, "› stashed", "draft stashed") // the second by newer versions
+	r.Stashed = hasAny(r.Footer, "› stashed", "draft stashed") // newer versions have the second text
 	if strings.Contains(r.Footer, "search prompts:") {
 		r.Composer.Mode, r.Composer.Empty = agent.ModeSearch, false
 	}
@@ -199,15 +215,14 @@ func (s *screen) footer(r *agent.Reading, bottom int) {
 // spinnerGlyphs are the frames of the spinner.
 const spinnerGlyphs = "·✢✳✶✻✽*"
 
-// retryLine: newer versions begin it with a small letter where the error's words are
-// before it, and say no time once that is over.
+// retryLine matches the report of another attempt. Newer versions start it with a small letter
+// after the error's text, and show no time once it is over.
 var retryLine = pattern.New(`[Rr]etrying(?: in (\d+)\s*s(?:econds?)?|…) · attempt (\d+)/(\d+)`)
 
-// spinner looks for the line of work above the composer. Between them there
-// may be tips, tasks and queued messages, all indented; the first line of the
-// conversation ends the search.
+// spinner searches for the line of work above the composer. Tips, tasks and queued messages may be
+// between them, all indented; the first line of the conversation ends the search.
 func (s *screen) spinner(r *agent.Reading, top int) {
-	const reach = 24 // rows of tasks and queued messages looked past
+	const reach = 24 // rows of tasks and queued messages to skip at most
 	for i := top - 1; i >= 0 && i > top-reach; i-- {
 		text := s.text(i)
 		if text == "" || strings.HasPrefix(text, " ") {
@@ -230,7 +245,7 @@ func (s *screen) spinner(r *agent.Reading, top int) {
 }
 
 func retry(m []string) *agent.Activity {
-	seconds, _ := strconv.Atoi(m[1]) // digits, by the pattern, or nothing
+	seconds, _ := strconv.Atoi(m[1]) // the pattern allows only digits, or nothing
 	attempt, _ := strconv.Atoi(m[2])
 	of, _ := strconv.Atoi(m[3])
 	return &agent.Activity{

@@ -11,9 +11,9 @@ import (
 	"berth/agent/hooks"
 )
 
-// events are the hook events that are asked for: all of the measured version
-// but WorktreeCreate, which replaces what git does, FileChanged, which needs
-// files to be named, and MessageDisplay, which runs for every flush of text.
+// events are the hook events that Berth sets: all of the measured version except WorktreeCreate,
+// which replaces git's own work, FileChanged, which needs names of files, and MessageDisplay, which
+// runs for every piece of text.
 var events = []string{
 	"PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "Notification", "UserPromptSubmit", "UserPromptExpansion",
 	"SessionStart", "SessionEnd", "Stop", "StopFailure", "SubagentStart", "SubagentStop", "PreCompact", "PostCompact",
@@ -21,12 +21,12 @@ var events = []string{
 	"ElicitationResult", "ConfigChange", "WorktreeRemove", "InstructionsLoaded", "CwdChanged",
 }
 
-// hookSeconds is how long Claude gives a hook that only tells: it takes some
-// milliseconds, and must never hold the agent up for long.
+// hookSeconds is Claude's timeout for a hook that only reports. The hook takes some milliseconds,
+// and must never delay the agent much.
 const hookSeconds = 10
 
-// askHold is how long a hook waits for somebody's answer, with a server and
-// without one: as long as a dialog is left open over a night.
+// askHold is how long a hook waits for a person's answer, with and without a server: a dialog may
+// stay open overnight.
 const askHold = 24 * time.Hour
 
 type hookCommand struct {
@@ -44,26 +44,26 @@ func ours(s agent.Start, event string) hookGroup {
 	hook := hooks.Quote(s.Hook) + " hook "
 	one := hookCommand{Type: "command", Command: hook + "--tell " + event, Timeout: hookSeconds}
 	switch event {
-	case "PermissionRequest": // beside the dialog, which Claude shows all the while
+	case "PermissionRequest": // Claude shows the dialog while the hook waits
 		hold := strconv.Itoa(int(askHold.Hours())) + "h"
 		one.Command, one.Timeout = hook+"--ask "+hold+" "+hold+" "+event, int(askHold.Seconds())
 	case "Stop":
 		one.Command, one.Timeout = hook+askWhile(s.EndAsks)+event, int((hooks.Hold + hooks.Slack).Seconds())
-	case "PreCompact": // the log so far is copied before it goes on
+	case "PreCompact": // Berth copies the log before Claude continues
 		one.Command, one.Timeout = hook+fmt.Sprintf("--ask %s %s ", hooks.Hold, hooks.Grace)+event, int((hooks.Hold + hooks.Slack).Seconds())
 	case "SessionStart":
-		one.Command, one.Timeout = hook+askWhile(s.BeginAsks)+event, int((hooks.Hold + hooks.Slack).Seconds())
+		one.Command, one.Timeout = hook+askWhile(s.StartAsks)+event, int((hooks.Hold + hooks.Slack).Seconds())
 	}
 	return hookGroup{[]hookCommand{one}}
 }
 
-// askWhile makes a hook wait for its answer while the file is there.
+// askWhile makes a hook wait for its answer while the file exists.
 func askWhile(file string) string {
 	return fmt.Sprintf("--ask %s %s --if %s ", hooks.Hold, hooks.Grace, hooks.Quote(file))
 }
 
-// reports are the rules by which a report needs nobody's permission: it makes
-// an event and no more.
+// reports are permission rules for Berth's report commands. They need no person's permission,
+// because a report only adds an event.
 func reports(s agent.Start) []any {
 	rules := []any{"Bash(berth report:*)"}
 	if s.Berth != "" && s.Berth != "berth" {
@@ -72,19 +72,19 @@ func reports(s agent.Start) []any {
 	return rules
 }
 
-// withOurs puts our hooks behind the caller's.
+// withOurs appends Berth's hooks to the caller's.
 func withOurs(callers any, s agent.Start) (map[string]any, error) {
 	all := map[string]any{}
 	if callers != nil {
 		given, ok := callers.(map[string]any)
 		if !ok {
-			return nil, fmt.Errorf("%w: hooks of the settings is no group of events; write hooks: {Stop: [{hooks: [...]}]}", agent.ErrStart)
+			return nil, fmt.Errorf("%w: settings.hooks isn't a map of events; write hooks: {Stop: [{hooks: [...]}]}", agent.ErrStart)
 		}
 		maps.Copy(all, given)
 	}
 	for name, groups := range all {
 		if _, ok := groups.([]any); !ok {
-			return nil, fmt.Errorf("%w: hooks.%s of the settings is no list; write %s: [{hooks: [{type: command, command: ...}]}]", agent.ErrStart, name, name)
+			return nil, fmt.Errorf("%w: settings.hooks.%s isn't a list; write %s: [{hooks: [{type: command, command: ...}]}]", agent.ErrStart, name, name)
 		}
 	}
 	for _, e := range events {

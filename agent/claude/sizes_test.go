@@ -117,8 +117,8 @@ func TestSizes(t *testing.T) {
 // dense is a text without blanks: where a row ends a line may end too.
 func dense(text string) string { return strings.Join(strings.Fields(text), "") }
 
-// TestRuleInACutDialog: a rule that stands in what a dialog shows hides nothing that
-// is above it, and heads nothing.
+// TestRuleInACutDialog: a rule that is part of a dialog's content doesn't hide the rows
+// above it, and the rows below it aren't a new dialog.
 func TestRuleInACutDialog(t *testing.T) {
 	d := draw(40, 12, "rm -rf everything\n───────\n Bash command\n ls\n╌╌╌╌\n Do you want to proceed?\n ❯ 1. Yes\n   2. No\n ↑ 9 more lines\n Esc to cancel · Tab to amend").Dialog
 	if d == nil || !d.Cut || d.Title != "" || d.Tool != "" || d.Asked != "" || !strings.Contains(d.Body, "rm -rf everything") || len(d.Lines) != 10 {
@@ -175,7 +175,7 @@ func TestResized(t *testing.T) {
 			switch seen := cut && !r.Dialog.Cut; {
 			case id == "":
 			case seen && len(r.Dialog.Rows) > 0 && p.ID == id:
-				t.Errorf("%s at %s: prompt %s is the one of which a part was seen", name, size, id)
+				t.Errorf("%s at %s: prompt %s is the one that was seen in part", name, size, id)
 			case !seen && p.ID != id && !breaks[name]:
 				t.Errorf("%s at %s: prompt %s is now %s", name, size, id, p.ID)
 			case !seen && p.ID == id:
@@ -217,9 +217,9 @@ func TestAnotherWhenResized(t *testing.T) {
 	}
 }
 
-// TestPagesWithoutRoom: of the tabs above several questions those have room that are
-// near the page's own. They are one prompt still, which tells its page, and the page
-// after the last one asks nothing but whether the answers are right.
+// TestPagesWithoutRoom: several questions have tabs above them, and the screen has room only
+// for the tabs next to the current one. The questions are still one prompt, which reports its
+// current page. The page after the last question asks only whether the answers are right.
 func TestPagesWithoutRoom(t *testing.T) {
 	all := sized(t)
 	hook, err := claude.Driver{}.Hook([]byte(`{"session_id":"s","hook_event_name":"PermissionRequest","prompt_id":"t","tool_name":"AskUserQuestion","tool_input":{"questions":[
@@ -259,10 +259,10 @@ func TestPagesWithoutRoom(t *testing.T) {
 				id = p.ID
 			}
 			if p.ID != id || !p.Ready || len(p.Questions) != 3 || p.QuestionCurrent != page || p.Questions[min(page, 2)].Header != "Features" && page > 1 {
-				t.Errorf("told %v, %s: prompt %s (was %s), ready %v, page %d of %+v", told, want.name, p.ID, id, p.Ready, p.QuestionCurrent, p.Questions)
+				t.Errorf("reported %v, %s: prompt %s (was %s), ready %v, page %d of %+v", told, want.name, p.ID, id, p.Ready, p.QuestionCurrent, p.Questions)
 			}
 			if text(p.Title) != want.title || !strings.HasPrefix(strings.ReplaceAll(text(p.Text), "\n\n", "\n"), strings.TrimSpace(want.text)) {
-				t.Errorf("told %v, %s: headed %q, says %q", told, want.name, text(p.Title), text(p.Text))
+				t.Errorf("reported %v, %s: headed %q, says %q", told, want.name, text(p.Title), text(p.Text))
 			}
 		}
 	}

@@ -15,21 +15,20 @@ import (
 	"berth/agent/pattern"
 )
 
-// shield is a Braille pattern without dots. In front of a message's first character
-// it keeps Claude from looking for a command there, and between a blank and an @
-// from attaching a file. It is drawn as a blank and is none: a blank would not do,
-// as the queue trims it away and then runs the command, and it never protects the
-// words that end the program. Nothing without a width would do: 2.1.330 takes all 17
-// that were tried out of what is typed.
+// shield is a Braille pattern without dots. Before a message's first character it keeps Claude from
+// reading a command, and between a blank and an @ from attaching a file. It is drawn as a blank but
+// isn't one: the queue trims a blank and then runs the command, and a blank never protects the
+// words that end the program. A character without a width wouldn't help: 2.1.330 removes all 17
+// that were tried from typed text.
 const shield = "\u2800"
 
-// dropped says of a character that newer versions may take it out of a text, so
-// that what follows it comes first.
+// dropped reports whether newer versions may remove the character from a text, so that the next one
+// comes first.
 func dropped(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Mn, unicode.Me, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// exitWords end the program when the message is nothing else.
+// exitWords end the program when one is the whole message.
 var exitWords = map[string]bool{"exit": true, "quit": true, ":q": true, ":q!": true, ":wq": true, ":wq!": true}
 
 // Message makes a text safe to type.
@@ -47,11 +46,11 @@ func (Driver) Message(text string) string {
 	return closeMenu(text)
 }
 
-// Slash is a text that begins with a slash, on one line.
+// Slash accepts one line that starts with a slash.
 func (Driver) Slash(text string) (string, bool) { return compose.Slash(text) }
 
-// shieldFiles keeps names behind an @ from being attached, wherever Claude
-// would look for one: at the start and after white space.
+// shieldFiles keeps names after an @ from being attached, at the places where Claude searches for
+// one: at the start and after white space.
 func shieldFiles(text string) string {
 	var b strings.Builder
 	before := ' '
@@ -67,8 +66,8 @@ func shieldFiles(text string) string {
 	return b.String()
 }
 
-// closeMenu appends a blank to a text whose last word begins with @: the menu of
-// files would be open, and Enter would choose from it. Claude drops the blank.
+// closeMenu appends a blank to a text whose last word starts with @. Otherwise the menu of files
+// would be open, and Enter would choose from it. Claude drops the blank.
 func closeMenu(text string) string {
 	if strings.Contains(lastWord(text), "@") {
 		return text + " "
@@ -76,18 +75,18 @@ func closeMenu(text string) string {
 	return text
 }
 
-// A paste of more than 800 characters, or with more than two line feeds, is folded
-// to a mark in the composer, and 2.1.330 gives its text to the model as content that
-// the user did not write. Of less than half as many, one after the other, the text
-// is the user's: 10 KB so in one write arrived as they were.
+// A paste of more than 800 characters, or with more than two line feeds, is folded to a mark in the
+// composer, and 2.1.330 gives its text to the model as content that the user didn't write. Several
+// pastes of at most half that size, one after the other, stay the user's text: 10 KB in one write
+// arrived unchanged.
 const (
 	pasteChars = 400 // as JavaScript counts them
 	pasteLines = 2
 )
 
-// Paste is a row of bracketed pastes. No part of it is a key, to whatever it is that
-// reads it: a dialog takes nothing of it for an answer. Without that mode a line feed
-// would be a key, and only a single line is typed.
+// Paste makes a row of bracketed pastes. No part of it is a key, whatever reads it: a dialog takes
+// none of it for an answer. Without that mode a line feed would be a key, so only a single line is
+// typed.
 func (Driver) Paste(typed string, bracketed bool) ([]byte, bool) {
 	if !bracketed {
 		return []byte(typed), !strings.ContainsAny(typed, "\n\t")
@@ -99,12 +98,12 @@ func (Driver) Paste(typed string, bracketed bool) ([]byte, bool) {
 	return out, true
 }
 
-// image ends the name of a file that Claude attaches when a line of a paste is
+// image matches the end of an image file's name. Claude attaches the file when a line of a paste is
 // its path.
 var image = pattern.New(`(?i)\.(png|jpe?g|gif|webp)\b`)
 
-// pieces cuts a text into what is pasted at once: between what a person sees as
-// characters, since each paste is normalized by itself, and within the names of images.
+// pieces divides a text into pastes: between visible characters, since each paste is normalized by
+// itself, and within the names of images.
 func pieces(text string) []string {
 	names := map[int]bool{}
 	for _, at := range image.FindAllStringIndex(text, -1) {
@@ -126,13 +125,13 @@ func pieces(text string) []string {
 // Pause: the echo is enough.
 func (Driver) Pause() time.Duration { return 0 }
 
-// normal is a message after the changes that Claude makes.
+// normal is a message after Claude's own changes.
 func normal(text string) string {
 	return compose.Normal(strings.TrimRightFunc(text, compose.Blank))
 }
 
-// heard is normal without what newer versions drop.
-func heard(text string) string {
+// kept is normal without the characters that newer versions drop.
+func kept(text string) string {
 	return strings.Map(func(r rune) rune {
 		if dropped(r) {
 			return -1
@@ -141,28 +140,28 @@ func heard(text string) string {
 	}, normal(text))
 }
 
-// Same compares after those changes.
-func (Driver) Same(typed, told string) bool { return heard(typed) == heard(told) }
+// Same compares both texts after those changes.
+func (Driver) Same(typed, reported string) bool { return kept(typed) == kept(reported) }
 
-// foreign begins and ends a text that the model is given as content that the user
-// did not write.
+// foreign matches the marks around a text that the model gets as content that the user didn't
+// write.
 var foreign = pattern.New(`(?s)\n*</?pasted_content id="[^"\n]*">\n?`)
 
-// Folded says whether it is the typed text with such marks in it.
-func (Driver) Folded(typed, told string) bool {
-	text := foreign.ReplaceAllString(told, "")
-	return text != told && compose.Visible(normal(text)) == compose.Visible(normal(typed))
+// Folded reports whether it is the typed text with such marks in it.
+func (Driver) Folded(typed, reported string) bool {
+	text := foreign.ReplaceAllString(reported, "")
+	return text != reported && compose.Visible(normal(text)) == compose.Visible(normal(typed))
 }
 
-// pasted is what stands in the composer for a long paste.
+// pasted matches the mark that the composer shows for a long paste.
 var pasted = pattern.New(`^\[Pasted text #\d+(?: \+(\d+) lines?)?\]$`)
 
-// truncated is what stands in the composer for the middle of a text of more than
-// 10,000 characters.
+// truncated matches the mark that the composer shows for the middle of a text of more than 10,000
+// characters.
 var truncated = pattern.New(`\[\.\.\.Truncated text #\d+ \+\d+ lines?\.\.\.\]`)
 
-// shortened says that the composer shows the begin and the end of the text, and the mark
-// for what is between.
+// shortened reports whether the composer shows the start and the end of the text, and the mark for
+// the rest.
 func shortened(want string, c *agent.Composer) bool {
 	at := truncated.FindStringIndex(c.Text)
 	if at == nil || c.Above {
@@ -172,8 +171,8 @@ func shortened(want string, c *agent.Composer) bool {
 	return head != "" && tail != "" && len(head)+len(tail) < len(want) && strings.HasPrefix(want, head) && strings.HasSuffix(want, tail)
 }
 
-// Holds: the text itself, the mark that stands for a paste of so many lines, or the
-// one for the middle of a long text.
+// Holds accepts the text itself, the mark of a paste with that number of lines, or the mark for the
+// middle of a long text.
 func (d Driver) Holds(typed string, c *agent.Composer) bool {
 	if c == nil || c.Mode != agent.ModeMessage || c.Empty {
 		return false
@@ -184,7 +183,7 @@ func (d Driver) Holds(typed string, c *agent.Composer) bool {
 	}
 	lines := 0
 	if m[1] != "" {
-		lines, _ = strconv.Atoi(m[1]) // digits, by the pattern
+		lines, _ = strconv.Atoi(m[1]) // the pattern allows only digits
 	}
 	return strings.Count(normal(typed), "\n") == lines || strings.Count(typed, "\n") == lines
 }
@@ -194,20 +193,19 @@ func (Driver) Displays(typed string, c *agent.Composer) bool {
 	return compose.Displays(normal(typed), c, compose.Equal)
 }
 
-// Clear: Ctrl-U takes the line away before the caret, and at a line's start
-// joins it to the one above; Ctrl-K does so behind the caret. Neither does
-// anything to a dialog. Esc and Ctrl-C would clear all at once, and refuse a
-// dialog, open the list of earlier messages, or arm the program's end.
+// Clear: Ctrl-U removes the line before the caret, and at a line's start joins it to the one above;
+// Ctrl-K does the same after the caret. Neither key does anything to a dialog. Esc and Ctrl-C would
+// clear all at once, and deny a dialog, open the list of earlier messages, or arm the program's
+// exit.
 func (Driver) Clear(_ *agent.Composer, stuck int) []byte {
 	return compose.Next(stuck, compose.CtrlU, compose.CtrlK)
 }
 
-// stashKey is Ctrl-S, which puts a draft aside and brings it back.
+// stashKey is Ctrl-S, which stashes a draft and restores it.
 const stashKey = 'S' - '@'
 
-// Stash: there is one place to put a draft, and what lies there is lost to a
-// second one. A list of files that is open stays so, and Enter would choose
-// from it.
+// Stash: there is one place for a draft, and a second stash would overwrite it. An open list of
+// files stays open, and Enter would choose from it.
 func (Driver) Stash(r *agent.Reading) ([]byte, string) {
 	switch box := r.Composer; {
 	case r.Stashed:
@@ -225,5 +223,5 @@ func (Driver) Unstash() []byte { return []byte{stashKey} }
 
 func lastWord(text string) string { return compose.LastWord(text, compose.Blank) }
 
-// Interrupt is a lone Esc.
+// Interrupt is a single Esc.
 func (Driver) Interrupt() []byte { return []byte{0x1b} }

@@ -5,11 +5,12 @@ import (
 	"time"
 
 	"berth/agent"
+	"berth/agent/claude"
 )
 
-// A dialog does not draw each field of a call. A prompt that shows fewer is not answered at it
-// while another call that is drawn the same waits, and gets no fields under an id that was
-// read without them.
+// TestForgedFields: a dialog doesn't draw every field of a call. No key answers a prompt with
+// fewer fields while another call that is drawn the same waits. A prompt gets no more fields
+// under an id that a caller has read without them.
 func TestForgedFields(t *testing.T) {
 	const plain, more = `{"command":"npm test","description":"Test"}`, `{"command":"npm test","description":"Test","dangerouslyDisableSandbox":true}`
 	r := asksOfCommand("Test", "npm test")
@@ -51,8 +52,8 @@ func TestForgedFields(t *testing.T) {
 	}
 }
 
-// A plan is shown with all of its fields, and its dialog draws one of them. A plan that was told
-// without its text is another prompt than the one that the dialog shows.
+// TestForgedFieldsOfAPlan: a plan is shown with all of its fields, and its dialog draws one of
+// them. A plan that a hook reported without its text isn't the prompt that the dialog shows.
 func TestForgedFieldsOfAPlan(t *testing.T) {
 	r := asksOfPlan("Test it.")
 	for told, input := range map[string]string{
@@ -70,7 +71,7 @@ func TestForgedFieldsOfAPlan(t *testing.T) {
 		s.show(r)
 		p := s.f.Status().Request
 		if s.keyed(id, r.Dialog) || p.ID == id || text(p.Text) != "Test it." || !s.keyed(p.ID, r.Dialog) {
-			t.Errorf("%s, told as prompt %s, is %+v", told, id, p)
+			t.Errorf("%s, reported as prompt %s, is %+v", told, id, p)
 		}
 	}
 	s := newForgery(t)
@@ -78,6 +79,34 @@ func TestForgedFieldsOfAPlan(t *testing.T) {
 	s.show(r)
 	if p := s.f.Status().Request; p.ID != "1" || !s.keyed("1", r.Dialog) {
 		t.Errorf("with its text: %+v", p)
+	}
+}
+
+// TestUndrawnFieldInTheLog: the session log reports a field that the dialog doesn't draw. No key answers
+// a prompt of a hook without that field, because a hook can be forged.
+func TestUndrawnFieldInTheLog(t *testing.T) {
+	const unsafe = `{"command":"rm -rf x","description":"Clean","dangerouslyDisableSandbox":true}`
+	const bare = `{"command":"rm -rf x","description":"Clean"}`
+	for _, c := range []struct {
+		log, hook string
+		keyed     bool
+	}{{unsafe, bare, false}, {bare, unsafe, false}, {unsafe, unsafe, true}, {bare, bare, true}} {
+		s := newForgery(t)
+		r := asksOfCommand("Clean", "rm -rf x")
+		facts, err := claude.Driver{}.Log([]byte(`{"type":"assistant","sessionId":"s","message":{"content":[{"type":"tool_use","id":"k","name":"Bash","input":` + c.log + `}]}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.f.Apply(agent.Fact{Kind: agent.TurnStarted, Source: agent.SourceHook, Turn: "t", Conversation: "s", Time: s.step()})
+		for _, f := range facts {
+			f.Time = s.step()
+			s.f.Apply(f)
+		}
+		s.asks("Bash", c.hook, "")
+		s.show(r)
+		if p := s.find("rm -rf x"); p == nil || s.keyed(p.ID, r.Dialog) != c.keyed {
+			t.Errorf("the log has %s and the hook %s: answered by keys %v", c.log, c.hook, !c.keyed)
+		}
 	}
 }
 

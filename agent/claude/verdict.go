@@ -10,7 +10,7 @@ import (
 	"berth/agent"
 )
 
-// decision is what a PermissionRequest hook says.
+// decision is the answer of a PermissionRequest hook.
 type decision struct {
 	Behavior    string          `json:"behavior"`
 	Input       json.RawMessage `json:"updatedInput,omitempty"`
@@ -34,18 +34,17 @@ func verdict(d decision, outcome string) (agent.Verdict, error) {
 	return agent.Verdict{Stdout: stdout, Outcome: outcome}, nil
 }
 
-// refused is what Claude tells the model of a plain No.
+// refused is Claude's message to the model for a denial without a reason.
 const refused = "The user does not want to proceed with this. Stop what you are doing and wait for the user to tell you how to go on."
 
-// HidesDialog: newer versions draw no dialog for what a subagent asks while its
-// PermissionRequest hook waits. Where there is one all the same it is answered
-// there or by the hook, whichever is first.
+// HidesDialog: newer versions draw no dialog for a subagent's prompt while its PermissionRequest
+// hook waits. If there is a dialog anyway, the dialog or the hook answers it, whichever is first.
 func (Driver) HidesDialog(p *agent.Request) bool {
 	return p.Type == agent.PromptPermission && p.Agent != nil && !p.OnScreen
 }
 
-// Verdict is the answer for a waiting PermissionRequest hook. A plain deny
-// ends the turn, as No does at the dialog; with a reason the model goes on.
+// Verdict is the answer for a waiting PermissionRequest hook. A denial without a reason ends the
+// turn, as No does at the dialog; after one with a reason the model continues.
 func (Driver) Verdict(p *agent.Request, a agent.Answer, payload []byte) (agent.Verdict, error) {
 	if err := onlyForms(p, a); err != nil {
 		return agent.Verdict{}, err
@@ -82,8 +81,7 @@ func allow() (agent.Verdict, error) {
 	return verdict(decision{Behavior: "allow"}, agent.OutcomeAccepted)
 }
 
-// option is the label of the option chosen, once the dialog has told the
-// options.
+// option is the label of the chosen option, once the dialog has shown the options.
 func option(p *agent.Request, n int) (string, error) {
 	if p.OptionsFallback || len(p.Options) == 0 {
 		return "", agent.ErrNotReady
@@ -110,7 +108,7 @@ func permissionVerdict(p *agent.Request, a agent.Answer, suggestions []json.RawM
 		return allow()
 	case a.Option == len(p.Options) && strings.HasPrefix(label, "No"):
 		return deny("")
-	case a.Option > 1 && strings.HasPrefix(label, "Yes") && lasting(p.Options) == 1 && tells(label, suggestions):
+	case a.Option > 1 && strings.HasPrefix(label, "Yes") && lasting(p.Options) == 1 && namesAll(label, suggestions):
 		all, err := json.Marshal(suggestions)
 		if err != nil {
 			return agent.Verdict{}, fmt.Errorf("encode the permissions: %w", err)
@@ -120,9 +118,9 @@ func permissionVerdict(p *agent.Request, a agent.Answer, suggestions []json.RawM
 	return agent.Verdict{}, agent.ErrOnlyByKeys
 }
 
-// lasting is how many options say yes for more than this once. The first never
-// does: while somebody types what else to do, that is what it says. Of several
-// it is not known which of the suggestions each stands for.
+// lasting is how many options allow more than this call. The first option never does: while a
+// person types other instructions, they are its label. With several it isn't known which suggestion
+// each one belongs to.
 func lasting(options []string) (n int) {
 	for _, label := range options[1:] {
 		if strings.HasPrefix(label, "Yes") {
@@ -141,13 +139,13 @@ type suggestion struct {
 
 type rule struct{ ToolName, RuleContent string }
 
-// tells says whether the label names all that the suggestions allow. What it does not name was not
-// shown: a directory is suggested together with the mode that accepts edits, and the label names
-// the directory alone. The label is read off the screen, and that dialog may belong to another
-// call that looks alike. One name in it is one directory's.
-func tells(label string, suggestions []json.RawMessage) bool {
+// namesAll reports whether the label names all that the suggestions allow. The rest wasn't shown: a
+// directory is suggested together with the mode that accepts edits, and the label names only the
+// directory. The label is read from the screen, and the dialog may belong to another call that
+// looks alike. One name in it stands for one directory.
+func namesAll(label string, suggestions []json.RawMessage) bool {
 	label = flat(label)
-	called := map[string]string{} // by the last part of its path, the folder that is
+	called := map[string]string{} // by the last part of its path, the folder's name
 	folder := func(of string) bool {
 		of = path.Clean(of)
 		base := path.Base(of)
@@ -188,15 +186,16 @@ func (r rule) named(label string, folder func(string) bool) bool {
 	return mentions(label, strings.TrimSuffix(strings.TrimPrefix(r.RuleContent, "domain:"), ":*"))
 }
 
-// What is around a thing that a label names.
+// The text around a subject in a label.
 var (
 	beforeNamed = []string{" to ", " for ", " for: ", " from ", " in ", " and ", ", "}
 	afterNamed  = []string{",", ":*", " *", " and ", " commands ", " in ", " from ", " during "}
-	// Behind "for: " stands a rule, which a person can edit at the dialog to allow less.
+	// After "for: " is a rule, which a person can edit at the dialog to allow less.
 	afterRule = []string{",", ":*", " *", " and "}
 )
 
-// mentions says that the label names that thing, and not only something that contains its words.
+// mentions reports whether the label names the subject, and not only something that contains its
+// text.
 func mentions(label, thing string) bool {
 	thing = flat(thing)
 	for from := 0; thing != ""; {
@@ -219,12 +218,11 @@ func mentions(label, thing string) bool {
 	return false
 }
 
-// manual leaves plan mode for the one in which every edit is asked for.
+// manual leaves plan mode for the mode that asks for every edit.
 var manual = json.RawMessage(`[{"type":"setMode","mode":"default","destination":"session"}]`)
 
-// planVerdict: what the options mean depends on the modes there are, and not
-// all of them can be said by hook. Without the tool's input in it newer versions
-// take no notice of a yes.
+// planVerdict answers a plan. The options' meanings depend on the available modes, and a hook can't
+// give all of them. Newer versions ignore a yes without the tool's input.
 func planVerdict(p *agent.Request, a agent.Answer, input json.RawMessage) (agent.Verdict, error) {
 	if len(input) == 0 {
 		input = json.RawMessage("{}")
@@ -250,11 +248,11 @@ func planVerdict(p *agent.Request, a agent.Answer, input json.RawMessage) (agent
 	return agent.Verdict{}, agent.ErrOnlyByKeys
 }
 
-// questionVerdict answers the questions in the words of their options: the
-// tool's own input goes back with the answers put in.
+// questionVerdict answers the questions by the labels of their options: it returns the tool's own
+// input with the answers added.
 func questionVerdict(p *agent.Request, a agent.Answer, input json.RawMessage) (agent.Verdict, error) {
 	if a.Kind == agent.ChooseOption && p.Reviewing() {
-		return agent.Verdict{}, agent.ErrOnlyByKeys // what was chosen at the dialog is known there alone
+		return agent.Verdict{}, agent.ErrOnlyByKeys // only the dialog knows what was chosen there
 	}
 	answers, err := answersOf(p, a)
 	if err != nil {
@@ -297,7 +295,7 @@ func picks(p *agent.Request, a agent.Answer) ([]agent.QuestionPick, error) {
 	}
 	for i, pick := range each {
 		if p.Questions[i].Text == "" {
-			return nil, fmt.Errorf("%w: question %d (%s) has not been on the screen, and the session log does not tell it; use keys or attach", agent.ErrNotReady, i+1, p.Questions[i].Header)
+			return nil, fmt.Errorf("%w: question %d (%s) wasn't shown yet, and the session log doesn't have it; use keys or attach", agent.ErrNotReady, i+1, p.Questions[i].Header)
 		}
 		if err := checkPick(i+1, p.Questions[i], pick); err != nil {
 			return nil, err
@@ -330,8 +328,8 @@ func checkPick(n int, q agent.Question, pick agent.QuestionPick) error {
 	return nil
 }
 
-// answersOf are the answers as Claude keeps them: by the question's text, the
-// options' labels joined with a comma.
+// answersOf are the answers in Claude's form: by the question's text, the options' labels joined
+// with commas.
 func answersOf(p *agent.Request, a agent.Answer) (map[string]string, error) {
 	if chats(p, a) {
 		return nil, agent.ErrOnlyByKeys
@@ -346,7 +344,18 @@ func answersOf(p *agent.Request, a agent.Answer) (map[string]string, error) {
 		if q.Text == "" {
 			return nil, agent.ErrNotReady
 		}
+		if _, twice := answers[q.Text]; twice || repeated(q, pick) {
+			return nil, agent.ErrOnlyByKeys // the text or the label would name two of them
+		}
 		answers[q.Text] = spoken(q, pick)
 	}
 	return answers, nil
+}
+
+// repeated reports whether another option has the label of a chosen one.
+func repeated(q agent.Question, pick agent.QuestionPick) bool {
+	return slices.ContainsFunc(pick.Options, func(n int) bool {
+		label := q.Options[n-1]
+		return slices.Contains(q.Options[:n-1], label) || slices.Contains(q.Options[n:], label)
+	})
 }

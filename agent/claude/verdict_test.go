@@ -111,3 +111,29 @@ func TestLastingAnswers(t *testing.T) {
 		}
 	}
 }
+
+// TestQuestionsThatLookAlike: Claude takes an answer by the question's text and the option's label. A hook
+// gives none where two questions or two options have the same.
+func TestQuestionsThatLookAlike(t *testing.T) {
+	one := agent.Question{Text: "Go on?", Options: []string{"Yes", "No"}}
+	labels := agent.Question{Text: "Where?", Options: []string{"Here", "There", "Here"}, Descriptions: []string{"in /tmp", "", "in /"}}
+	for name, c := range map[string]struct {
+		questions []agent.Question
+		chosen    []int
+		given     bool
+	}{
+		"two questions":          {[]agent.Question{one, one}, []int{2, 1}, false},
+		"a label that two have":  {[]agent.Question{labels}, []int{1}, false},
+		"a label that one has":   {[]agent.Question{labels}, []int{2}, true},
+		"questions of their own": {[]agent.Question{one, labels}, []int{1, 2}, true},
+	} {
+		p, a := &agent.Request{Type: agent.PromptQuestion, Questions: c.questions}, agent.Answer{Kind: agent.AnswerEach}
+		for _, n := range c.chosen {
+			a.Each = append(a.Each, agent.QuestionPick{Options: []int{n}})
+		}
+		v, err := Driver{}.Verdict(p, a, []byte(`{"tool_input":{"questions":[]}}`))
+		if given := err == nil; given != c.given || !given && !errors.Is(err, agent.ErrOnlyByKeys) {
+			t.Errorf("%s: answered with %s, %v", name, v.Stdout, err)
+		}
+	}
+}

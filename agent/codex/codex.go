@@ -1,6 +1,7 @@
-// Package codex is what Berth knows about the Codex CLI, as measured on
-// version 0.169.0: what its state sequence, its titles, its hooks, its session
-// log, its structured output and its screen say. All of it is pure.
+// Package codex is the driver of the Codex CLI, as measured on version 0.169.0. It reads Codex's
+// state sequence, titles, hooks, session log, structured output and screen into facts. It also
+// starts Codex in a home of the session's own, types messages and answers prompts. Sessions and
+// detection call it through the interfaces of package agent. All of it is pure.
 package codex
 
 import (
@@ -15,13 +16,13 @@ const Name = "codex"
 // Measured is the version that was measured.
 const Measured = "0.169.0"
 
-// MeasuredVersions is that version.
+// MeasuredVersions has only that version.
 func (Driver) MeasuredVersions() []string { return []string{Measured} }
 
 // Driver reads Codex. Its zero value is ready.
 type Driver struct{ agent.Silent }
 
-// What the driver can do.
+// The interfaces that the driver implements.
 var (
 	_ agent.Driver                = Driver{}
 	_ agent.Launcher              = Driver{}
@@ -32,7 +33,11 @@ var (
 	_ agent.MessageTyper          = Driver{}
 	_ agent.MessageSubmitter      = Driver{}
 	_ agent.PromptAnswerer        = Driver{}
+	_ agent.SubjectReader         = Driver{}
+	_ agent.TranscriptReader      = Driver{}
 	_ agent.HookHidesDialog       = Driver{}
+	_ agent.UndrawnInputReader    = Driver{}
+	_ agent.CallExplainer         = Driver{}
 	_ agent.GateHooks             = Driver{}
 )
 
@@ -40,37 +45,35 @@ var (
 func (Driver) Name() string { return Name }
 
 const (
-	// A composer stands on the splash too, for seconds where the machine is slow or
-	// a daemon starts, and a dialog may come after it. What is typed there shows
-	// only when that is over.
+	// splashHolds: the splash shows a composer too, for seconds if the machine is slow or a daemon
+	// starts, and a dialog may come after it. Text that is typed there shows only after the splash.
 	splashHolds = 10 * time.Second
-	// While it starts, before anything was asked, Codex says "working" for up to 107 ms. A
-	// shorter turn is known by its end. The spinner in its title turned for 600 ms then on a
-	// busy machine, while its own word was "idle".
+	// busyHolds: at its start, before any prompt, Codex says "working" for up to 107 ms. A shorter
+	// turn is known by its end. On a busy machine the title's spinner turned for 600 ms then, while
+	// the state sequence said "idle".
 	busyHolds = 250 * time.Millisecond
-	// An interrupt says "idle" within 50 ms, and no turn was seen to go on after
-	// that; between two queued turns the title says "not busy" for less than 1 ms.
+	// idleHolds: an interrupt says "idle" within 50 ms, and no measured turn continued after that.
+	// Between two queued turns the title says "not busy" for less than 1 ms.
 	idleHolds = 100 * time.Millisecond
 	restHolds = 200 * time.Millisecond
-	// "Blocked" comes up to 140 ms after the hook that tells for what; without
-	// hooks the dialog does, which is held back for 1 s after the last key that
-	// was typed. Only when neither comes is a prompt opened that says no more.
+	// blockedHolds: "blocked" comes up to 140 ms after the hook that reports the prompt. Without
+	// hooks the dialog shows the prompt; Codex delays it for 1 s after the last typed key. Only if
+	// neither comes, a prompt without a subject opens.
 	blockedHolds = 1200 * time.Millisecond
-	// A dialog is painted in one frame. What no other source tells of, the
-	// dialogs at the start and the plan, is believed when it has stood so long.
+	// dialogHolds: Codex draws a dialog in one frame. The dialogs that no other source reports are
+	// those at the start and the plan.
 	dialogHolds = 100 * time.Millisecond
-	// The screen says "Running hook" some 400 ms after the hook began; Codex's
-	// log says which call it will ask about. Together, and without a hook of ours
-	// that would tell, they say that somebody else's decides.
+	// heldHolds: the screen says "Running hook" some 400 ms after the hook started, and the log has
+	// the call that Codex will ask about. If no hook of Berth's reports the prompt, another hook
+	// decides about the call.
 	heldHolds = 300 * time.Millisecond
-	// A dialog answered: what comes after it is painted with the frame that
-	// takes it away.
+	// answerHolds: the frame that removes an answered dialog also draws what comes next.
 	answerHolds = 50 * time.Millisecond
-	// The spinner in the title follows the state sequence.
+	// titleHolds: the title's spinner lags behind the state sequence.
 	titleHolds = 80 * time.Millisecond
 )
 
-// Table names for each move the sources that were seen to be right about it.
+// Table has for each move the sources that were right about it in the measurements.
 func (Driver) Table() agent.Table {
 	return agent.Table{
 		agent.MoveReady: {

@@ -2,6 +2,7 @@ package codex
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -12,9 +13,12 @@ import (
 	"berth/terminal"
 )
 
-// dialog reads the dialog at the bottom of a screen without a composer; nil
-// when there is none, or not enough of one.
+// dialog reads the dialog at the bottom of a screen without a composer. It is nil if there is none,
+// or too little of one.
 func (s *screen) dialog() *agent.Dialog {
+	if d := s.textForm(); d != nil {
+		return d
+	}
 	options, rows, end, unsure := s.options()
 	b := block{dialog: &agent.Dialog{Options: options, Cols: s.view.Cols, Height: s.view.Rows}, screen: s, rows: rows, first: s.last + 1, end: end}
 	if len(rows) > 0 {
@@ -24,6 +28,10 @@ func (s *screen) dialog() *agent.Dialog {
 	for _, read := range []func() bool{b.form, b.question, b.plan, b.permission, b.setup, b.notice} {
 		if read() {
 			b.dialog.Partial = b.dialog.Partial || unsure
+			b.dialog.Cut = b.dialog.Cut || b.elided()
+			if t := b.dialog.Type; t == agent.PromptPermission && b.dialog.Subtype == "" || t == agent.PromptQuestion {
+				b.dialog.Cut = b.dialog.Cut || s.wraps(max(b.top, 0)+1, s.last+1)
+			}
 			for i := max(b.top, 0); i <= s.last; i++ {
 				if b.secret && strings.HasPrefix(s.text(i), "│") {
 					continue
@@ -36,16 +44,25 @@ func (s *screen) dialog() *agent.Dialog {
 	return nil
 }
 
-// block is the part of the screen in which a dialog may be.
+// block is the part of the screen where a dialog may be.
 type block struct {
 	dialog     *agent.Dialog
 	screen     *screen
-	top        int    // row of its first line, once it is known
-	rows       []int  // of the options
-	first, end int    // rows of the first and last option; first > last row when there are none
+	top        int    // row of its first line, once found
+	rows       []int  // rows of the options
+	first, end int    // rows of the first and the last option; first > last without options
 	foot       string // the text below the options, on one line
-	secret     bool   // what is typed into its box is not to be told
+	secret     bool   // the text in its field is a secret
 }
+
+// elided reports whether the row above the options is the one that Codex draws in place of rows
+// without room: the last rows of a command, of a reason, or of a list of files.
+func (b *block) elided() bool {
+	return b.first > 0 && b.first <= b.screen.last && elision.MatchString(b.screen.inset(b.first-1, b.first-1))
+}
+
+// elision matches the start of "[… 46 lines] ^a view all". A narrow screen cuts its end off.
+var elision = pattern.New(`^\[…`)
 
 // inset returns the rows without the indent that all rows of a dialog share. Further blanks
 // belong to the command.
@@ -57,13 +74,12 @@ func (s *screen) inset(from, to int) string {
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }
 
-// above is the nearest row above the options that the pattern fits; ok false
-// when there is none.
+// above is the nearest row above the options that matches the pattern; ok is false without one.
 func (b *block) above(pattern *pattern.Pattern) (row int, ok bool) {
 	return b.aboveRow(pattern, b.first)
 }
 
-// aboveRow is the same above another row.
+// aboveRow is the nearest row above the row below that matches the pattern.
 func (b *block) aboveRow(pattern *pattern.Pattern, below int) (row int, ok bool) {
 	for i := min(below-1, b.screen.last); i >= 0; i-- {
 		if pattern.MatchString(b.screen.text(i)) {
@@ -75,13 +91,13 @@ func (b *block) aboveRow(pattern *pattern.Pattern, below int) (row int, ok bool)
 
 var optionLine = pattern.New(`^( *)([›>] )?( *)(\d{1,2})\. (.*)$`)
 
-// description begins what is drawn to the right of an option's label.
+// description matches the start of what is drawn to the right of an option's label.
 var description = pattern.New(` {2,}\S.*$`)
 
-// options reads the last list of numbered lines that counts up from 1. Its numbers
-// are in one column, that of the option with the mark: a label can go on in a row
-// that looks like an option, but such a row is indented further. rows are those of the
-// options; unsure says that a number comes twice.
+// options reads the last list of numbered lines that counts up from 1. Its numbers are in one
+// column, that of the option with the mark: a label can continue in a row that looks like an
+// option, but such a row is indented further. rows are the options' rows. unsure means that a
+// number is there twice.
 func (s *screen) options() (list []agent.Option, rows []int, end int, unsure bool) {
 	want := 0
 	column := s.numbers()
@@ -107,9 +123,9 @@ func (s *screen) options() (list []agent.Option, rows []int, end int, unsure boo
 	return nil, nil, s.last, false
 }
 
-// numbers is the column of the numbers of options: the leftmost one behind a mark,
-// as a text that shows a mark is indented further. What is above a question's head, or
-// a row of the agent's, is no option. -1 without a mark.
+// numbers is the column of the options' numbers: the leftmost one after a mark, because a text that
+// shows a mark is indented further. Rows above a question's head, or above a row of the agent,
+// aren't options. It is -1 without a mark.
 func (s *screen) numbers() int {
 	column := -1
 	for i := s.last; i >= 0 && !strings.HasPrefix(s.text(i), "• ") && !questionHead.MatchString(s.text(i)); i-- {
@@ -136,8 +152,8 @@ func (s *screen) goOn(list []agent.Option, rows []int) (end int) {
 	return end
 }
 
-// split parts the rows of the options into labels and descriptions at a column. Blanks in a label
-// do not part it. Without a column (-1) the rows are labels.
+// split divides the options' rows into labels and descriptions at a column. Blanks within a label
+// don't divide it. Without a column (-1) the rows are labels.
 func (b *block) split(column int) {
 	for k, row := range b.rows {
 		end := b.end + 1
@@ -161,11 +177,11 @@ func (b *block) split(column int) {
 	}
 }
 
-// unbroken are characters between two of which Codex breaks a text only where a row is full.
+// unbroken matches characters that Codex never breaks a text between, unless a row is full.
 var unbroken = pattern.New("^[A-Za-z0-9.,:;_=&#@~*<>^'\"`]$")
 
-// gap is what is between two rows of an option: a blank, or a line break where nobody knows whether
-// there is a blank.
+// gap is the text between two rows of an option: a blank, or a line break if the rows don't show
+// whether there is a blank.
 func (b *block) gap(row, next string) string {
 	row, next = strings.TrimRight(row, " "), strings.TrimSpace(next)
 	if row == "" || next == "" || terminal.StringWidth(row) >= b.screen.view.Cols-1 || !unbroken.MatchString(row[len(row)-1:]) || !unbroken.MatchString(next[:1]) {
@@ -187,8 +203,8 @@ func cutAt(row string, column int) (left, right string) {
 	return row[:at], strings.TrimSpace(row[at:])
 }
 
-// described is the column of the descriptions, which the option that Codex adds shows; -1 where
-// there is none.
+// described is the column of the descriptions, which the option that Codex adds shows; -1 without
+// one.
 func (b *block) described() int {
 	last := len(b.rows) - 1
 	if last < 0 || b.dialog.Options[last].Label != optionOther || b.dialog.Options[last].More == "" {
@@ -204,14 +220,15 @@ var questionHead = pattern.New(`^  Question (\d+)/(\d+)\b`)
 // questionTitle is the first line of a question's dialog.
 func questionTitle(n, of int) string { return fmt.Sprintf("Question %d/%d", n, of) }
 
-// question: headed by which of how many it is, and ended by how to answer.
+// question reads a question's dialog: its head has the question's number, its foot says how to
+// answer.
 func (b *block) question() bool {
 	d := b.dialog
 	row, ok := b.above(questionHead)
-	for ok && !b.screen.view.Lines[row].Dim(len("  ")) { // the question's own words are never dim
+	for ok && !b.screen.view.Lines[row].Dim(len("  ")) { // the question's own text is never dim
 		row, ok = b.aboveRow(questionHead, row)
 	}
-	if !ok || len(d.Options) == 0 || strings.Contains(b.foot, "esc to cancel") || strings.Contains(b.foot, "enter select") { // that is above a command or a plan
+	if !ok || len(d.Options) == 0 || strings.Contains(b.foot, "esc to cancel") || strings.Contains(b.foot, "enter select") { // such a foot is below a command or a plan
 		return false
 	}
 	if column := b.described(); column > 0 {
@@ -238,14 +255,13 @@ func (b *block) question() bool {
 	return true
 }
 
-// notAll begins the words below a list of which not all is drawn.
+// notAll matches the start of the line below a list that isn't drawn whole.
 var notAll = pattern.New(`\boption \d+/\d+ \|`)
 
-// maxQuestions bounds what is believed of a number on the screen.
+// maxQuestions bounds the number of questions that a screen may show.
 const maxQuestions = 20
 
-// notes is the input that Tab opens under a question: its text, and whether it
-// is open.
+// notes is the text of the field that Tab opens under a question, and whether the field is open.
 func notes(d *agent.Dialog) (text string, open bool) {
 	for i := len(d.Lines) - 1; i >= 0; i-- {
 		if rest, ok := strings.CutPrefix(d.Lines[i], "  "+mark+" "); ok && optionLine.FindStringSubmatch(d.Lines[i]) == nil {
@@ -257,8 +273,8 @@ func notes(d *agent.Dialog) (text string, open bool) {
 
 var planAsked = pattern.New(`^  Implement this plan\?`)
 
-// plan: asked when the turn that made it is over. The plan itself stands in the
-// conversation above.
+// plan reads the dialog after the turn that made a plan. The plan's text is in the conversation
+// above.
 func (b *block) plan() bool {
 	d := b.dialog
 	row, ok := b.above(planAsked)
@@ -275,18 +291,32 @@ func (b *block) plan() bool {
 // planHead is the line above a plan in the conversation.
 const planHead = "• Proposed Plan"
 
+// begins says whether Codex drew a row that begins so. A text that is wider than Codex took it for
+// goes on in the first column of the next row, and could draw one there.
+func (s *screen) begins(row int, with string) bool {
+	return strings.HasPrefix(s.text(row), with) && !s.view.Lines[row].Wrapped
+}
+
+// wraps says whether the terminal broke one of the rows from one on and before another. What the rest
+// of that row covers in the next one can't be seen.
+func (s *screen) wraps(from, to int) bool {
+	return slices.ContainsFunc(s.view.Lines[from:to], func(r agent.Row) bool { return r.Wrapped })
+}
+
 // proposed returns the part of the plan that is on the screen: all text proposed since the
-// last message was sent. cut says that its start is not on the screen.
+// last message was sent. cut says that its start is not on the screen, or that
+// the terminal broke a row of it.
 func (b *block) proposed(row int) (plan string, cut bool) {
 	s := b.screen
 	top, first, last := row, -1, -1
-	for ; top > 0 && !strings.HasPrefix(s.text(top-1), mark+" "); top-- {
-		if strings.HasPrefix(s.text(top-1), planHead) {
+	for ; top > 0 && !s.begins(top-1, mark+" "); top-- {
+		if s.begins(top-1, planHead) {
 			first, last = top-1, max(last, top-1)
 		}
 	}
 	if cut = first < 0; !cut {
 		top = first + 1
+		cut = s.wraps(top, row)
 	}
 	var lines []string
 	for i := top; i < row; i++ {
@@ -300,55 +330,19 @@ func (b *block) proposed(row int) (plan string, cut bool) {
 }
 
 var (
-	fieldHead = pattern.New(`^  Field (\d+)/(\d+)\b`)
-	// A server's tool is asked about in a form of one field.
-	asksForTool = pattern.New(`^Allow the .+ MCP server to run tool ".+"\?$`)
-)
-
-// form: a server's, a page for each field, or Codex's own about a server's tool. What the server and
-// the model write there is neither dim nor below the options.
-func (b *block) form() bool {
-	d, s := b.dialog, b.screen
-	if len(d.Options) == 0 || !strings.Contains(b.foot, "enter to submit") || !strings.Contains(b.foot, "esc to cancel") {
-		return false
-	}
-	row, ok := b.above(fieldHead)
-	for ok && !s.view.Lines[row].Dim(len("  ")) {
-		row, ok = b.aboveRow(fieldHead, row)
-	}
-	b.top = max(row, 0)
-	last := row + 1
-	for last+1 < b.first && !s.blank(last+1) {
-		last++
-	}
-	asks := flat(s.view.Text(row+1, last))
-	if !ok || !asksForTool.MatchString(asks) || !strings.HasSuffix(s.text(row), "1/1") {
-		d.Type, d.Title, d.Cut = agent.PromptNotice, "A form", !ok
-		d.Body = s.inset(b.top, b.first-1)
-		return true
-	}
-	d.Type, d.Title, d.Body, d.Alike = agent.PromptPermission, asks, s.inset(last+1, b.first-1), true // it cuts off what the tool is given
-	d.Partial = !isNo.MatchString(d.Options[len(d.Options)-1].Label)
-	for i := last + 1; i < b.first; i++ {
-		d.Rows = append(d.Rows, agent.Drawn(s.view.Lines[i]))
-	}
-	return true
-}
-
-var (
-	asksWhether = pattern.New(`^  (Would you like to|Do you want to|Allow) .*`)
+	asksWhether = pattern.New(`^  (?:(Would you like to|Do you want to|Allow) .*|.+ needs your approval\.)$`)
 	isYes       = pattern.New(`^(Yes|Allow|Approve)\b`)
 	isNo        = pattern.New(`^(No|Cancel|Decline|Deny)\b`)
 )
 
-// toolOf is the tool whose permission's dialog is headed so.
+// toolOf is the tool for each head of a permission's dialog.
 var toolOf = map[string]string{
 	"Would you like to run the following command?": toolCommand,
 	"Would you like to make the following edits?":  toolPatch,
 }
 
-// permission: answers that begin with yes, ended by how to refuse. Its head may
-// have been pushed off the screen by a long command.
+// permission reads a permission's dialog: its first option starts with yes, its foot says how to
+// deny. A long command may have pushed its head off the screen.
 func (b *block) permission() bool {
 	d := b.dialog
 	if len(d.Options) < 2 || !isYes.MatchString(d.Options[0].Label) {
@@ -360,7 +354,7 @@ func (b *block) permission() bool {
 		return false
 	}
 	d.Type = agent.PromptPermission
-	b.split(-1) // its answers have no descriptions
+	b.split(-1) // the options have no descriptions
 	if headed {
 		b.top = row
 		last := b.asked(row)
@@ -376,17 +370,21 @@ func (b *block) permission() bool {
 		}
 		d.Sections = b.unsized(row)
 	}
-	d.Alike = d.Tool != toolCommand // a dialog of edits shows only the files; other tools were not measured
+	d.Alike = true // it shows only an edit's files, and not a command's folder
 	d.Partial = !confirm || !isNo.MatchString(d.Options[len(d.Options)-1].Label)
 	return true
 }
 
-// unsized are the rows of a permission below its question, with its reason on one line: that is prose,
-// and broken elsewhere at another size.
+// unsized are the rows of a permission below its question, with the reason on one line: the reason
+// is prose, and is wrapped differently at another size.
 func (b *block) unsized(row int) []string {
 	var rows []string
 	reason, command := false, false
-	for i := row + 1; i < b.first; i++ {
+	end := b.first
+	if b.elided() {
+		end--
+	}
+	for i := row + 1; i < end; i++ {
 		text := b.screen.text(i)
 		command = command || strings.HasPrefix(text, "  $ ")
 		if reason = reason && text != "" && !command; reason {
@@ -412,8 +410,8 @@ func (b *block) head() (row int, ok bool) {
 	return 0, false
 }
 
-// asked is the last row of the question that begins on that row: without room it
-// goes on in the next ones.
+// asked is the last row of the question that starts on that row. A long question continues in the
+// next rows.
 func (b *block) asked(row int) int {
 	for i := row; i < b.first && !b.screen.blank(i); i++ {
 		if strings.HasSuffix(b.screen.text(i), "?") {
@@ -423,16 +421,15 @@ func (b *block) asked(row int) int {
 	return row
 }
 
-// flat is a text with one blank for every stretch of blanks and line ends.
+// flat replaces each stretch of blanks and line ends with one blank.
 func flat(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 var leave = pattern.New(`(?i)\besc (to )?(cancel|exit|close|go back|back|dismiss|skip)\b|\benter (to )?(confirm|continue|select|open)\b`)
 
-// notice: any other dialog: no caret on the screen, and ended by how to leave
-// it.
+// notice reads any other dialog: the screen has no caret, and the foot says how to leave it.
 func (b *block) notice() bool {
 	s := b.screen
-	words := s.last // the row that its last words begin on
+	words := s.last // the row that its last text starts on
 	for words > 0 && !s.blank(words-1) {
 		words--
 	}

@@ -63,7 +63,7 @@ func TestForgedWords(t *testing.T) {
 	}
 }
 
-// A plan whose lines are elsewhere may be another one.
+// TestForgedPlan: a plan with the same words on other lines may be another plan.
 func TestForgedPlan(t *testing.T) {
 	r := draw("• Proposed Plan\n\n  Build it.\n  Do not push.\n\n\n  Implement this plan?\n\n› 1. Yes, implement this plan          Switch to Default and start coding\n  2. No, stay in Plan mode             Continue planning with the model\n\n  enter select · esc back", -1, 0)
 	for told, want := range map[string]agent.Match{
@@ -127,10 +127,25 @@ func (s *seen) keyed(id string, d *agent.Dialog) bool {
 	return ok && p.Dialog != nil && p.Whole && !p.Request.Contested && !p.Over && !p.Alike && s.f.Asks(d, id)
 }
 
-// TestNextEdits: after a key the dialog of edits may belong to the next call. A dialog that
-// shows its command always belongs to that command.
-func TestNextEdits(t *testing.T) {
-	for screen, alike := range map[string]bool{edits: true, runs: false} {
+// TestWordsOfAnotherCall: a dialog that shows a reported call in part may be another call's. The prompt
+// of the call whose hook waits doesn't take that dialog's words.
+func TestWordsOfAnotherCall(t *testing.T) {
+	s := newSeen()
+	for _, f := range hook(t, "PermissionRequest", `,"cwd":"/w","tool_name":"apply_patch","tool_input":{"command":"*** Delete File: /w/sub/a.txt"}`) {
+		f.Hook, f.Time = "7", s.now
+		s.f.Apply(f)
+	}
+	s.show(draw(strings.Replace(edits, "  Description:", "  Reason: the user asked for it\n\n  Description:", 1), -1, 0))
+	p, ok := s.f.HeldBy("7")
+	if !ok || text(p.Input) != "*** Delete File: /w/sub/a.txt" || p.Text != nil {
+		t.Errorf("%+v asks with the words %q", p, text(p.Text))
+	}
+}
+
+// TestNextAlike: after a key the dialog may belong to the next call. One of edits shows only the
+// files, and one of a command doesn't show its folder.
+func TestNextAlike(t *testing.T) {
+	for _, screen := range []string{edits, runs} {
 		s, r := newSeen(), draw(screen, -1, 0)
 		p := s.show(r)
 		if p == nil || !s.keyed(p.ID, r.Dialog) {
@@ -138,14 +153,14 @@ func TestNextEdits(t *testing.T) {
 		}
 		s.f.Typed(s.now)
 		s.show(r)
-		if s.keyed(p.ID, r.Dialog) == alike {
-			t.Errorf("%s: right after a key it is answered by keys %v", p.ID, alike)
+		if s.keyed(p.ID, r.Dialog) {
+			t.Errorf("%s: right after a key it is answered by keys", p.ID)
 		}
 		for range 10 {
 			s.show(r)
 		}
 		now := s.f.Status().Request
-		if !s.keyed(now.ID, r.Dialog) || (now.ID != p.ID) != alike || len(s.f.Status().Requests) != 1 {
+		if !s.keyed(now.ID, r.Dialog) || now.ID == p.ID || len(s.f.Status().Requests) != 1 {
 			t.Errorf("a while after a key prompt %s is %+v", p.ID, now)
 		}
 	}
@@ -153,7 +168,7 @@ func TestNextEdits(t *testing.T) {
 
 const planEnds = "\n\n\n  Implement this plan?\n\n\n› 1. Yes, implement this plan          Switch to Default and start coding\n  2. No, stay in Plan mode             Continue planning with the model\n\n  enter select · esc back"
 
-// No key answers a plan whose start has left the screen.
+// TestPlanThatLeftTheScreen: no key answers a plan whose start has left the screen.
 func TestPlanThatLeftTheScreen(t *testing.T) {
 	const plan, says = "  Build it.\n  Do not push.", "\n\n\n• Here is my plan.\n\n  Worked for <1s"
 	for _, c := range []struct {
@@ -249,7 +264,7 @@ func TestCommandThatMayBeShown(t *testing.T) {
 			}
 			p := s.f.Status().Request
 			if p == nil || (p.ID == told) != c.sure || !s.keyed(p.ID, r.Dialog) || s.keyed(told, r.Dialog) != c.sure {
-				t.Errorf("%s, told with the hook %q as prompt %s: %+v", command, id, told, p)
+				t.Errorf("%s, reported with the hook %q as prompt %s: %+v", command, id, told, p)
 			}
 		}
 	}
@@ -272,7 +287,7 @@ func TestIndentOfACommand(t *testing.T) {
 	}
 }
 
-// TestFewerOptions: a question that was told with fewer options than the dialog has is another one.
+// TestFewerOptions: a question reported with fewer options than the dialog has is another question.
 func TestFewerOptions(t *testing.T) {
 	d := draw("  \x1b[2mQuestion 1/1 (1 unanswered)\x1b[22m\n  Go on?\n\n  › 1. Yes           Go\n    2. No            Stop\n    3. Wipe          Delete all\n    4. None of the above\n\n  tab to add notes | enter to submit answer | esc to interrupt", -1, 0).Dialog
 	for n, want := range map[int]agent.Match{1: agent.NoMatch, 2: agent.NoMatch, 3: agent.WholeMatch} {
@@ -283,9 +298,9 @@ func TestFewerOptions(t *testing.T) {
 	}
 }
 
-// TestUndrawnCharacters: Codex draws no tab, and no characters without a width. A call that has such is
-// drawn like another one, so the dialog is contested while the call may be what it asks about, whatever
-// other hooks tell.
+// TestUndrawnCharacters: Codex draws no tab, and no characters without a width. A call with such
+// characters is drawn like another call. So the dialog is contested while it may be about that call,
+// whatever other hooks report.
 func TestUndrawnCharacters(t *testing.T) {
 	r := draw("  \x1b[1mWould you like to run the following command?\x1b[22m\n\n  $ rm -rf build/\n\n\n› 1. Yes, proceed (y)\n  2. No, and tell Codex what to do differently (esc)\n\n  Press enter to confirm or esc to cancel", -1, 0)
 	tell := func(s *seen, event, command string) {
@@ -297,9 +312,9 @@ func TestUndrawnCharacters(t *testing.T) {
 	const forged = "rm -rf build/"
 	for _, real := range []string{`rm -rf build\t/`, `rm -rf build\u034f/`, `rm -rf build/\ufe00`, `rm -rf build\u200b/`} {
 		for name, tells := range map[string]func(s *seen){
-			"told":              func(s *seen) { tell(s, "PermissionRequest", real) },
-			"told after it":     func(s *seen) { tell(s, "PermissionRequest", forged); tell(s, "PermissionRequest", real) },
-			"told to be over":   func(s *seen) { tell(s, "PermissionRequest", real); tell(s, "PostToolUse", real) },
+			"reported":          func(s *seen) { tell(s, "PermissionRequest", real) },
+			"reported after it": func(s *seen) { tell(s, "PermissionRequest", forged); tell(s, "PermissionRequest", real) },
+			"reported over":     func(s *seen) { tell(s, "PermissionRequest", real); tell(s, "PostToolUse", real) },
 			"its turn is over":  func(s *seen) { tell(s, "PermissionRequest", real); tell(s, "Stop", real) },
 			"its step is over":  func(s *seen) { tell(s, "PermissionRequest", real); tell(s, "PreModelRequest", real) },
 			"it is interrupted": func(s *seen) { tell(s, "PermissionRequest", real); tell(s, "Interrupt", real) },

@@ -20,18 +20,18 @@ import (
 	"berth/agent/userfiles"
 )
 
-// Files of a home that a session has for itself.
+// Files of a session's own home.
 const (
 	configName = "config.toml"
 	hooksName  = "hooks.json"
 	rulesName  = "rules" // a folder
 )
 
-// kept are what of a user's home is not linked to: what the session has for
-// itself, and what belongs to running processes.
+// kept are the names in a user's home that aren't linked: files that the session has for itself,
+// and files of running processes.
 var kept = []string{configName, hooksName, rulesName, "packages", "tmp", "log"}
 
-// read is a file, empty where there is none.
+// read returns a file's content; empty without the file.
 func read(disk fs.FS, file string) ([]byte, error) {
 	data, err := fs.ReadFile(disk, userfiles.Name(file))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -43,17 +43,17 @@ func read(disk fs.FS, file string) ([]byte, error) {
 	return data, nil
 }
 
-// logPattern is where below a home the log of a conversation is.
+// logPattern is the path of a conversation's log below a home.
 const logPattern = "/sessions/*/*/*/rollout-*-%s.jsonl"
 
-// spoken says whether the home has a log of the conversation: Codex makes it
-// with the first message.
+// spoken reports whether the home has a log of the conversation. Codex creates it with the first
+// message.
 func spoken(disk fs.FS, home, conversation string) bool {
 	_, ok := logOf(disk, home, conversation)
 	return ok
 }
 
-// logOf is the conversation's log, by its path below the home.
+// logOf is the path of the conversation's log below the home.
 func logOf(disk fs.FS, home, conversation string) (string, bool) {
 	if conversation == "" || strings.ContainsAny(conversation, `/*?[\`) {
 		return "", false
@@ -65,15 +65,14 @@ func logOf(disk fs.FS, home, conversation string) (string, bool) {
 	return strings.TrimPrefix(found[0], userfiles.Name(home)+"/"), true
 }
 
-// HasConversation says whether the conversation has a log.
+// HasConversation reports whether the conversation has a log.
 func (Driver) HasConversation(disk fs.FS, logFiles, conversation string) bool {
 	home, ok := strings.CutSuffix(logFiles, logPattern)
 	return ok && spoken(disk, home, conversation)
 }
 
-// forkOf begins a conversation as a copy of another. Its log is needed in this
-// home: it is there where the user's is linked to, else it is copied from the
-// session that it is of.
+// forkOf starts a conversation as a fork of another. This home needs the other one's log: it is
+// there if the user's sessions are linked, otherwise it is copied from the session that has it.
 func forkOf(l *agent.Launch, s agent.Start, home, own string) (words []string, conversation string, err error) {
 	if _, shared := l.Links[filepath.Join(own, "sessions")]; !shared || !spoken(s.Disk, home, s.Fork) {
 		from := filepath.Join(s.ForkFolder, homeName)
@@ -84,7 +83,7 @@ func forkOf(l *agent.Launch, s agent.Start, home, own string) (words []string, c
 		if !ok {
 			return nil, "", fmt.Errorf("%w: codex has no log of the conversation %s", agent.ErrNoConversation, s.Fork)
 		}
-		delete(l.Links, filepath.Join(own, "sessions")) // what is copied is not for the user's folder
+		delete(l.Links, filepath.Join(own, "sessions")) // a copied log must not get into the user's folder
 		to := filepath.Join(own, log)
 		l.Folders = append(l.Folders, filepath.Dir(to))
 		l.Copies = map[string]string{to: filepath.Join(from, log)}
@@ -92,8 +91,8 @@ func forkOf(l *agent.Launch, s agent.Start, home, own string) (words []string, c
 	return []string{"fork", s.Fork}, "", nil
 }
 
-// ownHome adds the session's home to the launch. more reports whether calls may ask for more
-// than their hooks tell.
+// ownHome adds the session's home to the launch. more reports whether calls may ask for more than
+// their hooks report.
 func ownHome(l *agent.Launch, s agent.Start, user, own string) (more bool, err error) {
 	l.Folders = []string{own}
 	l.Set = map[string]string{"CODEX_HOME": own}
@@ -103,7 +102,7 @@ func ownHome(l *agent.Launch, s agent.Start, user, own string) (more bool, err e
 	}
 	users := user
 	if s.Isolate == agent.IsolateFull {
-		users = "" // nothing of it but the credentials
+		users = "" // only the credentials come from it
 	}
 	if err := rules(l, s, users, own); err != nil {
 		return false, err
@@ -122,7 +121,7 @@ func ownHome(l *agent.Launch, s agent.Start, user, own string) (more bool, err e
 	return more, nil
 }
 
-// link links the session's home to what the user's has.
+// link links the session's home to the user's files.
 func link(l *agent.Launch, s agent.Start, user, own string) error {
 	entries, err := fs.ReadDir(s.Disk, userfiles.Name(user))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -131,20 +130,20 @@ func link(l *agent.Launch, s agent.Start, user, own string) error {
 	for _, e := range entries {
 		name := e.Name()
 		special := e.Type()&(fs.ModeSocket|fs.ModeNamedPipe|fs.ModeDevice) != 0
-		database := strings.HasSuffix(name, "-wal") || strings.HasSuffix(name, "-shm") // made beside the file that is linked to
+		database := strings.HasSuffix(name, "-wal") || strings.HasSuffix(name, "-shm") // SQLite creates these next to the linked file
 		if special || database || slices.Contains(kept, name) || s.Isolate == agent.IsolateFull && name != "auth.json" {
 			continue
 		}
 		l.Links[filepath.Join(own, name)] = filepath.Join(user, name)
 	}
-	// Codex writes it through the link, also when it is not there yet: whoever
-	// signs in does so for all sessions, as without Berth.
+	// Codex writes auth.json through the link, also when it doesn't exist yet. A sign-in in one
+	// session then counts for all, as without Berth.
 	l.Links[filepath.Join(own, "auth.json")] = filepath.Join(user, "auth.json")
 	return nil
 }
 
-// rules has the user's rules of what may be run, and ours: a report makes an
-// event and no more, and Codex's sandbox would keep it from the server.
+// rules has the user's rules of allowed commands, and a rule of Berth's: berth hook only reports an
+// event, and Codex's sandbox would keep it from the server.
 func rules(l *agent.Launch, s agent.Start, user, own string) error {
 	dir := filepath.Join(own, rulesName)
 	l.Folders = append(l.Folders, dir)
@@ -156,7 +155,7 @@ func rules(l *agent.Launch, s agent.Start, user, own string) error {
 		for _, e := range entries {
 			l.Links[filepath.Join(dir, e.Name())] = filepath.Join(user, rulesName, e.Name())
 		}
-		if err == nil { // Codex adds to it what is not to be asked again
+		if err == nil { // Codex appends commands that the user allowed for good
 			l.Links[filepath.Join(dir, "default.rules")] = filepath.Join(user, rulesName, "default.rules")
 		}
 	}
@@ -173,26 +172,26 @@ func rules(l *agent.Launch, s agent.Start, user, own string) error {
 	return nil
 }
 
-// events are the hook events that are asked for: all there are.
+// events are all hook events of Codex.
 var events = []string{
 	"SessionStart", "SessionEnd", "UserPromptSubmit", "PreModelRequest", "PostModelRequest", "PreToolUse", "PermissionRequest", "PostToolUse",
 	"PreCompact", "PostCompact", "SubagentStart", "SubagentStop", "Stop", "Interrupt",
 }
 
 const (
-	// askHold is how long the hook of a permission waits for somebody's answer:
-	// all that Codex gives a hook, 600 s, but for what it takes to say nothing in
-	// time. While it waits there is no dialog.
+	// askHold is how long the hook of a permission waits for a person's answer: the 600 s that
+	// Codex gives a hook, minus the time to exit without an answer. While it waits Codex shows no
+	// dialog.
 	askHold = 590 * time.Second
-	// askGrace is how long it waits without a server: without one nobody can
-	// answer, and the dialog must come.
+	// askGrace is how long the hook waits for a missing server. No client can answer then, so the
+	// dialog must come.
 	askGrace = time.Second
 )
 
-// hookCommand is what an event runs. It has no timeout of its own: what Codex
-// puts in its place is part of what it trusts.
+// hookCommand is the command for an event. It sets no timeout: Codex's default is part of the hash
+// that it trusts.
 //
-// A permission's waits for the answer if it tells all that the call asks for.
+// A permission's hook waits for the answer if it reports all that the call asks for.
 func hookCommand(s agent.Start, event string, more bool) string {
 	command := hooks.Quote(s.Hook) + " hook "
 	while := func(file string) string {
@@ -203,25 +202,25 @@ func hookCommand(s agent.Start, event string, more bool) string {
 		return command + "--ask " + seconds(askHold) + " " + seconds(askGrace) + " " + event
 	case event == "Stop" && s.EndAsks != "":
 		return while(s.EndAsks)
-	case event == "SessionStart" && s.BeginAsks != "":
-		return while(s.BeginAsks)
+	case event == "SessionStart" && s.StartAsks != "":
+		return while(s.StartAsks)
 	}
 	return command + "--tell " + event
 }
 
 func seconds(d time.Duration) string { return strconv.Itoa(int(d.Seconds())) + "s" }
 
-// trusted is a hook that Codex is to run without asking.
+// trusted is a hook that Codex runs without asking.
 type trusted struct {
 	key  string // file:event:group:hook
 	hash string
 }
 
-// table is the heading of its trust in config.toml.
+// table is the heading of the hook's trust in config.toml.
 func (t trusted) table() string { return "[hooks.state." + quoted(t.key) + `"]` }
 
-// hooksFile is the session's hooks.json: the user's groups first, so that they
-// keep their places, by which Codex knows them, and ours behind them.
+// hooksFile is the session's hooks.json. The user's groups come first, because Codex identifies a
+// group by its position. Berth's groups come after them.
 func hooksFile(s agent.Start, user, own string, more bool) ([]byte, []trusted, error) {
 	file := struct {
 		Hooks map[string][]json.RawMessage `json:"hooks"`
@@ -233,7 +232,7 @@ func hooksFile(s agent.Start, user, own string, more bool) ([]byte, []trusted, e
 		}
 		if len(bytes.TrimSpace(data)) > 0 {
 			if err := json.Unmarshal(data, &file); err != nil {
-				return nil, nil, fmt.Errorf("%w: %s is no file of hooks: %w", agent.ErrStart, filepath.Join(user, hooksName), err)
+				return nil, nil, fmt.Errorf("%w: %s isn't a valid hooks file: %w", agent.ErrStart, filepath.Join(user, hooksName), err)
 			}
 		}
 	}
@@ -271,12 +270,12 @@ func hooksFile(s agent.Start, user, own string, more bool) ([]byte, []trusted, e
 	return append(out, '\n'), trust, nil
 }
 
-// hookKey is how Codex knows a group of hooks: by where it stands.
+// hookKey is Codex's key of a group of hooks: its position.
 func hookKey(own, event string, group int) string {
 	return filepath.Join(own, hooksName) + ":" + snake(event) + ":" + strconv.Itoa(group)
 }
 
-// hookTimeout is how many seconds Codex gives a hook that says nothing of it.
+// hookTimeout is Codex's timeout, in seconds, for a hook that sets none.
 func hookTimeout(event string) int {
 	if event == "SessionEnd" || event == "Interrupt" {
 		return 1
@@ -284,8 +283,8 @@ func hookTimeout(event string) int {
 	return 600
 }
 
-// Trust is the hash by which Codex trusts a hook that runs a command, with no
-// matcher and the timeout that Codex gives it.
+// Trust is the hash that Codex trusts a hook by. The hook runs a command, without a matcher and
+// with Codex's default timeout.
 func Trust(event, command string) (string, error) {
 	return trustHash(event, command, hookTimeout(event), nil)
 }
@@ -308,7 +307,7 @@ func trustHash(event, command string, timeout int, matcher *string) (string, err
 
 var upper = pattern.New(`[A-Z]`)
 
-// snake is the name as Codex's settings have it: pre_tool_use.
+// snake is the event's name in Codex's settings: pre_tool_use.
 func snake(event string) string {
 	return strings.TrimPrefix(upper.ReplaceAllStringFunc(event, func(c string) string { return "_" + strings.ToLower(c) }), "_")
 }
@@ -331,8 +330,8 @@ func configBefore(s agent.Start, user, own string) (string, error) {
 	return text, nil
 }
 
-// config is the session's config.toml: what it was before, with the trust in the hooks that
-// the session has now. Tables stand at the end, single settings at the beginning.
+// config is the session's config.toml: the text before, and the trust in the hooks that the session
+// has now. Tables go to the end, single settings to the start.
 func config(s agent.Start, before string, trust []trusted) []byte {
 	text := before
 	for _, t := range trust {
@@ -359,7 +358,7 @@ func config(s agent.Start, before string, trust []trusted) []byte {
 
 var trustedHash = pattern.New(`(?m)^trusted_hash *= *"[^"]*"`)
 
-// trusting is the config.toml with the hash of a hook that has changed since it was trusted.
+// trusting is the config.toml with the new hash of a changed hook.
 func trusting(text string, t trusted) string {
 	above, rest, ok := strings.Cut(text, t.table())
 	if !ok {
@@ -375,5 +374,5 @@ func trusting(text string, t trusted) string {
 
 var updates = pattern.New(`(?m)^\s*check_for_update_on_startup\s*=`)
 
-// quoted is a TOML string that is not closed yet.
+// quoted is the start of a TOML string, without the closing quote.
 func quoted(text string) string { return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) }

@@ -8,11 +8,10 @@ import (
 	"berth/agent"
 )
 
-// ErrEvent is the error for bytes that are no hook event of Codex's.
+// ErrEvent is the error for bytes that aren't a hook event of Codex.
 var ErrEvent = errors.New("not a hook event")
 
-// event is what the payloads of the hooks have in common, and of each what
-// detection reads.
+// event has the fields that all payloads share, and those of single events that detection reads.
 type event struct {
 	Session     string          `json:"session_id"`
 	Name        string          `json:"hook_event_name"`
@@ -30,18 +29,18 @@ type event struct {
 	Status      string          `json:"status"`
 	Error       string          `json:"error"`
 	LastMessage string          `json:"last_assistant_message"`
+	Dir         string          `json:"cwd"` // of a tool: the folder that it runs in
 
-	// Of what the program named in the setting notify is told.
+	// These are for the program in the setting notify.
 	Type         string `json:"type"`
 	NotifyTurn   string `json:"turn-id"`
 	NotifyThread string `json:"thread-id"`
 }
 
-// turnComplete is the type of the one notification there is.
+// turnComplete is the only type of notification.
 const turnComplete = "agent-turn-complete"
 
-// Hook reads one event. Every event of the measured version gives a fact, if
-// only evidence; so does one that is not known.
+// Hook reads one event. Every event gives a fact, at least as evidence, even an unknown one.
 func (Driver) Hook(payload []byte) ([]agent.Fact, error) {
 	var e event
 	if err := json.Unmarshal(payload, &e); err != nil {
@@ -58,14 +57,14 @@ func (Driver) Hook(payload []byte) ([]agent.Fact, error) {
 		Conversation: e.Session, Turn: e.Turn, Agent: e.Agent, AgentType: e.AgentType,
 		Tool: e.Tool, Call: e.Call, Input: e.Input,
 	}
-	if e.Agent == "" { // a subagent's has a log of its own
+	if e.Agent == "" { // a subagent has a log of its own
 		f.Log = e.Transcript
 	}
 	return e.facts(f), nil
 }
 
-// notified: evidence only. It is told of turns of Codex's own side threads
-// too, and does not say which are.
+// notified is evidence only. Codex also notifies about turns of its own side threads, and doesn't
+// say which are.
 func (e *event) notified() agent.Fact {
 	return agent.Fact{
 		Kind: agent.Noted, Source: agent.SourceHook, Cause: "notify:" + e.Type, Turn: e.NotifyTurn, How: agent.Completed,
@@ -73,7 +72,7 @@ func (e *event) notified() agent.Fact {
 	}
 }
 
-// facts makes the fact say what the event says.
+// facts completes the fact with what the event reports.
 func (e *event) facts(f agent.Fact) []agent.Fact {
 	switch e.Name {
 	case "SessionStart":
@@ -84,15 +83,23 @@ func (e *event) facts(f agent.Fact) []agent.Fact {
 		f.Kind, f.Text, f.Evidence = agent.TurnStarted, e.Prompt, agent.FirstLine(e.Prompt)
 	case "PreToolUse":
 		f.Kind, f.Evidence = agent.ToolStarted, e.Tool
+		if holdsPatch(e.Input) { // its folder isn't reported again
+			f.Request = permission(e.Tool, e.Input, e.AgentType)
+			f.Request.Raw = inFolder(e.Input, e.Dir)
+		}
 	case "PostToolUse":
 		f.Kind, f.Evidence = agent.ToolEnded, e.Tool
 	case "PermissionRequest":
 		f.Kind, f.Evidence = agent.Asked, e.Tool
 		f.Request = permission(e.Tool, e.Input, e.AgentType)
-		f.Input = withoutReason(e.Input)
+		if e.Tool != toolPatch { // its names may be relative to another folder than this hook's: see Explain
+			f.Request.Raw = inFolder(e.Input, e.Dir)
+		}
+		if commandAlone(e.Tool, e.Input) {
+			f.Input = withoutReason(e.Input)
+		}
 	case "PreModelRequest":
-		// The model is asked again: every call it made is through, and so is an
-		// attempt that failed.
+		// Codex calls the model again: all its tool calls have ended, and so has a failed attempt.
 		f.Kind = agent.StepEnded
 		return []agent.Fact{f, fine(f)}
 	case "PostModelRequest":
@@ -100,7 +107,7 @@ func (e *event) facts(f agent.Fact) []agent.Fact {
 	case "Stop":
 		f.Kind, f.How, f.Text, f.Evidence = agent.TurnEnded, agent.Completed, e.LastMessage, agent.FirstLine(e.LastMessage)
 		return []agent.Fact{fine(f), f}
-	case "Interrupt": // by a key, or by a refusal at a dialog
+	case "Interrupt": // by a key, or because a person denied a dialog
 		f.Kind, f.How = agent.TurnEnded, agent.Interrupted
 		return []agent.Fact{fine(f), f}
 	case "SubagentStart":
@@ -121,15 +128,15 @@ func (e *event) facts(f agent.Fact) []agent.Fact {
 	return []agent.Fact{f}
 }
 
-// fine says that what failed before is no reason for the turn to end.
+// fine returns a fact that clears an earlier failure: it isn't the reason for the turn's end.
 func fine(f agent.Fact) agent.Fact {
 	return agent.Fact{
 		Kind: agent.FailureSeen, Source: f.Source, Cause: f.Cause, Conversation: f.Conversation, Turn: f.Turn, Agent: f.Agent,
 	}
 }
 
-// answered: a request to the model is through. One that failed may be tried
-// again; when the turn ends in an error, this is it.
+// answered handles the end of a request to the model. A failed one may be retried; if the turn ends
+// in an error, this is the error.
 func (e *event) answered(f agent.Fact) agent.Fact {
 	f.Evidence = e.Status
 	switch e.Status {
@@ -141,8 +148,8 @@ func (e *event) answered(f agent.Fact) agent.Fact {
 	return f
 }
 
-// withoutReason is a tool's input without what PermissionRequest alone adds to
-// it, the model's reason, so that it is that of the call.
+// withoutReason is a tool's input without the model's reason, which only PermissionRequest adds. It
+// then equals the call's input.
 func withoutReason(input json.RawMessage) json.RawMessage {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(input, &fields) != nil || fields["command"] == nil || fields["description"] == nil {

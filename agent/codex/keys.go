@@ -9,26 +9,25 @@ import (
 	"berth/agent"
 )
 
-// between is the pause after a key; a dialog goes or moves with the next frame.
+// between is the pause after a key. The next frame removes the dialog or moves its mark.
 const between = 100 * time.Millisecond
 
-// Keys is the answer at the dialog that is drawn. Codex withholds a dialog for a
-// second after the last key, and a key sent then stands in the composer: that
-// is why each step looks for the dialog. Some lists take a digit at once, in
-// others it only moves, and Enter takes whatever is chosen: so Enter is never
-// pressed but on an option that was seen to be chosen.
+// Keys answers at the drawn dialog. Codex delays a dialog for a second after the last key, and a
+// key that is sent then goes into the composer: so each step checks for the dialog. Some lists take
+// a digit at once; in others a digit only moves the mark, and Enter takes the chosen option. So
+// Enter is pressed only when the screen shows that the right option is chosen.
 func (Driver) Keys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	k, err := keysOf(p, a, d)
 	if err == nil && len(k.Steps) > 0 {
-		k.Steps[0].Stood = stands
+		k.Steps[0].ShownFor = dialogShownFor
 	}
 	return k, err
 }
 
-// stands is how long a dialog must have been there before its first key. One that
-// was pressed as soon as it was drawn counted for nothing, twice in some hundred
-// answers, on a machine with fifteen times the work it can do.
-const stands = 300 * time.Millisecond
+// dialogShownFor is how long a dialog must be on the screen before its first key. A key right after
+// the dialog's first frame was ignored twice in some hundred answers, on a machine with fifteen
+// times the work it can do.
+const dialogShownFor = 300 * time.Millisecond
 
 func keysOf(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	if d == nil || d.Partial {
@@ -56,7 +55,7 @@ func cannot(instead string) error { return fmt.Errorf("%w: %s", agent.ErrCannot,
 
 func wrong(takes string) error { return fmt.Errorf("%w: it takes %s", agent.ErrAnswer, takes) }
 
-// press presses a key while the dialog is as it was.
+// press presses a key while the dialog is unchanged.
 func press(key string, d *agent.Dialog) agent.Step {
 	return agent.Step{Key: key, Pause: between, Wants: "the dialog as it was", Ready: func(r *agent.Reading) bool { return r.Dialog.SameAs(d) }}
 }
@@ -80,8 +79,8 @@ func listed(n int, d *agent.Dialog) error {
 	return nil
 }
 
-// move chooses an option by arrows, each once the one before it was seen to
-// have moved, and ends with a step that may be taken on that option alone.
+// move chooses an option by arrow keys. Each key waits until the screen shows the move of the one
+// before. last is pressed only on that option.
 func move(n int, d *agent.Dialog, last agent.Step) ([]agent.Step, error) {
 	if err := listed(n, d); err != nil {
 		return nil, err
@@ -101,48 +100,41 @@ func move(n int, d *agent.Dialog, last agent.Step) ([]agent.Step, error) {
 	return append(steps, on(n, d, last)), nil
 }
 
-// on makes a step that is taken on that option alone.
+// on makes a step that is taken only on that option.
 func on(n int, d *agent.Dialog, s agent.Step) agent.Step {
 	s.Wants = fmt.Sprintf("option %d chosen", n)
 	s.Ready = func(r *agent.Reading) bool {
 		if !r.Dialog.SameAs(d) || r.Dialog.Focused() != n {
 			return false
 		}
-		_, open := notes(r.Dialog) // in which a key would be text
+		_, open := notes(r.Dialog) // a key would be text in an open field
 		return !open
 	}
 	return s
 }
 
-// enter chooses an option and presses Enter on it, in a list in which a digit
-// only moves.
+// enter chooses an option and presses Enter on it, in a list where a digit only moves the mark.
 func enter(n int, d *agent.Dialog, outcome string) (agent.KeyAnswer, error) {
 	steps, err := move(n, d, agent.Step{Key: "Enter", Pause: between})
 	return agent.KeyAnswer{Steps: steps, Outcome: outcome}, err
 }
 
-// beginning is the number of the one option that begins so, 0 when there is
-// none or several.
+// beginning is the number of the only option that starts with the word; 0 for none or several.
 func beginning(d *agent.Dialog, word string) int {
 	return d.OnlyOption(func(o agent.Option) bool { return strings.HasPrefix(o.Label, word) })
 }
 
-// exactly is the number of the option of that label, 0 when there is none.
+// exactly is the number of the only option with that label; 0 for none or several.
 func exactly(d *agent.Dialog, label string) int {
-	for i, o := range d.Options {
-		if o.Label == label {
-			return i + 1
-		}
-	}
-	return 0
+	return d.OnlyOption(func(o agent.Option) bool { return o.Label == label })
 }
 
-// reasonless says what to do in place of a refusal with a reason.
+// reasonless is the error for a denial with a reason, and says what to do.
 func reasonless() error {
 	return cannot("this dialog takes no reason: deny without one, which ends the turn, then nudge")
 }
 
-// outcomeOf is what choosing an option means.
+// outcomeOf is the meaning of an option.
 func outcomeOf(n, yes, no int) string {
 	switch n {
 	case yes:
@@ -153,8 +145,7 @@ func outcomeOf(n, yes, no int) string {
 	return agent.OutcomeAnswered
 }
 
-// permissionKeys: accept is the first option, which says yes to this once; to
-// say no is to end the turn.
+// permissionKeys: the first option accepts, for this call only. A denial ends the turn.
 func permissionKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	no := max(beginning(d, "No"), exactly(d, "Cancel"))
 	switch {
@@ -167,7 +158,7 @@ func permissionKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	case a.Kind == agent.ChooseOption && a.Option == 1:
 		return digit(1, d, agent.OutcomeAccepted)
 	case a.Kind == agent.ChooseOption:
-		outcome := agent.OutcomeAccepted // the others allow more
+		outcome := agent.OutcomeAccepted // the other options allow more
 		if a.Option > 0 && a.Option <= len(d.Options) && isNo.MatchString(d.Options[a.Option-1].Label) {
 			outcome = agent.OutcomeDenied
 		}
@@ -176,7 +167,7 @@ func permissionKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	return agent.KeyAnswer{}, wrong("accept, deny or option N")
 }
 
-// trustKeys: it stands on yes. No leads to a list of agents, not to an end.
+// trustKeys: yes is preselected. No opens a list of agents and doesn't end Codex.
 func trustKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	yes, no := beginning(d, "Trust"), beginning(d, "Back")
 	switch {
@@ -190,7 +181,7 @@ func trustKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	return agent.KeyAnswer{}, wrong("accept, deny or option N")
 }
 
-// planKeys: what begins the work in the same conversation accepts.
+// planKeys: the option that starts the work in the same conversation accepts.
 func planKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	yes, no := beginning(d, "Yes, implement this plan"), beginning(d, "No")
 	switch {
@@ -206,9 +197,9 @@ func planKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	return agent.KeyAnswer{}, wrong("accept, deny or option N")
 }
 
-// setupKeys: Enter would update Codex by npm, take another model, or open the
-// review of hooks; Esc takes the other model too. Nothing is accepted by
-// default but what is named.
+// setupKeys: Enter would update Codex by npm, take another model, or open the review of hooks; Esc
+// also takes the other model. So each answer names its option, and Berth accepts nothing by
+// default.
 func setupKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	switch d.Subtype {
 	case agent.SubtypeUpdate:
@@ -230,8 +221,7 @@ func setupKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	return agent.KeyAnswer{}, cannot("use keys or attach")
 }
 
-// declined answers a dialog that is refused by one of its options and accepted
-// only by number.
+// declined answers a dialog where an option denies. Accepting needs the option's number.
 func declined(
 	a agent.Answer, d *agent.Dialog, later, no int, choose func(int, *agent.Dialog, string) (agent.KeyAnswer, error),
 ) (agent.KeyAnswer, error) {
@@ -246,12 +236,14 @@ func declined(
 	return agent.KeyAnswer{}, wrong("deny or option N")
 }
 
-// noticeKeys: Esc, where the dialog says that Esc leaves it: at some it
-// confirms.
+// noticeKeys presses Esc if the dialog says that Esc leaves it. In some dialogs Esc confirms.
 func noticeKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	last := ""
 	if n := len(d.Lines); n > 0 {
 		last = strings.ToLower(d.Lines[n-1])
+	}
+	if d.Title == titleForm && (a.Kind != agent.Deny || a.Text != "") {
+		return agent.KeyAnswer{}, cannot("attach, and fill the form in at the terminal; deny cancels it")
 	}
 	if a.Kind != agent.Deny || a.Text != "" || !escLeaves(last) {
 		return agent.KeyAnswer{}, cannot("use keys or attach")

@@ -9,12 +9,11 @@ import (
 	"berth/agent"
 )
 
-// ChoosesConversations: no option gives a conversation its id.
+// ChoosesConversations: Codex has no option for a conversation's id.
 func (Driver) ChoosesConversations() {}
 
-// unset are variables by which Codex believes to be in some other terminal, or
-// inside a session of an agent: a server that was started from there must not
-// pass that on.
+// unset are variables that tell Codex which terminal or agent's session it runs in. They are wrong
+// here if the server was started from such a place.
 var unset = []string{
 	"TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TERMINAL_EMULATOR", "LC_TERMINAL", "LC_TERMINAL_VERSION", "TMUX", "TMUX_PANE", "STY", "ZELLIJ*",
 	"WT_SESSION", "WT_PROFILE_ID", "KITTY_*", "ITERM_*", "ConEmu*", "VSCODE_*", "GHOSTTY_*", "WEZTERM_*", "ALACRITTY_*", "KONSOLE_*", "VTE_VERSION",
@@ -22,24 +21,23 @@ var unset = []string{
 	"CODEX_CI", "CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_TOOL_CALL_ID", "CODEX_VERSION", "CODEX_PERMISSION_PROFILE", "CODEX_SANDBOX*", "CODEX_MANAGED_*",
 }
 
-// homeName is the folder, in the session's, of the session's own home.
+// homeName is the folder of the session's own home, in the session's folder.
 const homeName = "codex"
 
-// noDaemon keeps all of Codex in one process. Else its first terminal starts a
-// daemon that goes on with the turn when the session is over, and runs the hooks
-// of all sessions with the environment of the first.
+// noDaemon keeps all of Codex in one process. Otherwise its first terminal starts a daemon that
+// continues the turn after the session's end, and runs the hooks of all sessions with the
+// environment of the first one.
 const noDaemon = "--no-daemon"
 
-// Command is what is run when nobody says otherwise.
+// Command is the default command.
 func (Driver) Command() []string { return []string{"codex"} }
 
-// Launch makes Codex one process in a home of the session's own: the user's
-// files by links, but for those that Codex writes settings and trust into,
-// which are copies with our hooks in them. Codex chooses the conversation's id
-// itself.
+// Launch starts Codex as one process in a home of the session's own. The home has links to the
+// user's files, and copies of the files that Codex writes settings and trust into; the copies have
+// Berth's hooks. Codex chooses the conversation's id itself.
 func (Driver) Launch(s agent.Start) (agent.Launch, error) {
 	l := agent.Launch{Argv: slices.Clone(s.Argv)}
-	if c := command(s.Argv); c == "exec" || c == "e" { // it prints its answer and ends
+	if c := command(s.Argv); c == "exec" || c == "e" { // it prints its answer and exits
 		l.Headless, l.Stream = true, slices.Contains(s.Argv, "--json")
 	}
 	if s.Isolate == agent.IsolateNone || isSubcommand(s.Argv) {
@@ -74,7 +72,7 @@ func (Driver) Launch(s agent.Start) (agent.Launch, error) {
 	return l, nil
 }
 
-// userHome is where Codex keeps its files.
+// userHome is the folder where Codex keeps its files.
 func userHome(env map[string]string) string {
 	if dir := env["CODEX_HOME"]; dir != "" {
 		return filepath.Clean(dir)
@@ -82,21 +80,21 @@ func userHome(env map[string]string) string {
 	return filepath.Join(env["HOME"], ".codex")
 }
 
-// subcommands are those that show no conversation on a terminal: they are run
-// as they are. resume does, and is not among them.
+// subcommands show no conversation on a terminal, so Berth runs them unchanged. resume does show
+// one, so it isn't in the list.
 var subcommands = []string{
 	"exec", "e", "review", "login", "logout", "mcp", "mcp-server", "app-server", "app", "completion", "sandbox", "debug", "apply", "a",
 	"queue", "cloud", "features", "help", "execpolicy", "agents", "plugin", "remote-control", "update", "doctor", "archive", "delete", "unarchive",
 	"migrate-rollouts", "migrate-nfs-db", "exec-server",
 }
 
-// valued are options whose value is the word behind them.
+// valued are options whose value is the next word.
 var valued = []string{
 	"-c", "--config", "-m", "--model", "-p", "--profile", "-s", "--sandbox", "-a", "--ask-for-approval", "-C", "--cd", "-i", "--image",
 	"--add-dir", "--enable", "--disable", "--remote", "--local-provider",
 }
 
-// command is the first word that is neither an option nor an option's value.
+// command is the first word that isn't an option or an option's value.
 func command(argv []string) string {
 	for i := 1; i < len(argv); i++ {
 		switch word := argv[i]; {
@@ -117,23 +115,23 @@ func isSubcommand(argv []string) bool {
 	})
 }
 
-// takeUp is how to go on with a conversation. One of which no log is there was
-// never spoken in: nothing is lost by beginning it anew.
+// takeUp returns the words that resume a conversation. A conversation without a log has no
+// messages, so a new one replaces it.
 func takeUp(l *agent.Launch, s agent.Start, home, own string) (words []string, conversation string, err error) {
 	if c := command(s.Argv); c == "resume" || c == "fork" {
-		return nil, "", nil // the command itself says which
+		return nil, "", nil // the command itself names the conversation
 	}
 	switch {
 	case s.Fork != "":
 		return forkOf(l, s, home, own)
 	case s.Resume && s.Conversation != "" && (spoken(s.Disk, own, s.Conversation) || spoken(s.Disk, home, s.Conversation)):
 		return []string{"resume", s.Conversation}, s.Conversation, nil
-	case s.Resume || s.TakeUp == "":
+	case s.Resume || s.ResumeID == "":
 		return nil, "", nil
-	case s.TakeUp == agent.Latest:
+	case s.ResumeID == agent.Latest:
 		return []string{"resume", "--last"}, "", nil
-	case !spoken(s.Disk, home, s.TakeUp):
-		return nil, "", fmt.Errorf("%w: codex has none with the id %s in %s", agent.ErrNoConversation, s.TakeUp, filepath.Join(home, "sessions"))
+	case !spoken(s.Disk, home, s.ResumeID):
+		return nil, "", fmt.Errorf("%w: codex has none with the id %s in %s", agent.ErrNoConversation, s.ResumeID, filepath.Join(home, "sessions"))
 	}
-	return []string{"resume", s.TakeUp}, s.TakeUp, nil
+	return []string{"resume", s.ResumeID}, s.ResumeID, nil
 }

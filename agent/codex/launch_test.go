@@ -23,7 +23,7 @@ const (
 
 func onDisk(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
 
-// disk is a machine on which somebody has used Codex.
+// disk is a machine where a person has used Codex.
 func disk() fstest.MapFS {
 	file := onDisk
 	return fstest.MapFS{
@@ -66,11 +66,11 @@ func TestLaunchCommand(t *testing.T) {
 		"exec":                {argv("codex", "exec", "--json", "x"), "codex exec --json x", nil},
 		"its version":         {argv("codex", "--version"), "codex --version", nil},
 		"a message":           {argv("codex", "--", "exec"), "codex --no-daemon -- exec", nil},
-		"a resume of theirs":  {func(s *agent.Start) { s.Argv, s.TakeUp = []string{"codex", "resume", "X"}, agent.Latest }, "codex --no-daemon resume X", nil},
-		"taken up":            {func(s *agent.Start) { s.TakeUp = spoken }, "codex --no-daemon resume " + spoken, nil},
-		"the latest":          {func(s *agent.Start) { s.TakeUp = agent.Latest }, "codex --no-daemon resume --last", nil},
-		"one that is not":     {func(s *agent.Start) { s.TakeUp = "01a1f9aa-0000" }, "", agent.ErrNoConversation},
-		"one that is a path":  {func(s *agent.Start) { s.TakeUp = "../*" }, "", agent.ErrNoConversation},
+		"a resume of theirs":  {func(s *agent.Start) { s.Argv, s.ResumeID = []string{"codex", "resume", "X"}, agent.Latest }, "codex --no-daemon resume X", nil},
+		"taken up":            {func(s *agent.Start) { s.ResumeID = spoken }, "codex --no-daemon resume " + spoken, nil},
+		"the latest":          {func(s *agent.Start) { s.ResumeID = agent.Latest }, "codex --no-daemon resume --last", nil},
+		"one that is not":     {func(s *agent.Start) { s.ResumeID = "01a1f9aa-0000" }, "", agent.ErrNoConversation},
+		"one that is a path":  {func(s *agent.Start) { s.ResumeID = "../*" }, "", agent.ErrNoConversation},
 		"again":               {func(s *agent.Start) { s.Resume, s.Conversation = true, spoken }, "codex --no-daemon resume " + spoken, nil},
 		"again, never spoken": {func(s *agent.Start) { s.Resume, s.Conversation = true, "01a1f9aa-0000" }, "codex --no-daemon", nil},
 		"an id of our own":    {func(s *agent.Start) { s.Conversation = "01a1f9aa-0000" }, "codex --no-daemon", nil}, // Codex chooses its own
@@ -102,10 +102,10 @@ func TestLaunchCommand(t *testing.T) {
 	}
 }
 
-// TestHookThatTellsLess: Codex tells no hook of the permissions that a call asks for beside its
-// command. So a hook waits for an answer only where calls cannot ask for any, and a change of
-// that is no other hook to Codex's trust.
-func TestHookThatTellsLess(t *testing.T) {
+// TestHookThatReportsLess: Codex doesn't report to hooks the permissions that a call asks for in
+// addition to its command. So a hook waits for an answer only where calls can't ask for permissions.
+// A hook that doesn't wait has another hash, so each launch writes the hash of the hook that it has.
+func TestHookThatReportsLess(t *testing.T) {
 	for name, c := range map[string]struct {
 		argv   []string
 		config string
@@ -141,7 +141,7 @@ func TestHookThatTellsLess(t *testing.T) {
 		if off := strings.HasPrefix(strings.Join(l.Argv[1:], " "), pinned[1:]) || strings.Contains(strings.Join(l.Argv, " "), "berth"+pinned); off != c.waits {
 			t.Errorf("%s: %q", name, l.Argv)
 		}
-		// Started before without the feature: the trust is that of the hook which it has now.
+		// An earlier launch was without the feature. The trusted hash is that of the current hook.
 		first, err := codex.Driver{}.Launch(start(nil))
 		if err != nil {
 			t.Fatal(err)
@@ -199,8 +199,8 @@ func TestLaunchHome(t *testing.T) {
 	}
 }
 
-// TestTrust: each of our hooks is trusted by the hash of what stands in the
-// file, put together here by hand.
+// TestTrust: Codex trusts each of our hooks by the hash of its entry in the file. The test
+// puts the hash together by hand.
 func TestTrust(t *testing.T) {
 	l, err := codex.Driver{}.Launch(start(nil))
 	if err != nil {
@@ -260,8 +260,8 @@ func TestLaunchAgain(t *testing.T) {
 	}
 }
 
-// TestLaunchAlone: a home of its own shares the credentials and no more; a user
-// who has none is no error; pristine changes nothing about Codex.
+// TestLaunchAlone: a home of its own shares only the credentials. A user without credentials
+// isn't an error. Pristine changes nothing about Codex.
 func TestLaunchAlone(t *testing.T) {
 	l, err := codex.Driver{}.Launch(start(func(s *agent.Start) { s.Isolate = agent.IsolateFull }))
 	if err != nil || len(l.Links) != 1 || l.Links[own+"/auth.json"] != "/home/me/.codex/auth.json" {

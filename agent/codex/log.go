@@ -9,7 +9,7 @@ import (
 	"berth/agent"
 )
 
-// ErrLine is the error for a line that is no JSON object.
+// ErrLine is the error for a line that isn't a JSON object.
 var ErrLine = errors.New("not a line of Codex's")
 
 // entry is a line of the session log.
@@ -19,11 +19,11 @@ type entry struct {
 	Payload   payload   `json:"payload"`
 }
 
-// payload is what the lines carry, all kinds of them.
+// payload has the fields of all kinds of lines.
 type payload struct {
 	Type      string   `json:"type"`
 	ID        string   `json:"id"`          // of the conversation, in session_meta
-	Version   string   `json:"cli_version"` // there too
+	Version   string   `json:"cli_version"` // in session_meta
 	Answer    string   `json:"response_id"`
 	Usage     *usage   `json:"usage"`
 	Turn      string   `json:"turn_id"`
@@ -39,8 +39,7 @@ type payload struct {
 	} `json:"internal_chat_message_metadata_passthrough"`
 }
 
-// usage is what one answer of the model took. What was read from the cache is
-// counted among the input.
+// usage is what one answer of the model used. The input includes the cached tokens.
 type usage struct {
 	Input  int64 `json:"input_tokens"`
 	Cached int64 `json:"cached_input_tokens"`
@@ -61,8 +60,8 @@ type item struct {
 	} `json:"content"`
 }
 
-// problem is why a turn failed. The code is a word, or an object of which the
-// only key is one.
+// problem is the reason for a turn's failure. The code is a string, or an object with the code as
+// its only key.
 type problem struct {
 	Message string          `json:"message"`
 	Code    json.RawMessage `json:"codex_error_info"`
@@ -106,8 +105,7 @@ func (Driver) Log(line []byte) ([]agent.Fact, error) {
 	return []agent.Fact{f}, nil
 }
 
-// event: what Codex tells of the turn. While something is asked it says
-// nothing.
+// event reads Codex's reports about the turn. It reports nothing while a prompt is open.
 func (p *payload) event(f *agent.Fact) {
 	switch p.Type {
 	case "task_started":
@@ -132,7 +130,7 @@ func (i *item) read(f *agent.Fact) {
 	}
 	f.Evidence = agent.FirstLine(text)
 	switch i.Type {
-	case "UserMessage": // the message of a turn that was told of before, or one that joins it
+	case "UserMessage": // a message of a turn that was reported before, or one that joins it
 		f.Kind, f.Text = agent.TurnStarted, text
 	case "AgentMessage":
 		f.Kind, f.Activity, f.Text = agent.Acting, &agent.Activity{Kind: agent.Responding}, text
@@ -143,8 +141,8 @@ func (i *item) read(f *agent.Fact) {
 	}
 }
 
-// response: the model's calls and what came of them. A call made from within
-// its code is only told as that code.
+// response reads the model's tool calls and their results. A call from within the model's code
+// shows only as that code.
 func (p *payload) response(f *agent.Fact) {
 	switch p.Type {
 	case "function_call":
@@ -153,12 +151,14 @@ func (p *payload) response(f *agent.Fact) {
 			Command     string `json:"cmd"`
 			Permissions string `json:"sandbox_permissions"`
 			Reason      string `json:"justification"`
+			Dir         string `json:"workdir"`
 		}
 		if p.Name == logCommand && json.Unmarshal(f.Input, &in) == nil {
 			f.Tool, f.Input = toolCommand, commandInput(in.Command)
 			if in.Permissions == escalated {
 				f.Request = permission(f.Tool, f.Input, "")
 				f.Request.Text = agent.Pointer(in.Reason)
+				f.Request.Raw = inFolder(f.Input, in.Dir)
 			}
 		}
 		if !json.Valid(f.Input) {
@@ -174,14 +174,13 @@ func (p *payload) response(f *agent.Fact) {
 	}
 }
 
-// escalated is what a call asks for that is to be run outside the sandbox: a
-// person decides.
+// escalated marks a call that asks to run outside the sandbox: a person decides.
 const escalated = "require_escalated"
 
-// commandInput is a command as the hooks tell of it.
+// commandInput is a command in the form that the hooks report.
 func commandInput(command string) json.RawMessage {
 	out, err := json.Marshal(map[string]string{"command": command})
-	if err != nil { // a map of strings has an encoding
+	if err != nil { // a map of strings always encodes
 		return nil
 	}
 	return out

@@ -10,13 +10,13 @@ import (
 	"berth/agent/pattern"
 )
 
-// Match says how much of what a prompt asks about the dialog shows. Of two calls at
-// once Codex asks about the last one first.
+// Match says how much of the prompt the dialog shows. Of two parallel calls Codex asks about the
+// last one first.
 func (Driver) Match(d *agent.Dialog, p *agent.Request) agent.Match {
 	return agent.Matchers{Question: matchQuestion, Plan: matchPlan, Permission: matchPermission}.Match(d, p)
 }
 
-// matchPermission: of a command the dialog shows all, of edits only where they go.
+// matchPermission: a dialog shows all of a command, but only the files of an edit.
 func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 	tool := agent.Value(p.Tool)
 	if tool == "" || d.Tool != "" && d.Tool != tool {
@@ -27,16 +27,20 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 		return agent.NoMatch
 	}
 	switch {
-	case d.Tool == "" && !d.Cut: // asked in other words: not to run a command, or not to make edits
+	case aboutElse(d):
 		return agent.MatchIf(titles[tool] == "", agent.PartMatch)
 	case tool == toolCommand:
 		return matchCommand(d, command, description)
 	case tool == toolPatch && d.Tool == toolPatch:
-		_, to, ok := strings.Cut("\n"+d.Body, "\nDestination: ")
+		_, to, ok := strings.Cut("\n"+strings.Join(visible(d), "\n"), "\nDestination: ")
 		return agent.MatchIf(!ok || strings.Contains(command, path.Base(strings.TrimSpace(to))), agent.PartMatch)
 	}
 	return agent.PartMatch
 }
+
+// aboutElse reports whether the dialog's question isn't about a command or an edit. A dialog without
+// room for its question may be about either.
+func aboutElse(d *agent.Dialog) bool { return d.Tool == "" && d.Title != "" }
 
 func readInput(raw json.RawMessage) (command, description string, err error) {
 	fields, err := agent.ReadInput(raw)
@@ -46,18 +50,30 @@ func readInput(raw json.RawMessage) (command, description string, err error) {
 	return command, description, err
 }
 
-// beside is how many columns Codex leaves free beside a dialog's text, and some: in
-// which of them it breaks a row is not measured.
+// beside is a little more than the columns that Codex leaves free beside a dialog's text. The exact
+// column where it wraps wasn't measured.
 const beside = 6
 
 var environment = pattern.New(`^Environment: local$`)
 
-// matchCommand: the command is behind a dollar sign, and above it the reason. With
-// several such signs it is not known which is the agent's.
+// visible are the rows of a dialog's body that are drawn of its call: without the environment above
+// them, and without the row in place of those that have no room.
+func visible(d *agent.Dialog) []string {
+	rows := strings.Split(d.Body, "\n")
+	for len(rows) > 0 && (rows[0] == "" || environment.MatchString(rows[0])) {
+		rows = rows[1:]
+	}
+	if last := len(rows) - 1; d.Cut && last >= 0 && elision.MatchString(rows[last]) {
+		rows = rows[:last]
+	}
+	return rows
+}
+
+// matchCommand: the command is after a dollar sign, and the reason is above it. With several dollar
+// signs it isn't clear which one is Codex's.
 func matchCommand(d *agent.Dialog, command, reason string) agent.Match {
 	if d.Cut {
-		rows := strings.Split(d.Body, "\n")
-		return drawn.Text{Rows: rows, Width: d.Cols - beside, Cut: true}.Of("Reason: " + reason + "\n\n$ " + command)
+		return drawn.Text{Rows: visible(d), Width: d.Cols - beside, Cut: true}.Of("Reason: " + reason + "\n\n$ " + command)
 	}
 	var above, below []string
 	dollars := 0
@@ -90,8 +106,8 @@ func matchCommand(d *agent.Dialog, command, reason string) agent.Match {
 	return match
 }
 
-// matchPlan compares a plan that was read off a dialog. The same words broken into other lines
-// may be another plan. When the plan's start is not on the screen, the match is partial.
+// matchPlan compares a plan that was read from a dialog. The same text wrapped differently may be
+// another plan. If the plan's start isn't on the screen, the match is partial.
 func matchPlan(d *agent.Dialog, p *agent.Request) agent.Match {
 	switch {
 	case d.Cut:
@@ -102,7 +118,7 @@ func matchPlan(d *agent.Dialog, p *agent.Request) agent.Match {
 	return agent.MatchIf(flat(*p.Text) == flat(d.Body), agent.AlikeMatch)
 }
 
-// matchQuestion: each page tells which of how many it is.
+// matchQuestion: each page shows the question's number and the number of questions.
 func matchQuestion(d *agent.Dialog, p *agent.Request) agent.Match {
 	switch {
 	case len(p.Questions) == 0, d.Cut && d.Current < len(p.Questions):
@@ -118,7 +134,7 @@ func matchQuestion(d *agent.Dialog, p *agent.Request) agent.Match {
 		return agent.NoMatch
 	}
 	text := drawn.Text{Rows: strings.Split(d.Body, "\n"), Width: d.Cols - beside, Prose: true}
-	match := max(text.Of(strings.TrimSpace(q.Text)), agent.AlikeMatch) // with other blanks it may be another's
+	match := max(text.Of(strings.TrimSpace(q.Text)), agent.AlikeMatch) // with other blanks it may be another question's
 	for _, o := range d.Options[min(len(q.Options), len(d.Options)):] {
 		if o.Label != optionOther {
 			return agent.NoMatch
@@ -136,8 +152,8 @@ func matchQuestion(d *agent.Dialog, p *agent.Request) agent.Match {
 	return match
 }
 
-// offer compares an option with a label and its description. A label cut for lack of room may
-// end differently.
+// offer compares an option with a label and its description. A label that was cut for lack of room
+// may have another end.
 func offer(o agent.Option, label string, q agent.Question, i int) agent.Match {
 	explained := o.More
 	if i < len(q.Descriptions) {

@@ -18,7 +18,7 @@ const (
 	noHooks   = true
 )
 
-// asked is what is pending from a moment of a recording on.
+// asked is the prompt that is pending from a moment of a recording on.
 type asked struct {
 	at      time.Duration
 	pending detect.Pending
@@ -26,7 +26,7 @@ type asked struct {
 
 var runsOf = map[string][]asked{}
 
-// pendingAt is what is asked at a moment of a recording.
+// pendingAt returns the prompt that is pending at a moment of a recording.
 func pendingAt(t *testing.T, ref *truth.Reference, name string, at float64, without bool) detect.Pending {
 	t.Helper()
 	key := fmt.Sprint(name, without)
@@ -55,8 +55,8 @@ var (
 	sizes        = []string{"Small (Recommended)", "Large", "None of the above"}
 )
 
-// TestPrompts looks at the prompt at moments of the recordings, as all sources
-// tell it together, and as the screen and the state sequence tell it alone.
+// TestPrompts checks the prompt at moments of the recordings: as all sources report it
+// together, and as only the screen and the state sequence report it.
 func TestPrompts(t *testing.T) {
 	ref := reference(t)
 	const asks = "Do you want to allow the mock to run this command?"
@@ -126,12 +126,12 @@ func text(s *string) string {
 	return *s
 }
 
-// TestNoSecret: what is typed into the dialog for a key is told nowhere.
+// TestNoSecret: no field of the prompt has what is typed into the dialog for a key.
 func TestNoSecret(t *testing.T) {
 	p := pendingAt(t, reference(t), "12_startup_login_apikey", 4.95, withHooks)
 	all := fmt.Sprintf("%+v %+v %q %s", p.Request, p.Dialog, p.Request.Lines, text(p.Request.Text))
 	if strings.Contains(all, "sk-mock") || !strings.Contains(all, "Press enter to save") {
-		t.Errorf("the prompt tells the key: %s", all)
+		t.Errorf("the prompt shows the key: %s", all)
 	}
 }
 

@@ -8,11 +8,11 @@ import (
 	"berth/agent/drawn"
 )
 
-// questionKeys: one question takes a digit at once. Of several each page is
-// answered by Enter on the option, which leads to the next; the last sends all.
+// questionKeys: a single question takes a digit at once. Of several, Enter on an option answers a
+// page and opens the next one; the last page sends all answers.
 func questionKeys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	if _, open := notes(d); open {
-		return agent.KeyAnswer{}, cannot("somebody is typing notes into it; use keys or attach")
+		return agent.KeyAnswer{}, cannot("a person is typing notes into it; use keys or attach")
 	}
 	switch {
 	case a.Kind == agent.Deny && a.Text == "":
@@ -29,8 +29,8 @@ func questionKeys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyA
 	return digit(a.Option, d, agent.OutcomeAnswered)
 }
 
-// words goes to the option that is none of those offered, opens its notes,
-// types, and sends it when the text stands there.
+// words goes to the option for other answers, opens its notes, types the text, and sends it when
+// the screen shows it.
 func words(text string, d *agent.Dialog) (agent.KeyAnswer, error) {
 	other := beginning(d, optionOther)
 	if other == 0 {
@@ -54,7 +54,7 @@ func words(text string, d *agent.Dialog) (agent.KeyAnswer, error) {
 		}})}, nil
 }
 
-// noted says whether the notes of that option are open and begin with the text.
+// noted reports whether the notes of that option are open and start with the text.
 func noted(r *agent.Reading, d *agent.Dialog, n int, text string) bool {
 	if r.Dialog == nil || !r.Dialog.SameAs(d) || r.Dialog.Focused() != n {
 		return false
@@ -63,7 +63,7 @@ func noted(r *agent.Reading, d *agent.Dialog, n int, text string) bool {
 	return open && strings.HasPrefix(drawn.Squeeze(shown), text)
 }
 
-// eachKeys answers all the questions, from the first page on.
+// eachKeys answers all questions, starting at the first page.
 func eachKeys(p *agent.Request, each []agent.QuestionPick, d *agent.Dialog) (agent.KeyAnswer, error) {
 	if len(each) != len(d.Tabs) {
 		return agent.KeyAnswer{}, fmt.Errorf("%w: it asks %d questions and %d are answered", agent.ErrAnswer, len(d.Tabs), len(each))
@@ -98,7 +98,7 @@ func eachKeys(p *agent.Request, each []agent.QuestionPick, d *agent.Dialog) (age
 	return agent.KeyAnswer{Steps: steps, Outcome: agent.OutcomeAnswered}, nil
 }
 
-// offered is how many options a question has, 0 when that is not known yet.
+// offered is the number of a question's options; 0 while it isn't known.
 func offered(p *agent.Request, d *agent.Dialog, i int) int {
 	if i == d.Current {
 		return len(d.Options)
@@ -109,8 +109,7 @@ func offered(p *agent.Request, d *agent.Dialog, i int) int {
 	return 0
 }
 
-// page moves from one option to another on a question's page, and presses Enter
-// there.
+// page moves from one option to another on a question's page, and presses Enter there.
 func page(question, from, to int) []agent.Step {
 	step, key := 1, "Down"
 	if to < from {

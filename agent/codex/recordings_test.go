@@ -11,21 +11,20 @@ import (
 	"berth/test/agents/truth"
 )
 
-// reference is the recordings, with what is true over each of them, read by
-// eye.
+// reference is the recordings, and for each of them the true states, which a person read
+// from it.
 func reference(t testing.TB) *truth.Reference {
 	t.Helper()
 	return truth.Open(t, "testdata/reference.zip")
 }
 
-// tolerance is far below the half second that detection may take: the log tells
-// of a message from the queue up to 63 ms before the screen shows it, from
-// where the truth was read.
+// tolerance is far below the half second that detection may take. It isn't zero: the log
+// reports a queued message up to 63 ms before the screen shows it, and the truth was read
+// from the screen.
 const tolerance = 80 * time.Millisecond
 
-// tolerances are those of recordings that tell less: nothing in the first of
-// these says where in the second it began, so that its log comes up to 0.9 s
-// late.
+// tolerances are for recordings with less precise times. No source of the first one says
+// where in the second it started, so its log comes up to 0.9 s late.
 var tolerances = map[string]time.Duration{"14_permission_hook_allow": 250 * time.Millisecond}
 
 // TestRecordings: every recording gives the right state in the right order,
@@ -37,7 +36,7 @@ func TestRecordings(t *testing.T) {
 			rec := ref.Recording(t, name)
 			steps := replay.Run(rec, codex.Driver{}, replay.Options{})
 			all := ref.Truth(t, name)
-			v := ref.Judge(steps, all, rec.End().Seconds())
+			v := ref.Judge(steps, all, rec.End.Seconds())
 			t.Logf("wrong for %v, longest %v, %d transitions, %d prompts, %d missed",
 				v.Wrong.Round(time.Millisecond), v.Longest.Round(time.Millisecond), len(steps), v.Prompts, v.Missed)
 			if got, want := truth.Sequence(steps), wanted(all); got != want {

@@ -7,33 +7,35 @@ import (
 	"berth/agent"
 )
 
-// Names of the tools as the hooks have them.
+// The tools' names in the hooks.
 const (
 	toolCommand  = "Bash"
 	toolPatch    = "apply_patch"
 	toolQuestion = "request_user_input"
 )
 
-// logCommand is what the session log calls the tool for commands.
+// logCommand is the session log's name of the command tool.
 const logCommand = "exec_command"
 
-// kindQuestion is what the state sequence says is asked when it is no
-// permission.
+// kindQuestion is the state sequence's kind for any prompt that isn't a permission.
 const kindQuestion = "question"
 
-// permission is what a permission for the tool asks, as far as its input
-// tells.
+// permission makes the prompt of a permission from the tool's input.
 func permission(tool string, input json.RawMessage, agentType string) *agent.Request {
 	r := &agent.Request{
 		Type: agent.PromptPermission, Tool: agent.Pointer(tool), Agent: agent.Pointer(agentType), Title: agent.Pointer(titles[tool]),
-		// What the dialog will offer depends on the command, and a number stands for
-		// what it offers.
+		// The options depend on the command, and a number answers the options that are shown. So
+		// the prompt has none until the dialog shows them.
 		Options: []string{}, OptionsFallback: true, Modal: true, Channel: agent.ChannelKeys, Raw: input,
 	}
 	command, description, err := readInput(input)
-	r.Text = agent.Pointer(description)
-	if err != nil && len(input) > 0 {
+	switch {
+	case err != nil && len(input) > 0:
 		command, r.Text = "", agent.Pointer(agent.Unreadable)
+	case commandAlone(tool, input):
+		r.Text = agent.Pointer(description)
+	default:
+		command = "" // another tool may give a field of this name any meaning
 	}
 	if command == "" {
 		command = agent.Compact(input)
@@ -44,13 +46,22 @@ func permission(tool string, input json.RawMessage, agentType string) *agent.Req
 	return r
 }
 
-// titles are what the dialogs of these tools are headed by.
+// commandAlone reports whether the input has only a command or a patch, and perhaps the reason for it,
+// in the form of Codex's own tools. Anything else is shown as a whole.
+func commandAlone(tool string, input json.RawMessage) bool {
+	fields, err := agent.ReadInput(input)
+	delete(fields, "command")
+	delete(fields, "description")
+	return err == nil && titles[tool] != "" && len(fields) == 0
+}
+
+// titles are the heads of these tools' dialogs.
 var titles = map[string]string{
 	toolCommand: "Would you like to run the following command?",
 	toolPatch:   "Would you like to make the following edits?",
 }
 
-// question is what the tool for questions asks.
+// question makes the prompt of the question tool.
 func question(input json.RawMessage) *agent.Request {
 	var in struct {
 		Questions []struct {
@@ -62,7 +73,7 @@ func question(input json.RawMessage) *agent.Request {
 		Type: agent.PromptQuestion, Tool: agent.Pointer(toolQuestion), OptionsFallback: true, Modal: true, Channel: agent.ChannelKeys,
 	}
 	if agent.ReadExactly(input, &in, "questions", "question", "header", "options", "label", "description") != nil {
-		return r // the dialog shows what the input lacks
+		return r // the dialog shows what can't be read here
 	}
 	for _, q := range in.Questions { // no dialog draws the header
 		one := agent.Question{Text: q.Question}
@@ -80,11 +91,11 @@ func question(input json.RawMessage) *agent.Request {
 	return r
 }
 
-// optionOther is what a question offers beside its own options.
+// optionOther is the option that Codex adds to a question.
 const optionOther = "None of the above"
 
-// Waiting is what "blocked" asks: it says whether it is a permission or a
-// question. The call that has not come back is what it asks about.
+// Waiting makes the prompt of "blocked", which says whether it is a permission or a question. The
+// pending tool call is its subject.
 func (Driver) Waiting(f *agent.Fact) *agent.Request {
 	switch {
 	case f.Tool == toolQuestion:
@@ -97,7 +108,7 @@ func (Driver) Waiting(f *agent.Fact) *agent.Request {
 	return &agent.Request{Type: agent.PromptPermission, Modal: true, Channel: agent.ChannelKeys, OptionsFallback: true, Options: []string{}}
 }
 
-// FromDialog is the prompt of a dialog that no other source told of.
+// FromDialog makes the prompt of a dialog that no other source reported.
 func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 	r := &agent.Request{
 		Type: dialog.Type, Subtype: agent.Pointer(dialog.Subtype), Tool: agent.Pointer(dialog.Tool),
@@ -112,8 +123,8 @@ func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 	return r
 }
 
-// dialogInput is what a permission's dialog shows of the tool's input: the
-// command behind the dollar sign, or where the edits go.
+// dialogInput is the tool's input as a permission's dialog shows it: the command after the dollar
+// sign, or an edit's files.
 func dialogInput(d *agent.Dialog) string {
 	for _, begins := range inputBegins(d) {
 		if _, input, ok := strings.Cut("\n"+d.Body, begins); ok {
@@ -123,17 +134,17 @@ func dialogInput(d *agent.Dialog) string {
 	return ""
 }
 
-// inputBegins is what stands before the tool's input. A dialog that asks something else than to run a
-// command or to make edits shows none: its reason can draw some.
+// inputBegins is the text before the tool's input. A dialog that asks about anything but a command
+// or an edit shows no input; its reason can draw text that looks like one.
 func inputBegins(d *agent.Dialog) []string {
-	if d.Tool == "" && !d.Cut {
+	if aboutElse(d) {
 		return nil
 	}
 	return []string{"\n$ ", "\nDestination: "}
 }
 
-// Fill puts into the prompt what the dialog tells: its title, its options, and
-// of several questions which is shown.
+// Fill adds what only the dialog shows: its title, its options, and of several questions the number
+// of the shown one.
 func (Driver) Fill(r *agent.Request, dialog *agent.Dialog) {
 	if r.Tool == nil {
 		r.Tool = agent.Pointer(dialog.Tool)
@@ -145,7 +156,7 @@ func (Driver) Fill(r *agent.Request, dialog *agent.Dialog) {
 	case agent.PromptPermission:
 		fillPermission(r, dialog)
 	case agent.PromptPlan:
-		if !dialog.Cut || r.Text == nil { // what was seen before is longer than what is left on the screen
+		if !dialog.Cut || r.Text == nil { // the longer text was read before the dialog lost room
 			r.Text = agent.Pointer(dialog.Body)
 		}
 	default:
@@ -153,8 +164,8 @@ func (Driver) Fill(r *agent.Request, dialog *agent.Dialog) {
 	}
 }
 
-// fillPermission: without the hook the dialog alone tells the reason and the
-// command.
+// fillPermission: without a hook only the dialog shows the reason and the command. A dialog that
+// shows a reported call in part may be another call's, so the call takes no words from it.
 func fillPermission(r *agent.Request, dialog *agent.Dialog) {
 	if r.Input == nil && dialog.Subtype == "" {
 		if input := dialogInput(dialog); input != "" {
@@ -162,7 +173,7 @@ func fillPermission(r *agent.Request, dialog *agent.Dialog) {
 		}
 	}
 	switch {
-	case r.Text != nil:
+	case r.Text != nil, len(r.Raw) > 0 && dialog.Subtype == "" && matchPermission(dialog, r) == agent.PartMatch:
 	case dialog.Subtype != "":
 		r.Text = agent.Pointer(dialog.Body)
 	default:
@@ -170,8 +181,8 @@ func fillPermission(r *agent.Request, dialog *agent.Dialog) {
 	}
 }
 
-// dialogText is what a permission's dialog says beside the tool's input: the reason, and what
-// else it asks for, such as the permissions that a command is to have.
+// dialogText is the text of a permission's dialog besides the tool's input: the reason, and other
+// things that it asks for, such as permissions for the command.
 func dialogText(d *agent.Dialog) string {
 	text := "\n" + d.Body
 	for _, input := range inputBegins(d) {
@@ -193,11 +204,10 @@ func dialogText(d *agent.Dialog) string {
 	return strings.TrimSpace(strings.Join(lines, "\n"))
 }
 
-// ownDescription is Codex's own of each edit.
+// ownDescription is Codex's own description of every edit.
 const ownDescription = "Description: Apply proposed file edits"
 
-// fillQuestion: what no hook told is put together from the pages as they are
-// shown.
+// fillQuestion collects the questions from the pages as they are shown, if no hook reported them.
 func fillQuestion(r *agent.Request, dialog *agent.Dialog) {
 	for len(r.Questions) < len(dialog.Tabs) {
 		r.Questions = append(r.Questions, agent.Question{})

@@ -90,14 +90,14 @@ func (s *story) asks() *story {
 func (s *story) want(lines ...string) {
 	s.t.Helper()
 	if got := strings.Join(s.told, ", "); got != strings.Join(lines, ", ") {
-		s.t.Errorf("told %q, want %q", s.told, lines)
+		s.t.Errorf("emitted %q, want %q", s.told, lines)
 	}
 }
 
 func failed(message string) string { return fmt.Sprintf(`,"status":"failed","error":%q`, message) }
 
-// TestErrors: the error that ends a turn, whichever source tells of it, stands
-// until the next one, whatever is typed meanwhile.
+// TestErrors: an error that ends a turn is the state until the next turn, whichever source
+// reports it, and whatever is typed meanwhile.
 func TestErrors(t *testing.T) {
 	const quota, busy = "Quota exceeded. Check your plan and billing details.", "exceeded retry limit, last status: 429 Too Many Requests"
 	ended := `{"timestamp":"1970-01-12T13:46:45Z","type":"event_msg","payload":{"type":"task_complete","turn_id":"t","error":{"message":"` + quota + `"}}}`
@@ -132,8 +132,8 @@ func TestErrors(t *testing.T) {
 	})
 }
 
-// TestStartUp: a spinner in the title is no work before the first turn, while the state
-// sequence says "idle". After that turn, or without that word, it is.
+// TestStartUp: before the first turn, a spinner in the title doesn't mean work while the state
+// sequence says "idle". After that turn, or without a state sequence, it does.
 func TestStartUp(t *testing.T) {
 	spins := func(s *story) *story {
 		s.title("⠋ work").after(100)
@@ -166,8 +166,8 @@ func TestSubagent(t *testing.T) {
 	s.want("working", "prompt reviewerls", "working", "idle")
 }
 
-// TestRefusedByHook: no end of the call is told; the next request to the model
-// says that it is through.
+// TestRefusedByHook: no source reports the end of the call. The next request to the model
+// shows that it is over.
 func TestRefusedByHook(t *testing.T) {
 	s := tell(t).asks().hook("PreToolUse", `,"tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"k"`)
 	s.hook("PermissionRequest", `,"tool_name":"Bash","tool_input":{"command":"ls","description":"why"}`).after(3000)

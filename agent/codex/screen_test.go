@@ -57,7 +57,7 @@ func TestComposer(t *testing.T) {
 		"its caret at home":    {"› hello\n" + model, 0, 2, message("hello")},
 		"several lines":        {"› one\n  two\n    three\n" + model, 1, 4, message("one\ntwo\n  three")},
 		"a blank line in it":   {"› one\n\n  two\n" + model, 2, 5, message("one\n\ntwo")},
-		"a line break behind":  {"› one\n\n" + model, 1, 2, message("one")},
+		"a line break after":   {"› one\n\n" + model, 1, 2, message("one")},
 		"a line break alone":   {"›\n\n" + model, 1, 2, agent.Composer{Mode: agent.ModeMessage, Focused: true}},
 		"a paste":              {"› [Pasted Content 10244 chars]\n" + model, 0, 30, message("[Pasted Content 10244 chars]")},
 		"a menu above":         {"› /quit  exit Codex\n\n› /quit\n" + model, 2, 7, message("/quit")},
@@ -181,7 +181,6 @@ func TestDialogs(t *testing.T) {
 	}
 }
 
-// TestNoDialog: what a conversation quotes is no dialog.
 // TestNarrow: a command's dialog as Codex 0.169.0 lays it out at 80 and at 40 columns.
 func TestNarrow(t *testing.T) {
 	const wide = "  \x1b[1mWould you like to run the following command?\x1b[22m\n\n  Environment: local\n\n  $ touch a-file-with-a-long-name-one.txt\n\n\n" +
@@ -197,6 +196,7 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
+// TestNoDialog: a dialog that a conversation quotes isn't a dialog.
 func TestNoDialog(t *testing.T) {
 	quoted := "• It says:\n  Would you like to run the following command?\n  1. Yes, proceed (y)\n  2. No\n  Press enter to confirm or esc to cancel\n\n"
 	trust := "• It says:\n  Folder access\n  Trust this folder?\n  1. Trust and continue\n  2. Back\n\n  enter continue · esc back\n"
@@ -231,8 +231,8 @@ func TestShowsTheLastFirst(t *testing.T) {
 	}
 }
 
-// TestEditsAbove: what Codex draws above the dialog of edits is not compared with what was
-// told. So it drew two edits of one file at once, and asked about the first one drawn.
+// TestEditsAbove: Match ignores the edits that Codex draws above their dialog, because they may be
+// another call's: Codex once drew two edits of one file, and asked about the first of them.
 func TestEditsAbove(t *testing.T) {
 	above := "• Added /w/a.txt (+1 -0)\n    1 +hostile\n    + Show details\n\n• Added /w/a.txt (+1 -0)\n    1 +harmless\n    + Show details\n\n\n"
 	d := draw(above+edits, -1, 0).Dialog
@@ -271,8 +271,8 @@ func FuzzScreen(f *testing.F) {
 	})
 }
 
-// TestRowOfALabel: the beginning of a command is in the label of an option. What it
-// makes a row look like is no other option.
+// TestRowOfALabel: an option's label has the start of a command. A row of that command that looks
+// like an option isn't another option.
 func TestRowOfALabel(t *testing.T) {
 	const begin = "  \x1b[1mWould you like to run the following command?\x1b[22m\n\n  $ touch x\n\n\n› 1. Yes, proceed (y)\n" +
 		"  2. Yes, and don't ask again for commands that start with `bash -c\n"

@@ -13,7 +13,7 @@ import (
 
 const confirm = "\n\n  Press enter to confirm or esc to cancel"
 
-// TestWholeLabels: an answer to a permission is shown to its end, whatever blanks are in it.
+// TestWholeLabels: an option of a permission is shown to its end, with any blanks in it.
 func TestWholeLabels(t *testing.T) {
 	long := "\n     " + strings.Repeat("abcdefghij", 11) + "\n     abcdefghij`"
 	for prefix, want := range map[string]string{
@@ -77,7 +77,8 @@ func TestAnotherSize(t *testing.T) {
 	}
 }
 
-// TestMorePermissions: what a dialog asks for beside the command is a part of its prompt.
+// TestMorePermissions: the permissions that a dialog asks for in addition to the command are part of its
+// prompt.
 func TestMorePermissions(t *testing.T) {
 	told := codex.Driver{}.Waiting(&agent.Fact{Tool: "Bash", Input: []byte(`{"command":"ls /etc","description":"List"}`)})
 	show := func(about string) *agent.Dialog {
@@ -123,7 +124,7 @@ const options = "  › 1. Yes                does it\n" +
 	"    3. 語 and more        \n" +
 	"    4. None of the above  Optionally, add details in notes (tab)\n"
 
-// TestQuestionsHead: a question begins at the row that Codex draws dim, whatever its words are.
+// TestQuestionsHead: a question starts at the row that Codex draws dim, with any words in it.
 func TestQuestionsHead(t *testing.T) {
 	head, foot := "  \x1b[2mQuestion 1/1 (1 unanswered)\x1b[22m\n", "\n  tab to add notes | enter to submit answer | esc to interrupt"
 	d := draw(head+"  \x1b[36mDelete all?\n  Question 1/1 (1 unanswered)\n  Harmless?\x1b[39m\n\n"+options+foot, -1, 0).Dialog
@@ -179,7 +180,7 @@ func TestForms(t *testing.T) {
 		"with another's head": head + "  message: hello\n  Field 1/2: Question 1/1\n\n" + answers,
 	} {
 		d := draw(drawn, -1, 0).Dialog
-		if d == nil || d.Type != agent.PromptPermission || d.Title != `Allow the lab MCP server to run tool "ask"?` || d.Tool != "" || d.Cut || !d.Alike || !slices.Equal(d.Labels(), labels) || !strings.HasPrefix(d.Body, "message: hello") {
+		if d == nil || d.Type != agent.PromptPermission || d.Title != `Allow the lab MCP server to run tool "ask"?` || d.Tool != "" || d.Cut != strings.HasPrefix(name, "around") || !d.Alike || !slices.Equal(d.Labels(), labels) || !strings.HasPrefix(d.Body, "message: hello") {
 			t.Errorf("%s: %+v", name, d)
 		}
 		told := hook(t, "PermissionRequest", `,"tool_name":"Bash","tool_input":{"command":"ls"}`)[0].Request
@@ -205,8 +206,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestOtherQuestions: a dialog that asks something else than to run a command shows no command, whatever
-// its reason or the names of a call's fields draw.
+// TestOtherQuestions: a dialog that isn't about a command has no command, even if its reason or the
+// names of a call's fields look like one.
 func TestOtherQuestions(t *testing.T) {
 	const yes = "\n\n\n› 1. Yes, just this once (y)\n  2. No, and tell Codex what to do differently (esc)" + confirm
 	for name, drawn := range map[string]string{

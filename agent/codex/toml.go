@@ -14,8 +14,7 @@ import (
 	"berth/agent/pattern"
 )
 
-// toml writes settings as a file of TOML: single values first, then a table for
-// each group.
+// toml encodes settings as TOML: single values first, then a table for each group.
 func toml(settings map[string]any) (string, error) {
 	var b strings.Builder
 	if err := table(&b, nil, settings); err != nil {
@@ -60,9 +59,9 @@ func tomlKey(name string) string {
 	return tomlString(name)
 }
 
-// tomlString is a basic string: JSON's escapes are TOML's, but for DEL.
+// tomlString is a basic string. JSON's escapes are also TOML's, except for DEL.
 func tomlString(text string) string {
-	out, _ := hooks.Encode(strings.ToValidUTF8(text, "\ufffd")) // a string has an encoding
+	out, _ := hooks.Encode(strings.ToValidUTF8(text, "\ufffd")) // a string always encodes
 	return strings.ReplaceAll(string(out), "\x7f", `\u007f`)
 }
 
@@ -107,5 +106,5 @@ func tomlValue(v any) (string, error) {
 		}
 		return "{" + strings.Join(parts, ", ") + "}", nil
 	}
-	return "", fmt.Errorf("cannot stand in a config.toml: give it a text, a number, true, false, a list or a group")
+	return "", fmt.Errorf("can't be written to config.toml: use text, a number, true, false, a list or a group")
 }

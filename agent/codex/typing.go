@@ -14,10 +14,10 @@ import (
 // markAbove is the length in characters above which Codex shows a mark in place of a paste.
 const markAbove = 1000
 
-// folds says whether Codex shows a mark in place of the text.
+// folds reports whether Codex shows a mark in place of the text.
 func folds(text string) bool { return utf8.RuneCountInString(text) > markAbove }
 
-// isCommand says whether Codex would run a text as its own command or a shell command.
+// isCommand reports whether Codex would run a text as its own command or as a shell command.
 func isCommand(text string) bool { return text != "" && (text[0] == '/' || text[0] == '!') }
 
 // Message makes a text safe to type: it must not run as a command (/) or a shell command (!),
@@ -40,7 +40,7 @@ func (Driver) Message(text string) string {
 	return text
 }
 
-// Slash is a text that begins with a slash, on one line.
+// Slash accepts one line that starts with a slash.
 func (Driver) Slash(text string) (string, bool) { return compose.Slash(text) }
 
 // blank reports whether Codex trims r. Codex trims white space as Rust defines it.
@@ -48,8 +48,8 @@ func blank(r rune) bool { return unicode.IsSpace(r) }
 
 func trim(text string) string { return strings.TrimFunc(text, blank) }
 
-// bareLimit is how many bytes may be typed without the marks of a paste: of more
-// than about 1 KB Codex reads no further for a minute.
+// bareLimit is how many bytes may be typed without the marks of a paste. After about 1 KB Codex
+// stops reading for a minute.
 const bareLimit = 512
 
 // readMost is how many bytes Codex reads at once. When a key or a paste ends within them,
@@ -80,25 +80,22 @@ func (Driver) Enter(typed string) []byte {
 	return []byte{'\r'}
 }
 
-// Pause: an Enter within 30 ms of text that came without the marks of a paste is
-// a line break, after 50 ms it never was. Behind a marked paste none was ever
-// lost; the pause is for the other case too.
+// Pause: Codex reads an Enter within 30 ms of text without paste marks as a line break; after 50 ms
+// it never did. After a marked paste no Enter was lost, so the pause is for the other case.
 func (Driver) Pause() time.Duration { return 150 * time.Millisecond }
 
-// normal is a message after the changes that Codex makes: it trims it.
+// normal is a message after Codex's own change: it trims the message.
 func normal(text string) string {
 	return compose.Normal(trim(text))
 }
 
-// Same compares after those changes.
-func (Driver) Same(typed, told string) bool { return normal(typed) == normal(told) }
+// Same compares both texts after that change.
+func (Driver) Same(typed, reported string) bool { return normal(typed) == normal(reported) }
 
-// pasted is what stands in the composer for a paste of more than a thousand
-// characters.
+// pasted matches the mark that the composer shows for a long paste.
 var pasted = pattern.New(`^\[Pasted Content (\d+) chars\]$`)
 
-// Holds: the text itself, or the mark that stands for a paste of so many
-// characters.
+// Holds accepts the text itself, or the mark of a paste with that number of characters.
 func (d Driver) Holds(typed string, c *agent.Composer) bool {
 	if c == nil || c.Mode != agent.ModeMessage || c.Empty {
 		return false
@@ -114,9 +111,9 @@ func (Driver) Displays(typed string, c *agent.Composer) bool {
 	return compose.Displays(normal(typed), c, butSymbols)
 }
 
-// butSymbols says that shown is want, but for symbols that are not seen: Codex and
-// the terminal may count another width for one, and then a cell of the next is drawn
-// over it. Of a hundred messages of all kinds, ten of emoji, that happened to one.
+// butSymbols reports whether shown is want without some symbols. Codex and the terminal may count
+// different widths for a symbol, and then the next cell is drawn over it. That happened to one of a
+// hundred messages of all kinds, ten of them with emoji.
 func butSymbols(want, shown string) bool {
 	rest, lost := []rune(shown), 0
 	for _, r := range want {
@@ -132,13 +129,13 @@ func butSymbols(want, shown string) bool {
 	return len(rest) == 0 && lost <= len([]rune(shown))/4
 }
 
-// Clear: Ctrl-U takes the line away before the caret, Ctrl-K behind it. Neither
-// answers a dialog. Ctrl-C would clear a draft at once, and ends Codex when the
-// draft has gone by then; Esc would interrupt, refuse, or open the last message.
+// Clear: Ctrl-U removes the line before the caret, Ctrl-K the line after it. Neither key answers a
+// dialog. Ctrl-C would clear a draft at once, but ends Codex if the composer is empty by then; Esc
+// would interrupt, deny, or open the last message.
 func (Driver) Clear(_ *agent.Composer, stuck int) []byte {
 	return compose.Next(stuck, compose.CtrlU, compose.CtrlK)
 }
 
-// Interrupt is a lone Esc. One Ctrl-C would do it too, and would end Codex at
-// once if the turn were just over.
+// Interrupt is a single Esc. A Ctrl-C would interrupt too, but would end Codex if the turn was just
+// over.
 func (Driver) Interrupt() []byte { return []byte{0x1b} }

@@ -2,6 +2,7 @@ package codex
 
 import (
 	"fmt"
+	"strings"
 
 	"berth/agent"
 	"berth/agent/hooks"
@@ -12,19 +13,21 @@ func (Driver) HidesDialog(p *agent.Request) bool {
 	return p.Type == agent.PromptPermission && p.Subtype == nil
 }
 
-// refused is what the model is told of a plain No by hook, after which it goes
-// on: only a No at the dialog ends the turn.
+// refused is the message to the model for a denial by hook. The turn continues after it; only a
+// denial at the dialog ends the turn.
 const refused = "The user does not want this to be done. Stop here, do not try another way, and wait for the user to say how to go on."
 
-// decision is what a PermissionRequest hook says.
+// decision is the answer of a PermissionRequest hook.
 type decision struct {
 	Behavior string `json:"behavior"`
 	Message  string `json:"message,omitempty"`
 }
 
-// Verdict is the answer for a waiting PermissionRequest hook. It can allow this
-// once, or refuse with a reason; while it waits there is no dialog with more
-// options.
+// serverTools is the start of the names that hooks have for the tools of MCP servers.
+const serverTools = "mcp__"
+
+// Verdict is the answer for a waiting PermissionRequest hook. It can allow this call once, or deny
+// it with a reason. While the hook waits, no dialog offers more options.
 func (Driver) Verdict(p *agent.Request, a agent.Answer, _ []byte) (agent.Verdict, error) {
 	if p.Type != agent.PromptPermission || p.Subtype != nil {
 		return agent.Verdict{}, agent.ErrOnlyByKeys
@@ -36,6 +39,8 @@ func (Driver) Verdict(p *agent.Request, a agent.Answer, _ []byte) (agent.Verdict
 		return verdict(decision{Behavior: "deny", Message: refused}, agent.OutcomeDenied)
 	case a.Kind == agent.Deny:
 		return verdict(decision{Behavior: "deny", Message: a.Text}, agent.OutcomeDenied)
+	case a.Kind == agent.ChooseOption && strings.HasPrefix(agent.Value(p.Tool), serverTools) && !hasRoom([]byte(p.FullInput)):
+		return agent.Verdict{}, cannot("its dialog doesn't show all of the tool's input: use accept or deny, or attach")
 	case a.Kind == agent.ChooseOption:
 		return agent.Verdict{}, agent.ErrOnlyByKeys
 	}

@@ -1,9 +1,9 @@
-// Package drawn compares a text with the rows in which an agent drew it. An
-// agent's hooks say what it asks for, and its dialog shows it: both are one prompt
-// only when they say the same, character by character.
+// Package drawn compares a text with the rows that an agent drew it in. An agent's hook reports
+// what it asks about, and its dialog shows it: both are one prompt only if they are equal,
+// character by character. Drivers call Text.Of after they removed the frame, the indent and the
+// agent's own words from the rows.
 //
-// It is pure, and knows no agent: drivers take the frame, the indent and their
-// agent's own words off the rows first.
+// The package is pure and knows no agent.
 package drawn
 
 import (
@@ -14,41 +14,43 @@ import (
 	"berth/terminal"
 )
 
-// Text is a text as it is drawn.
+// Text is a text as an agent drew it.
 type Text struct {
 	Rows []string // without frame and indent
-	// Width is how many columns a row can hold at the least. Where the next word
-	// would have fit, the agent did not break a row for want of space.
+	// Width is the least number of columns of a row. Where the next word would have fit, the agent
+	// had another reason to break the row.
 	Width int
-	// After are the characters after which the agent breaks a word too.
+	// After are characters that the agent also breaks a word after.
 	After string
-	// Ends says of the rows' ends, where the agent marks them, what they are. Those that
-	// it does not tell of are Unmarked.
+	// Ends says what each row's end is, if the agent marks the ends of rows. Rows without an entry
+	// are Unmarked.
 	Ends []End
-	// Shell: it is a command. How many blanks are between two words makes no difference
-	// but where it quotes.
+	// Shell: the text is a command. The number of blanks between two words makes no difference
+	// outside quotes.
 	Shell bool
-	// Prose: it is words for a person. A blank and a line break at a full row's end say the
+	// Prose: the text is words for a person. A blank and a line break at a full row's end mean the
 	// same, and so do blanks and a tab.
 	Prose bool
-	// Markdown: the text is drawn with its Markdown rendered. Blanks at a line's end, and tabs,
-	// are Markdown too.
+	// Markdown: the agent draws the text with its Markdown rendered. Blanks at a line's end, and
+	// tabs, are Markdown too.
 	Markdown bool
-	// Cut: it is not drawn to its end, or not from its beginning on.
+	// Undrawn are characters that the agent may leave out. Another text may have others of them.
+	Undrawn string
+	// Cut: the rows show only a part of the text.
 	Cut bool
 }
 
-// End is what the end of a row is.
+// End says what the end of a row is.
 type End int
 
 // The ends of rows.
 const (
-	Unmarked End = iota // a line's, or a broken line's
-	Line                // a line's
-	Broken              // not a line's: that goes on in the next row
+	Unmarked End = iota // the end of a line, or the place where the agent broke it
+	Line                // the end of a line
+	Broken              // the agent broke the line here; the next row continues it
 )
 
-// AllBroken are the ends of rows that are one line.
+// AllBroken returns the ends of rows that show a single line.
 func AllBroken(rows []string) []End {
 	ends := make([]End, len(rows))
 	for i := range ends {
@@ -64,18 +66,25 @@ func (d Text) end(i int) End {
 	return Unmarked
 }
 
-// mostText bounds what is compared, in bytes. A screen holds less.
+// mostText bounds the compared text, in bytes. A screen holds less.
 const mostText = 256 << 10
 
-// Of says how much of the text the rows show: PartMatch only where they are cut, and
-// AlikeMatch where they may be those of another text too.
+// Of says how much of the text the rows show. It is PartMatch only for cut rows, and AlikeMatch if
+// the rows could show another text too.
 //
-// The end of a row stands for a line break of the text with the blanks before it;
-// for blanks, where the next word did not fit; and for nothing where a word is
-// longer than a row. A tab is drawn as up to eight blanks. Every other character
-// stands for itself: one that a terminal does not draw is not in the rows, so a
-// text that has such is not seen.
+// The end of a row can be a line break of the text and the blanks before it, blanks if the next
+// word didn't fit, or nothing if a word is longer than a row. A tab is drawn as up to eight blanks.
+// Any other character must be in the rows: a text with a character that a terminal doesn't draw
+// never matches.
 func (d Text) Of(text string) agent.Match {
+	m := d.of(text)
+	if m == agent.NoMatch && d.Undrawn != "" && strings.ContainsAny(text, d.Undrawn) {
+		m = min(d.of(Without(text, d.Undrawn)), agent.AlikeMatch)
+	}
+	return m
+}
+
+func (d Text) of(text string) agent.Match {
 	if len(text) > mostText {
 		return agent.NoMatch
 	}
@@ -115,15 +124,13 @@ func blankly(text string) bool {
 	return strings.Contains(text, "\t") || strings.Contains(text, " \n") || strings.Contains(text, "<<") && strings.Contains(text, "\n")
 }
 
-// quotes says that a command may hold blanks that are not between its words, or go on
-// behind a line break.
+// quotes reports whether a command may have significant blanks, or may continue after a line break.
 func quotes(command string) bool {
 	return strings.ContainsAny(command, "'\"`\\") || strings.Contains(command, "<<")
 }
 
-// alike says that the rows may be those of another text: one of their ends may be
-// more than one thing, or a tab is drawn like blanks. loose: how many blanks there are
-// makes no difference.
+// alike reports whether the rows could show another text: a row's end is ambiguous, or a tab may be
+// drawn as blanks. loose means that the number of blanks makes no difference.
 func (d Text) alike(rows []string, loose bool) bool {
 	for i, row := range rows {
 		if !loose && (strings.HasPrefix(row, " ") || strings.Contains(row, "  ")) {
@@ -136,7 +143,7 @@ func (d Text) alike(rows []string, loose bool) bool {
 	return false
 }
 
-// unsure says whether a row's end may be more than one thing.
+// unsure reports whether a row's end is ambiguous.
 func (d Text) unsure(row, next string, end End, loose bool) bool {
 	columns := terminal.StringWidth(row)
 	last, first := row[strings.LastIndexByte(row, ' ')+1:], next
@@ -159,11 +166,10 @@ func (d Text) unsure(row, next string, end End, loose bool) bool {
 	case end == Unmarked && (within || blank && !d.Prose):
 		return true
 	}
-	return !loose && strings.HasSuffix(row, `\`) // with a blank behind it, it does not take the line break away
+	return !loose && strings.HasSuffix(row, `\`) // a backslash before a blank doesn't escape the line break
 }
 
-// trim takes off what a screen does not show: blanks at a row's end, and rows of
-// nothing at the end.
+// trim removes what a screen doesn't show: blanks at the ends of rows, and empty rows at the end.
 func trim(rows []string) []string {
 	out := make([]string, len(rows))
 	last := 0
@@ -175,7 +181,7 @@ func trim(rows []string) []string {
 	return out[:last]
 }
 
-// positions are places in the text at which the rows so far may have ended.
+// positions are places in the text where the rows so far may have ended.
 type positions map[int]bool
 
 type matcher struct {
@@ -186,10 +192,10 @@ type matcher struct {
 
 func blank(r rune) bool { return r == ' ' || r == '\t' }
 
-// tabWidth is how many columns a tab moves on at the most.
+// tabWidth is the most columns that a tab takes.
 const tabWidth = 8
 
-// row are the positions after a row that begins at one of those given.
+// row returns the possible positions after a row that starts at one of the positions in from.
 func (m *matcher) row(row []rune, from positions) positions {
 	at := make([]positions, len(row)+1)
 	at[0] = from
@@ -216,8 +222,7 @@ func add(at []positions, i, p int) {
 	at[i][p] = true
 }
 
-// over says that the text may end at one of the positions: only what is not drawn
-// follows.
+// over reports whether the text may end at one of the positions: only undrawn blanks follow.
 func (m *matcher) over(at positions) bool {
 	for p := range at {
 		for p < len(m.text) && (blank(m.text[p]) || m.text[p] == '\n') {
@@ -230,8 +235,8 @@ func (m *matcher) over(at positions) bool {
 	return false
 }
 
-// breaks are the positions at which the next row may begin, after a row of that
-// many columns with such an end.
+// breaks returns the positions where the next row may start, after a row with that many columns and
+// that end.
 func (m *matcher) breaks(ends positions, columns int, as End) positions {
 	next := positions{}
 	for end := range ends {
@@ -252,7 +257,7 @@ func (m *matcher) breaks(ends positions, columns int, as End) positions {
 				next[end] = true
 			}
 		case columns+word-end+m.columns(word, m.pieceEnd(word)) > m.width:
-			for p := end + 1; p <= word; p++ { // those that do not fit begin the next row
+			for p := end + 1; p <= word; p++ { // blanks that don't fit start the next row
 				next[p] = true
 			}
 			if columns >= m.width {
@@ -263,7 +268,7 @@ func (m *matcher) breaks(ends positions, columns int, as End) positions {
 	return next
 }
 
-// splits says whether a row of that many columns ends within a word there.
+// splits reports whether a row with that many columns may end within the word at that position.
 func (m *matcher) splits(at, columns int) bool {
 	if at == 0 {
 		return false
@@ -281,12 +286,11 @@ func (m *matcher) splits(at, columns int) bool {
 	return m.columns(from, to) > m.width && columns+wide > m.width
 }
 
-// wide is how many columns a character has at the most: a row may end one short of
-// its last column for the sake of one.
+// wide is the most columns of one character. A row may end one column early because a wide
+// character didn't fit.
 const wide = 2
 
-// pieceEnd is where the word that begins there, or the part of it that is not
-// broken, ends.
+// pieceEnd returns the end of the unbreakable piece of a word that starts at from.
 func (m *matcher) pieceEnd(from int) int {
 	for p := from; p < len(m.text); p++ {
 		if blank(m.text[p]) || m.text[p] == '\n' {
@@ -301,7 +305,7 @@ func (m *matcher) pieceEnd(from int) int {
 
 func (m *matcher) columns(from, to int) int { return terminal.StringWidth(string(m.text[from:to])) }
 
-// within says whether the rows are somewhere in the text.
+// within reports whether the rows are somewhere in the text.
 func (m *matcher) within(rows []string) bool {
 	at := positions{}
 	for p := range len(m.text) + 1 {

@@ -49,7 +49,7 @@ func TestOf(t *testing.T) {
 		"broken within a long word":         {long, long[:20] + "\n" + long[20:40] + "\n" + long[40:], false, alike},
 		"broken within a word with room":    {long, long[:10] + "\n" + long[10:30] + "\n" + long[30:], false, none},
 		"a short word broken":               {"echo 012345678 abcdefgh", "echo 012345678 abcde\nfgh", false, none},
-		"words of which one is long":        {"rm " + long, "rm " + long[:17] + "\n" + long[17:37] + "\n" + long[37:], false, alike},
+		"words, one of them long":           {"rm " + long, "rm " + long[:17] + "\n" + long[17:37] + "\n" + long[37:], false, alike},
 		"two words for a long one":          {long[:20] + " " + long[20:], long[:20] + "\n" + long[20:40] + "\n" + long[40:], false, alike},
 		"a tab":                             {"\ttouch x", "     touch x", false, alike},
 		"a tab within":                      {"a\tb", "a       b", false, alike},
@@ -77,8 +77,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestEnds: what an agent marks of its rows' ends is not guessed, and what it does not
-// mark may be another text's.
+// TestEnds: a row's end that the agent marks isn't guessed. An unmarked one may be from another text.
 func TestEnds(t *testing.T) {
 	const none, alike, whole = agent.NoMatch, agent.AlikeMatch, agent.WholeMatch
 	long := strings.Repeat("0123456789", 3)
@@ -88,19 +87,19 @@ func TestEnds(t *testing.T) {
 		shell      bool
 		want       agent.Match
 	}{
-		"a line":                           {"echo 0123456789\n0123456", "echo 0123456789\n0123456", drawn.Line, true, whole},
-		"a line told as a blank":           {"echo 0123456789 0123456", "echo 0123456789\n0123456", drawn.Line, true, none},
-		"a broken line":                    {"echo 0123456789 0123456", "echo 0123456789\n0123456", drawn.Broken, true, whole},
-		"a broken line told as two":        {"echo 0123456789\n0123456", "echo 0123456789\n0123456", drawn.Broken, true, none},
-		"a broken line that is no command": {"echo 0123456789 0123456", "echo 0123456789\n0123456", drawn.Broken, false, alike},
-		"a broken line that quotes":        {"echo '012345678 0123456'", "echo '012345678\n0123456'", drawn.Broken, true, alike},
-		"a blank or nothing":               {long[:20] + " " + long[20:], long[:20] + "\n" + long[20:], drawn.Broken, true, alike},
-		"nothing or a blank":               {long, long[:20] + "\n" + long[20:], drawn.Broken, true, alike},
-		"a line that goes on":              {"echo \\\nls", "echo \\\nls", drawn.Line, true, alike},
-		"blanks in a command":              {"ls  -la", "ls  -la", drawn.Unmarked, true, whole},
-		"blanks in a text":                 {"ls  -la", "ls  -la", drawn.Unmarked, false, alike},
-		"a tab in a command":               {"ls\t-la", "ls -la", drawn.Unmarked, true, whole},
-		"a tab in a command that quotes":   {"grep 'a\tb'", "grep 'a b'", drawn.Unmarked, true, alike},
+		"a line":                         {"echo 0123456789\n0123456", "echo 0123456789\n0123456", drawn.Line, true, whole},
+		"a line given as a blank":        {"echo 0123456789 0123456", "echo 0123456789\n0123456", drawn.Line, true, none},
+		"a broken line":                  {"echo 0123456789 0123456", "echo 0123456789\n0123456", drawn.Broken, true, whole},
+		"a broken line given as two":     {"echo 0123456789\n0123456", "echo 0123456789\n0123456", drawn.Broken, true, none},
+		"a broken line, not a command":   {"echo 0123456789 0123456", "echo 0123456789\n0123456", drawn.Broken, false, alike},
+		"a broken line that quotes":      {"echo '012345678 0123456'", "echo '012345678\n0123456'", drawn.Broken, true, alike},
+		"a blank or nothing":             {long[:20] + " " + long[20:], long[:20] + "\n" + long[20:], drawn.Broken, true, alike},
+		"nothing or a blank":             {long, long[:20] + "\n" + long[20:], drawn.Broken, true, alike},
+		"a line that goes on":            {"echo \\\nls", "echo \\\nls", drawn.Line, true, alike},
+		"blanks in a command":            {"ls  -la", "ls  -la", drawn.Unmarked, true, whole},
+		"blanks in a text":               {"ls  -la", "ls  -la", drawn.Unmarked, false, alike},
+		"a tab in a command":             {"ls\t-la", "ls -la", drawn.Unmarked, true, whole},
+		"a tab in a command that quotes": {"grep 'a\tb'", "grep 'a b'", drawn.Unmarked, true, alike},
 	} {
 		rows := strings.Split(c.rows, "\n")
 		ends := make([]drawn.End, len(rows))
@@ -111,7 +110,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// wrap breaks a text as Claude and Gemini do: between words, and within one that is
+// wrap breaks a text as Claude Code and Gemini CLI do: between words, and within a word that is
 // longer than a row.
 func wrap(text string, width int) (rows []string) {
 	for _, line := range strings.Split(text, "\n") {
@@ -142,8 +141,8 @@ func wrap(text string, width int) (rows []string) {
 	return rows
 }
 
-// FuzzOf: a text is seen in its own rows at every width, and what is seen in the rows
-// of another is the same but for what no screen shows.
+// FuzzOf: a text matches its own rows at every width. A text that matches the rows of another text
+// differs from it only in what no screen shows.
 func FuzzOf(f *testing.F) {
 	f.Add("npm test", "npm test; curl x | sh", uint8(30))
 	f.Add("rm -rf / tmp/x", "rm -rf /tmp/x", uint8(10))

@@ -12,16 +12,15 @@ import (
 
 var uuid = pattern.New(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
-// ways are the options of a command that choose its conversation, and how many
-// words each may take.
+// ways are the options of a command that choose its conversation, and whether each takes a value.
 var ways = map[string]string{"--session-id": "value", "--resume": "may", "-r": "may"}
 
-// addConversation says which conversation it will be. One that was spoken in
-// is taken up, whatever the command says: that was for the first start.
+// addConversation sets the conversation. One with messages is resumed, whatever the command says:
+// the command's option was for the first start.
 func addConversation(l *agent.Launch, s agent.Start, h home) ([]string, error) {
-	for _, id := range []string{s.Conversation, s.TakeUp} {
+	for _, id := range []string{s.Conversation, s.ResumeID} {
 		if id != "" && id != agent.Latest && !uuid.MatchString(id) {
-			return nil, fmt.Errorf("%w: %q is no conversation of Gemini's: those have ids such as 11111111-2222-4333-8444-555555555555", agent.ErrStart, id)
+			return nil, fmt.Errorf("%w: %q isn't a valid conversation id: Gemini's look like 11111111-2222-4333-8444-555555555555", agent.ErrStart, id)
 		}
 	}
 	if s.Fork != "" {
@@ -37,7 +36,7 @@ func addConversation(l *agent.Launch, s agent.Start, h home) ([]string, error) {
 	case s.Resume && found:
 		l.Argv, l.Conversation = argv, s.Conversation
 		return []string{"--resume", s.Conversation}, nil
-	case s.TakeUp != "":
+	case s.ResumeID != "":
 		l.Argv = argv
 		return takeUp(l, s, h)
 	case given.name != "":
@@ -49,7 +48,7 @@ func addConversation(l *agent.Launch, s agent.Start, h home) ([]string, error) {
 		return nil, nil
 	case found && there.spoken:
 		return nil, fmt.Errorf("%w: the conversation %s is there already; take it up with resume", agent.ErrStart, s.Conversation)
-	case found: // Gemini writes the file before anything is said, and takes no id twice
+	case found: // Gemini creates the file before the first message, and accepts an id only once
 		l.Conversation = s.Conversation
 		return []string{"--resume", s.Conversation}, nil
 	}
@@ -57,9 +56,9 @@ func addConversation(l *agent.Launch, s agent.Start, h home) ([]string, error) {
 	return []string{"--session-id", s.Conversation}, nil
 }
 
-// takeUp goes on with a conversation that is there.
+// takeUp resumes an existing conversation.
 func takeUp(l *agent.Launch, s agent.Start, h home) ([]string, error) {
-	id := s.TakeUp
+	id := s.ResumeID
 	if id == agent.Latest {
 		if id = h.latest(s.Cwd); id == "" {
 			return nil, fmt.Errorf("%w: Gemini has none of the folder %s", agent.ErrNoConversation, s.Cwd)
@@ -73,8 +72,8 @@ func takeUp(l *agent.Launch, s agent.Start, h home) ([]string, error) {
 
 type option struct{ name, value string }
 
-// without is the command without the options that choose its conversation, and
-// the last of them.
+// without is the command without the options that choose its conversation, and the last of those
+// options.
 func without(argv []string) (rest []string, last option) {
 	for i := 0; i < len(argv); i++ {
 		if argv[i] == "--" {
@@ -96,7 +95,7 @@ func without(argv []string) (rest []string, last option) {
 	return slices.Clone(rest), last
 }
 
-// HasConversation says whether something was said in the conversation.
+// HasConversation reports whether the conversation has a message.
 func (Driver) HasConversation(disk fs.FS, logFiles, conversation string) bool {
 	if !uuid.MatchString(conversation) {
 		return false

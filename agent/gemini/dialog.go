@@ -10,7 +10,7 @@ import (
 	"berth/terminal"
 )
 
-// Phrases that dialogs are known by.
+// Phrases that identify dialogs.
 const (
 	askTrust     = "Do you trust the files in this folder?"
 	askAuth      = "How would you like to authenticate for this project?"
@@ -21,16 +21,16 @@ const (
 	askAction    = "Action Required"
 )
 
-// box is the box that ends the screen, read as a dialog.
+// box is the box at the end of the screen, read as a dialog.
 type box struct {
-	rows        []string // what is in it, without its sides
+	rows        []string // the box's rows, without its sides
 	list        []agent.Option
-	first, last int // rows of the list; first is len(rows) when there is none
+	first, last int // rows of the list; first is len(rows) without one
 	dialog      *agent.Dialog
 }
 
-// dialog reads the dialog at the bottom of a screen without a composer; nil
-// when there is none, or not all of it is painted.
+// dialog reads the dialog at the bottom of a screen without a composer. It is nil if there is none,
+// or if it isn't drawn completely.
 func (s *screen) dialog() *agent.Dialog {
 	rows, whole := s.box()
 	if rows == nil {
@@ -47,10 +47,10 @@ func (s *screen) dialog() *agent.Dialog {
 	return nil
 }
 
-// below is a row that may stand under a dialog: a hint of a key.
+// below matches a row that may be under a dialog: a hint for a key.
 var below = pattern.New(`^ *Press \S+ `)
 
-// hides says that the dialog has more than it shows.
+// hides reports whether the dialog has more than it shows.
 func (s *screen) hides() bool {
 	for i := s.last; i >= 0 && below.MatchString(s.text(i)); i-- {
 		if strings.Contains(s.text(i), "to show more lines") {
@@ -60,16 +60,20 @@ func (s *screen) hides() bool {
 	return false
 }
 
-// hidden is a row in place of those that have no room. Below 80 columns it doesn't say which
-// rows they are, and where it has no room itself it is cut.
+// hidden matches the row that replaces rows without room. Below 80 columns it doesn't say which
+// rows they are, and it may itself be cut.
 var hidden = pattern.New(`^\.\.\. (?:(?:first|last) )?(?:\d.*)?(?:\.\.\.|…)$`)
 
 func isHidden(row string) bool { return hidden.MatchString(strings.Trim(row, " │")) }
 
-// box is what is in the box whose lower side ends the screen. whole is false when its upper side
-// has left the screen, and when the terminal broke one of its rows: Gemini CLI counts fewer columns
-// for some characters than terminals do, and such a text goes on in the first column of the next
-// row, where it can draw another box.
+// scrollbar matches the end of a box's row with the scrollbar of the alternate screen beside it.
+var scrollbar = pattern.New(`([│╮╯]) *[▀▄█]$`)
+
+// box returns the rows of the box whose lower side ends the screen. whole is false when the upper
+// side has left the screen, when there is a scrollbar, because the alternate screen repeats a box's
+// upper side above rows that are scrolled, or when the terminal wrapped a row: Gemini CLI counts fewer columns for
+// some characters than terminals do, and such a text continues in the first column of the next row,
+// where it can draw another box.
 func (s *screen) box() (rows []string, whole bool) {
 	end := s.last
 	for end > 0 && (below.MatchString(s.text(end)) || strings.TrimSpace(s.text(end)) == "") {
@@ -80,10 +84,10 @@ func (s *screen) box() (rows []string, whole bool) {
 		return nil, false
 	}
 	rows = []string{}
-	broken := s.view.Lines[end].Wrapped
+	broken := s.view.Lines[end].Wrapped || scrollbar.MatchString(s.text(end))
 	for i := end - 1; i >= 0; i-- {
-		text := s.text(i)
-		broken = broken || s.view.Lines[i].Wrapped
+		text := scrollbar.ReplaceAllString(s.text(i), "$1")
+		broken = broken || s.view.Lines[i].Wrapped || text != s.text(i)
 		if len(text) < indent || strings.TrimSpace(text[:indent]) != "" {
 			return nil, false
 		}
@@ -100,18 +104,18 @@ func (s *screen) box() (rows []string, whole bool) {
 }
 
 var (
-	// What is written in an option's own line stands six blanks in, a list there too.
+	// Text in an option's own line is indented by six blanks, and so is a list there.
 	optionLine = pattern.New(`^ {0,4}(● )? ?(\d{1,2})\. +(?:\[(.)\] ?)?(\S.*)$`)
-	// Two options in a row.
+	// Two options on one row.
 	optionNext = pattern.New(`^(.*\S) {3,}(\d{1,2}\. \S.*)$`)
 )
 
-// doneLine ends a list of boxes to tick, and has no number.
+// doneLine ends a list of checkboxes, and has no number.
 var doneLine = pattern.New(`^(● )? +Done$`)
 
-// options reads the last list of numbered lines that counts up and has one of them
-// chosen: from 1, or from below the mark of a list that is scrolled. Its numbers end in one
-// column: a label can go on in a row that looks like an option.
+// options reads the last list of numbered lines that counts up and has a chosen option. It starts
+// at 1, or below the mark of a scrolled list. Its numbers end in one column, because a label can
+// continue in a row that looks like an option.
 func (b *box) options() {
 	b.first, b.last = len(b.rows), -1
 	want, top, column := 0, 0, b.numbers()
@@ -161,7 +165,7 @@ func (b *box) options() {
 // scrolledMark is the row above a list whose first options are out of view.
 const scrolledMark = "▲"
 
-// numbers is the column in which the number of the chosen option ends; -1 when the option has no
+// numbers is the column where the number of the chosen option ends; -1 when the option has no
 // number.
 func (b *box) numbers() int {
 	for _, row := range slices.Backward(b.rows) {
@@ -175,12 +179,12 @@ func (b *box) numbers() int {
 	return -1
 }
 
-// numberEnd is the column of the dot behind an option's number.
+// numberEnd is the column of the dot after an option's number.
 func numberEnd(row string) int { return terminal.StringWidth(row[:strings.IndexByte(row, '.')]) }
 
-// explain attaches descriptions to options. A description is the rows below an option, up to
-// the next option, a blank row or the mark of a list that scrolls. Before them the label goes on
-// in rows that begin one column further left.
+// explain attaches descriptions to options. A description is the rows below an option, up to the
+// next option, a blank row or the mark of a list that scrolls. Before them the label may continue
+// in rows that start one column further left.
 func (b *box) explain(list []agent.Option, rows []int) {
 	for k, row := range rows {
 		var more []string
@@ -218,7 +222,7 @@ func readOptions(row string) []agent.Option {
 	return []agent.Option{o}
 }
 
-// has says whether each of the phrases begins a row.
+// has reports whether each of the phrases starts a row.
 func (b *box) has(phrases ...string) bool {
 	for _, p := range phrases {
 		found := false
@@ -232,7 +236,7 @@ func (b *box) has(phrases ...string) bool {
 	return true
 }
 
-// head is the first row that is not blank, and the row behind it.
+// head is the first row that isn't blank, and the row after it.
 func (b *box) head() (text string, next int) {
 	for i, row := range b.rows {
 		if row = strings.TrimSpace(row); row != "" {
@@ -242,8 +246,8 @@ func (b *box) head() (text string, next int) {
 	return "", len(b.rows)
 }
 
-// text is the rows from one to before another, without the sides of boxes in
-// them and the marks of what can be scrolled.
+// text joins the rows from one to before another, without the sides of inner boxes and without the
+// marks of scrolling.
 func (b *box) text(from, to int) string {
 	var lines []string
 	for _, row := range b.rows[min(from, to):to] {
@@ -259,10 +263,10 @@ func (b *box) text(from, to int) string {
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }
 
-// foot is the last words below the options: they may have no room in one row.
+// foot is the text below the options. It may take several rows.
 func (b *box) foot() string { return lastWords(b.rows[b.last+1:]) }
 
-// lastWords are the rows after the last blank one, as one.
+// lastWords joins the rows after the last blank one.
 func lastWords(rows []string) string {
 	var words []string
 	for _, row := range slices.Backward(rows) {
@@ -296,7 +300,7 @@ func (b *box) auth() bool {
 	return b.is(agent.PromptSetup, agent.SubtypeAuth, askAuth)
 }
 
-// key: what is typed into it is shown as it is, and never kept.
+// key reads the dialog for an API key. It doesn't keep the typed text, which the screen shows.
 func (b *box) key() bool {
 	if !b.has(askKey, "(Press Enter to submit") {
 		return false
@@ -319,10 +323,10 @@ func (b *box) key() bool {
 	return b.is(agent.PromptSetup, agent.SubtypeAPIKey, askKey)
 }
 
-// plan: the plan itself is in the dialog.
+// plan reads a plan's dialog, which has the plan's text.
 func (b *box) plan() bool {
 	head, next := b.head()
-	if head != askReady || len(b.list) == 0 || !strings.HasPrefix(b.foot(), "Enter to s") { // to select, to submit
+	if head != askReady || len(b.list) == 0 || !strings.HasPrefix(b.foot(), "Enter to s") { // "to select" or "to submit"
 		return false
 	}
 	b.dialog.Body, b.dialog.Tool = b.text(next, b.first), toolPlan
@@ -331,8 +335,8 @@ func (b *box) plan() bool {
 
 var tab = pattern.New(`[□✓] ([^│□✓←→≡]+)`)
 
-// question: some to choose from, some to be written, and of several the page
-// that shows all answers.
+// question reads a question's dialog: with options or a text field, and for several questions also
+// the review page.
 func (b *box) question() bool {
 	head, next := b.head()
 	foot := b.foot()
@@ -367,7 +371,7 @@ func (b *box) question() bool {
 	return b.is(agent.PromptQuestion, "", "")
 }
 
-// written is a question without the line that its answer is typed into.
+// written is a question without the line for its answer.
 func written(body string, confirm bool) string {
 	body = strings.TrimRight(body, " \n")
 	if at := strings.LastIndex(body, "\n> "); at >= 0 && !confirm {
@@ -381,8 +385,8 @@ var (
 	placeOf = pattern.New(` {2,}(\d{1,2}) of \d{1,2}$`) // of calls side by side
 )
 
-// permission: answers that begin with one that allows and end with one that does not. What it
-// asks above them may have no room in one row, and is never the same.
+// permission reads a permission's dialog: its first option allows, its last one denies. The text
+// above them may take several rows, and differs for every call.
 func (b *box) permission() bool {
 	d := b.dialog
 	if len(b.list) < 2 || !strings.HasPrefix(b.list[0].Label, "Allow") || !strings.HasPrefix(b.list[len(b.list)-1].Label, "No") {
@@ -403,17 +407,18 @@ func (b *box) permission() bool {
 	}
 	title, rest, body := "", "", ""
 	if m := toolRow.FindStringSubmatch(head); m != nil {
-		if next < b.first && !action && tools[b.rows[next]] != "" { // the name had no room beside what it is about, which is indented
+		if next < b.first && !action && tools[b.rows[next]] != "" { // the name had no room next to its subject, which is indented
 			m[1], next = b.rows[next]+"  "+m[1], next+1
 		}
 		body = b.text(next, b.first)
 		title, rest = heading(m[1], body, action)
+		d.Cut = d.Cut || b.folds(head)
 		d.Tool = tools[title]
 	} else {
-		body, d.Cut = b.text(0, b.first), true // a long one, whose first rows have left the screen
+		body, d.Cut = b.text(0, b.first), true // its first rows have left the screen
 	}
-	// A server's tool is folded, a file's folders are left out where they are long, and other tools were
-	// not measured.
+	// The dialog of a server's tool is folded, and a long path lacks folders. Other tools weren't
+	// measured.
 	d.Alike = d.Tool != toolShell && d.Tool != toolEnterPlan
 	if rows, _ := inner(b.rows[:b.first]); d.Tool == toolShell && len(rows) == 0 {
 		d.Cut = true // the command's box had no room; the first row may be the model's description
@@ -422,12 +427,18 @@ func (b *box) permission() bool {
 	return b.is(agent.PromptPermission, "", title)
 }
 
-// tools are those whose dialogs were seen, by the name that they show.
+// folds reports whether the dialog doesn't show all of the arguments of a server's tool: they are on
+// its first row alone, as JSON, and cut off where they have no room.
+func (b *box) folds(head string) bool {
+	return b.has("MCP Tool Details:") && !strings.HasSuffix(placeOf.ReplaceAllString(head, ""), "}")
+}
+
+// tools are those with measured dialogs, by the name in the dialog.
 var tools = map[string]string{"Shell": toolShell, "WriteFile": toolWrite, "Edit": toolEdit, "Enter Plan Mode": toolEnterPlan}
 
-// heading parts the tool's name from what it is about. Commands and changes are asked about
-// without the words "Action Required", where a server's tool can have any name. On a narrow screen
-// nothing parts their names from what follows.
+// heading separates the tool's name from its subject. The dialogs of commands and changes lack the
+// words "Action Required"; with these words a server's tool can have any name. On a narrow screen
+// nothing separates the two.
 func heading(row, body string, action bool) (name, about string) {
 	for known, tool := range tools {
 		plans := tool == toolEnterPlan && strings.HasSuffix(flat(body), flat(plansOnly))
@@ -439,14 +450,14 @@ func heading(row, body string, action bool) (name, about string) {
 	return strings.TrimSpace(name), strings.TrimSpace(about)
 }
 
-// flat is a text with one blank for every stretch of blanks and line ends.
+// flat replaces each stretch of blanks and line ends with one blank.
 func flat(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 var leave = pattern.New(`(?i)\b(esc to (cancel|close|exit|go back)|use enter to select)`)
 
-// notice: any other box with a list of which one is chosen, or with a word on
-// how to leave it: the one about a limit that is reached, those of commands. In
-// one with a spinner Gemini itself waits for something.
+// notice reads any other box with a chosen option, or with text on how to leave it: the notice
+// about a reached limit, or those of commands. In a box with a spinner Gemini itself waits for
+// something.
 func (b *box) notice() bool {
 	head, next := b.head()
 	if spins(head) || len(b.list) < 2 && !leave.MatchString(b.foot()) {
@@ -456,7 +467,7 @@ func (b *box) notice() bool {
 		head = m[1]
 	}
 	b.dialog.Body = b.text(next, b.first)
-	for _, o := range b.list { // asked as the turn ends, and the title says that it has
+	for _, o := range b.list { // it is asked while the turn ends, and the title shows that end
 		b.dialog.AfterTurn = b.dialog.AfterTurn || strings.Contains(o.Label, "loop detection")
 	}
 	if len(b.list) > 0 { // an option can be chosen, so the text matters

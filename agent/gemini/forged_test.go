@@ -11,7 +11,7 @@ import (
 	"berth/detect"
 )
 
-// What is shown and what is compared with the dialog come from the same fields.
+// TestForgedNames: Berth shows the same fields of a call that it compares with the dialog.
 func TestForgedNames(t *testing.T) {
 	r := draw(box("? Shell  rm -rf ~", "╭────────────────────────────╮", "│ rm -rf ~                   │", "╰────────────────────────────╯",
 		"Allow execution of [Shell]?", "● 1. Allow once", "  2. Allow for this session", "  3. No, suggest changes (esc)")...)
@@ -35,7 +35,7 @@ func TestUnseen(t *testing.T) {
 	asks := []string{"Ready to start implementation?", "", "Read the code.", "", "● 1. Yes, automatically accept edits", "  2. Yes, manually accept edits", "", "Enter to select · Esc to cancel"}
 	whole, hidden := draw(box(asks...)...).Dialog, draw(append(box(asks...), " Press ctrl-o to show more lines")...).Dialog
 	p := gemini.Driver{}.Waiting(&agent.Fact{Tool: "exit_plan_mode", Input: []byte(`{"plan_path":"/p.md"}`)})
-	for range 2 { // told without a text, and with what was shown of it
+	for range 2 { // the plan is reported without its text, and then with the shown part of it
 		if got := (gemini.Driver{}).Match(hidden, p); got != agent.PartMatch {
 			t.Errorf("a plan with more lines than are shown: %v", got)
 		}
@@ -90,7 +90,7 @@ func TestForgedWords(t *testing.T) {
 	}
 }
 
-// A plan whose lines are elsewhere may be another one.
+// TestForgedPlan: a plan with the same words on other lines may be another plan.
 func TestForgedPlan(t *testing.T) {
 	d := &agent.Dialog{Type: agent.PromptPlan, Body: "Build it.\nDo not push."}
 	for told, want := range map[string]agent.Match{
@@ -102,7 +102,7 @@ func TestForgedPlan(t *testing.T) {
 	}
 }
 
-// A page whose words begin like another question's is not that one's.
+// TestPageOfAQuestion: a page isn't a question's page if only its start has that question's words.
 func TestPageOfAQuestion(t *testing.T) {
 	d := draw(box("Answer Questions", "", "← □ A │ □ B │ ≡ Review →", "", "Drop it all?", "", "● 1.  Yes", "  2.  No", "", "Enter to select · ←/→ to switch questions · Esc to cancel")...).Dialog
 	p := &agent.Request{Type: agent.PromptQuestion, Questions: []agent.Question{{Header: "A", Text: "Drop it"}, {Header: "B", Text: "Drop it all?"}}}
@@ -210,7 +210,7 @@ func TestBoxInACommand(t *testing.T) {
 	}
 }
 
-// TestFewerOptions: a question that was told with fewer options than the dialog has is another one.
+// TestFewerOptions: a question reported with fewer options than the dialog has is another question.
 func TestFewerOptions(t *testing.T) {
 	rows := []string{"● 1.  Keep", "  2.  Drop", "  3.  Wipe", "  4.  Enter a custom value"}
 	for _, shown := range [][]string{rows, rows[:3]} { // it may show three at a time
@@ -224,8 +224,8 @@ func TestFewerOptions(t *testing.T) {
 	}
 }
 
-// TestRowForOnesOwnWords: the row after the told options is the one for words of one's own if it shows
-// its hint, or if the foot says that it is typed into. A chosen option more is none.
+// TestRowForOnesOwnWords: the row after the reported options is the line for a free answer if it shows
+// its hint, or if the foot says that a person types into it. Another option that is chosen isn't that line.
 func TestRowForOnesOwnWords(t *testing.T) {
 	const selects, types = "Enter to select · ↑/↓ to navigate · Esc to cancel", "Enter to submit · Esc to cancel"
 	for _, c := range []struct {
@@ -251,8 +251,9 @@ func TestRowForOnesOwnWords(t *testing.T) {
 	}
 }
 
-// TestUnseenOption: a hook alone told of the options that are out of view. No digit is pressed for one
-// before it was seen, nor for the line for one's own words, where the dialog may have an option more.
+// TestUnseenOption: only a hook reported the options that are out of view. No digit is pressed before
+// the dialog has shown all of them. No digit chooses the line for a free answer either: the dialog may
+// have another option there.
 func TestUnseenOption(t *testing.T) {
 	const selects = "Enter to select · ↑/↓ to navigate · Esc to cancel"
 	page := func(foot string, rows ...string) *agent.Reading {
@@ -267,10 +268,12 @@ func TestUnseenOption(t *testing.T) {
 		answer agent.Answer
 		want   string
 	}{
-		"another option":    {[]string{"Keep", "Drop", "Copy", "Move"}, "", agent.Answer{Kind: agent.ChooseOption, Option: 4}, "Down Down Down 4 answered"},
-		"an option more":    {[]string{"Keep", "Drop", "Copy"}, "", agent.Answer{Kind: agent.AnswerText, Text: "as you like"}, "Down Down Down Up 4 <as you like> Enter answered"},
-		"a hint like it":    {[]string{"Keep", "Drop", "Copy"}, "Wipe", agent.Answer{Kind: agent.AnswerText, Text: "as you like"}, "Down Down Down <as you like> Enter answered"},
-		"one that was seen": {[]string{"Keep", "Drop", "Copy", "Move"}, "", agent.Answer{Kind: agent.ChooseOption, Option: 3}, "3 answered"},
+		"another option": {[]string{"Keep", "Drop", "Copy", "Move"}, "", agent.Answer{Kind: agent.ChooseOption, Option: 4}, "Down Down Down 4 answered"},
+		"an option more": {[]string{"Keep", "Drop", "Copy"}, "", agent.Answer{Kind: agent.AnswerText, Text: "as you like"}, "Down Down Down Up 4 <as you like> Enter answered"},
+		"a hint like it": {[]string{"Keep", "Drop", "Copy"}, "Wipe", agent.Answer{Kind: agent.AnswerText, Text: "as you like"}, "Down Down Down <as you like> Enter answered"},
+		"one before it":  {[]string{"Keep", "Drop", "Copy", "Move"}, "", agent.Answer{Kind: agent.ChooseOption, Option: 3}, "Down Down Down Up 3 answered"},
+		"the first":      {[]string{"Keep", "Drop", "Copy", "Move"}, "", agent.Answer{Kind: agent.ChooseOption, Option: 1}, "Down Down Down Up Up Up 1 answered"},
+		"all were seen":  {[]string{"Keep", "Drop", "Copy"}, "", agent.Answer{Kind: agent.ChooseOption, Option: 3}, "3 answered"},
 	} {
 		p := &agent.Request{Type: agent.PromptQuestion, Questions: []agent.Question{{Text: "What now?", Options: c.told, Hint: c.hint}}, Raw: []byte("{}")}
 		k, err := gemini.Driver{}.Keys(p, c.answer, begins.Dialog)
@@ -290,7 +293,7 @@ func TestUnseenOption(t *testing.T) {
 			t.Errorf("%s: it does not go on", name)
 		}
 		if taken := (gemini.Driver{}).Match(fourth.Dialog, p) != agent.NoMatch; taken != (c.hint != "") {
-			t.Errorf("%s: the fourth row is taken for what was told: %v", name, taken)
+			t.Errorf("%s: the fourth row passes for the reported option: %v", name, taken)
 		}
 		if c.answer.Text != "" && k.Steps[3].Ready(fourth) {
 			t.Errorf("%s: it goes on at an option", name)

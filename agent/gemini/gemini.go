@@ -1,6 +1,7 @@
-// Package gemini is what Berth knows about Gemini CLI, as measured on version
-// 0.61.0: what its hooks, its titles, its chat file, its structured output and
-// its screen say. All of it is pure.
+// Package gemini is the driver of Gemini CLI, as measured on version 0.61.0. It reads Gemini's
+// hooks, titles, chat file, structured output and screen into facts. It also starts Gemini in a
+// home of the session's own, types messages and answers prompts by keys. Sessions and detection
+// call it through the interfaces of package agent. All of it is pure.
 package gemini
 
 import (
@@ -15,13 +16,13 @@ const Name = "gemini"
 // Measured is the version that was measured.
 const Measured = "0.61.0"
 
-// MeasuredVersions is that version.
+// MeasuredVersions has only that version.
 func (Driver) MeasuredVersions() []string { return []string{Measured} }
 
 // Driver reads Gemini CLI. Its zero value is ready.
 type Driver struct{ agent.Silent }
 
-// What the driver can do.
+// The interfaces that the driver implements.
 var (
 	_ agent.Driver             = Driver{}
 	_ agent.Launcher           = Driver{}
@@ -30,7 +31,10 @@ var (
 	_ agent.MessageTyper       = Driver{}
 	_ agent.LineBreakDetector  = Driver{}
 	_ agent.PromptAnswerer     = Driver{}
+	_ agent.SubjectReader      = Driver{}
+	_ agent.TranscriptReader   = Driver{}
 	_ agent.CallNamer          = Driver{}
+	_ agent.UndrawnInputReader = Driver{}
 	_ agent.GateHooks          = Driver{}
 )
 
@@ -38,31 +42,31 @@ var (
 func (Driver) Name() string { return Name }
 
 const (
-	// The title is never wrong about work within a turn; a frame's worth of
-	// patience keeps one that is undone at once from showing.
+	// busyHolds: the title is always right about work during a turn. The time of about one frame
+	// hides work that ends at once.
 	busyHolds = 50 * time.Millisecond
-	// Between a turn and the one queued behind it the title says "Ready" for
-	// some 25 ms. A refusal is told by the title alone, and so is the end of the
-	// turn with it: both wait alike, so that no work shows between them.
+	// restHolds: between a turn and the queued one after it, the title says "Ready" for some 25 ms.
+	// Only the title reports a denial, and the turn's end with it. Both wait for the same time, so
+	// that no work shows between them.
 	restHolds = 100 * time.Millisecond
-	// The title says "Action Required" with the dialog or up to 120 ms after the
-	// hook, and not for what: only when no hook tells and nothing is seen is it
-	// asked.
+	// waitingHolds: the title says "Action Required" with the dialog, or up to 120 ms after the
+	// hook, but not for what. A prompt without a subject opens only if no hook reports it and no
+	// dialog shows it.
 	waitingHolds = 400 * time.Millisecond
-	// A dialog is painted 20 to 400 ms after its hook was run. One that no hook
-	// announces is told by the screen.
+	// dialogHolds: Gemini draws a dialog 20 to 400 ms after it runs the hook. Only the screen shows
+	// a dialog without a hook.
 	dialogHolds = 150 * time.Millisecond
-	// A composer that stands where the dialog was, with what the frame that took
-	// it away may still have to paint.
+	// answerHolds: after the frame that removes a dialog, the composer is there, and the next frame
+	// may draw more.
 	answerHolds = 200 * time.Millisecond
-	// The first composer is the only sure sign that it has started up: the title
-	// says "Ready" before it asks whom to trust.
+	// readyHolds: only the first composer shows that Gemini has started up. The title says "Ready"
+	// before the prompt about the folder's trust.
 	readyHolds = 50 * time.Millisecond
 )
 
-// Table names for each move the sources that were seen to be right about it.
-// The chat file begins no turn: behind a refusal Gemini writes the whole
-// conversation to it once more. Only the screen tells of errors.
+// Table has for each move the sources that were right about it in the measurements. The chat file
+// starts no turn: after a denial Gemini writes the whole conversation into it again. Only the
+// screen shows errors.
 func (Driver) Table() agent.Table {
 	return agent.Table{
 		agent.MoveReady: {{Source: agent.SourceStream}, {Source: agent.SourceScreen, After: readyHolds}},

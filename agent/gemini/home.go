@@ -14,8 +14,7 @@ import (
 	"berth/agent/userfiles"
 )
 
-// homeVariable names the folder in which Gemini has its .gemini; it wins over
-// HOME.
+// homeVariable names the folder that has Gemini's .gemini. It overrides HOME.
 const homeVariable = "GEMINI_CLI_HOME"
 
 // Files of that folder.
@@ -25,10 +24,10 @@ const (
 	rootName     = ".project_root" // in the folder of a project's chats: its path
 )
 
-// shared are the files of a login, which a home of a session's own has too.
+// shared are the files of a login. A session's own home has them too.
 var shared = []string{"gemini-credentials.json", "oauth_creds.json", "google_accounts.json"}
 
-// home is the session's own, beside the user's.
+// home is the session's own home, and the user's.
 type home struct {
 	disk       fs.FS
 	own, users string
@@ -41,7 +40,7 @@ func usersHome(env map[string]string) string {
 	return env["HOME"]
 }
 
-// make lays it out: links to what the user has, and settings of its own.
+// make creates the home: links to the user's files, and the session's own settings.
 func (h home) make(l *agent.Launch, s agent.Start) error {
 	dir := filepath.Join(h.own, filesName)
 	l.Folders = []string{h.own, dir}
@@ -57,8 +56,7 @@ func (h home) make(l *agent.Launch, s agent.Start) error {
 	return nil
 }
 
-// toLink are the user's files that the session shares: all there are, or those
-// of the login.
+// toLink are the user's files that the session shares: all of them, or only the login's.
 func (h home) toLink(full bool) []string {
 	if full {
 		return shared
@@ -68,7 +66,7 @@ func (h home) toLink(full bool) []string {
 	}
 	entries, err := fs.ReadDir(h.disk, userfiles.Name(filepath.Join(h.users, filesName)))
 	if err != nil {
-		return nil // the user has none yet
+		return nil // the user has no .gemini yet
 	}
 	var names []string
 	for _, e := range entries {
@@ -90,7 +88,7 @@ func (h home) usersSettings() (map[string]any, error) {
 		return given, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: Gemini's settings cannot be read: %w", agent.ErrStart, err)
+		return nil, fmt.Errorf("%w: Gemini's settings can't be read: %w", agent.ErrStart, err)
 	}
 	if given, err = userfiles.Object(data); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w; take comments out of it, or write isolate: none or full", agent.ErrStart, file, err)
@@ -98,7 +96,7 @@ func (h home) usersSettings() (map[string]any, error) {
 	return given, nil
 }
 
-// chats finds the chat files of a folder's name, or of all, in both homes:
+// chats finds the chat files of one project's name, or of all projects, in both homes:
 // .gemini/tmp/NAME/chats/session-TIME-ID8.jsonl.
 func (h home) chats(project, tail string) []string {
 	if h.disk == nil {
@@ -112,13 +110,13 @@ func (h home) chats(project, tail string) []string {
 	return found
 }
 
-// chat is what a chat file is of.
+// chat is what a chat file contains.
 type chat struct {
 	id     string
-	spoken bool // somebody said something in it
+	spoken bool // it has a message of the user
 }
 
-// preamble begins the message that Gemini itself puts first.
+// preamble starts the message that Gemini itself puts first.
 const preamble = "<session_context>"
 
 func (h home) read(file string) (c chat, ok bool) {
@@ -141,7 +139,7 @@ func (h home) read(file string) (c chat, ok bool) {
 	return c, c.id != ""
 }
 
-// find is the conversation of that id.
+// find is the conversation with that id.
 func (h home) find(id string) (c chat, ok bool) {
 	for _, file := range h.chats("*", "-"+id[:min(8, len(id))]) {
 		if c, ok := h.read(file); ok && c.id == id {
@@ -151,7 +149,7 @@ func (h home) find(id string) (c chat, ok bool) {
 	return chat{}, false
 }
 
-// latest is the conversation of a folder that was written to last.
+// latest is the conversation of a folder that was written last.
 func (h home) latest(cwd string) string {
 	newest, at := "", int64(0)
 	for _, dir := range []string{h.own, h.users} {
@@ -172,7 +170,7 @@ func (h home) latest(cwd string) string {
 	return newest
 }
 
-// project is the name that Gemini has given a folder.
+// project is the name that Gemini gave to a folder.
 func (h home) project(dir, cwd string) string {
 	if h.disk == nil {
 		return ""

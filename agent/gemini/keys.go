@@ -9,37 +9,35 @@ import (
 	"berth/agent"
 )
 
-// between is the pause after a key. What it did is looked at before the next.
+// between is the pause after a key. The next key waits until the screen shows this one's effect.
 const between = 100 * time.Millisecond
 
-// Verdict: no hook of Gemini's answers a dialog. One that lets a tool run does
-// not keep its dialog away, and one that does not is asked before it is known
-// whether there will be one.
+// Verdict: no hook of Gemini answers a dialog. A hook that allows a tool doesn't prevent its
+// dialog, and one that denies it runs before Gemini knows whether there will be a dialog.
 func (Driver) Verdict(*agent.Request, agent.Answer, []byte) (agent.Verdict, error) {
 	return agent.Verdict{}, agent.ErrOnlyByKeys
 }
 
-// Gemini draws a dialog, or a page of one, before it listens there, and a key that
-// comes between is lost. Its title says "Action Required" behind the dialog's first
-// frame, and once it listens: up to 6 ms later in all recordings, up to 150 ms on a
-// machine with twenty times the work it can do. Of dialogs outside of turns, of the
-// second of two calls, and of pages it says nothing new.
+// Gemini draws a dialog, or a page of one, before it reads keys there, and an early key is lost.
+// Its title says "Action Required" after the dialog's first frame, once it reads keys: up to 6 ms
+// later in all recordings, up to 150 ms on a machine with twenty times the work it can do. For
+// dialogs outside of turns, the second of two calls, and pages, the title doesn't change.
 const (
-	standsUntold = time.Second // where the title should tell, and is turned off or says so already
-	stands       = 500 * time.Millisecond
-	pageStands   = 300 * time.Millisecond
+	unreportedShownFor = time.Second // if the title should say it, but is turned off or says so already
+	dialogShownFor     = 500 * time.Millisecond
+	pageShownFor       = 300 * time.Millisecond
 )
 
-// Keys is the answer at the dialog. A digit chooses and confirms at once; where
-// there are several questions, each key is checked before the next.
+// Keys answers at the dialog. A digit chooses and confirms at once. For several questions, each key
+// waits until the screen shows the effect of the one before.
 func (Driver) Keys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	k, err := keysOf(p, a, d)
 	if err != nil || len(k.Steps) == 0 {
 		return k, err
 	}
 	first := &k.Steps[0]
-	if first.Stood, first.Told = standsUntold, true; d.Subtype != "" || p.Type == agent.PromptSetup || p.Type == agent.PromptNotice {
-		first.Stood, first.Told = stands, false
+	if first.ShownFor, first.LevelSuffices = unreportedShownFor, true; d.Subtype != "" || p.Type == agent.PromptSetup || p.Type == agent.PromptNotice {
+		first.ShownFor, first.LevelSuffices = dialogShownFor, false
 	}
 	return k, nil
 }
@@ -64,7 +62,7 @@ func keysOf(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer,
 	return choice(a, d, labelled(d, "Keep trying"), labelled(d, "Stop"))
 }
 
-// press presses a key while the dialog is as it was.
+// press presses a key while the dialog is unchanged.
 func press(key string, d *agent.Dialog) agent.Step {
 	return agent.Step{Key: key, Pause: between, Wants: "the dialog as it was", Ready: func(r *agent.Reading) bool { return r.Dialog.SameAs(d) }}
 }
@@ -85,18 +83,13 @@ func escape(d *agent.Dialog) agent.KeyAnswer {
 	return agent.KeyAnswer{Steps: []agent.Step{press("Escape", d)}, Outcome: agent.OutcomeDenied}
 }
 
-// labelled is the number of the option that begins so, 0 when there is none.
+// labelled is the number of the only option that starts with the label; 0 for none or several.
 func labelled(d *agent.Dialog, label string) int {
-	for i, o := range d.Options {
-		if strings.HasPrefix(o.Label, label) {
-			return i + 1
-		}
-	}
-	return 0
+	return d.OnlyOption(func(o agent.Option) bool { return strings.HasPrefix(o.Label, label) })
 }
 
-// choice answers a dialog of numbered options, of which one accepts and one
-// refuses, or none (0).
+// choice answers a dialog of numbered options. yes is the option that accepts, no the one that
+// denies; 0 without one.
 func choice(a agent.Answer, d *agent.Dialog, yes, no int) (agent.KeyAnswer, error) {
 	switch {
 	case a.Kind == agent.ChooseOption:
@@ -120,8 +113,8 @@ func choice(a agent.Answer, d *agent.Dialog, yes, no int) (agent.KeyAnswer, erro
 
 var errReason = fmt.Errorf("%w: a refusal of Gemini's takes no words and ends its turn; deny without any, then nudge", agent.ErrCannot)
 
-// permissionKeys: what accepts allows this once. The editor that a change can
-// be opened in asks for more, at a place where nobody sees it.
+// permissionKeys: accepting allows this call only. The option to open a change in an editor isn't
+// chosen: the editor asks again, where no client sees it.
 func permissionKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	yes, no := labelled(d, "Allow once"), labelled(d, "No, suggest changes")
 	if d.Subtype == agent.SubtypeTrust {
@@ -133,8 +126,8 @@ func permissionKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	return choice(a, d, yes, no)
 }
 
-// planKeys: only under the option that asks for every edit is one sure what was
-// allowed. Feedback refuses the plan, and the turn goes on with it.
+// planKeys: the option that asks for every edit is the only one with a clear meaning. Feedback
+// denies the plan, and the turn continues with it.
 func planKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	words := labelled(d, hintFeedback)
 	switch {
@@ -156,7 +149,7 @@ func planKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	return k, nil
 }
 
-// feedback types what is said of a plan into its line.
+// feedback types the reason into the plan's line for it.
 func feedback(text string, line int, d *agent.Dialog) (agent.KeyAnswer, error) {
 	w := way{page: func(now *agent.Dialog) bool { return now.Type == agent.PromptPlan && now.Body == d.Body }}
 	w.key(strconv.Itoa(line), "its options", func(now *agent.Dialog) bool { return selects(now, line) })
@@ -164,8 +157,8 @@ func feedback(text string, line int, d *agent.Dialog) (agent.KeyAnswer, error) {
 	return agent.KeyAnswer{Steps: w.steps, Outcome: agent.OutcomeDenied}, err
 }
 
-// setupKeys: how to log in is chosen by number. A key is typed by whoever has
-// it: nobody else should see it.
+// setupKeys: the login method is chosen by number. A person types the API key at the terminal,
+// where no other client sees it.
 func setupKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	if d.Subtype == agent.SubtypeAPIKey {
 		if a.Kind == agent.Deny && a.Text == "" {

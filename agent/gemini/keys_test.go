@@ -67,7 +67,7 @@ func TestKeys(t *testing.T) {
 		{"a key", key, deny, "Escape denied", nil},
 		{"a question", one, option(2), "2 answered", nil},
 		{"a question", one, each(pick(3)), "3 answered", nil},
-		{"a question", one, words, "", agent.ErrCannot}, // nobody told what is out of view
+		{"a question", one, words, "", agent.ErrCannot}, // no hook reported what is out of view
 		{"yes or no", yesno, words, "3 <bob> Enter answered", nil},
 		{"yes or no", yesno, each(agent.QuestionPick{Text: "1"}), "3 <1> Enter answered", nil},
 		{"yes or no", yesno, each(agent.QuestionPick{Text: "1", Options: []int{1}}), "", agent.ErrAnswer},
@@ -78,7 +78,7 @@ func TestKeys(t *testing.T) {
 		{"a question", one, option(4), "", agent.ErrAnswer},
 		{"a question in words", written, words, "<bob> Enter answered", nil},
 		{"a question in words", written, agent.Answer{Kind: agent.AnswerText, Text: "a\nb"}, "", agent.ErrAnswer},
-		{"several", multi, option(1), "", agent.ErrCannot}, // nobody told how many there are
+		{"several", multi, option(1), "", agent.ErrCannot}, // no hook reported how many there are
 		{"a plan", plan, accept, "2 accepted", nil},
 		{"a plan", plan, option(1), "1 answered", nil},
 		{"a plan", plan, option(3), "", agent.ErrAnswer},
@@ -108,7 +108,7 @@ func TestKeys(t *testing.T) {
 			}
 		}
 		told := map[string]bool{"trust": true, "a login": true, "a key": true, "a limit": true}
-		if err == nil && (k.Steps[0].Stood < 300*time.Millisecond || k.Steps[0].Told == told[c.name]) {
+		if err == nil && (k.Steps[0].ShownFor < 300*time.Millisecond || k.Steps[0].LevelSuffices == told[c.name]) {
 			t.Errorf("%s: its first key is pressed %+v", c.name, k.Steps[0])
 		}
 		if err == nil && !k.Steps[0].Ready(c.screen) {
@@ -141,12 +141,12 @@ func TestPages(t *testing.T) {
 	}
 	moments := []float64{6.5, 7.3, 8.2, 8.5, 9.5}
 	for i, step := range k.Steps {
-		if step.Stood < 300*time.Millisecond {
-			t.Errorf("key %d is pressed on a page that has stood for %v", i, step.Stood)
+		if step.ShownFor < 300*time.Millisecond {
+			t.Errorf("key %d is pressed on a page that has been shown for %v", i, step.ShownFor)
 		}
 		for j, moment := range moments {
 			ready := step.Ready(at(t, ref, name, moment))
-			// The line that takes the words is the same before and behind them.
+			// The line that takes the words is the same before and after them.
 			if want := i == j || i == 2 && j == 3; ready != want {
 				t.Errorf("key %d at %v: %v, want %v", i, moment, ready, want)
 			}
@@ -164,10 +164,10 @@ func TestPages(t *testing.T) {
 	if err != nil || press(k) != "Down Down Down Up 4 <red> Enter 3 <who knows> Enter <bob> Enter Enter answered" {
 		t.Errorf("%s, %v", press(k), err)
 	}
-	// Behind words the next page has the foot of the one before.
+	// After a free answer the next page has the foot of the page before.
 	if next := draw(box("Answer Questions", "", "← ✓ Colour │ □ Sure │ □ Name │ ≡ Review →", "", "Are you sure?", "", "● 1.  Yes", "  2.  No", "  3.  Enter a custom value", "",
 		"Enter to submit · Tab/Shift+Tab to switch")...); !k.Steps[7].Ready(next) || k.Steps[8].Ready(next) {
-		t.Error("the page behind words is not answered")
+		t.Error("the page after a free answer is not answered")
 	}
 	for name, picks := range map[string][]agent.QuestionPick{
 		"an option that is not there": {{Options: []int{4}}, {Options: []int{1}}, {Text: "bob"}},
@@ -184,5 +184,23 @@ func TestPages(t *testing.T) {
 	if _, err := (gemini.Driver{}).Keys(later, agent.Answer{Kind: agent.AnswerEach, Each: []agent.QuestionPick{
 		{Options: []int{1}}, {Options: []int{1}}, {Text: "bob"}}}, at(t, ref, name, 7.3).Dialog); !errors.Is(err, agent.ErrCannot) {
 		t.Errorf("from the second page on: %v", err)
+	}
+}
+
+// TestOptionsThatStartAlike: if two options start alike, accept and deny choose neither: their labels
+// don't say which is meant.
+func TestOptionsThatStartAlike(t *testing.T) {
+	for _, labels := range [][]string{{"Allow once", "Allow once (all)", "No, suggest changes (esc)"}, {"Allow once", "No, suggest changes", "No, suggest changes (esc)"}} {
+		d := &agent.Dialog{Type: agent.PromptPermission}
+		for i, label := range labels {
+			d.Options = append(d.Options, agent.Option{Number: i + 1, Label: label})
+		}
+		kind := agent.Accept
+		if labels[1] != "Allow once (all)" {
+			kind = agent.Deny
+		}
+		if k, err := (gemini.Driver{}).Keys(&agent.Request{Type: agent.PromptPermission}, agent.Answer{Kind: kind}, d); !errors.Is(err, agent.ErrAnswer) {
+			t.Errorf("%q: %s presses %+v, %v", labels, kind, k.Steps, err)
+		}
 	}
 }

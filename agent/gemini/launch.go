@@ -13,37 +13,34 @@ import (
 	"berth/agent/userfiles"
 )
 
-// events are the hooks that are asked for: those of the conversation. Never
-// AfterModel, BeforeModel, BeforeToolSelection: Gemini waits for them at every
-// piece of an answer and draws all of it anew each time.
+// events are the hooks that Berth sets: those of the conversation. AfterModel, BeforeModel and
+// BeforeToolSelection are left out: Gemini waits for them at every piece of an answer and redraws
+// all of it each time.
 var events = []string{
 	"SessionStart", "SessionEnd", "BeforeAgent", "AfterAgent", "BeforeTool", "AfterTool", "PreCompress", "Notification",
 }
 
-// hookMillis is how long Gemini gives a hook: it takes some milliseconds, and
-// Gemini waits for it.
+// hookMillis is Gemini's timeout for the hook, in ms. The hook takes some milliseconds, and Gemini
+// waits for it.
 const hookMillis = 10_000
 
-// unset are variables by which Gemini believes to be in some other terminal or
-// an editor, or inside a session of an agent.
+// unset are variables that tell Gemini which terminal, editor or agent's session it runs in.
 var unset = []string{
 	"TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TERMINAL_EMULATOR", "TMUX", "TMUX_PANE", "STY", "ZELLIJ*", "WT_SESSION", "KITTY_*", "ITERM_*",
 	"VSCODE_*", "GHOSTTY_*", "WEZTERM_*", "ALACRITTY_*", "KONSOLE_*", "VTE_VERSION", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES",
 	"GEMINI_CLI", "GEMINI_SESSION_ID", "GEMINI_PROJECT_DIR", "GEMINI_CWD", "GEMINI_PLANS_DIR", "CLAUDE_PROJECT_DIR",
 }
 
-// again is the status by which Gemini asks to be started once more, to take on
-// whom it trusts or how it logs in. It starts itself unless it is told not to:
-// then there would be two processes, of which the first passes no signal on and
-// both outlive the terminal.
+// again is the exit status that asks for a restart, after the user chose whether to trust the
+// folder or how to log in. Without Berth Gemini restarts itself: then there are two processes, the
+// first one passes no signal on, and both outlive the terminal.
 const again = 199
 
-// Command is what is run when nobody says otherwise.
+// Command is the default command.
 func (Driver) Command() []string { return []string{"gemini"} }
 
-// Launch gives Gemini a home of the session's, which is made of links to the
-// user's own files but for the settings: those have our hooks in them. There is
-// no other place for hooks that a user may write.
+// Launch gives Gemini a home of the session's own: links to the user's files, and settings with
+// Berth's hooks. Gemini reads hooks from no other place that a user may write to.
 func (Driver) Launch(s agent.Start) (agent.Launch, error) {
 	l := agent.Launch{Argv: slices.Clone(s.Argv), Headless: headless(s.Argv)}
 	if s.Isolate == agent.IsolateNone || isSubcommand(s.Argv) {
@@ -74,7 +71,7 @@ func (Driver) Launch(s agent.Start) (agent.Launch, error) {
 	return l, nil
 }
 
-// headless says whether the command prints one answer and ends: -p, --prompt.
+// headless reports whether the command prints one answer and exits: -p, --prompt.
 func headless(argv []string) bool {
 	for _, arg := range argv[min(1, len(argv)):] {
 		if arg == "--" {
@@ -87,13 +84,13 @@ func headless(argv []string) bool {
 	return false
 }
 
-// subcommands do something else than talk.
+// subcommands have no conversation.
 var subcommands = []string{"mcp", "extensions", "extension", "skills", "skill", "hooks", "hook"}
 
 func isSubcommand(argv []string) bool { return len(argv) > 1 && slices.Contains(subcommands, argv[1]) }
 
-// settings are the user's, the session's over them, its servers of tools, and
-// our hooks behind all others.
+// settings are the user's settings with the session's merged over them, the session's MCP servers,
+// and Berth's hooks after all others.
 func (h home) settings(s agent.Start) ([]byte, error) {
 	given := map[string]any{}
 	if s.Isolate != agent.IsolateFull {
@@ -119,9 +116,8 @@ func (h home) settings(s agent.Start) ([]byte, error) {
 			return nil, err
 		}
 		all["hooks"] = hooks
-		// It is known to have started up by its name on the screen.
-		if ui, ok := all["ui"].(map[string]any); ok && ui["hideBanner"] == true {
-			all = userfiles.Merge(all, map[string]any{"ui": map[string]any{"hideBanner": false}})
+		if ui, ok := all["ui"].(map[string]any); ok {
+			all = userfiles.Merge(all, map[string]any{"ui": readable(ui)})
 		}
 	}
 	out, err := json.MarshalIndent(all, "", "  ")
@@ -129,6 +125,18 @@ func (h home) settings(s agent.Start) ([]byte, error) {
 		return nil, fmt.Errorf("encode what Gemini is started with: %w", err)
 	}
 	return append(out, '\n'), nil
+}
+
+// readable turns off what keeps Berth from reading the screen: the banner shows that Gemini has started
+// up, and the alternate screen scrolls a part of a dialog out of view.
+func readable(ui map[string]any) map[string]any {
+	off := map[string]any{}
+	for _, name := range []string{"hideBanner", "useAlternateBuffer"} {
+		if ui[name] == true {
+			off[name] = false
+		}
+	}
+	return off
 }
 
 type hookCommand struct {
@@ -142,31 +150,30 @@ type hookGroup struct {
 	Hooks []hookCommand `json:"hooks"`
 }
 
-// ours makes an event run the hook program. Those that ask do so while a file is
-// there.
+// ours is the hook command for an event. A hook that can ask does so while its file exists.
 func ours(s agent.Start, event string) hookCommand {
 	one := hookCommand{Type: "command", Name: "berth", Command: hooks.Quote(s.Hook) + " hook --tell " + event, Timeout: hookMillis}
-	if asks := map[string]string{"AfterAgent": s.EndAsks, "SessionStart": s.BeginAsks}[event]; asks != "" {
+	if asks := map[string]string{"AfterAgent": s.EndAsks, "SessionStart": s.StartAsks}[event]; asks != "" {
 		one.Command = fmt.Sprintf("%s hook --ask %s %s --if %s %s", hooks.Quote(s.Hook), hooks.Hold, hooks.Grace, hooks.Quote(asks), event)
 		one.Timeout = int((hooks.Hold + hooks.Slack).Milliseconds())
 	}
 	return one
 }
 
-// withOurs puts our hooks behind the caller's.
+// withOurs appends Berth's hooks to the caller's.
 func withOurs(callers any, s agent.Start) (map[string]any, error) {
 	all := map[string]any{}
 	if callers != nil {
 		given, ok := callers.(map[string]any)
 		if !ok {
-			return nil, fmt.Errorf("%w: hooks of the settings is no group of events; write hooks: {AfterAgent: [{hooks: [...]}]}", agent.ErrStart)
+			return nil, fmt.Errorf("%w: settings.hooks isn't a map of events; write hooks: {AfterAgent: [{hooks: [...]}]}", agent.ErrStart)
 		}
 		maps.Copy(all, given)
 	}
 	for _, e := range events {
 		before, ok := all[e].([]any)
 		if !ok && all[e] != nil {
-			return nil, fmt.Errorf("%w: hooks.%s of the settings is no list; write %s: [{hooks: [{type: command, command: ...}]}]", agent.ErrStart, e, e)
+			return nil, fmt.Errorf("%w: settings.hooks.%s isn't a list; write %s: [{hooks: [{type: command, command: ...}]}]", agent.ErrStart, e, e)
 		}
 		all[e] = append(slices.Clone(before), hookGroup{[]hookCommand{ours(s, e)}})
 	}

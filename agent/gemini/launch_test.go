@@ -108,7 +108,7 @@ func TestLaunch(t *testing.T) {
 func TestLaunchConversations(t *testing.T) {
 	for name, c := range map[string]struct {
 		with func(*agent.Start)
-		want string // argv behind the program, and the conversation
+		want string // argv after the program, and the conversation
 		err  error
 	}{
 		"none": {func(s *agent.Start) {}, "/", nil},
@@ -119,12 +119,12 @@ func TestLaunchConversations(t *testing.T) {
 		"resumed, and gone":        {func(s *agent.Start) { s.Conversation, s.Resume = "77777777-2222-4333-8444-555555555555", true }, "--session-id 77777777-2222-4333-8444-555555555555/77777777-2222-4333-8444-555555555555", nil},
 		"there already":            {func(s *agent.Start) { s.Conversation = other }, "", agent.ErrStart},
 		"there, and nothing said":  {func(s *agent.Start) { s.Conversation = id }, "--resume " + id + "/" + id, nil},
-		"taken up":                 {func(s *agent.Start) { s.TakeUp = other }, "--resume " + other + "/" + other, nil},
-		"taken up over the option": {func(s *agent.Start) { s.Argv, s.TakeUp = []string{"gemini", "--resume", "latest", "-y"}, other }, "--resume " + other + " -y/" + other, nil},
-		"the latest of the folder": {func(s *agent.Start) { s.TakeUp = agent.Latest }, "--resume " + other + "/" + other, nil},
-		"the latest of another":    {func(s *agent.Start) { s.TakeUp, s.Cwd = agent.Latest, "/nowhere" }, "", agent.ErrNoConversation},
-		"taken up, and gone":       {func(s *agent.Start) { s.TakeUp = "77777777-2222-4333-8444-555555555555" }, "", agent.ErrNoConversation},
-		"no id":                    {func(s *agent.Start) { s.TakeUp = "--yolo" }, "", agent.ErrStart},
+		"taken up":                 {func(s *agent.Start) { s.ResumeID = other }, "--resume " + other + "/" + other, nil},
+		"taken up over the option": {func(s *agent.Start) { s.Argv, s.ResumeID = []string{"gemini", "--resume", "latest", "-y"}, other }, "--resume " + other + " -y/" + other, nil},
+		"the latest of the folder": {func(s *agent.Start) { s.ResumeID = agent.Latest }, "--resume " + other + "/" + other, nil},
+		"the latest of another":    {func(s *agent.Start) { s.ResumeID, s.Cwd = agent.Latest, "/nowhere" }, "", agent.ErrNoConversation},
+		"taken up, and gone":       {func(s *agent.Start) { s.ResumeID = "77777777-2222-4333-8444-555555555555" }, "", agent.ErrNoConversation},
+		"no id":                    {func(s *agent.Start) { s.ResumeID = "--yolo" }, "", agent.ErrStart},
 		"a copy":                   {func(s *agent.Start) { s.Fork = other }, "", agent.ErrStart},
 		"the command's own":        {func(s *agent.Start) { s.Argv, s.Conversation = []string{"gemini", "--session-id=" + other}, id }, "--session-id=" + other + "/" + other, nil},
 		"the command's own way":    {func(s *agent.Start) { s.Argv, s.Conversation = []string{"gemini", "-r", "latest"}, id }, "-r latest/", nil},
@@ -162,11 +162,11 @@ func TestLaunchSettings(t *testing.T) {
 		return all
 	}
 	s := start()
-	s.Settings = map[string]any{"ui": map[string]any{"hideTips": true}}
+	s.Settings = map[string]any{"ui": map[string]any{"hideTips": true, "hideBanner": true, "useAlternateBuffer": true}}
 	s.MCP = map[string]any{"docs": map[string]any{"command": "serve-docs"}}
 	all := settings(s)
 	ui, _ := all["ui"].(map[string]any)
-	if ui["theme"] != "x" || ui["hideTips"] != true || all["mcpServers"].(map[string]any)["docs"] == nil {
+	if ui["theme"] != "x" || ui["hideTips"] != true || ui["hideBanner"] != false || ui["useAlternateBuffer"] != false || all["mcpServers"].(map[string]any)["docs"] == nil {
 		t.Errorf("%v", all)
 	}
 	s = start()

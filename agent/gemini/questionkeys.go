@@ -35,10 +35,10 @@ func questionKeys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyA
 	return pages(p, each, d)
 }
 
-var errBegun = fmt.Errorf("%w: somebody has begun to answer it; use keys or attach", agent.ErrCannot)
+var errBegun = fmt.Errorf("%w: a person has started to answer it; use keys or attach", agent.ErrCannot)
 
-// pages answers each question on its page, from the first on. Several end with a
-// page that shows all answers, where Enter confirms them.
+// pages answers each question on its page, from the first one. Several questions end with a page
+// that shows all answers, where Enter confirms them.
 func pages(p *agent.Request, each []agent.QuestionPick, d *agent.Dialog) (agent.KeyAnswer, error) {
 	switch {
 	case len(each) != len(p.Questions):
@@ -46,7 +46,7 @@ func pages(p *agent.Request, each []agent.QuestionPick, d *agent.Dialog) (agent.
 	case d.Confirm || p.QuestionCurrent != 0:
 		return agent.KeyAnswer{}, errBegun
 	}
-	w := way{told: told(p)}
+	w := way{reported: reported(p)}
 	for i, pick := range each {
 		q := &p.Questions[i]
 		if q.Text == "" {
@@ -56,7 +56,7 @@ func pages(p *agent.Request, each []agent.QuestionPick, d *agent.Dialog) (agent.
 			return agent.KeyAnswer{}, fmt.Errorf("%w: question %d (%s) is not answered", agent.ErrAnswer, i+1, q.Header)
 		}
 		w.page = func(now *agent.Dialog) bool { return asking(now, q.Text) }
-		var shown *agent.Dialog // as far as it is known before it is there
+		var shown *agent.Dialog // as far as it is known before it is drawn
 		if i == 0 {
 			shown = d
 		}
@@ -67,18 +67,18 @@ func pages(p *agent.Request, each []agent.QuestionPick, d *agent.Dialog) (agent.
 	if len(each) > 1 {
 		w.page = func(now *agent.Dialog) bool { return now.Type == agent.PromptQuestion && now.Confirm }
 		w.key("Enter", "the page that shows these answers", func(now *agent.Dialog) bool { return reviews(now, p.Questions, each) })
-		w.steps[len(w.steps)-1].Stood = pageStands
+		w.steps[len(w.steps)-1].ShownFor = pageShownFor
 	}
 	return agent.KeyAnswer{Steps: w.steps, Outcome: agent.OutcomeAnswered}, nil
 }
 
-// asking says whether the dialog shows that question.
+// asking reports whether the dialog shows that question.
 func asking(d *agent.Dialog, question string) bool {
 	return d.Type == agent.PromptQuestion && !d.Confirm && question != "" && strings.HasPrefix(drawn.Squeeze(d.Body), drawn.Squeeze(question))
 }
 
-// reviews says that the page shows these answers, as far as they are known by
-// their words. A long text is broken into lines, and its beginning does.
+// reviews reports whether the page shows these answers, as far as their text is known. A long text
+// is wrapped, so its start is enough.
 func reviews(d *agent.Dialog, questions []agent.Question, each []agent.QuestionPick) bool {
 	shown := drawn.Squeeze(strings.Join(d.Lines, "\n"))
 	for i, q := range questions {
@@ -98,7 +98,7 @@ func reviews(d *agent.Dialog, questions []agent.Question, each []agent.QuestionP
 	return true
 }
 
-// beginning is what of a text is looked for on the screen.
+// beginning is the part of a text that is searched on the screen.
 func beginning(text string) string {
 	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
 	if utf8.RuneCountInString(text) > 20 {
@@ -107,11 +107,11 @@ func beginning(text string) string {
 	return text
 }
 
-// way is the keys on a way through a dialog's pages.
+// way collects the keys through a dialog's pages.
 type way struct {
-	steps []agent.Step
-	told  bool                     // all options of each question are known
-	page  func(*agent.Dialog) bool // reports whether a dialog is the page for the next keys
+	steps    []agent.Step
+	reported bool                     // all options of each question are known
+	page     func(*agent.Dialog) bool // reports whether a dialog is the page for the next keys
 }
 
 // key presses a key on the page.
@@ -128,13 +128,13 @@ func (w *way) add(s agent.Step, ready func(*agent.Dialog) bool) {
 	w.steps = append(w.steps, s)
 }
 
-// answer answers one page, which is left by it.
+// answer answers one page, which leaves it.
 func (w *way) answer(q *agent.Question, pick agent.QuestionPick, d *agent.Dialog) error {
 	first := len(w.steps)
 	if err := w.pick(q, pick, d); err != nil {
 		return err
 	}
-	w.steps[first].Stood = pageStands
+	w.steps[first].ShownFor = pageShownFor
 	return nil
 }
 
@@ -162,26 +162,25 @@ func (w *way) pick(q *agent.Question, pick agent.QuestionPick, d *agent.Dialog) 
 	case pick.Text != "" && len(pick.Options) > 0, len(pick.Options) > 1:
 		return fmt.Errorf("%w: it takes one of its options, or a text", agent.ErrAnswer)
 	case pick.Text != "" && line == 0:
-		return fmt.Errorf("%w: its line for a text is not in view, and without a hook nobody told its number; use option N, or attach", agent.ErrCannot)
+		return fmt.Errorf("%w: its line for text isn't in view, and no hook reported its number; use option N, or attach", agent.ErrCannot)
 	case pick.Text != "":
 		return w.own(line, pick.Text, hint(q), d)
 	}
-	w.choose(pick.Options[0], line, d)
+	w.choose(pick.Options[0], count, line, d)
 	return nil
 }
 
-// told says that the agent itself reported the questions, so all their options are known. The
-// dialog shows only three at a time.
-func told(p *agent.Request) bool { return len(p.Raw) > 0 }
+// reported reports whether the agent itself reported the questions, so that all their options are
+// known. The dialog shows only three at a time.
+func reported(p *agent.Request) bool { return len(p.Raw) > 0 }
 
-// ownLine is the number of the line for a value of one's own, which stands behind
-// the options, and behind one for all of them where several may be ticked; 0
-// where that is not known.
+// ownLine is the number of the line for text. It comes after the options, and after the option for
+// all of them if several may be ticked. It is 0 if that isn't known.
 func (w *way) ownLine(q *agent.Question, d *agent.Dialog) int {
 	switch {
-	case !w.told && d == nil, len(q.Options) == 0:
+	case !w.reported && d == nil, len(q.Options) == 0:
 		return 0
-	case !w.told:
+	case !w.reported:
 		for _, o := range d.Options {
 			if o.Label == hintOwn {
 				return o.Number
@@ -194,7 +193,7 @@ func (w *way) ownLine(q *agent.Question, d *agent.Dialog) int {
 	return len(q.Options) + 1
 }
 
-// hint is what that line shows while it is empty.
+// hint is the line's placeholder.
 func hint(q *agent.Question) string {
 	if q.Hint != "" {
 		return q.Hint
@@ -202,29 +201,36 @@ func hint(q *agent.Question) string {
 	return hintOwn
 }
 
-// choose chooses an option by its digit, which confirms it and leads to the next
-// page. Of Down and Enter, Enter was lost twice in ten times on a machine with
-// twelve times the work it can do: Gemini forgets what is chosen while it takes in
-// that another option is focused. The digit works for one that is out of view,
-// too. But such an option was told by a hook alone, so it is gone to first: each
-// key is pressed only while what is in view is what was told.
-func (w *way) choose(n, line int, d *agent.Dialog) {
-	if !atFirst(n, d) {
-		w.walk(focusedOn(d), n, nil)
+// choose chooses an option by its digit, which confirms it and opens the next page. With Down and
+// Enter, Enter was lost twice in ten times on a machine with twelve times the work it can do:
+// Gemini forgets the choice while it notices that another option is focused. The digit also works
+// for an option out of view. But only a hook reported the options out of view, count in all, and a
+// person chose among all of them. So the arrows first go to the last option and then to the chosen
+// one: each key is pressed only while the visible options are the reported ones.
+func (w *way) choose(n, count, line int, d *agent.Dialog) {
+	from := len(w.steps)
+	if !atFirst(count, d) {
+		w.walk(focusedOn(d), count, nil)
+		w.walk(count, n, nil)
 	}
+	walked := len(w.steps) > from
 	w.key(strconv.Itoa(n), "option "+strconv.Itoa(n), func(d *agent.Dialog) bool { return selects(d, line) && inView(d, n) })
+	if walked {
+		w.steps[len(w.steps)-1].ShownFor = lineAfter // a digit right after an arrow was lost in one of four answers, at a load of 12
+	}
 }
 
-// inViewAtFirst is how many rows of a page's list are in view when it is drawn.
+// inViewAtFirst is how many rows of a page's list are visible when it is drawn.
 const inViewAtFirst = 3
 
-// atFirst says whether a row is in view when the page is drawn; without a dialog that is still to come.
+// atFirst reports whether a row is visible when the page is drawn. d is nil for a page that is
+// still to come.
 func atFirst(n int, d *agent.Dialog) bool {
 	return d != nil && inView(d, n) || d == nil && n <= inViewAtFirst
 }
 
-// focusedOn is the number of the dialog's row that is focused, 0 without one; without a dialog that is
-// still to come the first.
+// focusedOn is the number of the dialog's focused row, or 0 without one. For a page that is still
+// to come (nil) it is the first.
 func focusedOn(d *agent.Dialog) int {
 	if d == nil {
 		return 1
@@ -235,8 +241,8 @@ func focusedOn(d *agent.Dialog) int {
 	return 0
 }
 
-// walk goes from one row to another by arrows, each once the row before it was seen to be focused and
-// the boxes, if there are any, are as they are given.
+// walk goes from one row to another by arrows. Each arrow waits until the row before it is focused,
+// and the checkboxes, if there are any, are as in boxes.
 func (w *way) walk(from, to int, boxes []bool) {
 	step, key := 1, "Down"
 	if to < from {
@@ -250,7 +256,7 @@ func (w *way) walk(from, to int, boxes []bool) {
 	}
 }
 
-// numbered is the option with that number, if it is in view.
+// numbered is the option with that number, if it is visible.
 func numbered(d *agent.Dialog, n int) (agent.Option, bool) {
 	for _, o := range d.Options {
 		if o.Number == n {
@@ -260,19 +266,18 @@ func numbered(d *agent.Dialog, n int) (agent.Option, bool) {
 	return agent.Option{}, false
 }
 
-// most is how many lines of a dialog have a key: of two digits the first one waits
-// a second for the other.
+// most is how many lines of a dialog have a key: after the first of two digits Gemini waits a
+// second for the second one.
 const most = 9
 
-// tick makes the boxes be as they are wanted, and ends the page: by the line
-// behind all others, or with a text, by Enter in the line for that. First it goes to
-// that line and on to the last: on the way it sees what is out of view at
-// first, a fourth option and whether somebody's words stand in the line.
+// tick makes the checkboxes as wanted, and ends the page: by the last line, or for a text by Enter
+// in the line for it. First it goes to that line and on to the last one. On the way it sees what is
+// out of view at first: a fourth option, and whether a person's text is in the line.
 func (w *way) tick(q *agent.Question, pick agent.QuestionPick, d *agent.Dialog) error {
 	line := w.ownLine(q, d)
 	switch {
-	case !w.told:
-		return fmt.Errorf("%w: without a hook nobody knows how many options it has, of which three are in view; attach", agent.ErrCannot)
+	case !w.reported:
+		return fmt.Errorf("%w: no hook reported how many options it has, and only three are in view; attach", agent.ErrCannot)
 	case line+1 > most:
 		return fmt.Errorf("%w: it has more options than keys; attach", agent.ErrCannot)
 	}
@@ -292,8 +297,8 @@ func (w *way) tick(q *agent.Question, pick agent.QuestionPick, d *agent.Dialog) 
 		o, ok := numbered(d, line)
 		return ok && o.Focused && bare(d, line, hint(q)) && ticked(d, before)
 	})
-	w.steps[len(w.steps)-1].Stood = pageStands
-	at := 0 // what is focused: the last line, which has no number
+	w.steps[len(w.steps)-1].ShownFor = pageShownFor
+	at := 0 // the focused line: the last one, which has no number
 	for i := range boxes {
 		if boxes[i] == slices.Contains(pick.Options, i+1) {
 			continue
@@ -309,8 +314,7 @@ func (w *way) tick(q *agent.Question, pick agent.QuestionPick, d *agent.Dialog) 
 	return w.words(line, pick.Text, hint(q))
 }
 
-// box presses the digit of a line where another one is focused, and the boxes are as
-// they are given.
+// box presses the digit of a line while another one is focused and the checkboxes are as in boxes.
 func (w *way) box(n, at int, boxes []bool) {
 	now := slices.Clone(boxes)
 	w.key(strconv.Itoa(n), "the boxes as they should be", func(d *agent.Dialog) bool {
@@ -324,7 +328,7 @@ func inView(d *agent.Dialog, n int) bool {
 	return ok
 }
 
-// ticked says that the boxes that are in view are as they are given.
+// ticked reports whether the visible checkboxes are as in boxes.
 func ticked(d *agent.Dialog, boxes []bool) bool {
 	for _, o := range d.Options {
 		if o.Number >= 1 && o.Number <= len(boxes) && (!o.Multiple || o.Ticked != boxes[o.Number-1]) {

@@ -11,8 +11,8 @@ import (
 	"berth/test/agents/truth"
 )
 
-// reference is the recordings, with what is true over each of them, read by
-// eye.
+// reference is the recordings, and for each of them the true states, which a person read
+// from it.
 func reference(t testing.TB) *truth.Reference {
 	t.Helper()
 	r := truth.Open(t, "testdata/reference.zip")
@@ -20,9 +20,9 @@ func reference(t testing.TB) *truth.Reference {
 	return r
 }
 
-// tolerance is how long what is shown may be wrong. The truth has Gemini idle
-// from its first composer on; it takes messages only once it has read its
-// configuration, up to 80 ms later, and is believed 50 ms after that.
+// tolerance is how long the state may be wrong. The truth has Gemini idle from its first
+// composer on. Gemini takes messages only after it has read its configuration, up to 80 ms
+// later, and Berth waits another 50 ms before it emits idle.
 const tolerance = 135 * time.Millisecond
 
 // TestRecordings: every recording gives the right state, and every prompt.
@@ -33,7 +33,7 @@ func TestRecordings(t *testing.T) {
 			rec := ref.Recording(t, name)
 			steps := replay.Run(rec, gemini.Driver{}, replay.Options{})
 			all := ref.Truth(t, name)
-			v := ref.Judge(steps, all, rec.End().Seconds())
+			v := ref.Judge(steps, all, rec.End.Seconds())
 			t.Logf("wrong for %v, longest %v, %d transitions, %d prompts, %d missed", v.Wrong, v.Longest, len(steps), v.Prompts, v.Missed)
 			if got, want := truth.Sequence(steps), wanted(all); got != want {
 				t.Errorf("in this order:\n%s\nwant\n%s", got, want)
@@ -45,9 +45,9 @@ func TestRecordings(t *testing.T) {
 	}
 }
 
-// wanted is the true order. What was left unjudged, a compression that was
-// asked for while idle, is no work of Gemini's own telling. A recording that is
-// cut ends here like any other.
+// wanted is the true order of states. It leaves out the unjudged stretch, a compression
+// that was requested while Gemini was idle: Gemini itself doesn't report it as work. A
+// recording that is cut ends here like any other.
 func wanted(all []truth.Stretch) string {
 	var out []string
 	for _, w := range append(all, truth.Stretch{State: string(agent.Exited)}) {
@@ -61,11 +61,11 @@ func wanted(all []truth.Stretch) string {
 	return strings.Join(out, " ")
 }
 
-// TestBehindTheCut: of the recordings that are cut, the titles, the hooks and the chat
-// file go on to the end. Without a screen nothing tells that Gemini has started
-// up; all else is known: a queued turn is no idle, a command that is allowed for
+// TestAfterTheCut: the screen of some recordings is cut, but their titles, hooks and chat
+// file go on to the end. Without a screen no source reports that Gemini has started up. All
+// else is known: between queued turns Gemini isn't idle, and a command that is allowed for
 // the session asks nothing.
-func TestBehindTheCut(t *testing.T) {
+func TestAfterTheCut(t *testing.T) {
 	ref := reference(t)
 	turn, asks, refused := "working idle ", "working prompt working idle ", "working prompt idle "
 	for name, want := range map[string]string{

@@ -2,13 +2,15 @@ package gemini
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 
 	"berth/agent"
 	"berth/terminal"
 )
 
-// Names of the tools that Berth knows something about.
+// Names of the tools that Berth treats specially.
 const (
 	toolShell     = "run_shell_command"
 	toolWrite     = "write_file"
@@ -18,7 +20,7 @@ const (
 	toolEnterPlan = "enter_plan_mode"
 )
 
-// Kinds of confirmations, by the notification's own word.
+// Kinds of confirmations, in the notification's words.
 const (
 	kindExec = "exec"
 	kindEdit = "edit"
@@ -26,7 +28,7 @@ const (
 	kindPlan = "exit_plan_mode"
 )
 
-// details is what a notification tells of what it asks.
+// details is a notification's description of its prompt.
 type details struct {
 	Kind    string `json:"type"`
 	Title   string `json:"title"`
@@ -36,15 +38,14 @@ type details struct {
 	Prompt  string `json:"prompt"`
 }
 
-// What the dialogs offer, until they are read.
+// The options of the dialogs, until they are read from the screen.
 var (
 	allowing = []string{"Allow once", "Allow for this session", "No, suggest changes (esc)"}
 	editing  = []string{"Allow once", "Allow for this session", "Modify with external editor", "No, suggest changes (esc)"}
 	planning = []string{"Yes, automatically accept edits", "Yes, manually accept edits", "Type your feedback..."}
 )
 
-// asked is the prompt of a notification, which does not say which tool it is
-// about: Names finds that.
+// asked makes the prompt of a notification, which doesn't name the tool: Names finds it.
 func asked(d *details) *agent.Request {
 	r := permission()
 	switch d.Kind {
@@ -77,8 +78,8 @@ func permission() *agent.Request {
 	}
 }
 
-// Names completes what a notification asks with the call it is about: for a
-// command or a file the one that has it, for the rest the one of its tool.
+// Names completes a notification's prompt with its call: for a command or a file the call with the
+// same one, otherwise the call of the same tool.
 func (Driver) Names(asked, call *agent.Fact) *agent.Request {
 	r := asked.Request.Clone()
 	if r.Tool != nil && *r.Tool != call.Tool {
@@ -109,13 +110,13 @@ func (Driver) Names(asked, call *agent.Fact) *agent.Request {
 	return r
 }
 
-// sameFile: the call may name it from its own folder.
+// sameFile: the call's path may be relative to its own folder.
 func sameFile(named, full string) bool {
 	return named == full || strings.HasSuffix(full, "/"+strings.TrimPrefix(named, "./"))
 }
 
-// Waiting is what a title that says "Action Required" asks: the call that has
-// not come back, as far as it is known.
+// Waiting makes the prompt for the title "Action Required" from the pending tool call, if there is
+// one.
 func (Driver) Waiting(f *agent.Fact) *agent.Request {
 	r := permission()
 	r.Tool, r.Raw = agent.Pointer(f.Tool), f.Input
@@ -144,7 +145,7 @@ func asks(r *agent.Request, input json.RawMessage) {
 	}
 	r.Questions, r.Options = nil, nil
 	if agent.ReadExactly(input, &in, "questions", "question", "header", "type", "multiSelect", "placeholder", "options", "label", "description") != nil {
-		return // the dialog shows what the input lacks
+		return // the dialog shows what can't be read here
 	}
 	for _, q := range in.Questions {
 		one := agent.Question{Header: q.Header, Text: q.Question, MultiSelect: q.MultiSelect, Hint: q.Placeholder}
@@ -158,7 +159,7 @@ func asks(r *agent.Request, input json.RawMessage) {
 		r.Questions = append(r.Questions, one)
 	}
 	if len(r.Questions) == 1 {
-		r.Questions[0].Header = "" // headers are drawn as tabs, and a single question has no tabs
+		r.Questions[0].Header = "" // headers are drawn as tabs, and a single question has none
 	}
 	if len(r.Questions) > 0 {
 		q := r.Questions[0]
@@ -167,13 +168,13 @@ func asks(r *agent.Request, input json.RawMessage) {
 }
 
 func setPlan(r *agent.Request, input json.RawMessage) {
-	in, _ := agent.ReadInput(input) // without it, the dialog tells the plan
+	in, _ := agent.ReadInput(input) // without it, the dialog shows the plan
 	if path, err := in.Text("plan_path"); err == nil && agent.Value(path) != "" {
 		r.SetInput(*path)
 	}
 }
 
-// setInput shows the field that says what the tool does, else all of them.
+// setInput shows the field that says what the tool does, or else all fields.
 func setInput(r *agent.Request, tool string, input json.RawMessage) {
 	in, err := agent.ReadInput(input)
 	if err != nil && len(input) > 0 {
@@ -193,7 +194,23 @@ func setInput(r *agent.Request, tool string, input json.RawMessage) {
 	}
 }
 
-// FromDialog is the prompt of a dialog that no other source told of.
+// Undrawn is the folder that a command runs in, and that it continues in the background. A command's
+// description isn't part of what it does.
+func (Driver) Undrawn(tool string, input json.RawMessage, _ string) string {
+	in, err := agent.ReadInput(input)
+	if err != nil || tool != toolShell {
+		return "" // an unreadable input is shown as such
+	}
+	var lines []string
+	for _, name := range slices.Sorted(maps.Keys(in)) {
+		if name != "command" && name != "description" {
+			lines = append(lines, name+": "+agent.Compact(in[name]))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// FromDialog makes the prompt of a dialog that no other source reported.
 func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 	r := &agent.Request{
 		Type: dialog.Type, Subtype: agent.Pointer(dialog.Subtype), Tool: agent.Pointer(dialog.Tool),
@@ -203,7 +220,7 @@ func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 		input, _, _ := strings.Cut(dialog.Body, "\n")
 		rows, _ := inner(dialog.Lines)
 		if len(rows) > 0 && dialog.Tool == toolShell {
-			input = strings.Join(rows, "\n") // of which the first row shows as much as fits
+			input = strings.Join(rows, "\n") // the first row shows as much as fits
 			r.Text = agent.Pointer(beside(dialog))
 		}
 		if input = strings.TrimSpace(input); input != "" {
@@ -230,9 +247,9 @@ func inner(rows []string) (lines []string, columns int) {
 	return lines, columns
 }
 
-// innerBox is where the rows in the command's box begin and end: that is the highest box which is not
-// indented. Above it Gemini draws the model's words, indented, and below it the paths that a command is
-// to have access to: both can draw another box.
+// innerBox is where the rows in the command's box start and end. It is the topmost box without an
+// indent. Above it Gemini draws the model's text, indented, and below it the paths that a command
+// may access: both can draw another box.
 func innerBox(rows []string) (first, last int) {
 	for first < len(rows) && !strings.HasPrefix(rows[first], "╭──") {
 		first++
@@ -247,8 +264,8 @@ func innerBox(rows []string) (first, last int) {
 	return first, last
 }
 
-// Fill puts into the prompt what the dialog tells: its options, and of several
-// questions which is shown.
+// Fill adds what only the dialog shows: its options, and of several questions the number of the
+// shown one.
 func (Driver) Fill(r *agent.Request, dialog *agent.Dialog) {
 	if dialog.Title != "" && (r.Title == nil || r.Type != agent.PromptPermission || r.OptionsFallback) {
 		r.Title = &dialog.Title
@@ -273,11 +290,10 @@ func (Driver) Fill(r *agent.Request, dialog *agent.Dialog) {
 // optionAll ticks all options.
 const optionAll = "All of the above"
 
-// selectAll stands below a question of which several options may be ticked.
+// selectAll is below a question that takes several options.
 const selectAll = "(Select all that apply)"
 
-// fillQuestion: what no hook told is put together from the pages as they are
-// shown.
+// fillQuestion collects the questions from the pages as they are shown, if no hook reported them.
 func fillQuestion(r *agent.Request, dialog *agent.Dialog) {
 	if len(r.Questions) == 0 {
 		for _, header := range dialog.Tabs {
@@ -301,14 +317,14 @@ func fillQuestion(r *agent.Request, dialog *agent.Dialog) {
 			}
 		}
 	}
-	if told(r) && len(q.Options) > 0 && (q.MultiSelect || len(dialog.Options) < len(q.Options) || dialog.Options[0].Number != 1) {
-		r.Options = q.Options // of which the dialog shows three at a time
+	if reported(r) && len(q.Options) > 0 && (q.MultiSelect || len(dialog.Options) < len(q.Options) || dialog.Options[0].Number != 1) {
+		r.Options = q.Options // the dialog shows three of them at a time
 	}
 	r.Title, r.Text = agent.Pointer(q.Header), agent.Pointer(q.Text)
 }
 
-// current is which question the dialog shows, found by its text: the tabs only
-// say which are answered. One not seen before is the first that was not read.
+// current is the index of the shown question, found by its text: the tabs only show which ones are
+// answered. An unknown question is the first that wasn't read.
 func current(r *agent.Request, dialog *agent.Dialog) int {
 	if dialog.Confirm {
 		return len(r.Questions)

@@ -12,8 +12,8 @@ import (
 	"berth/detect"
 )
 
-// story is what sources say one after the other, in milliseconds, and what is
-// made of it.
+// story is a sequence of reports by sources, with their times in milliseconds, and the
+// states that detection makes of them.
 type story struct {
 	t    *testing.T
 	fold *detect.Fold
@@ -143,7 +143,7 @@ func TestStories(t *testing.T) {
 			s.at(2500).call("ls").asks("ls").title("✋  Action Required (work)").screen(confirm("ls")...)
 			s.at(9000)
 		}, "1000 working, 1100 prompt ls, 2000 working, 2500 prompt ls"},
-		"a command of somebody else's conversation": {func(s *story) {
+		"a command of another conversation": {func(s *story) {
 			s.begin(1000)
 			s.facts(gemini.Driver{}.Hook([]byte(`{"session_id":"nested","hook_event_name":"BeforeAgent","prompt":"x"}`)))
 			s.facts(gemini.Driver{}.Hook([]byte(`{"session_id":"nested","hook_event_name":"AfterAgent","prompt":"x"}`)))

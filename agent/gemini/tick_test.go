@@ -9,8 +9,8 @@ import (
 	"berth/agent/gemini"
 )
 
-// boxes is the question of which several options may be chosen, as it is drawn with
-// the rows of its list that are in view.
+// boxes is a question that takes several options, drawn with the rows of its list that are
+// in view.
 func boxes(foot string, rows ...string) *agent.Reading {
 	all := []string{"Answer Questions", "", "Which features?", "(Select all that apply)", "", "▲"}
 	return draw(box(append(append(all, rows...), "▼", "", foot)...)...)
@@ -21,7 +21,7 @@ const (
 	submitting = "Enter to submit · Esc to cancel"
 )
 
-// ticking is such a question with that many options, as its hook tells it.
+// ticking is such a question with that many options, as its hook reports it.
 func ticking(options int) *agent.Request {
 	q := agent.Question{Header: "Features", Text: "Which features?", MultiSelect: true}
 	for i := range options {
@@ -58,7 +58,7 @@ func TestTicks(t *testing.T) {
 		}
 	}
 	if words := boxes(submitting, "  3. [ ] F3", "  4. [ ] All of the above", "● 5. [x] foo"); k.Steps[4].Ready(words) {
-		t.Error("somebody's words go with the answer")
+		t.Error("the answer sends a person's words too")
 	}
 	for _, c := range []struct {
 		name   string
@@ -77,7 +77,7 @@ func TestTicks(t *testing.T) {
 		{"words", p, agent.Answer{Kind: agent.AnswerText, Text: "bob"}, fresh, "Down Down Down Down Down 5 <bob> Enter answered", nil},
 		{"words and an option", p, agent.Answer{Kind: agent.AnswerEach, Each: []agent.QuestionPick{{Options: []int{2}, Text: "bob"}}}, fresh, "Down Down Down Down Down 2 5 <bob> Enter answered", nil},
 		{"all of the above", p, ticks(4), fresh, "", agent.ErrAnswer},
-		{"somebody writes", p, ticks(1), line, "", agent.ErrCannot},
+		{"a person writes", p, ticks(1), line, "", agent.ErrCannot},
 		{"more than keys", ticking(8), ticks(1), fresh, "", agent.ErrCannot},
 	} {
 		k, err := gemini.Driver{}.Keys(c.p, c.answer, c.screen.Dialog)

@@ -12,19 +12,17 @@ import (
 	"berth/agent/pattern"
 )
 
-// submitAfter is what must lie between a text and Enter. After up to 30 ms the
-// Enter became a line break every time it was tried, after 40 to 50 ms it
-// never did, and a paste takes longer on a busy machine.
+// submitAfter is the least time between a text and Enter. After up to 30 ms the Enter always became
+// a line break, after 40 to 50 ms it never did, and a paste takes longer on a busy machine.
 const submitAfter = 200 * time.Millisecond
 
-// shield is a word joiner, which has no width. In front of a message's first
-// character it keeps Gemini from looking for a command there, and behind an @
-// from finding a file of that name. Gemini takes most other
-// characters without a width out of what is typed, also the zero-width space.
+// shield is a word joiner, which has no width. Before a message's first character it keeps Gemini
+// from reading a command, and after an @ from finding a file of that name. Gemini removes most
+// other characters without a width from typed text, also the zero-width space.
 const shield = "\u2060"
 
-// alone are words that end the program, or do something else than to be sent,
-// when the message is nothing else.
+// alone are texts that end the program, or do something else than send a message, when they are the
+// whole message.
 var alone = map[string]bool{"?": true, "exit": true, "quit": true}
 
 // Message makes a text safe to type.
@@ -38,23 +36,22 @@ func (Driver) Message(text string) string {
 		text = shield + text
 	}
 	if last := compose.LastWord(text, compose.Blank); strings.Contains(last, "@") {
-		text += " " // the menu of files would be open, and Enter would choose from it
+		text += " " // otherwise the menu of files would be open, and Enter would choose from it
 	}
 	return text
 }
 
-// Slash is a text that begins with a slash, on one line.
+// Slash accepts one line that starts with a slash.
 func (Driver) Slash(text string) (string, bool) { return compose.Slash(text) }
 
-// dropped begins a text that Gemini may take for files that were dropped on its
-// terminal: when a paste is the path of a file, or of several with quotes or
-// without, it puts an @ before each. What is there, only Gemini knows.
+// dropped matches the start of a text that Gemini may take for files dropped on its terminal: when
+// a paste is the path of a file, or of several, with or without quotes, it puts an @ before each.
+// Only Gemini knows which files exist.
 var dropped = pattern.New(`^(["'\\ ]*([/~.]|[a-zA-Z]:)|\\\\)`)
 
-// shieldFiles keeps what stands behind an @ from being read as a file's name, an
-// agent's, or a resource's. Gemini looks for one inside of words, too, as in an
-// address, and takes any file below the folder whose name has that in it: what it
-// would find nobody can know before.
+// shieldFiles keeps the text after an @ from being read as the name of a file, an agent or a
+// resource. Gemini searches for one inside words too, as in an address, and takes any file below
+// the folder whose name contains that text: Berth can't know what it would find.
 func shieldFiles(text string) string {
 	var b strings.Builder
 	before := ' '
@@ -68,12 +65,12 @@ func shieldFiles(text string) string {
 	return b.String()
 }
 
-// named begins what Gemini reads as a name behind an @: anything but blanks and
-// these marks, and a full stop only within it.
+// named matches the start of a name after an @: anything but blanks and these marks, and a full
+// stop only within it.
 var named = pattern.New(`^([^ \t\n\r,;!?()\[\]{}.]|\.[^ \t\n\r])`)
 
-// Paste is a bracketed paste. Without that mode a line feed is a line break
-// still, but a tab would be a key.
+// Paste makes a bracketed paste. Without that mode a line feed is still a line break, but a tab
+// would be a key.
 func (Driver) Paste(typed string, bracketed bool) ([]byte, bool) {
 	if bracketed {
 		return compose.AppendPaste(nil, typed), true
@@ -81,22 +78,22 @@ func (Driver) Paste(typed string, bracketed bool) ([]byte, bool) {
 	return []byte(typed), !strings.Contains(typed, "\t")
 }
 
-// Pause is long: an Enter that comes early is a line break.
+// Pause is submitAfter: an early Enter is a line break.
 func (Driver) Pause() time.Duration { return submitAfter }
 
-// normal is a message as it is compared.
+// normal is a message in the form that is compared.
 func normal(text string) string {
 	return compose.Normal(compose.Trim(text))
 }
 
-// Same compares without blanks at the ends. Several messages that Gemini kept
-// for the end of a turn are sent as one: that is not the same as any of them.
-func (Driver) Same(typed, told string) bool { return normal(typed) == normal(told) }
+// Same compares without blanks at the ends. Several messages that Gemini kept for the end of a turn
+// are sent as one; that one equals none of them.
+func (Driver) Same(typed, reported string) bool { return normal(typed) == normal(reported) }
 
-// pasted is what stands in the composer for a long paste.
+// pasted matches the mark that the composer shows for a long paste.
 var pasted = pattern.New(`^\[Pasted Text: (\d+) (chars|lines)(?: #\d+)?\]$`)
 
-// Holds: the text itself, or the mark that stands for a paste of that size.
+// Holds accepts the text itself, or the mark of a paste of that size.
 func (d Driver) Holds(typed string, c *agent.Composer) bool {
 	if c == nil || c.Mode != agent.ModeMessage || c.Empty {
 		return false
@@ -125,19 +122,18 @@ func (Driver) Displays(typed string, c *agent.Composer) bool {
 	return compose.Displays(normal(typed), c, compose.Equal)
 }
 
-// Broke: an Enter that Gemini reads too soon behind the text is a line break. Of
-// two that it reads in one go each sends the message.
+// Broke: an Enter that Gemini reads too soon after the text is a line break. Of two that it reads
+// at once, each sends the message.
 func (Driver) Broke(before, now *agent.Composer) bool {
 	return before != nil && now != nil && now.Blank > before.Blank
 }
 
-// Clear: Ctrl-U takes the line away before the caret, Ctrl-K what is behind it
-// and joins the next line, Backspace joins the one above. None of them does
-// anything to a dialog. Esc and Ctrl-C would refuse one, and Ctrl-C twice ends
-// Gemini.
+// Clear: Ctrl-U removes the line before the caret, Ctrl-K the text after it and joins the next
+// line, Backspace joins the line above. None of them does anything to a dialog. Esc and Ctrl-C
+// would deny one, and Ctrl-C twice ends Gemini.
 func (Driver) Clear(_ *agent.Composer, stuck int) []byte {
 	return compose.Next(stuck, compose.CtrlU, compose.CtrlK, compose.Backspace)
 }
 
-// Interrupt is a lone Esc.
+// Interrupt is a single Esc.
 func (Driver) Interrupt() []byte { return []byte{0x1b} }

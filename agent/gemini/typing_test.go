@@ -69,8 +69,8 @@ func TestPaste(t *testing.T) {
 	}
 }
 
-// TestHolds compares what was typed in the recordings with the composer that
-// showed it.
+// TestHolds compares the typed texts of the recordings with the composer that showed
+// them.
 func TestHolds(t *testing.T) {
 	ref := reference(t)
 	lines := at(t, ref, "07_nudging", 34.3).Composer // with the line break that an early Enter made
@@ -85,7 +85,7 @@ func TestHolds(t *testing.T) {
 		"three lines":        {typed, lines, true, true},
 		"another text":       {typed + "x", lines, false, false},
 		"a long one":         {long, box("[Pasted Text: 10244 chars]"), true, false},
-		"not so long":        {long + "x", box("[Pasted Text: 10244 chars]"), false, false},
+		"a longer one":       {long + "x", box("[Pasted Text: 10244 chars]"), false, false},
 		"many lines":         {"a\nb\nc\nd\ne\nf\ng", box("[Pasted Text: 7 lines]"), true, false},
 		"the mark, and more": {long, box("[Pasted Text: 10244 chars] and"), false, false},
 		"shielded":           {"\u2060/x", box("/x"), true, true},
@@ -102,7 +102,7 @@ func TestHolds(t *testing.T) {
 	}
 }
 
-// TestBroke: an Enter that broke a line is told from one that was not read.
+// TestBroke: an Enter that broke a line isn't mistaken for one that was not read.
 func TestBroke(t *testing.T) {
 	show := func(rows ...string) *agent.Composer {
 		all := append([]string{"✦ Done.", "", "  ? for shortcuts", ruled, upper}, rows...)
@@ -121,12 +121,11 @@ func TestBroke(t *testing.T) {
 func TestSame(t *testing.T) {
 	prompt := payload(t, "BeforeAgent").Text
 	if !(gemini.Driver{}).Same(prompt+"  \n", prompt) || (gemini.Driver{}).Same("x", prompt) || (gemini.Driver{}).Same(prompt, prompt+"\n\nand another") {
-		t.Errorf("what BeforeAgent tells: %q", prompt)
+		t.Errorf("what BeforeAgent reports: %q", prompt)
 	}
 }
 
-// TestNoKeyAnswers: what clears a composer is none of the keys that a dialog
-// takes.
+// TestNoKeyAnswers: no key that clears a composer is a key that a dialog takes.
 func TestNoKeyAnswers(t *testing.T) {
 	stuck := 0
 	for ; stuck < 9; stuck++ {

@@ -11,21 +11,22 @@ import (
 	"berth/agent/generic/rules"
 )
 
-// between is the pause after a key: programs that are not known are not hurried.
+// between is the pause after a key. Berth doesn't know how fast the program reads keys, so it is
+// long.
 const between = 200 * time.Millisecond
 
 // Unanswerable: the rules have keys only for a dialog that is on the screen.
 func (ruled) Unanswerable(p *agent.Request) bool { return !p.OnScreen }
 
-// Keys is the answer at the dialog, as the rules say. Each key is pressed only
-// while the dialog stands there as it was, with what was typed before that key.
+// Keys answers at the dialog, as the rules say. Each key is pressed only while the screen shows the
+// same dialog, with all that was typed before that key.
 func (d ruled) Keys(_ *agent.Request, a agent.Answer, dialog *agent.Dialog) (agent.KeyAnswer, error) {
 	if dialog == nil || dialog.Partial {
 		return agent.KeyAnswer{}, agent.ErrNotReady
 	}
 	answers := d.set.Answers(ruleOf(dialog))
 	if answers == nil {
-		return agent.KeyAnswer{}, agent.ErrNotReady // rules have changed meanwhile
+		return agent.KeyAnswer{}, agent.ErrNotReady // the rules have changed since
 	}
 	labels := dialog.Labels()
 	switch a.Kind {
@@ -42,14 +43,12 @@ func (d ruled) Keys(_ *agent.Request, a agent.Answer, dialog *agent.Dialog) (age
 		if a.Kind == agent.Deny {
 			outcome = agent.OutcomeDenied
 		}
-		for i, label := range labels {
-			if answers.Outcome(label) != outcome {
-				continue
+		is := func(label string) bool { return answers.Outcome(label) == outcome }
+		if n := slices.IndexFunc(labels, is); n >= 0 {
+			if slices.ContainsFunc(labels[n+1:], is) {
+				return agent.KeyAnswer{}, fmt.Errorf("%w: several of its options mean %s, and its text may have drawn one; answer with option N, or attach", agent.ErrCannot, a.Kind)
 			}
-			if slices.Index(labels[i+1:], label) >= 0 {
-				return agent.KeyAnswer{}, fmt.Errorf("%w: several of its options are called %q, and its text may have drawn one; answer with option N, or attach", agent.ErrCannot, label)
-			}
-			return d.choose(answers, dialog, i+1, outcome)
+			return d.choose(answers, dialog, n+1, outcome)
 		}
 	case agent.AnswerText:
 		if answers.Words() != nil {
@@ -59,7 +58,7 @@ func (d ruled) Keys(_ *agent.Request, a agent.Answer, dialog *agent.Dialog) (age
 	return agent.KeyAnswer{}, fmt.Errorf("%w: it takes %s", agent.ErrAnswer, answers.Takes(labels))
 }
 
-// choose gives an option.
+// choose chooses an option.
 func (d ruled) choose(answers *rules.Answers, dialog *agent.Dialog, n int, outcome string) (agent.KeyAnswer, error) {
 	o := dialog.Options[n-1]
 	next, previous := answers.Moves()
@@ -98,8 +97,8 @@ func sign(n int) int {
 	return 1
 }
 
-// pressed presses keys one after the other, each once what the ones before it
-// typed is drawn.
+// pressed presses keys in order. Each one waits until the dialog shows what the keys before it
+// typed.
 func pressed(keys []string, dialog *agent.Dialog) []agent.Step {
 	var steps []agent.Step
 	before := dialog.Input
@@ -114,10 +113,10 @@ func pressed(keys []string, dialog *agent.Dialog) []agent.Step {
 	return steps
 }
 
-// typed gives words, and then the keys that send them.
+// typed types an answer as text, and then presses the keys that send it.
 func typed(text string, keys []string, dialog *agent.Dialog) (agent.KeyAnswer, error) {
 	if dialog.Input != "" {
-		return agent.KeyAnswer{}, fmt.Errorf("%w: something is typed there already; use keys or attach", agent.ErrCannot)
+		return agent.KeyAnswer{}, fmt.Errorf("%w: its text field isn't empty; use keys or attach", agent.ErrCannot)
 	}
 	steps := []agent.Step{{Paste: text, Pause: between, Wants: "the dialog as it was", Ready: with(dialog, "")}}
 	for _, key := range keys {
@@ -126,7 +125,7 @@ func typed(text string, keys []string, dialog *agent.Dialog) (agent.KeyAnswer, e
 	return agent.KeyAnswer{Steps: steps, Outcome: agent.OutcomeAnswered}, nil
 }
 
-// with says that the dialog stands there as it was, and holds those words.
+// with reports whether the screen shows the same dialog, and its field has that text.
 func with(dialog *agent.Dialog, text string) func(*agent.Reading) bool {
 	return func(r *agent.Reading) bool { return same(r.Dialog, dialog) && visible(r.Dialog.Input) == visible(text) }
 }
@@ -143,7 +142,7 @@ func same(now, seen *agent.Dialog) bool {
 	return true
 }
 
-// on is a key that is pressed on that option alone.
+// on is a key that is pressed only while option n is the chosen one.
 func on(n int, dialog *agent.Dialog, key string) agent.Step {
 	return agent.Step{
 		Key: key, Pause: between, Wants: fmt.Sprintf("option %d chosen", n),
@@ -151,13 +150,12 @@ func on(n int, dialog *agent.Dialog, key string) agent.Step {
 	}
 }
 
-// chosen is the one option that the dialog has chosen, 0 when it shows none, or
-// several.
+// chosen is the number of the dialog's chosen option; 0 when it shows none or several.
 func chosen(d *agent.Dialog) int {
 	return d.OnlyOption(func(o agent.Option) bool { return o.Focused })
 }
 
-// Verdict: see Driver.
+// Verdict: the rules have no hooks.
 func (ruled) Verdict(*agent.Request, agent.Answer, []byte) (agent.Verdict, error) {
 	return agent.Verdict{}, errors.Join(agent.ErrOnlyByKeys)
 }

@@ -10,12 +10,12 @@ import (
 	"berth/detect"
 )
 
-// play has a program say things on a fake clock. A line is a moment in
-// milliseconds and what is said then:
+// play runs the reports of a program on a fake clock. A line is a time in milliseconds and the
+// report:
 //
 //	osc N PAYLOAD | hook STATE MESSAGE | look GROUP (of a shell whose own is 1) | output | tick
 //
-// What follows => is the state then, and with a blank behind it its cause.
+// After => is the state at that time, and after a blank its cause.
 func play(t *testing.T, d Driver, script string) *detect.Fold {
 	t.Helper()
 	start := time.Unix(1000, 0)
@@ -107,7 +107,7 @@ func TestStates(t *testing.T) {
 			4000 osc 133 C => working
 			4010 osc 133 D => working
 			4200 tick => idle`},
-		"Ctrl-C is no error": {true, `
+		"Ctrl-C isn't an error": {true, `
 			0 osc 133 A => idle
 			1000 osc 133 C => working
 			1500 osc 133 D;130 => working
@@ -146,7 +146,7 @@ func TestStates(t *testing.T) {
 			4000 osc 9 4;2;50 => error osc:9;4;2
 			5000 osc 7501 state=working:app=x => working
 			6000 osc 9 4;0 => working`},
-		"progress in a shell is no state": {true, `
+		"progress in a shell isn't a state": {true, `
 			0 look 1 => idle
 			1000 look 7 cargo => working
 			1500 osc 9 4;1;50 => working
@@ -165,21 +165,21 @@ func TestStates(t *testing.T) {
 			7100 tick => idle
 			8000 hook prompt well => prompt
 			9000 hook unknown => unknown`},
-		"told in a shell, by one that has gone": {true, `
+		"a report in a shell, by a program that has gone": {true, `
 			0 look 1 => idle
 			100 look 7 sh => working
 			150 hook prompt go on => prompt
 			200 look 7 sh => prompt
 			900 look 1 => working
 			1000 tick => idle process:foreground`},
-		"told between two looks": {true, `
+		"a report between two polls": {true, `
 			0 look 1 => idle
 			2000 look 1 => idle
 			2010 hook working => working
 			2050 look 7 sh => working hook:state:working
 			2100 hook prompt go on => prompt
 			4000 look 7 sh => prompt`},
-		"told and gone between two looks": {true, `
+		"a report and an exit between two polls": {true, `
 			0 look 1 => idle
 			2010 hook working => working
 			4000 look 1 => working
@@ -205,7 +205,7 @@ func TestToldPrompts(t *testing.T) {
 	}
 }
 
-// TestWordsAreData: what a program says with its state moves no terminal.
+// TestWordsAreData: the text in a program's report can't control a terminal.
 func TestWordsAreData(t *testing.T) {
 	facts, err := Driver{}.Hook([]byte(`{"berth":"state","state":"prompt","message":"a\u001b[2J\u202eb\u200bc\nd\u0007"}`))
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package generic is what Berth knows about programs that it knows nothing
-// about: what a shell shows by who has its terminal, what programs tell by the
-// sequences that any may send, what they tell by berth hook state, and what the
-// rules of the configuration read off a screen. All of it is pure.
+// Package generic is the driver of programs without a driver of their own. It reads four sources: a
+// shell's foreground process, the OSC sequences that any program may send, the reports of berth
+// hook state, and the rows of the screen by rules of the configuration. Detection and sessions call
+// it through the interfaces of package agent. All of it is pure.
 package generic
 
 import (
@@ -15,14 +15,14 @@ import (
 // Name is the agent's name.
 const Name = agent.Generic
 
-// Driver reads any program. Its zero value is ready, and is that of a program
-// which is no shell.
+// Driver reads any program. Its zero value is ready, and is the driver of a program that isn't a
+// shell.
 type Driver struct {
 	agent.Silent // without rules the screen has no meaning
 
-	Book  *rules.Book // the configuration's rules; nil without any
-	shell bool
-	set   *rules.Compiled // its program's; nil: there are none
+	Ruleset *rules.Ruleset // the configuration's rules; nil without any
+	shell   bool
+	set     *rules.Compiled // the program's rules; nil without any
 }
 
 var (
@@ -37,12 +37,12 @@ var (
 // Name is "generic".
 func (Driver) Name() string { return Name }
 
-// ForCommand is the driver of the program that the command starts, with the rules of
-// that name or those for the program.
+// ForCommand returns the driver of the program that the command starts. It uses the rules with that
+// name, or without a name the rules for the program.
 func (d Driver) ForCommand(command []string, name string) agent.Driver {
-	one := Driver{shell: IsShell(command), set: d.Book.Named(name)}
+	one := Driver{shell: IsShell(command), set: d.Ruleset.Named(name)}
 	if name == "" {
-		one.set = d.Book.For(command)
+		one.set = d.Ruleset.For(command)
 	}
 	switch {
 	case one.set == nil:
@@ -53,11 +53,11 @@ func (d Driver) ForCommand(command []string, name string) agent.Driver {
 	return typer{ruled{one}}
 }
 
-// Rules are the names of those that there are.
-func (d Driver) Rules() []string { return d.Book.Names() }
+// Rules returns the names of all rules.
+func (d Driver) Rules() []string { return d.Ruleset.Names() }
 
-// ReportedStates: of a shell it is known whether it runs something. Of any other program
-// only what it tells itself.
+// ReportedStates: the foreground process shows whether a shell runs a command. Any other program
+// shows only what it reports itself.
 func (d Driver) ReportedStates() []agent.State {
 	if d.shell {
 		return []agent.State{agent.Idle, agent.Working}
@@ -65,14 +65,15 @@ func (d Driver) ReportedStates() []agent.State {
 	return nil
 }
 
-// DefaultActivity: nobody knows what it does.
+// DefaultActivity: the driver can't know what the program does.
 func (Driver) DefaultActivity() *agent.Activity { return nil }
 
-// A command's end is told by the shell a moment after the command has gone from
-// the foreground; whoever looks in between must not say that all is well.
+// foregroundHolds is how long the foreground process must be the shell before the turn counts as
+// completed. A shell reports a command's exit status a moment after the command has left the
+// foreground, and the status may be a failure.
 const foregroundHolds = 100 * time.Millisecond
 
-// Table: a program's own word is believed at once.
+// Table: a program's own report counts at once.
 func (Driver) Table() agent.Table {
 	own := []agent.Witness{{Source: agent.SourceHook}, {Source: agent.SourceOSC}, {Source: agent.SourceProgress}}
 	all := append(own[:3:3], agent.Witness{Source: agent.SourceProcess})
@@ -87,31 +88,31 @@ func (Driver) Table() agent.Table {
 	}
 }
 
-// Title is evidence: what any program writes there is no state.
+// Title is evidence only: the driver doesn't know what the program's title means.
 func (Driver) Title(title string) []agent.Fact {
 	return []agent.Fact{{Kind: agent.Noted, Source: agent.SourceTitle, Cause: "title", Evidence: title}}
 }
 
-// Waiting is what a program asks that only says that it asks.
+// Waiting makes the prompt of a program that reports only that it asks.
 func (Driver) Waiting(f *agent.Fact) *agent.Request { return asks(f.Text) }
 
-// Unanswerable: without rules no key is known to answer.
+// Unanswerable: without rules Berth knows no key that answers.
 func (Driver) Unanswerable(*agent.Request) bool { return true }
 
-// Keys: how a program is answered, only rules can say.
+// Keys: only rules can say how to answer a program.
 func (Driver) Keys(*agent.Request, agent.Answer, *agent.Dialog) (agent.KeyAnswer, error) {
 	return agent.KeyAnswer{}, fmt.Errorf("%w: no rules say how; answer with keys or input, or attach", agent.ErrCannot)
 }
 
-// Verdict: a program that tells by a hook that it asks does not wait there.
+// Verdict: a program that reports its prompt by a hook doesn't wait in that hook.
 func (Driver) Verdict(*agent.Request, agent.Answer, []byte) (agent.Verdict, error) {
 	return agent.Verdict{}, agent.ErrOnlyByKeys
 }
 
-// kindPermission is what a state sequence calls a permission.
+// kindPermission is a state sequence's word for a permission.
 const kindPermission = "permission"
 
-// asks is a prompt of which only its text is known, or its kind.
+// asks makes a prompt when only its text is known, or its kind.
 func asks(text string) *agent.Request {
 	p := &agent.Request{Type: agent.PromptQuestion, Modal: true, Channel: agent.ChannelKeys, Options: []string{}, Text: agent.Pointer(text)}
 	if text == kindPermission {

@@ -8,15 +8,15 @@ import (
 	"berth/agent"
 )
 
-// word is what berth hook state hands over.
+// word is the payload of berth hook state.
 type word struct {
 	Berth   string `json:"berth"` // "state"
 	State   string `json:"state"`
 	Message string `json:"message"`
 }
 
-// Hook reads what berth hook state says. Of another program's hooks nothing is
-// known: they are evidence.
+// Hook reads the reports of berth hook state. Any other hook is evidence only, because the driver
+// doesn't know its program.
 func (Driver) Hook(payload []byte) ([]agent.Fact, error) {
 	var w word
 	if err := json.Unmarshal(payload, &w); err != nil {
@@ -28,12 +28,12 @@ func (Driver) Hook(payload []byte) ([]agent.Fact, error) {
 		return []agent.Fact{f}, nil
 	}
 	f.Cause = "hook:state:" + firstLine(w.State)
-	return told(f, w), nil
+	return reports(f, w), nil
 }
 
-// told: a program that says what it is at asks nothing any more, unless it says
-// that it asks, which is another question then.
-func told(f agent.Fact, w word) []agent.Fact {
+// reports returns the facts of a report. A program that reports a state no longer asks what it asked
+// before, even if the new report is another question.
+func reports(f agent.Fact, w word) []agent.Fact {
 	over := f
 	over.Kind, over.Request = agent.Answered, asks("")
 	switch w.State {
@@ -50,7 +50,7 @@ func told(f agent.Fact, w word) []agent.Fact {
 	case "prompt":
 		asked := f
 		asked.Kind, asked.Request = agent.Asked, asks(w.Message)
-		asked.Request.Type = agent.PromptQuestion // whatever the words are
+		asked.Request.Type = agent.PromptQuestion // also when the message is the word "permission"
 		asked.Request.Text = agent.Pointer(w.Message)
 		asked.Request.Ready = true
 		f.Kind, f.Level = agent.LevelIs, agent.LevelWaiting

@@ -51,6 +51,6 @@ func TestIsShell(t *testing.T) {
 		}
 	}
 	if IsShell(nil) {
-		t.Error("no command is no shell")
+		t.Error("an empty command isn't a shell")
 	}
 }

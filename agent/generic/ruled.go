@@ -18,12 +18,13 @@ var (
 	_ agent.RulesNamer      = ruled{}
 )
 
-// RulesName is the name of its rules.
+// RulesName is the name of the program's rules.
 func (d ruled) RulesName() string { return d.set.Name }
 
-// ReportedStates: what is neither idle nor asks nor has failed works.
+// ReportedStates: with rules for the screen, a program works when it is neither idle nor asks nor
+// has failed.
 func (d ruled) ReportedStates() []agent.State {
-	if d.set.Set.Tells {
+	if d.set.Set.Reports {
 		return agent.States
 	}
 	s := &d.set.Set
@@ -39,8 +40,8 @@ func (d ruled) ReportedStates() []agent.State {
 	return list
 }
 
-// Table: what the screen shows counts behind all that the program tells. Who is
-// in the foreground says nothing where rules look at the screen.
+// Table lists the screen after the program's own reports. When rules read the screen, the
+// foreground process says nothing.
 func (d ruled) Table() agent.Table {
 	t, after := d.Driver.Table(), d.set.Set.After
 	if !d.set.Looks() {
@@ -68,7 +69,7 @@ func (d ruled) Process(p agent.Process) []agent.Fact {
 	return d.Driver.Process(p)
 }
 
-// OSC is read by the rules first.
+// OSC reads a sequence by the rules first.
 func (d ruled) OSC(number int, payload string) []agent.Fact {
 	state, rule := d.set.Sequence(number, payload)
 	f := agent.Fact{Kind: agent.LevelIs, Source: agent.SourceOSC, Cause: "osc:" + rule.Name, Evidence: firstLine(payload)}
@@ -89,8 +90,8 @@ func (d ruled) OSC(number int, payload string) []agent.Fact {
 	return []agent.Fact{f}
 }
 
-// otherwise is what shows that a program works of which nothing else is seen.
-const otherwise = "nothing that its rules name is seen"
+// otherwise is the reason for a guess that the program works.
+const otherwise = "the screen matches none of its rules"
 
 // Screen reads the screen by the rules.
 func (d ruled) Screen(v *agent.View) *agent.Reading {
@@ -120,8 +121,9 @@ func (d ruled) composer(c *rules.Composer) *agent.Composer {
 	return box
 }
 
-// dialog is a prompt as the fold has it, with its characters as they are: who shows it reveals
-// those that hide. Its key names the rule that it was seen by.
+// dialog converts a prompt for the fold. It leaves the text's characters as they are; code that
+// displays the prompt makes hidden ones visible. Its key starts with the name of the rule that
+// matched.
 func (d ruled) dialog(a *rules.Asked) *agent.Dialog {
 	out := &agent.Dialog{
 		Type: agent.PromptType(a.Type), Title: a.Title, Body: a.Text, Tool: a.Tool, Input: a.Typed, Partial: !a.Whole, Cut: a.Cut,
@@ -141,7 +143,7 @@ func (d ruled) dialog(a *rules.Asked) *agent.Dialog {
 	return out
 }
 
-// ruleOf is the name of the rule that a dialog was seen by.
+// ruleOf is the name of the rule that matched the dialog.
 func ruleOf(d *agent.Dialog) string {
 	name, _, _ := strings.Cut(d.Key, "\x00")
 	return name
@@ -160,8 +162,8 @@ func (d ruled) FromDialog(dialog *agent.Dialog) *agent.Request {
 	return p
 }
 
-// Match: of a program that only said that it asks it is not known what; else all that
-// was read of the dialog is the same.
+// Match: if the program reported only that it asks, any dialog is a PartMatch, because the subject
+// isn't known. Otherwise all that the rules read must be equal.
 func (d ruled) Match(dialog *agent.Dialog, p *agent.Request) agent.Match {
 	if p.Title == nil {
 		return agent.PartMatch
@@ -180,7 +182,7 @@ func (d ruled) Match(dialog *agent.Dialog, p *agent.Request) agent.Match {
 	}
 	other := d.FromDialog(dialog)
 	if *p.Title == dialog.Title && p.Type == dialog.Type && tool == dialog.Tool && input == other.FullInput && (text == dialog.Body || dialog.Body == "") {
-		if dialog.Cut {
+		if dialog.Cut || text != dialog.Body { // the rules read no text, so what was reported isn't shown
 			return agent.PartMatch
 		}
 		return agent.WholeMatch
@@ -188,8 +190,13 @@ func (d ruled) Match(dialog *agent.Dialog, p *agent.Request) agent.Match {
 	return agent.NoMatch
 }
 
-// Fill puts in what only the dialog shows.
+// Fill adds what only the dialog shows. A prompt whose subject isn't known takes none from a dialog
+// that isn't drawn whole: drawn whole, that dialog is a prompt of its own.
 func (ruled) Fill(p *agent.Request, dialog *agent.Dialog) {
+	if p.Title == nil && dialog.Cut {
+		p.OnScreen, p.Lines = true, dialog.Lines
+		return
+	}
 	p.Title = agent.Pointer(dialog.Title)
 	if p.Text == nil {
 		p.Text = agent.Pointer(dialog.Body)

@@ -11,18 +11,18 @@ import (
 	"berth/detect"
 )
 
-// TestOtherOptions: when a program's options change, its question becomes another prompt,
-// whatever type its rule has.
+// TestOtherOptions: when a program's options change, its question is another prompt, for every type
+// of rule.
 func TestOtherOptions(t *testing.T) {
 	for _, kind := range []string{"", "permission", "plan"} {
-		book, err := rules.Compile(map[string]rules.Set{"x": {Prompt: []rules.Rule{{
+		ruleset, err := rules.Compile(map[string]rules.Set{"x": {Prompt: []rules.Rule{{
 			Type: kind, Lines: []string{`^(?P<text>Pick one):`}, Option: `^(?:(?P<focus>>)| )(?P<key>\d)\) (?P<label>.+)$`,
 			Choose: rules.Choose{Next: "Down", Previous: "Up", Focus: "group", Keys: []string{"Enter"}},
 		}}}}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := Driver{Book: book}.ForCommand([]string{"x"}, "x")
+		d := Driver{Ruleset: ruleset}.ForCommand([]string{"x"}, "x")
 		now := time.Unix(1000, 0)
 		f := detect.New(d, detect.Options{Start: now})
 		shows := func(rows ...string) *agent.Request {
@@ -50,11 +50,11 @@ func TestOtherOptions(t *testing.T) {
 // TestNextQuestion: a program may ask the same question again, so it is another prompt once a
 // key was pressed.
 func TestNextQuestion(t *testing.T) {
-	book, err := rules.Compile(map[string]rules.Set{"x": {Prompt: []rules.Rule{{Lines: []string{`^(?P<text>Go on)\? \[y/n\]$`}, Options: []rules.Option{{Label: "Yes", Keys: []string{"y"}}}}}}}, nil)
+	ruleset, err := rules.Compile(map[string]rules.Set{"x": {Prompt: []rules.Rule{{Lines: []string{`^(?P<text>Go on)\? \[y/n\]$`}, Options: []rules.Option{{Label: "Yes", Keys: []string{"y"}}}}}}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := Driver{Book: book}.ForCommand([]string{"x"}, "x")
+	d := Driver{Ruleset: ruleset}.ForCommand([]string{"x"}, "x")
 	now := time.Unix(1000, 0)
 	f := detect.New(d, detect.Options{Start: now})
 	shows := func(rows ...string) string {
@@ -87,7 +87,7 @@ func TestNextQuestion(t *testing.T) {
 // reads is the reading of a screen by one rule for prompts.
 func reads(t *testing.T, r rules.Rule, rows ...string) (agent.Driver, *agent.Dialog) {
 	t.Helper()
-	book, err := rules.Compile(map[string]rules.Set{"x": {Prompt: []rules.Rule{r}}}, nil)
+	ruleset, err := rules.Compile(map[string]rules.Set{"x": {Prompt: []rules.Rule{r}}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,12 +95,12 @@ func reads(t *testing.T, r rules.Rule, rows ...string) (agent.Driver, *agent.Dia
 	for _, row := range rows {
 		v.Lines = append(v.Lines, agent.Row{Text: row})
 	}
-	d := Driver{Book: book}.ForCommand([]string{"x"}, "x")
+	d := Driver{Ruleset: ruleset}.ForCommand([]string{"x"}, "x")
 	return d, d.Screen(v).Dialog
 }
 
-// TestOptionsOfTheText: the text of a prompt may draw rows that look like options. No key is pressed
-// that another row shows too, and no answer chooses between options of one name.
+// TestOptionsOfTheText: the text of a prompt may draw rows that look like options. Berth presses no
+// key that two rows show, and for accept and deny it chooses among no two options that both mean it.
 func TestOptionsOfTheText(t *testing.T) {
 	rule := rules.Rule{
 		Lines: []string{`^Run (?P<input>.*)\?$`}, Option: `^ \((?P<key>\w)\) (?P<label>.+)$`, Choose: rules.Choose{Keys: []string{"$key"}}, Accept: "^Yes", Deny: "^No",
@@ -114,7 +114,9 @@ func TestOptionsOfTheText(t *testing.T) {
 	}{
 		"its own":            {[]string{" (y) Yes", " (n) No"}, deny, "n"},
 		"its own, by number": {[]string{" (y) Yes", " (n) No"}, option(1), "y"},
-		"two that accept":    {[]string{" (y) Yes", " (a) Yes, always", " (n) No"}, accept, "y"},
+		"two that accept":    {[]string{" (y) Yes", " (a) Yes, always", " (n) No"}, accept, ""},
+		"two that deny":      {[]string{" (a) Not at all", "", " (y) Yes", " (n) No"}, deny, ""},
+		"two, by number":     {[]string{" (y) Yes", " (a) Yes, always", " (n) No"}, option(1), "y"},
 		"a No with its Yes":  {[]string{" (y) No", "", " (y) Yes", " (n) No"}, deny, ""},
 		"by number":          {[]string{" (y) Not at all", "", " (y) Yes", " (n) No"}, option(1), ""},
 		"a Yes with its No":  {[]string{" (n) Yes, gladly", "", " (y) Yes", " (n) No"}, accept, ""},
@@ -133,8 +135,8 @@ func TestOptionsOfTheText(t *testing.T) {
 	}
 }
 
-// TestLongRows: of a row that is longer than what is looked at not all is shown, and so it is with a
-// label, and with options beyond those that are read. No key answers such a prompt.
+// TestLongRows: a row or a label past its limit, or too many options, are not shown whole. No key
+// answers such a prompt.
 func TestLongRows(t *testing.T) {
 	marks := strings.Repeat("x"+strings.Repeat("\u0301", 20), 30)
 	drawn := rules.Rule{Lines: []string{`^Run (?P<input>.*)`}, Option: `^ \((?P<key>\w)\) (?P<label>.+)$`, Choose: rules.Choose{Keys: []string{"$key"}}}
@@ -167,7 +169,7 @@ func TestLongRows(t *testing.T) {
 			t.Errorf("%s: a key answers it %v: %+v", name, p.Whole, p.Request)
 		}
 		if m := d.Match(dialog, d.FromDialog(dialog)); (m == agent.WholeMatch) == c.cut {
-			t.Errorf("%s: it matches what a hook told: %v", name, m)
+			t.Errorf("%s: it matches what a hook reported: %v", name, m)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"syscall"
 
+	"berth/commands/shape"
 	"berth/sessions/hold"
 )
 
@@ -19,6 +20,9 @@ func main() {
 	// release calls this program for them.
 	if len(os.Args) > 1 && (os.Args[1] == "hold" || os.Args[1] == "hook") {
 		os.Exit(becomeHolder(os.Args))
+	}
+	if len(os.Args) > 1 && os.Args[1] == shape.Argument { // a process of the server
+		os.Exit(shape.Main(os.Args[2:]))
 	}
 	if len(os.Args) > 1 && os.Args[1] == "serve" {
 		hold.SlackTimers()

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -74,19 +75,19 @@ func (s *server) rereadRules(ctx context.Context, source config.Source) {
 		s.log.Error("the rules of berth.yaml couldn't be applied", "error", err)
 		return
 	}
-	s.log.Info("berth.yaml has changed: its rules apply now, the rest at SIGHUP or at the next start", "rules", s.book.Names())
+	s.log.Info("berth.yaml has changed: its rules apply now, the rest at SIGHUP or at the next start", "rules", s.ruleset.Names())
 }
 
 // takeRules applies the rules of a configuration.
 func (s *server) takeRules(ctx context.Context, c *config.Config) error {
-	book, err := rules.Compile(c.Rules, s.book)
+	ruleset, err := rules.Compile(c.Rules, s.ruleset)
 	if err != nil {
 		return err
 	}
-	if err := s.sessions.SetDrivers(ctx, driversWith(book)); err != nil {
+	if err := s.sessions.SetDrivers(ctx, driversWith(ruleset)); err != nil {
 		return err
 	}
-	s.book = book
+	s.ruleset = ruleset
 	now := *s.now.Load()
 	now.Rules = c.Rules
 	s.now.Store(&now)
@@ -121,7 +122,7 @@ func (s *server) reload(ctx context.Context, source config.Source) {
 	s.level.Set(now.Level())
 	s.specs.Store(specs)
 	if slices.Contains(taken, "notify") {
-		s.poster.Close()
+		s.poster.Load().Close()
 		s.startPoster()
 	}
 	if err := s.followConfig(ctx); err != nil {
@@ -170,8 +171,21 @@ func specsOf(c *config.Config) (*commands.Specs, error) {
 
 // startPoster starts notifications by the current rules.
 func (s *server) startPoster() {
-	s.poster = post.Start(post.Options{
+	s.poster.Store(post.Start(post.Options{
 		Sessions: s.sessions, Rules: config.Rules(s.now.Load().Notify), File: filepath.Join(s.config.StateDir, "notify.json"),
 		SSH: "ssh " + s.address(), Version: version(), Log: s.log, Now: time.Now,
-	})
+	}))
+}
+
+// notifyTest sends a test by one rule.
+func (s *server) notifyTest(ctx context.Context, rule string) (service string, known []string, err error) {
+	p := s.poster.Load()
+	if p == nil {
+		return "", nil, errors.New("the server is still starting")
+	}
+	service, err = p.Test(ctx, rule)
+	if errors.Is(err, post.ErrNoRule) {
+		return "", p.Names(), nil
+	}
+	return service, nil, err
 }

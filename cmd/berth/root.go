@@ -3,13 +3,16 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"berth/api"
@@ -28,9 +31,8 @@ func rootCommand() *cobra.Command {
 		Long: "berth serve starts the server. Every verb of the server works here too:\n" +
 			"berth ls, berth attach NAME, berth help. The server then identifies the caller by its process, not by a key.",
 		SilenceErrors: true, SilenceUsage: true,
-		Args:              cobra.ArbitraryArgs,
-		Version:           version(), // this program's version; the verb version shows the server's
-		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		Args:    cobra.ArbitraryArgs,
+		Version: version(), // this program's version; the verb version shows the server's
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return callServer(cmd, args)
 		},
@@ -40,17 +42,21 @@ func rootCommand() *cobra.Command {
 	root.AddCommand(serveCommand(), configCommand(), rulesCommand(), explainCommand())
 	for _, name := range commands.Names() {
 		if name != "explain" { // which also replays files
-			root.AddCommand(verbCommand(name))
+			root.AddCommand(verbCommand(name, name))
 		}
+	}
+	for alias, as := range commands.Aliases() {
+		root.AddCommand(verbCommand(alias, as[0]))
 	}
 	return root
 }
 
-// verbCommand passes a verb of the server on unchanged: the server parses its options.
-func verbCommand(name string) *cobra.Command {
-	verb := commands.Lookup(name)
+// verbCommand passes a verb of the server on unchanged, under its name or an alias: the server parses
+// its options.
+func verbCommand(name, of string) *cobra.Command {
+	verb := commands.Lookup(of)
 	return &cobra.Command{
-		Use: verb.Usage(), Short: verb.Short, DisableFlagParsing: true,
+		Use: strings.TrimSpace(name + " " + verb.Synopsis), Short: verb.Short, DisableFlagParsing: true, ValidArgsFunction: completeVerb(verb),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return callServer(cmd, append([]string{name}, args...))
 		},
@@ -59,15 +65,24 @@ func verbCommand(name string) *cobra.Command {
 
 // callServer runs a verb on the server, through the local socket.
 func callServer(cmd *cobra.Command, argv []string) error {
+	argv = commands.Expand(argv)
 	socket, err := localSocket()
 	if err != nil {
 		return err
 	}
+	if argv, err = fromHere(argv); err != nil {
+		return err
+	}
 	tty := len(argv) == 0 || argv[0] == "attach" && term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd()))
-	if !tty && term.IsTerminal(int(os.Stdout.Fd())) && !slices.Contains(argv, "--json") && !slices.Contains(argv, "--text") {
+	if !tty && term.IsTerminal(int(os.Stdout.Fd())) && !choosesForm(argv) {
 		argv = inText(argv)
 	}
 	status, err := local.Run(cmd.Context(), socket, argv, os.Stdin, os.Stdout, os.Stderr, tty)
+	if errors.Is(err, local.ErrNoServer) && len(argv) > 0 {
+		if alone, ok := runAlone(cmd.Context(), argv); ok {
+			status, err = alone, nil
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -75,6 +90,20 @@ func callServer(cmd *cobra.Command, argv []string) error {
 		return exitStatus(status)
 	}
 	return nil
+}
+
+// choosesForm says whether one of the options chooses the form of the answer.
+func choosesForm(argv []string) bool {
+	for _, word := range argv {
+		name, _, _ := strings.Cut(word, "=")
+		switch name {
+		case "--json", "--text", "--jq", "--format", "--quiet", "-q":
+			return true
+		case "--":
+			return false
+		}
+	}
+	return false
 }
 
 // inText asks for text where the verb would answer in JSON because the connection has no
@@ -85,6 +114,34 @@ func inText(argv []string) []string {
 		return argv
 	}
 	return append([]string{argv[0], "--text"}, argv[1:]...)
+}
+
+// fromHere makes the folder of new --cwd absolute: on the host, a relative folder starts where the
+// caller is. The server would start it at the home of the session's user.
+func fromHere(argv []string) ([]string, error) {
+	if len(argv) == 0 || argv[0] != "new" {
+		return argv, nil
+	}
+	flags := pflag.NewFlagSet("new", pflag.ContinueOnError)
+	flags.ParseErrorsAllowlist.UnknownFlags = true // the server reports them
+	flags.SetOutput(io.Discard)
+	commands.Lookup("new").Flags(flags)
+	if flags.Parse(argv[1:]) != nil { // the server says why
+		return argv, nil
+	}
+	dir, _ := flags.GetString("cwd")
+	if dir == "" || filepath.IsAbs(dir) || dir == "~" || strings.HasPrefix(dir, "~/") {
+		return argv, nil
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("--cwd: %w", err)
+	}
+	end := slices.Index(argv, "--") // of the options
+	if end < 0 {
+		end = len(argv)
+	}
+	return slices.Insert(slices.Clone(argv), end, "--cwd="+dir), nil // the last one counts
 }
 
 // localSocket is the socket of the server for this environment. It is BERTH_SOCKET, which

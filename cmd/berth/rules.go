@@ -23,9 +23,9 @@ import (
 )
 
 // driversWith are the agents that Berth knows, and the generic driver with the rules.
-func driversWith(book *rules.Book) map[string]agent.Driver {
+func driversWith(ruleset *rules.Ruleset) map[string]agent.Driver {
 	all := drivers.ByName()
-	all[generic.Name] = generic.Driver{Book: book}
+	all[generic.Name] = generic.Driver{Ruleset: ruleset}
 	return all
 }
 
@@ -64,19 +64,19 @@ func replayRules(file, name, recording string) ([]replay.Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	book, err := rules.Compile(c.Rules, nil)
+	ruleset, err := rules.Compile(c.Rules, nil)
 	if err != nil {
 		return nil, err
 	}
-	if book.Named(name) == nil {
-		return nil, fmt.Errorf("%s has no rules %s; it has: %s", cmp.Or(c.File, "the configuration"), api.Quote(name), strings.Join(book.Names(), ", "))
+	if ruleset.Named(name) == nil {
+		return nil, fmt.Errorf("%s has no rules %s; it has: %s", cmp.Or(c.File, "the configuration"), api.Quote(name), strings.Join(ruleset.Names(), ", "))
 	}
 	dir, base := filepath.Split(recording)
 	rec, err := replay.Load(os.DirFS(filepath.Join(dir, ".")), base)
 	if err != nil {
 		return nil, err
 	}
-	return replay.Run(rec, generic.Driver{Book: book}.ForCommand(nil, name), replay.Options{}), nil
+	return replay.Run(rec, generic.Driver{Ruleset: ruleset}.ForCommand(nil, name), replay.Options{}), nil
 }
 
 // printStep prints a change of state in the form of explain --file.

@@ -76,7 +76,7 @@ var helpOf = map[string]string{
 	"local":                          "what callers on the socket are: `role`, or key",
 	"log_level":                      "debug, info, warn or error",
 	"log_format":                     "text or json",
-	"prefix":                         "prefix `key` of attached terminals, such as Ctrl-]",
+	"prefix":                         "prefix `key` of attached terminals, or two, such as Ctrl-]",
 	"public_host":                    "`host` or host:port where clients reach the server",
 	"clipboard":                      "let programs set the clipboards of attached terminals",
 	"limits.max_startups":            "`connections` at once that have not logged in",
@@ -160,7 +160,7 @@ type server struct {
 	now         atomic.Pointer[config.Config] // with later reloads
 	specs       atomic.Pointer[commands.Specs]
 	level       slog.LevelVar
-	poster      *post.Poster
+	poster      atomic.Pointer[post.Poster]
 	log         *slog.Logger
 	keys        *keys.Store
 	hostKeys    []keys.HostKey
@@ -168,7 +168,7 @@ type server struct {
 	sessions    *sessions.Registry
 	edge        *sshd.Server
 	userSockets *userSockets
-	book        *rules.Book // of the current configuration
+	ruleset     *rules.Ruleset // of the current configuration
 	started     time.Time
 }
 
@@ -237,7 +237,7 @@ func serve(ctx context.Context, c *config.Config, source config.Source, demo boo
 		return errors.Join(err, s.edge.Shutdown(context.Background()))
 	}
 	s.startPoster()
-	defer func() { s.poster.Close() }()
+	defer func() { s.poster.Load().Close() }()
 	if err := s.startSessions(ctx); err != nil {
 		return errors.Join(err, s.edge.Shutdown(context.Background()))
 	}
@@ -305,7 +305,7 @@ func (s *server) openSessions(ctx context.Context) error {
 	if err := hold.CheckProgram(ctx, holder); err != nil {
 		return err
 	}
-	if s.book, err = rules.Compile(s.config.Rules, nil); err != nil {
+	if s.ruleset, err = rules.Compile(s.config.Rules, nil); err != nil {
 		return err
 	}
 	ask := func(ctx context.Context, who config.Account) ([]string, error) {
@@ -323,7 +323,7 @@ func (s *server) openSessions(ctx context.Context) error {
 			Account: account.Lookup, AccountSocket: s.userSockets.open,
 		},
 		Retention: sessions.Retention{Ended: s.config.Retention.Ended, Keep: s.config.Retention.Keep, Total: int64(s.config.Retention.Total), Transcripts: int64(s.config.Retention.Transcripts)},
-		Clipboard: s.config.Clipboard, Drivers: driversWith(s.book), Rights: s.rights,
+		Worktrees: s.config.Worktrees, Clipboard: s.config.Clipboard, Drivers: driversWith(s.ruleset), Rights: s.rights,
 	})
 	return err
 }
@@ -366,9 +366,9 @@ func (s *server) listen() error {
 	s.specs.Store(specs)
 	service := &commands.Service{
 		Sessions: s.sessions, Specs: s.specs.Load, Version: version(), Started: s.started, Now: time.Now, Log: s.log,
-		MaxInput: int64(s.config.Limits.InputBytes), Edge: s.edgeHealth, Audit: s.audit, Keys: s.keys,
+		MaxInput: int64(s.config.Limits.InputBytes), Edge: s.edgeHealth, Audit: s.audit, Keys: s.keys, NotifyTest: s.notifyTest,
 	}
-	d := &dispatch.Dispatcher{Commands: service, Prefix: s.config.PrefixByte(), Log: s.log}
+	d := &dispatch.Dispatcher{Commands: service, Prefixes: s.config.Prefixes(), Log: s.log}
 	l := s.config.Limits
 	exempt, err := l.Exempt()
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"berth/agent"
 	"berth/config"
 	"berth/sessions"
+	"berth/sessions/worktree"
 )
 
 // spec turns a session of the configuration into one to start.
@@ -18,7 +19,10 @@ func spec(c config.Session) sessions.Spec {
 		IdleGrace: c.IdleGrace,
 		Limits:    sessions.Limits{Output: int64(c.Limits.Output), Scrollback: c.Limits.Scrollback, TTL: c.Limits.TTL, IdleTimeout: c.Limits.IdleTimeout},
 	}
-	s.Rules, s.User = c.Rules, c.User
+	s.Rules, s.User, s.Setup = c.Rules, c.User, c.Setup
+	if c.Worktree != nil && *c.Worktree {
+		s.Worktree = &worktree.Tree{Phase: worktree.Wanted}
+	}
 	if c.Children != nil {
 		s.Children = sessions.Children{Profiles: c.Children.Profiles, Max: c.Children.Max, Starts: c.Children.Starts, Keep: c.Children.Keep, Verbs: c.Children.Verbs}
 	}

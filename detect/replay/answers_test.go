@@ -37,8 +37,8 @@ func (c call) options() (labels, explained []string) {
 
 func (c call) String() string { return fmt.Sprintf("%s %q %q %s", c.tool, c.command, c.about, c.by) }
 
-// world is an agent with a dialog, what its hooks told, and what a person has seen of
-// its prompts.
+// world is an agent with a dialog, the reports of its hooks, and what a person has seen of its
+// prompts.
 type world struct {
 	t     *testing.T
 	name  string
@@ -54,7 +54,7 @@ type world struct {
 	over  []string // prompts, and how
 }
 
-// look is what somebody has read of a prompt before answering.
+// look is what a person has read of a prompt before the answer.
 type look struct {
 	told  *call    // by a hook
 	lines []string // of the dialog, where that is all
@@ -79,7 +79,7 @@ func (w *world) tick(d time.Duration) {
 	w.look()
 }
 
-// says tells of a hook; true: it is the agent's own, or one that anybody could send.
+// says reports an event by a hook: the agent's own, or a forged one that any process could send.
 func (w *world) says(event string, c call) {
 	w.hooks++
 	id := fmt.Sprint("h", w.hooks)
@@ -135,7 +135,7 @@ func (w *world) look() {
 		}
 		if pending, ok := w.fold.Pending(p.ID); ok {
 			for _, c := range w.calls {
-				if pending.Told && w.tells(c, p) {
+				if pending.Told && w.isOf(c, p) {
 					l.told = &c
 				}
 			}
@@ -149,8 +149,8 @@ func (w *world) waits(c call) bool {
 	return w.a.waits && c.tool != "Form" && (c.tool != "Ask" || w.a.asks)
 }
 
-// tells says that the prompt is that call's, as its hook tells of it.
-func (w *world) tells(c call, p *agent.Request) bool {
+// isOf reports whether the prompt is that call's, as its hook reported it.
+func (w *world) isOf(c call, p *agent.Request) bool {
 	by := ""
 	if p.Agent != nil {
 		by = *p.Agent
@@ -177,8 +177,8 @@ func sameJSON(a, b []byte) bool {
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
-// answers accepts the prompt that somebody has seen under this id, and gives what the
-// agent does then: the call that is allowed, nil for none.
+// answers accepts the prompt with this id, which a person has seen, and returns what the agent then
+// does: the allowed call, or nil.
 func (w *world) answers(id string) (allowed *call, by string) {
 	p, ok := w.fold.Pending(id)
 	if !ok {
@@ -203,8 +203,8 @@ func (w *world) answers(id string) (allowed *call, by string) {
 	return w.real, "keys"
 }
 
-// check tries to answer all that somebody has seen so far. A hook that is nobody's
-// call does nothing, whatever it is told.
+// check tries to answer all prompts that a person has seen so far. A forged hook belongs to no call,
+// so its answer does nothing.
 func (w *world) check(forged map[string]bool) (answered map[string]bool) {
 	w.t.Helper()
 	answered = map[string]bool{}
@@ -295,8 +295,8 @@ func rowEnds(kind string, a agentUnder, cols int) func(call) call {
 	}
 }
 
-// TestAnswers: whatever hooks say, and in whatever order, no answer allows anything
-// but what its prompt has shown; and what is honest can be answered.
+// TestAnswers: whatever hooks report, and in any order, no answer allows anything that its prompt
+// hasn't shown; and an honest prompt can be answered.
 func TestAnswers(t *testing.T) {
 	long := "touch z " + strings.Repeat("word ", 30) + "end"
 	bases := []call{
@@ -332,7 +332,7 @@ func TestAnswers(t *testing.T) {
 								continue // covered by the other sizes
 							}
 							if name == "gemini" && shown.tool == "Bash" {
-								shown.about = "" // which it neither draws nor tells
+								shown.about = "" // it neither draws nor reports it
 							}
 							differs := other
 							if differs == nil {
@@ -349,7 +349,7 @@ func TestAnswers(t *testing.T) {
 								continue // no dialog shows the subagent, and no hook reports one for a form
 							}
 							for order, play := range orders {
-								w := &world{t: t, a: a, name: fmt.Sprintf("%s, %s, %d x %d: %v told as %v", order, kind, cols, height, shown, told), cols: cols, rows: height,
+								w := &world{t: t, a: a, name: fmt.Sprintf("%s, %s, %d x %d: %v reported as %v", order, kind, cols, height, shown, told), cols: cols, rows: height,
 									now: time.Unix(1000, 0), calls: map[string]call{}, seen: map[string]look{}}
 								w.fold = detect.New(a.driver, detect.Options{Start: w.now, Dir: "/work"})
 								w.says("UserPromptSubmit", call{})
@@ -372,7 +372,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// orders are in which hooks and dialogs come.
+// orders are the orders of hooks and dialogs.
 var orders = map[string]func(w *world, shown, told call){
 	"the dialog first": func(w *world, shown, told call) {
 		forged := map[string]bool{told.String(): told != shown}
@@ -397,7 +397,7 @@ var orders = map[string]func(w *world, shown, told call){
 		w.tick(time.Second)
 		w.honest(w.check(forged), shown, told)
 	},
-	"told to be over": func(w *world, shown, told call) {
+	"reported as over": func(w *world, shown, told call) {
 		forged := map[string]bool{told.String(): told != shown}
 		w.says("PermissionRequest", shown)
 		w.tick(20 * time.Millisecond)
@@ -446,14 +446,14 @@ func (w *world) honest(answered map[string]bool, shown, told call) {
 		return
 	}
 	if !w.waits(shown) && undrawn.Replace(told.command) != told.command {
-		return // the dialog may be that one's: for somebody at the terminal
+		return // the dialog may be that one's, so a person at the terminal has to answer
 	}
 	if !answered[shown.String()] {
 		w.t.Errorf("%s: nothing answers it; over are %q", w.name, w.over)
 		for _, p := range w.fold.Status().Requests {
 			pending, _ := w.fold.Pending(p.ID)
 			_, why := w.answers(p.ID)
-			w.t.Logf("%s: told %v, on the screen %v, hook %q, contested %v: %s\n%s", p.ID, pending.Told, p.OnScreen, pending.Hook, p.Contested, why, p.FullInput)
+			w.t.Logf("%s: reported %v, on the screen %v, hook %q, contested %v: %s\n%s", p.ID, pending.Told, p.OnScreen, pending.Hook, p.Contested, why, p.FullInput)
 		}
 	}
 }

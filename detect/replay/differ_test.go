@@ -23,7 +23,7 @@ type drawing func(cols int) []string
 
 // aRuled asks by rules that read a title, a text, a tool and its input, and options.
 func aRuled(t *testing.T) agent.Driver {
-	book, err := rules.Compile(map[string]rules.Set{"x": {Prompt: []rules.Rule{
+	ruleset, err := rules.Compile(map[string]rules.Set{"x": {Prompt: []rules.Rule{
 		{Name: "run", Type: "permission", Lines: []string{`^\? (?P<title>.*)$`, `^  (?P<tool>\w+): (?P<input>.*)$`}, Option: `^ *(?P<focus>>)? ?(?P<key>\d)\) (?P<label>.*)$`, Choose: rules.Choose{Keys: []string{"$key"}}},
 		{Name: "tell", Type: "notice", Lines: []string{`^! (?P<title>.*)$`, `^  (?P<text>.*)$`}, Option: `^ *(?P<key>\d)\) (?P<label>.*)$`, Choose: rules.Choose{Keys: []string{"$key"}}},
 		{Name: "ask", Lines: []string{`^# (?P<text>.*)$`}, Option: `^ *(?P<key>\d)\) (?P<label>.*)$`, Choose: rules.Choose{Keys: []string{"$key"}}},
@@ -32,7 +32,7 @@ func aRuled(t *testing.T) agent.Driver {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return generic.Driver{Book: book}.ForCommand([]string{"x"}, "x")
+	return generic.Driver{Ruleset: ruleset}.ForCommand([]string{"x"}, "x")
 }
 
 func ruledDrawings() map[string]drawing {

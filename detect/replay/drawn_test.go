@@ -277,7 +277,7 @@ func codexHook(event string, c call) []string {
 	}
 	f := map[string]any{"session_id": "s", "hook_event_name": event, "turn_id": "t", "tool_name": "Bash", "tool_input": map[string]any{"command": c.command, "description": c.about}}
 	if c.tool == "Write" {
-		f["tool_name"], f["tool_input"] = "apply_patch", map[string]any{"command": "*** Begin Patch\n*** Add File: " + c.about + "\n+" + c.command}
+		f["tool_name"], f["tool_input"] = "apply_patch", map[string]any{"command": "*** Begin Patch\n*** Add File: " + path.Join("/work", c.about) + "\n+" + c.command}
 	}
 	return []string{payload(f)}
 }

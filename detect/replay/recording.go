@@ -1,6 +1,7 @@
-// Package replay runs recordings of an agent through detection on their own
-// clock: what the PTY printed, and beside it what the hooks, the session log
-// and the live state file said.
+// Package replay runs recordings of an agent through detection, on the recordings' own clock: the
+// PTY's output, and with it the hooks, the session log and the live state file. Load reads a
+// Recording; Run returns the transitions. berth explain --file and detection's tests call it. All
+// of it is synchronous.
 package replay
 
 import (
@@ -20,54 +21,29 @@ import (
 	"berth/agent"
 )
 
-// Recording is what was recorded of one run.
+// Recording is one recorded run.
 type Recording struct {
 	Name       string
 	Cols, Rows int
 	Start      time.Time
-	events     []event // but for the log's
-	end        time.Duration
-	running    bool // at the end
+	events     []event       // without the session log's lines
+	End        time.Duration // of the program's output
+	running    bool          // the program still ran at the end
 	logged     []logLine
-	logLate    time.Duration
-	hookLate   time.Duration
-	dir        string // that the program was started in, as its first hook tells
+	dir        string // the folder that the program was started in, from its first hook
 }
 
-// kindOf is the kind of the events of a source.
-var kindOf = map[agent.Source]kind{agent.SourceHook: hooked, agent.SourceRegistry: registered}
-
-// Late is the recording as it would be if that source, one of hook, log and
-// registry, had come so much later: as on a loaded machine.
-func (r *Recording) Late(s agent.Source, by time.Duration) *Recording {
-	late := *r
-	switch s {
-	case agent.SourceLog:
-		late.logLate += by
-	case agent.SourceHook:
-		late.hookLate += by
-	}
-	late.events = slices.Clone(r.events)
-	for i := range late.events {
-		if k, ok := kindOf[s]; ok && late.events[i].kind == k {
-			late.events[i].at += by
-		}
-	}
-	sortEvents(late.events)
-	return &late
-}
+// sourceOf is the source of a kind's events.
+var sourceOf = map[kind]agent.Source{hooked: agent.SourceHook, logged: agent.SourceLog, registered: agent.SourceRegistry}
 
 func sortEvents(events []event) {
 	slices.SortStableFunc(events, func(a, b event) int { return cmp.Compare(a.at, b.at) })
 }
 
-// End is when the program's output ended.
-func (r *Recording) End() time.Duration { return r.end }
-
-// event is one thing that happened at a moment of the recording.
+// event is one event of the recording.
 type event struct {
 	at    time.Duration
-	stamp time.Duration // when the source says that it was
+	stamp time.Duration // the time that the source itself gives
 	kind  kind
 	data  []byte
 	name  string
@@ -89,11 +65,11 @@ const (
 // program had not ended.
 const StillRunning = "still running"
 
-// ErrRecording is the error for a file that is no recording.
+// ErrRecording is the error for a file that isn't a recording.
 var ErrRecording = errors.New("not a recording")
 
-// Load reads NAME.cast (asciicast 2) and, where they are beside it,
-// NAME.hooks.jsonl, NAME.log.jsonl and NAME.sessions-dir.json.
+// Load reads NAME.cast (asciicast 2) and, if they exist next to it, NAME.hooks.jsonl,
+// NAME.log.jsonl and NAME.sessions-dir.json.
 func Load(fsys fs.FS, cast string) (*Recording, error) {
 	data, err := fs.ReadFile(fsys, cast)
 	if err != nil {
@@ -129,7 +105,7 @@ func beside(fsys fs.FS, name string, read func([]byte) error) error {
 	return nil
 }
 
-// lines calls fn for each line that is not blank.
+// lines calls fn for each line that isn't blank.
 func lines(data []byte, fn func([]byte) error) error {
 	s := bufio.NewScanner(bytes.NewReader(data))
 	s.Buffer(nil, 64<<20)
@@ -156,7 +132,7 @@ func (r *Recording) cast(data []byte) error {
 				Timestamp              int64
 			}
 			if err := json.Unmarshal(line, &h); err != nil || h.Version != 2 {
-				return fmt.Errorf("%w: no header of asciicast 2", ErrRecording)
+				return fmt.Errorf("%w: the first line isn't an asciicast 2 header", ErrRecording)
 			}
 			r.Cols, r.Rows, r.Start = h.Width, h.Height, time.Unix(h.Timestamp, 0)
 			return nil
@@ -170,7 +146,7 @@ func (r *Recording) cast(data []byte) error {
 		switch code {
 		case "o":
 			e.kind = output
-			r.end = max(r.end, e.at)
+			r.End = max(r.End, e.at)
 		case "r":
 			e.kind = resized
 			if _, err := fmt.Sscanf(text, "%dx%d", &e.cols, &e.rows); err != nil {
@@ -178,11 +154,11 @@ func (r *Recording) cast(data []byte) error {
 			}
 		case "m":
 			if text == StillRunning {
-				r.running, r.end = true, max(r.end, e.at)
+				r.running, r.End = true, max(r.End, e.at)
 			}
 			return nil
 		default:
-			return nil // what was typed moves nothing
+			return nil // typed input changes no state
 		}
 		r.events = append(r.events, e)
 		return nil
@@ -202,15 +178,15 @@ func (r *Recording) hooks(data []byte) error {
 		if r.dir == "" && json.Unmarshal(h.Payload, &place) == nil {
 			r.dir = place.Cwd
 		}
-		if h.T >= 0 { // before: of another run with the same settings
+		if h.T >= 0 { // earlier hooks are from another run with the same settings
 			r.events = append(r.events, event{at: seconds(h.T), kind: hooked, data: h.Payload})
 		}
 		return nil
 	})
 }
 
-// registry holds [seconds, name, text] of each version of each file. What the
-// files say of when they were written is of another clock: no file was read
+// registry reads [seconds, name, text] for each version of each file. The times in the files come
+// from another clock. It finds the offset between the clocks from the fact that no file was read
 // before it was written.
 func (r *Recording) registry(data []byte) error {
 	var all [][]any
@@ -245,16 +221,16 @@ func (r *Recording) registry(data []byte) error {
 	return nil
 }
 
-// otherFile is how far a line's time goes back when it is the first of another
-// log, recorded behind the one before.
+// otherFile is how far a line's time jumps back when the line is the first of another log that was
+// appended to the recorded one.
 const otherFile = time.Second
 
-// log keeps the lines. They carry the time of day, and only what a driver
-// reads in them tells where in it the recording began.
+// log keeps the lines. They have the time of day; only a driver can find where in it the recording
+// started.
 func (r *Recording) log(data []byte) error {
 	return lines(data, func(line []byte) error {
 		var l struct{ Timestamp time.Time }
-		if json.Unmarshal(line, &l) == nil { // else trimmed when it was recorded
+		if json.Unmarshal(line, &l) == nil { // a line without JSON was truncated when it was recorded
 			r.logged = append(r.logged, logLine{l.Timestamp, line})
 		}
 		return nil
@@ -267,15 +243,15 @@ type logLine struct {
 	data []byte
 }
 
-// all are the recording's events with the log's among them, by the driver's
-// reading of its clock.
-func (r *Recording) all(d agent.Driver) []event {
+// all returns the recording's events and the log's lines in the order that they arrive in, some
+// sources' later than recorded. The driver finds the start of the recording in the log's times.
+func (r *Recording) all(d agent.Driver, late map[agent.Source]time.Duration) []event {
 	begin := r.began(d)
 	at := time.Duration(0)
 	events := slices.Clone(r.events)
 	for _, l := range r.logged {
 		facts, _ := d.Log(l.data)
-		for _, f := range facts { // of a message that is written again, the time of what is new
+		for _, f := range facts { // a message that is written again has the time of its new part
 			if f.At.After(l.time) {
 				l.time = f.At
 			}
@@ -284,25 +260,27 @@ func (r *Recording) all(d agent.Driver) []event {
 			at = own
 		}
 		if at < 0 {
-			continue // of an earlier run
+			continue // from an earlier run
 		}
-		events = append(events, event{at: at + r.logLate, stamp: at, kind: logged, data: l.data})
+		events = append(events, event{at: at, stamp: at, kind: logged, data: l.data})
+	}
+	for i := range events {
+		events[i].at += late[sourceOf[events[i].kind]]
 	}
 	sortEvents(events)
 	return events
 }
 
-// told is the time of day of the recording's zero by the times that the hooks'
-// events give for themselves: the latest that any of them allows, as none was
-// received before it happened.
-func (r *Recording) told(d agent.Driver) (zero time.Time, ok bool) {
+// hookZero is the time of day of the recording's start, from the times in the hooks' events. It is the
+// latest that all of them allow, because no event was received before it happened.
+func (r *Recording) hookZero(d agent.Driver) (zero time.Time, ok bool) {
 	for _, e := range r.events {
 		if e.kind != hooked {
 			continue
 		}
-		facts, _ := d.Hook(e.data) // what is no event of the agent's tells no time
+		facts, _ := d.Hook(e.data) // an unknown event has no time
 		for _, f := range facts {
-			if at := f.At.Add(r.hookLate - e.at); !f.At.IsZero() && at.After(zero) {
+			if at := f.At.Add(-e.at); !f.At.IsZero() && at.After(zero) {
 				zero, ok = at, true
 			}
 		}
@@ -310,16 +288,15 @@ func (r *Recording) told(d agent.Driver) (zero time.Time, ok bool) {
 	return zero, ok
 }
 
-// began is the time of day of the recording's zero: the median of what the
-// turns' beginnings say, which the hooks told of and the log too; without one,
-// what their ends say.
+// began is the time of day of the recording's start: the median over the turns' starts, which both
+// the hooks and the log report. Without one it uses the turns' ends.
 func (r *Recording) began(d agent.Driver) time.Time {
 	started, ended := map[string]time.Duration{}, map[string]time.Duration{}
 	for _, e := range r.events {
 		if e.kind != hooked {
 			continue
 		}
-		facts, _ := d.Hook(e.data) // what is no event of the agent's tells no time
+		facts, _ := d.Hook(e.data) // an unknown event has no time
 		for _, f := range facts {
 			switch {
 			case f.Turn == "" || f.Agent != "":
@@ -347,7 +324,7 @@ func (r *Recording) began(d agent.Driver) time.Time {
 	if len(begins) == 0 {
 		begins = ends
 	}
-	if zero, ok := r.told(d); ok && len(begins) == 0 {
+	if zero, ok := r.hookZero(d); ok && len(begins) == 0 {
 		return zero
 	}
 	if len(begins) == 0 {

@@ -13,21 +13,23 @@ import (
 // Options of a run.
 type Options struct {
 	Without map[agent.Source]bool // sources to leave out
-	// Pace is how soon after output the screen is read; 0 is 25 ms.
+	// Late is how much later than recorded a source's reports arrive, as on a loaded machine.
+	Late map[agent.Source]time.Duration
+	// Pace is the delay between output and reading the screen; 0 means 25 ms.
 	Pace time.Duration
-	// Conversation is the id the agent was given, if it was.
+	// Conversation is the conversation's id, if Berth chose it.
 	Conversation string
-	// Each, when set, is called with the fold after each event, at that moment.
+	// Each, if set, is called with the fold after each event.
 	Each func(at time.Duration, f *detect.Fold)
 }
 
-// Step is a transition at a moment of the recording.
+// Step is a transition and its time in the recording.
 type Step struct {
 	At time.Duration
 	detect.Transition
 }
 
-// MarshalJSON is the line that explain prints of it.
+// MarshalJSON makes the line that explain prints.
 func (s Step) MarshalJSON() ([]byte, error) {
 	line := struct {
 		T        float64         `json:"t"`
@@ -42,13 +44,13 @@ func (s Step) MarshalJSON() ([]byte, error) {
 	}{s.At.Seconds(), s.Prev, s.Next, s.Request, s.Failure, s.Activity, s.Tier, s.Cause, s.Evidence}
 	out, err := json.Marshal(line)
 	if err != nil {
-		return nil, fmt.Errorf("write a transition: %w", err)
+		return nil, fmt.Errorf("encode transition: %w", err)
 	}
 	return out, nil
 }
 
-// Run replays the recording and returns every transition, the first being the
-// start. Sources that cannot be read are left out, as they would be live.
+// Run replays the recording and returns every transition; the first is the start. A report that
+// can't be read is left out, as in a live session.
 func Run(r *Recording, d agent.Driver, o Options) []Step { return newPlayer(r, d, o).run() }
 
 func newPlayer(r *Recording, d agent.Driver, o Options) *player {
@@ -56,7 +58,7 @@ func newPlayer(r *Recording, d agent.Driver, o Options) *player {
 		o.Pace = 25 * time.Millisecond
 	}
 	p := &player{rec: r, driver: d, o: o}
-	p.told, _ = r.told(d)
+	p.told, _ = r.hookZero(d)
 	p.fold = detect.New(d, p.options())
 	p.term = terminal.New(terminal.Options{
 		Cols: r.Cols, Rows: r.Rows, Now: func() time.Time { return r.Start.Add(p.now) },
@@ -67,14 +69,14 @@ func newPlayer(r *Recording, d agent.Driver, o Options) *player {
 }
 
 func (p *player) run() []Step {
-	for _, e := range p.rec.all(p.driver) {
-		if e.at > p.rec.end {
+	for _, e := range p.rec.all(p.driver, p.o.Late) {
+		if e.at > p.rec.End {
 			break // the program had ended
 		}
 		p.until(e.at)
 		p.play(e)
 	}
-	p.until(p.rec.end)
+	p.until(p.rec.End)
 	p.look()
 	if p.rec.running {
 		return p.steps
@@ -93,19 +95,19 @@ type player struct {
 	looks  detect.Looks
 	ledger detect.Ledger
 	now    time.Duration
-	told   time.Time // the time of day of the recording's zero, as the hooks tell it
+	told   time.Time // the time of day of the recording's start, from the hooks' events
 	unread bool
 	readAt time.Duration
 	steps  []Step
 }
 
 func (p *player) options() detect.Options {
-	return detect.Options{Start: p.rec.Start, Conversation: p.o.Conversation, Dir: p.rec.dir, PromptID: func(n uint64) string {
+	return detect.Options{Start: p.rec.Start, Conversation: p.o.Conversation, Dir: p.rec.dir, PromptID: func(n uint64, _ bool) string {
 		return fmt.Sprintf("%s-%d", p.rec.Name, n)
 	}}
 }
 
-// until lets time pass: the screen is read and the fold is woken when due.
+// until advances the clock: it reads the screen and calls the fold's Tick when they are due.
 func (p *player) until(at time.Duration) {
 	for {
 		next, wake := at, false
@@ -128,7 +130,7 @@ func (p *player) until(at time.Duration) {
 func (p *player) play(e event) {
 	switch e.kind {
 	case output:
-		_, _ = p.term.Write(e.data) // takes all, never fails
+		_, _ = p.term.Write(e.data) // Write takes all bytes and never fails
 		p.drawn()
 	case resized:
 		p.term.Resize(e.cols, e.rows)
@@ -142,7 +144,7 @@ func (p *player) play(e event) {
 	}
 }
 
-// entry reads an entry of the log, with what those before it tell of it.
+// entry reads an entry of the log; the ledger adds what earlier entries say about it.
 func (p *player) entry(line []byte) ([]agent.Fact, error) {
 	facts, err := p.driver.Log(line)
 	for i := range facts {
@@ -151,7 +153,7 @@ func (p *player) entry(line []byte) ([]agent.Fact, error) {
 	return facts, err
 }
 
-// stamped reads facts that say when they were, by the recording's clock.
+// stamped reads facts that have their own time, converted to the recording's clock.
 func (p *player) stamped(e event, read func([]byte) ([]agent.Fact, error)) {
 	facts, err := read(e.data)
 	for i := range facts {
@@ -160,8 +162,7 @@ func (p *player) stamped(e event, read func([]byte) ([]agent.Fact, error)) {
 	p.facts(facts, err)
 }
 
-// hook reads an event. The time that it gives is moved to the recording's
-// clock.
+// hook reads an event, and converts its time to the recording's clock.
 func (p *player) hook(e event) {
 	facts, err := p.driver.Hook(e.data)
 	for i := range facts {
@@ -178,7 +179,7 @@ func (p *player) drawn() {
 	}
 }
 
-// look reads the screen, unless it is in the middle of an update.
+// look reads the screen, unless a synchronized update is in progress.
 func (p *player) look() {
 	if !p.unread {
 		return
@@ -199,7 +200,7 @@ func (p *player) notice(n terminal.Notice) { p.facts(p.driver.OSC(n.OSC, n.Paylo
 
 func (p *player) facts(facts []agent.Fact, err error) {
 	if err != nil {
-		return // its last word holds
+		return // the last valid value holds
 	}
 	for _, f := range facts {
 		p.apply(f)

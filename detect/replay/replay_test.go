@@ -30,8 +30,8 @@ func recording(t *testing.T, driver agent.Driver, name string) *Recording {
 	return rec
 }
 
-// TestRestart stops detection in the middle of recordings, again and again, and
-// goes on from what it knew: nothing changes by it.
+// TestRestart stops detection in the middle of recordings, again and again, and restores it from
+// its saved state. The transitions stay the same.
 func TestRestart(t *testing.T) {
 	for name, driver := range map[string]agent.Driver{
 		"08_ask_multi": claude.Driver{}, "14_hook_answers": claude.Driver{}, "22_hook_coverage": claude.Driver{}, "23_errors_retries1": claude.Driver{},
@@ -97,8 +97,8 @@ func TestLoad(t *testing.T) {
 		}
 		if err == nil {
 			steps := Run(rec, claude.Driver{}, Options{})
-			if steps[1].At != 500*time.Millisecond || steps[1].Next != "idle" || rec.End() != 2*time.Second {
-				t.Errorf("%s: %+v, ends at %v", name, steps[1], rec.End())
+			if steps[1].At != 500*time.Millisecond || steps[1].Next != "idle" || rec.End != 2*time.Second {
+				t.Errorf("%s: %+v, ends at %v", name, steps[1], rec.End)
 			}
 		}
 	}

@@ -10,23 +10,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrOutside is that an agent named a file that is not among its own.
-var ErrOutside = errors.New("it is not among the agent's own files")
+// ErrOutside: an agent named a file that isn't one of its own.
+var ErrOutside = errors.New("not one of the agent's own files")
 
-// Below is the machine's files below one folder: regular files of the user that
-// the agent runs as, with no symbolic link on the way from the folder to them. Which
-// path is looked at is an agent's word, and the server may read more than the agent
-// should show. The folder itself may be named by a way with links. An empty one
-// holds nothing.
+// Below is the files below one folder: only regular files of the user that the agent runs as, and
+// without a symbolic link on the way from the folder. The agent chooses the path, and the server
+// may read more than the agent should show. The path to the folder itself may have links. An empty
+// folder has no files.
 type Below struct {
 	Folder string
-	UID    int // of the files' owner
+	UID    int // the files' owner
 }
 
-// Stat looks at a file. What there is elsewhere is told by Open alone.
+// Stat returns what a file is. It doesn't check for links; only Open does.
 func (b Below) Stat(path string) (Info, error) {
 	if !b.Holds(path) {
-		return Info{}, fmt.Errorf("look at %s: %w in %s", path, ErrOutside, b.Folder)
+		return Info{}, fmt.Errorf("stat %s: %w in %s", path, ErrOutside, b.Folder)
 	}
 	return stat(path)
 }
@@ -40,13 +39,13 @@ func (b Below) Open(path string) (File, error) {
 	return file{f}, nil
 }
 
-// Holds says whether the path, as it is written, is one below the folder.
+// Holds reports whether the path, as it is written, is below the folder.
 func (b Below) Holds(path string) bool {
 	_, ok := below(b.Folder, path)
 	return ok
 }
 
-// OpenFile is Open for who needs no more of the system.
+// OpenFile is Open for callers that need an *os.File.
 func (b Below) OpenFile(path string) (*os.File, error) {
 	rel, ok := below(b.Folder, path)
 	if !ok {
@@ -73,16 +72,16 @@ func (b Below) OpenFile(path string) (*os.File, error) {
 	f := os.NewFile(uintptr(at), path)
 	var st unix.Stat_t
 	if err := unix.Fstat(at, &st); err != nil {
-		return nil, errors.Join(fmt.Errorf("look at %s: %w", path, err), f.Close())
+		return nil, errors.Join(fmt.Errorf("stat %s: %w", path, err), f.Close())
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFREG || int(st.Uid) != b.UID {
-		return nil, errors.Join(fmt.Errorf("open %s: %w: it is no regular file of the user %d's", path, ErrOutside, b.UID), f.Close())
+		return nil, errors.Join(fmt.Errorf("open %s: %w: not a regular file of user %d", path, ErrOutside, b.UID), f.Close())
 	}
 	return f, nil
 }
 
-// below is the way from a folder to a path in it. The folder may be named by a
-// way with symbolic links, and the path by its real one.
+// below returns the path's parts after the folder. The folder's path may have symbolic links; the
+// path may start with the folder's real path.
 func below(folder, path string) ([]string, bool) {
 	if !filepath.IsAbs(path) || filepath.Clean(path) != path {
 		return nil, false

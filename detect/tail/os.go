@@ -29,11 +29,11 @@ func (f file) Info() (Info, error) {
 
 func read(info fs.FileInfo) (Info, error) {
 	if !info.Mode().IsRegular() {
-		return Info{}, fmt.Errorf("%s: it is no regular file: %w", info.Name(), fs.ErrInvalid)
+		return Info{}, fmt.Errorf("%s: not a regular file: %w", info.Name(), fs.ErrInvalid)
 	}
 	s, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
-		return Info{}, fmt.Errorf("%s: the system does not tell which file it is: %w", info.Name(), fs.ErrInvalid)
+		return Info{}, fmt.Errorf("%s: the system has no file id: %w", info.Name(), fs.ErrInvalid)
 	}
 	return Info{ID: fmt.Sprintf("%d:%d", s.Dev, s.Ino), Size: info.Size()}, nil
 }

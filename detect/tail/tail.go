@@ -1,6 +1,7 @@
-// Package tail reads the lines that are added to a file that another program
-// writes. What was taken in is a Mark, which a later Tail goes on from: no
-// line is lost and none comes twice.
+// Package tail reads the lines that another program appends to a file: agents' session logs and
+// structured output. A Mark says how far a file was read, and a later Tail continues from it. No
+// line is lost or read twice, not even across a restart. Sessions and detection's tests use it. A
+// Tail belongs to one goroutine.
 package tail
 
 import (
@@ -13,18 +14,17 @@ import (
 
 // Bounds of a Tail.
 const (
-	// LineLimit is the longest line that is taken in, in bytes. A longer one is
-	// skipped and counted. A line of 1 MiB takes some 10 ms to decode.
+	// LineLimit is the longest line that is read, in bytes. A longer one is skipped and counted. A
+	// line of 1 MiB takes some 10 ms to decode.
 	LineLimit = 1 << 20
-	// block is how much is read at once when the beginning is looked for.
+	// block is how many bytes are read at once to find the first new line.
 	block = 64 << 10
-	// lookBack is how far back from its end the beginning is looked for in a file
-	// that was there before.
+	// lookBack is how far from the end of an existing file the first new line is searched for.
 	lookBack = 4 << 20
 )
 
-// FS finds files. Both methods give an error that is fs.ErrNotExist for a file
-// that is not there, and must wait for nobody.
+// FS finds files. Both methods return an error that is fs.ErrNotExist for a missing file. They must
+// not block.
 type FS interface {
 	Stat(path string) (Info, error)
 	Open(path string) (File, error)
@@ -37,29 +37,29 @@ type File interface {
 	Info() (Info, error)
 }
 
-// Info is what tells a file from another, and how long it is.
+// Info identifies a file and says how long it is.
 type Info struct {
-	ID   string // never that of another file that is there at the same time
+	ID   string // unique among the files that exist at the same time
 	Size int64
 }
 
-// Mark is how far a file was taken in.
+// Mark is how far a file was read.
 type Mark struct {
 	Path string `json:"path"`
-	File string `json:"file"` // its id; empty: it was not there yet
+	File string `json:"file"` // the file's id; empty if it didn't exist yet
 	Place
-	Renewed uint64 `json:"renewed"` // times that the file was replaced or cut short
+	Renewed uint64 `json:"renewed"` // how often the file was replaced or truncated
 }
 
 // Line is one whole line.
 type Line struct {
-	Data    []byte // without its end; only lent
+	Data    []byte // without its end; valid only during the call
 	File    string // id of the file
-	Next    int64  // where the line behind it begins
-	Renewed uint64 // as the mark has it
+	Next    int64  // offset of the next line
+	Renewed uint64 // the mark's value
 }
 
-// Tail follows one file. It is for one goroutine.
+// Tail follows one file. Only one goroutine may use it.
 type Tail struct {
 	fs      FS
 	old     func(line []byte) bool
@@ -69,33 +69,31 @@ type Tail struct {
 	lines   *Assembler
 }
 
-// New follows the file at a path. A file that is there at the first look is
-// begun behind the last line of which old says that it is of the past; old may
-// be nil, for none.
+// New follows the file at a path. If the file exists when New's Tail first looks, the Tail starts
+// after the last line that old returns true for. A nil old reads all lines.
 func New(fsys FS, path string, old func(line []byte) bool) *Tail {
 	return Resume(fsys, Mark{Path: path}, old)
 }
 
-// Resume goes on where a mark was made.
+// Resume continues from a mark.
 func Resume(fsys FS, m Mark, old func(line []byte) bool) *Tail {
 	return &Tail{fs: fsys, old: old, path: m.Path, file: m.File, renewed: m.Renewed, lines: Assemble(m.Place, LineLimit)}
 }
 
-// Mark is how far the file was taken in.
+// Mark is how far the file was read.
 func (t *Tail) Mark() Mark {
 	return Mark{Path: t.path, File: t.file, Place: t.lines.Place(), Renewed: t.renewed}
 }
 
-// Look takes in what was added since the last time, reading at most budget
-// bytes of it, and calls each for each line. More says that there is something
-// left. A file that is not there, or not there any more, is no error.
+// Look reads what was appended since the last call, at most budget bytes, and calls each for each
+// line. more says that something is left. A missing file isn't an error.
 func (t *Tail) Look(budget int, each func(Line)) (more bool, err error) {
 	info, err := t.fs.Stat(t.path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && t.unchanged(info) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("look at %s: %w", t.path, err)
+		return false, fmt.Errorf("stat %s: %w", t.path, err)
 	}
 	f, err := t.fs.Open(t.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -104,9 +102,9 @@ func (t *Tail) Look(budget int, each func(Line)) (more bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("open %s: %w", t.path, err)
 	}
-	defer f.Close() // it was only read
+	defer f.Close() // the file was only read
 	if info, err = f.Info(); err != nil {
-		return false, fmt.Errorf("look at %s: %w", t.path, err)
+		return false, fmt.Errorf("stat %s: %w", t.path, err)
 	}
 	if err := t.place(f, info); err != nil {
 		return false, fmt.Errorf("read %s: %w", t.path, err)
@@ -121,8 +119,8 @@ func (t *Tail) unchanged(info Info) bool {
 	return info.ID == t.file && info.Size == t.lines.At()
 }
 
-// place finds where to read on: another file, or one that was cut short or
-// written anew, is read from its beginning.
+// place finds the offset to read from. Another file, or one that was truncated or rewritten, is
+// read from its start.
 func (t *Tail) place(f File, info Info) error {
 	switch {
 	case t.file == "":
@@ -143,8 +141,7 @@ func (t *Tail) place(f File, info Info) error {
 	return nil
 }
 
-// endsLine says whether a line ends where the mark is, as one did when it was
-// made.
+// endsLine reports whether a line still ends at the mark. If not, the file was rewritten.
 func (t *Tail) endsLine(f File) (bool, error) {
 	p := t.lines.Place()
 	if p.Offset == 0 || p.Inside || p.Offset < t.lines.At() {
@@ -157,7 +154,7 @@ func (t *Tail) endsLine(f File) (bool, error) {
 	return before[0] == '\n', nil
 }
 
-// beginning is the offset behind the last line that is of the past.
+// beginning is the offset after the last old line.
 func (t *Tail) beginning(f File, size int64) (int64, error) {
 	if t.old == nil {
 		return 0, nil
@@ -183,8 +180,7 @@ func (t *Tail) beginning(f File, size int64) (int64, error) {
 	return first, nil
 }
 
-// lastOld is the offset in a piece of a file behind the last of its whole lines
-// that is of the past.
+// lastOld is the offset in a piece of a file after the last of its whole lines that is old.
 func (t *Tail) lastOld(piece []byte, whole bool) (int, bool) {
 	end := bytes.LastIndexByte(piece, '\n') + 1
 	for end > 0 {
@@ -200,7 +196,7 @@ func (t *Tail) lastOld(piece []byte, whole bool) (int, bool) {
 	return 0, false
 }
 
-// read takes in at most budget bytes.
+// read reads at most budget bytes.
 func (t *Tail) read(f File, size int64, budget int, each func(Line)) (more bool, err error) {
 	from := t.lines.At()
 	want := min(size-from, int64(budget))
@@ -218,7 +214,7 @@ func (t *Tail) read(f File, size int64, budget int, each func(Line)) (more bool,
 	return n > 0 && size > from+int64(n), nil
 }
 
-// trim takes off a line's end, be it LF or CR LF.
+// trim removes a line's end: LF or CR LF.
 func trim(line []byte) []byte {
 	return bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
 }

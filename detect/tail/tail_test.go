@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// disk is one file in memory.
+// disk is an FS with one file in memory.
 type disk struct {
 	there bool
 	id    int
@@ -43,7 +43,7 @@ type diskFile struct {
 func (f diskFile) Info() (Info, error) { return f.i, nil }
 func (diskFile) Close() error          { return nil }
 
-// look takes in all there is, in steps of budget bytes.
+// look reads all new lines, in steps of budget bytes.
 func look(t testing.TB, tail *Tail, budget int) []string {
 	t.Helper()
 	var got []string
@@ -86,7 +86,7 @@ func TestLook(t *testing.T) {
 	} {
 		for _, budget := range []int{3, 64 << 10, 1 << 30} {
 			if budget == 3 && c.skipped+uint64(len(c.want[0])) > 1000 {
-				continue // a million looks
+				continue // a million calls
 			}
 			t.Run(fmt.Sprintf("%s, %d at once", c.name, budget), func(t *testing.T) {
 				d := &disk{}
@@ -117,8 +117,8 @@ func replace(s string) func(*disk) {
 }
 func gone(d *disk) { d.there = false }
 
-// TestMark stops a tail after each look: the next one goes on without a line
-// lost or doubled.
+// TestMark stops a tail after each call of Look. The next tail continues from the mark: no line is
+// lost or read twice.
 func TestMark(t *testing.T) {
 	d := &disk{}
 	m := Mark{Path: "f"}
@@ -134,10 +134,10 @@ func TestMark(t *testing.T) {
 	}
 }
 
-// TestBeginning: of a file that was there before, only what is new is taken in.
+// TestBeginning: in a file that existed before, only new lines are read.
 func TestBeginning(t *testing.T) {
 	old := func(line []byte) bool { return bytes.HasPrefix(line, []byte("old")) }
-	filler := strings.Repeat("some line\n", 20_000) // some blocks
+	filler := strings.Repeat("some line\n", 20_000) // several blocks
 	for _, c := range []struct {
 		name, before string
 		want         []string
@@ -160,22 +160,22 @@ func TestBeginning(t *testing.T) {
 	d := &disk{}
 	write("old\n" + filler + "end\n")(d)
 	if got := look(t, New(d, "f", old), 64<<10); len(got) != 20_001 {
-		t.Errorf("%d lines behind the last old one, want 20001", len(got))
+		t.Errorf("%d lines after the last old one, want 20001", len(got))
 	}
-	write(strings.Repeat(filler, 30))(d) // more than is looked back
+	write(strings.Repeat(filler, 30))(d) // longer than lookBack
 	if got := look(t, New(d, "f", old), 64<<10); len(got) < 400_000 || len(got) > 430_000 || got[0] != "some line" {
 		t.Errorf("%d lines, the first %.20q", len(got), got[0])
 	}
 }
 
-// TestFiles uses real ones.
+// TestFiles uses the real file system.
 func TestFiles(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "log")
 	files := Below{Folder: dir, UID: os.Getuid()}
 	tail := New(files, path, nil)
 	if got := look(t, tail, 100); got != nil {
-		t.Errorf("%q of a file that is not there", got)
+		t.Errorf("%q from a missing file", got)
 	}
 	if err := os.WriteFile(path, []byte("a\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -199,8 +199,8 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// FuzzLook writes, cuts and replaces a file as the bytes say: the tail gives
-// the lines that a plain reading gives, also when it is made anew from its mark.
+// FuzzLook writes, truncates and replaces a file as its input says. The tail returns the same lines
+// as reading the file plainly, also when it is resumed from its mark.
 func FuzzLook(f *testing.F) {
 	f.Add([]byte("\x00hello\n\x00wor\x01\x00ld\n\x02\x00x\n"))
 	f.Add([]byte("\x00a\r\nb\r\x03\x00\nc\n\x01"))
@@ -208,7 +208,7 @@ func FuzzLook(f *testing.F) {
 		d := &disk{there: true}
 		tail := New(d, "f", nil)
 		taken, got, want := 0, []string(nil), []string(nil)
-		plain := func() { // the whole lines that were not read yet
+		plain := func() { // the whole lines that weren't read yet
 			end := bytes.LastIndexByte(d.data, '\n') + 1
 			for line := range bytes.Lines(d.data[min(taken, end):end]) {
 				if line = trim(line); len(line) > 0 {
@@ -228,9 +228,9 @@ func FuzzLook(f *testing.F) {
 			case 1:
 				d.id++
 				d.data, taken = nil, 0
-			case 2: // read; the next tail goes on from the mark
+			case 2: // read; the next tail continues from the mark
 				tail = Resume(d, tail.Mark(), nil)
-			case 3: // emptied: seen only if it is looked at before it is as long again
+			case 3: // truncated: Look notices it only before the file has its old length again
 				d.data, taken = nil, 0
 				got = append(got, look(t, tail, 3)...)
 			}

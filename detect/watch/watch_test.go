@@ -37,8 +37,8 @@ func rings(t *testing.T, bell <-chan struct{}, why string) {
 	}
 }
 
-// quiet takes the bells of one change that has been told of: another, later
-// change in the folder has been told too.
+// quiet drains the bells of a change that was reported. It makes a later change in the folder and
+// waits until that one is reported too.
 func quiet(t *testing.T, w *Watcher, dir string) {
 	t.Helper()
 	bell := make(chan struct{}, 1)
@@ -86,8 +86,8 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestShared: two watch one file, one another file of the folder, and the end
-// of one leaves the others.
+// TestShared: two subscriptions for one file, and one for another file of the folder. The end of
+// one leaves the others.
 func TestShared(t *testing.T) {
 	w, dir := start(t), t.TempDir()
 	bells := [3]chan struct{}{make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{}, 1)}
@@ -103,7 +103,7 @@ func TestShared(t *testing.T) {
 	rings(t, bells[1], "a was written")
 	quiet(t, w, dir)
 	if len(bells[0])+len(bells[2]) > 0 {
-		t.Error("a bell rang for somebody who had stopped, or for another file")
+		t.Error("a bell rang for a stopped subscription, or for another file")
 	}
 	subs[1].Stop()
 	subs[2].Stop()
@@ -112,14 +112,14 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// TestFolder: a folder that is not there is an error; one that goes away rings
-// a last time, and the subscription is dead.
+// TestFolder: a missing folder is an error. A folder that is removed rings the bell once more, and
+// then the subscription is dead.
 func TestFolder(t *testing.T) {
 	w, dir := start(t), filepath.Join(t.TempDir(), "folder")
 	bell := make(chan struct{}, 1)
 	path := filepath.Join(dir, "file")
 	if _, err := w.Watch(path, bell); !errors.Is(err, fs.ErrNotExist) {
-		t.Fatalf("watching in a folder that is not there: %v", err)
+		t.Fatalf("watching in a missing folder: %v", err)
 	}
 	check(t, os.Mkdir(dir, 0o700))
 	s, err := w.Watch(path, bell)

@@ -1,5 +1,6 @@
-// Package account knows the OS users that sessions may run as beside the
-// server's own, and acts upon files with the rights of one of them alone.
+// Package account finds the OS users that sessions may run as, and accesses files with the rights of
+// such a user (As). That protects the server, which runs as root, from links and other traps in that
+// user's folders. It may be called from any goroutine. Each call of As runs on a thread of its own.
 package account
 
 import (
@@ -18,23 +19,23 @@ import (
 	"time"
 )
 
-// User is an OS user. A nil one stands for the server's own.
+// User is an OS user. Nil is the server's own user.
 type User struct {
 	Name, Home, Shell string
 	UID, GID          int
-	Groups            []int // all of them, the first one's too
+	Groups            []int // all of them, including GID
 }
 
-// ErrNoUser is that the system knows no user of that name.
+// ErrNoUser says that the system has no user with that name.
 var ErrNoUser = errors.New("there is no such user on this machine")
 
-// Lookup finds a user by name. Only root may act as somebody else.
+// Lookup finds a user by name. Only root may act as another user.
 func Lookup(name string) (*User, error) {
 	if os.Geteuid() != 0 {
 		return nil, fmt.Errorf("a session can run as the user %q only where the server runs as root; it runs as uid %d", name, os.Geteuid())
 	}
 	if runtime.GOOS != "linux" {
-		return nil, fmt.Errorf("a session can run as the user %q on Linux alone: only there can the server act upon files as somebody else", name)
+		return nil, fmt.Errorf("a session can run as the user %q only on Linux: on other systems the server cannot access files as another user", name)
 	}
 	entry, err := user.Lookup(name)
 	var unknown user.UnknownUserError
@@ -68,7 +69,7 @@ func Lookup(name string) (*User, error) {
 	return u, nil
 }
 
-// shellOf is the login shell of a user: /bin/sh where the file has none.
+// shellOf is the login shell of a user, or /bin/sh if the file has none.
 func shellOf(passwd, uid string) string {
 	f, err := os.Open(passwd)
 	if err != nil {
@@ -84,8 +85,7 @@ func shellOf(passwd, uid string) string {
 	return "/bin/sh"
 }
 
-// Credential is what a process of the user is started with; nil of the
-// server's own.
+// Credential is the credential to start a process of the user with. It is nil for the server's own user.
 func (u *User) Credential() *syscall.Credential {
 	if u == nil {
 		return nil
@@ -97,9 +97,9 @@ func (u *User) Credential() *syscall.Credential {
 	return c
 }
 
-// Files of another user that do not answer, as on a file system which that user
-// has mounted, hold up a caller for answerWithin at most, and as many threads as
-// atOnce: the next of that user's callers wait for one of these.
+// Another user's files may not answer, for example on a file system that this user has mounted. They
+// hold up a caller for at most answerWithin, and at most atOnce threads for each user. Further callers
+// wait for one of these threads.
 const (
 	answerWithin = 10 * time.Second
 	atOnce       = 8
@@ -123,11 +123,10 @@ func slotsOf(uid int) chan struct{} {
 	return acting.slots[uid]
 }
 
-// As runs work, which acts upon files, with the rights that the user has on
-// them: what the user has put in the way, a link above all, leads no further
-// than it would lead the user. work must not start goroutines that do so, nor
-// processes. It may go on after As has given up on it: what it finds is what it
-// returns, and it must not write to anything else of the caller's.
+// As runs work, which accesses files, with the rights of the user. So a link or another trap of the user
+// reaches only what the user can reach. work must not start processes, nor goroutines that access
+// files. work may still run after As has returned with an error, so it must not write to the
+// caller's variables. It only returns its result.
 func As[T any](ctx context.Context, u *User, work func() (T, error)) (T, error) {
 	if u == nil || u.UID == os.Geteuid() {
 		return work()
@@ -148,8 +147,8 @@ func As[T any](ctx context.Context, u *User, work func() (T, error)) (T, error) 
 	}
 	go func() {
 		defer func() { <-slots }()
-		// Never unlocked: the thread ends with the goroutine, and with it what was
-		// set for it alone.
+		// Never unlocked: the thread ends with the goroutine, so no other goroutine runs with
+		// the user's rights.
 		runtime.LockOSThread()
 		if err := become(u); err != nil {
 			done <- result{err: fmt.Errorf("act as the user %q: %w", u.Name, err)}
@@ -170,13 +169,14 @@ func (u *User) silent(ctx context.Context) error {
 	return fmt.Errorf("files of the user %q do not answer: %w", u.Name, ctx.Err())
 }
 
-// Do is As for work that only succeeds or fails.
+// Do is As for work without a result.
 func (u *User) Do(ctx context.Context, work func() error) error {
 	_, err := As(ctx, u, func() (struct{}, error) { return struct{}{}, work() })
 	return err
 }
 
-// Reach says which folder keeps the user from the path, which is a folder too.
+// Reach returns an error that names the first folder on the path that the user cannot enter. The path
+// is a folder too.
 func (u *User) Reach(path string) error {
 	return u.Do(context.Background(), func() error {
 		at := "/"

@@ -16,8 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// nobody is the user that every system has, with one group more than its own.
-func nobody(t *testing.T) *User {
+// otherUser is a user that every system has, with a group in addition to its own.
+func otherUser(t *testing.T) *User {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Skip("SKIPPED: only root can act as another user")
@@ -62,12 +62,12 @@ func uidOf(t *testing.T, path string) int {
 }
 
 func TestLookup(t *testing.T) {
-	nobody(t)
+	otherUser(t)
 	if _, err := Lookup("nobody-of-that-name"); !errors.Is(err, ErrNoUser) || !strings.Contains(err.Error(), `"nobody-of-that-name"`) {
 		t.Errorf("unknown: %v", err)
 	}
 	if _, err := Lookup(""); err == nil {
-		t.Error("found nobody's name")
+		t.Error("found a user with an empty name")
 	}
 	passwd := filepath.Join(t.TempDir(), "passwd")
 	check(t, os.WriteFile(passwd, []byte("a:x:7:7::/home/a:/bin/zsh\nbroken\nb:x:8:8::/home/b:\n"), 0o600))
@@ -88,9 +88,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestLookupWithoutRoot: nobody else can act as somebody else, as root least of all.
+// TestLookupWithoutRoot: only root can act as another user.
 func TestLookupWithoutRoot(t *testing.T) {
-	u, exe := nobody(t), filepath.Join(open(t), "test")
+	u, exe := otherUser(t), filepath.Join(open(t), "test")
 	data, err := os.ReadFile(os.Args[0])
 	check(t, err)
 	check(t, os.WriteFile(exe, data, 0o755))
@@ -109,7 +109,7 @@ func TestLookupWithoutRoot(t *testing.T) {
 // TestDo: what is done has the user's rights on files, of uid and of every group,
 // and none of root's; what is done beside it and after it has the server's.
 func TestDo(t *testing.T) {
-	u, dir := nobody(t), open(t)
+	u, dir := otherUser(t), open(t)
 	secret, shared, theirs := filepath.Join(dir, "secret"), filepath.Join(dir, "shared"), filepath.Join(dir, "theirs")
 	check(t, errors.Join(os.WriteFile(secret, []byte("x"), 0o600), os.WriteFile(shared, []byte("x"), 0o640), os.Chown(shared, 0, 4242)))
 	check(t, errors.Join(os.Mkdir(theirs, 0o700), os.Chown(theirs, u.UID, u.GID)))
@@ -160,7 +160,7 @@ func TestDo(t *testing.T) {
 }
 
 func TestReach(t *testing.T) {
-	u, dir := nobody(t), open(t)
+	u, dir := otherUser(t), open(t)
 	closed := filepath.Join(dir, "closed")
 	below := filepath.Join(closed, "below")
 	check(t, os.MkdirAll(below, 0o755))
@@ -168,7 +168,7 @@ func TestReach(t *testing.T) {
 	check(t, os.Chmod(closed, 0o711))
 	check(t, u.Reach(below))
 	check(t, os.Chmod(closed, 0o700))
-	if err := u.Reach(below); err == nil || !strings.Contains(err.Error(), `"nobody" cannot enter the folder `+closed+":") {
+	if err := u.Reach(below); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q cannot enter the folder %s:", u.Name, closed)) {
 		t.Errorf("%v", err)
 	}
 }

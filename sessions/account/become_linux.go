@@ -9,25 +9,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// overFiles are the capabilities that make root's access to files what it is:
-// CHOWN, DAC_OVERRIDE, DAC_READ_SEARCH, FOWNER, FSETID. The kernel takes them
-// from a thread whose file system user is not root.
+// overFiles are the capabilities that let root access all files: CHOWN, DAC_OVERRIDE, DAC_READ_SEARCH,
+// FOWNER, FSETID. The kernel removes them from a thread whose file system user is not root.
 const overFiles = 1<<unix.CAP_CHOWN | 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_DAC_READ_SEARCH | 1<<unix.CAP_FOWNER | 1<<unix.CAP_FSETID
 
-// become makes this thread act upon files as the user. All else about it stays
-// root's, so that the user can neither signal nor trace it.
+// become makes this thread access files as the user. Everything else about the thread stays root's, so
+// the user can neither signal nor trace it.
 func become(u *User) error {
-	// Those of x/sys set what is the thread's; those of syscall set all threads.
+	// The functions of x/sys change this thread alone. Those of syscall change all threads.
 	if err := unix.Setgroups(u.Groups); err != nil {
 		return fmt.Errorf("take on the groups: %w", err)
 	}
-	// They tell no error: what holds is asked for with a number that is no id.
+	// Setfsgid and Setfsuid report no error. A call with -1, which isn't a valid id, returns the
+	// current id.
 	_ = unix.Setfsgid(u.GID)
 	_ = unix.Setfsuid(u.UID)
 	gid, _ := unix.SetfsgidRetGid(-1)
 	uid, _ := unix.SetfsuidRetUid(-1)
 	if gid != u.GID || uid != u.UID {
-		return fmt.Errorf("the system does not let the server: it acts as %d:%d", uid, gid)
+		return fmt.Errorf("the system refused: file access is still as %d:%d", uid, gid)
 	}
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var sets [2]unix.CapUserData

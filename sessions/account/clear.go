@@ -18,26 +18,42 @@ import (
 const (
 	// namesAtOnce bounds how many names of a folder are in memory.
 	namesAtOnce = 256
-	// sliceOf is how long a thread works at a folder before it is asked again:
-	// well below answerWithin.
+	// sliceOf bounds one call of As. It is well below answerWithin, so that a large folder isn't
+	// taken for files that do not answer.
 	sliceOf = time.Second
 )
 
-// Clear deletes all that is in the folder name of the folder parent but for the
-// names kept, with the rights that the user has. It follows no link and leaves
-// what is mounted. Folders that are closed to their owner are opened.
+// Clear deletes all that is in the folder name of the folder parent, except for the names in keep, with
+// the rights of the user. It follows no link and leaves mounted file systems alone. It gives the owner
+// access to folders that the owner has closed.
 //
-// It has three descriptors, however deep the folders are: what is in a folder's
-// folders is first moved up into the folder. So there is no path that could
-// become too long, and no way back up that somebody could move away.
+// It uses three descriptors, however deep the folders are, because it moves the content of inner folders
+// up before it deletes it. So no path becomes too long, and no other process can move a folder away while
+// Clear is inside it.
 func (u *User) Clear(ctx context.Context, parent, name string, keep ...string) error {
 	up, err := openFolder(unix.AT_FDCWD, parent)
 	if err != nil {
 		return fmt.Errorf("open the folder %s: %w", parent, err)
 	}
 	defer up.Close()
-	path := filepath.Join(parent, name)
-	top, err := As(ctx, u, func() (*os.File, error) { return openOwn(up, name) })
+	return u.clear(ctx, filepath.Join(parent, name), func() (*os.File, error) { return openOwn(up, name) }, keep...)
+}
+
+// Empty is Clear for a folder of the user's at a path of the user's: it also walks the path with the
+// rights of the user.
+func (u *User) Empty(ctx context.Context, path string) error {
+	return u.clear(ctx, path, func() (*os.File, error) {
+		up, err := openFolder(unix.AT_FDCWD, filepath.Dir(path))
+		if err != nil {
+			return nil, err
+		}
+		defer up.Close()
+		return openOwn(up, filepath.Base(path))
+	})
+}
+
+func (u *User) clear(ctx context.Context, path string, open func() (*os.File, error), keep ...string) error {
+	top, err := As(ctx, u, open)
 	if errors.Is(err, unix.ENOENT) {
 		return nil
 	}
@@ -193,12 +209,12 @@ func openOwn(dir *os.File, name string) (*os.File, error) {
 		return nil, err
 	}
 	if info, err := f.Stat(); err == nil && info.Mode().Perm()&0o700 != 0o700 {
-		_ = f.Chmod(0o700) // where it is another's, what is done in it says so
+		_ = f.Chmod(0o700) // in another user's folder the next call fails
 	}
 	return f, nil
 }
 
-// gone takes away the error that somebody else was quicker.
+// gone removes the error that another process has deleted the file first.
 func gone(err error) error {
 	if errors.Is(err, unix.ENOENT) {
 		return nil
@@ -206,9 +222,8 @@ func gone(err error) error {
 	return err
 }
 
-// Size is how many bytes the regular files in a folder have. It looks at no more
-// than sizeEntries entries, and no deeper than sizeDepth: a session's user may
-// make any number.
+// Size is how many bytes the regular files in a folder have. It looks at no more than sizeEntries
+// entries, and no deeper than sizeDepth, because a session's user may make any number of files.
 func Size(path string) (int64, error) {
 	f, err := openFolder(unix.AT_FDCWD, path)
 	if err != nil {
@@ -223,7 +238,7 @@ const (
 	sizeDepth   = 16
 )
 
-// sizeOf closes the folder. What cannot be looked at counts for nothing.
+// sizeOf closes the folder. Files that cannot be read count as empty.
 func sizeOf(dir *os.File, depth int, left *int) (total int64) {
 	defer dir.Close()
 	for {

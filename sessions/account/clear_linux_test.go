@@ -59,7 +59,7 @@ func fewFiles(t *testing.T, more int) {
 // TestClearDeep: what a user has nested deeper than any path can name goes, with
 // a few descriptors.
 func TestClearDeep(t *testing.T) {
-	u := nobody(t)
+	u := otherUser(t)
 	parent := theirs(t, u)
 	dir := parent + "/agent"
 	nest(t, u, dir, strings.Repeat("d", 200), 300)
@@ -94,7 +94,7 @@ func TestSizeDeep(t *testing.T) {
 // TestClearClosed: folders that their owner has closed, the first of them too,
 // and links to what is elsewhere.
 func TestClearClosed(t *testing.T) {
-	u := nobody(t)
+	u := otherUser(t)
 	parent, other := theirs(t, u), open(t)
 	dir := parent + "/agent"
 	check(t, os.WriteFile(other+"/precious", nil, 0o666))
@@ -119,7 +119,7 @@ func TestClearClosed(t *testing.T) {
 // TestClearIsBoundByRights: what is another's stays, is named, and does not keep
 // the rest.
 func TestClearIsBoundByRights(t *testing.T) {
-	u := nobody(t)
+	u := otherUser(t)
 	parent := theirs(t, u)
 	dir := parent + "/agent"
 	check(t, os.MkdirAll(dir+"/a/roots/inner", 0o755))
@@ -141,10 +141,36 @@ func TestClearIsBoundByRights(t *testing.T) {
 	check(t, u.Clear(t.Context(), parent, "agent"))
 }
 
+// TestEmpty: a path that the user can't walk leads to nothing that is emptied, even where its end is open
+// to all.
+func TestEmpty(t *testing.T) {
+	u := otherUser(t)
+	base := open(t)
+	inner := base + "/shut/open/tree"
+	check(t, os.MkdirAll(inner, 0o777))
+	check(t, os.WriteFile(inner+"/file", nil, 0o666))
+	for _, dir := range []string{inner, base + "/shut/open"} {
+		check(t, os.Chmod(dir, 0o777))
+	}
+	check(t, os.Chmod(base+"/shut", 0o700))
+	if err := u.Empty(t.Context(), inner); !errors.Is(err, unix.EACCES) {
+		t.Errorf("%v", err)
+	}
+	if _, err := os.Stat(inner + "/file"); err != nil {
+		t.Error(err)
+	}
+	check(t, os.Chmod(base+"/shut", 0o755))
+	check(t, u.Empty(t.Context(), inner))
+	if list, err := os.ReadDir(inner); err != nil || len(list) != 0 {
+		t.Errorf("%v, %v", list, err)
+	}
+	check(t, u.Empty(t.Context(), base+"/none/none"))
+}
+
 // TestClearEnds: a user that makes more while it is deleted keeps the caller no
 // longer than it wants to wait.
 func TestClearEnds(t *testing.T) {
-	u := nobody(t)
+	u := otherUser(t)
 	parent := theirs(t, u)
 	dir := parent + "/agent"
 	ctx, cancel := context.WithCancel(t.Context())
@@ -225,7 +251,7 @@ func TestDropInParts(t *testing.T) {
 // TestFilesThatDoNotAnswer: work that hangs holds up its caller for as long as
 // that one waits, and no other user's.
 func TestFilesThatDoNotAnswer(t *testing.T) {
-	u := nobody(t)
+	u := otherUser(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	goOn := make(chan struct{})
 	var done []chan error

@@ -1,14 +1,19 @@
-// Package clients knows who is attached to a session, who writes to it, and which size it has.
+// Package clients knows who is attached to a session, who has control of it, and which size it has.
 //
-// A Member is an attached client. Members and calls (Deliver, Press, Resize) write under the
+// A Member is an attached client. Members and calls (Delivery, Press, Resize) write under the
 // session's lease, one at a time: a call's delivery has the lease for itself, and what a member
 // types gets the lease with its first key. Deliveries, the verbs of a lease and joining run on
-// the loop. Two things do not, because they must not wait for it: the keys of the member that
-// holds the lease (the fast path, open only while the loop sleeps), and a new window size (Window),
-// which the loop looks at when Poked has a signal.
+// the loop. Two things don't, because they must not wait for it: the keys of the member that
+// holds the lease (the fast path), and a new window size (Window), which the loop looks at when
+// WindowChanged has a signal.
+//
+// The fast path is open only while the loop sleeps (OpenFastPath, CloseFastPath), and only for the
+// member with the lease, if no delivery is in progress. Only the loop changes the lease, so
+// TryType needs no other check of it. Opening, closing and each write have one mutex.
 //
 // What is typed comes back as control records (Record), which make the events. Keystrokes are
-// gathered for a second. The holder sends no wake for them, so the clock (Tick) reads them.
+// gathered for a second. The holder announces a keystroke's record up to 10 ms late; Tick reads it
+// after a second even without a wake.
 //
 // The server that follows goes on with the generations of the lease and with its locks. It
 // reports that all clients of the server before it have left (Resume, Start).
@@ -18,6 +23,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"berth/api"
@@ -34,9 +40,9 @@ type Env struct {
 	Policy func() SizePolicy
 	Holder func() Holder // nil without a holder that answers
 
-	Terminal func() *terminal.Terminal          // nil for an ended session that no client looks at
-	Picture  func() (*terminal.Terminal, error) // the same, loaded if it was nil
-	Resize   func(cols, rows int)               // gives the emulator another size
+	Terminal func() *terminal.Terminal // nil for an ended session that no client looks at
+	Picture  func() *terminal.Terminal // the same, loaded if it was nil
+	Resize   func(cols, rows int)      // gives the emulator another size
 
 	// Paced writes an event that a caller of the verb caused, or lets it wait. record is the
 	// control record that it comes from; zero: none.
@@ -46,7 +52,7 @@ type Env struct {
 	Looked func()      // a client that may write has come: no dialog is kept from the screen any more
 	Wanted func() bool // a caller beside the members waits for something of the session
 
-	ReadOn  func() // there are records that the holder sends no wake for
+	ReadOn  func() // reads records that no wake has announced yet
 	CatchUp func() // takes in what the holder has written
 
 	// Settled runs fn on the loop when there is a picture to show. It fails as Do does.
@@ -55,20 +61,21 @@ type Env struct {
 
 // Clients is the part. New makes one.
 type Clients struct {
-	env       Env
-	lease     *lease.Lease
-	members   map[string]*Member // by their clients' ids
-	followers map[Follower]*Member
-	comings   comings
-	typing    typing
-	input     input
-	fastPath  fastPath
-	size      sizing
-	pace      pace
-	before    saved          // what the last server left, until Resume
-	unsaid    []lease.Change // what the end of the last server did to the lease, until Start
-	departed  []loop.By      // clients whose connections ended with it, likewise
-	poke      chan struct{}  // holds one signal: a window has changed, or a client looks
+	env           Env
+	lease         *lease.Lease
+	members       map[string]*Member // by their clients' ids
+	followers     map[Follower]*Member
+	comings       comings
+	typing        typing
+	input         input
+	fastPath      fastPath
+	size          sizing
+	pace          pace
+	before        saved          // what the last server left, until Resume
+	unsaid        []lease.Change // what the end of the last server did to the lease, until Start
+	departed      []loop.By      // clients whose connections ended with it, likewise
+	windowChanged chan struct{}  // holds one signal: a window has changed, or a client looks
+	waiting       atomic.Int32   // claims that wait for the end of a delivery: see loop.Claim.AfterDelivery
 }
 
 var _ loop.Part = (*Clients)(nil)
@@ -77,7 +84,7 @@ var _ loop.Part = (*Clients)(nil)
 func New(env Env) *Clients {
 	return &Clients{
 		env: env, lease: lease.New(lease.Options{}), members: map[string]*Member{}, followers: map[Follower]*Member{}, comings: comings{},
-		poke: make(chan struct{}, 1),
+		windowChanged: make(chan struct{}, 1),
 	}
 }
 
@@ -89,7 +96,7 @@ func (c *Clients) End() {}
 
 // Record takes in what was typed, sizes and signals. Their events are paced, and none of them
 // belongs to what another part makes of the record.
-func (c *Clients) Record(r hold.Record) (told loop.Told, err error) {
+func (c *Clients) Record(r hold.Record) (told loop.Outcome, err error) {
 	switch r.Kind {
 	case hold.KindInput:
 		err = c.inputRecord(r)
@@ -124,11 +131,12 @@ type saved struct {
 	Here   []loop.By   `json:"here"` // clients that had joined
 	Last   api.Time    `json:"last_input"`
 	Person api.Time    `json:"person_input"` // when a person typed last
+	Window grownBack   `json:"window"`
 }
 
 // Save gives the lease and who is here.
 func (c *Clients) Save() (json.RawMessage, error) {
-	return json.Marshal(saved{Lease: c.lease.State(), Here: c.here(), Last: api.At(c.input.last), Person: api.At(c.input.person)})
+	return json.Marshal(saved{Lease: c.lease.State(), Here: c.here(), Last: api.At(c.input.last), Person: api.At(c.input.person), Window: c.size.grownBack})
 }
 
 // Restore takes both in; Recall brings them up to date, and Resume goes on from there.
@@ -143,7 +151,7 @@ func (c *Clients) Restore(data json.RawMessage, _ bool) error {
 	return nil
 }
 
-// Recall takes in who came and went, and changes of the lease.
+// Recall takes in who came and went, changes of the lease, and sizes.
 func (c *Clients) Recall(line events.Line) {
 	before := &c.before
 	switch line.Type {
@@ -160,6 +168,15 @@ func (c *Clients) Recall(line events.Line) {
 		if json.Unmarshal(line.Raw, &e) == nil {
 			before.Lease = before.Lease.After(e.change())
 		}
+	case eventResize:
+		var e resizeEvent
+		if json.Unmarshal(line.Raw, &e) == nil {
+			member := ""
+			if e.By == loop.Berth || slices.Contains(before.Here, e.By) {
+				member = memberOf(e.By)
+			}
+			before.Window.took(window{e.Cols, e.Rows}, member)
+		}
 	}
 }
 
@@ -170,7 +187,8 @@ func (c *Clients) Resume(ran bool) {
 	if ran {
 		c.departed = c.before.Here
 	}
-	c.before = saved{}
+	c.size.grownBack, c.before = c.before.Window, saved{}
+	c.size.By = "" // whose window it was has gone
 }
 
 // Start writes the events of what the end of the last server meant for its clients.
@@ -180,6 +198,7 @@ func (c *Clients) Start() {
 		c.env.Note(eventDetached, clientEvent{By: by, Why: "restart"})
 	}
 	c.unsaid, c.departed = nil, nil
+	c.fit()
 }
 
 // ProgramEnded frees the lease.
@@ -217,9 +236,9 @@ func (c *Clients) askPace(pause time.Duration) {
 // Watch has the loop hurry the holder: a caller looks at the session. Any goroutine may call it.
 func (c *Clients) Watch() {
 	if c.pace.slowed.Load() {
-		loop.Ring(c.poke)
+		loop.Ring(c.windowChanged)
 	}
 }
 
-// Poked has a signal for the loop: it looks at the windows, and ticks.
-func (c *Clients) Poked() <-chan struct{} { return c.poke }
+// WindowChanged has a signal for the loop: it looks at the windows, and ticks.
+func (c *Clients) WindowChanged() <-chan struct{} { return c.windowChanged }

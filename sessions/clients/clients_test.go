@@ -47,7 +47,7 @@ func newDesk(t *testing.T) *desk {
 		},
 		Policy:   func() SizePolicy { return SizeWriter },
 		Holder:   func() Holder { return d },
-		Terminal: func() *terminal.Terminal { return d.term }, Picture: func() (*terminal.Terminal, error) { return d.term, nil },
+		Terminal: func() *terminal.Terminal { return d.term }, Picture: func() *terminal.Terminal { return d.term },
 		Resize: func(cols, rows int) { d.PassOn(); d.term.Resize(cols, rows); d.Resized() },
 		Paced:  func(record uint64, kind, _ string, _ loop.By, data loop.Paced) { d.note(record, kind, data) },
 		Dirty:  func() {}, Active: func() {}, Looked: func() {}, Wanted: func() bool { return false },
@@ -130,7 +130,7 @@ func TestWindowDuringALock(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.Window(60, 12)
-	<-d.Poked()
+	<-d.WindowChanged()
 	d.LookAtWindows()
 	if want := []window{{50, 10}}; !reflect.DeepEqual(d.sizes, want) {
 		t.Errorf("during the lock %v were asked for", d.sizes)
@@ -231,7 +231,7 @@ func TestPace(t *testing.T) {
 	if d.Tick(d.now); d.pace != alonePace {
 		t.Errorf("alone the pace is %s", d.pace)
 	}
-	if d.Watch(); len(d.Poked()) != 1 {
+	if d.Watch(); len(d.WindowChanged()) != 1 {
 		t.Error("the loop is not woken for a caller that looks")
 	}
 	d.join("a", 50, 10)
@@ -324,5 +324,53 @@ func TestCheckpointOfTheVersionBefore(t *testing.T) {
 	}
 	if got := took[clientEvent](d); len(got) != 1 || got[0].By.Client != "c2" || got[0].Why != "restart" {
 		t.Errorf("%+v", got)
+	}
+}
+
+// After a small client has left, the session has its former size again: with another client here, and
+// for the next server too. A size that a call sets stays, and so does a client's larger window.
+func TestFormerSize(t *testing.T) {
+	take := func(m *Member) {
+		t.Helper()
+		if err := m.Take(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	large, small := window{120, 40}, window{40, 20}
+	d := newDesk(t)
+	d.SizeIs(80, 24)
+	desktop := d.join("desktop", large.Cols, large.Rows)
+	phone := d.join("phone", small.Cols, small.Rows)
+	if take(phone); d.present() != small {
+		t.Fatalf("%v while the phone has control", d.present())
+	}
+	saved, err := d.Save()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if phone.Leave(); d.present() != large {
+		t.Errorf("%v after the phone has left", d.present())
+	}
+	if desktop.Leave(); d.present() != large {
+		t.Errorf("%v after the larger window has left too", d.present())
+	}
+
+	phone = d.join("phone", small.Cols, small.Rows)
+	if err := d.Clients.Resize(t.Context(), loop.Claim{Actor: actor("c"), Verb: "resize"}, 100, 30); err != nil {
+		t.Fatal(err)
+	}
+	if phone.Leave(); d.present() != (window{100, 30}) {
+		t.Errorf("%v after a call has set 100x30", d.present())
+	}
+
+	n := newDesk(t)
+	n.term.Resize(small.Cols, small.Rows)
+	if err := n.Restore(saved, false); err != nil {
+		t.Fatal(err)
+	}
+	n.Resume(true)
+	n.SizeIs(small.Cols, small.Rows)
+	if n.Start(); n.present() != large {
+		t.Errorf("%v for the next server", n.present())
 	}
 }

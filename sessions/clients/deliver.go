@@ -42,16 +42,11 @@ func (c *Clients) Delivery(ctx context.Context, claim loop.Claim, work func(loop
 		grant, err = c.begin(claim)
 		return err
 	}
-	var err error
-	if claim.AfterDelivery && claim.Wait == 0 {
-		err = c.afterDelivery(ctx, begin)
-	} else {
-		err = c.untilFree(ctx, claim.Wait, begin)
-	}
+	err := c.wait(ctx, claim, begin)
 	defer func() { // after a caller gave up too: the loop may have granted it all the same
 		_ = c.env.Do(context.WithoutCancel(ctx), func() { // a loop that has ended has no lease
 			if grant.Generation != 0 {
-				c.env.ReadOn() // the holder does not wake the server for input
+				c.env.ReadOn() // the wake for an input record may still come
 				c.env.CatchUp()
 				c.tell(c.lease.End(c.env.Now(), grant))
 			}
@@ -84,6 +79,23 @@ func (c *Clients) Delivery(ctx context.Context, claim loop.Claim, work func(loop
 		}
 	}))
 }
+
+// wait begins a claim's delivery as soon as the claim's terms allow it.
+func (c *Clients) wait(ctx context.Context, claim loop.Claim, begin func() error) error {
+	if !claim.AfterDelivery {
+		return c.untilFree(ctx, claim.Wait, begin)
+	}
+	c.waiting.Add(1)
+	defer c.waiting.Add(-1)
+	if claim.Wait > 0 {
+		return c.untilFree(ctx, claim.Wait, begin)
+	}
+	return c.afterDelivery(ctx, begin)
+}
+
+// Interrupt reports whether a claim waits for the end of a delivery, to interrupt the turn that the
+// delivery starts.
+func (c *Clients) Interrupt() bool { return c.waiting.Load() > 0 }
 
 // markOf says in the control log who caused a write.
 func markOf(claim loop.Claim) json.RawMessage {

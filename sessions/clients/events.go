@@ -16,12 +16,15 @@ const (
 	eventSignal   = "signal"
 )
 
+// whyDetach is a clientEvent's Why of a client that a caller detached.
+const whyDetach = "detach"
+
 type clientEvent struct {
 	By       loop.By `json:"by"`
 	Terminal bool    `json:"terminal"`
 	Cols     int     `json:"cols"`
 	Rows     int     `json:"rows"`
-	Why      string  `json:"why"` // restart: its connection ended with the server
+	Why      string  `json:"why"` // restart: its connection ended with the server; detach: a caller detached it
 	loop.Repeated
 }
 

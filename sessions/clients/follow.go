@@ -2,6 +2,7 @@ package clients
 
 import (
 	"context"
+	"runtime"
 
 	"berth/sessions/loop"
 	"berth/terminal"
@@ -26,10 +27,7 @@ type Paint struct {
 func (m *Member) Resync(ctx context.Context, f Follower, o terminal.RepaintOptions) (Paint, error) {
 	return loop.Ask(ctx, m.clients.env.Settled, func() (Paint, error) {
 		c := m.clients
-		term, err := c.env.Picture()
-		if err != nil {
-			return Paint{}, err
-		}
+		term := c.env.Picture()
 		c.PassOn()
 		p := Paint{Bytes: term.Repaint(o)}
 		p.Cols, p.Rows = term.Size()
@@ -87,6 +85,7 @@ func (c *Clients) PassOn() {
 		for f := range c.followers {
 			f.Push(p)
 		}
+		runtime.Gosched() // what writes the echo to its client goes first: no client waits for the rest of this turn
 	}
 }
 

@@ -40,12 +40,14 @@ type Member struct {
 	written bool                   // the loop's: its coming is an event
 	fresh   bool                   // the loop's: its window is new and not looked at by fit
 	gone    bool                   // the loop's: it has left
+	why     string                 // the loop's: it leaves because of that
 }
 
 // Notice is something for one client alone.
 type Notice struct {
-	LostTo string // who took the lease from it
-	Kicked string // why it has to go
+	LostTo   string // who took the lease from it
+	Kicked   string // why it has to go
+	Detached string // who detached it
 }
 
 // Join registers a client. It gets the lease with the first key that it types.
@@ -102,11 +104,24 @@ func (m *Member) Leave() {
 		c.Gather()
 		c.tell(c.lease.Detach(c.env.Now(), m.Client))
 		if m.written {
-			c.env.Note(eventDetached, clientEvent{By: m.By(), Terminal: m.Terminal, Cols: m.Cols, Rows: m.Rows})
+			c.env.Note(eventDetached, clientEvent{By: m.By(), Terminal: m.Terminal, Cols: m.Cols, Rows: m.Rows, Why: m.why})
 		}
 		c.env.Dirty()
+		if c.size.By == m.Client || !c.terminals() {
+			c.size.By = ""
+		}
 		c.fit()
 	})
+}
+
+// terminals says that a client with a terminal is attached.
+func (c *Clients) terminals() bool {
+	for _, m := range c.members {
+		if m.Terminal {
+			return true
+		}
+	}
+	return false
 }
 
 // here lists the clients that have joined a running session. From an ended one
@@ -170,6 +185,34 @@ func (c *Clients) Kick(why string) {
 	}
 }
 
+// Detach sends attached clients away: the one with an id, or without an id all that the caller may send
+// away. These are its own; others is nil when it may also detach those of other callers, else the refusal.
+// The clients leave on their own goroutines.
+func (c *Clients) Detach(ctx context.Context, by loop.Actor, client string, others error) ([]Attached, error) {
+	return loop.Ask(ctx, c.env.Do, func() ([]Attached, error) {
+		if client != "" && c.members[client] == nil {
+			return nil, api.Errorf(api.CodeNotFound, "%s isn't attached to %s: see `who %s`", api.Quote(client), c.env.Name(), c.env.Name())
+		}
+		list := []Attached{}
+		for _, m := range c.members {
+			if client != "" && m.Client != client {
+				continue
+			}
+			if others != nil && (m.Identity.Name != by.Identity.Name || m.Identity.Fingerprint != by.Identity.Fingerprint) {
+				if client != "" {
+					return nil, others
+				}
+				continue
+			}
+			m.why = whyDetach
+			m.notify(Notice{Detached: by.Identity.Name})
+			list = append(list, c.attached(m))
+		}
+		sortAttached(list)
+		return list, nil
+	})
+}
+
 // Dismiss sends away clients that may not see the session under the name and
 // the tags that it has now. They get no more of its output.
 func (c *Clients) Dismiss() {
@@ -189,6 +232,7 @@ type Attached struct {
 	Client      string   `json:"client"`
 	Identity    string   `json:"identity"`
 	Fingerprint string   `json:"fingerprint"`
+	Source      string   `json:"source"` // the address it comes from; unix for the server's own machine
 	Terminal    bool     `json:"terminal"`
 	Cols        int      `json:"cols"`
 	Rows        int      `json:"rows"`
@@ -200,17 +244,21 @@ type Attached struct {
 // came.
 func (c *Clients) Who(ctx context.Context) ([]Attached, error) {
 	return loop.Ask(ctx, c.env.Do, func() ([]Attached, error) {
-		writer := c.Writer()
 		list := []Attached{}
 		for _, m := range c.members {
-			list = append(list, Attached{
-				Session: c.env.Name(), ID: c.env.ID, Client: m.Client, Identity: m.Identity.Name, Fingerprint: m.Identity.Fingerprint,
-				Terminal: m.Terminal, Cols: m.Cols, Rows: m.Rows, Since: api.At(m.since), Writer: writer != nil && writer.Client == m.Client,
-			})
+			list = append(list, c.attached(m))
 		}
 		sortAttached(list)
 		return list, nil
 	})
+}
+
+func (c *Clients) attached(m *Member) Attached {
+	writer := c.Writer()
+	return Attached{
+		Session: c.env.Name(), ID: c.env.ID, Client: m.Client, Identity: m.Identity.Name, Fingerprint: m.Identity.Fingerprint, Source: m.Identity.Source,
+		Terminal: m.Terminal, Cols: m.Cols, Rows: m.Rows, Since: api.At(m.since), Writer: writer != nil && writer.Client == m.Client,
+	}
 }
 
 func sortAttached(list []Attached) {

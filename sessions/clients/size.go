@@ -31,7 +31,10 @@ func CheckSize(cols, rows int) error {
 	return nil
 }
 
-type window struct{ cols, rows int }
+type window struct {
+	Cols int `json:"cols"`
+	Rows int `json:"rows"`
+}
 
 // sizing is which size the session is to have.
 type sizing struct {
@@ -40,7 +43,43 @@ type sizing struct {
 	wantBy   loop.By    // the client whose window that is
 	resizing bool       // the holder has yet to answer a resize
 	waits    []sizeWait // calls that wait for a size
+
+	grownBack
 }
+
+// grownBack is what a session's size goes back to after a small client has left.
+type grownBack struct {
+	Size   window `json:"size"`   // that the program's terminal has
+	Former window `json:"former"` // before a client's window made it smaller; zero: no window did
+	By     string `json:"by"`     // the client whose window decided on Size, or berth for the smallest of several; empty: none is here
+}
+
+// took takes in a new size. member is the client whose window it is; empty for a size that was asked for
+// by a call. A size that a call sets is there to stay.
+func (g *grownBack) took(size window, member string) {
+	switch {
+	case member == "":
+		g.Former = window{}
+	case g.Former != (window{}):
+		if size.holds(g.Former) {
+			g.Former = window{}
+		}
+	case g.Size != (window{}) && !size.holds(g.Size):
+		g.Former = g.Size
+	}
+	g.Size, g.By = size, member
+}
+
+// back is the size to go back to, now that no client's window decides; zero: stay.
+func (g *grownBack) back() window {
+	if g.By != "" {
+		return window{}
+	}
+	return g.Former
+}
+
+// holds says whether all of another size can be seen in this one.
+func (w window) holds(o window) bool { return w.Cols >= o.Cols && w.Rows >= o.Rows }
 
 // sizeWait is a client that waits for its own resize, whatever comes after it.
 type sizeWait struct {
@@ -49,7 +88,12 @@ type sizeWait struct {
 }
 
 // SizeIs takes in a size that the program's terminal has without a resize: that of its start.
-func (c *Clients) SizeIs(cols, rows int) { c.size.asked = window{cols, rows} }
+func (c *Clients) SizeIs(cols, rows int) {
+	c.size.asked = window{cols, rows}
+	if c.size.Size != c.size.asked {
+		c.size.took(c.size.asked, "")
+	}
+}
 
 // Resize sets the session's size and returns when the emulator has it.
 func (c *Clients) Resize(ctx context.Context, claim loop.Claim, cols, rows int) error {
@@ -103,10 +147,26 @@ func (c *Clients) resizeRecord(r hold.Record) error {
 		c.size.asked = now
 	}
 	c.Gather()
-	by := loop.ReadMark(d.Mark).By
+	mark := loop.ReadMark(d.Mark)
+	by, member := mark.By, ""
+	if mark.Verb == windowVerb {
+		member = memberOf(by)
+	}
+	c.size.took(now, member)
 	c.env.Paced(r.N, eventResize, "resize", by, resizeEvent{By: by, Cols: d.Cols, Rows: d.Rows})
 	c.sized(by.Client)
 	return nil
+}
+
+// windowVerb is the verb of a resize to a client's window.
+const windowVerb = "attach"
+
+// memberOf names in grownBack who made a resize to a window.
+func memberOf(by loop.By) string {
+	if by == loop.Berth {
+		return by.Identity
+	}
+	return by.Client
 }
 
 // sized lets a client go on whose resize is in the emulator.
@@ -146,7 +206,7 @@ func (m *Member) awaitSize(ctx context.Context) {
 // present is the size of the emulator.
 func (c *Clients) present() (now window) {
 	if term := c.env.Terminal(); term != nil {
-		now.cols, now.rows = term.Size()
+		now.Cols, now.Rows = term.Size()
 	}
 	return now
 }
@@ -157,7 +217,7 @@ func (m *Member) Window(cols, rows int) {
 		return // nothing can be seen in it
 	}
 	m.window.Store(&window{cols, rows})
-	loop.Ring(m.clients.poke)
+	loop.Ring(m.clients.windowChanged)
 }
 
 // LookAtWindows takes up what clients have reported of their windows.
@@ -165,7 +225,7 @@ func (c *Clients) LookAtWindows() {
 	changed := false
 	for _, m := range c.members {
 		if w := m.window.Swap(nil); w != nil {
-			m.Cols, m.Rows, m.fresh, changed = w.cols, w.rows, true, true
+			m.Cols, m.Rows, m.fresh, changed = w.Cols, w.Rows, true, true
 		}
 	}
 	if changed {
@@ -173,8 +233,8 @@ func (c *Clients) LookAtWindows() {
 	}
 }
 
-// fit makes the session's size what the policy says of the windows of the
-// clients here. Without any it stays.
+// fit makes the session's size what the policy says of the windows of the clients here. When the client
+// has left whose window made the session smaller, it gets its former size again. Otherwise it stays.
 func (c *Clients) fit() {
 	policy := c.env.Policy()
 	if c.env.Holder() == nil || !c.running() || policy == SizeFixed {
@@ -185,17 +245,20 @@ func (c *Clients) fit() {
 		c.size.wantBy = loop.Berth
 		for _, m := range c.members {
 			if m.Terminal && m.Cols > 0 {
-				if want.cols == 0 {
+				if want.Cols == 0 {
 					want = window{m.Cols, m.Rows}
 				}
-				want = window{min(want.cols, m.Cols), min(want.rows, m.Rows)}
+				want = window{min(want.Cols, m.Cols), min(want.Rows, m.Rows)}
 			}
 		}
 	} else if m := c.fitted(); m != nil && m.Terminal {
 		want = window{m.Cols, m.Rows}
 		c.size.wantBy = m.By()
 	}
-	if want.cols <= 0 || CheckSize(want.cols, want.rows) != nil {
+	if h, held := c.lease.Holder(); want == (window{}) && (!held || c.members[h.ID] != nil) {
+		want, c.size.wantBy = c.size.back(), loop.Berth
+	}
+	if want.Cols <= 0 || CheckSize(want.Cols, want.Rows) != nil {
 		return
 	}
 	c.size.want = want
@@ -238,14 +301,14 @@ func (c *Clients) fitted() *Member {
 func (c *Clients) sendSize() {
 	s := &c.size
 	want, by := s.want, s.wantBy
-	if want.cols == 0 || s.asked == want {
+	if want.Cols == 0 || s.asked == want {
 		s.want = window{}
 		return
 	}
 	s.resizing, s.asked = true, want
 	holder := c.env.Holder()
 	c.env.Background(func(ctx context.Context) {
-		err := holder.Resize(want.cols, want.rows, loop.Mark{By: by, Verb: "attach"}.JSON())
+		err := holder.Resize(want.Cols, want.Rows, loop.Mark{By: by, Verb: windowVerb}.JSON())
 		_ = c.env.Do(ctx, func() { // a loop that has ended resizes nothing
 			s.resizing = false
 			if err != nil && !errors.Is(err, hold.ErrEnded) {

@@ -20,8 +20,8 @@ func (c *Clients) Gather() {
 	c.env.Paced(t.last, eventInput, "attach", t.by, inputEvent{By: t.by, Bytes: t.bytes, Verb: "attach"})
 }
 
-// readTyped reads the records of keystrokes whose program has printed nothing
-// since: the holder does not wake the server for them.
+// readTyped reads the records of keystrokes a second after the first one, even
+// without a wake of the holder.
 func (c *Clients) readTyped(now time.Time) {
 	if at := c.input.due(); !at.IsZero() && !now.Before(at) {
 		c.input.unread = time.Time{}
@@ -39,7 +39,7 @@ func (c *Clients) PersonAt() time.Time { return c.input.person }
 func (c *Clients) Mark() loop.Mark { return c.input.mark }
 
 func (c *Clients) inputRecord(r hold.Record) error {
-	d, err := loop.Decode[hold.InputData](r)
+	d, err := r.Input()
 	if err != nil {
 		return err
 	}
@@ -133,8 +133,9 @@ func (c *Clients) CloseFastPath() {
 	}
 }
 
-// TryType types data as Type does, without waiting. False says that this is not
-// possible now and nothing was typed: Type then does it, or says why not. answered
+// TryType types data as Type does, without waiting, if the fast path is open for this
+// member: the member then has the lease. False says that nothing was typed: Type then
+// does it, or says why not. answered
 // is called later, from any goroutine, with what Type would have returned; it must
 // not wait.
 func (m *Member) TryType(data []byte, answered func(error)) bool {

@@ -21,6 +21,8 @@ type Command struct {
 	Dir    string
 	Stdin  []byte
 	Most   int                 // bytes of its standard output that are kept; the rest is thrown away
+	Last   int                 // bytes of the end of its error stream that are kept
+	Both   bool                // its standard output is kept there too, in the order that it was written in
 	Within time.Duration       // after which it and all of its group are killed
 	As     *syscall.Credential // of another user; nil: the server's
 	// Enter, where it is set, changes how the command is started. It is called
@@ -34,12 +36,18 @@ type Entry interface {
 	Close()
 }
 
-// Result is what it printed. Its error stream is thrown away.
+// Result is what it printed.
 type Result struct {
 	Output []byte
-	Cut    bool // it printed more
+	Cut    bool   // it printed more
+	Said   []byte // the end of its error stream
 	Took   time.Duration
 }
+
+// StatusError is the status, other than 0, that the command ended with.
+type StatusError int
+
+func (s StatusError) Error() string { return fmt.Sprintf("it ended with status %d", int(s)) }
 
 // pipesWithin is how long what a program has left behind may keep its output
 // open.
@@ -57,7 +65,14 @@ func Run(ctx context.Context, p Command) (Result, error) {
 	out := &head{most: p.Most}
 	cmd := exec.CommandContext(ctx, p.Path)
 	cmd.Args, cmd.Env, cmd.Dir = p.Argv, p.Env, p.Dir
+	said := &tail{most: p.Last}
 	cmd.Stdin, cmd.Stdout = bytes.NewReader(p.Stdin), out
+	if p.Last > 0 {
+		cmd.Stderr = said
+	}
+	if p.Both {
+		cmd.Stdout = said // one pipe for both, as os/exec sees that they are the same
+	}
 	// Another user must not have the server's terminal either.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: p.As == nil, Setsid: p.As != nil, Credential: p.As}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
@@ -73,14 +88,14 @@ func Run(ctx context.Context, p Command) (Result, error) {
 			err = fmt.Errorf("%w: %s", ErrTime, p.Within)
 		}
 	case errors.As(err, &exit) && exit.Exited():
-		err = fmt.Errorf("it ended with status %d", exit.ExitCode())
+		err = StatusError(exit.ExitCode())
 	case errors.As(err, &exit):
 		err = fmt.Errorf("it ended by a signal: %s", exit.ProcessState)
 	default:
 		// What Go says names the path, in front of the reason.
 		err = fmt.Errorf("it could not be started: %w", cmp.Or(errors.Unwrap(err), err))
 	}
-	return Result{Output: out.kept.Bytes(), Cut: out.cut, Took: time.Since(began)}, err
+	return Result{Output: out.kept.Bytes(), Cut: out.cut, Said: said.kept, Took: time.Since(began)}, err
 }
 
 func run(cmd *exec.Cmd, enter func(*exec.Cmd) (Entry, error)) error {
@@ -113,5 +128,17 @@ func (h *head) Write(p []byte) (int, error) {
 	room := h.most - h.kept.Len()
 	h.cut = h.cut || len(p) > room
 	h.kept.Write(p[:max(min(room, len(p)), 0)])
+	return len(p), nil
+}
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	most int
+	kept []byte
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.kept = append(t.kept, p[max(0, len(p)-t.most):]...)
+	t.kept = t.kept[max(0, len(t.kept)-t.most):]
 	return len(p), nil
 }

@@ -59,6 +59,21 @@ func TestOutputIsBounded(t *testing.T) {
 	}
 }
 
+// TestLast keeps the end of the error stream, or of both streams in their order.
+func TestLast(t *testing.T) {
+	p := sh("echo out; echo one >&2; echo two >&2; exit 3")
+	p.Last = 6
+	r, err := Run(t.Context(), p)
+	if status := StatusError(0); string(r.Output) != "out\n" || string(r.Said) != "e\ntwo\n" || !errors.As(err, &status) || status != 3 {
+		t.Errorf("%q %q %v", r.Output, r.Said, err)
+	}
+	p = sh("echo one; echo two >&2; echo three")
+	p.Last, p.Both = 100, true
+	if r, err := Run(t.Context(), p); string(r.Said) != "one\ntwo\nthree\n" || len(r.Output) != 0 || err != nil {
+		t.Errorf("%q %q %v", r.Output, r.Said, err)
+	}
+}
+
 // TestTime kills the program with all that it started.
 func TestTime(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
@@ -78,7 +93,7 @@ func TestTime(t *testing.T) {
 	}
 	for deadline := time.Now().Add(10 * time.Second); syscall.Kill(pid, 0) == nil; {
 		if state, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat"); strings.Contains(string(state), ") Z ") {
-			break // killed, and nobody's yet
+			break // killed, and not reaped yet
 		}
 		if time.Now().After(deadline) {
 			t.Fatal("what it started runs on")

@@ -24,7 +24,7 @@ func (m *Machine) enterKey() []byte {
 // confirm looks for evidence that the agent has the message.
 func (m *Machine) confirm(s Seen, now time.Time) Step {
 	box := at(s)
-	m.heed(s, now)
+	m.observeEnter(s, now)
 	if s.State == agent.Working && s.Reading != nil && s.Reading.Clear { // it was at rest before Enter
 		m.worked = true
 		if m.busy == "" {
@@ -46,9 +46,11 @@ func (m *Machine) confirm(s Seen, now time.Time) Step {
 		return m.end(s, now, m.confirmed("screen:queue"))
 	case now.Sub(m.entry) >= confirmFor && !m.late(s, box, now):
 		return m.end(s, now, m.undecided(s, box))
+	case s.Interrupt && s.State == agent.Working && m.undecided(s, box).Verdict == Confirmed: // the agent's own report would only come later
+		return m.end(s, now, m.undecided(s, box))
 	// Not while a draft is put aside: the agent brings it back as it takes the
 	// message, and where the first Enter was only late the second would send it.
-	case !m.resent && !m.draft.aside && now.Sub(m.entry) >= againAfter && m.occupied(s) == "" && m.holds(s, box) && !s.Reading.Stashed && m.again(box, now):
+	case !m.resent && !m.draft.stashed && now.Sub(m.entry) >= againAfter && m.occupied(s) == "" && m.holds(s, box) && !s.Reading.Stashed && m.again(box, now):
 		m.resent, m.entry, m.sent, m.read = true, now, box, time.Time{}
 		return write(m.enterKey())
 	}
@@ -79,8 +81,8 @@ func (m *Machine) again(box *agent.Composer, now time.Time) bool {
 	return !ok || b.Broke(m.sent, box) || !m.read.IsZero() && now.Sub(m.read) >= lostAfter
 }
 
-// heed keeps since when the last Enter is read, and the program at rest.
-func (m *Machine) heed(s Seen, now time.Time) {
+// observeEnter keeps since when the last Enter is read, and the program at rest.
+func (m *Machine) observeEnter(s Seen, now time.Time) {
 	switch {
 	case s.Unread > 0, s.Computes:
 		m.read = time.Time{}

@@ -1,12 +1,13 @@
-// Package deliver is the delivery of a message to an agent at its composer, as
-// a machine over what is seen, what sources report, and a clock: it says which
-// bytes to write next, and at the end what became of the message. It writes and
-// reads nothing itself.
+// Package deliver is the delivery of a message to an agent at its composer. A
+// Machine gets what is seen (Seen), the facts (Fact) and the clock, and returns
+// which bytes to write next (Step), and at the end what became of the message
+// (Outcome). It writes and reads nothing itself. Package outbox runs it.
 //
 // The rule that it is made for: Enter is pressed only while the screen shows
-// that the composer holds what was typed, and nothing else, and nothing says
-// that the agent has begun to work or to ask since. An Enter on a timer would
-// answer the dialog that came in between.
+// that the composer holds what was typed, and nothing else, and no source says
+// that the agent has started to work or to ask since. An Enter on a timer would
+// answer the dialog that came in between. What was typed and can't be entered is
+// taken back, once the composer shows the message and nothing else.
 package deliver
 
 import (
@@ -97,12 +98,14 @@ type Seen struct {
 	Typed    time.Time      // when a person last typed
 	Printed  time.Time      // when there was output last
 	Unread   int            // bytes that were typed and that the program has not read; -1 if unknown
-	Computes bool           // it has work that it wants a processor for: what it has read it may not have heeded
+	Computes bool           // it has work that it wants a processor for: what it has read it may not have acted on
 	// When the first composer was seen; before that it is unknown what reads the keys.
 	Composed time.Time
 	// How long it took to draw that, from its start or from a dialog on the way; 0 when
 	// that was not seen.
 	Drew time.Duration
+	// Interrupt: a client waits for the end of the delivery, to interrupt the turn.
+	Interrupt bool
 }
 
 // Verdict is what became of the message.
@@ -124,7 +127,7 @@ type Outcome struct {
 	Turn     string   // the agent's id of the turn that took it, where it gives one
 	Queued   bool     // the agent keeps it for a turn that has not begun
 	Left     bool     // the typed text is still in the composer, or may be
-	Aside    bool     // the draft that was put aside was not seen to come back
+	Stashed  bool     // the draft that was put aside was not seen to come back
 	Pasted   bool     // the agent has it, as content that its user did not write
 }
 
@@ -181,7 +184,7 @@ type Machine struct {
 
 // draft tracks a draft that the composer held before the delivery.
 type draft struct {
-	aside    bool      // this delivery put the draft aside
+	stashed  bool      // this delivery put the draft aside
 	keyAt    time.Time // when the key that puts the draft aside was pressed
 	told     bool      // the screen showed the draft aside, and that was reported
 	before   bool      // a draft was already aside when the message was typed; any client may have put it there
@@ -244,7 +247,7 @@ func (m *Machine) Step(s Seen, now time.Time) Step {
 	case clearing:
 		return m.clear(s, now)
 	case stashing:
-		return m.putAside(s, now)
+		return m.awaitStash(s, now)
 	case typed:
 		return m.await(s, now)
 	case entered:

@@ -697,3 +697,39 @@ func TestPasted(t *testing.T) {
 		t.Errorf("%+v", s.done)
 	}
 }
+
+// TestInterruptWaits: a client waits to interrupt the turn of a message whose agent reports nothing. The
+// delivery ends as soon as the screen shows that the agent has the message. It is typed to its end
+// before that.
+func TestInterruptWaits(t *testing.T) {
+	working, holds := composer(""), composer("hello")
+	working.Clear, holds.Clear = true, true
+	for name, c := range map[string]struct {
+		interrupt bool
+		state     agent.State
+		reading   *agent.Reading
+		soon      bool
+	}{
+		"it works":                   {true, agent.Working, working, true},
+		"no client waits":            {false, agent.Working, working, false},
+		"the composer has it":        {true, agent.Working, holds, false},
+		"nothing says that it works": {true, agent.Idle, working, false},
+		"its screen is being drawn":  {true, agent.Working, nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t, Options{})
+			s.seen.Interrupt = c.interrupt
+			s.wrote("<hello>")
+			s.seen.Reading = composer("hello")
+			s.wrote("\r")
+			s.m.Fact(agent.Fact{Kind: agent.LevelIs, Level: agent.LevelBusy, Source: agent.SourceTitle, Cause: "title"})
+			s.seen.State, s.seen.Reading = c.state, c.reading
+			if out := s.run(200 * time.Millisecond); out != "" || (s.done != nil) != c.soon {
+				t.Fatalf("it wrote %q, and ended with %+v", out, s.done)
+			}
+			if c.soon && s.done.Verdict != Confirmed {
+				t.Errorf("it ended with %+v", s.done)
+			}
+		})
+	}
+}

@@ -12,8 +12,8 @@ type Draft string
 
 // What becomes of a draft.
 const (
-	DraftAside Draft = "stashed"  // it was put aside
-	DraftBack  Draft = "restored" // it is in the composer again
+	DraftStashed Draft = "stashed"  // it was put aside
+	DraftBack    Draft = "restored" // it is in the composer again
 )
 
 const (
@@ -42,29 +42,29 @@ func (m *Machine) stash(s Seen, now time.Time) Step {
 	return write(key)
 }
 
-// putAside waits until the screen shows that the draft is put aside, and types
+// awaitStash waits until the screen shows that the draft is put aside, and types
 // the message then.
-func (m *Machine) putAside(s Seen, now time.Time) Step {
+func (m *Machine) awaitStash(s Seen, now time.Time) Step {
 	box, why := at(s), m.occupied(s)
 	switch {
 	case why != "":
 		m.ending = Outcome{Verdict: Refused, Code: api.CodeAgentBusy, Evidence: why}
-	case box != nil && isAside(s.Reading):
-		m.draft.aside, m.draft.told = true, true
+	case box != nil && showsStash(s.Reading):
+		m.draft.stashed, m.draft.told = true, true
 		step := m.paste(s, now)
-		step.Draft = DraftAside
+		step.Draft = DraftStashed
 		return step
 	case m.over(now, stashFor):
 		m.ending = Outcome{Verdict: Refused, Code: api.CodeDraftPresent, Evidence: "the draft could not be put aside"}
 	default:
 		return look()
 	}
-	m.draft.aside = true // the key was sent, so the draft will be put aside if it is not yet
+	m.draft.stashed = true // the key was sent, so the draft will be put aside if it is not yet
 	return m.end(s, now, m.ending)
 }
 
-// isAside says that the screen shows an empty composer and a draft put aside.
-func isAside(r *agent.Reading) bool {
+// showsStash says that the screen shows an empty composer and a draft put aside.
+func showsStash(r *agent.Reading) bool {
 	return r != nil && r.Dialog == nil && r.Composer != nil && r.Composer.Mode == agent.ModeMessage && r.Composer.Empty && r.Stashed
 }
 
@@ -73,19 +73,19 @@ func isBack(r *agent.Reading) bool {
 	return r != nil && r.Dialog == nil && r.Composer != nil && !r.Composer.Empty && !r.Stashed
 }
 
-// Aside says that a draft was put aside and not seen to come back.
-func (m *Machine) Aside() bool { return m.draft.aside }
+// Stashed says that a draft was put aside and not seen to come back.
+func (m *Machine) Stashed() bool { return m.draft.stashed }
 
-// SeenAside says that a draft was seen put aside: the key for it has had its
+// SeenStashed says that a draft was seen put aside: the key for it has had its
 // effect.
-func (m *Machine) SeenAside() bool { return m.draft.told }
+func (m *Machine) SeenStashed() bool { return m.draft.told }
 
 // Stashing says that a draft is put aside, or about to be.
-func (m *Machine) Stashing() bool { return m.draft.aside || m.phase == stashing }
+func (m *Machine) Stashing() bool { return m.draft.stashed || m.phase == stashing }
 
 // end ends the delivery, once the draft that was put aside is back.
 func (m *Machine) end(s Seen, now time.Time, o Outcome) Step {
-	if !m.draft.aside {
+	if !m.draft.stashed {
 		return Step{Done: &o}
 	}
 	m.ending = o
@@ -100,12 +100,12 @@ func (m *Machine) bringBack(s Seen, now time.Time) Step {
 	step := look()
 	switch {
 	case isBack(s.Reading) && (m.draft.told || now.Sub(m.draft.keyAt) >= stashFor): // earlier the screen may not show the key's effect yet
-		m.draft.aside = false
+		m.draft.stashed = false
 		step.Done = &m.ending
 	case m.over(now, returnFor):
-		m.ending.Aside = true
+		m.ending.Stashed = true
 		step.Done = &m.ending
-	case isAside(s.Reading) && !s.Asks && !m.draft.returned && (m.ending.Verdict != Confirmed || m.over(now, returnsWithin)):
+	case showsStash(s.Reading) && !s.Asks && !m.draft.returned && (m.ending.Verdict != Confirmed || m.over(now, returnsWithin)):
 		m.draft.returned = true
 		step.Write = m.o.Typer.(agent.DraftStasher).Unstash() // it has put one aside
 	}
@@ -116,9 +116,9 @@ func (m *Machine) bringBack(s Seen, now time.Time) Step {
 // news is what happened to the draft and wasn't reported yet.
 func (m *Machine) news(r *agent.Reading) Draft {
 	switch {
-	case isAside(r) && !m.draft.told:
+	case showsStash(r) && !m.draft.told:
 		m.draft.told = true
-		return DraftAside
+		return DraftStashed
 	case isBack(r) && m.draft.told:
 		return DraftBack
 	}
@@ -129,7 +129,7 @@ func (m *Machine) news(r *agent.Reading) Draft {
 // t is an agent.DraftStasher.
 func Return(t agent.MessageTyper, now time.Time) *Machine {
 	m := New(Options{Typer: t}, now)
-	m.draft.aside, m.draft.told, m.phase = true, true, returning
+	m.draft.stashed, m.draft.told, m.phase = true, true, returning
 	m.ending = Outcome{Verdict: Refused}
 	return m
 }

@@ -42,7 +42,7 @@ func TestStash(t *testing.T) {
 	}
 	s.seen.Reading = composer("a draft")
 	s.ended(Confirmed, "")
-	if s.done.Aside || s.m.Aside() || s.drafts != "stashed restored " {
+	if s.done.Stashed || s.m.Stashed() || s.drafts != "stashed restored " {
 		t.Errorf("%+v, reported %q", s.done, s.drafts)
 	}
 }
@@ -135,7 +135,7 @@ func TestStashNotSeen(t *testing.T) {
 	s := newScene(t, Options{Stash: true})
 	s.seen.Reading = composer("a draft")
 	s.ended(Refused, api.CodeDraftPresent)
-	if s.written != "S" || s.done.Aside || s.drafts != "" {
+	if s.written != "S" || s.done.Stashed || s.drafts != "" {
 		t.Errorf("it wrote %q, reported %q: %+v", s.written, s.drafts, s.done)
 	}
 
@@ -148,7 +148,7 @@ func TestStashNotSeen(t *testing.T) {
 	s.wrote("S")
 	s.seen.Reading = composer("a draft")
 	s.ended(Refused, api.CodeDraftPresent)
-	if s.drafts != "stashed restored " || s.done.Aside {
+	if s.drafts != "stashed restored " || s.done.Stashed {
 		t.Errorf("reported %q: %+v", s.drafts, s.done)
 	}
 }
@@ -184,7 +184,7 @@ func TestStashAbandoned(t *testing.T) {
 			s.wrote("S")
 			s.seen.Reading = composer("a draft")
 			s.ended(Refused, api.CodeAgentBusy)
-			if s.done.Aside {
+			if s.done.Stashed {
 				t.Errorf("%+v", s.done)
 			}
 		})
@@ -197,7 +197,7 @@ func TestStashAbandoned(t *testing.T) {
 	s.wrote("<hello>")
 	s.seen.Reading, s.seen.Asks = dialog, true
 	s.ended(Refused, api.CodeAgentBusy)
-	if s.written != "S<hello>" || !s.done.Aside || !s.m.Aside() {
+	if s.written != "S<hello>" || !s.done.Stashed || !s.m.Stashed() {
 		t.Errorf("%q %+v", s.written, s.done)
 	}
 }
@@ -216,7 +216,7 @@ func TestStashNotDrawn(t *testing.T) {
 	s.wrote("S")
 	s.seen.Reading = composer("a draft")
 	s.ended(Refused, api.CodeAgentBusy)
-	if s.drafts != "stashed restored " || s.done.Aside {
+	if s.drafts != "stashed restored " || s.done.Stashed {
 		t.Errorf("reported %q: %+v", s.drafts, s.done)
 	}
 
@@ -227,7 +227,7 @@ func TestStashNotDrawn(t *testing.T) {
 	s.run(100 * time.Millisecond)
 	s.seen.Reading = dialog
 	s.ended(Refused, api.CodeAgentBusy)
-	if !s.done.Aside {
+	if !s.done.Stashed {
 		t.Errorf("%+v", s.done)
 	}
 }
@@ -240,7 +240,7 @@ func TestReturn(t *testing.T) {
 	s.wrote("S")
 	s.seen.Reading = composer("a draft")
 	s.ended(Refused, "")
-	if s.drafts != "restored " || s.m.Aside() {
+	if s.drafts != "restored " || s.m.Stashed() {
 		t.Errorf("reported %q", s.drafts)
 	}
 }

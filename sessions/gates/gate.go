@@ -11,8 +11,8 @@ import (
 	"berth/sessions/loop"
 )
 
-// gateEvent is about the gate: that it was set or opened, held the agent back,
-// or let it go.
+// gateEvent is the data of an event about the gate: it was set or opened, it held the agent back, or it let the
+// agent go.
 type gateEvent struct {
 	Kind   string   `json:"kind"` // set, opened, blocked, let_go
 	Mode   string   `json:"mode"`
@@ -29,16 +29,15 @@ func (g *Gates) event(record uint64, kind, why string, by *loop.By) events.Event
 	}}
 }
 
-// keeping is what the gate and the hook that it holds back have on their way.
+// keeping is the answer of the gate that is on its way.
 type keeping struct {
-	hook uint64     // that was answered, or let go
-	link *hold.Link // by this link
+	hook uint64     // the hook that was answered or released
+	link *hold.Link // the link that it was answered over
 }
 
-// Fact takes in that a turn of the session's own conversation began or ended. hook is the
-// record of the hook that reported it, and waits says that the hook waits for an answer. The
-// end of a turn at which the gate holds the agent back is not an end yet: then the fact comes
-// back as a mere note, and held is true.
+// Fact handles the start or the end of a turn of the session's conversation. hook is the record of the hook that
+// reported it, and waits reports whether the hook waits for an answer. If the gate holds the agent back, the turn
+// hasn't ended: Fact then returns the fact as a mere note, and held is true.
 func (g *Gates) Fact(f agent.Fact, hook uint64, waits bool) (out agent.Fact, held bool, told []events.Event) {
 	switch {
 	case f.Kind == agent.TurnStarted:
@@ -56,8 +55,8 @@ func (g *Gates) Fact(f agent.Fact, hook uint64, waits bool) (out agent.Fact, hel
 	return f, held, told
 }
 
-// goesOn says that what begins is what the gate itself had the agent do: an agent that names no
-// turns reports it like any message.
+// goesOn reports whether a turn that starts is the gate's own answer. An agent without turn ids reports the answer
+// like any message.
 func (g *Gates) goesOn(f agent.Fact) bool {
 	typer, ok := g.env.Driver().(agent.MessageTyper)
 	return ok && f.Turn == "" && g.turn.Blocks > 0 && typer.Same(g.answer(), f.Text)
@@ -65,8 +64,7 @@ func (g *Gates) goesOn(f agent.Fact) bool {
 
 func (g *Gates) answer() string { return g.env.Gate().Answer(g.env.Berth()) }
 
-// keepBack answers the hook at the turn's end that the gate holds back: at
-// once, and again by a link that is new.
+// keepBack answers the hook that the gate holds back: at once, and again over a new link.
 func (g *Gates) keepBack() {
 	n, link := g.turn.Hook, g.env.Link()
 	if n == 0 || g.kept == (keeping{n, link}) {
@@ -84,15 +82,15 @@ func (g *Gates) keepBack() {
 			give = func() error { return link.VerdictMarked(n, stdout, 0, mark) }
 		}
 	}
-	g.env.Background(func(context.Context) { // what becomes of the answer is in the records
+	g.env.Background(func(context.Context) { // the records show the answer's outcome
 		if err := give(); unanswered(err) {
 			g.env.Log.Warn("the hook at the turn's end could not be answered", "hook", n, "error", err)
 		}
 	})
 }
 
-// answered takes in that a hook was answered: by the gate, with a context, or by a prompt.
-func (g *Gates) answered(r hold.Record) (told loop.Told, err error) {
+// answered applies the record that a hook was answered: by the gate, with a context, or by a prompt.
+func (g *Gates) answered(r hold.Record) (told loop.Outcome, err error) {
 	v, err := loop.Decode[hold.VerdictData](r)
 	if err != nil || !g.followed {
 		return told, err
@@ -105,10 +103,10 @@ func (g *Gates) answered(r hold.Record) (told loop.Told, err error) {
 	return told, nil
 }
 
-// over takes in that a hook waits no more. An agent that the gate held back goes on with its
-// answer, or was let go without one: then its turn is over, unless another has begun.
-func (g *Gates) over(r hold.Record) (told loop.Told, err error) {
-	gone, err := loop.Decode[hold.GoneData](r) // delivered names the hook too
+// over applies the record that a hook no longer waits. An agent that the gate held back goes on with the answer.
+// Without an answer its turn is over, unless another turn has started.
+func (g *Gates) over(r hold.Record) (told loop.Outcome, err error) {
+	gone, err := loop.Decode[hold.GoneData](r) // the kind delivered has the same data
 	if err != nil || !g.followed {
 		return told, err
 	}
@@ -129,8 +127,8 @@ func (g *Gates) over(r hold.Record) (told loop.Told, err error) {
 	return told, nil
 }
 
-// opened lets the agent go for this turn.
-func (g *Gates) opened(r hold.Record) (told loop.Told, err error) {
+// opened applies the record that the gate was opened for this turn.
+func (g *Gates) opened(r hold.Record) (told loop.Outcome, err error) {
 	by, err := loop.Decode[loop.By](r)
 	if err != nil {
 		return told, err
@@ -142,21 +140,21 @@ func (g *Gates) opened(r hold.Record) (told loop.Told, err error) {
 	return told, nil
 }
 
-// Set writes the event of a gate that was set.
+// Set emits the event of a gate that was set.
 func (g *Gates) Set(by loop.By) { e := g.event(0, "set", "", &by); g.env.Note(e.Type, e.Data) }
 
-// Standing is how the gate stands: the answer of the verb gate but for the session's name.
+// Standing is the gate's setting and its state: the output of the verb gate without the session's name.
 type Standing struct {
 	Gate   string          `json:"gate"`   // allow, gate, auto
 	Text   *string         `json:"text"`   // of the mode gate
 	Cap    int             `json:"cap"`    // blocks in a turn
-	Blocks int             `json:"blocks"` // in the turn under way, or the last
-	Open   bool            `json:"open"`   // it lets go in this turn
-	Why    string          `json:"why"`    // for a report, or opened
+	Blocks int             `json:"blocks"` // in the current turn, or the last one
+	Open   bool            `json:"open"`   // whether it lets the agent go in this turn
+	Why    string          `json:"why"`    // why: report, or opened
 	Schema json.RawMessage `json:"schema"` // of the message of a report that says complete
 }
 
-// Standing is how the gate stands now.
+// Standing returns the gate's current setting and state.
 func (g *Gates) Standing() Standing {
 	set := g.env.Gate()
 	now := Standing{Gate: string(set.Shown()), Cap: set.Most(), Schema: set.Schema, Blocks: g.turn.Blocks, Open: g.turn.Why != "", Why: g.turn.Why}

@@ -1,12 +1,12 @@
-// Package gates is what a session says to its agent at the two moments at which the agent's
-// hooks ask: at the end of a turn, where the stop gate may send it on, and when a conversation
-// begins, where it may be given a context. It also takes in the agent's reports, which the
-// gate goes by, and saves the session log before the agent clears or compacts it.
+// Package gates answers the agent's hooks at two moments. At the end of a turn the stop gate may send the
+// agent on. At the start of a conversation the agent may get a context. The package also handles the agent's
+// reports, which open the gate, and saves the session log before the agent clears or compacts it. It is a
+// part of the session's loop.
 //
-// All of it has one shape. A hook of the agent waits; Fact, Begins or Log takes that in on the
-// loop; Tick has the answer found off the loop and given over the holder's link; the control
-// record of the hook's end (Record) makes the event. The answer is begun once by each link, so
-// a new server gives what the one before it could not.
+// All of these work the same way. A hook of the agent waits, and Fact, Begins or Log records that on the
+// loop. Tick starts a goroutine that computes the answer and gives it over the holder's link. The control
+// record of the hook's end (Record) makes the event. Each link starts the answer once, so a new server gives
+// the answer that the one before could not give.
 package gates
 
 import (
@@ -23,15 +23,15 @@ import (
 	"berth/sessions/loop"
 )
 
-// Verbs, as marks in the control log and types of events.
+// Verbs: marks in the control log, and types of events.
 const (
 	VerbGate         = "gate"
 	VerbStartContext = "start-context"
 )
 
-// Records of the server's own.
+// Kinds of records that the server writes.
 const (
-	KindOpened = "gate_opened" // a caller lets the agent go for this turn
+	KindOpened = "gate_opened" // a caller opened the gate for this turn
 	KindReport = "report"      // both the record and the event of a report
 )
 
@@ -41,24 +41,23 @@ type Env struct {
 	Gate  func() gate.Config
 	Start func() begin.Config
 	Berth func() string // how the agent calls berth
-	// Held says whether the gate holds the agent back, for what is believed of its state.
+	// Held applies to the agent's state whether the gate holds the agent back.
 	Held func(held bool, at time.Time) detect.Result
-	// EndTurn believes the end of the turn that a hook has reported.
+	// EndTurn applies the turn's end that the gate held back, once its hook has gone without a verdict.
 	EndTurn func(hook uint64, at time.Time) []detect.Result
-	// Printer gives a function that runs a command of the session's user in its folder and
-	// environment and returns what it printed and whether that was cut. It may be called on
-	// any goroutine.
+	// Printer returns a function that runs a command as the session's user, in its folder and environment. The
+	// function returns the output and whether it was cut. Any goroutine may call it.
 	Printer func(argv []string, source begin.Source) func() (text string, cut bool, err error)
 	// Store keeps transcripts; nil if the agent has no session log that Berth knows.
 	Store func() *transcript.Store
-	// LetGo releases the hooks that nothing waits for.
-	LetGo func()
+	// ReleaseHooks releases the hooks that no part needs.
+	ReleaseHooks func()
 }
 
-// Gates is the part. Its zero value is of no use: New makes one.
+// Gates is the part. New makes one.
 type Gates struct {
 	env      Env
-	followed bool // a program runs whose agent Berth follows
+	followed bool // a program with a driver runs
 	turn     gate.State
 	kept     keeping
 	begun    map[uint64]*beginning // conversations that begin, by the hooks that wait
@@ -68,17 +67,17 @@ type Gates struct {
 
 var _ loop.Part = (*Gates)(nil)
 
-// New makes the gates of a session.
+// New returns the part of a session.
 func New(env Env) *Gates { return &Gates{env: env} }
 
 // Begin forgets the turn of the program before.
 func (g *Gates) Begin(time.Time) { g.End(); g.followed = true }
 
-// End keeps what the session log is saved by: that outlives the program.
+// End keeps the state of the session log, because saving it outlives the program.
 func (g *Gates) End() { g.followed, g.turn, g.kept, g.begun = false, gate.State{}, keeping{}, nil }
 
-// Record takes in reports, an opened gate, and what became of hooks that waited.
-func (g *Gates) Record(r hold.Record) (told loop.Told, err error) {
+// Record applies reports, an opened gate, and the ends of waiting hooks.
+func (g *Gates) Record(r hold.Record) (told loop.Outcome, err error) {
 	switch r.Kind {
 	case KindReport:
 		return g.reported(r)
@@ -94,7 +93,7 @@ func (g *Gates) Record(r hold.Record) (told loop.Told, err error) {
 
 // Tick answers the hooks that wait.
 func (g *Gates) Tick(time.Time) (never time.Time) {
-	if g.env.Program().Ready() { // what is decided now rests on all there is
+	if g.env.Program().Ready() { // all sources have been read
 		g.keepBack()
 		g.giveContexts()
 		g.KeepLogs()
@@ -102,25 +101,25 @@ func (g *Gates) Tick(time.Time) (never time.Time) {
 	return never
 }
 
-// Waits says that the answer of the hook with this record is still to be given.
+// Waits reports whether the hook with this record still needs an answer of the gates.
 func (g *Gates) Waits(hook uint64) bool {
 	return g.turn.Hook == hook || g.begun[hook] != nil || g.logs.waiting[hook]
 }
 
-// saved is what the next server has to know.
+// saved is the part's data in the checkpoint.
 type saved struct {
 	Gate       gate.State            `json:"gate"`
 	Beginnings map[uint64]*beginning `json:"beginnings,omitempty"` // by the hooks that wait
-	LogWords   []transcript.Word     `json:"log_words,omitempty"`  // of the agent's, not taken in yet
+	LogWords   []transcript.Word     `json:"log_words,omitempty"`  // the agent's reports about its log that are still to be handled
 	Saved      int                   `json:"saved"`                // the last transcript that has its event
 }
 
-// Save gives the turn, what waits, and how far transcripts have their events.
+// Save returns the turn, what waits, and how far transcripts have their events.
 func (g *Gates) Save() (json.RawMessage, error) {
-	return json.Marshal(saved{Gate: g.turn, Beginnings: g.begun, LogWords: g.logs.words, Saved: g.logs.told})
+	return json.Marshal(saved{Gate: g.turn, Beginnings: g.begun, LogWords: g.logs.words, Saved: g.logs.emitted})
 }
 
-// Restore goes on where Save left off.
+// Restore continues from what Save returned.
 func (g *Gates) Restore(data json.RawMessage, followed bool) error {
 	var from saved
 	if err := json.Unmarshal(data, &from); err != nil {
@@ -133,19 +132,19 @@ func (g *Gates) Restore(data json.RawMessage, followed bool) error {
 	return nil
 }
 
-// Recall takes in that a transcript has its event.
+// Recall records that a transcript has its event.
 func (g *Gates) Recall(line events.Line) {
 	if line.Type != eventTranscript {
 		return
 	}
 	var told transcriptEvent
 	if json.Unmarshal(line.Raw, &told) == nil {
-		g.logs.told = max(g.logs.told, told.N)
+		g.logs.emitted = max(g.logs.emitted, told.N)
 	}
 }
 
-// unanswered says that an answer to a hook failed for another reason than the hook's or the
-// link's end: those have records.
+// unanswered logs that an answer to a hook failed. The ends of the hook and of the link have records, so it
+// doesn't log these.
 func unanswered(err error) bool {
 	return err != nil && !errors.Is(err, hold.ErrNotWaiting) && !errors.Is(err, hold.ErrEnded) && !errors.Is(err, hold.ErrClosed)
 }

@@ -51,7 +51,7 @@ func (g *Gates) MayReport(report Report) error {
 	return g.reports.take(len(report.Message), g.env.Now())
 }
 
-func (g *Gates) reported(r hold.Record) (told loop.Told, err error) {
+func (g *Gates) reported(r hold.Record) (told loop.Outcome, err error) {
 	report, err := loop.Decode[Report](r)
 	if err != nil {
 		return told, err

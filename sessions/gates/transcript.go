@@ -10,21 +10,20 @@ import (
 
 const eventTranscript = "transcript_saved"
 
-// logs is what is kept of the session's transcripts: words of the agent's about its log that
-// are not taken in yet.
+// logs has the agent's reports about its log that are still to be handled.
 type logs struct {
 	words   []transcript.Word
-	path    string          // of the newest word
-	waiting map[uint64]bool // hooks that wait until their word is taken in
-	busy    bool            // a goroutine takes words in
-	told    int             // number of the last part that made its event
+	path    string          // the path in the newest report
+	waiting map[uint64]bool // hooks that wait until their report is handled
+	busy    bool            // a goroutine handles reports
+	emitted int             // number of the last part that has its event
 }
 
-// mostWords bounds them: an agent that goes from log to log faster than they
-// are copied loses the oldest words, and no more than the borders between parts.
+// mostWords limits these reports. An agent that changes its log faster than the parts are copied loses the oldest
+// reports. Only borders between parts are lost by that.
 const mostWords = 256
 
-// transcriptEvent is about a part of the session log that was saved.
+// transcriptEvent is the data of an event about a saved part of the session log.
 type transcriptEvent struct {
 	N            int    `json:"n"`
 	Bytes        int64  `json:"bytes"`
@@ -33,9 +32,8 @@ type transcriptEvent struct {
 	Conversation string `json:"conversation"`
 }
 
-// Log takes in what a hook says of the agent's log: where it is, and that
-// it is about to be left or summarised. waits says that the hook waits until its word was taken
-// in.
+// Log records a hook's report about the agent's log: its path, and that the agent is about to leave or to compact
+// it. waits reports whether the hook waits until the report is handled.
 func (g *Gates) Log(f agent.Fact, record uint64, waits bool) {
 	w := transcript.Word{Record: record, Path: f.Log, Conversation: f.Conversation}
 	w.Clears = f.Kind == agent.ConversationEnded && f.Text == "clear"
@@ -56,15 +54,15 @@ func (g *Gates) Log(f agent.Fact, record uint64, waits bool) {
 	}
 }
 
-// restore goes on where the server before this one left off.
+// restore continues from an earlier server's checkpoint.
 func (l *logs) restore(words []transcript.Word, told int) {
-	l.words, l.told, l.waiting = words, told, map[uint64]bool{}
+	l.words, l.emitted, l.waiting = words, told, map[uint64]bool{}
 	for _, w := range words {
-		l.path, l.waiting[w.Record] = w.Path, true // of a hook that waits no more it means nothing
+		l.path, l.waiting[w.Record] = w.Path, true // has no effect if the hook no longer waits
 	}
 }
 
-// KeepLogs has the words taken in, off the loop and one after the other.
+// KeepLogs handles the reports, off the loop and one after the other.
 func (g *Gates) KeepLogs() {
 	l := &g.logs
 	if l.busy || len(l.words) == 0 {
@@ -78,20 +76,20 @@ func (g *Gates) KeepLogs() {
 	l.busy = true
 	w := l.words[0]
 	g.env.Background(func(context.Context) {
-		err := store.Hear(w)
-		heard := store.Heard(w)
+		err := store.Observe(w)
+		heard := store.Observed(w)
 		parts, listed := store.Saved()
-		_ = g.env.Do(context.Background(), func() { // a loop that has ended leaves it to the next server
+		_ = g.env.Do(context.Background(), func() { // if the loop has ended, the next server handles them
 			if !heard && g.logs.path == w.Path {
-				g.logs.path = "" // the next hook says it again
+				g.logs.path = "" // so that the next hook's report is handled again
 			}
-			g.heard(w, parts, errors.Join(err, listed))
+			g.observed(w, parts, errors.Join(err, listed))
 		})
 	})
 }
 
-// heard writes the events of what was saved, and lets the hook that waited for it go.
-func (g *Gates) heard(w transcript.Word, parts []transcript.Part, err error) {
+// observed emits the events of saved parts, and releases the hook that waited for them.
+func (g *Gates) observed(w transcript.Word, parts []transcript.Part, err error) {
 	l := &g.logs
 	l.busy = false
 	if len(l.words) > 0 && l.words[0].Record == w.Record {
@@ -104,11 +102,11 @@ func (g *Gates) heard(w transcript.Word, parts []transcript.Part, err error) {
 		g.env.Cured("keep a transcript")
 	}
 	for _, p := range parts {
-		if p.N > l.told {
-			l.told = p.N
+		if p.N > l.emitted {
+			l.emitted = p.N
 			g.env.Note(eventTranscript, transcriptEvent{N: p.N, Bytes: p.Bytes, Lines: p.Lines, Reason: p.Reason, Conversation: p.Conversation})
 		}
 	}
-	g.env.LetGo()
+	g.env.ReleaseHooks()
 	g.KeepLogs()
 }

@@ -17,8 +17,7 @@ import (
 	"berth/sessions/loop"
 )
 
-// keeper is the gates of an agent with session logs below a folder. What the loop would do in
-// the background is done at once.
+// keeper is the gates of an agent with session logs below a folder. Background work runs at once.
 type keeper struct {
 	*Gates
 	folder, logs string
@@ -36,7 +35,7 @@ func newKeeper(t *testing.T) *keeper {
 			Background: func(work func(context.Context)) { work(context.Background()) }, Do: func(_ context.Context, fn func()) error { fn(); return nil },
 			Trouble: func(string, error) { k.troubles++ }, Cured: func(string) {},
 		},
-		Store: func() *transcript.Store { return k.store }, LetGo: func() {},
+		Store: func() *transcript.Store { return k.store }, ReleaseHooks: func() {},
 	})
 	return k
 }
@@ -48,13 +47,13 @@ func (k *keeper) write(t *testing.T, path, text string) {
 	}
 }
 
-// TestLogThatCouldNotBeKeptIsSaidAgain: the disk was full when the agent went
-// over to another log. Its next hook names that log again, and it is taken in.
+// TestLogThatCouldNotBeKeptIsSaidAgain: the disk was full when the agent switched to another log. Its next hook names
+// that log again, and the report is handled.
 func TestLogThatCouldNotBeKeptIsSaidAgain(t *testing.T) {
 	k := newKeeper(t)
 	path := filepath.Join(k.logs, "ws", "a.jsonl")
 	k.write(t, path, "{}\n")
-	k.write(t, k.folder, "") // no folder can be made there
+	k.write(t, k.folder, "") // a file, so that no folder can be made there
 	says := func(path string, record uint64) {
 		k.Log(agent.Fact{Log: path}, record, false)
 		k.KeepLogs()
@@ -76,8 +75,8 @@ func TestLogThatCouldNotBeKeptIsSaidAgain(t *testing.T) {
 	}
 }
 
-// TestTranscriptHasOneEvent: a server that takes up what the one before saved writes no second
-// event of a transcript, also of one whose event is newer than the checkpoint.
+// TestTranscriptHasOneEvent: the next server emits no second event for a saved part, even if the event is newer than
+// the checkpoint.
 func TestTranscriptHasOneEvent(t *testing.T) {
 	k := newKeeper(t)
 	path := filepath.Join(k.logs, "ws", "a.jsonl")

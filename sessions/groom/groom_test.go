@@ -29,10 +29,10 @@ func TestMachine(t *testing.T) {
 		"twice, and then a person": {
 			{0, theme, Answer, true}, {3.9, theme, Nothing, false}, {4, theme, Answer, true}, {7.9, theme, Nothing, false}, {8, theme, Leave, false}, {9, theme, Nothing, false}, {99, theme, Nothing, false},
 		},
-		"somebody writes": {
+		"a client types": {
 			{0, theme, Answer, false}, {0.5, theme, Nothing, false}, {1, theme, Answer, false}, {2, theme, Answer, false}, {60, theme, Answer, true}, {61, theme, Nothing, false},
 		},
-		"somebody answers": {{0, Seen{Prompt: "1", Wanted: true, Busy: true}, Nothing, false}, {5, theme, Answer, true}},
+		"a client answers": {{0, Seen{Prompt: "1", Wanted: true, Busy: true}, Nothing, false}, {5, theme, Answer, true}},
 		"another one":      {{0, theme, Answer, true}, {1, Seen{Prompt: "2", Wanted: true}, Answer, true}, {2, theme, Nothing, false}},
 	} {
 		t.Run(name, func(t *testing.T) {

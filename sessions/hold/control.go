@@ -8,7 +8,10 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
+
+	"berth/rawio"
 )
 
 // Control reads a session's control log from some record on and remembers
@@ -117,13 +120,11 @@ func (c *Control) grown() bool {
 
 // readLines gives out the whole lines behind pos, to the newest at least.
 func (c *Control) readLines(newest uint64, fn func(Record) error) error {
-	buf := make([]byte, 0, 4<<10)
+	buf := make([]byte, 0, 1<<10) // the record of a key, with room
 	for {
-		if len(buf) == cap(buf) {
-			buf = append(buf, 0)[:len(buf)]
-		}
-		n, err := c.file.ReadAt(buf[len(buf):cap(buf)], c.pos+int64(len(buf)))
+		n, err := rawio.ReadAt(c.file, buf[len(buf):cap(buf)], c.pos+int64(len(buf)))
 		buf = buf[:len(buf)+n]
+		full := len(buf) == cap(buf)
 		used := 0
 		for {
 			i := bytes.IndexByte(buf[used:], '\n')
@@ -139,6 +140,9 @@ func (c *Control) readLines(newest uint64, fn func(Record) error) error {
 		}
 		c.pos += int64(used)
 		buf = buf[:copy(buf, buf[used:])]
+		if full { // a long line, or many
+			buf = slices.Grow(buf, 16<<10)
+		}
 		if errors.Is(err, io.EOF) || err == nil && c.last >= newest {
 			return nil
 		}

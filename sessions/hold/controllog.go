@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"berth/api"
+	"berth/rawio"
 )
 
 // controlQueue bounds the records kept in memory while none can be written.
@@ -157,7 +158,7 @@ func (c *controlLog) write(n uint64, line []byte) error {
 			return err
 		}
 	}
-	if _, err := c.file.Write(line); err != nil {
+	if _, err := rawio.Append(c.file, line); err != nil {
 		// A stump that cannot be cut off is skipped by readers, and the next
 		// record goes to a new segment in any case.
 		c.file.Truncate(c.size)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -328,7 +329,21 @@ func FuzzFrames(f *testing.F) {
 func FuzzControlLine(f *testing.F) {
 	f.Add([]byte(`{"n":1,"time":"2026-01-02T03:04:05.006Z","offset":7,"kind":"input","data":{"bytes":1}}`))
 	f.Add([]byte(`{"n":1,"time":null,"offset":0,"kind":"x"}`))
+	f.Add([]byte(`{"n":2,"time":"2026-01-02T03:04:05.006Z","offset":7,"kind":"input","data":{"bytes":1,"mark":{"by":{}}}}`))
+	f.Add([]byte(`{"n":2,"time":"2026-01-02T03:04:05.006Z","offset":7,"kind":"input","data":{"bytes":1,"mark":1,"mark":2}}`))
+	f.Add([]byte(`{"n":2,"time":"2026-01-02T03:04:05.006Z","offset":7,"kind":"input","data":{"bytes":1}},"n":3}`))
 	f.Fuzz(func(t *testing.T, line []byte) {
+		if r, ok := decodeInput(line); ok {
+			var want Record
+			if err := json.Unmarshal(line, &want); err != nil || !reflect.DeepEqual(r, want) {
+				t.Fatalf("%q is read as %+v, want %+v (%v)", line, r, want, err)
+			}
+			var data InputData
+			bad := json.Unmarshal(r.Data, &data)
+			if d, err := r.Input(); (err == nil) != (bad == nil) || err == nil && !reflect.DeepEqual(d, data) {
+				t.Fatalf("%q has input %+v, want %+v (%v, %v)", line, d, data, err, bad)
+			}
+		}
 		r, err := decodeRecord(line)
 		if err != nil {
 			return

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -23,7 +23,7 @@ const requestWithin = 10 * time.Second
 // belong to one goroutine; all else may be called from any.
 type Link struct {
 	dir     string
-	conn    *net.UnixConn
+	conn    *socket
 	welcome Welcome
 	output  *Output
 	control *Control
@@ -49,7 +49,7 @@ type Link struct {
 }
 
 // newLink serves a connection that has been welcomed.
-func newLink(dir string, c *net.UnixConn, r *bufio.Reader, w Welcome) *Link {
+func newLink(dir string, c *socket, r *bufio.Reader, w Welcome) *Link {
 	l := &Link{
 		dir:     dir,
 		conn:    c,
@@ -73,8 +73,8 @@ func (l *Link) Welcome() Welcome { return l.welcome }
 
 // Wake is sent to when there may be new output or control records, and when
 // the link has ended. It holds one wake. Its receiver reads both to their
-// ends and calls Consumed. Records of input and replies are announced with the
-// echo, or a moment later when there is none.
+// ends and calls Consumed. A record of input or of a reply is announced with the
+// echo, or 10 ms later if there is none.
 func (l *Link) Wake() <-chan struct{} { return l.wake }
 
 // Done is closed when the link is over; Err says why.
@@ -157,6 +157,7 @@ func (l *Link) handle(t frameType, p []byte) error {
 	case frameWake:
 		_, err := l.progress(p)
 		l.notify()
+		runtime.Gosched() // who reads the output goes first: the next frame is a while away
 		return err
 	case frameAck:
 		id, code, text, err := decodeAck(p)
@@ -279,8 +280,13 @@ func (l *Link) Pace(pace time.Duration) {
 func (l *Link) send(frame []byte) error {
 	l.writing.Lock()
 	defer l.writing.Unlock()
-	l.conn.SetWriteDeadline(time.Now().Add(requestWithin))
-	if _, err := l.conn.Write(frame); err != nil {
+	n, err := l.conn.stream.TryWrite(frame)
+	if err == nil && n < len(frame) { // only then a timer is worth its time
+		l.conn.SetWriteDeadline(time.Now().Add(requestWithin))
+		_, err = l.conn.Write(frame[n:])
+		l.conn.SetWriteDeadline(time.Time{})
+	}
+	if err != nil {
 		l.fail(fmt.Errorf("%w: send to it: %w", ErrNoAnswer, err))
 		return l.Err()
 	}

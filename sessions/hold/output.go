@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"sort"
+
+	"berth/rawio"
 )
 
 // Output reads a session's output by offset, while a holder writes and
@@ -66,7 +68,7 @@ func (o *Output) readOpen(p []byte, off int64) (int, error) {
 	if o.file == nil || off < o.start {
 		return 0, nil
 	}
-	n, err := o.file.ReadAt(p, off-o.start)
+	n, err := rawio.ReadAt(o.file, p, off-o.start)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return n, fmt.Errorf("read output at %d: %w", off, err)
 	}

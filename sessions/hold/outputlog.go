@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"time"
+
+	"berth/rawio"
 )
 
 const (
@@ -87,7 +89,7 @@ func (o *outputLog) write(p []byte, now time.Time) int {
 		n := min(int64(len(p)-done), o.segment-o.size)
 		// Write, not WriteAt: os.File.WriteAt forgets what a write that ended
 		// in an error had put into the file.
-		w, err := o.file.Write(p[done : done+int(n)])
+		w, err := rawio.Append(o.file, p[done:done+int(n)])
 		o.size += int64(w)
 		o.next += int64(w)
 		done += w
@@ -124,7 +126,7 @@ func (o *outputLog) noteTime() {
 	if o.marks == nil {
 		return
 	}
-	if _, err := o.marks.Write(line); err != nil {
+	if _, err := rawio.Append(o.marks, line); err != nil {
 		o.marks.Close()
 		o.marks = nil
 	}

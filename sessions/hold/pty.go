@@ -10,6 +10,8 @@ import (
 
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
+
+	"berth/rawio"
 )
 
 // master is the holder's side of the PTY: non-blocking and in the runtime's
@@ -17,6 +19,7 @@ import (
 type master struct {
 	f      *os.File
 	raw    syscall.RawConn
+	stream *rawio.Stream
 	waited bool // the last read had to; belongs to the reader
 }
 
@@ -39,6 +42,9 @@ func openPTY(cols, rows int) (*master, *os.File, error) {
 	}
 	m := &master{f: os.NewFile(uintptr(fd), "pty")}
 	if m.raw, err = m.f.SyscallConn(); err == nil {
+		m.stream, err = rawio.New(m.f)
+	}
+	if err == nil {
 		err = m.resize(cols, rows)
 	}
 	if err != nil {
@@ -60,9 +66,8 @@ func (m *master) read(p []byte) (int, error) {
 	m.waited = false
 	err := m.raw.Read(func(fd uintptr) bool {
 		for n < len(p) {
-			k, err := unix.Read(int(fd), p[n:])
+			k, err := rawio.TryRead(fd, p[n:])
 			switch {
-			case errors.Is(err, unix.EINTR):
 			case errors.Is(err, unix.EAGAIN):
 				m.waited = m.waited || n == 0
 				return n > 0
@@ -89,12 +94,18 @@ func (m *master) read(p []byte) (int, error) {
 	return 0, err
 }
 
-// write writes p, giving up after wait without room; n is how far it got.
+// write writes p, giving up after wait without room; n is how far it got. A deadline, which sets a
+// timer of the runtime's, is only for what finds no room at once.
 func (m *master) write(p []byte, wait time.Duration) (n int, err error) {
-	if err := m.f.SetWriteDeadline(time.Now().Add(wait)); err != nil {
-		return 0, err
+	if n, err = m.stream.TryWrite(p); err != nil || n == len(p) {
+		return n, err
 	}
-	return m.f.Write(p)
+	if err := m.f.SetWriteDeadline(time.Now().Add(wait)); err != nil {
+		return n, err
+	}
+	defer m.f.SetWriteDeadline(time.Time{})
+	more, err := m.stream.Write(p[n:])
+	return n + more, err
 }
 
 // resize sets the size; the kernel signals the program if it changed.

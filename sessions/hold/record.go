@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 
 	"berth/api"
@@ -19,7 +20,7 @@ const (
 	KindSignal  = "signal"  // SignalData
 	KindEnd     = "end"     // EndData: a caller asked for the program's end
 	KindLoss    = "loss"    // LossData
-	KindExit    = "exit"    // Exit: the last one
+	KindExit    = "exit"    // Exit: the last one of this program; a restart continues the same journal
 )
 
 // A Record is one line of the control log.
@@ -143,6 +144,9 @@ func encodePlain(v any) ([]byte, error) {
 
 // decodeRecord reads one line. A line cut short is an error.
 func decodeRecord(line []byte) (Record, error) {
+	if r, ok := decodeInput(line); ok {
+		return r, nil
+	}
 	var r Record
 	if err := json.Unmarshal(line, &r); err != nil {
 		return Record{}, fmt.Errorf("decoding a control record: %w", err)
@@ -151,4 +155,52 @@ func decodeRecord(line []byte) (Record, error) {
 		return Record{}, fmt.Errorf("control record %.40q has no number, kind or offset", line)
 	}
 	return r, nil
+}
+
+// decodeInput is decodeRecord for what encodeInput made, which the server reads between a key and
+// its echo. It is false for any other line.
+func decodeInput(line []byte) (r Record, ok bool) {
+	n, rest, ok := cutNumber(line, `{"n":`)
+	if !ok || n == 0 {
+		return r, false
+	}
+	const quoted = len(api.TimeLayout) + 2
+	rest, ok = bytes.CutPrefix(rest, []byte(`,"time":`))
+	if !ok || len(rest) < quoted || rest[quoted-1] != '"' || r.Time.UnmarshalJSON(rest[:quoted]) != nil {
+		return r, false
+	}
+	offset, rest, ok := cutNumber(rest[quoted:], `,"offset":`)
+	if !ok || offset > math.MaxInt64 {
+		return r, false
+	}
+	rest, ok = bytes.CutPrefix(rest, []byte(`,"kind":"`+KindInput+`","data":`))
+	data, whole := bytes.CutSuffix(bytes.TrimSuffix(rest, []byte{'\n'}), []byte{'}'})
+	if !ok || !whole || !json.Valid(data) {
+		return r, false
+	}
+	r.N, r.Offset, r.Kind, r.Data = n, int64(offset), KindInput, bytes.Clone(data)
+	return r, true
+}
+
+// Input is the data of a record of KindInput.
+func (r Record) Input() (d InputData, err error) {
+	n, rest, ok := cutNumber(r.Data, `{"bytes":`)
+	mark, marked := bytes.CutPrefix(rest, []byte(`,"mark":`))
+	mark, whole := bytes.CutSuffix(mark, []byte{'}'})
+	if ok && marked && whole && n <= math.MaxInt32 && json.Valid(mark) {
+		return InputData{Bytes: int(n), Mark: mark}, nil
+	}
+	err = json.Unmarshal(r.Data, &d)
+	return d, err
+}
+
+// cutNumber takes a number after a prefix off the front.
+func cutNumber(p []byte, prefix string) (n uint64, rest []byte, ok bool) {
+	p, ok = bytes.CutPrefix(p, []byte(prefix))
+	digits := 0
+	for digits < len(p) && '0' <= p[digits] && p[digits] <= '9' {
+		digits++
+	}
+	n, err := strconv.ParseUint(string(p[:digits]), 10, 64)
+	return n, p[digits:], ok && err == nil && (digits == 1 || p[0] != '0')
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"runtime"
 	"sync"
 	"syscall"
 	"time"
@@ -46,7 +47,7 @@ const (
 // serverConn is a server's connection. All fields but conn and kick are
 // guarded by the holder's mu.
 type serverConn struct {
-	conn *net.UnixConn
+	conn *socket
 	kick chan struct{} // there is something to send; holds one
 
 	out      []byte    // frames to be sent, in order
@@ -71,9 +72,13 @@ func (h *holder) accept() {
 	defer conns.Wait()
 	handshakes := make(chan struct{}, maxHandshakes)
 	for {
-		c, err := h.listen.AcceptUnix()
+		conn, err := h.listen.AcceptUnix()
 		if errors.Is(err, net.ErrClosed) {
 			return
+		}
+		var c *socket
+		if err == nil {
+			c, err = newSocket(conn)
 		}
 		if err != nil { // out of descriptors: let some go
 			time.Sleep(10 * time.Millisecond)
@@ -98,9 +103,9 @@ func (h *holder) accept() {
 }
 
 // greet checks who connects, agrees on a version and makes it the server.
-func (h *holder) greet(c *net.UnixConn) (*serverConn, *bufio.Reader, error) {
+func (h *holder) greet(c *socket) (*serverConn, *bufio.Reader, error) {
 	c.SetDeadline(time.Now().Add(helloWithin))
-	if err := checkPeer(c); err != nil {
+	if err := checkPeer(c.UnixConn); err != nil {
 		refuse(c, refusePeer, err)
 		return nil, nil, err
 	}
@@ -128,13 +133,13 @@ func (h *holder) greet(c *net.UnixConn) (*serverConn, *bufio.Reader, error) {
 }
 
 // refuse sends a connection the reason and closes it.
-func refuse(c *net.UnixConn, code string, why error) {
+func refuse(c *socket, code string, why error) {
 	body, _ := json.Marshal(refusal{Code: code, Message: why.Error()})
 	c.Write(appendFrame(nil, frameRefuse, body))
 }
 
 // adopt makes c the server in place of any other.
-func (h *holder) adopt(c *net.UnixConn, version int) *serverConn {
+func (h *holder) adopt(c *socket, version int) *serverConn {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if old := h.server; old != nil {
@@ -457,6 +462,7 @@ func (h *holder) takeTyped(s *serverConn, payload []byte) error {
 	if err != nil {
 		return err
 	}
+	defer runtime.Gosched() // the goroutine that types goes first: the next frame is a while away
 	code, text := ackBad, "mark is too long or no JSON, or input is too long"
 	if len(mark) <= maxMark && len(data) <= MaxInput && (len(mark) == 0 || json.Valid(mark)) {
 		code, text = h.enqueue(op{kind: opInput, typed: true, data: data, mark: mark, id: id, from: s}), ""

@@ -134,7 +134,11 @@ func dialHolder(ctx context.Context, dir string, id identity) (*Link, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := conn.(*net.UnixConn)
+	c, err := newSocket(conn.(*net.UnixConn))
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
 	stop := context.AfterFunc(ctx, func() { c.SetDeadline(time.Now()) })
 	w, r, err := shakeHands(c, id)
 	if !stop() && err == nil {
@@ -148,9 +152,9 @@ func dialHolder(ctx context.Context, dir string, id identity) (*Link, error) {
 }
 
 // shakeHands makes sure that it is the holder who listens, and says hello.
-func shakeHands(c *net.UnixConn, id identity) (Welcome, *bufio.Reader, error) {
+func shakeHands(c *socket, id identity) (Welcome, *bufio.Reader, error) {
 	var w Welcome
-	pid, uid, err := serverOf(c)
+	pid, uid, err := serverOf(c.UnixConn)
 	if err != nil {
 		return w, nil, err
 	}

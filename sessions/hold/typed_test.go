@@ -68,6 +68,13 @@ func TestRecordOfInputIsAsAnyOther(t *testing.T) {
 		if want, err := encodeRecord(r); err != nil || string(got) != string(want) {
 			t.Errorf("mark %q: %q, want %q (%v)", mark, got, want, err)
 		}
+		back, ok := decodeInput(got)
+		if !ok || back.N != r.N || !back.Time.Equal(r.Time.Truncate(time.Millisecond)) || back.Offset != r.Offset || back.Kind != r.Kind {
+			t.Errorf("mark %q: read as %+v, %t", mark, back, ok)
+		}
+		if read, err := back.Input(); err != nil || read.Bytes != d.Bytes || (len(read.Mark) == 0) != (mark == "") {
+			t.Errorf("mark %q: read as %+v, %v", mark, read, err)
+		}
 	}
 	if _, ok := encodeInput(Record{N: 1, Time: api.At(time.Now()), Kind: KindInput}, InputData{Mark: json.RawMessage("{")}); ok {
 		t.Error("a mark that isn't JSON was encoded")

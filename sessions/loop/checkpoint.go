@@ -19,33 +19,26 @@ const CheckpointFile = "checkpoint"
 // Checkpoint is everything of a session that the journal after it does not
 // tell: one line of JSON, then the emulator's own form.
 type Checkpoint struct {
-	Version     int       `json:"version"`
-	Cursor      uint64    `json:"cursor"` // events after it may concern the session's state
-	Control     uint64    `json:"control"`
-	Offset      int64     `json:"offset"`
-	Reply       int64     `json:"reply"`
-	Exit        *api.Exit `json:"exit"`
-	Ending      bool      `json:"ending"`
-	HolderPID   int       `json:"holder_pid"`
-	HolderStart string    `json:"holder_start"`
-	PID         int       `json:"pid"`
-	Start       string    `json:"start"`
-	Started     api.Time  `json:"started"`
-	LastOut     api.Time  `json:"last_output"`
-	Losses      int64     `json:"losses"`
-	Title       string    `json:"title"`
-	Cols        int       `json:"cols"`
-	Rows        int       `json:"rows"`
-	Taken       api.Time  `json:"taken"`
-	Screen      []byte    `json:"-"`
+	Version int      `json:"version"`
+	Cursor  uint64   `json:"cursor"` // events after it may concern the session's state
+	Control uint64   `json:"control"`
+	Offset  int64    `json:"offset"`
+	Reply   int64    `json:"reply"`
+	LastOut api.Time `json:"last_output"`
+	Losses  int64    `json:"losses"`
+	Title   string   `json:"title"`
+	Cols    int      `json:"cols"`
+	Rows    int      `json:"rows"`
+	Taken   api.Time `json:"taken"`
+	Screen  []byte   `json:"-"`
 
 	// Detection is what the track saves here of the agent that it follows; empty: it followed none.
 	Detection json.RawMessage `json:"detection,omitempty"`
 
 	Parts map[string]json.RawMessage `json:"parts,omitempty"` // what each part saves, by its name
 
-	own  json.RawMessage // more fields, to be written
-	line []byte          // all fields, as they were read
+	own  []byte // more fields of its line, each after a comma, to be written
+	line []byte // all fields, as they were read
 }
 
 const checkpointVersion = 1
@@ -60,9 +53,7 @@ func (c Checkpoint) Write(dir string) error {
 	if err != nil {
 		return fmt.Errorf("encode the checkpoint: %w", err)
 	}
-	if len(c.own) > 0 {
-		line = slices.Concat(line[:len(line)-1], []byte(","), c.own[1:])
-	}
+	line = slices.Concat(line[:len(line)-1], c.own, []byte("}"))
 	return ReplaceFile(filepath.Join(dir, CheckpointFile), append(append(line, '\n'), c.Screen...))
 }
 
@@ -90,7 +81,7 @@ func ReplaceFile(path string, data []byte) error {
 	aside := path + ".new"
 	_ = os.Remove(aside) // of a server that was killed, or what an agent has put in the way
 	if err := writeNew(aside, data); err != nil {
-		_ = os.Remove(aside) // a full disk leaves a torn file behind
+		_ = os.Remove(aside) // on a full disk it is incomplete
 		return fmt.Errorf("write %s: %w", aside, err)
 	}
 	if err := os.Rename(aside, path); err != nil {

@@ -1,7 +1,3 @@
-// Package loop is what a session's loop and the parts of a session share. A part is one
-// concern of a session: its stop gate, its messages, its clients. The loop takes a part's
-// records and its clock to it, and writes the events that it returns; what a part may do in
-// turn is in its Env. So a part is tested with an Env of the test's own, without a loop.
 package loop
 
 import (
@@ -23,49 +19,51 @@ import (
 // part needs no lock. No method waits or reads a file: what may take time is for
 // Env.Background.
 type Part interface {
-	// Begin is called when a program starts whose agent Berth follows, at that moment. What was
-	// known of the program before is of no use any more.
+	// Begin is called when a program has started and Berth follows its agent. at is the time of
+	// the start. The part forgets what it knew of the program before.
 	Begin(at time.Time)
-	// End is called when the program has ended, and when there is no driver for its agent.
+	// End is called when the program has ended, and when its agent has no driver.
 	End()
-	// Record takes in a control record. The loop appends the events that follow from one
-	// record in one step, so that a kill leaves all of them or none. It throws the events
-	// away if a server before this one has written them.
-	Record(r hold.Record) (Told, error)
-	// Tick does what is due at now, at the end of each turn of the loop. It gives when it has
-	// something to do next by time alone; zero: never.
+	// Record takes in a control record; every part gets every record, and one that it doesn't
+	// concern has a zero Outcome. The loop appends the events that follow from one record in one
+	// step, so that a kill leaves all of them or none. It drops the events if an earlier server
+	// has written them.
+	Record(r hold.Record) (Outcome, error)
+	// Tick does what is due at now, at the end of each turn of the loop. next is when the part
+	// next has something to do because of time alone. Zero means never.
 	Tick(now time.Time) (next time.Time)
 	// Save gives what the next server has to know, as JSON.
 	Save() (json.RawMessage, error)
-	// Restore takes it in. followed says that the program that ran then is still followed;
-	// otherwise only what outlives a program counts.
+	// Restore takes in what Save gave. followed says that the program of that time is still
+	// followed. If it isn't, only what outlives a program counts.
 	Restore(saved json.RawMessage, followed bool) error
 	// Recall takes in an event of this session that was written after the checkpoint.
 	Recall(line events.Line)
 }
 
-// Told is what follows from a record: events, in their order, and what has changed in what is
-// believed of the agent. The loop makes events of the latter and appends them after the former.
-type Told struct {
+// Outcome is what follows from a record: events, in their order, and changes of the agent's state.
+// The loop turns the changes into events and appends them after Events.
+type Outcome struct {
 	Events  []events.Event
 	Results []detect.Result
 }
 
-// Program is how the session's program stands now, for the loop.
+// Program is the current condition of the session's program, for the loop.
 type Program struct {
 	State    agent.State
 	Ended    bool
 	Follows  bool      // it runs, and Berth follows its agent
 	Reaches  bool      // it runs, and its holder answers
-	Awake    bool      // Follows, and the agent's sources have been read again since the server started
+	Live     bool      // Follows, and the agent's sources have been read again since the server started
 	PersonAt time.Time // when a person typed last
 	LastIn   time.Time // when anything was typed last
 }
 
-// Ready says that all is there to act on: the program, its holder, and its agent's sources.
-func (p Program) Ready() bool { return p.Awake && p.Reaches }
+// Ready says that Berth can act on the program: it runs, its holder answers, and its agent's sources
+// are up to date.
+func (p Program) Ready() bool { return p.Live && p.Reaches }
 
-// Standing is how the session stands, as others see it.
+// Standing is the session's condition as others see it.
 type Standing struct {
 	Name, Agent string
 	State       agent.State
@@ -74,8 +72,8 @@ type Standing struct {
 	Driver      agent.Driver
 }
 
-// Env is what any part may use of its session's loop. All but Do are the loop's to call, unless
-// it says otherwise.
+// Env is what any part may use of its session's loop. Only the loop's goroutine may call these,
+// except for Do and where a comment says otherwise.
 type Env struct {
 	ID  string // of the session
 	Dir string // its folder
@@ -86,42 +84,42 @@ type Env struct {
 	Driver  func() agent.Driver // of its agent; nil without one
 	Program func() Program
 	Exited  func() error // why the program cannot be reached
-	// Freshen takes in all that the agent's sources say now. Seen is what a delivery goes by
-	// then.
+	// Freshen takes in all that the agent's sources say now. Seen is what a delivery then decides
+	// by.
 	Freshen func()
 	Seen    func() deliver.Seen
 	// Link is the link to the holder; nil without a holder that answers.
 	Link func() *hold.Link
-	// Note writes an event that the server itself caused, and gives its number in the session.
+	// Note writes an event that the server itself caused, and returns its number in the session.
 	Note func(kind string, data any) uint64
 	// SaveSoon writes a checkpoint at the end of this turn of the loop.
 	SaveSoon func()
-	// Background runs work that may take time on a goroutine of its own. ctx ends when the
-	// server does, which waits for the work.
+	// Background runs work that may take time on a goroutine of its own. ctx ends when the server
+	// ends. The server waits for the work.
 	Background func(work func(ctx context.Context))
 	// Do runs fn on the loop and returns when it has run. Any goroutine but the loop's may call
-	// it. If ctx ends first, fn may run all the same, so fn keeps its results to itself. It
-	// fails once the loop has ended: then the next server goes on.
+	// it. If ctx ends first, fn may still run later, so fn must not write to the caller's
+	// variables then. Do fails once the loop has ended: the next server goes on.
 	Do func(ctx context.Context, fn func()) error
-	// Deliver runs work as a delivery under the claim: no other input comes between. Like Do, it
-	// is not for the loop's goroutine.
+	// Deliver runs work as a delivery under the claim: no other input comes in between. The
+	// loop's goroutine must not call it.
 	Deliver func(ctx context.Context, claim Claim, work func(Write) error) error
-	// Changed holds one signal when the session's picture or state changed. Any goroutine may
-	// call it.
+	// Changed gives a channel that holds one signal after the session's picture or state has
+	// changed. Any goroutine may call it.
 	Changed func() (changed <-chan struct{}, stop func())
-	// Standing is how the session stands as others see it. Any goroutine may call it.
+	// Standing is the session's condition as others see it. Any goroutine may call it.
 	Standing func() Standing
 	// Stopped is why the loop has ended. Over is closed then.
 	Stopped func() error
 	Over    <-chan struct{}
-	// Trouble keeps a failure that the session survives, for health to show; Cured takes it
-	// back once the same thing has worked.
+	// Trouble keeps a failure that the session survives, for the verb health to show. Cured
+	// removes it once the same thing has worked.
 	Trouble func(what string, err error)
 	Cured   func(what string)
 }
 
-// OnClock is a moment that a file reports, as the loop's own clock has it. The system's clock
-// may have been set back since: a moment ahead of it would be waited for.
+// OnClock is a moment from a file on the loop's own clock. The system's clock may have been set back
+// since. Without this the loop would wait for a moment in the future.
 func (e Env) OnClock(at time.Time) time.Time {
 	now := e.Now()
 	return now.Add(min(at.Round(0).Sub(now.Round(0)), 0))
@@ -137,8 +135,8 @@ type By struct {
 // Berth is the server itself, in events.
 var Berth = By{Identity: "berth"}
 
-// Mark is what the server writes into the control log beside an input, resize or signal, so
-// that the event made of it says who it was.
+// Mark is what the server writes into the control log next to an input, resize or signal, so that
+// the event made of it names its cause.
 type Mark struct {
 	By    By     `json:"by"`
 	Typed bool   `json:"typed,omitempty"` // keystrokes of an attached client
@@ -154,9 +152,9 @@ func (m Mark) JSON() json.RawMessage {
 	return data
 }
 
-// ReadMark reads what JSON made. A mark that cannot be read has no name.
+// ReadMark reads what JSON has written. A mark that cannot be read is the zero Mark.
 func ReadMark(data json.RawMessage) (m Mark) {
-	_ = json.Unmarshal(data, &m) // as said above
+	_ = json.Unmarshal(data, &m) // a mark that cannot be read stays zero
 	return m
 }
 

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"berth/sessions/events"
@@ -36,7 +37,7 @@ func (ps Parts) End() {
 }
 
 // Record takes a record to the parts and gives what follows from it, for one step.
-func (ps Parts) Record(r hold.Record) (told Told, err error) {
+func (ps Parts) Record(r hold.Record) (told Outcome, err error) {
 	for _, part := range ps {
 		more, err := part.Record(r)
 		if err != nil {
@@ -48,11 +49,24 @@ func (ps Parts) Record(r hold.Record) (told Told, err error) {
 	return told, nil
 }
 
+// dueAfter is a part whose deadline the others change after its Tick.
+type dueAfter interface {
+	Due(now time.Time) (next time.Time)
+}
+
 // Tick lets the parts do what is due, and gives when something is next; zero: never.
 func (ps Parts) Tick(now time.Time) (next time.Time) {
-	for _, part := range ps {
-		if at := part.Tick(now); !at.IsZero() && (next.IsZero() || at.Before(next)) {
+	sooner := func(at time.Time) {
+		if !at.IsZero() && (next.IsZero() || at.Before(next)) {
 			next = at
+		}
+	}
+	for _, part := range ps {
+		sooner(part.Tick(now))
+	}
+	for _, part := range ps {
+		if after, ok := part.Part.(dueAfter); ok {
+			sooner(after.Due(now))
 		}
 	}
 	return next
@@ -67,7 +81,7 @@ func (ps Parts) Save(into *Checkpoint, trouble func(what string, err error)) {
 		case err != nil:
 			trouble("save the "+part.Name, err)
 		case part.Own:
-			into.own = data
+			into.own = slices.Concat(into.own, []byte(","), data[1:len(data)-1])
 		default:
 			into.Parts[part.Name] = data
 		}

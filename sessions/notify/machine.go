@@ -11,17 +11,24 @@ import (
 
 // Bounds of a Machine.
 const (
-	// A rule tells this many at once, and then one each so often. What is over
-	// waits, and is forgotten when it is no longer so.
+	// A rule sends at most burst notices at once, and then one in each period of every. An
+	// occasion over this limit waits. It is dropped when it is over.
 	burst = 10
 	every = 6 * time.Second
-	// A report is always so: it waits so long, and of more than these of one
-	// session the oldest go first. A report may have 16 KiB.
+	// reportWaits is how long a report may wait, because a report is never over by itself.
 	reportWaits = 10 * time.Minute
+	// mostReports and mostPrompts bound what waits of one session, because a report may have 16 KiB,
+	// and an agent may ask without end. The oldest are dropped first.
 	mostReports = 20
+	mostPrompts = 50
+	// ofRule bounds the notices of one rule that are being sent, so that a slow service delays no
+	// other rule.
+	ofRule = 4
+	// holdMost bounds how long a service may ask a rule to wait.
+	holdMost = time.Hour
 )
 
-// Occasion is something that rules may speak of, for as long as it is so.
+// Occasion is something that rules may notify about. It exists for as long as it is true.
 type Occasion struct {
 	Key     string          `json:"key"` // the same after a restart
 	Kind    string          `json:"kind"`
@@ -30,14 +37,15 @@ type Occasion struct {
 	Cursor  uint64          `json:"cursor"`
 	Prompt  string          `json:"prompt,omitempty"` // id
 	Data    json.RawMessage `json:"data,omitempty"`   // of the event
-	Told    []string        `json:"told,omitempty"`   // ids of the rules by which it was told
-	Found   bool            `json:"found,omitempty"`  // a session showed it; the event that tells of it may yet come
+	Told    []string        `json:"told,omitempty"`   // ids of the rules whose notice of it was sent, or failed
+	Found   bool            `json:"found,omitempty"`  // a session's status showed it; its event may still come
 }
 
-// Notice is what is to be told now.
+// Notice is what a rule has to send now.
 type Notice struct {
 	Rule     Rule
 	Occasion Occasion
+	Try      int // 1 for the first
 }
 
 // Line is an event as the machine reads it.
@@ -49,14 +57,22 @@ type Line struct {
 	Raw     json.RawMessage
 }
 
-// Machine finds what is to be told. All that it knows is in its fields, which
-// are kept over a restart; it is for one goroutine.
+// Machine finds the notices to send. Its exported fields are kept over a restart of the server. It
+// is for one goroutine.
 type Machine struct {
-	Cursor    uint64                 `json:"cursor"` // of the last event that was taken in
+	Cursor    uint64                 `json:"cursor"` // of the last event taken in
 	Occasions map[string]*Occasion   `json:"occasions"`
-	Rules     map[string]uint64      `json:"rules"` // the newest event when a rule was first seen, by its id
+	Rules     map[string]uint64      `json:"rules"` // by the rule's id: the newest event when the rule was first seen
 	buckets   map[string]*bucket     // by rule
-	flying    map[[2]string]struct{} // rule and key: being told
+	flying    map[[2]string]struct{} // rule and key of the notices that are being sent
+	tries     map[[2]string]try      // of those that failed and are sent again
+	holds     map[string]time.Time   // by rule: its service asked it to wait until then
+}
+
+// try says that a notice has failed n times, and when it is sent again.
+type try struct {
+	n  int
+	at time.Time
 }
 
 type bucket struct {
@@ -64,7 +80,7 @@ type bucket struct {
 	at     time.Time
 }
 
-// New is a machine that knows nothing of what was before.
+// New is a machine that knows nothing of what happened up to cursor.
 func New(cursor uint64) *Machine {
 	return &Machine{Cursor: cursor, Occasions: map[string]*Occasion{}, Rules: map[string]uint64{}}
 }
@@ -89,6 +105,7 @@ func (m *Machine) Take(l Line) {
 		}
 		if json.Unmarshal(l.Raw, &e) == nil {
 			m.open(&Occasion{Key: "prompt:" + e.Prompt.ID, Kind: KindPrompt, Prompt: e.Prompt.ID}, l)
+			m.fewer(l.Session, KindPrompt, mostPrompts)
 		}
 	case "prompt_resolved":
 		var e struct{ Prompt string }
@@ -101,19 +118,19 @@ func (m *Machine) Take(l Line) {
 		m.drop(l.Session, KindExited, KindPrompt)
 	case "report":
 		m.open(&Occasion{Key: fmt.Sprintf("report:%d", l.Cursor), Kind: KindReport, Data: l.Raw}, l)
-		m.fewerReports(l.Session)
+		m.fewer(l.Session, KindReport, mostReports)
 	case "session_removed":
 		m.drop(l.Session)
 	case "notify":
 		var e struct{ Rule, Key string }
 		if json.Unmarshal(l.Raw, &e) == nil {
-			m.Told(e.Rule, e.Key)
+			m.Done(e.Rule, e.Key)
 		}
 	}
 }
 
 func (m *Machine) open(o *Occasion, l Line) {
-	for key, old := range m.Occasions { // found before: the same
+	for key, old := range m.Occasions { // the same occasion, if a session's status showed it before its event
 		if old.Found && old.Session == l.Session && old.Kind == o.Kind && old.Prompt == o.Prompt {
 			o.Told = old.Told
 			delete(m.Occasions, key)
@@ -123,7 +140,7 @@ func (m *Machine) open(o *Occasion, l Line) {
 	m.Occasions[o.Key] = o
 }
 
-// state takes in that the session is in another state.
+// state takes in that the session's state has changed.
 func (m *Machine) state(l Line, next string) {
 	m.drop(l.Session, slices.DeleteFunc([]string{KindIdle, KindError}, func(kind string) bool { return kind == next && m.found(l.Session, kind) })...)
 	switch next {
@@ -137,32 +154,31 @@ func (m *Machine) state(l Line, next string) {
 	}
 }
 
-// drop ends a session's occasions of these kinds; of all without any.
+// drop ends a session's occasions of these kinds, or of all kinds if none is given.
 func (m *Machine) drop(session string, kinds ...string) {
 	maps.DeleteFunc(m.Occasions, func(_ string, o *Occasion) bool {
 		return o.Session == session && (len(kinds) == 0 || slices.Contains(kinds, o.Kind))
 	})
 }
 
-// fewerReports: an agent that reports without end has nobody else's forgotten.
-func (m *Machine) fewerReports(session string) {
-	var reports []*Occasion
+// fewer drops the oldest occasion of a kind of a session that has more than most, so that an agent that
+// reports or asks without end uses bounded memory.
+func (m *Machine) fewer(session, kind string, most int) {
+	var list []*Occasion
 	for _, o := range m.Occasions {
-		if o.Kind == KindReport && o.Session == session {
-			reports = append(reports, o)
+		if o.Kind == kind && o.Session == session {
+			list = append(list, o)
 		}
 	}
-	if len(reports) <= mostReports {
-		return
+	if len(list) > most {
+		delete(m.Occasions, slices.MinFunc(list, byAge).Key)
 	}
-	slices.SortFunc(reports, byAge)
-	delete(m.Occasions, reports[0].Key)
 }
 
 func byAge(a, b *Occasion) int { return cmp.Compare(a.Cursor, b.Cursor) }
 
-// Settle ends what is not so any more, as a session shows it: for when events
-// in between are gone.
+// Settle ends occasions that are over according to the session's status. The caller uses it when
+// events are missing.
 func (m *Machine) Settle(session, state string, prompts []string) {
 	maps.DeleteFunc(m.Occasions, func(_ string, o *Occasion) bool {
 		if o.Session != session {
@@ -178,8 +194,8 @@ func (m *Machine) Settle(session, state string, prompts []string) {
 	})
 }
 
-// Found opens what a session shows and no event told of: those up to the cursor
-// may be gone. prompts are the open ones by their ids, with when they came up.
+// Found opens occasions that a session's status shows and no event has opened: the events up to the
+// cursor may be missing. prompts are the open prompts by their ids, with the times when they came up.
 func (m *Machine) Found(cursor uint64, session, state string, since time.Time, prompts map[string]time.Time) {
 	l := Line{Cursor: cursor, Session: session}
 	for id, at := range prompts {
@@ -199,7 +215,7 @@ func (m *Machine) Found(cursor uint64, session, state string, since time.Time, p
 	m.open(&Occasion{Key: fmt.Sprintf("%s:%d:%s", state, cursor, session), Kind: state, Found: true}, l)
 }
 
-// found says whether the session showed that, and no event told of it yet.
+// found reports whether the session's status showed this kind, and its event hasn't come yet.
 func (m *Machine) found(session, kind string) bool {
 	for _, o := range m.Occasions {
 		if o.Found && o.Session == session && o.Kind == kind {
@@ -209,22 +225,48 @@ func (m *Machine) found(session, kind string) bool {
 	return false
 }
 
-// Told is the end of a notice, however it went: it is told once.
-func (m *Machine) Told(rule, key string) {
+// Again takes in that a notice has failed and is sent again at a later time, if its occasion still exists
+// by then.
+func (m *Machine) Again(rule, key string, at time.Time) {
+	id := [2]string{rule, key}
+	delete(m.flying, id)
+	if m.tries == nil {
+		m.tries = map[[2]string]try{}
+	}
+	m.tries[id] = try{m.tries[id].n + 1, at}
+}
+
+// Hold takes in that the rule's service asked it to send nothing for a while.
+func (m *Machine) Hold(rule string, now time.Time, wait time.Duration) {
+	if m.holds == nil {
+		m.holds = map[string]time.Time{}
+	}
+	m.holds[rule] = now.Add(min(wait, holdMost))
+}
+
+// Done takes in that a notice was sent or has failed for the last time. A notice is sent only once.
+func (m *Machine) Done(rule, key string) {
 	delete(m.flying, [2]string{rule, key})
+	delete(m.tries, [2]string{rule, key})
 	if o := m.Occasions[key]; o != nil && !slices.Contains(o.Told, rule) {
 		o.Told = append(o.Told, rule)
 	}
 }
 
-// Due is what is to be told now, at most so many, the oldest first; it counts
-// as being told until Told says so. next is when to ask again at the latest,
-// the zero time: when something happens. rules are those about a session.
+// Due returns the notices to send now: at most most of them, the oldest first. They are being sent
+// until Done or Again is called. next is when to call Due again at the latest; the zero time means when
+// something happens. rules gives the rules about a session.
 func (m *Machine) Due(now time.Time, most int, rules func(session string) []Rule) (due []Notice, next time.Time) {
 	wake := func(at time.Time) {
 		if next.IsZero() || at.Before(next) {
 			next = at
 		}
+	}
+	maps.DeleteFunc(m.tries, func(id [2]string, _ try) bool { return m.Occasions[id[1]] == nil })
+	maps.DeleteFunc(m.holds, func(_ string, until time.Time) bool { return !until.After(now) })
+	busy := map[string]int{}
+	for id := range m.flying {
+		busy[id[0]]++
 	}
 	bySession := map[string][]Rule{}
 	for _, o := range slices.SortedFunc(maps.Values(m.Occasions), byAge) {
@@ -242,15 +284,19 @@ func (m *Machine) Due(now time.Time, most int, rules func(session string) []Rule
 			switch wanted = true; {
 			case at.After(now):
 				wake(at)
-			case len(due) >= most: // asked again when one of them is told
+			case m.holds[r.ID()].After(now):
+				wake(m.holds[r.ID()])
+			case len(due) >= most || busy[r.ID()] >= ofRule: // the caller asks again after Done
 			case !m.pass(r.ID(), now):
 				wake(m.buckets[r.ID()].at.Add(every))
 			default:
 				if m.flying == nil {
 					m.flying = map[[2]string]struct{}{}
 				}
-				m.flying[[2]string{r.ID(), o.Key}] = struct{}{}
-				due = append(due, Notice{Rule: r, Occasion: *o})
+				id := [2]string{r.ID(), o.Key}
+				m.flying[id] = struct{}{}
+				busy[r.ID()]++
+				due = append(due, Notice{Rule: r, Occasion: *o, Try: m.tries[id].n + 1})
 			}
 		}
 		if o.Kind == KindReport && (!wanted && !m.isFlying(o.Key) || now.Sub(o.Since) > reportWaits) {
@@ -269,8 +315,8 @@ func (m *Machine) isFlying(key string) bool {
 	return false
 }
 
-// when is the moment at which a rule tells of an occasion; ok is false if it
-// never does, or has.
+// when is the time at which a rule notifies of an occasion. ok is false if the rule never does, or
+// already did.
 func (m *Machine) when(o *Occasion, r Rule) (at time.Time, ok bool) {
 	id := r.ID()
 	_, flies := m.flying[[2]string{id, o.Key}]
@@ -301,14 +347,17 @@ func (m *Machine) when(o *Occasion, r Rule) (at time.Time, ok bool) {
 		return at, false
 	}
 	since, seen := m.Rules[id]
-	if !seen { // a rule speaks of what comes after it
+	if !seen { // a rule notifies only of what happens after it was added
 		since = m.Cursor
 		m.Rules[id] = since
+	}
+	if again := m.tries[[2]string{id, o.Key}].at; again.After(at) {
+		at = again
 	}
 	return at, o.Cursor > since
 }
 
-// See has the rules known, so that they speak of what comes now.
+// See records the rules, so that they notify of what happens from now on.
 func (m *Machine) See(rules []Rule) {
 	for _, r := range rules {
 		if _, seen := m.Rules[r.ID()]; !seen {
@@ -317,7 +366,7 @@ func (m *Machine) See(rules []Rule) {
 	}
 }
 
-// pass takes one of the rule's turns.
+// pass takes one token of the rule's rate limit. It is false if there is none.
 func (m *Machine) pass(rule string, now time.Time) bool {
 	if m.buckets == nil {
 		m.buckets = map[string]*bucket{}
@@ -336,5 +385,5 @@ func (m *Machine) pass(rule string, now time.Time) bool {
 	return true
 }
 
-// Flying is how many notices are being told.
+// Flying is how many notices are being sent.
 func (m *Machine) Flying() int { return len(m.flying) }

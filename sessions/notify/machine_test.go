@@ -11,9 +11,9 @@ import (
 
 var t0 = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// play runs a story through a machine: words are events, moments and restarts.
+// play runs a story through a machine. Its words are events, times and restarts.
 //
-//	+2s         time passes; what is due is told
+//	+2s         time passes; due notices are sent
 //	s:idle      the session goes into a state
 //	s?1  s!1    it asks prompt 1; that is resolved
 //	s=complete  it reports
@@ -111,7 +111,7 @@ func TestMachine(t *testing.T) {
 		"nothing of it is wanted":        {[]Rule{p}, "a:error a:idle a=escalate a.exited +1h", ""},
 		"removed":                        {[]Rule{all}, "a.exited +1s a.removed +1h", ""},
 		"a restart before it is due":     {[]Rule{p}, "a?1 +2s restart +1s +1h", "p@3s:prompt/a"},
-		"a restart behind it":            {[]Rule{p}, "a?1 +3s restart +1h restart +1h", "p@3s:prompt/a"},
+		"a restart after it":             {[]Rule{p}, "a?1 +3s restart +1h restart +1h", "p@3s:prompt/a"},
 		"no longer so after the restart": {[]Rule{p}, "a?1 +2s restart a!1 +1h", ""},
 		"several sessions":               {[]Rule{p}, "a?1 +1s b?2 +2s +1s", "p@3s:prompt/a p@4s:prompt/b"},
 		"most at once, the oldest first": {[]Rule{p}, "a?1 b?2 c?3 d?4 e?5 f?6 +3s +0s", "p@3s:prompt/a p@3s:prompt/b p@3s:prompt/c p@3s:prompt/d p@3s:prompt/e p@3s:prompt/f"},
@@ -126,8 +126,8 @@ func TestMachine(t *testing.T) {
 	}
 }
 
-// TestKilledWhileTold: a notice of which nobody knows how it went is told again.
-func TestKilledWhileTold(t *testing.T) {
+// TestKilledWhileSending: a notice that was being sent when the server was killed is sent again.
+func TestKilledWhileSending(t *testing.T) {
 	rules := []Rule{{Name: "p", On: []string{"prompt"}, Run: []string{"x"}}}
 	of := func(string) []Rule { return rules }
 	m := New(0)
@@ -137,7 +137,7 @@ func TestKilledWhileTold(t *testing.T) {
 		t.Fatal(due)
 	}
 	if due, _ := m.Due(t0.Add(4*time.Second), 4, of); len(due) != 0 {
-		t.Errorf("told twice: %+v", due)
+		t.Errorf("sent twice: %+v", due)
 	}
 	data, _ := json.Marshal(m)
 	next := &Machine{}
@@ -158,12 +158,16 @@ func TestRate(t *testing.T) {
 	for i := range 20 {
 		m.Take(Line{Cursor: uint64(i + 1), Type: "prompt", Session: "a", Time: t0, Raw: json.RawMessage(fmt.Sprintf(`{"prompt":{"id":"%d"}}`, i))})
 	}
-	at := func(d time.Duration) int {
-		due, _ := m.Due(t0.Add(d), 100, of)
-		for _, n := range due {
-			m.Told(n.Rule.ID(), n.Occasion.Key)
+	at := func(d time.Duration) (all int) {
+		for {
+			due, _ := m.Due(t0.Add(d), 100, of)
+			for _, n := range due {
+				m.Done(n.Rule.ID(), n.Occasion.Key)
+			}
+			if all += len(due); len(due) == 0 {
+				return all
+			}
 		}
-		return len(due)
 	}
 	for _, c := range []struct {
 		d    time.Duration
@@ -220,14 +224,14 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// TestFound: what came up in events that are gone is told as the session shows it,
-// and what is known of it is not told anew.
+// TestFound: an occasion whose event is missing is found by the session's status. Its notice is sent
+// once, also if the event comes later.
 func TestFound(t *testing.T) {
 	m := New(10)
 	rule := Rule{On: []string{"prompt", "error", "exited"}, Run: []string{"x"}}
 	m.See([]Rule{rule})
 	m.Take(Line{Cursor: 11, Type: "prompt", Session: "a", Time: t0, Raw: json.RawMessage(`{"prompt":{"id":"1"}}`)})
-	m.Told(rule.ID(), "prompt:1")
+	m.Done(rule.ID(), "prompt:1")
 	shown := map[string]time.Time{"1": t0, "2": t0.Add(time.Minute)}
 	for range 2 {
 		m.Settle("a", "prompt", []string{"1", "2"})
@@ -244,25 +248,25 @@ func TestFound(t *testing.T) {
 		var got []string
 		for _, n := range due {
 			got = append(got, n.Occasion.Session+" "+n.Occasion.Key)
-			m.Told(n.Rule.ID(), n.Occasion.Key)
+			m.Done(n.Rule.ID(), n.Occasion.Key)
 		}
 		slices.Sort(got)
 		return strings.Join(got, ", ")
 	}
 	if got := tell(); got != "a prompt:2, b exited:20:b, d error:20:d" {
-		t.Errorf("told %s", got)
+		t.Errorf("sent %s", got)
 	}
-	// The events were not gone: the sessions were ahead of who reads them.
+	// The events were not missing: the sessions were ahead of the reader.
 	m.Take(Line{Cursor: 21, Type: "prompt", Session: "a", Time: t0, Raw: json.RawMessage(`{"prompt":{"id":"2"}}`)})
 	m.Take(Line{Cursor: 22, Type: "exited", Session: "b", Time: t0, Raw: json.RawMessage(`{}`)})
 	m.Take(Line{Cursor: 23, Type: "state_change", Session: "d", Time: t0, Raw: json.RawMessage(`{"next":"error"}`)})
 	if got := tell(); got != "" {
-		t.Errorf("told again: %s", got)
+		t.Errorf("sent again: %s", got)
 	}
 	m.Take(Line{Cursor: 24, Type: "state_change", Session: "d", Time: t0, Raw: json.RawMessage(`{"next":"working"}`)})
 	m.Take(Line{Cursor: 25, Type: "state_change", Session: "d", Time: t0, Raw: json.RawMessage(`{"next":"error"}`)})
 	if got := tell(); got != "d error:25" {
-		t.Errorf("of another error is told %q", got)
+		t.Errorf("the notices of another error: %q", got)
 	}
 }
 
@@ -278,7 +282,7 @@ func TestReportsAreBounded(t *testing.T) {
 		t.Errorf("%d reports", len(m.Occasions))
 	}
 	if m.Due(t0, 1, func(string) []Rule { return nil }); len(m.Occasions) != 0 {
-		t.Errorf("%d reports that nobody wants", len(m.Occasions))
+		t.Errorf("%d reports that no rule wants", len(m.Occasions))
 	}
 }
 
@@ -289,16 +293,30 @@ func TestCheck(t *testing.T) {
 	}{
 		"run":           {Rule{On: []string{"prompt", "report:escalate", "idle>10m"}, Run: []string{"x"}}, ""},
 		"url":           {Rule{On: []string{"error"}, URL: "https://hooks.example/x?t=1", Sessions: []string{"web-*"}}, ""},
-		"no when":       {Rule{Run: []string{"x"}}, "nothing of when"},
-		"unknown":       {Rule{On: []string{"asks"}, Run: []string{"x"}}, "nothing to notify of"},
-		"report":        {Rule{On: []string{"report:done"}, Run: []string{"x"}}, "nothing to notify of"},
-		"idle":          {Rule{On: []string{"idle>1s"}, Run: []string{"x"}}, "wants a time"},
-		"neither":       {Rule{On: []string{"error"}}, "one of the two"},
-		"both":          {Rule{On: []string{"error"}, Run: []string{"x"}, URL: "http://x"}, "one of the two"},
+		"no when":       {Rule{Run: []string{"x"}}, "doesn't say when"},
+		"unknown":       {Rule{On: []string{"asks"}, Run: []string{"x"}}, "a valid condition"},
+		"report":        {Rule{On: []string{"report:done"}, Run: []string{"x"}}, "a valid condition"},
+		"idle":          {Rule{On: []string{"idle>1s"}, Run: []string{"x"}}, "needs a time"},
+		"neither":       {Rule{On: []string{"error"}}, "give one of ntfy"},
+		"both":          {Rule{On: []string{"error"}, Run: []string{"x"}, URL: "http://x"}, "give one of ntfy"},
 		"empty command": {Rule{On: []string{"error"}, Run: []string{""}}, "empty"},
 		"scheme":        {Rule{On: []string{"error"}, URL: "file:///secret-token"}, "has to begin"},
+		"ntfy":          {Rule{On: []string{"error"}, Ntfy: "https://ntfy.sh/topic", Token: "tk_1", Text: "{{.session}}"}, ""},
+		"slack":         {Rule{On: []string{"error"}, Slack: "https://hooks.slack.com/services/T/B/X"}, ""},
+		"telegram":      {Rule{On: []string{"error"}, Telegram: "123:AB-c_d", Chat: "@channel"}, ""},
+		"a bot's URL":   {Rule{On: []string{"error"}, Telegram: "http://localhost:8081/bot123:AB", Chat: "-100"}, ""},
+		"signed":        {Rule{On: []string{"error"}, URL: "https://x", Secret: "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODk="}, ""},
+		"short secret":  {Rule{On: []string{"error"}, URL: "https://x", Secret: "whsec_c2VjcmV0LXRva2Vu"}, "at least 24 bytes"},
+		"odd secret":    {Rule{On: []string{"error"}, URL: "https://x", Secret: "secret-token"}, "has to be whsec_"},
+		"no topic":      {Rule{On: []string{"error"}, Ntfy: "https://ntfy.sh/"}, "has to end in a topic"},
+		"no chat":       {Rule{On: []string{"error"}, Telegram: "123:secret-token"}, "needs chat"},
+		"odd bot":       {Rule{On: []string{"error"}, Telegram: "secret-token", Chat: "1"}, "has to be a bot's token"},
+		"odd chat":      {Rule{On: []string{"error"}, Telegram: "1:x", Chat: "secret-token x"}, "needs chat"},
+		"lost token":    {Rule{On: []string{"error"}, Slack: "https://x/y", Token: "secret-token"}, "token belongs to ntfy, not to slack"},
+		"odd token":     {Rule{On: []string{"error"}, Ntfy: "https://x/y", Token: "secret-token\r\nX: y"}, "a character that no token has"},
+		"template":      {Rule{On: []string{"error"}, Ntfy: "https://x/y", Text: "{{.session"}, "isn't a valid template"},
 		"no host":       {Rule{On: []string{"error"}, URL: "http:///secret-token"}, "has to begin"},
-		"pattern":       {Rule{On: []string{"error"}, Run: []string{"x"}, Sessions: []string{"[a"}}, "no pattern"},
+		"pattern":       {Rule{On: []string{"error"}, Run: []string{"x"}, Sessions: []string{"[a"}}, "a valid pattern"},
 	} {
 		err := c.rule.Check()
 		if (err == nil) != (c.wrong == "") || err != nil && (!strings.Contains(err.Error(), c.wrong) || strings.Contains(err.Error(), "secret-token")) {
@@ -324,8 +342,8 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestRulesOfASession: a rule of its own that has the name of one of all
-// sessions is another one, and both are told.
+// TestRulesOfASession: a session's own rule may have the name of a rule for all sessions. They are two
+// rules, and both notify.
 func TestRulesOfASession(t *testing.T) {
 	pager := Rule{Name: "pager", On: []string{"prompt"}, Run: []string{"page"}}
 	ci := Rule{On: []string{"exited"}, Run: []string{"tell"}, Tags: []string{"ci"}}
@@ -349,5 +367,74 @@ func TestRulesOfASession(t *testing.T) {
 		if got := strings.Join(ids, " "); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
+	}
+}
+
+// A notice that failed is sent again later, unless its occasion is gone by then. A service that asks to
+// wait holds up its own rule alone, and so does one that is slow.
+func TestAgain(t *testing.T) {
+	slow, quick := Rule{Name: "slow", On: []string{"prompt"}}, Rule{Name: "quick", On: []string{"prompt"}}
+	both := func(string) []Rule { return []Rule{slow, quick} }
+	m := New(100)
+	m.See(both(""))
+	cursor := uint64(100)
+	take := func(kind, data string) {
+		cursor++
+		m.Take(Line{Cursor: cursor, Type: kind, Session: "s", Time: t0, Raw: json.RawMessage(data)})
+	}
+	due := func(at time.Duration) (ids string, next time.Duration) {
+		list, wake := m.Due(t0.Add(at), 64, both)
+		for _, n := range list {
+			ids += fmt.Sprintf("%s/%s/%d ", n.Rule.Name, n.Occasion.Prompt, n.Try)
+		}
+		return strings.TrimSpace(ids), wake.Sub(t0)
+	}
+	check := func(at time.Duration, want string, wantNext time.Duration) {
+		t.Helper()
+		ids, next := due(at)
+		if ids != want || wantNext != 0 && next != wantNext {
+			t.Fatalf("at %s: %q, next at %s; want %q, %s", at, ids, next, want, wantNext)
+		}
+	}
+	take("prompt", `{"prompt":{"id":"1"}}`)
+	check(5*time.Second, "slow/1/1 quick/1/1", 0)
+	m.Done("quick", "prompt:1")
+	m.Again("slow", "prompt:1", t0.Add(7*time.Second))
+	check(6*time.Second, "", 7*time.Second)
+	check(7*time.Second, "slow/1/2", 0)
+	m.Hold("slow", t0.Add(7*time.Second), time.Minute)
+	m.Again("slow", "prompt:1", t0.Add(7*time.Second))
+	take("prompt", `{"prompt":{"id":"2"}}`)
+	check(8*time.Second, "quick/2/1", 67*time.Second)
+	take("prompt_resolved", `{"prompt":"1"}`)
+	check(67*time.Second, "slow/2/1", 0)
+	if len(m.tries) != 0 || len(m.holds) != 0 {
+		t.Errorf("left: %v %v", m.tries, m.holds)
+	}
+	m.Hold("slow", t0, 1000*time.Hour)
+	if m.holds["slow"] != t0.Add(holdMost) {
+		t.Errorf("held until %s", m.holds["slow"])
+	}
+
+	m = New(100)
+	m.See(both(""))
+	for i := range 7 {
+		take("prompt", fmt.Sprintf(`{"prompt":{"id":"%d"}}`, i))
+	}
+	check(time.Minute, "slow/0/1 quick/0/1 slow/1/1 quick/1/1 slow/2/1 quick/2/1 slow/3/1 quick/3/1", 0)
+	for i := range 4 {
+		m.Done("quick", fmt.Sprintf("prompt:%d", i))
+	}
+	check(time.Minute, "quick/4/1 quick/5/1 quick/6/1", 0)
+}
+
+// An agent that asks without end uses bounded memory: the oldest prompts are dropped.
+func TestManyPrompts(t *testing.T) {
+	m := New(0)
+	for i := range 1000 {
+		m.Take(Line{Cursor: uint64(i + 1), Type: "prompt", Session: "s", Time: t0, Raw: json.RawMessage(fmt.Sprintf(`{"prompt":{"id":"%d"}}`, i))})
+	}
+	if len(m.Occasions) != mostPrompts || m.Occasions["prompt:999"] == nil {
+		t.Errorf("%d wait", len(m.Occasions))
 	}
 }

@@ -13,7 +13,7 @@ import (
 // endNudge reports the outcome of a delivery.
 func (out *Outbox) endNudge(d *nudging, claim loop.Claim, o deliver.Outcome, broken bool) Nudged {
 	if d.told != 0 && o.Verdict != deliver.Confirmed { // an Enter of before has worked
-		d.taken.Left, d.taken.Aside = o.Left, o.Aside
+		d.taken.Left, d.taken.Stashed = o.Left, o.Stashed
 		o = d.taken
 	}
 	out.nudging = slices.DeleteFunc(out.nudging, func(o *nudging) bool { return o == d })
@@ -23,16 +23,16 @@ func (out *Outbox) endNudge(d *nudging, claim loop.Claim, o deliver.Outcome, bro
 	if d.turn.id = o.Turn; o.Queued {
 		d.turn.wait()
 	}
-	switch a := out.aside; {
-	case a == nil || !d.aside || d.machine.Aside():
-	case d.machine.SeenAside():
-		out.dropAside()
+	switch a := out.stash; {
+	case a == nil || !d.stashed || d.machine.Stashed():
+	case d.machine.SeenStashed():
+		out.dropStash()
 	default:
 		a.late = out.env.Now()
 	}
 	done := Nudged{ID: d.id, Before: d.before, Bytes: len(d.typed), Verdict: o.Verdict, Evidence: o.Evidence, Typed: d.machine.Typed(), Arrived: arrivedAs(o, d.changed), turn: &d.turn}
 	out.env.Gather()
-	e := nudgeEvent{By: claim.By(), Nudge: d.id, Bytes: done.Bytes, Verdict: string(o.Verdict), Code: string(o.Code), Evidence: o.Evidence, Aside: o.Aside, Arrived: done.Arrived}
+	e := nudgeEvent{By: claim.By(), Nudge: d.id, Bytes: done.Bytes, Verdict: string(o.Verdict), Code: string(o.Code), Evidence: o.Evidence, Aside: o.Stashed, Arrived: done.Arrived}
 	if d.queued != nil {
 		done.Seq = out.endQueued(d, o, e, broken)
 		out.settle(d, done, o)
@@ -40,7 +40,7 @@ func (out *Outbox) endNudge(d *nudging, claim loop.Claim, o deliver.Outcome, bro
 		done.Seq = out.env.Note(eventNudge, e)
 		out.dropDirect(d.direct)
 	}
-	out.Carry()
+	out.DeliverQueued()
 	return done
 }
 
@@ -56,7 +56,7 @@ func (out *Outbox) endQueued(d *nudging, o deliver.Outcome, e nudgeEvent, broken
 		out.taken = nil // its event could not be written
 		out.forgetQueued(q)
 		return out.env.Note(eventNudge, e)
-	case o.Verdict == deliver.Lost, q.Direct && !broken && q.Tries >= carryTries: // not even taken back
+	case o.Verdict == deliver.Lost, q.Direct && !broken && q.Tries >= maxRetries: // not even taken back
 		out.forgetQueued(q)
 		e.Verdict, e.Queue, e.Nudge = string(deliver.Lost), "", q.ID
 		return out.env.Note(eventNudge, e)
@@ -66,7 +66,7 @@ func (out *Outbox) endQueued(d *nudging, o deliver.Outcome, e nudgeEvent, broken
 		return 0
 	case broken && d.machine.Entered():
 		return 0 // as after a kill: the agent's report decides
-	case o.Verdict == deliver.Unconfirmed && d.machine.Entered() && (!o.Left || q.Tries >= carryTries):
+	case o.Verdict == deliver.Unconfirmed && d.machine.Entered() && (!o.Left || q.Tries >= maxRetries):
 		return out.unconfirmed(q, e)
 	}
 	to := stageWaiting
@@ -124,12 +124,12 @@ func nudgeError(st loop.Standing, done Nudged, o deliver.Outcome) error {
 		api.CodeAgentBusy:    busyRemedy(st),
 		api.CodeDraftPresent: ". Add --stash to keep the draft aside, or --clear to remove it",
 	}[o.Code]
-	if o.Aside {
+	if o.Stashed {
 		remedy += ". The draft is still stashed, and is restored when the composer is free"
 	}
 	return api.Errorf(o.Code, message+"%s", name, evidence, remedy).With("session", name).With("nudge", done.ID).
 		With("delivered", o.Verdict == deliver.Unconfirmed).With("confirmed", false).With("state_before", string(done.Before)).
-		With("seq", done.Seq).With("typed", done.Typed).With("left_in_composer", o.Left).With("draft_aside", o.Aside).
+		With("seq", done.Seq).With("typed", done.Typed).With("left_in_composer", o.Left).With("draft_aside", o.Stashed).
 		With("arrived_as", done.Arrived)
 }
 

@@ -71,10 +71,10 @@ func (out *Outbox) stage(q *queued, to stage) error {
 // Load takes up what the server before has left.
 func (out *Outbox) Load() error {
 	out.since = out.env.Now()
-	var found aside
-	data, err := os.ReadFile(filepath.Join(out.env.Dir, asideFile))
+	var found stash
+	data, err := os.ReadFile(filepath.Join(out.env.Dir, stashFile))
 	if err == nil && json.Unmarshal(data, &found) == nil {
-		out.aside = &found
+		out.stash = &found
 	}
 	files, err := os.ReadDir(filepath.Join(out.env.Dir, queueDir)) // by name, and so by number
 	if errors.Is(err, fs.ErrNotExist) {
@@ -121,29 +121,29 @@ func (out *Outbox) Load() error {
 	return failed
 }
 
-// keepAside keeps that a draft is put aside, before it is.
-func (out *Outbox) keepAside(by loop.By, nudge string) error {
-	if out.aside != nil {
+// keepStash keeps that a draft is put aside, before it is.
+func (out *Outbox) keepStash(by loop.By, nudge string) error {
+	if out.stash != nil {
 		return nil
 	}
-	a := &aside{By: by, Nudge: nudge}
+	a := &stash{By: by, Nudge: nudge}
 	data, err := json.Marshal(a)
 	if err == nil {
-		err = out.env.Write(filepath.Join(out.env.Dir, asideFile), data)
+		err = out.env.Write(filepath.Join(out.env.Dir, stashFile), data)
 	}
 	if err == nil {
-		out.aside = a
+		out.stash = a
 	}
 	return err
 }
 
-// dropAside forgets it.
-func (out *Outbox) dropAside() {
-	if out.aside == nil {
+// dropStash forgets it.
+func (out *Outbox) dropStash() {
+	if out.stash == nil {
 		return
 	}
-	out.aside = nil
-	if err := os.Remove(filepath.Join(out.env.Dir, asideFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	out.stash = nil
+	if err := os.Remove(filepath.Join(out.env.Dir, stashFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		out.env.Trouble("remove a stashed draft", err)
 	}
 }

@@ -25,7 +25,7 @@ type Nudge struct {
 
 // Nudged is what became of a Nudge.
 type Nudged struct {
-	ID       string // n and a number that grows
+	ID       string // n and the number (seq) of the session's next event when it began
 	Before   agent.State
 	Bytes    int // as typed
 	Verdict  deliver.Verdict
@@ -49,7 +49,7 @@ type nudging struct {
 	kept    bool            // it may stand in the composer
 	queued  *queued         // nil for one that was not queued, which has
 	direct  *queued         // a record of its own, on disk once something is typed
-	aside   bool            // it has put a draft aside
+	stashed bool            // it has put a draft aside
 	told    uint64          // the number of the event of its end, once that is written, and
 	taken   deliver.Outcome // what that event says
 	turn    turnWatch
@@ -65,9 +65,9 @@ const ownMost = 4096
 
 // Nudge delivers a message to the agent at its composer: no other input comes
 // between, and Enter is pressed only while the screen shows that the composer
-// holds it. The error of a message that was not delivered is AGENT_BUSY,
-// DRAFT_PRESENT or NOT_READY, that of one whose arrival nothing shows
-// UNCONFIRMED. A caller that gives up ends the wait for the lease, not a
+// holds it. It waits for the lease as long as the claim says. The error of a message
+// that was not delivered is WRITER_BUSY, AGENT_BUSY, DRAFT_PRESENT or NOT_READY, that
+// of one whose arrival nothing shows UNCONFIRMED. A caller that gives up ends the wait for the lease, not a
 // delivery in progress. It is not for the loop's goroutine.
 func (out *Outbox) Nudge(ctx context.Context, claim loop.Claim, n Nudge) (Nudged, error) {
 	return out.nudge(ctx, claim, n, nil)
@@ -259,7 +259,9 @@ func (out *Outbox) stepNudge(d *nudging) (deliver.Step, error) {
 		return deliver.Step{}, api.Errorf(api.CodeExited, "the program of %s ended during the delivery, and was started again", out.env.Name()).With("session", out.env.Name())
 	}
 	entered := d.machine.Entered()
-	step := d.machine.Step(out.env.Seen(), out.env.Now())
+	seen := out.env.Seen()
+	seen.Interrupt = out.env.Interrupt()
+	step := d.machine.Step(seen, out.env.Now())
 	if !entered && d.machine.Entered() {
 		d.turn.ended = nil // what a source has reported so far, perhaps late, is of turns before
 	}
@@ -302,10 +304,10 @@ func (out *Outbox) keepStep(d *nudging, step deliver.Step) error {
 	}
 	switch {
 	case step.Draft == deliver.DraftBack:
-		out.dropAside()
+		out.dropStash()
 	case d.machine.Stashing():
-		d.aside = true
-		return out.keepAside(d.by, d.id)
+		d.stashed = true
+		return out.keepStash(d.by, d.id)
 	}
 	return nil
 }

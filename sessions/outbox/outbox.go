@@ -1,17 +1,20 @@
-// Package outbox brings messages to a session's agent: at once (Nudge), or when the agent rests
-// (Enqueue), each exactly once and into a composer that is the message's alone.
+// Package outbox delivers messages to a session's agent: at once (Nudge), or when the agent is idle
+// (Enqueue). Each goes into a composer that contains nothing else. A message that may have been sent
+// isn't sent again: without the agent's report it ends as unconfirmed.
 //
-// A delivery is a machine of package deliver. It is stepped on the loop, which sees all that
-// there is to see, and what a step writes is written before anything else can happen there; the
-// goroutine of the delivery only waits between two steps. How far a message has come (waiting,
-// typed, entered) is on disk before the bytes are on their way, so that the next server knows
-// what may have happened to it: one that was typed and not entered is cleared away and typed
-// again, one that may have been entered waits for the agent's own word. That word makes the
-// event of the message together with what carried it (Taken), so that a kill leaves both or
-// none.
+// A delivery is a machine of package deliver. Its steps run on the loop, which has the newest screen
+// and facts, and a step's bytes are sent before anything else happens there. The goroutine of the
+// delivery only waits between two steps. How far a message is (typed, entered) is in its file
+// before the bytes are sent, so the next server knows what may have happened. It continues the
+// delivery of a queued message. It takes back a direct one (Nudge), because the caller is gone and
+// may send it again. docs/architecture.md has the cases in a table.
 //
-// One goroutine a session (work) looks after the queue and the draft that a delivery has put
-// aside. It lives as long as there is either, and asks the loop what to do next.
+// The agent's report that it has a queued message, or one that a killed server left, is in the log
+// with the event of that message in one step (Taken): a kill leaves both or none. The event of
+// another direct message comes at the end of its delivery.
+//
+// One goroutine a session (work) looks after the queue and the stashed draft. It runs as long as there
+// is either, and asks the loop what to do next.
 package outbox
 
 import (
@@ -30,11 +33,12 @@ import (
 // Env is what the outbox uses of its session.
 type Env struct {
 	loop.Env
-	Removed func() bool   // the session is being removed
-	Keeps   func() bool   // the agent shows messages that it keeps for later
-	Next    func() uint64 // the number of the session's next event
-	Gather  func()        // writes the event of the keystrokes so far
-	Write   func(file string, data []byte) error
+	Removed   func() bool   // the session is being removed
+	Keeps     func() bool   // the agent shows messages that it keeps for later
+	Interrupt func() bool   // a client waits for the end of a delivery, to interrupt the turn
+	Next      func() uint64 // the number of the session's next event
+	Gather    func()        // writes the event of the keystrokes so far
+	Write     func(file string, data []byte) error
 	// Rights gives the identity with the rights that it has now on this session, or why it may
 	// not nudge it.
 	Rights func(keys.Identity) (keys.Identity, error)
@@ -48,8 +52,8 @@ type Outbox struct {
 	followed bool // a program runs whose agent Berth follows
 	program  int  // counts the programs: a delivery to one is none to the next
 	queue    []*queued
-	aside    *aside
-	carrying bool         // a goroutine looks after both
+	stash    *stash
+	working  bool         // a goroutine looks after both
 	since    time.Time    // when this server took it up
 	taken    *queued      // which the agent has by its own word; its event is written with that word's
 	takenBy  agent.Fact   // that word
@@ -82,8 +86,8 @@ func (out *Outbox) Close() {
 	}
 }
 
-// Record has nothing to do: what the agent says comes as facts.
-func (out *Outbox) Record(hold.Record) (loop.Told, error) { return loop.Told{}, nil }
+// Record has nothing to do: track calls Fact with what the agent reports.
+func (out *Outbox) Record(hold.Record) (loop.Outcome, error) { return loop.Outcome{}, nil }
 
 // Tick has nothing to do: a goroutine looks after the queue.
 func (out *Outbox) Tick(time.Time) (never time.Time) { return never }
@@ -129,7 +133,7 @@ func (out *Outbox) Fact(f agent.Fact) {
 	for _, n := range out.nudging {
 		n.machine.Fact(f)
 	}
-	out.heedTaken(f)
+	out.observeTaken(f)
 	for _, w := range out.watches {
 		w.fact(f)
 	}

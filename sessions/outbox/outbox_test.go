@@ -33,7 +33,8 @@ func (listener) Table() agent.Table           { return agent.Table{} }
 // delivered. The loop is the test.
 type box struct {
 	*Outbox
-	noted []events.Line
+	noted     []events.Line
+	interrupt bool // a client waits to interrupt the turn
 }
 
 var tester = loop.Claim{Actor: loop.Actor{Identity: keys.Identity{Name: "tester"}, Client: "c1"}}
@@ -59,9 +60,10 @@ func newOutbox(t *testing.T, dir string) *box {
 			Program:    func() loop.Program { return loop.Program{State: agent.Working} },
 			Standing:   func() loop.Standing { return loop.Standing{Name: "one", Agent: "listener", Driver: listener{}} },
 		},
-		Next:   func() uint64 { return uint64(len(b.noted)) + 1 },
-		Write:  func(file string, data []byte) error { return os.WriteFile(file, data, 0o600) },
-		Change: func(_ context.Context, fn func() error) error { return fn() },
+		Interrupt: func() bool { return b.interrupt },
+		Next:      func() uint64 { return uint64(len(b.noted)) + 1 },
+		Write:     func(file string, data []byte) error { return os.WriteFile(file, data, 0o600) },
+		Change:    func(_ context.Context, fn func() error) error { return fn() },
 	})
 	if err := b.Load(); err != nil {
 		t.Fatal(err)
@@ -267,5 +269,55 @@ func TestDeliveryIsForOneProgram(t *testing.T) {
 	b.Begin(time.Now())
 	if step, err := b.stepNudge(d); err == nil || api.AsError(err).Code != api.CodeExited {
 		t.Errorf("%+v, %v", step, err)
+	}
+}
+
+// typist is an agent whose composer shows what was typed.
+type typist struct{ listener }
+
+func (typist) Paste(typed string, _ bool) ([]byte, bool) { return []byte(typed), true }
+func (typist) Pause() time.Duration                      { return 0 }
+func (typist) Holds(typed string, c *agent.Composer) bool {
+	return c != nil && c.Text == typed
+}
+
+// TestDeliveryEndsForAnInterrupt: a client waits to interrupt the turn, so the delivery ends once
+// the agent is seen to have the message.
+func TestDeliveryEndsForAnInterrupt(t *testing.T) {
+	b := newOutbox(t, t.TempDir())
+	now := time.Now()
+	seen := deliver.Seen{State: agent.Idle, Reading: &agent.Reading{Composer: &agent.Composer{Mode: agent.ModeMessage, Empty: true}}}
+	b.env.Now = func() time.Time { return now }
+	b.env.Program = func() loop.Program { return loop.Program{State: agent.Idle, Follows: true, Reaches: true} }
+	b.env.Freshen, b.env.SaveSoon = func() {}, func() {}
+	b.env.Seen = func() deliver.Seen { return seen }
+	d, err := b.beginNudge(tester, Nudge{Text: "hello"}, nil, typist{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	step := func() deliver.Step {
+		t.Helper()
+		now = now.Add(50 * time.Millisecond)
+		step, err := b.stepNudge(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return step
+	}
+	step()
+	seen.Reading = &agent.Reading{Composer: &agent.Composer{Mode: agent.ModeMessage, Text: "hello"}}
+	for range 10 {
+		step()
+	}
+	if !d.machine.Entered() {
+		t.Fatal("Enter was not pressed")
+	}
+	seen.State, seen.Reading = agent.Working, &agent.Reading{Clear: true, Busy: "working"}
+	if last := step(); last.Done != nil {
+		t.Fatalf("it ended with %+v", last.Done)
+	}
+	b.interrupt = true
+	if last := step(); last.Done == nil || last.Done.Verdict != deliver.Confirmed {
+		t.Errorf("it goes on: %+v", last)
 	}
 }

@@ -17,7 +17,7 @@ import (
 
 // Bounds of a session's queue.
 const (
-	queueMost  = 100     // messages; the design's figure
+	queueMost  = 100     // messages
 	queueBytes = 8 << 20 // of their texts together, which are held in memory
 )
 
@@ -25,7 +25,7 @@ const (
 // has put aside.
 const (
 	queueDir  = "queue"
-	asideFile = "aside.json"
+	stashFile = "aside.json"
 )
 
 // stage is how far the delivery of a queued message has come. It is on disk
@@ -68,8 +68,8 @@ type queued struct {
 	ticket *Ticket
 }
 
-// aside is a draft that a delivery has put aside and that is to be brought back.
-type aside struct {
+// stash is a draft that a delivery has put aside and that is to be brought back.
+type stash struct {
 	By    loop.By   `json:"by"`
 	Nudge string    `json:"nudge"`
 	gone  time.Time // since when the screen shows none put aside
@@ -79,16 +79,16 @@ type aside struct {
 const (
 	// The footer shows that a draft is stashed; other words may replace that for a
 	// moment.
-	asideGone = 2 * time.Second
+	stashGone = 2 * time.Second
 	// An agent that is busy at a dialog may read its keys later. How much later was
 	// not measured; 30 s is chosen to be long enough.
-	asideLate = 30 * time.Second
+	stashLate = 30 * time.Second
 )
 
 // over takes in what the screen shows, and says that no draft is put aside any
 // more: a person has brought it back, or it never was. person is when one typed
 // last.
-func (a *aside) over(r *agent.Reading, person, now time.Time) bool {
+func (a *stash) over(r *agent.Reading, person, now time.Time) bool {
 	switch {
 	case r == nil || r.Composer == nil:
 		return false
@@ -99,34 +99,34 @@ func (a *aside) over(r *agent.Reading, person, now time.Time) bool {
 		a.gone = now
 	}
 	if !a.late.IsZero() && !person.After(a.late) {
-		return now.Sub(a.late) >= asideLate
+		return now.Sub(a.late) >= stashLate
 	}
-	return now.Sub(a.gone) >= asideGone
+	return now.Sub(a.gone) >= stashGone
 }
 
-// mail is what a session's loop keeps of messages beyond a delivery.
-type mail struct {
-	queue    []*queued
-	aside    *aside
-	carrying bool       // a goroutine looks after it
-	since    time.Time  // when this server took it up
-	taken    *queued    // the message that the agent confirmed in the current record, and
-	takenBy  agent.Fact // what that was
+// pending is what a session's loop keeps of messages beyond a delivery.
+type pending struct {
+	queue   []*queued
+	stash   *stash
+	working bool       // a goroutine looks after it
+	since   time.Time  // when this server took it up
+	taken   *queued    // the message that the agent confirmed in the current record, and
+	takenBy agent.Fact // what that was
 }
 
 // Ticket follows one queued message. Its holder closes it.
 type Ticket struct {
 	ID     string
-	Parked <-chan struct{} // closed once it has to wait
-	Done   <-chan Carried  // what became of it
+	Parked <-chan struct{}  // closed once it has to wait
+	Done   <-chan Delivered // what became of it
 
 	outbox *Outbox
 	parked chan struct{}
-	done   chan Carried
+	done   chan Delivered
 }
 
-// Carried is what became of a queued message: as Nudge returns it.
-type Carried struct {
+// Delivered is what became of a queued message: as Nudge returns it.
+type Delivered struct {
 	Nudged
 	Err error
 }
@@ -166,7 +166,7 @@ func (out *Outbox) enqueue(claim loop.Claim, n Nudge, expires time.Duration) (*T
 	number := out.env.Next()
 	q := &queued{
 		ID: fmt.Sprintf("q%d", number), number: number, By: claim.By(), Kind: claim.Identity.Kind, Source: claim.Identity.Source, Proof: claim.Identity.Certificate,
-		Nudge: n, Since: api.At(now), Stage: stageWaiting, ticket: &Ticket{outbox: out, parked: make(chan struct{}), done: make(chan Carried, 1)},
+		Nudge: n, Since: api.At(now), Stage: stageWaiting, ticket: &Ticket{outbox: out, parked: make(chan struct{}), done: make(chan Delivered, 1)},
 	}
 	if expires > 0 {
 		q.Expires = api.At(now.Add(expires))
@@ -177,7 +177,7 @@ func (out *Outbox) enqueue(claim loop.Claim, n Nudge, expires time.Duration) (*T
 	}
 	out.queue = append(out.queue, q)
 	out.tellQueued(q, "queued", q.By, "")
-	out.Carry()
+	out.DeliverQueued()
 	return q.ticket, nil
 }
 
@@ -242,7 +242,7 @@ func (q *queued) settle(done Nudged, err error) bool {
 	if q.ticket == nil {
 		return false
 	}
-	q.ticket.done <- Carried{done, err} // it holds one, and there is but one
+	q.ticket.done <- Delivered{done, err} // it holds one, and there is but one
 	q.ticket = nil
 	return true
 }

@@ -8,9 +8,9 @@ import (
 	"berth/sessions/events"
 )
 
-// heedTaken looks for the agent's own report that it has the message whose Enter may have been pressed,
+// observeTaken looks for the agent's own report that it has the message whose Enter may have been pressed,
 // even long ago: a composer that isn't drawn again may show a message that was sent.
-func (out *Outbox) heedTaken(f agent.Fact) {
+func (out *Outbox) observeTaken(f agent.Fact) {
 	if len(out.queue) == 0 || out.taken != nil || f.Agent != "" || f.Kind != agent.TurnStarted && f.Kind != agent.Queued {
 		return
 	}
@@ -29,9 +29,9 @@ func (out *Outbox) heedTaken(f agent.Fact) {
 	out.taken, out.takenBy = q, f
 }
 
-// Taken is the event of a queued message that the agent has by its own word; none without one.
-// The loop writes it in one step with the events of that word, so that a kill leaves both or
-// none, and calls SettleTaken then.
+// Taken is the event of the first message in the queue, if the agent's own report in the current
+// record confirms it. The queue also has a direct message that a killed server left. The loop appends
+// the event in one step with those of the report, and then calls SettleTaken.
 func (out *Outbox) Taken() []events.Event {
 	q := out.taken
 	if q == nil {

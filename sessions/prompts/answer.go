@@ -17,21 +17,20 @@ import (
 
 // Times of answers.
 const (
-	// Until settled, another answer to the same prompt is refused; the design's
-	// figure.
+	// answerSettles is how long an answer waits for its outcome. Until then another answer to the same prompt
+	// is refused.
 	answerSettles = 4 * time.Second
-	// A key takes Claude up to 130 ms before it shows in any source: somebody's
-	// key that recent may be the answer. On a machine with nine times the work
-	// it can do it took 1.5 s, in which nothing was drawn.
+	// KeyShows is how long a key may take until its effect shows in a source. Another client's key that is more
+	// recent may be the answer. Claude took up to 130 ms. At nine times the load that the machine can carry it
+	// took 1.5 s and drew nothing meanwhile, which is what keyShowsUnseen is for.
 	KeyShows       = time.Second
 	keyShowsUnseen = 2500 * time.Millisecond
-	// A hook that was 10 ms ahead of a key won each time.
+	// hookAhead is by how much a hook must be ahead of a key to be sure to win.
 	hookAhead = 10 * time.Millisecond
 )
 
-// answering is an answer on its way, from before it is given until it is known
-// what became of it. Its JSON stands beside the answer in the control log, and
-// in the checkpoint.
+// answering is an answer from before it is given until its outcome is known. Its JSON is the mark in the control
+// record of the verdict or of each key, and in the checkpoint.
 type answering struct {
 	By      loop.By          `json:"by"`
 	Prompt  string           `json:"prompt"`
@@ -41,23 +40,30 @@ type answering struct {
 	Channel string           `json:"channel"`
 	Outcome string           `json:"outcome"`
 	Verb    string           `json:"verb"`           // respond or groom
-	Last    bool             `json:"last,omitempty"` // the key beside which it stands is the last
-	Hook    string           `json:"hook,omitempty"` // that takes it, empty for keys
+	Last    bool             `json:"last,omitempty"` // the key with this mark is the last
+	Hook    string           `json:"hook,omitempty"` // the hook that takes it; empty for keys
 	Opened  time.Time        `json:"opened,omitzero"`
-	At      time.Time        `json:"at,omitzero"`    // when it was begun
+	At      time.Time        `json:"at,omitzero"`    // when it was started
 	Given   time.Time        `json:"given,omitzero"` // when the agent had it: the hook's bytes, the last key
+	Closed  *closing         `json:"closed,omitempty"`
 
-	program  int // whose prompt it is
-	closed   *detect.Resolution
-	settleBy time.Time // when nothing more is expected of it; zero while keys are being pressed
-	swept    bool      // and all that was there was read then
-	pressed  bool      // a key of it was
+	program  int       // whose prompt it is
+	settleBy time.Time // when to judge it without further reports; zero while keys are being pressed
+	swept    bool      // the journal was read to its end after settleBy
+	pressed  bool      // a key of it was pressed
 	done     chan struct{}
 	result   respondEvent
 	judged   bool
 }
 
-// respondEvent tells of an answer and what became of it.
+// closing is how the prompt of an answer was closed, while it isn't known yet what became of the
+// answer.
+type closing struct {
+	How     string `json:"how"`
+	Stopped bool   `json:"stopped,omitempty"`
+}
+
+// respondEvent is the data of an event about an answer's outcome.
 type respondEvent struct {
 	By        loop.By          `json:"by"`
 	Prompt    string           `json:"prompt"`
@@ -69,10 +75,10 @@ type respondEvent struct {
 	Confirmed bool             `json:"confirmed"`
 }
 
-// mark is what the control log says of the answer.
+// mark is the answer's mark in the control log.
 func (a *answering) mark(last bool) json.RawMessage {
 	told := *a
-	told.Last = last
+	told.Last, told.Closed = last, nil
 	data, err := json.Marshal(told)
 	if err != nil {
 		return nil // strings and times always encode
@@ -80,37 +86,35 @@ func (a *answering) mark(last bool) json.RawMessage {
 	return data
 }
 
-// Heed takes in what a record means for what the agent asks. The record is
-// applied already.
-func (ps *Prompts) Heed(r hold.Record) {
+// Observe handles a record that concerns prompts. The loop has applied the record already.
+func (ps *Prompts) Observe(r hold.Record) {
 	if !ps.followed {
 		return
 	}
 	var err error
 	switch r.Kind {
 	case hold.KindHook:
-		ps.LetGo()
+		ps.ReleaseHooks()
 	case hold.KindInput:
-		err = ps.heedInput(r)
+		err = ps.observeInput(r)
 	case hold.KindVerdict:
-		err = ps.heedVerdict(r)
+		err = ps.observeVerdict(r)
 	case hold.KindDelivered, hold.KindGone:
-		err = ps.heedHookOver(r)
+		err = ps.observeHookOver(r)
 	}
 	if err != nil {
 		ps.env.Trouble(fmt.Sprintf("read control record %d (%s)", r.N, r.Kind), err)
 	}
 }
 
-// heedInput keeps when somebody typed. Keys of an answer that a server before
-// this one pressed are followed like its own.
-func (ps *Prompts) heedInput(r hold.Record) error {
+// observeInput records when another client typed. It follows the keys of an earlier server's answer like its own.
+func (ps *Prompts) observeInput(r hold.Record) error {
 	if !isAnswer(ps.env.Mark().Verb) { // read as the record was applied
 		ps.othersAt, ps.othersTo = ps.env.OnClock(r.Time.Time), r.Offset
 		ps.typed(ps.othersAt)
 		return nil
 	}
-	input, err := loop.Decode[hold.InputData](r)
+	input, err := r.Input()
 	if err != nil {
 		return err
 	}
@@ -126,7 +130,7 @@ func (ps *Prompts) heedInput(r hold.Record) error {
 		if own = ps.takeUp(a, r); own == nil { // too old to be followed up
 			ps.typed(ps.env.OnClock(r.Time.Time))
 		}
-	} else if own.done == nil { // of a server before this one
+	} else if own.done == nil { // an earlier server's answer
 		own.settleBy = ps.env.OnClock(r.Time.Time).Add(answerSettles)
 	}
 	if own != nil && own.Hook == "" && a.Last {
@@ -135,14 +139,13 @@ func (ps *Prompts) heedInput(r hold.Record) error {
 	return nil
 }
 
-// typed records that a key was pressed that may answer a dialog.
+// typed records a key that may answer a dialog.
 func (ps *Prompts) typed(at time.Time) {
 	ps.env.Pass(at)
-	ps.env.Believe(ps.env.Fold().Typed(ps.env.Clock(at)))
+	ps.env.Apply(ps.env.Fold().Typed(ps.env.Clock(at)))
 }
 
-// takeUp follows an answer of a server before this one, unless that one told
-// what became of it, or it is too old for anybody to wait for.
+// takeUp follows an answer of an earlier server, unless the answer has its event or is too old.
 func (ps *Prompts) takeUp(a *answering, r hold.Record) *answering {
 	if !isAnswer(a.Verb) || ps.env.Now().Sub(r.Time.Time) > answerSettles || !r.Time.Time.After(ps.responded[a.Prompt]) {
 		return nil
@@ -156,7 +159,7 @@ func (ps *Prompts) takeUp(a *answering, r hold.Record) *answering {
 	return a
 }
 
-// Asks takes in that a hook waits for a verdict.
+// Asks records that a hook waits for a verdict.
 func (ps *Prompts) Asks(n uint64) {
 	if ps.asking == nil {
 		ps.asking = map[uint64]bool{}
@@ -164,31 +167,30 @@ func (ps *Prompts) Asks(n uint64) {
 	ps.asking[n] = true
 }
 
-// Faced says that the prompt is to be asked on the screen, where a client that
-// may write is looking, and not of a hook that would keep it from there.
-func (ps *Prompts) Faced(p *agent.Request) bool { return ps.withholds(p) && ps.env.Watched() }
+// ShownOnScreen reports whether the prompt must be shown on the screen, because a client that may write is
+// attached. Its hook would keep the dialog away.
+func (ps *Prompts) ShownOnScreen(p *agent.Request) bool { return ps.hidesDialog(p) && ps.env.Watched() }
 
-// withholds says that the prompt is on no screen while its hook waits.
-func (ps *Prompts) withholds(p *agent.Request) bool {
+// hidesDialog reports whether the prompt's dialog isn't drawn while its hook waits.
+func (ps *Prompts) hidesDialog(p *agent.Request) bool {
 	w, ok := ps.env.Driver().(agent.HookHidesDialog)
 	return ok && p != nil && w.HidesDialog(p)
 }
 
-// Unveil lets the hooks go that keep dialogs from a client which has just
-// joined. What they asked goes on being asked, there.
-func (ps *Prompts) Unveil() {
+// ShowDialogs releases the hooks that keep dialogs from a client that has just attached. The agent then draws
+// the dialogs, and the prompts stay open.
+func (ps *Prompts) ShowDialogs() {
 	if !ps.env.Program().Ready() {
 		return
 	}
 	for n := range ps.asking {
-		if p, ok := ps.env.Fold().HeldBy(loop.HookID(n)); ok && ps.Faced(p) {
+		if p, ok := ps.env.Fold().HeldBy(loop.HookID(n)); ok && ps.ShownOnScreen(p) {
 			ps.release(n)
 		}
 	}
 }
 
-// release lets a hook go, which says nothing then. That it is gone is a record
-// of its own.
+// release ends a hook's wait without an answer. The holder records that it is gone.
 func (ps *Prompts) release(n uint64) {
 	delete(ps.asking, n)
 	link := ps.env.Link()
@@ -199,9 +201,9 @@ func (ps *Prompts) release(n uint64) {
 	})
 }
 
-// LetGo releases the hooks that no prompt waits for: it was answered on the
-// screen, or is of a conversation that is none of ours.
-func (ps *Prompts) LetGo() {
+// ReleaseHooks releases the hooks that no prompt needs: the prompt was answered on the screen, or belongs to
+// another conversation.
+func (ps *Prompts) ReleaseHooks() {
 	if !ps.env.Program().Ready() {
 		return
 	}
@@ -213,9 +215,8 @@ func (ps *Prompts) LetGo() {
 	}
 }
 
-// heedVerdict takes in that a hook was answered. An answer that a server
-// before this one gave is followed like one of its own.
-func (ps *Prompts) heedVerdict(r hold.Record) error {
+// observeVerdict records that a hook was answered. It follows an earlier server's answer like its own.
+func (ps *Prompts) observeVerdict(r hold.Record) error {
 	v, err := loop.Decode[hold.VerdictData](r)
 	if err != nil {
 		return err
@@ -229,8 +230,8 @@ func (ps *Prompts) heedVerdict(r hold.Record) error {
 	return nil
 }
 
-// heedHookOver takes in that a hook waits no more.
-func (ps *Prompts) heedHookOver(r hold.Record) error {
+// observeHookOver records that a hook no longer waits.
+func (ps *Prompts) observeHookOver(r hold.Record) error {
 	g, err := loop.Decode[hold.GoneData](r) // both kinds name the hook
 	if err != nil {
 		return err
@@ -244,18 +245,18 @@ func (ps *Prompts) heedHookOver(r hold.Record) error {
 		if r.Kind == hold.KindDelivered {
 			a.Given = ps.env.OnClock(r.Time.Time)
 		}
-		if a.closed != nil {
+		if a.Closed != nil {
 			ps.settleAnswer(a, ps.judgeAnswer(a), true)
 		}
 	}
 	kind := agent.HookGone
-	if p, held := ps.env.Fold().HeldBy(id); held && r.Kind == hold.KindDelivered && ps.withholds(p) {
-		kind = agent.HookAnswered // there was no other way to answer it
+	if p, held := ps.env.Fold().HeldBy(id); held && r.Kind == hold.KindDelivered && ps.hidesDialog(p) {
+		kind = agent.HookAnswered // only the hook can have answered it
 	}
 	result := ps.env.Fold().Apply(agent.Fact{
 		Kind: kind, Source: agent.SourceHook, Cause: "hook:" + r.Kind, Hook: id, Evidence: g.Why, Time: ps.env.Clock(ps.env.OnClock(r.Time.Time)),
 	})
-	ps.env.Believe(result)
+	ps.env.Apply(result)
 	return nil
 }
 
@@ -267,8 +268,7 @@ func (ps *Prompts) follow(a *answering) {
 	ps.answers[a.Prompt] = a
 }
 
-// underWay are the answers that nobody knows the end of yet, for the
-// checkpoint.
+// underWay are the answers without a verdict yet, for the checkpoint.
 func (ps *Prompts) underWay() []answering {
 	var all []answering
 	for _, a := range ps.answers {
@@ -279,24 +279,33 @@ func (ps *Prompts) underWay() []answering {
 	return all
 }
 
-// resume follows the answers that were under way when the checkpoint was
-// written.
+// resume follows the answers that the checkpoint has.
+//
+// Of one whose prompt was closed, the end of a refused turn may still be unread.
 func (ps *Prompts) resume(saved []answering) {
 	for _, a := range saved {
 		a.settleBy = a.At.Add(answerSettles)
+		if a.Closed != nil {
+			a.settleBy = latest(a.settleBy, ps.env.Now().Add(refusalShows))
+		}
 		ps.follow(&a)
 	}
 }
 
-// supersededKept is how many prompts that became others are known as such, for answers
-// that come late: one comes within seconds.
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// supersededKept is how many superseded prompts are remembered for late answers. An answer comes within seconds.
 const supersededKept = 16
 
-// Closes judges the answer to a prompt that was closed, if there is one on its
-// way, and gives what is told of it.
+// Closes judges the answer to a closed prompt, if it has one, and returns its events.
 func (ps *Prompts) Closes(done *detect.Resolution) (by *loop.By, told []events.Event) {
 	if !ps.followed {
-		return nil, nil // the program has ended, and with it what was answered
+		return nil, nil // the program has ended, and Ending has judged its answers
 	}
 	if done.How == "superseded" {
 		if ps.superseded = append(ps.superseded, done.Request.ID); len(ps.superseded) > supersededKept {
@@ -311,10 +320,10 @@ func (ps *Prompts) Closes(done *detect.Resolution) (by *loop.By, told []events.E
 		delete(ps.answers, a.Prompt)
 		return nil, nil
 	}
-	a.closed = done
+	a.Closed = &closing{How: done.How, Stopped: done.Stopped}
 	switch now := ps.env.Now(); {
 	case a.Hook != "" && a.Given.IsZero():
-		return nil, nil // the record that says what became of it is still to come
+		return nil, nil // the record of the hook's end is still to come
 	case ps.mayBeRefused(a):
 		if by := now.Add(refusalShows); by.Before(a.settleBy) {
 			a.settleBy = by
@@ -326,27 +335,26 @@ func (ps *Prompts) Closes(done *detect.Resolution) (by *loop.By, told []events.E
 		by = &a.By
 	}
 	ps.settleAnswer(a, e, false)
-	return by, []events.Event{ps.answerTold(a, e)}
+	return by, []events.Event{ps.answerEvent(a, e)}
 }
 
-// judgeAnswer says what became of an answer: it was taken if the prompt was
-// closed after the agent had it, and nobody else had typed.
+// judgeAnswer returns the outcome of an answer. The agent took it if the prompt was closed after the agent had
+// it, and no other client typed.
 func (ps *Prompts) judgeAnswer(a *answering) respondEvent {
 	e := respondEvent{By: a.By, Prompt: a.Prompt, Digest: a.Digest, Type: a.Type, Channel: a.Channel, Outcome: a.Outcome, Delivered: !a.Given.IsZero()}
 	switch {
-	case a.closed == nil, a.closed.How == "superseded": // still open, or asked as another
+	case a.Closed == nil, a.Closed.How == "superseded": // still open, or asked as another
 	case !e.Delivered || ps.othersTyped(a):
 		e.Outcome = agent.OutcomeElsewhere
-	case ps.nobodyKnows(a), ps.stoppedLater(a):
+	case ps.mayBeTheirs(a), ps.stoppedLater(a):
 	default:
 		e.Confirmed = ps.env.GoesOn() || a.Outcome == agent.OutcomeDenied
 	}
 	return e
 }
 
-// othersTyped says whether somebody else's key may have been the answer: one
-// that came before ours, and not so long before that it would have shown; or
-// any, if what we allowed was refused.
+// othersTyped reports whether another client's key may have been the answer: a key shortly before Berth's answer,
+// whose effect could not show yet; or any key, if Berth allowed and the work stopped.
 func (ps *Prompts) othersTyped(a *answering) bool {
 	typed, before := ps.othersAt, a.Given
 	if a.Hook != "" {
@@ -360,27 +368,27 @@ func (ps *Prompts) othersTyped(a *answering) bool {
 			return true
 		}
 		if a.Hook != "" && typed.After(a.At) {
-			return false // of a hook and a key at once either may be first; theirs, if it refused, would have stopped the work
+			return false // either may have been first, but a refusal by their key would have stopped the work
 		}
 	}
 	return typed.After(a.At.Add(-KeyShows))
 }
 
-// allows: what follows shows whether it was this answer that was taken.
+// allows reports whether the answer lets the agent go on. Then the agent's work shows whether it took this answer.
 func (a *answering) allows() bool {
 	return a.Outcome == agent.OutcomeAccepted || a.Outcome == agent.OutcomeAnswered
 }
 
-// nobodyKnows: a hook was answered, of its dialog is known that it is gone and no
-// more, and a key of somebody else may have lain unread before.
-func (ps *Prompts) nobodyKnows(a *answering) bool {
+// mayBeTheirs reports whether another client's key may have been the answer: Berth answered a hook, all that is
+// known of the dialog is that it is gone, and the agent may have read an earlier key late.
+func (ps *Prompts) mayBeTheirs(a *answering) bool {
 	typed := ps.othersAt
-	return a.Hook != "" && a.closed.How == "gone" && a.allows() && typed.After(a.Opened) && typed.After(a.At.Add(-keyShowsUnseen)) && typed.Before(a.Given.Add(hookAhead))
+	return a.Hook != "" && a.Closed.How == "gone" && a.allows() && typed.After(a.Opened) && typed.After(a.At.Add(-keyShowsUnseen)) && typed.Before(a.Given.Add(hookAhead))
 }
 
-// stopped says that the work which the answer was for has stopped since it was begun.
+// stopped reports whether the work that the answer is about has stopped since the answer was started.
 func (ps *Prompts) stopped(a *answering) bool {
-	return a.closed.Stopped || a.Hook != "" && ps.env.Fold().StoppedSince(a.At)
+	return a.Closed.Stopped || a.Hook != "" && ps.env.Fold().StoppedSince(a.At)
 }
 
 // stoppedLater: a key of another client came well after our hook's answer, and the work has
@@ -397,11 +405,10 @@ const refusalShows = time.Second
 // mayBeRefused: the screen says that the dialog is gone. A key of another client may have refused
 // what our hook allowed, and then the turn's end is still to come.
 func (ps *Prompts) mayBeRefused(a *answering) bool {
-	return a.Hook != "" && a.closed.How == "gone" && a.allows() && ps.othersAt.After(a.At) && !ps.stopped(a)
+	return a.Hook != "" && a.Closed.How == "gone" && a.allows() && ps.othersAt.After(a.At) && !ps.stopped(a)
 }
 
-// othersJustTyped says that somebody else has typed so shortly before that
-// nobody knows yet whether it answered the prompt.
+// othersJustTyped reports whether another client typed so recently that the key may still answer the prompt.
 func (ps *Prompts) othersJustTyped(opened time.Time) bool {
 	now := ps.env.Now()
 	if !ps.othersAt.After(opened) {
@@ -410,25 +417,25 @@ func (ps *Prompts) othersJustTyped(opened time.Time) bool {
 	return ps.othersAt.After(now.Add(-KeyShows)) || ps.env.Printed() <= ps.othersTo && ps.othersAt.After(now.Add(-keyShowsUnseen))
 }
 
-// settleAnswer ends the waiting for an answer, and tells of it.
-func (ps *Prompts) settleAnswer(a *answering, e respondEvent, tell bool) {
+// settleAnswer ends the wait for an answer's outcome, and emits its event if emit is set.
+func (ps *Prompts) settleAnswer(a *answering, e respondEvent, emit bool) {
 	if a.judged {
 		return
 	}
 	a.judged, a.result = true, e
-	if a.closed != nil && ps.answers[a.Prompt] == a {
+	if a.Closed != nil && ps.answers[a.Prompt] == a {
 		delete(ps.answers, a.Prompt)
 	}
 	if a.done != nil {
 		close(a.done)
 	}
-	if tell {
-		told := ps.answerTold(a, e)
+	if emit {
+		told := ps.answerEvent(a, e)
 		ps.env.Note(told.Type, told.Data)
 	}
 }
 
-// forgetAnswer ends an answer of which the agent got nothing.
+// forgetAnswer ends an answer that never reached the agent.
 func (ps *Prompts) forgetAnswer(a *answering) {
 	ps.settleAnswer(a, respondEvent{}, false)
 	if ps.answers[a.Prompt] == a {
@@ -436,8 +443,7 @@ func (ps *Prompts) forgetAnswer(a *answering) {
 	}
 }
 
-// settleAnswers gives up on the answers of which nothing was heard in time,
-// after a last look at what there is to read.
+// settleAnswers judges the answers whose time is over, after it has read the journal to its end.
 func (ps *Prompts) settleAnswers(now time.Time) {
 	for _, a := range ps.answers {
 		switch {
@@ -452,7 +458,7 @@ func (ps *Prompts) settleAnswers(now time.Time) {
 	}
 }
 
-// answersDue is when settleAnswers has something to do; zero: never.
+// answersDue is when settleAnswers next has something to do; zero: never.
 func (ps *Prompts) answersDue() (at time.Time) {
 	for _, a := range ps.answers {
 		if !a.judged && !a.settleBy.IsZero() && (at.IsZero() || a.settleBy.Before(at)) {
@@ -462,13 +468,13 @@ func (ps *Prompts) answersDue() (at time.Time) {
 	return at
 }
 
-// Ending judges the answers of a program that has ended: that is what some lead to. told says
-// that a server before this one has written its events. End follows.
-func (ps *Prompts) Ending(told bool) {
+// Ending judges the answers of a program that has ended, because some answers end it. emitted reports that an
+// earlier server has written the events. The loop calls End after it.
+func (ps *Prompts) Ending(emitted bool) {
 	for _, a := range ps.answers {
 		if !a.judged {
-			a.closed = &detect.Resolution{}
-			ps.settleAnswer(a, ps.judgeAnswer(a), !told)
+			a.Closed = &closing{}
+			ps.settleAnswer(a, ps.judgeAnswer(a), !emitted)
 		}
 	}
 }

@@ -9,9 +9,8 @@ import (
 	"berth/sessions/loop"
 )
 
-// told is what is believed of an agent whose turn ends at that moment, refused; with the zero time
-// of one that works on.
-func told(stopped time.Time) func() *detect.Fold {
+// foldOf is the fold of an agent whose turn is refused at a time. With the zero time it works on.
+func foldOf(stopped time.Time) func() *detect.Fold {
 	f := detect.New(hooked{}, detect.Options{})
 	if !stopped.IsZero() {
 		f.Apply(agent.Fact{Kind: agent.TurnStarted, Source: agent.SourceHook, Turn: "t", Time: stopped.Add(-time.Hour)})
@@ -20,7 +19,7 @@ func told(stopped time.Time) func() *detect.Fold {
 	return func() *detect.Fold { return f }
 }
 
-// hooked is an agent whose hooks tell of its turns.
+// hooked is the driver of an agent whose hooks report its turns.
 type hooked struct{ agent.Driver }
 
 func (hooked) Table() agent.Table {
@@ -37,25 +36,25 @@ func TestRefusedLater(t *testing.T) {
 		name      string
 		how       string
 		outcome   string
-		typed     time.Duration // against the hook's bytes
-		stopped   time.Duration // when the turn ends, against the same; 0: it goes on
+		typed     time.Duration // after the hook's bytes
+		stopped   time.Duration // the turn's end, after the hook's bytes; 0: it goes on
 		waits     bool          // the judgement waits for the turn's end
 		confirmed bool
 	}{
-		{"nobody typed", "gone", agent.OutcomeAccepted, -time.Hour, 0, false, true},
+		{"no key", "gone", agent.OutcomeAccepted, -time.Hour, 0, false, true},
 		{"a key, and the work goes on", "gone", agent.OutcomeAccepted, 30 * time.Millisecond, 0, true, true},
 		{"a key, and the work stops after the dialog is gone", "gone", agent.OutcomeAccepted, 30 * time.Millisecond, 500 * time.Millisecond, true, false},
 		{"a key, and the work has stopped", "gone", agent.OutcomeAccepted, 30 * time.Millisecond, 100 * time.Millisecond, false, false},
 		{"a key, and the work has its end", "answered", agent.OutcomeAccepted, 30 * time.Millisecond, 0, false, true},
-		{"nobody typed, and the work stops", "gone", agent.OutcomeAccepted, -time.Hour, 100 * time.Millisecond, false, true},
-		{"a key behind a refusal", "gone", agent.OutcomeDenied, 30 * time.Millisecond, 100 * time.Millisecond, false, true},
+		{"no key, and the work stops", "gone", agent.OutcomeAccepted, -time.Hour, 100 * time.Millisecond, false, true},
+		{"a key after a refusal", "gone", agent.OutcomeDenied, 30 * time.Millisecond, 100 * time.Millisecond, false, true},
 	} {
 		given := begun.Add(20 * time.Millisecond)
 		gone := given.Add(200 * time.Millisecond)
-		fold := told(time.Time{})
+		fold := foldOf(time.Time{})
 		ends := given.Add(c.stopped)
 		if c.stopped > 0 && !ends.After(gone) {
-			fold = told(ends)
+			fold = foldOf(ends)
 		}
 		ps := New(Env{Env: loop.Env{Now: func() time.Time { return gone }, Standing: func() loop.Standing { return loop.Standing{} }}, GoesOn: func() bool { return true }, Fold: func() *detect.Fold { return fold() }})
 		ps.followed, ps.othersAt = true, given.Add(c.typed)
@@ -66,7 +65,7 @@ func TestRefusedLater(t *testing.T) {
 			t.Errorf("%s: judged %v, by %v", c.name, a.judged, a.settleBy)
 		}
 		if c.stopped > 0 && ends.After(gone) {
-			fold = told(ends)
+			fold = foldOf(ends)
 		}
 		if e := ps.judgeAnswer(a); e.Confirmed != c.confirmed {
 			t.Errorf("%s: %+v", c.name, e)
@@ -74,31 +73,30 @@ func TestRefusedLater(t *testing.T) {
 	}
 }
 
-// TestNobodyKnows: a dialog of which the screen alone says that it is gone, and
-// somebody else's key not long before.
-func TestNobodyKnows(t *testing.T) {
+// TestUnknownWhose: only the screen shows that the dialog is gone, and another client's key came not long before.
+func TestUnknownWhose(t *testing.T) {
 	opened := time.Unix(100, 0)
 	begun, given := opened.Add(4*time.Second), opened.Add(4050*time.Millisecond)
 	for _, c := range []struct {
 		name      string
 		how       string
 		outcome   string
-		typed     time.Duration // against begun
+		typed     time.Duration // after the answer was started
 		hook      string
 		confirmed bool
 		elsewhere bool
 	}{
-		{"an agent that says what was answered", "answered", agent.OutcomeAccepted, -1700 * time.Millisecond, "7", true, false},
-		{"a key that may have lain unread", "gone", agent.OutcomeAccepted, -1700 * time.Millisecond, "7", false, false},
-		{"a key that has not", "gone", agent.OutcomeAccepted, -2600 * time.Millisecond, "7", true, false},
+		{"an agent that reports the answer", "answered", agent.OutcomeAccepted, -1700 * time.Millisecond, "7", true, false},
+		{"a key that may have been unread", "gone", agent.OutcomeAccepted, -1700 * time.Millisecond, "7", false, false},
+		{"a key that was read", "gone", agent.OutcomeAccepted, -2600 * time.Millisecond, "7", true, false},
 		{"a key that was the answer", "gone", agent.OutcomeAccepted, -500 * time.Millisecond, "7", false, true},
-		{"a key behind ours", "gone", agent.OutcomeAccepted, 100 * time.Millisecond, "7", true, false},
-		{"of two refusals the same comes", "gone", agent.OutcomeDenied, -1700 * time.Millisecond, "7", true, false},
-		{"nobody typed for this prompt", "gone", agent.OutcomeAccepted, -5 * time.Second, "7", true, false},
-		{"keys, of a dialog that was there when they were pressed", "gone", agent.OutcomeAccepted, -1700 * time.Millisecond, "", true, false},
+		{"a key after ours", "gone", agent.OutcomeAccepted, 100 * time.Millisecond, "7", true, false},
+		{"two refusals, which have the same effect", "gone", agent.OutcomeDenied, -1700 * time.Millisecond, "7", true, false},
+		{"no key for this prompt", "gone", agent.OutcomeAccepted, -5 * time.Second, "7", true, false},
+		{"keys, pressed while the dialog was on the screen", "gone", agent.OutcomeAccepted, -1700 * time.Millisecond, "", true, false},
 	} {
-		ps := &Prompts{asked: asked{othersAt: begun.Add(c.typed)}, env: Env{GoesOn: func() bool { return true }, Fold: told(time.Time{})}}
-		a := &answering{Hook: c.hook, Outcome: c.outcome, Opened: opened, At: begun, Given: given, closed: &detect.Resolution{How: c.how}}
+		ps := &Prompts{asked: asked{othersAt: begun.Add(c.typed)}, env: Env{GoesOn: func() bool { return true }, Fold: foldOf(time.Time{})}}
+		a := &answering{Hook: c.hook, Outcome: c.outcome, Opened: opened, At: begun, Given: given, Closed: &closing{How: c.how}}
 		e := ps.judgeAnswer(a)
 		if elsewhere := e.Outcome == agent.OutcomeElsewhere; e.Confirmed != c.confirmed || elsewhere != c.elsewhere {
 			t.Errorf("%s: %+v", c.name, e)
@@ -106,8 +104,7 @@ func TestNobodyKnows(t *testing.T) {
 	}
 }
 
-// TestOthersTyped: whose answer it was, by when somebody else's key came and
-// what became of the work.
+// TestOthersTyped: the time of another client's key, and whether the work stops, decide whose answer it was.
 func TestOthersTyped(t *testing.T) {
 	opened := time.Unix(100, 0)
 	begun, given := opened.Add(2*time.Second), opened.Add(2050*time.Millisecond)
@@ -119,23 +116,81 @@ func TestOthersTyped(t *testing.T) {
 		stopped bool
 		theirs  bool
 	}{
-		{"nobody typed for this prompt", "7", agent.OutcomeAccepted, -3 * time.Second, false, false},
+		{"no key for this prompt", "7", agent.OutcomeAccepted, -3 * time.Second, false, false},
 		{"a key just before the hook's bytes, and it works on", "7", agent.OutcomeAccepted, -time.Millisecond, false, false},
 		{"a key just before the hook's bytes, and it stopped", "7", agent.OutcomeAccepted, -time.Millisecond, true, true},
-		{"a key just before it was begun", "7", agent.OutcomeAccepted, -51 * time.Millisecond, false, true},
-		{"a key just behind them, and it works on", "7", agent.OutcomeAccepted, time.Millisecond, false, false},
-		{"a key just behind them, and it stopped", "7", agent.OutcomeAccepted, time.Millisecond, true, true},
-		{"a key just behind a refusal", "7", agent.OutcomeDenied, time.Millisecond, true, true},
-		{"a key later than could be ahead", "7", agent.OutcomeAccepted, 10 * time.Millisecond, true, false},
+		{"a key just before the answer was started", "7", agent.OutcomeAccepted, -51 * time.Millisecond, false, true},
+		{"a key just after the hook's bytes, and it works on", "7", agent.OutcomeAccepted, time.Millisecond, false, false},
+		{"a key just after the hook's bytes, and it stopped", "7", agent.OutcomeAccepted, time.Millisecond, true, true},
+		{"a key just after a refusal", "7", agent.OutcomeDenied, time.Millisecond, true, true},
+		{"a key too late to be read first", "7", agent.OutcomeAccepted, 10 * time.Millisecond, true, false},
 		{"a key that would have shown", "7", agent.OutcomeAccepted, -1500 * time.Millisecond, false, false},
 		{"a key that would have shown, and it stopped", "7", agent.OutcomeAccepted, -1500 * time.Millisecond, true, true},
 		{"a key before ours", "", agent.OutcomeAccepted, -time.Millisecond, false, true},
-		{"a key behind ours", "", agent.OutcomeAccepted, time.Millisecond, true, false},
+		{"a key after ours", "", agent.OutcomeAccepted, time.Millisecond, true, false},
 	} {
-		ps := &Prompts{asked: asked{othersAt: given.Add(c.typed)}, env: Env{Fold: told(time.Time{})}}
-		a := &answering{Hook: c.hook, Outcome: c.outcome, Opened: opened, At: begun, Given: given, closed: &detect.Resolution{Stopped: c.stopped}}
+		ps := &Prompts{asked: asked{othersAt: given.Add(c.typed)}, env: Env{Fold: foldOf(time.Time{})}}
+		a := &answering{Hook: c.hook, Outcome: c.outcome, Opened: opened, At: begun, Given: given, Closed: &closing{Stopped: c.stopped}}
 		if theirs := ps.othersTyped(a); theirs != c.theirs {
 			t.Errorf("%s: theirs is %v", c.name, theirs)
+		}
+	}
+}
+
+// TestJudgedByTheNextServer: a server that is killed while it waits for a refused turn's end leaves the
+// judgement to the next one, which knows how the prompt was closed and that a person had typed.
+func TestJudgedByTheNextServer(t *testing.T) {
+	opened := time.Unix(100, 0)
+	begun := opened.Add(2 * time.Second)
+	given := begun.Add(20 * time.Millisecond)
+	for _, c := range []struct {
+		name      string
+		typed     time.Duration // against the hook's bytes
+		stopped   bool
+		down      time.Duration // how long no server runs
+		confirmed bool
+	}{
+		{"the work goes on", 30 * time.Millisecond, false, 100 * time.Millisecond, true},
+		{"the work has stopped", 30 * time.Millisecond, true, 100 * time.Millisecond, false},
+		{"the work goes on, a long time later", 30 * time.Millisecond, false, time.Hour, true},
+		{"the work has stopped, a long time later", 30 * time.Millisecond, true, time.Hour, false},
+	} {
+		now, fold := given.Add(200*time.Millisecond), foldOf(time.Time{})
+		var events []respondEvent
+		env := Env{
+			Env: loop.Env{
+				Now: func() time.Time { return now }, Standing: func() loop.Standing { return loop.Standing{} },
+				Note: func(_ string, data any) uint64 { events = append(events, data.(respondEvent)); return 0 },
+			},
+			GoesOn: func() bool { return true }, Fold: func() *detect.Fold { return fold() }, Sweep: func() {},
+			Pass: func(time.Time) {}, Apply: func(detect.Result) {}, Clock: func(at time.Time) time.Time { return at },
+		}
+		ps := New(env)
+		ps.followed, ps.othersAt = true, given.Add(c.typed)
+		ps.follow(&answering{Prompt: "p", Hook: "7", Outcome: agent.OutcomeAccepted, Opened: opened, At: begun, Given: given, settleBy: begun.Add(answerSettles)})
+		ps.Closes(&detect.Resolution{How: "gone", Request: &agent.Request{ID: "p"}})
+		data, err := ps.Save()
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		now = now.Add(c.down)
+		next := New(env)
+		if err := next.Restore(data, true); err != nil {
+			t.Fatal(err)
+		}
+		if next.settleAnswers(now); len(events) > 0 {
+			t.Errorf("%s: judged before what came meanwhile was read: %+v", c.name, events)
+		}
+		if c.stopped {
+			fold = foldOf(begun.Add(500 * time.Millisecond))
+		}
+		for range 2 { // the first has all read that there is
+			now = next.answersDue()
+			next.settleAnswers(now)
+		}
+		if len(events) != 1 || !events[0].Delivered || events[0].Confirmed != c.confirmed {
+			t.Errorf("%s: %+v", c.name, events)
 		}
 	}
 }

@@ -12,32 +12,32 @@ import (
 )
 
 const (
-	// Bytes that reach the agent together with a lone Esc are read as one key
-	// with it. So long they are kept apart.
+	// escapeApart is the time without input before and after a lone Esc. An agent reads bytes that arrive with
+	// it as one key.
 	escapeApart = 100 * time.Millisecond
-	// What an agent draws comes in several writes: so soon the screen is looked at again.
+	// drawnSoon is when the screen is read again, because an agent draws in several writes.
 	drawnSoon = 25 * time.Millisecond
-	// Work ended within 600 ms of an interrupt.
+	// interruptFor is how long to wait for the turn's end. It came within 600 ms.
 	interruptFor = 4 * time.Second
 )
 
-// Interrupted is what became of an interrupt.
+// Interrupted is the outcome of an interrupt.
 type Interrupted struct {
-	Pressed       bool // false: there was nothing to interrupt
+	Pressed       bool // false: the agent had no turn to interrupt
 	Before, State agent.State
 }
 
-// interruption is one try of it on the loop.
+// interruption is one try on the loop.
 type interruption struct {
 	before  agent.State
-	turn    string        // under way
+	turn    string        // the current turn
 	pressed bool          // the key was sent
-	wait    time.Duration // it may be later; 0: there is nothing to interrupt
+	wait    time.Duration // until the next try; 0: the agent has no turn to interrupt
 }
 
-// Interrupt ends the turn that is under way. Nothing is pressed when none is:
-// at rest the key would mean something else, and a dialog it would refuse. Its
-// errors are AGENT_BUSY at a prompt, and UNCONFIRMED when the agent works on.
+// Interrupt ends the current turn. Without a turn it presses no key: an idle agent would do something else,
+// and a dialog would be refused. It fails with AGENT_BUSY at a prompt, and with UNCONFIRMED if the agent
+// still works after interruptFor.
 func (ps *Prompts) Interrupt(ctx context.Context, claim loop.Claim) (Interrupted, error) {
 	st := ps.env.Standing()
 	typer, ok := st.Driver.(agent.MessageTyper)
@@ -67,9 +67,9 @@ func (ps *Prompts) Interrupt(ctx context.Context, claim loop.Claim) (Interrupted
 	return done, err
 }
 
-var errNotInterrupted = errors.New("it works on")
+var errNotInterrupted = errors.New("the agent still works")
 
-// tryInterrupt presses the key once it may be.
+// tryInterrupt presses the key as soon as it is allowed.
 func (ps *Prompts) tryInterrupt(ctx context.Context, claim loop.Claim, key []byte, write loop.Write) (interruption, error) {
 	for {
 		tries := make(chan interruption, 1)
@@ -90,7 +90,7 @@ func (ps *Prompts) tryInterrupt(ctx context.Context, claim loop.Claim, key []byt
 		try := <-tries
 		pause := try.wait
 		if try.pressed {
-			pause = escapeApart // before the delivery ends and others may type
+			pause = escapeApart // before the delivery ends and other clients may type
 		}
 		if pause == 0 {
 			return try, nil
@@ -104,7 +104,7 @@ func (ps *Prompts) tryInterrupt(ctx context.Context, claim loop.Claim, key []byt
 	}
 }
 
-// interrupt says whether the key may be pressed now.
+// interrupt decides whether the key may be pressed now.
 func (ps *Prompts) interrupt() (interruption, error) {
 	ps.env.Freshen()
 	now := ps.env.Program()

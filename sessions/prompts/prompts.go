@@ -1,16 +1,17 @@
-// Package prompts answers what a session's agent asks: by the hook that waits for it, else by
-// keys under the lease (Respond); by the session's own policy at the agent's start (start); and
-// it ends a turn (Interrupt).
+// Package prompts answers the prompts of a session's agent (Respond): by the hook that waits, or else by
+// keys under the lease. It answers startup prompts by the session's policy (start), and it ends a turn
+// (Interrupt). It is a part of the session's loop; Respond and Interrupt run on the caller's goroutine
+// and call the loop.
 //
 // What was shown is what is answered. An answer names a prompt by its id and, if the caller gives
-// it, the digest of what the prompt showed. Both are checked on the loop after all that was
-// written has been read, right before the hook's verdict is sent and right before each key: then
-// nothing can come between the look and the key but what is still on its way from the agent.
+// it, the digest of what the prompt showed. The loop checks both after it has read everything that was
+// written, right before the hook's verdict and right before each key. So only output that is still on its
+// way from the agent can come between the check and the key.
 //
-// What becomes of an answer is known later, by the closing of its prompt. An answer on its way
-// (answering) is followed from before it is given until then, for 4 s at most. It stands beside
-// each of its keys in the control log, and in the checkpoint, so that the next server follows it
-// too and its end has one event.
+// The outcome of an answer is known when its prompt is closed. An answer (answering) is followed from before
+// it is given until then, for at most 4 s. The control record of each of its keys has it, and so has the
+// checkpoint. So the next server follows it too, and it has one event. docs/decisions/answers.md has the
+// reasons.
 package prompts
 
 import (
@@ -29,80 +30,80 @@ import (
 // Env is what prompts use of their session.
 type Env struct {
 	loop.Env
-	// Fold is what is believed of the agent; it is there while the agent is followed.
+	// Fold is the agent's fold; not nil while the agent is followed.
 	Fold func() *detect.Fold
-	// Clock is the moment of a fact: never before the newest one, never in the future.
+	// Clock returns the time for a fact: never before the newest fact, never in the future.
 	Clock func(at time.Time) time.Time
-	// Pass takes the decisions that are due by a moment.
+	// Pass applies the changes that are due by a time.
 	Pass func(at time.Time)
-	// Believe makes events of what has changed. While what the last server saw is read again,
-	// the events are there already, and what closed is taken in alone.
-	Believe func(detect.Result)
-	// Read takes in what the holder has written. Sweep has that done at the next turn.
+	// Apply emits what has changed. While records are read again the events exist already, and Apply only
+	// ends the answers of closed prompts.
+	Apply func(detect.Result)
+	// Read applies what the holder has written. Sweep does so at the loop's next turn.
 	Read  func()
 	Sweep func()
-	// Look takes in all that the holder has written and reads the screen as it is now; false
-	// while there is more to read, or a picture is half drawn.
+	// Look applies all that the holder has written and reads the current screen. It returns false if there
+	// is more to read, or if the picture is half drawn.
 	Look func() (*agent.Reading, terminal.Modes, bool)
-	// Deaf says that the program or its holder is stopped, or that what was typed before is
-	// still unread. The screen is then of the past, and a key would reach what comes next.
+	// Deaf reports whether the program or its holder is stopped, or hasn't read earlier input. The screen is
+	// then of the past, and a key would reach the next dialog.
 	Deaf func() bool
-	// Mark is that of the input record which was applied last.
+	// Mark is the mark of the last applied input record.
 	Mark func() loop.Mark
 	// Printed is how much output is on the screen, in bytes since the session's start.
 	Printed func() int64
-	// Waits says that another part has yet to answer the hook.
+	// Waits reports whether another part still has to answer the hook.
 	Waits func(hook uint64) bool
-	// Watched says that a client which may write is attached.
+	// Watched reports whether a client that may write is attached.
 	Watched func() bool
-	// GoesOn says that the program runs, or ended to be started once more.
+	// GoesOn reports whether the program runs, or has exited to be started again.
 	GoesOn func() bool
-	// Policy is what Berth may answer by itself at the agent's start; false: nothing.
+	// Policy says which startup prompts Berth may answer; false: none.
 	Policy func() (agent.Policy, bool)
 }
 
-// Prompts is the part. New makes one. All but env are the loop's alone.
+// Prompts is the part. New makes one. Only the loop uses its fields, except env.
 type Prompts struct {
 	env       Env
-	program   int                  // counts the programs, to tell work for one from work for the next
-	responded map[string]time.Time // when the newest answer to a prompt got its event, since the checkpoint
+	program   int                  // number of the program, so that work for an earlier one is recognized
+	responded map[string]time.Time // for each prompt the time of its newest answer's event since the checkpoint
 	asked
 }
 
 // asked is what is known of one program.
 type asked struct {
-	followed bool // it runs, and Berth follows its agent
-	hooked   bool // the agent's hooks tell of it
+	followed bool // the program runs, and has an agent with a driver
+	hooked   bool // the agent's hooks report to Berth
 
 	asking     map[uint64]bool       // hooks that wait for a verdict, by their records
-	answers    map[string]*answering // on their way, by prompt
+	answers    map[string]*answering // answers without a verdict yet, by prompt
 	superseded []string              // the last prompts that became others, unanswered
-	othersAt   time.Time             // when input that was no answer came last
-	othersTo   int64                 // and how much was printed by then
+	othersAt   time.Time             // time of the last input that wasn't an answer
+	othersTo   int64                 // offset of the output at that time
 
 	groom    groom.Machine
-	groomAt  time.Time // when it has something to do
-	grooming bool      // an answer is being given
+	groomAt  time.Time // when its next step is due
+	grooming bool      // an answer by policy is being given
 }
 
 var _ loop.Part = (*Prompts)(nil)
 
-// New makes the prompts of a session.
+// New returns the part of a session.
 func New(env Env) *Prompts { return &Prompts{env: env} }
 
-// Begin forgets what the program before asked.
+// Begin forgets the prompts of the program before.
 func (ps *Prompts) Begin(time.Time) { ps.End(); ps.followed = true }
 
-// End forgets what the program asked. Ending has judged the answers on their way.
+// End forgets the program's prompts. Ending has judged its answers before.
 func (ps *Prompts) End() { ps.program, ps.asked = ps.program+1, asked{} }
 
-// Record has nothing to do: Heed comes after what follows from a record has its events.
-func (ps *Prompts) Record(hold.Record) (loop.Told, error) { return loop.Told{}, nil }
+// Record does nothing, because prompts need the record's events first: the loop calls Observe after them.
+func (ps *Prompts) Record(hold.Record) (loop.Outcome, error) { return loop.Outcome{}, nil }
 
-// Hooked takes in that the agent's hooks tell of it.
+// Hooked records that the agent's hooks report to Berth.
 func (ps *Prompts) Hooked() { ps.hooked = true }
 
-// Tick gives up on answers, and gives those of the session's policy.
+// Tick gives up on old answers, and gives those of the session's policy.
 func (ps *Prompts) Tick(now time.Time) (next time.Time) {
 	if !ps.env.Program().Ready() {
 		return next
@@ -119,18 +120,21 @@ func (ps *Prompts) Tick(now time.Time) (next time.Time) {
 	return next
 }
 
-// saved is what the next server has to know.
+// saved is the part's data in the checkpoint.
 type saved struct {
-	Answers []answering   `json:"answers,omitempty"` // under way
-	Groom   groom.Machine `json:"groom"`
+	Answers  []answering   `json:"answers,omitempty"` // those without a verdict yet
+	OthersAt time.Time     `json:"others_at,omitzero"`
+	OthersTo int64         `json:"others_to,omitempty"`
+	Groom    groom.Machine `json:"groom"`
 }
 
-// Save gives the answers on their way, and what was answered by policy.
+// Save returns the answers without a verdict, the last input that wasn't an answer, and what was answered by
+// policy.
 func (ps *Prompts) Save() (json.RawMessage, error) {
-	return json.Marshal(saved{Answers: ps.underWay(), Groom: ps.groom})
+	return json.Marshal(saved{Answers: ps.underWay(), OthersAt: ps.othersAt, OthersTo: ps.othersTo, Groom: ps.groom})
 }
 
-// Restore goes on where Save left off, once the events since are recalled.
+// Restore continues from what Save returned. Recall then applies the events since.
 func (ps *Prompts) Restore(data json.RawMessage, followed bool) error {
 	var from saved
 	if err := json.Unmarshal(data, &from); err != nil {
@@ -138,12 +142,13 @@ func (ps *Prompts) Restore(data json.RawMessage, followed bool) error {
 	}
 	if ps.End(); followed {
 		ps.followed, ps.groom = true, from.Groom
+		ps.othersAt, ps.othersTo = from.OthersAt, from.OthersTo
 		ps.resume(from.Answers)
 	}
 	return nil
 }
 
-// Recall takes in that what became of an answer has its event.
+// Recall records that an answer has its event.
 func (ps *Prompts) Recall(line events.Line) {
 	if line.Type != verbRespond && line.Type != verbGroom {
 		return

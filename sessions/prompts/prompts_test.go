@@ -50,7 +50,7 @@ func (asker) Table() agent.Table {
 // something else under its id. Then no answer begins.
 func TestPromptThatShowsMore(t *testing.T) {
 	now := time.Unix(100, 0)
-	fold := detect.New(asker{}, detect.Options{PromptID: func(n uint64) string { return fmt.Sprint("p-", n) }})
+	fold := detect.New(asker{}, detect.Options{PromptID: func(n uint64, _ bool) string { return fmt.Sprint("p-", n) }})
 	asked := &agent.Request{Type: agent.PromptPermission, Tool: agent.Pointer("Bash"), Channel: agent.ChannelHook}
 	asked.SetInput("make test")
 	fold.Apply(agent.Fact{Kind: agent.Asked, Source: agent.SourceHook, Request: asked, Hook: "7", Time: now})

@@ -17,11 +17,10 @@ import (
 
 const verbRespond = "respond"
 
-// optionsWithin is how long an answer waits for the prompt's options to be
-// read; the design's figure.
+// optionsWithin is how long an answer waits until the prompt's options are read.
 const optionsWithin = 3 * time.Second
 
-// Response is what became of an answer.
+// Response is the output of the verb respond.
 type Response struct {
 	Session   string           `json:"session"`
 	ID        string           `json:"id"`
@@ -40,21 +39,19 @@ var (
 	errHookGone   = errors.New("the hook no longer waits")
 	errOthersType = errors.New("a person is answering the dialog")
 	errHookSoon   = errors.New("its hook hasn't come yet")
-	errUnveiled   = errors.New("its hook has hidden its dialog until now")
-	errContested  = errors.New("the dialog on the screen isn't what the agent's hooks reported")
+	errShowing    = errors.New("its hook has hidden its dialog until now")
+	errContested  = errors.New("the dialog on the screen isn't what the agent's hooks or its session log report")
 	errUnseen     = errors.New("its dialog does not show all of what it asks, or can be read otherwise where its rows end")
 	errJustOver   = errors.New("it was reported as over, or a key was pressed, and its dialog is still on the screen")
 )
 
-// Respond answers a prompt: the one with that id, or with none the one on the
-// screen. By the hook that waits where there is one, else by keys under the
-// lease. An error may come with a response that says how far it got.
+// Respond answers the prompt with an id; without an id the one on the screen. It uses the hook that waits, or
+// else keys under the lease. An error may come with a response that says how far the answer got.
 //
 // The caller can only have seen what the prompt showed when the answer came. While the answer
 // waits, the prompt may come to show more: then an answer that depends on it is refused.
 //
-// What is begun is carried through and told of as an event, also when the
-// caller goes away meanwhile.
+// A started answer is finished and gets its event, even if the caller leaves meanwhile.
 func (ps *Prompts) Respond(ctx context.Context, claim loop.Claim, prompt string, answer agent.Answer) (*Response, error) {
 	answer, err := answer.Clean()
 	if err != nil {
@@ -98,7 +95,7 @@ func (ps *Prompts) Respond(ctx context.Context, claim loop.Claim, prompt string,
 		if err == nil {
 			return ps.outcome(ctx, a)
 		}
-		if errors.Is(err, errUnveiled) { // its dialog is to be drawn
+		if errors.Is(err, errShowing) { // the agent draws the dialog now
 			deadline.Reset(optionsWithin)
 		} else if !maySoon(err) {
 			return nil, answerError(err)
@@ -114,9 +111,9 @@ func (ps *Prompts) Respond(ctx context.Context, claim loop.Claim, prompt string,
 	}
 }
 
-// byMeaning says that the answer means the same whatever the prompt comes to show under its id:
-// yes to this call alone, or no. A number is an answer to the options that were shown, and a form
-// is accepted with what its fields hold.
+// byMeaning reports whether an answer means the same even if the prompt comes to show more under its id: yes to
+// this call alone, or no. A number is an answer to the options that were shown, and accepting a form sends the
+// values in its fields.
 func byMeaning(p *agent.Request, a agent.Answer) bool {
 	switch a.Kind {
 	case agent.Accept:
@@ -133,7 +130,7 @@ func (ps *Prompts) showsMore(p *agent.Request) error {
 		With("prompt", p.ID).With("digest", p.Digest).With("options", append([]string{}, p.Options...))
 }
 
-// maySoon says that what kept an answer back may pass.
+// maySoon reports whether the reason why an answer can't be given yet may pass.
 func maySoon(err error) bool {
 	for _, passing := range []error{agent.ErrNotReady, errHookGone, errOthersType, errHookSoon, errContested, errUnseen, errJustOver, errDeaf} {
 		if errors.Is(err, passing) {
@@ -147,8 +144,7 @@ func maySoon(err error) bool {
 // second on a loaded machine.
 const hookLags = time.Second
 
-// hookComes says that the prompt was only seen so far, and so shortly before
-// that the hook which tells of it may be on its way.
+// hookComes reports whether the prompt was only seen so far, and so recently that its hook may still come.
 func (ps *Prompts) hookComes(p detect.Pending) bool {
 	if p.Request == nil || p.Told || !ps.hooked || p.Request.Subtype != nil || ps.env.Now().Sub(p.Request.Since.Time) >= hookLags {
 		return false
@@ -160,7 +156,7 @@ func (ps *Prompts) hookComes(p detect.Pending) bool {
 	return false
 }
 
-// notReady says why a prompt could not be answered in time, and what to do.
+// notReady is the error for a prompt that could not be answered in time. It says why, and what to do.
 func (ps *Prompts) notReady(p detect.Pending, err error) error {
 	name := ps.env.Standing().Name
 	why, remedy := fmt.Sprintf("%v", err), fmt.Sprintf("look at screen %s, or answer with keys", name)
@@ -168,7 +164,7 @@ func (ps *Prompts) notReady(p detect.Pending, err error) error {
 	case errors.Is(err, errOthersType):
 		remedy = "wait until that is done, or attach"
 	case errors.Is(err, errContested):
-		remedy = fmt.Sprintf("answer it at the terminal: attach %s. What the hooks told of is a prompt of its own, see state %s", name, name)
+		remedy = fmt.Sprintf("answer it at the terminal: attach %s. What a hook reported is a prompt of its own, see state %s", name, name)
 	case errors.Is(err, errUnseen):
 		remedy = fmt.Sprintf("attach %s, make the window larger, and answer there", name)
 	case errors.Is(err, errDeaf):
@@ -183,7 +179,7 @@ func (ps *Prompts) notReady(p detect.Pending, err error) error {
 		With("prompt", p.Request.ID).With("contested", p.Request.Contested).With("lines", append([]string{}, p.Drawn...))
 }
 
-// pendingPrompt finds the prompt to be answered, if the caller may answer it.
+// pendingPrompt returns the prompt to answer, if the caller may answer it.
 func (ps *Prompts) pendingPrompt(claim loop.Claim, id string) (detect.Pending, error) {
 	if claim.Allowed != nil {
 		if err := claim.Allowed(); err != nil {
@@ -208,12 +204,12 @@ func (ps *Prompts) pendingPrompt(claim loop.Claim, id string) (detect.Pending, e
 			With("prompt", p.Request.ID).With("digest", p.Request.Digest)
 	}
 	if a := ps.answers[p.Request.ID]; a != nil && !a.judged {
-		return detect.Pending{}, api.Errorf(api.CodeStalePrompt, "%s is answering this prompt right now: state tells in a moment what became of it", a.By.Identity).With("prompt", p.Request.ID)
+		return detect.Pending{}, api.Errorf(api.CodeStalePrompt, "%s is answering this prompt right now: look at state in a moment for the outcome", a.By.Identity).With("prompt", p.Request.ID)
 	}
 	return p, nil
 }
 
-// give gives the answer by the surest way there is.
+// give gives the answer by the hook if possible, or else by keys.
 func (ps *Prompts) give(ctx context.Context, claim loop.Claim, p detect.Pending, answer agent.Answer) (*answering, error) {
 	driver := ps.env.Standing().Driver.(agent.PromptAnswerer)
 	answer, err := answer.Named(p.Request)
@@ -237,7 +233,7 @@ func (ps *Prompts) give(ctx context.Context, claim loop.Claim, p detect.Pending,
 			return nil, err
 		}
 		if w, ok := driver.(agent.HookHidesDialog); ok && w.HidesDialog(p.Request) {
-			return nil, ps.unveil(ctx, claim, p, n)
+			return nil, ps.showDialog(ctx, claim, p, n)
 		}
 	}
 	switch {
@@ -252,14 +248,15 @@ func (ps *Prompts) give(ctx context.Context, claim loop.Claim, p detect.Pending,
 	if err != nil {
 		return nil, err
 	}
-	if k.Outcome == agent.OutcomeAnswered && answer.Kind == agent.ChooseOption && p.Request.Reviewing() && claim.Digest == "" {
+	reviews := k.Outcome == agent.OutcomeAnswered && answer.Kind == agent.ChooseOption && p.Request.Reviewing()
+	if claim.Digest == "" && (reviews || k.Outcome == agent.OutcomeAccepted && holdsUnknown(p)) {
 		return nil, ps.unreviewed(p.Request)
 	}
 	return ps.giveByKeys(ctx, claim, p, k)
 }
 
-// unveil lets the hook go that keeps the prompt's dialog from the screen.
-func (ps *Prompts) unveil(ctx context.Context, claim loop.Claim, p detect.Pending, hook uint64) error {
+// showDialog releases the hook that keeps the prompt's dialog off the screen.
+func (ps *Prompts) showDialog(ctx context.Context, claim loop.Claim, p detect.Pending, hook uint64) error {
 	_, err := loop.Ask(ctx, ps.env.Do, func() (struct{}, error) {
 		now, err := ps.pendingPrompt(claim, p.Request.ID)
 		if err == nil && now.Hook == p.Hook {
@@ -270,19 +267,19 @@ func (ps *Prompts) unveil(ctx context.Context, claim loop.Claim, p detect.Pendin
 	if err != nil {
 		return err
 	}
-	return errUnveiled
+	return errShowing
 }
 
-// begin keeps that the prompt is being answered, if it is still as it was.
+// beginAnswer records that the prompt is being answered, if it hasn't changed.
 func (ps *Prompts) beginAnswer(claim loop.Claim, p detect.Pending, channel, outcome string) (*answering, error) {
-	ps.env.Read() // what others typed may be unread
+	ps.env.Read() // other clients' input may be unread
 	now, err := ps.pendingPrompt(claim, p.Request.ID)
 	if err != nil {
 		return nil, err
 	}
 	switch {
 	case now.Request == nil || now.Request.Digest != p.Request.Digest || channel == agent.ChannelHook && now.Hook != p.Hook:
-		return nil, errHookGone // or it shows more than it did
+		return nil, errHookGone // or the prompt shows more now
 	case ps.othersJustTyped(p.Request.Since.Time):
 		return nil, errOthersType
 	}
@@ -301,7 +298,7 @@ func (ps *Prompts) beginAnswer(claim loop.Claim, p detect.Pending, channel, outc
 	return a, nil
 }
 
-// giveByHook writes no byte to the PTY and needs no lease.
+// giveByHook answers through the hook. It writes no byte to the PTY and needs no lease.
 func (ps *Prompts) giveByHook(ctx context.Context, claim loop.Claim, p detect.Pending, hook uint64, v agent.Verdict) (*answering, error) {
 	type begun struct {
 		a    *answering
@@ -315,18 +312,17 @@ func (ps *Prompts) giveByHook(ctx context.Context, claim loop.Claim, p detect.Pe
 		return nil, err
 	}
 	err = b.link.VerdictMarked(hook, v.Stdout, 0, b.a.mark(false))
-	if err == nil || errors.Is(err, hold.ErrNoAnswer) { // it may have been taken: what becomes of it will tell
+	if err == nil || errors.Is(err, hold.ErrNoAnswer) { // the holder may have it; the outcome will show
 		return b.a, nil
 	}
-	_ = ps.env.Do(context.WithoutCancel(ctx), func() { ps.forgetAnswer(b.a) }) // a loop that has ended follows no answers
+	_ = ps.env.Do(context.WithoutCancel(ctx), func() { ps.forgetAnswer(b.a) }) // fails only if the loop has ended
 	if errors.Is(err, hold.ErrNotWaiting) {
 		err = errHookGone
 	}
 	return nil, err
 }
 
-// outcome waits until it is known what became of an answer, which is for the
-// loop to find out and to tell.
+// outcome waits until the loop has judged an answer and emitted its event.
 func (ps *Prompts) outcome(ctx context.Context, a *answering) (*Response, error) {
 	select {
 	case <-a.done:
@@ -336,13 +332,13 @@ func (ps *Prompts) outcome(ctx context.Context, a *answering) (*Response, error)
 		return nil, ctx.Err()
 	}
 	e := a.result                                        // written before done was closed
-	_ = ps.env.Do(context.WithoutCancel(ctx), func() {}) // what follows from it is published then; a loop that has ended has said all
+	_ = ps.env.Do(context.WithoutCancel(ctx), func() {}) // waits until the loop has published what follows; fails only if it has ended
 	r := ps.response(e)
 	switch {
 	case e.Outcome == agent.OutcomeElsewhere:
 		return r, stalePrompt(a.Prompt)
 	case !e.Confirmed:
-		return r, api.Errorf(api.CodeUnconfirmed, "the answer was given, and nothing has told that it was the one taken: look at state and screen %s before answering again", r.Session).With("prompt", a.Prompt)
+		return r, api.Errorf(api.CodeUnconfirmed, "the answer was given, and no source has confirmed that the agent took it: look at state and screen %s before answering again", r.Session).With("prompt", a.Prompt)
 	}
 	return r, nil
 }
@@ -355,24 +351,30 @@ func (ps *Prompts) response(e respondEvent) *Response {
 	}
 }
 
-// elsewhere is for a prompt that was answered before this answer was given.
+// elsewhere is the response if the prompt was closed before this answer was given.
 func (ps *Prompts) elsewhere(prompt string) *Response {
 	return ps.response(respondEvent{Prompt: prompt, Outcome: agent.OutcomeElsewhere})
 }
 
-// unreviewed refuses to send answers chosen at the terminal unless the caller names their
-// digest: the page keeps its id while the answers change.
+// holdsUnknown reports whether a form without a schema has values. They may be the form's own, or typed at the
+// terminal.
+func holdsUnknown(p detect.Pending) bool {
+	return p.Request.Type == agent.PromptForm && len(p.Request.Schema) == 0 && p.Dialog != nil &&
+		slices.ContainsFunc(p.Dialog.Fields, func(f agent.Field) bool { return f.Value != "" })
+}
+
+// unreviewed refuses to send what was chosen or typed at the terminal unless the caller names its
+// digest: the prompt keeps its id while that changes.
 func (ps *Prompts) unreviewed(p *agent.Request) error {
-	return api.Errorf(api.CodeBadRequest, "this page sends the answers that were chosen at the terminal, so say which were seen: add --digest %s, after a look at prompt %s", p.Digest, ps.env.Standing().Name).
+	return api.Errorf(api.CodeBadRequest, "not answered: this answer sends what was chosen or typed at the terminal, so say what was seen: look at prompt %s, then add --digest %s", ps.env.Standing().Name, p.Digest).
 		With("prompt", p.ID).With("digest", p.Digest)
 }
 
 func stalePrompt(prompt string) error {
-	return api.Errorf(api.CodeStalePrompt, "somebody else answered this prompt first: state shows what is asked now").With("prompt", prompt)
+	return api.Errorf(api.CodeStalePrompt, "another client answered this prompt first: state shows what is asked now").With("prompt", prompt)
 }
 
-// askedAnew says that nothing answered the prompt: what its dialog shows is another one,
-// with an id of its own.
+// askedAnew reports whether the prompt became another one, with an id of its own, without an answer.
 func (ps *Prompts) askedAnew(ctx context.Context, prompt string) bool {
 	anew, err := loop.Ask(ctx, ps.env.Do, func() (bool, error) {
 		return slices.Contains(ps.superseded, prompt), nil
@@ -393,7 +395,7 @@ func (ps *Prompts) noPrompt(prompt string) error {
 	return api.Errorf(api.CodeNoPrompt, "%s asks nothing: its state is %s; wait %s --until prompt waits for a question", name, ps.env.Standing().State, name)
 }
 
-// answerError puts what a driver refuses into words for a caller.
+// answerError turns a driver's refusal into an error for the caller.
 func answerError(err error) error {
 	switch {
 	case errors.Is(err, agent.ErrAnswer):

@@ -14,30 +14,30 @@ import (
 
 const verbGroom = "groom"
 
-// groomer is who grooms, as others see it: in the lease, in events, in marks.
+// groomer is the actor of answers by policy: in the lease, in events, in marks.
 var groomer = loop.Actor{Identity: keys.Identity{Name: verbGroom}, Client: verbGroom}
 
-// isAnswer says whether input with that verb answers a prompt.
+// isAnswer reports whether input with this verb answers a prompt.
 func isAnswer(verb string) bool { return verb == verbRespond || verb == verbGroom }
 
-// groomEvent tells of an answer that Berth itself gave, or gave up on.
+// groomEvent is the data of an event about an answer that Berth gave by policy, or gave up on.
 type groomEvent struct {
 	By        string           `json:"by"`
 	Prompt    string           `json:"prompt"`
 	Type      agent.PromptType `json:"prompt_type"`
 	Subtype   *string          `json:"subtype"`
 	Answer    agent.AnswerKind `json:"answer"`
-	Outcome   string           `json:"outcome"` // left: it had no effect, and is somebody's now
+	Outcome   string           `json:"outcome"` // left: it had no effect, so a person has to answer
 	Delivered bool             `json:"delivered"`
 	Confirmed bool             `json:"confirmed"`
 	Tries     int              `json:"tries"`
 }
 
-// outcomeLeft is that of a prompt that grooming has given up on.
+// outcomeLeft is the outcome of a startup prompt that Berth has given up on.
 const outcomeLeft = "left"
 
-// answerTold is the event of an answer's end.
-func (ps *Prompts) answerTold(a *answering, e respondEvent) events.Event {
+// answerEvent is the event of an answer's outcome.
+func (ps *Prompts) answerEvent(a *answering, e respondEvent) events.Event {
 	if a.Verb != verbGroom {
 		return events.Event{Type: verbRespond, Data: e}
 	}
@@ -53,12 +53,12 @@ func (ps *Prompts) answerTold(a *answering, e respondEvent) events.Event {
 	return events.Event{Type: verbGroom, Data: g}
 }
 
-// groomed is what the session's own answer to the present prompt would be.
+// groomed is the answer by policy to the current prompt.
 func (ps *Prompts) groomed() (p *agent.Request, answer agent.Answer, ok bool) {
 	policy, own := ps.env.Policy()
 	driver, can := ps.env.Driver().(agent.StartupAnswerer)
-	if !can || !ps.env.Program().Awake || !own || ps.env.Program().State != agent.Prompt || ps.env.Fold().Status().Ready {
-		return nil, answer, false // what is asked later somebody has called up
+	if !can || !ps.env.Program().Live || !own || ps.env.Program().State != agent.Prompt || ps.env.Fold().Status().Ready {
+		return nil, answer, false // a person has opened later prompts
 	}
 	pending, there := ps.env.Fold().Pending("")
 	if !there || pending.Dialog == nil || pending.Dialog.Partial || !pending.Request.Ready {
@@ -68,9 +68,8 @@ func (ps *Prompts) groomed() (p *agent.Request, answer agent.Answer, ok bool) {
 	return pending.Request, answer, ok
 }
 
-// start answers what the session lets Berth answer, by the same way as respond:
-// under the lease, and by keys that are pressed only while the dialog stands
-// there as it was.
+// start answers startup prompts that the policy allows. It uses the same way as respond: the lease, and keys
+// that are pressed only while the dialog is unchanged.
 func (ps *Prompts) start(now time.Time) {
 	ps.groomAt = time.Time{}
 	p, answer, ok := ps.groomed()
@@ -91,10 +90,10 @@ func (ps *Prompts) start(now time.Time) {
 	}
 }
 
-// answer gives an answer, off the loop.
+// answer gives an answer by policy, off the loop.
 func (ps *Prompts) answer(ctx context.Context, program int, prompt string, answer agent.Answer) {
 	_, err := ps.Respond(ctx, loop.Claim{Actor: groomer, Verb: verbGroom}, prompt, answer)
-	_ = ps.env.Do(context.WithoutCancel(ctx), func() { // a loop that has ended grooms no more
+	_ = ps.env.Do(context.WithoutCancel(ctx), func() { // fails only if the loop has ended
 		if ps.program != program {
 			return
 		}
@@ -103,9 +102,9 @@ func (ps *Prompts) answer(ctx context.Context, program int, prompt string, answe
 		}
 		switch api.AsError(err).Code {
 		case api.CodeWriterBusy, api.CodeNotReady, api.CodeStalePrompt, api.CodeNoPrompt, api.CodeUnconfirmed, api.CodeExited:
-			// Somebody writes or was first, or the key had no effect, which is counted by its record.
+			// Another client has control or was first, or the key had no effect. The key's record counts the try.
 		default:
-			ps.env.Log.Warn("what the agent asks at its start could not be answered", "prompt", prompt, "error", err)
+			ps.env.Log.Warn("could not answer a startup prompt", "prompt", prompt, "error", err)
 			ps.groom.Given(prompt, ps.env.Now())
 		}
 	})

@@ -6,28 +6,26 @@ import (
 	"berth/agent"
 )
 
-// activityPace is the least time between two events about what a working agent
-// does: tools of a few milliseconds follow each other. What it does by the end
-// of that time has its event.
+// activityPace is the minimum time between two events about an agent's activity, because tools of a few
+// milliseconds follow each other. At the end of this time the current activity gets its event.
 const activityPace = time.Second
 
-// Activity is what watchers know of what the agent does. The zero value is that they know
-// nothing.
+// Activity is the agent's activity as the last event has it. The zero value means: no event yet.
 type Activity struct {
 	what  agent.Activity
-	at    time.Time // zero: nothing is known to them
-	Again time.Time // when it is to be looked at again; zero: at the next change
+	at    time.Time // time of the last event; zero: none
+	Again time.Time // when to check again; zero: at the next change
 }
 
-// Tells keeps that an event has it.
-func (t *Activity) Tells(a *agent.Activity, now time.Time) {
+// Emitted records that an event has the activity.
+func (t *Activity) Emitted(a *agent.Activity, now time.Time) {
 	*t = Activity{at: now}
 	if a != nil {
 		t.what = *a
 	}
 }
 
-// Next says whether that is to have an event now.
+// Next reports whether the activity needs an event now, and records it as emitted then.
 func (t *Activity) Next(a *agent.Activity, now time.Time) bool {
 	t.Again = time.Time{}
 	switch due := t.at.Add(activityPace); {
@@ -37,15 +35,15 @@ func (t *Activity) Next(a *agent.Activity, now time.Time) bool {
 		t.Again = due
 		return false
 	}
-	t.Tells(a, now)
+	t.Emitted(a, now)
 	return true
 }
 
-// alike: the delay before another attempt is counted down, which is no news.
+// alike ignores the delay before a retry, because counting it down doesn't change the activity.
 func alike(a, b agent.Activity) bool {
 	a.DelayMS, b.DelayMS = 0, 0
 	return a == b
 }
 
-// Known says that watchers know something.
+// Known reports whether an event has an activity.
 func (t *Activity) Known() bool { return !t.at.IsZero() }

@@ -7,9 +7,9 @@ import (
 	"berth/agent"
 )
 
-// TestActivityTold: what an agent does is told when it changes, at most once a
-// second, and what it does at the end of that second is.
-func TestActivityTold(t *testing.T) {
+// TestActivityEvents: a change of the activity makes an event, at most one a second. At the end of that second
+// the current activity gets its event.
+func TestActivityEvents(t *testing.T) {
 	tool := func(name string) *agent.Activity { return &agent.Activity{Kind: agent.UsingTool, Tool: name} }
 	retry := func(attempt int, ms int64) *agent.Activity {
 		return &agent.Activity{Kind: agent.Retrying, Attempt: attempt, Of: 10, DelayMS: ms}
@@ -17,7 +17,7 @@ func TestActivityTold(t *testing.T) {
 	thinks := &agent.Activity{Kind: agent.Thinking}
 	start := time.Unix(1000, 0)
 	var told Activity
-	told.Tells(thinks, start)
+	told.Emitted(thinks, start)
 	for _, c := range []struct {
 		ms    int
 		does  *agent.Activity
@@ -26,7 +26,7 @@ func TestActivityTold(t *testing.T) {
 	}{
 		{100, thinks, false, 0},
 		{200, tool("Bash"), false, 1000},
-		{300, thinks, false, 0}, // and back: nothing is missed
+		{300, thinks, false, 0}, // back again: no change to emit
 		{400, tool("Read"), false, 1000},
 		{1000, tool("Read"), true, 0},
 		{1001, tool("Read"), false, 0},
@@ -39,14 +39,14 @@ func TestActivityTold(t *testing.T) {
 	} {
 		now := start.Add(time.Duration(c.ms) * time.Millisecond)
 		if got := told.Next(c.does, now); got != c.tells {
-			t.Errorf("at %d ms %+v is told: %v", c.ms, c.does, got)
+			t.Errorf("at %d ms %+v: event %v, want %v", c.ms, c.does, got, c.tells)
 		}
 		want := time.Time{}
 		if c.again > 0 {
 			want = start.Add(time.Duration(c.again) * time.Millisecond)
 		}
 		if !told.Again.Equal(want) {
-			t.Errorf("at %d ms it is looked at again at %v, want %v", c.ms, told.Again, want)
+			t.Errorf("at %d ms the next check is at %v, want %v", c.ms, told.Again, want)
 		}
 	}
 }

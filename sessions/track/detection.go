@@ -10,65 +10,64 @@ import (
 	"berth/sessions/loop"
 )
 
-// detection is what is believed of the agent of one program, and why.
+// detection is what is known of the agent of one program, and how far its sources were read.
 type detection struct {
 	driver    agent.Driver
 	fold      *detect.Fold
 	files     files
-	stream    *tail.Assembler // of lines in the output that tell of it; nil where there are none
-	stateSeen []byte          // what the live state file said last
+	stream    *tail.Assembler // joins lines of structured output; nil if it prints none
+	stateSeen []byte          // the last content of the live state file
 	screen    screen
-	last      time.Time // of the newest fact: time does not go back
+	last      time.Time // time of the newest fact; later facts are never before it
 	ids       promptIDs
 	waking    waking
-	restored  bool     // it goes on where a checkpoint left off
+	restored  bool     // whether it was restored from a checkpoint
 	said      *Said    // the last message
-	late      *Said    // the newest one whose words were logged after its turn's end
-	words     string   // what an agent that prints lines has said since its turn began
-	does      Activity // what it does, as watchers know it
-	meter     Meter    // of what turns take
+	late      *Said    // the newest message that was logged after its turn's end
+	words     string   // the last message of the turn in the structured output
+	does      Activity // the activity in the last event about it
+	meter     Meter    // the usage of turns
 }
 
-// screen is what the driver reads of the agent's screen.
+// screen is when and how the driver reads the agent's screen.
 type screen struct {
 	viewer  detect.Viewer
 	looks   detect.Looks
-	reads   bool           // its driver reads the screen
-	due     time.Time      // when it is to be read; zero: it is as it was read
-	spokeAt time.Time      // when output was last told of to a driver that does not
-	reading *agent.Reading // of the newest screen
+	reads   bool           // whether the driver reads the screen
+	due     time.Time      // when to read it; zero: it hasn't changed since it was read
+	spokeAt time.Time      // when a driver that doesn't read the screen last got a fact about output
+	reading *agent.Reading // the driver's reading of the newest screen
 	drawing drawing
 }
 
-// waking is how far what the last server saw has been taken in again.
+// waking is the way from a restored fold to a live one.
 type waking struct {
-	awake   bool      // it has
-	at      time.Time // when this server took the program up again; zero: it started it
-	unseen  bool      // the screen was not read since
-	rousing bool      // that is being done: what follows for the state is seen when all have spoken
+	live      bool      // everything since the checkpoint was read again
+	at        time.Time // when the detection went live; zero: this server started the program
+	unseen    bool      // the screen was not read since then
+	restoring bool      // goLive is reading the sources; the state changes after all were read
 }
 
-// newDetection begins anew with a program. The fold is still to be made.
+// newDetection returns a detection without a fold. The caller sets it.
 func newDetection(driver agent.Driver, last time.Time) *detection {
 	return &detection{driver: driver, last: last, screen: screen{reads: ReadsScreen(driver)}}
 }
 
-// newStream begins to read what a program prints as lines that tell of it, where
-// its driver says that they do.
+// newStream starts to read the program's output as lines of JSON, if the spec says that it prints them.
 func (d *detection) newStream(spec Spec, from tail.Place) {
 	if spec.Stream {
 		d.stream = tail.Assemble(from, StreamLimit)
 	}
 }
 
-// close ends what the detection has others do for it. It may be nil.
+// close ends the watches of files. d may be nil.
 func (d *detection) close() {
 	if d != nil {
 		d.files.close()
 	}
 }
 
-// clock is the moment of a fact: never before the one told last.
+// clock returns the time for a fact: at, but never before the last fact.
 func (d *detection) clock(at time.Time) time.Time {
 	if at.Before(d.last) {
 		return d.last
@@ -77,9 +76,8 @@ func (d *detection) clock(at time.Time) time.Time {
 	return at
 }
 
-// recall takes in what a sequence said while a server before this one, or none,
-// was there. A title can be asked for again; a sequence is said once. Told is
-// only what is believed once all has been read.
+// recall applies the facts of a sequence from before this server. A title can be read again later, but a
+// sequence is printed once. No event follows before all is read.
 func (d *detection) recall(facts []agent.Fact) {
 	for _, f := range facts {
 		f.Time = d.last
@@ -87,13 +85,13 @@ func (d *detection) recall(facts []agent.Fact) {
 	}
 }
 
-// wordless says that the agent tells of its turn's end and not of what it said.
+// wordless reports whether a fact is a turn's end without the last message and without the turn's id.
 func wordless(f agent.Fact) bool {
 	return f.Kind == agent.TurnEnded && f.How == agent.Completed && f.Agent == "" && f.Text == "" && f.Turn == ""
 }
 
-// worded gives the end of a turn that was told without words and without its name
-// what the log has of it. The log itself may not tell that it is over.
+// worded adds the turn's id and last message from the log to a turn's end that has neither. The log itself
+// may not report the end.
 func (d *detection) worded(f agent.Fact) agent.Fact {
 	l := &d.files.log.ledger
 	if !wordless(f) || l.Turn == "" {
@@ -104,8 +102,7 @@ func (d *detection) worded(f agent.Fact) agent.Fact {
 	return f
 }
 
-// printed gives the end of a turn that is told without words the last that were
-// printed before it.
+// printed adds the last printed message to a turn's end that has none.
 func (d *detection) printed(f agent.Fact) agent.Fact {
 	switch {
 	case f.Agent != "":
@@ -119,7 +116,7 @@ func (d *detection) printed(f agent.Fact) agent.Fact {
 	return f
 }
 
-// oldEntry says that a line of the log is of the past.
+// oldEntry reports whether a line of the log is from before the program's start.
 func (d *detection) oldEntry(line []byte) bool {
 	facts, err := d.driver.Log(line)
 	if err != nil || len(facts) == 0 || facts[0].At.IsZero() {
@@ -130,15 +127,24 @@ func (d *detection) oldEntry(line []byte) bool {
 
 // promptIDs names prompts by the events that open them.
 type promptIDs struct {
-	opening uint64 // number of the event that opens a prompt, if one opens now
-	opened  uint64 // of the one that opened the last
-	again   int    // how many that opened
+	opening uint64 // number of the event that would open a prompt now
+	hook    uint64 // number of the last hook's event
+	opened  uint64 // number of the event that opened the last prompt
+	again   int    // number of prompts that this event has opened
+	drawn   int    // number of other prompts that were opened with this hook's
 }
 
-// next is made of the event that opens the prompt. One event may open several.
-func (ids *promptIDs) next(session string) string {
+// next is the id of a prompt that opens now. One event may open several.
+//
+// A server that starts after a kill applies the hooks' events again, but not what the screen showed
+// then. So a prompt that a hook's event only made visible has no id that the hook's own may get.
+func (ids *promptIDs) next(session string, told bool) string {
 	if ids.opened != ids.opening {
-		ids.opened, ids.again = ids.opening, 0
+		ids.opened, ids.again, ids.drawn = ids.opening, 0, 0
+	}
+	if !told && ids.opening == ids.hook {
+		ids.drawn++
+		return fmt.Sprintf("%s-%d.s%d", session, ids.opening, ids.drawn)
 	}
 	if ids.again++; ids.again > 1 {
 		return fmt.Sprintf("%s-%d.%d", session, ids.opening, ids.again)
@@ -146,7 +152,7 @@ func (ids *promptIDs) next(session string) string {
 	return fmt.Sprintf("%s-%d", session, ids.opening)
 }
 
-// ReadsScreen says whether what is on the screen may move anything. The driver may be nil.
+// ReadsScreen reports whether the driver uses the screen as a source. The driver may be nil.
 func ReadsScreen(driver agent.Driver) bool {
 	if driver == nil {
 		return false
@@ -161,14 +167,14 @@ func ReadsScreen(driver agent.Driver) bool {
 	return false
 }
 
-// drawing is when the agent drew its first composer.
+// drawing records when the agent drew its first composer.
 type drawing struct {
 	composed time.Time     // when the first composer was seen
 	dialogAt time.Time     // when a dialog was last seen before that
-	took     time.Duration // from that dialog, or the start, to the composer; 0: that was not seen
+	took     time.Duration // from that dialog, or the start, to the composer; 0: not seen
 }
 
-// read takes in a reading. begun is when the program started; zero: before this server.
+// read applies a reading. begun is the program's start; zero: before this server.
 func (d *drawing) read(r *agent.Reading, begun, now time.Time) {
 	switch {
 	case !d.composed.IsZero() || r == nil:

@@ -17,91 +17,90 @@ import (
 type Env struct {
 	loop.Env
 	Peers
-	// Spec is what the session's spec says of the agent. Logs are the files that may be read for
-	// the agent's. Learn keeps in the spec which conversation a new start takes up, and whether
-	// something was said in it.
+	// Spec is what the session's spec says about the agent. Logs limits which files may be read as the
+	// agent's. Learn stores in the spec which conversation a restart resumes, and whether it had a turn.
 	Spec  func() Spec
 	Logs  func() tail.Below
 	Learn func(conversation string, spoken bool) error
-	// Fresh is the driver of the agent by the rules as they are now; nil without one.
+	// Fresh is the agent's driver with the current rules; nil without one.
 	Fresh func() agent.Driver
 	// Child is the program. Exit is its end, nil while it runs.
 	Child func() Child
 	Exit  func() *api.Exit
-	// Terminal is the emulator; nil for a program that ended long ago. LastOut is when the
-	// program printed last. Unsettled says that the picture is half drawn or of the past.
+	// Terminal is the emulator; nil for a program that ended long ago. LastOut is the time of the last
+	// output. Unsettled reports whether the picture is half drawn or of the past.
 	Terminal  func() *terminal.Terminal
 	LastOut   func() time.Time
 	Unsettled func() bool
-	// Live says that the holder answers, and that all is taken in which the program printed
-	// before this server.
+	// Live reports whether the holder answers, and all output from before this server was applied.
 	Live func() bool
-	// CatchUp takes in what the holder has written, and says whether there is more. Sweep has it
-	// read on also where the holder has said nothing of it.
+	// CatchUp applies what the holder has written, and reports whether there is more. Sweep makes it read
+	// even if the holder has sent no wake.
 	CatchUp func() (more bool)
 	Sweep   func()
 	// ReadOutput reads output that was printed at an offset.
 	ReadOutput func(buf []byte, offset int64) (int, error)
-	// Waiting are the hooks that waited when the holder was found, as far as their records are
-	// applied.
+	// Waiting are the hooks that waited when the holder was found, if their records were applied.
 	Waiting func() []uint64
-	// Append writes events in one step. Written says that the record has its events already, by a
-	// server before this one. Next is the number of the session's next event.
+	// Append writes events in one step. Written reports whether an earlier server has written the events
+	// of a record. Next is the number of the session's next event.
 	Append  func([]events.Event) []events.Event
 	Written func(record uint64) bool
 	Next    func() uint64
-	// Dirty has the session's status published.
+	// Dirty publishes the session's status.
 	Dirty func()
-	// Watcher tells of changes of files, with a signal in FilesChanged; nil where there is none.
+	// Watcher notifies of changed files with a signal in FilesChanged; nil if there is none.
 	Watcher      *watch.Watcher
 	FilesChanged chan struct{}
-	// Opened is when the server took up its sessions.
+	// Opened is when the server opened its sessions.
 	Opened time.Time
 }
 
-// Peers are what the other parts say to facts about the agent, and what they have to hear.
+// Peers are the calls to other parts that need the facts about the agent, or that follow from them.
 type Peers struct {
-	// Closes gives what follows for answers from the end of a prompt. Faced says that the prompt is
-	// asked on the screen and not of the hook. Hooked takes in that hooks tell of the agent, and
-	// Asks that one waits for a verdict. LetGo releases the hooks that nothing waits for.
-	Closes func(*detect.Resolution) (*loop.By, []events.Event)
-	Faced  func(*agent.Request) bool
-	Hooked func()
-	Asks   func(hook uint64)
-	LetGo  func()
+	// Closes judges the answer to a closed prompt, and returns its events. ShownOnScreen reports whether a prompt
+	// must be shown on the screen, so that its hook doesn't wait. Hooked records that the agent has hooks,
+	// and Asks that one waits for a verdict. ReleaseHooks releases hooks that no prompt needs.
+	Closes        func(*detect.Resolution) (*loop.By, []events.Event)
+	ShownOnScreen func(*agent.Request) bool
+	Hooked        func()
+	Asks          func(hook uint64)
+	ReleaseHooks  func()
 
-	// Heard takes in a fact of the session's own conversation, for messages. Taken is the event of
-	// a message that the agent has by that fact, and SettleTaken follows with its number.
-	Heard       func(agent.Fact)
-	Taken       func() []events.Event
-	SettleTaken func(seq uint64)
+	// Observe passes on a fact of the session's conversation, for messages. Taken returns the event of a
+	// message that this fact confirms, and SettleTaken gets its number. FirstWaiting is the id of the
+	// session's first message while it waits.
+	Observe      func(agent.Fact)
+	Taken        func() []events.Event
+	SettleTaken  func(seq uint64)
+	FirstWaiting func() string
 
-	// Gate takes in the begin and the end of a turn, KeepLog what a hook says of the agent's log, and
-	// Begins that a hook waits at a conversation's begin.
+	// Gate handles the start and the end of a turn, KeepLog a hook's report about the agent's log, and
+	// Begins a hook that waits at the start of a conversation.
 	Gate    func(f agent.Fact, hook uint64, waits bool) (agent.Fact, bool, []events.Event)
 	KeepLog func(f agent.Fact, hook uint64, waits bool)
 	Begins  func(source string, hook uint64)
 }
 
-// Spec is what a session's spec says of its agent.
+// Spec is what a session's spec says about its agent.
 type Spec struct {
-	Conversation string // its id, as far as known
-	Spoken       bool   // something was said in it
-	Forked       string // the conversation that this one begins as a copy of
+	Conversation string // the conversation's id, as far as known
+	Spoken       bool   // whether the conversation had a turn
+	Forked       string // the conversation that this one is a copy of
 	Headless     bool
-	Again        bool // the agent may end to be started once more
+	Again        bool // whether the agent may exit to be started again
 	Dir          string
 	IdleGrace    time.Duration
-	Stream       bool      // what it prints are lines that tell of it
-	Hooks        bool      // it is given hooks
-	StateFile    string    // of its live state, with %d for its process id; empty: none
+	Stream       bool      // whether it prints lines of JSON
+	Hooks        bool      // whether it has Berth's hooks
+	StateFile    string    // path of its live state file, with %d for its process id; empty: none
 	LogFiles     string    // where its session logs are, see agent.Launch
-	Created      time.Time // of the session
+	Created      time.Time // when the session was created
 }
 
 // Child is a session's own program.
 type Child struct {
 	PID     int
-	Start   string // tells two processes of one pid apart
+	Start   string // its start time, which distinguishes processes with the same pid
 	Started time.Time
 }

@@ -19,7 +19,7 @@ const (
 	eventMismatch = "driver_mismatch"
 )
 
-// What the events carry beside their head.
+// Data of the events.
 type (
 	// StateEvent is the data of an event state_change.
 	StateEvent struct {
@@ -31,16 +31,18 @@ type (
 		Prompt   *agent.Request  `json:"prompt,omitempty"`
 		Activity *agent.Activity `json:"activity,omitempty"`
 		Failure  *agent.Failure  `json:"failure,omitempty"`
-		Sources  []SourceWord    `json:"sources,omitempty"` // what each had said by then
-		At       *place          `json:"at,omitempty"`
+		Sources  []SourceWord    `json:"sources,omitempty"` // the last report of each source at that time
+		// Queue is the id of the session's first message, if it still waits while the agent is idle.
+		Queue string `json:"queue_id,omitempty"`
+		At    *place `json:"at,omitempty"`
 	}
 	activityEvent struct {
-		Activity agent.Activity `json:"activity"` // of an agent that goes on working
+		Activity agent.Activity `json:"activity"` // what a working agent does now
 	}
 	// HookEvent is the data of an event hook.
 	HookEvent struct {
 		Event     string          `json:"event"`
-		Foreign   bool            `json:"foreign"` // of another conversation: it moves nothing
+		Foreign   bool            `json:"foreign"` // of another conversation, so it changes nothing
 		Payload   json.RawMessage `json:"payload"` // the agent's own JSON; null when too long
 		Head      string          `json:"head,omitempty"`
 		Bytes     int64           `json:"bytes"`
@@ -59,19 +61,19 @@ type (
 		How    string           `json:"how"`
 		Tier   int              `json:"tier"`
 		Cause  string           `json:"cause"`
-		By     *loop.By         `json:"by"` // who answered by respond; null: somebody at the terminal, or nobody
+		By     *loop.By         `json:"by"` // who answered by respond; null: a person at the terminal, or no one
 		At     *place           `json:"at,omitempty"`
 	}
-	// mismatchEvent is the begin of a mismatch, or its end.
+	// mismatchEvent is the start of a mismatch, or its end.
 	mismatchEvent struct {
 		DriverMismatch
-		Over bool `json:"over"` // the source is believed at once again
+		Over bool `json:"over"` // the normal rule applies to the source again
 	}
 )
 
-// DriverMismatch is a source of an agent's state that another one has
-// contradicted. Until the others have confirmed it again, what it says is
-// believed by the slow rule: 2 s later, and only when all sources agree.
+// DriverMismatch is a source of an agent's state that another one has contradicted. Until other sources have
+// confirmed it again, the slow rule applies to it: its reports count 2 s later, and only if all sources
+// agree.
 type DriverMismatch struct {
 	Source      string   `json:"source"`
 	Said        string   `json:"said"`

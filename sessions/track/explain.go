@@ -7,7 +7,7 @@ import (
 	"berth/api"
 )
 
-// Explain says why the session's state is what it is. Whose it is, is for the caller to say.
+// Explain returns the evidence for the session's state. The caller adds the session's name and id.
 func (t *Track) Explain(now time.Time) Explanation {
 	e := Explanation{
 		State: string(t.state), Since: api.At(t.since), Seq: t.stateSeq,
@@ -28,13 +28,12 @@ func (t *Track) Explain(now time.Time) Explanation {
 		left := max(due.Sub(now).Milliseconds(), 0)
 		e.IdleGraceRemainingMS = &left
 	}
-	e.believes(x, now)
+	e.addFold(x, now)
 	e.fill()
 	return e
 }
 
-// processWord is what the operating system says of a program that no driver
-// follows.
+// processWord is the system's report about a program without a driver.
 func (t *Track) processWord(now time.Time) SourceWord {
 	w := SourceWord{Source: string(agent.SourceProcess), Tier: agent.TierProcess, Kind: string(agent.Noted), Cause: short(t.cause)}
 	exit, looked := t.env.Exit(), t.front.looked
@@ -47,28 +46,28 @@ func (t *Track) processWord(now time.Time) SourceWord {
 	return w
 }
 
-// View is what a session's status shows of its agent.
+// View is the agent's part of a session's status.
 type View struct {
 	Now      agent.State
 	Since    time.Time
-	StateSeq uint64 // of the event that made the state what it is
+	StateSeq uint64 // number of the event that made the state
 	Tier     int
 	Cause    string
-	Program  string // in the foreground
+	Program  string // the foreground program
 	Hooks    HookCounts
 
 	Activity        *api.Activity    // while working, as far as known
 	Failure         *api.Failure     // while in error
-	Request         *agent.Request   // what it asks, the one on the screen
-	Requests        []*agent.Request // all of it
-	RestDue         time.Time        // when an inferred end of the turn is believed; zero: none is
-	AgentVersion    *AgentVersion    // nil while the agent has not told
-	Mismatches      []DriverMismatch // sources that are believed by the slow rule
+	Request         *agent.Request   // the prompt on the screen
+	Requests        []*agent.Request // all open prompts
+	RestDue         time.Time        // when silence ends the turn; zero: not expected
+	AgentVersion    *AgentVersion    // nil while unknown
+	Mismatches      []DriverMismatch // sources with the slow rule
 	ConversationNow string           // the agent's id of its conversation
 	Said            *Said            // the last message of its last turn that ended well; nil: none yet
 }
 
-// View is what there is to show now.
+// View returns the current view.
 func (t *Track) View() View {
 	v := View{Now: t.state, Since: t.since, StateSeq: t.stateSeq, Tier: t.tier, Cause: t.cause, Program: t.front.program, Hooks: t.hooks, Said: t.lastSaid()}
 	if t.d == nil || t.env.Exit() != nil {

@@ -8,9 +8,8 @@ import (
 	"berth/detect"
 )
 
-// Explanation is the answer of the verb explain: why a session's state is what
-// it is, or with At, why it once changed. What is of the present alone is null
-// then.
+// Explanation is the output of the verb explain: the evidence for a session's state, or with At for a past
+// change of it. Fields about the present are null then.
 type Explanation struct {
 	Session  string          `json:"session"`
 	ID       string          `json:"id"`
@@ -19,7 +18,7 @@ type Explanation struct {
 	Prev     *string         `json:"prev"`
 	State    string          `json:"state"`
 	Since    api.Time        `json:"since"`
-	Seq      uint64          `json:"seq"` // of the event that made the state this one; 0: none is known
+	Seq      uint64          `json:"seq"` // number of the event that made the state; 0: unknown
 	Tier     int             `json:"tier"`
 	Cause    string          `json:"cause"`
 	Evidence string          `json:"evidence"`
@@ -27,31 +26,31 @@ type Explanation struct {
 	Activity *agent.Activity `json:"activity"`
 	Failure  *agent.Failure  `json:"failure"`
 
-	Sources     []SourceWord `json:"sources"`      // the surest first
-	SourcesKept bool         `json:"sources_kept"` // false: what they had said is not known any more
+	Sources     []SourceWord `json:"sources"`      // the most reliable first
+	SourcesKept bool         `json:"sources_kept"` // false: their reports are no longer known
 
 	Conversation         *string   `json:"conversation"`
 	Turn                 *Turning  `json:"turn"`
 	Asked                []Asking  `json:"asked"`
 	Calls                []Calling `json:"calls"`
-	Subagents            []string  `json:"subagents"` // that go on after their turn
+	Subagents            []string  `json:"subagents"` // subagents that continue after their turn
 	IdleGraceRemainingMS *int64    `json:"idle_grace_remaining_ms"`
-	Pending              []Pended  `json:"pending"` // on its way to be believed
+	Pending              []Pended  `json:"pending"` // reports that must still hold for a while
 	Ways                 []Way     `json:"ways"`    // what would change the state
-	Rules                []Rule    `json:"rules"`   // by which each source is believed
+	Rules                []Rule    `json:"rules"`   // the rule of each source
 }
 
 // Parts of an Explanation.
 type (
-	// Turning is the turn under way.
+	// Turning is the current turn.
 	Turning struct {
 		ID      string   `json:"id"`
-		Phase   string   `json:"phase"` // running; ending: told to be over, while something still says busy
-		How     string   `json:"how"`   // of one that is ending
+		Phase   string   `json:"phase"` // running; ending: reported as over, while another source still says busy
+		How     string   `json:"how"`   // how a turn ends that is ending
 		Started api.Time `json:"started"`
-		Source  string   `json:"source"` // that told of it first
+		Source  string   `json:"source"` // the first source that reported it
 	}
-	// Asking is an open prompt, with what is known of it and by whom.
+	// Asking is an open prompt, and which sources reported it.
 	Asking struct {
 		Prompt    string   `json:"prompt"`
 		Type      string   `json:"type"`
@@ -59,19 +58,18 @@ type (
 		Opened    api.Time `json:"opened"`
 		Tier      int      `json:"tier"`
 		Cause     string   `json:"cause"`
-		Told      bool     `json:"told"` // by the agent's own event, not only seen
-		Seen      bool     `json:"seen"` // on the screen, at some time
+		Told      bool     `json:"told"` // reported by the agent's own event, not only seen
+		Seen      bool     `json:"seen"` // seen on the screen at some time
 		OnScreen  bool     `json:"on_screen"`
 		HookWaits bool     `json:"hook_waits"`
 	}
-	// Calling is a tool call that has not come back.
+	// Calling is a tool call that still runs.
 	Calling struct {
 		Tool     string `json:"tool"`
 		Call     string `json:"call"`
 		Subagent string `json:"subagent"`
 	}
-	// Pended is a rule that waits for a source to have said the same for long
-	// enough.
+	// Pended is a change of the state that waits until a source has reported the same for long enough.
 	Pended struct {
 		Move        string   `json:"move"`
 		Source      string   `json:"source"`
@@ -79,21 +77,21 @@ type (
 		Due         api.Time `json:"due"`
 		RemainingMS int64    `json:"remaining_ms"`
 	}
-	// Rule is how a source is believed: normal, as the driver's table says; slow,
-	// since another source has contradicted it: for the longest time that the table
-	// names for the move, and an end of a turn only when all other sources agree.
+	// Rule is when the reports of a source count. normal: as the driver's table says. slow, because another
+	// source has contradicted it: they must hold for the longest time in the table's row, and the end of a
+	// turn counts only if all other sources agree.
 	Rule struct {
 		Source   string          `json:"source"`
 		Rule     string          `json:"rule"`
 		Mismatch *DriverMismatch `json:"mismatch"` // null: normal
 	}
-	// Way is a move out of the state, and who may cause it.
+	// Way is a change of the state, and the sources that may cause it.
 	Way struct {
 		Move string  `json:"move"`
 		Next string  `json:"next"`
 		By   []ByWho `json:"by"`
 	}
-	// ByWho is a source that may cause a move when it has said so for that long.
+	// ByWho is a source that may cause a change after it has reported it for that long.
 	ByWho struct {
 		Source  string `json:"source"`
 		Tier    int    `json:"tier"`
@@ -101,7 +99,7 @@ type (
 	}
 )
 
-// ExplainPast says why the state changed once, with the event of that number.
+// ExplainPast explains a past change of the state, by its event.
 func ExplainPast(told StateEvent, at api.Time, seq uint64) Explanation {
 	e := Explanation{
 		At: &seq, Prev: &told.Prev, State: told.Next, Since: at, Seq: seq,
@@ -112,8 +110,8 @@ func ExplainPast(told StateEvent, at api.Time, seq uint64) Explanation {
 	return e
 }
 
-// believes puts in what the fold holds and waits for.
-func (e *Explanation) believes(x detect.Explanation, now time.Time) {
+// addFold adds the fold's turn, prompts and calls, and the changes that it waits for.
+func (e *Explanation) addFold(x detect.Explanation, now time.Time) {
 	if t := x.Turn; t != nil {
 		e.Turn = &Turning{ID: short(t.ID), Phase: t.Phase, How: string(t.How), Started: api.At(t.Started), Source: string(t.Source)}
 	}
@@ -134,7 +132,7 @@ func (e *Explanation) believes(x detect.Explanation, now time.Time) {
 			Move: string(w.Move), Source: string(w.Source), Since: api.At(w.Since), Due: api.At(w.Due), RemainingMS: max(w.Due.Sub(now).Milliseconds(), 0),
 		})
 	}
-	e.believedBy(x)
+	e.addRules(x)
 	for _, w := range x.Ways {
 		way := Way{Move: string(w.Move), Next: string(w.Next)}
 		for _, by := range w.By {
@@ -144,8 +142,8 @@ func (e *Explanation) believes(x detect.Explanation, now time.Time) {
 	}
 }
 
-// believedBy puts in the rule for each source that has said something.
-func (e *Explanation) believedBy(x detect.Explanation) {
+// addRules adds the rule of each source that has reported something.
+func (e *Explanation) addRules(x detect.Explanation) {
 	for _, w := range x.Words {
 		rule := Rule{Source: string(w.Source), Rule: "normal"}
 		for _, d := range x.Status.Doubts {
@@ -160,7 +158,7 @@ func (e *Explanation) believedBy(x detect.Explanation) {
 	}
 }
 
-// fill makes lists of what there is none of: a shell's jq loops over them.
+// fill replaces nil lists by empty ones, because a shell's jq loops over them.
 func (e *Explanation) fill() {
 	if e.Sources == nil {
 		e.Sources = []SourceWord{}

@@ -10,11 +10,11 @@ import (
 	"berth/sessions/hold"
 )
 
-// facts takes in what a source other than the hooks reports now. While the
-// journal is read again its titles are of the past.
+// facts applies facts of a source other than hooks. It ignores them while the journal is read again, because
+// its titles are of the past.
 func (t *Track) facts(facts []agent.Fact) {
 	d := t.d
-	if d == nil || !d.waking.awake || t.env.Exit() != nil {
+	if d == nil || !d.waking.live || t.env.Exit() != nil {
 		return
 	}
 	var results []detect.Result
@@ -25,38 +25,37 @@ func (t *Track) facts(facts []agent.Fact) {
 		t.noteConversation(f, result)
 		t.followLog(d, f, result)
 		t.listen(f, result)
-		if d.waking.rousing {
+		if d.waking.restoring {
 			result.Transitions = nil
 		}
 		results = append(results, result)
 	}
-	t.Tell(results)
+	t.Emit(results)
 }
 
-// Title takes in the terminal's title.
+// Title applies the terminal's title.
 func (t *Track) Title(title string) {
 	if t.d != nil {
 		t.facts(t.d.driver.Title(title))
 	}
 }
 
-// Notice takes in a sequence that the program printed.
+// Notice applies an OSC sequence that the program printed.
 func (t *Track) Notice(osc int, payload string) {
 	d := t.d
 	if d == nil {
 		return
 	}
 	facts := d.driver.OSC(osc, payload)
-	if !d.waking.awake {
+	if !d.waking.live {
 		d.recall(facts)
 		return
 	}
 	t.facts(facts)
 }
 
-// noteConversation keeps which conversation a new start takes up: the first
-// that is known, and then the one in which something was said. Where no hook
-// tells of the turn, that it works does.
+// noteConversation keeps which conversation a restart resumes: the first known one, and then each one that
+// had a turn. Without a report of the turn, a change to working counts as one.
 func (t *Track) noteConversation(f agent.Fact, r detect.Result) {
 	id := t.d.fold.Status().Conversation
 	if r.Foreign || id == "" {
@@ -73,13 +72,13 @@ func (t *Track) noteConversation(f agent.Fact, r detect.Result) {
 	}
 }
 
-// listen passes a fact of the conversation on to those who wait for one.
+// listen passes a fact of the session's conversation to the other parts, and keeps the last message.
 func (t *Track) listen(f agent.Fact, r detect.Result) {
 	if r.Foreign {
 		return
 	}
 	d := t.d
-	t.env.Heard(f)
+	t.env.Observe(f)
 	if f.Kind == agent.TurnEnded && f.Agent == "" && f.How == agent.Completed && f.Text != "" {
 		if d.said == nil || f.Turn == "" || d.said.Turn != f.Turn {
 			d.said = &Said{Text: f.Text, Time: api.At(f.Time), Turn: f.Turn, Conversation: d.fold.Status().Conversation}
@@ -87,7 +86,7 @@ func (t *Track) listen(f agent.Fact, r detect.Result) {
 	}
 }
 
-// eventNumber is the number of the event that a record makes, or made.
+// eventNumber is the number of the event for a record, also if it is written already.
 func (t *Track) eventNumber(r hold.Record, written bool) uint64 {
 	if seq, ok := t.seqOf[r.N]; written && ok {
 		return seq
@@ -95,19 +94,19 @@ func (t *Track) eventNumber(r hold.Record, written bool) uint64 {
 	return t.env.Next()
 }
 
-// Clock is the moment of a fact that is taken in now. A prompt that it opens has a number of
-// its own.
+// Clock returns the time for a fact that is applied now. A prompt that the fact opens gets the number of
+// the next event.
 func (t *Track) Clock(at time.Time) time.Time {
 	t.d.ids.opening = t.env.Next()
 	return t.d.clock(at)
 }
 
-// Pass applies the decisions that are due by time alone. They get an event of their own: a
-// prompt named by a hook's event must belong to that hook, also for the next server.
+// Pass applies the changes that are due by time alone. They get events of their own: a prompt that is named
+// by a hook's event must belong to that hook, also for the next server.
 func (t *Track) Pass(now time.Time) {
 	d := t.d
-	if at := d.fold.Deadline(); d.waking.awake && !at.IsZero() && !now.Before(at) {
+	if at := d.fold.Deadline(); d.waking.live && !at.IsZero() && !now.Before(at) {
 		d.ids.opening = t.env.Next()
-		t.Tell([]detect.Result{d.fold.Tick(d.clock(now))})
+		t.Emit([]detect.Result{d.fold.Tick(d.clock(now))})
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"berth/sessions/loop"
 )
 
-// hook takes in an event of the agent's hooks. It and all that follows
-// from it become events in one step, so that a kill leaves all or none.
-func (t *Track) hook(r hold.Record) (told loop.Told, err error) {
+// hook applies an event of the agent's hooks. Only the event hook names the record. The event and all that follows from it are appended in one
+// step, so that a killed server has written all or none.
+func (t *Track) hook(r hold.Record) (told loop.Outcome, err error) {
 	h, err := loop.Decode[hold.HookData](r)
 	if err != nil {
 		return told, err
@@ -34,17 +34,18 @@ func (t *Track) hook(r hold.Record) (told loop.Told, err error) {
 			t.Pass(t.env.OnClock(r.Time.Time))
 		}
 		d.ids.opening = t.eventNumber(r, written)
+		d.ids.hook = d.ids.opening
 		facts, err := d.driver.Hook(payload)
 		if err == nil {
 			for _, f := range facts {
 				f.Time = d.clock(t.env.OnClock(r.Time.Time))
-				if h.Ask && f.Kind == agent.Asked && !t.env.Faced(f.Request) {
+				if h.Ask && f.Kind == agent.Asked && !t.env.ShownOnScreen(f.Request) {
 					f.Hook = loop.HookID(r.N)
 				}
 				if !written && wordless(f) {
-					t.readLog() // what it said last stands there by now
+					t.readLog() // it has the turn's last message by now
 				}
-				some, beside := t.believe(f, r.N, h.Ask)
+				some, beside := t.applyHookFact(f, r.N, h.Ask)
 				e.Foreign = e.Foreign || some[0].Foreign
 				told.Results, also = append(told.Results, some...), append(also, beside...)
 			}
@@ -60,8 +61,8 @@ func (t *Track) hook(r hold.Record) (told loop.Told, err error) {
 	return told, nil
 }
 
-// coalesced makes an event of hook events that were too many to be told singly.
-func (t *Track) coalesced(r hold.Record) (told loop.Told, err error) {
+// coalesced emits one event for hook events that the holder only counted.
+func (t *Track) coalesced(r hold.Record) (told loop.Outcome, err error) {
 	d, err := loop.Decode[hold.CoalescedData](r)
 	if err != nil {
 		return told, err
@@ -73,9 +74,9 @@ func (t *Track) coalesced(r hold.Record) (told loop.Told, err error) {
 	return told, nil
 }
 
-// believe takes in a fact that a hook told. The end of a turn at which the gate
-// holds the agent back is none yet. also is what is told beside.
-func (t *Track) believe(f agent.Fact, hook uint64, asks bool) (results []detect.Result, also []events.Event) {
+// applyHookFact applies a fact of a hook. A turn's end that the gate blocks doesn't count yet. also are further
+// events.
+func (t *Track) applyHookFact(f agent.Fact, hook uint64, asks bool) (results []detect.Result, also []events.Event) {
 	d := t.d
 	held := false
 	if f.Agent == "" && d.fold.Ours(f.Conversation) {
@@ -99,12 +100,13 @@ func (t *Track) believe(f agent.Fact, hook uint64, asks bool) (results []detect.
 	return results, also
 }
 
-// Held believes that the gate holds the agent back, or does no more.
+// Held applies that the gate holds the agent back, or no longer does.
 func (t *Track) Held(held bool, at time.Time) detect.Result {
 	return t.d.fold.SetGate(held, t.d.clock(t.env.OnClock(at)))
 }
 
-// EndTurn believes the end of the turn that a hook has told.
+// EndTurn applies the turn's end that a hook has reported and that the gate held back. The gates call it when
+// that hook has gone without a verdict: until then the turn hadn't ended.
 func (t *Track) EndTurn(hook uint64, at time.Time) []detect.Result {
 	d := t.d
 	payload, err := hold.ReadHook(t.env.Dir, hook)
@@ -114,7 +116,7 @@ func (t *Track) EndTurn(hook uint64, at time.Time) []detect.Result {
 	}
 	facts, err := d.driver.Hook(payload)
 	if err != nil {
-		return nil // as at its arrival
+		return nil // the same as when the hook arrived
 	}
 	var results []detect.Result
 	for _, f := range facts {

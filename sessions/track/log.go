@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// A log that is named later than its first line was written is read from a
-	// little before.
+	// logNamedLate is how far before the report of its path a log is read, because the agent may report it
+	// after the first line.
 	logNamedLate = time.Second
-	// Without a word of the agent's for so long the log is sought in the folder
-	// where such logs are: its hooks are off. A session that has none seeks at once.
+	// logSoughtAfter is how long to wait for the agent's report of the path. Then its hooks are off, and the
+	// log is searched in the agent's folders. A session without hooks searches at once.
 	logSoughtAfter = 3 * time.Second
 )
 
-// followLog goes over to the log that the agent names, if it is another.
+// followLog switches to the log that the agent names, if it is another one.
 func (t *Track) followLog(d *detection, f agent.Fact, r detect.Result) {
 	if f.Log == "" || r.Foreign || d.files.log.tail != nil && d.files.log.tail.Mark().Path == f.Log {
 		return
@@ -38,18 +38,18 @@ func (t *Track) followLog(d *detection, f agent.Fact, r detect.Result) {
 	t.openLog(d, f.Log, since)
 }
 
-// openLog follows the log at a path. What it held by then is the past, and no
-// news: also when an old conversation is taken up.
+// openLog follows the log at a path. Its entries up to then are of the past and make no events, also when an
+// old conversation is resumed.
 func (t *Track) openLog(d *detection, path string, since time.Time) {
 	l := &d.files.log
 	l.notes.Stop()
 	*l = sessionLog{since: since, newest: since, sought: l.sought, soughtSince: l.soughtSince}
 	l.tail = tail.New(t.env.Logs(), path, d.oldEntry)
 	l.more = true
-	t.env.SaveSoon() // so that the next server goes on there before it believes anything
+	t.env.SaveSoon() // so that the next server continues at this position
 }
 
-// readLog takes in what was added to the log, a batch at a time.
+// readLog applies new entries of the log, one batch at a time.
 func (t *Track) readLog() {
 	d := t.d
 	if d == nil {
@@ -72,7 +72,7 @@ func (t *Track) readLog() {
 	}
 }
 
-// readLogToItsEnd: the program is over, and writes no more.
+// readLogToItsEnd applies the rest of the log of a program that has ended.
 func (t *Track) readLogToItsEnd() {
 	for range lastBatches {
 		if t.readLog(); t.d == nil || !t.d.files.log.more {
@@ -81,22 +81,22 @@ func (t *Track) readLogToItsEnd() {
 	}
 }
 
-// lastBatches bounds how much of a log is read at its program's end.
+// lastBatches limits how much of a log is read at its program's end.
 const lastBatches = 64
 
-// applyEntry takes in one entry. Of one that the last server told of, by it or
-// by what another source said of the same, only the fold hears again.
+// applyEntry applies one entry. If an earlier server emitted its change, because of this entry or of another
+// source, only the fold gets it again.
 func (t *Track) applyEntry(d *detection, line tail.Line) {
 	facts, err := d.driver.Log(line.Data)
 	if err != nil {
-		return // what is not an entry says nothing
+		return // the line isn't an entry
 	}
 	l := &d.files.log
 	if l.renewals != line.Renewed {
 		l.renewals, l.since = line.Renewed, l.newest
 	}
 	at := placeOf(line)
-	told := t.told.LogTold.covers(at)
+	emitted := t.emitted.LogTold.covers(at)
 	var results []detect.Result
 	for _, f := range facts {
 		if !f.At.IsZero() && !f.At.After(l.since) {
@@ -107,8 +107,8 @@ func (t *Track) applyEntry(d *detection, line tail.Line) {
 		if f.At.After(l.newest) {
 			l.newest = f.At
 		}
-		told = told || !f.At.IsZero() && !f.At.After(t.recalledAt)
-		if !told {
+		emitted = emitted || !f.At.IsZero() && !f.At.After(t.recalledAt)
+		if !emitted {
 			d.ids.opening = t.env.Next()
 		}
 		f.Time = d.clock(t.env.Now())
@@ -120,11 +120,11 @@ func (t *Track) applyEntry(d *detection, line tail.Line) {
 		}
 		results = append(results, result)
 	}
-	t.tellOnce(told, at, results)
+	t.emitOnce(emitted, at, results)
 }
 
-// lateWords takes in the end of a turn whose words are logged after it. Each entry has more of the words,
-// so the newest ones are the last message.
+// lateWords applies a turn's end whose message is logged after it. Each entry has a later part of the
+// message, so the newest one is the last message.
 func (t *Track) lateWords(end agent.Fact, r detect.Result) {
 	d := t.d
 	if !r.Foreign && d.said != nil && d.said == d.late {
@@ -136,8 +136,7 @@ func (t *Track) lateWords(end agent.Fact, r detect.Result) {
 	}
 }
 
-// seekLog looks for the log of the conversation where the agent keeps such logs,
-// when nobody has said which it is.
+// seekLog searches the conversation's log in the agent's folders, if the agent hasn't reported its path.
 func (t *Track) seekLog(now time.Time) {
 	d, spec := t.d, t.env.Spec()
 	if d == nil || spec.LogFiles == "" {

@@ -16,7 +16,7 @@ import (
 
 var _ loop.Part = (*Track)(nil)
 
-// Begin begins anew with a program.
+// Begin starts to follow a new program.
 func (t *Track) Begin(at time.Time) {
 	driver := t.env.Fresh()
 	if driver == nil {
@@ -36,14 +36,14 @@ func (t *Track) options(d *detection, start time.Time) detect.Options {
 	return detect.Options{
 		Conversation: spec.Conversation, Start: start, Headless: spec.Headless, IdleGrace: spec.IdleGrace, Forked: spec.Forked,
 		Again: spec.Again, Dir: spec.Dir,
-		PromptID: func(uint64) string { return d.ids.next(t.env.ID) },
+		PromptID: func(_ uint64, told bool) string { return d.ids.next(t.env.ID, told) },
 	}
 }
 
-// Ending takes in what the agent said last, once its program has ended. End and Ended follow.
+// Ending reads the rest of the log after the program has ended. The loop then calls End and Ended.
 func (t *Track) Ending() { t.readLogToItsEnd() }
 
-// End forgets the program. What was said, and what its sources said last, is kept.
+// End stops following the program. It keeps the last message and the last report of each source.
 func (t *Track) End() {
 	t.from = nil
 	d := t.d
@@ -53,25 +53,25 @@ func (t *Track) End() {
 	d.meter.End()
 	d.close()
 	t.said = t.lastSaid()
-	t.d = nil // the next program has its own
+	t.d = nil // the next program gets its own
 	t.lastWords = d.fold.Explain().Words
 	left := d.fold.Apply(agent.Fact{Kind: agent.ProgramExited, Source: agent.SourceProcess, Cause: "process:exit", Time: d.clock(t.env.Now())})
-	left.Transitions = nil // the end is told as every program's
+	left.Transitions = nil // the loop emits the end, as for every program
 	t.left = &left
 }
 
-// Ended makes events of what the program's end has settled, unless a server before this one has
-// written them. All parts have ended by then.
+// Ended emits what the program's end has changed, unless an earlier server has written these events. The
+// loop calls it after End of all parts.
 func (t *Track) Ended(written bool) {
 	left := t.left
 	t.left = nil
 	if left != nil && !written {
-		t.Tell([]detect.Result{*left})
+		t.Emit([]detect.Result{*left})
 	}
 }
 
-// Record takes in what the agent's hooks say.
-func (t *Track) Record(r hold.Record) (told loop.Told, err error) {
+// Record applies the records of the agent's hooks.
+func (t *Track) Record(r hold.Record) (told loop.Outcome, err error) {
 	switch r.Kind {
 	case hold.KindHook:
 		return t.hook(r)
@@ -81,9 +81,9 @@ func (t *Track) Record(r hold.Record) (told loop.Told, err error) {
 	return told, nil
 }
 
-// Save gives the state, the fold, and how far the agent's sources were taken in.
+// Save returns the state, the fold, and how far the agent's files and output were read.
 func (t *Track) Save() (json.RawMessage, error) {
-	s := saved{State: t.state, Since: api.At(t.since), StateSeq: t.stateSeq, Tier: t.tier, Cause: t.cause, Said: t.lastSaid(), places: t.told}
+	s := saved{State: t.state, Since: api.At(t.since), StateSeq: t.stateSeq, Tier: t.tier, Cause: t.cause, Said: t.lastSaid(), places: t.emitted}
 	d := t.d
 	if d == nil {
 		return json.Marshal(s)
@@ -95,19 +95,19 @@ func (t *Track) Save() (json.RawMessage, error) {
 	}
 	fold, err := d.fold.Checkpoint()
 	if err != nil {
-		t.env.Trouble("save what is known of the agent", err)
+		t.env.Trouble("save the agent's state", err)
 	}
 	s.Detection = fold
 	return json.Marshal(s)
 }
 
-// Restore takes it in. Resume goes on with the program.
+// Restore reads what Save returned. Resume then continues to follow the program.
 func (t *Track) Restore(data json.RawMessage, _ bool) error {
 	var from saved
 	if err := json.Unmarshal(data, &from); err != nil {
 		return err
 	}
-	t.from, t.said, t.told = &from, from.Said, from.places
+	t.from, t.said, t.emitted = &from, from.Said, from.places
 	t.state, t.since, t.stateSeq, t.tier, t.cause = from.State, from.Since.Time, from.StateSeq, from.Tier, from.Cause
 	if t.state == "" {
 		t.state, t.since = agent.Starting, t.env.Spec().Created
@@ -116,7 +116,8 @@ func (t *Track) Restore(data json.RawMessage, _ bool) error {
 	return nil
 }
 
-// Recall brings the state up to date, and how far the agent's sources made events.
+// Recall applies an event that was written after the checkpoint: it updates the state, and how far log
+// and output have their events.
 func (t *Track) Recall(line events.Line) {
 	if line.Cause != 0 {
 		if t.seqOf == nil {
@@ -132,8 +133,7 @@ func (t *Track) Recall(line events.Line) {
 	}
 }
 
-// recallPlace finds how far the session log and the structured output were told
-// of.
+// recallPlace updates how far the session log and the structured output have their events.
 func (t *Track) recallPlace(line events.Line) {
 	switch line.Type {
 	case eventState, eventPrompt, eventResolved:
@@ -146,18 +146,18 @@ func (t *Track) recallPlace(line events.Line) {
 	if json.Unmarshal(line.Raw, &e) != nil || e.At == nil {
 		return
 	}
-	if last := t.told.of(e.At.Source); !(*last).covers(e.At) {
+	if last := t.emitted.of(e.At.Source); !(*last).covers(e.At) {
 		*last = e.At
 	}
 }
 
-// Resume goes on with a program that the server before this one followed. It sleeps until all
-// that was taken in since the checkpoint, which was taken then, has been read again.
+// Resume continues to follow a program of an earlier server. taken is the checkpoint's time. The fold is
+// frozen until everything since the checkpoint was read again.
 func (t *Track) Resume(started, taken time.Time) error {
 	from := t.from
 	t.from = nil
 	if from == nil {
-		return errors.New("the checkpoint cannot be read")
+		return errors.New("the checkpoint has no data of this part")
 	}
 	d := newDetection(t.env.Fresh(), t.env.OnClock(taken))
 	fold, err := detect.Restore(d.driver, t.options(d, started), from.Detection, taken)
@@ -169,13 +169,12 @@ func (t *Track) Resume(started, taken time.Time) error {
 	if from.Stream != nil {
 		d.newStream(t.env.Spec(), *from.Stream)
 	}
-	d.fold.Sleep()
+	d.fold.Freeze()
 	t.d = d
 	return nil
 }
 
-// Refit goes on with the driver that the session has now. The screen and the foreground are read
-// anew.
+// Refit replaces the driver by the session's current one, and reads the screen and the foreground again.
 func (t *Track) Refit() {
 	d, driver := t.d, t.env.Fresh()
 	if d == nil || d.driver == driver {
@@ -185,8 +184,8 @@ func (t *Track) Refit() {
 	d.screen.reads, d.screen.looks, d.screen.reading = ReadsScreen(driver), detect.Looks{}, nil
 	now := t.env.Now()
 	d.ids.opening = t.env.Next()
-	if result := d.fold.Refit(driver, d.clock(now)); d.waking.awake {
-		t.Tell([]detect.Result{result})
+	if result := d.fold.Refit(driver, d.clock(now)); d.waking.live {
+		t.Emit([]detect.Result{result})
 	}
 	t.LookSoon()
 	d.screen.due = now

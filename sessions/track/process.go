@@ -8,33 +8,32 @@ import (
 	"berth/terminal"
 )
 
-// How often the foreground is looked at.
+// How often the foreground process is polled.
 const (
 	lookActive         = 50 * time.Millisecond // after output or input
-	looksAfterActivity = 3                     // so often
-	lookQuiet          = 2 * time.Second       // without
+	looksAfterActivity = 3                     // number of these polls
+	lookQuiet          = 2 * time.Second       // without output and input
 )
 
-// Active notes that something went in or out: the foreground may have changed.
+// Active records output or input: the foreground process may have changed.
 func (t *Track) Active() { t.front.looks = looksAfterActivity }
 
-// LookSoon has the foreground looked at with the next turn of the loop.
+// LookSoon polls the foreground at the loop's next turn.
 func (t *Track) LookSoon() { t.front.looked = time.Time{} }
 
 // ForgetFront forgets which program was in the foreground.
 func (t *Track) ForgetFront() { t.front.program = "" }
 
-// Reached takes in that the holder was found. If it had been away, its program went on unseen.
+// Reached records that the holder was found. Meanwhile its program went on unseen.
 func (t *Track) Reached() {
 	t.LookSoon()
 	t.Active()
-	if d := t.d; d != nil && d.waking.awake {
+	if d := t.d; d != nil && d.waking.live {
 		d.waking.at = t.env.Now()
 	}
 }
 
-// look asks the system who is in the foreground of the session's terminal and
-// judges the state by it.
+// look polls the foreground process of the session's terminal, and derives the state from it.
 func (t *Track) look(now time.Time) {
 	if t.env.Exit() != nil || t.env.Child().PID == 0 || now.Before(t.nextLook()) {
 		return
@@ -47,7 +46,7 @@ func (t *Track) look(now time.Time) {
 	switch {
 	case t.env.Link() == nil:
 		t.SetState(agent.Unknown, agent.TierProcess, "process:no-answer")
-	case t.d == nil: // an agent of another version of Berth's
+	case t.d == nil: // an agent that only another version of Berth has a driver for
 		t.SetState(agent.Unknown, agent.TierProcess, "process:running")
 	default:
 		t.supervise(seen)
@@ -57,8 +56,7 @@ func (t *Track) look(now time.Time) {
 	}
 }
 
-// inFront is who is in the foreground of the session's terminal; nothing without
-// a holder.
+// inFront is the foreground process of the session's terminal; the zero value without a holder.
 func (t *Track) inFront() agent.Process {
 	var seen agent.Process
 	if t.env.Link() != nil {
@@ -72,20 +70,19 @@ func (t *Track) inFront() agent.Process {
 	return seen
 }
 
-// supervise tells a driver that goes by it who is in the foreground.
+// supervise passes the foreground process to a driver that uses it.
 func (t *Track) supervise(seen agent.Process) {
 	if d, ok := t.d.driver.(agent.ProcessReader); ok {
 		t.facts(d.Process(seen))
 	}
 }
 
-// nextLook is when to look again.
+// nextLook is the time of the next poll.
 func (t *Track) nextLook() time.Time {
 	looked := t.front.looked
 	if t.front.looks > 0 {
 		return looked.Add(lookActive)
 	}
-	// All quiet sessions look at the same time: to wake up costs the server
-	// more than to look.
+	// All quiet sessions poll at the same time, because waking up costs the server more than a poll.
 	return looked.Add(lookQuiet - time.Duration(looked.UnixNano()%int64(lookQuiet)))
 }

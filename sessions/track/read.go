@@ -7,8 +7,7 @@ import (
 	"berth/detect/watch"
 )
 
-// stateFilePath is where the agent that runs now keeps its live state; empty
-// when it has none.
+// stateFilePath is the path of the running agent's live state file; empty if it has none.
 func (t *Track) stateFilePath() string {
 	file, pid := t.env.Spec().StateFile, t.env.Child().PID
 	if t.d == nil || file == "" || pid == 0 {
@@ -17,11 +16,11 @@ func (t *Track) stateFilePath() string {
 	return fmt.Sprintf(file, pid)
 }
 
-// readStateFile reads the file in which the agent keeps its live state. A torn
-// one is read again at the next note or look; a missing one says nothing.
+// readStateFile applies the agent's live state file. A torn one is read again at the next notification or
+// poll. A missing one is ignored.
 func (t *Track) readStateFile() {
 	d := t.d
-	if d == nil || !d.waking.awake {
+	if d == nil || !d.waking.live {
 		return
 	}
 	name := t.stateFilePath()
@@ -40,8 +39,8 @@ func (t *Track) readStateFile() {
 	t.facts(facts)
 }
 
-// watchFiles asks for notes, as far as that was not done yet or ended. A folder
-// that is not there is tried again at the next look.
+// watchFiles watches the agent's files, unless it does already. A missing folder is tried again at the next
+// poll.
 func (t *Track) watchFiles() {
 	d := t.d
 	if d == nil {
@@ -59,10 +58,10 @@ func (t *Track) watchFile(s **watch.Subscription, path string) {
 		return
 	}
 	(*s).Stop()
-	*s, _ = w.Watch(path, t.env.FilesChanged) // without it the looks do alone
+	*s, _ = w.Watch(path, t.env.FilesChanged) // without a watch the polls are enough
 }
 
-// readFiles takes in what the agent's files say now.
+// readFiles applies the current content of the agent's files.
 func (t *Track) readFiles() {
 	t.readStateFile()
 	t.readLog()

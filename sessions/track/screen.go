@@ -9,16 +9,16 @@ import (
 	"berth/terminal"
 )
 
-// screenPace is how soon after output the screen is read: what an agent draws
-// comes in several writes.
+// screenPace is the time from output to the reading of the screen, because an agent draws in several writes.
 const screenPace = 25 * time.Millisecond
 
-// spokeEvery is how often output is told of to a driver that does not look at
-// it: who waits for silence waits for seconds.
+// spokeEvery is how often a driver that doesn't read the screen gets a fact about output. Such facts only
+// end waits for silence, which last seconds.
 const spokeEvery = 500 * time.Millisecond
 
-// Printed plans a look at the screen: the program has printed.
+// Printed plans a reading of the screen and polls of the foreground, because the program has printed.
 func (t *Track) Printed() {
+	t.Active()
 	if d := t.d; d != nil && d.screen.due.IsZero() {
 		d.screen.due = t.env.Now().Add(screenPace)
 	}
@@ -46,8 +46,8 @@ func (t *Track) readScreen() {
 	}
 }
 
-// Look takes in all that the holder has written and reads the screen as it is now; false while
-// there is more to read, or the picture is half drawn.
+// Look applies all that the holder has written and reads the current screen. It returns false if there is
+// more to read, or if the picture is half drawn.
 func (t *Track) Look() (*agent.Reading, terminal.Modes, bool) {
 	t.env.Sweep()
 	if more := t.env.CatchUp(); more || t.env.Link() == nil || t.env.Unsettled() || t.d == nil {
@@ -57,7 +57,7 @@ func (t *Track) Look() (*agent.Reading, terminal.Modes, bool) {
 	return t.d.driver.Screen(t.d.screen.viewer.View(term.Snapshot(0))), term.Modes(), true
 }
 
-// Seen is what a delivery goes by.
+// Seen is what a delivery checks before each step.
 func (t *Track) Seen() deliver.Seen {
 	d, term, pid := t.d, t.env.Terminal(), t.env.Child().PID
 	s := &d.screen
@@ -66,7 +66,7 @@ func (t *Track) Seen() deliver.Seen {
 		Unread: process.Unread(pid), Computes: process.Computing(pid),
 	}
 	written, _ := t.env.Link().Written()
-	if d.waking.awake && s.due.IsZero() && !t.env.Unsettled() && term.Offset() >= written && !d.fold.Stirs() {
+	if d.waking.live && s.due.IsZero() && !t.env.Unsettled() && term.Offset() >= written && !d.fold.Stirs() {
 		seen.Reading = s.reading
 	}
 	return seen

@@ -12,8 +12,8 @@ import (
 // StreamLimit is the longest line of structured output that is read, in bytes.
 const StreamLimit = 256 << 10
 
-// Output takes in output that was printed at an offset. It makes facts of
-// whole lines alone, so that what is read again makes the same ones.
+// Output applies output from an offset. Only whole lines become facts, so that reading again makes the same
+// facts.
 func (t *Track) Output(data []byte, offset int64) {
 	d := t.d
 	if d == nil || d.stream == nil {
@@ -28,9 +28,8 @@ func (t *Track) Output(data []byte, offset int64) {
 	d.stream.Take(data, func(line []byte, next int64) { t.applyStreamLine(d, line, next) })
 }
 
-// refill takes in what the assembler lacks: the beginning of a line whose end
-// had not been printed at the last checkpoint. What is not kept any more is
-// skipped to the next line's beginning.
+// refill reads what the assembler lacks: the start of a line whose end was not printed at the checkpoint. If
+// the output is no longer kept, it skips to the start of the next line.
 func (t *Track) refill(d *detection, upTo int64) {
 	buf := loop.Buffers.Get().(*loop.Buffer)
 	defer loop.Buffers.Put(buf)
@@ -40,12 +39,11 @@ func (t *Track) refill(d *detection, upTo int64) {
 			d.stream = tail.Assemble(tail.Place{Offset: upTo, Inside: true, Skipped: d.stream.Place().Skipped + 1}, StreamLimit)
 			return
 		}
-		d.stream.Take(buf[:n], func([]byte, int64) {}) // whole ones were taken in before
+		d.stream.Take(buf[:n], func([]byte, int64) {}) // whole lines were applied before
 	}
 }
 
-// applyStreamLine takes in one line. What a program prints for its terminal, and
-// no JSON, says nothing.
+// applyStreamLine applies one line. A line without JSON is for the terminal and is ignored.
 func (t *Track) applyStreamLine(d *detection, line []byte, next int64) {
 	begin := bytes.IndexByte(line, '{')
 	if t.d != d || begin < 0 {
@@ -56,10 +54,10 @@ func (t *Track) applyStreamLine(d *detection, line []byte, next int64) {
 		return
 	}
 	at := &place{Source: agent.SourceStream, Offset: next}
-	told := t.told.StreamTold.covers(at)
+	emitted := t.emitted.StreamTold.covers(at)
 	var results []detect.Result
 	for _, f := range facts {
-		if !told {
+		if !emitted {
 			d.ids.opening = t.env.Next()
 		}
 		f.Time = d.clock(t.env.Now())
@@ -72,5 +70,5 @@ func (t *Track) applyStreamLine(d *detection, line []byte, next int64) {
 		t.listen(d.printed(f), result)
 		results = append(results, result)
 	}
-	t.tellOnce(told, at, results)
+	t.emitOnce(emitted, at, results)
 }

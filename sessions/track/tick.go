@@ -7,8 +7,8 @@ import (
 	"berth/detect"
 )
 
-// Tick looks at the sources that do not report by themselves, and lets time pass. When it has
-// something to do next is for Due: other parts change that after it.
+// Tick polls the sources that don't report by themselves, and applies what is due. Its result is never set:
+// Due returns the next time, because other parts change it after Tick.
 func (t *Track) Tick(now time.Time) (never time.Time) {
 	t.look(now)
 	t.detect(now)
@@ -20,34 +20,33 @@ func (t *Track) detect(now time.Time) {
 	if d == nil || t.env.Exit() != nil || !t.env.Live() {
 		return
 	}
-	if !d.waking.awake {
+	if !d.waking.live {
 		if t.recalled() {
 			t.seekLog(now)
 		}
 		if t.readLog(); d.files.log.more {
-			return // all that the last server took in comes first
+			return // first apply all that an earlier server has read
 		}
-		t.wake(now)
+		t.goLive(now)
 	}
-	if t.stirred || d.files.log.more {
-		t.stirred = false
+	if t.filesChanged || d.files.log.more {
+		t.filesChanged = false
 		t.readFiles()
 	}
 	if due := d.screen.due; !due.IsZero() && !now.Before(due) && !t.env.Terminal().InSync() {
 		t.readScreen()
 	}
 	t.Pass(now)
-	if believed := d.fold.Status(); believed.State != t.state && !t.waking(now) { // the holder did not answer for a while, or a server ended
+	if believed := d.fold.Status(); believed.State != t.state && !t.waking(now) { // after a time without the holder or a server
 		t.SetState(believed.State, believed.Tier, believed.Cause)
 	}
-	t.tellActivity(now)
+	t.emitActivity(now)
 }
 
-// freshest bounds how much output is read before a look at the screen: an agent
-// that prints more than that is not at rest.
+// freshest limits how much output is read before the screen. An agent that prints more isn't idle.
 const freshest = 16
 
-// Freshen takes in all that the agent's sources say now.
+// Freshen reads all sources of the agent now.
 func (t *Track) Freshen() {
 	t.env.Sweep()
 	for range freshest {
@@ -61,54 +60,52 @@ func (t *Track) Freshen() {
 		return
 	}
 	t.readFiles()
-	if d.waking.awake && !d.screen.due.IsZero() && !t.env.Terminal().InSync() {
+	if d.waking.live && !d.screen.due.IsZero() && !t.env.Terminal().InSync() {
 		t.readScreen()
 	}
 }
 
-// tellActivity makes an event of what the agent does, if that has changed since
-// the last one. Its state's own event tells what it began with.
-func (t *Track) tellActivity(now time.Time) {
+// emitActivity emits the agent's activity if it has changed since the last event. The event of the state has
+// the first activity.
+func (t *Track) emitActivity(now time.Time) {
 	d := t.d
-	if !d.waking.awake || t.state != agent.Working {
+	if !d.waking.live || t.state != agent.Working {
 		d.does.Again = time.Time{}
 		return
 	}
 	does := d.fold.Status().Activity
-	if !d.does.Known() { // a server before this one told what it was
-		d.does.Tells(does, now)
+	if !d.does.Known() { // an earlier server emitted it
+		d.does.Emitted(does, now)
 	}
 	if d.does.Next(does, now) {
 		t.env.Note(eventActivity, activityEvent{Activity: *does})
 	}
 }
 
-// WakesWithin bounds how long the state that was told last outweighs what is
-// believed by an older checkpoint, while the agent's sources have yet to be
-// believed or read.
+// WakesWithin limits how long the state of the last event outweighs the fold of an older checkpoint, while the
+// agent's sources still have to be read or must hold.
 const WakesWithin = time.Second
 
-// recalled says that the program was there before this server: what a server told
-// of it is newer than what is believed by a checkpoint.
+// recalled reports whether the program is older than this server. Then the last event may be newer than the
+// checkpoint.
 func (t *Track) recalled() bool { return t.env.Child().Started.Before(t.env.Opened) }
 
-// waking says that what is believed may be older than the state that was told
-// last: a source must hold for a while, or its screen is half drawn.
+// waking reports whether the fold may be older than the state of the last event, because a report must hold
+// for a while or the screen is half drawn.
 func (t *Track) waking(now time.Time) bool {
 	w := t.d.waking
 	return !w.at.IsZero() && now.Sub(w.at) < WakesWithin && (w.unseen || !t.d.fold.Deadline().IsZero())
 }
 
-// wake takes in what is to be seen, once all that the last server saw
-// has been read again.
-func (t *Track) wake(now time.Time) {
+// goLive reads the current state of each source, after all that an earlier server read was read again.
+func (t *Track) goLive(now time.Time) {
 	d := t.d
-	d.waking.awake, d.waking.rousing = true, t.recalled()
-	if d.waking.rousing {
+	d.waking.live, d.waking.restoring = true, t.recalled()
+	if d.waking.restoring {
 		d.waking.at, d.waking.unseen = now, true
 	}
-	defer func() { d.waking.rousing = false }()
-	for _, hook := range t.env.Waiting() { // one that has gone since is let go in vain
+	defer func() { d.waking.restoring = false }()
+	for _, hook := range t.env.Waiting() { // releasing one that has gone since does nothing
 		t.env.Asks(hook)
 	}
 	term := t.env.Terminal()
@@ -117,16 +114,16 @@ func (t *Track) wake(now time.Time) {
 	}
 	t.watchFiles()
 	t.readStateFile()
-	t.supervise(t.inFront()) // a shell's command may have begun after the checkpoint
+	t.supervise(t.inFront()) // a shell's command may have started after the checkpoint
 	if d.screen.due = now; !term.InSync() {
 		t.readScreen()
 	}
 	d.ids.opening = t.env.Next()
-	t.Tell([]detect.Result{d.fold.Wake(d.clock(now))})
-	t.env.LetGo()
+	t.Emit([]detect.Result{d.fold.Thaw(d.clock(now))})
+	t.env.ReleaseHooks()
 }
 
-// Due is when Tick has something to do by time alone; zero: never.
+// Due is when Tick next has something to do by time alone; zero: never.
 func (t *Track) Due(now time.Time) (at time.Time) {
 	if t.env.Exit() != nil {
 		return at

@@ -1,16 +1,20 @@
-// Package track is what a session believes of its agent: its state, what it asks, what it said
-// last and what its turns took.
+// Package track keeps what a session knows of its agent: its state, its prompts, its last message and
+// the usage of its turns. It is a part of the session's loop, and only the loop calls it.
 //
-// The agent's sources are hooks, titles, sequences, the live state file, the session log, lines
-// that it prints, its screen, and the process in front of its terminal. The driver reads each
-// (Record, Title, Notice, Output, and at a Tick the files, the screen and the process) and makes
-// facts, which package detect folds into a state and a list of prompts. What a fact changes
-// becomes events (Tell), together with what other parts have to say to it (Peers).
+// The agent's sources are hooks, titles, OSC sequences, the live state file, the session log, lines of
+// JSON that it prints, its screen, and the foreground process of its terminal. The driver turns each
+// into facts: Record, Title, Notice and Output when something arrives, and Tick for the files, the screen
+// and the process. Package detect folds the facts into a state and a list of prompts. Emit turns what has
+// changed into events, and adds the events of other parts that follow from it (Peers).
 //
-// A server that takes up a program goes on from the checkpoint: Resume restores the fold, which
-// sleeps while records, log entries and lines of output are taken in again. Their events are
-// written already (places, Env.Written). Then the track wakes: it reads what is to be seen now,
-// and believes it.
+// For each fact of a hook the order is: Gate (may hold back a turn's end), the fold, KeepLog, Observe,
+// Begins. After all facts come Hooked and Asks. Emit calls Taken and Closes.
+//
+// A new server continues from the checkpoint. Resume restores the fold, and the track then reads the
+// records, log entries and lines of output since the checkpoint again. An event that an earlier server
+// wrote for them is not written again (places, Env.Written). Meanwhile the fold is frozen: reports move
+// it, levels and the screen don't. When all is read, the track goes live: it reads the present state of
+// each source, thaws the fold, and emits what has changed. It waits for no source.
 package track
 
 import (
@@ -31,35 +35,35 @@ type Track struct {
 	since    time.Time
 	tier     int
 	cause    string
-	stateSeq uint64 // number of the event that made the state what it is
+	stateSeq uint64 // number of the event that made the state
 	hooks    HookCounts
 
-	d         *detection     // of the agent; nil for a program without a driver
-	left      *detect.Result // what the program's end has settled, until Ended
+	d         *detection     // nil for a program without a driver
+	left      *detect.Result // what the program's end has changed; End sets it for Ended
 	said      *Said          // the last message of a program that ended
-	lastWords []detect.Word  // of the sources, when the program ended
+	lastWords []detect.Word  // the last report of each source of a program that ended
 	front     foreground
 
-	told       places            // what has made its event
-	recalledAt time.Time         // of the newest state in the last server's events
-	seqOf      map[uint64]uint64 // numbers of the events that records after the checkpoint made
-	from       *saved            // by the last server, until the program is followed again
-	stirred    bool              // one of the agent's files has changed
+	emitted      places            // up to where log entries and lines of output have their events
+	recalledAt   time.Time         // time of the newest state in an earlier server's events
+	seqOf        map[uint64]uint64 // for each record after the checkpoint the number of its event
+	from         *saved            // the checkpoint, until Resume uses it
+	filesChanged bool              // whether one of the agent's files has changed
 }
 
-// foreground is what the system says of the program.
+// foreground is the foreground process of the terminal, as the system reports it.
 type foreground struct {
-	program string    // name of the one in the foreground
-	looked  time.Time // when that was last looked at
-	looks   int       // how often to look again soon, since there was output or input
+	program string    // its name
+	looked  time.Time // when it was last polled
+	looks   int       // how many polls are still due soon after output or input
 }
 
-// New makes the track of a session whose program is still to start.
+// New returns the track of a session before its program starts.
 func New(env Env) *Track {
 	return &Track{env: env, state: agent.Starting, since: env.Now(), tier: agent.TierProcess, cause: "process:start"}
 }
 
-// saved is what the next server has to know.
+// saved is the part's data in the checkpoint.
 type saved struct {
 	State    agent.State `json:"state"`
 	Since    api.Time    `json:"since"`
@@ -69,23 +73,21 @@ type saved struct {
 
 	Detection json.RawMessage `json:"detection,omitempty"` // the fold's own form
 	Said      *Said           `json:"said,omitempty"`      // the agent's last message
-	Meter     Meter           `json:"meter"`               // what its turns take
-	Log       *savedLog       `json:"log,omitempty"`       // how far its session log was taken in
-	Stream    *tail.Place     `json:"stream,omitempty"`    // how far its structured output was taken in
+	Meter     Meter           `json:"meter"`               // the usage of its turns
+	Log       *savedLog       `json:"log,omitempty"`       // how far its session log was read
+	Stream    *tail.Place     `json:"stream,omitempty"`    // how far its structured output was read
 
-	// What has made its event: behind what was taken in when a server that is still reading again
-	// is killed itself.
+	// places are ahead of Log and Stream if a server was killed while it read them again.
 	places
 }
 
-// Follows says that the program's agent is followed.
+// Follows reports whether the program has an agent with a driver.
 func (t *Track) Follows() bool { return t.d != nil }
 
-// Awake says that the agent is followed, and that what the last server saw was taken in again.
-func (t *Track) Awake() bool { return t.d != nil && t.d.waking.awake }
+// Live reports whether the agent is followed, and all that an earlier server read was read again.
+func (t *Track) Live() bool { return t.d != nil && t.d.waking.live }
 
-// Driver is that of the agent that is followed; nil without one. It may be another by now, as
-// rules were reloaded.
+// Driver is the agent's driver; nil without one. A reload of the rules replaces it.
 func (t *Track) Driver() agent.Driver {
 	if t.d == nil {
 		return nil
@@ -93,7 +95,7 @@ func (t *Track) Driver() agent.Driver {
 	return t.d.driver
 }
 
-// Fold is what is believed of the agent; nil when it is not followed.
+// Fold is the agent's fold; nil if it has no driver.
 func (t *Track) Fold() *detect.Fold {
 	if t.d == nil {
 		return nil
@@ -101,18 +103,18 @@ func (t *Track) Fold() *detect.Fold {
 	return t.d.fold
 }
 
-// State is the session's.
+// State is the session's state.
 func (t *Track) State() agent.State { return t.state }
 
-// Keeps says that the screen shows messages that the agent keeps for later.
+// Keeps reports whether the screen shows messages that the agent has queued itself.
 func (t *Track) Keeps() bool {
 	return t.d != nil && t.d.screen.reading != nil && len(t.d.screen.reading.Queued) > 0
 }
 
-// Stir takes in that one of the agent's files has changed.
-func (t *Track) Stir() { t.stirred = true }
+// FilesChanged records that one of the agent's files has changed.
+func (t *Track) FilesChanged() { t.filesChanged = true }
 
-// Used is what a turn took; more says that the rest of it may still come.
+// Used is the usage of a turn. more reports whether the log may still add to it.
 func (t *Track) Used(turn string) (usage *Usage, more bool) {
 	d := t.d
 	if d == nil {
@@ -121,5 +123,5 @@ func (t *Track) Used(turn string) (usage *Usage, more bool) {
 	return d.meter.Usage(turn), d.files.log.tail != nil && !d.meter.Complete(turn)
 }
 
-// Close ends what others do for it: the loop ends.
+// Close ends the watches of files. The loop calls it at its end.
 func (t *Track) Close() { t.d.close() }

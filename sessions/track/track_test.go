@@ -55,11 +55,12 @@ func newBench() *bench {
 	env := Env{
 		Env: loop.Env{ID: "s", Now: time.Now, Log: slog.New(slog.DiscardHandler), SaveSoon: func() {}, Link: func() *hold.Link { return nil }},
 		Peers: Peers{
-			Closes: func(*detect.Resolution) (*loop.By, []events.Event) { return nil, nil }, Faced: func(*agent.Request) bool { return false },
-			Hooked: func() {}, Asks: func(uint64) {}, LetGo: func() {},
-			Heard: func(agent.Fact) {}, Taken: func() []events.Event { return b.taken }, SettleTaken: func(n uint64) { b.settled = append(b.settled, n) },
-			Gate:    func(f agent.Fact, _ uint64, _ bool) (agent.Fact, bool, []events.Event) { return f, false, nil },
-			KeepLog: func(agent.Fact, uint64, bool) {}, Begins: func(string, uint64) {},
+			Closes: func(*detect.Resolution) (*loop.By, []events.Event) { return nil, nil }, ShownOnScreen: func(*agent.Request) bool { return false },
+			Hooked: func() {}, Asks: func(uint64) {}, ReleaseHooks: func() {},
+			Observe: func(agent.Fact) {}, Taken: func() []events.Event { return b.taken }, SettleTaken: func(n uint64) { b.settled = append(b.settled, n) },
+			FirstWaiting: func() string { return "" },
+			Gate:         func(f agent.Fact, _ uint64, _ bool) (agent.Fact, bool, []events.Event) { return f, false, nil },
+			KeepLog:      func(agent.Fact, uint64, bool) {}, Begins: func(string, uint64) {},
 		},
 		Spec: func() Spec { return Spec{} }, Logs: func() tail.Below { return tail.Below{} }, Learn: func(string, bool) error { return nil },
 		Fresh: func() agent.Driver { return speaker{} }, Child: func() Child { return Child{PID: 1} }, Exit: func() *api.Exit { return nil },
@@ -81,7 +82,7 @@ func newBench() *bench {
 	return b
 }
 
-func (b *bench) record(t *testing.T, n uint64, f agent.Fact) loop.Told {
+func (b *bench) record(t *testing.T, n uint64, f agent.Fact) loop.Outcome {
 	t.Helper()
 	payload, err := json.Marshal(f)
 	if err != nil {
@@ -104,7 +105,7 @@ func TestHookIsOneStep(t *testing.T) {
 	b := newBench()
 	told := b.record(t, 1, agent.Fact{Kind: agent.TurnStarted, Turn: "1"})
 	b.taken = []events.Event{{Type: "nudge"}}
-	b.Tell(told.Results, told.Events...)
+	b.Emit(told.Results, told.Events...)
 	if want := []string{"hook", "nudge", "state_change"}; len(b.steps) != 1 || !slices.Equal(b.steps[0], want) {
 		t.Errorf("steps %v, want one of %v", b.steps, want)
 	}
@@ -113,14 +114,14 @@ func TestHookIsOneStep(t *testing.T) {
 	}
 }
 
-// TestHookOfTheServerBefore: a hook that has its events is taken in for the fold alone. It isn't
-// counted again, and its prompt has the id that it had.
+// TestHookOfTheServerBefore: a hook that has its events is applied to the fold alone. It isn't counted again,
+// and its prompt keeps its id.
 func TestHookOfTheServerBefore(t *testing.T) {
 	b := newBench()
 	b.written = 7
 	b.Recall(events.Line{Type: "hook", Cause: 7, Seq: 40})
 	told := b.record(t, 7, agent.Fact{Kind: agent.Asked, Request: &agent.Request{Type: agent.PromptPermission}})
-	b.Retell(told.Results)
+	b.Reapply(told.Results)
 	if len(b.steps) != 0 || b.View().Hooks.Told != 0 || !slices.Equal(b.settled, []uint64{0}) {
 		t.Errorf("steps %v, %d hooks, settled %v", b.steps, b.View().Hooks.Told, b.settled)
 	}
@@ -129,11 +130,53 @@ func TestHookOfTheServerBefore(t *testing.T) {
 	}
 }
 
-// TestSaveAndResume: the next server goes on where Save left off.
+// drawer is a speaker whose dialogs are asked as they are drawn, and show only a part of what hooks
+// report.
+type drawer struct{ speaker }
+
+func (drawer) Table() agent.Table {
+	t := speaker{}.Table()
+	t[agent.MoveAsk] = append(t[agent.MoveAsk], agent.Witness{Source: agent.SourceScreen})
+	return t
+}
+func (drawer) FromDialog(d *agent.Dialog) *agent.Request {
+	return &agent.Request{Type: d.Type, Title: agent.Pointer(d.Title)}
+}
+func (drawer) Fill(*agent.Request, *agent.Dialog)                      {}
+func (drawer) Match(*agent.Dialog, *agent.Request) agent.Match         { return agent.PartMatch }
+func (drawer) Undrawn(tool string, _ json.RawMessage, _ string) string { return tool }
+
+// TestIDOfADialogBesideAHook: a dialog's prompt gets a new id when a hook reports what the dialog
+// doesn't draw. A server that was killed then applies the hook's event again, without the dialog,
+// and the hook's own prompt must not get the id under which the dialog was shown.
+func TestIDOfADialogBesideAHook(t *testing.T) {
+	hook := agent.Fact{Kind: agent.Asked, Tool: "sh", Request: &agent.Request{Type: agent.PromptPermission, Tool: agent.Pointer("sh")}}
+	b := newBench()
+	b.d.driver, b.d.waking.live = drawer{}, true
+	b.d.fold = detect.New(drawer{}, b.options(b.d, time.Now()))
+	b.facts([]agent.Fact{{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: &agent.Reading{Dialog: &agent.Dialog{Type: agent.PromptPermission, Title: "ls"}}}})
+	before := b.View().Request
+	told := b.record(t, 7, hook)
+	seq := b.env.Next()
+	b.Emit(told.Results, told.Events...)
+	shown := b.View().Request
+	if before == nil || shown == nil || shown.ID == before.ID || agent.Value(shown.Title) != "ls" {
+		t.Fatalf("the dialog is %+v, and then %+v", before, shown)
+	}
+	b = newBench()
+	b.written = 7
+	b.Recall(events.Line{Type: "hook", Cause: 7, Seq: seq})
+	b.record(t, 7, hook)
+	if again := b.View().Request; again == nil || again.ID == shown.ID {
+		t.Errorf("%s was the dialog %q, and is now %+v", shown.ID, agent.Value(shown.Title), again)
+	}
+}
+
+// TestSaveAndResume: the next server continues from what Save returned.
 func TestSaveAndResume(t *testing.T) {
 	b := newBench()
 	told := b.record(t, 1, agent.Fact{Kind: agent.TurnStarted, Turn: "1"})
-	b.Tell(told.Results, told.Events...)
+	b.Emit(told.Results, told.Events...)
 	data, err := b.Save()
 	if err != nil {
 		t.Fatal(err)
@@ -146,16 +189,16 @@ func TestSaveAndResume(t *testing.T) {
 	if err := next.Resume(time.Now(), time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if v := next.View(); v.Now != agent.Working || v.StateSeq != b.View().StateSeq || next.Awake() || next.Fold().Status().Turn != "1" {
-		t.Errorf("%+v, awake %v, turn %q", v, next.Awake(), next.Fold().Status().Turn)
+	if v := next.View(); v.Now != agent.Working || v.StateSeq != b.View().StateSeq || next.Live() || next.Fold().Status().Turn != "1" {
+		t.Errorf("%+v, live %v, turn %q", v, next.Live(), next.Fold().Status().Turn)
 	}
 	if err := next.Resume(time.Now(), time.Now()); err == nil {
 		t.Error("a checkpoint was used twice")
 	}
 }
 
-// TestLastWordsLoggedLate: a log may have a turn's end before its words. Then the last message is the
-// newest of the words, not the first.
+// TestLastWordsLoggedLate: a log may have a turn's end before its message. Then the last message is its newest
+// part, not the first.
 func TestLastWordsLoggedLate(t *testing.T) {
 	b := newBench()
 	begun := time.Now()
@@ -174,5 +217,19 @@ func TestLastWordsLoggedLate(t *testing.T) {
 	}
 	if said := b.View().Said; said == nil || said.Text != "It is\n\ndone." || said.Turn != "1" {
 		t.Errorf("the last message is %+v", said)
+	}
+}
+
+// TestOutputPollsTheForeground: the program may have started another one when it prints, so the
+// foreground is polled soon and not with the quiet sessions.
+func TestOutputPollsTheForeground(t *testing.T) {
+	b := newBench()
+	now := time.Unix(1000, 0)
+	b.front.looked = now
+	if due := b.Due(now); due.Sub(now) != lookQuiet {
+		t.Fatalf("a quiet session is polled in %s", due.Sub(now))
+	}
+	if b.Printed(); b.Due(now).Sub(now) != lookActive {
+		t.Errorf("after output it is polled in %s", b.Due(now).Sub(now))
 	}
 }

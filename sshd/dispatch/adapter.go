@@ -52,8 +52,11 @@ func (m *member) forward() {
 		select {
 		case n := <-m.Member.Notices():
 			notice := attach.Notice{Kind: attach.NoticeLeaseLost, By: n.LostTo}
-			if n.Kicked != "" {
+			switch {
+			case n.Kicked != "":
 				notice = attach.Notice{Kind: attach.NoticeKicked, Text: n.Kicked}
+			case n.Detached != "":
+				notice = attach.Notice{Kind: attach.NoticeDetached, By: terminal.Printable(n.Detached)}
 			}
 			select {
 			case m.notices <- notice:
@@ -108,7 +111,7 @@ func attachError(err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &busy):
-		return &attach.BusyError{Writer: person(clients.WriterOf(busy.Holder)), MayTake: true}
+		return &attach.BusyError{Writer: writer(clients.WriterOf(busy.Holder)), MayTake: true}
 	case errors.Is(err, sessions.ErrReadOnly):
 		return attach.ErrReadOnly
 	case api.AsError(err).Code == api.CodeExited:
@@ -119,7 +122,7 @@ func attachError(err error) error {
 	return err
 }
 
-func person(w *api.Writer) attach.Person {
+func writer(w *api.Writer) attach.Person {
 	if w == nil {
 		return attach.Person{}
 	}
@@ -132,17 +135,17 @@ func (m *member) Who(ctx context.Context) ([]attach.Person, error) {
 		return nil, err
 	}
 	people := []attach.Person{}
-	writer := m.session.Status().Writer
+	holder := m.session.Status().Writer
 	joined := false
 	for _, a := range list {
-		p := attach.Person{Client: a.Client, Name: terminal.Printable(a.Identity), Writer: a.Writer, Cols: a.Cols, Rows: a.Rows, Since: a.Since.Time}
-		if a.Writer && writer != nil {
-			joined, p.Expires = true, writer.Expires.Time
+		p := attach.Person{Client: a.Client, Name: terminal.Printable(a.Identity), Source: a.Source, Writer: a.Writer, Cols: a.Cols, Rows: a.Rows, Since: a.Since.Time}
+		if a.Writer && holder != nil {
+			joined, p.Expires = true, holder.Expires.Time
 		}
 		people = append(people, p)
 	}
-	if writer != nil && !joined { // an exec call writes without having joined
-		people = append([]attach.Person{person(writer)}, people...)
+	if holder != nil && !joined { // an exec call writes without having joined
+		people = append([]attach.Person{writer(holder)}, people...)
 	}
 	return people, nil
 }
@@ -151,7 +154,7 @@ func (m *member) Status() attach.Status {
 	st := m.session.Status()
 	s := attach.Status{
 		Cols: st.Cols, Rows: st.Rows, Modes: st.Modes, Title: terminal.Printable(st.Title), State: string(st.Now), Detail: terminal.Printable(st.Program),
-		Since: st.Since, Writer: person(st.Writer), Viewers: st.Viewers, Ended: st.Over(),
+		Since: st.Since, Writer: writer(st.Writer), Viewers: st.Viewers, Ended: st.Over(),
 	}
 	if !st.Started.IsZero() {
 		s.Uptime = m.session.Uptime()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -47,7 +48,8 @@ func roleOf(id keys.Identity) string {
 func canDraw(p *sshd.Terminal) bool { return p != nil && p.Term != "" && p.Term != "dumb" }
 
 // host is the dashboard's view of the server. It does everything through verbs, so that their
-// rights and their audit apply.
+// rights and their audit apply. File alone isn't a verb: who may see the screen may see the file that
+// an agent asks to change.
 type host struct {
 	d       *Dispatcher
 	call    *sshd.Session
@@ -67,6 +69,26 @@ func (h host) World() tui.World {
 
 func (h host) Find(id string) (*sessions.Session, bool) {
 	return h.d.Commands.SeenByID(h.request, id)
+}
+
+func (h host) File(ctx context.Context, id, path string) (text string, exists bool, err error) {
+	s, ok := h.Find(id)
+	if !ok || !h.d.Commands.Rights(h.request)["screen"] {
+		return "", false, fmt.Errorf("read %s: the session isn't yours to see", api.Quote(path))
+	}
+	return s.FileText(ctx, path)
+}
+
+func (h host) Installed(ctx context.Context, ask bool) []sessions.Installed {
+	return h.d.Commands.Installed(ctx, h.request, ask)
+}
+
+func (h host) Folders(ctx context.Context, profile, typed string) (sessions.Folders, error) {
+	return h.d.Commands.Folders(ctx, h.request, profile, typed)
+}
+
+func (h host) Complete(line string) (from int, words []string) {
+	return h.d.Commands.Complete(h.request, line)
 }
 
 func (h host) Events() *events.Log { return h.d.Commands.Sessions.Events() }
@@ -100,17 +122,20 @@ func (h host) Attach(ctx context.Context, id string) error {
 	return err
 }
 
-// person names the user whose seen states are kept.
-func (h host) person() string {
-	id := h.request.Identity()
+// person names a user whose preferences and seen states are kept.
+func person(id keys.Identity) string {
 	return strings.Join([]string{string(id.Kind), id.Name, id.Fingerprint}, " ")
 }
 
-func (h host) Seen() map[string]uint64 { return h.d.seen.Of(h.person()) }
+func (h host) Seen() map[string]uint64 { return h.d.seen.Of(person(h.request.Identity())) }
 
 func (h host) SetSeen(seen map[string]uint64) {
-	h.d.seen.Keep(h.person(), seen, func(id string) bool { _, ok := h.d.Commands.Sessions.Find(id); return ok })
+	h.d.seen.Keep(person(h.request.Identity()), seen, func(id string) bool { _, ok := h.d.Commands.Sessions.Find(id); return ok })
 }
+
+func (h host) NoMouse() bool { return h.d.seen.NoMouse(person(h.request.Identity())) }
+
+func (h host) SetNoMouse(off bool) { h.d.seen.KeepMouse(person(h.request.Identity()), off) }
 
 // Run runs a verb as if it had come over the connection. It contains a panic: the dashboard calls it
 // from a goroutine of its own, where the panic would end the server.
@@ -129,6 +154,9 @@ func (h host) Run(ctx context.Context, a tui.Act) (done tui.Done) {
 	}
 	var out, complaints tail
 	r := h.request
+	if a.Line != "" {
+		line = []byte(a.Line)
+	}
 	r.Line, r.Terminal, r.In, r.Out, r.Err = string(line), a.Text, strings.NewReader(a.Stdin), &out, &complaints
 	done.Status = h.d.Commands.Run(ctx, r)
 	done.Out, done.Err = out.String(), complaints.String()

@@ -16,6 +16,7 @@ import (
 	"berth/keys"
 	"berth/sshd"
 	"berth/sshd/files"
+	"berth/terminal"
 	"berth/tui"
 )
 
@@ -23,12 +24,13 @@ import (
 // Files.
 type Dispatcher struct {
 	Commands *commands.Service
-	Prefix   byte   // attach's prefix key
+	Prefixes string // attach's prefix keys, for clients and keys without their own
 	Address  string // how clients reach this server, for hints: agents@HOST, with -p if needed
 	Log      *slog.Logger
 	Files    files.Room // the temporary files of sftp
 
-	seen tui.Memory
+	seen  tui.Memory
+	lines statusLines
 }
 
 // address is how the client would write this server's address after ssh.
@@ -72,11 +74,29 @@ func (d *Dispatcher) share(ctx context.Context, c *sshd.Session, to commands.Att
 			MayWrite: to.MayWrite, ReadOnly: to.ReadOnly, Identity: c.Identity().Name, Host: d.address(c),
 		})
 	}
+	prefixes, warning := d.prefixes(c)
 	return attach.Run(ctx, attach.Options{
 		Session: session, In: c.Input, Out: c, Hangup: c.Hangup, Window: c.Window, Resized: c.Resized(),
-		Term: c.Terminal.Term, Env: c.Env(), Prefix: d.Prefix, MayWrite: to.MayWrite, ReadOnly: to.ReadOnly,
-		Identity: c.Identity().Name, Host: d.address(c), Dashboard: mayGoHome(c),
+		Term: c.Terminal.Term, Env: c.Env(), Prefixes: prefixes, MayWrite: to.MayWrite, ReadOnly: to.ReadOnly,
+		Identity: c.Identity().Name, Host: d.address(c), Dashboard: mayGoHome(c), Warning: warning,
+		StatusLine: d.lines.shown(person(c.Identity())), ShowStatusLine: func(on bool) { d.lines.show(person(c.Identity()), on) },
 	})
+}
+
+// prefixes are the prefix keys of a client: from its environment, its key or the configuration.
+func (d *Dispatcher) prefixes(c *sshd.Session) (prefixes, warning string) {
+	prefixes = d.Prefixes
+	if own := c.Identity().Prefixes; own != "" {
+		prefixes = own
+	}
+	if name := c.Env()["BERTH_PREFIX"]; name != "" {
+		asked, err := keys.ParsePrefixes(name)
+		if err != nil {
+			return prefixes, terminal.Printable("BERTH_PREFIX: " + err.Error())
+		}
+		prefixes = asked
+	}
+	return prefixes, ""
 }
 
 // mayGoHome says whether the client may go on to the dashboard. A client with a forced command may
@@ -88,7 +108,8 @@ func mayGoHome(c *sshd.Session) bool {
 
 // harmless are the ends of an attachment that aren't failures.
 func harmless(err error) bool {
-	return err == nil || errors.Is(err, attach.ErrEnded) || errors.Is(err, attach.ErrClientGone) || errors.Is(err, attach.ErrDashboard)
+	var detached *attach.DetachedError
+	return err == nil || errors.As(err, &detached) || errors.Is(err, attach.ErrEnded) || errors.Is(err, attach.ErrClientGone) || errors.Is(err, attach.ErrDashboard)
 }
 
 // attachStatus is the exit status of an attachment that ended with err. The client already has the

@@ -36,7 +36,7 @@ func openTerminal(ctx context.Context, session *gossh.Session, stdin io.Reader, 
 	if err != nil {
 		return nil, fmt.Errorf("ask the terminal's size: %w", err)
 	}
-	for _, name := range []string{"LANG", "LC_ALL", "LC_CTYPE", "COLORTERM", "NO_COLOR"} {
+	for _, name := range []string{"LANG", "LC_ALL", "LC_CTYPE", "COLORTERM", "NO_COLOR", "BERTH_PREFIX"} {
 		if v := os.Getenv(name); v != "" {
 			_ = session.Setenv(name, v)
 		}

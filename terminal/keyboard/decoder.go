@@ -17,7 +17,12 @@ import (
 type Key struct {
 	Name string // enter, esc, up, ctrl+c, alt+enter, paste, ...; of a character itself
 	Text string // of a character, a blank or a paste: what is typed
+
+	Mouse MouseEvent // of the name MouseKey
 }
+
+// MouseKey is the name of a mouse event in the row of keys.
+const MouseKey = "mouse"
 
 // Decoder gives one key at a time. Bytes after that key stay as they are, so that
 // a program that is started by it gets them. Its zero value is ready.
@@ -25,6 +30,9 @@ type Decoder struct {
 	buf     []byte
 	lone    bool // what is in buf has waited long enough: it is whole
 	replies []string
+
+	// Mouse makes Next give mouse events too. Otherwise they are dropped.
+	Mouse bool
 }
 
 // pasteLimit is how much of a paste is taken; an agent's message is smaller.
@@ -178,7 +186,7 @@ func (d *Decoder) csi(b []byte) (Key, int) {
 				if len(b) < 6 {
 					return Key{}, d.wait(len(b))
 				}
-				return Key{}, 6
+				return d.mouse(b[:6]), 6
 			}
 			return d.sequence(b[:i+1]), i + 1
 		case c < 0x20 || c >= 0x80 || i >= SequenceLimit:
@@ -206,6 +214,8 @@ func (d *Decoder) sequence(seq []byte) Key {
 			d.replies = append(d.replies, Drawn)
 		}
 		return Key{}
+	case Mouse:
+		return d.mouse(seq)
 	default:
 		return Key{}
 	}
@@ -238,6 +248,14 @@ func (d *Decoder) sequence(seq []byte) Key {
 		name = "shift+tab"
 	}
 	return Key{Name: name}
+}
+
+// mouse is the event of a sequence, if events are wanted.
+func (d *Decoder) mouse(seq []byte) Key {
+	if e, ok := DecodeMouse(seq); ok && d.Mouse {
+		return Key{Name: MouseKey, Mouse: e}
+	}
+	return Key{}
 }
 
 // named are the keys that are identified by the code of a control character.
@@ -291,16 +309,17 @@ func (d *Decoder) TakeReplies() []string {
 // before the question.
 const Drawn = "da"
 
-// Sift takes the replies out of b, as far as they are whole, and leaves the bytes of the keys.
+// Sift takes the replies and mouse events out of b, as far as they are whole, and leaves the bytes of the
+// keys.
 func Sift(b []byte) (keys []byte, replies []string) {
-	d := Decoder{buf: b}
+	d := Decoder{buf: b, Mouse: true}
 	for len(d.buf) > 0 {
 		before := len(d.replies)
-		_, n := d.first()
+		k, n := d.first()
 		if n == 0 {
 			break
 		}
-		if len(d.replies) == before {
+		if len(d.replies) == before && k.Name != MouseKey {
 			keys = append(keys, d.buf[:n]...)
 		}
 		d.buf = d.buf[n:]

@@ -129,3 +129,40 @@ func FuzzKeys(f *testing.F) {
 		}
 	})
 }
+
+// TestMouse: each form that a terminal or a phone's client sends, whole and byte by byte.
+func TestMouse(t *testing.T) {
+	for in, want := range map[string][]MouseEvent{
+		"\x1b[<0;5;7M\x1b[<0;5;7m":              {{Left, Press, 4, 6, 0}, {Left, Release, 4, 6, 0}},    // SGR
+		"\x1b[M \x25\x27\x1b[M#\x25\x27":        {{Left, Press, 4, 6, 0}, {Unnamed, Release, 4, 6, 0}}, // X10 coordinates, mode 1000
+		"\x1b[32;5;7M\x1b[35;5;7M":              {{Left, Press, 4, 6, 0}, {Unnamed, Release, 4, 6, 0}}, // urxvt
+		"\x1b[<64;1;1M\x1b[<65;1;1M\x1b[M`!!":   {{WheelUp, Press, 0, 0, 0}, {WheelDown, Press, 0, 0, 0}, {WheelUp, Press, 0, 0, 0}},
+		"\x1b[<2;300;200M\x1b[<1;1;1M":          {{Right, Press, 299, 199, 0}, {Middle, Press, 0, 0, 0}},
+		"\x1b[<4;2;2M\x1b[<20;2;2M\x1b[<8;2;2m": {{Left, Press, 1, 1, Shift}, {Left, Press, 1, 1, Shift | Ctrl}, {Left, Release, 1, 1, Alt}},
+		"\x1b[<32;2;2M\x1b[<35;2;2M":            {{Left, Move, 1, 1, 0}, {Unnamed, Move, 1, 1, 0}},
+		"\x1b[M \xff\xff":                       {{Left, Press, 222, 222, 0}}, // the last place of X10
+		"\x1b[M \x00\x00\x1b[<0;0;1M\x1b[<0;1M": nil,                          // no place
+		"\x1b[<0;99999999999;1M\x1b[<-1;1;1M":   nil,
+		"\x1b[<65;1;1m":                         nil,
+	} {
+		for _, step := range []int{len(in), 1} {
+			d := Decoder{Mouse: true}
+			var got []MouseEvent
+			for i := 0; i < len(in); i += step {
+				d.Feed([]byte(in[i : i+step]))
+				for k, ok := d.Next(); ok; k, ok = d.Next() {
+					if k.Name != MouseKey {
+						t.Errorf("%q: the key %q", in, k.Name)
+					}
+					got = append(got, k.Mouse)
+				}
+			}
+			if !slices.Equal(got, want) || len(d.Rest()) > 0 {
+				t.Errorf("%q: %+v, want %+v", in, got, want)
+			}
+		}
+	}
+	if keys, _ := Sift([]byte("x\x1b[<0;5;7My\x1b[M !!z")); string(keys) != "xyz" {
+		t.Errorf("%q are keys", keys)
+	}
+}

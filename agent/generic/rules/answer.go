@@ -10,10 +10,10 @@ import (
 	"berth/terminal"
 )
 
-// Answers say how a prompt is answered.
+// Answers are the ways to answer a prompt.
 type Answers struct{ rule *rule }
 
-// Answers are those of the prompt's rule of that name; nil: there is none.
+// Answers returns those of the prompt rule with that name; nil without such a rule.
 func (c *Compiled) Answers(name string) *Answers {
 	for _, r := range c.prompt {
 		if r.name == name {
@@ -23,7 +23,7 @@ func (c *Compiled) Answers(name string) *Answers {
 	return nil
 }
 
-// Outcome is what choosing the option of that label means.
+// Outcome is the meaning of the option with that label.
 func (a *Answers) Outcome(label string) string {
 	switch {
 	case a.rule.accept != nil && a.rule.accept.MatchString(label):
@@ -34,8 +34,8 @@ func (a *Answers) Outcome(label string) string {
 	return agent.OutcomeAnswered
 }
 
-// Keys are what gives the option of that number, once it is moved to where the
-// prompt wants that.
+// Keys returns the keys that choose option n, after the caller has moved to it if Moves has keys.
+// shown is the key in the option's row.
 func (a *Answers) Keys(n int, shown string) ([]string, error) {
 	if a.rule.option == nil {
 		return a.rule.Options[n-1].Keys, nil
@@ -46,7 +46,7 @@ func (a *Answers) Keys(n int, shown string) ([]string, error) {
 			continue
 		}
 		if utf8.RuneCountInString(shown) != 1 {
-			return nil, fmt.Errorf("the option shows no key, but %s", quoted(shown))
+			return nil, fmt.Errorf("the option's row shows %s, which isn't a key", quoted(shown))
 		}
 		if _, err := terminal.EncodeKey(shown, terminal.Modes{}); err != nil {
 			return nil, err
@@ -58,16 +58,16 @@ func (a *Answers) Keys(n int, shown string) ([]string, error) {
 
 func quoted(text string) string { return fmt.Sprintf("%q", terminal.Printable(text)) }
 
-// Moves are the keys that move to the next option and the one before; empty
-// where options are not moved to.
+// Moves are the keys that move to the next and the previous option; empty if options are chosen
+// without moving.
 func (a *Answers) Moves() (next, previous string) {
 	return a.rule.Choose.Next, a.rule.Choose.Previous
 }
 
-// Words are the keys behind an answer in words; nil: it takes none.
+// Words are the keys that send a text answer; nil if the prompt takes no text.
 func (a *Answers) Words() []string { return a.rule.Text }
 
-// Takes says what it can be answered by.
+// Takes lists the ways to answer, for an error.
 func (a *Answers) Takes(labels []string) string {
 	var ways []string
 	outcomes := map[string]bool{}
@@ -87,13 +87,13 @@ func (a *Answers) Takes(labels []string) string {
 		ways = append(ways, "text")
 	}
 	if len(ways) == 0 {
-		return "no answer that its rules name: use keys or attach"
+		return "no answer by its rules; use keys or attach"
 	}
 	return strings.Join(ways, ", ")
 }
 
-// Sequence is what a sequence says, by the first rule that matches it; an empty
-// state: nothing.
+// Sequence returns the state that an OSC sequence shows, by the first matching rule. The state is
+// empty without one.
 func (c *Compiled) Sequence(number int, payload string) (agent.State, Rule) {
 	if len(payload) > longest {
 		payload = strings.ToValidUTF8(payload[:longest], "")
@@ -104,24 +104,24 @@ func (c *Compiled) Sequence(number int, payload string) (agent.State, Rule) {
 	}{{agent.Prompt, c.prompt}, {agent.InError, c.fault}, {agent.Working, c.working}, {agent.Idle, c.idle}} {
 		for _, r := range list.rules {
 			if r.osc != nil && r.OSC.Number == number && r.osc.MatchString(payload) {
-				told := r.Rule
-				told.Name = r.name
-				return list.state, told
+				found := r.Rule
+				found.Name = r.name
+				return list.state, found
 			}
 		}
 	}
 	return "", Rule{}
 }
 
-// Command says whether the program takes the text as a command.
+// Command reports whether the program takes the text as a command.
 func (c *Compiled) Command(text string) bool {
 	return c.commands != nil && c.commands.MatchString(text)
 }
 
-// Placeholder says whether the text is what an empty composer shows.
+// Placeholder reports whether the text is the placeholder of an empty composer.
 func (c *Compiled) Placeholder(text string) bool {
 	return c.placeholder != nil && c.placeholder.MatchString(text)
 }
 
-// Pasted says whether the text is what stands for a long one.
+// Pasted reports whether the text is the mark that the program shows in place of a long text.
 func (c *Compiled) Pasted(text string) bool { return c.pasted != nil && c.pasted.MatchString(text) }

@@ -16,15 +16,15 @@ import (
 	"berth/terminal"
 )
 
-// Bounds. A look at the screen may try every pattern on every row: at these it
-// takes some tens of milliseconds at worst, and usually some microseconds.
+// Bounds. Reading the screen may try every pattern on every row. With these bounds that takes some
+// tens of milliseconds at worst, and usually some microseconds.
 const (
 	maxSets     = 64
-	maxRules    = 32    // of one state
-	maxLines    = 8     // of one rule
+	maxRules    = 32    // for one state
+	maxLines    = 8     // in one rule
 	maxPattern  = 500   // bytes
-	maxProgram  = 1_000 // instructions of one pattern, once compiled
-	maxTotal    = 4_000 // of all patterns of a set
+	maxProgram  = 1_000 // compiled instructions in one pattern
+	maxTotal    = 4_000 // compiled instructions in all patterns of a set
 	maxRows     = 60
 	maxOptions  = 20
 	maxKeys     = 8
@@ -33,11 +33,11 @@ const (
 	maxPrograms = 32
 )
 
-// Problem is what is wrong with a set, by the field's place in it.
+// Problem is one error in a set. Field is its place in the set.
 type Problem struct{ Field, Text, Remedy string }
 
-// Check says all that is wrong with sets, in their order by name. Fields are
-// as those of berth.yaml: aider.prompt[0].option.
+// Check returns all problems of sets, in the order of the sets' names. Fields are written as in
+// berth.yaml: aider.prompt[0].option.
 func Check(sets map[string]Set) []Problem {
 	var all []Problem
 	owner := map[string]string{}
@@ -80,11 +80,11 @@ func (c *checker) set(s *Set) {
 	}
 	for i, p := range s.Programs {
 		if p == "" || p != path.Base(p) || p == "." || !utf8.ValidString(p) {
-			c.add(fmt.Sprintf("programs[%d]", i), api.Quote(p)+" is no name of a program", "write the last part of its path")
+			c.add(fmt.Sprintf("programs[%d]", i), api.Quote(p)+" isn't a program's name", "write the last part of its path")
 		}
 	}
 	if s.Rows > maxRows {
-		c.add("rows", fmt.Sprintf("%d rows are too many", s.Rows), fmt.Sprintf("look at at most %d", maxRows))
+		c.add("rows", fmt.Sprintf("%d rows are too many", s.Rows), fmt.Sprintf("write at most %d", maxRows))
 	}
 	for _, a := range []struct {
 		name  string
@@ -100,10 +100,10 @@ func (c *checker) set(s *Set) {
 	c.list("prompt", s.Prompt, c.prompt)
 	c.nudge(s)
 	if c.total > maxTotal {
-		c.add("", fmt.Sprintf("its patterns are too large together: %d steps", c.total), fmt.Sprintf("keep to %d: fewer patterns, fewer counted repetitions", maxTotal))
+		c.add("", fmt.Sprintf("its patterns are too large together: %d instructions", c.total), fmt.Sprintf("keep to %d: fewer patterns, fewer counted repetitions", maxTotal))
 	}
-	if s.Idle == nil && s.Working == nil && s.Error == nil && s.Prompt == nil && !s.Tells {
-		c.add("", "it says nothing of the program", "add idle, working, error or prompt, or tells: true")
+	if s.Idle == nil && s.Working == nil && s.Error == nil && s.Prompt == nil && !s.Reports {
+		c.add("", "it says nothing about the program", "add idle, working, error or prompt, or tells: true")
 	}
 }
 
@@ -119,18 +119,18 @@ func (c *checker) list(state string, list []Rule, check func(string, *Rule)) {
 	}
 }
 
-// seen checks what a rule looks for.
+// seen checks what a rule searches for.
 func (c *checker) seen(field, state string, r *Rule) {
 	osc := r.OSC != OSC{}
 	switch {
 	case osc && (len(r.Lines) > 0 || r.Title != ""):
-		c.add(field+".osc", "a sequence stands alone: when it comes, other things may not be drawn yet", "make two rules of it")
+		c.add(field+".osc", "osc can't be combined with lines or title: when a sequence arrives, the screen may not be drawn yet", "make two rules of it")
 	case !osc && len(r.Lines) == 0 && r.Title == "":
-		c.add(field, "it does not say what is to be seen", "add lines, title or osc")
+		c.add(field, "the rule has nothing to match", "add lines, title or osc")
 	case osc && !slices.Contains(sequences, r.OSC.Number):
-		c.add(field+".osc.number", fmt.Sprintf("%d is no sequence that berth is told of", r.OSC.Number), fmt.Sprintf("write one of %v", sequences))
+		c.add(field+".osc.number", fmt.Sprintf("Berth doesn't read the sequence %d", r.OSC.Number), fmt.Sprintf("write one of %v", sequences))
 	case osc && r.OSC.Text == "":
-		c.add(field+".osc.text", "it is missing", "write what the sequence's text matches")
+		c.add(field+".osc.text", "it is missing", "write a pattern for the sequence's text")
 	}
 	if len(r.Lines) > maxLines {
 		c.add(field+".lines", fmt.Sprintf("there are %d", len(r.Lines)), fmt.Sprintf("keep at most %d", maxLines))
@@ -142,30 +142,30 @@ func (c *checker) seen(field, state string, r *Rule) {
 	c.pattern(field+".title", r.Title)
 	c.pattern(field+".osc.text", r.OSC.Text)
 	if r.Within > maxRows {
-		c.add(field+".within", fmt.Sprintf("%d rows are too many", r.Within), fmt.Sprintf("look at at most %d", maxRows))
+		c.add(field+".within", fmt.Sprintf("%d rows are too many", r.Within), fmt.Sprintf("write at most %d", maxRows))
 	}
 	if r.Name != "" && api.CheckName(r.Name) != nil {
-		c.add(field+".name", api.Quote(r.Name)+" is no name", "use letters, digits, . _ and -")
+		c.add(field+".name", api.Quote(r.Name)+" isn't a valid name", "use letters, digits, . _ and -")
 	}
 }
 
-// sequences are those that a terminal passes on.
+// sequences are those that the terminal passes on.
 var sequences = []int{7, 9, 99, 133, 777, 7501}
 
 func (c *checker) plain(field string, r *Rule) {
-	c.unset(field, "of an error", map[string]bool{"class": r.Class != ""})
+	c.unset(field, "errors", map[string]bool{"class": r.Class != ""})
 	c.noPrompt(field, r)
 }
 
 func (c *checker) fault(field string, r *Rule) {
 	if r.Class != "" && !slices.Contains(agent.Classes, agent.Class(r.Class)) {
-		c.add(field+".class", api.Quote(r.Class)+" is no class of errors", fmt.Sprintf("write one of %v", agent.Classes))
+		c.add(field+".class", api.Quote(r.Class)+" isn't a class of errors", fmt.Sprintf("write one of %v", agent.Classes))
 	}
 	c.noPrompt(field, r)
 }
 
 func (c *checker) noPrompt(field string, r *Rule) {
-	c.unset(field, "of a prompt", map[string]bool{
+	c.unset(field, "prompts", map[string]bool{
 		"type": r.Type != "", "options": r.Options != nil, "option": r.Option != "", "accept": r.Accept != "", "deny": r.Deny != "", "text": r.Text != nil,
 		"choose": r.Choose.Next != "" || r.Choose.Previous != "" || r.Choose.Focus != "" || r.Choose.Keys != nil,
 	})
@@ -174,7 +174,7 @@ func (c *checker) noPrompt(field string, r *Rule) {
 func (c *checker) unset(field, whose string, set map[string]bool) {
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		if set[name] {
-			c.add(field+"."+name, "it is "+whose+" alone", "remove it")
+			c.add(field+"."+name, "only "+whose+" have it", "remove it")
 		}
 	}
 }
@@ -182,9 +182,9 @@ func (c *checker) unset(field, whose string, set map[string]bool) {
 var types = []agent.PromptType{agent.PromptQuestion, agent.PromptPermission, agent.PromptPlan, agent.PromptNotice}
 
 func (c *checker) prompt(field string, r *Rule) {
-	c.unset(field, "of an error", map[string]bool{"class": r.Class != ""})
+	c.unset(field, "errors", map[string]bool{"class": r.Class != ""})
 	if r.Type != "" && !slices.Contains(types, agent.PromptType(r.Type)) {
-		c.add(field+".type", api.Quote(r.Type)+" is no type of a prompt", fmt.Sprintf("write one of %v", types))
+		c.add(field+".type", api.Quote(r.Type)+" isn't a type of prompt", fmt.Sprintf("write one of %v", types))
 	}
 	typed := slices.ContainsFunc(r.Lines, func(line string) bool { return hasGroup(line, GroupTyped) })
 	c.pattern(field+".accept", r.Accept)
@@ -193,7 +193,7 @@ func (c *checker) prompt(field string, r *Rule) {
 	if r.Text != nil {
 		c.keys(field+".text", r.Text, false)
 		if !typed {
-			c.add(field+".text", "nothing shows whether the words stand there before the key is pressed", "add a group (?P<typed>...) to one of lines, around what was typed")
+			c.add(field+".text", "no pattern shows the typed text, so Berth couldn't check it before it presses the key", "add a group (?P<typed>...) to one of lines, around what was typed")
 		}
 	}
 }
@@ -201,11 +201,11 @@ func (c *checker) prompt(field string, r *Rule) {
 func (c *checker) options(field string, r *Rule, typed bool) {
 	switch {
 	case r.Options != nil && r.Option != "":
-		c.add(field+".option", "there are options already", "keep one of the two: options that it always has, or option that reads them off the screen")
+		c.add(field+".option", "the rule has options too", "keep one: options for fixed options, or option to read them from the screen")
 	case r.OSC != OSC{} && (r.Options != nil || r.Option != "" || r.Text != nil):
-		c.add(field, "no keys can be checked for a prompt of which only a sequence tells", "add a rule with lines for it, and put options, option or text there")
+		c.add(field, "Berth can't check keys on the screen for a prompt that only a sequence reports", "add a rule with lines for it, and put options, option or text there")
 	case r.Options == nil && r.Option == "" && (r.Accept != "" || r.Deny != ""):
-		c.add(field, "accept and deny choose among options, of which it has none", "add options or option")
+		c.add(field, "accept and deny choose among options, but the rule has no options", "add options or option")
 	}
 	if len(r.Options) > maxOptions {
 		c.add(field+".options", fmt.Sprintf("there are %d", len(r.Options)), fmt.Sprintf("keep at most %d", maxOptions))
@@ -214,13 +214,13 @@ func (c *checker) options(field string, r *Rule, typed bool) {
 	for i, o := range r.Options {
 		at := fmt.Sprintf("%s.options[%d]", field, i)
 		if strings.TrimSpace(o.Label) == "" || terminal.Printable(o.Label) != o.Label {
-			c.add(at+".label", "it is no line of text", "write what people choose it by")
+			c.add(at+".label", "it isn't a line of text", "write the text that people choose the option by")
 		}
 		c.keys(at+".keys", o.Keys, true)
 		c.several(at+".keys", o.Keys, typed)
 	}
 	if r.Option == "" {
-		c.unset(field+".choose", "for options that are read off the screen (option)", map[string]bool{
+		c.unset(field+".choose", "rules with option", map[string]bool{
 			"next": r.Choose.Next != "", "previous": r.Choose.Previous != "", "focus": r.Choose.Focus != "", "keys": r.Choose.Keys != nil,
 		})
 		return
@@ -228,30 +228,30 @@ func (c *checker) options(field string, r *Rule, typed bool) {
 	c.drawn(field, r, typed)
 }
 
-// drawn checks options that are read off the screen.
+// drawn checks a rule that reads its options from the screen.
 func (c *checker) drawn(field string, r *Rule, typed bool) {
 	c.pattern(field+".option", r.Option, GroupLabel, GroupKey, GroupFocus)
 	if !hasGroup(r.Option, GroupLabel) {
-		c.add(field+".option", "it does not say what of the row is the option's text", "add a group (?P<label>...)")
+		c.add(field+".option", "it doesn't say which part of the row is the option's text", "add a group (?P<label>...)")
 	}
 	at, moves := field+".choose", r.Choose.Next != "" || r.Choose.Previous != ""
 	keyed := slices.Contains(r.Choose.Keys, keyOf)
 	switch {
 	case r.Choose.Keys == nil:
-		c.add(at+".keys", "it is missing", "write [Enter] behind next and previous, or [$key] with a group (?P<key>...) in option")
+		c.add(at+".keys", "it is missing", "write [Enter] after next and previous, or [$key] with a group (?P<key>...) in option")
 	case moves && (r.Choose.Next == "" || r.Choose.Previous == ""):
 		c.add(at, "next and previous belong together", "write both, such as Down and Up")
 	case moves && r.Choose.Focus == "":
-		c.add(at+".focus", "it is missing: Enter is pressed on an option that was seen to be chosen alone", "write group, cursor or inverse")
+		c.add(at+".focus", "it is missing: Berth presses Enter only when the screen shows that the right option is chosen", "write group, cursor or inverse")
 	case !moves && !keyed:
-		c.add(at, "no key tells one option from another", "add next, previous and focus, or write $key among keys")
+		c.add(at, "no key chooses one option and not another", "add next, previous and focus, or write $key in keys")
 	case keyed && !hasGroup(r.Option, GroupKey):
-		c.add(field+".option", "$key stands for a group that it does not have", "add (?P<key>...)")
+		c.add(field+".option", "keys has $key, but the pattern has no group key", "add (?P<key>...)")
 	}
 	if f := r.Choose.Focus; f != "" && f != FocusGroup && f != FocusCursor && f != FocusInverse {
-		c.add(at+".focus", api.Quote(f)+" shows nothing", "write group, cursor or inverse")
+		c.add(at+".focus", api.Quote(f)+" isn't a way to show the chosen option", "write group, cursor or inverse")
 	} else if f == FocusGroup && !hasGroup(r.Option, GroupFocus) {
-		c.add(field+".option", "focus: group needs a group that it does not have", "add (?P<focus>...)?, around what stands at the chosen option alone")
+		c.add(field+".option", "focus is group, but the pattern has no group focus", "add (?P<focus>...)?, around the mark that only the chosen option has")
 	}
 	if r.Choose.Keys != nil {
 		c.keys(at+".keys", slices.DeleteFunc(slices.Clone(r.Choose.Keys), func(k string) bool { return k == keyOf }), false)
@@ -268,7 +268,7 @@ const keyOf = "$key"
 
 func (c *checker) keys(field string, keys []string, some bool) {
 	if some && len(keys) == 0 {
-		c.add(field, "there are none", "write the keys that are pressed, such as [y] or [Down, Enter]")
+		c.add(field, "there are none", "write the keys to press, such as [y] or [Down, Enter]")
 	}
 	if len(keys) > maxKeys {
 		c.add(field, fmt.Sprintf("there are %d", len(keys)), fmt.Sprintf("keep at most %d", maxKeys))
@@ -287,10 +287,11 @@ func (c *checker) key(field, key string) {
 	}
 }
 
-// several: characters show whether they arrived only where they are drawn.
+// several checks that between two keys the screen shows whether the first one arrived. A typed
+// character shows that only if the program draws it.
 func (c *checker) several(field string, keys []string, typed bool) {
 	if len(keys) > 1 && !typed && (keys[0] == keyOf || utf8.RuneCountInString(keys[0]) == 1) {
-		c.add(field, "nothing shows whether the first key arrived before the next is pressed", "add a group (?P<typed>...) to one of lines, around what was typed")
+		c.add(field, "no pattern shows whether the first key arrived before Berth presses the next one", "add a group (?P<typed>...) to one of lines, around what was typed")
 	}
 }
 
@@ -303,10 +304,10 @@ func (c *checker) nudge(s *Set) {
 		return slices.ContainsFunc(r.Lines, func(line string) bool { return hasGroup(line, GroupDraft) })
 	})
 	if !draft {
-		c.add("nudge", "nothing shows what the composer holds, so that Enter could be pressed on it", "add a group (?P<draft>...) to the lines of a rule of idle, around what is typed there")
+		c.add("nudge", "no pattern shows the composer's text, so Berth couldn't check it before it presses Enter", "add a group (?P<draft>...) to the lines of a rule of idle, around the typed text")
 	}
 	if n.Paste != "" && n.Paste != "auto" && n.Paste != "typed" {
-		c.add("nudge.paste", api.Quote(n.Paste)+" is no way to type", "write auto (as a paste where the program takes one) or typed")
+		c.add("nudge.paste", api.Quote(n.Paste)+" isn't a way to type", "write auto (as a paste where the program takes one) or typed")
 	}
 	if n.Pause > maxPause {
 		c.add("nudge.pause", n.Pause.String()+" is too long", "write at most "+maxPause.String())
@@ -319,7 +320,7 @@ func (c *checker) nudge(s *Set) {
 	c.pattern("nudge.pasted", n.Pasted)
 }
 
-// pattern checks one, and counts how large it is.
+// pattern checks a pattern, and adds its size to the total.
 func (c *checker) pattern(field, text string, groups ...string) {
 	if text == "" {
 		return
@@ -330,7 +331,7 @@ func (c *checker) pattern(field, text string, groups ...string) {
 	}
 	re, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
-		c.add(field, "no regular expression: "+terminal.Printable(err.Error()), "see pkg.go.dev/regexp/syntax; in YAML put it in single quotes")
+		c.add(field, "not a regular expression: "+terminal.Printable(err.Error()), "see pkg.go.dev/regexp/syntax; in YAML put it in single quotes")
 		return
 	}
 	for _, name := range re.CapNames() {
@@ -339,16 +340,16 @@ func (c *checker) pattern(field, text string, groups ...string) {
 			if len(groups) > 0 {
 				remedy = "its groups are " + strings.Join(groups, ", ")
 			}
-			c.add(field, "the group "+api.Quote(name)+" means nothing here", remedy)
+			c.add(field, "the group "+api.Quote(name)+" has no meaning here", remedy)
 		}
 	}
 	prog, err := syntax.Compile(re.Simplify())
 	if err != nil {
-		c.add(field, "no regular expression: "+terminal.Printable(err.Error()), "")
+		c.add(field, "not a regular expression: "+terminal.Printable(err.Error()), "")
 		return
 	}
 	if c.total += len(prog.Inst); len(prog.Inst) > maxProgram {
-		c.add(field, fmt.Sprintf("the pattern is too large: %d steps", len(prog.Inst)), fmt.Sprintf("keep to %d: counted repetitions make it long", maxProgram))
+		c.add(field, fmt.Sprintf("the pattern is too large: %d instructions", len(prog.Inst)), fmt.Sprintf("keep to %d: counted repetitions make it long", maxProgram))
 	}
 }
 

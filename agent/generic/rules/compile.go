@@ -12,24 +12,24 @@ import (
 	"berth/agent"
 )
 
-// Book is a configuration's rules, ready to be used. It never changes.
-type Book struct {
+// Ruleset is a configuration's rules, compiled. It never changes.
+type Ruleset struct {
 	sets     map[string]*Compiled
 	programs map[string]*Compiled
 }
 
-// Compiled is a set that is ready to be used. It never changes.
+// Compiled is a compiled set. It never changes.
 type Compiled struct {
 	Name string
-	Set  Set // with defaults in place of what is not set
+	Set  Set // with the defaults filled in
 
 	idle, working, fault, prompt  []*rule
 	commands, placeholder, pasted *matcher
 }
 
-// Compile makes sets ready. Those that are as they were in before, which may be
-// nil, stay the same value.
-func Compile(sets map[string]Set, before *Book) (*Book, error) {
+// Compile compiles sets. A set that is unchanged since before keeps its *Compiled, so that sessions
+// don't notice a reload. before may be nil.
+func Compile(sets map[string]Set, before *Ruleset) (*Ruleset, error) {
 	if list := Check(sets); len(list) > 0 {
 		var all []error
 		for _, p := range list {
@@ -37,7 +37,7 @@ func Compile(sets map[string]Set, before *Book) (*Book, error) {
 		}
 		return nil, errors.Join(all...)
 	}
-	b := &Book{sets: map[string]*Compiled{}, programs: map[string]*Compiled{}}
+	b := &Ruleset{sets: map[string]*Compiled{}, programs: map[string]*Compiled{}}
 	for name, s := range sets {
 		c := compile(name, s)
 		if old := before.Named(name); old != nil && reflect.DeepEqual(old.Set, c.Set) {
@@ -51,31 +51,31 @@ func Compile(sets map[string]Set, before *Book) (*Book, error) {
 	return b, nil
 }
 
-// Named is the set of that name; nil: there is none.
-func (b *Book) Named(name string) *Compiled {
+// Named is the set with that name; nil without one.
+func (b *Ruleset) Named(name string) *Compiled {
 	if b == nil {
 		return nil
 	}
 	return b.sets[name]
 }
 
-// For is the set for the program that a command starts; nil: there is none.
-func (b *Book) For(command []string) *Compiled {
+// For is the set for the program that a command starts; nil without one.
+func (b *Ruleset) For(command []string) *Compiled {
 	if b == nil || len(command) == 0 {
 		return nil
 	}
 	return b.programs[path.Base(command[0])]
 }
 
-// Names are those of the sets.
-func (b *Book) Names() []string {
+// Names are the names of the sets.
+func (b *Ruleset) Names() []string {
 	if b == nil {
 		return nil
 	}
 	return slices.Sorted(maps.Keys(b.sets))
 }
 
-// Looks says whether anything on the screen means something.
+// Looks reports whether any rule reads the screen.
 func (c *Compiled) Looks() bool {
 	for _, list := range [][]*rule{c.idle, c.working, c.fault, c.prompt} {
 		if slices.ContainsFunc(list, func(r *rule) bool { return r.osc == nil }) {
@@ -85,7 +85,7 @@ func (c *Compiled) Looks() bool {
 	return false
 }
 
-// rule is a Rule that is ready to be used.
+// rule is a compiled Rule.
 type rule struct {
 	Rule
 	name                 string

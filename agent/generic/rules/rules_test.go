@@ -9,7 +9,7 @@ import (
 	"berth/agent"
 )
 
-// one is a set with a rule of that state.
+// one is a set with one rule for the state.
 func one(state string, r Rule) Set {
 	s := Set{}
 	switch state {
@@ -29,41 +29,41 @@ func TestCheck(t *testing.T) {
 	yes := []Option{{"Yes", []string{"y"}}}
 	for name, c := range map[string]struct {
 		set  Set
-		want string // begins the only problem; empty: there is none
+		want string // start of the only problem; empty for none
 	}{
-		"nothing":                 {Set{}, "x: it says nothing of the program"},
-		"it tells":                {Set{Tells: true}, ""},
-		"idle":                    {one("idle", Rule{Lines: []string{"^> (?P<draft>.*)$"}}), ""},
-		"nothing to be seen":      {one("idle", Rule{}), "x.idle[0]: it does not say what is to be seen"},
-		"a bad pattern":           {one("working", Rule{Lines: []string{"a", "(b"}}), "x.working[0].lines[1]: no regular expression"},
-		"a long pattern":          {one("idle", Rule{Title: strings.Repeat("a", 501)}), "x.idle[0].title: the pattern has 501 bytes"},
-		"a huge one":              {one("idle", Rule{Lines: []string{"(abc){500}"}}), "x.idle[0].lines[0]: the pattern is too large"},
-		"one that never ends":     {one("idle", Rule{Lines: []string{"((a{1000}){1000}){1000}"}}), "x.idle[0].lines[0]: no regular expression"},
-		"many large ones":         {Set{Idle: []Rule{large(), large(), large(), large(), large(), large()}}, "x: its patterns are too large together"},
-		"too many":                {Set{Idle: make([]Rule, 33)}, "x.idle: there are 33 rules"},
-		"a group of another":      {one("idle", Rule{Lines: []string{"(?P<label>a)"}}), `x.idle[0].lines[0]: the group "label" means nothing here`},
-		"a prompt's field":        {one("idle", Rule{Lines: []string{"a"}, Option: "b"}), "x.idle[0].option: it is of a prompt alone"},
-		"a class":                 {one("error", Rule{Lines: []string{"a"}, Class: "bad"}), `x.error[0].class: "bad" is no class`},
-		"a sequence":              {one("working", Rule{OSC: OSC{9, "^4;1"}}), ""},
-		"no such sequence":        {one("working", Rule{OSC: OSC{52, "a"}}), "x.working[0].osc.number: 52 is no sequence"},
-		"a sequence and lines":    {one("working", Rule{OSC: OSC{9, "a"}, Lines: []string{"a"}}), "x.working[0].osc: a sequence stands alone"},
-		"options":                 {one("prompt", Rule{Lines: []string{"a"}, Options: yes, Accept: "^Yes$"}), ""},
-		"a bad key":               {one("prompt", Rule{Lines: []string{"a"}, Options: []Option{{"Yes", []string{"Entr"}}}}), "x.prompt[0].options[0].keys: key \"Entr\""},
-		"no keys":                 {one("prompt", Rule{Lines: []string{"a"}, Options: []Option{{"Yes", nil}}}), "x.prompt[0].options[0].keys: there are none"},
-		"keys that nobody checks": {one("prompt", Rule{Lines: []string{"a"}, Options: []Option{{"Yes", []string{"y", "Enter"}}}}), "x.prompt[0].options[0].keys: nothing shows"},
-		"keys that are":           {one("prompt", Rule{Lines: []string{"a(?P<typed>.*)"}, Options: []Option{{"Yes", []string{"y", "Enter"}}}}), ""},
-		"a label with an escape":  {one("prompt", Rule{Lines: []string{"a"}, Options: []Option{{"Y\x1b[2J", []string{"y"}}}}), "x.prompt[0].options[0].label: it is no line of text"},
-		"both kinds":              {one("prompt", Rule{Lines: []string{"a"}, Options: yes, Option: "(?P<label>b)", Choose: Choose{Keys: []string{"Enter"}, Next: "Down", Previous: "Up", Focus: "cursor"}}), "x.prompt[0].option: there are options already"},
-		"no label":                {one("prompt", Rule{Lines: []string{"a"}, Option: "b", Choose: Choose{Keys: []string{"Enter"}, Next: "Down", Previous: "Up", Focus: "cursor"}}), "x.prompt[0].option: it does not say what"},
-		"no focus":                {one("prompt", Rule{Lines: []string{"a"}, Option: "(?P<label>b)", Choose: Choose{Keys: []string{"Enter"}, Next: "Down", Previous: "Up"}}), "x.prompt[0].choose.focus: it is missing"},
-		"no key":                  {one("prompt", Rule{Lines: []string{"a"}, Option: "(?P<label>b)", Choose: Choose{Keys: []string{"Enter"}}}), "x.prompt[0].choose: no key tells"},
-		"words nobody sees":       {one("prompt", Rule{Lines: []string{"a"}, Text: []string{"Enter"}}), "x.prompt[0].text: nothing shows"},
-		"accept of nothing":       {one("prompt", Rule{Lines: []string{"a"}, Accept: "a"}), "x.prompt[0]: accept and deny choose among options"},
-		"a nudge that is blind":   {Set{Idle: []Rule{{Lines: []string{"^>"}}}, Nudge: &Nudge{}}, "x.nudge: nothing shows what the composer holds"},
-		"a nudge":                 {Set{Idle: []Rule{{Lines: []string{"^>(?P<draft>.*)"}}}, Nudge: &Nudge{Clear: []string{"Ctrl-u"}}}, ""},
-		"a long wait":             {Set{Tells: true, After: After{Idle: 2 * time.Minute}}, "x.after.idle: 2m0s is too long"},
-		"many rows":               {Set{Tells: true, Rows: 1000}, "x.rows: 1000 rows are too many"},
-		"a path":                  {Set{Tells: true, Programs: []string{"/bin/a"}}, `x.programs[0]: "/bin/a" is no name of a program`},
+		"nothing":                    {Set{}, "x: it says nothing about the program"},
+		"it reports":                 {Set{Reports: true}, ""},
+		"idle":                       {one("idle", Rule{Lines: []string{"^> (?P<draft>.*)$"}}), ""},
+		"nothing to be seen":         {one("idle", Rule{}), "x.idle[0]: the rule has nothing to match"},
+		"a bad pattern":              {one("working", Rule{Lines: []string{"a", "(b"}}), "x.working[0].lines[1]: not a regular expression"},
+		"a long pattern":             {one("idle", Rule{Title: strings.Repeat("a", 501)}), "x.idle[0].title: the pattern has 501 bytes"},
+		"a huge one":                 {one("idle", Rule{Lines: []string{"(abc){500}"}}), "x.idle[0].lines[0]: the pattern is too large"},
+		"one that never ends":        {one("idle", Rule{Lines: []string{"((a{1000}){1000}){1000}"}}), "x.idle[0].lines[0]: not a regular expression"},
+		"many large ones":            {Set{Idle: []Rule{large(), large(), large(), large(), large(), large()}}, "x: its patterns are too large together"},
+		"too many":                   {Set{Idle: make([]Rule, 33)}, "x.idle: there are 33 rules"},
+		"a group of another":         {one("idle", Rule{Lines: []string{"(?P<label>a)"}}), `x.idle[0].lines[0]: the group "label" has no meaning here`},
+		"a prompt's field":           {one("idle", Rule{Lines: []string{"a"}, Option: "b"}), "x.idle[0].option: only prompts have it"},
+		"a class":                    {one("error", Rule{Lines: []string{"a"}, Class: "bad"}), `x.error[0].class: "bad" isn't a class`},
+		"a sequence":                 {one("working", Rule{OSC: OSC{9, "^4;1"}}), ""},
+		"no such sequence":           {one("working", Rule{OSC: OSC{52, "a"}}), "x.working[0].osc.number: Berth doesn't read the sequence 52"},
+		"a sequence and lines":       {one("working", Rule{OSC: OSC{9, "a"}, Lines: []string{"a"}}), "x.working[0].osc: osc can't be combined"},
+		"options":                    {one("prompt", Rule{Lines: []string{"a"}, Options: yes, Accept: "^Yes$"}), ""},
+		"a bad key":                  {one("prompt", Rule{Lines: []string{"a"}, Options: []Option{{"Yes", []string{"Entr"}}}}), "x.prompt[0].options[0].keys: key \"Entr\""},
+		"no keys":                    {one("prompt", Rule{Lines: []string{"a"}, Options: []Option{{"Yes", nil}}}), "x.prompt[0].options[0].keys: there are none"},
+		"keys without a check":       {one("prompt", Rule{Lines: []string{"a"}, Options: []Option{{"Yes", []string{"y", "Enter"}}}}), "x.prompt[0].options[0].keys: no pattern shows"},
+		"keys that are":              {one("prompt", Rule{Lines: []string{"a(?P<typed>.*)"}, Options: []Option{{"Yes", []string{"y", "Enter"}}}}), ""},
+		"a label with an escape":     {one("prompt", Rule{Lines: []string{"a"}, Options: []Option{{"Y\x1b[2J", []string{"y"}}}}), "x.prompt[0].options[0].label: it isn't a line of text"},
+		"both kinds":                 {one("prompt", Rule{Lines: []string{"a"}, Options: yes, Option: "(?P<label>b)", Choose: Choose{Keys: []string{"Enter"}, Next: "Down", Previous: "Up", Focus: "cursor"}}), "x.prompt[0].option: the rule has options too"},
+		"no label":                   {one("prompt", Rule{Lines: []string{"a"}, Option: "b", Choose: Choose{Keys: []string{"Enter"}, Next: "Down", Previous: "Up", Focus: "cursor"}}), "x.prompt[0].option: it doesn't say which part"},
+		"no focus":                   {one("prompt", Rule{Lines: []string{"a"}, Option: "(?P<label>b)", Choose: Choose{Keys: []string{"Enter"}, Next: "Down", Previous: "Up"}}), "x.prompt[0].choose.focus: it is missing"},
+		"no key":                     {one("prompt", Rule{Lines: []string{"a"}, Option: "(?P<label>b)", Choose: Choose{Keys: []string{"Enter"}}}), "x.prompt[0].choose: no key chooses"},
+		"text that no pattern shows": {one("prompt", Rule{Lines: []string{"a"}, Text: []string{"Enter"}}), "x.prompt[0].text: no pattern shows"},
+		"accept of nothing":          {one("prompt", Rule{Lines: []string{"a"}, Accept: "a"}), "x.prompt[0]: accept and deny choose among options"},
+		"a nudge that is blind":      {Set{Idle: []Rule{{Lines: []string{"^>"}}}, Nudge: &Nudge{}}, "x.nudge: no pattern shows the composer's text"},
+		"a nudge":                    {Set{Idle: []Rule{{Lines: []string{"^>(?P<draft>.*)"}}}, Nudge: &Nudge{Clear: []string{"Ctrl-u"}}}, ""},
+		"a long wait":                {Set{Reports: true, After: After{Idle: 2 * time.Minute}}, "x.after.idle: 2m0s is too long"},
+		"many rows":                  {Set{Reports: true, Rows: 1000}, "x.rows: 1000 rows are too many"},
+		"a path":                     {Set{Reports: true, Programs: []string{"/bin/a"}}, `x.programs[0]: "/bin/a" isn't a program's name`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			list := Check(map[string]Set{"x": c.set})
@@ -82,15 +82,14 @@ func TestCheck(t *testing.T) {
 			}
 		})
 	}
-	if list := Check(map[string]Set{"a": {Tells: true, Programs: []string{"p"}}, "b": {Tells: true, Programs: []string{"p"}}}); len(list) != 1 || list[0].Field != "b.programs[0]" {
+	if list := Check(map[string]Set{"a": {Reports: true, Programs: []string{"p"}}, "b": {Reports: true, Programs: []string{"p"}}}); len(list) != 1 || list[0].Field != "b.programs[0]" {
 		t.Errorf("two sets for one program: %v", list)
 	}
 }
 
 func large() Rule { return Rule{Lines: []string{"a{400}b{400}"}} }
 
-// screen is a view of those rows, the cursor where a row has a caret ^ of its
-// own below it.
+// screen is a view of the rows. A row with only a caret ^ puts the cursor into the row above it.
 func screen(title string, rows ...string) *agent.View {
 	v := &agent.View{Cols: 80, Rows: len(rows) + 5, Title: title, Lines: make([]agent.Row, len(rows)+5)}
 	for i, row := range rows {
@@ -145,15 +144,15 @@ func TestScreen(t *testing.T) {
 		"not on the last line":   {screen("", "Do it? [y/n]", "ok", ">"), "idle «»"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := told(c.Screen(v.view)); got != v.want {
+			if got := summary(c.Screen(v.view)); got != v.want {
 				t.Errorf("it is %q, want %q", got, v.want)
 			}
 		})
 	}
 }
 
-// told is what was seen, in a line.
-func told(s Seen) string {
+// summary describes what the rules read, in one line.
+func summary(s Seen) string {
 	var words []string
 	add := func(format string, args ...any) { words = append(words, fmt.Sprintf(format, args...)) }
 	if p := s.Prompt; p != nil {
@@ -200,13 +199,13 @@ func TestSequence(t *testing.T) {
 		t.Errorf("%s", state)
 	}
 	if c.Looks() {
-		t.Error("it looks at the screen, where sequences are all it goes by")
+		t.Error("rules with only sequences read the screen")
 	}
 }
 
-// TestUnchangedSetsStay: a session goes on as it did when another's rules change.
+// TestUnchangedSetsStay: a change of other rules doesn't change a session's rules.
 func TestUnchangedSetsStay(t *testing.T) {
-	a, b := Set{Tells: true, Programs: []string{"a"}}, Set{Tells: true}
+	a, b := Set{Reports: true, Programs: []string{"a"}}, Set{Reports: true}
 	first, err := Compile(map[string]Set{"a": a, "b": b}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -217,7 +216,7 @@ func TestUnchangedSetsStay(t *testing.T) {
 		t.Fatal(err)
 	}
 	if first.Named("a") != second.Named("a") || first.Named("b") == second.Named("b") || second.For([]string{"/usr/bin/a"}) != second.Named("a") {
-		t.Error("a set that has not changed is another, or one that has is the same")
+		t.Error("an unchanged set has a new value, or a changed one has the old value")
 	}
 }
 
@@ -238,24 +237,23 @@ func FuzzScreen(f *testing.F) {
 		Prompt: []Rule{{Lines: []string{`┤ (?P<title>.+) ├`, `│(?P<text>.*)│`}, Option: `(?P<focus>\*)?(?P<label>\w+)`,
 			Choose: Choose{Next: "Down", Previous: "Up", Focus: "group", Keys: []string{"Enter"}}}},
 	}
-	book, err := Compile(map[string]Set{"x": s}, nil)
+	ruleset, err := Compile(map[string]Set{"x": s}, nil)
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, text, title string, row, col int) {
 		v := screen(title, strings.Split(text, "\n")...)
 		v.Cursor = agent.Caret{Row: row, Col: col}
-		seen := book.Named("x").Screen(v)
+		seen := ruleset.Named("x").Screen(v)
 		if p := seen.Prompt; p != nil && len(p.Options) > drawnMost {
 			t.Errorf("%d options", len(p.Options))
 		}
 	})
 }
 
-// BenchmarkScreen is a look at a screen of 200x50 by rules as docs/agents/rules.md
-// has them.
+// BenchmarkScreen reads a screen of 200x50 with rules like those in docs/agents/rules.md.
 func BenchmarkScreen(b *testing.B) {
-	book, err := Compile(map[string]Set{"x": {
+	ruleset, err := Compile(map[string]Set{"x": {
 		Idle:    []Rule{{Lines: []string{`^> (?P<draft>.*)$`}}},
 		Working: []Rule{{Lines: []string{`Waiting for .*|Thinking`}}},
 		Error:   []Rule{{Lines: []string{`(?i)rate ?limit`}}},
@@ -266,6 +264,6 @@ func BenchmarkScreen(b *testing.B) {
 	}
 	v := screen("", strings.Split(strings.Repeat(strings.Repeat("lorem ipsum ", 16)+"\n", 45), "\n")...)
 	for b.Loop() {
-		book.Named("x").Screen(v)
+		ruleset.Named("x").Screen(v)
 	}
 }

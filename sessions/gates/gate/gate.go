@@ -1,6 +1,5 @@
-// Package gate decides whether an agent may rest at the end of its turn. It is
-// pure: what it knows of a turn is a value that is kept with the session, and
-// each method is one thing that happened.
+// Package gate decides whether an agent may end its turn. It is pure: the state of a turn is a value that the
+// session keeps, and each method applies one thing that happened. Package gates calls it.
 package gate
 
 import (
@@ -16,36 +15,36 @@ type Mode string
 
 // The modes.
 const (
-	Allow Mode = "allow" // the agent rests when it wants to
-	Text  Mode = "gate"  // it is told a text and goes on
-	Auto  Mode = "auto"  // likewise, with a text that says how to report
+	Allow Mode = "allow" // the agent may end its turn
+	Text  Mode = "gate"  // the agent gets a text and goes on
+	Auto  Mode = "auto"  // the same, with a text that says how to report
 )
 
-// Bounds of what a gate holds.
+// Limits of a gate.
 const (
-	DefaultCap = 5        // blocks in a turn before it lets go by itself
-	MostCap    = 1000     // a turn of more is a loop that nobody watches
-	MostText   = 16 << 10 // bytes, of the text and of a report's message
+	DefaultCap = 5        // default of Cap
+	MostCap    = 1000     // maximum of Cap: more blocks in a turn are a loop without supervision
+	MostText   = 16 << 10 // maximum size in bytes of the text and of a report's message
 )
 
-// Config is how a gate is set. The zero value allows everything.
+// Config is a gate's setting. The zero value allows everything.
 type Config struct {
 	Mode   Mode            `json:"mode,omitempty"`
 	Text   string          `json:"text,omitempty"`   // of the mode gate
-	Cap    int             `json:"cap,omitempty"`    // 0 is DefaultCap
+	Cap    int             `json:"cap,omitempty"`    // blocks in a turn before the gate lets the agent go; 0 is DefaultCap
 	Schema json.RawMessage `json:"schema,omitempty"` // a JSON Schema for the message of a report that says complete
 }
 
-// Closed says whether the gate ever holds the agent back.
+// Closed reports whether the gate ever holds the agent back.
 func (c Config) Closed() bool { return c.Mode == Text || c.Mode == Auto }
 
-// Shown is the mode as it is shown.
+// Shown is the mode for people.
 func (c Config) Shown() Mode { return cmp.Or(c.Mode, Allow) }
 
-// Most is how often it blocks in a turn.
+// Most is the maximum of blocks in a turn.
 func (c Config) Most() int { return cmp.Or(c.Cap, DefaultCap) }
 
-// Check says what is wrong with a setting.
+// Check returns an error if the setting isn't valid.
 func (c Config) Check() error {
 	switch c.Mode {
 	case "", Allow, Auto:
@@ -72,24 +71,24 @@ func (c Config) Check() error {
 	return err
 }
 
-// Kind is what a report says.
+// Kind is the kind of a report.
 type Kind string
 
 // The kinds of reports. The first two let the agent go.
 const (
 	Complete Kind = "complete" // the work is done
-	Escalate Kind = "escalate" // it cannot be done without somebody else
-	Continue Kind = "continue" // it goes on
-	Status   Kind = "status"   // how it stands
+	Escalate Kind = "escalate" // the agent can't continue without help
+	Continue Kind = "continue" // the agent goes on
+	Status   Kind = "status"   // the state of the work
 )
 
 // Kinds lists them.
 var Kinds = []Kind{Complete, Escalate, Continue, Status}
 
-// CheckReport says what is wrong with a report, in words for the agent.
+// CheckReport returns an error if a report isn't valid. The error is for the agent.
 func (c Config) CheckReport(kind Kind, message string) error {
 	if len(message) > MostText {
-		return fmt.Errorf("the message has %d bytes; at most %d are taken: write the rest into a file and name it", len(message), MostText)
+		return fmt.Errorf("the message has %d bytes, and at most %d are allowed: write the rest into a file and name it", len(message), MostText)
 	}
 	if kind != Complete {
 		return nil
@@ -100,7 +99,7 @@ func (c Config) CheckReport(kind Kind, message string) error {
 	}
 	var value any
 	if err := json.Unmarshal([]byte(message), &value); err != nil {
-		return fmt.Errorf("the message has to be JSON of this schema: %s: %w; report again", c.Schema, err)
+		return fmt.Errorf("the message must be JSON of this schema: %s: %w; report again", c.Schema, err)
 	}
 	if err := schema.Validate(value); err != nil {
 		return fmt.Errorf("the message does not fit the schema %s: %w; report again", c.Schema, err)
@@ -108,15 +107,14 @@ func (c Config) CheckReport(kind Kind, message string) error {
 	return nil
 }
 
-// Answer is what the agent is told so that it goes on. berth is how the program
-// is called where the agent runs commands.
+// Answer is the text that makes the agent go on. berth is the command that runs Berth in the agent's shell.
 func (c Config) Answer(berth string) string {
 	if c.Mode == Text {
 		return c.Text
 	}
 	text := "Your turn is not over until you have reported. Run one of these commands:\n" +
 		"  " + berth + " report complete MESSAGE   all that was asked is done; MESSAGE says what was done\n" +
-		"  " + berth + " report escalate MESSAGE   you cannot go on without somebody else; MESSAGE says what is needed\n" +
+		"  " + berth + " report escalate MESSAGE   you can't continue without help; MESSAGE says what is needed\n" +
 		"  " + berth + " report continue MESSAGE   there is more to do: say what comes next, and go on with it now\n" +
 		"After complete or escalate you may stop."
 	if len(c.Schema) > 0 {
@@ -125,43 +123,42 @@ func (c Config) Answer(berth string) string {
 	return text
 }
 
-// State is what is known of the turn under way. Its zero value is that of an
-// agent that has not begun.
+// State is the state of the current turn. The zero value is for an agent before its first turn.
 type State struct {
-	Turn   string `json:"turn"`           // the agent's id of the turn, empty when it gives none
-	Blocks int    `json:"blocks"`         // given in it
-	Why    string `json:"why,omitempty"`  // for which it lets go in this turn; empty: for none yet
-	Hook   uint64 `json:"hook,omitempty"` // that waits at the turn's end and is held back; 0 for none
-	Late   bool   `json:"late,omitempty"` // it is of the turn before
+	Turn   string `json:"turn"`           // the agent's id of the turn; empty if it has none
+	Blocks int    `json:"blocks"`         // number of blocks in the turn
+	Why    string `json:"why,omitempty"`  // why the gate lets the agent go in this turn; empty: it doesn't
+	Hook   uint64 `json:"hook,omitempty"` // the hook at the turn's end that is held back; 0: none
+	Late   bool   `json:"late,omitempty"` // whether that hook belongs to the turn before
 }
 
 // Why a gate lets go.
 const (
-	WhyAllowed = "allow"  // nothing is to be held back
+	WhyAllowed = "allow"  // the gate is open
 	WhyReport  = "report" // the agent has said complete or escalate
-	WhyOpened  = "opened" // somebody let it go
-	WhyCap     = "cap"    // it was held back so often
+	WhyOpened  = "opened" // a caller opened the gate for this turn
+	WhyCap     = "cap"    // the agent was held back Cap times
 )
 
-// Began is a turn that began. The same turn told by two sources begins once.
+// Began applies the start of a turn. A turn that two sources report starts once.
 func (s *State) Began(turn string) {
 	if turn == "" || turn != s.Turn {
 		*s = State{Turn: turn, Hook: s.Hook, Late: s.Hook != 0}
 	}
 }
 
-// Reported is a report of the agent's.
+// Reported applies a report of the agent.
 func (s *State) Reported(kind Kind) {
 	if kind == Complete || kind == Escalate {
 		s.Why = WhyReport
 	}
 }
 
-// Opened is somebody who lets the agent go for this turn.
+// Opened applies that a caller opened the gate for this turn.
 func (s *State) Opened() { s.Why = WhyOpened }
 
-// Ends is the end of the turn, at which the hook waits. It says whether the
-// agent is held back, or for what it is not.
+// Ends applies the end of the turn, with the hook that waits there. It returns whether the agent is held back, or why
+// not.
 func (s *State) Ends(turn string, hook uint64, c Config) (held bool, why string) {
 	if turn != "" && turn != s.Turn {
 		s.Began(turn)
@@ -172,8 +169,7 @@ func (s *State) Ends(turn string, hook uint64, c Config) (held bool, why string)
 	return held, why
 }
 
-// Holds says whether the hook that waits is still to be held back, or for what
-// it is not: the setting may have changed since.
+// Holds returns whether the waiting hook must still be held back, or why not. The setting may have changed since.
 func (s *State) Holds(c Config) (held bool, why string) {
 	if s.Hook == 0 || s.Late {
 		return false, WhyAllowed
@@ -193,16 +189,14 @@ func (s *State) holds(c Config) (bool, string) {
 	return true, ""
 }
 
-// Blocked is the answer that holds the agent back, on record before it was
-// sent.
+// Blocked applies the record of the answer that holds the agent back. It is written before the answer is sent.
 func (s *State) Blocked(hook uint64) {
 	if s.Hook == hook && !s.Late {
 		s.Blocks++
 	}
 }
 
-// Over is the end of the hook's wait, whichever way. It says whether it was the
-// one that was held back.
+// Over applies any end of a hook's wait. It returns whether this hook was held back.
 func (s *State) Over(hook uint64) bool {
 	if hook == 0 || s.Hook != hook {
 		return false

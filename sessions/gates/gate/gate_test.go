@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestGate runs turns through the machine: each step is one thing that
-// happened, and what a turn's end is to lead to.
+// TestGate runs turns through the machine. Each step is one thing that happened, and for a turn's end the wanted
+// result.
 func TestGate(t *testing.T) {
 	closed := Config{Mode: Text, Text: "go on", Cap: 2}
 	for name, c := range map[string]struct {
@@ -24,8 +24,8 @@ func TestGate(t *testing.T) {
 		"continue does not":         {closed, "turn:a report:continue end:block report:status end:block"},
 		"a report is of its turn":   {closed, "turn:a report:complete end:report turn:b end:block"},
 		"one before the turn":       {closed, "report:complete turn:a end:block"},
-		"the same turn told twice":  {closed, "turn:a end:block turn:a end:block end:cap"},
-		"a turn nobody told of":     {closed, "turn:a report:complete end:report end@b:block"},
+		"a turn reported twice":     {closed, "turn:a end:block turn:a end:block end:cap"},
+		"a turn without a report":   {closed, "turn:a report:complete end:report end@b:block"},
 		"open lets go once":         {closed, "turn:a open end:opened turn:b end:block"},
 		"open beats the count":      {closed, "turn:a end:block open end:opened"},
 		"turns without ids":         {closed, "turn: end:block end:block end:cap turn: end:block"},
@@ -59,7 +59,7 @@ func play(t *testing.T, config Config, steps string) {
 		case "stray":
 			s.Blocked(hook)
 			if s.Over(hook) {
-				t.Errorf("step %d: it was held back by nobody", i)
+				t.Errorf("step %d: the stray hook counts as held back", i)
 			}
 		case "end":
 			if turn == "" {
@@ -70,7 +70,7 @@ func play(t *testing.T, config Config, steps string) {
 				t.Errorf("step %d: asked again it says %v", i, again)
 			}
 			switch {
-			case arg == "gone" && held: // nobody took the answer, which was never given
+			case arg == "gone" && held: // the hook ended before the answer
 			case held && arg == "block":
 				s.Blocked(hook)
 			case held || why != arg:
@@ -85,9 +85,8 @@ func play(t *testing.T, config Config, steps string) {
 	}
 }
 
-// TestTurnBeforeTheHookIsOver: somebody's message begins a turn while the hook of
-// the one before still waits. Its end is not lost, or nothing would open the
-// gate again.
+// TestTurnBeforeTheHookIsOver: a message starts a turn while the hook of the turn before still waits. The hook's end
+// is not lost, because nothing else would end the hold.
 func TestTurnBeforeTheHookIsOver(t *testing.T) {
 	var s State
 	c := Config{Mode: Auto}
@@ -97,14 +96,14 @@ func TestTurnBeforeTheHookIsOver(t *testing.T) {
 	}
 	s.Began("b")
 	if held, _ := s.Holds(c); held {
-		t.Error("what is over is held back still")
+		t.Error("the hook is still held back after its end")
 	}
 	s.Blocked(7)
 	if s.Blocks != 0 || s.Why != "" {
 		t.Errorf("the turn that began is %+v", s)
 	}
 	if !s.Over(7) || s.Over(7) {
-		t.Error("the hook's end is not told once")
+		t.Error("the hook's end isn't reported exactly once")
 	}
 	if held, _ := s.Ends("b", 9, c); !held {
 		t.Error("the next turn is not held back")
@@ -114,7 +113,7 @@ func TestTurnBeforeTheHookIsOver(t *testing.T) {
 	}
 }
 
-// kept is the state as a server that was killed finds it again.
+// kept is the state after a restart of the server.
 func kept(t *testing.T, s State) State {
 	t.Helper()
 	data, err := json.Marshal(s)
@@ -141,7 +140,7 @@ func TestCheck(t *testing.T) {
 		"unknown":       {Config{Mode: "shut"}, "no mode"},
 		"long":          {Config{Mode: Text, Text: strings.Repeat("x", MostText+1)}, "at most"},
 		"cap":           {Config{Mode: Auto, Cap: -1}, "the cap is"},
-		"no schema":     {Config{Mode: Auto, Schema: json.RawMessage(`[1]`)}, "no JSON Schema"},
+		"no schema":     {Config{Mode: Auto, Schema: json.RawMessage(`[1]`)}, "isn't a JSON Schema"},
 		"bad schema":    {Config{Mode: Auto, Schema: json.RawMessage(`{"type":"string","pattern":"("}`)}, "schema"},
 		"remote schema": {Config{Mode: Auto, Schema: json.RawMessage(`{"$ref":"http://127.0.0.1:1/x"}`)}, "cannot be used"},
 		"good schema":   {Config{Mode: Auto, Schema: json.RawMessage(`{"type":"object","required":["pr"]}`)}, ""},
@@ -164,7 +163,7 @@ func TestCheckReport(t *testing.T) {
 		{Complete, `{"pr":12}`, ""},
 		{Complete, `{"pr":"12"}`, "does not fit"},
 		{Complete, `{}`, "pr"},
-		{Complete, `done`, "has to be JSON"},
+		{Complete, `done`, "must be JSON"},
 		{Escalate, `I may not push`, ""},
 		{Continue, `still at it`, ""},
 		{Status, strings.Repeat("x", MostText+1), "at most"},

@@ -11,8 +11,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// mostParts bounds a schema whose references are filled in: a message is held
-// against each part of it on the session's own loop.
+// mostParts limits a schema with its references resolved, because a message is checked against each part on the
+// session's loop.
 const mostParts = 10_000
 
 func (c Config) schema() (*jsonschema.Resolved, error) {
@@ -21,7 +21,7 @@ func (c Config) schema() (*jsonschema.Resolved, error) {
 	}
 	var s jsonschema.Schema
 	if err := json.Unmarshal(c.Schema, &s); err != nil {
-		return nil, fmt.Errorf("the schema is no JSON Schema: %w", err)
+		return nil, fmt.Errorf("the schema isn't a JSON Schema: %w", err)
 	}
 	resolved, err := s.Resolve(nil) // with no loader: nothing is fetched
 	if err == nil {
@@ -33,12 +33,12 @@ func (c Config) schema() (*jsonschema.Resolved, error) {
 	return resolved, nil
 }
 
-// extent finds out how large a schema is with its references filled in. Whoever
-// checks a message follows them without a bound: in circles until the stack is
-// full, which no program survives, and from one to two and four for years.
+// extent computes the size of a schema with its references resolved. The check of a message follows references
+// without a limit: a circle fills the stack, which ends the program, and references that double at each step take
+// years.
 type extent struct {
 	root  *jsonschema.Schema
-	sizes map[*jsonschema.Schema]int // 0 while it is being looked at
+	sizes map[*jsonschema.Schema]int // 0 while it is being computed
 }
 
 // of is the number of its parts.
@@ -64,7 +64,7 @@ func (e *extent) of(s *jsonschema.Schema) (int, error) {
 	size := 1
 	for _, part := range parts {
 		if part.ID != "" && part != e.root {
-			return 0, fmt.Errorf("the $id %q stands within it: only all of it may have one", part.ID)
+			return 0, fmt.Errorf("a part of it has the $id %q: only the whole schema may have one", part.ID)
 		}
 		n, err := e.of(part)
 		if err != nil {
@@ -78,7 +78,7 @@ func (e *extent) of(s *jsonschema.Schema) (int, error) {
 	return size, nil
 }
 
-// named is the part that a reference names. It was resolved, so there is one.
+// named is the part that a reference names. The reference was resolved, so the part exists.
 func (e *extent) named(ref string) (*jsonschema.Schema, error) {
 	if ref == "#" {
 		return e.root, nil
@@ -96,7 +96,7 @@ func (e *extent) named(ref string) (*jsonschema.Schema, error) {
 	return nil, fmt.Errorf("a $ref is written #/$defs/NAME or #/definitions/NAME, not %q", ref)
 }
 
-// subschemas are the schemas that stand in one, in whichever of its fields.
+// subschemas are the schemas in any field of a schema.
 func subschemas(s *jsonschema.Schema) []*jsonschema.Schema {
 	var list []*jsonschema.Schema
 	add := func(part *jsonschema.Schema) {

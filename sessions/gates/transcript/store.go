@@ -20,9 +20,9 @@ import (
 
 const (
 	indexName = "index.json"
-	// mostParts bounds the parts of a session, beside their bytes.
+	// mostParts limits the number of parts of a session.
 	mostParts = 1000
-	// DefaultBytes is what the parts of a session may take together.
+	// DefaultBytes limits the size of all parts of a session.
 	DefaultBytes = 256 << 20
 )
 
@@ -30,7 +30,7 @@ const (
 const (
 	ReasonClear   = "clear"   // the conversation was cleared
 	ReasonCompact = "compact" // it was compacted
-	ReasonLeft    = "left"    // the agent went over to another one
+	ReasonLeft    = "left"    // the agent switched to another one
 )
 
 // Part is a part that was saved.
@@ -43,16 +43,16 @@ type Part struct {
 	Saved        api.Time `json:"saved"`
 }
 
-// live is the log that is being written.
+// live is the log that the agent writes now.
 type live struct {
 	Path         string `json:"path"`
 	File         string `json:"file"` // its id; empty before it was seen
-	From         int64  `json:"from"` // where the part begins that is not saved yet
+	From         int64  `json:"from"` // start of the part that is not saved yet
 	Conversation string `json:"conversation"`
-	Cleared      bool   `json:"cleared"` // the agent said that it clears it
+	Cleared      bool   `json:"cleared"` // the agent reported that it clears the conversation
 }
 
-// index is what is kept of a session beside the parts.
+// index is the file next to the parts.
 type index struct {
 	Applied uint64 `json:"applied"` // the last record that changed it
 	Next    int    `json:"next"`    // number of the next part
@@ -60,19 +60,19 @@ type index struct {
 	Live    live   `json:"live"`
 }
 
-// Word is what an agent's hook says of its log.
+// Word is a report of an agent's hook about its log.
 type Word struct {
-	Record       uint64 `json:"record"` // its number: words are taken in once and in order
+	Record       uint64 `json:"record"` // number of the hook's record; reports are handled once and in order
 	Path         string `json:"path"`
 	Conversation string `json:"conversation"`
-	Clears       bool   `json:"clears"`   // the conversation will be another one
-	Compacts     bool   `json:"compacts"` // it will be a summary
+	Clears       bool   `json:"clears"`   // the agent is about to clear the conversation
+	Compacts     bool   `json:"compacts"` // the agent is about to compact it
 }
 
-// Store has the parts of one session. Its methods may be called from anywhere.
+// Store has the parts of one session. Its methods are safe for concurrent use.
 type Store struct {
-	dir  string     // of the parts
-	logs tail.Below // the agent's
+	dir  string     // the folder of the parts
+	logs tail.Below // the folder of the agent's logs
 	most int64
 	now  func() api.Time
 
@@ -80,7 +80,7 @@ type Store struct {
 	index *index // nil before it was read
 }
 
-// Open is the store in dir, which need not be there, for such logs.
+// Open returns the store in dir, which need not exist yet, for logs below a folder.
 func Open(dir string, logs tail.Below, most int64, now func() api.Time) *Store {
 	if most <= 0 {
 		most = DefaultBytes
@@ -88,17 +88,16 @@ func Open(dir string, logs tail.Below, most int64, now func() api.Time) *Store {
 	return &Store{dir: dir, logs: logs, most: most, now: now}
 }
 
-// Hear takes in what the agent says of its log, and saves the part that ends
-// with it. What was heard before is not heard again. After an error Heard says
-// whether the word is to be said again.
-func (s *Store) Hear(w Word) error {
+// Observe handles a report about the log, and saves the part that ends with it. It ignores a report that was handled
+// before. After an error, Observed says whether the report was handled.
+func (s *Store) Observe(w Word) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x, err := s.load()
 	if err != nil || w.Record <= x.Applied {
 		return err
 	}
-	var odd error // about a log that cannot be had: the next one can
+	var odd error // about a log that can't be read; the next one may be fine
 	if l := &x.Live; l.Path != w.Path {
 		if l.Path != "" {
 			reason := ReasonLeft
@@ -125,26 +124,25 @@ func (s *Store) Hear(w Word) error {
 	return errors.Join(odd, s.keep(x))
 }
 
-// Heard says whether a word has been heard. One that has not is to be said
-// again: the disk may have been full.
-func (s *Store) Heard(w Word) bool {
+// Observed reports whether a report was handled. If not, it must come again: the disk may have been full.
+func (s *Store) Observed(w Word) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x, err := s.load()
 	return err == nil && w.Record <= x.Applied
 }
 
-// save copies what the log has beyond the parts into a new one. A log without
-// anything new makes none. odd is that the log cannot be had at all.
+// save copies the unsaved rest of the log into a new part. It makes no part if the rest is empty. odd is the error if
+// the log can't be read at all.
 func (s *Store) save(x *index, reason string) (odd, err error) {
 	f, err := s.logs.OpenFile(x.Live.Path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // nothing was said in it
+		return nil, nil // the agent never wrote it
 	}
 	if err != nil {
 		return err, nil
 	}
-	defer f.Close() // it was only read
+	defer f.Close() // only read, so an error doesn't matter
 	end, err := x.Live.reach(f)
 	if err != nil {
 		return err, nil
@@ -164,8 +162,8 @@ func (s *Store) save(x *index, reason string) (odd, err error) {
 	return nil, nil
 }
 
-// reach is the end of the last whole line. A log that was written anew, or cut
-// short, is another one: it is read from its beginning.
+// reach is the end of the last whole line. A log that was replaced or truncated counts as another one, and is read
+// from its start.
 func (l *live) reach(f *os.File) (int64, error) {
 	id, size, err := fileID(f)
 	if err != nil {
@@ -191,21 +189,20 @@ func (l *live) reach(f *os.File) (int64, error) {
 	return l.From, nil
 }
 
-// copyPart writes a part aside and renames it: a kill leaves all of it or
-// nothing.
+// copyPart writes a part to a temporary file and renames it, so that a killed server leaves all of it or nothing.
 func copyPart(path string, from io.Reader) (lines int, err error) {
-	aside := path + ".new"
-	out, err := os.OpenFile(aside, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	temp := path + ".new"
+	out, err := os.OpenFile(temp, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return 0, fmt.Errorf("save a transcript: %w", err)
 	}
 	count := &lineCounter{}
 	_, err = io.Copy(out, io.TeeReader(from, count))
 	if err = errors.Join(err, out.Close()); err == nil {
-		err = os.Rename(aside, path)
+		err = os.Rename(temp, path)
 	}
 	if err != nil {
-		_ = os.Remove(aside) // a full disk leaves a torn file behind
+		_ = os.Remove(temp) // a full disk leaves a torn file
 		return 0, fmt.Errorf("save a transcript: %w", err)
 	}
 	return count.lines, nil
@@ -222,14 +219,14 @@ func (c *lineCounter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// drop deletes the oldest parts beyond the bounds, but for the newest.
+// drop deletes the oldest parts above the limits, but never the newest part.
 func (s *Store) drop(x *index) {
 	var total int64
 	for _, p := range x.Parts {
 		total += p.Bytes
 	}
 	for len(x.Parts) > 1 && (total > s.most || len(x.Parts) > mostParts) {
-		_ = os.Remove(s.name(x.Parts[0].N)) // the index knows it no more
+		_ = os.Remove(s.name(x.Parts[0].N)) // the index no longer has it
 		total -= x.Parts[0].Bytes
 		x.Parts = x.Parts[1:]
 	}
@@ -257,8 +254,8 @@ func (s *Store) load() (*index, error) {
 	return x, nil
 }
 
-// keep writes the index aside and renames it. What was not kept is forgotten,
-// and heard again by the next server.
+// keep writes the index to a temporary file and renames it. If that fails, the next server handles the same reports
+// again.
 func (s *Store) keep(x *index) error {
 	data, err := json.Marshal(x)
 	if err == nil {

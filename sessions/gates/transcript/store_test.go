@@ -35,7 +35,7 @@ func newBench(t *testing.T, most int64) *bench {
 	return b
 }
 
-// again is the next server's store.
+// again is the store of the next server.
 func (b *bench) again(most int64) {
 	b.Store = Open(b.dir, tail.Below{Folder: b.logs, UID: os.Geteuid()}, most, func() api.Time { return api.At(time.Unix(1_700_000_000, 0)) })
 }
@@ -60,12 +60,12 @@ func (b *bench) hear(w Word) {
 	if w.Record == 0 {
 		w.Record = b.records
 	}
-	if err := b.Hear(w); err != nil {
+	if err := b.Observe(w); err != nil {
 		b.t.Fatal(err)
 	}
 }
 
-// all is every line behind a line, as N:LINE=TEXT.
+// all is every line after a line, as N:LINE=TEXT.
 func (b *bench) all(n, after int) string {
 	b.t.Helper()
 	var words []string
@@ -100,12 +100,12 @@ func TestParts(t *testing.T) {
 	b.want(b.all(1, 2), "2:1=three")
 
 	b.hear(Word{Path: b.log("a"), Conversation: "A", Clears: true})
-	b.write("a", "late") // behind the word, before the next conversation
+	b.write("a", "late") // after the report, before the next conversation
 	b.hear(Word{Path: b.log("b"), Conversation: "B"})
 	b.write("b", "four")
 	b.want(b.all(1, 0), "1:1=one 1:2=two 2:1=three 2:2=late 3:1=four")
 
-	b.hear(Word{Path: b.log("c"), Conversation: "C"}) // nobody said that it would
+	b.hear(Word{Path: b.log("c"), Conversation: "C"}) // without a report before
 	b.again(0)
 	b.want(b.all(2, 2), "3:1=four")
 	list, err := b.List()
@@ -119,8 +119,7 @@ func TestParts(t *testing.T) {
 	b.want(strings.Join(shown, ", "), "1 A compact 2/8 false, 2 A clear 2/11 false, 3 B left 1/5 false")
 }
 
-// TestOnce: a word that is heard again saves nothing again, also by a store
-// that was killed before it could write its list.
+// TestOnce: a report that comes again saves no second part, even if the server was killed before it wrote the index.
 func TestOnce(t *testing.T) {
 	b := newBench(t, 0)
 	b.hear(Word{Path: b.log("a"), Conversation: "A"})
@@ -136,8 +135,7 @@ func TestOnce(t *testing.T) {
 	b.again(0)
 	b.hear(word)
 	b.want(b.all(1, 0), "1:1=one 2:1=two")
-	// The kill between the part and the list: the part is made once more, with
-	// what there is now.
+	// The server was killed between the part and the index: the part is made again, with the current rest.
 	if err := os.WriteFile(filepath.Join(b.dir, indexName), before, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +144,7 @@ func TestOnce(t *testing.T) {
 	b.want(b.all(1, 0), "1:1=one 1:2=two")
 }
 
-// TestLineUnderWay stays with the part that it is finished in.
+// TestLineUnderWay: a line belongs to the part that has its end.
 func TestLineUnderWay(t *testing.T) {
 	b := newBench(t, 0)
 	b.write("a", "one")
@@ -167,8 +165,7 @@ func TestLineUnderWay(t *testing.T) {
 	b.want(b.all(1, 1), "2:1="+half+"end 2:2=more")
 }
 
-// TestWrittenAnew: a log that is replaced, or cut short, is read from its
-// beginning.
+// TestWrittenAnew: a log that is replaced or truncated is read from its start.
 func TestWrittenAnew(t *testing.T) {
 	b := newBench(t, 0)
 	b.write("a", "one", "two")
@@ -201,15 +198,15 @@ func TestBounds(t *testing.T) {
 	if left, err := filepath.Glob(filepath.Join(b.dir, "*.jsonl")); err != nil || len(left) != 2 {
 		t.Errorf("left: %v, %v", left, err)
 	}
-	b.write("a", strings.Repeat("x", 100)) // more than all: it stays
+	b.write("a", strings.Repeat("x", 100)) // larger than the limit, but the newest part stays
 	b.hear(Word{Path: b.log("a"), Compacts: true})
 	if parts, err := b.Saved(); err != nil || len(parts) != 1 || parts[0].Bytes != 101 {
 		t.Errorf("%+v, %v", parts, err)
 	}
 }
 
-// TestForeignFiles is the attack: an agent that names a file of somebody else's
-// as its log, or puts a link in its place, has nothing of it copied.
+// TestForeignFiles: an agent names another user's file as its log, or puts a link in its place. Nothing of that file
+// is copied.
 func TestForeignFiles(t *testing.T) {
 	secret := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(secret, []byte("secret\n"), 0o600); err != nil {
@@ -237,15 +234,15 @@ func TestForeignFiles(t *testing.T) {
 			path := prepare(b)
 			b.write("good", "mine")
 			for _, w := range []Word{{Record: 1, Path: path, Compacts: true}, {Record: 2, Path: path, Clears: true}} {
-				if err := b.Hear(w); err == nil {
-					t.Log("nothing is told of it")
+				if err := b.Observe(w); err == nil {
+					t.Log("Observe returns no error")
 				}
 			}
 			if err := b.Lines(t.Context(), 1, 0, func(l Line) error { t.Errorf("read %q", l.Data); return nil }); err == nil && strings.Contains(name, "link") {
-				t.Error("reading it is no error")
+				t.Error("reading it returns no error")
 			}
-			// What is said of a log of its own afterwards is heard.
-			if err := b.Hear(Word{Record: 3, Path: b.log("good")}); err != nil {
+			// A later report about the agent's own log is handled.
+			if err := b.Observe(Word{Record: 3, Path: b.log("good")}); err != nil {
 				t.Log(err)
 			}
 			b.want(b.all(1, 0), "1:1=mine")
@@ -276,7 +273,7 @@ func TestLinkSwappedIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	link(t, secret, b.log("a"))
-	if err := b.Hear(Word{Record: 9, Path: b.log("a"), Compacts: true}); err == nil {
+	if err := b.Observe(Word{Record: 9, Path: b.log("a"), Compacts: true}); err == nil {
 		t.Error("a link was taken for the log")
 	}
 	if parts, err := b.Saved(); err != nil || len(parts) != 0 {
@@ -299,7 +296,7 @@ func TestFolderBehindALink(t *testing.T) {
 	for _, folder := range []string{b.logs, other} {
 		s := Open(filepath.Join(t.TempDir(), "x"), tail.Below{Folder: folder, UID: os.Geteuid()}, 0, func() api.Time { return api.Time{} })
 		for i, path := range []string{b.log("a"), filepath.Join(folder, "ws", "a")} {
-			if err := s.Hear(Word{Record: uint64(i + 1), Path: path}); err != nil {
+			if err := s.Observe(Word{Record: uint64(i + 1), Path: path}); err != nil {
 				t.Errorf("%s below %s: %v", path, folder, err)
 			}
 		}
@@ -329,7 +326,7 @@ func TestFullDiskLosesNothing(t *testing.T) {
 	if err := os.Mkdir(b.name(1)+".new", 0o700); err != nil { // no file can be made there
 		t.Fatal(err)
 	}
-	if err := b.Hear(Word{Record: 5, Path: b.log("a"), Compacts: true}); err == nil {
+	if err := b.Observe(Word{Record: 5, Path: b.log("a"), Compacts: true}); err == nil {
 		t.Fatal("it was saved where nothing can be written")
 	}
 	b.write("a", "two")
@@ -339,4 +336,43 @@ func TestFullDiskLosesNothing(t *testing.T) {
 	b.hear(Word{Record: 6, Path: b.log("a"), Compacts: true})
 	b.write("a", "three")
 	b.want(b.all(1, 0), "1:1=one 1:2=two 2:1=three")
+}
+
+// A reader that follows the log gets each line once, across borders of parts and through a log that
+// grows, and begins with as much as it may.
+func TestFollow(t *testing.T) {
+	b := newBench(t, 0)
+	var at Place
+	next := func() string {
+		t.Helper()
+		var words []string
+		var err error
+		if at, err = b.After(t.Context(), at, func(l Line) error { words = append(words, fmt.Sprintf("%d=%s", l.N, l.Data)); return nil }); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(words, " ")
+	}
+	b.want(next(), "")
+	b.hear(Word{Path: b.log("a"), Conversation: "A"})
+	b.want(next(), "")
+	b.write("a", "one", "two")
+	b.want(next(), "1=one 1=two")
+	b.want(next(), "")
+	b.write("a", "three")
+	b.hear(Word{Path: b.log("a"), Conversation: "A", Compacts: true})
+	b.write("a", "four")
+	b.want(next(), "1=three 2=four")
+	b.hear(Word{Path: b.log("a"), Conversation: "A", Clears: true})
+	b.hear(Word{Path: b.log("b"), Conversation: "B"})
+	b.write("b", strings.Repeat("x", 100_000), "five")
+	b.want(next(), "3="+strings.Repeat("x", 100_000)+" 3=five")
+	b.want(next(), "")
+	if b.Began(2) || !b.Began(3) {
+		t.Errorf("a compaction begins a conversation (%v), or a clear doesn't (%v)", b.Began(2), !b.Began(3))
+	}
+	for most, want := range map[int64]Place{1 << 20: {N: 1}, 100_020: {N: 2}, 100_006: {N: 3}, 50_000: {N: 3, Offset: 100_001}, 3: {N: 3, Offset: 100_006}} {
+		if got, err := b.Recent(most); err != nil || got != want {
+			t.Errorf("the last %d bytes begin at %+v, want %+v (%v)", most, got, want, err)
+		}
+	}
 }

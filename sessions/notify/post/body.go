@@ -18,11 +18,11 @@ import (
 // Body is what a command gets on its standard input, and a URL as the body of
 // a POST: one JSON object.
 type Body struct {
-	ID        string          `json:"id"` // the same each time that this is told
+	ID        string          `json:"id"` // the same in every notice of one occasion
 	Rule      string          `json:"rule"`
 	Kind      string          `json:"kind"` // prompt, error, exited, idle, report
-	Text      string          `json:"text"` // in a line for people
-	Time      api.Time        `json:"time"` // when it began
+	Text      string          `json:"text"` // one line for people
+	Time      api.Time        `json:"time"` // when the occasion began
 	Session   string          `json:"session"`
 	SessionID string          `json:"session_id"`
 	Agent     string          `json:"agent"`
@@ -33,13 +33,13 @@ type Body struct {
 	Failure   *api.Failure    `json:"failure"`
 	Exit      *api.Exit       `json:"exit"`
 	Report    json.RawMessage `json:"report"` // kind, message
-	// Lines to paste: how to answer the prompt, and how to look.
+	// Command lines to paste: Respond answers the prompt, Attach opens the session.
 	Respond []string `json:"respond"`
 	Attach  string   `json:"attach"`
 }
 
-// body makes it. Values of the session's that are secret are not in it.
-func (p *Poster) body(s *sessions.Session, n notify.Notice) ([]byte, error) {
+// body makes the Body of a notice, with the built-in text.
+func (p *Poster) body(s *sessions.Session, n notify.Notice) (Body, error) {
 	st := s.Status()
 	b := Body{
 		ID: n.Occasion.Key, Rule: n.Rule.ID(), Kind: n.Occasion.Kind, Time: api.At(n.Occasion.Since), Session: st.Name, SessionID: st.ID, Agent: st.Agent,
@@ -58,7 +58,7 @@ func (p *Poster) body(s *sessions.Session, n notify.Notice) ([]byte, error) {
 			Message string `json:"message"`
 		}
 		if err := json.Unmarshal(n.Occasion.Data, &e); err != nil {
-			return nil, fmt.Errorf("read a report: %w", err)
+			return b, fmt.Errorf("read a report: %w", err)
 		}
 		b.Report, _ = json.Marshal(e) // strings always encode
 		b.Text = fmt.Sprintf("%s reports %s: %s", st.Name, e.Kind, e.Message)
@@ -66,14 +66,34 @@ func (p *Poster) body(s *sessions.Session, n notify.Notice) ([]byte, error) {
 		b.Text = says(b)
 	}
 	b.Text = short(terminal.Printable(b.Text))
-	data, err := encode(b)
-	if err != nil {
-		return nil, fmt.Errorf("encode a notice: %w", err)
-	}
-	return hide(data, s.Secrets()), nil
+	return b, nil
 }
 
-// says is the notice in words.
+// finish gives the Body the text that the rule's template makes, and returns it as JSON, both without the
+// session's secrets. If the template fails, the text is the built-in one, and wrong says why.
+func (b *Body) finish(r notify.Rule, secrets []string) (data []byte, wrong, err error) {
+	encoded := func() {
+		if data, err = encode(b); err != nil {
+			return
+		}
+		data = hide(data, secrets)
+		var hidden struct{ Text string }
+		if err = json.Unmarshal(data, &hidden); err == nil {
+			b.Text = hidden.Text
+		}
+	}
+	encoded()
+	if err == nil && r.Text != "" {
+		b.Text, wrong = textOf(r, b.Text, data)
+		encoded()
+	}
+	if err != nil {
+		return nil, wrong, fmt.Errorf("encode a notice: %w", err)
+	}
+	return data, wrong, nil
+}
+
+// says is the notice's text.
 func says(b Body) string {
 	switch b.Kind {
 	case notify.KindPrompt:
@@ -92,23 +112,20 @@ func says(b Body) string {
 	return b.Session + " is idle"
 }
 
-// mostText is how much of what an agent says stands in a line for people.
-const mostText = 300
+// mostLine bounds the built-in text, in characters.
+const mostLine = 300
 
-func short(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > mostText {
-		return string(r[:mostText-1]) + "…"
-	}
-	return s
-}
+func short(s string) string { return cut(strings.Join(strings.Fields(s), " "), mostLine) }
 
-// lines are how to answer the prompt by ssh, the plainest first.
+// lines are the command lines that answer the prompt by ssh, the simplest first.
 func (p *Poster) lines(name string, r *agent.Request) []string {
 	if r.Channel == agent.ChannelNone {
 		return []string{} // the body has the attach command too
 	}
-	call := fmt.Sprintf("%s respond %s --prompt %s ", p.o.SSH, name, r.ID)
+	call, seen := fmt.Sprintf("%s respond %s --prompt %s ", p.o.SSH, name, r.ID), ""
+	if r.SendsTyped() { // it may have changed by then
+		seen = "--digest " + r.Digest + " "
+	}
 	switch r.Type {
 	case agent.PromptQuestion:
 		if len(r.Questions) > 1 && !r.Reviewing() {
@@ -118,14 +135,11 @@ func (p *Poster) lines(name string, r *agent.Request) []string {
 			}
 			return []string{call + "answer " + strings.Join(words, " "), call + "deny"}
 		}
-		if r.Reviewing() { // the answers that it sends may have changed by then
-			return []string{call + "--digest " + r.Digest + " option 1", call + "deny"}
-		}
-		return []string{call + "option 1", call + "deny"}
+		return []string{call + seen + "option 1", call + "deny"}
 	case agent.PromptNotice:
 		return []string{call + "deny"}
 	}
-	return []string{call + "accept", call + "deny"}
+	return []string{call + seen + "accept", call + "deny"}
 }
 
 func encode(v any) ([]byte, error) {
@@ -136,15 +150,15 @@ func encode(v any) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// leastSecret is the shortest value that is looked for: a shorter one stands in
-// many a text by chance.
+// leastSecret is the length of the shortest value that is hidden. Shorter values occur in many texts by
+// chance.
 const leastSecret = 6
 
-// hide takes secrets out of what JSON says in its strings, however those escape
-// them. Names and numbers stay: without them it would be no notice any more.
+// hide takes secrets out of the strings of JSON, however they are escaped. Names of fields and numbers
+// stay, because a receiver needs them.
 func hide(data []byte, secrets []string) []byte {
 	var pairs []string
-	longest := func(a, b string) int { return cmp.Compare(len(b), len(a)) } // of two that begin alike the longer one is hidden
+	longest := func(a, b string) int { return cmp.Compare(len(b), len(a)) } // if one secret begins with another, the longer one is hidden
 	for _, s := range slices.SortedFunc(slices.Values(secrets), longest) {
 		if len(s) >= leastSecret {
 			pairs = append(pairs, s, "***")
@@ -175,7 +189,7 @@ func hide(data []byte, secrets []string) []byte {
 	return out.Bytes()
 }
 
-// replaced is a string of JSON with what stands in it replaced.
+// replaced is a JSON string with its text replaced.
 func replaced(token []byte, by *strings.Replacer) []byte {
 	var s string
 	if json.Unmarshal(token, &s) != nil {

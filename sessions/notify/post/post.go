@@ -1,6 +1,6 @@
-// Package post tells people and programs what an agent waits for, by the rules
-// of package notify: it follows the event log and runs commands or posts to
-// URLs.
+// Package post sends the notices of package notify to people and programs. A Poster follows the event
+// log on one goroutine, which alone uses the notify.Machine. It runs a rule's command or posts to
+// its URL on other goroutines, at most atOnce at a time.
 package post
 
 import (
@@ -20,57 +20,69 @@ import (
 )
 
 const (
-	// atOnce bounds what is told at the same time.
-	atOnce = 4
-	// keepEvery is how often what is known is written: it bounds how many events
-	// a next server reads again.
+	// atOnce bounds the notices that are sent at the same time. The machine bounds those of one rule.
+	atOnce = 64
+	// mostTries is how often a notice is sent to a service that can't be reached or is busy.
+	mostTries = 5
+	// firstPause is the time between the first two tries. It doubles with each further try.
+	firstPause = 2 * time.Second
+	// keepEvery is how often the machine is saved. It bounds how many events the next server reads
+	// again.
 	keepEvery = 30 * time.Second
-	// closeWithin is how long the end of the server waits for what is being told.
+	// closeWithin is how long Close waits for the notices that are being sent.
 	closeWithin = 3 * time.Second
-	// settleIn is how long a server that was just started waits before it tells
-	// anything: the sessions may have news from the time without one.
+	// settleIn is how long a new server waits before it sends a notice, because the sessions may
+	// first have to take in what happened while no server ran.
 	settleIn = 3 * time.Second
 )
 
 // Options of a Poster.
 type Options struct {
 	Sessions *sessions.Registry
-	Rules    []notify.Rule // of all sessions; each has its own besides
-	File     string        // where what is known is kept
+	Rules    []notify.Rule // for all sessions, in addition to each session's own
+	File     string        // where the machine is saved
 	SSH      string        // how a client calls this server: ssh -p 2222 agents@host
 	Version  string
 	Log      *slog.Logger
 	Now      func() time.Time
 }
 
-// Poster tells what is to be told until it is closed.
+// Poster sends notices until it is closed.
 type Poster struct {
 	o      Options
 	stop   context.CancelFunc
 	done   chan struct{}
 	work   sync.WaitGroup
-	cancel context.CancelFunc // of what is being told
+	cancel context.CancelFunc // ends the notices that are being sent
 	web    *web
 	over   over
 }
 
-// over is what was told, or could not be, by now. The event says so too, but of
-// a session that was removed meanwhile, or on a full disk, there is none.
+// over has the notices that were sent or have failed. Their events say so too, but there is no event
+// if the session was removed in the meantime or the disk is full.
 type over struct {
 	mu   sync.Mutex
-	list []sessions.Notified
-	wake context.CancelFunc // of the wait for an event
+	list []result
+	wake context.CancelFunc // ends the wait for an event
 }
 
-func (o *over) add(n sessions.Notified) {
+// result is how one try to send a notice ended.
+type result struct {
+	rule, key string
+	again     bool          // it failed, and another try may succeed
+	wait      time.Duration // that the service asked for
+	tries     int
+}
+
+func (o *over) add(r result) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.list = append(o.list, n)
+	o.list = append(o.list, r)
 	o.wake()
 }
 
-// take gives what was added, and has what is added later end a wait.
-func (o *over) take(wake context.CancelFunc) []sessions.Notified {
+// take gives what was added since the last call. wake is called when more is added.
+func (o *over) take(wake context.CancelFunc) []result {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	list := o.list
@@ -78,7 +90,7 @@ func (o *over) take(wake context.CancelFunc) []sessions.Notified {
 	return list
 }
 
-// Start begins where the file says that the last server ended.
+// Start continues where the last server ended, according to the file.
 func Start(o Options) *Poster {
 	ctx, stop := context.WithCancel(context.Background())
 	working, cancel := context.WithCancel(context.Background())
@@ -90,8 +102,8 @@ func Start(o Options) *Poster {
 	return p
 }
 
-// Close returns when nothing of it runs any more. What is being told has a
-// moment to end; what has not ended is told again by the next server.
+// Close returns when all goroutines of the Poster have ended. Notices that are being sent have
+// closeWithin to end. The next server sends those that did not end again.
 func (p *Poster) Close() {
 	p.stop()
 	<-p.done
@@ -109,21 +121,28 @@ func (p *Poster) Close() {
 
 func (p *Poster) run(ctx, working context.Context) {
 	m := p.load()
-	p.keep(m) // from here on nothing is missed, however this server ends
+	p.keep(m) // from now on no event is missed, even if this server is killed
 	log := p.o.Sessions.Events()
 	reader := log.Follow(m.Cursor)
 	started, kept := p.o.Now(), p.o.Now()
 	dirty := false
 	for {
 		waiting, cancel := context.WithCancel(ctx)
-		for _, told := range p.over.take(cancel) {
-			m.Told(told.Rule, told.Key)
+		now := p.o.Now()
+		for _, r := range p.over.take(cancel) {
+			if r.wait > 0 {
+				m.Hold(r.rule, now, r.wait)
+			}
+			if r.again {
+				m.Again(r.rule, r.key, now.Add(max(r.wait, firstPause<<(r.tries-1))))
+				continue
+			}
+			m.Done(r.rule, r.key)
 			dirty = true
 		}
-		now := p.o.Now()
 		next := started.Add(settleIn)
 		if !now.Before(next) {
-			if next = p.tell(working, m, now); next.IsZero() {
+			if next = p.send(working, m, now); next.IsZero() {
 				next = now.Add(time.Hour)
 			}
 		}
@@ -141,7 +160,7 @@ func (p *Poster) run(ctx, working context.Context) {
 		case err == nil:
 			dirty = true
 			p.take(m, line)
-		case errors.Is(err, context.Canceled) && ctx.Err() == nil: // it is time, or something was told
+		case errors.Is(err, context.Canceled) && ctx.Err() == nil: // a notice may be due, or one has ended
 		default: // the server ends
 			p.keep(m)
 			return
@@ -149,7 +168,7 @@ func (p *Poster) run(ctx, working context.Context) {
 	}
 }
 
-// take takes in an event. Where some are gone the sessions say what is so.
+// take takes in an event. If events are missing, the sessions' status replaces them.
 func (p *Poster) take(m *notify.Machine, line events.Line) {
 	if line.Type == events.TypeGap {
 		for _, s := range p.o.Sessions.All() {
@@ -174,7 +193,7 @@ func (p *Poster) settle(m *notify.Machine, s *sessions.Session, gone uint64) {
 	m.Found(gone, s.ID(), string(st.Now), st.Since, since)
 }
 
-// rules are those about a session.
+// rules gives the rules about a session.
 func (p *Poster) rules(id string) []notify.Rule {
 	s, ok := p.o.Sessions.Find(id)
 	if !ok {
@@ -184,14 +203,14 @@ func (p *Poster) rules(id string) []notify.Rule {
 	return notify.For(st.Name, st.Tags, p.o.Rules, st.Notify)
 }
 
-// tell begins to tell what is due.
-func (p *Poster) tell(ctx context.Context, m *notify.Machine, now time.Time) (next time.Time) {
+// send begins to send the notices that are due.
+func (p *Poster) send(ctx context.Context, m *notify.Machine, now time.Time) (next time.Time) {
 	room := atOnce - m.Flying()
 	due, next := m.Due(now, room, p.rules)
 	for _, n := range due {
 		s, ok := p.o.Sessions.Find(n.Occasion.Session)
 		if !ok {
-			m.Told(n.Rule.ID(), n.Occasion.Key) // its removal is among the events to come
+			m.Done(n.Rule.ID(), n.Occasion.Key) // the event of its removal will come
 			continue
 		}
 		p.work.Go(func() { p.one(ctx, s, n) })
@@ -199,29 +218,57 @@ func (p *Poster) tell(ctx context.Context, m *notify.Machine, now time.Time) (ne
 	return next
 }
 
-// one tells one thing, and writes the event by which it is known to be told.
+// one sends one notice, and writes its event if it was sent or has failed for the last time. The event
+// keeps the next server from sending it again.
 func (p *Poster) one(ctx context.Context, s *sessions.Session, n notify.Notice) {
-	data, err := p.body(s, n)
-	if err == nil && n.Rule.Run != nil {
-		err = p.command(ctx, s, n.Rule.Run, data)
-	} else if err == nil {
-		err = p.web.post(ctx, n.Rule.URL, data)
+	b, err := p.body(s, n)
+	again, wait := false, time.Duration(0)
+	if err == nil {
+		var wrong error
+		again, wait, wrong, err = p.try(ctx, s, n.Rule, b, s.Secrets())
+		if wrong != nil {
+			p.o.Log.Warn("a notice has the built-in text", "session", b.Session, "rule", b.Rule, "error", wrong)
+		}
 	}
 	if ctx.Err() != nil {
-		return // the server ends: the next one tells it
+		return // the server ends: the next one sends it
 	}
-	told := sessions.Notified{Rule: n.Rule.ID(), Key: n.Occasion.Key, Kind: n.Occasion.Kind, OK: err == nil}
+	done := result{rule: n.Rule.ID(), key: n.Occasion.Key, again: again && n.Try < mostTries, wait: wait, tries: n.Try}
+	defer p.over.add(done)
+	if done.again {
+		return
+	}
+	sent := sessions.Notified{Rule: done.rule, Key: done.key, Kind: n.Occasion.Kind, OK: err == nil}
 	if err != nil {
-		told.Error = err.Error()
-		p.o.Log.Warn("a notice could not be told", "session", s.Status().Name, "rule", told.Rule, "kind", told.Kind, "error", err)
+		if n.Try > 1 {
+			err = fmt.Errorf("%w, after %d tries", err, n.Try)
+		}
+		sent.Error = err.Error()
+		p.o.Log.Warn("a notice could not be sent", "session", s.Status().Name, "rule", sent.Rule, "kind", sent.Kind, "error", err)
 	}
-	if err := s.Notified(context.WithoutCancel(ctx), told); err != nil {
-		p.o.Log.Warn("a notice was told, and no event says so", "session", s.Status().Name, "error", err)
+	if err := s.Notified(context.WithoutCancel(ctx), sent); err != nil {
+		p.o.Log.Warn("a notice has ended, but its event could not be written", "session", s.Status().Name, "error", err)
 	}
-	p.over.add(told)
 }
 
-// load is what the last server knew; without it, what comes from now on counts.
+// try sends a notice once. If err is set, again says whether another try may succeed, and wait how long
+// the service asked to wait for it. wrong says what is wrong with the rule's template.
+func (p *Poster) try(ctx context.Context, s runner, r notify.Rule, b Body, secrets []string) (again bool, wait time.Duration, wrong, err error) {
+	data, wrong, err := b.finish(r, secrets)
+	if err != nil {
+		return false, 0, wrong, err
+	}
+	if r.Run != nil {
+		return false, 0, wrong, p.command(ctx, s, r.Run, data)
+	}
+	q, err := requestOf(r, b, data, p.o.SSH, p.o.Now())
+	if err == nil {
+		again, wait, err = p.web.post(ctx, r, q)
+	}
+	return again, wait, wrong, err
+}
+
+// load reads the machine that the last server saved. Without one, events count from now on.
 func (p *Poster) load() *notify.Machine {
 	log := p.o.Sessions.Events()
 	m := notify.New(log.Head())
@@ -233,7 +280,7 @@ func (p *Poster) load() *notify.Machine {
 		}
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		p.o.Log.Warn("what was to be notified is not known any more", "error", err)
+		p.o.Log.Warn("the saved notices cannot be read; notices that were due are lost", "error", err)
 	}
 	m.See(p.o.Rules)
 	for _, s := range p.o.Sessions.All() {
@@ -242,7 +289,7 @@ func (p *Poster) load() *notify.Machine {
 	return m
 }
 
-// keep writes what is known aside and renames it.
+// keep saves the machine in a new file and renames it, so that a kill leaves a whole file.
 func (p *Poster) keep(m *notify.Machine) bool {
 	data, err := json.Marshal(m)
 	if err == nil {
@@ -252,7 +299,7 @@ func (p *Poster) keep(m *notify.Machine) bool {
 		err = os.Rename(p.o.File+".new", p.o.File)
 	}
 	if err != nil {
-		p.o.Log.Warn("what is to be notified could not be kept", "error", fmt.Errorf("write %s: %w", p.o.File, err))
+		p.o.Log.Warn("the notices that are due could not be saved", "error", fmt.Errorf("write %s: %w", p.o.File, err))
 	}
 	return err == nil
 }

@@ -4,13 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,80 +18,99 @@ import (
 
 	"berth/agent"
 	"berth/sessions/command"
+	"berth/sessions/notify"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// quick makes the pauses between tries short.
-func quick(t *testing.T) {
-	before := tries
-	tries = []time.Duration{0, time.Millisecond, time.Millisecond}
-	t.Cleanup(func() { tries = before })
-}
-
+// web posts to the server, and reports how one try ends.
 func TestPost(t *testing.T) {
-	quick(t)
 	for name, c := range map[string]struct {
-		answer func(n int64, w http.ResponseWriter, r *http.Request)
-		calls  int64
+		answer func(w http.ResponseWriter, r *http.Request)
+		again  bool
+		wait   time.Duration
 		wrong  string
 	}{
-		"taken":   {func(_ int64, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) }, 1, ""},
-		"refused": {func(_ int64, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(403) }, 1, "status 403"},
-		"busy at once": {func(n int64, w http.ResponseWriter, _ *http.Request) {
-			w.WriteHeader(map[bool]int{true: 503, false: 200}[n == 1])
-		}, 2, ""},
-		"busy for long": {func(_ int64, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(429) }, 3, "status 429, 3 times"},
-		"a redirect": {func(n int64, w http.ResponseWriter, r *http.Request) {
+		"taken":   {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) }, false, 0, ""},
+		"refused": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(403) }, false, 0, "status 403"},
+		"broken":  {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }, true, 0, "status 503"},
+		"busy": {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Retry-After", "7"); w.WriteHeader(429) }, true, 7 * time.Second,
+			"status 429"},
+		"busy, without a time": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "soon")
+			w.WriteHeader(429)
+		}, true, 0,
+			"status 429"},
+		"sends everything back": {func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(400)
+			_, _ = io.WriteString(w, `{"error":"`+r.URL.String()+`","description":"`+r.URL.RawQuery+`"}`)
+		}, false, 0, "status 400"},
+		"a redirect": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
-		}, 1, "redirect (307), which is not followed"},
-		"endless": {func(_ int64, w http.ResponseWriter, r *http.Request) {
+		}, false, 0, "redirect (307), which is not followed"},
+		"endless": {func(w http.ResponseWriter, r *http.Request) {
 			for r.Context().Err() == nil {
 				if _, err := w.Write(make([]byte, 64<<10)); err != nil {
 					return
 				}
 			}
-		}, 1, ""},
+		}, false, 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var calls atomic.Int64
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				body, err := io.ReadAll(r.Body)
 				if err != nil || string(body) != `{"a":1}` || r.Method != http.MethodPost || r.Header.Get("Content-Type") != "application/json" || r.URL.Path != "/hook" {
 					t.Errorf("%s %s %q %v", r.Method, r.URL.Path, body, err)
 				}
-				c.answer(calls.Add(1), w, r)
+				c.answer(w, r)
 			}))
 			defer s.Close()
 			w := newWeb("v1")
 			defer w.close()
-			err := w.post(t.Context(), s.URL+"/hook?token=hush-hush", []byte(`{"a":1}`))
-			if (err == nil) != (c.wrong == "") || err != nil && (!strings.Contains(err.Error(), c.wrong) || strings.Contains(err.Error(), "hush")) {
+			rule := notify.Rule{URL: s.URL + "/hook?token=hush-hush"}
+			again, wait, err := w.post(t.Context(), rule, jsonRequest(rule.URL, []byte(`{"a":1}`)))
+			if (err == nil) != (c.wrong == "") || err != nil && (!strings.HasSuffix(err.Error(), c.wrong) || strings.Contains(err.Error(), "hush")) {
 				t.Errorf("%v, want %q", err, c.wrong)
 			}
-			if got := calls.Load(); got != c.calls {
-				t.Errorf("%d calls, want %d", got, c.calls)
+			if again != c.again || wait != c.wait {
+				t.Errorf("again %v after %s, want %v after %s", again, wait, c.again, c.wait)
 			}
 		})
 	}
 }
 
-// TestNobodyListens tries again, and names no secret of the URL.
-func TestNobodyListens(t *testing.T) {
-	quick(t)
+// A service that no program listens for is tried again, one that hangs up isn't: it may have the notice.
+// No error names a secret of the URL.
+func TestNoAnswer(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := l.Addr().String()
+	deaf := l.Addr().String()
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	w := newWeb("v1")
-	defer w.close()
-	err = w.post(t.Context(), "http://"+at+"/hush-hush", nil)
-	if err == nil || !strings.Contains(err.Error(), "3 times") || strings.Contains(err.Error(), "hush") {
-		t.Error(err)
+	rude := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	defer rude.Close()
+	secure := httptest.NewTLSServer(http.NotFoundHandler())
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	defer secure.Close()
+	for at, want := range map[string]struct {
+		again bool
+		says  string
+	}{
+		"http://" + deaf:             {true, "it could not be reached: dial: connection refused"},
+		"http://no-such.invalid":     {true, "its host was not found"},
+		rude.URL:                     {false, "the connection failed"},
+		secure.URL:                   {false, "its certificate isn't valid: x509: certificate signed by unknown authority"},
+		"http://127.0.0.1:1\x7f/bad": {false, "its URL can't be used"},
+	} {
+		w := newWeb("v1")
+		again, _, err := w.post(t.Context(), notify.Rule{URL: at}, request{url: at + "/hush-hush"})
+		w.close()
+		if err == nil || again != want.again || err.Error() != want.says {
+			t.Errorf("%s: %v, %v, want %+v", at, again, err, want)
+		}
 	}
 }
 
@@ -157,7 +176,11 @@ func TestLines(t *testing.T) {
 	if got := p.lines("alpha", r); got[0] != "ssh -p 2222 agents@host respond alpha --prompt 01J-7 answer 1=1 2=1" {
 		t.Error(got)
 	}
-	if s := short(strings.Repeat("é\n", 400)); len([]rune(s)) != mostText || strings.Contains(s, "\n") {
+	r = &agent.Request{ID: "01J-7", Digest: "d1", Type: agent.PromptForm, Input: agent.Pointer("Name: Bob")} // without a schema accept needs the digest
+	if got := p.lines("alpha", r); got[0] != "ssh -p 2222 agents@host respond alpha --prompt 01J-7 --digest d1 accept" {
+		t.Error(got)
+	}
+	if s := short(strings.Repeat("é\n", 400)); len([]rune(s)) != mostLine || strings.Contains(s, "\n") {
 		t.Error(s)
 	}
 }

@@ -1,16 +1,16 @@
 package post
 
 import (
-	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"os/exec"
+	"syscall"
 	"time"
 
 	"berth/sessions/command"
@@ -22,11 +22,9 @@ const (
 	// mostAnswer is how much of an answer is read, so that the connection can
 	// be used again.
 	mostAnswer = 64 << 10
+	// mostRead is how much of it is looked at.
+	mostRead = 4 << 10
 )
-
-// tries are the pauses before the tries to post: what could not be reached, or
-// says that it is busy, is tried again.
-var tries = []time.Duration{0, 2 * time.Second, 4 * time.Second}
 
 // inherited are the variables that a command has of the server's.
 var inherited = []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "TMPDIR"}
@@ -52,7 +50,8 @@ func (p *Poster) command(ctx context.Context, s runner, argv []string, data []by
 	return err
 }
 
-// web posts. Its errors name no URL, which may hold a secret.
+// web posts, through the proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY of the server's environment name.
+// Its errors name no URL, which may hold a secret.
 type web struct {
 	client  http.Client
 	pool    *http.Transport
@@ -72,49 +71,39 @@ func newWeb(version string) *web {
 
 func (w *web) close() { w.pool.CloseIdleConnections() }
 
-// post posts, up to three times.
-func (w *web) post(ctx context.Context, to string, data []byte) error {
-	var failed error
-	for _, pause := range tries {
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		again, err := w.try(ctx, to, data)
-		if err == nil || !again {
-			return err
-		}
-		failed = err
-	}
-	return fmt.Errorf("%w, %d times", failed, len(tries))
+// drain reads an answer to its end, so that the connection can be used again, and returns its start.
+func drain(body io.ReadCloser) []byte {
+	start, _ := io.ReadAll(io.LimitReader(body, mostRead)) // what came counts
+	_, _ = io.Copy(io.Discard, io.LimitReader(body, mostAnswer))
+	_ = body.Close()
+	return start
 }
 
-// try posts once; again says whether another try may do better.
-func (w *web) try(ctx context.Context, to string, data []byte) (again bool, err error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(data))
-	if err != nil {
-		return false, errors.New("the url cannot be used")
+// unsent says that the request didn't reach the service, or the proxy. After any other failure the service
+// may have it.
+func unsent(err error) bool {
+	var op *net.OpError
+	if errors.As(err, &op) && op.Op == "proxyconnect" {
+		return unsent(op.Err)
 	}
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("User-Agent", "berth/"+w.version)
-	answer, err := w.client.Do(r)
-	if err != nil {
-		var named *url.Error
-		if errors.As(err, &named) {
-			err = named.Err
-		}
-		var dial *net.OpError
-		return errors.As(err, &dial) && dial.Op == "dial", fmt.Errorf("it could not be posted: %w", err)
+	return op != nil && op.Op == "dial"
+}
+
+// connection says why there was no answer. The library's errors have the URL in them, or the proxy's.
+func connection(err error) error {
+	var dns *net.DNSError
+	var certificate *tls.CertificateVerificationError
+	var op *net.OpError
+	var errno syscall.Errno
+	switch {
+	case os.IsTimeout(err) || errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("there was no answer within %s", within)
+	case errors.As(err, &dns):
+		return errors.New("its host was not found")
+	case errors.As(err, &certificate):
+		return fmt.Errorf("its certificate isn't valid: %w", certificate.Err)
+	case errors.As(err, &errno) && errors.As(err, &op):
+		return fmt.Errorf("it could not be reached: %s: %w", op.Op, errno)
 	}
-	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, mostAnswer)) // only the status counts
-	_ = answer.Body.Close()
-	switch s := answer.StatusCode; {
-	case s >= 200 && s < 300:
-		return false, nil
-	case s >= 300 && s < 400:
-		return false, fmt.Errorf("it was answered with a redirect (%d), which is not followed", s)
-	default:
-		return s == http.StatusTooManyRequests || s >= 500, fmt.Errorf("it was answered with status %d", s)
-	}
+	return errors.New("the connection failed")
 }

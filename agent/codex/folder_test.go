@@ -1,0 +1,163 @@
+package codex_test
+
+import (
+	"testing"
+
+	"berth/agent"
+	"berth/agent/codex"
+	"berth/detect"
+)
+
+// ask is the hook for ls in a folder, which waits under that id; "" reports without waiting.
+func (s *seen) ask(t *testing.T, id, dir string) {
+	t.Helper()
+	for _, f := range hook(t, "PermissionRequest", `,"cwd":"`+dir+`","tool_name":"Bash","tool_input":{"command":"ls","description":"May I?"}`) {
+		f.Hook, f.Time = id, s.now
+		s.f.Apply(f)
+	}
+}
+
+func (s *seen) release(id string) {
+	s.f.Apply(agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Cause: "hook:gone", Hook: id, Time: s.now})
+}
+
+// asksInSomeFolder is the dialog of ls: it doesn't show the folder.
+func asksInSomeFolder() *agent.Reading {
+	return draw("  \x1b[1mWould you like to run the following command?\x1b[22m\n\n  Environment: local\n\n  Reason: May I?\n\n  $ ls\n\n\n› 1. Yes, proceed (y)\n  2. No, and tell Codex what to do differently (esc)\n\n  Press enter to confirm or esc to cancel", -1, 0)
+}
+
+// TestFolderOfACommand: a hook reports the folder that a command would run in. The prompt shows it where
+// it isn't the session's, and its digest covers it.
+func TestFolderOfACommand(t *testing.T) {
+	digests := map[string]string{}
+	for dir, want := range map[string]string{"/w": "May I?", "/w/": "May I?", "/srv/more": "May I?\n\nworkdir: \"/srv/more\""} {
+		s, r := newSeen(), asksInSomeFolder()
+		s.ask(t, "7", dir)
+		p := s.f.Status().Request
+		if text(p.Text) != want {
+			t.Errorf("in %s it asks %q, want %q", dir, text(p.Text), want)
+		}
+		if other := digests[p.Digest]; other != "" {
+			t.Errorf("%s and %s have one digest", dir, other)
+		}
+		digests[p.Digest] = dir
+		s.release("7")
+		if now := s.show(r); now.ID != p.ID || text(now.Text) != want || !s.keyed(p.ID, r.Dialog) {
+			t.Errorf("in %s, at its dialog, prompt %s is %+v", dir, p.ID, now)
+		}
+	}
+}
+
+// TestTwoFolders: two calls differ only in the folder, and the dialog doesn't show which of them it
+// asks about.
+func TestTwoFolders(t *testing.T) {
+	s, r := newSeen(), asksInSomeFolder()
+	s.ask(t, "7", "/srv/more")
+	s.ask(t, "8", "/w")
+	if n := len(s.f.Status().Requests); n != 2 {
+		t.Fatalf("%d prompts", n)
+	}
+	s.release("7")
+	s.release("8")
+	s.show(r)
+	for _, p := range s.f.Status().Requests {
+		if s.keyed(p.ID, r.Dialog) {
+			t.Errorf("a key answers %+v", p)
+		}
+	}
+}
+
+// TestFolderBesideADialog: where a dialog shows a hook's command in part, or may show another one, the
+// prompt is the dialog as it is drawn, with the folder that the hook reported, before the dialog or after.
+func TestFolderBesideADialog(t *testing.T) {
+	const want = "May I?\n\nPermission rule: network\n\nworkdir: \"/srv/more\""
+	r := draw("  \x1b[1mWould you like to run the following command?\x1b[22m\n\n  Reason: May I?\n\n  Permission rule: network\n\n  $ ls\n\n\n› 1. Yes, proceed (y)\n  2. No, and tell Codex what to do differently (esc)\n\n  Press enter to confirm or esc to cancel", -1, 0)
+	s := newSeen()
+	s.ask(t, "", "/srv/more")
+	for range 6 {
+		s.show(r)
+	}
+	if p := s.f.Status().Request; text(p.Text) != want || !s.keyed(p.ID, r.Dialog) {
+		t.Errorf("it asks %+v", p)
+	}
+	s = newSeen()
+	before := s.show(r)
+	s.ask(t, "", "/srv/more")
+	if p := s.show(r); text(p.Text) != want || p.ID == before.ID || !s.keyed(p.ID, r.Dialog) || s.keyed(before.ID, r.Dialog) {
+		t.Errorf("reported after the dialog, prompt %s is %+v", before.ID, p)
+	}
+}
+
+// TestFolderFromTheLog: the hook of another program decides about a call. Then only the session log
+// reports the call.
+func TestFolderFromTheLog(t *testing.T) {
+	facts, err := codex.Driver{}.Log([]byte(`{"type":"response_item","payload":{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"ls\",\"sandbox_permissions\":\"require_escalated\",\"justification\":\"May I?\",\"workdir\":\"/srv/more\"}","call_id":"k"}}`))
+	if err != nil || len(facts) != 1 {
+		t.Fatalf("%+v, %v", facts, err)
+	}
+	for dir, want := range map[string]string{"/w": `workdir: "/srv/more"`, "/srv/more": ""} {
+		asked := facts[0].Request
+		if lines := (codex.Driver{}).Undrawn("Bash", asked.Raw, dir); text(asked.Text) != "May I?" || lines != want {
+			t.Errorf("in %s it asks %q, and %q isn't drawn", dir, text(asked.Text), lines)
+		}
+	}
+}
+
+// restart restores the session's fold from its checkpoint, as a new server does.
+func (s *seen) restart(t *testing.T) {
+	t.Helper()
+	saved, err := s.f.Checkpoint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.f, err = detect.Restore(codex.Driver{}, detect.Options{Dir: "/w"}, saved, s.now); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestFolderOfTheLog: the session log reports the folder that a call would run in. Its dialog's prompt
+// shows that folder, and no key answers a prompt that shows another one, such as a forged hook's.
+func TestFolderOfTheLog(t *testing.T) {
+	const want = "May I?\n\nworkdir: \"/srv/more\""
+	facts, err := codex.Driver{}.Log([]byte(`{"type":"response_item","payload":{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"ls\",\"sandbox_permissions\":\"require_escalated\",\"justification\":\"May I?\",\"workdir\":\"/srv/more\"}","call_id":"k"}}`))
+	if err != nil || len(facts) != 1 {
+		t.Fatalf("%+v, %v", facts, err)
+	}
+	for _, order := range []string{"ld", "dl", "lhd", "ldh", "hdl", "dhl", "lHd", "plhd", "pldh"} {
+		s, r := newSeen(), asksInSomeFolder()
+		s.f.Apply(agent.Fact{Kind: agent.TurnStarted, Source: agent.SourceLog, Turn: "t", Time: s.now})
+		for _, step := range order {
+			switch step {
+			case 'p': // the call's start, by its hook
+				for _, f := range hook(t, "PreToolUse", `,"cwd":"/srv/more","tool_name":"Bash","tool_use_id":"k","tool_input":{"command":"ls"}`) {
+					f.Time = s.now
+					s.f.Apply(f)
+				}
+			case 'l': // the log
+				facts[0].Time = s.now
+				s.f.Apply(facts[0])
+			case 'h': // a forged hook
+				s.ask(t, "", "/w")
+			case 'H': // the call's own hook
+				s.ask(t, "", "/srv/more")
+			case 'd': // the dialog
+				s.show(r)
+			}
+		}
+		s.restart(t)
+		for range 6 {
+			s.show(r)
+		}
+		keyed := 0
+		for _, p := range s.f.Status().Requests {
+			if s.keyed(p.ID, r.Dialog) {
+				if keyed++; text(p.Text) != want {
+					t.Errorf("%s: a key answers %q", order, text(p.Text))
+				}
+			}
+		}
+		if keyed == 0 && (order == "ld" || order == "lHd") {
+			t.Errorf("%s: no key answers what the dialog and the log show: %+v", order, s.f.Status().Requests)
+		}
+	}
+}

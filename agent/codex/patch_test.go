@@ -1,0 +1,52 @@
+package codex_test
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"berth/agent"
+)
+
+// TestFolderOfAPatch: Codex's hook reports a patch without the folder that its names are relative to. The
+// prompt shows the folder as the call reports it; without the call no hook waits for the answer.
+func TestFolderOfAPatch(t *testing.T) {
+	patch := func(name string) string { return "*** Begin Patch\n*** Add File: " + name + "\n+one\n*** End Patch" }
+	in := func(words, name string) string { return words + "apply_patch <<'EOF'\n" + patch(name) + "\nEOF" }
+	for name, c := range map[string]struct {
+		calls [][2]string // the folder and the command of each call
+		tool  string
+		file  string
+		held  bool
+		text  string
+	}{
+		"here":                 {[][2]string{{"/w", in("", "a.txt")}}, "Bash", "a.txt", true, ""},
+		"another folder":       {[][2]string{{"/etc", in("", "a.txt")}}, "Bash", "a.txt", true, `workdir: "/etc"`},
+		"a change of folders":  {[][2]string{{"/w", in("cd /etc && ", "a.txt")}}, "Bash", "a.txt", true, `command: "cd /etc && apply_patch <<'EOF'"`},
+		"both":                 {[][2]string{{"/srv", in("cd etc && ", "a.txt")}}, "Bash", "a.txt", true, `command: "cd etc && apply_patch <<'EOF'"` + "\n" + `workdir: "/srv"`},
+		"an absolute name":     {nil, "", "/w/a.txt", true, ""},
+		"no call":              {nil, "", "a.txt", false, ""},
+		"another call":         {[][2]string{{"/w", in("", "b.txt")}}, "Bash", "a.txt", false, ""},
+		"two of them":          {[][2]string{{"/w", in("", "a.txt")}, {"/etc", in("", "a.txt")}}, "Bash", "a.txt", true, `workdir: "/etc"`},
+		"the tool for patches": {[][2]string{{"/w", patch("a.txt")}}, "apply_patch", "a.txt", true, ""},
+		"a name with blanks":   {[][2]string{{"/etc", in("", "  a.txt")}}, "Bash", "  a.txt", true, `workdir: "/etc"`},
+	} {
+		s := newSeen()
+		for i, call := range c.calls {
+			for _, f := range hook(t, "PreToolUse", `,"cwd":"`+call[0]+`","tool_use_id":"`+strconv.Itoa(i)+`","tool_name":"`+c.tool+`","tool_input":{"command":`+strconv.Quote(call[1])+`}`) {
+				f.Time = s.now
+				s.f.Apply(f)
+			}
+		}
+		var asked *agent.Request
+		for _, f := range hook(t, "PermissionRequest", `,"cwd":"/w","tool_name":"apply_patch","tool_input":{"command":`+strconv.Quote(patch(c.file))+`}`) {
+			f.Hook, f.Time = "7", s.now
+			s.f.Apply(f)
+		}
+		_, held := s.f.HeldBy("7")
+		asked = s.f.Status().Request
+		if asked == nil || held != c.held || agent.Value(asked.Text) != c.text || !strings.Contains(asked.FullInput, "*** Add File: ") || strings.Contains(string(asked.Raw), "workdir") {
+			t.Errorf("%s: held %v, %+v", name, held, asked)
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package gemini_test
+
+import (
+	"fmt"
+	"testing"
+)
+
+// in is the call of a command in a folder.
+func (s *story) in(event, command, folder string) *story {
+	return s.hook(event, fmt.Sprintf(`"tool_name":"run_shell_command","tool_input":{"command":%q,"description":"Go","dir_path":%q}`, command, folder))
+}
+
+// keyed says whether accepting the prompt presses a key at the dialog.
+func (s *story) keyed(id string) bool {
+	p, ok := s.fold.Pending(id)
+	return ok && p.Dialog != nil && p.Whole && !p.Request.Contested && !p.Over && !p.Alike && s.fold.Asks(p.Dialog, id)
+}
+
+// answerable fails for each prompt that takes a key.
+func (s *story) unanswerable(why string) {
+	s.t.Helper()
+	for _, p := range s.fold.Status().Requests {
+		if s.keyed(p.ID) {
+			s.t.Errorf("%s: a key answers %q %q", why, text(p.Input), text(p.Text))
+		}
+	}
+}
+
+// TestFolderOfACommand: no dialog draws the folder that a command runs in, so the prompt shows it
+// as its hook reported it.
+func TestFolderOfACommand(t *testing.T) {
+	s := tell(t)
+	s.begin(1000).at(1100).in("BeforeTool", "rm -rf x", "../b").at(1200).asks("rm -rf x").screen(confirm("rm -rf x")...).at(1500)
+	p := s.fold.Status().Request
+	if p == nil || text(p.Text) != `dir_path: "../b"` || !s.keyed(p.ID) {
+		t.Errorf("it asks %+v", p)
+	}
+	s = tell(t)
+	s.begin(1000).at(1100).call("rm -rf x").at(1200).asks("rm -rf x").screen(confirm("rm -rf x")...).at(1500)
+	if p := s.fold.Status().Request; p == nil || p.Text != nil || !s.keyed(p.ID) {
+		t.Errorf("without a folder it asks %+v", p)
+	}
+}
+
+// TestTwoFolders: two calls differ only in the folder, and the dialog doesn't show which of them it
+// asks about. So no key answers either.
+func TestTwoFolders(t *testing.T) {
+	s := tell(t)
+	s.begin(1000).at(1100).in("BeforeTool", "rm -rf x", "a").in("BeforeTool", "rm -rf x", "b")
+	s.at(1200).asks("rm -rf x").screen(confirm("rm -rf x")...).at(1500)
+	s.unanswerable("both were called")
+	s.at(1600).in("AfterTool", "rm -rf x", "b").at(1700)
+	s.unanswerable("one was reported to be over while its dialog is on the screen")
+
+	s = tell(t)
+	s.begin(1000).at(1100).in("BeforeTool", "rm -rf x", "a").at(1200).asks("rm -rf x").screen(confirm("rm -rf x")...).at(1500)
+	s.in("AfterTool", "rm -rf x", "a").in("BeforeTool", "rm -rf x", "b").asks("rm -rf x").at(4000)
+	s.unanswerable("the second has the dialog of the first")
+	s.at(4100).screen(work...).at(4500).screen(confirm("rm -rf x")...).at(6000)
+	if p := s.fold.Status().Request; p == nil || text(p.Text) != `dir_path: "b"` || !s.keyed(p.ID) {
+		t.Errorf("after the first has gone it asks %+v", p)
+	}
+
+	s = tell(t)
+	s.begin(1000).at(1100).asks("rm -rf x").screen(confirm("rm -rf x")...).at(1200).in("BeforeTool", "rm -rf x", "b").at(2000)
+	s.unanswerable("the call was reported after its dialog")
+}
