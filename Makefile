@@ -60,7 +60,7 @@ test-agents-ci:
 # the messages, the dialogs of a turn and of a start, and what only that version has.
 # TestRespondNotices and the scenario person-first are too, but not on a machine with many
 # times its work: 2.1.330 takes no notice of a person's key that comes early.
-NEWER := TestVersion$$|TestMessagesByLog|TestScenarios$$/^(messages|odd-commands|permission|small-window|two-in-a-row)$$|TestTwoInARow|TestKeysTwoInARow|TestQuestions|TestPlan$$|TestSubagents|TestPermission|TestRespondPermission|TestRespondTrustRefused|TestRespondPlan|TestRespondQuestions|TestRespondSetup|TestRespondEachSetup|TestRespondHeldBack|TestAutoMode|TestHiddenSubagent|TestStrayLeft
+NEWER := TestVersion$$|TestMessagesByLog|TestScenarios$$/^(messages|odd-commands|permission|small-window|two-in-a-row)$$|TestTwoInARow|TestKeysTwoInARow|TestQuestions|TestPlan$$|TestSubagents|TestPermission|TestRespondPermission|TestRespondTrustRefused|TestRespondPlan|TestRespondQuestions|TestRespondSetup|TestRespondEachSetup|TestRespondHeldBack|TestAutoMode|TestHiddenSubagent|TestStrayLeft|TestNote$$|TestNextSkill|TestHiddenText|TestFormAskedAgain|TestJapanese
 test-claude-newer:
 	AGENT_VERSION=2.1.330 $(AGENTS_TEST) -count=1 -timeout 10m -run '$(NEWER)' ./test/agents/claude
 	AGENT_VERSION=2.1.330 $(AGENTS_TEST) -count=1 -timeout 5m -run 'TestDelays$$/allowed' ./test/agents/claude
@@ -74,7 +74,7 @@ soak-agents:
 	BERTH_LAB_AWAY=1m $(AGENTS_TEST) -count=$(SOAK) -timeout 5h ./test/agents/...
 
 # Of the real Claude Code's tests those that answer dialogs, this often.
-DIALOGS := TestWays|TestScenarios$$/^(killed-at-a-prompt|odd-commands|permission|person-first|small-window|two-in-a-row)$$|TestRespond|TestKeys|TestHooksEnd|TestForeignHooks|TestPermission|TestFilesAndPages|TestTwoInARow|TestQuestions|TestPlan$$|TestSubagents|TestAskedWhileAway|TestGroom|TestSignIn|TestFirstRun|TestNoWayOut|TestKey|TestNoKey|TestTrustRefused|TestBypass|TestStates|TestDialogStates
+DIALOGS := TestWays|TestScenarios$$/^(killed-at-a-prompt|odd-commands|permission|person-first|small-window|two-in-a-row)$$|TestRespond|TestKeys|TestHooksEnd|TestForeignHooks|TestPermission|TestFilesAndPages|TestTwoInARow|TestQuestions|TestPlan$$|TestSubagents|TestAskedWhileAway|TestGroom|TestSignIn|TestFirstRun|TestNoWayOut|TestKey|TestNoKey|TestTrustRefused|TestBypass|TestStates|TestDialogStates|TestNote$$|TestNextSkill|TestFormAskedAgain|TestJapanese
 soak-dialogs:
 	$(AGENTS_TEST) -count=$(SOAK) -timeout 5h -run '$(DIALOGS)' ./test/agents/claude
 

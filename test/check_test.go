@@ -33,7 +33,7 @@ func checkStatus(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// checkFails holds a failure to the contract: an error object as the last line
+// checkFails checks a failure against the contract: an error object as the last line
 // of standard output, "berth: message" on standard error, the code's status.
 func checkFails(ts *testscript.TestScript, neg bool, args []string) {
 	s := stageOf(ts)
@@ -53,7 +53,7 @@ func checkFails(ts *testscript.TestScript, neg bool, args []string) {
 	dec := json.NewDecoder(bytes.NewReader(line))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&last); err != nil || last.Error == nil {
-		ts.Fatalf("the last line is no error object: %q (%v)", line, err)
+		ts.Fatalf("the last line isn't an error object: %q (%v)", line, err)
 	}
 	if last.Error.Code != args[0] {
 		ts.Fatalf("the code is %s, want %s: %s", last.Error.Code, args[0], last.Error.Message)
@@ -66,7 +66,7 @@ func checkFails(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// document is the line of the last output that a check speaks of.
+// document is the line of the last output that a check is about.
 func (s *stage) document(ts *testscript.TestScript, args []string) (any, []string) {
 	lines := strings.Split(strings.TrimSuffix(s.stdout, "\n"), "\n")
 	line := lines[len(lines)-1]
@@ -82,7 +82,7 @@ func (s *stage) document(ts *testscript.TestScript, args []string) (any, []strin
 	dec.UseNumber()
 	var v any
 	if err := dec.Decode(&v); err != nil {
-		ts.Fatalf("no JSON: %q: %v", line, err)
+		ts.Fatalf("not JSON: %q: %v", line, err)
 	}
 	return v, args
 }
@@ -116,7 +116,7 @@ func field(v any, path string) (any, error) {
 	return v, nil
 }
 
-// plain is a value as scripts write it: strings without quotes, else JSON.
+// plain is a value as scripts write it: a string without quotes, any other value as JSON.
 func plain(v any) string {
 	if s, ok := v.(string); ok {
 		return s
@@ -181,8 +181,8 @@ func typeOf(v any) string {
 	return "object"
 }
 
-// checkShape wants exactly these fields, of these types: null, bool, int,
-// string, time, array, object, several with a bar between.
+// checkShape checks that an object has exactly these fields, of these types: null, bool, int, string,
+// time, array, object. A bar separates several types.
 func checkShape(ts *testscript.TestScript, neg bool, args []string) {
 	v, args := stageOf(ts).document(ts, args)
 	if neg || len(args) < 2 {
@@ -192,7 +192,7 @@ func checkShape(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	object, ok := got.(map[string]any)
 	if !ok {
-		ts.Fatalf("%s is no object: %s", args[0], plain(got))
+		ts.Fatalf("%s isn't an object: %s", args[0], plain(got))
 	}
 	left := map[string]bool{}
 	for name := range object {
@@ -210,7 +210,7 @@ func checkShape(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	if len(left) > 0 {
-		ts.Fatalf("%s has more fields: %v", args[0], left)
+		ts.Fatalf("%s has unexpected fields: %v", args[0], left)
 	}
 }
 
@@ -236,9 +236,8 @@ func decode(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), data, 0o600))
 }
 
-// snapshot writes what must not have changed when a call was refused: the rows
-// of ls, and the whole event log. A log that is still being written to is none
-// to compare, so it is read until it is the same twice.
+// snapshot writes what a refused call must not change: the rows of ls, and the whole event log. The log
+// may still grow, so it is read until it is the same twice.
 func snapshot(ts *testscript.TestScript, neg bool, args []string) {
 	s := stageOf(ts)
 	if neg || len(args) != 1 {
@@ -269,22 +268,21 @@ func (s *stage) eventLog() ([]byte, error) {
 	return all, err
 }
 
-// waitFor polls until it is so:
+// waitFor polls until a condition holds:
 //
 //	waitfor text SESSION REGEXP   a line of the screen
 //	waitfor state SESSION STATE
-//	waitfor file FILE [REGEXP]    it is there, with a line like that
-//	waitfor lines FILE N          it has as many
-//	waitfor event SESSION REGEXP  in what watch has of its past
-//	waitfor gone PID              no such process
-//	waitfor master KEY SOCKET     ssh -M listens there
-//	waitfor as KEY                it is let in
-//	waitfor out KEY               it is not let in
-//	waitfor denied KEY VERB...    it may not
-//	waitfor json VERB PATH VALUE  in the verb's answer
-//	waitfor nobody SESSION        is attached
-//	waitfor printed REGEXP        by the server on standard output, which the
-//	                              checks then speak of
+//	waitfor file FILE [REGEXP]    the file exists, with a matching line
+//	waitfor lines FILE N          the file has N lines
+//	waitfor event SESSION REGEXP  a past event of the session matches
+//	waitfor gone PID              the process has ended
+//	waitfor master KEY SOCKET     ssh -M listens on the socket
+//	waitfor as KEY                the key can log in
+//	waitfor out KEY               the key can't log in
+//	waitfor denied KEY VERB...    the key may not use the verb
+//	waitfor json VERB PATH VALUE  the verb's output has the value
+//	waitfor detached SESSION      no client is attached
+//	waitfor printed REGEXP        the server's standard output matches; checks then use it
 func waitFor(ts *testscript.TestScript, neg bool, args []string) {
 	s := stageOf(ts)
 	if neg || len(args) < 2 && (len(args) < 1 || args[0] != "file") {
@@ -324,7 +322,7 @@ func waitFor(ts *testscript.TestScript, neg bool, args []string) {
 		poll(ts, func() (bool, string) {
 			return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH), fmt.Sprintf("process %d is there", pid)
 		})
-	case "master": // its socket's file is there before it listens
+	case "master": // the socket's file exists before ssh listens
 		poll(ts, func() (bool, string) {
 			out, err := s.ssh(args[0], "-S", ts.MkAbs(args[1]), "-O", "check").CombinedOutput()
 			return err == nil, string(out)
@@ -354,7 +352,7 @@ func waitFor(ts *testscript.TestScript, neg bool, args []string) {
 			got, err := field(v, args[1])
 			return err == nil && plain(got) == args[2], string(out)
 		})
-	case "nobody":
+	case "detached":
 		poll(ts, func() (bool, string) {
 			out, err := s.ssh("admin", "who", args[0]).Output()
 			return err == nil && strings.TrimSpace(string(out)) == "[]", string(out)
@@ -368,8 +366,7 @@ func waitFor(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// waitVerb has the server itself wait, over the local socket, which needs none
-// of the script's keys.
+// waitVerb runs the verb wait over the local socket, which needs none of the script's keys.
 func (s *stage) waitVerb(ts *testscript.TestScript, words ...string) {
 	call := func(words ...string) ([]byte, error) {
 		cmd := exec.Command(berth, words...)
@@ -390,20 +387,19 @@ func poll(ts *testscript.TestScript, is func() (bool, string)) {
 			return
 		}
 		if time.Now().After(deadline) {
-			ts.Fatalf("it never came: %s", shown)
+			ts.Fatalf("waited in vain; the last look showed: %s", shown)
 		}
-		time.Sleep(10 * time.Millisecond) // between two looks at a real condition
+		time.Sleep(10 * time.Millisecond) // poll a real condition
 	}
 }
 
-// checkTunnel connects to a socket that ssh forwards and wants it closed
-// without a byte.
+// checkTunnel connects to a socket that ssh forwards, and checks that it closes without a byte.
 func checkTunnel(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: tunnel SOCKET")
 	}
 	var conn net.Conn
-	poll(ts, func() (bool, string) { // ssh makes the file before it listens
+	poll(ts, func() (bool, string) { // the file exists before ssh listens
 		var err error
 		conn, err = net.Dial("unix", args[0])
 		return err == nil, fmt.Sprint(err)
@@ -411,6 +407,6 @@ func checkTunnel(ts *testscript.TestScript, neg bool, args []string) {
 	defer conn.Close()
 	ts.Check(conn.SetDeadline(time.Now().Add(patienceSeconds * time.Second)))
 	if data, err := io.ReadAll(conn); err != nil && !errors.Is(err, syscall.ECONNRESET) || len(data) > 0 {
-		ts.Fatalf("it carried %q, %v", data, err)
+		ts.Fatalf("the tunnel carried %q, %v", data, err)
 	}
 }

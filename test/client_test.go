@@ -14,19 +14,19 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// finished keeps what a call gave, for the checks that follow it.
+// finished keeps a call's output and status for the checks after it.
 func (s *stage) finished(ts *testscript.TestScript, stdout, stderr string, status int) {
 	s.stdout, s.stderr, s.status = stdout, stderr, status
 	_, _ = io.WriteString(ts.Stdout(), stdout)
 	_, _ = io.WriteString(ts.Stderr(), stderr)
 }
 
-// complete runs a command to its end and keeps what it gave.
+// complete runs a command to its end and keeps its output and status.
 func (s *stage) complete(ts *testscript.TestScript, cmd *exec.Cmd) {
 	var stdout, stderr strings.Builder
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.Dir = ts.MkAbs(".")
-	// A call that hangs is shot, and its silence is then the failure.
+	// Kill a call that hangs, and fail.
 	ts.Check(cmd.Start())
 	shot := time.AfterFunc(patienceSeconds*time.Second, func() { _ = cmd.Process.Kill() })
 	err := cmd.Wait()
@@ -36,15 +36,15 @@ func (s *stage) complete(ts *testscript.TestScript, cmd *exec.Cmd) {
 	s.finished(ts, stdout.String(), stderr.String(), exitStatus(err))
 }
 
-// wanted holds a call's end against the !.
+// wanted checks a call's status against the script's !.
 func (s *stage) wanted(ts *testscript.TestScript, neg bool) {
 	if neg == (s.status != 0) {
 		return
 	}
-	ts.Fatalf("it ended with status %d", s.status)
+	ts.Fatalf("the call ended with status %d", s.status)
 }
 
-// fromFile takes -in FILE off the front and opens it as standard input.
+// fromFile removes -in FILE from the front and opens the file as standard input.
 func fromFile(ts *testscript.TestScript, cmd *exec.Cmd, args []string) []string {
 	if len(args) > 1 && args[0] == "-in" {
 		f, err := os.Open(ts.MkAbs(args[1]))
@@ -173,16 +173,15 @@ func foreground(ts *testscript.TestScript, neg bool, args []string) {
 	select {
 	case <-c.ended:
 	case <-time.After(patienceSeconds * time.Second):
-		ts.Fatalf("%s goes on\nstdout: %s\nstderr: %s", args[0], ts.ReadFile(c.outFile), ts.ReadFile(c.errFile))
+		ts.Fatalf("%s still runs\nstdout: %s\nstderr: %s", args[0], ts.ReadFile(c.outFile), ts.ReadFile(c.errFile))
 	}
 	delete(s.running, args[0])
 	s.finished(ts, ts.ReadFile(c.outFile), ts.ReadFile(c.errFile), exitStatus(c.err))
 	s.wanted(ts, neg)
 }
 
-// within checks that the clients end by themselves in this time. The clock
-// starts here, and the scheduler's delays count for the server: the time given
-// is the promise and a margin.
+// within checks that the clients end by themselves in a time. The clock starts here, and the scheduler's
+// delays count too, so scripts give the promised time and a margin.
 func within(ts *testscript.TestScript, neg bool, args []string) {
 	s := stageOf(ts)
 	if neg || len(args) < 2 {
@@ -198,7 +197,7 @@ func within(ts *testscript.TestScript, neg bool, args []string) {
 		case <-s.client(ts, []string{name}, 1).ended:
 			ts.Logf("%s ended after %d ms", name, time.Since(began).Milliseconds())
 		case <-timer.C:
-			ts.Fatalf("%s goes on after %s", name, most)
+			ts.Fatalf("%s still runs after %s", name, most)
 		}
 	}
 }
@@ -211,8 +210,8 @@ func hangUp(ts *testscript.TestScript, neg bool, args []string) {
 	s.finished(ts, ts.ReadFile(c.outFile), ts.ReadFile(c.errFile), 0)
 }
 
-// tour runs a line that serve --demo printed, as somebody would who copies it
-// into a shell. Only the files and questions of the tester's own are kept out.
+// tour runs a line that serve --demo printed, as a person would who copies it into a shell. It keeps out
+// only the tester's own ssh files and ssh's questions.
 func tour(ts *testscript.TestScript, neg bool, args []string) {
 	s := stageOf(ts)
 	config := filepath.Join(s.dir, "plain_config")

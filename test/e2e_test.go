@@ -36,8 +36,8 @@ func run(m *testing.M) int {
 		fmt.Fprintf(os.Stderr, "build berth: %v\n%s", err, out)
 		return 1
 	}
-	// Scripts mostly wait for each other's processes, so that more of them
-	// than there are cores go on at once. A -parallel of the caller's holds.
+	// Scripts mostly wait for processes, so more scripts than cores run at once. The caller's -parallel
+	// wins.
 	if given := flag.Lookup("test.parallel"); given.Value.String() == given.DefValue {
 		if err := flag.Set("test.parallel", "6"); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -61,8 +61,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// condition knows what else a script may need: paramiko, of the system's Python,
-// and that OS users can be made.
+// condition reports whether something is there that a script may need: paramiko in the system's Python,
+// and the right to make OS users.
 func condition(what string) (bool, error) {
 	switch what {
 	case "paramiko":
@@ -75,25 +75,25 @@ func condition(what string) (bool, error) {
 
 type command = func(ts *testscript.TestScript, neg bool, args []string)
 
-// commands are what scripts have beside testscript's own:
+// commands are the commands of scripts in addition to testscript's:
 //
 //	serve [K=V]... [flags]      start the server; wait for its address
 //	stopserver                  end it as Ctrl-C does
 //	killserver                  kill -9
-//	KEY [-in FILE] [ssh flags] VERB...   ssh with that key; ! wants a failure
+//	KEY [-in FILE] [ssh flags] VERB...   ssh with that key; with ! it must fail
 //	gossh KEY [-see TEXT [-signal NAME] -type TEXT]... VERB...   the same with x/crypto's client
 //	local [K=V]... [-in FILE] VERB...    berth VERB on the host
 //	bg NAME KEY ...             ssh in the background, into NAME.out and NAME.err
 //	type NAME TEXT              to a background client; \r and \x1b as in Go
-//	fg NAME                     wait for its end; stdout, stderr, status are its
-//	within TIME NAME...         they end by themselves in that time
-//	hangup NAME                 end it, as a closed terminal window does
+//	fg NAME                     wait for its end; checks then use its stdout, stderr and status
+//	within TIME NAME...         the clients end by themselves in that time
+//	hangup NAME                 end the client, as a closed terminal window does
 //	osuser VAR                  make an OS user for the script, with the home $VAR_HOME
-//	rmuser NAME                 remove it before the script ends
-//	key NAME [OPTIONS]          make a key; with options, let it in
-//	unlist NAME                 take a key's line out of authorized_keys
+//	rmuser NAME                 remove the OS user before the script ends
+//	key NAME [OPTIONS]          make a key; with options, list it in authorized_keys
+//	unlist NAME                 remove a key's line from authorized_keys
 //	status N                    the last call's exit status
-//	fails CODE STATUS           it failed so, and told so in both ways
+//	fails CODE STATUS           it failed with this code and status, as JSON and as text
 //	json [-line N] PATH VALUE   a field of the last output; ~REGEXP, len=LENGTH
 //	shape [-line N] PATH FIELD=TYPE...   an object has exactly these fields
 //	save VAR PATH               a field into a variable
@@ -102,15 +102,18 @@ type command = func(ts *testscript.TestScript, neg bool, args []string)
 //	tour WORDS                  run the ssh line with these words that serve --demo printed
 //	cast FILE                   it is asciicast v2
 //	tunnel SOCKET               a forwarded socket carries nothing
-//	waitfor ...                 poll until it is so: see waitFor
-//	snapshot FILE               what ls says, and the event log, as they are
+//	click NAME TEXT             a mouse at a terminal: see click
+//	web VAR FILE [ANSWER]...    start an HTTP server: see startWeb
+//	waitfor ...                 poll until a condition holds: see waitFor
+//	examples                    type each example of help
+//	snapshot FILE               write the output of ls and the event log
 func commands() map[string]command {
 	all := map[string]command{
 		"serve": serve, "stopserver": stopServer, "killserver": killServer,
 		"local": local, "gossh": goClient, "bg": background, "type": typeInto, "fg": foreground, "hangup": hangUp, "within": within,
 		"key": addKey, "unlist": unlist, "osuser": makeUser, "rmuser": removeUser,
 		"status": checkStatus, "fails": checkFails, "json": checkJSON, "shape": checkShape,
-		"save": save, "decode": decode, "cast": checkCast, "terminal": terminalCommand, "tour": tour, "tunnel": checkTunnel, "waitfor": waitFor, "snapshot": snapshot,
+		"save": save, "decode": decode, "cast": checkCast, "terminal": terminalCommand, "tour": tour, "tunnel": checkTunnel, "waitfor": waitFor, "examples": examples, "snapshot": snapshot, "web": startWeb, "click": click,
 	}
 	for _, name := range keyNames {
 		all[name] = func(ts *testscript.TestScript, neg bool, args []string) {

@@ -14,12 +14,12 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 )
 
-// goClient is x/crypto's client, as programs in Go have it:
+// goClient is x/crypto's client, as Go programs use it:
 //
 //	gossh KEY [-see TEXT [-signal NAME] -type TEXT]... VERB...
 //
-// With -see it has a terminal, and sends the signal and types each text when the
-// one before it was seen. A certificate beside the key is used.
+// With -see it has a terminal. It sends the signal and types each text when it has seen the text before
+// it. It uses the key's certificate if there is one.
 func goClient(ts *testscript.TestScript, neg bool, args []string) {
 	s := stageOf(ts)
 	if len(args) < 2 {
@@ -35,7 +35,7 @@ func goClient(ts *testscript.TestScript, neg bool, args []string) {
 			e.signal, args = gossh.Signal(args[1]), args[2:]
 		}
 		if len(args) < 2 || args[0] != "-type" {
-			ts.Fatalf("after -see TEXT [-signal NAME] stands -type TEXT")
+			ts.Fatalf("-type TEXT must follow -see TEXT [-signal NAME]")
 		}
 		e.say, err = strconv.Unquote(`"` + args[1] + `"`)
 		ts.Check(err)
@@ -59,13 +59,13 @@ func goClient(ts *testscript.TestScript, neg bool, args []string) {
 	s.wanted(ts, neg)
 }
 
-// exchange is what is done at a terminal once something is seen.
+// exchange is what the client sends once it has seen a text.
 type exchange struct {
 	see, say string
 	signal   gossh.Signal
 }
 
-// signer is the stage's key of that name, with its certificate if it has one.
+// signer is the script's key of that name, with its certificate if it has one.
 func (s *stage) signer(name string) (gossh.Signer, error) {
 	data, err := os.ReadFile(s.keyFile(name))
 	if err != nil {

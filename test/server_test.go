@@ -21,13 +21,13 @@ import (
 type server struct {
 	cmd   *exec.Cmd
 	ended chan struct{}
-	err   error // of its end
+	err   error // how it ended
 
 	mu     sync.Mutex
-	output strings.Builder // what it prints on standard output
+	output strings.Builder // its standard output
 }
 
-// assignments takes K=V words off the front.
+// assignments removes K=V words from the front.
 func assignments(args []string) (env, rest []string) {
 	for len(args) > 0 && !strings.HasPrefix(args[0], "-") && strings.Contains(args[0], "=") {
 		env, args = append(env, args[0]), args[1:]
@@ -38,7 +38,7 @@ func assignments(args []string) (env, rest []string) {
 func serve(ts *testscript.TestScript, neg bool, args []string) {
 	s := stageOf(ts)
 	if s.server != nil {
-		ts.Fatalf("a server runs already")
+		ts.Fatalf("a server is already running")
 	}
 	env, flags := assignments(args)
 	if !strings.Contains(strings.Join(flags, " "), "--listen") {
@@ -89,11 +89,11 @@ func (s *stage) start(cmd *exec.Cmd) (*server, string, error) {
 	case a := <-address:
 		return server, a, nil
 	case <-server.ended:
-		return server, "", fmt.Errorf("it ended: %v", server.err)
+		return server, "", fmt.Errorf("the server ended: %v", server.err)
 	case <-time.After(patienceSeconds * time.Second):
 		_ = cmd.Process.Kill()
 		<-server.ended
-		return server, "", errors.New("it told no address")
+		return server, "", errors.New("the server printed no address")
 	}
 }
 
@@ -125,9 +125,9 @@ func (v *server) stop() error {
 	case <-v.ended:
 		return v.err
 	case <-time.After(patienceSeconds * time.Second):
-		_ = v.cmd.Process.Signal(syscall.SIGQUIT) // its goroutines, into the log
+		_ = v.cmd.Process.Signal(syscall.SIGQUIT) // to get its goroutines into the log
 		<-v.ended
-		return errors.New("it did not stop on SIGINT")
+		return errors.New("the server did not stop on SIGINT")
 	}
 }
 
@@ -153,7 +153,7 @@ func killServer(ts *testscript.TestScript, neg bool, args []string) {
 	s.server = nil
 }
 
-// lastLog is the newest of the server's log.
+// lastLog is the end of the server's log.
 func (s *stage) lastLog() string {
 	log, err := os.ReadFile(filepath.Join(s.dir, "server.log"))
 	if err != nil {

@@ -17,12 +17,12 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 )
 
-// patience is how long scripts wait for what must happen. It only matters when
-// something is broken, or the machine is very busy.
+// patience is how long scripts wait for a condition. It only matters when something is broken, or the
+// machine is very busy.
 const patienceSeconds = 30
 
-// keyNames are the keys that every script has; the options are those of their
-// lines. The attacker stands in no file.
+// keyNames are the keys that every script has, with the options of their lines in authorized_keys. The
+// attacker's key isn't listed there.
 var (
 	keyNames = []string{"admin", "operator", "responder", "viewer", "narrow", "lister", "attacker"}
 	keyLines = map[string]string{
@@ -32,19 +32,20 @@ var (
 	}
 )
 
-// stage is what one script plays on.
+// stage is the environment of one script.
 type stage struct {
 	t       testing.TB
-	dir     string // short, for sockets; holds everything of the script's
+	dir     string // a short path, because of sockets; all files of the script are in it
 	state   string
 	runtime string
 
 	server *server // nil when none runs
 
-	stdout, stderr string // of the last call
+	stdout, stderr string // the output of the last call
 	status         int
 	running        map[string]*client
-	users          []string // of the system, made for the script
+	users          []string // OS users that were made for the script
+	pressed        int      // keys at terminals, since they were last counted
 }
 
 type stageKey struct{}
@@ -86,13 +87,13 @@ func setUp(env *testscript.Env) error {
 	return nil
 }
 
-// environ is what the server and local calls run with: nothing of the tester's
-// own but what finds programs.
+// environ is the environment of the server and of local calls: of the tester's own only what is needed
+// to find programs.
 func (s *stage) environ(more ...string) []string {
 	env := []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(s.dir, "home"), "SHELL=/bin/sh", "USER=tester", "LANG=C.UTF-8",
 		"TMPDIR=" + s.dir, "BERTH_STATE_DIR=" + s.state, "BERTH_RUNTIME_DIR=" + s.runtime, "SERVER_SECRET=do-not-leak",
-		"GORACE=atexit_sleep_ms=0", // a second at each end of a local call otherwise
+		"GORACE=atexit_sleep_ms=0", // otherwise each local call waits for a second at its end
 	}
 	return append(env, more...)
 }
@@ -164,13 +165,12 @@ func unlist(ts *testscript.TestScript, neg bool, args []string) {
 	lines := strings.SplitAfter(string(old), "\n")
 	kept := slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return strings.HasSuffix(l, " "+args[0]+"\n") })
 	if len(kept) == len(lines) {
-		ts.Fatalf("authorized_keys has no line of %s", args[0])
+		ts.Fatalf("authorized_keys has no line for %s", args[0])
 	}
 	ts.Check(s.writeKeys(strings.Join(kept, "")))
 }
 
-// tearDown ends everything that the script started, and says what should not
-// have been there.
+// tearDown ends everything that the script started, and reports processes that should have ended.
 func (s *stage) tearDown() {
 	for _, c := range s.running {
 		c.end()
@@ -178,7 +178,7 @@ func (s *stage) tearDown() {
 	s.closeTerminals()
 	if s.server != nil {
 		if s.sessionsLeft() {
-			// Over the local socket, which needs none of the script's keys.
+			// Use the local socket, which needs none of the script's keys.
 			kill := exec.Command(berth, "kill", "all", "--grace", "0s")
 			kill.Env = s.environ()
 			if out, err := kill.CombinedOutput(); err != nil {
@@ -186,7 +186,7 @@ func (s *stage) tearDown() {
 			}
 		}
 		if err := s.server.stop(); err != nil {
-			s.t.Errorf("the server did not end well: %v", err)
+			s.t.Errorf("the server ended with an error: %v", err)
 		}
 		s.server = nil
 	}
@@ -202,8 +202,7 @@ func (s *stage) tearDown() {
 	}
 }
 
-// readLog looks for what no server may ever write, and shows the log of a
-// script that failed.
+// readLog checks the server's log for what it must never contain, and shows the log of a failed script.
 func (s *stage) readLog() {
 	log, err := os.ReadFile(filepath.Join(s.dir, "server.log"))
 	if err != nil {
@@ -220,15 +219,15 @@ func (s *stage) readLog() {
 	}
 }
 
-// ssh is the client with one of the stage's keys.
+// ssh is a command line of the client with one of the script's keys.
 func (s *stage) ssh(key string, args ...string) *exec.Cmd {
 	cmd := exec.Command("ssh", append([]string{"-F", filepath.Join(s.dir, "ssh_config"), key}, args...)...)
 	cmd.Env = append(s.environ(), "TERM=xterm-256color", "CLIENT_SECRET=do-not-leak", "LC_CLIENT=do-not-leak")
 	return cmd
 }
 
-// writeSSHConfig tells the client where the server is now. A host's name is
-// the name of the key to prove.
+// writeSSHConfig writes the server's current address for the client. A host's name is the name of the
+// key to use.
 func (s *stage) writeSSHConfig(port string) error {
 	text := fmt.Sprintf(`Host *
   HostName 127.0.0.1

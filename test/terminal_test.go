@@ -14,8 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// tmux runs a command of the script's own tmux server, whose panes are the
-// terminals that people sit at.
+// tmux runs a command of the script's own tmux server. Its panes are the terminals of people.
 func (s *stage) tmux(args ...string) (string, error) {
 	cmd := exec.Command("tmux", append([]string{"-f", "/dev/null", "-S", filepath.Join(s.dir, "tmux")}, args...)...)
 	cmd.Env = s.environ("PS1=prompt$ ", "TERM=xterm-256color")
@@ -23,16 +22,17 @@ func (s *stage) tmux(args ...string) (string, error) {
 	return string(out), err
 }
 
-// terminalCommand is what happens at a terminal:
+// terminalCommand is what a person does and sees at a terminal:
 //
 //	terminal open NAME COLSxROWS   a shell in a terminal of that size
 //	terminal bright NAME           its background is white
-//	terminal keys NAME KEY...      as tmux send-keys takes them
-//	terminal run NAME WORDS...     a command line and Enter, when the shell is there for it
+//	terminal keys NAME KEY...      press keys, named as for tmux send-keys
+//	terminal run NAME WORDS...     a command line and Enter, when the shell is ready
+//	terminal count NAME N          N keys were pressed at all terminals since they were last counted
 //	terminal size NAME COLSxROWS   its window changes
 //	terminal kill NAME             kill -9 of what it runs (exec makes that ssh)
-//	terminal shows NAME REGEXP     wait until it does, history included; ! until it does not
-//	terminal golden NAME FILE      wait until it shows just what testdata/dashboard/FILE has; with -e, colours too
+//	terminal shows NAME REGEXP     wait until its screen or history matches; with ! until neither does
+//	terminal golden NAME FILE      wait until its screen equals testdata/dashboard/FILE; with -e, colours too
 //	terminal is NAME FORMAT VALUE  wait until a format of tmux, such as #{mouse_any_flag}, has that value
 func terminalCommand(ts *testscript.TestScript, neg bool, args []string) {
 	s := stageOf(ts)
@@ -53,8 +53,14 @@ func terminalCommand(ts *testscript.TestScript, neg bool, args []string) {
 		do("set-option", "-w", "-t", name, "window-style", "fg=#000000,bg=#ffffff")
 	case "keys":
 		do(append([]string{"send-keys", "-t", name}, rest...)...)
+		s.pressed += len(rest)
+	case "count":
+		if n := strconv.Itoa(s.pressed); n != rest[0] {
+			ts.Fatalf("%s keys were pressed, not %s", n, rest[0])
+		}
+		s.pressed = 0
 	case "run":
-		// What is typed while ssh puts the terminal right is thrown away.
+		// The terminal drops what is typed while ssh restores its modes.
 		poll(ts, func() (bool, string) {
 			out, err := s.tmux("display-message", "-p", "-t", name, "#{pane_current_command}")
 			return err == nil && strings.TrimSpace(out) == "sh", "it runs " + out
@@ -98,8 +104,8 @@ func (s *stage) terminalShows(ts *testscript.TestScript, neg bool, name, pattern
 // update writes golden screens anew: BERTH_UPDATE=1 go test -run TestScripts/dashboard ./test
 var update = os.Getenv("BERTH_UPDATE") != ""
 
-// terminalGolden compares a screen with one that somebody has looked at. How
-// long ago things happened is the clock's and always "now"; ESC is written ^[.
+// terminalGolden compares a screen with one that a person has checked. Ages depend on the clock, so they
+// are all "now". ESC is written ^[.
 func (s *stage) terminalGolden(ts *testscript.TestScript, name string, args []string) {
 	capture := []string{"capture-pane", "-p", "-t", name}
 	if args[0] == "-e" {
@@ -109,7 +115,7 @@ func (s *stage) terminalGolden(ts *testscript.TestScript, name string, args []st
 	look := func() string {
 		out, err := s.tmux(capture...)
 		ts.Check(err)
-		lines := strings.Split(minutes.ReplaceAllString(strings.ReplaceAll(out, "\x1b", "^["), "${1}now"), "\n")
+		lines := strings.Split(ages.ReplaceAllString(strings.ReplaceAll(out, "\x1b", "^["), "${1}${2}${3}now"), "\n")
 		for i := range lines {
 			lines[i] = strings.TrimRight(lines[i], " ")
 		}
@@ -117,11 +123,11 @@ func (s *stage) terminalGolden(ts *testscript.TestScript, name string, args []st
 	}
 	if update {
 		shown := ""
-		poll(ts, func() (bool, string) { // it is the dashboard, and has come to rest
+		poll(ts, func() (bool, string) { // until the dashboard is drawn and unchanged
 			before := shown
 			time.Sleep(300 * time.Millisecond)
 			shown = look()
-			return shown == before && strings.Contains(shown, "Berth"), shown
+			return shown == before && strings.Contains(shown, "berth"), shown
 		})
 		ts.Check(os.WriteFile(file, []byte(shown), 0o644))
 		return
@@ -134,8 +140,9 @@ func (s *stage) terminalGolden(ts *testscript.TestScript, name string, args []st
 	})
 }
 
-// minutes are times since something happened, as lists show them.
-var minutes = regexp.MustCompile(`(\s)(?: \dm|\d\dm)\b`)
+// ages matches the ages in lists, with the blank that fills them to three columns. They come after a blank or
+// after a sequence that sets a colour.
+var ages = regexp.MustCompile(`(?:(\s) \d| ((?:\^\[\[[\d;]*m)+)\d|(\s|\^\[\[[\d;]*m)\d\d)[sm]\b`)
 
 // goldens is the folder of the screens, wherever scripts run.
 var goldens = func() string {

@@ -10,7 +10,7 @@ import (
 	"berth/terminal"
 )
 
-// pair is a program in a session of Berth's and in one of tmux's.
+// pair is a program in a Berth session and in a tmux session.
 type pair struct {
 	name  string
 	berth *berthServer
@@ -43,7 +43,7 @@ func (b *bench) pair(name string, args ...string) (p pair, err error) {
 
 // end ends both programs.
 func (b *bench) end(p pair) {
-	_ = b.ssh(p.berth.addr, nil, "rm --force "+p.name).Run() // what is left ends with the servers
+	_ = b.ssh(p.berth.addr, nil, "rm --force "+p.name).Run() // after a failure it ends with the server
 	_, _ = p.tmux.run("kill-session", "-t", p.name)
 }
 
@@ -53,7 +53,7 @@ func (b *bench) viewTmux(p pair) (*viewer, error) {
 	return b.view(p.sshd, strings.Join(p.tmux.attach(p.name), " "))
 }
 
-// viewBoth attaches to both sides once the program has said mark.
+// viewBoth attaches to both sides after the program has printed mark.
 func (b *bench) viewBoth(p pair, mark string) (ours, theirs *viewer, err error) {
 	if ours, err = b.viewBerth(p); err != nil {
 		return nil, nil, err
@@ -105,8 +105,8 @@ func pictureRow(b *bench) ([]result, error) {
 	return []result{{"attach to first full picture", ms(ours.median()), "ssh + tmux attach: " + ms(theirs.median()), fmt.Sprintf("%.2f", r), "≤ 0.33", verdictOf(r <= 1./3)}}, nil
 }
 
-// keyPause lies between the echo of a key and the next: no typist is faster,
-// and what is drawn behind an echo is over.
+// keyPause is the time between the echo of a key and the next key. No person types faster, and what is
+// drawn after an echo is done by then.
 const keyPause = 2 * time.Millisecond
 
 // echoKeys are characters that no escape sequence contains.
@@ -171,13 +171,13 @@ const logBytes = 200 << 20
 
 // logRun is what one log did to a viewer.
 type logRun struct {
-	rate float64       // MB/s from the key to the viewer's sight of the end
-	lag  time.Duration // of the viewer's sight of the end behind its printing
+	rate float64       // MB/s from the key until the viewer sees the end
+	lag  time.Duration // from the printing of the last line until the viewer sees it
 	last int           // number of the last line
 	sent int64         // bytes that the viewer got
 }
 
-// log makes the program print and waits for the end of it.
+// log makes the program print, and waits for the end of the log.
 func (v *viewer) log() (r logRun, err error) {
 	before, began := v.got, time.Now()
 	if _, err = v.term.Write([]byte{'k'}); err != nil {
@@ -190,7 +190,7 @@ func (v *viewer) log() (r logRun, err error) {
 			return r, err
 		}
 		seen = append(seen, p...)
-		if i := bytes.LastIndex(seen, []byte(endOfLog)); i >= 0 { // of this log: an older one may be drawn again
+		if i := bytes.LastIndex(seen, []byte(endOfLog)); i >= 0 { // check its number, because an older end may be drawn again
 			var written int64
 			if n, _ := fmt.Sscanf(string(seen[i+len(endOfLog):]), "%d %d.", &r.last, &written); n == 2 && bytes.IndexByte(seen[i:], '.') >= 0 && written > began.UnixNano() {
 				took := time.Since(began)
@@ -203,8 +203,7 @@ func (v *viewer) log() (r logRun, err error) {
 	}
 }
 
-// logScreen is what has to be on the screen then, but for the line with the
-// time.
+// logScreen is what the screen must show at the end, except for the line with the time.
 func logScreen(last int) []string {
 	var want []string
 	for i := last - (rws - 3); i <= last; i++ {
@@ -213,7 +212,7 @@ func logScreen(last int) []string {
 	return want
 }
 
-// shows compares the client's own screen with what has to be on it.
+// shows compares the client's own screen with what it must show.
 func (v *viewer) shows(last int) error {
 	t := terminal.New(terminal.Options{Cols: cols, Rows: rws})
 	t.Write(v.tail)
@@ -275,6 +274,6 @@ func logRow(b *bench) ([]result, error) {
 	return []result{
 		{"200 MB of log in an attached session", fmt.Sprintf("%.0f MB/s, %s", median(rates), right), fmt.Sprintf("ssh + tmux attach: %.0f MB/s", median(others)),
 			fmt.Sprintf("%.2f", r), "≥ 1.00", verdictOf(r >= 1 && !strings.Contains(right, "wrong"))},
-		{"the viewer's last line behind its printing", ms(lags.median()), fmt.Sprintf("%.0f MB of 200 sent to the viewer", float64(sent)/1e6), "", "one repaint", noGoal},
+		{"from the printing of the last line to the viewer", ms(lags.median()), fmt.Sprintf("%.0f MB of 200 sent to the viewer", float64(sent)/1e6), "", "one repaint", noGoal},
 	}, nil
 }

@@ -21,7 +21,7 @@ const (
 	tickMS = 20
 )
 
-// someSession is what ls tells of one.
+// someSession has the fields of a session in ls --json.
 type someSession struct {
 	Session string `json:"session"`
 	PID     int    `json:"pid"`
@@ -48,7 +48,7 @@ func (b *bench) startCrowd(c *gossh.Client, argv ...string) ([]someSession, erro
 	return list, nil
 }
 
-// usage is what a server and its sessions' holders have used and hold.
+// usage is the CPU time and the memory of a server and its sessions' holders.
 type usage struct {
 	server, holders   time.Duration
 	private, inHolder int64
@@ -104,7 +104,7 @@ func idleRow(b *bench) ([]result, error) {
 			return nil, err
 		}
 	}
-	b.rest(3 * time.Second) // what starting has left to do
+	b.rest(3 * time.Second) // let the work after the start end
 	before, err := measure(s.pid, list)
 	if err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func idleRow(b *bench) ([]result, error) {
 	}, nil
 }
 
-// watch follows all events and throws them away.
+// watch follows all events and discards them.
 func watch(c *gossh.Client) error {
 	s, err := c.NewSession()
 	if err != nil {
@@ -137,7 +137,7 @@ func watch(c *gossh.Client) error {
 	return s.Start("watch")
 }
 
-// rest lets time pass.
+// rest waits.
 func (b *bench) rest(d time.Duration) {
 	select {
 	case <-time.After(d):
@@ -145,8 +145,8 @@ func (b *bench) rest(d time.Duration) {
 	}
 }
 
-// crowdRow compares echoes while a hundred other sessions print. The crowds
-// take turns, so that neither is heard by the other side's keys.
+// crowdRow compares echoes while a hundred other sessions print. The crowds take turns, so that neither
+// slows the other side's keys.
 func crowdRow(b *bench) ([]result, error) {
 	p, err := b.pair("typist", "echo")
 	if err != nil {
@@ -201,8 +201,7 @@ func crowdRow(b *bench) ([]result, error) {
 	return out, nil
 }
 
-// typeAmong types while those programs print. It gives the server's CPU time
-// in a second, too.
+// typeAmong types while the programs print. It also returns the server's CPU time in a second.
 func (b *bench) typeAmong(pids []int, v *viewer, server int) (took times, share time.Duration, err error) {
 	if err := tell(pids, syscall.SIGUSR1); err != nil {
 		return nil, 0, err
@@ -232,13 +231,13 @@ func (b *bench) typeAmong(pids []int, v *viewer, server int) (took times, share 
 func tell(pids []int, sig syscall.Signal) error {
 	for _, pid := range pids {
 		if err := syscall.Kill(pid, sig); err != nil {
-			return fmt.Errorf("tell program %d: %w", pid, err)
+			return fmt.Errorf("signal program %d: %w", pid, err)
 		}
 	}
 	return nil
 }
 
-// crowd starts the program a hundred times in tmux and gives the processes.
+// crowd starts the program a hundred times in tmux and returns the processes.
 func (t *tmuxServer) crowd(argv ...string) ([]int, error) {
 	var pids []int
 	for i := range crowd {

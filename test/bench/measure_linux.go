@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// acknowledge has what has arrived acknowledged now.
+// acknowledge makes the kernel acknowledge received data now.
 func acknowledge(c *net.TCPConn) {
 	raw, err := c.SyscallConn()
 	if err != nil {
@@ -20,11 +20,10 @@ func acknowledge(c *net.TCPConn) {
 	_ = raw.Control(func(fd uintptr) { _ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_QUICKACK, 1) })
 }
 
-// cpuOf is the CPU time that a process has used, to the nanosecond, which
-// /proc does not give.
+// cpuOf is the CPU time that a process has used, in nanoseconds. /proc is less precise.
 func cpuOf(pid int) (time.Duration, error) {
-	// A process's CPU clock, as clock_getcpuclockid(3) makes it: the
-	// complement of the pid, three bits up, and 2 for all that it ran.
+	// A process's CPU clock, as clock_getcpuclockid(3) makes it: the complement of the pid, shifted by
+	// three bits, and 2 for the time of all its threads.
 	var t unix.Timespec
 	if err := unix.ClockGettime(int32(^pid<<3|2), &t); err != nil {
 		return 0, fmt.Errorf("the CPU time of process %d: %w", pid, err)
@@ -32,7 +31,7 @@ func cpuOf(pid int) (time.Duration, error) {
 	return time.Duration(t.Nano()), nil
 }
 
-// privateOf is the memory of a process that no other shares, in bytes.
+// privateOf is the memory that a process shares with no other, in bytes.
 func privateOf(pid int) (total int64, err error) {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
 	if err != nil {
@@ -51,7 +50,7 @@ func privateOf(pid int) (total int64, err error) {
 // ownCPU is the CPU time of this process.
 func ownCPU() (time.Duration, error) { return cpuOf(os.Getpid()) }
 
-// readStat gives the fields of a process's stat file behind its name.
+// readStat returns the fields of a process's stat file after its name.
 func readStat(path string) ([]string, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -59,7 +58,7 @@ func readStat(path string) ([]string, error) {
 	}
 	_, rest, ok := strings.Cut(string(data), ") ")
 	if !ok {
-		return nil, fmt.Errorf("%s: no process's", path)
+		return nil, fmt.Errorf("%s isn't a process's stat file", path)
 	}
 	return strings.Fields(rest), nil
 }

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/term"
 )
 
-// program is what runs in the sessions that are measured.
+// program is the program in the measured sessions.
 func program(args []string) int {
 	n := 0
 	if len(args) > 1 {
@@ -24,11 +24,11 @@ func program(args []string) int {
 		page()
 	case "log": // at each key, n bytes of log
 		logAtKey(n)
-	case "tick": // a line each n ms while it is told to
+	case "tick": // a line each n ms between SIGUSR1 and SIGUSR2
 		tick(time.Duration(n) * time.Millisecond)
 	case "print": // n bytes in pieces of 4 KiB
 		print4k(n)
-	case "hooks": // runs hooks of the binary that is named
+	case "hooks": // run hooks of the named binary
 		return runHooks(args[1])
 	default:
 		return 2
@@ -36,20 +36,20 @@ func program(args []string) int {
 	return 0
 }
 
-// lastLine is the last thing that page draws.
+// lastLine is the last text that page draws.
 const lastLine = "the-last-line-of-the-screen"
 
 func page() {
 	out := bufio.NewWriter(os.Stdout)
 	for i := range 10 * rws {
-		fmt.Fprintf(out, "\x1b[3%dmline %d\x1b[0m of what was there before somebody came to look at it\n", 1+i%7, i)
+		fmt.Fprintf(out, "\x1b[3%dmline %d\x1b[0m of the screen from before the client attached\n", 1+i%7, i)
 	}
 	fmt.Fprint(out, lastLine)
 	out.Flush()
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
-// ready is what programs say when they listen to keys.
+// ready is what programs print when they read keys.
 const ready = "ready-to-go"
 
 // raw turns the terminal's own echo off.
@@ -68,8 +68,8 @@ func logLine(b []byte, i int) []byte {
 	return append(b, " the agent reads a file and writes a patch for the server"[:20+i*7%37]...)
 }
 
-// endOfLog begins the line behind a log. The number of the last line follows,
-// and the time at which this one was written, in nanoseconds.
+// endOfLog starts the line after a log. The number of the last line follows, and the time of this line
+// in nanoseconds.
 const endOfLog = "end-of-log"
 
 func logAtKey(n int) {
@@ -85,7 +85,7 @@ func logAtKey(n int) {
 			for b = b[:0]; len(b) < 32<<10; i++ {
 				b = append(logLine(b, i), '\r', '\n')
 			}
-			_, _ = os.Stdout.Write(b) // its reader notices
+			_, _ = os.Stdout.Write(b) // the reader notices an error
 		}
 		fmt.Printf("%s %d %d.\r\n", endOfLog, i-1, time.Now().UnixNano())
 	}

@@ -16,9 +16,8 @@ import (
 	"time"
 )
 
-// TestServerKilled kills the server again and again under a program that
-// counts, asks its terminal, and is pasted to, and compares what Berth says of
-// it afterwards with what the program knows.
+// TestServerKilled kills the server again and again while a program counts, queries its terminal and
+// reads pastes. Afterwards it compares what Berth reports with the program's own record.
 func TestServerKilled(t *testing.T) {
 	rounds := 50
 	if testing.Short() {
@@ -66,19 +65,19 @@ type crash struct {
 	*host
 	truth   *truth
 	watched watched
-	pasted  []string // pastes that a client was told have been typed
-	pastes  int      // pastes begun
+	pasted  []string // pastes that Berth reported as typed
+	pastes  int      // pastes that were started
 	early   int      // kills before the server listened
-	screens int      // screens compared in between
+	screens int      // screens that were compared in between
 	came    int      // pastes that the program read
 }
 
-// round starts a server, uses it and kills it at a random moment: of three
-// rounds one while it starts, one soon after, and one when it has answered.
+// round starts a server, uses it and kills it at a random moment. Of three rounds one kills it while it
+// starts, one soon after, and one after it has answered.
 func (c *crash) round(round int) {
 	c.t.Helper()
 	if round%10 == 5 {
-		time.Sleep(1200 * time.Millisecond) // queries of this time are too old to be answered
+		time.Sleep(1200 * time.Millisecond) // then queries of this time are too old for an answer
 	}
 	address := c.launch()
 	if round%3 == 2 {
@@ -108,7 +107,7 @@ func (c *crash) round(round int) {
 	}
 }
 
-// pasteOf is a paste as the program takes it apart.
+// pasteOf is a paste in the form that the program parses.
 func pasteOf(id int) []byte {
 	p := fmt.Appendf(nil, "{%08d", id)
 	for n := len(p) + 1; n < 64<<10; n++ {
@@ -137,8 +136,7 @@ func (c *crash) paste(stop chan struct{}) {
 	}
 }
 
-// look resizes the session now and then and takes its screen, if the server
-// lives long enough.
+// look resizes the session now and then and reads its screen, if the server lives long enough.
 func (c *crash) look(round int) *screen {
 	if round%2 == 0 {
 		c.try(nil, "resize", "count", fmt.Sprintf("%dx%d", 80+rand.IntN(120), 24+rand.IntN(40)))
@@ -151,7 +149,7 @@ func (c *crash) look(round int) *screen {
 	return &got
 }
 
-// watched follows the events over the lives of many servers.
+// watched follows the events across restarts of the server.
 type watched struct {
 	cursor string
 	lines  []string
@@ -162,7 +160,7 @@ type watching struct {
 	lines chan []string
 }
 
-// begin watches on from where the last watch ended.
+// begin continues where the last watch ended.
 func (w *watched) begin(h *host) *watching {
 	cmd := h.command("watch", "--since", w.cursor)
 	out, err := cmd.StdoutPipe()
@@ -186,11 +184,11 @@ func (w *watched) begin(h *host) *watching {
 	return running
 }
 
-// end takes what a watch has seen when its server is gone.
+// end collects what a watch has seen after its server was killed.
 func (w *watched) end(t *testing.T, running *watching) {
 	t.Helper()
 	lines := <-running.lines
-	_ = running.wait() // its connection was cut
+	_ = running.wait() // fails, because its connection was cut
 	for _, line := range lines {
 		var e event
 		must(t, json.Unmarshal([]byte(line), &e))
@@ -209,10 +207,10 @@ type event struct {
 	Lost   bool
 }
 
-// places is how many queries the program tells apart by their place.
+// places is how many queries the program can distinguish by their place.
 const places = 80 * 24
 
-// judgeInput holds what the program read against what it may have read.
+// judgeInput checks what the program has read.
 func (c *crash) judgeInput(read []string) {
 	c.t.Helper()
 	asked, answered := map[int]int64{}, map[int]bool{}
@@ -245,7 +243,7 @@ func (c *crash) judgeInput(read []string) {
 		case "paste":
 			whole[rest]++
 		default:
-			c.t.Errorf("the program read what must not be: %s", line)
+			c.t.Errorf("the program read unexpected input: %s", line)
 		}
 	}
 	if late := time.Duration(slowest); late > 1500*time.Millisecond {
@@ -256,12 +254,12 @@ func (c *crash) judgeInput(read []string) {
 	}
 	for id, times := range whole {
 		if times != 1 {
-			c.t.Errorf("paste %s came %d times", id, times)
+			c.t.Errorf("paste %s arrived %d times", id, times)
 		}
 	}
 	for _, id := range c.pasted {
 		if whole[id] == 0 {
-			c.t.Errorf("paste %s was said to be typed and was not", id)
+			c.t.Errorf("paste %s was reported as typed and did not arrive", id)
 		}
 	}
 	if c.screens == 0 {
@@ -273,17 +271,16 @@ func (c *crash) judgeInput(read []string) {
 	c.came = len(whole)
 }
 
-// judgeEvents compares what was watched over all servers with what one watch
-// from the beginning gives.
+// judgeEvents compares the events that were watched across all servers with one watch from the beginning.
 func (c *crash) judgeEvents() {
 	c.t.Helper()
 	out, _ := c.try(nil, "watch", "--since", "e0", "--timeout", "1s")
 	all := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 	all = slices.DeleteFunc(all, func(line string) bool { return !strings.Contains(line, `"seq":`) })
 	if n := len(c.watched.lines); n > len(all) || !slices.Equal(c.watched.lines, all[:n]) {
-		c.t.Errorf("watching on from server to server gave %d events that are not the first of all %d", n, len(all))
+		c.t.Errorf("watching across servers gave %d events that are not the first of all %d", n, len(all))
 	}
-	c.t.Logf("events: %d, of which %d were seen by watching on from server to server", len(all), len(c.watched.lines))
+	c.t.Logf("events: %d; watching across servers saw %d", len(all), len(c.watched.lines))
 	judgeOrder(c.t, all)
 	typed := 0
 	for _, line := range all {
@@ -294,19 +291,21 @@ func (c *crash) judgeEvents() {
 		}
 	}
 	if typed != c.came {
-		c.t.Errorf("%d events tell of pastes, %d came", typed, c.came)
+		c.t.Errorf("%d events report pastes, %d arrived", typed, c.came)
 	}
 }
 
-// judgeOrder checks that events are numbered without a hole and that each
-// cause made one.
+// judgeOrder checks that the numbers of events have no gap and that each cause made one event.
 func judgeOrder(t *testing.T, lines []string) {
 	t.Helper()
 	seq, causes := map[string]uint64{}, map[string]bool{}
-	var cursor, told uint64 // told: events that gaps have named as gone
+	var cursor, gone uint64 // gone: number of events that gap events have named
 	for _, line := range lines {
 		var e event
 		must(t, json.Unmarshal([]byte(line), &e))
+		if e.Type == "end" { // not an event: it has the last one's cursor
+			continue
+		}
 		var at uint64
 		if _, err := fmt.Sscanf(e.Cursor, "e%d", &at); err != nil || at <= cursor {
 			t.Errorf("cursor %s comes after e%d", e.Cursor, cursor)
@@ -320,15 +319,15 @@ func judgeOrder(t *testing.T, lines []string) {
 				if _, err := fmt.Sscanf(gap.From+" "+gap.To, "e%d e%d", &from, &to); err != nil || to < from {
 					t.Errorf("a gap that names no events: %s", line)
 				}
-				told += to - from + 1
+				gone += to - from + 1
 			}
 			continue
 		}
 		switch missing := e.Seq - seq[e.ID] - 1; {
-		case e.Seq <= seq[e.ID] || missing > told:
+		case e.Seq <= seq[e.ID] || missing > gone:
 			t.Errorf("event %d of %s comes after %d", e.Seq, e.ID, seq[e.ID])
 		default:
-			told -= missing
+			gone -= missing
 		}
 		seq[e.ID] = e.Seq
 		if e.Record == 0 {

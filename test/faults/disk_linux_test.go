@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// onSmallDisk makes the host's state folder a tmpfs of its own.
+// onSmallDisk mounts a small tmpfs as the host's state folder.
 func (h *host) onSmallDisk(size string) {
 	h.t.Helper()
 	if err := unix.Mount("tmpfs", h.state, "tmpfs", 0, "size="+size+",mode=0700"); err != nil {
@@ -22,7 +22,7 @@ func (h *host) onSmallDisk(size string) {
 	}
 }
 
-// fill takes all room there is, and gives the file to remove for it.
+// fill fills the disk, and returns the file to remove.
 func fill(t *testing.T, dir string) string {
 	t.Helper()
 	name := filepath.Join(dir, "filler")
@@ -37,7 +37,7 @@ func fill(t *testing.T, dir string) string {
 	return name
 }
 
-// TestDiskFull fills the disk of the state folder under a program that counts.
+// TestDiskFull fills the disk of the state folder while a program counts.
 func TestDiskFull(t *testing.T) {
 	h := newHost(t, checked)
 	h.onSmallDisk("24m")
@@ -77,7 +77,7 @@ sessions:
 	for range 5 {
 		look()
 	}
-	h.run("input", "count", "--", "x") // the program notes it as stray: input goes through
+	h.run("input", "count", "--", "x") // the program records it as stray, so input still arrives
 	waitFor(t, "input on a full disk", func() bool { return slices.Contains(notes(t, work), `stray 'x'`) })
 	t.Logf("while the disk was full: %d bytes printed, health %q", sent()-full, h.health().Problems)
 
@@ -94,36 +94,36 @@ sessions:
 		return false
 	})
 	if lost.From > full+64<<10 || lost.To < freed || lost.Why == "" {
-		t.Errorf("the event tells of a loss from %d to %d (%s), the disk was full from about %d to %d", lost.From, lost.To, lost.Why, full, freed)
+		t.Errorf("the event reports a loss from %d to %d (%s), the disk was full from about %d to %d", lost.From, lost.To, lost.Why, full, freed)
 	}
 	waitFor(t, "output to be written again", func() bool { return h.info("count").TotalWritten > lost.To+100_000 })
 	got, err := os.ReadFile(k.sent)
 	must(t, err)
 	if last := h.run("output", "count", "--raw", "--limit", "90000", "--offset", fmt.Sprint(lost.To)); string(last) != string(got[lost.To:lost.To+90_000]) {
-		t.Error("the output that is written again is not what the program printed")
+		t.Error("the output after the loss differs from what the program printed")
 	}
 	if across := h.run("output", "count", "--raw", "--limit", "90000", "--offset", fmt.Sprint(lost.From-1000)); !bytes.HasPrefix(across, got[lost.From-1000:lost.From]) {
-		t.Error("the output from before the loss is not what the program printed")
+		t.Error("the output before the loss differs from what the program printed")
 	}
 	look()
 	i := h.info("count")
 	if i.LostBytes != lost.To-lost.From {
-		t.Errorf("info tells of %d lost bytes, the event of %d", i.LostBytes, lost.To-lost.From)
+		t.Errorf("info reports %d lost bytes, the event %d", i.LostBytes, lost.To-lost.From)
 	}
-	t.Logf("told as lost: %d bytes from %d (%s)", i.LostBytes, lost.From, lost.Why)
+	t.Logf("reported as lost: %d bytes from %d (%s)", i.LostBytes, lost.From, lost.Why)
 	judgeOrder(t, h.events())
 	if !alive(pid) {
 		t.Error("the program has ended")
 	}
 }
 
-// lossEvent tells of output that reached no file.
+// lossEvent is the event for output that reached no file.
 type lossEvent struct {
 	From, To int64
 	Why      string
 }
 
-// events are all events there are.
+// events returns all events.
 func (h *host) events() []string {
 	h.t.Helper()
 	out, _ := h.try(nil, "watch", "--since", "e0", "--timeout", "300ms")
@@ -131,8 +131,8 @@ func (h *host) events() []string {
 	return slices.DeleteFunc(lines, func(line string) bool { return !strings.Contains(line, `"cursor":`) })
 }
 
-// TestStartOnFullDisk kills the server on a full disk: the next one starts,
-// the program runs, its screen goes on.
+// TestStartOnFullDisk kills the server on a full disk. The next one starts, the program still runs, and
+// its screen changes.
 func TestStartOnFullDisk(t *testing.T) {
 	h := newHost(t, checked)
 	h.onSmallDisk("24m")
@@ -150,7 +150,7 @@ func TestStartOnFullDisk(t *testing.T) {
 		t.Errorf("the program is %d, was %d", got.PID, pid)
 	}
 	if h.health().OK {
-		t.Error("health says that all is well on a full disk")
+		t.Error("health reports no problem on a full disk")
 	}
 	h.run("input", "cat", "--enter", "hello")
 	waitFor(t, "a session to answer on a full disk", func() bool {

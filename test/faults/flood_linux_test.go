@@ -37,15 +37,14 @@ func TestFlood(t *testing.T) {
 	median, most := h.logins()
 	t.Logf("echo of a key: p50 %v, p99 %v; beside %d sessions that print %.0f MB/s: p50 %v, p99 %v", at(quiet, 50), at(quiet, 99), floods, rate, at(loud, 50), at(loud, 99))
 	t.Logf("a login and a verb beside them: %v, at most %v", median.Round(time.Millisecond), most.Round(time.Millisecond))
-	// Nobody is stalled. A dozen processes that never rest share the processors
-	// with the ssh client here, so the slowest keys are the scheduler's: on two
-	// cores p50 is 105 to 120 ms and p99 220 to 275 ms, with and without the race
-	// detector.
+	// No client is stalled. A dozen busy processes share the processors with the ssh client here, so
+	// scheduling delays the slowest keys: on two cores p50 is 105 to 120 ms and p99 220 to 275 ms, with and
+	// without the race detector.
 	if at(loud, 50) > 250*time.Millisecond || at(loud, 99) > time.Second {
-		t.Errorf("echo beside a flood: p50 %v, p99 %v", at(loud, 50), at(loud, 99))
+		t.Errorf("echo during a flood: p50 %v, p99 %v", at(loud, 50), at(loud, 99))
 	}
 	if most > 3*time.Second {
-		t.Errorf("a login beside a flood took %v", most)
+		t.Errorf("a login during a flood took %v", most)
 	}
 	for i := range floods {
 		h.run("kill", fmt.Sprintf("flood%d", i))
@@ -56,8 +55,8 @@ func at(sorted []time.Duration, percent int) time.Duration {
 	return sorted[(len(sorted)-1)*percent/100].Round(10 * time.Microsecond)
 }
 
-// echo types keys through an attached ssh one after the other and gives the
-// times until something came back, sorted.
+// echo types keys through an attached ssh, one after the other, and returns the sorted times until each
+// echo.
 func (h *host) echo(t *testing.T, keys int) []time.Duration {
 	t.Helper()
 	cmd := exec.Command("ssh", append(h.sshArgs("-tt", "-e", "none"), "attach", "echo")...)
@@ -65,14 +64,14 @@ func (h *host) echo(t *testing.T, keys int) []time.Duration {
 	tty, line, err := pty.Open()
 	must(t, err)
 	must(t, pty.Setsize(tty, &pty.Winsize{Cols: 80, Rows: 24}))
-	_, err = term.MakeRaw(int(line.Fd())) // else the terminal itself echoes what is typed before ssh is ready
+	_, err = term.MakeRaw(int(line.Fd())) // otherwise the terminal itself echoes keys before ssh is ready
 	must(t, err)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = line, line, line
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	must(t, cmd.Start())
 	must(t, line.Close())
 	came := make(chan []byte, 64)
-	go func() { // ends with ssh
+	go func() { // ends when ssh ends
 		defer close(came)
 		for {
 			buf := make([]byte, 4096)
@@ -104,7 +103,7 @@ func (h *host) echo(t *testing.T, keys int) []time.Duration {
 			}
 		}
 	}
-	// The client is there when a key comes back.
+	// The client is attached when a key is echoed.
 	_, err = tty.Write([]byte("~"))
 	must(t, err)
 	next('~')
@@ -116,7 +115,7 @@ func (h *host) echo(t *testing.T, keys int) []time.Duration {
 		must(t, err)
 		next(key)
 		took = append(took, time.Since(begun))
-		if i%60 == 59 { // a line the terminal has room for
+		if i%60 == 59 { // keep lines shorter than the terminal
 			_, err := tty.Write([]byte("\r~"))
 			must(t, err)
 			next('~')

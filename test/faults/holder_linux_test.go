@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TestHolderKilled kills a session's holder: its program goes with the
-// terminal, and the server says at once that the session is lost.
+// TestHolderKilled kills a session's holder. Its program ends with the terminal, and the server reports
+// at once that the session is lost.
 func TestHolderKilled(t *testing.T) {
 	h := newHost(t, checked)
 	h.start()
@@ -19,11 +19,11 @@ func TestHolderKilled(t *testing.T) {
 	h.create("other", "--", "sleep", "1000")
 	i := h.info("lost")
 	must(t, syscall.Kill(i.HolderPID, syscall.SIGKILL))
-	told := waitWithin(t, time.Second, "the session to be lost", func() bool {
+	reported := waitWithin(t, time.Second, "the session to be lost", func() bool {
 		got := h.info("lost")
 		return got.State == "exited" && got.Exit != nil && got.Exit.Lost
 	})
-	t.Logf("told after %v", told.Round(time.Millisecond))
+	t.Logf("reported after %v", reported.Round(time.Millisecond))
 	waitFor(t, "the program to be gone", func() bool { return !alive(i.PID) })
 	ends := 0
 	for _, line := range h.events() {
@@ -34,18 +34,18 @@ func TestHolderKilled(t *testing.T) {
 		}
 	}
 	if ends != 1 {
-		t.Errorf("%d events tell of the loss", ends)
+		t.Errorf("%d events report the loss, want 1", ends)
 	}
 	if !alive(h.info("other").PID) {
-		t.Error("the other session went too")
+		t.Error("the other session ended too")
 	}
 
-	// The same while no server is there.
+	// The same while no server runs.
 	i = h.info("other")
 	h.kill()
 	must(t, syscall.Kill(i.HolderPID, syscall.SIGKILL))
 	waitFor(t, "the program to be gone", func() bool { return !alive(i.PID) })
-	for range 2 { // told once, by the first server that finds it
+	for range 2 { // only the first server that finds the loss reports it
 		h.start()
 		if got := h.info("other"); got.State != "exited" || !got.Exit.Lost {
 			t.Errorf("after a restart the session is %+v", got)
@@ -60,13 +60,12 @@ func TestHolderKilled(t *testing.T) {
 		}
 	}
 	if ends != 2 {
-		t.Errorf("%d events tell of the two ends", ends)
+		t.Errorf("%d events report the two ends, want 2", ends)
 	}
 	judgeOrder(t, h.events())
 }
 
-// TestServerStopped ends the server in the ways it is ended, and looks for its
-// sessions.
+// TestServerStopped ends the server by each signal, and checks that its sessions go on.
 func TestServerStopped(t *testing.T) {
 	h := newHost(t, checked)
 	h.start()
@@ -91,7 +90,7 @@ func TestServerStopped(t *testing.T) {
 			t.Errorf("after %v the session is %+v", sig, got)
 		}
 	}
-	must(t, syscall.Kill(-h.pid(), syscall.SIGHUP)) // reads its files again, and ends nothing
+	must(t, syscall.Kill(-h.pid(), syscall.SIGHUP)) // the server only reads its files again
 	waitFor(t, "the reload to be logged", func() bool {
 		log, err := os.ReadFile(h.log())
 		must(t, err)
@@ -107,7 +106,7 @@ func TestServerStopped(t *testing.T) {
 	begun := time.Now()
 	h.signal(syscall.SIGTERM)
 	t.Logf("--stop-sessions took %v", time.Since(begun).Round(time.Millisecond))
-	for _, pid := range append([]int{i.HolderPID}, tree...) { // they are on their way out
+	for _, pid := range append([]int{i.HolderPID}, tree...) { // they end soon
 		waitWithin(t, 2*time.Second, "every process of the session to be gone", func() bool { return !alive(pid) })
 	}
 	h.start()
@@ -116,7 +115,7 @@ func TestServerStopped(t *testing.T) {
 	}
 }
 
-// TestMakeRun presses Ctrl-C in a terminal in which make run runs.
+// TestMakeRun presses Ctrl-C in a terminal that runs make run.
 func TestMakeRun(t *testing.T) {
 	h := newHost(t, checked)
 	must(t, os.MkdirAll(filepath.Join(h.dir, "run"), 0o700))

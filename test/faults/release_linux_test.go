@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// before is the last commit at which holders were berth itself.
+// before is the last commit with holders that are berth itself.
 const before = "0b6ccea0d8f3d8b80d8497308069d35e871bd54a"
 
 // releaseBefore builds the berth of that commit.
@@ -18,7 +18,7 @@ func releaseBefore(t *testing.T) string {
 	archive := exec.Command("git", "archive", "--format=tar", before)
 	top, err := exec.Command("git", "rev-parse", "--show-toplevel").Output()
 	if err != nil || exec.Command("git", "cat-file", "-e", before).Run() != nil {
-		t.Skipf("SKIPPED: no git history with %s: the release before cannot be built", before)
+		t.Skipf("SKIPPED: no git history with %s: so the release before can't be built", before)
 	}
 	archive.Dir = strings.TrimSpace(string(top))
 	source := filepath.Join(dir, "source")
@@ -37,8 +37,8 @@ func releaseBefore(t *testing.T) string {
 	return filepath.Join(dir, "berth")
 }
 
-// TestHoldersOfTheReleaseBefore: a session that an older server started goes on under
-// this one: its screen, its input, its hooks, and its end.
+// TestHoldersOfTheReleaseBefore: this server continues a session that an older one started: its screen,
+// its input, its hooks, and its end.
 func TestHoldersOfTheReleaseBefore(t *testing.T) {
 	old := releaseBefore(t)
 	h := newHost(t, old)
@@ -57,6 +57,11 @@ func TestHoldersOfTheReleaseBefore(t *testing.T) {
 	if !strings.Contains(string(h.run("screen", "one", "--text")), "before-42") {
 		t.Error("the screen is lost")
 	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the screen:\n%s\nthe state: %s", h.run("screen", "one", "--text"), h.run("explain", "one"))
+		}
+	})
 	h.run("input", "one", "--enter", old+" hook state prompt from-an-older-hook; sleep 1000")
 	waitFor(t, "its hook to be heard", func() bool { return h.info("one").State == "prompt" })
 	h.run("kill", "one")
@@ -64,6 +69,6 @@ func TestHoldersOfTheReleaseBefore(t *testing.T) {
 
 	h.run("restart", "one")
 	if words := cmdline(holderPID(dir)); !strings.Contains(words, "berth-hold") {
-		t.Errorf("its new holder is %q", words)
+		t.Errorf("after a restart the holder is %q", words)
 	}
 }

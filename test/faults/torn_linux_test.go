@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// TestTornFiles damages the files of some sessions while no server is there.
-// The next server starts, the other sessions are fine, and what is wrong is
-// said.
+// TestTornFiles damages files of some sessions while no server runs. The next server starts, the other
+// sessions work, and the server reports the damage.
 func TestTornFiles(t *testing.T) {
 	h := newHost(t, checked)
 	h.start()
@@ -27,7 +26,7 @@ func TestTornFiles(t *testing.T) {
 	for _, name := range names {
 		waitFor(t, name+" to echo", func() bool { return greeted(name) })
 	}
-	h.signal(2) // in order, so that there are checkpoints
+	h.signal(2) // an orderly end, which writes checkpoints
 	before := len(h.eventFiles())
 
 	cut(t, filepath.Join(dirs["checkpoint"], "checkpoint"), 0.6)
@@ -60,16 +59,16 @@ func TestTornFiles(t *testing.T) {
 	must(t, err)
 	for _, said := range []string{filepath.Base(dirs["spec"]), "checkpoint"} {
 		if !strings.Contains(string(log), said) {
-			t.Errorf("the log does not speak of %s", said)
+			t.Errorf("the log doesn't mention %s", said)
 		}
 	}
 	if problems := h.health().Problems; !slices.ContainsFunc(problems, func(p string) bool { return strings.Contains(p, filepath.Base(dirs["spec"])) }) {
-		t.Errorf("health does not tell of the session that cannot be read: %q", problems)
+		t.Errorf("health doesn't report the unreadable session: %q", problems)
 	} else {
 		t.Logf("health: %q", problems)
 	}
 	judgeOrder(t, h.events())
-	h.run("new", "fresh", "--", "cat") // the log goes on, and so do its numbers
+	h.run("new", "fresh", "--", "cat") // the log and its numbers continue
 	judgeOrder(t, h.events())
 	if len(h.eventFiles()) < before {
 		t.Error("event files were deleted")

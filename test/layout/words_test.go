@@ -1,13 +1,11 @@
 package layout
 
 import (
-	"flag"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"os"
 	"os/exec"
-	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -17,10 +15,9 @@ import (
 
 // phrase is wording that readers stumbled over.
 type phrase struct {
-	find       string // a regular expression, compared without regard to case; a blank matches a line's end too
-	fine       string // a regular expression of wording that contains it and is plain English
-	write      string // what to write instead
-	everywhere bool   // whether no folder has it anymore; otherwise only the folders of plain are checked
+	find  string // a regular expression, compared without regard to case; a blank matches a line's end too
+	fine  string // a regular expression of wording that contains it and is plain English
+	write string // what to write instead
 }
 
 // phrases is the only list of them. docs/writing.md has the rules that they break.
@@ -33,21 +30,7 @@ var phrases = []phrase{
 	{find: `\b(stands|stood)\b`, fine: `\bstands (for|alone)\b`, write: `"is"`},
 	{find: `\btold\b`, fine: `\byou are told\b`, write: `"reported", "emitted", "logged", "said"`},
 	{find: `\btells\b`, fine: `\btells \S+ apart\b|\btells: true\b`, write: `"reports", "shows", "says", "emits"`},
-	{find: `somebody types at the dialog`, write: `"a person is answering the dialog"`, everywhere: true},
 }
-
-// plain are the folders and pages whose wording was read and rewritten. A folder here doesn't
-// include those within it.
-var plain = []string{
-	"README.md", "SECURITY.md",
-	"docs/adding-a-verb.md", "docs/architecture.md", "docs/audit.md", "docs/configuration.md", "docs/dashboard.md", "docs/detection.md", "docs/orchestration.md", "docs/security.md", "docs/writing.md",
-	"docs/agents/adding.md", "docs/agents/generic.md", "docs/agents/rules.md", "docs/decisions/one-fold.md",
-	"api", "attach", "audit", "audit/follow", "cmd/berth", "cmd/berth-hold",
-	"commands", "commands/words", "config",
-	"keys", "sessions/clients", "sessions/deliver", "sessions/events", "sessions/hold", "sessions/lease", "sessions/outbox", "sessions/process", "sshd", "sshd/dispatch", "sshd/files", "sshd/local", "terminal", "terminal/keyboard", "terminal/paint",
-}
-
-var everyFolder = flag.Bool("words", false, "report phrases in every folder, with their number")
 
 // TestWords checks comments, text in code and the pages for phrases that readers stumbled over.
 func TestWords(t *testing.T) {
@@ -55,28 +38,17 @@ func TestWords(t *testing.T) {
 	if err != nil {
 		t.Fatalf("git ls-files: %v", err)
 	}
-	found := map[string]int{}
 	for name := range strings.Lines(string(out)) {
 		name = strings.TrimSpace(name)
 		if strings.Contains(name, "testdata/") || name == "test/layout/words_test.go" {
 			continue
 		}
-		rewritten := slices.Contains(plain, path.Dir(name)) || slices.Contains(plain, name)
 		for _, text := range texts(t, "../../"+name) {
 			for _, p := range phrases {
-				if !p.everywhere && !rewritten && !*everyFolder {
-					continue
-				}
 				for _, f := range p.in(text.text) {
-					found[p.find]++
 					t.Errorf("%s:%d: %q: write %s", name, text.line+f.line, f.words, p.write)
 				}
 			}
-		}
-	}
-	if *everyFolder {
-		for _, p := range phrases {
-			t.Logf("%5d %s", found[p.find], p.find)
 		}
 	}
 }

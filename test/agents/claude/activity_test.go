@@ -32,6 +32,6 @@ func TestActivityEvents(t *testing.T) {
 		last = at
 	}
 	if seen["tool Bash <nil>"] != 1 || seen["retrying <nil> 2"] != 1 || seen["retrying <nil> 3"] != 1 {
-		t.Errorf("told: %v", seen)
+		t.Errorf("emitted: %v", seen)
 	}
 }

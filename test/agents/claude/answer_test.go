@@ -76,7 +76,7 @@ func TestRespondPlan(t *testing.T) {
 	l.asks("MOCK: plan-now again")
 	l.Respond("hook", "accepted", "option", l.optionTold("2"))
 	if r := l.Asked("MOCK: plan-now again", 2); !strings.Contains(string(r.Body), "has approved your plan") {
-		t.Error("the model was not told that the plan is approved")
+		t.Error("the request to the model does not say that the plan is approved")
 	}
 	l.Gone("plan mode on")
 	l.Is("idle")

@@ -17,8 +17,8 @@ import (
 	"berth/test/agents/modelapi"
 )
 
-// awayFor is how long the server stays away: the environment's BERTH_LAB_AWAY
-// where it is set, as for soak tests, which take a minute.
+// awayFor is how long the server stays away: BERTH_LAB_AWAY, if it is set. Soak tests set
+// it to a minute.
 func awayFor(t *testing.T) time.Duration {
 	given := os.Getenv("BERTH_LAB_AWAY")
 	if given == "" {
@@ -29,7 +29,7 @@ func awayFor(t *testing.T) time.Duration {
 	return d
 }
 
-// labStep is a step of the model's that runs a command.
+// labStep is a step of the model that runs a command.
 func labStep(command string) modelapi.Step {
 	return modelapi.Say(modelapi.Tool("Bash", map[string]any{"command": command, "description": "Run the lab's command"}))
 }
@@ -64,8 +64,8 @@ func spread(times []time.Duration) (quick, median, most time.Duration) {
 	return sorted[n/4].Round(time.Millisecond), sorted[n/2].Round(time.Millisecond), sorted[n-1].Round(time.Millisecond)
 }
 
-// hookWatch looks at the hooks of a session's as the system shows them: which
-// process runs, and for how long.
+// hookWatch lists the hooks of a session as the system shows them: which process runs, and
+// for how long.
 type hookWatch struct {
 	stop chan struct{}
 	done chan struct{}
@@ -140,9 +140,9 @@ func (w *hookWatch) close() (seen int, most time.Duration) {
 	return w.seen, w.most
 }
 
-// testServerAway has the server killed, and then stopped, amid a turn with
-// tools and hooks: Claude goes on as fast as with a server, and afterwards all
-// is known of what happened meanwhile, once.
+// testServerAway kills the server, and then stops it, during a turn with tools and hooks.
+// Claude works as fast as with a server. The next server emits each event of that time
+// once.
 func testServerAway(t *testing.T) {
 	l := newLabAs(t, "claude", Ready(), nil, "--allowedTools", "Bash(sleep:*)")
 	l.Is("idle")
@@ -176,8 +176,8 @@ func testServerAway(t *testing.T) {
 		quickAway, medianAway, mostAway := spread(between(all, left, back))
 		t.Logf("with a server %v a step, at most %v; %s for %v: %v, at most %v, %d steps; %d hooks were seen, the longest ran %v",
 			median, most, way.name, back.Sub(left).Round(time.Millisecond), medianAway, mostAway, len(between(all, left, back)), seen, longest.Round(time.Millisecond))
-		// Whoever else uses the machine slows many of the steps: the quick ones are
-		// compared. What waited for the server would do so at every step.
+		// Other processes slow many of the steps, so the quick ones are compared. A hook that waited for the server
+		// would do so at every step.
 		if quickAway > 2*quick {
 			t.Errorf("%s: a quick step takes %v, %v with a server", way.name, quickAway, quick)
 		}
@@ -189,15 +189,14 @@ func testServerAway(t *testing.T) {
 }
 
 const (
-	// withServer is how many steps before and behind the server's absence are
-	// what the others are held against.
+	// withServer is the number of steps before and after the server's absence that the others are compared with.
 	withServer = 8
-	// hookMost is what a hook that only tells gives up at, whoever is there.
+	// hookMost is the limit of a hook that only reports, with or without a server.
 	hookMost = 5 * time.Second
 )
 
-// toldOnce checks the events of the newest turn, of n commands: each hook once,
-// in order, and from work to rest.
+// toldOnce checks the events of the newest turn, which has n commands: each hook once and in
+// order, and the states from working to idle.
 func (l *lab) toldOnce(name string, n int) {
 	l.T.Helper()
 	out, _ := l.Host.Call(l.Ctx, nil, "watch", l.Name, "--since", l.Name+":0", "--timeout", "1s") // the timeout ends watch
@@ -220,13 +219,13 @@ func (l *lab) toldOnce(name string, n int) {
 			continue
 		}
 		if e.Seq != last+1 {
-			l.T.Errorf("%s: event %d behind event %d", name, e.Seq, last)
+			l.T.Errorf("%s: event %d after event %d", name, e.Seq, last)
 		}
 		last = e.Seq
 		if e.Type == "hook" && e.Event == "UserPromptSubmit" {
 			hooks, calls = map[string]int{}, map[string]int{} // the last turn's count
 			if n := len(states); n > 0 && states[n-1] == "working" {
-				states = states[n-1:] // told by another source before the hook came
+				states = states[n-1:] // emitted because of another source, before the hook came
 			} else {
 				states = nil
 			}
@@ -243,12 +242,12 @@ func (l *lab) toldOnce(name string, n int) {
 	}
 	for event, want := range map[string]int{"UserPromptSubmit": 1, "PreToolUse": n, "PostToolUse": n, "PostToolBatch": n, "Stop": 1} {
 		if hooks[event] != want {
-			l.T.Errorf("%s: %s was told %d times, want %d", name, event, hooks[event], want)
+			l.T.Errorf("%s: %s has %d events, want %d", name, event, hooks[event], want)
 		}
 	}
 	for call, times := range calls {
 		if times != 1 {
-			l.T.Errorf("%s: %s was told %d times", name, call, times)
+			l.T.Errorf("%s: %s has %d events, want 1", name, call, times)
 		}
 	}
 	if got := strings.Join(states, " "); got != "working idle" && got != "working unknown working idle" {
@@ -268,9 +267,8 @@ func (l *lab) claudeSays(status string) {
 	}, func() string { return fmt.Sprintf("Claude's file says %q, not %q", said, status) })
 }
 
-// TestAskedWhileAway opens a permission's dialog while no server is there: the
-// hook goes on waiting, the next server finds the prompt, and it can be
-// answered by that hook.
+// TestAskedWhileAway opens a permission's dialog while no server runs. The hook keeps
+// waiting, the next server finds the prompt, and that hook can answer it.
 func TestAskedWhileAway(t *testing.T) {
 	t.Parallel()
 	l := newLabAs(t, "claude", Ready(), nil, "--allowedTools", "Bash(sleep:*)")
@@ -292,7 +290,7 @@ func TestAskedWhileAway(t *testing.T) {
 		l.Asked(message, 1)
 		l.claudeSays("waiting") // the dialog is open
 		check(t, way.comeBack())
-		// Claude's own file may be read before the hook that tells what is asked.
+		// Claude's own file may be read before the hook with the prompt's content.
 		s := l.Is("prompt")
 		l.Poll(func() bool { s = l.Said(); return s.Prompt != nil && s.Prompt.Input == "touch "+file }, func() string {
 			return fmt.Sprintf("%s: the prompt is %+v", way.name, s.Prompt)

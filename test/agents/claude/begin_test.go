@@ -12,18 +12,17 @@ import (
 	"time"
 )
 
-// knows says whether the model, asked for that message, was told a text.
+// knows reports whether the model's request for a message contains a text.
 func (l *lab) knows(message, text string) bool {
 	l.T.Helper()
 	return strings.Contains(string(l.Asked(message, 0).Body), text)
 }
 
-// TestStartContext: the model is told the context of each source, and of no
-// other.
+// TestStartContext: the model gets the context of each source, and no other.
 func TestStartContext(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.Is("idle")
-	// It comes behind the first title.
+	// SessionStart comes after the first title.
 	l.Poll(func() bool { return l.hookEvents("SessionStart") > 0 }, func() string { return "no conversation has begun" })
 	for _, source := range []string{"startup", "resume", "clear", "compact"} {
 		l.Text("start-context", l.Name, source, "The lab's word for "+source+" is <"+source+"-word> & \"quoted\".")
@@ -39,7 +38,7 @@ func TestStartContext(t *testing.T) {
 			escaped := strings.NewReplacer("<", `\u003c`, ">", `\u003e`).Replace(word(s))
 			told := strings.Contains(body, word(s)) || strings.Contains(body, escaped)
 			if told != (s == source) {
-				t.Errorf("%s: that the model was told of %s is %v", text, s, told)
+				t.Errorf("%s: the model gets the context of %s: %v", text, s, told)
 			}
 		}
 	}
@@ -53,7 +52,7 @@ func TestStartContext(t *testing.T) {
 	l.See("● two")
 	l.Is("idle")
 	if !strings.Contains(body("two"), "resume-word") {
-		t.Error("the model was not told when it was resumed")
+		t.Error("the model gets no context after a resume")
 	}
 	l.send("/clear")
 	l.ready()
@@ -69,7 +68,7 @@ func TestStartContext(t *testing.T) {
 	l.See("● five")
 	l.Is("idle")
 	if !strings.Contains(body("five"), "compact-word") {
-		t.Error("the model was not told after a compaction")
+		t.Error("the model gets no context after a compaction")
 	}
 	story := ""
 	for _, e := range l.Events("start_context") {
@@ -78,12 +77,12 @@ func TestStartContext(t *testing.T) {
 		}
 	}
 	if story != "given:startup given:resume given:clear given:compact " {
-		t.Errorf("told: %s", story)
+		t.Errorf("the events are %s", story)
 	}
 }
 
-// TestStartContextRun tells what a command prints, in the session's folder and
-// environment; data, which nothing executes.
+// TestStartContextRun: the model gets the output of a command that runs in the session's folder and environment. The
+// output is data; nothing executes it.
 func TestStartContextRun(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.Is("idle")
@@ -96,12 +95,12 @@ func TestStartContextRun(t *testing.T) {
 	l.send("MOCK: text after")
 	l.See("● after")
 	if want := "here is " + l.home.Workspace + " for clear with C.UTF-8"; !l.knows("MOCK: text after", want) {
-		t.Errorf("the model was not told %q", want)
+		t.Errorf("the model doesn't get %q", want)
 	}
 	if l.Made("pwned") {
 		t.Error("what the command printed was run")
 	}
-	// What fails leaves the agent to begin without.
+	// After a failure the agent starts without a context.
 	for name, c := range map[string]struct{ script, wrong string }{
 		"status":  {"exit 7", "status 7"},
 		"nothing": {"true", "printed nothing"},
@@ -115,7 +114,7 @@ func TestStartContextRun(t *testing.T) {
 		before := len(l.Events("start_context"))
 		began := time.Now()
 		l.send("/clear")
-		l.Poll(func() bool { return len(l.Events("start_context")) > before }, func() string { return "nobody is told of a failure" })
+		l.Poll(func() bool { return len(l.Events("start_context")) > before }, func() string { return "no event reports the failure" })
 		l.Is("idle")
 		l.ready()
 		if took := time.Since(began); took > 15*time.Second {
@@ -132,9 +131,8 @@ func TestStartContextRun(t *testing.T) {
 	}
 }
 
-// TestStartContextLong: up to 10,000 characters reach the model whole. Of more
-// Claude Code itself makes a file, and tells the model its beginning and where
-// it is.
+// TestStartContextLong: up to 10,000 characters reach the model whole. For a longer context Claude Code makes a file,
+// and the model gets its beginning and its path.
 func TestStartContextLong(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.Is("idle")
@@ -152,17 +150,17 @@ func TestStartContextLong(t *testing.T) {
 		l.Is("idle")
 		body := string(l.Asked(message, 0).Body)
 		if !strings.Contains(body, first) {
-			t.Errorf("%d bytes: the model was not told their beginning", size)
+			t.Errorf("%d bytes: the model doesn't get their beginning", size)
 		}
 		if whole := strings.Contains(body, last); whole != (size <= 10_000) {
-			t.Errorf("%d bytes: that the model was told their end is %v", size, whole)
+			t.Errorf("%d bytes: the model gets their end: %v", size, whole)
 		}
 		if size <= 10_000 {
 			continue
 		}
 		m := regexp.MustCompile(`Full output saved to: ([^\\"]+)\\n`).FindStringSubmatch(body)
 		if m == nil {
-			t.Fatalf("%d bytes: the model was told of no file", size)
+			t.Fatalf("%d bytes: the model gets no path of a file", size)
 		}
 		kept, err := os.ReadFile(m[1])
 		check(t, err)
@@ -172,8 +170,8 @@ func TestStartContextLong(t *testing.T) {
 	}
 }
 
-// TestStartContextServerRestarted stops the server while a command's output is
-// awaited: the agent has it all the same.
+// TestStartContextServerRestarted stops the server while it waits for a command's output.
+// The agent still gets the output.
 func TestStartContextServerRestarted(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.Is("idle")
@@ -189,7 +187,7 @@ func TestStartContextServerRestarted(t *testing.T) {
 	l.send("MOCK: text after")
 	l.See("● after")
 	if !l.knows("MOCK: text after", "here-after-all") {
-		t.Error("the model was not told")
+		t.Error("the model doesn't get the context")
 	}
 	given := 0
 	for _, e := range l.Events("start_context") {

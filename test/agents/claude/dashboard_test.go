@@ -42,7 +42,7 @@ func (d desk) types(text string) {
 func (d desk) says(message string) {
 	d.T.Helper()
 	d.shows("○ lab .*idle")
-	d.types("n")
+	d.types("m")
 	d.shows("Message to lab")
 	d.types(message + "\r")
 }
@@ -61,7 +61,7 @@ func TestDashboard(t *testing.T) {
 	d := l.dashboard(host.Window{Cols: 100, Rows: 40})
 
 	d.says("MOCK: bash touch one.txt")
-	d.shows("Bash · permission")
+	d.shows("Bash permission")
 	d.shows("touch one.txt")
 	d.answers("^.*1  Yes$", "1", "lab: accepted, confirmed")
 	l.Is("idle")
@@ -71,7 +71,7 @@ func TestDashboard(t *testing.T) {
 
 	message := "MOCK: bash touch two.txt"
 	d.says(message)
-	d.answers("d no, with a reason", "d", "Why not")
+	d.answers("d deny…", "d", "Reason")
 	d.types("use another one\r")
 	d.shows("lab: denied, confirmed")
 	if r := l.Asked(message, 1); !strings.Contains(string(r.Body), "use another one") {
@@ -95,7 +95,7 @@ func TestDashboard(t *testing.T) {
 
 	message = "MOCK: ask in words"
 	d.says(message)
-	d.answers("t in your words", "t", "In your words")
+	d.answers("t type a reply", "t", "Your reply")
 	d.types("a dark violet\r")
 	d.shows("lab: answered, confirmed")
 	l.Is("idle")

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// hooksSince are the events of hooks that a watcher was told since a moment, by name.
+// hooksSince counts the events of that hook which the watcher received since from.
 func (c *chronicle) hooksSince(from time.Time, name string) (own, foreign int) {
 	for _, h := range c.watch.heard() {
 		switch {
@@ -36,13 +36,13 @@ func (c *chronicle) waitHook(from time.Time, name string, n int) {
 		select {
 		case <-changed:
 		case <-time.After(time.Until(deadline)):
-			c.T.Fatalf("the hook %s was not told", name)
+			c.T.Fatalf("no event of the hook %s", name)
 		}
 	}
 }
 
-// testDelayConversation clears and compacts: no turn is told that there was
-// none, and the conversation that is followed is the right one.
+// testDelayConversation clears and compacts. Berth emits no turn that didn't happen, and
+// follows the right conversation.
 func testDelayConversation(t *testing.T) {
 	c := newChronicle(t, Ready(), nil)
 	for _, word := range []string{"one", "two", "three"} {
@@ -92,10 +92,10 @@ func testDelayConversation(t *testing.T) {
 	}
 }
 
-// backgroundShell is what the file says while a shell runs beside an idle Claude.
+// restingWithShell is an idle Claude with a shell in the background: its file says "shell".
 func restingWithShell() step { return step{state: "idle", status: "shell"} }
 
-// testDelayBackground has work go on behind a turn's end.
+// testDelayBackground has work go on after a turn's end.
 func testDelayBackground(t *testing.T) {
 	c := newChronicle(t, Ready(), nil, "--allowedTools", "Bash(sleep:*)")
 	c.begin()
@@ -109,7 +109,7 @@ func testDelayBackground(t *testing.T) {
 	c.See(`● Agent "Sub task" finished`)
 	got := c.follows("background subagent, and the turn of its end", working(), resting())
 	if len(got) == 2 && got[1].Time.Sub(got[0].Time) < 2*time.Second {
-		t.Errorf("idle was told after %v, while the subagent worked", got[1].Time.Sub(got[0].Time))
+		t.Errorf("idle was emitted after %v, while the subagent worked", got[1].Time.Sub(got[0].Time))
 	}
 
 	c.begin()
@@ -117,8 +117,8 @@ func testDelayBackground(t *testing.T) {
 	c.follows("subagent in the turn", working(), resting())
 }
 
-// testDelayStopHook has a hook of the user's own run on after ours: the turn is
-// not over before it is.
+// testDelayStopHook has a hook of the user run longer than ours. The turn isn't over before
+// that hook is.
 func testDelayStopHook(t *testing.T) {
 	seed := Ready()
 	seed.Hooks = map[string]string{"Stop": "sleep 2"}
@@ -127,12 +127,12 @@ func testDelayStopHook(t *testing.T) {
 	c.send("MOCK: text all but the hook")
 	got := c.follows("another stop hook still runs", working(), resting())
 	if len(got) == 2 && got[1].Time.Sub(got[0].Time) < 2*time.Second {
-		t.Errorf("idle was told after %v, while the hook ran", got[1].Time.Sub(got[0].Time))
+		t.Errorf("idle was emitted after %v, while the hook ran", got[1].Time.Sub(got[0].Time))
 	}
 }
 
-// testNestedClaude runs another Claude Code in a tool of the first, which
-// reports by the same hooks: it is passed on as foreign and moves nothing.
+// testNestedClaude runs another Claude Code in a tool of the first. It reports by the same
+// hooks. Its events are emitted as foreign, and change no state.
 func testNestedClaude(t *testing.T) {
 	c := newChronicle(t, Ready(), nil)
 	settings, err := filepath.Glob(filepath.Join(c.home.Dir, "..", "state", "sessions", "*", "claude-settings.json"))
@@ -152,7 +152,7 @@ func testNestedClaude(t *testing.T) {
 		c.key("1")
 		c.follows(nested.name, working(), asking(), working(), resting())
 		if _, foreign := c.hooksSince(from, "UserPromptSubmit"); foreign != 1 {
-			t.Errorf("%s: %d foreign turns were told", nested.name, foreign)
+			t.Errorf("%s: %d foreign turns were emitted", nested.name, foreign)
 		}
 		if own, _ := c.hooksSince(from, "Stop"); own != 1 {
 			t.Errorf("%s: %d ends of its own", nested.name, own)

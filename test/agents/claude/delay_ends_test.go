@@ -12,8 +12,7 @@ import (
 	"time"
 )
 
-// whenGone gives the moment from which on the process is not there, or only as
-// something to be waited for.
+// whenGone sends the time at which the process has gone, or is a zombie.
 func whenGone(pid int) <-chan time.Time {
 	at := make(chan time.Time, 1)
 	go func() {
@@ -35,9 +34,9 @@ func ended(gone <-chan time.Time) step {
 	return step{state: "exited", at: func() time.Time { return <-gone }}
 }
 
-// twice presses a key and, when Claude has seen it, presses it again. Claude
-// takes them for one only within a second or two, which calls through ssh miss
-// on a busy machine: then it is two first ones, and there is another try.
+// twice presses a key and, when Claude has seen it, presses it again. Claude takes them for
+// a double press only within a second or two. On a busy machine, calls through ssh can take
+// longer. Claude then sees two single presses, and twice tries again.
 func (c *chronicle) twice(key, seen string) {
 	c.T.Helper()
 	for range 5 {
@@ -83,7 +82,7 @@ func testDelayEnd(t *testing.T) {
 		check(t, json.Unmarshal(out, &s))
 		e := s.Exit
 		if e == nil || (e.Code == nil) != (code == nil) || code != nil && *e.Code != *code || e.Signal != signal || e.Crashed != crashed || e.Lost {
-			t.Errorf("the end is told as %s", out)
+			t.Errorf("the end is reported as %s", out)
 		}
 	}
 	status := func(n int) *int { return &n }
@@ -108,7 +107,7 @@ func testDelayEnd(t *testing.T) {
 	gone = fresh()
 	c.send("MOCK: bash touch killed.txt")
 	c.See(proceed)
-	c.waitFor("kill -9 at a prompt", 2) // on a busy machine the dialog is drawn before anybody is told,
+	c.waitFor("kill -9 at a prompt", 2) // on a busy machine the dialog is drawn before its event is emitted,
 	c.claudeSays("waiting")             // and before Claude writes it down
 	send(syscall.SIGKILL)
 	c.follows("kill -9 at a prompt", working(), asking(), ended(gone))

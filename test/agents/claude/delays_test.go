@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// TestDelays holds what is told against the bar, and Claude's pace without a
-// server against that with one. It does not run beside other tests, which wait
-// until it is over, and only two of its own run at once: it measures Berth, and
-// not how long a program waits for a processor in a crowd.
+// TestDelays compares the delay of each event with the bar, and Claude's pace without a
+// server with its pace under one. Other tests wait until it is over, and only two of its
+// subtests run at once: it measures Berth, and not how long a program waits for a busy
+// processor.
 func TestDelays(t *testing.T) {
 	two := make(chan struct{}, 2)
 	for _, measured := range []struct {
@@ -38,8 +38,8 @@ func (l *lab) answering(message string) {
 	l.See("esc to interrupt")
 }
 
-// testDelayEsc and testDelayCtrlC interrupt a turn at each of its stages. No
-// hook tells of it.
+// testDelayEsc and testDelayCtrlC interrupt a turn at each of its stages. No hook
+// reports an interrupt.
 func testDelayEsc(t *testing.T)   { interruptAtEach(t, "Esc", "Escape") }
 func testDelayCtrlC(t *testing.T) { interruptAtEach(t, "Ctrl-C", "Ctrl-c") }
 
@@ -79,9 +79,8 @@ func interruptAtEach(t *testing.T, name, key string) {
 	c.follows(name+" while a tool runs", working(), resting())
 }
 
-// cut checks by another clock, the API's, that a turn was cut off, and notes how
-// much later that was told. Between the two is also what Claude itself takes, to
-// which no bar applies.
+// cut checks by another clock, the API's, that a turn was cut off, and records how much
+// later Berth emitted the end. That time includes Claude's own, so no bar applies to it.
 func (c *chronicle) cut(message string, told []moment) {
 	c.T.Helper()
 	if len(told) == 0 {
@@ -111,7 +110,7 @@ func (c *chronicle) clearDraft() {
 	c.ready()
 }
 
-// testDelayDenial refuses what is asked, of which no hook tells.
+// testDelayDenial refuses what is asked. No hook reports a refusal.
 func testDelayDenial(t *testing.T) {
 	c := newChronicle(t, Ready(), nil)
 	for _, way := range []struct{ name, message, shown, key string }{
@@ -132,7 +131,7 @@ func testDelayDenial(t *testing.T) {
 	}
 }
 
-// testDelayAllowed allows what is asked: it works on, then rests.
+// testDelayAllowed allows a call and answers a question: Claude works on, then is idle.
 func testDelayAllowed(t *testing.T) {
 	c := newChronicle(t, Ready(), nil)
 	for _, message := range []string{"MOCK: bash touch allowed.txt && sleep 1", "MOCK: ask"} {
@@ -148,7 +147,7 @@ func testDelayAllowed(t *testing.T) {
 }
 
 // testDelayError has the API fail in each way. Retries show as such while they
-// last, the class is right, and an error is never told as idle.
+// last, the class is right, and an error is never emitted as idle.
 func testDelayError(t *testing.T) {
 	c := newChronicle(t, Ready(), map[string]string{"CLAUDE_CODE_MAX_RETRIES": "2"})
 	amid := "other"
@@ -206,5 +205,5 @@ func (c *chronicle) retries(name string) {
 			return
 		}
 	}
-	c.T.Errorf("%s: no retry was told", name)
+	c.T.Errorf("%s: no retry was emitted", name)
 }

@@ -215,7 +215,7 @@ func TestPlan(t *testing.T) {
 	l.See(planning, `2\. Yes, manually`)
 	l.key("2")
 	if r := l.Asked("MOCK: plan-now again", 2); !strings.Contains(string(r.Body), "has approved your plan") {
-		t.Error("the model was not told that the plan is approved")
+		t.Error("the request to the model does not say that the plan is approved")
 	}
 	l.Gone(planning)
 	l.Gone("plan mode on")

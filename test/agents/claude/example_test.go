@@ -14,7 +14,7 @@ import (
 	"berth/test/agents/modelapi"
 )
 
-// TestExample runs the script of docs/orchestration.md as it stands there.
+// TestExample runs the script of docs/orchestration.md without changes.
 func TestExample(t *testing.T) {
 	doc, err := os.ReadFile("../../../docs/orchestration.md")
 	check(t, err)
@@ -51,6 +51,6 @@ func TestExample(t *testing.T) {
 		t.Errorf("afterwards the gate is %s", got)
 	}
 	if n := l.feedbacks("report complete"); n != 1 {
-		t.Errorf("the model was told to report %d times", n)
+		t.Errorf("the model was asked %d times to report", n)
 	}
 }

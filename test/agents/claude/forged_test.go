@@ -85,7 +85,7 @@ while [ -d orders ]; do
 done
 `
 
-// newFollowed starts a session in which such a process runs, begun by a command of the agent's.
+// newFollowed starts a session where such a process runs. A command of the agent started it.
 func newFollowed(t *testing.T) *lab {
 	t.Helper()
 	t.Parallel()
@@ -250,5 +250,6 @@ func (l *lab) settles(name, file string) {
 	}
 	l.Poll(func() bool { return l.Made(file) }, func() string { return name + ": " + file + " was not made" })
 	l.Is("idle")
+	l.ready() // a forged end of the turn is idle too
 	check(l.T, os.Remove(filepath.Join(l.home.Workspace, file)))
 }

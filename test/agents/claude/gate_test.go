@@ -25,7 +25,7 @@ func (l *lab) gateStory() string {
 	return strings.Join(words, " ")
 }
 
-// feedbacks is how often the model was told a text by the gate.
+// feedbacks is how often the model got a text from the gate.
 func (l *lab) feedbacks(text string) int {
 	n := 0
 	for _, r := range l.API.Requests() {
@@ -36,7 +36,7 @@ func (l *lab) feedbacks(text string) int {
 	return n
 }
 
-// fed waits until the model has been told that often.
+// fed waits until the model has got the text n times.
 func (l *lab) fed(text string, n int) {
 	l.T.Helper()
 	ctx, cancel := context.WithTimeout(l.Ctx, patient)
@@ -44,7 +44,7 @@ func (l *lab) fed(text string, n int) {
 	for l.feedbacks(text) < n {
 		select {
 		case <-ctx.Done():
-			l.T.Fatalf("the model was told %d times, want %d", l.feedbacks(text), n)
+			l.T.Fatalf("the model got the text %d times, want %d", l.feedbacks(text), n)
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
@@ -60,7 +60,7 @@ func TestGateText(t *testing.T) {
 	l.Is("working")
 	l.Is("idle")
 	if n := l.feedbacks("not done yet"); n != 3 {
-		t.Errorf("the model was told %d times, want 3", n)
+		t.Errorf("the model got the text %d times, want 3", n)
 	}
 	if story := l.gateStory(); story != "set blocked blocked blocked let_go:cap" {
 		t.Errorf("the gate: %s", story)
@@ -81,18 +81,18 @@ func TestGateText(t *testing.T) {
 	if out := l.Text("last", l.Name); !strings.Contains(out, "not done yet") {
 		t.Errorf("last: %s", out)
 	}
-	// The next turn counts anew.
+	// The next turn's count starts at zero.
 	l.Text("gate", l.Name, "--cap", "1", "gate", "MOCK: text once more")
 	l.send("MOCK: text second answer")
 	l.Is("working")
 	l.Is("idle")
 	if n := l.feedbacks("once more"); n != 1 {
-		t.Errorf("the model was told %d times, want 1", n)
+		t.Errorf("the model got the text %d times, want 1", n)
 	}
 }
 
-// TestGateReport: the model runs berth report by its Bash tool, which needs
-// nobody's permission, and that lets it go.
+// TestGateReport: the model runs berth report by its Bash tool, without a prompt for permission. The report opens the
+// gate.
 func TestGateReport(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.Is("idle")
@@ -107,7 +107,7 @@ func TestGateReport(t *testing.T) {
 		t.Errorf("reports: %+v", reports)
 	}
 	if n := l.feedbacks("Report."); n != 1 {
-		t.Errorf("the model was told %d times, want 1", n)
+		t.Errorf("the model got the text %d times, want 1", n)
 	}
 	if story := l.gateStory(); !strings.HasSuffix(story, "set blocked let_go:report") {
 		t.Errorf("the gate: %s", story)
@@ -125,8 +125,7 @@ func TestGateReport(t *testing.T) {
 	}
 }
 
-// reportCommand is how the generated text calls berth: the model is told it, so
-// it is read from there.
+// reportCommand is the command for reports in the gate's text. It is read from the model's request.
 func (l *lab) reportCommand() string {
 	l.T.Helper()
 	l.Text("gate", l.Name, "--cap", "1", "auto")
@@ -144,8 +143,7 @@ func (l *lab) reportCommand() string {
 	return ""
 }
 
-// TestGateSchema tells the agent what is wrong with its message, so that it can
-// report again.
+// TestGateSchema: the agent gets the reason why its message isn't valid, so that it can report again.
 func TestGateSchema(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.Is("idle")
@@ -168,10 +166,10 @@ func TestGateSchema(t *testing.T) {
 	}
 	told := false
 	for _, r := range l.API.Requests() {
-		told = told || strings.Contains(string(r.Body), "has to be JSON of this schema")
+		told = told || strings.Contains(string(r.Body), "must be JSON of this schema")
 	}
 	if !told {
-		t.Error("the model was not told what is wrong with its report")
+		t.Error("the model doesn't get the reason why its report isn't valid")
 	}
 }
 
@@ -193,7 +191,7 @@ func TestGateOpen(t *testing.T) {
 	told := l.feedbacks("MOCK: slow")
 	l.send("MOCK: text the next turn is held back again")
 	l.fed("MOCK: slow", told+1)
-	// A person ends it: no hook tells, and the gate is not asked.
+	// A person ends the turn: no hook reports it, and the gate isn't asked.
 	l.See("line 00")
 	l.key("Escape")
 	l.Is("idle")
@@ -209,12 +207,12 @@ func TestGateError(t *testing.T) {
 		t.Errorf("the failure is %+v", s.Failure)
 	}
 	if n := l.feedbacks("MOCK: error"); n == 0 {
-		t.Error("the model was never told")
+		t.Error("the model never got the text")
 	}
 }
 
-// TestGateServerRestarted stops the server for 2 s while a stop waits: the agent
-// is held back all the same, once for each stop.
+// TestGateServerRestarted stops the server for 2 s while a stop waits. The gate still holds
+// the agent back, once for each stop.
 func TestGateServerRestarted(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.Is("idle")
@@ -231,15 +229,15 @@ func TestGateServerRestarted(t *testing.T) {
 	l.fed("MOCK: slow", 3)
 	l.Is("idle")
 	if n := l.feedbacks("MOCK: slow"); n != 3 {
-		t.Errorf("the model was told %d times, want 3", n)
+		t.Errorf("the model got the text %d times, want 3", n)
 	}
 	if story := l.gateStory(); story != "set blocked blocked blocked let_go:cap" {
 		t.Errorf("the gate: %s", story)
 	}
 }
 
-// TestGateServerAway leaves the server away: no stop holds the agent up for
-// longer than the grace, and a gate that allows not at all.
+// TestGateServerAway has no server: no stop holds the agent up for longer than the grace, and
+// an open gate doesn't hold it up at all.
 func TestGateServerAway(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"allow", "auto"} {
@@ -268,7 +266,7 @@ func TestGateServerAway(t *testing.T) {
 				t.Errorf("the stop waited %s", took)
 			}
 			if n := l.feedbacks("report"); n != 0 {
-				t.Errorf("the model was told %d times by a server that was away", n)
+				t.Errorf("the model got the text %d times while no server ran", n)
 			}
 			l.send(fmt.Sprintf("MOCK: text and on with %s", mode))
 			l.See("● and on with " + mode)
@@ -276,7 +274,7 @@ func TestGateServerAway(t *testing.T) {
 	}
 }
 
-// hookTime is when a hook came and, of one that waited, when its wait ended.
+// hookTime is when a hook came and, if it waited, when its wait ended.
 type hookTime struct {
 	name     string
 	at, over time.Time

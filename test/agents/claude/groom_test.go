@@ -19,7 +19,7 @@ func (l *lab) groomed() []string {
 	var list []string
 	for _, e := range l.events("groom") {
 		if e["by"] != "groom" || e["prompt"] == "" {
-			l.T.Errorf("an answer that tells not whose it is, or to what: %v", e)
+			l.T.Errorf("an answer without its author or its prompt: %v", e)
 		}
 		list = append(list, fmt.Sprintf("%v %v %v", e["subtype"], e["answer"], e["outcome"]))
 	}
@@ -127,8 +127,8 @@ func TestGroomPristine(t *testing.T) {
 	}
 }
 
-// TestGroomYieldsToAWriter: while somebody holds the lease nothing is answered,
-// and it is when they have gone.
+// TestGroomYieldsToAWriter: Berth answers no startup prompt while a client has control. It
+// does after that client has gone.
 func TestGroomYieldsToAWriter(t *testing.T) {
 	l := newStartLab(t, Seed{Onboarded: true, KeyApproved: true}, nil)
 	gate := filepath.Join(l.home.Dir, "go")
@@ -141,7 +141,7 @@ func TestGroomYieldsToAWriter(t *testing.T) {
 	l.asksFor("trust")
 	l.See("Yes, I trust this folder")
 	if got := l.groomed(); len(got) > 0 {
-		t.Errorf("answered %q while somebody holds the lease", got)
+		t.Errorf("answered %q while a client has control", got)
 	}
 	v.Close()
 	l.Is("idle")
@@ -151,8 +151,8 @@ func TestGroomYieldsToAWriter(t *testing.T) {
 	}
 }
 
-// TestGroomServerKilled: a server that ends amid the dialogs leaves none
-// answered twice, and the next one goes on.
+// TestGroomServerKilled kills the server between the startup prompts. No prompt is answered
+// twice, and the next server answers the others.
 func TestGroomServerKilled(t *testing.T) {
 	l := newStartLab(t, Seed{KeyApproved: true}, nil)
 	for i, subtype := range []string{"theme_picker", "security_notes", "trust"} {
@@ -181,8 +181,8 @@ func TestGroomServerKilled(t *testing.T) {
 	}
 }
 
-// TestTerminalSetup: Claude asks it only in terminals that want keys bound, which
-// an environment may name. Berth says no; a person may say either.
+// TestTerminalSetup: Claude asks about key bindings only in some terminals, which the
+// environment names. Berth answers no; a person may answer either.
 func TestTerminalSetup(t *testing.T) {
 	for _, c := range []struct{ terminal, way, outcome string }{
 		{"vscode", "groom", ""}, {"zed", "deny", "denied"}, {"alacritty", "option 2", "denied"}, {"vscode", "accept", "accepted"}, {"zed", "option 1", "accepted"},

@@ -28,7 +28,7 @@ func TestSeed(t *testing.T) {
 		}
 	}
 	if strings.HasPrefix(h.Workspace, link) {
-		t.Errorf("%s is no real path", h.Workspace)
+		t.Errorf("%s has a symbolic link", h.Workspace)
 	}
 	env := h.Env("http://127.0.0.1:1")
 	if env["HTTPS_PROXY"] != env["ANTHROPIC_BASE_URL"] || env["CLAUDE_CONFIG_DIR"] != h.Config {

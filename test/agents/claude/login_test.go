@@ -55,14 +55,14 @@ func testSignIn(t *testing.T, way string) {
 		t.Errorf("a page that wants a code was accepted: %+v", r)
 	}
 	if r, status := l.Try("", "text", "two words"); status == 0 {
-		t.Errorf("two words are no code: %+v", r)
+		t.Errorf("two words pass for a code: %+v", r)
 	}
 	code := "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFG#" + q.Get("state")
 	r := l.Respond("keys", "answered", "text", code)
 	l.See("OAuth error")
 	l.asksFor("oauth_login")
 	if s := l.Said(); s.Prompt.ID == r.Prompt || s.Prompt.Title != "Sign in failed" {
-		t.Errorf("the error is told as %+v", s.Prompt)
+		t.Errorf("the error is reported as %+v", s.Prompt)
 	}
 	l.Respond("keys", "accepted", "accept")
 	l.asksFor("login_method")

@@ -38,7 +38,7 @@ func TestServers(t *testing.T) {
 	body := string(l.Asked("MOCK: text with tools", 0).Body)
 	for _, name := range []string{"one", "two", "three"} {
 		if !strings.Contains(body, "mcp__"+name+"__ask") {
-			t.Errorf("the model is not told of the tool of %s", name)
+			t.Errorf("the request to the model lacks the tool of %s", name)
 		}
 	}
 	if i := l.info(); len(i.MCP) != 1 || i.MCP[0] != "one" {

@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// notice is what is told, as far as it is looked at here.
+// notice has the fields of a notification that the test checks.
 type notice struct {
 	ID, Rule, Kind, Text, Session, State string
 	Prompt                               *struct{ ID, Type, Tool, Input string }
@@ -45,8 +45,8 @@ func notices(t *testing.T, file string) []notice {
 	return all
 }
 
-// TestNotify: a permission prompt of the real Claude Code is told to a command
-// and to a URL, once each, and the line that is told answers it.
+// TestNotify: a command and a URL get one notification each for a permission prompt of the real Claude Code. The
+// command line in the notification answers the prompt.
 func TestNotify(t *testing.T) {
 	var mu sync.Mutex
 	var posted []notice
@@ -81,7 +81,7 @@ func TestNotify(t *testing.T) {
 		return all
 	}
 
-	// One that is answered within 3 s is told to nobody.
+	// A prompt that is answered within 3 s makes no notification.
 	l.send("MOCK: bash touch quick.txt")
 	l.Is("prompt")
 	l.Respond("hook", "accepted", "accept")
@@ -92,21 +92,21 @@ func TestNotify(t *testing.T) {
 	s := l.Is("prompt")
 	one := till(1)[0]
 	if took := time.Since(asked); took < 3*time.Second {
-		t.Errorf("told after %s", took)
+		t.Errorf("notified after %s", took)
 	}
 	if one.Kind != "prompt" || one.Prompt == nil || one.Prompt.ID != s.Prompt.ID || one.Prompt.Tool != "Bash" || len(one.Respond) == 0 || one.Session != "lab" {
-		t.Fatalf("told: %+v", one)
+		t.Fatalf("notified: %+v", one)
 	}
 	if raw, err := os.ReadFile(file); err != nil || strings.Contains(string(raw), "very-secret-value") || !strings.Contains(one.Prompt.Input, "***") {
-		t.Errorf("a secret is told: %s, %v", raw, err)
+		t.Errorf("the notification has a secret: %s, %v", raw, err)
 	}
-	// The server is another one: nothing is told again.
+	// A restarted server doesn't notify again.
 	check(t, l.Host.Kill())
 	check(t, l.Host.Start())
 	l.Is("prompt")
-	time.Sleep(5 * time.Second) // in which it would be
+	time.Sleep(5 * time.Second) // a second notification would come by now
 	if all := notices(t, file); len(all) != 1 {
-		t.Errorf("after a restart told %d times: %+v", len(all), all)
+		t.Errorf("after a restart there are %d notifications: %+v", len(all), all)
 	}
 	l.runs(strings.Replace(one.Respond[0], "-p "+portOf(one.Respond[0]), "-p "+l.port(), 1))
 	l.Is("idle")
@@ -119,7 +119,7 @@ func TestNotify(t *testing.T) {
 	}
 	mu.Unlock()
 
-	// A prompt that opens while no server is there is told by the next.
+	// The next server notifies of a prompt that opens while no server runs.
 	l.send("MOCK: slow 20 100")
 	l.See("line 003")
 	check(t, l.Paste(l.Ctx, "MOCK: bash touch away.txt"))
@@ -130,7 +130,7 @@ func TestNotify(t *testing.T) {
 	check(t, l.Host.Start())
 	two := till(2)[1]
 	if two.Kind != "prompt" || two.Prompt == nil || two.Prompt.Input != "touch away.txt" || len(two.Respond) != 2 {
-		t.Fatalf("told: %+v; %+v\n%s", two, l.Said().Prompt, l.story())
+		t.Fatalf("notified: %+v; %+v\n%s", two, l.Said().Prompt, l.story())
 	}
 	l.runs(strings.Replace(two.Respond[1], "-p "+portOf(two.Respond[1]), "-p "+l.port(), 1))
 	l.Is("idle")
@@ -141,7 +141,7 @@ func TestNotify(t *testing.T) {
 	l.send("MOCK: error 403")
 	l.Is("error")
 	if three := till(3)[2]; three.Kind != "error" || three.Failure == nil || three.Failure.Class != "unauthorized" {
-		t.Errorf("told: %+v", three)
+		t.Errorf("notified: %+v", three)
 	}
 	for _, e := range l.Events("notify") {
 		if e.OK == nil || !*e.OK || e.Error != "" {
@@ -192,7 +192,7 @@ func (l *lab) runs(line string) {
 	}
 }
 
-// story is all that was told of the session's prompts.
+// story is all events about the session's prompts.
 func (l *lab) story() string {
 	out, _ := l.Host.Call(l.Ctx, nil, "watch", l.Name, "--since", l.Name+":0", "--type", "prompt,prompt_resolved,state_change,notify", "--timeout", "300ms")
 	return string(out)

@@ -29,8 +29,8 @@ func (l *lab) empties() {
 	}, func() string { return "a message is kept in its queue" })
 }
 
-// TestFirstMessage is given when the agent is ready, exactly: behind dialogs
-// that Berth answers, and one that a person answers later.
+// TestFirstMessage: the agent gets the exact first message when it is ready, after dialogs
+// that Berth answers and one that a person answers later.
 func TestFirstMessage(t *testing.T) {
 	l := newStartLab(t, Seed{KeyApproved: true}, nil)
 	message := "MOCK: text the first\nand a second line, with $HOME and \"quotes\" and 'more'"
@@ -44,7 +44,7 @@ func TestFirstMessage(t *testing.T) {
 	l.empties()
 	nudges := l.events("nudge")
 	if len(nudges) != 1 || nudges[0]["verdict"] != "confirmed" {
-		t.Errorf("its delivery is told as %v", nudges)
+		t.Errorf("its delivery is reported as %v", nudges)
 	}
 	l.Call("restart", l.Name)
 	l.See("❯.MOCK: text the first") // its answer may be missing, see turn
@@ -78,7 +78,7 @@ func TestFirstMessageOfAFork(t *testing.T) {
 	l.once("MOCK: text from one")
 }
 
-// TestFirstMessageWithoutHooks has only the screen and what else tells.
+// TestFirstMessageWithoutHooks has only the screen and the other sources.
 func TestFirstMessageWithoutHooks(t *testing.T) {
 	l := newStartLab(t, Ready(), nil)
 	l.start("none", nil, []string{"--isolate", "none", "--prompt", "MOCK: text unheard"})
@@ -86,8 +86,8 @@ func TestFirstMessageWithoutHooks(t *testing.T) {
 	l.empties()
 }
 
-// TestFirstMessageServerKilled kills the server at moments around the delivery:
-// the message arrives once, whatever the moment.
+// TestFirstMessageServerKilled kills the server at several moments around the delivery.
+// The message arrives at most once.
 func TestFirstMessageServerKilled(t *testing.T) {
 	l := newStartLab(t, Ready(), nil)
 	for i, after := range []time.Duration{0, 300 * time.Millisecond, 500 * time.Millisecond, 700 * time.Millisecond, 900 * time.Millisecond, 1100 * time.Millisecond} {
@@ -105,16 +105,16 @@ func TestFirstMessageServerKilled(t *testing.T) {
 		if slices.Contains(verdicts, "confirmed") {
 			s.gets(message)
 		} else if n := l.API.Arrivals(message); n > 1 || !slices.Contains(verdicts, "unconfirmed") {
-			t.Errorf("killed after %s: it arrived %d times, told as %v", after, n, verdicts)
+			t.Errorf("killed after %s: it arrived %d times, reported as %v", after, n, verdicts)
 		}
 		t.Logf("killed after %s: %v", after, verdicts)
 		l.Call("kill", name)
 	}
 }
 
-// TestFirstMessageWhileSomebodyTypes: a person types from the first moment on,
-// before there is a composer. The first message is never sent together with that,
-// waits while it stands there, and arrives once.
+// TestFirstMessageWhileSomebodyTypes: a person types from the start, before there is a
+// composer. The first message is never sent together with their draft. It waits while the
+// draft is in the composer, and arrives once.
 func TestFirstMessageWhileSomebodyTypes(t *testing.T) {
 	l := newStartLab(t, Ready(), nil)
 	l.start("typed", nil, []string{"--prompt", "MOCK: text first of all"})
@@ -124,7 +124,7 @@ func TestFirstMessageWhileSomebodyTypes(t *testing.T) {
 	}
 	// Not wait, which waits for the first message too.
 	l.Poll(func() bool { return l.Said().State == "idle" }, func() string { return fmt.Sprintf("it is %+v", l.Said()) })
-	l.pause(4000) // in which it might be sent
+	l.pause(4000) // it might be sent in this time
 	for _, r := range l.API.Requests() {
 		if r.Prompt != "" && r.Prompt != "MOCK: text first of all" {
 			t.Fatalf("sent: %q", r.Prompt)

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TestQuota: a subscription that nears its limit and reaches it. The dialog that
-// Claude opens then is a notice; behind it is the error.
+// TestQuota: a subscription nears its limit and reaches it. Claude then opens a dialog,
+// which is a notice. After the notice comes the error.
 func TestQuota(t *testing.T) {
 	l := newStartLab(t, Ready(), nil)
 	v := l.plays()
@@ -39,11 +39,11 @@ func TestQuota(t *testing.T) {
 	l.send("MOCK: error 429")
 	s := l.Is("prompt")
 	if s.Prompt == nil || s.Prompt.Type != "notice" || s.Prompt.Title != "What do you want to do?" || len(s.Prompt.Options) != 2 {
-		t.Fatalf("the limit is told as %+v", s.Prompt)
+		t.Fatalf("the limit is reported as %+v", s.Prompt)
 	}
 	l.Respond("keys", "denied", "deny")
 	if s := l.Is("error"); s.Failure == nil || s.Failure.Class != "rate_limited" {
-		t.Errorf("behind the notice: %+v", s.Failure)
+		t.Errorf("after the notice: %+v", s.Failure)
 	}
 	l.ready()
 	if n := l.Nudge("MOCK: error 429 again", "--wait", "--timeout", patient.String()); n.Status != 21 { // it opens the dialog but once

@@ -15,7 +15,7 @@ import (
 	"berth/test/agents/testbed"
 )
 
-// TestKeysTwoInARow: by keys too one answer never answers two dialogs.
+// TestKeysTwoInARow: an answer by keys never answers two dialogs either.
 func TestKeysTwoInARow(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.Is("idle")
@@ -46,7 +46,7 @@ func TestKeysTwoInARow(t *testing.T) {
 }
 
 // TestRespondRaces has a person press a key around the moment of an answer:
-// whoever is first is told so, and no second key reaches the dialog behind it.
+// the result names who was first, and no second key reaches the next dialog.
 // An answer by keys may find the person writing (status 7).
 func TestRespondRaces(t *testing.T) {
 	t.Parallel()
@@ -103,7 +103,7 @@ func (l *lab) race(channel string, ahead time.Duration) {
 	if n := l.hooksWaiting(); len(n) > 0 {
 		l.T.Errorf("%d hooks are left", len(n))
 	}
-	l.key("Ctrl-u") // a key that came behind the answer is a draft
+	l.key("Ctrl-u") // a key after the answer is a draft
 }
 
 // hookWaits waits for a prompt that a hook waits for.
@@ -112,7 +112,7 @@ func (l *lab) hookWaits() testbed.Shown {
 	return l.PromptUntil("one that a hook waits for", func(p testbed.Shown) bool { return p.Channel == "hook" })
 }
 
-// TestRespondAfterAnArrow: a key that chooses nothing is no answer.
+// TestRespondAfterAnArrow: a key that chooses nothing doesn't count as an answer.
 func TestRespondAfterAnArrow(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.Is("idle")
@@ -132,8 +132,8 @@ func TestRespondAfterAnArrow(t *testing.T) {
 	}
 }
 
-// TestHooksEnd: a hook ends when a person has answered at the dialog, in each
-// of the ways that Claude itself lets it live on after.
+// TestHooksEnd: a hook ends when a person has answered at the dialog, in each of the ways
+// after which Claude itself leaves the hook running.
 func TestHooksEnd(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.Is("idle")
@@ -161,8 +161,8 @@ func TestHooksEnd(t *testing.T) {
 	}
 }
 
-// TestRespondHeldBack: while a draft is in the composer Claude holds a dialog
-// back. The hook answers all the same; keys wait for the dialog.
+// TestRespondHeldBack: while a draft is in the composer, Claude holds a dialog back. The hook
+// can still answer; keys wait for the dialog.
 func TestRespondHeldBack(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.Is("idle")
@@ -185,8 +185,8 @@ func TestRespondHeldBack(t *testing.T) {
 	}
 }
 
-// TestRespondCallerGone: the connection is lost amid the keys of an answer. It
-// is given to its end, and told of.
+// TestRespondCallerGone: the connection is lost between the keys of an answer. Berth finishes the answer and emits its
+// event.
 func TestRespondCallerGone(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.Is("idle")
@@ -209,11 +209,11 @@ func TestRespondCallerGone(t *testing.T) {
 	l.ModelGot(message, "my own")
 	l.Is("idle")
 	if e := l.events("respond"); len(e) != 1 || e[0]["confirmed"] != true {
-		t.Errorf("told %v", e)
+		t.Errorf("the events are %v", e)
 	}
 }
 
-// TestForeignHooks: another Claude, run by a tool, asks nobody: its hook is
+// TestForeignHooks: another Claude, run by a tool, makes no prompt: its hook is
 // released at once and the session's state is its own.
 func TestForeignHooks(t *testing.T) {
 	l := newStateLab(t, Ready())

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// signsIn gives the page that wants it a code, and returns what was given.
+// signsIn enters a code in the page that asks for one, and returns the code.
 func (l *lab) signsIn() (code string) {
 	l.T.Helper()
 	l.asksFor("oauth_login")
@@ -88,7 +88,7 @@ func TestSignInRefused(t *testing.T) {
 	l.Respond("keys", "answered", "option", "1")
 	l.signsIn()
 	l.See("OAuth error")
-	_, err := l.Until(l.Ctx, patient, "is not told to have failed", func(string) bool {
+	_, err := l.Until(l.Ctx, patient, "does not report the failed sign-in", func(string) bool {
 		s := l.Said()
 		return s.State == "prompt" && s.Prompt.Title == "Sign in failed"
 	})

@@ -15,7 +15,7 @@ import (
 	"berth/test/agents/modelapi"
 )
 
-// happening is what events are looked at for here.
+// happening has the fields of an event that these tests check.
 type happening struct {
 	Type, Next, Cause, Event string
 	Seq                      uint64
@@ -42,7 +42,7 @@ func (l *lab) happened() []happening {
 	return all
 }
 
-// states are the states in their order, and what causes there were.
+// states are the states in their order, and their causes.
 func (l *lab) states() (order string, causes map[string]int) {
 	l.T.Helper()
 	var all []string
@@ -66,8 +66,8 @@ func (l *lab) states() (order string, causes map[string]int) {
 	return strings.Join(all, " "), causes
 }
 
-// TestWithoutHooks follows a Claude Code whose user has turned hooks off: live
-// file, log, title and screen tell enough.
+// TestWithoutHooks follows a Claude Code whose user has turned hooks off: live file, log,
+// title and screen are enough.
 func TestWithoutHooks(t *testing.T) {
 	seed := Ready()
 	seed.NoHooks = true
@@ -113,7 +113,7 @@ func TestWithoutHooks(t *testing.T) {
 	t.Logf("caused by %v", causes)
 }
 
-// noticed waits until the model was told of the end of that many background
+// noticed waits until a request to the model reports the end of that many background
 // commands.
 func (l *lab) noticed(commands int) {
 	l.T.Helper()
@@ -131,10 +131,10 @@ func (l *lab) noticed(commands int) {
 	check(l.T, err)
 }
 
-// TestQueuedNudge gives messages around the moment at which a background command
-// ends and Claude begins a turn by itself. One that was typed just too late is
-// kept for the end of that turn: the log says so at once, and the answer is that
-// of its own turn.
+// TestQueuedNudge sends messages around the moment when a background command ends and
+// Claude starts a turn by itself. Claude queues a message that was typed just too late until
+// the end of that turn. The log says so at once, and the message's answer is that of its
+// own turn.
 func TestQueuedNudge(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.Is("idle")
@@ -239,7 +239,7 @@ func TestUsage(t *testing.T) {
 			}
 		}
 		last := l.last()
-		l.Poll(func() bool { last = l.last(); return last.Usage != nil }, func() string { return message + ": last tells no usage" })
+		l.Poll(func() bool { last = l.last(); return last.Usage != nil }, func() string { return message + ": last has no usage" })
 		if *last.Usage != l.served(message) {
 			t.Errorf("%s took %+v by last, served was %+v", message, last.Usage, l.served(message))
 		}
@@ -247,8 +247,8 @@ func TestUsage(t *testing.T) {
 	t.Logf("%d of 3 were known at the turn's end", known)
 }
 
-// TestPrinting runs Claude Code without a composer: what it prints, its hooks and
-// its end tell the states.
+// TestPrinting runs Claude Code without a composer: its output, its hooks and its exit
+// give the states.
 func TestPrinting(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -309,9 +309,9 @@ func (l *lab) logHolds(subtype string, entries int) {
 	}, func() string { return fmt.Sprintf("%d entries %s are logged, not %d", n, subtype, entries) })
 }
 
-// TestKilledAmidTurns kills the server again and again while a Claude Code
-// without hooks works: the log is read on from where it was, each entry makes one
-// event, and the states are as if nobody had been killed.
+// TestKilledAmidTurns kills the server again and again while a Claude Code without hooks
+// works. The server reads the log on from where it was, each entry makes one event, and
+// the states are as if the server had not been killed.
 func TestKilledAmidTurns(t *testing.T) {
 	seed := Ready()
 	seed.NoHooks = true

@@ -66,14 +66,14 @@ func (l *lab) tryStart(name string, env map[string]string, flags []string, argv 
 	return l.Host.Call(l.Ctx, nil, words...)
 }
 
-// with makes what follows about another session.
+// with is the lab with another of its sessions as the current one.
 func (l *lab) with(name string) *lab {
 	other := *l
 	other.Lab = l.Lab.With(name)
 	return &other
 }
 
-// info is what info says, as far as it is looked at here.
+// info has the fields of the verb info that these tests check.
 type info struct {
 	ID, State, Isolate, Groom, Conversation string
 	Trust, Resumable                        bool
@@ -108,14 +108,14 @@ func (l *lab) untilFile(path, text string) {
 	}, func() string { return fmt.Sprintf("%s does not hold %q: %v: %s", path, text, err, data) })
 }
 
-// writtenDown waits until Claude's own log has what was said: a restart or a fork
-// from then on knows it.
+// writtenDown waits until Claude's own log has the conversation: a restart or a fork after
+// that has it too.
 func (l *lab) writtenDown() {
 	l.T.Helper()
 	l.Poll(func() bool { return l.info().Resumable }, func() string { return "nothing of it is written down" })
 }
 
-// hookEvents counts the session's hook events of a kind that were no foreigner's.
+// hookEvents counts the session's hook events of a kind, without foreign ones.
 func (l *lab) hookEvents(kind string) int {
 	l.T.Helper()
 	n := 0
@@ -146,8 +146,8 @@ func (l *lab) events(kind string) []map[string]any {
 	return list
 }
 
-// TestOwnSettings: hooks of the user's home, of the command and of the session
-// all run beside ours, and the files of the first two stay as they are.
+// TestOwnSettings: the hooks of the user's home, of the command and of the session all run
+// together with ours, and the files of the first two don't change.
 func TestOwnSettings(t *testing.T) {
 	hook := func(l *lab, name string) string {
 		return fmt.Sprintf(`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"echo ran > %s"}]}]}}`, filepath.Join(l.home.Dir, name))
@@ -233,7 +233,7 @@ func TestIsolateFull(t *testing.T) {
 	}
 }
 
-// tree lists a folder's files with what is in them.
+// tree lists a folder's files with their contents.
 func (l *lab) tree(dir string) string {
 	l.T.Helper()
 	var b strings.Builder
@@ -259,7 +259,7 @@ func TestEnvironment(t *testing.T) {
 	for _, e := range strings.Split(string(data), "\x00") {
 		k, v, _ := strings.Cut(e, "=")
 		if _, twice := env[k]; twice {
-			t.Errorf("%s stands there twice", k)
+			t.Errorf("%s is there twice", k)
 		}
 		env[k] = v
 	}
@@ -272,8 +272,8 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestResume takes up what was said: after a restart, by id, the latest, and
-// not while another session is in it.
+// TestResume resumes a conversation: after a restart, by id, and the latest. It resumes
+// none that another session is in.
 func TestResume(t *testing.T) {
 	l := newStartLab(t, Ready(), nil)
 	l.start("one", nil, nil)
@@ -308,7 +308,7 @@ func TestResume(t *testing.T) {
 	}
 	ended := l.with("bogus").events("exited")
 	if len(ended) != 1 || !strings.Contains(fmt.Sprint(ended[0]["last_lines"]), "No conversation found with session ID: 00000000") {
-		t.Errorf("the end is told as %v", ended)
+		t.Errorf("the end is reported as %v", ended)
 	}
 }
 
@@ -326,8 +326,7 @@ func TestResumeLongFolder(t *testing.T) {
 	l.with("again").See("● deep down")
 }
 
-// logged waits until Claude has written down what was said: until then a kill
-// takes it.
+// logged waits until Claude's log has the text: a kill before that loses it.
 func (l *lab) logged(text string) {
 	l.T.Helper()
 	var found []string
@@ -342,8 +341,8 @@ func (l *lab) logged(text string) {
 
 func kill9(pid int) error { return syscall.Kill(pid, syscall.SIGKILL) }
 
-// TestKilledTogether: holder and agent are killed, and the conversation is
-// taken up, by a person and by the session's own policy.
+// TestKilledTogether kills the holder and the agent. A person resumes the conversation, and
+// so does the session's own policy.
 func TestKilledTogether(t *testing.T) {
 	l := newStartLab(t, Ready(), nil)
 	l.start("killed", nil, []string{"--restart", "on-failure"})
@@ -360,7 +359,7 @@ func TestKilledTogether(t *testing.T) {
 			t.Fatalf("it was in %s and is in %s", id, now)
 		}
 	}
-	// And found so by a server that starts later.
+	// A server that starts later finds them killed too.
 	i := l.info()
 	check(t, l.Host.Kill())
 	check(t, kill9(i.HolderPID))
@@ -378,8 +377,8 @@ func TestKilledTogether(t *testing.T) {
 	}
 }
 
-// TestKilledBeforeItsLog: of a conversation whose log holds nothing that was
-// said Claude knows nothing. The session starts anew, and does not fail for ever.
+// TestKilledBeforeItsLog: Claude can't resume a conversation whose log has no message. The
+// session starts a new conversation instead of failing each time.
 func TestKilledBeforeItsLog(t *testing.T) {
 	l := newStartLab(t, Ready(), nil)
 	l.start("early", nil, nil)
@@ -395,7 +394,7 @@ func TestKilledBeforeItsLog(t *testing.T) {
 	check(t, err)
 	check(t, os.WriteFile(found[0], fmt.Appendf(nil, `{"type":"mode","mode":"normal","sessionId":%q}`+"\n", i.Conversation), 0o600))
 	if now := l.info(); now.Resumable {
-		t.Errorf("nothing can be taken up, and it says %+v", now)
+		t.Errorf("the conversation is not resumable, but the session reports %+v", now)
 	}
 	l.Call("restart", l.Name)
 	l.Is("idle")
@@ -408,8 +407,7 @@ func TestKilledBeforeItsLog(t *testing.T) {
 	}
 }
 
-// TestLostAndRestarted: a session that was found lost, as after a reboot, is
-// taken up by restart.
+// TestLostAndRestarted: restart resumes a session that was found lost, as after a reboot.
 func TestLostAndRestarted(t *testing.T) {
 	l := newStartLab(t, Ready(), nil)
 	l.start("lost", nil, nil)
@@ -437,8 +435,8 @@ func TestLostAndRestarted(t *testing.T) {
 	}
 }
 
-// TestFork: two sessions go on from the same words, each in its own
-// conversation, also from an ended one and from a home of its own.
+// TestFork: two sessions go on from the same messages, each in its own conversation. The
+// parent may have ended, or have a home of its own.
 func TestFork(t *testing.T) {
 	t.Parallel()
 	for _, isolate := range []string{"hooks", "full", "none"} {
@@ -446,10 +444,10 @@ func TestFork(t *testing.T) {
 	}
 }
 
-// turn has the text said, and returns how many turns that took. A busy Claude may write the
-// lines of a turn in another order than it said them: the answer first (measured: 2 of 160, then 1 of 8 at
-// a load of 20). What takes up that log then leaves the answer out until there is another turn. So
-// turn goes on until the log ends with an answer.
+// turn has Claude answer with the text, and returns how many turns that took. A busy Claude may
+// write the answer of a turn before its message (measured: 2 of 160, then 1 of 8 at a load of 20).
+// A session that resumes that log leaves the answer out until there is another turn. So turn
+// takes more turns until the log ends with an answer.
 func (l *lab) turn(text string) int {
 	l.T.Helper()
 	const most = 5
@@ -467,7 +465,7 @@ func (l *lab) turn(text string) int {
 	return 0
 }
 
-// endsWith waits until the answer is in the session's log, and reports whether no message stands behind it.
+// endsWith waits until the answer is in the session's log, and reports whether it is the last message.
 func (l *lab) endsWith(text string) bool {
 	l.T.Helper()
 	session := l.info()

@@ -18,7 +18,7 @@ func newStateLab(t *testing.T, seed Seed) *lab {
 	return newLabAs(t, "claude", seed, nil)
 }
 
-// TestStates follows a session through what it does.
+// TestStates follows a session through its states.
 func TestStates(t *testing.T) {
 	l := newStateLab(t, Ready())
 	l.Is("idle")
@@ -44,7 +44,7 @@ func TestStates(t *testing.T) {
 		t.Error("allowed, and it did not run")
 	}
 
-	// Esc while it works, which no hook tells.
+	// Esc while it works. No hook reports that.
 	l.send("MOCK: slow 50 200")
 	l.Is("working")
 	l.See("line 002")
@@ -73,7 +73,7 @@ func TestEventsOfATurn(t *testing.T) {
 	}
 	for _, name := range []string{"SessionStart", "UserPromptSubmit", "Stop"} {
 		if hooks[name] != 1 {
-			t.Errorf("%s was told %d times: %v", name, hooks[name], hooks)
+			t.Errorf("%s was emitted %d times: %v", name, hooks[name], hooks)
 		}
 	}
 }

@@ -99,11 +99,11 @@ func TestTranscripts(t *testing.T) {
 	for _, e := range l.Events("transcript_saved") {
 		told = append(told, e.Reason)
 		if p := parts[e.N-1]; p.Lines != e.Lines || p.Conversation != e.Conversation {
-			t.Errorf("told %+v, listed %+v", e, p)
+			t.Errorf("emitted %+v, listed %+v", e, p)
 		}
 	}
 	if got := strings.Join(told, " "); got != "compact clear compact" {
-		t.Errorf("told: %s", got)
+		t.Errorf("emitted: %s", got)
 	}
 	l.holdsFiles(parts)
 
@@ -141,13 +141,13 @@ func TestTranscripts(t *testing.T) {
 		t.Errorf("the model was asked for %d turns, and the parts have %d messages", asked, len(where))
 	}
 
-	// Catching up from anywhere gives what is behind it.
+	// --since with any entry gives the entries after it.
 	all := l.entries("--since", "1:0")
 	for _, i := range []int{0, len(all) / 3, len(all) / 2, len(all) - 1} {
 		at := all[i]
 		rest := l.entries("--since", jsonWord(at.N)+":"+jsonWord(at.Line))
 		if len(rest) < len(all)-i-1 || len(rest) > 0 && i+1 < len(all) && (rest[0].N != all[i+1].N || rest[0].Line != all[i+1].Line) {
-			t.Errorf("behind %d:%d there are %d entries, want %d", at.N, at.Line, len(rest), len(all)-i-1)
+			t.Errorf("after %d:%d there are %d entries, want %d", at.N, at.Line, len(rest), len(all)-i-1)
 		}
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"berth/test/agents/host"
 )
 
-// bar is how late a state may be known: from the moment at which it is true by
-// a clock that is not Berth's, to the line of a watch through ssh.
+// bar is how late a state may be: from the time at which it is true, by a clock other than
+// Berth's, to the line of a watch through ssh.
 const bar = 500 * time.Millisecond
 
 // stamp is what Claude's own state file said, and since when by its own word.
@@ -30,8 +30,8 @@ type stamp struct {
 // writing it: 90 of 100 times half of this, on a busy machine half a second.
 const ownDelay = 100 * time.Millisecond
 
-// since is when the state was true for everybody: at the time that Claude gives,
-// but for what it took too long to say so.
+// since is when the state was true for any reader: the time that Claude gives, or later if
+// Claude took too long to write it.
 func (s stamp) since() time.Time {
 	if said := s.Seen.Add(-ownDelay); said.After(s.At) {
 		return said
@@ -39,8 +39,8 @@ func (s stamp) since() time.Time {
 	return s.At
 }
 
-// truth reads the file in which Claude keeps its state, each few milliseconds,
-// for itself: what it finds there was written by Claude with the time of it.
+// truth reads Claude's own state file every few milliseconds, without Berth. Claude writes each
+// state there with its time.
 type truth struct {
 	dir  string
 	stop chan struct{}
@@ -111,7 +111,7 @@ func (tr *truth) since(n int) []stamp {
 	return slices.Clone(tr.list[n:])
 }
 
-// moment is a change of state as somebody who watches was told of it.
+// moment is a change of state as a watching client received it.
 type moment struct {
 	Told  time.Time `json:"-"`
 	Seq   uint64
@@ -203,8 +203,8 @@ func (w *watcher) heard() []hookTold {
 	return slices.Clone(w.hooks)
 }
 
-// chronicle is a lab whose states are followed by two: by what Claude itself
-// writes down, and by somebody who watches Berth.
+// chronicle is a lab with two records of its states: Claude's own state file, and the events
+// that a watching client of Berth receives.
 type chronicle struct {
 	*lab
 	truth *truth
@@ -227,12 +227,12 @@ func (l *lab) chronicle() *chronicle {
 	return c
 }
 
-// step is a state that is expected, and what Claude's file says when it is
-// true; empty when the file does not tell, and what does is given by hand.
+// step is an expected state, and what Claude's file says when it is true. The status is
+// empty if the file doesn't report the state; then at gives its time.
 type step struct {
 	state  string
 	status string
-	// at is when it was true, where the file does not tell; nil: the file does.
+	// at is when the state became true, for a state that the file doesn't report. It is nil for others.
 	at func() time.Time
 	// soft: no delay is measured, only that it comes.
 	soft bool
@@ -247,21 +247,21 @@ func (s step) unmeasured() step { s.soft = true; return s }
 // quiet is how long nothing may follow the last expected state.
 const quiet = 700 * time.Millisecond
 
-// begin starts a case: what was told before is of the past.
+// begin starts a case: follows ignores events from before.
 func (c *chronicle) begin() {
 	c.stamps, c.moments = len(c.truth.since(0)), len(c.watch.since(0))
 }
 
-// follows checks that exactly these states were told since begin, each in time.
-// It gives them.
+// follows checks that exactly these states were emitted since begin, each in time. It
+// returns them.
 func (c *chronicle) follows(name string, steps ...step) []moment {
 	c.T.Helper()
 	c.waitFor(name, len(steps))
-	time.Sleep(quiet) // that nothing more is told is what is checked
+	time.Sleep(quiet) // checks that no other state is emitted
 	got := c.watch.since(c.moments)
 	stamps := c.truth.since(c.stamps)
 	if told, want := tellMoments(got), tellSteps(steps); told != want {
-		c.T.Errorf("%s: told %s, want %s\nby %s\nClaude's file said %s\nits hooks were %s", name, told, want, tellCauses(got), tellStamps(stamps), tellHooks(c.watch.heard()))
+		c.T.Errorf("%s: emitted %s, want %s\nby %s\nClaude's file said %s\nits hooks were %s", name, told, want, tellCauses(got), tellStamps(stamps), tellHooks(c.watch.heard()))
 		return got
 	}
 	at := 0
@@ -295,15 +295,15 @@ func (c *chronicle) follows(name string, steps ...step) []moment {
 		delay := got[i].Told.Sub(since)
 		delays.add(name, s.state, delay)
 		if delay > bar {
-			c.T.Errorf("%s: %s was told %d ms after it was true (%s, tier %d), more than %v\nby %s\nClaude's file said %s\nits hooks were %s",
+			c.T.Errorf("%s: %s was emitted %d ms after it was true (%s, tier %d), more than %v\nby %s\nClaude's file said %s\nits hooks were %s",
 				name, s.state, delay.Milliseconds(), got[i].Cause, got[i].Tier, bar, tellCauses(got), tellStamps(stamps), tellHooks(c.watch.heard()))
 		}
 	}
 	return got
 }
 
-// followsBriefly is for what Claude works on so briefly that it is told or not
-// told: what is told must be right.
+// followsBriefly is for work so short that Berth may miss it. If Berth emits states, they
+// are work and then idle.
 func (c *chronicle) followsBriefly(name string) {
 	c.T.Helper()
 	time.Sleep(quiet)
@@ -328,7 +328,7 @@ func (c *chronicle) waitFor(name string, n int) {
 		select {
 		case <-changed:
 		case <-deadline.C:
-			c.T.Errorf("%s: only told %s; Claude's file said %s", name, tellMoments(c.watch.since(c.moments)), tellStamps(c.truth.since(c.stamps)))
+			c.T.Errorf("%s: only emitted %s; Claude's file said %s", name, tellMoments(c.watch.since(c.moments)), tellStamps(c.truth.since(c.stamps)))
 			return
 		}
 	}
@@ -374,7 +374,7 @@ func tellStamps(list []stamp) string {
 	return strings.Join(words, ", ")
 }
 
-// delays are what was measured in this run, by case and state.
+// delays are the measured delays of this run, by case and state.
 var delays = delayTable{rows: map[string][]time.Duration{}}
 
 type delayTable struct {

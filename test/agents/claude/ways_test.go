@@ -19,8 +19,8 @@ import (
 	"berth/test/agents/testbed"
 )
 
-// cell is a way to answer a dialog and what comes of it: an outcome, or the
-// code of the refusal, after which the dialog is as it was.
+// cell is a way to answer a dialog and its result: an outcome, or the error code of a
+// refusal. A refusal leaves the dialog as it was.
 type cell struct {
 	way   string // the words, or JSON for standard input
 	want  string
@@ -40,7 +40,7 @@ type dialog struct {
 
 const badRequest, noDriver = "BAD_REQUEST", "NO_DRIVER"
 
-// refused are the ways that a permission does not take.
+// permissions are the ways to answer a permission.
 func permissions() []cell {
 	return []cell{
 		{"text hello", badRequest, "", ""}, {"answer 1=1", badRequest, "", ""}, {"cancel", badRequest, "", ""}, {"option 9", badRequest, "", ""},
@@ -109,8 +109,8 @@ var answerable = []dialog{
 	}},
 }
 
-// untold are the ways where no hook has told what the dialog asks: of a form's
-// fields only the titles are known.
+// untold are the ways to answer a dialog that no hook reported: Berth knows only the
+// titles of a form's fields.
 var untold = map[string][]cell{
 	"form": {
 		{"accept", badRequest, "", ""}, {"text hello", badRequest, "", ""}, {"option 9", badRequest, "", ""}, {"deny no", noDriver, "", ""},
@@ -124,8 +124,8 @@ var untold = map[string][]cell{
 	},
 }
 
-// TestWays goes through the table: by the hook that waits, by keys where that is
-// gone, and by keys in a session that never had hooks.
+// TestWays goes through the table: by the hook that waits, by keys after that hook has gone,
+// and by keys in a session that never had hooks.
 func TestWays(t *testing.T) {
 	t.Parallel()
 	for _, d := range answerable {
@@ -191,7 +191,7 @@ func (d *dialog) test(t *testing.T, channel string) {
 	}
 }
 
-// byKeysOnly: some things no hook can say.
+// byKeysOnly reports whether no hook can give this answer.
 func (c *cell) byKeysOnly(d *dialog) bool {
 	return c.tells == "wants to clarify" || d.kind == "plan" && c.way == "option 1" ||
 		d.name == "bash" && c.way == "option 2" // its label does not name all that the hook would grant
@@ -211,6 +211,9 @@ func (d *dialog) open(l *lab, i int, channel string) string {
 	message = fmt.Sprintf(message, i)
 	l.send(message)
 	l.promptShown(d.kind)
+	if d.kind == "question" { // without hooks the session log has the other pages, which may lag behind the first
+		l.Poll(func() bool { return !strings.Contains(l.Text("prompt", l.Name), `"text":""`) }, func() string { return "a question has no text" })
+	}
 	if d.kind != "form" && l.info().Isolate != "none" {
 		l.PromptUntil("one that a hook waits for", func(p testbed.Shown) bool { return p.Channel == "hook" })
 		if channel == "keys" {
@@ -302,8 +305,8 @@ func (l *lab) hooksWaiting() []int {
 	return pids
 }
 
-// byKeys kills the hook that waits, so that only keys can answer. Where the dialog may be
-// another's, it is asked as it is drawn then, under an id of its own.
+// byKeys kills the hook that waits, so that only keys can answer. If the dialog may be another
+// call's, the prompt is then the dialog as it is drawn, under an id of its own.
 func (l *lab) byKeys() {
 	l.T.Helper()
 	for _, pid := range l.hooksWaiting() {
@@ -323,11 +326,11 @@ func buildMCP(ctx context.Context, dir string) (string, error) {
 	return exe, nil
 }
 
-// toolsKnown is the file that is there once Claude knows the tools of the server in
-// that configuration. Before, a call of theirs fails.
+// toolsKnown is a file that exists once Claude has the list of the tools of the server in
+// that configuration. A call of them before that fails.
 func toolsKnown(config string) string { return filepath.Join(filepath.Dir(config), "listed") }
 
-// offersTheModel waits until Claude tells the model of a tool: it has the list of a
+// offersTheModel waits until Claude offers a tool to the model. Claude gets the list of a
 // server's tools a moment before.
 func (l *lab) offersTheModel(tool string) {
 	l.T.Helper()
@@ -340,7 +343,7 @@ func (l *lab) offersTheModel(tool string) {
 		l.Is("idle")
 		l.ready()
 		return offered
-	}, func() string { return fmt.Sprintf("%d messages told the model of no tool %s", tried, tool) })
+	}, func() string { return fmt.Sprintf("%d messages offered the model no tool %s", tried, tool) })
 }
 
 // mcpConfig names a built server that asks.

@@ -27,7 +27,7 @@ func TestQuestion(t *testing.T) {
 	for i, c := range []struct {
 		scenario, outcome string
 		words             []string
-		told              []string // what the model is told
+		told              []string // texts that the model gets
 	}{
 		{"ask", "answered", []string{"option", "2"}, []string{"Green"}},
 		{"ask", "answered", []string{"answer", "1=3"}, []string{"Blue"}},
@@ -47,7 +47,7 @@ func TestQuestion(t *testing.T) {
 				r := l.Asked(message, 1)
 				for _, told := range c.told {
 					if !strings.Contains(string(r.Body), told) {
-						t.Errorf("the model is not told %q", told)
+						t.Errorf("the model doesn't get %q", told)
 					}
 				}
 			}
@@ -133,8 +133,8 @@ func TestEdits(t *testing.T) {
 	}
 }
 
-// asDrawn answers what only the dialog takes. The dialog shows where the edits go and
-// not the edits that were told: it is a prompt of its own, and nothing is answered yet.
+// asDrawn gives an answer that only the dialog takes. The dialog shows the files and not the reported edits, so it
+// is a prompt of its own, and the first answer answers nothing.
 func (l *lab) asDrawn(s testbed.Said, words ...string) testbed.Said {
 	l.T.Helper()
 	r, status := l.Try("", append([]string{"--prompt", s.Prompt.ID}, words...)...)

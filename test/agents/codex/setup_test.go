@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// usersHook is a hooks.json of the user's that nobody has trusted yet.
+// usersHook is a hooks.json of the user without trust.
 const usersHook = `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"touch \"$PWD/users-hook-ran\""}]}]}}`
 
 // TestSetup answers the dialogs of the start in each way they offer.
@@ -75,7 +75,7 @@ func (l *lab) works() {
 	l.Is("idle")
 }
 
-// TestGroom: what may be answered without asking anybody is, and nothing else.
+// TestGroom: Berth answers the startup prompts that the policy allows, and no others.
 func TestGroom(t *testing.T) {
 	update := Seed{Update: true, Git: true}
 	t.Run("auto", func(t *testing.T) {
@@ -110,8 +110,8 @@ func TestGroom(t *testing.T) {
 	})
 }
 
-// TestSignIn: without a key Codex asks how to sign in; the key is typed by
-// somebody, told to nobody, and kept for all sessions.
+// TestSignIn: without a key Codex asks how to sign in. A person types the key; no prompt or event has it, and all
+// sessions use it.
 func TestSignIn(t *testing.T) {
 	l := newLab(t, Seed{Trusted: true, Login: true})
 	s := l.Is("prompt")
@@ -132,7 +132,7 @@ func TestSignIn(t *testing.T) {
 	check(t, l.Type(l.Ctx, l.home.Key))
 	l.See("sk-lab")
 	if out := string(l.Call("prompt", name, "--full")); strings.Contains(out, l.home.Key) {
-		t.Errorf("the prompt tells the key: %s", out)
+		t.Errorf("the prompt shows the key: %s", out)
 	}
 	check(t, l.Press(l.Ctx, "Enter"))
 	l.Is("idle")

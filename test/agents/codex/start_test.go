@@ -45,7 +45,7 @@ func TestReport(t *testing.T) {
 	}
 	t.Log(kinds)
 	if got := strings.Join(kinds, " "); !strings.Contains(got, "report:complete") || !strings.Contains(got, "gate:let_goreport") {
-		t.Errorf("told %s", got)
+		t.Errorf("the events are %s", got)
 	}
 }
 

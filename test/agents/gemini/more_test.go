@@ -69,14 +69,14 @@ func TestLogin(t *testing.T) {
 	}
 	p := l.PromptUntil("for the key", func(p testbed.Shown) bool { return p.Subtype == "api_key" && p.Ready && p.OnScreen })
 	l.refused(noDriver, "text "+l.home.Key, "--prompt", p.ID) // it would be written down
-	// It starts up behind its dialog, and empties that once it has.
+	// Gemini starts up while its dialog is open, and then empties the dialog once.
 	for deadline := time.Now().Add(patient); !strings.Contains(l.History(l.Ctx), `"event":"SessionStart"`); {
 		if time.Now().After(deadline) {
 			t.Fatal("it does not start up")
 		}
 	}
-	// A person pastes it, looks whether it stands there (Gemini draws the dialog
-	// before it listens), and presses Enter.
+	// A person pastes the key, checks that it is shown (Gemini draws the dialog before it reads keys), and presses
+	// Enter.
 	check(t, l.Paste(l.Ctx, l.home.Key))
 	if _, err := l.Session.See(l.Ctx, 5*time.Second, l.home.Key); err != nil {
 		check(t, l.Paste(l.Ctx, l.home.Key))
@@ -87,7 +87,7 @@ func TestLogin(t *testing.T) {
 	l.Is("idle")
 	l.Confirmed("MOCK: text logged in", "MOCK: text logged in")
 	if strings.Contains(l.History(l.Ctx), l.home.Key) {
-		t.Error("the key stands in the events")
+		t.Error("an event has the key")
 	}
 	const name = "gemini-credentials.json"
 	links, err := filepath.Glob(filepath.Join(filepath.Dir(l.home.Dir), "state", "sessions", "*", "gemini", ".gemini", name))

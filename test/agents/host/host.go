@@ -19,12 +19,11 @@ import (
 	"time"
 )
 
-// patience is how long a server may take to start or stop, and a call to end
-// that does not say how long it waits.
+// patience limits the start and the end of a server, and calls without a limit of their own.
 const patience = 30 * time.Second
 
-// Build makes a berth binary at dir/berth, and berth-hold beside it. The
-// environment's BERTH_EXE names a berth to take instead, such as that of a release.
+// Build makes the binaries dir/berth and dir/berth-hold. BERTH_EXE in the environment names another berth to use, such
+// as that of a release.
 func Build(ctx context.Context, dir string) (string, error) {
 	if given := os.Getenv("BERTH_EXE"); given != "" {
 		return filepath.Abs(given)
@@ -36,8 +35,8 @@ func Build(ctx context.Context, dir string) (string, error) {
 	return exe, nil
 }
 
-// Host is a server with a state folder and an admin's key of its own. It is used
-// by one goroutine, but for Call and Attach, which any may call.
+// Host is a server with a state folder and an admin's key of its own. Only one goroutine may use it, except that any
+// may call Call and Attach.
 type Host struct {
 	exe, dir string
 	cmd      *exec.Cmd
@@ -79,7 +78,7 @@ func (h *Host) Start() error {
 				address <- a
 			}
 		}
-		_ = cmd.Wait() // how it ended stands in the log
+		_ = cmd.Wait() // the log says how it ended
 		close(ended)
 	}()
 	h.cmd, h.ended = cmd, ended
@@ -95,12 +94,11 @@ func (h *Host) Start() error {
 	case <-ended:
 		return fmt.Errorf("berth serve ended: %s", h.Log())
 	case <-timer.C:
-		return errors.Join(fmt.Errorf("berth serve told no address: %s", h.Log()), h.Kill())
+		return errors.Join(fmt.Errorf("berth serve printed no address: %s", h.Log()), h.Kill())
 	}
 }
 
-// environ is what the server and the client run with: nothing of the caller's
-// own but what finds programs.
+// environ is the environment of the server and the client: of the caller's own only what is needed to find programs.
 func (h *Host) environ() []string {
 	return []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + h.dir, "SHELL=/bin/sh", "USER=tester", "LANG=C.UTF-8", "TERM=xterm-256color", "TMPDIR=" + h.dir,
@@ -180,7 +178,7 @@ func (h *Host) Close() error {
 
 func (h *Host) logFile() string { return filepath.Join(h.dir, "server.log") }
 
-// Log is the newest of the server's log.
+// Log is the end of the server's log.
 func (h *Host) Log() string {
 	log, err := os.ReadFile(h.logFile())
 	if err != nil {
@@ -189,7 +187,7 @@ func (h *Host) Log() string {
 	return string(log[max(0, len(log)-8000):])
 }
 
-// apart has ssh make a connection of its own, which ends with it.
+// apart makes ssh use a connection of its own, which ends with it.
 const apart = "-Snone"
 
 func (h *Host) ssh(ctx context.Context, args ...string) *exec.Cmd {
@@ -230,21 +228,20 @@ func (h *Host) Call(ctx context.Context, stdin []byte, words ...string) ([]byte,
 	return stdout.Bytes(), err
 }
 
-// Follower is a verb that goes on, such as watch.
+// Follower is a verb that runs on, such as watch.
 type Follower struct {
 	Lines <-chan Line // closed at its end
 	stop  context.CancelFunc
 	ended chan struct{}
 }
 
-// Line is a line of a Follower's, and when it was read.
+// Line is a line of a Follower, and when it was read.
 type Line struct {
 	Time time.Time
 	Text []byte
 }
 
-// Follow runs a verb that goes on through ssh. Whoever calls it reads Lines to
-// their end, which Close brings.
+// Follow runs a verb that runs on, through ssh. The caller must read Lines to their end. Close ends them.
 func (h *Host) Follow(ctx context.Context, words ...string) (*Follower, error) {
 	line, err := json.Marshal(words)
 	if err != nil {
@@ -276,7 +273,7 @@ func (h *Host) Follow(ctx context.Context, words ...string) (*Follower, error) {
 	return f, nil
 }
 
-// Close ends it. Its lines are read to their end by somebody.
+// Close ends the verb. Another goroutine must read Lines to their end.
 func (f *Follower) Close() {
 	f.stop()
 	<-f.ended
@@ -289,8 +286,8 @@ type Viewer struct {
 	ended chan struct{}
 }
 
-// Attach attaches a client to a session through ssh -tt, without a terminal of
-// its own: what it shows is dropped. It is there when the first bytes came.
+// Attach attaches a client to a session through ssh -tt, without a terminal of its own. Its output is discarded. It
+// returns after the first bytes of output.
 func (h *Host) Attach(ctx context.Context, session string, flags ...string) (*Viewer, error) {
 	ctx, stop := context.WithCancel(ctx)
 	cmd := h.ssh(ctx, append([]string{apart, "-tt", "berth", "attach", session}, flags...)...)

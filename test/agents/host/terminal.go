@@ -17,27 +17,27 @@ import (
 	"berth/terminal"
 )
 
-// Terminal is one that a person sits at, in which ssh runs: it shows, answers
-// and is typed at as terminals are. Its methods are one goroutine's.
+// Terminal is a person's terminal that runs ssh: it has a screen, answers queries, and takes keys. Only one goroutine
+// may use it.
 type Terminal struct {
 	pty   *os.File
 	cmd   *exec.Cmd
-	fresh chan struct{} // holds one: it may show something else
+	fresh chan struct{} // holds one signal: the screen may have changed
 	ended chan struct{}
 
 	mu    sync.Mutex
 	shown *terminal.Terminal
 }
 
-// Window is how a person's terminal is.
+// Window is the size and the background of a person's terminal.
 type Window struct {
 	Cols, Rows int
-	Light      bool // its background
+	Light      bool // a light background
 }
 
 // Sit starts ssh with words in a terminal; without words that is the dashboard.
 func (h *Host) Sit(w Window, words ...string) (*Terminal, error) {
-	// Not of a context: it ends when it is closed, as the window would be.
+	// The command has no context: Close ends it, as closing a window would.
 	cmd := exec.Command("ssh", append([]string{"-F", filepath.Join(h.dir, "ssh_config"), apart, "-t", "berth"}, words...)...)
 	cmd.Env, cmd.Dir = h.environ(), h.dir
 	f, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: uint16(w.Cols), Rows: uint16(w.Rows)})
@@ -46,7 +46,7 @@ func (h *Host) Sit(w Window, words ...string) (*Terminal, error) {
 	}
 	t := &Terminal{pty: f, cmd: cmd, fresh: make(chan struct{}, 1), ended: make(chan struct{})}
 	o := terminal.Options{Cols: w.Cols, Rows: w.Rows, Handlers: terminal.Handlers{
-		Reply: func(reply []byte, _ int64) { _, _ = f.Write(reply) }, // one that is gone needs none
+		Reply: func(reply []byte, _ int64) { _, _ = f.Write(reply) }, // fails only if ssh has ended
 	}}
 	if w.Light {
 		o.Foreground, o.Background = terminal.RGB(0, 0, 0), terminal.RGB(255, 255, 255)
@@ -58,7 +58,7 @@ func (h *Host) Sit(w Window, words ...string) (*Terminal, error) {
 		for {
 			n, err := f.Read(buf[:])
 			t.mu.Lock()
-			_, _ = t.shown.Write(buf[:n]) // it always takes all
+			_, _ = t.shown.Write(buf[:n]) // never fails
 			t.mu.Unlock()
 			select {
 			case t.fresh <- struct{}{}:
@@ -73,17 +73,17 @@ func (h *Host) Sit(w Window, words ...string) (*Terminal, error) {
 	return t, nil
 }
 
-// Picture is what it shows.
+// Picture is the current screen.
 func (t *Terminal) Picture() *terminal.Snapshot {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.shown.Snapshot(0)
 }
 
-// Screen is the text of it.
+// Screen is the text of the current screen.
 func (t *Terminal) Screen() string { return strings.Join(t.Picture().Text(), "\n") }
 
-// See waits until a pattern matches a line of what it shows.
+// See waits until a pattern matches a line of the screen.
 func (t *Terminal) See(ctx context.Context, most time.Duration, pattern string) error {
 	re := regexp.MustCompile("(?m)" + pattern)
 	return t.until(ctx, most, "shows no "+pattern, re.MatchString)
@@ -111,11 +111,11 @@ func (t *Terminal) Type(text string) error {
 	return err
 }
 
-// early is what the dashboard says to a key that a card has taken for the one before's.
-const early = "look again"
+// early is a part of the dashboard's message for a key that came too early at a card.
+const early = "press again"
 
-// Answer types a key at a card that shows a pattern, once more if that was too
-// quick, and waits until another pattern is shown.
+// Answer types a key at a card that shows a pattern, and waits until another pattern is shown. If the key came too
+// early, it types the key again.
 func (t *Terminal) Answer(ctx context.Context, most time.Duration, card, key, then string) error {
 	if err := t.See(ctx, most, card); err != nil {
 		return err
@@ -127,8 +127,7 @@ func (t *Terminal) Answer(ctx context.Context, most time.Duration, card, key, th
 		if err := t.See(ctx, most, "(?:"+then+")|"+early); err != nil || !strings.Contains(t.Screen(), early) {
 			return err
 		}
-		// A key that does nothing to one session takes the word away, so that it
-		// is not read again.
+		// A key that does nothing removes the message, so that it isn't read again.
 		if err := t.Type("g"); err != nil {
 			return err
 		}

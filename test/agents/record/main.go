@@ -57,7 +57,7 @@ func record(ctx context.Context, out, name, size, without string, args []string)
 	}
 	var cols, rows int
 	if _, err := fmt.Sscanf(size, "%dx%d", &cols, &rows); err != nil {
-		return fmt.Errorf("%q is no size: %w", size, err)
+		return fmt.Errorf("%q isn't a valid size: %w", size, err)
 	}
 	seed, err := seedWithout(without)
 	if err != nil {

@@ -1,6 +1,5 @@
-// Command program is what the sessions of the fault tests run. It keeps its
-// own record of what it printed and read, in files the tests compare with what
-// Berth says.
+// Command program is the program in the sessions of the fault tests. It records what it printed and read
+// in files. The tests compare them with what Berth reports.
 //
 //	program count DIR          prints numbered lines and terminal queries, reads replies and pastes
 //	program print DIR BYTES    prints that many bytes of log for each line it reads
@@ -30,5 +29,5 @@ func run(args []string) error {
 		}
 		return printer(args[1], n)
 	}
-	return fmt.Errorf("what is %q?", args)
+	return fmt.Errorf("unknown arguments %q", args)
 }

@@ -1,0 +1,86 @@
+//go:build agents
+
+package gemini
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"berth/test/agents/host"
+	"berth/test/agents/modelapi"
+	"berth/test/agents/testbed"
+)
+
+// TestServerTool: the dialog of a server's tool shows the tool's input on one row. An answer by keys needs all
+// of it there.
+func TestServerTool(t *testing.T) {
+	server := filepath.Join(t.TempDir(), "mcpserver")
+	if out, err := exec.Command("go", "build", "-o", server, "berth/test/agents/mcpserver").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	large := map[string]any{"message": "Which one?"}
+	for i := range 10 {
+		large[fmt.Sprintf("arg%02d", i)] = fmt.Sprintf("value %d", i)
+	}
+	for name, c := range map[string]struct {
+		input map[string]any
+		size  string
+		taken bool
+	}{
+		"with room": {map[string]any{"message": "Which one?"}, "80x30", true},
+		"cut off":   {large, "80x30", false},
+		"wide":      {large, "300x30", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			seed := Ready()
+			seed.Settings = map[string]any{"mcpServers": map[string]any{"lab": map[string]any{"command": server}}}
+			l := prepare(t, seed)
+			check(t, l.Host.Start())
+			l.start("lab", nil, "--size", c.size)
+			l.See("1 MCP server")
+			l.Is("idle")
+			l.API.Queue(modelapi.Scenario{Steps: []modelapi.Step{modelapi.Say(modelapi.Tool("mcp_lab_ask", c.input)), modelapi.Say(modelapi.Text("Finished."))}})
+			l.Takes("please ask")
+			l.Is("prompt")
+			if !c.taken {
+				l.See("Tool: ask")
+				p := l.PromptUntil("its dialog", func(p testbed.Shown) bool { return p.Ready && p.OnScreen })
+				if !strings.Contains(p.Input, "arg09") {
+					t.Errorf("it asks %+v", p)
+				}
+				l.Refuses("NOT_READY", "--prompt", p.ID, "accept")
+				return
+			}
+			p := l.PromptUntil("as it is drawn", func(p testbed.Shown) bool { return p.Ready && p.OnScreen && strings.Contains(p.Title, "Which one?") })
+			l.Respond("keys", "accepted", "--prompt", p.ID, "accept")
+		})
+	}
+}
+
+// TestAlternateScreen: a project can turn the alternate screen on, which scrolls a dialog's rows out of view. Such
+// a dialog takes no key.
+func TestAlternateScreen(t *testing.T) {
+	l := prepare(t, Ready())
+	check(t, os.Mkdir(filepath.Join(l.home.Workspace, ".gemini"), 0o700))
+	check(t, host.WriteJSON(filepath.Join(l.home.Workspace, ".gemini", "settings.json"), map[string]any{"ui": map[string]any{"useAlternateBuffer": true}}))
+	check(t, l.Host.Start())
+	l.start("lab", nil, "--size", "80x24")
+	l.Is("idle")
+	var lines []string
+	for i := range 40 {
+		lines = append(lines, fmt.Sprintf("question %d", i))
+	}
+	l.API.Queue(modelapi.Scenario{Steps: []modelapi.Step{modelapi.Say(modelapi.Tool("ask_user", map[string]any{"questions": []any{map[string]any{
+		"question": strings.Join(lines, "\n"), "header": "H", "type": "choice",
+		"options": []any{map[string]any{"label": "A", "description": "first"}, map[string]any{"label": "B", "description": "second"}},
+	}}})), modelapi.Say(modelapi.Text("Finished."))}})
+	l.Takes("please ask")
+	l.Is("prompt")
+	l.See("question 39", "█")
+	p := l.PromptUntil("its dialog", func(p testbed.Shown) bool { return p.OnScreen })
+	l.Refuses("NOT_READY", "--prompt", p.ID, "option", "2")
+}
