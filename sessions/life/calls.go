@@ -81,6 +81,7 @@ func (l *Life) startAgain() {
 	l.starting, l.ending, l.again = true, false, false
 	l.env.Load()
 	l.env.SetState(agent.Restarting, "process:restart")
+	l.env.Publish() // before Save, as in ended
 	l.env.Save()
 	l.env.Launch(l.exit.Lost)
 }
@@ -103,6 +104,7 @@ func (l *Life) Launched(w hold.Welcome, failed error) {
 			return
 		}
 		l.env.SetState(agent.Exited, "process:start-failed")
+		l.env.Publish() // before Save, as in ended
 		l.env.Save()
 		return
 	}

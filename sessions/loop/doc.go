@@ -11,9 +11,10 @@
 //     goes to the emulator, and each control record is applied after the output before it
 //     (Kernel.Record);
 //  2. does what is due by the clock: pictures that callers wait for, events that were held back, the
-//     Tick of each part, the checkpoint;
+//     Tick of each part;
 //  3. has the status published if something has changed (Kernel.Changed, Kernel.Moved);
-//  4. sleeps until a call, a signal of the holder or a part, or the next deadline.
+//  4. writes the checkpoint if one is due, and has the status published again if that changed it;
+//  5. sleeps until a call, a signal of the holder or a part, or the next deadline.
 //
 // The loop never waits for a client, a program or the network. What takes time runs in the background
 // (Env.Background) and comes back as a call. Local files are the exception: the loop reads the journal and

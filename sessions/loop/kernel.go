@@ -192,6 +192,8 @@ func (k *Kernel) Run(ctx context.Context) {
 		k.env.Wake()
 		more := k.Journal.CatchUp()
 		k.tick(k.env.Now())
+		k.Publish() // before the checkpoint, which waits for the disk: a reader of an event asks for the status at once
+		k.rest(k.env.Now())
 		k.Publish()
 		if k.stopping {
 			return
@@ -227,6 +229,10 @@ func (k *Kernel) tick(now time.Time) {
 	k.Screen.Settle()
 	k.Emit.Ready(now)
 	k.due = k.Parts.Tick(now)
+}
+
+// rest does what no client waits for.
+func (k *Kernel) rest(now time.Time) {
 	k.saveIfDue(now)
 	k.Screen.DropIfIdle(now)
 }
