@@ -59,12 +59,13 @@ func newManualLab(t *testing.T, seed Seed, args ...string) *lab {
 }
 
 // saidBusy reports whether Claude's title or state file caused the last "working". Claude
-// is busy for a moment while it closes a dialog.
+// is busy for a moment while it opens or closes a dialog. A state that a dialog interrupted
+// comes back when the dialog has gone; what caused it is older than the dialog.
 func (l *lab) saidBusy() bool {
 	l.T.Helper()
 	last := ""
 	for _, e := range l.events("state_change") {
-		if e["next"] == "working" {
+		if e["next"] == "working" && e["prev"] != "prompt" {
 			last = fmt.Sprint(e["cause"])
 		}
 	}
