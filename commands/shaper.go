@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/pflag"
 
@@ -280,7 +281,10 @@ func checkFields(verb *Verb, fields []string) error {
 	return nil
 }
 
-// fieldNames are the fields of a verb's answer, or of the elements of its list.
+// fieldsOf remembers fieldNames by type. Reading them takes longer than the rest of a verb's parsing.
+var fieldsOf sync.Map
+
+// fieldNames are the fields of a verb's answer, or of the elements of its list. No caller changes them.
 func fieldNames(verb *Verb) []string {
 	if verb.Answer == nil {
 		return nil
@@ -292,11 +296,15 @@ func fieldNames(verb *Verb) []string {
 	if t.Kind() != reflect.Struct {
 		return nil
 	}
+	if names, read := fieldsOf.Load(t); read {
+		return names.([]string)
+	}
 	var names []string
 	for _, f := range reflect.VisibleFields(t) {
 		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "-" {
 			names = append(names, name)
 		}
 	}
+	fieldsOf.Store(t, names)
 	return names
 }

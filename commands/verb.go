@@ -15,6 +15,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -109,9 +110,26 @@ type statusError int
 
 func (s statusError) Error() string { return fmt.Sprintf("status %d", int(s)) }
 
-// verbs builds the list at each call. A package-level table would slow down every start of the
-// program.
+// known are all verbs. verbs fills it at the first use: a package-level table would slow down every
+// start of the program.
+var known struct {
+	once  sync.Once
+	list  []*Verb
+	named map[string]*Verb
+}
+
+// verbs lists all verbs. No caller changes the list or a verb.
 func verbs() []*Verb {
+	known.once.Do(func() {
+		known.list, known.named = makeVerbs(), map[string]*Verb{}
+		for _, v := range known.list {
+			known.named[v.Name] = v
+		}
+	})
+	return known.list
+}
+
+func makeVerbs() []*Verb {
 	return []*Verb{
 		lsVerb(), stateVerb(), waitingVerb(), explainVerb(), promptVerb(), screenVerb(), outputVerb(), lastVerb(), queueVerb(), infoVerb(), whoVerb(), healthVerb(),
 		versionVerb(), whoamiVerb(), schemaVerb(), helpVerb(),
@@ -127,12 +145,8 @@ func verbs() []*Verb {
 
 // Lookup finds a verb by its exact name; nil if there is none.
 func Lookup(name string) *Verb {
-	for _, v := range verbs() {
-		if v.Name == name {
-			return v
-		}
-	}
-	return nil
+	verbs()
+	return known.named[name]
 }
 
 // Names lists all verbs.
@@ -213,18 +227,22 @@ func VerbOf(line string) string {
 // parse parses the line by the form of its verb.
 func (c *Call) parse() (*Verb, error) {
 	name, err := words.Verb(c.Line)
-	c.wantsText(name)
+	verb := Lookup(name)
+	var flags *pflag.FlagSet
+	if verb != nil {
+		flags = newFlags(verb)
+	}
+	c.wantsText(flags)
 	if err != nil {
 		return nil, api.Errorf(api.CodeUsage, "%w", err)
 	}
 	if name == "" {
 		return nil, api.Errorf(api.CodeUsage, "no verb given: help lists the verbs")
 	}
-	verb := Lookup(name)
 	if verb == nil {
 		return nil, unknownVerb(name)
 	}
-	c.flags = newFlags(verb)
+	c.flags = flags
 	if verb.Tail {
 		err = c.parseTail(verb)
 	} else {
@@ -249,16 +267,13 @@ func (c *Call) helpFor(verb *Verb) *Verb {
 }
 
 // wantsText looks for --json and --text before the rest is parsed, so that a usage error has the
-// form that was asked for.
-func (c *Call) wantsText(name string) {
+// form that was asked for. Flags are the verb's; nil: an unknown verb.
+func (c *Call) wantsText(flags *pflag.FlagSet) {
 	list, err := words.Words(c.Line)
 	if err != nil {
 		list = strings.Fields(c.Line)
 	}
-	takesText := false // --text has a meaning of its own
-	if verb := Lookup(name); verb != nil {
-		takesText = newFlags(verb).Lookup("text").Value.Type() != "bool"
-	}
+	takesText := flags != nil && flags.Lookup("text").Value.Type() != "bool" // --text has a meaning of its own
 	for _, word := range list {
 		switch {
 		case word == "--json" || strings.HasPrefix(word, "--json="):
