@@ -30,12 +30,13 @@ func Arguments(in agent.Input) []Line {
 	return lines
 }
 
-// Value lays out a JSON value: a text as Arguments has it, all else indented.
+// Value lays out a JSON value: a text as Arguments has it, all else indented. A line end in a quoted
+// text is drawn as one.
 func Value(raw json.RawMessage) []Line {
 	var text string
 	if json.Unmarshal(raw, &text) == nil && bytes.HasPrefix(bytes.TrimSpace(raw), []byte{'"'}) {
-		if text == "" || strings.TrimSpace(text) != text || json.Valid([]byte(text)) {
-			return plain(Quoted, string(raw))
+		if text == "" || strings.TrimSpace(text) != text || json.Valid([]byte(quotedLines(text, "\n", `\n`))) {
+			return plain(Quoted, quotedLines(string(raw), `\n`, "\n"))
 		}
 		return plain(Plain, text)
 	}
@@ -43,5 +44,28 @@ func Value(raw json.RawMessage) []Line {
 	if json.Indent(&b, raw, "", "  ") != nil {
 		return plain(Plain, string(raw))
 	}
-	return plain(Quoted, b.String())
+	return plain(Quoted, quotedLines(b.String(), `\n`, "\n"))
+}
+
+// quotedLines replaces a line end that is written in one way by the other way, in the quoted texts of
+// JSON. JSON has no bare line end in a text, so nothing else looks the same afterwards.
+func quotedLines(text, from, to string) string {
+	var b strings.Builder
+	quoted := false
+	for text != "" {
+		n := 1
+		switch {
+		case quoted && strings.HasPrefix(text, from):
+			b.WriteString(to)
+			text = text[len(from):]
+			continue
+		case quoted && text[0] == '\\':
+			n = min(2, len(text))
+		case text[0] == '"':
+			quoted = !quoted
+		}
+		b.WriteString(text[:n])
+		text = text[n:]
+	}
+	return b.String()
 }

@@ -166,6 +166,7 @@ func TestArgumentsDiffer(t *testing.T) {
 		`{"a":1}`, `{"a":"1"}`, `{"a":"\"1\""}`, `{"a":"true"}`, `{"a":true}`, `{"a":null}`, `{"a":"null"}`, `{"a":""}`, `{"a":" "}`,
 		`{"a":"b: c"}`, `{"a: b":"c"}`, `{"a":"x\ny"}`, `{"a":"x","y":"z"}`, `{"a":"x\ny: z"}`, `{"a\nb":"x"}`, `{"a":{"b":1}}`, `{"a":"{\n  \"b\": 1\n}"}`,
 		`{"":"p\nq","  x":"1z"}`, `{"":"p\nq\nx: 1z"}`, `{"a":["x"]}`, `{"a":"[x]"}`, `{"a":{}}`, `{"a":[]}`, `{}`,
+		`{"a":" x\ny"}`, `{"a":"\" x\ny\""}`, `{"a":" x\\ny"}`, `{"a":{"b":"x\ny"}}`, `{"a":{"b":"x\\ny"}}`, `{"a":"{\n  \"b\": \"x\ny\"\n}"}`,
 	} {
 		var in agent.Input
 		if err := json.Unmarshal([]byte(raw), &in); err != nil {
@@ -176,5 +177,21 @@ func TestArgumentsDiffer(t *testing.T) {
 			t.Errorf("%s is drawn like %s:\n%s", raw, other, got)
 		}
 		seen[got] = raw
+	}
+}
+
+// A line end in a quoted text is drawn as one, and a backslash stays one.
+func TestLineEndsAreDrawn(t *testing.T) {
+	for raw, want := range map[string]string{
+		`{"edits":[{"old":"a\nb \\n","new":"c\td\n"}]}`: "edits:\n  [\n    {\n      \"old\": \"a\n  b \\\\n\",\n      \"new\": \"c\\td\n  \"\n    }\n  ]",
+		`{"body":"one\n\ntwo\n"}`:                       "body:\n  \"one\n\n  two\n  \"",
+	} {
+		var in agent.Input
+		if err := json.Unmarshal([]byte(raw), &in); err != nil {
+			t.Fatal(err)
+		}
+		if got := join(Arguments(in)); got != want {
+			t.Errorf("%s is drawn as\n%s\nwant\n%s", raw, got, want)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -84,8 +85,15 @@ func TestRowsOfSubjectsDiffer(t *testing.T) {
 			in := agent.Input{}
 			for range 1 + r.IntN(3) {
 				value := any(some(r, 4, "a", " ", "\n", ":", "b", "1", "\"", "  "))
-				if r.IntN(3) == 0 {
+				switch r.IntN(4) {
+				case 0:
 					value = []any{value, 1}
+				case 1: // a text that looks like another value
+					like := render.Value([]byte(fmt.Sprintf("%q", "\""+value.(string))))
+					value = ""
+					for i, l := range like {
+						value = value.(string) + map[bool]string{true: "\n"}[i > 0] + l.Text()
+					}
 				}
 				in[some(r, 3, "a", " ", ":", "b", "\n", "\"")], _ = json.Marshal(value) // never fails
 			}

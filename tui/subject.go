@@ -17,7 +17,7 @@ import (
 // parses is shown as the agent sent it.
 func (m *Model) subject(s *sessions.Status, r *agent.Request, width int) []line {
 	if s.Subject == nil {
-		return m.laid(render.Text(inputOf(r)), width)
+		return m.laid(sent(r), width)
 	}
 	now := laidKey{about: s.Subject, width: width, ascii: m.theme.ascii}
 	if len(m.card.files) > 0 {
@@ -27,6 +27,14 @@ func (m *Model) subject(s *sessions.Status, r *agent.Request, width int) []line 
 		m.card.laid = laidSubject{now, m.laySubject(s.Subject, r, width)}
 	}
 	return m.card.laid.lines
+}
+
+// sent is a tool's input as the agent sent it: JSON is indented, and all else is shown as it is.
+func sent(r *agent.Request) []render.Line {
+	if in := inputOf(r); in != agent.Compact(r.Raw) {
+		return render.Text(in)
+	}
+	return render.Value(r.Raw)
 }
 
 // laidSubject is the subject of the card as it was laid out last. A file of 1 MiB takes too long for
@@ -61,7 +69,7 @@ func (m *Model) laySubject(about *agent.Subject, r *agent.Request, width int) []
 		arguments[i].rail = len(out) > 0
 	}
 	if out = append(out, arguments...); len(out) == 0 { // no arguments at all
-		return m.laid(render.Text(inputOf(r)), width)
+		return m.laid(sent(r), width)
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -63,6 +64,28 @@ func TestCardOfArguments(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("the card lacks %q:\n%s", want, got)
 		}
+	}
+}
+
+// An input that no driver reads is indented, and has its line ends as lines.
+func TestCardOfUnreadInput(t *testing.T) {
+	m := askingFor(t, 40, 20, "mcp__shop__buy", map[string]any{"item": "lamp"})
+	s := m.current()
+	s.Subject, s.Request.Raw = nil, json.RawMessage(`{"to":{"note":"one\ntwo"},"to":[1]}`)
+	s.Request.SetInput(agent.Compact(s.Request.Raw))
+	for width, wants := range map[int][]string{37: {"{", `  "to": {`, `    "note": "one`, `two"`, "  },", `  "to": [`, "    1", "  ]", "}"}} {
+		var rows []string
+		for _, l := range m.subject(s, s.Request, width) {
+			rows = append(rows, l.text)
+		}
+		if !slices.Equal(rows, wants) {
+			t.Errorf("%d columns: %q", width, rows)
+		}
+	}
+	s.Request.Raw = nil // a dialog's text is no JSON of the agent
+	s.Request.SetInput(`{"a":1}`)
+	if rows := m.subject(s, s.Request, 37); len(rows) != 1 || rows[0].text != `{"a":1}` {
+		t.Errorf("a dialog's text: %+v", rows)
 	}
 }
 
