@@ -44,8 +44,14 @@ func (f *Fold) asked(fact *agent.Fact) {
 		same := r.Agent == fact.Agent && r.Tool == fact.Tool && r.Input == canonical(fact.Input) && r.Prompt.Type == fact.Request.Type &&
 			agent.Value(r.Prompt.Agent) == agent.Value(fact.Request.Agent) && sameForm(r.Prompt, fact.Request)
 		switch {
-		case r.Told && same && r.Turn == fact.Turn && r.Over == nil && canonical(r.Raw) == canonical(fact.Request.Raw):
+		case r.Told && same && r.Turn == fact.Turn && r.Over == nil && canonical(r.Raw) == canonical(fact.Request.Raw) && r.says(fact.Request):
 			f.wait(r, fact) // reported by two hooks
+			return
+		case r.guessed() && same && reportsMore(fact.Request, r.Prompt):
+			f.renew(r)
+			f.join(r, fact)
+			r.Joined = [2]string{} // the digest from before didn't cover that
+			f.result.Opened = append(f.result.Opened, r.Prompt.Clone())
 			return
 		case r.guessed() && same, r.seenOnly() && r.Prompt.OnScreen && how == agent.WholeMatch && !f.isReported(dialog) && !reportsMore(fact.Request, r.Prompt):
 			f.join(r, fact)
@@ -70,6 +76,12 @@ func (f *Fold) asked(fact *agent.Fact) {
 // didn't show them.
 func reportsMore(told, seen *agent.Request) bool {
 	return told.Type == agent.PromptPermission && told.Text != nil && (seen.Text == nil || *seen.Text != *told.Text)
+}
+
+// says reports whether the prompt shows all of the text of another report. What a call explains about
+// its permission is in no hook's input, so two reports of the same input can be about different folders.
+func (r *request) says(told *agent.Request) bool {
+	return strings.Contains(agent.Value(r.Prompt.Text), agent.Value(told.Text))
 }
 
 // sameForm reports whether two forms are equal. Prompts of other types are compared by input.

@@ -2,6 +2,7 @@ package codex_test
 
 import (
 	"testing"
+	"time"
 
 	"berth/agent"
 	"berth/agent/codex"
@@ -158,6 +159,33 @@ func TestFolderOfTheLog(t *testing.T) {
 		}
 		if keyed == 0 && (order == "ld" || order == "lHd") {
 			t.Errorf("%s: no key answers what the dialog and the log show: %+v", order, s.f.Status().Requests)
+		}
+	}
+}
+
+// TestFolderReportedLater: "blocked" can be forged. It opens a prompt of the call that runs, whose folder isn't
+// reported yet. The hook that reports the folder asks something else.
+func TestFolderReportedLater(t *testing.T) {
+	for dir, same := range map[string]bool{"/w": true, "/srv/more": false} {
+		s := newSeen()
+		for _, f := range hook(t, "PreToolUse", `,"turn_id":"1","cwd":"`+dir+`","tool_name":"Bash","tool_use_id":"k","tool_input":{"command":"ls"}`) {
+			f.Time = s.now
+			s.f.Apply(f)
+		}
+		for _, f := range (codex.Driver{}).OSC(7501, "state=blocked:app=codex:kind=permission") {
+			f.Time = s.now
+			s.f.Apply(f)
+		}
+		s.now = s.now.Add(2 * time.Second)
+		s.f.Tick(s.now)
+		before := s.f.Status().Request
+		for _, f := range hook(t, "PermissionRequest", `,"turn_id":"1","cwd":"`+dir+`","tool_name":"Bash","tool_input":{"command":"ls"}`) {
+			f.Hook, f.Time = "7", s.now
+			s.f.Apply(f)
+		}
+		p, held := s.f.HeldBy("7")
+		if before == nil || !held || (p.ID == before.ID) != same {
+			t.Errorf("in %s, after %+v, the hook waits (%v) for %+v", dir, before, held, p)
 		}
 	}
 }

@@ -50,3 +50,29 @@ func TestFolderOfAPatch(t *testing.T) {
 		}
 	}
 }
+
+// TestPatchReportedBefore: a forged hook reports a patch first, in a folder of its choice, and doesn't wait.
+// The true call's hook then waits for an answer about another folder, so that is another prompt.
+func TestPatchReportedBefore(t *testing.T) {
+	const patch = "*** Begin Patch\n*** Add File: a.txt\n+one\n*** End Patch"
+	s := newSeen()
+	tell := func(id, event, more string) {
+		for _, f := range hook(t, event, more) {
+			f.Hook, f.Time = id, s.now
+			s.f.Apply(f)
+		}
+	}
+	starts := func(call, dir string) {
+		tell("", "PreToolUse", `,"cwd":"`+dir+`","tool_use_id":"`+call+`","tool_name":"Bash","tool_input":{"command":`+strconv.Quote("apply_patch <<'EOF'\n"+patch+"\nEOF")+`}`)
+	}
+	asks := `,"cwd":"/w","tool_name":"apply_patch","tool_input":{"command":` + strconv.Quote(patch) + `}`
+	starts("forged", "/w/safe")
+	tell("", "PermissionRequest", asks)
+	before := s.f.Status().Request
+	starts("true", "/etc")
+	tell("7", "PermissionRequest", asks)
+	p, held := s.f.HeldBy("7")
+	if !held || !strings.Contains(text(p.Text), `workdir: "/etc"`) || p.ID == before.ID {
+		t.Errorf("after %s with %q the hook waits (%v) for %+v", before.ID, text(before.Text), held, p)
+	}
+}
