@@ -167,9 +167,12 @@ type UndrawnInputReader interface {
 type CallExplainer interface {
 	// NeedsCall reports whether the permission says too little without its call.
 	NeedsCall(asked *Request) bool
-	// Explain returns what the call adds to such a permission, one field a line. dir is the session's
-	// folder. It is false if the permission isn't about that call.
-	Explain(asked *Request, call *Fact, dir string) (lines string, ok bool)
+	// Explains returns the subject of the permission that a call asks for, and what the call adds to
+	// it, one field a line. brief leaves out what is usual in dir, the session's folder. The subject
+	// is empty for a call that adds nothing.
+	Explains(call *Fact, dir string) (subject, brief, all string)
+	// Explained is the subject of such a permission.
+	Explained(asked *Request) string
 }
 
 // CallLogReader is a Driver whose agent writes each call of a tool to its session log when it asks

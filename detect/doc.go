@@ -18,6 +18,7 @@
 //
 //	turn.go, rest.go, levels.go      how a turn starts and ends
 //	requests.go, withdraw.go         prompts: opened, joined, closed
+//	explained.go                     what a call adds to the prompt that it asks
 //	dialogs.go, contests.go          which dialog on the screen belongs to which prompt
 //	conversation.go                  which facts are the followed conversation's, and which are foreign
 //	doubt.go                         sources that contradict each other follow the slow rule

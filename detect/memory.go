@@ -70,6 +70,9 @@ type prompts struct {
 	Forgotten bool       // Lost was full: any dialog may belong to a forgotten prompt
 	Opened    uint64
 	ClosedAt  time.Time // when the last one was closed
+
+	Explanations []explanation // what calls add to their permissions
+	Unexplained  time.Time     // when one of them had no room
 }
 
 // sources are what each source shows, or reported last.

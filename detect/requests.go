@@ -139,31 +139,6 @@ func (f *Fold) withUndrawn(fact *agent.Fact) *agent.Fact {
 	return &whole
 }
 
-// explained returns the fact with what only the prompt's call says. Without that call the prompt says too
-// little for an answer by its hook, so no hook waits: the agent draws its dialog.
-func (f *Fold) explained(fact *agent.Fact) *agent.Fact {
-	e, ok := f.driver.(agent.CallExplainer)
-	if !ok || !e.NeedsCall(fact.Request) {
-		return fact
-	}
-	whole := *fact
-	whole.Request = fact.Request.Clone()
-	whole.Hook = ""
-	for _, c := range f.m.Calls {
-		about := agent.Fact{Request: c.asks()}
-		c.name(&about)
-		lines, ok := e.Explain(fact.Request, &about, f.o.Dir)
-		if !ok || c.Agent != fact.Agent {
-			continue
-		}
-		whole.Hook = fact.Hook
-		if text := agent.Value(whole.Request.Text); !strings.Contains(text, lines) {
-			whole.Request.Text = agent.Pointer(strings.TrimPrefix(text+"\n\n"+lines, "\n\n"))
-		}
-	}
-	return &whole
-}
-
 // showUndrawn adds what no dialog draws of the reported tool's input to a prompt's text, once.
 func (f *Fold) showUndrawn(p, reported *agent.Request) {
 	u, ok := f.driver.(agent.UndrawnInputReader)
@@ -398,6 +373,7 @@ const callsKept = 64
 
 func (f *Fold) toolStarted(fact *agent.Fact) {
 	m := &f.m
+	f.explains(fact)
 	for i := range m.Calls {
 		if c := &m.Calls[i]; c.ID == fact.Call && c.ID != "" {
 			c.Hooked = c.Hooked || fact.Source == agent.SourceHook

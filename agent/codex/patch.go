@@ -46,17 +46,27 @@ func absolute(patch string) bool {
 // patchCommand matches the words before a patch that name no folder.
 var patchCommand = pattern.New(`^apply_?patch <<-? ?['"]?\w+['"]?$`)
 
-// Explain returns the words before the patch in its command, which may change the folder, and the
-// command's folder.
-func (d Driver) Explain(p *agent.Request, call *agent.Fact, dir string) (lines string, ok bool) {
+// Explains returns the patch within a command, and the command's folder. The words before the patch may
+// change the folder.
+func (d Driver) Explains(call *agent.Fact, dir string) (subject, brief, all string) {
+	command, _, err := readInput(call.Input)
+	begins, ends := strings.Index(command, patchBegins), strings.LastIndex(command, patchEnds)
+	if err != nil || begins < 0 || ends < begins || call.Request == nil {
+		return "", "", ""
+	}
+	words := ""
+	if before := strings.TrimSpace(command[:begins]); before != "" && !patchCommand.MatchString(before) {
+		words = "command: " + strconv.Quote(before) + "\n"
+	}
+	lines := func(dir string) string { return strings.TrimSpace(words + d.Undrawn(call.Tool, call.Request.Raw, dir)) }
+	return command[begins : ends+len(patchEnds)], lines(dir), lines("")
+}
+
+// Explained is the patch.
+func (Driver) Explained(p *agent.Request) string {
 	patch, _, err := readInput(p.Raw)
-	command, _, err2 := readInput(call.Input)
-	if patch = strings.TrimSpace(patch); err != nil || err2 != nil || patch == "" || call.Request == nil || !strings.Contains(command, patch) {
-		return "", false
+	if err != nil {
+		return ""
 	}
-	before, _, _ := strings.Cut(command, patch)
-	if before = strings.TrimSpace(before); before != "" && !patchCommand.MatchString(before) {
-		lines = "command: " + strconv.Quote(before) + "\n"
-	}
-	return strings.TrimSpace(lines + d.Undrawn(call.Tool, call.Request.Raw, dir)), true
+	return strings.TrimSpace(patch)
 }

@@ -27,7 +27,8 @@ func TestFolderOfAPatch(t *testing.T) {
 		"an absolute name":     {nil, "", "/w/a.txt", true, ""},
 		"no call":              {nil, "", "a.txt", false, ""},
 		"another call":         {[][2]string{{"/w", in("", "b.txt")}}, "Bash", "a.txt", false, ""},
-		"two of them":          {[][2]string{{"/w", in("", "a.txt")}, {"/etc", in("", "a.txt")}}, "Bash", "a.txt", true, `workdir: "/etc"`},
+		"two of them":          {[][2]string{{"/w", in("", "a.txt")}, {"/etc", in("", "a.txt")}}, "Bash", "a.txt", true, "one of several calls:\n\nworkdir: \"/w\"\n\nworkdir: \"/etc\""},
+		"the same twice":       {[][2]string{{"/w", in("", "a.txt")}, {"/w", in("", "a.txt")}}, "Bash", "a.txt", true, ""},
 		"the tool for patches": {[][2]string{{"/w", patch("a.txt")}}, "apply_patch", "a.txt", true, ""},
 		"a name with blanks":   {[][2]string{{"/etc", in("", "  a.txt")}}, "Bash", "  a.txt", true, `workdir: "/etc"`},
 	} {
@@ -74,5 +75,57 @@ func TestPatchReportedBefore(t *testing.T) {
 	p, held := s.f.HeldBy("7")
 	if !held || !strings.Contains(text(p.Text), `workdir: "/etc"`) || p.ID == before.ID {
 		t.Errorf("after %s with %q the hook waits (%v) for %+v", before.ID, text(before.Text), held, p)
+	}
+}
+
+// TestPatchOfACallReportedOver: forged hooks report that the true call is over, or so many other calls that
+// it has no room, and then a call with the same patch in another folder. The prompt names that folder only
+// together with the true one.
+func TestPatchOfACallReportedOver(t *testing.T) {
+	const patch = "*** Begin Patch\n*** Add File: a.txt\n+one\n*** End Patch"
+	for name, forge := range map[string]func(tell func(event, more string), starts func(call, dir, more string)){
+		"its end": func(tell func(event, more string), _ func(call, dir, more string)) {
+			tell("PostToolUse", `,"turn_id":"1","tool_use_id":"true","tool_name":"Bash","tool_input":{}`)
+		},
+		"a step's end": func(tell func(event, more string), _ func(call, dir, more string)) {
+			tell("PreModelRequest", `,"turn_id":"1"`)
+		},
+		"a turn's end": func(tell func(event, more string), _ func(call, dir, more string)) { tell("Stop", `,"turn_id":"1"`) },
+		"another turn": func(tell func(event, more string), _ func(call, dir, more string)) {
+			tell("UserPromptSubmit", `,"turn_id":"2","prompt":"x"`)
+		},
+		"its id": func(_ func(event, more string), starts func(call, dir, more string)) { starts("true", "/w/safe", "") },
+		"many calls": func(_ func(event, more string), starts func(call, dir, more string)) {
+			for i := range 100 {
+				starts(strconv.Itoa(i), "/w", strconv.Itoa(i))
+			}
+		},
+		"too many calls": func(_ func(event, more string), starts func(call, dir, more string)) {
+			for i := range 300 {
+				starts(strconv.Itoa(i), "/w", strconv.Itoa(i))
+			}
+		},
+	} {
+		s := newSeen()
+		tell := func(event, more string) {
+			for _, f := range hook(t, event, more) {
+				if f.Time = s.now; f.Kind == agent.Asked {
+					f.Hook = "7"
+				}
+				s.f.Apply(f)
+			}
+		}
+		starts := func(call, dir, more string) {
+			tell("PreToolUse", `,"turn_id":"1","cwd":"`+dir+`","tool_use_id":"`+call+`","tool_name":"Bash","tool_input":{"command":`+strconv.Quote("apply_patch <<'EOF'\n"+strings.Replace(patch, "one", "one"+more, 1)+"\nEOF")+`}`)
+		}
+		tell("UserPromptSubmit", `,"turn_id":"1","prompt":"x"`)
+		starts("true", "/etc", "")
+		forge(tell, starts)
+		starts("forged", "/w/safe", "")
+		s.restart(t)
+		tell("PermissionRequest", `,"turn_id":"1","cwd":"/w","tool_name":"apply_patch","tool_input":{"command":`+strconv.Quote(patch)+`}`)
+		if p, held := s.f.HeldBy("7"); held && !strings.Contains(text(p.Text), `workdir: "/etc"`) {
+			t.Errorf("%s: the hook waits for an answer about %q", name, text(p.Text))
+		}
 	}
 }
