@@ -125,9 +125,14 @@ func (d ruled) composer(c *rules.Composer) *agent.Composer {
 // displays the prompt makes hidden ones visible. Its key starts with the name of the rule that
 // matched.
 func (d ruled) dialog(a *rules.Asked) *agent.Dialog {
+	text := a.Text
+	if len(a.Before) > 0 || len(a.After) > 0 {
+		rows := slices.Concat(a.Before, []string{a.Text}, a.After)
+		text = strings.TrimSpace(strings.Join(rows, "\n"))
+	}
 	out := &agent.Dialog{
-		Type: agent.PromptType(a.Type), Title: a.Title, Body: a.Text, Tool: a.Tool, Input: a.Typed, Partial: !a.Whole, Cut: a.Cut,
-		Key:   strings.Join([]string{a.Name, a.Title, a.Text, a.Tool, a.Input}, "\x00"),
+		Type: agent.PromptType(a.Type), Title: a.Title, Body: text, Tool: a.Tool, Input: a.Typed, Partial: !a.Whole, Cut: a.Cut,
+		Key:   strings.Join([]string{a.Name, a.Title, text, a.Tool, a.Input}, "\x00"),
 		Alike: true, // the rules may read only a part of the question
 	}
 	if out.Title == "" {

@@ -2,6 +2,7 @@ package generic
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -170,6 +171,50 @@ func TestLongRows(t *testing.T) {
 		}
 		if m := d.Match(dialog, d.FromDialog(dialog)); (m == agent.WholeMatch) == c.cut {
 			t.Errorf("%s: it matches what a hook reported: %v", name, m)
+		}
+	}
+}
+
+// TestRowsThatNoPatternReads: a long command takes several rows, of which the rules read one. The prompt
+// shows the others, and another row makes another prompt.
+func TestRowsThatNoPatternReads(t *testing.T) {
+	boxed := rules.Rule{
+		Lines:  []string{`^┃ \$ (?P<input>.*)$`, `^┃ Allow\?`},
+		Option: `^┃ \((?P<key>\w)\) (?P<label>\w+)`, Choose: rules.Choose{Keys: []string{"$key"}},
+	}
+	line := rules.Rule{Lines: []string{`(?P<text>\S.*)\? \[y/n\] ?(?P<typed>\w*)$`}, Options: []rules.Option{{Label: "Yes", Keys: []string{"y"}}}}
+	for name, c := range map[string]struct {
+		rule    rules.Rule
+		rows    []string
+		wrapped []int // rows that continue the row above
+		text    string
+		cut     bool
+	}{
+		"one row":             {boxed, []string{"┃ $ ls", "┃", "┃ Allow?", "┃ (y) Yes", "┃ (n) No"}, nil, "", false},
+		"several":             {boxed, []string{"┃ $ ls &&", "┃ rm -rf /", "┃ Allow?", "┃ (y) Yes", "┃ (n) No"}, nil, "rm -rf /", false},
+		"below the question":  {boxed, []string{"┃ $ ls", "┃ Allow?", "┃ with all rights", "┃ (y) Yes", "┃ and for all", "┃ (n) No"}, nil, "with all rights\nand for all", false},
+		"after the options":   {boxed, []string{"┃ $ ls", "┃ Allow?", "┃ (y) Yes", "┃ (n) No", "a footer"}, nil, "", false},
+		"a wrapped line":      {line, []string{"output", "rm -rf / &&", "echo done? [y/n]"}, []int{2}, "rm -rf / &&\necho done", false},
+		"its start is gone":   {line, []string{"rm -rf / &&", "echo done? [y/n]"}, []int{0, 1}, "rm -rf / &&\necho done", true},
+		"what is typed wraps": {line, []string{"Go on? [y/n] yyyy", "yyyy"}, []int{1}, "Go on", false},
+	} {
+		ruleset, err := rules.Compile(map[string]rules.Set{"x": {Prompt: []rules.Rule{c.rule}}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := &agent.View{Cols: 80, Rows: len(c.rows)}
+		for i, row := range c.rows {
+			v.Lines = append(v.Lines, agent.Row{Text: row, Wrapped: slices.Contains(c.wrapped, i)})
+		}
+		d := Driver{Ruleset: ruleset}.ForCommand([]string{"x"}, "x")
+		dialog := d.Screen(v).Dialog
+		if dialog == nil {
+			t.Errorf("%s: no dialog", name)
+			continue
+		}
+		p := d.FromDialog(dialog)
+		if agent.Value(p.Text) != c.text || dialog.Cut != c.cut || c.text != "" && !strings.Contains(dialog.Key, c.text) {
+			t.Errorf("%s: it asks %q, cut %v, key %q", name, agent.Value(p.Text), dialog.Cut, dialog.Key)
 		}
 	}
 }
