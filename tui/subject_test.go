@@ -82,7 +82,7 @@ func TestCardOfUnreadInput(t *testing.T) {
 			t.Errorf("%d columns: %q", width, rows)
 		}
 	}
-	s.Request.Raw = nil // a dialog's text is no JSON of the agent
+	s.Request.Raw = nil // a dialog's text isn't the agent's JSON
 	s.Request.SetInput(`{"a":1}`)
 	if rows := m.subject(s, s.Request, 37); len(rows) != 1 || rows[0].text != `{"a":1}` {
 		t.Errorf("a dialog's text: %+v", rows)

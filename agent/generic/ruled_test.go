@@ -175,7 +175,7 @@ func TestLongRows(t *testing.T) {
 	}
 }
 
-// TestRowsThatNoPatternReads: a long command takes several rows, of which the rules read one. The prompt
+// TestRowsThatNoPatternReads: a long command takes several rows, and the rules read one. The prompt
 // shows the others, and another row makes another prompt.
 func TestRowsThatNoPatternReads(t *testing.T) {
 	boxed := rules.Rule{
