@@ -212,7 +212,8 @@ func (m *Model) reviewLines(r *agent.Request, width int) []line {
 	return out
 }
 
-// smallCard is the height in rows up to which a card has no empty rows for spacing.
+// smallCard is the height in rows up to which a card has no empty rows for spacing. A larger one has none
+// either if it wouldn't fit with them.
 const smallCard = 12
 
 // spareRows is the minimum room below a card. With less, the session's screen isn't shown there.
@@ -230,6 +231,9 @@ func (m *Model) drawCard(a area, s *sessions.Status) {
 	foot := len(m.cardHints(r)) > 0
 	if a.h > smallCard {
 		below = append(below, line{}) // before the hints
+		if len(about)+len(below)+2 > a.h { // room for the text comes before empty rows
+			about, below = m.asked(s, r, width, true), below[:len(below)-1]
+		}
 	}
 	if spare := a.h - len(about) - len(below) - 3; spare >= spareRows && m.world.May["screen"] {
 		under := a.part(0, a.h-spare, a.w, spare)
