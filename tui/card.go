@@ -230,7 +230,7 @@ func (m *Model) drawCard(a area, s *sessions.Status) {
 	}
 	foot := len(m.cardHints(r)) > 0
 	if a.h > smallCard {
-		below = append(below, line{}) // before the hints
+		below = append(below, line{})      // before the hints
 		if len(about)+len(below)+2 > a.h { // room for the text comes before empty rows
 			about, below = m.asked(s, r, width, true), below[:len(below)-1]
 		}

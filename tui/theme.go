@@ -43,27 +43,29 @@ const (
 	tones // how many there are
 )
 
-// colours are the tones' colours on a dark and on a light background, and among the 16 colours. A
-// terminal with 256 colours gets the nearest ones of these.
-var colours = map[tone]struct{ dark, light, basic string }{
-	faint:  {"#8a97ab", "#5b6678", "8"},
-	accent: {"#6cb6ff", "#0a5fc2", "4"},
-	waits:  {"#ffb454", "#9a5b00", "3"},
-	failed: {"#ff7a7a", "#c4242b", "1"},
-	works:  {"#5ad4e6", "#00707f", "6"},
-	rests:  {"#8fd481", "#2d7a26", "2"},
-	over:   {"#8a97ab", "#5b6678", "8"},
-	edge:   {"#46566e", "#b3bfd0", "8"}, // frames and lines
+// colours are the tones' colours on a dark and on a light background: of all colours, and of the 16 that
+// the terminal defines itself. A terminal with 256 colours gets the nearest ones. Many terminals draw
+// green, yellow and cyan of the 16 illegibly on white, blue on black, and grey on both. TestContrast
+// measures them.
+var colours = map[tone]struct{ dark, light, basicDark, basicLight string }{
+	faint:  {"#8a97ab", "#5b6678", "", ""},
+	accent: {"#6cb6ff", "#0a5fc2", "14", "4"},
+	waits:  {"#ffb454", "#8a5a00", "11", "5"},
+	failed: {"#ff7a7a", "#c4242b", "9", "1"},
+	works:  {"#5ad4e6", "#00607f", "6", "4"},
+	rests:  {"#8fd481", "#0a650a", "2", ""},
+	over:   {"#8a97ab", "#5b6678", "", ""},
+	edge:   {"#46566e", "#b3bfd0", "8", "8"}, // frames and lines
 
-	added:    {"#8fd481", "#2d7a26", "2"},
-	removed:  {"#ff7a7a", "#c4242b", "1"},
-	quoted:   {"#e6d58a", "#7f6000", "3"},
-	operator: {"#d3a0f0", "#8a3ab0", "5"},
+	added:    {"#8fd481", "#0a650a", "2", "4"},
+	removed:  {"#ff7a7a", "#c4242b", "9", "1"},
+	quoted:   {"#e6d58a", "#7f5c00", "3", "4"},
+	operator: {"#d3a0f0", "#8700af", "13", "5"},
 }
 
 // grounds are the backgrounds of the selected row and of the badge, and the badge's text.
 var grounds = struct{ selected, badge, onBadge struct{ dark, light string } }{
-	selected: struct{ dark, light string }{"#26364f", "#dbe8fb"},
+	selected: struct{ dark, light string }{"#26364f", "#e6eefb"},
 	badge:    struct{ dark, light string }{"#6cb6ff", "#0a5fc2"},
 	onBadge:  struct{ dark, light string }{"#0c1a2b", "#ffffff"},
 }
@@ -95,8 +97,9 @@ func newTheme(l paint.Look, light bool) theme {
 func (t theme) lipgloss(of tone) lipgloss.Style {
 	s := lipgloss.NewStyle().Bold(of == strong || of == waits || of == failed || of == accent)
 	if c, ok := colours[of]; ok {
-		on := lipgloss.LightDark(!t.light)(lipgloss.Color(c.light), lipgloss.Color(c.dark))
-		s = s.Foreground(lipgloss.Complete(profiles[t.depth])(lipgloss.Color(c.basic), on, on))
+		is := lipgloss.LightDark(!t.light)
+		on, basic := is(lipgloss.Color(c.light), lipgloss.Color(c.dark)), is(lipgloss.Color(c.basicLight), lipgloss.Color(c.basicDark))
+		s = s.Foreground(lipgloss.Complete(profiles[t.depth])(basic, on, on))
 	}
 	return s
 }
