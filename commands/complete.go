@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,10 +14,31 @@ import (
 // takesSession matches the synopsis of a verb whose first word is a session.
 var takesSession = regexp.MustCompile(`^\[?(S|TARGET)\b`)
 
+// TakesSession says whether the first word after the verb is a session.
+func (v *Verb) TakesSession() bool { return takesSession.MatchString(v.Synopsis) }
+
 // Complete lists what the last word of a line may become, for a caller who types it: verbs that the
 // caller may use, their parts and options, sessions that the caller may see, profiles and topics. from
 // is the byte of the line where these words begin.
 func (s *Service) Complete(r Request, line string) (from int, found []string) {
+	id := r.Identity()
+	return Complete(line, Known{
+		May:      func(verb string) bool { return id.May(verb, needs()[verb]) == nil },
+		Names:    func() []string { return s.namesOf(r) },
+		Tags:     func() []string { return s.tagsOf(r) },
+		Profiles: func() []string { profiles, _ := s.MayStart(r); return profiles },
+	})
+}
+
+// Known is what a completion is made of, besides the verbs themselves.
+type Known struct {
+	May                   func(verb string) bool
+	Names, Tags, Profiles func() []string // tags as targets
+}
+
+// Complete lists what the last word of a line may become. from is the byte of the line where these words
+// begin.
+func Complete(line string, k Known) (from int, found []string) {
 	from = strings.LastIndexAny(line, " \t") + 1
 	before, word := strings.Fields(line[:from]), line[from:]
 	add := func(words ...string) {
@@ -26,10 +48,9 @@ func (s *Service) Complete(r Request, line string) (from int, found []string) {
 			}
 		}
 	}
-	id := r.Identity()
 	if len(before) == 0 {
 		for _, name := range Names() {
-			if id.May(name, needs()[name]) == nil {
+			if k.May(name) {
 				add(name)
 			}
 		}
@@ -44,7 +65,7 @@ func (s *Service) Complete(r Request, line string) (from int, found []string) {
 		if name, _, ok := strings.Cut(word, "="); ok {
 			from += len(name) + 1
 			word = line[from:]
-			add(s.valuesOf(r, strings.TrimLeft(name, "-"))...)
+			add(k.valuesOf(strings.TrimLeft(name, "-"))...)
 			return from, found
 		}
 		flags.VisitAll(func(f *pflag.Flag) { add("--" + f.Name) })
@@ -59,7 +80,7 @@ func (s *Service) Complete(r Request, line string) (from int, found []string) {
 		}
 		if f := flags.Lookup(name); f != nil && f.NoOptDefVal == "" { // its value is the next word
 			if i++; i == len(before) {
-				add(s.valuesOf(r, name)...)
+				add(k.valuesOf(name)...)
 				return from, found
 			}
 		}
@@ -74,27 +95,30 @@ func (s *Service) Complete(r Request, line string) (from int, found []string) {
 		}
 	case verb.Name == "schema" && len(args) == 0:
 		add(Names()...)
+	case verb.Name == "schema" && len(args) == 1:
+		if of := Lookup(args[0]); of != nil {
+			add(slices.Sorted(maps.Keys(of.Others))...)
+		}
 	case verb.Targets, verb.Tail && !verb.NoSession && len(args) == 0 && strings.HasPrefix(verb.Synopsis, "TARGET"):
 		if i := strings.LastIndexByte(word, ','); i >= 0 && verb.Tail { // a list of sessions
 			from, word = from+i+1, word[i+1:]
 		}
-		add(s.namesOf(r)...)
-		add(s.tagsOf(r)...)
+		add(k.Names()...)
+		add(k.Tags()...)
 		add("all")
-	case takesSession.MatchString(verb.Synopsis) && len(args) == 0, verb.Name == "worktree" && len(args) == 1 && args[0] != "ls":
-		add(s.namesOf(r)...)
+	case verb.TakesSession() && len(args) == 0, verb.Name == "worktree" && len(args) == 1 && args[0] != "ls":
+		add(k.Names()...)
 	}
 	return from, found
 }
 
 // valuesOf are the values of an option that the caller may know.
-func (s *Service) valuesOf(r Request, option string) []string {
+func (k Known) valuesOf(option string) []string {
 	switch option {
 	case "session":
-		return s.namesOf(r)
+		return k.Names()
 	case "profile":
-		profiles, _ := s.MayStart(r)
-		return profiles
+		return k.Profiles()
 	case "role":
 		return []string{keys.Viewer.String(), keys.Responder.String(), keys.Operator.String(), keys.Admin.String()}
 	}

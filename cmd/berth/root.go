@@ -56,7 +56,7 @@ func rootCommand() *cobra.Command {
 func verbCommand(name, of string) *cobra.Command {
 	verb := commands.Lookup(of)
 	return &cobra.Command{
-		Use: strings.TrimSpace(name + " " + verb.Synopsis), Short: verb.Short, DisableFlagParsing: true, ValidArgsFunction: completeVerb(verb),
+		Use: strings.TrimSpace(name + " " + verb.Synopsis), Short: verb.Short, DisableFlagParsing: true, ValidArgsFunction: completeVerb(name),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return callServer(cmd, append([]string{name}, args...))
 		},
