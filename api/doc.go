@@ -3,5 +3,5 @@
 // Berth, and all other packages may import it.
 //
 // JSON names are snake_case, times are RFC 3339 in UTC with milliseconds, and nulls are printed.
-// Fields are only ever added.
+// Fields are only ever added; Renames lists those that got a better name.
 package api

@@ -3,6 +3,9 @@ package api
 // Hidden is shown in place of a value that may be secret.
 const Hidden = "***"
 
+// Prompt is what a session asks: an agent.Request, or nil.
+type Prompt any
+
 // Writer is the client that holds the lease on a session's input.
 type Writer struct {
 	Identity    string `json:"identity"`
@@ -47,7 +50,7 @@ type Session struct {
 	Activity *Activity `json:"activity"` // of the state working
 	Since    Time      `json:"since"`
 	Title    string    `json:"title"`
-	Prompt   any       `json:"prompt"`
+	Prompt   Prompt    `json:"prompt"`
 	Failure  *Failure  `json:"failure"` // of the state error
 	Writer   *Writer   `json:"writer"`
 	Viewers  int       `json:"viewers"`
@@ -73,8 +76,8 @@ type State struct {
 	Tier                 int       `json:"tier"`
 	Cause                string    `json:"cause"`
 	IdleGraceRemainingMS *int64    `json:"idle_grace_remaining_ms"`
-	Prompt               any       `json:"prompt"`
-	Prompts              []any     `json:"prompts"`
+	Prompt               Prompt    `json:"prompt"`
+	Prompts              []Prompt  `json:"prompts"`
 	Failure              *Failure  `json:"failure"`
 	Exit                 *Exit     `json:"exit"`
 	Writer               *Writer   `json:"writer"`
@@ -109,18 +112,21 @@ type Screen struct {
 
 // Output is the answer of the verb output; Data is base64 in JSON.
 type Output struct {
+	Session      string `json:"session"`
+	ID           string `json:"id"`
 	Data         []byte `json:"data"`
 	Offset       int64  `json:"offset"`
 	NextOffset   int64  `json:"next_offset"`
 	TotalWritten int64  `json:"total_written"`
 }
 
-// EventHead is the common start of every event; the other fields depend on its type.
+// EventHead is the common start of every event; the other fields depend on its type. A line about the
+// stream itself, such as live, is of no session.
 type EventHead struct {
-	Cursor  string `json:"cursor"`
-	Type    string `json:"type"`
-	Session string `json:"session"`
-	ID      string `json:"id"`
-	Seq     uint64 `json:"seq"`
-	Time    Time   `json:"time"`
+	Cursor  string  `json:"cursor"`
+	Type    string  `json:"type"`
+	Session *string `json:"session,omitempty"`
+	ID      *string `json:"id,omitempty"`
+	Seq     *uint64 `json:"seq,omitempty"`
+	Time    Time    `json:"time"`
 }

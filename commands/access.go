@@ -30,6 +30,7 @@ func accessVerb() *Verb {
 			{"access rm ann", "remove the key"},
 		},
 		Need: keys.Admin, MinArgs: 1, MaxArgs: -1, Answer: []Access{}, Run: access,
+		Others: map[string]any{"ls": []Access{}, "add": Access{}, "rm": []Access{}, "test": Tested{}},
 		Flags: func(f *pflag.FlagSet) {
 			grantFlags(f)
 			f.Lookup("role").Usage = "viewer, responder, operator or admin"

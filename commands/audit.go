@@ -29,6 +29,7 @@ func auditVerb() *Verb {
 			{"audit verify", "were lines changed or removed?"},
 		},
 		Need: keys.Admin, MaxArgs: 1, Parts: []string{"verify"}, Answer: audit.Entry{}, Run: runAudit,
+		Others: map[string]any{"verify": AuditVerified{}},
 		Flags: func(f *pflag.FlagSet) {
 			f.String("since", "", "from this time on (2026-11-21T09:00:00Z), or from this age on (90m, 7d)")
 			f.String("identity", "", "only callers whose name or key matches, such as 'agent:*'")

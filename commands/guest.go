@@ -29,6 +29,7 @@ func guestVerb() *Verb {
 			{`guest --role viewer --for 1h "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIB8Vr1KxZpfP3eZ9VY2YxH1n7ZbQmYqzWkqC0m6D3f5T ann@laptop"`, "an hour of looking, for a key"},
 		},
 		Need: keys.Admin, MinArgs: 1, MaxArgs: -1, Answer: LetIn{}, Run: guest, Flags: grantFlags,
+		Others: map[string]any{"ls": []keys.Guest{}, "narrow": keys.Guest{}, "revoke": keys.Guest{}},
 	}
 }
 

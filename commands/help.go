@@ -19,7 +19,7 @@ func helpVerb() *Verb {
 			{"help quoting", "a topic"},
 			{"help --json", "all verbs as JSON"},
 		},
-		Need: keys.Viewer, MaxArgs: 1, TextOnly: true, Answer: []Helped{}, Alone: true, Run: help}
+		Need: keys.Viewer, MaxArgs: 1, TextOnly: true, Answer: []Helped{}, Others: map[string]any{"topic": Topic{}}, Alone: true, Run: help}
 }
 
 // Helped describes one verb in the answer of help.
@@ -30,6 +30,7 @@ type Helped struct {
 	Short   string         `json:"short"`
 	Role    string         `json:"role"` // the role that the verb needs
 	Options []HelpedOption `json:"options"`
+	Schemas []string       `json:"schemas"` // the words after schema for its answers; none: it doesn't answer with JSON
 	// Examples are lines to put after "ssh agents@host".
 	Examples []HelpedExample `json:"examples"`
 }
@@ -49,7 +50,7 @@ type HelpedOption struct {
 }
 
 func helped(v *Verb) Helped {
-	h := Helped{Name: v.Name, Group: v.Group, Usage: v.Usage(), Short: v.Short, Role: v.Need.String(), Options: []HelpedOption{}, Examples: []HelpedExample{}}
+	h := Helped{Name: v.Name, Group: v.Group, Usage: v.Usage(), Short: v.Short, Role: v.Need.String(), Options: []HelpedOption{}, Schemas: v.schemas(), Examples: []HelpedExample{}}
 	for _, e := range v.Examples {
 		h.Examples = append(h.Examples, HelpedExample(e))
 	}

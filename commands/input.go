@@ -115,12 +115,19 @@ func lockVerb() *Verb {
 			{"lock alpha --for 1s", "keep others from typing for a second"},
 			{"lock beta --for 1s --json", "the generation is in the answer"},
 		},
-		Need: keys.Operator, MinArgs: 1, MaxArgs: 1, Answer: api.Writer{}, Run: lock,
+		Need: keys.Operator, MinArgs: 1, MaxArgs: 1, Answer: Locked{}, Run: lock,
 		Flags: func(f *pflag.FlagSet) {
 			f.Duration("for", lockDefault, "how long, at most 10m")
 			claimFlags(f)
 		},
 	}
+}
+
+// Locked is the answer of lock: who has control now.
+type Locked struct {
+	Session string `json:"session"`
+	ID      string `json:"id"`
+	api.Writer
 }
 
 func lock(ctx context.Context, c *Call) error {
@@ -136,7 +143,7 @@ func lock(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(w, func(out io.Writer) {
+	return c.answer(Locked{s.Status().Name, s.ID(), *w}, func(out io.Writer) {
 		fmt.Fprintf(out, "locked until %s; pass --lease %d\n", w.Expires.Local().Format("15:04:05"), w.Generation)
 	})
 }

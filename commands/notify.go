@@ -22,6 +22,7 @@ func notifyVerb() *Verb {
 		Name: "notify", Group: "access", Synopsis: "test NAME", Short: "send a test by the notification rule NAME of berth.yaml, and say whether its service took it",
 		Examples: []Example{{"notify test phone", "does the rule phone reach the phone?"}},
 		Need:     keys.Admin, MinArgs: 2, MaxArgs: 2, Parts: []string{"test"}, Answer: NotifyTested{}, Run: notifyTest,
+		Others: map[string]any{"test": NotifyTested{}},
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"berth/api"
 	"berth/terminal"
 )
 
@@ -21,7 +22,11 @@ func (c *Call) printJSON(v any) error {
 	if err := enc.Encode(v); err != nil {
 		return fmt.Errorf("encode the answer of %s: %w", c.verbName(), err)
 	}
-	_, err := c.Out.Write(c.lines(terminal.EscapeJSON(line.Bytes())))
+	text := terminal.EscapeJSON(line.Bytes())
+	if verb := c.verbName(); !api.Unversioned(verb) {
+		text = api.WithNewNames(text, verb)
+	}
+	_, err := c.Out.Write(c.lines(text))
 	return err
 }
 

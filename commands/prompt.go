@@ -26,9 +26,11 @@ func promptVerb() *Verb {
 	}
 }
 
-// fullPrompt is a prompt. The last two fields need --full.
+// fullPrompt is a prompt. Its field id is the prompt's, so the session's is session_id. The last two fields
+// need --full.
 type fullPrompt struct {
-	Session string `json:"session"`
+	Session   string `json:"session"`
+	SessionID string `json:"session_id"`
 	*agent.Request
 	FullInput *string  `json:"full_input,omitempty"`
 	Lines     []string `json:"lines,omitempty"`
@@ -44,7 +46,7 @@ func showPrompt(_ context.Context, c *Call) error {
 	if r == nil {
 		return api.Errorf(api.CodeNoPrompt, "%s isn't asking anything: its state is %s", st.Name, st.Now)
 	}
-	out := fullPrompt{Session: st.Name, Request: r}
+	out := fullPrompt{Session: st.Name, SessionID: st.ID, Request: r}
 	full, _ := c.flags.GetBool("full")
 	if full {
 		out.FullInput, out.Lines = &r.FullInput, r.Lines

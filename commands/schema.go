@@ -4,45 +4,99 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"berth/agent"
 	"berth/api"
 	"berth/keys"
 )
 
 func schemaVerb() *Verb {
-	return &Verb{Name: "schema", Group: "see", Synopsis: "VERB", Short: "the JSON Schema of a verb's answer",
+	return &Verb{Name: "schema", Group: "see", Synopsis: "VERB [PART]", Short: "the JSON Schema of a verb's answer, or of a part of a verb",
 		Examples: []Example{
 			{"schema state", "the JSON Schema of what state answers"},
-			{"schema ls", "of what ls answers"},
+			{"schema worktree diff", "of a part of a verb"},
+			{"schema watch snapshot", "of a line of watch"},
 		},
-		Need: keys.Viewer, MinArgs: 1, MaxArgs: 1, Alone: true, Run: schema}
+		Need: keys.Viewer, MinArgs: 1, MaxArgs: 2, Alone: true, Run: schema}
 }
 
 func schema(_ context.Context, c *Call) error {
-	verb := Lookup(c.Args[0])
+	name, part, _ := strings.Cut(strings.Join(c.Args, " "), " ") // both may be one quoted word
+	verb := Lookup(name)
 	if verb == nil {
-		return unknownVerb(c.Args[0])
+		return unknownVerb(name)
 	}
 	if verb.Answer == nil {
 		return api.Errorf(api.CodeBadRequest, "%s answers with text or bytes, not with JSON", verb.Name)
 	}
-	// A time is written as a string; its Go type doesn't show that.
-	s, err := jsonschema.ForType(reflect.TypeOf(verb.Answer), &jsonschema.ForOptions{
-		TypeSchemas: map[reflect.Type]*jsonschema.Schema{
-			reflect.TypeFor[api.Time]():        {Types: []string{"string", "null"}, Format: "date-time"},
-			reflect.TypeFor[[]byte]():          {Type: "string", ContentEncoding: "base64"},
-			reflect.TypeFor[json.RawMessage](): {}, // any JSON, such as a form's schema
-		},
-	})
+	answer := verb.Answer
+	if part != "" {
+		if answer = verb.Others[part]; answer == nil {
+			parts := slices.Sorted(maps.Keys(verb.Others))
+			if len(parts) == 0 {
+				return api.Errorf(api.CodeBadRequest, "%s has one schema: leave out %s", name, api.Quote(part))
+			}
+			return api.Errorf(api.CodeBadRequest, "%s has no schema %s: %sleave it out, or give one of %s", name, api.Quote(part), didYouMean(part, parts), strings.Join(parts, " "))
+		}
+	}
+	s, err := schemaOf(verb.Name, part, answer)
 	if err != nil {
-		return fmt.Errorf("schema of %s: %w", verb.Name, err)
+		return fmt.Errorf("schema of %s: %w", strings.Join(c.Args, " "), err)
+	}
+	return c.printJSON(s)
+}
+
+// schemas are the arguments of schema that name a schema of this verb, each schema once.
+func (v *Verb) schemas() []string {
+	if v.Answer == nil {
+		return []string{}
+	}
+	list, alone := []string{}, true // alone: no part answers as the verb without one does
+	for _, part := range slices.Sorted(maps.Keys(v.Others)) {
+		list = append(list, v.Name+" "+part)
+		alone = alone && reflect.TypeOf(v.Others[part]) != reflect.TypeOf(v.Answer)
+	}
+	if alone {
+		list = slices.Insert(list, 0, v.Name)
+	}
+	return list
+}
+
+// schemaOf describes the JSON of an answer: its fields under their new names and, beside them, the old ones.
+func schemaOf(verb, part string, answer any) (*jsonschema.Schema, error) {
+	// A time is written as a string; its Go type doesn't show that.
+	types := map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[api.Time]():        {Types: []string{"string", "null"}, Format: "date-time"},
+		reflect.TypeFor[[]byte]():          {Type: "string", ContentEncoding: "base64"},
+		reflect.TypeFor[json.RawMessage](): {}, // any JSON, such as a form's schema
+		reflect.TypeFor[Counts]():          {Types: []string{"object", "null"}},
+	}
+	prompt, err := jsonschema.ForType(reflect.TypeFor[*agent.Request](), &jsonschema.ForOptions{TypeSchemas: types})
+	if err != nil {
+		return nil, fmt.Errorf("schema of a prompt: %w", err)
+	}
+	types[reflect.TypeFor[api.Prompt]()] = prompt
+	s, err := jsonschema.ForType(reflect.TypeOf(answer), &jsonschema.ForOptions{TypeSchemas: types})
+	if err != nil {
+		return nil, err
 	}
 	open(s)
+	if !api.Unversioned(verb) {
+		object := verb
+		if verb == "watch" && part != "" {
+			object = part + " event"
+		}
+		withNewNames(s, object)
+	}
 	s.Schema = "https://json-schema.org/draft/2020-12/schema"
-	return c.printJSON(s)
+	s.Extra = map[string]any{"api_version": api.Version}
+	return s, nil
 }
 
 // open allows more properties than the named ones, because later versions may add fields.
@@ -50,13 +104,39 @@ func open(s *jsonschema.Schema) {
 	if s == nil {
 		return
 	}
-	if s.Type == "object" || len(s.Properties) > 0 {
-		if named := s.AdditionalProperties; named != nil && named.Not != nil {
-			s.AdditionalProperties = nil
-		}
+	if named := s.AdditionalProperties; named != nil && named.Not != nil {
+		s.AdditionalProperties = nil
 	}
 	for _, p := range s.Properties {
 		open(p)
 	}
 	open(s.Items)
+	open(s.AdditionalProperties)
+}
+
+// withNewNames adds the new names of an object's fields to its schema, as api.WithNewNames adds them to its
+// JSON.
+func withNewNames(s *jsonschema.Schema, object string) {
+	if s == nil {
+		return
+	}
+	withNewNames(s.Items, object)
+	withNewNames(s.AdditionalProperties, "")
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		p := s.Properties[name]
+		if api.Foreign(name) {
+			continue
+		}
+		withNewNames(p, name)
+		r, ok := api.NewNameOf(object, name)
+		if !ok || s.Properties[r.New] != nil || r.Text && p.Type != "string" && !slices.Contains(p.Types, "string") {
+			continue
+		}
+		s.Properties[r.New] = p.CloneSchemas()
+		s.PropertyOrder = append(s.PropertyOrder, r.New)
+		if slices.Contains(s.Required, name) && (!r.Text || p.Type == "string") {
+			s.Required = append(s.Required, r.New)
+		}
+		p.Deprecated, p.Description = true, "the name of version 1: use "+r.New
+	}
 }

@@ -196,14 +196,14 @@ func output(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	if err := c.printOutput(out, raw); err != nil || !raw || c.flags.Changed("limit") {
+	if err := c.printOutput(s, out, raw); err != nil || !raw || c.flags.Changed("limit") {
 		return err
 	}
 	for end := out.TotalWritten; out.NextOffset < end; { // raw without a limit prints what existed when the call began
 		if out, err = s.Output(out.NextOffset, min(limit, end-out.NextOffset)); err != nil || len(out.Data) == 0 {
 			return err
 		}
-		if err := c.printOutput(out, raw); err != nil {
+		if err := c.printOutput(s, out, raw); err != nil {
 			return err
 		}
 		if ctx.Err() != nil {
@@ -255,7 +255,7 @@ func (c *Call) hookOutput(ctx context.Context, s *sessions.Session, offset, limi
 		limit = total
 	}
 	end := min(offset+limit, total)
-	return c.printOutput(api.Output{Data: payload[offset:end], Offset: offset, NextOffset: end, TotalWritten: total}, raw)
+	return c.printOutput(s, api.Output{Data: payload[offset:end], Offset: offset, NextOffset: end, TotalWritten: total}, raw)
 }
 
 // followOutput prints what the program prints until the session has ended.
@@ -272,7 +272,7 @@ func (c *Call) followOutput(ctx context.Context, s *sessions.Session, offset, li
 			return err
 		}
 		if len(out.Data) > 0 {
-			if err := c.printOutput(out, raw); err != nil {
+			if err := c.printOutput(s, out, raw); err != nil {
 				return err
 			}
 		}
@@ -293,7 +293,9 @@ func (c *Call) followOutput(ctx context.Context, s *sessions.Session, offset, li
 	}
 }
 
-func (c *Call) printOutput(out api.Output, raw bool) error {
+func (c *Call) printOutput(s *sessions.Session, out api.Output, raw bool) error {
+	st := s.Status()
+	out.Session, out.ID = st.Name, st.ID
 	if raw {
 		_, err := c.Out.Write(out.Data)
 		return err

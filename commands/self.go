@@ -17,7 +17,8 @@ import (
 // Version is the answer of the verb version.
 type Version struct {
 	Version  string `json:"version"`
-	Protocol int    `json:"protocol"` // of holder and hook
+	API      int    `json:"api_version"` // of what verbs answer
+	Protocol int    `json:"protocol"`    // of holder and hook
 	Go       string `json:"go"`
 	OS       string `json:"os"`
 	Arch     string `json:"arch"`
@@ -33,9 +34,9 @@ func versionVerb() *Verb {
 }
 
 func version(_ context.Context, c *Call) error {
-	v := Version{Version: c.Version, Protocol: c.Sessions.ProtocolVersion(), Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+	v := Version{Version: c.Version, API: api.Version, Protocol: c.Sessions.ProtocolVersion(), Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 	return c.answer(v, func(w io.Writer) {
-		fmt.Fprintf(w, "berth %s (%s, %s/%s)\n", v.Version, v.Go, v.OS, v.Arch)
+		fmt.Fprintf(w, "berth %s (%s, %s/%s), API %d\n", v.Version, v.Go, v.OS, v.Arch, v.API)
 	})
 }
 
@@ -95,24 +96,27 @@ func healthVerb() *Verb {
 
 // Health is the answer of the verb health.
 type Health struct {
-	OK       bool           `json:"ok"`
-	Version  string         `json:"version"`
-	PID      int            `json:"pid"`
-	Started  api.Time       `json:"started"`
-	UptimeMS int64          `json:"uptime_ms"`
-	Sessions map[string]int `json:"sessions"` // by state
-	Problems []string       `json:"problems"`
-	Hooks    any            `json:"hooks"`             // since the server began
-	Mismatch any            `json:"driver_mismatches"` // sources of agents' states that follow the slow rule
+	OK       bool                       `json:"ok"`
+	Version  string                     `json:"version"`
+	PID      int                        `json:"pid"`
+	Started  api.Time                   `json:"started"`
+	UptimeMS int64                      `json:"uptime_ms"`
+	Sessions map[string]int             `json:"sessions"` // by state
+	Problems []string                   `json:"problems"`
+	Hooks    sessions.HookHealth        `json:"hooks"`             // since the server began
+	Mismatch []sessions.SessionMismatch `json:"driver_mismatches"` // sources of agents' states that follow the slow rule
 
 	// The fields below are totals over all sessions and callers; null for a caller who doesn't see
 	// every session.
 	Events    *sessions.EventHealth `json:"events"`
 	Disk      *sessions.Disk        `json:"disk"`
 	Memory    *sessions.Memory      `json:"memory"`
-	Edge      map[string]any        `json:"edge"`
+	Edge      Counts                `json:"edge"`
 	Goroutine *int                  `json:"goroutines"`
 }
+
+// Counts are the counters of the SSH edge and its limits.
+type Counts map[string]any
 
 func health(_ context.Context, c *Call) error {
 	all := c.Identity().SeesAll()

@@ -281,7 +281,7 @@ func checkFields(verb *Verb, fields []string) error {
 	return nil
 }
 
-// fieldsOf remembers fieldNames by type. Reading them takes longer than the rest of a verb's parsing.
+// fieldsOf remembers fieldNames by the verb's name. Reading them takes longer than the rest of a verb's parsing.
 var fieldsOf sync.Map
 
 // fieldNames are the fields of a verb's answer, or of the elements of its list. No caller changes them.
@@ -296,15 +296,18 @@ func fieldNames(verb *Verb) []string {
 	if t.Kind() != reflect.Struct {
 		return nil
 	}
-	if names, read := fieldsOf.Load(t); read {
+	if names, read := fieldsOf.Load(verb.Name); read {
 		return names.([]string)
 	}
 	var names []string
 	for _, f := range reflect.VisibleFields(t) {
 		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "-" {
 			names = append(names, name)
+			if r, ok := api.NewNameOf(verb.Name, name); ok && !api.Unversioned(verb.Name) && !slices.Contains(names, r.New) {
+				names = append(names, r.New)
+			}
 		}
 	}
-	fieldsOf.Store(t, names)
+	fieldsOf.Store(verb.Name, names)
 	return names
 }

@@ -39,7 +39,7 @@ func transcriptVerb() *Verb {
 			{"transcript alpha 1 --raw", "part 1 as the agent wrote it"},
 			{"transcript alpha --since 1:10", "what came after line 10 of part 1"},
 		},
-		Need: keys.Viewer, MinArgs: 1, MaxArgs: 2, Answer: []transcript.Listed{}, Open: true, Run: showTranscript,
+		Need: keys.Viewer, MinArgs: 1, MaxArgs: 2, Answer: []transcript.Listed{}, Others: map[string]any{"line": TranscriptLine{}}, Open: true, Run: showTranscript,
 		Flags: func(f *pflag.FlagSet) {
 			f.String("since", "", "every line after line LINE of part N")
 			f.Bool("raw", false, "print the part unchanged, as the agent wrote it")

@@ -97,6 +97,7 @@ type Verb struct {
 	Flags     func(*pflag.FlagSet)
 	Rewrite   func(words []string) []string // rewrites words so that the flags can be parsed
 	Answer    any                           // a value whose JSON Schema describes the answer; nil: none
+	Others    map[string]any                // likewise, the other answers: those of parts, and of forms of a call
 	Open      bool                          // the answer has more fields than Answer, by its kind
 	Alone     bool                          // it needs no server: with none, the client runs it
 	Run       func(context.Context, *Call) error

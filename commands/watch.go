@@ -34,7 +34,7 @@ func watchVerb() *Verb {
 			{"watch alpha --since 0 --past --timeout 1s", "what happened to alpha so far"},
 			{"watch alpha --until idle --timeout 1s", "until alpha is idle"},
 		},
-		Need: keys.Viewer, MaxArgs: -1, Targets: true, Answer: api.EventHead{}, Open: true, Run: watch,
+		Need: keys.Viewer, MaxArgs: -1, Targets: true, Answer: api.EventHead{}, Others: lines(), Open: true, Run: watch,
 		Flags: func(f *pflag.FlagSet) {
 			f.StringSlice("type", nil, "only these types of events")
 			f.StringSlice("state", nil, "only changes to one of these states")
@@ -45,6 +45,27 @@ func watchVerb() *Verb {
 			f.Duration("timeout", 0, "stop after this long, with status 10")
 		},
 	}
+}
+
+// lines are the lines of watch, by type.
+func lines() map[string]any {
+	return map[string]any{"snapshot": snapshotLine{}, "live": streamLine{}, "heartbeat": streamLine{}, "end": endLine{}}
+}
+
+// streamLine is a line about the stream itself.
+type streamLine struct {
+	Cursor string   `json:"cursor"`
+	Type   string   `json:"type"`
+	Time   api.Time `json:"time"`
+}
+
+// snapshotLine is the state of a session when a watch begins.
+type snapshotLine struct {
+	streamLine
+	Session  string    `json:"session"`
+	ID       string    `json:"id"`
+	Seq      uint64    `json:"seq"`
+	Snapshot api.State `json:"snapshot"`
 }
 
 // watcher is one call of watch: its filter, and where it reads.
@@ -197,7 +218,7 @@ func (w *watcher) begin() (done bool, err error) {
 		if w.states != nil && !w.states[agent.State(st.State)] {
 			continue
 		}
-		if err := w.print("snapshot", st, func(out io.Writer) { fmt.Fprintf(out, "%s is %s\n", st.Session, st.State) }); err != nil {
+		if err := w.print("snapshot", &st, func(out io.Writer) { fmt.Fprintf(out, "%s is %s\n", st.Session, st.State) }); err != nil {
 			return false, err
 		}
 	}
@@ -205,15 +226,15 @@ func (w *watcher) begin() (done bool, err error) {
 }
 
 // print writes a line that isn't in the log: snapshot, live, heartbeat.
-func (w *watcher) print(kind string, data any, text func(io.Writer)) error {
+func (w *watcher) print(kind string, st *api.State, text func(io.Writer)) error {
 	if w.types != nil && !w.types[kind] {
 		return nil
 	}
-	head := map[string]any{"cursor": events.FormatCursor(w.reader.Position()), "type": kind, "time": api.At(w.Now())}
-	if st, ok := data.(api.State); ok {
-		head["session"], head["id"], head["seq"], head["snapshot"] = st.Session, st.ID, st.Seq, st
+	head := streamLine{events.FormatCursor(w.reader.Position()), kind, api.At(w.Now())}
+	if st == nil {
+		return w.answer(head, text)
 	}
-	return w.answer(head, text)
+	return w.answer(snapshotLine{head, st.Session, st.ID, st.Seq, *st}, text)
 }
 
 // follow prints events until the caller leaves, --until is met or --timeout ends. It returns why it
@@ -337,7 +358,8 @@ func (w *watcher) aimedAt(line events.Line) bool {
 
 func (w *watcher) printLine(line events.Line) error {
 	if w.JSON {
-		_, err := w.Out.Write(w.lines(terminal.EscapeJSON(append(slices.Clip(line.Raw), '\n'))))
+		text := api.WithNewNames(terminal.EscapeJSON(append(slices.Clip(line.Raw), '\n')), line.Type+" event")
+		_, err := w.Out.Write(w.lines(text))
 		return err
 	}
 	text := fmt.Sprintf("%s  %-16s %-14s %s\n", line.Time.Local().Format("15:04:05"), line.Session, line.Type, sessions.Describe(line))

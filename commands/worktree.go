@@ -28,6 +28,7 @@ func worktreeVerb() *Verb {
 			{"worktree rm api --discard", "remove it with the work in it"},
 		},
 		Need: keys.Viewer, MinArgs: 1, MaxArgs: 2, Answer: []sessions.TreeRow{}, Run: worktrees,
+		Others:  map[string]any{"ls": []sessions.TreeRow{}, "diff": TreeDiff{}, "rm": TreeRemoved{}},
 		Changes: func(args []string) bool { return len(args) > 0 && args[0] == "rm" },
 		Flags: func(f *pflag.FlagSet) {
 			f.Bool("discard", false, "of rm: also with uncommitted changes and commits that no other branch has")

@@ -124,7 +124,7 @@ func (s *Status) State(now time.Time) api.State {
 	if !s.LastOutput.IsZero() {
 		quiet = max(now.Sub(s.LastOutput).Milliseconds(), 0)
 	}
-	prompts := []any{}
+	prompts := []api.Prompt{}
 	for _, r := range s.Requests {
 		prompts = append(prompts, r)
 	}
@@ -163,7 +163,7 @@ func Waiting(list []*Session) []api.Session {
 }
 
 // promptOrNil keeps a missing prompt null in JSON.
-func promptOrNil(r *agent.Request) any {
+func promptOrNil(r *agent.Request) api.Prompt {
 	if r == nil {
 		return nil
 	}
