@@ -78,6 +78,7 @@ func callAs(ts *testscript.TestScript, neg bool, args []string) {
 	defer closeInput(cmd)
 	s.complete(ts, cmd)
 	s.wanted(ts, neg)
+	s.checkAnswer(ts, args[1:])
 }
 
 func local(ts *testscript.TestScript, neg bool, args []string) {
@@ -89,11 +90,13 @@ func local(ts *testscript.TestScript, neg bool, args []string) {
 	defer closeInput(cmd)
 	s.complete(ts, cmd)
 	s.wanted(ts, neg)
+	s.checkAnswer(ts, args)
 }
 
 // client is an ssh call in the background.
 type client struct {
 	cmd     *exec.Cmd
+	words   []string // the call, without its key
 	in      io.WriteCloser
 	outFile string
 	errFile string
@@ -124,7 +127,7 @@ func background(ts *testscript.TestScript, neg bool, args []string) {
 	name := args[0]
 	cmd := s.command(ts, args[1:])
 	defer closeInput(cmd)
-	c := &client{cmd: cmd, outFile: ts.MkAbs(name + ".out"), errFile: ts.MkAbs(name + ".err"), ended: make(chan struct{})}
+	c := &client{cmd: cmd, words: args[2:], outFile: ts.MkAbs(name + ".out"), errFile: ts.MkAbs(name + ".err"), ended: make(chan struct{})}
 	out, err := os.Create(c.outFile)
 	ts.Check(err)
 	defer out.Close()
@@ -178,6 +181,7 @@ func foreground(ts *testscript.TestScript, neg bool, args []string) {
 	delete(s.running, args[0])
 	s.finished(ts, ts.ReadFile(c.outFile), ts.ReadFile(c.errFile), exitStatus(c.err))
 	s.wanted(ts, neg)
+	s.checkAnswer(ts, c.words)
 }
 
 // within checks that the clients end by themselves in a time. The clock starts here, and the scheduler's
@@ -208,6 +212,7 @@ func hangUp(ts *testscript.TestScript, neg bool, args []string) {
 	c.end()
 	delete(s.running, args[0])
 	s.finished(ts, ts.ReadFile(c.outFile), ts.ReadFile(c.errFile), 0)
+	s.checkAnswer(ts, c.words)
 }
 
 // tour runs a line that serve --demo printed, as a person would who copies it into a shell. It keeps out

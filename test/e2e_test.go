@@ -106,6 +106,8 @@ type command = func(ts *testscript.TestScript, neg bool, args []string)
 //	web VAR FILE [ANSWER]...    start an HTTP server: see startWeb
 //	waitfor ...                 poll until a condition holds: see waitFor
 //	examples                    type each example of help
+//	answer FILE VERB...         a file is an answer of that call, as its schema says
+//	covered                     every verb was called, and every schema has had an answer
 //	snapshot FILE               write the output of ls and the event log
 func commands() map[string]command {
 	all := map[string]command{
@@ -113,7 +115,7 @@ func commands() map[string]command {
 		"local": local, "gossh": goClient, "bg": background, "type": typeInto, "fg": foreground, "hangup": hangUp, "within": within,
 		"key": addKey, "unlist": unlist, "osuser": makeUser, "rmuser": removeUser,
 		"status": checkStatus, "fails": checkFails, "json": checkJSON, "shape": checkShape,
-		"save": save, "decode": decode, "cast": checkCast, "terminal": terminalCommand, "tour": tour, "tunnel": checkTunnel, "waitfor": waitFor, "examples": examples, "snapshot": snapshot, "web": startWeb, "click": click,
+		"save": save, "decode": decode, "cast": checkCast, "terminal": terminalCommand, "tour": tour, "tunnel": checkTunnel, "waitfor": waitFor, "examples": examples, "answer": answerIn, "covered": checkCovered, "snapshot": snapshot, "web": startWeb, "click": click,
 	}
 	for _, name := range keyNames {
 		all[name] = func(ts *testscript.TestScript, neg bool, args []string) {

@@ -46,6 +46,8 @@ type stage struct {
 	running        map[string]*client
 	users          []string // OS users that were made for the script
 	pressed        int      // keys at terminals, since they were last counted
+
+	called, checked map[string]bool // verbs, and schemas that an answer was checked against
 }
 
 type stageKey struct{}
@@ -59,7 +61,7 @@ func setUp(env *testscript.Env) error {
 	}
 	s := &stage{
 		t: env.T().(testing.TB), dir: dir, state: filepath.Join(dir, "state"), runtime: filepath.Join(dir, "run"),
-		running: map[string]*client{},
+		running: map[string]*client{}, called: map[string]bool{}, checked: map[string]bool{},
 	}
 	env.Values[stageKey{}] = s
 	env.Defer(s.tearDown)
