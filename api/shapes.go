@@ -1,5 +1,7 @@
 package api
 
+import "fmt"
+
 // Hidden is shown in place of a value that may be secret.
 const Hidden = "***"
 
@@ -39,6 +41,19 @@ type Exit struct {
 	Crashed bool   `json:"crashed"`
 	Lost    bool   `json:"lost"`
 	Time    Time   `json:"time"`
+}
+
+// String says how the program ended.
+func (e *Exit) String() string {
+	switch {
+	case e.Lost:
+		return "lost: its exit wasn't seen"
+	case e.Signal != "":
+		return "by signal " + e.Signal
+	case e.Code != nil:
+		return fmt.Sprintf("status %d", *e.Code)
+	}
+	return "unknown"
 }
 
 // Session is one row of ls.

@@ -35,7 +35,7 @@ func state(_ context.Context, c *Call) error {
 			}
 			fmt.Fprintf(w, "  folder: %s\n", folderWords(st.Cwd, st.Branch, st.ChangedFiles))
 			if st.Exit != nil {
-				fmt.Fprintf(w, "  exit: %s\n", ExitWords(st.Exit))
+				fmt.Fprintf(w, "  exit: %s\n", st.Exit)
 			}
 			if st.Writer != nil {
 				fmt.Fprintf(w, "  writer: %s (%s)\n", st.Writer.Identity, st.Writer.Client)
@@ -67,17 +67,4 @@ func branchWords(branch *string, changed *int) string {
 		return *branch
 	}
 	return fmt.Sprintf("%s ✎%d", *branch, *changed)
-}
-
-// ExitWords describes how a program ended.
-func ExitWords(e *api.Exit) string {
-	switch {
-	case e.Lost:
-		return "lost: its exit wasn't seen"
-	case e.Signal != "":
-		return "by signal " + e.Signal
-	case e.Code != nil:
-		return fmt.Sprintf("status %d", *e.Code)
-	}
-	return "unknown"
 }

@@ -46,7 +46,7 @@ func (c *core) link() *hold.Link { return c.kernel.Journal.Link() }
 func (c *core) publish(visible bool) {
 	st := &Status{
 		Spec: c.spec, View: c.track.View(), Seq: c.s.reg.events.LastSeq(c.s.id),
-		Exit: c.life.Exit(), Writer: c.clients.Writer(), Viewers: c.clients.Viewers(), PID: c.life.Child().PID, Cols: c.spec.Cols, Rows: c.spec.Rows,
+		Exit: c.life.Exit(), RestartDue: c.life.Due(), Writer: c.clients.Writer(), Viewers: c.clients.Viewers(), PID: c.life.Child().PID, Cols: c.spec.Cols, Rows: c.spec.Rows,
 		Started: c.life.Started(), LastOutput: c.kernel.LastOut(), LastInput: c.clients.LastInput(), Losses: c.kernel.Losses(), Problem: c.kernel.Problem.Text(),
 	}
 	st.Look = c.folder.last

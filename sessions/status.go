@@ -33,6 +33,7 @@ type Status struct {
 	Seq         uint64 // of the newest event
 	Title       string
 	Exit        *api.Exit
+	RestartDue  time.Time // when the program is started again by itself; zero: not planned
 	Writer      *api.Writer
 	Viewers     int // attached clients that do not write
 	PID         int // of the program

@@ -1,8 +1,10 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
+	"time"
 
 	"berth/agent"
 	"berth/api"
@@ -28,7 +30,7 @@ func asks(s *sessions.Status) bool {
 }
 
 // doingOf is what a session does now: what it asks, why it failed, the tool that it uses, how it ended.
-func doingOf(s *sessions.Status) doing {
+func doingOf(s *sessions.Status, now time.Time) doing {
 	title := oneLine(s.Title)
 	switch s.Now {
 	case agent.Prompt:
@@ -45,10 +47,12 @@ func doingOf(s *sessions.Status) doing {
 		}
 	case agent.Exited:
 		if s.Exit != nil {
-			return doing{text: ending(s.Exit)}
+			return doing{text: s.Exit.String()}
 		}
-	case agent.Starting, agent.Restarting:
+	case agent.Starting:
 		return doing{text: string(s.Now)}
+	case agent.Restarting:
+		return doing{text: restarting(s, now)}
 	case agent.Unknown:
 		if title == "" {
 			return doing{text: oneLine(s.Program)}
@@ -93,17 +97,45 @@ func working(a *api.Activity, title string) doing {
 	return doing{text: a.Kind}
 }
 
-// ending is how a session's program ended.
-func ending(e *api.Exit) string {
-	switch {
-	case e.Lost:
-		return "lost: its exit wasn't seen"
-	case e.Signal != "":
-		return "by signal " + e.Signal
-	case e.Code != nil:
-		return fmt.Sprintf("status %d", *e.Code)
+// restarting says why a program is started again, and when.
+func restarting(s *sessions.Status, now time.Time) string {
+	if s.Exit == nil {
+		return string(s.Now)
 	}
-	return ""
+	return s.Exit.String() + " · " + startsAgain(s.RestartDue, now)
+}
+
+// startsAgain says when a program is started again.
+func startsAgain(due, now time.Time) string {
+	if left := due.Sub(now); left > 0 {
+		return fmt.Sprintf("starts again in %ds", int((left+time.Second-1)/time.Second))
+	}
+	return "starts again now"
+}
+
+// endWords says how a session's program ended, and whether it is started again.
+func endWords(s *sessions.Status, now time.Time) []run {
+	how := run{faint, "ended: " + s.Exit.String()}
+	switch {
+	case s.Exit.Crashed || s.Exit.Lost:
+		how.tone = failed
+	case s.Exit.Signal != "":
+		how.text += ", on request"
+	}
+	if since := age(now, s.Exit.Time.Time); since != "" {
+		how.text += " · " + since + " ago"
+	}
+	policy := string(cmp.Or(s.Restart, sessions.RestartNever))
+	if s.Now == agent.Restarting {
+		return []run{how, {works, startsAgain(s.RestartDue, now) + " (policy " + policy + ")"}}
+	}
+	switch {
+	case s.Restart == sessions.RestartOnFailure && s.Exit.Code != nil && *s.Exit.Code == 0:
+		policy += ", and it didn't fail"
+	case s.Restart == sessions.RestartOnFailure, s.Restart == sessions.RestartAlways:
+		policy += ", but its end was requested"
+	}
+	return []run{how, {faint, "no automatic restart (policy " + policy + ")"}}
 }
 
 // failure is the error in one line.

@@ -275,7 +275,7 @@ func (m *Model) drawDoing(a area, y int, c column, s *sessions.Status, style fun
 	if who := here(s, a.glyph("✎ ", "w:")); who != "" && c.w >= goodDoing {
 		end = a.right(end, y, style(accent), cut(who, c.w/3, a.ellipsis())) - 2
 	}
-	d := doingOf(s)
+	d := doingOf(s, m.now)
 	x := c.x
 	if d.tool != "" {
 		x = a.text(x, y, end, style(d.tone), a.spelled(d.tool))
@@ -295,7 +295,7 @@ func (m *Model) drawDoing(a area, y int, c column, s *sessions.Status, style fun
 func (m *Model) drawSecond(a area, y int, c columns, s *sessions.Status) {
 	style := m.rowStyle(s)
 	m.drawBar(a, y, s, style)
-	a.text(c.name.x, y, a.w-1, style(plain), a.spelled(doingOf(s).String()))
+	a.text(c.name.x, y, a.w-1, style(plain), a.spelled(doingOf(s, m.now).String()))
 }
 
 // spelled is a text without the dots between its parts if the terminal knows only ASCII.

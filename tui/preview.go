@@ -37,7 +37,29 @@ func (m *Model) drawSession(a area) {
 		m.drawCard(body, s)
 		return
 	}
+	if s.Exit != nil {
+		rows := m.drawEnded(body, s)
+		body = body.part(0, rows, body.w, body.h-rows)
+	}
 	m.drawScreen(body, s)
+}
+
+// drawEnded draws how the session's program ended, above its last screen. It returns how many rows that
+// took.
+func (m *Model) drawEnded(a area, s *sessions.Status) (rows int) {
+	words := endWords(s, m.now)
+	if m.world.May["restart"] {
+		words = append(words, run{faint, "R restarts it"})
+	}
+	for _, r := range words {
+		for _, text := range wrap(a.spelled(r.text), a.w-2) {
+			if rows < max(a.h/3, 1) {
+				a.text(1, rows, -1, m.theme.style(r.tone), text)
+				rows++
+			}
+		}
+	}
+	return rows
 }
 
 // folder is the name of the session's folder, with its branch and how many files are changed in it.

@@ -127,6 +127,9 @@ func (l *Life) Holder() (pid int, start string) { return l.holderPID, l.holderSt
 // Started is when the program started.
 func (l *Life) Started() time.Time { return l.started }
 
+// Due is when the program is started again by itself; zero when no start is planned.
+func (l *Life) Due() time.Time { return l.restarts.at }
+
 // Ending says that a caller asked for the end.
 func (l *Life) Ending() bool { return l.ending }
 

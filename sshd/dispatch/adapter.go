@@ -160,7 +160,7 @@ func (m *member) Status() attach.Status {
 		s.Uptime = m.session.Uptime()
 	}
 	if st.Exit != nil {
-		s.End = commands.ExitWords(st.Exit)
+		s.End = st.Exit.String()
 	}
 	if st.Failure != nil {
 		s.Detail = terminal.Printable(st.Failure.Class + ": " + st.Failure.Text)

@@ -117,7 +117,7 @@ func (h host) Attach(ctx context.Context, id string) error {
 	case errors.Is(err, attach.ErrDashboard):
 		return nil
 	case errors.Is(err, attach.ErrEnded):
-		return errors.New(to.Session.Status().Name + " has ended: " + commands.ExitWords(to.Session.Status().Exit))
+		return errors.New(to.Session.Status().Name + " has ended: " + to.Session.Status().Exit.String())
 	}
 	return err
 }
