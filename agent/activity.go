@@ -1,6 +1,10 @@
 package agent
 
-import "time"
+import (
+	"encoding/json"
+	"strings"
+	"time"
+)
 
 // ActivityKind is what a working agent is at.
 type ActivityKind string
@@ -19,9 +23,55 @@ const (
 type Activity struct {
 	Kind    ActivityKind `json:"kind"`
 	Tool    string       `json:"tool,omitempty"`     // of a tool
+	Input   string       `json:"input,omitempty"`    // of a tool: its command, its files or its arguments, in one line
 	Attempt int          `json:"attempt,omitempty"`  // of a retry, from 1
 	Of      int          `json:"of,omitempty"`       // the number of attempts, if the agent says it
 	DelayMS int64        `json:"delay_ms,omitempty"` // until the next attempt
+}
+
+// mostInput limits the characters of an activity's input. A row of the dashboard shows fewer.
+const mostInput = 200
+
+// Uses is the activity of an agent that uses a tool. A driver that reads tools' inputs makes the input
+// one line.
+func Uses(d any, tool string, input json.RawMessage) *Activity {
+	a := &Activity{Kind: UsingTool, Tool: tool}
+	if r, ok := d.(SubjectReader); ok && len(input) > 0 {
+		if s, ok := r.Subject(&Request{Type: PromptPermission, Tool: &tool, Raw: input}); ok {
+			a.Input = s.inLine()
+		}
+	}
+	return a
+}
+
+// inLine is the subject in one line.
+func (s Subject) inLine() string {
+	var words []string
+	switch {
+	case s.Command != "":
+		words = []string{s.Command}
+	case len(s.Changes) > 0:
+		for _, c := range s.Changes {
+			words = append(words, c.File)
+		}
+	default:
+		names := s.Arguments.Names()
+		for _, name := range names {
+			var value string
+			if raw := s.Arguments[name]; json.Unmarshal(raw, &value) != nil {
+				value = string(raw)
+			}
+			if len(names) > 1 {
+				value = name + ": " + value
+			}
+			words = append(words, value)
+		}
+	}
+	line := []rune(strings.Join(strings.Fields(strings.Join(words, " ")), " "))
+	if len(line) > mostInput {
+		line = append(line[:mostInput:mostInput], '…')
+	}
+	return string(line)
 }
 
 // Class is what kind of failure ended a turn.

@@ -22,6 +22,7 @@ type Writer struct {
 type Activity struct {
 	Kind    string `json:"kind"`
 	Tool    string `json:"tool"`
+	Input   string `json:"input"`    // of the tool, in one line: its command, its files or its arguments
 	Attempt int    `json:"attempt"`  // number of the retry, from 1
 	Of      int    `json:"of"`       // how many there will be
 	DelayMS int64  `json:"delay_ms"` // until the next attempt

@@ -408,7 +408,7 @@ func (f *Fold) toolStarted(fact *agent.Fact) {
 		m.Turn.Phase = running // another stop hook made the agent continue
 	}
 	if m.Turn.Phase != "" {
-		m.Activity = &agent.Activity{Kind: agent.UsingTool, Tool: fact.Tool}
+		m.Activity = agent.Uses(f.driver, fact.Tool, fact.Input)
 	}
 }
 

@@ -39,11 +39,11 @@ func doingOf(s *sessions.Status, now time.Time) doing {
 		}
 	case agent.InError:
 		if s.Failure != nil {
-			return doing{text: failure(s.Failure), tone: failed}
+			return doing{text: failure(s.Failure, now), tone: failed}
 		}
 	case agent.Working:
 		if a := s.Activity; a != nil {
-			return working(a, title)
+			return working(s, a, title)
 		}
 	case agent.Exited:
 		if s.Exit != nil {
@@ -73,10 +73,7 @@ func requested(s *sessions.Status) doing {
 		case about.Command != "":
 			d.text = oneLine(about.Command)
 		case len(about.Changes) > 0:
-			d.text = oneLine(about.Changes[0].File)
-			if within, ok := strings.CutPrefix(d.text, s.Cwd+"/"); ok && s.Cwd != "" {
-				d.text = within
-			}
+			d.text = oneLine(within(s, about.Changes[0].File))
 			if n := len(about.Changes) - 1; n > 0 {
 				d.text += fmt.Sprintf(" (+%d)", n)
 			}
@@ -85,8 +82,10 @@ func requested(s *sessions.Status) doing {
 	return d
 }
 
-func working(a *api.Activity, title string) doing {
+func working(s *sessions.Status, a *api.Activity, title string) doing {
 	switch {
+	case a.Tool != "" && a.Input != "":
+		return doing{tool: oneLine(a.Tool), text: oneLine(within(s, a.Input)), tone: works}
 	case a.Tool != "":
 		return doing{tool: oneLine(a.Tool), text: title, tone: works}
 	case a.Kind == string(agent.Retrying) && a.Attempt > 0 && a.Of > 0:
@@ -138,16 +137,12 @@ func endWords(s *sessions.Status, now time.Time) []run {
 	return []run{how, {faint, "no automatic restart (policy " + policy + ")"}}
 }
 
-// failure is the error in one line.
-func failure(f *api.Failure) string {
-	class := strings.ReplaceAll(f.Class, "_", " ")
-	switch {
-	case f.Text == "":
-		return class
-	case f.Class == "other":
-		return oneLine(f.Text)
+// within is a path relative to the session's folder, if it is in there.
+func within(s *sessions.Status, path string) string {
+	if rest, ok := strings.CutPrefix(path, s.Cwd+"/"); ok && s.Cwd != "" {
+		return rest
 	}
-	return oneLine(class + ": " + f.Text)
+	return path
 }
 
 // oneLine joins the words of a text.

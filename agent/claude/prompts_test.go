@@ -161,7 +161,9 @@ func TestActivities(t *testing.T) {
 	}{
 		{"12_error_401", 21.3, agent.Activity{Kind: agent.Retrying, Attempt: 6, Of: 10, DelayMS: 15000}},
 		{"22_hook_coverage", 35.8, agent.Activity{Kind: agent.Compacting}},
-		{"22_hook_coverage", 9.5, agent.Activity{Kind: agent.UsingTool, Tool: "Agent"}},
+		{"22_hook_coverage", 9.5, agent.Activity{
+			Kind: agent.UsingTool, Tool: "Agent", Input: "description: Sub task prompt: SCENARIO:text please run_in_background: false subagent_type: general-purpose",
+		}},
 		{"22_hook_coverage", 7.0, agent.Activity{Kind: agent.Thinking}},
 		{"04_text_slow_think", 3.5, agent.Activity{Kind: agent.Thinking}},
 	} {

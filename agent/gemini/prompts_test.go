@@ -148,7 +148,7 @@ func TestActivities(t *testing.T) {
 		want      agent.Activity
 	}{
 		{"25_thought", 3, agent.Activity{Kind: agent.Thinking}},
-		{"14_all_hooks_steps", 3.3, agent.Activity{Kind: agent.UsingTool, Tool: "run_shell_command"}},
+		{"14_all_hooks_steps", 3.3, agent.Activity{Kind: agent.UsingTool, Tool: "run_shell_command", Input: "echo step-one"}},
 		{"14_all_hooks_steps", 3.6, agent.Activity{Kind: agent.Thinking}},
 	} {
 		var got *agent.Activity

@@ -78,7 +78,7 @@ func (t *Track) View() View {
 	v.ConversationNow = b.Conversation
 	v.AgentVersion, v.Mismatches = agentVersion(t.d.driver, b), mismatches(b.Doubts)
 	if b.Activity != nil {
-		v.Activity = &api.Activity{Kind: string(b.Activity.Kind), Tool: b.Activity.Tool, Attempt: b.Activity.Attempt, Of: b.Activity.Of, DelayMS: b.Activity.DelayMS}
+		v.Activity = &api.Activity{Kind: string(b.Activity.Kind), Tool: b.Activity.Tool, Input: b.Activity.Input, Attempt: b.Activity.Attempt, Of: b.Activity.Of, DelayMS: b.Activity.DelayMS}
 	}
 	if b.Failure != nil {
 		v.Failure = &api.Failure{Class: string(b.Failure.Class), Text: b.Failure.Text, Since: api.At(b.Failure.Since)}
