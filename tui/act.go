@@ -122,7 +122,9 @@ func (m *Model) pressList(k Key) Effect {
 	case "paste":
 		m.Flash("nothing here takes a paste", faint)
 	default:
-		m.move(k.Name)
+		if !m.pressPreview(k) {
+			m.move(k.Name)
+		}
 	}
 	return nil
 }

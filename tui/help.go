@@ -18,6 +18,7 @@ func (m *Model) helpKeys() []hint {
 	add(may["respond"], "1-9", "choose an option of the question")
 	add(may["respond"], "y  d  t", "allow; deny, with a reason; type a reply")
 	add(may["screen"], "s  J K", "show the question or the screen; scroll the question")
+	add(may["screen"], "< >  z", "of a wide terminal: scroll sideways; break its rows")
 	add(may["nudge"], "m", "write a message to the agent")
 	s := m.current()
 	for _, d := range actions() {

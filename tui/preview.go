@@ -15,6 +15,7 @@ type preview struct {
 	screen   *terminal.Snapshot // the screen of the session screenOf
 	screenOf string
 	why      string // why there is no screen
+	pan      pan
 }
 
 // SetScreen sets the screen of a session, or why there is none.
@@ -117,14 +118,27 @@ func (m *Model) drawScreen(a area, s *sessions.Status) {
 	}
 	shot := m.screen
 	top, left := crop(shot, a.w, a.h)
+	left = m.pan.fit(s.ID, left, shot.Cols, a.w)
 	for y := range a.h {
 		a.fill(y, m.shown(terminal.Style{}, shot.Colors))
+	}
+	if m.pan.wrap && shot.Cols > a.w {
+		m.drawWrapped(a, shot)
+		return
 	}
 	for y := range min(a.h, shot.Rows-top) {
 		m.drawLine(a, y, shot.Lines[top+y], left, shot.Cols, shot.Colors)
 	}
 	cur := shot.Cursor
-	if x, y := cur.Col-left, cur.Row-top; cur.Visible && x >= 0 && x < a.w && y >= 0 && y < a.h {
+	m.drawCursor(a, cur.Col-left, cur.Row-top, cur.Visible)
+	if m.pan.by {
+		a.right(a.w-1, a.h-1, m.theme.style(accent), fmt.Sprintf(" columns %d-%d of %d ", left+1, min(left+a.w, shot.Cols), shot.Cols))
+	}
+}
+
+// drawCursor draws the session's cursor, if it is in the area.
+func (m *Model) drawCursor(a area, x, y int, visible bool) {
+	if visible && x >= 0 && x < a.w && y >= 0 && y < a.h {
 		c := a.at(x, y)
 		st := a.palette.styles[c.style]
 		st.Attr ^= terminal.Reverse
@@ -180,19 +194,24 @@ func (m *Model) drawLine(a area, y int, line *terminal.Line, left, cols int, own
 	}
 }
 
-// shown is a style of a session's screen as the dashboard draws it: no links, no blinking. Berth
-// reports a dark background to programs, and they draw for it. So a light terminal gets that
-// background too.
+// shown is a style of a session's screen as the dashboard draws it: no links, no blinking, and on the
+// background that the program has set. Berth reports a dark background to programs, and they draw for it.
+// So a light terminal gets that background where the program has set none.
 func (m *Model) shown(s terminal.Style, own terminal.Colors) terminal.Style {
 	s.Link = ""
 	s.Attr &^= terminal.Blink | terminal.Hidden
-	if m.theme.light && m.theme.depth != paint.DepthNone {
-		if s.Fg == terminal.DefaultColor {
-			s.Fg = cmp.Or(own.Foreground, terminal.PlainForeground)
-		}
-		if s.Bg == terminal.DefaultColor {
-			s.Bg = cmp.Or(own.Background, terminal.PlainBackground)
-		}
+	if m.theme.depth == paint.DepthNone {
+		return s
+	}
+	if m.theme.light {
+		own.Foreground = cmp.Or(own.Foreground, terminal.PlainForeground)
+		own.Background = cmp.Or(own.Background, terminal.PlainBackground)
+	}
+	if s.Fg == terminal.DefaultColor {
+		s.Fg = own.Foreground
+	}
+	if s.Bg == terminal.DefaultColor {
+		s.Bg = own.Background
 	}
 	return s
 }
