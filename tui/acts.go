@@ -29,7 +29,8 @@ func actions() []action {
 		{key: "l", verb: "transcript", does: "its session log, in parts", do: page("transcript", "Session log of %s · a number opens a part", "transcript")},
 		{key: "v", verb: "transcript", does: "its conversation", do: (*Model).openTalk},
 		{key: "E", verb: "watch", does: "its newest events, raw", do: (*Model).events},
-		{key: "u", verb: "queue", does: "queued messages", do: page("queue", "Queued messages of %s", "queue")},
+		{key: "u", verb: "queue", does: "queued messages", do: (*Model).queued},
+		{key: "D", verb: "worktree", does: "the work in its worktree, as a diff", do: (*Model).treeDiff},
 		{key: "w", verb: "who", does: "who is attached", do: page("who", "Who is attached to %s", "who")},
 		{key: "A", verb: "audit", does: "audit log of the last day", do: page("audit", "Audit log of %s, last day", "audit", "--since", "24h", "--session")},
 	}
@@ -99,6 +100,15 @@ func page(kind, title string, words ...string) func(*Model, *sessions.Status) Ef
 			Kind: "page " + kind, Session: s.ID, Name: s.Name, Text: true, title: fmt.Sprintf(title, s.Name), Words: append(words[:len(words):len(words)], s.ID),
 		}, "loading")
 	}
+}
+
+// treeDiff shows the work in the session's worktree.
+func (m *Model) treeDiff(s *sessions.Status) Effect {
+	if s.Worktree == nil {
+		m.Flash(s.Name+" has no worktree: it works in "+s.Cwd+" itself", faint)
+		return nil
+	}
+	return page("diff", "Work in the worktree of %s", "worktree", "diff")(m, s)
 }
 
 // eventsShown is how many of a session's newest events a page shows.

@@ -6,6 +6,7 @@ import (
 
 	"berth/agent"
 	"berth/sessions"
+	"berth/sessions/worktree"
 )
 
 // TestRights: without the right to an action, help doesn't list it and its key does nothing. With the right
@@ -13,7 +14,7 @@ import (
 func TestRights(t *testing.T) {
 	for _, d := range actions() {
 		s := at("alpha", agent.Working, 1)
-		s.Driven = true
+		s.Driven, s.Worktree = true, &worktree.Tree{}
 		m := started(80, 40, World{Sessions: []*sessions.Status{s}, May: Rights{"ls": true}})
 		if e := press(m, later, d.key, "y"); e != nil || m.edit != nil || m.page != nil || m.talk != nil {
 			t.Errorf("key %s without the right to %s: got effect %v, want none", d.key, d.verb, e)

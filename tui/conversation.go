@@ -431,21 +431,20 @@ func (m *Model) drawTalkRow(a area, y int, r talkRow, chosen bool) {
 		}
 	}
 	a.text(0, y, 1, style, mark)
-	x := 2
+	x, find := 2, m.talk.find
+	if m.talk.typing {
+		find = ""
+	}
 	for _, s := range r.line {
-		x = m.drawFound(a, x, y, s, chosen)
+		x = m.drawFound(a, x, y, s, chosen, find)
 	}
 }
 
 // drawFound draws text, with what the person looks for reversed.
-func (m *Model) drawFound(a area, x, y int, s render.Span, chosen bool) int {
+func (m *Model) drawFound(a area, x, y int, s render.Span, chosen bool, find string) int {
 	st := m.theme.style(toneOf[s.Tone])
 	if chosen {
 		st = m.theme.selected(st)
-	}
-	find := ""
-	if !m.talk.typing {
-		find = m.talk.find
 	}
 	done := 0
 	for _, at := range render.Matches(s.Text, find) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"berth/agent"
 	"berth/api"
 )
 
@@ -42,6 +43,10 @@ func (m *Model) Finish(d Done, now time.Time) Effect {
 			m.start = d.form
 		}
 	}
+	if d.Kind == "nudge" && v.Error != nil && len(d.Words) == 3 && (v.Error.Code == api.CodeAgentBusy || v.Error.Code == api.CodeNotReady) {
+		d.Words = []string{"nudge", "--queue", d.Session, "-"} // it has become busy since the message was written
+		return m.act(d.Act, "queueing")
+	}
 	if d.draft.what != "" {
 		k := kept{text: m.drafts[d.draft].text}
 		switch {
@@ -55,8 +60,6 @@ func (m *Model) Finish(d Done, now time.Time) Effect {
 			switch v.Error.Code {
 			case api.CodeDraftPresent:
 				failure += " · m, then ctrl-s stashes the draft and sends your message"
-			case api.CodeAgentBusy, api.CodeNotReady:
-				failure += " · m, then ctrl-q queues your message"
 			default:
 				failure += " · your text is kept: m opens it again"
 			}
@@ -73,7 +76,7 @@ func (m *Model) Finish(d Done, now time.Time) Effect {
 		m.flashResult(failure, failed)
 		return nil
 	case strings.HasPrefix(d.Kind, "page ") || d.Kind == "history":
-		m.page, m.flash = newPager(d), flash{}
+		m.openPage(d)
 		return nil
 	case d.Kind == "new":
 		m.wanted = v.ID
@@ -115,7 +118,7 @@ func (m *Model) success(d Done, v verdict) string {
 		return text
 	case "nudge":
 		if v.Queued {
-			return d.Name + " has queued the message as " + v.QueueID
+			return m.queuedAs(d, v)
 		}
 		if v.Confirmed {
 			return d.Name + " has the message, confirmed by " + v.Evidence
@@ -133,6 +136,29 @@ func (m *Model) success(d Done, v verdict) string {
 		return name + text
 	}
 	return name + ": " + d.Kind + " done"
+}
+
+// openPage shows the page that an act has made.
+func (m *Model) openPage(d Done) {
+	was := m.page
+	if d.queues() {
+		d = m.readQueue(d)
+	}
+	m.page, m.flash = newPager(d), flash{}
+	if was != nil && d.queues() && was.act.queues() {
+		m.page.chosen = max(min(was.chosen, len(d.queue)-1), 0)
+	}
+}
+
+// queuedAs says that a message waits, and for what.
+func (m *Model) queuedAs(d Done, v verdict) string {
+	why := "its agent is busy"
+	if s := m.byID[d.Session]; s != nil && busy(s) {
+		why = fmt.Sprintf("%s %s", s.Name, map[agent.State]string{
+			agent.Working: "is working", agent.Prompt: "needs an answer", agent.Starting: "is starting", agent.Restarting: "is restarting",
+		}[s.Now])
+	}
+	return fmt.Sprintf("queued as %s: %s; it is delivered when the agent is idle", v.QueueID, why)
 }
 
 // flashResult shows a result. A key that comes within resultTime doesn't remove it.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"berth/agent"
+	"berth/sessions"
 	"berth/terminal"
 )
 
@@ -114,6 +115,9 @@ func (m *Model) send(option string) Effect {
 	switch e.what {
 	case nudging:
 		a.Kind, a.Words = "nudge", []string{"nudge", s.ID, "-"}
+		if option == "" && busy(s) {
+			option = "--queue"
+		}
 		if option != "" {
 			a.Words = []string{"nudge", option, s.ID, "-"}
 		}
@@ -157,6 +161,15 @@ func (m *Model) send(option string) Effect {
 	}
 	m.edit = nil
 	return m.act(a, "answering "+s.Name)
+}
+
+// busy reports whether an agent takes no message now.
+func busy(s *sessions.Status) bool {
+	switch s.Now {
+	case agent.Working, agent.Prompt, agent.Starting, agent.Restarting:
+		return true
+	}
+	return false
 }
 
 // multi are the questions of the prompt that a text answers.
@@ -209,6 +222,7 @@ type Done struct {
 	Out    string // its standard output
 	Err    string
 	Lines  []*terminal.Line // the lines of the scrollback
+	queue  []sessions.Queued
 }
 
 // actsAtOnce is how many verbs one person may have under way: no person follows more.

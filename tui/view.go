@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"charm.land/bubbles/v2/key"
@@ -256,11 +255,7 @@ func (m *Model) hints() []hint {
 	case m.talk != nil:
 		return m.talkHints()
 	case m.page != nil:
-		list := []hint{{"j k", "scroll"}, {"g G", "first, last"}, {"r", "refresh"}, {"q", "back"}}
-		if m.page.act.Line != "" {
-			list = slices.Delete(list, 2, 3)
-		}
-		return list
+		return m.pageHints()
 	case m.start != nil:
 		return []hint{{enter, "start"}, {"tab", "next, complete"}, {"esc", "close"}}
 	case m.filter.typing:
