@@ -233,7 +233,7 @@ func TestWholeInput(t *testing.T) {
 
 func TestDrafts(t *testing.T) {
 	m := asking(80, 24, permission())
-	m.world.Sessions[0].Driven = true
+	m.world.Sessions[0].Driven, m.world.Sessions[0].Now = true, agent.Idle
 	press(m, later, "m", "h", "i", "alt+enter", "y", "o", "u")
 	e := press(m, later, "enter")
 	if got, in := ran(t, e); got != "nudge id-alpha -" || in != "hi\nyou" {

@@ -101,7 +101,7 @@ func restarting(s *sessions.Status, now time.Time) string {
 	if s.Exit == nil {
 		return string(s.Now)
 	}
-	return s.Exit.String() + " · " + startsAgain(s.RestartDue, now)
+	return startsAgain(s.RestartDue, now) + " · " + s.Exit.String()
 }
 
 // startsAgain says when a program is started again.

@@ -50,7 +50,7 @@ func TestPasteInPieces(t *testing.T) {
 	}
 	m.Press(Key{Name: "ctrl+u"}, later)
 	m.Press(Key{Name: "paste", Text: "👩‍👩‍👧 e\u0301 🇩🇪\tx"}, later)
-	if got, in := ran(t, press(m, later, "enter")); got != "nudge id-alpha -" || in != longText {
+	if got, in := ran(t, press(m, later, "enter")); got != "nudge --queue id-alpha -" || in != longText {
 		t.Errorf("runs %q with %d bytes of %d", got, len(in), len(longText))
 	}
 }

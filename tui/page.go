@@ -232,7 +232,7 @@ func (m *Model) pageHints() []hint {
 		}
 		return list
 	case p.act.Line != "":
-		return []hint{{"j k", "scroll"}, {"g G", "first, last"}, {"/ n N", "find"}, {"q", "back"}}
+		return []hint{{"j k", "scroll"}, {"g G", "first, last"}, {"q", "back"}, {"/ n N", "find"}}
 	}
 	return []hint{{"j k", "scroll"}, {"g G", "first, last"}, {"r", "refresh"}, {"q", "back"}, {"/ n N", "find"}}
 }

@@ -33,13 +33,15 @@ func (m *Model) pressPreview(k Key) bool {
 	if !left && k.Name != ">" && k.Name != "shift+right" && k.Name != "z" {
 		return false
 	}
-	if s := m.current(); s == nil || !m.layout().preview || !m.world.May["screen"] || m.screenOf != s.ID || p.of != s.ID {
+	s := m.current()
+	if s == nil || !m.layout().preview || !m.world.May["screen"] {
 		return true
 	}
 	switch {
 	case k.Name == "z":
 		p.wrap = !p.wrap
 		m.Flash(map[bool]string{true: "long rows are broken: z shows them as they are", false: "rows are shown as they are: < and > scroll sideways"}[p.wrap], faint)
+	case m.screen == nil || m.screenOf != s.ID || p.of != s.ID: // not drawn yet
 	case p.most == 0:
 		m.Flash("the terminal isn't wider than this preview", faint)
 	case p.wrap:
