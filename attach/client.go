@@ -53,6 +53,7 @@ type client struct {
 	greeted  bool    // how to leave was said
 	hinted   bool    // the size was explained
 	line     statusLine
+	clip     []byte // to be written to the client's clipboard
 	nextDraw time.Time
 	settle   time.Time // until when the session may follow our window
 
@@ -214,6 +215,8 @@ func (c *client) notice(n Notice) {
 		c.end(&DetachedError{By: n.By})
 	case NoticeText:
 		c.say(n.Text)
+	case NoticeClipboard:
+		c.copy(n.Clipboard)
 	}
 }
 

@@ -13,6 +13,11 @@ import (
 // ends the client.
 func (c *client) produce(ctx context.Context) {
 	for !c.out.busy && !c.ending {
+		if len(c.clip) > 0 {
+			c.out.send(c.clip)
+			c.clip = nil
+			return
+		}
 		want, now := c.want()
 		if !now {
 			return

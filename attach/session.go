@@ -154,6 +154,8 @@ type Notice struct {
 	Kind NoticeKind
 	By   string // who did it
 	Text string // for NoticeText and NoticeKicked: one printable line
+
+	Clipboard string // for NoticeClipboard: see terminal.Handlers
 }
 
 // NoticeKind is what a Notice is about.
@@ -165,4 +167,5 @@ const (
 	NoticeKicked                          // this client has to go: Text says why
 	NoticeDetached                        // By has detached this client
 	NoticeText                            // Text, as it is
+	NoticeClipboard                       // the program writes to this client's clipboard
 )

@@ -18,21 +18,21 @@ import (
 
 // Config is a server's configuration. Load fills it.
 type Config struct {
-	Listen         string   `yaml:"listen"` // HOST:PORT; port 0 takes a free one
-	StateDir       string   `yaml:"state_dir" path:"yes"`
-	RuntimeDir     string   `yaml:"runtime_dir" path:"yes"`
-	Hold           string   `yaml:"hold" path:"yes"` // the berth-hold binary; empty: beside berth
-	AuthorizedKeys []string `yaml:"authorized_keys" path:"yes"`
-	Authorize      []string `yaml:"authorize" path:"yes"`    // .pub files whose keys are admins
-	RevokedKeys    string   `yaml:"revoked_keys" path:"yes"` // empty: revoked_keys in the state folder
-	HostKeys       []string `yaml:"host_keys" path:"yes"`    // empty: host_key and host_key_* in the state folder
-	StopSessions   bool     `yaml:"stop_sessions"`           // end the sessions at shutdown
-	Local          string   `yaml:"local"`                   // what callers on the socket are: a role, or key
-	LogLevel       string   `yaml:"log_level"`               // debug, info, warn, error
-	LogFormat      string   `yaml:"log_format"`              // text, json
-	Prefix         string   `yaml:"prefix"`                  // see keys.ParsePrefixes
-	Worktrees      string   `yaml:"worktrees"`               // folder of new worktrees; ~/ is the home of a session's user, so it isn't expanded here
-	Clipboard      bool     `yaml:"clipboard"`               // let OSC 52 through to attached clients
+	Listen         string    `yaml:"listen"` // HOST:PORT; port 0 takes a free one
+	StateDir       string    `yaml:"state_dir" path:"yes"`
+	RuntimeDir     string    `yaml:"runtime_dir" path:"yes"`
+	Hold           string    `yaml:"hold" path:"yes"` // the berth-hold binary; empty: beside berth
+	AuthorizedKeys []string  `yaml:"authorized_keys" path:"yes"`
+	Authorize      []string  `yaml:"authorize" path:"yes"`    // .pub files whose keys are admins
+	RevokedKeys    string    `yaml:"revoked_keys" path:"yes"` // empty: revoked_keys in the state folder
+	HostKeys       []string  `yaml:"host_keys" path:"yes"`    // empty: host_key and host_key_* in the state folder
+	StopSessions   bool      `yaml:"stop_sessions"`           // end the sessions at shutdown
+	Local          string    `yaml:"local"`                   // what callers on the socket are: a role, or key
+	LogLevel       string    `yaml:"log_level"`               // debug, info, warn, error
+	LogFormat      string    `yaml:"log_format"`              // text, json
+	Prefix         string    `yaml:"prefix"`                  // see keys.ParsePrefixes
+	Worktrees      string    `yaml:"worktrees"`               // folder of new worktrees; ~/ is the home of a session's user, so it isn't expanded here
+	Clipboard      Clipboard `yaml:"clipboard"`               // whose clipboards programs set by OSC 52
 
 	Limits    Limits    `yaml:"limits"`
 	Retention Retention `yaml:"retention"`
@@ -95,6 +95,7 @@ func Default() Config {
 		LogFormat: "text",
 		Prefix:    `Ctrl-] Ctrl-\`,
 		Worktrees: "~/.local/share/berth/worktrees",
+		Clipboard: ClipboardWriter,
 		Limits: Limits{
 			MaxStartups:           512,
 			PerSource:             256,

@@ -113,10 +113,10 @@ func TestCheck(t *testing.T) {
 				":5:5: sessions[0].zzz: unknown field; remove it",
 			}},
 		"wrong kinds": {
-			"listen: [a]\nclipboard: \"yes\"\nlimits: 5\nsessions:\n  - name: a\n    command: vim x\n    size: 10\n",
+			"listen: [a]\nstop_sessions: \"yes\"\nlimits: 5\nsessions:\n  - name: a\n    command: vim x\n    size: 10\n",
 			[]string{
 				":1:9: listen: expected a single value, not a list",
-				`:2:12: clipboard: "yes" isn't true or false; write true or false, without quotes`,
+				`:2:16: stop_sessions: "yes" isn't true or false; write true or false, without quotes`,
 				":3:9: limits: expected a group of fields, not a single value",
 				":6:14: sessions[0].command: expected a list, not a single value; write [vim, x]",
 				`:7:11: sessions[0].size: "10" isn't a valid size: write COLUMNSxROWS, such as 200x50`,

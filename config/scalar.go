@@ -82,6 +82,12 @@ func setScalar(v reflect.Value, text string) error {
 	case time.Duration:
 		n, err := ParseDuration(text)
 		return setNumber(v, int64(n), err)
+	case Clipboard:
+		c, err := ParseClipboard(text)
+		if err == nil {
+			v.Set(reflect.ValueOf(c))
+		}
+		return err
 	case Window:
 		w, err := ParseWindow(text)
 		if err == nil {

@@ -97,6 +97,30 @@ func ParseDuration(s string) (time.Duration, error) {
 	return total + d, nil
 }
 
+// Clipboard says whose clipboards programs set.
+type Clipboard string
+
+// The values of Clipboard.
+const (
+	ClipboardOff    Clipboard = "off"
+	ClipboardWriter Clipboard = "writer" // that of the client that has control
+	ClipboardAll    Clipboard = "all"    // those of all attached clients
+)
+
+// ParseClipboard reads one of the values. The field was a bool before it had values: true is all, and
+// false is off.
+func ParseClipboard(s string) (Clipboard, error) {
+	switch c := Clipboard(s); {
+	case c == ClipboardOff || c == ClipboardWriter || c == ClipboardAll:
+		return c, nil
+	case s == "true":
+		return ClipboardAll, nil
+	case s == "false":
+		return ClipboardOff, nil
+	}
+	return "", fmt.Errorf("%s isn't valid: write off, writer or all", quote(s))
+}
+
 // Window is a terminal's size in cells.
 type Window struct{ Cols, Rows int }
 

@@ -33,7 +33,7 @@ type Options struct {
 	Environment Environment
 	Retention   Retention
 	Worktrees   string                  // folder of new worktrees; ~/ is the home of a session's user; empty: defaultWorktrees
-	Clipboard   bool                    // let programs set the clipboards of clients
+	Clipboard   ClipboardPolicy         // whose clipboards programs set
 	Drivers     map[string]agent.Driver // by the agents' names; one of generic reads any other program
 	// Rights gives an identity with its current rights, or an error that says why it
 	// has none any more. Its kind, name, fingerprint and source are given. Without

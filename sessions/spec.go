@@ -42,6 +42,16 @@ const (
 	RestartAlways    = life.RestartAlways
 )
 
+// ClipboardPolicy says whose clipboards programs set.
+type ClipboardPolicy = clients.ClipboardPolicy
+
+// The clipboard policies.
+const (
+	ClipboardOff    = clients.ClipboardOff
+	ClipboardWriter = clients.ClipboardWriter
+	ClipboardAll    = clients.ClipboardAll
+)
+
 // SizePolicy says which size a session has.
 type SizePolicy = clients.SizePolicy
 

@@ -120,7 +120,7 @@ func (c *core) kernelEnv() loop.KernelEnv {
 		ID: s.id, Dir: s.dir, Name: func() string { return c.spec.Name }, Log: c.log, Events: s.reg.events, Now: c.now,
 		Screen: screen.Env{
 			Options: func() terminal.Options {
-				return terminal.Options{Cols: c.spec.Cols, Rows: c.spec.Rows, Scrollback: c.spec.Limits.Scrollback, Clipboard: s.reg.options.Clipboard, Now: s.reg.now}
+				return terminal.Options{Cols: c.spec.Cols, Rows: c.spec.Rows, Scrollback: c.spec.Limits.Scrollback, Now: s.reg.now}
 			},
 			Answer: func(data []byte, at int64) bool {
 				if c.link() == nil {
@@ -145,14 +145,15 @@ func (c *core) kernelEnv() loop.KernelEnv {
 			c.clients.SizesDone()
 			c.track.Close()
 		},
-		Stopped: s.stopped,
-		Wake:    func() { c.clients.CloseFastPath() },
-		Sleep:   func() { c.clients.OpenFastPath() },
-		Publish: c.publish,
-		PassOn:  func() { c.clients.PassOn() },
-		Gather:  func() { c.clients.Gather() },
-		Applied: func(r hold.Record) { c.prompts.Observe(r) },
-		Running: func() bool { return c.life.Exit() == nil },
+		Stopped:   s.stopped,
+		Wake:      func() { c.clients.CloseFastPath() },
+		Sleep:     func() { c.clients.OpenFastPath() },
+		Publish:   c.publish,
+		PassOn:    func() { c.clients.PassOn() },
+		Clipboard: func(write string) { c.clients.Clipboard(s.reg.options.Clipboard, write) },
+		Gather:    func() { c.clients.Gather() },
+		Applied:   func(r hold.Record) { c.prompts.Observe(r) },
+		Running:   func() bool { return c.life.Exit() == nil },
 	}
 }
 

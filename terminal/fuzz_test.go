@@ -79,7 +79,7 @@ func FuzzWrite(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte, cols, rows uint8, cut uint16, cols2, rows2 uint8) {
-		term := New(Options{Cols: int(cols % 130), Rows: int(rows % 50), Scrollback: 30, Now: fixedClock, Clipboard: true})
+		term := New(Options{Cols: int(cols % 130), Rows: int(rows % 50), Scrollback: 30, Now: fixedClock})
 		term.SetPass(true)
 		viewer := quiet(t, term)
 		half := min(int(cut), len(data))

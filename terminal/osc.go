@@ -203,10 +203,11 @@ func isWebLink(target string) bool {
 }
 
 // clipboardCommand is OSC 52. Asking what is on the clipboard is never
-// answered; a write goes to the clients where it is allowed.
+// answered. A write goes to the handler and not into the stream for clients,
+// because who gets it isn't a matter of the screen.
 func (t *Terminal) clipboardCommand(s string) {
 	where, data, ok := strings.Cut(s, ";")
-	if !t.options.Clipboard || !ok || len(where) > 8 {
+	if t.options.Handlers.Clipboard == nil || !ok || len(where) > 8 {
 		return
 	}
 	for i := range len(where) {
@@ -219,5 +220,5 @@ func (t *Terminal) clipboardCommand(s string) {
 			return
 		}
 	}
-	t.passCommand("52;" + where + ";" + data)
+	t.options.Handlers.Clipboard(where + ";" + data)
 }

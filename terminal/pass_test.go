@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -61,8 +62,19 @@ func TestPassPolicy(t *testing.T) {
 			t.Errorf("%.60q: passed %q, want %q", c.in, got, c.want)
 		}
 	}
-	if got := passed(Options{Clipboard: true}, "\x1b]52;c;aGk=\x07\x1b]52;c;?\x07\x1b]52;c;a\x01k=\x07\x1b]52;zz;aGk=\x07"); got != "\x1b]52;c;aGk=\x1b\\" {
-		t.Errorf("with the clipboard allowed: %q", got)
+}
+
+// What a program writes to the clipboard goes to the handler: no query, nothing that isn't base64, and
+// nothing that is too long.
+func TestClipboard(t *testing.T) {
+	var writes []string
+	o := Options{Handlers: Handlers{Clipboard: func(write string) { writes = append(writes, write) }}}
+	in := "\x1b]52;c;aGk=\x07\x1b]52;c;?\x07\x1b]52;c;a\x01k=\x07\x1b]52;zz;aGk=\x07\x1b]52;;eA==\x1b\\\x1b]52;c;" + strings.Repeat("A", maxString) + "\x07"
+	if got := passed(o, in); got != "" {
+		t.Errorf("clients are passed %q", got)
+	}
+	if want := []string{"c;aGk=", ";eA=="}; !slices.Equal(writes, want) {
+		t.Errorf("%q", writes)
 	}
 }
 

@@ -133,6 +133,10 @@ type Handlers struct {
 	Reply  func(reply []byte, at int64)
 	Title  func(title string)
 	Notice func(Notice)
+	// Clipboard is what the program writes to the clipboard by OSC 52: the
+	// selections, a semicolon and base64, at most 64 KB and of these characters
+	// alone.
+	Clipboard func(write string)
 }
 
 // Options of a new Terminal.
@@ -140,7 +144,6 @@ type Options struct {
 	Cols, Rows int
 	Scrollback int // lines kept above the main screen
 	Handlers   Handlers
-	Clipboard  bool             // let OSC 52 writes through to clients
 	Now        func() time.Time // the clock for synchronized updates; nil is time.Now
 
 	// The answers to OSC 10 and 11 queries until the program sets colours of its

@@ -31,13 +31,15 @@ func (s *stage) tmux(args ...string) (string, error) {
 //	terminal count NAME N          N keys were pressed at all terminals since they were last counted
 //	terminal size NAME COLSxROWS   its window changes
 //	terminal kill NAME             kill -9 of what it runs (exec makes that ssh)
+//	terminal pipe NAME FILE        all that its programs print from now on goes into a file too
+//	terminal clipboard NAME TEXT   wait until the clipboard of the terminals has that text
 //	terminal shows NAME REGEXP     wait until its screen or history matches; with ! until neither does
 //	terminal golden NAME FILE      wait until its screen equals testdata/dashboard/FILE; with -e, colours too
 //	terminal is NAME FORMAT VALUE  wait until a format of tmux, such as #{mouse_any_flag}, has that value
 func terminalCommand(ts *testscript.TestScript, neg bool, args []string) {
 	s := stageOf(ts)
 	if len(args) < 3 && (len(args) < 2 || args[0] != "bright" && args[0] != "kill") {
-		ts.Fatalf("usage: terminal open|bright|keys|run|size|kill|shows|golden|is NAME ...")
+		ts.Fatalf("usage: terminal open|bright|keys|run|size|kill|pipe|clipboard|shows|golden|is NAME ...")
 	}
 	what, name, rest := args[0], args[1], args[2:]
 	do := func(args ...string) {
@@ -48,7 +50,7 @@ func terminalCommand(ts *testscript.TestScript, neg bool, args []string) {
 	switch what {
 	case "open":
 		cols, rows, _ := strings.Cut(rest[0], "x")
-		do("new-session", "-d", "-s", name, "-x", cols, "-y", rows, "sh", ";", "set", "-g", "status", "off")
+		do("new-session", "-d", "-s", name, "-x", cols, "-y", rows, "sh", ";", "set", "-g", "status", "off", ";", "set", "-s", "set-clipboard", "on")
 	case "bright":
 		do("set-option", "-w", "-t", name, "window-style", "fg=#000000,bg=#ffffff")
 	case "keys":
@@ -75,6 +77,13 @@ func terminalCommand(ts *testscript.TestScript, neg bool, args []string) {
 		pid, err := strconv.Atoi(strings.TrimSpace(out))
 		ts.Check(err)
 		ts.Check(syscall.Kill(pid, syscall.SIGKILL))
+	case "pipe":
+		do("pipe-pane", "-O", "-t", name, "exec cat >> "+rest[0])
+	case "clipboard":
+		poll(ts, func() (bool, string) {
+			out, err := s.tmux("show-buffer")
+			return err == nil && (out == rest[0]) != neg, fmt.Sprintf("it has %q", out)
+		})
 	case "shows":
 		s.terminalShows(ts, neg, name, rest[0])
 	case "golden":

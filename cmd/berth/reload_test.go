@@ -15,7 +15,7 @@ func TestChanged(t *testing.T) {
 	if taken, waiting := changed(&was, &now); taken != nil || waiting != nil {
 		t.Errorf("the same differs: %q %q", taken, waiting)
 	}
-	now.LogLevel, now.Listen, now.Clipboard, now.File = "debug", "127.0.0.1:1", !was.Clipboard, "another"
+	now.LogLevel, now.Listen, now.Clipboard, now.File = "debug", "127.0.0.1:1", config.ClipboardAll, "another"
 	now.Profiles = map[string]config.Session{"web": {}}
 	taken, waiting := changed(&was, &now)
 	if strings.Join(taken, " ") != "log_level profiles" || strings.Join(waiting, " ") != "listen clipboard" {

@@ -78,7 +78,7 @@ var helpOf = map[string]string{
 	"log_format":                     "text or json",
 	"prefix":                         "prefix `key` of attached terminals, or two, such as Ctrl-]",
 	"public_host":                    "`host` or host:port where clients reach the server",
-	"clipboard":                      "let programs set the clipboards of attached terminals",
+	"clipboard":                      "whose clipboards programs set: `off, writer or all`; the flag alone: all",
 	"limits.max_startups":            "`connections` at once that have not logged in",
 	"limits.per_source":              "of these, `connections` from one address",
 	"limits.login_grace":             "`time` a client has to log in",
@@ -130,9 +130,12 @@ func configFlags(flags *pflag.FlagSet) func() []config.Setting {
 		value := &setting{word: "value"}
 		given[field] = value
 		flags.Var(value, name, helpOf[field])
-		if field == "stop_sessions" || field == "clipboard" {
+		switch field {
+		case "stop_sessions":
 			value.word = "bool"
 			flags.Lookup(name).NoOptDefVal = "true"
+		case "clipboard":
+			flags.Lookup(name).NoOptDefVal = string(config.ClipboardAll)
 		}
 	}
 	return func() []config.Setting {
@@ -323,9 +326,14 @@ func (s *server) openSessions(ctx context.Context) error {
 			Account: account.Lookup, AccountSocket: s.userSockets.open,
 		},
 		Retention: sessions.Retention{Ended: s.config.Retention.Ended, Keep: s.config.Retention.Keep, Total: int64(s.config.Retention.Total), Transcripts: int64(s.config.Retention.Transcripts)},
-		Worktrees: s.config.Worktrees, Clipboard: s.config.Clipboard, Drivers: driversWith(s.ruleset), Rights: s.rights,
+		Worktrees: s.config.Worktrees, Clipboard: clipboards[s.config.Clipboard], Drivers: driversWith(s.ruleset), Rights: s.rights,
 	})
 	return err
+}
+
+// clipboards are the values of the field clipboard.
+var clipboards = map[config.Clipboard]sessions.ClipboardPolicy{
+	config.ClipboardOff: sessions.ClipboardOff, config.ClipboardWriter: sessions.ClipboardWriter, config.ClipboardAll: sessions.ClipboardAll,
 }
 
 // rights are the current rights of a caller that was identified before. A process of the

@@ -48,6 +48,8 @@ type Notice struct {
 	LostTo   string // who took the lease from it
 	Kicked   string // why it has to go
 	Detached string // who detached it
+
+	Clipboard string // what the program writes to the clipboard, see terminal.Handlers
 }
 
 // Join registers a client. It gets the lease with the first key that it types.

@@ -35,6 +35,8 @@ type KernelEnv struct {
 
 	// PassOn passes output on to the clients. Gather writes the event of the keystrokes so far.
 	PassOn, Gather func()
+	// Clipboard passes on what the program writes to the clipboard.
+	Clipboard func(write string)
 	// Applied is called when a control record is applied and its events are written.
 	Applied func(hold.Record)
 	// Running says that the program runs.
@@ -83,6 +85,7 @@ type Kernel struct {
 	lastOut   time.Time // when the program last printed
 	losses    int64     // bytes of output that could not be kept
 	reviewing bool      // the journal is read for the screen alone
+	live      bool      // the output that was taken in last was printed to this server
 	saving    saving
 }
 
@@ -95,7 +98,7 @@ func NewKernel(env KernelEnv) *Kernel {
 	on.Now, on.Past, on.Dropped = env.Now, func() bool { return k.Journal.Past() }, func() { k.Journal.CloseFiles() }
 	on.Options = func() terminal.Options {
 		options := env.Screen.Options()
-		options.Handlers = terminal.Handlers{Title: k.title, Notice: k.notice}
+		options.Handlers = terminal.Handlers{Title: k.title, Notice: k.notice, Clipboard: k.clipboard}
 		return options
 	}
 	k.Screen = screen.New(on)

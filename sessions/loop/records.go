@@ -17,6 +17,7 @@ type lossEvent struct {
 // output takes in output. Live says that it was printed to this server.
 func (k *Kernel) output(data []byte, live bool) {
 	offset := k.Screen.Offset()
+	k.live = live
 	k.Screen.Write(data)
 	if !k.reviewing {
 		k.observer.Output(data, offset)
@@ -43,6 +44,14 @@ func (k *Kernel) title(title string) {
 func (k *Kernel) notice(n terminal.Notice) {
 	if !k.reviewing {
 		k.observer.Notice(n.OSC, n.Payload)
+	}
+}
+
+// clipboard passes on what the program writes to the clipboard now. What it wrote to the clients of a
+// server before isn't for those of this one.
+func (k *Kernel) clipboard(write string) {
+	if !k.reviewing && k.live {
+		k.env.Clipboard(write)
 	}
 }
 
