@@ -16,6 +16,8 @@ type rowView struct {
 	left int            // its first column shown
 	cols int            // the session's width; columns beyond are blank
 	over *label         // shown instead when not nil
+
+	from, to int // the line's columns that are highlighted
 }
 
 // cells fills a row of the window. A wide character that an edge would cut in
@@ -52,6 +54,9 @@ func (r rowView) cells(row []terminal.Cell) {
 	}
 	for x := n; x < len(row); x++ {
 		row[x] = paint.Blank
+	}
+	for i := max(r.from, r.left); i < min(r.to, r.left+len(row)); i++ {
+		row[i-r.left].Style.Attr ^= terminal.Reverse
 	}
 }
 

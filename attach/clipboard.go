@@ -7,3 +7,15 @@ func (c *client) copy(write string) {
 		c.clip = []byte("\x1b]52;" + write + "\x1b\\")
 	}
 }
+
+// copyOwn copies what the client has copied in the history.
+func (c *client) copyOwn() {
+	if c.pager.clip == "" {
+		return
+	}
+	if c.look.Plain {
+		c.pager.said = "your terminal (TERM=" + c.Term + ") takes no clipboard"
+	}
+	c.copy(c.pager.clip)
+	c.pager.clip = ""
+}

@@ -38,10 +38,11 @@ func (c *client) typed(b []byte) {
 	switch {
 	case c.pager != nil:
 		for _, k := range keyboard.Keys(b) {
-			if !c.pager.press(k.Name) {
+			if !c.pager.press(k) {
 				c.pager = nil
 				break
 			}
+			c.copyOwn()
 		}
 		c.stale = true
 	case c.overlay != nil && c.overlay.sticky:

@@ -62,7 +62,7 @@ func helpLines(prefix, session string, mayWrite, asked, dashboard bool) []string
 		"l  who is here",
 		"i  state and prompt",
 		"s  status line on and off",
-		"[  history",
+		"[  history: search and copy",
 		"?  this help",
 		"the same key again  sends it to the program",
 	}

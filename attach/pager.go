@@ -4,22 +4,33 @@ import (
 	"fmt"
 
 	"berth/terminal"
+	"berth/terminal/keyboard"
 )
 
-// pager shows history and screen as they were when it was opened.
+// pager shows history and screen as they were when it was opened. It searches them, and copies lines of
+// them to the client's clipboard.
 type pager struct {
 	lines     []*terminal.Line
 	cols      int // of the session's screen
 	top, left int
 	winCols   int
 	winRows   int
-	place     string // what the last row shows
-	label     *label
+
+	typing bool   // the person types what to find
+	find   string // what is found, or typed
+	was    string // what was found before it is typed anew
+	hit    hit    // what was found last
+	mark   marked // the lines to copy
+	said   string // about the last key; the last row shows it
+	help   bool
+	clip   string // to be written to the clipboard: see terminal.Handlers
+
+	labels map[string]*label // rows of Berth's own text, laid out for winCols
 }
 
 // pagerHistory is as many lines as a pager goes back: those a session keeps
-// unless it is configured to keep more.
-const pagerHistory = 10_000
+// unless it is configured to keep more than that.
+const pagerHistory = 100_000
 
 func newPager(s *terminal.Snapshot, cols, rows int) *pager {
 	lines := append(append([]*terminal.Line(nil), s.History...), s.Lines...)
@@ -33,7 +44,7 @@ func newPager(s *terminal.Snapshot, cols, rows int) *pager {
 }
 
 func (p *pager) resize(cols, rows int) {
-	p.winCols, p.winRows, p.label = cols, rows, nil
+	p.winCols, p.winRows, p.labels = cols, rows, map[string]*label{}
 	p.clamp()
 }
 
@@ -48,33 +59,93 @@ func (p *pager) clamp() {
 }
 
 // press handles a key and says whether the pager stays open.
-func (p *pager) press(k string) bool {
-	switch k {
+func (p *pager) press(k keyboard.Key) bool {
+	if p.typing {
+		p.edit(k)
+		return true
+	}
+	if p.help {
+		p.help = false
+		return true
+	}
+	p.said = ""
+	switch k.Name {
+	case "/":
+		p.typing, p.was, p.find = true, p.find, ""
+	case "n":
+		p.search(-1)
+	case "N":
+		p.search(1)
+	case "[":
+		p.prompt(-1)
+	case "]":
+		p.prompt(1)
+	case "v":
+		p.startMark()
+	case "y":
+		p.copy()
+	case "?":
+		p.help = true
+	case "q", "ctrl+c":
+		return false
+	case "esc": // it ends the marks first
+		open := p.mark.on
+		p.mark.on = false
+		return open
+	default:
+		p.scroll(k.Name)
+	}
+	return true
+}
+
+// scroll moves what is shown, or the end of the marked lines.
+func (p *pager) scroll(key string) {
+	top := p.top
+	by := 0
+	switch key {
 	case "up", "k":
-		p.top--
+		by = -1
 	case "down", "j", "enter":
-		p.top++
+		by = 1
 	case "left", "h":
 		p.left -= 8
 	case "right", "l":
 		p.left += 8
 	case "pgup", "b", "ctrl+b":
-		p.top -= p.page()
+		by = -p.page()
 	case "pgdown", " ", "ctrl+f":
-		p.top += p.page()
+		by = p.page()
 	case "u", "ctrl+u":
-		p.top -= p.page() / 2
+		by = -p.page() / 2
 	case "d", "ctrl+d":
-		p.top += p.page() / 2
+		by = p.page() / 2
 	case "g", "<", "home":
-		p.top = 0
+		by = -len(p.lines)
 	case "G", ">", "end":
-		p.top = p.last()
-	case "q", "esc", "ctrl+c":
-		return false
+		by = len(p.lines)
+	}
+	if p.mark.on {
+		p.moveMark(by)
+	} else {
+		p.top = top + by
 	}
 	p.clamp()
-	return true
+}
+
+// bottom is the last line shown, -1 without lines.
+func (p *pager) bottom() int { return min(p.top+p.page(), len(p.lines)) - 1 }
+
+func (p *pager) shown(line int) bool { return line >= p.top && line <= p.bottom() }
+
+// reveal shows a line, in the middle if it isn't on the screen, and a part of it.
+func (p *pager) reveal(line, from, to int) {
+	if !p.shown(line) {
+		p.top = line - p.page()/2
+	}
+	if from < p.left || to > p.left+p.winCols {
+		p.left = from - p.winCols/4
+	}
+	p.clamp()
 }
 
 // view is the rows to draw.
@@ -84,15 +155,56 @@ func (p *pager) view() []rowView {
 		rows[i] = rowView{left: p.left, cols: p.cols}
 		if n := p.top + i; n < len(p.lines) {
 			rows[i].line = p.lines[n]
+			rows[i].from, rows[i].to = p.highlight(n)
 		}
 	}
 	if p.winRows > 1 {
-		to := min(p.top+p.page(), len(p.lines))
-		place := fmt.Sprintf(" %d-%d of %d · PgUp PgDn g G · q ends", min(p.top+1, to), to, len(p.lines))
-		if place != p.place || p.label == nil {
-			p.place, p.label = place, newLabel(place, p.winCols)
+		rows[p.winRows-1] = rowView{over: p.label(p.foot())}
+	}
+	if p.help {
+		first := max(p.winRows-1-len(pagerHelp), 0)
+		for i := range min(len(pagerHelp), p.winRows-1) {
+			rows[first+i] = rowView{over: p.label(" " + pagerHelp[i])}
 		}
-		rows[p.winRows-1] = rowView{over: p.label}
 	}
 	return rows
+}
+
+// foot is the last row: what was said, what is typed, or the place.
+func (p *pager) foot() string {
+	to := min(p.top+p.page(), len(p.lines))
+	switch {
+	case p.typing:
+		return " /" + p.find + "_"
+	case p.said != "":
+		return " " + p.said
+	case p.mark.on:
+		first, last := p.mark.lines()
+		return fmt.Sprintf(" %d marked · y copies · Esc ends", last-first+1)
+	}
+	return fmt.Sprintf(" %d-%d of %d · / finds · ? keys", min(p.top+1, to), to, len(p.lines))
+}
+
+// label lays out a row of Berth's own text. Equal rows have the identical label, so that they aren't drawn
+// again.
+func (p *pager) label(text string) *label {
+	l := p.labels[text]
+	if l == nil {
+		if len(p.labels) > 100 {
+			clear(p.labels)
+		}
+		l = newLabel(text, p.winCols)
+		p.labels[text] = l
+	}
+	return l
+}
+
+var pagerHelp = []string{
+	"j k  PgUp PgDn  u d  g G  scroll",
+	"h l  sideways",
+	"/  find upwards, n next, N back",
+	"[ ]  shell prompts (OSC 133)",
+	"v  mark lines, y copies them",
+	"y  copies the line that was found",
+	"q  ends the history · any key closes this",
 }

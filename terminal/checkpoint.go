@@ -153,7 +153,7 @@ func (e *encoder) line(l *Line) {
 		l = l.clone() // without what no cell names any more
 		l.compact()
 	}
-	e.bool(l.wrapped)
+	e.bool(l.wrapped, l.prompt)
 	e.uint(uint64(len(l.cells)))
 	for i := 0; i < len(l.cells); {
 		first := l.cells[i]

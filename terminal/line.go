@@ -45,6 +45,7 @@ type Line struct {
 	clusters []string
 	extras   []extra
 	wrapped  bool // continues the line above
+	prompt   bool // a shell's prompt begins here
 	frozen   bool // referenced by a snapshot; used by the Terminal's owner only
 }
 
@@ -53,6 +54,19 @@ func (l *Line) Len() int { return len(l.cells) }
 
 // Wrapped says whether the line goes on where the line above it was full.
 func (l *Line) Wrapped() bool { return l.wrapped }
+
+// Prompt says whether a shell's prompt begins in the line (OSC 133 A).
+func (l *Line) Prompt() bool { return l.prompt }
+
+// Columns is the text of the first n columns, with the blanks at their end.
+func (l *Line) Columns(n int) string {
+	var b strings.Builder
+	l.appendText(&b, n)
+	for range n - len(l.cells) {
+		b.WriteByte(' ')
+	}
+	return b.String()
+}
 
 // Cell is column i, blank when beyond Len.
 func (l *Line) Cell(i int) Cell {
@@ -124,7 +138,7 @@ func (l *Line) appendText(b *strings.Builder, cols int) {
 }
 
 func (l *Line) clone() *Line {
-	c := &Line{wrapped: l.wrapped}
+	c := &Line{wrapped: l.wrapped, prompt: l.prompt}
 	c.cells = make([]cell, len(l.cells), max(len(l.cells), cap(l.cells)))
 	copy(c.cells, l.cells)
 	c.clusters = append([]string(nil), l.clusters...)
@@ -137,7 +151,7 @@ func (l *Line) reset() {
 	l.cells = l.cells[:0]
 	l.clusters = nil
 	l.extras = nil
-	l.wrapped = false
+	l.wrapped, l.prompt = false, false
 }
 
 // extend makes at least n columns writable. New ones are blank. cols is the

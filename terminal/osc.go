@@ -45,6 +45,9 @@ func (t *Terminal) command(content []byte) {
 		if n == 9 || n == 777 {
 			t.passNotice(n, rest)
 		}
+		if n == 133 && (rest == "A" || strings.HasPrefix(rest, "A;")) {
+			t.row(t.scr.y).prompt = true
+		}
 	}
 }
 

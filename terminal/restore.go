@@ -185,7 +185,7 @@ func (d *decoder) style(extras int) cell {
 
 func (d *decoder) line(cols int) *Line {
 	l := &Line{}
-	d.bools(&l.wrapped)
+	d.bools(&l.wrapped, &l.prompt)
 	n := d.uint(uint64(cols))
 	if d.failed || n == 0 {
 		d.extras(l)

@@ -32,7 +32,7 @@ func (s *stage) tmux(args ...string) (string, error) {
 //	terminal size NAME COLSxROWS   its window changes
 //	terminal kill NAME             kill -9 of what it runs (exec makes that ssh)
 //	terminal pipe NAME FILE        all that its programs print from now on goes into a file too
-//	terminal clipboard NAME TEXT   wait until the clipboard of the terminals has that text
+//	terminal clipboard NAME TEXT   wait until the clipboard of the terminals has that text; \n ends a line
 //	terminal shows NAME REGEXP     wait until its screen or history matches; with ! until neither does
 //	terminal golden NAME FILE      wait until its screen equals testdata/dashboard/FILE; with -e, colours too
 //	terminal is NAME FORMAT VALUE  wait until a format of tmux, such as #{mouse_any_flag}, has that value
@@ -80,9 +80,10 @@ func terminalCommand(ts *testscript.TestScript, neg bool, args []string) {
 	case "pipe":
 		do("pipe-pane", "-O", "-t", name, "exec cat >> "+rest[0])
 	case "clipboard":
+		want := strings.ReplaceAll(rest[0], `\n`, "\n")
 		poll(ts, func() (bool, string) {
 			out, err := s.tmux("show-buffer")
-			return err == nil && (out == rest[0]) != neg, fmt.Sprintf("it has %q", out)
+			return err == nil && (out == want) != neg, fmt.Sprintf("it has %q", out)
 		})
 	case "shows":
 		s.terminalShows(ts, neg, name, rest[0])
