@@ -11,7 +11,8 @@ import (
 // them to the client's clipboard.
 type pager struct {
 	lines     []*terminal.Line
-	cols      int // of the session's screen
+	turns     []int // lines where turns of the agent begin
+	cols      int   // of the session's screen
 	top, left int
 	winCols   int
 	winRows   int
@@ -37,7 +38,7 @@ func newPager(s *terminal.Snapshot, cols, rows int) *pager {
 	for n := len(lines); n > 0 && lines[n-1].Text() == ""; n-- {
 		lines = lines[:n-1]
 	}
-	p := &pager{lines: lines, cols: s.Cols}
+	p := &pager{lines: lines, turns: turnLines(lines, s.Turns), cols: s.Cols}
 	p.resize(cols, rows)
 	p.top = p.last()
 	return p
@@ -77,9 +78,13 @@ func (p *pager) press(k keyboard.Key) bool {
 	case "N":
 		p.search(1)
 	case "[":
-		p.prompt(-1)
+		p.goTo(-1, p.isPrompt, "no prompt there that the shell has marked (OSC 133)")
 	case "]":
-		p.prompt(1)
+		p.goTo(1, p.isPrompt, "no prompt there that the shell has marked (OSC 133)")
+	case "{":
+		p.goTo(-1, p.isTurn, "no turn of the agent begins there")
+	case "}":
+		p.goTo(1, p.isTurn, "no turn of the agent begins there")
 	case "v":
 		p.startMark()
 	case "y":
@@ -204,6 +209,7 @@ var pagerHelp = []string{
 	"h l  sideways",
 	"/  find upwards, n next, N back",
 	"[ ]  shell prompts (OSC 133)",
+	"{ }  turns of the agent",
 	"v  mark lines, y copies them",
 	"y  copies the line that was found",
 	"q  ends the history · any key closes this",

@@ -159,6 +159,30 @@ func TestPagerGoesToPrompts(t *testing.T) {
 	}
 }
 
+// A turn begins at the first line that was printed after its message was typed, also if the agent draws its
+// composer below over and over.
+func TestPagerGoesToTurns(t *testing.T) {
+	term := terminal.New(terminal.Options{Cols: 30, Rows: 6, Scrollback: 1000})
+	fmt.Fprint(term, "welcome\r\n\r\n> composer")
+	for i := range 9 {
+		term.MarkTurn(term.Offset())
+		fmt.Fprintf(term, "\r\x1b[2K\x1b[A> message %d\r\n%s\r\n> composer", i, strings.Repeat("answer\r\n", 5))
+		term.MarkTurn(term.Offset() - 3) // a draft is typed
+	}
+	term.MarkTurn(1) // an older one is none
+	p := newPager(term.Snapshot(1000), 30, 9)
+	for _, c := range []struct{ key, text string }{{"{", "> message 7"}, {"{", "> message 6"}, {"}", "> message 7"}, {"}", "> message 8"}} {
+		p.keys(c.key)
+		if got := p.lines[p.hit.line].Text(); got != c.text {
+			t.Errorf("%s: %q, want %q", c.key, got, c.text)
+		}
+	}
+	p.keys("g", "{")
+	if p.said == "" {
+		t.Error("there is a turn before the first")
+	}
+}
+
 // A search through as much history as a pager has stays within what a person takes for at once, also when
 // a program has made all of it one line.
 func TestPagerIsFast(t *testing.T) {

@@ -1,6 +1,7 @@
 package attach
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -206,18 +207,41 @@ func (p *pager) hits(first int, text string, fold bool) []hit {
 	return hits
 }
 
-// prompt goes to the shell prompt before or after the first line shown, or the one it went to last.
-func (p *pager) prompt(way int) {
+func (p *pager) isPrompt(n int) bool { return p.lines[n].Prompt() }
+
+func (p *pager) isTurn(n int) bool {
+	_, found := slices.BinarySearch(p.turns, n)
+	return found
+}
+
+// turnLines are the lines where turns begin: of each the first with text that came at its offset or after.
+// An agent that draws all of its history anew leaves one place for all turns before.
+func turnLines(lines []*terminal.Line, offsets []int64) []int {
+	var turns []int
+	n := 0
+	for _, offset := range offsets {
+		for n < len(lines) && lines[n].Offset() < offset {
+			n++
+		}
+		if n < len(lines) && (len(turns) == 0 || turns[len(turns)-1] != n) {
+			turns = append(turns, n)
+		}
+	}
+	return turns
+}
+
+// goTo goes to the line of a kind before or after the first line shown, or the one it went to last.
+func (p *pager) goTo(way int, is func(int) bool, none string) {
 	from := p.top
-	if p.hit.ok && p.shown(p.hit.line) && p.lines[p.hit.line].Prompt() {
+	if p.hit.ok && p.shown(p.hit.line) && is(p.hit.line) {
 		from = p.hit.line
 	}
 	for n := from + way; n >= 0 && n < len(p.lines); n += way {
-		if p.lines[n].Prompt() {
+		if is(n) {
 			p.top, p.mark.on = min(n, p.last()), false
 			p.hit = hit{ok: true, line: n, end: n, to: p.lines[n].Len()}
 			return
 		}
 	}
-	p.said = "no prompt there that the shell has marked (OSC 133)"
+	p.said = none
 }

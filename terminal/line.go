@@ -44,9 +44,10 @@ type Line struct {
 	cells    []cell
 	clusters []string
 	extras   []extra
-	wrapped  bool // continues the line above
-	prompt   bool // a shell's prompt begins here
-	frozen   bool // referenced by a snapshot; used by the Terminal's owner only
+	wrapped  bool  // continues the line above
+	prompt   bool  // a shell's prompt begins here
+	written  int64 // stream offset of the last text in it
+	frozen   bool  // referenced by a snapshot; used by the Terminal's owner only
 }
 
 // Len is how many columns are stored; those beyond are blank.
@@ -57,6 +58,9 @@ func (l *Line) Wrapped() bool { return l.wrapped }
 
 // Prompt says whether a shell's prompt begins in the line (OSC 133 A).
 func (l *Line) Prompt() bool { return l.prompt }
+
+// Offset is where in the stream the last text was that went into the line; 0 for a line of a checkpoint.
+func (l *Line) Offset() int64 { return l.written }
 
 // Columns is the text of the first n columns, with the blanks at their end.
 func (l *Line) Columns(n int) string {
@@ -138,7 +142,7 @@ func (l *Line) appendText(b *strings.Builder, cols int) {
 }
 
 func (l *Line) clone() *Line {
-	c := &Line{wrapped: l.wrapped, prompt: l.prompt}
+	c := &Line{wrapped: l.wrapped, prompt: l.prompt, written: l.written}
 	c.cells = make([]cell, len(l.cells), max(len(l.cells), cap(l.cells)))
 	copy(c.cells, l.cells)
 	c.clusters = append([]string(nil), l.clusters...)
@@ -151,7 +155,7 @@ func (l *Line) reset() {
 	l.cells = l.cells[:0]
 	l.clusters = nil
 	l.extras = nil
-	l.wrapped, l.prompt = false, false
+	l.wrapped, l.prompt, l.written = false, false, 0
 }
 
 // extend makes at least n columns writable. New ones are blank. cols is the

@@ -31,7 +31,9 @@ func (t *Terminal) printASCII(p []byte) {
 			}
 		}
 		n := min(len(p), t.cols-s.x)
-		t.putASCII(t.row(s.y), s.x, p[:n])
+		l := t.row(s.y)
+		l.written = t.offset + int64(t.pos)
+		t.putASCII(l, s.x, p[:n])
 		s.x += n
 		p = p[n:]
 	}
@@ -108,6 +110,7 @@ func (t *Terminal) printRune(r rune) {
 	if t.modes.insert {
 		l.insert(s.x, width, t.pen.erased(), t.cols)
 	}
+	l.written = t.offset + int64(t.pos)
 	t.putRune(l, s.x, r, width)
 	s.x += width
 }

@@ -209,7 +209,7 @@ func dropLast(blocks [][]*Line) {
 
 // wrap lays the cells of a paragraph's lines out anew.
 func (b *buffer) wrap(lines []*Line, cols int) []*Line {
-	out := []*Line{{wrapped: lines[0].wrapped, prompt: lines[0].prompt}}
+	out := []*Line{{wrapped: lines[0].wrapped, prompt: lines[0].prompt, written: lines[0].written}}
 	x := 0
 	for i, l := range lines {
 		n := b.width(lines, i)

@@ -11,7 +11,8 @@ type Snapshot struct {
 	Title      string
 	Colors     Colors
 	Revision   uint64
-	Offset     int64 // bytes of the stream it shows
+	Offset     int64   // bytes of the stream it shows
+	Turns      []int64 // offsets where the agent's turns began, oldest first; only with History
 }
 
 // Colors are the terminal's own colours as the program set them; a DefaultColor
@@ -39,6 +40,7 @@ func (t *Terminal) Snapshot(scrollback int) *Snapshot {
 		l.frozen = true
 	}
 	if n := min(scrollback, t.history.len()); n > 0 {
+		s.Turns = append(s.Turns, t.turns...)
 		s.History = make([]*Line, n)
 		for i := range s.History {
 			l := t.history.at(t.history.len() - n + i)

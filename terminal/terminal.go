@@ -70,8 +70,9 @@ type Terminal struct {
 	parser parser
 	pass   pass
 
-	offset   int64 // of the first byte of the Write under way
-	pos      int   // index in it of the byte being handled
+	offset   int64   // of the first byte of the Write under way
+	turns    []int64 // offsets where the agent's turns began, oldest first
+	pos      int     // index in it of the byte being handled
 	revision uint64
 	panics   int
 }
@@ -150,6 +151,21 @@ func (t *Terminal) Size() (cols, rows int) { return t.cols, t.rows }
 
 // Offset is how many bytes of the stream have been taken.
 func (t *Terminal) Offset() int64 { return t.offset }
+
+// mostTurns is how many turns' starts are remembered.
+const mostTurns = 1000
+
+// MarkTurn remembers that a turn of the agent began with what was typed at a stream offset. Turns that nothing
+// was typed for count as part of the turn before.
+func (t *Terminal) MarkTurn(offset int64) {
+	if n := len(t.turns); n > 0 && t.turns[n-1] >= offset {
+		return
+	}
+	t.turns = append(t.turns, offset)
+	if len(t.turns) > mostTurns {
+		t.turns = t.turns[1:]
+	}
+}
 
 // SetOffset says where in the stream the next Write begins.
 func (t *Terminal) SetOffset(offset int64) { t.offset = offset }

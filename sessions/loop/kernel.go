@@ -85,6 +85,7 @@ type Kernel struct {
 	lastOut   time.Time // when the program last printed
 	losses    int64     // bytes of output that could not be kept
 	reviewing bool      // the journal is read for the screen alone
+	typedAt   int64     // the end of the output when something was typed last
 	live      bool      // the output that was taken in last was printed to this server
 	saving    saving
 }

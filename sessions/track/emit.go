@@ -1,6 +1,7 @@
 package track
 
 import (
+	"berth/agent"
 	"berth/detect"
 	"berth/sessions/events"
 )
@@ -31,6 +32,9 @@ func (t *Track) emitFrom(at *place, results []detect.Result, first ...events.Eve
 			}
 			add(eventState, StateEvent{Prev: string(t.state), Next: string(n.Next), Tier: n.Tier, Cause: n.Cause, Evidence: n.Evidence, Prompt: n.Request, Activity: n.Activity, Failure: n.Failure, Sources: sourceWords(n.Words, n.Time), Queue: t.waitsIn(n.Next), At: at})
 			moved = len(batch) - 1
+			if n.Next == agent.Working && t.state != agent.Prompt {
+				t.env.TurnStarted()
+			}
 			t.state, t.since, t.tier, t.cause = n.Next, n.Time, n.Tier, n.Cause
 			if t.d != nil {
 				t.d.does.Emitted(n.Activity, t.env.Now())
