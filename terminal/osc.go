@@ -38,6 +38,8 @@ func (t *Terminal) command(content []byte) {
 		t.passCommand(head)
 	case 8:
 		t.linkCommand(rest)
+	case 1337:
+		t.itermImage(rest)
 	case 52:
 		t.clipboardCommand(rest)
 	case 7, 9, 99, 133, 777, 7501:

@@ -20,8 +20,8 @@ const (
 const (
 	// maxSequence is the longest CSI sequence that is looked at.
 	maxSequence = 1024
-	// maxString is how much of an OSC or DCS string is kept; a longer one is
-	// swallowed whole.
+	// maxString is how much of an OSC, DCS or APC string is kept. A longer one is
+	// swallowed, but for the head of an image.
 	maxString = 64 << 10
 )
 
@@ -218,12 +218,15 @@ func (t *Terminal) feedText(p []byte, i int) int {
 
 func (t *Terminal) keepText(p []byte) {
 	ps := &t.parser
-	if ps.kind != ']' && ps.kind != 'P' || ps.overlong {
+	if ps.kind != ']' && ps.kind != 'P' && ps.kind != '_' || ps.overlong {
 		return
 	}
 	if len(ps.partial)+len(p) > maxString {
 		ps.overlong = true
-		ps.partial = nil
+		head := make([]byte, imageHead)
+		n := copy(head, ps.partial)
+		n += copy(head[n:], p)
+		ps.partial = head[:n]
 		return
 	}
 	ps.partial = append(ps.partial, p...)
@@ -245,13 +248,14 @@ func (t *Terminal) endText(well bool) {
 	ps := &t.parser
 	content := ps.partial
 	ps.state = ground
-	if well && !ps.overlong {
-		switch ps.kind {
-		case ']':
-			t.command(content)
-		case 'P':
-			t.deviceControl(content)
-		}
+	switch {
+	case !well:
+	case ps.overlong || ps.kind == '_':
+		t.image(ps.kind, string(content))
+	case ps.kind == ']':
+		t.command(content)
+	case ps.kind == 'P':
+		t.deviceControl(content)
 	}
 	ps.partial = content[:0]
 	if cap(content) > 4096 { // one long string must not cost memory for good

@@ -23,7 +23,7 @@ func TestPassPolicy(t *testing.T) {
 		{"a\x1b[c\x1b[>c\x1b[=c\x1b[6n\x1b[?6n\x1b[5n\x1b[?25$p\x1b[4$p\x1b[>q\x1b[>0q\x1b[?u\x1b[?4m\x1b[?996n\x1b[18t\x1b[14t\x1b[21t\x1b[x\x1bZ\x05b", "ab"},
 		{"a\x1b]10;?\x07\x1b]11;?\x1b\\\x1b]4;1;?;2;?\x07\x1b]52;c;?\x07b", "ab"},
 		// Strings.
-		{"a\x1bPq~~~\x1b\\\x1b_Gi=1;AAAA\x1b\\\x1b^pm\x1b\\\x1bXsos\x1b\\\x1bPtmux;\x1b\x1b[c\x1b\\b", "ab"},
+		{"a\x1bPq~~~\x1b\\\x1b_Gi=1;AAAA\x1b\\\x1b^pm\x1b\\\x1bXsos\x1b\\\x1bPtmux;\x1b\x1b[c\x1b\\b", "a[image]\r\nb"},
 		{"a\x1b]1337;File=x\x07\x1b]50;font\x07\x1b]777x\x07\x1b];\x07b", "ab"},
 		// The clipboard.
 		{"\x1b]52;c;aGk=\x07", ""},

@@ -83,7 +83,7 @@ func (t *Terminal) windowOperation(p *params) {
 	}
 }
 
-// deviceControl answers the two DCS queries; other strings are swallowed.
+// deviceControl answers the two DCS queries, and prints the placeholder of an image; other strings are swallowed.
 func (t *Terminal) deviceControl(content []byte) {
 	s := string(content)
 	switch {
@@ -91,6 +91,8 @@ func (t *Terminal) deviceControl(content []byte) {
 		t.reportSetting(s[2:])
 	case strings.HasPrefix(s, "+q"):
 		t.reportCapabilities(s[2:])
+	default:
+		t.sixelImage(s)
 	}
 }
 
