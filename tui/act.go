@@ -81,6 +81,10 @@ const filterLimit = 100
 func (m *Model) pressList(k Key) Effect {
 	switch k.Name {
 	case "q":
+		if m.detail && !m.layout().split {
+			m.detail = false
+			return nil
+		}
 		return Quit{}
 	case "?", "f1":
 		m.help, m.helpTop = true, 0
@@ -95,20 +99,28 @@ func (m *Model) pressList(k Key) Effect {
 	case "esc":
 		m.escape()
 	case "tab":
-		if !m.layout().split {
-			m.detail = !m.detail
-		}
-		m.markSeen()
-	case "enter", "a":
+		m.goNext(1)
+	case "shift+tab":
+		m.goNext(-1)
+	case "a":
+		m.switchAdvance()
+	case "enter", "o":
 		return m.attach(k)
 	case "s":
-		if c := m.current(); c != nil && c.Request != nil && m.world.May["screen"] {
-			m.card.hidden = !m.card.hidden
+		if c := m.current(); c == nil || c.Request == nil || !m.world.May["screen"] {
+			m.Flash(m.whyNot(k), faint)
+			return nil
 		}
+		m.card.hidden = !m.card.hidden
 	case "m":
-		if c := m.current(); c != nil && m.world.May["nudge"] && takesMessages(c) {
-			m.open(editing{what: nudging, session: c.ID, label: "Message to " + c.Name}, false)
-		}
+		m.writeMessage(k)
+	case " ":
+		m.mark()
+	case "S":
+		m.by = (m.by + 1) % groupings
+		m.order = nil // the person sorts the list, so it may move
+		m.sort()
+		m.Flash("grouped by "+m.by.String()+" · S: by "+((m.by+1)%groupings).String(), faint)
 	case "M":
 		m.switchMouse()
 	case "b":
@@ -122,28 +134,45 @@ func (m *Model) pressList(k Key) Effect {
 	case "paste":
 		m.Flash("nothing here takes a paste", faint)
 	default:
-		if !m.pressPreview(k) {
-			m.move(k.Name)
+		if !m.pressPreview(k) && !m.move(k.Name) {
+			m.Flash(m.whyNot(k), faint)
 		}
 	}
 	return nil
 }
 
-// escape leaves the session's view, or removes the filter.
+// escape leaves the session's view, or removes the marks or the filter.
 func (m *Model) escape() {
 	switch {
-	case m.detail:
+	case m.detail && !m.layout().split:
 		m.detail = false
+	case len(m.marks) > 0:
+		m.marks = nil
 	case m.filter.text != "":
 		m.filter = filter{}
 		m.sort()
 	}
 }
 
+// writeMessage opens the editor for a message to the chosen session, or to all marked ones.
+func (m *Model) writeMessage(k Key) {
+	s, several := m.current(), len(m.marked()) > 0
+	switch {
+	case !m.world.May["nudge"], !several && (s == nil || !takesMessages(s)):
+		m.Flash(m.whyNot(k), faint)
+	case several || !m.jumped():
+		m.write(editing{what: nudging, label: "Message to %s"}, s, false)
+	}
+}
+
 // attach attaches to the chosen session. On a small terminal Enter first shows it instead of the list.
 func (m *Model) attach(k Key) Effect {
 	s := m.current()
-	if s == nil || m.jumped() {
+	if s == nil {
+		m.Flash(m.whyNot(k), faint)
+		return nil
+	}
+	if m.jumped() {
 		return nil
 	}
 	if k.Name == "enter" && !m.layout().split && !m.detail {
@@ -152,6 +181,7 @@ func (m *Model) attach(k Key) Effect {
 		return nil
 	}
 	if !m.world.May["attach"] {
+		m.Flash(m.whyNot(k), faint)
 		return nil
 	}
 	if s.Over() {
@@ -162,8 +192,8 @@ func (m *Model) attach(k Key) Effect {
 	return Attach{ID: s.ID}
 }
 
-// move chooses another session in the list.
-func (m *Model) move(name string) {
+// move chooses another session in the list. It returns false if the key is for something else.
+func (m *Model) move(name string) bool {
 	at := slices.Index(m.order, m.selected)
 	page := max(m.layout().list.h-1, 1)
 	switch name {
@@ -180,12 +210,13 @@ func (m *Model) move(name string) {
 	case "pgdown", "ctrl+f":
 		at += page
 	default:
-		return
+		return false
 	}
 	if len(m.order) > 0 {
 		m.selected = m.order[min(max(at, 0), len(m.order)-1)]
 		m.markSeen()
 	}
+	return true
 }
 
 // takesMessages reports whether Berth knows how to send the session's program a message.

@@ -26,7 +26,7 @@ func TestRights(t *testing.T) {
 		m = started(80, 40, World{Sessions: []*sessions.Status{s}, May: Rights{"ls": true, d.verb: true}})
 		e := press(m, later, d.key)
 		switch {
-		case d.ask != "":
+		case d.always:
 			if e != nil || m.confirm == nil {
 				t.Errorf("key %s asks for no confirmation", d.key)
 			}
@@ -37,6 +37,8 @@ func TestRights(t *testing.T) {
 			e = press(m, later, "y")
 		case d.verb == "tag":
 			e = press(m, later, "n", "e", "w", " ", "-", "o", "l", "d", "enter")
+		case d.verb == "rename" || d.verb == "fork":
+			e = press(m, later, "x", "enter")
 		}
 		if d.key == "v" {
 			if m.talk == nil || m.talk.id != "id-alpha" || e != nil {
@@ -61,7 +63,7 @@ func TestRights(t *testing.T) {
 			t.Errorf("tags by %q", a.Words)
 		}
 		// The person loses the right before the confirmation.
-		if d.ask != "" {
+		if d.always {
 			press(m, later, d.key)
 			m.SetWorld(World{Sessions: []*sessions.Status{s}, May: Rights{"ls": true}}, later)
 			if e := press(m, later, "y"); e != nil {

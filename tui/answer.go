@@ -150,6 +150,9 @@ func (m *Model) pressCard(k Key) (Effect, bool) {
 		return nil, false
 	}
 	kind := kindOf(k.Name)
+	if k.Name == "q" && m.card.begun() {
+		kind = "leave"
+	}
 	if !m.answersTo(s.Request)[kind] {
 		return nil, false
 	}
@@ -217,7 +220,7 @@ func (m *Model) cardHints(r *agent.Request) []hint {
 	case partly(r) != "":
 		a = only(a, refuses)
 		if m.world.May["attach"] {
-			list = append(list, hint{"a", "attach to answer"})
+			list = append(list, hint{"o", "attach to answer"})
 		}
 	case !m.readAll():
 		a = only(a, refuses)

@@ -126,6 +126,7 @@ func TestViewerCannotAnswer(t *testing.T) {
 			t.Errorf("%s does %v", k, e)
 		}
 	}
+	m.flash = flash{}
 	for _, said := range []string{"1-3", "answer", "message", "reason"} {
 		if strings.Contains(drawn(m), said) {
 			t.Errorf("a viewer sees %q", said)

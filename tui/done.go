@@ -22,6 +22,12 @@ type verdict struct {
 	Session   string     `json:"session"`
 	ID        string     `json:"id"`
 	Error     *api.Error `json:"error"`
+
+	Worktree *struct {
+		Removed bool    `json:"removed"`
+		Path    string  `json:"path"`
+		Why     *string `json:"why"`
+	} `json:"worktree"` // of rm
 }
 
 // otherwise reports whether the prompt has changed since its card was drawn, and the change had not
@@ -34,6 +40,12 @@ func (v verdict) otherwise() bool {
 func (m *Model) Finish(d Done, now time.Time) Effect {
 	m.now = now
 	m.doing--
+	if len(d.results) > 0 {
+		if failures := m.finishEach(d); len(failures) == 0 && d.draft.what != "" {
+			m.keep(d.draft, kept{})
+		}
+		return nil
+	}
 	var v verdict
 	_ = json.Unmarshal([]byte(d.Out), &v) // other output has no fields
 	failure := m.failureOf(d, v)
@@ -78,10 +90,13 @@ func (m *Model) Finish(d Done, now time.Time) Effect {
 	case strings.HasPrefix(d.Kind, "page ") || d.Kind == "history":
 		m.openPage(d)
 		return nil
-	case d.Kind == "new":
+	case d.Kind == "new" || d.Kind == "fork":
 		m.wanted = v.ID
 	}
 	m.flashResult(m.success(d, v), rests)
+	if d.Kind == "respond" {
+		m.afterAnswer(d.Session)
+	}
 	return nil
 }
 
@@ -127,6 +142,9 @@ func (m *Model) success(d Done, v verdict) string {
 	}
 	if d.Kind == "interrupt" && !v.Delivered {
 		return d.Name + " is " + v.State + ": it has nothing to interrupt"
+	}
+	if text := v.keptText(d); text != "" {
+		return text
 	}
 	name := d.Name
 	if v.Session != "" {

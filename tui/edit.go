@@ -19,14 +19,18 @@ const (
 	wording purpose = "text"
 	filling purpose = "field"
 	tagging purpose = "tag"
+
+	renaming purpose = "rename"
+	forking  purpose = "fork"
 )
 
 // editing is the text that the person is writing, for one session.
 type editing struct {
 	what    purpose
 	session string
-	prompt  string // the prompt that it answers
-	digest  string // the digest of that prompt, as drawn
+	all     []string // the marked sessions that it is for, in place of session
+	prompt  string   // the prompt that it answers
+	digest  string   // the digest of that prompt, as drawn
 	label   string
 	text    string // the text to start with
 	offer   string // what the person can do after a refusal
@@ -100,27 +104,27 @@ const offerStash = "stash"
 func (m *Model) send(option string) Effect {
 	e, text := m.edit, m.editor.text
 	s := m.byID[e.session]
-	if s == nil {
+	if s == nil && len(e.all) == 0 {
 		m.edit = nil
 		m.Flash("the session is gone", failed)
 		return nil
 	}
 	d := draft{e.what, e.session, e.prompt}
-	if strings.TrimSpace(text) == "" && e.what != denying && e.what != filling {
+	if strings.TrimSpace(text) == "" && e.what != denying && e.what != filling && e.what != forking {
 		m.Flash("the text is empty: write something, or close with esc", waits)
 		return nil
 	}
 	m.keep(d, kept{text: text}) // until the verb has succeeded
+	if len(e.all) > 0 {
+		return m.sendEach(option, d)
+	}
 	a := Act{Session: s.ID, Name: s.Name, Stdin: text, draft: d}
 	switch e.what {
 	case nudging:
-		a.Kind, a.Words = "nudge", []string{"nudge", s.ID, "-"}
 		if option == "" && busy(s) {
 			option = "--queue"
 		}
-		if option != "" {
-			a.Words = []string{"nudge", option, s.ID, "-"}
-		}
+		a.Kind, a.Words = "nudge", nudgeWords(s, option)
 		m.edit = nil
 		return m.act(a, "sending to "+s.Name)
 	case denying:
@@ -141,10 +145,11 @@ func (m *Model) send(option string) Effect {
 			return nil
 		}
 		a.Words = respondWords(s.ID, e.prompt, e.digest, "text", "-")
-	case tagging:
-		a.Kind, a.Words, a.Stdin = "tag", tagWords(s, text), ""
+	case tagging, renaming, forking:
+		words, saying := keepWords(e.what, s, text)
+		a.Kind, a.Words, a.Stdin = words[0], words, ""
 		m.edit = nil
-		return m.act(a, "tagging "+s.Name)
+		return m.act(a, saying)
 	case filling:
 		m.keep(d, kept{})
 		if m.card.prompt != e.prompt || m.field() == nil {
@@ -170,6 +175,42 @@ func busy(s *sessions.Status) bool {
 		return true
 	}
 	return false
+}
+
+func nudgeWords(s *sessions.Status, option string) []string {
+	if option == "" {
+		return []string{"nudge", s.ID, "-"}
+	}
+	return []string{"nudge", option, s.ID, "-"}
+}
+
+// sendEach uses the text for all marked sessions.
+func (m *Model) sendEach(option string, d draft) Effect {
+	e, text := m.edit, m.editor.text
+	m.edit = nil
+	var acts []Act
+	for _, id := range e.all {
+		s := m.byID[id]
+		switch {
+		case s == nil:
+		case e.what == tagging:
+			acts = append(acts, Act{Kind: "tag", Session: id, Name: s.Name, Words: tagWords(s, text)})
+		case option == "" && busy(s):
+			acts = append(acts, Act{Kind: "nudge", Session: id, Name: s.Name, Words: nudgeWords(s, "--queue"), Stdin: text})
+		default:
+			acts = append(acts, Act{Kind: "nudge", Session: id, Name: s.Name, Words: nudgeWords(s, option), Stdin: text})
+		}
+	}
+	if len(acts) == 0 {
+		m.Flash("the sessions are gone", failed)
+		return nil
+	}
+	effect := m.each(acts, map[purpose]string{tagging: "tagging", nudging: "sending to"}[e.what])
+	if a, ok := effect.(Act); ok {
+		a.draft = d
+		return a
+	}
+	return effect
 }
 
 // multi are the questions of the prompt that a text answers.
@@ -213,16 +254,18 @@ type Act struct {
 	title   string    // the page's title
 	end     bool      // show the page's end first
 	at      int       // or this line first
+	each    []Act     // the verb for each marked session, in place of Words
 }
 
 // Done is the result of an act.
 type Done struct {
 	Act
-	Status int
-	Out    string // its standard output
-	Err    string
-	Lines  []*terminal.Line // the lines of the scrollback
-	queue  []sessions.Queued
+	Status  int
+	Out     string // its standard output
+	Err     string
+	Lines   []*terminal.Line // the lines of the scrollback
+	queue   []sessions.Queued
+	results []Done // of each of the act's sessions
 }
 
 // actsAtOnce is how many verbs one person may have under way: no person follows more.

@@ -2,35 +2,36 @@ package tui
 
 import "unicode/utf8"
 
-// helpKeys are the keys that work where the person is.
+// helpKeys are the keys that work where the person is. Their texts are short, so that all of them fit on
+// 80x24 in two columns.
 func (m *Model) helpKeys() []hint {
-	list := []hint{
-		{"↑ ↓  j k  g G", "choose a session; the first, the last"},
-	}
+	may, s := m.world.May, m.current()
+	list := []hint{{"↑ ↓  jk gG", "select a session"}, {"tab", "the next that needs input"}}
 	add := func(is bool, key, does string) {
 		if is {
 			list = append(list, hint{key, does})
 		}
 	}
-	may := m.world.May
-	add(may["attach"], "enter  a", "attach; ctrl-] d comes back here")
-	add(!m.layout().split, "tab", "show the screen, or the list")
-	add(may["respond"], "1-9", "choose an option of the question")
-	add(may["respond"], "y  d  t", "allow; deny, with a reason; type a reply")
-	add(may["screen"], "s  J K", "show the question or the screen; scroll the question")
-	add(may["screen"], "< >  z", "of a wide terminal: scroll sideways; break its rows")
-	add(may["nudge"], "m", "write a message to the agent")
-	s := m.current()
+	add(may["respond"], "a", "go there after an answer")
+	add(may["attach"], "enter o", "attach; ctrl-] d: back")
+	add(may["respond"], "1-9", "choose an option")
+	add(may["respond"], "y d t", "allow; deny; type a reply")
+	add(may["screen"], "s J K", "card or screen; scroll")
+	add(may["screen"], "< > z", "wide screen: scroll, wrap")
+	add(may["nudge"], "m", "message to the agent")
+	add(true, "space", "mark; acts are for all")
 	for _, d := range actions() {
 		add(may[d.verb] && (s == nil || m.may(d, s)), d.key, d.does)
 	}
-	add(m.mayStart(), "n", "start a session: an agent, its folder, a worktree")
+	add(m.mayStart(), "n", "start a session")
 	return append(list,
-		hint{"b", "bell, notification or nothing when a session starts to wait"},
-		hint{":", "run a verb; tab completes, up brings back the last line"},
-		hint{"M", "mouse on or off; with shift the terminal selects text"},
-		hint{"/", "filter by name, #tag, state or agent; esc shows all"},
-		hint{"q  ctrl-c", "leave; the sessions keep running"},
+		hint{":", "run any verb; tab completes"},
+		hint{"/", "filter: name, #tag, state"},
+		hint{"S", "group by state, folder, tag"},
+		hint{"b", "bell, notification or none"},
+		hint{"M", "mouse on or off"},
+		hint{"q esc", "back; q in the list: leave"},
+		hint{"ctrl-c", "leave; sessions go on"},
 	)
 }
 
@@ -60,16 +61,17 @@ func (m *Model) drawHelp(a area) {
 	} else {
 		a.text(2, 0, -1, t.style(strong), "Keys")
 	}
-	columns := max(min(body.w/60, 2), 1)
+	columns := max(min(body.w/38, 2), 1)
 	rows := (len(keys) + columns - 1) / columns
 	if body.h >= len(keys) {
 		columns, rows = 1, len(keys)
 	}
-	wide := 18
-	if a.w < 60 {
+	each := body.w / columns
+	wide := 13
+	if each < 60 {
 		wide = 11
 	}
-	lines := m.helpLines(keys, wide, body.w-wide-3, columns > 1, a.ellipsis())
+	lines := m.helpLines(keys, wide, each-wide-3, columns > 1, a.ellipsis())
 	if columns == 1 {
 		rows = len(lines)
 	}
@@ -78,12 +80,12 @@ func (m *Model) drawHelp(a area) {
 	}
 	m.helpTop = min(m.helpTop, m.helpLast)
 	for i, h := range lines {
-		x, y := i/rows*60, i%rows-m.helpTop
+		x, y := i/rows*each, i%rows-m.helpTop
 		if y < 0 || y >= body.h {
 			continue
 		}
 		body.text(x+2, y, x+2+wide-1, t.key(), h.key)
-		body.text(x+2+wide, y, -1, t.style(plain), h.does)
+		body.text(x+2+wide, y, x+each, t.style(plain), h.does)
 	}
 	if left := body.h - rows; columns == 1 && left >= 3 {
 		y := rows + 1
@@ -101,7 +103,7 @@ func (m *Model) helpLines(keys []hint, wide, room int, whole bool, ellipsis stri
 	var list []hint
 	for _, h := range keys {
 		if r, _ := utf8.DecodeRuneInString(h.key); m.theme.ascii && r > 0x7f {
-			h.key = "up down  j k  g G"
+			h.key = "up/down jk"
 		}
 		h.key = cut(h.key, wide-1, ellipsis)
 		if whole {

@@ -244,7 +244,10 @@ func (m *Model) drawRow(a area, y int, c columns, s *sessions.Status, first bool
 	t, style := m.theme, m.rowStyle(s)
 	m.drawBar(a, y, s, style)
 	look, name := lookOf(s.Now), plain
-	if m.unseen(s) {
+	switch {
+	case m.marks[s.ID]:
+		a.text(1, y, 2, style(accent), a.glyph("✓", "#"))
+	case m.unseen(s):
 		a.text(1, y, 2, style(accent), a.glyph("•", "+"))
 	}
 	if m.unseen(s) || needs(s) {

@@ -7,6 +7,7 @@
 package tui
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -41,11 +42,12 @@ type Model struct {
 	person     Person
 	cols, rows int
 	now        time.Time
-	strayed    time.Time // when an attachment last ended by itself, or when the last key meant for that session came
+	strayed    time.Time // when keys for a session last began to arrive here, or when the last of them came
 	flash      flash
 	doing      int // number of acts under way
 
 	listing
+	flow
 	preview
 	card  card
 	mouse mouse
@@ -64,11 +66,12 @@ type listing struct {
 	selected string
 	wanted   string    // id of a new session, to be chosen when it is listed
 	touched  time.Time // time of the last key
-	moved    time.Time // when the selection last moved by itself, because the chosen session was gone
+	moved    time.Time // when the selection last moved by itself
 	top      int       // first shown line of the list
 	seen     map[string]uint64
 	filter   filter
-	detail   bool // on a small terminal: show the session instead of the list
+	marks    map[string]bool // ids of the marked sessions
+	detail   bool            // on a small terminal: show the session instead of the list
 }
 
 // overlay is what covers the list and the session.
@@ -121,6 +124,7 @@ func (m *Model) SetWorld(w World, now time.Time) {
 	for _, s := range w.Sessions {
 		m.byID[s.ID] = s
 	}
+	maps.DeleteFunc(m.marks, func(id string, _ bool) bool { return m.byID[id] == nil })
 	m.noteWaits(w.Sessions)
 	m.sort()
 	if m.wanted != "" && m.byID[m.wanted] != nil {
@@ -194,34 +198,24 @@ func (m *Model) Select(id string) {
 // current is the chosen session; nil if there is none.
 func (l *listing) current() *sessions.Status { return l.byID[l.selected] }
 
-// jumped reports whether the selection has just moved by itself. A key is then meant for the session
-// before.
-func (m *Model) jumped() bool {
-	if m.moved.IsZero() || m.now.Sub(m.moved) >= settleTime {
-		return false
-	}
-	m.Flash("the selected session is gone, and this one took its place: press again", waits)
-	return true
-}
-
 // Back records that the person is back after an attachment. why says what ended it; it is empty
 // if the person detached.
 func (m *Model) Back(why string, now time.Time) {
 	m.now, m.strayed = now, time.Time{}
 	if why != "" {
-		m.strayed = now
+		m.strayed, m.stray = now, "no longer attached: keys typed for the session do nothing here"
 		m.Flash(why, failed)
 	}
 }
 
-// astray reports whether a key was typed for a session that has just ended by itself. Such keys end
+// astray reports whether a key was typed for a session that isn't attached. Such keys end
 // with the first pause, because a person keeps typing until they look up.
 func (m *Model) astray() bool {
 	if m.strayed.IsZero() || m.now.Sub(m.strayed) >= settleTime {
 		return false
 	}
 	m.strayed = m.now
-	m.Flash("no longer attached: keys typed for the session do nothing here", waits)
+	m.Flash(m.stray, waits)
 	return true
 }
 

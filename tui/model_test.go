@@ -93,18 +93,19 @@ func drawn(m *Model) string {
 // place.
 func TestMovedByItself(t *testing.T) {
 	a, b := at("a", agent.Idle, 1), at("b", agent.Idle, 2)
+	a.Driven, b.Driven = true, true
 	m := started(80, 24, world(a, b))
-	m.world.May = Rights{"attach": true, "kill": true}
+	m.world.May = Rights{"attach": true, "kill": true, "nudge": true}
 	rest := world(b)
 	rest.May = m.world.May
 	m.SetWorld(rest, later)
-	for _, key := range []string{"a", "X"} {
-		if e := m.Press(Key{Name: key, Text: key}, later.Add(settleTime/2)); e != nil || m.confirm != nil || !strings.Contains(m.flash.text, "press again") {
+	for _, key := range []string{"o", "X", "m"} {
+		if e := m.Press(Key{Name: key, Text: key}, later.Add(settleTime/2)); e != nil || m.confirm != nil || m.edit != nil || !strings.Contains(m.flash.text, "press again") {
 			t.Errorf("key %s: got effect %v and message %q", key, e, m.flash.text)
 		}
 	}
-	if e := m.Press(Key{Name: "a", Text: "a"}, later.Add(settleTime)); e != (Attach{ID: "id-b"}) {
-		t.Errorf("a does %v", e)
+	if e := m.Press(Key{Name: "o", Text: "o"}, later.Add(settleTime)); e != (Attach{ID: "id-b"}) {
+		t.Errorf("o does %v", e)
 	}
 }
 
@@ -204,9 +205,10 @@ func TestAttachNeedsARight(t *testing.T) {
 	}
 	w.May = Rights{"ls": true}
 	m.SetWorld(w, noon)
-	if got := press(m, noon, "enter", "a"); got != nil {
+	if got := press(m, noon, "enter", "o"); got != nil {
 		t.Errorf("without the right enter gives %v", got)
 	}
+	m.flash = flash{}
 	if strings.Contains(drawn(m), "attach") || m.Wanted() != "" {
 		t.Error("a hint is shown without its right")
 	}

@@ -208,7 +208,7 @@ func (m *Model) click(t target, now time.Time) Effect {
 	m.Select(t.session)
 	if double {
 		m.mouse.chosen = ""
-		return m.attach(Key{Name: "a"})
+		return m.attach(Key{Name: "o"})
 	}
 	return nil
 }
@@ -252,7 +252,7 @@ func (m *Model) context() string {
 	case m.help:
 		return "help"
 	case m.confirm != nil:
-		return "confirm " + m.confirm.session + " " + m.confirm.text
+		return "confirm " + m.confirm.text
 	case m.talk != nil:
 		return "talk " + m.talk.id
 	case m.page != nil:

@@ -87,7 +87,7 @@ func (m *Model) askRemoval(a Act, id string) {
 	a.Words = []string{"queue", a.Session, "rm", id}
 	m.flash = flash{}
 	m.confirm = &confirm{
-		text: fmt.Sprintf("Remove %s from the queue of %s? It won't be delivered.", id, a.Name), session: a.Session,
-		action: action{verb: "queue", do: func(m *Model, _ *sessions.Status) Effect { return m.act(a, "removing "+id) }},
+		text: fmt.Sprintf("Remove %s from the queue of %s? It won't be delivered.", id, a.Name),
+		acts: []Act{a}, action: action{verb: "queue", doing: "removing " + id + " of"},
 	}
 }

@@ -39,9 +39,9 @@ type Host interface {
 	// Seen and SetSeen keep which states the person has seen, by session.
 	Seen() map[string]uint64
 	SetSeen(map[string]uint64)
-	// NoMouse and SetNoMouse keep whether the person has turned the mouse off.
-	NoMouse() bool
-	SetNoMouse(bool)
+	// Choices and SetChoices keep the person's settings of the dashboard.
+	Choices() Choices
+	SetChoices(Choices)
 }
 
 // Input is what the client types.
@@ -171,7 +171,7 @@ func Run(ctx context.Context, o Options) error {
 		d.acts.Wait()
 		d.released.Wait() // takes until 0.5 s after the start
 		d.Host.SetSeen(d.model.seen)
-		d.Host.SetNoMouse(d.model.mouse.off)
+		d.Host.SetChoices(d.model.chosen())
 	}()
 	d.model.SetWorld(d.Host.World(), d.Now())
 	d.model.Select(o.Select)
@@ -202,7 +202,7 @@ func newDashboard(ctx context.Context, o Options) *dashboard {
 	cols, rows := d.size()
 	d.model = NewModel(o.Person, o.Host.Seen(), cols, rows, o.Now())
 	d.model.SetLook(d.look, false)
-	d.model.mouse.off = o.Host.NoMouse()
+	d.model.choose(o.Host.Choices())
 	d.decoder.Mouse = true
 	return d
 }
@@ -438,11 +438,30 @@ func (d *dashboard) run(a Act) tea.Cmd {
 	}
 	d.acts.Go(func() {
 		defer cancel()
-		if a.Kind == "history" {
+		switch {
+		case a.Kind == "history":
 			done <- d.history(a)
-		} else {
+		case len(a.each) > 0:
+			done <- d.runEach(ctx, a)
+		default:
 			done <- d.Host.Run(ctx, a)
 		}
 	})
 	return func() tea.Msg { return <-done }
+}
+
+// runEach runs a verb for marked sessions, some at once.
+func (d *dashboard) runEach(ctx context.Context, a Act) Done {
+	done := Done{Act: a, results: make([]Done, len(a.each))}
+	free := make(chan struct{}, actsAtOnce)
+	var all sync.WaitGroup
+	for i, one := range a.each {
+		free <- struct{}{}
+		all.Go(func() {
+			done.results[i] = d.Host.Run(ctx, one)
+			<-free
+		})
+	}
+	all.Wait()
+	return done
 }

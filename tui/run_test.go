@@ -141,7 +141,7 @@ type server struct {
 	finds    atomic.Int64  // number of calls of Find
 	panics   atomic.Bool   // World panics
 	gone     atomic.Bool   // Attach returns ErrGone
-	noMouse  bool          // of Run's goroutine while it runs
+	chosen   Choices       // of Run's goroutine while it runs
 	looked   func()        // called after each World; may be nil
 	let      chan struct{} // acts end when it is closed
 }
@@ -185,8 +185,8 @@ func (h *server) Run(ctx context.Context, a Act) Done {
 func (h *server) Events() *events.Log       { return h.log }
 func (h *server) Seen() map[string]uint64   { return nil }
 func (h *server) SetSeen(map[string]uint64) {}
-func (h *server) NoMouse() bool             { return h.noMouse }
-func (h *server) SetNoMouse(off bool)       { h.noMouse = off }
+func (h *server) Choices() Choices          { return h.chosen }
+func (h *server) SetChoices(c Choices)      { h.chosen = c }
 
 // play runs a dashboard, and sends what Run returns.
 func play(t testing.TB, ctx context.Context, blocked bool) (*server, *typist, *glass, chan error) {
@@ -256,7 +256,7 @@ func TestHandOver(t *testing.T) {
 	clock := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
 	h, k, g, ended := playAt(t, context.Background(), false, clock)
 	g.shows(t, "alpha")
-	k.press("aecho hello\r\x1b[A")
+	k.press("oecho hello\r\x1b[A")
 	if got := <-h.attached; got != "id-alpha echo hello\r\x1b[A" {
 		t.Errorf("the session gets %q", got)
 	}
@@ -427,7 +427,7 @@ func TestGoneWhileAttached(t *testing.T) {
 	h, k, g, ended := play(t, context.Background(), false)
 	g.shows(t, "alpha")
 	h.gone.Store(true)
-	k.press("a")
+	k.press("o")
 	if err := end(t, ended); !errors.Is(err, ErrGone) {
 		t.Error(err)
 	}
@@ -489,7 +489,7 @@ func TestEventAtTheFirstLook(t *testing.T) {
 // goroutine is left; goleak checks.
 func TestPanic(t *testing.T) {
 	for name, cause := range map[string]func(*server, *typist){
-		"on the way back": func(h *server, k *typist) { k.press("a"); <-h.attached },
+		"on the way back": func(h *server, k *typist) { k.press("o"); <-h.attached },
 		"on the screen": func(h *server, _ *typist) {
 			if _, err := h.log.Append(events.Event{Type: "state_change", Session: "alpha", Time: time.Now()}); err != nil {
 				t.Error(err)

@@ -5,30 +5,37 @@ import (
 	"sync"
 )
 
-// Memory keeps which states people have seen between their visits, and who has turned the mouse off, as
-// long as the server runs. Its zero value is ready; its methods may be called concurrently.
+// Choices are a person's settings of the dashboard.
+type Choices struct {
+	NoMouse bool // the terminal keeps its mouse
+	Advance bool // after an answer, the next session that needs input is selected
+	By      grouping
+}
+
+// Memory keeps which states people have seen between their visits, and their choices, as long as the
+// server runs. Its zero value is ready; its methods may be called concurrently.
 type Memory struct {
 	mu      sync.Mutex
 	seen    map[string]map[string]uint64 // by person, by session
-	noMouse map[string]bool              // by person
+	choices map[string]Choices           // by person
 }
 
-// NoMouse reports whether a person has turned the mouse off.
-func (m *Memory) NoMouse(person string) bool {
+// Choices returns what a person has chosen.
+func (m *Memory) Choices(person string) Choices {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.noMouse[person]
+	return m.choices[person]
 }
 
-// KeepMouse stores whether a person has turned the mouse off.
-func (m *Memory) KeepMouse(person string, off bool) {
+// KeepChoices stores what a person has chosen.
+func (m *Memory) KeepChoices(person string, c Choices) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.noMouse == nil || len(m.noMouse) >= people {
-		m.noMouse = map[string]bool{}
+	if m.choices == nil || len(m.choices) >= people {
+		m.choices = map[string]Choices{}
 	}
-	if m.noMouse[person] = off; !off {
-		delete(m.noMouse, person)
+	if m.choices[person] = c; c == (Choices{}) {
+		delete(m.choices, person)
 	}
 }
 

@@ -37,7 +37,7 @@ func TestOptionsAreDrawnWhole(t *testing.T) {
 			m := asking(cols, 12, &agent.Request{Type: agent.PromptQuestion, Title: agent.Pointer("Data"), Text: agent.Pointer("What now?"), Options: []string{label, "Keep"},
 				Questions: []agent.Question{{Header: strings.Repeat("Data ", 40) + "head", Text: "What now?", MultiSelect: multi, Options: []string{label, "Keep"}, Descriptions: []string{strings.ToUpper(label), ""}}}})
 			if !m.carded() {
-				m.Press(Key{Name: "tab"}, later)
+				m.Press(Key{Name: "enter"}, later)
 			}
 			if !m.carded() {
 				t.Fatalf("%d columns: no card", cols)
@@ -69,7 +69,7 @@ func TestCommandsThatDiffer(t *testing.T) {
 				r.FullInput = command
 				m := asking(cols, 40, r)
 				if !m.carded() {
-					m.Press(Key{Name: "tab"}, later)
+					m.Press(Key{Name: "enter"}, later)
 				}
 				all := readThrough(t, m)
 				if other, same := seen[all]; same && other != command {
@@ -122,7 +122,7 @@ func TestFieldsThatLookLikeACommand(t *testing.T) {
 					m.SetLook(paint.Look{}, false)
 				}
 				if !m.carded() { // on a small terminal tab shows the card instead of the list
-					m.Press(Key{Name: "tab"}, later)
+					m.Press(Key{Name: "enter"}, later)
 				}
 				all := readThrough(t, m)
 				if seen[all] {

@@ -32,7 +32,7 @@ func askingFor(t *testing.T, cols, rows int, tool string, input map[string]any) 
 	w.May = Rights{"attach": true, "screen": true, "respond": true, "nudge": true}
 	m := started(cols, rows, w)
 	if !m.carded() {
-		m.Press(Key{Name: "tab"}, later)
+		m.Press(Key{Name: "enter"}, later)
 	}
 	return m
 }

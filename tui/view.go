@@ -272,13 +272,19 @@ func (m *Model) hints() []hint {
 		case m.world.May["attach"] && !s.Over():
 			key := enter
 			if m.carded() && m.world.May["respond"] && m.answersTo(s.Request)["enter"] {
-				key = "a" // the card uses Enter
+				key = "o" // the card uses Enter
 			}
 			list = append(list, hint{key, "attach"})
 		}
 		if !l.split && m.detail {
 			list = append(list, hint{"esc", "list"})
 		}
+	}
+	if len(m.marks) > 0 {
+		list = append(list, hint{"esc", "unmark all"})
+	}
+	if m.nextWaiting(1) != "" {
+		list = append(list, hint{"tab", "next waiting"})
 	}
 	if s != nil && m.world.May["nudge"] && takesMessages(s) && s.Now != agent.Prompt {
 		list = append(list, hint{"m", "message"})
@@ -288,6 +294,15 @@ func (m *Model) hints() []hint {
 	}
 	if len(m.world.Sessions) > 1 {
 		list = append(list, hint{"/", "filter"})
+	}
+	if m.by != byState && !l.beside { // otherwise the title has it
+		list = append(list, hint{"S", "by " + m.by.String()})
+	}
+	if m.advance {
+		list = append(list, hint{"a", "goes on by itself"})
+	}
+	if !l.split && m.detail {
+		return append(list, hint{"?", "help"})
 	}
 	return append(list, hint{"?", "help"}, hint{"q", "quit"})
 }
@@ -307,16 +322,28 @@ func (m *Model) editHints(enter string) []hint {
 	return append(list, hint{"esc", "close"})
 }
 
+// inList reports whether the last row has the keys of the list.
+func (m *Model) inList() bool {
+	return !m.help && m.talk == nil && m.page == nil && m.start == nil && m.edit == nil && m.confirm == nil
+}
+
 func (m *Model) drawFooter(a area) {
 	t := m.theme
 	x := 1
-	if listed := !m.help && m.talk == nil && m.page == nil && m.start == nil && m.edit == nil && m.confirm == nil; listed && (m.filter.typing || m.filter.text != "") {
+	if m.inList() && (m.filter.typing || m.filter.text != "") {
 		x = a.text(x, 0, -1, t.style(accent), "/")
 		x = a.text(x, 0, a.w*2/3, t.style(plain), m.filter.text)
 		if m.filter.typing {
 			a.Frame.cursor.Row, a.Frame.cursor.Col, a.Frame.cursor.Visible = a.y, min(a.x+x, a.cols-1), true
 		}
-		x += 3
+		x++
+		if !m.layout().beside { // otherwise the title has it
+			x = a.text(x, 0, -1, t.style(faint), fmt.Sprintf("%d of %d", len(m.order), len(m.world.Sessions)))
+		}
+		x += 2
+	}
+	if n := len(m.marks); n > 0 && m.inList() {
+		x = a.text(x, 0, a.w, t.style(accent), fmt.Sprintf("%d marked", n)) + 2
 	}
 	m.drawHints(a.part(x, 0, a.w-x, 1), m.hints(), target{of: m.context()})
 }

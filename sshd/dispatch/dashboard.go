@@ -133,9 +133,9 @@ func (h host) SetSeen(seen map[string]uint64) {
 	h.d.seen.Keep(person(h.request.Identity()), seen, func(id string) bool { _, ok := h.d.Commands.Sessions.Find(id); return ok })
 }
 
-func (h host) NoMouse() bool { return h.d.seen.NoMouse(person(h.request.Identity())) }
+func (h host) Choices() tui.Choices { return h.d.seen.Choices(person(h.request.Identity())) }
 
-func (h host) SetNoMouse(off bool) { h.d.seen.KeepMouse(person(h.request.Identity()), off) }
+func (h host) SetChoices(c tui.Choices) { h.d.seen.KeepChoices(person(h.request.Identity()), c) }
 
 // Run runs a verb as if it had come over the connection. It contains a panic: the dashboard calls it
 // from a goroutine of its own, where the panic would end the server.

@@ -107,7 +107,7 @@ func TestDashboard(t *testing.T) {
 	d.types("i")
 	d.shows("lab was interrupted")
 	l.Is("idle")
-	d.types("a")
+	d.types("o")
 	d.shows("^❯\u00a0")
 	d.types("\x1dd")
 	d.shows("○ lab ")

@@ -1,0 +1,103 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+)
+
+// flow is how the person gets from one session that needs input to the next.
+type flow struct {
+	advance bool   // after an answer, the next session that needs input is selected
+	onward  string // the session that was selected because of that
+	stray   string // says why a key that was typed for a session does nothing
+}
+
+// choose takes over what the person has chosen in an earlier visit.
+func (m *Model) choose(c Choices) { m.mouse.off, m.advance, m.by = c.NoMouse, c.Advance, c.By }
+
+func (m *Model) chosen() Choices { return Choices{NoMouse: m.mouse.off, Advance: m.advance, By: m.by} }
+
+// nextWaiting is the session that needs input and comes next in the list after the selected one (step 1)
+// or before it (step -1). It is empty if no other one does.
+func (l *listing) nextWaiting(step int) string {
+	at, n := slices.Index(l.order, l.selected), len(l.order)
+	for i := 1; i <= n; i++ {
+		id := l.order[((at+step*i)%n+n)%n]
+		if id != l.selected && needs(l.byID[id]) {
+			return id
+		}
+	}
+	return ""
+}
+
+// goNext selects the next session that needs input, and shows it on a small terminal.
+func (m *Model) goNext(step int) {
+	id := m.nextWaiting(step)
+	if id == "" {
+		m.Flash(m.whyNoNext(), faint)
+		return
+	}
+	m.Select(id)
+	m.detail = true
+}
+
+func (m *Model) whyNoNext() string {
+	hidden := 0
+	for _, s := range m.world.Sessions {
+		if needs(s) && !slices.Contains(m.order, s.ID) {
+			hidden++
+		}
+	}
+	switch s := m.current(); {
+	case hidden > 0:
+		return fmt.Sprintf("the filter hides %d that need input: esc shows all sessions", hidden)
+	case s != nil && needs(s):
+		return "no other session needs input"
+	}
+	return "no session needs input"
+}
+
+// afterAnswer selects the next session that needs input after a session was answered, if the person wants
+// that. The person may have gone on in the meantime.
+func (m *Model) afterAnswer(session string) {
+	if !m.advance || m.selected != session || m.busyWriting() || m.help || m.talk != nil || m.page != nil || m.filter.typing || m.card.begun() {
+		return
+	}
+	id := m.nextWaiting(1)
+	if id == "" {
+		return
+	}
+	m.Select(id)
+	m.onward, m.moved = id, m.now
+	m.flash.text += " · next: " + m.byID[id].Name
+}
+
+// switchAdvance turns on or off that an answer leads to the next session that needs input.
+func (m *Model) switchAdvance() {
+	if !m.world.May["respond"] {
+		m.Flash(m.lookOnly(), faint)
+		return
+	}
+	m.strayed, m.stray = m.now, noAttach // the key attached in an earlier version, and more may be typed ahead
+	if m.advance = !m.advance; m.advance {
+		m.Flash("after an answer: on to the next session that needs input · a turns it off · enter or o attaches", faint)
+		return
+	}
+	m.Flash("after an answer: the session stays selected · tab goes to the next one · enter or o attaches", faint)
+}
+
+const noAttach = "a doesn't attach: enter or o does. Keys right after it do nothing"
+
+// jumped reports whether the selection has just moved by itself. A key is then meant for the session
+// before.
+func (m *Model) jumped() bool {
+	switch {
+	case m.onward != "" && m.onward == m.selected && (m.now.Sub(m.moved) < settleTime || m.carded() && !m.settled()):
+		m.Flash("this is the next session that needs input: press again", waits)
+	case !m.moved.IsZero() && m.now.Sub(m.moved) < settleTime:
+		m.Flash("the selected session is gone, and this one took its place: press again", waits)
+	default:
+		return false
+	}
+	return true
+}
