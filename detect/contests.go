@@ -114,14 +114,14 @@ func (f *Fold) disputes(o, r *request, d *agent.Dialog) bool {
 	switch f.shows(d, o) {
 	case agent.WholeMatch: // a dialog doesn't draw each field of an input, or each value of a schema
 		if o.Foreign && r.seenOnly() {
-			return false // the dialog is o's
+			return f.leavesOut(o, r.Prompt, d) // otherwise the dialog is o's
 		}
 		if !o.Waits && !r.Waits && r.Prompt.Type == agent.PromptPermission && !saysSame(o.Prompt, r.Prompt) {
 			return true // no hook of either waits, so each is as likely
 		}
 		return o.Waits && canonical(o.Prompt.Raw) != canonical(r.Prompt.Raw) || !sameForm(r.Prompt, o.Prompt)
 	case agent.PartMatch, agent.AlikeMatch: // such as a file that the dialog names without its folder
-		return r.Told && !d.Cut
+		return r.Told && !d.Cut || r.seenOnly() && f.leavesOut(o, r.Prompt, d)
 	}
 	return o.Waits || r.seenOnly() && !r.Vouched || r.Over != nil || hides(o.Prompt) || pales(o.Prompt, r.Prompt)
 }
@@ -163,6 +163,7 @@ func (f *Fold) loseForeign(fact *agent.Fact) {
 	unguess(lost.Prompt)
 	lost.keep()
 	f.keepLost(lost)
+	f.learnLogged()
 }
 
 func (f *Fold) keepLost(lost *request) {

@@ -354,7 +354,7 @@ func (f *Fold) seen() {
 	r := f.open(p, &fact, false)
 	r.AfterTurn = d.AfterTurn
 	f.supersede(r, func(o *request) bool {
-		told := asItIs(o)
+		told := asItIs(o) && !f.leavesOut(o, r.Prompt, d)
 		r.Vouched = r.Vouched || told
 		return !o.Prompt.OnScreen && (o.guessed() || told)
 	})

@@ -41,18 +41,51 @@ func (f *Fold) unlogged(r *request, d *agent.Dialog) bool {
 	return found
 }
 
-// addUndrawn adds to the text of a dialog's prompt what the dialog doesn't draw of the logged calls
-// that it may be about.
+// reported says the same as logged of the call that a hook reported. ok is false for another subagent's
+// call.
+func (f *Fold) reported(o *request, d *agent.Dialog) (shown agent.Match, undrawn string, ok bool) {
+	l, reads := f.driver.(agent.CallLogReader)
+	if !reads || !o.Told || agent.Value(o.Prompt.Agent) != d.Agent || d.Type == agent.PromptForm || !ofWork(d) {
+		return agent.NoMatch, "", false
+	}
+	alone := *d
+	alone.Agent = "" // a call says nothing about who asks
+	shown, undrawn = l.LoggedCall(&alone, o.Tool, o.Prompt.Raw)
+	return shown, undrawn, true
+}
+
+// leavesOut reports whether the dialog may be about the reported call, and prompt p, which was only
+// seen, doesn't say what the dialog leaves out of it. A question or a plan allows nothing by itself.
+func (f *Fold) leavesOut(o *request, p *agent.Request, d *agent.Dialog) bool {
+	if p.Type != agent.PromptPermission {
+		return false
+	}
+	shown, undrawn, ok := f.reported(o, d)
+	return ok && (shown == agent.NoMatch || !says(p, undrawn))
+}
+
+// addUndrawn adds to the text of a dialog's prompt what the dialog doesn't draw of the calls that it may
+// be about: the logged ones, and those of hooks that don't wait, or not in this conversation.
 func (f *Fold) addUndrawn(p *agent.Request, d *agent.Dialog) {
 	if p.Type != agent.PromptPermission {
 		return // what the dialog of a question or a plan shows is compared
 	}
-	for i := range f.m.Calls {
-		shown, undrawn, _ := f.logged(&f.m.Calls[i], d)
-		text := agent.Value(p.Text)
-		if shown == agent.NoMatch || undrawn == "" || slices.Contains(strings.Split(text, "\n\n"), undrawn) {
-			continue
+	add := func(shown agent.Match, undrawn string, _ bool) {
+		if shown != agent.NoMatch && !says(p, undrawn) {
+			p.Text = agent.Pointer(strings.TrimPrefix(agent.Value(p.Text)+"\n\n"+undrawn, "\n\n"))
 		}
-		p.Text = agent.Pointer(strings.TrimPrefix(text+"\n\n"+undrawn, "\n\n"))
 	}
+	for i := range f.m.Calls {
+		add(f.logged(&f.m.Calls[i], d))
+	}
+	for _, o := range slices.Concat(f.m.Requests, f.m.Lost) {
+		if o.Hook == "" {
+			add(f.reported(o, d))
+		}
+	}
+}
+
+// says reports whether the prompt's text has these lines.
+func says(p *agent.Request, lines string) bool {
+	return lines == "" || slices.Contains(strings.Split(agent.Value(p.Text), "\n\n"), lines)
 }

@@ -164,8 +164,8 @@ func (f *Fold) learnUndrawn(r *request, reported *agent.Request) {
 	f.result.Opened = append(f.result.Opened, r.Prompt.Clone())
 }
 
-// learnLogged adds the same to a prompt that was seen before its call was logged. The result is
-// another prompt, because the seen one didn't show it.
+// learnLogged adds the same to a prompt that was seen before its call was logged, or before the hook of
+// another conversation reported it. The result is another prompt, because the seen one didn't show it.
 func (f *Fold) learnLogged() {
 	d := f.dialog()
 	for _, r := range f.m.Requests {
