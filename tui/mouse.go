@@ -171,7 +171,7 @@ func (m *Model) click(t target, now time.Time) Effect {
 	case t.card && (m.busyWriting() || m.filter.typing):
 		return nil
 	case t.key != "":
-		if !m.mouse.clickable(t, now) {
+		if t.of != m.context() || !m.mouse.clickable(t, now) { // the next picture may not be drawn yet
 			m.now, m.touched = now, now
 			m.Flash("this has just appeared: click again", waits)
 			return nil
