@@ -60,7 +60,7 @@ func (f *Fold) misnamed(r *request, d *agent.Dialog) bool {
 	if _, ok := f.driver.(agent.CallNamer); !ok || !r.Told || r.Prompt.Type != agent.PromptPermission {
 		return false
 	}
-	return slices.ContainsFunc(f.m.Calls, func(c call) bool {
+	return slices.ContainsFunc(slices.Concat(f.m.Calls, f.m.Unasked), func(c call) bool {
 		if c.Tool != r.Tool || c.Agent != r.Agent || c.Input == r.Input {
 			return false
 		}
@@ -94,6 +94,32 @@ func (f *Fold) misreported(r *request, d *agent.Dialog) bool {
 		p, says := text(c)
 		return says != told && f.driver.Match(d, p) == agent.WholeMatch
 	})
+}
+
+// unaskedKept bounds the calls that were reported as over before they asked.
+const unaskedKept = 256
+
+// unasked keeps calls that were reported as over before they asked, for agents that don't say which of
+// their calls they ask about. Any process of the session can report that, and a dialog may be about
+// such a call until the composer was on the screen for a while.
+func (f *Fold) unasked(over ...call) {
+	m := &f.m
+	if _, ok := f.driver.(agent.CallNamer); !ok {
+		return
+	}
+	for _, c := range over {
+		asks := func(r *request) bool {
+			return r.Seen && r.Tool == c.Tool && r.Agent == c.Agent && r.Input == c.Input
+		}
+		same := func(o call) bool { return o.Tool == c.Tool && o.Agent == c.Agent && o.Input == c.Input }
+		if c.Asked || slices.ContainsFunc(m.Requests, asks) || slices.ContainsFunc(m.Unasked, same) {
+			continue
+		}
+		c.Since = f.now
+		if m.Unasked = append(m.Unasked, c); len(m.Unasked) > unaskedKept {
+			m.Unasked, m.Forgotten = append([]call(nil), m.Unasked[1:]...), true
+		}
+	}
 }
 
 // saysSame says whether two permissions show a person the same.
@@ -185,7 +211,8 @@ func (f *Fold) found() {
 	m.Lost = slices.DeleteFunc(m.Lost, func(r *request) bool {
 		return bare(r.Opened) || !r.Waits && !faint(r.Prompt) && r.Key != m.Screen.Key
 	})
-	m.Forgotten = m.Forgotten && (len(m.Lost) > 0 || !bare(time.Time{}))
+	m.Unasked = slices.DeleteFunc(m.Unasked, func(c call) bool { return bare(c.Since) })
+	m.Forgotten = m.Forgotten && (len(m.Lost) > 0 || len(m.Unasked) > 0 || !bare(time.Time{}))
 }
 
 // hides reports whether the reported prompt has characters that a screen may not show.

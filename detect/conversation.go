@@ -87,5 +87,6 @@ func (f *Fold) leaveTurn() {
 	f.spend()
 	clear(m.Background)
 	m.Turn = turn{Phase: ending, How: agent.Completed, Started: m.Turn.Started, Source: m.Turn.Source}
+	f.unasked(m.Calls...)
 	m.Calls, m.Activity = nil, &agent.Activity{Kind: agent.Thinking}
 }

@@ -59,6 +59,7 @@ type turns struct {
 	Pending   *agent.Failure // reported before its turn has ended
 	Activity  *agent.Activity
 	Calls     []call // tool calls that haven't ended
+	Unasked   []call // calls that were reported as over before they asked: see unasked
 
 	Background map[string]bool // subagents that continue after their turn
 }
@@ -127,6 +128,7 @@ type call struct {
 	Full, Raw                  string         // that prompt's full input, and the input as the agent reported it
 	Since                      time.Time      // when it was reported
 	Hooked                     bool           // a hook reported it, and would report its prompt too
+	Asked                      bool           // its dialog was on the screen
 	Logged                     string         // its input in the session log; empty if that hasn't reported it
 }
 

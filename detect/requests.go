@@ -331,6 +331,11 @@ func (f *Fold) close(r *request, how string, w why, stopped bool) {
 	if !r.Taken.IsZero() {
 		f.m.Screen.Given = f.now
 	}
+	for i := range f.m.Calls {
+		if c := &f.m.Calls[i]; r.Seen && c.Tool == r.Tool && c.Agent == r.Agent && c.Input == r.Input {
+			c.Asked = true
+		}
+	}
 	f.lose(r, how, w)
 	f.result.Closed = append(f.result.Closed, Resolution{Request: r.Prompt.Clone(), How: how, Tier: w.Tier, Cause: w.Cause, Stopped: stopped})
 }
@@ -397,6 +402,7 @@ func (f *Fold) toolStarted(fact *agent.Fact) {
 	}
 	f.keepAsks(&c, fact)
 	if m.Calls = append(m.Calls, c); len(m.Calls) > callsKept {
+		f.unasked(m.Calls[0])
 		m.Calls = append([]call(nil), m.Calls[1:]...)
 	}
 	f.learn(&c)
@@ -436,6 +442,8 @@ func (f *Fold) toolEnded(fact *agent.Fact) {
 		}
 		if !over {
 			kept = append(kept, c)
+		} else {
+			f.unasked(c)
 		}
 	}
 	m.Calls = kept

@@ -116,6 +116,7 @@ func (f *Fold) start(id string, s agent.Source, cause, evidence string) {
 		return r.Agent == "" && (r.Turn != id || id == "")
 	})
 	m.Turn = turn{Phase: running, ID: id, Also: also, Started: f.now, Source: s}
+	f.unasked(m.Calls...)
 	m.Failure, m.Pending, m.Calls = nil, nil, nil
 	m.Activity = f.defaultActivity()
 	f.mark(s, cause, evidence)
@@ -318,6 +319,7 @@ func (f *Fold) finish(inferred bool) {
 		m.AloneAt = f.now
 	}
 	m.Turn, m.EndedAt, m.Inferred = turn{}, ended, inferred
+	f.unasked(m.Calls...)
 	m.Activity, m.Pending, m.Calls = nil, nil, nil
 	if failure != nil {
 		one := *failure

@@ -65,3 +65,29 @@ func TestTwoFolders(t *testing.T) {
 	s.begin(1000).at(1100).asks("rm -rf x").screen(confirm("rm -rf x")...).at(1200).in("BeforeTool", "rm -rf x", "b").at(2000)
 	s.unanswerable("the call was reported after its dialog")
 }
+
+// TestCallReportedOver: a forged hook reports that the true call is over before Gemini CLI asks about it.
+// The dialog may still be that call's, so no key answers a prompt that shows another folder.
+func TestCallReportedOver(t *testing.T) {
+	for name, over := range map[string]func(s *story) *story{
+		"it has ended":      func(s *story) *story { return s.in("AfterTool", "rm -rf x", "b") },
+		"its step":          func(s *story) *story { return s.hook("PreCompress", `"trigger":"auto"`) },
+		"another was begun": func(s *story) *story { return s.in("AfterTool", "rm -rf x", "b").call("rm -rf x") },
+		"many were begun": func(s *story) *story {
+			for i := range 70 {
+				s.in("BeforeTool", fmt.Sprint("ls ", i), "a")
+			}
+			return s.call("rm -rf x")
+		},
+	} {
+		s := tell(t)
+		over(s.begin(1000).at(1100).in("BeforeTool", "rm -rf x", "b").at(1110)).at(1200).asks("rm -rf x").screen(confirm("rm -rf x")...).at(1500)
+		s.unanswerable(name)
+	}
+	s := tell(t)
+	s.begin(1000).at(1100).in("BeforeTool", "rm -rf x", "a").at(1200).asks("rm -rf x").screen(confirm("rm -rf x")...).at(1500)
+	s.screen(work...).at(1800).in("AfterTool", "rm -rf x", "a").at(1900).in("BeforeTool", "rm -rf x", "b").at(2000).asks("rm -rf x").screen(confirm("rm -rf x")...).at(4000)
+	if p := s.fold.Status().Request; p == nil || text(p.Text) != `dir_path: "b"` || !s.keyed(p.ID) {
+		t.Errorf("after a call that was asked about it asks %+v", p)
+	}
+}
