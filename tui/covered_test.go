@@ -44,7 +44,7 @@ func TestCommandBarCoversACard(t *testing.T) {
 	}
 }
 
-// TestClickOnTheOldPicture: a click is for what was drawn under it. The confirmation's yes is no yes to the
+// TestClickOnTheOldPicture: a click is for what was drawn under it. A yes to the confirmation doesn't answer the
 // prompt that is there again after it, before the next picture.
 func TestClickOnTheOldPicture(t *testing.T) {
 	m := asking(80, 24, permission())
