@@ -48,6 +48,9 @@ func (m *Model) Press(k Key, now time.Time) Effect {
 	if effect, ok := m.pressCard(k); ok {
 		return effect
 	}
+	if m.pressWall(k) {
+		return nil
+	}
 	if effect, ok := m.pressAction(k); ok {
 		return effect
 	}
@@ -121,6 +124,8 @@ func (m *Model) pressList(k Key) Effect {
 		m.order = nil // the person sorts the list, so it may move
 		m.sort()
 		m.Flash("grouped by "+m.by.String()+" · S: by "+((m.by+1)%groupings).String(), faint)
+	case "W":
+		m.openWall()
 	case "M":
 		m.switchMouse()
 	case "b":

@@ -7,6 +7,9 @@ import "unicode/utf8"
 func (m *Model) helpKeys() []hint {
 	may, s := m.world.May, m.current()
 	list := []hint{{"↑ ↓  jk gG", "select a session"}, {"tab", "the next that needs input"}}
+	if m.wall.up {
+		list = []hint{{"↑ ↓  hjkl", "select a tile; tab: the next"}, {"z enter", "zoom, or back to tiles"}, {"W esc", "back to the list"}}
+	}
 	add := func(is bool, key, does string) {
 		if is {
 			list = append(list, hint{key, does})
@@ -17,12 +20,13 @@ func (m *Model) helpKeys() []hint {
 	add(may["respond"], "1-9", "choose an option")
 	add(may["respond"], "y d t", "allow; deny; type a reply")
 	add(may["screen"], "s J K", "card or screen; scroll")
-	add(may["screen"], "< > z", "wide screen: scroll, wrap")
+	add(may["screen"] && !m.wall.up, "< > z", "wide screen: scroll, wrap")
 	add(may["nudge"], "m", "message to the agent")
 	add(true, "space", "mark; acts are for all")
 	for _, d := range actions() {
 		add(may[d.verb] && (s == nil || m.may(d, s)), d.key, d.does)
 	}
+	add(may["screen"] && !m.wall.up, "W", "the Wall: live screens")
 	add(m.mayStart(), "n", "start a session")
 	return append(list,
 		hint{":", "run any verb; tab completes"},

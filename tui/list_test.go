@@ -74,7 +74,7 @@ func TestLightPreview(t *testing.T) {
 	}{{paint.Depth256, true, terminal.PlainBackground}, {paint.Depth16, true, terminal.PlainBackground}, {paint.Depth256, false, terminal.DefaultColor}, {paint.DepthNone, true, terminal.DefaultColor}} {
 		m := started(120, 36, world(at("alpha", agent.Idle, 1)))
 		m.SetLook(paint.Look{Depth: c.depth, UTF8: true}, c.light)
-		m.screenOf, m.screen = "id-alpha", term.Snapshot(0)
+		m.SetScreen("id-alpha", term.Snapshot(0), "")
 		f := NewFrame(120, 36)
 		m.Draw(f)
 		x := m.layout().side.x

@@ -3,7 +3,7 @@
 //
 // The Model is pure: sessions, keys and the clock go in, a picture and effects come out, and one
 // goroutine calls it. run.go is the Bubble Tea program around it, with all goroutines: one reads the
-// client's keys, one follows the event log, one follows the shown screen, one writes to the client.
+// client's keys, one follows the event log, one follows each shown screen, one writes to the client.
 package tui
 
 import (
@@ -50,6 +50,7 @@ type Model struct {
 	flow
 	preview
 	card  card
+	wall  wall
 	mouse mouse
 	writing
 	notices

@@ -261,6 +261,8 @@ func (m *Model) context() string {
 		return "start"
 	case m.edit != nil:
 		return "edit " + c
+	case m.wall.up:
+		return fmt.Sprint("wall ", m.wall.zoomed, c)
 	}
 	return c
 }

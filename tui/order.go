@@ -102,6 +102,7 @@ func inbox(a, b *sessions.Status) int {
 // sort sorts the list. If the person has just pressed a key, listed sessions keep their places and
 // groups, and new ones come after them.
 func (m *Model) sort() {
+	defer m.syncWall(m.selected)
 	shown := m.matching()
 	groups := make(map[string]group, len(shown))
 	for _, s := range shown {

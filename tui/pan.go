@@ -41,13 +41,13 @@ func (m *Model) pressPreview(k Key) bool {
 	case k.Name == "z":
 		p.wrap = !p.wrap
 		m.Flash(map[bool]string{true: "long rows are broken: z shows them as they are", false: "rows are shown as they are: < and > scroll sideways"}[p.wrap], faint)
-	case m.screen == nil || m.screenOf != s.ID || p.of != s.ID: // not drawn yet
+	case m.pictures[s.ID].screen == nil || p.of != s.ID: // not drawn yet
 	case p.most == 0:
 		m.Flash("the terminal isn't wider than this preview", faint)
 	case p.wrap:
 		m.Flash("long rows are broken, so there is nothing to scroll: z changes that", faint)
 	default:
-		step := max((m.screen.Cols-p.most)/2, 1) // half of what is shown
+		step := max((m.pictures[s.ID].screen.Cols-p.most)/2, 1) // half of what is shown
 		if left {
 			step = -step
 		}

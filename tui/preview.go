@@ -3,24 +3,38 @@ package tui
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path"
+	"time"
 
 	"berth/sessions"
 	"berth/terminal"
 	"berth/terminal/paint"
 )
 
-// preview is the screen of the chosen session.
+// preview is the screens of the sessions that are shown.
 type preview struct {
-	screen   *terminal.Snapshot // the screen of the session screenOf
-	screenOf string
-	why      string // why there is no screen
-	pan      pan
+	pictures map[string]screenshot // by session
+	pan      pan                   // of the chosen one
+}
+
+// screenshot is the screen of a session, or why there is none.
+type screenshot struct {
+	screen *terminal.Snapshot
+	why    string
 }
 
 // SetScreen sets the screen of a session, or why there is none.
 func (p *preview) SetScreen(id string, s *terminal.Snapshot, why string) {
-	p.screen, p.screenOf, p.why = s, id, why
+	if p.pictures == nil {
+		p.pictures = map[string]screenshot{}
+	}
+	p.pictures[id] = screenshot{s, why}
+}
+
+// KeepScreens forgets the screens of all other sessions.
+func (p *preview) KeepScreens(of map[string]time.Duration) {
+	maps.DeleteFunc(p.pictures, func(id string, _ screenshot) bool { _, kept := of[id]; return !kept })
 }
 
 // drawSession draws the chosen session: a line with its name and state, and its screen or prompt.
@@ -110,15 +124,15 @@ func (m *Model) drawHead(a area, s *sessions.Status) {
 
 // drawScreen draws the part of the session's screen with the cursor, or its end.
 func (m *Model) drawScreen(a area, s *sessions.Status) {
-	if m.screenOf != s.ID || m.screen == nil {
-		if m.screenOf == s.ID && m.why != "" {
-			a.text(1, 1, -1, m.theme.style(faint), m.why)
-		}
+	shot := m.pictures[s.ID].screen
+	if shot == nil {
+		a.text(1, 1, -1, m.theme.style(faint), m.pictures[s.ID].why)
 		return
 	}
-	shot := m.screen
 	top, left := crop(shot, a.w, a.h)
-	left = m.pan.fit(s.ID, left, shot.Cols, a.w)
+	if s.ID == m.selected {
+		left = m.pan.fit(s.ID, left, shot.Cols, a.w)
+	}
 	for y := range a.h {
 		a.fill(y, m.shown(terminal.Style{}, shot.Colors))
 	}
@@ -131,7 +145,7 @@ func (m *Model) drawScreen(a area, s *sessions.Status) {
 	}
 	cur := shot.Cursor
 	m.drawCursor(a, cur.Col-left, cur.Row-top, cur.Visible)
-	if m.pan.by {
+	if m.pan.by && s.ID == m.selected {
 		a.right(a.w-1, a.h-1, m.theme.style(accent), fmt.Sprintf(" columns %d-%d of %d ", left+1, min(left+a.w, shot.Cols), shot.Cols))
 	}
 }

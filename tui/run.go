@@ -93,17 +93,16 @@ type dashboard struct {
 	out     *output
 	decoder keyboard.Decoder // listen owns it, except while Update handles a key
 
-	watched  string // the session whose screen is followed
-	unwatch  func()
-	reads    string // the session whose log is followed
+	watched  map[string]watching // the sessions whose screens are followed
+	reads    string              // the session whose log is followed
 	unread   func()
-	shot     chan struct{} // to be closed when the last shot is drawn
-	typing   bool          // more keys have arrived: screens are followed and drawn after the last of them
-	dirty    bool          // the picture must be drawn
-	stale    bool          // the world must be read
-	reread   time.Time     // when it must be read once more; zero: not
-	later    *typed        // a key that waits for an answer; no other is read meanwhile
-	stop     func()        // ends the line of the command bar that is running
+	shots    []chan struct{} // to be closed when the last shots are drawn
+	typing   bool            // more keys have arrived: screens are followed and drawn after the last of them
+	dirty    bool            // the picture must be drawn
+	stale    bool            // the world must be read
+	reread   time.Time       // when it must be read once more; zero: not
+	later    *typed          // a key that waits for an answer; no other is read meanwhile
+	stop     func()          // ends the line of the command bar that is running
 	nextDraw time.Time
 	leaving  bool // the program ends after the current acts
 	over     bool // the program ends now
@@ -191,7 +190,7 @@ func Run(ctx context.Context, o Options) error {
 }
 
 func newDashboard(ctx context.Context, o Options) *dashboard {
-	d := &dashboard{Options: o, ctx: ctx, look: paint.NewLook(o.Term, o.Env)}
+	d := &dashboard{Options: o, ctx: ctx, look: paint.NewLook(o.Term, o.Env), watched: map[string]watching{}}
 	if o.Env["NO_COLOR"] != "" {
 		d.look.Depth = paint.DepthNone
 	}
@@ -257,7 +256,10 @@ func (d *dashboard) take(msg tea.Msg) tea.Cmd {
 	case shot:
 		if msg.of.Err() == nil {
 			d.model.SetScreen(msg.id, msg.pic, msg.why)
-			d.stale, d.shot = true, msg.drawn // the session's state may have changed too
+			d.stale, d.shots = true, append(d.shots, msg.drawn) // the session's state may have changed too
+			if len(d.watched) > 1 && !now.Before(d.nextDraw) {
+				d.nextDraw = now.Add(frameTime) // the other tiles' pictures come now, too
+			}
 		}
 	case said:
 		if msg.of.Err() == nil {
@@ -348,10 +350,10 @@ func (d *dashboard) draw() tea.Cmd {
 		return nil
 	}
 	d.dirty, d.nextDraw = false, now.Add(frameTime)
-	if d.shot != nil {
-		close(d.shot)
-		d.shot = nil
+	for _, shot := range d.shots {
+		close(shot)
 	}
+	d.shots = d.shots[:0]
 	if b := d.screen.draw(d.model); len(b) > 0 {
 		return d.out.send(b)
 	}

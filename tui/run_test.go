@@ -450,13 +450,12 @@ func TestLateShot(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := newDashboard(context.Background(), Options{Host: h, Window: func() (int, int) { return 80, 24 }, Now: time.Now})
-	d.watched = "id"
 	left, leave := context.WithCancel(context.Background())
 	leave()
 	shown := shot{id: "id", pic: new(terminal.Snapshot), of: context.Background(), drawn: make(chan struct{})}
 	d.take(shown)
 	d.take(shot{id: "id", pic: new(terminal.Snapshot), of: left, drawn: make(chan struct{})})
-	if d.model.screen != shown.pic || d.shot != shown.drawn {
+	if d.model.pictures["id"].screen != shown.pic || len(d.shots) != 1 || d.shots[0] != shown.drawn {
 		t.Error("the late picture is shown, and the new one is never drawn")
 	}
 }

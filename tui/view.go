@@ -34,6 +34,9 @@ const (
 
 func (m *Model) layout() layout {
 	body := box{0, 1, m.cols, max(m.rows-2, 0)}
+	if m.wall.up {
+		return m.wallLayout(body)
+	}
 	l := layout{list: body, side: body}
 	switch {
 	case m.sideBySide():
@@ -89,14 +92,16 @@ func (m *Model) Draw(f *Frame) {
 		m.drawList(all.part(l.list.x, l.list.y, l.list.w, l.list.h))
 		m.drawStart(all.part(0, 1, m.cols, m.rows-2))
 	default:
-		if l.split || !l.preview {
+		if m.wall.up {
+			m.drawWall(all)
+		} else if l.split || !l.preview {
 			m.drawList(all.part(l.list.x, l.list.y, l.list.w, l.list.h))
 		}
 		if l.beside {
 			m.drawFrame(all.part(0, 1, m.cols, m.rows-2), l.side.x-1)
 		}
 		side := all.part(l.side.x, l.side.y, l.side.w, l.side.h)
-		if l.preview {
+		if l.preview && !m.wall.up {
 			m.drawSession(side)
 		}
 		if m.edit != nil {
@@ -269,6 +274,8 @@ func (m *Model) hints() []hint {
 		switch {
 		case !l.split && !m.detail:
 			list = append(list, hint{enter, "show"})
+		case m.wall.up && !m.wall.zoomed:
+			list = append(list, hint{"z", "zoom"}, hint{"tab", "next"}, hint{"esc", "list"})
 		case m.world.May["attach"] && !s.Over():
 			key := enter
 			if m.carded() && m.world.May["respond"] && m.answersTo(s.Request)["enter"] {
@@ -276,14 +283,17 @@ func (m *Model) hints() []hint {
 			}
 			list = append(list, hint{key, "attach"})
 		}
-		if !l.split && m.detail {
+		switch {
+		case m.wall.zoomed:
+			list = append(list, hint{"esc", "tiles"})
+		case !l.split && m.detail:
 			list = append(list, hint{"esc", "list"})
 		}
 	}
-	if len(m.marks) > 0 {
+	if len(m.marks) > 0 && !m.wall.up {
 		list = append(list, hint{"esc", "unmark all"})
 	}
-	if m.nextWaiting(1) != "" {
+	if m.nextWaiting(1) != "" && !m.wall.up {
 		list = append(list, hint{"tab", "next waiting"})
 	}
 	if s != nil && m.world.May["nudge"] && takesMessages(s) && s.Now != agent.Prompt {
@@ -291,6 +301,9 @@ func (m *Model) hints() []hint {
 	}
 	if s != nil && s.Request != nil && l.preview && m.world.May["screen"] {
 		list = append(list, hint{"s", map[bool]string{true: "question", false: "screen"}[m.card.hidden]})
+	}
+	if m.wall.up {
+		return append(list, hint{"?", "help"})
 	}
 	if len(m.world.Sessions) > 1 {
 		list = append(list, hint{"/", "filter"})
@@ -344,6 +357,9 @@ func (m *Model) drawFooter(a area) {
 	}
 	if n := len(m.marks); n > 0 && m.inList() {
 		x = a.text(x, 0, a.w, t.style(accent), fmt.Sprintf("%d marked", n)) + 2
+	}
+	if page := m.pageOfWall(); page != "" {
+		a.w = a.right(a.w-1, 0, t.style(faint), page) - 2
 	}
 	m.drawHints(a.part(x, 0, a.w-x, 1), m.hints(), target{of: m.context()})
 }

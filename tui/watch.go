@@ -34,35 +34,45 @@ func (d *dashboard) followEvents(head uint64) {
 	}
 }
 
-// follow starts to follow the screen that is shown, and stops following the one before.
+// watching is a screen that is followed.
+type watching struct {
+	every time.Duration // minimum time between two pictures
+	stop  func()        // doesn't wait: that could deadlock, because the follower may be sending to this event loop
+}
+
+// follow starts to follow the screens that are shown, and stops following the others.
 func (d *dashboard) follow() {
-	want := d.model.Wanted()
-	if want == d.watched {
-		return
+	want := d.model.Followed()
+	for id, w := range d.watched {
+		if want[id] != w.every {
+			w.stop()
+			delete(d.watched, id)
+		}
 	}
-	d.stopWatching()
-	if want == "" {
-		return
+	for id, every := range want {
+		if _, already := d.watched[id]; already {
+			continue
+		}
+		ctx, cancel := context.WithCancel(d.feed)
+		d.watched[id] = watching{every, cancel}
+		if s, ok := d.Host.Find(id); ok {
+			d.feeding.Go(func() { d.followScreen(ctx, s, every) })
+		}
 	}
-	d.watched = want
-	s, ok := d.Host.Find(want)
-	if !ok {
-		return
+	if len(want) > 0 { // not under a page, which may be closed soon
+		d.model.KeepScreens(want)
 	}
-	ctx, cancel := context.WithCancel(d.feed)
-	d.feeding.Go(func() { d.followScreen(ctx, s) })
-	d.unwatch = cancel // waiting here could deadlock: it may be sending to this event loop
 }
 
 func (d *dashboard) stopWatching() {
-	if d.unwatch != nil {
-		d.unwatch()
+	for _, w := range d.watched {
+		w.stop()
 	}
-	d.watched, d.unwatch = "", nil
+	clear(d.watched)
 }
 
-// followScreen sends a session's screen after each change, at the rate that it is drawn.
-func (d *dashboard) followScreen(ctx context.Context, s *sessions.Session) {
+// followScreen sends a session's screen after each change, at most once in each period.
+func (d *dashboard) followScreen(ctx context.Context, s *sessions.Session, period time.Duration) {
 	changed, stop := s.Subscribe()
 	defer stop()
 	var last uint64
@@ -92,7 +102,7 @@ func (d *dashboard) followScreen(ctx context.Context, s *sessions.Session) {
 		case <-ctx.Done():
 			return
 		}
-		if !pause(ctx, frameTime) {
+		if !pause(ctx, time.Until(time.Now().Truncate(period).Add(period))) {
 			return
 		}
 	}

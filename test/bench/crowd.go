@@ -28,10 +28,10 @@ type someSession struct {
 	Holder  int    `json:"-"`
 }
 
-// startCrowd starts a hundred sessions with a program in each.
-func (b *bench) startCrowd(c *gossh.Client, argv ...string) ([]someSession, error) {
+// startCrowd starts n sessions with a program in each.
+func (b *bench) startCrowd(c *gossh.Client, n int, argv ...string) ([]someSession, error) {
 	var list []someSession
-	for i := range crowd {
+	for i := range n {
 		out, err := call(c, fmt.Sprintf("new crowd%d -- %s", i, strings.Join(argv, " ")))
 		if err != nil {
 			return nil, err
@@ -90,7 +90,7 @@ func idleRow(b *bench) ([]result, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := b.startCrowd(c, "cat")
+	list, err := b.startCrowd(c, crowd, "cat")
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +159,7 @@ func crowdRow(b *bench) ([]result, error) {
 	}
 	defer c.Close()
 	argv := []string{b.self, "program", "tick", strconv.Itoa(tickMS)}
-	list, err := b.startCrowd(c, argv...)
+	list, err := b.startCrowd(c, crowd, argv...)
 	if err != nil {
 		return nil, err
 	}

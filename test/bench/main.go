@@ -18,7 +18,7 @@ import (
 )
 
 // wholeTime limits a run.
-const wholeTime = 230 * time.Second
+const wholeTime = 290 * time.Second
 
 func main() {
 	if len(os.Args) > 2 && os.Args[1] == "program" {
@@ -58,6 +58,7 @@ var rows = []struct {
 	{"hook", hookRow},
 	{"idle", idleRow},
 	{"crowd", crowdRow},
+	{"wall", wallRow},
 	{"holder", holderRow},
 }
 
