@@ -129,8 +129,8 @@ func writePrompt(w io.Writer, name string, r *agent.Request, full bool) {
 	if len(r.Options) == 0 && r.OptionsFallback {
 		fmt.Fprintln(w, "  reading the options…")
 	}
-	if full && len(r.Schema) > 0 {
-		fmt.Fprintf(w, "  its fields: %s\n", r.Schema)
+	if len(r.Schema) > 0 { // also without --full: accept sends the defaults
+		fmt.Fprintf(w, "  its fields: %s\n", inLine(string(r.Schema)))
 	}
 	if !r.OnScreen {
 		fmt.Fprintln(w, "  not visible in the terminal")

@@ -97,3 +97,13 @@ func TestAnswerToAForm(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestFieldsOfAForm: accept sends the defaults of a form, so its text shows them.
+func TestFieldsOfAForm(t *testing.T) {
+	r := &agent.Request{ID: "p1", Type: agent.PromptForm, Schema: json.RawMessage(`{"properties":{"scope":{"type":"string","default":"all"}}}`)}
+	var b strings.Builder
+	writePrompt(&b, "alpha", r, false)
+	if want := `its fields: {"properties":{"scope":{"type":"string","default":"all"}}}`; !strings.Contains(b.String(), want) {
+		t.Errorf("no %s in\n%s", want, b.String())
+	}
+}

@@ -226,6 +226,14 @@ func (m *Model) enterForm(s *sessions.Status) Effect {
 	return nil
 }
 
+// written is a field's value. The texts of a list are quoted, so that no two lists look alike.
+func written(v any) string {
+	if list, is := v.([]string); is {
+		return fmt.Sprintf("%q", list)
+	}
+	return fmt.Sprint(v)
+}
+
 // fieldLines are the filled fields of a form, and the current one.
 func (m *Model) fieldLines(width int) []line {
 	var out []line
@@ -234,7 +242,7 @@ func (m *Model) fieldLines(width int) []line {
 			break
 		}
 		if v, ok := m.card.content[f.name]; ok {
-			for _, l := range m.lay(f.title+": "+fmt.Sprint(v), width) {
+			for _, l := range m.lay(f.title+": "+written(v), width) {
 				out = append(out, line{tone: faint, text: l})
 			}
 		}
