@@ -41,8 +41,9 @@ func (m *Model) openWall() {
 	m.markSeen()
 }
 
-// syncWall gives each listed or marked session a tile, and the one that the person has focused. Tiles keep their places, whatever becomes of the order of
-// the list. If the focused session was removed, the focus goes to the tile that took its place.
+// syncWall gives each listed or marked session a tile, and the one that the person has focused. Tiles keep
+// their places when the list is sorted again. If the focused session was removed, the focus goes to the tile
+// that took its place.
 func (m *Model) syncWall(focused string) {
 	w := &m.wall
 	if !w.up {

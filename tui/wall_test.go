@@ -307,10 +307,18 @@ func TestWallCutsNothingInHalf(t *testing.T) {
 	for cols := leastCols; cols <= 130; cols++ {
 		m := walled(cols, 20, 4)
 		for i, id := range m.wall.tiles {
-			m.SetScreen(id, screenOf(strings.Repeat("a", i%2)+strings.Repeat("漢", 39), "\x1b[44mblue \x1b[7C"+strings.Repeat("字", 30)), "")
+			m.SetScreen(id, screenOf(strings.Repeat("a", i%2)+strings.Repeat("漢", 39), "\x1b[44mblue \x1b[7C"+strings.Repeat("字", 30)+strings.Repeat("\r", 1-i/2)), "") // the last two are scrolled sideways, to their cursor
 		}
 		f := NewFrame(cols, 20)
 		m.Draw(f)
+		first, boxes := m.wallPage()
+		for _, b := range boxes[:len(boxes)-1] {
+			for y := b.y; y < b.y+b.h && b.x+b.w < cols; y++ {
+				if c := f.cells[y*cols+b.x+b.w]; c.ch != '│' && c.ch != '┬' {
+					t.Fatalf("%d columns, page at %d: a tile goes over its edge:\n%s", cols, first, strings.Join(f.Text(), "\n"))
+				}
+			}
+		}
 		for y := range 20 {
 			for x := range cols {
 				c := f.cells[y*cols+x]
