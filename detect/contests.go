@@ -96,8 +96,11 @@ func (f *Fold) misreported(r *request, d *agent.Dialog) bool {
 	})
 }
 
-// unaskedKept bounds the calls that were reported as over before they asked.
-const unaskedKept = 256
+// unaskedKept and unaskedBytes bound the calls that were reported as over before they asked.
+const (
+	unaskedKept  = 256
+	unaskedBytes = 4 << 20
+)
 
 // unasked keeps calls that were reported as over before they asked, for agents that don't say which of
 // their calls they ask about. Any process of the session can report that, and a dialog may be about
@@ -116,10 +119,19 @@ func (f *Fold) unasked(over ...call) {
 			continue
 		}
 		c.Since = f.now
-		if m.Unasked = append(m.Unasked, c); len(m.Unasked) > unaskedKept {
+		m.Unasked = append(m.Unasked, c)
+		for len(m.Unasked) > unaskedKept || sizes(m.Unasked) > unaskedBytes {
 			m.Unasked, m.Forgotten = append([]call(nil), m.Unasked[1:]...), true
 		}
 	}
+}
+
+// sizes is about how many bytes calls take.
+func sizes(calls []call) (n int) {
+	for _, c := range calls {
+		n += len(c.Input) + len(c.Full) + len(c.Raw) + len(c.Logged)
+	}
+	return n
 }
 
 // saysSame says whether two permissions show a person the same.

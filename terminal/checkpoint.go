@@ -12,7 +12,8 @@ import (
 // ErrCheckpoint is the error for bytes that aren't a whole checkpoint.
 var ErrCheckpoint = errors.New("not a whole checkpoint of a terminal")
 
-// checkpointVersion changes with the layout: magic and version in one.
+// checkpointVersion is magic and version in one. It changes with a layout that this code can't read. An
+// older server may refuse a newer checkpoint, and reads the journal instead.
 const checkpointVersion = "berthterm1"
 
 // Checkpoint is the whole state: size, both screens, history, pen, saved

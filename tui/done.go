@@ -3,11 +3,13 @@ package tui
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"berth/agent"
 	"berth/api"
+	"berth/sessions"
 )
 
 // verdict has the fields that the dashboard reads from a verb's JSON output.
@@ -41,8 +43,13 @@ func (m *Model) Finish(d Done, now time.Time) Effect {
 	m.now = now
 	m.doing--
 	if len(d.results) > 0 {
-		if failures := m.finishEach(d); len(failures) == 0 && d.draft.what != "" {
-			m.keep(d.draft, kept{})
+		unfinished := m.finishEach(d)
+		if old := d.draft; old.what != "" {
+			text := m.drafts[old].text
+			m.keep(old, kept{})
+			if len(unfinished) > 0 {
+				m.keep(draft{old.what, setOf(unfinished), old.prompt}, kept{text: text})
+			}
 		}
 		return nil
 	}
@@ -165,6 +172,12 @@ func (m *Model) openPage(d Done) {
 	m.page, m.flash = newPager(d), flash{}
 	if was != nil && d.queues() && was.act.queues() {
 		m.page.chosen = max(min(was.chosen, len(d.queue)-1), 0)
+		if len(was.queue) > 0 { // the chosen message stays chosen, also when one before it has gone
+			id := was.queue[was.chosen].QueueID
+			if i := slices.IndexFunc(d.queue, func(q sessions.Queued) bool { return q.QueueID == id }); i >= 0 {
+				m.page.chosen = i
+			}
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -49,10 +50,22 @@ type draft struct {
 	session, prompt string
 }
 
+// draft is the key of the text, if it is not sent.
+func (e *editing) draft() draft {
+	if len(e.all) > 0 {
+		return draft{e.what, setOf(e.all), e.prompt}
+	}
+	return draft{e.what, e.session, e.prompt}
+}
+
+// setOf names a set of sessions in a draft's key. Each set has its own draft, so that no text goes to sessions
+// for which it was not written.
+func setOf(ids []string) string { return strings.Join(slices.Sorted(slices.Values(ids)), " ") }
+
 // open opens the editor, with the text that was not sent before.
 func (w *writing) open(e editing, one bool) {
 	text := e.text
-	if kept, ok := w.drafts[draft{e.what, e.session, e.prompt}]; ok {
+	if kept, ok := w.drafts[e.draft()]; ok {
 		text = kept.text
 		e.offer = kept.offer
 	}
@@ -77,7 +90,7 @@ func (w *writing) keep(d draft, k kept) {
 // pressEdit handles a key while the editor is open.
 func (m *Model) pressEdit(k Key) Effect {
 	e := m.edit
-	d := draft{e.what, e.session, e.prompt}
+	d := e.draft()
 	switch k.Name {
 	case "esc":
 		m.keep(d, kept{m.editor.text, e.offer})
@@ -109,7 +122,7 @@ func (m *Model) send(option string) Effect {
 		m.Flash("the session is gone", failed)
 		return nil
 	}
-	d := draft{e.what, e.session, e.prompt}
+	d := e.draft()
 	if strings.TrimSpace(text) == "" && e.what != denying && e.what != filling && e.what != forking {
 		m.Flash("the text is empty: write something, or close with esc", waits)
 		return nil

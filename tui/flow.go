@@ -94,6 +94,8 @@ func (m *Model) jumped() bool {
 	switch {
 	case m.onward != "" && m.onward == m.selected && (m.now.Sub(m.moved) < settleTime || m.carded() && !m.settled()):
 		m.Flash("this is the next session that needs input: press again", waits)
+	case m.onward != "" && m.now.Sub(m.moved) < settleTime:
+		m.Flash("the selection has just moved by itself: press again", waits)
 	case !m.moved.IsZero() && m.now.Sub(m.moved) < settleTime:
 		m.Flash("the selected session is gone, and this one took its place: press again", waits)
 	default:

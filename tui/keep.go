@@ -59,14 +59,14 @@ func removeText(list []*sessions.Status) string {
 		}
 	}
 	if len(list) > 1 {
-		text := "Remove " + listed(list) + "? Their screens and output are deleted."
+		text := fmt.Sprintf("Remove %d sessions? Their screens and output are deleted.", len(list))
 		if running > 0 {
 			text += fmt.Sprintf(" %d running: ended first.", running)
 		}
 		if trees > 0 {
 			text += fmt.Sprintf(" %d with a worktree: it stays if it has changes or commits of its own.", trees)
 		}
-		return text
+		return text + " " + nameList(list) // last, because a small window cuts a long list
 	}
 	s := list[0]
 	text := "Remove " + s.Name + "?"

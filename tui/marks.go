@@ -33,6 +33,9 @@ func (m *Model) mark() {
 		m.Flash("no session is selected", faint)
 		return
 	}
+	if m.jumped() {
+		return
+	}
 	if m.marks[s.ID] {
 		delete(m.marks, s.ID)
 		return
@@ -48,11 +51,16 @@ func listed(list []*sessions.Status) string {
 	if len(list) == 1 {
 		return list[0].Name
 	}
-	names := make([]string, len(list))
+	return fmt.Sprintf("%d sessions: %s", len(list), nameList(list))
+}
+
+// nameList is the names of sessions, with commas.
+func nameList(list []*sessions.Status) string {
+	all := make([]string, len(list))
 	for i, s := range list {
-		names[i] = s.Name
+		all[i] = s.Name
 	}
-	return fmt.Sprintf("%d sessions: %s", len(list), strings.Join(names, ", "))
+	return strings.Join(all, ", ")
 }
 
 // each runs a verb for marked sessions.
@@ -61,8 +69,10 @@ func (m *Model) each(acts []Act, saying string) Effect {
 }
 
 // finishEach handles the result of a verb for marked sessions. Sessions stay marked if it failed there.
-func (m *Model) finishEach(d Done) (failures []string) {
-	done, stays := 0, ""
+// It returns those sessions.
+func (m *Model) finishEach(d Done) (unfinished []string) {
+	done, waiting, stays := 0, 0, ""
+	var failures []string
 	for _, one := range d.results {
 		var v verdict
 		_ = json.Unmarshal([]byte(one.Out), &v) // other output has no fields
@@ -71,10 +81,13 @@ func (m *Model) finishEach(d Done) (failures []string) {
 			why = m.success(one, v)
 		}
 		if why != "" {
-			failures = append(failures, why)
+			failures, unfinished = append(failures, why), append(unfinished, one.Session)
 			continue
 		}
 		done++
+		if one.Kind == "nudge" && v.QueueID != "" {
+			waiting++
+		}
 		delete(m.marks, one.Session)
 		if one.Kind == "rm" && v.Worktree != nil && !v.Worktree.Removed {
 			stays += " · " + v.removedText(one.Name)
@@ -85,15 +98,15 @@ func (m *Model) finishEach(d Done) (failures []string) {
 		text, of = fmt.Sprintf("%d of %d", done, len(d.results)), failed
 	}
 	does := doneEach[d.Kind]
-	if d.Kind == "nudge" && slices.Contains(d.each[0].Words, "--queue") {
-		does = "have the message queued"
-	}
 	text += " " + does
+	if waiting > 0 {
+		text += fmt.Sprintf(", %d of them queued", waiting)
+	}
 	if len(failures) > 0 {
 		text += " · failed: " + strings.Join(failures, " · ")
 	}
 	m.flashResult(text+stays, of)
-	return failures
+	return unfinished
 }
 
 // doneEach says what a verb has done to some sessions.

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -41,7 +42,7 @@ func TestMarks(t *testing.T) {
 	}
 	for key, want := range map[string]string{
 		"i": "Interrupt 2 sessions: a1, c3?", "R": "Restart 2 sessions: a1, c3? A turn in progress is lost.", "X": "End the program of 2 sessions: a1, c3?",
-		"x": "Remove 2 sessions: a1, c3? Their screens and output are deleted. 2 running: ended first.",
+		"x": "Remove 2 sessions? Their screens and output are deleted. 2 running: ended first. a1, c3",
 	} {
 		if e := press(m, later, key); e != nil || m.confirm == nil || m.confirm.text != want {
 			t.Errorf("%s: %v, %+v", key, e, m.confirm)
@@ -98,13 +99,50 @@ func TestMarkedTexts(t *testing.T) {
 		t.Errorf("the kept text is sent as %q", lines(e))
 	}
 	a = e.(Act)
-	m.Finish(Done{Act: a, results: []Done{{Act: a.each[0], Out: `{"queued":true}`}}}, later)
-	if m.flash.text != "1 have the message queued" || len(m.marked()) != 0 || len(m.drafts) != 0 {
+	m.Finish(Done{Act: a, results: []Done{{Act: a.each[0], Out: `{"queued":true,"queue_id":"q1"}`}}}, later)
+	if m.flash.text != "1 have the message, 1 of them queued" || len(m.marked()) != 0 || len(m.drafts) != 0 {
 		t.Errorf("it says %q, marked %v, kept %v", m.flash.text, m.marked(), m.drafts)
 	}
 	press(m, later, " ", "k", " ", "T", "n", "e", "w")
 	if e = press(m, later, "enter"); lines(e) != "tag id-b2 new|tag id-c3 new" {
 		t.Errorf("tags by %q", lines(e))
+	}
+}
+
+// TestMarkedDrafts: a text that was not sent is offered for the same sessions alone.
+func TestMarkedDrafts(t *testing.T) {
+	m := trio(80, 24)
+	press(m, later, " ", "m", "h", "i", "esc", " ", "j", " ", "m")
+	if m.edit == nil || m.editor.text != "" {
+		t.Errorf("for another session the editor has %q", m.editor.text)
+	}
+	press(m, later, "esc", " ", "m", "esc", "k", "m")
+	if m.editor.text != "hi" {
+		t.Errorf("for the same session the editor has %q", m.editor.text)
+	}
+}
+
+// TestLongConfirmation: what many sessions lose is in the confirmation, and a list that is cut off says so.
+func TestLongConfirmation(t *testing.T) {
+	w := World{May: Rights{"rm": true}}
+	for i := range 60 {
+		w.Sessions = append(w.Sessions, at(fmt.Sprintf("worker-frontend-%02d", i), agent.Idle, 1))
+	}
+	m := started(40, 20, w)
+	for range w.Sessions {
+		press(m, later, " ", "j")
+	}
+	press(m, later, "x")
+	rows := drawn(m)
+	for _, want := range []string{"Remove 60 sessions?", "60 running: ended", "worker-frontend-05", "… and more", "y "} {
+		if !strings.Contains(rows, want) {
+			t.Errorf("no %q in\n%s", want, rows)
+		}
+	}
+	m = started(40, 20, World{May: w.May, Sessions: w.Sessions[:12]})
+	press(m, later, " ", "j", " ", "x")
+	if rows := drawn(m); strings.Contains(rows, "and more") || !strings.Contains(rows, "worker-frontend-01") {
+		t.Errorf("two sessions are drawn as\n%s", rows)
 	}
 }
 

@@ -113,6 +113,18 @@ func TestQueuePage(t *testing.T) {
 	if again, ok := press(m, later, "r").(Act); !ok || strings.Join(again.Words, " ") != "queue id-alpha" {
 		t.Errorf("r does %v", again)
 	}
+	again, _ := press(m, later, "r").(Act)
+	if m.Finish(Done{Act: again, Out: "(earlier output omitted)\n"}, later); !strings.Contains(drawn(m), "too long for this page") {
+		t.Errorf("a queue that is cut off is drawn as\n%s", drawn(m))
+	}
+	m.Finish(Done{Act: page, Out: both}, later)
+	press(m, later, "j")
+	again, _ = press(m, later, "r").(Act)
+	m.Finish(Done{Act: again, Out: both[:1] + both[strings.Index(both, `{"queue_id":"q2"`):]}, later)
+	if press(m, later, "x"); m.confirm == nil || !strings.Contains(drawn(m), "Remove q2") || !strings.Contains(drawn(m), "second text") {
+		t.Errorf("after a refresh the chosen message is another:\n%s", drawn(m))
+	}
+	press(m, later, "n")
 	m.world.May = Rights{"queue": true}
 	if press(m, later, "x"); m.confirm != nil || !strings.Contains(m.flash.text, "you may not remove messages") {
 		t.Errorf("without the right, x says %q", m.flash.text)

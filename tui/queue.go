@@ -18,10 +18,13 @@ func (m *Model) queued(s *sessions.Status) Effect {
 // queues reports whether the act is the page of a queue.
 func (a Act) queues() bool { return a.Kind == "page queue" }
 
-// readQueue reads the queue that a verb printed. A page that was refreshed keeps its chosen message.
+// readQueue reads the queue that a verb printed. Of a very long queue the dashboard has only the end, which
+// is not a list.
 func (m *Model) readQueue(d Done) Done {
-	_ = json.Unmarshal([]byte(d.Out), &d.queue) // a verb that succeeded printed a list
-	d.Words = []string{"queue", d.Session}      // a refresh removes nothing again
+	d.Words = []string{"queue", d.Session} // a refresh removes nothing again
+	if json.Unmarshal([]byte(d.Out), &d.queue) != nil {
+		d.Kind, d.Out = "page", "The queue is too long for this page. The verb queue prints it: queue "+d.Name
+	}
 	return d
 }
 
@@ -64,7 +67,7 @@ func (m *Model) pressQueue(k Key) (Effect, bool) {
 			m.refuse("remove messages", "nudge")
 			return nil, true
 		}
-		m.askRemoval(p.act, p.queue[p.chosen].QueueID)
+		m.askRemoval(p.act, p.queue[p.chosen].QueueID, p.queue[p.chosen].Text)
 		return nil, true
 	default:
 		return nil, false
@@ -83,11 +86,11 @@ func (m *Model) pressQueue(k Key) (Effect, bool) {
 }
 
 // askRemoval asks whether a message is to be removed from the queue.
-func (m *Model) askRemoval(a Act, id string) {
+func (m *Model) askRemoval(a Act, id, text string) {
 	a.Words = []string{"queue", a.Session, "rm", id}
 	m.flash = flash{}
 	m.confirm = &confirm{
-		text: fmt.Sprintf("Remove %s from the queue of %s? It won't be delivered.", id, a.Name),
+		text: fmt.Sprintf("Remove %s from the queue of %s? It won't be delivered: %s", id, a.Name, cut(oneLine(text), 100, "…")),
 		acts: []Act{a}, action: action{verb: "queue", doing: "removing " + id + " of"},
 	}
 }

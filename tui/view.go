@@ -122,20 +122,26 @@ func (m *Model) Draw(f *Frame) {
 	m.drawFlash(all)
 }
 
-// mostFlash is the maximum number of rows of a message.
+// mostFlash is the maximum number of rows of a message. A confirmation has as many as the window.
 const mostFlash = 4
 
 // flashLines are the lines of a message, or of the confirmation of an action.
 func (m *Model) flashLines() []string {
-	text := m.flash.text
+	text, most := m.flash.text, min(mostFlash, m.rows)
 	if m.confirm != nil {
-		text = m.confirm.text
+		text, most = m.confirm.text, max(m.rows-2, 1)
 	}
 	if text == "" {
 		return nil
 	}
 	lines := wrap(text, m.cols-2)
-	return lines[:min(len(lines), mostFlash, m.rows)]
+	if len(lines) > most {
+		lines = lines[:most]
+		if m.confirm != nil { // what is cut off is confirmed too
+			lines[most-1] = "… and more"
+		}
+	}
+	return lines
 }
 
 // flashRows is how many of the last rows a message covers.
