@@ -41,7 +41,7 @@ func (t *Terminal) sixelImage(s string) {
 func (t *Terminal) kittyImage(s string) {
 	control, payload, _ := strings.Cut(s, ";")
 	keys := fields(control, ",")
-	if a := keys["a"]; a != "T" && a != "p" || keys["U"] == "1" || strings.HasPrefix(keys["z"], "-") { // behind the text
+	if a := keys["a"]; a != "T" && a != "p" || keys["U"] == "1" || strings.HasPrefix(keys["z"], "-") { // below the text
 		return
 	}
 	data := decodeHead(payload)

@@ -35,7 +35,7 @@ func TestImagePlaceholder(t *testing.T) {
 		{"\x1b_Ga=T,t=f,f=100;" + name("/tmp/plot.png") + "\x1b\\", "[image plot.png]"},
 		{"\x1b_Gi=1,a=q,s=1,v=1;AAAA\x1b\\\x1b_Ga=t,i=1,s=1,v=1;AAAA\x1b\\\x1b_Ga=d\x1b\\\x1b_other\x1b\\", ""},
 		{"\x1b_Ga=p,i=1\x1b\\", "[image]"},
-		{"text\r\x1b_Ga=T,z=-1;\x1b\\", "text"}, // behind the text
+		{"text\r\x1b_Ga=T,z=-1;\x1b\\", "text"}, // below the text
 		// sixel
 		{"\x1bP0;1;0q\"1;1;64;32#0~~~\x1b\\", "[image 64x32]"},
 		{"\x1bPq" + large + "\x1b\\", "[image]"},

@@ -58,8 +58,8 @@ func (e *editing) draft() draft {
 	return draft{e.what, e.session, e.prompt}
 }
 
-// setOf names a set of sessions in a draft's key. Each set has its own draft, so that no text goes to sessions
-// for which it was not written.
+// setOf names a set of sessions in a draft's key. Each set has its own draft, so that a text goes only to the
+// sessions it was written for.
 func setOf(ids []string) string { return strings.Join(slices.Sorted(slices.Values(ids)), " ") }
 
 // open opens the editor, with the text that was not sent before.
