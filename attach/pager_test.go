@@ -187,9 +187,6 @@ func TestPagerGoesToTurns(t *testing.T) {
 // made all of it one line: half a second on an idle machine. The limit is what a busy machine with the race
 // detector needs; work that is quadratic takes hours.
 func TestPagerIsFast(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: it prints 100,000 lines")
-	}
 	for name, printed := range map[string]string{
 		"lines":    strings.Repeat("a line of a log that has some sixty characters of text in it\n", pagerHistory),
 		"one line": strings.Repeat("x", 80*pagerHistory),

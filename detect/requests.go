@@ -131,58 +131,6 @@ func (f *Fold) named(fact *agent.Fact) *agent.Fact {
 	return &whole
 }
 
-// withUndrawn returns the fact with what no dialog draws of its tool's input in its prompt.
-func (f *Fold) withUndrawn(fact *agent.Fact) *agent.Fact {
-	whole := *fact
-	whole.Request = fact.Request.Clone()
-	f.showUndrawn(whole.Request, whole.Request)
-	return &whole
-}
-
-// showUndrawn adds what no dialog draws of the reported tool's input to a prompt's text, once.
-func (f *Fold) showUndrawn(p, reported *agent.Request) {
-	u, ok := f.driver.(agent.UndrawnInputReader)
-	if !ok {
-		return
-	}
-	lines, text := u.Undrawn(agent.Value(reported.Tool), reported.Raw, f.o.Dir), agent.Value(p.Text)
-	if lines != "" && text != lines && !strings.HasSuffix(text, "\n\n"+lines) {
-		p.Text = agent.Pointer(strings.TrimPrefix(text+"\n\n"+lines, "\n\n"))
-	}
-}
-
-// learnUndrawn adds the same to a prompt that was seen before a hook reported it. The result is
-// another prompt, because the seen one didn't show it.
-func (f *Fold) learnUndrawn(r *request, reported *agent.Request) {
-	more := r.Prompt.Clone()
-	if f.showUndrawn(more, reported); agent.Value(more.Text) == agent.Value(r.Prompt.Text) {
-		return
-	}
-	f.renew(r)
-	r.Prompt.Text = more.Text
-	r.keep()
-	f.result.Opened = append(f.result.Opened, r.Prompt.Clone())
-}
-
-// learnLogged adds the same to a prompt that was seen before its call was logged, or before the hook of
-// another conversation reported it. The result is another prompt, because the seen one didn't show it.
-func (f *Fold) learnLogged() {
-	d := f.dialog()
-	for _, r := range f.m.Requests {
-		if d == nil || !r.seenOnly() || !r.Prompt.OnScreen || r.Over != nil {
-			continue
-		}
-		more := r.Prompt.Clone()
-		if f.addUndrawn(more, d); agent.Value(more.Text) == agent.Value(r.Prompt.Text) {
-			continue
-		}
-		f.renew(r)
-		r.Prompt.Text = more.Text
-		r.keep()
-		f.result.Opened = append(f.result.Opened, r.Prompt.Clone())
-	}
-}
-
 // join puts the agent's report into a prompt that showed the same. Its id, its options and its
 // place on the screen stay.
 func (f *Fold) join(r *request, fact *agent.Fact) {

@@ -1,0 +1,60 @@
+package detect
+
+import (
+	"strings"
+
+	"berth/agent"
+)
+
+// withUndrawn returns the fact with what no dialog draws of its tool's input in its prompt.
+func (f *Fold) withUndrawn(fact *agent.Fact) *agent.Fact {
+	whole := *fact
+	whole.Request = fact.Request.Clone()
+	f.showUndrawn(whole.Request, whole.Request)
+	return &whole
+}
+
+// showUndrawn adds what no dialog draws of the reported tool's input to a prompt's text, once.
+func (f *Fold) showUndrawn(p, reported *agent.Request) {
+	u, ok := f.driver.(agent.UndrawnInputReader)
+	if !ok {
+		return
+	}
+	lines, text := u.Undrawn(agent.Value(reported.Tool), reported.Raw, f.o.Dir), agent.Value(p.Text)
+	if lines != "" && text != lines && !strings.HasSuffix(text, "\n\n"+lines) {
+		p.Text = agent.Pointer(strings.TrimPrefix(text+"\n\n"+lines, "\n\n"))
+	}
+}
+
+// learnUndrawn adds that to a prompt that was seen before a hook reported it. The result is
+// another prompt, because the seen one didn't show it.
+func (f *Fold) learnUndrawn(r *request, reported *agent.Request) {
+	more := r.Prompt.Clone()
+	f.showUndrawn(more, reported)
+	f.renewWith(r, more.Text)
+}
+
+// renewWith gives a prompt another text, and a new id with it. The same text changes nothing.
+func (f *Fold) renewWith(r *request, text *string) {
+	if agent.Value(text) == agent.Value(r.Prompt.Text) {
+		return
+	}
+	f.renew(r)
+	r.Prompt.Text = text
+	r.keep()
+	f.result.Opened = append(f.result.Opened, r.Prompt.Clone())
+}
+
+// learnLogged adds what the dialog's call has beside it to a prompt that was seen before its call was logged, or before the hook of
+// another conversation reported it. The result is another prompt, because the seen one didn't show it.
+func (f *Fold) learnLogged() {
+	d := f.dialog()
+	for _, r := range f.m.Requests {
+		if d == nil || !r.seenOnly() || !r.Prompt.OnScreen || r.Over != nil {
+			continue
+		}
+		more := r.Prompt.Clone()
+		f.addUndrawn(more, d)
+		f.renewWith(r, more.Text)
+	}
+}
