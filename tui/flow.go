@@ -17,13 +17,22 @@ func (m *Model) choose(c Choices) { m.mouse.off, m.advance, m.by = c.NoMouse, c.
 
 func (m *Model) chosen() Choices { return Choices{NoMouse: m.mouse.off, Advance: m.advance, By: m.by} }
 
-// nextWaiting is the session that needs input and comes next in the list after the selected one (step 1)
-// or before it (step -1). It is empty if no other one does.
-func (l *listing) nextWaiting(step int) string {
-	at, n := slices.Index(l.order, l.selected), len(l.order)
+// inOrder are the sessions that the list shows, or those that have tiles on the Wall.
+func (m *Model) inOrder() []string {
+	if m.wall.up {
+		return m.wall.tiles
+	}
+	return m.order
+}
+
+// nextWaiting is the session that needs input and comes next after the selected one (step 1) or before it
+// (step -1), in the list or on the Wall. It is empty if no other one does.
+func (m *Model) nextWaiting(step int) string {
+	order := m.inOrder()
+	at, n := slices.Index(order, m.selected), len(order)
 	for i := 1; i <= n; i++ {
-		id := l.order[((at+step*i)%n+n)%n]
-		if id != l.selected && needs(l.byID[id]) {
+		id := order[((at+step*i)%n+n)%n]
+		if id != m.selected && needs(m.byID[id]) {
 			return id
 		}
 	}
@@ -38,17 +47,19 @@ func (m *Model) goNext(step int) {
 		return
 	}
 	m.Select(id)
-	m.detail = true
+	m.detail = !m.wall.up
 }
 
 func (m *Model) whyNoNext() string {
-	hidden := 0
+	hidden, order := 0, m.inOrder()
 	for _, s := range m.world.Sessions {
-		if needs(s) && !slices.Contains(m.order, s.ID) {
+		if needs(s) && !slices.Contains(order, s.ID) {
 			hidden++
 		}
 	}
 	switch s := m.current(); {
+	case hidden > 0 && m.wall.up:
+		return fmt.Sprintf("no other tile needs input: W goes to the list, which has %d more", hidden)
 	case hidden > 0:
 		return fmt.Sprintf("the filter hides %d that need input: esc shows all sessions", hidden)
 	case s != nil && needs(s):

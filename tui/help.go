@@ -6,9 +6,10 @@ import "unicode/utf8"
 // 80x24 in two columns.
 func (m *Model) helpKeys() []hint {
 	may, s := m.world.May, m.current()
-	list := []hint{{"↑ ↓  jk gG", "select a session"}, {"tab", "the next that needs input"}}
+	next := hint{"tab", "the next that needs input"}
+	list := []hint{{"↑ ↓  jk gG", "select a session"}, next}
 	if m.wall.up {
-		list = []hint{{"↑ ↓  hjkl", "select a tile; tab: the next"}, {"z enter", "zoom, or back to tiles"}, {"W esc", "back to the list"}}
+		list = []hint{{"↑ ↓  hjkl", "select a tile"}, next, {"z enter", "zoom, or back to tiles"}, {"W esc", "back to the list"}}
 	}
 	add := func(is bool, key, does string) {
 		if is {

@@ -281,7 +281,7 @@ func (m *Model) hints() []hint {
 		case !l.split && !m.detail:
 			list = append(list, hint{enter, "show"})
 		case m.wall.up && !m.wall.zoomed:
-			list = append(list, hint{"z", "zoom"}, hint{"tab", "next"}, hint{"esc", "list"})
+			list = append(list, hint{"z", "zoom"})
 		case m.world.May["attach"] && !s.Over():
 			key := enter
 			if m.carded() && m.world.May["respond"] && m.answersTo(s.Request)["enter"] {
@@ -289,18 +289,18 @@ func (m *Model) hints() []hint {
 			}
 			list = append(list, hint{key, "attach"})
 		}
-		switch {
-		case m.wall.zoomed:
-			list = append(list, hint{"esc", "tiles"})
-		case !l.split && m.detail:
+		if !l.split && m.detail {
 			list = append(list, hint{"esc", "list"})
 		}
 	}
 	if len(m.marks) > 0 && !m.wall.up {
 		list = append(list, hint{"esc", "unmark all"})
 	}
-	if m.nextWaiting(1) != "" && !m.wall.up {
+	if m.nextWaiting(1) != "" {
 		list = append(list, hint{"tab", "next waiting"})
+	}
+	if m.wall.up {
+		list = append(list, hint{"esc", map[bool]string{true: "tiles", false: "list"}[m.wall.zoomed]})
 	}
 	if s != nil && m.world.May["nudge"] && takesMessages(s) && s.Now != agent.Prompt {
 		list = append(list, hint{"m", "message"})

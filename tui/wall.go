@@ -153,10 +153,6 @@ func (m *Model) pressWall(k Key) bool {
 		to = m.beside(at, -1)
 	case "down", "j":
 		to = m.beside(at, 1)
-	case "tab":
-		to = (at + 1) % max(n, 1)
-	case "shift+tab":
-		to = (at + n - 1) % max(n, 1)
 	case "home", "g":
 		to = 0
 	case "end", "G":

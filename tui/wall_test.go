@@ -80,7 +80,7 @@ func TestSpread(t *testing.T) {
 func TestWallKeys(t *testing.T) {
 	m := walled(120, 36, 14) // 3x4 tiles, and 2 on the next page
 	at := "a"
-	for _, step := range strings.Fields("right:b down:e l:f j:i left:h k:e tab:f shift+tab:e home:a shift+tab:n tab:a end:n up:l down:m pgup:a pgdown:m g:a G:n h:m") {
+	for _, step := range strings.Fields("right:b down:e l:f j:i left:h k:e home:a end:n up:l down:m pgup:a pgdown:m g:a G:n h:m") {
 		key, want, _ := strings.Cut(step, ":")
 		if e := press(m, noon, key); e != nil || m.selected != "id-"+want {
 			t.Fatalf("%s at %s: %v, focus on %s, want %s", key, at, e, m.selected, want)
@@ -110,6 +110,32 @@ func TestWallKeys(t *testing.T) {
 	press(m, noon, "z")
 	if e := press(m, noon, "q"); e != nil || m.wall.up || m.selected != "id-n" || !strings.Contains(drawn(m), "NAME") {
 		t.Errorf("q: %v, the Wall is up: %v, %s is selected", e, m.wall.up, m.selected)
+	}
+}
+
+// TestWallNextWaiting: Tab goes among the tiles that need input, on all pages, and says why if there is none.
+func TestWallNextWaiting(t *testing.T) {
+	w := world(at("a", agent.Idle, 1), waiting("first", 9), at("b", agent.Idle, 1), at("c", agent.Idle, 1), waiting("second", 5))
+	w.May = answerer
+	m := started(40, 20, w) // two tiles on a page
+	press(m, later, "W", "G")
+	if got := drawn(m); m.selected != "id-c" || !strings.Contains(got, "tab next") {
+		t.Fatalf("at %s:\n%s", m.selected, got)
+	}
+	at := m.selected
+	for _, step := range strings.Fields("tab:first tab:second shift+tab:first shift+tab:second z:second tab:first W:first") {
+		key, want, _ := strings.Cut(step, ":")
+		if e := press(m, later, key); e != nil || m.selected != "id-"+want {
+			t.Fatalf("%s at %s: %v, focus on %s, want %s", key, at, e, m.selected, want)
+		}
+		at = m.selected
+	}
+	if m.detail || m.wall.up {
+		t.Errorf("W leads to the list: the Wall is up %v, a session is shown %v", m.wall.up, m.detail)
+	}
+	press(m, later, "G", " ", "W", "tab") // a Wall of one marked session
+	if m.selected != "id-c" || !strings.Contains(m.flash.text, "no other tile needs input") {
+		t.Errorf("without such a tile: %s, %q", m.selected, m.flash.text)
 	}
 }
 
