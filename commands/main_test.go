@@ -108,7 +108,7 @@ func newDesk(t *testing.T, change ...func(*sessions.Options)) *desk {
 	specs := &Specs{Profiles: map[string]sessions.Spec{"web": profile}, Defaults: sessions.Defaults()}
 	d := &desk{t, &Service{
 		Audit:    record,
-		Sessions: reg, Specs: func() *Specs { return specs }, Version: "v0", Started: time.Now(), Now: time.Now, Log: log, MaxInput: 1 << 20,
+		Sessions: reg, Specs: func() *Specs { return specs }, Started: time.Now(), Now: time.Now, Log: log, MaxInput: 1 << 20,
 	}}
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)

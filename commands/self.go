@@ -16,12 +16,15 @@ import (
 
 // Version is the answer of the verb version.
 type Version struct {
-	Version  string `json:"version"`
-	API      int    `json:"api_version"` // of what verbs answer
-	Protocol int    `json:"protocol"`    // of holder and hook
-	Go       string `json:"go"`
-	OS       string `json:"os"`
-	Arch     string `json:"arch"`
+	Version   string   `json:"version"`
+	Commit    *string  `json:"commit"`
+	BuiltAt   api.Time `json:"built_at"`    // the commit's time
+	API       int      `json:"api_version"` // of what verbs answer
+	Protocol  int      `json:"protocol"`    // the newest of holder and hook
+	Protocols []int    `json:"protocols"`   // all that this server speaks with holders
+	Go        string   `json:"go"`
+	OS        string   `json:"os"`
+	Arch      string   `json:"arch"`
 }
 
 func versionVerb() *Verb {
@@ -34,7 +37,9 @@ func versionVerb() *Verb {
 }
 
 func version(_ context.Context, c *Call) error {
-	v := Version{Version: c.Version, API: api.Version, Protocol: c.Sessions.ProtocolVersion(), Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+	build, protocols := api.ThisBuild(), c.Sessions.Protocols()
+	v := Version{Version: build.Version, Commit: build.Commit, BuiltAt: build.BuiltAt, API: api.Version,
+		Protocol: protocols[len(protocols)-1], Protocols: protocols, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 	return c.answer(v, func(w io.Writer) {
 		fmt.Fprintf(w, "berth %s (%s, %s/%s), API %d\n", v.Version, v.Go, v.OS, v.Arch, v.API)
 	})
@@ -125,7 +130,7 @@ func health(_ context.Context, c *Call) error {
 		inside.Problems = append(inside.Problems, "the audit log can't be written: until it can, only kill, rm, interrupt, unlock, access rm, guest narrow and guest revoke change anything")
 	}
 	h := Health{
-		OK: len(inside.Problems) == 0, Version: c.Version, PID: inside.PID, Started: api.At(c.Started),
+		OK: len(inside.Problems) == 0, Version: api.ThisBuild().Version, PID: inside.PID, Started: api.At(c.Started),
 		UptimeMS: c.Now().Sub(c.Started).Milliseconds(), Sessions: inside.States, Problems: emptyNotNull(inside.Problems),
 		Events: inside.Events, Disk: inside.Disk, Memory: inside.Memory, Hooks: inside.Hooks, Mismatch: inside.Mismatches,
 	}

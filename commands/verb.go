@@ -32,7 +32,6 @@ import (
 type Service struct {
 	Sessions *sessions.Registry
 	Specs    func() *Specs // what new starts sessions from, as of now
-	Version  string
 	Started  time.Time
 	Now      func() time.Time
 	Log      *slog.Logger

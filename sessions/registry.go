@@ -90,8 +90,8 @@ func (r *Registry) sessionsDir() string { return filepath.Join(r.options.StateDi
 // Events is the log of all sessions' events.
 func (r *Registry) Events() *events.Log { return r.events }
 
-// ProtocolVersion is what this build speaks with its holders.
-func (r *Registry) ProtocolVersion() int { return hold.ProtocolVersion }
+// Protocols are the versions of the protocol that this build speaks with holders, oldest first.
+func (r *Registry) Protocols() []int { return hold.Protocols() }
 
 // Find gives the session of that name or id.
 func (r *Registry) Find(word string) (*Session, bool) {

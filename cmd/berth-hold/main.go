@@ -13,9 +13,6 @@ import (
 	"berth/sessions/hold"
 )
 
-// revision is set by the Makefile: git's name for the source.
-var revision string
-
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == "hook" {
 		os.Exit(hold.Hook(os.Args[2:]))
@@ -27,7 +24,7 @@ func main() {
 		case "enter":
 			os.Exit(hold.EnterMain())
 		case "version":
-			if err := json.NewEncoder(os.Stdout).Encode(hold.ThisProgram(revision)); err != nil {
+			if err := json.NewEncoder(os.Stdout).Encode(hold.ThisProgram()); err != nil {
 				fmt.Fprintln(os.Stderr, "berth-hold:", err)
 				os.Exit(1)
 			}

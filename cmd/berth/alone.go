@@ -25,7 +25,7 @@ func runAlone(ctx context.Context, argv []string) (status int, ok bool) {
 	if verb == nil || !verb.Alone {
 		return 0, false
 	}
-	service := &commands.Service{Version: version(), Now: time.Now, Log: slog.New(slog.DiscardHandler)}
+	service := &commands.Service{Now: time.Now, Log: slog.New(slog.DiscardHandler)}
 	line, err := json.Marshal(argv)
 	if err != nil {
 		return 0, false

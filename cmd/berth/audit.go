@@ -9,6 +9,7 @@ import (
 
 	gossh "golang.org/x/crypto/ssh"
 
+	"berth/api"
 	"berth/audit"
 	"berth/keys"
 	"berth/sshd"
@@ -28,7 +29,7 @@ func (s *server) openAudit() (err error) {
 	if err != nil {
 		return err
 	}
-	s.write(audit.Entry{Kind: audit.KindOpened, PID: os.Getpid(), Text: "berth " + version()})
+	s.write(audit.Entry{Kind: audit.KindOpened, PID: os.Getpid(), Text: "berth " + api.ThisBuild().Version})
 	return nil
 }
 

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 
 	"berth/commands/shape"
@@ -56,21 +55,3 @@ func run(args []string) int {
 type exitStatus int
 
 func (s exitStatus) Error() string { return fmt.Sprintf("status %d", int(s)) }
-
-// revision is set by the Makefile: git's name for the source.
-var revision string
-
-// version is revision, or the module's version.
-func version() string {
-	if revision != "" {
-		return revision
-	}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		return v
-	}
-	return "devel"
-}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"berth/agent/generic/rules"
+	"berth/api"
 	"berth/commands"
 	"berth/config"
 	"berth/sessions/notify/post"
@@ -173,7 +174,7 @@ func specsOf(c *config.Config) (*commands.Specs, error) {
 func (s *server) startPoster() {
 	s.poster.Store(post.Start(post.Options{
 		Sessions: s.sessions, Rules: config.Rules(s.now.Load().Notify), File: filepath.Join(s.config.StateDir, "notify.json"),
-		SSH: "ssh " + s.address(), Version: version(), Log: s.log, Now: time.Now,
+		SSH: "ssh " + s.address(), Version: api.ThisBuild().Version, Log: s.log, Now: time.Now,
 	}))
 }
 

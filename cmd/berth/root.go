@@ -32,7 +32,7 @@ func rootCommand() *cobra.Command {
 			"berth ls, berth attach NAME, berth help. The server then identifies the caller by its process, not by a key.",
 		SilenceErrors: true, SilenceUsage: true,
 		Args:    cobra.ArbitraryArgs,
-		Version: version(), // this program's version; the verb version shows the server's
+		Version: api.ThisBuild().Version, // this program's version; the verb version shows the server's
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return callServer(cmd, args)
 		},

@@ -373,7 +373,7 @@ func (s *server) listen() error {
 	}
 	s.specs.Store(specs)
 	service := &commands.Service{
-		Sessions: s.sessions, Specs: s.specs.Load, Version: version(), Started: s.started, Now: time.Now, Log: s.log,
+		Sessions: s.sessions, Specs: s.specs.Load, Started: s.started, Now: time.Now, Log: s.log,
 		MaxInput: int64(s.config.Limits.InputBytes), Edge: s.edgeHealth, Audit: s.audit, Keys: s.keys, NotifyTest: s.notifyTest,
 	}
 	d := &dispatch.Dispatcher{Commands: service, Prefixes: s.config.Prefixes(), Log: s.log}

@@ -13,8 +13,13 @@ const (
 	maxVersion = 1
 )
 
-// ProtocolVersion is the newest that this build speaks.
-const ProtocolVersion = maxVersion
+// Protocols are the versions that this build speaks, oldest first.
+func Protocols() (list []int) {
+	for v := minVersion; v <= maxVersion; v++ {
+		list = append(list, v)
+	}
+	return list
+}
 
 // hello is the first frame a server sends.
 type hello struct {

@@ -8,19 +8,21 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"berth/api"
 )
 
 // Program is what berth-hold version prints: which protocol versions its holders
 // speak.
 type Program struct {
-	Version     string `json:"version"` // of its tree; empty when it was built without
+	Version     string `json:"version"`
 	MinProtocol int    `json:"min_protocol"`
 	MaxProtocol int    `json:"max_protocol"`
 }
 
 // ThisProgram describes the holders of this build.
-func ThisProgram(revision string) Program {
-	return Program{Version: revision, MinProtocol: minVersion, MaxProtocol: maxVersion}
+func ThisProgram() Program {
+	return Program{Version: api.ThisBuild().Version, MinProtocol: minVersion, MaxProtocol: maxVersion}
 }
 
 // versionWithin bounds how long berth-hold may take to say its version. It takes
