@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"berth/terminal"
+	"berth/terminal/keyboard"
 	"berth/terminal/paint"
 )
 
@@ -60,6 +61,7 @@ type client struct {
 	timers timers
 	over   error // why run is to end
 	ending bool
+	going  bool   // run ends as soon as it is known what an ESC at the end of rest is
 	broken bool   // a write failed
 	rest   []byte // input after the detach key
 }
@@ -163,7 +165,7 @@ func (c *client) wait(ctx context.Context, chunks <-chan []byte, failed <-chan e
 		}
 	case <-c.timers.c(timerInput):
 		c.timers.set(timerInput, 0)
-		c.input(ctx, c.parser.flush())
+		c.expired(ctx)
 	case <-failed:
 		c.end(ErrClientGone)
 	case <-ready:
@@ -200,8 +202,47 @@ func (c *client) wait(ctx context.Context, chunks <-chan []byte, failed <-chan e
 // received takes what the client's terminal sent.
 func (c *client) received(ctx context.Context, b []byte) {
 	c.timers.set(timerInput, 0)
-	c.input(ctx, c.parser.feed(b))
+	if c.going {
+		c.rest = append(c.rest, b...)
+		c.ending = true
+		return
+	}
+	for len(b) > 0 && !c.ending {
+		var parts []input
+		parts, b = c.parser.feed(b)
+		c.input(ctx, parts)
+	}
 	c.timers.set(timerInput, c.parser.hold())
+	if c.ending && len(b) > 0 {
+		c.rest = append(c.rest, b...)
+		if endsInEscape(c.rest) {
+			c.ending, c.going = false, true
+			c.timers.set(timerInput, keyboard.EscapeHold)
+		}
+	}
+}
+
+// expired gives up waiting for the rest of a sequence.
+func (c *client) expired(ctx context.Context) {
+	if !c.going {
+		c.input(ctx, c.parser.flush())
+		return
+	}
+	c.rest = append(c.rest[:len(c.rest)-1], escapeKey...)
+	c.ending = true
+}
+
+// escapeKey is the Escape key in kitty's form. The next reader of the input, the dashboard, can't take it and
+// the key after it for one key with Alt.
+const escapeKey = "\x1b[27u"
+
+// endsInEscape says that after the whole keys of b an ESC is left.
+func endsInEscape(b []byte) bool {
+	var d keyboard.Decoder
+	d.Feed(b)
+	for _, ok := d.Next(); ok; _, ok = d.Next() {
+	}
+	return string(d.Rest()) == "\x1b"
 }
 
 // notice shows the client a notice of the session.

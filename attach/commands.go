@@ -12,10 +12,10 @@ import (
 
 // input obeys what the client's terminal sent.
 func (c *client) input(ctx context.Context, parts []input) {
-	for i, part := range parts {
+	for _, part := range parts {
 		switch part.kind {
 		case inputText:
-			c.typed(part.data)
+			c.typed(part)
 		case inputMouse:
 			c.mouseEvent(part.data)
 		case inputFocus:
@@ -23,32 +23,21 @@ func (c *client) input(ctx context.Context, parts []input) {
 		case inputCommand:
 			c.command(ctx, part.key)
 		}
-		if c.ending {
-			for _, left := range parts[i+1:] {
-				c.rest = append(c.rest, left.data...)
-			}
-			return
-		}
 	}
 }
 
-// typed takes keys: for the pager or a message if one is open, else for the
-// program.
-func (c *client) typed(b []byte) {
+// typed takes keys: for the pager or a message if one is open, else for the program. The keys after the one
+// that closes the pager or a message are for the program.
+func (c *client) typed(part input) {
+	b := part.data
+	if c.pager != nil {
+		b = c.page(part)
+	}
+	if c.overlay != nil && c.overlay.sticky && len(b) > 0 {
+		b = c.dismiss(part, b)
+	}
 	switch {
-	case c.pager != nil:
-		for _, k := range keyboard.Keys(b) {
-			if !c.pager.press(k) {
-				c.pager = nil
-				break
-			}
-			c.copyOwn()
-		}
-		c.stale = true
-	case c.overlay != nil && c.overlay.sticky:
-		if len(keyboard.Keys(b)) > 0 {
-			c.hide()
-		}
+	case len(b) == 0:
 	case !c.mayWrite():
 		c.refused(ErrReadOnly)
 	default:
@@ -57,6 +46,42 @@ func (c *client) typed(b []byte) {
 		}
 		c.ops.typed(b)
 	}
+}
+
+// page gives keys to the pager. It returns those after the one that closes it.
+func (c *client) page(part input) (left []byte) {
+	if part.paste && !bytes.HasPrefix(part.data, []byte(keyboard.PasteStart)) {
+		return nil // a long paste: its first part was enough to find
+	}
+	c.stale = true
+	var d keyboard.Decoder
+	d.Feed(part.data)
+	d.Expire() // the parser has kept back what isn't whole
+	for k, ok := d.Next(); ok; k, ok = d.Next() {
+		if !c.pager.press(k) {
+			c.pager = nil
+			return d.Rest()
+		}
+		c.copyOwn()
+	}
+	return nil
+}
+
+// dismiss closes the message with the first key, and returns the keys after it. A paste is more than a key:
+// it closes the message, and the program gets it.
+func (c *client) dismiss(part input, b []byte) (left []byte) {
+	if part.paste {
+		c.hide()
+		return b
+	}
+	var d keyboard.Decoder
+	d.Feed(b)
+	d.Expire()
+	if _, ok := d.Next(); !ok {
+		return nil
+	}
+	c.hide()
+	return d.Rest()
 }
 
 func (c *client) mayWrite() bool { return c.MayWrite && !c.ReadOnly }

@@ -19,9 +19,10 @@ const (
 
 // input is a part of what the client's terminal sent.
 type input struct {
-	kind inputKind
-	data []byte // all but inputCommand
-	key  rune   // of inputCommand: the character, 0 for a key that is none
+	kind  inputKind
+	data  []byte // all but inputCommand
+	key   rune   // of inputCommand: the character, 0 for a key that is none
+	paste bool   // of inputText: the data is a paste with its marks, or a part of one
 }
 
 const stringLimit = 4 << 10 // the longest string reply (XTGETTCAP), with room
@@ -43,7 +44,8 @@ const (
 // inputParser splits what a client's terminal sends into text for the program,
 // mouse and focus events and prefix commands, and drops replies to queries.
 // It is pure: bytes in by feed at any boundary, time in by flush. All bytes
-// that belong to no command and no reply come out, in order.
+// that belong to no command and no reply come out, in order. feed stops after a
+// command, because the command may decide who gets the bytes after it.
 type inputParser struct {
 	prefixes []prefixKey // the first is the one that messages name
 
@@ -91,8 +93,9 @@ func (p *inputParser) isPrefix(e keyboard.Event) bool {
 	return slices.ContainsFunc(p.prefixes, func(k prefixKey) bool { return k.is(e) })
 }
 
-// feed takes the next bytes. What it gives is valid until the next call.
-func (p *inputParser) feed(b []byte) []input {
+// feed takes the next bytes, at most up to a command. It returns the bytes after that as left. The parts
+// are valid until the next call.
+func (p *inputParser) feed(b []byte) (parts []input, left []byte) {
 	p.out = nil
 	for i := 0; i < len(b); {
 		if p.state == statePaste {
@@ -101,8 +104,11 @@ func (p *inputParser) feed(b []byte) []input {
 		}
 		p.step(b[i])
 		i++
+		if n := len(p.out); n > 0 && p.out[n-1].kind == inputCommand {
+			return p.out, b[i:]
+		}
 	}
-	return p.out
+	return p.out, nil
 }
 
 // hold is how long after the last byte flush is to be called; 0 is never.
@@ -314,8 +320,8 @@ func (p *inputParser) finish() {
 		p.event(inputFocus, seq)
 	case keyboard.PasteBegin:
 		p.awaiting = false
-		p.text(seq...)
 		p.state, p.matched = statePaste, 0
+		p.text(seq...)
 	default:
 		p.press(keyboard.Decode(seq), seq)
 	}
@@ -383,8 +389,8 @@ func (p *inputParser) paste(b []byte) int {
 			p.matched = 0
 		}
 		if p.matched == len(keyboard.PasteEnd) {
-			p.state, p.matched = stateGround, 0
 			p.text(b[:i+1]...)
+			p.state, p.matched = stateGround, 0
 			return i + 1
 		}
 	}
@@ -393,11 +399,12 @@ func (p *inputParser) paste(b []byte) int {
 }
 
 func (p *inputParser) text(b ...byte) {
-	if n := len(p.out); n > 0 && p.out[n-1].kind == inputText {
+	paste := p.state == statePaste
+	if n := len(p.out); n > 0 && p.out[n-1].kind == inputText && p.out[n-1].paste == paste {
 		p.out[n-1].data = append(p.out[n-1].data, b...)
 		return
 	}
-	p.out = append(p.out, input{kind: inputText, data: append([]byte(nil), b...)})
+	p.out = append(p.out, input{kind: inputText, data: append([]byte(nil), b...), paste: paste})
 }
 
 func (p *inputParser) event(k inputKind, seq []byte) {

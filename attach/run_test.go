@@ -2,7 +2,6 @@ package attach
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -412,21 +411,6 @@ func TestKickedIsTold(t *testing.T) {
 		t.Fatalf("Run gave %v", err)
 	}
 	restored(t, p, "berth: the session was removed")
-}
-
-func TestBytesBehindDetachAreKept(t *testing.T) {
-	s := newFakeSession(80, 24)
-	p := attach(t, s, 80, 24, nil)
-	eventually(t, same(p, s))
-	p.press("a\x1ddnext\x1b[A")
-	if err := p.left(); err != nil {
-		t.Fatal(err)
-	}
-	buf := make([]byte, 20)
-	n, err := p.pump.ReadContext(context.Background(), buf)
-	if err != nil || string(buf[:n]) != "next\x1b[A" {
-		t.Errorf("left %q, %v", buf[:n], err)
-	}
 }
 
 func TestPagerWhoStateHelp(t *testing.T) {

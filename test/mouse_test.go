@@ -47,11 +47,5 @@ func click(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		return false, out
 	})
-	words := []string{"send-keys", "-t", name, "-H"}
-	for _, b := range []byte(strings.Repeat(form(x, y), times)) {
-		words = append(words, fmt.Sprintf("%02x", b))
-	}
-	if out, err := s.tmux(words...); err != nil {
-		ts.Fatalf("tmux: %v\n%s", err, out)
-	}
+	s.send(ts, name, strings.Repeat(form(x, y), times))
 }

@@ -27,6 +27,7 @@ func (s *stage) tmux(args ...string) (string, error) {
 //	terminal open NAME COLSxROWS   a shell in a terminal of that size
 //	terminal bright NAME           its background is white
 //	terminal keys NAME KEY...      press keys, named as for tmux send-keys
+//	terminal packet NAME QUOTED    send a Go string's bytes at once, as a fast typist's terminal does
 //	terminal run NAME WORDS...     a command line and Enter, when the shell is ready
 //	terminal count NAME N          N keys were pressed at all terminals since they were last counted
 //	terminal size NAME COLSxROWS   its window changes
@@ -56,6 +57,10 @@ func terminalCommand(ts *testscript.TestScript, neg bool, args []string) {
 	case "keys":
 		do(append([]string{"send-keys", "-t", name}, rest...)...)
 		s.pressed += len(rest)
+	case "packet":
+		b, err := strconv.Unquote(`"` + rest[0] + `"`)
+		ts.Check(err)
+		s.send(ts, name, b)
 	case "count":
 		if n := strconv.Itoa(s.pressed); n != rest[0] {
 			ts.Fatalf("%s keys were pressed, not %s", n, rest[0])
@@ -96,6 +101,17 @@ func terminalCommand(ts *testscript.TestScript, neg bool, args []string) {
 		})
 	default:
 		ts.Fatalf("terminal does not know %s", what)
+	}
+}
+
+// send has a terminal send bytes at once.
+func (s *stage) send(ts *testscript.TestScript, name, text string) {
+	words := []string{"send-keys", "-t", name, "-H"}
+	for _, b := range []byte(text) {
+		words = append(words, fmt.Sprintf("%02x", b))
+	}
+	if out, err := s.tmux(words...); err != nil {
+		ts.Fatalf("tmux: %v\n%s", err, out)
 	}
 }
 
