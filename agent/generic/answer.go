@@ -70,6 +70,9 @@ func (d ruled) choose(answers *rules.Answers, dialog *agent.Dialog, n int, outco
 		return agent.KeyAnswer{}, fmt.Errorf("%w: %w; use keys or attach", agent.ErrCannot, err)
 	}
 	if next == "" {
+		if dialog.Input != "" && slices.ContainsFunc(keys, sends) {
+			return agent.KeyAnswer{}, errTyped
+		}
 		return agent.KeyAnswer{Steps: pressed(keys, dialog), Outcome: outcome}, nil
 	}
 	at := chosen(dialog)
@@ -97,6 +100,12 @@ func sign(n int) int {
 	return 1
 }
 
+// errTyped: no prompt shows what is in its text field, and an answer would send that too.
+var errTyped = fmt.Errorf("%w: its text field isn't empty; use keys or attach", agent.ErrCannot)
+
+// sends reports whether the key may send what is in the text field, or adds to it.
+func sends(key string) bool { return key == "Enter" || utf8.RuneCountInString(key) == 1 }
+
 // pressed presses keys in order. Each one waits until the dialog shows what the keys before it
 // typed.
 func pressed(keys []string, dialog *agent.Dialog) []agent.Step {
@@ -116,7 +125,7 @@ func pressed(keys []string, dialog *agent.Dialog) []agent.Step {
 // typed types an answer as text, and then presses the keys that send it.
 func typed(text string, keys []string, dialog *agent.Dialog) (agent.KeyAnswer, error) {
 	if dialog.Input != "" {
-		return agent.KeyAnswer{}, fmt.Errorf("%w: its text field isn't empty; use keys or attach", agent.ErrCannot)
+		return agent.KeyAnswer{}, errTyped
 	}
 	steps := []agent.Step{{Paste: text, Pause: between, Wants: "the dialog as it was", Ready: with(dialog, "")}}
 	for _, key := range keys {

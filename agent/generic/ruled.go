@@ -125,11 +125,7 @@ func (d ruled) composer(c *rules.Composer) *agent.Composer {
 // displays the prompt makes hidden ones visible. Its key starts with the name of the rule that
 // matched.
 func (d ruled) dialog(a *rules.Asked) *agent.Dialog {
-	text := a.Text
-	if len(a.Before) > 0 || len(a.After) > 0 {
-		rows := slices.Concat(a.Before, []string{a.Text}, a.After)
-		text = strings.TrimSpace(strings.Join(rows, "\n"))
-	}
+	text := strings.TrimSpace(strings.Join(a.Rows, "\n"))
 	out := &agent.Dialog{
 		Type: agent.PromptType(a.Type), Title: a.Title, Body: text, Tool: a.Tool, Input: a.Typed, Partial: !a.Whole, Cut: a.Cut,
 		Key:   strings.Join([]string{a.Name, a.Title, text, a.Tool, a.Input}, "\x00"),
@@ -138,7 +134,9 @@ func (d ruled) dialog(a *rules.Asked) *agent.Dialog {
 	if out.Title == "" {
 		out.Title = a.Name
 	}
-	out.URL = ""
+	if a.Title == "" && len(a.Rows) > 1 && a.Text != "" { // a list shows the question before the rows above it
+		out.Title = a.Text
+	}
 	for _, o := range a.Options {
 		out.Options = append(out.Options, agent.Option{Label: o.Label, Key: o.Key, Focused: o.Focused})
 	}

@@ -154,7 +154,7 @@ func TestLongRows(t *testing.T) {
 		"many options":      {buttons, []string{"Run ls", strings.Repeat("[a] x ", 39), "[y] Yes"}, false},
 		"too many options":  {buttons, []string{"Run ls", "[y] Yes " + strings.Repeat("[a] x ", 39), "[y] Always"}, true},
 		"all in a row":      {buttons, []string{"Run ls", "[y] Yes " + strings.Repeat("[a] x ", 39) + "[y] Always"}, true},
-		"a long row before": {drawn, []string{marks, "Run ls", " (y) Yes"}, false},
+		"a long row before": {drawn, []string{marks, "Run ls", " (y) Yes"}, true},
 		"its own options": {
 			rules.Rule{Lines: []string{`^Run (?P<input>.*)`}, Options: []rules.Option{{Label: "Yes", Keys: []string{"y"}}}}, []string{"Run ls " + marks + "; rm -rf /"}, true,
 		},
@@ -175,14 +175,20 @@ func TestLongRows(t *testing.T) {
 	}
 }
 
-// TestRowsThatNoPatternReads: a long command takes several rows, and the rules read one. The prompt
-// shows the others, and another row makes another prompt.
+// TestRowsThatNoPatternReads: any row that Berth reads may belong to the question. The prompt shows each
+// that its other fields don't show whole, and another row makes another prompt.
 func TestRowsThatNoPatternReads(t *testing.T) {
 	boxed := rules.Rule{
-		Lines:  []string{`^┃ \$ (?P<input>.*)$`, `^┃ Allow\?`},
-		Option: `^┃ \((?P<key>\w)\) (?P<label>\w+)`, Choose: rules.Choose{Keys: []string{"$key"}},
+		Lines:  []string{`^┃ +△ Permission`, `^┃ +\$ (?P<input>\S.*)$`, `^┃ +Allow\?`},
+		Option: `^┃ +\((?P<key>\w)\) (?P<label>\w+)`, Choose: rules.Choose{Keys: []string{"$key"}},
+	}
+	box := func(rows ...string) []string {
+		return append(append([]string{"┃ △ Permission"}, rows...), "┃ Allow?", "┃ (y) Yes", "┃ (n) No")
 	}
 	line := rules.Rule{Lines: []string{`(?P<text>\S.*)\? \[y/n\] ?(?P<typed>\w*)$`}, Options: []rules.Option{{Label: "Yes", Keys: []string{"y"}}}}
+	word := rules.Rule{Lines: []string{`^Run (?P<input>\w+)`}, Options: line.Options}
+	clock := rules.Rule{Lines: []string{`^Run (?P<input>\w+)$`, `^waited (?P<other>\d+s)`}, Options: line.Options}
+	titled := rules.Rule{Title: "^asks", Options: line.Options}
 	for name, c := range map[string]struct {
 		rule    rules.Rule
 		rows    []string
@@ -190,19 +196,26 @@ func TestRowsThatNoPatternReads(t *testing.T) {
 		text    string
 		cut     bool
 	}{
-		"one row":             {boxed, []string{"┃ $ ls", "┃", "┃ Allow?", "┃ (y) Yes", "┃ (n) No"}, nil, "", false},
-		"several":             {boxed, []string{"┃ $ ls &&", "┃ rm -rf /", "┃ Allow?", "┃ (y) Yes", "┃ (n) No"}, nil, "rm -rf /", false},
-		"below the question":  {boxed, []string{"┃ $ ls", "┃ Allow?", "┃ with all rights", "┃ (y) Yes", "┃ and for all", "┃ (n) No"}, nil, "with all rights\nand for all", false},
-		"after the options":   {boxed, []string{"┃ $ ls", "┃ Allow?", "┃ (y) Yes", "┃ (n) No", "a footer"}, nil, "", false},
-		"a wrapped line":      {line, []string{"output", "rm -rf / &&", "echo done? [y/n]"}, []int{2}, "rm -rf / &&\necho done", false},
-		"its start is gone":   {line, []string{"rm -rf / &&", "echo done? [y/n]"}, []int{0, 1}, "rm -rf / &&\necho done", true},
-		"what is typed wraps": {line, []string{"Go on? [y/n] yyyy", "yyyy"}, []int{1}, "Go on", false},
+		"one row":             {boxed, box("┃ $ ls", "┃"), nil, "△ Permission\n$ ls\nAllow?", false},
+		"several":             {boxed, box("┃ $ ls &&", "┃ rm -rf /"), nil, "△ Permission\n$ ls &&\nrm -rf /\nAllow?", false},
+		"a drawn head":        {boxed, box("┃ $ rm -rf / #", "┃", "┃ △ Permission", "┃ $ ls"), nil, "△ Permission\n$ rm -rf / #\n△ Permission\n$ ls\nAllow?", false},
+		"below the question":  {boxed, append(box("┃ $ ls"), "┃ and for all"), nil, "△ Permission\n$ ls\nAllow?\nand for all", false},
+		"beside an option":    {boxed, append(box("┃ $ ls"), "┃ (a) Always, without asking"), nil, "△ Permission\n$ ls\nAllow?\n(a) Always, without asking", false},
+		"above the question":  {line, []string{"rm -rf /", "", "Go on? [y/n]"}, nil, "rm -rf /\nGo on? [y/n]", false},
+		"another below":       {line, []string{"Go on? [y/n]", "", "Remove all?"}, nil, "Go on? [y/n]\nRemove all?", false},
+		"the rest of a row":   {word, []string{"Run rm -rf /"}, nil, "Run rm -rf /", false},
+		"its start":           {line, []string{"Go on? [y/n]"}, nil, "Go on? [y/n]", false},
+		"a time":              {clock, []string{"Run ls", "waited 12s"}, nil, "Run ls\nwaited", false},
+		"only a title":        {titled, []string{"rm -rf /"}, nil, "rm -rf /", false},
+		"a wrapped line":      {line, []string{"output", "rm -rf / &&", "echo done? [y/n]"}, []int{2}, "output\nrm -rf / &&\necho done? [y/n]", false},
+		"its start is gone":   {line, []string{"rm -rf / &&", "echo done? [y/n]"}, []int{0, 1}, "rm -rf / &&\necho done? [y/n]", true},
+		"what is typed wraps": {line, []string{"Go on? [y/n] yyyy", "yyyy", "yy", "a footer"}, []int{1, 2}, "Go on? [y/n]\na footer", false},
 	} {
 		ruleset, err := rules.Compile(map[string]rules.Set{"x": {Prompt: []rules.Rule{c.rule}}}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := &agent.View{Cols: 80, Rows: len(c.rows)}
+		v := &agent.View{Cols: 80, Rows: len(c.rows), Title: "asks"}
 		for i, row := range c.rows {
 			v.Lines = append(v.Lines, agent.Row{Text: row, Wrapped: slices.Contains(c.wrapped, i)})
 		}
@@ -213,8 +226,21 @@ func TestRowsThatNoPatternReads(t *testing.T) {
 			continue
 		}
 		p := d.FromDialog(dialog)
-		if agent.Value(p.Text) != c.text || dialog.Cut != c.cut || c.text != "" && !strings.Contains(dialog.Key, c.text) {
+		if agent.Value(p.Text) != c.text || dialog.Cut != c.cut || !strings.Contains(dialog.Key, c.text) {
 			t.Errorf("%s: it asks %q, cut %v, key %q", name, agent.Value(p.Text), dialog.Cut, dialog.Key)
+		}
+	}
+}
+
+// TestTypedBefore: an option's keys would send what is in the field with them.
+func TestTypedBefore(t *testing.T) {
+	rule := rules.Rule{
+		Lines: []string{`^Remove (?P<text>.*)\? \[y or a name\] ?(?P<typed>.*)$`}, Options: []rules.Option{{Label: "Yes", Keys: []string{"y", "Enter"}}}, Accept: "^Yes$",
+	}
+	for typed, refused := range map[string]bool{"": false, "main": true} {
+		d, dialog := reads(t, rule, strings.TrimSpace("Remove it? [y or a name] "+typed))
+		if _, err := d.(agent.PromptAnswerer).Keys(d.FromDialog(dialog), agent.Answer{Kind: agent.Accept}, dialog); errors.Is(err, agent.ErrCannot) != refused {
+			t.Errorf("with %q typed: %v", typed, err)
 		}
 	}
 }

@@ -135,7 +135,7 @@ func (c *checker) seen(field, state string, r *Rule) {
 	if len(r.Lines) > maxLines {
 		c.add(field+".lines", fmt.Sprintf("there are %d", len(r.Lines)), fmt.Sprintf("keep at most %d", maxLines))
 	}
-	groups := map[string][]string{"idle": {GroupDraft}, "prompt": {GroupTitle, GroupText, GroupTool, GroupInput, GroupTyped}}[state]
+	groups := map[string][]string{"idle": {GroupDraft}, "prompt": {GroupTitle, GroupText, GroupTool, GroupInput, GroupTyped, GroupOther}}[state]
 	for i, line := range r.Lines {
 		c.pattern(fmt.Sprintf("%s.lines[%d]", field, i), line, groups...)
 	}

@@ -31,7 +31,7 @@ type Asked struct {
 	rule                     *rule
 	Name, Type               string
 	Title, Text, Tool, Input string
-	Before, After            []string // rows of the prompt that no pattern matched, above the text and below
+	Rows                     []string // all rows that the fields above don't show whole, and the text's own row
 	Typed                    string
 	Options                  []Drawn
 	Whole                    bool // with all its options
@@ -198,11 +198,9 @@ func (s *sheet) asked(r *rule, h hit) *Asked {
 		rule: r, Name: r.name, Type: r.Type, Title: text(GroupTitle), Text: text(GroupText), Tool: text(GroupTool), Input: text(GroupInput),
 		Typed: text(GroupTyped), Whole: true,
 	}
-	for _, row := range s.rows[min(h.first, len(s.rows)):] {
-		a.Lines = append(a.Lines, row)
-	}
-	s.unread(a, h)
-	a.Cut = a.Cut || slices.Contains(s.cut[min(h.first, len(s.cut)):], true)
+	a.Lines = slices.Clone(s.rows)
+	a.Rows = s.shown(h)
+	a.Cut = slices.Contains(s.cut, true) || s.begun(h)
 	for _, o := range r.Options {
 		a.Options = append(a.Options, Drawn{Label: o.Label})
 	}
@@ -219,42 +217,6 @@ func (s *sheet) asked(r *rule, h hit) *Asked {
 		}
 	}
 	return a
-}
-
-// unread adds the rows of the prompt that no pattern matched: between the first row that one matched
-// and the last one, and above the first where the terminal wrapped a longer line. The prompt shows
-// them, because a long command takes several rows, and the rules may read only one. What is typed may
-// take several rows too, and isn't a part of the question.
-func (s *sheet) unread(a *Asked, h hit) {
-	if len(h.rows) == 0 {
-		return
-	}
-	words := func(row int) string { return strings.Trim(s.rows[row], frame) }
-	above := h.first
-	for ; above > 0 && s.view.Lines[s.from+above].Wrapped; above-- {
-		a.Before = append([]string{words(above - 1)}, a.Before...)
-	}
-	a.Cut = s.view.Lines[s.from+above].Wrapped
-	_, typed, _, types := s.group(h, GroupTyped)
-	_, text, _, texts := s.group(h, GroupText)
-	last := h.rows[len(h.rows)-1]
-	for i := last + 1; i < len(s.rows) && h.rule.option != nil; i++ {
-		if h.rule.option.MatchString(s.rows[i]) {
-			last = i
-		}
-	}
-	for i := h.first; i < len(s.rows); i++ {
-		goesOn := s.view.Lines[s.from+i].Wrapped
-		switch {
-		case i > last && !goesOn, types && i > typed && goesOn:
-			return
-		case slices.Contains(h.rows, i), h.rule.option != nil && h.rule.option.MatchString(s.rows[i]), words(i) == "":
-		case texts && i < text:
-			a.Before = append(a.Before, words(i))
-		default:
-			a.After = append(a.After, words(i))
-		}
-	}
 }
 
 // frame are the characters of a box that a row is in, and blanks.

@@ -104,11 +104,12 @@ const (
 // Names of groups in patterns.
 const (
 	GroupDraft = "draft" // in a rule for idle: the composer's text
-	GroupTitle = "title" // this and those up to GroupTyped: in a rule for prompts
+	GroupTitle = "title" // this and those up to GroupOther: in a rule for prompts
 	GroupText  = "text"
 	GroupTool  = "tool"
 	GroupInput = "input" // what the tool would do
 	GroupTyped = "typed" // the text typed into the prompt's field
+	GroupOther = "other" // not part of the prompt, such as the time
 	GroupLabel = "label" // this and those below: in option
 	GroupKey   = "key"
 	GroupFocus = "focus"
