@@ -174,7 +174,7 @@ func problemOf(path string, err error) Problem {
 		p.Text, p.Remedy = "file refused: "+mode.Path+" "+mode.Text, mode.Remedy
 	case errors.Is(err, fs.ErrNotExist):
 		// Neither an attack nor a mistake: the other files may be enough.
-		p.Kind, p.Text, p.Remedy = Notice, "the file doesn't exist", "create it, with one public key a line; the server reads it as soon as it exists"
+		p.Kind, p.Text, p.Remedy = Absent, "the file doesn't exist", "create it, with one public key a line; the server reads it as soon as it exists"
 	case errors.As(err, &pathErr):
 		p.Text = "file refused: " + pathErr.Err.Error()
 	}

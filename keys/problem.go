@@ -13,6 +13,7 @@ type ProblemKind string
 const (
 	Refused ProblemKind = "refused" // the line, or the whole file, admits no key
 	Notice  ProblemKind = "notice"  // it is valid, but a part of it has no effect
+	Absent  ProblemKind = "absent"  // the file doesn't exist
 )
 
 // Problem is a mistake in a key file. Its texts are printable and contain no key material, so that

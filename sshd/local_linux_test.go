@@ -366,7 +366,7 @@ func TestNoServer(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	for range 2 {
 		_, err := local.Run(context.Background(), path, []string{"ls"}, strings.NewReader(""), io.Discard, io.Discard, false)
-		if !errors.Is(err, local.ErrNoServer) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "berth serve") {
+		if !errors.Is(err, local.ErrNoServer) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "berth up") {
 			t.Errorf("%v", err)
 		}
 		// Once more with a socket that a killed server left.

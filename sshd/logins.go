@@ -19,7 +19,7 @@ func (c *connection) source() string {
 }
 
 func (s *Server) acceptedLogin(c *connection, id keys.Identity, user string) {
-	s.log.Info("login", "conn", c.id, "identity", id.Name, "fingerprint", id.Fingerprint, "source", c.source(), "pid", id.PID, "user", user, "key", id.Line)
+	s.log.Debug("login", "conn", c.id, "identity", id.Name, "fingerprint", id.Fingerprint, "source", c.source(), "pid", id.PID, "user", user, "key", id.Line)
 	s.counts.logins.Add(1)
 	s.audit(Login{Time: s.clock(), Accepted: true, Conn: c.id, Identity: id, User: user, Source: c.source(), Offered: c.offers()})
 }

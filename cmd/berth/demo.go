@@ -3,10 +3,15 @@ package main
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
+	gossh "golang.org/x/crypto/ssh"
+
+	"berth/cmd/berth/background"
 	"berth/config"
 	"berth/keys"
 	"berth/sessions"
@@ -15,33 +20,48 @@ import (
 // demoSession is the session that serve --demo keeps.
 const demoSession = "demo"
 
-// demoSetup is what serve --demo prepares for a new user.
-type demoSetup struct {
-	identity string // the private key that was made; empty if the user's own keys may log in
-}
-
-// newDemo admits the user's own public keys, or makes a key pair in the state folder if there are
+// admitOwn admits the user's own public keys, or makes a key pair in the state folder if there are
 // none, unless the configuration names keys.
-func newDemo(c *config.Config) (*demoSetup, error) {
+func admitOwn(c *config.Config) error {
 	if len(c.Authorize) > 0 {
-		return &demoSetup{}, nil
+		return nil
 	}
 	own, err := ownKeys(config.CurrentAccount().Home)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if len(own) > 0 {
 		c.Authorize = own
-		return &demoSetup{}, nil
+		return nil
 	}
 	path := filepath.Join(c.StateDir, "user_key")
 	if _, err := os.Stat(path); err != nil {
 		if _, err := keys.GenerateUserKey(path); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	c.Authorize = []string{path + ".pub"}
-	return &demoSetup{identity: path}, nil
+	return nil
+}
+
+// identity is the private key of the first admitted public key that has one here; empty if none has.
+func identity(c *config.Config) string {
+	for _, public := range c.Authorize {
+		private, ok := strings.CutSuffix(public, ".pub")
+		if _, err := os.Stat(private); ok && err == nil {
+			return private
+		}
+	}
+	return ""
+}
+
+// writeClient writes what ssh on this machine needs to know of the server.
+func (s *server) writeClient() error {
+	var public []string
+	for _, k := range s.hostKeys {
+		public = append(public, string(gossh.MarshalAuthorizedKey(k.Signer.PublicKey())))
+	}
+	return background.WriteClient(s.config.StateDir, background.Client{Address: s.edge.Addr(), Identity: identity(s.config), HostKeys: public})
 }
 
 // ownKeys lists the public keys that ssh offers without options.
@@ -58,8 +78,8 @@ func ownKeys(home string) ([]string, error) {
 	return own, nil
 }
 
-// begin starts the demo session and prints what to try.
-func (t *demoSetup) begin(ctx context.Context, s *server) error {
+// beginDemo starts the demo session and prints what to try.
+func (s *server) beginDemo(ctx context.Context) error {
 	if demo, ok := s.sessions.Find(demoSession); !ok {
 		spec := sessions.Defaults()
 		spec.Name = demoSession
@@ -71,30 +91,44 @@ func (t *demoSetup) begin(ctx context.Context, s *server) error {
 			return err
 		}
 	}
-	to := address(s.edge.Addr())
-	if t.identity != "" {
-		to = "-i " + t.identity + " " + to
-	}
-	fmt.Printf(`
-Try it from another terminal:
-
-  ssh %[1]s                       the dashboard; q leaves it, ? helps
-  ssh -t %[1]s attach demo        share the demo session's shell; Ctrl-] d leaves it, Ctrl-] ? helps
-  ssh %[1]s ls                    the sessions, as JSON
-  ssh %[1]s input demo --enter "echo hello"
-  ssh %[1]s screen demo --text
-  ssh %[1]s watch                 every event, one a line
-  ssh %[1]s help
-
-Ctrl-C here stops the server; the sessions keep running until the next start (end one with: ssh %[1]s kill demo).
-The private key of %[2]s is an admin's key here: it gives the right to run anything as %[3]s. No other key may log in.
-`, to, t.whose(s.config), config.CurrentAccount().Name)
+	fmt.Print(tour(s.edge.Addr(), s.config))
 	return nil
 }
 
-func (t *demoSetup) whose(c *config.Config) string {
-	if len(c.Authorize) == 1 {
-		return c.Authorize[0]
+// tour is what to try, in lines of 80 columns.
+func tour(listens net.Addr, c *config.Config) string {
+	ssh, host := "ssh ", address(listens)
+	if key := identity(c); key != "" && filepath.Dir(key) == filepath.Clean(c.StateDir) { // ssh doesn't offer it by itself
+		ssh, host = "ssh -F "+background.Short(background.ConfigFile(c.StateDir))+" ", background.Host
 	}
-	return fmt.Sprintf("one of %v", c.Authorize)
+	var b strings.Builder
+	b.WriteString("\nTry it from another terminal:\n\n")
+	for _, line := range [][3]string{
+		{"", "", "the dashboard; q leaves it, ? helps"},
+		{"-t ", " attach demo", "the shell of the session demo; Ctrl-] d leaves it, Ctrl-] ? helps"},
+		{"", " ls", "the sessions, as JSON"},
+		{"", ` input demo --enter "echo hello"`, ""},
+		{"", " screen demo --text", ""},
+		{"", " watch", "every event, one a line"},
+		{"", " help", ""},
+	} {
+		fmt.Fprintf(&b, "  %s%s%s%s\n", ssh, line[0], host, line[1])
+		if line[2] != "" {
+			fmt.Fprintf(&b, "      %s\n", line[2])
+		}
+	}
+	fmt.Fprintf(&b, "\nCtrl-C here stops the server. The sessions keep running until the next start;\nthis ends one: %s%s kill demo\n", ssh, host)
+	fmt.Fprintf(&b, "\nWho has the private key of %s is admin here:\nthey can run anything as %s. No other key may log in.\n", whose(c), config.CurrentAccount().Name)
+	return b.String()
+}
+
+func whose(c *config.Config) string {
+	if len(c.Authorize) == 1 {
+		return background.Short(c.Authorize[0])
+	}
+	var short []string
+	for _, file := range c.Authorize {
+		short = append(short, background.Short(file))
+	}
+	return "one of\n" + strings.Join(short, " ")
 }

@@ -39,7 +39,7 @@ func rootCommand() *cobra.Command {
 	}
 	root.SetVersionTemplate("berth {{.Version}}\n")
 	root.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true}) // help is a verb of the server
-	root.AddCommand(serveCommand(), configCommand(), rulesCommand(), explainCommand())
+	root.AddCommand(serveCommand(), upCommand(), downCommand(), statusCommand(), configCommand(), rulesCommand(), explainCommand())
 	for _, name := range commands.Names() {
 		if name != "explain" { // which also replays files
 			root.AddCommand(verbCommand(name, name))

@@ -35,14 +35,15 @@ import (
 
 func serveCommand() *cobra.Command {
 	var file string
-	var demo bool
+	var o serveOptions
 	cmd := &cobra.Command{
 		Use: "serve", Short: "start the server", Args: cobra.NoArgs,
 		Long: "Start the server. Every option is also a field of berth.yaml (dashes are underscores, the first\n" +
 			"part of limits- and retention- options is a section) and a variable BERTH_* of the environment.",
 	}
 	cmd.Flags().StringVar(&file, "config", "", "berth.yaml to read")
-	cmd.Flags().BoolVar(&demo, "demo", false, "admit your own public keys, keep a session demo, and print what to try")
+	cmd.Flags().BoolVar(&o.ownKeys, "own-keys", false, "admit your own public keys, or a new key pair if you have none")
+	cmd.Flags().BoolVar(&o.demo, "demo", false, "as own-keys; keep a session demo, and print what to try")
 	given := configFlags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		hangups := make(chan os.Signal, 1) // several in a row count as one
@@ -54,10 +55,13 @@ func serveCommand() *cobra.Command {
 			return err
 		}
 		source.Path = c.File // even if a file appears in a place that is searched first
-		return serve(cmd.Context(), c, source, demo, hangups)
+		return serve(cmd.Context(), c, source, o, hangups)
 	}
 	return cmd
 }
+
+// serveOptions are the options that aren't fields of berth.yaml.
+type serveOptions struct{ ownKeys, demo bool }
 
 // flagOf are flags whose names differ from the field's.
 var flagOf = map[string]string{"host_keys": "host-key"}
@@ -176,7 +180,7 @@ type server struct {
 }
 
 // serve runs the server until ctx ends.
-func serve(ctx context.Context, c *config.Config, source config.Source, demo bool, hangups <-chan os.Signal) (err error) {
+func serve(ctx context.Context, c *config.Config, source config.Source, o serveOptions, hangups <-chan os.Signal) (err error) {
 	s := &server{config: c, started: time.Now()}
 	loaded := *c
 	s.now.Store(&loaded)
@@ -196,9 +200,8 @@ func serve(ctx context.Context, c *config.Config, source config.Source, demo boo
 	for _, n := range c.Notices {
 		s.log.Warn(n.String())
 	}
-	var setup *demoSetup
-	if demo {
-		if setup, err = newDemo(c); err != nil {
+	if o.ownKeys || o.demo {
+		if err := admitOwn(c); err != nil {
 			return err
 		}
 	}
@@ -233,6 +236,9 @@ func serve(ctx context.Context, c *config.Config, source config.Source, demo boo
 	if err := s.listen(); err != nil {
 		return err
 	}
+	if err := s.writeClient(); err != nil {
+		s.log.Warn("the ssh_config for clients on this machine could not be written", "error", err)
+	}
 	if err := lock.Publish(c.RuntimeDir); err != nil {
 		return errors.Join(fmt.Errorf("write the socket's path: %w", err), s.edge.Shutdown(context.Background()))
 	}
@@ -247,8 +253,8 @@ func serve(ctx context.Context, c *config.Config, source config.Source, demo boo
 	stopFollowing := s.followFiles(source, hangups)
 	defer stopFollowing()
 	fmt.Printf("listening on %s\n", s.edge.Addr())
-	if setup != nil {
-		if err := setup.begin(ctx, s); err != nil {
+	if o.demo {
+		if err := s.beginDemo(ctx); err != nil {
 			return errors.Join(err, s.edge.Shutdown(context.Background()))
 		}
 	}
@@ -283,11 +289,15 @@ func (s *server) openKeys() (err error) {
 }
 
 // tellKeyProblem logs a problem in a key file: a line that admits no key is a warning, a line
-// that only grants less than it says isn't.
+// that only grants less than it says isn't. A file that isn't there is for
+// debugging: the server doesn't start without any key.
 func (s *server) tellKeyProblem(p keys.Problem) {
 	level := slog.LevelWarn
-	if p.Kind == keys.Notice {
+	switch p.Kind {
+	case keys.Notice:
 		level = slog.LevelInfo
+	case keys.Absent:
+		level = slog.LevelDebug
 	}
 	s.log.Log(context.Background(), level, "key file", "problem", p.String())
 }

@@ -159,7 +159,7 @@ func checkOwner(socket string) error {
 
 func noServer(socket string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
-		return fmt.Errorf("%w at %s: start one with `berth serve`", ErrNoServer, socket)
+		return fmt.Errorf("%w at %s: start one with `berth up`", ErrNoServer, socket)
 	}
 	return fmt.Errorf("reach the server at %s: %w", socket, err)
 }
