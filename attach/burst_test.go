@@ -1,6 +1,7 @@
 package attach
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -104,4 +105,33 @@ func TestLongPasteAtAMessage(t *testing.T) {
 		}
 		return ""
 	})
+}
+
+// A client that takes nothing while the program copies several times gets the newest text.
+func TestStalledClientGetsTheNewestCopy(t *testing.T) {
+	s := newFakeSession(80, 24)
+	p := attach(t, s, 80, 24, nil)
+	eventually(t, same(p, s))
+	resume := p.stall()
+	s.write([]byte("a write that stalls"))
+	s.mu.Lock()
+	m := s.members[0]
+	s.mu.Unlock()
+	for _, text := range []string{"b25l", "dHdv", "dGhyZWU="} {
+		m.clip <- "c;" + text // received before the next one fits
+	}
+	eventually(t, func() string {
+		if len(m.clip) > 0 {
+			return "the newest write waits"
+		}
+		return ""
+	})
+	resume()
+	s.write([]byte("\r\nthe end"))
+	eventually(t, shows(p, "the end"))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n := bytes.Count(p.raw, []byte("\x1b]52;")); n == 0 || !bytes.Contains(p.raw, []byte("\x1b]52;c;dGhyZWU=\x1b\\")) {
+		t.Errorf("%d writes to the clipboard, without the newest", n)
+	}
 }

@@ -173,6 +173,8 @@ func (c *client) wait(ctx context.Context, chunks <-chan []byte, failed <-chan e
 		c.refresh()
 	case n := <-c.member.Notices():
 		c.notice(n)
+	case write := <-c.member.Clipboard():
+		c.copy(write)
 	case <-c.Resized:
 		c.resized()
 	case <-c.timers.c(timerFrame):
@@ -256,8 +258,6 @@ func (c *client) notice(n Notice) {
 		c.end(&DetachedError{By: n.By})
 	case NoticeText:
 		c.say(n.Text)
-	case NoticeClipboard:
-		c.copy(n.Clipboard)
 	}
 }
 

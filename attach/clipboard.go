@@ -1,8 +1,8 @@
 package attach
 
 // copy has the client's terminal take a write to its clipboard, before what is drawn next. Of several that
-// wait here the last counts, as it would on the clipboard. A client that takes nothing misses later ones
-// (clients.Member.copy).
+// wait the last counts, as it would on the clipboard. So a client that takes nothing for a while gets the
+// newest one and misses those before it.
 func (c *client) copy(write string) {
 	if !c.look.Plain { // such a terminal prints what it doesn't know
 		c.clip = []byte("\x1b]52;" + write + "\x1b\\")

@@ -48,7 +48,7 @@ func (s *fakeSession) Join(_ context.Context, c Client) (Member, error) {
 	s.count++
 	m := &fakeMember{
 		s: s, c: c, id: fmt.Sprintf("c%d", s.count),
-		changed: make(chan struct{}, 1), notices: make(chan Notice, 8),
+		changed: make(chan struct{}, 1), notices: make(chan Notice, 8), clip: make(chan string, 1),
 	}
 	s.members = append(s.members, m)
 	if s.writer == nil && c.MayWrite && s.follow {
@@ -145,11 +145,13 @@ type fakeMember struct {
 	id      string
 	changed chan struct{}
 	notices chan Notice
+	clip    chan string
 }
 
 func (m *fakeMember) ID() string               { return m.id }
 func (m *fakeMember) Changed() <-chan struct{} { return m.changed }
 func (m *fakeMember) Notices() <-chan Notice   { return m.notices }
+func (m *fakeMember) Clipboard() <-chan string { return m.clip }
 
 func (m *fakeMember) Status() Status {
 	m.s.mu.Lock()

@@ -65,6 +65,10 @@ type Member interface {
 	// an end is seen in Status as well. Never closed.
 	Notices() <-chan Notice
 
+	// Clipboard holds the newest write of the program to this client's clipboard (see terminal.Handlers)
+	// that was not received yet: latest wins, as on a clipboard. Never closed.
+	Clipboard() <-chan string
+
 	// Snapshot is the current picture with at most history lines above it. It is never one from inside a
 	// synchronized update: Snapshot may wait out the 150 ms that an update may last.
 	Snapshot(ctx context.Context, history int) (*terminal.Snapshot, error)
@@ -154,8 +158,6 @@ type Notice struct {
 	Kind NoticeKind
 	By   string // who did it
 	Text string // for NoticeText and NoticeKicked: one printable line
-
-	Clipboard string // for NoticeClipboard: see terminal.Handlers
 }
 
 // NoticeKind is what a Notice is about.
@@ -167,5 +169,4 @@ const (
 	NoticeKicked                          // this client has to go: Text says why
 	NoticeDetached                        // By has detached this client
 	NoticeText                            // Text, as it is
-	NoticeClipboard                       // the program writes to this client's clipboard
 )

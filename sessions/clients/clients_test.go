@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"reflect"
+	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -372,5 +373,25 @@ func TestFormerSize(t *testing.T) {
 	n.SizeIs(small.Cols, small.Rows)
 	if n.Start(); n.present() != large {
 		t.Errorf("%v for the next server", n.present())
+	}
+}
+
+// A client that takes nothing while the program writes to the clipboard again and again gets the newest write,
+// and its other notices.
+func TestClipboardKeepsTheNewest(t *testing.T) {
+	d := newDesk(t)
+	m, err := d.Join(t.Context(), Visitor{Actor: actor("c1"), Terminal: true, Cols: 80, Rows: 24})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 100 {
+		d.Clipboard(ClipboardAll, "c;"+strconv.Itoa(i))
+	}
+	d.Kick("gone")
+	if got := <-m.Clipboard(); got != "c;99" || len(m.Clipboard()) != 0 {
+		t.Errorf("%q is the newest write, and %d more wait", got, len(m.Clipboard()))
+	}
+	if n := <-m.Notices(); n.Kicked != "gone" {
+		t.Errorf("notice %+v", n)
 	}
 }

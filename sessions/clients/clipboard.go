@@ -22,10 +22,12 @@ func (c *Clients) Clipboard(policy ClipboardPolicy, write string) {
 	}
 }
 
-// copy notifies the client of a write to its clipboard. Half of the room is for other notices, so that a
-// program that writes without end keeps none of them from the client.
+// copy replaces the write that the client has yet to take. Only the loop calls it, so there is room for the
+// newest one after the older one is out.
 func (m *Member) copy(write string) {
-	if len(m.notices) < noticesKept/2 {
-		m.notify(Notice{Clipboard: write})
+	select {
+	case <-m.clip:
+	default:
 	}
+	m.clip <- write
 }

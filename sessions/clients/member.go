@@ -34,6 +34,7 @@ type Member struct {
 	since   time.Time
 	changed chan struct{}
 	notices chan Notice
+	clip    chan string            // the newest write to its clipboard that it hasn't taken
 	window  atomic.Pointer[window] // reported and not looked at yet
 	mark    json.RawMessage        // beside its keystrokes
 	joined  bool                   // the loop's
@@ -48,13 +49,11 @@ type Notice struct {
 	LostTo   string // who took the lease from it
 	Kicked   string // why it has to go
 	Detached string // who detached it
-
-	Clipboard string // what the program writes to the clipboard, see terminal.Handlers
 }
 
 // Join registers a client. It gets the lease with the first key that it types.
 func (c *Clients) Join(ctx context.Context, v Visitor) (*Member, error) {
-	m := &Member{Visitor: v, clients: c, changed: make(chan struct{}, 1), notices: make(chan Notice, noticesKept)}
+	m := &Member{Visitor: v, clients: c, changed: make(chan struct{}, 1), notices: make(chan Notice, noticesKept), clip: make(chan string, 1)}
 	m.mark = loop.Mark{By: m.By(), Typed: true}.JSON()
 	err := c.env.Do(ctx, func() {
 		now := c.env.Now()
@@ -172,6 +171,10 @@ func (c *Clients) Ring(status bool) {
 
 // Notices are for this client; one that does not look loses the newest.
 func (m *Member) Notices() <-chan Notice { return m.notices }
+
+// Clipboard holds what the program wrote to this client's clipboard last (see terminal.Handlers). A client
+// that is slower than the program gets the newest write and misses those before it, as on a clipboard.
+func (m *Member) Clipboard() <-chan string { return m.clip }
 
 func (m *Member) notify(n Notice) {
 	select {

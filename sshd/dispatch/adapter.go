@@ -57,8 +57,6 @@ func (m *member) forward() {
 				notice = attach.Notice{Kind: attach.NoticeKicked, Text: n.Kicked}
 			case n.Detached != "":
 				notice = attach.Notice{Kind: attach.NoticeDetached, By: terminal.Printable(n.Detached)}
-			case n.Clipboard != "":
-				notice = attach.Notice{Kind: attach.NoticeClipboard, Clipboard: n.Clipboard}
 			}
 			select {
 			case m.notices <- notice:
