@@ -8,14 +8,20 @@ PROGRAMS := ./cmd/berth ./cmd/berth-hold # side by side in bin/
 GOFLAGS_BUILD := -trimpath -buildvcs=false
 VERSION := $(shell packaging/version)
 LDFLAGS := -X berth/api.release=$(VERSION) -X berth/api.commit=$(shell git rev-parse HEAD 2>/dev/null) \
-	-X berth/api.committed=$(shell git show -s --format=%cI 2>/dev/null)
+	-X berth/api.committed=$(shell git show -s --format=%cI 2>/dev/null) $(STRIP)
 
-.PHONY: all build run test test-agents test-agents-ci test-claude-newer test-gemini soak-agents soak-dialogs vet bench fuzz fuzz-edge clean
+.PHONY: all build dist dist-here run test test-agents test-agents-ci test-claude-newer test-gemini soak-agents soak-dialogs vet bench fuzz fuzz-edge clean
 
 all: build
 
 build:
 	CGO_ENABLED=0 $(GO) build $(GOFLAGS_BUILD) -ldflags "$(LDFLAGS)" -o $(dir $(BIN)) $(PROGRAMS)
+
+# The archives and packages of a release; dist-here only those for this machine.
+dist:
+	packaging/dist linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
+dist-here:
+	packaging/dist $$($(GO) env GOOS)/$$($(GO) env GOARCH)
 
 # Start on 127.0.0.1:2222 with a session to try, letting in your own keys.
 run: build
@@ -104,4 +110,4 @@ fuzz-edge:
 	@echo $(EDGE) | tr ' ' '\n' | GO=$(GO) xargs -P 2 -I{} .ci/fuzz {} $(FUZZTIME)
 
 clean:
-	rm -rf bin
+	rm -rf bin dist

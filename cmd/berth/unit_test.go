@@ -9,22 +9,26 @@ import (
 	"testing"
 )
 
-const unitFile = "../../packaging/berth.service"
+const (
+	unitFile    = "../../packaging/berth.service"
+	installPage = "../../docs/install.md"
+)
 
-// step matches a command in the unit file's head that the reader pastes.
-var step = regexp.MustCompile(`(?m)^#   (.*)$`)
+// step matches a command of the page that the reader pastes.
+var step = regexp.MustCompile(`(?m)^    (.*)$`)
 
-// TestUnitSteps runs the commands at the head of the unit file in order. A folder replaces /,
+// TestInstallSteps runs the page's commands for an archive in order. A folder replaces /,
 // root replaces the user berth, and programs that record their arguments replace useradd and
 // systemctl.
-func TestUnitSteps(t *testing.T) {
-	unit, err := os.ReadFile(unitFile)
+func TestInstallSteps(t *testing.T) {
+	page, err := os.ReadFile(installPage)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var steps []string
-	head, _, _ := strings.Cut(string(unit), "[Unit]")
-	for _, m := range step.FindAllStringSubmatch(head, -1) {
+	_, archive, _ := strings.Cut(string(page), "## From an archive")
+	archive, _, _ = strings.Cut(archive, "\n## ")
+	for _, m := range step.FindAllStringSubmatch(archive, -1) {
 		steps = append(steps, m[1])
 	}
 	root, here := t.TempDir(), t.TempDir()
@@ -43,9 +47,9 @@ func TestUnitSteps(t *testing.T) {
 	}
 	key := "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHN0ZXBzb2Z0aGV1bml0ZmlsZWluYmVydGgwMTIz me@laptop\n"
 	write(filepath.Join(here, ".ssh", "id_ed25519.pub"), key, 0o644)
-	write(filepath.Join(here, "bin", "berth"), "", 0o755)
-	write(filepath.Join(here, "bin", "berth-hold"), "", 0o755)
-	write(filepath.Join(here, "packaging", "berth.service"), string(unit), 0o644)
+	for _, name := range []string{"berth", "berth-hold", "berth.service"} {
+		write(filepath.Join(here, name), "", 0o755)
+	}
 	for _, dir := range []string{"usr/local/bin", "etc/systemd/system", "var/lib"} { // every system has these
 		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
 			t.Fatal(err)
