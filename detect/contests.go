@@ -54,22 +54,34 @@ func (f *Fold) mislaid(r *request, d *agent.Dialog) bool {
 	})
 }
 
-// misnamed says that the dialog may be about another call than the one that the prompt shows. The
+// misnamed reports whether the dialog may be about another call than the one that the prompt shows. The
 // agent doesn't say which of its calls it asks about, and this one differs in what no dialog draws.
 func (f *Fold) misnamed(r *request, d *agent.Dialog) bool {
-	if _, ok := f.driver.(agent.CallNamer); !ok || !r.Told || r.Prompt.Type != agent.PromptPermission {
+	if _, ok := f.driver.(agent.CallNamer); !ok || r.Prompt.Type != agent.PromptPermission {
 		return false
 	}
 	return slices.ContainsFunc(slices.Concat(f.m.Calls, f.m.Unasked), func(c call) bool {
-		if c.Tool != r.Tool || c.Agent != r.Agent || c.Input == r.Input {
+		if c.Tool != r.Tool || c.Agent != r.Agent || r.Told && c.Input == r.Input {
 			return false
 		}
 		var about agent.Fact
 		c.name(&about)
 		p := f.driver.Waiting(&about)
+		if !r.Told {
+			return f.driver.Match(d, p) != agent.NoMatch && !f.drawsAll(r, d, p)
+		}
 		f.showUndrawn(p, p)
 		return f.driver.Match(d, p) == agent.WholeMatch && !saysSame(p, r.Prompt)
 	})
+}
+
+// drawsAll reports whether a prompt that was only seen shows what its dialog doesn't draw of the call.
+func (f *Fold) drawsAll(r *request, d *agent.Dialog, call *agent.Request) bool {
+	seen := f.driver.FromDialog(d)
+	without := agent.Value(seen.Text)
+	f.showUndrawn(seen, call)
+	with := agent.Value(seen.Text)
+	return agent.Value(r.Prompt.Text) == with || with != without && says(r.Prompt, strings.TrimPrefix(with, without+"\n\n"))
 }
 
 // misreported reports whether the dialog may be about another call than the hook's: the agent has

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"berth/agent"
 	"berth/terminal"
@@ -195,19 +197,36 @@ func setInput(r *agent.Request, tool string, input json.RawMessage) {
 }
 
 // Undrawn is the folder that a command runs in, and that it continues in the background. A command's
-// description isn't part of what it does.
+// description isn't part of what it does. Of an edit it is the lines with characters that Gemini doesn't
+// draw, or draws as nothing.
 func (Driver) Undrawn(tool string, input json.RawMessage, _ string) string {
 	in, err := agent.ReadInput(input)
-	if err != nil || tool != toolShell {
+	if err != nil {
 		return "" // an unreadable input is shown as such
 	}
 	var lines []string
 	for _, name := range slices.Sorted(maps.Keys(in)) {
-		if name != "command" && name != "description" {
+		switch {
+		case tool == toolShell && name != "command" && name != "description":
 			lines = append(lines, name+": "+agent.Compact(in[name]))
+		case tool == toolWrite || tool == toolEdit:
+			value, err := in.Text(name)
+			if err != nil {
+				continue // a switch or a number
+			}
+			for line := range strings.SplitSeq(agent.Value(value), "\n") {
+				if line = strings.TrimSuffix(line, "\r"); strings.ContainsFunc(line, undrawn) {
+					lines = append(lines, name+": "+strconv.Quote(line))
+				}
+			}
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// undrawn reports whether Gemini may leave the character of a file out.
+func undrawn(r rune) bool {
+	return r != '\t' && unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp)
 }
 
 // FromDialog makes the prompt of a dialog that no other source reported.

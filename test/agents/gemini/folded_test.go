@@ -84,3 +84,19 @@ func TestAlternateScreen(t *testing.T) {
 	p := l.PromptUntil("its dialog", func(p testbed.Shown) bool { return p.OnScreen })
 	l.Refuses("NOT_READY", "--prompt", p.ID, "option", "2")
 }
+
+// TestUndrawnCharacters: the dialog of an edit leaves control characters out, and the prompt shows their line.
+func TestUndrawnCharacters(t *testing.T) {
+	l := newLab(t, Ready())
+	l.Is("idle")
+	l.API.Queue(modelapi.Scenario{Steps: []modelapi.Step{
+		modelapi.Say(modelapi.Tool("write_file", map[string]any{"file_path": "a.txt", "content": "good\nkey\x1b[8mhidden\x1b[0m\n"})), modelapi.Say(modelapi.Text("Finished.")),
+	}})
+	l.Takes("please write")
+	l.Is("prompt")
+	p := l.PromptUntil("its dialog", func(p testbed.Shown) bool { return p.Ready && p.OnScreen && p.Text != "" })
+	if want := `content: "key\x1b[8mhidden\x1b[0m"`; p.Text != want {
+		t.Errorf("it shows %q, not %q", p.Text, want)
+	}
+	l.Respond("keys", "accepted", "--prompt", p.ID, "accept")
+}
