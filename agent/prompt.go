@@ -63,8 +63,8 @@ type Request struct {
 	Agent           *string         `json:"agent"` // type of the subagent that asks; null for the main agent
 	Tool            *string         `json:"tool"`
 	Title           *string         `json:"title"`
-	Input           *string         `json:"input"` // what the tool would do, at most InputLimit characters
-	InputBytes      int             `json:"input_bytes"`
+	Input           *string         `json:"input"`       // what the tool would do, at most InputLimit characters
+	InputBytes      int             `json:"input_bytes"` // 0 with InputTruncated: the rest isn't known, see InPart
 	InputTruncated  bool            `json:"input_truncated"`
 	Text            *string         `json:"text"` // of a plan, a question or a notice; of a permission, its input's other fields, or the rest of its dialog's text
 	URL             *string         `json:"url"`  // to be opened in a browser
@@ -151,6 +151,13 @@ func (p *Request) SetInput(input string) {
 	p.InputTruncated = len(shown) < len(input)
 	p.Input = &shown
 }
+
+// InPart reports whether Berth knows only a part of what the tool would do, such as the file of an edit
+// whose dialog shows nothing else. SetInPart sets that.
+func (p *Request) InPart() bool { return p.Input != nil && p.InputTruncated && p.InputBytes == 0 }
+
+// SetInPart: see InPart.
+func (p *Request) SetInPart() { p.InputTruncated, p.InputBytes = true, 0 }
 
 // About is the prompt in one line, for lists: a plan's heading, a question's text, or a tool and
 // its input.

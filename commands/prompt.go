@@ -105,7 +105,10 @@ func writePrompt(w io.Writer, name string, r *agent.Request, full bool) {
 		}
 	}
 	quoted("|", input)
-	if r.InputTruncated && !full {
+	switch {
+	case r.InPart():
+		fmt.Fprintf(w, "  … its dialog shows no more than this: attach %s\n", name)
+	case r.InputTruncated && !full:
 		fmt.Fprintf(w, "  … %d bytes in all: prompt %s --full\n", r.InputBytes, name)
 	}
 	if input == "" {

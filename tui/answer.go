@@ -81,6 +81,8 @@ func partly(r *agent.Request) string {
 	switch {
 	case r.Contested:
 		return "the dialog may ask something else than the agent reported: attach, and answer there"
+	case r.InPart():
+		return "its dialog shows only a part of what it would do: attach, and answer there"
 	case missing(r) > 0:
 		return "the card has only a part of the input: attach, and answer there"
 	}

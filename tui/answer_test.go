@@ -483,10 +483,11 @@ func TestChangedUnderItsID(t *testing.T) {
 
 // TestNotAllOfIt: a prompt whose input the card doesn't have whole can be allowed only at the terminal.
 func TestNotAllOfIt(t *testing.T) {
-	part, odd := permission(), permission()
+	part, odd, files := permission(), permission(), permission()
+	files.SetInPart()
 	part.InputBytes, part.InputTruncated, part.FullInput = 5000, true, ""
 	odd.Contested = true
-	for _, r := range []*agent.Request{part, odd} {
+	for _, r := range []*agent.Request{part, odd, files} {
 		m := asking(80, 24, r)
 		for _, k := range []string{"y", "1", "2", "3"} {
 			if e := press(m, later, k); e != nil || !strings.Contains(m.flash.text, "attach, and answer there") {

@@ -61,7 +61,9 @@ func (m *Model) asked(s *sessions.Status, r *agent.Request, width int, small boo
 	if r.Input != nil && *r.Input != "" {
 		gap()
 		out = append(out, m.subject(s, r, width)...)
-		if left := missing(r); left > 0 {
+		if r.InPart() {
+			add(failed, "… its dialog shows no more than this; attach to see the rest")
+		} else if left := missing(r); left > 0 {
 			add(failed, fmt.Sprintf("… cut here: %d of %d bytes are not shown; attach to see them", left, r.InputBytes))
 		}
 	}

@@ -36,6 +36,8 @@ func TestElided(t *testing.T) {
 		p := s.show(r)
 		if p == nil || p.Type != agent.PromptPermission || s.keyed(p.ID, r.Dialog) != c.keyed {
 			t.Errorf("%s: answered by keys %v: %+v", name, !c.keyed, p)
+		} else if p.InPart() != (agent.Value(p.Tool) == "apply_patch") { // the dialog of edits shows the files alone
+			t.Errorf("%s: it has a part %v: %+v", name, p.InPart(), p)
 		}
 	}
 }

@@ -118,6 +118,9 @@ func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 		if input := dialogInput(dialog); input != "" {
 			r.SetInput(input)
 		}
+		if dialog.Tool == toolPatch && r.Input != nil {
+			r.SetInPart()
+		}
 	}
 	d.Fill(r, dialog)
 	return r
