@@ -35,8 +35,10 @@ func TestCommandBarCoversACard(t *testing.T) {
 		t.Errorf("%d of %d rows below the command bar were read", m.card.read, m.card.rows)
 	}
 	m.command = nil
-	if e := m.Press(Key{Name: "y", Text: "y"}, later); e != nil {
-		t.Errorf("a key right after the command bar: %v", e)
+	for _, key := range []string{"y", "d"} { // below the command bar the card wasn't asked about, so not even a refusal counts
+		if e := m.Press(Key{Name: key, Text: key}, later); e != nil || m.edit != nil {
+			t.Errorf("%s right after the command bar: %v, %v", key, e, m.edit)
+		}
 	}
 	shows()
 	if !m.readAll() {
