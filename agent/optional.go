@@ -181,6 +181,13 @@ type CallLogReader interface {
 	// LoggedCall says how much of a call in the session log the dialog shows. undrawn are the fields
 	// of the call's input that no dialog draws, one a line.
 	LoggedCall(d *Dialog, tool string, input json.RawMessage) (shown Match, undrawn string)
+	// Hides reports whether the dialog of such a call leaves out a part of it, or may do so.
+	Hides(tool string, input json.RawMessage) bool
+	// MayHide reports whether the dialog may be about a call that it doesn't show, because it leaves out
+	// what has no room.
+	MayHide(d *Dialog, tool string, input json.RawMessage) bool
+	// AsksByHook reports whether a hook reports what the dialog asks.
+	AsksByHook(d *Dialog) bool
 }
 
 // GateHooks is a Driver whose agent runs a hook that waits when a turn ends and when a

@@ -64,6 +64,7 @@ func (f *Fold) take(fact *agent.Fact) {
 		m.Changed = f.now
 	}
 	m.Version = cmp.Or(fact.Version, m.Version)
+	m.Hooked = m.Hooked || fact.Source == agent.SourceHook && (fact.Kind == agent.ConversationStarted || fact.Kind == agent.TurnStarted || fact.Kind == agent.ToolStarted)
 	switch fact.Kind {
 	case agent.ConversationStarted:
 		f.ready(fact.Source, fact.Cause)

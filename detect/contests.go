@@ -28,7 +28,7 @@ func (f *Fold) disputed(r *request) bool {
 		return false
 	}
 	by := func(o *request) bool { return o != r && f.disputes(o, r, d) }
-	return f.m.Forgotten && ofWork(d) || slices.ContainsFunc(f.m.Requests, by) || slices.ContainsFunc(f.m.Lost, by) || f.misnamed(r, d) || f.misreported(r, d) || f.mislaid(r, d) || f.unlogged(r, d)
+	return f.m.Forgotten && ofWork(d) || slices.ContainsFunc(f.m.Requests, by) || slices.ContainsFunc(f.m.Lost, by) || f.misnamed(r, d) || f.misreported(r, d) || f.mislaid(r, d) || f.unlogged(r, d) || f.concealed(r, d) || f.unhooked(r, d)
 }
 
 // mislaid reports whether the session log reports a call that the dialog may show, and that has
@@ -119,6 +119,9 @@ const (
 // such a call until the composer was on the screen for a while.
 func (f *Fold) unasked(over ...call) {
 	m := &f.m
+	for _, c := range over {
+		f.outlasts(c)
+	}
 	if _, ok := f.driver.(agent.CallNamer); !ok {
 		return
 	}
@@ -292,6 +295,9 @@ func (f *Fold) contest() {
 	d := f.dialog()
 	mute, _ := f.driver.(agent.PartialAnswerer)
 	for _, r := range f.m.Requests {
+		if f.needsHook(r, d) {
+			f.due(agent.MoveAsk, agent.SourceScreen, f.m.Screen.Shown, hookLate)
+		}
 		r.Prompt.Contested = r.Hook == "" && f.disputed(r)
 		switch {
 		case r.Hook != "":

@@ -3,6 +3,7 @@ package detect
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"berth/agent"
 )
@@ -27,7 +28,7 @@ func (f *Fold) logged(c *call, d *agent.Dialog) (shown agent.Match, undrawn stri
 // unlogged reports whether the log has calls without results, and the dialog shows none of them. A
 // dialog that doesn't name its tool may be about something else than a call.
 func (f *Fold) unlogged(r *request, d *agent.Dialog) bool {
-	if !r.seenOnly() || d.Tool == "" || d.Cut {
+	if d.Tool == "" || d.Cut {
 		return false
 	}
 	found := false
@@ -78,6 +79,11 @@ func (f *Fold) addUndrawn(p *agent.Request, d *agent.Dialog) {
 	for i := range f.m.Calls {
 		add(f.logged(&f.m.Calls[i], d))
 	}
+	for _, c := range f.m.Past {
+		if f.now.Sub(c.At) < pastFor {
+			add(f.logged(&call{Tool: c.Tool, Logged: c.Input}, d))
+		}
+	}
 	for _, o := range slices.Concat(f.m.Requests, f.m.Lost) {
 		if o.Hook == "" {
 			add(f.reported(o, d))
@@ -88,4 +94,52 @@ func (f *Fold) addUndrawn(p *agent.Request, d *agent.Dialog) {
 // says reports whether the prompt's text has these lines.
 func says(p *agent.Request, lines string) bool {
 	return lines == "" || slices.Contains(strings.Split(agent.Value(p.Text), "\n\n"), lines)
+}
+
+// concealed reports whether the dialog may be about a logged call, and leaves out more of it than the prompt
+// says. One that shows all of another call may be about this one nevertheless.
+func (f *Fold) concealed(r *request, d *agent.Dialog) bool {
+	l, ok := f.driver.(agent.CallLogReader)
+	if !ok || d.Agent != "" || d.Type == agent.PromptForm || !ofWork(d) {
+		return false
+	}
+	if at := f.m.Unpast; !at.IsZero() && f.now.Sub(at) < pastFor && r.Hook == "" {
+		return true
+	}
+	return slices.ContainsFunc(f.loggedCalls(), func(c pastCall) bool {
+		if d.Tool != "" && c.Tool != d.Tool && c.Tool != r.Tool { // a server's tool may be named otherwise in its dialog
+			return false
+		}
+		shown, undrawn := l.LoggedCall(d, c.Tool, []byte(c.Input))
+		switch {
+		case shown == agent.NoMatch:
+			return l.MayHide(d, c.Tool, []byte(c.Input))
+		case r.Prompt.Type != agent.PromptPermission:
+			return false
+		case r.Told:
+			_, told := l.LoggedCall(d, r.Tool, r.Prompt.Raw)
+			return undrawn != told
+		}
+		return false
+	})
+}
+
+// hookLate is how much later than its dialog a hook is waited for. Claude Code's came up to 77 ms later, and keys
+// wait for a second.
+const hookLate = 900 * time.Millisecond
+
+// unhooked reports whether a dialog has no hook although the agent's hooks report what it asks. Its hook was
+// ended, or held up, and only that knew what the dialog leaves out.
+func (f *Fold) unhooked(r *request, d *agent.Dialog) bool {
+	return f.needsHook(r, d) && f.now.Sub(f.m.Screen.Shown) >= hookLate
+}
+
+// needsHook reports whether a hook should report the prompt, and none has. Hooks of another conversation count: the
+// agent may have moved unnoticed.
+func (f *Fold) needsHook(r *request, d *agent.Dialog) bool {
+	l, ok := f.driver.(agent.CallLogReader)
+	if !ok || !f.m.Hooked || !r.seenOnly() || !r.Prompt.OnScreen || r.Vouched || d == nil || !ofWork(d) || !l.AsksByHook(d) {
+		return false
+	}
+	return !slices.ContainsFunc(f.m.Lost, func(o *request) bool { return o.Foreign && f.shows(d, o) != agent.NoMatch })
 }

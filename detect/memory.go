@@ -60,6 +60,8 @@ type turns struct {
 	Activity  *agent.Activity
 	Calls     []call // tool calls that haven't ended
 	Unasked   []call // calls that were reported as over before they asked: see unasked
+	Past      []pastCall
+	Unpast    time.Time // when one of them had no room
 
 	Background map[string]bool // subagents that continue after their turn
 }
@@ -74,6 +76,8 @@ type prompts struct {
 
 	Explanations []explanation // what calls add to their permissions
 	Unexplained  time.Time     // when one of them had no room
+
+	Hooked bool // hooks report what the agent does
 }
 
 // sources are what each source shows, or reported last.
@@ -130,6 +134,12 @@ type call struct {
 	Hooked                     bool           // a hook reported it, and would report its prompt too
 	Asked                      bool           // its dialog was on the screen
 	Logged                     string         // its input in the session log; empty if that hasn't reported it
+}
+
+// pastCall is a call of the session log that was reported as over.
+type pastCall struct {
+	Tool, Input string
+	At          time.Time
 }
 
 // level is what a level source shows.

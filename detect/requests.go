@@ -188,6 +188,7 @@ func (r *request) restore() {
 // report may be forged.
 func (f *Fold) wait(r *request, fact *agent.Fact) {
 	if fact.Hook != "" && r.Hook == "" {
+		f.m.Hooked = true
 		r.Hook, r.Waits, r.Prompt.Channel = fact.Hook, true, agent.ChannelHook
 	}
 }

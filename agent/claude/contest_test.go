@@ -48,8 +48,10 @@ func TestForgedFlood(t *testing.T) {
 	rule := strings.Repeat("─", 80)
 	s.show(draw(80, 40, rule+"\n❯\u00a0\n"+rule+"\n  ? for shortcuts")) // no dialog can be open any more
 	s.pass(10 * time.Second)
-	s.asks("Bash", `{"command":"ls -la","description":"List"}`, "")
+	s.asks("Bash", `{"command":"ls -la","description":"List"}`, "8")
 	s.show(r)
+	s.gone("8")
+	s.pass(2 * time.Second)
 	if p := s.find("ls -la"); p == nil || p.Contested || !s.keyed(p.ID, r.Dialog) {
 		t.Errorf("after the composer: %+v", p)
 	}

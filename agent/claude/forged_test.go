@@ -51,6 +51,11 @@ func (s *forgery) about(event, tool, input, id string) {
 	s.hook(fmt.Sprintf(`{"session_id":"s","hook_event_name":%q,"prompt_id":"t","tool_name":%q,"tool_input":%s}`, event, tool, input), id)
 }
 
+// gone ends a hook that waits, without an answer.
+func (s *forgery) gone(id string) {
+	s.f.Apply(agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Cause: "hook:gone", Hook: id, Time: s.step()})
+}
+
 func (s *forgery) show(r *agent.Reading) {
 	for range 4 {
 		s.f.Apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: r, Time: s.step()})
@@ -198,6 +203,8 @@ func TestForgedContest(t *testing.T) {
 	s.show(r)
 	s.f.Apply(agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Cause: "hook:delivered", Hook: "7", Time: s.step()})
 	s.about("PostToolUse", "Bash", other, "")
+	s.asks("Bash", `{"command":"ls -la","description":"List"}`, "8")
+	s.gone("8")
 	s.show(r)
 	if p := s.find("ls -la"); p == nil || p.Contested {
 		t.Errorf("contested after the other was answered: %+v", p)

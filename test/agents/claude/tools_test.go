@@ -46,7 +46,7 @@ func TestNextSkill(t *testing.T) {
 }
 
 // TestHiddenText: without hooks a key allows only what its prompt shows. 2.1.197 draws no text that has
-// no room after tabs, and the text of a question can draw another dialog.
+// no room after tabs, so a dialog can look like that of a call beside it. The text of a question can draw another dialog.
 func TestHiddenText(t *testing.T) {
 	root := newStartLab(t, Ready(), nil)
 	tabs, rule := strings.Repeat("\t", 40), strings.Repeat("─", 120)
@@ -57,20 +57,21 @@ func TestHiddenText(t *testing.T) {
 		options := []any{map[string]any{"label": yes, "description": "x"}, map[string]any{"label": "No", "description": "y"}}
 		return modelapi.Tool("AskUserQuestion", map[string]any{"questions": []any{map[string]any{"question": text, "header": "Deploy", "multiSelect": false, "options": options}}})
 	}
-	for name, call := range map[string]modelapi.Block{
-		"shown":         bash("touch hidden-x"),
-		"tabs":          bash("ls" + tabs + "; touch hidden-x"),
-		"tab":           bash("ls" + strings.Repeat("\t", 14) + "; touch hidden-x"),
-		"soft-hyphens":  bash("touch hidden-x" + strings.Repeat("\u00ad", 120)),
-		"file":          modelapi.Tool("Write", map[string]any{"file_path": filepath.Join(root.home.Workspace, "x.txt"), "content": "a" + tabs + "hidden-x\n"}),
-		"question":      asks("Which color?"+tabs+"hidden-x", "Yes"),
-		"like-a-dialog": asks("hidden-x?\n"+rule+"\n Bash command\n\n   ls\n   Lists\n\n Do you want to proceed?", "Yes"),
-		"like-another":  asks("hidden-x?\n"+rule+"\n ☐ Color\n\nWhich color?", "Red"),
+	for name, calls := range map[string][]modelapi.Block{
+		"shown":         {bash("touch hidden-x")},
+		"tabs":          {bash("ls" + tabs + "; touch hidden-x")},
+		"tab":           {bash("ls" + strings.Repeat("\t", 14) + "; touch hidden-x")},
+		"soft-hyphens":  {bash("touch hidden-x" + strings.Repeat("\u00ad", 120))},
+		"file":          {modelapi.Tool("Write", map[string]any{"file_path": filepath.Join(root.home.Workspace, "x.txt"), "content": "a" + tabs + "hidden-x\n"})},
+		"question":      {asks("Which color?"+tabs+"hidden-x", "Yes")},
+		"like-a-dialog": {asks("hidden-x?\n"+rule+"\n Bash command\n\n   ls\n   Lists\n\n Do you want to proceed?", "Yes")},
+		"like-another":  {asks("hidden-x?\n"+rule+"\n ☐ Color\n\nWhich color?", "Red")},
+		"beside":        {bash("touch seen" + tabs + "; touch hidden-x"), bash("touch seen")},
 	} {
 		root.start(name, nil, []string{"--isolate", "none"}, manual(nil)...)
 		l := root.with(name)
 		l.Is("idle")
-		root.API.Queue(modelapi.Scenario{Steps: []modelapi.Step{modelapi.Say(call), modelapi.Say(modelapi.Text("done " + name))}})
+		root.API.Queue(modelapi.Scenario{Steps: []modelapi.Step{modelapi.Say(calls...), modelapi.Say(modelapi.Text("done " + name))}})
 		l.send("please " + name)
 		p := l.PromptUntil("on the screen", func(p testbed.Shown) bool { return p.OnScreen && p.Ready })
 		answer := []string{"accept"}

@@ -1,0 +1,131 @@
+package claude
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode"
+
+	"berth/agent"
+	"berth/terminal"
+)
+
+// 2.1.197 counts no columns for a tab, and doesn't draw what is beyond a row's end. So a dialog may show less than
+// its call, and look like the dialog of another call.
+
+// leastCols is the narrowest screen whose dialogs take keys. A line hides most there.
+const leastCols = 40
+
+// Hides reports whether a call has fields that no dialog draws, or text that may have no room.
+func (Driver) Hides(tool string, input json.RawMessage) bool {
+	return !strings.HasPrefix(tool, "mcp__") && beside(input, drawnOfCall[tool]...) != "" || overflow(linesOf(tool, input), leastCols)
+}
+
+// MayHide compares what is certainly drawn of a call: the start of each line. Only letters and digits count,
+// because other characters may be drawn otherwise.
+func (Driver) MayHide(d *agent.Dialog, tool string, input json.RawMessage) bool {
+	if d.Tool != "" && d.Tool != tool {
+		return false
+	}
+	lines := linesOf(tool, input)
+	if !overflow(lines, d.Cols) {
+		return false
+	}
+	if d.Type != agent.PromptPermission || !ownTitle[tool] {
+		return true
+	}
+	var drawn strings.Builder
+	for _, row := range d.Rows {
+		drawn.WriteString(plainLetters(row.Text))
+	}
+	shown := drawn.String()
+	return !slices.ContainsFunc(lines, func(line string) bool { return !strings.Contains(shown, plainLetters(begins(line, d.Cols/2))) })
+}
+
+// AsksByHook: the dialogs of tools have the hook PermissionRequest.
+func (Driver) AsksByHook(d *agent.Dialog) bool {
+	return d.Subtype == "" && (d.Type == agent.PromptPermission || d.Type == agent.PromptPlan || d.Type == agent.PromptQuestion)
+}
+
+// linesOf are the lines of a call that its dialog draws: what a file's edit changes, and of other tools all texts.
+func linesOf(tool string, input json.RawMessage) []string {
+	in, ok := readInput(tool, input)
+	switch {
+	case !ok:
+	case tool == "Bash":
+		return strings.Split(in.Command, "\n")
+	case tool == "Write" && in.Content != nil:
+		return strings.Split(*in.Content, "\n")
+	case tool == "Edit" && in.Old != nil && in.New != nil:
+		before, after := strings.Split(*in.Old, "\n"), strings.Split(*in.New, "\n")
+		unlike := func(those []string) func(string) bool {
+			return func(line string) bool { return slices.Contains(those, line) }
+		}
+		return append(slices.DeleteFunc(slices.Clone(before), unlike(after)), slices.DeleteFunc(after, unlike(before))...)
+	}
+	var v any
+	if json.Unmarshal(input, &v) != nil {
+		return nil
+	}
+	return leaves(v)
+}
+
+// leaves are the lines of all texts in a JSON value.
+func leaves(v any) (lines []string) {
+	switch v := v.(type) {
+	case string:
+		return strings.Split(v, "\n")
+	case []any:
+		for _, one := range v {
+			lines = append(lines, leaves(one)...)
+		}
+	case map[string]any:
+		for _, one := range v {
+			lines = append(lines, leaves(one)...)
+		}
+	}
+	return lines
+}
+
+// overflow reports whether a row may have no room for the end of one of the lines: it has tabs, or characters
+// whose width Claude may count otherwise.
+func overflow(lines []string, cols int) bool {
+	return slices.ContainsFunc(lines, func(line string) bool {
+		odd := strings.ContainsFunc(line, func(r rune) bool { return r != '\t' && (unicode.IsControl(r) || terminal.RuneWidth(r) == 0) })
+		return odd || strings.Contains(line, "\t") && width(line) > cols-besideIndented-besideInput
+	})
+}
+
+// tabbed is the most columns of a tab.
+const tabbed = "        "
+
+func width(line string) int { return terminal.StringWidth(strings.ReplaceAll(line, "\t", tabbed)) }
+
+// begins is the start of a line, up to a control character other than a tab, and to that many columns.
+func begins(line string, cols int) string {
+	room := cols
+	for i, r := range line {
+		switch {
+		case r == '\t':
+			room -= len(tabbed)
+		case unicode.IsControl(r):
+			return line[:i]
+		default:
+			room -= terminal.RuneWidth(r)
+		}
+		if room < 0 {
+			return line[:i]
+		}
+	}
+	return line
+}
+
+// plainLetters are the letters and digits of ASCII in a text.
+func plainLetters(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
+			return r
+		}
+		return -1
+	}, text)
+}
