@@ -287,7 +287,7 @@ func (m *Model) drawLineOf(a area, y int, l line) {
 	if l.rail {
 		a.text(0, y, 1, t.style(faint), a.glyph("│", "|"))
 	}
-	if l.key != "" && m.world.May["respond"] {
+	if l.key != "" && m.world.May["respond"] && !m.tooSoon(l.key, true) {
 		a.text(x, y, x+2, t.key(), l.key)
 	} else if l.key != "" {
 		a.text(x, y, x+2, t.style(faint), l.key)

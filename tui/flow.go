@@ -99,18 +99,23 @@ func (m *Model) switchAdvance() {
 
 const noAttach = "a doesn't attach: enter or o does. Keys right after it do nothing"
 
-// jumped reports whether the selection has just moved by itself. A key is then meant for the session
+// justMoved reports whether the selection has moved by itself, so recently that a key is meant for the session
 // before.
+func (m *Model) justMoved() bool {
+	return !m.moved.IsZero() && m.now.Sub(m.moved) < settleTime || m.onward != "" && m.onward == m.selected && m.carded() && !m.settled()
+}
+
+// jumped says so if the selection has just moved by itself, and reports it.
 func (m *Model) jumped() bool {
 	switch {
-	case m.onward != "" && m.onward == m.selected && (m.now.Sub(m.moved) < settleTime || m.carded() && !m.settled()):
-		m.Flash("this is the next session that needs input: press again", waits)
-	case m.onward != "" && m.now.Sub(m.moved) < settleTime:
-		m.Flash("the selection has just moved by itself: press again", waits)
-	case !m.moved.IsZero() && m.now.Sub(m.moved) < settleTime:
-		m.Flash("the selected session is gone, and this one took its place: press again", waits)
-	default:
+	case !m.justMoved():
 		return false
+	case m.onward != "" && m.onward == m.selected:
+		m.Flash("this is the next session that needs input: press again", waits)
+	case m.onward != "":
+		m.Flash("the selection has just moved by itself: press again", waits)
+	default:
+		m.Flash("the selected session is gone, and this one took its place: press again", waits)
 	}
 	return true
 }

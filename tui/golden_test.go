@@ -185,10 +185,11 @@ func TestGoldenPictures(t *testing.T) {
 	}
 }
 
-// shoot is a terminal that shows the model.
+// shoot is a terminal that has shown the model for a while, so its keys work.
 func shoot(m *Model, cols, rows int, depth paint.Depth, light bool) *terminal.Snapshot {
 	look := paint.Look{Depth: depth, UTF8: true}
 	m.SetLook(look, light)
+	shown(m, m.now.Add(-settleTime))
 	s := newScreen(look)
 	s.resize(cols, rows)
 	term := terminal.New(terminal.Options{Cols: cols, Rows: rows})

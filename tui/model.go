@@ -141,8 +141,8 @@ func (m *Model) holding() bool {
 	return m.edit != nil || m.confirm != nil || m.card.step > 0 || m.card.filling || m.card.review || !m.touched.IsZero() && m.now.Sub(m.touched) < calm
 }
 
-// Due is when the picture next changes without an event: when an age changes, or when the list may be
-// sorted again.
+// Due is when the picture next changes without an event: when an age changes, when the list may be sorted
+// again, or when a key begins to work.
 func (m *Model) Due() time.Time {
 	next := m.now.Truncate(time.Minute).Add(time.Minute)
 	for _, id := range m.order {
@@ -153,6 +153,9 @@ func (m *Model) Due() time.Time {
 	}
 	if again := m.touched.Add(calm); m.now.Before(again) {
 		next = earlier(next, again)
+	}
+	if works := m.settles(); !works.IsZero() {
+		next = earlier(next, works)
 	}
 	return next
 }
@@ -212,13 +215,16 @@ func (m *Model) Back(why string, now time.Time) {
 // astray reports whether a key was typed for a session that isn't attached. Such keys end
 // with the first pause, because a person keeps typing until they look up.
 func (m *Model) astray() bool {
-	if m.strayed.IsZero() || m.now.Sub(m.strayed) >= settleTime {
+	if !m.strays() {
 		return false
 	}
 	m.strayed = m.now
 	m.Flash(m.stray, waits)
 	return true
 }
+
+// strays reports whether a key that comes now was typed for a session.
+func (m *Model) strays() bool { return !m.strayed.IsZero() && m.now.Sub(m.strayed) < settleTime }
 
 // markSeen records that the person has seen the chosen session's state.
 func (l *listing) markSeen() {

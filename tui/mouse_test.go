@@ -30,6 +30,8 @@ func (p *pointer) over(text string, since time.Time) (target, bool) {
 		p.m.Drawn(1)
 	}
 	p.m.Shown(1, since)
+	p.m.Tick(p.now)
+	p.m.Draw(f)
 	found := target{}
 	for y, row := range f.Text() {
 		for x := 0; text != "" && strings.Contains(row[x:], text); x++ {
@@ -176,8 +178,16 @@ func TestClickAtOnce(t *testing.T) {
 	if e := p.m.Mouse(keyboard.MouseEvent{What: keyboard.Release}, after, p.now.Add(time.Hour)); e != nil {
 		t.Errorf("pressed at one prompt and let go at the next: %v", e)
 	}
-	if e := p.clickSince("allow", p.now); e != nil || p.m.flash.text == "" {
-		t.Errorf("a hint of the next prompt: %v", e)
+	if _, ok := p.over("allow", p.now.Add(-settleTime/2)); ok {
+		t.Errorf("a hint of the next prompt is drawn at once:\n%s", drawn(p.m))
+	}
+	for hint := range p.m.mouse.drawn {
+		if hint.key == "y" {
+			p.m.Mouse(keyboard.MouseEvent{Button: keyboard.Left, What: keyboard.Press}, hint, p.now)
+			if e := p.m.Mouse(keyboard.MouseEvent{Button: keyboard.Left, What: keyboard.Release}, hint, p.now); e != nil || p.m.flash.text == "" {
+				t.Errorf("the place of a hint of the next prompt: %v, %q", e, p.m.flash.text)
+			}
+		}
 	}
 }
 

@@ -64,6 +64,39 @@ func (m *Model) settled() bool {
 	return m.now.Sub(m.card.since) >= settleTime
 }
 
+// tooSoon reports whether a key that is drawn, in a card or in the last row, does nothing yet because of what
+// has just changed.
+func (m *Model) tooSoon(key string, card bool) bool {
+	name := keyOfHint(hint{key: key})
+	if key != "" && key[0] >= '1' && key[0] <= '9' {
+		name = key[:1]
+	}
+	s := m.current()
+	switch kind := kindOf(name); {
+	case m.strays():
+		return true
+	case name == "o" || name == "m" || name == "enter" && !card:
+		return m.inList() && m.justMoved()
+	case card && kind != "" && s != nil && s.Request != nil:
+		return m.tooEarly(s.Request, kind) == justUp
+	}
+	return false
+}
+
+// settles is when the first of the keys that do nothing yet works; zero if none is waited for.
+func (m *Model) settles() (first time.Time) {
+	all := []time.Time{m.strayed.Add(settleTime), m.moved.Add(settleTime), m.card.since.Add(settleTime)}
+	if m.card.asked > 0 && m.card.since.IsZero() {
+		all = append(all, m.card.at.Add(answersWithin))
+	}
+	for _, t := range all {
+		if t.After(m.now) && (first.IsZero() || t.Before(first)) {
+			first = t
+		}
+	}
+	return first
+}
+
 // fit sets the card's width and number of rows. When either changes, the person must read the card
 // again.
 func (s *sight) fit(width, rows, room int) {

@@ -370,7 +370,8 @@ func (m *Model) drawFooter(a area) {
 	m.drawHints(a.part(x, 0, a.w-x, 1), m.hints(), target{of: m.context()})
 }
 
-// drawHints draws as many hints as fit. A click on one is a click on t with its key.
+// drawHints draws as many hints as fit. A click on one is a click on t with its key. A key that does nothing
+// yet has its room only, so a person sees when it works.
 func (m *Model) drawHints(a area, list []hint, t target) {
 	keys, x := m.theme.help(), 0
 	for _, h := range list {
@@ -380,7 +381,9 @@ func (m *Model) drawHints(a area, list []hint, t target) {
 			return
 		}
 		part := a.part(x, 0, w, 1)
-		part.draw(text)
+		if !m.tooSoon(h.key, t.card) {
+			part.draw(text)
+		}
 		if t.key = keyOfHint(h); t.key != "" {
 			part.mark(0, 0, w, 1, t)
 		}
