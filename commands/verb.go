@@ -43,9 +43,8 @@ type Service struct {
 	Keys *keys.Store
 	// Audit records who does what.
 	Audit *audit.Log
-	// NotifyTest sends a test by the notification rule of that name, and returns the name of its service. If
-	// there is no such rule, service is empty, and known has the names that there are.
-	NotifyTest func(ctx context.Context, rule string) (service string, known []string, err error)
+	// Notify is what the verb notify does.
+	Notify Notify
 
 	matchers matchers
 }

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"berth/agent"
 	"berth/agent/generic/rules"
 	"berth/api"
 	"berth/commands"
@@ -178,15 +179,46 @@ func (s *server) startPoster() {
 	}))
 }
 
-// notifyTest sends a test by one rule.
-func (s *server) notifyTest(ctx context.Context, rule string) (service string, known []string, err error) {
-	p := s.poster.Load()
-	if p == nil {
-		return "", nil, errors.New("the server is still starting")
+// notify is what the verb notify does.
+func (s *server) notify() commands.Notify {
+	starting := errors.New("the server is still starting")
+	return commands.Notify{
+		List: func() ([]commands.NotifyRule, error) {
+			p := s.poster.Load()
+			if p == nil {
+				return nil, starting
+			}
+			list := []commands.NotifyRule{}
+			for _, l := range p.List() {
+				list = append(list, s.notifyRule(l))
+			}
+			return list, nil
+		},
+		Test: func(ctx context.Context, rule string) (service string, known []string, err error) {
+			p := s.poster.Load()
+			if p == nil {
+				return "", nil, starting
+			}
+			service, err = p.Test(ctx, rule)
+			if errors.Is(err, post.ErrNoRule) {
+				return "", p.Names(), nil
+			}
+			return service, nil, err
+		},
 	}
-	service, err = p.Test(ctx, rule)
-	if errors.Is(err, post.ErrNoRule) {
-		return "", p.Names(), nil
+}
+
+func (s *server) notifyRule(l post.Listed) commands.NotifyRule {
+	all := func(list []string) []string { return append([]string{}, list...) }
+	r := commands.NotifyRule{Rule: l.Rule, Service: l.Service, On: all(l.On), Sessions: all(l.Sessions), Tags: all(l.Tags)}
+	if l.Last != nil {
+		r.Last = &commands.NotifyResult{At: l.Last.At, Kind: l.Last.Kind, Sent: l.Last.Error == ""}
+		if !r.Last.Sent {
+			r.Last.Error = &l.Last.Error
+		}
+		if of, ok := s.sessions.Find(l.Last.Session); ok {
+			r.Last.Session, r.Last.ID = agent.Pointer(of.Status().Name), agent.Pointer(of.ID())
+		}
 	}
-	return service, nil, err
+	return r
 }

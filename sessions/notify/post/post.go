@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"berth/api"
 	"berth/sessions"
 	"berth/sessions/events"
 	"berth/sessions/notify"
@@ -56,6 +57,13 @@ type Poster struct {
 	cancel context.CancelFunc // ends the notices that are being sent
 	web    *web
 	over   over
+	last   lasts
+}
+
+// saved is what the file keeps for the next server.
+type saved struct {
+	*notify.Machine
+	Last map[string]Last `json:"last,omitempty"`
 }
 
 // over has the notices that were sent or have failed. Their events say so too, but there is no event
@@ -246,6 +254,7 @@ func (p *Poster) one(ctx context.Context, s *sessions.Session, n notify.Notice) 
 		sent.Error = err.Error()
 		p.o.Log.Warn("a notice could not be sent", "session", s.Status().Name, "rule", sent.Rule, "kind", sent.Kind, "error", err)
 	}
+	p.last.add(sent.Rule, Last{At: api.At(p.o.Now()), Kind: sent.Kind, Session: s.ID()}, err)
 	if err := s.Notified(context.WithoutCancel(ctx), sent); err != nil {
 		p.o.Log.Warn("a notice has ended, but its event could not be written", "session", s.Status().Name, "error", err)
 	}
@@ -274,9 +283,10 @@ func (p *Poster) load() *notify.Machine {
 	m := notify.New(log.Head())
 	data, err := os.ReadFile(p.o.File)
 	if err == nil {
-		last := notify.New(0)
-		if err = json.Unmarshal(data, last); err == nil && last.Cursor <= log.Head() && last.Occasions != nil && last.Rules != nil {
-			m = last
+		last := saved{Machine: notify.New(0)}
+		if err = json.Unmarshal(data, &last); err == nil && last.Cursor <= log.Head() && last.Occasions != nil && last.Rules != nil {
+			m = last.Machine
+			p.last.set(last.Last)
 		}
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -291,7 +301,11 @@ func (p *Poster) load() *notify.Machine {
 
 // keep saves the machine in a new file and renames it, so that a kill leaves a whole file.
 func (p *Poster) keep(m *notify.Machine) bool {
-	data, err := json.Marshal(m)
+	rules := map[string]bool{}
+	for _, r := range p.all() {
+		rules[r.ID()] = true
+	}
+	data, err := json.Marshal(saved{m, p.last.keepOnly(rules)})
 	if err == nil {
 		err = os.WriteFile(p.o.File+".new", data, 0o600)
 	}

@@ -23,6 +23,20 @@ func (p *Poster) Names() []string {
 	return names
 }
 
+// List is the rules with how the last notice by each ended, without what they send to.
+func (p *Poster) List() []Listed {
+	list := []Listed{}
+	for _, r := range p.all() {
+		l := Listed{Rule: r.ID(), Service: r.Service(), On: r.On, Sessions: r.Sessions, Tags: r.Tags}
+		if last, ok := p.last.of(r.ID()); ok {
+			l.Last = &last
+		}
+		list = append(list, l)
+	}
+	return list
+}
+
+// all are the rules of all sessions and each session's own.
 func (p *Poster) all() []notify.Rule {
 	list := slices.Clone(p.o.Rules)
 	for _, s := range p.o.Sessions.All() {
@@ -54,6 +68,7 @@ func (p *Poster) Test(ctx context.Context, name string) (service string, err err
 	if err == nil {
 		err = wrong
 	}
+	p.last.add(r.ID(), Last{At: now, Kind: kindTest}, err)
 	return r.Service(), err
 }
 
