@@ -16,6 +16,13 @@ func (s *Session) Run(ctx context.Context, p command.Command) (command.Result, e
 	return s.reg.runFor(ctx, s.Status().Spec, p)
 }
 
+// RunForNone runs a command that is about no session, such as the test of a notification rule. Agents may be able
+// to edit the programs that it names, so its processes are callers of a session that doesn't exist: they may do
+// nothing.
+func (r *Registry) RunForNone(ctx context.Context, p command.Command) (command.Result, error) {
+	return r.runFor(ctx, Spec{ID: "(none)", Name: "(none)"}, p)
+}
+
 // runFor is Run for a session that is being made, or is gone: the server knows no
 // session of that id then, and gives such a caller nothing.
 func (r *Registry) runFor(ctx context.Context, spec Spec, p command.Command) (command.Result, error) {

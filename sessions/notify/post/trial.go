@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"berth/api"
+	"berth/sessions"
 	"berth/sessions/command"
 	"berth/sessions/notify"
 )
@@ -64,7 +65,7 @@ func (p *Poster) Test(ctx context.Context, name string) (service string, err err
 		ID: "test:" + now.Format("20060102T150405"), Rule: r.ID(), Kind: kindTest, Text: "This is a test. A notice has the command that answers here:", Time: now, Session: "berth",
 		State: "idle", Since: now, Tags: []string{}, Respond: []string{p.o.SSH + " waiting"}, Attach: strings.Replace(p.o.SSH, "ssh ", "ssh -t ", 1),
 	}
-	_, _, wrong, err := p.try(ctx, itself{}, r, b, nil)
+	_, _, wrong, err := p.try(ctx, forNone{p.o.Sessions}, r, b, nil)
 	if err == nil {
 		err = wrong
 	}
@@ -72,9 +73,9 @@ func (p *Poster) Test(ctx context.Context, name string) (service string, err err
 	return r.Service(), err
 }
 
-// itself runs a command as the server itself: a test is about no session.
-type itself struct{}
+// forNone runs a command that is about no session.
+type forNone struct{ sessions *sessions.Registry }
 
-func (itself) Run(ctx context.Context, c command.Command) (command.Result, error) {
-	return command.Run(ctx, c)
+func (n forNone) Run(ctx context.Context, c command.Command) (command.Result, error) {
+	return n.sessions.RunForNone(ctx, c)
 }
