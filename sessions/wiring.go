@@ -178,7 +178,7 @@ func (c *core) trackEnv() track.Env {
 		CatchUp: c.kernel.Journal.CatchUp, Sweep: c.kernel.Journal.Sweep, ReadOutput: c.kernel.Journal.ReadOutput,
 		Waiting: c.waitingHooks,
 		Append:  c.kernel.Emit.Append, Written: c.kernel.Emit.Written, Next: c.kernel.Emit.Next,
-		Dirty: c.kernel.Changed, TurnStarted: c.kernel.TurnStarted,
+		Dirty: c.kernel.Changed, TurnStarted: c.kernel.TurnStarted, TurnRecalled: c.kernel.TurnRecalled,
 		Watcher: s.reg.watcher, FilesChanged: s.filesChanged, Opened: s.reg.opened,
 	}
 }

@@ -91,6 +91,24 @@ func (e *encoder) state(t *Terminal) {
 	e.int(t.join.regions)
 	e.int(int(t.last))
 	e.parser(&t.parser)
+	e.places(t)
+}
+
+// places are where turns began, and where in the stream each line's text came. They are last, because
+// checkpoints of earlier versions end without them.
+func (e *encoder) places(t *Terminal) {
+	before := int64(0)
+	add := func(offset int64) {
+		e.int(int(offset - before))
+		before = offset
+	}
+	e.uint(uint64(len(t.turns)))
+	for _, turn := range t.turns {
+		add(turn)
+	}
+	for _, l := range slices.Concat(t.main.rows, t.alt.rows, t.history.lines()) {
+		add(l.written)
+	}
 }
 
 // parser leaves out what is only left over from a sequence that has ended.

@@ -59,7 +59,7 @@ func (l *Line) Wrapped() bool { return l.wrapped }
 // Prompt says whether a shell's prompt begins in the line (OSC 133 A).
 func (l *Line) Prompt() bool { return l.prompt }
 
-// Offset is where in the stream the last text was that went into the line; 0 for a line of a checkpoint.
+// Offset is where in the stream the last text was that went into the line.
 func (l *Line) Offset() int64 { return l.written }
 
 // Columns is the text of the first n columns, with the blanks at their end.

@@ -67,7 +67,7 @@ func (t *Terminal) feedGround(p []byte, i int) int {
 				j++
 			}
 			t.pos = i
-			t.printASCII(p[i:j])
+			t.printASCII(p[i:j], 1)
 			i = j
 		case b >= 0x80:
 			r, n := utf8.DecodeRune(p[i:])

@@ -5,11 +5,13 @@ import (
 	"unicode/utf8"
 )
 
-// printASCII writes a run of printable ASCII: the path that most output takes.
-func (t *Terminal) printASCII(p []byte) {
+// printASCII writes a run of printable ASCII: the path that most output takes. The run begins in the stream at
+// t.pos, and each of its bytes is step after the one before: 1, or 0 for text that a sequence repeats.
+func (t *Terminal) printASCII(p []byte, step int) {
 	if t.modes.insert || t.charsets[t.shift] != 'B' {
 		for _, b := range p {
 			t.printRune(t.translate(b))
+			t.pos += step
 		}
 		return
 	}
@@ -21,7 +23,7 @@ func (t *Terminal) printASCII(p []byte) {
 	t.last = rune(p[len(p)-1])
 	t.join = joiner{base: t.last, last: t.last}
 	s := t.scr
-	for len(p) > 0 {
+	for run := p; len(p) > 0; {
 		if s.x >= t.cols {
 			if !t.modes.wrap {
 				s.x = t.cols - 1
@@ -32,7 +34,7 @@ func (t *Terminal) printASCII(p []byte) {
 		}
 		n := min(len(p), t.cols-s.x)
 		l := t.row(s.y)
-		l.written = t.offset + int64(t.pos)
+		l.written = t.offset + int64(t.pos+(len(run)-len(p)+n-1)*step)
 		t.putASCII(l, s.x, p[:n])
 		s.x += n
 		p = p[n:]
@@ -219,7 +221,7 @@ func (t *Terminal) repeat(n int) {
 	if r < 0x80 && !t.modes.insert && t.charsets[t.shift] == 'B' {
 		for chunk := bytes.Repeat([]byte{byte(r)}, min(n, t.cols)); n > 0; n -= len(chunk) {
 			chunk = chunk[:min(n, len(chunk))]
-			t.printASCII(chunk)
+			t.printASCII(chunk, 0)
 		}
 		return
 	}

@@ -2,6 +2,8 @@ package terminal
 
 import (
 	"encoding/binary"
+	"math"
+	"slices"
 	"time"
 )
 
@@ -103,6 +105,28 @@ func (d *decoder) state(t *Terminal) {
 		d.fail()
 	}
 	t.parser.runeLen = copy(t.parser.rune[:len(t.parser.rune)-1], cut)
+	if len(d.in) > 0 {
+		d.places(t, history)
+	}
+}
+
+func (d *decoder) places(t *Terminal, history []*Line) {
+	before := 0
+	next := func() int64 {
+		before += d.int(math.MinInt, math.MaxInt)
+		return int64(before)
+	}
+	turns := d.len()
+	if turns > mostTurns {
+		d.fail()
+		return
+	}
+	for range turns {
+		t.turns = append(t.turns, next())
+	}
+	for _, l := range slices.Concat(t.main.rows, t.alt.rows, history) { // t may keep only a part of history
+		l.written = next()
+	}
 }
 
 func (d *decoder) rune() rune { return rune(d.int(0, 0x10ffff)) }

@@ -2,7 +2,9 @@ package terminal
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -275,5 +277,48 @@ func TestRepaintIsOneUpdate(t *testing.T) {
 		if !bytes.HasSuffix(out, []byte(c.end)) || bytes.Count(out, []byte("2026")) != 1 {
 			t.Errorf("after %q: %q", c.in, out)
 		}
+	}
+}
+
+// TestCheckpointKeepsTurns: where turns began, and which text came at which offset, is in a checkpoint. One of an
+// earlier version, which ends before that, can still be read.
+func TestCheckpointKeepsTurns(t *testing.T) {
+	term := New(Options{Cols: 20, Rows: 3, Scrollback: 50})
+	for i := range 10 {
+		term.MarkTurn(term.Offset())
+		fmt.Fprintf(term, "turn %d\r\nand more\r\n", i)
+	}
+	point := term.Checkpoint()
+	again, err := Restore(Options{Scrollback: 50}, point)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, got := term.Snapshot(50), again.Snapshot(50)
+	if !slices.Equal(got.Turns, want.Turns) || len(got.Turns) != 10 {
+		t.Errorf("turns %v, want %v", got.Turns, want.Turns)
+	}
+	for i, l := range got.History {
+		if l.Offset() != want.History[i].Offset() || l.Offset() == 0 {
+			t.Errorf("line %d is from %d, want %d", i, l.Offset(), want.History[i].Offset())
+		}
+	}
+	few, err := Restore(Options{Scrollback: 4}, point) // with a lower limit
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, l := range few.Snapshot(50).History {
+		if l.Offset() != want.History[len(want.History)-4+i].Offset() {
+			t.Errorf("line %d of few is from %d", i, l.Offset())
+		}
+	}
+	var places encoder
+	places.places(term)
+	old := point[:len(point)-4-len(places.out)]
+	again, err = Restore(Options{Scrollback: 50}, binary.BigEndian.AppendUint32(old, crc32.ChecksumIEEE(old)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := again.Snapshot(50); !slices.Equal(got.Text(), want.Text()) || len(got.Turns) != 0 {
+		t.Errorf("%q with turns %v", got.Text(), got.Turns)
 	}
 }

@@ -85,7 +85,7 @@ type Kernel struct {
 	lastOut   time.Time // when the program last printed
 	losses    int64     // bytes of output that could not be kept
 	reviewing bool      // the journal is read for the screen alone
-	typedAt   int64     // the end of the output when something was typed last
+	turns     turns     // where turns begin on the screen
 	live      bool      // the output that was taken in last was printed to this server
 	saving    saving
 }
@@ -195,6 +195,9 @@ func (k *Kernel) Run(ctx context.Context) {
 	for {
 		k.env.Wake()
 		more := k.Journal.CatchUp()
+		if !more && (k.Journal.Live() || !k.env.Running()) {
+			k.markRecalled(time.Time{})
+		}
 		k.tick(k.env.Now())
 		k.Publish() // before the checkpoint, which waits for the disk: a reader of an event asks for the status at once
 		k.rest(k.env.Now())

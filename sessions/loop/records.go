@@ -55,21 +55,14 @@ func (k *Kernel) clipboard(write string) {
 	}
 }
 
-// TurnStarted marks on the screen that a turn of the agent has begun: with what was typed last, because an
-// agent draws the message before it reports the turn.
-func (k *Kernel) TurnStarted() {
-	if term := k.Screen.Terminal(); term != nil {
-		term.MarkTurn(k.typedAt)
-	}
-}
-
 // Record applies a control record: to the screen and to the parts always. The events that follow are
 // appended only if the record has none yet. While the journal is read for the screen alone, the parts
 // don't get it.
 func (k *Kernel) Record(r hold.Record) {
 	var err error
 	if r.Kind == hold.KindInput {
-		k.typedAt = r.Offset
+		k.markRecalled(r.Time.Time)
+		k.turns.typedAt = r.Offset
 	}
 	switch {
 	case k.reviewing:

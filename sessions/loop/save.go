@@ -62,8 +62,11 @@ func (k *Kernel) Save() {
 	cols, rows := term.Size()
 	head := Checkpoint{
 		Cursor: k.env.Events.Head(), Control: k.applied, Offset: term.Offset(), Reply: k.Screen.Answered(),
-		LastOut: api.At(k.lastOut), Losses: k.losses,
+		LastOut: api.At(k.lastOut), Losses: k.losses, Typed: k.turns.typedAt,
 		Title: term.Title(), Cols: cols, Rows: rows, Taken: api.At(now), Screen: term.Checkpoint(),
+	}
+	for _, at := range k.turns.recalled {
+		head.Turns = append(head.Turns, api.At(at))
 	}
 	k.Parts.Save(&head, k.Problem.Trouble)
 	if err := head.Write(k.env.Dir); err != nil {
@@ -76,7 +79,15 @@ func (k *Kernel) Save() {
 
 // Recall takes in what the checkpoint of the server before has, but for the emulator and the parts.
 func (k *Kernel) Recall(from Checkpoint) {
-	k.applied, k.lastOut, k.losses = from.Control, from.LastOut.Time, from.Losses
+	k.applied, k.lastOut, k.losses, k.turns.typedAt = from.Control, from.LastOut.Time, from.Losses, from.Typed
+	later := k.turns.recalled // from events after the checkpoint
+	k.turns.recalled = nil
+	for _, at := range from.Turns {
+		k.TurnRecalled(at.Time)
+	}
+	for _, at := range later {
+		k.TurnRecalled(at)
+	}
 	k.Screen.Answer(from.Reply)
 	k.Screen.Recall(from.Title, from.Offset)
 	k.saving = saving{at: k.env.Now(), offset: from.Offset, cursor: from.Cursor}
@@ -106,6 +117,7 @@ func (k *Kernel) Picture() *terminal.Terminal {
 		k.reviewing = true
 		k.Journal.Replay() // a checkpoint that could not be written leaves something to do
 		k.reviewing = false
+		k.markRecalled(time.Time{})
 	}
 	return k.Screen.Terminal()
 }

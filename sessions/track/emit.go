@@ -32,7 +32,7 @@ func (t *Track) emitFrom(at *place, results []detect.Result, first ...events.Eve
 			}
 			add(eventState, StateEvent{Prev: string(t.state), Next: string(n.Next), Tier: n.Tier, Cause: n.Cause, Evidence: n.Evidence, Prompt: n.Request, Activity: n.Activity, Failure: n.Failure, Sources: sourceWords(n.Words, n.Time), Queue: t.waitsIn(n.Next), At: at})
 			moved = len(batch) - 1
-			if n.Next == agent.Working && t.state != agent.Prompt {
+			if startsTurn(t.state, n.Next) {
 				t.env.TurnStarted()
 			}
 			t.state, t.since, t.tier, t.cause = n.Next, n.Time, n.Tier, n.Cause
@@ -70,6 +70,9 @@ func (t *Track) emitFrom(at *place, results []detect.Result, first ...events.Eve
 		t.env.SaveSoon()
 	}
 }
+
+// startsTurn says that a change of the state is the start of a turn. After an answer to a prompt the turn goes on.
+func startsTurn(from, to agent.State) bool { return to == agent.Working && from != agent.Prompt }
 
 // emitOnce is emitFrom, unless an earlier server has emitted the events.
 func (t *Track) emitOnce(emitted bool, at *place, results []detect.Result) {

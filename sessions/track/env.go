@@ -47,8 +47,10 @@ type Env struct {
 	Append  func([]events.Event) []events.Event
 	Written func(record uint64) bool
 	Next    func() uint64
-	// TurnStarted marks on the screen that a turn of the agent has begun.
-	TurnStarted func()
+	// TurnStarted marks on the screen that a turn of the agent has begun. TurnRecalled has a turn marked
+	// that began under an earlier server.
+	TurnStarted  func()
+	TurnRecalled func(at time.Time)
 	// Dirty publishes the session's status.
 	Dirty func()
 	// Watcher notifies of changed files with a signal in FilesChanged; nil if there is none.

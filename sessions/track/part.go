@@ -128,6 +128,9 @@ func (t *Track) Recall(line events.Line) {
 	t.recallPlace(line)
 	var e StateEvent
 	if line.Type == eventState && json.Unmarshal(line.Raw, &e) == nil {
+		if startsTurn(agent.State(e.Prev), agent.State(e.Next)) {
+			t.env.TurnRecalled(line.Time)
+		}
 		t.state, t.tier, t.cause = agent.State(e.Next), e.Tier, e.Cause
 		t.since, t.stateSeq, t.recalledAt = line.Time, line.Seq, line.Time
 	}

@@ -64,7 +64,7 @@ func newBench() *bench {
 		},
 		Spec: func() Spec { return Spec{} }, Logs: func() tail.Below { return tail.Below{} }, Learn: func(string, bool) error { return nil },
 		Fresh: func() agent.Driver { return speaker{} }, Child: func() Child { return Child{PID: 1} }, Exit: func() *api.Exit { return nil },
-		Terminal: func() *terminal.Terminal { return nil }, Dirty: func() {}, TurnStarted: func() {},
+		Terminal: func() *terminal.Terminal { return nil }, Dirty: func() {}, TurnStarted: func() {}, TurnRecalled: func(time.Time) {},
 		Written: func(n uint64) bool { return n <= b.written }, Next: func() uint64 { return seq + 1 },
 		Append: func(batch []events.Event) (done []events.Event) {
 			var step []string
