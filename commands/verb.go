@@ -23,6 +23,7 @@ import (
 	"berth/api"
 	"berth/audit"
 	"berth/commands/words"
+	"berth/doctor"
 	"berth/keys"
 	"berth/sessions"
 	"berth/terminal"
@@ -45,6 +46,8 @@ type Service struct {
 	Audit *audit.Log
 	// Notify is what the verb notify does.
 	Notify Notify
+	// Doctor examines the server and its machine.
+	Doctor func(ctx context.Context) []doctor.Result
 
 	matchers matchers
 }
@@ -137,7 +140,7 @@ func makeVerbs() []*Verb {
 		inputVerb(), keysVerb(), resizeVerb(), signalVerb(), lockVerb(), unlockVerb(),
 		newVerb(), forkVerb(), killVerb(), restartVerb(), renameVerb(), rmVerb(), worktreeVerb(), tagVerb(), metaVerb(), exportVerb(),
 		gateVerb(), startContextVerb(), reportVerb(), transcriptVerb(),
-		accessVerb(), guestVerb(), auditVerb(), notifyVerb(),
+		accessVerb(), guestVerb(), auditVerb(), notifyVerb(), doctorVerb(),
 		attachVerb(), detachVerb(),
 	}
 }

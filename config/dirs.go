@@ -65,25 +65,26 @@ func runtimeDir(getenv func(string) string, uid int, owned func(string, int) boo
 		if filepath.Clean(state) != stateDir(getenv) {
 			name += "-" + hash
 		}
-		if dir := filepath.Join(d, name); socketsFit(dir) {
+		if dir := filepath.Join(d, name); SocketsFit(dir) {
 			return dir
 		}
 	}
 	name := "berth-" + strconv.Itoa(uid) + "-" + hash
 	if d := getenv("TMPDIR"); filepath.IsAbs(d) {
-		if dir := filepath.Join(d, name); socketsFit(dir) {
+		if dir := filepath.Join(d, name); SocketsFit(dir) {
 			return dir
 		}
 	}
 	return filepath.Join("/tmp", name)
 }
 
-func socketsFit(dir string) bool { return len(dir)+1+MaxSocketName <= maxSocketPath }
+// SocketsFit says whether the paths of sockets in dir are short enough for every system.
+func SocketsFit(dir string) bool { return len(dir)+1+MaxSocketName <= maxSocketPath }
 
 // MakeRuntimeDir makes the folder of the sockets with mode 0700, or checks that the existing one
 // is only ours: any user can make a folder in the temp folder under our name.
 func MakeRuntimeDir(dir string) error {
-	if !socketsFit(dir) {
+	if !SocketsFit(dir) {
 		return fmt.Errorf("the runtime folder %s is %d bytes long, and socket paths in it would not fit; %d is the most: set runtime_dir",
 			dir, len(dir), maxSocketPath-1-MaxSocketName)
 	}

@@ -27,6 +27,8 @@ var exampleFails = map[string]int{
 	"new api --cwd shop --worktree -- claude": 3, "worktree diff api": 3, "worktree rm api": 3, "worktree rm api --discard": 3,
 	"notify test phone":         3,
 	"detach alpha --client c12": 3,
+	// No agent is installed, which is a warning.
+	"doctor": 1,
 	// Nothing happens in that second.
 	"watch --timeout 1s": 10, "watch --state prompt,error --timeout 1s": 10, "watch alpha --type state_change,prompt --timeout 1s": 10,
 	`wait alpha --text '"tests? passed"' --timeout 1s`: 10,

@@ -384,7 +384,7 @@ func (s *server) listen() error {
 	s.specs.Store(specs)
 	service := &commands.Service{
 		Sessions: s.sessions, Specs: s.specs.Load, Started: s.started, Now: time.Now, Log: s.log,
-		MaxInput: int64(s.config.Limits.InputBytes), Edge: s.edgeHealth, Audit: s.audit, Keys: s.keys, Notify: s.notify(),
+		MaxInput: int64(s.config.Limits.InputBytes), Edge: s.edgeHealth, Audit: s.audit, Keys: s.keys, Notify: s.notify(), Doctor: s.doctor,
 	}
 	d := &dispatch.Dispatcher{Commands: service, Prefixes: s.config.Prefixes(), Log: s.log}
 	l := s.config.Limits

@@ -39,6 +39,7 @@ type standing struct {
 	Version  string         `json:"version"`
 	Started  time.Time      `json:"started_at"`
 	Sessions map[string]int `json:"sessions"`
+	Problems []string       `json:"problems"`
 	Edge     struct {
 		Listen string `json:"listen"`
 	} `json:"edge"`

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"syscall"
 
@@ -71,3 +72,6 @@ func isHolder(pid int) bool {
 	words := bytes.SplitN(bytes.TrimLeft(rest, "\x00"), []byte{0}, 3)
 	return len(words) >= 2 && string(words[1]) == holderWord
 }
+
+// programOf is the file that a holder was started from: its session's folder has a link to it.
+func programOf(dir string, _ int) string { return filepath.Join(dir, HookBinary) }

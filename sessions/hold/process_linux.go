@@ -114,3 +114,6 @@ func isHolder(pid int) bool {
 	words := bytes.Split(bytes.TrimSuffix(line, []byte{0}), []byte{0})
 	return err == nil && len(words) == 2 && string(words[1]) == holderWord
 }
+
+// programOf is the file that a holder was started from, also when it has been replaced since.
+func programOf(_ string, pid int) string { return fmt.Sprintf("/proc/%d/exe", pid) }

@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -33,21 +35,56 @@ const versionWithin = 10 * time.Second
 // it does not run, it is another program, or it speaks no protocol version that
 // this build does. It runs exe, and is called once, before any session is started.
 func CheckProgram(ctx context.Context, exe string) error {
+	p, err := askProgram(ctx, exe)
+	if err != nil {
+		return err
+	}
+	if !p.spoken() {
+		return fmt.Errorf("%s (%s) speaks protocol versions %d to %d, this server %d to %d: install berth and berth-hold of one release",
+			exe, p.Version, p.MinProtocol, p.MaxProtocol, minVersion, maxVersion)
+	}
+	return nil
+}
+
+// CheckRunning says why this build could not serve the running holder of a session's folder. It
+// asks the file that the process was started from, and so leaves the holder alone.
+func CheckRunning(ctx context.Context, dir string, pid int) error {
+	exe := programOf(dir, pid)
+	if name, err := os.Readlink(exe); err == nil && strings.TrimSuffix(filepath.Base(name), " (deleted)") == "berth" {
+		return checkFirst()
+	}
+	p, err := askProgram(ctx, exe)
+	if err != nil {
+		return err
+	}
+	if !p.spoken() {
+		return fmt.Errorf("its holder (%s) speaks protocol versions %d to %d, this release %d to %d", p.Version, p.MinProtocol, p.MaxProtocol, minVersion, maxVersion)
+	}
+	return nil
+}
+
+// checkFirst is about a holder from before berth-hold, when berth itself was the holder: it speaks
+// version 1 and doesn't say so.
+func checkFirst() error {
+	if first := (Program{MinProtocol: 1, MaxProtocol: 1}); !first.spoken() {
+		return fmt.Errorf("its holder speaks protocol version 1, this release %d to %d", minVersion, maxVersion)
+	}
+	return nil
+}
+
+func (p Program) spoken() bool { return p.MaxProtocol >= minVersion && p.MinProtocol <= maxVersion }
+
+func askProgram(ctx context.Context, exe string) (p Program, err error) {
 	ctx, cancel := context.WithTimeout(ctx, versionWithin)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, exe, "version")
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("run %s version: %w %s", exe, err, strings.TrimSpace(said.String()))
+		return p, fmt.Errorf("run %s version: %w %s", exe, err, strings.TrimSpace(said.String()))
 	}
-	var p Program
 	if err := json.Unmarshal(out.Bytes(), &p); err != nil || p.MaxProtocol == 0 {
-		return fmt.Errorf("%s isn't berth-hold: its version is %.80q", exe, out.String())
+		return p, fmt.Errorf("%s isn't berth-hold: its version is %.80q", exe, out.String())
 	}
-	if p.MaxProtocol < minVersion || p.MinProtocol > maxVersion {
-		return fmt.Errorf("%s (%s) speaks protocol versions %d to %d, this server %d to %d: install berth and berth-hold of one release",
-			exe, p.Version, p.MinProtocol, p.MaxProtocol, minVersion, maxVersion)
-	}
-	return nil
+	return p, nil
 }

@@ -122,6 +122,8 @@ func dial(ctx context.Context, socket string, stderr io.Writer) (*gossh.Client, 
 		return nil, noServer(socket, err)
 	}
 	_ = conn.SetDeadline(time.Now().Add(handshakeTime))
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer stop()
 	config := &gossh.ClientConfig{
 		// The cheapest of what the server has: this is one machine.
 		Config:          gossh.Config{KeyExchanges: []string{gossh.KeyExchangeCurve25519}, Ciphers: []string{gossh.CipherAES128GCM}},

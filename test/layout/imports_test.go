@@ -50,6 +50,7 @@ var arrows = map[string]string{
 	"config":       "agent agent/drivers agent/generic/rules api keys sessions/account sessions/gates/begin sessions/gates/gate sessions/hold sessions/notify terminal",
 
 	// Sessions.
+	"doctor":                    "agent agent/drivers api config keys sessions/hold",
 	"sessions/hold":             "api rawio",
 	"sessions/events":           "api",
 	"sessions/lease":            "",
@@ -78,7 +79,7 @@ var arrows = map[string]string{
 	"attach":         "terminal terminal/keyboard terminal/paint",
 	"commands/words": "",
 	"commands/shape": "api",
-	"commands":       "agent api audit commands/shape commands/words detect/replay keys render sessions sessions/events sessions/gates/begin sessions/gates/gate sessions/gates/transcript sessions/worktree terminal",
+	"commands":       "agent api audit commands/shape commands/words detect/replay doctor keys render sessions sessions/events sessions/gates/begin sessions/gates/gate sessions/gates/transcript sessions/worktree terminal",
 	"tui":            "agent api commands/words render sessions sessions/events terminal terminal/keyboard terminal/paint",
 	"sshd":           "api commands/words keys rawio sessions/hold",
 	"sshd/files":     "api commands",
@@ -88,7 +89,7 @@ var arrows = map[string]string{
 	// Programs.
 	"cmd/berth-hold":       "sessions/hold",
 	"cmd/berth/background": "",
-	"cmd/berth":            "agent agent/drivers agent/generic agent/generic/rules api audit audit/follow cmd/berth/background commands commands/shape config detect/replay keys sessions sessions/account sessions/hold sessions/notify/post sessions/worktree sshd sshd/dispatch sshd/local terminal",
+	"cmd/berth":            "agent agent/drivers agent/generic agent/generic/rules api audit audit/follow cmd/berth/background commands commands/shape config detect/replay doctor keys sessions sessions/account sessions/hold sessions/notify/post sessions/worktree sshd sshd/dispatch sshd/local terminal",
 }
 
 // driverMay is what a driver may import of the tree.
