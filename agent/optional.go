@@ -152,6 +152,9 @@ type CallNamer interface {
 	// Names is the asked fact's prompt, completed with the tool call that has not come back; nil
 	// when the prompt is not about that call.
 	Names(asked, call *Fact) *Request
+	// DialogNames reports whether a dialog may show that it asks about this tool, so that its call may
+	// be taken for another one's.
+	DialogNames(tool string) bool
 }
 
 // UndrawnInputReader is a Driver whose agent's dialogs leave out a part of what a tool would do, such

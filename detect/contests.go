@@ -122,7 +122,8 @@ func (f *Fold) unasked(over ...call) {
 	for _, c := range over {
 		f.outlasts(c)
 	}
-	if _, ok := f.driver.(agent.CallNamer); !ok {
+	namer, ok := f.driver.(agent.CallNamer)
+	if !ok {
 		return
 	}
 	for _, c := range over {
@@ -130,7 +131,7 @@ func (f *Fold) unasked(over ...call) {
 			return r.Seen && r.Tool == c.Tool && r.Agent == c.Agent && r.Input == c.Input
 		}
 		same := func(o call) bool { return o.Tool == c.Tool && o.Agent == c.Agent && o.Input == c.Input }
-		if c.Asked || slices.ContainsFunc(m.Requests, asks) || slices.ContainsFunc(m.Unasked, same) {
+		if c.Asked || !namer.DialogNames(c.Tool) || slices.ContainsFunc(m.Requests, asks) || slices.ContainsFunc(m.Unasked, same) {
 			continue
 		}
 		c.Since = f.now

@@ -31,6 +31,8 @@ func (terse) Names(asked, call *agent.Fact) *agent.Request {
 	return r
 }
 
+func (terse) DialogNames(string) bool { return true }
+
 // terseAt is one of its hooks' events, that happened at so many milliseconds.
 func terseAt(ms int, k agent.Kind) agent.Fact {
 	return agent.Fact{Kind: k, Source: agent.SourceHook, How: agent.Completed, Conversation: "c", At: t0.Add(time.Duration(ms) * time.Millisecond)}

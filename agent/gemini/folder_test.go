@@ -91,3 +91,21 @@ func TestCallReportedOver(t *testing.T) {
 		t.Errorf("after a call that was asked about it asks %+v", p)
 	}
 }
+
+// TestManyCallsReportedOver: a long turn reads hundreds of files, which no dialog asks about. A dialog after them is
+// answered.
+func TestManyCallsReportedOver(t *testing.T) {
+	for tool, answered := range map[string]bool{"read_file": true, "run_shell_command": false} {
+		s := tell(t)
+		s.begin(1000)
+		for i := range 300 {
+			for _, event := range []string{"BeforeTool", "AfterTool"} {
+				s.at(1100+i).hook(event, fmt.Sprintf(`"tool_name":%q,"tool_input":{"file_path":"f%d","command":"cat f%d"}`, tool, i, i))
+			}
+		}
+		s.at(2000).call("rm -rf x").at(2100).asks("rm -rf x").screen(confirm("rm -rf x")...).at(4000)
+		if p := s.fold.Status().Request; p == nil || s.keyed(p.ID) != answered {
+			t.Errorf("after %s: %+v", tool, p)
+		}
+	}
+}

@@ -112,6 +112,11 @@ func (Driver) Names(asked, call *agent.Fact) *agent.Request {
 	return r
 }
 
+// DialogNames: tools has the tools that a dialog names.
+func (Driver) DialogNames(tool string) bool {
+	return slices.Contains(slices.Collect(maps.Values(tools)), tool)
+}
+
 // sameFile: the call's path may be relative to its own folder.
 func sameFile(named, full string) bool {
 	return named == full || strings.HasSuffix(full, "/"+strings.TrimPrefix(named, "./"))
