@@ -253,3 +253,52 @@ func (l *lab) settles(name, file string) {
 	l.ready() // a forged end of the turn is idle too
 	check(l.T, os.Remove(filepath.Join(l.home.Workspace, file)))
 }
+
+// TestForgottenCall: a process of the session takes the hooks' program away, so that no hook reports a call, and
+// reports in the session log that the call is over. The dialog doesn't draw all of the call, or is one of a call
+// that only a hook reports.
+func TestForgottenCall(t *testing.T) {
+	l := newLabAs(t, "claude", Ready(), nil)
+	l.Is("idle")
+	bash := func(command string) modelapi.Block {
+		return modelapi.Tool("Bash", map[string]any{"command": command, "description": "Makes a file"})
+	}
+	l.API.Queue(modelapi.Scenario{Steps: []modelapi.Step{modelapi.Say(bash("touch first")), modelapi.Say(modelapi.Text("The first is done."))}})
+	l.send("please make the first")
+	p := l.hookWaits()
+	program := l.intrude().program
+	l.Respond("hook", "accepted", "--prompt", p.ID, "accept")
+	l.Is("idle")
+	found, err := filepath.Glob(filepath.Join(l.home.Config, "projects", "*", l.info().Conversation+".jsonl"))
+	check(t, err)
+	if len(found) != 1 {
+		t.Fatalf("the session logs are %q", found)
+	}
+	check(t, os.Rename(program, program+".gone"))
+	l.API.Queue(modelapi.Scenario{Steps: []modelapi.Step{modelapi.Say(bash("touch seen" + strings.Repeat("\t", 40) + "; touch hidden")), modelapi.Say(modelapi.Text("The second is done."))}})
+	l.send("please make the second")
+	var line struct {
+		Session string `json:"sessionId"`
+		Message struct{ Content []struct{ ID, Type, Name string } }
+	}
+	l.Poll(func() bool {
+		text, err := os.ReadFile(found[0])
+		check(t, err)
+		for one := range strings.Lines(string(text)) {
+			if strings.Contains(one, "; touch hidden") && strings.Contains(one, `"tool_use"`) && json.Unmarshal([]byte(one), &line) == nil {
+				return true
+			}
+		}
+		return false
+	}, func() string { return "the call isn't logged" })
+	f, err := os.OpenFile(found[0], os.O_APPEND|os.O_WRONLY, 0)
+	check(t, err)
+	_, err = fmt.Fprintf(f, `{"type":"user","sessionId":%q,"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":%q,"content":"done"}]}}`+"\n", line.Session, line.Message.Content[0].ID)
+	check(t, err)
+	check(t, f.Close())
+	l.See(proceed)
+	began := time.Now()
+	l.tries("a call reported as over", "hidden", began)
+	l.PromptUntil("answered at the terminal alone", func(p testbed.Shown) bool { return p.OnScreen && p.Channel == "none" })
+	check(t, os.Rename(program+".gone", program))
+}
