@@ -64,7 +64,9 @@ func (f *Fold) take(fact *agent.Fact) {
 		m.Changed = f.now
 	}
 	m.Version = cmp.Or(fact.Version, m.Version)
-	m.Hooked = m.Hooked || fact.Source == agent.SourceHook && (fact.Kind == agent.ConversationStarted || fact.Kind == agent.TurnStarted || fact.Kind == agent.ToolStarted)
+	if fact.Kind == agent.ConversationStarted || fact.Kind == agent.TurnStarted || fact.Kind == agent.ToolStarted {
+		m.Hooked, m.Logs = m.Hooked || fact.Source == agent.SourceHook, m.Logs || fact.Source == agent.SourceLog
+	}
 	switch fact.Kind {
 	case agent.ConversationStarted:
 		f.ready(fact.Source, fact.Cause)

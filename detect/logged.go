@@ -26,7 +26,8 @@ func (f *Fold) logged(c *call, d *agent.Dialog) (shown agent.Match, undrawn stri
 }
 
 // unlogged reports whether the log has calls without results, and the dialog shows none of them. A
-// dialog that doesn't name its tool may be about something else than a call.
+// dialog that doesn't name its tool may be about something else than a call. Where hooks report, the
+// log must have the dialog's call if no hook waits for the answer: any process can send a hook.
 func (f *Fold) unlogged(r *request, d *agent.Dialog) bool {
 	if d.Tool == "" || d.Cut {
 		return false
@@ -39,7 +40,13 @@ func (f *Fold) unlogged(r *request, d *agent.Dialog) bool {
 		}
 		found = found || ok
 	}
-	return found
+	return found || f.needsLog(r, d) && f.now.Sub(f.m.Screen.Shown) >= hookLate
+}
+
+// needsLog reports whether only the session log can confirm the prompt's dialog.
+func (f *Fold) needsLog(r *request, d *agent.Dialog) bool {
+	_, reads := f.driver.(agent.CallLogReader)
+	return reads && f.m.Hooked && f.m.Logs && r.Hook == "" && r.Prompt.OnScreen && d != nil && d.Tool != "" && d.Agent == "" && !d.Cut && d.Type != agent.PromptForm && ofWork(d)
 }
 
 // reported says the same as logged of the call that a hook reported. ok is false for another subagent's

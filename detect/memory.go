@@ -78,6 +78,7 @@ type prompts struct {
 	Unexplained  time.Time     // when one of them had no room
 
 	Hooked bool // hooks report what the agent does
+	Logs   bool // the session log has reported a turn or a call
 }
 
 // sources are what each source shows, or reported last.

@@ -129,3 +129,42 @@ func TestDialogWithoutItsHook(t *testing.T) {
 		}
 	}
 }
+
+// TestForgedReportBesideTheLog: a process of the session ends the call's own hook, reports that the agent has left its
+// conversation, so that its log isn't read, and reports what the dialog draws of the call.
+func TestForgedReportBesideTheLog(t *testing.T) {
+	for _, moved := range []bool{true, false} {
+		session := map[bool]string{true: "other", false: "s"}[moved]
+		s := newLogged(t)
+		if moved {
+			s.hook(`{"session_id":"other","hook_event_name":"SessionStart","source":"resume"}`, "")
+		}
+		s.hook(`{"session_id":"`+session+`","hook_event_name":"UserPromptSubmit","prompt_id":"u","prompt":"x"}`, "")
+		s.logsCalls([]string{"Bash", `{"command":"ls","description":"List"}`})
+		s.hook(`{"session_id":"`+session+`","hook_event_name":"PermissionRequest","prompt_id":"u","tool_name":"Bash","tool_input":{"command":"ls","description":"List"}}`, "")
+		r := plainCommand("Bash command", "ls")
+		s.show(r)
+		s.pass(2 * time.Second)
+		p := s.find("ls")
+		if p == nil || p.Contested != moved || s.keyed(p.ID, r.Dialog) == moved {
+			t.Errorf("moved %v: %+v", moved, p)
+		}
+	}
+}
+
+// TestAutoModeHasNoHook: the dialogs of auto mode have no hook, so the session log alone confirms them.
+func TestAutoModeHasNoHook(t *testing.T) {
+	r := draw(80, 40, strings.Join([]string{strings.Repeat("─", 80), " Bash command", " List", strings.Repeat("╌", 80), " ls", strings.Repeat("╌", 80),
+		" Auto mode can't check actions in this session, so this one needs your approval", "", " Do you want to proceed?", " ❯ No", "   Yes", "", " Esc to cancel · Tab to amend"}, "\n"))
+	for _, call := range []string{`{"command":"ls","description":"List"}`, `{"command":"id","description":"List"}`} {
+		s := newLogged(t)
+		s.hook(`{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt_id":"t","prompt":"x"}`, "")
+		s.logsCalls([]string{"Bash", call})
+		s.show(r)
+		s.pass(2 * time.Second)
+		p, shown := s.find("ls"), strings.Contains(call, "ls")
+		if p == nil || p.Contested == shown || s.keyed(p.ID, r.Dialog) != shown {
+			t.Errorf("%s: %+v", call, p)
+		}
+	}
+}

@@ -42,9 +42,11 @@ func (Driver) MayHide(d *agent.Dialog, tool string, input json.RawMessage) bool 
 	return !slices.ContainsFunc(lines, func(line string) bool { return !strings.Contains(shown, plainLetters(begins(line, d.Cols/2))) })
 }
 
-// AsksByHook: the dialogs of tools have the hook PermissionRequest.
+// AsksByHook: the dialogs of tools have the hook PermissionRequest. Those of auto mode, whose options have no numbers,
+// have none.
 func (Driver) AsksByHook(d *agent.Dialog) bool {
-	return d.Subtype == "" && (d.Type == agent.PromptPermission || d.Type == agent.PromptPlan || d.Type == agent.PromptQuestion)
+	asks := d.Type == agent.PromptPermission || d.Type == agent.PromptPlan || d.Type == agent.PromptQuestion
+	return asks && d.Subtype == "" && slices.ContainsFunc(d.Options, func(o agent.Option) bool { return o.Number > 0 })
 }
 
 // linesOf are the lines of a call that its dialog draws: what a file's edit changes, and of other tools all texts.

@@ -279,7 +279,9 @@ func TestForgottenCall(t *testing.T) {
 	l.send("please make the second")
 	var line struct {
 		Session string `json:"sessionId"`
-		Message struct{ Content []struct{ ID, Type, Name string } }
+		Message struct {
+			Content []struct{ ID, Type, Name string }
+		}
 	}
 	l.Poll(func() bool {
 		text, err := os.ReadFile(found[0])
