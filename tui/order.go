@@ -47,6 +47,20 @@ const (
 
 func (g grouping) String() string { return [...]string{"state", "folder", "tag"}[g] }
 
+// MarshalText writes the grouping's name.
+func (g grouping) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
+
+// UnmarshalText reads a name. One of a later version is the default.
+func (g *grouping) UnmarshalText(name []byte) error {
+	*g = byState
+	for by := range groupings {
+		if by.String() == string(name) {
+			*g = by
+		}
+	}
+	return nil
+}
+
 // group is a group of sessions in the list.
 type group struct {
 	order string // groups are sorted by it

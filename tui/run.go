@@ -39,7 +39,8 @@ type Host interface {
 	// Seen and SetSeen keep which states the person has seen, by session.
 	Seen() map[string]uint64
 	SetSeen(map[string]uint64)
-	// Choices and SetChoices keep the person's settings of the dashboard.
+	// Choices and SetChoices keep the person's settings of the dashboard. SetChoices is called when they
+	// have changed.
 	Choices() Choices
 	SetChoices(Choices)
 }
@@ -97,6 +98,7 @@ type dashboard struct {
 	reads    string              // the session whose log is followed
 	unread   func()
 	shots    []chan struct{} // to be closed when the last shots are drawn
+	chosen   Choices         // as the host has them
 	typing   bool            // more keys have arrived: screens are followed and drawn after the last of them
 	dirty    bool            // the picture must be drawn
 	stale    bool            // the world must be read
@@ -170,7 +172,6 @@ func Run(ctx context.Context, o Options) error {
 		d.acts.Wait()
 		d.released.Wait() // takes until 0.5 s after the start
 		d.Host.SetSeen(d.model.seen)
-		d.Host.SetChoices(d.model.chosen())
 	}()
 	d.model.SetWorld(d.Host.World(), d.Now())
 	d.model.Select(o.Select)
@@ -201,7 +202,8 @@ func newDashboard(ctx context.Context, o Options) *dashboard {
 	cols, rows := d.size()
 	d.model = NewModel(o.Person, o.Host.Seen(), cols, rows, o.Now())
 	d.model.SetLook(d.look, false)
-	d.model.choose(o.Host.Choices())
+	d.chosen = o.Host.Choices()
+	d.model.choose(d.chosen)
 	d.decoder.Mouse = true
 	return d
 }
@@ -310,6 +312,10 @@ func (d *dashboard) settle() tea.Cmd {
 		d.follow()
 	}
 	d.followTalk()
+	if chosen := d.model.chosen(); chosen != d.chosen {
+		d.chosen = chosen
+		d.Host.SetChoices(chosen)
+	}
 	read := d.readFiles()
 	cmd := d.draw()
 	now := d.Now()

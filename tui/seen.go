@@ -7,36 +7,16 @@ import (
 
 // Choices are a person's settings of the dashboard.
 type Choices struct {
-	NoMouse bool // the terminal keeps its mouse
-	Advance bool // after an answer, the next session that needs input is selected
-	By      grouping
+	NoMouse bool     `json:"no_mouse,omitempty"` // the terminal keeps its mouse
+	Advance bool     `json:"advance,omitempty"`  // after an answer, the next session that needs input is selected
+	By      grouping `json:"by"`
 }
 
-// Memory keeps which states people have seen between their visits, and their choices, as long as the
-// server runs. Its zero value is ready; its methods may be called concurrently.
+// Memory keeps which states people have seen between their visits, as long as the server runs. Its zero
+// value is ready; its methods may be called concurrently.
 type Memory struct {
-	mu      sync.Mutex
-	seen    map[string]map[string]uint64 // by person, by session
-	choices map[string]Choices           // by person
-}
-
-// Choices returns what a person has chosen.
-func (m *Memory) Choices(person string) Choices {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.choices[person]
-}
-
-// KeepChoices stores what a person has chosen.
-func (m *Memory) KeepChoices(person string, c Choices) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.choices == nil || len(m.choices) >= people {
-		m.choices = map[string]Choices{}
-	}
-	if m.choices[person] = c; c == (Choices{}) {
-		delete(m.choices, person)
-	}
+	mu   sync.Mutex
+	seen map[string]map[string]uint64 // by person, by session
 }
 
 // people is the maximum of persons to remember: more than have keys on any server.

@@ -386,7 +386,8 @@ func (s *server) listen() error {
 		Sessions: s.sessions, Specs: s.specs.Load, Started: s.started, Now: time.Now, Log: s.log,
 		MaxInput: int64(s.config.Limits.InputBytes), Edge: s.edgeHealth, Audit: s.audit, Keys: s.keys, Notify: s.notify(), Doctor: s.doctor,
 	}
-	d := &dispatch.Dispatcher{Commands: service, Prefixes: s.config.Prefixes(), Log: s.log}
+	d := &dispatch.Dispatcher{Commands: service, Prefixes: s.config.Prefixes(), Log: s.log,
+		Choices: dispatch.LoadChoices(filepath.Join(s.config.StateDir, "choices.json"), s.log)}
 	l := s.config.Limits
 	exempt, err := l.Exempt()
 	if err != nil {

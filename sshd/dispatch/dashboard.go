@@ -133,9 +133,11 @@ func (h host) SetSeen(seen map[string]uint64) {
 	h.d.seen.Keep(person(h.request.Identity()), seen, func(id string) bool { _, ok := h.d.Commands.Sessions.Find(id); return ok })
 }
 
-func (h host) Choices() tui.Choices { return h.d.seen.Choices(person(h.request.Identity())) }
+func (h host) Choices() tui.Choices { return h.d.Choices.of(person(h.request.Identity())).Dashboard }
 
-func (h host) SetChoices(c tui.Choices) { h.d.seen.KeepChoices(person(h.request.Identity()), c) }
+func (h host) SetChoices(c tui.Choices) {
+	h.d.Choices.change(person(h.request.Identity()), func(p *chosen) { p.Dashboard = c })
+}
 
 // Run runs a verb as if it had come over the connection. It contains a panic: the dashboard calls it
 // from a goroutine of its own, where the panic would end the server.

@@ -28,9 +28,9 @@ type Dispatcher struct {
 	Address  string // how clients reach this server, for hints: agents@HOST, with -p if needed
 	Log      *slog.Logger
 	Files    files.Room // the temporary files of sftp
+	Choices  *Choices   // what people have set
 
-	seen  tui.Memory
-	lines statusLines
+	seen tui.Memory
 }
 
 // address is how the client would write this server's address after ssh.
@@ -79,7 +79,8 @@ func (d *Dispatcher) share(ctx context.Context, c *sshd.Session, to commands.Att
 		Session: session, In: c.Input, Out: c, Hangup: c.Hangup, Window: c.Window, Resized: c.Resized(),
 		Term: c.Terminal.Term, Env: c.Env(), Prefixes: prefixes, MayWrite: to.MayWrite, ReadOnly: to.ReadOnly,
 		Identity: c.Identity().Name, Host: d.address(c), Dashboard: mayGoHome(c), Warning: warning,
-		StatusLine: d.lines.shown(person(c.Identity())), ShowStatusLine: func(on bool) { d.lines.show(person(c.Identity()), on) },
+		StatusLine:     d.Choices.of(person(c.Identity())).StatusLine,
+		ShowStatusLine: func(on bool) { d.Choices.change(person(c.Identity()), func(p *chosen) { p.StatusLine = on }) },
 	})
 }
 

@@ -84,7 +84,7 @@ var arrows = map[string]string{
 	"sshd":           "api commands/words keys rawio sessions/hold",
 	"sshd/files":     "api commands",
 	"sshd/local":     "",
-	"sshd/dispatch":  "api attach commands keys sessions sessions/clients sessions/events sessions/lease sshd sshd/files terminal tui",
+	"sshd/dispatch":  "api attach commands keys sessions sessions/clients sessions/events sessions/lease sessions/loop sshd sshd/files terminal tui",
 
 	// Programs.
 	"cmd/berth-hold":       "sessions/hold",
