@@ -19,7 +19,14 @@ import (
 
 // checkState looks at the state folder without making or mending it.
 func checkState(_ context.Context, e *examination) []Result {
-	return checkFolder("state folder", e.Config.StateDir, "state_dir")
+	found := checkFolder("state folder", e.Config.StateDir, "state_dir")
+	if found[0].Status != OK {
+		return found
+	}
+	if _, err := config.ReadStateVersion(e.Config.StateDir); err != nil {
+		return one(Error, err.Error(), "install the release that wrote it")
+	}
+	return found
 }
 
 func checkRuntime(_ context.Context, e *examination) []Result {

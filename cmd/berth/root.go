@@ -39,7 +39,7 @@ func rootCommand() *cobra.Command {
 	}
 	root.SetVersionTemplate("berth {{.Version}}\n")
 	root.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true}) // help is a verb of the server
-	root.AddCommand(serveCommand(), upCommand(), downCommand(), statusCommand(), configCommand(), doctorCommand(), rulesCommand(), explainCommand())
+	root.AddCommand(serveCommand(), upCommand(), downCommand(), statusCommand(), configCommand(), doctorCommand(), upgradeCheckCommand(), rulesCommand(), explainCommand())
 	for _, name := range commands.Names() {
 		if name != "explain" && name != "doctor" { // which also work without a server
 			root.AddCommand(verbCommand(name, name))

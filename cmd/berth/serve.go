@@ -194,6 +194,9 @@ func serve(ctx context.Context, c *config.Config, source config.Source, o serveO
 		return err
 	}
 	defer lock.Unlock()
+	if err := config.MigrateState(c.StateDir); err != nil {
+		return err
+	}
 	if err := config.MakeRuntimeDir(c.RuntimeDir); err != nil {
 		return err
 	}

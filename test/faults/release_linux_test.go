@@ -50,6 +50,11 @@ func TestHoldersOfTheReleaseBefore(t *testing.T) {
 	h.kill()
 
 	h.berth = fast
+	check := exec.Command(fast, "upgrade-check", "--state-dir", h.state)
+	check.Env = h.environ()
+	if out, err := check.CombinedOutput(); err != nil || !strings.Contains(string(out), "takes up: 1; that it can't: 0.") {
+		t.Errorf("upgrade-check: %v: %s", err, out)
+	}
 	h.start()
 	if pid := holderPID(dir); pid != holder || !alive(pid) {
 		t.Fatalf("holder %d, and %d before", pid, holder)
