@@ -10,7 +10,7 @@ VERSION := $(shell packaging/version)
 LDFLAGS := -X berth/api.release=$(VERSION) -X berth/api.commit=$(shell git rev-parse HEAD 2>/dev/null) \
 	-X berth/api.committed=$(shell git show -s --format=%cI 2>/dev/null) $(STRIP)
 
-.PHONY: all build dist dist-here run test test-agents test-agents-ci test-claude-newer test-gemini soak-agents soak-dialogs vet bench fuzz fuzz-edge clean
+.PHONY: all build dist dist-here run test test-packages test-agents test-agents-ci test-claude-newer test-gemini soak-agents soak-dialogs vet bench fuzz fuzz-edge clean
 
 all: build
 
@@ -36,6 +36,11 @@ vet:
 # Everything that must be green.
 test: vet
 	$(GO) test -race -timeout 20m ./...
+
+# What the packages do where they are installed: CI=true installs one on this machine. Their tools are a
+# module of their own.
+test-packages:
+	cd packaging && $(GO) vet ./... && $(GO) test -v -count=1 -timeout 5m .
 
 # The real agents, at pinned versions that npm installs into the cache folder,
 # against model APIs on loopback. Where npm does not answer they say so. They wait
