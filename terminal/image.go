@@ -31,7 +31,7 @@ func (t *Terminal) sixelImage(s string) {
 	}
 	var ratio, of, width, height int
 	_, _ = fmt.Sscanf(s[i+1:], `"%d;%d;%d;%d`, &ratio, &of, &width, &height) // without them the size is unknown
-	t.placeholder("", width, height)
+	t.placeholder("", width, height, false)
 	t.execute('\r') // the text after a sixel image is below it
 	t.execute('\n')
 }
@@ -55,7 +55,7 @@ func (t *Terminal) kittyImage(s string) {
 			width, height = imageSize(data)
 		}
 	}
-	t.placeholder(name, width, height)
+	t.placeholder(name, width, height, keys["C"] == "1")
 }
 
 // itermImage is what comes after OSC 1337. A file that is not shown is a download.
@@ -70,11 +70,12 @@ func (t *Terminal) itermImage(s string) {
 		return
 	}
 	width, height := imageSize(decodeHead(payload))
-	t.placeholder(string(decodeHead(keys["name"])), width, height)
+	t.placeholder(string(decodeHead(keys["name"])), width, height, keys["doNotMoveCursor"] == "1")
 }
 
-// placeholder prints what an image is about, in what is left of the row.
-func (t *Terminal) placeholder(name string, width, height int) {
+// placeholder prints what an image is about, in what is left of the row. With stay, the cursor is then where it
+// was, because the image says that it doesn't move it; at the end of a full row nothing is printed.
+func (t *Terminal) placeholder(name string, width, height int, stay bool) {
 	text := "[image"
 	if name = cleanText(path.Base(name), maxImageName); name != "" && name != "." && name != "/" {
 		text += " " + name
@@ -84,6 +85,17 @@ func (t *Terminal) placeholder(name string, width, height int) {
 	}
 	text += "]"
 	room := t.cols - t.scr.x
+	if stay {
+		if room <= 0 {
+			return
+		}
+		x, last := t.scr.x, t.last
+		defer func() {
+			t.endCluster()
+			t.scr.x, t.last = x, last
+			t.passPlace()
+		}()
+	}
 	if room <= 0 { // it begins on the next row
 		room = t.cols
 	}

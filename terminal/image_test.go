@@ -36,6 +36,15 @@ func TestImagePlaceholder(t *testing.T) {
 		{"\x1b_Gi=1,a=q,s=1,v=1;AAAA\x1b\\\x1b_Ga=t,i=1,s=1,v=1;AAAA\x1b\\\x1b_Ga=d\x1b\\\x1b_other\x1b\\", ""},
 		{"\x1b_Ga=p,i=1\x1b\\", "[image]"},
 		{"text\r\x1b_Ga=T,z=-1;\x1b\\", "text"}, // below the text
+		// The cursor stays. At the end of the row it waits to wrap, and there the image has no place.
+		{"a\x1b_Ga=T,C=1,f=24,s=10,v=20;\x1b\\b\x1b[3b", "abbbbge 10x20]"},
+		{"a\x1b_Ga=T,C=1,f=24,s=10,v=20;\x1b\\\x1b[2b", "aaamage 10x20]"},
+		{strings.Repeat("x", 38) + "\x1b_Ga=T,C=1\x1b\\y", strings.Repeat("x", 38) + "yi"},
+		{strings.Repeat("x", 40) + "\x1b_Ga=T,C=1\x1b\\", strings.Repeat("x", 40)},
+		{"\x1b]1337;File=inline=1;doNotMoveCursor=1:?\x07ab", "abmage]"},
+		{"\x1b]1337;File=inline=1;doNotMoveCursor=0:?\x07ab", "[image]ab"},
+		{"a\x1b_Ga=T,C=1,m=1;" + data[:48] + "\x1b\\\x1b_Gm=0;" + data[48:] + "\x1b\\b", "abimage 320x200]"},
+		{"\x1b[4habc\r\x1b_Ga=p,C=1\x1b\\", "[image]abc"},
 		// sixel
 		{"\x1bP0;1;0q\"1;1;64;32#0~~~\x1b\\", "[image 64x32]"},
 		{"\x1bPq" + large + "\x1b\\", "[image]"},
@@ -55,6 +64,30 @@ func TestImagePlaceholder(t *testing.T) {
 			if term.Title() != "" {
 				t.Errorf("%.60q: title %q", c.in, term.Title())
 			}
+		}
+	}
+}
+
+// A client that follows has the same picture after an image that leaves the cursor in its place: in the last
+// row, at its end, in a region with the origin at its top.
+func TestImageStaysForClients(t *testing.T) {
+	image := "\x1b_Ga=T,C=1,f=24,s=10,v=20;AAAA\x1b\\"
+	for _, in := range []string{
+		"a" + image + "b\r\n" + image + "c",
+		"\x1b[5;36H" + image + "xyz12\r\nend",
+		strings.Repeat("x", 40) + image + "y",
+		"\x1b[2;4r\x1b[?6h\x1b[2;39H" + image + "xy\r\nz",
+		"one\x1b[2Ge\u0301" + image + "\u0301 two\x1b]1337;File=inline=1;doNotMoveCursor=1:?\x07\x1b[31mred",
+	} {
+		session, client := New(Options{Cols: 40, Rows: 5}), New(Options{Cols: 40, Rows: 5})
+		session.SetPass(true)
+		for i := range len(in) {
+			session.Write([]byte(in[i : i+1]))
+			client.Write(session.TakePass())
+		}
+		want, got := session.Snapshot(0), client.Snapshot(0)
+		if strings.Join(got.Text(), "\n") != strings.Join(want.Text(), "\n") || got.Cursor != want.Cursor {
+			t.Errorf("%q: the client has %q at %+v, want %q at %+v", in, got.Text(), got.Cursor, want.Text(), want.Cursor)
 		}
 	}
 }
