@@ -26,14 +26,14 @@ type Checkpoint struct {
 	Reply   int64    `json:"reply"`
 	LastOut api.Time `json:"last_output"`
 	Losses  int64    `json:"losses"`
-	Typed   int64    `json:"typed_at,omitempty"` // the end of the output when something was typed last
+	Title   string   `json:"title"`
+	Cols    int      `json:"cols"`
+	Rows    int      `json:"rows"`
+	Taken   api.Time `json:"taken"`
+	Screen  []byte   `json:"-"`
 
-	Turns  []api.Time `json:"turns,omitempty"` // starts of turns whose output the screen doesn't have yet
-	Title  string     `json:"title"`
-	Cols   int        `json:"cols"`
-	Rows   int        `json:"rows"`
-	Taken  api.Time   `json:"taken"`
-	Screen []byte     `json:"-"`
+	Typed int64      `json:"typed_at,omitempty"` // the end of the output when something was typed last
+	Turns []api.Time `json:"turns,omitempty"`    // starts of turns whose output the screen doesn't have yet
 
 	// Detection is what the track saves here of the agent that it follows; empty: it followed none.
 	Detection json.RawMessage `json:"detection,omitempty"`

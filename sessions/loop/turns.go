@@ -33,9 +33,9 @@ func (k *Kernel) TurnRecalled(at time.Time) {
 }
 
 // markRecalled sets the marks of recalled turns that began before a time, zero for all of them: what was
-// typed last is what they began with.
+// typed last is what they began with. Without a screen they wait for it.
 func (k *Kernel) markRecalled(until time.Time) {
-	for len(k.turns.recalled) > 0 && (until.IsZero() || k.turns.recalled[0].Before(until)) {
+	for k.Screen.Terminal() != nil && len(k.turns.recalled) > 0 && (until.IsZero() || k.turns.recalled[0].Before(until)) {
 		k.turns.recalled = k.turns.recalled[1:]
 		k.mark()
 	}
