@@ -43,6 +43,9 @@ func (c *Call) recorded(v *Verb, run func() error) error {
 	name := v.Name
 	if len(v.Parts) > 0 && len(c.Args) > 0 && slices.Contains(v.Parts, c.Args[0]) {
 		name += " " + c.Args[0]
+		if len(c.Args) > 1 && slices.Contains(v.Values, c.Args[1]) {
+			name += " " + c.Args[1]
+		}
 	}
 	end, err := c.Service.begin(c.Request, name, c.subject(v), nil)
 	if err != nil {

@@ -88,6 +88,8 @@ func Complete(line string, k Known) (from int, found []string) {
 	switch {
 	case len(verb.Parts) > 0 && len(args) == 0:
 		add(verb.Parts...)
+	case len(verb.Values) > 0 && len(args) == 1:
+		add(verb.Values...)
 	case verb.Name == "help" && len(args) == 0:
 		add(Names()...)
 		for _, t := range topics() {

@@ -109,6 +109,7 @@ func newDesk(t *testing.T, change ...func(*sessions.Options)) *desk {
 	d := &desk{t, &Service{
 		Audit:    record,
 		Sessions: reg, Specs: func() *Specs { return specs }, Started: time.Now(), Now: time.Now, Log: log, MaxInput: 1 << 20,
+		Level: new(slog.LevelVar), ConfiguredLevel: func() slog.Level { return slog.LevelInfo },
 	}}
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)

@@ -48,6 +48,11 @@ type Service struct {
 	Notify Notify
 	// Doctor examines the server and its machine.
 	Doctor func(ctx context.Context) []doctor.Result
+	// Reload reads the key files and berth.yaml again.
+	Reload func(ctx context.Context) (Reloaded, error)
+	// Level is the current level of the server's log; ConfiguredLevel is that of berth.yaml.
+	Level           *slog.LevelVar
+	ConfiguredLevel func() slog.Level
 
 	matchers matchers
 }
@@ -84,6 +89,7 @@ type Verb struct {
 	Examples []Example // a test runs them
 	Need     keys.Role
 	Parts    []string                 // first words that select a part of the verb, such as ls in access ls
+	Values   []string                 // words after a part; the audit log has them too
 	Changes  func(args []string) bool // whether a call changes something, for a verb of a read-only group; nil: never
 	Tail     bool                     // it ends in free text, taken unchanged
 	Argv     string                   // the option after which a command line replaces the text
@@ -140,7 +146,7 @@ func makeVerbs() []*Verb {
 		inputVerb(), keysVerb(), resizeVerb(), signalVerb(), lockVerb(), unlockVerb(),
 		newVerb(), forkVerb(), killVerb(), restartVerb(), renameVerb(), rmVerb(), worktreeVerb(), tagVerb(), metaVerb(), exportVerb(),
 		gateVerb(), startContextVerb(), reportVerb(), transcriptVerb(),
-		accessVerb(), guestVerb(), auditVerb(), notifyVerb(), doctorVerb(),
+		accessVerb(), guestVerb(), auditVerb(), notifyVerb(), doctorVerb(), logVerb(), reloadVerb(),
 		attachVerb(), detachVerb(),
 	}
 }

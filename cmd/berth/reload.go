@@ -17,10 +17,11 @@ import (
 	"berth/api"
 	"berth/commands"
 	"berth/config"
+	"berth/keys"
 	"berth/sessions/notify/post"
 )
 
-// reloaded are the fields of berth.yaml that a running server applies at SIGHUP. All others take
+// reloaded are the fields of berth.yaml that a running server applies at SIGHUP and by the verb reload. All others take
 // effect at the next start.
 var reloaded = []string{"log_level", "stop_sessions", "notify", "rules", "defaults", "profiles", "sessions"}
 
@@ -28,8 +29,33 @@ var reloaded = []string{"log_level", "stop_sessions", "notify", "rules", "defaul
 // and the author of a rule waits for it.
 const rereadEvery = time.Second
 
-// followFiles applies the rules of berth.yaml when the file changes, and at each SIGHUP all that
-// can be applied, until stop is called.
+// reloadCall is a caller of the verb reload, who waits for the answer.
+type reloadCall chan<- reloadAnswer
+
+type reloadAnswer struct {
+	commands.Reloaded
+	err error
+}
+
+// askReload asks the goroutine of followFiles for a reload. A caller that goes away doesn't
+// interrupt it.
+func (s *server) askReload(ctx context.Context) (commands.Reloaded, error) {
+	answer := make(chan reloadAnswer, 1)
+	select {
+	case s.reloads <- answer:
+	case <-ctx.Done():
+		return commands.Reloaded{}, ctx.Err()
+	}
+	select {
+	case a := <-answer:
+		return a.Reloaded, a.err
+	case <-ctx.Done():
+		return commands.Reloaded{}, ctx.Err()
+	}
+}
+
+// followFiles applies the rules of berth.yaml when the file changes, and at each SIGHUP and each
+// call of the verb reload all that can be applied, until stop is called.
 func (s *server) followFiles(source config.Source, hangups <-chan os.Signal) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var done sync.WaitGroup
@@ -44,7 +70,12 @@ func (s *server) followFiles(source config.Source, hangups <-chan os.Signal) (st
 				return
 			case <-hangups:
 				text, _ = os.ReadFile(source.Path)
-				s.reload(ctx, source)
+				_, _ = s.reload(ctx, source) // it is in the log
+				continue
+			case caller := <-s.reloads:
+				text, _ = os.ReadFile(source.Path)
+				r, err := s.reload(ctx, source)
+				caller <- reloadAnswer{r, err}
 				continue
 			case <-tick.C:
 			}
@@ -96,25 +127,29 @@ func (s *server) takeRules(ctx context.Context, c *config.Config) error {
 	return nil
 }
 
-// reload reads the key files and applies what a running server can apply of berth.yaml. The log
-// says what was applied and what waits for the next start. An invalid file changes nothing.
-func (s *server) reload(ctx context.Context, source config.Source) {
+// reload reads the key files and applies what a running server can apply of berth.yaml. The
+// answer, which is also in the log, says what was applied and what needs a restart. An invalid
+// file changes nothing.
+func (s *server) reload(ctx context.Context, source config.Source) (commands.Reloaded, error) {
 	s.keys.Reload() // it logs the errors in them itself
 	next, err := config.Load(source)
 	if err != nil {
 		s.log.Error("reload refused: berth.yaml is invalid, and none of it was applied; the key files were read again", "error", err)
-		return
+		return commands.Reloaded{}, invalid(err)
 	}
 	specs, err := specsOf(next)
 	if err != nil {
 		s.log.Error("reload refused: none of berth.yaml was applied; the key files were read again", "error", err)
-		return
+		return commands.Reloaded{}, invalid(err)
 	}
-	taken, waiting := changed(s.now.Load(), next)
-	if slices.Contains(taken, "rules") {
+	applied, waiting := changed(s.now.Load(), next)
+	if s.level.Level() != next.Level() && !slices.Contains(applied, "log_level") { // the verb log changed it
+		applied = append(applied, "log_level")
+	}
+	if slices.Contains(applied, "rules") {
 		if err := s.takeRules(ctx, next); err != nil {
 			s.log.Error("reload refused: the rules couldn't be applied, and none of berth.yaml was", "error", err)
-			return
+			return commands.Reloaded{}, invalid(err)
 		}
 	}
 	now := *s.now.Load()
@@ -123,17 +158,41 @@ func (s *server) reload(ctx context.Context, source config.Source) {
 	s.now.Store(&now)
 	s.level.Set(now.Level())
 	s.specs.Store(specs)
-	if slices.Contains(taken, "notify") {
+	if slices.Contains(applied, "notify") {
 		s.poster.Load().Close()
 		s.startPoster()
 	}
-	if err := s.followConfig(ctx); err != nil {
-		s.log.Error("the sessions don't follow the configuration", "error", err)
+	problems := append(s.followConfig(ctx), s.startSessions(ctx)...)
+	for _, p := range s.keys.Problems() {
+		if p.Kind != keys.Notice && p.Kind != keys.Absent {
+			problems = append(problems, errors.New(p.String()))
+		}
 	}
-	if err := s.startSessions(ctx); err != nil {
-		s.log.Error("the sessions of the configuration couldn't be started", "error", err)
+	s.log.Info("reloaded: the key files were read again", "file", next.File, "applied", list(applied), "needs_restart", list(waiting))
+	r := commands.Reloaded{Applied: append([]string{}, applied...), NeedsRestart: append([]string{}, waiting...), Problems: []string{}}
+	if next.File != "" {
+		r.File = &next.File
 	}
-	s.log.Info("reloaded: the key files were read again", "file", next.File, "taken", list(taken), "next_start", list(waiting))
+	for _, p := range problems {
+		r.Problems = append(r.Problems, p.Error())
+	}
+	return r, nil
+}
+
+// invalid is the answer about a berth.yaml that can't be applied, with the place of each mistake.
+func invalid(err error) error {
+	e := api.Errorf(api.CodeBadRequest, "none of berth.yaml was applied: %w", err)
+	var problems config.Problems
+	if !errors.As(err, &problems) {
+		return e
+	}
+	list := []map[string]any{}
+	for _, p := range problems {
+		if !p.Notice {
+			list = append(list, map[string]any{"file": p.File, "line": p.Line, "column": p.Column, "field": p.Field, "message": p.Text, "remedy": p.Remedy})
+		}
+	}
+	return e.With("problems", list)
 }
 
 func list(names []string) string {
@@ -145,7 +204,7 @@ func list(names []string) string {
 
 // changed are the fields that differ between two configurations: first those that a running
 // server applies, then those that wait for the next start.
-func changed(was, now *config.Config) (taken, waiting []string) {
+func changed(was, now *config.Config) (applied, waiting []string) {
 	a, b := reflect.ValueOf(*was), reflect.ValueOf(*now)
 	for i := range a.NumField() {
 		name, _, _ := strings.Cut(a.Type().Field(i).Tag.Get("yaml"), ",")
@@ -153,12 +212,12 @@ func changed(was, now *config.Config) (taken, waiting []string) {
 			continue
 		}
 		if slices.Contains(reloaded, name) {
-			taken = append(taken, name)
+			applied = append(applied, name)
 		} else {
 			waiting = append(waiting, name)
 		}
 	}
-	return taken, waiting
+	return applied, waiting
 }
 
 // specsOf are what new can start sessions from.

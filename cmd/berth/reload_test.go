@@ -12,18 +12,18 @@ import (
 func TestChanged(t *testing.T) {
 	was := config.Default()
 	now := config.Default()
-	if taken, waiting := changed(&was, &now); taken != nil || waiting != nil {
-		t.Errorf("the same differs: %q %q", taken, waiting)
+	if applied, waiting := changed(&was, &now); applied != nil || waiting != nil {
+		t.Errorf("the same differs: %q %q", applied, waiting)
 	}
 	now.LogLevel, now.Listen, now.Clipboard, now.File = "debug", "127.0.0.1:1", config.ClipboardAll, "another"
 	now.Profiles = map[string]config.Session{"web": {}}
-	taken, waiting := changed(&was, &now)
-	if strings.Join(taken, " ") != "log_level profiles" || strings.Join(waiting, " ") != "listen clipboard" {
-		t.Errorf("taken %q, waiting %q", taken, waiting)
+	applied, waiting := changed(&was, &now)
+	if strings.Join(applied, " ") != "log_level profiles" || strings.Join(waiting, " ") != "listen clipboard" {
+		t.Errorf("applied %q, waiting %q", applied, waiting)
 	}
 }
 
-// Every field that is said to be taken is one of berth.yaml.
+// Every field that is said to be applied is one of berth.yaml.
 func TestReloadedAreFields(t *testing.T) {
 	var names []string
 	for field := range reflect.TypeFor[config.Config]().Fields() {

@@ -176,12 +176,13 @@ type server struct {
 	edge        *sshd.Server
 	userSockets *userSockets
 	ruleset     *rules.Ruleset // of the current configuration
+	reloads     chan reloadCall
 	started     time.Time
 }
 
 // serve runs the server until ctx ends.
 func serve(ctx context.Context, c *config.Config, source config.Source, o serveOptions, hangups <-chan os.Signal) (err error) {
-	s := &server{config: c, started: time.Now()}
+	s := &server{config: c, started: time.Now(), reloads: make(chan reloadCall)}
 	loaded := *c
 	s.now.Store(&loaded)
 	s.level.Set(c.Level())
@@ -245,14 +246,10 @@ func serve(ctx context.Context, c *config.Config, source config.Source, o serveO
 	if err := lock.Publish(c.RuntimeDir); err != nil {
 		return errors.Join(fmt.Errorf("write the socket's path: %w", err), s.edge.Shutdown(context.Background()))
 	}
-	if err := s.followConfig(ctx); err != nil { // before any notification by its rules
-		return errors.Join(err, s.edge.Shutdown(context.Background()))
-	}
+	s.followConfig(ctx) // before any notification by its rules
 	s.startPoster()
 	defer func() { s.poster.Load().Close() }()
-	if err := s.startSessions(ctx); err != nil {
-		return errors.Join(err, s.edge.Shutdown(context.Background()))
-	}
+	s.startSessions(ctx)
 	stopFollowing := s.followFiles(source, hangups)
 	defer stopFollowing()
 	fmt.Printf("listening on %s\n", s.edge.Addr())
@@ -388,6 +385,7 @@ func (s *server) listen() error {
 	service := &commands.Service{
 		Sessions: s.sessions, Specs: s.specs.Load, Started: s.started, Now: time.Now, Log: s.log,
 		MaxInput: int64(s.config.Limits.InputBytes), Edge: s.edgeHealth, Audit: s.audit, Keys: s.keys, Notify: s.notify(), Doctor: s.doctor,
+		Reload: s.askReload, Level: &s.level, ConfiguredLevel: func() slog.Level { return s.now.Load().Level() },
 	}
 	d := &dispatch.Dispatcher{Commands: service, Prefixes: s.config.Prefixes(), Log: s.log,
 		Choices: dispatch.LoadChoices(filepath.Join(s.config.StateDir, "choices.json"), s.log)}

@@ -54,24 +54,26 @@ func defaults(c *config.Config) (sessions.Spec, error) {
 	return spec(whole), err
 }
 
-// startSessions starts the configured sessions that don't exist yet.
-func (s *server) startSessions(ctx context.Context) error {
+// startSessions starts the configured sessions that don't exist yet. Its problems are in the log
+// too.
+func (s *server) startSessions(ctx context.Context) (problems []error) {
 	now := s.now.Load()
 	for _, c := range now.Sessions {
 		if _, there := s.sessions.Find(c.Name); there {
 			continue
 		}
 		whole, err := now.Resolve(c)
-		if err != nil {
-			return err
+		if err == nil {
+			made := spec(whole)
+			made.Configured = configured(made)
+			_, err = s.sessions.New(ctx, made, server0)
 		}
-		made := spec(whole)
-		made.Configured = configured(made)
-		if _, err := s.sessions.New(ctx, made, server0); err != nil {
+		if err != nil {
 			s.log.Error("a session of the configuration couldn't be started", "session", c.Name, "error", err)
+			problems = append(problems, fmt.Errorf("start session %s: %w", c.Name, err))
 		}
 	}
-	return nil
+	return problems
 }
 
 func configured(spec sessions.Spec) *sessions.Configured {
@@ -79,8 +81,9 @@ func configured(spec sessions.Spec) *sessions.Configured {
 }
 
 // followConfig gives existing configured sessions, running or ended, the fields that changed in
-// the configuration since they were made, as far as that needs no restart.
-func (s *server) followConfig(ctx context.Context) error {
+// the configuration since they were made, as far as that needs no restart. Its problems are in the
+// log too.
+func (s *server) followConfig(ctx context.Context) (problems []error) {
 	now := s.now.Load()
 	for _, c := range now.Sessions {
 		there, ok := s.sessions.Find(c.Name)
@@ -88,12 +91,13 @@ func (s *server) followConfig(ctx context.Context) error {
 			continue // another caller's session of that name
 		}
 		whole, err := now.Resolve(c)
-		if err != nil {
-			return err
+		if err == nil {
+			err = there.FollowConfig(ctx, *configured(spec(whole)), server0)
 		}
-		if err := there.FollowConfig(ctx, *configured(spec(whole)), server0); err != nil {
+		if err != nil {
 			s.log.Error("a session doesn't follow the configuration", "session", c.Name, "error", err)
+			problems = append(problems, fmt.Errorf("session %s doesn't follow the configuration: %w", c.Name, err))
 		}
 	}
-	return nil
+	return problems
 }
