@@ -27,7 +27,7 @@ func (f *Fold) logged(c *call, d *agent.Dialog) (shown agent.Match, undrawn stri
 
 // unlogged reports whether the log has calls without results, and the dialog shows none of them. A
 // dialog that doesn't name its tool may be about something else than a call. Where hooks report, the
-// log must have the dialog's call if no hook waits for the answer: any process can send a hook.
+// log must have the dialog's call before a key is pressed: any process can send a hook.
 func (f *Fold) unlogged(r *request, d *agent.Dialog) bool {
 	if d.Tool == "" || d.Cut {
 		return false
@@ -46,7 +46,7 @@ func (f *Fold) unlogged(r *request, d *agent.Dialog) bool {
 // needsLog reports whether only the session log can confirm the prompt's dialog.
 func (f *Fold) needsLog(r *request, d *agent.Dialog) bool {
 	_, reads := f.driver.(agent.CallLogReader)
-	return reads && f.m.Hooked && f.m.Logs && r.Hook == "" && r.Prompt.OnScreen && d != nil && d.Tool != "" && d.Agent == "" && !d.Cut && d.Type != agent.PromptForm && ofWork(d)
+	return reads && f.m.Hooked && f.m.Logs && r.Prompt.OnScreen && d != nil && d.Tool != "" && d.Agent == "" && !d.Cut && d.Type != agent.PromptForm && ofWork(d)
 }
 
 // reported says the same as logged of the call that a hook reported. ok is false for another subagent's
@@ -110,7 +110,7 @@ func (f *Fold) concealed(r *request, d *agent.Dialog) bool {
 	if !ok || d.Agent != "" || d.Type == agent.PromptForm || !ofWork(d) {
 		return false
 	}
-	if at := f.m.Unpast; !at.IsZero() && f.now.Sub(at) < pastFor && r.Hook == "" {
+	if at := f.m.Unpast; !at.IsZero() && f.now.Sub(at) < pastFor {
 		return true
 	}
 	return slices.ContainsFunc(f.loggedCalls(), func(c pastCall) bool {

@@ -131,23 +131,26 @@ func TestDialogWithoutItsHook(t *testing.T) {
 }
 
 // TestForgedReportBesideTheLog: a process of the session ends the call's own hook, reports that the agent has left its
-// conversation, so that its log isn't read, and reports what the dialog draws of the call.
+// conversation, so that its log isn't read, and reports what the dialog draws of the call. A forged hook that waits
+// may be answered, and no option is chosen by a key.
 func TestForgedReportBesideTheLog(t *testing.T) {
 	for _, moved := range []bool{true, false} {
-		session := map[bool]string{true: "other", false: "s"}[moved]
-		s := newLogged(t)
-		if moved {
-			s.hook(`{"session_id":"other","hook_event_name":"SessionStart","source":"resume"}`, "")
-		}
-		s.hook(`{"session_id":"`+session+`","hook_event_name":"UserPromptSubmit","prompt_id":"u","prompt":"x"}`, "")
-		s.logsCalls([]string{"Bash", `{"command":"ls","description":"List"}`})
-		s.hook(`{"session_id":"`+session+`","hook_event_name":"PermissionRequest","prompt_id":"u","tool_name":"Bash","tool_input":{"command":"ls","description":"List"}}`, "")
-		r := plainCommand("Bash command", "ls")
-		s.show(r)
-		s.pass(2 * time.Second)
-		p := s.find("ls")
-		if p == nil || p.Contested != moved || s.keyed(p.ID, r.Dialog) == moved {
-			t.Errorf("moved %v: %+v", moved, p)
+		for _, hook := range []string{"", "7"} {
+			session := map[bool]string{true: "other", false: "s"}[moved]
+			s := newLogged(t)
+			if moved {
+				s.hook(`{"session_id":"other","hook_event_name":"SessionStart","source":"resume"}`, "")
+			}
+			s.hook(`{"session_id":"`+session+`","hook_event_name":"UserPromptSubmit","prompt_id":"u","prompt":"x"}`, "")
+			s.logsCalls([]string{"Bash", `{"command":"ls","description":"List"}`})
+			s.hook(`{"session_id":"`+session+`","hook_event_name":"PermissionRequest","prompt_id":"u","tool_name":"Bash","tool_input":{"command":"ls","description":"List"}}`, hook)
+			r := plainCommand("Bash command", "ls")
+			s.show(r)
+			s.pass(2 * time.Second)
+			p := s.find("ls")
+			if p == nil || p.Contested != (moved && hook == "") || s.f.Asks(r.Dialog, p.ID) == moved {
+				t.Errorf("moved %v, hook %q: %+v", moved, hook, p)
+			}
 		}
 	}
 }
