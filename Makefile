@@ -10,7 +10,7 @@ VERSION := $(shell packaging/version)
 LDFLAGS := -X berth/api.release=$(VERSION) -X berth/api.commit=$(shell git rev-parse HEAD 2>/dev/null) \
 	-X berth/api.committed=$(shell git show -s --format=%cI 2>/dev/null) $(STRIP)
 
-.PHONY: all build dist dist-here run test test-packages test-agents test-agents-ci test-claude-newer test-gemini soak-agents soak-dialogs vet bench fuzz fuzz-edge clean
+.PHONY: all build dist dist-here image run test test-packages test-agents test-agents-ci test-claude-newer test-gemini soak-agents soak-dialogs vet bench fuzz fuzz-edge clean
 
 all: build
 
@@ -22,6 +22,18 @@ dist:
 	packaging/dist linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 dist-here:
 	packaging/dist $$($(GO) env GOOS)/$$($(GO) env GOARCH)
+
+# A container image for this machine's processor, in a file for docker load, podman load or ctr. BASE is
+# an image with agents to build on, as docker save writes it; else busybox is its shell.
+IMAGE ?= dist/berth-image.tar
+image:
+	rm -rf $(IMAGE).work
+	mkdir -p $(IMAGE).work
+	GOOS=linux $(MAKE) -s build BIN=$(IMAGE).work/berth STRIP="-s -w"
+	cd packaging && $(GO) build -o $(abspath $(IMAGE)).work/image ./image
+	$(IMAGE).work/image -berth $(IMAGE).work/berth -hold $(IMAGE).work/berth-hold -arch $$($(GO) env GOARCH) -version $(VERSION) \
+		-created $$(git show -s --format=%ct 2>/dev/null || echo 0) -base "$(BASE)" -out $(IMAGE)
+	rm -rf $(IMAGE).work
 
 # Start on 127.0.0.1:2222 with a session to try, letting in your own keys.
 run: build
