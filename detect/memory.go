@@ -73,6 +73,7 @@ type prompts struct {
 	Forgotten bool       // Lost was full: any dialog may belong to a forgotten prompt
 	Opened    uint64
 	ClosedAt  time.Time // when the last one was closed
+	TypedAt   time.Time // when a key was pressed at the terminal
 
 	Explanations []explanation // what calls add to their permissions
 	Unexplained  time.Time     // when one of them had no room

@@ -222,6 +222,9 @@ func (f *Fold) open(p *agent.Request, fact *agent.Fact, told bool) *request {
 	d := f.dialog()
 	if d != nil && r.seenOnly() {
 		r.drawn(d)
+		if d.Alike && m.TypedAt.After(m.Screen.Shown) { // a key was pressed at the dialog before it had a prompt
+			r.Typed = m.TypedAt
+		}
 	}
 	if d != nil && !f.spent() {
 		if of, how := f.asking(d); of == r {

@@ -14,11 +14,13 @@ const typedHolds = 2500 * time.Millisecond
 // stays, it may be the next one when that would look the same.
 func (f *Fold) Typed(now time.Time) Result {
 	f.begin(now)
-	if d := f.dialog(); d == nil || !d.Alike { // most keys: nothing to conclude from
+	f.m.TypedAt = f.now
+	d := f.dialog()
+	if d != nil && !d.Alike { // most keys: nothing to conclude from
 		return f.result
 	}
 	for _, r := range f.m.Requests {
-		if r.Prompt.OnScreen {
+		if d != nil && r.Prompt.OnScreen || d == nil && r.Prompt.Alike && f.up(r) {
 			r.Typed = f.now
 		}
 	}
@@ -27,18 +29,16 @@ func (f *Fold) Typed(now time.Time) Result {
 	return f.result
 }
 
-// retyped gives a prompt a new id when its dialog may be another's since a key was pressed.
+// retyped gives a prompt a new id when its dialog may be another's since a key was pressed. A dialog
+// that has left the screen since then and is back is surely another one's, or was only drawn anew.
 func (f *Fold) retyped() {
 	for _, r := range f.m.Requests {
-		switch {
-		case r.Typed.IsZero():
-		case !r.Prompt.OnScreen:
-			r.Typed = time.Time{}
-		case f.due(agent.MoveAsk, agent.SourceScreen, r.Typed, typedHolds):
-			r.Typed = time.Time{}
-			f.renew(r)
-			r.keep()
-			f.result.Opened = append(f.result.Opened, r.Prompt.Clone())
+		if r.Typed.IsZero() || !r.Prompt.OnScreen || !f.due(agent.MoveAsk, agent.SourceScreen, r.Typed, typedHolds) {
+			continue
 		}
+		r.Typed = time.Time{}
+		f.renew(r)
+		r.keep()
+		f.result.Opened = append(f.result.Opened, r.Prompt.Clone())
 	}
 }
