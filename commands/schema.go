@@ -82,7 +82,11 @@ func schemaOf(verb, part string, answer any) (*jsonschema.Schema, error) {
 		return nil, fmt.Errorf("schema of a prompt: %w", err)
 	}
 	types[reflect.TypeFor[api.Prompt]()] = prompt
-	s, err := jsonschema.ForType(reflect.TypeOf(answer), &jsonschema.ForOptions{TypeSchemas: types})
+	options := &jsonschema.ForOptions{TypeSchemas: types}
+	s, err := jsonschema.ForType(reflect.TypeOf(answer), options)
+	if event, ok := answer.(eventLine); ok {
+		s, err = event.schema(options)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -94,8 +98,36 @@ func schemaOf(verb, part string, answer any) (*jsonschema.Schema, error) {
 		}
 		withNewNames(s, object)
 	}
+	if _, ok := answer.(api.EventHead); ok { // each line is as its type says
+		parts := lines()
+		for _, kind := range slices.Sorted(maps.Keys(parts)) {
+			of, err := schemaOf(verb, kind, parts[kind])
+			if err != nil {
+				return nil, err
+			}
+			of.Schema, of.Extra = "", nil
+			of.Properties["type"] = &jsonschema.Schema{Const: jsonschema.Ptr[any](kind)}
+			s.OneOf = append(s.OneOf, of)
+		}
+	}
 	s.Schema = "https://json-schema.org/draft/2020-12/schema"
 	s.Extra = map[string]any{"api_version": api.Version}
+	return s, nil
+}
+
+// schema describes an event: its head, and the fields of its type in the same object.
+func (e eventLine) schema(options *jsonschema.ForOptions) (*jsonschema.Schema, error) {
+	s, err := jsonschema.ForType(reflect.TypeFor[api.EventHead](), options)
+	if err != nil {
+		return nil, err
+	}
+	data, err := jsonschema.ForType(reflect.TypeOf(e.data), options)
+	if err != nil {
+		return nil, err
+	}
+	s.Properties["type"].Const = jsonschema.Ptr[any](e.kind)
+	maps.Copy(s.Properties, data.Properties)
+	s.PropertyOrder, s.Required = append(s.PropertyOrder, data.PropertyOrder...), append(s.Required, data.Required...)
 	return s, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"berth/api"
+	"berth/sessions"
 )
 
 // TestFieldsAreNamedAlike: in each schema a time ends in _at and a size in _bytes, an answer about a session
@@ -65,6 +66,41 @@ func checkNames(t *testing.T, where string, s *jsonschema.Schema) {
 		}
 		if r, ok := api.NewNameOf(where[strings.LastIndexAny(where, ". ")+1:], name); ok && len(r.In) == 0 && (!r.Text || slices.Contains(append(p.Types, p.Type), "string")) {
 			t.Errorf("schema %s: %s should be %s", where, name, r.New)
+		}
+	}
+}
+
+// TestLinesOfWatch: schema watch has one schema for each type of line, and a line has to be as that says.
+func TestLinesOfWatch(t *testing.T) {
+	var s jsonschema.Schema
+	if err := json.Unmarshal([]byte(newDesk(t).call(admin, "schema watch").out), &s); err != nil {
+		t.Fatal(err)
+	}
+	if len(s.OneOf) != len(sessions.EventTypes)+1 { // and end
+		t.Errorf("it has %d types of lines, and there are %d", len(s.OneOf), len(sessions.EventTypes)+1)
+	}
+	r, err := s.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const head = `{"cursor":"e1","type":"KIND","session":"a","id":"i","seq":1,"time":"2026-11-20T12:00:00.000Z","happened_at":"2026-11-20T12:00:00.000Z"`
+	for kind, c := range map[string]struct {
+		fields string
+		valid  bool
+	}{
+		"tags":            {`,"by":{"identity":"ann","fingerprint":"","client":"c1"},"tags":["x"],"meta":{},"untold":0`, true},
+		"heartbeat":       {``, true},
+		"session_limit":   {`,"why":"ttl","more":"of a later version"`, true},
+		"session_removed": {`,"why":"rm"`, false},
+		"exited":          {`,"code":"1","signal":"","crashed":false,"lost":false`, false},
+		"unheard":         {``, false},
+	} {
+		var line any
+		if err := json.Unmarshal([]byte(strings.Replace(head, "KIND", kind, 1)+c.fields+"}"), &line); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Validate(line); (err == nil) != c.valid {
+			t.Errorf("%s: %v", kind, err)
 		}
 	}
 }

@@ -49,7 +49,17 @@ func watchVerb() *Verb {
 
 // lines are the lines of watch, by type.
 func lines() map[string]any {
-	return map[string]any{"snapshot": snapshotLine{}, "live": streamLine{}, "heartbeat": streamLine{}, "end": endLine{}}
+	all := map[string]any{"snapshot": snapshotLine{}, "live": streamLine{}, "heartbeat": streamLine{}, "end": endLine{}}
+	for kind, data := range sessions.EventData {
+		all[kind] = eventLine{kind, data}
+	}
+	return all
+}
+
+// eventLine is a line with an event, for its schema: the head, and in the same object the fields of its type.
+type eventLine struct {
+	kind string
+	data any
 }
 
 // streamLine is a line about the stream itself.

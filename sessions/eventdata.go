@@ -4,26 +4,38 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
 
 	"berth/agent"
+	"berth/sessions/clients"
 	"berth/sessions/deliver"
 	"berth/sessions/events"
+	"berth/sessions/gates"
+	"berth/sessions/life"
 	"berth/sessions/loop"
 	"berth/sessions/outbox"
+	"berth/sessions/prompts"
 	"berth/sessions/track"
 )
 
 const eventTreeRemoved = "worktree_removed"
 
-// EventTypes are the types that watch --type knows.
-var EventTypes = []string{
-	"snapshot", "live", "heartbeat", "gap", "session_created", "session_removed", "renamed", "state_change", "activity",
-	"input", "hook", "prompt", "prompt_resolved", "message", "nudge", "draft_stashed", "respond", "groom", "gate", "report", "driver_mismatch", "writer_change", "client_attached", "client_detached", "resize", "signal", "tags", "session_limit", "output_lost", "restarted", "exited",
-	"start_context", "transcript_saved", "notify", eventTreeRemoved,
-}
+// EventData has the fields of each type of event, beside those of the head.
+var EventData = func() map[string]any {
+	all := map[string]any{
+		events.TypeGap: events.Gap(), "session_created": created{}, "restarted": created{}, "session_removed": removedEvent{}, "renamed": renamedEvent{}, "tags": tagsEvent{}, eventNotify: Notified{}, eventTreeRemoved: treeEvent{},
+	}
+	for _, part := range []map[string]any{loop.Events, track.Events, clients.Events, gates.Events, prompts.Events, outbox.Events, life.Events} {
+		maps.Copy(all, part)
+	}
+	return all
+}()
+
+// EventTypes are the types that watch --type knows: those of lines about the stream, and those of events.
+var EventTypes = append([]string{"snapshot", "live", "heartbeat"}, slices.Sorted(maps.Keys(EventData))...)
 
 // KnownEvent says whether there are events of that type.
 func KnownEvent(t string) bool { return slices.Contains(EventTypes, t) }

@@ -125,3 +125,8 @@ func causeOf(change lease.Change) loop.By {
 	}
 	return loop.By{Identity: h.Identity, Fingerprint: h.Fingerprint, Client: h.Client.ID}
 }
+
+// Events are the fields of each type of event of this package, beside those of the head.
+var Events = map[string]any{
+	eventAttached: clientEvent{}, eventDetached: clientEvent{}, eventWriter: writerEvent{}, eventInput: inputEvent{}, eventResize: resizeEvent{}, eventSignal: signalEvent{},
+}

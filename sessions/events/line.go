@@ -344,3 +344,6 @@ func parseFragment(raw []byte) (f fragment) {
 	}
 	return f
 }
+
+// Gap is the fields of a gap, beside those of the head.
+func Gap() any { return gapData{} }

@@ -62,3 +62,6 @@ func (g *Gates) reported(r hold.Record) (told loop.Outcome, err error) {
 	told.Events = []events.Event{{Type: KindReport, Cause: r.N, Data: report}}
 	return told, nil
 }
+
+// Events are the fields of each type of event of this package, beside those of the head.
+var Events = map[string]any{KindReport: Report{}, VerbGate: gateEvent{}, eventStart: startEvent{}, eventTranscript: transcriptEvent{}}

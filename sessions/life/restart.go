@@ -73,3 +73,6 @@ func (l *Life) limitWhy(now time.Time) string {
 	}
 	return "idle_timeout"
 }
+
+// Events are the fields of each type of event of this package, beside those of the head.
+var Events = map[string]any{"exited": exitEvent{}, "session_limit": limitEvent{}}

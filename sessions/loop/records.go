@@ -134,3 +134,6 @@ func (k *Kernel) partsRecord(r hold.Record) error {
 	k.observer.Emit(told.Results, told.Events...)
 	return nil
 }
+
+// Events are the fields of each type of event of this package, beside those of the head.
+var Events = map[string]any{"output_lost": lossEvent{}}

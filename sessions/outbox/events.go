@@ -39,3 +39,6 @@ type (
 		Draft string  `json:"draft"` // stashed, restored
 	}
 )
+
+// Events are the fields of each type of event of this package, beside those of the head.
+var Events = map[string]any{eventNudge: nudgeEvent{}, eventMessage: messageEvent{}, eventDraft: draftEvent{}}

@@ -109,3 +109,6 @@ func (ps *Prompts) answer(ctx context.Context, program int, prompt string, answe
 		}
 	})
 }
+
+// Events are the fields of each type of event of this package, beside those of the head.
+var Events = map[string]any{verbRespond: respondEvent{}, verbGroom: groomEvent{}}

@@ -95,3 +95,8 @@ func mismatches(doubts []detect.Doubt) []DriverMismatch {
 	}
 	return list
 }
+
+// Events are the fields of each type of event of this package, beside those of the head.
+var Events = map[string]any{
+	eventState: StateEvent{}, eventActivity: activityEvent{}, eventHook: HookEvent{}, eventPrompt: promptEvent{}, eventResolved: resolvedEvent{}, eventMismatch: mismatchEvent{},
+}
