@@ -50,6 +50,9 @@ type Fold struct {
 	pending []Wait    // the rules that wait
 	result  Result
 	frozen  bool
+
+	comparedWith *agent.Dialog // the dialog of comparisons
+	comparisons  map[pastCall]comparison
 }
 
 // Result is what one fact, or the passing of time, has changed.

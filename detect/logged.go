@@ -117,18 +117,33 @@ func (f *Fold) concealed(r *request, d *agent.Dialog) bool {
 		if d.Tool != "" && c.Tool != d.Tool && c.Tool != r.Tool { // a server's tool may be named otherwise in its dialog
 			return false
 		}
-		shown, undrawn := l.LoggedCall(d, c.Tool, []byte(c.Input))
+		shown := f.compared(l, d, c)
 		switch {
-		case shown == agent.NoMatch:
-			return l.MayHide(d, c.Tool, []byte(c.Input))
+		case shown.match == agent.NoMatch:
+			return shown.mayHide
 		case r.Prompt.Type != agent.PromptPermission:
 			return false
 		case r.Told:
 			_, told := l.LoggedCall(d, r.Tool, r.Prompt.Raw)
-			return undrawn != told
+			return shown.undrawn != told
 		}
 		return false
 	})
+}
+
+// compared compares a logged call with the dialog, once for each picture.
+func (f *Fold) compared(l agent.CallLogReader, d *agent.Dialog, c pastCall) comparison {
+	if f.comparedWith != d {
+		f.comparedWith, f.comparisons = d, map[pastCall]comparison{}
+	}
+	c.At = time.Time{}
+	done, ok := f.comparisons[c]
+	if !ok {
+		done.match, done.undrawn = l.LoggedCall(d, c.Tool, []byte(c.Input))
+		done.mayHide = done.match == agent.NoMatch && l.MayHide(d, c.Tool, []byte(c.Input))
+		f.comparisons[c] = done
+	}
+	return done
 }
 
 // hookLate is how much later than its dialog a hook is waited for. Claude Code's came up to 77 ms later, and keys

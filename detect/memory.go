@@ -144,6 +144,13 @@ type pastCall struct {
 	At          time.Time
 }
 
+// comparison is how a logged call looks in a dialog.
+type comparison struct {
+	match   agent.Match
+	undrawn string
+	mayHide bool
+}
+
 // level is what a level source shows.
 type level struct {
 	Source   agent.Source

@@ -13,7 +13,7 @@ import (
 
 const (
 	// pastKept and pastBytes bound the calls that were reported as over.
-	pastKept  = 256
+	pastKept  = 1024
 	pastBytes = 1 << 20
 	// pastFor is how long the dialog of such a call may take. Hooks of other programs may hold it up, and the
 	// agent ends them after 10 minutes.

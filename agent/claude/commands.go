@@ -301,6 +301,9 @@ var drawnOfCall = map[string][]string{
 // LoggedCall: the dialogs of tools without a title of their own may hide any field. That of a
 // server's tool draws the whole input, but may have a name that the server chose.
 func (d Driver) LoggedCall(dialog *agent.Dialog, tool string, input json.RawMessage) (shown agent.Match, undrawn string) {
+	if tool == "Bash" && dialog.Tool == tool && !dialog.Cut && !begun(dialog, linesOf(tool, input)) {
+		return agent.NoMatch, "" // as the comparison would say, in less time
+	}
 	shown = d.Match(dialog, request(tool, input, ""))
 	const server = "mcp__"
 	switch served := strings.HasPrefix(tool, server); {

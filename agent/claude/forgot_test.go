@@ -37,7 +37,7 @@ func TestLoggedCallIsNotForgotten(t *testing.T) {
 			}
 		},
 		"many others that hide": func(s *forgery) {
-			for i := range 300 {
+			for i := range 1100 {
 				s.logs(fmt.Sprintf(`{"type":"assistant","sessionId":"s","message":{"content":[{"type":"tool_use","id":"x%d","name":"Bash","input":{"command":"id","timeout":%d}}]}}`, i, i))
 				s.logs(fmt.Sprintf(`{"type":"user","sessionId":"s","promptId":"t","message":{"content":[{"type":"tool_result","tool_use_id":"x%d","content":"x"}]}}`, i))
 			}

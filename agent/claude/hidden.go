@@ -34,6 +34,11 @@ func (Driver) MayHide(d *agent.Dialog, tool string, input json.RawMessage) bool 
 	if d.Type != agent.PromptPermission || !ownTitle[tool] {
 		return true
 	}
+	return begun(d, lines)
+}
+
+// begun reports whether the dialog has the start of each of the lines.
+func begun(d *agent.Dialog, lines []string) bool {
 	var drawn strings.Builder
 	for _, row := range d.Rows {
 		drawn.WriteString(plainLetters(row.Text))
