@@ -114,10 +114,7 @@ func TestDialogWithoutItsHook(t *testing.T) {
 		for _, hooked := range []bool{false, true} {
 			s := newLogged(t)
 			if hooked {
-				s.asks("Bash", `{"command":"id","description":"List"}`, "7")
-				s.about("PostToolUse", "Bash", `{"command":"id","description":"List"}`, "")
-				s.gone("7")
-				s.pass(10 * time.Second)
+				s.hook(`{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt_id":"t","prompt":"x"}`, "")
 			}
 			r := plainCommand(head, "ls")
 			s.show(r)
