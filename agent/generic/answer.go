@@ -69,10 +69,10 @@ func (d ruled) choose(answers *rules.Answers, dialog *agent.Dialog, n int, outco
 	if err != nil {
 		return agent.KeyAnswer{}, fmt.Errorf("%w: %w; use keys or attach", agent.ErrCannot, err)
 	}
+	if dialog.Input != "" && slices.ContainsFunc(keys, sends) {
+		return agent.KeyAnswer{}, errTyped
+	}
 	if next == "" {
-		if dialog.Input != "" && slices.ContainsFunc(keys, sends) {
-			return agent.KeyAnswer{}, errTyped
-		}
 		return agent.KeyAnswer{Steps: pressed(keys, dialog), Outcome: outcome}, nil
 	}
 	at := chosen(dialog)

@@ -234,13 +234,19 @@ func TestRowsThatNoPatternReads(t *testing.T) {
 
 // TestTypedBefore: an option's keys would send what is in the field with them.
 func TestTypedBefore(t *testing.T) {
-	rule := rules.Rule{
+	line := rules.Rule{
 		Lines: []string{`^Remove (?P<text>.*)\? \[y or a name\] ?(?P<typed>.*)$`}, Options: []rules.Option{{Label: "Yes", Keys: []string{"y", "Enter"}}}, Accept: "^Yes$",
 	}
+	buttons := rules.Rule{
+		Lines: []string{`^Remove (?P<text>.*)\? \[y or a name\] ?(?P<typed>.*)$`}, Option: `^(?P<focus>>) (?P<label>Yes)$`, Accept: "^Yes$",
+		Choose: rules.Choose{Next: "Down", Previous: "Up", Focus: "group", Keys: []string{"Enter"}},
+	}
 	for typed, refused := range map[string]bool{"": false, "main": true} {
-		d, dialog := reads(t, rule, strings.TrimSpace("Remove it? [y or a name] "+typed))
-		if _, err := d.(agent.PromptAnswerer).Keys(d.FromDialog(dialog), agent.Answer{Kind: agent.Accept}, dialog); errors.Is(err, agent.ErrCannot) != refused {
-			t.Errorf("with %q typed: %v", typed, err)
+		for _, rule := range []rules.Rule{line, buttons} {
+			d, dialog := reads(t, rule, strings.TrimSpace("Remove it? [y or a name] "+typed), "> Yes")
+			if _, err := d.(agent.PromptAnswerer).Keys(d.FromDialog(dialog), agent.Answer{Kind: agent.Accept}, dialog); errors.Is(err, agent.ErrCannot) != refused {
+				t.Errorf("with %q typed: %v", typed, err)
+			}
 		}
 	}
 }
