@@ -54,13 +54,16 @@ func (m *machine) client(args ...string) []string {
 }
 
 // build makes the packages and returns the path of the deb.
-func build(t *testing.T, version string) string {
+func build(t *testing.T, version, kinds string) string {
 	t.Helper()
 	out := t.TempDir()
 	cmd := exec.CommandContext(t.Context(), "./dist", "linux/"+runtime.GOARCH)
-	cmd.Env = append(os.Environ(), "OUT="+out, "VERSION="+version)
+	cmd.Env = append(os.Environ(), "OUT="+out, "VERSION="+version, "KINDS="+kinds)
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
+	}
+	if files, err := os.ReadDir(out); err != nil || len(files) != len(strings.Fields(kinds))+2 { // and a bill of materials, and the checksums
+		t.Errorf("a release of %s: %v, %v", kinds, files, err)
 	}
 	debs, err := filepath.Glob(out + "/*.deb")
 	if err != nil || len(debs) != 1 {
@@ -84,7 +87,7 @@ func TestInstall(t *testing.T) {
 	if _, err := user.Lookup("berth"); err == nil {
 		t.Fatal("this machine has a user berth: the test would remove it")
 	}
-	first, newer := build(t, "0.2.0-dev.1"), build(t, "0.2.0")
+	first, newer := build(t, "0.2.0-dev.1", "tar deb rpm"), build(t, "0.2.0", "deb")
 	m := newMachine(t)
 
 	said := m.run("dpkg", "-i", first)
