@@ -21,7 +21,7 @@ const (
 )
 
 // outlasts keeps a call that is reported as over, if its dialog leaves out a part of it or may do so. If a call
-// that may still be asked about has no room, no dialog without a hook takes a key for a time.
+// that may still be asked about has no room, no dialog takes a key for a time.
 func (f *Fold) outlasts(c call) {
 	l, ok := f.driver.(agent.CallLogReader)
 	if !ok || c.Logged == "" || c.Agent != "" || !l.Hides(c.Tool, []byte(c.Logged)) {
