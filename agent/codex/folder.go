@@ -2,7 +2,13 @@ package codex
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
 	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
 
 	"berth/agent"
 )
@@ -28,15 +34,31 @@ func inFolder(input json.RawMessage, dir string) json.RawMessage {
 	return out
 }
 
-// Undrawn is the folder, if it isn't the session's.
-func (Driver) Undrawn(_ string, input json.RawMessage, dir string) string {
+// Undrawn is the folder, if it isn't the session's. Of a server's tool it is the values that the dialog
+// doesn't draw as they are: it has one blank for all blanks and line breaks. It may leave out control,
+// direction and zero-width characters.
+func (Driver) Undrawn(tool string, input json.RawMessage, dir string) string {
 	fields, err := agent.ReadInput(input)
 	if err != nil {
 		return ""
 	}
-	folder, err := fields.Text(workdir)
-	if err != nil || agent.Value(folder) == "" || path.Clean(*folder) == path.Clean(dir) {
-		return ""
+	var lines []string
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		text := agent.Compact(fields[name])
+		if strings.HasPrefix(tool, serverTools) && name != workdir && (strings.Contains(text, "  ") || escaped(fields[name])) {
+			lines = append(lines, strconv.Quote(name)+": "+text)
+		}
 	}
-	return workdir + ": " + agent.Compact(fields[workdir])
+	if folder, err := fields.Text(workdir); err == nil && agent.Value(folder) != "" && path.Clean(*folder) != path.Clean(dir) {
+		lines = append(lines, workdir+": "+agent.Compact(fields[workdir]))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// escaped reports whether a value has a character that Codex doesn't draw.
+func escaped(value json.RawMessage) bool {
+	var v any
+	return json.Unmarshal(value, &v) != nil || strings.ContainsFunc(fmt.Sprint(v), func(r rune) bool {
+		return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp)
+	})
 }

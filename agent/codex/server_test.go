@@ -73,3 +73,26 @@ func TestMoreThanACommand(t *testing.T) {
 		t.Errorf("it is shown as %q", p.FullInput)
 	}
 }
+
+// TestServersValuesThatAreNotDrawn: a dialog draws all blanks and line breaks of a value as one blank, and leaves
+// characters out. The prompt shows such a value as the call's hook reported it.
+func TestServersValuesThatAreNotDrawn(t *testing.T) {
+	for value, line := range map[string]string{
+		`"rm -rf x"`:               "",
+		`"rm\n-rf x"`:              `"message": "rm\n-rf x"`,
+		`"rm  -rf x"`:              `"message": "rm  -rf x"`,
+		`"rm\u200b -rf x"`:         `"message": "rm\u200b -rf x"`,
+		`{"a":["rm\u0007 -rf x"]}`: `"message": {"a":["rm\u0007 -rf x"]}`,
+	} {
+		s, r := newSeen(), asksServer("message: rm -rf x")
+		for _, f := range hook(t, "PermissionRequest", `,"cwd":"/w","tool_name":"mcp__lab__ask","tool_input":{"message":`+value+`}`) {
+			f.Hook, f.Time = "7", s.now
+			s.f.Apply(f)
+		}
+		s.release("7")
+		p := s.show(r)
+		if p == nil || !s.keyed(p.ID, r.Dialog) || !strings.HasSuffix(agent.Value(p.Text), line) || line == "" && strings.Contains(agent.Value(p.Text), `"message"`) {
+			t.Errorf("%s: it is shown as %+v", value, p)
+		}
+	}
+}

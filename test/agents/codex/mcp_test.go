@@ -28,6 +28,7 @@ func TestServerTool(t *testing.T) {
 		"schema":  map[string]any{"type": "object", "properties": map[string]any{"size": map[string]any{"type": "string", "title": "Size", "enum": []any{"Yes, small", "No, large"}}}},
 	}
 	hidden := map[string]any{"message": "Which one?", "after": 1, "url": "none", "zz": "hidden", "command": "ls"}
+	odd := map[string]any{"message": "Which\u200b  one\x07\n?"}
 	for name, c := range map[string]struct {
 		input            map[string]any
 		hooks            bool
@@ -39,6 +40,7 @@ func TestServerTool(t *testing.T) {
 		"hook option":     {large, true, "", "NO_DRIVER", []string{"option", "1"}},
 		"hook, attached":  {hidden, true, "", "NOT_READY", []string{"accept"}},
 		"dialog option":   {small, true, "keys", "accepted", []string{"option", "1"}},
+		"dialog, odd":     {odd, true, "keys", "accepted", []string{"option", "1"}},
 		"dialog option 4": {small, true, "keys", "denied", []string{"option", "4"}},
 		"screen option":   {small, false, "keys", "accepted", []string{"option", "1"}},
 		"screen accept":   {hidden, false, "", "NOT_READY", []string{"accept"}},
@@ -65,6 +67,9 @@ func TestServerTool(t *testing.T) {
 				}
 			case c.channel == "keys":
 				p = *l.asDrawn(testbed.Said{Prompt: &p}, c.words...).Prompt
+				if strings.HasSuffix(name, "odd") && !strings.HasSuffix(p.Text, `"message": "Which`+"\u200b"+`  one\u0007\n?"`) {
+					t.Errorf("it shows %q", p.Text)
+				}
 			case strings.HasSuffix(name, "attached"):
 				l.Attach()
 				p = l.PromptUntil("on the screen", func(p testbed.Shown) bool { return p.OnScreen && p.Ready })
