@@ -11,7 +11,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -154,7 +156,7 @@ func runImage(t *testing.T, image v1.Image, c v1.Config) {
 	}
 	defer log.Close()
 	inside := fmt.Sprintf("mount --rbind /dev %s/dev && mount -t proc proc %s/proc && exec chroot --userspec=%s %s \"$@\"", root, root, c.User, root)
-	words := slices.Concat([]string{"--mount", "--pid", "--fork", "--kill-child", "sh", "-c", inside, "sh"}, c.Entrypoint, c.Cmd)
+	words := slices.Concat([]string{"--mount", "--pid", "--fork", "sh", "-c", inside, "sh"}, c.Entrypoint, c.Cmd)
 	server := exec.Command("unshare", words...)
 	server.Env = slices.Concat(c.Env, []string{"BERTH_LISTEN=127.0.0.1:0"})
 	server.Stdout, server.Stderr = log, log
@@ -163,10 +165,23 @@ func runImage(t *testing.T, image v1.Image, c v1.Config) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Wait() }()
+	first := 0 // of the container's processes: all others end with it
 	t.Cleanup(func() {
-		_ = server.Process.Kill() // and with it all processes of the container
+		if first > 0 {
+			_ = syscall.Kill(first, syscall.SIGKILL)
+		}
+		_ = server.Process.Kill()
 		<-ended
 	})
+	for deadline := time.Now().Add(patience); first == 0; time.Sleep(20 * time.Millisecond) {
+		children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", server.Process.Pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first, _ = strconv.Atoi(strings.TrimSpace(string(children))); first == 0 && time.Now().After(deadline) {
+			t.Fatal("unshare has no child")
+		}
+	}
 	address := ""
 	for deadline := time.Now().Add(patience); address == ""; time.Sleep(20 * time.Millisecond) {
 		text, err := os.ReadFile(root + "/log")
@@ -179,14 +194,10 @@ func runImage(t *testing.T, image v1.Image, c v1.Config) {
 			t.Fatalf("the server doesn't listen:\n%s", text)
 		}
 	}
-	first, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", server.Process.Pid))
-	if err != nil {
-		t.Fatal(err)
-	}
 	ssh := func(args ...string) string {
 		t.Helper()
 		// Among the container's processes, since the server refuses a client on its machine that it can't see.
-		return run(nil, "nsenter", append([]string{"--pid", "--target", strings.TrimSpace(string(first)), "setpriv", "--reuid", "10001", "--regid", "10001", "--clear-groups", "ssh", "-F", "none", "-i", client, "-p", address,
+		return run(nil, "nsenter", append([]string{"--pid", "--target", strconv.Itoa(first), "setpriv", "--reuid", "10001", "--regid", "10001", "--clear-groups", "ssh", "-F", "none", "-i", client, "-p", address,
 			"-o", "IdentitiesOnly=yes", "-o", "BatchMode=yes", "-o", "UserKnownHostsFile=/dev/null", "-o", "StrictHostKeyChecking=no", "-o", "LogLevel=ERROR", "agents@127.0.0.1"}, args...)...)
 	}
 	var version struct{ OS string }

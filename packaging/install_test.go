@@ -10,6 +10,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -198,6 +199,7 @@ func newMachine(t *testing.T) *machine {
 		t.Cleanup(func() { _ = os.Remove(running) })
 	}
 	t.Cleanup(func() {
+		m.endSessions()
 		for _, words := range [][]string{{"dpkg", "-P", "berth"}, {"userdel", "-f", "-r", "berth"}} {
 			cmd := exec.Command(words[0], words[1:]...)
 			cmd.Env = m.env
@@ -212,6 +214,28 @@ func newMachine(t *testing.T) *machine {
 	}
 	m.run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "me@laptop", "-f", m.dir+"/.ssh/id_ed25519")
 	return m
+}
+
+// endSessions kills what runs as the user berth, whom the test has made.
+func (m *machine) endSessions() {
+	who, err := user.Lookup("berth")
+	if err != nil {
+		return
+	}
+	folders, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		m.t.Error(err)
+	}
+	for _, folder := range folders {
+		st, err := os.Stat(folder)
+		if err != nil || fmt.Sprint(st.Sys().(*syscall.Stat_t).Uid) != who.Uid {
+			continue
+		}
+		if pid, err := strconv.Atoi(filepath.Base(folder)); err == nil {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+	_ = os.Remove(filepath.Join(m.dir, "pid")) // the server was among them
 }
 
 // installed checks the files by the tools that check such files.

@@ -2,6 +2,7 @@ package packaging
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -149,6 +150,9 @@ func stop(pidFile string) error {
 		return fmt.Errorf("KillMode is %q: systemd would end the sessions", u["KillMode"])
 	}
 	text, err := os.ReadFile(pidFile)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil // it isn't running
+	}
 	if err != nil {
 		return err
 	}
