@@ -62,6 +62,7 @@ type Log struct {
 	spent  *budget
 
 	dirty chan struct{} // rings when there is something to sync
+	grew  chan struct{} // see Grew
 	stop  chan struct{} // closed when the log is
 	done  chan struct{} // closed when keep has ended
 }
@@ -81,7 +82,7 @@ func Open(dir string, o Options) (*Log, error) {
 	if o.Total <= 0 {
 		o.Total = 1 << 30
 	}
-	l := &Log{o: o, dir: dir, mu: newPatient(), dirty: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}), spent: newBudget(o.Total, o.Now())}
+	l := &Log{o: o, dir: dir, mu: newPatient(), dirty: make(chan struct{}, 1), grew: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}), spent: newBudget(o.Total, o.Now())}
 	if err := l.recover(); err != nil {
 		return nil, err
 	}
@@ -168,9 +169,11 @@ func (l *Log) add(list []Entry) (uint64, error) {
 	if l.size >= l.o.Segment || l.tooOld() {
 		l.rotate()
 	}
-	select {
-	case l.dirty <- struct{}{}:
-	default:
+	for _, ring := range []chan struct{}{l.dirty, l.grew} {
+		select {
+		case ring <- struct{}{}:
+		default:
+		}
 	}
 	return n, nil
 }

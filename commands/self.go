@@ -10,6 +10,7 @@ import (
 
 	"berth/agent"
 	"berth/api"
+	"berth/audit/ship"
 	"berth/keys"
 	"berth/sessions"
 )
@@ -129,6 +130,9 @@ func health(_ context.Context, c *Call) error {
 	if c.Audit.Failing() {
 		inside.Problems = append(inside.Problems, "the audit log can't be written: until it can, only kill, rm, interrupt, unlock, access rm, guest narrow and guest revoke change anything")
 	}
+	if all && c.Shipped != nil {
+		inside.Problems = append(inside.Problems, unshipped(c.Shipped())...)
+	}
 	h := Health{
 		OK: len(inside.Problems) == 0, Version: api.ThisBuild().Version, PID: inside.PID, Started: api.At(c.Started),
 		UptimeMS: c.Now().Sub(c.Started).Milliseconds(), Sessions: inside.States, Problems: emptyNotNull(inside.Problems),
@@ -150,6 +154,20 @@ func health(_ context.Context, c *Call) error {
 			fmt.Fprintln(w, "problem:", p)
 		}
 	})
+}
+
+// unshipped is what is wrong with the shipping of the audit log.
+func unshipped(st *ship.Status) (problems []string) {
+	if st == nil {
+		return nil
+	}
+	if st.Err != nil {
+		problems = append(problems, fmt.Sprintf("the audit log isn't shipped after line %d: %v", st.Sent, st.Err))
+	}
+	if st.Lost > 0 {
+		problems = append(problems, fmt.Sprintf("%d lines of the audit log were removed before they could be shipped", st.Lost))
+	}
+	return problems
 }
 
 // counts says how many sessions are in each state.

@@ -22,6 +22,7 @@ import (
 
 	"berth/api"
 	"berth/audit"
+	"berth/audit/ship"
 	"berth/commands/words"
 	"berth/doctor"
 	"berth/keys"
@@ -44,6 +45,8 @@ type Service struct {
 	Keys *keys.Store
 	// Audit records who does what.
 	Audit *audit.Log
+	// Shipped is how the shipping of the audit log does; nil without one.
+	Shipped func() *ship.Status
 	// Notify is what the verb notify does.
 	Notify Notify
 	// Doctor examines the server and its machine.

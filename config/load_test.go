@@ -76,6 +76,13 @@ func TestCheck(t *testing.T) {
 	}{
 		"nothing":         {"", nil},
 		"comments":        {"# only\n", nil},
+		"ship":            {"audit: {ship: {syslog: tcp://logs:601}}\n", nil},
+		"ship by command": {"audit: {ship: {command: [/usr/bin/logger, -t, berth]}}\n", nil},
+		"bad ships": {"audit:\n  ship:\n    syslog: udp://logs:514\n    http: logs.example.com\n    token: x\n", []string{
+			":3:5: audit.ship: it has more than one of command, syslog and http; keep one",
+			":3:13: audit.ship.syslog: UDP loses lines and doesn't report it; write tcp://HOST:PORT, or a socket such as /dev/log",
+			":4:11: audit.ship.http: it isn't a valid URL; write https://HOST/PATH",
+		}},
 		"notices":         {"public_host: build.example.org:2222\nnotify:\n  - on: [prompt, idle>1d, report:escalate]\n    run: [/bin/tell]\n  - {name: hook, on: [error, report:complete, prompt], url: \"https://hooks.example/x\", tags: [ci]}\ndefaults:\n  notify: [{on: [exited], run: [x]}]\n", nil},
 		"notices by name": {"notify:\n  phone: {ntfy: https://ntfy.sh/topic, on: [prompt, report:escalate]}\n  team: {slack: https://hooks.slack.com/services/T/B/X, on: [error], text: '{{.session}}'}\n  me: {telegram: 123:AB, chat: -100123, on: [prompt]}\n  hook: {webhook: https://x/y, secret: whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODk=, on: [prompt]}\n  desk: {command: [notify-send, Berth], on: [idle>10m]}\nprofiles:\n  p:\n    notify: {own: {run: [x], on: [exited]}}\n", nil},
 		"notices by name that cannot be": {"notify:\n  phone: {ntfi: https://secret/x, on: [prompt]}\n  both: {ntfy: https://secret/x, slack: https://secret/y, on: [prompt]}\n  twice: {run: [x], command: [x], on: [prompt]}\n  other: {name: x, run: [x], on: [prompt]}\n  bad: https://secret/x\n", []string{

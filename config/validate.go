@@ -38,6 +38,7 @@ func (c *Config) Validate() []Problem {
 	if c.Limits.PenaltyMost < c.Limits.PenaltyFrom {
 		v.add("limits.penalty_most", "less than limits.penalty_from: no source would ever be refused", "give more")
 	}
+	v.ship(c.Audit.Ship)
 	v.notify("notify", c.Notify)
 	v.rules(c)
 	v.sessions(c)

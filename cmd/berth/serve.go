@@ -22,6 +22,7 @@ import (
 	"berth/agent/generic/rules"
 	"berth/audit"
 	"berth/audit/follow"
+	"berth/audit/ship"
 	"berth/commands"
 	"berth/config"
 	"berth/keys"
@@ -106,6 +107,10 @@ var helpOf = map[string]string{
 	"retention.total":                "`bytes` that ended sessions may take",
 	"retention.audit":                "`bytes` that the audit log may take",
 	"retention.audit_age":            "`time` that lines of the audit log are kept",
+	"audit.ship.command":             "`program` that gets the audit log's lines; repeat the option for its arguments",
+	"audit.ship.syslog":              "syslog's `socket`, or tcp://HOST:PORT, that gets the audit log's lines",
+	"audit.ship.http":                "`URL` that the audit log's lines are posted to",
+	"audit.ship.token":               "bearer `token` for it",
 	"retention.transcripts":          "`bytes` that one session's saved transcripts may take",
 }
 
@@ -172,6 +177,7 @@ type server struct {
 	keys        *keys.Store
 	hostKeys    []keys.HostKey
 	audit       *audit.Log
+	shipper     *ship.Shipper // nil: the audit log isn't shipped
 	sessions    *sessions.Registry
 	edge        *sshd.Server
 	userSockets *userSockets
@@ -237,6 +243,14 @@ func serve(ctx context.Context, c *config.Config, source config.Source, o serveO
 	defer func() { err = errors.Join(err, s.sessions.Close()) }()
 	follower := follow.Start(s.audit, s.sessions.Events(), s.log)
 	defer follower.Close()
+	if err := s.startShipper(); err != nil {
+		return err
+	}
+	defer func() {
+		if s.shipper != nil {
+			s.shipper.Close()
+		}
+	}()
 	if err := s.listen(); err != nil {
 		return err
 	}
@@ -384,7 +398,7 @@ func (s *server) listen() error {
 	s.specs.Store(specs)
 	service := &commands.Service{
 		Sessions: s.sessions, Specs: s.specs.Load, Started: s.started, Now: time.Now, Log: s.log,
-		MaxInput: int64(s.config.Limits.InputBytes), Edge: s.edgeHealth, Audit: s.audit, Keys: s.keys, Notify: s.notify(), Doctor: s.doctor,
+		MaxInput: int64(s.config.Limits.InputBytes), Edge: s.edgeHealth, Audit: s.audit, Shipped: s.shipped, Keys: s.keys, Notify: s.notify(), Doctor: s.doctor,
 		Reload: s.askReload, Level: &s.level, ConfiguredLevel: func() slog.Level { return s.now.Load().Level() },
 	}
 	d := &dispatch.Dispatcher{Commands: service, Prefixes: s.config.Prefixes(), Log: s.log,

@@ -47,6 +47,7 @@ var arrows = map[string]string{
 	"keys":         "api",
 	"audit":        "api terminal",
 	"audit/follow": "audit sessions/events",
+	"audit/ship":   "",
 	"config":       "agent agent/drivers agent/generic/rules api keys sessions/account sessions/gates/begin sessions/gates/gate sessions/hold sessions/notify terminal",
 
 	// Sessions.
@@ -79,7 +80,7 @@ var arrows = map[string]string{
 	"attach":         "terminal terminal/keyboard terminal/paint",
 	"commands/words": "",
 	"commands/shape": "api",
-	"commands":       "agent api audit commands/shape commands/words detect/replay doctor keys render sessions sessions/events sessions/gates/begin sessions/gates/gate sessions/gates/transcript sessions/worktree terminal",
+	"commands":       "agent api audit audit/ship commands/shape commands/words detect/replay doctor keys render sessions sessions/events sessions/gates/begin sessions/gates/gate sessions/gates/transcript sessions/worktree terminal",
 	"tui":            "agent api commands/words render sessions sessions/events terminal terminal/keyboard terminal/paint",
 	"sshd":           "api commands/words keys rawio sessions/hold",
 	"sshd/files":     "api commands",
@@ -89,7 +90,7 @@ var arrows = map[string]string{
 	// Programs.
 	"cmd/berth-hold":       "sessions/hold",
 	"cmd/berth/background": "",
-	"cmd/berth":            "agent agent/drivers agent/generic agent/generic/rules api audit audit/follow cmd/berth/background commands commands/shape config detect/replay doctor keys sessions sessions/account sessions/hold sessions/notify/post sessions/worktree sshd sshd/dispatch sshd/local terminal",
+	"cmd/berth":            "agent agent/drivers agent/generic agent/generic/rules api audit audit/follow audit/ship cmd/berth/background commands commands/shape config detect/replay doctor keys sessions sessions/account sessions/command sessions/hold sessions/notify/post sessions/worktree sshd sshd/dispatch sshd/local terminal",
 }
 
 // driverMay is what a driver may import of the tree.
