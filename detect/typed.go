@@ -14,7 +14,7 @@ const typedHolds = 2500 * time.Millisecond
 // stays, it may be the next one when that would look the same.
 func (f *Fold) Typed(now time.Time) Result {
 	f.begin(now)
-	f.m.TypedAt = f.now
+	f.m.TypedAt = now // the record of a key may be read later than the screen after it
 	d := f.dialog()
 	if d != nil && !d.Alike { // most keys: nothing to conclude from
 		return f.result

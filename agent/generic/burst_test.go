@@ -64,3 +64,25 @@ func TestNextQuestionInABurst(t *testing.T) {
 		}
 	}
 }
+
+// TestKeyBeforeTheQuestion: the record of a key is read late, and the question came after the key. It keeps its id.
+func TestKeyBeforeTheQuestion(t *testing.T) {
+	d, dialog := reads(t, rules.Rule{Lines: []string{`^(?P<text>Go on)\? \[y/n\]$`}, Options: []rules.Option{{Label: "Yes", Keys: []string{"y"}}}}, "Go on? [y/n]")
+	now := time.Unix(1000, 0)
+	f := detect.New(d, detect.Options{Start: now})
+	shows := func(times int) string {
+		for range times {
+			now = now.Add(10 * time.Millisecond)
+			f.Apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: &agent.Reading{Dialog: dialog}, Time: now})
+		}
+		if r := f.Status().Request; r != nil {
+			return r.ID
+		}
+		return ""
+	}
+	shows(5)
+	f.Typed(now.Add(-time.Second))
+	if first := shows(50); first == "" || shows(300) != first {
+		t.Errorf("it was %q, and is %q", first, shows(1))
+	}
+}
