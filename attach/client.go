@@ -67,11 +67,13 @@ type client struct {
 }
 
 func newClient(o Options, m Member, cols, rows int) *client {
+	queue := NewQueue()
+	queue.echoed = o.Echoed
 	return &client{
 		Options: o, member: m, cols: cols, rows: rows,
 		look:   paint.NewLook(o.Term, o.Env),
 		parser: newInputParser(o.Prefixes),
-		queue:  NewQueue(),
+		queue:  queue,
 		canvas: newCanvas(paint.NewLook(o.Term, o.Env), cols, rows),
 		timers: timers{clock: o.Clock},
 

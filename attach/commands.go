@@ -44,6 +44,7 @@ func (c *client) typed(part input) {
 		if c.mouse && c.overlay != nil { // read, or not of interest
 			c.hide()
 		}
+		c.queue.typed()
 		c.ops.typed(b)
 	}
 }

@@ -195,6 +195,7 @@ func (c *client) drawPicture(ctx context.Context, b []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	newer := c.picture != nil && s.Offset != c.picture.Offset
 	c.picture = s
 	c.hint(s)
 	b = c.setModes(b, modesFor(s.Modes, c.mouse))
@@ -206,7 +207,11 @@ func (c *client) drawPicture(ctx context.Context, b []byte) ([]byte, error) {
 	if c.hasLine() {
 		rows = append(rows, rowView{over: c.statusLabel()})
 	}
-	return c.canvas.draw(b, rows, cursor), nil
+	b = c.canvas.draw(b, rows, cursor)
+	if newer {
+		c.queue.printed()
+	}
+	return b, nil
 }
 
 // setModes changes what the client's terminal sends.

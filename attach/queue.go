@@ -1,6 +1,10 @@
 package attach
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+)
 
 // QueueLimit is how many bytes of output a client may lag before it is
 // repainted: several times what a terminal draws in a frame, and small beside
@@ -24,7 +28,16 @@ type Queue struct {
 	lagged  bool
 
 	straight func(p []byte) bool // takes p at once or not at all; nil: all is queued
+
+	echoed func(time.Duration) // is called with the time from a key to the next output; nil: not measured
+	keyAt  atomic.Int64        // when the first key without output after it came, since epoch; 0: there is none
 }
+
+// epoch makes times of the monotonic clock numbers.
+var epoch = time.Now()
+
+// mostEcho is the longest time that counts as an echo: a program that prints so late answers something else.
+const mostEcho = 10 * time.Second
 
 // NewQueue makes a queue that holds QueueLimit bytes. It takes nothing before
 // Start.
@@ -41,12 +54,35 @@ func (q *Queue) Start() {
 	q.pending, q.running, q.lagged = q.pending[:0], true, false
 }
 
+// typed starts the time to the next output, unless an earlier key has.
+func (q *Queue) typed() {
+	if q.echoed != nil && q.keyAt.Load() == 0 {
+		q.keyAt.Store(int64(time.Since(epoch)))
+	}
+}
+
 // Push appends p, which it copies: whole sequences only, so that what Take
 // gives may be followed by sequences of the client's own.
 func (q *Queue) Push(p []byte) {
 	if len(p) == 0 {
 		return
 	}
+	q.push(p)
+	q.printed()
+}
+
+// printed ends the time from a key: output is on its way to the client.
+func (q *Queue) printed() {
+	if q.echoed == nil || q.keyAt.Load() == 0 {
+		return
+	}
+	at := q.keyAt.Swap(0)
+	if took := time.Since(epoch) - time.Duration(at); at != 0 && took <= mostEcho {
+		q.echoed(took)
+	}
+}
+
+func (q *Queue) push(p []byte) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if !q.running {

@@ -44,6 +44,8 @@ type Options struct {
 	StatusLine     bool          // show it from the start
 	ShowStatusLine func(on bool) // the client has toggled it; may be nil
 
+	Echoed func(time.Duration) // is called with the time from a key to the next output for the client; it must not wait; may be nil
+
 	Identity string // who it is, as shown to others
 	Host     string // USER@HOST (and -p PORT) as the client would write it after ssh, for the hint how to come back
 	History  int    // lines for the client's scrollback; 0 is DefaultHistory, less is none

@@ -54,9 +54,10 @@ type Log struct {
 	kept   int64 // up to which the disk was asked to keep room for it
 	n      uint64
 	last   digest
-	loose  int         // lines since the last signed head
-	cursor string      // of the newest event looked at
-	failed atomic.Bool // the last line could not be added
+	loose  int           // lines since the last signed head
+	cursor string        // of the newest event looked at
+	lines  atomic.Uint64 // n, for Lines
+	failed atomic.Bool   // the last line could not be added
 	closed bool
 	many   refusals
 	spent  *budget
@@ -86,6 +87,7 @@ func Open(dir string, o Options) (*Log, error) {
 	if err := l.recover(); err != nil {
 		return nil, err
 	}
+	l.lines.Store(l.n)
 	go l.keep()
 	l.ageOut()
 	return l, nil
@@ -195,6 +197,7 @@ func (l *Log) append(e Entry) (uint64, error) {
 		return 0, err
 	}
 	l.n, l.last = e.N, digestOf(line[:len(line)-1])
+	l.lines.Store(l.n)
 	l.loose++
 	if e.Cursor != "" {
 		l.cursor = e.Cursor
@@ -210,6 +213,9 @@ func (l *Log) Head() Head {
 }
 
 func (l *Log) head() Head { return Head{N: l.n, Hash: l.last.String()} }
+
+// Lines is the number of the last line. It waits for no disk.
+func (l *Log) Lines() uint64 { return l.lines.Load() }
 
 // Cursor is the cursor of the newest event that the log has seen; empty if it has seen none.
 func (l *Log) Cursor() string {

@@ -50,7 +50,7 @@ func (c *core) publish(visible bool) {
 		Started: c.life.Started(), LastOutput: c.kernel.LastOut(), LastInput: c.clients.LastInput(), Losses: c.kernel.Losses(), Problem: c.kernel.Problem.Text(),
 	}
 	st.Look = c.folder.last
-	st.FirstPending = c.outbox.First()
+	st.FirstPending, st.QueueLength = c.outbox.First(), c.outbox.Len()
 	driver := c.s.reg.driver(c.spec)
 	st.Tells, st.Driven = c.reportedStates(driver), driver != nil
 	st.Subject = subject(driver, st.Request, c.s.status.Load())

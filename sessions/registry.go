@@ -52,6 +52,7 @@ type Registry struct {
 	opened  time.Time      // when this server took up its sessions
 	watcher *watch.Watcher // of agents' files; nil where the system gives none
 	known   atomic.Pointer[map[string]agent.Driver]
+	read    atomic.Int64 // bytes of output of all sessions, since this server took them up
 
 	unusable []string // folders that could not be taken up, and why
 	strays   []Holder // what still runs of them

@@ -42,6 +42,7 @@ type Status struct {
 	Cols, Rows  int
 	// The message that it was made with has yet to be given.
 	FirstPending bool
+	QueueLength  int // messages that wait, as the verb queue lists them
 	Modes        terminal.Modes
 	Started      time.Time
 	LastOutput   time.Time

@@ -117,7 +117,7 @@ func (s *Session) standing() loop.Standing {
 func (c *core) kernelEnv() loop.KernelEnv {
 	s := c.s
 	return loop.KernelEnv{
-		ID: s.id, Dir: s.dir, Name: func() string { return c.spec.Name }, Log: c.log, Events: s.reg.events, Now: c.now,
+		ID: s.id, Dir: s.dir, Name: func() string { return c.spec.Name }, Log: c.log, Events: s.reg.events, Now: c.now, Read: &s.reg.read,
 		Screen: screen.Env{
 			Options: func() terminal.Options {
 				return terminal.Options{Cols: c.spec.Cols, Rows: c.spec.Rows, Scrollback: c.spec.Limits.Scrollback, Now: s.reg.now}

@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"berth/detect"
@@ -20,7 +21,8 @@ type KernelEnv struct {
 	Log    *slog.Logger
 	Events *events.Log
 	Now    func() time.Time
-	Screen screen.Env // the kernel sets its Now, Past and Dropped, and the handlers of its Options
+	Read   *atomic.Int64 // counts the bytes of output, over all sessions; nil: not counted
+	Screen screen.Env    // the kernel sets its Now, Past and Dropped, and the handlers of its Options
 
 	// Begin is called when the loop begins, and Close when it has ended. Stopped is the error of calls
 	// after that.

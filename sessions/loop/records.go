@@ -20,6 +20,9 @@ func (k *Kernel) output(data []byte, live bool) {
 	k.live = live
 	k.Screen.Write(data)
 	if !k.reviewing {
+		if k.env.Read != nil {
+			k.env.Read.Add(int64(len(data)))
+		}
 		k.observer.Output(data, offset)
 		if live {
 			k.lastOut = k.env.Now()

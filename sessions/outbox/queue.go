@@ -282,6 +282,16 @@ func (out *Outbox) Queue(ctx context.Context) ([]Queued, error) {
 	})
 }
 
+// Len is how many messages Queue lists. Only the loop calls it.
+func (out *Outbox) Len() (n int) {
+	for _, q := range out.queue {
+		if !q.Direct {
+			n++
+		}
+	}
+	return n
+}
+
 // Unqueue takes a message out of the queue. may is asked whether the caller may
 // take out one that is by's.
 func (out *Outbox) Unqueue(ctx context.Context, by loop.Actor, id string, may func(by loop.By) error) error {

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"time"
 
 	"berth/api"
 	"berth/attach"
@@ -27,8 +28,9 @@ type Dispatcher struct {
 	Prefixes string // attach's prefix keys, for clients and keys without their own
 	Address  string // how clients reach this server, for hints: agents@HOST, with -p if needed
 	Log      *slog.Logger
-	Files    files.Room // the temporary files of sftp
-	Choices  *Choices   // what people have set
+	Files    files.Room          // the temporary files of sftp
+	Choices  *Choices            // what people have set
+	Echoed   func(time.Duration) // is called with the time from each key to its echo; nil: not measured
 
 	seen tui.Memory
 }
@@ -78,7 +80,7 @@ func (d *Dispatcher) share(ctx context.Context, c *sshd.Session, to commands.Att
 	return attach.Run(ctx, attach.Options{
 		Session: session, In: c.Input, Out: c, Hangup: c.Hangup, Window: c.Window, Resized: c.Resized(),
 		Term: c.Terminal.Term, Env: c.Env(), Prefixes: prefixes, MayWrite: to.MayWrite, ReadOnly: to.ReadOnly,
-		Identity: c.Identity().Name, Host: d.address(c), Dashboard: mayGoHome(c), Warning: warning,
+		Identity: c.Identity().Name, Host: d.address(c), Dashboard: mayGoHome(c), Warning: warning, Echoed: d.Echoed,
 		StatusLine:     d.Choices.of(person(c.Identity())).StatusLine,
 		ShowStatusLine: func(on bool) { d.Choices.change(person(c.Identity()), func(p *chosen) { p.StatusLine = on }) },
 	})
