@@ -130,3 +130,18 @@ func (c *Call) wholeServer(verb string) error {
 	return api.Errorf(api.CodeDenied, "%s may not use %s: it is about the whole server, and the sessions= of the key has only %s", id.Name, verb, strings.Join(id.Sessions, ", ")).
 		With("verb", verb).With("identity", id.Name)
 }
+
+func metricsVerb() *Verb {
+	return &Verb{
+		Name: "metrics", Group: "see", Short: "numbers of the whole server in Prometheus's text format",
+		Examples: []Example{{"metrics", "sessions by state, open prompts, echo times and more, as a scrape gets them"}},
+		Need:     keys.Viewer, TextOnly: true, Run: writeMetrics,
+	}
+}
+
+func writeMetrics(_ context.Context, c *Call) error {
+	if err := c.wholeServer("metrics"); err != nil {
+		return err
+	}
+	return c.Metrics(c.Out)
+}

@@ -56,6 +56,8 @@ type Service struct {
 	// Level is the current level of the server's log; ConfiguredLevel is that of berth.yaml.
 	Level           *slog.LevelVar
 	ConfiguredLevel func() slog.Level
+	// Metrics writes the metrics in Prometheus's text format.
+	Metrics func(io.Writer) error
 
 	matchers matchers
 }
@@ -142,7 +144,7 @@ func verbs() []*Verb {
 
 func makeVerbs() []*Verb {
 	return []*Verb{
-		lsVerb(), stateVerb(), waitingVerb(), explainVerb(), promptVerb(), screenVerb(), outputVerb(), lastVerb(), queueVerb(), infoVerb(), whoVerb(), healthVerb(),
+		lsVerb(), stateVerb(), waitingVerb(), explainVerb(), promptVerb(), screenVerb(), outputVerb(), lastVerb(), queueVerb(), infoVerb(), whoVerb(), healthVerb(), metricsVerb(),
 		versionVerb(), whoamiVerb(), schemaVerb(), helpVerb(),
 		watchVerb(), waitVerb(),
 		nudgeVerb(), askVerb(), interruptVerb(), respondVerb(),

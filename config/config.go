@@ -18,7 +18,8 @@ import (
 
 // Config is a server's configuration. Load fills it.
 type Config struct {
-	Listen         string    `yaml:"listen"` // HOST:PORT; port 0 takes a free one
+	Listen         string    `yaml:"listen"`         // HOST:PORT; port 0 takes a free one
+	ListenMetrics  string    `yaml:"listen_metrics"` // loopback HOST:PORT or the path of a Unix socket; empty: none
 	StateDir       string    `yaml:"state_dir" path:"yes"`
 	RuntimeDir     string    `yaml:"runtime_dir" path:"yes"`
 	Hold           string    `yaml:"hold" path:"yes"` // the berth-hold binary; empty: beside berth

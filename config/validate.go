@@ -1,9 +1,11 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"net"
+	"net/netip"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -25,6 +27,9 @@ func (c *Config) Validate() []Problem {
 	v.oneOf("local", c.Local, "admin", "operator", "responder", "viewer", LocalKey)
 	v.oneOf("log_level", c.LogLevel, "debug", "info", "warn", "error")
 	v.oneOf("log_format", c.LogFormat, "text", "json")
+	if err := checkScrapes(c.ListenMetrics); err != nil {
+		v.add("listen_metrics", quote(c.ListenMetrics)+" "+err.Error(), "write 127.0.0.1:PORT, [::1]:PORT or the absolute path of a Unix socket")
+	}
 	if _, err := keys.ParsePrefixes(c.Prefix); err != nil {
 		v.add("prefix", err.Error(), "")
 	}
@@ -255,4 +260,20 @@ func (v *validation) notYet(field string, s Session) {
 			v.add(join(field, f.name), "not supported yet", "remove it")
 		}
 	}
+}
+
+// checkScrapes says why the server doesn't listen for scrapes on that address. Their answers need no
+// key, so that no other machine may ask for them.
+func checkScrapes(address string) error {
+	if address == "" || filepath.IsAbs(address) {
+		return nil
+	}
+	at, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return errors.New("isn't IP:PORT or the absolute path of a socket")
+	}
+	if !at.Addr().IsLoopback() {
+		return errors.New("isn't a loopback address: scrapes need no key, so every machine that reaches the port could read them")
+	}
+	return nil
 }

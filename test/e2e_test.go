@@ -104,6 +104,8 @@ type command = func(ts *testscript.TestScript, neg bool, args []string)
 //	tunnel SOCKET               a forwarded socket carries nothing
 //	click NAME TEXT             a mouse at a terminal: see click
 //	web VAR FILE [ANSWER]...    start an HTTP server: see startWeb
+//	prometheus                  start Prometheus; promql QUERY VALUE waits for an answer: see startPrometheus
+//	exposed                     the last output has the metrics of docs/metrics.md
 //	waitfor ...                 poll until a condition holds: see waitFor
 //	examples                    type each example of help
 //	answer FILE VERB...         a file is an answer of that call, as its schema says
@@ -115,7 +117,7 @@ func commands() map[string]command {
 		"local": local, "gossh": goClient, "bg": background, "type": typeInto, "fg": foreground, "hangup": hangUp, "within": within,
 		"key": addKey, "unlist": unlist, "osuser": makeUser, "rmuser": removeUser,
 		"status": checkStatus, "fails": checkFails, "json": checkJSON, "shape": checkShape,
-		"save": save, "decode": decode, "cast": checkCast, "terminal": terminalCommand, "tour": tour, "tunnel": checkTunnel, "waitfor": waitFor, "examples": examples, "answer": answerIn, "covered": checkCovered, "snapshot": snapshot, "web": startWeb, "click": click,
+		"save": save, "decode": decode, "cast": checkCast, "terminal": terminalCommand, "tour": tour, "tunnel": checkTunnel, "waitfor": waitFor, "examples": examples, "answer": answerIn, "covered": checkCovered, "snapshot": snapshot, "web": startWeb, "prometheus": startPrometheus, "promql": askPrometheus, "exposed": checkExposed, "click": click,
 	}
 	for _, name := range keyNames {
 		all[name] = func(ts *testscript.TestScript, neg bool, args []string) {

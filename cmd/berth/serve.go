@@ -26,6 +26,7 @@ import (
 	"berth/commands"
 	"berth/config"
 	"berth/keys"
+	"berth/metrics"
 	"berth/sessions"
 	"berth/sessions/account"
 	"berth/sessions/hold"
@@ -70,6 +71,7 @@ var flagOf = map[string]string{"host_keys": "host-key"}
 // helpOf describes the fields briefly; docs/configuration.md has the details.
 var helpOf = map[string]string{
 	"listen":                         "`address` to listen on; port 0 takes a free one",
+	"listen_metrics":                 "loopback `address` or Unix socket for Prometheus",
 	"state_dir":                      "`folder` of keys, sessions and events",
 	"runtime_dir":                    "`folder` of the sockets",
 	"hold":                           "berth-hold `file` that runs sessions and takes hooks; empty: next to berth",
@@ -180,6 +182,7 @@ type server struct {
 	shipper     *ship.Shipper // nil: the audit log isn't shipped
 	sessions    *sessions.Registry
 	edge        *sshd.Server
+	metrics     *metrics.Metrics
 	userSockets *userSockets
 	ruleset     *rules.Ruleset // of the current configuration
 	reloads     chan reloadCall
@@ -251,9 +254,16 @@ func serve(ctx context.Context, c *config.Config, source config.Source, o serveO
 			s.shipper.Close()
 		}
 	}()
+	s.openMetrics()
+	defer s.metrics.Close()
 	if err := s.listen(); err != nil {
 		return err
 	}
+	stopMetrics, err := s.serveMetrics()
+	if err != nil {
+		return errors.Join(err, s.edge.Shutdown(context.Background()))
+	}
+	defer stopMetrics()
 	if err := s.writeClient(); err != nil {
 		s.log.Warn("the ssh_config for clients on this machine could not be written", "error", err)
 	}
@@ -399,9 +409,9 @@ func (s *server) listen() error {
 	service := &commands.Service{
 		Sessions: s.sessions, Specs: s.specs.Load, Started: s.started, Now: time.Now, Log: s.log,
 		MaxInput: int64(s.config.Limits.InputBytes), Edge: s.edgeHealth, Audit: s.audit, Shipped: s.shipped, Keys: s.keys, Notify: s.notify(), Doctor: s.doctor,
-		Reload: s.askReload, Level: &s.level, ConfiguredLevel: func() slog.Level { return s.now.Load().Level() },
+		Reload: s.askReload, Level: &s.level, ConfiguredLevel: func() slog.Level { return s.now.Load().Level() }, Metrics: s.metrics.Write,
 	}
-	d := &dispatch.Dispatcher{Commands: service, Prefixes: s.config.Prefixes(), Log: s.log,
+	d := &dispatch.Dispatcher{Commands: service, Prefixes: s.config.Prefixes(), Echoed: s.metrics.Echoed, Log: s.log,
 		Choices: dispatch.LoadChoices(filepath.Join(s.config.StateDir, "choices.json"), s.log)}
 	l := s.config.Limits
 	exempt, err := l.Exempt()
@@ -476,25 +486,4 @@ func (s *server) nameOf(id string) string {
 		return one.Status().Name
 	}
 	return ""
-}
-
-// edgeHealth is what the SSH edge reports about itself.
-func (s *server) edgeHealth() map[string]any {
-	st := s.edge.Stats()
-	return map[string]any{
-		"listen": s.edge.Addr().String(), "connections": st.Connections, "logging_in": st.Waiting, "calls": st.Calls, "calls_served": st.Served,
-		"logins": st.Logins, "sources_waiting": st.Penalized,
-		"refused": map[string]uint64{
-			"logins": st.Refused.Logins, "logins_per_second": st.Refused.TooMany, "penalties": st.Refused.Penalized, "max_startups": st.Refused.Dropped,
-			"connections": st.Refused.Full, "channels_per_connection": st.Refused.Channels, "caller_unread": st.Refused.Unread, "verbs_per_second": st.Refused.Verbs, "command_bytes": st.Refused.Commands,
-		},
-		"limits": map[string]any{
-			"max_startups": st.Limits.Startups, "per_source": st.Limits.StartupsPerSource, "login_grace_ms": st.Limits.LoginGrace.Milliseconds(),
-			"max_auth_tries": st.Limits.AuthTries, "connections": st.Limits.Connections, "channels_per_connection": st.Limits.Channels,
-			"caller_connections": st.Limits.Share, "caller_channels": st.Limits.ShareChannels, "caller_unread": st.Limits.ShareUnread,
-			"env_bytes": st.Limits.EnvBytes, "command_bytes": st.Limits.CommandBytes, "input_bytes": int64(s.config.Limits.InputBytes),
-			"verbs_per_second": st.Limits.Verbs, "logins_per_second": st.Limits.Logins, "penalty_ms": st.Limits.Penalties.Refused.Milliseconds(),
-			"penalty_from_ms": st.Limits.Penalties.From.Milliseconds(), "penalty_most_ms": st.Limits.Penalties.Most.Milliseconds(),
-		},
-	}
 }

@@ -76,6 +76,8 @@ var arrows = map[string]string{
 	"sessions/clients":          "api sessions/events sessions/hold sessions/lease sessions/loop terminal",
 	"sessions":                  "agent api detect detect/tail detect/watch keys sessions/account sessions/clients sessions/command sessions/deliver sessions/events sessions/gates sessions/gates/begin sessions/gates/gate sessions/gates/transcript sessions/hold sessions/life sessions/loop sessions/notify sessions/outbox sessions/process sessions/prompts sessions/screen sessions/track sessions/worktree terminal",
 
+	"metrics": "agent audit sessions sessions/deliver sessions/events sshd",
+
 	// The edge.
 	"attach":         "terminal terminal/keyboard terminal/paint",
 	"commands/words": "",
@@ -90,7 +92,7 @@ var arrows = map[string]string{
 	// Programs.
 	"cmd/berth-hold":       "sessions/hold",
 	"cmd/berth/background": "",
-	"cmd/berth":            "agent agent/drivers agent/generic agent/generic/rules api audit audit/follow audit/ship cmd/berth/background commands commands/shape config detect/replay doctor keys sessions sessions/account sessions/command sessions/hold sessions/notify/post sessions/worktree sshd sshd/dispatch sshd/local terminal",
+	"cmd/berth":            "agent agent/drivers agent/generic agent/generic/rules api audit audit/follow audit/ship cmd/berth/background commands commands/shape config detect/replay doctor keys metrics sessions sessions/account sessions/command sessions/hold sessions/notify/post sessions/worktree sshd sshd/dispatch sshd/local terminal",
 }
 
 // driverMay is what a driver may import of the tree.
