@@ -44,7 +44,9 @@ func (c *client) typed(part input) {
 		if c.mouse && c.overlay != nil { // read, or not of interest
 			c.hide()
 		}
-		c.queue.typed()
+		if c.mouse { // no other client has control
+			c.queue.typed()
+		}
 		c.ops.typed(b)
 	}
 }
