@@ -7,6 +7,7 @@ import (
 
 	"berth/agent"
 	"berth/audit"
+	"berth/audit/ship"
 	"berth/sessions"
 	"berth/sshd"
 )
@@ -15,6 +16,7 @@ import (
 type Sources struct {
 	Sessions *sessions.Registry
 	Audit    *audit.Log
+	Shipped  func() *ship.Status // of the audit log; nil: it isn't shipped
 	Edge     func() sshd.Stats
 	Started  time.Time
 	Version  string
@@ -37,6 +39,7 @@ type snapshot struct {
 	edge    sshd.Stats
 	lines   uint64 // of the audit log
 	failing bool   // the audit log can't be written
+	shipped *ship.Status
 	now     time.Time
 	Sources
 }
@@ -118,6 +121,18 @@ func list() []metric {
 				return 1
 			}
 			return 0
+		})},
+		{"berth_audit_unshipped_lines", gauge, nil, "lines of the audit log that the receiver of `audit.ship` has yet to take; 0 without one", one(func(s *snapshot) float64 {
+			if s.shipped == nil {
+				return 0
+			}
+			return float64(s.lines - min(s.lines, s.shipped.Sent))
+		})},
+		{"berth_audit_ship_lost_total", counter, nil, "lines that were removed from the audit log before they were shipped", one(func(s *snapshot) float64 {
+			if s.shipped == nil {
+				return 0
+			}
+			return float64(s.shipped.Lost)
 		})},
 		{"berth_disk_free_bytes", gauge, nil, "free space on the state folder's disk", one(func(s *snapshot) float64 { return float64(s.Disk.FreeBytes) })},
 		{"berth_disk_size_bytes", gauge, nil, "size of that disk", one(func(s *snapshot) float64 { return float64(s.Disk.TotalBytes) })},

@@ -152,7 +152,7 @@ func (s scraper) Describe(out chan<- *prometheus.Desc) {
 // Collect reads them.
 func (s scraper) Collect(out chan<- prometheus.Metric) {
 	src := s.sources
-	now := snapshot{Figures: src.Sessions.Figures(), edge: src.Edge(), lines: src.Audit.Lines(), failing: src.Audit.Failing(), now: src.Now(), Sources: src}
+	now := snapshot{Figures: src.Sessions.Figures(), edge: src.Edge(), lines: src.Audit.Lines(), failing: src.Audit.Failing(), shipped: src.Shipped(), now: src.Now(), Sources: src}
 	for i, m := range s.list {
 		if m.read != nil {
 			m.read(&now, func(value float64, labels ...string) {

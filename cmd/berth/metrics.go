@@ -11,7 +11,7 @@ import (
 // openMetrics makes the server's metrics. They are answered once the server listens.
 func (s *server) openMetrics() {
 	s.metrics = metrics.New(metrics.Sources{
-		Sessions: s.sessions, Audit: s.audit, Edge: func() sshd.Stats { return s.edge.Stats() },
+		Sessions: s.sessions, Audit: s.audit, Shipped: s.shipped, Edge: func() sshd.Stats { return s.edge.Stats() },
 		Started: s.started, Version: api.ThisBuild().Version, Now: time.Now,
 	}, s.log)
 }

@@ -76,7 +76,7 @@ var arrows = map[string]string{
 	"sessions/clients":          "api sessions/events sessions/hold sessions/lease sessions/loop terminal",
 	"sessions":                  "agent api detect detect/tail detect/watch keys sessions/account sessions/clients sessions/command sessions/deliver sessions/events sessions/gates sessions/gates/begin sessions/gates/gate sessions/gates/transcript sessions/hold sessions/life sessions/loop sessions/notify sessions/outbox sessions/process sessions/prompts sessions/screen sessions/track sessions/worktree terminal",
 
-	"metrics": "agent audit sessions sessions/deliver sessions/events sshd",
+	"metrics": "agent audit audit/ship sessions sessions/deliver sessions/events sshd",
 
 	// The edge.
 	"attach":         "terminal terminal/keyboard terminal/paint",
