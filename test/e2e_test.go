@@ -61,12 +61,12 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// condition reports whether something is there that a script may need: paramiko in the system's Python,
-// and the right to make OS users.
+// condition reports whether something is there that a script may need: a library of the system's Python, and
+// the right to make OS users.
 func condition(what string) (bool, error) {
 	switch what {
-	case "paramiko":
-		return exec.Command("/usr/bin/python3", "-c", "import paramiko").Run() == nil, nil
+	case "paramiko", "asyncssh":
+		return exec.Command("/usr/bin/python3", "-c", "import "+what).Run() == nil, nil
 	case "osusers":
 		return mayMakeUsers(), nil
 	}
