@@ -10,7 +10,7 @@ VERSION := $(shell packaging/version)
 LDFLAGS := -X berth/api.release=$(VERSION) -X berth/api.commit=$(shell git rev-parse HEAD 2>/dev/null) \
 	-X berth/api.committed=$(shell git show -s --format=%cI 2>/dev/null) $(STRIP)
 
-.PHONY: all build dist dist-here image run test test-packages test-agents test-agents-ci test-claude-newer test-gemini soak-agents soak-dialogs vet bench fuzz fuzz-edge clean
+.PHONY: all build dist dist-here image run test test-packages test-agents test-agents-ci test-claude-newer test-gemini suites soak-agents soak-dialogs vet bench fuzz fuzz-edge clean
 
 all: build
 
@@ -53,6 +53,11 @@ test: vet
 # module of their own.
 test-packages:
 	cd packaging && $(GO) vet ./... && $(GO) test -v -count=1 -timeout 5m .
+
+# What Debian's packages say of Berth: clients, terminals, scanners, Prometheus. It writes its figures into
+# docs/conformance.md.
+suites: build
+	CI=$(CI) $(GO) run ./test/suites -berth $(BIN) -update
 
 # The real agents, at pinned versions that npm installs into the cache folder,
 # against model APIs on loopback. Where npm does not answer they say so. They wait
