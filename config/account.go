@@ -2,6 +2,7 @@ package config
 
 import (
 	"bufio"
+	"context"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -30,6 +31,11 @@ func CurrentAccount() Account { return currentAccount(os.Getenv, os.Getuid(), "/
 func currentAccount(getenv func(string) string, uid int, passwd string) Account {
 	a := Account{Name: getenv("USER"), Home: getenv("HOME"), Shell: getenv("SHELL"), UID: uid}
 	entry := passwdEntry(passwd, uid)
+	if needed := a.Name == "" || !filepath.IsAbs(a.Home) || !filepath.IsAbs(a.Shell); needed && entry.Name == "" {
+		if e, err := account.FromNSS(context.Background(), strconv.Itoa(uid)); err == nil { // else it is nowhere
+			entry = Account{Name: e.Name, Home: e.Home, Shell: e.Shell, UID: uid}
+		}
+	}
 	if a.Name == "" {
 		a.Name = getenv("LOGNAME")
 	}

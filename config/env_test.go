@@ -232,7 +232,7 @@ func TestAccount(t *testing.T) {
 		{"", 7, Account{Name: "u", Home: "/home/u", Shell: "/bin/zsh", UID: 7}},
 		{"USER=v HOME=/h SHELL=/bin/fish", 7, Account{Name: "v", Home: "/h", Shell: "/bin/fish", UID: 7}},
 		{"HOME=rel SHELL=sh", 7, Account{Name: "u", Home: "/home/u", Shell: "/bin/zsh", UID: 7}},
-		{"", 9, Account{Name: "9", Shell: "/bin/sh", UID: 9}},
+		{"", 987654, Account{Name: "987654", Shell: "/bin/sh", UID: 987654}}, // the name service has no such user either
 	} {
 		if got := currentAccount(lookup(strings.Fields(c.environ)), c.uid, passwd); got != c.want {
 			t.Errorf("%s: %+v", c.environ, got)

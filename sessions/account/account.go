@@ -40,7 +40,7 @@ func Lookup(name string) (*User, error) {
 	entry, err := user.Lookup(name)
 	var unknown user.UnknownUserError
 	if errors.As(err, &unknown) {
-		return nil, fmt.Errorf("the user %q: %w", name, ErrNoUser)
+		return lookupNSS(name)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("look for the user %q: %w", name, err)
