@@ -44,6 +44,22 @@ func TestUnread(t *testing.T) {
 	}
 }
 
+// TestForegroundName: the name is the one that the program has set, whatever is in it.
+func TestForegroundName(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("SKIPPED: only Linux reports the foreground")
+	}
+	p := open(t)
+	for i, name := range []string{"plain", "a) S 1 (b", `a\b)`} {
+		s := p.sh(fmt.Sprintf("s%d", i), fmt.Sprintf("printf '%%s' '%s' > /proc/$$/comm; printf ready; read a", name))
+		shows(t, s, "ready")
+		pid := s.Status().PID
+		if group, front, got := process.Foreground(pid); group != pid || front != pid || got != name {
+			t.Errorf("%q: group %d, foreground %d %q of the program %d", name, group, front, got, pid)
+		}
+	}
+}
+
 // TestComputing: a program that works, or its child in the foreground, is seen to, and
 // one that waits for a key is not.
 func TestComputing(t *testing.T) {

@@ -16,25 +16,28 @@ import (
 // Foreground, and the latter's program. Zeros and an empty name say that the
 // system does not tell.
 func Foreground(pid int) (group, front int, program string) {
-	_, group, front = status(pid)
-	if front <= 0 {
+	name, _, group, front := status(pid)
+	switch {
+	case front <= 0:
 		return group, 0, ""
+	case front == pid:
+		return group, front, name
 	}
 	var buf [32]byte // a name has 15 bytes
 	// Without a name its leader is gone while the group lives on.
 	return group, front, string(bytes.TrimSuffix(readProc(buf[:], front, "comm"), []byte("\n")))
 }
 
-// status reads the state of pid's main thread as a letter, pid's process group, and
+// status reads pid's name, the state of its main thread as a letter, its process group, and
 // that of its terminal's foreground; zeros when there is no such process.
-func status(pid int) (state byte, group, front int) {
+func status(pid int) (name string, state byte, group, front int) {
 	var buf [512]byte // a stat line has 52 numbers and a name of 15 bytes
 	stat := readProc(buf[:], pid, "stat")
 	// The name is in parentheses and may contain anything; fields are
 	// counted after the last one: state ppid pgrp session tty tpgid.
-	end := bytes.LastIndexByte(stat, ')')
-	if end < 0 {
-		return 0, 0, 0
+	begin, end := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
+	if begin < 0 || end < begin {
+		return "", 0, 0, 0
 	}
 	field := 0
 	for word := range bytes.FieldsSeq(stat[end+1:]) {
@@ -50,7 +53,7 @@ func status(pid int) (state byte, group, front int) {
 			break
 		}
 	}
-	return state, group, front
+	return string(stat[begin+1 : end]), state, group, front
 }
 
 // Computing says that a program of pid's terminal's foreground, pid or what descends
@@ -69,7 +72,7 @@ func inFront(pid int, states string) bool {
 	pids := []int{pid}
 	var buf [4096]byte
 	for i := 0; i < len(pids) && i < most; i++ {
-		state, group, front := status(pids[i])
+		_, state, group, front := status(pids[i])
 		if group == front && state != 0 && strings.IndexByte(states, state) >= 0 {
 			return true
 		}
@@ -85,7 +88,7 @@ func inFront(pid int, states string) bool {
 
 // Stopped says that one process is stopped by a signal or by a debugger.
 func Stopped(pid int) bool {
-	state, _, _ := status(pid)
+	_, state, _, _ := status(pid)
 	return state == 'T' || state == 't'
 }
 

@@ -10,13 +10,17 @@ import (
 
 // How often the foreground process is polled.
 const (
-	lookActive         = 50 * time.Millisecond // after output or input
-	looksAfterActivity = 3                     // number of these polls
-	lookQuiet          = 2 * time.Second       // without output and input
+	lookActive = 50 * time.Millisecond // after output or input
+	lookQuiet  = 2 * time.Second       // without output and input
+	// Number of the polls that are lookActive apart. A busy machine may need 100 ms to start the program that was
+	// asked for. A shell has taken its terminal back before it prints: the second poll is for the program that it
+	// starts next.
+	looksAfterInput  = 3
+	looksAfterOutput = 2
 )
 
-// Active records output or input: the foreground process may have changed.
-func (t *Track) Active() { t.front.looks = looksAfterActivity }
+// Active records input, or that the session was unseen: the foreground process may have changed.
+func (t *Track) Active() { t.front.looks = looksAfterInput }
 
 // LookSoon polls the foreground at the loop's next turn.
 func (t *Track) LookSoon() { t.front.looked = time.Time{} }

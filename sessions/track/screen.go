@@ -18,9 +18,12 @@ const spokeEvery = 500 * time.Millisecond
 
 // Printed plans a reading of the screen and polls of the foreground, because the program has printed.
 func (t *Track) Printed() {
-	t.Active()
+	t.front.looks = max(t.front.looks, looksAfterOutput)
 	if d := t.d; d != nil && d.screen.due.IsZero() {
-		d.screen.due = t.env.Now().Add(screenPace)
+		d.screen.due = t.env.Now() // a driver that doesn't read the screen waits for no drawing: the loop wakes once less
+		if d.screen.reads {
+			d.screen.due = d.screen.due.Add(screenPace)
+		}
 	}
 }
 

@@ -232,4 +232,11 @@ func TestOutputPollsTheForeground(t *testing.T) {
 	if b.Printed(); b.Due(now).Sub(now) != lookActive {
 		t.Errorf("after output it is polled in %s", b.Due(now).Sub(now))
 	}
+	if b.front.looks != looksAfterOutput {
+		t.Errorf("after output it is polled %d times", b.front.looks)
+	}
+	b.Active()
+	if b.Printed(); b.front.looks != looksAfterInput {
+		t.Errorf("the echo of input leaves %d polls", b.front.looks)
+	}
 }
