@@ -113,7 +113,7 @@ func inline(markdown string) string {
 // unmarked is a span without its marks.
 func unmarked(span string) string {
 	for _, mark := range []string{"``", "`", "**"} {
-		if strings.HasPrefix(span, mark) {
+		if strings.HasPrefix(span, mark) && len(span) >= 2*len(mark) {
 			return strings.TrimSpace(span[len(mark) : len(span)-len(mark)])
 		}
 	}
@@ -133,7 +133,8 @@ func (b *binary) configuration(markdown string) string {
 	return p.String()
 }
 
-// markdown writes what the project's pages have: headings, paragraphs, lists, tables and indented code.
+// markdown writes what the project's pages have: headings, paragraphs, lists, tables, and code that is
+// indented or between fences. A comment is for the tests of the page.
 // A table is a list of terms, its first column, since a terminal has no room for its columns.
 func (p *page) markdown(text string) {
 	lines := strings.Split(text, "\n")
@@ -147,6 +148,11 @@ func (p *page) markdown(text string) {
 		}
 		switch {
 		case strings.TrimSpace(line) == "":
+			at++
+		case strings.HasPrefix(line, "<!--"):
+			at++
+		case strings.HasPrefix(line, "```"):
+			p.literal(strings.Join(block(func(l string) bool { return l != "```" })[1:], "\n"))
 			at++
 		case strings.HasPrefix(line, "## "):
 			p.section(strings.ToUpper(line[3:]))
@@ -163,7 +169,7 @@ func (p *page) markdown(text string) {
 			p.text(strings.Join(block(func(l string) bool { return strings.HasPrefix(l, "  ") }), "\n")[2:])
 		default:
 			p.paragraph(strings.Join(block(func(l string) bool {
-				return l != "" && !strings.HasPrefix(l, "- ") && !strings.HasPrefix(l, "|") && !strings.HasPrefix(l, "#")
+				return l != "" && !strings.HasPrefix(l, "- ") && !strings.HasPrefix(l, "|") && !strings.HasPrefix(l, "#") && !strings.HasPrefix(l, "```")
 			}), "\n"))
 		}
 	}
