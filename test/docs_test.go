@@ -25,8 +25,9 @@ const notRun = 7
 
 // noCommands are the pages whose commands other tests run, or that have lines that only look like commands.
 var noCommands = map[string]string{
-	"docs/install.md":      "the tests of the packages install them on a machine",
-	"docs/architecture.md": "drawings",
+	"docs/install.md":       "the tests of the packages install them on a machine",
+	"docs/architecture.md":  "drawings",
+	"docs/agents/adding.md": "they need a recording",
 }
 
 // TestDocs runs the commands of the README and of the pages in docs, each page as one new user with a
@@ -50,8 +51,12 @@ func TestDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	ofAgents, err := filepath.Glob("../docs/agents/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	left := []string{}
-	for _, page := range append(pages, "../README.md") {
+	for _, page := range append(append(pages, ofAgents...), "../README.md") {
 		name := strings.TrimPrefix(page, "../")
 		text, err := os.ReadFile(page)
 		if err != nil {
@@ -72,7 +77,7 @@ func TestDocs(t *testing.T) {
 			}
 		}
 		if slices.ContainsFunc(steps, func(s docStep) bool { return s.command != "" && !s.hidden }) {
-			t.Run(strings.TrimSuffix(filepath.Base(page), ".md"), func(t *testing.T) {
+			t.Run(strings.TrimSuffix(strings.TrimPrefix(name, "docs/"), ".md"), func(t *testing.T) {
 				t.Parallel()
 				runPage(t, name, steps)
 			})
@@ -340,6 +345,9 @@ func shows(want []string) *regexp.Regexp {
 	return regexp.MustCompile(`^` + b.String() + `$`)
 }
 
+// escapes are sequences that move the cursor and set colours.
+var escapes = regexp.MustCompile(`\x1b\[[0-9;?<>=]*[ -/]*[@-~]`)
+
 // spaces: columns are as wide as what is in them.
 var spaces = regexp.MustCompile(` +`)
 
@@ -365,7 +373,8 @@ func (r *reader) atTerminal(s docStep) (string, error) {
 		n, err := tty.Read(buf)
 		out = append(out, buf[:n]...)
 		for len(typed) > 0 {
-			at := regexp.MustCompile(typed[0].sees).FindIndex(out[seen:])
+			shown := escapes.ReplaceAll(out, nil)
+			at := regexp.MustCompile(typed[0].sees).FindIndex(shown[min(seen, len(shown)):])
 			if at == nil {
 				break
 			}

@@ -42,6 +42,20 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// TestIndex: docs/README.md links to each page of docs.
+func TestIndex(t *testing.T) {
+	index := page(t, "../../docs/README.md")
+	names, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if base := filepath.Base(name); base != "README.md" && !strings.Contains(index, "("+base) {
+			t.Errorf("docs/README.md doesn't link to %s", base)
+		}
+	}
+}
+
 // page is a page's text without blocks of code.
 func page(t *testing.T, name string) string {
 	t.Helper()
