@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"berth/keys"
 )
@@ -38,7 +39,9 @@ func Load(s Source) (*Config, error) {
 	var problems Problems
 	if path != "" {
 		var err error
-		if d, err = readFile(path, homeDir(getenv), &c); err == nil {
+		if d, err = readFile(path, homeDir(getenv), &c); err == nil && !required && path == serviceFile && ofAnother(c.StateDir) {
+			c, d = Default(), nil
+		} else if err == nil {
 			c.File = path
 			problems = d.problems
 		} else if required || !errors.Is(err, fs.ErrNotExist) {
@@ -103,6 +106,19 @@ func (c *Config) envFiles() []Problem {
 	return out
 }
 
+// serviceFile is the configuration of the machine's service. Another user's own server doesn't follow it.
+const serviceFile = "/etc/berth/berth.yaml"
+
+// ofAnother says that a state folder is that of another user's server. Root may mean any.
+func ofAnother(stateDir string) bool {
+	info, err := os.Stat(stateDir)
+	if err != nil || os.Geteuid() == 0 {
+		return false
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(st.Uid) != os.Geteuid()
+}
+
 // SearchPath lists the places of berth.yaml.
 func SearchPath(environ []string) []string {
 	getenv := lookup(environ)
@@ -112,7 +128,7 @@ func SearchPath(environ []string) []string {
 	} else if home := homeDir(getenv); home != "" {
 		dirs = append(dirs, filepath.Join(home, ".config", "berth"))
 	}
-	dirs = append(dirs, "/etc/berth")
+	dirs = append(dirs, filepath.Dir(serviceFile))
 	for i, d := range dirs {
 		dirs[i] = filepath.Join(d, "berth.yaml")
 	}

@@ -142,6 +142,15 @@ func TestInstall(t *testing.T) {
 		t.Errorf("ls on the host: %q", out)
 	}
 
+	// Another user's own server doesn't follow the service's configuration.
+	m.run("install", "-d", "-o", "nobody", "/tmp/berth-nobody")
+	t.Cleanup(func() { _ = os.RemoveAll("/tmp/berth-nobody") })
+	nobody := []string{"--reuid=65534", "--regid=65534", "--clear-groups", "env", "-i", "HOME=/tmp/berth-nobody", "PATH=/usr/bin:/bin", "TMPDIR=/tmp/berth-nobody", "berth"}
+	if out := m.run("setpriv", append(nobody, "up", "--listen", "127.0.0.1:0")...); !strings.Contains(out, "Berth runs in the background") {
+		t.Errorf("up of another user: %s", out)
+	}
+	m.run("setpriv", append(nobody, "down")...)
+
 	m.run("dpkg", "-r", "berth")
 	if !runs(pid) {
 		t.Error("the removal ended the session")
