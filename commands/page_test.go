@@ -75,6 +75,10 @@ A verb follows ` + "`ssh agents@host`, or `berth`" + ` on the server's machine. 
 			fmt.Fprintf(&b, "| `%s` | %s |\n", strings.ReplaceAll(e.Line, "|", `\|`), cell(e.Does))
 		}
 	}
+	b.WriteString("\n# Topics\n\n`help TOPIC` prints these too.\n")
+	for _, t := range topics() {
+		fmt.Fprintf(&b, "\n## %s\n\n%s:\n\n```text\n%s```\n", t.name, sentence(t.short), t.text())
+	}
 	return b.String()
 }
 
