@@ -8,26 +8,27 @@ import (
 	"berth/agent"
 )
 
-// Arguments lays out a tool's arguments as a table, by their names. A text is shown as it is, unless
-// it could be taken for another value: then it is quoted as JSON quotes it.
+// Arguments lays out a tool's arguments as a table, by their names: first those of one line, because a body of many
+// lines pushes what comes after it off a small screen. A text is shown as it is, unless it could be taken for another
+// value: then it is quoted as JSON quotes it.
 func Arguments(in agent.Input) []Line {
-	var lines []Line
+	var short, long []Line
 	for _, field := range in.Names() {
 		value := Value(in[field])
 		head := []Span{{name(field) + ":", Accent}}
 		if len(value) == 1 {
-			lines = append(lines, Line{Spans: append(append(head, Span{" ", Plain}), value[0].Spans...)})
+			short = append(short, Line{Spans: append(append(head, Span{" ", Plain}), value[0].Spans...)})
 			continue
 		}
-		lines = append(lines, Line{Spans: head})
+		long = append(long, Line{Spans: head})
 		for _, l := range value {
 			if l.Text() != "" { // a line of blanks alone would be drawn by their numbers
 				l.Spans = append([]Span{{"  ", Plain}}, l.Spans...)
 			}
-			lines = append(lines, l)
+			long = append(long, l)
 		}
 	}
-	return lines
+	return append(short, long...)
 }
 
 // Value lays out a JSON value: a text as Arguments has it, all else indented. A line end in a quoted

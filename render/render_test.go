@@ -180,6 +180,14 @@ func TestArgumentsDiffer(t *testing.T) {
 	}
 }
 
+// What fits on a line isn't pushed off a small screen by a body of many.
+func TestShortArgumentsFirst(t *testing.T) {
+	in := agent.Input{"body": json.RawMessage(`"one\ntwo"`), "repo": json.RawMessage(`"shop"`), "as": json.RawMessage(`"draft"`)}
+	if got, want := join(Arguments(in)), "as: draft\nrepo: shop\nbody:\n  one\n  two"; got != want {
+		t.Errorf("drawn as\n%s\nwant\n%s", got, want)
+	}
+}
+
 // A line end in a quoted text is drawn as one, and a backslash stays one.
 func TestLineEndsAreDrawn(t *testing.T) {
 	for raw, want := range map[string]string{

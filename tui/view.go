@@ -28,6 +28,7 @@ const (
 	besideCols = 100 // for list and screen side by side
 	sideCols   = 112 // enough for most screens; the rest is for the list
 	belowRows  = 20  // for the screen below the list
+	noneRows   = 3   // for a list's two lines that say why it is empty
 	leastCols  = 20
 	leastRows  = 5
 )
@@ -47,7 +48,10 @@ func (m *Model) layout() layout {
 		l.side = box{w + 1, body.y, m.cols - w - 2, body.h - 1} // its first row is the frame's
 	case m.rows >= belowRows:
 		l.split, l.preview = true, true
-		h := min(max(m.lines(body.w), 3), m.listMost())
+		h := min(m.lines(body.w), m.listMost())
+		if len(m.order) == 0 {
+			h = noneRows
+		}
 		l.list.h = h
 		l.side = box{0, body.y + h, m.cols, body.h - h}
 	default:
