@@ -23,6 +23,12 @@ func main() {
 			os.Exit(hold.Main(os.Stdin))
 		case "enter":
 			os.Exit(hold.EnterMain())
+		case "ungroup":
+			if err := hold.Ungroup(); err != nil {
+				fmt.Fprintln(os.Stderr, "berth-hold:", err)
+				os.Exit(1)
+			}
+			return
 		case "version":
 			if err := json.NewEncoder(os.Stdout).Encode(hold.ThisProgram()); err != nil {
 				fmt.Fprintln(os.Stderr, "berth-hold:", err)

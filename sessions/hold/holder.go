@@ -34,8 +34,7 @@ type holder struct {
 	drained chan struct{}
 	stop    atomic.Bool // drain must end
 
-	ending ending
-
+	ending   ending
 	mu       sync.Mutex // guards the fields below
 	moved    sync.Cond  // uses mu: the queue, the server or the end changed
 	control  *controlLog
@@ -57,6 +56,9 @@ type ending struct {
 	exited chan struct{} // closed when the program has ended and status is set
 	alone  chan struct{} // closed when no process of its tree is left
 	status syscall.WaitStatus
+	at     time.Time // when it ended
+	killed bool      // by this holder, which only finish uses
+	memory memory    // OOM kills
 
 	// The holder's mu guards these.
 	asked    bool          // SIGHUP was sent
@@ -170,6 +172,7 @@ func newHolder(stdin io.Reader) (*holder, error) {
 	}
 	h.size.cols, h.size.rows = spec.Cols, spec.Rows
 	h.moved.L = &h.mu
+	h.ending.memory.report = func(d OOMData) { h.record(KindOOM, d) }
 	if h.turn, err = newTurn(); err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ type identity struct {
 	Start   string `json:"start"`
 	Version int    `json:"version"`
 	Socket  string `json:"socket"`
+	Cgroup  string `json:"cgroup,omitempty"`
 	UID     *int   `json:"uid,omitempty"` // uid of the program; nil in a holder.json written before this field existed
 }
 

@@ -259,8 +259,14 @@ func EndOrphans(ctx context.Context, dir string, grace time.Duration) (ended int
 	asked, seen := map[process]bool{}, map[process]bool{}
 	for {
 		left, err := Orphans(dir)
-		if err != nil || len(left) == 0 {
+		if err != nil {
 			return len(seen), err
+		}
+		if len(left) == 0 {
+			if id, err := readIdentity(dir); err == nil && !alive(id.PID, id.Start) {
+				return len(seen), endCgroup(id.Cgroup)
+			}
+			return len(seen), nil
 		}
 		now := time.Now()
 		if now.After(until) {

@@ -70,17 +70,23 @@ func (h *holder) runProgram(slave *os.File, umask int) error {
 	if err := h.spec.As.give(slave); err != nil {
 		return err
 	}
+	sys := &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0, Credential: h.spec.As.credential()}
+	close, err := intoCgroup(h.spec.Cgroup, sys)
+	if err != nil {
+		return err
+	}
+	defer close()
+	h.ending.memory.begin(h.spec.Cgroup)
 	fd := slave.Fd()
 	unix.Umask(umask) // nothing else runs yet that could make a file
 	var pid int
-	var err error
 	withUsualSlack(func() {
 		h.spec.As.part()
 		pid, err = syscall.ForkExec(h.spec.Path, h.spec.Argv, &syscall.ProcAttr{
 			Dir:   h.spec.Cwd,
 			Env:   h.environ(),
 			Files: []uintptr{fd, fd, fd},
-			Sys:   &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0, Credential: h.spec.As.credential()},
+			Sys:   sys,
 		})
 	})
 	unix.Umask(0o077)
@@ -112,7 +118,7 @@ func (h *holder) writeIdentity() error {
 	if h.spec.As != nil {
 		uid = h.spec.As.UID
 	}
-	data, err := json.Marshal(identity{PID: h.self.pid, Start: h.self.start, Version: maxVersion, Socket: h.spec.Socket, UID: &uid})
+	data, err := json.Marshal(identity{PID: h.self.pid, Start: h.self.start, Version: maxVersion, Socket: h.spec.Socket, Cgroup: h.spec.Cgroup, UID: &uid})
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", holderFile, err)
 	}

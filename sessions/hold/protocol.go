@@ -69,6 +69,8 @@ type Exit struct {
 	Signal string `json:"signal,omitempty"`
 	// Left is how many processes of its tree could not be ended.
 	Left int `json:"left,omitempty"`
+	// OOMLimit is the limit of memory in bytes that it had reached when the kernel ended it, or 0.
+	OOMLimit int64 `json:"oom_limit,omitempty"`
 }
 
 // refusal is why the holder ends the conversation.

@@ -20,6 +20,7 @@ const (
 	KindSignal  = "signal"  // SignalData
 	KindEnd     = "end"     // EndData: a caller asked for the program's end
 	KindLoss    = "loss"    // LossData
+	KindOOM     = "oom"     // OOMData
 	KindExit    = "exit"    // Exit: the last one of this program; a restart continues the same journal
 )
 

@@ -140,6 +140,7 @@ func refuse(c *socket, code string, why error) {
 
 // adopt makes c the server in place of any other.
 func (h *holder) adopt(c *socket, version int) *serverConn {
+	h.ending.memory.watch() // the server may have enabled the controller again
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if old := h.server; old != nil {

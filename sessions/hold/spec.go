@@ -49,6 +49,10 @@ type Spec struct {
 	// As is the user of the program. nil is the holder's own: a program of
 	// another one can neither signal nor trace the holder, nor touch its files.
 	As *User `json:"as,omitempty"`
+	// Cgroup is the folder of the cgroup that the program runs in, without the holder: a limit that the
+	// program has reached never stops the holder, which reports that. Empty is the holder's own. The
+	// holder removes it when the program has ended.
+	Cgroup string `json:"cgroup,omitempty"`
 }
 
 // User is an OS user to run a program as.

@@ -3,6 +3,7 @@ package hold
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"syscall"
 	"time"
@@ -40,7 +41,7 @@ func (h *holder) reap() {
 		}
 		if pid == h.child.pid && !told && (status.Exited() || status.Signaled()) {
 			told = true
-			h.ending.status = status
+			h.ending.status, h.ending.at = status, time.Now()
 			close(h.ending.exited)
 		}
 	}
@@ -104,6 +105,10 @@ func (h *holder) finish() {
 	h.waitProgram()
 	h.endWaits()
 	left := h.clearTree()
+	oom := h.endMemory()
+	if err := endCgroup(h.spec.Cgroup); err != nil {
+		fmt.Fprintln(os.Stderr, "berth-hold:", err) // the next start of the session takes it as it is
+	}
 	h.mu.Lock()
 	h.typing.over = true
 	h.moved.Broadcast()
@@ -118,7 +123,7 @@ func (h *holder) finish() {
 	}
 	<-h.typing.done // so that no answer follows the exit
 	h.endHooks()
-	h.tellExit(left)
+	h.tellExit(Exit{Left: left, OOMLimit: oom})
 	h.completeJournal()
 	h.sayFarewell()
 }
@@ -167,6 +172,7 @@ func (h *holder) clearTree() int {
 		case <-h.ending.hurry:
 		}
 	}
+	h.ending.killed = !h.ended()
 	for until := time.Now().Add(killFor); ; {
 		left, err := descendants(h.self.pid)
 		for _, p := range left {
@@ -187,9 +193,29 @@ func (h *holder) clearTree() int {
 	}
 }
 
+// oomNear is how long before the program's end a kill is taken for its cause.
+const oomNear = 2 * time.Second
+
+// shellKilled is how a shell says that SIGKILL has ended its last command.
+const shellKilled = 128 + int(syscall.SIGKILL)
+
+// endMemory reports the last kills of the session's cgroup, and gives the limit that has ended the
+// program; 0 if that was something else.
+func (h *holder) endMemory() int64 {
+	h.ending.memory.look()
+	h.ending.memory.end()
+	status, at := h.ending.status, h.ending.memory.killedAt()
+	if !h.ended() || at.IsZero() || h.ending.at.Sub(at) > oomNear {
+		return 0
+	}
+	if status.Signaled() && status.Signal() == syscall.SIGKILL && !h.ending.killed || status.Exited() && status.ExitStatus() == shellKilled {
+		return h.ending.memory.limitOf()
+	}
+	return 0
+}
+
 // tellExit records the end and sends it to the server.
-func (h *holder) tellExit(left int) {
-	exit := Exit{Left: left}
+func (h *holder) tellExit(exit Exit) {
 	if h.ended() {
 		if h.ending.status.Signaled() {
 			exit.Code, exit.Signal = -1, unix.SignalName(h.ending.status.Signal())

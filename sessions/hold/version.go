@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"berth/api"
@@ -70,6 +71,18 @@ func checkFirst() error {
 		return fmt.Errorf("its holder speaks protocol version 1, this release %d to %d", minVersion, maxVersion)
 	}
 	return nil
+}
+
+// CheckCgroup says why no process can be started in a cgroup. It runs exe there.
+func CheckCgroup(ctx context.Context, exe, path string) error {
+	cmd := exec.CommandContext(ctx, exe, "version")
+	cmd.SysProcAttr = &syscall.SysProcAttr{}
+	close, err := intoCgroup(path, cmd.SysProcAttr)
+	if err != nil {
+		return err
+	}
+	defer close()
+	return cmd.Run()
 }
 
 func (p Program) spoken() bool { return p.MaxProtocol >= minVersion && p.MinProtocol <= maxVersion }
