@@ -16,6 +16,9 @@ var errProcessGone = errors.New("the process has ended")
 func origin(pid int, holders []HolderProcess, alive func() bool) (*HolderProcess, error) {
 	h, err := holderOf(pid, holders, hold.Walk)
 	if err == nil && h == nil {
+		h, err = holderOfCgroup(pid, holders)
+	}
+	if err == nil && h == nil {
 		if err = hold.CheckOutside(pid); err != nil {
 			err = fmt.Errorf("%w: use a terminal outside of it", err)
 		}
@@ -24,6 +27,21 @@ func origin(pid int, holders []HolderProcess, alive func() bool) (*HolderProcess
 		return nil, errProcessGone
 	}
 	return h, err
+}
+
+// holderOfCgroup finds the holder of the session in whose cgroup a process is; nil if it is in none. A
+// process can leave its session's cgroup, so the other signs are looked at too.
+func holderOfCgroup(pid int, holders []HolderProcess) (*HolderProcess, error) {
+	id, err := hold.CgroupSession(pid)
+	if err != nil || id == "" {
+		return nil, err
+	}
+	for i := range holders {
+		if h := &holders[i]; h.Session == id && !h.Command && h.PID != 0 {
+			return h, nil
+		}
+	}
+	return nil, fmt.Errorf("process %d is in the cgroup of the session %s, which has no holder: use a terminal outside of it", pid, id)
 }
 
 // errFound ends a walk.
