@@ -42,11 +42,15 @@ type Exit struct {
 	Crashed bool   `json:"crashed"`
 	Lost    bool   `json:"lost"`
 	Time    Time   `json:"time"`
+	// Reason is why the system has ended it, such as "out of memory: limit 512MiB"; null if that isn't known.
+	Reason *string `json:"reason"`
 }
 
 // String says how the program ended.
 func (e *Exit) String() string {
 	switch {
+	case e.Reason != nil:
+		return *e.Reason
 	case e.Lost:
 		return "lost: its exit wasn't seen"
 	case e.Signal != "":

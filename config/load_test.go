@@ -151,12 +151,13 @@ func TestCheck(t *testing.T) {
 				":9:29: sessions[4].env.BERTH_Y: Berth sets BERTH and all BERTH_* itself; remove it or choose another name",
 				`:10:14: sessions[4].restart: "sometimes" isn't one of its values; write never, on-failure or always`,
 			}},
-		"not yet": {
-			"sessions:\n  - name: a\n    agent: gemini\n    user: root\n    settings: {a: [1, {b: null}]}\n  - name: b\n    agent: generic\n    limits: {memory: 1GiB, processes: 9}\n",
+		"values": {
+			"sessions:\n  - name: a\n    agent: gemini\n    user: root\n    settings: {a: [1, {b: null}]}\n  - name: b\n    agent: generic\n    limits: {memory: many, processes: 1.5, cpu: 0.001}\n  - {name: c, limits: {memory: 1GiB, processes: 9, cpu: 0.5}}\n",
 			[]string{
 				":5:27: sessions[0].settings.a[1].b: has no value; give it one, or remove it",
-				":8:22: sessions[1].limits.memory: not supported yet; remove it",
-				":8:39: sessions[1].limits.processes: not supported yet; remove it",
+				`:8:22: sessions[1].limits.memory: "many" isn't a valid size: write 64MiB, 10GB or a number of bytes`,
+				`:8:39: sessions[1].limits.processes: "1.5" isn't a whole number`,
+				`:8:49: sessions[1].limits.cpu: "0.001" isn't a number of processors: write 2, 1.5 or 0.25`,
 			}},
 		"an agent": {"sessions:\n  - name: a\n    agent: claude\n    conversation: 11111111-2222-4333-8444-555555555555\n    isolate: full\n    groom: manual\n" +
 			"    trust: true\n    accept_bypass: false\n    settings: {model: x, hooks: {Stop: [{hooks: []}]}}\n    mcp: {one: {command: x}, two: {url: y}}\n" +

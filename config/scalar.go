@@ -82,6 +82,9 @@ func setScalar(v reflect.Value, text string) error {
 	case time.Duration:
 		n, err := ParseDuration(text)
 		return setNumber(v, int64(n), err)
+	case Processors:
+		n, err := ParseProcessors(text)
+		return setNumber(v, int64(n), err)
 	case Clipboard:
 		c, err := ParseClipboard(text)
 		if err == nil {

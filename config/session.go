@@ -108,8 +108,9 @@ type SessionLimits struct {
 	Scrollback  int           `yaml:"scrollback"`   // lines
 	TTL         time.Duration `yaml:"ttl"`          // from its start
 	IdleTimeout time.Duration `yaml:"idle_timeout"` // without output or input
-	Memory      Bytes         `yaml:"memory"`       // where cgroup v2 allows
-	Processes   int           `yaml:"processes"`    // likewise
+	Memory      Bytes         `yaml:"memory"`       // of all its processes; needs a delegated cgroup
+	Processes   int           `yaml:"processes"`    // with threads; likewise
+	CPU         Processors    `yaml:"cpu"`          // likewise
 }
 
 // Over applies s on top of base: fields that s sets win, env and meta are merged by name, tags are

@@ -130,7 +130,6 @@ func (v *validation) session(field string, s Session) {
 			v.add(at("name"), err.Error(), "")
 		}
 	}
-	v.notYet(field, s)
 	v.agent(field, s)
 	if s.Command != nil && (len(s.Command) == 0 || s.Command[0] == "") {
 		v.add(at("command"), "the command is empty", "write a list of the program and its arguments")
@@ -246,20 +245,6 @@ func isEnvName(s string) bool {
 		}
 	}
 	return s != ""
-}
-
-// notYet refuses fields that are read but have no effect yet.
-func (v *validation) notYet(field string, s Session) {
-	for _, f := range []struct {
-		name string
-		set  bool
-	}{
-		{"limits.memory", s.Limits.Memory != 0}, {"limits.processes", s.Limits.Processes != 0},
-	} {
-		if f.set {
-			v.add(join(field, f.name), "not supported yet", "remove it")
-		}
-	}
 }
 
 // checkScrapes says why the server doesn't listen for scrapes on that address. Their answers need no

@@ -67,6 +67,21 @@ func cutSuffixFold(s, suffix string) (string, bool) {
 	return s[:len(s)-len(suffix)], true
 }
 
+// Processors is a number of processors in thousandths.
+type Processors int64
+
+// leastProcessors is the least that the kernel takes: a millisecond in each period.
+const leastProcessors, mostProcessors = 10, 1_000_000
+
+// ParseProcessors reads a number such as 1.5.
+func ParseProcessors(s string) (Processors, error) {
+	n, err := strconv.ParseFloat(s, 64)
+	if p := Processors(math.Round(n * 1000)); err == nil && p >= leastProcessors && p <= mostProcessors {
+		return p, nil
+	}
+	return 0, fmt.Errorf("%s isn't a number of processors: write 2, 1.5 or 0.25", quote(s))
+}
+
 // ParseDuration reads a duration such as 30s, 10m, 1h30m, 7d or 2w; a day is
 // 24 hours.
 func ParseDuration(s string) (time.Duration, error) {

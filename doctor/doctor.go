@@ -45,6 +45,7 @@ type Env struct {
 	Server    func(context.Context) (*Server, error)           // the running server; nil if none runs
 	Inside    bool                                             // the server itself examines
 	FileLimit func() (uint64, error)                           // open files that a process may have
+	Cgroups   func() (has string, err error)                   // what sessions' cgroups are, or why there are none; nil: only the server knows
 }
 
 // Server is a running server.
@@ -76,6 +77,7 @@ var checks = []struct {
 	{"disk", checkDisk},
 	{"clock", checkClock},
 	{"ulimits", checkLimits},
+	{"cgroups", checkCgroups},
 	{"lingering", checkLinger},
 	{"audit", checkAudit},
 }

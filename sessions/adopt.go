@@ -150,6 +150,9 @@ func (a *adoption) adopt(ctx context.Context) {
 			c.kernel.Problem.Trouble("let the session's user reach it", err)
 		}
 	}
+	if err := c.s.reg.options.Cgroups.Renew(c.s.id, c.spec.Limits.cgroup()); err != nil {
+		c.kernel.Problem.Trouble("set its limits again", err)
+	}
 	c.kernel.Load(a.from)
 	c.resumeParts(a.from)
 	c.kernel.Journal.Adopt()

@@ -33,11 +33,20 @@ func (s *Session) launch(ctx context.Context, spec Spec, prog program) (*hold.Li
 	if s.reg.driver(spec) != nil && spec.Isolate != agent.IsolateNone {
 		hooks = socket + "h"
 	}
+	group, err := s.reg.options.Cgroups.Make(s.id, spec.Limits.cgroup())
+	if err != nil {
+		return nil, api.Errorf(api.CodeInternal, "%s could not be started: %w", spec.Name, err)
+	}
 	link, err := hold.Start(ctx, s.reg.options.Exe, hold.Spec{
 		Dir: s.dir, Socket: socket, HookSocket: hooks,
 		Argv: prog.argv, Env: prog.env, Path: prog.path, Cwd: prog.cwd, Cols: spec.Cols, Rows: spec.Rows,
-		OutputLimit: spec.Limits.Output, ControlLimit: controlLimit, As: credential(prog.user),
+		OutputLimit: spec.Limits.Output, ControlLimit: controlLimit, As: credential(prog.user), Cgroup: group,
 	}, func(pid int, start string) { s.reg.launches(s.id, spec.holder(pid, start)) })
+	if err != nil {
+		if left := hold.EndCgroup(group); left != nil {
+			s.reg.log.Warn("the cgroup of a program that didn't start is left", "session", spec.Name, "error", left)
+		}
+	}
 	var refused *hold.StartError
 	if errors.As(err, &refused) {
 		return nil, api.Errorf(api.CodeBadRequest, "%s could not be started: %s", api.Quote(prog.path), refused.Message)

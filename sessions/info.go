@@ -87,6 +87,25 @@ type InfoLimits struct {
 	Scrollback    int   `json:"scrollback"`
 	TTLMS         int64 `json:"ttl_ms"`
 	IdleTimeoutMS int64 `json:"idle_timeout_ms"`
+
+	Memory    *int64   `json:"memory_bytes"` // null: no limit
+	Processes *int     `json:"processes"`
+	CPU       *float64 `json:"cpu"` // processors
+}
+
+func (l Limits) info() InfoLimits {
+	i := InfoLimits{Output: l.Output, Scrollback: l.Scrollback, TTLMS: l.TTL.Milliseconds(), IdleTimeoutMS: l.IdleTimeout.Milliseconds()}
+	if l.Memory != 0 {
+		i.Memory = &l.Memory
+	}
+	if l.Processes != 0 {
+		i.Processes = &l.Processes
+	}
+	if l.CPU != 0 {
+		cpu := float64(l.CPU) / 1000
+		i.CPU = &cpu
+	}
+	return i
 }
 
 // orphans are what runs on of a lost program. One that cannot be looked for is
@@ -122,7 +141,7 @@ func (s *Session) Info(whole bool) Info {
 	i := Info{
 		stateNow: st.State(s.reg.now()), Profile: st.Profile, Command: argv, User: cmp.Or(st.User, e.User), Env: env,
 		EnvFile: st.EnvFile, EnvPass: noNil(st.EnvPass), LoginEnv: st.LoginEnv, SizePolicy: string(st.SizePolicy), Restart: string(st.Spec.Restart),
-		Limits: InfoLimits{Output: st.Limits.Output, Scrollback: st.Limits.Scrollback, TTLMS: st.Limits.TTL.Milliseconds(), IdleTimeoutMS: st.Limits.IdleTimeout.Milliseconds()},
+		Limits: st.Limits.info(),
 		Tags:   noNil(st.Tags), Meta: meta, Parent: orNil(st.Parent), Depth: st.Depth, Created: st.Created, CreatedBy: st.CreatedBy,
 		Driven: st.Driven, Rules: orNil(st.RulesName), Isolate: string(st.Isolate), Groom: string(st.Groom), Trust: st.Trust, AcceptBypass: st.AcceptBypass, Settings: names(st.Settings), MCP: serverNames(st.MCP),
 		AgentVersion: st.AgentVersion, Mismatches: noNil(st.Mismatches), Conversation: st.Talk(), Resumable: s.reg.resumable(st),

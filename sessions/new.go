@@ -66,6 +66,9 @@ func (r *Registry) complete(spec Spec) (Spec, error) {
 	if spec, err = r.inferAgent(spec, shell); err != nil {
 		return spec, err
 	}
+	if err := r.options.Cgroups.Check(spec.Limits.cgroup()); err != nil {
+		return spec, api.Errorf(api.CodeBadRequest, "%w", err)
+	}
 	return spec, spec.check()
 }
 

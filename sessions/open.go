@@ -10,6 +10,7 @@ import (
 
 	"berth/detect/watch"
 	"berth/keys"
+	"berth/sessions/cgroup"
 	"berth/sessions/events"
 	"berth/sessions/hold"
 	"berth/sessions/loop"
@@ -22,6 +23,9 @@ func Open(ctx context.Context, o Options) (*Registry, error) {
 		o.Rights = func(id keys.Identity) (keys.Identity, error) {
 			return keys.Identity{}, fmt.Errorf("the rights of %s are not known: the server has no source of rights", id.Name)
 		}
+	}
+	if o.Cgroups == nil {
+		o.Cgroups = cgroup.None(errors.New("this server takes no cgroups"))
 	}
 	r := &Registry{options: o, log: o.Log, now: o.Now, byID: map[string]*Session{}, names: map[string]*Session{}, launching: map[string]launching{}, commands: map[int]Holder{}, looks: make(chan struct{}, looksAtOnce)}
 	r.births.recent, r.births.coming = map[string][]time.Time{}, map[string]string{}

@@ -16,6 +16,7 @@ import (
 	"berth/api"
 	"berth/detect/watch"
 	"berth/keys"
+	"berth/sessions/cgroup"
 	"berth/sessions/events"
 	"berth/sessions/hold"
 	"berth/sessions/life"
@@ -32,6 +33,7 @@ type Options struct {
 	Berth       string // berth: what an agent's own commands call
 	Environment Environment
 	Retention   Retention
+	Cgroups     *cgroup.Tree            // of sessions; nil: they have none
 	Worktrees   string                  // folder of new worktrees; ~/ is the home of a session's user; empty: defaultWorktrees
 	Clipboard   ClipboardPolicy         // whose clipboards programs set
 	Drivers     map[string]agent.Driver // by the agents' names; one of generic reads any other program

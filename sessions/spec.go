@@ -13,6 +13,7 @@ import (
 	"berth/agent"
 	"berth/api"
 	"berth/detect/tail"
+	"berth/sessions/cgroup"
 	"berth/sessions/clients"
 	"berth/sessions/gates/begin"
 	"berth/sessions/gates/gate"
@@ -61,6 +62,14 @@ type Limits struct {
 	Scrollback  int           `json:"scrollback"` // lines
 	TTL         time.Duration `json:"ttl"`
 	IdleTimeout time.Duration `json:"idle_timeout"`
+	Memory      int64         `json:"memory"`    // bytes of all its processes
+	Processes   int           `json:"processes"` // with threads
+	CPU         int64         `json:"cpu"`       // thousandths of a processor
+}
+
+// cgroup has the limits that the kernel keeps.
+func (l Limits) cgroup() cgroup.Limits {
+	return cgroup.Limits{Memory: l.Memory, Processes: l.Processes, CPU: l.CPU}
 }
 
 // Spec is what a session is made from. It is kept as session.json in the

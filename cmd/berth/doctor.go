@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,6 +21,7 @@ import (
 	"berth/config"
 	"berth/doctor"
 	"berth/sessions"
+	"berth/sessions/cgroup"
 	"berth/sessions/hold"
 	"berth/sshd/local"
 )
@@ -85,10 +87,28 @@ func hostEnv(c *config.Config, problem error) doctor.Env {
 	return env
 }
 
+// limitsOf has each limit that something in the configuration has.
+func limitsOf(c *config.Config) (all cgroup.Limits) {
+	add := func(s config.Session) {
+		all.Memory, all.Processes, all.CPU = max(all.Memory, int64(s.Limits.Memory)), max(all.Processes, s.Limits.Processes), max(all.CPU, int64(s.Limits.CPU))
+	}
+	add(c.Defaults)
+	for _, p := range c.Profiles {
+		add(p)
+	}
+	for _, s := range c.Sessions {
+		add(s)
+	}
+	return all
+}
+
 // doctor examines the machine from inside the server.
 func (s *server) doctor(ctx context.Context) []doctor.Result {
 	env := hostEnv(s.now.Load(), nil)
 	env.Inside = true
+	env.Cgroups = func() (string, error) {
+		return s.cgroups.String(), cmp.Or(s.cgroups.Check(limitsOf(env.Config)), s.cgroups.Why())
+	}
 	env.Server = func(context.Context) (*doctor.Server, error) {
 		health := s.sessions.Health(func(*sessions.Session) bool { return true }, true)
 		return &doctor.Server{PID: health.PID, Listen: s.edge.Addr().String(), Version: api.ThisBuild().Version, Problems: health.Problems}, nil

@@ -29,6 +29,7 @@ import (
 	"berth/metrics"
 	"berth/sessions"
 	"berth/sessions/account"
+	"berth/sessions/cgroup"
 	"berth/sessions/hold"
 	"berth/sessions/notify/post"
 	"berth/sshd"
@@ -183,6 +184,7 @@ type server struct {
 	sessions    *sessions.Registry
 	edge        *sshd.Server
 	metrics     *metrics.Metrics
+	cgroups     *cgroup.Tree
 	userSockets *userSockets
 	ruleset     *rules.Ruleset // of the current configuration
 	reloads     chan reloadCall
@@ -352,6 +354,11 @@ func (s *server) openSessions(ctx context.Context) error {
 	shells.of(nil, false) // now, so that no session waits for it
 	s.userSockets = &userSockets{dir: s.config.RuntimeDir}
 	account.ShutInherited()
+	s.cgroups = cgroup.Open(os.Getenv, func(path string) error { return hold.CheckCgroup(ctx, holder, path) })
+	s.log.Debug("cgroups", "of_sessions", s.cgroups.String())
+	if err := s.cgroups.Check(limitsOf(s.config)); err != nil {
+		s.log.Warn("limits of the configuration can't be kept, so sessions with them don't start: doctor, over SSH, says more", "error", err)
+	}
 	s.sessions, err = sessions.Open(ctx, sessions.Options{
 		StateDir: s.config.StateDir, RuntimeDir: s.config.RuntimeDir, Exe: holder, Berth: exe, Log: s.log, Now: time.Now,
 		Environment: sessions.Environment{
@@ -360,7 +367,7 @@ func (s *server) openSessions(ctx context.Context) error {
 			Account: account.Lookup, AccountSocket: s.userSockets.open,
 		},
 		Retention: sessions.Retention{Ended: s.config.Retention.Ended, Keep: s.config.Retention.Keep, Total: int64(s.config.Retention.Total), Transcripts: int64(s.config.Retention.Transcripts)},
-		Worktrees: s.config.Worktrees, Clipboard: clipboards[s.config.Clipboard], Drivers: driversWith(s.ruleset), Rights: s.rights,
+		Cgroups:   s.cgroups, Worktrees: s.config.Worktrees, Clipboard: clipboards[s.config.Clipboard], Drivers: driversWith(s.ruleset), Rights: s.rights,
 	})
 	return err
 }

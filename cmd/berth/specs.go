@@ -17,7 +17,10 @@ func spec(c config.Session) sessions.Spec {
 		LoginEnv: c.LoginEnv == nil || *c.LoginEnv, Cols: c.Size.Cols, Rows: c.Size.Rows,
 		SizePolicy: sessions.SizePolicy(c.SizePolicy), Restart: sessions.Restart(c.Restart), Tags: c.Tags, Meta: c.Meta,
 		IdleGrace: c.IdleGrace,
-		Limits:    sessions.Limits{Output: int64(c.Limits.Output), Scrollback: c.Limits.Scrollback, TTL: c.Limits.TTL, IdleTimeout: c.Limits.IdleTimeout},
+		Limits: sessions.Limits{
+			Output: int64(c.Limits.Output), Scrollback: c.Limits.Scrollback, TTL: c.Limits.TTL, IdleTimeout: c.Limits.IdleTimeout,
+			Memory: int64(c.Limits.Memory), Processes: c.Limits.Processes, CPU: int64(c.Limits.CPU),
+		},
 	}
 	s.Rules, s.User, s.Setup = c.Rules, c.User, c.Setup
 	if c.Worktree != nil && *c.Worktree {

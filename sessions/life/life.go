@@ -152,6 +152,8 @@ func (l *Life) Record(r hold.Record) (none loop.Outcome, err error) {
 		err = l.startedRecord(r)
 	case hold.KindEnd:
 		err = l.endRecord(r)
+	case hold.KindOOM:
+		err = l.oomRecord(r)
 	case hold.KindExit:
 		err = l.exitRecord(r)
 	}

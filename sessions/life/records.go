@@ -12,6 +12,7 @@ type exitEvent struct {
 	Signal  string `json:"signal"`
 	Crashed bool   `json:"crashed"`
 	Lost    bool   `json:"lost"`
+	Reason  string `json:"reason,omitempty"` // why the system has ended it
 	// LastLines are what an agent showed that ended before it was ready: its own word for why.
 	LastLines []string `json:"last_lines,omitempty"`
 }
@@ -67,10 +68,32 @@ func (l *Life) exitRecord(r hold.Record) error {
 		code := d.Code
 		exit.Code = &code
 	}
+	if d.OOMLimit > 0 {
+		why := outOfMemory(d.OOMLimit)
+		exit.Reason = &why
+	}
 	exit.Crashed = !l.ending && (d.Signal != "" || d.Code != 0)
 	l.ended(exit, r, l.env.Written(r.N))
 	return nil
 }
+
+// oomEvent is about processes of the session that the kernel has killed, because it had reached its limit.
+type oomEvent struct {
+	Reason string `json:"reason"`
+	Kills  int64  `json:"kills"`
+	Limit  int64  `json:"limit"` // in bytes
+}
+
+// oomRecord takes in that the kernel has killed processes of the session for its limit of memory.
+func (l *Life) oomRecord(r hold.Record) error {
+	d, err := loop.Decode[hold.OOMData](r)
+	if err == nil && !l.env.Written(r.N) {
+		l.env.Event(r, "out_of_memory", oomEvent{Reason: outOfMemory(d.Limit), Kills: d.Kills, Limit: d.Limit})
+	}
+	return err
+}
+
+func outOfMemory(limit int64) string { return "out of memory: limit " + api.Size(limit) }
 
 // ended makes the session an ended one. Its screen, output and events stay. Written says that the
 // server before this one has written the events of the end.
@@ -79,7 +102,11 @@ func (l *Life) ended(exit *api.Exit, r hold.Record, written bool) {
 	exit.Crashed = exit.Crashed && !l.onceMore()
 	last := l.env.End(written)
 	if !written && !l.onceMore() {
-		l.env.Event(r, "exited", exitEvent{Code: exit.Code, Signal: exit.Signal, Crashed: exit.Crashed, Lost: exit.Lost, LastLines: last})
+		told := exitEvent{Code: exit.Code, Signal: exit.Signal, Crashed: exit.Crashed, Lost: exit.Lost, LastLines: last}
+		if exit.Reason != nil {
+			told.Reason = *exit.Reason
+		}
+		l.env.Event(r, "exited", told)
 		l.env.SetState(agent.Exited, "process:exit")
 	}
 	l.env.Changed()

@@ -75,4 +75,4 @@ func (l *Life) limitWhy(now time.Time) string {
 }
 
 // Events are the fields of each type of event of this package, beside those of the head.
-var Events = map[string]any{"exited": exitEvent{}, "session_limit": limitEvent{}}
+var Events = map[string]any{"exited": exitEvent{}, "session_limit": limitEvent{}, "out_of_memory": oomEvent{}}

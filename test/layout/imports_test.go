@@ -58,6 +58,7 @@ var arrows = map[string]string{
 	"sessions/deliver":          "agent api",
 	"sessions/groom":            "",
 	"sessions/account":          "",
+	"sessions/cgroup":           "sessions/hold",
 	"sessions/command":          "",
 	"sessions/worktree":         "",
 	"sessions/gates/begin":      "",
@@ -74,7 +75,7 @@ var arrows = map[string]string{
 	"sessions/track":            "agent api detect detect/tail detect/watch sessions/deliver sessions/events sessions/hold sessions/loop sessions/process terminal",
 	"sessions/gates":            "agent api detect sessions/events sessions/gates/begin sessions/gates/gate sessions/gates/transcript sessions/hold sessions/loop",
 	"sessions/clients":          "api sessions/events sessions/hold sessions/lease sessions/loop terminal",
-	"sessions":                  "agent api detect detect/tail detect/watch keys sessions/account sessions/clients sessions/command sessions/deliver sessions/events sessions/gates sessions/gates/begin sessions/gates/gate sessions/gates/transcript sessions/hold sessions/life sessions/loop sessions/notify sessions/outbox sessions/process sessions/prompts sessions/screen sessions/track sessions/worktree terminal",
+	"sessions":                  "agent api detect detect/tail detect/watch keys sessions/account sessions/cgroup sessions/clients sessions/command sessions/deliver sessions/events sessions/gates sessions/gates/begin sessions/gates/gate sessions/gates/transcript sessions/hold sessions/life sessions/loop sessions/notify sessions/outbox sessions/process sessions/prompts sessions/screen sessions/track sessions/worktree terminal",
 
 	"metrics": "agent audit audit/ship sessions sessions/deliver sessions/events sshd",
 
@@ -92,7 +93,7 @@ var arrows = map[string]string{
 	// Programs.
 	"cmd/berth-hold":       "sessions/hold",
 	"cmd/berth/background": "",
-	"cmd/berth":            "agent agent/drivers agent/generic agent/generic/rules api audit audit/follow audit/ship cmd/berth/background commands commands/shape config detect/replay doctor keys metrics sessions sessions/account sessions/command sessions/hold sessions/notify/post sessions/worktree sshd sshd/dispatch sshd/local terminal",
+	"cmd/berth":            "agent agent/drivers agent/generic agent/generic/rules api audit audit/follow audit/ship cmd/berth/background commands commands/shape config detect/replay doctor keys metrics sessions sessions/account sessions/cgroup sessions/command sessions/hold sessions/notify/post sessions/worktree sshd sshd/dispatch sshd/local terminal",
 }
 
 // driverMay is what a driver may import of the tree.
