@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -67,6 +68,9 @@ func condition(what string) (bool, error) {
 	switch what {
 	case "paramiko", "asyncssh":
 		return exec.Command("/usr/bin/python3", "-c", "import "+what).Run() == nil, nil
+	case "cgroups", "cgroup-memory", "cgroup-pids", "cgroup-cpu":
+		_, controller, _ := strings.Cut(what, "-")
+		return mayMakeCgroups(controller), nil
 	case "osusers":
 		return mayMakeUsers(), nil
 	}
@@ -88,6 +92,7 @@ type command = func(ts *testscript.TestScript, neg bool, args []string)
 //	fg NAME                     wait for its end; checks then use its stdout, stderr and status
 //	within TIME NAME...         the clients end by themselves in that time
 //	hangup NAME                 end the client, as a closed terminal window does
+//	cgroup VAR                  delegate a cgroup to the servers of the script, which start in it
 //	osuser VAR                  make an OS user for the script, with the home $VAR_HOME
 //	rmuser NAME                 remove the OS user before the script ends
 //	key NAME [OPTIONS]          make a key; with options, list it in authorized_keys
@@ -115,7 +120,7 @@ func commands() map[string]command {
 	all := map[string]command{
 		"serve": serve, "stopserver": stopServer, "killserver": killServer,
 		"local": local, "gossh": goClient, "bg": background, "type": typeInto, "fg": foreground, "hangup": hangUp, "within": within,
-		"key": addKey, "unlist": unlist, "osuser": makeUser, "rmuser": removeUser,
+		"key": addKey, "unlist": unlist, "cgroup": makeCgroup, "osuser": makeUser, "rmuser": removeUser,
 		"status": checkStatus, "fails": checkFails, "json": checkJSON, "shape": checkShape,
 		"save": save, "decode": decode, "cast": checkCast, "terminal": terminalCommand, "tour": tour, "tunnel": checkTunnel, "waitfor": waitFor, "examples": examples, "answer": answerIn, "covered": checkCovered, "snapshot": snapshot, "web": startWeb, "prometheus": startPrometheus, "promql": askPrometheus, "exposed": checkExposed, "click": click,
 	}

@@ -45,6 +45,9 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 		flags = append([]string{"--listen", "127.0.0.1:0"}, flags...)
 	}
 	cmd := exec.Command(berth, append([]string{"serve"}, flags...)...)
+	if s.cgroup != "" {
+		cmd = exec.Command("/bin/sh", append([]string{"-c", asUnit, s.cgroup, berth, "serve"}, flags...)...)
+	}
 	cmd.Env, cmd.Dir = s.environ(env...), ts.MkAbs(".")
 	server, address, err := s.start(cmd)
 	if neg {

@@ -44,6 +44,7 @@ type stage struct {
 	stdout, stderr string // the output of the last call
 	status         int
 	running        map[string]*client
+	cgroup         string   // of servers, if they have one
 	users          []string // OS users that were made for the script
 	pressed        int      // keys at terminals, since they were last counted
 
@@ -194,6 +195,7 @@ func (s *stage) tearDown() {
 	}
 	s.endHolders()
 	s.removeUsers()
+	s.removeCgroup()
 	if left := s.leftovers(); len(left) > 0 {
 		s.t.Errorf("left running:\n%s", strings.Join(left, "\n"))
 		s.killLeftovers()
