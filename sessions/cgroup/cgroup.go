@@ -26,7 +26,7 @@ import (
 	"berth/sessions/hold"
 )
 
-// Limits bound what the processes of a session use together. Zero is no bound.
+// Limits bound what the processes of a session use together. Zero sets no bound.
 type Limits struct {
 	Memory    int64 // bytes
 	Processes int   // with threads

@@ -71,7 +71,7 @@ func killCgroup(path string) {
 	})
 }
 
-// removeCgroup removes a cgroup without processes. One that is gone is no error.
+// removeCgroup removes a cgroup without processes. It succeeds if the cgroup is gone.
 func removeCgroup(path string) error {
 	below, err := os.ReadDir(path)
 	if errors.Is(err, fs.ErrNotExist) {
