@@ -113,6 +113,7 @@ var (
 	atTerminal     = regexp.MustCompile(`^<!-- sees: (.*) types: (.*) -->$`)
 	ofFile         = regexp.MustCompile(`^<!-- file: (.*) -->$`)
 	withReason     = regexp.MustCompile(`^<!-- not run: (.*) -->$`)
+	mistaken       = regexp.MustCompile(`^<!-- ?(tests?|sees?|types?|files?|not run)\b`) // it was meant to be one of these
 	looksRun       = regexp.MustCompile(`^\s*(\$ |(sudo |exec )?(ssh|scp|sftp|berth|make|git|sudo|systemctl|tar|apt-get|curl|echo|cat) \S)`)
 )
 
@@ -137,6 +138,8 @@ func readPage(text string) (steps []docStep, stray []string) {
 				next.file = m[1]
 			} else if m := withReason.FindStringSubmatch(comment); m != nil {
 				next.reason = m[1]
+			} else if mistaken.MatchString(comment) {
+				stray = append(stray, comment)
 			}
 		case strings.HasPrefix(line, "```"):
 			start := i + 1
