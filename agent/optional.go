@@ -133,6 +133,10 @@ type TranscriptReader interface {
 	Entries(line []byte) []Entry
 }
 
+// KeyReader is a PromptAnswerer whose program puts its terminal into raw mode, and so takes each key
+// at once. A terminal in another mode keeps keys for later, and another program has set that mode.
+type KeyReader interface{ ReadsKeys() }
+
 // PartialAnswerer is a PromptAnswerer that can't answer some prompts: its program reports that it
 // asks, but not how to answer.
 type PartialAnswerer interface {

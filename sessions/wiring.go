@@ -102,6 +102,7 @@ func (c *core) env() loop.Env {
 // program is the current condition of the program.
 func (c *core) program() loop.Program {
 	p := loop.Program{State: c.track.State(), Ended: c.life.Exit() != nil, PersonAt: c.clients.PersonAt(), LastIn: c.clients.LastInput()}
+	p.Typed = p.LastIn.After(c.life.Started())
 	p.Follows, p.Reaches = c.track.Follows() && !p.Ended, c.link() != nil && !p.Ended
 	p.Live = p.Follows && c.track.Live()
 	return p
@@ -273,7 +274,8 @@ func (c *core) promptsEnv() prompts.Env {
 		Deaf: func() bool {
 			holder, _ := c.life.Holder()
 			child := c.life.Child().PID
-			return process.Stopped(holder) || process.Halted(child) || process.Unread(child) > 0
+			_, keys := c.env().Driver().(agent.KeyReader)
+			return process.Stopped(holder) || process.Halted(child) || process.Held(child, keys)
 		},
 		Printed: c.kernel.Screen.Offset,
 		Waits:   func(hook uint64) bool { return c.gates.Waits(hook) },

@@ -33,6 +33,7 @@ var (
 	_ agent.DraftStasher       = Driver{}
 	_ agent.FoldedPasteMatcher = Driver{}
 	_ agent.PromptAnswerer     = Driver{}
+	_ agent.KeyReader          = Driver{}
 	_ agent.SubjectReader      = Driver{}
 	_ agent.TranscriptReader   = Driver{}
 	_ agent.HookHidesDialog    = Driver{}
@@ -42,6 +43,9 @@ var (
 
 // Name is "claude".
 func (Driver) Name() string { return Name }
+
+// ReadsKeys says that the program reads keys, not lines.
+func (Driver) ReadsKeys() {}
 
 const (
 	// busyHolds: an unknown slash command shows as work for 30 to 40 ms, so a busy title counts

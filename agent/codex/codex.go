@@ -33,6 +33,7 @@ var (
 	_ agent.MessageTyper          = Driver{}
 	_ agent.MessageSubmitter      = Driver{}
 	_ agent.PromptAnswerer        = Driver{}
+	_ agent.KeyReader             = Driver{}
 	_ agent.SubjectReader         = Driver{}
 	_ agent.TranscriptReader      = Driver{}
 	_ agent.HookHidesDialog       = Driver{}
@@ -43,6 +44,9 @@ var (
 
 // Name is "codex".
 func (Driver) Name() string { return Name }
+
+// ReadsKeys says that the program reads keys, not lines.
+func (Driver) ReadsKeys() {}
 
 const (
 	// splashHolds: the splash shows a composer too, for seconds if the machine is slow or a daemon

@@ -31,6 +31,7 @@ var (
 	_ agent.MessageTyper       = Driver{}
 	_ agent.LineBreakDetector  = Driver{}
 	_ agent.PromptAnswerer     = Driver{}
+	_ agent.KeyReader          = Driver{}
 	_ agent.SubjectReader      = Driver{}
 	_ agent.TranscriptReader   = Driver{}
 	_ agent.CallNamer          = Driver{}
@@ -40,6 +41,9 @@ var (
 
 // Name is "gemini".
 func (Driver) Name() string { return Name }
+
+// ReadsKeys says that the program reads keys, not lines.
+func (Driver) ReadsKeys() {}
 
 const (
 	// busyHolds: the title is always right about work during a turn. The time of about one frame

@@ -57,6 +57,7 @@ type Program struct {
 	Live     bool      // Follows, and the agent's sources have been read again since the server started
 	PersonAt time.Time // when a person typed last
 	LastIn   time.Time // when anything was typed last
+	Typed    bool      // something was typed at it since it started
 }
 
 // Ready says that Berth can act on the program: it runs, its holder answers, and its agent's sources

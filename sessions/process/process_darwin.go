@@ -13,3 +13,6 @@ func Computing(int) bool { return false }
 // Halted and Stopped are not known either.
 func Halted(int) bool  { return false }
 func Stopped(int) bool { return false }
+
+// Held is not known either.
+func Held(int, bool) bool { return false }

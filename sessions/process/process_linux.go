@@ -61,9 +61,10 @@ func status(pid int) (name string, state byte, group, front int) {
 // have acted on yet. Its main thread alone counts, which reads the keys.
 func Computing(pid int) bool { return inFront(pid, "RD") }
 
-// Halted says that such a program is stopped by a signal or by a debugger: what it has
-// drawn may be long past.
-func Halted(pid int) bool { return inFront(pid, "Tt") }
+// Halted says that pid or such a program is stopped by a signal or by a debugger: what it
+// has drawn may be long past. Any process of the terminal's session can take pid out of the
+// foreground.
+func Halted(pid int) bool { return Stopped(pid) || inFront(pid, "Tt") }
 
 // inFront says whether a program of pid's terminal's foreground, pid or what descends from
 // it, is in one of these states.
@@ -105,6 +106,32 @@ func Unread(pid int) int {
 		return -1
 	}
 	return n
+}
+
+// Held says that what is typed at pid's terminal may wait there, or that what its programs draw
+// does: any process of the terminal's user can do that. Its output is stopped (tcflow); its line
+// discipline passes nothing on; or bytes are unread. Where a program reads keys, a terminal that
+// collects lines or several bytes keeps a key as well, and doesn't say that it is unread.
+func Held(pid int, readsKeys bool) bool {
+	fd, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/fd/0", unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return false // not known
+	}
+	defer unix.Close(fd)
+	mode, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	if errors.Is(err, unix.ENOTTY) {
+		return false
+	}
+	if err != nil || readsKeys && (mode.Lflag&unix.ICANON != 0 || mode.Cc[unix.VMIN] > 1) {
+		return true
+	}
+	unread, err := unix.IoctlGetInt(fd, unix.TIOCINQ)
+	if err != nil || unread > 0 {
+		return true
+	}
+	takes := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}
+	n, err := unix.Poll(takes, 0)
+	return n == 0 || err != nil && !errors.Is(err, unix.EINTR)
 }
 
 // readProc reads what fits into buf of a file of /proc, and nothing if there is

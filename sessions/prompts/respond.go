@@ -282,6 +282,8 @@ func (ps *Prompts) beginAnswer(claim loop.Claim, p detect.Pending, channel, outc
 		return nil, errHookGone // or the prompt shows more now
 	case ps.othersJustTyped(p.Request.Since.Time):
 		return nil, errOthersType
+	case channel == agent.ChannelHook && ps.env.Program().Typed && ps.env.Deaf():
+		return nil, errDeaf // a key that waits in its terminal would reach the next dialog
 	}
 	verb := verbRespond
 	if claim.Verb == verbGroom {
