@@ -73,8 +73,9 @@ func Run(ctx context.Context, p Command) (Result, error) {
 	if p.Both {
 		cmd.Stdout = said // one pipe for both, as os/exec sees that they are the same
 	}
-	// Another user must not have the server's terminal either.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: p.As == nil, Setsid: p.As != nil, Credential: p.As}
+	// A session of its own, because a process may type into the terminal of its session (TIOCSTI). A server
+	// that was started in a terminal has it, and agents may be able to edit the command.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: p.As}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = pipesWithin
 	err := run(cmd, p.Enter)

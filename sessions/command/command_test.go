@@ -3,7 +3,9 @@ package command
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -11,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/creack/pty"
 	"go.uber.org/goleak"
 )
 
@@ -114,5 +117,32 @@ func TestCancelled(t *testing.T) {
 	time.AfterFunc(100*time.Millisecond, cancel)
 	if _, err := Run(ctx, sh("sleep 100")); !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+// TestNoTerminal: a command of a server that was started in a terminal doesn't have that terminal.
+func TestNoTerminal(t *testing.T) {
+	const inside = "BERTH_TEST_IN_A_TERMINAL"
+	if os.Getenv(inside) == "" {
+		self := exec.Command(os.Args[0], "-test.run=^TestNoTerminal$", "-test.timeout=30s")
+		self.Env = append(os.Environ(), inside+"=1")
+		terminal, err := pty.Start(self)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer terminal.Close()
+		said, _ := io.ReadAll(terminal) // its end is an error on Linux
+		if err := self.Wait(); err != nil || !strings.Contains(string(said), "PASS") {
+			t.Errorf("%v: %s", err, said)
+		}
+		return
+	}
+	own, err := os.Open("/dev/tty")
+	if err != nil {
+		t.Fatal("the test's own terminal:", err)
+	}
+	own.Close()
+	if r, err := Run(t.Context(), sh("exec 3</dev/tty && echo opened")); err == nil || len(r.Output) > 0 {
+		t.Errorf("the command printed %q, %v", r.Output, err)
 	}
 }
