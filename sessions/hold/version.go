@@ -21,11 +21,12 @@ type Program struct {
 	Version     string `json:"version"`
 	MinProtocol int    `json:"min_protocol"`
 	MaxProtocol int    `json:"max_protocol"`
+	Cgroups     bool   `json:"cgroups"` // its holders start programs in a Spec's Cgroup
 }
 
 // ThisProgram describes the holders of this build.
 func ThisProgram() Program {
-	return Program{Version: api.ThisBuild().Version, MinProtocol: minVersion, MaxProtocol: maxVersion}
+	return Program{Version: api.ThisBuild().Version, MinProtocol: minVersion, MaxProtocol: maxVersion, Cgroups: true}
 }
 
 // versionWithin bounds how long berth-hold may take to say its version. It takes
@@ -36,7 +37,7 @@ const versionWithin = 10 * time.Second
 // it does not run, it is another program, or it speaks no protocol version that
 // this build does. It runs exe, and is called once, before any session is started.
 func CheckProgram(ctx context.Context, exe string) error {
-	p, err := askProgram(ctx, exe)
+	p, err := askProgram(ctx, exe, nil)
 	if err != nil {
 		return err
 	}
@@ -54,7 +55,7 @@ func CheckRunning(ctx context.Context, dir string, pid int) error {
 	if name, err := os.Readlink(exe); err == nil && strings.TrimSuffix(filepath.Base(name), " (deleted)") == "berth" {
 		return checkFirst()
 	}
-	p, err := askProgram(ctx, exe)
+	p, err := askProgram(ctx, exe, nil)
 	if err != nil {
 		return err
 	}
@@ -73,24 +74,28 @@ func checkFirst() error {
 	return nil
 }
 
-// CheckCgroup says why no process can be started in a cgroup. It runs exe there.
+// CheckCgroup says why holders started from exe can't start programs in a cgroup. It runs exe there.
 func CheckCgroup(ctx context.Context, exe, path string) error {
-	cmd := exec.CommandContext(ctx, exe, "version")
-	cmd.SysProcAttr = &syscall.SysProcAttr{}
-	close, err := intoCgroup(path, cmd.SysProcAttr)
+	sys := &syscall.SysProcAttr{}
+	close, err := intoCgroup(path, sys)
 	if err != nil {
 		return err
 	}
 	defer close()
-	return cmd.Run()
+	p, err := askProgram(ctx, exe, sys)
+	if err == nil && !p.Cgroups {
+		err = fmt.Errorf("%s (%s) knows no cgroups: install berth and berth-hold of one release", exe, p.Version)
+	}
+	return err
 }
 
 func (p Program) spoken() bool { return p.MaxProtocol >= minVersion && p.MinProtocol <= maxVersion }
 
-func askProgram(ctx context.Context, exe string) (p Program, err error) {
+func askProgram(ctx context.Context, exe string, sys *syscall.SysProcAttr) (p Program, err error) {
 	ctx, cancel := context.WithTimeout(ctx, versionWithin)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, exe, "version")
+	cmd.SysProcAttr = sys
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
 	if err := cmd.Run(); err != nil {

@@ -46,7 +46,11 @@ func UnitText(argv, env []string) string {
 	// As in packaging/berth.service: sessions outlive the server, and one that runs out of memory
 	// doesn't take the others with it.
 	b.WriteString("ExecReload=/bin/kill -HUP $MAINPID\nRestart=on-failure\nRestartSec=1\nKillMode=process\nOOMPolicy=continue\n" +
-		"LimitNOFILE=65536\nTasksMax=infinity\nDelegate=yes\n\n[Install]\nWantedBy=default.target\n")
+		"LimitNOFILE=65536\nTasksMax=infinity\n")
+	// systemd can't start the unit again while sessions have cgroups with controllers.
+	fmt.Fprintf(&b, "Delegate=yes\nEnvironment=BERTH_UNGROUPS=1\nExecStopPost=-%s ungroup\n",
+		strings.ReplaceAll(unitWord(filepath.Join(filepath.Dir(argv[0]), "berth-hold")), "$", "$$"))
+	b.WriteString("\n[Install]\nWantedBy=default.target\n")
 	return b.String()
 }
 
