@@ -23,7 +23,7 @@ func (v *Verb) TakesSession() bool { return takesSession.MatchString(v.Synopsis)
 func (s *Service) Complete(r Request, line string) (from int, found []string) {
 	id := r.Identity()
 	return Complete(line, Known{
-		May:      func(verb string) bool { return id.May(verb, needs()[verb]) == nil },
+		May:      func(verb string) bool { return id.May(verb, Lookup(verb).Need) == nil },
 		Names:    func() []string { return s.namesOf(r) },
 		Tags:     func() []string { return s.tagsOf(r) },
 		Profiles: func() []string { profiles, _ := s.MayStart(r); return profiles },

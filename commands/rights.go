@@ -3,7 +3,6 @@ package commands
 import (
 	"maps"
 	"slices"
-	"sync"
 
 	"berth/keys"
 	"berth/sessions"
@@ -14,9 +13,9 @@ import (
 func (s *Service) Rights(r Request) map[string]bool {
 	id := r.Identity()
 	may := map[string]bool{}
-	for name, need := range needs() {
-		if id.May(name, need) == nil {
-			may[name] = true
+	for _, v := range verbs() {
+		if id.May(v.Name, v.Need) == nil {
+			may[v.Name] = true
 		}
 	}
 	return may
@@ -34,15 +33,6 @@ func (s *Service) SeenByID(r Request, id string) (*sessions.Session, bool) {
 	}
 	return one, true
 }
-
-// needs are the roles that verbs need.
-var needs = sync.OnceValue(func() map[string]keys.Role {
-	roles := map[string]keys.Role{}
-	for _, v := range verbs() {
-		roles[v.Name] = v.Need
-	}
-	return roles
-})
 
 // MayStart says what the caller may start sessions from: which profiles, and whether a command
 // of its own.

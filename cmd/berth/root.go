@@ -41,7 +41,8 @@ func rootCommand() *cobra.Command {
 	root.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true}) // help is a verb of the server
 	root.AddCommand(serveCommand(), upCommand(), downCommand(), statusCommand(), configCommand(), doctorCommand(), upgradeCheckCommand(), rulesCommand(), explainCommand())
 	for _, name := range commands.Names() {
-		if name != "explain" && name != "doctor" { // which also work without a server
+		// Two also work without a server, and completion has a program of its own here.
+		if name != "explain" && name != "doctor" && name != "completion" {
 			root.AddCommand(verbCommand(name, name))
 		}
 	}
