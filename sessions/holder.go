@@ -35,7 +35,7 @@ func (s *Session) launch(ctx context.Context, spec Spec, prog program) (*hold.Li
 	}
 	group, err := s.reg.options.Cgroups.Make(s.id, spec.Limits.cgroup())
 	if err != nil {
-		return nil, api.Errorf(api.CodeInternal, "%s could not be started: %w", spec.Name, err)
+		return nil, api.Errorf(api.CodeBadRequest, "%s could not be started: %w", spec.Name, err)
 	}
 	link, err := hold.Start(ctx, s.reg.options.Exe, hold.Spec{
 		Dir: s.dir, Socket: socket, HookSocket: hooks,

@@ -135,12 +135,15 @@ func (t *Tree) try(probe func(path string) error) error {
 	return nil
 }
 
-// sweep removes the cgroups of programs that have ended with their holders. The kernel keeps those that have
-// processes.
+// sweep removes the cgroups without processes, of programs that have ended with their holders. No program is
+// being started yet.
 func (t *Tree) sweep() {
 	left, _ := filepath.Glob(t.file(hold.CgroupPrefix + "*")) // of a pattern that is right
 	for _, path := range left {
-		_ = os.Remove(path)
+		events, err := os.ReadFile(filepath.Join(path, "cgroup.events"))
+		if err == nil && strings.Contains(string(events), "populated 0") {
+			_ = hold.EndCgroup(path) // one that stays is taken by the session's next program
+		}
 	}
 }
 

@@ -143,7 +143,9 @@ func (m *memory) watch() {
 	}
 	m.watched, m.is = f, info
 	m.over.Go(func() {
-		for buf := make([]byte, 4<<10); ; m.look() {
+		buf := make([]byte, 4<<10)
+		for {
+			m.look() // first for what came before the watch
 			if _, err := f.Read(buf); err != nil {
 				return
 			}
