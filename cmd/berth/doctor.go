@@ -33,7 +33,7 @@ const versionWithin = 10 * time.Second
 func doctorCommand() *cobra.Command {
 	verb := commands.Lookup("doctor")
 	var file string
-	var asJSON, bundle bool
+	var asJSON, asText, bundle bool
 	cmd := &cobra.Command{
 		Use: verb.Usage(), Short: verb.Short, Args: cobra.NoArgs,
 		Long: "Look for what keeps a server from starting, callers from logging in and agents from running. It works\n" +
@@ -41,6 +41,8 @@ func doctorCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&file, "config", "", "berth.yaml to read")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "answer in JSON")
+	cmd.Flags().BoolVar(&asText, "text", false, "answer in text")
+	cmd.MarkFlagsMutuallyExclusive("json", "text")
 	cmd.Flags().BoolVar(&bundle, "bundle", false, "write a tar file for a report: what doctor finds, versions and counts")
 	given := configFlags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -54,7 +56,7 @@ func doctorCommand() *cobra.Command {
 			if err := doctor.Bundle(os.Stdout, time.Now(), results, nil); err != nil {
 				return err
 			}
-		case asJSON || !term.IsTerminal(int(os.Stdout.Fd())):
+		case asJSON || !asText && !term.IsTerminal(int(os.Stdout.Fd())):
 			if err := json.NewEncoder(os.Stdout).Encode(results); err != nil {
 				return fmt.Errorf("write the answer: %w", err)
 			}
