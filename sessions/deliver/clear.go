@@ -11,7 +11,7 @@ import (
 func (m *Machine) retire(s Seen, now time.Time, why string) Step {
 	m.enter(retiring, now)
 	m.ending = Outcome{Verdict: Refused, Code: api.CodeAgentBusy, Evidence: why}
-	if box := at(s); box != nil && !box.Empty && m.occupied(s) == "" {
+	if box := at(s); box != nil && !box.Empty && !m.holds(s, box) && m.occupied(s) == "" {
 		m.ending.Code = api.CodeDraftPresent // something else was typed at the same time
 	}
 	m.keys = clearer{}

@@ -50,7 +50,7 @@ func (m *Machine) confirm(s Seen, now time.Time) Step {
 		return m.end(s, now, m.undecided(s, box))
 	// Not while a draft is put aside: the agent brings it back as it takes the
 	// message, and where the first Enter was only late the second would send it.
-	case !m.resent && !m.draft.stashed && now.Sub(m.entry) >= againAfter && m.occupied(s) == "" && m.holds(s, box) && !s.Reading.Stashed && m.again(box, now):
+	case !m.resent && !m.draft.stashed && now.Sub(m.entry) >= againAfter && m.occupied(s) == "" && m.holds(s, box) && !s.Reading.Stashed && !s.Held && m.again(box, now):
 		m.resent, m.entry, m.sent, m.read = true, now, box, time.Time{}
 		return write(m.enterKey())
 	}

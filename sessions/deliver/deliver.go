@@ -98,6 +98,7 @@ type Seen struct {
 	Typed    time.Time      // when a person last typed
 	Printed  time.Time      // when there was output last
 	Unread   int            // bytes that were typed and that the program has not read; -1 if unknown
+	Held     bool           // another process has the terminal keep what is typed: Enter would reach a later dialog
 	Computes bool           // it has work that it wants a processor for: what it has read it may not have acted on
 	// When the first composer was seen; before that it is unknown what reads the keys.
 	Composed time.Time
@@ -436,11 +437,14 @@ func (m *Machine) await(s Seen, now time.Time) Step {
 	case m.echoed.IsZero():
 		m.echoed = now
 	}
-	if !m.echoed.IsZero() && m.over(now, m.o.Typer.Pause()) {
+	if !m.echoed.IsZero() && m.over(now, m.o.Typer.Pause()) && !s.Held {
 		if m.listens(now) {
 			return m.press(s, now)
 		}
 		return look()
+	}
+	if s.Held && m.over(now, m.echoWithin()) {
+		return m.retire(s, now, "another process holds its terminal")
 	}
 	if m.over(now, m.echoWithin()) || m.over(now, drawnAfter) && m.mixed(at(s)) {
 		return m.retire(s, now, "the composer did not show what was typed")

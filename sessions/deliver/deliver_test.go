@@ -733,3 +733,41 @@ func TestInterruptWaits(t *testing.T) {
 		})
 	}
 }
+
+// TestHeld: no Enter, and no second one, is pressed while another process has the terminal keep it.
+func TestHeld(t *testing.T) {
+	for _, released := range []bool{false, true} {
+		s := newScene(t, Options{})
+		if got := s.step(); got != "<hello>" {
+			t.Fatalf("typed %q", got)
+		}
+		s.seen.Reading, s.seen.Held = composer("hello"), true
+		for range 100 {
+			s.now = s.now.Add(20 * time.Millisecond)
+			if got := s.step(); got != "" {
+				t.Fatalf("typed %q while the terminal is held", got)
+			}
+		}
+		if released {
+			s.seen.Held = false
+			if got := s.step(); got != "\r" {
+				t.Errorf("typed %q when it was released", got)
+			}
+			s.seen.Held = true
+		}
+		for range 500 {
+			if s.done != nil {
+				break
+			}
+			s.now = s.now.Add(20 * time.Millisecond)
+			if got := s.step(); strings.Contains(got, "\r") {
+				t.Fatalf("typed %q while the terminal is held", got)
+			} else if got != "" {
+				s.seen.Reading = composer("")
+			}
+		}
+		if s.done == nil || !released && (s.done.Code != api.CodeAgentBusy || s.done.Evidence != "another process holds its terminal") {
+			t.Errorf("released %v: ended as %+v", released, s.done)
+		}
+	}
+}
