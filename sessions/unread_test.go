@@ -163,3 +163,31 @@ func TestHeld(t *testing.T) {
 		t.Error("held by no program")
 	}
 }
+
+// TestHalted: a stopped program is seen to be, also where another one has the foreground of its terminal.
+func TestHalted(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("SKIPPED: only Linux reports what is stopped")
+	}
+	p := open(t)
+	s := p.sh("one", "set -m; printf ready; sleep 600; exit")
+	shows(t, s, "ready")
+	pid := s.Status().PID
+	until := func(what string, is func() bool) {
+		t.Helper()
+		for deadline := time.Now().Add(patience); !is(); time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatal(what)
+			}
+		}
+	}
+	until("the other one isn't in front", func() bool { group, front, _ := process.Foreground(pid); return front > 0 && front != group })
+	if process.Halted(pid) {
+		t.Error("halted before it is stopped")
+	}
+	if err := unix.Kill(pid, unix.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Kill(pid, unix.SIGCONT)
+	until("a stopped program counts as running", func() bool { return process.Halted(pid) })
+}
