@@ -22,6 +22,7 @@ import (
 	"berth/doctor"
 	"berth/sessions"
 	"berth/sessions/cgroup"
+	"berth/sessions/command"
 	"berth/sessions/hold"
 	"berth/sshd/local"
 )
@@ -73,11 +74,12 @@ func doctorCommand() *cobra.Command {
 
 // hostEnv is this machine as a caller on it sees it. problem says why there is no configuration.
 func hostEnv(c *config.Config, problem error) doctor.Env {
-	env := doctor.Env{Config: c, Problem: problem, Account: config.CurrentAccount(), Now: time.Now, Getenv: os.Getenv, FileLimit: fileLimit, Version: saysVersion}
+	env := doctor.Env{Config: c, Problem: problem, Account: config.CurrentAccount(), Now: time.Now, Getenv: os.Getenv, FileLimit: fileLimit}
 	if c == nil {
 		return env
 	}
 	env.Hold = holderPath(c.Hold)
+	env.Version = func(ctx context.Context, program string) string { return saysVersion(ctx, env.Hold, program) }
 	env.Path = func(ctx context.Context) (string, error) { return sessionPath(ctx, env.Hold) }
 	env.Server = func(ctx context.Context) (*doctor.Server, error) {
 		st, err := askServer(ctx, c)
@@ -133,15 +135,27 @@ func sessionPath(ctx context.Context, holder string) (string, error) {
 	return sessions.EnvMap(env)["PATH"], err
 }
 
-func saysVersion(ctx context.Context, program string) string {
-	ctx, cancel := context.WithTimeout(ctx, versionWithin)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, program, "--version").Output()
+// saysVersion runs an agent's program for its version. Agents may be able to edit what is on their PATH, so
+// it runs as what the login shell starts does: a server refuses it, and it has no terminal.
+func saysVersion(ctx context.Context, holder, program string) string {
+	const most = 4096
+	out, err := command.Run(ctx, command.Command{
+		Path: program, Argv: []string{program, "--version"}, Env: os.Environ(), Dir: "/", Most: most, Within: versionWithin,
+		Enter: func(cmd *exec.Cmd) (command.Entry, error) {
+			entry, err := hold.Enter(cmd, holder, hold.LoginShell)
+			return entering{entry}, err
+		},
+	})
 	if err != nil {
 		return ""
 	}
-	return strings.TrimSpace(string(out))
+	return strings.TrimSpace(string(out.Output))
 }
+
+// entering is a process that becomes a program with the mark of a login shell.
+type entering struct{ *hold.Entry }
+
+func (e entering) Begin(int) error { return e.Entry.Begin() }
 
 func fileLimit() (uint64, error) {
 	var limit syscall.Rlimit
