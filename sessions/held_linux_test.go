@@ -1,0 +1,102 @@
+package sessions
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"berth/sessions/process"
+)
+
+// TestHeld: another process of the terminal's user makes it keep what is typed, or what is drawn.
+func TestHeld(t *testing.T) {
+	p := open(t)
+	s := p.sh("one", "stty raw -echo; printf ready; sleep 600")
+	shows(t, s, "ready")
+	pid := s.Status().PID
+	tty, err := os.OpenFile(fmt.Sprintf("/proc/%d/fd/0", pid), os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tty.Close()
+	fd := int(tty.Fd())
+	raw, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const nullDiscipline = 27 // N_NULL
+	for name, way := range map[string]struct {
+		hold, release func() error
+		lines         bool // a program that reads lines sets its terminal so itself
+	}{
+		"lines": {lines: true, hold: func() error {
+			lines := *raw
+			lines.Lflag |= unix.ICANON
+			return unix.IoctlSetTermios(fd, unix.TCSETS, &lines)
+		}},
+		"several bytes": {lines: true, hold: func() error {
+			several := *raw
+			several.Cc[unix.VMIN] = 200
+			return unix.IoctlSetTermios(fd, unix.TCSETS, &several)
+		}},
+		"output":     {hold: func() error { return unix.IoctlSetInt(fd, unix.TCXONC, unix.TCOOFF) }, release: func() error { return unix.IoctlSetInt(fd, unix.TCXONC, unix.TCOON) }},
+		"discipline": {hold: func() error { return unix.IoctlSetPointerInt(fd, unix.TIOCSETD, nullDiscipline) }, release: func() error { return unix.IoctlSetPointerInt(fd, unix.TIOCSETD, 0) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if process.Held(pid, true) {
+				t.Error("held before it is")
+			}
+			if err := way.hold(); name == "discipline" && errors.Is(err, unix.EINVAL) {
+				return // a kernel without it
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			if !process.Held(pid, true) || process.Held(pid, false) == way.lines {
+				t.Errorf("held for keys: %v, for lines: %v", process.Held(pid, true), process.Held(pid, false))
+			}
+			if way.release != nil {
+				if err := way.release(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := unix.IoctlSetTermios(fd, unix.TCSETS, raw); err != nil {
+				t.Fatal(err)
+			}
+			if process.Held(pid, true) {
+				t.Error("held after its release")
+			}
+		})
+	}
+	if process.Held(0, true) {
+		t.Error("held by no program")
+	}
+}
+
+// TestHalted: a stopped program is seen to be, also where another one has the foreground of its terminal.
+func TestHalted(t *testing.T) {
+	p := open(t)
+	s := p.sh("one", "set -m; printf ready; sleep 600; exit")
+	shows(t, s, "ready")
+	pid := s.Status().PID
+	until := func(what string, is func() bool) {
+		t.Helper()
+		for deadline := time.Now().Add(patience); !is(); time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatal(what)
+			}
+		}
+	}
+	until("the other one isn't in front", func() bool { group, front, _ := process.Foreground(pid); return front > 0 && front != group })
+	if process.Halted(pid) {
+		t.Error("halted before it is stopped")
+	}
+	if err := unix.Kill(pid, unix.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Kill(pid, unix.SIGCONT)
+	until("a stopped program counts as running", func() bool { return process.Halted(pid) })
+}
