@@ -27,6 +27,9 @@ func doctorVerb() *Verb {
 }
 
 func examine(ctx context.Context, c *Call) error {
+	if err := c.wholeServer("doctor"); err != nil {
+		return err
+	}
 	results := c.Doctor(ctx)
 	if bundle, _ := c.flags.GetBool("bundle"); bundle {
 		health := c.Sessions.Health(c.sees, true)

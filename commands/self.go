@@ -164,6 +164,9 @@ func unshipped(st *ship.Status) (problems []string) {
 	if st.Err != nil {
 		problems = append(problems, fmt.Sprintf("the audit log isn't shipped after line %d: %v", st.Sent, st.Err))
 	}
+	if st.Begun {
+		problems = append(problems, "the audit log was removed or replaced while the server did not run: it is shipped from its oldest line")
+	}
 	if st.Lost > 0 {
 		problems = append(problems, fmt.Sprintf("%d lines of the audit log were removed before they could be shipped", st.Lost))
 	}

@@ -2,11 +2,14 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"syscall"
 
 	"berth/agent"
 	"berth/agent/drivers"
@@ -27,7 +30,10 @@ func checkHold(ctx context.Context, e *examination) []Result {
 // checkHolders asks the program of each living holder whether this release can take up its session.
 func checkHolders(ctx context.Context, e *examination) []Result {
 	var found []Result
-	sessions := Holders(ctx, e.Config.StateDir)
+	sessions, err := Holders(ctx, e.Config.StateDir)
+	if err != nil {
+		return one(Warning, err.Error(), "run this as the server's user")
+	}
 	for _, s := range sessions {
 		if s.Err != nil {
 			found = append(found, Result{Status: Warning, Message: fmt.Sprintf("the session %s can't be taken up by this release: %v", s.Session, s.Err),
@@ -48,11 +54,15 @@ type Holder struct {
 }
 
 // Holders lists the running sessions of a state folder, and says of each whether this release speaks
-// its holder's protocol.
-func Holders(ctx context.Context, stateDir string) (all []Holder) {
+// its holder's protocol. It runs the holders' program, so it refuses another user's state folder: that
+// user, and their agents, chose what it names.
+func Holders(ctx context.Context, stateDir string) (all []Holder, err error) {
+	if err := OwnFolder(stateDir); err != nil {
+		return nil, err
+	}
 	folders, err := filepath.Glob(filepath.Join(stateDir, "sessions", "*"))
 	if err != nil {
-		return nil // the pattern is fixed
+		return nil, err
 	}
 	for _, dir := range folders {
 		survivor, alive := hold.FindSurvivor(dir)
@@ -67,7 +77,22 @@ func Holders(ctx context.Context, stateDir string) (all []Holder) {
 		}
 		all = append(all, h)
 	}
-	return all
+	return all, nil
+}
+
+// OwnFolder returns an error if the state folder is another user's.
+func OwnFolder(stateDir string) error {
+	info, err := os.Stat(stateDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("look at the state folder: %w", err)
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); !ok || int(st.Uid) != os.Geteuid() {
+		return fmt.Errorf("the state folder %s is another user's: what it names may be chosen by their agents", stateDir)
+	}
+	return nil
 }
 
 func checkPath(_ context.Context, e *examination) []Result {

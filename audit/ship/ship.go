@@ -12,6 +12,8 @@ package ship
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -40,7 +42,7 @@ type Options struct {
 	Grew <-chan struct{}
 	// Send returns nil when the other side has taken the lines.
 	Send func(ctx context.Context, lines [][]byte) error
-	// File keeps the number of the last line that was taken.
+	// File keeps the number and the hash of the last line that was taken.
 	File string
 	Log  *slog.Logger
 	// Wait is time.After, but for tests.
@@ -58,6 +60,9 @@ type Status struct {
 	Sent uint64 // number of the last line that the other side took
 	Lost uint64 // lines that were removed from the log before they were sent, since the server's start
 	Err  error  // of the last try; nil if it succeeded
+	// Begun says that another log was found at the start than the one that was shipped before: it was removed,
+	// or replaced.
+	Begun bool
 }
 
 // Shipper sends until it is closed.
@@ -80,8 +85,13 @@ func Start(o Options) (*Shipper, error) {
 	if err != nil {
 		return nil, err
 	}
+	st := Status{Sent: sent.Sent}
+	if err := sent.begunAgain(o.After); err != nil {
+		o.Log.Error("the audit log isn't the one that was shipped before: it is shipped from its oldest line", "error", err)
+		st.Sent, st.Begun = 0, true
+	}
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &Shipper{o: o, cancel: cancel, done: make(chan struct{}), st: Status{Sent: sent}}
+	s := &Shipper{o: o, cancel: cancel, done: make(chan struct{}), st: st}
 	go func() {
 		defer close(s.done)
 		s.run(ctx)
@@ -172,7 +182,7 @@ func (s *Shipper) send(ctx context.Context, b batch) error {
 		s.ended(err)
 		wait(ctx, s.o.Wait(pause))
 	}
-	if err := writePosition(s.o.File, b.last); err != nil {
+	if err := writePosition(s.o.File, position{b.last, hashOf(b.lines[len(b.lines)-1])}); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -213,25 +223,50 @@ func (s *Shipper) lost(lines uint64) {
 // position is the content of the file.
 type position struct {
 	Sent uint64 `json:"sent"`
+	Hash string `json:"hash"` // of that line, SHA-256 in hexadecimal digits
 }
 
-func readPosition(file string) (uint64, error) {
+func hashOf(line []byte) string {
+	sum := sha256.Sum256(line)
+	return hex.EncodeToString(sum[:])
+}
+
+// begunAgain returns an error if the log doesn't have the line that was sent last. Lines that the log's
+// bounds removed leave later ones.
+func (p position) begunAgain(after func(uint64) Lines) error {
+	if p.Sent == 0 {
+		return nil
+	}
+	from := after(p.Sent - 1)
+	defer from.Close()
+	n, line, err := from.Next()
+	switch {
+	case errors.Is(err, io.EOF):
+		return fmt.Errorf("it ends before line %d", p.Sent)
+	case err != nil || n > p.Sent: // reading is tried again
+		return nil
+	case hashOf(line) != p.Hash:
+		return fmt.Errorf("its line %d is another one", p.Sent)
+	}
+	return nil
+}
+
+func readPosition(file string) (p position, err error) {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
+		return p, nil
 	}
-	var p position
 	if err == nil {
 		err = json.Unmarshal(text, &p)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("read how far the audit log was shipped: %w; remove %s to send all of it again", err, file)
+		return p, fmt.Errorf("read how far the audit log was shipped: %w; remove %s to send all of it again", err, file)
 	}
-	return p.Sent, nil
+	return p, nil
 }
 
-func writePosition(file string, n uint64) error {
-	text, err := json.Marshal(position{n})
+func writePosition(file string, p position) error {
+	text, err := json.Marshal(p)
 	if err == nil {
 		err = os.WriteFile(file+".new", text, 0o600)
 	}

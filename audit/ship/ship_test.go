@@ -137,6 +137,39 @@ func TestLost(t *testing.T) {
 	})
 }
 
+// TestBegunAgain: a log that was removed or replaced while no server ran is sent from its start.
+func TestBegunAgain(t *testing.T) {
+	for name, lines := range map[string][]string{"shorter": {"x"}, "replaced": {"x", "y", "z", "w"}} {
+		file := filepath.Join(t.TempDir(), "position")
+		synctest.Test(t, func(t *testing.T) {
+			var got []string
+			b := &book{first: 1, lines: []string{"a", "b", "c"}, grew: make(chan struct{}, 1)}
+			o := b.options(file, func(lines [][]byte) error { got = append(got, text(lines)...); return nil })
+			for range 2 { // the second time it is the same log
+				s, err := Start(o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+				s.Close()
+				if s.Status().Begun {
+					t.Errorf("%s: the same log is taken for another one", name)
+				}
+			}
+			b.lines, got = lines, nil
+			s, err := Start(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			s.Close()
+			if st := s.Status(); !st.Begun || !slices.Equal(got, lines) {
+				t.Errorf("%s: sent %q, %+v", name, got, st)
+			}
+		})
+	}
+}
+
 // TestBatches bounds what is sent at once.
 func TestBatches(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "position")

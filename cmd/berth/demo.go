@@ -6,7 +6,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	gossh "golang.org/x/crypto/ssh"
@@ -44,15 +43,15 @@ func admitOwn(c *config.Config) error {
 	return nil
 }
 
-// identity is the private key of the first admitted public key that has one here; empty if none has.
-func identity(c *config.Config) string {
+// identities are the private keys of the admitted public keys that have one here.
+func identities(c *config.Config) (files []string) {
 	for _, public := range c.Authorize {
 		private, ok := strings.CutSuffix(public, ".pub")
 		if _, err := os.Stat(private); ok && err == nil {
-			return private
+			files = append(files, private)
 		}
 	}
-	return ""
+	return files
 }
 
 // writeClient writes what ssh on this machine needs to know of the server.
@@ -61,20 +60,19 @@ func (s *server) writeClient() error {
 	for _, k := range s.hostKeys {
 		public = append(public, string(gossh.MarshalAuthorizedKey(k.Signer.PublicKey())))
 	}
-	return background.WriteClient(s.config.StateDir, background.Client{Address: s.edge.Addr(), Identity: identity(s.config), HostKeys: public})
+	return background.WriteClient(s.config.StateDir, background.Client{Address: s.edge.Addr(), Identities: identities(s.config), HostKeys: public})
 }
 
 // ownKeys lists the public keys that ssh offers without options.
 func ownKeys(home string) ([]string, error) {
 	var own []string
-	for _, kind := range []string{"ed25519", "ed25519_sk", "ecdsa", "ecdsa_sk", "rsa"} {
+	for _, kind := range []string{"ed25519", "ecdsa", "rsa", "ed25519_sk", "ecdsa_sk"} { // those that need no touch first
 		found, err := filepath.Glob(filepath.Join(home, ".ssh", "id_"+kind+".pub"))
 		if err != nil {
 			return nil, fmt.Errorf("look for your public keys: %w", err)
 		}
 		own = append(own, found...)
 	}
-	slices.Sort(own)
 	return own, nil
 }
 
@@ -98,8 +96,8 @@ func (s *server) beginDemo(ctx context.Context) error {
 // tour is what to try, in lines of 80 columns.
 func tour(listens net.Addr, c *config.Config) string {
 	ssh, host := "ssh ", address(listens)
-	if key := identity(c); key != "" && filepath.Dir(key) == filepath.Clean(c.StateDir) { // ssh doesn't offer it by itself
-		ssh, host = "ssh -F "+background.Short(background.ConfigFile(c.StateDir))+" ", background.Host
+	if own := identities(c); len(own) == 1 && filepath.Dir(own[0]) == filepath.Clean(c.StateDir) { // ssh doesn't offer it by itself
+		ssh, host = "ssh -F "+background.Pasted(background.ConfigFile(c.StateDir))+" ", background.Host
 	}
 	var b strings.Builder
 	b.WriteString("\nTry it from another terminal:\n\n")

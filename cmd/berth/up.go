@@ -11,13 +11,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"berth/cmd/berth/background"
 	"berth/config"
+	"berth/doctor"
 	"berth/sshd/local"
 )
 
@@ -74,50 +74,93 @@ func upCommand() *cobra.Command {
 		Use: "up", Short: "start the server in the background, with your own keys", Args: cobra.NoArgs,
 		Long: "Start the server in the background and admit your own public keys (~/.ssh/id_*.pub); without one it makes a\n" +
 			"key pair in the state folder. Where systemd manages your services the server is your unit berth.service; else\n" +
-			"it is a detached process, whose log is server.log in the state folder. The options are those of berth serve.\n" +
+			"it is a detached process, whose log is server.log in the state folder; the next start sets a log above 4 MiB aside. The options are those of berth serve.\n" +
 			"berth down stops it.",
 	}
 	cmd.Flags().StringVar(&file, "config", "", "berth.yaml to read")
 	given := configFlags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		settings := given()
-		c, err := config.Load(config.Source{Path: file, Environ: os.Environ(), Flags: settings})
+		file, settings, environ, err := fromEverywhere(file, given(), os.Environ())
 		if err != nil {
 			return err
 		}
-		return up(cmd.Context(), c, file, settings)
+		c, err := config.Load(config.Source{Path: file, Environ: environ, Flags: settings})
+		if err != nil {
+			return err
+		}
+		return up(cmd.Context(), c, serverLine{file, settings, environ})
 	}
 	return cmd
 }
 
+// serverLine is what a server is started with.
+type serverLine struct {
+	file     string // --config
+	settings []config.Setting
+	environ  []string
+}
+
+// fromEverywhere makes the files and folders of the options and of BERTH_* absolute: the server runs in
+// another folder than this program.
+func fromEverywhere(file string, settings []config.Setting, environ []string) (string, []config.Setting, []string, error) {
+	var failed error
+	abs := func(path string) string {
+		if path == "" || filepath.IsAbs(path) || strings.HasPrefix(path, "~") {
+			return path
+		}
+		path, err := filepath.Abs(path)
+		failed = errors.Join(failed, err)
+		return path
+	}
+	settings, environ = slices.Clone(settings), slices.Clone(environ)
+	for i, s := range settings {
+		if slices.Contains(fileFields, s.Field) {
+			settings[i].Value = abs(s.Value)
+		}
+	}
+	names := []string{"BERTH_CONFIG"}
+	for _, field := range fileFields {
+		names = append(names, config.EnvName(field))
+	}
+	for i, v := range environ {
+		if name, value, _ := strings.Cut(v, "="); slices.Contains(names, name) {
+			environ[i] = name + "=" + abs(value)
+		}
+	}
+	return abs(file), settings, environ, failed
+}
+
 // up starts the server unless it runs, and says how to reach it.
-func up(ctx context.Context, c *config.Config, file string, settings []config.Setting) error {
+func up(ctx context.Context, c *config.Config, line serverLine) error {
 	running, err := askServer(ctx, c)
 	switch {
 	case err == nil:
 		fmt.Printf("Berth runs already: %s.\n", where(running))
-		return printWays(c)
+		return printWays(c, line)
 	case !errors.Is(err, local.ErrNoServer):
 		return fmt.Errorf("look for a running server: %w", err)
 	}
-	argv, err := serveLine(file, settings)
+	argv, err := line.argv()
 	if err != nil {
 		return err
 	}
 	if err := config.MakeStateDir(c.StateDir); err != nil {
 		return err
 	}
-	var ended <-chan error // of a unit systemd knows
+	var ended <-chan error
 	var logged int64
 	if background.Systemd() {
-		if err := background.StartUnit(ctx, background.UnitText(argv, berthVariables(os.Environ()))); err != nil {
+		if err := background.StartUnit(ctx, background.UnitText(argv, berthVariables(line.environ))); err != nil {
 			return err
 		}
+		watching, stop := context.WithCancel(ctx)
+		defer stop()
+		ended = background.WatchUnit(watching)
 	} else {
 		if info, err := os.Stat(background.LogFile(c.StateDir)); err == nil {
 			logged = info.Size()
 		}
-		if _, ended, err = background.Detach(c.StateDir, argv, os.Environ()); err != nil {
+		if _, ended, err = background.Detach(c.StateDir, argv, line.environ); err != nil {
 			return err
 		}
 	}
@@ -129,7 +172,7 @@ func up(ctx context.Context, c *config.Config, file string, settings []config.Se
 		return notUp(c, err, logged)
 	}
 	fmt.Printf("Berth runs in the background: %s.\n", where(running))
-	return printWays(c)
+	return printWays(c, line)
 }
 
 // notUp says why no server answers, with what it said last.
@@ -142,39 +185,42 @@ func notUp(c *config.Config, err error, logged int64) error {
 	return fmt.Errorf("start the server: %w; its log is %s:\n%s", err, background.Short(background.LogFile(c.StateDir)), strings.Join(said, "\n"))
 }
 
-// serveLine is the command that runs a server with these settings.
-func serveLine(file string, settings []config.Setting) ([]string, error) {
+// argv is the command that runs the server.
+func (l serverLine) argv() ([]string, error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find berth's own binary: %w", err)
 	}
-	argv := []string{exe, "serve", "--own-keys"}
-	here := func(path string) (string, error) { // the server runs elsewhere
-		if path == "" || filepath.IsAbs(path) || strings.HasPrefix(path, "~") {
-			return path, nil
-		}
-		return filepath.Abs(path)
+	return append([]string{exe, "serve", "--own-keys"}, l.options(func(string) bool { return true })...), nil
+}
+
+// options are the options for fields that wanted says.
+func (l serverLine) options(wanted func(field string) bool) (list []string) {
+	if l.file != "" {
+		list = append(list, "--config="+l.file)
 	}
-	if file, err = here(file); err != nil {
-		return nil, err
-	}
-	if file != "" {
-		argv = append(argv, "--config="+file)
-	}
+	settings := slices.Clone(l.settings)
 	slices.SortStableFunc(settings, func(a, b config.Setting) int { return strings.Compare(a.Field, b.Field) })
 	for _, s := range settings {
+		if !wanted(s.Field) {
+			continue
+		}
 		name := config.FlagName(s.Field)
 		if n, ok := flagOf[s.Field]; ok {
 			name = "--" + n
 		}
-		if slices.Contains(fileFields, s.Field) {
-			if s.Value, err = here(s.Value); err != nil {
-				return nil, err
-			}
-		}
-		argv = append(argv, name+"="+s.Value)
+		list = append(list, name+"="+s.Value)
 	}
-	return argv, nil
+	return list
+}
+
+// places are the options that down and status need to find the server, as a person pastes them.
+func (l serverLine) places() (words string) {
+	for _, o := range l.options(func(field string) bool { return field == "state_dir" || field == "runtime_dir" }) {
+		name, value, _ := strings.Cut(o, "=")
+		words += " " + name + " " + background.Pasted(value)
+	}
+	return words
 }
 
 // fileFields are the settings whose values are files and folders.
@@ -204,13 +250,13 @@ func where(st standing) string {
 }
 
 // printWays says how to reach the server and how to stop it.
-func printWays(c *config.Config) error {
+func printWays(c *config.Config, line serverLine) error {
 	text, err := os.ReadFile(background.ConfigFile(c.StateDir))
 	if err != nil {
 		return fmt.Errorf("read what ssh needs to know of the server: %w", err)
 	}
-	fmt.Printf("The dashboard: ssh -F %s %s\nStop it: berth down (the sessions keep running)\n",
-		background.Short(background.ConfigFile(c.StateDir)), background.Host)
+	fmt.Printf("The dashboard: ssh -F %s %s\nStop it: berth down%s (the sessions keep running)\n",
+		background.Pasted(background.ConfigFile(c.StateDir)), background.Host, line.places())
 	if background.Systemd() && !background.Lingers(config.CurrentAccount().Name) {
 		fmt.Println("Your services end when you log out of this machine. To keep them: loginctl enable-linger")
 	}
@@ -218,26 +264,44 @@ func printWays(c *config.Config) error {
 	return nil
 }
 
+// found is a command with the options that lead to a server.
+func found(cmd *cobra.Command, run func(context.Context, *config.Config) error) *cobra.Command {
+	var file string
+	cmd.Args = cobra.NoArgs
+	cmd.Flags().StringVar(&file, "config", "", "berth.yaml to read")
+	given := configFlags(cmd.Flags())
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		c, err := config.Load(config.Source{Path: file, Environ: os.Environ(), Flags: given()})
+		if err != nil {
+			return err
+		}
+		return run(cmd.Context(), c)
+	}
+	return cmd
+}
+
 func downCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "down", Short: "stop the server; its sessions keep running", Args: cobra.NoArgs,
+	return found(&cobra.Command{
+		Use: "down", Short: "stop the server; its sessions keep running",
 		Long: "Stop the server, and disable the unit that berth up wrote. The sessions keep running, and the next server\n" +
 			"takes them up; with stop_sessions in berth.yaml they end.",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := config.Load(config.Source{Environ: os.Environ()})
-			if err != nil {
-				return err
-			}
-			return down(cmd.Context(), c)
-		},
-	}
+	}, down)
 }
 
 func down(ctx context.Context, c *config.Config) error {
+	// Its pid comes from that folder and from what answers there: another user could name any process.
+	if err := doctor.OwnFolder(c.StateDir); err != nil {
+		return fmt.Errorf("%w; as a service it is stopped with: sudo systemctl stop berth", err)
+	}
 	running, err := askServer(ctx, c)
 	if errors.Is(err, local.ErrNoServer) {
-		if _, err := background.StopUnit(ctx); err != nil { // which may be about to start
+		stopped, err := background.StopUnit(ctx) // which may be about to start
+		if err != nil {
 			return err
+		}
+		if stopped {
+			fmt.Println("No server runs here. Your unit " + background.Unit + " is stopped and disabled.")
+			return nil
 		}
 		fmt.Println("No server runs.")
 		return nil
@@ -248,14 +312,13 @@ func down(ctx context.Context, c *config.Config) error {
 			return err
 		}
 	}
+	if pid < 2 { // these aren't one process
+		return fmt.Errorf("the server's pid is %d, which can't be: end it by hand", pid)
+	}
 	if _, err := background.StopUnit(ctx); err != nil {
 		return err
 	}
-	err = background.Stop(ctx, pid, patience)
-	if errors.Is(err, syscall.EPERM) {
-		return fmt.Errorf("%w: it belongs to another user; as a service it is stopped with: sudo systemctl stop berth", err)
-	}
-	if err != nil {
+	if err := background.Stop(ctx, pid, patience); err != nil {
 		return err
 	}
 	if c.StopSessions {
@@ -277,27 +340,22 @@ func alive(states map[string]int) (n int) {
 }
 
 func statusCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "status", Short: "say whether the server runs, and where", Args: cobra.NoArgs,
+	return found(&cobra.Command{
+		Use: "status", Short: "say whether the server runs, and where",
 		Long: "Say whether the server runs, since when, where it listens and where its log is. The exit status is 0 if it\n" +
 			"runs and 3 if it doesn't.",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := config.Load(config.Source{Environ: os.Environ()})
-			if err != nil {
-				return err
-			}
-			st, err := askServer(cmd.Context(), c)
-			if errors.Is(err, local.ErrNoServer) {
-				fmt.Println("No server runs. Start it: berth up")
-				return notRunning
-			}
-			if err != nil {
-				return err
-			}
-			writeStanding(os.Stdout, st, time.Now())
-			return nil
-		},
-	}
+	}, func(ctx context.Context, c *config.Config) error {
+		st, err := askServer(ctx, c)
+		if errors.Is(err, local.ErrNoServer) {
+			fmt.Println("No server runs. Start it: berth up")
+			return notRunning
+		}
+		if err != nil {
+			return err
+		}
+		writeStanding(os.Stdout, st, time.Now())
+		return nil
+	})
 }
 
 func writeStanding(w io.Writer, st standing, now time.Time) {

@@ -30,8 +30,12 @@ func upgradeCheckCommand() *cobra.Command {
 			return err
 		}
 		fmt.Printf("berth %s: the state folder %s has version %d, and this release writes version %d.\n", api.ThisBuild().Version, c.StateDir, version, config.StateVersion)
+		running, err := doctor.Holders(cmd.Context(), c.StateDir)
+		if err != nil {
+			return fmt.Errorf("%w; run this as the server's user", err)
+		}
 		taken, left := 0, 0
-		for _, h := range doctor.Holders(cmd.Context(), c.StateDir) {
+		for _, h := range running {
 			if h.Err == nil {
 				taken++
 				continue

@@ -97,7 +97,7 @@ func askProgram(ctx context.Context, exe string, sys *syscall.SysProcAttr) (p Pr
 	cmd := exec.CommandContext(ctx, exe, "version")
 	cmd.SysProcAttr = sys
 	var out, said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &said
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &out, &said, time.Second // another program's children may keep its output open
 	if err := cmd.Run(); err != nil {
 		return p, fmt.Errorf("run %s version: %w %s", exe, err, strings.TrimSpace(said.String()))
 	}

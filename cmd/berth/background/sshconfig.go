@@ -11,7 +11,7 @@ import (
 // Client is what an ssh client on this machine needs to know of a server.
 type Client struct {
 	Address    net.Addr
-	Identity   string   // file of a private key that may log in; empty: those that ssh offers by itself
+	Identities []string // files of private keys that may log in; empty: those that ssh offers by itself
 	HostKeys   []string // the server's public keys, as in authorized_keys
 	KnownHosts string   // file that WriteClient writes them into
 }
@@ -41,8 +41,11 @@ func (c Client) Config() string {
 	host, port := Target(c.Address)
 	var b strings.Builder
 	fmt.Fprintf(&b, "Host %s %s\n  HostName %s\n  Port %s\n  User agents\n", Host, HostTTY, host, port)
-	if c.Identity != "" {
-		fmt.Fprintf(&b, "  IdentityFile %s\n  IdentitiesOnly yes\n", quoted(c.Identity))
+	for _, file := range c.Identities {
+		fmt.Fprintf(&b, "  IdentityFile %s\n", quoted(file))
+	}
+	if len(c.Identities) > 0 {
+		b.WriteString("  IdentitiesOnly yes\n")
 	}
 	// New hosts go into the first file.
 	fmt.Fprintf(&b, "  UserKnownHostsFile ~/.ssh/known_hosts %s\n", quoted(c.KnownHosts))
@@ -89,6 +92,22 @@ func WriteClient(stateDir string, c Client) error {
 	}
 	return nil
 }
+
+// Pasted is Short for a line that a person pastes into a shell.
+func Pasted(path string) string {
+	short := Short(path)
+	if !strings.ContainsFunc(short, func(r rune) bool { return !strings.ContainsRune(plainRunes, r) }) {
+		return short
+	}
+	lead := ""
+	if rest, ok := strings.CutPrefix(short, "~/"); ok { // the shell reads a tilde outside of quotes alone
+		lead, short = "~/", rest
+	}
+	return lead + "'" + strings.ReplaceAll(short, "'", `'\''`) + "'"
+}
+
+// plainRunes mean nothing to a shell.
+const plainRunes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./~+:@%,"
 
 // Short writes a path in the home folder with a tilde, as shells and ssh read it.
 func Short(path string) string {

@@ -9,6 +9,18 @@ import (
 	"testing"
 )
 
+// TestPasted asks a shell what it reads.
+func TestPasted(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	for _, path := range []string{home + "/a/b", home + "/a b/it's", "/plain", "/w i/$HOME;x"} {
+		out, err := exec.CommandContext(t.Context(), "sh", "-c", "printf %s "+Pasted(path)).CombinedOutput()
+		if err != nil || string(out) != path {
+			t.Errorf("%s: a shell reads %s as %s, %v", path, Pasted(path), out, err)
+		}
+	}
+}
+
 // TestConfig asks OpenSSH what it reads of a state folder with a blank and a percent sign in its name.
 func TestConfig(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a b%h")
@@ -16,7 +28,7 @@ func TestConfig(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := filepath.Join(dir, "user_key")
-	c := Client{Address: &net.TCPAddr{IP: net.IPv6unspecified, Port: 2222}, Identity: key, HostKeys: []string{"ssh-ed25519 AAAA\n"}}
+	c := Client{Address: &net.TCPAddr{IP: net.IPv6unspecified, Port: 2222}, Identities: []string{key}, HostKeys: []string{"ssh-ed25519 AAAA\n"}}
 	if err := WriteClient(dir, c); err != nil {
 		t.Fatal(err)
 	}

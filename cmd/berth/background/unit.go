@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Unit is the name of the user's unit.
@@ -114,6 +115,30 @@ func StopUnit(ctx context.Context) (stopped bool, err error) {
 	}
 	return true, systemctl(ctx, "disable", "--now", "--quiet", Unit)
 }
+
+// WatchUnit sends an error when the unit has failed. Its goroutine ends with ctx.
+func WatchUnit(ctx context.Context) <-chan error {
+	failed := make(chan error, 1)
+	go func() {
+		tick := time.NewTicker(askEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			if exec.CommandContext(ctx, "systemctl", "--user", "is-failed", "--quiet", Unit).Run() == nil {
+				failed <- errors.New("its unit has failed; it is tried again at your next login, unless berth down disables it")
+				return
+			}
+		}
+	}()
+	return failed
+}
+
+// askEvery is how often systemd is asked about a unit that starts.
+const askEvery = 300 * time.Millisecond
 
 func systemctl(ctx context.Context, args ...string) error {
 	args = slices.Insert(args, 0, "--user")
