@@ -52,7 +52,7 @@ test: vet
 # What the packages do where they are installed: CI=true installs one on this machine. Their tools are a
 # module of their own.
 test-packages:
-	cd packaging && $(GO) vet ./... && $(GO) test -v -count=1 -timeout 5m .
+	cd packaging && $(GO) vet ./... && $(GO) test -v -count=1 -timeout 10m .
 
 # What Debian's packages say of Berth: clients, terminals, scanners, Prometheus. It writes its figures into
 # docs/conformance.md.

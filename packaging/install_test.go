@@ -3,6 +3,7 @@ package packaging
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -85,6 +86,7 @@ func TestInstall(t *testing.T) {
 	if _, err := exec.LookPath("dpkg"); err != nil {
 		t.Skip("SKIPPED: this system has no dpkg")
 	}
+	cleanUpKilled(t)
 	if _, err := user.Lookup("berth"); err == nil {
 		t.Fatal("this machine has a user berth: the test would remove it")
 	}
@@ -143,9 +145,8 @@ func TestInstall(t *testing.T) {
 	}
 
 	// Another user's own server doesn't follow the service's configuration.
-	m.run("install", "-d", "-o", "nobody", "/tmp/berth-nobody")
-	t.Cleanup(func() { _ = os.RemoveAll("/tmp/berth-nobody") })
-	nobody := []string{"--reuid=65534", "--regid=65534", "--clear-groups", "env", "-i", "HOME=/tmp/berth-nobody", "PATH=/usr/bin:/bin", "TMPDIR=/tmp/berth-nobody", "berth"}
+	m.run("install", "-d", "-o", "nobody", nobodyHome)
+	nobody := []string{"--reuid=65534", "--regid=65534", "--clear-groups", "env", "-i", "HOME=" + nobodyHome, "PATH=/usr/bin:/bin", "TMPDIR=" + nobodyHome, "berth"}
 	if out := m.run("setpriv", append(nobody, "up", "--listen", "127.0.0.1:0")...); !strings.Contains(out, "Berth runs in the background") {
 		t.Errorf("up of another user: %s", out)
 	}
@@ -183,41 +184,125 @@ func TestInstall(t *testing.T) {
 	}
 }
 
+const (
+	// markFile names the home of a run from before its installation until all of it is removed. The run holds
+	// a lock on it, so a file without a lock is of a run that was killed.
+	markFile = "/var/lib/berth-install-test"
+	// running is where the package's scripts look for systemd.
+	running     = "/run/systemd/system"
+	runningMark = running + "/berth-install-test" // there if a run made the folder
+	nobodyHome  = "/tmp/berth-nobody"
+)
+
+// cleanUpKilled removes what a killed run left on this machine.
+func cleanUpKilled(t *testing.T) {
+	t.Helper()
+	mark, err := os.OpenFile(markFile, os.O_RDWR, 0)
+	if os.IsNotExist(err) {
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mark.Close()
+	if err := syscall.Flock(int(mark.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		t.Fatalf("another run of this test is under way: %s: %v", markFile, err)
+	}
+	dir, err := os.ReadFile(markFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("a run in %s was killed: removing what it left", dir)
+	m := &machine{t: t, dir: string(dir)}
+	if m.dir != "" { // else it was killed before it made anything
+		m.setSystemctl()
+		m.remove()
+	}
+	if t.Failed() {
+		t.FailNow() // the next run tries again
+	}
+	if err := os.Remove(markFile); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// setMark says that what is installed from now on is the test's.
+func (m *machine) setMark() {
+	m.t.Helper()
+	mark, err := os.OpenFile(markFile, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	m.t.Cleanup(func() {
+		m.remove()
+		if err := errors.Join(os.Remove(markFile), mark.Close()); err != nil {
+			m.t.Error(err)
+		}
+	})
+	if err := syscall.Flock(int(mark.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		m.t.Fatal(err)
+	}
+	if _, err := mark.WriteString(m.dir); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+// setSystemctl makes this program the systemctl of the commands that run from now on.
+func (m *machine) setSystemctl() {
+	m.t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	_ = os.Remove(m.dir + "/systemctl") // a killed run's program may be gone
+	if err := errors.Join(os.MkdirAll(m.dir, 0o700), os.Symlink(self, m.dir+"/systemctl")); err != nil {
+		m.t.Fatal(err)
+	}
+	m.env = append(os.Environ(), "HOME="+m.dir, "PATH="+m.dir+":/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+		"BERTH_TEST_SYSTEMD="+m.dir, "SUDO_USER=", "BERTH_SOCKET=")
+}
+
+// remove removes the package, its user and all files of the run.
+func (m *machine) remove() {
+	m.endSessions()
+	commands := [][]string{{"dpkg", "-P", "berth"}}
+	if _, err := user.Lookup("berth"); err == nil {
+		commands = append(commands, []string{"userdel", "-f", "-r", "berth"})
+	}
+	for _, words := range commands {
+		cmd := exec.Command(words[0], words[1:]...)
+		cmd.Env = m.env
+		if out, err := cmd.CombinedOutput(); err != nil {
+			m.t.Errorf("%v: %v\n%s", words, err, out)
+		}
+	}
+	for _, folder := range []string{"/run/berth", nobodyHome, m.dir} {
+		if err := os.RemoveAll(folder); err != nil {
+			m.t.Error(err)
+		}
+	}
+	if err := os.Remove(runningMark); err == nil {
+		_ = os.Remove(running)
+	}
+}
+
 // newMachine prepares a home with a key, and a systemctl. At the end it removes what is left.
 func newMachine(t *testing.T) *machine {
 	dir, err := os.MkdirTemp("", "berth-install-") // which the user berth may enter
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
 	m := &machine{t: t, dir: dir}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(self, m.dir+"/systemctl"); err != nil {
-		t.Fatal(err)
-	}
-	m.env = append(os.Environ(), "HOME="+m.dir, "PATH="+m.dir+":/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-		"BERTH_TEST_SYSTEMD="+m.dir, "SUDO_USER=", "BERTH_SOCKET=")
-	const running = "/run/systemd/system" // where the package's scripts look for systemd
+	m.setMark()
+	m.setSystemctl()
 	if _, err := os.Stat(running); err != nil {
 		if err := os.MkdirAll(running, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = os.Remove(running) })
-	}
-	t.Cleanup(func() {
-		m.endSessions()
-		for _, words := range [][]string{{"dpkg", "-P", "berth"}, {"userdel", "-f", "-r", "berth"}} {
-			cmd := exec.Command(words[0], words[1:]...)
-			cmd.Env = m.env
-			if out, err := cmd.CombinedOutput(); err != nil && t.Failed() {
-				t.Logf("%v: %v\n%s", words, err, out)
-			}
+		if err := os.WriteFile(runningMark, nil, 0o600); err != nil {
+			t.Fatal(err)
 		}
-		_ = os.RemoveAll("/run/berth")
-	})
+	}
 	if err := os.Mkdir(m.dir+"/.ssh", 0o700); err != nil {
 		t.Fatal(err)
 	}
