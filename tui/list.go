@@ -28,11 +28,7 @@ func (m *Model) rowsOf(c columns) []listRow {
 			if i > 0 {
 				all = append(all, listRow{})
 			}
-			n := i
-			for n < len(m.order) && m.groups[m.order[n]].title == g.title {
-				n++
-			}
-			all = append(all, listRow{head: fmt.Sprintf("%s  %d", g.title, n-i), tone: g.tone})
+			all = append(all, listRow{head: fmt.Sprintf("%s  %d", g.title, m.count(m.order[i:], g.title)), tone: g.tone})
 		}
 		before = g.title
 		all = append(all, listRow{id: id})
@@ -41,6 +37,20 @@ func (m *Model) rowsOf(c columns) []listRow {
 		}
 	}
 	return all
+}
+
+// count is how many sessions from the first on are in the group. One that keeps its place although it is in
+// another group by now isn't.
+func (m *Model) count(ids []string, title string) (n int) {
+	for _, id := range ids {
+		if m.groups[id].title != title {
+			break
+		}
+		if s := m.byID[id]; s != nil && m.by.groupOf(s).title == title {
+			n++
+		}
+	}
+	return n
 }
 
 // lines is the number of rows of the whole list, with its titles.

@@ -85,3 +85,17 @@ func TestLightPreview(t *testing.T) {
 		}
 	}
 }
+
+// TestHeldRowsAreNotCounted: a session that was just answered keeps its place under the person's keys, and
+// the heading above it no longer counts it.
+func TestHeldRowsAreNotCounted(t *testing.T) {
+	m := started(120, 36, world(at("a", agent.Prompt, 2), at("b", agent.Prompt, 1), at("c", agent.Idle, 3)))
+	if got := drawn(m); !strings.Contains(got, "NEEDS INPUT  2") {
+		t.Fatalf("at first:\n%s", got)
+	}
+	press(m, noon, "j", "k")
+	m.SetWorld(world(at("a", agent.Idle, 0), at("b", agent.Prompt, 1), at("c", agent.Idle, 3)), noon)
+	if got := drawn(m); m.order[0] != "id-a" || !strings.Contains(got, "NEEDS INPUT  1") || !strings.Contains(got, "IDLE  1") {
+		t.Errorf("while the places are held (%v):\n%s", m.order, got)
+	}
+}
