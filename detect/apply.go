@@ -138,6 +138,7 @@ func (f *Fold) judge() agent.State {
 // conclude puts a change of the state into the result.
 func (f *Fold) conclude() {
 	m := &f.m
+	f.learnPast()
 	f.contest()
 	next := f.judge()
 	current := f.current()

@@ -28,7 +28,8 @@ func (f *Fold) disputed(r *request) bool {
 		return false
 	}
 	by := func(o *request) bool { return o != r && f.disputes(o, r, d) }
-	return f.m.Forgotten && ofWork(d) || slices.ContainsFunc(f.m.Requests, by) || slices.ContainsFunc(f.m.Lost, by) || f.misnamed(r, d) || f.misreported(r, d) || f.mislaid(r, d) || f.unlogged(r, d) || f.concealed(r, d) || f.unhooked(r, d)
+	_, hidden := f.concealed(r, d)
+	return f.m.Forgotten && ofWork(d) || slices.ContainsFunc(f.m.Requests, by) || slices.ContainsFunc(f.m.Lost, by) || f.misnamed(r, d) || f.misreported(r, d) || f.mislaid(r, d) || f.unlogged(r, d) || hidden || f.unhooked(r, d)
 }
 
 // mislaid reports whether the session log reports a call that the dialog may show, and that has
@@ -300,6 +301,11 @@ func (f *Fold) contest() {
 			f.due(agent.MoveAsk, agent.SourceScreen, f.m.Screen.Shown, hookLate)
 		}
 		r.Prompt.Contested = r.Hook == "" && f.disputed(r)
+		if r.Prompt.Contested {
+			if until, _ := f.concealed(r, d); !until.IsZero() {
+				f.due(agent.MoveAsk, agent.SourceScreen, until.Add(-pastFor), pastFor)
+			}
+		}
 		switch {
 		case r.Hook != "":
 		case r.Prompt.Contested, mute != nil && mute.Unanswerable(r.Prompt), !r.Typed.IsZero(), d != nil && r.Prompt.OnScreen && f.asItIs(d, r, f.shows(d, r)):

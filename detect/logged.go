@@ -79,22 +79,25 @@ func (f *Fold) addUndrawn(p *agent.Request, d *agent.Dialog) {
 		return // what the dialog of a question or a plan shows is compared
 	}
 	add := func(shown agent.Match, undrawn string, _ bool) {
-		if shown != agent.NoMatch && !says(p, undrawn) {
-			p.Text = agent.Pointer(strings.TrimPrefix(agent.Value(p.Text)+"\n\n"+undrawn, "\n\n"))
+		if shown != agent.NoMatch {
+			addLines(p, undrawn)
 		}
 	}
 	for i := range f.m.Calls {
 		add(f.logged(&f.m.Calls[i], d))
 	}
-	for _, c := range f.m.Past {
-		if f.now.Sub(c.At) < pastFor {
-			add(f.logged(&call{Tool: c.Tool, Logged: c.Input}, d))
-		}
-	}
+	f.addPast(p, d, "")
 	for _, o := range slices.Concat(f.m.Requests, f.m.Lost) {
 		if o.Hook == "" {
 			add(f.reported(o, d))
 		}
+	}
+}
+
+// addLines adds lines to the prompt's text, once.
+func addLines(p *agent.Request, lines string) {
+	if !says(p, lines) {
+		p.Text = agent.Pointer(strings.TrimPrefix(agent.Value(p.Text)+"\n\n"+lines, "\n\n"))
 	}
 }
 
@@ -104,46 +107,53 @@ func says(p *agent.Request, lines string) bool {
 }
 
 // concealed reports whether the dialog may be about a logged call, and leaves out more of it than the prompt
-// says. One that shows all of another call may be about this one nevertheless.
-func (f *Fold) concealed(r *request, d *agent.Dialog) bool {
-	l, ok := f.driver.(agent.CallLogReader)
-	if !ok || d.Agent != "" || d.Type == agent.PromptForm || !ofWork(d) {
-		return false
+// says. One that shows all of another call may be about this one nevertheless. until is when that call is
+// forgotten; it is zero for a call without a result.
+func (f *Fold) concealed(r *request, d *agent.Dialog) (until time.Time, hides bool) {
+	l, ok := f.comparesPast(d)
+	if !ok {
+		return until, false
 	}
-	if at := f.m.Unpast; !at.IsZero() && f.now.Sub(at) < pastFor {
-		return true
+	may := func(tool string) bool { // a server's tool may be named otherwise in its dialog
+		return d.Tool == "" || tool == d.Tool || tool == r.Tool
 	}
-	return slices.ContainsFunc(f.loggedCalls(), func(c pastCall) bool {
-		if d.Tool != "" && c.Tool != d.Tool && c.Tool != r.Tool { // a server's tool may be named otherwise in its dialog
-			return false
+	for _, u := range f.m.Unpast {
+		if (u.Tool == "" || may(u.Tool)) && f.now.Sub(u.At) < pastFor {
+			return u.At.Add(pastFor), true
 		}
+	}
+	told := f.toldUndrawn(l, r, d)
+	hidden := func(c pastCall) (comparison, bool) {
 		shown := f.compared(l, d, c)
-		switch {
-		case shown.match == agent.NoMatch:
-			return shown.mayHide
-		case r.Prompt.Type != agent.PromptPermission:
-			return false
-		case r.Told:
-			_, told := l.LoggedCall(d, r.Tool, r.Prompt.Raw)
-			return shown.undrawn != told
+		return shown, shown.match == agent.NoMatch && shown.mayHide
+	}
+	for _, c := range f.m.Calls {
+		if c.Logged == "" || c.Agent != "" || !may(c.Tool) {
+			continue
 		}
-		return false
-	})
+		shown, so := hidden(pastCall{Tool: c.Tool, Input: c.Logged})
+		if so || shown.match != agent.NoMatch && r.Told && r.Prompt.Type == agent.PromptPermission && shown.undrawn != told {
+			return until, true
+		}
+	}
+	for _, c := range f.pastOf(l, d) {
+		if !may(c.Tool) {
+			continue
+		}
+		shown, so := hidden(c)
+		if so || shown.match != agent.NoMatch && r.Prompt.Type == agent.PromptPermission && shown.undrawn != told && !says(r.Prompt, shown.undrawn) {
+			return c.At.Add(pastFor), true
+		}
+	}
+	return until, false
 }
 
-// compared compares a logged call with the dialog, once for each picture.
-func (f *Fold) compared(l agent.CallLogReader, d *agent.Dialog, c pastCall) comparison {
-	if f.comparedWith != d {
-		f.comparedWith, f.comparisons = d, map[pastCall]comparison{}
+// toldUndrawn is what the dialog doesn't draw of the call that a hook reported.
+func (f *Fold) toldUndrawn(l agent.CallLogReader, r *request, d *agent.Dialog) (undrawn string) {
+	if r.Told && r.Prompt.Type == agent.PromptPermission {
+		_, undrawn = l.LoggedCall(d, r.Tool, r.Prompt.Raw)
 	}
-	c.At = time.Time{}
-	done, ok := f.comparisons[c]
-	if !ok {
-		done.match, done.undrawn = l.LoggedCall(d, c.Tool, []byte(c.Input))
-		done.mayHide = done.match == agent.NoMatch && l.MayHide(d, c.Tool, []byte(c.Input))
-		f.comparisons[c] = done
-	}
-	return done
+	return undrawn
 }
 
 // hookLate is how much later than its dialog a hook is waited for. Claude Code's came up to 77 ms later, and keys
@@ -164,4 +174,31 @@ func (f *Fold) needsHook(r *request, d *agent.Dialog) bool {
 		return false
 	}
 	return !slices.ContainsFunc(f.m.Lost, func(o *request) bool { return o.Foreign && f.shows(d, o) != agent.NoMatch })
+}
+
+// comparesPast reports whether the dialog may be about a past call of the main agent.
+func (f *Fold) comparesPast(d *agent.Dialog) (agent.CallLogReader, bool) {
+	l, ok := f.driver.(agent.CallLogReader)
+	return l, ok && d.Agent == "" && d.Type != agent.PromptForm && ofWork(d)
+}
+
+// addPast adds to the prompt's text what its dialog doesn't draw of a few past calls, other than what it
+// doesn't draw of the prompt's own call.
+func (f *Fold) addPast(p *agent.Request, d *agent.Dialog, own string) {
+	l, ok := f.comparesPast(d)
+	if !ok {
+		return
+	}
+	added := map[string]bool{}
+	for _, c := range f.pastOf(l, d) {
+		shown := f.compared(l, d, c)
+		if shown.match == agent.NoMatch || shown.undrawn == "" || shown.undrawn == own || added[shown.undrawn] {
+			continue
+		}
+		if len(added) == pastShown {
+			return
+		}
+		added[shown.undrawn] = true
+		addLines(p, shown.undrawn)
+	}
 }

@@ -61,7 +61,7 @@ type turns struct {
 	Calls     []call // tool calls that haven't ended
 	Unasked   []call // calls that were reported as over before they asked: see unasked
 	Past      []pastCall
-	Unpast    time.Time // when one of them had no room
+	Unpast    []forgotten // tools whose past calls had no room
 
 	Background map[string]bool // subagents that continue after their turn
 }
@@ -135,6 +135,7 @@ type call struct {
 	Since                      time.Time      // when it was reported
 	Hooked                     bool           // a hook reported it, and would report its prompt too
 	Asked                      bool           // its dialog was on the screen
+	Done                       bool           // its dialog was on the screen, and is gone
 	Logged                     string         // its input in the session log; empty if that hasn't reported it
 }
 
@@ -144,11 +145,18 @@ type pastCall struct {
 	At          time.Time
 }
 
+// forgotten is a tool with a past call that had no room. Without a name it is any tool.
+type forgotten struct {
+	Tool string
+	At   time.Time
+}
+
 // comparison is how a logged call looks in a dialog.
 type comparison struct {
 	match   agent.Match
 	undrawn string
 	mayHide bool
+	draws   bool // the dialog may be about the call after its end
 }
 
 // level is what a level source shows.

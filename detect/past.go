@@ -12,19 +12,24 @@ import (
 // call outlasts the call.
 
 const (
-	// pastKept and pastBytes bound the calls that were reported as over.
-	pastKept  = 1024
-	pastBytes = 1 << 20
+	// pastBytes bounds the calls that were reported as over. Each counts as pastEach bytes and its input.
+	pastBytes = 2 << 20
+	pastEach  = 1 << 10
+	// unpastKept bounds the tools whose calls had no room.
+	unpastKept = 64
+	// pastShown is how many past calls a prompt's text says more of than its dialog. With more, no key answers it.
+	pastShown = 8
 	// pastFor is how long the dialog of such a call may take. Hooks of other programs may hold it up, and the
 	// agent ends them after 10 minutes.
 	pastFor = time.Hour
 )
 
-// outlasts keeps a call that is reported as over, if its dialog leaves out a part of it or may do so. If a call
-// that may still be asked about has no room, no dialog takes a key for a time.
+// outlasts keeps a call that is reported as over, if its dialog leaves out a part of it or may do so. The tool
+// whose calls take the most gives way. Then no dialog of that tool takes a key for a time, unless an
+// hour of ordinary work has so many of its calls.
 func (f *Fold) outlasts(c call) {
 	l, ok := f.driver.(agent.CallLogReader)
-	if !ok || c.Logged == "" || c.Agent != "" || !l.Hides(c.Tool, []byte(c.Logged)) {
+	if !ok || c.Logged == "" || c.Agent != "" || c.Done || !l.Hides(c.Tool, []byte(c.Logged)) {
 		return
 	}
 	m := &f.m
@@ -32,28 +37,66 @@ func (f *Fold) outlasts(c call) {
 		return p.Tool == c.Tool && p.Input == c.Logged || f.now.Sub(p.At) >= pastFor
 	})
 	m.Past = append(m.Past, pastCall{Tool: c.Tool, Input: c.Logged, At: f.now})
-	size := 0
+	size, sizes := 0, map[string]int{}
 	for _, p := range m.Past {
-		size += len(p.Input)
+		size += pastEach + len(p.Input)
+		sizes[p.Tool] += pastEach + len(p.Input)
 	}
-	for ; len(m.Past) > pastKept || size > pastBytes; m.Past = append([]pastCall(nil), m.Past[1:]...) {
-		size -= len(m.Past[0].Input)
-		m.Unpast = f.now
+	for size > pastBytes {
+		most := m.Past[0].Tool
+		for _, p := range m.Past {
+			if sizes[p.Tool] > sizes[most] {
+				most = p.Tool
+			}
+		}
+		i := slices.IndexFunc(m.Past, func(p pastCall) bool { return p.Tool == most })
+		freed := pastEach + len(m.Past[i].Input)
+		size, sizes[most] = size-freed, sizes[most]-freed
+		m.Past = slices.Delete(m.Past, i, i+1)
+		if !l.Many(most) {
+			f.unpast(most)
+		}
 	}
 }
 
-// loggedCalls are the main agent's calls that the session log has reported: those without a result, and past ones.
-func (f *Fold) loggedCalls() []pastCall {
-	var all []pastCall
-	for _, c := range f.m.Calls {
-		if c.Logged != "" && c.Agent == "" {
-			all = append(all, pastCall{Tool: c.Tool, Input: c.Logged, At: f.now})
-		}
+// unpast keeps that a call of the tool had no room.
+func (f *Fold) unpast(tool string) {
+	m := &f.m
+	m.Unpast = slices.DeleteFunc(m.Unpast, func(u forgotten) bool { return u.Tool == tool || f.now.Sub(u.At) >= pastFor })
+	if m.Unpast = append(m.Unpast, forgotten{Tool: tool, At: f.now}); len(m.Unpast) > unpastKept {
+		m.Unpast = []forgotten{{At: f.now}}
 	}
+}
+
+// pastDone forgets a past call once its own dialog has been on the screen and is gone.
+func (f *Fold) pastDone(r *request, how string) {
+	if r.Seen && r.Told && r.Agent == "" && how != "superseded" && how != "too_many" {
+		f.m.Past = slices.DeleteFunc(f.m.Past, func(p pastCall) bool { return p.Tool == r.Tool && p.Input == r.Input })
+	}
+}
+
+// pastOf are the past calls that the dialog draws something of.
+func (f *Fold) pastOf(l agent.CallLogReader, d *agent.Dialog) (all []pastCall) {
 	for _, p := range f.m.Past {
-		if f.now.Sub(p.At) < pastFor {
+		if f.now.Sub(p.At) < pastFor && f.compared(l, d, p).draws {
 			all = append(all, p)
 		}
 	}
 	return all
+}
+
+// compared compares a logged call with the dialog, once for each picture.
+func (f *Fold) compared(l agent.CallLogReader, d *agent.Dialog, c pastCall) comparison {
+	if f.comparedWith != d {
+		f.comparedWith, f.comparisons = d, map[pastCall]comparison{}
+	}
+	c.At = time.Time{}
+	done, ok := f.comparisons[c]
+	if !ok {
+		done.match, done.undrawn = l.LoggedCall(d, c.Tool, []byte(c.Input))
+		done.mayHide = done.match == agent.NoMatch && l.MayHide(d, c.Tool, []byte(c.Input))
+		done.draws = l.Draws(d, c.Tool, []byte(c.Input))
+		f.comparisons[c] = done
+	}
+	return done
 }

@@ -58,3 +58,20 @@ func (f *Fold) learnLogged() {
 		f.renewWith(r, more.Text)
 	}
 }
+
+// learnPast adds what dialogs don't draw of past calls to prompts that hooks reported and that only keys can answer. The result is another prompt.
+func (f *Fold) learnPast() {
+	d := f.dialog()
+	for _, r := range f.m.Requests {
+		if d == nil || !r.Told || r.Hook != "" || r.Given || !r.Prompt.OnScreen || r.Over != nil || r.Prompt.Type != agent.PromptPermission {
+			continue
+		}
+		l, ok := f.comparesPast(d)
+		if !ok {
+			return
+		}
+		more := r.Prompt.Clone()
+		f.addPast(more, d, f.toldUndrawn(l, r, d))
+		f.renewWith(r, more.Text)
+	}
+}

@@ -16,8 +16,48 @@ import (
 // leastCols is the narrowest screen whose dialogs take keys. A line hides most there.
 const leastCols = 40
 
+// quiet are tools that only read or plan, or start what asks by itself. What their dialogs leave out
+// changes nothing.
+var quiet = map[string]bool{
+	"Read": true, "Grep": true, "Glob": true, "LS": true, "TodoWrite": true, "Agent": true, "Task": true, "TaskCreate": true, "TaskUpdate": true,
+	"TaskGet": true, "TaskList": true, "TaskOutput": true, "BashOutput": true, "ToolSearch": true,
+}
+
+// Many: a file's text has wide lines with tabs in many languages, and an agent that may edit files isn't asked.
+func (Driver) Many(tool string) bool {
+	return tool == "Write" || tool == "Edit" || tool == "NotebookEdit"
+}
+
+// Draws looks for one of the call's texts in a dialog whose title names no tool.
+func (Driver) Draws(d *agent.Dialog, tool string, input json.RawMessage) bool {
+	if d.Tool != "" || d.Cut {
+		return true
+	}
+	text := d.Title + " " + d.Asked + " " + d.Question + " " + strings.Join(rowsOf(d.Rows), " ")
+	letters, words := plainLetters(text), map[string]bool{}
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return plainLetters(string(r)) == "" }) {
+		words[word] = true
+	}
+	known := false // one of them has letters
+	for _, line := range linesOf(tool, input) {
+		begin := plainLetters(begins(line, d.Cols/2))
+		known = known || begin != ""
+		if words[begin] || len(begin) >= leastDrawn && strings.Contains(letters, begin) {
+			return true
+		}
+	}
+	return !known
+}
+
+// leastDrawn is how many letters a text has that is looked for inside of words: rows may break it.
+const leastDrawn = 4
+
 // Hides reports whether a call has fields that no dialog draws, or text that may have no room.
 func (Driver) Hides(tool string, input json.RawMessage) bool {
+	return !quiet[tool] && hides(tool, input)
+}
+
+func hides(tool string, input json.RawMessage) bool {
 	return !strings.HasPrefix(tool, "mcp__") && beside(input, drawnOfCall[tool]...) != "" || overflow(linesOf(tool, input), leastCols)
 }
 
