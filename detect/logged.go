@@ -117,7 +117,7 @@ func (f *Fold) concealed(r *request, d *agent.Dialog) (until time.Time, hides bo
 	may := func(tool string) bool { // a server's tool may be named otherwise in its dialog
 		return d.Tool == "" || tool == d.Tool || tool == r.Tool
 	}
-	for _, u := range f.m.Unpast {
+	for _, u := range f.m.Crowded {
 		if (u.Tool == "" || may(u.Tool)) && f.now.Sub(u.At) < pastFor {
 			return u.At.Add(pastFor), true
 		}

@@ -61,7 +61,7 @@ type turns struct {
 	Calls     []call // tool calls that haven't ended
 	Unasked   []call // calls that were reported as over before they asked: see unasked
 	Past      []pastCall
-	Unpast    []forgotten // tools whose past calls had no room
+	Crowded   []forgotten // tools whose past calls had no room
 
 	Background map[string]bool // subagents that continue after their turn
 }

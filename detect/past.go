@@ -62,9 +62,9 @@ func (f *Fold) outlasts(c call) {
 // unpast keeps that a call of the tool had no room.
 func (f *Fold) unpast(tool string) {
 	m := &f.m
-	m.Unpast = slices.DeleteFunc(m.Unpast, func(u forgotten) bool { return u.Tool == tool || f.now.Sub(u.At) >= pastFor })
-	if m.Unpast = append(m.Unpast, forgotten{Tool: tool, At: f.now}); len(m.Unpast) > unpastKept {
-		m.Unpast = []forgotten{{At: f.now}}
+	m.Crowded = slices.DeleteFunc(m.Crowded, func(u forgotten) bool { return u.Tool == tool || f.now.Sub(u.At) >= pastFor })
+	if m.Crowded = append(m.Crowded, forgotten{Tool: tool, At: f.now}); len(m.Crowded) > unpastKept {
+		m.Crowded = []forgotten{{At: f.now}}
 	}
 }
 
