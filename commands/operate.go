@@ -88,7 +88,7 @@ func logLevel(_ context.Context, c *Call) error {
 		return err
 	}
 	if c.Args[0] != "level" {
-		return Lookup("log").usage(fmt.Errorf("unknown word %s", api.Quote(c.Args[0])))
+		return Lookup("log").usage(fmt.Errorf("unknown word %s; logs S shows what a session prints", api.Quote(c.Args[0])))
 	}
 	was := levelName(c.Level.Level())
 	a := LogLevel{Level: was, Configured: levelName(c.ConfiguredLevel())}

@@ -102,7 +102,10 @@ func (s *syslogReceiver) flags() []string { return []string{"--audit-ship-syslog
 func (s *syslogReceiver) start(t *testing.T) {
 	l, err := net.Listen("tcp", s.addr)
 	must(t, err)
-	s.addr, s.l, s.conns = l.Addr().String(), l, map[net.Conn]bool{}
+	s.addr, s.l = l.Addr().String(), l
+	s.open.Lock()
+	s.conns = map[net.Conn]bool{}
+	s.open.Unlock()
 	go func() {
 		for {
 			conn, err := l.Accept()
