@@ -100,7 +100,8 @@ func TestNotify(t *testing.T) {
 	if raw, err := os.ReadFile(file); err != nil || strings.Contains(string(raw), "very-secret-value") || !strings.Contains(one.Prompt.Input, "***") {
 		t.Errorf("the notification has a secret: %s, %v", raw, err)
 	}
-	// A restarted server doesn't notify again.
+	// A restarted server doesn't notify again, once the events of both notices are written.
+	l.Poll(func() bool { return len(l.Events("notify")) == 2 }, func() string { return fmt.Sprintf("events %+v", l.Events("notify")) })
 	check(t, l.Host.Kill())
 	check(t, l.Host.Start())
 	l.Is("prompt")
