@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -69,7 +70,18 @@ func (s *stage) removeUsers() {
 	}
 }
 
+// dropUser removes a user without processes. userdel refuses one whose last process is about to be gone, which
+// nothing announces.
 func dropUser(name string) error {
+	for deadline := time.Now().Add(patienceSeconds * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		left, err := exec.Command("ps", "-u", name, "-o", "pid=,args=").Output()
+		if err != nil || len(left) == 0 { // ps fails if there is none
+			break
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("processes of the user %s still run:\n%s", name, left)
+		}
+	}
 	if out, err := exec.Command("userdel", name).CombinedOutput(); err != nil {
 		return fmt.Errorf("userdel %s: %w\n%s", name, err, out)
 	}
