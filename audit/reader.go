@@ -28,8 +28,8 @@ func (l *Log) ReaderAfter(n uint64) *Reader { return &Reader{dir: l.dir, last: n
 func (l *Log) Grew() <-chan struct{} { return l.grew }
 
 // Next returns the next line and its number, which is more than one higher than the last where old files
-// were removed. The bytes are valid until the next call. The error is io.EOF while there is no further
-// line.
+// were removed. The bytes are valid until the next call. The error is io.EOF at the end of the
+// log so far.
 func (r *Reader) Next() (uint64, []byte, error) {
 	for {
 		n, line, err := r.read()

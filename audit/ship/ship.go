@@ -150,7 +150,7 @@ type batch struct {
 	last  uint64 // number of the last line
 }
 
-// gather reads a batch; it is empty if there is no new line.
+// gather reads a batch, which is empty at the end of the log.
 func (s *Shipper) gather(from Lines) (b batch, err error) {
 	b.last = s.Status().Sent
 	for size := 0; len(b.lines) < mostLines && size < mostBytes; {

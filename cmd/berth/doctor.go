@@ -72,7 +72,7 @@ func doctorCommand() *cobra.Command {
 	return cmd
 }
 
-// hostEnv is this machine as a caller on it sees it. problem says why there is no configuration.
+// hostEnv is this machine as a caller on it sees it. problem says why the configuration could not be read.
 func hostEnv(c *config.Config, problem error) doctor.Env {
 	env := doctor.Env{Config: c, Problem: problem, Account: config.CurrentAccount(), Now: time.Now, Getenv: os.Getenv, FileLimit: fileLimit}
 	if c == nil {

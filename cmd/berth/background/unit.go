@@ -107,7 +107,7 @@ func StopUnit(ctx context.Context) (stopped bool, err error) {
 	}
 	file, err := unitFile()
 	if err != nil {
-		return false, nil //nolint:nilerr // without a folder of units there is no unit
+		return false, nil //nolint:nilerr // a user without a folder of units has no unit
 	}
 	text, err := os.ReadFile(file)
 	if err != nil || !strings.HasPrefix(string(text), unitMark) {
