@@ -10,7 +10,7 @@ VERSION := $(shell packaging/version)
 LDFLAGS := -X berth/api.release=$(VERSION) -X berth/api.commit=$(shell git rev-parse HEAD 2>/dev/null) \
 	-X berth/api.committed=$(shell git show -s --format=%cI 2>/dev/null) $(STRIP)
 
-.PHONY: all build dist dist-here image run test test-packages test-agents test-agents-ci test-claude-newer test-gemini suites soak-agents soak-dialogs vet bench fuzz fuzz-edge clean
+.PHONY: all build dist dist-here image run test test-packages test-agents test-agents-ci test-claude-newer test-agents-latest test-gemini suites soak-agents soak-dialogs vet bench fuzz fuzz-edge clean
 
 all: build
 
@@ -94,6 +94,10 @@ NEWER := TestVersion$$|TestMessagesByLog|TestScenarios$$/^(messages|odd-commands
 test-claude-newer:
 	AGENT_VERSION=2.1.330 $(AGENTS_TEST) -count=1 -timeout 10m -run '$(NEWER)' ./test/agents/claude
 	AGENT_VERSION=2.1.330 $(AGENTS_TEST) -count=1 -timeout 5m -run 'TestDelays$$/allowed' ./test/agents/claude
+# Each agent's tests at the newest version that npm gives, or at AGENT_VERSION. It reports what fails there,
+# and ends with 0. LATEST="-agent claude -run TestPlan" narrows it.
+test-agents-latest:
+	$(GO) run ./test/agents/latest $(LATEST)
 test-gemini: AGENTS_PARALLEL = 3
 test-gemini:
 	$(AGENTS_TEST) -count=1 -timeout 15m ./test/agents/gemini

@@ -123,7 +123,7 @@ func TestClientStopped(t *testing.T) {
 	// makes more prints.
 	const enough = 0.8
 	ratio, rounds := 0.0, 0
-	for ; rounds < 2 || ratio < enough && rounds < 5; rounds++ {
+	for ; rounds < 2 || ratio < enough && rounds < 8; rounds++ {
 		p.keys("C-]", "d")
 		waitFor(t, "the client to have gone", func() bool { return !alive(p.ssh) })
 		p.close()

@@ -4,7 +4,6 @@
 package claude
 
 import (
-	"cmp"
 	"context"
 	"embed"
 	"fmt"
@@ -15,21 +14,21 @@ import (
 	"berth/test/agents/npm"
 )
 
-// Version is the Claude Code under test: AGENT_VERSION names another one that is
-// pinned.
-var Version = cmp.Or(os.Getenv("AGENT_VERSION"), "2.1.197")
+// Version is the Claude Code under test.
+var Version = npm.Version("2.1.197")
 
 //go:embed pin
 var pins embed.FS
 
-// Install gives the path of the claude program; without npm its error is
-// npm.ErrNone.
+// Package is what npm installs.
 //
 // The program is the native one that npm brings as an optional package for
 // each platform; the package's own script, which would only copy it, is not run.
-func Install(ctx context.Context) (string, error) {
-	return npm.Package{Name: "@anthropic-ai/claude-code", Version: Version, Pin: pins, Folder: "pin/" + Version, Program: program}.Install(ctx)
-}
+var Package = npm.Package{Name: "@anthropic-ai/claude-code", Version: Version, Pin: pins, Folder: "pin/" + Version, Program: program}
+
+// Install returns the path of the claude program; without npm its error is
+// npm.ErrNone.
+func Install(ctx context.Context) (string, error) { return Package.Install(ctx) }
 
 // program finds the native program of this platform.
 func program(dir string) (string, error) {

@@ -14,8 +14,8 @@ import (
 	"berth/test/agents/npm"
 )
 
-// Version is the Codex CLI that the tests were measured with.
-const Version = "0.169.0"
+// Version is the version under test.
+var Version = npm.Version("0.169.0")
 
 // pin holds package.json and the lock file with the checksums of all that npm
 // may install.
@@ -28,9 +28,10 @@ var pin embed.FS
 //
 // The program is the native one that npm brings as an optional package for
 // each platform; the package's own script needs node, and only starts it.
-func Install(ctx context.Context) (string, error) {
-	return npm.Package{Name: "@openai/codex", Version: Version, Pin: pin, Program: program}.Install(ctx)
-}
+func Install(ctx context.Context) (string, error) { return Package.Install(ctx) }
+
+// Package is what npm installs.
+var Package = npm.Package{Name: "@openai/codex", Version: Version, Pin: pin, Program: program}
 
 // targets are the platforms by their names with npm and with Codex itself.
 var targets = map[string][2]string{

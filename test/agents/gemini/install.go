@@ -13,17 +13,18 @@ import (
 	"berth/test/agents/npm"
 )
 
-// Version is the Gemini CLI that the tests were measured with.
-const Version = "0.61.0"
+// Version is the version under test.
+var Version = npm.Version("0.61.0")
 
 //go:embed pin/package.json pin/package-lock.json
 var pin embed.FS
 
 // Install gives the path of the gemini program, which node runs; without npm
 // its error is npm.ErrNone.
-func Install(ctx context.Context) (string, error) {
-	return npm.Package{Name: "@google/gemini-cli", Version: Version, Pin: pin, Program: program}.Install(ctx)
-}
+func Install(ctx context.Context) (string, error) { return Package.Install(ctx) }
+
+// Package is what npm installs.
+var Package = npm.Package{Name: "@google/gemini-cli", Version: Version, Pin: pin, Program: program}
 
 func program(dir string) (string, error) {
 	exe := filepath.Join(dir, "node_modules", ".bin", "gemini")

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -25,11 +26,24 @@ type Package struct {
 	Name    string // as npm has it: @scope/name
 	Version string
 	// Pin holds package.json and package-lock.json, with the checksums of all that
-	// npm may install, in Folder; empty: in pin.
+	// npm may install, in Folder; empty: in pin. They count for the version that they name.
+	// Another version is installed as npm gives it.
 	Pin    fs.FS
 	Folder string
 	// Program finds the program below the folder that it is installed in.
 	Program func(dir string) (string, error)
+}
+
+// Version is the version of an agent under test: the pinned one, or the one that AGENT_VERSION names.
+func Version(pinned string) string { return cmp.Or(os.Getenv("AGENT_VERSION"), pinned) }
+
+// Newest asks npm for the newest version of the package.
+func (p Package) Newest(ctx context.Context) (string, error) {
+	out, err := run(ctx, askTimeout, "view", "--fetch-retries=0", p.Name, "version")
+	if err != nil {
+		return "", fmt.Errorf("%s: %w: %w", p.Name, ErrNone, err)
+	}
+	return strings.TrimSpace(out), nil
 }
 
 // Time limits of npm: for a query, and for up to 100 MB of download.
@@ -60,16 +74,11 @@ func (p Package) Install(ctx context.Context) (string, error) {
 		return "", err
 	}
 	defer os.RemoveAll(aside)
-	for _, name := range []string{"package.json", "package-lock.json"} {
-		data, err := fs.ReadFile(p.Pin, path.Join(cmp.Or(p.Folder, "pin"), name))
-		if err != nil {
-			return "", err
-		}
-		if err := os.WriteFile(filepath.Join(aside, name), data, 0o644); err != nil {
-			return "", err
-		}
+	words, err := p.install(aside)
+	if err != nil {
+		return "", err
 	}
-	if _, err := run(ctx, installTimeout, "ci", "--prefix", aside, "--ignore-scripts", "--no-audit", "--no-fund"); err != nil {
+	if _, err := run(ctx, installTimeout, append(words, "--prefix", aside, "--ignore-scripts", "--no-audit", "--no-fund")...); err != nil {
 		return "", fmt.Errorf("install %s: %w", p.Name, err)
 	}
 	if _, err := p.Program(aside); err != nil {
@@ -80,6 +89,45 @@ func (p Package) Install(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("keep the installed %s: %w", p.Name, err)
 	}
 	return p.Program(dir)
+}
+
+// install prepares the folder and returns npm's words for it.
+func (p Package) install(dir string) ([]string, error) {
+	pinned, err := p.Pinned()
+	if err != nil {
+		return nil, err
+	}
+	if !pinned {
+		return []string{"install", "--no-save", p.Name + "@" + p.Version}, nil
+	}
+	for _, name := range []string{"package.json", "package-lock.json"} {
+		data, err := fs.ReadFile(p.Pin, p.pin(name))
+		if err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
+			return nil, err
+		}
+	}
+	return []string{"ci"}, nil
+}
+
+func (p Package) pin(name string) string { return path.Join(cmp.Or(p.Folder, "pin"), name) }
+
+// Pinned says whether the checksums are those of this version.
+func (p Package) Pinned() (bool, error) {
+	data, err := fs.ReadFile(p.Pin, p.pin("package.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	var file struct{ Dependencies map[string]string }
+	if err := json.Unmarshal(data, &file); err != nil {
+		return false, fmt.Errorf("%s: %w", p.pin("package.json"), err)
+	}
+	return file.Dependencies[p.Name] == p.Version, nil
 }
 
 // answers checks that npm can reach its registry, by a quick query for the version.
