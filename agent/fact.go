@@ -120,7 +120,10 @@ type Fact struct {
 
 	Log     string // path of the conversation's session log, if the source names it
 	Version string // the agent's version, if the source has it
-	Usage   *Usage // the model's usage, if the source has it
+	// Mode is what the agent may do unasked, in its own word, if the source has it: a permission mode,
+	// an approval mode. Any kind of fact may have it.
+	Mode  string
+	Usage *Usage // the model's usage, if the source has it
 }
 
 // Usage is what one answer of the model used, or, with Whole, what a turn used. Several facts may

@@ -10,7 +10,8 @@ type Reading struct {
 	Busy     string // text that shows work: the spinner's line, a footer; empty without any
 	Retry    *Activity
 	Footer   string
-	Stashed  bool // a draft is stashed
+	Mode     string // what the agent may do unasked, as the footer shows it (see Fact.Mode); empty if it doesn't
+	Stashed  bool   // a draft is stashed
 	// Queued are the messages that the agent keeps for the end of the turn, as far as the screen
 	// shows them.
 	Queued []string

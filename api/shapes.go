@@ -66,6 +66,7 @@ type Session struct {
 	Session  string    `json:"session"`
 	ID       string    `json:"id"`
 	Agent    string    `json:"agent"`
+	Mode     *string   `json:"mode"` // what the agent may do unasked, in its own word; null: unknown
 	State    string    `json:"state"`
 	Activity *Activity `json:"activity"` // of the state working
 	Since    Time      `json:"since"`
@@ -89,6 +90,7 @@ type State struct {
 	Session              string    `json:"session"`
 	ID                   string    `json:"id"`
 	Agent                string    `json:"agent"`
+	Mode                 *string   `json:"mode"` // what the agent may do unasked, in its own word; null: unknown
 	State                string    `json:"state"`
 	Activity             *Activity `json:"activity"`
 	Since                Time      `json:"since"`

@@ -30,7 +30,7 @@ func info(_ context.Context, c *Call) error {
 	i := s.Info(c.Identity().IsAdmin())
 	return c.answer(i, func(w io.Writer) {
 		rows := [][]string{
-			{"session", i.Session}, {"id", i.ID}, {"agent", i.Agent}, {"state", i.State}, {"command", strings.Join(i.Command, " ")},
+			{"session", i.Session}, {"id", i.ID}, {"agent", i.Agent}, {"mode", orDash(orEmpty(i.Mode))}, {"state", i.State}, {"command", strings.Join(i.Command, " ")},
 			{"cwd", folderWords(i.Cwd, i.Branch, i.ChangedFiles)}, {"user", i.User}, {"pid", fmt.Sprint(i.PID)}, {"size", fmt.Sprintf("%dx%d (%s)", i.Cols, i.Rows, i.SizePolicy)},
 			{"restart", i.Restart}, {"tags", orDash(strings.Join(i.Tags, " "))}, {"created", i.Created.Format(api.TimeLayout) + " by " + i.CreatedBy},
 			{"output", fmt.Sprintf("%d bytes printed, kept from %d", i.TotalWritten, i.OutputFrom)},

@@ -53,13 +53,13 @@ func ls(_ context.Context, c *Call) error {
 			fmt.Fprintln(w, "no sessions; start one with: new NAME")
 			return
 		}
-		lines := [][]string{{"NAME", "STATE", "SINCE", "AGENT", "SIZE", "WRITER", "VIEWERS", "TAGS", "BRANCH", "FOLDER", "TITLE"}}
+		lines := [][]string{{"NAME", "STATE", "SINCE", "AGENT", "MODE", "SIZE", "WRITER", "VIEWERS", "TAGS", "BRANCH", "FOLDER", "TITLE"}}
 		for _, r := range rows {
 			writer := "-"
 			if r.Writer != nil {
 				writer = r.Writer.Identity
 			}
-			lines = append(lines, []string{r.Session, r.State, ago(c.Now(), r.Since.Time), r.Agent,
+			lines = append(lines, []string{r.Session, r.State, ago(c.Now(), r.Since.Time), r.Agent, orDash(orEmpty(r.Mode)),
 				fmt.Sprintf("%dx%d", r.Cols, r.Rows), writer, fmt.Sprint(r.Viewers), orDash(strings.Join(r.Tags, ",")), branchWords(r.Branch, r.ChangedFiles), orDash(r.Cwd), r.Title})
 		}
 		table(w, lines)
@@ -71,6 +71,14 @@ func orDash(s string) string {
 		return "-"
 	}
 	return s
+}
+
+// orEmpty is a text; empty for none.
+func orEmpty(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
 }
 
 func waitingVerb() *Verb {

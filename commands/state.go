@@ -30,6 +30,9 @@ func state(_ context.Context, c *Call) error {
 		st := s.Status().State(c.Now())
 		err := c.answer(st, func(w io.Writer) {
 			fmt.Fprintf(w, "%s: %s for %s (tier %d, %s)\n", st.Session, st.State, ago(c.Now(), st.Since.Time), st.Tier, st.Cause)
+			if st.Mode != nil {
+				fmt.Fprintf(w, "  mode: %s\n", *st.Mode)
+			}
 			if st.Foreground != "" {
 				fmt.Fprintf(w, "  foreground: %s\n", st.Foreground)
 			}

@@ -64,6 +64,7 @@ func (f *Fold) take(fact *agent.Fact) {
 		m.Changed = f.now
 	}
 	m.Version = cmp.Or(fact.Version, m.Version)
+	f.modeSaid(fact)
 	if fact.Kind == agent.ConversationStarted || fact.Kind == agent.TurnStarted || fact.Kind == agent.ToolStarted {
 		m.Hooked, m.Logs = m.Hooked || fact.Source == agent.SourceHook, m.Logs || fact.Source == agent.SourceLog
 	}
@@ -179,6 +180,7 @@ func (f *Fold) screenShows(r *agent.Reading) {
 		r = &agent.Reading{}
 	}
 	f.placed(r.Dialog)
+	f.modeShown(r)
 	if s.Reading == nil || !reflect.DeepEqual(s.Reading, r) {
 		s.Changed = f.now
 	}

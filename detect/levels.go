@@ -85,6 +85,7 @@ func (f *Fold) rules() {
 		f.rest()
 		return
 	}
+	f.modeByScreen()
 	f.outlived()
 	f.answeredByLevel()
 	f.seen()

@@ -89,6 +89,7 @@ type sources struct {
 	Changed time.Time // of the last sign of life
 
 	Version string // the agent's version, from its last report
+	Modes   modes
 	Doubts  map[agent.Source]*Doubt
 
 	Words     map[agent.Source]Word

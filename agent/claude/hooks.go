@@ -39,6 +39,7 @@ type event struct {
 	Background     []task          `json:"background_tasks"`
 	StopHookActive bool            `json:"stop_hook_active"`
 	Transcript     string          `json:"transcript_path"`
+	Mode           string          `json:"permission_mode"`
 }
 
 type task struct {
@@ -59,7 +60,7 @@ func (d Driver) Hook(payload []byte) ([]agent.Fact, error) {
 	f := agent.Fact{
 		Kind: agent.Noted, Source: agent.SourceHook, Cause: "hook:" + e.Name,
 		Conversation: e.Session, Turn: e.Turn, Agent: e.Agent, AgentType: e.AgentType,
-		Tool: e.Tool, Call: e.Call, Input: e.Input, Log: e.log(),
+		Tool: e.Tool, Call: e.Call, Input: e.Input, Log: e.log(), Mode: e.Mode,
 	}
 	e.fill(&f)
 	return []agent.Fact{f}, nil

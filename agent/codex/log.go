@@ -34,9 +34,29 @@ type payload struct {
 	Name      string   `json:"name"`
 	Arguments string   `json:"arguments"`
 	Call      string   `json:"call_id"`
-	Meta      struct {
+	turnContext
+	Meta struct {
 		Turn string `json:"turn_id"`
 	} `json:"internal_chat_message_metadata_passthrough"`
+}
+
+// turnContext is what Codex notes about a turn before it begins.
+type turnContext struct {
+	Approval json.RawMessage `json:"approval_policy"` // a word, or an object with the word as its only key
+	Sandbox  json.RawMessage `json:"sandbox_policy"`
+}
+
+// mode is the approval policy and the sandbox, as the options --ask-for-approval and --sandbox name
+// them. Hooks only tell whether both are bypassed.
+func (c *turnContext) mode() string {
+	var sandbox struct {
+		Type string `json:"type"`
+	}
+	policy := codeOf(c.Approval)
+	if json.Unmarshal(c.Sandbox, &sandbox) != nil || policy == "" || sandbox.Type == "" {
+		return ""
+	}
+	return policy + "/" + sandbox.Type
 }
 
 // usage is what one answer of the model used. The input includes the cached tokens.
@@ -67,16 +87,18 @@ type problem struct {
 	Code    json.RawMessage `json:"codex_error_info"`
 }
 
-func (p *problem) failure() *agent.Failure {
-	var word string
-	if json.Unmarshal(p.Code, &word) != nil {
+func (p *problem) failure() *agent.Failure { return failure(codeOf(p.Code), p.Message) }
+
+// codeOf is a word, or the only key of an object.
+func codeOf(code json.RawMessage) (word string) {
+	if json.Unmarshal(code, &word) != nil {
 		var object map[string]json.RawMessage
-		_ = json.Unmarshal(p.Code, &object) // no code then
+		_ = json.Unmarshal(code, &object) // no word then
 		for key := range object {
 			word = key
 		}
 	}
-	return failure(word, p.Message)
+	return word
 }
 
 // Log reads one whole line of the session log.
@@ -95,6 +117,9 @@ func (Driver) Log(line []byte) ([]agent.Fact, error) {
 		if u := e.Payload.Usage; u != nil && e.Payload.Answer != "" {
 			f.Usage = &agent.Usage{Answer: e.Payload.Answer, Tokens: u.tokens()}
 		}
+	case "turn_context":
+		f.Mode = e.Payload.mode()
+		f.Evidence = f.Mode
 	case "event_msg":
 		f.Cause = "log:" + e.Payload.Type
 		e.Payload.event(&f)

@@ -225,6 +225,7 @@ func (s *screen) above(r *agent.Reading, top int) {
 	if at < 0 || !strings.HasPrefix(s.text(at), rule) {
 		at = top
 	}
+	r.Mode = s.mode(at+1, top-1)
 	i := at - 1
 	for ; i >= 0 && i >= at-statusRows && strings.TrimSpace(s.text(i)) != ""; i-- {
 		if text := s.text(i); strings.HasPrefix(text, " ") && spins(text[1:]) || strings.Contains(text, toCancel) {

@@ -17,6 +17,7 @@ const (
 	eventPrompt   = "prompt"
 	eventResolved = "prompt_resolved"
 	eventMismatch = "driver_mismatch"
+	eventMode     = "mode_change"
 )
 
 // Data of the events.
@@ -64,6 +65,13 @@ type (
 		By     *loop.By         `json:"by"` // who answered by respond; null: a person at the terminal, or no one
 		At     *place           `json:"at,omitempty"`
 	}
+	// modeEvent is a change of what the agent may do unasked. The words are the agent's.
+	modeEvent struct {
+		Prev  *string `json:"prev"` // null: not known before
+		Mode  string  `json:"mode"`
+		Tier  int     `json:"tier"`
+		Cause string  `json:"cause"`
+	}
 	// mismatchEvent is the start of a mismatch, or its end.
 	mismatchEvent struct {
 		DriverMismatch
@@ -98,5 +106,5 @@ func mismatches(doubts []detect.Doubt) []DriverMismatch {
 
 // Events are the fields of each type of event of this package, beside those of the head.
 var Events = map[string]any{
-	eventState: StateEvent{}, eventActivity: activityEvent{}, eventHook: HookEvent{}, eventPrompt: promptEvent{}, eventResolved: resolvedEvent{}, eventMismatch: mismatchEvent{},
+	eventState: StateEvent{}, eventActivity: activityEvent{}, eventHook: HookEvent{}, eventPrompt: promptEvent{}, eventResolved: resolvedEvent{}, eventMismatch: mismatchEvent{}, eventMode: modeEvent{},
 }

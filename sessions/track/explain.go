@@ -60,6 +60,7 @@ type View struct {
 	Failure         *api.Failure     // while in error
 	Request         *agent.Request   // the prompt on the screen
 	Requests        []*agent.Request // all open prompts
+	Mode            *string          // what the agent may do unasked, in its own word; nil while unknown
 	RestDue         time.Time        // when silence ends the turn; zero: not expected
 	AgentVersion    *AgentVersion    // nil while unknown
 	Mismatches      []DriverMismatch // sources with the slow rule
@@ -76,6 +77,9 @@ func (t *Track) View() View {
 	b := t.d.fold.Status()
 	v.Request, v.Requests, v.RestDue = b.Request, b.Requests, b.RestDue
 	v.ConversationNow = b.Conversation
+	if t.d.restored || t.d.fold.Mode().Word != "" { // the last event's is newer than a restored fold's
+		v.Mode = orNil(t.mode)
+	}
 	v.AgentVersion, v.Mismatches = agentVersion(t.d.driver, b), mismatches(b.Doubts)
 	if b.Activity != nil {
 		v.Activity = &api.Activity{Kind: string(b.Activity.Kind), Tool: b.Activity.Tool, Input: b.Activity.Input, Attempt: b.Activity.Attempt, Of: b.Activity.Of, DelayMS: b.Activity.DelayMS}

@@ -83,7 +83,7 @@ func (t *Track) Record(r hold.Record) (told loop.Outcome, err error) {
 
 // Save returns the state, the fold, and how far the agent's files and output were read.
 func (t *Track) Save() (json.RawMessage, error) {
-	s := saved{State: t.state, Since: api.At(t.since), StateSeq: t.stateSeq, Tier: t.tier, Cause: t.cause, Said: t.lastSaid(), places: t.emitted}
+	s := saved{State: t.state, Since: api.At(t.since), StateSeq: t.stateSeq, Tier: t.tier, Cause: t.cause, Mode: t.mode, Said: t.lastSaid(), places: t.emitted}
 	d := t.d
 	if d == nil {
 		return json.Marshal(s)
@@ -107,7 +107,7 @@ func (t *Track) Restore(data json.RawMessage, _ bool) error {
 	if err := json.Unmarshal(data, &from); err != nil {
 		return err
 	}
-	t.from, t.said, t.emitted = &from, from.Said, from.places
+	t.from, t.said, t.emitted, t.mode = &from, from.Said, from.places, from.Mode
 	t.state, t.since, t.stateSeq, t.tier, t.cause = from.State, from.Since.Time, from.StateSeq, from.Tier, from.Cause
 	if t.state == "" {
 		t.state, t.since = agent.Starting, t.env.Spec().Created
@@ -126,6 +126,10 @@ func (t *Track) Recall(line events.Line) {
 		t.seqOf[line.Cause] = line.Seq
 	}
 	t.recallPlace(line)
+	var m modeEvent
+	if line.Type == eventMode && json.Unmarshal(line.Raw, &m) == nil {
+		t.mode = m.Mode
+	}
 	var e StateEvent
 	if line.Type == eventState && json.Unmarshal(line.Raw, &e) == nil {
 		if startsTurn(agent.State(e.Prev), agent.State(e.Next)) {

@@ -1,10 +1,12 @@
 package track
 
 import (
+	"strings"
 	"time"
 
 	"berth/agent"
 	"berth/detect"
+	"berth/terminal"
 )
 
 // Tick polls the sources that don't report by themselves, and applies what is due. Its result is never set:
@@ -41,6 +43,30 @@ func (t *Track) detect(now time.Time) {
 		t.SetState(believed.State, believed.Tier, believed.Cause)
 	}
 	t.emitActivity(now)
+	t.emitMode(now)
+}
+
+// emitMode emits the agent's mode if it has changed since the last event. A restored fold may still have an
+// older one.
+func (t *Track) emitMode(now time.Time) {
+	m := t.d.fold.Mode()
+	if word := shownMode(m); word != "" && word != t.mode && !t.waking(now) {
+		t.env.Note(eventMode, modeEvent{Prev: orNil(t.mode), Mode: word, Tier: m.Source.Tier(), Cause: short(m.Cause)})
+		t.mode = word
+		t.env.Dirty()
+	}
+}
+
+// modeMost limits the bytes of a mode, which the agent's hooks may forge.
+const modeMost = 64
+
+// shownMode is a mode as users see it.
+func shownMode(m detect.Mode) string {
+	word := terminal.Printable(m.Word)
+	if len(word) > modeMost {
+		word = strings.ToValidUTF8(word[:modeMost], "")
+	}
+	return word
 }
 
 // freshest limits how much output is read before the screen. An agent that prints more isn't idle.

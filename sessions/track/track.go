@@ -36,6 +36,7 @@ type Track struct {
 	tier     int
 	cause    string
 	stateSeq uint64 // number of the event that made the state
+	mode     string // the agent's mode in the last event about it; empty: none yet
 	hooks    HookCounts
 
 	d         *detection     // nil for a program without a driver
@@ -70,6 +71,7 @@ type saved struct {
 	StateSeq uint64      `json:"state_seq"`
 	Tier     int         `json:"tier"`
 	Cause    string      `json:"cause"`
+	Mode     string      `json:"mode,omitempty"`
 
 	Detection json.RawMessage `json:"detection,omitempty"` // the fold's own form
 	Said      *Said           `json:"said,omitempty"`      // the agent's last message
