@@ -26,6 +26,7 @@ type fakeSession struct {
 	writer  *fakeMember
 	typed   []byte
 	end     string
+	mode    string
 	follow  bool // the writer's window becomes the session's
 	count   int
 }
@@ -116,6 +117,13 @@ func (s *fakeSession) finish(how string) {
 	s.ring()
 }
 
+func (s *fakeSession) setMode(mode string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mode = mode
+	s.ring()
+}
+
 func (s *fakeSession) setWriter(m *fakeMember) {
 	if old := s.writer; old != nil && m != nil && old != m {
 		old.notices <- Notice{Kind: NoticeLeaseLost, By: m.c.Identity}
@@ -156,7 +164,7 @@ func (m *fakeMember) Clipboard() <-chan string { return m.clip }
 func (m *fakeMember) Status() Status {
 	m.s.mu.Lock()
 	defer m.s.mu.Unlock()
-	st := Status{State: "idle", Modes: m.s.t.Modes(), Title: m.s.t.Title(), Ended: m.s.end != "", End: m.s.end}
+	st := Status{State: "idle", Mode: m.s.mode, Modes: m.s.t.Modes(), Title: m.s.t.Title(), Ended: m.s.end != "", End: m.s.end}
 	st.Cols, st.Rows = m.s.t.Size()
 	if w := m.s.writer; w != nil {
 		st.Writer = Person{Client: w.id, Name: w.c.Identity, Writer: true}

@@ -168,10 +168,12 @@ func TestStatusLine(t *testing.T) {
 	}
 	p.press("\x1ds")
 	eventually(t, func() string { return sizeIs(s, 50, 19) })
+	s.setMode("auto")
+	eventually(t, shows(p, " alpha · idle · auto · you write"))
 	p.resize(50, 3) // has no row to spare
 	eventually(t, func() string { return sizeIs(s, 50, 3) })
 	p.resize(50, 20)
-	eventually(t, shows(p, " alpha · idle · you write"))
+	eventually(t, shows(p, " alpha · idle · auto · you write"))
 }
 
 func sizeIs(s *fakeSession, cols, rows int) string {

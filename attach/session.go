@@ -129,6 +129,7 @@ type Status struct {
 	Modes      terminal.Modes // in force now
 	Title      string
 	State      string        // of DESIGN's states, such as working
+	Mode       string        // what the agent may do unasked, in its own word; empty if unknown
 	Detail     string        // activity or failure in a few words, may be empty
 	Since      time.Time     // of the state
 	Prompt     []string      // the pending prompt, one line an element; nil for none

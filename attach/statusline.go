@@ -36,10 +36,14 @@ func (c *client) toggleLine() {
 	c.member.Window(c.cols, c.height())
 }
 
-// statusLabel is the status line: what the session does and who has control, and at its end the keys.
+// statusLabel is the status line: what the session does, what its agent may do unasked, who has control,
+// and at its end the keys.
 func (c *client) statusLabel() *label {
 	st := c.status
 	text := c.Session.Name() + " · " + st.State
+	if st.Mode != "" {
+		text += " · " + st.Mode
+	}
 	if st.Detail != "" {
 		text += " · " + st.Detail
 	}

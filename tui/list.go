@@ -90,13 +90,14 @@ func here(s *sessions.Status, pen string) string {
 type column struct{ x, w int }
 
 // columns are the places of a session's parts in its row.
-type columns struct{ name, state, agent, doing, where, tags, age column }
+type columns struct{ name, state, agent, mode, doing, where, tags, age column }
 
 // Widths of columns.
 const (
 	nameMost   = 32 // the widest name that is always shown in full
 	stateCols  = 11
 	agentMost  = 8
+	modeMost   = 12
 	whereMost  = 28
 	tagsMost   = 24
 	ageCols    = 4
@@ -116,9 +117,10 @@ func (m *Model) longest() int {
 // columns gives room to the name first, because people know sessions by it. Then comes how long the
 // session has been in its state, what it does, and the rest if that has enough room.
 func (m *Model) columns(w int) columns {
-	kind, where, tags := 0, 0, 0 // the widest of each
+	kind, mode, where, tags := 0, 0, 0, 0 // the widest of each
 	for _, s := range m.world.Sessions {
 		kind, tags = max(kind, terminal.StringWidth(s.Agent)), max(tags, terminal.StringWidth(tagsOf(s)))
+		mode = max(mode, terminal.StringWidth(modeOf(s)))
 		where = max(where, terminal.StringWidth(folder(s, "±")))
 	}
 	c := columns{name: column{4, min(m.longest(), max(w-5, 1))}}
@@ -140,12 +142,13 @@ func (m *Model) columns(w int) columns {
 		take(&c.state, stateCols, leastDoing)
 	}
 	take(&c.agent, min(kind, agentMost), goodDoing)
+	take(&c.mode, min(mode, modeMost), goodDoing)
 	take(&c.where, titleWide(where, whereMost), goodDoing)
 	take(&c.tags, titleWide(tags, tagsMost), goodDoing)
 	if left > stateCols {
 		take(&c.doing, left-1, 0)
 	}
-	for _, col := range []*column{&c.state, &c.agent, &c.doing, &c.where, &c.tags} {
+	for _, col := range []*column{&c.state, &c.agent, &c.mode, &c.doing, &c.where, &c.tags} {
 		if col.w > 0 {
 			col.x = x
 			x += col.w + 1
@@ -206,7 +209,7 @@ func (m *Model) drawTitles(a area, c columns) {
 	for _, t := range []struct {
 		column
 		title string
-	}{{c.name, "NAME"}, {c.state, "STATE"}, {c.agent, "AGENT"}, {c.doing, "DOING"}, {c.where, "FOLDER"}, {c.tags, "TAGS"}} {
+	}{{c.name, "NAME"}, {c.state, "STATE"}, {c.agent, "AGENT"}, {c.mode, "MODE"}, {c.doing, "DOING"}, {c.where, "FOLDER"}, {c.tags, "TAGS"}} {
 		if t.w > 0 {
 			a.text(t.x, 0, t.x+t.w, m.theme.style(faint), t.title)
 		}
@@ -269,6 +272,7 @@ func (m *Model) drawRow(a area, y int, c columns, s *sessions.Status, first bool
 		a.text(c.state.x, y, c.state.x+c.state.w, style(look.tone), stateGroups[rank(s.Now)].name)
 	}
 	a.text(c.agent.x, y, c.agent.x+c.agent.w, style(faint), s.Agent)
+	a.text(c.mode.x, y, c.mode.x+c.mode.w, style(faint), cut(modeOf(s), c.mode.w, a.ellipsis()))
 	if c.doing.w >= leastDoing || !asks(s) { // otherwise the second row has it
 		m.drawDoing(a, y, c.doing, s, style)
 	}
@@ -317,6 +321,14 @@ func (f *Frame) spelled(text string) string {
 		return strings.ReplaceAll(text, "·", "-")
 	}
 	return text
+}
+
+// modeOf is what the session's agent may do unasked, in its own word; empty if that isn't known.
+func modeOf(s *sessions.Status) string {
+	if s.Mode == nil {
+		return ""
+	}
+	return *s.Mode
 }
 
 func tagsOf(s *sessions.Status) string {

@@ -99,3 +99,19 @@ func TestHeldRowsAreNotCounted(t *testing.T) {
 		t.Errorf("while the places are held (%v):\n%s", m.order, got)
 	}
 }
+
+// TestMode: what an agent may do unasked has a column, or else a place above its screen, also on a phone.
+func TestMode(t *testing.T) {
+	s, mode := at("alpha", agent.Idle, 5), "acceptEdits"
+	s.Agent, s.Mode = "claude", &mode
+	for _, size := range [][2]int{{200, 60}, {120, 36}, {80, 24}, {40, 20}} {
+		rows := drawn(started(size[0], size[1], world(s, at("b", agent.Idle, 300))))
+		column := size[0] == 200 || size[0] == 80 // else the list has no room for it
+		if got := strings.Count(rows, mode); got != map[bool]int{true: 2, false: 1}[column] {
+			t.Errorf("%dx%d shows the mode %d times:\n%s", size[0], size[1], got, rows)
+		}
+		if titled := strings.Contains(rows, "MODE"); titled != column {
+			t.Errorf("%dx%d has a column for it: %v\n%s", size[0], size[1], titled, rows)
+		}
+	}
+}

@@ -97,6 +97,9 @@ func folder(s *sessions.Status, changed string) string {
 func (m *Model) drawHead(a area, s *sessions.Status) {
 	t, framed := m.theme, m.layout().beside
 	parts := []run{{strong, s.Name}, {lookOf(s.Now).tone, stateGroups[rank(s.Now)].name}, {faint, s.Agent}}
+	if mode := modeOf(s); mode != "" {
+		parts = append(parts, run{faint, mode})
+	}
 	if where := folder(s, a.glyph("±", "+-")); where != "" {
 		parts = append(parts, run{faint, where})
 	}

@@ -162,6 +162,9 @@ func (m *member) Status() attach.Status {
 	if st.Exit != nil {
 		s.End = st.Exit.String()
 	}
+	if st.Mode != nil {
+		s.Mode = *st.Mode
+	}
 	if st.Failure != nil {
 		s.Detail = terminal.Printable(st.Failure.Class + ": " + st.Failure.Text)
 	}
