@@ -179,6 +179,9 @@ func answerWith(session string, r *agent.Request) string {
 	if r.Channel == agent.ChannelNone {
 		return "attach " + session + ", at the terminal"
 	}
+	if r.InPart() {
+		return "attach " + session + ", at the terminal; or respond " + session + " --prompt " + r.ID + " deny, or --unseen accept, which allows the rest unseen"
+	}
 	if r.SendsTyped() { // it may change before the command arrives
 		return "respond " + session + " --prompt " + r.ID + " --digest " + r.Digest + " " + ways(r)
 	}

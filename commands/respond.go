@@ -23,7 +23,7 @@ import (
 
 func respondVerb() *Verb {
 	return &Verb{
-		Name: "respond", Group: "drive", Synopsis: "S [--prompt ID] [--digest D] [--wait-lock D] [--takeover] [--lease G] accept | deny [TEXT] | option N | text TEXT | answer Q=N|WORDS.. | cancel | -",
+		Name: "respond", Group: "drive", Synopsis: "S [--prompt ID] [--digest D] [--unseen] [--wait-lock D] [--takeover] [--lease G] accept | deny [TEXT] | option N | text TEXT | answer Q=N|WORDS.. | cancel | -",
 		Short: "answer a session's prompt; - reads the answers as JSON",
 		Examples: []Example{
 			{"respond alpha --prompt ID accept", "allow what prompt ID asks"},
@@ -35,6 +35,7 @@ func respondVerb() *Verb {
 		Flags: func(f *pflag.FlagSet) {
 			f.String("prompt", "", "answer only this prompt")
 			f.String("digest", "", "answer only while the prompt has this digest, which covers what it asks")
+			f.Bool("unseen", false, "allow what the prompt shows only a part of, such as edits whose dialog shows only their files")
 			claimFlags(f)
 		},
 	}
@@ -52,6 +53,7 @@ func respond(ctx context.Context, c *Call) error {
 	id, _ := c.flags.GetString("prompt")
 	claim := c.claim("respond", keys.Responder, s)
 	claim.Digest, _ = c.flags.GetString("digest")
+	claim.Unseen, _ = c.flags.GetBool("unseen")
 	r, err := s.Respond(ctx, claim, id, answer)
 	if r == nil {
 		return err

@@ -15,11 +15,13 @@ type Pending struct {
 	Whole   bool           // its dialog shows all that it asks, and nothing else
 	Alike   bool           // a key was pressed; the dialog may be another one that looks the same
 	Over    bool           // it was just reported as over, and its dialog is still on the screen
-	Drawn   []string       // the lines of the dialog on the screen, of any prompt
-	Shown   time.Time      // since when its dialog is on the screen; zero when it isn't
-	Waits   bool           // a level has reported an open dialog since the last prompt was closed
-	Busy    bool           // a level still shows work
-	Before  string         // its digest before a hook reported what its dialog shows; empty without one
+	// Disputed: the dialog may be another prompt's. It is Contested as well, unless a hook waits.
+	Disputed bool
+	Drawn    []string  // the lines of the dialog on the screen, of any prompt
+	Shown    time.Time // since when its dialog is on the screen; zero when it isn't
+	Waits    bool      // a level has reported an open dialog since the last prompt was closed
+	Busy     bool      // a level still shows work
+	Before   string    // its digest before a hook reported what its dialog shows; empty without one
 }
 
 // Pending finds the prompt with that id. An empty id is the prompt on the screen, or else the first
@@ -37,7 +39,7 @@ func (f *Fold) Pending(id string) (Pending, bool) {
 	if found == nil {
 		return Pending{}, false
 	}
-	p := Pending{Request: found.Prompt.Clone(), Hook: found.Hook, Told: found.Told, Alike: !found.Typed.IsZero(), Over: found.Over != nil && !found.Over.Denied}
+	p := Pending{Request: found.Prompt.Clone(), Hook: found.Hook, Told: found.Told, Alike: !found.Typed.IsZero(), Over: found.Over != nil && !found.Over.Denied, Disputed: f.disputed(found)}
 	if found.Joined[1] == found.Prompt.Digest {
 		p.Before = found.Joined[0]
 	}

@@ -67,7 +67,7 @@ func (asker) Screen(v *agent.View) *agent.Reading {
 			if m[2] == "review" { // the page that confirms the answers to a question
 				return &agent.Reading{Dialog: &agent.Dialog{Type: agent.PromptQuestion, Title: m[1], Key: m[1], Body: m[3], Options: []agent.Option{{Number: 1, Label: "Submit"}}}}
 			}
-			return &agent.Reading{Dialog: &agent.Dialog{Type: agent.PromptPermission, Title: m[1], Key: m[1], Body: m[2], Alike: m[3] == "alike", Options: []agent.Option{{Number: 1, Label: yes}}}}
+			return &agent.Reading{Dialog: &agent.Dialog{Type: agent.PromptPermission, Title: m[1], Key: m[1], Body: m[2], Question: m[3], Alike: m[3] == "alike", Options: []agent.Option{{Number: 1, Label: yes}}}}
 		}
 	}
 	return &agent.Reading{Composer: &agent.Composer{Empty: true, Focused: true}}
@@ -78,7 +78,12 @@ func (asker) FromDialog(d *agent.Dialog) *agent.Request {
 		return &agent.Request{Type: d.Type, Title: &d.Title, Text: &d.Body, Options: d.Labels(), Ready: true, Channel: agent.ChannelKeys,
 			Questions: []agent.Question{{Text: "Which?"}}, QuestionCurrent: 1}
 	}
-	return &agent.Request{Type: d.Type, Title: &d.Title, Options: d.Labels(), OptionsFallback: len(d.Options) == 0, Ready: true, Channel: agent.ChannelKeys}
+	r := &agent.Request{Type: d.Type, Title: &d.Title, Options: d.Labels(), OptionsFallback: len(d.Options) == 0, Ready: true, Channel: agent.ChannelKeys}
+	if d.Question == "part" { // the dialog shows the file of an edit, and not what is written
+		r.SetInput("/w/a")
+		r.SetInPart()
+	}
+	return r
 }
 
 func (asker) Table() agent.Table {
@@ -190,6 +195,21 @@ func TestRespondByKeys(t *testing.T) {
 		t.Errorf("after a person: %+v, %v", r, err)
 	}
 	p.counts(s.id, map[string]int{"respond": 2, "prompt": 3})
+}
+
+// TestRespondToAPart: what a prompt shows only a part of is allowed only if the caller says so. A digest
+// doesn't say so, because it covers no more than the prompt shows.
+func TestRespondToAPart(t *testing.T) {
+	_, s := newAsker(t, "asks 1: a part")
+	by := claim("c1")
+	by.Digest = s.Status().Request.Digest
+	if r, err := s.Respond(t.Context(), by, "", agent.Answer{Kind: agent.Accept}); code(err) != string(api.CodeBadRequest) || !strings.Contains(fmt.Sprint(err), "--unseen") {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	by.Unseen = true
+	if r, err := s.Respond(t.Context(), by, "", agent.Answer{Kind: agent.Accept}); err != nil || !r.Confirmed {
+		t.Errorf("unseen: %+v, %v", r, err)
+	}
 }
 
 // A program that listens to its terminal's focus gets the change before the key, and

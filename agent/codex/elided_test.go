@@ -30,6 +30,7 @@ func TestElided(t *testing.T) {
 		"on a narrow screen":           {asksRun + "  $ echo 0\n  [… 4" + answers, false},
 		"files":                        {asksEdit + "  Destination: /a\n  Destination: /b" + elidedRow + answers, false},
 		"permissions":                  {asksGrant + "  Permission rule: write `/a`," + elidedRow + answers, false},
+		"edits of no files":            {asksEdit + answers, true},
 		"a command like that row":      {asksRun + "  $ echo '\n  [… 46 lines] ^a view all\n  '\n\n" + answers, true},
 	} {
 		s, r := newSeen(), draw(c.screen, -1, 0)

@@ -115,15 +115,21 @@ func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 		Modal: true, Channel: agent.ChannelKeys,
 	}
 	if r.Type == agent.PromptPermission && dialog.Subtype == "" {
-		if input := dialogInput(dialog); input != "" {
-			r.SetInput(input)
-		}
-		if dialog.Tool == toolPatch && r.Input != nil {
-			r.SetInPart()
-		}
+		setShown(r, dialog)
 	}
 	d.Fill(r, dialog)
 	return r
+}
+
+// setShown sets the input as the dialog shows it. Of edits it shows the files alone.
+func setShown(r *agent.Request, dialog *agent.Dialog) {
+	input := dialogInput(dialog)
+	if input != "" || dialog.Tool == toolPatch {
+		r.SetInput(input)
+	}
+	if dialog.Tool == toolPatch {
+		r.SetInPart()
+	}
 }
 
 // dialogInput is the tool's input as a permission's dialog shows it: the command after the dollar
@@ -171,9 +177,7 @@ func (Driver) Fill(r *agent.Request, dialog *agent.Dialog) {
 // shows a reported call in part may be another call's, so the call takes no words from it.
 func fillPermission(r *agent.Request, dialog *agent.Dialog) {
 	if r.Input == nil && dialog.Subtype == "" {
-		if input := dialogInput(dialog); input != "" {
-			r.SetInput(input)
-		}
+		setShown(r, dialog)
 	}
 	switch {
 	case r.Text != nil, len(r.Raw) > 0 && dialog.Subtype == "" && matchPermission(dialog, r) == agent.PartMatch:

@@ -34,6 +34,7 @@ type Claim struct {
 	AfterDelivery bool          // if Wait is 0, wait for the end of a delivery in progress, at most 5 s
 	Verb          string        // named in the event
 	Digest        string        // of the prompt as the caller saw it; empty: not given
+	Unseen        bool          // the answer may allow what the prompt shows only a part of
 }
 
 // Write has send write to the holder on the loop, if the delivery still may, and returns when

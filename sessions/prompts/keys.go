@@ -131,7 +131,8 @@ func (ps *Prompts) press(ctx context.Context, write loop.Write, a *answering, st
 	var shown time.Time // since when the screen shows what a later key is for; only the loop uses it
 	for {
 		err := write(func() (<-chan error, error) { return ps.pressIf(a, step, last, &shown) })
-		if !errors.Is(err, errNotShown) && !errors.Is(err, errDeaf) {
+		clear := !errors.Is(err, errNotShown)
+		if clear && !errors.Is(err, errDeaf) && !errors.Is(err, errContested) {
 			if err != nil {
 				return err
 			}
@@ -142,12 +143,12 @@ func (ps *Prompts) press(ctx context.Context, write loop.Write, a *answering, st
 		case <-again.C:
 		case <-deadline.C:
 			if !a.pressed { // written on the loop, before the steps that asked for it returned
-				if errors.Is(err, errDeaf) {
+				if clear {
 					return err
 				}
 				return fmt.Errorf("%w: the dialog does not show %s", agent.ErrNotReady, step.Wants)
 			}
-			if !errors.Is(err, errDeaf) {
+			if !clear {
 				err = fmt.Errorf("the dialog does not show %s", step.Wants)
 			}
 			return err
@@ -197,6 +198,10 @@ func (ps *Prompts) pressIf(a *answering, step agent.Step, last bool, shown *time
 	p, ok := ps.env.Fold().Pending(a.Prompt)
 	if !ok || a.judged {
 		return nil, errHookGone // answered meanwhile
+	}
+	if p.Disputed && reading.Dialog != nil {
+		*shown = time.Time{}
+		return nil, errContested
 	}
 	if reading.Dialog == nil || !ps.env.Fold().Asks(reading.Dialog, a.Prompt) || step.Ready != nil && !step.Ready(reading) {
 		*shown = time.Time{}

@@ -163,6 +163,8 @@ func (ps *Prompts) notReady(p detect.Pending, err error) error {
 	switch {
 	case errors.Is(err, errOthersType):
 		remedy = "wait until that is done, or attach"
+	case errors.Is(err, errContested) && p.Hook != "":
+		remedy = fmt.Sprintf("answer with accept or deny, which go to the agent's hook and not to the dialog, or choose at the terminal: attach %s", name)
 	case errors.Is(err, errContested):
 		remedy = fmt.Sprintf("answer it at the terminal: attach %s. What a hook reported is a prompt of its own, see state %s", name, name)
 	case errors.Is(err, errUnseen):
@@ -176,7 +178,7 @@ func (ps *Prompts) notReady(p detect.Pending, err error) error {
 		remedy = fmt.Sprintf("what is, screen %s shows; a draft in the composer holds a dialog back", name)
 	}
 	return api.Errorf(api.CodeNotReady, "the prompt cannot be answered yet: %s after %s; %s", why, optionsWithin, remedy).
-		With("prompt", p.Request.ID).With("contested", p.Request.Contested).With("lines", append([]string{}, p.Drawn...))
+		With("prompt", p.Request.ID).With("contested", p.Request.Contested || p.Disputed).With("lines", append([]string{}, p.Drawn...))
 }
 
 // pendingPrompt returns the prompt to answer, if the caller may answer it.
@@ -237,7 +239,7 @@ func (ps *Prompts) give(ctx context.Context, claim loop.Claim, p detect.Pending,
 		}
 	}
 	switch {
-	case p.Request.Contested:
+	case p.Request.Contested, p.Disputed:
 		return nil, errContested
 	case p.Over, p.Alike:
 		return nil, errJustOver
@@ -251,6 +253,9 @@ func (ps *Prompts) give(ctx context.Context, claim loop.Claim, p detect.Pending,
 	reviews := k.Outcome == agent.OutcomeAnswered && answer.Kind == agent.ChooseOption && p.Request.Reviewing()
 	if claim.Digest == "" && (reviews || k.Outcome == agent.OutcomeAccepted && holdsUnknown(p)) {
 		return nil, ps.unreviewed(p.Request)
+	}
+	if p.Request.InPart() && !claim.Unseen && k.Outcome != agent.OutcomeDenied && k.Outcome != agent.OutcomeCancelled {
+		return nil, ps.unseen(p.Request)
 	}
 	return ps.giveByKeys(ctx, claim, p, k)
 }
@@ -369,6 +374,14 @@ func holdsUnknown(p detect.Pending) bool {
 // digest: the prompt keeps its id while that changes.
 func (ps *Prompts) unreviewed(p *agent.Request) error {
 	return api.Errorf(api.CodeBadRequest, "not answered: this answer sends what was chosen or typed at the terminal, so say what was seen: look at prompt %s, then add --digest %s", ps.env.Standing().Name, p.Digest).
+		With("prompt", p.ID).With("digest", p.Digest)
+}
+
+// unseen refuses to allow what the prompt shows only a part of, such as the files of edits, unless the caller
+// says that this is meant.
+func (ps *Prompts) unseen(p *agent.Request) error {
+	name := ps.env.Standing().Name
+	return api.Errorf(api.CodeBadRequest, "not answered: the prompt shows only a part of what this answer allows, because its dialog shows no more. Look at the terminal: attach %s. To allow it without having seen it, add --unseen", name).
 		With("prompt", p.ID).With("digest", p.Digest)
 }
 

@@ -139,6 +139,9 @@ func (p *Poster) lines(name string, r *agent.Request) []string {
 	case agent.PromptNotice:
 		return []string{call + "deny"}
 	}
+	if r.InPart() { // a person has to look at the terminal before it is allowed
+		return []string{call + "deny"}
+	}
 	return []string{call + seen + "accept", call + "deny"}
 }
 

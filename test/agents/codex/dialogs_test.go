@@ -125,7 +125,14 @@ func TestEdits(t *testing.T) {
 		if c.channel == "keys" {
 			s = l.asDrawn(s, c.words...)
 		}
-		l.Respond(c.channel, c.outcome, append([]string{"--prompt", s.Prompt.ID}, c.words...)...)
+		words := append([]string{"--prompt", s.Prompt.ID}, c.words...)
+		if c.channel == "keys" && c.made { // the dialog shows the files, and not what is written
+			if r, status := l.Try("", words...); status == 0 || r.Delivered || r.Error == nil || !strings.Contains(r.Error.Message, "add --unseen") {
+				t.Errorf("%v: status %d, %+v; error %+v", words, status, r, r.Error)
+			}
+			words = append([]string{"--unseen"}, words...)
+		}
+		l.Respond(c.channel, c.outcome, words...)
 		l.Is("idle")
 		if _, err := os.Stat(file); (err == nil) != c.made {
 			t.Errorf("%v: made is %v", c.words, err == nil)
