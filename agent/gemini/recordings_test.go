@@ -27,22 +27,7 @@ const tolerance = 135 * time.Millisecond
 
 // TestRecordings: every recording gives the right state, and every prompt.
 func TestRecordings(t *testing.T) {
-	ref := reference(t)
-	for _, name := range ref.Names(t) {
-		t.Run(name, func(t *testing.T) {
-			rec := ref.Recording(t, name)
-			steps := replay.Run(rec, gemini.Driver{}, replay.Options{})
-			all := ref.Truth(t, name)
-			v := ref.Judge(steps, all, rec.End.Seconds())
-			t.Logf("wrong for %v, longest %v, %d transitions, %d prompts, %d missed", v.Wrong, v.Longest, len(steps), v.Prompts, v.Missed)
-			if got, want := truth.Sequence(steps), wanted(all); got != want {
-				t.Errorf("in this order:\n%s\nwant\n%s", got, want)
-			}
-			if v.Longest > tolerance || v.Missed > 0 {
-				t.Errorf("wrong:\n%s", strings.Join(v.At, "\n"))
-			}
-		})
-	}
+	reference(t).Check(t, gemini.Driver{}, truth.Bar{Order: wanted, Wrong: 0.001, Tolerance: func(string) time.Duration { return tolerance }})
 }
 
 // wanted is the true order of states. It leaves out the unjudged stretch, a compression

@@ -128,7 +128,7 @@ func (r *Reference) agrees(w Stretch, s replay.Step) bool {
 	case w.Prompt != "":
 		kind := string(s.Request.Type)
 		if s.Request.Subtype != nil && *s.Request.Subtype == agent.SubtypeTrust {
-			kind = "setup" // the truth counts it among the start-up dialogs
+			kind = startup // the truth counts it among them
 		}
 		tool := ""
 		if s.Request.Tool != nil {
@@ -147,6 +147,9 @@ type Verdict struct {
 	Longest time.Duration
 	Prompts int      // asked, by the truth
 	Missed  int      // of them
+	Shown   int      // prompts that the run had
+	False   int      // of those shown: that were never true
+	Twice   int      // of those shown: more than the truth has. Several dialogs of a start are one stretch there
 	At      []string // where it was wrong
 }
 
@@ -168,8 +171,49 @@ func (r *Reference) Judge(steps []replay.Step, all []Stretch, end float64) Verdi
 			v.At = append(v.At, fmt.Sprintf("%.3f missed %s %s", w.T, w.Prompt, w.Tool))
 		}
 	}
+	r.shown(&v, steps, all)
 	return v
 }
+
+// shown counts the prompts by their ids, and those that no true stretch has.
+func (r *Reference) shown(v *Verdict, steps []replay.Step, all []Stretch) {
+	kinds := map[string]string{} // of each prompt, by the truth
+	for _, s := range steps {
+		if s.Next != agent.Prompt {
+			continue
+		}
+		if _, ok := kinds[s.Request.ID]; !ok {
+			kinds[s.Request.ID] = ""
+		}
+		for i, w := range all {
+			from, until := span(all, i)
+			if w.Prompt != "" && s.At.Seconds() <= until && lasts(steps, s) >= from && r.agrees(w, s) {
+				kinds[s.Request.ID] = w.Prompt
+			}
+		}
+	}
+	v.Shown = len(kinds)
+	single := 0 // of those shown: that are not of a start
+	for id, kind := range kinds {
+		switch kind {
+		case "":
+			v.False++
+			v.At = append(v.At, fmt.Sprintf("prompt %s was never true", id))
+		case startup:
+		default:
+			single++
+		}
+	}
+	for _, w := range all {
+		if w.Prompt != "" && w.Prompt != startup {
+			single--
+		}
+	}
+	v.Twice = max(single, 0)
+}
+
+// startup is the truth's word for the dialogs of a start, and for all of them that follow each other.
+const startup = "setup"
 
 // lasts is when what the step says ends.
 func lasts(steps []replay.Step, s replay.Step) float64 {
