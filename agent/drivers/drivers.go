@@ -9,6 +9,7 @@ import (
 	"berth/agent/codex"
 	"berth/agent/gemini"
 	"berth/agent/generic"
+	"berth/agent/qwen"
 )
 
 // list has each driver. A message that lists the agents has them in this order.
@@ -16,6 +17,7 @@ var list = []agent.Driver{
 	claude.Driver{},
 	codex.Driver{},
 	gemini.Driver{},
+	qwen.Driver{},
 	generic.Driver{},
 }
 
