@@ -23,7 +23,8 @@ type Reading struct {
 	// that draws no composer while it works sets it then: without it, and without a report of
 	// the message, a nudge isn't confirmed.
 	Clear bool
-	// Guess: Busy is a guess, because the screen shows neither work nor a composer.
+	// Guess: Busy is a guess, because the screen shows neither work nor a composer, or because it
+	// may be about the turn before. It starts a turn only if it is newer than the last turn's end.
 	Guess bool
 }
 

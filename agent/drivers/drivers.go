@@ -7,17 +7,17 @@ import (
 	"berth/agent"
 	"berth/agent/claude"
 	"berth/agent/codex"
+	"berth/agent/copilot"
 	"berth/agent/gemini"
 	"berth/agent/generic"
-	"berth/agent/qwen"
 )
 
 // list has each driver. A message that lists the agents has them in this order.
 var list = []agent.Driver{
 	claude.Driver{},
 	codex.Driver{},
+	copilot.Driver{},
 	gemini.Driver{},
-	qwen.Driver{},
 	generic.Driver{},
 }
 

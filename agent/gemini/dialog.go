@@ -6,7 +6,6 @@ import (
 
 	"berth/agent"
 	"berth/agent/drawn"
-	"berth/agent/forks"
 	"berth/agent/pattern"
 	"berth/terminal"
 )
@@ -461,7 +460,7 @@ var leave = pattern.New(`(?i)\b(esc to (cancel|close|exit|go back)|use enter to 
 // something.
 func (b *box) notice() bool {
 	head, next := b.head()
-	if forks.Spins(head) || len(b.list) < 2 && !leave.MatchString(b.foot()) {
+	if spins(head) || len(b.list) < 2 && !leave.MatchString(b.foot()) {
 		return false
 	}
 	if m := toolRow.FindStringSubmatch(head); m != nil {

@@ -1,0 +1,223 @@
+package copilot
+
+import (
+	"slices"
+	"strings"
+
+	"berth/agent"
+	"berth/agent/pattern"
+	"berth/terminal"
+)
+
+// Phrases of dialogs, and the tools that they are about.
+const (
+	askTrust    = "Do you trust the files in this folder?"
+	askForm     = "Copilot needs information."
+	askCommand  = "Do you want to run this command?"
+	titleCreate = "Create file"
+	refusal     = "No, and tell Copilot what to do differently (Esc to stop)"
+	refusalEnds = " (Esc to stop)"
+	otherAnswer = "Other (type your answer)"
+)
+
+var questions = []struct{ starts, tool string }{
+	{askCommand, toolShell}, {"Do you want to create ", toolCreate}, {"Do you want to edit ", toolEdit},
+}
+
+// dialog reads the dialog at the bottom of a screen without a composer: a box, or a form between two
+// rules. It is nil if there is none, or if it isn't drawn completely.
+func (s *screen) dialog() *agent.Dialog {
+	rows, whole, boxed := s.frame()
+	if rows == nil {
+		return nil
+	}
+	d := &agent.Dialog{Lines: rows, Cols: s.view.Cols, Height: s.view.Rows, Cut: !whole}
+	if boxed {
+		return box(d)
+	}
+	return form(d)
+}
+
+// frame returns the rows of the frame that ends the screen. whole is false when its upper side has
+// left the screen.
+func (s *screen) frame() (rows []string, whole, boxed bool) {
+	side, edge := "", "─"
+	if strings.HasPrefix(s.text(s.last), "╰─") {
+		side, edge, boxed = "│", "╭─", true
+	} else if !s.rule(s.last) {
+		return nil, false, false
+	}
+	rows = []string{}
+	for i := s.last - 1; i >= 0; i-- {
+		text := s.text(i)
+		switch {
+		case boxed && strings.HasPrefix(text, edge), !boxed && s.rule(i) && len(rows) > 0 && strings.HasPrefix(rows[0], " "+askForm):
+			return rows, !s.view.Lines[i].Wrapped, boxed
+		case boxed && !strings.HasPrefix(text, side):
+			return nil, false, boxed
+		}
+		if boxed {
+			text = strings.TrimSuffix(strings.TrimPrefix(text, side), side)
+		}
+		rows = slices.Insert(rows, 0, strings.TrimRight(text, " "))
+	}
+	return rows, false, boxed
+}
+
+// rule reports whether the row is a line from the first to the last column.
+func (s *screen) rule(row int) bool {
+	text := s.text(row)
+	return strings.Trim(text, "─") == "" && terminal.StringWidth(text) >= s.view.Cols
+}
+
+// optionRow matches the first row of an option. Where the box has no room for all, Copilot indents
+// each by one column less.
+var optionRow = pattern.New(`^ (❯ | {1,2})(\d)\. (\S.*)$`)
+
+// Keys that the last rows name. They may be wrapped.
+const (
+	boxKeys  = "enter to select · esc to cancel"
+	formKeys = "ctrl+d decline · esc cancel"
+)
+
+// foot is the index of the first row of the paragraph that ends the rows, if it ends in the keys.
+func foot(rows []string, keys string) int {
+	at := len(rows)
+	for at > 0 && strings.TrimSpace(rows[at-1]) != "" {
+		at--
+	}
+	if !strings.HasSuffix(flat(rows[at:]), keys) {
+		return -1
+	}
+	return at
+}
+
+// flat joins rows with one blank between words.
+func flat(rows []string) string { return strings.Join(strings.Fields(strings.Join(rows, " ")), " ") }
+
+// box reads a dialog with numbered options.
+func box(d *agent.Dialog) *agent.Dialog {
+	end := foot(d.Lines, boxKeys)
+	if end < 0 {
+		return nil
+	}
+	first := options(d, d.Lines[:end])
+	if first < 0 || d.Focused() == 0 {
+		return nil
+	}
+	asks := first - 1
+	for asks > 0 && strings.TrimSpace(d.Lines[asks-1]) != "" {
+		asks--
+	}
+	d.Type, d.Title = agent.PromptPermission, flat(d.Lines[asks:first])
+	rows := d.Lines[:max(asks, 0)]
+	d.Body = strings.ReplaceAll(text(rows), "\u00a0", " ") // blanks of a file's lines
+	if d.Title == askTrust {
+		d.Subtype = agent.SubtypeTrust
+		return d
+	}
+	last := &d.Options[len(d.Options)-1]
+	if !strings.HasPrefix(last.Label, "No") { // it takes words, which replace its label
+		words, ok := strings.CutSuffix(last.Label, strings.TrimSpace(refusalEnds))
+		if !ok || !last.Focused {
+			return nil
+		}
+		d.Input, last.Label = strings.TrimSpace(words), refusal
+	}
+	for _, q := range questions {
+		if strings.HasPrefix(d.Title, q.starts) || strings.HasPrefix(q.starts, d.Title) {
+			d.Tool = q.tool
+		}
+	}
+	if d.Tool == toolShell {
+		d.Sections = commandRows(rows)
+		d.Asked = strings.Join(d.Sections, "\n")
+		d.Question = above(rows)
+	}
+	return d
+}
+
+// options reads the numbered options that end the rows, and returns the index of the row of the first one; -1 if
+// they don't count up from 1. A label may continue on the next rows.
+func options(d *agent.Dialog, rows []string) int {
+	list, label := []agent.Option{}, []string{}
+	for i := len(rows) - 1; i >= 0; i-- {
+		if strings.TrimSpace(rows[i]) == "" && len(label)+len(list) == 0 {
+			continue
+		}
+		m := optionRow.FindStringSubmatch(rows[i])
+		if m == nil || len(list) > 0 && pattern.Number(m[2]) != list[0].Number-1 {
+			if strings.TrimSpace(rows[i]) == "" {
+				return -1
+			}
+			label = slices.Insert(label, 0, rows[i])
+			continue
+		}
+		o := agent.Option{Number: pattern.Number(m[2]), Focused: m[1] == "❯ ", Label: flat(slices.Insert(label, 0, m[3]))}
+		list, label = slices.Insert(list, 0, o), []string{}
+		if o.Number == 1 {
+			d.Options = list
+			return i
+		}
+	}
+	return -1
+}
+
+// text joins rows without the empty ones at the ends.
+func text(rows []string) string { return strings.Trim(strings.Join(rows, "\n"), "\n") }
+
+// commandRows are the rows of the inner box, which has the command.
+func commandRows(rows []string) (command []string) {
+	for _, row := range rows {
+		inner, ok := strings.CutPrefix(row, " │")
+		if inner, ends := strings.CutSuffix(inner, "│"); ok && ends {
+			command = append(command, strings.TrimRight(strings.TrimPrefix(inner, " "), " "))
+		}
+	}
+	return command
+}
+
+// above is the text above the rule under the title: what the model says that the command is for.
+func above(rows []string) string {
+	for i, row := range rows {
+		if strings.HasPrefix(row, " ──") {
+			return flat(rows[:i])
+		}
+	}
+	return ""
+}
+
+// choiceRow matches an option of a form, which has no number.
+var choiceRow = pattern.New(`^ (❯ |  )(\S.*)$`)
+
+// form reads the form of ask_user. One field with a choice is a question. Anything else is a notice,
+// which can be declined: Berth fills in no form of Copilot.
+func form(d *agent.Dialog) *agent.Dialog {
+	end := foot(d.Lines, formKeys)
+	if end < 0 {
+		return nil
+	}
+	d.Type, d.Title, d.Body = agent.PromptNotice, askForm, text(d.Lines[:end])
+	d.Key = strings.Join([]string{askForm, d.Body}, "\x00")
+	first := end - 1
+	for ; first > 0 && strings.TrimSpace(d.Lines[first-1]) != ""; first-- {
+	}
+	paragraph := d.Lines[max(first, 0):max(end-1, 0)]
+	var list []agent.Option
+	for _, row := range paragraph[min(1, len(paragraph)):] {
+		if m := choiceRow.FindStringSubmatch(row); m != nil {
+			list = append(list, agent.Option{Focused: m[1] == "❯ ", Label: m[2]})
+		} else if n := len(list); n > 0 {
+			list[n-1].Label += " " + strings.TrimSpace(row)
+		}
+	}
+	single := strings.HasPrefix(flat(d.Lines[end:]), "↑/↓ select · enter accept · ctrl+d")
+	if d.Cut || !single || len(list) < 2 || list[len(list)-1].Label != otherAnswer {
+		return d
+	}
+	d.Type, d.Options = agent.PromptQuestion, list[:len(list)-1]
+	d.Tabs = []string{strings.TrimSuffix(flat(paragraph[:1]), ":")}
+	d.Body = flat(d.Lines[1:max(first-1, 1)])
+	d.Key = strings.Join(append([]string{askForm, d.Body}, d.Labels()...), "\x00")
+	return d
+}

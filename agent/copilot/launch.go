@@ -1,0 +1,193 @@
+package copilot
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"berth/agent"
+	"berth/agent/hooks"
+	"berth/agent/pattern"
+	"berth/agent/userfiles"
+)
+
+// events are the hooks that Berth sets. Pascal case puts the event's name into the payload. Three are
+// left out. Copilot refuses a tool when a PreToolUse hook fails, and runs PermissionRequest also for
+// what a rule allows. PostToolUse says no more than the session log.
+var events = []string{"SessionStart", "SessionEnd", "UserPromptSubmit", "Stop", "ErrorOccurred", "PreCompact", "Notification"}
+
+// hookSeconds is Copilot's timeout for a hook that only reports.
+const hookSeconds = 10
+
+// unset are variables that tell Copilot which terminal or multiplexer it runs in. In some it draws
+// its composer in another way.
+var unset = []string{
+	"TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TERMINAL_EMULATOR", "TMUX", "TMUX_PANE", "STY", "ZELLIJ*", "WT_SESSION", "KITTY_*", "ITERM_*",
+	"VSCODE_*", "GHOSTTY_*", "WEZTERM_*", "ALACRITTY_*", "KONSOLE_*", "VTE_VERSION", "HERDR_*", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES",
+}
+
+// Command is the default command.
+func (Driver) Command() []string { return []string{"copilot"} }
+
+// logName is the path of a conversation's log below Copilot's home.
+const logName = "/*/%s/events.jsonl"
+
+// Launch gives Copilot its hooks as a plugin in the session's folder, so that no file of the user's
+// changes, and the id of its conversation. Only a full isolation has a home of its own.
+func (Driver) Launch(s agent.Start) (agent.Launch, error) {
+	l := agent.Launch{Argv: slices.Clone(s.Argv), Headless: headless(s.Argv)}
+	if s.Isolate == agent.IsolateNone || isSubcommand(s.Argv) {
+		return l, nil
+	}
+	if s.Groom != agent.GroomPristine {
+		l.Unset = unset
+	}
+	users, own := usersHome(s.Env), filepath.Join(s.Folder, Name)
+	l.Folders, l.Files, l.Links = []string{own}, map[string][]byte{}, map[string]string{}
+	l.LogFiles = users + logName
+	words := []string{}
+	if s.Isolate == agent.IsolateFull {
+		home := filepath.Join(own, "home")
+		l.Folders, l.Set, l.LogFiles = append(l.Folders, home), map[string]string{homeVariable: home}, home+logName
+		l.Links[filepath.Join(home, "config.json")] = filepath.Join(users, "config.json") // the sign-in
+		if err := write(&l, filepath.Join(home, "settings.json"), s.Settings); err != nil {
+			return l, err
+		}
+	} else if len(s.Settings) > 0 {
+		return l, fmt.Errorf("%w: Copilot takes no settings for one session; write them into its own settings.json, or use isolate: full", agent.ErrStart)
+	}
+	if s.Hook != "" {
+		plugin := filepath.Join(own, "plugin")
+		l.Folders, words = append(l.Folders, plugin), append(words, "--plugin-dir", plugin)
+		if err := write(&l, filepath.Join(plugin, "plugin.json"), map[string]any{"name": "berth", "version": "1.0.0", "hooks": "hooks.json"}); err != nil {
+			return l, err
+		}
+		if err := write(&l, filepath.Join(plugin, "hooks.json"), ours(s)); err != nil {
+			return l, err
+		}
+	}
+	if len(s.MCP) > 0 {
+		servers := s.MCP
+		if _, whole := s.MCP["mcpServers"]; !whole {
+			servers = map[string]any{"mcpServers": s.MCP}
+		}
+		file := filepath.Join(own, "mcp.json")
+		words = append(words, "--additional-mcp-config", "@"+file)
+		if err := write(&l, file, servers); err != nil {
+			return l, err
+		}
+	}
+	talk, err := conversation(&l, s, users)
+	l.Argv = slices.Insert(l.Argv, min(1, len(l.Argv)), append(words, talk...)...)
+	return l, err
+}
+
+func write(l *agent.Launch, file string, v any) error {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode what Copilot is started with: %w", err)
+	}
+	l.Files[file] = append(data, '\n')
+	return nil
+}
+
+// ours is the plugin's hooks file.
+func ours(s agent.Start) map[string]any {
+	all := map[string]any{}
+	for _, event := range events {
+		command, timeout := hooks.Quote(s.Hook)+" hook --tell "+event, hookSeconds
+		if asks := map[string]string{"Stop": s.EndAsks, "SessionStart": s.StartAsks}[event]; asks != "" {
+			command = fmt.Sprintf("%s hook --ask %s %s --if %s %s", hooks.Quote(s.Hook), hooks.Hold, hooks.Grace, hooks.Quote(asks), event)
+			timeout = int((hooks.Hold + hooks.Slack).Seconds())
+		}
+		all[event] = []any{map[string]any{"type": "command", "command": command, "timeoutSec": timeout}}
+	}
+	return map[string]any{"version": 1, "hooks": all}
+}
+
+// homeVariable names the folder that Copilot keeps its files in.
+const homeVariable = "COPILOT_HOME"
+
+func usersHome(env map[string]string) string {
+	if dir := env[homeVariable]; dir != "" {
+		return filepath.Clean(dir)
+	}
+	return filepath.Join(env["HOME"], ".copilot")
+}
+
+// headless reports whether the command prints one answer and exits: -p, --prompt.
+func headless(argv []string) bool {
+	return slices.ContainsFunc(argv[min(1, len(argv)):], func(arg string) bool {
+		return arg == "-p" || arg == "--prompt" || strings.HasPrefix(arg, "--prompt=")
+	})
+}
+
+var subcommands = []string{
+	"app", "login", "help", "init", "config", "update", "version", "workflow", "sessions", "memories", "plugin", "mcp", "skill", "instruction", "lsp",
+	"sandbox", "completion", "--help", "-h", "--version", "-v", "--acp",
+}
+
+func isSubcommand(argv []string) bool { return len(argv) > 1 && slices.Contains(subcommands, argv[1]) }
+
+var uuid = pattern.New(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+
+// ways are the options of a command that choose its conversation.
+var ways = []string{"--session-id", "--resume", "-r", "--continue", "--connect"}
+
+// conversation returns the words that choose the conversation. Copilot resumes the one with that id, or
+// gives the id to a new one.
+func conversation(l *agent.Launch, s agent.Start, users string) ([]string, error) {
+	id := s.Conversation
+	switch {
+	case s.Fork != "":
+		return nil, fmt.Errorf("%w: Copilot makes no copies of conversations", agent.ErrStart)
+	case s.ResumeID == agent.Latest:
+		if id = latest(s.Disk, users, s.Cwd); id == "" {
+			return nil, fmt.Errorf("%w: Copilot has none of the folder %s", agent.ErrNoConversation, s.Cwd)
+		}
+	case s.ResumeID != "":
+		if id = s.ResumeID; !uuid.MatchString(id) || !spoken(s.Disk, users, id) {
+			return nil, fmt.Errorf("%w: Copilot has no %q", agent.ErrNoConversation, id)
+		}
+	case slices.ContainsFunc(s.Argv, func(word string) bool { name, _, _ := strings.Cut(word, "="); return slices.Contains(ways, name) }), id == "":
+		return nil, nil
+	case !uuid.MatchString(id):
+		return nil, fmt.Errorf("%w: %q isn't a valid conversation id: Copilot's look like 11111111-2222-4333-8444-555555555555", agent.ErrStart, id)
+	}
+	l.Conversation = id
+	return []string{"--session-id", id}, nil
+}
+
+// spoken reports whether the home has a message of the conversation.
+func spoken(disk fs.FS, home, id string) bool {
+	data, err := fs.ReadFile(disk, path.Join(userfiles.Name(home), "session-state", id, "events.jsonl"))
+	return err == nil && strings.Contains(string(data), `"type":"user.message"`)
+}
+
+// latest is the conversation of a folder that was written last.
+func latest(disk fs.FS, home, cwd string) (newest string) {
+	at := int64(0)
+	files, _ := fs.Glob(disk, path.Join(userfiles.Name(home), "session-state", "*", "workspace.yaml")) // its only error is a bad pattern
+	for _, file := range files {
+		data, err := fs.ReadFile(disk, file)
+		dir := path.Dir(file)
+		info, missing := fs.Stat(disk, path.Join(dir, "events.jsonl"))
+		if err != nil || missing != nil || !strings.Contains("\n"+string(data), "\ncwd: "+cwd+"\n") || info.ModTime().UnixNano() <= at {
+			continue
+		}
+		if id := path.Base(dir); spoken(disk, home, id) {
+			newest, at = id, info.ModTime().UnixNano()
+		}
+	}
+	return newest
+}
+
+// HasConversation reports whether the conversation has a message.
+func (Driver) HasConversation(disk fs.FS, logFiles, conversation string) bool {
+	home, ok := strings.CutSuffix(logFiles, logName)
+	return ok && uuid.MatchString(conversation) && spoken(disk, home, conversation)
+}

@@ -1,0 +1,119 @@
+package copilot
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"berth/agent"
+)
+
+// ErrLine is the error for a line that isn't a line of the session log.
+var ErrLine = errors.New("not a line of Copilot's")
+
+// record is a line of events.jsonl.
+type record struct {
+	Type string    `json:"type"`
+	ID   string    `json:"id"`
+	Time time.Time `json:"timestamp"`
+	Data data      `json:"data"`
+}
+
+// data has the fields of all lines that detection and transcripts read.
+type data struct {
+	Session string          `json:"sessionId"`
+	Version string          `json:"copilotVersion"`
+	Content string          `json:"content"`
+	Call    string          `json:"toolCallId"`
+	Parent  string          `json:"parentToolCallId"` // of a subagent's lines
+	Tool    string          `json:"toolName"`
+	Input   json.RawMessage `json:"arguments"`
+	Asks    *asked          `json:"permissionRequest"`
+	Message string          `json:"message"`
+	Kind    string          `json:"errorType"`
+	Status  int             `json:"statusCode"`
+	Reason  string          `json:"reason"`
+	Success bool            `json:"success"`
+	Result  struct {
+		Content string `json:"content"`
+		Kind    string `json:"kind"`
+	} `json:"result"`
+	Error struct {
+		Message string `json:"message"`
+	} `json:"error"`
+	Usage struct {
+		Model      string `json:"model"`
+		Input      int64  `json:"inputTokens"`
+		Output     int64  `json:"outputTokens"`
+		CacheRead  int64  `json:"cacheReadTokens"`
+		CacheWrite int64  `json:"cacheWriteTokens"`
+	} `json:"usage"`
+}
+
+// Log reads one whole line of the session log.
+func (Driver) Log(line []byte) ([]agent.Fact, error) {
+	var r record
+	if err := json.Unmarshal(line, &r); err != nil {
+		return nil, fmt.Errorf("read a line of the session log: %w: %w", ErrLine, err)
+	}
+	f := agent.Fact{Kind: agent.Noted, Source: agent.SourceLog, Cause: "log:" + r.Type, At: r.Time, Agent: r.Data.Parent}
+	d := &r.Data
+	switch r.Type {
+	case "session.start", "session.resume":
+		f.Conversation, f.Version, f.Evidence = d.Session, d.Version, d.Version
+	case "user.message":
+		f.Evidence = agent.FirstLine(d.Content)
+	case "assistant.message":
+		if f.Text = d.Content; f.Text != "" {
+			f.Kind, f.Activity, f.Evidence = agent.Acting, &agent.Activity{Kind: agent.Responding}, agent.FirstLine(f.Text)
+		}
+	case "session.usage_record":
+		u := d.Usage
+		f.Usage = &agent.Usage{Answer: r.ID, Model: u.Model, Tokens: agent.Tokens{
+			Input: max(0, u.Input-u.CacheRead-u.CacheWrite), Output: u.Output, CacheRead: u.CacheRead, CacheCreation: u.CacheWrite,
+		}}
+	case "tool.execution_start":
+		f.Kind, f.Tool, f.Call, f.Input, f.Evidence = agent.ToolStarted, d.Tool, d.Call, d.Input, d.Tool
+	case "tool.execution_complete":
+		f.Kind, f.Call = agent.ToolEnded, d.Call
+	case "permission.requested":
+		d.Asks.fact(&f)
+	case "permission.completed": // its call may run now; it no longer asks
+		f.Kind, f.Call, f.Evidence = agent.ToolEnded, d.Call, d.Result.Kind
+	case "session.error":
+		f.Kind, f.How, f.Failure, f.Evidence = agent.TurnEnded, agent.Failed, failure(d), agent.FirstLine(d.Message)
+	case "abort": // by keys, or because a person refused
+		f.Kind, f.How, f.Evidence = agent.TurnEnded, agent.Interrupted, d.Reason
+	}
+	return []agent.Fact{f}, nil
+}
+
+// classes are the classes of HTTP statuses.
+var classes = map[int]agent.Class{
+	400: agent.Invalid, 401: agent.Unauthorized, 402: agent.OutOfCredits, 403: agent.Unauthorized, 404: agent.Invalid,
+	413: agent.ContextFull, 422: agent.Invalid, 429: agent.RateLimited,
+}
+
+// kinds are the classes of Copilot's own types of errors, for errors without a status.
+var kinds = map[string]agent.Class{
+	"authentication": agent.Unauthorized, "authorization": agent.Unauthorized, "rate_limit": agent.RateLimited, "quota": agent.OutOfCredits,
+	"context_limit": agent.ContextFull,
+}
+
+// failure classifies an error by its status, else by its type.
+func failure(d *data) *agent.Failure {
+	class, ok := classes[d.Status]
+	switch {
+	case ok:
+	case d.Status >= 500:
+		class = agent.Overloaded
+	case kinds[d.Kind] != "":
+		class = kinds[d.Kind]
+	case d.Status == 0 && d.Kind == "query":
+		class = agent.Network
+	default:
+		class = agent.OtherFailure
+	}
+	return &agent.Failure{Class: class, Text: d.Message}
+}

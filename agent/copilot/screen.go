@@ -1,0 +1,127 @@
+package copilot
+
+import (
+	"strings"
+
+	"berth/agent"
+	"berth/agent/pattern"
+)
+
+// The rows around the composer, and the bar at its left.
+const (
+	upperEdge = "╻▄▄▄"
+	lowerEdge = "╹▀▀▀"
+	bar       = "┃"
+)
+
+// composerRows is the most rows that the composer shows. It scrolls a longer text.
+const composerRows = 10
+
+// footerRows is the most rows below the composer.
+const footerRows = 3
+
+// Screen reads the bottom of the screen: the composer with its footer, or in its place a dialog.
+// Text above these is the conversation, which can look like anything.
+func (Driver) Screen(v *agent.View) *agent.Reading {
+	r := &agent.Reading{}
+	s := screen{view: v, last: v.LastRow()}
+	if s.last < 0 {
+		return r
+	}
+	top, bottom, ok := s.composer()
+	if !ok {
+		r.Dialog = s.dialog()
+		return r
+	}
+	r.Footer = v.Text(bottom+1, s.last)
+	r.Composer = s.read(top, bottom, r.Footer)
+	if footer := strings.TrimSpace(r.Footer); working.MatchString(footer) {
+		r.Busy, r.Guess = footer, true // it says so for up to 1.4 s after the turn's end
+	}
+	r.Queued = s.queued(top)
+	return r
+}
+
+// working matches the footer during a turn: a mark that blinks, what Copilot does, and how it is
+// interrupted. A footer without room shows the mark alone.
+var working = pattern.New(`^[○◌◎◉●◐◑◒◓∙] `)
+
+// screen is a View that is being read.
+type screen struct {
+	view *agent.View
+	last int // the last row that isn't blank
+}
+
+func (s *screen) text(row int) string { return s.view.Lines[row].Text }
+
+// composer finds the rows of the composer's edges. A sent message has other edges.
+func (s *screen) composer() (top, bottom int, ok bool) {
+	bottom = s.last
+	for ; !strings.HasPrefix(s.text(bottom), lowerEdge); bottom-- {
+		if bottom == 0 || bottom == s.last-footerRows {
+			return 0, 0, false
+		}
+	}
+	top = bottom - 1
+	for ; top >= 0 && strings.HasPrefix(s.text(top), bar); top-- {
+	}
+	return top, bottom, top >= 0 && top < bottom-1 && strings.HasPrefix(s.text(top), upperEdge)
+}
+
+// hints are the texts of an empty composer: in shell mode, and while Copilot waits for a message.
+var hints = []string{"Execute shell command"}
+
+// read reads the rows between the edges.
+func (s *screen) read(top, bottom int, footer string) *agent.Composer {
+	c := &agent.Composer{Mode: agent.ModeMessage, Focused: s.view.Cursor.Visible, Above: bottom-top-1 >= min(composerRows, s.view.Rows/3)}
+	if shellMode.MatchString(footer) {
+		c.Mode = agent.ModeShell
+	}
+	var lines []string
+	for i := top + 1; i < bottom; i++ {
+		lines = append(lines, strings.TrimRight(strings.TrimPrefix(strings.TrimPrefix(s.text(i), bar), " "), " "))
+	}
+	whole := strings.Join(lines, "\n")
+	c.Text = strings.TrimRight(whole, "\n")
+	atStart := s.view.Cursor.Row == top+1 && s.view.Cursor.Col <= 2
+	switch {
+	case c.Text == "":
+		c.Empty = len(lines) == 1
+	case len(lines) == 1 && atStart && isHint(s.view.Lines[top+1]):
+		c.Hint, c.Text, c.Empty = c.Text, "", true
+	default:
+		c.Blank = len(whole) - len(c.Text)
+	}
+	return c
+}
+
+// shellMode matches the footer while the composer takes a shell command.
+var shellMode = pattern.New(`(?:^|· )Shell ·`)
+
+// isHint reports whether the composer's row is a placeholder. A draft with the caret before it isn't
+// dim.
+func isHint(row agent.Row) bool {
+	text := strings.TrimSpace(strings.TrimPrefix(row.Text, bar))
+	for _, hint := range hints {
+		if text == hint {
+			return true
+		}
+	}
+	return row.Dim(len(bar))
+}
+
+// pending ends a message that Copilot keeps for the end of the turn.
+const pending = "(pending · "
+
+// queued are the messages that Copilot keeps for the end of the turn, in the box above the composer.
+// It joins them into one.
+func (s *screen) queued(top int) []string {
+	const reach = 12
+	for i := top - 1; i >= max(0, top-reach); i-- {
+		text, ok := strings.CutPrefix(strings.TrimRight(s.text(i), " ┃"), "  ")
+		if before, _, found := strings.Cut(text, pending); ok && found {
+			return []string{strings.TrimSpace(strings.TrimPrefix(before, "❯"))}
+		}
+	}
+	return nil
+}
