@@ -70,9 +70,12 @@ type Dialog struct {
 	Agent   string // type of the subagent that asks
 	Tool    string // the tool, if the dialog names it
 	Options []Option
-	Fields  []Field // of a form
-	URL     string  // to be opened in a browser
-	Input   string  // the text typed into its only field, as it shows it
+	// Short: the list has more options than the screen has room for. Options are those that are
+	// drawn whole, from the first.
+	Short  bool
+	Fields []Field // of a form
+	URL    string  // to be opened in a browser
+	Input  string  // the text typed into its only field, as it shows it
 	// Tabs are the headers of several questions that are asked at once. Current is the index of the
 	// shown one, or len(Tabs) on the review page.
 	Tabs    []string

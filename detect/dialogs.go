@@ -251,8 +251,8 @@ func (f *Fold) show(r *request, d *agent.Dialog, how agent.Match) {
 	r.Prompt.OnScreen, r.Place = true, d.Place
 	r.Seen = r.Seen || how >= agent.AlikeMatch || r.Hook == "" // a dialog that shows r in part may be another prompt's
 	r.drawn(d)
-	if anew || r.Offered == nil && listed(r.Prompt, d) && len(d.Options) > 0 { // no options yet: they are filled in
-		r.Offered = d.Labels()
+	if anew || listed(r.Prompt, d) && len(d.Options) > len(r.Offered) { // no options yet, or a longer part of the list: they are filled in
+		r.Offered, r.Short = d.Labels(), d.Short
 	}
 	r.keep()
 	if anew {
@@ -264,15 +264,16 @@ func (f *Fold) show(r *request, d *agent.Dialog, how agent.Match) {
 // offersElse reports whether the dialog has other options than the prompt's id has shown. The chosen
 // option may show text that is typed into it, so its label doesn't count; in a dialog with a key
 // that text is separate, and the label counts. Frames that are half drawn, and a time off the
-// screen, don't change what the id has shown.
+// screen, don't change what the id has shown. A list without room for all of its options is a part
+// of the same list.
 func (r *request) offersElse(d *agent.Dialog) bool {
 	if r.Offered == nil || !listed(r.Prompt, d) {
 		return false
 	}
-	if len(r.Offered) != len(d.Options) {
+	if n := len(d.Options); n < len(r.Offered) && !d.Short || n > len(r.Offered) && !r.Short {
 		return true
 	}
-	for i, o := range d.Options {
+	for i, o := range d.Options[:min(len(d.Options), len(r.Offered))] {
 		if o.Label != r.Offered[i] && (d.Key != "" || !o.Focused) {
 			return true
 		}

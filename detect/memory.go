@@ -225,6 +225,7 @@ type dialogOf struct {
 	Broken    bool
 	Explained []string
 	Offered   []string // the options that the prompt's id has shown
+	Short     bool     // they are only the first of the dialog's
 	// Vouched: the agent also reported the prompt, and more of it than its dialog shows.
 	Vouched bool
 }

@@ -355,6 +355,7 @@ func (b *block) permission() bool {
 	}
 	d.Type = agent.PromptPermission
 	b.split(-1) // the options have no descriptions
+	b.short(confirm)
 	if headed {
 		b.top = row
 		last := b.asked(row)
@@ -371,8 +372,25 @@ func (b *block) permission() bool {
 		d.Sections = b.unsized(row)
 	}
 	d.Alike = true // it shows only an edit's files, and not a command's folder
-	d.Partial = !confirm || !isNo.MatchString(d.Options[len(d.Options)-1].Label)
+	d.Partial = !confirm
 	return true
+}
+
+// refusal is the last option of most permissions.
+const refusal = "No, and tell Codex what to do differently (esc)"
+
+// short reads the end of a permission's list. A list without a refusal at its end has no room for
+// all of its options, because Codex draws the foot below the list. The last row of a cut list may be
+// only a part of its option.
+func (b *block) short(foot bool) {
+	d := b.dialog
+	last := len(d.Options) - 1
+	switch o := &d.Options[last]; {
+	case strings.HasPrefix(refusal, o.Label):
+		o.Label = refusal
+	case foot && !isNo.MatchString(o.Label):
+		d.Short, d.Options = true, d.Options[:last]
+	}
 }
 
 // unsized are the rows of a permission below its question, with the reason on one line: the reason

@@ -155,6 +155,8 @@ func permissionKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 		return agent.KeyAnswer{}, reasonless()
 	case a.Kind == agent.Deny && no > 0:
 		return digit(no, d, agent.OutcomeDenied)
+	case a.Kind == agent.Deny && d.Short: // the foot says that Esc cancels
+		return agent.KeyAnswer{Steps: []agent.Step{press("Escape", d)}, Outcome: agent.OutcomeDenied}, nil
 	case a.Kind == agent.ChooseOption && a.Option == 1:
 		return digit(1, d, agent.OutcomeAccepted)
 	case a.Kind == agent.ChooseOption:
