@@ -88,6 +88,11 @@ type turn struct {
 // ends or Close.
 func Start(ctx context.Context) (*Server, error) { return StartAs(ctx, messages{}) }
 
+// StartChecked is Start with the safety check that Claude Code's auto mode asks for.
+func StartChecked(ctx context.Context) (*Server, error) {
+	return StartAs(ctx, messages{checks: true})
+}
+
 // StartAs serves another one.
 func StartAs(ctx context.Context, api API) (*Server, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

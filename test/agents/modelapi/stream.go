@@ -15,7 +15,9 @@ import (
 const deltaBytes = 24
 
 // messages is Anthropic's Messages API.
-type messages struct{}
+type messages struct {
+	checks bool // it says of each tool call whether it is dangerous, as auto mode wants
+}
 
 // Named makes the scenario that a prompt asks for.
 func (messages) Named(name, args string, scene Scene) (Scenario, error) {
@@ -64,14 +66,14 @@ func Begin(ctx context.Context, w http.ResponseWriter, step Step, failure func(S
 }
 
 // Answer gives a step to the client as the API would.
-func (messages) Answer(ctx context.Context, w http.ResponseWriter, r Request, step Step) {
+func (m messages) Answer(ctx context.Context, w http.ResponseWriter, r Request, step Step) {
 	step.Pause = max(step.Pause, answersAfter)
 	if !Begin(ctx, w, step, failure) {
 		return
 	}
 	switch {
 	case r.Stream:
-		stream(ctx, w, r, step)
+		stream(ctx, w, r, step, m.checks)
 	case step.Drop || step.StreamError != "":
 		panic(http.ErrAbortHandler) // the connection is closed, nothing is logged
 	default:
@@ -153,7 +155,7 @@ func (e Events) Send(kind string, data map[string]any) {
 	_ = http.NewResponseController(e.w).Flush() // the client may have left: the context says so
 }
 
-func stream(ctx context.Context, w http.ResponseWriter, r Request, step Step) {
+func stream(ctx context.Context, w http.ResponseWriter, r Request, step Step, checks bool) {
 	e := NewEvents(ctx, w, step.Gap)
 	e.Send("message_start", map[string]any{"message": map[string]any{
 		"id": messageID(r), "type": "message", "role": "assistant", "model": r.Model, "content": []any{},
@@ -172,10 +174,30 @@ func stream(ctx context.Context, w http.ResponseWriter, r Request, step Step) {
 		e.Send("error", map[string]any{"error": map[string]string{"type": step.StreamError, "message": step.Message}})
 		return
 	}
-	e.Send("message_delta", map[string]any{
-		"delta": map[string]any{"stop_reason": step.stopReason(), "stop_sequence": nil}, "usage": usage(step),
-	})
+	delta := map[string]any{"stop_reason": step.stopReason(), "stop_sequence": nil}
+	if checks && bytes.Contains(r.Body, []byte(`"dangerous_tool_use"`)) {
+		delta["safeguard_results"] = checked(r, step)
+	}
+	e.Send("message_delta", map[string]any{"delta": delta, "usage": usage(step)})
 	e.Send("message_stop", map[string]any{})
+}
+
+// checked says of each tool call of an answer whether it is dangerous. The lab's dangerous
+// commands contain the word danger.
+func checked(r Request, step Step) []any {
+	uses := map[string]any{}
+	for i, b := range step.Blocks {
+		if b.Kind != BlockTool {
+			continue
+		}
+		command, _ := b.Input["command"].(string) // other tools have none
+		result := map[string]any{"type": "evaluated", "outcome": "not_flagged"}
+		if strings.Contains(command, "danger") {
+			result = map[string]any{"type": "evaluated", "outcome": "flagged", "explanation": "The lab says that it is dangerous."}
+		}
+		uses[toolID(r, i)] = result
+	}
+	return []any{map[string]any{"type": "dangerous_tool_use", "status": map[string]any{"type": "available", "tool_uses": uses}}}
 }
 
 // block streams one block; open leaves it without its end. It gives false when

@@ -1,28 +1,34 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"sort"
 	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
+
+	"berth/agent"
 )
 
 // recording writes a recording's files. Its methods may be called from any
 // goroutine; the first failure to write is kept for close.
 type recording struct {
 	prefix, title string
+	agent         string
 	cols, rows    int
 	command       string
 	started       time.Time
 
 	mu                  sync.Mutex
 	cast, hooks, screen *os.File
+	truth               *os.File
 	states              [][3]any
 	tail                []byte // the beginning of a character that the last output ended in
 	err                 error
@@ -32,7 +38,7 @@ func (r *recording) open() error {
 	for _, f := range []struct {
 		into **os.File
 		ext  string
-	}{{&r.cast, ".cast"}, {&r.hooks, ".hooks.jsonl"}, {&r.screen, ".screen.txt"}} {
+	}{{&r.cast, ".cast"}, {&r.hooks, ".hooks.jsonl"}, {&r.screen, ".screen.txt"}, {&r.truth, ".states.jsonl"}} {
 		file, err := os.Create(r.prefix + f.ext)
 		if err != nil {
 			return err
@@ -49,6 +55,8 @@ func (r *recording) begin(command string) {
 		"version": 2, "width": r.cols, "height": r.rows, "timestamp": r.started.Unix(), "title": r.title, "command": command,
 		"env": map[string]string{"TERM": "xterm-256color", "SHELL": "/bin/sh"},
 	})
+	r.line(r.truth, map[string]any{"recording": r.title, "agent": r.agent})
+	r.state(r.started, r.started, string(agent.Starting), "", "", "", "the program was started")
 }
 
 func (r *recording) seconds() float64 {
@@ -103,6 +111,16 @@ func (r *recording) picture(label, text string) {
 	r.err = errors.Join(r.err, err)
 }
 
+// shot appends a screen to the recording's shots.
+func (r *recording) shot(text string) error {
+	f, err := os.OpenFile(r.prefix+".shots.txtar", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}
+
 // watchEvery finds each change: Claude Code writes a state at most every few
 // tens of milliseconds.
 const watchEvery = 2 * time.Millisecond
@@ -147,6 +165,12 @@ func (r *recording) look(dir string, last map[string]string) {
 	}
 }
 
+// furniture is what Claude Code logs of its own prompts and tools. Its long lines are left out, as
+// they say nothing of what the agent does.
+var furniture = regexp.MustCompile(`"type":"(attachment|api-request-shape)"`)
+
+const wordy = 4 << 10
+
 // copyLogs concatenates the session logs, ordered by their start.
 func (r *recording) copyLogs(projects string) error {
 	files, err := filepath.Glob(filepath.Join(projects, "*", "*.jsonl"))
@@ -166,7 +190,11 @@ func (r *recording) copyLogs(projects string) error {
 		if err != nil {
 			return err
 		}
-		all = append(all, data...)
+		for line := range bytes.Lines(data) {
+			if len(line) < wordy || !furniture.Match(line) {
+				all = append(all, line...)
+			}
+		}
 	}
 	return os.WriteFile(r.prefix+".log.jsonl", all, 0o644)
 }
@@ -182,5 +210,5 @@ func (r *recording) close() error {
 	if err == nil {
 		err = os.WriteFile(r.prefix+".sessions-dir.json", append(data, '\n'), 0o644)
 	}
-	return errors.Join(r.err, err, r.cast.Close(), r.hooks.Close(), r.screen.Close())
+	return errors.Join(r.err, err, r.cast.Close(), r.hooks.Close(), r.screen.Close(), r.truth.Close())
 }

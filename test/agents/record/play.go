@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,16 +18,20 @@ import (
 
 	"github.com/creack/pty"
 
+	"berth/agent"
 	"berth/terminal"
-	"berth/test/agents/claude"
+	"berth/test/agents/modelapi"
 )
 
-// program is claude on a PTY, with the emulator as its terminal.
+// program is an agent on a PTY, with the emulator as its terminal.
 type program struct {
 	r     *recording
 	cmd   *exec.Cmd
 	tty   *os.File
 	ended chan struct{} // closed when it has ended and all of its output is noted
+	api   *modelapi.Server
+	dir   string               // where it works
+	last  map[string]time.Time // by source of now
 
 	mu      sync.Mutex
 	term    *terminal.Terminal
@@ -34,21 +39,21 @@ type program struct {
 	changed chan struct{}
 }
 
-func start(r *recording, home *claude.Home, api, exe string, args []string) (*program, error) {
-	p := &program{r: r, ended: make(chan struct{}), changed: make(chan struct{})}
+func start(r *recording, a *prepared, args []string) (*program, error) {
+	p := &program{r: r, api: a.api, dir: a.workspace, ended: make(chan struct{}), changed: make(chan struct{}), last: map[string]time.Time{}}
 	p.term = terminal.New(terminal.Options{Cols: r.cols, Rows: r.rows, Scrollback: 1000, Handlers: terminal.Handlers{
 		Reply: func(reply []byte, _ int64) { p.replies = append(p.replies, append([]byte(nil), reply...)) },
 	}})
-	p.cmd = exec.Command(exe, args...)
-	p.cmd.Dir = home.Workspace
+	p.cmd = exec.Command(a.exe, append(a.args, args...)...)
+	p.cmd.Dir = a.workspace
 	p.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "SHELL=/bin/sh", "USER=tester", "TERM=xterm-256color", "COLORTERM=truecolor"}
-	for k, v := range home.Env(api) {
+	for k, v := range a.env {
 		p.cmd.Env = append(p.cmd.Env, k+"="+v)
 	}
 	r.begin(strings.Join(p.cmd.Args, " "))
 	tty, err := pty.StartWithSize(p.cmd, &pty.Winsize{Cols: uint16(r.cols), Rows: uint16(r.rows)})
 	if err != nil {
-		return nil, fmt.Errorf("start claude: %w", err)
+		return nil, fmt.Errorf("start %s: %w", r.agent, err)
 	}
 	p.tty = tty
 	go p.read()
@@ -86,6 +91,7 @@ func (p *program) show(data []byte) {
 
 // end ends the program, if it has not ended by itself, and waits.
 func (p *program) end() error {
+	killed := time.Now()
 	_ = p.cmd.Process.Signal(syscall.SIGHUP) // it may have ended
 	select {
 	case <-p.ended:
@@ -93,6 +99,7 @@ func (p *program) end() error {
 		_ = p.cmd.Process.Kill()
 		<-p.ended
 	}
+	p.r.state(killed, time.Now(), string(agent.Exited), "", "", "", "it was ended")
 	time.Sleep(settle) // hooks of its end are not awaited by it
 	return p.tty.Close()
 }
@@ -109,7 +116,13 @@ const patient = 30 * time.Second
 //	paste TEXT       the same as a bracketed paste
 //	message TEXT     paste it, see it in the composer, press Enter
 //	size COLSxROWS   resize
+//	shot NAME        keep the screen with its styles, in NAME.shots.txtar
+//	made FILE        wait until a file is in the folder that the agent works in
 //	sleep DURATION   let time pass, that the recording is to show
+//	now STATE SOURCE [PROMPT [TOOL]]
+//	                 what is true since the last event of SOURCE: key (that the script
+//	                 pressed), asked or answered (a turn's request to the model), made, seen.
+//	                 An error has its kind in PROMPT's place.
 //	signal NUMBER    send a signal to the program
 //	exited           wait for the program's end
 //
@@ -118,7 +131,7 @@ func (p *program) play(ctx context.Context, script []byte) error {
 	lines := bufio.NewScanner(bytes.NewReader(script))
 	for n := 1; lines.Scan(); n++ {
 		verb, rest, _ := strings.Cut(strings.TrimSpace(lines.Text()), " ")
-		if verb == "" || strings.HasPrefix(verb, "#") {
+		if verb == "" || strings.HasPrefix(verb, "#") || n <= 4 && slices.Contains([]string{"agent", "sizes", "without", "args"}, verb) {
 			continue
 		}
 		if err := p.do(ctx, verb, strings.TrimSpace(rest)); err != nil {
@@ -132,6 +145,12 @@ func (p *program) do(ctx context.Context, verb, rest string) error {
 	switch verb {
 	case "see", "gone":
 		return p.await(ctx, rest, verb == "see")
+	case "shot":
+		return p.shot(rest)
+	case "made":
+		return p.made(ctx, rest)
+	case "now":
+		return p.now(strings.Fields(rest))
 	case "key":
 		return p.key(rest)
 	case "type", "paste", "message":
@@ -145,7 +164,7 @@ func (p *program) do(ctx context.Context, verb, rest string) error {
 		if err := p.write("\x1b[200~" + text + "\x1b[201~"); err != nil || verb == "paste" {
 			return err
 		}
-		if err := p.await(ctx, "^❯\u00a0\\S", true); err != nil {
+		if err := p.pasted(ctx); err != nil {
 			return err
 		}
 		return p.write("\r")
@@ -178,7 +197,17 @@ func (p *program) do(ctx context.Context, verb, rest string) error {
 	return errors.New("there is no such command")
 }
 
+// pasted waits until the composer has the message. Only Claude Code draws it otherwise than the
+// messages above it.
+func (p *program) pasted(ctx context.Context) error {
+	if p.r.agent == "claude" {
+		return p.await(ctx, "^❯\u00a0\\S", true)
+	}
+	return p.do(ctx, "sleep", "700ms")
+}
+
 func (p *program) write(text string) error {
+	p.last["key"] = time.Now()
 	p.r.note("i", text)
 	_, err := p.tty.WriteString(text)
 	return err
@@ -216,6 +245,22 @@ func (p *program) text() string {
 	return strings.TrimRight(strings.Join(p.term.Snapshot(0).Text(), "\n"), "\n ")
 }
 
+// shot keeps the screen with its styles, and the cursor's place if it is visible.
+func (p *program) shot(name string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	shown := p.term.Snapshot(0)
+	rows := make([]string, len(shown.Lines))
+	for i, l := range shown.Lines {
+		rows[i] = l.ANSI()
+	}
+	at := ""
+	if c := shown.Cursor; c.Visible {
+		at = fmt.Sprintf(" %d,%d", c.Row, c.Col)
+	}
+	return p.r.shot(fmt.Sprintf("-- %s %dx%d%s --\n%s\n", name, shown.Cols, shown.Rows, at, strings.TrimRight(strings.Join(rows, "\n"), "\n")))
+}
+
 // await waits for a line that matches, or for none to.
 func (p *program) await(ctx context.Context, pattern string, there bool) error {
 	re, err := regexp.Compile("(?m)" + pattern)
@@ -229,6 +274,7 @@ func (p *program) await(ctx context.Context, pattern string, there bool) error {
 		changed, title := p.changed, p.term.Title()
 		p.mu.Unlock()
 		if text := p.text(); re.MatchString(text) == there {
+			p.last["seen"] = time.Now()
 			p.r.picture(fmt.Sprintf("label=%q title=%q", pattern, title), text)
 			return nil
 		}

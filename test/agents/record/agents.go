@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"berth/test/agents/claude"
+	"berth/test/agents/codex"
+	"berth/test/agents/gemini"
+	"berth/test/agents/modelapi"
+	"berth/test/agents/modelapi/generate"
+	"berth/test/agents/modelapi/responses"
+)
+
+// prepared is an agent with a home of its own and its model API.
+type prepared struct {
+	exe       string
+	args      []string // before the script's
+	workspace string
+	env       map[string]string
+	api       *modelapi.Server
+	socket    string // where hooks report to
+	live      string // folder of the live state files
+	logs      string // folder of the session logs' folders
+}
+
+// prepare makes the script's agent ready to start. Its files are in dir.
+func prepare(ctx context.Context, dir string, s script) (*prepared, error) {
+	a := &prepared{socket: filepath.Join(dir, "hooks.sock"), live: filepath.Join(dir, "none"), logs: filepath.Join(dir, "none")}
+	begin, install := modelapi.StartChecked, claude.Install
+	switch s.agent {
+	case "claude":
+	case "codex":
+		begin, install = responses.Start, codex.Install
+	case "gemini":
+		begin, install = generate.Start, gemini.Install
+	default:
+		return nil, fmt.Errorf("%q isn't an agent that this records", s.agent)
+	}
+	var err error
+	if a.exe, err = install(ctx); err != nil {
+		return nil, err
+	}
+	if a.api, err = begin(ctx); err != nil {
+		return nil, err
+	}
+	if err := a.home(dir, s); err != nil {
+		a.api.Close()
+		return nil, err
+	}
+	return a, nil
+}
+
+// home makes the agent's home.
+func (a *prepared) home(dir string, s script) error {
+	switch s.agent {
+	case "codex":
+		seed := codex.Ready()
+		seed.Features = "default_mode_request_user_input = true\n" // the model may ask in any mode
+		h, err := codex.NewHome(dir, a.api.URL(), seed)
+		if err != nil {
+			return err
+		}
+		a.workspace, a.env = h.Workspace, h.Env(a.api.URL())
+		return nil
+	case "gemini":
+		h, err := gemini.NewHome(dir, gemini.Ready())
+		if err != nil {
+			return err
+		}
+		a.workspace, a.env = h.Workspace, h.Env(a.api.URL())
+		return nil
+	}
+	seed, err := seedWithout(s.without)
+	if err != nil {
+		return err
+	}
+	h, err := claude.NewHome(dir, seed)
+	if err != nil {
+		return err
+	}
+	settings, err := hookSettings(dir, a.socket)
+	if err != nil {
+		return err
+	}
+	a.workspace, a.env, a.args = h.Workspace, h.Env(a.api.URL()), []string{"--settings", settings}
+	a.live, a.logs = filepath.Join(h.Config, "sessions"), filepath.Join(h.Config, "projects")
+	return nil
+}

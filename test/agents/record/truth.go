@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"berth/agent"
+	"berth/test/agents/modelapi"
+)
+
+// Bounds of a truth's window: detection may report the state a little before the recorder saw its
+// cause end, and at most half a second after it.
+const (
+	early = 50 * time.Millisecond
+	late  = 500 * time.Millisecond
+)
+
+// state writes that a state is true since a time. from is its cause, seen the time at which the
+// screen showed it: a busy machine draws late.
+func (r *recording) state(from, seen time.Time, state, prompt, tool, failure, evidence string) {
+	at := func(t time.Time) float64 { return float64(max(t.Sub(r.started), 0).Milliseconds()) / 1e3 }
+	if seen.Before(from) {
+		seen = from
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.line(r.truth, map[string]any{
+		"t": at(from), "window": []float64{at(from.Add(-early)), at(seen.Add(late))}, "state": state,
+		"prompt": word(prompt), "tool": word(tool), "error": word(failure), "evidence": evidence,
+	})
+}
+
+// word is a word, or nil for none.
+func word(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+// now takes the script's word for a state, and the time from the source that it names.
+func (p *program) now(words []string) error {
+	if len(words) < 2 || len(words) > 4 {
+		return errors.New("now STATE SOURCE [PROMPT [TOOL]]")
+	}
+	words = append(words, "", "")
+	state, source, prompt, tool, failure := words[0], words[1], words[2], words[3], ""
+	if state == string(agent.InError) {
+		prompt, failure = "", prompt
+	}
+	at, ok := p.last[source], true
+	switch source {
+	case "key", "seen", "made":
+		ok = !at.IsZero()
+	case "asked", "answered":
+		at, ok = p.turn(source)
+	default:
+		return fmt.Errorf("%q isn't a source", source)
+	}
+	if !ok {
+		return fmt.Errorf("there was no event of %q", source)
+	}
+	p.r.state(at, p.last["seen"], state, prompt, tool, failure, source)
+	return nil
+}
+
+// turn is the time of the last turn's request, or of its answer's end.
+func (p *program) turn(source string) (at time.Time, ok bool) {
+	for _, r := range p.api.Requests() {
+		if r.Kind != modelapi.KindTurn {
+			continue
+		}
+		if at = r.Time; source == "answered" {
+			at = r.Ended
+		}
+		ok = !at.IsZero()
+	}
+	return at, ok
+}
+
+// made waits for a file, which a command of the agent's makes.
+func (p *program) made(ctx context.Context, name string) error {
+	ctx, cancel := context.WithTimeout(ctx, patient)
+	defer cancel()
+	for {
+		if info, err := os.Stat(filepath.Join(p.dir, name)); err == nil {
+			p.last["made"] = info.ModTime()
+			return nil
+		}
+		select {
+		case <-time.After(watchEvery):
+		case <-ctx.Done():
+			return errors.New("it was never made")
+		}
+	}
+}
