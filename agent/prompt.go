@@ -31,6 +31,7 @@ const (
 	SubtypeAPIKey        = "api_key"
 	SubtypeSecurityNotes = "security_notes"
 	SubtypeTerminalSetup = "terminal_setup"
+	SubtypeTerminalDone  = "terminal_setup_done"
 	SubtypeOAuthLogin    = "oauth_login"
 	SubtypeLoginSuccess  = "login_success"
 	SubtypeSettingsError = "settings_error"

@@ -11,7 +11,7 @@ import (
 func (Driver) Groom(d *agent.Dialog, p agent.Policy) (agent.Answer, bool) {
 	yes := agent.Answer{Kind: agent.Accept}
 	switch d.Subtype {
-	case agent.SubtypeTheme, agent.SubtypeSecurityNotes, agent.SubtypeLoginSuccess:
+	case agent.SubtypeTheme, agent.SubtypeSecurityNotes, agent.SubtypeLoginSuccess, agent.SubtypeTerminalDone:
 		return yes, true
 	case agent.SubtypeTerminalSetup:
 		return agent.Answer{Kind: agent.Deny}, true

@@ -24,6 +24,7 @@ func TestGroom(t *testing.T) {
 		{agent.SubtypeSecurityNotes, "", agent.Policy{}, yes},
 		{agent.SubtypeLoginSuccess, "", agent.Policy{}, yes},
 		{agent.SubtypeTerminalSetup, "", agent.Policy{}, no},
+		{agent.SubtypeTerminalDone, "", agent.Policy{}, yes},
 		{agent.SubtypeTrust, "", agent.Policy{}, ""},
 		{agent.SubtypeTrust, "", agent.Policy{AcceptBypass: true}, ""},
 		{agent.SubtypeTrust, "", agent.Policy{Trust: true}, yes},

@@ -161,7 +161,7 @@ func enter(d *agent.Dialog) agent.KeyAnswer {
 func setupKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	yes, no := 0, 0
 	switch d.Subtype {
-	case agent.SubtypeSecurityNotes, agent.SubtypeLoginSuccess:
+	case agent.SubtypeSecurityNotes, agent.SubtypeLoginSuccess, agent.SubtypeTerminalDone:
 		if a.Kind == agent.Accept || a.Kind == agent.ChooseOption && a.Option == 1 {
 			return enter(d), nil
 		}
@@ -182,9 +182,9 @@ func setupKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	return choice(a, d, yes, no)
 }
 
-// cancels reports whether the dialog can be left. At the first start it can't.
+// cancels reports whether Esc leaves the dialog. At the first start it leads back to the dialog before, or nowhere.
 func cancels(d *agent.Dialog) bool {
-	return slices.ContainsFunc(d.Lines, func(line string) bool { return strings.Contains(line, "Esc to cancel") })
+	return slices.ContainsFunc(d.Lines, func(line string) bool { return hasAny(line, "Esc to cancel", "Esc to go back") })
 }
 
 // signInKeys pastes the code from the browser into the page's field, and sends it once the field

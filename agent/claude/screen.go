@@ -240,7 +240,7 @@ func (s *screen) spinner(r *agent.Reading, top int) {
 		if strings.Contains(rest, "…") {
 			r.Busy = text
 		}
-		r.Hook = strings.Contains(rest, "stop hook") // running stop hooks… 1/2
+		r.Hook = strings.Contains(strings.ToLower(rest), "running stop hook") // running stop hooks… 1/2; 2.1.330: Stop hooks
 		return
 	}
 }

@@ -203,7 +203,7 @@ func FuzzScreen(f *testing.F) {
 	})
 }
 
-// TestSignIn: pages of a sign-in by browser as the real Claude Code 2.1.197 drew
+// TestSignIn: pages of a sign-in by browser as the real Claude Code 2.1.197 and 2.1.330 drew
 // them at 120 columns, the last after a key.
 func TestSignIn(t *testing.T) {
 	const (
@@ -214,15 +214,21 @@ func TestSignIn(t *testing.T) {
 		end   = "\n\n  Esc to cancel\n"
 		field = "\n\n  Paste code here if prompted >"
 	)
+	box := func(typed string) string { // of 2.1.330
+		return "  Paste code here if prompted\n  ╭──────────────────╮\n  │ " + typed + strings.Repeat(" ", 17-len(typed)) + "│\n  ╰──────────────────╯"
+	}
 	page := agent.Dialog{Type: agent.PromptSetup, Subtype: agent.SubtypeOAuthLogin, Title: "Sign in", Body: "Browser didn't open? Use the url below to sign in"}
 	for name, c := range map[string]struct {
 		drawn, title, body, url, input string
 		partial                        bool
 	}{
-		"opening": {rule + "  Login\n\n  · Opening browser to sign in…" + end, page.Title, "Opening browser to sign in…", "", "", true},
-		"the URL": {begin + one + "\n" + two + "\n" + three + field + end, page.Title, page.Body, one + two + three, "", false},
-		"a code":  {begin + "  " + one[2:] + "\n  " + two[2:] + "\n  " + three[2:] + field + " ******#state" + end, page.Title, page.Body, "", "******#state", false},
-		"failed":  {rule + "  Login\n\n  OAuth error: Socket is closed\n\n  Press Enter to retry.\n\n  Esc to cancel\n", "Sign in failed", "OAuth error: Socket is closed", "", "", false},
+		"opening":  {rule + "  Login\n\n  · Opening browser to sign in…" + end, page.Title, "Opening browser to sign in…", "", "", true},
+		"the URL":  {begin + one + "\n" + two + "\n" + three + field + end, page.Title, page.Body, one + two + three, "", false},
+		"a code":   {begin + "  " + one[2:] + "\n  " + two[2:] + "\n  " + three[2:] + field + " ******#state" + end, page.Title, page.Body, "", "******#state", false},
+		"a box":    {rule + "  Login\n\n  Browser didn't open? Use the URL below to sign in (c to copy)\n\nhttps://claude.ai/oauth/authorize?z-abc\n\n" + box("") + end, page.Title, page.Body, "https://claude.ai/oauth/authorize?z-abc", "", false},
+		"its code": {rule + "  Login\n\n  Browser didn't open? Use the URL below to sign in (c to copy)\n\nhttps://claude.ai/oauth/authorize?z-abc\n\n" + box("******#state") + end, page.Title, page.Body, "https://claude.ai/oauth/authorize?z-abc", "******#state", false},
+		"refused":  {rule + "  Login\n\n  ✘ OAuth error: That code wasn't accepted. It may be\n    incomplete.\n\n  Press Enter to retry\n\n  Esc to cancel\n", "Sign in failed", "OAuth error: That code wasn't accepted. It may be incomplete.", "", "", false},
+		"failed":   {rule + "  Login\n\n  OAuth error: Socket is closed\n\n  Press Enter to retry.\n\n  Esc to cancel\n", "Sign in failed", "OAuth error: Socket is closed", "", "", false},
 	} {
 		d := draw(120, 24, "https://elsewhere.example/\n❯ /login\n\n"+c.drawn).Dialog // what is above is not the page
 		if d == nil || d.Type != page.Type || d.Subtype != page.Subtype || d.Title != c.title || d.Body != c.body || d.URL != c.url || d.Input != c.input || d.Partial != c.partial {

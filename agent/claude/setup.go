@@ -42,14 +42,16 @@ var startups = []startup{
 	{subtype: agent.SubtypeAPIKey, title: "Detected a custom API key in your environment", head: only("Detected a custom API key in your environment"), options: []string{"Yes", "No (recommended)"}},
 	{subtype: agent.SubtypeTheme, title: "Choose the text style", head: only("Choose the text style that looks best with your terminal"), under: underTheme, options: themes, more: true},
 	{subtype: agent.SubtypeLoginMethod, title: "Select login method", head: only("Select login method:"), under: underLogin, options: []string{"Claude account with subscription", "Anthropic Console account"}, more: true},
+	{subtype: agent.SubtypeLoginMethod, title: "How do you want to sign in?", head: only("How do you want to sign in?"), under: underLogin, options: []string{"Sign in with your Console account (recommended)", "Create an API key (legacy)", "Go back"}},
 	{subtype: agent.SubtypeAutoDefault, title: "Make auto mode your default permission mode?", head: only("Make auto mode your default permission mode?"), options: []string{"Yes, set auto mode as my default permission mode", "No, keep manual mode"}},
 	{subtype: agent.SubtypeTerminalSetup, title: "Terminal setup", head: only("Use Claude Code's terminal setup?"), options: []string{"Yes, use recommended settings", "No, maybe later with /terminal-setup"}},
 	{subtype: agent.SubtypeSettingsError, title: "Settings Error", head: only("Settings Error"), options: []string{"Fix with Claude", "Exit and fix manually", "Continue without these settings"}},
 	{subtype: agent.SubtypeSettingsError, title: "Settings Error", head: only("Settings Error"), options: []string{"Exit and fix manually", "Continue without these settings"}},
+	{subtype: agent.SubtypeTerminalDone, title: "Terminal setup", head: only("Terminal setup"), last: pressEnter},
 	{subtype: agent.SubtypeSecurityNotes, title: "Security notes", head: only("Security notes:"), last: pressEnter},
-	{subtype: agent.SubtypeLoginSuccess, title: "Login successful", head: pattern.New(`^Login successful\. Press Enter to continue…?$`), under: underLogin, last: pressEnter},
+	{subtype: agent.SubtypeLoginSuccess, title: "Login successful", head: pattern.New(`^(?:✔ )?Login successful\. Press Enter to continue…?$`), under: underLogin, last: pressEnter},
 	{subtype: agent.SubtypeOAuthLogin, title: titleSignIn, head: signInHead, under: underLogin},
-	{subtype: agent.SubtypeOAuthLogin, title: titleSignInFailed, head: pattern.New(`^OAuth error:`), under: underLogin},
+	{subtype: agent.SubtypeOAuthLogin, title: titleSignInFailed, head: pattern.New(`^(?:✘ )?OAuth error:`), under: underLogin},
 }
 
 const (
@@ -224,7 +226,7 @@ func (b *bottomBlock) signIn(head int) {
 	lines := strings.Split(d.Body, "\n")
 	switch {
 	case d.Title == titleSignInFailed:
-		d.Body, d.Options = strings.TrimSpace(lines[0]), []agent.Option{{Label: "Press Enter to retry", Focused: true}}
+		d.Body, d.Options = strings.TrimPrefix(flat(strings.Join(paragraph(lines), "\n")), "✘ "), []agent.Option{{Label: "Press Enter to retry", Focused: true}}
 		return
 	case !b.has(codePhrase):
 		_, opening, _ := strings.Cut(lines[0], "Opening browser") // next to a spinner
@@ -239,13 +241,29 @@ func (b *bottomBlock) signIn(head int) {
 			d.URL = strings.Join(paragraph(all[i:]), "")
 		}
 		if _, code, ok := strings.Cut(line, codePhrase); ok {
-			rest := append([]string{strings.TrimPrefix(strings.TrimSpace(code), ">")}, paragraph(all[i+1:])...)
+			rest := append([]string{strings.TrimPrefix(strings.TrimSpace(code), ">")}, unboxed(paragraph(all[i+1:]))...)
 			d.Input = strings.TrimSpace(strings.Join(rest, ""))
 		}
 	}
 }
 
 const codePhrase = "Paste code here if prompted"
+
+// unboxed returns what is in a box that newer versions draw around a field; without a box, the lines
+// as they are.
+func unboxed(lines []string) (inside []string) {
+	if len(lines) == 0 || !strings.HasPrefix(strings.TrimSpace(lines[0]), "╭") {
+		return lines
+	}
+	for _, line := range lines[1:] {
+		text, ok := strings.CutPrefix(strings.TrimSpace(line), "│")
+		if !ok {
+			break
+		}
+		inside = append(inside, strings.TrimSpace(strings.TrimSuffix(text, "│")))
+	}
+	return inside
+}
 
 // paragraph returns the lines before the first blank one.
 func paragraph(lines []string) []string {
