@@ -215,7 +215,7 @@ func (l *lab) toldOnce(name string, n int) {
 		case "gap":
 			l.T.Errorf("%s: a gap: %s", name, line)
 			continue
-		case "", "heartbeat": // the end by --timeout
+		case "", "heartbeat", "end": // not in the log
 			continue
 		}
 		if e.Seq != last+1 {

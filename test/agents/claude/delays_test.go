@@ -74,7 +74,7 @@ func interruptAtEach(t *testing.T, name, key string) {
 		command = "tail -f sample.txt"
 	}
 	c.send("MOCK: bash " + command)
-	c.See(command, "Running")
+	c.See(command, "ctrl\\+b to run in background|Running")
 	c.key(key)
 	c.follows(name+" while a tool runs", working(), resting())
 }

@@ -202,6 +202,10 @@ func TestTerminalSetup(t *testing.T) {
 				}
 				l.asksFor("terminal_setup")
 				l.Respond("keys", c.outcome, strings.Fields(c.way)...)
+				if c.outcome == "accepted" && newer(330) { // it says what it has written
+					l.asksFor("terminal_setup_done")
+					l.Respond("keys", "accepted", "accept")
+				}
 			}
 			l.asksFor("trust")
 			if c.way == "groom" && !slices.Contains(l.groomed(), "terminal_setup deny denied") {
