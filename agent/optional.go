@@ -19,6 +19,15 @@ type Launcher interface {
 	Launch(Start) (Launch, error)
 }
 
+// VisitorReader is a Driver whose agent can be followed when a person has started it in a shell, and
+// whose files are known then.
+type VisitorReader interface {
+	// Running says how the running agent is followed. argv and env are what its process shows; env is
+	// nil when the system doesn't show it. ok is false for a command line that holds no conversation
+	// on the terminal.
+	Running(argv []string, env map[string]string) (r Running, ok bool)
+}
+
 // ConversationFinder is a Launcher that knows where its agent keeps conversations.
 type ConversationFinder interface {
 	// HasConversation reports whether the agent can resume the conversation. logFiles is

@@ -66,7 +66,8 @@ type Session struct {
 	Session  string    `json:"session"`
 	ID       string    `json:"id"`
 	Agent    string    `json:"agent"`
-	Mode     *string   `json:"mode"` // what the agent may do unasked, in its own word; null: unknown
+	Mode     *string   `json:"mode"`     // what the agent may do unasked, in its own word; null: unknown
+	Attached *string   `json:"attached"` // foreground: a person started the agent in the session's shell; null: the session's own program
 	State    string    `json:"state"`
 	Activity *Activity `json:"activity"` // of the state working
 	Since    Time      `json:"since"`
@@ -90,7 +91,8 @@ type State struct {
 	Session              string    `json:"session"`
 	ID                   string    `json:"id"`
 	Agent                string    `json:"agent"`
-	Mode                 *string   `json:"mode"` // what the agent may do unasked, in its own word; null: unknown
+	Mode                 *string   `json:"mode"`     // what the agent may do unasked, in its own word; null: unknown
+	Attached             *string   `json:"attached"` // see ls
 	State                string    `json:"state"`
 	Activity             *Activity `json:"activity"`
 	Since                Time      `json:"since"`

@@ -10,7 +10,17 @@ import (
 // Viewer makes Views from snapshots. It keeps the rows of the last one, so that an unchanged line
 // isn't read again. Only one goroutine may use it.
 type Viewer struct {
-	rows map[*terminal.Line]agent.Row
+	rows   map[*terminal.Line]agent.Row
+	others map[*terminal.Line]bool // lines that another program has drawn
+}
+
+// Skip has the lines of a snapshot read as blank until they are drawn again: another program has
+// drawn them.
+func (w *Viewer) Skip(s *terminal.Snapshot) {
+	w.others = make(map[*terminal.Line]bool, len(s.Lines))
+	for _, line := range s.Lines {
+		w.others[line] = true
+	}
 }
 
 // View is the snapshot as drivers read it.
@@ -22,6 +32,9 @@ func (w *Viewer) View(s *terminal.Snapshot) *agent.View {
 	}
 	seen := make(map[*terminal.Line]agent.Row, len(s.Lines))
 	for i, line := range s.Lines {
+		if w.others[line] {
+			continue
+		}
 		row, ok := w.rows[line]
 		if !ok {
 			row = readRow(line)

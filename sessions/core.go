@@ -45,13 +45,13 @@ func (c *core) link() *hold.Link { return c.kernel.Journal.Link() }
 // publish makes the present status the one that everybody reads.
 func (c *core) publish(visible bool) {
 	st := &Status{
-		Spec: c.spec, View: c.track.View(), Seq: c.s.reg.events.LastSeq(c.s.id),
+		Spec: c.specNow(), View: c.track.View(), Seq: c.s.reg.events.LastSeq(c.s.id),
 		Exit: c.life.Exit(), RestartDue: c.life.Due(), Writer: c.clients.Writer(), Viewers: c.clients.Viewers(), PID: c.life.Child().PID, Cols: c.spec.Cols, Rows: c.spec.Rows,
 		Started: c.life.Started(), LastOutput: c.kernel.LastOut(), LastInput: c.clients.LastInput(), Losses: c.kernel.Losses(), Problem: c.kernel.Problem.Text(),
 	}
 	st.Look = c.folder.last
 	st.FirstPending, st.QueueLength = c.outbox.First(), c.outbox.Len()
-	driver := c.s.reg.driver(c.spec)
+	driver := c.s.reg.driver(st.Spec)
 	st.Tells, st.Driven = c.reportedStates(driver), driver != nil
 	st.Subject = subject(driver, st.Request, c.s.status.Load())
 	if _, limited := driver.(agent.LimitedStates); limited {

@@ -22,7 +22,7 @@ type (
 func (s *Session) Explain(ctx context.Context) (Explanation, error) {
 	return ask(ctx, s, func(c *core) (Explanation, error) {
 		e := c.track.Explain(c.now())
-		e.Session, e.ID, e.Agent = c.spec.Name, s.id, c.spec.Agent
+		e.Session, e.ID, e.Agent = c.spec.Name, s.id, c.specNow().Agent
 		return e, nil
 	})
 }

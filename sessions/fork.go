@@ -14,6 +14,9 @@ import (
 // session's first message, or empty.
 func (r *Registry) Fork(ctx context.Context, s *Session, name, prompt string, by Actor) (*Session, error) {
 	st := s.Status()
+	if st.Attached != "" {
+		return nil, api.Errorf(api.CodeNoDriver, "cannot fork %s: its own program isn't %s, which was started in it; start a session with new -- %s", st.Name, st.Agent, st.Agent).With("session", st.Name)
+	}
 	if _, ok := r.driver(st.Spec).(agent.Launcher); !ok {
 		return nil, api.Errorf(api.CodeNoDriver, "cannot fork %s: it runs %s, and berth can't resume conversations of that program", st.Name, st.Agent).With("session", st.Name)
 	}

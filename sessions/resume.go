@@ -14,7 +14,7 @@ import (
 // another session can fork it. The agent must have saved it.
 func (r *Registry) resumable(st *Status) bool {
 	driver, ok := r.driver(st.Spec).(agent.ConversationFinder)
-	if !ok || st.Talk() == "" {
+	if !ok || st.Talk() == "" || st.Attached != "" {
 		return false
 	}
 	user, err := r.options.Environment.account(st.Spec)

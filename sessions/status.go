@@ -114,7 +114,7 @@ func (s *Status) Row() api.Session {
 		tags = []string{}
 	}
 	return api.Session{
-		Prompt: promptOrNil(s.Request), Activity: s.Activity, Failure: s.Failure, Session: s.Name, ID: s.ID, Agent: s.Agent, Mode: s.Mode, State: string(s.Now), Since: api.At(s.Since),
+		Prompt: promptOrNil(s.Request), Activity: s.Activity, Failure: s.Failure, Session: s.Name, ID: s.ID, Agent: s.Agent, Mode: s.Mode, Attached: orNil(s.Attached), State: string(s.Now), Since: api.At(s.Since),
 		Title: terminal.Printable(s.Title), Writer: s.Writer, Viewers: s.Viewers, Tags: tags, PID: s.PID, Cols: s.Cols, Rows: s.Rows,
 		Cwd: s.Cwd, Branch: s.branch(), ChangedFiles: s.changedFiles(),
 	}
@@ -136,7 +136,7 @@ func (s *Status) State(now time.Time) api.State {
 		grace = &left
 	}
 	return api.State{
-		Activity: s.Activity, Failure: s.Failure, Prompt: promptOrNil(s.Request), IdleGraceRemainingMS: grace, Session: s.Name, ID: s.ID, Agent: s.Agent, Mode: s.Mode, State: string(s.Now), Since: api.At(s.Since), Seq: s.Seq,
+		Activity: s.Activity, Failure: s.Failure, Prompt: promptOrNil(s.Request), IdleGraceRemainingMS: grace, Session: s.Name, ID: s.ID, Agent: s.Agent, Mode: s.Mode, Attached: orNil(s.Attached), State: string(s.Now), Since: api.At(s.Since), Seq: s.Seq,
 		Tier: s.Tier, Cause: terminal.Printable(s.Cause), Prompts: prompts, Exit: s.Exit, Writer: s.Writer, Gate: string(s.Gate.Shown()),
 		Foreground: terminal.Printable(s.Program), QuietMS: quiet, Cwd: s.Cwd, Branch: s.branch(), ChangedFiles: s.changedFiles(),
 	}

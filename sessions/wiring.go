@@ -81,7 +81,7 @@ func (c *core) env() loop.Env {
 			if d := c.track.Driver(); d != nil {
 				return d // also if rules were reloaded since
 			}
-			return s.reg.driver(c.spec)
+			return s.reg.driver(c.specNow())
 		},
 		Program: c.program, Exited: c.exitedError,
 		Freshen:    func() { c.track.Freshen() },
@@ -130,7 +130,7 @@ func (c *core) kernelEnv() loop.KernelEnv {
 				c.link().Reply(data, at)
 				return true
 			},
-			Read:     func() bool { return track.ReadsScreen(s.reg.driver(c.spec)) },
+			Read:     func() bool { return track.ReadsScreen(s.reg.driver(c.specNow())) },
 			Sized:    func(cols, rows int) { c.spec.Cols, c.spec.Rows = cols, rows },
 			Resizing: func() { c.clients.PassOn() }, // the last bytes of the old size
 			Resized:  func() { c.clients.Resized(); c.kernel.Changed() },
@@ -163,12 +163,17 @@ func (c *core) trackEnv() track.Env {
 	return track.Env{
 		Env:   c.env(),
 		Peers: c.peers(),
-		Spec:  func() track.Spec { return c.spec.track() },
-		Logs:  func() tail.Below { return c.spec.logs() },
+		Spec: func() track.Spec {
+			spec := c.specNow().track()
+			spec.Hooks = spec.Hooks && c.track.Visitor() == nil // it may have them, see init
+			return spec
+		},
+		Logs: func() tail.Below { return c.specNow().logs() },
 		Learn: func(conversation string, spoken bool) error {
 			return c.changeSpec(func(s *Spec) { s.Conversation, s.Spoken = conversation, spoken }, func() {})
 		},
-		Fresh: func() agent.Driver { return s.reg.driver(c.spec) },
+		Fresh:         func() agent.Driver { return s.reg.driver(c.specNow()) },
+		TakesVisitors: c.takesVisitors, FindVisitor: c.findVisitor, Leave: c.leaveAgent, Enter: c.enterAgent,
 		Child: func() track.Child {
 			child := c.life.Child()
 			return track.Child{PID: child.PID, Start: child.Start, Started: c.life.Started()}
@@ -275,7 +280,7 @@ func (c *core) promptsEnv() prompts.Env {
 			holder, _ := c.life.Holder()
 			child := c.life.Child().PID
 			_, keys := c.env().Driver().(agent.KeyReader)
-			return process.Stopped(holder) || process.Halted(child) || process.Held(child, keys)
+			return c.track.Gone() || process.Stopped(holder) || process.Halted(child) || process.Held(child, keys)
 		},
 		Printed: c.kernel.Screen.Offset,
 		Waits:   func(hook uint64) bool { return c.gates.Waits(hook) },
@@ -283,7 +288,7 @@ func (c *core) promptsEnv() prompts.Env {
 		Watched: c.clients.MayWrite,
 		GoesOn:  func() bool { return c.life.GoesOn() },
 		Policy: func() (agent.Policy, bool) {
-			return agent.Policy{Trust: c.spec.Trust, AcceptBypass: c.spec.AcceptBypass, Vouched: c.spec.Vouched}, c.spec.Groom == agent.GroomAuto
+			return agent.Policy{Trust: c.spec.Trust, AcceptBypass: c.spec.AcceptBypass, Vouched: c.spec.Vouched}, c.spec.Groom == agent.GroomAuto && c.track.Visitor() == nil
 		},
 	}
 }

@@ -1,5 +1,7 @@
 package process
 
+import "time"
+
 // Foreground is not known without a file of each process: a shell's session
 // stays in the state starting here.
 func Foreground(int) (group, front int, program string) { return 0, 0, "" }
@@ -16,3 +18,15 @@ func Stopped(int) bool { return false }
 
 // Held is not known either.
 func Held(int, bool) bool { return false }
+
+// Programs are not known either: no agent is found in a shell.
+func Programs(int) []Program { return nil }
+
+// InFront is not asked for without Programs.
+func InFront(int, string) bool { return false }
+
+// Environ is not known either.
+func Environ(int) []string { return nil }
+
+// Age is not known either.
+func Age(string) time.Duration { return 0 }

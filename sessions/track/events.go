@@ -18,6 +18,7 @@ const (
 	eventResolved = "prompt_resolved"
 	eventMismatch = "driver_mismatch"
 	eventMode     = "mode_change"
+	eventAgent    = "agent"
 )
 
 // Data of the events.
@@ -106,5 +107,5 @@ func mismatches(doubts []detect.Doubt) []DriverMismatch {
 
 // Events are the fields of each type of event of this package, beside those of the head.
 var Events = map[string]any{
-	eventState: StateEvent{}, eventActivity: activityEvent{}, eventHook: HookEvent{}, eventPrompt: promptEvent{}, eventResolved: resolvedEvent{}, eventMismatch: mismatchEvent{}, eventMode: modeEvent{},
+	eventState: StateEvent{}, eventActivity: activityEvent{}, eventHook: HookEvent{}, eventPrompt: promptEvent{}, eventResolved: resolvedEvent{}, eventMismatch: mismatchEvent{}, eventMode: modeEvent{}, eventAgent: visitorEvent{},
 }

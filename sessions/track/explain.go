@@ -55,6 +55,7 @@ type View struct {
 	Cause    string
 	Program  string // the foreground program
 	Hooks    HookCounts
+	Attached string // how the agent came into the session: foreground for a visitor; empty for its own program
 
 	Activity        *api.Activity    // while working, as far as known
 	Failure         *api.Failure     // while in error
@@ -71,6 +72,9 @@ type View struct {
 // View returns the current view.
 func (t *Track) View() View {
 	v := View{Now: t.state, Since: t.since, StateSeq: t.stateSeq, Tier: t.tier, Cause: t.cause, Program: t.front.program, Hooks: t.hooks, Said: t.lastSaid()}
+	if t.visitors.now != nil {
+		v.Attached = AttachedForeground
+	}
 	if t.d == nil || t.env.Exit() != nil {
 		return v
 	}

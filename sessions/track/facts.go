@@ -36,6 +36,7 @@ func (t *Track) facts(facts []agent.Fact) {
 // Title applies the terminal's title.
 func (t *Track) Title(title string) {
 	if t.d != nil {
+		t.visitors.keep(0, title, t.env.Now())
 		t.facts(t.d.driver.Title(title))
 	}
 }
@@ -51,6 +52,7 @@ func (t *Track) Notice(osc int, payload string) {
 		d.recall(facts)
 		return
 	}
+	t.visitors.keep(osc, payload, t.env.Now())
 	t.facts(facts)
 }
 
@@ -58,7 +60,7 @@ func (t *Track) Notice(osc int, payload string) {
 // had a turn. Without a report of the turn, a change to working counts as one.
 func (t *Track) noteConversation(f agent.Fact, r detect.Result) {
 	id := t.d.fold.Status().Conversation
-	if r.Foreign || id == "" {
+	if r.Foreign || id == "" || t.visitors.now != nil { // a restart starts the shell
 		return
 	}
 	spoken := f.Kind == agent.TurnStarted || slices.ContainsFunc(r.Transitions, func(n detect.Transition) bool { return n.Next == agent.Working })
@@ -108,5 +110,15 @@ func (t *Track) Pass(now time.Time) {
 	if at := d.fold.Deadline(); d.waking.live && !at.IsZero() && !now.Before(at) {
 		d.ids.opening = t.env.Next()
 		t.Emit([]detect.Result{d.fold.Tick(d.clock(now))})
+	}
+}
+
+// options are the fold's, for a program that was started at start.
+func (t *Track) options(d *detection, start time.Time) detect.Options {
+	spec := t.env.Spec()
+	return detect.Options{
+		Conversation: spec.Conversation, Start: start, Headless: spec.Headless, IdleGrace: spec.IdleGrace, Forked: spec.Forked,
+		Again: spec.Again, Dir: spec.Dir,
+		PromptID: func(_ uint64, told bool) string { return d.ids.next(t.env.ID, told) },
 	}
 }

@@ -31,7 +31,7 @@ func (t *Track) followLog(d *detection, f agent.Fact, r detect.Result) {
 		}
 		return
 	}
-	since := t.env.Child().Started
+	since := t.child().Started
 	if d.files.log.tail != nil || d.restored {
 		since = f.Time.Add(-logNamedLate)
 	}
@@ -150,7 +150,7 @@ func (t *Track) seekLog(now time.Time) {
 	if id == "" || filepath.Base(id) != id {
 		return
 	}
-	started := t.env.Child().Started
+	started := t.child().Started
 	if l.sought != id {
 		l.sought, l.soughtSince = id, now
 		if l.tail == nil {
@@ -164,3 +164,6 @@ func (t *Track) seekLog(now time.Time) {
 		t.openLog(d, path, l.soughtSince)
 	}
 }
+
+// Ending reads the rest of the log after the program has ended. The loop then calls End and Ended.
+func (t *Track) Ending() { t.readLogToItsEnd() }

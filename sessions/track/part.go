@@ -18,11 +18,13 @@ var _ loop.Part = (*Track)(nil)
 
 // Begin starts to follow a new program.
 func (t *Track) Begin(at time.Time) {
+	t.visitors.now = nil
 	driver := t.env.Fresh()
 	if driver == nil {
 		return
 	}
 	t.d.close()
+	t.visitors = visitors{}
 	d := newDetection(driver, t.env.OnClock(at))
 	d.fold = detect.New(d.driver, t.options(d, at))
 	if term := t.env.Terminal(); term != nil {
@@ -30,18 +32,6 @@ func (t *Track) Begin(at time.Time) {
 	}
 	t.d, t.lastWords, t.from = d, nil, nil
 }
-
-func (t *Track) options(d *detection, start time.Time) detect.Options {
-	spec := t.env.Spec()
-	return detect.Options{
-		Conversation: spec.Conversation, Start: start, Headless: spec.Headless, IdleGrace: spec.IdleGrace, Forked: spec.Forked,
-		Again: spec.Again, Dir: spec.Dir,
-		PromptID: func(_ uint64, told bool) string { return d.ids.next(t.env.ID, told) },
-	}
-}
-
-// Ending reads the rest of the log after the program has ended. The loop then calls End and Ended.
-func (t *Track) Ending() { t.readLogToItsEnd() }
 
 // End stops following the program. It keeps the last message and the last report of each source.
 func (t *Track) End() {
@@ -57,7 +47,7 @@ func (t *Track) End() {
 	t.lastWords = d.fold.Explain().Words
 	left := d.fold.Apply(agent.Fact{Kind: agent.ProgramExited, Source: agent.SourceProcess, Cause: "process:exit", Time: d.clock(t.env.Now())})
 	left.Transitions = nil // the loop emits the end, as for every program
-	t.left = &left
+	t.left, t.visitors = &left, visitors{}
 }
 
 // Ended emits what the program's end has changed, unless an earlier server has written these events. The
@@ -74,6 +64,9 @@ func (t *Track) Ended(written bool) {
 func (t *Track) Record(r hold.Record) (told loop.Outcome, err error) {
 	switch r.Kind {
 	case hold.KindHook:
+		if !t.env.Written(r.N) {
+			t.lookForVisitor()
+		}
 		return t.hook(r)
 	case hold.KindCoalesced:
 		return t.coalesced(r)
@@ -83,7 +76,7 @@ func (t *Track) Record(r hold.Record) (told loop.Outcome, err error) {
 
 // Save returns the state, the fold, and how far the agent's files and output were read.
 func (t *Track) Save() (json.RawMessage, error) {
-	s := saved{State: t.state, Since: api.At(t.since), StateSeq: t.stateSeq, Tier: t.tier, Cause: t.cause, Mode: t.mode, Said: t.lastSaid(), places: t.emitted}
+	s := saved{State: t.state, Since: api.At(t.since), StateSeq: t.stateSeq, Tier: t.tier, Cause: t.cause, Mode: t.mode, Said: t.lastSaid(), Visitor: t.visitors.now, places: t.emitted}
 	d := t.d
 	if d == nil {
 		return json.Marshal(s)
@@ -165,6 +158,9 @@ func (t *Track) Resume(started, taken time.Time) error {
 	t.from = nil
 	if from == nil {
 		return errors.New("the checkpoint has no data of this part")
+	}
+	if t.visitors = (visitors{now: from.Visitor, since: started}); from.Visitor != nil && t.env.Fresh() == nil {
+		t.visitors, from.Detection, from.Log = visitors{}, nil, nil // another version of Berth has followed it
 	}
 	d := newDetection(t.env.Fresh(), t.env.OnClock(taken))
 	fold, err := detect.Restore(d.driver, t.options(d, started), from.Detection, taken)

@@ -37,29 +37,6 @@ func (t *Track) Reached() {
 	}
 }
 
-// look polls the foreground process of the session's terminal, and derives the state from it.
-func (t *Track) look(now time.Time) {
-	if t.env.Exit() != nil || t.env.Child().PID == 0 || now.Before(t.nextLook()) {
-		return
-	}
-	t.front.looked = now
-	if t.front.looks > 0 {
-		t.front.looks--
-	}
-	seen := t.inFront()
-	switch {
-	case t.env.Link() == nil:
-		t.SetState(agent.Unknown, agent.TierProcess, "process:no-answer")
-	case t.d == nil: // an agent that only another version of Berth has a driver for
-		t.SetState(agent.Unknown, agent.TierProcess, "process:running")
-	default:
-		t.supervise(seen)
-		t.seekLog(now)
-		t.watchFiles()
-		t.readFiles()
-	}
-}
-
 // inFront is the foreground process of the session's terminal; the zero value without a holder.
 func (t *Track) inFront() agent.Process {
 	var seen agent.Process

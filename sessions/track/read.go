@@ -9,7 +9,7 @@ import (
 
 // stateFilePath is the path of the running agent's live state file; empty if it has none.
 func (t *Track) stateFilePath() string {
-	file, pid := t.env.Spec().StateFile, t.env.Child().PID
+	file, pid := t.env.Spec().StateFile, t.child().PID
 	if t.d == nil || file == "" || pid == 0 {
 		return ""
 	}
@@ -28,7 +28,7 @@ func (t *Track) readStateFile() {
 		return
 	}
 	data, err := readSmall(name, t.env.Logs().UID, stateFileMost)
-	if err != nil || bytes.Equal(data, d.stateSeen) || !ownStateFile(data, t.env.Child().Start) {
+	if err != nil || bytes.Equal(data, d.stateSeen) || !ownStateFile(data, t.child().Start) {
 		return
 	}
 	facts, err := d.driver.Registry(name, data)

@@ -70,7 +70,7 @@ func (t *Track) Seen() deliver.Seen {
 		Unread: process.Unread(pid), Held: process.Held(pid, keys), Computes: process.Computing(pid),
 	}
 	written, _ := t.env.Link().Written()
-	if d.waking.live && s.due.IsZero() && !t.env.Unsettled() && term.Offset() >= written && !d.fold.Stirs() {
+	if d.waking.live && s.due.IsZero() && !t.Gone() && !t.env.Unsettled() && term.Offset() >= written && !d.fold.Stirs() {
 		seen.Reading = s.reading
 	}
 	return seen

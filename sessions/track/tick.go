@@ -17,6 +17,31 @@ func (t *Track) Tick(now time.Time) (never time.Time) {
 	return never
 }
 
+// look polls the foreground process of the session's terminal, and derives the state from it.
+func (t *Track) look(now time.Time) {
+	if t.env.Exit() != nil || t.env.Child().PID == 0 || now.Before(t.nextLook()) {
+		return
+	}
+	t.front.looked = now
+	active := t.front.looks > 0
+	if active {
+		t.front.looks--
+	}
+	seen := t.inFront()
+	switch {
+	case t.env.Link() == nil:
+		t.SetState(agent.Unknown, agent.TierProcess, "process:no-answer")
+	case t.d == nil: // an agent that only another version of Berth has a driver for
+		t.SetState(agent.Unknown, agent.TierProcess, "process:running")
+	default:
+		t.followVisitor(seen, now, active)
+		t.supervise(seen)
+		t.seekLog(now)
+		t.watchFiles()
+		t.readFiles()
+	}
+}
+
 func (t *Track) detect(now time.Time) {
 	d := t.d
 	if d == nil || t.env.Exit() != nil || !t.env.Live() {
@@ -125,6 +150,12 @@ func (t *Track) waking(now time.Time) bool {
 
 // goLive reads the current state of each source, after all that an earlier server read was read again.
 func (t *Track) goLive(now time.Time) {
+	if g, seen := t.visitors.now, t.inFront(); g != nil && !g.present(seen) {
+		t.d.waking.live = true
+		t.change(t.env.FindVisitor(seen.Foreground), seen, now)
+		t.env.ReleaseHooks()
+		return
+	}
 	d := t.d
 	d.waking.live, d.waking.restoring = true, t.recalled()
 	if d.waking.restoring {

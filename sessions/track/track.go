@@ -44,6 +44,7 @@ type Track struct {
 	said      *Said          // the last message of a program that ended
 	lastWords []detect.Word  // the last report of each source of a program that ended
 	front     foreground
+	visitors  visitors
 
 	emitted      places            // up to where log entries and lines of output have their events
 	recalledAt   time.Time         // time of the newest state in an earlier server's events
@@ -79,6 +80,8 @@ type saved struct {
 	Log       *savedLog       `json:"log,omitempty"`       // how far its session log was read
 	Stream    *tail.Place     `json:"stream,omitempty"`    // how far its structured output was read
 
+	Visitor *Visitor `json:"visitor,omitempty"`
+
 	// places are ahead of Log and Stream if a server was killed while it read them again.
 	places
 }
@@ -107,6 +110,15 @@ func (t *Track) Fold() *detect.Fold {
 
 // State is the session's state.
 func (t *Track) State() agent.State { return t.state }
+
+// child is the process whose files are read: the visitor, or the session's own program.
+func (t *Track) child() Child {
+	child := t.env.Child()
+	if g := t.visitors.now; g != nil {
+		child.PID, child.Start, child.Started = g.PID, g.Start, t.visitors.since
+	}
+	return child
+}
 
 // Keeps reports whether the screen shows messages that the agent has queued itself.
 func (t *Track) Keeps() bool {

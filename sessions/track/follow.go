@@ -1,0 +1,136 @@
+package track
+
+import (
+	"time"
+
+	"berth/agent"
+	"berth/detect"
+	"berth/sessions/events"
+	"berth/sessions/process"
+)
+
+// Visitor is the followed visitor; nil when the session's own program is followed.
+func (t *Track) Visitor() *Visitor { return t.visitors.now }
+
+// Gone reports whether the followed agent is a visitor that isn't in the foreground any more. A key would then reach
+// another program.
+func (t *Track) Gone() bool {
+	g := t.visitors.now
+	return g != nil && !g.present(t.inFront())
+}
+
+// followVisitor starts to follow an agent that is in the foreground, and ends that when it isn't.
+func (t *Track) followVisitor(seen agent.Process, now time.Time, active bool) {
+	if t.d == nil || !t.d.waking.live || !t.env.TakesVisitors() {
+		return
+	}
+	g := &t.visitors
+	if g.now != nil && g.now.present(seen) {
+		if now.Sub(g.since) < visitorStarts {
+			t.deepen(seen)
+		}
+		return
+	}
+	var found *Visitor
+	if g.now != nil || t.searches(seen, now, active) {
+		g.searched = now
+		found = t.env.FindVisitor(seen.Foreground)
+	}
+	switch {
+	case found != nil || g.now != nil:
+		t.change(found, seen, now)
+	case active:
+		g.before = t.env.Terminal().Snapshot(0)
+	}
+}
+
+// searches reports whether an agent is searched for. A quiet shell is not searched.
+func (t *Track) searches(seen agent.Process, now time.Time, active bool) bool {
+	g := &t.visitors
+	if g.group != seen.Foreground {
+		g.group, g.groupAt = seen.Foreground, now
+	}
+	switch {
+	case seen.Foreground == 0:
+		return false
+	case now.Sub(g.groupAt) < visitorSoon:
+		return true
+	}
+	return (active || seen.Foreground != seen.Leader) && now.Sub(g.searched) >= visitorEvery
+}
+
+// deepen follows the files of the agent's own process, once a program that only starts it has done so.
+func (t *Track) deepen(seen agent.Process) {
+	found := t.env.FindVisitor(seen.Foreground)
+	if found == nil || found.Agent != t.visitors.now.Agent || found.is(t.visitors.now) {
+		return
+	}
+	t.visitors.now = found
+	t.d.files.state.Stop()
+	t.d.files.state, t.d.stateSeen = nil, nil
+	t.env.SaveSoon()
+}
+
+// change ends the following of one program and starts that of another: visitor, or with nil the session's own. The
+// fold of the new one starts anew.
+func (t *Track) change(visitor *Visitor, seen agent.Process, now time.Time) {
+	old, g := t.d, &t.visitors
+	t.Ending()
+	t.env.Leave()
+	old.meter.End()
+	t.said = t.lastSaid()
+	old.close()
+	returns := visitor.is(g.last) && g.ready
+	if g.now != nil {
+		g.last, g.ready = g.now, old.fold.Status().Ready
+	}
+	left := old.fold.Apply(agent.Fact{Kind: agent.ProgramExited, Source: agent.SourceProcess, Cause: "process:foreground", Time: old.clock(now)})
+	left.Transitions = nil // the state follows from what is in the foreground now
+
+	recent, before := g.recent, g.before
+	g.now, g.since, g.recent, g.before = visitor, now, nil, nil
+	t.mode = ""
+	driver := t.env.Fresh()
+	d := newDetection(driver, old.last)
+	o := t.options(d, old.last)
+	o.Ready = returns
+	d.fold = detect.New(driver, o)
+	d.waking = waking{live: true, at: now, unseen: true}
+	t.d = d
+	t.env.Enter(now)
+	e := visitorEvent{Agent: driver.Name(), PID: t.env.Child().PID}
+	if visitor != nil {
+		e.Attached, e.PID = orNil(AttachedForeground), visitor.PID
+	}
+	t.Emit([]detect.Result{left}, events.Event{Type: eventAgent, Data: e})
+	if visitor != nil && !visitor.is(g.last) {
+		if before != nil {
+			d.screen.viewer.Skip(before)
+		}
+		age := process.Age(visitor.Start)
+		for _, n := range recent {
+			switch {
+			case now.Sub(n.at) >= age-shellSays: // the shell's, or that of a program before
+			case n.osc == 0:
+				t.facts(driver.Title(n.text))
+			default:
+				t.facts(driver.OSC(n.osc, n.text))
+			}
+		}
+	}
+	d.screen.due = now
+	t.watchFiles()
+	t.readStateFile()
+	t.supervise(seen)
+	t.env.SaveSoon()
+}
+
+// lookForVisitor polls the foreground before a hook's event is applied: an agent's first event may come before the
+// next poll.
+func (t *Track) lookForVisitor() {
+	if t.d == nil || !t.d.waking.live || t.visitors.now != nil || t.env.Link() == nil || !t.env.TakesVisitors() {
+		return
+	}
+	t.visitors.groupAt = t.env.Now() // it is searched whatever was searched before
+	t.followVisitor(t.inFront(), t.env.Now(), true)
+}
