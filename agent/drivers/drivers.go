@@ -10,6 +10,7 @@ import (
 	"berth/agent/copilot"
 	"berth/agent/gemini"
 	"berth/agent/generic"
+	"berth/agent/opencode"
 )
 
 // list has each driver. A message that lists the agents has them in this order.
@@ -18,6 +19,7 @@ var list = []agent.Driver{
 	codex.Driver{},
 	copilot.Driver{},
 	gemini.Driver{},
+	opencode.Driver{},
 	generic.Driver{},
 }
 

@@ -1,0 +1,124 @@
+package opencode
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"berth/agent"
+)
+
+// ErrEvent is the error for bytes that aren't a report of the plugin.
+var ErrEvent = errors.New("not a report of the plugin")
+
+// event has the fields of all reports.
+type event struct {
+	Name      string `json:"event"`
+	Session   string `json:"session"` // the conversation at the terminal
+	Version   string `json:"version"`
+	Agent     string `json:"agent"` // the conversation of a subagent
+	AgentType string `json:"agent_type"`
+
+	Source  string       `json:"source"`
+	Text    string       `json:"text"`
+	Error   *errorReport `json:"error"`
+	Stopped bool         `json:"stopped"` // the turn ended by a refusal, or while it was retried
+	Attempt int          `json:"attempt"`
+	Delay   float64      `json:"delay"` // milliseconds
+	ID      string       `json:"id"`
+	Model   string       `json:"model"`
+	Tokens  struct {
+		Input, Output, Reasoning int64
+		Cache                    struct{ Read, Write int64 }
+	} `json:"tokens"`
+
+	Tool   string          `json:"tool"`
+	Call   string          `json:"call"`
+	Input  json.RawMessage `json:"input"`
+	Status string          `json:"status"`
+
+	Permission string          `json:"permission"`
+	Patterns   []string        `json:"patterns"`
+	Always     []string        `json:"always"` // the patterns that "Allow always" covers
+	Metadata   json.RawMessage `json:"metadata"`
+	Questions  []asked         `json:"questions"`
+}
+
+type errorReport struct {
+	Name, Message, Body string
+	Status              int
+}
+
+// Hook reads one report. Every report gives a fact, at least as evidence, even an unknown one.
+func (Driver) Hook(payload []byte) ([]agent.Fact, error) {
+	var e event
+	if err := json.Unmarshal(payload, &e); err != nil {
+		return nil, fmt.Errorf("read a report: %w: %w", ErrEvent, err)
+	}
+	if e.Name == "" || e.Session == "" {
+		return nil, fmt.Errorf("read a report: %w: no name or no conversation", ErrEvent)
+	}
+	f := agent.Fact{
+		Kind: agent.Noted, Source: agent.SourceHook, Cause: "hook:" + e.Name, Conversation: e.Session, Version: e.Version,
+		Agent: e.Agent, AgentType: e.AgentType, Tool: e.Tool, Call: e.Call, Input: e.Input,
+	}
+	e.fill(&f)
+	return []agent.Fact{f}, nil
+}
+
+// fill completes the fact with what the event reports.
+func (e *event) fill(f *agent.Fact) {
+	switch e.Name {
+	case "conversation":
+		f.Kind, f.Text, f.Evidence = agent.ConversationStarted, e.Source, e.Source
+	case "turn":
+		f.Kind, f.Text, f.Evidence = agent.TurnStarted, e.Text, agent.FirstLine(e.Text)
+		if e.Agent != "" {
+			f.Kind, f.Text, f.Evidence = agent.SubagentStarted, "", e.AgentType
+		}
+	case "queued":
+		f.Kind, f.Text, f.Evidence = agent.Queued, e.Text, agent.FirstLine(e.Text)
+	case "idle":
+		e.ends(f)
+	case "retry":
+		f.Kind, f.Evidence = agent.Acting, agent.FirstLine(e.Text)
+		delay := time.Duration(max(e.Delay, 0)) * time.Millisecond
+		f.Activity = &agent.Activity{Kind: agent.Retrying, Attempt: e.Attempt, DelayMS: delay.Milliseconds()}
+	case "compacted":
+		f.Kind, f.Activity = agent.Acting, &agent.Activity{Kind: agent.Thinking}
+	case "answer":
+		f.Evidence = e.Model
+		f.Usage = &agent.Usage{Answer: e.ID, Model: e.Model, Tokens: agent.Tokens{
+			Input: e.Tokens.Input, Output: e.Tokens.Output + e.Tokens.Reasoning, CacheRead: e.Tokens.Cache.Read, CacheCreation: e.Tokens.Cache.Write,
+		}}
+	case "tool.before":
+		f.Kind, f.Evidence = agent.ToolStarted, e.Tool
+	case "tool.after":
+		f.Evidence = e.Tool
+		if e.Status != "error" { // it was refused, and the turn ends some milliseconds later; or it failed, and the model goes on
+			f.Kind = agent.ToolEnded
+		}
+	case "permission.asked":
+		f.Kind, f.Request, f.Tool, f.Evidence = agent.Asked, e.permission(), e.Permission, e.Permission
+	case "question.asked":
+		f.Kind, f.Request, f.Tool, f.Evidence = agent.Asked, questions(e.Questions), toolQuestion, toolQuestion
+	case "permission.replied", "question.replied", "question.rejected":
+		// The end of its hook, of its call and of its dialog close the prompt. Another one of its
+		// type may be open.
+	}
+}
+
+// ends handles the end of a turn. After a refusal opencode reports no error, and so when a turn is
+// interrupted while it is retried.
+func (e *event) ends(f *agent.Fact) {
+	f.Kind, f.How, f.Text, f.Evidence = agent.TurnEnded, agent.Completed, e.Text, agent.FirstLine(e.Text)
+	switch {
+	case e.Agent != "":
+		f.Kind, f.How, f.Text, f.Evidence = agent.SubagentEnded, "", "", e.AgentType
+	case e.Error != nil && e.Error.Name == errorAborted, e.Error == nil && e.Stopped:
+		f.How = agent.Interrupted
+	case e.Error != nil:
+		f.How, f.Failure, f.Evidence = agent.Failed, e.Error.failure(), agent.FirstLine(e.Error.Message)
+	}
+}

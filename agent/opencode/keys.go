@@ -1,0 +1,163 @@
+package opencode
+
+import (
+	"strconv"
+	"time"
+
+	"berth/agent"
+	"berth/agent/hooks"
+)
+
+// reply is the answer that the plugin gives to opencode.
+type reply struct {
+	Reply   string     `json:"reply,omitempty"`
+	Message string     `json:"message,omitempty"`
+	Answers [][]string `json:"answers,omitempty"`
+}
+
+// Verdict is the answer for the plugin. Without words a refusal ends the turn; with words the model
+// goes on. A refusal refuses all that the conversation asks at that time.
+func (Driver) Verdict(p *agent.Request, a agent.Answer, _ []byte) (agent.Verdict, error) {
+	switch {
+	case p.Type == agent.PromptQuestion && a.Kind == agent.Deny && a.Text == "":
+		return verdict(reply{}, agent.OutcomeDenied)
+	case p.Type == agent.PromptQuestion:
+		answers, err := picks(p, a)
+		if err != nil {
+			return agent.Verdict{}, err
+		}
+		return verdict(reply{Answers: answers}, agent.OutcomeAnswered)
+	case p.Type != agent.PromptPermission:
+		return agent.Verdict{}, agent.ErrOnlyByKeys
+	case a.Kind == agent.Accept:
+		return verdict(reply{Reply: "once"}, agent.OutcomeAccepted)
+	case a.Kind == agent.Deny:
+		return verdict(reply{Reply: "reject", Message: a.Text}, agent.OutcomeDenied)
+	case a.Kind == agent.ChooseOption && a.Option == 1:
+		return verdict(reply{Reply: "once"}, agent.OutcomeAccepted)
+	case a.Kind == agent.ChooseOption && a.Option == 2:
+		return verdict(reply{Reply: "always"}, agent.OutcomeAccepted)
+	case a.Kind == agent.ChooseOption && a.Option == 3:
+		return verdict(reply{Reply: "reject"}, agent.OutcomeDenied)
+	}
+	return agent.Verdict{}, wrong("accept, deny [TEXT] or option N, of 3")
+}
+
+func verdict(r reply, outcome string) (agent.Verdict, error) {
+	out, err := hooks.Encode(r)
+	return agent.Verdict{Stdout: out, Outcome: outcome}, err
+}
+
+// picks are the labels or the words for each question.
+func picks(p *agent.Request, a agent.Answer) ([][]string, error) {
+	each := a.Each
+	switch {
+	case a.Kind == agent.ChooseOption && len(p.Questions) == 1:
+		each = []agent.QuestionPick{{Options: []int{a.Option}}}
+	case a.Kind == agent.AnswerText && len(p.Questions) == 1:
+		each = []agent.QuestionPick{{Text: a.Text}}
+	case a.Kind != agent.AnswerEach || len(each) != len(p.Questions):
+		return nil, wrong("an answer for each question, or deny")
+	}
+	var all [][]string
+	for i, pick := range each {
+		q := p.Questions[i]
+		if len(pick.Options) > 1 && !q.MultiSelect {
+			return nil, wrong("one option for question " + strconv.Itoa(i+1))
+		}
+		one := []string{}
+		for _, n := range pick.Options {
+			if n < 1 || n > len(q.Options) {
+				return nil, wrong("the options 1 to " + strconv.Itoa(len(q.Options)) + " for question " + strconv.Itoa(i+1))
+			}
+			one = append(one, q.Options[n-1])
+		}
+		if pick.Text != "" {
+			one = append(one, pick.Text)
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// between is the pause after a key. shownFor is how long a dialog must be on the screen before its
+// first key: a key that comes with its first frame goes into the composer.
+const (
+	between  = 100 * time.Millisecond
+	shownFor = 500 * time.Millisecond
+)
+
+// Keys answers at the dialog. Enter takes the chosen button, and a stray Enter at the next dialog would
+// allow that one: it is pressed only while the screen shows this dialog with the right button chosen.
+func (Driver) Keys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+	if d == nil || d.Partial {
+		return agent.KeyAnswer{}, agent.ErrNotReady
+	}
+	var k agent.KeyAnswer
+	var err error
+	if p.Type == agent.PromptQuestion {
+		k, err = questionKeys(p, a, d)
+	} else {
+		k, err = permissionKeys(a, d)
+	}
+	if err == nil {
+		k.Steps[0].ShownFor = shownFor
+	}
+	return k, err
+}
+
+// press presses a key while the dialog is unchanged, and this option is chosen; 0 for any.
+func press(key string, n int, d *agent.Dialog) agent.Step {
+	return agent.Step{Key: key, Pause: between, Wants: "the dialog as it was", Ready: func(r *agent.Reading) bool {
+		return r.Dialog.SameAs(d) && (n == 0 || r.Dialog.Focused() == n)
+	}}
+}
+
+func permissionKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+	n, outcome := 0, agent.OutcomeAnswered
+	switch {
+	case a.Kind == agent.Accept, a.Kind == agent.ChooseOption && a.Option == 1:
+		n, outcome = 1, agent.OutcomeAccepted
+	case a.Kind == agent.Deny && a.Text != "":
+		return agent.KeyAnswer{}, cannot("a refusal at the dialog takes no words and ends the turn; deny without any, then nudge")
+	case a.Kind == agent.Deny, a.Kind == agent.ChooseOption && a.Option == len(d.Options):
+		return agent.KeyAnswer{Steps: []agent.Step{press("Escape", 0, d)}, Outcome: agent.OutcomeDenied}, nil
+	case a.Kind == agent.ChooseOption && a.Option > 1 && a.Option < len(d.Options):
+		n = a.Option // its second page shows the patterns
+	default:
+		return agent.KeyAnswer{}, wrong("accept, deny or option N, of " + strconv.Itoa(len(d.Options)))
+	}
+	at := d.Focused()
+	var steps []agent.Step
+	for ; at < n; at++ {
+		steps = append(steps, press("Right", at, d))
+	}
+	for ; at > n; at-- {
+		steps = append(steps, press("Left", at, d))
+	}
+	return agent.KeyAnswer{Steps: append(steps, press("Enter", n, d)), Outcome: outcome}, nil
+}
+
+// questionKeys: a digit chooses an option and goes to the next page; of a question that takes several
+// options it ticks one, and Tab goes on. Words are typed at the terminal.
+func questionKeys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+	if a.Kind == agent.Deny && a.Text == "" {
+		return agent.KeyAnswer{Steps: []agent.Step{press("Escape", 0, d)}, Outcome: agent.OutcomeDenied}, nil
+	}
+	if d.Input != "" && d.Input != optionOwn {
+		return agent.KeyAnswer{}, cannot("words are typed into it; attach, or remove them")
+	}
+	if d.Confirm {
+		if a.Kind == agent.Accept {
+			return agent.KeyAnswer{Steps: []agent.Step{press("Enter", 0, d)}, Outcome: agent.OutcomeAnswered}, nil
+		}
+		return agent.KeyAnswer{}, wrong("accept or deny")
+	}
+	if a.Kind != agent.ChooseOption || len(p.Questions) != 1 || d.Options[0].Multiple {
+		return agent.KeyAnswer{}, cannot("without Berth's plugin, answer each page at the terminal; deny dismisses it")
+	}
+	if a.Option < 1 || a.Option >= len(d.Options) || a.Option > 9 {
+		return agent.KeyAnswer{}, wrong("the options 1 to " + strconv.Itoa(len(d.Options)-1))
+	}
+	return agent.KeyAnswer{Steps: []agent.Step{press(strconv.Itoa(a.Option), 0, d)}, Outcome: agent.OutcomeAnswered}, nil
+}

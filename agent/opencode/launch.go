@@ -1,0 +1,194 @@
+package opencode
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"berth/agent"
+	"berth/agent/hooks"
+	"berth/agent/userfiles"
+)
+
+// plugin is what opencode runs.
+//
+//go:embed plugin.js
+var plugin []byte
+
+// configVariable has settings that opencode merges over all of its files.
+const configVariable = "OPENCODE_CONFIG_CONTENT"
+
+// Files in the session's folder.
+const (
+	pluginName = "berth.js"
+	talksName  = "talks" // a file for each conversation that the plugin has seen a message of
+)
+
+// unset are variables that tell opencode which terminal or agent's session it runs in.
+var unset = []string{
+	"TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TERMINAL_EMULATOR", "TMUX", "TMUX_PANE", "STY", "ZELLIJ*", "WT_SESSION", "KITTY_*", "ITERM_*",
+	"VSCODE_*", "GHOSTTY_*", "WEZTERM_*", "ALACRITTY_*", "KONSOLE_*", "VTE_VERSION", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES",
+	"OPENCODE", "OPENCODE_PID", "OPENCODE_CALLER", "AGENT",
+}
+
+// Command is the default command.
+func (Driver) Command() []string { return []string{"opencode"} }
+
+// ChoosesConversations: opencode has no option for a new conversation's id.
+func (Driver) ChoosesConversations() {}
+
+// subcommands show no conversation on the terminal.
+var subcommands = []string{
+	"completion", "acp", "mcp", "attach", "run", "debug", "providers", "auth", "agent", "upgrade", "uninstall", "serve", "web", "models", "stats",
+	"export", "import", "github", "pr", "session", "plugin", "plug", "db",
+}
+
+// Launch adds Berth's plugin to the settings that opencode reads from its environment. It writes none
+// of the user's files.
+func (Driver) Launch(s agent.Start) (agent.Launch, error) {
+	l := agent.Launch{Argv: slices.Clone(s.Argv)}
+	if len(s.Argv) > 1 && slices.Contains(subcommands, s.Argv[1]) {
+		l.Headless = s.Argv[1] == "run"
+		return l, nil
+	}
+	own := filepath.Join(s.Folder, Name)
+	l.LogFiles = filepath.Join(own, talksName, "*", "%s.jsonl")
+	if s.Isolate != agent.IsolateNone {
+		if s.Groom != agent.GroomPristine {
+			l.Unset = unset
+		}
+		l.Set = map[string]string{}
+		l.Folders = []string{own, filepath.Join(own, talksName), filepath.Join(own, talksName, Name)}
+		if s.Isolate == agent.IsolateFull {
+			ownHome(&l, s, own)
+		}
+		if err := configure(&l, s, own); err != nil {
+			return l, err
+		}
+	}
+	words, err := takeUp(&l, s)
+	l.Argv = slices.Insert(l.Argv, min(1, len(l.Argv)), words...)
+	return l, err
+}
+
+// ownHome gives opencode folders of the session's own, with the user's sign-in.
+func ownHome(l *agent.Launch, s agent.Start, own string) {
+	users := s.Env["XDG_DATA_HOME"]
+	if users == "" {
+		users = filepath.Join(s.Env["HOME"], ".local", "share")
+	}
+	for variable, name := range map[string]string{"XDG_CONFIG_HOME": "config", "XDG_DATA_HOME": "data", "XDG_STATE_HOME": "state", "XDG_CACHE_HOME": "cache"} {
+		l.Set[variable] = filepath.Join(own, name)
+		l.Folders = append(l.Folders, l.Set[variable])
+	}
+	data := filepath.Join(l.Set["XDG_DATA_HOME"], Name)
+	l.Folders = append(l.Folders, data)
+	l.Links = map[string]string{filepath.Join(data, "auth.json"): filepath.Join(users, Name, "auth.json")}
+}
+
+// configure merges the session's settings over those in the environment, and adds the plugin.
+func configure(l *agent.Launch, s agent.Start, own string) error {
+	all := map[string]any{}
+	if given := s.Env[configVariable]; given != "" {
+		var err error
+		if all, err = userfiles.Object([]byte(given)); err != nil {
+			return fmt.Errorf("%w: %s: %w; take comments out of it, or write isolate: none", agent.ErrStart, configVariable, err)
+		}
+	}
+	all = userfiles.Merge(all, s.Settings)
+	servers, err := servers(s.MCP)
+	if err != nil {
+		return err
+	}
+	if len(servers) > 0 {
+		all = userfiles.Merge(all, map[string]any{"mcp": servers})
+	}
+	if s.Hook != "" {
+		file := filepath.Join(own, pluginName)
+		head, err := hooks.Encode(map[string]string{
+			"hook": s.Hook, "end": s.EndAsks, "start": s.StartAsks, "talks": filepath.Join(own, talksName, Name),
+		})
+		if err != nil {
+			return err
+		}
+		l.Files = map[string][]byte{file: slices.Concat([]byte("const berth = "), head, []byte("\n"), plugin)}
+		all = userfiles.Merge(all, map[string]any{"plugin": []any{"file://" + file}})
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	data, err := json.Marshal(all)
+	if err != nil {
+		return fmt.Errorf("encode opencode's settings: %w", err)
+	}
+	l.Set[configVariable] = string(data)
+	return nil
+}
+
+// servers are the session's MCP servers in opencode's form: a command is a list with its arguments.
+func servers(given map[string]any) (map[string]any, error) {
+	if whole, ok := given["mcpServers"].(map[string]any); ok {
+		given = whole
+	}
+	all := map[string]any{}
+	for name, server := range given {
+		fields, ok := server.(map[string]any)
+		if !ok {
+			return nil, fmt.Errorf("%w: the server %q of mcp isn't a map; write {command: PROGRAM, args: [...]}", agent.ErrStart, name)
+		}
+		command, ok := fields["command"].(string)
+		if !ok {
+			all[name] = fields // already so, or an address
+			continue
+		}
+		args, _ := fields["args"].([]any)
+		one := map[string]any{"type": "local", "command": append([]any{command}, args...)}
+		if env, ok := fields["env"].(map[string]any); ok {
+			one["environment"] = env
+		}
+		all[name] = one
+	}
+	return all, nil
+}
+
+// takeUp returns the words that resume or fork a conversation. One without a message doesn't exist yet.
+func takeUp(l *agent.Launch, s agent.Start) ([]string, error) {
+	id := ""
+	switch {
+	case s.Fork != "":
+		if !seen(s.Disk, filepath.Join(s.ForkFolder, Name, talksName, "*", "%s.jsonl"), s.Fork) {
+			return nil, fmt.Errorf("%w: opencode has none with the id %s", agent.ErrNoConversation, s.Fork)
+		}
+		return []string{"--session", s.Fork, "--fork"}, nil
+	case s.Resume && s.Conversation != "" && seen(s.Disk, l.LogFiles, s.Conversation):
+		id = s.Conversation
+	case s.Resume || s.ResumeID == "":
+		return nil, nil
+	case s.ResumeID == agent.Latest:
+		return []string{"--continue"}, nil
+	default:
+		id = s.ResumeID
+	}
+	if !strings.HasPrefix(id, "ses_") {
+		return nil, fmt.Errorf("%w: opencode's ids start with ses_, and %q doesn't", agent.ErrNoConversation, id)
+	}
+	l.Conversation = id
+	return []string{"--session", id}, nil
+}
+
+// HasConversation reports whether the plugin has seen a message of the conversation.
+func (Driver) HasConversation(disk fs.FS, logFiles, conversation string) bool {
+	return seen(disk, logFiles, conversation)
+}
+
+func seen(disk fs.FS, logFiles, conversation string) bool {
+	if disk == nil || conversation == "" || strings.ContainsAny(conversation, "/*?[\\") {
+		return false
+	}
+	found, err := fs.Glob(disk, userfiles.Name(strings.ReplaceAll(logFiles, "%s", conversation)))
+	return err == nil && len(found) > 0
+}

@@ -1,0 +1,209 @@
+// Berth's plugin for opencode. It reports what opencode does to berth-hold, and gives opencode the
+// answers that berth-hold prints. The line before this one sets the constant berth: the hook program,
+// and the files that make the hooks at a turn's end and at a conversation's start wait.
+import { spawn } from "node:child_process"
+import { appendFileSync } from "node:fs"
+
+export const Berth = async ({ client }) => {
+  const families = new Map() // of conversations: the id of the parent, "" without one, and the kind of agent
+  const calls = new Map() // tool calls that have not ended, by id
+  const hooks = new Map() // hooks that wait for an answer, by the request's id
+  const talks = new Map() // of conversations: what is known of the current turn
+  const contexts = new Map() // of conversations: the text for the model's instructions
+  let current = ""
+  let version = ""
+
+  // Reports go out one after the other, in the order of the events.
+  const most = 2000
+  let line = Promise.resolve()
+  let length = 0
+  const next = (work) => {
+    if (length >= most) return line
+    length++
+    line = line.then(work).catch(() => {}).finally(() => length--)
+    return line
+  }
+
+  // run runs the hook program, and returns what it prints.
+  const run = (words, body, started) =>
+    new Promise((done) => {
+      const hook = spawn(berth.hook, ["hook", ...words, body.event], { stdio: ["pipe", "pipe", "ignore"] })
+      let out = ""
+      hook.stdout.on("data", (data) => (out += data))
+      hook.on("error", () => done(""))
+      hook.on("close", () => done(out))
+      hook.stdin.on("error", () => {})
+      hook.stdin.end(JSON.stringify(body))
+      if (started) started(hook)
+    })
+  const tell = (body) => run(["--tell"], body)
+  const wait = async (file, body) => parse(await run(["--ask", "15s", "5s", "--if", file], body)) // reports only, without the file
+
+  const parse = (text) => {
+    try {
+      return JSON.parse(text)
+    } catch {
+      return undefined
+    }
+  }
+
+  // ask waits for the answer to a request, beside the reports that follow.
+  const ask = (body, give) => {
+    run(["--ask", "24h", "24h"], body, (hook) => hooks.set(body.request, hook)).then(async (out) => {
+      hooks.delete(body.request)
+      const answer = parse(out)
+      if (answer) await give(answer).catch(() => {})
+    })
+  }
+  const answered = (request) => {
+    const hook = hooks.get(request)
+    if (hook && hook.exitCode === null) hook.kill()
+  }
+  // A refusal ends the turn, unless the model takes another step.
+  const rejects = (id) => (talk(id).rejected = talk(id).step ?? "step")
+  const post = (path, body) => client._client.post({ url: path, body, headers: { "Content-Type": "application/json" } })
+
+  const talk = (id) => {
+    if (!talks.has(id)) talks.set(id, { busy: false, texts: new Map(), users: new Set(), text: "" })
+    return talks.get(id)
+  }
+  const family = async (id) => {
+    if (!families.has(id)) {
+      const found = await client.session.get({ path: { id } }).catch(() => undefined)
+      learn(found?.data ?? { id })
+    }
+    return families.get(id)
+  }
+  const learn = (info) => {
+    families.set(info.id, { parent: info.parentID ?? "", kind: info.agent ?? "" })
+    version = info.version ?? version
+  }
+
+  // from says whose event it is: the conversation at the terminal, and the subagent within it.
+  const from = async (id) => {
+    let root = id
+    for (let f = await family(root), depth = 0; f.parent && depth < 16; f = await family(root), depth++) root = f.parent
+    const who = { session: root, version }
+    return root === id ? who : { ...who, agent: id, agent_type: families.get(id).kind }
+  }
+
+  // follow reports another conversation at the terminal, before its first turn.
+  const follow = async (id, fresh) => {
+    if (id === current) return
+    const source = current ? "clear" : fresh ? "startup" : "resume"
+    current = id
+    const out = await wait(berth.start, { event: "conversation", session: id, version, source })
+    const context = out?.hookSpecificOutput?.additionalContext
+    if (context) contexts.set(id, context)
+  }
+
+  const born = new Set()
+  const starts = async (id, text, message) => {
+    const who = await from(id)
+    if (!who.agent) await follow(who.session, born.has(id))
+    const t = talk(id)
+    if (t.busy) {
+      t.texts.set(message, text)
+      return tell({ event: "queued", ...who, text })
+    }
+    t.busy = true
+    if (!who.agent) appendFileSync(`${berth.talks}/${who.session}.jsonl`, "") // it can be resumed
+    await tell({ event: "turn", ...who, text })
+  }
+
+  const events = {
+    "session.created": async ({ info }) => {
+      learn(info)
+      born.add(info.id)
+    },
+    "session.updated": async ({ info }) => learn(info),
+    "session.status": async ({ sessionID: id, status }) => {
+      if (status.type === "busy" && !talk(id).busy) await starts(id, "")
+      talk(id).retries = status.type === "retry"
+      if (status.type === "retry") await tell({ event: "retry", ...(await from(id)), attempt: status.attempt, text: status.message, delay: status.next - Date.now() })
+    },
+    "session.compacted": async ({ sessionID: id }) => tell({ event: "compacted", ...(await from(id)) }),
+    "session.error": async ({ sessionID: id, error }) => {
+      const { message, statusCode, responseBody } = error?.data ?? {}
+      if (id && error) talk(id).error = { name: error.name, message, status: statusCode, body: responseBody }
+    },
+    "session.idle": async ({ sessionID: id }) => {
+      const t = talk(id)
+      if (!t.busy) return
+      talks.delete(id)
+      const body = { event: "idle", ...(await from(id)), text: t.text, error: t.error, stopped: !!(t.rejected || t.retries) }
+      if (body.agent || body.error || body.stopped) return tell(body)
+      const out = await wait(berth.end, body)
+      if (out?.decision === "block") await post(`/session/${id}/prompt_async`, { parts: [{ type: "text", text: out.reason }] })
+    },
+    "message.updated": async ({ info }) => {
+      const t = talk(info.sessionID)
+      if (info.role === "user") return t.users.add(info.id)
+      if (info.id !== t.rejected) t.rejected = ""
+      t.step = info.id
+      const text = t.texts.get(info.parentID)
+      if (text !== undefined) {
+        t.texts.delete(info.parentID)
+        await tell({ event: "turn", ...(await from(info.sessionID)), text })
+      }
+      if (info.time.completed && info.finish && t.told !== info.id) {
+        t.told = info.id
+        await tell({ event: "answer", ...(await from(info.sessionID)), id: info.id, model: info.modelID, tokens: info.tokens })
+      }
+    },
+    "message.part.updated": async ({ part }) => {
+      const t = talk(part.sessionID)
+      if (part.type === "text" && part.time?.end && !t.users.has(part.messageID)) t.text = part.text
+      if (part.type !== "tool") return
+      const ended = part.state.status === "completed" || part.state.status === "error"
+      if (!ended || !calls.delete(part.callID)) return
+      await tell({ event: "tool.after", ...(await from(part.sessionID)), tool: part.tool, call: part.callID, input: part.state.input, status: part.state.status })
+    },
+    "permission.asked": async (p) => {
+      const { filediff, files, ...metadata } = p.metadata ?? {}
+      const call = calls.get(p.tool?.callID)
+      const body = { event: "permission.asked", ...(await from(p.sessionID)), request: p.id, permission: p.permission, patterns: p.patterns, always: p.always }
+      Object.assign(body, { metadata, call: p.tool?.callID, tool: call?.tool, input: call?.input })
+      ask(body, (answer) => post(`/permission/${p.id}/reply`, answer))
+    },
+    "permission.replied": async (p) => {
+      answered(p.requestID)
+      if (p.reply === "reject") rejects(p.sessionID)
+      await tell({ event: "permission.replied", ...(await from(p.sessionID)), request: p.requestID, reply: p.reply })
+    },
+    "question.asked": async (q) => {
+      const body = { event: "question.asked", ...(await from(q.sessionID)), request: q.id, questions: q.questions, call: q.tool?.callID }
+      ask(body, (answer) => post(`/question/${q.id}/${answer.answers ? "reply" : "reject"}`, answer.answers ? answer : {}))
+    },
+    "question.replied": async (q) => {
+      answered(q.requestID)
+      await tell({ event: "question.replied", ...(await from(q.sessionID)), request: q.requestID })
+    },
+    "question.rejected": async (q) => {
+      answered(q.requestID)
+      rejects(q.sessionID)
+      await tell({ event: "question.rejected", ...(await from(q.sessionID)), request: q.requestID })
+    },
+  }
+
+  return {
+    event: async ({ event }) => {
+      const read = events[event.type]
+      if (read) next(() => read(event.properties))
+    },
+    "chat.message": async ({ sessionID }, { message, parts }) => {
+      const text = parts.filter((p) => p.type === "text" && !p.synthetic).map((p) => p.text).join("\n")
+      await next(() => starts(sessionID, text, message.id))
+    },
+    "tool.execute.before": async ({ tool, sessionID, callID }, { args }) => {
+      await next(async () => {
+        calls.set(callID, { tool, input: args })
+        await tell({ event: "tool.before", ...(await from(sessionID)), tool, call: callID, input: args })
+      })
+    },
+    "experimental.chat.system.transform": async ({ sessionID }, { system }) => {
+      const context = contexts.get(sessionID)
+      if (context) system.push(context)
+    },
+  }
+}

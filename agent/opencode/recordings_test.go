@@ -1,0 +1,89 @@
+package opencode_test
+
+import (
+	"archive/zip"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/agent"
+	"berth/agent/opencode"
+	"berth/detect/replay"
+	"berth/test/agents/truth"
+)
+
+var sizes = []string{"40x20", "60x20", "80x24", "200x50"}
+
+// recording is opencode in a terminal of that size, with the reports of the plugin. The
+// recorded plugin's hooks wait for a person's answer, but the recording does not say so.
+func recording(t testing.TB, size string) *replay.Recording {
+	t.Helper()
+	z, err := zip.OpenReader("testdata/recordings.zip")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = z.Close() })
+	rec, err := replay.Load(z, "recordings/"+size+".cast")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rec
+}
+
+// The states of a recording. A turn that is refused, dismissed or answered has a prompt.
+const (
+	turn     = "working idle "
+	accepted = "working prompt working idle "
+	refused  = "working prompt idle "
+)
+
+// reported is the order of states with the plugin: a turn, a command that is allowed, four that are
+// refused, the page of "Allow always", a file that is refused and one that is allowed, a folder and
+// a page that are refused, three questions, an interrupted turn, an error, a turn that is retried, two
+// turns at once, the last turn.
+func reported() string {
+	return "starting idle " + turn + accepted + strings.Repeat(refused, 5) + accepted + strings.Repeat(refused, 2) +
+		strings.Repeat(accepted, 3) + turn + "working error " + turn + turn + "working idle"
+}
+
+// brief leaves out the work after an answer: a refused turn's end is reported some milliseconds after
+// its dialog is gone, and more while the machine is busy.
+func brief(states string) string {
+	return strings.ReplaceAll(states, "prompt working idle", "prompt idle")
+}
+
+// TestRecordings: with the plugin's reports every recording gives the right states in the right
+// order, also when the reports or the screen are late.
+func TestRecordings(t *testing.T) {
+	for _, size := range sizes {
+		rec := recording(t, size)
+		for name, o := range map[string]replay.Options{
+			"as recorded":        {},
+			"reports by 60 ms":   {Late: map[agent.Source]time.Duration{agent.SourceHook: 60 * time.Millisecond}},
+			"reports by 150 ms":  {Late: map[agent.Source]time.Duration{agent.SourceHook: 150 * time.Millisecond}},
+			"a screen by 100 ms": {Pace: 100 * time.Millisecond},
+		} {
+			t.Run(size+" "+name, func(t *testing.T) {
+				got := brief(truth.Sequence(replay.Run(rec, opencode.Driver{}, o)))
+				if want := brief(reported()); got != want {
+					t.Errorf("%s\nwant\n%s", got, want)
+				}
+			})
+		}
+	}
+}
+
+// TestWithoutPlugin: the screen alone shows each prompt and the work, and rest after two seconds of it.
+// The recordings' turns follow each other faster, and in
+// one of them a dialog changes its size before it is believed.
+func TestWithoutPlugin(t *testing.T) {
+	for _, size := range sizes {
+		t.Run(size, func(t *testing.T) {
+			o := replay.Options{Without: map[agent.Source]bool{agent.SourceHook: true}}
+			got := truth.Sequence(replay.Run(recording(t, size), opencode.Driver{}, o))
+			if want := strings.Count(reported(), "prompt"); strings.Count(got, "prompt") < want-1 || !strings.HasPrefix(got, "starting idle working ") {
+				t.Errorf("%s\nwant %d prompts", got, want)
+			}
+		})
+	}
+}

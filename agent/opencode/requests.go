@@ -1,0 +1,363 @@
+package opencode
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"berth/agent"
+	"berth/agent/drawn"
+)
+
+// Names of tools and of permissions that Berth treats specially. A permission has the name of its
+// tool, except for changes of files, which several tools make, and for folders beside the session's.
+const (
+	toolShell    = "bash"
+	toolEdit     = "edit"
+	toolFolder   = "external_directory"
+	toolFetch    = "webfetch"
+	toolQuestion = "question"
+)
+
+// metadata is what a permission says of its subject.
+type metadata struct {
+	Command, URL   string
+	File           string `json:"filepath"`
+	Diff           string
+	Directories    []string
+	Format, Reason string
+}
+
+// permission makes the prompt of a request. The input of the tool's call has what the request leaves
+// out, such as the folder of a command.
+func (e *event) permission() *agent.Request {
+	r := &agent.Request{
+		Type: agent.PromptPermission, Tool: agent.Pointer(e.Permission), Modal: true, Channel: agent.ChannelKeys,
+		Options: []string{"Allow once", "Allow always", "Reject"}, OptionsFallback: true,
+	}
+	var m metadata
+	if len(e.Metadata) > 0 && json.Unmarshal(e.Metadata, &m) != nil {
+		m = metadata{}
+	}
+	r.Raw = e.Input
+	patterns := strings.Join(e.Patterns, "\n")
+	var more []string
+	switch {
+	case e.Permission == toolShell && m.Command != "":
+		r.SetInput(m.Command)
+		if in, err := agent.ReadInput(e.Input); err != nil || text(in, "command") != m.Command {
+			r.Raw = encoded(map[string]string{"command": m.Command})
+		}
+	case e.Permission == toolEdit && m.File != "":
+		r.SetInput(m.File)
+		r.Raw = encoded(map[string]string{"file": m.File, "diff": m.Diff})
+		if m.Diff != "" {
+			r.FullInput, r.InputBytes, r.InputTruncated = m.Diff, len(m.Diff), true
+		}
+	case e.Permission == toolFetch && m.URL != "":
+		r.SetInput(m.URL)
+	case e.Permission == toolFolder:
+		r.SetInput(patterns)
+		r.Raw = e.Metadata
+		if m.Command != "" {
+			more = append(more, "command: "+m.Command)
+		}
+	default:
+		r.SetInput(patterns)
+		if whole := agent.Compact(e.Input); whole != "" {
+			more = append(more, "input: "+whole)
+		}
+	}
+	if len(e.Always) > 0 {
+		more = append(more, "Allow always covers, until opencode ends:\n- "+strings.Join(e.Always, "\n- "))
+	}
+	r.Text = agent.Pointer(strings.Join(more, "\n"))
+	return r.Clone()
+}
+
+func encoded(v any) json.RawMessage {
+	out, err := json.Marshal(v)
+	if err != nil {
+		return nil
+	}
+	return out
+}
+
+// text is the field's text; empty without one.
+func text(in agent.Input, name string) string {
+	s, err := in.Text(name)
+	if err != nil {
+		return ""
+	}
+	return agent.Value(s)
+}
+
+// asked is one question of a request.
+type asked struct {
+	Question, Header string
+	Multiple         bool
+	Options          []struct{ Label, Description string }
+}
+
+// questions makes the prompt of questions.
+func questions(list []asked) *agent.Request {
+	r := &agent.Request{Type: agent.PromptQuestion, Tool: agent.Pointer(toolQuestion), Modal: true, Channel: agent.ChannelKeys}
+	for _, q := range list {
+		one := agent.Question{Header: q.Header, Text: q.Question, MultiSelect: q.Multiple}
+		for _, o := range q.Options {
+			one.Options, one.Descriptions = append(one.Options, o.Label), append(one.Descriptions, o.Description)
+		}
+		r.Questions = append(r.Questions, one)
+	}
+	if len(r.Questions) > 0 {
+		q := r.Questions[0]
+		r.Title, r.Text, r.Options = agent.Pointer(q.Header), agent.Pointer(q.Text), q.Options
+	}
+	return r.Clone()
+}
+
+// Undrawn are the fields of a call that no dialog draws.
+func (Driver) Undrawn(tool string, input json.RawMessage, dir string) string {
+	in, err := agent.ReadInput(input)
+	if err != nil || tool == toolEdit || tool == toolFolder {
+		return ""
+	}
+	var lines []string
+	for _, name := range slices.Sorted(maps.Keys(in)) {
+		if name == "description" || name == "command" || name == "url" || name == "workdir" && text(in, name) == dir {
+			continue
+		}
+		if tool == toolShell || tool == toolFetch {
+			lines = append(lines, name+": "+agent.Compact(in[name]))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Subject reads the command or the change of a file.
+func (Driver) Subject(p *agent.Request) (agent.Subject, bool) {
+	if p.Type != agent.PromptPermission {
+		return agent.Subject{}, false
+	}
+	return agent.ReadSubject(p.Raw, func(in agent.Input, s *agent.Subject) {
+		switch agent.Value(p.Tool) {
+		case toolShell:
+			if t := in.TakeTexts("command"); t != nil {
+				s.Command = t[0]
+			}
+		case toolEdit:
+			if t := in.TakeTexts("file", "diff"); t != nil {
+				s.Changes = []agent.Change{{File: t[0], Does: agent.Edits, Patch: patch(t[1])}}
+			}
+		}
+	})
+}
+
+// patch reads a diff, without its head.
+func patch(diff string) (lines []agent.PatchLine) {
+	begun := false
+	for line := range strings.SplitSeq(strings.TrimSuffix(diff, "\n"), "\n") {
+		begun = begun || strings.HasPrefix(line, "@@")
+		if !begun || line == "" {
+			continue
+		}
+		sign, rest := line[0], line[1:]
+		if sign == '@' {
+			rest = line
+		}
+		lines = append(lines, agent.PatchLine{Sign: sign, Text: rest})
+	}
+	return lines
+}
+
+// FromDialog makes the prompt of a dialog that the plugin did not report.
+func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
+	r := &agent.Request{Type: dialog.Type, Tool: agent.Pointer(dialog.Tool), Modal: true, Channel: agent.ChannelKeys, Alike: dialog.Alike}
+	if r.Type == agent.PromptPermission {
+		shown := dialog.Body
+		if dialog.Tool == toolShell {
+			shown = strings.TrimPrefix(shown, "$ ")
+		}
+		r.SetInput(shown)
+		if dialog.Cut {
+			r.SetInPart()
+		}
+	}
+	d.Fill(r, dialog)
+	return r
+}
+
+// Fill adds what only the dialog shows: its options, and of several questions the shown one.
+func (Driver) Fill(r *agent.Request, dialog *agent.Dialog) {
+	r.ShownBy(dialog)
+	if r.Type != agent.PromptQuestion {
+		return
+	}
+	if len(r.Questions) == 0 {
+		for _, header := range dialog.Tabs {
+			r.Questions = append(r.Questions, agent.Question{Header: header})
+		}
+		if len(dialog.Tabs) == 0 {
+			r.Questions = []agent.Question{{}}
+		}
+	}
+	if r.QuestionCurrent = current(r, dialog); r.QuestionCurrent >= len(r.Questions) {
+		r.Title, r.Text = nil, agent.Pointer(dialog.Body)
+		return
+	}
+	q := &r.Questions[r.QuestionCurrent]
+	if q.Text == "" {
+		q.Text = asks(dialog)
+		for _, o := range dialog.Options {
+			if q.MultiSelect = q.MultiSelect || o.Multiple; o.Label != optionOwn {
+				q.Options, q.Descriptions = append(q.Options, o.Label), append(q.Descriptions, o.More)
+			}
+		}
+	}
+	r.Title, r.Text = agent.Pointer(q.Header), agent.Pointer(q.Text)
+}
+
+// selectAll ends a question that takes several options.
+const selectAll = "(select all that apply)"
+
+// asks is the dialog's question, without opencode's own words.
+func asks(d *agent.Dialog) string {
+	if len(d.Options) > 0 && d.Options[0].Multiple {
+		if squeezed, own := drawn.Squeeze(d.Body), drawn.Squeeze(selectAll); strings.HasSuffix(squeezed, own) {
+			return strings.TrimSpace(d.Body[:strings.LastIndex(d.Body, "(")])
+		}
+	}
+	return d.Body
+}
+
+// current is the index of the shown question, found by its text. An unknown one is the first that
+// wasn't read.
+func current(r *agent.Request, d *agent.Dialog) int {
+	if d.Confirm {
+		return len(r.Questions)
+	}
+	for _, want := range []string{drawn.Squeeze(asks(d)), ""} {
+		for i, q := range r.Questions {
+			if drawn.Squeeze(q.Text) == want {
+				return i
+			}
+		}
+	}
+	return r.QuestionCurrent
+}
+
+// Match says how much of the prompt the dialog shows.
+func (Driver) Match(d *agent.Dialog, p *agent.Request) agent.Match {
+	return agent.Matchers{Question: matchQuestion, Permission: matchPermission}.Match(d, p)
+}
+
+// margin is how many columns opencode leaves free beside a dialog's text; after has the characters
+// that it also breaks a word after.
+const (
+	margin = 10
+	after  = `-/.,:;!?()[]{}\`
+)
+
+// matchPermission: a dialog shows a command, the address of a page, or a folder. A change of a file has
+// line numbers and a scrollbar: its dialog only shows which file it is.
+func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
+	tool := agent.Value(p.Tool)
+	if d.Title == titleAlways || d.Tool != tool && d.Tool != "" {
+		return agent.NoMatch
+	}
+	want := ""
+	switch {
+	case tool == toolShell && d.Tool == tool:
+		want = "$ " + p.FullInput
+	case tool == toolFetch && d.Tool == tool:
+		want = "URL: " + p.FullInput
+	case tool == toolFolder && d.Tool == tool:
+		return agent.MatchIf(drawn.Squeeze(d.Body) == drawn.Squeeze("Patterns\n- "+strings.ReplaceAll(p.FullInput, "\n", "\n- ")), agent.AlikeMatch)
+	case tool == toolEdit && d.Tool == tool:
+		return agent.MatchIf(strings.HasSuffix(drawn.Squeeze(d.Title), drawn.Squeeze(path.Base(agent.Value(p.Input)))), agent.PartMatch)
+	default:
+		known := slices.ContainsFunc(tools, func(t struct{ title, tool string }) bool { return t.tool == tool })
+		return agent.MatchIf(d.Tool == "" && !known, agent.PartMatch)
+	}
+	var rows []string
+	for _, row := range d.Rows {
+		rows = append(rows, row.Text)
+	}
+	m := drawn.Text{Rows: rows, Width: d.Cols - margin, After: after, Shell: tool == toolShell, Cut: d.Cut}.Of(want)
+	if m == agent.NoMatch && letters(d.Body) != "" && (letters(d.Body) == letters(want) || d.Cut && strings.HasPrefix(letters(want), letters(d.Body))) {
+		m = agent.PartMatch // opencode draws wide characters wrong on a narrow screen
+	}
+	return m
+}
+
+// letters are the characters of ASCII in a text, without blanks.
+func letters(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r <= ' ' || r > '~' {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// matchQuestion compares the shown page with its question.
+func matchQuestion(d *agent.Dialog, p *agent.Request) agent.Match {
+	if len(p.Questions) == 0 {
+		return agent.PartMatch
+	}
+	if len(d.Tabs) != len(p.Questions) && (len(d.Tabs) > 0 || len(p.Questions) > 1) {
+		return agent.NoMatch
+	}
+	if d.Confirm {
+		for i, tab := range d.Tabs {
+			if h := p.Questions[i].Header; h != "" && tab != h {
+				return agent.NoMatch
+			}
+		}
+		return agent.WholeMatch
+	}
+	q := p.Questions[min(current(p, d), len(p.Questions)-1)]
+	if q.Text == "" {
+		return agent.WholeMatch // not read yet
+	}
+	if drawn.Squeeze(q.Text) != drawn.Squeeze(asks(d)) {
+		return agent.NoMatch
+	}
+	match := agent.WholeMatch
+	if q.Text != asks(d) {
+		match = agent.AlikeMatch
+	}
+	if d.Cut {
+		match = agent.PartMatch
+	}
+	for i, o := range d.Options {
+		switch {
+		case i >= len(q.Options):
+			if o.Label != optionOwn {
+				return agent.NoMatch
+			}
+		case o.Label == q.Options[i] && (i >= len(q.Descriptions) || o.More == q.Descriptions[i]):
+		case !d.Cut && drawn.Squeeze(o.Label+o.More) != drawn.Squeeze(q.Options[i]+described(q, i)):
+			return agent.NoMatch
+		default:
+			match = min(match, agent.AlikeMatch)
+		}
+	}
+	return agent.MatchIf(d.Cut || len(d.Options) >= len(q.Options), match)
+}
+
+func described(q agent.Question, i int) string {
+	if i < len(q.Descriptions) {
+		return q.Descriptions[i]
+	}
+	return ""
+}
+
+// wrong is the error for an answer that the prompt does not take; cannot, for one that opencode cannot
+// take.
+func wrong(takes string) error { return fmt.Errorf("%w: it takes %s", agent.ErrAnswer, takes) }
+
+func cannot(instead string) error { return fmt.Errorf("%w: %s", agent.ErrCannot, instead) }

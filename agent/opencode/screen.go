@@ -1,0 +1,135 @@
+package opencode
+
+import (
+	"strings"
+
+	"berth/agent"
+	"berth/agent/pattern"
+)
+
+// Screen reads the screen. opencode draws either its composer or a dialog at the bottom: rows with a
+// bar at their left. Under the composer are an edge and the footer; under the composer of the first
+// screen, a tip too.
+func (Driver) Screen(v *agent.View) *agent.Reading {
+	r := &agent.Reading{}
+	last := v.LastRow()
+	if last < 0 {
+		return r
+	}
+	if rows, top := block(v, last); len(rows) > 0 {
+		r.Dialog = dialog(v, rows, top)
+		return r
+	}
+	for edge := last; edge > 0; edge-- {
+		if !edgeRow.MatchString(v.Lines[edge].Text) {
+			continue
+		}
+		if rows, top := block(v, edge-1); len(rows) > 0 {
+			r.Composer = composer(rows)
+			r.Footer = v.Text(edge+1, last)
+			if first, _, _ := strings.Cut(r.Footer, "\n"); strings.HasPrefix(first, "■") || strings.HasPrefix(first, "⬝") {
+				r.Busy = first
+			}
+			r.Queued = queued(v, top-1)
+		}
+		break
+	}
+	return r
+}
+
+var (
+	edgeRow = pattern.New(`^ *╹▀{8,}$`)
+	barRow  = pattern.New(`^( *)┃(  .*|)$`)
+	menuEnd = pattern.New(` ┃$`)
+)
+
+// block returns the rows with a bar that end at the row, without the bar, and the first one's number.
+// The rows of a menu over the composer have a bar at their right too.
+func block(v *agent.View, last int) (rows []agent.Row, top int) {
+	indent := ""
+	for top = last; top >= 0; top-- {
+		row := v.Lines[top]
+		m := barRow.FindStringSubmatch(row.Text)
+		if m == nil || len(rows) > 0 && m[1] != indent || menuEnd.MatchString(m[2]) {
+			break
+		}
+		indent = m[1]
+		rows = append([]agent.Row{cut(row, len(indent)+len("┃"))}, rows...)
+	}
+	return rows, top + 1
+}
+
+// cut removes the first bytes of a row.
+func cut(row agent.Row, from int) agent.Row {
+	out := row
+	out.Text, out.Spans = row.Text[from:], nil
+	for _, s := range row.Spans {
+		if s.From, s.To = max(s.From-from, 0), s.To-from; s.To > 0 {
+			out.Spans = append(out.Spans, s)
+		}
+	}
+	return out
+}
+
+func blank(row agent.Row) bool { return strings.TrimSpace(row.Text) == "" }
+
+// placeholder starts the text of an empty composer, which opencode draws itself.
+const placeholder = "Ask anything… "
+
+// shellMode is under the composer of a shell command.
+const shellMode = "Shell"
+
+// composer reads the rows of the composer: a blank one, the text, a blank one, and the row that names
+// the agent and its model.
+func composer(rows []agent.Row) *agent.Composer {
+	c := &agent.Composer{Mode: agent.ModeMessage, Focused: true}
+	end := len(rows) - 1
+	if strings.TrimSpace(rows[end].Text) == shellMode {
+		c.Mode = agent.ModeShell
+	}
+	if end > 0 && blank(rows[end-1]) {
+		end--
+	}
+	var lines []string
+	for _, row := range rows[min(1, end):end] {
+		lines = append(lines, strings.TrimPrefix(row.Text, "  "))
+	}
+	whole := strings.Join(lines, "\n")
+	c.Text = strings.TrimRight(whole, " \n")
+	c.Blank = strings.Count(whole[len(c.Text):], "\n")
+	c.Above = len(rows) > 0 && !blank(rows[0])
+	switch {
+	case strings.TrimSpace(whole) == "":
+		c.Empty, c.Text, c.Blank = len(lines) <= 1, "", max(len(lines)-1, 0)
+	case strings.HasPrefix(c.Text, placeholder) && muted(rows[1], rows[len(rows)-1]):
+		c.Empty, c.Hint, c.Text, c.Blank = true, c.Text, "", 0
+	}
+	return c
+}
+
+// muted reports whether the row has the color of the dot between the agent and its model.
+func muted(row, names agent.Row) bool {
+	dot := strings.Index(names.Text, "·")
+	color, ok := row.OneColor(0)
+	return ok && dot >= 0 && color == names.ColorAt(dot)
+}
+
+// queued are the messages that opencode keeps while it works, the first row of each.
+func queued(v *agent.View, from int) (list []string) {
+	for i := from; i >= 0; {
+		rows, top := block(v, i)
+		if len(rows) == 0 {
+			if strings.TrimSpace(v.Lines[i].Text) != "" {
+				break
+			}
+			i--
+			continue
+		}
+		if len(rows) < 3 || strings.TrimSpace(rows[len(rows)-2].Text) != "QUEUED" {
+			break
+		}
+		list = append([]string{strings.TrimSpace(rows[1].Text)}, list...)
+		i = top - 1
+	}
+	return list
+}
