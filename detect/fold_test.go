@@ -202,6 +202,12 @@ func TestTurns(t *testing.T) {
 			b.say(agent.Fact{Kind: agent.TurnEnded, Source: agent.SourceLog, Turn: "b", How: agent.Completed, At: t0.Add(4000 * time.Millisecond), Conversation: "c"})
 			b.at(7000)
 		}, []string{"2110 idle", "3080 working", "4200 idle", "5080 working", "5250 prompt/1"}},
+		"a queued message's turn asks, and the log has the end of the turn before it": {func(b *bench) {
+			b.at(1500).hook(agent.TurnStarted, "b") // reported when it was queued
+			b.at(2500).ask("b", "", "Bash", `{"command":"ls"}`)
+			b.at(2600).say(agent.Fact{Kind: agent.TurnEnded, Source: agent.SourceLog, How: agent.Completed, At: t0.Add(2000 * time.Millisecond), Conversation: "c"})
+			b.at(9000)
+		}, []string{"2500 prompt/1"}},
 		"ended, and the level was quicker": {func(b *bench) {
 			b.at(2000).title(agent.LevelNotBusy)
 			b.at(2150).hook(agent.TurnEnded, "a")

@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"slices"
 	"time"
 
 	"berth/agent"
@@ -169,8 +170,8 @@ func (f *Fold) turnEnded(fact *agent.Fact) {
 		f.m.remember(fact.Turn)
 		return // an earlier turn's end, which another source has reported
 	}
-	if fact.Turn == "" && !fact.At.IsZero() && fact.At.Before(m.Turn.Started) {
-		return
+	if fact.Turn == "" && (!fact.At.IsZero() && fact.At.Before(m.Turn.Started) || f.asksSince(fact)) {
+		return // an earlier turn's end, read late
 	}
 	f.m.remember(fact.Turn)
 	if m.Turn.Phase == ending && fact.How == m.Turn.How && fact.Source.Tier() > m.Why.Tier {
@@ -191,6 +192,13 @@ func (f *Fold) turnEnded(fact *agent.Fact) {
 	if fact.How != agent.Interrupted { // a denial ends the prompt and the turn at once
 		f.drop("ended", m.Why, false, m.ofTurn)
 	}
+}
+
+// asksSince reports whether the agent has asked since, by the clock of the fact's source. The turn of
+// a queued message may have started before the end of the turn before, and the next server reads the
+// hooks of both before the log.
+func (f *Fold) asksSince(fact *agent.Fact) bool {
+	return slices.ContainsFunc(f.m.Requests, func(r *request) bool { return r.Told && r.Agent == "" && r.since(fact) })
 }
 
 // unbelieved reports whether the source said "busy", but not for long enough to start a turn, and
