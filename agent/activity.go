@@ -97,4 +97,9 @@ type Failure struct {
 	Class Class     `json:"class"`
 	Text  string    `json:"text"`
 	Since time.Time `json:"since"`
+	// ResumeAt is when the error ends by itself, in UTC; nil if it doesn't, or if that isn't known.
+	ResumeAt *time.Time `json:"resume_at,omitempty"`
 }
+
+// Ends reports whether errors of the class may end by themselves: limits and overloads.
+func (c Class) Ends() bool { return c == OutOfCredits || c == RateLimited || c == Overloaded }

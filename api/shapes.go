@@ -33,6 +33,8 @@ type Failure struct {
 	Class string `json:"class"`
 	Text  string `json:"text"`
 	Since Time   `json:"since"`
+	// ResumeAt is when the error ends by itself; null if it doesn't, or if that isn't known.
+	ResumeAt *Time `json:"resume_at"`
 }
 
 // Exit is how a session's program ended.
@@ -73,7 +75,8 @@ type Session struct {
 	Since    Time      `json:"since"`
 	Title    string    `json:"title"`
 	Prompt   Prompt    `json:"prompt"`
-	Failure  *Failure  `json:"failure"` // of the state error
+	Failure  *Failure  `json:"failure"`   // of the states error and parked
+	ResumeAt *Time     `json:"resume_at"` // of the state parked: when the error ends by itself
 	Writer   *Writer   `json:"writer"`
 	Viewers  int       `json:"viewers"`
 	Tags     []string  `json:"tags"`
@@ -103,6 +106,7 @@ type State struct {
 	Prompt               Prompt    `json:"prompt"`
 	Prompts              []Prompt  `json:"prompts"`
 	Failure              *Failure  `json:"failure"`
+	ResumeAt             *Time     `json:"resume_at"` // of the state parked: when the error ends by itself
 	Exit                 *Exit     `json:"exit"`
 	Writer               *Writer   `json:"writer"`
 	Gate                 string    `json:"gate"`

@@ -273,7 +273,7 @@ func (c *Call) message() (string, error) {
 // turnStatus is the exit status of a wait for a turn's end. With text it also writes to the error
 // stream how the turn ended, unless the agent is idle.
 func (c *Call) turnStatus(s *sessions.Session, state agent.State) int {
-	status := map[agent.State]int{agent.Prompt: api.StatusPrompt, agent.InError: api.StatusError, agent.Exited: api.StatusExited}[state]
+	status := map[agent.State]int{agent.Prompt: api.StatusPrompt, agent.InError: api.StatusError, agent.Parked: api.StatusError, agent.Exited: api.StatusExited}[state]
 	if status != api.StatusDone && !c.JSON {
 		st := s.Status()
 		switch {
@@ -285,9 +285,11 @@ func (c *Call) turnStatus(s *sessions.Session, state agent.State) int {
 			}
 		case state == agent.Prompt:
 			c.warn(fmt.Sprintf("%s needs an answer: prompt %s shows the question", st.Name, st.Name))
+		case state == agent.Parked && st.Failure != nil && st.Failure.ResumeAt != nil:
+			c.warn(fmt.Sprintf("%s has to wait until %s: %s", st.Name, st.Failure.ResumeAt.Format(api.TimeLayout), st.Failure.Text))
 		case state == agent.InError && st.Failure != nil:
 			c.warn(fmt.Sprintf("%s failed: %s", st.Name, st.Failure.Text))
-		case state == agent.InError:
+		case state == agent.InError, state == agent.Parked:
 			c.warn(fmt.Sprintf("%s failed", st.Name))
 		default:
 			c.warn(fmt.Sprintf("%s has exited", st.Name))

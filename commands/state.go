@@ -33,6 +33,9 @@ func state(_ context.Context, c *Call) error {
 			if st.Mode != nil {
 				fmt.Fprintf(w, "  mode: %s\n", *st.Mode)
 			}
+			if st.ResumeAt != nil {
+				fmt.Fprintf(w, "  until: %s (%s)\n", st.ResumeAt.Format(api.TimeLayout), inList(st.Failure.Text))
+			}
 			if st.Foreground != "" {
 				fmt.Fprintf(w, "  foreground: %s\n", st.Foreground)
 			}

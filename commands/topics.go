@@ -73,6 +73,7 @@ var stateMeans = map[agent.State]string{
 	agent.Idle:       "it waits for a message",
 	agent.Prompt:     "it asks something: prompt S shows it, respond S answers",
 	agent.InError:    "its turn ended with an error, such as a limit",
+	agent.Parked:     "a limit or an overload stopped it, and ends by itself at resume_at",
 	agent.Restarting: "it ended and is started again after a pause",
 	agent.Exited:     "its program has ended; the screen and the output are kept",
 	agent.Unknown:    "the sources don't show which of these it is: explain S",

@@ -26,12 +26,13 @@ func waitVerb() *Verb {
 		Examples: []Example{
 			{"wait alpha --timeout 1s", "until alpha is idle"},
 			{"wait alpha --until prompt,error --timeout 1s", "until it needs a person"},
+			{"wait alpha --until parked --timeout 1s", "until a limit stops it that ends by itself"},
 			{"wait alpha beta --all --timeout 1s", "until both are idle"},
 			{`wait alpha --text '"tests? passed"' --timeout 1s`, "until its screen shows a text"},
 		},
 		Need: keys.Viewer, MinArgs: 1, MaxArgs: -1, Targets: true, Answer: api.State{}, Run: wait,
 		Flags: func(f *pflag.FlagSet) {
-			f.StringSlice("until", nil, "states to wait for; default idle; prompt, error and exited end that wait too")
+			f.StringSlice("until", nil, "states to wait for; default idle; prompt, error, parked and exited end that wait too")
 			f.String("text", "", "a regular expression that a line of the screen matches")
 			f.Uint64("after", 0, "only consider what happened after event number SEQ of the session")
 			f.Bool("all", false, "wait for every target, not just the first")
@@ -278,7 +279,7 @@ func (cond condition) over(st *sessions.Status) (int, bool) {
 	switch st.Now {
 	case agent.Prompt:
 		return api.StatusPrompt, true
-	case agent.InError:
+	case agent.InError, agent.Parked:
 		return api.StatusError, true
 	}
 	return 0, false

@@ -77,7 +77,7 @@ type Children struct {
 // Notify says who is notified when an agent waits, and how: notify.Rule has the meaning of the fields.
 type Notify struct {
 	Name     string   `yaml:"name"`
-	On       []string `yaml:"on"` // prompt, error, exited, idle>10m, report, report:KIND
+	On       []string `yaml:"on"` // prompt, error, parked, exited, idle>10m, report, report:KIND
 	Command  []string `yaml:"command"`
 	Run      []string `yaml:"run"` // the older name of command
 	Webhook  string   `yaml:"webhook"`

@@ -123,6 +123,8 @@ func (f *Fold) judge() agent.State {
 		return agent.Prompt
 	case m.Turn.Phase != "":
 		return agent.Working
+	case f.parked():
+		return agent.Parked
 	case m.Failure != nil:
 		return agent.InError
 	case m.Ready && f.o.Headless:
@@ -161,7 +163,7 @@ func (f *Fold) conclude() {
 		}
 	case agent.Working:
 		t.Activity = m.Activity
-	case agent.InError:
+	case agent.InError, agent.Parked:
 		t.Failure = m.Failure
 	}
 	if next != m.State {

@@ -175,6 +175,7 @@ func (f *Fold) waiters() []Wait {
 var leads = map[agent.State][]Way{
 	agent.Starting: {{Move: agent.MoveReady, Next: agent.Idle}, {Move: agent.MoveWork, Next: agent.Working}, {Move: agent.MoveAsk, Next: agent.Prompt}},
 	agent.Idle:     {{Move: agent.MoveWork, Next: agent.Working}, {Move: agent.MoveAsk, Next: agent.Prompt}},
+	agent.Parked:   {{Move: agent.MoveWork, Next: agent.Working}, {Move: agent.MoveAsk, Next: agent.Prompt}},
 	agent.InError:  {{Move: agent.MoveWork, Next: agent.Working}, {Move: agent.MoveAsk, Next: agent.Prompt}},
 	agent.Working: {
 		{Move: agent.MoveDone, Next: agent.Idle}, {Move: agent.MoveRest, Next: agent.Idle}, {Move: agent.MoveFail, Next: agent.InError},
@@ -232,7 +233,7 @@ func (f *Fold) Status() Status {
 	case agent.Working:
 		s.Activity = m.Activity
 		s.RestDue = f.restDue()
-	case agent.InError:
+	case agent.InError, agent.Parked:
 		s.Failure = m.Failure
 	}
 	for _, r := range m.Requests {

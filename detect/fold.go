@@ -31,6 +31,8 @@ type Options struct {
 	IdleGrace time.Duration
 	// Dir is the folder that the program was started in.
 	Dir string
+	// Zone is the program's time zone; nil is the server's.
+	Zone *time.Location
 	// PromptID makes a prompt's id from its number, which counts from 1; nil makes "1", "2" and so
 	// on. reported: the applied fact itself reports the prompt, so it opens it again when it is applied
 	// again.
@@ -99,6 +101,9 @@ func New(d agent.Driver, o Options) *Fold {
 	}
 	if o.PromptID == nil {
 		o.PromptID = func(n uint64, _ bool) string { return fmt.Sprint(n) }
+	}
+	if o.Zone == nil {
+		o.Zone = time.Local
 	}
 	f := &Fold{driver: d, table: d.Table(), o: o, now: o.Start}
 	f.m = memory{

@@ -86,6 +86,7 @@ func (f *Fold) rules() {
 		return
 	}
 	f.modeByScreen()
+	f.unpark()
 	f.outlived()
 	f.answeredByLevel()
 	f.seen()

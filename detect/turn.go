@@ -214,9 +214,7 @@ func (f *Fold) reason(failure *agent.Failure) bool {
 	if failure == nil || m.Failure == nil || m.Failure.Text != "" || f.now.Sub(m.EndedAt) >= silence {
 		return false
 	}
-	one := *failure
-	one.Since = m.Failure.Since
-	m.Failure = &one
+	f.failed(*failure, m.Failure.Since)
 	return true
 }
 
@@ -265,12 +263,11 @@ func (f *Fold) fail(fact *agent.Fact) {
 	f.m.Turn.By, f.m.Turn.Why = fact.Source, why{Tier: fact.Source.Tier(), Cause: fact.Cause, Evidence: fact.Evidence}
 	seen := fact.Failure == nil && m.Pending == nil && f.failing() != nil
 	f.finish(false)
-	one := *failure
-	one.Since = f.now
-	m.Failure, m.Ready = &one, true
+	f.failed(*failure, f.now)
+	m.Ready = true
 	f.mark(fact.Source, fact.Cause, fact.Evidence)
 	if seen {
-		f.mark(agent.SourceScreen, "screen:error", one.Text)
+		f.mark(agent.SourceScreen, "screen:error", failure.Text)
 	}
 }
 

@@ -332,7 +332,7 @@ type Configured struct {
 // track is what the spec says of the agent.
 func (s Spec) track() track.Spec {
 	return track.Spec{
-		Conversation: s.Conversation, Spoken: s.Spoken, Forked: s.forked(), Headless: s.Headless, Again: len(s.Again) > 0, Dir: s.Cwd, IdleGrace: s.IdleGrace,
+		Conversation: s.Conversation, Spoken: s.Spoken, Forked: s.forked(), Headless: s.Headless, Again: len(s.Again) > 0, Dir: s.Cwd, TimeZone: s.Env["TZ"], IdleGrace: s.IdleGrace,
 		Stream: s.Stream, Hooks: s.Isolate != agent.IsolateNone, StateFile: s.StateFile, LogFiles: s.LogFiles, Created: s.Created.Time,
 	}
 }

@@ -92,6 +92,14 @@ func (s *Status) Talk() string {
 // HasTag says whether the session carries the tag.
 func (s *Status) HasTag(tag string) bool { return slices.Contains(s.Tags, tag) }
 
+// resumeAt is when a parked session's error ends.
+func (s *Status) resumeAt() *api.Time {
+	if s.Now != agent.Parked || s.Failure == nil {
+		return nil
+	}
+	return s.Failure.ResumeAt
+}
+
 // branch is the branch of the session's folder, null where there is none.
 func (s *Status) branch() *string {
 	if s.Look == nil {
@@ -114,7 +122,7 @@ func (s *Status) Row() api.Session {
 		tags = []string{}
 	}
 	return api.Session{
-		Prompt: promptOrNil(s.Request), Activity: s.Activity, Failure: s.Failure, Session: s.Name, ID: s.ID, Agent: s.Agent, Mode: s.Mode, Attached: orNil(s.Attached), State: string(s.Now), Since: api.At(s.Since),
+		Prompt: promptOrNil(s.Request), Activity: s.Activity, Failure: s.Failure, ResumeAt: s.resumeAt(), Session: s.Name, ID: s.ID, Agent: s.Agent, Mode: s.Mode, Attached: orNil(s.Attached), State: string(s.Now), Since: api.At(s.Since),
 		Title: terminal.Printable(s.Title), Writer: s.Writer, Viewers: s.Viewers, Tags: tags, PID: s.PID, Cols: s.Cols, Rows: s.Rows,
 		Cwd: s.Cwd, Branch: s.branch(), ChangedFiles: s.changedFiles(),
 	}
@@ -136,7 +144,7 @@ func (s *Status) State(now time.Time) api.State {
 		grace = &left
 	}
 	return api.State{
-		Activity: s.Activity, Failure: s.Failure, Prompt: promptOrNil(s.Request), IdleGraceRemainingMS: grace, Session: s.Name, ID: s.ID, Agent: s.Agent, Mode: s.Mode, Attached: orNil(s.Attached), State: string(s.Now), Since: api.At(s.Since), Seq: s.Seq,
+		Activity: s.Activity, Failure: s.Failure, ResumeAt: s.resumeAt(), Prompt: promptOrNil(s.Request), IdleGraceRemainingMS: grace, Session: s.Name, ID: s.ID, Agent: s.Agent, Mode: s.Mode, Attached: orNil(s.Attached), State: string(s.Now), Since: api.At(s.Since), Seq: s.Seq,
 		Tier: s.Tier, Cause: terminal.Printable(s.Cause), Prompts: prompts, Exit: s.Exit, Writer: s.Writer, Gate: string(s.Gate.Shown()),
 		Foreground: terminal.Printable(s.Program), QuietMS: quiet, Cwd: s.Cwd, Branch: s.branch(), ChangedFiles: s.changedFiles(),
 	}
@@ -156,7 +164,7 @@ func Reportable(st *Status) map[agent.State]bool {
 func Waiting(list []*Session) []api.Session {
 	rows := []api.Session{}
 	for _, s := range list {
-		if st := s.Status(); st.Now == agent.Prompt || st.Now == agent.InError {
+		if st := s.Status(); st.Now == agent.Prompt || st.Now == agent.InError || st.Now == agent.Parked {
 			rows = append(rows, st.Row())
 		}
 	}

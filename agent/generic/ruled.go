@@ -32,7 +32,7 @@ func (d ruled) ReportedStates() []agent.State {
 	for _, one := range []struct {
 		state agent.State
 		known bool
-	}{{agent.Working, d.set.Looks()}, {agent.Idle, s.Idle != nil}, {agent.Prompt, s.Prompt != nil}, {agent.InError, s.Error != nil}} {
+	}{{agent.Working, d.set.Looks()}, {agent.Idle, s.Idle != nil}, {agent.Prompt, s.Prompt != nil}, {agent.InError, s.Error != nil}, {agent.Parked, s.Error != nil}} {
 		if one.known && !slices.Contains(list, one.state) {
 			list = append(list, one.state)
 		}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	_ "time/tzdata" // agents name time zones, and an image may have no list of them
 
 	"berth/commands/shape"
 	"berth/sessions/hold"

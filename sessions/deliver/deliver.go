@@ -280,7 +280,7 @@ func (m *Machine) occupied(s Seen) string {
 		return openDialog
 	case m.stir != "":
 		return m.stir
-	case s.State != agent.Idle && s.State != agent.InError:
+	case !s.State.Rests():
 		return "it is " + string(s.State)
 	}
 	return ""
@@ -298,7 +298,7 @@ func at(s Seen) *agent.Composer {
 
 func (m *Machine) begin(s Seen, now time.Time) Step {
 	switch why := m.occupied(s); {
-	case why == openDialog && (s.State == agent.Idle || s.State == agent.InError) && !m.over(now, settleFor):
+	case why == openDialog && s.State.Rests() && !m.over(now, settleFor):
 		return look() // it is answered, and painted still
 	case why != "":
 		return refuse(api.CodeAgentBusy, why)

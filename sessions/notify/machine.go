@@ -142,12 +142,14 @@ func (m *Machine) open(o *Occasion, l Line) {
 
 // state takes in that the session's state has changed.
 func (m *Machine) state(l Line, next string) {
-	m.drop(l.Session, slices.DeleteFunc([]string{KindIdle, KindError}, func(kind string) bool { return kind == next && m.found(l.Session, kind) })...)
+	m.drop(l.Session, slices.DeleteFunc([]string{KindIdle, KindError, KindParked}, func(kind string) bool { return kind == next && m.found(l.Session, kind) })...)
 	switch next {
 	case "idle":
 		m.open(&Occasion{Key: fmt.Sprintf("idle:%d", l.Cursor), Kind: KindIdle}, l)
 	case "error":
 		m.open(&Occasion{Key: fmt.Sprintf("error:%d", l.Cursor), Kind: KindError, Data: l.Raw}, l)
+	case "parked":
+		m.open(&Occasion{Key: fmt.Sprintf("parked:%d", l.Cursor), Kind: KindParked, Data: l.Raw}, l)
 	case "exited":
 	default:
 		m.drop(l.Session, KindExited)
@@ -203,7 +205,7 @@ func (m *Machine) Found(cursor uint64, session, state string, since time.Time, p
 			m.open(&Occasion{Key: "prompt:" + id, Kind: KindPrompt, Prompt: id, Found: true}, l)
 		}
 	}
-	if state != KindError && state != KindExited && state != KindIdle {
+	if state != KindError && state != KindParked && state != KindExited && state != KindIdle {
 		return
 	}
 	for _, o := range m.Occasions {

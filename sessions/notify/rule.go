@@ -27,6 +27,7 @@ const Settles = 3 * time.Second
 const (
 	KindPrompt = "prompt"
 	KindError  = "error"
+	KindParked = "parked"
 	KindExited = "exited"
 	KindIdle   = "idle"
 	KindReport = "report"
@@ -36,7 +37,7 @@ const (
 // Telegram. Most of these fields are secrets.
 type Rule struct {
 	Name     string   `json:"name,omitempty"`
-	On       []string `json:"on"`                 // prompt, error, exited, idle>10m, report, report:KIND
+	On       []string `json:"on"`                 // prompt, error, parked, exited, idle>10m, report, report:KIND
 	Run      []string `json:"run,omitempty"`      // a command with the notice on its standard input
 	URL      string   `json:"url,omitempty"`      // gets the notice by POST
 	Secret   string   `json:"secret,omitempty"`   // whsec_BASE64: signs the POST to URL
@@ -91,9 +92,9 @@ type Condition struct {
 
 // ParseCondition reads a word of On. duration reads the time after "idle>".
 func ParseCondition(word string, duration func(string) (time.Duration, error)) (Condition, error) {
-	wrong := fmt.Errorf("%q isn't a valid condition; use prompt, error, exited, idle>10m, report or report:escalate", word)
+	wrong := fmt.Errorf("%q isn't a valid condition; use prompt, error, parked, exited, idle>10m, report or report:escalate", word)
 	switch word {
-	case KindPrompt, KindError, KindExited, KindReport:
+	case KindPrompt, KindError, KindParked, KindExited, KindReport:
 		return Condition{Kind: word}, nil
 	}
 	if kind, ok := strings.CutPrefix(word, "report:"); ok {
@@ -118,7 +119,7 @@ func plain(s string) (time.Duration, error) { return time.ParseDuration(s) }
 // Check says what is wrong with a rule.
 func (r Rule) Check() error {
 	if len(r.On) == 0 {
-		return errors.New("the rule doesn't say when to notify; add on: [prompt, error, exited, idle>10m, report:escalate]")
+		return errors.New("the rule doesn't say when to notify; add on: [prompt, error, parked, exited, idle>10m, report:escalate]")
 	}
 	for _, word := range r.On {
 		if _, err := ParseCondition(word, plain); err != nil {

@@ -125,7 +125,7 @@ func (out *Outbox) queueTask(typer agent.MessageTyper, now time.Time) task {
 	for _, later := range out.queue[1:] {
 		later.park("other messages are before it")
 	}
-	if out.env.Program().State != agent.Idle && out.env.Program().State != agent.InError && q.Stage != stageEntered {
+	if !out.env.Program().State.Rests() && q.Stage != stageEntered {
 		q.park("it is " + string(out.env.Program().State))
 		return task{wait: taskEvery}
 	}

@@ -165,7 +165,7 @@ func (w *turnWatch) standingNow(state agent.State, keeps bool) standing {
 	switch state {
 	case agent.Exited, agent.Prompt:
 		t.over = true
-	case agent.Idle, agent.InError:
+	case agent.Idle, agent.InError, agent.Parked:
 		t.over, t.inferred = told, !told && !(w.queued && keeps)
 		if wordless := t.Message != nil && *t.Message == "" && end.Turn == "" && end.Source == agent.SourceLog; wordless {
 			t.over, t.inferred = false, true // a log may have the end before the turn and its words

@@ -116,7 +116,7 @@ func (ps *Prompts) interrupt() (interruption, error) {
 	switch {
 	case seen.Asks || seen.Reading != nil && seen.Reading.Dialog != nil:
 		return try, asksSomething(ps.env.Standing())
-	case now.State == agent.Idle, now.State == agent.InError:
+	case now.State.Rests():
 		return try, nil
 	case now.State != agent.Working:
 		return try, api.Errorf(api.CodeNotReady, "%s is %s", ps.env.Name(), now.State).With("session", ps.env.Name())

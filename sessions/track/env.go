@@ -101,6 +101,7 @@ type Spec struct {
 	Headless     bool
 	Again        bool // whether the agent may exit to be started again
 	Dir          string
+	TimeZone     string // the program's TZ; empty: the server's
 	IdleGrace    time.Duration
 	Stream       bool      // whether it prints lines of JSON
 	Hooks        bool      // whether it has Berth's hooks

@@ -58,7 +58,7 @@ type View struct {
 	Attached string // how the agent came into the session: foreground for a visitor; empty for its own program
 
 	Activity        *api.Activity    // while working, as far as known
-	Failure         *api.Failure     // while in error
+	Failure         *api.Failure     // while in error or parked
 	Request         *agent.Request   // the prompt on the screen
 	Requests        []*agent.Request // all open prompts
 	Mode            *string          // what the agent may do unasked, in its own word; nil while unknown
@@ -90,6 +90,10 @@ func (t *Track) View() View {
 	}
 	if b.Failure != nil {
 		v.Failure = &api.Failure{Class: string(b.Failure.Class), Text: b.Failure.Text, Since: api.At(b.Failure.Since)}
+		if at := b.Failure.ResumeAt; at != nil {
+			resume := api.At(*at)
+			v.Failure.ResumeAt = &resume
+		}
 	}
 	return v
 }

@@ -116,9 +116,13 @@ func (t *Track) Pass(now time.Time) {
 // options are the fold's, for a program that was started at start.
 func (t *Track) options(d *detection, start time.Time) detect.Options {
 	spec := t.env.Spec()
+	zone := time.Local
+	if named, err := time.LoadLocation(spec.TimeZone); spec.TimeZone != "" && err == nil {
+		zone = named
+	}
 	return detect.Options{
 		Conversation: spec.Conversation, Start: start, Headless: spec.Headless, IdleGrace: spec.IdleGrace, Forked: spec.Forked,
-		Again: spec.Again, Dir: spec.Dir,
+		Again: spec.Again, Dir: spec.Dir, Zone: zone,
 		PromptID: func(_ uint64, told bool) string { return d.ids.next(t.env.ID, told) },
 	}
 }

@@ -25,7 +25,7 @@ var arrows = map[string]string{
 
 	// Agents: the shared types, and what drivers share. Only agent/drivers imports a driver; the test
 	// adds the arrows of both. The generic driver has arrows of its own, because it has rules.
-	"agent":               "api",
+	"agent":               "agent/pattern api",
 	"agent/pattern":       "",
 	"agent/drawn":         "agent terminal",
 	"agent/compose":       "agent",

@@ -106,6 +106,11 @@ func says(b Body) string {
 			return b.Session + " is in error: " + b.Failure.Text
 		}
 		return b.Session + " is in error"
+	case notify.KindParked:
+		if b.Failure != nil && b.Failure.ResumeAt != nil {
+			return b.Session + " has to wait until " + b.Failure.ResumeAt.Format(api.TimeLayout) + ": " + b.Failure.Text
+		}
+		return b.Session + " has to wait"
 	case notify.KindExited:
 		return b.Session + " has ended"
 	}

@@ -36,6 +36,7 @@ type message struct {
 var kinds = map[string]struct{ title, icon string }{
 	notify.KindPrompt: {"needs input", "question"},
 	notify.KindError:  {"failed", "rotating_light"},
+	notify.KindParked: {"has to wait", "hourglass"},
 	notify.KindExited: {"has ended", "checkered_flag"},
 	notify.KindIdle:   {"is idle", "zzz"},
 	notify.KindReport: {"reports", "memo"},

@@ -42,7 +42,7 @@ func TestQuota(t *testing.T) {
 		t.Fatalf("the limit is reported as %+v", s.Prompt)
 	}
 	l.Respond("keys", "denied", "deny")
-	if s := l.Is("error"); s.Failure == nil || s.Failure.Class != "rate_limited" {
+	if s := l.Is("parked"); s.Failure == nil || s.Failure.Class != "rate_limited" { // it names the end of the limit
 		t.Errorf("after the notice: %+v", s.Failure)
 	}
 	l.ready()
