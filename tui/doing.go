@@ -26,7 +26,7 @@ func needs(s *sessions.Status) bool { return s.Now == agent.Prompt }
 
 // asks reports whether a session has a question or an error, which get a second row if they need one.
 func asks(s *sessions.Status) bool {
-	return needs(s) && s.Request != nil || s.Now == agent.InError && s.Failure != nil
+	return needs(s) && s.Request != nil || (s.Now == agent.InError || s.Now == agent.Parked) && s.Failure != nil
 }
 
 // doingOf is what a session does now: what it asks, why it failed, the tool that it uses, how it ended.
@@ -37,9 +37,9 @@ func doingOf(s *sessions.Status, now time.Time) doing {
 		if s.Request != nil {
 			return requested(s)
 		}
-	case agent.InError:
+	case agent.InError, agent.Parked:
 		if s.Failure != nil {
-			return doing{text: failure(s.Failure, now), tone: failed}
+			return doing{text: failure(s.Failure, now), tone: lookOf(s.Now).tone}
 		}
 	case agent.Working:
 		if a := s.Activity; a != nil {

@@ -236,7 +236,7 @@ func (l *listing) markSeen() {
 // unseen reports whether a session has a result that the person hasn't seen yet.
 func (l *listing) unseen(s *sessions.Status) bool {
 	switch s.Now {
-	case agent.Prompt, agent.InError, agent.Idle, agent.Exited:
+	case agent.Prompt, agent.InError, agent.Parked, agent.Idle, agent.Exited:
 		return l.seen[s.ID] < s.StateSeq
 	}
 	return false

@@ -20,6 +20,7 @@ var stateGroups = []struct {
 	{[]agent.State{agent.Prompt}, "needs input"},
 	{[]agent.State{agent.InError}, "failed"},
 	{[]agent.State{agent.Working, agent.Starting, agent.Restarting}, "working"},
+	{[]agent.State{agent.Parked}, "parked"},
 	{[]agent.State{agent.Idle}, "idle"},
 	{[]agent.State{agent.Unknown}, "unknown"},
 	{[]agent.State{agent.Exited}, "ended"},
@@ -101,7 +102,7 @@ func inbox(a, b *sessions.Status) int {
 		return d
 	}
 	switch a.Now {
-	case agent.Prompt, agent.InError:
+	case agent.Prompt, agent.InError, agent.Parked:
 		if d := a.Since.Compare(b.Since); d != 0 {
 			return d
 		}

@@ -208,21 +208,18 @@ func TestDoing(t *testing.T) {
 			t.Errorf("%q: %q", input, got)
 		}
 	}
-	since := time.Date(2026, 11, 20, 14, 0, 0, 0, time.Local)
-	for text, want := range map[string]string{
-		"You've hit your session limit · resets 3:20pm (Europe/Berlin)": "until 3:20pm (Europe/Berlin)",
-		"You've hit your usage limit. Try again at 3:20 PM.":            "until 3:20 PM",
-		"Your quota will reset after 1h20m30s.":                         "until 15:20",
-		"Please try again in 2 days 1 hour.":                            "until Nov 22 15:00",
-		"Rate limit reached. Please try again in 1.5s.":                 "over",
-		"try again in a moment":                                         "", "slow down": "", "resets 12 counters": "",
+	now := time.Date(2026, 11, 20, 14, 0, 0, 0, time.Local)
+	for after, want := range map[time.Duration]string{
+		80 * time.Minute: "rate limited, until 15:20: resets 3:20pm",
+		49 * time.Hour:   "rate limited, until Nov 22 15:00: resets 3:20pm",
+		-time.Second:     "rate limited, over: resets 3:20pm",
 	} {
-		if got := endOf(text, since, since.Add(time.Minute)); got != want {
-			t.Errorf("%q ends %q, want %q", text, got, want)
+		end := api.At(now.Add(after))
+		if got := failure(&api.Failure{Class: "rate_limited", Text: "resets 3:20pm", ResumeAt: &end}, now); got != want {
+			t.Errorf("%v: it is shown as %q, want %q", after, got, want)
 		}
 	}
-	f := &api.Failure{Class: "rate_limited", Text: "resets 3pm", Since: api.At(since)}
-	if got := failure(f, since); got != "rate limited, until 3pm: resets 3pm" {
-		t.Errorf("it is shown as %q", got)
+	if got := failure(&api.Failure{Class: "rate_limited", Text: "slow down"}, now); got != "rate limited: slow down" {
+		t.Errorf("without an end it is shown as %q", got)
 	}
 }

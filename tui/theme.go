@@ -152,6 +152,7 @@ var looks = map[agent.State]look{
 	agent.Working:    {"●", "*", works},
 	agent.Starting:   {"◌", "~", works},
 	agent.Restarting: {"◌", "~", works},
+	agent.Parked:     {"◷", "z", rests},
 	agent.Idle:       {"○", "o", rests},
 	agent.Unknown:    {"·", ".", over},
 	agent.Exited:     {"□", "-", over},

@@ -212,7 +212,7 @@ func (m *Model) listTitle() string {
 }
 
 // counted is how many of stateGroups the header counts.
-const counted = 4
+const counted = 5
 
 func (m *Model) drawHeader(a area) {
 	t := m.theme
