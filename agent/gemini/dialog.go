@@ -333,7 +333,12 @@ func (b *box) plan() bool {
 	return b.is(agent.PromptPlan, "", askReady)
 }
 
-var tab = pattern.New(`[□✓] ([^│□✓←→≡]+)`)
+// tabBar is the row of tabs above several questions, and tab one of them. On a narrow screen a tab's
+// text is cut off, and the blanks are elsewhere.
+var (
+	tabBar = pattern.New(`^← ?.*≡.* →$`)
+	tab    = pattern.New(`[□✓] +([^│□✓←→≡]+)`)
+)
 
 // question reads a question's dialog: with options or a text field, and for several questions also
 // the review page.
@@ -346,7 +351,7 @@ func (b *box) question() bool {
 	d := b.dialog
 	d.Confirm = b.has(askReview)
 	for i := next; i < len(b.rows); i++ {
-		if bar := strings.TrimSpace(b.rows[i]); strings.HasPrefix(bar, "← ") && strings.HasSuffix(bar, " →") {
+		if bar := strings.TrimSpace(b.rows[i]); tabBar.MatchString(bar) {
 			for _, m := range tab.FindAllStringSubmatch(bar, -1) {
 				d.Tabs = append(d.Tabs, strings.TrimSpace(m[1]))
 			}

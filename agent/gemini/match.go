@@ -108,7 +108,7 @@ func matchQuestion(d *agent.Dialog, p *agent.Request) agent.Match {
 			return agent.NoMatch
 		}
 		for i, q := range p.Questions {
-			if plainText(q.Header) != plainText(d.Tabs[i]) {
+			if !isTab(d.Tabs[i], q.Header) {
 				return agent.NoMatch
 			}
 		}
@@ -189,4 +189,12 @@ func offersOwn(d *agent.Dialog, o agent.Option, i int, q agent.Question) bool {
 // plainText is a text without blanks and without Markdown's marks, which Gemini renders.
 func plainText(text string) string {
 	return drawn.Without(text, " \t\n\u00a0#*_`>|-+~[]()│─┌┐└┘├┤┬┴┼•")
+}
+
+// isTab says whether a tab is that of the question with this header. On a narrow screen either was
+// drawn with only its start.
+func isTab(tab, header string) bool {
+	tab, cutTab := strings.CutSuffix(plainText(tab), "…")
+	header, cutHeader := strings.CutSuffix(plainText(header), "…")
+	return tab == header || cutTab && strings.HasPrefix(header, tab) || cutHeader && strings.HasPrefix(tab, header)
 }

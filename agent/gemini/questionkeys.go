@@ -91,7 +91,13 @@ func reviews(d *agent.Dialog, questions []agent.Question, each []agent.QuestionP
 		if each[i].Text != "" {
 			words = append(words, beginning(each[i].Text))
 		}
-		if !strings.Contains(shown, drawn.Squeeze(q.Header+"→"+strings.Join(words, ", "))) {
+		header, cut := strings.CutSuffix(q.Header, "…")
+		if answer := drawn.Squeeze("→" + strings.Join(words, ", ")); !cut {
+			header += answer
+		} else if !strings.Contains(shown, answer) {
+			return false
+		}
+		if !strings.Contains(shown, drawn.Squeeze(header)) {
 			return false
 		}
 	}

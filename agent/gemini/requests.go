@@ -246,6 +246,9 @@ func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 		if len(rows) > 0 && dialog.Tool == toolShell {
 			input = strings.Join(rows, "\n") // the first row shows as much as fits
 			r.Text = agent.Pointer(beside(dialog))
+			if dialog.Cut { // its first rows aren't drawn
+				input, r.Text = "", agent.Pointer(dialog.Body)
+			}
 		}
 		if input = strings.TrimSpace(input); input != "" {
 			r.SetInput(input)

@@ -150,7 +150,7 @@ func (p *program) do(ctx context.Context, verb, rest string) error {
 	case "made":
 		return p.made(ctx, rest)
 	case "now":
-		return p.now(strings.Fields(rest))
+		return p.now(ctx, strings.Fields(rest))
 	case "key":
 		return p.key(rest)
 	case "type", "paste", "message":

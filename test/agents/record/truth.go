@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"time"
 
 	"berth/agent"
@@ -43,7 +44,7 @@ func word(s string) any {
 }
 
 // now takes the script's word for a state, and the time from the source that it names.
-func (p *program) now(words []string) error {
+func (p *program) now(ctx context.Context, words []string) error {
 	if len(words) < 2 || len(words) > 4 {
 		return errors.New("now STATE SOURCE [PROMPT [TOOL]]")
 	}
@@ -64,8 +65,39 @@ func (p *program) now(words []string) error {
 	if !ok {
 		return fmt.Errorf("there was no event of %q", source)
 	}
-	p.r.state(at, p.last["seen"], state, prompt, tool, failure, source)
+	seen, err := p.shows(ctx, agent.State(state), at)
+	if err != nil {
+		return err
+	}
+	p.r.state(at, seen, state, prompt, tool, failure, source)
 	return nil
+}
+
+// spinner is the row that Claude Code draws while it works.
+const spinner = "^[·✢✳✶✻✽*] .*…"
+
+// shows is the first sign of a state since a time. Of work it is the spinner, or a request to the
+// model; of rest that there is no spinner. Of a dialog it is what the script has seen.
+func (p *program) shows(ctx context.Context, state agent.State, since time.Time) (time.Time, error) {
+	works := regexp.MustCompile("(?m)" + spinner)
+	deadline := time.Now().Add(patient)
+	for state != agent.Prompt {
+		asked, ok := p.turn("asked")
+		switch on := works.MatchString(p.text()); {
+		case state == agent.Working && ok && asked.After(since):
+			return asked, nil
+		case on == (state == agent.Working):
+			return time.Now(), nil
+		case time.Now().After(deadline):
+			return time.Time{}, fmt.Errorf("it never was %s", state)
+		}
+		select {
+		case <-time.After(watchEvery):
+		case <-ctx.Done():
+			return time.Time{}, ctx.Err()
+		}
+	}
+	return p.last["seen"], nil
 }
 
 // turn is the time of the last turn's request, or of its answer's end.
