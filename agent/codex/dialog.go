@@ -228,13 +228,19 @@ func (b *block) question() bool {
 	for ok && !b.screen.view.Lines[row].Dim(len("  ")) { // the question's own text is never dim
 		row, ok = b.aboveRow(questionHead, row)
 	}
-	if !ok || len(d.Options) == 0 || strings.Contains(b.foot, "esc to cancel") || strings.Contains(b.foot, "enter select") { // such a foot is below a command or a plan
+	if ok && len(d.Options) == 0 { // the first ones may have no room
+		b.foot = flat(b.screen.view.Text(row+1, b.screen.last))
+		for b.first = row + 1; b.first <= b.screen.last && !optionLine.MatchString(b.screen.text(b.first)); {
+			b.first++
+		}
+	}
+	d.Cut = notAll.MatchString(b.foot)
+	if !ok || len(d.Options) == 0 && !d.Cut || strings.Contains(b.foot, "esc to cancel") || strings.Contains(b.foot, "enter select") { // such a foot is below a command or a plan
 		return false
 	}
 	if column := b.described(); column > 0 {
 		b.split(column)
 	}
-	d.Cut = notAll.MatchString(b.foot)
 	m := questionHead.FindStringSubmatch(b.screen.text(row))
 	n, of := pattern.Number(m[1]), min(pattern.Number(m[2]), maxQuestions)
 	if n < 1 || n > of {

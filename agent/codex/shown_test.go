@@ -164,6 +164,25 @@ func TestListWithoutRoom(t *testing.T) {
 	}
 }
 
+// TestListScrolled: of a list that was scrolled the first options are out of view. The prompt stays, and its dialog
+// shows a part of it, so the answer's error says to make the screen larger.
+func TestListScrolled(t *testing.T) {
+	const head, foot = "  \x1b[2mQuestion 1/1 (1 unanswered)\x1b[22m\n  Go on?\n\n", " | tab to add notes\n  enter to submit answer\n  esc to interrupt"
+	s := newSeen()
+	p := s.show(draw(head+"  › 1. Yes                does it\n    2. Wipe               wipes it\n    3. None of the above  Optionally\n\n  tab to add notes | enter to submit answer | esc to interrupt", -1, 0))
+	r := draw(head+"    2. Wipe               wipes it\n  › 3. None of the    Optionally\n\n  option 3/3"+foot, -1, 0)
+	now := s.show(r)
+	if now == nil || now.ID != p.ID || !now.OnScreen || r.Dialog == nil || !r.Dialog.Cut {
+		t.Fatalf("%+v, drawn %+v", now, r.Dialog)
+	}
+	if pending, ok := s.f.Pending(p.ID); !ok || pending.Dialog == nil || pending.Whole || s.keyed(p.ID, r.Dialog) {
+		t.Errorf("%+v", pending)
+	}
+	if now = s.show(draw(head+"    1. Yes                does it\n  › 2. Wipe               wipes it\n    3. None of the above  Optionally\n\n  tab to add notes | enter to submit answer | esc to interrupt", -1, 0)); now.ID != p.ID {
+		t.Errorf("whole again: %+v", now)
+	}
+}
+
 // TestForms: a server's tool is asked about in a form of one field, which the words above it and within
 // it cannot turn into a command's dialog; nor can such words turn a command's dialog into a form.
 func TestForms(t *testing.T) {

@@ -168,7 +168,7 @@ func (ps *Prompts) notReady(p detect.Pending, err error) error {
 	case errors.Is(err, errContested):
 		remedy = fmt.Sprintf("answer it at the terminal: attach %s. What a hook reported is a prompt of its own, see state %s", name, name)
 	case errors.Is(err, errUnseen):
-		remedy = fmt.Sprintf("attach %s, make the window larger, and answer there", name)
+		remedy = fmt.Sprintf("make its screen larger and answer again: resize %s COLSxROWS, or attach %s from a larger window. Or answer there", name, name)
 	case errors.Is(err, errDeaf):
 		remedy = fmt.Sprintf("look at screen %s, and answer again when it goes on", name)
 	case errors.Is(err, errJustOver):
