@@ -199,8 +199,9 @@ type CallLogReader interface {
 	LoggedCall(d *Dialog, tool string, input json.RawMessage) (shown Match, undrawn string)
 	// Hides reports whether the dialog of such a call leaves out a part of it, or may do so.
 	Hides(tool string, input json.RawMessage) bool
-	// Many reports whether an hour of ordinary work may have thousands of the tool's calls.
-	Many(tool string) bool
+	// Shortened is the input of such a call with as much as MayHide needs. It is nil if the call has to be
+	// kept whole.
+	Shortened(tool string, input json.RawMessage) json.RawMessage
 	// Draws reports whether the dialog draws something of the call, or names its tool.
 	Draws(d *Dialog, tool string, input json.RawMessage) bool
 	// MayHide reports whether the dialog may be about a call that it doesn't show, because it leaves out

@@ -29,7 +29,7 @@ func (f *Fold) disputed(r *request) bool {
 	}
 	by := func(o *request) bool { return o != r && f.disputes(o, r, d) }
 	_, hidden := f.concealed(r, d)
-	return f.m.Forgotten && ofWork(d) || slices.ContainsFunc(f.m.Requests, by) || slices.ContainsFunc(f.m.Lost, by) || f.misnamed(r, d) || f.misreported(r, d) || f.mislaid(r, d) || f.unlogged(r, d) || hidden || f.unhooked(r, d)
+	return f.m.Forgotten && ofWork(d) || slices.ContainsFunc(f.m.Requests, by) || slices.ContainsFunc(f.m.Lost, by) || f.misnamed(r, d) || f.misreported(r, d) || f.mislaid(r, d) || f.unlogged(r, d) || hidden || f.unhooked(r, d) || f.unconfirmed(r, d)
 }
 
 // mislaid reports whether the session log reports a call that the dialog may show, and that has
@@ -240,6 +240,7 @@ func (f *Fold) found() {
 	m.Lost = slices.DeleteFunc(m.Lost, func(r *request) bool {
 		return bare(r.Opened) || !r.Waits && !faint(r.Prompt) && r.Key != m.Screen.Key
 	})
+	f.pastRests(bare)
 	m.Unasked = slices.DeleteFunc(m.Unasked, func(c call) bool { return bare(c.Since) })
 	m.Forgotten = m.Forgotten && (len(m.Lost) > 0 || len(m.Unasked) > 0 || !bare(time.Time{}))
 }

@@ -176,6 +176,13 @@ func (f *Fold) needsHook(r *request, d *agent.Dialog) bool {
 	return !slices.ContainsFunc(f.m.Lost, func(o *request) bool { return o.Foreign && f.shows(d, o) != agent.NoMatch })
 }
 
+// unconfirmed reports whether only a hook says what a subagent's dialog leaves out, and a key would answer it. Any
+// process can end the subagent's own hook and send another one, and the session log doesn't have the call.
+func (f *Fold) unconfirmed(r *request, d *agent.Dialog) bool {
+	l, ok := f.driver.(agent.CallLogReader)
+	return ok && r.Told && d.Agent != "" && r.Prompt.Type == agent.PromptPermission && ofWork(d) && l.AsksByHook(d)
+}
+
 // comparesPast reports whether the dialog may be about a past call of the main agent.
 func (f *Fold) comparesPast(d *agent.Dialog) (agent.CallLogReader, bool) {
 	l, ok := f.driver.(agent.CallLogReader)

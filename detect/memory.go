@@ -58,9 +58,9 @@ type turns struct {
 	Failure   *agent.Failure
 	Pending   *agent.Failure // reported before its turn has ended
 	Activity  *agent.Activity
-	Calls     []call // tool calls that haven't ended
-	Unasked   []call // calls that were reported as over before they asked: see unasked
-	Past      []pastCall
+	Calls     []call      // tool calls that haven't ended
+	Unasked   []call      // calls that were reported as over before they asked: see unasked
+	Past      []pastCall  // see outlasts
 	Crowded   []forgotten // tools whose past calls had no room
 
 	Background map[string]bool // subagents that continue after their turn
@@ -144,6 +144,9 @@ type call struct {
 type pastCall struct {
 	Tool, Input string
 	At          time.Time
+	More        int  // how many equal calls were reported as over besides this one
+	Short       bool // Input is shortened
+	Whole       bool // it can't be
 }
 
 // forgotten is a tool with a past call that had no room. Without a name it is any tool.

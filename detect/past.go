@@ -12,9 +12,11 @@ import (
 // call outlasts the call.
 
 const (
-	// pastBytes bounds the calls that were reported as over. Each counts as pastEach bytes and its input.
+	// pastBytes bounds the calls that were reported as over. Each counts as pastEach bytes and its input, a
+	// shortened one as shortEach.
 	pastBytes = 2 << 20
 	pastEach  = 1 << 10
+	shortEach = 256
 	// unpastKept bounds the tools whose calls had no room.
 	unpastKept = 64
 	// pastShown is how many past calls a prompt's text says more of than its dialog. With more, no key answers it.
@@ -24,23 +26,35 @@ const (
 	pastFor = time.Hour
 )
 
-// outlasts keeps a call that is reported as over, if its dialog leaves out a part of it or may do so. The tool
-// whose calls take the most gives way. Then no dialog of that tool takes a key for a time, unless an
-// hour of ordinary work has so many of its calls.
+// outlasts keeps a call that is reported as over, if its dialog leaves out a part of it or may do so. Without
+// room the oldest calls are shortened. Then the tool whose calls take the most gives way, and no dialog of that
+// tool takes a key for a time.
 func (f *Fold) outlasts(c call) {
 	l, ok := f.driver.(agent.CallLogReader)
 	if !ok || c.Logged == "" || c.Agent != "" || c.Done || !l.Hides(c.Tool, []byte(c.Logged)) {
 		return
 	}
 	m := &f.m
+	past := pastCall{Tool: c.Tool, Input: c.Logged, At: f.now}
 	m.Past = slices.DeleteFunc(m.Past, func(p pastCall) bool {
-		return p.Tool == c.Tool && p.Input == c.Logged || f.now.Sub(p.At) >= pastFor
+		same := p.Tool == c.Tool && p.Input == c.Logged
+		if same {
+			past.More = p.More + 1
+		}
+		return same || f.now.Sub(p.At) >= pastFor
 	})
-	m.Past = append(m.Past, pastCall{Tool: c.Tool, Input: c.Logged, At: f.now})
+	m.Past = append(m.Past, past)
 	size, sizes := 0, map[string]int{}
 	for _, p := range m.Past {
-		size += pastEach + len(p.Input)
-		sizes[p.Tool] += pastEach + len(p.Input)
+		size += p.size()
+		sizes[p.Tool] += p.size()
+	}
+	for i := 0; i < len(m.Past) && size > pastBytes; i++ {
+		p := &m.Past[i]
+		was := p.size()
+		if shorten(l, p) {
+			size, sizes[p.Tool] = size+p.size()-was, sizes[p.Tool]+p.size()-was
+		}
 	}
 	for size > pastBytes {
 		most := m.Past[0].Tool
@@ -50,13 +64,30 @@ func (f *Fold) outlasts(c call) {
 			}
 		}
 		i := slices.IndexFunc(m.Past, func(p pastCall) bool { return p.Tool == most })
-		freed := pastEach + len(m.Past[i].Input)
+		freed := m.Past[i].size()
 		size, sizes[most] = size-freed, sizes[most]-freed
 		m.Past = slices.Delete(m.Past, i, i+1)
-		if !l.Many(most) {
-			f.unpast(most)
-		}
+		f.unpast(most)
 	}
+}
+
+func (p *pastCall) size() int {
+	if p.Short {
+		return shortEach + len(p.Input)
+	}
+	return pastEach + len(p.Input)
+}
+
+// shorten reports whether there is less of the call to be kept.
+func shorten(l agent.CallLogReader, p *pastCall) bool {
+	if p.Short || p.Whole {
+		return false
+	}
+	short := l.Shortened(p.Tool, []byte(p.Input))
+	if p.Whole = short == nil; !p.Whole {
+		p.Input, p.Short = string(short), true
+	}
+	return p.Short
 }
 
 // unpast keeps that a call of the tool had no room.
@@ -68,11 +99,58 @@ func (f *Fold) unpast(tool string) {
 	}
 }
 
-// pastDone forgets a past call once its own dialog has been on the screen and is gone.
-func (f *Fold) pastDone(r *request, how string) {
-	if r.Seen && r.Told && r.Agent == "" && how != "superseded" && how != "too_many" {
-		f.m.Past = slices.DeleteFunc(f.m.Past, func(p pastCall) bool { return p.Tool == r.Tool && p.Input == r.Input })
+// dialogOver handles the end of a dialog that was on the screen: the call that it was about has asked. Of equal
+// calls it is one, and the others may still ask.
+func (f *Fold) dialogOver(r *request, how string) {
+	m := &f.m
+	if !r.Seen {
+		return
 	}
+	over := how != "superseded" && how != "too_many"
+	found := -1
+	for i := range m.Calls {
+		c := &m.Calls[i]
+		if c.Tool != r.Tool || c.Agent != r.Agent || c.Input != r.Input {
+			continue
+		}
+		c.Asked = true
+		if !c.Done && (found < 0 || c.ID == r.Call) {
+			found = i
+		}
+	}
+	if !over {
+		return
+	}
+	if found >= 0 {
+		m.Calls[found].Done = true
+		return
+	}
+	if !r.Told || r.Agent != "" {
+		return
+	}
+	for i := range m.Past {
+		if p := &m.Past[i]; p.Tool == r.Tool && p.Input == r.Input {
+			if p.More--; p.More < 0 {
+				m.Past = slices.Delete(m.Past, i, i+1)
+			}
+			return
+		}
+	}
+}
+
+// pastRests forgets the past calls, and the tools whose calls had no room, once the agent rests: its turn is over,
+// and the screen has shown an empty composer and nothing else for a while. Their dialogs can't come any more.
+func (f *Fold) pastRests(bare func(since time.Time) bool) {
+	m := &f.m
+	if len(m.Past) == 0 && len(m.Crowded) == 0 || m.Turn.Phase != "" || len(m.Calls) > 0 {
+		return
+	}
+	c, l := m.Screen.Reading, f.level()
+	if c == nil || c.Composer == nil || !c.Composer.Empty || l != nil && l.Value == agent.LevelBusy {
+		return
+	}
+	m.Past = slices.DeleteFunc(m.Past, func(p pastCall) bool { return bare(p.At) })
+	m.Crowded = slices.DeleteFunc(m.Crowded, func(u forgotten) bool { return bare(u.At) })
 }
 
 // pastOf are the past calls that the dialog draws something of.
@@ -90,7 +168,7 @@ func (f *Fold) compared(l agent.CallLogReader, d *agent.Dialog, c pastCall) comp
 	if f.comparedWith != d {
 		f.comparedWith, f.comparisons = d, map[pastCall]comparison{}
 	}
-	c.At = time.Time{}
+	c.At, c.More, c.Whole = time.Time{}, 0, false
 	done, ok := f.comparisons[c]
 	if !ok {
 		done.match, done.undrawn = l.LoggedCall(d, c.Tool, []byte(c.Input))

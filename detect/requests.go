@@ -283,12 +283,7 @@ func (f *Fold) close(r *request, how string, w why, stopped bool) {
 	if !r.Taken.IsZero() {
 		f.m.Screen.Given = f.now
 	}
-	for i := range f.m.Calls {
-		if c := &f.m.Calls[i]; r.Seen && c.Tool == r.Tool && c.Agent == r.Agent && c.Input == r.Input {
-			c.Asked, c.Done = true, c.Done || how != "superseded" && how != "too_many"
-		}
-	}
-	f.pastDone(r, how)
+	f.dialogOver(r, how)
 	f.lose(r, how, w)
 	f.result.Closed = append(f.result.Closed, Resolution{Request: r.Prompt.Clone(), How: how, Tier: w.Tier, Cause: w.Cause, Stopped: stopped})
 }

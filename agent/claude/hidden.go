@@ -2,6 +2,7 @@ package claude
 
 import (
 	"encoding/json"
+	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -16,16 +17,64 @@ import (
 // leastCols is the narrowest screen whose dialogs take keys. A line hides most there.
 const leastCols = 40
 
-// quiet are tools that only read or plan, or start what asks by itself. What their dialogs leave out
-// changes nothing.
+// quiet are tools that only plan, or start what asks by itself. What their dialogs leave out changes nothing.
 var quiet = map[string]bool{
-	"Read": true, "Grep": true, "Glob": true, "LS": true, "TodoWrite": true, "Agent": true, "Task": true, "TaskCreate": true, "TaskUpdate": true,
+	"TodoWrite": true, "Agent": true, "Task": true, "TaskCreate": true, "TaskUpdate": true,
 	"TaskGet": true, "TaskList": true, "TaskOutput": true, "BashOutput": true, "ToolSearch": true,
 }
 
-// Many: a file's text has wide lines with tabs in many languages, and an agent that may edit files isn't asked.
-func (Driver) Many(tool string) bool {
-	return tool == "Write" || tool == "Edit" || tool == "NotebookEdit"
+// reads are tools that only read. A path matters whose end may have no room, and no other field does.
+var reads = map[string]bool{"Read": true, "Grep": true, "Glob": true, "LS": true}
+
+// shortLines and shortBytes bound the lines of a file's text in a shortened call.
+const (
+	shortLines = 4
+	shortBytes = 240
+)
+
+// Shortened has a few of the lines that may have no room, which suffice for MayHide: a dialog of the call draws
+// the start of each. A file's text has wide lines with tabs in many languages, and an agent that may edit files
+// isn't asked, so an hour of work has thousands of such calls.
+func (Driver) Shortened(tool string, input json.RawMessage) json.RawMessage {
+	text := map[string]string{"Write": "content", "Edit": "new_string", "NotebookEdit": "new_source"}[tool]
+	if text == "" || ownTitle[tool] && beside(input, drawnOfCall[tool]...) != "" { // a prompt's text has these fields whole
+		return nil
+	}
+	fields, err := agent.ReadInput(input)
+	wide := slices.DeleteFunc(linesOf(tool, input), func(line string) bool { return !overflow([]string{line}, leastCols) })
+	if err != nil || len(wide) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(wide, func(a, b string) int { return len(plainLetters(b)) - len(plainLetters(a)) })
+	slices.SortStableFunc(wide[min(len(wide), shortLines-1):], func(a, b string) int { return hiddenUpTo(b) - hiddenUpTo(a) })
+	wide = wide[:min(len(wide), shortLines)]
+	for i, line := range wide {
+		if len(line) > shortBytes { // its end stays without room
+			wide[i] = strings.ToValidUTF8(line[:shortBytes], "") + "\x01"
+		}
+	}
+	short := map[string]string{text: strings.Join(wide, "\n")}
+	for _, path := range []string{"file_path", "notebook_path"} {
+		if name, err := fields.Text(path); err == nil && name != nil {
+			short[path] = *name
+		}
+	}
+	if tool == "Edit" {
+		short["old_string"] = ""
+	}
+	out, err := json.Marshal(short)
+	if err != nil {
+		return nil
+	}
+	return out
+}
+
+// hiddenUpTo is the widest screen where a row may have no room for the line's end.
+func hiddenUpTo(line string) int {
+	if overflow([]string{line}, terminal.MaxCols) {
+		return terminal.MaxCols
+	}
+	return width(line)
 }
 
 // Draws looks for one of the call's texts in a dialog whose title names no tool.
@@ -42,14 +91,15 @@ func (Driver) Draws(d *agent.Dialog, tool string, input json.RawMessage) bool {
 	for _, line := range linesOf(tool, input) {
 		begin := plainLetters(begins(line, d.Cols/2))
 		known = known || begin != ""
-		if words[begin] || len(begin) >= leastDrawn && strings.Contains(letters, begin) {
+		if words[begin] || (len(begin) >= leastDrawn || reads[tool]) && strings.Contains(letters, begin) {
 			return true
 		}
 	}
 	return !known
 }
 
-// leastDrawn is how many letters a text has that is looked for inside of words: rows may break it.
+// leastDrawn is how many letters a text has that is looked for inside of words: rows may break it. The path of a
+// tool that reads is looked for with fewer, because few such calls are kept.
 const leastDrawn = 4
 
 // Hides reports whether a call has fields that no dialog draws, or text that may have no room.
@@ -58,7 +108,7 @@ func (Driver) Hides(tool string, input json.RawMessage) bool {
 }
 
 func hides(tool string, input json.RawMessage) bool {
-	return !strings.HasPrefix(tool, "mcp__") && beside(input, drawnOfCall[tool]...) != "" || overflow(linesOf(tool, input), leastCols)
+	return !strings.HasPrefix(tool, "mcp__") && !reads[tool] && beside(input, drawnOfCall[tool]...) != "" || overflow(linesOf(tool, input), leastCols)
 }
 
 // MayHide compares what is certainly drawn of a call: the start of each line. Only letters and digits count,
@@ -73,6 +123,9 @@ func (Driver) MayHide(d *agent.Dialog, tool string, input json.RawMessage) bool 
 	}
 	if d.Type != agent.PromptPermission || !ownTitle[tool] {
 		return true
+	}
+	if in, ok := readInput(tool, input); ok && tool == "Write" && d.Title != titles[tool] { // it draws what changes in the file
+		return strings.Contains(plainLetters(d.Title+" "+d.Question+" "+strings.Join(rowsOf(d.Rows), " ")), plainLetters(path.Base(in.Path)))
 	}
 	return begun(d, lines)
 }
