@@ -245,6 +245,21 @@ func (f *Fold) found() {
 	m.Forgotten = m.Forgotten && (len(m.Lost) > 0 || len(m.Unasked) > 0 || !bare(time.Time{}))
 }
 
+// pastRests forgets the past calls, and the tools whose calls had no room, once the agent rests: its turn is over,
+// and the screen has shown an empty composer and nothing else for a while. Their dialogs can't come any more.
+func (f *Fold) pastRests(bare func(since time.Time) bool) {
+	m := &f.m
+	if len(m.Past) == 0 && len(m.Crowded) == 0 || m.Turn.Phase != "" || len(m.Calls) > 0 {
+		return
+	}
+	c, l := m.Screen.Reading, f.level()
+	if c == nil || c.Composer == nil || !c.Composer.Empty || l != nil && l.Value == agent.LevelBusy {
+		return
+	}
+	m.Past = slices.DeleteFunc(m.Past, func(p pastCall) bool { return bare(p.At) })
+	m.Crowded = slices.DeleteFunc(m.Crowded, func(u forgotten) bool { return bare(u.At) })
+}
+
 // hides reports whether the reported prompt has characters that a screen may not show.
 func hides(p *agent.Request) bool {
 	raw := p.Raw

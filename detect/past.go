@@ -138,21 +138,6 @@ func (f *Fold) dialogOver(r *request, how string) {
 	}
 }
 
-// pastRests forgets the past calls, and the tools whose calls had no room, once the agent rests: its turn is over,
-// and the screen has shown an empty composer and nothing else for a while. Their dialogs can't come any more.
-func (f *Fold) pastRests(bare func(since time.Time) bool) {
-	m := &f.m
-	if len(m.Past) == 0 && len(m.Crowded) == 0 || m.Turn.Phase != "" || len(m.Calls) > 0 {
-		return
-	}
-	c, l := m.Screen.Reading, f.level()
-	if c == nil || c.Composer == nil || !c.Composer.Empty || l != nil && l.Value == agent.LevelBusy {
-		return
-	}
-	m.Past = slices.DeleteFunc(m.Past, func(p pastCall) bool { return bare(p.At) })
-	m.Crowded = slices.DeleteFunc(m.Crowded, func(u forgotten) bool { return bare(u.At) })
-}
-
 // pastOf are the past calls that the dialog draws something of.
 func (f *Fold) pastOf(l agent.CallLogReader, d *agent.Dialog) (all []pastCall) {
 	for _, p := range f.m.Past {

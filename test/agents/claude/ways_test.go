@@ -220,7 +220,11 @@ func (d *dialog) open(l *lab, i int, channel string) string {
 	}
 	if d.kind != "form" && l.info().Isolate != "none" {
 		l.PromptUntil("one that a hook waits for", func(p testbed.Shown) bool { return p.Channel == "hook" })
-		if channel == "keys" {
+		switch {
+		case channel == "keys" && d.name == "subagent":
+			l.endHooks()
+			l.PromptUntil("one that takes no key", func(p testbed.Shown) bool { return p.Channel == "none" && p.OnScreen })
+		case channel == "keys":
 			l.byKeys()
 		}
 	}
@@ -313,12 +317,18 @@ func (l *lab) hooksWaiting() []int {
 // call's, the prompt is then the dialog as it is drawn, under an id of its own.
 func (l *lab) byKeys() {
 	l.T.Helper()
+	l.endHooks()
+	l.PromptUntil("answered by keys", func(p testbed.Shown) bool { return p.Channel == "keys" && p.OnScreen })
+}
+
+// endHooks ends the processes of the hooks that wait for an answer.
+func (l *lab) endHooks() {
+	l.T.Helper()
 	for _, pid := range l.hooksWaiting() {
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && err != syscall.ESRCH {
 			l.T.Fatal(err)
 		}
 	}
-	l.PromptUntil("answered by keys", func(p testbed.Shown) bool { return p.Channel == "keys" && p.OnScreen })
 }
 
 // buildMCP makes the server that asks.
