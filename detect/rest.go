@@ -47,7 +47,7 @@ func (f *Fold) rest() {
 	l := f.level()
 	switch {
 	case l == nil:
-		if len(m.Background) > 0 && m.Turn.How == agent.Completed {
+		if len(m.Background) > 0 && m.Turn.How == agent.Completed || f.drawsWork() {
 			return
 		}
 	case l.Value == agent.LevelBusy:
@@ -63,6 +63,17 @@ func (f *Fold) rest() {
 	if f.agree(m.Turn.By) {
 		f.finish(false)
 	}
+}
+
+// drawsWork reports whether the screen still shows work after the reported end of a turn, for an agent
+// that takes no message before it draws its composer at rest. The table has the most that it takes.
+func (f *Fold) drawsWork() bool {
+	m := &f.m
+	after, ok := f.table.May(agent.MoveDone, agent.SourceScreen)
+	if r := m.Screen.Reading; !ok || r == nil || !m.Screen.Bare.IsZero() {
+		return false
+	}
+	return !f.due(agent.MoveDone, agent.SourceScreen, m.Turn.Ended, after)
 }
 
 // askedAgain reports whether a prompt was opened after the turn's reported end. Two turns ran at

@@ -52,6 +52,11 @@ const (
 	dialogHolds = 150 * time.Millisecond
 	// answerHolds: the frame that removes an answered dialog also draws the composer.
 	answerHolds = 200 * time.Millisecond
+	// errorHolds: the log reports an error at once. Without hooks Berth reads no log.
+	errorHolds = time.Second
+	// footerHolds: after the end of a turn the footer shows work for 0.3 to 1.4 s, and longer on a
+	// machine with ten times the work it can do. A message that is typed then is kept for later.
+	footerHolds = 5 * time.Second
 	// workHolds: the hook reports a turn before the footer shows work.
 	workHolds = 500 * time.Millisecond
 )
@@ -63,8 +68,8 @@ func (Driver) Table() agent.Table {
 	return agent.Table{
 		agent.MoveReady: {{Source: agent.SourceHook}, {Source: agent.SourceScreen, After: readyHolds}},
 		agent.MoveWork:  {{Source: agent.SourceHook}, {Source: agent.SourceScreen, After: workHolds}},
-		agent.MoveDone:  {{Source: agent.SourceHook}, {Source: agent.SourceLog}},
-		agent.MoveFail:  {{Source: agent.SourceLog}},
+		agent.MoveDone:  {{Source: agent.SourceHook}, {Source: agent.SourceLog}, {Source: agent.SourceScreen, After: footerHolds}},
+		agent.MoveFail:  {{Source: agent.SourceLog}, {Source: agent.SourceScreen, After: errorHolds}},
 		agent.MoveRest:  {{Source: agent.SourceLog}, {Source: agent.SourceScreen, After: 2 * time.Second}},
 		agent.MoveAsk:   {{Source: agent.SourceLog}, {Source: agent.SourceScreen, After: dialogHolds}},
 		agent.MoveAnswer: {

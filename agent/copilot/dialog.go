@@ -38,6 +38,10 @@ func (s *screen) dialog() *agent.Dialog {
 	return form(d)
 }
 
+// headRows are the rows at the top of the screen, with the names of Copilot's pages. What has no room
+// ends below them.
+const headRows = 2
+
 // frame returns the rows of the frame that ends the screen. whole is false when its upper side has
 // left the screen.
 func (s *screen) frame() (rows []string, whole, boxed bool) {
@@ -48,7 +52,7 @@ func (s *screen) frame() (rows []string, whole, boxed bool) {
 		return nil, false, false
 	}
 	rows = []string{}
-	for i := s.last - 1; i >= 0; i-- {
+	for i := s.last - 1; i >= headRows; i-- {
 		text := s.text(i)
 		switch {
 		case boxed && strings.HasPrefix(text, edge), !boxed && s.rule(i) && len(rows) > 0 && strings.HasPrefix(rows[0], " "+askForm):

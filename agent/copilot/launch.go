@@ -20,6 +20,10 @@ import (
 // what a rule allows. PostToolUse says no more than the session log.
 var events = []string{"SessionStart", "SessionEnd", "UserPromptSubmit", "Stop", "ErrorOccurred", "PreCompact", "Notification"}
 
+// logWritten delays the report of a turn's end. Copilot writes its log in batches, 0.11 s after their first
+// line, and the last batch has the turn's last message.
+const logWritten = "sleep 0.2; "
+
 // hookSeconds is Copilot's timeout for a hook that only reports.
 const hookSeconds = 10
 
@@ -100,6 +104,9 @@ func ours(s agent.Start) map[string]any {
 	all := map[string]any{}
 	for _, event := range events {
 		command, timeout := hooks.Quote(s.Hook)+" hook --tell "+event, hookSeconds
+		if event == "Stop" {
+			command = logWritten + command
+		}
 		if asks := map[string]string{"Stop": s.EndAsks, "SessionStart": s.StartAsks}[event]; asks != "" {
 			command = fmt.Sprintf("%s hook --ask %s %s --if %s %s", hooks.Quote(s.Hook), hooks.Hold, hooks.Grace, hooks.Quote(asks), event)
 			timeout = int((hooks.Hold + hooks.Slack).Seconds())

@@ -25,6 +25,7 @@ type data struct {
 	Session string          `json:"sessionId"`
 	Version string          `json:"copilotVersion"`
 	Content string          `json:"content"`
+	Turn    string          `json:"interactionId"`
 	Call    string          `json:"toolCallId"`
 	Parent  string          `json:"parentToolCallId"` // of a subagent's lines
 	Tool    string          `json:"toolName"`
@@ -34,7 +35,11 @@ type data struct {
 	Kind    string          `json:"errorType"`
 	Status  int             `json:"statusCode"`
 	Reason  string          `json:"reason"`
-	Success bool            `json:"success"`
+	Hook    string          `json:"hookType"`
+	Output  struct {
+		Decision string `json:"decision"`
+	} `json:"output"`
+	Success bool `json:"success"`
 	Result  struct {
 		Content string `json:"content"`
 		Kind    string `json:"kind"`
@@ -62,8 +67,8 @@ func (Driver) Log(line []byte) ([]agent.Fact, error) {
 	switch r.Type {
 	case "session.start", "session.resume":
 		f.Conversation, f.Version, f.Evidence = d.Session, d.Version, d.Version
-	case "user.message":
-		f.Evidence = agent.FirstLine(d.Content)
+	case "user.message": // only the log has ids of turns
+		f.Turn, f.Evidence = d.Turn, agent.FirstLine(d.Content)
 	case "assistant.message":
 		if f.Text = d.Content; f.Text != "" {
 			f.Kind, f.Activity, f.Evidence = agent.Acting, &agent.Activity{Kind: agent.Responding}, agent.FirstLine(f.Text)
@@ -81,6 +86,10 @@ func (Driver) Log(line []byte) ([]agent.Fact, error) {
 		d.Asks.fact(&f)
 	case "permission.completed": // its call may run now; it no longer asks
 		f.Kind, f.Call, f.Evidence = agent.ToolEnded, d.Call, d.Result.Kind
+	case "hook.end": // a gate's block continues the turn
+		if d.Hook == "agentStop" && d.Output.Decision != "block" {
+			f.Kind, f.How = agent.TurnEnded, agent.Completed
+		}
 	case "session.error":
 		f.Kind, f.How, f.Failure, f.Evidence = agent.TurnEnded, agent.Failed, failure(d), agent.FirstLine(d.Message)
 	case "abort": // by keys, or because a person refused

@@ -100,7 +100,11 @@ func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 // Fill adds what only the dialog shows: its options, and for a prompt that no log reported its text.
 func (Driver) Fill(r *agent.Request, dialog *agent.Dialog) {
 	r.ShownBy(dialog)
-	if len(r.Raw) == 0 {
+	switch {
+	case len(r.Raw) > 0:
+	case dialog.Tool == toolShell: // what the command is for, as the log has it
+		r.Text = agent.Pointer(dialog.Question)
+	default:
 		r.Text = agent.Pointer(dialog.Body)
 	}
 }

@@ -1,6 +1,7 @@
 package copilot
 
 import (
+	"slices"
 	"strings"
 
 	"berth/agent"
@@ -34,17 +35,25 @@ func (Driver) Screen(v *agent.View) *agent.Reading {
 		return r
 	}
 	r.Footer = v.Text(bottom+1, s.last)
+	if r.Clear = true; apart.MatchString(r.Footer) {
+		return r
+	}
 	r.Composer = s.read(top, bottom, r.Footer)
-	if footer := strings.TrimSpace(r.Footer); working.MatchString(footer) {
-		r.Busy, r.Guess = footer, true // it says so for up to 1.4 s after the turn's end
+	if working.MatchString(r.Footer) {
+		r.Busy, r.Guess = r.Footer, true // it says so for up to 1.4 s after the turn's end
 	}
 	r.Queued = s.queued(top)
+	r.Failed = s.failed(top - folderRows)
 	return r
 }
 
 // working matches the footer during a turn: a mark that blinks, what Copilot does, and how it is
 // interrupted. A footer without room shows the mark alone.
 var working = pattern.New(`^[○◌◎◉●◐◑◒◓∙] `)
+
+// apart matches the footer while Copilot takes no message, outside of turns: at its start, when it
+// counts plugins and hooks, and after an interruption.
+var apart = pattern.New(`^[○◌◎◉●◐◑◒◓∙] (?:Loading: |Cancelling)`)
 
 // screen is a View that is being read.
 type screen struct {
@@ -124,4 +133,49 @@ func (s *screen) queued(top int) []string {
 		}
 	}
 	return nil
+}
+
+// folderRows are the rows between the conversation and the composer: the working folder.
+const folderRows = 1
+
+// errorMark begins an error, and a tool that failed.
+const errorMark = " ✗ "
+
+// failed is the error that ends the conversation. Copilot draws all of an error in bold, and of a
+// tool only the name.
+func (s *screen) failed(end int) *agent.Failure {
+	var below []string
+	for i := end - 1; i >= 0; i-- {
+		text := strings.TrimRight(s.text(i), " "+bar)
+		if head, ok := strings.CutPrefix(text, errorMark); ok && bold(s.view.Lines[i], len(errorMark), len(text)) {
+			return failure(&data{Message: flat(append([]string{head}, below...)), Status: status(head)})
+		}
+		if text != "" && !strings.HasPrefix(text, "   ") {
+			return nil // another part of the conversation is the last one
+		}
+		below = append([]string{text}, below...)
+	}
+	return nil
+}
+
+// bold reports whether all text of the row between two byte offsets is bold, apart from blanks.
+func bold(row agent.Row, from, to int) bool {
+	for i := from; i < to; i++ {
+		in := func(s agent.Span) bool { return s.Bold && i >= s.From && i < s.To }
+		if row.Text[i] != ' ' && !slices.ContainsFunc(row.Spans, in) {
+			return false
+		}
+	}
+	return from < to
+}
+
+// shownStatus matches the HTTP status in the text of an error.
+var shownStatus = pattern.New(`^(\d{3})\b|\(HTTP (\d{3})\)`)
+
+// status is the HTTP status that the text of an error shows; 0 without one.
+func status(text string) int {
+	if m := shownStatus.FindStringSubmatch(text); m != nil {
+		return pattern.Number(m[1] + m[2])
+	}
+	return 0
 }
