@@ -13,16 +13,6 @@ func (Driver) HidesDialog(p *agent.Request) bool {
 	return p.Type == agent.PromptPermission && p.Subtype == nil
 }
 
-// refused is the message to the model for a denial by hook. The turn continues after it; only a
-// denial at the dialog ends the turn.
-const refused = "The user does not want this to be done. Stop here, do not try another way, and wait for the user to say how to go on."
-
-// decision is the answer of a PermissionRequest hook.
-type decision struct {
-	Behavior string `json:"behavior"`
-	Message  string `json:"message,omitempty"`
-}
-
 // serverTools is the start of the names that hooks have for the tools of MCP servers.
 const serverTools = "mcp__"
 
@@ -34,11 +24,9 @@ func (Driver) Verdict(p *agent.Request, a agent.Answer, _ []byte) (agent.Verdict
 	}
 	switch {
 	case a.Kind == agent.Accept:
-		return verdict(decision{Behavior: "allow"}, agent.OutcomeAccepted)
-	case a.Kind == agent.Deny && a.Text == "":
-		return verdict(decision{Behavior: "deny", Message: refused}, agent.OutcomeDenied)
+		return verdict("allow", "", agent.OutcomeAccepted)
 	case a.Kind == agent.Deny:
-		return verdict(decision{Behavior: "deny", Message: a.Text}, agent.OutcomeDenied)
+		return verdict("deny", a.Text, agent.OutcomeDenied)
 	case a.Kind == agent.ChooseOption && strings.HasPrefix(agent.Value(p.Tool), serverTools) && !hasRoom([]byte(p.FullInput)):
 		return agent.Verdict{}, cannot("its dialog doesn't show all of the tool's input: use accept or deny, or attach")
 	case a.Kind == agent.ChooseOption:
@@ -47,10 +35,8 @@ func (Driver) Verdict(p *agent.Request, a agent.Answer, _ []byte) (agent.Verdict
 	return agent.Verdict{}, fmt.Errorf("%w: a permission takes accept, deny [TEXT] or option N", agent.ErrAnswer)
 }
 
-func verdict(d decision, outcome string) (agent.Verdict, error) {
-	stdout, err := hooks.Encode(map[string]any{
-		"hookSpecificOutput": map[string]any{"hookEventName": "PermissionRequest", "decision": d},
-	})
+func verdict(behavior, message, outcome string) (agent.Verdict, error) {
+	stdout, err := hooks.Decide(behavior, message)
 	if err != nil {
 		return agent.Verdict{}, fmt.Errorf("encode the answer: %w", err)
 	}

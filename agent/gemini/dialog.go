@@ -6,6 +6,7 @@ import (
 
 	"berth/agent"
 	"berth/agent/drawn"
+	"berth/agent/forks"
 	"berth/agent/pattern"
 	"berth/terminal"
 )
@@ -465,7 +466,7 @@ var leave = pattern.New(`(?i)\b(esc to (cancel|close|exit|go back)|use enter to 
 // something.
 func (b *box) notice() bool {
 	head, next := b.head()
-	if spins(head) || len(b.list) < 2 && !leave.MatchString(b.foot()) {
+	if forks.Spins(head) || len(b.list) < 2 && !leave.MatchString(b.foot()) {
 		return false
 	}
 	if m := toolRow.FindStringSubmatch(head); m != nil {

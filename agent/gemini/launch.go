@@ -63,7 +63,7 @@ func (Driver) Launch(s agent.Start) (agent.Launch, error) {
 			return l, err
 		}
 	}
-	words, err := addConversation(&l, s, h)
+	words, err := h.conversations().Choose(&l, s)
 	if err != nil {
 		return l, err
 	}

@@ -4,11 +4,10 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
 
 	"berth/agent"
+	"berth/agent/forks"
 	"berth/terminal"
 )
 
@@ -209,29 +208,13 @@ func (Driver) Undrawn(tool string, input json.RawMessage, _ string) string {
 	if err != nil {
 		return "" // an unreadable input is shown as such
 	}
-	var lines []string
-	for _, name := range slices.Sorted(maps.Keys(in)) {
-		switch {
-		case tool == toolShell && name != "command" && name != "description":
-			lines = append(lines, name+": "+agent.Compact(in[name]))
-		case tool == toolWrite || tool == toolEdit:
-			value, err := in.Text(name)
-			if err != nil {
-				continue // a switch or a number
-			}
-			for line := range strings.SplitSeq(agent.Value(value), "\n") {
-				if line = strings.TrimSuffix(line, "\r"); strings.ContainsFunc(line, undrawn) {
-					lines = append(lines, name+": "+strconv.Quote(line))
-				}
-			}
-		}
+	switch tool {
+	case toolShell:
+		return forks.UndrawnOfCommand(in)
+	case toolWrite, toolEdit:
+		return forks.UndrawnOfEdit(in)
 	}
-	return strings.Join(lines, "\n")
-}
-
-// undrawn reports whether Gemini may leave the character of a file out.
-func undrawn(r rune) bool {
-	return r != '\t' && unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp)
+	return ""
 }
 
 // FromDialog makes the prompt of a dialog that no other source reported.

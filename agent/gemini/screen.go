@@ -2,9 +2,9 @@ package gemini
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"berth/agent"
+	"berth/agent/forks"
 	"berth/agent/pattern"
 )
 
@@ -210,12 +210,6 @@ const (
 	queueRow = "  Queued (press ↑ to edit):"
 )
 
-// spins reports whether the text starts with a frame of the spinner.
-func spins(text string) bool {
-	r, size := utf8.DecodeRuneInString(text)
-	return r >= '⠀' && r <= '⣿' && strings.HasPrefix(text[size:], " ")
-}
-
 // above reads the rows above the composer: the rule; above it the line of work, which a redraw may
 // cut to its end; above that the queued messages and the end of the conversation.
 func (s *screen) above(r *agent.Reading, top int) {
@@ -228,7 +222,7 @@ func (s *screen) above(r *agent.Reading, top int) {
 	r.Mode = s.mode(at+1, top-1)
 	i := at - 1
 	for ; i >= 0 && i >= at-statusRows && strings.TrimSpace(s.text(i)) != ""; i-- {
-		if text := s.text(i); strings.HasPrefix(text, " ") && spins(text[1:]) || strings.Contains(text, toCancel) {
+		if text := s.text(i); strings.HasPrefix(text, " ") && forks.Spins(text[1:]) || strings.Contains(text, toCancel) {
 			r.Busy = strings.TrimSpace(text)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"berth/agent"
 	"berth/agent/compose"
+	"berth/agent/forks"
 	"berth/agent/pattern"
 )
 
@@ -16,24 +17,19 @@ import (
 // a line break, after 40 to 50 ms it never did, and a paste takes longer on a busy machine.
 const submitAfter = 200 * time.Millisecond
 
-// shield is a word joiner, which has no width. Before a message's first character it keeps Gemini
-// from reading a command, and after an @ from finding a file of that name. Gemini removes most
-// other characters without a width from typed text, also the zero-width space.
-const shield = "\u2060"
-
 // alone are texts that end the program, or do something else than send a message, when they are the
 // whole message.
 var alone = map[string]bool{"?": true, "exit": true, "quit": true}
 
 // Message makes a text safe to type.
 func (Driver) Message(text string) string {
-	text = shieldFiles(agent.CleanMessage(text))
+	text = forks.ShieldFiles(agent.CleanMessage(text))
 	body := compose.Trim(text)
 	switch {
 	case body == "":
 		return ""
-	case alone[body], body[0] == '/', body[0] == '!', dropped.MatchString(body):
-		text = shield + text
+	case alone[body], body[0] == '/', body[0] == '!', forks.Dropped.MatchString(body):
+		text = forks.Shield + text
 	}
 	if last := compose.LastWord(text, compose.Blank); strings.Contains(last, "@") {
 		text += " " // otherwise the menu of files would be open, and Enter would choose from it
@@ -43,31 +39,6 @@ func (Driver) Message(text string) string {
 
 // Slash accepts one line that starts with a slash.
 func (Driver) Slash(text string) (string, bool) { return compose.Slash(text) }
-
-// dropped matches the start of a text that Gemini may take for files dropped on its terminal: when
-// a paste is the path of a file, or of several, with or without quotes, it puts an @ before each.
-// Only Gemini knows which files exist.
-var dropped = pattern.New(`^(["'\\ ]*([/~.]|[a-zA-Z]:)|\\\\)`)
-
-// shieldFiles keeps the text after an @ from being read as the name of a file, an agent or a
-// resource. Gemini searches for one inside words too, as in an address, and takes any file below
-// the folder whose name contains that text: Berth can't know what it would find.
-func shieldFiles(text string) string {
-	var b strings.Builder
-	before := ' '
-	for i, r := range text {
-		b.WriteRune(r)
-		if r == '@' && before != '\\' && named.MatchString(text[i+1:]) {
-			b.WriteString(shield)
-		}
-		before = r
-	}
-	return b.String()
-}
-
-// named matches the start of a name after an @: anything but blanks and these marks, and a full
-// stop only within it.
-var named = pattern.New(`^([^ \t\n\r,;!?()\[\]{}.]|\.[^ \t\n\r])`)
 
 // Paste makes a bracketed paste. Without that mode a line feed is still a line break, but a tab
 // would be a key.

@@ -46,3 +46,22 @@ func Encode(v any) ([]byte, error) {
 	}
 	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }
+
+// refused is the message to the model for a denial without a reason. The turn continues after it;
+// only a denial at the dialog ends the turn.
+const refused = "The user does not want this to be done. Stop here, do not try another way, and wait for the user to say how to go on."
+
+// Decide is the answer to PermissionRequest: the behavior is allow or deny. A denial without a
+// message has one that stops the model.
+func Decide(behavior, message string) ([]byte, error) {
+	if behavior == "deny" && message == "" {
+		message = refused
+	}
+	decision := struct {
+		Behavior string `json:"behavior"`
+		Message  string `json:"message,omitempty"`
+	}{behavior, message}
+	return Encode(map[string]any{
+		"hookSpecificOutput": map[string]any{"hookEventName": "PermissionRequest", "decision": decision},
+	})
+}

@@ -31,6 +31,7 @@ var arrows = map[string]string{
 	"agent/compose":       "agent",
 	"agent/hooks":         "",
 	"agent/userfiles":     "",
+	"agent/forks":         "agent agent/pattern",
 	"agent/generic/rules": "agent api terminal",
 	"agent/generic":       "agent agent/compose agent/generic/rules terminal",
 
@@ -97,7 +98,7 @@ var arrows = map[string]string{
 }
 
 // driverMay is what a driver may import of the tree.
-const driverMay = "agent agent/compose agent/drawn agent/hooks agent/pattern agent/userfiles terminal"
+const driverMay = "agent agent/compose agent/drawn agent/forks agent/hooks agent/pattern agent/userfiles terminal"
 
 // addDrivers adds the arrows of agent/drivers, and of the drivers that it imports. So a new driver
 // needs no change here.

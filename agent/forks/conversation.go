@@ -1,0 +1,105 @@
+package forks
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"berth/agent"
+	"berth/agent/pattern"
+)
+
+// UUID matches the id of a conversation.
+var UUID = pattern.New(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+
+// Chats are the conversations that the agent has kept.
+type Chats struct {
+	Name string // the agent's, for errors
+	// Ways are the options of the command that choose a conversation: whether each takes a value
+	// ("value"), may take one ("may") or takes none ("").
+	Ways map[string]string
+	// Find reports whether there is a conversation of that id, and whether it has a message.
+	Find func(id string) (spoken, found bool)
+	// Latest is the conversation of a folder that was written last; empty without one.
+	Latest func(cwd string) string
+}
+
+// Choose returns the words for the agent's command that choose its conversation, and sets the
+// launch's. One with messages is resumed, whatever the command says: the command's option was for
+// the first start.
+func (c Chats) Choose(l *agent.Launch, s agent.Start) ([]string, error) {
+	for _, id := range []string{s.Conversation, s.ResumeID} {
+		if id != "" && id != agent.Latest && !UUID.MatchString(id) {
+			return nil, fmt.Errorf("%w: %q isn't a valid conversation id: %s's look like 11111111-2222-4333-8444-555555555555", agent.ErrStart, id, c.Name)
+		}
+	}
+	if s.Fork != "" {
+		return nil, fmt.Errorf("%w: Berth can't fork the conversations of %s", agent.ErrStart, c.Name)
+	}
+	argv, given := without(s.Argv, c.Ways)
+	spoken, found := false, false
+	if s.Conversation != "" {
+		spoken, found = c.Find(s.Conversation)
+	}
+	switch {
+	case s.Resume && found:
+		l.Argv, l.Conversation = argv, s.Conversation
+		return []string{"--resume", s.Conversation}, nil
+	case s.ResumeID != "":
+		l.Argv = argv
+		return c.takeUp(l, s)
+	case given.name != "":
+		if UUID.MatchString(given.value) {
+			l.Conversation = given.value
+		}
+		return nil, nil
+	case s.Conversation == "":
+		return nil, nil
+	case spoken:
+		return nil, fmt.Errorf("%w: the conversation %s is there already; take it up with resume", agent.ErrStart, s.Conversation)
+	case found: // Gemini CLI creates the file before the first message, and accepts an id only once
+		l.Conversation = s.Conversation
+		return []string{"--resume", s.Conversation}, nil
+	}
+	l.Conversation = s.Conversation
+	return []string{"--session-id", s.Conversation}, nil
+}
+
+// takeUp resumes an existing conversation.
+func (c Chats) takeUp(l *agent.Launch, s agent.Start) ([]string, error) {
+	id := s.ResumeID
+	if id == agent.Latest {
+		if id = c.Latest(s.Cwd); id == "" {
+			return nil, fmt.Errorf("%w: %s has none of the folder %s", agent.ErrNoConversation, c.Name, s.Cwd)
+		}
+	} else if _, ok := c.Find(id); !ok {
+		return nil, fmt.Errorf("%w: %s has no %s", agent.ErrNoConversation, c.Name, id)
+	}
+	l.Conversation = id
+	return []string{"--resume", id}, nil
+}
+
+type option struct{ name, value string }
+
+// without is the command without the options that choose its conversation, and the last of those
+// options.
+func without(argv []string, ways map[string]string) (rest []string, last option) {
+	for i := 0; i < len(argv); i++ {
+		if argv[i] == "--" {
+			return append(rest, argv[i:]...), last
+		}
+		name, value, has := strings.Cut(argv[i], "=")
+		takes, known := ways[name]
+		if i == 0 || !known {
+			rest = append(rest, argv[i])
+			continue
+		}
+		last = option{name, value}
+		next := i+1 < len(argv) && (takes == "value" || takes == "may" && !strings.HasPrefix(argv[i+1], "-"))
+		if !has && next {
+			i++
+			last.value = argv[i]
+		}
+	}
+	return slices.Clone(rest), last
+}

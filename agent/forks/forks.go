@@ -1,0 +1,87 @@
+// Package forks holds what the drivers of Gemini CLI and of Qwen Code share. Qwen Code is a fork of
+// Gemini CLI: both read the same signs in a message, draw the same characters, and take the same
+// options for a conversation. All functions are pure.
+package forks
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"berth/agent"
+	"berth/agent/pattern"
+)
+
+// Shield is a word joiner, which has no width. Before a message's first character it keeps the agent
+// from reading a command, and after an @ from finding a file of that name. The agents remove most
+// other characters without a width from typed text, also the zero-width space.
+const Shield = "\u2060"
+
+// Dropped matches the start of a text that the agent may take for files dropped on its terminal: when
+// a paste is the path of a file, or of several, with or without quotes, it puts an @ before each.
+// Only the agent knows which files exist.
+var Dropped = pattern.New(`^(["'\\ ]*([/~.]|[a-zA-Z]:)|\\\\)`)
+
+// ShieldFiles keeps the text after an @ from being read as the name of a file, an agent or a
+// resource. The agents search for one inside words too, as in an address, and Gemini CLI takes any
+// file below the folder whose name contains that text: Berth can't know what it would find.
+func ShieldFiles(text string) string {
+	var b strings.Builder
+	before := ' '
+	for i, r := range text {
+		b.WriteRune(r)
+		if r == '@' && before != '\\' && named.MatchString(text[i+1:]) {
+			b.WriteString(Shield)
+		}
+		before = r
+	}
+	return b.String()
+}
+
+// named matches the start of a name after an @: anything but blanks and these marks, and a full
+// stop only within it.
+var named = pattern.New(`^([^ \t\n\r,;!?()\[\]{}.]|\.[^ \t\n\r])`)
+
+// UndrawnOfCommand is what the dialog of a command doesn't show: the folder that it runs in, and that
+// it continues in the background. A command's description isn't part of what it does.
+func UndrawnOfCommand(in agent.Input) string {
+	var lines []string
+	for _, name := range slices.Sorted(maps.Keys(in)) {
+		if value := agent.Compact(in[name]); name != "command" && name != "description" && value != "false" && value != "null" {
+			lines = append(lines, name+": "+value)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// UndrawnOfEdit are the lines of a change of a file with characters that the agents don't draw, or
+// draw as nothing.
+func UndrawnOfEdit(in agent.Input) string {
+	var lines []string
+	for _, name := range slices.Sorted(maps.Keys(in)) {
+		value, err := in.Text(name)
+		if err != nil {
+			continue // a switch or a number
+		}
+		for line := range strings.SplitSeq(agent.Value(value), "\n") {
+			if line = strings.TrimSuffix(line, "\r"); strings.ContainsFunc(line, undrawn) {
+				lines = append(lines, name+": "+strconv.Quote(line))
+			}
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// undrawn reports whether the agents may leave the character of a file out.
+func undrawn(r rune) bool {
+	return r != '\t' && unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp)
+}
+
+// Spins reports whether the text starts with a frame of the spinner.
+func Spins(text string) bool {
+	r, size := utf8.DecodeRuneInString(text)
+	return r >= '⠀' && r <= '⣿' && strings.HasPrefix(text[size:], " ")
+}
