@@ -11,6 +11,7 @@ import (
 	"berth/agent/gemini"
 	"berth/agent/generic"
 	"berth/agent/opencode"
+	"berth/agent/qwen"
 )
 
 // list has each driver. A message that lists the agents has them in this order.
@@ -20,6 +21,7 @@ var list = []agent.Driver{
 	copilot.Driver{},
 	gemini.Driver{},
 	opencode.Driver{},
+	qwen.Driver{},
 	generic.Driver{},
 }
 

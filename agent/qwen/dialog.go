@@ -1,0 +1,313 @@
+package qwen
+
+import (
+	"strings"
+
+	"berth/agent"
+	"berth/agent/forks"
+	"berth/agent/pattern"
+	"berth/terminal"
+)
+
+// waits is the row below a dialog, after the spinner.
+const waits = "Waiting for user confirmation"
+
+// Questions of dialogs.
+const (
+	askEdit = "Apply this change?"
+	askPlan = "Would you like to proceed?"
+	askMore = "Do you want to proceed?" // of a tool that fetches
+	askSend = "Ready to submit your answers?"
+)
+
+// Options that have a meaning in answers.
+const (
+	optionOnce   = "Yes, allow once"
+	optionNo     = "No, suggest changes (esc)"
+	optionKeep   = "No, keep planning (esc)"
+	optionManual = "Yes, and manually approve edits"
+	optionEditor = "Modify with external editor"
+	hintOwn      = "Type something..."
+)
+
+var (
+	optionRow = pattern.New(`^( {0,4})([›❯] | {2})(?:\[(.)\] )?(\d{1,2})\. (\S.*)?$`)
+	toolRow   = pattern.New(`^  [?] (\S+)(?: (.*))?$`)
+	execution = pattern.New(`^Allow execution of: '`)
+	ofServer  = pattern.New(`^Allow execution of MCP tool "`)
+	hidden    = pattern.New(`^\.\.\. (?:(?:first|last) \d+ lines? hidden|diff hidden|[^ ]* ?…)`)
+	fallback  = pattern.New(`^⚠ Auto Mode `)
+)
+
+// tools are those with measured dialogs, by the name in the dialog.
+var tools = map[string]string{"Shell": toolShell, "WriteFile": toolWrite, "Edit": toolEdit, "AskUserQuestion": toolAsk, "ExitPlanMode": toolPlan}
+
+// bodyIndent is the indent of a dialog's text below the row of its tool.
+const bodyIndent = 5
+
+// dialog reads the dialog at the bottom of a screen without a composer. It is nil if there is none, or
+// if it isn't drawn completely.
+func (s *screen) dialog() *agent.Dialog {
+	end := s.last
+	if text := strings.TrimPrefix(s.rows[end], "  "); len(text) == len(s.rows[end]) || !forks.Spins(text) || !strings.Contains(text, waits) {
+		return s.startPage()
+	}
+	b := &box{screen: s, dialog: &agent.Dialog{Cols: s.view.Cols, Height: s.view.Rows}}
+	b.find(end - 1)
+	d := b.dialog
+	if len(d.Options) < 2 {
+		return nil
+	}
+	for _, read := range []func() bool{b.question, b.plan, b.permission} {
+		if read() {
+			return d
+		}
+	}
+	return nil
+}
+
+// box is a dialog that is being read. Its rows are those from the one of its tool, or from the first one
+// of the screen.
+type box struct {
+	*screen
+	dialog      *agent.Dialog
+	head        int // the row of the tool; -1 if it has left the screen
+	first, last int // rows of the options
+	end         int // the row after the dialog
+}
+
+// find finds the options above the row, and the row of the tool above them.
+func (b *box) find(at int) {
+	for b.end = at + 1; b.end > 0 && b.rows[b.end-1] == ""; b.end-- {
+	}
+	b.last = -1
+	want, column := 0, -1
+	for i := b.end - 1; i >= 0; i-- {
+		m := optionRow.FindStringSubmatch(b.rows[i])
+		if m == nil || column >= 0 && len(m[1]) != column {
+			if strings.HasPrefix(b.rows[i], "  ? ") {
+				break
+			}
+			continue
+		}
+		n := pattern.Number(m[4])
+		if want == 0 {
+			b.last, column = i, len(m[1])
+		} else if n != want {
+			continue // a number in an option's description
+		}
+		o := agent.Option{Number: n, Focused: m[2][0] != ' ', Multiple: m[3] != "", Ticked: m[3] != "" && m[3] != " ", Label: strings.TrimSpace(m[5])}
+		o.Label, o.More = b.option(i, o.Label)
+		b.dialog.Options = append([]agent.Option{o}, b.dialog.Options...)
+		b.first = i
+		if want = n - 1; want == 0 {
+			break
+		}
+	}
+	focused := 0
+	for _, o := range b.dialog.Options {
+		if o.Focused {
+			focused++
+		}
+	}
+	if want != 0 || focused != 1 {
+		b.dialog.Options = nil
+		return
+	}
+	b.head = b.first - 1
+	for ; b.head >= 0 && !toolRow.MatchString(b.rows[b.head]); b.head-- {
+	}
+	for i := max(b.head, 0); i < b.end; i++ {
+		// The terminal wrapped a row: Qwen Code counts fewer columns for some characters than
+		// terminals do, and such a text continues in the first column, where it can draw anything.
+		b.dialog.Cut = b.dialog.Cut || b.view.Lines[i].Wrapped || hidden.MatchString(strings.TrimSpace(b.rows[i]))
+		b.dialog.Lines = append(b.dialog.Lines, strings.TrimPrefix(b.rows[i], "  "))
+	}
+	b.dialog.Cut = b.dialog.Cut || b.head < 0
+	if b.head >= 0 {
+		b.dialog.Tool = tools[toolRow.FindStringSubmatch(b.rows[b.head])[1]]
+	}
+}
+
+// option is an option's label with the rows that it continues in, and its description, which is
+// indented further than the label's number.
+func (b *box) option(row int, label string) (string, string) {
+	var more []string
+	for i := row + 1; i < b.end && b.rows[i] != "" && optionRow.FindStringSubmatch(b.rows[i]) == nil; i++ {
+		more = append(more, strings.TrimSpace(b.rows[i]))
+	}
+	return label, strings.Join(more, "\n")
+}
+
+// body are the rows from one to before another, without their indent and without blank rows around
+// them. ok is false if a row is indented less.
+func (b *box) body(from, to int) (rows []agent.DrawnRow, ok bool) {
+	ok = true
+	for i := max(from, 0); i < to; i++ {
+		row := agent.Drawn(b.view.Lines[i])
+		row.Text = b.rows[i]
+		text := strings.TrimPrefix(row.Text, strings.Repeat(" ", bodyIndent))
+		ok = ok && (row.Text == "" || len(text)+bodyIndent == len(row.Text))
+		row.Text = text
+		if text != "" || len(rows) > 0 {
+			rows = append(rows, row)
+		}
+	}
+	for len(rows) > 0 && rows[len(rows)-1].Text == "" {
+		rows = rows[:len(rows)-1]
+	}
+	return rows, ok
+}
+
+func text(rows []agent.DrawnRow) string {
+	var lines []string
+	for _, row := range rows {
+		lines = append(lines, row.Text)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// asks is the row of the question above the options, and the row after the text above it.
+func (b *box) asks() (question string, end int) {
+	i := b.first - 1
+	for ; i >= 0 && b.rows[i] == ""; i-- {
+	}
+	if i < 0 || i <= b.head {
+		return "", b.first
+	}
+	return strings.TrimSpace(b.rows[i]), i
+}
+
+// permission reads a permission's dialog: its first option allows, its last one denies. Above them is
+// what the tool would do.
+func (b *box) permission() bool {
+	d := b.dialog
+	question, end := b.asks()
+	if !strings.HasPrefix(optionOnce, strings.TrimSuffix(d.Options[0].Label, "…")) || !strings.HasPrefix(d.Options[len(d.Options)-1].Label, "No") || question == "" {
+		return false
+	}
+	rows, ok := b.body(b.head+1, end)
+	d.Cut = d.Cut || !ok
+	// The classifier's warning is above the text, in a color of its own.
+	if n := blankRow(rows); n > 0 && n+1 < len(rows) && fallback.MatchString(rows[0].Text) && rows[0].OneColor && rows[0].Color != rows[n+1].Color {
+		d.Asked, rows = text(rows[:n]), rows[n+1:]
+	}
+	d.Rows, d.Body = rows, text(rows)
+	d.Question = question
+	switch {
+	case execution.MatchString(question):
+		d.Tool = toolShell
+	case question == askEdit && d.Tool == "":
+		d.Tool = toolEdit
+	case ofServer.MatchString(question), question == askMore:
+		d.Tool = ""
+	}
+	d.Alike = d.Tool != toolShell
+	d.Type, d.Title = agent.PromptPermission, question
+	if d.Tool == toolShell {
+		d.Title = "Shell"
+	}
+	return true
+}
+
+// blankRow is the index of the first blank row; -1 without one.
+func blankRow(rows []agent.DrawnRow) int {
+	for i, row := range rows {
+		if row.Text == "" {
+			return i
+		}
+	}
+	return -1
+}
+
+// plan reads a plan's dialog, which has the plan's text.
+func (b *box) plan() bool {
+	d := b.dialog
+	question, end := b.asks()
+	if question != askPlan || d.Options[len(d.Options)-1].Label != optionKeep {
+		return false
+	}
+	rows, ok := b.body(b.head+1, end)
+	d.Cut = d.Cut || !ok
+	d.Rows, d.Body, d.Tool = rows, text(rows), toolPlan
+	d.Type, d.Title = agent.PromptPlan, askPlan
+	return true
+}
+
+// foot matches the row of keys below a question.
+var foot = pattern.New(`^↑/↓: Navigate \|`)
+
+// question reads the dialog of one question or of several, with its page for each and the page that
+// shows the answers.
+func (b *box) question() bool {
+	d := b.dialog
+	at := b.last + 1
+	for ; at < b.end && !foot.MatchString(strings.TrimSpace(b.rows[at])); at++ {
+	}
+	if at == b.end {
+		return false
+	}
+	from := max(b.head+1, 0)
+	for from < b.first && b.rows[from] == "" {
+		from++
+	}
+	if from >= b.first {
+		return false
+	}
+	d.Tool = toolAsk
+	head := strings.TrimSpace(b.rows[from])
+	if strings.Contains(b.rows[from], "▸ ") {
+		d.Tabs, d.Current = tabs(b.rows[from])
+	} else {
+		d.Title = head
+	}
+	from++
+	question, end := b.asks()
+	d.Confirm = question == askSend && len(d.Tabs) > 0 && d.Current == len(d.Tabs)
+	if !d.Confirm {
+		end = b.first
+	}
+	var rows []string
+	for i := from; i < end; i++ {
+		rows = append(rows, strings.TrimSpace(b.rows[i]))
+	}
+	d.Body = strings.Trim(strings.Join(rows, "\n"), "\n")
+	if len(d.Tabs) == 0 {
+		d.Key = string(agent.PromptQuestion) + " " + d.Title + "\n" + d.Body
+	}
+	for i := range d.Options {
+		o := &d.Options[i]
+		o.Label = strings.TrimSuffix(o.Label, " ✓")
+		if own := i == len(d.Options)-1 && !d.Confirm; own && o.Focused && o.Label != hintOwn {
+			d.Input, o.Label = o.Label, hintOwn
+		}
+	}
+	d.Type = agent.PromptQuestion
+	return true
+}
+
+// tabs reads the row of the questions' headers: the shown one has a mark, and so do those with an
+// answer. The last one is the page of the answers.
+func tabs(row string) (list []string, current int) {
+	for part := range strings.SplitSeq(strings.ReplaceAll(" "+strings.TrimRight(row, " "), "▸ ", "\x00 "), "  ") {
+		part = strings.TrimSpace(part)
+		if part == "" {
+			continue
+		}
+		if name, shown := strings.CutPrefix(part, "\x00"); shown {
+			current = len(list)
+			part = strings.TrimSpace(name)
+		}
+		list = append(list, strings.TrimSuffix(part, " ✓"))
+	}
+	if n := len(list); n > 0 && list[n-1] == "Submit" {
+		list = list[:n-1]
+	}
+	return list, current
+}
+
+// startPage reads a page of the start, such as the choice of a login.
+func (s *screen) startPage() *agent.Dialog { return nil }
+
+// columns is how many columns a row of the dialog's text has.
+func columns(d *agent.Dialog) int { return max(d.Cols-2*bodyIndent, terminal.StringWidth("    ")) }

@@ -1,0 +1,258 @@
+package qwen
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"berth/agent"
+	"berth/agent/drawn"
+	"berth/agent/hooks"
+)
+
+// HidesDialog: while a PermissionRequest hook waits, Qwen Code draws no dialog. The hook of a question
+// or a plan only reports.
+func (Driver) HidesDialog(p *agent.Request) bool {
+	return p.Type == agent.PromptPermission && p.Subtype == nil
+}
+
+// Verdict is the answer for a waiting PermissionRequest hook. It can allow this call once, or deny it
+// with a reason. While the hook waits, no dialog offers more options.
+func (d Driver) Verdict(p *agent.Request, a agent.Answer, _ []byte) (agent.Verdict, error) {
+	if !d.HidesDialog(p) || a.Kind == agent.ChooseOption {
+		return agent.Verdict{}, agent.ErrOnlyByKeys
+	}
+	behavior, outcome := "allow", agent.OutcomeAccepted
+	switch a.Kind {
+	case agent.Accept:
+	case agent.Deny:
+		behavior, outcome = "deny", agent.OutcomeDenied
+	default:
+		return agent.Verdict{}, fmt.Errorf("%w: a permission takes accept, deny [TEXT] or option N", agent.ErrAnswer)
+	}
+	stdout, err := hooks.Decide(behavior, a.Text)
+	return agent.Verdict{Stdout: stdout, Outcome: outcome}, err
+}
+
+const (
+	// between is the pause after a key. The next key waits until the screen shows this one's effect.
+	between = 100 * time.Millisecond
+	// dialogShownFor is how long a dialog must have been on the screen before its first key.
+	dialogShownFor = 500 * time.Millisecond
+	// pageShownFor is the same for a page of several questions: Qwen Code turns it 150 ms after the key.
+	pageShownFor = 400 * time.Millisecond
+	// lineAfter is how long a question's line must have shown the text before Enter.
+	lineAfter = 300 * time.Millisecond
+)
+
+// Keys answers at the dialog. A digit chooses and confirms at once. For several questions, each key
+// waits until the screen shows the effect of the one before.
+func (Driver) Keys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+	if d == nil || d.Partial {
+		return agent.KeyAnswer{}, agent.ErrNotReady
+	}
+	k, err := keys(p, a, d)
+	if err == nil && len(k.Steps) > 0 {
+		k.Steps[0].ShownFor, k.Steps[0].LevelSuffices = dialogShownFor, false
+	}
+	return k, err
+}
+
+func keys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+	switch p.Type {
+	case agent.PromptPermission:
+		if editor := labelled(d, optionEditor); a.Kind == agent.ChooseOption && editor > 0 && a.Option == editor {
+			return agent.KeyAnswer{}, fmt.Errorf("%w: it opens an editor; attach", agent.ErrCannot)
+		}
+		return choice(a, d, labelled(d, optionOnce), labelled(d, optionNo))
+	case agent.PromptPlan:
+		return choice(a, d, labelled(d, optionManual), labelled(d, optionKeep))
+	case agent.PromptQuestion:
+		return questionKeys(p, a, d)
+	}
+	return choice(a, d, 0, 0)
+}
+
+// labelled is the number of the only option with the label; 0 for none or several. A label without room
+// is cut.
+func labelled(d *agent.Dialog, label string) int {
+	return d.OnlyOption(func(o agent.Option) bool {
+		cut, short := strings.CutSuffix(o.Label, "…")
+		return o.Label == label || short && len(cut) > len("Yes, ") && strings.HasPrefix(label, cut)
+	})
+}
+
+// press presses a key while the dialog is unchanged.
+func press(key string, d *agent.Dialog) agent.Step {
+	return agent.Step{Key: key, Pause: between, Wants: "the dialog as it was", Ready: func(r *agent.Reading) bool { return r.Dialog.SameAs(d) }}
+}
+
+// choice answers a dialog of numbered options. yes is the option that accepts, no the one that denies; 0
+// without one.
+func choice(a agent.Answer, d *agent.Dialog, yes, no int) (agent.KeyAnswer, error) {
+	n, outcome := a.Option, agent.OutcomeAnswered
+	switch {
+	case a.Kind == agent.Accept && yes > 0:
+		n = yes
+	case a.Kind == agent.Deny && a.Text == "" && no > 0:
+		n = no
+	case a.Kind == agent.Deny && a.Text != "":
+		return agent.KeyAnswer{}, errReason
+	case a.Kind != agent.ChooseOption:
+		return agent.KeyAnswer{}, fmt.Errorf("%w: choose with option N", agent.ErrAnswer)
+	}
+	switch n {
+	case yes:
+		outcome = agent.OutcomeAccepted
+	case no:
+		outcome = agent.OutcomeDenied
+	}
+	if n < 1 || n > min(len(d.Options), 9) {
+		return agent.KeyAnswer{}, fmt.Errorf("%w: it has the options 1 to %d", agent.ErrAnswer, len(d.Options))
+	}
+	return agent.KeyAnswer{Steps: []agent.Step{press(strconv.Itoa(d.Options[n-1].Number), d)}, Outcome: outcome}, nil
+}
+
+var errReason = fmt.Errorf("%w: a refusal at this dialog takes no words and ends the turn; deny without any, then nudge", agent.ErrCannot)
+
+// questionKeys answers one question, and several page by page.
+func questionKeys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+	each := a.Each
+	switch {
+	case a.Kind == agent.Deny && a.Text != "":
+		return agent.KeyAnswer{}, errReason
+	case a.Kind == agent.Deny:
+		return agent.KeyAnswer{Steps: []agent.Step{press("Escape", d)}, Outcome: agent.OutcomeDenied}, nil
+	case a.Kind == agent.AnswerEach:
+	case len(p.Questions) > 1:
+		return agent.KeyAnswer{}, fmt.Errorf("%w: it asks %d questions; answer each: answer 1=N 2=N", agent.ErrAnswer, len(p.Questions))
+	case a.Kind == agent.AnswerText:
+		each = []agent.QuestionPick{{Text: a.Text}}
+	case a.Kind == agent.ChooseOption:
+		each = []agent.QuestionPick{{Options: []int{a.Option}}}
+	default:
+		return agent.KeyAnswer{}, fmt.Errorf("%w: a question takes option N, text TEXT, answer Q=N or deny", agent.ErrAnswer)
+	}
+	switch {
+	case len(each) != len(p.Questions):
+		return agent.KeyAnswer{}, fmt.Errorf("%w: it asks %d questions and %d are answered", agent.ErrAnswer, len(p.Questions), len(each))
+	case d.Confirm || d.Current != 0 || begun(d):
+		return agent.KeyAnswer{}, fmt.Errorf("%w: a person has started to answer it; use keys or attach", agent.ErrCannot)
+	}
+	w := way{several: len(each) > 1}
+	for i, pick := range each {
+		if err := w.page(i, &p.Questions[i], pick); err != nil {
+			return agent.KeyAnswer{}, fmt.Errorf("question %d (%s): %w", i+1, p.Questions[i].Header, err)
+		}
+	}
+	if w.several {
+		w.add(agent.Step{Key: "Enter", ShownFor: pageShownFor, Wants: "the page that shows these answers"}, func(d *agent.Dialog) bool {
+			return d.Confirm && len(d.Options) > 0 && d.Options[0].Focused && reviews(d, p.Questions, each)
+		})
+	}
+	return agent.KeyAnswer{Steps: w.steps, Outcome: agent.OutcomeAnswered}, nil
+}
+
+// begun reports whether the first page has an answer, or another option than the first is chosen.
+func begun(d *agent.Dialog) bool {
+	ticked := d.OnlyOption(func(o agent.Option) bool { return o.Ticked })
+	return len(d.Options) == 0 || !d.Options[0].Focused || ticked > 0
+}
+
+// way collects the keys through a dialog's pages.
+type way struct {
+	several bool
+	steps   []agent.Step
+}
+
+func (w *way) add(s agent.Step, ready func(*agent.Dialog) bool) {
+	s.Pause = between
+	s.Ready = func(r *agent.Reading) bool {
+		return r.Dialog != nil && r.Dialog.Type == agent.PromptQuestion && !r.Dialog.Partial && ready(r.Dialog)
+	}
+	w.steps = append(w.steps, s)
+}
+
+// page answers the question on its page, which turns it. Before each key the page shows that question,
+// its options, and what the keys before have chosen.
+func (w *way) page(index int, q *agent.Question, pick agent.QuestionPick) error {
+	words := strings.TrimSpace(agent.CleanMessage(pick.Text))
+	own := len(q.Options) + 1
+	switch {
+	case q.Text == "":
+		return agent.ErrNotReady
+	case words == "" && len(pick.Options) == 0:
+		return fmt.Errorf("%w: it is not answered", agent.ErrAnswer)
+	case strings.Contains(words, "\n"), !q.MultiSelect && (words != "" && len(pick.Options) > 0 || len(pick.Options) > 1):
+		return fmt.Errorf("%w: it takes one of its options, or one line of text", agent.ErrAnswer)
+	}
+	ticked := map[int]bool{}
+	// at: the page with this option focused, and with these boxes ticked.
+	at := func(focus int, boxes map[int]bool, line string) func(*agent.Dialog) bool {
+		return func(d *agent.Dialog) bool {
+			if d.Confirm || d.Current != index || drawn.Squeeze(d.Body) != drawn.Squeeze(q.Text) || len(d.Options) != own {
+				return false
+			}
+			for i, o := range d.Options {
+				if focus > 0 && o.Focused != (i+1 == focus) || o.Multiple && i+1 < own && o.Ticked != boxes[i+1] {
+					return false
+				}
+				if i+1 < own && drawn.Squeeze(o.Label) != drawn.Squeeze(q.Options[i]) {
+					return false
+				}
+			}
+			return drawn.Squeeze(d.Input) == drawn.Squeeze(line)
+		}
+	}
+	first := len(w.steps)
+	for _, n := range pick.Options {
+		if n < 1 || n >= own || n > 9 {
+			return fmt.Errorf("%w: it has the options 1 to %d", agent.ErrAnswer, own-1)
+		}
+		boxes := clone(ticked)
+		w.add(agent.Step{Key: strconv.Itoa(n), Wants: "its options"}, at(0, boxes, ""))
+		if q.MultiSelect {
+			w.add(agent.Step{Key: "Space", Wants: "option " + strconv.Itoa(n)}, at(n, boxes, ""))
+			ticked[n] = true
+		}
+	}
+	boxes := clone(ticked)
+	if words != "" {
+		if own > 9 {
+			return fmt.Errorf("%w: its line has no key; attach", agent.ErrCannot)
+		}
+		w.add(agent.Step{Key: strconv.Itoa(own), Wants: "its options"}, at(0, boxes, ""))
+		w.add(agent.Step{Paste: words, ShownFor: lineAfter, Wants: "its line, empty"}, at(own, boxes, ""))
+		w.add(agent.Step{Key: "Enter", ShownFor: lineAfter, Wants: "the text in its line"}, at(own, boxes, words))
+	} else if q.MultiSelect {
+		w.add(agent.Step{Key: "Enter", Wants: "its ticks"}, at(pick.Options[len(pick.Options)-1], boxes, ""))
+	}
+	w.steps[first].ShownFor = pageShownFor
+	return nil
+}
+
+func clone(ticked map[int]bool) map[int]bool {
+	all := map[int]bool{}
+	for n := range ticked {
+		all[n] = true
+	}
+	return all
+}
+
+// reviews reports whether the page shows these answers.
+func reviews(d *agent.Dialog, questions []agent.Question, each []agent.QuestionPick) bool {
+	for i, q := range questions {
+		var words []string
+		for _, n := range each[i].Options {
+			words = append(words, q.Options[n-1])
+		}
+		if own := strings.TrimSpace(agent.CleanMessage(each[i].Text)); own != "" {
+			words = append(words, own)
+		}
+		if !strings.Contains(drawn.Squeeze(d.Body), drawn.Squeeze(q.Header+": "+strings.Join(words, ", "))) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,211 @@
+package qwen
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"berth/agent"
+	"berth/agent/hooks"
+	"berth/agent/userfiles"
+)
+
+// Variables of Qwen Code.
+const (
+	homeVariable     = "QWEN_HOME" // the folder of the user's files, instead of ~/.qwen
+	systemVariable   = "QWEN_CODE_SYSTEM_SETTINGS_PATH"
+	defaultsVariable = "QWEN_CODE_SYSTEM_DEFAULTS_PATH"
+)
+
+// systemSettings is the machine's settings file on Linux, and defaultsName the file beside it that Qwen
+// Code looks for.
+const (
+	systemSettings = "/etc/qwen-code/settings.json"
+	defaultsName   = "system-defaults.json"
+)
+
+// shared are the files of a login. A session's own home has them too.
+var shared = []string{"oauth_creds.json"}
+
+// unset are variables that tell Qwen Code which terminal, editor or agent's session it runs in.
+var unset = []string{
+	"TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TERMINAL_EMULATOR", "TMUX", "TMUX_PANE", "STY", "ZELLIJ*", "WT_SESSION", "KITTY_*", "ITERM_*",
+	"VSCODE_*", "GHOSTTY_*", "WEZTERM_*", "ALACRITTY_*", "KONSOLE_*", "VTE_VERSION", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES",
+	"QWEN_CODE", "QWEN_CODE_SESSION_ID", "QWEN_CODE_PROJECT_DIR", "QWEN_CODE_CLI", "QWEN_PROJECT_DIR",
+}
+
+// events are the hooks that Berth sets. MessageDisplay is left out: Qwen Code runs it at every piece of
+// an answer.
+var events = []string{
+	"SessionStart", "SessionEnd", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "PermissionDenied",
+	"Stop", "StopFailure", "SubagentStart", "SubagentStop", "PreCompact", "PostCompact", "Notification", permissionEvent,
+}
+
+// permissionEvent is the hook that can answer a dialog.
+const permissionEvent = "PermissionRequest"
+
+const (
+	// askHold is how long the hook of a permission waits for a person's answer. While it waits Qwen
+	// Code shows no dialog.
+	askHold = 590 * time.Second
+	// askGrace is how long the hook waits for a missing server. No client can answer then, so the
+	// dialog must come.
+	askGrace = time.Second
+	// tellSeconds is Qwen Code's timeout for a hook that only reports.
+	tellSeconds = 10
+)
+
+// ways are the options of a command that choose its conversation.
+var ways = map[string]string{"--session-id": "value", "--resume": "may", "-r": "may", "--continue": "", "-c": "", "--fork-session": ""}
+
+// Command is the default command.
+func (Driver) Command() []string { return []string{"qwen"} }
+
+// Launch gives Qwen Code a file of system settings: the machine's own, the session's, and Berth's hooks
+// after all others. Qwen Code joins the hooks of all its settings, so the user's files stay as they are.
+func (Driver) Launch(s agent.Start) (agent.Launch, error) {
+	l := agent.Launch{Argv: slices.Clone(s.Argv), Headless: headless(s.Argv)}
+	if s.Isolate == agent.IsolateNone || isSubcommand(s.Argv) {
+		return l, nil
+	}
+	if s.Groom != agent.GroomPristine {
+		l.Unset = unset
+	}
+	files := usersFiles(s.Env)
+	own := filepath.Join(s.Folder, Name)
+	l.Set = map[string]string{}
+	if s.Isolate == agent.IsolateFull {
+		l.Folders, l.Links = []string{own}, map[string]string{}
+		for _, name := range shared {
+			l.Links[filepath.Join(own, name)] = filepath.Join(files, name)
+		}
+		files, l.Set[homeVariable] = own, own
+	}
+	if s.Isolate == agent.IsolateFull || s.Hook != "" || len(s.Settings) > 0 || len(s.MCP) > 0 {
+		machines := systemSettings
+		if given := s.Env[systemVariable]; given != "" {
+			machines = given
+		}
+		data, err := settings(s, machines)
+		if err != nil {
+			return l, err
+		}
+		file := filepath.Join(own, "settings.json")
+		if s.Isolate == agent.IsolateFull { // the home has a file of that name
+			file = filepath.Join(own, "system", "settings.json")
+		}
+		l.Folders = append(l.Folders, filepath.Dir(file))
+		l.Files = map[string][]byte{file: data}
+		l.Set[systemVariable] = file
+		if s.Env[defaultsVariable] == "" {
+			l.Set[defaultsVariable] = filepath.Join(filepath.Dir(machines), defaultsName)
+		}
+	}
+	l.LogFiles = filepath.Join(files, "projects", "*", "chats", "%s.jsonl")
+	words, err := chats{s.Disk, files}.conversations().Choose(&l, s)
+	if err != nil {
+		return l, err
+	}
+	l.Argv = slices.Insert(l.Argv, min(1, len(l.Argv)), words...)
+	return l, nil
+}
+
+func usersFiles(env map[string]string) string {
+	if dir := env[homeVariable]; dir != "" {
+		return filepath.Clean(dir)
+	}
+	return filepath.Join(env["HOME"], ".qwen")
+}
+
+// headless reports whether the command prints one answer and exits: -p, --prompt.
+func headless(argv []string) bool {
+	return slices.ContainsFunc(argv[min(1, len(argv)):], func(word string) bool {
+		return word == "-p" || word == "--prompt" || strings.HasPrefix(word, "--prompt=")
+	})
+}
+
+// subcommands have no conversation.
+var subcommands = []string{"auth", "board", "channel", "extensions", "hooks", "mcp", "review", "sandbox", "serve", "sessions", "update"}
+
+func isSubcommand(argv []string) bool { return len(argv) > 1 && slices.Contains(subcommands, argv[1]) }
+
+// settings are the machine's settings with the session's merged over them, the session's MCP servers,
+// and Berth's hooks after all others.
+func settings(s agent.Start, machines string) ([]byte, error) {
+	all := map[string]any{}
+	if s.Disk != nil {
+		data, err := userfiles.ReadSettings(s.Disk, machines)
+		if err == nil {
+			all, err = userfiles.Object(data)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%w: %s: %w; take comments out of it, or write isolate: none", agent.ErrStart, machines, err)
+		}
+	}
+	if s.Isolate == agent.IsolateFull && s.Groom == agent.GroomAuto && s.Own["OPENAI_API_KEY"] != "" {
+		all = userfiles.Merge(all, map[string]any{"security": map[string]any{"auth": map[string]any{"selectedType": "openai"}}})
+	}
+	all = userfiles.Merge(all, s.Settings)
+	if len(s.MCP) > 0 {
+		servers := s.MCP
+		if whole, ok := s.MCP["mcpServers"].(map[string]any); ok {
+			servers = whole
+		}
+		all = userfiles.Merge(all, map[string]any{"mcpServers": servers})
+	}
+	if s.Hook != "" {
+		if _, ok := all["hooks"].(map[string]any); !ok && all["hooks"] != nil {
+			return nil, fmt.Errorf("%w: settings.hooks isn't a map of events; write hooks: {Stop: [{hooks: [...]}]}", agent.ErrStart)
+		}
+		ours := map[string]any{}
+		for _, e := range events {
+			ours[e] = groups(s, e)
+		}
+		all = userfiles.Merge(userfiles.Merge(all, readable), map[string]any{"hooks": ours})
+	}
+	out, err := hooks.Encode(all)
+	if err != nil {
+		return nil, fmt.Errorf("encode what Qwen Code is started with: %w", err)
+	}
+	return append(out, '\n'), nil
+}
+
+// readable is what Berth needs to read the screen and the title, and to type: the language of the
+// dialogs, the title's marks, and no suggested message, which an Enter in an empty composer would send.
+var readable = map[string]any{
+	"general": map[string]any{"language": "en"},
+	"ui":      map[string]any{"hideWindowTitle": false, "showStatusInTitle": true, "enableFollowupSuggestions": false},
+}
+
+// Tools whose dialog takes more than yes or no: their hook only reports.
+const (
+	byDialog = "^(ask_user_question|exit_plan_mode)$"
+	byHook   = "^(?!(ask_user_question|exit_plan_mode)$)"
+)
+
+// groups are the hooks for an event. One that can ask does so while its file exists.
+func groups(s agent.Start, event string) []any {
+	one := func(matcher, how string, seconds int) map[string]any {
+		group := map[string]any{"hooks": []any{map[string]any{
+			"type": "command", "name": "berth", "command": hooks.Quote(s.Hook) + " hook " + how + " " + event, "timeout": seconds,
+		}}}
+		if matcher != "" {
+			group["matcher"] = matcher
+		}
+		return group
+	}
+	if event == permissionEvent {
+		return []any{
+			one(byDialog, "--tell", tellSeconds),
+			one(byHook, fmt.Sprintf("--ask %s %s", askHold, askGrace), int((askHold + 10*time.Second).Seconds())),
+		}
+	}
+	if asks := map[string]string{"Stop": s.EndAsks, "SessionStart": s.StartAsks}[event]; asks != "" {
+		return []any{one("", fmt.Sprintf("--ask %s %s --if %s", hooks.Hold, hooks.Grace, hooks.Quote(asks)), int((hooks.Hold + hooks.Slack).Seconds()))}
+	}
+	return []any{one("", "--tell", tellSeconds)}
+}

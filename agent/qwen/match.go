@@ -1,0 +1,118 @@
+package qwen
+
+import (
+	"path"
+	"strings"
+
+	"berth/agent"
+	"berth/agent/drawn"
+)
+
+// Match says how much of the prompt the dialog shows.
+func (Driver) Match(d *agent.Dialog, p *agent.Request) agent.Match {
+	return agent.Matchers{Question: matchQuestion, Plan: matchPlan, Permission: matchPermission}.Match(d, p)
+}
+
+// matchPlan: Qwen Code renders the plan's Markdown, and cuts what has no room.
+func matchPlan(d *agent.Dialog, p *agent.Request) agent.Match {
+	switch {
+	case len(p.Raw) > 0, d.Cut:
+		return agent.MatchIf(strings.HasPrefix(plain(agent.Value(p.Text)), plain(strings.Join(planRows(d), "\n"))), agent.PartMatch)
+	case p.Text == nil || *p.Text == d.Body:
+		return agent.WholeMatch
+	}
+	return agent.MatchIf(drawn.Squeeze(*p.Text) == drawn.Squeeze(d.Body), agent.AlikeMatch)
+}
+
+// planRows are the plan's rows, without those of Qwen Code.
+func planRows(d *agent.Dialog) (rows []string) {
+	for row := range strings.SplitSeq(d.Body, "\n") {
+		if row = strings.TrimSpace(row); hidden.MatchString(row) || row == "o open full plan in editor" {
+			break
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// plain is a text without blanks and without Markdown's marks, which Qwen Code renders.
+func plain(text string) string {
+	return drawn.Without(text, " \t\n\u00a0#*_`>|-+~[]()│─┌┐└┘├┤┬┴┼•●0123456789.")
+}
+
+func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
+	tool := agent.Value(p.Tool)
+	if tool == "" || d.Tool != "" && d.Tool != tool && !(d.Tool == toolEdit && tool == toolWrite) {
+		return agent.MatchIf(tool == "", agent.PartMatch)
+	}
+	in, err := agent.ReadInput(p.Raw)
+	if err != nil && len(p.Raw) > 0 {
+		return agent.NoMatch
+	}
+	switch tool {
+	case toolShell:
+		if d.Tool != toolShell {
+			return agent.NoMatch
+		}
+		var rows []string
+		for _, row := range d.Rows {
+			rows = append(rows, row.Text)
+		}
+		return drawn.Text{Rows: shown(rows), Width: columns(d), Shell: true, Cut: d.Cut}.Of(strings.TrimSpace(p.FullInput))
+	case toolWrite, toolEdit: // the dialog leaves out rows of a change without room
+		file, _ := in.Text("file_path")
+		return agent.MatchIf(d.Tool != "" && (d.Cut || strings.Contains(strings.Join(d.Lines, ""), path.Base(agent.Value(file)))), agent.PartMatch)
+	}
+	return agent.MatchIf(d.Tool == "", agent.PartMatch)
+}
+
+// shown are the rows without the one in place of those that have no room.
+func shown(rows []string) []string {
+	for i, row := range rows {
+		if hidden.MatchString(row) {
+			return append(rows[:i:i], rows[i+1:]...)
+		}
+	}
+	return rows
+}
+
+// matchQuestion: the pages of several questions have the same tabs. A page is identified by its
+// question's text, and by the shown options.
+func matchQuestion(d *agent.Dialog, p *agent.Request) agent.Match {
+	switch {
+	case len(p.Questions) == 0, d.Cut:
+		return agent.PartMatch
+	case len(d.Tabs) != len(p.Questions) && (len(p.Questions) > 1 || len(d.Tabs) > 1):
+		return agent.NoMatch
+	}
+	for i, header := range d.Tabs { // a header without room is cut
+		if !strings.HasPrefix(p.Questions[i].Header, strings.TrimSuffix(header, "…")) {
+			return agent.NoMatch
+		}
+	}
+	if d.Confirm || d.Current >= len(p.Questions) {
+		return agent.MatchIf(d.Confirm, agent.WholeMatch)
+	}
+	q := p.Questions[d.Current]
+	if q.Text == "" {
+		return agent.WholeMatch // not read yet
+	}
+	if drawn.Squeeze(q.Text) != drawn.Squeeze(d.Body) || len(d.Tabs) == 0 && drawn.Squeeze(q.Header) != drawn.Squeeze(d.Title) || len(d.Options) != len(q.Options)+1 {
+		return agent.NoMatch
+	}
+	text := drawn.Text{Rows: strings.Split(d.Body, "\n"), Width: d.Cols - 2*bodyIndent, Prose: true}
+	m := max(text.Of(strings.TrimSpace(q.Text)), agent.AlikeMatch) // with other blanks it may be another question's
+	for i, label := range q.Options {
+		o, explained := d.Options[i], d.Options[i].More
+		if i < len(q.Descriptions) {
+			explained = q.Descriptions[i]
+		}
+		switch {
+		case drawn.Squeeze(o.Label+o.More) != drawn.Squeeze(label+explained):
+			return agent.NoMatch
+		case o.Label != strings.TrimSpace(label) || strings.Join(strings.Fields(o.More), " ") != strings.Join(strings.Fields(explained), " "):
+			m = min(m, agent.AlikeMatch)
+		}
+	}
+	return m
+}

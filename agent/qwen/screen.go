@@ -1,0 +1,173 @@
+package qwen
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"berth/agent"
+	"berth/agent/forks"
+	"berth/agent/pattern"
+	"berth/terminal"
+)
+
+// Screen reads the bottom of the screen. It has either the composer, between two rules, with the footer
+// below and the line of work above, or a dialog with the row that Qwen Code waits for it. Text above
+// these is the conversation, which can look like anything.
+func (Driver) Screen(v *agent.View) *agent.Reading {
+	r := &agent.Reading{}
+	s := newScreen(v)
+	if s.last < 0 {
+		return r
+	}
+	if top, bottom, ok := s.composer(); ok {
+		r.Composer = s.readComposer(top, bottom)
+		r.Footer = s.join(bottom+1, s.last)
+		s.above(r, top)
+		return r
+	}
+	r.Dialog = s.dialog()
+	return r
+}
+
+// screen is a View that is being read: its rows without the scrollbar.
+type screen struct {
+	view *agent.View
+	rows []string
+	last int // the last row that isn't blank
+}
+
+func newScreen(v *agent.View) *screen {
+	s := &screen{view: v, last: -1}
+	for i, row := range v.Lines {
+		text := row.Text
+		if end := strings.TrimSuffix(strings.TrimSuffix(text, "│"), "█"); end != text && terminal.StringWidth(text) == v.Cols {
+			text = strings.TrimRight(end, " ")
+		}
+		if s.rows = append(s.rows, text); text != "" {
+			s.last = i
+		}
+	}
+	return s
+}
+
+func (s *screen) join(from, to int) string {
+	var lines []string
+	for i := max(from, 0); i <= to; i++ {
+		if text := strings.TrimSpace(s.rows[i]); text != "" {
+			lines = append(lines, text)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// footerRows is the most rows below the composer: the footer, or the list of a menu.
+const footerRows = 16
+
+// isRule reports whether the row is one of the two around the composer: they are as wide as the screen.
+func (s *screen) isRule(row int) bool {
+	text := s.rows[row]
+	return strings.Trim(text, "─") == "" && terminal.StringWidth(text) == s.view.Cols
+}
+
+// mark matches the start of the composer's first row: for a message, a message while every tool is
+// allowed, a shell command, a search.
+var mark = pattern.New(`^(>|\*|!|\(r:\))( |$)`)
+
+var modes = map[string]agent.ComposerMode{
+	">": agent.ModeMessage, "*": agent.ModeMessage, "!": agent.ModeShell, "(r:)": agent.ModeSearch,
+}
+
+// composer finds the rules around the composer. Its rows between them are indented, but for the mark of
+// the first one, so no draft can draw a rule.
+func (s *screen) composer() (top, bottom int, ok bool) {
+	for bottom = s.last; bottom > s.last-footerRows && bottom > 0 && !s.isRule(bottom); bottom-- {
+	}
+	if bottom <= 0 || !s.isRule(bottom) {
+		return 0, 0, false
+	}
+	for top = bottom - 1; top >= 0 && !s.isRule(top); top-- {
+	}
+	return top, bottom, top >= 0 && top+1 < bottom && mark.MatchString(s.rows[top+1])
+}
+
+// placeholder is what an empty composer shows after the caret.
+const placeholder = "  Type your message or @path/to/file"
+
+// readComposer reads the rows between the rules.
+func (s *screen) readComposer(top, bottom int) *agent.Composer {
+	m := mark.FindStringSubmatch(s.rows[top+1])
+	c := &agent.Composer{Mode: modes[m[1]]}
+	indent := len(m[1]) + 1
+	var lines []string
+	for i := top + 1; i < bottom; i++ {
+		text := s.rows[i]
+		lines = append(lines, strings.TrimRight(text[min(indent, len(text)):], " \u200b"))
+	}
+	caret := s.view.Cursor
+	c.Focused = caret.Visible && caret.Row > top && caret.Row < bottom
+	atStart := !c.Focused || caret.Row == top+1 && caret.Col == indent
+	whole := strings.Join(lines, "\n")
+	c.Text = strings.TrimRight(whole, "\n")
+	first := s.view.Lines[top+1]
+	switch {
+	case strings.TrimSpace(c.Text) == "":
+		c.Text, c.Empty = "", atStart && len(lines) == 1
+	// A hint is drawn in a color of its own after the caret, which covers its first column.
+	case len(lines) == 1 && atStart && (" "+c.Text == placeholder || c.Text == placeholder || s.isHint(first, indent)):
+		c.Hint, c.Text, c.Empty = strings.TrimSpace(c.Text), "", true
+	default:
+		c.Blank = len(whole) - len(c.Text)
+	}
+	return c
+}
+
+// isHint reports whether the row's text after the caret has a color. A draft has the terminal's own.
+func (s *screen) isHint(row agent.Row, indent int) bool {
+	_, size := utf8.DecodeRuneInString(row.Text[min(indent, len(row.Text)):])
+	color, one := row.OneColor(indent + size)
+	return one && color != 0 && strings.TrimSpace(row.Text[min(indent+size, len(row.Text)):]) != ""
+}
+
+// toCancel is at the end of the line of work.
+const toCancel = "esc to cancel"
+
+// Marks in the conversation, in its third column.
+const (
+	failureMark = "  ✕ "
+	replyMark   = "  ◆"
+	messageMark = "  > "
+)
+
+// above reads the rows above the composer: the queued messages, the line of work, and the end of the
+// conversation.
+func (s *screen) above(r *agent.Reading, top int) {
+	const reach = 12
+	i := top - 1
+	for ; i >= 0 && i > top-reach; i-- {
+		text := strings.TrimPrefix(s.rows[i], "  ")
+		if forks.Spins(text) && len(text) < len(s.rows[i]) {
+			r.Busy = strings.TrimSpace(text)
+			for k := i + 1; k < top; k++ {
+				if text := strings.TrimSpace(s.rows[k]); text != "" && !strings.Contains(text, toCancel) {
+					r.Queued = append(r.Queued, text)
+				}
+			}
+			return
+		}
+	}
+	for i = top - 1; i >= 0; i-- {
+		text := s.rows[i]
+		switch {
+		case strings.HasPrefix(text, replyMark), strings.HasPrefix(text, messageMark):
+			return
+		case strings.HasPrefix(text, failureMark):
+			text = strings.TrimPrefix(text, failureMark)
+			for k := i + 1; k < top && strings.HasPrefix(s.rows[k], "    "); k++ {
+				text += " " + strings.TrimSpace(s.rows[k])
+			}
+			text = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "(Press Ctrl+Y to retry)"))
+			r.Failed = failure("", text)
+			return
+		}
+	}
+}
