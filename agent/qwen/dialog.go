@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"berth/agent"
+	"berth/agent/drawn"
 	"berth/agent/forks"
 	"berth/agent/pattern"
 	"berth/terminal"
@@ -42,8 +43,15 @@ var (
 // tools are those with measured dialogs, by the name in the dialog.
 var tools = map[string]string{"Shell": toolShell, "WriteFile": toolWrite, "Edit": toolEdit, "AskUserQuestion": toolAsk, "ExitPlanMode": toolPlan}
 
-// bodyIndent is the indent of a dialog's text below the row of its tool.
-const bodyIndent = 5
+// Indents of a dialog's text: a command, and anything else.
+const (
+	commandIndent = 5
+	bodyIndent    = 3
+	toolIndent    = 4 // of the rows that continue the one of the tool
+)
+
+// moreRows is the row below a dialog with rows that have no room.
+const moreRows = "Press ctrl-s to show more lines"
 
 // dialog reads the dialog at the bottom of a screen without a composer. It is nil if there is none, or
 // if it isn't drawn completely.
@@ -85,8 +93,10 @@ func (b *box) find(at int) {
 	for i := b.end - 1; i >= 0; i-- {
 		m := optionRow.FindStringSubmatch(b.rows[i])
 		if m == nil || column >= 0 && len(m[1]) != column {
-			if strings.HasPrefix(b.rows[i], "  ? ") {
+			if other := rowOfTool(b.rows[i]); other && want > 0 {
 				break
+			} else if other { // of a call that Qwen Code asks about next
+				b.end = i
 			}
 			continue
 		}
@@ -114,40 +124,75 @@ func (b *box) find(at int) {
 		b.dialog.Options = nil
 		return
 	}
+	for ; b.end > 0 && b.rows[b.end-1] == ""; b.end-- {
+	}
 	b.head = b.first - 1
 	for ; b.head >= 0 && !toolRow.MatchString(b.rows[b.head]); b.head-- {
 	}
 	for i := max(b.head, 0); i < b.end; i++ {
 		// The terminal wrapped a row: Qwen Code counts fewer columns for some characters than
 		// terminals do, and such a text continues in the first column, where it can draw anything.
-		b.dialog.Cut = b.dialog.Cut || b.view.Lines[i].Wrapped || hidden.MatchString(strings.TrimSpace(b.rows[i]))
+		b.dialog.Cut = b.dialog.Cut || b.view.Lines[i].Wrapped || hidden.MatchString(strings.TrimSpace(b.rows[i])) || b.rows[i] == moreRows
 		b.dialog.Lines = append(b.dialog.Lines, strings.TrimPrefix(b.rows[i], "  "))
 	}
-	b.dialog.Cut = b.dialog.Cut || b.head < 0
+	b.dialog.Cut = b.dialog.Cut || b.head < 0 && b.text(b.first, false) == 0
 	if b.head >= 0 {
 		b.dialog.Tool = tools[toolRow.FindStringSubmatch(b.rows[b.head])[1]]
 	}
 }
 
-// option is an option's label with the rows that it continues in, and its description, which is
-// indented further than the label's number.
+// rowOfTool reports whether the row starts where those of tools do.
+func rowOfTool(row string) bool {
+	return strings.HasPrefix(row, "  ") && len(row) > 2 && row[2] != ' '
+}
+
+// option is an option's label with the rows that it continues in, below its mark, and its description,
+// which is indented further than the label's number.
 func (b *box) option(row int, label string) (string, string) {
 	var more []string
 	for i := row + 1; i < b.end && b.rows[i] != "" && optionRow.FindStringSubmatch(b.rows[i]) == nil; i++ {
+		if len(more) == 0 && indent(b.rows[i]) <= bodyIndent {
+			label += " " + strings.TrimSpace(b.rows[i])
+			continue
+		}
 		more = append(more, strings.TrimSpace(b.rows[i]))
 	}
 	return label, strings.Join(more, "\n")
 }
 
-// body are the rows from one to before another, without their indent and without blank rows around
+func indent(row string) int { return len(row) - len(strings.TrimLeft(row, " ")) }
+
+// text is the first row below those of the tool, which end with a blank row. Those of a command may have
+// blank rows too: they end with the last row of their indent, which no row of the command has. It is 0 if
+// they have left the screen.
+func (b *box) text(end int, command bool) int {
+	from := b.head + 1
+	if command {
+		for i := from; i < end; i++ {
+			if b.rows[i] != "" && indent(b.rows[i]) == toolIndent {
+				from = i + 1
+			}
+		}
+		return from
+	}
+	if b.head < 0 && (b.rows[0] == "" || indent(b.rows[0]) != toolIndent) {
+		return 0
+	}
+	for ; from < end && b.rows[from] != ""; from++ {
+	}
+	return from
+}
+
+// body are the rows of the dialog's text before a row, without their indent and without blank rows around
 // them. ok is false if a row is indented less.
-func (b *box) body(from, to int) (rows []agent.DrawnRow, ok bool) {
+func (b *box) body(left, to int) (rows []agent.DrawnRow, ok bool) {
 	ok = true
-	for i := max(from, 0); i < to; i++ {
-		row := agent.Drawn(b.view.Lines[i])
-		row.Text = b.rows[i]
-		text := strings.TrimPrefix(row.Text, strings.Repeat(" ", bodyIndent))
-		ok = ok && (row.Text == "" || len(text)+bodyIndent == len(row.Text))
+	for i := b.text(to, left == commandIndent); i < to; i++ {
+		line := b.view.Lines[i]
+		line.Text = b.rows[i] // the scrollbar has a color of its own
+		row := agent.Drawn(line)
+		text := strings.TrimPrefix(row.Text, strings.Repeat(" ", left))
+		ok = ok && (row.Text == "" || len(text)+left == len(row.Text))
 		row.Text = text
 		if text != "" || len(rows) > 0 {
 			rows = append(rows, row)
@@ -159,7 +204,7 @@ func (b *box) body(from, to int) (rows []agent.DrawnRow, ok bool) {
 	return rows, ok
 }
 
-func text(rows []agent.DrawnRow) string {
+func joined(rows []agent.DrawnRow) string {
 	var lines []string
 	for _, row := range rows {
 		lines = append(lines, row.Text)
@@ -186,28 +231,46 @@ func (b *box) permission() bool {
 	if !strings.HasPrefix(optionOnce, strings.TrimSuffix(d.Options[0].Label, "…")) || !strings.HasPrefix(d.Options[len(d.Options)-1].Label, "No") || question == "" {
 		return false
 	}
-	rows, ok := b.body(b.head+1, end)
-	d.Cut = d.Cut || !ok
-	// The classifier's warning is above the text, in a color of its own.
-	if n := blankRow(rows); n > 0 && n+1 < len(rows) && fallback.MatchString(rows[0].Text) && rows[0].OneColor && rows[0].Color != rows[n+1].Color {
-		d.Asked, rows = text(rows[:n]), rows[n+1:]
-	}
-	d.Rows, d.Body = rows, text(rows)
 	d.Question = question
+	left := bodyIndent
 	switch {
 	case execution.MatchString(question):
-		d.Tool = toolShell
+		d.Tool, left = toolShell, commandIndent
 	case question == askEdit && d.Tool == "":
 		d.Tool = toolEdit
 	case ofServer.MatchString(question), question == askMore:
 		d.Tool = ""
 	}
+	rows, ok := b.body(left, end)
+	d.Cut = d.Cut || !ok
+	// The classifier's warning is above the text, in a color of its own.
+	if n := blankRow(rows); n > 0 && n+1 < len(rows) && fallback.MatchString(rows[0].Text) && rows[0].OneColor && rows[0].Color != rows[n+1].Color {
+		d.Asked, rows = joined(rows[:n]), rows[n+1:]
+	}
+	d.Rows, d.Body = rows, joined(rows)
 	d.Alike = d.Tool != toolShell
+	d.Cut = d.Cut || d.Tool == toolShell && b.drops(end)
 	d.Type, d.Title = agent.PromptPermission, question
 	if d.Tool == toolShell {
 		d.Title = "Shell"
 	}
 	return true
+}
+
+// drops reports whether the rows of a command may lack something. Qwen Code breaks a command's lines for more
+// columns than it has, breaks each row again, and draws only the first row of that; the last one is whole. The
+// rows of the tool have all of the command, and then its description.
+func (b *box) drops(end int) bool {
+	d := b.dialog
+	if len(d.Rows) == 1 {
+		return terminal.StringWidth(d.Rows[0].Text) > d.Cols-besideCommand
+	}
+	if b.head < 0 {
+		return true
+	}
+	shown := drawn.Squeeze(strings.Replace(strings.Join(b.rows[b.head:b.text(end, true)], "\n"), "←", "", 1))
+	rest, ok := strings.CutPrefix(shown, drawn.Squeeze("? Shell "+d.Body))
+	return !ok || rest != "" && !strings.HasPrefix(rest, "(")
 }
 
 // blankRow is the index of the first blank row; -1 without one.
@@ -227,9 +290,9 @@ func (b *box) plan() bool {
 	if question != askPlan || d.Options[len(d.Options)-1].Label != optionKeep {
 		return false
 	}
-	rows, ok := b.body(b.head+1, end)
+	rows, ok := b.body(bodyIndent, end)
 	d.Cut = d.Cut || !ok
-	d.Rows, d.Body, d.Tool = rows, text(rows), toolPlan
+	d.Rows, d.Body, d.Tool = rows, joined(rows), toolPlan
 	d.Type, d.Title = agent.PromptPlan, askPlan
 	return true
 }
@@ -247,7 +310,7 @@ func (b *box) question() bool {
 	if at == b.end {
 		return false
 	}
-	from := max(b.head+1, 0)
+	from := b.text(b.first, false)
 	for from < b.first && b.rows[from] == "" {
 		from++
 	}
@@ -309,5 +372,9 @@ func tabs(row string) (list []string, current int) {
 // startPage reads a page of the start, such as the choice of a login.
 func (s *screen) startPage() *agent.Dialog { return nil }
 
-// columns is how many columns a row of the dialog's text has.
-func columns(d *agent.Dialog) int { return max(d.Cols-2*bodyIndent, terminal.StringWidth("    ")) }
+// besideCommand is how many columns are beside a command's rows, and layoutBeside how many Qwen Code reckons
+// with when it breaks them.
+const (
+	besideCommand = 10
+	layoutBeside  = 6
+)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,8 +22,6 @@ type record struct {
 	Time    time.Time `json:"timestamp"`
 	Type    string    `json:"type"`
 	From    string    `json:"provenance"`
-	Subtype string    `json:"subtype"`
-	Model   string    `json:"model"`
 	Message struct {
 		Parts []part `json:"parts"`
 	} `json:"message"`
@@ -30,13 +29,26 @@ type record struct {
 		Call   string `json:"callId"`
 		Status string `json:"status"`
 	} `json:"toolCallResult"`
-	Tokens *struct {
-		Input    int64 `json:"promptTokenCount"`
-		Output   int64 `json:"candidatesTokenCount"`
-		Thoughts int64 `json:"thoughtsTokenCount"`
-		Cached   int64 `json:"cachedContentTokenCount"`
-	} `json:"usageMetadata"`
+	System struct {
+		Event struct {
+			Name     string `json:"event.name"`
+			Turn     string `json:"prompt_id"`
+			Response string `json:"response_id"`
+			Model    string `json:"model"`
+			Input    int64  `json:"input_token_count"`
+			Output   int64  `json:"output_token_count"`
+			Cached   int64  `json:"cached_content_token_count"`
+			Thoughts int64  `json:"thoughts_token_count"`
+		} `json:"uiEvent"`
+	} `json:"systemPayload"`
 }
+
+// answered is the record of an answer of the model. Its turn has the conversation's id and this mark; what
+// Qwen Code asks the model for itself has another one.
+const (
+	answered = "qwen-code.api_response"
+	turnMark = "########"
+)
 
 // part is a piece of a message: a text, a call of a tool, or its result.
 type part struct {
@@ -67,19 +79,22 @@ func (r *record) text(thoughts bool) string {
 	return all.String()
 }
 
-// Log reads one whole line of the chat file. It starts and ends no turn: the hooks do. It has what an
-// answer used.
+// Log reads one whole line of the chat file: what an answer used, and the last answer of a turn, which calls
+// no tool. The turns themselves are known by the hooks.
 func (Driver) Log(line []byte) ([]agent.Fact, error) {
 	var r record
 	if err := json.Unmarshal(line, &r); err != nil {
 		return nil, fmt.Errorf("read a line of the chat file: %w: %w", ErrLine, err)
 	}
 	f := agent.Fact{Kind: agent.Noted, Source: agent.SourceLog, Cause: "log:" + r.Type, At: r.Time, Conversation: r.Session, Evidence: agent.FirstLine(r.text(false))}
-	if r.Type == "assistant" {
+	switch u := r.System.Event; {
+	case u.Name == answered && u.Response != "" && strings.HasPrefix(u.Turn, r.Session+turnMark):
+		f.Turn = u.Turn
+		f.Usage = &agent.Usage{Answer: u.Response, Model: u.Model, Tokens: agent.Tokens{Input: u.Input - u.Cached, CacheRead: u.Cached, Output: u.Output + u.Thoughts}}
+	case r.Type == "assistant" && slices.ContainsFunc(r.Message.Parts, func(p part) bool { return p.Call != nil }):
 		f.Kind, f.Activity, f.Text = agent.Acting, &agent.Activity{Kind: agent.Responding}, r.text(false)
-		if t := r.Tokens; t != nil && r.ID != "" {
-			f.Usage = &agent.Usage{Answer: r.ID, Model: r.Model, Tokens: agent.Tokens{Input: t.Input - t.Cached, CacheRead: t.Cached, Output: t.Output + t.Thoughts}}
-		}
+	case r.Type == "assistant":
+		f.Kind, f.How, f.Text = agent.TurnEnded, agent.Completed, r.text(false)
 	}
 	return []agent.Fact{f}, nil
 }

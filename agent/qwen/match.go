@@ -58,12 +58,33 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 		for _, row := range d.Rows {
 			rows = append(rows, row.Text)
 		}
-		return drawn.Text{Rows: shown(rows), Width: columns(d), Shell: true, Cut: d.Cut}.Of(strings.TrimSpace(p.FullInput))
+		command := strings.TrimSpace(p.FullInput)
+		m := drawn.Text{Rows: shown(rows), Width: d.Cols - layoutBeside, Shell: true, Cut: d.Cut}.Of(command)
+		if m == agent.NoMatch && d.Cut {
+			m = agent.MatchIf(drops(shown(rows), command), agent.PartMatch)
+		}
+		return m
 	case toolWrite, toolEdit: // the dialog leaves out rows of a change without room
 		file, _ := in.Text("file_path")
 		return agent.MatchIf(d.Tool != "" && (d.Cut || strings.Contains(strings.Join(d.Lines, ""), path.Base(agent.Value(file)))), agent.PartMatch)
 	}
 	return agent.MatchIf(d.Tool == "", agent.PartMatch)
+}
+
+// drops reports whether the rows are the text without some columns at the ends of rows.
+func drops(rows []string, text string) bool {
+	const most = 8 // characters
+	at := -1
+	left := strings.TrimSpace(drawn.Squeeze(text))
+	for _, row := range rows {
+		row = drawn.Squeeze(row)
+		i := strings.Index(left, row)
+		if i < 0 || at >= 0 && len([]rune(left[:i])) > most {
+			return false
+		}
+		at, left = i, left[i+len(row):]
+	}
+	return at >= 0
 }
 
 // shown are the rows without the one in place of those that have no room.
@@ -100,7 +121,7 @@ func matchQuestion(d *agent.Dialog, p *agent.Request) agent.Match {
 	if drawn.Squeeze(q.Text) != drawn.Squeeze(d.Body) || len(d.Tabs) == 0 && drawn.Squeeze(q.Header) != drawn.Squeeze(d.Title) || len(d.Options) != len(q.Options)+1 {
 		return agent.NoMatch
 	}
-	text := drawn.Text{Rows: strings.Split(d.Body, "\n"), Width: d.Cols - 2*bodyIndent, Prose: true}
+	text := drawn.Text{Rows: strings.Split(d.Body, "\n"), Width: d.Cols - 2*commandIndent, Prose: true}
 	m := max(text.Of(strings.TrimSpace(q.Text)), agent.AlikeMatch) // with other blanks it may be another question's
 	for i, label := range q.Options {
 		o, explained := d.Options[i], d.Options[i].More

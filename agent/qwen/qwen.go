@@ -49,14 +49,18 @@ const (
 	busyHolds = 50 * time.Millisecond
 	// restHolds: the title loses its mark 40 to 100 ms before the hook reports that a turn failed, and
 	// for a moment between two turns. The hook "idle_prompt" comes at every rest, also before a failure.
-	restHolds = 400 * time.Millisecond
+	// Only the title reports a refusal, and the turn's end with it: both wait for the same time, so that no
+	// work shows between them.
+	restHolds = 300 * time.Millisecond
 	// waitingHolds: the title shows a dialog up to 150 ms after its hook. A prompt without a subject
 	// opens only if no hook reports it and no dialog shows it.
 	waitingHolds = 600 * time.Millisecond
 	// dialogHolds: only the screen shows a dialog without a hook.
 	dialogHolds = 150 * time.Millisecond
-	// answerHolds: the frame that removes a dialog may be drawn before the composer is back.
-	answerHolds = 200 * time.Millisecond
+	// answerHolds: after the frame that removes a dialog, the title says how the turn goes on.
+	answerHolds = 500 * time.Millisecond
+	// failHolds: a turn that fails at once is seen by nothing but its error, unless a hook reports it.
+	failHolds = 500 * time.Millisecond
 	// readyHolds: the composer is drawn 2 s before Qwen Code has read its configuration. A message that is
 	// sent meanwhile is kept.
 	readyHolds = 100 * time.Millisecond
@@ -71,14 +75,14 @@ func (Driver) Table() agent.Table {
 			{Source: agent.SourceScreen, After: 500 * time.Millisecond},
 		},
 		agent.MoveDone: {{Source: agent.SourceHook}},
-		agent.MoveFail: {{Source: agent.SourceHook}, {Source: agent.SourceScreen}},
+		agent.MoveFail: {{Source: agent.SourceHook}, {Source: agent.SourceScreen, After: failHolds}},
 		agent.MoveRest: {{Source: agent.SourceTitle, After: restHolds}, {Source: agent.SourceScreen, After: 2 * time.Second}},
 		agent.MoveAsk: {
 			{Source: agent.SourceHook}, {Source: agent.SourceTitle, After: waitingHolds},
 			{Source: agent.SourceScreen, After: dialogHolds},
 		},
 		agent.MoveAnswer: {
-			{Source: agent.SourceHook}, {Source: agent.SourceTitle, After: answerHolds},
+			{Source: agent.SourceHook}, {Source: agent.SourceTitle, After: restHolds},
 			{Source: agent.SourceScreen, After: answerHolds},
 		},
 		agent.MoveFollow:  {{Source: agent.SourceHook}},

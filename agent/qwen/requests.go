@@ -113,7 +113,7 @@ func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 			r.SetInput(dialog.Body)
 		}
 		r.Text = agent.Pointer(dialog.Asked)
-		if dialog.Tool != toolShell { // the row of the tool names what the text doesn't
+		if dialog.Tool != toolShell || dialog.Cut { // the row of the tool has what the text lacks
 			r.Text = agent.Pointer(strings.TrimSpace(dialog.Asked + "\n" + headOf(dialog)))
 		}
 	}

@@ -131,6 +131,10 @@ func (s *screen) isHint(row agent.Row, indent int) bool {
 // toCancel is at the end of the line of work.
 const toCancel = "esc to cancel"
 
+// toRetry is at the end of an error while it is the last turn's. Esc removes a message from the screen, and
+// an earlier error may be the last line then.
+const toRetry = "(Press Ctrl+Y to retry)"
+
 // Marks in the conversation, in its third column.
 const (
 	failureMark = "  ✕ "
@@ -165,8 +169,9 @@ func (s *screen) above(r *agent.Reading, top int) {
 			for k := i + 1; k < top && strings.HasPrefix(s.rows[k], "    "); k++ {
 				text += " " + strings.TrimSpace(s.rows[k])
 			}
-			text = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "(Press Ctrl+Y to retry)"))
-			r.Failed = failure("", text)
+			if text, now := strings.CutSuffix(strings.TrimSpace(text), toRetry); now {
+				r.Failed = failure("", strings.TrimSpace(text))
+			}
 			return
 		}
 	}
