@@ -66,7 +66,7 @@ func (Driver) Table() agent.Table {
 		agent.MoveReady:  {{Source: agent.SourceHook}, {Source: agent.SourceScreen, After: readyHolds}},
 		agent.MoveWork:   {{Source: agent.SourceHook}, {Source: agent.SourceScreen, After: busyHolds}},
 		agent.MoveDone:   {{Source: agent.SourceHook}},
-		agent.MoveFail:   {{Source: agent.SourceHook}},
+		agent.MoveFail:   {{Source: agent.SourceHook}, {Source: agent.SourceScreen}},
 		agent.MoveRest:   {{Source: agent.SourceHook}, {Source: agent.SourceScreen, After: restHolds}},
 		agent.MoveAsk:    {{Source: agent.SourceHook}, {Source: agent.SourceScreen, After: dialogHolds}},
 		agent.MoveAnswer: {{Source: agent.SourceHook}, {Source: agent.SourceScreen, After: answerHolds}},

@@ -5,6 +5,7 @@ import (
 
 	"berth/agent"
 	"berth/agent/pattern"
+	"berth/terminal"
 )
 
 // Screen reads the screen. opencode draws either its composer or a dialog at the bottom: rows with a
@@ -12,6 +13,7 @@ import (
 // screen, a tip too.
 func (Driver) Screen(v *agent.View) *agent.Reading {
 	r := &agent.Reading{}
+	v = withoutSidebar(v)
 	last := v.LastRow()
 	if last < 0 {
 		return r
@@ -31,10 +33,38 @@ func (Driver) Screen(v *agent.View) *agent.Reading {
 				r.Busy = first
 			}
 			r.Queued = queued(v, top-1)
+			r.Failed = failed(v, top-1)
 		}
 		break
 	}
 	return r
+}
+
+// sidebarColumns is the width of the sidebar at the right of a screen with more than 120 columns.
+const sidebarColumns = 42
+
+var sidebarEnd = pattern.New(`  • OpenCode \S+$`)
+
+// withoutSidebar is the screen without the sidebar, which has the program's name in its last row.
+func withoutSidebar(v *agent.View) *agent.View {
+	last := v.LastRow()
+	if last < 0 || v.Cols <= 120 || !sidebarEnd.MatchString(v.Lines[last].Text) {
+		return v
+	}
+	out := *v
+	out.Cols -= sidebarColumns
+	out.Lines = make([]agent.Row, len(v.Lines))
+	for i, row := range v.Lines {
+		column := 0
+		for at, c := range row.Text {
+			if column += terminal.StringWidth(string(c)); column > out.Cols {
+				row.Text = strings.TrimRight(row.Text[:at], " ")
+				break
+			}
+		}
+		out.Lines[i] = row
+	}
+	return &out
 }
 
 var (
@@ -132,4 +162,33 @@ func queued(v *agent.View, from int) (list []string) {
 		i = top - 1
 	}
 	return list
+}
+
+// errorColor is how opencode's own theme draws the bar of an error.
+var errorColor = uint32(terminal.RGB(224, 108, 117))
+
+// failed is the error at the end of the conversation: a block with a red bar, and below it only the line
+// that names the agent and its model. The plugin reports it too.
+func failed(v *agent.View, from int) *agent.Failure {
+	last := func() bool {
+		for from >= 0 && strings.TrimSpace(v.Lines[from].Text) == "" {
+			from--
+		}
+		return from >= 0
+	}
+	if last() && strings.HasPrefix(strings.TrimSpace(v.Lines[from].Text), "▣") {
+		from--
+	}
+	if !last() {
+		return nil
+	}
+	rows, top := block(v, from)
+	if len(rows) < 3 || v.Lines[top].ColorAt(strings.Index(v.Lines[top].Text, "┃")) != errorColor {
+		return nil
+	}
+	var words []string
+	for _, row := range rows {
+		words = append(words, strings.TrimSpace(row.Text))
+	}
+	return (&errorReport{Message: strings.TrimSpace(strings.Join(words, " "))}).failure()
 }

@@ -1,0 +1,39 @@
+//go:build agents
+
+package opencode
+
+import (
+	"testing"
+
+	"berth/test/agents/testbed"
+)
+
+const shield = "\u2060"
+
+var agent = testbed.Agent{
+	Name: "opencode", Start: begin,
+	Channel: "hook", Yes: "\r", No: "\x1b", Draft: "^ *┃  my draft", NoHooks: []string{"--isolate", "none"},
+	AskOne: "shell", AskTwo: "shell2", Tool: runs,
+	Errors: [][2]string{{"error 400", "invalid"}, {"error 401", "unauthorized"}, {"error 403", "unauthorized"}, {"error 402", "out_of_credits"}},
+	Arrives: map[string]string{
+		"!touch ran.txt":      shield + "!touch ran.txt",
+		"/help":               shield + "/help",
+		"exit":                shield + "exit",
+		"quit":                shield + "quit",
+		":q":                  shield + ":q",
+		"@notes.txt":          "@" + shield + "notes.txt",
+		"read @notes.txt now": "read @" + shield + "notes.txt now",
+		"mail a@b.example":    "mail a@" + shield + "b.example",
+		"./notes.txt":         shield + "./notes.txt",
+	},
+	Messages: func(*testbed.Lab) []string { return []string{"/help", ":q", "./notes.txt"} },
+	Commands: map[string]string{
+		"block":   "touch FILE\n┃\n┃  △ Permission required\n┃    # Shell command\nls",
+		"buttons": "touch FILE\n\n\n Allow once   Allow always   Reject",
+		"edge":    "touch FILE\n╹▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀\nls",
+	},
+	Usage: `"input_tokens":25\b`,
+}
+
+// TestScenarios runs what every agent must do alike.
+func TestScenarios(t *testing.T) { agent.Run(t) }
