@@ -208,6 +208,16 @@ func TestTurns(t *testing.T) {
 			b.at(2600).say(agent.Fact{Kind: agent.TurnEnded, Source: agent.SourceLog, How: agent.Completed, At: t0.Add(2000 * time.Millisecond), Conversation: "c"})
 			b.at(9000)
 		}, []string{"2500 prompt/1"}},
+		"a queued message reported with the turn before it asks, and the log is read late": {func(b *bench) {
+			b.at(1500).hook(agent.TurnStarted, "a")
+			b.at(3000).hook(agent.TurnEnded, "a")
+			b.at(4500).tool(agent.ToolStarted, "b", "", "Bash", `{"command":"ls"}`)
+			b.at(4600).ask("b", "", "Bash", `{"command":"ls"}`)
+			b.say(agent.Fact{Kind: agent.TurnStarted, Source: agent.SourceLog, Turn: "a", At: t0.Add(1000 * time.Millisecond), Conversation: "c"})
+			b.say(agent.Fact{Kind: agent.TurnEnded, Source: agent.SourceLog, Turn: "a", How: agent.Completed, At: t0.Add(3100 * time.Millisecond), Conversation: "c"})
+			b.say(agent.Fact{Kind: agent.TurnStarted, Source: agent.SourceLog, Turn: "b", At: t0.Add(3300 * time.Millisecond), Conversation: "c"})
+			b.at(9000)
+		}, []string{"4600 prompt/1"}},
 		"ended, and the level was quicker": {func(b *bench) {
 			b.at(2000).title(agent.LevelNotBusy)
 			b.at(2150).hook(agent.TurnEnded, "a")

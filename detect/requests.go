@@ -341,6 +341,7 @@ func (f *Fold) toolStarted(fact *agent.Fact) {
 		}
 	}
 	f.wentOn(fact)
+	f.nextTurn(fact)
 	c := call{
 		ID: fact.Call, Tool: fact.Tool, Agent: fact.Agent, AgentType: fact.AgentType, Input: canonical(fact.Input),
 		Since: f.now, Hooked: fact.Source == agent.SourceHook,

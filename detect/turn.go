@@ -149,6 +149,15 @@ func (f *Fold) together(id string) []string {
 	return nil
 }
 
+// nextTurn starts the turn of a hook that names another turn than the one whose end was reported. A
+// queued message may be reported with the id of the turn before it (Claude Code 2.1.330).
+func (f *Fold) nextTurn(fact *agent.Fact) {
+	t := &f.m.Turn
+	if fact.Source == agent.SourceHook && fact.Agent == "" && fact.Turn != "" && t.Phase == ending && t.ID != "" && !t.is(fact.Turn) && !f.m.ended(fact.Turn) {
+		f.start(fact.Turn, fact.Source, fact.Cause, fact.Evidence)
+	}
+}
+
 // turnEnded handles the agent's own report of a turn's end.
 func (f *Fold) turnEnded(fact *agent.Fact) {
 	m := &f.m
