@@ -87,7 +87,11 @@ func testDelayConversation(t *testing.T) {
 	if n := len(got); n > 0 && (got[n-1].Failure == nil || got[n-1].Failure.Class != "context_full") {
 		t.Errorf("too long: the failure is %+v", got[n-1].Failure)
 	}
-	if own, _ := c.hooksSince(from, "PreCompact"); own != 1 {
+	times := 1
+	if newer(330) { // tries once more
+		times = 2
+	}
+	if own, _ := c.hooksSince(from, "PreCompact"); own != times {
 		t.Errorf("it compacted %d times", own)
 	}
 }

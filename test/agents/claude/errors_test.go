@@ -20,7 +20,7 @@ func TestErrors(t *testing.T) {
 		{"credit", "Credit balance too low · Add funds: "},
 		{"mid-error", "● API Error: the lab ends this|● API Error: Server error mid-response"},
 		{"drop", `● API Error: (Unable to connect to API|Connection dropped) \(ECONNRESET\)`},
-		{"refusal", "● API Error: Claude Code is unable to respond to this request"},
+		{"refusal", "● API Error: Claude Code is unable to respond to this request|safeguards stopped the response above"},
 	} {
 		message := "MOCK: " + failure.scenario
 		l.send(message)

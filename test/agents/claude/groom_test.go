@@ -174,7 +174,11 @@ func TestGroomServerKilled(t *testing.T) {
 				keys++
 			}
 		}
-		if keys != 3 {
+		want := 3
+		if newer(330) { // its trust question takes an arrow and Enter
+			want = 4
+		}
+		if keys != want {
 			t.Errorf("%s: %d keys for three dialogs: %v", subtype, keys, s.groomed())
 		}
 		l.Call("kill", name)

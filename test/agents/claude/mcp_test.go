@@ -28,7 +28,7 @@ func TestServers(t *testing.T) {
 	l.start("tools", nil, []string{"--profile", "tools"})
 	l.Is("idle")
 	l.send("/mcp")
-	l.See(`\bone\b.*connected`, `\btwo\b.*connected`, `\bthree\b.*connected`)
+	l.See(`✔ one\b|\bone\b.*connected`, `✔ two\b|\btwo\b.*connected`, `✔ three\b|\bthree\b.*connected`)
 	l.key("Escape")
 	l.See("MCP dialog dismissed")
 	l.ready()

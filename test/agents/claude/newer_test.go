@@ -3,6 +3,7 @@
 package claude
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"berth/test/agents/host"
+	"berth/test/agents/modelapi"
 )
 
 // since skips a test if the Claude Code under test is older than that patch of 2.1.
@@ -173,4 +175,45 @@ func TestStrayLeft(t *testing.T) {
 	if now := l.info().Conversation; now != id {
 		t.Errorf("the conversation was %s and is %s", id, now)
 	}
+}
+
+// choose answers a list by its label: by its number, or with arrows where newer versions show none.
+func (l *lab) choose(label string) {
+	l.T.Helper()
+	row := regexp.MustCompile(`(?m)^ *(❯ )? *(?:(\d)\. |✔ )?` + regexp.QuoteMeta(label))
+	for range 9 { // rows of the longest list
+		var m []string
+		l.Poll(func() bool {
+			screen, err := l.Screen(l.Ctx)
+			check(l.T, err)
+			m = row.FindStringSubmatch(screen)
+			return m != nil
+		}, func() string { return "no option is " + label })
+		switch {
+		case m[2] != "":
+			l.key(m[2])
+			return
+		case m[1] != "":
+			l.key("Enter")
+			return
+		}
+		before, err := l.Screen(l.Ctx)
+		check(l.T, err)
+		l.key("Down")
+		_, err = l.Until(l.Ctx, patient, "does not move in its list", func(s string) bool { return s != before })
+		check(l.T, err)
+	}
+	l.T.Fatalf("the list does not come to %q", label)
+}
+
+// pasted waits for a turn whose message is this text, marked as pasted: so newer versions send what a
+// person pastes.
+func (l *lab) pasted(text string) {
+	l.T.Helper()
+	ctx, cancel := context.WithTimeout(l.Ctx, patient)
+	defer cancel()
+	_, err := l.API.Wait(ctx, func(r modelapi.Request) bool {
+		return r.Kind == modelapi.KindTurn && strings.Contains(r.Prompt, "<pasted_content ") && strings.Contains(r.Prompt, text)
+	})
+	check(l.T, err)
 }

@@ -77,7 +77,7 @@ func TestForeignDialog(t *testing.T) {
 	relayIn(t, l.home.Workspace)
 	check(t, os.Symlink(settings[0], filepath.Join(l.home.Workspace, "s.json")))
 	check(t, os.Symlink(programs.Agent, filepath.Join(l.home.Workspace, "nested")))
-	l.send("MOCK: bash ./relay ./nested --settings s.json 'MOCK: bash touch foreign.txt' > out.txt")
+	l.send("MOCK: bash ./relay ./nested --permission-mode default --settings s.json 'MOCK: bash touch foreign.txt' > out.txt")
 	l.Is("prompt")
 	l.Respond("hook", "accepted", "accept")
 	l.Is("working")

@@ -91,7 +91,7 @@ func TestRespondNotices(t *testing.T) {
 			t.Fatalf("%s: %+v", c.command, p)
 		}
 		if c.command == "/memory" { // it shows no options while it loads, and is another prompt with them
-			l.See("1. User memory")
+			l.See("1. User memory|❯ User instructions")
 			l.promptShown("notice")
 		}
 		if r, status := l.Try("", "accept"); status == 0 {

@@ -42,7 +42,7 @@ func (l *lab) choosesSignIn(way string) {
 	if way == "2" && newer(330) {
 		l.Poll(func() bool { p := l.Said().Prompt; return p != nil && p.Title == "How do you want to sign in?" },
 			func() string { return "it does not ask how to sign in" })
-		l.Respond("keys", "answered", "option", "1")
+		l.Respond("keys", "answered", "option", "2")
 	}
 }
 

@@ -124,7 +124,7 @@ func (l *lab) noticed(commands int) {
 	_, err := l.API.Wait(ctx, func(r modelapi.Request) bool {
 		notices := 0
 		for _, text := range r.Texts {
-			if strings.HasPrefix(text, "<task-notification>") {
+			if strings.Contains(text, "<task-notification>") {
 				notices++
 			}
 		}

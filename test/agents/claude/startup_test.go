@@ -21,12 +21,12 @@ func (l *lab) exits(code int) {
 // TestFirstRun goes through all that an empty home asks.
 func TestFirstRun(t *testing.T) {
 	l := newLab(t, Seed{KeyApproved: true})
-	l.See("Choose the text style that looks best", `^ *❯? *1\. Auto`, `❯ *2\. Dark mode ✔`, `7\.`)
-	l.key("2")
+	l.See("Choose the text style that looks best", `^ *❯? *(1\. |✔ )Auto`, `❯ *2\. Dark mode ✔|❯ ✔ Auto`, `Light mode \(ANSI colors only\)`)
+	l.choose("Dark mode")
 	l.See("Security notes", "Press Enter to continue")
 	l.key("Enter")
-	l.See("Quick safety check", `❯ 1\. Yes, I trust this folder`, `2\. No, exit`, "Enter to confirm · Esc to cancel")
-	l.key("1")
+	l.See("Quick safety check", `❯ 1\. Yes, I trust this folder|❯ No, exit`, "Enter to confirm · Esc to cancel")
+	l.choose("Yes, I trust this folder")
 	l.ready()
 	l.send("MOCK: text after all dialogs")
 	l.See("● after all dialogs")
@@ -35,12 +35,16 @@ func TestFirstRun(t *testing.T) {
 // TestFirstRunByEnter takes every default.
 func TestFirstRunByEnter(t *testing.T) {
 	l := newLab(t, Seed{KeyApproved: true})
-	l.See("Choose the text style", "Dark mode ✔")
+	l.See("Choose the text style", "Dark mode ✔|✔ Auto")
 	l.key("Enter")
 	l.See("Press Enter to continue")
 	l.key("Enter")
 	l.See("Quick safety check")
 	l.key("Enter")
+	if newer(330) { // whose default is No
+		l.exits(1)
+		return
+	}
 	l.ready()
 }
 
@@ -54,8 +58,8 @@ func TestNoWayOut(t *testing.T) {
 
 func TestKeyAccepted(t *testing.T) {
 	l := newLab(t, Seed{Onboarded: true, Trusted: true})
-	l.See("Detected a custom API key", `1\. Yes`, `❯ 2\. No \(recommended\)`)
-	l.key("1")
+	l.See("Detected a custom API key", `❯ (2\. )?No \(recommended\)`)
+	l.choose("Yes")
 	l.ready()
 	l.send("MOCK: text with the key")
 	l.See("● with the key")
@@ -65,7 +69,7 @@ func TestKeyAccepted(t *testing.T) {
 // menu of ways to log in opens and closes.
 func (l *lab) login() {
 	l.T.Helper()
-	l.See(prompt, `Not logged in · Run /login`)
+	l.See(prompt, `Not logged in · [Rr]un /login`)
 	l.send("/login")
 	l.See("Select login method", `❯ 1\. Claude account with subscription`, `2\. Anthropic Console account`, `3\. 3rd-party platform`)
 	l.key("Escape")
@@ -75,7 +79,7 @@ func (l *lab) login() {
 // TestKeyRefused presses Enter, which chooses the default, No.
 func TestKeyRefused(t *testing.T) {
 	l := newLab(t, Seed{Onboarded: true, Trusted: true})
-	l.See("Detected a custom API key", `❯ 2\. No`)
+	l.See("Detected a custom API key", `❯ (2\. )?No`)
 	l.key("Enter")
 	l.login()
 }
@@ -87,20 +91,28 @@ func TestNoKey(t *testing.T) {
 
 func TestTrustRefused(t *testing.T) {
 	t.Parallel()
-	for _, key := range []string{"2", "Escape"} {
-		t.Run(key, func(t *testing.T) {
+	for _, way := range []string{"No", "Escape"} {
+		t.Run(way, func(t *testing.T) {
 			l := newLab(t, Seed{Onboarded: true, KeyApproved: true})
-			l.See("Quick safety check", `2\. No, exit`)
-			l.key(key)
-			l.exits(1)
+			l.See("Quick safety check", `No, exit`)
+			if way == "No" {
+				l.choose("No, exit")
+			} else {
+				l.key(way)
+			}
+			if way == "Escape" && newer(330) {
+				l.exits(0)
+			} else {
+				l.exits(1)
+			}
 		})
 	}
 }
 
 func TestBypassAccepted(t *testing.T) {
 	l := newLab(t, Seed{Onboarded: true, KeyApproved: true, Trusted: true}, "--dangerously-skip-permissions")
-	l.See("WARNING: Claude Code running in Bypass Permissions mode", `❯ 1\. No, exit`, `2\. Yes, I accept`)
-	l.key("2")
+	l.See("WARNING: Claude Code running in Bypass Permissions mode", `❯ (1\. )?No, exit`, `(2\. )?Yes, I accept`)
+	l.choose("Yes, I accept")
 	l.See(prompt, "⏵⏵ bypass permissions on")
 	l.send("MOCK: bash touch unasked.txt")
 	l.See("● The command finished.")
@@ -112,7 +124,7 @@ func TestBypassAccepted(t *testing.T) {
 // TestBypassRefused presses Enter, which chooses the default, No.
 func TestBypassRefused(t *testing.T) {
 	l := newLab(t, Seed{Onboarded: true, KeyApproved: true, Trusted: true}, "--dangerously-skip-permissions")
-	l.See(`❯ 1\. No, exit`)
+	l.See(`❯ (1\. )?No, exit`)
 	l.key("Enter")
 	l.exits(1)
 }

@@ -85,7 +85,7 @@ func TestDialogStates(t *testing.T) {
 	if s.Prompt == nil || s.Prompt.Type != "permission" || len(s.Prompt.Options) != 2 {
 		t.Errorf("trust is asked as %+v", s.Prompt)
 	}
-	l.key("1")
+	l.choose("Yes, I trust this folder")
 	l.Is("idle")
 }
 

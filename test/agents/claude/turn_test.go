@@ -38,7 +38,7 @@ func TestBackground(t *testing.T) {
 	for _, want := range []string{`Agent "Sub task"`, "Run the lab's command"} {
 		ctx, cancel := context.WithTimeout(l.Ctx, patient)
 		_, err := l.API.Wait(ctx, func(r modelapi.Request) bool {
-			return strings.HasPrefix(r.Prompt, "<task-notification>") && strings.Contains(r.Prompt, want)
+			return strings.Contains(r.Prompt, "<task-notification>") && strings.Contains(r.Prompt, want)
 		})
 		cancel()
 		check(t, err)

@@ -440,13 +440,13 @@ func startContext(l *Lab, a *Agent) {
 }
 
 func kill(l *Lab, a *Agent) {
-	a.asks(l, a.Channel, a.command("sleep 300 && touch slept.txt"))
+	a.asks(l, a.Channel, a.command("tail -f /dev/null && touch slept.txt"))
 	l.Respond(a.Channel, "accepted", "accept")
 	l.Is("working")
-	sleeps := func() bool {
-		return slices.ContainsFunc(l.Processes(), func(p string) bool { return strings.HasPrefix(p, "sleep 300") })
+	runs := func() bool {
+		return slices.ContainsFunc(l.Processes(), func(p string) bool { return strings.HasPrefix(p, "tail -f /dev/null") })
 	}
-	l.Poll(sleeps, func() string { return fmt.Sprintf("the command does not run: %q", l.Processes()) })
+	l.Poll(runs, func() string { return fmt.Sprintf("the command does not run: %q", l.Processes()) })
 	l.Call("kill", l.Name)
 	began := time.Now()
 	for left := l.Processes(); len(left) > 0; left = l.Processes() {
