@@ -2,6 +2,7 @@ package detect
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"berth/agent"
@@ -274,11 +275,17 @@ func (r *request) offersElse(d *agent.Dialog) bool {
 		return true
 	}
 	for i, o := range d.Options[:min(len(d.Options), len(r.Offered))] {
-		if o.Label != r.Offered[i] && (d.Key != "" || !o.Focused) {
+		if o.Label != r.Offered[i] && !shortens(o.Label, r.Offered[i]) && (d.Key != "" || !o.Focused) {
 			return true
 		}
 	}
 	return false
+}
+
+// shortens reports whether a label is another one that was cut off, as on a narrower screen.
+func shortens(label, whole string) bool {
+	start, cut := strings.CutSuffix(label, "…")
+	return cut && start != "" && strings.HasPrefix(whole, start)
 }
 
 // listed reports whether the dialog is drawn to its end and its options are the prompt's. A prompt

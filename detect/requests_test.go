@@ -396,3 +396,21 @@ func TestRefusedWithoutHooks(t *testing.T) {
 	b.at(9000)
 	b.want("0 idle", "2000 working", "4300 error/overloaded")
 }
+
+// TestCutLabels: an option that is cut off, as on a narrower screen, is the one that the prompt has shown. More of it
+// than was shown is another one.
+func TestCutLabels(t *testing.T) {
+	for _, c := range []struct {
+		label, whole string
+		want         bool
+	}{
+		{"Always allow run 'touch *'…", "Always allow run 'touch *' commands in this project", true},
+		{"Always allow run 'rm *'…", "Always allow run 'touch *' commands in this project", false},
+		{"Always allow run 'touch *' commands in this project", "Always allow run 'touch *'…", false},
+		{"…", "Yes", false},
+	} {
+		if got := shortens(c.label, c.whole); got != c.want {
+			t.Errorf("%q for %q: %v", c.label, c.whole, got)
+		}
+	}
+}

@@ -130,9 +130,11 @@ func (b *box) find(at int) {
 	for ; b.head >= 0 && !toolRow.MatchString(b.rows[b.head]); b.head-- {
 	}
 	for i := max(b.head, 0); i < b.end; i++ {
-		// The terminal wrapped a row: Qwen Code counts fewer columns for some characters than
-		// terminals do, and such a text continues in the first column, where it can draw anything.
-		b.dialog.Cut = b.dialog.Cut || b.view.Lines[i].Wrapped || hidden.MatchString(strings.TrimSpace(b.rows[i])) || b.rows[i] == moreRows
+		// The terminal wrapped a row: the screen has another size and isn't drawn again yet, or Qwen Code
+		// counts fewer columns for some characters than terminals do, and such a text continues in the first
+		// column, where it can draw anything.
+		b.dialog.Partial = b.dialog.Partial || b.view.Lines[i].Wrapped
+		b.dialog.Cut = b.dialog.Cut || b.dialog.Partial || hidden.MatchString(strings.TrimSpace(b.rows[i])) || b.rows[i] == moreRows
 		b.dialog.Lines = append(b.dialog.Lines, strings.TrimPrefix(b.rows[i], "  "))
 	}
 	b.dialog.Cut = b.dialog.Cut || b.head < 0 && b.text(b.first, false) == 0

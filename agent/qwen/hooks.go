@@ -20,6 +20,7 @@ type event struct {
 	Transcript   string          `json:"transcript_path"`
 	Time         time.Time       `json:"timestamp"`
 	Turn         string          `json:"prompt_id"`
+	Mode         string          `json:"permission_mode"`
 	Prompt       string          `json:"prompt"`
 	Source       string          `json:"source"`
 	Reason       string          `json:"reason"`
@@ -47,7 +48,7 @@ func (Driver) Hook(payload []byte) ([]agent.Fact, error) {
 	}
 	f := agent.Fact{
 		Kind: agent.Noted, Source: agent.SourceHook, Cause: "hook:" + e.Name, At: e.Time, Conversation: e.Session, Turn: e.Turn,
-		Agent: e.Agent, AgentType: e.AgentType, Tool: e.Tool, Call: e.Call, Input: e.Input,
+		Agent: e.Agent, AgentType: e.AgentType, Tool: e.Tool, Call: e.Call, Input: e.Input, Mode: e.Mode,
 	}
 	// A forged hook could name any file: the log's name must be the conversation's id.
 	if filepath.IsAbs(e.Transcript) && filepath.Base(e.Transcript) == e.Session+".jsonl" {

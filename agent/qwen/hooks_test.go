@@ -12,7 +12,7 @@ import (
 // hook reads one event of a conversation.
 func hook(t *testing.T, fields string) agent.Fact {
 	t.Helper()
-	facts, err := qwen.Driver{}.Hook([]byte(`{"session_id":"s","transcript_path":"/h/chats/s.jsonl","prompt_id":"s########1",` + fields + `}`))
+	facts, err := qwen.Driver{}.Hook([]byte(`{"session_id":"s","transcript_path":"/h/chats/s.jsonl","prompt_id":"s########1","permission_mode":"auto",` + fields + `}`))
 	if err != nil || len(facts) != 1 {
 		t.Fatalf("%s: %d facts, %v", fields, len(facts), err)
 	}
@@ -40,7 +40,7 @@ func TestHook(t *testing.T) {
 		if (got.Failure == nil) != (want.Failure == nil) || want.Failure != nil && *got.Failure != *want.Failure {
 			t.Errorf("%s: the failure is %+v", fields, got.Failure)
 		}
-		if got.Conversation != "s" || got.Turn != "s########1" || got.Log != "/h/chats/s.jsonl" || got.Source != agent.SourceHook {
+		if got.Conversation != "s" || got.Turn != "s########1" || got.Log != "/h/chats/s.jsonl" || got.Source != agent.SourceHook || got.Mode != "auto" {
 			t.Errorf("%s: %+v", fields, got)
 		}
 	}

@@ -22,6 +22,7 @@ func (Driver) Screen(v *agent.View) *agent.Reading {
 	if top, bottom, ok := s.composer(); ok {
 		r.Composer = s.readComposer(top, bottom)
 		r.Footer = s.join(bottom+1, s.last)
+		r.Mode = mode(r.Footer)
 		s.above(r, top)
 		return r
 	}
@@ -58,6 +59,27 @@ func (s *screen) join(from, to int) string {
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// approvals are the approval modes by the words of the footer, and the modes' names in the hooks.
+var approvals = map[string]string{
+	"Ask permissions": "default", "Auto mode": "auto", "auto-accept edits": "auto-edit", "plan mode": "plan", "YOLO mode": "yolo",
+}
+
+// toCycle is after the approval mode in the footer.
+const toCycle = "(shift + tab to cycle)"
+
+// mode is the approval mode in the footer; empty if it shows none.
+func mode(footer string) string {
+	for row := range strings.SplitSeq(footer, "\n") {
+		row, _, ok := strings.Cut(row, toCycle)
+		for words, name := range approvals {
+			if ok && strings.HasSuffix(strings.TrimSpace(row), words) {
+				return name
+			}
+		}
+	}
+	return ""
 }
 
 // footerRows is the most rows below the composer: the footer, or the list of a menu.
