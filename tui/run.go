@@ -42,7 +42,7 @@ type Host interface {
 	// Choices and SetChoices keep the person's settings of the dashboard. SetChoices is called when they
 	// have changed.
 	Choices() Choices
-	SetChoices(Choices)
+	SetChoices(was, now Choices)
 }
 
 // Input is what the client types.
@@ -313,8 +313,8 @@ func (d *dashboard) settle() tea.Cmd {
 	}
 	d.followTalk()
 	if chosen := d.model.chosen(); chosen != d.chosen {
+		d.Host.SetChoices(d.chosen, chosen)
 		d.chosen = chosen
-		d.Host.SetChoices(chosen)
 	}
 	read := d.readFiles()
 	cmd := d.draw()

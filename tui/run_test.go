@@ -182,11 +182,11 @@ func (h *server) Run(ctx context.Context, a Act) Done {
 	<-h.let
 	return Done{Act: a, Out: `{"outcome":"accepted","confirmed":true}`}
 }
-func (h *server) Events() *events.Log       { return h.log }
-func (h *server) Seen() map[string]uint64   { return nil }
-func (h *server) SetSeen(map[string]uint64) {}
-func (h *server) Choices() Choices          { return h.chosen }
-func (h *server) SetChoices(c Choices)      { h.chosen = c }
+func (h *server) Events() *events.Log         { return h.log }
+func (h *server) Seen() map[string]uint64     { return nil }
+func (h *server) SetSeen(map[string]uint64)   {}
+func (h *server) Choices() Choices            { return h.chosen }
+func (h *server) SetChoices(was, now Choices) { h.chosen.Change(was, now) }
 
 // play runs a dashboard, and sends what Run returns.
 func play(t testing.TB, ctx context.Context, blocked bool) (*server, *typist, *glass, chan error) {

@@ -12,6 +12,20 @@ type Choices struct {
 	By      grouping `json:"by"`
 }
 
+// Change sets what a dashboard has changed. A person may have several dashboards, and each may change another
+// setting.
+func (c *Choices) Change(was, now Choices) {
+	if now.NoMouse != was.NoMouse {
+		c.NoMouse = now.NoMouse
+	}
+	if now.Advance != was.Advance {
+		c.Advance = now.Advance
+	}
+	if now.By != was.By {
+		c.By = now.By
+	}
+}
+
 // Memory keeps which states people have seen between their visits, as long as the server runs. Its zero
 // value is ready; its methods may be called concurrently.
 type Memory struct {

@@ -78,13 +78,13 @@ func TestFolderBesideADialog(t *testing.T) {
 	for range 6 {
 		s.show(r)
 	}
-	if p := s.f.Status().Request; text(p.Text) != want || !s.keyed(p.ID, r.Dialog) {
+	if p := s.f.Status().Request; drawnText(p) != want || !s.keyed(p.ID, r.Dialog) {
 		t.Errorf("it asks %+v", p)
 	}
 	s = newSeen()
 	before := s.show(r)
 	s.ask(t, "", "/srv/more")
-	if p := s.show(r); text(p.Text) != want || p.ID == before.ID || !s.keyed(p.ID, r.Dialog) || s.keyed(before.ID, r.Dialog) {
+	if p := s.show(r); drawnText(p) != want || p.ID == before.ID || !s.keyed(p.ID, r.Dialog) || s.keyed(before.ID, r.Dialog) {
 		t.Errorf("reported after the dialog, prompt %s is %+v", before.ID, p)
 	}
 }
@@ -152,7 +152,7 @@ func TestFolderOfTheLog(t *testing.T) {
 		keyed := 0
 		for _, p := range s.f.Status().Requests {
 			if s.keyed(p.ID, r.Dialog) {
-				if keyed++; text(p.Text) != want {
+				if keyed++; drawnText(p) != want {
 					t.Errorf("%s: a key answers %q", order, text(p.Text))
 				}
 			}

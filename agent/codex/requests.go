@@ -183,10 +183,15 @@ func fillPermission(r *agent.Request, dialog *agent.Dialog) {
 	case r.Text != nil, len(r.Raw) > 0 && dialog.Subtype == "" && matchPermission(dialog, r) == agent.PartMatch:
 	case dialog.Subtype != "":
 		r.Text = agent.Pointer(dialog.Body)
+	case len(r.Raw) == 0 && dialog.Tool == toolCommand:
+		r.Text = agent.Pointer(strings.TrimSpace(dialogText(dialog) + "\n\n" + notDrawn))
 	default:
 		r.Text = agent.Pointer(dialogText(dialog))
 	}
 }
+
+// notDrawn is in the text of a command's prompt that only its dialog shows.
+const notDrawn = "Codex draws no tabs and no characters without a width, so this can't show them."
 
 // dialogText is the text of a permission's dialog besides the tool's input: the reason, and other
 // things that it asks for, such as permissions for the command.

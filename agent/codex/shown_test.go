@@ -101,7 +101,7 @@ func TestMorePermissions(t *testing.T) {
 			t.Errorf("%q: %v, want %v", about, got, want.match)
 		}
 		p := codex.Driver{}.FromDialog(d)
-		if p.FullInput != "ls /etc" || agent.Value(p.Text) != want.text {
+		if p.FullInput != "ls /etc" || drawnText(p) != want.text {
 			t.Errorf("%q: it asks %q, %q", about, p.FullInput, agent.Value(p.Text))
 		}
 		p.Sign()
@@ -161,6 +161,31 @@ func TestListWithoutRoom(t *testing.T) {
 	p := codex.Driver{}.FromDialog(d)
 	if got := (codex.Driver{}).Match(d, p); got != agent.PartMatch {
 		t.Errorf("it is shown %v", got)
+	}
+}
+
+// notDrawn is in the text of a prompt that only its dialog shows.
+const notDrawn = "Codex draws no tabs and no characters without a width, so this can't show them."
+
+// drawnText is a prompt's text without that sentence.
+func drawnText(p *agent.Request) string {
+	return strings.TrimPrefix(strings.Replace(text(p.Text), "\n\n"+notDrawn, "", 1), notDrawn)
+}
+
+// TestWhatIsNotDrawn: a command that only its dialog shows may have characters that Codex doesn't draw, and its prompt
+// says so. One that a hook reported has them.
+func TestWhatIsNotDrawn(t *testing.T) {
+	r := draw("  \x1b[1mWould you like to run the following command?\x1b[22m\n\n  Reason: May I?\n\n  $ rm build/"+answers, -1, 0)
+	if p := newSeen().show(r); text(p.Text) != "May I?\n\n"+notDrawn {
+		t.Errorf("seen: %q", text(p.Text))
+	}
+	s := newSeen()
+	for _, f := range hook(t, "PermissionRequest", `,"cwd":"/w","tool_name":"Bash","tool_input":{"command":"rm build/","description":"May I?"}`) {
+		f.Time = s.now
+		s.f.Apply(f)
+	}
+	if p := s.show(r); !p.OnScreen || strings.Contains(text(p.Text), notDrawn) {
+		t.Errorf("reported: %+v", p)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"berth/commands"
+	"berth/keys"
 	"berth/tui"
 )
 
@@ -55,5 +57,18 @@ func TestChoicesUnreadable(t *testing.T) {
 	c.change("ann", func(p *chosen) { p.StatusLine = true })
 	if c = LoadChoices(file, slog.New(slog.DiscardHandler)); !c.of("ann").StatusLine {
 		t.Error("the change isn't in the file")
+	}
+}
+
+// TestChoicesOfTwoDashboards: a person has two dashboards open, and each changes another setting. Both are kept.
+func TestChoicesOfTwoDashboards(t *testing.T) {
+	d := &Dispatcher{Choices: LoadChoices(filepath.Join(t.TempDir(), "choices.json"), slog.New(slog.DiscardHandler))}
+	ann := commands.Request{Identity: func() keys.Identity { return keys.Identity{Name: "ann"} }}
+	one, other := host{d: d, request: ann}, host{d: d, request: ann}
+	was := one.Choices()
+	one.SetChoices(was, tui.Choices{NoMouse: true})
+	other.SetChoices(was, tui.Choices{By: 1})
+	if got := one.Choices(); got != (tui.Choices{NoMouse: true, By: 1}) {
+		t.Errorf("%+v", got)
 	}
 }

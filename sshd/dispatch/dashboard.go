@@ -135,8 +135,8 @@ func (h host) SetSeen(seen map[string]uint64) {
 
 func (h host) Choices() tui.Choices { return h.d.Choices.of(person(h.request.Identity())).Dashboard }
 
-func (h host) SetChoices(c tui.Choices) {
-	h.d.Choices.change(person(h.request.Identity()), func(p *chosen) { p.Dashboard = c })
+func (h host) SetChoices(was, now tui.Choices) {
+	h.d.Choices.change(person(h.request.Identity()), func(p *chosen) { p.Dashboard.Change(was, now) })
 }
 
 // Run runs a verb as if it had come over the connection. It contains a panic: the dashboard calls it
