@@ -138,6 +138,27 @@ func TestNoMismatch(t *testing.T) {
 	}
 }
 
+// TestMode: what Copilot may do unasked, as its footer shows it.
+func TestMode(t *testing.T) {
+	for footer, want := range map[string]string{
+		" ← open sidebar · Interactive · Manual Approval · / commands · ? help · tab next tab   mock-model": "interactive",
+		" ← open sidebar · Plan · Manual Approval · / commands   mock-model":                                "plan",
+		" ← open sidebar · Autopilot · Manual Approval · / commands   mock-model":                           "autopilot",
+		" ← open sidebar · Interactive · Allow All · / commands   mock-model":                               "allow-all",
+		" Interactive · Manual Approval · @ files · # issues   mock-model":                                  "interactive",
+		" Shell · Manual Approval   mock-model":                                                             "",
+		" ◉ Working · 35 B esc esc interrupt   mock-model":                                                  "",
+	} {
+		v := &agent.View{Cols: 100, Rows: 4}
+		for _, text := range []string{"╻▄▄▄▄", "┃", "╹▀▀▀▀", footer} {
+			v.Lines = append(v.Lines, agent.Row{Text: text})
+		}
+		if r := (copilot.Driver{}).Screen(v); r.Composer == nil || r.Mode != want {
+			t.Errorf("%s: mode %q", footer, r.Mode)
+		}
+	}
+}
+
 // FuzzScreen: no screen makes the driver panic, and a dialog that can be answered has its options.
 func FuzzScreen(f *testing.F) {
 	f.Add("╭──╮\n│ ❯ 1. Yes │\n│ 2. No │\n│ │\n│ enter to select · esc to cancel │\n╰──╯")

@@ -39,6 +39,7 @@ func (Driver) Screen(v *agent.View) *agent.Reading {
 		return r
 	}
 	r.Composer = s.read(top, bottom, r.Footer)
+	r.Mode = mode(r.Footer)
 	if working.MatchString(r.Footer) {
 		r.Busy, r.Guess = r.Footer, true // it says so for up to 1.4 s after the turn's end
 	}
@@ -102,6 +103,22 @@ func (s *screen) read(top, bottom int, footer string) *agent.Composer {
 		c.Blank = len(whole) - len(c.Text)
 	}
 	return c
+}
+
+// modes matches what Copilot may do unasked, in the footer at rest.
+var modes = pattern.New(`(?:^|· )(Interactive|Plan|Autopilot) · (Manual Approval|Allow All)(?:$| )`)
+
+// mode is the word of the command line for what the footer shows; empty for none. The footer doesn't show
+// --allow-all-tools.
+func mode(footer string) string {
+	switch m := modes.FindStringSubmatch(footer); {
+	case m == nil:
+		return ""
+	case m[2] == "Allow All":
+		return "allow-all"
+	default:
+		return strings.ToLower(m[1])
+	}
 }
 
 // shellMode matches the footer while the composer takes a shell command.

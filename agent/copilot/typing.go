@@ -14,7 +14,7 @@ import (
 const submitAfter = 200 * time.Millisecond
 
 // shield is a word joiner, which has no width. Before a message's first character it keeps Copilot
-// from reading a command, and after an @ from finding a file of that name.
+// from reading a command, and after each @ from attaching a file: "@." is the folder.
 const shield = "\u2060"
 
 // alone are texts that end the program or show its help when they are the whole message.
@@ -22,7 +22,7 @@ var alone = map[string]bool{"?": true, "exit": true, "quit": true}
 
 // Message makes a text safe to type.
 func (Driver) Message(text string) string {
-	text = named.ReplaceAllString(agent.CleanMessage(text), "@"+shield+"$1")
+	text = strings.ReplaceAll(agent.CleanMessage(text), "@", "@"+shield)
 	body := compose.Trim(text)
 	switch {
 	case body == "":
@@ -35,9 +35,6 @@ func (Driver) Message(text string) string {
 	}
 	return text
 }
-
-// named matches an @ with the start of a name after it.
-var named = pattern.New(`@([^ \t\n\r,;!?()\[\]{}.])`)
 
 // Slash accepts one line that starts with a slash.
 func (Driver) Slash(text string) (string, bool) { return compose.Slash(text) }

@@ -65,7 +65,8 @@ func create(args string, scene modelapi.Scene) []modelapi.Step {
 }
 
 func edit(args string, scene modelapi.Scene) []modelapi.Step {
-	file := filepath.Join(scene.Dir, cmp.Or(args, "sample.txt"))
+	name, _, _ := strings.Cut(args, " ")
+	file := filepath.Join(scene.Dir, cmp.Or(name, "sample.txt"))
 	return []modelapi.Step{
 		modelapi.Say(modelapi.Tool("edit", map[string]any{"path": file, "old_str": "world", "new_str": "there"})),
 		modelapi.Say(modelapi.Text("The file is edited.")),

@@ -1,0 +1,127 @@
+package copilot_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"berth/agent"
+	"berth/agent/copilot"
+)
+
+const shield = "\u2060"
+
+// TestMessage: no message is a command, a key or a file.
+func TestMessage(t *testing.T) {
+	for text, want := range map[string]string{
+		"fix the bug":       "fix the bug",
+		"!touch x":          shield + "!touch x",
+		" /clear":           shield + " /clear",
+		"exit":              shield + "exit",
+		"exit now":          "exit now",
+		"?":                 shield + "?",
+		"mail a@b.example":  "mail a@" + shield + "b.example ",
+		"read @a and @. so": "read @" + shield + "a and @" + shield + ". so",
+		"fix #12":           "fix #12 ",
+		"a \x1b[201~ b\r!c": "a [201~ b\n!c",
+		" \n ":              "",
+	} {
+		if got := (copilot.Driver{}).Message(text); got != want {
+			t.Errorf("%q is typed as %q", text, got)
+		}
+	}
+	if _, ok := (copilot.Driver{}).Paste("two\nlines", false); ok {
+		t.Error("without a paste a line feed would send the first line")
+	}
+}
+
+// TestHolds: the composer shows the text, its end, or the mark of a paste of that many lines.
+func TestHolds(t *testing.T) {
+	lines := strings.TrimSpace(strings.Repeat("a line\n", 40))
+	for _, c := range []struct {
+		typed string
+		box   agent.Composer
+		want  bool
+	}{
+		{"hello", agent.Composer{Mode: agent.ModeMessage, Text: "hello"}, true},
+		{"hello", agent.Composer{Mode: agent.ModeShell, Text: "hello"}, false},
+		{"hello", agent.Composer{Mode: agent.ModeMessage, Text: "hello you"}, false},
+		{lines, agent.Composer{Mode: agent.ModeMessage, Text: "[Paste #3 - 40 lines]"}, true},
+		{lines, agent.Composer{Mode: agent.ModeMessage, Text: "[Paste #3 - 41 lines]"}, false},
+		{lines, agent.Composer{Mode: agent.ModeMessage, Text: strings.TrimSpace(strings.Repeat("a line\n", 10)), Above: true}, true},
+		{"hello", agent.Composer{Mode: agent.ModeMessage, Empty: true}, false},
+	} {
+		if got := (copilot.Driver{}).Holds(c.typed, &c.box); got != c.want {
+			t.Errorf("%.20q in %+v: %v", c.typed, c.box, got)
+		}
+	}
+}
+
+// shown reads rows as a screen of 80 columns.
+func shown(rows ...string) *agent.Reading {
+	v := &agent.View{Cols: 80, Rows: len(rows) + 2, Lines: make([]agent.Row, 2)}
+	for _, row := range rows {
+		v.Lines = append(v.Lines, agent.Row{Text: row})
+	}
+	return copilot.Driver{}.Screen(v)
+}
+
+// command is the dialog of a command, with these options.
+func command(options ...string) []string {
+	side := func(text string) string {
+		return "│" + text + strings.Repeat(" ", max(0, 78-len([]rune(text)))) + "│"
+	}
+	rows := []string{"╭" + strings.Repeat("─", 78) + "╮", side(" Run it"), side(" " + strings.Repeat("─", 76))}
+	rows = append(rows, side(" ╭"+strings.Repeat("─", 74)+"╮"), side(" │ touch one.txt"+strings.Repeat(" ", 60)+"│"), side(" ╰"+strings.Repeat("─", 74)+"╯"))
+	rows = append(rows, side(""), side(" Do you want to run this command?"), side(""))
+	for _, o := range options {
+		rows = append(rows, side(o))
+	}
+	return append(rows, side(""), side(" ↑/↓ to navigate · enter to select · esc to cancel"), "╰"+strings.Repeat("─", 78)+"╯")
+}
+
+// TestKeys: each key of an answer is pressed only when the screen shows that very dialog, and the effect of
+// the key before.
+func TestKeys(t *testing.T) {
+	const yes, always, no = "1. Yes", "2. Yes, and don't ask again for `touch`", "3. No, and tell Copilot what to do differently (Esc to stop)"
+	fresh := shown(command(" ❯ "+yes, "   "+always, "   "+no)...)
+	chosen := shown(command("   "+yes, "   "+always, " ❯ "+no)...)
+	typed := shown(command("   "+yes, "   "+always, " ❯ 3. use make (Esc to stop)")...)
+	other := shown(slices.Replace(command(" ❯ "+yes, "   "+always, "   "+no), 4, 5, "│ │ touch two.txt"+strings.Repeat(" ", 60)+"│ │")...)
+	d := fresh.Dialog
+	if d == nil || d.Tool != "bash" || len(d.Options) != 3 || d.Question != "Run it" || d.Asked != "touch one.txt" || typed.Dialog == nil || typed.Dialog.Input != "use make" {
+		t.Fatalf("read as %+v and %+v", d, typed.Dialog)
+	}
+	p := copilot.Driver{}.FromDialog(d)
+	for _, c := range []struct {
+		answer agent.Answer
+		keys   string
+		ready  []*agent.Reading // before each key
+	}{
+		{agent.Answer{Kind: agent.Accept}, "1", []*agent.Reading{fresh}},
+		{agent.Answer{Kind: agent.ChooseOption, Option: 2}, "2", []*agent.Reading{fresh}},
+		{agent.Answer{Kind: agent.ChooseOption, Option: 3}, "Escape", []*agent.Reading{fresh}},
+		{agent.Answer{Kind: agent.Deny}, "Escape", []*agent.Reading{fresh}},
+		{agent.Answer{Kind: agent.Deny, Text: "use\nmake"}, "3 +use make Enter", []*agent.Reading{fresh, chosen, typed}},
+	} {
+		k, err := copilot.Driver{}.Keys(p, c.answer, d)
+		var keys []string
+		for i, s := range k.Steps {
+			if s.Paste != "" {
+				s.Key = "+" + s.Paste
+			}
+			keys = append(keys, s.Key)
+			for _, r := range []*agent.Reading{other, {}, typed, chosen} {
+				if i < len(c.ready) && s.Ready(r) != (r == c.ready[i]) && !(r == chosen && c.ready[i] == fresh) {
+					t.Errorf("%+v: key %d is pressed at another screen", c.answer, i)
+				}
+			}
+			if i < len(c.ready) && !s.Ready(c.ready[i]) {
+				t.Errorf("%+v: key %d is not pressed", c.answer, i)
+			}
+		}
+		if got := strings.Join(keys, " "); err != nil || got != c.keys {
+			t.Errorf("%+v: %s %v", c.answer, got, err)
+		}
+	}
+}
