@@ -57,8 +57,9 @@ const (
 	// footerHolds: after the end of a turn the footer shows work for 0.3 to 1.4 s, and longer on a
 	// machine with ten times the work it can do. A message that is typed then is kept for later.
 	footerHolds = 5 * time.Second
-	// workHolds: the hook reports a turn before the footer shows work.
-	workHolds = 500 * time.Millisecond
+	// workHolds: the hook reports a turn before the footer shows work. After a refusal, on a machine
+	// with twenty times the work it can do, the footer showed the ended turn's work for 0.6 s again.
+	workHolds = 1500 * time.Millisecond
 )
 
 // Table has for each move the sources that were right about it in the measurements. The session log
