@@ -140,7 +140,7 @@ func TestStream(t *testing.T) {
 
 func TestLevels(t *testing.T) {
 	for title, want := range map[string]agent.Level{
-		"⠂ Fix the login": agent.LevelBusy, "⠐ Fix": agent.LevelBusy, "✳ Claude Code": agent.LevelNotBusy, "": "", "vim": "", "⠂x": "",
+		"⠂ Fix the login": agent.LevelBusy, "◐ Claude Code": agent.LevelBusy, "◑ Fix": agent.LevelBusy, "⠐ Fix": agent.LevelBusy, "✳ Claude Code": agent.LevelNotBusy, "": "", "vim": "", "⠂x": "",
 	} {
 		if f := (claude.Driver{}).Title(title)[0]; f.Level != want {
 			t.Errorf("title %q is %q, want %q", title, f.Level, want)

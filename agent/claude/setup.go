@@ -20,6 +20,7 @@ type startup struct {
 	under   string           // the title above its head; empty when its own title is its head
 	options []string         // their labels, up to their descriptions; none for a dialog without a list
 	more    bool             // other options may follow
+	long    bool             // a phone's screen has no room for its head; no other dialog has its options
 	last    *pattern.Pattern // how a page without a list ends; nil for any end
 }
 
@@ -38,7 +39,7 @@ var (
 
 var startups = []startup{
 	{subtype: agent.SubtypeTrust, title: "Accessing workspace", head: only("Accessing workspace:"), options: []string{"Yes, I trust this folder", "No, exit"}},
-	{subtype: agent.SubtypeBypass, title: "Bypass Permissions mode", head: only("WARNING: Claude Code running in Bypass Permissions mode"), options: []string{"No, exit", "Yes, I accept"}},
+	{subtype: agent.SubtypeBypass, title: "Bypass Permissions mode", head: only("WARNING: Claude Code running in Bypass Permissions mode"), options: []string{"No, exit", "Yes, I accept"}, long: true},
 	{subtype: agent.SubtypeAPIKey, title: "Detected a custom API key in your environment", head: only("Detected a custom API key in your environment"), options: []string{"Yes", "No (recommended)"}},
 	{subtype: agent.SubtypeTheme, title: "Choose the text style", head: only("Choose the text style that looks best with your terminal"), under: underTheme, options: themes, more: true},
 	{subtype: agent.SubtypeLoginMethod, title: "Select login method", head: only("Select login method:"), under: underLogin, options: []string{"Claude account with subscription", "Anthropic Console account"}, more: true},
@@ -68,6 +69,10 @@ func (b *bottomBlock) setup() bool {
 	}
 	for _, s := range startups {
 		head := b.headed(s, first)
+		headless := head < 0 && s.long && b.fills(first)
+		if headless {
+			head = 0
+		}
 		if head < 0 || len(s.options) > 0 && !s.offers(options) || len(s.options) == 0 && !b.page(s, head) {
 			continue
 		}
@@ -78,6 +83,7 @@ func (b *bottomBlock) setup() bool {
 		}
 		if len(s.options) > 0 {
 			d.Options, b.first = options, first
+			d.Cut = d.Cut || headless
 			d.Body = below(s.title, b.screen.view.Text(head, first-1))
 			return true
 		}
@@ -113,6 +119,11 @@ func (b *bottomBlock) headed(s startup, first int) int {
 		}
 	}
 	return -1
+}
+
+// fills reports whether the dialog reaches the screen's top: its first rows may have no room.
+func (b *bottomBlock) fills(first int) bool {
+	return b.screen.top(b.screen.last) < 0 && first > 0 && strings.TrimSpace(b.screen.text(0)) != ""
 }
 
 // mostHeadRows bounds the rows of a wrapped head. At 20 columns the longest head fits.

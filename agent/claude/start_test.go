@@ -134,3 +134,47 @@ func TestStartInText(t *testing.T) {
 		}
 	}
 }
+
+// TestBypassOnAPhone: at 40x20 the warning's head has no room. The dialog is known by its options,
+// and says that it is cut.
+func TestBypassOnAPhone(t *testing.T) {
+	const shown = `  before running potentially dangerous
+  commands.
+  This mode should only be used in a
+  sandboxed container/VM that has
+  restricted internet access and can
+  easily be restored if damaged.
+
+  By proceeding, you accept all
+  responsibility for actions taken
+  while running in Bypass Permissions
+  mode.
+
+  https://code.claude.com/docs/en/secu
+  rity
+
+  ❯ No, exit
+    Yes, I accept
+
+  Enter to confirm · Esc to cancel
+`
+	d := draw(40, 20, shown).Dialog
+	if d == nil || d.Type != agent.PromptSetup || d.Subtype != agent.SubtypeBypass || !d.Cut || strings.Join(d.Labels(), "|") != "No, exit|Yes, I accept" {
+		t.Fatalf("%+v", d)
+	}
+	p := claude.Driver{}.FromDialog(d)
+	for way, answer := range map[string]agent.Answer{"accept": {Kind: agent.Accept}, "deny": {Kind: agent.Deny}} {
+		k, err := claude.Driver{}.Keys(p, answer, d)
+		if err != nil || len(k.Steps) == 0 || k.Steps[0].Ready == nil || !k.Steps[0].Ready(draw(40, 20, shown)) {
+			t.Errorf("%s: %+v, %v", way, k, err)
+		}
+	}
+	for name, other := range map[string]string{
+		"with room above it": "\n" + shown,
+		"other options":      strings.Replace(shown, "Yes, I accept", "Yes, I agree", 1),
+	} {
+		if d := draw(40, 20, strings.TrimSuffix(other, "\n")).Dialog; d != nil && d.Subtype == agent.SubtypeBypass {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+}

@@ -12,7 +12,7 @@ func (Driver) Title(title string) []agent.Fact {
 	f := agent.Fact{Kind: agent.Noted, Source: agent.SourceTitle, Cause: "title", Evidence: title}
 	glyph, _, _ := strings.Cut(title, " ")
 	switch glyph {
-	case "⠂", "⠐":
+	case "⠂", "⠐", "◐", "◑": // of 2.1.197, and of 2.1.330
 		f.Kind, f.Level, f.Cause = agent.LevelIs, agent.LevelBusy, "title:"+glyph
 	case "✳":
 		f.Kind, f.Level, f.Cause = agent.LevelIs, agent.LevelNotBusy, "title:"+glyph

@@ -56,7 +56,7 @@ func (r *recording) begin(command string) {
 		"env": map[string]string{"TERM": "xterm-256color", "SHELL": "/bin/sh"},
 	})
 	r.line(r.truth, map[string]any{"recording": r.title, "agent": r.agent})
-	r.state(r.started, r.started, string(agent.Starting), "", "", "", "the program was started")
+	r.state(r.started, r.started, r.started, string(agent.Starting), "", "", "", "the program was started")
 }
 
 func (r *recording) seconds() float64 {

@@ -36,6 +36,7 @@ type program struct {
 	mu      sync.Mutex
 	term    *terminal.Terminal
 	replies [][]byte
+	rests   time.Time // when its title first had the mark of rest
 	changed chan struct{}
 }
 
@@ -79,6 +80,9 @@ func (p *program) read() {
 func (p *program) show(data []byte) {
 	p.mu.Lock()
 	_, _ = p.term.Write(data) // never fails
+	if p.rests.IsZero() && strings.HasPrefix(p.term.Title(), "✳") {
+		p.rests = time.Now()
+	}
 	replies := p.replies
 	p.replies = nil
 	close(p.changed)
@@ -99,7 +103,7 @@ func (p *program) end() error {
 		_ = p.cmd.Process.Kill()
 		<-p.ended
 	}
-	p.r.state(killed, time.Now(), string(agent.Exited), "", "", "", "it was ended")
+	p.r.state(killed, killed, time.Now(), string(agent.Exited), "", "", "", "it was ended")
 	time.Sleep(settle) // hooks of its end are not awaited by it
 	return p.tty.Close()
 }
@@ -116,12 +120,13 @@ const patient = 30 * time.Second
 //	paste TEXT       the same as a bracketed paste
 //	message TEXT     paste it, see it in the composer, press Enter
 //	size COLSxROWS   resize
+//	title TEXT       wait until the title contains it
 //	shot NAME        keep the screen with its styles, in NAME.shots.txtar
 //	made FILE        wait until a file is in the folder that the agent works in
 //	sleep DURATION   let time pass, that the recording is to show
 //	now STATE SOURCE [PROMPT [TOOL]]
 //	                 what is true since the last event of SOURCE: key (that the script
-//	                 pressed), asked or answered (a turn's request to the model), made, seen.
+//	                 pressed), asked or answered (a turn's request to the model), made, title, seen.
 //	                 An error has its kind in PROMPT's place.
 //	signal NUMBER    send a signal to the program
 //	exited           wait for the program's end
@@ -145,6 +150,8 @@ func (p *program) do(ctx context.Context, verb, rest string) error {
 	switch verb {
 	case "see", "gone":
 		return p.await(ctx, rest, verb == "see")
+	case "title":
+		return p.titled(ctx, rest)
 	case "shot":
 		return p.shot(rest)
 	case "made":
@@ -259,6 +266,26 @@ func (p *program) shot(name string) error {
 		at = fmt.Sprintf(" %d,%d", c.Row, c.Col)
 	}
 	return p.r.shot(fmt.Sprintf("-- %s %dx%d%s --\n%s\n", name, shown.Cols, shown.Rows, at, strings.TrimRight(strings.Join(rows, "\n"), "\n")))
+}
+
+// titled waits until the title contains the text.
+func (p *program) titled(ctx context.Context, text string) error {
+	ctx, cancel := context.WithTimeout(ctx, patient)
+	defer cancel()
+	for {
+		p.mu.Lock()
+		changed, title := p.changed, p.term.Title()
+		p.mu.Unlock()
+		if strings.Contains(title, text) {
+			p.last["title"] = time.Now()
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return errors.New("it never came")
+		}
+	}
 }
 
 // await waits for a line that matches, or for none to.

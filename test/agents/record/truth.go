@@ -20,9 +20,9 @@ const (
 	late  = 500 * time.Millisecond
 )
 
-// state writes that a state is true since a time. from is its cause, seen the time at which the
-// screen showed it: a busy machine draws late.
-func (r *recording) state(from, seen time.Time, state, prompt, tool, failure, evidence string) {
+// state writes that a state is true since a time. from is its cause. Detection may report it from
+// first on. seen is the time at which the screen showed it: a busy machine draws late.
+func (r *recording) state(first, from, seen time.Time, state, prompt, tool, failure, evidence string) {
 	at := func(t time.Time) float64 { return float64(max(t.Sub(r.started), 0).Milliseconds()) / 1e3 }
 	if seen.Before(from) {
 		seen = from
@@ -30,7 +30,7 @@ func (r *recording) state(from, seen time.Time, state, prompt, tool, failure, ev
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.line(r.truth, map[string]any{
-		"t": at(from), "window": []float64{at(from.Add(-early)), at(seen.Add(late))}, "state": state,
+		"t": at(from), "window": []float64{at(first.Add(-early)), at(seen.Add(late))}, "state": state,
 		"prompt": word(prompt), "tool": word(tool), "error": word(failure), "evidence": evidence,
 	})
 }
@@ -55,7 +55,7 @@ func (p *program) now(ctx context.Context, words []string) error {
 	}
 	at, ok := p.last[source], true
 	switch source {
-	case "key", "seen", "made":
+	case "key", "seen", "made", "title":
 		ok = !at.IsZero()
 	case "asked", "answered":
 		at, ok = p.turn(source)
@@ -69,8 +69,20 @@ func (p *program) now(ctx context.Context, words []string) error {
 	if err != nil {
 		return err
 	}
-	p.r.state(at, seen, state, prompt, tool, failure, source)
+	first := at
+	if ready := p.begun(); state == string(agent.Idle) && source == "seen" && !ready.IsZero() && ready.Before(at) && p.last["key"].Before(ready) {
+		first = ready
+	}
+	p.r.state(first, at, seen, state, prompt, tool, failure, source)
 	return nil
+}
+
+// begun is when Claude Code first set its title of rest. A message that is typed then arrives,
+// although the composer is drawn later: see 33_typed_at_the_title.
+func (p *program) begun() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.rests
 }
 
 // spinner is the row that Claude Code draws while it works.
