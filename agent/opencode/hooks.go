@@ -26,12 +26,8 @@ type event struct {
 	Stopped bool         `json:"stopped"` // the turn ended by a refusal, or while it was retried
 	Attempt int          `json:"attempt"`
 	Delay   float64      `json:"delay"` // milliseconds
-	ID      string       `json:"id"`
-	Model   string       `json:"model"`
-	Tokens  struct {
-		Input, Output, Reasoning int64
-		Cache                    struct{ Read, Write int64 }
-	} `json:"tokens"`
+	Turn    string       `json:"turn"`  // the id of its message
+	Took    []took       `json:"took"`  // of the model, by its steps
 
 	Tool   string          `json:"tool"`
 	Call   string          `json:"call"`
@@ -50,6 +46,26 @@ type errorReport struct {
 	Status              int
 }
 
+// took is what one answer of the model used.
+type took struct {
+	Model                    string
+	Input, Output, Reasoning int64
+	Cache                    struct{ Read, Write int64 }
+}
+
+// usage is the sum of a turn.
+func usage(list []took) *agent.Usage {
+	if len(list) == 0 {
+		return nil
+	}
+	u := &agent.Usage{Whole: true, Answers: len(list)}
+	for _, t := range list {
+		u.Model = t.Model
+		u.Tokens = u.Plus(agent.Tokens{Input: t.Input, Output: t.Output + t.Reasoning, CacheRead: t.Cache.Read, CacheCreation: t.Cache.Write})
+	}
+	return u
+}
+
 // Hook reads one report. Every report gives a fact, at least as evidence, even an unknown one.
 func (Driver) Hook(payload []byte) ([]agent.Fact, error) {
 	var e event
@@ -61,7 +77,7 @@ func (Driver) Hook(payload []byte) ([]agent.Fact, error) {
 	}
 	f := agent.Fact{
 		Kind: agent.Noted, Source: agent.SourceHook, Cause: "hook:" + e.Name, Conversation: e.Session, Version: e.Version,
-		Agent: e.Agent, AgentType: e.AgentType, Tool: e.Tool, Call: e.Call, Input: e.Input,
+		Agent: e.Agent, AgentType: e.AgentType, Turn: e.Turn, Tool: e.Tool, Call: e.Call, Input: e.Input,
 	}
 	e.fill(&f)
 	return []agent.Fact{f}, nil
@@ -87,11 +103,6 @@ func (e *event) fill(f *agent.Fact) {
 		f.Activity = &agent.Activity{Kind: agent.Retrying, Attempt: e.Attempt, DelayMS: delay.Milliseconds()}
 	case "compacted":
 		f.Kind, f.Activity = agent.Acting, &agent.Activity{Kind: agent.Thinking}
-	case "answer":
-		f.Evidence = e.Model
-		f.Usage = &agent.Usage{Answer: e.ID, Model: e.Model, Tokens: agent.Tokens{
-			Input: e.Tokens.Input, Output: e.Tokens.Output + e.Tokens.Reasoning, CacheRead: e.Tokens.Cache.Read, CacheCreation: e.Tokens.Cache.Write,
-		}}
 	case "tool.before":
 		f.Kind, f.Evidence = agent.ToolStarted, e.Tool
 	case "tool.after":
@@ -113,6 +124,7 @@ func (e *event) fill(f *agent.Fact) {
 // interrupted while it is retried.
 func (e *event) ends(f *agent.Fact) {
 	f.Kind, f.How, f.Text, f.Evidence = agent.TurnEnded, agent.Completed, e.Text, agent.FirstLine(e.Text)
+	f.Usage = usage(e.Took)
 	switch {
 	case e.Agent != "":
 		f.Kind, f.How, f.Text, f.Evidence = agent.SubagentEnded, "", "", e.AgentType

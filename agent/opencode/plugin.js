@@ -24,20 +24,25 @@ export const Berth = async ({ client }) => {
     return line
   }
 
-  // run runs the hook program, and returns what it prints.
-  const run = (words, body, started) =>
+  // run runs the hook program, and returns what it prints. opencode waits for most reports, so a program
+  // that hangs is ended.
+  const run = (words, body, limit, started) =>
     new Promise((done) => {
       const hook = spawn(berth.hook, ["hook", ...words, body.event], { stdio: ["pipe", "pipe", "ignore"] })
       let out = ""
       hook.stdout.on("data", (data) => (out += data))
       hook.on("error", () => done(""))
-      hook.on("close", () => done(out))
+      const stuck = limit && setTimeout(() => hook.kill("SIGKILL"), limit)
+      hook.on("close", () => {
+        clearTimeout(stuck)
+        done(out)
+      })
       hook.stdin.on("error", () => {})
       hook.stdin.end(JSON.stringify(body))
       if (started) started(hook)
     })
-  const tell = (body) => run(["--tell"], body)
-  const wait = async (file, body) => parse(await run(["--ask", "15s", "5s", "--if", file], body)) // reports only, without the file
+  const tell = (body) => run(["--tell"], body, 10_000)
+  const wait = async (file, body) => parse(await run(["--ask", "15s", "5s", "--if", file], body, 30_000)) // reports only, without the file
 
   const parse = (text) => {
     try {
@@ -49,7 +54,7 @@ export const Berth = async ({ client }) => {
 
   // ask waits for the answer to a request, beside the reports that follow.
   const ask = (body, give) => {
-    run(["--ask", "24h", "24h"], body, (hook) => hooks.set(body.request, hook)).then(async (out) => {
+    run(["--ask", "24h", "24h"], body, 0, (hook) => hooks.set(body.request, hook)).then(async (out) => {
       hooks.delete(body.request)
       const answer = parse(out)
       if (answer) await give(answer).catch(() => {})
@@ -64,7 +69,7 @@ export const Berth = async ({ client }) => {
   const post = (path, body) => client._client.post({ url: path, body, headers: { "Content-Type": "application/json" } })
 
   const talk = (id) => {
-    if (!talks.has(id)) talks.set(id, { busy: false, texts: new Map(), users: new Set(), text: "" })
+    if (!talks.has(id)) talks.set(id, { busy: false, turn: "", texts: new Map(), users: new Set(), took: new Map(), text: "" })
     return talks.get(id)
   }
   const family = async (id) => {
@@ -107,8 +112,9 @@ export const Berth = async ({ client }) => {
       return tell({ event: "queued", ...who, text })
     }
     t.busy = true
+    t.turn = message ?? ""
     if (!who.agent) appendFileSync(`${berth.talks}/${who.session}.jsonl`, "") // it can be resumed
-    await tell({ event: "turn", ...who, text })
+    await tell({ event: "turn", ...who, turn: t.turn, text })
   }
 
   const events = {
@@ -131,10 +137,10 @@ export const Berth = async ({ client }) => {
       const t = talk(id)
       if (!t.busy) return
       talks.delete(id)
-      const body = { event: "idle", ...(await from(id)), text: t.text, error: t.error, stopped: !!(t.rejected || t.retries) }
+      const body = { event: "idle", ...(await from(id)), turn: t.turn, took: [...t.took.values()], text: t.text, error: t.error, stopped: !!(t.rejected || t.retries) }
       if (body.agent || body.error || body.stopped) return tell(body)
       const out = await wait(berth.end, body)
-      if (out?.decision === "block") await post(`/session/${id}/prompt_async`, { parts: [{ type: "text", text: out.reason }] })
+      if (out?.decision === "block") post(`/session/${id}/prompt_async`, { parts: [{ type: "text", text: out.reason }] }).catch(() => {}) // its message waits for this report's end
     },
     "message.updated": async ({ info }) => {
       const t = talk(info.sessionID)
@@ -144,12 +150,10 @@ export const Berth = async ({ client }) => {
       const text = t.texts.get(info.parentID)
       if (text !== undefined) {
         t.texts.delete(info.parentID)
-        await tell({ event: "turn", ...(await from(info.sessionID)), text })
+        t.turn = info.parentID
+        await tell({ event: "turn", ...(await from(info.sessionID)), turn: t.turn, text })
       }
-      if (info.time.completed && info.finish && t.told !== info.id) {
-        t.told = info.id
-        await tell({ event: "answer", ...(await from(info.sessionID)), id: info.id, model: info.modelID, tokens: info.tokens })
-      }
+      if (info.time.completed && info.finish) t.took.set(info.id, { model: info.modelID, ...info.tokens })
     },
     "message.part.updated": async ({ part }) => {
       const t = talk(part.sessionID)
@@ -162,7 +166,7 @@ export const Berth = async ({ client }) => {
     "permission.asked": async (p) => {
       const { filediff, files, ...metadata } = p.metadata ?? {}
       const call = calls.get(p.tool?.callID)
-      const body = { event: "permission.asked", ...(await from(p.sessionID)), request: p.id, permission: p.permission, patterns: p.patterns, always: p.always }
+      const body = { event: "permission.asked", ...(await from(p.sessionID)), turn: talk(p.sessionID).turn, request: p.id, permission: p.permission, patterns: p.patterns, always: p.always }
       Object.assign(body, { metadata, call: p.tool?.callID, tool: call?.tool, input: call?.input })
       ask(body, (answer) => post(`/permission/${p.id}/reply`, answer))
     },
@@ -172,7 +176,7 @@ export const Berth = async ({ client }) => {
       await tell({ event: "permission.replied", ...(await from(p.sessionID)), request: p.requestID, reply: p.reply })
     },
     "question.asked": async (q) => {
-      const body = { event: "question.asked", ...(await from(q.sessionID)), request: q.id, questions: q.questions, call: q.tool?.callID }
+      const body = { event: "question.asked", ...(await from(q.sessionID)), turn: talk(q.sessionID).turn, request: q.id, questions: q.questions, call: q.tool?.callID }
       ask(body, (answer) => post(`/question/${q.id}/${answer.answers ? "reply" : "reject"}`, answer.answers ? answer : {}))
     },
     "question.replied": async (q) => {

@@ -87,6 +87,9 @@ func (t *Track) applyHookFact(f agent.Fact, hook uint64, asks bool) (results []d
 	t.followLog(d, f, result)
 	if !result.Foreign {
 		t.env.KeepLog(f, hook, asks)
+		if f.Usage != nil {
+			d.meter.Take(f.Turn, f, f.Kind == agent.TurnEnded)
+		}
 		f = d.worded(f)
 	}
 	t.listen(f, result)

@@ -17,7 +17,7 @@ var programs testbed.Programs
 
 func TestMain(m *testing.M) { os.Exit(testbed.Main(m, "opencode", Install, &programs, nil)) }
 
-const patient = 60 * time.Second // for what must happen; only a busy machine needs it
+const patient = 90 * time.Second // for what must happen; only a busy machine needs it
 
 // begin starts opencode in a session, with these flags of new, and waits until it takes messages.
 func begin(t *testing.T, flags ...string) *testbed.Lab {

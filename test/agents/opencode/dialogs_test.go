@@ -1,0 +1,151 @@
+//go:build agents
+
+package opencode
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/test/agents/testbed"
+)
+
+// prompt sends a message and returns the prompt that it leads to, once its dialog is on the screen.
+func prompt(l *testbed.Lab, channel, message string) testbed.Shown {
+	l.T.Helper()
+	if n := l.Nudge(message, "--takeover"); n.Status != 0 && (n.Error == nil || n.Error.Code != "UNCONFIRMED") {
+		l.T.Fatalf("%s: %+v %+v", message, n, n.Error)
+	}
+	return l.PromptUntil("on the screen, answered by "+channel, func(p testbed.Shown) bool { return p.Channel == channel && p.Ready && p.OnScreen })
+}
+
+// TestAnswers gives each dialog each answer that it offers, through the plugin.
+func TestAnswers(t *testing.T) {
+	l := begin(t)
+	for i, c := range []struct {
+		message, kind, tool, outcome string
+		answer                       []string
+		made                         string // the file that the answer makes; with - in front, that it doesn't
+		got                          string // what the model gets
+	}{
+		{"shell touch a1.txt", "permission", "bash", "accepted", []string{"accept"}, "a1.txt", ""},
+		{"shell touch a2.txt", "permission", "bash", "accepted", []string{"option", "1"}, "a2.txt", ""},
+		{"shell touch a3.txt", "permission", "bash", "denied", []string{"deny"}, "-a3.txt", ""},
+		{"shell touch a4.txt", "permission", "bash", "denied", []string{"option", "3"}, "-a4.txt", ""},
+		{"shell touch a5.txt", "permission", "bash", "denied", []string{"deny", "use make instead"}, "-a5.txt", "use make instead"},
+		{"write w1.txt", "permission", "edit", "accepted", []string{"accept"}, "w1.txt", ""},
+		{"write w2.txt", "permission", "edit", "denied", []string{"deny"}, "-w2.txt", ""},
+		{"edit", "permission", "edit", "accepted", []string{"accept"}, "", ""},
+		{"fetch", "permission", "webfetch", "denied", []string{"deny", "no network"}, "", "no network"},
+		{"folder", "permission", "external_directory", "denied", []string{"deny"}, "", ""},
+		{"ask", "question", "question", "answered", []string{"option", "2"}, "", "Green"},
+		{"ask", "question", "question", "answered", []string{"text", "violet"}, "", "violet"},
+		{"ask", "question", "question", "denied", []string{"deny"}, "", ""},
+		{"ask-two", "question", "question", "answered", []string{"answer", "1=Blue", "2=Logging,Tracing"}, "", "Tracing"},
+		{"ask-two", "question", "question", "denied", []string{"deny"}, "", ""},
+		{"task MOCK: shell touch t1.txt", "permission", "bash", "accepted", []string{"accept"}, "t1.txt", ""},
+		{"shell mkdir a6", "permission", "bash", "accepted", []string{"option", "2"}, "a6", ""},
+	} {
+		message := "MOCK: " + c.message
+		if !strings.HasPrefix(c.message, "task") && strings.Count(c.message, " ") == 0 {
+			message += fmt.Sprintf(" n%d.txt", i)
+			message = strings.TrimSuffix(message, map[bool]string{true: fmt.Sprintf(" n%d.txt", i)}[c.message == "edit" || c.message == "fetch"])
+		}
+		p := prompt(l, "hook", message)
+		if p.Type != c.kind || p.Tool != c.tool {
+			t.Errorf("%s: it asks %+v", c.message, p)
+		}
+		l.Respond("hook", c.outcome, append([]string{"--prompt", p.ID}, c.answer...)...)
+		if c.got != "" {
+			l.ModelGot(message, c.got)
+		}
+		l.Is("idle")
+		l.Refuses("STALE_PROMPT", "--prompt", p.ID, "accept")
+		if name, not := strings.CutPrefix(c.made, "-"); c.made != "" && l.Made(name) == not {
+			t.Errorf("%s: %s is made: %v", c.message, name, !not)
+		}
+	}
+	l.Takes("MOCK: shell mkdir a7") // "Allow always" covers it
+	l.Asked("MOCK: shell mkdir a7", 1)
+	l.Is("idle")
+	if !l.Made("a7") {
+		t.Error("a7 was not made unasked")
+	}
+}
+
+// TestKeysWithoutPlugin gives answers by keys, and never to another dialog.
+func TestKeysWithoutPlugin(t *testing.T) {
+	l := begin(t, "--isolate", "none")
+	for _, c := range []struct {
+		message, outcome string
+		answer           []string
+		made             string
+	}{
+		{"shell touch k1.txt", "accepted", []string{"accept"}, "k1.txt"},
+		{"shell touch k2.txt", "denied", []string{"deny"}, "-k2.txt"},
+		{"shell touch k3.txt", "denied", []string{"option", "3"}, "-k3.txt"},
+		{"ask", "answered", []string{"option", "2"}, ""},
+		{"ask", "denied", []string{"deny"}, ""},
+	} {
+		p := prompt(l, "keys", "MOCK: "+c.message)
+		l.Respond("keys", c.outcome, append([]string{"--prompt", p.ID}, c.answer...)...)
+		l.Is("idle")
+		if name, not := strings.CutPrefix(c.made, "-"); c.made != "" && l.Made(name) == not {
+			t.Errorf("%s: %s is made: %v", c.message, name, !not)
+		}
+	}
+	// The second page of "Allow always" is a prompt of its own.
+	p := prompt(l, "keys", "MOCK: shell touch k4.txt")
+	l.Verb(&struct{}{}, "", "respond", l.Name, "--prompt", p.ID, "option", "2")
+	page := l.PromptUntil("the second page", func(p testbed.Shown) bool { return p.Ready && p.OnScreen && p.Title == "Always allow" })
+	if page.ID == p.ID || l.Made("k4.txt") {
+		t.Fatalf("the second page is %+v", page)
+	}
+	l.Respond("keys", "accepted", "--prompt", page.ID, "option", "1")
+	l.Is("idle")
+	if !l.Made("k4.txt") {
+		t.Error("k4.txt was not made")
+	}
+}
+
+// TestNudges sends 100 messages of 1 byte to 10 KB. Each arrives once and exactly.
+func TestNudges(t *testing.T) {
+	l := begin(t)
+	words := "the quick brown fox jumps over the lazy dog 漢字 and 修复 "
+	for i := range 100 {
+		size := 1 + i*i*10240/(99*99)
+		text := fmt.Sprintf("%d %s", i, strings.Repeat(words, size/len(words)+1))
+		text = strings.TrimSpace(strings.ToValidUTF8(text[:max(size, len(fmt.Sprint(i)))], ""))
+		if i%3 == 1 {
+			text = strings.ReplaceAll(text, "dog ", "dog\n")
+		}
+		text = strings.TrimSpace(text)
+		l.Confirmed(text, text)
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+// TestOffsets sends a nudge at 40 times around a dialog's appearance. None answers it.
+func TestOffsets(t *testing.T) {
+	l := begin(t)
+	for i := range 40 {
+		file := fmt.Sprintf("o%d.txt", i)
+		l.Takes("MOCK: shell touch " + file)
+		time.Sleep(time.Duration(i) * 10 * time.Millisecond) // the offset itself is what is tried
+		if n := l.Nudge("a stray message"); n.Status == 0 {
+			t.Fatalf("%d: a nudge was taken into a turn: %+v", i, n)
+		}
+		l.PromptUntil("on the screen", func(p testbed.Shown) bool { return p.Ready && p.OnScreen })
+		if l.Made(file) {
+			t.Fatalf("%d: the dialog was answered", i)
+		}
+		l.Respond("hook", "denied", "deny")
+		l.Is("idle")
+	}
+	if n := l.API.Arrivals("a stray message"); n != 0 {
+		t.Errorf("%d stray messages arrived", n)
+	}
+}
