@@ -78,7 +78,7 @@ func agentRows(i sessions.Info) [][]string {
 		conversation += " (resumable)"
 	}
 	rows := [][]string{
-		{"isolate", i.Isolate}, {"groom", i.Groom}, {"auto-accepts", orDash(strings.Join(may, " "))},
+		{"isolate", i.Isolate}, {"groom", i.Groom}, {"after limit", orDash(orEmpty(i.AfterLimit))}, {"auto-accepts", orDash(strings.Join(may, " "))},
 		{"settings", orDash(strings.Join(i.Settings, " "))}, {"mcp", orDash(strings.Join(i.MCP, " "))}, {"conversation", conversation},
 	}
 	if i.Fork != nil {

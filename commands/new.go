@@ -19,7 +19,7 @@ import (
 func newVerb() *Verb {
 	return &Verb{
 		Name: "new", Group: "keep",
-		Synopsis: "[NAME] [--profile P] [--agent A] [--rules NAME] [--cwd DIR] [--worktree[=BRANCH]] [--from REF] [--env K=V]... [--env-pass K]... [--user NAME] [--size CxR] [--size-policy P] [--tag T]... [--prompt TEXT|-] [--resume ID|latest] [--conversation UUID] [--isolate M] [--groom M] [--trust] [--accept-bypass] [--restart M] [--ttl D] [-- ARGV]",
+		Synopsis: "[NAME] [--profile P] [--agent A] [--rules NAME] [--cwd DIR] [--worktree[=BRANCH]] [--from REF] [--env K=V]... [--env-pass K]... [--user NAME] [--size CxR] [--size-policy P] [--tag T]... [--prompt TEXT|-] [--resume ID|latest] [--conversation UUID] [--isolate M] [--groom M] [--trust] [--accept-bypass] [--after-limit TEXT] [--restart M] [--ttl D] [-- ARGV]",
 		Short:    "start a session; without ARGV and --profile it runs the command of defaults in berth.yaml, else the user's shell",
 		Examples: []Example{
 			{"new web", "a shell, or the command of the defaults"},
@@ -53,6 +53,7 @@ func newVerb() *Verb {
 			f.String("groom", "", "auto, manual or pristine: who answers the agent's start-up dialogs")
 			f.Bool("trust", false, "accept the agent's question whether to trust the folder")
 			f.Bool("accept-bypass", false, "accept the agent's warning about skipped permissions")
+			f.String("after-limit", "", "message to send when a limit that stopped the agent is over, such as continue")
 			f.String("restart", "", "never, on-failure or always")
 			f.Duration("ttl", 0, "end the session after this long")
 		},
@@ -274,6 +275,7 @@ func (c *Call) specOptions(spec sessions.Spec) (sessions.Spec, error) {
 		spec.Worktree = &tree
 	}
 	set("user", &spec.User)
+	set("after-limit", &spec.AfterLimit)
 	var policy, restart = string(spec.SizePolicy), string(spec.Restart)
 	set("size-policy", &policy)
 	set("restart", &restart)

@@ -49,6 +49,8 @@ type Session struct {
 	Gate  Gate             `yaml:"gate"`
 	Start map[string]Start `yaml:"start"` // by source
 
+	AfterLimit string `yaml:"after_limit"` // message that is sent to the agent when a limit is over
+
 	IdleGrace time.Duration `yaml:"idle_grace"` // of silence after which an agent counts as idle if no source reported the end of its turn
 	Notify    []Notify      `yaml:"notify"`
 

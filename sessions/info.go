@@ -40,6 +40,7 @@ type Info struct {
 	Rules        *string             `json:"rules"`  // name of those that its program is read by; null: none
 	Isolate      string              `json:"isolate"`
 	Groom        string              `json:"groom"`
+	AfterLimit   *string             `json:"after_limit"` // message that is sent when a limit is over; null: none
 	Trust        bool                `json:"trust"`
 	AcceptBypass bool                `json:"accept_bypass"`
 	Settings     []string            `json:"settings"`          // names of the session's own, for the agent
@@ -143,7 +144,7 @@ func (s *Session) Info(whole bool) Info {
 		EnvFile: st.EnvFile, EnvPass: noNil(st.EnvPass), LoginEnv: st.LoginEnv, SizePolicy: string(st.SizePolicy), Restart: string(st.Spec.Restart),
 		Limits: st.Limits.info(),
 		Tags:   noNil(st.Tags), Meta: meta, Parent: orNil(st.Parent), Depth: st.Depth, Created: st.Created, CreatedBy: st.CreatedBy,
-		Driven: st.Driven, Rules: orNil(st.RulesName), Isolate: string(st.Isolate), Groom: string(st.Groom), Trust: st.Trust, AcceptBypass: st.AcceptBypass, Settings: names(st.Settings), MCP: serverNames(st.MCP),
+		Driven: st.Driven, Rules: orNil(st.RulesName), Isolate: string(st.Isolate), Groom: string(st.Groom), AfterLimit: orNil(st.AfterLimit), Trust: st.Trust, AcceptBypass: st.AcceptBypass, Settings: names(st.Settings), MCP: serverNames(st.MCP),
 		AgentVersion: st.AgentVersion, Mismatches: noNil(st.Mismatches), Conversation: st.Talk(), Resumable: s.reg.resumable(st),
 		Started: api.At(st.Started), Title: st.Row().Title, PID: st.PID, HolderPID: st.HolderPID, Cols: st.Cols, Rows: st.Rows,
 		TotalWritten: st.Offset, LostBytes: st.Losses, Problem: st.Problem, Orphans: s.orphans(st),

@@ -111,6 +111,8 @@ type Spec struct {
 	Rules     string        `json:"rules"`      // name of the rules that its program is read by; empty: those for the program
 	IdleGrace time.Duration `json:"idle_grace"` // see detect.Options; 0 is its default
 
+	AfterLimit string `json:"after_limit"` // message that is sent when a limit is over; empty: none
+
 	Conversation string            `json:"conversation"` // id of the agent's conversation, as far as known
 	Spoken       bool              `json:"spoken"`       // something was said in it: a new start takes it up
 	Prompt       string            `json:"-"`            // first message; the queue keeps it

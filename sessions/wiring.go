@@ -301,8 +301,13 @@ func (c *core) outboxEnv() outbox.Env {
 		Keeps:     func() bool { return c.track.Keeps() },
 		Interrupt: c.clients.Interrupt,
 		Next:      c.kernel.Emit.Next,
-		Gather:    c.clients.Gather,
-		Write:     loop.ReplaceFile,
+		Limit: func() outbox.Limit {
+			l := outbox.Limit{Message: c.spec.AfterLimit}
+			l.Seq, l.Since, l.End = c.track.Parked()
+			return l
+		},
+		Gather: c.clients.Gather,
+		Write:  loop.ReplaceFile,
 		Rights: func(id keys.Identity) (keys.Identity, error) {
 			id, err := s.reg.options.Rights(id)
 			if err == nil {

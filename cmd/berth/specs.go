@@ -16,7 +16,7 @@ func spec(c config.Session) sessions.Spec {
 		Name: c.Name, Profile: c.Profile, Agent: c.Agent, Command: c.Command, Cwd: c.Cwd, Env: c.Env, EnvFile: c.EnvFile, EnvPass: c.EnvPass,
 		LoginEnv: c.LoginEnv == nil || *c.LoginEnv, Cols: c.Size.Cols, Rows: c.Size.Rows,
 		SizePolicy: sessions.SizePolicy(c.SizePolicy), Restart: sessions.Restart(c.Restart), Tags: c.Tags, Meta: c.Meta,
-		IdleGrace: c.IdleGrace,
+		IdleGrace: c.IdleGrace, AfterLimit: c.AfterLimit,
 		Limits: sessions.Limits{
 			Output: int64(c.Limits.Output), Scrollback: c.Limits.Scrollback, TTL: c.Limits.TTL, IdleTimeout: c.Limits.IdleTimeout,
 			Memory: int64(c.Limits.Memory), Processes: c.Limits.Processes, CPU: int64(c.Limits.CPU),

@@ -32,6 +32,7 @@ type (
 		Bytes   int       `json:"bytes"` // never the text
 		Expires *api.Time `json:"expires"`
 		Why     string    `json:"why,omitempty"`
+		Limit   uint64    `json:"limit,omitempty"` // of the message after a limit: number of the state's event
 	}
 	draftEvent struct {
 		By    loop.By `json:"by"`

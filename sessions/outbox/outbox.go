@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"berth/agent"
+	"berth/api"
 	"berth/keys"
 	"berth/sessions/events"
 	"berth/sessions/hold"
@@ -36,6 +37,7 @@ type Env struct {
 	Removed   func() bool   // the session is being removed
 	Keeps     func() bool   // the agent shows messages that it keeps for later
 	Interrupt func() bool   // a client waits for the end of a delivery, to interrupt the turn
+	Limit     func() Limit  // the agent's current one
 	Next      func() uint64 // the number of the session's next event
 	Gather    func()        // writes the event of the keystrokes so far
 	Write     func(file string, data []byte) error
@@ -59,6 +61,7 @@ type Outbox struct {
 	takenBy  agent.Fact   // that word
 	nudging  []*nudging   // deliveries in progress: one, and those that wait for their confirmation
 	watches  []*turnWatch // turns that a caller waits for
+	resumed  uint64       // the newest limit with a queued message, as in Limit.Seq
 	own      string       // the last message of ours, as it was typed
 }
 
@@ -89,16 +92,20 @@ func (out *Outbox) Close() {
 // Record has nothing to do: track calls Fact with what the agent reports.
 func (out *Outbox) Record(hold.Record) (loop.Outcome, error) { return loop.Outcome{}, nil }
 
-// Tick has nothing to do: a goroutine looks after the queue.
-func (out *Outbox) Tick(time.Time) (never time.Time) { return never }
+// Tick queues the message after a limit. A goroutine looks after the queue.
+func (out *Outbox) Tick(time.Time) (never time.Time) {
+	out.resume()
+	return never
+}
 
 // saved is what the next server has to know beside the files.
 type saved struct {
-	Own string `json:"own,omitempty"`
+	Own     string `json:"own,omitempty"`
+	Resumed uint64 `json:"resumed,omitempty"`
 }
 
 // Save gives the last message of ours.
-func (out *Outbox) Save() (json.RawMessage, error) { return json.Marshal(saved{out.own}) }
+func (out *Outbox) Save() (json.RawMessage, error) { return json.Marshal(saved{out.own, out.resumed}) }
 
 // Restore takes it in.
 func (out *Outbox) Restore(data json.RawMessage, followed bool) error {
@@ -106,6 +113,7 @@ func (out *Outbox) Restore(data json.RawMessage, followed bool) error {
 	if err := json.Unmarshal(data, &from); err != nil {
 		return err
 	}
+	out.resumed = max(out.resumed, from.Resumed)
 	if out.End(); followed {
 		out.followed, out.own = true, from.Own
 	}
@@ -115,6 +123,10 @@ func (out *Outbox) Restore(data json.RawMessage, followed bool) error {
 // Recall takes in that a delivery's end has its event. The kill came between that and the end of
 // its file.
 func (out *Outbox) Recall(line events.Line) {
+	var message messageEvent
+	if line.Type == eventMessage && json.Unmarshal(line.Raw, &message) == nil {
+		out.resumed = max(out.resumed, message.Limit)
+	}
 	var told nudgeEvent
 	if line.Type != eventNudge || json.Unmarshal(line.Raw, &told) != nil {
 		return
@@ -142,4 +154,52 @@ func (out *Outbox) Fact(f agent.Fact) {
 // First says that the message which the session was made with has yet to be given.
 func (out *Outbox) First() bool {
 	return slices.ContainsFunc(out.queue, func(q *queued) bool { return q.First })
+}
+
+// Limit is an error that ends by itself, and the session's message for then.
+type Limit struct {
+	Seq     uint64    // number of the event that made the state parked; 0 without such an error
+	Since   time.Time // when the error came
+	End     time.Time
+	Message string // empty: none is sent
+}
+
+// resumeMargin is how long after the end of a limit the message goes on. Providers name whole minutes and
+// seconds, and clocks differ.
+const resumeMargin = 5 * time.Second
+
+// resume keeps a message that goes on after a limit in the queue: one for each limit, for as long as the
+// agent has that error and no person has typed since. It is in the queue from the limit's start, so a
+// server that is killed at its end doesn't send it again.
+func (out *Outbox) resume() {
+	l := out.env.Limit()
+	person := out.env.Program().PersonAt.After(l.Since)
+	for _, q := range append([]*queued(nil), out.queue...) {
+		switch {
+		case q.Limit == 0 || q.busy || q.Stage != stageWaiting:
+		case q.Limit != l.Seq:
+			out.dropQueued(q, "removed", loop.Berth, "the limit is over")
+		case person:
+			out.dropQueued(q, "removed", loop.Berth, "a person has typed")
+		}
+		out.resumed = max(out.resumed, q.Limit)
+	}
+	if l.Seq <= out.resumed || l.Message == "" || person || !out.env.Program().Ready() {
+		return
+	}
+	now, number := out.env.Now(), out.env.Next()
+	q := &queued{
+		ID: queueID(number), number: number, By: loop.Berth, Nudge: Nudge{Text: l.Message}, Since: api.At(now), Stage: stageWaiting,
+		Limit: l.Seq, NotBefore: api.At(l.End.Add(resumeMargin)),
+	}
+	if err := out.saveQueued(q); err != nil {
+		out.env.Trouble("queue the message after a limit", err)
+		return
+	}
+	out.env.Cured("queue the message after a limit")
+	out.resumed = l.Seq
+	out.queue = append(out.queue, q)
+	out.tellQueued(q, "queued", q.By, "")
+	out.env.SaveSoon()
+	out.DeliverQueued()
 }

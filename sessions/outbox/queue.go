@@ -54,6 +54,10 @@ type queued struct {
 	Tries   int       `json:"tries"`           // of deliveries that left it in the composer
 	First   bool      `json:"first,omitempty"` // it came with the session: the session's creator was allowed to
 
+	// Limit is the event of the limit that the message goes on after, at NotBefore. 0: it is another message.
+	Limit     uint64   `json:"limit,omitempty"`
+	NotBefore api.Time `json:"not_before"`
+
 	// Direct: it was never queued. It is on disk while it is typed, for the next server after a kill. That
 	// server takes it back and reports it as lost, because its caller went with the connection and may
 	// have sent it again.
@@ -165,7 +169,7 @@ func (out *Outbox) enqueue(claim loop.Claim, n Nudge, expires time.Duration) (*T
 	now := out.env.Now()
 	number := out.env.Next()
 	q := &queued{
-		ID: fmt.Sprintf("q%d", number), number: number, By: claim.By(), Kind: claim.Identity.Kind, Source: claim.Identity.Source, Proof: claim.Identity.Certificate,
+		ID: queueID(number), number: number, By: claim.By(), Kind: claim.Identity.Kind, Source: claim.Identity.Source, Proof: claim.Identity.Certificate,
 		Nudge: n, Since: api.At(now), Stage: stageWaiting, ticket: &Ticket{outbox: out, parked: make(chan struct{}), done: make(chan Delivered, 1)},
 	}
 	if expires > 0 {
@@ -191,6 +195,9 @@ func (out *Outbox) EnqueueFirst(by loop.Actor, text string) error {
 	out.queue = append(out.queue, q)
 	return nil
 }
+
+// queueID is the id of a message with the number of its event.
+func queueID(number uint64) string { return fmt.Sprintf("q%d", number) }
 
 // FirstID is the queue's id of a session's first message: those of others have
 // the numbers of events, which begin with 1.
@@ -257,8 +264,10 @@ type Queued struct {
 	By      loop.By   `json:"by"`
 	Since   api.Time  `json:"since"`
 	Expires *api.Time `json:"expires"`
-	Stage   string    `json:"stage"` // waiting, or typed or entered while it is delivered
-	Why     string    `json:"why"`   // it waits
+	// NotBefore is when the message after a limit goes on; null for other messages.
+	NotBefore *api.Time `json:"not_before_at"`
+	Stage     string    `json:"stage"` // waiting, or typed or entered while it is delivered
+	Why       string    `json:"why"`   // it waits
 }
 
 // Queue lists the messages that wait, the next first.
@@ -275,6 +284,9 @@ func (out *Outbox) Queue(ctx context.Context) ([]Queued, error) {
 			}
 			if !q.Expires.IsZero() {
 				row.Expires = &q.Expires
+			}
+			if q.Limit != 0 {
+				row.NotBefore = &q.NotBefore
 			}
 			list = append(list, row)
 		}
@@ -328,7 +340,7 @@ func (out *Outbox) dropQueued(q *queued, what string, by loop.By, why string) {
 }
 
 func (out *Outbox) tellQueued(q *queued, what string, by loop.By, why string) {
-	e := messageEvent{By: by, Queue: q.ID, What: what, Bytes: len(q.Nudge.Text), Why: why}
+	e := messageEvent{By: by, Queue: q.ID, What: what, Bytes: len(q.Nudge.Text), Why: why, Limit: q.Limit}
 	if !q.Expires.IsZero() {
 		e.Expires = &q.Expires
 	}

@@ -129,6 +129,10 @@ func (out *Outbox) queueTask(typer agent.MessageTyper, now time.Time) task {
 		q.park("it is " + string(out.env.Program().State))
 		return task{wait: taskEvery}
 	}
+	if left := q.NotBefore.Sub(now); left > 0 {
+		q.park("it is sent at " + q.NotBefore.Format(api.TimeLayout))
+		return task{wait: left}
+	}
 	out.env.Freshen()
 	if !out.env.Program().Ready() || len(out.queue) == 0 || out.queue[0] != q {
 		return task{wait: taskPace} // what was read just now has changed it
@@ -201,7 +205,7 @@ func (out *Outbox) unconfirmed(q *queued, e nudgeEvent) uint64 {
 
 // sender is who queued the message, with the rights as they are now.
 func (out *Outbox) sender(q *queued) (keys.Identity, error) {
-	if q.First || q.Direct { // it ends what that was allowed to begin
+	if q.First || q.Direct || q.Limit != 0 { // it ends what that was allowed to begin, or the session asks for it
 		return keys.Identity{Kind: q.Kind, Name: q.By.Identity, Fingerprint: q.By.Fingerprint}, nil
 	}
 	id, err := out.env.Rights(keys.Identity{Kind: q.Kind, Name: q.By.Identity, Fingerprint: q.By.Fingerprint, Source: q.Source, Certificate: q.Proof})

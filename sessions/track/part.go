@@ -76,7 +76,7 @@ func (t *Track) Record(r hold.Record) (told loop.Outcome, err error) {
 
 // Save returns the state, the fold, and how far the agent's files and output were read.
 func (t *Track) Save() (json.RawMessage, error) {
-	s := saved{State: t.state, Since: api.At(t.since), StateSeq: t.stateSeq, Tier: t.tier, Cause: t.cause, Mode: t.mode, Said: t.lastSaid(), Visitor: t.visitors.now, places: t.emitted}
+	s := saved{State: t.state, Since: api.At(t.since), StateSeq: t.stateSeq, Tier: t.tier, Cause: t.cause, Mode: t.mode, Park: t.park, Said: t.lastSaid(), Visitor: t.visitors.now, places: t.emitted}
 	d := t.d
 	if d == nil {
 		return json.Marshal(s)
@@ -100,7 +100,7 @@ func (t *Track) Restore(data json.RawMessage, _ bool) error {
 	if err := json.Unmarshal(data, &from); err != nil {
 		return err
 	}
-	t.from, t.said, t.emitted, t.mode = &from, from.Said, from.places, from.Mode
+	t.from, t.said, t.emitted, t.mode, t.park = &from, from.Said, from.places, from.Mode, from.Park
 	t.state, t.since, t.stateSeq, t.tier, t.cause = from.State, from.Since.Time, from.StateSeq, from.Tier, from.Cause
 	if t.state == "" {
 		t.state, t.since = agent.Starting, t.env.Spec().Created
@@ -130,6 +130,7 @@ func (t *Track) Recall(line events.Line) {
 		}
 		t.state, t.tier, t.cause = agent.State(e.Next), e.Tier, e.Cause
 		t.since, t.stateSeq, t.recalledAt = line.Time, line.Seq, line.Time
+		t.parks(agent.State(e.Prev))
 	}
 }
 

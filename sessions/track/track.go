@@ -36,6 +36,7 @@ type Track struct {
 	tier     int
 	cause    string
 	stateSeq uint64 // number of the event that made the state
+	park     uint64 // number of the event that made the state parked; 0 once its error is over
 	mode     string // the agent's mode in the last event about it; empty: none yet
 	hooks    HookCounts
 
@@ -72,6 +73,7 @@ type saved struct {
 	StateSeq uint64      `json:"state_seq"`
 	Tier     int         `json:"tier"`
 	Cause    string      `json:"cause"`
+	Park     uint64      `json:"park,omitempty"`
 	Mode     string      `json:"mode,omitempty"`
 
 	Detection json.RawMessage `json:"detection,omitempty"` // the fold's own form
