@@ -28,6 +28,7 @@ var Scenarios = []Scenario{
 	{Name: "small-window", What: "an answer to a dialog in a window of 40x20 is given, or refused as long as the dialog is cut off", run: smallWindow},
 	{Name: "killed-in-a-turn", What: "a turn goes on while the server is killed and started again", run: killedInATurn},
 	{Name: "killed-at-a-prompt", What: "a prompt keeps its id while the server is killed, and is answered once", run: killedAtAPrompt},
+	{Name: "killed-in-an-answer", What: "the server is killed while an answer is given: the command runs once, and the answer is never given twice", run: killedInAnAnswer},
 	{Name: "restart", What: "`restart` resumes the conversation; so does `--restart on-failure` after a crash", flags: []string{"--restart", "on-failure"}, run: restart},
 	{Name: "gate", What: "a gate holds the agent back at the end of its turn as often as its cap says", run: gate},
 	{Name: "start-context", What: "a conversation starts with the context that the session has", run: startContext},
