@@ -62,6 +62,7 @@ type Fold struct {
 // Result is what one fact, or the passing of time, has changed.
 type Result struct {
 	Foreign     bool // the fact was about another conversation, and changed no state
+	Kept        bool // a TurnStarted whose message waits for the end of the current turn
 	Transitions []Transition
 	Opened      []*agent.Request
 	Closed      []Resolution

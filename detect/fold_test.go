@@ -476,3 +476,20 @@ func TestFreeze(t *testing.T) {
 		}
 	}
 }
+
+// TestKeptMessage: a message that waits for the turn's end is reported with the id of the turn that runs.
+func TestKeptMessage(t *testing.T) {
+	b := started(t)
+	begins := func(turn, text string) bool {
+		return b.say(agent.Fact{Kind: agent.TurnStarted, Source: agent.SourceHook, Turn: turn, Text: text, Conversation: "c"}).Kept
+	}
+	b.at(1000)
+	for i, c := range []struct {
+		turn, text string
+		kept       bool
+	}{{"a", "one", false}, {"a", "one", false}, {"a", "two", true}, {"b", "three", false}} {
+		if kept := begins(c.turn, c.text); kept != c.kept {
+			t.Errorf("%d, %s %s: kept is %v", i, c.turn, c.text, kept)
+		}
+	}
+}

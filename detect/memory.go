@@ -112,6 +112,7 @@ const (
 type turn struct {
 	Phase   string
 	ID      string
+	Message string   // a digest of the message that a hook reported it with
 	Also    []string // ids of messages that the agent took as one turn with it
 	Started time.Time
 	At      time.Time    // its start, by the clock of the source that reported it

@@ -42,7 +42,10 @@ func (f *Fold) turnStarted(fact *agent.Fact) {
 		return
 	}
 	if fact.Turn != "" && (m.Turn.is(fact.Turn) && m.Turn.Phase != "" || m.ended(fact.Turn)) {
-		return // a quicker source has reported it
+		// A quicker source has reported it, or another message waits for its end: Claude Code 2.1.330
+		// reports such a message when it is queued, by the id of the turn that runs.
+		f.result.Kept = m.Turn.ID == fact.Turn && m.Turn.Message != "" && fact.Source == agent.SourceHook && hashed(fact.Text) != m.Turn.Message
+		return
 	}
 	if f.overBy(fact) {
 		return
@@ -56,12 +59,21 @@ func (f *Fold) turnStarted(fact *agent.Fact) {
 	}
 	if m.Turn.Phase == running && m.Turn.ID == "" && fact.Turn != "" {
 		m.Turn.ID = fact.Turn // the level that reported it first didn't have its id
+		m.Turn.said(fact)
 		return
 	}
 	f.start(fact.Turn, fact.Source, fact.Cause, fact.Evidence)
+	m.Turn.said(fact)
 	m.Turn.Started, m.Turn.At = f.when(fact), fact.At
 	if fact.Activity != nil {
 		m.Activity = fact.Activity
+	}
+}
+
+// said keeps which message a hook reported the turn with.
+func (t *turn) said(fact *agent.Fact) {
+	if fact.Source == agent.SourceHook && fact.Text != "" {
+		t.Message = hashed(fact.Text)
 	}
 }
 

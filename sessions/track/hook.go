@@ -92,6 +92,9 @@ func (t *Track) applyHookFact(f agent.Fact, hook uint64, asks bool) (results []d
 		}
 		f = d.worded(f)
 	}
+	if result.Kept {
+		f.Kind = agent.Queued // who waits for its turn waits for a later one
+	}
 	t.listen(f, result)
 	results = append(results, result)
 	if asks && f.Kind == agent.ConversationStarted && f.Agent == "" && !result.Foreign {
