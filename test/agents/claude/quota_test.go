@@ -40,7 +40,7 @@ func TestQuota(t *testing.T) {
 	limits("rejected", "1.0")
 	l.send("MOCK: error 429")
 	if newer(330) { // it asks nothing, and goes on by itself at that time
-		if s := l.Is("error"); s.Failure == nil || s.Failure.Class != "rate_limited" {
+		if s := l.Is("parked"); s.Failure == nil || s.Failure.Class != "rate_limited" {
 			t.Errorf("at the limit: %+v", s.Failure)
 		}
 		l.See("Continuing automatically at")
