@@ -38,7 +38,7 @@ var (
 )
 
 var startups = []startup{
-	{subtype: agent.SubtypeTrust, title: "Accessing workspace", head: only("Accessing workspace:"), options: []string{"Yes, I trust this folder", "No, exit"}},
+	{subtype: agent.SubtypeTrust, title: "Accessing workspace", head: only("Accessing workspace:"), options: []string{"Yes, I trust this folder", "No, exit"}, long: true},
 	{subtype: agent.SubtypeBypass, title: "Bypass Permissions mode", head: only("WARNING: Claude Code running in Bypass Permissions mode"), options: []string{"No, exit", "Yes, I accept"}, long: true},
 	{subtype: agent.SubtypeAPIKey, title: "Detected a custom API key in your environment", head: only("Detected a custom API key in your environment"), options: []string{"Yes", "No (recommended)"}},
 	{subtype: agent.SubtypeTheme, title: "Choose the text style", head: only("Choose the text style that looks best with your terminal"), under: underTheme, options: themes, more: true},
@@ -121,9 +121,10 @@ func (b *bottomBlock) headed(s startup, first int) int {
 	return -1
 }
 
-// fills reports whether the dialog reaches the screen's top: its first rows may have no room.
+// fills reports whether the dialog reaches the screen's top: its first rows may have no room. The
+// topmost row may be the blank one below its head.
 func (b *bottomBlock) fills(first int) bool {
-	return b.screen.top(b.screen.last) < 0 && first > 0 && strings.TrimSpace(b.screen.text(0)) != ""
+	return b.screen.top(b.screen.last) < 0 && first > 1 && strings.TrimSpace(b.screen.text(0)+b.screen.text(1)) != ""
 }
 
 // mostHeadRows bounds the rows of a wrapped head. At 20 columns the longest head fits.

@@ -170,11 +170,40 @@ func TestBypassOnAPhone(t *testing.T) {
 		}
 	}
 	for name, other := range map[string]string{
-		"with room above it": "\n" + shown,
+		"with room above it": "\n\n\n" + shown,
 		"other options":      strings.Replace(shown, "Yes, I accept", "Yes, I agree", 1),
 	} {
-		if d := draw(40, 20, strings.TrimSuffix(other, "\n")).Dialog; d != nil && d.Subtype == agent.SubtypeBypass {
+		if d := draw(40, 24, other).Dialog; d != nil && d.Subtype == agent.SubtypeBypass {
 			t.Errorf("%s: %+v", name, d)
 		}
+	}
+}
+
+// TestTrustOnAPhone: at 40x20 the head of the question about the folder has no room, only the blank
+// row below it.
+func TestTrustOnAPhone(t *testing.T) {
+	const shown = `
+ /tmp/berth-record-3023093351/ws
+
+ Quick safety check: Is this a project
+ you created or one you trust? (Like
+ your own code, a well-known open
+ source project, or work from your
+ team). If not, take a moment to review
+ what's in this folder first.
+
+ Claude Code'll be able to read, edit,
+ and execute files here.
+
+ Security guide
+
+ ❯ No, exit
+   Yes, I trust this folder
+
+ Enter to confirm · Esc to cancel
+`
+	d := draw(40, 20, shown).Dialog
+	if d == nil || d.Type != agent.PromptPermission || d.Subtype != agent.SubtypeTrust || !d.Cut || strings.Join(d.Labels(), "|") != "No, exit|Yes, I trust this folder" {
+		t.Fatalf("%+v", d)
 	}
 }

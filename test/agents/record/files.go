@@ -165,11 +165,9 @@ func (r *recording) look(dir string, last map[string]string) {
 	}
 }
 
-// furniture is what Claude Code logs of its own prompts and tools. Its long lines are left out, as
-// they say nothing of what the agent does.
-var furniture = regexp.MustCompile(`"type":"(attachment|api-request-shape)"`)
-
-const wordy = 4 << 10
+// furniture is what Claude Code logs of its own prompts and tools. It is left out, as it says nothing
+// of what the agent does.
+var furniture = regexp.MustCompile(`"type":"(api-request|api-request-shape|prompt_snapshot|skill_listing|agent_listing_delta|session_context|remote_session_change|environment|deferred_tools_delta|date|model)"`)
 
 // copyLogs concatenates the session logs, ordered by their start.
 func (r *recording) copyLogs(projects string) error {
@@ -191,7 +189,7 @@ func (r *recording) copyLogs(projects string) error {
 			return err
 		}
 		for line := range bytes.Lines(data) {
-			if len(line) < wordy || !furniture.Match(line) {
+			if !furniture.Match(line) {
 				all = append(all, line...)
 			}
 		}
