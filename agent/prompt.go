@@ -27,6 +27,7 @@ const (
 const (
 	SubtypeTrust         = "trust"
 	SubtypeTheme         = "theme_picker"
+	SubtypeLogin         = "login" // no one is signed in, and the agent shows no dialog about it
 	SubtypeLoginMethod   = "login_method"
 	SubtypeAPIKey        = "api_key"
 	SubtypeSecurityNotes = "security_notes"

@@ -168,6 +168,8 @@ func setupKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 		return agent.KeyAnswer{}, fmt.Errorf("%w: it only takes accept", agent.ErrAnswer)
 	case agent.SubtypeAPIKey, agent.SubtypeBypass, agent.SubtypeTerminalSetup, agent.SubtypeAutoDefault:
 		yes, no = beginning(d, "Yes"), beginning(d, "No")
+	case agent.SubtypeLogin:
+		return agent.KeyAnswer{}, fmt.Errorf("%w: attach and type /login, or start the session with credentials", agent.ErrCannot)
 	case agent.SubtypeAutoMode:
 		return autoModeKeys(a, d)
 	case agent.SubtypeTheme:

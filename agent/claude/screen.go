@@ -28,6 +28,7 @@ func (Driver) Screen(v *agent.View) *agent.Reading {
 			return r
 		}
 		s.spinner(r, top)
+		signedOut(r)
 		return r
 	}
 	if r.Dialog = s.dialog(); r.Dialog != nil {

@@ -55,6 +55,22 @@ var startups = []startup{
 	{subtype: agent.SubtypeOAuthLogin, title: titleSignInFailed, head: pattern.New(`^(?:✘ )?OAuth error:`), under: underLogin},
 }
 
+// notLoggedIn is at the right of the footer while Claude has no credentials: each message would fail.
+var notLoggedIn = pattern.New(`(?m)(?:^|  )Not logged in · (?:Please )?[Rr]un /login$`)
+
+// signedOut makes a prompt of an empty composer whose footer says that no one is signed in. Typed text, such
+// as /login, takes the prompt's place.
+func signedOut(r *agent.Reading) {
+	if !r.Bare() || !r.Composer.Empty || !notLoggedIn.MatchString(r.Footer) {
+		return
+	}
+	r.Composer = nil
+	r.Dialog = &agent.Dialog{
+		Type: agent.PromptSetup, Subtype: agent.SubtypeLogin, Title: "Not logged in", Body: "Type /login in its terminal (attach), or start it with credentials",
+		Key: string(agent.PromptSetup) + " " + agent.SubtypeLogin,
+	}
+}
+
 const (
 	titleSignIn       = "Sign in"
 	titleSignInFailed = "Sign in failed"

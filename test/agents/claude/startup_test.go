@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"berth/test/agents/testbed"
 )
 
 // exits checks that the program ends with this code.
@@ -127,4 +129,26 @@ func TestBypassRefused(t *testing.T) {
 	l.See(`❯ (1\. )?No, exit`)
 	l.key("Enter")
 	l.exits(1)
+}
+
+// TestSignedOut: an agent whose footer says that no one is signed in needs input, at each size. The menu
+// that /login opens is the next prompt.
+func TestSignedOut(t *testing.T) {
+	l := newLabAs(t, "claude", Seed{Onboarded: true, Trusted: true}, map[string]string{"ANTHROPIC_API_KEY": ""})
+	for _, size := range []string{"200x50", "80x24", "40x20", "120x40"} {
+		l.Call("resize", l.Name, size)
+		l.See("❯", "Not logged in")
+		if s := l.Is("prompt"); s.Prompt == nil || s.Prompt.Type != "setup" || s.Prompt.Subtype != "login" {
+			t.Fatalf("%s: it needs %+v", size, s.Prompt)
+		}
+	}
+	if r, status := l.Try("", "accept"); status == 0 {
+		t.Errorf("accept: %+v", r)
+	}
+	if n := l.Nudge("hello"); n.Status == 0 {
+		t.Errorf("a message without a sign-in: %+v", n)
+	}
+	check(t, l.Type(l.Ctx, "/login"))
+	l.key("Enter")
+	l.PromptUntil("the menu", func(p testbed.Shown) bool { return p.Subtype == "login_method" })
 }
