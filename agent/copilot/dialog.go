@@ -129,7 +129,7 @@ func box(d *agent.Dialog) *agent.Dialog {
 		d.Input, last.Label = strings.TrimSpace(words), refusal
 	}
 	for _, q := range questions {
-		if strings.HasPrefix(d.Title, q.starts) || strings.HasPrefix(q.starts, d.Title) {
+		if strings.HasPrefix(d.Title, q.starts) {
 			d.Tool = q.tool
 		}
 	}

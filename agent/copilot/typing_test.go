@@ -125,3 +125,14 @@ func TestKeys(t *testing.T) {
 		}
 	}
 }
+
+// TestTopless: a box whose question has no room names no tool, and its command is not whole.
+func TestTopless(t *testing.T) {
+	all := command(" ❯ 1. Yes", "   2. No, and tell Copilot what to do differently (Esc to stop)")
+	for from := 1; from < 9; from++ {
+		d := shown(all[from:]...).Dialog
+		if d == nil || !d.Cut || from > 7 && d.Tool != "" {
+			t.Errorf("from row %d: %+v", from, d)
+		}
+	}
+}
