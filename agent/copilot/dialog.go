@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"berth/agent"
+	"berth/agent/drawn"
 	"berth/agent/pattern"
 	"berth/terminal"
 )
@@ -77,6 +78,9 @@ func (s *screen) rule(row int) bool {
 // optionRow matches the first row of an option. Where the box has no room for all, Copilot indents
 // each by one column less.
 var optionRow = pattern.New(`^ (❯ | {1,2})(\d)\. (\S.*)$`)
+
+// ofFolder matches the folder at the end of an option.
+var ofFolder = pattern.New(` \([~/][^()]*\)$`)
 
 // Keys that the last rows name. They may be wrapped.
 const (
@@ -158,6 +162,9 @@ func options(d *agent.Dialog, rows []string) int {
 			continue
 		}
 		o := agent.Option{Number: pattern.Number(m[2]), Focused: m[1] == "❯ ", Label: flat(slices.Insert(label, 0, m[3]))}
+		if at := ofFolder.FindStringIndex(o.Label); at != nil { // a row's end may be within it
+			o.Label, o.More = o.Label[:at[0]], drawn.Squeeze(o.Label[at[0]:])
+		}
 		list, label = slices.Insert(list, 0, o), []string{}
 		if o.Number == 1 {
 			d.Options = list

@@ -136,3 +136,12 @@ func TestTopless(t *testing.T) {
 		}
 	}
 }
+
+// TestResized: the folder of an option is wrapped anywhere, and the option stays the same.
+func TestResized(t *testing.T) {
+	wide := shown(command(" ❯ 1. Yes", "   2. Yes, and don't ask again for `touch` in this directory (/srv/lab/ws)", "   3. No")...).Dialog
+	narrow := shown(command(" ❯ 1. Yes", "   2. Yes, and don't ask again for `touch` in this", "   directory (/srv/", "   lab/ws)", "   3. No")...).Dialog
+	if wide == nil || narrow == nil || !slices.Equal(wide.Labels(), narrow.Labels()) || narrow.Options[1].More != "(/srv/lab/ws)" {
+		t.Errorf("%+v\n%+v", wide, narrow)
+	}
+}
