@@ -38,5 +38,14 @@ func begin(t *testing.T, flags ...string) *testbed.Lab {
 	testbed.Check(t, err)
 	l.Session = l.Host.Known("lab")
 	l.Is("idle")
+	// The first turn begins 0.3 s after its message, and 30 s after it on a machine with twenty times the
+	// work that it can do: only there is the message not confirmed.
+	const first = "MOCK: text ready"
+	if n := l.Nudge(first); n.Status != 0 && (n.Error == nil || n.Error.Code != "UNCONFIRMED") {
+		t.Fatalf("the first message: %+v %+v", n, n.Error)
+	}
+	l.Asked(first, 0)
+	l.See("^ +ready$")
+	l.Is("idle")
 	return l
 }
