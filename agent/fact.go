@@ -65,6 +65,9 @@ const (
 	Noted               Kind = "noted"                // evidence only
 )
 
+// HookReleased is the evidence of a HookGone whose hook Berth released.
+const HookReleased = "released"
+
 // CauseDelivered is the cause of a HookGone whose hook took its answer.
 const CauseDelivered = "hook:delivered"
 

@@ -309,6 +309,7 @@ func (f *Fold) hookGone(fact *agent.Fact) {
 		r.Hook, r.Prompt.Channel = "", agent.ChannelKeys
 		r.Given = fact.Cause == agent.CauseDelivered
 		r.Waits = !r.Given
+		r.Released = fact.Evidence == agent.HookReleased && !r.Prompt.OnScreen
 		switch d := f.dialog(); {
 		case r.Given:
 			r.Taken, f.m.Screen.Given = f.now, f.now
