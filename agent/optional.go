@@ -28,6 +28,25 @@ type VisitorReader interface {
 	Running(argv []string, env map[string]string) (r Running, ok bool)
 }
 
+// HookInstaller is a Driver whose agent runs the hooks of its user's own settings.
+type HookInstaller interface {
+	// UserHooks are the user's files with Berth's hooks in them.
+	UserHooks(u UserSettings) ([]UserFile, error)
+}
+
+// UserSettings is the input of HookInstaller.UserHooks.
+type UserSettings struct {
+	Env  map[string]string // the user's environment
+	Disk fs.FS             // the machine's files, read-only; its root is /
+	Hook string            // the program that the hooks run
+}
+
+// UserFile is a file of the agent's user.
+type UserFile struct {
+	Path          string // absolute
+	Before, After []byte // Before is nil when the file doesn't exist
+}
+
 // ConversationFinder is a Launcher that knows where its agent keeps conversations.
 type ConversationFinder interface {
 	// HasConversation reports whether the agent can resume the conversation. logFiles is

@@ -151,7 +151,7 @@ func makeVerbs() []*Verb {
 		inputVerb(), keysVerb(), resizeVerb(), signalVerb(), lockVerb(), unlockVerb(),
 		newVerb(), forkVerb(), killVerb(), restartVerb(), renameVerb(), rmVerb(), worktreeVerb(), tagVerb(), metaVerb(), exportVerb(),
 		gateVerb(), startContextVerb(), reportVerb(), transcriptVerb(),
-		accessVerb(), guestVerb(), auditVerb(), notifyVerb(), doctorVerb(), logVerb(), reloadVerb(),
+		accessVerb(), guestVerb(), auditVerb(), notifyVerb(), doctorVerb(), logVerb(), reloadVerb(), initVerb(),
 		attachVerb(), detachVerb(),
 	}
 }

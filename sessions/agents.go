@@ -204,8 +204,15 @@ func (s *Session) prepare(spec Spec, prog program) (program, agent.Launch, error
 		return prog, launch, err
 	}
 	prog.argv, prog.env = launch.Argv, launchEnv(prog, launch)
+	if hook != "" {
+		prog.env = append(prog.env, ownHooks+"=1")
+	}
 	return prog, launch, nil
 }
+
+// ownHooks is set for an agent that was started with Berth's hooks. Those that init has put into the user's own
+// settings are silent then: each event would be reported twice.
+const ownHooks = "BERTH_HOOKS"
 
 // layOut has the driver say how its agent is started, and makes its files.
 func (s *Session) layOut(l agent.Launcher, spec Spec, prog program, folder, hook, berth string) (agent.Launch, error) {

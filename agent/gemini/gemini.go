@@ -25,6 +25,8 @@ type Driver struct{ agent.Silent }
 // The interfaces that the driver implements.
 var (
 	_ agent.Driver             = Driver{}
+	_ agent.VisitorReader      = Driver{}
+	_ agent.HookInstaller      = Driver{}
 	_ agent.Launcher           = Driver{}
 	_ agent.ConversationFinder = Driver{}
 	_ agent.VersionLister      = Driver{}

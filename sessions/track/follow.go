@@ -37,6 +37,8 @@ func (t *Track) followVisitor(seen agent.Process, now time.Time, active bool) {
 		found = t.env.FindVisitor(seen.Foreground)
 	}
 	switch {
+	case found.is(g.now): // in another process group
+		g.now = found
 	case found != nil || g.now != nil:
 		t.change(found, seen, now)
 	case active:
@@ -57,6 +59,24 @@ func (t *Track) searches(seen agent.Process, now time.Time, active bool) bool {
 		return true
 	}
 	return (active || seen.Foreground != seen.Leader) && now.Sub(g.searched) >= visitorEvery
+}
+
+// visitorLeft reports whether a visitor that an earlier server followed isn't in the foreground any more. What is
+// there is followed then.
+func (t *Track) visitorLeft(now time.Time) bool {
+	g, seen := t.visitors.now, t.inFront()
+	if g == nil || g.present(seen) {
+		return false
+	}
+	found := t.env.FindVisitor(seen.Foreground)
+	if found.is(g) {
+		t.visitors.now = found
+		return false
+	}
+	t.d.waking.live = true
+	t.change(found, seen, now)
+	t.env.ReleaseHooks()
+	return true
 }
 
 // deepen follows the files of the agent's own process, once a program that only starts it has done so.
@@ -84,7 +104,7 @@ func (t *Track) change(visitor *Visitor, seen agent.Process, now time.Time) {
 	if g.now != nil {
 		g.last, g.ready = g.now, old.fold.Status().Ready
 	}
-	left := old.fold.Apply(agent.Fact{Kind: agent.ProgramExited, Source: agent.SourceProcess, Cause: "process:foreground", Time: old.clock(now)})
+	left := old.fold.Apply(agent.Fact{Kind: agent.ProgramExited, Source: agent.SourceProcess, Cause: causeForeground, Time: old.clock(now)})
 	left.Transitions = nil // the state follows from what is in the foreground now
 
 	recent, before := g.recent, g.before

@@ -65,6 +65,9 @@ func (t *Track) detect(now time.Time) {
 	}
 	t.Pass(now)
 	if believed := d.fold.Status(); believed.State != t.state && !t.waking(now) { // after a time without the holder or a server
+		if believed.Cause == "" { // a visitor that nothing is known of yet
+			believed.Tier, believed.Cause = agent.TierProcess, causeForeground
+		}
 		t.SetState(believed.State, believed.Tier, believed.Cause)
 	}
 	t.emitActivity(now)
@@ -150,10 +153,7 @@ func (t *Track) waking(now time.Time) bool {
 
 // goLive reads the current state of each source, after all that an earlier server read was read again.
 func (t *Track) goLive(now time.Time) {
-	if g, seen := t.visitors.now, t.inFront(); g != nil && !g.present(seen) {
-		t.d.waking.live = true
-		t.change(t.env.FindVisitor(seen.Foreground), seen, now)
-		t.env.ReleaseHooks()
+	if t.visitorLeft(now) {
 		return
 	}
 	d := t.d

@@ -38,6 +38,9 @@ type visitorEvent struct {
 	PID      int     `json:"pid"`
 }
 
+// causeForeground is the cause of what follows from a change of the foreground.
+const causeForeground = "process:foreground"
+
 // AttachedForeground says that the followed agent is a visitor.
 const AttachedForeground = "foreground"
 
