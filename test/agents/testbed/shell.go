@@ -73,6 +73,9 @@ func (s Shell) InAShell(l *Lab, a *Agent) {
 		byKeys.Channel, byKeys.HookHides = "keys", false
 	}
 	a = &byKeys
+	if !s.Hooks { // the screen confirms a message, where the agent's log isn't known
+		l.Evident = func(string) bool { return true }
+	}
 	l = s.open(l, "bash", "--norc")
 	s.starts(l, a, s.Command)
 	states := follow(l)
