@@ -78,6 +78,7 @@ func (s Shell) InAShell(l *Lab, a *Agent) {
 	}
 	l = s.open(l, "bash", "--norc")
 	s.starts(l, a, s.Command)
+	s.says(l, a, "MOCK: text warm")
 	states := follow(l)
 	l.Confirmed("MOCK: text The answer is 42.", "MOCK: text The answer is 42.")
 	a.rests(l)
@@ -121,12 +122,21 @@ func (s Shell) InAShell(l *Lab, a *Agent) {
 		l.Call("rm", l.Name)
 		l = s.open(l, shell...)
 		s.starts(l, a, line)
-		l.Confirmed("MOCK: text by "+what, "MOCK: text by "+what)
-		a.rests(l)
+		s.says(l, a, "MOCK: text by "+what)
 		s.quits(l, a)
 		l.Call("kill", l.Name)
 		l.T.Log(what + ": followed, and then a shell")
 	}
+}
+
+// says sends the first message to an agent, which may keep it until it has started up.
+func (s Shell) says(l *Lab, a *Agent, text string) {
+	l.T.Helper()
+	if n := l.Nudge(text); n.Status != 0 {
+		l.T.Fatalf("%s: %+v %+v", text, n, n.Error)
+	}
+	l.Poll(func() bool { return l.API.Arrivals(text) == 1 }, func() string { return text + " doesn't arrive" })
+	a.rests(l)
 }
 
 // killed kills the agent in the foreground.

@@ -1,0 +1,33 @@
+//go:build agents
+
+package gemini
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"berth/test/agents/testbed"
+)
+
+// TestInAShell starts Gemini CLI in a shell, as a person does, without Berth's hooks and with those of init.
+func TestInAShell(t *testing.T) {
+	for name, hooks := range map[string]bool{"plain": false, "init": true} {
+		t.Run(name, func(t *testing.T) {
+			l := prepare(t, Ready())
+			check(t, l.Host.Start())
+			env := l.env(nil)
+			if hooks { // into the home of the server's user, where the agent then has its files
+				check(t, os.Rename(l.home.Files, filepath.Join(l.Dir, ".gemini")))
+				env["GEMINI_CLI_HOME"] = l.Dir
+				l.Call("init", "gemini", "--install")
+			}
+			env["PATH"] = filepath.Dir(programs.Agent) + ":" + l.Dir + ":" + os.Getenv("PATH")
+			check(t, os.WriteFile(filepath.Join(l.Dir, "wrap"), []byte("#!/bin/sh\ngemini \"$@\"\ntrue\n"), 0o700))
+			testbed.Shell{
+				Env: env, Command: "gemini", Quit: "/quit", Hooks: hooks,
+				Others: map[string]string{"wrapper": "wrap", "env": "env A=1 gemini", "node": "node --no-warnings " + programs.Agent, "zsh": "gemini"},
+			}.InAShell(l.Lab, &agent)
+		})
+	}
+}
