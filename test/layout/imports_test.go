@@ -29,7 +29,7 @@ var arrows = map[string]string{
 	"agent/pattern":       "",
 	"agent/drawn":         "agent terminal",
 	"agent/compose":       "agent",
-	"agent/hooks":         "",
+	"agent/hooks":         "agent agent/userfiles",
 	"agent/userfiles":     "",
 	"agent/forks":         "agent agent/pattern",
 	"agent/generic/rules": "agent api terminal",
