@@ -12,6 +12,7 @@ type Reading struct {
 	Footer   string
 	Mode     string // what the agent may do unasked, as the footer shows it (see Fact.Mode); empty if it doesn't
 	Stashed  bool   // a draft is stashed
+	GoesOn   bool   // after a limit the agent goes on by itself
 	// Queued are the messages that the agent keeps for the end of the turn, as far as the screen
 	// shows them.
 	Queued []string

@@ -302,7 +302,7 @@ func (c *core) outboxEnv() outbox.Env {
 		Interrupt: c.clients.Interrupt,
 		Next:      c.kernel.Emit.Next,
 		Limit: func() outbox.Limit {
-			l := outbox.Limit{Message: c.spec.AfterLimit}
+			l := outbox.Limit{Message: c.spec.AfterLimit, Self: c.track.GoesOn()}
 			l.Seq, l.Since, l.End = c.track.Parked()
 			return l
 		},

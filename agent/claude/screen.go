@@ -206,6 +206,7 @@ func (s *screen) footer(r *agent.Reading, bottom int) {
 	r.Footer = strings.Join(lines, "\n")
 	r.Stashed = hasAny(r.Footer, "› stashed", "draft stashed") // newer versions have the second text
 	r.Mode = footerMode(r.Footer)
+	r.GoesOn = strings.Contains(r.Footer, "Continuing automatically at") // 2.1.330, at a subscription's limit
 	if strings.Contains(r.Footer, "search prompts:") {
 		r.Composer.Mode, r.Composer.Empty = agent.ModeSearch, false
 	}

@@ -162,6 +162,7 @@ type Limit struct {
 	Since   time.Time // when the error came
 	End     time.Time
 	Message string // empty: none is sent
+	Self    bool   // the agent goes on by itself then: no message is sent
 }
 
 // resumeMargin is how long after the end of a limit the message goes on. Providers name whole minutes and
@@ -181,10 +182,12 @@ func (out *Outbox) resume() {
 			out.dropQueued(q, "removed", loop.Berth, "the limit is over")
 		case person:
 			out.dropQueued(q, "removed", loop.Berth, "a person has typed")
+		case l.Self:
+			out.dropQueued(q, "removed", loop.Berth, "the agent goes on by itself")
 		}
 		out.resumed = max(out.resumed, q.Limit)
 	}
-	if l.Seq <= out.resumed || l.Message == "" || person || !out.env.Program().Ready() {
+	if l.Seq <= out.resumed || l.Message == "" || l.Self || person || !out.env.Program().Ready() {
 		return
 	}
 	now, number := out.env.Now(), out.env.Next()

@@ -127,6 +127,11 @@ func (t *Track) Keeps() bool {
 	return t.d != nil && t.d.screen.reading != nil && len(t.d.screen.reading.Queued) > 0
 }
 
+// GoesOn reports whether the screen shows that the agent goes on by itself when a limit is over.
+func (t *Track) GoesOn() bool {
+	return t.d != nil && t.d.screen.reading != nil && t.d.screen.reading.GoesOn
+}
+
 // FilesChanged records that one of the agent's files has changed.
 func (t *Track) FilesChanged() { t.filesChanged = true }
 
