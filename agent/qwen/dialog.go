@@ -343,8 +343,11 @@ func (b *box) question() bool {
 	for i := range d.Options {
 		o := &d.Options[i]
 		o.Label = strings.TrimSuffix(o.Label, " ✓")
-		if own := i == len(d.Options)-1 && !d.Confirm; own && o.Focused && o.Label != hintOwn {
-			d.Input, o.Label = o.Label, hintOwn
+		if own := i == len(d.Options)-1 && !d.Confirm; own && o.Focused { // the line is open, after a mark
+			if d.Input = strings.TrimPrefix(o.Label, "> "); d.Input == hintOwn {
+				d.Input = ""
+			}
+			o.Label = hintOwn
 		}
 	}
 	d.Type = agent.PromptQuestion
@@ -354,7 +357,7 @@ func (b *box) question() bool {
 // tabs reads the row of the questions' headers: the shown one has a mark, and so do those with an
 // answer. The last one is the page of the answers.
 func tabs(row string) (list []string, current int) {
-	for part := range strings.SplitSeq(strings.ReplaceAll(" "+strings.TrimRight(row, " "), "▸ ", "\x00 "), "  ") {
+	for part := range strings.SplitSeq(strings.ReplaceAll(" "+strings.TrimRight(row, " "), "▸ ", "  \x00 "), "  ") {
 		part = strings.TrimSpace(part)
 		if part == "" {
 			continue

@@ -140,7 +140,7 @@ func questionKeys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyA
 	case d.Confirm || d.Current != 0 || begun(d):
 		return agent.KeyAnswer{}, fmt.Errorf("%w: a person has started to answer it; use keys or attach", agent.ErrCannot)
 	}
-	w := way{several: len(each) > 1}
+	w := way{several: len(each) > 1, tabs: len(d.Tabs)}
 	for i, pick := range each {
 		if err := w.page(i, &p.Questions[i], pick); err != nil {
 			return agent.KeyAnswer{}, fmt.Errorf("question %d (%s): %w", i+1, p.Questions[i].Header, err)
@@ -163,6 +163,7 @@ func begun(d *agent.Dialog) bool {
 // way collects the keys through a dialog's pages.
 type way struct {
 	several bool
+	tabs    int
 	steps   []agent.Step
 }
 
@@ -191,7 +192,7 @@ func (w *way) page(index int, q *agent.Question, pick agent.QuestionPick) error 
 	// at: the page with this option focused, and with these boxes ticked.
 	at := func(focus int, boxes map[int]bool, line string) func(*agent.Dialog) bool {
 		return func(d *agent.Dialog) bool {
-			if d.Confirm || d.Current != index || drawn.Squeeze(d.Body) != drawn.Squeeze(q.Text) || len(d.Options) != own {
+			if d.Confirm || d.Current != index || len(d.Tabs) != w.tabs || drawn.Squeeze(d.Body) != drawn.Squeeze(q.Text) || len(d.Options) != own {
 				return false
 			}
 			for i, o := range d.Options {

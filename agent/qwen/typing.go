@@ -33,9 +33,10 @@ func (Driver) Message(text string) string {
 	case alone[body], strings.ContainsRune("/!", rune(body[0])), forks.Dropped.MatchString(body), images.MatchString(body):
 		text = forks.Shield + text
 	}
-	// After the last word with an @ the menu of files would be open, and Enter would choose from it.
-	// After a backslash Enter is a line break.
-	if strings.Contains(compose.LastWord(text, compose.Blank), "@") || strings.HasSuffix(text, `\`) {
+	// After the last word with an @, or that begins with a slash, a menu would be open, and Enter would
+	// choose from it. After a backslash Enter is a line break.
+	last := strings.TrimPrefix(compose.LastWord(text, compose.Blank), forks.Shield)
+	if strings.Contains(last, "@") || strings.HasPrefix(last, "/") || strings.HasSuffix(text, `\`) {
 		text += " "
 	}
 	return text

@@ -13,6 +13,8 @@ func TestMessage(t *testing.T) {
 		"fix it":               "fix it",
 		" \n ":                 "",
 		"/help me":             "\u2060/help me",
+		" /clear":              "\u2060 /clear ",
+		"see /help":            "see /help ",
 		"!ls":                  "\u2060!ls",
 		"?":                    "\u2060?",
 		"what?":                "what?",

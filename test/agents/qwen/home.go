@@ -46,6 +46,7 @@ func NewHome(dir string, seed Seed) (*Home, error) {
 		"general": map[string]any{"enableAutoUpdate": false},
 		"privacy": map[string]any{"usageStatisticsEnabled": false},
 		"tools":   map[string]any{"approvalMode": "default"},
+		"ui":      map[string]any{"enableFollowupSuggestions": false},
 		"memory":  map[string]any{"enableManagedAutoMemory": false, "enableManagedAutoDream": false},
 	}
 	if seed.Authenticated {

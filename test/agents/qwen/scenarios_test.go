@@ -26,7 +26,7 @@ var agent = testbed.Agent{
 	Tool: func(command string) modelapi.Block { return runs(command) },
 	Work: []string{"MOCK: hang"},
 	Errors: [][2]string{
-		{"error 400", "invalid"}, {"error 401", "unauthorized"}, {"error 403", "unauthorized"}, {"drop", "network"},
+		{"error 400", "invalid"}, {"error 401", "unauthorized"}, {"error 403", "unauthorized"},
 	},
 	Arrives: map[string]string{
 		"!touch ran.txt":             shield + "!touch ran.txt",
@@ -42,11 +42,12 @@ var agent = testbed.Agent{
 		"./notes.txt":                shield + "./notes.txt", // a paste of it would be a file dropped on the terminal
 		"'./notes.txt' ./sample.txt": shield + "'./notes.txt' ./sample.txt",
 		"picture.png":                shield + "picture.png",
+		"an @, an (@) and an @.":     "an @, an ( @) and an @.", // Qwen Code puts the blank
 	},
 	Messages: func(l *testbed.Lab) []string {
 		check(l.T, os.WriteFile(filepath.Join(l.Workspace, "picture.png"), []byte("no picture"), 0o600))
 		return []string{
-			"/help", " /clear", ":q", "an @, an (@) and an @.", `as \\@notes.txt says`, "./notes.txt", "'./notes.txt' ./sample.txt", "picture.png",
+			"/help", " /clear", "see /help", ":q", "an @, an (@) and an @.", `as \\@notes.txt says`, "./notes.txt", "'./notes.txt' ./sample.txt", "picture.png",
 			"e\u0301te\u0301", `a backslash at the end \`,
 		}
 	},
