@@ -47,8 +47,8 @@ func dialog(v *agent.View, rows []agent.Row, top int) *agent.Dialog {
 	}
 	// A text that has no room is cut off without a mark: at 40x20 in a dialog of 15 rows.
 	const mostRows = 13
-	d.Cut = top == 0 || height >= mostRows && read != nil
-	if !read(d, rows) {
+	d.Cut = top == 0 || height >= mostRows
+	if !read(d, rows, top) {
 		return nil
 	}
 	return d
@@ -118,7 +118,7 @@ var scrollbar = pattern.New(` +[▀▄█]$`)
 
 // permission reads the dialog of a permission: the title, a blank row, what the tool would do, and the
 // buttons.
-func permission(d *agent.Dialog, rows []agent.Row) bool {
+func permission(d *agent.Dialog, rows []agent.Row, _ int) bool {
 	end, ok := buttons(d, rows, "Allow once", "Allow always", "Reject")
 	if !ok {
 		return false
@@ -166,7 +166,7 @@ func body(d *agent.Dialog, rows []agent.Row) {
 }
 
 // always reads the second page of "Allow always", with the patterns that it covers.
-func always(d *agent.Dialog, rows []agent.Row) bool {
+func always(d *agent.Dialog, rows []agent.Row, _ int) bool {
 	end, ok := buttons(d, rows, "Confirm", "Cancel")
 	if !ok {
 		return false
@@ -180,7 +180,7 @@ var optionRow = pattern.New(`^  (\d{1,2})\. (?:\[(.)\] )?(\S.*)$`)
 
 // question reads the dialog of a question: tabs if there are several, the text, the options with
 // their descriptions, and the foot.
-func question(d *agent.Dialog, rows []agent.Row) bool {
+func question(d *agent.Dialog, rows []agent.Row, top int) bool {
 	foot := len(rows) - 1
 	for foot > 0 && !blank(rows[foot-1]) {
 		foot--
@@ -197,6 +197,9 @@ func question(d *agent.Dialog, rows []agent.Row) bool {
 		foot, d.Cut = len(rows), true
 	}
 	d.Type, d.Tool = agent.PromptQuestion, toolQuestion
+	if !own {
+		d.Cut = top == 0 // it takes as many rows as it needs
+	}
 	if tabs := strings.Split(strings.TrimSpace(rows[0].Text), "   "); len(tabs) > 2 && tabs[len(tabs)-1] == tabConfirm {
 		d.Tabs = tabs[:len(tabs)-1]
 		rows, foot = rows[1:], foot-1
