@@ -81,11 +81,13 @@ NOT_CI := ^TestDelays$$|^TestWays$$/by_(keys|none)$$|^TestScenarios$$/^(errors|g
 NEWER_CORE := ^(TestVersion|TestRespondPlan|TestRespondQuestions)$$|^TestScenarios$$/^(small-window|odd-commands)$$
 CODEX_CORE := ^(TestPermissionByKeys|TestQuestion)$$|^TestScenarios$$/^(turn|permission|messages)$$
 GEMINI_CORE := ^TestTrust$$|^TestScenarios$$/^turn$$
+OTHERS_CORE := ^TestScenarios$$/^(turn|permission|killed-at-a-prompt)$$
 test-agents-ci:
 	$(AGENTS_TEST) -count=1 -timeout 15m -skip '$(NOT_CI)' ./test/agents/claude
 	$(AGENTS_TEST) -count=1 -timeout 5m -run '$(CODEX_CORE)' ./test/agents/codex
 	AGENT_VERSION=2.1.330 $(AGENTS_TEST) -count=1 -timeout 5m -run '$(NEWER_CORE)' ./test/agents/claude
 	$(AGENTS_TEST) -count=1 -timeout 5m -run '$(GEMINI_CORE)' ./test/agents/gemini
+	$(AGENTS_TEST) -count=1 -timeout 5m -run '$(OTHERS_CORE)' ./test/agents/opencode ./test/agents/copilot ./test/agents/qwen
 # Of Claude Code's tests those that are green on a newer version as well, at that one:
 # the messages, the dialogs of a turn and of a start, and what only that version has.
 # TestRespondNotices and the scenario person-first are too, but not on a machine with many
@@ -131,7 +133,7 @@ fuzz:
 # one that is renamed is missed. Two at a time.
 EDGE := keys:FuzzParse keys:FuzzCertificate keys:FuzzRevoked commands/words:FuzzSplit commands/words:FuzzParseTail \
 	sessions/hold:FuzzFrames sessions/hold:FuzzHook sessions/hold:FuzzAnswer sessions/hold:FuzzHookFrames sessions/hold:FuzzControlLine \
-	agent/claude:FuzzHook agent/codex:FuzzHook agent/gemini:FuzzHook agent/generic:FuzzHook
+	agent/claude:FuzzHook agent/codex:FuzzHook agent/copilot:FuzzLog agent/gemini:FuzzHook agent/generic:FuzzHook agent/opencode:FuzzHook agent/qwen:FuzzHook
 fuzz-edge:
 	@echo $(EDGE) | tr ' ' '\n' | GO=$(GO) xargs -P 2 -I{} .ci/fuzz {} $(FUZZTIME)
 

@@ -12,17 +12,18 @@ import (
 	"berth/test/agents/npm"
 )
 
-// Version is the Copilot CLI that the tests were measured with.
-const Version = "1.0.102"
+// Version is the version under test.
+var Version = npm.Version("1.0.102")
 
 //go:embed pin/package.json pin/package-lock.json
 var pin embed.FS
 
 // Install gives the path of the copilot program, which node starts; without npm its error is
 // npm.ErrNone.
-func Install(ctx context.Context) (string, error) {
-	return npm.Package{Name: "@github/copilot", Version: Version, Pin: pin, Program: program}.Install(ctx)
-}
+func Install(ctx context.Context) (string, error) { return Package.Install(ctx) }
+
+// Package is what npm installs.
+var Package = npm.Package{Name: "@github/copilot", Version: Version, Pin: pin, Program: program}
 
 func program(dir string) (string, error) {
 	exe := filepath.Join(dir, "node_modules", ".bin", "copilot")

@@ -20,12 +20,14 @@ import (
 
 	"berth/test/agents/claude"
 	"berth/test/agents/codex"
+	"berth/test/agents/copilot"
 	"berth/test/agents/gemini"
 	"berth/test/agents/npm"
+	"berth/test/agents/opencode"
+	"berth/test/agents/qwen"
 )
 
-// agents are the agents by the folders of their tests. Those of the newer Claude Code are
-// started as that version is.
+// agents are the agents by the folders of their tests.
 var agents = []struct {
 	Name    string
 	Package npm.Package
@@ -33,6 +35,9 @@ var agents = []struct {
 	{"claude", claude.Package},
 	{"codex", codex.Package},
 	{"gemini", gemini.Package},
+	{"opencode", opencode.Package},
+	{"copilot", copilot.Package},
+	{"qwen", qwen.Package},
 }
 
 func main() {

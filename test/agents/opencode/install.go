@@ -15,16 +15,17 @@ import (
 	"berth/test/agents/npm"
 )
 
-// Version is the opencode that the tests were measured with.
-const Version = "1.18.33"
+// Version is the version under test.
+var Version = npm.Version("1.18.33")
 
 //go:embed pin/package.json pin/package-lock.json
 var pin embed.FS
 
 // Install gives the path of the opencode program; without npm its error is npm.ErrNone.
-func Install(ctx context.Context) (string, error) {
-	return npm.Package{Name: "opencode-ai", Version: Version, Pin: pin, Program: program}.Install(ctx)
-}
+func Install(ctx context.Context) (string, error) { return Package.Install(ctx) }
+
+// Package is what npm installs.
+var Package = npm.Package{Name: "opencode-ai", Version: Version, Pin: pin, Program: program}
 
 // program is the native program in the package of this platform. No script of a package runs, so
 // opencode's own choice between its two programs is made here.

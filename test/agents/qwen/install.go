@@ -13,17 +13,18 @@ import (
 	"berth/test/agents/npm"
 )
 
-// Version is the Qwen Code that the tests were measured with.
-const Version = "0.24.4"
+// Version is the version under test.
+var Version = npm.Version("0.24.4")
 
 //go:embed pin/package.json pin/package-lock.json
 var pin embed.FS
 
 // Install gives the path of the qwen program, which node runs; without npm
 // its error is npm.ErrNone.
-func Install(ctx context.Context) (string, error) {
-	return npm.Package{Name: "@qwen-code/qwen-code", Version: Version, Pin: pin, Program: program}.Install(ctx)
-}
+func Install(ctx context.Context) (string, error) { return Package.Install(ctx) }
+
+// Package is what npm installs.
+var Package = npm.Package{Name: "@qwen-code/qwen-code", Version: Version, Pin: pin, Program: program}
 
 func program(dir string) (string, error) {
 	for _, exe := range []string{nodeOf(dir), filepath.Join(dir, "node_modules", ".bin", "qwen")} {
