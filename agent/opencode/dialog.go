@@ -156,8 +156,11 @@ func body(d *agent.Dialog, rows []agent.Row) {
 	for len(d.Rows) > 0 && d.Rows[len(d.Rows)-1].Text == "" {
 		d.Rows, margin = d.Rows[:len(d.Rows)-1], margin+1
 	}
-	const usual = 2 // blank rows above the buttons; more of them show that there was room
-	d.Cut = scrolls || d.Cut && margin <= usual
+	// The dialog of a change always takes all rows. A file's blank lines have numbers there, so more
+	// blank rows than usual show that there was room. A command's blank lines are blank rows.
+	const usual = 2
+	room := d.Tool == toolEdit && margin > usual
+	d.Cut = scrolls || d.Cut && !room
 	var lines []string
 	for _, row := range d.Rows {
 		lines = append(lines, row.Text)

@@ -3,6 +3,7 @@ package opencode_test
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,7 +60,7 @@ func TestDialogs(t *testing.T) {
 		"bash":          {agent.PromptPermission, "bash", "# Shell command", allows, "$ touch one.txt && echo ran-one", ""},
 		"cjk":           {agent.PromptPermission, "bash", "# Shell command", allows, "", small},
 		"steps":         {agent.PromptPermission, "bash", "# Shell command", allows, "", small + "80x24 200x50"},
-		"steps-full":    {agent.PromptPermission, "bash", "# Shell command", allows, "", small + "80x24"},
+		"steps-full":    {agent.PromptPermission, "bash", "# Shell command", allows, "", small + "80x24 200x50"},
 		"lines":         {agent.PromptPermission, "bash", "# Shell command", allows, "$ touch lines.txt\n\n\necho done\nls", small + "80x24 200x50"},
 		"always":        {agent.PromptPermission, "bash", "# Shell command", allows, "$ touch a_rather_long_file_name.txt && echo x | sort", "40x20"},
 		"always-page":   {agent.PromptPermission, "", "Always allow", "Confirm|Cancel", "", small},
@@ -95,6 +96,23 @@ func TestDialogs(t *testing.T) {
 	for _, size := range sizes {
 		if d := (opencode.Driver{}).Screen(all["questions-review"][size]).Dialog; d == nil || !d.Confirm || d.Current != 2 || strings.Join(d.Tabs, " ") != "Color Features" {
 			t.Errorf("%s: the review is read as %+v", size, d)
+		}
+	}
+}
+
+// TestBlankLines: blank rows above the buttons may be a command's own lines, with more of it below
+// them.
+func TestBlankLines(t *testing.T) {
+	for size, v := range screens(t)["lines"] {
+		hides := *v
+		hides.Lines = slices.Clone(v.Lines)
+		for i, row := range hides.Lines {
+			if text := strings.TrimLeft(row.Text, " ┃"); text == "echo done" || text == "ls" {
+				hides.Lines[i].Text = "  ┃"
+			}
+		}
+		if d := (opencode.Driver{}).Screen(&hides).Dialog; d == nil || d.Body != "$ touch lines.txt" || !d.Cut {
+			t.Errorf("%s: %+v", size, d)
 		}
 	}
 }
