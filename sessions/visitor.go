@@ -39,10 +39,11 @@ func (c *core) findVisitor(group int) *track.Visitor {
 	drivers := c.s.reg.drivers()
 	known := func(name string) bool { return name != agent.Generic && drivers[name] != nil }
 	var found *track.Visitor
+	exe := ""
 	for _, p := range process.Programs(group) {
 		name, args := agent.NameOf(p.Argv, p.Exe, known)
-		if name == "" || found != nil && (name != found.Agent || p.Parent != found.PID) {
-			continue // below an agent only its own process counts, not an agent that it has started
+		if name == "" || found != nil && (name != found.Agent || p.Parent != found.PID || p.Exe == exe) {
+			continue // below an agent only its own process counts, not one that it has started from the same file
 		}
 		var env map[string]string
 		if p.UID == c.spec.owner() {
@@ -52,6 +53,7 @@ func (c *core) findVisitor(group int) *track.Visitor {
 		if !ok || !p.Terminal {
 			return found
 		}
+		exe = p.Exe
 		found = &track.Visitor{Agent: name, Group: group, PID: p.PID, Start: p.Start}
 		if env != nil {
 			found.StateFile, found.LogFiles = running.StateFile, running.LogFiles

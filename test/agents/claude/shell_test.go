@@ -31,7 +31,7 @@ func TestInAShell(t *testing.T) {
 			check(t, os.WriteFile(filepath.Join(l.Dir, "start.js"), []byte("require('child_process').spawnSync('claude', process.argv.slice(2), {stdio: 'inherit'})\n"), 0o700))
 			const flags = " --permission-mode default"
 			testbed.Shell{
-				Env: env, Command: "claude" + flags, Quit: "/exit", Hooks: hooks,
+				Env: env, Command: "claude" + flags, Quit: "/exit", Other: "/add-dir", Hooks: hooks,
 				Others: map[string]string{"wrapper": "wrap" + flags, "env": "env A=1 claude" + flags, "node": "node " + l.Dir + "/start.js" + flags, "zsh": "claude" + flags},
 			}.InAShell(l.Lab, &agent)
 		})

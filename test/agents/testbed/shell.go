@@ -13,6 +13,7 @@ type Shell struct {
 	Env     map[string]string // of the session
 	Command string            // what the person types
 	Quit    string            // the message that ends the agent
+	Other   string            // a command that the agent's list shows until it follows what was typed; empty without a list
 	Hooks   bool              // the hooks of init are installed
 	// Others are other lines that start the agent, by what they check.
 	Others map[string]string
@@ -58,6 +59,9 @@ func (s Shell) quits(l *Lab, a *Agent) {
 		Check(l.T, l.Type(l.Ctx, s.Quit[i:i+1]))
 	}
 	l.See(regexpQuote(s.Quit))
+	if s.Other != "" { // Enter would choose it
+		l.Gone(s.Other)
+	}
 	Check(l.T, l.Type(l.Ctx, "\r"))
 	l.attached("generic", false)
 	l.Is("idle")
