@@ -32,7 +32,7 @@ const (
 )
 
 var (
-	optionRow = pattern.New(`^( {0,4})([›❯] | {2})(?:\[(.)\] )?(\d{1,2})\. (\S.*)?$`)
+	optionRow = pattern.New(`^ {3}([›❯] | {2})(?:\[(.)\] )?(\d{1,2})\. (\S.*)?$`)
 	toolRow   = pattern.New(`^  [?] (\S+)(?: (.*))?$`)
 	execution = pattern.New(`^Allow execution of: '`)
 	ofServer  = pattern.New(`^Allow execution of MCP tool "`)
@@ -84,29 +84,31 @@ type box struct {
 	end         int // the row after the dialog
 }
 
-// find finds the options above the row, and the row of the tool above them.
+// find finds the options above the row, and the row of the tool above them. Below a dialog there can be rows of
+// calls that Qwen Code asks about next. They can have any text from the fifth column on, so the lowest mark in
+// the fourth one is the dialog's.
 func (b *box) find(at int) {
-	for b.end = at + 1; b.end > 0 && b.rows[b.end-1] == ""; b.end-- {
+	b.last = at
+	for ; b.last >= 0 && !b.marked(b.last); b.last-- {
 	}
-	b.last = -1
-	want, column := 0, -1
+	for b.end = b.last + 1; b.end <= at && !rowOfTool(b.rows[b.end]); b.end++ {
+	}
+	want := 0
 	for i := b.end - 1; i >= 0; i-- {
 		m := optionRow.FindStringSubmatch(b.rows[i])
-		if m == nil || column >= 0 && len(m[1]) != column {
-			if other := rowOfTool(b.rows[i]); other && want > 0 {
+		if m == nil {
+			if want > 0 && rowOfTool(b.rows[i]) {
 				break
-			} else if other { // of a call that Qwen Code asks about next
-				b.end = i
 			}
 			continue
 		}
-		n := pattern.Number(m[4])
+		n := pattern.Number(m[3])
 		if want == 0 {
-			b.last, column = i, len(m[1])
+			b.last = i
 		} else if n != want {
 			continue // a number in an option's description
 		}
-		o := agent.Option{Number: n, Focused: m[2][0] != ' ', Multiple: m[3] != "", Ticked: m[3] != "" && m[3] != " ", Label: strings.TrimSpace(m[5])}
+		o := agent.Option{Number: n, Focused: m[1][0] != ' ', Multiple: m[2] != "", Ticked: m[2] != "" && m[2] != " ", Label: strings.TrimSpace(m[4])}
 		o.Label, o.More = b.option(i, o.Label)
 		b.dialog.Options = append([]agent.Option{o}, b.dialog.Options...)
 		b.first = i
@@ -141,6 +143,12 @@ func (b *box) find(at int) {
 	if b.head >= 0 {
 		b.dialog.Tool = tools[toolRow.FindStringSubmatch(b.rows[b.head])[1]]
 	}
+}
+
+// marked reports whether the row is an option with the mark.
+func (b *box) marked(row int) bool {
+	m := optionRow.FindStringSubmatch(b.rows[row])
+	return m != nil && m[1][0] != ' '
 }
 
 // rowOfTool reports whether the row starts where those of tools do.

@@ -77,6 +77,25 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+// TestNextCalls: below a dialog are the rows of the calls that Qwen Code asks about next. What their commands hold
+// is neither the dialog nor one of its options.
+func TestNextCalls(t *testing.T) {
+	const asks = "  ? Shell rm -rf x ←\n\n     rm -rf x\n\n   Allow execution of: 'rm'?\n\n   › 1. Yes, allow once\n     2. Always allow run 'rm *'…\n     3. No, suggest changes (esc)\n"
+	want := draw(80, 40, asks+"\n\n  ⠏ Waiting for user confirmation...").Dialog
+	for _, next := range []string{
+		"\n\n     touch ok\n\n    Allow execution of: 'touch'?\n\n    › 1. Yes, allow once\n      2. No, suggest changes (esc)",
+		"\n    ❯ 1. Yes, allow once\n      2. No, suggest changes (esc)",
+		"\n     1. Yes, allow once\n     2. No, suggest changes (esc)",
+		"\n     4. No, suggest changes (esc)",
+		"\n     2. No, suggest changes (esc)",
+	} {
+		d := draw(80, 40, asks+"\n  ? Shell cat <<EOF"+next+"\n    EOF\n  ? Shell ls\n\n  ⠏ Waiting for user confirmation...").Dialog
+		if d == nil || d.Body != "rm -rf x" || strings.Join(d.Labels(), "|") != strings.Join(want.Labels(), "|") || !d.SameAs(want) {
+			t.Errorf("%s is read as %+v", next, d)
+		}
+	}
+}
+
 // TestOwnLine: the line for words, open and with words in it.
 func TestOwnLine(t *testing.T) {
 	const before, after = "  ? AskUserQuestion Ask user 1 question ←\n\n   Color\n\n   Which color do you want?\n\n     1. Red\n        Choose Red\n   ❯ 2. > ", "\n\n\n   ↑/↓: Navigate | Enter: Select | Esc: Cancel\n\n\n  ⠏ Waiting for user confirmation..."
