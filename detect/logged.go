@@ -178,10 +178,12 @@ func (f *Fold) needsHook(r *request, d *agent.Dialog) bool {
 
 // unconfirmed reports whether only a hook says what a subagent's dialog leaves out, and a key would answer it. Any
 // process can end the subagent's own hook and send another one, and the session log doesn't have the call. A hook that
-// Berth released while it kept the dialog off the screen was the subagent's own.
+// Berth released while it kept the dialog off the screen was the subagent's own, if the dialog then came at once.
 func (f *Fold) unconfirmed(r *request, d *agent.Dialog) bool {
 	l, ok := f.driver.(agent.CallLogReader)
-	return ok && r.Told && !r.Released && d.Agent != "" && r.Prompt.Type == agent.PromptPermission && ofWork(d) && l.AsksByHook(d)
+	drawn := f.m.Screen.Shown.Sub(r.ReleasedAt)
+	released := !r.ReleasedAt.IsZero() && drawn >= 0 && drawn < hookLate
+	return ok && r.Told && !released && d.Agent != "" && r.Prompt.Type == agent.PromptPermission && ofWork(d) && l.AsksByHook(d)
 }
 
 // comparesPast reports whether the dialog may be about a past call of the main agent.

@@ -210,8 +210,8 @@ type hookOf struct {
 	Waits bool      // a hook has waited for its answer, and Berth gave it none
 	Given bool      // Berth gave its hook an answer
 	Taken time.Time // when that hook passed the answer to the agent
-	// Released: Berth released it while the dialog was off the screen, so that the agent draws it.
-	Released bool
+	// ReleasedAt is when Berth released its hook while no dialog was on the screen, so that the agent draws it.
+	ReleasedAt time.Time
 	// Foreign: the prompt is of another conversation than the followed one.
 	Foreign bool
 }

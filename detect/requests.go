@@ -309,7 +309,9 @@ func (f *Fold) hookGone(fact *agent.Fact) {
 		r.Hook, r.Prompt.Channel = "", agent.ChannelKeys
 		r.Given = fact.Cause == agent.CauseDelivered
 		r.Waits = !r.Given
-		r.Released = fact.Evidence == agent.HookReleased && !r.Prompt.OnScreen
+		if fact.Evidence == agent.HookReleased && f.dialog() == nil {
+			r.ReleasedAt = f.now
+		}
 		switch d := f.dialog(); {
 		case r.Given:
 			r.Taken, f.m.Screen.Given = f.now, f.now

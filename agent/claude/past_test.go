@@ -187,18 +187,24 @@ func TestSubagentsHookIsAnotherOnes(t *testing.T) {
 }
 
 // TestSubagentsHookIsReleased: 2.1.330 draws no dialog of a background subagent while its hook waits. When a person
-// attaches, Berth releases that hook, and the dialog takes keys. It doesn't if the hook ended otherwise.
+// attaches, Berth releases that hook, and the dialog that comes at once takes keys. A later dialog, or one whose hook
+// ended otherwise, may be about another call.
 func TestSubagentsHookIsReleased(t *testing.T) {
-	for why, keyed := range map[string]bool{agent.HookReleased: true, "closed": false} {
+	for _, c := range []struct {
+		why   string
+		later time.Duration
+		keyed bool
+	}{{agent.HookReleased, 0, true}, {agent.HookReleased, 2 * time.Second, false}, {"closed", 0, false}} {
 		s := newLogged(t)
 		s.hook(`{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt_id":"t","prompt":"x"}`, "")
 		s.hook(`{"session_id":"s","hook_event_name":"PermissionRequest","prompt_id":"t","agent_id":"a1","agent_type":"helper","tool_name":"Bash","tool_input":{"command":"ls","description":"List"}}`, "7")
-		s.f.Apply(agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Cause: "hook:gone", Hook: "7", Evidence: why, Time: s.step()})
+		s.f.Apply(agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Cause: "hook:gone", Hook: "7", Evidence: c.why, Time: s.step()})
+		s.pass(c.later)
 		r := plainCommand("Bash command · from the helper agent", "ls")
 		s.show(r)
 		s.pass(2 * time.Second)
-		if p := s.find("ls"); p == nil || s.keyed(p.ID, r.Dialog) != keyed {
-			t.Errorf("%s: %+v", why, p)
+		if p := s.find("ls"); p == nil || s.keyed(p.ID, r.Dialog) != c.keyed {
+			t.Errorf("%s, %v later: %+v", c.why, c.later, p)
 		}
 	}
 }
