@@ -115,6 +115,15 @@ func press(key string, n int, d *agent.Dialog) agent.Step {
 
 func permissionKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	n, outcome := 0, agent.OutcomeAnswered
+	if d.Title == titleAlways { // accept means this call alone, and to go back denies nothing
+		if a.Kind != agent.ChooseOption || a.Option < 1 || a.Option > 2 {
+			return agent.KeyAnswer{}, wrong("option 1, which allows all that these patterns cover, or option 2, which goes back to the permission")
+		}
+		if a.Option == 2 {
+			return agent.KeyAnswer{Steps: []agent.Step{press("Escape", 0, d)}, Outcome: outcome}, nil
+		}
+		return agent.KeyAnswer{Steps: toButton(1, d), Outcome: outcome}, nil
+	}
 	switch {
 	case a.Kind == agent.Accept, a.Kind == agent.ChooseOption && a.Option == 1:
 		n, outcome = 1, agent.OutcomeAccepted
@@ -127,15 +136,19 @@ func permissionKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	default:
 		return agent.KeyAnswer{}, wrong("accept, deny or option N, of " + strconv.Itoa(len(d.Options)))
 	}
+	return agent.KeyAnswer{Steps: toButton(n, d), Outcome: outcome}, nil
+}
+
+// toButton goes to the button and takes it.
+func toButton(n int, d *agent.Dialog) (steps []agent.Step) {
 	at := d.Focused()
-	var steps []agent.Step
 	for ; at < n; at++ {
 		steps = append(steps, press("Right", at, d))
 	}
 	for ; at > n; at-- {
 		steps = append(steps, press("Left", at, d))
 	}
-	return agent.KeyAnswer{Steps: append(steps, press("Enter", n, d)), Outcome: outcome}, nil
+	return append(steps, press("Enter", n, d))
 }
 
 // questionKeys: a digit chooses an option and goes to the next page; of a question that takes several
