@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"berth/agent"
+	"berth/api"
 	"berth/detect"
 	"berth/sessions/events"
 	"berth/sessions/process"
@@ -26,7 +27,7 @@ func (t *Track) followVisitor(seen agent.Process, now time.Time, active bool) {
 	}
 	g := &t.visitors
 	if g.now != nil && g.now.present(seen) {
-		if now.Sub(g.since) < visitorStarts {
+		if now.Sub(g.now.Since.Time) < visitorStarts {
 			t.deepen(seen)
 		}
 		return
@@ -38,7 +39,7 @@ func (t *Track) followVisitor(seen agent.Process, now time.Time, active bool) {
 	}
 	switch {
 	case found.is(g.now): // in another process group
-		g.now = found
+		found.Since, g.now = g.now.Since, found
 	case found != nil || g.now != nil:
 		t.change(found, seen, now)
 	case active:
@@ -70,7 +71,7 @@ func (t *Track) visitorLeft(now time.Time) bool {
 	}
 	found := t.env.FindVisitor(seen.Foreground)
 	if found.is(g) {
-		t.visitors.now = found
+		found.Since, t.visitors.now = g.Since, found
 		return false
 	}
 	t.d.waking.live = true
@@ -85,7 +86,7 @@ func (t *Track) deepen(seen agent.Process) {
 	if found == nil || found.Agent != t.visitors.now.Agent || found.is(t.visitors.now) {
 		return
 	}
-	t.visitors.now = found
+	found.Since, t.visitors.now = t.visitors.now.Since, found
 	t.d.files.state.Stop()
 	t.d.files.state, t.d.stateSeen = nil, nil
 	t.env.SaveSoon()
@@ -108,7 +109,9 @@ func (t *Track) change(visitor *Visitor, seen agent.Process, now time.Time) {
 	left.Transitions = nil // the state follows from what is in the foreground now
 
 	recent, before := g.recent, g.before
-	g.now, g.since, g.recent, g.before = visitor, now, nil, nil
+	if g.now, g.recent, g.before = visitor, nil, nil; visitor != nil {
+		visitor.Since = api.At(now)
+	}
 	t.mode = ""
 	driver := t.env.Fresh()
 	d := newDetection(driver, old.last)
@@ -146,11 +149,21 @@ func (t *Track) change(visitor *Visitor, seen agent.Process, now time.Time) {
 }
 
 // lookForVisitor polls the foreground before a hook's event is applied: an agent's first event may come before the
-// next poll.
+// next poll. Many hooks in a row cause few searches.
 func (t *Track) lookForVisitor() {
 	if t.d == nil || !t.d.waking.live || t.visitors.now != nil || t.env.Link() == nil || !t.env.TakesVisitors() {
 		return
 	}
-	t.visitors.groupAt = t.env.Now() // it is searched whatever was searched before
-	t.followVisitor(t.inFront(), t.env.Now(), true)
+	if seen, now := t.inFront(), t.env.Now(); t.visitors.dueAtHook(seen.Foreground, now) {
+		t.followVisitor(seen, now, true)
+	}
+}
+
+// dueAtHook reports whether an agent is searched for before a hook's event, also soon after a poll did so.
+func (g *visitors) dueAtHook(front int, now time.Time) bool {
+	if front == g.group && now.Sub(g.hooked) < visitorEvery {
+		return false
+	}
+	g.hooked, g.searched = now, time.Time{}
+	return true
 }

@@ -160,7 +160,7 @@ func (t *Track) Resume(started, taken time.Time) error {
 	if from == nil {
 		return errors.New("the checkpoint has no data of this part")
 	}
-	if t.visitors = (visitors{now: from.Visitor, since: started}); from.Visitor != nil && t.env.Fresh() == nil {
+	if t.visitors = (visitors{now: from.Visitor}); from.Visitor != nil && t.env.Fresh() == nil {
 		t.visitors, from.Detection, from.Log = visitors{}, nil, nil // another version of Berth has followed it
 	}
 	d := newDetection(t.env.Fresh(), t.env.OnClock(taken))

@@ -54,7 +54,9 @@ func (t *Track) detect(now time.Time) {
 		if t.readLog(); d.files.log.more {
 			return // first apply all that an earlier server has read
 		}
-		t.goLive(now)
+		if t.goLive(now); t.d != d {
+			return // another program is followed: its next Tick reads its sources
+		}
 	}
 	if t.filesChanged || d.files.log.more {
 		t.filesChanged = false

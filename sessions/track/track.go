@@ -117,7 +117,7 @@ func (t *Track) State() agent.State { return t.state }
 func (t *Track) child() Child {
 	child := t.env.Child()
 	if g := t.visitors.now; g != nil {
-		child.PID, child.Start, child.Started = g.PID, g.Start, t.visitors.since
+		child.PID, child.Start, child.Started = g.PID, g.Start, g.Since.Time
 	}
 	return child
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"berth/agent"
+	"berth/api"
 	"berth/sessions/process"
 	"berth/terminal"
 )
@@ -11,10 +12,11 @@ import (
 // Visitor is an agent that runs in the foreground of a session whose own program is a shell, or another program
 // that has no driver. While it does, its driver follows it. Its name is only a claim of a process of the session.
 type Visitor struct {
-	Agent string `json:"agent"`
-	Group int    `json:"group"` // the foreground process group of the session's terminal
-	PID   int    `json:"pid"`
-	Start string `json:"start"` // in clock ticks since boot
+	Agent string   `json:"agent"`
+	Group int      `json:"group"` // the foreground process group of the session's terminal
+	PID   int      `json:"pid"`
+	Start string   `json:"start"` // in clock ticks since boot
+	Since api.Time `json:"since"` // when it was first seen
 
 	// StateFile and LogFiles are as in agent.Launch; empty if the agent has none, or if another user runs it.
 	StateFile string `json:"state_file,omitempty"`
@@ -58,13 +60,13 @@ const (
 
 // visitors is what a track knows of the agents in the session's shell.
 type visitors struct {
-	now      *Visitor // nil: the session's own program is followed
-	last     *Visitor // the visitor before
-	ready    bool     // it had started up
-	since    time.Time
+	now      *Visitor  // nil: the session's own program is followed
+	last     *Visitor  // the visitor before
+	ready    bool      // it had started up
 	group    int       // the foreground group of the last search
 	groupAt  time.Time // when that was first seen
 	searched time.Time
+	hooked   time.Time          // the last search before a hook's event
 	recent   []notice           // what was printed while no agent was followed
 	before   *terminal.Snapshot // the screen at the last poll that found none
 }

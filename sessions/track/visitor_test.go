@@ -1,0 +1,83 @@
+package track
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"berth/agent"
+	"berth/api"
+	"berth/sessions/loop"
+	"berth/terminal"
+)
+
+// TestVisitorLeftBetweenServers: a visitor that ended while no server ran doesn't end the session's shell.
+func TestVisitorLeftBetweenServers(t *testing.T) {
+	b := newBench()
+	term := terminal.New(terminal.Options{Cols: 80, Rows: 24})
+	b.env.Terminal = func() *terminal.Terminal { return term }
+	b.env.Live = func() bool { return true }
+	b.env.TakesVisitors = func() bool { return true }
+	b.env.FindVisitor = func(int) *Visitor { return nil }
+	b.env.Leave, b.env.Enter = func() {}, func(time.Time) {}
+	b.env.Note = func(string, any) uint64 { return 0 }
+	b.env.Program = func() loop.Program { return loop.Program{} }
+	b.visitors.now = &Visitor{Agent: "speaker", Group: 1, PID: 1, Start: "none"}
+	b.Printed() // output that this server has read from the holder
+	b.detect(time.Now())
+	if !slices.ContainsFunc(b.steps, func(types []string) bool { return slices.Contains(types, eventAgent) }) || b.visitors.now != nil {
+		t.Errorf("the events are %v, and %+v is followed", b.steps, b.visitors.now)
+	}
+	if b.State() == agent.Exited {
+		t.Error("the shell has the state exited")
+	}
+}
+
+// TestHooksSearchSeldom: hooks of one foreground group cause no more searches for an agent than polls. Another group is
+// searched at once.
+func TestHooksSearchSeldom(t *testing.T) {
+	b := newBench()
+	now := time.Now()
+	searches := func(front int) (n int) {
+		for range 100 {
+			now = now.Add(time.Millisecond)
+			seen := agent.Process{Leader: 5, Foreground: front}
+			if b.visitors.dueAtHook(front, now) && b.searches(seen, now, true) {
+				b.visitors.searched = now
+				n++
+			}
+		}
+		return n
+	}
+	if n := searches(7); n != 1 {
+		t.Errorf("100 hooks in 100 ms caused %d searches", n)
+	}
+	if n := searches(8); n != 1 {
+		t.Errorf("100 hooks of another group caused %d searches", n)
+	}
+	if now = now.Add(visitorEvery); searches(8) != 1 {
+		t.Error("later hooks cause no search")
+	}
+}
+
+// TestVisitorSinceIsKept: the next server knows since when a visitor is followed.
+func TestVisitorSinceIsKept(t *testing.T) {
+	b := newBench()
+	since := time.Now().Add(-time.Minute)
+	b.visitors.now = &Visitor{Agent: "speaker", Group: 1, PID: 2, Start: "3", Since: api.At(since)}
+	data, err := b.Save()
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := newBench()
+	next.End()
+	if err := next.Restore(data, true); err != nil {
+		t.Fatal(err)
+	}
+	if err := next.Resume(since.Add(-time.Hour), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if got := next.child(); got.PID != 2 || got.Started.Sub(since).Abs() > time.Millisecond {
+		t.Errorf("%d is followed since %s, want %s", got.PID, got.Started, since)
+	}
+}
