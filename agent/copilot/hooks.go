@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"berth/agent"
@@ -52,7 +53,12 @@ func (Driver) Hook(payload []byte) ([]agent.Fact, error) {
 		return nil, fmt.Errorf("read a hook event: %w: no name or no session", ErrEvent)
 	}
 	f := agent.Fact{
-		Kind: agent.Noted, Source: agent.SourceHook, Cause: "hook:" + e.Name, At: e.at(), Conversation: e.Session, Log: e.Log,
+		Kind: agent.Noted, Source: agent.SourceHook, Cause: "hook:" + e.Name, At: e.at(), Conversation: e.Session,
+	}
+	// A forged hook could name any file: the log must be in the folder of its conversation.
+	if dir, name := filepath.Split(e.Log); filepath.IsAbs(dir) && name == "events.jsonl" && filepath.Base(dir) == e.Session &&
+		filepath.Base(filepath.Dir(filepath.Clean(dir))) == "session-state" {
+		f.Log = filepath.Clean(e.Log)
 	}
 	e.fill(&f)
 	return []agent.Fact{f}, nil

@@ -12,13 +12,13 @@ import (
 func TestHook(t *testing.T) {
 	const head = `"session_id":"813570ae-ca43-4dcf-a09a-1e3d2ef887d4","timestamp":"2026-11-23T21:07:07.305Z","cwd":"/srv/ws"`
 	for payload, want := range map[string]agent.Fact{
-		`{"hook_event_name":"SessionStart",` + head + `,"source":"new","initial_prompt":"hello"}`:                                                                 {Kind: agent.ConversationStarted, Text: "new", Cause: "hook:SessionStart"},
-		`{"hook_event_name":"UserPromptSubmit",` + head + `,"prompt":"hello\nyou"}`:                                                                               {Kind: agent.TurnStarted, Text: "hello\nyou", Cause: "hook:UserPromptSubmit"},
-		`{"hook_event_name":"Stop",` + head + `,"transcript_path":"/srv/events.jsonl","stop_reason":"end_turn","stop_hook_active":false}`:                         {Kind: agent.TurnEnded, How: agent.Completed, Log: "/srv/events.jsonl", Cause: "hook:Stop"},
-		`{"hook_event_name":"ErrorOccurred",` + head + `,"error":{"message":"no","name":"Error"},"error_context":"model_call","recoverable":true}`:                {Kind: agent.Acting, Cause: "hook:ErrorOccurred"},
-		`{"sessionId":"813570ae","timestamp":1795468293510,"message":"Run command: ls","hook_event_name":"Notification","notification_type":"permission_prompt"}`: {Kind: agent.Noted, Cause: "hook:Notification"},
-		`{"hook_event_name":"SomethingNew",` + head + `}`:                                                                                                         {Kind: agent.Noted, Cause: "hook:SomethingNew"},
-		`{"hook_event_name":"SessionEnd",` + head + `,"reason":"user_exit"}`:                                                                                      {Kind: agent.ConversationEnded, Text: "user_exit", Cause: "hook:SessionEnd"},
+		`{"hook_event_name":"SessionStart",` + head + `,"source":"new","initial_prompt":"hello"}`:                                                                                            {Kind: agent.ConversationStarted, Text: "new", Cause: "hook:SessionStart"},
+		`{"hook_event_name":"UserPromptSubmit",` + head + `,"prompt":"hello\nyou"}`:                                                                                                          {Kind: agent.TurnStarted, Text: "hello\nyou", Cause: "hook:UserPromptSubmit"},
+		`{"hook_event_name":"Stop",` + head + `,"transcript_path":"/srv/session-state/813570ae-ca43-4dcf-a09a-1e3d2ef887d4/events.jsonl","stop_reason":"end_turn","stop_hook_active":false}`: {Kind: agent.TurnEnded, How: agent.Completed, Log: "/srv/session-state/813570ae-ca43-4dcf-a09a-1e3d2ef887d4/events.jsonl", Cause: "hook:Stop"},
+		`{"hook_event_name":"ErrorOccurred",` + head + `,"error":{"message":"no","name":"Error"},"error_context":"model_call","recoverable":true}`:                                           {Kind: agent.Acting, Cause: "hook:ErrorOccurred"},
+		`{"sessionId":"813570ae","timestamp":1795468293510,"message":"Run command: ls","hook_event_name":"Notification","notification_type":"permission_prompt"}`:                            {Kind: agent.Noted, Cause: "hook:Notification"},
+		`{"hook_event_name":"SomethingNew",` + head + `}`:                                                                                                                                    {Kind: agent.Noted, Cause: "hook:SomethingNew"},
+		`{"hook_event_name":"SessionEnd",` + head + `,"reason":"user_exit"}`:                                                                                                                 {Kind: agent.ConversationEnded, Text: "user_exit", Cause: "hook:SessionEnd"},
 	} {
 		facts, err := copilot.Driver{}.Hook([]byte(payload))
 		if err != nil || len(facts) != 1 {
@@ -36,6 +36,19 @@ func TestHook(t *testing.T) {
 	for _, bad := range []string{"", "{", "[]", `{"hook_event_name":"Stop"}`, `{"session_id":"x"}`} {
 		if _, err := (copilot.Driver{}).Hook([]byte(bad)); !errors.Is(err, copilot.ErrEvent) {
 			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
+// TestForgedLog: a hook names no log but its conversation's.
+func TestForgedLog(t *testing.T) {
+	for _, file := range []string{
+		"/etc/passwd", "/srv/events.jsonl", "session-state/c/events.jsonl", "/srv/session-state/d/events.jsonl", "/srv/session-state/c/other.jsonl",
+		"/srv/state/c/events.jsonl", "/srv/session-state/c/../events.jsonl", "/srv/session-state/d/c/events.jsonl",
+	} {
+		facts, err := copilot.Driver{}.Hook([]byte(`{"hook_event_name":"Stop","session_id":"c","transcript_path":"` + file + `"}`))
+		if err != nil || len(facts) != 1 || facts[0].Log != "" {
+			t.Errorf("%s: %+v %v", file, facts, err)
 		}
 	}
 }
