@@ -137,6 +137,7 @@ func box(d *agent.Dialog) *agent.Dialog {
 			d.Tool = q.tool
 		}
 	}
+	d.Alike = d.Tool != toolShell
 	if d.Tool == toolShell {
 		d.Sections = commandRows(rows)
 		d.Asked = strings.Join(d.Sections, "\n")

@@ -63,6 +63,8 @@ func press(key, outcome string, d *agent.Dialog) agent.KeyAnswer {
 func permissionKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	no := len(d.Options)
 	switch {
+	case a.Kind == agent.Accept && !yes(d):
+		return agent.KeyAnswer{}, fmt.Errorf("%w: its first option isn't a plain yes; choose an option by its number", agent.ErrCannot)
 	case a.Kind == agent.Accept:
 		return press("1", agent.OutcomeAccepted, d), nil
 	case a.Kind == agent.Deny && a.Text == "", a.Kind == agent.ChooseOption && a.Option == no:
@@ -75,11 +77,15 @@ func permissionKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 		return agent.KeyAnswer{}, fmt.Errorf("%w: a permission takes accept, deny [TEXT] or option N", agent.ErrAnswer)
 	case a.Option < 1 || a.Option > no:
 		return agent.KeyAnswer{}, fmt.Errorf("%w: it has the options 1 to %d", agent.ErrAnswer, no)
-	case a.Option == 1:
+	case a.Option == 1 && yes(d):
 		return press("1", agent.OutcomeAccepted, d), nil
 	}
 	return press(strconv.Itoa(a.Option), agent.OutcomeAnswered, d), nil
 }
+
+// yes reports whether the first option allows what the dialog asks, once. In all dialogs that were measured
+// it does.
+func yes(d *agent.Dialog) bool { return len(d.Options) > 0 && d.Options[0].Label == "Yes" }
 
 // refuse moves to the refusal, types the reason there and sends it. The model gets the reason, and
 // the turn goes on.

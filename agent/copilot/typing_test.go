@@ -1,6 +1,7 @@
 package copilot_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -122,6 +123,36 @@ func TestKeys(t *testing.T) {
 		}
 		if got := strings.Join(keys, " "); err != nil || got != c.keys {
 			t.Errorf("%+v: %s %v", c.answer, got, err)
+		}
+	}
+}
+
+// TestNoPlainYes: accept presses no key at a dialog whose first option allows more than the one call, or
+// something else. Its number does.
+func TestNoPlainYes(t *testing.T) {
+	for _, first := range []string{"Yes, and always allow it", "Enable all permissions", "No"} {
+		d := shown(command(" ❯ 1. "+first, "   2. Yes", "   3. No")...).Dialog
+		p := copilot.Driver{}.FromDialog(d)
+		if k, err := (copilot.Driver{}).Keys(p, agent.Answer{Kind: agent.Accept}, d); !errors.Is(err, agent.ErrCannot) || !strings.Contains(err.Error(), "by its number") {
+			t.Errorf("%s: %+v %v", first, k, err)
+		}
+		k, err := copilot.Driver{}.Keys(p, agent.Answer{Kind: agent.ChooseOption, Option: 1}, d)
+		if err != nil || len(k.Steps) != 1 || k.Steps[0].Key != "1" || k.Outcome != agent.OutcomeAnswered {
+			t.Errorf("%s, by its number: %+v %v", first, k, err)
+		}
+	}
+}
+
+// TestNextLooksTheSame: after a person's key a dialog that shows no whole command may be the next one.
+func TestNextLooksTheSame(t *testing.T) {
+	const asks = " Do you want to run this command?"
+	for question, alike := range map[string]bool{asks: false, " Do you want to create /srv/a.txt?": true, " Do you want to use this tool?": true} {
+		rows := command(" ❯ 1. Yes", "   2. No")
+		for i, row := range rows {
+			rows[i] = strings.Replace(row, asks, question, 1)
+		}
+		if d := shown(rows...).Dialog; d == nil || d.Alike != alike || (copilot.Driver{}).FromDialog(d).Alike != alike {
+			t.Errorf("%s: %+v", question, d)
 		}
 	}
 }
