@@ -14,14 +14,15 @@ func (f *Fold) withUndrawn(fact *agent.Fact) *agent.Fact {
 	return &whole
 }
 
-// showUndrawn adds what no dialog draws of the reported tool's input to a prompt's text, once.
+// showUndrawn adds what no dialog draws of the reported tool's input to a prompt's text, once. A prompt whose
+// input it is shows it already.
 func (f *Fold) showUndrawn(p, reported *agent.Request) {
 	u, ok := f.driver.(agent.UndrawnInputReader)
 	if !ok {
 		return
 	}
 	lines, text := u.Undrawn(agent.Value(reported.Tool), reported.Raw, f.o.Dir), agent.Value(p.Text)
-	if lines != "" && text != lines && !strings.HasSuffix(text, "\n\n"+lines) {
+	if lines != "" && lines != p.FullInput && text != lines && !strings.HasSuffix(text, "\n\n"+lines) {
 		p.Text = agent.Pointer(strings.TrimPrefix(text+"\n\n"+lines, "\n\n"))
 	}
 }

@@ -89,7 +89,8 @@ func asks(r *agent.Request, input json.RawMessage) {
 // Waiting makes the prompt for a title that shows a dialog, from the pending tool call, if there is one.
 func (Driver) Waiting(f *agent.Fact) *agent.Request { return request(f.Tool, f.Input, f.AgentType) }
 
-// Undrawn are the fields of a tool's input that no dialog draws.
+// Undrawn are the fields of a tool's input that no dialog draws. The dialog of a server's tool, or of one that
+// was not measured, may draw none of them.
 func (Driver) Undrawn(tool string, input json.RawMessage, _ string) string {
 	in, err := agent.ReadInput(input)
 	switch {
@@ -98,6 +99,8 @@ func (Driver) Undrawn(tool string, input json.RawMessage, _ string) string {
 		return forks.UndrawnOfCommand(in)
 	case tool == toolWrite, tool == toolEdit:
 		return forks.UndrawnOfEdit(in)
+	case tool != toolAsk && tool != toolPlan && len(in) > 0:
+		return agent.Compact(input)
 	}
 	return ""
 }
@@ -109,8 +112,11 @@ func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 		Title: agent.Pointer(dialog.Title), Modal: true, Channel: agent.ChannelKeys,
 	}
 	if r.Type == agent.PromptPermission {
-		if dialog.Body != "" {
+		if dialog.Body != "" || ofServer.MatchString(dialog.Title) {
 			r.SetInput(dialog.Body)
+		}
+		if ofServer.MatchString(dialog.Title) { // it draws the tool's name, and not its input
+			r.SetInPart()
 		}
 		r.Text = agent.Pointer(dialog.Asked)
 		if dialog.Tool != toolShell || dialog.Cut { // the row of the tool has what the text lacks

@@ -1,0 +1,64 @@
+package qwen_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"berth/agent"
+	"berth/agent/qwen"
+	"berth/detect"
+)
+
+const (
+	hello   = `{"message":"hello","to":"all"}`
+	ofLab   = "  ? ask (lab MCP Server) ←\n\n   MCP Server: lab\n   Tool: ask\n\n   Allow execution of MCP tool \"ask\" from server \"lab\"?\n\n   › 1. Yes, allow once\n     2. No, suggest changes (esc)\n"
+	waiting = "\n\n  ⠏ Waiting for user confirmation..."
+)
+
+// TestInputOfAServersTool: the dialog of a server's tool doesn't draw the tool's input. The prompt shows it as a
+// hook reported it, and without a report it says that it is a part.
+func TestInputOfAServersTool(t *testing.T) {
+	d := draw(80, 24, ofLab+waiting).Dialog
+	if p := (qwen.Driver{}).FromDialog(d); !p.InPart() {
+		t.Errorf("without a report it asks %+v", p)
+	}
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	fold := detect.New(qwen.Driver{}, detect.Options{Start: now})
+	apply := func(f agent.Fact) {
+		now = now.Add(time.Second)
+		f.Time, f.At = now, now
+		fold.Apply(f)
+		fold.Tick(now.Add(900 * time.Millisecond))
+	}
+	apply(hook(t, `"hook_event_name":"SessionStart","source":"startup"`))
+	apply(hook(t, `"hook_event_name":"UserPromptSubmit","prompt":"go"`))
+	apply(hook(t, `"hook_event_name":"PermissionRequest","tool_name":"mcp__lab__ask","tool_input":`+hello))
+	if p := fold.Status().Request; p == nil || p.FullInput != hello || p.Text != nil {
+		t.Errorf("as its hook reports it, it asks %+v", p)
+	}
+	apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: draw(80, 24, ofLab+waiting)})
+	p := fold.Status().Request
+	if p == nil || !p.OnScreen || !strings.HasSuffix(agent.Value(p.Text), "\n\n"+hello) {
+		t.Errorf("at its dialog it asks %+v: %s", p, agent.Value(p.Text))
+	}
+}
+
+// TestUndrawn: what a dialog doesn't draw of its tool's input.
+func TestUndrawn(t *testing.T) {
+	for call, want := range map[[2]string]string{
+		{"run_shell_command", `{"command":"ls","description":"d","directory":"/x","is_background":false}`}: `directory: "/x"`,
+		{"edit", `{"file_path":"/a","old_string":"x","new_string":"y"}`}:                                   "",
+		{"mcp__lab__ask", "{ \"message\": \"hello\" }"}:                                                    `{"message":"hello"}`,
+		{"web_fetch", `{"url":"https://berth.invalid","prompt":"p"}`}:                                      `{"url":"https://berth.invalid","prompt":"p"}`,
+		{"mcp__lab__ask", `{}`}:            "",
+		{"mcp__lab__ask", ``}:              "",
+		{"exit_plan_mode", `{"plan":"x"}`}: "",
+		{"ask_user_question", `{"a":"b"}`}: "",
+		{"mcp__lab__ask", `{"a":1,"a":2}`}: "",
+	} {
+		if got := (qwen.Driver{}).Undrawn(call[0], []byte(call[1]), "/w"); got != want {
+			t.Errorf("%s: %q, want %q", call, got, want)
+		}
+	}
+}
