@@ -29,6 +29,7 @@ var (
 	_ agent.ConversationFinder = Driver{}
 	_ agent.VersionLister      = Driver{}
 	_ agent.MessageTyper       = Driver{}
+	_ agent.LineBreakDetector  = Driver{}
 	_ agent.PromptAnswerer     = Driver{}
 	_ agent.KeyReader          = Driver{}
 	_ agent.SubjectReader      = Driver{}

@@ -80,6 +80,12 @@ func (Driver) Displays(typed string, c *agent.Composer) bool {
 	return compose.Displays(normal(typed), c, compose.Equal)
 }
 
+// Broke: an Enter can break a line instead of sending the message. Without that, another Enter is pressed only
+// when the first one was read: of two that Qwen Code reads at once, each would send the message.
+func (Driver) Broke(before, now *agent.Composer) bool {
+	return before != nil && now != nil && now.Blank > before.Blank
+}
+
 // Clear: Ctrl-U removes the line before the caret, Ctrl-K the text after it and joins the next
 // line, Backspace joins the line above. None of them does anything to a dialog. Esc and Ctrl-C
 // would deny one, and Ctrl-C twice ends Qwen Code.

@@ -56,3 +56,18 @@ func TestHolds(t *testing.T) {
 		t.Error("a shell command is a message")
 	}
 }
+
+// TestBroke: an Enter that broke a line isn't mistaken for one that was not read.
+func TestBroke(t *testing.T) {
+	rule := strings.Repeat("─", 60)
+	show := func(rows string) *agent.Composer {
+		return draw(60, 20, rule+"\n"+rows+"\n"+rule+"\n  ➜ ws · mock-model").Composer
+	}
+	before, broken := show("> do it"), show("> do it\n  ")
+	if (qwen.Driver{}).Broke(before, show("> do it")) || (qwen.Driver{}).Broke(before, show("> do it\n  now")) || (qwen.Driver{}).Broke(before, nil) || (qwen.Driver{}).Broke(nil, broken) {
+		t.Error("no line was broken")
+	}
+	if !(qwen.Driver{}).Broke(before, broken) || !(qwen.Driver{}).Holds("do it", broken) {
+		t.Errorf("a line was broken: %+v", broken)
+	}
+}
