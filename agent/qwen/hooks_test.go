@@ -87,6 +87,7 @@ func TestAsked(t *testing.T) {
 func TestTitle(t *testing.T) {
 	for title, want := range map[string]agent.Level{
 		"Qwen - ws            ": agent.LevelIdle, "◐︎ Qwen - ws": agent.LevelBusy, "✳︎ Qwen - ws": agent.LevelWaiting, "✳ Qwen - ws": agent.LevelWaiting, "": "",
+		"Qwen -   ": agent.LevelIdle, "x": "", "vim": "", "Qwen": "", // of a tool that sets the title
 	} {
 		if f := (qwen.Driver{}).Title(title)[0]; f.Level != want {
 			t.Errorf("%q: %+v", title, f)

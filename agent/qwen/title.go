@@ -6,18 +6,22 @@ import (
 	"berth/agent"
 )
 
-// levels are the marks at a title's start: work, and a dialog. A title without a mark is shown at rest.
+// levels are the marks at a title's start: work, and a dialog.
 var levels = map[string]agent.Level{"◐": agent.LevelBusy, "✳": agent.LevelWaiting}
+
+// named is the start of Qwen Code's own title, which it shows without a mark at rest. A tool can set another
+// title during its work. In the root folder nothing follows.
+const named = "Qwen - "
 
 // Title reads a terminal title. Qwen Code pads it with blanks, and sets it by two sequences.
 func (Driver) Title(title string) []agent.Fact {
-	f := agent.Fact{Kind: agent.LevelIs, Source: agent.SourceTitle, Level: agent.LevelIdle, Cause: "title:rest", Evidence: strings.TrimSpace(title)}
+	f := agent.Fact{Kind: agent.Noted, Source: agent.SourceTitle, Cause: "title", Evidence: strings.TrimSpace(title)}
 	glyph, _, _ := strings.Cut(f.Evidence, " ")
 	glyph = strings.TrimSuffix(glyph, "\ufe0e")
 	if level, ok := levels[glyph]; ok {
-		f.Level, f.Cause = level, "title:"+glyph
-	} else if f.Evidence == "" {
-		f.Kind, f.Level, f.Cause = agent.Noted, "", "title"
+		f.Kind, f.Level, f.Cause = agent.LevelIs, level, "title:"+glyph
+	} else if strings.HasPrefix(f.Evidence+" ", named) {
+		f.Kind, f.Level, f.Cause = agent.LevelIs, agent.LevelIdle, "title:rest"
 	}
 	return []agent.Fact{f}
 }
