@@ -109,7 +109,7 @@ func (Driver) Undrawn(tool string, input json.RawMessage, _ string) string {
 func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 	r := &agent.Request{
 		Type: dialog.Type, Subtype: agent.Pointer(dialog.Subtype), Tool: agent.Pointer(dialog.Tool),
-		Title: agent.Pointer(dialog.Title), Modal: true, Channel: agent.ChannelKeys,
+		Title: agent.Pointer(dialog.Title), Modal: true, Channel: agent.ChannelKeys, Alike: dialog.Alike,
 	}
 	if r.Type == agent.PromptPermission {
 		if dialog.Body != "" || ofServer.MatchString(dialog.Title) {

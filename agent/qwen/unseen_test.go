@@ -44,6 +44,23 @@ func TestInputOfAServersTool(t *testing.T) {
 	}
 }
 
+// TestDigestOfADialog: another call's dialog may look the same, so the digest of a prompt that only its dialog
+// shows covers its id. A command's dialog shows all of it.
+func TestDigestOfADialog(t *testing.T) {
+	const command = "  ? Shell ls ←\n\n     ls\n\n   Allow execution of: 'ls'?\n\n   › 1. Yes, allow once\n     2. No, suggest changes (esc)\n"
+	for screen, differ := range map[string]bool{ofLab: true, command: false} {
+		digest := func(id string) string {
+			p := qwen.Driver{}.FromDialog(draw(80, 24, screen+waiting).Dialog)
+			p.ID = id
+			p.Sign()
+			return p.Digest
+		}
+		if got := digest("1") != digest("2"); got != differ {
+			t.Errorf("the digests differ: %v, want %v:\n%s", got, differ, screen)
+		}
+	}
+}
+
 // TestUndrawn: what a dialog doesn't draw of its tool's input.
 func TestUndrawn(t *testing.T) {
 	for call, want := range map[[2]string]string{
